@@ -1,0 +1,139 @@
+package contiv
+
+import (
+	"hash/maphash"
+
+	"github.com/vppdrill/vppdrill/ipam"
+)
+
+// held is one lease. Beyond its key it costs 24 bytes here and 5 to 11 in the table.
+type held struct {
+	owner ipam.Owner
+	// since is Unix nanoseconds; index counts in the block's prefix. In a vacant entry index chains the vacant ones.
+	since int64
+	index uint64
+	block uint32
+	hash  uint32
+}
+
+const (
+	// pageLen leases of 72 bytes and the 8 bytes that Go's allocator (1.22 and later) puts before objects with pointers fill
+	// a 1024-byte size class; 32 would waste a seventh.
+	pageLen = 14
+	noEntry = ^uint32(0)
+)
+
+// owners finds leases by owner: an open-addressing table of entry numbers over pages of entries that never move.
+// A Go map of these keys and values takes about twice the memory. Its order is seen by nobody.
+type owners struct {
+	seed   maphash.Seed
+	pages  []*[pageLen]held
+	slots  []uint32 // entry number + 1, 0 for an empty slot; linear probing
+	count  int
+	used   uint32 // entries that were ever in use
+	vacant uint32 // first vacant entry, noEntry for none
+}
+
+func newOwners() owners {
+	return owners{seed: maphash.MakeSeed(), slots: make([]uint32, 16), vacant: noEntry}
+}
+
+func (t *owners) entry(n uint32) *held { return &t.pages[n/pageLen][n%pageLen] }
+
+func (t *owners) hash(o ipam.Owner) uint32 { return uint32(maphash.Comparable(t.seed, o)) }
+
+// find returns the lease of o, nil when there is none. The pointer is valid until remove.
+func (t *owners) find(o ipam.Owner) *held { return t.findHashed(o, t.hash(o)) }
+
+func (t *owners) findHashed(o ipam.Owner, hash uint32) *held {
+	mask := uint32(len(t.slots) - 1)
+	for at := hash & mask; t.slots[at] != 0; at = (at + 1) & mask {
+		if e := t.entry(t.slots[at] - 1); e.hash == hash && e.owner == o {
+			return e
+		}
+	}
+	return nil
+}
+
+// add stores the lease of an owner that has none; its hash is the owner's.
+func (t *owners) add(l held) {
+	if (t.count+1)*4 > len(t.slots)*3 {
+		t.grow()
+	}
+	n := t.vacant
+	if n != noEntry {
+		t.vacant = uint32(t.entry(n).index)
+	} else {
+		n = t.used
+		t.used++
+		if int(n/pageLen) == len(t.pages) {
+			t.pages = append(t.pages, new([pageLen]held))
+		}
+	}
+	*t.entry(n) = l
+	t.insert(l.hash, n)
+	t.count++
+}
+
+func (t *owners) insert(hash, n uint32) {
+	mask := uint32(len(t.slots) - 1)
+	at := hash & mask
+	for t.slots[at] != 0 {
+		at = (at + 1) & mask
+	}
+	t.slots[at] = n + 1
+}
+
+func (t *owners) grow() {
+	old := t.slots
+	t.slots = make([]uint32, 2*len(old))
+	for _, s := range old {
+		if s != 0 {
+			t.insert(t.entry(s-1).hash, s-1)
+		}
+	}
+}
+
+// remove forgets the lease of o and returns what it was.
+func (t *owners) remove(o ipam.Owner) (held, bool) {
+	hash, mask := t.hash(o), uint32(len(t.slots)-1)
+	at := hash & mask
+	for ; ; at = (at + 1) & mask {
+		if t.slots[at] == 0 {
+			return held{}, false
+		}
+		if e := t.entry(t.slots[at] - 1); e.hash == hash && e.owner == o {
+			break
+		}
+	}
+	n := t.slots[at] - 1
+	e := t.entry(n)
+	was := *e
+	*e = held{index: uint64(t.vacant)}
+	t.vacant = n
+	t.count--
+	t.closeGap(at)
+	return was, true
+}
+
+// closeGap moves later entries of the probe sequence up, so that no search ends early at the emptied slot.
+func (t *owners) closeGap(gap uint32) {
+	mask := uint32(len(t.slots) - 1)
+	for at := (gap + 1) & mask; t.slots[at] != 0; at = (at + 1) & mask {
+		home := t.entry(t.slots[at]-1).hash & mask
+		if (at-home)&mask >= (at-gap)&mask {
+			t.slots[gap] = t.slots[at]
+			gap = at
+		}
+	}
+	t.slots[gap] = 0
+}
+
+// each calls f for every lease in no order worth relying on.
+func (t *owners) each(f func(*held)) {
+	for _, s := range t.slots {
+		if s != 0 {
+			f(t.entry(s - 1))
+		}
+	}
+}

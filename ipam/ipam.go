@@ -1,0 +1,120 @@
+// Package ipam decides which address a pod gets and which blocks a node holds.
+//
+// It performs no IO and reads no clock: callers pass the time and persist the returned Records before acting on them.
+// It never routes, wires or talks to a store. Start at Allocator; the four systems below this folder implement
+// NodeAllocator. A crash may lose any suffix of unpersisted Records: applying the persisted ones to a fresh allocator
+// yields an earlier state. To add a system, implement NodeAllocator in a package of its own.
+package ipam
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"net/netip"
+	"strings"
+	"time"
+)
+
+// Owner is who holds an address: the CNI specification's primary key of an attachment (spec 1.1, section 2, "Attachment").
+// The zero Owner is invalid.
+type Owner struct{ Network, ContainerID, IfName string }
+
+// String is "network/containerID/ifName"; ParseOwner reads it back.
+func (o Owner) String() string { return o.Network + "/" + o.ContainerID + "/" + o.IfName }
+
+// Valid reports whether all three parts are present and none contains a slash or white space.
+func (o Owner) Valid() bool {
+	for _, part := range [...]string{o.Network, o.ContainerID, o.IfName} {
+		if part == "" || strings.ContainsAny(part, "/ \t\r\n") {
+			return false
+		}
+	}
+	return true
+}
+
+// ParseOwner reads what Owner.String wrote.
+func ParseOwner(text string) (Owner, error) {
+	parts := strings.Split(text, "/")
+	if len(parts) != 3 {
+		return Owner{}, fmt.Errorf("owner %q: want network/containerID/ifName", text)
+	}
+	o := Owner{Network: parts[0], ContainerID: parts[1], IfName: parts[2]}
+	if !o.Valid() {
+		return Owner{}, fmt.Errorf("owner %q: an empty part or white space", text)
+	}
+	return o, nil
+}
+
+// Want narrows what Allocate may pick. The zero Want takes any address.
+type Want struct {
+	// Addr asks for exactly this address; the zero Addr asks for any.
+	Addr netip.Addr
+	// Pool names the pool for systems with several; empty is the default pool.
+	Pool string
+}
+
+// Lease says that Owner holds Addr.
+type Lease struct {
+	Owner Owner
+	Addr  netip.Addr
+	// Block is the block of the node that Addr was picked from, masked.
+	Block netip.Prefix
+	// Gateway is the address that a pod on Block uses as its gateway.
+	Gateway netip.Addr
+	// Since is when the lease was given.
+	Since time.Time
+}
+
+// Errors that callers branch on; they come wrapped with the pool and its capacity.
+var (
+	// ErrExhausted: every address that may be given out now is held or cooling. Waiting or growing the pool helps.
+	ErrExhausted = errors.New("no address is free")
+	// ErrTaken: Want.Addr is held by another owner.
+	ErrTaken = errors.New("address is taken")
+	// ErrNotInPool: Want.Addr is outside every block, reserved, or only in a draining block.
+	ErrNotInPool = errors.New("address is not in the pool")
+	// ErrNoBlock: the node holds no block yet.
+	ErrNoBlock = errors.New("node holds no block")
+)
+
+// Allocator is what a node agent needs from any of the systems.
+type Allocator interface {
+	// Allocate gives o an address. The same owner gets the same lease again, without Records.
+	// On error nothing has changed and there are no Records.
+	Allocate(now time.Time, o Owner, w Want) (Lease, []Record, error)
+	// Release frees what o holds. An absent owner is success: no Records.
+	Release(now time.Time, o Owner) []Record
+	// Leases yields every lease in ascending address order.
+	Leases() iter.Seq[Lease]
+}
+
+// Block is one range that a node holds.
+type Block struct {
+	Prefix netip.Prefix
+	// Gateway is what pods on this block use as gateway.
+	Gateway netip.Addr
+	// Draining blocks keep their leases and give out no more.
+	Draining bool
+}
+
+// NodeAllocator is an Allocator whose blocks the agent sets and whose state it persists.
+type NodeAllocator interface {
+	Allocator
+	// SetBlocks makes prefixes the blocks that new picks come from, in this order. A held block that is not among them
+	// drains: its leases stay valid, and it disappears with its last lease. A draining block named again is active again.
+	// The slice stays the caller's.
+	SetBlocks(now time.Time, prefixes []netip.Prefix) ([]Record, error)
+	// Blocks lists active blocks in SetBlocks order, then draining ones in ascending order.
+	Blocks() []Block
+	// Lease returns what o holds.
+	Lease(o Owner) (Lease, bool)
+	// Capacity tells how many addresses active blocks can hold in all and how many of them could be given out now.
+	Capacity(now time.Time) (total, free int)
+	// FreeAt is when the next cooling address becomes free, the zero time when none is cooling.
+	FreeAt(now time.Time) time.Time
+	// Apply replays one persisted Record in its original order. A Record that contradicts the state (an address held by
+	// two owners, a lease outside every block) is refused with an error and changes nothing.
+	Apply(r Record) error
+	// Records is the shortest history that recreates the present state in a fresh allocator (for journal compaction).
+	Records() []Record
+}

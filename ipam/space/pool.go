@@ -1,0 +1,266 @@
+package space
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"net/netip"
+	"time"
+)
+
+// Reasons why Pool.Take cannot give an address. They come wrapped with address and prefix, as ErrOutside does.
+var (
+	ErrHeld     = errors.New("address is held")
+	ErrReserved = errors.New("address is reserved")
+	ErrCooling  = errors.New("address is cooling")
+)
+
+// PoolConfig describes a Pool.
+type PoolConfig struct {
+	// Prefix holds the pool's addresses. A Pool reaches the first 2^64-1 of them.
+	Prefix netip.Prefix
+	// Reserved addresses are never given out; those outside Prefix do not matter.
+	Reserved []netip.Addr
+	// After is the address behind which the first Allocate looks; the zero Addr starts at the network address.
+	After netip.Addr
+	// ReuseDelay is how long a released address cools: released at t, it is free again at t+ReuseDelay.
+	// 0 frees at once. Times must lie between the years 1678 and 2262.
+	ReuseDelay time.Duration
+}
+
+// Pool gives out the addresses of one prefix. Allocate goes on behind the address given last and wraps at the end, so
+// a released address comes back as late as possible. Every address is free, held, cooling or reserved.
+// Operations cost the levels of a Bitmap, plus log2 of the cooling addresses when there is a delay.
+type Pool struct {
+	prefix  netip.Prefix
+	base    u128
+	width   int
+	taken   *Bitmap // held, cooling or reserved
+	held    *Bitmap
+	cursor  uint64 // index where the next search starts
+	spare   uint64 // reserved
+	delay   int64  // nanoseconds
+	cooling coolingHeap
+}
+
+// NewPool returns a pool in which every address is free or reserved.
+func NewPool(c PoolConfig) (*Pool, error) {
+	prefix := Normal(c.Prefix)
+	if !prefix.IsValid() {
+		return nil, fmt.Errorf("pool: %w", errInvalid)
+	}
+	if c.ReuseDelay < 0 {
+		return nil, fmt.Errorf("pool %s: reuse delay %s is negative", prefix, c.ReuseDelay)
+	}
+	size := Count(prefix)
+	p := &Pool{
+		prefix: prefix,
+		base:   number(prefix.Addr()),
+		width:  prefix.Addr().BitLen(),
+		taken:  NewBitmap(size),
+		held:   NewBitmap(size),
+		delay:  int64(c.ReuseDelay),
+	}
+	for _, a := range c.Reserved {
+		p.Reserve(a)
+	}
+	if c.After.IsValid() {
+		p.SetCursor(c.After)
+	}
+	return p, nil
+}
+
+// Prefix is the pool's prefix in normal form.
+func (p *Pool) Prefix() netip.Prefix { return p.prefix }
+
+// Capacity is how many addresses can be held at once: all but the reserved ones.
+func (p *Pool) Capacity() uint64 { return p.taken.Size() - p.spare }
+
+// Held is how many addresses are held.
+func (p *Pool) Held() uint64 { return p.held.Count() }
+
+// Free is how many addresses Allocate could give at now.
+func (p *Pool) Free(now time.Time) uint64 {
+	p.thaw(now)
+	return p.taken.Size() - p.taken.Count()
+}
+
+// Cooling is how many released addresses were still cooling when the pool last looked at the time.
+func (p *Pool) Cooling() int { return len(p.cooling) }
+
+// Holds reports whether a is held.
+func (p *Pool) Holds(a netip.Addr) bool {
+	i, ok := p.index(a)
+	return ok && p.held.Test(i)
+}
+
+// Allocate takes the next free address behind the one given last; false when nothing is free at now.
+func (p *Pool) Allocate(now time.Time) (netip.Addr, bool) {
+	p.thaw(now)
+	i, ok := p.taken.NextClear(p.cursor)
+	if !ok {
+		if i, ok = p.taken.NextClear(0); !ok {
+			return netip.Addr{}, false
+		}
+	}
+	p.hold(i)
+	p.cursor = i + 1
+	return p.addr(i), true
+}
+
+// Take takes exactly a and lets the next Allocate go on behind it. The error wraps ErrOutside, ErrHeld, ErrReserved or
+// ErrCooling, and nothing has changed then.
+func (p *Pool) Take(now time.Time, a netip.Addr) error {
+	p.thaw(now)
+	i, err := p.takeable(a)
+	if err != nil {
+		return err
+	}
+	p.hold(i)
+	p.cursor = i + 1
+	return nil
+}
+
+// Restore takes a as Take does, even when it is cooling, and leaves the cursor alone: for replaying what was decided
+// before, or elsewhere.
+func (p *Pool) Restore(a netip.Addr) error {
+	i, err := p.takeable(a)
+	if errors.Is(err, ErrCooling) {
+		p.cooling.remove(i)
+		err = nil
+	}
+	if err == nil {
+		p.hold(i)
+	}
+	return err
+}
+
+// Release gives a back at now; false and no change when a is not held.
+func (p *Pool) Release(now time.Time, a netip.Addr) bool {
+	i, ok := p.index(a)
+	if !ok || !p.held.Clear(i) {
+		return false
+	}
+	if p.delay == 0 {
+		p.taken.Clear(i)
+		return true
+	}
+	p.cooling.push(cooled{at: now.UnixNano(), index: i})
+	return true
+}
+
+// Cool makes a free address cool as if it had been released at that time; false and no change when a is not free or
+// the pool has no delay.
+func (p *Pool) Cool(at time.Time, a netip.Addr) bool {
+	i, ok := p.index(a)
+	if !ok || p.delay == 0 || !p.taken.Set(i) {
+		return false
+	}
+	p.cooling.push(cooled{at: at.UnixNano(), index: i})
+	return true
+}
+
+// Reserve takes a out of what can be given, for as long as the pool lives; a cooling address stops cooling. False and no
+// change when a is held, reserved already or outside.
+func (p *Pool) Reserve(a netip.Addr) bool {
+	i, ok := p.index(a)
+	if !ok || !p.taken.Set(i) && !p.cooling.remove(i) {
+		return false
+	}
+	p.spare++
+	return true
+}
+
+// Cools reports whether a was still cooling when the pool last looked at the time. It looks through all that cool.
+func (p *Pool) Cools(a netip.Addr) bool {
+	i, ok := p.index(a)
+	return ok && p.cooling.has(i)
+}
+
+// FreeAt is when the next cooling address becomes free, the zero time when none is cooling at now.
+func (p *Pool) FreeAt(now time.Time) time.Time {
+	p.thaw(now)
+	if len(p.cooling) == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, p.cooling[0].at+p.delay).UTC()
+}
+
+// Cursor is the address behind which the next Allocate looks, if there is one.
+func (p *Pool) Cursor() (netip.Addr, bool) {
+	if p.cursor == 0 {
+		return netip.Addr{}, false
+	}
+	return p.addr(p.cursor - 1), true
+}
+
+// SetCursor lets the next Allocate look behind a; an address outside the pool changes nothing.
+func (p *Pool) SetCursor(a netip.Addr) {
+	if i, ok := p.index(a); ok {
+		p.cursor = i + 1
+	}
+}
+
+// Leased yields the held addresses in ascending order.
+func (p *Pool) Leased() iter.Seq[netip.Addr] {
+	return func(yield func(netip.Addr) bool) {
+		for i, ok := p.held.NextSet(0); ok && yield(p.addr(i)); {
+			i, ok = p.held.NextSet(i + 1)
+		}
+	}
+}
+
+// CoolingSince lists the addresses that cool at now with their times of release, oldest first, then in address order.
+func (p *Pool) CoolingSince(now time.Time) ([]netip.Addr, []time.Time) {
+	p.thaw(now)
+	sorted := p.cooling.sorted()
+	addrs, times := make([]netip.Addr, len(sorted)), make([]time.Time, len(sorted))
+	for i, c := range sorted {
+		addrs[i], times[i] = p.addr(c.index), time.Unix(0, c.at).UTC()
+	}
+	return addrs, times
+}
+
+func (p *Pool) takeable(a netip.Addr) (uint64, error) {
+	i, ok := p.index(a)
+	var why error
+	switch {
+	case !ok:
+		why = ErrOutside
+	case !p.taken.Test(i):
+		return i, nil
+	case p.held.Test(i):
+		why = ErrHeld
+	case p.cooling.has(i):
+		why = ErrCooling
+	default:
+		why = ErrReserved
+	}
+	return i, fmt.Errorf("%s in %s: %w", a, p.prefix, why)
+}
+
+func (p *Pool) hold(i uint64) {
+	p.taken.Set(i)
+	p.held.Set(i)
+}
+
+// thaw frees what has cooled long enough.
+func (p *Pool) thaw(now time.Time) {
+	if len(p.cooling) == 0 {
+		return
+	}
+	for limit := now.UnixNano() - p.delay; len(p.cooling) > 0 && p.cooling[0].at <= limit; {
+		p.taken.Clear(p.cooling.pop().index)
+	}
+}
+
+func (p *Pool) index(a netip.Addr) (uint64, bool) {
+	a = NormalAddr(a)
+	if !p.prefix.Contains(a) {
+		return 0, false
+	}
+	d := number(a).sub(p.base)
+	return d.lo, d.hi == 0 && d.lo < p.taken.Size()
+}
+
+func (p *Pool) addr(i uint64) netip.Addr { return address(p.base.or(u128{0, i}), p.width) }
