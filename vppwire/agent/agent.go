@@ -1,0 +1,323 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/vppwire"
+	"github.com/vppdrill/vppdrill/vppwire/mode"
+)
+
+// Agent decides for one node. It is not safe for concurrent use: one driver calls Step, one event after the other.
+type Agent struct {
+	cfg   Config
+	own   ownSpec
+	wires mode.Config
+	alloc ipam.NodeAllocator
+	wire  *vppwire.Session
+
+	now  time.Time
+	out  []Effect
+	todo todo
+	// early holds what came before Restored.
+	early []Event
+
+	restored bool
+	boot     string
+
+	// Facts as last told.
+	uid      string // own Node object's
+	podCIDRs []netip.Prefix
+	mgmt     []netip.Addr
+	told     netip.Prefix // OwnAddress
+	hosts    []netip.Addr
+	nic      string
+	vppUp    bool
+	// calling: a CallDataplane is outstanding. looked: VPP's and Linux's present state has been dumped completely at least
+	// once in this life.
+	calling, looked bool
+	// Which sources of desired state have reported once; permitted when all have.
+	podsListed, nodesListed, permitted bool
+
+	journal  journal
+	store    store
+	ident    identity
+	members  members
+	ranges   ranges
+	node     mode.Node // what the node is wired as; ID 0: not yet
+	pods     pods
+	hooks    hooks
+	lastHook uint64
+	groups   []string // scratch
+	alarm    time.Time
+	armed    time.Time // the last WakeAt
+}
+
+// todo names the decisions that have to be taken again before the Step ends, in the order of the bits.
+type todo uint16
+
+const (
+	todoRanges   todo = 1 << iota // pools, ID or pod CIDRs changed: which blocks and addresses are ours
+	todoStore                     // the store can be asked something
+	todoBlocks                    // blocks may be taken or have gone
+	todoNode                      // the node's own wiring
+	todoPeers                     // every peer's wiring
+	todoPods                      // waiting ADDs
+	todoSuspects                  // nodes that may be gone
+	todoPermit                    // deletes in the dataplane
+	todoJournal                   // a failed write is due again
+)
+
+// New returns an agent that waits for Restored. Defaults are applied to a copy of cfg; what Validate refuses is an error.
+// The allocator must be fresh: the journal fills it.
+func New(cfg Config, alloc ipam.NodeAllocator) (*Agent, error) {
+	cfg.NodeConfig = slices.Clone(cfg.NodeConfig)
+	cfg.ApplyDefaults()
+	if cfg.NodeName == "" {
+		return nil, errors.New("agent: NodeName is empty")
+	}
+	if alloc == nil {
+		return nil, errors.New("agent: no allocator")
+	}
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("agent: %w", err)
+	}
+	a := &Agent{cfg: cfg, own: cfg.ownSpec(), wires: cfg.Mode(), alloc: alloc, wire: vppwire.NewSession()}
+	a.members.init()
+	a.pods.init()
+	if pools, ok, err := cfg.Pools(); err != nil {
+		return nil, fmt.Errorf("agent: %w", err)
+	} else if ok {
+		a.ranges.history = []Pools{pools}
+	}
+	return a, nil
+}
+
+// Step takes one event at one time and returns what has to be done because of it, in order. Times never go back. The slice
+// is valid until the next Step; what it holds stays valid, except a CallDataplane's Call, which ends with the next Called or
+// VPPDown. An event of an unknown type panics.
+func (a *Agent) Step(now time.Time, ev Event) []Effect {
+	a.now = now
+	clear(a.out)
+	a.out = a.out[:0]
+	if !a.restored {
+		r, ok := ev.(Restored)
+		if !ok {
+			a.early = append(a.early, ev)
+			return nil
+		}
+		a.restore(r)
+		for _, e := range a.early {
+			a.take(e)
+		}
+		a.early = nil
+	} else {
+		a.take(ev)
+	}
+	a.settle()
+	return a.out
+}
+
+// take files one event.
+func (a *Agent) take(ev Event) {
+	switch e := ev.(type) {
+	case Called:
+		a.calling = false
+		a.wire.Feed(a.now, e.Result)
+		if e.Result.Err != nil {
+			a.judgeWiring()
+		}
+	case Persisted:
+		a.persisted(e)
+	case Woke:
+		a.woke()
+	case StoreReply:
+		a.storeReplied(e)
+	case StoreChanged:
+		a.storeChanged(e)
+	case StoreWatchLost:
+		a.storeWatchLost(e)
+	case PodAdd:
+		a.podAdd(e)
+	case PodDel:
+		a.podDel(e)
+	case PodCheck:
+		a.podCheck(e)
+	case PodGC:
+		a.podGC(e)
+	case PodStatus:
+		a.podStatus(e)
+	case Withdrawn:
+		a.withdrawn(e)
+	case Hooked:
+		a.hooked(e)
+	case NodeSeen:
+		a.nodeSeen(e)
+	case NodeGone:
+		a.nodeGone(e)
+	case NodesListed:
+		a.nodesAreListed()
+	case PodsListed:
+		a.podsAreListed(e)
+	case PoolsChanged:
+		a.poolsChanged(e.Pools)
+	case OwnAddress:
+		a.ownAddress(e.Addr)
+	case HostAddresses:
+		a.hostAddresses(e.Addrs)
+	case VPPUp:
+		a.vppIsUp(e)
+	case VPPDown:
+		a.vppUp, a.calling = false, false
+		a.wire.Disconnect()
+	case Restored:
+		a.log(levelError, "Restored came twice: ignored")
+	default:
+		panic(fmt.Sprintf("agent: unknown event %T", ev))
+	}
+}
+
+// settle takes every decision that the event has opened, asks the Session for its next call, and sets the alarm.
+func (a *Agent) settle() {
+	for {
+		changed := a.todo != 0
+		for a.todo != 0 {
+			bit := a.todo & -a.todo
+			a.todo &^= bit
+			a.decide(bit)
+		}
+		if changed {
+			a.setAlarm()
+		}
+		if !a.drive() && a.todo == 0 {
+			break
+		}
+	}
+	a.wake()
+}
+
+func (a *Agent) decide(bit todo) {
+	switch bit {
+	case todoRanges:
+		a.resolve()
+	case todoStore:
+		a.askStore()
+	case todoBlocks:
+		a.takeBlocks()
+	case todoNode:
+		a.wireNode()
+	case todoPeers:
+		a.wirePeers()
+	case todoPods:
+		a.admitPods()
+	case todoSuspects:
+		a.judgeSuspects()
+	case todoPermit:
+		a.permit()
+	case todoJournal:
+		a.retryJournal()
+	default:
+		panic(fmt.Sprintf("agent: decision %b", bit))
+	}
+}
+
+// drive looks at what the Session has finished and asks it for the next call; true when groups were finished.
+func (a *Agent) drive() bool {
+	if done := a.wire.Changed(); len(done) > 0 {
+		a.groups = append(a.groups[:0], done...)
+		for _, name := range a.groups {
+			a.groupDone(name)
+		}
+		return true
+	}
+	call, ok := a.wire.Next(a.now)
+	if ok {
+		a.calling = true
+		a.emit(CallDataplane{Call: call})
+	}
+	if !a.looked && a.vppUp && (!a.calling || ok && call.Verb() != vppwire.VerbDump) { // dumps always come first
+		a.looked = true
+		a.unwireDelayed()
+		return true
+	}
+	return false
+}
+
+// wake keeps the driver's alarm at the earliest time at which anything is due.
+func (a *Agent) wake() {
+	at := a.alarm
+	if t, ok := a.wire.WakeAt(); ok && (at.IsZero() || t.Before(at)) {
+		at = t
+	}
+	if at.Equal(a.armed) {
+		return
+	}
+	a.armed = at
+	a.emit(WakeAt{At: at})
+}
+
+// woke opens every decision that may have waited for its time.
+func (a *Agent) woke() {
+	a.armed = time.Time{}
+	if due(a.alarm, a.now) {
+		a.storeOverdue()
+		a.judgeWiring()
+		if due(a.ident.retryAt, a.now) {
+			a.ident.retryAt = time.Time{} // looked at when the store can be asked, which may not be now
+		}
+		a.todo |= todoStore | todoBlocks | todoSuspects | todoJournal
+	}
+}
+
+// setAlarm finds the earliest of our own deadlines; the Session's are added in wake.
+func (a *Agent) setAlarm() {
+	at := a.store.due()
+	for _, t := range [...]time.Time{a.ident.due(), a.ranges.retryAt, a.members.dueAt, a.journal.retryAt, a.pods.due(a.cfg.AddPatience)} {
+		if t.After(a.now) && (at.IsZero() || t.Before(at)) {
+			at = t // one that has come already waits for something else than time
+		}
+	}
+	a.alarm = at
+}
+
+// due reports whether a deadline is set and has come.
+func due(at, now time.Time) bool { return !at.IsZero() && !now.Before(at) }
+
+// vppIsUp makes the Session look at what is there. The NIC is known before it does.
+func (a *Agent) vppIsUp(e VPPUp) {
+	if a.nic != e.NIC {
+		a.nic = e.NIC
+		a.todo |= todoNode
+		a.wireNode()
+	}
+	a.vppUp, a.calling = true, false
+	a.wire.Connect(e.PID)
+}
+
+// permit allows deletes in the dataplane once everything that could want an object has said so: the journal, the ranges,
+// our own ID and address, the node list, the node records and the pod list.
+func (a *Agent) permit() {
+	if a.permitted || !a.podsListed || !a.nodesListed || !a.store.listed || a.node.ID == 0 {
+		return
+	}
+	a.permitted = true
+	a.wire.AllowDelete()
+}
+
+func (a *Agent) emit(e Effect) { a.out = append(a.out, e) }
+
+// Levels of Log, after slog.
+const (
+	levelDebug = -4
+	levelInfo  = 0
+	levelWarn  = 4
+	levelError = 8
+)
+
+func (a *Agent) log(level int, format string, args ...any) {
+	a.emit(Log{Level: level, Message: fmt.Sprintf(format, args...)})
+}

@@ -1,0 +1,270 @@
+package agent
+
+import (
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam/contiv"
+	"github.com/vppdrill/vppdrill/vppwire/mode"
+)
+
+// Names that other programs know this agent's configuration by; the same as contiv/vpp's.
+const (
+	// ConfigFlagName is the name of the flag that gives the configuration file's path.
+	ConfigFlagName = "contiv"
+	// ContivConfigPath is where the file is when nobody says otherwise.
+	ContivConfigPath = "/etc/agent/contiv.yaml"
+	// ContivConfigPathUsage explains the flag.
+	ContivConfigPathUsage = "Path to the Agent's Contiv plugin configuration yaml file."
+	// MgmtIPSeparator separates the management addresses of a NodeInfo.
+	MgmtIPSeparator = ","
+)
+
+// Defaults that ApplyDefaults and New put where a field is zero; from contiv/vpp 2.0 unless said otherwise.
+const (
+	DefaultTAPInterfaceVersion        = 2
+	DefaultTCPNATSessionTimeout       = 180 // minutes
+	DefaultOtherNATSessionTimeout     = 5   // minutes
+	DefaultIPNeighborScanInterval     = 1   // minutes
+	DefaultIPNeighborStaleThreshold   = 4   // minutes
+	DefaultServiceLocalEndpointWeight = 1
+	DefaultSTNSocketFile              = "/var/run/contiv/stn.sock"
+	DefaultPodVRFID                   = 1
+	// DefaultNodeIDQuarantine outlives neighbor caches and connection tracking of idle UDP flows.
+	DefaultNodeIDQuarantine = 10 * time.Minute
+	// DefaultAddPatience is well below the time after which container runtimes give a CNI request up (minutes), so that
+	// people read why an ADD failed instead of that it took long.
+	DefaultAddPatience = 30 * time.Second
+	// DefaultClaimPatience is many times what a watch needs to tell a living node that its record is gone.
+	DefaultClaimPatience = 5 * time.Second
+)
+
+// HostInterconnect says how VPP is connected with the host's Linux. The zero value follows UseTAPInterfaces, as in Contiv.
+type HostInterconnect string
+
+// Host interconnects.
+const (
+	HostInterconnectVeth HostInterconnect = "veth"
+	HostInterconnectTAP  HostInterconnect = "tap"
+	HostInterconnectNone HostInterconnect = "none"
+)
+
+// Config is one node agent's configuration. The fields up to NodeConfig are contiv/vpp 2.0's under their own names; what
+// this product cannot do is refused by Validate, never ignored. The rest is ours.
+type Config struct {
+	// TCPChecksumOffloadDisabled turns TX checksum and segmentation offload of pods' veths off. ParseConfig assumes true
+	// where the file does not say: AF_PACKET forwards checksums that the kernel left to hardware, and TCP stalls.
+	TCPChecksumOffloadDisabled bool
+	// TCPstackDisabled must be true: there is no wiring of pods to VPP's own TCP stack.
+	TCPstackDisabled bool
+	// UseL2Interconnect connects nodes by a common layer 2 segment instead of a VXLAN full mesh.
+	UseL2Interconnect bool
+	// UseTAPInterfaces wires pods, and the host where HostInterconnect does not say, by tap instead of veth.
+	UseTAPInterfaces bool
+	// TAPInterfaceVersion is 2; VPP has had no other since 20.05.
+	TAPInterfaceVersion uint8
+	// TAPv2RxRingSize and TAPv2TxRingSize are 0 (VPP's default) or powers of two up to 32768.
+	TAPv2RxRingSize, TAPv2TxRingSize uint16
+	// MTUSize of pods' and the host interconnect's links in bytes: 0 (leave the default) or 576 to 9000.
+	MTUSize uint32
+	// StealFirstNIC, StealInterface and STNSocketFile belong to the single-NIC mode, which is refused.
+	StealFirstNIC  bool
+	StealInterface string
+	STNSocketFile  string
+	// NatExternalTraffic and CleanupIdleNATSessions are refused when true: nothing here configures NAT.
+	NatExternalTraffic     bool
+	CleanupIdleNATSessions bool
+	// TCPNATSessionTimeout and OtherNATSessionTimeout, in minutes, are only told to those who ask for them.
+	TCPNATSessionTimeout   uint32
+	OtherNATSessionTimeout uint32
+	// ScanIPNeighbors lets VPP age out neighbors after IPNeighborStaleThreshold minutes. IPNeighborScanInterval is 1:
+	// VPP checks by itself and has no such setting any more.
+	ScanIPNeighbors          bool
+	IPNeighborScanInterval   uint8
+	IPNeighborStaleThreshold uint8
+	// MainVRFID and PodVRFID are honoured when both are not 0, else they are 0 and 1.
+	MainVRFID, PodVRFID uint32
+	// ServiceLocalEndpointWeight is only told to those who ask for it.
+	ServiceLocalEndpointWeight uint8
+	// DisableNATVirtualReassembly and EnablePacketTrace are refused when true.
+	DisableNATVirtualReassembly bool
+	EnablePacketTrace           bool
+	// IPAMConfig holds the address ranges. The zero value waits for PoolsChanged; otherwise the agent starts with it as
+	// generation 0.
+	IPAMConfig contiv.IPAMConfig
+	// NodeConfig overrides by node name.
+	NodeConfig []NodeConfig
+
+	// NodeName is this node's Kubernetes name; required by New.
+	NodeName string
+	// HostInterconnect overrides how the host is connected.
+	HostInterconnect HostInterconnect
+	// NodeIDQuarantine keeps a removed node's ID, and every address derived from it, unused for this long.
+	NodeIDQuarantine time.Duration
+	// ClaimPatience is how long a node without an ID waits for the records of other nodes that exist: a store that lost its
+	// data is filled again by those who hold IDs, and must not give one of them away before. Negative: not at all.
+	ClaimPatience time.Duration
+	// AddPatience is how long an ADD may be refused by VPP or Linux before it fails and is undone.
+	AddPatience time.Duration
+	// Hooks makes the agent emit Hook effects and wait for Hooked.
+	Hooks bool
+}
+
+// NodeConfig is what is special about one node.
+type NodeConfig struct {
+	NodeName string
+	NodeConfigSpec
+}
+
+// NodeConfigSpec has the fields of contiv's NodeConfig resource.
+type NodeConfigSpec struct {
+	MainVPPInterface InterfaceConfig
+	// OtherVPPInterfaces is refused unless empty.
+	OtherVPPInterfaces []InterfaceConfig
+	// StealInterface is refused unless empty.
+	StealInterface string
+	// Gateway is the next hop of the node's default route; it overrides the ranges' default gateway.
+	Gateway string
+	// NatExternalTraffic is refused when true.
+	NatExternalTraffic bool
+}
+
+// InterfaceConfig is one physical interface of VPP.
+type InterfaceConfig struct {
+	// InterfaceName is VPP's name; empty leaves the choice to the driver.
+	InterfaceName string
+	// IP is the address with its subnet's length; empty derives it from the node ID. It beats UseDHCP.
+	IP string
+	// UseDHCP makes the agent wait for OwnAddress.
+	UseDHCP bool
+}
+
+// ApplyDefaults fills in what is zero and has another default.
+func (cfg *Config) ApplyDefaults() {
+	setDefault(&cfg.TAPInterfaceVersion, DefaultTAPInterfaceVersion)
+	setDefault(&cfg.TCPNATSessionTimeout, DefaultTCPNATSessionTimeout)
+	setDefault(&cfg.OtherNATSessionTimeout, DefaultOtherNATSessionTimeout)
+	setDefault(&cfg.IPNeighborScanInterval, DefaultIPNeighborScanInterval)
+	setDefault(&cfg.IPNeighborStaleThreshold, DefaultIPNeighborStaleThreshold)
+	setDefault(&cfg.ServiceLocalEndpointWeight, DefaultServiceLocalEndpointWeight)
+	setDefault(&cfg.STNSocketFile, DefaultSTNSocketFile)
+	setDefault(&cfg.NodeIDQuarantine, DefaultNodeIDQuarantine)
+	setDefault(&cfg.AddPatience, DefaultAddPatience)
+	setDefault(&cfg.ClaimPatience, DefaultClaimPatience)
+	if cfg.HostInterconnect == "" {
+		cfg.HostInterconnect = HostInterconnectVeth
+		if cfg.UseTAPInterfaces {
+			cfg.HostInterconnect = HostInterconnectTAP
+		}
+	}
+	if cfg.MainVRFID == 0 || cfg.PodVRFID == 0 {
+		cfg.MainVRFID, cfg.PodVRFID = 0, DefaultPodVRFID
+	}
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+// ApplyIPAMConfig replaces contivCIDR by the ranges that are cut from it, and leaves an empty section empty. Unlike
+// upstream it keeps the service range and reports what does not parse.
+func (cfg *Config) ApplyIPAMConfig() error {
+	if cfg.IPAMConfig == (contiv.IPAMConfig{}) {
+		return nil
+	}
+	plan, err := cfg.IPAMConfig.Resolve()
+	if err != nil {
+		return fmt.Errorf("ipamConfig: %w", err)
+	}
+	if cfg.IPAMConfig.ContivCIDR == "" {
+		return nil
+	}
+	c := &cfg.IPAMConfig
+	c.ContivCIDR = ""
+	c.PodSubnetCIDR, c.PodSubnetOneNodePrefixLen = plan.PodSubnet.String(), plan.PodSubnetOneNodePrefixLen
+	c.VPPHostSubnetCIDR, c.VPPHostSubnetOneNodePrefixLen = plan.VPPHostSubnet.String(), plan.VPPHostSubnetOneNodeLen
+	c.VXLANCIDR = plan.VXLAN.String()
+	c.NodeInterconnectCIDR = ""
+	if plan.NodeInterconnect.IsValid() {
+		c.NodeInterconnectCIDR = plan.NodeInterconnect.String()
+	}
+	return nil
+}
+
+// GetNodeConfig returns what is special about a node, nil for nothing. It points into cfg.
+func (cfg *Config) GetNodeConfig(nodeName string) *NodeConfig {
+	for i := range cfg.NodeConfig {
+		if cfg.NodeConfig[i].NodeName == nodeName {
+			return &cfg.NodeConfig[i]
+		}
+	}
+	return nil
+}
+
+// Mode is the wiring that the configuration chooses. Defaults must have been applied.
+func (cfg *Config) Mode() mode.Config {
+	m := mode.Config{
+		Pod: mode.PodVeth, Node: mode.NodeVXLAN, MTU: cfg.MTUSize,
+		MainTable: cfg.MainVRFID, PodTable: cfg.PodVRFID,
+		RxRing: cfg.TAPv2RxRingSize, TxRing: cfg.TAPv2TxRingSize,
+		KeepOffload:   !cfg.TCPChecksumOffloadDisabled,
+		ScanNeighbors: cfg.ScanIPNeighbors, StaleMinutes: cfg.IPNeighborStaleThreshold,
+	}
+	if cfg.UseTAPInterfaces {
+		m.Pod = mode.PodTap
+	}
+	if cfg.UseL2Interconnect {
+		m.Node = mode.NodeL2
+	}
+	switch cfg.HostInterconnect {
+	case HostInterconnectVeth:
+		m.Host = mode.HostVeth
+	case HostInterconnectTAP:
+		m.Host = mode.HostTap
+	case HostInterconnectNone:
+		m.Host = mode.HostNone
+	}
+	return m
+}
+
+// Pools are the ranges of the ipamConfig section as generation 0; false where the section is empty.
+func (cfg *Config) Pools() (Pools, bool, error) {
+	if cfg.IPAMConfig == (contiv.IPAMConfig{}) {
+		return Pools{}, false, nil
+	}
+	plan, err := cfg.IPAMConfig.Resolve()
+	if err != nil {
+		return Pools{}, false, fmt.Errorf("ipamConfig: %w", err)
+	}
+	return poolsOf(plan), true, nil
+}
+
+// ownSpec is what is special about the agent's own node.
+func (cfg *Config) ownSpec() (s ownSpec) {
+	n := cfg.GetNodeConfig(cfg.NodeName)
+	if n == nil {
+		s.dhcp = cfg.IPAMConfig.NodeInterconnectDHCP
+		return s
+	}
+	s.nic = n.MainVPPInterface.InterfaceName
+	if n.MainVPPInterface.IP != "" {
+		s.address, _ = netip.ParsePrefix(n.MainVPPInterface.IP) // Validate has parsed it
+	}
+	if n.Gateway != "" {
+		s.gateway, _ = netip.ParseAddr(n.Gateway)
+	}
+	s.dhcp = !s.address.IsValid() && (n.MainVPPInterface.UseDHCP || cfg.IPAMConfig.NodeInterconnectDHCP)
+	return s
+}
+
+type ownSpec struct {
+	nic     string
+	address netip.Prefix
+	gateway netip.Addr
+	// dhcp: without OwnAddress there is no address.
+	dhcp bool
+}

@@ -1,0 +1,214 @@
+package agent
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vppdrill/vppdrill/vppwire/mode"
+)
+
+// configFields says for every field of Config what it is by default, a value that is honoured and where that shows, and a
+// value that is refused with what is said about it. Goal: no field is ever ignored silently; a new field without a line
+// here fails the test.
+var configFields = []struct {
+	field, byDefault string
+	// honoured is "key: value"; shows is how the parsed configuration prints there.
+	honoured, shows string
+	show            func(*Config) any
+	// refused is "key: value", message a part of the error.
+	refused, message string
+}{
+	{"TCPChecksumOffloadDisabled", "false", "tcpChecksumOffloadDisabled: false", "true", func(c *Config) any { return c.Mode().KeepOffload },
+		"TCPChecksumOffloadDisabled: 1", "want true or false"},
+	{"TCPstackDisabled", "true", "TCPstackDisabled: true", "true", func(c *Config) any { return c.TCPstackDisabled },
+		"TCPstackDisabled: false", "set it to true"},
+	{"UseL2Interconnect", "1", "useL2Interconnect: true", "2", func(c *Config) any { return c.Mode().Node },
+		"useL2Interconnect: maybe", "want true or false"},
+	{"UseTAPInterfaces", "{1 1}", "UseTAPInterfaces: true", "{2 2}", func(c *Config) any {
+		return struct {
+			Pod  mode.PodMode
+			Host mode.HostMode
+		}{c.Mode().Pod, c.Mode().Host}
+	}, "UseTAPInterfaces: []", "want true or false"},
+	{"TAPInterfaceVersion", "2", "tapInterfaceVersion: 2", "2", func(c *Config) any { return c.TAPInterfaceVersion },
+		"tapInterfaceVersion: 1", "VPP has only version 2"},
+	{"TAPv2RxRingSize", "0", "tapv2RxRingSize: 256", "256", func(c *Config) any { return c.Mode().RxRing },
+		"tapv2RxRingSize: 300", "a ring is a power of two"},
+	{"TAPv2TxRingSize", "0", "tapv2TxRingSize: 32768", "32768", func(c *Config) any { return c.Mode().TxRing },
+		"tapv2TxRingSize: 65536", "want a number from 0 to 65535"},
+	{"MTUSize", "0", "mtuSize: 1450", "1450", func(c *Config) any { return c.Mode().MTU }, "mtuSize: 575", "576 to 9000"},
+	{"StealFirstNIC", "false", "stealFirstNIC: false", "false", func(c *Config) any { return c.StealFirstNIC },
+		"stealFirstNIC: true", "STN) is not supported"},
+	{"StealInterface", "", "", "", func(c *Config) any { return c.StealInterface }, "stealInterface: eth1", "STN) is not supported"},
+	{"STNSocketFile", DefaultSTNSocketFile, "STNSocketFile: " + DefaultSTNSocketFile, DefaultSTNSocketFile,
+		func(c *Config) any { return c.STNSocketFile }, "STNSocketFile: /tmp/s", "STN) is not supported"},
+	{"NatExternalTraffic", "false", "natExternalTraffic: false", "false", func(c *Config) any { return c.NatExternalTraffic },
+		"natExternalTraffic: true", "NAT is not configured"},
+	{"CleanupIdleNATSessions", "false", "cleanupIdleNATSessions: false", "false",
+		func(c *Config) any { return c.CleanupIdleNATSessions }, "cleanupIdleNATSessions: true", "NAT is not configured"},
+	{"TCPNATSessionTimeout", "180", "tcpNATSessionTimeout: 90", "90", func(c *Config) any { return c.TCPNATSessionTimeout },
+		"tcpNATSessionTimeout: -1", "want a number"},
+	{"OtherNATSessionTimeout", "5", "otherNATSessionTimeout: 7", "7", func(c *Config) any { return c.OtherNATSessionTimeout },
+		"otherNATSessionTimeout: 5m", "want a number"},
+	{"ScanIPNeighbors", "false", "scanIPNeighbors: true", "true", func(c *Config) any { return c.Mode().ScanNeighbors },
+		"scanIPNeighbors: 1", "want true or false"},
+	{"IPNeighborScanInterval", "1", "ipNeighborScanInterval: 1", "1", func(c *Config) any { return c.IPNeighborScanInterval },
+		"ipNeighborScanInterval: 2", "no scan interval any more"},
+	{"IPNeighborStaleThreshold", "4", "ipNeighborStaleThreshold: 9", "9", func(c *Config) any { return c.Mode().StaleMinutes },
+		"ipNeighborStaleThreshold: 256", "want a number from 0 to 255"},
+	{"MainVRFID", "0", "mainVRFID: 5\npodVRFID: 7", "5", func(c *Config) any { return c.Mode().MainTable },
+		"mainVRFID: 5\npodVRFID: 5", "pods need a table of their own"},
+	{"PodVRFID", "1", "podVRFID: 7", "1", func(c *Config) any { return c.Mode().PodTable }, // upstream: only both together
+		"podVRFID: x", "want a number"},
+	{"ServiceLocalEndpointWeight", "1", "serviceLocalEndpointWeight: 3", "3",
+		func(c *Config) any { return c.ServiceLocalEndpointWeight }, "serviceLocalEndpointWeight: 300", "want a number from 0 to 255"},
+	{"DisableNATVirtualReassembly", "false", "disableNATVirtualReassembly: false", "false",
+		func(c *Config) any { return c.DisableNATVirtualReassembly }, "disableNATVirtualReassembly: true", "no such switch any more"},
+	{"EnablePacketTrace", "false", "enablePacketTrace: false", "false", func(c *Config) any { return c.EnablePacketTrace },
+		"enablePacketTrace: true", "vppctl"},
+	{"IPAMConfig", "false", "ipamConfig:\n  podSubnetCIDR: 10.7.0.0/16\n  podNetworkPrefixLen: 26", "10.7.0.0/16 26", func(c *Config) any {
+		p, ok, err := c.Pools()
+		if !ok || err != nil {
+			return ok
+		}
+		return fmt.Sprint(p.PodSubnet, " ", p.PodSubnetOneNodePrefixLen)
+	}, "ipamConfig:\n  podSubnetCIDR: 10.1.0.0/99", "podSubnetCIDR"},
+	{"NodeConfig", "{   false}", "nodeConfig:\n- nodeName: k8s-1\n  mainVPPInterface: {interfaceName: eth7, ip: 192.168.1.1/24}\n  gateway: 192.168.1.100",
+		"{eth7 192.168.1.1/24 192.168.1.100 false}", func(c *Config) any {
+			c.NodeName = "k8s-1"
+			s := c.ownSpec()
+			return struct {
+				NIC, Address, Gateway string
+				DHCP                  bool
+			}{s.nic, valid(s.address), valid(s.gateway), s.dhcp}
+		}, "nodeConfig:\n- nodeName: k8s-1\n  otherVPPInterfaces:\n  - interfaceName: eth8", "only the main interface is wired"},
+	{"NodeName", "", "nodeName: k8s-1", "k8s-1", func(c *Config) any { return c.NodeName }, "nodeName: [a]", "want a word"},
+	{"HostInterconnect", "1", "hostInterconnect: none", "0", func(c *Config) any { return c.Mode().Host },
+		"hostInterconnect: bridge", "want veth, tap or none"},
+	{"NodeIDQuarantine", "10m0s", "nodeIDQuarantine: 90s", "1m30s", func(c *Config) any { return c.NodeIDQuarantine },
+		"nodeIDQuarantine: 10", "want a duration"},
+	{"ClaimPatience", "5s", "claimPatience: 1s", "1s", func(c *Config) any { return c.ClaimPatience }, "claimPatience: soon", "want a duration"},
+	{"AddPatience", "30s", "addPatience: 1m", "1m0s", func(c *Config) any { return c.AddPatience }, "addPatience: -1s", "is negative"},
+	{"Hooks", "false", "hooks: true", "true", func(c *Config) any { return c.Hooks }, "hooks: 2", "want true or false"},
+}
+
+func valid[T interface {
+	IsValid() bool
+	String() string
+}](x T) string {
+	if !x.IsValid() {
+		return ""
+	}
+	return x.String()
+}
+
+func TestConfigFields(t *testing.T) {
+	listed := map[string]bool{}
+	base := "TCPstackDisabled: true\n"
+	parse := func(text string) (Config, error) {
+		if !strings.Contains(text, "TCPstackDisabled") {
+			text = base + text
+		}
+		return ParseConfig("contiv.yaml", []byte(text))
+	}
+	for _, f := range configFields {
+		listed[f.field] = true
+		cfg, err := parse("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(f.show(&cfg)); got != f.byDefault {
+			t.Errorf("%s is %q by default, not %q", f.field, got, f.byDefault)
+		}
+		cfg, err = parse(f.honoured)
+		if err != nil {
+			t.Errorf("%s: %q is refused: %v", f.field, f.honoured, err)
+		} else if got := fmt.Sprint(f.show(&cfg)); got != f.shows {
+			t.Errorf("%s: %q gives %q, not %q", f.field, f.honoured, got, f.shows)
+		}
+		if _, err = parse(f.refused); err == nil || !strings.Contains(err.Error(), f.message) {
+			t.Errorf("%s: %q gives %v, not %q", f.field, f.refused, err, f.message)
+		}
+	}
+	for i := range reflect.TypeFor[Config]().NumField() {
+		if name := reflect.TypeFor[Config]().Field(i).Name; !listed[name] {
+			t.Errorf("field %s is not in the table", name)
+		}
+	}
+}
+
+// TestConfigErrors: an error names file, line and column and what was probably meant.
+func TestConfigErrors(t *testing.T) {
+	for _, c := range []struct{ yaml, want string }{
+		{"TCPstackDisabled: true\nMTUSise: 1450", `f.yaml:2:1: unknown key "MTUSise", the nearest is "MTUSize"`},
+		{"mtusize: 1450\nMTUSize: 1400\nTCPstackDisabled: true", `f.yaml:2:1: key "MTUSize" is given twice`},
+		{"ipamConfig:\n  vxlanCidr: 192.168.30.0/24\n  podSubnetOneNodePrefixLen: abc", `f.yaml:3:30: "abc": want a number`},
+		{"nodeConfig: {}", "f.yaml:1:13: want a list"},
+		{"- a", "f.yaml:1:1: want keys with values"},
+		{"a: [", "f.yaml"},
+		{"TCPstackDisabled: true\nnodeConfig:\n- mainVPPInterface: {ip: 192.168.1.0/24}\n  gateway: gw\n- nodeName: x\n  stealInterface: e\n- nodeName: x",
+			"NodeName is empty\nNodeConfig : mainVPPInterface.ip 192.168.1.0/24 is the network address of its subnet\nNodeConfig : gateway \"gw\": want an address, as 192.168.16.100\nNodeConfig x: stealInterface"},
+	} {
+		if _, err := ParseConfig("f.yaml", []byte(c.yaml)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q gives %v, not %q", c.yaml, err, c.want)
+		}
+	}
+}
+
+// TestConfigContivCIDR: one range is cut into all; the service range survives, which upstream lost.
+func TestConfigContivCIDR(t *testing.T) {
+	cfg, err := ParseConfig("f", []byte("TCPstackDisabled: true\nipamConfig: {contivCIDR: 10.128.0.0/14, serviceCIDR: 10.97.0.0/16}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, ok, err := cfg.Pools()
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	got := fmt.Sprint(p.PodSubnet, p.PodSubnetOneNodePrefixLen, p.VPPHostSubnet, p.NodeInterconnect, p.VXLAN, p.Service)
+	if want := "10.128.0.0/16 25 10.129.0.0/16 10.130.0.0/23 10.130.2.0/23 10.97.0.0/16"; got != want {
+		t.Errorf("ranges are %s, not %s", got, want)
+	}
+	if _, err := ParseConfig("f", []byte("TCPstackDisabled: true\nipamConfig: {contivCIDR: nonsense}")); err == nil {
+		t.Error("a contivCIDR that does not parse is accepted")
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	for _, c := range []struct {
+		change func(*Config)
+		want   string
+	}{
+		{func(c *Config) { c.NodeName = "" }, "NodeName is empty"},
+		{func(c *Config) { c.TCPstackDisabled = false }, "set it to true"},
+		{func(c *Config) { c.NodeIDQuarantine = -time.Second }, "NodeIDQuarantine"},
+		{func(c *Config) { c.IPAMConfig.SRv6.SFCEndLocalSIDSubnetCIDR = "5::/16" }, "segment routing"},
+	} {
+		cfg := testConfig("n1")
+		c.change(&cfg)
+		if _, err := New(cfg, freshAllocator(t)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("New gives %v, not %q", err, c.want)
+		}
+	}
+}
+
+func FuzzParseConfig(f *testing.F) {
+	for _, c := range configFields {
+		f.Add([]byte("TCPstackDisabled: true\n" + c.honoured))
+		f.Add([]byte(c.refused))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		cfg, err := ParseConfig("f", text)
+		if err != nil {
+			return
+		}
+		// What was accepted can be used.
+		cfg.NodeName = "n1"
+		if _, err := New(cfg, freshAllocator(t)); err != nil {
+			t.Errorf("accepted by ParseConfig and refused by New: %v", err)
+		}
+	})
+}

@@ -1,0 +1,134 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+
+	"github.com/vppdrill/vppdrill/ipam/contiv"
+)
+
+// MTUs that Validate accepts besides 0: every IPv4 link carries 576 bytes (RFC 791), and 9000 is the usual jumbo frame.
+const (
+	mtuMin = 576
+	mtuMax = 9000
+	// ringMax is the largest tap ring that VPP creates.
+	ringMax = 32768
+)
+
+// Validate refuses what cannot work and what this product does not do, all findings in one error, each with its field.
+// Defaults must have been applied.
+func (cfg *Config) Validate() error {
+	var found []error
+	refuse := func(format string, args ...any) { found = append(found, fmt.Errorf(format, args...)) }
+	cfg.checkUnsupported(refuse)
+	cfg.checkLinks(refuse)
+	if cfg.MainVRFID == cfg.PodVRFID {
+		refuse("MainVRFID and PodVRFID are both %d: pods need a table of their own", cfg.PodVRFID)
+	}
+	if cfg.IPNeighborScanInterval > 1 {
+		refuse("IPNeighborScanInterval %d: VPP has no scan interval any more, leave it at 0 or 1", cfg.IPNeighborScanInterval)
+	}
+	if cfg.NodeIDQuarantine < 0 {
+		refuse("NodeIDQuarantine %s is negative", cfg.NodeIDQuarantine)
+	}
+	if cfg.AddPatience < 0 {
+		refuse("AddPatience %s is negative", cfg.AddPatience)
+	}
+	if cfg.IPAMConfig != (contiv.IPAMConfig{}) {
+		if cfg.IPAMConfig.SRv6 != (contiv.SRv6Config{}) {
+			refuse("ipamConfig.srv6: segment routing is not wired, remove it")
+		}
+		if _, err := cfg.IPAMConfig.Resolve(); err != nil {
+			refuse("ipamConfig: %w", err)
+		}
+	}
+	seen := map[string]bool{}
+	for i := range cfg.NodeConfig {
+		n := &cfg.NodeConfig[i]
+		if n.NodeName == "" {
+			refuse("NodeConfig[%d]: NodeName is empty", i)
+		}
+		if seen[n.NodeName] {
+			refuse("NodeConfig %s: the node is named twice", n.NodeName)
+		}
+		seen[n.NodeName] = true
+		n.check(refuse)
+	}
+	return errors.Join(found...)
+}
+
+// checkUnsupported names what exists upstream and not here.
+func (cfg *Config) checkUnsupported(refuse func(string, ...any)) {
+	if !cfg.TCPstackDisabled {
+		refuse("TCPstackDisabled: pods cannot be wired to VPP's TCP stack, set it to true")
+	}
+	if cfg.TAPInterfaceVersion != DefaultTAPInterfaceVersion {
+		refuse("TAPInterfaceVersion %d: VPP has only version 2, set it to 2 or remove it", cfg.TAPInterfaceVersion)
+	}
+	if cfg.StealFirstNIC {
+		refuse("StealFirstNIC: taking a NIC from Linux (STN) is not supported, set it to false and give VPP a NIC of its own")
+	}
+	if cfg.StealInterface != "" {
+		refuse("StealInterface %q: taking a NIC from Linux (STN) is not supported, remove it", cfg.StealInterface)
+	}
+	if cfg.STNSocketFile != "" && cfg.STNSocketFile != DefaultSTNSocketFile {
+		refuse("STNSocketFile %q: taking a NIC from Linux (STN) is not supported, remove it", cfg.STNSocketFile)
+	}
+	if cfg.NatExternalTraffic {
+		refuse("NatExternalTraffic: NAT is not configured by this agent, set it to false")
+	}
+	if cfg.CleanupIdleNATSessions {
+		refuse("CleanupIdleNATSessions: NAT is not configured by this agent, set it to false")
+	}
+	if cfg.DisableNATVirtualReassembly {
+		refuse("DisableNATVirtualReassembly: VPP has no such switch any more, set it to false")
+	}
+	if cfg.EnablePacketTrace {
+		refuse("EnablePacketTrace: start traces with vppctl, set it to false")
+	}
+}
+
+func (cfg *Config) checkLinks(refuse func(string, ...any)) {
+	for _, ring := range [...]struct {
+		field string
+		size  uint16
+	}{{"TAPv2RxRingSize", cfg.TAPv2RxRingSize}, {"TAPv2TxRingSize", cfg.TAPv2TxRingSize}} {
+		if ring.size&(ring.size-1) != 0 || ring.size > ringMax {
+			refuse("%s %d: a ring is a power of two up to %d, or 0", ring.field, ring.size, ringMax)
+		}
+	}
+	if m := cfg.MTUSize; m != 0 && (m < mtuMin || m > mtuMax) {
+		refuse("MTUSize %d: an MTU is 0 (leave the default) or %d to %d", m, mtuMin, mtuMax)
+	}
+	switch cfg.HostInterconnect {
+	case HostInterconnectVeth, HostInterconnectTAP, HostInterconnectNone:
+	default:
+		refuse("HostInterconnect %q: want veth, tap or none", cfg.HostInterconnect)
+	}
+}
+
+func (n *NodeConfig) check(refuse func(string, ...any)) {
+	if ip := n.MainVPPInterface.IP; ip != "" {
+		p, err := netip.ParsePrefix(ip)
+		if err != nil {
+			refuse("NodeConfig %s: mainVPPInterface.ip %q: want an address with its subnet's length, as 192.168.16.1/24", n.NodeName, ip)
+		} else if p.Bits() < p.Addr().BitLen()-1 && p.Addr() == p.Masked().Addr() {
+			refuse("NodeConfig %s: mainVPPInterface.ip %s is the network address of its subnet", n.NodeName, ip)
+		}
+	}
+	if len(n.OtherVPPInterfaces) > 0 {
+		refuse("NodeConfig %s: otherVPPInterfaces: only the main interface is wired, remove them", n.NodeName)
+	}
+	if n.StealInterface != "" {
+		refuse("NodeConfig %s: stealInterface %q: taking a NIC from Linux (STN) is not supported, remove it", n.NodeName, n.StealInterface)
+	}
+	if n.NatExternalTraffic {
+		refuse("NodeConfig %s: natExternalTraffic: NAT is not configured by this agent, set it to false", n.NodeName)
+	}
+	if n.Gateway != "" {
+		if _, err := parseAddr(n.Gateway); err != nil {
+			refuse("NodeConfig %s: gateway %q: want an address, as 192.168.16.100", n.NodeName, n.Gateway)
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package agent
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/vppdrill/vppdrill/vppwire"
+)
+
+// Effect is something that the agent asks its driver to do: one of the types below, in the order they must start.
+type Effect interface {
+	AppendText(b []byte) []byte
+	effect()
+}
+
+type (
+	// Persist asks for Records to be appended to the journal and synced, all or none; then Persisted{Seq} comes back.
+	// Nothing that depends on them is told to anybody before. With Replace set the journal's content becomes exactly
+	// Records (compaction): written beside, synced, renamed. Records stay valid and unchanged after the Step.
+	Persist struct {
+		Seq     uint64
+		Replace bool
+		Records []Record
+	}
+	// StoreRequest asks the cluster's store for something; StoreReply{ID} comes back, or never.
+	StoreRequest struct {
+		ID uint64
+		Op StoreOp
+		// Key is the key, or for list and watch the prefix.
+		Key, Value string
+		// Revision: for StoreUpdate and StoreDelete the ModRevision that Key must have; for StoreWatch the revision after
+		// which changes are wanted.
+		Revision int64
+	}
+	// CallDataplane asks for one call; at most one is outstanding. Called comes back, or VPPDown.
+	CallDataplane struct{ Call vppwire.Call }
+	// Answer closes a CNI request.
+	Answer struct {
+		Request uint64
+		// Code is CodeOK or one of the other codes below.
+		Code    Code
+		Message string
+		// Exhausted: the request was refused because no address was free.
+		Exhausted bool
+		// Result is set for a successful ADD.
+		Result Attachment
+	}
+	// WakeAt asks for Woke at that time; a later WakeAt replaces an earlier one, the zero time cancels.
+	WakeAt struct{ At time.Time }
+	// Hook asks for the registered pod hooks to run; Hooked comes back. Emitted only where Config.Hooks is set.
+	Hook struct {
+		ID                 uint64
+		Before             bool // before removal, else after addition
+		Namespace, PodName string
+	}
+	// Log is for people. Level follows slog: -4 debug, 0 info, 4 warn, 8 error.
+	Log struct {
+		Level   int
+		Message string
+	}
+	// NodeAddress says that this node's interconnect address is known or changed (WatchNodeIP).
+	NodeAddress struct{ Addr netip.Prefix }
+)
+
+// Code is the outcome of a CNI request (CNI specification 1.1, "Error"; from 100 on the plugin's own).
+type Code = uint32
+
+// Outcomes of a CNI request.
+const (
+	CodeOK Code = 0
+	// CodeUnknownContainer: the sandbox or its network namespace does not exist.
+	CodeUnknownContainer Code = 3
+	// CodeInvalidEnv: the request names no usable container, interface or namespace.
+	CodeInvalidEnv Code = 4
+	// CodeIO: the journal could not be written.
+	CodeIO Code = 5
+	// CodeInvalidConfig: the request contradicts the configuration.
+	CodeInvalidConfig Code = 7
+	// CodeTryAgain: nothing is wrong with the request, it may succeed later.
+	CodeTryAgain Code = 11
+	// CodeUnavailable: STATUS on a node that cannot take an ADD now.
+	CodeUnavailable Code = 50
+	// CodeCancelled: the sandbox was removed while it was being added.
+	CodeCancelled Code = 100
+	// CodeMismatch: CHECK found something else than the books say.
+	CodeMismatch Code = 101
+)
+
+// StoreOp is a kind of store request.
+type StoreOp uint8
+
+// Kinds of store requests.
+const (
+	// StoreList returns every item below Key and the store's revision.
+	StoreList StoreOp = iota + 1
+	// StoreCreate writes Key if it does not exist (else StoreConflict with the present item).
+	StoreCreate
+	// StoreUpdate writes Key if its ModRevision is Revision (else StoreConflict with the present item).
+	StoreUpdate
+	// StoreDelete deletes Key if its ModRevision is Revision.
+	StoreDelete
+	// StoreWatch opens a watch below Key for changes after Revision; its StoreReply confirms, StoreChanged{Watch: ID} follow.
+	// A new watch ends the older one.
+	StoreWatch
+)
+
+// Attachment is what a CNI ADD gives: the result that the plugin prints.
+type Attachment struct {
+	IfName string
+	Netns  string
+	// Addr has the pod's full-length mask: 10.1.1.2/32.
+	Addr    netip.Prefix
+	Gateway netip.Addr
+	MAC     vppwire.MAC
+	MTU     uint32
+}

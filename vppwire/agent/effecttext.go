@@ -1,0 +1,91 @@
+package agent
+
+import "strconv"
+
+// The canonical line of each effect.
+
+func (e Persist) AppendText(b []byte) []byte {
+	l := line(b).word("persist").uint("seq", e.Seq).flag("replace", e.Replace).uint("records", uint64(len(e.Records)))
+	for i := range e.Records {
+		l = append(l, " | "...)
+		l = e.Records[i].AppendText(l)
+	}
+	return l
+}
+
+func (e StoreRequest) AppendText(b []byte) []byte {
+	l := line(b).word(e.Op.String()).uint("id", e.ID).word(e.Key)
+	if e.Op == StoreUpdate || e.Op == StoreDelete || e.Op == StoreWatch {
+		l = l.int("revision", e.Revision)
+	}
+	if e.Value == "" {
+		return l
+	}
+	l = append(l, ' ')
+	return append(l, e.Value...)
+}
+
+func (e CallDataplane) AppendText(b []byte) []byte {
+	return e.Call.AppendText(line(b).word("call").space())
+}
+
+func (e Answer) AppendText(b []byte) []byte {
+	l := line(b).word("answer").uint("request", e.Request)
+	if e.Code != CodeOK {
+		l = strconv.AppendUint(l.key("code"), uint64(e.Code), 10)
+		l = l.flag("exhausted", e.Exhausted)
+		return strconv.AppendQuote(l.space(), e.Message)
+	}
+	if r := e.Result; r.Addr.IsValid() {
+		l = l.text("if", r.IfName).prefix("addr", r.Addr).addr("gateway", r.Gateway).key("mac")
+		l = r.MAC.AppendText(l)
+		l = l.uint("mtu", uint64(r.MTU))
+	}
+	return l
+}
+
+func (e WakeAt) AppendText(b []byte) []byte {
+	if e.At.IsZero() {
+		return line(b).word("wake").word("never")
+	}
+	return line(b).word("wake").time("at", e.At)
+}
+
+func (e Hook) AppendText(b []byte) []byte {
+	when := "after"
+	if e.Before {
+		when = "before"
+	}
+	return line(b).word("hook").uint("id", e.ID).word(when).text("ns", e.Namespace).text("pod", e.PodName)
+}
+
+func (e Log) AppendText(b []byte) []byte {
+	return strconv.AppendQuote(line(b).word("log").int("level", int64(e.Level)).space(), e.Message)
+}
+
+func (e NodeAddress) AppendText(b []byte) []byte {
+	return line(b).word("node-address").prefix("addr", e.Addr)
+}
+
+func (l line) space() line { return append(l, ' ') }
+
+var storeOps = [...]string{
+	StoreList: "store-list", StoreCreate: "store-create", StoreUpdate: "store-update", StoreDelete: "store-delete", StoreWatch: "store-watch",
+}
+
+// String is the request's verb.
+func (o StoreOp) String() string {
+	if int(o) < len(storeOps) && storeOps[o] != "" {
+		return storeOps[o]
+	}
+	return "store-op(" + strconv.Itoa(int(o)) + ")"
+}
+
+func (Persist) effect()       {}
+func (StoreRequest) effect()  {}
+func (CallDataplane) effect() {}
+func (Answer) effect()        {}
+func (WakeAt) effect()        {}
+func (Hook) effect()          {}
+func (Log) effect()           {}
+func (NodeAddress) effect()   {}

@@ -1,0 +1,173 @@
+package agent
+
+import (
+	"net/netip"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/vppwire"
+)
+
+// Event is something that the agent is told: one of the types below. Each prints as one canonical line.
+type Event interface {
+	AppendText(b []byte) []byte
+	event()
+}
+
+// Sandbox is what a CNI request says about the pod sandbox that it is for.
+type Sandbox struct {
+	// Owner is the CNI attachment: network name, container ID, interface name.
+	Owner ipam.Owner
+	// Netns is the absolute path of the sandbox's network namespace.
+	Netns string
+	// PodNamespace, PodName and PodUID come from CNI_ARGS (K8S_POD_NAMESPACE, K8S_POD_NAME, K8S_POD_UID); each may be empty.
+	PodNamespace, PodName, PodUID string
+}
+
+// Requests of the CNI plugin. Request numbers an open request; the Answer repeats it. A number is never used twice
+// within one life of the agent.
+type (
+	PodAdd struct {
+		Request uint64
+		Sandbox Sandbox
+		// External is the address that an external IPAM plugin chose; zero when the agent allocates.
+		External netip.Addr
+	}
+	PodDel struct {
+		Request uint64
+		Owner   ipam.Owner
+	}
+	PodCheck struct {
+		Request uint64
+		Owner   ipam.Owner
+		// Addr is the address of prevResult.
+		Addr netip.Addr
+	}
+	// PodGC names the attachments of Network that are still valid; the agent removes every other one.
+	PodGC struct {
+		Request uint64
+		Network string
+		Valid   []ipam.Owner
+	}
+	PodStatus struct{ Request uint64 }
+	// Withdrawn says that nobody waits for Request's answer any more (the plugin died or timed out).
+	Withdrawn struct{ Request uint64 }
+)
+
+// Facts about the cluster.
+type (
+	// NodeSeen: a Kubernetes Node object exists with these values. Own node included.
+	NodeSeen struct {
+		Name, UID string
+		// PodCIDRs is spec.podCIDRs, for external IPAM.
+		PodCIDRs []netip.Prefix
+		// Addresses are the InternalIP and ExternalIP addresses in order, for management routes.
+		Addresses []netip.Addr
+	}
+	NodeGone struct{ Name, UID string }
+	// PodsListed names the UIDs of pods bound to this node; sent after the agent's start and after each relist. Only what
+	// an earlier boot left behind is removed because of it: static pods run under a UID that this list does not have.
+	PodsListed struct{ UIDs []string }
+	// NodesListed: every existing node has been told by NodeSeen since the agent's start or the last gap;
+	// a node that was not, is gone.
+	NodesListed struct{}
+	// PoolsChanged carries new cluster-wide address ranges; the first one may come at any time after the start.
+	PoolsChanged struct{ Pools Pools }
+	// OwnAddress: the node's own interconnect address changed (DHCP, operator). Zero means unknown.
+	OwnAddress struct{ Addr netip.Prefix }
+)
+
+// Answers to effects.
+type (
+	// StoreReply answers the StoreRequest with the same ID.
+	StoreReply struct {
+		ID uint64
+		// Err is StoreOK, StoreConflict (a condition did not hold; nothing written), StoreCompacted (watch revision too
+		// old) or StoreUnavailable (unknown whether it was done).
+		Err      StoreError
+		Revision int64
+		// Store identifies the store's data: etcd's cluster ID. Another one than before means that all data was lost and
+		// revisions start anew. 0 is unknown.
+		Store uint64
+		Items    []StoreItem
+	}
+	// StoreChanged delivers watched changes in revision order. Deliveries may repeat; Revision never goes back
+	// for a correct store, but a stale one must be tolerated: an item older than one already seen is ignored.
+	StoreChanged struct {
+		Watch    uint64
+		Revision int64
+		Items    []StoreItem
+	}
+	// StoreWatchLost: the watch with this ID ended; the agent lists again.
+	StoreWatchLost struct{ Watch uint64 }
+	// Persisted: everything up to Persist effect Seq is on disk. Err non-nil: it is not, and nothing after it is.
+	Persisted struct {
+		Seq uint64
+		Err error
+	}
+	// Called carries the outcome of the one outstanding dataplane call.
+	Called struct{ Result vppwire.Result }
+	// Hooked answers a Hook effect.
+	Hooked struct {
+		ID  uint64
+		Err error
+	}
+	// Woke: the time of the last WakeAt has come.
+	Woke struct{}
+)
+
+// Facts about this machine.
+type (
+	// VPPUp: a connection to VPP stands. PID tells one life of VPP from the next.
+	VPPUp struct {
+		PID uint32
+		// NIC is the VPP name of the main physical interface, empty where VPP has none (mode.PickNIC tells which).
+		NIC string
+	}
+	// VPPDown: the connection is lost; whether VPP died is told by the next VPPUp's PID.
+	VPPDown struct{}
+	// Restored is the first event of an agent's life: the records of its journal, oldest first; none on a new node.
+	// Boot identifies the machine's boot: namespaces of an earlier boot are gone.
+	Restored struct {
+		Records []Record
+		Boot    string
+	}
+	// HostAddresses lists the addresses of the host's own links (loopback, docker and our own left out), in order. A driver
+	// tells it right after Restored, so that routes to them are not taken away and put back at each start.
+	HostAddresses struct{ Addrs []netip.Addr }
+)
+
+// StoreError is the outcome of a store request.
+type StoreError uint8
+
+// Outcomes of a store request.
+const (
+	StoreOK StoreError = iota
+	StoreConflict
+	StoreCompacted
+	StoreUnavailable
+)
+
+// StoreItem is one key of the store. Deleted items carry no value.
+type StoreItem struct {
+	Key, Value string
+	// ModRevision is the store revision of the last change of Key.
+	ModRevision int64
+	Deleted     bool
+}
+
+// Pools are the cluster-wide address ranges; the configuration's ipam section resolved.
+type Pools struct {
+	// Generation grows with each change; an older one is ignored.
+	Generation int64
+	// PodSubnet is split into one block of PodSubnetOneNodePrefixLen per node ID.
+	PodSubnet                 netip.Prefix
+	PodSubnetOneNodePrefixLen int
+	VPPHostSubnet             netip.Prefix
+	VPPHostSubnetOneNodeLen   int
+	NodeInterconnect          netip.Prefix
+	VXLAN                     netip.Prefix
+	Service                   netip.Prefix
+	DefaultGateway            netip.Addr
+	// External: pod addresses come from outside and each node's pod CIDR from its Node object.
+	External bool
+}

@@ -1,0 +1,154 @@
+package agent
+
+import "strconv"
+
+// The canonical line of each event: its name, then what it carries. Lines are one-way; what has to be read back (records,
+// node infos) has a parser of its own.
+
+func (e PodAdd) AppendText(b []byte) []byte {
+	return line(b).word("pod-add").uint("request", e.Request).sandbox(e.Sandbox).addr("addr", e.External)
+}
+
+func (e PodDel) AppendText(b []byte) []byte {
+	return line(b).word("pod-del").uint("request", e.Request).owner(e.Owner)
+}
+
+func (e PodCheck) AppendText(b []byte) []byte {
+	return line(b).word("pod-check").uint("request", e.Request).owner(e.Owner).addr("addr", e.Addr)
+}
+
+func (e PodGC) AppendText(b []byte) []byte {
+	l := line(b).word("pod-gc").uint("request", e.Request).text("network", e.Network)
+	for _, o := range e.Valid {
+		l = l.owner(o)
+	}
+	return l
+}
+
+func (e PodStatus) AppendText(b []byte) []byte {
+	return line(b).word("pod-status").uint("request", e.Request)
+}
+
+func (e Withdrawn) AppendText(b []byte) []byte {
+	return line(b).word("withdrawn").uint("request", e.Request)
+}
+
+func (e NodeSeen) AppendText(b []byte) []byte {
+	return line(b).word("node-seen").word(e.Name).word(e.UID).prefixes("pod-cidrs", e.PodCIDRs).addrs("addrs", e.Addresses)
+}
+
+func (e NodeGone) AppendText(b []byte) []byte {
+	return line(b).word("node-gone").word(e.Name).word(e.UID)
+}
+
+func (e PodsListed) AppendText(b []byte) []byte {
+	l := line(b).word("pods-listed").uint("count", uint64(len(e.UIDs)))
+	for _, uid := range e.UIDs {
+		l = l.word(uid)
+	}
+	return l
+}
+
+func (NodesListed) AppendText(b []byte) []byte { return line(b).word("nodes-listed") }
+
+func (e PoolsChanged) AppendText(b []byte) []byte { return line(b).word("pools").pools(e.Pools) }
+
+func (e OwnAddress) AppendText(b []byte) []byte {
+	return line(b).word("own-address").prefix("addr", e.Addr)
+}
+
+func (e StoreReply) AppendText(b []byte) []byte {
+	l := line(b).word("store-reply").uint("id", e.ID).word(e.Err.String()).int("revision", e.Revision)
+	return l.items(e.Items)
+}
+
+func (e StoreChanged) AppendText(b []byte) []byte {
+	return line(b).word("store-changed").uint("watch", e.Watch).int("revision", e.Revision).items(e.Items)
+}
+
+func (e StoreWatchLost) AppendText(b []byte) []byte {
+	return line(b).word("store-watch-lost").uint("watch", e.Watch)
+}
+
+func (e Persisted) AppendText(b []byte) []byte {
+	return line(b).word("persisted").uint("seq", e.Seq).err(e.Err)
+}
+
+func (e Called) AppendText(b []byte) []byte {
+	l := line(b).word("called")
+	if e.Result.Lost {
+		return l.word("lost")
+	}
+	return l.err(e.Result.Err)
+}
+
+func (e Hooked) AppendText(b []byte) []byte {
+	return line(b).word("hooked").uint("id", e.ID).err(e.Err)
+}
+
+func (Woke) AppendText(b []byte) []byte { return line(b).word("woke") }
+
+func (e VPPUp) AppendText(b []byte) []byte {
+	return line(b).word("vpp-up").uint("pid", uint64(e.PID)).text("nic", e.NIC)
+}
+
+func (VPPDown) AppendText(b []byte) []byte { return line(b).word("vpp-down") }
+
+func (e Restored) AppendText(b []byte) []byte {
+	return line(b).word("restored").text("boot", e.Boot).uint("records", uint64(len(e.Records)))
+}
+
+func (e HostAddresses) AppendText(b []byte) []byte {
+	return line(b).word("host-addresses").addrs("addrs", e.Addrs)
+}
+
+// items appends each item as "revision:key", or with its value where it has one.
+func (l line) items(items []StoreItem) line {
+	for _, i := range items {
+		l = append(l, ' ')
+		l = strconv.AppendInt(l, i.ModRevision, 10)
+		l = append(l, ':')
+		l = append(l, i.Key...)
+		if i.Deleted {
+			l = append(l, " deleted"...)
+			continue
+		}
+		l = append(l, ' ')
+		l = append(l, i.Value...)
+	}
+	return l
+}
+
+var storeErrors = [...]string{StoreOK: "ok", StoreConflict: "conflict", StoreCompacted: "compacted", StoreUnavailable: "unavailable"}
+
+// String is the outcome in one word.
+func (e StoreError) String() string {
+	if int(e) < len(storeErrors) {
+		return storeErrors[e]
+	}
+	return "store-error(" + strconv.Itoa(int(e)) + ")"
+}
+
+func (PodAdd) event()         {}
+func (PodDel) event()         {}
+func (PodCheck) event()       {}
+func (PodGC) event()          {}
+func (PodStatus) event()      {}
+func (Withdrawn) event()      {}
+func (NodeSeen) event()       {}
+func (NodeGone) event()       {}
+func (PodsListed) event()     {}
+func (NodesListed) event()    {}
+func (PoolsChanged) event()   {}
+func (OwnAddress) event()     {}
+func (StoreReply) event()     {}
+func (StoreChanged) event()   {}
+func (StoreWatchLost) event() {}
+func (Persisted) event()      {}
+func (Called) event()         {}
+func (Hooked) event()         {}
+func (Woke) event()           {}
+func (VPPUp) event()          {}
+func (VPPDown) event()        {}
+func (Restored) event()       {}
+func (HostAddresses) event()  {}

@@ -1,0 +1,232 @@
+package agent
+
+import (
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+)
+
+// Bounds of journal work.
+const (
+	// compactFactor and compactSlack: the journal is rewritten when it holds more than compactFactor times the records
+	// that the state needs, plus compactSlack. Four keeps the cost of rewriting below a third of all writing.
+	compactFactor = 4
+	compactSlack  = 64
+	// journalRetryFirst doubles to journalRetryMost while the disk refuses to write.
+	journalRetryFirst = time.Second
+	journalRetryMost  = 30 * time.Second
+)
+
+// journal knows which writes are outstanding and who waits for them.
+type journal struct {
+	seq     uint64 // of the last Persist
+	durable uint64 // the highest seq known to be on disk
+	lost    uint64 // the highest seq known not to be, because an earlier one is not
+	// since counts records written since the journal was last rewritten (or read).
+	since int
+	// suspect: a write failed, so what the disk holds is not certain. The next write replaces everything.
+	suspect bool
+	tries   int
+	retryAt time.Time
+	waiters []journalWaiter
+	// drops are blocks that the allocator has given up; they stay published until the disk knows. Otherwise another node
+	// could give out addresses that a crash here brings back to life.
+	drops []droppedBlock
+}
+
+// droppedBlock is a block that is gone when the Persist with its seq is on disk.
+type droppedBlock struct {
+	prefix netip.Prefix
+	seq    uint64
+}
+
+// journalWaiter is one thing that goes on when the Persist with its seq is on disk; ascending by seq.
+type journalWaiter struct {
+	seq  uint64
+	what persistStep
+	att  *attachment
+	gen  int64
+}
+
+// persistStep is what a write was for.
+type persistStep uint8
+
+const (
+	stepNothing persistStep = iota
+	stepAttach              // lease and sandbox of att
+	stepDetach              // release of att
+	stepNode                // our node ID
+	stepPools               // pools of generation gen
+)
+
+// persist has records written. They must already be part of the state that snapshot returns, because any write may turn
+// into one that replaces everything.
+func (a *Agent) persist(records []Record, w journalWaiter) {
+	j := &a.journal
+	j.seq++
+	w.seq = j.seq
+	if w.what != stepNothing {
+		j.waiters = append(j.waiters, w)
+	}
+	for i := range records {
+		if r := &records[i]; r.Kind == RecordIPAM && r.IPAM.Op == ipam.OpDrop {
+			j.drops = append(j.drops, droppedBlock{r.IPAM.Prefix, j.seq})
+		}
+	}
+	j.since += len(records)
+	if j.suspect || j.since > compactFactor*a.liveRecords()+compactSlack {
+		j.since = 0
+		a.emit(Persist{Seq: j.seq, Replace: true, Records: a.snapshot()})
+		return
+	}
+	a.emit(Persist{Seq: j.seq, Records: records})
+}
+
+// persisted goes on with what waited for a write, or undoes it.
+func (a *Agent) persisted(e Persisted) {
+	j := &a.journal
+	if e.Seq > j.seq {
+		a.log(levelError, "journal: Persisted %d was never asked for", e.Seq)
+		return
+	}
+	if e.Seq <= j.lost {
+		return // given up together with the first that failed
+	}
+	if e.Err != nil {
+		a.journalFailed(e)
+		return
+	}
+	if e.Seq <= j.durable {
+		return
+	}
+	j.durable = e.Seq
+	if j.suspect && e.Seq == j.seq {
+		j.suspect, j.tries, j.retryAt = false, 0, time.Time{} // it replaced everything
+		a.log(levelInfo, "journal: written again")
+		a.todo |= todoJournal
+	}
+	if len(j.drops) > 0 {
+		j.drops = slices.DeleteFunc(j.drops, func(d droppedBlock) bool { return d.seq <= e.Seq })
+		a.todo |= todoStore
+	}
+	n := 0
+	for n < len(j.waiters) && j.waiters[n].seq <= e.Seq {
+		n++
+	}
+	ready := slices.Clone(j.waiters[:n])
+	j.waiters = slices.Delete(j.waiters, 0, n)
+	for _, w := range ready {
+		a.written(w)
+	}
+}
+
+// written goes on after a write.
+func (a *Agent) written(w journalWaiter) {
+	switch w.what {
+	case stepAttach:
+		a.attachWritten(w.att)
+	case stepDetach:
+		a.detachWritten(w.att)
+	case stepNode:
+		a.nodeWritten()
+	case stepPools:
+		a.poolsWritten(w.gen)
+	}
+}
+
+// journalFailed: an ADD is undone and told so; everything else is true whether the disk knows it or not and is written
+// again, as a whole, until it is there.
+func (a *Agent) journalFailed(e Persisted) {
+	j := &a.journal
+	n := 0
+	for n < len(j.waiters) && j.waiters[n].seq < e.Seq {
+		n++
+	}
+	failed := slices.Clone(j.waiters[n:])
+	j.waiters = j.waiters[:n]
+	j.suspect, j.lost = true, j.seq
+	j.retryAt = a.now.Add(backOff(journalRetryFirst, journalRetryMost, j.tries))
+	j.tries++
+	a.log(levelError, "journal: write %d: %v", e.Seq, e.Err)
+	for i := range j.drops {
+		j.drops[i].seq = max(j.drops[i].seq, j.seq+1)
+	}
+	var keep []journalWaiter
+	for _, w := range failed {
+		if w.what == stepAttach {
+			a.attachFailed(w.att, e.Err)
+		} else {
+			keep = append(keep, w)
+		}
+	}
+	// They wait for the write that replaces everything, whose seq is not known yet.
+	for _, w := range keep {
+		w.seq = j.seq + 1
+		j.waiters = append(j.waiters, w)
+	}
+	a.todo |= todoJournal
+}
+
+// retryJournal rewrites a suspect journal when its time has come.
+func (a *Agent) retryJournal() {
+	j := &a.journal
+	if !j.suspect || !due(j.retryAt, a.now) {
+		return
+	}
+	j.retryAt = time.Time{} // the answer sets it anew
+	a.persist(nil, journalWaiter{})
+}
+
+// liveRecords estimates how many records the state needs.
+func (a *Agent) liveRecords() int { return 4 + 2*len(a.pods.byOwner) }
+
+// snapshot is the shortest history that recreates the state. Sandboxes of the earlier boot come behind its name.
+func (a *Agent) snapshot() []Record {
+	leases := a.alloc.Records()
+	records := make([]Record, 0, len(leases)+len(a.pods.byOwner)+len(a.ranges.history)+3)
+	for _, p := range a.ranges.history {
+		records = append(records, Record{Kind: RecordPools, Pools: p})
+	}
+	if a.ident.id != 0 {
+		records = append(records, a.nodeRecord())
+	}
+	for _, r := range leases {
+		records = append(records, Record{Kind: RecordIPAM, IPAM: r})
+	}
+	attached := a.pods.inBooks()
+	for _, stale := range [...]bool{true, false} {
+		boot := a.boot
+		if stale {
+			boot = a.pods.staleBoot
+		}
+		named := false
+		for _, att := range attached {
+			if att.stale != stale {
+				continue
+			}
+			if !named {
+				records = append(records, Record{Kind: RecordBoot, Boot: boot})
+				named = true
+			}
+			records = append(records, Record{Kind: RecordSandbox, Sandbox: att.sandbox, Number: att.number})
+		}
+		if !stale && !named {
+			records = append(records, Record{Kind: RecordBoot, Boot: boot})
+		}
+	}
+	return records
+}
+
+func (a *Agent) nodeRecord() Record {
+	return Record{Kind: RecordNode, NodeID: a.ident.id, NodeUID: a.ident.uid, NodeAddress: a.told}
+}
+
+// backOff is first doubled tries times, at most most.
+func backOff(first, most time.Duration, tries int) time.Duration {
+	for ; tries > 0 && first < most; tries-- {
+		first *= 2
+	}
+	return min(first, most)
+}

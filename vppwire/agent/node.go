@@ -1,0 +1,127 @@
+package agent
+
+import (
+	"net/netip"
+	"slices"
+
+	"github.com/vppdrill/vppdrill/vppwire/mode"
+)
+
+// wireNode wires the node itself as soon as its ID, ranges and address are known, and again when one of them changes. What
+// is wired stays while something is unknown.
+func (a *Agent) wireNode() {
+	r := &a.ranges
+	if !a.ident.acting || !r.mineOK {
+		return
+	}
+	addr := a.addressIn(r.mine.NodeIP)
+	if !addr.IsValid() {
+		return
+	}
+	a.pruneHistory()
+	n := mode.Node{
+		ID: a.ident.id, Address: addr, VXLAN: r.mine.VXLANIP, NIC: a.nic, Gateway: a.own.gateway,
+		HostSubnet: r.mine.VPPHostSubnet, HostVPP: r.mine.VPPEnd, HostLinux: r.mine.LinuxEnd,
+		Service: r.plan.Service, Gateways: a.gateways(), PodIf: a.podIf(), HostAddrs: a.hosts,
+	}
+	if a.own.nic != "" {
+		n.NIC = a.own.nic
+	}
+	if !n.Gateway.IsValid() {
+		n.Gateway = r.plan.DefaultGateway
+	}
+	n.PodSubnets, n.HostSubnets = []netip.Prefix{r.plan.PodSubnet}, []netip.Prefix{r.plan.VPPHostSubnet}
+	for _, p := range slices.Backward(r.history) {
+		if p.Generation < r.acting {
+			n.PodSubnets = appendNew(n.PodSubnets, p.PodSubnet)
+			n.HostSubnets = appendNew(n.HostSubnets, p.VPPHostSubnet)
+		}
+	}
+	old := a.node
+	if sameNode(&old, &n) {
+		return
+	}
+	a.node = n
+	a.wire.Set(groupNode, a.wires.NodeObjects(n))
+	if old.Address != n.Address {
+		a.emit(NodeAddress{Addr: n.Address})
+		a.hooks.addressChanged(n.Address)
+	}
+	if peersDiffer(&old, &n) {
+		a.todo |= todoPeers
+	}
+	if old.ID == 0 || old.PodIf != n.PodIf {
+		a.wirePods()
+	}
+	a.todo |= todoPermit | todoPods
+}
+
+// appendNew adds p unless it is there or lies in what is there.
+func appendNew(list []netip.Prefix, p netip.Prefix) []netip.Prefix {
+	for _, q := range list {
+		if q.Bits() <= p.Bits() && q.Contains(p.Addr()) {
+			return list
+		}
+	}
+	return append(list, p)
+}
+
+// gateways are the blocks' gateways with the blocks' lengths. A draining block that an active one overlaps is left out: an
+// interface cannot have both, and its pods do not ask who their gateway is.
+func (a *Agent) gateways() []netip.Prefix {
+	var list []netip.Prefix
+	for _, b := range a.alloc.Blocks() {
+		if !slices.ContainsFunc(list, b.Prefix.Overlaps) {
+			list = append(list, netip.PrefixFrom(b.Gateway, b.Prefix.Bits()))
+		}
+	}
+	return list
+}
+
+func (a *Agent) podIf() netip.Prefix {
+	if a.cfg.IPAMConfig.PodIfIPCIDR == "" {
+		return netip.Prefix{}
+	}
+	p, err := netip.ParsePrefix(a.cfg.IPAMConfig.PodIfIPCIDR)
+	if err != nil {
+		panic("agent: podIfIPCIDR was validated: " + err.Error())
+	}
+	return p.Masked()
+}
+
+// pruneHistory forgets older ranges that no block of anybody lies in any more.
+func (a *Agent) pruneHistory() {
+	r := &a.ranges
+	if len(r.history) < 2 {
+		return
+	}
+	used := a.networks(nil)
+	for i := range a.store.records {
+		if rec := &a.store.records[i]; rec.live() && !rec.malformed && rec.odd {
+			used = append(used, rec.info().PodNetworks...)
+		}
+	}
+	r.history = slices.DeleteFunc(r.history, func(p Pools) bool {
+		return p.Generation < r.acting && !slices.ContainsFunc(used, p.PodSubnet.Overlaps)
+	})
+}
+
+func (a *Agent) hostAddresses(addrs []netip.Addr) {
+	if slices.Equal(a.hosts, addrs) {
+		return
+	}
+	a.hosts = slices.Clone(addrs)
+	a.todo |= todoNode | todoPeers
+}
+
+func sameNode(x, y *mode.Node) bool {
+	return !peersDiffer(x, y) && x.Address == y.Address && x.NIC == y.NIC && x.Gateway == y.Gateway &&
+		x.HostLinux == y.HostLinux && x.Service == y.Service && x.PodIf == y.PodIf &&
+		slices.Equal(x.Gateways, y.Gateways) && slices.Equal(x.HostAddrs, y.HostAddrs)
+}
+
+// peersDiffer reports whether something differs that the wiring towards peers is made of.
+func peersDiffer(x, y *mode.Node) bool {
+	return x.ID != y.ID || x.Address.Addr() != y.Address.Addr() || x.VXLAN != y.VXLAN || x.HostSubnet != y.HostSubnet ||
+		x.HostVPP != y.HostVPP || !slices.Equal(x.PodSubnets, y.PodSubnets) || !slices.Equal(x.HostSubnets, y.HostSubnets)
+}

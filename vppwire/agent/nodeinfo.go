@@ -1,0 +1,267 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// StorePrefix is what node records are stored under: StorePrefix + decimal node ID.
+const StorePrefix = "allocatedIDs/"
+
+// NodeInfo is a node's record in the cluster's store: who holds an ID and where its pods are reached.
+type NodeInfo struct {
+	ID        uint32
+	Name, UID string
+	// Address is the interconnect address with its subnet's length, zero while unknown.
+	Address netip.Prefix
+	// Management are the node's addresses outside of VPP, in the Node object's order.
+	Management []netip.Addr
+	// PodNetworks are the blocks whose pods live on the node: the ones it gives addresses from first, draining ones behind.
+	PodNetworks []netip.Prefix
+	// HostNetwork is the link between VPP and Linux; VXLAN the BVI's address.
+	HostNetwork netip.Prefix
+	VXLAN       netip.Addr
+	// ReleasedAt is when the node was found gone; the zero time while it lives. UTC, nanoseconds.
+	ReleasedAt time.Time
+}
+
+// Key is the record's key in the store.
+func (n NodeInfo) Key() string { return nodeKey(n.ID) }
+
+func nodeKey(id uint32) string {
+	b := make([]byte, 0, len(StorePrefix)+10)
+	b = append(b, StorePrefix...)
+	return string(strconv.AppendUint(b, uint64(id), 10))
+}
+
+// parseNodeKey reads nodeKey back; the ID is at least 1 and written without leading zeros.
+func parseNodeKey(key string) (uint32, bool) {
+	tail, ok := strings.CutPrefix(key, StorePrefix)
+	if !ok || tail == "" || tail[0] == '0' || tail[0] == '+' {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(tail, 10, 32)
+	return uint32(n), err == nil
+}
+
+// String is the record's canonical JSON: fields in this order, empty optional ones left out, no white space.
+func (n NodeInfo) String() string { return string(n.AppendText(nil)) }
+
+// AppendText appends what String returns.
+func (n NodeInfo) AppendText(b []byte) []byte {
+	b = append(b, `{"id":`...)
+	b = strconv.AppendUint(b, uint64(n.ID), 10)
+	b = append(b, `,"name":`...)
+	b = appendJSONString(b, n.Name)
+	b = append(b, `,"uid":`...)
+	b = appendJSONString(b, n.UID)
+	b = append(b, `,"ip_address":"`...)
+	if n.Address.IsValid() {
+		b = n.Address.AppendTo(b)
+	}
+	b = append(b, `","management_ip_address":"`...)
+	for i, m := range n.Management {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = m.AppendTo(b)
+	}
+	b = append(b, `","pod_networks":[`...)
+	for i, p := range n.PodNetworks {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, '"')
+		b = p.AppendTo(b)
+		b = append(b, '"')
+	}
+	b = append(b, ']')
+	if n.HostNetwork.IsValid() {
+		b = append(b, `,"host_network":"`...)
+		b = n.HostNetwork.AppendTo(b)
+		b = append(b, '"')
+	}
+	if n.VXLAN.IsValid() {
+		b = append(b, `,"vxlan":"`...)
+		b = n.VXLAN.AppendTo(b)
+		b = append(b, '"')
+	}
+	if !n.ReleasedAt.IsZero() {
+		b = append(b, `,"released_at":"`...)
+		b = n.ReleasedAt.UTC().AppendFormat(b, time.RFC3339Nano)
+		b = append(b, '"')
+	}
+	return append(b, '}')
+}
+
+// appendJSONString quotes s. Names and UIDs of Kubernetes need no escapes; everything else takes the slow path.
+func appendJSONString(b []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= 0x7f || c == '<' || c == '>' || c == '&' {
+			quoted, err := json.Marshal(s)
+			if err != nil {
+				panic(fmt.Sprintf("agent: quote %q: %v", s, err)) // Marshal of a string cannot fail
+			}
+			return append(b, quoted...)
+		}
+	}
+	b = append(b, '"')
+	b = append(b, s...)
+	return append(b, '"')
+}
+
+// ParseNodeInfo reads a record. Fields may come in any order and unknown ones are ignored, as records of other writers
+// may have them. The strings of the result may share text's memory.
+func ParseNodeInfo(text string) (NodeInfo, error) {
+	var w nodeInfoWire
+	if !w.scan(text) {
+		w = nodeInfoWire{}
+		if err := json.Unmarshal([]byte(text), &w); err != nil {
+			return NodeInfo{}, fmt.Errorf("node record %q: %w", text, err)
+		}
+	}
+	n, err := w.info()
+	if err != nil {
+		return NodeInfo{}, fmt.Errorf("node record %q: %w", text, err)
+	}
+	return n, nil
+}
+
+// nodeInfoWire is a record before its addresses are parsed.
+type nodeInfoWire struct {
+	ID          uint32   `json:"id"`
+	Name        string   `json:"name"`
+	UID         string   `json:"uid"`
+	Address     string   `json:"ip_address"`
+	Management  string   `json:"management_ip_address"`
+	PodNetworks []string `json:"pod_networks"`
+	HostNetwork string   `json:"host_network"`
+	VXLAN       string   `json:"vxlan"`
+	ReleasedAt  string   `json:"released_at"`
+}
+
+func (w *nodeInfoWire) info() (NodeInfo, error) {
+	n := NodeInfo{ID: w.ID, Name: w.Name, UID: w.UID}
+	var err error
+	if w.Address != "" {
+		if n.Address, err = netip.ParsePrefix(w.Address); err != nil {
+			return n, fmt.Errorf("ip_address: %w", err)
+		}
+	}
+	for rest := w.Management; rest != ""; {
+		var one string
+		one, rest, _ = strings.Cut(rest, ",")
+		m, err := parseAddr(strings.TrimSpace(one))
+		if err != nil {
+			return n, fmt.Errorf("management_ip_address: %w", err)
+		}
+		n.Management = append(n.Management, m)
+	}
+	for _, one := range w.PodNetworks {
+		p, err := netip.ParsePrefix(one)
+		if err != nil {
+			return n, fmt.Errorf("pod_networks: %w", err)
+		}
+		n.PodNetworks = append(n.PodNetworks, p.Masked())
+	}
+	if w.HostNetwork != "" {
+		if n.HostNetwork, err = netip.ParsePrefix(w.HostNetwork); err != nil {
+			return n, fmt.Errorf("host_network: %w", err)
+		}
+		n.HostNetwork = n.HostNetwork.Masked()
+	}
+	if w.VXLAN != "" {
+		if n.VXLAN, err = parseAddr(w.VXLAN); err != nil {
+			return n, fmt.Errorf("vxlan: %w", err)
+		}
+	}
+	if w.ReleasedAt != "" {
+		if n.ReleasedAt, err = time.Parse(time.RFC3339Nano, w.ReleasedAt); err != nil {
+			return n, fmt.Errorf("released_at: %w", err)
+		}
+		n.ReleasedAt = n.ReleasedAt.UTC()
+		if y := n.ReleasedAt.Year(); y < 0 || y > 9999 {
+			return n, fmt.Errorf("released_at %s: year %d cannot be written back", w.ReleasedAt, y)
+		}
+	}
+	return n, nil
+}
+
+// parseAddr reads an address without a zone: zones mean nothing on another machine.
+func parseAddr(text string) (netip.Addr, error) {
+	a, err := netip.ParseAddr(text)
+	if err == nil && a.Zone() != "" {
+		err = fmt.Errorf("address %q has a zone", text)
+	}
+	return a, err
+}
+
+// scan reads the canonical form without allocating more than the network list; false for any other JSON, which goes
+// to the general parser. A thousand agents read a thousand records each, and all of them are canonical.
+func (w *nodeInfoWire) scan(text string) bool {
+	s := scanner{rest: text}
+	ok := s.skip(`{"id":`) && s.number(&w.ID) &&
+		s.skip(`,"name":`) && s.quoted(&w.Name) &&
+		s.skip(`,"uid":`) && s.quoted(&w.UID) &&
+		s.skip(`,"ip_address":`) && s.quoted(&w.Address) &&
+		s.skip(`,"management_ip_address":`) && s.quoted(&w.Management) &&
+		s.skip(`,"pod_networks":[`)
+	if !ok {
+		return false
+	}
+	for !s.skip(`]`) {
+		var one string
+		if len(w.PodNetworks) > 0 && !s.skip(`,`) || !s.quoted(&one) {
+			return false
+		}
+		w.PodNetworks = append(w.PodNetworks, one)
+	}
+	for _, f := range [...]struct {
+		label string
+		to    *string
+	}{{`,"host_network":`, &w.HostNetwork}, {`,"vxlan":`, &w.VXLAN}, {`,"released_at":`, &w.ReleasedAt}} {
+		if s.skip(f.label) && !s.quoted(f.to) {
+			return false
+		}
+	}
+	return s.rest == "}"
+}
+
+type scanner struct{ rest string }
+
+func (s *scanner) skip(literal string) bool {
+	rest, ok := strings.CutPrefix(s.rest, literal)
+	s.rest = rest
+	return ok
+}
+
+func (s *scanner) number(to *uint32) bool {
+	i := 0
+	for i < len(s.rest) && s.rest[i] >= '0' && s.rest[i] <= '9' {
+		i++
+	}
+	n, err := strconv.ParseUint(s.rest[:i], 10, 32)
+	*to, s.rest = uint32(n), s.rest[i:]
+	return err == nil
+}
+
+// quoted reads a string without escapes and control characters.
+func (s *scanner) quoted(to *string) bool {
+	if s.rest == "" || s.rest[0] != '"' {
+		return false
+	}
+	for i := 1; i < len(s.rest); i++ {
+		switch c := s.rest[i]; {
+		case c == '"':
+			*to, s.rest = s.rest[1:i], s.rest[i+1:]
+			return true
+		case c == '\\' || c < ' ' || c >= 0x7f:
+			return false
+		}
+	}
+	return false
+}

@@ -1,0 +1,278 @@
+package agent
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/contiv"
+)
+
+// ranges are the cluster's address ranges and what of them is ours.
+type ranges struct {
+	// history holds every Pools that something may still be left of, oldest first. The last one may not be on disk yet;
+	// known says that at least one is, and plan is the newest of those.
+	history []Pools
+	known   bool
+	acting  int64 // plan's generation
+	plan    contiv.Plan
+	// mine is what follows from our ID; mineOK when the plan has room for it.
+	mine   contiv.NodePlan
+	mineOK bool
+	unfit  string // why it has not, logged once
+	// want are the blocks that we should give addresses from.
+	want []netip.Prefix
+	// waiting says why they are not taken yet; blocked that only other nodes or people can end that; retryAt is when it may
+	// end by itself.
+	waiting string
+	blocked bool
+	retryAt time.Time
+	// backAt is until when a block that two nodes have published at the same time is left to the other one.
+	backAt time.Time
+}
+
+// Two nodes that publish the same addresses at the same time both step back, by backFirst plus backStep for each number of
+// their ID: the steps are longer than a store takes, so one of them is first next time.
+const (
+	backFirst = time.Second
+	backStep  = 20 * time.Millisecond
+)
+
+func (r *ranges) external() bool { return r.plan.External }
+
+func planOf(p Pools) contiv.Plan {
+	return contiv.Plan{
+		PodSubnet: p.PodSubnet, PodSubnetOneNodePrefixLen: p.PodSubnetOneNodePrefixLen,
+		VPPHostSubnet: p.VPPHostSubnet, VPPHostSubnetOneNodeLen: p.VPPHostSubnetOneNodeLen,
+		NodeInterconnect: p.NodeInterconnect, VXLAN: p.VXLAN, Service: p.Service,
+		DefaultGateway: p.DefaultGateway, External: p.External,
+	}
+}
+
+func poolsOf(p contiv.Plan) Pools {
+	return Pools{
+		PodSubnet: p.PodSubnet, PodSubnetOneNodePrefixLen: p.PodSubnetOneNodePrefixLen,
+		VPPHostSubnet: p.VPPHostSubnet, VPPHostSubnetOneNodeLen: p.VPPHostSubnetOneNodeLen,
+		NodeInterconnect: p.NodeInterconnect, VXLAN: p.VXLAN, Service: p.Service,
+		DefaultGateway: p.DefaultGateway, External: p.External,
+	}
+}
+
+// nodePlan is what follows from an ID. With external addresses the pod block has nothing to do with it.
+func (r *ranges) nodePlan(id uint32, cidrs []netip.Prefix) (contiv.NodePlan, error) {
+	if !r.external() {
+		return r.plan.Node(id)
+	}
+	block := r.plan.PodSubnet
+	if own := r.family(cidrs); len(own) > 0 {
+		block = own[0]
+	}
+	return r.plan.NodeWithBlock(id, block)
+}
+
+// blocksOf are the blocks that a node with plan mine should give addresses from.
+func (r *ranges) blocksOf(mine contiv.NodePlan, cidrs []netip.Prefix) []netip.Prefix {
+	if r.external() {
+		return r.family(cidrs)
+	}
+	return []netip.Prefix{mine.PodSubnet}
+}
+
+// family keeps the prefixes of the cluster's address family, masked.
+func (r *ranges) family(cidrs []netip.Prefix) []netip.Prefix {
+	var own []netip.Prefix
+	for _, c := range cidrs {
+		if c.IsValid() && c.Addr().BitLen() == r.plan.PodSubnet.Addr().BitLen() && !slices.Contains(own, c.Masked()) {
+			own = append(own, c.Masked())
+		}
+	}
+	return own
+}
+
+// isOdd reports whether a record's networks are something else than the block that the plan gives its ID. Only those of
+// odd records can overlap what the plan gives to somebody else.
+func (r *ranges) isOdd(id uint32, networks []netip.Prefix) bool {
+	if !r.known || r.external() || len(networks) != 1 {
+		return len(networks) > 0
+	}
+	theirs, err := r.plan.Node(id)
+	return err != nil || theirs.PodSubnet != networks[0]
+}
+
+// poolsChanged takes newer ranges; they are acted on when they are on disk.
+func (a *Agent) poolsChanged(p Pools) {
+	r := &a.ranges
+	if n := len(r.history); n > 0 && p.Generation <= r.history[n-1].Generation {
+		return
+	}
+	if err := planOf(p).Check(); err != nil {
+		a.log(levelError, "address ranges of generation %d are refused: %v", p.Generation, err)
+		return
+	}
+	r.history = append(r.history, p)
+	a.persist([]Record{{Kind: RecordPools, Pools: p}}, journalWaiter{what: stepPools, gen: p.Generation})
+}
+
+func (a *Agent) poolsWritten(generation int64) {
+	r := &a.ranges
+	if r.known && generation <= r.acting {
+		return
+	}
+	for _, p := range r.history {
+		if p.Generation == generation {
+			a.actOn(p)
+		}
+	}
+}
+
+// actOn makes p the ranges that everything follows from.
+func (a *Agent) actOn(p Pools) {
+	r := &a.ranges
+	r.known, r.acting, r.plan = true, p.Generation, planOf(p)
+	for i := range a.store.records {
+		if rec := &a.store.records[i]; !rec.deleted && !rec.malformed {
+			rec.odd = r.isOdd(rec.id, rec.info().PodNetworks)
+		}
+	}
+	a.todo |= todoRanges
+}
+
+// resolve works out what is ours after the ranges, the ID or the Node object's pod CIDRs changed.
+func (a *Agent) resolve() {
+	r := &a.ranges
+	r.mineOK = false
+	a.todo |= todoStore | todoBlocks | todoNode | todoPods
+	if !r.known || a.ident.id == 0 {
+		return
+	}
+	mine, err := r.nodePlan(a.ident.id, a.podCIDRs)
+	if err != nil {
+		if r.unfit != err.Error() {
+			r.unfit = err.Error()
+			a.log(levelError, "node ID %d does not fit the address ranges: %v", a.ident.id, err)
+		}
+		return
+	}
+	r.mine, r.mineOK, r.unfit = mine, true, ""
+	r.want = r.blocksOf(mine, a.podCIDRs)
+}
+
+// takeBlocks makes the allocator pick from the blocks that are ours. Before a block is used for the first time, the view of
+// the store must show our own record with it, and nobody else's record with an address of it. Two nodes that publish
+// overlapping blocks write one after the other, so at least the later one sees both: they never both go on.
+func (a *Agent) takeBlocks() {
+	r := &a.ranges
+	before := r.waiting
+	r.waiting, r.blocked, r.retryAt = "", false, time.Time{}
+	if !a.ident.usable() || !r.mineOK || slices.Equal(a.activeBlocks(), r.want) {
+		return
+	}
+	if a.whyNotTake(); r.waiting != "" {
+		if r.waiting != before {
+			a.log(levelInfo, "blocks: %s", r.waiting)
+		}
+		return
+	}
+	records, err := a.alloc.SetBlocks(a.now, r.want)
+	if err != nil {
+		// A pod of a held block stands in the way. What is active must drain, or that never ends.
+		r.waiting, r.blocked = err.Error(), true
+		if r.waiting != before {
+			a.log(levelWarn, "blocks: %v", err)
+		}
+		if records, err = a.alloc.SetBlocks(a.now, nil); err != nil {
+			panic("agent: drain all blocks: " + err.Error())
+		}
+	}
+	if len(records) > 0 {
+		a.persist(ipamRecords(records), journalWaiter{})
+	}
+	a.todo |= todoStore | todoNode | todoPods
+}
+
+// whyNotTake sets waiting where the wanted blocks must not be taken yet.
+func (a *Agent) whyNotTake() {
+	r := &a.ranges
+	if len(r.want) == 0 {
+		r.waiting, r.blocked = "the Node object has no pod CIDR", true
+		return
+	}
+	shown := a.published(r.want)
+	for _, w := range r.want {
+		holder := a.overlapped(w)
+		if holder == nil || slices.ContainsFunc(a.alloc.Blocks(), func(b ipam.Block) bool { return b.Prefix == w }) {
+			continue
+		}
+		r.waiting, r.blocked = fmt.Sprintf("block %s: node %s still has addresses of it", w, holder.name), true
+		if shown {
+			r.backAt = a.now.Add(backFirst + time.Duration(a.ident.id)*backStep)
+			r.retryAt = r.backAt
+			a.todo |= todoStore // takes it out of our record
+		}
+		if end := holder.released.Add(a.cfg.NodeIDQuarantine); !holder.released.IsZero() {
+			r.retryAt = end
+		}
+		return
+	}
+	if !shown {
+		r.waiting = "the blocks are not published yet"
+		if a.now.Before(r.backAt) {
+			r.retryAt = r.backAt
+		}
+		a.todo |= todoStore
+	}
+}
+
+func ipamRecords(list []ipam.Record) []Record {
+	records := make([]Record, len(list), len(list)+1)
+	for i, r := range list {
+		records[i] = Record{Kind: RecordIPAM, IPAM: r}
+	}
+	return records
+}
+
+func (a *Agent) activeBlocks() []netip.Prefix {
+	var active []netip.Prefix
+	for _, b := range a.alloc.Blocks() {
+		if !b.Draining {
+			active = append(active, b.Prefix)
+		}
+	}
+	return active
+}
+
+// published reports whether the view, our own record included, shows us as the holder of blocks.
+func (a *Agent) published(blocks []netip.Prefix) bool {
+	own := a.store.record(a.ident.id)
+	if own == nil || !a.ours(own, a.ident.uid) || !own.live() || a.store.stale || a.store.revision < own.rev {
+		return false
+	}
+	shown := own.info().PodNetworks
+	for _, b := range blocks {
+		if !slices.Contains(shown, b) {
+			return false
+		}
+	}
+	return true
+}
+
+// free reports whether a block may be published: nobody else has addresses of it, and we do not step back from it.
+func (a *Agent) free(block netip.Prefix) bool {
+	return a.overlapped(block) == nil && !a.now.Before(a.ranges.backAt)
+}
+
+// overlapped returns the record of another node that has an address of block, or had until its quarantine ends.
+func (a *Agent) overlapped(block netip.Prefix) *record {
+	for i := range a.store.records {
+		r := &a.store.records[i]
+		if r.deleted || r.malformed || !r.odd || r.id == a.ident.id || a.ours(r, a.ident.uid) || !r.live() && !a.quarantined(r) {
+			continue
+		}
+		if slices.ContainsFunc(r.info().PodNetworks, block.Overlaps) {
+			return r
+		}
+	}
+	return nil
+}

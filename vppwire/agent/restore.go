@@ -1,0 +1,134 @@
+package agent
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/vppdrill/vppdrill/ipam"
+)
+
+// restore rebuilds the state from the journal. A record that contradicts the ones before it is logged and left out, and the
+// rest is served: one bad line must not take a node down. What was left out is gone from the journal with its next
+// rewriting.
+func (a *Agent) restore(e Restored) {
+	a.restored, a.boot = true, e.Boot
+	configured := a.ranges.history
+	a.ranges.history = nil
+	sandboxes := map[ipam.Owner]*attachment{}
+	boot := ""
+	for _, r := range e.Records {
+		switch r.Kind {
+		case RecordBoot:
+			boot = r.Boot
+		case RecordIPAM:
+			if err := a.alloc.Apply(r.IPAM); err != nil {
+				a.log(levelError, "journal: %q is left out: %v", r, err)
+			}
+		case RecordSandbox:
+			if !r.Sandbox.Owner.Valid() {
+				a.log(levelError, "journal: %q is left out: the owner is not valid", r)
+				continue
+			}
+			t := &attachment{sandbox: r.Sandbox, number: r.Number, phase: phaseUp, stale: boot != e.Boot}
+			if t.stale {
+				a.pods.staleBoot = boot
+			}
+			sandboxes[r.Sandbox.Owner] = t
+		case RecordGone:
+			delete(sandboxes, r.Sandbox.Owner)
+		case RecordNode:
+			a.ident = identity{id: r.NodeID, uid: r.NodeUID, acting: true}
+			a.told = r.NodeAddress
+		case RecordPools:
+			a.restorePools(r.Pools)
+		default:
+			a.log(levelError, "journal: a record of kind %d is left out", r.Kind)
+		}
+	}
+	a.journal.since = len(e.Records)
+	a.restorePods(sandboxes)
+	fresh := a.configuredPools(configured)
+	if boot != e.Boot || len(e.Records) == 0 {
+		fresh = append(fresh, Record{Kind: RecordBoot, Boot: e.Boot})
+	}
+	if n := len(a.ranges.history); n > 0 {
+		a.actOn(a.ranges.history[n-1])
+	}
+	a.todo |= todoRanges | todoStore
+	if len(fresh) > 0 {
+		a.persist(fresh, journalWaiter{})
+	}
+}
+
+func (a *Agent) restorePools(p Pools) {
+	if err := planOf(p).Check(); err != nil {
+		a.log(levelError, "journal: address ranges of generation %d are left out: %v", p.Generation, err)
+		return
+	}
+	a.ranges.history = append(a.ranges.history, p)
+}
+
+// configuredPools adds the ranges of the configuration, unless newer ones have come since.
+func (a *Agent) configuredPools(configured []Pools) []Record {
+	var fresh []Record
+	for _, p := range configured {
+		if n := len(a.ranges.history); n > 0 && (a.ranges.history[n-1].Generation > 0 || a.ranges.history[n-1] == p) {
+			continue
+		}
+		a.ranges.history = append(a.ranges.history, p)
+		fresh = append(fresh, Record{Kind: RecordPools, Pools: p})
+	}
+	return fresh
+}
+
+// restorePods joins sandboxes with leases. A sandbox without lease was never answered or has been released: it is dropped.
+// A lease without sandbox belongs to nobody who could ask for its release: it is released.
+func (a *Agent) restorePods(sandboxes map[ipam.Owner]*attachment) {
+	var orphans []ipam.Owner
+	var attached []*attachment
+	for lease := range a.alloc.Leases() {
+		t := sandboxes[lease.Owner]
+		if t == nil {
+			orphans = append(orphans, lease.Owner)
+			continue
+		}
+		delete(sandboxes, lease.Owner)
+		t.lease = lease
+		attached = append(attached, t)
+	}
+	slices.SortStableFunc(attached, func(x, y *attachment) int { return x.lease.Since.Compare(y.lease.Since) })
+	records := a.restoreNumbers(attached)
+	for _, t := range attached {
+		a.pods.add(t)
+	}
+	for _, o := range orphans {
+		a.log(levelWarn, "journal: %s holds an address and has no sandbox: released", o)
+		records = append(records, ipamRecords(a.alloc.Release(a.now, o))...)
+	}
+	for _, o := range slices.SortedFunc(maps.Keys(sandboxes), compareOwners) {
+		a.log(levelWarn, "journal: sandbox %s has no address: left out", o)
+		records = append(records, Record{Kind: RecordGone, Sandbox: Sandbox{Owner: o}})
+	}
+	if len(records) > 0 {
+		a.persist(records, journalWaiter{})
+	}
+}
+
+// restoreNumbers gives attachments their numbers again. One without, or with one that an older attachment has, gets another.
+func (a *Agent) restoreNumbers(attached []*attachment) []Record {
+	var without []*attachment
+	for _, t := range attached {
+		if n := t.number; !a.pods.claimNumber(t, n) {
+			a.log(levelError, "journal: %s has number %d, which is taken: it gets another", t.sandbox.Owner, n)
+			without = append(without, t)
+		}
+	}
+	var records []Record
+	for _, t := range without {
+		if !a.pods.takeNumber(t) {
+			panic("agent: no number for an attachment that had one")
+		}
+		records = append(records, Record{Kind: RecordSandbox, Sandbox: t.sandbox, Number: t.number})
+	}
+	return records
+}

@@ -1,0 +1,118 @@
+package agent
+
+import (
+	"fmt"
+	"iter"
+	"net/netip"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/space"
+	"github.com/vppdrill/vppdrill/vppwire/mode"
+)
+
+// ID is the node ID that the agent acts on, 0 for none yet.
+func (a *Agent) ID() uint32 {
+	if !a.ident.acting {
+		return 0
+	}
+	return a.ident.id
+}
+
+// Node is what the node is wired as; its ID is 0 before. Slices are the Agent's.
+func (a *Agent) Node() mode.Node { return a.node }
+
+// Mode is the wiring in use.
+func (a *Agent) Mode() mode.Config { return a.wires }
+
+// Blocks are the pod ranges that the node holds, active ones first.
+func (a *Agent) Blocks() []ipam.Block { return a.alloc.Blocks() }
+
+// Reserved are the addresses of held blocks that no pod may get: of each block network, gateway, NAT loopback, broadcast.
+func (a *Agent) Reserved() []netip.Addr {
+	var list []netip.Addr
+	for _, b := range a.alloc.Blocks() {
+		list = append(list, b.Prefix.Addr(), b.Gateway, loopbackOf(b.Prefix), space.Last(b.Prefix))
+	}
+	return list
+}
+
+// loopbackOf is the last address but one.
+func loopbackOf(block netip.Prefix) netip.Addr { return space.Last(block).Prev() }
+
+// Leases yields the books in ascending address order.
+func (a *Agent) Leases() iter.Seq[ipam.Lease] { return a.alloc.Leases() }
+
+// Attached is one attachment as the books have it.
+type Attached struct {
+	Sandbox Sandbox
+	Lease   ipam.Lease
+	// Up: its ADD has been answered, in this life or an earlier one. Removing: its removal has begun.
+	Up, Removing bool
+	// Stale: the machine has booted since, so that its namespace is gone.
+	Stale bool
+}
+
+// Attachments yields every attachment that holds an address, in owner order.
+func (a *Agent) Attachments() iter.Seq[Attached] {
+	return func(yield func(Attached) bool) {
+		for _, t := range a.pods.inBooks() {
+			if !yield(Attached{Sandbox: t.sandbox, Lease: t.lease, Up: t.phase == phaseUp, Removing: t.removing(), Stale: t.stale}) {
+				return
+			}
+		}
+	}
+}
+
+// Idle reports whether the agent has nothing left to do by itself and waits for no answer.
+func (a *Agent) Idle() bool { return a.Pending() == "" }
+
+// Pending is one sentence about why the agent is not idle, empty when it is. What only other nodes or people can end (a
+// block that another node's pods still use, no free node ID, an address range that is too small) is not pending.
+func (a *Agent) Pending() string {
+	s, d := &a.store, &a.ident
+	switch {
+	case !a.restored:
+		return "the journal has not been read"
+	case len(a.journal.waiters) > 0 || len(a.journal.drops) > 0 || a.journal.suspect:
+		return "the journal is being written"
+	case s.asked.ID != 0:
+		return "the store has not answered " + s.asked.Op.String() + " " + s.asked.Key
+	case !s.listed || s.stale:
+		return "the node records have to be listed"
+	case s.watch == 0 || !s.watchConfirmed:
+		return "the node records are not watched"
+	case !d.removed && a.uid == "":
+		return "the own Node object has not been seen"
+	case !a.ranges.known:
+		return "no address ranges are known"
+	case d.id == 0 && d.waiting == "" && !d.removed:
+		return "no node ID yet"
+	case d.usable() && a.ranges.waiting != "" && !a.ranges.blocked:
+		return a.ranges.waiting
+	case !a.podsListed:
+		return "the pods have not been listed"
+	case !a.nodesListed:
+		return "the nodes have not been listed"
+	}
+	return a.pendingPods()
+}
+
+func (a *Agent) pendingPods() string {
+	if len(a.pods.requests) > 0 && a.notReady() == "" {
+		return fmt.Sprintf("%d CNI requests are open", len(a.pods.requests))
+	}
+	for i := range a.members.suspects {
+		if s := &a.members.suspects[i]; a.ident.usable() {
+			return fmt.Sprintf("node ID %d may have to be released", s.id)
+		}
+	}
+	for _, t := range a.pods.sorted() {
+		if t.phase != phaseUp && t.phase != phaseWaiting {
+			return "attachment " + t.sandbox.Owner.String() + " is on its way"
+		}
+	}
+	return a.wire.Pending()
+}
+
+// AppendPlan appends what VPP and Linux should look like and what is known of them, as text.
+func (a *Agent) AppendPlan(b []byte) []byte { return a.wire.AppendPlan(b) }

@@ -1,0 +1,8 @@
+// Package mode turns facts about a node, its peers and its pods into the objects that wire them.
+//
+// It decides which interfaces, tables, routes and neighbors there should be in each combination of modes: pods by veth and
+// AF_PACKET or by tap, nodes by a VXLAN full mesh or plain layer 2, the host by veth or tap. It never looks at what is
+// there and never calls anything: vppwire.Session does. Start at Config. Functions are pure and return objects in the order
+// in which they can be created. The walker that says whether the result works is scenarios/walk.
+// To add a mode, add its constant in mode.go and a file that returns its objects.
+package mode

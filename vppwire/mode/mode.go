@@ -1,0 +1,104 @@
+package mode
+
+import (
+	"net/netip"
+
+	"github.com/vppdrill/vppdrill/vppwire"
+)
+
+// PodMode is how a pod is wired to VPP.
+type PodMode uint8
+
+// Pod modes.
+const (
+	PodVeth PodMode = iota + 1
+	PodTap
+)
+
+// NodeMode is how nodes are interconnected.
+type NodeMode uint8
+
+// Node modes.
+const (
+	NodeVXLAN NodeMode = iota + 1
+	NodeL2
+)
+
+// HostMode is how VPP is connected with its host's Linux.
+type HostMode uint8
+
+// Host modes.
+const (
+	HostNone HostMode = iota
+	HostVeth
+	HostTap
+)
+
+// Config chooses the modes. The same on every node of a cluster.
+type Config struct {
+	Pod  PodMode
+	Node NodeMode
+	Host HostMode
+	// MTU in bytes of pods' and the interconnect's links, 0 leaves the defaults.
+	MTU uint32
+	// MainTable and PodTable are VRF IDs; they differ.
+	MainTable, PodTable uint32
+	// RxRing and TxRing are tap ring sizes, powers of two up to 32768, 0 for VPP's default (256).
+	RxRing, TxRing uint16
+	// KeepOffload leaves TX checksum offload of pods' veths on.
+	KeepOffload bool
+	// ScanNeighbors makes VPP age out neighbors after StaleMinutes.
+	ScanNeighbors bool
+	StaleMinutes  uint8
+}
+
+// Node is what is known about this node.
+type Node struct {
+	ID uint32
+	// Address is the interconnect address with its subnet's length; VXLAN the BVI's.
+	Address netip.Prefix
+	VXLAN   netip.Prefix
+	// NIC is VPP's name of the main physical interface; empty: the address goes on a loopback.
+	NIC string
+	// Gateway of the main VRF's default route; zero for none.
+	Gateway netip.Addr
+	// PodSubnets and HostSubnets are the cluster-wide ranges, the current one first, draining ones behind.
+	PodSubnets, HostSubnets []netip.Prefix
+	// HostSubnet is this node's part of the VPP-host range; HostVPP and HostLinux its two ends.
+	HostSubnet         netip.Prefix
+	HostVPP, HostLinux netip.Addr
+	Service            netip.Prefix
+	// Gateways are this node's pod blocks, each written as its gateway with the block's length (10.1.1.1/24), draining
+	// ones behind.
+	Gateways []netip.Prefix
+	// PodIf, where valid, gives each pod interface of VPP an address of its own, as upstream first did: its base with the
+	// pod address's host bits. Otherwise pod interfaces borrow the gateway's address, which is then real and answers.
+	PodIf netip.Prefix
+	// HostAddrs are the addresses of the host's own links.
+	HostAddrs []netip.Addr
+}
+
+// Peer is another node.
+type Peer struct {
+	ID uint32
+	// Address is its interconnect address, VXLAN its BVI address.
+	Address, VXLAN netip.Addr
+	PodNetworks    []netip.Prefix
+	HostSubnet     netip.Prefix
+	Management     []netip.Addr
+}
+
+// Pod is one attachment.
+type Pod struct {
+	Container, IfName, Netns string
+	// Namespace and Name are the pod's, for the interface tag.
+	Namespace, Name string
+	Addr, Gateway   netip.Addr
+	// Number is unique among the node's attachments, 1 to PodNumberMax; taps are numbered by it.
+	Number uint32
+}
+
+// PodNumberMax is VPP's highest tap number (25.10, src/vnet/devices/tap/tap.c); 0 is the host interconnect's.
+const PodNumberMax = 8192
+
+var _ vppwire.Object

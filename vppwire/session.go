@@ -1,0 +1,551 @@
+package vppwire
+
+import (
+	"time"
+
+	"go.fd.io/govpp/api"
+	"go.fd.io/govpp/binapi/interface_types"
+)
+
+// Session brings one node's VPP and Linux to a desired state, one call at a time. It is not safe for concurrent use.
+//
+// Desired state comes in named groups by Set. What is there is learnt by dumps, after Connect and whenever an answer was
+// lost or contradicted what the Session believed, and kept up to date with each answered call. Deletes go before creates;
+// an object is created after what it needs and deleted before it.
+type Session struct {
+	store
+	names  names
+	groups []group
+	byName map[string]uint32
+	// freeGroups are numbers of forgotten groups.
+	freeGroups []uint32
+
+	msg  messages
+	call request
+	out  bool // call is outstanding
+	seq  uint64
+
+	connected bool
+	pid       uint32
+	deletes   bool
+
+	adds, dels queue
+	held       []uint32 // deletions that wait for AllowDelete
+	waiters    map[ident][]uint32
+	delayed    []uint32
+	failures   map[uint32]*failure
+	changed    []string
+	pending    int
+
+	dump    dumper
+	ip6     bool // something wanted is IPv6: its dumps are worth their calls
+	ifIndex map[string]uint32
+	ifName  map[uint32]string
+	keys    []Key           // scratch
+	keys2   []Key           // scratch
+	netns   map[string]bool // namespaces that a dump has seen since Connect, or will
+}
+
+// group is one named set of desired objects.
+type group struct {
+	name    string
+	entries []uint32
+	pending int
+	live    bool
+}
+
+// failure is an object's last error and when it is tried again.
+type failure struct {
+	err   error
+	tries int
+	at    time.Time
+}
+
+// NewSession returns a Session that wants nothing and is not connected.
+func NewSession() *Session {
+	s := &Session{
+		byName: map[string]uint32{}, waiters: map[ident][]uint32{}, failures: map[uint32]*failure{},
+		ifIndex: map[string]uint32{}, ifName: map[uint32]string{}, netns: map[string]bool{},
+		groups: make([]group, 1), // group 0 is "none"
+	}
+	s.byID = map[ident]uint32{}
+	s.names.byName = map[string]uint32{}
+	s.dump.reset()
+	return s
+}
+
+// Set replaces what a group wants; nil wants nothing. Keys are unique over all groups: a key that two groups want belongs
+// to the later one. Costs the group's size, old and new. The slice stays the caller's.
+func (s *Session) Set(name string, objects []Object) {
+	gi, ok := s.byName[name]
+	if !ok {
+		if len(objects) == 0 {
+			s.changed = append(s.changed, name)
+			return
+		}
+		gi = s.newGroup(name)
+	}
+	old := s.groups[gi].entries
+	s.dump.mark++
+	mark := s.dump.mark
+	next := make([]uint32, 0, len(objects))
+	for _, o := range objects {
+		k := o.Key()
+		id := s.ident(&k)
+		n := s.find(id)
+		if n == 0 {
+			n = s.add(id)
+		}
+		e := s.at(n)
+		if e.mark == mark {
+			panic("vppwire: group " + name + " wants twice: " + k.String())
+		}
+		e.mark = mark
+		next = append(next, n)
+		s.adopt(n, gi)
+		if k.Netns != "" {
+			s.needNetns(k.Netns)
+		}
+		if k.Prefix.IsValid() && k.Prefix.Addr().Is6() {
+			s.ip6 = true
+		}
+		if e.want != o {
+			e.want = o
+			s.forgetFailure(n)
+			if found, ok := e.have.(LinkState); ok && e.flags&flagUnknown == 0 {
+				s.setHave(n, found) // a dump came first and did not know what the link belongs to
+			}
+		}
+		s.touch(n)
+	}
+	s.groups[gi].entries = next
+	for _, n := range old {
+		e := s.at(n)
+		if e.flags&flagLive == 0 || e.group != gi || e.mark == mark {
+			continue
+		}
+		e.want = nil
+		s.forgetFailure(n)
+		s.touch(n)
+	}
+	s.reportIfDone(gi)
+}
+
+func (s *Session) newGroup(name string) uint32 {
+	var gi uint32
+	if k := len(s.freeGroups); k > 0 {
+		gi = s.freeGroups[k-1]
+		s.freeGroups = s.freeGroups[:k-1]
+	} else {
+		s.groups = append(s.groups, group{})
+		gi = uint32(len(s.groups) - 1)
+	}
+	s.groups[gi] = group{name: name, live: true}
+	s.byName[name] = gi
+	return gi
+}
+
+// adopt makes n an entry of group gi.
+func (s *Session) adopt(n, gi uint32) {
+	e := s.at(n)
+	if e.group == gi {
+		return
+	}
+	if e.flags&flagPending != 0 {
+		s.groups[e.group].pending--
+		s.groups[gi].pending++
+	}
+	e.group = gi
+}
+
+// touch recounts an entry after want or have changed and queues what has to be done.
+func (s *Session) touch(n uint32) {
+	e := s.at(n)
+	pending := !s.right(e)
+	if pending != (e.flags&flagPending != 0) {
+		g := &s.groups[e.group]
+		if pending {
+			e.flags |= flagPending
+			g.pending++
+			s.pending++
+		} else {
+			e.flags &^= flagPending
+			g.pending--
+			s.pending--
+			if g.pending == 0 {
+				s.reportIfDone(e.group)
+			}
+		}
+	}
+	if e.have != nil && len(s.waiters) > 0 && !s.doomed(e) {
+		s.wake(e.id)
+	}
+	switch {
+	case e.flags&(flagDelayed|flagBusy|flagParked) != 0:
+	case s.doomed(e):
+		if e.flags&flagDelQueue == 0 {
+			e.flags |= flagDelQueue
+			s.dels.push(n)
+		}
+	case pending && e.want != nil:
+		if e.flags&flagAddQueue == 0 {
+			e.flags |= flagAddQueue
+			s.adds.push(n)
+		}
+	case e.want == nil && e.have == nil:
+		e.group = 0
+		s.release(n)
+	}
+}
+
+// right reports whether what is there is what is wanted.
+func (s *Session) right(e *entry) bool {
+	if e.flags&(flagForce|flagUnknown|flagBusy) != 0 {
+		return false
+	}
+	return e.want == e.have || e.want == nil && inert(e.id.kind)
+}
+
+// doomed reports whether what is there has to be deleted before anything else can happen to the key.
+func (s *Session) doomed(e *entry) bool {
+	if e.have == nil {
+		return false
+	}
+	if e.flags&flagForce != 0 {
+		return true
+	}
+	if e.want == nil {
+		return !inert(e.id.kind)
+	}
+	return e.want != e.have && !e.want.replaces(e.have)
+}
+
+// inert kinds have no deletion of their own: what nobody wants there any more may stay until its link goes.
+func inert(kind uint8) bool {
+	switch Kind(kind) {
+	case KindMTU, KindMAC, KindNeighborConfig, KindLinuxLink, KindOffload:
+		return true
+	}
+	return false
+}
+
+func (s *Session) reportIfDone(gi uint32) {
+	g := &s.groups[gi]
+	if gi == 0 || !g.live || g.pending != 0 {
+		return
+	}
+	s.changed = append(s.changed, g.name)
+}
+
+// release forgets an entry that neither is wanted nor exists.
+func (s *Session) release(n uint32) {
+	e := s.at(n)
+	if e.refs != 0 || e.firstAttr != 0 || e.flags&(flagAddQueue|flagDelQueue|flagBusy|flagPending) != 0 {
+		return // still listed somewhere; whoever lets go of it comes back here
+	}
+	s.forgetFailure(n)
+	s.remove(n)
+}
+
+// Connect tells that a connection to VPP stands. The first one, and each with another pid, forgets all that was known.
+func (s *Session) Connect(pid uint32) {
+	s.connected = true
+	s.seq++
+	s.abandon()
+	s.pid = pid
+	s.Doubt(nil)
+}
+
+// Disconnect tells that the connection is lost. An outstanding call is forgotten: its outcome will be seen by dumps.
+func (s *Session) Disconnect() {
+	s.connected = false
+	s.seq++
+	s.abandon()
+	for n := uint32(1); n <= s.used; n++ {
+		s.mistrust(n)
+	}
+}
+
+// abandon gives up the outstanding call: it may or may not have been performed.
+func (s *Session) abandon() {
+	if !s.out {
+		return
+	}
+	s.out = false
+	if s.call.verb == VerbDump {
+		s.dump.push(s.call.step)
+		return
+	}
+	n := s.call.entry
+	s.at(n).flags &^= flagBusy
+	if s.call.verb != VerbDelete {
+		s.setHave(n, s.call.obj) // perhaps; a dump decides
+	}
+	s.mistrust(n)
+}
+
+// mistrust marks what is believed of n as a guess, until a dump has looked.
+func (s *Session) mistrust(n uint32) {
+	if e := s.at(n); e.flags&flagLive != 0 && e.have != nil && e.flags&flagUnknown == 0 {
+		e.flags |= flagUnknown
+		s.touch(n)
+	}
+}
+
+// AllowDelete says that every source of desired state has reported: from now on what is not wanted is deleted.
+func (s *Session) AllowDelete() {
+	if s.deletes {
+		return
+	}
+	s.deletes = true
+	for _, n := range s.held {
+		if s.at(n).flags&flagLive != 0 {
+			s.touch(n)
+		}
+	}
+	s.held = nil
+}
+
+// Doubt forgets all that is known of VPP and Linux; dumps come next.
+func (s *Session) Doubt(error) {
+	clear(s.ifIndex)
+	clear(s.ifName)
+	clear(s.netns)
+	s.dump.all(s.ip6)
+	for n := uint32(1); n <= s.used; n++ {
+		s.mistrust(n)
+		e := s.at(n)
+		if e.flags&flagLive == 0 {
+			continue
+		}
+		for _, o := range [...]Object{e.want, e.have} { // what nobody wants any more must be looked for too
+			if o != nil && e.id.netns != 0 {
+				s.needNetns(o.Key().Netns)
+			} else if v, ok := o.(Veth); ok && v.PeerNetns != "" {
+				s.needNetns(v.PeerNetns)
+			}
+		}
+	}
+}
+
+// DoubtNetns forgets what is known of one namespace.
+func (s *Session) DoubtNetns(path string) {
+	s.netns[path] = true
+	s.dump.push(dumpStep{class: dumpLinux, name: path})
+}
+
+// needNetns makes sure that a namespace is dumped once before it is touched.
+func (s *Session) needNetns(path string) {
+	if !s.netns[path] {
+		s.netns[path] = true
+		s.dump.push(dumpStep{class: dumpLinux, name: path})
+	}
+}
+
+// Next returns the next call to perform; false while one is outstanding, nothing is left to do, or not connected.
+func (s *Session) Next(now time.Time) (Call, bool) {
+	if !s.connected || s.out {
+		return Call{}, false
+	}
+	s.retry(now)
+	s.call = request{}
+	if !s.nextDump() && !s.nextDelete() && !s.nextCreate() {
+		return Call{}, false
+	}
+	s.seq++
+	s.call.seq = s.seq
+	s.out = true
+	if s.call.verb != VerbDump {
+		s.at(s.call.entry).flags |= flagBusy
+	}
+	return Call{p: &s.call}, true
+}
+
+// nextDelete takes the first deletion that nothing stands in the way of.
+func (s *Session) nextDelete() bool {
+	for {
+		n, ok := s.dels.pop()
+		if !ok {
+			return false
+		}
+		e := s.at(n)
+		e.flags &^= flagDelQueue
+		switch {
+		case e.flags&flagLive == 0:
+		case e.flags&(flagDelayed|flagBusy) != 0:
+		case !s.doomed(e):
+			s.touch(n)
+		case !s.deletes:
+			s.held = append(s.held, n)
+		case e.refs > 0:
+			e.flags |= flagParked
+			s.forceDependents(n)
+		default:
+			s.call.verb, s.call.entry, s.call.obj = VerbDelete, n, e.have
+			if e.have.erase(s, &s.call) {
+				return true
+			}
+			s.call = request{}
+			s.forget(n)
+		}
+	}
+}
+
+// nextCreate takes the first creation whose needs stand.
+func (s *Session) nextCreate() bool {
+	for {
+		n, ok := s.adds.pop()
+		if !ok {
+			return false
+		}
+		e := s.at(n)
+		e.flags &^= flagAddQueue
+		if e.flags&flagLive == 0 || e.flags&(flagDelayed|flagBusy) != 0 {
+			continue
+		}
+		if e.want == nil || s.right(e) || s.doomed(e) {
+			s.touch(n)
+			continue
+		}
+		if s.waits(n) {
+			continue
+		}
+		s.call.verb, s.call.entry, s.call.obj = VerbCreate, n, e.want
+		if e.have != nil {
+			s.call.verb = VerbSet
+		}
+		e.want.write(s, &s.call, e.have)
+		return true
+	}
+}
+
+// wake queues what waits for id.
+func (s *Session) wake(id ident) {
+	list, ok := s.waiters[id]
+	if !ok {
+		return
+	}
+	delete(s.waiters, id)
+	for _, n := range list {
+		if s.at(n).flags&flagLive != 0 {
+			s.touch(n)
+		}
+	}
+}
+
+// waits parks n behind the first need that does not stand, if any.
+func (s *Session) waits(n uint32) bool {
+	s.keys = s.at(n).want.AppendNeeds(s.keys[:0])
+	for i := range s.keys {
+		id := s.ident(&s.keys[i])
+		if m := s.find(id); m != 0 {
+			if need := s.at(m); need.have != nil && !s.doomed(need) {
+				continue
+			}
+		}
+		s.waiters[id] = append(s.waiters[id], n)
+		return true
+	}
+	return false
+}
+
+// forceDependents makes everything that needs n go first. Most often they are in n's own group.
+func (s *Session) forceDependents(n uint32) {
+	e := s.at(n)
+	left := e.refs
+	for _, m := range s.groups[e.group].entries {
+		if left == 0 {
+			return
+		}
+		left -= s.forceIfNeeds(m, e.id)
+	}
+	for m := uint32(1); m <= s.used && left > 0; m++ {
+		if d := s.at(m); d.flags&flagLive != 0 && d.group != e.group {
+			left -= s.forceIfNeeds(m, e.id)
+		}
+	}
+	// Entries of the same group that a dump found but no Set listed are in no group's list.
+	for m := uint32(1); m <= s.used && left > 0; m++ {
+		if d := s.at(m); d.flags&flagLive != 0 && d.flags&flagForce == 0 {
+			left -= s.forceIfNeeds(m, e.id)
+		}
+	}
+}
+
+// forceIfNeeds returns how many of m's needs are id, having forced m when there is one.
+func (s *Session) forceIfNeeds(m uint32, id ident) uint32 {
+	d := s.at(m)
+	if d.flags&flagLive == 0 || d.have == nil {
+		return 0
+	}
+	sweeper, swept := d.have.sweptBy()
+	if swept && s.ident(&sweeper) == id {
+		return 0
+	}
+	var count uint32
+	s.keys2 = d.have.AppendNeeds(s.keys2[:0])
+	for i := range s.keys2 {
+		if s.ident(&s.keys2[i]) == id {
+			count++
+		}
+	}
+	if count > 0 && d.flags&flagForce == 0 {
+		d.flags |= flagForce
+		s.touch(m)
+	}
+	return count
+}
+
+// swIfIndex is the index of a VPP interface; ^0 for an unknown one, which VPP refuses with a clear error.
+func (s *Session) swIfIndex(name string) interface_types.InterfaceIndex {
+	if i, ok := s.ifIndex[name]; ok {
+		return interface_types.InterfaceIndex(i)
+	}
+	return allInterfacesIndex
+}
+
+func (s *Session) bind(name string, index uint32) {
+	if old, ok := s.ifName[index]; ok && old != name {
+		delete(s.ifIndex, old)
+	}
+	s.ifIndex[name], s.ifName[index] = index, name
+	if s.dump.ghosts[index] {
+		// Static neighbors of a dead interface now seem to belong to this one: look.
+		delete(s.dump.ghosts, index)
+		s.dump.push(dumpStep{class: dumpNeighbors})
+		s.dump.push(dumpStep{class: dumpNeighbors, ip6: true})
+	}
+}
+
+func (s *Session) unbind(name string) {
+	if i, ok := s.ifIndex[name]; ok {
+		delete(s.ifIndex, name)
+		delete(s.ifName, i)
+	}
+}
+
+func (r *request) invoke(name string, req, reply api.Message, retval *int32) {
+	r.name, r.req, r.reply, r.retval = name, req, reply, retval
+}
+
+func (r *request) apply(name string, op LinuxOp) { r.name, r.op = name, op }
+
+// queue is a first-in first-out list of entry numbers.
+type queue struct {
+	list []uint32
+	head int
+}
+
+func (q *queue) push(n uint32) { q.list = append(q.list, n) }
+
+func (q *queue) pop() (uint32, bool) {
+	if q.head == len(q.list) {
+		q.list, q.head = q.list[:0], 0
+		return 0, false
+	}
+	n := q.list[q.head]
+	q.head++
+	return n, true
+}
+
+func (q *queue) len() int { return len(q.list) - q.head }
