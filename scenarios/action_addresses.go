@@ -1,0 +1,74 @@
+package scenarios
+
+import "net/netip"
+
+// ChangeCIDR changes the cluster's address plan; what is zero stays as it is.
+type ChangeCIDR struct {
+	PodSubnetCIDR                 netip.Prefix `yaml:"podSubnetCIDR" doc:"All pods."`
+	PodSubnetOneNodePrefixLen     int          `yaml:"podSubnetOneNodePrefixLen" min:"0" max:"32" doc:"Prefix length of one node's pods."`
+	VPPHostSubnetCIDR             netip.Prefix `yaml:"vppHostSubnetCIDR" doc:"All links between VPP and Linux."`
+	VPPHostSubnetOneNodePrefixLen int          `yaml:"vppHostSubnetOneNodePrefixLen" min:"0" max:"32" doc:"Prefix length of one node's link between VPP and Linux."`
+	NodeInterconnectCIDR          netip.Prefix `yaml:"nodeInterconnectCIDR" doc:"The nodes' own addresses."`
+	VXLANCIDR                     netip.Prefix `yaml:"vxlanCIDR" doc:"The nodes' tunnel addresses."`
+	ServiceCIDR                   netip.Prefix `yaml:"serviceCIDR" doc:"Cluster services."`
+}
+
+// Apply returns the configuration after the change.
+func (a ChangeCIDR) Apply(c IPAM) IPAM {
+	for _, change := range [...]struct {
+		to   netip.Prefix
+		from *netip.Prefix
+	}{
+		{a.PodSubnetCIDR, &c.PodSubnetCIDR},
+		{a.VPPHostSubnetCIDR, &c.VPPHostSubnetCIDR},
+		{a.NodeInterconnectCIDR, &c.NodeInterconnectCIDR},
+		{a.VXLANCIDR, &c.VXLANCIDR},
+		{a.ServiceCIDR, &c.ServiceCIDR},
+	} {
+		if change.to.IsValid() {
+			*change.from = change.to
+		}
+	}
+	if a.PodSubnetOneNodePrefixLen != 0 {
+		c.PodSubnetOneNodePrefixLen = a.PodSubnetOneNodePrefixLen
+	}
+	if a.VPPHostSubnetOneNodePrefixLen != 0 {
+		c.VPPHostSubnetOneNodePrefixLen = a.VPPHostSubnetOneNodePrefixLen
+	}
+	return c
+}
+
+// SetPodCIDR gives a Node object another pod range.
+type SetPodCIDR struct {
+	Node    NodeRef      `yaml:"node" required:"true" one:"true" doc:"The node."`
+	PodCIDR netip.Prefix `yaml:"podCIDR" required:"true" doc:"Its pods' range from now on."`
+}
+
+// ChangeNodeAddress gives a node another interconnect address.
+type ChangeNodeAddress struct {
+	Node    NodeRef      `yaml:"node" required:"true" one:"true" doc:"The node."`
+	Address netip.Prefix `yaml:"address" required:"true" host:"true" doc:"Its address with the subnet's length, such as 192.168.16.77/24."`
+}
+
+// ChangeManagement gives a node's Linux side other management addresses, in this order.
+type ChangeManagement struct {
+	Node      NodeRef      `yaml:"node" required:"true" one:"true" doc:"The node."`
+	Addresses []netip.Addr `yaml:"addresses" required:"true" doc:"All its addresses from now on."`
+}
+
+func (ChangeCIDR) Verb() string        { return "change-cidr" }
+func (SetPodCIDR) Verb() string        { return "set-pod-cidr" }
+func (ChangeNodeAddress) Verb() string { return "change-node-address" }
+func (ChangeManagement) Verb() string  { return "change-management" }
+
+func (a ChangeCIDR) String() string        { return actionLine(a) }
+func (a SetPodCIDR) String() string        { return actionLine(a) }
+func (a ChangeNodeAddress) String() string { return actionLine(a) }
+func (a ChangeManagement) String() string  { return actionLine(a) }
+
+func (a ChangeCIDR) problem() (field, message string) {
+	if a == (ChangeCIDR{}) {
+		return "", "changes nothing"
+	}
+	return "", ""
+}

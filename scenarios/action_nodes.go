@@ -1,0 +1,75 @@
+package scenarios
+
+import "time"
+
+// AddNode makes Count new machines join; without a Name they take the next numbers that no node ever had.
+type AddNode struct {
+	Name  string `yaml:"name" pattern:"node" doc:"The new node's name; the next free node-N when absent."`
+	Count int    `yaml:"count" min:"1" max:"5000" doc:"How many nodes join."`
+}
+
+// RemoveNode deletes the Node object; the machine and everything on it is gone.
+type RemoveNode struct {
+	Node NodeRef `yaml:"node" required:"true" doc:"The node."`
+}
+
+// CrashNode takes the power from a machine: pods and VPP's state are gone, what was written to the disk stays. It starts
+// again after For, or at Heal.
+type CrashNode struct {
+	Node NodeRef       `yaml:"node" required:"true" doc:"The node."`
+	For  time.Duration `yaml:"for" doc:"How long it is down; until everything is healed when absent."`
+}
+
+// CrashDisk takes the power from a machine, which loses every write that was not synced, and gives it back at once.
+type CrashDisk struct {
+	Node NodeRef `yaml:"node" required:"true" doc:"The node."`
+}
+
+// RebootNode reboots a machine in order: pods and VPP's state are gone, every write reaches the disk.
+type RebootNode struct {
+	Node NodeRef `yaml:"node" required:"true" doc:"The node."`
+}
+
+// RecreateNode removes a node and joins a new machine under the same name: another UID, an empty disk.
+type RecreateNode struct {
+	Node NodeRef `yaml:"node" required:"true" doc:"The node."`
+}
+
+// RollNodes re-creates every node that exists when it starts, Count of them every Every, in name order.
+type RollNodes struct {
+	Every time.Duration `yaml:"every" doc:"Time between two batches."`
+	Count int           `yaml:"count" min:"1" max:"5000" doc:"Nodes per batch."`
+}
+
+func (AddNode) Verb() string      { return "add-node" }
+func (RemoveNode) Verb() string   { return "remove-node" }
+func (CrashNode) Verb() string    { return "crash-node" }
+func (CrashDisk) Verb() string    { return "crash-disk" }
+func (RebootNode) Verb() string   { return "reboot-node" }
+func (RecreateNode) Verb() string { return "recreate-node" }
+func (RollNodes) Verb() string    { return "roll-nodes" }
+
+func (a AddNode) String() string      { return actionLine(a) }
+func (a RemoveNode) String() string   { return actionLine(a) }
+func (a CrashNode) String() string    { return actionLine(a) }
+func (a CrashDisk) String() string    { return actionLine(a) }
+func (a RebootNode) String() string   { return actionLine(a) }
+func (a RecreateNode) String() string { return actionLine(a) }
+func (a RollNodes) String() string    { return actionLine(a) }
+
+// Lasts is how long the machine is down, 0 until Heal.
+func (a CrashNode) Lasts() time.Duration { return a.For }
+
+func (a AddNode) problem() (field, message string) {
+	if a.Name != "" && a.Count != 1 {
+		return "count", "cannot be combined with name"
+	}
+	return "", ""
+}
+
+func (a RollNodes) problem() (field, message string) {
+	if a.Every == 0 {
+		return "every", "must be longer than 0s"
+	}
+	return "", ""
+}

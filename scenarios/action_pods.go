@@ -1,0 +1,81 @@
+package scenarios
+
+// CreatePods creates Count pods on Node, or where the scheduler puts them when Node is empty.
+type CreatePods struct {
+	Count int     `yaml:"count" min:"1" max:"100000" doc:"How many; with node all, on each."`
+	Node  NodeRef `yaml:"node" doc:"Where; the scheduler decides when absent."`
+	App   string  `yaml:"app" pattern:"word" doc:"The application that the pods belong to."`
+}
+
+// DeletePods deletes Count pods, or all of them, or the one named Pod. Which ones is the chooser's decision.
+type DeletePods struct {
+	Count int     `yaml:"count" min:"0" max:"100000" doc:"How many; with node all, of each."`
+	All   bool    `yaml:"all" doc:"All of them."`
+	Node  NodeRef `yaml:"node" doc:"Only pods of this node."`
+	App   string  `yaml:"app" pattern:"word" doc:"Only pods of this application."`
+	Pod   string  `yaml:"pod" pattern:"pod" doc:"This pod, as namespace/name."`
+}
+
+// ReplaceSandbox makes the container runtime replace the sandbox of Pod, or of Count pods of Node: DEL for the old
+// container and ADD for a new one with the same pod UID, in no order that the agent could rely on.
+type ReplaceSandbox struct {
+	Pod   string  `yaml:"pod" pattern:"pod" doc:"This pod, as namespace/name."`
+	Node  NodeRef `yaml:"node" doc:"Pods of this node."`
+	Count int     `yaml:"count" min:"1" max:"100000" doc:"How many pods of the node."`
+}
+
+// RepeatDel makes the container runtime send DEL again for Count sandboxes of Node that were deleted before.
+type RepeatDel struct {
+	Node  NodeRef `yaml:"node" required:"true" doc:"The node."`
+	Count int     `yaml:"count" min:"1" max:"100000" doc:"How many sandboxes."`
+}
+
+// CheckPods makes the container runtime send CHECK for every pod of Node.
+type CheckPods struct {
+	Node NodeRef `yaml:"node" required:"true" doc:"The node."`
+}
+
+// GC makes the container runtime send GC with the attachments that are still valid on Node.
+type GC struct {
+	Node NodeRef `yaml:"node" required:"true" doc:"The node."`
+}
+
+func (CreatePods) Verb() string     { return "create-pods" }
+func (DeletePods) Verb() string     { return "delete-pods" }
+func (ReplaceSandbox) Verb() string { return "replace-sandbox" }
+func (RepeatDel) Verb() string      { return "repeat-del" }
+func (CheckPods) Verb() string      { return "check-pods" }
+func (GC) Verb() string             { return "gc" }
+
+func (a CreatePods) String() string     { return actionLine(a) }
+func (a DeletePods) String() string     { return actionLine(a) }
+func (a ReplaceSandbox) String() string { return actionLine(a) }
+func (a RepeatDel) String() string      { return actionLine(a) }
+func (a CheckPods) String() string      { return actionLine(a) }
+func (a GC) String() string             { return actionLine(a) }
+
+func (a DeletePods) problem() (field, message string) {
+	chosen := 0
+	for _, set := range [...]bool{a.Count > 0, a.All, a.Pod != ""} {
+		if set {
+			chosen++
+		}
+	}
+	switch {
+	case chosen != 1:
+		return "", "wants exactly one of count, all and pod"
+	case a.Pod != "" && (a.Node != "" || a.App != ""):
+		return "pod", "cannot be combined with node or app"
+	}
+	return "", ""
+}
+
+func (a ReplaceSandbox) problem() (field, message string) {
+	switch {
+	case (a.Pod != "") == (a.Node != ""):
+		return "", "wants exactly one of pod and node"
+	case a.Pod != "" && a.Count != 1:
+		return "count", "cannot be combined with pod"
+	}
+	return "", ""
+}

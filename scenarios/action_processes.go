@@ -1,0 +1,48 @@
+package scenarios
+
+import "time"
+
+// KillAgent kills the agent's process; it starts again after For, or at Heal.
+type KillAgent struct {
+	Node NodeRef       `yaml:"node" required:"true" doc:"The node."`
+	For  time.Duration `yaml:"for" doc:"How long it is down; until everything is healed when absent."`
+}
+
+// RestartAgent kills the agent's process and starts it again.
+type RestartAgent struct {
+	Node NodeRef `yaml:"node" required:"true" doc:"The node."`
+}
+
+// KillVPP kills VPP's process; it starts again, empty, after For, or at Heal.
+type KillVPP struct {
+	Node NodeRef       `yaml:"node" required:"true" doc:"The node."`
+	For  time.Duration `yaml:"for" doc:"How long it is down; until everything is healed when absent."`
+}
+
+// RestartVPP kills VPP's process and starts it again, empty.
+type RestartVPP struct {
+	Node NodeRef `yaml:"node" required:"true" doc:"The node."`
+}
+
+// RestartBoth kills agent and VPP and starts both again, in no order that the agent could rely on.
+type RestartBoth struct {
+	Node NodeRef `yaml:"node" required:"true" doc:"The node."`
+}
+
+func (KillAgent) Verb() string    { return "kill-agent" }
+func (RestartAgent) Verb() string { return "restart-agent" }
+func (KillVPP) Verb() string      { return "kill-vpp" }
+func (RestartVPP) Verb() string   { return "restart-vpp" }
+func (RestartBoth) Verb() string  { return "restart-both" }
+
+func (a KillAgent) String() string    { return actionLine(a) }
+func (a RestartAgent) String() string { return actionLine(a) }
+func (a KillVPP) String() string      { return actionLine(a) }
+func (a RestartVPP) String() string   { return actionLine(a) }
+func (a RestartBoth) String() string  { return actionLine(a) }
+
+// Lasts is how long the agent is down, 0 until Heal.
+func (a KillAgent) Lasts() time.Duration { return a.For }
+
+// Lasts is how long VPP is down, 0 until Heal.
+func (a KillVPP) Lasts() time.Duration { return a.For }

@@ -1,0 +1,95 @@
+package check
+
+import (
+	"net/netip"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+const addNotForgottenName = "add-not-forgotten"
+
+// addNotForgotten: what an agent reads from its journal when it starts holds every sandbox that lives and was answered.
+//
+// Between a DEL's release in the books and its answer the sandbox still counts as living. The watcher therefore asks nothing about an owner once
+// the books released it, until it is answered again; and the snapshot check judges settled snapshots only, where no DEL is under way.
+// A release that no DEL asked for is found there.
+func addNotForgotten() scenarios.Law {
+	return scenarios.Law{
+		Name:  addNotForgottenName,
+		Why:   "An address that the agent forgot while a pod uses it is given to the next pod.",
+		When:  scenarios.Always,
+		Check: checkAddNotForgotten,
+		Watch: func() scenarios.Watcher {
+			return &forgottenWatcher{pods: newSandboxes(), books: map[ipam.Owner]netip.Addr{}}
+		},
+	}
+}
+
+func checkAddNotForgotten(s scenarios.Snapshot) error {
+	if !s.Settled {
+		return nil
+	}
+	books := map[ipam.Owner]netip.Addr{}
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		if !lives(n) || n.Leases == nil {
+			continue
+		}
+		clear(books)
+		for l := range n.Leases() {
+			books[l.Owner] = l.Addr
+		}
+		for _, p := range n.Pods {
+			if p.Addr.IsValid() && books[p.Owner] != p.Addr {
+				return broken(addNotForgottenName, s.At, n.Name, "%s was answered %s and lives, but the agent's books do not hold it", p.Owner, p.Addr)
+			}
+		}
+	}
+	return nil
+}
+
+type forgottenWatcher struct {
+	pods sandboxes
+	// books is scratch.
+	books  map[ipam.Owner]netip.Addr
+	checks int64
+}
+
+func (w *forgottenWatcher) Checks() int64 { return w.checks }
+
+func (w *forgottenWatcher) Observe(f scenarios.Fact) error {
+	switch f.Kind {
+	case scenarios.FactReleased:
+		delete(w.pods.nodes[f.Node], f.Owner)
+	case scenarios.FactAgentUp:
+		return w.readBack(&f)
+	default:
+		w.pods.observe(&f)
+	}
+	return nil
+}
+
+// readBack holds the journal's content against the sandboxes, and reports the lowest address that is missing.
+func (w *forgottenWatcher) readBack(f *scenarios.Fact) error {
+	pods := w.pods.nodes[f.Node]
+	if len(pods) == 0 {
+		return nil
+	}
+	clear(w.books)
+	for i := range f.Leases {
+		w.books[f.Leases[i].Owner] = f.Leases[i].Addr
+	}
+	var lost netip.Addr
+	var loser ipam.Owner
+	for o, addr := range pods {
+		w.checks++
+		if w.books[o] != addr && (!lost.IsValid() || addr.Less(lost)) {
+			lost, loser = addr, o
+		}
+	}
+	if !lost.IsValid() {
+		return nil
+	}
+	return broken(addNotForgottenName, f.At, f.Node, "%s was answered %s and lives, but the restarted agent's books do not hold it", loser, lost)
+}

@@ -1,0 +1,105 @@
+package check
+
+import (
+	"net/netip"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+const addressStableName = "address-stable"
+
+// addressStable: while a sandbox lives with an answered address, the books give its owner no other one.
+// That it is not answered another one either is same-answer's part.
+func addressStable() scenarios.Law {
+	return scenarios.Law{
+		Name:  addressStableName,
+		Why:   "A process cannot follow its pod's address: if it changes under a living sandbox, its connections and its Service endpoint are dead.",
+		When:  scenarios.Always,
+		Check: checkAddressStable,
+		Watch: func() scenarios.Watcher { return &stableWatcher{pods: newSandboxes(), books: newSandboxes()} },
+	}
+}
+
+func checkAddressStable(s scenarios.Snapshot) error {
+	answered := map[ipam.Owner]netip.Addr{}
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		if !lives(n) || n.Leases == nil {
+			continue
+		}
+		clear(answered)
+		for _, p := range n.Pods {
+			if p.Addr.IsValid() {
+				answered[p.Owner] = p.Addr
+			}
+		}
+		for l := range n.Leases() {
+			if addr, ok := answered[l.Owner]; ok && addr != l.Addr {
+				return movedTo(&scenarios.Fact{At: s.At, Node: n.Name}, l.Owner, addr, l.Addr)
+			}
+		}
+	}
+	return nil
+}
+
+func movedTo(f *scenarios.Fact, o ipam.Owner, answered, leased netip.Addr) error {
+	v := broken(addressStableName, f.At, f.Node, "%s lives with %s, but the books give it %s", o, answered, leased)
+	v.Before, v.After = answered.String(), leased.String()
+	return v
+}
+
+type stableWatcher struct {
+	pods sandboxes
+	// books holds the leases of agents that run.
+	books  sandboxes
+	checks int64
+}
+
+func (w *stableWatcher) Checks() int64 { return w.checks }
+
+func (w *stableWatcher) Observe(f scenarios.Fact) error {
+	switch f.Kind {
+	case scenarios.FactLeased:
+		w.books.set(f.Node, f.Owner, f.Addr)
+		return w.compare(&f, f.Owner)
+	case scenarios.FactReleased:
+		if a, _ := w.books.address(f.Node, f.Owner); a == f.Addr {
+			delete(w.books.nodes[f.Node], f.Owner)
+		}
+	case scenarios.FactAgentDown:
+		delete(w.books.nodes, f.Node)
+	case scenarios.FactAgentUp:
+		delete(w.books.nodes, f.Node)
+		for i := range f.Leases {
+			w.books.set(f.Node, f.Leases[i].Owner, f.Leases[i].Addr)
+		}
+		for i := range f.Leases {
+			if err := w.compare(&f, f.Leases[i].Owner); err != nil {
+				return err
+			}
+		}
+	case scenarios.FactAnswered:
+		w.pods.observe(&f)
+		return w.compare(&f, f.Owner)
+	case scenarios.FactNodeGone:
+		delete(w.books.nodes, f.Node)
+		w.pods.observe(&f)
+	default:
+		w.pods.observe(&f)
+	}
+	return nil
+}
+
+func (w *stableWatcher) compare(f *scenarios.Fact, o ipam.Owner) error {
+	answered, lives := w.pods.address(f.Node, o)
+	leased, held := w.books.address(f.Node, o)
+	if !lives || !held {
+		return nil
+	}
+	w.checks++
+	if answered != leased {
+		return movedTo(f, o, answered, leased)
+	}
+	return nil
+}

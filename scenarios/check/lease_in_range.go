@@ -1,0 +1,135 @@
+package check
+
+import (
+	"net/netip"
+	"slices"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+const leaseInRangeName = "lease-in-range"
+
+// leaseInRange: every lease lies in a block that its node holds, draining blocks included, and is none of the block's reserved addresses.
+//
+// The watcher knows one reserved address per block, the gateway; the snapshot knows all of them. Leases that an agent reads back
+// from its journal are judged when the node's blocks are told next, not before: the two facts come in either order.
+func leaseInRange() scenarios.Law {
+	return scenarios.Law{
+		Name:  leaseInRangeName,
+		Why:   "Peers route blocks, not pods: an address outside its node's blocks, or its gateway's, is unreachable or steals traffic.",
+		When:  scenarios.Always,
+		Check: checkLeaseInRange,
+		Watch: func() scenarios.Watcher { return &rangeWatcher{nodes: map[string]*rangeNode{}} },
+	}
+}
+
+func checkLeaseInRange(s scenarios.Snapshot) error {
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		if !lives(n) || n.Leases == nil {
+			continue
+		}
+		reserved := slices.SortedFunc(slices.Values(n.Reserved), netip.Addr.Compare)
+		for l := range n.Leases() {
+			if err := inRange(&scenarios.Fact{At: s.At, Node: n.Name}, n.Blocks, l.Addr, l.Owner); err != nil {
+				return err
+			}
+			if _, found := slices.BinarySearchFunc(reserved, l.Addr, netip.Addr.Compare); found {
+				return broken(leaseInRangeName, s.At, n.Name, "%s of %s is reserved", l.Addr, l.Owner)
+			}
+		}
+	}
+	return nil
+}
+
+func inRange(f *scenarios.Fact, blocks []ipam.Block, addr netip.Addr, o ipam.Owner) error {
+	for i := range blocks {
+		if !blocks[i].Prefix.Contains(addr) {
+			continue
+		}
+		if blocks[i].Gateway == addr {
+			return broken(leaseInRangeName, f.At, f.Node, "%s of %s is the gateway of block %s", addr, o, blocks[i].Prefix)
+		}
+		return nil
+	}
+	v := broken(leaseInRangeName, f.At, f.Node, "%s of %s lies in none of the node's blocks", addr, o)
+	for i := range blocks {
+		if i > 0 {
+			v.Before += " "
+		}
+		v.Before += blocks[i].Prefix.String()
+	}
+	return v
+}
+
+type rangeNode struct {
+	// known: blocks were told; before, nothing can be judged.
+	known  bool
+	blocks []ipam.Block
+	leases map[netip.Addr]ipam.Owner
+}
+
+type rangeWatcher struct {
+	nodes  map[string]*rangeNode
+	checks int64
+}
+
+func (w *rangeWatcher) Checks() int64 { return w.checks }
+
+func (w *rangeWatcher) Observe(f scenarios.Fact) error {
+	switch f.Kind {
+	case scenarios.FactLeased:
+		n := w.node(f.Node)
+		n.leases[f.Addr] = f.Owner
+		if !n.known {
+			return nil
+		}
+		w.checks++
+		return inRange(&f, n.blocks, f.Addr, f.Owner)
+	case scenarios.FactReleased:
+		if n := w.node(f.Node); n.leases[f.Addr] == f.Owner {
+			delete(n.leases, f.Addr)
+		}
+	case scenarios.FactBlocks:
+		return w.setBlocks(&f)
+	case scenarios.FactAgentUp:
+		n := w.node(f.Node)
+		clear(n.leases)
+		for i := range f.Leases {
+			n.leases[f.Leases[i].Addr] = f.Leases[i].Owner
+		}
+	case scenarios.FactAgentDown:
+		clear(w.node(f.Node).leases)
+	case scenarios.FactNodeGone:
+		delete(w.nodes, f.Node)
+	}
+	return nil
+}
+
+func (w *rangeWatcher) setBlocks(f *scenarios.Fact) error {
+	n := w.node(f.Node)
+	n.known = true
+	n.blocks = append(n.blocks[:0], f.Blocks...)
+	// The lowest offender is the one to report, whatever the map's order.
+	var worst netip.Addr
+	for addr, o := range n.leases {
+		w.checks++
+		if (!worst.IsValid() || addr.Less(worst)) && inRange(f, n.blocks, addr, o) != nil {
+			worst = addr
+		}
+	}
+	if worst.IsValid() {
+		return inRange(f, n.blocks, worst, n.leases[worst])
+	}
+	return nil
+}
+
+func (w *rangeWatcher) node(name string) *rangeNode {
+	n := w.nodes[name]
+	if n == nil {
+		n = &rangeNode{leases: map[netip.Addr]ipam.Owner{}}
+		w.nodes[name] = n
+	}
+	return n
+}

@@ -1,0 +1,187 @@
+package check
+
+import (
+	"cmp"
+	"net/netip"
+	"slices"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+const nodeIDsName = "node-ids-disjoint"
+
+// nodeIDsDisjoint: live nodes act on different node IDs, and what follows from the ID does not overlap.
+//
+// An ID and its blocks stay with a node while its agent is down: its VPP goes on forwarding for them. The watcher judges IDs and
+// blocks, which facts carry; host subnets and the nodes' addresses are judged in snapshots.
+func nodeIDsDisjoint() scenarios.Law {
+	return scenarios.Law{
+		Name:  nodeIDsName,
+		Why:   "The node ID is where every address of a node comes from: two nodes with one ID are one node to all their peers.",
+		When:  scenarios.Always,
+		Check: checkNodeIDs,
+		Watch: func() scenarios.Watcher {
+			return &idWatcher{ids: map[uint32]string{}, byNode: map[string]uint32{}, blocks: map[string][]netip.Prefix{}}
+		},
+	}
+}
+
+func checkNodeIDs(s scenarios.Snapshot) error {
+	ids := map[uint32]string{}
+	type set struct {
+		what   string
+		ranges ranges
+	}
+	sets := [...]set{{what: "pod block"}, {what: "host subnet"}, {what: "node address"}, {what: "VXLAN address"}}
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		if !lives(n) {
+			continue
+		}
+		if n.ID != 0 {
+			if other, taken := ids[n.ID]; taken {
+				return broken(nodeIDsName, s.At, n.Name, "%s and %s both act on node ID %d", other, n.Name, n.ID)
+			}
+			ids[n.ID] = n.Name
+		}
+		for j := range n.Blocks {
+			sets[0].ranges.list = append(sets[0].ranges.list, nodeRange{n.Blocks[j].Prefix, n.Name})
+		}
+		if n.HostSubnet.IsValid() {
+			sets[1].ranges.list = append(sets[1].ranges.list, nodeRange{n.HostSubnet, n.Name})
+		}
+		if n.Address.IsValid() {
+			sets[2].ranges.list = append(sets[2].ranges.list, nodeRange{single(n.Address.Addr()), n.Name})
+		}
+		if n.VXLANAddress.IsValid() {
+			sets[3].ranges.list = append(sets[3].ranges.list, nodeRange{single(n.VXLANAddress), n.Name})
+		}
+	}
+	for i := range sets {
+		if a, b, overlap := sets[i].ranges.firstOverlap(); overlap {
+			return broken(nodeIDsName, s.At, b.node, "%s %s of %s overlaps %s of %s", sets[i].what, b.prefix, b.node, a.prefix, a.node)
+		}
+	}
+	return nil
+}
+
+func single(a netip.Addr) netip.Prefix { return netip.PrefixFrom(a, a.BitLen()) }
+
+// nodeRange is one prefix of one node.
+type nodeRange struct {
+	prefix netip.Prefix
+	node   string
+}
+
+// ranges is a set of prefixes without overlaps, in ascending order of their first addresses.
+type ranges struct{ list []nodeRange }
+
+func compareRange(a nodeRange, p netip.Prefix) int {
+	return cmp.Or(a.prefix.Addr().Compare(p.Addr()), a.prefix.Bits()-p.Bits())
+}
+
+// firstOverlap sorts the list and finds two neighbors that overlap: among sorted prefixes any overlap shows between neighbors.
+func (r *ranges) firstOverlap() (a, b nodeRange, overlap bool) {
+	slices.SortFunc(r.list, func(a, b nodeRange) int { return cmp.Or(compareRange(a, b.prefix), cmp.Compare(a.node, b.node)) })
+	for i := 1; i < len(r.list); i++ {
+		if r.list[i-1].prefix.Overlaps(r.list[i].prefix) {
+			return r.list[i-1], r.list[i], true
+		}
+	}
+	return a, b, false
+}
+
+// add puts a range in; if it overlaps one, that one is returned and nothing is added.
+func (r *ranges) add(n nodeRange) (nodeRange, bool) {
+	i, _ := slices.BinarySearchFunc(r.list, n.prefix, compareRange)
+	if i < len(r.list) && r.list[i].prefix.Overlaps(n.prefix) {
+		return r.list[i], false
+	}
+	if i > 0 && r.list[i-1].prefix.Overlaps(n.prefix) {
+		return r.list[i-1], false
+	}
+	r.list = slices.Insert(r.list, i, n)
+	return nodeRange{}, true
+}
+
+// remove takes a node's range out, if it is in.
+func (r *ranges) remove(n nodeRange) {
+	if i, found := slices.BinarySearchFunc(r.list, n.prefix, compareRange); found && r.list[i].node == n.node {
+		r.list = slices.Delete(r.list, i, i+1)
+	}
+}
+
+type idWatcher struct {
+	ids    map[uint32]string
+	byNode map[string]uint32
+	blocks map[string][]netip.Prefix
+	ranges ranges
+	checks int64
+}
+
+func (w *idWatcher) Checks() int64 { return w.checks }
+
+func (w *idWatcher) Observe(f scenarios.Fact) error {
+	switch f.Kind {
+	case scenarios.FactNodeID:
+		return w.setID(&f)
+	case scenarios.FactBlocks:
+		return w.setBlocks(&f)
+	case scenarios.FactNodeGone:
+		w.forgetID(f.Node)
+		for _, p := range w.blocks[f.Node] {
+			w.ranges.remove(nodeRange{p, f.Node})
+		}
+		delete(w.blocks, f.Node)
+	}
+	return nil
+}
+
+func (w *idWatcher) forgetID(node string) {
+	if old, ok := w.byNode[node]; ok {
+		delete(w.byNode, node)
+		if w.ids[old] == node {
+			delete(w.ids, old)
+		}
+	}
+}
+
+func (w *idWatcher) setID(f *scenarios.Fact) error {
+	w.forgetID(f.Node)
+	if f.Number == 0 {
+		return nil
+	}
+	w.checks++
+	other, taken := w.ids[f.Number]
+	w.ids[f.Number], w.byNode[f.Node] = f.Node, f.Number
+	if taken {
+		return broken(nodeIDsName, f.At, f.Node, "%s acts on node ID %d while %s does", f.Node, f.Number, other)
+	}
+	return nil
+}
+
+func (w *idWatcher) setBlocks(f *scenarios.Fact) error {
+	old := w.blocks[f.Node]
+	same := len(old) == len(f.Blocks)
+	for i := 0; same && i < len(old); i++ {
+		same = old[i] == f.Blocks[i].Prefix
+	}
+	if same {
+		return nil
+	}
+	for _, p := range old {
+		w.ranges.remove(nodeRange{p, f.Node})
+	}
+	old = old[:0]
+	var bad error
+	for i := range f.Blocks {
+		w.checks++
+		p := f.Blocks[i].Prefix
+		old = append(old, p)
+		if other, ok := w.ranges.add(nodeRange{p, f.Node}); !ok && bad == nil {
+			bad = broken(nodeIDsName, f.At, f.Node, "pod block %s of %s overlaps %s of %s", p, f.Node, other.prefix, other.node)
+		}
+	}
+	w.blocks[f.Node] = old
+	return bad
+}

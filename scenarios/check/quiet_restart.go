@@ -1,0 +1,131 @@
+package check
+
+import (
+	"slices"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+const quietRestartName = "quiet-restart"
+
+// CleanStop is the Text of a FactAgentDown by which a world vouches that the node's dataplane was right and stays untouched by
+// anything that facts do not tell: its VPP stays up, pools, node list and addresses stay as they are until the agent has started again.
+// Without it quiet-restart judges nothing.
+const CleanStop = "clean"
+
+// Disturbed is a kind of fact beyond those of package scenarios, by which a world takes back a CleanStop: something that no other fact tells
+// may have changed what nodes look like or should look like. No other law looks at it.
+const Disturbed scenarios.FactKind = 255
+
+// quietWindow is how long after its start an agent is watched. A restart that rewrites does so as soon as its dumps are in, some milliseconds later; and
+// what happens meanwhile is not all told: that a DEL has come, for one, is seen only when its release follows the unwiring. The simulator
+// looks for rest every 50 ms (sim/world.go), so that nothing which waits for rest happens inside the window.
+const quietWindow = 50 * time.Millisecond
+
+// quietRestart: after a clean stop, the next life of the agent writes nothing in its first moments, unless something happens that may change what the
+// node should look like. Whatever may do that ends the watch, rather than being weighed: a pod that comes or goes on the
+// node, a node ID or blocks that change anywhere, a node that leaves, and any kind of fact that this law does not know. Facts that only
+// repeat what is known (an agent telling its ID and blocks after its start) change nothing.
+func quietRestart() scenarios.Law {
+	return scenarios.Law{
+		Name:  quietRestartName,
+		Why:   "A restart that rewrites a right dataplane interrupts every pod of the node on each upgrade of the agent.",
+		When:  scenarios.Always,
+		Check: func(scenarios.Snapshot) error { return nil },
+		Watch: func() scenarios.Watcher { return &quietWatcher{nodes: map[string]*quietNode{}} },
+	}
+}
+
+type quietNode struct {
+	// armed: stopped clean and undisturbed since; up: started again, at since.
+	armed, up bool
+	since     time.Duration
+	id        uint32
+	blocks    []ipam.Block
+}
+
+type quietWatcher struct {
+	nodes map[string]*quietNode
+	// armed counts armed nodes, so that writes cost nothing while there are none.
+	armed  int
+	checks int64
+}
+
+func (w *quietWatcher) Checks() int64 { return w.checks }
+
+func (w *quietWatcher) Observe(f scenarios.Fact) error {
+	switch f.Kind {
+	case scenarios.FactVPPWrite:
+		if w.armed == 0 {
+			return nil
+		}
+		n := w.node(f.Node)
+		judged := n.armed && n.up && f.At-n.since < quietWindow
+		w.disarm(f.Node)
+		if judged {
+			return broken(quietRestartName, f.At, f.Node, "after a clean restart the agent wrote %q", f.Text)
+		}
+	case scenarios.FactAgentDown:
+		w.disarm(f.Node)
+		if f.Text == CleanStop {
+			n := w.node(f.Node)
+			n.armed, n.up = true, false
+			w.armed++
+		}
+	case scenarios.FactAgentUp:
+		if n := w.node(f.Node); n.armed {
+			n.up, n.since = true, f.At
+			w.checks++
+		}
+	case scenarios.FactNodeID:
+		if n := w.node(f.Node); n.id != f.Number {
+			n.id = f.Number
+			w.disarmAll()
+		}
+	case scenarios.FactBlocks:
+		if n := w.node(f.Node); !slices.Equal(n.blocks, f.Blocks) {
+			n.blocks = append(n.blocks[:0], f.Blocks...)
+			w.disarmAll()
+		}
+	case scenarios.FactLeased, scenarios.FactReleased, scenarios.FactAnswered, scenarios.FactRefused,
+		scenarios.FactDeleted, scenarios.FactSandboxGone:
+		w.disarm(f.Node)
+	case scenarios.FactNodeGone:
+		w.disarmAll()
+		delete(w.nodes, f.Node)
+	default: // Disturbed, and what later versions add
+		w.disarmAll()
+	}
+	return nil
+}
+
+func (w *quietWatcher) disarm(node string) {
+	if w.armed == 0 {
+		return
+	}
+	if n := w.nodes[node]; n != nil && n.armed {
+		n.armed = false
+		w.armed--
+	}
+}
+
+func (w *quietWatcher) disarmAll() {
+	if w.armed == 0 {
+		return
+	}
+	w.armed = 0
+	for _, n := range w.nodes {
+		n.armed = false
+	}
+}
+
+func (w *quietWatcher) node(name string) *quietNode {
+	n := w.nodes[name]
+	if n == nil {
+		n = &quietNode{}
+		w.nodes[name] = n
+	}
+	return n
+}

@@ -1,0 +1,162 @@
+package check
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"testing"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/walk"
+	"github.com/vppdrill/vppdrill/scenarios/walk/plane"
+)
+
+var wirings = []plane.Config{{}, {Veth: true}, {L2: true}, {L2: true, Veth: true}}
+
+func newCluster(cfg plane.Config, nodes, pods int) *plane.Cluster {
+	cfg.Nodes, cfg.PodsPerNode = nodes, pods
+	return plane.New(cfg)
+}
+
+// slowReachable is the law by its words: one walk for each thing it promises.
+func slowReachable(s scenarios.Snapshot) error {
+	w := walk.New(s)
+	dests, err := collect(s)
+	if err != nil {
+		return err
+	}
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		for p := range n.Pods {
+			ps := &n.Pods[p]
+			if !lives(n) || !ps.Addr.IsValid() {
+				continue
+			}
+			from := walk.FromPod(n.Name, ps.Netns)
+			for _, d := range dests.list {
+				if d.addr == ps.Addr {
+					continue
+				}
+				out := w.Outcome(from, d.addr)
+				if d.pod < 0 && out.Kind != walk.Dropped {
+					return fmt.Errorf("%s to free %s: %s", ps.Pod, d.addr, out)
+				}
+				if d.pod >= 0 && !out.To(s.Nodes[d.home].Name, s.Nodes[d.home].Pods[d.pod].Netns) {
+					return fmt.Errorf("%s to %s: %s", ps.Pod, d.addr, out)
+				}
+			}
+			if path := w.Walk(from, ps.Gateway); len(path.Hops) < 3 {
+				return fmt.Errorf("%s to gateway: %s", ps.Pod, path.Outcome)
+			}
+			if out := w.Outcome(from, n.HostLinux); !out.To(n.Name, "") {
+				return fmt.Errorf("%s to host: %s", ps.Pod, out)
+			}
+			if out := w.Outcome(from, n.Address.Addr()); out.Kind != walk.Delivered || out.Node != n.Name || out.Netns != "" {
+				return fmt.Errorf("%s to node: %s", ps.Pod, out)
+			}
+			if out := w.Outcome(walk.FromHost(n.Name), ps.Addr); !out.To(n.Name, ps.Netns) {
+				return fmt.Errorf("host to %s: %s", ps.Pod, out)
+			}
+		}
+	}
+	return nil
+}
+
+// Goal: the proof by classes and the walk of every pair agree on every cluster, right or broken.
+// Method: each way of wiring, with no fault, with each planted fault, and with two of them, many choices each; verdicts compared. Both verdicts
+// must come up often, and each fault must be noticed at least once unless it is about something that packets do not meet.
+func TestReachableAgreesWithEveryPair(t *testing.T) {
+	unseen := map[string]bool{"lease-gone": true, "lease-left": true, "two-blocks": true, "pod-without-answer": true, "group": true}
+	whole, broken := 0, 0
+	seen := map[string]bool{}
+	for seed := range uint64(12000) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		cfg := wirings[rng.IntN(len(wirings))]
+		c := newCluster(cfg, 2+rng.IntN(3), 1+rng.IntN(3))
+		names := ""
+		first := planted[int(seed)%len(planted)]
+		for k := range rng.IntN(3) {
+			f := first
+			if k > 0 {
+				f = planted[rng.IntN(len(planted))]
+			}
+			func() {
+				// A second fault may find nothing left to break.
+				defer func() { _ = recover() }()
+				f.plant(c, rng.IntN)
+			}()
+			names += " " + f.name
+		}
+		freeze(c)
+		s := c.Snapshot()
+		fast, slow := checkReachable(s), slowReachable(s)
+		if (fast == nil) != (slow == nil) {
+			t.Fatalf("seed %d, %+v,%s: classes say %v, every pair says %v", seed, c.Config, names, fast, slow)
+		}
+		if fast == nil {
+			whole++
+		} else {
+			broken++
+			if names == " "+first.name {
+				seen[first.name] = true
+			}
+		}
+	}
+	if whole < 500 || broken < 500 {
+		t.Errorf("%d whole and %d broken clusters: the faults are too strong or too weak", whole, broken)
+	}
+	for _, f := range planted {
+		if seen[f.name] == unseen[f.name] {
+			t.Errorf("fault %s: noticed %v", f.name, seen[f.name])
+		}
+	}
+	t.Logf("%d whole, %d broken", whole, broken)
+}
+
+// Goal: ranges of destinations by doubling search are those of a plain scan.
+func TestSpan(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		d := &destinations{}
+		a := netip.MustParseAddr("10.0.0.0")
+		for range rng.IntN(40) {
+			for range 1 + rng.IntN(6) {
+				a = a.Next()
+			}
+			d.list = append(d.list, destination{addr: a})
+			d.keys = append(d.keys, keyOf(a))
+		}
+		for range 10 {
+			p := netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(rng.IntN(256))}), rng.IntN(33)).Masked()
+			lo, hi := d.span(p)
+			for i, x := range d.list {
+				if p.Contains(x.addr) != (lo <= i && i < hi) {
+					t.Fatalf("%s: [%d,%d), but %d is %s", p, lo, hi, i, x.addr)
+				}
+			}
+		}
+	}
+	for _, text := range []string{"::/0", "fd00::/64", "fd00::/63", "fd00::1/128", "ffff::/16"} {
+		first, last := bounds(netip.MustParsePrefix(text))
+		if last.less(first) {
+			t.Errorf("%s: last before first", text)
+		}
+	}
+}
+
+func BenchmarkReachable(b *testing.B) {
+	for _, cfg := range []plane.Config{{Nodes: 100, PodsPerNode: 30}, {Nodes: 1000, PodsPerNode: 30}, {Nodes: 1000, PodsPerNode: 30, L2: true}} {
+		b.Run(fmt.Sprintf("nodes=%d/l2=%v", cfg.Nodes, cfg.L2), func(b *testing.B) {
+			if testing.Short() && cfg.Nodes > 100 {
+				b.Skip("takes gigabytes")
+			}
+			s := plane.New(cfg).Snapshot()
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := checkReachable(s); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

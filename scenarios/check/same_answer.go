@@ -1,0 +1,69 @@
+package check
+
+import (
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+const sameAnswerName = "same-answer"
+
+// sameAnswer: an ADD repeated for a living sandbox is answered as before.
+//
+// A snapshot has no history; there the law says that the books would answer each sandbox again with the address and gateway that it has.
+func sameAnswer() scenarios.Law {
+	return scenarios.Law{
+		Name:  sameAnswerName,
+		Why:   "The runtime repeats an ADD whose answer it lost; a second answer that differs leaves a pod whose status lies about its address.",
+		When:  scenarios.Always,
+		Check: checkSameAnswer,
+		Watch: func() scenarios.Watcher { return &answerWatcher{pods: newSandboxes()} },
+	}
+}
+
+func checkSameAnswer(s scenarios.Snapshot) error {
+	leases := map[ipam.Owner]ipam.Lease{}
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		if !lives(n) || n.Leases == nil {
+			continue
+		}
+		clear(leases)
+		for l := range n.Leases() {
+			leases[l.Owner] = l
+		}
+		for _, p := range n.Pods {
+			l, ok := leases[p.Owner]
+			if !ok || !p.Addr.IsValid() {
+				continue
+			}
+			if l.Addr != p.Addr || p.Gateway.IsValid() && l.Gateway.IsValid() && l.Gateway != p.Gateway {
+				return broken(sameAnswerName, s.At, n.Name, "%s was answered %s via %s and would be answered %s via %s now",
+					p.Owner, p.Addr, p.Gateway, l.Addr, l.Gateway)
+			}
+		}
+	}
+	return nil
+}
+
+type answerWatcher struct {
+	pods   sandboxes
+	checks int64
+}
+
+func (w *answerWatcher) Checks() int64 { return w.checks }
+
+func (w *answerWatcher) Observe(f scenarios.Fact) error {
+	if f.Kind != scenarios.FactAnswered {
+		w.pods.observe(&f)
+		return nil
+	}
+	w.checks++
+	before, again := w.pods.address(f.Node, f.Owner)
+	w.pods.observe(&f)
+	if !again || before == f.Addr {
+		return nil
+	}
+	v := broken(sameAnswerName, f.At, f.Node, "%s was answered %s and then %s", f.Owner, before, f.Addr)
+	v.Before, v.After = before.String(), f.Addr.String()
+	return v
+}

@@ -1,0 +1,43 @@
+package check
+
+import (
+	"net/netip"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// sandboxes knows which sandboxes live with which answered address: from the first answered ADD until DEL is answered, the
+// runtime removes the sandbox, or the node dies.
+type sandboxes struct {
+	nodes map[string]map[ipam.Owner]netip.Addr
+}
+
+func newSandboxes() sandboxes { return sandboxes{nodes: map[string]map[ipam.Owner]netip.Addr{}} }
+
+// address is what owner's sandbox was answered; false when none lives.
+func (s sandboxes) address(node string, o ipam.Owner) (netip.Addr, bool) {
+	a, ok := s.nodes[node][o]
+	return a, ok
+}
+
+func (s sandboxes) set(node string, o ipam.Owner, a netip.Addr) {
+	n := s.nodes[node]
+	if n == nil {
+		n = map[ipam.Owner]netip.Addr{}
+		s.nodes[node] = n
+	}
+	n[o] = a
+}
+
+// observe brings the books up to date; other kinds of facts change nothing.
+func (s sandboxes) observe(f *scenarios.Fact) {
+	switch f.Kind {
+	case scenarios.FactAnswered:
+		s.set(f.Node, f.Owner, f.Addr)
+	case scenarios.FactDeleted, scenarios.FactSandboxGone:
+		delete(s.nodes[f.Node], f.Owner)
+	case scenarios.FactNodeGone:
+		delete(s.nodes, f.Node)
+	}
+}

@@ -1,0 +1,424 @@
+package check
+
+import (
+	"fmt"
+	"iter"
+	"maps"
+	"net/netip"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// history is a cluster reduced to what facts tell, with the facts so far. It obeys no rule: an address may be given twice.
+type history struct {
+	nodes map[string]*recorded
+	facts []scenarios.Fact
+}
+
+type recorded struct {
+	up, agent bool
+	id        uint32
+	blocks    []ipam.Block
+	leases    map[ipam.Owner]netip.Addr
+	// journal is what leases become when the agent reads them back.
+	journal map[ipam.Owner]netip.Addr
+	pods    map[ipam.Owner]netip.Addr
+}
+
+var historyNodes = []string{"n1", "n2", "n3"}
+
+func newHistory() *history { return &history{nodes: map[string]*recorded{}} }
+
+func (h *history) node(name string) *recorded {
+	n := h.nodes[name]
+	if n == nil {
+		n = &recorded{up: true, agent: true, leases: map[ipam.Owner]netip.Addr{}, journal: map[ipam.Owner]netip.Addr{}, pods: map[ipam.Owner]netip.Addr{}}
+		h.nodes[name] = n
+	}
+	return n
+}
+
+// apply brings the cluster to where the fact says it is.
+func (h *history) apply(f scenarios.Fact) {
+	h.facts = append(h.facts, f)
+	n := h.node(f.Node)
+	switch f.Kind {
+	case scenarios.FactLeased:
+		n.leases[f.Owner] = f.Addr
+	case scenarios.FactReleased:
+		delete(n.leases, f.Owner)
+	case scenarios.FactAnswered:
+		n.pods[f.Owner] = f.Addr
+	case scenarios.FactDeleted, scenarios.FactSandboxGone:
+		delete(n.pods, f.Owner)
+	case scenarios.FactNodeID:
+		n.id = f.Number
+	case scenarios.FactBlocks:
+		n.blocks = f.Blocks
+	case scenarios.FactAgentDown:
+		n.agent, n.journal = false, maps.Clone(n.leases)
+		clear(n.leases)
+	case scenarios.FactAgentUp:
+		n.agent = true
+		clear(n.leases)
+		for _, l := range f.Leases {
+			n.leases[l.Owner] = l.Addr
+		}
+	case scenarios.FactNodeGone:
+		delete(h.nodes, f.Node)
+	}
+}
+
+func (h *history) snapshot() scenarios.Snapshot {
+	s := scenarios.Snapshot{Settled: true}
+	for _, name := range slices.Sorted(maps.Keys(h.nodes)) {
+		n := h.nodes[name]
+		st := scenarios.NodeState{Name: name, MachineUp: n.up, AgentUp: n.agent, ID: n.id, Blocks: n.blocks}
+		for _, o := range owners(n.pods) {
+			st.Pods = append(st.Pods, scenarios.PodState{Owner: o, Addr: n.pods[o]})
+		}
+		if n.agent {
+			leases := leaseList(n.leases)
+			st.Leases = func() iter.Seq[ipam.Lease] { return slices.Values(leases) }
+		}
+		s.Nodes = append(s.Nodes, st)
+	}
+	return s
+}
+
+func owners(m map[ipam.Owner]netip.Addr) []ipam.Owner {
+	return slices.SortedFunc(maps.Keys(m), func(a, b ipam.Owner) int {
+		if a.ContainerID < b.ContainerID {
+			return -1
+		}
+		return 1
+	})
+}
+
+func leaseList(m map[ipam.Owner]netip.Addr) []ipam.Lease {
+	var list []ipam.Lease
+	for o, a := range m {
+		list = append(list, ipam.Lease{Owner: o, Addr: a})
+	}
+	slices.SortFunc(list, func(a, b ipam.Lease) int { return a.Addr.Compare(b.Addr) })
+	return list
+}
+
+// draw is one thing that happens, as the facts that tell it. Most of it is as it should be; addresses and IDs come from so small a set that they collide.
+func (h *history) draw(t *rapid.T) []scenarios.Fact {
+	name := rapid.SampledFrom(historyNodes).Draw(t, "node")
+	n := h.node(name)
+	k := rapid.IntRange(0, len(historyNodes)-1).Draw(t, "range")
+	o := ipam.Owner{Network: "k8s", ContainerID: fmt.Sprint("c", rapid.IntRange(0, 2).Draw(t, "owner")), IfName: "eth0"}
+	addr := netip.AddrFrom4([4]byte{10, 0, byte(k), byte(rapid.IntRange(1, 4).Draw(t, "host"))})
+	at := 20 * time.Millisecond * time.Duration(len(h.facts))
+	f := scenarios.Fact{At: at, Node: name, Owner: o, Addr: addr}
+	one := func(kind scenarios.FactKind) []scenarios.Fact { f.Kind = kind; return []scenarios.Fact{f} }
+	blocks := func() scenarios.Fact {
+		p := netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, byte(k), 0}), 22+rapid.IntRange(1, 2).Draw(t, "bits")).Masked()
+		return scenarios.Fact{Kind: scenarios.FactBlocks, At: at, Node: name, Blocks: []ipam.Block{{Prefix: p, Gateway: p.Addr().Next()}}}
+	}
+	if n.blocks == nil {
+		return []scenarios.Fact{blocks()}
+	}
+	kind := rapid.IntRange(0, 11).Draw(t, "what")
+	if held, ok := n.leases[o]; ok && kind < 4 {
+		f.Addr = held
+		if kind == 0 {
+			return one(scenarios.FactAnswered)
+		}
+	}
+	switch kind {
+	case 0, 1, 2:
+		if n.agent && n.leases[o] == (netip.Addr{}) {
+			return one(scenarios.FactLeased)
+		}
+		return one(scenarios.FactRefused)
+	case 3, 4:
+		if n.agent {
+			return one(scenarios.FactAnswered)
+		}
+	case 5:
+		if held, ok := n.leases[o]; ok {
+			f.Addr = held
+			released := f
+			released.Kind = scenarios.FactReleased
+			return append([]scenarios.Fact{released}, one(scenarios.FactDeleted)...)
+		}
+		return one(scenarios.FactDeleted)
+	case 6:
+		return one(scenarios.FactSandboxGone)
+	case 7:
+		f.Number = uint32(rapid.IntRange(0, 3).Draw(t, "id"))
+		return one(scenarios.FactNodeID)
+	case 8:
+		return []scenarios.Fact{blocks()}
+	case 9:
+		return one(scenarios.FactNodeGone)
+	case 10:
+		if n.agent {
+			f.Text = rapid.SampledFrom([]string{CleanStop, CleanStop, "killed"}).Draw(t, "how")
+			return one(scenarios.FactAgentDown)
+		}
+		f.Leases = leaseList(n.journal)
+		if len(f.Leases) > 0 && rapid.IntRange(0, 3).Draw(t, "lost") == 0 {
+			f.Leases = f.Leases[1:]
+		}
+		return append(one(scenarios.FactAgentUp), scenarios.Fact{Kind: scenarios.FactBlocks, At: at, Node: name, Blocks: n.blocks})
+	}
+	f.Text = "ip_route_add_del"
+	return one(scenarios.FactVPPWrite)
+}
+
+// Goal: judging fact by fact is judging every moment.
+// Method: random histories of three nodes and few addresses, right and wrong ones. After each fact the watcher must say what the law says of the whole:
+// the snapshot check where that sees the same things, else a second look at the whole history. Until the first violation; what follows one is not promised.
+func TestWatchersAgree(t *testing.T) {
+	broken := map[string]int{}
+	for _, tc := range []struct {
+		law string
+		// twin judges the last fact; relevant says when the two see the same things.
+		twin     func(h *history) bool
+		relevant func(f scenarios.Fact) bool
+	}{
+		{oneOwnerName, byCheck(checkOneOwner), always},
+		// Leases read back are judged with the blocks that follow.
+		{leaseInRangeName, byCheck(checkLeaseInRange), func(f scenarios.Fact) bool { return f.Kind != scenarios.FactAgentUp }},
+		{nodeIDsName, byCheck(checkNodeIDs), always},
+		{addressStableName, byCheck(checkAddressStable), always},
+		// The watcher asks when an agent restarts, and about that one.
+		{addNotForgottenName, byCheckOfNode(checkAddNotForgotten), func(f scenarios.Fact) bool { return f.Kind == scenarios.FactAgentUp }},
+		{sameAnswerName, answeredOtherwise, always},
+		{quietRestartName, wroteAfterCleanStop, always},
+	} {
+		t.Run(tc.law, rapid.MakeCheck(func(t *rapid.T) {
+			law, _ := ByName(tc.law)
+			h, w := newHistory(), law.Watch()
+			for range rapid.IntRange(1, 60).Draw(t, "steps") {
+				for _, f := range h.draw(t) {
+					h.apply(f)
+					err := w.Observe(f)
+					if !tc.relevant(f) {
+						continue
+					}
+					if bad := tc.twin(h); bad != (err != nil) {
+						t.Fatalf("after %d facts, the last %+v: the watcher says %v, the whole %v", len(h.facts), f, err, bad)
+					}
+					if err != nil {
+						broken[tc.law]++
+						return
+					}
+				}
+			}
+		}))
+		if broken[tc.law] == 0 && !t.Failed() {
+			t.Errorf("no history broke %s", tc.law)
+		}
+	}
+}
+
+func always(scenarios.Fact) bool { return true }
+
+// byCheck judges where the history has come to.
+func byCheck(check func(scenarios.Snapshot) error) func(*history) bool {
+	return func(h *history) bool { return check(h.snapshot()) != nil }
+}
+
+// byCheckOfNode judges the last fact's node alone.
+func byCheckOfNode(check func(scenarios.Snapshot) error) func(*history) bool {
+	return func(h *history) bool {
+		s := h.snapshot()
+		n, ok := s.Node(h.facts[len(h.facts)-1].Node)
+		if !ok {
+			return false
+		}
+		s.Nodes = []scenarios.NodeState{*n}
+		return check(s) != nil
+	}
+}
+
+func answeredOtherwise(h *history) bool {
+	last := h.facts[len(h.facts)-1]
+	if last.Kind != scenarios.FactAnswered {
+		return false
+	}
+	for _, f := range slices.Backward(h.facts[:len(h.facts)-1]) {
+		switch {
+		case f.Node != last.Node:
+		case f.Kind == scenarios.FactNodeGone:
+			return false
+		case f.Owner != last.Owner:
+		case f.Kind == scenarios.FactAnswered:
+			return f.Addr != last.Addr
+		case f.Kind == scenarios.FactDeleted, f.Kind == scenarios.FactSandboxGone:
+			return false
+		}
+	}
+	return false
+}
+
+func wroteAfterCleanStop(h *history) bool {
+	last := h.facts[len(h.facts)-1]
+	if last.Kind != scenarios.FactVPPWrite {
+		return false
+	}
+	up := false
+	for i := len(h.facts) - 2; i >= 0; i-- {
+		f := h.facts[i]
+		own := f.Node == last.Node
+		switch f.Kind {
+		case scenarios.FactAgentDown:
+			if own {
+				return f.Text == CleanStop && up
+			}
+		case scenarios.FactAgentUp:
+			if own {
+				if last.At-f.At >= quietWindow {
+					return false
+				}
+				up = true
+			}
+		case scenarios.FactVPPWrite:
+			if own {
+				return false
+			}
+		case scenarios.FactNodeGone:
+			return false
+		case scenarios.FactNodeID, scenarios.FactBlocks:
+			if changes(h.facts[:i], f) {
+				return false
+			}
+		default:
+			if own {
+				return false
+			}
+		}
+	}
+	return false
+}
+
+// changes reports whether f says something else about its node's ID or blocks than was known before.
+func changes(before []scenarios.Fact, f scenarios.Fact) bool {
+	for _, g := range slices.Backward(before) {
+		if g.Node != f.Node {
+			continue
+		}
+		if g.Kind == scenarios.FactNodeGone {
+			break
+		}
+		if g.Kind == f.Kind {
+			return g.Number != f.Number || !slices.Equal(g.Blocks, f.Blocks)
+		}
+	}
+	return f.Number != 0 || len(f.Blocks) > 0
+}
+
+// Goal: exactly what may change the node's desired state ends a quiet-restart watch.
+// Method: a node with ID and blocks restarts, one more fact, a write; a table of what that fact may be.
+func TestQuietRestart(t *testing.T) {
+	law, _ := ByName(quietRestartName)
+	blocks := []ipam.Block{{Prefix: netip.MustParsePrefix("10.0.1.0/24")}}
+	for _, tc := range []struct {
+		name   string
+		fact   scenarios.Fact
+		broken bool
+	}{
+		{"its ID again", scenarios.Fact{Kind: scenarios.FactNodeID, Node: "n1", Number: 1}, true},
+		{"its blocks again", scenarios.Fact{Kind: scenarios.FactBlocks, Node: "n1", Blocks: blocks}, true},
+		{"a pod elsewhere", scenarios.Fact{Kind: scenarios.FactLeased, Node: "n2"}, true},
+		{"an answer elsewhere", scenarios.Fact{Kind: scenarios.FactAnswered, Node: "n2"}, true},
+		{"a write elsewhere", scenarios.Fact{Kind: scenarios.FactVPPWrite, Node: "n2"}, true},
+		{"a crash elsewhere", scenarios.Fact{Kind: scenarios.FactAgentDown, Node: "n2"}, true},
+		{"another ID", scenarios.Fact{Kind: scenarios.FactNodeID, Node: "n1", Number: 2}, false},
+		{"a new peer", scenarios.Fact{Kind: scenarios.FactNodeID, Node: "n2", Number: 2}, false},
+		{"a peer's blocks", scenarios.Fact{Kind: scenarios.FactBlocks, Node: "n2", Blocks: blocks}, false},
+		{"other blocks", scenarios.Fact{Kind: scenarios.FactBlocks, Node: "n1"}, false},
+		{"a peer gone", scenarios.Fact{Kind: scenarios.FactNodeGone, Node: "n2"}, false},
+		{"a pod", scenarios.Fact{Kind: scenarios.FactLeased, Node: "n1"}, false},
+		{"a pod less", scenarios.Fact{Kind: scenarios.FactReleased, Node: "n1"}, false},
+		{"a sandbox less", scenarios.Fact{Kind: scenarios.FactSandboxGone, Node: "n1"}, false},
+		{"a crash", scenarios.Fact{Kind: scenarios.FactAgentDown, Node: "n1", Text: "killed"}, false},
+		{"time", scenarios.Fact{Kind: scenarios.FactVPPWrite, Node: "n2", At: quietWindow}, false},
+		{"a disturbance", scenarios.Fact{Kind: Disturbed}, false},
+		{"an unknown kind", scenarios.Fact{Kind: scenarios.FactVPPWrite + 100, Node: "n2"}, false},
+	} {
+		w := law.Watch()
+		var err error
+		for _, f := range []scenarios.Fact{
+			{Kind: scenarios.FactNodeID, Node: "n1", Number: 1}, {Kind: scenarios.FactBlocks, Node: "n1", Blocks: blocks},
+			{Kind: scenarios.FactVPPWrite, Node: "n1"},
+			{Kind: scenarios.FactAgentDown, Node: "n1", Text: CleanStop}, {Kind: scenarios.FactAgentUp, Node: "n1"},
+			tc.fact, {Kind: scenarios.FactVPPWrite, Node: "n1", At: tc.fact.At + 1, Text: "ip_route_add_del"},
+		} {
+			if err != nil {
+				t.Errorf("%s: too early: %v", tc.name, err)
+			}
+			err = w.Observe(f)
+		}
+		if (err != nil) != tc.broken || w.Checks() == 0 {
+			t.Errorf("%s: %v after %d checks", tc.name, err, w.Checks())
+		}
+	}
+}
+
+// Goal: between a DEL's release and its answer nothing is demanded of a journal.
+func TestForgottenWhileDeleting(t *testing.T) {
+	law, _ := ByName(addNotForgottenName)
+	o, a := ipam.Owner{Network: "k8s", ContainerID: "c", IfName: "eth0"}, netip.MustParseAddr("10.0.0.2")
+	w := law.Watch()
+	for _, f := range []scenarios.Fact{
+		{Kind: scenarios.FactLeased, Node: "n1", Owner: o, Addr: a}, {Kind: scenarios.FactAnswered, Node: "n1", Owner: o, Addr: a},
+		{Kind: scenarios.FactReleased, Node: "n1", Owner: o, Addr: a}, {Kind: scenarios.FactAgentDown, Node: "n1"}, {Kind: scenarios.FactAgentUp, Node: "n1"},
+	} {
+		if err := w.Observe(f); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// BenchmarkWatchers feeds every watcher the life of pods on 1000 nodes with up to 100 pods each; one fact per iteration.
+func BenchmarkWatchers(b *testing.B) {
+	var watchers []scenarios.Watcher
+	for _, l := range All() {
+		if l.Watch != nil {
+			watchers = append(watchers, l.Watch())
+		}
+	}
+	kinds := [...]scenarios.FactKind{scenarios.FactLeased, scenarios.FactVPPWrite, scenarios.FactAnswered, scenarios.FactReleased, scenarios.FactDeleted, scenarios.FactSandboxGone}
+	names := make([]string, 1000)
+	facts := make([]scenarios.Fact, 100_000)
+	for i := range names {
+		names[i] = fmt.Sprintf("node-%d", i+1)
+		p := netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(i >> 8), byte(i), 0}), 24)
+		for _, w := range watchers {
+			if err := w.Observe(scenarios.Fact{Kind: scenarios.FactBlocks, Node: names[i], Blocks: []ipam.Block{{Prefix: p}}}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	for i := range facts {
+		n := i % 1000
+		facts[i] = scenarios.Fact{Node: names[n], Addr: netip.AddrFrom4([4]byte{10, byte(n >> 8), byte(n), byte(i/1000 + 2)}),
+			Owner: ipam.Owner{Network: "k8s", ContainerID: fmt.Sprintf("%064d", i), IfName: "eth0"}}
+	}
+	b.ReportAllocs()
+	i, k := 0, 0
+	for b.Loop() {
+		f := facts[i]
+		f.Kind = kinds[k]
+		for _, w := range watchers {
+			if err := w.Observe(f); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if k++; k == len(kinds) || k == 3 && i%2 == 0 && i < len(facts)/2 {
+			k, i = 0, (i+1)%len(facts)
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package scenarios
+
+import (
+	"net/netip"
+	"time"
+)
+
+// Config is what the cluster's administrator would configure.
+type Config struct {
+	IPAM   IPAM   `yaml:"ipam" doc:"Who gets which address."`
+	Wiring Wiring `yaml:"wiring" doc:"How pods, host and nodes are connected through VPP."`
+	Agent  Agent  `yaml:"agent" doc:"The node agent's own settings."`
+}
+
+// IPAM is the cluster-wide address plan. The keys are Contiv's own; zero prefixes and lengths mean "not given": Plan
+// fills them in.
+type IPAM struct {
+	System System `yaml:"system" enum:"contiv,cilium,nodeipam,datastore" doc:"The address management system."`
+
+	PodSubnetCIDR             netip.Prefix `yaml:"podSubnetCIDR" doc:"All pods; 10.1.0.0/16 when absent."`
+	PodSubnetOneNodePrefixLen int          `yaml:"podSubnetOneNodePrefixLen" min:"0" max:"32" doc:"Prefix length of one node's pods; 24 when absent."`
+
+	VPPHostSubnetCIDR             netip.Prefix `yaml:"vppHostSubnetCIDR" doc:"All links between VPP and Linux; 172.30.0.0/16 when absent."`
+	VPPHostSubnetOneNodePrefixLen int          `yaml:"vppHostSubnetOneNodePrefixLen" min:"0" max:"32" doc:"Prefix length of one node's link between VPP and Linux; 24 when absent."`
+
+	NodeInterconnectCIDR netip.Prefix `yaml:"nodeInterconnectCIDR" doc:"The nodes' own addresses; 192.168.16.0/24 when absent."`
+	VXLANCIDR            netip.Prefix `yaml:"vxlanCIDR" doc:"The nodes' tunnel addresses; 192.168.30.0/24 when absent."`
+	ServiceCIDR          netip.Prefix `yaml:"serviceCIDR" doc:"Cluster services; 10.96.0.0/12 when absent."`
+	ContivCIDR           netip.Prefix `yaml:"contivCIDR" doc:"One prefix, at most /14, that pods, links, nodes and tunnels are cut from; excludes giving those."`
+	DefaultGateway       netip.Addr   `yaml:"defaultGateway" doc:"Next hop of the nodes' default route; node addresses step over it."`
+
+	UseExternalIPAM bool          `yaml:"useExternalIPAM" doc:"Pod addresses come from an external plugin and pod ranges from each Node object."`
+	ReuseDelay      time.Duration `yaml:"reuseDelay" doc:"A released address stays unused at least this long."`
+}
+
+// System is an address management system.
+type System string
+
+// The systems. Only Contiv can be rehearsed so far; Parse says so for the others.
+const (
+	Contiv    System = "contiv"
+	Cilium    System = "cilium"
+	NodeIPAM  System = "nodeipam"
+	Datastore System = "datastore"
+)
+
+// Wiring is how a node connects its pods, its host and other nodes through VPP.
+type Wiring struct {
+	Pod  PodWiring  `yaml:"pod" enum:"veth,tap" doc:"How a pod is connected to VPP."`
+	Node NodeWiring `yaml:"node" enum:"vxlan,l2" doc:"How nodes are connected: a VXLAN full mesh or a common L2 segment."`
+	Host HostWiring `yaml:"host" enum:"veth,tap,none" doc:"How the host's Linux side is connected to VPP."`
+	MTU  uint32     `yaml:"mtu" min:"576" max:"9000" doc:"MTU of pod and host links."`
+	// MainVRF and PodVRF are 0 and 1, or both not 0: Contiv honours them only together.
+	MainVRF uint32 `yaml:"mainVRF" doc:"VPP table of the node's own interfaces."`
+	PodVRF  uint32 `yaml:"podVRF" doc:"VPP table of the pods."`
+}
+
+type (
+	// PodWiring is how a pod is connected to VPP.
+	PodWiring string
+	// NodeWiring is how nodes are connected.
+	NodeWiring string
+	// HostWiring is how the host's Linux side is connected to VPP.
+	HostWiring string
+)
+
+// The ways of wiring.
+const (
+	PodVETH   PodWiring  = "veth"
+	PodTAP    PodWiring  = "tap"
+	NodeVXLAN NodeWiring = "vxlan"
+	NodeL2    NodeWiring = "l2"
+	HostVETH  HostWiring = "veth"
+	HostTAP   HostWiring = "tap"
+	HostNone  HostWiring = "none"
+)
+
+// Agent is the node agent's own settings.
+type Agent struct {
+	// NodeIDQuarantine keeps a removed node's ID, and with it every address derived from it, unused while packets and
+	// routes of the old node may still be around. 10 minutes outlive ARP caches and connection tracking of idle UDP.
+	NodeIDQuarantine time.Duration `yaml:"nodeIDQuarantine" doc:"A removed node's ID stays unused this long."`
+	// AddPatience is the agent's own default: well below the minutes after which container runtimes give up.
+	AddPatience time.Duration `yaml:"addPatience" doc:"An ADD that VPP or Linux refuses this long fails and is undone."`
+	// CallTimeout is how long the agent's driver waits for VPP before a reply counts as lost.
+	CallTimeout time.Duration `yaml:"callTimeout" doc:"A VPP reply that takes longer counts as lost."`
+}
+
+// DefaultConfig is Contiv's default deployment: VXLAN between nodes, veth to pods, tap to the host, MTU 1450 (1500
+// less the 50 bytes of a VXLAN header over IPv4).
+func DefaultConfig() Config {
+	return Config{
+		IPAM:   IPAM{System: Contiv},
+		Wiring: Wiring{Pod: PodVETH, Node: NodeVXLAN, Host: HostTAP, MTU: 1450, MainVRF: 0, PodVRF: 1},
+		Agent:  Agent{NodeIDQuarantine: 10 * time.Minute, AddPatience: 30 * time.Second, CallTimeout: time.Second},
+	}
+}

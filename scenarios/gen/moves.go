@@ -1,0 +1,142 @@
+package gen
+
+import (
+	"time"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// move is one kind of thing that a timeline does.
+type move struct {
+	name string
+	// weight is how often it comes beside the others when it is on.
+	weight int
+	draw   func(d drawer, st *state) scenarios.Action
+}
+
+// state is what draws need to know about the timeline so far.
+type state struct {
+	profile Profile
+	// nodes is how many nodes there are if every action worked.
+	nodes int
+}
+
+// moves lists every kind, in the order of the actions' documentation. Nodes are always "any": which one is left to the run,
+// where the chooser knows who is alive.
+var moves = []move{
+	{"create pods", 2, func(d drawer, st *state) scenarios.Action {
+		return scenarios.CreatePods{Count: 1 + d.c.Pick("pods", st.profile.PodsPerNodeMax)}
+	}},
+	{"delete pods", 3, func(d drawer, st *state) scenarios.Action {
+		if d.coin("all pods", 6) {
+			return scenarios.DeletePods{All: true, Node: scenarios.AnyNode}
+		}
+		return scenarios.DeletePods{Count: 1 + d.c.Pick("pods", 2*st.profile.PodsPerNodeMax)}
+	}},
+	{"replace sandbox", 2, func(d drawer, _ *state) scenarios.Action {
+		return scenarios.ReplaceSandbox{Node: scenarios.AnyNode, Count: 1 + d.c.Pick("sandboxes", 4)}
+	}},
+	{"repeat del", 1, func(d drawer, _ *state) scenarios.Action {
+		return scenarios.RepeatDel{Node: scenarios.AnyNode, Count: 1 + d.c.Pick("sandboxes", 4)}
+	}},
+	{"check pods", 1, func(drawer, *state) scenarios.Action { return scenarios.CheckPods{Node: scenarios.AnyNode} }},
+	{"gc", 1, func(drawer, *state) scenarios.Action { return scenarios.GC{Node: scenarios.AnyNode} }},
+
+	{"add or remove node", 2, drawNodes},
+	{"crash node", 1, func(d drawer, _ *state) scenarios.Action {
+		return scenarios.CrashNode{Node: scenarios.AnyNode, For: d.span()}
+	}},
+	{"crash disk", 2, func(drawer, *state) scenarios.Action { return scenarios.CrashDisk{Node: scenarios.AnyNode} }},
+	{"reboot node", 1, func(drawer, *state) scenarios.Action { return scenarios.RebootNode{Node: scenarios.AnyNode} }},
+	{"recreate node", 1, func(drawer, *state) scenarios.Action { return scenarios.RecreateNode{Node: scenarios.AnyNode} }},
+	{"roll nodes", 1, func(d drawer, _ *state) scenarios.Action {
+		return scenarios.RollNodes{Every: d.between("roll every", 5*time.Second, time.Minute), Count: 1 + d.c.Pick("rolled at once", 2)}
+	}},
+
+	{"kill agent", 2, func(d drawer, _ *state) scenarios.Action {
+		return scenarios.KillAgent{Node: d.someNodes(), For: d.span()}
+	}},
+	{"restart agent", 3, func(d drawer, _ *state) scenarios.Action { return scenarios.RestartAgent{Node: d.someNodes()} }},
+	{"kill vpp", 2, func(d drawer, _ *state) scenarios.Action {
+		return scenarios.KillVPP{Node: d.someNodes(), For: d.span()}
+	}},
+	{"restart vpp", 3, func(d drawer, _ *state) scenarios.Action { return scenarios.RestartVPP{Node: d.someNodes()} }},
+	{"restart both", 2, func(d drawer, _ *state) scenarios.Action { return scenarios.RestartBoth{Node: d.someNodes()} }},
+
+	{"stop store", 1, func(d drawer, _ *state) scenarios.Action { return scenarios.StopStore{For: d.span()} }},
+	{"wipe store", 1, func(drawer, *state) scenarios.Action { return scenarios.WipeStore{} }},
+	{"stop api", 1, func(d drawer, _ *state) scenarios.Action { return scenarios.StopAPI{For: d.span()} }},
+	{"stale watch", 1, func(d drawer, _ *state) scenarios.Action {
+		return scenarios.StaleWatch{Node: scenarios.AnyNode, For: d.span()}
+	}},
+	{"gap watch", 1, func(d drawer, _ *state) scenarios.Action { return scenarios.GapWatch{Node: d.someNodes()} }},
+	{"duplicate watch", 1, func(d drawer, _ *state) scenarios.Action {
+		return scenarios.DuplicateWatch{Node: scenarios.AnyNode, Count: 1 + d.c.Pick("changes", 20)}
+	}},
+
+	{"change cidr", 2, drawChange},
+	{"partition", 2, func(d drawer, _ *state) scenarios.Action {
+		return scenarios.Partition{Between: d.ends(), OneWay: d.coin("one way", 3), For: d.span()}
+	}},
+	{"slow link", 1, func(d drawer, _ *state) scenarios.Action {
+		return scenarios.SlowLink{Between: d.ends(), Delay: d.between("link delay", 10*time.Millisecond, 5*time.Second),
+			Loss: float64(d.c.Pick("loss", 5)) / 10, Duplicate: float64(d.c.Pick("duplicate", 3)) / 10, For: d.span()}
+	}},
+	{"inject", 3, func(d drawer, _ *state) scenarios.Action {
+		return scenarios.Inject{Fault: d.fault(), Node: scenarios.AnyNode, For: d.span()}
+	}},
+}
+
+// drawNodes keeps the number of nodes within the profile.
+func drawNodes(d drawer, st *state) scenarios.Action {
+	grow := st.nodes <= st.profile.NodesMin || st.nodes < st.profile.NodesMax && d.coin("node joins", 2)
+	if grow {
+		st.nodes++
+		return scenarios.AddNode{Count: 1}
+	}
+	st.nodes--
+	return scenarios.RemoveNode{Node: scenarios.AnyNode}
+}
+
+// drawChange changes one part of the address plan. Ranges are drawn so that each combination is a valid plan.
+func drawChange(d drawer, _ *state) scenarios.Action {
+	switch d.c.Pick("what changes", 4) {
+	case 0:
+		return scenarios.ChangeCIDR{PodSubnetOneNodePrefixLen: one(d, "prefix length", 24, 25, 26, 27, 28)}
+	case 1:
+		return scenarios.ChangeCIDR{VPPHostSubnetCIDR: one(d, "host range", hostRanges[:]...), VPPHostSubnetOneNodePrefixLen: one(d, "host length", 24, 28, 30)}
+	case 2:
+		return scenarios.ChangeCIDR{PodSubnetCIDR: one(d, "pod range", podRanges[:]...), PodSubnetOneNodePrefixLen: one(d, "prefix length", 24, 26, 28)}
+	default:
+		return scenarios.ChangeCIDR{PodSubnetCIDR: one(d, "pod range", podRanges[:]...)}
+	}
+}
+
+// span is how long something lasts: mostly seconds, sometimes minutes, rarely until everything is healed.
+func (d drawer) span() time.Duration {
+	switch d.c.Pick("span", 8) {
+	case 0:
+		return 0
+	case 1, 2:
+		return d.between("minutes", time.Minute, 10*time.Minute)
+	default:
+		return d.between("seconds", 100*time.Millisecond, 30*time.Second)
+	}
+}
+
+// someNodes is one node mostly, all of them sometimes.
+func (d drawer) someNodes() scenarios.NodeRef {
+	if d.coin("all nodes", 6) {
+		return scenarios.AllNodes
+	}
+	return scenarios.AnyNode
+}
+
+// ends are a node and a part of the control plane, in either order.
+func (d drawer) ends() [2]scenarios.Endpoint {
+	ends := [2]scenarios.Endpoint{scenarios.Endpoint(scenarios.AnyNode), one(d, "far end", scenarios.APIServer, scenarios.Store)}
+	if d.coin("towards node", 3) {
+		ends[0], ends[1] = ends[1], ends[0]
+	}
+	return ends
+}

@@ -1,0 +1,56 @@
+package scenarios
+
+import "github.com/vppdrill/vppdrill/ipam"
+
+// holdings records which pod held which address when, from facts: from the answer of the ADD until the books free the
+// address, the sandbox is gone or its node is. Only the first limit spans are kept.
+type holdings struct {
+	limit int
+	spans []Held
+	open  map[holder]int
+}
+
+// holder is an attachment on a node: container IDs are unique only there.
+type holder struct {
+	node  string
+	owner ipam.Owner
+}
+
+func (h *holdings) observe(f Fact) {
+	switch f.Kind {
+	case FactAnswered:
+		h.start(f)
+	case FactReleased, FactDeleted, FactSandboxGone:
+		h.end(holder{f.Node, f.Owner}, f)
+	case FactNodeGone:
+		for key := range h.open { // order does not matter: each span ends by itself
+			if key.node == f.Node {
+				h.end(key, f)
+			}
+		}
+	}
+}
+
+func (h *holdings) start(f Fact) {
+	key := holder{f.Node, f.Owner}
+	if _, held := h.open[key]; held || len(h.spans) >= h.limit {
+		return
+	}
+	if h.open == nil {
+		h.open = map[holder]int{}
+	}
+	h.open[key] = len(h.spans)
+	h.spans = append(h.spans, Held{Node: f.Node, Addr: f.Addr.String(), Pod: f.Pod, FromSeconds: f.At.Seconds(), UntilSeconds: -1})
+}
+
+func (h *holdings) end(key holder, f Fact) {
+	if len(h.open) == 0 {
+		return
+	}
+	if i, held := h.open[key]; held {
+		h.spans[i].UntilSeconds = f.At.Seconds()
+		delete(h.open, key)
+	}
+}
+
+func (h *holdings) list() []Held { return h.spans }

@@ -1,0 +1,160 @@
+package scenarios
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// judge holds a run's laws and what each has judged so far.
+type judge struct{ laws []judged }
+
+// judged is one law under way.
+type judged struct {
+	law     Law
+	watcher Watcher
+	checks  int64
+	broken  int64
+}
+
+func newJudge(laws []Law) *judge {
+	j := &judge{laws: make([]judged, len(laws))}
+	for i, law := range laws {
+		j.laws[i].law = law
+		if law.Watch != nil {
+			j.laws[i].watcher = law.Watch()
+		}
+	}
+	return j
+}
+
+// observe feeds a fact to every watcher and returns the first violation.
+func (j *judge) observe(f Fact) *Violation {
+	for i := range j.laws {
+		l := &j.laws[i]
+		if l.watcher == nil {
+			continue
+		}
+		if err := l.watcher.Observe(f); err != nil {
+			return asViolation(err, l.law.Name, f)
+		}
+	}
+	return nil
+}
+
+// check judges a snapshot by the laws of which wanted is true and returns the first violation.
+func (j *judge) check(snapshot Snapshot, wanted func(Law) bool) *Violation {
+	for i := range j.laws {
+		l := &j.laws[i]
+		if l.law.Check == nil || l.law.Name == LawSettles || !wanted(l.law) { // settle counts LawSettles by itself
+			continue
+		}
+		l.checks++
+		if err := l.law.Check(snapshot); err != nil {
+			return asViolation(err, l.law.Name, Fact{At: snapshot.At})
+		}
+	}
+	return nil
+}
+
+// find returns a law of this run by name, nil when it does not judge it.
+func (j *judge) find(name string) *judged {
+	for i := range j.laws {
+		if j.laws[i].law.Name == name {
+			return &j.laws[i]
+		}
+	}
+	return nil
+}
+
+func (j *judge) results() []LawResult {
+	out := make([]LawResult, 0, len(j.laws))
+	for _, l := range j.laws {
+		r := LawResult{Name: l.law.Name, Why: l.law.Why, Checks: l.checks, Violations: l.broken}
+		if l.watcher != nil {
+			r.Checks += l.watcher.Checks()
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// asViolation gives a law's error the shape of a Violation.
+func asViolation(err error, law string, f Fact) *Violation {
+	var v *Violation
+	if errors.As(err, &v) {
+		return v
+	}
+	return &Violation{Law: law, At: f.At, Node: f.Node, What: err.Error()}
+}
+
+// checkNow judges the present instant by every law that can be judged now: those for settled clusters only when it is.
+func (r *run) checkNow(ctx context.Context) {
+	if r.over() {
+		return
+	}
+	snapshot, err := r.world.Snapshot(ctx)
+	if err != nil {
+		r.broken(fmt.Errorf("snapshot at %s: %w", FormatDuration(r.world.Now()), err))
+		return
+	}
+	v := r.judge.check(snapshot, func(l Law) bool { return l.When == Always || snapshot.Settled })
+	if v != nil {
+		r.violated(v)
+	}
+}
+
+// checkAlways judges laws that hold at every instant and that nobody watches, after each action.
+func (r *run) checkAlways(ctx context.Context) {
+	if r.over() {
+		return
+	}
+	unwatched := func(l Law) bool { return l.When == Always && l.Watch == nil }
+	needed := false
+	for i := range r.judge.laws {
+		l := r.judge.laws[i].law
+		needed = needed || l.Check != nil && unwatched(l)
+	}
+	if !needed {
+		return
+	}
+	snapshot, err := r.world.Snapshot(ctx)
+	if err != nil {
+		r.broken(fmt.Errorf("snapshot at %s: %w", FormatDuration(r.world.Now()), err))
+		return
+	}
+	if v := r.judge.check(snapshot, unwatched); v != nil {
+		r.violated(v)
+	}
+}
+
+// expectations compares the end with what the scenario expects.
+func (r *run) expectations(ctx context.Context) {
+	if r.over() || len(r.result.Unsupported) > 0 {
+		return
+	}
+	snapshot, err := r.world.Snapshot(ctx)
+	if err != nil {
+		r.broken(fmt.Errorf("snapshot at %s: %w", FormatDuration(r.world.Now()), err))
+		return
+	}
+	pods := 0
+	for _, n := range snapshot.Nodes {
+		for _, p := range n.Pods {
+			if p.Addr.IsValid() {
+				pods++
+			}
+		}
+	}
+	e, out := r.s.Expect, len(r.world.Summary().Exhausted)
+	switch {
+	case e.Exhausted != nil && *e.Exhausted && out == 0:
+		r.result.Error = "expected a node to run out of addresses and none did"
+	case e.Exhausted != nil && !*e.Exhausted && out > 0:
+		r.result.Error = fmt.Sprintf("expected no node to run out of addresses and %s did", r.world.Summary().Exhausted[0].Node)
+	case e.Pods != nil && *e.Pods != pods:
+		r.result.Error = fmt.Sprintf("expected %d attached pods at the end and found %d", *e.Pods, pods)
+	case e.Nodes != nil && *e.Nodes != len(snapshot.Nodes):
+		r.result.Error = fmt.Sprintf("expected %d nodes at the end and found %d", *e.Nodes, len(snapshot.Nodes))
+	}
+}

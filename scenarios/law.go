@@ -1,0 +1,105 @@
+package scenarios
+
+import (
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+)
+
+// When says when a law must hold.
+type When uint8
+
+const (
+	// Always: at every instant.
+	Always When = iota + 1
+	// Settled: whenever the cluster is quiet.
+	Settled
+)
+
+// Law is one thing that must never be otherwise, in every world.
+type Law struct {
+	// Name is what scenario files and reports call it: lower case words joined by hyphens.
+	Name string
+	// Why is one sentence: what breaks for a user when the law does.
+	Why  string
+	When When
+	// Check judges a whole snapshot. Its error is a *Violation or nil.
+	Check func(Snapshot) error
+	// Watch, where set, starts an incremental judge that is fed every Fact in order; it and Check must agree.
+	Watch func() Watcher
+}
+
+// Watcher judges a run fact by fact. A step costs what the fact changes.
+type Watcher interface {
+	// Observe returns a *Violation at the first fact that breaks the law.
+	Observe(f Fact) error
+	// Checks counts what was judged so far.
+	Checks() int64
+}
+
+// Violation is a broken law with what broke it.
+type Violation struct {
+	Law  string
+	At   time.Duration
+	Node string
+	// What is one sentence with the values that contradict each other.
+	What string
+	// Before and After are the state around the first bad event, where known.
+	Before, After string
+}
+
+func (v *Violation) Error() string {
+	where := ""
+	if v.Node != "" {
+		where = " on " + v.Node
+	}
+	return fmt.Sprintf("%s%s at %s: %s", v.Law, where, v.At, v.What)
+}
+
+// FactKind is what a Fact says.
+type FactKind uint8
+
+// Kinds of facts, and the fields they set beside At and Node.
+const (
+	// FactLeased: the agent's books give Addr of block Prefix to Owner (decided, perhaps not yet on disk).
+	FactLeased FactKind = iota + 1
+	// FactReleased: the agent's books free Addr of Owner.
+	FactReleased
+	// FactAnswered: an ADD for Owner was answered with Addr.
+	FactAnswered
+	// FactRefused: an ADD for Owner was answered with an error (Text).
+	FactRefused
+	// FactDeleted: a DEL for Owner was answered with success.
+	FactDeleted
+	// FactSandboxGone: the container runtime removed Owner's sandbox; its processes are dead.
+	FactSandboxGone
+	// FactNodeID: the agent acts on node ID Number from now on; 0: on none.
+	FactNodeID
+	// FactBlocks: the node's pod ranges are now Blocks.
+	FactBlocks
+	// FactNodeGone: the node left the cluster or its machine crashed; everything on it is dead.
+	FactNodeGone
+	// FactAgentUp: the agent has read its journal; its books hold Leases (and nothing else).
+	FactAgentUp
+	// FactAgentDown: the agent's process ended.
+	FactAgentDown
+	// FactVPPWrite: the agent made a writing call (Text) to VPP or Linux.
+	FactVPPWrite
+)
+
+// Fact is one thing that happened, in the world's order.
+type Fact struct {
+	Kind   FactKind
+	At     time.Duration
+	Node   string
+	Owner  ipam.Owner
+	Pod    string // "namespace/name"
+	Addr   netip.Addr
+	Prefix netip.Prefix
+	Number uint32
+	Blocks []ipam.Block
+	Leases []ipam.Lease
+	Text   string
+}

@@ -1,0 +1,94 @@
+package scenarios
+
+import (
+	"reflect"
+	"time"
+)
+
+// Kinds of marks; Mark.Kind promises them.
+const (
+	markAction  = "action"
+	markFault   = "fault"
+	markSettled = "settled"
+	markFailure = "failure"
+)
+
+// marks is a result's timeline in the making. Faults without an end of their own stay open until everything is healed.
+type marks struct {
+	all  []Mark
+	open []int
+	tell func(Mark)
+}
+
+func (m *marks) add(mark Mark) {
+	m.all = append(m.all, mark)
+	if m.tell != nil {
+		m.tell(mark)
+	}
+}
+
+func (m *marks) point(at time.Duration, kind, text string) {
+	m.add(Mark{AtSeconds: at.Seconds(), EndSeconds: at.Seconds(), Kind: kind, Text: text})
+}
+
+// action marks an action: an instant, or a fault's span.
+func (m *marks) action(at time.Duration, a Action) {
+	mark := Mark{AtSeconds: at.Seconds(), EndSeconds: at.Seconds(), Kind: markAction, Node: nodeOf(a), Text: a.String()}
+	if fault, ok := a.(Lasting); ok {
+		mark.Kind = markFault
+		mark.EndSeconds = (at + fault.Lasts()).Seconds()
+		if fault.Lasts() == 0 {
+			m.open = append(m.open, len(m.all))
+		}
+	}
+	m.add(mark)
+}
+
+// heal closes every fault that is still going on.
+func (m *marks) heal(at time.Duration) {
+	for i := range m.all {
+		if m.all[i].Kind == markFault && m.all[i].EndSeconds > at.Seconds() {
+			m.all[i].EndSeconds = at.Seconds()
+		}
+	}
+	m.close(at)
+	m.point(at, markAction, Heal{}.Verb())
+}
+
+// end closes what a run that ended early left open.
+func (m *marks) end(at time.Duration) { m.close(at) }
+
+func (m *marks) close(at time.Duration) {
+	for _, i := range m.open {
+		m.all[i].EndSeconds = at.Seconds()
+	}
+	m.open = nil
+}
+
+func (m *marks) failure(v *Violation) {
+	m.add(Mark{AtSeconds: v.At.Seconds(), EndSeconds: v.At.Seconds(), Kind: markFailure, Node: v.Node, Text: v.Law + ": " + oneLine(v.What)})
+}
+
+// list is never nil: the result's JSON promises an array.
+func (m *marks) list() []Mark {
+	if m.all == nil {
+		return []Mark{}
+	}
+	return m.all
+}
+
+// nodeOf is the node that an action names, "" for none or several.
+func nodeOf(a Action) string {
+	v := reflect.ValueOf(a)
+	for _, f := range fieldsOf(v.Type()) {
+		if f.typ != typeNodeRef {
+			continue
+		}
+		switch name := v.Field(f.index).String(); NodeRef(name) {
+		case AllNodes, AnyNode:
+		default:
+			return name
+		}
+	}
+	return ""
+}

@@ -1,0 +1,54 @@
+package scenarios
+
+import (
+	"net/netip"
+	"strings"
+
+	"github.com/vppdrill/vppdrill/ipam/contiv"
+)
+
+// DefaultNodeInterconnect is where nodes live when neither nodeInterconnectCIDR nor contivCIDR is given. Contiv itself has
+// no default: the range is the one of its deployment examples.
+var DefaultNodeInterconnect = netip.MustParsePrefix("192.168.16.0/24")
+
+// Contiv is the section as Contiv's own configuration, the interconnect's default filled in.
+func (c IPAM) Contiv() contiv.IPAMConfig {
+	out := contiv.IPAMConfig{
+		UseExternalIPAM:               c.UseExternalIPAM,
+		ContivCIDR:                    rangeText(c.ContivCIDR),
+		ServiceCIDR:                   rangeText(c.ServiceCIDR),
+		PodSubnetCIDR:                 rangeText(c.PodSubnetCIDR),
+		PodSubnetOneNodePrefixLen:     c.PodSubnetOneNodePrefixLen,
+		VPPHostSubnetCIDR:             rangeText(c.VPPHostSubnetCIDR),
+		VPPHostSubnetOneNodePrefixLen: c.VPPHostSubnetOneNodePrefixLen,
+		NodeInterconnectCIDR:          rangeText(c.NodeInterconnectCIDR),
+		VXLANCIDR:                     rangeText(c.VXLANCIDR),
+	}
+	if c.DefaultGateway.IsValid() {
+		out.DefaultGateway = c.DefaultGateway.String()
+	}
+	if out.NodeInterconnectCIDR == "" && out.ContivCIDR == "" {
+		out.NodeInterconnectCIDR = DefaultNodeInterconnect.String()
+	}
+	return out
+}
+
+// Plan is every range of the cluster, defaults filled in. The error names the field that does not fit.
+func (c IPAM) Plan() (contiv.Plan, error) { return c.Contiv().Resolve() }
+
+func rangeText(p netip.Prefix) string {
+	if !p.IsValid() {
+		return ""
+	}
+	return p.String()
+}
+
+// planField splits a plan's error into the field of IPAM that it starts with and the rest; "" when it starts otherwise.
+func planField(err error) (field, message string) {
+	text := strings.TrimPrefix(err.Error(), "failed to parse ")
+	name, rest, _ := strings.Cut(text, " ")
+	if _, ok := findField(ipamFields, name); ok {
+		return name, rest
+	}
+	return "", err.Error()
+}

@@ -1,0 +1,118 @@
+package scenarios
+
+import (
+	"time"
+)
+
+// Verdict is how a run ended.
+type Verdict string
+
+// Verdicts. Error means that the run could not be judged: bad input, a world that broke, an unsupported action.
+const (
+	Pass  Verdict = "pass"
+	Fail  Verdict = "fail"
+	Error Verdict = "error"
+)
+
+// Result is one scenario's run. Its JSON is one entry of result.json's "scenarios" array; the names are a promise.
+type Result struct {
+	Scenario string `json:"scenario"`
+	// Goal is the scenario file's opening comment.
+	Goal    string   `json:"goal,omitempty"`
+	File    string   `json:"file,omitempty"`
+	Labels  []string `json:"labels,omitempty"`
+	World   string   `json:"world"`
+	Seed    uint64   `json:"seed"`
+	Verdict Verdict  `json:"verdict"`
+	// Error is one line, set for verdicts fail and error.
+	Error          string      `json:"error,omitempty"`
+	Digest         string      `json:"digest"`
+	Events         int64       `json:"events"`
+	VirtualSeconds float64     `json:"virtualSeconds"`
+	WallSeconds    float64     `json:"wallSeconds"`
+	PeakRSSBytes   int64       `json:"peakRSSBytes"`
+	Laws           []LawResult `json:"laws"`
+	Nodes          int         `json:"nodes"`
+	Pods           int         `json:"pods"`
+	// Replay is the one command that shows this run again.
+	Replay string `json:"replay"`
+	// Unsupported names actions that this world cannot do.
+	Unsupported []string `json:"unsupported,omitempty"`
+	Summary     Summary  `json:"summary"`
+	Failure     *Failure `json:"failure,omitempty"`
+	Timeline    []Mark   `json:"timeline"`
+	Addresses   []Held   `json:"addresses,omitempty"`
+}
+
+// LawResult is how one law fared.
+type LawResult struct {
+	Name       string `json:"name"`
+	Why        string `json:"why"`
+	Checks     int64  `json:"checks"`
+	Violations int64  `json:"violations"`
+}
+
+// Failure is the first broken law.
+type Failure struct {
+	Law  string `json:"law"`
+	What string `json:"what"`
+	Node string `json:"node,omitempty"`
+	// AtSeconds is virtual time, Event the number of the first bad event, Line its canonical line.
+	AtSeconds float64 `json:"atSeconds"`
+	Event     int64   `json:"event"`
+	Line      string  `json:"line"`
+	Before    string  `json:"before,omitempty"`
+	After     string  `json:"after,omitempty"`
+	// Tail holds the last event lines up to the bad one, oldest first.
+	Tail []string `json:"tail,omitempty"`
+}
+
+// Mark is one thing of the timeline: an action (EndSeconds equal to AtSeconds) or a fault's span.
+type Mark struct {
+	AtSeconds  float64 `json:"atSeconds"`
+	EndSeconds float64 `json:"endSeconds"`
+	Kind       string  `json:"kind"` // action, fault, settled, failure
+	Node       string  `json:"node,omitempty"`
+	Text       string  `json:"text"`
+}
+
+// Held is one address held by one pod over a span of time, for the address map. Worlds keep at most a few thousand.
+type Held struct {
+	Node         string  `json:"node"`
+	Addr         string  `json:"addr"`
+	Pod          string  `json:"pod"`
+	FromSeconds  float64 `json:"fromSeconds"`
+	UntilSeconds float64 `json:"untilSeconds"` // -1: still held at the end
+}
+
+// Summary is what a run amounts to beside its verdict.
+type Summary struct {
+	Adds         int64 `json:"adds"`
+	Dels         int64 `json:"dels"`
+	VPPCalls     int64 `json:"vppCalls"`
+	LinuxCalls   int64 `json:"linuxCalls"`
+	StoreOps     int64 `json:"storeOps"`
+	JournalBytes int64 `json:"journalBytes"`
+	Faults       int64 `json:"faults"`
+	// PodsWaited counts pods whose first ADD was refused because no address was free, LongestWait the longest such wait.
+	PodsWaited         int64    `json:"podsWaited"`
+	LongestWaitSeconds float64  `json:"longestWaitSeconds"`
+	TotalWaitSeconds   float64  `json:"totalWaitSeconds"`
+	PodsNeverPlaced    int64    `json:"podsNeverPlaced"`
+	Exhausted          []RanOut `json:"exhausted,omitempty"`
+	// Reused counts addresses given out a second time; ShortestReuseSeconds is the shortest gap, -1 without any.
+	Reused               int64   `json:"reused"`
+	ShortestReuseSeconds float64 `json:"shortestReuseSeconds"`
+	// PeakPods is the largest number of attached pods at one time.
+	PeakPods int64 `json:"peakPods"`
+}
+
+// RanOut says that a node had no free address from AtSeconds on, while pods waited.
+type RanOut struct {
+	Node        string  `json:"node"`
+	AtSeconds   float64 `json:"atSeconds"`
+	PodsWaited  int64   `json:"podsWaited"`
+	WaitSeconds float64 `json:"waitSeconds"`
+}
+
+var _ time.Duration

@@ -1,0 +1,360 @@
+package scenarios
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// LawSettles is the law that Run itself judges: after everything was healed the cluster becomes quiet within
+// Limits.Settle.
+const LawSettles = "settles"
+
+// settles is added to laws that hold none of that name.
+func settles() Law {
+	return Law{Name: LawSettles, When: Settled, Why: "A cluster that never comes to rest leaves pods without network until a person steps in."}
+}
+
+// Options are how a scenario is run. The zero Options are useful.
+type Options struct {
+	// Seed is what the World was built with; it goes into the Result.
+	Seed uint64
+	// Replay is the command that shows this run again; made from File, World and Seed when empty.
+	Replay string
+	// TailLines is how many event lines a Failure keeps; 0 means 40.
+	TailLines int
+	// AddressesMax is how many held addresses a Result keeps; 0 means 4000, negative none.
+	AddressesMax int
+	// OnMark, where set, is told each mark of the timeline when it starts, for progress.
+	OnMark func(Mark)
+}
+
+// Recorder is what a World can tell about its run beside its duties. The simulator implements it.
+type Recorder interface {
+	// Digest identifies the trail of events so far; equal digests are equal runs.
+	Digest() string
+	// Events counts events so far; the last one's number.
+	Events() int64
+	// Tail returns the last n event lines, oldest first.
+	Tail(n int) []string
+}
+
+// Supporter is a World that knows beforehand which actions it cannot do.
+type Supporter interface {
+	Supports(a Action) bool
+}
+
+// Run drives w through s and judges it by those of laws that s selects. It builds nothing and closes nothing: w was made
+// from s and is used for this one run. Run never fails otherwise than by Result.Verdict; a cancelled ctx is an error.
+func Run(ctx context.Context, w World, s *Scenario, laws []Law, o Options) Result {
+	started := time.Now()
+	r := newRun(w, s, o)
+	if !slices.ContainsFunc(laws, func(l Law) bool { return l.Name == LawSettles }) {
+		laws = append(slices.Clone(laws), settles())
+	}
+	chosen, err := s.SelectLaws(laws)
+	if err != nil {
+		r.broken(err)
+		return r.finish(ctx, started)
+	}
+	r.judge = newJudge(chosen)
+	if r.supported() {
+		w.Watch(r.observe)
+		r.drive(ctx)
+	}
+	return r.finish(ctx, started)
+}
+
+// run is one run under way.
+type run struct {
+	world  World
+	s      *Scenario
+	o      Options
+	judge  *judge
+	held   holdings
+	marks  marks
+	result Result
+	// until is when the last fault with a time of its own ends.
+	until time.Duration
+	// failure is the first broken law, err what made the run impossible to judge; the first of both ends the run.
+	failure *Violation
+	err     error
+}
+
+func newRun(w World, s *Scenario, o Options) *run {
+	if o.TailLines == 0 {
+		o.TailLines = 40
+	}
+	if o.AddressesMax == 0 {
+		o.AddressesMax = 4000
+	}
+	r := &run{world: w, s: s, o: o, judge: newJudge(nil), held: holdings{limit: o.AddressesMax}, marks: marks{tell: o.OnMark}}
+	r.result = Result{Scenario: s.Name, Goal: s.Goal, File: s.File, Labels: s.Labels, World: w.Name(), Seed: o.Seed, Replay: o.Replay}
+	if r.result.Replay == "" {
+		file := s.File
+		if file == "" {
+			file = s.Name
+		}
+		r.result.Replay = "vppdrill run " + file + " --world " + w.Name() + " --seed " + strconv.FormatUint(o.Seed, 10)
+	}
+	return r
+}
+
+// over reports whether the run has ended early.
+func (r *run) over() bool { return r.failure != nil || r.err != nil }
+
+// broken notes that the run cannot be judged. Errors that come out of a stopped world after a violation say nothing new.
+func (r *run) broken(err error) {
+	if err == nil || r.over() {
+		return
+	}
+	var v *Violation
+	if errors.As(err, &v) {
+		r.violated(v)
+		return
+	}
+	r.err = err
+}
+
+// violated notes the first broken law.
+func (r *run) violated(v *Violation) {
+	if r.over() {
+		return
+	}
+	r.failure = v
+	if l := r.judge.find(v.Law); l != nil {
+		l.broken++
+	}
+}
+
+// supported asks the world beforehand, so that a lab need not start what it cannot finish.
+func (r *run) supported() bool {
+	world, ok := r.world.(Supporter)
+	if !ok {
+		return true
+	}
+	for _, step := range r.s.Timeline {
+		switch step.Action.(type) {
+		case Settle, Heal:
+			continue
+		}
+		if !world.Supports(step.Action) {
+			r.unsupported(step.Action)
+		}
+	}
+	return len(r.result.Unsupported) == 0
+}
+
+// unsupported notes an action's verb once.
+func (r *run) unsupported(a Action) {
+	for _, verb := range r.result.Unsupported {
+		if verb == a.Verb() {
+			return
+		}
+	}
+	r.result.Unsupported = append(r.result.Unsupported, a.Verb())
+}
+
+// observe is fed every fact, in order, by the world.
+func (r *run) observe(f Fact) error {
+	if r.failure != nil {
+		return r.failure
+	}
+	if v := r.judge.observe(f); v != nil {
+		r.violated(v)
+		return r.failure
+	}
+	r.held.observe(f)
+	return nil
+}
+
+// drive is the break phase, the healing and the last judgement.
+func (r *run) drive(ctx context.Context) {
+	for _, step := range r.s.Timeline {
+		r.step(ctx, step)
+		if r.over() {
+			return
+		}
+	}
+	end := r.s.BreakEnd()
+	if r.s.Duration == 0 {
+		end = max(end, r.until) // else "for" would mean nothing on the last items
+	}
+	if end > r.world.Now() {
+		r.broken(r.world.Advance(ctx, end))
+	}
+	if r.over() {
+		return
+	}
+	r.heal(ctx)
+	r.settle(ctx, "after healing")
+	r.expectations(ctx)
+}
+
+// step waits for a timeline item's trigger and does its action.
+func (r *run) step(ctx context.Context, step Step) {
+	at := r.world.Now()
+	switch step.Trigger {
+	case AtTime:
+		at = max(at, step.Time)
+	case AfterPrevious:
+		at += step.Time
+	case WhenSettled:
+		r.settle(ctx, "before "+step.Action.String())
+	default:
+		panic(fmt.Sprintf("scenarios: unknown trigger %d", step.Trigger))
+	}
+	if at > r.world.Now() && !r.over() {
+		r.broken(r.world.Advance(ctx, at))
+	}
+	if r.over() {
+		return
+	}
+	switch a := step.Action.(type) {
+	case Settle:
+		r.settle(ctx, "as the timeline asks")
+	case Heal:
+		r.heal(ctx)
+	default:
+		r.do(ctx, a, step.Optional)
+	}
+	r.checkAlways(ctx)
+}
+
+// do performs an action and marks it. Actions without a world to do them are noted by name; the run goes on, so that one
+// run names them all, and cannot pass any more.
+func (r *run) do(ctx context.Context, a Action, optional bool) {
+	now := r.world.Now()
+	err := r.world.Do(ctx, a)
+	switch {
+	case r.over():
+	case err == nil:
+		r.marks.action(now, a)
+		if fault, ok := a.(Lasting); ok {
+			r.until = max(r.until, now+fault.Lasts())
+		}
+	case errors.Is(err, ErrUnsupported):
+		r.unsupported(a)
+	case ctx.Err() != nil:
+		r.broken(ctx.Err())
+	case optional && !errors.As(err, new(*Violation)):
+		r.marks.point(now, markAction, "skipped "+a.String()+": "+oneLine(err.Error()))
+	default:
+		r.broken(fmt.Errorf("%s at %s: %w", a, FormatDuration(now), err))
+	}
+}
+
+func (r *run) heal(ctx context.Context) {
+	r.broken(r.world.Heal(ctx))
+	r.marks.heal(r.world.Now())
+}
+
+// settle waits until the cluster is quiet and judges it then.
+func (r *run) settle(ctx context.Context, occasion string) {
+	if r.over() {
+		return
+	}
+	err := r.world.Settle(ctx, r.s.Limits.Settle)
+	settling := r.judge.find(LawSettles)
+	if settling != nil {
+		settling.checks++
+	}
+	now := r.world.Now()
+	switch {
+	case r.over():
+	case err == nil:
+		r.marks.point(now, markSettled, "quiet "+occasion)
+		r.checkNow(ctx)
+	case ctx.Err() != nil:
+		r.broken(ctx.Err())
+	case errors.As(err, new(*Violation)) || settling == nil:
+		r.broken(err)
+	default:
+		r.violated(&Violation{Law: LawSettles, At: now, What: fmt.Sprintf("not quiet within %s %s: %s",
+			FormatDuration(r.s.Limits.Settle), occasion, oneLine(err.Error()))})
+	}
+}
+
+// finish fills in the result, whatever happened before.
+func (r *run) finish(ctx context.Context, started time.Time) Result {
+	out := &r.result
+	out.VirtualSeconds = r.world.Now().Seconds()
+	out.Summary = r.world.Summary()
+	if snapshot, err := r.world.Snapshot(ctx); err == nil {
+		out.Nodes = len(snapshot.Nodes)
+		for _, n := range snapshot.Nodes {
+			out.Pods += len(n.Pods)
+		}
+	}
+	if rec, ok := r.world.(Recorder); ok {
+		out.Digest, out.Events = rec.Digest(), rec.Events()
+	}
+	out.Laws = r.judge.results()
+	out.Addresses = r.held.list()
+	r.verdict()
+	r.marks.end(r.world.Now())
+	out.Timeline = r.marks.list()
+	out.PeakRSSBytes = peakRSS()
+	out.WallSeconds = time.Since(started).Seconds()
+	return *out
+}
+
+// verdict decides how the run ended. An expected violation turns it round.
+func (r *run) verdict() {
+	out, want := &r.result, r.s.Expect.Violation
+	switch {
+	case r.err != nil:
+		out.Verdict, out.Error = Error, oneLine(r.err.Error())
+	case len(out.Unsupported) > 0:
+		out.Verdict, out.Error = Error, fmt.Sprintf("world %s cannot do %s", out.World, strings.Join(out.Unsupported, ", "))
+	case r.failure != nil && r.failure.Law == want:
+		out.Verdict = Pass
+		r.noteFailure()
+	case r.failure != nil:
+		out.Verdict, out.Error = Fail, oneLine(r.failure.Error())
+		r.noteFailure()
+	case want != "":
+		out.Verdict, out.Error = Fail, fmt.Sprintf("law %s was expected to be broken and held", want)
+	case out.Error != "":
+		out.Verdict = Fail
+	default:
+		out.Verdict = Pass
+	}
+}
+
+func (r *run) noteFailure() {
+	v := r.failure
+	f := &Failure{Law: v.Law, What: v.What, Node: v.Node, AtSeconds: v.At.Seconds(), Before: v.Before, After: v.After}
+	if rec, ok := r.world.(Recorder); ok {
+		f.Event, f.Tail = rec.Events(), rec.Tail(r.o.TailLines)
+		if n := len(f.Tail); n > 0 {
+			f.Line = f.Tail[n-1]
+		}
+	}
+	r.result.Failure = f
+	r.marks.failure(v)
+}
+
+// peakRSS is the process's peak resident set in bytes, 0 where the system does not tell. It covers every run of the
+// process so far.
+func peakRSS() int64 {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	_, after, ok := strings.Cut(string(status), "VmHWM:")
+	if !ok {
+		return 0
+	}
+	text, _, _ := strings.Cut(strings.TrimSpace(after), " ")
+	kilobytes, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return kilobytes << 10
+}

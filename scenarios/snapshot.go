@@ -1,0 +1,70 @@
+package scenarios
+
+import (
+	"iter"
+	"net/netip"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+)
+
+// Snapshot is a whole cluster at one instant, as laws see it. It is valid until the World moves on.
+type Snapshot struct {
+	// At is the time since the run's start.
+	At time.Duration
+	// Settled reports that nothing is pending anywhere and no fault is active.
+	Settled bool
+	// Nodes holds the machines that the cluster knows, in name order.
+	Nodes []NodeState
+}
+
+// Node finds a node by name.
+func (s Snapshot) Node(name string) (*NodeState, bool) {
+	for i := range s.Nodes {
+		if s.Nodes[i].Name == name {
+			return &s.Nodes[i], true
+		}
+	}
+	return nil, false
+}
+
+// NodeState is one node.
+type NodeState struct {
+	Name, UID string
+	// MachineUp, AgentUp, VPPUp: what runs at this instant.
+	MachineUp, AgentUp, VPPUp bool
+	// ID is the node ID that the agent acts on, 0 for none yet.
+	ID uint32
+	// Address is the node's interconnect address with its subnet's length.
+	Address netip.Prefix
+	// VXLANAddress is the BVI's address; zero with plain L2.
+	VXLANAddress netip.Addr
+	// HostSubnet is the node's part of the VPP-host subnet; HostVPP and HostLinux its two ends.
+	HostSubnet         netip.Prefix
+	HostVPP, HostLinux netip.Addr
+	// PodSubnet is the cluster-wide pod subnet that the agent acts on.
+	PodSubnet netip.Prefix
+	// Blocks are the pod ranges the node holds; Reserved the addresses in them that no pod may get.
+	Blocks   []ipam.Block
+	Reserved []netip.Addr
+	// MainTable and PodTable are the VRFs.
+	MainTable, PodTable uint32
+	// Leases yields the agent's books in ascending address order; nil when the agent is down.
+	Leases func() iter.Seq[ipam.Lease]
+	// Pods are the sandboxes that exist on the machine, in owner order, whatever the agent thinks.
+	Pods []PodState
+	// VPP is nil when VPP is down, Linux nil when the machine is.
+	VPP   VPP
+	Linux Linux
+}
+
+// PodState is one sandbox as the container runtime sees it.
+type PodState struct {
+	Owner ipam.Owner
+	// Pod is "namespace/name", UID the pod's.
+	Pod, UID string
+	Netns    string
+	// Addr is what the last successful ADD answered; zero before.
+	Addr    netip.Addr
+	Gateway netip.Addr
+}

@@ -1,0 +1,133 @@
+package trace_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/trace"
+)
+
+// nodeList is a node list of openb with two nodes.
+const nodeList = "sn,cpu_milli,memory_mib,gpu,model\nopenb-node-0000,32000,262144,0,\nopenb-node-0001,32000,262144,0,\n"
+
+// Goal: a trace becomes a scenario file whose pods, peak and address plan are the trace's; a broken row is one line with
+// its place, field and value. Method: story goldens. The rows are made up in the formats' own columns.
+func TestImport(t *testing.T) {
+	datadriven.Walk(t, "testdata/import", func(t *testing.T, path string) {
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			var o trace.Options
+			d.MaybeScanArgs(t, "nodes", &o.Nodes)
+			d.MaybeScanArgs(t, "repeat", &o.Repeat)
+			d.MaybeScanArgs(t, "name", &o.Name)
+			s, err := importAs(d.Cmd, d.Input, nodeList, o)
+			if err != nil {
+				return err.Error() + "\n"
+			}
+			out := s.Marshal()
+			again, err := scenarios.Parse("again.yaml", out)
+			if err != nil || !again.Equal(s) {
+				d.Fatalf(t, "the file reads as another scenario, %v:\n%s", err, out)
+			}
+			return string(out)
+		})
+	})
+}
+
+func importAs(format, rows, nodes string, o trace.Options) (*scenarios.Scenario, error) {
+	switch format {
+	case "dlrm":
+		return trace.ImportDLRM(strings.NewReader(rows), "dlrm.csv", o)
+	case "openb":
+		return trace.ImportOpenB(strings.NewReader(rows), "pods.csv", strings.NewReader(nodes), "nodes.csv", o)
+	case "openb-nodes":
+		return trace.ImportOpenB(strings.NewReader("name\n"), "pods.csv", strings.NewReader(rows), "nodes.csv", o)
+	}
+	return nil, fmt.Errorf("unknown format %q", format)
+}
+
+// fuzz holds what every importer promises: no panic, errors of one line with a place, and a file that reads back.
+func fuzz(t *testing.T, format, rows, nodes string) {
+	s, err := importAs(format, rows, nodes, trace.Options{})
+	if err != nil {
+		var input *scenarios.InputError
+		if !errors.As(err, &input) || input.File == "" || input.Line < 1 || input.Column < 1 || strings.Contains(err.Error(), "\n") {
+			t.Fatalf("error without a place: %q", err)
+		}
+		return
+	}
+	again, err := scenarios.Parse("again.yaml", s.Marshal())
+	if err != nil || !again.Equal(s) {
+		t.Fatalf("the file reads as another scenario, %v:\n%s", err, s.Marshal())
+	}
+}
+
+const dlrmHeader = "instance_sn,role,app_name,max_instance_per_node,creation_time,deletion_time\n"
+
+func FuzzImportDLRM(f *testing.F) {
+	f.Add(dlrmHeader + "instance_0,HN,app_0,8,,\ninstance_1,CN,app_0,-1,475.00000000000006,1e3\n")
+	f.Add(dlrmHeader + "\"instance_0\",HN,app_0,8,5,4\n")
+	f.Fuzz(func(t *testing.T, rows string) { fuzz(t, "dlrm", rows, "") })
+}
+
+func FuzzImportOpenB(f *testing.F) {
+	f.Add("name,qos,creation_time,scheduled_time,deletion_time\nopenb-pod-0000,LS,0,0,12537496\n", nodeList)
+	f.Add("name,qos,creation_time,scheduled_time,deletion_time\na,BE,0,,1\n", "sn\na\na\n")
+	f.Fuzz(func(t *testing.T, pods, nodes string) { fuzz(t, "openb", pods, nodes) })
+}
+
+// Goal: a generated plan gives every node a different place for any size of cluster that can be asked for. Method: sizes
+// from one to the largest; Validate, called by the importer, checks the plan.
+func TestPlans(t *testing.T) {
+	for _, nodes := range []int{1, 2, 253, 254, 255, 300, 1000, 1523, 5000} {
+		for _, pods := range []int{1, 1000, 60_000} {
+			var rows strings.Builder
+			rows.WriteString(dlrmHeader)
+			for i := range pods {
+				rows.WriteString("i" + strconv.Itoa(i) + ",HN,a,-1,,\n")
+			}
+			s, err := importAs("dlrm", rows.String(), "", trace.Options{Nodes: nodes})
+			if pods/nodes > 20_000 {
+				if err == nil {
+					t.Errorf("%d pods on %d nodes have a plan", pods, nodes)
+				}
+				continue
+			}
+			if err != nil {
+				t.Errorf("%d pods on %d nodes: %v", pods, nodes, err)
+				continue
+			}
+			plan, err := s.Config.IPAM.Plan()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if limit := plan.MaxNodeID(); int(limit) < 4*nodes {
+				t.Errorf("%d nodes: IDs end at %d", nodes, limit)
+			}
+			if room := 1<<(32-plan.PodSubnetOneNodePrefixLen) - 4; room < s.Topology.MaxPodsPerNode || room*nodes < 3*pods {
+				t.Errorf("%d pods on %d nodes: room for %d on each", pods, nodes, room)
+			}
+		}
+	}
+}
+
+// BenchmarkImportDLRM is a month of a real cluster: 24,000 instances.
+func BenchmarkImportDLRM(b *testing.B) {
+	var rows bytes.Buffer
+	rows.WriteString(dlrmHeader)
+	for i := range 24_000 {
+		fmt.Fprintf(&rows, "instance_%d,HN,app_%d,8,%d.00000000000006,%d.0\n", i, i%156, i*100, i*100+90_000)
+	}
+	b.SetBytes(int64(rows.Len()))
+	for b.Loop() {
+		if _, err := trace.ImportDLRM(bytes.NewReader(rows.Bytes()), "dlrm.csv", trace.Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,214 @@
+package scenarios
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// churnEveryMin keeps a mistyped unit from filling the run with events.
+const churnEveryMin = time.Millisecond
+
+var ipamFields = fieldsOf(reflect.TypeFor[IPAM]())
+
+// Validate checks what concerns more than one field: the address plan, the timeline's order and nodes, and combinations
+// that cannot work. Parse has called it; call it for a Scenario built in Go. The error is an *InputError, the first
+// mistake in the order of the file's sections.
+func (s *Scenario) Validate() error {
+	for _, check := range [...]func() *InputError{
+		s.checkName, s.checkTopology, s.checkPlan, s.checkWiring, s.checkTimeline, s.checkChurn, s.checkFaults,
+		s.checkWorkload, s.checkEnd, s.checkLaws,
+	} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wrongAt makes the error for the field at path.
+func (s *Scenario) wrongAt(path, format string, args ...any) *InputError {
+	at := s.at.find(path)
+	return &InputError{File: s.File, Line: at.line, Column: at.column, Field: path, Message: fmt.Sprintf(format, args...)}
+}
+
+// checkName repeats what the parser demands, for scenarios built in Go.
+func (s *Scenario) checkName() *InputError {
+	if !isWord(s.Name) {
+		return s.wrongAt("name", "%q is not %s", s.Name, patterns["word"].want)
+	}
+	return nil
+}
+
+func (s *Scenario) checkTopology() *InputError {
+	t := s.Topology
+	switch {
+	case t.Nodes < 1:
+		return s.wrongAt("topology.nodes", "%d is less than 1", t.Nodes)
+	case t.PodsPerNode > t.MaxPodsPerNode:
+		return s.wrongAt("topology.podsPerNode", "%d is more than maxPodsPerNode %d", t.PodsPerNode, t.MaxPodsPerNode)
+	case t.NIC == "" && t.Nodes > 1:
+		return s.wrongAt("topology.nic", "%d nodes without an interface cannot reach each other", t.Nodes)
+	}
+	return nil
+}
+
+func (s *Scenario) checkPlan() *InputError {
+	ipam := s.Config.IPAM
+	if ipam.System != Contiv {
+		return s.wrongAt("config.ipam.system", "%q is not available yet; only contiv is", ipam.System)
+	}
+	return s.planError("config.ipam", ipam, s.Topology.Nodes)
+}
+
+// planError says why an address plan with so many nodes cannot work, at the field of section that is to blame.
+func (s *Scenario) planError(section string, ipam IPAM, nodes int) *InputError {
+	plan, err := ipam.Plan()
+	if err != nil {
+		name, message := planField(err)
+		if _, given := s.at[join(section, name)]; !given && name != "" {
+			// The field that the error starts with was not given: blame one that was.
+			for _, f := range ipamFields {
+				if _, given := s.at[join(section, f.name)]; given && strings.Contains(message, f.name+" ") {
+					return s.wrongAt(join(section, f.name), "%s %s", name, message)
+				}
+			}
+			return s.wrongAt(section, "%s %s", name, message)
+		}
+		return s.wrongAt(strings.TrimSuffix(join(section, name), "."), "%s", message)
+	}
+	if limit := plan.MaxNodeID(); int64(nodes) > int64(limit) {
+		field := "topology.nodes"
+		if section != "config.ipam" {
+			field = section
+		}
+		return s.wrongAt(field, "%d nodes do not fit the address plan, which ends at node ID %d", nodes, limit)
+	}
+	return nil
+}
+
+func (s *Scenario) checkWiring() *InputError {
+	w := s.Config.Wiring
+	switch {
+	case w.MainVRF == w.PodVRF:
+		return s.wrongAt("config.wiring.podVRF", "%d is the main VRF too", w.PodVRF)
+	case (w.MainVRF == 0 || w.PodVRF == 0) && (w.MainVRF != 0 || w.PodVRF != 1):
+		return s.wrongAt("config.wiring.mainVRF", "VRFs %d and %d: Contiv honours them only when neither is 0", w.MainVRF, w.PodVRF)
+	case s.Config.Agent.AddPatience == 0:
+		return s.wrongAt("config.agent.addPatience", "must be longer than 0s")
+	case s.Config.Agent.CallTimeout == 0:
+		return s.wrongAt("config.agent.callTimeout", "must be longer than 0s")
+	case w.Node == NodeL2 && s.Topology.NIC == "":
+		return s.wrongAt("config.wiring.node", "l2 needs an interface: topology.nic")
+	}
+	return nil
+}
+
+func (s *Scenario) checkChurn() *InputError {
+	c := s.Churn
+	switch {
+	case !c.On() && c != (Churn{}):
+		return s.wrongAt("churn", "wants every, the time between creations")
+	case c.On() && c.Every < churnEveryMin:
+		return s.wrongAt("churn.every", "%s is less than %s", FormatDuration(c.Every), FormatDuration(churnEveryMin))
+	case c.Until != 0 && c.Until < c.From:
+		return s.wrongAt("churn.until", "%s comes before from %s", FormatDuration(c.Until), FormatDuration(c.From))
+	}
+	return nil
+}
+
+func (s *Scenario) checkFaults() *InputError {
+	f := s.Faults
+	for _, d := range [...]struct {
+		name string
+		Delay
+	}{{"delayReply", f.DelayReply}, {"delayStoreReply", f.DelayStoreReply}} {
+		if d.P > 0 && d.By == 0 {
+			return s.wrongAt("faults."+d.name+".by", "a delay of 0s is none")
+		}
+	}
+	known := s.everyNode()
+	for i, name := range f.Nodes {
+		if !slices.Contains(known, name) {
+			err := s.wrongAt("faults.nodes["+strconv.Itoa(i)+"]", "%q is not a node of this scenario", name)
+			err.Nearest = Nearest(name, known)
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Scenario) checkWorkload() *InputError {
+	switch {
+	case len(s.Workload.Rows) > 0 && s.Workload.Format == "":
+		return s.wrongAt("workload.format", "is missing; rows are written in %s", workloadFormat)
+	case len(s.Workload.Rows) == 0 && s.Workload.Format != "":
+		return s.wrongAt("workload.rows", "is missing")
+	}
+	return nil
+}
+
+// checkEnd refuses a break phase that ends before its timeline or churn, and one in which nothing would happen.
+func (s *Scenario) checkEnd() *InputError {
+	if s.Limits.Settle <= 0 {
+		return s.wrongAt("limits.settle", "must be longer than 0s")
+	}
+	switch last := s.lastAt(); {
+	case s.Duration != 0 && s.Duration < last:
+		return s.wrongAt("duration", "%s ends before the timeline's last item at %s", FormatDuration(s.Duration), FormatDuration(last))
+	case s.Duration != 0 && s.Duration < s.Churn.Until:
+		return s.wrongAt("duration", "%s ends before churn.until at %s", FormatDuration(s.Duration), FormatDuration(s.Churn.Until))
+	case len(s.Timeline) == 0 && s.BreakEnd() == 0 && s.Churn.On():
+		return s.wrongAt("churn", "never happens: without a timeline the file needs duration or churn.until")
+	case len(s.Timeline) == 0 && s.BreakEnd() == 0 && s.Faults.Any():
+		return s.wrongAt("faults", "never happen: without a timeline the file needs duration")
+	}
+	return nil
+}
+
+func (s *Scenario) checkLaws() *InputError {
+	for i, name := range s.Laws {
+		if slices.Index(s.Laws, name) < i {
+			return s.wrongAt("laws["+strconv.Itoa(i)+"]", "%q is listed twice", name)
+		}
+	}
+	if v := s.Expect.Violation; v != "" && s.Laws != nil && !slices.Contains(s.Laws, v) {
+		return s.wrongAt("expect.violation", "%q is not among laws", v)
+	}
+	return nil
+}
+
+// SelectLaws returns the laws of all that judge this scenario, in all's order. A name that is none of them is an
+// *InputError with its place in the file.
+func (s *Scenario) SelectLaws(all []Law) ([]Law, error) {
+	names := make([]string, 0, len(all))
+	for _, law := range all {
+		names = append(names, law.Name)
+	}
+	unknown := func(path, name string) error {
+		err := s.wrongAt(path, "%q is not a law", name)
+		err.Nearest = Nearest(name, names)
+		return err
+	}
+	for i, name := range s.Laws {
+		if !slices.Contains(names, name) {
+			return nil, unknown("laws["+strconv.Itoa(i)+"]", name)
+		}
+	}
+	if v := s.Expect.Violation; v != "" && !slices.Contains(names, v) {
+		return nil, unknown("expect.violation", v)
+	}
+	if s.Laws == nil {
+		return all, nil
+	}
+	var chosen []Law
+	for _, law := range all {
+		if slices.Contains(s.Laws, law.Name) {
+			chosen = append(chosen, law)
+		}
+	}
+	return chosen, nil
+}

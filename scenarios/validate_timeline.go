@@ -1,0 +1,151 @@
+package scenarios
+
+import (
+	"reflect"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// roster is which nodes a timeline knows at one of its items. Nodes that "any" or chance removes stay on it: only what is
+// certain is refused.
+type roster struct {
+	// present are nodes in the order in which they joined; gone are those removed by name.
+	present, gone []string
+	// next is the number of the next node without a name.
+	next int
+}
+
+func (s *Scenario) newRoster() *roster {
+	return &roster{present: s.NodeNames(), next: s.Topology.Nodes + 1}
+}
+
+// add joins one node and returns its name; an empty name takes the next free number.
+func (r *roster) add(name string) string {
+	if name == "" {
+		for name = nodeName(r.next); slices.Contains(r.present, name) || slices.Contains(r.gone, name); name = nodeName(r.next) {
+			r.next++
+		}
+		r.next++
+	}
+	r.present = append(r.present, name)
+	r.gone = slices.DeleteFunc(r.gone, func(n string) bool { return n == name })
+	return name
+}
+
+func (r *roster) remove(name string) {
+	r.present = slices.DeleteFunc(r.present, func(n string) bool { return n == name })
+	r.gone = append(r.gone, name)
+}
+
+// apply does to the roster what an action does to the nodes.
+func (r *roster) apply(a Action) {
+	switch a := a.(type) {
+	case AddNode:
+		for range a.Count {
+			r.add(a.Name)
+		}
+	case RemoveNode:
+		if a.Node != AnyNode && a.Node != AllNodes {
+			r.remove(string(a.Node))
+		}
+	}
+}
+
+// everyNode names each node that exists at some time, in order of joining.
+func (s *Scenario) everyNode() []string {
+	r := s.newRoster()
+	var seen []string
+	note := func() {
+		for _, name := range r.present {
+			if !slices.Contains(seen, name) {
+				seen = append(seen, name)
+			}
+		}
+	}
+	seen = append(seen, r.present...)
+	for _, step := range s.Timeline {
+		if _, ok := step.Action.(AddNode); ok {
+			r.apply(step.Action)
+			note()
+		}
+	}
+	return seen
+}
+
+// checkTimeline walks the timeline in order: times, nodes, and address plans after changes.
+func (s *Scenario) checkTimeline() *InputError {
+	r := s.newRoster()
+	ipam := s.Config.IPAM
+	last, lastItem := time.Duration(0), 0
+	for i, step := range s.Timeline {
+		path := "timeline[" + strconv.Itoa(i) + "]"
+		if step.Action == nil {
+			return s.wrongAt(path+".do", "is missing")
+		}
+		if step.Time < 0 {
+			return s.wrongAt(path+".at", "%s is negative", FormatDuration(step.Time))
+		}
+		if step.Trigger == AtTime {
+			if step.Time < last {
+				return s.wrongAt(path+".at", "%s comes before timeline[%d] at %s", FormatDuration(step.Time), lastItem, FormatDuration(last))
+			}
+			last, lastItem = step.Time, i
+		}
+		if err := s.checkNodes(path, step.Action, r); err != nil {
+			return err
+		}
+		switch a := step.Action.(type) {
+		case AddNode:
+			if slices.Contains(r.present, a.Name) {
+				return s.wrongAt(path+".name", "%q exists already", a.Name)
+			}
+		case ChangeCIDR:
+			ipam = a.Apply(ipam)
+			if err := s.planError(path, ipam, len(r.present)); err != nil {
+				return err
+			}
+		case SetPodCIDR:
+			if !ipam.UseExternalIPAM {
+				return s.wrongAt(path+".do", "set-pod-cidr needs config.ipam.useExternalIPAM: otherwise Node objects do not decide pod ranges")
+			}
+		}
+		r.apply(step.Action)
+	}
+	return nil
+}
+
+// checkNodes looks up every node that an action names. Fields of types NodeRef and Endpoint are what names nodes.
+func (s *Scenario) checkNodes(path string, a Action, r *roster) *InputError {
+	v := reflect.ValueOf(a)
+	for _, f := range fieldsOf(v.Type()) {
+		fv := v.Field(f.index)
+		switch {
+		case f.typ == typeNodeRef && fv.String() != "":
+			if err := s.checkNode(path+"."+f.name, fv.String(), r, []string{string(AllNodes), string(AnyNode)}); err != nil {
+				return err
+			}
+		case f.typ.Kind() == reflect.Array && f.typ.Elem() == typeEndpoint:
+			for j := range fv.Len() {
+				at := path + "." + f.name + "[" + strconv.Itoa(j) + "]"
+				words := []string{string(AnyNode), string(APIServer), string(Store)}
+				if err := s.checkNode(at, fv.Index(j).String(), r, words); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Scenario) checkNode(path, name string, r *roster, words []string) *InputError {
+	switch {
+	case slices.Contains(words, name), slices.Contains(r.present, name):
+		return nil
+	case slices.Contains(r.gone, name):
+		return s.wrongAt(path, "%q was removed before", name)
+	}
+	err := s.wrongAt(path, "%q is not a node at this point", name)
+	err.Nearest = Nearest(name, append(slices.Clone(r.present), words...))
+	return err
+}

@@ -1,0 +1,146 @@
+package scenarios
+
+import (
+	"iter"
+	"net/netip"
+
+	"github.com/vppdrill/vppdrill/vppwire"
+)
+
+// VPP is what laws and the packet walker may ask of one VPP. The simulator answers from the model's live tables, a lab
+// from dumps; neither copies more than what is asked for.
+type VPP interface {
+	// Interfaces yields every interface in ascending index order, local0 included.
+	Interfaces() iter.Seq[Interface]
+	Interface(index uint32) (Interface, bool)
+	// Route is the longest match for dst in a table, connected, local and default-drop entries included;
+	// false where the table does not exist.
+	Route(table uint32, dst netip.Addr) (Route, bool)
+	// Routes yields a table's API routes in ascending prefix order.
+	Routes(table uint32) iter.Seq[Route]
+	// Tables yields table IDs (IPv4 and IPv6 share IDs) in ascending order.
+	Tables() iter.Seq[uint32]
+	// Neighbor finds the MAC of an address on an interface.
+	Neighbor(index uint32, addr netip.Addr) (vppwire.MAC, bool)
+	// Neighbors yields static neighbours in ascending (index, address) order, those on dead interfaces included.
+	Neighbors() iter.Seq[Neighbor]
+	// Bridge returns a bridge domain with its members in ascending index order.
+	Bridge(id uint32) (Bridge, bool)
+	// Bridges yields bridge domain IDs in ascending order.
+	Bridges() iter.Seq[uint32]
+	// FIB finds the interface that a bridge domain sends a MAC to.
+	FIB(bridge uint32, mac vppwire.MAC) (index uint32, ok bool)
+	// FIBs yields static L2 FIB entries in ascending (bridge, MAC) order.
+	FIBs() iter.Seq[FIBEntry]
+	// Tunnel finds the VXLAN tunnel that decapsulates a packet from remote to local: its Src is local, its Dst remote.
+	Tunnel(local, remote netip.Addr, vni uint32) (index uint32, ok bool)
+}
+
+// Interface is one VPP interface.
+type Interface struct {
+	Index uint32
+	// Name is VPP's name: local0, loop0, tap3, host-vd01, vxlan_tunnel4, GigabitEthernet0/8/0.
+	Name, Tag string
+	Type      InterfaceType
+	Up        bool
+	MAC       vppwire.MAC
+	MTU       uint32
+	// Table4 and Table6 are the tables it is bound to.
+	Table4, Table6 uint32
+	Addrs          []netip.Prefix
+	// Unnumbered is the index of the interface whose addresses it borrows; only with HasUnnumbered.
+	Unnumbered    uint32
+	HasUnnumbered bool
+	// Bridge is the bridge domain it is a member of, 0 for none; BVI whether as its virtual interface; SHG its split horizon group.
+	Bridge uint32
+	BVI    bool
+	SHG    uint8
+	// Host is the Linux end: the tap's device, or the device that an AF_PACKET interface sits on, with its namespace.
+	Host, HostNetns string
+	// Src, Dst, VNI and EncapTable are set for VXLAN tunnels.
+	Src, Dst   netip.Addr
+	VNI        uint32
+	EncapTable uint32
+}
+
+// InterfaceType is a kind of VPP interface.
+type InterfaceType uint8
+
+// Kinds of interfaces. TypeNIC is any physical or hypervisor interface.
+const (
+	TypeLocal InterfaceType = iota + 1
+	TypeNIC
+	TypeLoopback
+	TypeTap
+	TypeAFPacket
+	TypeVXLAN
+)
+
+// Route is one entry of a VPP table, reduced to one path.
+type Route struct {
+	Table  uint32
+	Prefix netip.Prefix
+	Action RouteAction
+	// Via is the next hop of ActionForward; the zero Addr is an attached (glean) route.
+	Via netip.Addr
+	// Index is the interface of ActionForward and ActionLocal; ^0 for a recursive next hop.
+	Index uint32
+	// Lookup is the table of ActionLookup.
+	Lookup uint32
+	// API reports whether the route came through the API, else from an interface address or a neighbour.
+	API bool
+}
+
+// RouteAction is what a route does with a packet.
+type RouteAction uint8
+
+// What a route does.
+const (
+	ActionDrop RouteAction = iota + 1
+	ActionForward
+	ActionLocal
+	ActionLookup
+)
+
+// Neighbor is one static neighbour entry.
+type Neighbor struct {
+	Index uint32
+	Addr  netip.Addr
+	MAC   vppwire.MAC
+}
+
+// Bridge is one bridge domain.
+type Bridge struct {
+	ID                                      uint32
+	Learn, Flood, UUFlood, Forward, ARPTerm bool
+	Members                                 []BridgeMember
+}
+
+// BridgeMember is one interface of a bridge domain.
+type BridgeMember struct {
+	Index uint32
+	BVI   bool
+	SHG   uint8
+}
+
+// FIBEntry is one static L2 FIB entry.
+type FIBEntry struct {
+	Bridge uint32
+	MAC    vppwire.MAC
+	Index  uint32
+	BVI    bool
+}
+
+// Linux is what laws and the packet walker may ask of one machine's Linux side. The empty namespace is the host's own.
+type Linux interface {
+	Link(netns, name string) (vppwire.LinuxLink, bool)
+	Links(netns string) iter.Seq[vppwire.LinuxLink]
+	// Route is the longest match in a namespace's main table, connected routes included.
+	Route(netns string, dst netip.Addr) (vppwire.HostRoute, bool)
+	// Neighbor finds a permanent neighbour entry.
+	Neighbor(netns, link string, addr netip.Addr) (vppwire.MAC, bool)
+	// Local finds the link that holds addr itself.
+	Local(netns string, addr netip.Addr) (link string, ok bool)
+	// Namespaces yields existing namespaces except the host's, in ascending order.
+	Namespaces() iter.Seq[string]
+}

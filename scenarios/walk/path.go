@@ -1,0 +1,90 @@
+package walk
+
+import (
+	"strconv"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/vppwire"
+)
+
+// String is one line per hop and one for the outcome, without a newline at the end.
+func (p Path) String() string {
+	b := make([]byte, 0, 64*(len(p.Hops)+1))
+	for _, h := range p.Hops {
+		b = append(b, h.Node...)
+		b = append(b, ' ')
+		b = append(b, h.Place...)
+		b = append(b, ": "...)
+		b = append(b, h.Decision...)
+		b = append(b, '\n')
+	}
+	return string(append(b, p.Outcome.String()...))
+}
+
+// String is one line: "delivered on node-2 to netns /run/netns/web-1", "dropped on node-1: VPP is down".
+func (o Outcome) String() string {
+	s := o.Kind.String() + " on " + o.Node
+	switch {
+	case o.Kind != Delivered:
+		s += ": " + o.Why
+	case o.VPP:
+		s += " to VPP"
+	default:
+		s += " to " + placeNetns(o.Netns)
+	}
+	return s
+}
+
+// String is "node-1 table 1" or "node-1 netns /run/netns/web-0".
+func (p Point) String() string {
+	if p.VPP {
+		return p.Node + " " + placeTable(p.Table)
+	}
+	return p.Node + " " + placeNetns(p.Netns)
+}
+
+func (t *trip) note(n *node, place, decision string) {
+	*t.hops = append(*t.hops, Hop{Node: n.Name, Place: place, Decision: decision})
+}
+
+func placeNetns(netns string) string {
+	if netns == "" {
+		return "host"
+	}
+	return "netns " + netns
+}
+
+func placeTable(id uint32) string  { return "table " + itoa(id) }
+func placeBridge(id uint32) string { return "bridge " + itoa(id) }
+
+func itoa(x uint32) string { return strconv.FormatUint(uint64(x), 10) }
+
+func describeRoute(n *node, r scenarios.Route) string {
+	s := r.Prefix.String()
+	switch r.Action {
+	case scenarios.ActionDrop:
+		return s + " drop"
+	case scenarios.ActionLookup:
+		return s + " lookup in table " + itoa(r.Lookup)
+	case scenarios.ActionLocal:
+		s += " local"
+	}
+	if r.Via.IsValid() {
+		s += " via " + r.Via.String()
+	}
+	if r.Index == recursive {
+		return s
+	}
+	if ifc, ok := n.VPP.Interface(r.Index); ok {
+		return s + " " + ifc.Name
+	}
+	return s + " interface " + itoa(r.Index) + " (gone)"
+}
+
+func describeHostRoute(r vppwire.HostRoute) string {
+	s := r.Dst.String()
+	if r.Via.IsValid() {
+		s += " via " + r.Via.String()
+	}
+	return s + " dev " + r.Link
+}

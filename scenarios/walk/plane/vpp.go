@@ -1,0 +1,247 @@
+package plane
+
+import (
+	"bytes"
+	"cmp"
+	"iter"
+	"net/netip"
+	"slices"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/vppwire"
+)
+
+// VPP is one VPP's tables. Change the exported fields, then call Freeze.
+type VPP struct {
+	// Ifaces holds each interface at its index; an index without interface has Type 0.
+	Ifaces []scenarios.Interface
+	// API holds routes in any order. Connected and local ones follow from the interfaces' addresses.
+	API []scenarios.Route
+	// Tabs are the tables that exist.
+	Tabs []uint32
+	// Neighs, Domains and L2 are in any order. A domain's members follow from the interfaces.
+	Neighs  []scenarios.Neighbor
+	Domains []scenarios.Bridge
+	L2      []scenarios.FIBEntry
+
+	tables  []table
+	tunnels []tunnel
+}
+
+// tunnel is a VXLAN tunnel as decapsulation looks for it.
+type tunnel struct {
+	src, dst   netip.Addr
+	vni, index uint32
+}
+
+// table is one frozen table: entries in (address, length) order, each with the entry around it.
+type table struct {
+	id      uint32
+	entries []scenarios.Route
+	parent  []int32
+}
+
+var _ scenarios.VPP = (*VPP)(nil)
+
+// Freeze sorts the tables and derives what follows from them.
+func (v *VPP) Freeze() {
+	slices.Sort(v.Tabs)
+	slices.SortFunc(v.Neighs, compareNeighbor)
+	slices.SortFunc(v.L2, compareFIB)
+	slices.SortFunc(v.Domains, func(a, b scenarios.Bridge) int { return cmp.Compare(a.ID, b.ID) })
+	v.tables = v.tables[:0]
+	for _, id := range v.Tabs {
+		v.tables = append(v.tables, v.freezeTable(id))
+	}
+	v.tunnels = v.tunnels[:0]
+	for i := range v.Domains {
+		v.Domains[i].Members = nil
+	}
+	for i := range v.Ifaces {
+		ifc := &v.Ifaces[i]
+		ifc.Index = uint32(i)
+		if ifc.Type == scenarios.TypeVXLAN {
+			v.tunnels = append(v.tunnels, tunnel{ifc.Src, ifc.Dst, ifc.VNI, ifc.Index})
+		}
+		for d := range v.Domains {
+			if ifc.Type != 0 && v.Domains[d].ID == ifc.Bridge {
+				v.Domains[d].Members = append(v.Domains[d].Members, scenarios.BridgeMember{Index: ifc.Index, BVI: ifc.BVI, SHG: ifc.SHG})
+			}
+		}
+	}
+	slices.SortFunc(v.tunnels, compareTunnel)
+}
+
+func (v *VPP) freezeTable(id uint32) table {
+	t := table{id: id}
+	for i := range v.Ifaces {
+		ifc := &v.Ifaces[i]
+		if ifc.Type == 0 || ifc.Table4 != id || !ifc.Up {
+			continue
+		}
+		for _, a := range ifc.Addrs {
+			own := netip.PrefixFrom(a.Addr(), a.Addr().BitLen())
+			t.entries = append(t.entries, scenarios.Route{Table: id, Prefix: own, Action: scenarios.ActionLocal, Index: uint32(i)})
+			if !a.IsSingleIP() {
+				t.entries = append(t.entries, scenarios.Route{Table: id, Prefix: a.Masked(), Action: scenarios.ActionForward, Index: uint32(i)})
+			}
+		}
+	}
+	for _, r := range v.API {
+		if r.Table == id {
+			r.API = true
+			t.entries = append(t.entries, r)
+		}
+	}
+	// Stable: an interface's own entries come first and win against the API's, as in VPP.
+	slices.SortStableFunc(t.entries, compareRoute)
+	t.entries = slices.CompactFunc(t.entries, func(a, b scenarios.Route) bool { return a.Prefix == b.Prefix })
+	t.parent = make([]int32, len(t.entries))
+	for i := range t.entries {
+		p := int32(i) - 1
+		for p >= 0 && !t.entries[p].Prefix.Contains(t.entries[i].Prefix.Addr()) {
+			p = t.parent[p]
+		}
+		t.parent[i] = p
+	}
+	return t
+}
+
+func compareRoute(a, b scenarios.Route) int {
+	return cmp.Or(a.Prefix.Addr().Compare(b.Prefix.Addr()), a.Prefix.Bits()-b.Prefix.Bits())
+}
+
+func compareNeighbor(a, b scenarios.Neighbor) int {
+	return cmp.Or(cmp.Compare(a.Index, b.Index), a.Addr.Compare(b.Addr))
+}
+
+func compareFIB(a, b scenarios.FIBEntry) int {
+	return cmp.Or(cmp.Compare(a.Bridge, b.Bridge), bytes.Compare(a.MAC[:], b.MAC[:]))
+}
+
+func compareTunnel(a, b tunnel) int {
+	return cmp.Or(a.dst.Compare(b.dst), a.src.Compare(b.src), cmp.Compare(a.vni, b.vni))
+}
+
+// Interfaces implements scenarios.VPP.
+func (v *VPP) Interfaces() iter.Seq[scenarios.Interface] {
+	return func(yield func(scenarios.Interface) bool) {
+		for i := range v.Ifaces {
+			if v.Ifaces[i].Type != 0 && !yield(v.Ifaces[i]) {
+				return
+			}
+		}
+	}
+}
+
+// Interface implements scenarios.VPP.
+func (v *VPP) Interface(index uint32) (scenarios.Interface, bool) {
+	if int(index) >= len(v.Ifaces) || v.Ifaces[index].Type == 0 {
+		return scenarios.Interface{}, false
+	}
+	return v.Ifaces[index], true
+}
+
+func (v *VPP) table(id uint32) *table {
+	for i := range v.tables {
+		if v.tables[i].id == id {
+			return &v.tables[i]
+		}
+	}
+	return nil
+}
+
+// Route implements scenarios.VPP.
+func (v *VPP) Route(id uint32, dst netip.Addr) (scenarios.Route, bool) {
+	t := v.table(id)
+	if t == nil {
+		return scenarios.Route{}, false
+	}
+	lo, hi := 0, len(t.entries)
+	for lo < hi {
+		mid := int(uint(lo+hi) >> 1)
+		if t.entries[mid].Prefix.Addr().Compare(dst) <= 0 {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	for i := int32(lo) - 1; i >= 0; i = t.parent[i] {
+		if t.entries[i].Prefix.Contains(dst) {
+			return t.entries[i], true
+		}
+	}
+	return scenarios.Route{Table: id, Prefix: netip.PrefixFrom(netip.IPv4Unspecified(), 0), Action: scenarios.ActionDrop}, true
+}
+
+// Routes implements scenarios.VPP.
+func (v *VPP) Routes(id uint32) iter.Seq[scenarios.Route] {
+	return func(yield func(scenarios.Route) bool) {
+		t := v.table(id)
+		if t == nil {
+			return
+		}
+		for i := range t.entries {
+			if t.entries[i].API && !yield(t.entries[i]) {
+				return
+			}
+		}
+	}
+}
+
+// Tables implements scenarios.VPP.
+func (v *VPP) Tables() iter.Seq[uint32] { return slices.Values(v.Tabs) }
+
+// Neighbor implements scenarios.VPP.
+func (v *VPP) Neighbor(index uint32, addr netip.Addr) (vppwire.MAC, bool) {
+	i, ok := slices.BinarySearchFunc(v.Neighs, scenarios.Neighbor{Index: index, Addr: addr}, compareNeighbor)
+	if !ok {
+		return vppwire.MAC{}, false
+	}
+	return v.Neighs[i].MAC, true
+}
+
+// Neighbors implements scenarios.VPP.
+func (v *VPP) Neighbors() iter.Seq[scenarios.Neighbor] { return slices.Values(v.Neighs) }
+
+// Bridge implements scenarios.VPP.
+func (v *VPP) Bridge(id uint32) (scenarios.Bridge, bool) {
+	for i := range v.Domains {
+		if v.Domains[i].ID == id {
+			return v.Domains[i], true
+		}
+	}
+	return scenarios.Bridge{}, false
+}
+
+// Bridges implements scenarios.VPP.
+func (v *VPP) Bridges() iter.Seq[uint32] {
+	return func(yield func(uint32) bool) {
+		for i := range v.Domains {
+			if !yield(v.Domains[i].ID) {
+				return
+			}
+		}
+	}
+}
+
+// FIB implements scenarios.VPP.
+func (v *VPP) FIB(id uint32, mac vppwire.MAC) (uint32, bool) {
+	i, ok := slices.BinarySearchFunc(v.L2, scenarios.FIBEntry{Bridge: id, MAC: mac}, compareFIB)
+	if !ok {
+		return 0, false
+	}
+	return v.L2[i].Index, true
+}
+
+// FIBs implements scenarios.VPP.
+func (v *VPP) FIBs() iter.Seq[scenarios.FIBEntry] { return slices.Values(v.L2) }
+
+// Tunnel implements scenarios.VPP.
+func (v *VPP) Tunnel(local, remote netip.Addr, vni uint32) (uint32, bool) {
+	i, ok := slices.BinarySearchFunc(v.tunnels, tunnel{src: local, dst: remote, vni: vni}, compareTunnel)
+	if !ok {
+		return 0, false
+	}
+	return v.tunnels[i].index, true
+}

@@ -1,0 +1,134 @@
+package plane
+
+import (
+	"fmt"
+	"net/netip"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/vppwire"
+)
+
+const recursive = ^uint32(0)
+
+var (
+	hostMAC    = vppwire.MAC{0x01, 0x23, 0x45, 0x67, 0x89, 0x42}
+	linuxMAC   = vppwire.MAC{0x02, 0, 0, 0, 0, 0xfe}
+	podMAC     = vppwire.MAC{0, 0, 0, 0, 0, 2}
+	defaultNet = netip.PrefixFrom(netip.IPv4Unspecified(), 0)
+)
+
+func newNode(cfg Config, id uint32) *Node {
+	block := netip.PrefixFrom(at(PodSubnet, id<<8), 24)
+	hostNet := netip.PrefixFrom(at(HostSubnet, id<<8), 24)
+	n := &Node{
+		NodeState: scenarios.NodeState{
+			Name: fmt.Sprintf("node-%d", id), UID: fmt.Sprintf("uid-%d", id),
+			MachineUp: true, AgentUp: true, VPPUp: true, ID: id,
+			Address:    netip.PrefixFrom(at(nodeNet, id), nodeNet.Bits()),
+			HostSubnet: hostNet, HostVPP: at(hostNet, 1), HostLinux: at(hostNet, 2),
+			PodSubnet: PodSubnet,
+			Blocks:    []ipam.Block{{Prefix: block, Gateway: at(block, 1)}},
+			Reserved:  []netip.Addr{at(block, 0), at(block, 1), at(block, 254), at(block, 255)},
+			MainTable: MainTable, PodTable: PodTable,
+		},
+		VPP:   &VPP{Tabs: []uint32{MainTable, PodTable}},
+		Linux: &Linux{Spaces: map[string]*vppwire.LinuxState{}},
+	}
+	v := n.VPP
+	v.Ifaces = append(v.Ifaces,
+		scenarios.Interface{Name: "local0", Type: scenarios.TypeLocal},
+		scenarios.Interface{Name: "GigabitEthernet0/8/0", Type: scenarios.TypeNIC, Up: true,
+			MAC: vppwire.MAC{0x52, 0x54, 0, 0, byte(id >> 8), byte(id)}, Addrs: []netip.Prefix{n.Address}})
+	n.addHost(cfg, hostNet)
+	v.API = append(v.API, lookup(PodTable, defaultNet, MainTable))
+	if cfg.L2 {
+		v.API = append(v.API, lookup(MainTable, block, PodTable),
+			scenarios.Route{Table: PodTable, Prefix: block, Action: scenarios.ActionDrop})
+		return n
+	}
+	n.VXLANAddress = at(vxlanNet, id)
+	v.Ifaces = append(v.Ifaces, scenarios.Interface{Name: "loop0", Type: scenarios.TypeLoopback, Up: true, MAC: bviMAC(id),
+		Table4: PodTable, Addrs: []netip.Prefix{netip.PrefixFrom(n.VXLANAddress, vxlanNet.Bits())}, Bridge: Domain, BVI: true, SHG: 1})
+	v.Domains = append(v.Domains, scenarios.Bridge{ID: Domain, Forward: true})
+	v.L2 = append(v.L2, scenarios.FIBEntry{Bridge: Domain, MAC: bviMAC(id), Index: IfaceBVI, BVI: true})
+	v.API = append(v.API,
+		lookup(MainTable, PodSubnet, PodTable), lookup(MainTable, HostSubnet, PodTable), lookup(PodTable, hostNet, MainTable),
+		scenarios.Route{Table: PodTable, Prefix: PodSubnet, Action: scenarios.ActionDrop},
+		scenarios.Route{Table: PodTable, Prefix: HostSubnet, Action: scenarios.ActionDrop})
+	return n
+}
+
+func lookup(table uint32, p netip.Prefix, in uint32) scenarios.Route {
+	return scenarios.Route{Table: table, Prefix: p, Action: scenarios.ActionLookup, Lookup: in}
+}
+
+// addHost joins VPP and the host's own stack.
+func (n *Node) addHost(cfg Config, hostNet netip.Prefix) {
+	ifc := scenarios.Interface{Name: "tap0", Type: scenarios.TypeTap, Up: true, MAC: hostMAC, Host: "vpp1",
+		Addrs: []netip.Prefix{netip.PrefixFrom(n.HostVPP, hostNet.Bits())}}
+	end := vppwire.LinuxLink{Name: "vpp1", Type: "tun", MAC: linuxMAC, Up: true, Addrs: []netip.Prefix{netip.PrefixFrom(n.HostLinux, hostNet.Bits())}}
+	s := &vppwire.LinuxState{}
+	if cfg.Veth {
+		ifc.Name, ifc.Type, ifc.Host = "host-vpp2", scenarios.TypeAFPacket, "vpp2"
+		end.Type, end.Peer = "veth", "vpp2"
+		s.Links = append(s.Links, vppwire.LinuxLink{Name: "vpp2", Type: "veth", Peer: "vpp1", Up: true})
+	}
+	s.Links = append(s.Links, end)
+	s.Routes = append(s.Routes, vppwire.HostRoute{Dst: PodSubnet, Via: n.HostVPP, Link: "vpp1"})
+	n.Linux.Spaces[""] = s
+	n.VPP.Ifaces = append(n.VPP.Ifaces, ifc)
+}
+
+// join makes a peer known.
+func (n *Node) join(cfg Config, peer *Node, tunnelNames []string) {
+	v := n.VPP
+	if cfg.L2 {
+		for _, p := range [...]netip.Prefix{peer.Blocks[0].Prefix, peer.HostSubnet} {
+			v.API = append(v.API, scenarios.Route{Table: MainTable, Prefix: p, Action: scenarios.ActionForward, Via: peer.Address.Addr(), Index: recursive})
+		}
+		return
+	}
+	index := uint32(len(v.Ifaces))
+	v.Ifaces = append(v.Ifaces, scenarios.Interface{Name: tunnelNames[index-IfaceBVI-1], Type: scenarios.TypeVXLAN, Up: true, Bridge: Domain, SHG: 1,
+		Src: n.Address.Addr(), Dst: peer.Address.Addr(), VNI: VNI, EncapTable: MainTable})
+	v.L2 = append(v.L2, scenarios.FIBEntry{Bridge: Domain, MAC: bviMAC(peer.ID), Index: index})
+	v.Neighs = append(v.Neighs, scenarios.Neighbor{Index: IfaceBVI, Addr: peer.VXLANAddress, MAC: bviMAC(peer.ID)})
+	for _, p := range [...]netip.Prefix{peer.Blocks[0].Prefix, peer.HostSubnet} {
+		v.API = append(v.API, scenarios.Route{Table: PodTable, Prefix: p, Action: scenarios.ActionForward, Via: peer.VXLANAddress, Index: IfaceBVI})
+	}
+}
+
+// addPod attaches pod number p, 0 to 250, with everything that belongs to it.
+func (n *Node) addPod(cfg Config, p int) {
+	addr := at(n.Blocks[0].Prefix, uint32(p)+2)
+	gateway := n.Blocks[0].Gateway
+	netns := fmt.Sprintf("/run/netns/%d-%d", n.ID, p)
+	owner := ipam.Owner{Network: "k8s", ContainerID: fmt.Sprintf("c-%d-%03d", n.ID, p), IfName: "eth0"}
+	index := uint32(len(n.VPP.Ifaces))
+	mac := vppwire.MAC{0x02, 0xfe, byte(n.ID >> 8), byte(n.ID), 0, byte(p)}
+	ifc := scenarios.Interface{Name: fmt.Sprintf("tap%d", p+1), Type: scenarios.TypeTap, Up: true, MAC: mac, Table4: PodTable,
+		Addrs: []netip.Prefix{host(at(podIfNet, uint32(p)+2))}, Host: "eth0", HostNetns: netns}
+	link := vppwire.LinuxLink{Name: "eth0", Type: "tun", MAC: podMAC, Up: true, Addrs: []netip.Prefix{host(addr)}}
+	if cfg.Veth {
+		ifc.Host, ifc.HostNetns = fmt.Sprintf("vd%03d", p), ""
+		ifc.Name, ifc.Type = "host-"+ifc.Host, scenarios.TypeAFPacket
+		link.Type, link.Peer = "veth", ifc.Host
+		s := n.Linux.Spaces[""]
+		s.Links = append(s.Links, vppwire.LinuxLink{Name: ifc.Host, Type: "veth", Peer: "eth0", PeerNetns: netns, Up: true})
+	}
+	n.VPP.Ifaces = append(n.VPP.Ifaces, ifc)
+	n.VPP.Neighs = append(n.VPP.Neighs, scenarios.Neighbor{Index: index, Addr: addr, MAC: podMAC})
+	n.VPP.API = append(n.VPP.API, scenarios.Route{Table: PodTable, Prefix: host(addr), Action: scenarios.ActionForward, Via: addr, Index: index})
+	n.Linux.Spaces[netns] = &vppwire.LinuxState{
+		Links: []vppwire.LinuxLink{link},
+		Routes: []vppwire.HostRoute{
+			{Netns: netns, Dst: defaultNet, Via: gateway, Link: "eth0"},
+			{Netns: netns, Dst: host(gateway), Link: "eth0"},
+		},
+		Neighbors: []vppwire.LinuxNeighbor{{Link: "eth0", Addr: gateway, MAC: mac}},
+	}
+	n.Pods = append(n.Pods, scenarios.PodState{Owner: owner, Pod: fmt.Sprintf("default/web-%d-%d", n.ID, p), UID: owner.ContainerID,
+		Netns: netns, Addr: addr, Gateway: gateway})
+	n.Leased = append(n.Leased, ipam.Lease{Owner: owner, Addr: addr, Block: n.Blocks[0].Prefix, Gateway: gateway})
+}

@@ -1,0 +1,33 @@
+package scenarios
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// World is a place where scenarios happen: the simulator, network namespaces, containers, a kind cluster.
+type World interface {
+	// Name is sim, netns, container or kind.
+	Name() string
+	// Do performs an action now and returns when it has been started, not when its effects have settled.
+	// ErrUnsupported where this world cannot; other errors mean that the action makes no sense here and now.
+	Do(ctx context.Context, a Action) error
+	// Advance lets time pass until at since the start.
+	Advance(ctx context.Context, at time.Duration) error
+	// Now is the time since the start.
+	Now() time.Duration
+	// Heal ends every fault: partitions close, killed processes start, probabilities become zero.
+	Heal(ctx context.Context) error
+	// Settle lets time pass until nothing is pending, at most limit; nil when quiet, else an error saying what is pending.
+	Settle(ctx context.Context, limit time.Duration) error
+	Snapshot(ctx context.Context) (Snapshot, error)
+	// Watch registers a listener for every Fact from now on. Its error stops the run.
+	Watch(func(Fact) error)
+	// Summary tells what the run so far amounts to.
+	Summary() Summary
+	Close() error
+}
+
+// ErrUnsupported says that a world cannot do an action; it is reported by name and never counts as a pass.
+var ErrUnsupported = errors.New("unsupported in this world")
