@@ -1,0 +1,329 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// Errors of the API server, after the Status reasons of Kubernetes.
+var (
+	ErrExists      = errors.New("already exists")
+	ErrNotFound    = errors.New("not found")
+	ErrConflict    = errors.New("conflict")
+	ErrGone        = errors.New("gone")
+	ErrUnavailable = errors.New("unavailable")
+)
+
+// APIConfig configures an API.
+type APIConfig struct {
+	// History is how many changes of each kind a watch can go back; default 4096. Beyond it a watch gets ErrGone.
+	History int
+	// BookmarkEvery is the period of bookmarks; default 10 min. None is sent while nothing changes.
+	BookmarkEvery time.Duration
+}
+
+const (
+	defaultHistory   = 4096
+	defaultBookmarks = 10 * time.Minute
+)
+
+// API is the API server: objects by kind, one global resource version, watches. Its methods act at once, at the server;
+// clients elsewhere reach it through the network, with Informer and the calls of apicall.go.
+type API struct {
+	clock     Clock
+	net       *Network
+	at        Endpoint
+	cfg       APIConfig
+	version   int64
+	uids      uint64
+	kubelets  int // made so far
+	kinds     [kindEnd]*kindState
+	observers []func(old, now Object)
+	down      bool
+	deferred  []func()
+	bookmark  bool
+	watched   int64 // the version of the last bookmark
+	// unsettled and starved sum the kubelets' counts.
+	unsettled, starved int
+}
+
+// NewAPI returns an empty API server at an endpoint.
+func NewAPI(clock Clock, net *Network, at Endpoint, cfg APIConfig) *API {
+	cfg.History = orDefault(cfg.History, defaultHistory)
+	cfg.BookmarkEvery = orDefault(cfg.BookmarkEvery, defaultBookmarks)
+	a := &API{clock: clock, net: net, at: at, cfg: cfg}
+	for k := KindNode; k < kindEnd; k++ {
+		a.kinds[k] = newKindState(cfg.History)
+	}
+	return a
+}
+
+// Version is the last resource version given out.
+func (a *API) Version() int64 { return a.version }
+
+// Endpoint is where the API server is reached.
+func (a *API) Endpoint() Endpoint { return a.at }
+
+// Observe calls fn after each change, at the server and without delay: old is nil for a creation, now for a deletion.
+// fn must not change objects; it is for the controllers of this package and for counting.
+func (a *API) Observe(fn func(old, now Object)) { a.observers = append(a.observers, fn) }
+
+// Available reports whether the server answers.
+func (a *API) Available() bool { return !a.down }
+
+// SetAvailable starts (false) or ends an outage. An outage breaks every watch and refuses every request; objects survive.
+func (a *API) SetAvailable(up bool) {
+	if a.down == !up {
+		return
+	}
+	a.down = !up
+	if a.down {
+		for k := KindNode; k < kindEnd; k++ {
+			a.kinds[k].endWatches()
+		}
+		return
+	}
+	for _, w := range a.waiters() {
+		w()
+	}
+}
+
+// waiters takes what waits for the end of the outage.
+func (a *API) waiters() []func() {
+	w := a.deferred
+	a.deferred = nil
+	return w
+}
+
+// whenAvailable runs fn now, or in turn when the outage ends: controllers retry until they are heard.
+func (a *API) whenAvailable(fn func()) {
+	if a.down {
+		a.deferred = append(a.deferred, fn)
+		return
+	}
+	fn()
+}
+
+// Create stores a new object, whose UID it sets where empty. The object is the API's from then on.
+func (a *API) Create(o Object) error {
+	m, state := o.Common(), a.kinds[o.Kind()]
+	switch {
+	case a.down:
+		return ErrUnavailable
+	case m.Name == "":
+		return fmt.Errorf("%s without a name", o.Kind())
+	case state.objects[m.Key()] != nil:
+		return ErrExists
+	}
+	if m.UID == "" {
+		a.uids++
+		m.UID = newUID(a.uids)
+	}
+	a.store(nil, o)
+	return nil
+}
+
+// Update replaces an object. Its UID must be the stored one's, and its ResourceVersion too unless it is 0; else
+// ErrConflict. The object is the API's from then on.
+func (a *API) Update(o Object) error {
+	if a.down {
+		return ErrUnavailable
+	}
+	m := o.Common()
+	old := a.kinds[o.Kind()].objects[m.Key()]
+	switch {
+	case old == nil:
+		return ErrNotFound
+	case old.Common().UID != m.UID, m.ResourceVersion != 0 && old.Common().ResourceVersion != m.ResourceVersion:
+		return ErrConflict
+	}
+	a.store(old, o)
+	return nil
+}
+
+// Delete removes an object at once. With a UID it must be that one, else ErrConflict. For a pod that a kubelet still
+// tends, this is a forced deletion; the graceful one is DeletePod.
+func (a *API) Delete(kind Kind, key Key, uid string) error {
+	if a.down {
+		return ErrUnavailable
+	}
+	old := a.kinds[kind].objects[key]
+	switch {
+	case old == nil:
+		return ErrNotFound
+	case uid != "" && old.Common().UID != uid:
+		return ErrConflict
+	}
+	a.store(old, nil)
+	return nil
+}
+
+// Get returns an object; it must not be changed.
+func (a *API) Get(kind Kind, key Key) (Object, bool) {
+	o := a.kinds[kind].objects[key]
+	return o, o != nil
+}
+
+// Pod returns a pod; it must not be changed.
+func (a *API) Pod(key Key) (*Pod, bool) {
+	p, ok := a.kinds[KindPod].objects[key].(*Pod)
+	return p, ok
+}
+
+// Node returns a node; it must not be changed.
+func (a *API) Node(name string) (*Node, bool) {
+	n, ok := a.kinds[KindNode].objects[Key{Name: name}].(*Node)
+	return n, ok
+}
+
+// List returns every object of a kind in key order, and the version it shows. With node set only pods bound there. The
+// slice is shared and must not be changed.
+func (a *API) List(kind Kind, node string) ([]Object, int64) {
+	return a.kinds[kind].list(node), a.version
+}
+
+// Count is the number of objects of a kind.
+func (a *API) Count(kind Kind) int { return len(a.kinds[kind].objects) }
+
+// Bind binds a pod to a node. ErrConflict when it is bound or being deleted, or is another pod than uid.
+func (a *API) Bind(key Key, uid, node string) error {
+	return a.patchPod(key, uid, func(p *Pod) error {
+		if p.Node != "" || p.Deleting {
+			return ErrConflict
+		}
+		p.Node = node
+		return nil
+	})
+}
+
+// SetPodStatus sets phase and address. It is a patch: the pod's version does not matter, its UID does.
+func (a *API) SetPodStatus(key Key, uid string, phase Phase, ip netip.Addr) error {
+	return a.patchPod(key, uid, func(p *Pod) error {
+		p.Phase, p.IP = phase, ip
+		return nil
+	})
+}
+
+// DeletePod starts a pod's graceful deletion, which its kubelet completes. A pod that is bound nowhere goes at once. A
+// pod that is being deleted stays so: no change, no error.
+func (a *API) DeletePod(key Key, uid string) error {
+	old, ok := a.Pod(key)
+	switch {
+	case a.down:
+		return ErrUnavailable
+	case ok && (uid == "" || old.UID == uid) && old.Node == "":
+		return a.Delete(KindPod, key, uid)
+	case ok && old.Deleting && (uid == "" || old.UID == uid):
+		return nil
+	}
+	return a.patchPod(key, uid, func(p *Pod) error {
+		p.Deleting = true
+		return nil
+	})
+}
+
+func (a *API) patchPod(key Key, uid string, patch func(*Pod) error) error {
+	if a.down {
+		return ErrUnavailable
+	}
+	old, ok := a.Pod(key)
+	switch {
+	case !ok:
+		return ErrNotFound
+	case uid != "" && old.UID != uid:
+		return ErrConflict
+	}
+	p := *old
+	if err := patch(&p); err != nil {
+		return err
+	}
+	a.store(old, &p)
+	return nil
+}
+
+// SetNode changes a copy of a node and stores it; ErrNotFound without it, ErrConflict when it is another than uid.
+func (a *API) SetNode(name, uid string, change func(*Node)) error {
+	if a.down {
+		return ErrUnavailable
+	}
+	old, ok := a.Node(name)
+	switch {
+	case !ok:
+		return ErrNotFound
+	case uid != "" && old.UID != uid:
+		return ErrConflict
+	}
+	n := *old
+	change(&n)
+	a.store(old, &n)
+	return nil
+}
+
+// SetConfigMap creates or replaces a configuration; the generation grows by itself.
+func (a *API) SetConfigMap(name string, value any) error {
+	if a.down {
+		return ErrUnavailable
+	}
+	old, _ := a.kinds[KindConfigMap].objects[Key{Name: name}].(*ConfigMap)
+	if old == nil {
+		return a.Create(&ConfigMap{Meta: Meta{Name: name}, Generation: 1, Value: value})
+	}
+	c := *old
+	c.Generation++
+	c.Value = value
+	a.store(old, &c)
+	return nil
+}
+
+// store makes now the object that was old, under the next version, and tells everyone.
+func (a *API) store(old, now Object) {
+	a.version++
+	last := old
+	if now != nil {
+		now.Common().ResourceVersion = a.version
+		last = now
+		if n, ok := now.(*Node); ok {
+			n.seen = nil // it is perhaps a copy's
+		}
+	}
+	a.kinds[last.Kind()].apply(old, now, a.version, a.clock.Now())
+	a.armBookmark()
+	for _, fn := range a.observers {
+		fn(old, now)
+	}
+}
+
+func (a *API) armBookmark() {
+	if !a.bookmark {
+		a.bookmark = true
+		a.clock.After(a.cfg.BookmarkEvery, (*bookmarks)(a))
+	}
+}
+
+// bookmarks is the event that tells idle watches the present version.
+type bookmarks API
+
+func (a *bookmarks) AppendText(b []byte) []byte {
+	b = append(b, "api bookmarks rv "...)
+	return strconv.AppendInt(b, a.version, 10)
+}
+
+func (a *bookmarks) Fire() {
+	a.bookmark = false
+	if a.down || a.watched == a.version {
+		return
+	}
+	a.watched = a.version
+	for k := KindNode; k < kindEnd; k++ {
+		for _, w := range slices.Clone(a.kinds[k].open) {
+			if w.sent < a.version {
+				w.sent = a.version
+				w.stream.slip(Change{Type: Bookmark, ResourceVersion: a.version})
+			}
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package cluster
+
+import (
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+)
+
+// AgentFeed tells one agent life about nodes, its own pods and the pools: what vppwire/host learns from a real API server.
+type AgentFeed struct {
+	// Nodes, Pods and Configs are the feed's informers, for fault hooks.
+	Nodes, Pods, Configs *Informer
+
+	sink func(agent.Event)
+}
+
+// NewAgentFeed returns a feed for the agent of a node that runs at an endpoint. Sink receives NodeSeen, NodeGone,
+// NodesListed, PodsListed and PoolsChanged (of configurations whose value is agent.Pools) inside the event loop, after
+// Start and until Stop.
+func (a *API) NewAgentFeed(node string, at Endpoint, sink func(agent.Event)) *AgentFeed {
+	f := &AgentFeed{sink: sink}
+	f.Nodes = a.NewInformer(InformerConfig{Name: "agent", At: at, Kind: KindNode, Handler: (*feedNodes)(f)})
+	f.Pods = a.NewInformer(InformerConfig{Name: "agent", At: at, Kind: KindPod, Node: node, Handler: (*feedPods)(f)})
+	f.Configs = a.NewInformer(InformerConfig{Name: "agent", At: at, Kind: KindConfigMap, Handler: (*feedConfigs)(f)})
+	return f
+}
+
+// Start begins to tell, with everything that exists.
+func (f *AgentFeed) Start() {
+	f.Nodes.Start()
+	f.Pods.Start()
+	f.Configs.Start()
+}
+
+// Stop ends the feed: the agent died.
+func (f *AgentFeed) Stop() {
+	f.Nodes.Stop()
+	f.Pods.Stop()
+	f.Configs.Stop()
+}
+
+// Synced reports that everything was told and watches are live.
+func (f *AgentFeed) Synced() bool { return f.Nodes.Synced() && f.Pods.Synced() && f.Configs.Synced() }
+
+type feedNodes AgentFeed
+
+func (f *feedNodes) seen(n *Node) {
+	if n.seen == nil {
+		n.seen = agent.NodeSeen{Name: n.Name, UID: n.UID, PodCIDRs: n.PodCIDRs, Addresses: n.Addresses}
+	}
+	f.sink(n.seen)
+}
+
+// Listed is called by the informer.
+func (f *feedNodes) Listed(objects []Object, _ int64) {
+	for _, o := range objects {
+		f.seen(o.(*Node))
+	}
+	f.sink(agent.NodesListed{})
+}
+
+// Changed is called by the informer.
+func (f *feedNodes) Changed(c Change) {
+	n := c.Object.(*Node)
+	if c.Type == Deleted {
+		f.sink(agent.NodeGone{Name: n.Name, UID: n.UID})
+	} else {
+		f.seen(n)
+	}
+}
+
+type feedPods AgentFeed
+
+// Listed is called by the informer.
+func (f *feedPods) Listed(objects []Object, _ int64) {
+	uids := make([]string, len(objects))
+	for i, o := range objects {
+		uids[i] = o.Common().UID
+	}
+	f.sink(agent.PodsListed{UIDs: uids})
+}
+
+// Changed is called by the informer. An agent hears of single pods from the CNI plugin.
+func (f *feedPods) Changed(Change) {}
+
+type feedConfigs AgentFeed
+
+// Listed is called by the informer.
+func (f *feedConfigs) Listed(objects []Object, _ int64) {
+	for _, o := range objects {
+		f.config(o.(*ConfigMap))
+	}
+}
+
+// Changed is called by the informer.
+func (f *feedConfigs) Changed(c Change) {
+	if c.Type != Deleted {
+		f.config(c.Object.(*ConfigMap))
+	}
+}
+
+func (f *feedConfigs) config(c *ConfigMap) {
+	if pools, ok := c.Value.(agent.Pools); ok {
+		pools.Generation = c.Generation
+		f.sink(agent.PoolsChanged{Pools: pools})
+	}
+}

@@ -1,0 +1,157 @@
+package cluster
+
+import (
+	"fmt"
+	"maps"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/vppdrill/vppdrill/sim/engine"
+)
+
+// mirror is a Handler that keeps what it is told and complains about what cannot be.
+type mirror struct {
+	objects map[Key]Object
+	version int64
+	wrong   string
+}
+
+func (m *mirror) Listed(objects []Object, version int64) {
+	m.objects = make(map[Key]Object)
+	for _, o := range objects {
+		m.objects[o.Common().Key()] = o
+	}
+	m.version = version
+}
+
+func (m *mirror) Changed(c Change) {
+	key := c.Object.Common().Key()
+	if known := m.objects[key] != nil; known == (c.Type == Added) || c.ResourceVersion <= m.version {
+		m.wrong = fmt.Sprintf("%s, known %t, after %d", c.AppendText(nil), known, m.version)
+	}
+	m.version = c.ResourceVersion
+	m.objects[key] = c.Object
+	if c.Type == Deleted {
+		delete(m.objects, key)
+	}
+}
+
+// TestInformersConverge: whatever happens to the links, an informer's view is always exactly one past state of the API,
+// versions never go back, and soon after the last fault it is the present one. The twin is a copy of every state.
+func TestInformersConverge(t *testing.T) {
+	var relists, ignored int
+	rapid.Check(t, func(t *rapid.T) {
+		eng := engine.New(engine.Seeded(rapid.Uint64().Draw(t, "seed")))
+		net := NewNetwork(eng, NetworkConfig{})
+		apiAt := net.Endpoint("api")
+		api := NewAPI(eng, net, apiAt, APIConfig{History: rapid.SampledFrom([]int{2, 8, 4096}).Draw(t, "history")})
+		past := map[int64]map[Key]Object{0: {}}
+		api.Observe(func(_, _ Object) { past[api.version] = maps.Clone(api.kinds[KindPod].objects) })
+		mirrors := map[string]*mirror{}
+		informers := map[string]*Informer{}
+		for _, node := range []string{"", "node-0", "node-1"} {
+			m := &mirror{}
+			mirrors[node] = m
+			informers[node] = api.NewInformer(InformerConfig{
+				Name: "test", At: net.Endpoint("client" + node), Kind: KindPod, Node: node, Handler: m,
+			})
+			informers[node].Start()
+		}
+		compare := func() {
+			for node, m := range mirrors {
+				if m.objects == nil {
+					continue
+				}
+				want := past[m.version]
+				n := 0
+				for key, o := range want {
+					if node == "" || nodeOf(o) == node {
+						n++
+						if m.objects[key] != o {
+							t.Fatalf("informer %q at version %d: %s is another or missing", node, m.version, key)
+						}
+					}
+				}
+				if n != len(m.objects) || m.wrong != "" {
+					t.Fatalf("informer %q at version %d: %d objects, want %d; %s", node, m.version, len(m.objects), n, m.wrong)
+				}
+			}
+		}
+		for range rapid.IntRange(1, 40).Draw(t, "steps") {
+			disturb(t, api, informers)
+			wait := rapid.SampledFrom([]time.Duration{0, 300 * time.Microsecond, time.Millisecond, time.Second, 50 * time.Second}).Draw(t, "wait")
+			for end := eng.Now() + wait; ; {
+				if at, ok := eng.NextAt(); !ok || at > end {
+					break
+				}
+				eng.Step()
+				compare()
+			}
+			_ = eng.RunUntil(eng.Now() + wait)
+		}
+		net.MendAll()
+		net.SetDefault(Link{DelayMin: time.Millisecond, DelayMax: time.Millisecond})
+		api.SetAvailable(true)
+		for _, i := range informers {
+			i.Faults = StreamFaults{}
+		}
+		_ = eng.RunUntil(eng.Now() + 3*time.Minute)
+		compare()
+		for node, i := range informers {
+			relists += i.Lists() - 1
+			ignored += i.Ignored()
+			want := 0
+			for _, o := range api.kinds[KindPod].objects {
+				if node == "" || nodeOf(o) == node {
+					want++
+				}
+			}
+			if !i.Synced() || len(mirrors[node].objects) != want || !net.Busy().Quiet() {
+				t.Fatalf("informer %q: synced %t, %d objects of %d, %+v", node, i.Synced(), len(mirrors[node].objects), want, net.Busy())
+			}
+		}
+	})
+	if relists == 0 || ignored == 0 {
+		t.Fatalf("too tame: %d relists, %d changes ignored", relists, ignored)
+	}
+}
+
+// disturb changes one pod or one link.
+func disturb(t *rapid.T, api *API, informers map[string]*Informer) {
+	node := rapid.SampledFrom([]string{"", "node-0", "node-1"}).Draw(t, "client")
+	i, net := informers[node], api.net
+	key := Key{"default", rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "pod")}
+	switch rapid.IntRange(0, 15).Draw(t, "action") {
+	case 0:
+		net.Cut(api.at, i.cfg.At)
+	case 1:
+		net.Cut(i.cfg.At, api.at)
+	case 2:
+		net.MendAll()
+	case 3:
+		net.SetDefault(Link{DelayMin: time.Millisecond, DelayMax: 30 * time.Millisecond, Loss: 0.2, Duplicate: 0.2})
+	case 4:
+		i.DropNext(1)
+	case 5:
+		i.DuplicateNext(2)
+	case 6:
+		i.Stale(rapid.SampledFrom([]time.Duration{0, 2 * time.Second}).Draw(t, "stale"))
+	case 7:
+		i.Relist()
+	case 8:
+		api.SetAvailable(!api.Available())
+	case 9:
+		i.Stop()
+		i.Start()
+	default:
+		if _, ok := api.Pod(key); !ok {
+			_ = api.Create(&Pod{Meta: Meta{Namespace: key.Namespace, Name: key.Name}, Node: node})
+		} else if rapid.Bool().Draw(t, "delete") {
+			_ = api.Delete(KindPod, key, "")
+		} else if api.Bind(key, "", "node-1") != nil {
+			_ = api.SetPodStatus(key, "", Running, netipAddr(1))
+		}
+	}
+}

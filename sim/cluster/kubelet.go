@@ -1,0 +1,335 @@
+package cluster
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// KubeletConfig configures kubelets.
+type KubeletConfig struct {
+	// Network and IfName complete the sandboxes' owners; defaults "vppdrill" and "eth0".
+	Network, IfName string
+	// Timeout is how long a CNI plugin may take; default 60 s. It is fixed when the kubelet is made.
+	Timeout time.Duration
+	// Retry and RetryMax bound the back-off after failures; defaults 1 s and 30 s, doubling.
+	Retry, RetryMax time.Duration
+	// RepeatDel sends each DEL a second time after it succeeded, as kubelets do that restart at a bad moment.
+	RepeatDel bool
+	// AddBeforeDel makes a replacement's ADD start before the old sandbox's DEL, as some runtimes do.
+	AddBeforeDel bool
+}
+
+func (c KubeletConfig) withDefaults() KubeletConfig {
+	c.Network = cmp.Or(c.Network, "vppdrill")
+	c.IfName = cmp.Or(c.IfName, "eth0")
+	c.Timeout = orDefault(c.Timeout, 60*time.Second)
+	c.Retry = orDefault(c.Retry, time.Second)
+	c.RetryMax = orDefault(c.RetryMax, 30*time.Second)
+	return c
+}
+
+// Kubelet runs the pods of one node: kubelet and container runtime in one. It has a worker per pod (worker.go) and no
+// timers of its own: an idle kubelet costs no events.
+type Kubelet struct {
+	// Pods is the informer of the node's own pods.
+	Pods *Informer
+	// Config may be changed between events; it holds for what starts later.
+	Config KubeletConfig
+
+	api     *API
+	clock   Clock
+	node    string
+	at      Endpoint
+	machine Machine
+	hooks   *Hooks
+	workers map[string]*worker // by pod UID
+	met     int
+	number  int // among the kubelets of the run
+	// running is the process, powered the machine; synced that the pods have been listed since the process's start.
+	running, powered, synced, removed bool
+	unsettled, starved                int
+	alive                             func() // called when the process starts or ends
+	waits                             Waits
+	timeout                           time.Duration
+	deadlines                         []deadline // ascending
+	armed                             bool
+	sandboxes                         []*Sandbox // what exists, in owner order when sorted
+	sorted                            bool
+}
+
+// NewKubelet returns the kubelet of a machine that is off: PowerOn starts it.
+func (a *API) NewKubelet(node string, at Endpoint, m Machine, hooks *Hooks, cfg KubeletConfig) *Kubelet {
+	a.kubelets++
+	k := &Kubelet{
+		number: a.kubelets,
+		api:    a, clock: a.clock, node: node, at: at, machine: m, hooks: hooks, Config: cfg.withDefaults(),
+		workers: make(map[string]*worker),
+	}
+	k.timeout = k.Config.Timeout
+	k.Pods = a.NewInformer(InformerConfig{Name: "kubelet", At: at, Kind: KindPod, Node: node, Handler: k})
+	return k
+}
+
+// Node is the machine's name.
+func (k *Kubelet) Node() string { return k.node }
+
+// Running reports whether the kubelet's process runs; Powered whether its machine does.
+func (k *Kubelet) Running() bool { return k.running }
+func (k *Kubelet) Powered() bool { return k.powered }
+
+// PowerOn boots the machine and starts the kubelet. Sandboxes of before the boot are dead: each gets its DEL, and pods
+// that still exist get new ones.
+func (k *Kubelet) PowerOn() {
+	if !k.powered && !k.removed {
+		k.powered = true
+		k.Start()
+	}
+}
+
+// PowerOff stops everything at once, as a crash does: no DEL, no goodbye.
+func (k *Kubelet) PowerOff() {
+	if !k.powered {
+		return
+	}
+	k.Stop()
+	k.powered = false
+	k.deadlines = nil
+	for _, w := range k.inOrder() {
+		w.powerOff()
+	}
+}
+
+// Start starts the process; it lists its pods and goes on with the sandboxes that it finds.
+func (k *Kubelet) Start() {
+	if k.powered && !k.running {
+		k.running = true
+		k.Pods.Start()
+		k.tellAlive()
+	}
+}
+
+// Stop ends the process only. Sandboxes live on, and plugins that run finish.
+func (k *Kubelet) Stop() {
+	if !k.running {
+		return
+	}
+	k.running, k.synced = false, false
+	k.Pods.Stop()
+	for _, w := range k.inOrder() {
+		w.forget()
+	}
+	k.tellAlive()
+}
+
+func (k *Kubelet) tellAlive() {
+	if k.alive != nil {
+		k.alive()
+	}
+}
+
+// Restart stops the process for a while.
+func (k *Kubelet) Restart(down time.Duration) {
+	k.Stop()
+	k.clock.After(down, &kubeletStart{k: k, verb: "start", fn: k.Start})
+}
+
+// Reboot switches the machine off for a while.
+func (k *Kubelet) Reboot(down time.Duration) {
+	k.PowerOff()
+	k.clock.After(down, &kubeletStart{k: k, verb: "boot", fn: k.PowerOn})
+}
+
+// Remove ends the node for good: everything on it is gone, nothing is cleaned up.
+func (k *Kubelet) Remove() {
+	k.PowerOff()
+	k.removed = true
+	for _, w := range k.inOrder() {
+		w.end()
+	}
+}
+
+type kubeletStart struct {
+	k    *Kubelet
+	verb string
+	fn   func()
+}
+
+func (s *kubeletStart) AppendText(b []byte) []byte { return append(s.k.appendName(b), s.verb...) }
+func (s *kubeletStart) Fire()                      { s.fn() }
+
+// ReplaceSandbox makes a new sandbox for a pod whose old one died: DEL for the old, ADD with another container ID. An
+// error when the pod has no sandbox with an address here.
+func (k *Kubelet) ReplaceSandbox(pod Key) error {
+	for _, w := range k.inOrder() {
+		if w.pod.Key() == pod && w.current != nil && w.current.answered && !w.stopping() {
+			w.retire()
+			w.plan()
+			return nil
+		}
+	}
+	return fmt.Errorf("replace sandbox of %s on %s: no such sandbox", pod, k.node)
+}
+
+// Sandboxes yields the sandboxes that exist on the machine, in owner order.
+func (k *Kubelet) Sandboxes() iter.Seq[*Sandbox] {
+	if !k.sorted {
+		slices.SortFunc(k.sandboxes, func(a, b *Sandbox) int {
+			return cmp.Or(strings.Compare(a.Owner.Network, b.Owner.Network),
+				strings.Compare(a.Owner.ContainerID, b.Owner.ContainerID), strings.Compare(a.Owner.IfName, b.Owner.IfName))
+		})
+		k.sorted = true
+	}
+	return slices.Values(k.sandboxes)
+}
+
+// countUnsettled and countStarved keep this kubelet's counts and those of all kubelets.
+func (k *Kubelet) countUnsettled(d int) {
+	k.unsettled += d
+	k.api.unsettled += d
+}
+
+func (k *Kubelet) countStarved(d int) {
+	k.starved += d
+	k.api.starved += d
+}
+
+// Unsettled counts pods that are on their way up or down; Starved those among them that wait for an address.
+func (k *Kubelet) Unsettled() int { return k.unsettled }
+func (k *Kubelet) Starved() int   { return k.starved }
+
+// Waits tells how this node's pods waited for addresses.
+func (k *Kubelet) Waits() Waits { return k.waits }
+
+// Pending describes each unsettled pod in one line, in the order in which the kubelet met them.
+func (k *Kubelet) Pending() (lines []string) {
+	for _, w := range k.inOrder() {
+		if !w.settled {
+			lines = append(lines, string(w.appendState(k.appendName(nil))))
+		}
+	}
+	return lines
+}
+
+// Listed is called by the informer.
+func (k *Kubelet) Listed(objects []Object, _ int64) {
+	k.synced = true
+	present := make(map[string]bool, len(objects))
+	for _, o := range objects {
+		present[o.Common().UID] = true
+		k.see(o.(*Pod))
+	}
+	for _, w := range k.inOrder() {
+		if !present[w.pod.UID] {
+			w.gone = true
+		}
+		w.plan()
+	}
+}
+
+// Changed is called by the informer.
+func (k *Kubelet) Changed(c Change) {
+	pod := c.Object.(*Pod)
+	if c.Type != Deleted {
+		k.see(pod).plan()
+	} else if w := k.workers[pod.UID]; w != nil {
+		w.gone = true
+		w.plan()
+	}
+}
+
+func (k *Kubelet) see(pod *Pod) *worker {
+	w := k.workers[pod.UID]
+	if w == nil {
+		k.met++
+		w = &worker{k: k, met: k.met, settled: true}
+		k.workers[pod.UID] = w
+	}
+	w.pod = pod
+	return w
+}
+
+// inOrder lists the workers in the order in which the kubelet met their pods.
+func (k *Kubelet) inOrder() []*worker {
+	return slices.SortedFunc(maps.Values(k.workers), func(a, b *worker) int { return cmp.Compare(a.met, b.met) })
+}
+
+func (k *Kubelet) appendName(b []byte) []byte {
+	b = append(b, "kubelet "...)
+	b = append(b, k.node...)
+	return append(b, ' ')
+}
+
+// appeared and vanished keep the container runtime's list.
+func (k *Kubelet) appeared(s *Sandbox) {
+	s.exists, s.Created = true, k.clock.Now()
+	k.sandboxes = append(k.sandboxes, s)
+	k.sorted = false
+	if k.hooks.Created != nil {
+		k.hooks.Created(k.node, s)
+	}
+}
+
+func (k *Kubelet) vanished(s *Sandbox) {
+	if !s.exists {
+		return
+	}
+	s.exists = false
+	i := slices.Index(k.sandboxes, s)
+	k.sandboxes = slices.Delete(k.sandboxes, i, i+1)
+	if k.hooks.Gone != nil {
+		k.hooks.Gone(k.node, s)
+	}
+}
+
+// deadline is the end of a worker's operation, unless that has ended.
+type deadline struct {
+	at time.Duration
+	w  *worker
+	op int
+}
+
+// expect sets a deadline for a worker's present operation. Deadlines of one kubelet share one event at a time, so that
+// a thousand plugins that answer cost a few events a minute and not a thousand.
+func (k *Kubelet) expect(w *worker) {
+	k.deadlines = append(k.deadlines, deadline{k.clock.Now() + k.timeout, w, w.op})
+	k.armDeadline()
+}
+
+func (k *Kubelet) armDeadline() {
+	for len(k.deadlines) > 0 && !k.deadlines[0].open() {
+		k.deadlines = k.deadlines[1:]
+	}
+	if !k.armed && len(k.deadlines) > 0 {
+		k.armed = true
+		k.clock.After(max(0, k.deadlines[0].at-k.clock.Now()), (*deadlineCheck)(k))
+	}
+}
+
+func (d deadline) open() bool {
+	return d.w.op == d.op && (d.w.doing == doAdd || d.w.doing == doDel) && d.w.begun
+}
+
+type deadlineCheck Kubelet
+
+func (c *deadlineCheck) AppendText(b []byte) []byte {
+	return append((*Kubelet)(c).appendName(b), "checks plugins"...)
+}
+
+func (c *deadlineCheck) Fire() {
+	k := (*Kubelet)(c)
+	k.armed = false
+	now := k.clock.Now()
+	for len(k.deadlines) > 0 && k.deadlines[0].at <= now {
+		d := k.deadlines[0]
+		k.deadlines = k.deadlines[1:]
+		if d.open() {
+			d.w.timeout()
+		}
+	}
+	k.armDeadline()
+}

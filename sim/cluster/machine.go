@@ -1,0 +1,115 @@
+package cluster
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/netip"
+	"strconv"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+)
+
+// Machine is what kubelets need from the machines that they run on. Node names the machine.
+type Machine interface {
+	// CreateNetns makes an empty network namespace, RemoveNetns removes one with everything in it.
+	CreateNetns(node, path string)
+	RemoveNetns(node, path string)
+	// Add and Del run the CNI plugin. Done is called once, inside the event loop, at once or later, or never when the
+	// plugin hangs; after the kubelet's timeout it has no effect.
+	Add(node string, req CNIAdd, done func(CNIResult))
+	Del(node string, req CNIDel, done func(CNIResult))
+}
+
+// Withdrawer is a Machine that wants to know when a kubelet kills a plugin that took too long.
+type Withdrawer interface {
+	Withdraw(node string, owner ipam.Owner)
+}
+
+// CNIAdd is one ADD: a sandbox and the pod that it is for.
+type CNIAdd struct {
+	Owner ipam.Owner
+	// Netns is an absolute path.
+	Netns                         string
+	PodNamespace, PodName, PodUID string
+}
+
+// CNIDel is one DEL. Netns may be a path that no longer exists.
+type CNIDel struct {
+	Owner ipam.Owner
+	Netns string
+}
+
+// CNIResult is what the plugin printed.
+type CNIResult struct {
+	// Code is 0 for success, else the CNI error code (spec 1.1 section "Error"): 11 is "try again later".
+	Code    uint32
+	Message string
+	// Exhausted says that an ADD was refused for want of a free address.
+	Exhausted bool
+	// Addr and Gateway are a successful ADD's.
+	Addr    netip.Prefix
+	Gateway netip.Addr
+}
+
+// Sandbox is one pod sandbox as the container runtime sees it.
+type Sandbox struct {
+	Owner ipam.Owner
+	// Pod and UID are the pod's.
+	Pod Key
+	UID string
+	// Netns is the absolute path of its namespace.
+	Netns string
+	// Attempt counts the pod's sandboxes from 1.
+	Attempt int
+	// Created is when the sandbox was made.
+	Created time.Duration
+	// Addr and Gateway are what a successful ADD answered; zero before.
+	Addr    netip.Prefix
+	Gateway netip.Addr
+
+	exists   bool // its namespace and processes do
+	answered bool
+}
+
+// Exists reports that the sandbox's processes may run: it was made, and neither removed nor lost with its machine.
+func (s *Sandbox) Exists() bool { return s.exists }
+
+// netnsFolder is where containerd puts the namespaces that it makes.
+const netnsFolder = "/var/run/netns/cni-"
+
+// newSandbox names the attempt-th sandbox of a pod. The container ID has 64 hex digits, as containerd's; it and the
+// namespace's UUID follow from the pod's UID, the attempt, and life, which tells the machines and workers apart that may
+// tend the same pod one after the other.
+func newSandbox(p *Pod, life [2]int, attempt int, network, ifName string) *Sandbox {
+	var seed [96]byte
+	b := append(seed[:0], p.UID...)
+	for _, n := range [...]int{life[0], life[1], attempt} {
+		b = append(b, '/')
+		b = strconv.AppendInt(b, int64(n), 10)
+	}
+	sum := sha256.Sum256(b)
+	var id [64]byte
+	hex.Encode(id[:], sum[:])
+	path := append(make([]byte, 0, len(netnsFolder)+36), netnsFolder...)
+	path = appendUUID(path, [16]byte(sum[:16]))
+	return &Sandbox{
+		Owner: ipam.Owner{Network: network, ContainerID: string(id[:]), IfName: ifName},
+		Pod:   p.Key(), UID: p.UID, Netns: string(path), Attempt: attempt,
+	}
+}
+
+// Hooks tell the World what a container runtime does; each may be nil. They are called inside the event loop and must not
+// call the kubelet back.
+type Hooks struct {
+	// Created: the namespace exists and its ADD comes next.
+	Created func(node string, s *Sandbox)
+	// Answered: an ADD succeeded; s.Addr and s.Gateway are set.
+	Answered func(node string, s *Sandbox)
+	// Refused: an ADD failed, or (Message "timeout") was given up.
+	Refused func(node string, s *Sandbox, r CNIResult)
+	// Deleted: a DEL succeeded; repeated DELs are told too.
+	Deleted func(node string, s *Sandbox)
+	// Gone: the sandbox's processes and namespace do not exist any more.
+	Gone func(node string, s *Sandbox)
+}

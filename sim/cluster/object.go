@@ -1,0 +1,212 @@
+package cluster
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"net/netip"
+	"strconv"
+
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+)
+
+// Kind is a kind of API object.
+type Kind uint8
+
+// The kinds.
+const (
+	KindNode Kind = iota + 1
+	KindPod
+	KindConfigMap
+	kindEnd
+)
+
+var kindNames = [kindEnd]string{KindNode: "node", KindPod: "pod", KindConfigMap: "configmap"}
+
+func (k Kind) String() string { return kindNames[k] }
+
+// Meta is what every object has. An object in the API is shared by everyone who sees it and never changes: a change is a
+// new object with the same Key and UID.
+type Meta struct {
+	// Namespace is empty for nodes and configurations.
+	Namespace, Name string
+	// UID tells an object from a later one with the same name; Create sets it where it is empty.
+	UID string
+	// ResourceVersion is the API's version at the object's last change; the API sets it.
+	ResourceVersion int64
+}
+
+// Key names an object among those of its kind.
+type Key struct{ Namespace, Name string }
+
+func (k Key) String() string { return string(k.AppendText(nil)) }
+
+// AppendText appends "namespace/name", or "name" without a namespace.
+func (k Key) AppendText(b []byte) []byte {
+	if k.Namespace != "" {
+		b = append(b, k.Namespace...)
+		b = append(b, '/')
+	}
+	return append(b, k.Name...)
+}
+
+func (k Key) compare(o Key) int {
+	switch {
+	case k.Namespace < o.Namespace:
+		return -1
+	case k.Namespace > o.Namespace:
+		return 1
+	case k.Name < o.Name:
+		return -1
+	case k.Name > o.Name:
+		return 1
+	}
+	return 0
+}
+
+// Object is *Node, *Pod or *ConfigMap.
+type Object interface {
+	Kind() Kind
+	// Common is the object's Meta.
+	Common() *Meta
+}
+
+// Key is the object's namespace and name.
+func (m *Meta) Key() Key { return Key{m.Namespace, m.Name} }
+
+// Common returns m.
+func (m *Meta) Common() *Meta { return m }
+
+// Node is a Kubernetes Node.
+type Node struct {
+	Meta
+	// PodCIDRs is spec.podCIDRs, for external IPAM.
+	PodCIDRs []netip.Prefix
+	// Addresses are the InternalIP and ExternalIP addresses, in that order.
+	Addresses []netip.Addr
+	Labels    map[string]string
+	// Ready is the node's condition; the scheduler uses ready nodes only.
+	Ready bool
+
+	// seen is what AgentFeed tells of this object, made once for all its watchers.
+	seen agent.Event
+}
+
+// Kind is KindNode.
+func (*Node) Kind() Kind { return KindNode }
+
+// Phase is a pod's phase.
+type Phase uint8
+
+// Phases. A pod that is being deleted keeps its phase.
+const (
+	Waiting Phase = iota
+	Running
+)
+
+func (p Phase) String() string {
+	if p == Running {
+		return "running"
+	}
+	return "pending"
+}
+
+// Pod is a Kubernetes Pod.
+type Pod struct {
+	Meta
+	// App groups pods for MaxPerNode; it may be empty.
+	App string
+	// Node is where the pod is bound; empty until the scheduler or the creator decides. It never changes once set.
+	Node string
+	// Pinned pods stay with their node as a DaemonSet's do: they are not evicted when it is not ready.
+	Pinned bool
+	Phase  Phase
+	IP     netip.Addr
+	// Deleting is a set deletionTimestamp: the kubelet tears the pod down and removes the object.
+	Deleting bool
+	// Requests is for people; nobody interprets it.
+	Requests string
+	// MaxPerNode bounds how many pods of App may share a node; 0 and below: no bound.
+	MaxPerNode int
+}
+
+// Kind is KindPod.
+func (*Pod) Kind() Kind { return KindPod }
+
+// ConfigMap is a cluster-wide configuration object, such as the address pools.
+type ConfigMap struct {
+	Meta
+	Generation int64
+	// Value is opaque here; agent.Pools is what AgentFeed passes on. It must not change.
+	Value any
+}
+
+// Kind is KindConfigMap.
+func (*ConfigMap) Kind() Kind { return KindConfigMap }
+
+// ChangeType says what became of an object.
+type ChangeType uint8
+
+// Types of changes.
+const (
+	Added ChangeType = iota + 1
+	Modified
+	Deleted
+	// Bookmark says that there was nothing else up to its ResourceVersion; Object is nil.
+	Bookmark
+)
+
+var changeNames = [...]string{Added: "added", Modified: "modified", Deleted: "deleted", Bookmark: "bookmark"}
+
+func (t ChangeType) String() string { return changeNames[t] }
+
+// Change is one change of one object as a watcher sees it.
+type Change struct {
+	Type ChangeType
+	// Object is the new state, of a deleted object the last one.
+	Object Object
+	// ResourceVersion is that of the change.
+	ResourceVersion int64
+}
+
+// AppendText appends "added node-1 rv 7".
+func (c Change) AppendText(b []byte) []byte {
+	b = append(b, changeNames[c.Type]...)
+	b = append(b, ' ')
+	if c.Object != nil {
+		b = c.Object.Common().Key().AppendText(b)
+		b = append(b, ' ')
+	}
+	b = append(b, "rv "...)
+	return strconv.AppendInt(b, c.ResourceVersion, 10)
+}
+
+// newUID is the n-th UID of a run: as long as Kubernetes' own, the same in every run.
+func newUID(n uint64) string {
+	var raw [16]byte
+	binary.BigEndian.PutUint64(raw[:], mix(2*n))
+	binary.BigEndian.PutUint64(raw[8:], mix(2*n+1))
+	raw[6] = raw[6]&0x0f | 0x40 // version 4, RFC 9562 section 5.4
+	raw[8] = raw[8]&0x3f | 0x80
+	return string(appendUUID(make([]byte, 0, 36), raw))
+}
+
+// appendUUID appends the 8-4-4-4-12 form of RFC 9562 section 4.
+func appendUUID(b []byte, raw [16]byte) []byte {
+	from := 0
+	for _, to := range [...]int{4, 6, 8, 10, 16} {
+		if from > 0 {
+			b = append(b, '-')
+		}
+		b = hex.AppendEncode(b, raw[from:to])
+		from = to
+	}
+	return b
+}
+
+// mix is the output function of SplitMix64, a bijection: different numbers give different UIDs.
+func mix(z uint64) uint64 {
+	z = (z + 1) * 0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}

@@ -1,0 +1,62 @@
+package cluster
+
+// status is what the API should say about the pod.
+func (w *worker) status() podStatus {
+	if w.current == nil || !w.current.answered {
+		return podStatus{}
+	}
+	return podStatus{Running, w.current.Addr.Addr()}
+}
+
+// tell reports the pod's status until the API acknowledges it. A pod that loses its address is not reported: the next
+// address is.
+func (w *worker) tell() {
+	want := w.status()
+	if w.telling || w.ended || want == w.told || want == (podStatus{}) {
+		return
+	}
+	if want == (podStatus{w.pod.Phase, w.pod.IP}) {
+		w.told = want // a kubelet that restarts finds that it has been said
+		return
+	}
+	w.telling = true
+	life := w.tellLife
+	c := &podCall{api: w.k.api, verb: verbStatus, key: w.pod.Key(), uid: w.pod.UID, phase: want.phase, ip: want.ip}
+	c.done = func(err error) {
+		if w.tellLife == life {
+			w.heard(want, err)
+		}
+	}
+	c.send(w.k.at)
+}
+
+// heard takes the API's answer.
+func (w *worker) heard(sent podStatus, err error) {
+	switch err {
+	case nil:
+		w.told, w.telling, w.tellBackOff = sent, false, 0
+		w.plan() // the address may be another by now
+	case ErrNotFound, ErrConflict:
+		w.told, w.telling, w.tellBackOff = sent, false, 0 // the watch brings the end of the pod
+	default:
+		w.tellBackOff = backOff(w.tellBackOff, w.k.Config.Retry, w.k.Config.RetryMax)
+		w.k.clock.After(w.tellBackOff, &tellAgain{w, w.tellLife})
+	}
+	w.account()
+}
+
+type tellAgain struct {
+	w    *worker
+	life int
+}
+
+func (t *tellAgain) AppendText(b []byte) []byte {
+	return t.w.pod.Key().AppendText(append(t.w.k.appendName(b), "repeats status "...))
+}
+
+func (t *tellAgain) Fire() {
+	if t.w.tellLife == t.life {
+		t.w.telling = false
+		t.w.plan()
+	}
+}

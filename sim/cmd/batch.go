@@ -1,0 +1,128 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// task is one run to be done.
+type task struct {
+	s    *scenarios.Scenario
+	seed uint64
+}
+
+// batch does runs, several at a time, and tells them in their order.
+type batch struct {
+	world string
+	run   RunFunc
+	laws  []scenarios.Law
+	jobs  int
+	tasks []task
+	// events keeps event lines, nil for none.
+	events *eventFile
+}
+
+// done is one finished run: its result, and its event lines on their way to the log.
+type done struct {
+	result scenarios.Result
+	events *eventPart
+	err    error
+	// left is false for a run that an interrupt ended or kept from starting.
+	left bool
+}
+
+func (b *batch) names() []string {
+	names := make([]string, len(b.tasks))
+	for i, t := range b.tasks {
+		names[i] = t.s.Name
+	}
+	return names
+}
+
+// do runs every task. Each result is told to text, when not nil, as soon as it and all before it are there. An interrupt
+// returns what was finished with the context's error.
+func (b *batch) do(ctx context.Context, notes io.Writer, text TextReport) ([]scenarios.Result, error) {
+	slots := make([]chan done, len(b.tasks))
+	for i := range slots {
+		slots[i] = make(chan done, 1)
+	}
+	p := startProgress(notes, len(b.tasks))
+	defer p.stop()
+	next := make(chan int)
+	var workers sync.WaitGroup
+	for range min(b.jobs, len(b.tasks)) {
+		workers.Go(func() {
+			for i := range next {
+				slots[i] <- b.one(ctx, b.tasks[i], p)
+			}
+		})
+	}
+	go func() {
+		for i := range b.tasks {
+			next <- i
+		}
+		close(next)
+	}()
+	defer workers.Wait()
+	var results []scenarios.Result
+	var firstErr error
+	for _, slot := range slots {
+		d := <-slot
+		if err := b.events.take(d.events); err != nil && firstErr == nil {
+			firstErr = exit{exitUsage, fmt.Errorf("keep event lines: %w", err)}
+		}
+		if !d.left {
+			continue
+		}
+		results = append(results, d.result)
+		if text != nil {
+			p.hide()
+			text.Add(d.result)
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return results, exit{exitInterrupted, err}
+	}
+	return results, firstErr
+}
+
+// one does one run. A scenario that cannot be started is a result, too: it could not be judged.
+func (b *batch) one(ctx context.Context, t task, p *progress) done {
+	if ctx.Err() != nil {
+		return done{}
+	}
+	o := RunOptions{Seed: t.seed, Laws: b.laws, Replay: replayOf(t.s, b.world, t.seed)}
+	part, err := b.events.part(t.s.Name, b.world, t.seed)
+	if err != nil {
+		return done{result: failedStart(t, b.world, o, err), left: true}
+	}
+	if part != nil {
+		o.Events = part.event
+	}
+	p.begin(t.s.Name)
+	defer p.end(t.s.Name)
+	started := time.Now()
+	result, err := b.run(ctx, t.s, o)
+	if err != nil {
+		result = failedStart(t, b.world, o, err)
+		result.WallSeconds = time.Since(started).Seconds()
+	}
+	return done{result: result, events: part, left: ctx.Err() == nil}
+}
+
+func failedStart(t task, world string, o RunOptions, err error) scenarios.Result {
+	return scenarios.Result{Scenario: t.s.Name, Goal: t.s.Goal, File: t.s.File, Labels: t.s.Labels, World: world, Seed: t.seed,
+		Verdict: scenarios.Error, Error: firstLine(err.Error()), Replay: o.Replay}
+}
+
+// sortResults orders results by seed; equal seeds keep their order.
+func sortResults(results []scenarios.Result) {
+	slices.SortStableFunc(results, func(a, b scenarios.Result) int { return cmp.Compare(a.Seed, b.Seed) })
+}

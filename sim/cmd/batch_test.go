@@ -1,0 +1,233 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// fakeReports writes the least that tells tests what was written.
+func fakeReports() Reports {
+	return Reports{
+		Text:       func(w io.Writer, _ []string) TextReport { return fakeText{w} },
+		JSON:       func(w io.Writer, s Session) error { return json.NewEncoder(w).Encode(s.Results) },
+		EventsFile: "events.jsonl",
+		Events:     func(w io.Writer) EventLog { return &fakeLog{w} },
+		Folder: func(dir string, s Session) error {
+			text, err := json.Marshal(s.Results)
+			if err != nil {
+				return err
+			}
+			return errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, "result.json"), text, 0o644))
+		},
+	}
+}
+
+type fakeText struct{ w io.Writer }
+
+func (f fakeText) Add(r scenarios.Result) { fmt.Fprintln(f.w, r.Verdict, r.Scenario, r.Seed, r.Error) }
+func (f fakeText) Close() error           { return nil }
+
+type fakeLog struct{ w io.Writer }
+
+func (f *fakeLog) Begin(scenario, _ string, seed uint64) { fmt.Fprintln(f.w, "run", scenario, seed) }
+func (f *fakeLog) Flush() error                          { return nil }
+func (f *fakeLog) Event(seq int64, _ time.Duration, line []byte) {
+	fmt.Fprintf(f.w, "%d %s\n", seq, line)
+}
+
+// config is a program with one world, which run makes, and a catalogue of three.
+func config(run RunFunc) Config {
+	return Config{
+		Version: "test", Worlds: map[string]RunFunc{"sim": run}, Reports: fakeReports(),
+		Laws: func() []scenarios.Law { return []scenarios.Law{{Name: "one-owner"}} },
+		Catalog: func() ([]*scenarios.Scenario, error) {
+			var list []*scenarios.Scenario
+			for i, name := range []string{"first", "second", "third"} {
+				s := scenarios.Default()
+				s.Name, s.Seeds = name, i+1
+				list = append(list, &s)
+			}
+			return list, nil
+		},
+	}
+}
+
+func result(s *scenarios.Scenario, o RunOptions, v scenarios.Verdict) scenarios.Result {
+	return scenarios.Result{Scenario: s.Name, World: "sim", Seed: o.Seed, Verdict: v, Digest: "d", Replay: o.Replay}
+}
+
+func execute(t *testing.T, ctx context.Context, c Config, line ...string) (code int, out, errOut string) {
+	t.Helper()
+	t.Cleanup(func() { goleak.VerifyNone(t) })
+	var o, e bytes.Buffer
+	code = Execute(ctx, c, line, &o, &e)
+	return code, o.String(), e.String()
+}
+
+// TestRunKeepsOrder goal: verdict lines and event lines come in the order asked for, however runs overlap. Method: the
+// earlier a run, the longer it takes.
+func TestRunKeepsOrder(t *testing.T) {
+	var started atomic.Int64
+	c := config(func(_ context.Context, s *scenarios.Scenario, o RunOptions) (scenarios.Result, error) {
+		time.Sleep(time.Duration(8-started.Add(1)) * 3 * time.Millisecond)
+		o.Events(1, 0, []byte("node-1 starts "+s.Name))
+		o.Events(2, 0, []byte("node-1 call something"))
+		return result(s, o, scenarios.Pass), nil
+	})
+	dir := filepath.Join(t.TempDir(), "out")
+	code, out, errOut := execute(t, t.Context(), c, "run", "--catalog", "--jobs", "3", "--out", dir)
+	if want := "pass first 1 \npass second 1 \npass second 2 \npass third 1 \npass third 2 \npass third 3 \n"; out != want || code != 0 {
+		t.Errorf("code %d, printed\n%s%s", code, out, errOut)
+	}
+	events, err := os.ReadFile(filepath.Join(dir, "events.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := ""
+	for _, run := range []string{"first 1", "second 1", "second 2", "third 1", "third 2", "third 3"} {
+		name, _, _ := strings.Cut(run, " ")
+		want += "run " + run + "\n1 node-1 starts " + name + "\n"
+	}
+	if string(events) != want {
+		t.Errorf("events.jsonl holds\n%s", events)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// TestExitCodes goal: the exit code tells a broken law from bad input from what cannot run here. Method: a table of what
+// the three runs of a catalogue end with.
+func TestExitCodes(t *testing.T) {
+	cases := map[string]struct {
+		end  func(r *scenarios.Result) error
+		code int
+	}{
+		"all hold":           {func(*scenarios.Result) error { return nil }, 0},
+		"a law is broken":    {func(r *scenarios.Result) error { r.Verdict = scenarios.Fail; return nil }, 1},
+		"cannot be judged":   {func(r *scenarios.Result) error { r.Verdict = scenarios.Error; return nil }, 2},
+		"cannot be started":  {func(*scenarios.Result) error { return errors.New("no room\nat all") }, 2},
+		"unsupported action": {func(r *scenarios.Result) error { r.Verdict, r.Unsupported = scenarios.Error, []string{"x"}; return nil }, 3},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := config(func(_ context.Context, s *scenarios.Scenario, o RunOptions) (scenarios.Result, error) {
+				r := result(s, o, scenarios.Pass)
+				var err error
+				if s.Name == "second" {
+					err = tc.end(&r)
+				}
+				return r, err
+			})
+			if code, out, errOut := execute(t, t.Context(), c, "run", "--catalog", "--seed", "9"); code != tc.code {
+				t.Errorf("code %d, want %d\n%s%s", code, tc.code, out, errOut)
+			}
+		})
+	}
+}
+
+// TestInterrupt goal: an interrupt keeps what was finished, says so and ends with 130. Method: the second run interrupts.
+func TestInterrupt(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	c := config(func(ctx context.Context, s *scenarios.Scenario, o RunOptions) (scenarios.Result, error) {
+		if s.Name == "second" {
+			interrupt()
+			return result(s, o, scenarios.Error), ctx.Err()
+		}
+		return result(s, o, scenarios.Pass), nil
+	})
+	dir := t.TempDir()
+	code, out, errOut := execute(t, ctx, c, "run", "--catalog", "--jobs", "1", "--out", dir)
+	if code != 130 || out != "pass first 1 \n" || errOut != "vppdrill: interrupted\n" {
+		t.Errorf("code %d, printed\n%s%s", code, out, errOut)
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "result.json")); err != nil || strings.Count(string(text), "verdict") != 1 {
+		t.Errorf("result.json: %s %v", text, err)
+	}
+}
+
+// TestVerify goal: --verify notices a run that is not the same on one and on several processors. Method: a world that
+// looks at GOMAXPROCS.
+func TestVerify(t *testing.T) {
+	before := runtime.GOMAXPROCS(0)
+	for _, same := range []bool{true, false} {
+		c := config(func(_ context.Context, s *scenarios.Scenario, o RunOptions) (scenarios.Result, error) {
+			r := result(s, o, scenarios.Pass)
+			if !same && s.Name == "second" {
+				r.Digest = fmt.Sprint(runtime.GOMAXPROCS(0))
+			}
+			return r, nil
+		})
+		code, out, _ := execute(t, t.Context(), c, "run", "--catalog", "--verify", "--seed", "1")
+		if differs := strings.Contains(out, "error second 1 two runs of one seed differ"); differs == same || (code == 0) != same {
+			t.Errorf("same=%v: code %d, printed\n%s", same, code, out)
+		}
+	}
+	if now := runtime.GOMAXPROCS(0); now != before {
+		t.Errorf("GOMAXPROCS is %d after, was %d", now, before)
+	}
+}
+
+// TestExplore goal: of each kind of failure the lowest seed is told, with how often it happened. Method: a world that
+// fails by the seed's arithmetic, explored by several workers.
+func TestExplore(t *testing.T) {
+	c := config(func(_ context.Context, s *scenarios.Scenario, o RunOptions) (scenarios.Result, error) {
+		r := result(s, o, scenarios.Pass)
+		if o.Seed%10 == 7 {
+			r.Verdict, r.Failure = scenarios.Fail, &scenarios.Failure{Law: "one-owner"}
+		}
+		if o.Seed%25 == 3 {
+			r.Verdict, r.Failure = scenarios.Fail, &scenarios.Failure{Law: "reachable"}
+		}
+		return r, nil
+	})
+	c.Explorer.Shrink = func(_ context.Context, _ *scenarios.Scenario, r scenarios.Result, _ []scenarios.Law) ([]byte, error) {
+		return fmt.Appendf(nil, "%s %d", r.Failure.Law, r.Seed), nil
+	}
+	dir := t.TempDir()
+	code, out, errOut := execute(t, t.Context(), c, "explore", "first", "--seeds", "100", "--jobs", "4", "--out", dir)
+	if code != 1 || !strings.HasPrefix(out, "fail first 3 \nfail first 7 \n100 seeds in ") || !strings.Contains(out, "; reachable in 4; one-owner in 10\n") {
+		t.Errorf("code %d, printed\n%s%s", code, out, errOut)
+	}
+	for law, want := range map[string]string{"one-owner": "one-owner 7", "reachable": "reachable 3"} {
+		if got, err := os.ReadFile(filepath.Join(dir, law+".capsule")); err != nil || string(got) != want {
+			t.Errorf("capsule %s holds %q (%v)", law, got, err)
+		}
+	}
+	if code, out, _ := execute(t, t.Context(), c, "explore", "first", "--from", "20", "--for", "20ms"); code == 2 || !strings.Contains(out, "seeds/s") {
+		t.Errorf("by time: code %d, printed\n%s", code, out)
+	}
+}
+
+// TestNotable goal: lines that tell how are left out, lines that tell what stay. Method: a table.
+func TestNotable(t *testing.T) {
+	for line, want := range map[string]bool{"node-1 call x": false, "node-1 wake": false, "node-1 caller": true, "link a>b list": false, "heal": true, "node-1 restart-vpp": true} {
+		if notable([]byte(line)) != want {
+			t.Errorf("%q: notable is %v", line, !want)
+		}
+	}
+}
+
+// TestReplayCommands goal: the replay command is one that a shell runs as meant. Method: awkward file names.
+func TestReplayCommands(t *testing.T) {
+	for name, want := range map[string]string{"a/b-c.yaml": "a/b-c.yaml", "it's here.yaml": `'it'\''s here.yaml'`, "": "''", "$(x)": "'$(x)'"} {
+		if got := quote(name); got != want {
+			t.Errorf("quote(%q) = %s, want %s", name, got, want)
+		}
+	}
+}

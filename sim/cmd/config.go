@@ -1,0 +1,87 @@
+package cmd
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// Config is what main puts together: worlds that run scenarios, and formats that tell of them.
+type Config struct {
+	// Version is the program's version, as `vppdrill version` prints it.
+	Version string
+	// Worlds are where scenarios can happen, by name.
+	Worlds map[string]RunFunc
+	// Catalog returns the scenarios that come with the program, in order of file names.
+	Catalog func() ([]*scenarios.Scenario, error)
+	// Laws are all laws; a scenario selects among them.
+	Laws func() []scenarios.Law
+	// Reports writes and reads what is left of a run.
+	Reports Reports
+	// Explorer finds and shrinks failures and replays them; its functions may be nil in a build without it.
+	Explorer Explorer
+}
+
+// RunFunc runs one scenario in one world. An error means that the scenario could not be started there; what happens
+// while it runs is in the Result.
+type RunFunc func(ctx context.Context, s *scenarios.Scenario, o RunOptions) (scenarios.Result, error)
+
+// RunOptions are what a run may choose beside its scenario.
+type RunOptions struct {
+	Seed uint64
+	Laws []scenarios.Law
+	// Events, where set, sees every event's line, which is valid only during the call.
+	Events func(seq int64, at time.Duration, line []byte)
+	// OnMark, where set, is told each mark of the timeline when it starts.
+	OnMark func(scenarios.Mark)
+	// Replay is the command that shows this run again.
+	Replay string
+}
+
+// Explorer is what explore and replay need beside plain runs.
+type Explorer struct {
+	// Shrink makes the smallest capsule it can of a failure: bytes that Replay takes back.
+	Shrink func(ctx context.Context, s *scenarios.Scenario, failure scenarios.Result, laws []scenarios.Law) ([]byte, error)
+	// Replay runs a capsule again, up to and with event until when that is above 0. It refuses a capsule of another version.
+	Replay func(ctx context.Context, capsule []byte, until int64, o RunOptions) (scenarios.Result, error)
+}
+
+// Session is everything that one command's run leaves behind, as reports are made of it.
+type Session struct {
+	Version     string
+	Command     string
+	Started     time.Time
+	WallSeconds float64
+	Results     []scenarios.Result
+}
+
+// Reports are the formats of finished runs.
+type Reports struct {
+	// Text starts verdict lines for scenarios of these names.
+	Text func(w io.Writer, names []string) TextReport
+	// JSON writes result.json's content.
+	JSON func(w io.Writer, s Session) error
+	// Folder writes the report's files into a folder.
+	Folder func(dir string, s Session) error
+	// Again writes the report's files again from the result.json in a folder and returns its runs.
+	Again func(dir string) ([]scenarios.Result, error)
+	// Events starts a log of event lines.
+	Events func(w io.Writer) EventLog
+	// EventsFile is that log's name in the folder.
+	EventsFile string
+}
+
+// TextReport tells runs as verdict lines.
+type TextReport interface {
+	Add(scenarios.Result)
+	Close() error
+}
+
+// EventLog keeps event lines. Its first error is told by Flush.
+type EventLog interface {
+	Begin(scenario, world string, seed uint64)
+	Event(seq int64, at time.Duration, line []byte)
+	Flush() error
+}

@@ -1,0 +1,99 @@
+package cmd
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Routine words tell how something was done, a hundred times a second, and not what was done. `--events notable` leaves
+// out the lines that begin with one of routine, or have one of routineOn behind a node's name.
+var (
+	routine   = [][]byte{[]byte("link"), []byte("watch"), []byte("scheduler"), []byte("informer")}
+	routineOn = [][]byte{[]byte("call"), []byte("wake"), []byte("synced"), []byte("answer")}
+)
+
+// eventFile is events.jsonl of one command, put together from the parts of its runs.
+type eventFile struct {
+	reports Reports
+	dir     string
+	all     bool
+	file    *os.File
+}
+
+// openEvents starts the file in a folder, which is made when absent.
+func openEvents(r Reports, dir string, all bool) (*eventFile, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("make the report's folder: %w", err)
+	}
+	f, err := os.Create(filepath.Join(dir, r.EventsFile))
+	if err != nil {
+		return nil, err
+	}
+	return &eventFile{reports: r, dir: dir, all: all, file: f}, nil
+}
+
+// eventPart is the lines of one run. They wait in a file of their own, because runs overlap and lines may be many.
+type eventPart struct {
+	file *os.File
+	log  EventLog
+	all  bool
+}
+
+// part starts one run's lines; nil when no lines are kept.
+func (e *eventFile) part(scenario, world string, seed uint64) (*eventPart, error) {
+	if e == nil {
+		return nil, nil
+	}
+	f, err := os.CreateTemp(e.dir, ".events-*")
+	if err != nil {
+		return nil, err
+	}
+	p := &eventPart{file: f, log: e.reports.Events(f), all: e.all}
+	p.log.Begin(scenario, world, seed)
+	return p, nil
+}
+
+func (p *eventPart) event(seq int64, at time.Duration, line []byte) {
+	if p.all || notable(line) {
+		p.log.Event(seq, at, line)
+	}
+}
+
+// notable reports whether a line tells what happened rather than how.
+func notable(line []byte) bool {
+	first, rest, _ := bytes.Cut(line, []byte{' '})
+	second, _, _ := bytes.Cut(rest, []byte{' '})
+	return !isOne(routine, first) && !isOne(routineOn, second)
+}
+
+func isOne(words [][]byte, word []byte) bool {
+	for _, w := range words {
+		if bytes.Equal(w, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// take appends a finished run's lines and removes their waiting place.
+func (e *eventFile) take(p *eventPart) error {
+	if e == nil || p == nil {
+		return nil
+	}
+	defer func() { _ = os.Remove(p.file.Name()) }() // a leftover is only untidy
+	err := p.log.Flush()
+	if err == nil {
+		_, err = p.file.Seek(0, io.SeekStart)
+	}
+	if err == nil {
+		_, err = io.Copy(e.file, p.file)
+	}
+	return errors.Join(err, p.file.Close())
+}
+
+func (e *eventFile) close() error { return e.file.Close() }

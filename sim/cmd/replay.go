@@ -1,0 +1,75 @@
+package cmd
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+func replayCommand(c Config) *cobra.Command {
+	var until int64
+	format := "text"
+	cmd := &cobra.Command{
+		Use:   "replay CAPSULE",
+		Short: "Show the failure in a capsule again, event by event if asked",
+		Long: `Run the failure that explore put into a capsule again. With --until the event lines up to that event are printed before
+the verdict. A capsule of another version is refused, because its events would be others.`,
+		Example: `  vppdrill replay out/one-owner.capsule
+  vppdrill replay out/one-owner.capsule --until 31244`,
+		Args: args(1, 1, "one capsule"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := oneOf("--format", format, "text", "json"); err != nil {
+				return err
+			}
+			if until < 0 {
+				return usagef("replay: --until %d: events count from 1", until)
+			}
+			if c.Explorer.Replay == nil {
+				return exit{exitCannotRun, errors.New("this build cannot replay capsules")}
+			}
+			return replayCapsule(cmd, c, args[0], until, format)
+		},
+	}
+	cmd.Flags().Int64Var(&until, "until", 0, "print event lines and stop after this event; 0 prints none and goes to the end")
+	cmd.Flags().StringVar(&format, "format", format, "what to print: text or json")
+	return cmd
+}
+
+func replayCapsule(cmd *cobra.Command, c Config, name string, until int64, format string) error {
+	capsule, err := os.ReadFile(name)
+	if err != nil {
+		return exit{exitUsage, err}
+	}
+	o := RunOptions{Laws: c.Laws(), Replay: "vppdrill replay " + quote(name)}
+	lines := bufio.NewWriter(cmd.OutOrStdout())
+	if until > 0 {
+		o.Events = func(seq int64, at time.Duration, line []byte) {
+			if seq <= until {
+				fmt.Fprintf(lines, "%d %s %s\n", seq, scenarios.FormatDuration(at), line)
+			}
+		}
+	}
+	started := time.Now()
+	r, err := c.Explorer.Replay(cmd.Context(), capsule, until, o)
+	if flushErr := lines.Flush(); flushErr != nil {
+		return exit{exitUsage, flushErr}
+	}
+	if err != nil {
+		return exit{exitUsage, err}
+	}
+	if format == "json" {
+		err = c.Reports.JSON(cmd.OutOrStdout(), Session{Version: c.Version, Command: commandLine(cmd), Started: started,
+			WallSeconds: time.Since(started).Seconds(), Results: []scenarios.Result{r}})
+	} else {
+		text := c.Reports.Text(cmd.OutOrStdout(), []string{r.Scenario})
+		text.Add(r)
+		err = text.Close()
+	}
+	return errors.Join(err, verdictOf([]scenarios.Result{r}))
+}

@@ -1,0 +1,50 @@
+package cmd
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+)
+
+func reportCommand(c Config) *cobra.Command {
+	format := "text"
+	cmd := &cobra.Command{
+		Use:   "report DIR",
+		Short: "Write junit.xml and report.html again from a folder's result.json",
+		Long: `Write junit.xml and report.html again from the result.json that an earlier run left in DIR, and print its verdict lines.
+The exit code is that of the earlier run.`,
+		Example: "  vppdrill report out",
+		Args:    args(1, 1, "the folder of an earlier run"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := oneOf("--format", format, "text", "json"); err != nil {
+				return err
+			}
+			results, err := c.Reports.Again(args[0])
+			if err != nil {
+				return exit{exitUsage, err}
+			}
+			if format == "json" {
+				if err := c.Reports.JSON(cmd.OutOrStdout(), Session{Version: c.Version, Results: results}); err != nil {
+					return err
+				}
+				return verdictOf(results)
+			}
+			names := make([]string, len(results))
+			for i, r := range results {
+				names[i] = r.Scenario
+			}
+			text := c.Reports.Text(cmd.OutOrStdout(), names)
+			for _, r := range results {
+				text.Add(r)
+			}
+			if err := text.Close(); err != nil {
+				return err
+			}
+			fmt.Fprintln(cmd.ErrOrStderr(), "vppdrill: wrote "+filepath.Join(args[0], "report.html"))
+			return verdictOf(results)
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", format, "what to print: text or json")
+	return cmd
+}

@@ -1,0 +1,282 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// labWorlds are worlds of real processes. A build without one says that it cannot run here instead of not knowing it.
+var labWorlds = []string{"netns", "container", "kind"}
+
+// runFlags are the flags of `vppdrill run`.
+type runFlags struct {
+	catalog bool
+	world   string
+	seed    uint64
+	seeded  bool
+	out     string
+	verify  bool
+	events  string
+	format  string
+	jobs    int
+}
+
+func runCommand(c Config) *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run FILE… | --catalog",
+		Short: "Run scenarios, judge them and say how to see a failure again",
+		Long: `Run scenarios, one verdict line each. FILE is a scenario file or the name of a scenario of the catalogue.
+Without --seed a scenario runs with as many seeds as it asks for, from 1 on.`,
+		Example: `  vppdrill run --catalog --out out
+  vppdrill run my-scenario.yaml --seed 7 --events all --out out
+  vppdrill run --catalog --verify`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if f.catalog == (len(args) > 0) {
+				return usagef("run wants scenario files or --catalog; see vppdrill run --help")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.seeded = cmd.Flags().Changed("seed")
+			return runScenarios(cmd, c, f, args)
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&f.catalog, "catalog", false, "run every scenario of the catalogue")
+	flags.StringVar(&f.world, "world", "sim", "where it happens: sim, netns, container or kind")
+	flags.Uint64Var(&f.seed, "seed", 1, "run this seed only")
+	flags.StringVar(&f.out, "out", "", "folder for result.json, junit.xml, report.html and events.jsonl")
+	flags.BoolVar(&f.verify, "verify", false, "run everything twice, on one and on several processors, and compare")
+	flags.StringVar(&f.events, "events", "notable", "event lines to keep in --out: all, notable or none")
+	flags.StringVar(&f.format, "format", "text", "what to print: text or json")
+	flags.IntVar(&f.jobs, "jobs", runtime.GOMAXPROCS(0), "runs at the same time")
+	return cmd
+}
+
+// check refuses bad values before anything is written.
+func (f runFlags) check() error {
+	if f.jobs < 1 {
+		return usagef("--jobs %d: at least 1 run at a time", f.jobs)
+	}
+	return errors.Join(oneOf("--events", f.events, "all", "notable", "none"), oneOf("--format", f.format, "text", "json"),
+		oneOf("--world", f.world, append([]string{"sim"}, labWorlds...)...))
+}
+
+// world finds a world's RunFunc.
+func (c Config) world(name string) (RunFunc, error) {
+	if run := c.Worlds[name]; run != nil {
+		return run, nil
+	}
+	return nil, exit{exitCannotRun, fmt.Errorf("world %s cannot run here: this build does not have it", name)}
+}
+
+func runScenarios(cmd *cobra.Command, c Config, f runFlags, files []string) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	list, err := c.load(f.catalog, files)
+	if err != nil {
+		return err
+	}
+	run, err := c.world(f.world)
+	if err != nil {
+		return err
+	}
+	b := &batch{world: f.world, run: run, laws: c.Laws(), jobs: f.jobs}
+	for _, s := range list {
+		b.tasks = append(b.tasks, f.tasks(s)...)
+	}
+	if f.verify {
+		b.run, b.jobs = verified(run), 1 // the number of processors is the process's, so runs cannot share it
+	}
+	started := time.Now()
+	if f.out != "" && f.events != "none" {
+		if b.events, err = openEvents(c.Reports, f.out, f.events == "all"); err != nil {
+			return exit{exitUsage, err}
+		}
+	}
+	var text TextReport
+	if f.format == "text" {
+		text = c.Reports.Text(cmd.OutOrStdout(), b.names())
+	}
+	results, runErr := b.do(cmd.Context(), cmd.ErrOrStderr(), text)
+	session := Session{Version: c.Version, Command: commandLine(cmd), Started: started, WallSeconds: time.Since(started).Seconds(), Results: results}
+	if err := finish(cmd.OutOrStdout(), c.Reports, f, session, text, b.events); err != nil {
+		return exit{exitUsage, err}
+	}
+	return errors.Join(runErr, verdictOf(results))
+}
+
+// tasks are the runs that one scenario asks for.
+func (f runFlags) tasks(s *scenarios.Scenario) []task {
+	if f.seeded {
+		return []task{{s, f.seed}}
+	}
+	var out []task
+	for seed := range max(s.Seeds, 1) {
+		out = append(out, task{s, uint64(seed) + 1})
+	}
+	return out
+}
+
+// finish writes everything that comes after the last verdict line.
+func finish(out io.Writer, r Reports, f runFlags, s Session, text TextReport, events *eventFile) error {
+	var errs []error
+	if text != nil {
+		errs = append(errs, text.Close())
+	} else {
+		errs = append(errs, r.JSON(out, s))
+	}
+	if events != nil {
+		errs = append(errs, events.close())
+	}
+	if f.out != "" {
+		errs = append(errs, r.Folder(f.out, s))
+	}
+	return errors.Join(errs...)
+}
+
+// verdictOf turns results into an exit code: a broken law before a run that could not be judged.
+func verdictOf(results []scenarios.Result) error {
+	code := exitHeld
+	for _, r := range results {
+		switch {
+		case r.Verdict == scenarios.Fail:
+			return exit{code: exitBroken}
+		case r.Verdict == scenarios.Error && len(r.Unsupported) > 0 && code == exitHeld:
+			code = exitCannotRun
+		case r.Verdict != scenarios.Pass:
+			code = exitUsage
+		}
+	}
+	if code != exitHeld {
+		return exit{code: code}
+	}
+	return nil
+}
+
+// load reads scenario files, or finds them in the catalogue: all of them, or those whose name is no file.
+func (c Config) load(catalog bool, files []string) ([]*scenarios.Scenario, error) {
+	var all []*scenarios.Scenario
+	if c.Catalog != nil {
+		var err error
+		if all, err = c.Catalog(); err != nil {
+			return nil, exit{exitUsage, err}
+		}
+	}
+	if catalog {
+		if len(all) == 0 {
+			return nil, exit{exitCannotRun, errors.New("this build has no catalogue")}
+		}
+		return all, nil
+	}
+	var list []*scenarios.Scenario
+	for _, name := range files {
+		s, err := scenarios.Load(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			s, err = fromCatalog(all, name)
+		}
+		if err != nil {
+			return nil, exit{exitUsage, err}
+		}
+		if _, err := s.SelectLaws(c.Laws()); err != nil {
+			return nil, exit{exitUsage, err}
+		}
+		list = append(list, s)
+	}
+	return list, nil
+}
+
+func fromCatalog(all []*scenarios.Scenario, name string) (*scenarios.Scenario, error) {
+	var names []string
+	for _, s := range all {
+		if s.Name == name {
+			return s, nil
+		}
+		names = append(names, s.Name)
+	}
+	hint := ""
+	if near := scenarios.Nearest(name, names); near != "" {
+		hint = fmt.Sprintf("; did you mean %q?", near)
+	}
+	return nil, fmt.Errorf("%s: no such file, and no scenario of the catalogue is called so%s", name, hint)
+}
+
+// replayOf is the command that shows one run again: by file where there is one, else by its name in the catalogue.
+func replayOf(s *scenarios.Scenario, world string, seed uint64) string {
+	what := s.Name
+	if s.File != "" {
+		if _, err := os.Stat(s.File); err == nil {
+			what = s.File
+		}
+	}
+	words := []string{"vppdrill run", quote(what)}
+	if world != "sim" {
+		words = append(words, "--world", world)
+	}
+	return strings.Join(append(words, "--seed", strconv.FormatUint(seed, 10)), " ")
+}
+
+// quote makes a shell word of a file's name.
+func quote(word string) string {
+	if word != "" && strings.IndexFunc(word, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./+:@", r))
+	}) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// commandLine is the command as it was typed, for the report.
+func commandLine(cmd *cobra.Command) string {
+	words := strings.Fields(cmd.CommandPath())
+	words = append(words, cmd.Flags().Args()...)
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Value.Type() == "bool" {
+			words = append(words, "--"+f.Name)
+			return
+		}
+		words = append(words, "--"+f.Name, quote(f.Value.String()))
+	})
+	return strings.Join(words, " ")
+}
+
+// verified runs everything twice, on one processor and on all, and turns any difference into an error: promise 1 of
+// ARCHITECTURE.md.
+func verified(run RunFunc) RunFunc {
+	return func(ctx context.Context, s *scenarios.Scenario, o RunOptions) (scenarios.Result, error) {
+		many := max(runtime.NumCPU(), 2)
+		before := runtime.GOMAXPROCS(1)
+		defer runtime.GOMAXPROCS(before)
+		first, err := run(ctx, s, o)
+		if err != nil {
+			return first, err
+		}
+		runtime.GOMAXPROCS(many)
+		o.Events, o.OnMark = nil, nil
+		second, err := run(ctx, s, o)
+		if err != nil {
+			return first, err
+		}
+		if first.Digest != second.Digest || first.Events != second.Events || first.Verdict != second.Verdict {
+			first.Verdict = scenarios.Error
+			first.Error = fmt.Sprintf("two runs of one seed differ: %d events, digest %s on 1 processor; %d events, digest %s on %d",
+				first.Events, first.Digest, second.Events, second.Digest, many)
+		}
+		return first, nil
+	}
+}

@@ -1,0 +1,62 @@
+package cmd
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+func versionCommand(c Config) *cobra.Command {
+	format := "text"
+	cmd := &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version, which a replay must match",
+		Example: "  vppdrill version --format json",
+		Args:    args(0, 0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := oneOf("--format", format, "text", "json"); err != nil {
+				return err
+			}
+			v := struct {
+				Version  string `json:"version"`
+				Go       string `json:"go"`
+				Platform string `json:"platform"`
+			}{c.Version, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+			if format == "json" {
+				return json.NewEncoder(cmd.OutOrStdout()).Encode(v)
+			}
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "vppdrill %s (%s, %s)\n", v.Version, v.Go, v.Platform)
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", format, "what to print: text or json")
+	return cmd
+}
+
+// Version is the version that the Go toolchain recorded in this program: a release, or the revision that it was built
+// from, or "devel" where neither is known.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "devel"
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return v
+	}
+	revision, dirty := "", ""
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			revision = s.Value[:min(len(s.Value), 12)]
+		case s.Key == "vcs.modified" && s.Value == "true":
+			dirty = "-dirty"
+		}
+	}
+	if revision == "" {
+		return "devel"
+	}
+	return "devel-" + revision + dirty
+}

@@ -1,0 +1,247 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/sim/cluster"
+	"github.com/vppdrill/vppdrill/sim/fault"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/mode"
+)
+
+// poolsName is the configuration object that holds the address ranges.
+const poolsName = "pools"
+
+// configure turns a scenario's configuration into an agent's and into the ranges that the cluster starts with.
+func configure(s *scenarios.Scenario) (agent.Config, agent.Pools, error) {
+	pools, err := poolsFor(s.Config.IPAM)
+	if err != nil {
+		return agent.Config{}, agent.Pools{}, err
+	}
+	wiring := s.Config.Wiring
+	cfg := agent.Config{
+		TCPChecksumOffloadDisabled: true, TCPstackDisabled: true,
+		UseL2Interconnect: wiring.Node == scenarios.NodeL2, UseTAPInterfaces: wiring.Pod == scenarios.PodTAP,
+		MTUSize: wiring.MTU, MainVRFID: wiring.MainVRF, PodVRFID: wiring.PodVRF,
+		HostInterconnect: agent.HostInterconnect(wiring.Host), NodeIDQuarantine: s.Config.Agent.NodeIDQuarantine,
+		NodeName: "any",
+	}
+	probe := cfg
+	probe.ApplyDefaults()
+	if err := probe.Validate(); err != nil {
+		return cfg, agent.Pools{}, fmt.Errorf("config: %w", err)
+	}
+	return cfg, pools, nil
+}
+
+// poolsFor resolves a scenario's address plan as an agent would.
+func poolsFor(c scenarios.IPAM) (agent.Pools, error) {
+	cfg := agent.Config{IPAMConfig: c.Contiv()}
+	pools, _, err := cfg.Pools()
+	return pools, err
+}
+
+// build makes the control plane and the machines at the start.
+func (w *World) build() error {
+	w.wiring = w.agentConfig.Mode()
+	w.cluster = cluster.New(cluster.Config{
+		Clock: w.eng, Machine: runtime{w}, Hooks: w.hooks(),
+		Scheduler: cluster.SchedulerConfig{MaxPods: w.s.Topology.MaxPodsPerNode},
+	})
+	w.net, w.api, w.store = w.cluster.Net, w.cluster.API, w.cluster.Store
+	if err := w.api.SetConfigMap(poolsName, w.pools); err != nil {
+		return err
+	}
+	for _, name := range w.s.NodeNames() {
+		if err := w.join(name); err != nil {
+			return err
+		}
+	}
+	return w.startWorkload()
+}
+
+// join boots a new machine and makes it a node.
+func (w *World) join(name string) error {
+	m, err := w.newMachine(name)
+	if err != nil {
+		return err
+	}
+	m.startVPP()
+	m.startAgent()
+	spec := cluster.Node{Meta: cluster.Meta{Name: name}, Addresses: m.management}
+	if w.s.Config.IPAM.UseExternalIPAM {
+		p, err := w.externalBlock()
+		if err != nil {
+			return err
+		}
+		spec.PodCIDRs = append(spec.PodCIDRs, p)
+	}
+	if err := w.cluster.AddNode(spec); err != nil {
+		return err
+	}
+	if slices.Contains(w.s.NodeNames(), name) { // a re-created node gets its pods again, a new one none
+		for i := range w.s.Topology.PodsPerNode {
+			w.cluster.Workload.Create(cluster.PodSpec{Name: name + "-pod-" + strconv.Itoa(i), App: "per-node", Node: name, Pinned: true})
+		}
+	}
+	return nil
+}
+
+// runtime is the machines as kubelets see them.
+type runtime struct{ w *World }
+
+// CreateNetns implements cluster.Machine.
+func (r runtime) CreateNetns(node, path string) {
+	if m := r.w.machines[node]; m != nil && m.up {
+		if err := m.host.CreateNamespace(path); err != nil {
+			panic("sim: a kubelet makes a namespace twice: " + err.Error())
+		}
+	}
+}
+
+// RemoveNetns implements cluster.Machine.
+func (r runtime) RemoveNetns(node, path string) {
+	if m := r.w.machines[node]; m != nil && m.up {
+		m.host.RemoveNamespace(path)
+	}
+}
+
+// Add implements cluster.Machine: the CNI plugin asks the agent.
+func (r runtime) Add(node string, req cluster.CNIAdd, done func(cluster.CNIResult)) {
+	m := r.w.machines[node]
+	sandbox := agent.Sandbox{Owner: req.Owner, Netns: req.Netns, PodNamespace: req.PodNamespace, PodName: req.PodName, PodUID: req.PodUID}
+	r.w.ask(m, "Add", req.Owner, func(res cluster.CNIResult) {
+		if res.Code != 0 {
+			r.w.external.release(m, req.Owner)
+		}
+		done(res)
+	}, func(_ *process, n uint64) agent.Event {
+		ev := agent.PodAdd{Request: n, Sandbox: sandbox}
+		if r.w.s.Config.IPAM.UseExternalIPAM {
+			ev.External = r.w.external.pick(r.w, m, req.Owner)
+		}
+		return ev
+	})
+}
+
+// Del implements cluster.Machine.
+func (r runtime) Del(node string, req cluster.CNIDel, done func(cluster.CNIResult)) {
+	m := r.w.machines[node]
+	r.w.ask(m, "Del", req.Owner, func(res cluster.CNIResult) {
+		if res.Code == 0 {
+			r.w.external.release(m, req.Owner)
+		}
+		done(res)
+	}, func(_ *process, n uint64) agent.Event {
+		return agent.PodDel{Request: n, Owner: req.Owner}
+	})
+}
+
+// Withdraw implements cluster.Withdrawer: a kubelet gave up on a plugin.
+func (r runtime) Withdraw(node string, owner ipam.Owner) {
+	m := r.w.machines[node]
+	if m == nil || m.proc == nil {
+		return
+	}
+	for _, r := range m.proc.open {
+		if r.owner == owner {
+			m.proc.withdraw(r.number)
+			return
+		}
+	}
+}
+
+// noAgent is what the CNI plugin prints when the agent's socket refuses: code 11, try again later.
+var noAgent = cluster.CNIResult{Code: 11, Message: "agent is not running"}
+
+// ask sends one request over the plugin's socket a hop later.
+func (w *World) ask(m *machine, name string, owner ipam.Owner, done func(cluster.CNIResult), event func(*process, uint64) agent.Event) {
+	what := "cni " + name + " " + owner.ContainerID[:min(12, len(owner.ContainerID))]
+	w.eng.After(answerTime, &happening{m, what, func() {
+		if m == nil || m.proc == nil {
+			done(noAgent)
+			return
+		}
+		p := m.proc
+		n := p.request(owner, func(a agent.Answer) { done(w.cniResult(a)) })
+		if w.faulty() && w.judge(fault.Op{Node: m.name, Kind: fault.KindCNI, Name: name, Key: owner.ContainerID}).Action == fault.Vanish {
+			// The plugin is killed right after it asked: the kubelet sees a failure, the agent an empty socket.
+			p.step(event(p, n))
+			p.withdraw(n)
+			done(cluster.CNIResult{Code: 11, Message: "plugin was killed"})
+			return
+		}
+		p.step(event(p, n))
+	}})
+}
+
+func (w *World) cniResult(a agent.Answer) cluster.CNIResult {
+	return cluster.CNIResult{Code: uint32(a.Code), Message: a.Message, Exhausted: a.Exhausted, Addr: a.Result.Addr, Gateway: a.Result.Gateway}
+}
+
+// hooks turn what container runtimes do into facts.
+func (w *World) hooks() cluster.Hooks {
+	fact := func(kind scenarios.FactKind, node string, s *cluster.Sandbox) {
+		w.emit(scenarios.Fact{Kind: kind, Node: node, Owner: s.Owner, Pod: s.Pod.String(), Addr: s.Addr.Addr()})
+	}
+	return cluster.Hooks{
+		Answered: func(node string, s *cluster.Sandbox) { fact(scenarios.FactAnswered, node, s) },
+		Deleted:  func(node string, s *cluster.Sandbox) { fact(scenarios.FactDeleted, node, s) },
+		Gone: func(node string, s *cluster.Sandbox) {
+			if m := w.machines[node]; m != nil {
+				m.past = append(m.past, s.Owner)
+			}
+			fact(scenarios.FactSandboxGone, node, s)
+		},
+		Refused: func(node string, s *cluster.Sandbox, r cluster.CNIResult) {
+			w.emit(scenarios.Fact{Kind: scenarios.FactRefused, Node: node, Owner: s.Owner, Pod: s.Pod.String(), Text: r.Message})
+			if r.Exhausted {
+				w.waits.refused(w, node, s.Pod.String())
+			}
+		},
+	}
+}
+
+// sandboxes are the ones that exist on a machine.
+func (w *World) sandboxes(m *machine) []scenarios.PodState {
+	k := w.cluster.Kubelet(m.name)
+	if k == nil {
+		return nil
+	}
+	var out []scenarios.PodState
+	for s := range k.Sandboxes() {
+		out = append(out, scenarios.PodState{Owner: s.Owner, Pod: s.Pod.String(), UID: s.UID, Netns: s.Netns,
+			Addr: s.Addr.Addr(), Gateway: s.Gateway})
+	}
+	return out
+}
+
+// controlPending says what the control plane still has to do.
+func (w *World) controlPending() string {
+	load := w.cluster.Load()
+	if load.Starved > 0 {
+		for _, m := range w.order {
+			if k := w.cluster.Kubelet(m.name); k != nil && k.Starved() > 0 && m.proc != nil {
+				if _, free := m.alloc.Capacity(w.clock()); free > 0 {
+					return m.name + ": pods wait for an address and there is one"
+				}
+			}
+		}
+	}
+	if load.Quiet() {
+		return ""
+	}
+	return strings.Join(w.cluster.Pending(3), "; ")
+}
+
+// control is the part of a World around the machines.
+type control struct {
+	cluster  *cluster.Cluster
+	wiring   mode.Config
+	external external
+}

@@ -1,0 +1,31 @@
+package fault
+
+import (
+	"fmt"
+	"time"
+)
+
+type during struct {
+	env      Env
+	from, to time.Duration
+	inner    Injector
+}
+
+// During is i from one time to another since the run's start, the second excluded.
+func During(env Env, from, to time.Duration, i Injector) Injector {
+	if from < 0 || to < from {
+		panic(fmt.Sprintf("fault: during %s to %s", from, to))
+	}
+	return &during{env: env, from: from, to: to, inner: i}
+}
+
+func (d *during) Judge(op Op) Verdict {
+	if now := d.env.Now(); now < d.from || now >= d.to {
+		return Verdict{}
+	}
+	return d.inner.Judge(op)
+}
+
+func (d *during) String() string {
+	return "(During " + d.from.String() + " " + d.to.String() + " " + d.inner.String() + ")"
+}

@@ -1,0 +1,58 @@
+package fault
+
+import "strconv"
+
+// Op is one operation that is about to happen.
+type Op struct {
+	// Node is the machine that performs it or receives it.
+	Node string
+	Kind OpKind
+	// Name is what is done: a VPP message such as tap_create_v3, a store request such as create, an effect such as Persist.
+	Name string
+	// Key is what it is done to, empty where that is nothing in particular: a store key, a pod, an object's key.
+	Key string
+}
+
+// OpKind is a kind of operation. The zero OpKind is invalid.
+type OpKind uint8
+
+// The kinds of operations.
+const (
+	// KindDataplane is one call to VPP or Linux.
+	KindDataplane OpKind = iota + 1
+	// KindStore is a request to the cluster's store.
+	KindStore
+	// KindStoreWatch and KindAPIWatch are deliveries of a change by the store and by the API server.
+	KindStoreWatch
+	KindAPIWatch
+	// KindPersist is an append to, or a replacement of, a journal on disk.
+	KindPersist
+	// KindCNI is a request of the container runtime.
+	KindCNI
+	// KindEffect is any effect of an agent by its name, whatever kind of operation it leads to.
+	KindEffect
+	kindEnd
+)
+
+// kindWords are the kinds in Parse's text.
+var kindWords = [kindEnd]string{
+	KindDataplane: "dataplane", KindStore: "store", KindStoreWatch: "store-watch", KindAPIWatch: "api-watch",
+	KindPersist: "persist", KindCNI: "cni", KindEffect: "effect",
+}
+
+func (k OpKind) String() string {
+	if k > 0 && k < kindEnd {
+		return kindWords[k]
+	}
+	return "kind(" + strconv.Itoa(int(k)) + ")"
+}
+
+// ParseKind reads what String wrote.
+func ParseKind(s string) (OpKind, bool) {
+	for k := OpKind(1); k < kindEnd; k++ {
+		if kindWords[k] == s {
+			return k, true
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,125 @@
+package sim
+
+import (
+	"bytes"
+	"errors"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/sim/fault"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+)
+
+// errDisk is what a failing disk says.
+var errDisk = errors.New("input/output error")
+
+// persist appends one effect's records to the machine's disk as one frame and syncs it a little later. What the books say
+// is a fact from now on, whether or not it survives.
+func (p *process) persist(e agent.Persist) {
+	m, w := p.m, p.m.w
+	var verdict fault.Verdict
+	if w.faulty() {
+		verdict = w.judge(fault.Op{Node: m.name, Kind: fault.KindPersist, Name: "Persist"})
+	}
+	payload := make([]byte, 0, 96*len(e.Records))
+	for i := range e.Records {
+		payload = e.Records[i].AppendText(payload)
+		payload = append(payload, '\n')
+	}
+	w.summary.JournalBytes += int64(len(payload))
+	if !e.Replace {
+		p.bookFacts(e.Records)
+	}
+	s := &synced{p: p, seq: e.Seq, verdict: verdict}
+	if verdict.Action != fault.Refuse {
+		if e.Replace {
+			s.replace = payload
+		} else {
+			m.disk.Append(payload)
+		}
+	}
+	w.eng.After(syncTime+verdict.Delay, s)
+}
+
+// bookFacts tells what the records change in the agent's books.
+func (p *process) bookFacts(records []agent.Record) {
+	for i := range records {
+		r := &records[i]
+		if r.Kind != agent.RecordIPAM {
+			continue
+		}
+		switch r.IPAM.Op {
+		case ipam.OpLease:
+			p.m.fact(scenarios.Fact{Kind: scenarios.FactLeased, Owner: r.IPAM.Owner, Addr: r.IPAM.Addr, Prefix: r.IPAM.Prefix})
+		case ipam.OpRelease:
+			p.m.fact(scenarios.Fact{Kind: scenarios.FactReleased, Owner: r.IPAM.Owner, Addr: r.IPAM.Addr, Prefix: r.IPAM.Prefix})
+		}
+	}
+	p.m.tellIdentity()
+}
+
+// synced is the event of a journal write reaching the disk.
+type synced struct {
+	p       *process
+	seq     uint64
+	replace []byte
+	verdict fault.Verdict
+}
+
+// AppendText implements engine.Event.
+func (s *synced) AppendText(b []byte) []byte {
+	b = append(b, s.p.m.name...)
+	b = append(b, " synced "...)
+	b = appendCount(b, int(s.seq))
+	if s.verdict.Action != fault.Pass {
+		b = append(b, ' ')
+		b = s.verdict.AppendText(b)
+	}
+	return b
+}
+
+// Fire implements engine.Event.
+func (s *synced) Fire() {
+	p := s.p
+	if p.dead {
+		return // what was written may or may not have reached the disk; Disk.Crash decided
+	}
+	switch s.verdict.Action {
+	case fault.CrashBefore:
+		p.m.crashAgent()
+		return
+	case fault.Refuse:
+		p.step(agent.Persisted{Seq: s.seq, Err: errDisk})
+		return
+	}
+	if s.replace != nil {
+		p.m.disk.Replace(s.replace)
+	} else {
+		p.m.disk.Sync()
+	}
+	if s.verdict.Action == fault.CrashAfter {
+		p.m.crashAgent()
+		return
+	}
+	p.step(agent.Persisted{Seq: s.seq})
+}
+
+// restore reads the journal as a starting agent does. A line that cannot be read is told and left out.
+func (m *machine) restore() []agent.Record {
+	var records []agent.Record
+	frames, cut := m.disk.Read()
+	if cut > 0 {
+		m.w.note(m, "journal", "a torn tail was cut off")
+	}
+	for _, frame := range frames {
+		for line := range bytes.SplitSeq(bytes.TrimSuffix(frame, []byte{'\n'}), []byte{'\n'}) {
+			r, err := agent.ParseRecord(string(line))
+			if err != nil {
+				m.w.note(m, "journal", err.Error())
+				continue
+			}
+			records = append(records, r)
+		}
+	}
+	return records
+}

@@ -1,0 +1,295 @@
+package sim
+
+import (
+	"net/netip"
+	"slices"
+	"strconv"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/contiv"
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/sim/cluster"
+	"github.com/vppdrill/vppdrill/sim/hostmodel"
+	"github.com/vppdrill/vppdrill/sim/vppmodel"
+	"github.com/vppdrill/vppdrill/vppwire"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+)
+
+// machine is one node: Linux, a disk, and the processes on it. Machines outlive crashes; a re-created node is a new one.
+type machine struct {
+	w    *World
+	name string
+	// number is the machine's own, for MACs, PIDs and addresses of its management network.
+	number uint32
+	at     cluster.Endpoint
+	host   *hostmodel.Host
+	disk   *hostmodel.Disk
+	up     bool
+	gone   bool
+
+	vpp *vppmodel.VPP
+	pid uint32
+	// vppLife and agentLife number starts, so that an event meant for an earlier life is recognized.
+	vppLife, agentLife int
+	vppHeld, agentHeld bool // stays down until somebody starts it
+	proc               *process
+	alloc              ipam.NodeAllocator // the process's
+	// knownID and knownBlocks are what was last told as facts.
+	knownID     uint32
+	knownBlocks []ipam.Block
+	// management are the addresses of the Linux side, own an interconnect address that somebody gave the node.
+	management []netip.Addr
+	own        netip.Prefix
+	// past are owners of sandboxes that are gone.
+	past []ipam.Owner
+}
+
+// managementAddress is the k-th address of a machine's Linux side on the network that its administrators use.
+// 10.20/14 is outside every default range of the plan.
+func managementAddress(number uint32, k int) netip.Addr {
+	return netip.AddrFrom4([4]byte{10, byte(20 + k), byte(number >> 8), byte(number)})
+}
+
+func (w *World) newMachine(name string) (*machine, error) {
+	w.machinesMade++
+	m := &machine{w: w, name: name, number: w.machinesMade, at: w.net.Endpoint(name), up: true, disk: &hostmodel.Disk{}}
+	cfg := hostmodel.Config{ID: uint64(m.number)}
+	for k := range w.s.Topology.HostIPs {
+		a := managementAddress(m.number, k)
+		m.management = append(m.management, a)
+		cfg.Devices = append(cfg.Devices, hostmodel.Device{Name: "eth" + strconv.Itoa(k), Addrs: []netip.Prefix{netip.PrefixFrom(a, 16)}})
+	}
+	host, err := hostmodel.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	m.host = host
+	w.machines[name] = m
+	w.order = append(w.order, m)
+	return m, nil
+}
+
+func (m *machine) dataplane() vppwire.Dataplane {
+	return vppwire.Dataplane{VPP: m.vpp, Linux: m.host}
+}
+
+// happening is an engine event about one machine: a word for the trail and what to do.
+type happening struct {
+	m    *machine
+	what string
+	do   func()
+}
+
+// AppendText implements engine.Event.
+func (h *happening) AppendText(b []byte) []byte {
+	if h.m != nil {
+		b = append(b, h.m.name...)
+		b = append(b, ' ')
+	}
+	return append(b, h.what...)
+}
+
+// Fire implements engine.Event.
+func (h *happening) Fire() { h.do() }
+
+// startVPP starts VPP; it answers after a while.
+func (m *machine) startVPP() {
+	if !m.up || m.gone || m.vpp != nil {
+		return
+	}
+	m.vppLife++
+	life := m.vppLife
+	m.w.eng.After(vppStartTime, &happening{m, "vpp up", func() {
+		if m.vppLife != life || !m.up || m.gone || m.vpp != nil {
+			return
+		}
+		m.w.pids++
+		m.pid = m.w.pids
+		cfg := vppmodel.Config{PID: m.pid, Host: m.host, NoNamespace: vppwire.ErrNoNamespace}
+		if nic := string(m.w.s.Topology.NIC); nic != "" {
+			n := m.number
+			cfg.NICs = []vppmodel.NIC{{Name: nic, MAC: [6]byte{0x02, 0x0a, byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}}}
+		}
+		m.vpp = vppmodel.New(cfg)
+		m.tellVPP()
+	}})
+}
+
+// tellVPP tells a living agent that VPP is there.
+func (m *machine) tellVPP() {
+	if m.proc != nil && m.vpp != nil {
+		m.proc.step(agent.VPPUp{PID: m.pid, NIC: string(m.w.s.Topology.NIC)})
+	}
+}
+
+// killVPP ends VPP; with hold it stays down until startVPP.
+func (m *machine) killVPP(hold bool) {
+	m.vppHeld = hold
+	m.vppLife++
+	if m.vpp == nil {
+		return
+	}
+	m.vpp.Kill()
+	m.vpp = nil
+	m.host.DropTaps()
+	if m.proc != nil {
+		m.proc.call.seq++ // whatever was under way is forgotten with the connection
+		m.proc.step(agent.VPPDown{})
+	}
+}
+
+// crashVPP is a VPP that dies by itself and is started again by its supervisor.
+func (m *machine) crashVPP() {
+	m.w.note(m, "vpp", "crashed")
+	life := m.vppLife + 1
+	m.killVPP(m.vppHeld)
+	m.w.eng.After(restartDelay, &happening{m, "vpp restarted", func() {
+		if m.vppLife == life && !m.vppHeld {
+			m.startVPP()
+		}
+	}})
+}
+
+// startAgent starts the agent; it has read its journal after a while.
+func (m *machine) startAgent() {
+	if !m.up || m.gone || m.proc != nil {
+		return
+	}
+	m.agentLife++
+	life := m.agentLife
+	m.w.eng.After(agentStartTime, &happening{m, "agent up", func() {
+		if m.agentLife == life && m.up && !m.gone && m.proc == nil {
+			m.agentUp()
+		}
+	}})
+}
+
+func (m *machine) agentUp() {
+	w := m.w
+	alloc, err := contiv.New(contiv.Config{ReuseDelay: w.s.Config.IPAM.ReuseDelay, External: w.s.Config.IPAM.UseExternalIPAM})
+	if err != nil {
+		panic("sim: the scenario's allocator was accepted before: " + err.Error())
+	}
+	cfg := w.agentConfig
+	cfg.NodeName = m.name
+	a, err := agent.New(cfg, alloc)
+	if err != nil {
+		panic("sim: the scenario's agent was accepted before: " + err.Error())
+	}
+	p := &process{m: m, agent: a}
+	m.proc, m.alloc = p, alloc
+	p.client = w.cluster.NewStoreClient(m.name, p.fromStore)
+	p.feed = w.cluster.NewFeed(m.name, p.fromAPI)
+	p.step(agent.Restored{Records: m.restore(), Boot: m.host.Boot()})
+	if p.dead {
+		return
+	}
+	m.fact(scenarios.Fact{Kind: scenarios.FactAgentUp, Leases: slices.Collect(a.Leases())})
+	m.knownID, m.knownBlocks = 0, nil
+	m.tellIdentity()
+	p.step(agent.HostAddresses{Addrs: m.management})
+	if m.own.IsValid() {
+		p.step(agent.OwnAddress{Addr: m.own})
+	}
+	m.tellVPP()
+	if !p.dead {
+		p.feed.Start()
+	}
+}
+
+// killAgent ends the agent's process; with hold it stays down until startAgent. why is the fact's text.
+func (m *machine) killAgent(hold bool, why string) {
+	m.agentHeld = hold
+	m.agentLife++
+	p := m.proc
+	if p == nil {
+		return
+	}
+	m.proc = nil
+	p.dead = true
+	p.client.Close()
+	p.feed.Stop()
+	m.fact(scenarios.Fact{Kind: scenarios.FactAgentDown, Text: why})
+}
+
+// crashAgent is an agent that dies by itself and is started again by its supervisor.
+func (m *machine) crashAgent() {
+	m.w.note(m, "agent", "crashed")
+	m.killAgent(m.agentHeld, "crash")
+	life := m.agentLife
+	m.w.eng.After(restartDelay, &happening{m, "agent restarted", func() {
+		if m.agentLife == life && !m.agentHeld {
+			m.startAgent()
+		}
+	}})
+}
+
+// stopReason vouches for a clean stop where it is one: nothing pending on this node, and nothing that changes it under way.
+func (m *machine) stopReason() string {
+	if m.proc != nil && m.vpp != nil && m.proc.agent.Idle() && m.w.quiet() == "" && !m.w.faulty() {
+		return check.CleanStop
+	}
+	return "kill"
+}
+
+// tellIdentity tells the node's ID and blocks as facts when they have changed.
+func (m *machine) tellIdentity() {
+	if m.proc == nil {
+		return
+	}
+	a := m.proc.agent
+	if id := a.ID(); id != m.knownID {
+		m.knownID = id
+		m.fact(scenarios.Fact{Kind: scenarios.FactNodeID, Number: id})
+	}
+	if blocks := a.Blocks(); !slices.Equal(blocks, m.knownBlocks) {
+		m.knownBlocks = slices.Clone(blocks)
+		m.fact(scenarios.Fact{Kind: scenarios.FactBlocks, Blocks: m.knownBlocks})
+	}
+}
+
+// powerOff stops everything on the machine at once. Whatever was not synced may be lost.
+func (m *machine) powerOff() {
+	if !m.up {
+		return
+	}
+	m.killAgent(false, "power")
+	m.killVPP(false)
+	m.up = false
+	m.disk.Crash(m.w.eng.Chooser())
+}
+
+// powerOn boots the machine: an empty Linux, VPP and the agent start.
+func (m *machine) powerOn() {
+	if m.up || m.gone {
+		return
+	}
+	m.up = true
+	m.host.Reboot()
+	m.setManagement(m.management)
+	m.startVPP()
+	m.startAgent()
+}
+
+// managementLink is the device that administrators reach a machine by.
+const managementLink = "eth0"
+
+// setManagement makes addrs the addresses of the machine's management link.
+func (m *machine) setManagement(addrs []netip.Addr) {
+	m.management = addrs
+	link, ok := m.host.Link("", managementLink)
+	if !ok {
+		return
+	}
+	for _, a := range link.Addrs {
+		if err := m.host.Apply(vppwire.AddrDel{Link: managementLink, Addr: a}); err != nil {
+			panic("sim: a listed address cannot be deleted: " + err.Error())
+		}
+	}
+	for _, a := range addrs {
+		if err := m.host.Apply(vppwire.AddrAdd{Link: managementLink, Addr: netip.PrefixFrom(a, min(24, a.BitLen()))}); err != nil {
+			panic("sim: a free address cannot be added: " + err.Error())
+		}
+	}
+}

@@ -1,0 +1,374 @@
+package sim
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/sim/cluster"
+	"github.com/vppdrill/vppdrill/sim/fault"
+	"github.com/vppdrill/vppdrill/vppwire"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+)
+
+// How long things take where nothing goes wrong.
+const (
+	// callTime is one round trip on VPP's API socket: 2 x 50 us, what an idle VPP 25.10 needs in interrupt mode.
+	callTime = 100 * time.Microsecond
+	// syncTime is one fsync of a journal on a data centre's SSD.
+	syncTime = time.Millisecond
+	// answerTime is one hop over the CNI plugin's unix socket.
+	answerTime = 50 * time.Microsecond
+	// vppStartTime is until a started VPP answers on its socket; 0.2 s were measured for one VPP, 1.8 s for eight at once.
+	vppStartTime = 500 * time.Millisecond
+	// agentStartTime is until a started agent has read its journal; restartDelay is the kubelet's first back-off.
+	agentStartTime = 100 * time.Millisecond
+	restartDelay   = time.Second
+)
+
+// process is one life of a node's agent.
+type process struct {
+	m     *machine
+	agent *agent.Agent
+	// wake numbers the agent's WakeAt effects: only the last one counts.
+	wake uint64
+	dead bool
+	call dataplaneCall
+	// open are CNI requests without an answer, oldest first; next is the last one's number.
+	open   []openRequest
+	next   uint64
+	client *cluster.StoreClient
+	feed   *cluster.AgentFeed
+	// muted are store requests whose replies will be lost.
+	muted []uint64
+	// wokeTimes counts wakes at the instant wokeAt.
+	wokeAt    time.Duration
+	wokeTimes int
+}
+
+// openRequest is a CNI request that somebody waits for.
+type openRequest struct {
+	number uint64
+	owner  ipam.Owner
+	done   func(agent.Answer)
+}
+
+// step feeds one event to the agent and performs what it asks for.
+func (p *process) step(ev agent.Event) {
+	if p.dead {
+		return
+	}
+	for _, e := range p.agent.Step(p.m.w.clock(), ev) {
+		if !p.perform(e) {
+			return
+		}
+	}
+}
+
+// perform starts one effect; false when the agent died of it.
+func (p *process) perform(e agent.Effect) bool {
+	w := p.m.w
+	after := false
+	if w.faulty() {
+		switch v := w.judge(fault.Op{Node: p.m.name, Kind: fault.KindEffect, Name: effectName(e)}); v.Action {
+		case fault.CrashBefore:
+			p.m.crashAgent()
+			return false
+		case fault.CrashAfter:
+			after = true
+		}
+	}
+	switch e := e.(type) {
+	case agent.CallDataplane:
+		p.callDataplane(e.Call)
+	case agent.Persist:
+		p.persist(e)
+	case agent.StoreRequest:
+		p.store(e)
+	case agent.Answer:
+		p.answer(e)
+	case agent.WakeAt:
+		p.wakeAt(e)
+	case agent.Hook:
+		panic("sim: a hook was asked for although none is registered")
+	case agent.Log:
+		w.log(p.m, e)
+	case agent.NodeAddress:
+	default:
+		panic("sim: unknown effect " + effectName(e))
+	}
+	if after {
+		p.m.crashAgent()
+		return false
+	}
+	return true
+}
+
+// effectName is an effect's name for faults.
+func effectName(e agent.Effect) string {
+	switch e.(type) {
+	case agent.CallDataplane:
+		return "CallDataplane"
+	case agent.Persist:
+		return "Persist"
+	case agent.StoreRequest:
+		return "StoreRequest"
+	case agent.Answer:
+		return "Answer"
+	case agent.WakeAt:
+		return "WakeAt"
+	case agent.Hook:
+		return "Hook"
+	case agent.Log:
+		return "Log"
+	case agent.NodeAddress:
+		return "NodeAddress"
+	}
+	return "Effect"
+}
+
+// dataplaneCall is the event of the one outstanding call. It is reused: an agent never has two.
+type dataplaneCall struct {
+	p    *process
+	call vppwire.Call
+	// dueSeq tells a scheduled event of this call from one of an abandoned call.
+	seq   uint64
+	twice bool
+}
+
+func (p *process) callDataplane(c vppwire.Call) {
+	w := p.m.w
+	p.call.p, p.call.call, p.call.twice = p, c, false
+	p.call.seq++
+	if !w.faulty() {
+		w.eng.After(callTime, &p.call)
+		return
+	}
+	v := w.judge(fault.Op{Node: p.m.name, Kind: fault.KindDataplane, Name: c.Name(), Key: keyFor(w, c)})
+	switch v.Action {
+	case fault.Pass:
+		w.eng.After(callTime, &p.call)
+	case fault.Duplicate:
+		p.call.twice = true
+		w.eng.After(callTime, &p.call)
+	case fault.CrashBefore:
+		w.soon(p.m, "vpp dies", p.m.crashVPP)
+	case fault.Vanish:
+		w.eng.After(w.callTimeout, &lateResult{p: p, seq: p.call.seq, result: c.Unanswered(), what: "request lost"})
+	case fault.Refuse:
+		w.eng.After(callTime, &lateResult{p: p, seq: p.call.seq, result: c.Refused(refusal(v.Code)), what: "refused"})
+	case fault.Mute, fault.CrashAfter, fault.Delay:
+		w.eng.After(callTime, &troubledCall{dataplaneCall: p.call, verdict: v})
+	default:
+		panic("sim: a call cannot be " + v.String())
+	}
+}
+
+// keyFor is the key of a call's object as text, where some injector may ask for it.
+func keyFor(w *World, c vppwire.Call) string {
+	if !w.keyed {
+		return ""
+	}
+	return c.Key().String()
+}
+
+// AppendText implements engine.Event.
+func (d *dataplaneCall) AppendText(b []byte) []byte {
+	b = append(b, d.p.m.name...)
+	b = append(b, " call "...)
+	return d.call.AppendText(b)
+}
+
+// Fire implements engine.Event: VPP performs the call and the agent learns the outcome.
+func (d *dataplaneCall) Fire() {
+	if r, ok := d.perform(); ok {
+		d.p.called(r)
+	}
+}
+
+// perform does the call on this machine; false when the agent that asked is gone or no longer waits.
+func (d *dataplaneCall) perform() (vppwire.Result, bool) {
+	p := d.p
+	if p.dead || p.m.vpp == nil {
+		return vppwire.Result{}, false // a dying VPP told the agent already
+	}
+	w := p.m.w
+	w.count(p.m, d.call)
+	r := d.call.Do(context.Background(), p.m.dataplane())
+	if d.twice {
+		r = d.call.Do(context.Background(), p.m.dataplane())
+	}
+	if r.Err != nil && r.Lost == false {
+		w.note(p.m, "answer", r.Err.Error())
+	}
+	return r, true
+}
+
+// called tells the agent.
+func (p *process) called(r vppwire.Result) { p.step(agent.Called{Result: r}) }
+
+// troubledCall is performed and then goes wrong: its answer is lost or late, or VPP dies of it.
+type troubledCall struct {
+	dataplaneCall
+	verdict fault.Verdict
+}
+
+// AppendText implements engine.Event.
+func (t *troubledCall) AppendText(b []byte) []byte {
+	b = t.dataplaneCall.AppendText(b)
+	b = append(b, " "...)
+	return t.verdict.AppendText(b)
+}
+
+// Fire implements engine.Event.
+func (t *troubledCall) Fire() {
+	p, w := t.p, t.p.m.w
+	if t.seq != p.call.seq {
+		return
+	}
+	r, ok := t.perform()
+	if !ok {
+		return
+	}
+	switch t.verdict.Action {
+	case fault.CrashAfter:
+		p.m.crashVPP()
+	case fault.Delay:
+		if t.verdict.Delay < w.callTimeout {
+			w.eng.After(t.verdict.Delay, &lateResult{p: p, seq: t.seq, result: r, what: "late answer"})
+			return
+		}
+		fallthrough
+	default:
+		w.eng.After(w.callTimeout, &lateResult{p: p, seq: t.seq, result: t.call.Unanswered(), what: "no answer"})
+	}
+}
+
+// lateResult is an outcome that the agent learns apart from the call.
+type lateResult struct {
+	p      *process
+	seq    uint64
+	result vppwire.Result
+	what   string
+}
+
+// AppendText implements engine.Event.
+func (l *lateResult) AppendText(b []byte) []byte {
+	b = append(b, l.p.m.name...)
+	b = append(b, ' ')
+	return append(b, l.what...)
+}
+
+// Fire implements engine.Event.
+func (l *lateResult) Fire() {
+	if !l.p.dead && l.seq == l.p.call.seq && l.p.m.vpp != nil {
+		l.p.called(l.result)
+	}
+}
+
+// woken is the event of a WakeAt.
+type woken struct {
+	p    *process
+	wake uint64
+}
+
+func (p *process) wakeAt(e agent.WakeAt) {
+	p.wake++
+	if e.At.IsZero() {
+		return
+	}
+	w := p.m.w
+	w.eng.After(max(0, e.At.Sub(w.clock())), &woken{p: p, wake: p.wake})
+}
+
+// AppendText implements engine.Event.
+func (e *woken) AppendText(b []byte) []byte {
+	b = append(b, e.p.m.name...)
+	if e.wake != e.p.wake || e.p.dead {
+		return append(b, " wake cancelled"...)
+	}
+	return append(b, " wake"...)
+}
+
+// Fire implements engine.Event.
+func (e *woken) Fire() {
+	if e.wake == e.p.wake {
+		e.p.awake(e.p.m.w.eng.Now())
+		e.p.step(agent.Woke{})
+	}
+}
+
+// wakesMost is how often an agent may ask to be woken at one instant before it is called a loop.
+const wakesMost = 1000
+
+// awake stops a run in which an agent wakes for ever without time passing.
+func (p *process) awake(now time.Duration) {
+	if p.wokeAt != now {
+		p.wokeAt, p.wokeTimes = now, 0
+	}
+	p.wokeTimes++
+	if p.wokeTimes > wakesMost {
+		p.m.w.eng.Fail(&scenarios.Violation{Law: scenarios.LawSettles, At: now, Node: p.m.name, What: "the agent asks to be woken at once, again and again"})
+	}
+}
+
+// request notes who waits for a CNI answer and returns the request's number.
+func (p *process) request(owner ipam.Owner, done func(agent.Answer)) uint64 {
+	p.next++
+	p.open = append(p.open, openRequest{p.next, owner, done})
+	return p.next
+}
+
+// close takes a request off the list; false when nobody waits for it any more.
+func (p *process) close(number uint64) (openRequest, bool) {
+	for i, r := range p.open {
+		if r.number == number {
+			p.open = slices.Delete(p.open, i, i+1)
+			return r, true
+		}
+	}
+	return openRequest{}, false
+}
+
+// withdraw tells the agent that nobody waits for a request any more.
+func (p *process) withdraw(number uint64) {
+	if _, ok := p.close(number); ok {
+		p.step(agent.Withdrawn{Request: number})
+	}
+}
+
+// answer brings an answer back to whoever asked.
+func (p *process) answer(a agent.Answer) {
+	if r, ok := p.close(a.Request); ok {
+		p.m.w.eng.After(answerTime, &answered{m: p.m, answer: a, done: r.done})
+	}
+}
+
+// answered is the event of a CNI answer reaching the plugin. It does so even if the agent dies meanwhile: it is in the
+// socket's buffer.
+type answered struct {
+	m      *machine
+	answer agent.Answer
+	done   func(agent.Answer)
+}
+
+// AppendText implements engine.Event.
+func (e *answered) AppendText(b []byte) []byte {
+	b = append(b, e.m.name...)
+	b = append(b, ' ')
+	return e.answer.AppendText(b)
+}
+
+// Fire implements engine.Event.
+func (e *answered) Fire() { e.done(e.answer) }
+
+// fact tells the laws and everybody else who listens.
+func (m *machine) fact(f scenarios.Fact) {
+	f.Node = m.name
+	m.w.emit(f)
+}
+
+func appendCount(b []byte, n int) []byte { return strconv.AppendInt(b, int64(n), 10) }

@@ -1,0 +1,89 @@
+package vppmodel
+
+import (
+	"maps"
+	"slices"
+
+	"go.fd.io/govpp/api"
+	"go.fd.io/govpp/binapi/af_packet"
+)
+
+// afPacket is what an AF_PACKET interface has beside an interface.
+type afPacket struct {
+	hostName string
+	id       uint64 // of the Linux device it was bound to, 0 where the Host cannot tell
+}
+
+// sits reports whether the device that the socket was bound to still exists. A new device of the same name is another one.
+func (p *afPacket) sits(v *VPP) bool {
+	if v.host == nil {
+		return true
+	}
+	if host, able := v.host.(LinkIdentifier); able {
+		return host.LinkID(p.hostName) == p.id
+	}
+	return v.host.HasLink(p.hostName)
+}
+
+// follow sets the Linux device up or down with its interface (src/plugins/af_packet/device.c).
+func (p *afPacket) follow(v *VPP, up bool) {
+	switch {
+	case v.host == nil || !p.sits(v):
+	case up:
+		v.host.LinkUp(p.hostName)
+	default:
+		v.host.LinkDown(p.hostName)
+	}
+}
+
+// createAFPacket binds to a device in VPP's own namespace and sets it up. A second one on the same device is -79 and names
+// the first; no such device is -71 and, as VPP has it, index 0.
+func (v *VPP) createAFPacket(m *af_packet.AfPacketCreateV3) (at uint32, retval int32) {
+	if m.Mode != af_packet.AF_PACKET_API_MODE_ETHERNET && m.Mode != af_packet.AF_PACKET_API_MODE_IP {
+		return none, invalidValue
+	}
+	name := truncate(m.HostIfName, tagMax)
+	if at, exists := v.packets[name]; exists {
+		return at, interfaceExists
+	}
+	p := &afPacket{hostName: name}
+	if v.host != nil {
+		if len(name) > linuxNameMax || !v.host.HasLink(name) {
+			return 0, invalidInterface
+		}
+		v.host.LinkUp(name)
+		if host, able := v.host.(LinkIdentifier); able {
+			p.id = host.LinkID(name)
+		}
+	}
+	i := &iface{kind: KindAFPacket, name: "host-" + name, link: true, device: p,
+		ethernet: m.Mode == af_packet.AF_PACKET_API_MODE_ETHERNET}
+	switch {
+	case !i.ethernet:
+	case m.UseRandomHwAddr:
+		i.mac = v.drawMAC()
+	default:
+		i.mac = mac(m.HwAddr)
+	}
+	v.addInterface(i)
+	v.packets[name] = i.index
+	return i.index, ok
+}
+
+func (v *VPP) deleteAFPacket(name string) int32 {
+	at, exists := v.packets[name]
+	if !exists {
+		return syscallError1
+	}
+	delete(v.packets, name)
+	v.deleteInterface(v.ifaces[at])
+	return ok
+}
+
+func (v *VPP) afPacketDump() []api.Message {
+	var out []api.Message
+	for _, at := range slices.Sorted(maps.Values(v.packets)) {
+		out = append(out, &af_packet.AfPacketDetails{SwIfIndex: index(at), HostIfName: v.ifaces[at].device.(*afPacket).hostName})
+	}
+	return out
+}

@@ -1,0 +1,215 @@
+package vppmodel
+
+import (
+	"cmp"
+	"slices"
+
+	"go.fd.io/govpp/api"
+	"go.fd.io/govpp/binapi/l2"
+)
+
+// bridgeIDMax is the largest bridge domain ID (src/vnet/l2/l2_bd.h).
+const bridgeIDMax = 1<<24 - 1
+
+// bridgeFlagsImplied are those of a bridge that comes into being because an interface is put into it
+// (src/vnet/l2/l2_bd.c, bd_validate).
+const bridgeFlagsImplied = l2.BRIDGE_API_FLAG_LEARN | l2.BRIDGE_API_FLAG_FWD | l2.BRIDGE_API_FLAG_FLOOD | l2.BRIDGE_API_FLAG_UU_FLOOD
+
+// bridge is one bridge domain. MACs are keyed by its place in VPP's list (bd_index), so static ones that it leaves behind
+// belong to the next bridge that gets the place.
+type bridge struct {
+	id, at  uint32
+	flags   l2.BdFlags
+	macAge  uint8 // minutes
+	tag     string
+	bvi     uint32   // index, none
+	uuFwd   uint32   // index, none
+	members []uint32 // ascending
+	view    []Member // members as last looked at; nil where they changed since
+}
+
+func (v *VPP) addBridge(id uint32) *bridge {
+	b := &bridge{id: id, bvi: none, uuFwd: none}
+	for b.at < uint32(len(v.bridges)) && v.bridges[b.at] != nil {
+		b.at++
+	}
+	if b.at == uint32(len(v.bridges)) {
+		v.bridges = append(v.bridges, nil)
+	}
+	v.bridges[b.at] = b
+	v.bridgeBy[id] = b.at
+	return b
+}
+
+func (b *bridge) has(f l2.BdFlags) bool { return b.flags&f != 0 }
+
+// bridgeOf finds a bridge domain by ID, 0 included.
+func (v *VPP) bridgeOf(id uint32) *bridge {
+	if at, found := v.bridgeBy[id]; found {
+		return v.bridges[at]
+	}
+	return nil
+}
+
+// bridgeAddDel: a bridge that exists is -119 whatever its flags, and so is ID 0, which always exists and cannot go (-121).
+func (v *VPP) bridgeAddDel(m *l2.BridgeDomainAddDelV2) (id uint32, retval int32) {
+	id = m.BdID
+	if id == none && m.IsAdd {
+		for id = 1; v.bridgeOf(id) != nil; id++ {
+		}
+	}
+	b := v.bridgeOf(id)
+	switch {
+	case m.IsAdd && b != nil:
+		return id, bridgeExists
+	case m.IsAdd && id > bridgeIDMax:
+		return id, bridgeIDTooLarge
+	case m.IsAdd:
+		b = v.addBridge(id)
+		b.flags, b.macAge, b.tag = requestedFlags(m), m.MacAge, truncate(m.BdTag, tagMax)
+	case b == nil:
+		return id, noSuchEntry
+	case b.at == 0:
+		return id, bridgeFixed
+	case len(b.members) > 0:
+		return id, bridgeInUse
+	default:
+		v.bridges[b.at] = nil
+		delete(v.bridgeBy, id)
+	}
+	return id, ok
+}
+
+func requestedFlags(m *l2.BridgeDomainAddDelV2) l2.BdFlags {
+	var f l2.BdFlags
+	for _, x := range [...]struct {
+		on   bool
+		flag l2.BdFlags
+	}{
+		{m.Learn, l2.BRIDGE_API_FLAG_LEARN}, {m.Forward, l2.BRIDGE_API_FLAG_FWD}, {m.Flood, l2.BRIDGE_API_FLAG_FLOOD},
+		{m.UuFlood, l2.BRIDGE_API_FLAG_UU_FLOOD}, {m.ArpTerm, l2.BRIDGE_API_FLAG_ARP_TERM}, {m.ArpUfwd, l2.BRIDGE_API_FLAG_ARP_UFWD},
+	} {
+		if x.on {
+			f |= x.flag
+		}
+	}
+	return f
+}
+
+func (v *VPP) bridgeFlags(m *l2.BridgeFlags) (bitmap uint32, retval int32) {
+	if m.BdID == 0 {
+		return 0, bridgeFixed
+	}
+	b := v.bridgeOf(m.BdID)
+	if b == nil {
+		return 0, noSuchEntry
+	}
+	if m.IsSet {
+		b.flags |= m.Flags
+	} else {
+		b.flags &^= m.Flags
+	}
+	return uint32(b.flags), ok
+}
+
+// setBridge puts an interface into a bridge, making the bridge where it is missing, or back to L3. It leaves the bridge it
+// was in first; when the new one already has a BVI and a BVI is asked for (-152), it is left in no list of members.
+func (v *VPP) setBridge(m *l2.SwInterfaceSetL2Bridge) int32 {
+	i := v.at(uint32(m.RxSwIfIndex))
+	switch {
+	case i == nil:
+		return invalidIndex
+	case m.PortType > l2.L2_API_PORT_TYPE_UU_FWD:
+		return invalidValue
+	case m.Enable && m.BdID > bridgeIDMax:
+		return bridgeIDTooLarge
+	}
+	if i.bridged {
+		v.leaveBridge(i)
+	}
+	if !m.Enable {
+		return ok
+	}
+	b := v.bridgeOf(m.BdID)
+	if b == nil {
+		b = v.addBridge(m.BdID)
+		b.flags = bridgeFlagsImplied
+	}
+	i.bridged, i.bridge = true, b.at
+	switch m.PortType {
+	case l2.L2_API_PORT_TYPE_BVI:
+		if b.bvi != none {
+			return bridgeHasBVI
+		}
+		b.bvi = i.index
+		v.macs[macKey{i.mac, uint16(b.at)}] = macEntry{index: i.index, static: true, bvi: true}
+	case l2.L2_API_PORT_TYPE_UU_FWD:
+		b.uuFwd = i.index
+		i.shg = m.Shg
+		return ok
+	}
+	at, _ := slices.BinarySearch(b.members, i.index)
+	b.members = slices.Insert(b.members, at, i.index)
+	b.view = nil
+	i.member, i.shg = true, m.Shg
+	return ok
+}
+
+// leaveBridge takes an interface back to L3, with the L2 FIB entry that a BVI has for itself; others through it stay.
+func (v *VPP) leaveBridge(i *iface) {
+	b := v.bridges[i.bridge]
+	if b.bvi == i.index {
+		b.bvi = none
+		v.deleteMAC(i.mac, b.at, i.index)
+	}
+	if b.uuFwd == i.index {
+		b.uuFwd = none
+	}
+	if i.member {
+		at, _ := slices.BinarySearch(b.members, i.index)
+		b.members = slices.Delete(b.members, at, at+1)
+		b.view = nil
+	}
+	i.bridged, i.bridge, i.member, i.shg = false, 0, false, 0
+}
+
+// bridgeDump answers nothing when asked by interface: VPP has not implemented that.
+func (v *VPP) bridgeDump(m *l2.BridgeDomainDump) []api.Message {
+	var out []api.Message
+	for _, b := range v.bridges {
+		if b == nil || b.id == 0 || uint32(m.SwIfIndex) != none || m.BdID != none && m.BdID != b.id {
+			continue
+		}
+		out = append(out, v.bridgeDetails(b))
+	}
+	return out
+}
+
+func (v *VPP) bridgeDetails(b *bridge) *l2.BridgeDomainDetails {
+	d := &l2.BridgeDomainDetails{
+		BdID: b.id, Flood: b.has(l2.BRIDGE_API_FLAG_FLOOD), UuFlood: b.has(l2.BRIDGE_API_FLAG_UU_FLOOD),
+		Forward: b.has(l2.BRIDGE_API_FLAG_FWD), Learn: b.has(l2.BRIDGE_API_FLAG_LEARN),
+		ArpTerm: b.has(l2.BRIDGE_API_FLAG_ARP_TERM), ArpUfwd: b.has(l2.BRIDGE_API_FLAG_ARP_UFWD),
+		MacAge: b.macAge, BdTag: b.tag, BviSwIfIndex: index(b.bvi), UuFwdSwIfIndex: index(b.uuFwd),
+		NSwIfs: uint32(len(b.members)), SwIfDetails: make([]l2.BridgeDomainSwIf, len(b.members)),
+	}
+	order := slices.Clone(b.members)
+	slices.SortStableFunc(order, func(x, y uint32) int { return cmp.Compare(v.floodRank(x), v.floodRank(y)) })
+	for n, at := range order {
+		d.SwIfDetails[n] = l2.BridgeDomainSwIf{SwIfIndex: index(at), Shg: v.ifaces[at].shg}
+	}
+	return d
+}
+
+// floodRank is the order of members: BVI, ordinary, tunnels, and loopbacks that are no BVI.
+func (v *VPP) floodRank(at uint32) int {
+	switch i := v.ifaces[at]; {
+	case v.isBVI(i):
+		return 0
+	case i.kind == KindVXLAN:
+		return 2
+	case i.kind == KindLoopback:
+		return 3
+	}
+	return 1
+}

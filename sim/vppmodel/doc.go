@@ -1,0 +1,17 @@
+// Package vppmodel is one VPP 25.10 in memory: a govpp api.Connection with interfaces, tables, neighbors and bridges behind it.
+//
+// It decides what VPP answers to each request of the binary API and what its tables forward afterwards: return codes,
+// reuse of indices, and what an interface leaves behind when it goes. It never forwards a packet, learns an address or
+// reads a clock, and it holds no opinion on what a client should want: it shares no type, constant or belief with vppwire,
+// the code that is judged by it, and never imports it (view.go alone borrows scenarios' value types).
+//
+// Start at VPP, then Invoke for requests, NewStream for dumps, View for laws and packet walkers, Text for goldens.
+//
+// Every call is answered at once and in order; nothing here is safe for concurrent use. A request that VPP refuses is a
+// retval in the reply, as on the wire; an error means that there was no reply: the message is unknown, or VPP was killed.
+// A restart is a new VPP with another PID. Behaviour is taken from VPP's own source, release 25.10; files are named where
+// they matter. The real thing is found by lab/vppproc; the driver that talks to either is vppwire/host.
+//
+// To add a message, write its handler beside its object (route.go, bridge.go) and name it in that object's switch. What
+// the model does not do belongs into Gaps.
+package vppmodel

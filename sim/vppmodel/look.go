@@ -1,0 +1,93 @@
+package vppmodel
+
+import (
+	"iter"
+	"net/netip"
+)
+
+// Interface is one interface as it is now. Addrs is VPP's own slice: do not change it.
+type Interface struct {
+	Index      uint32
+	Name, Tag  string
+	Kind       Kind
+	Up         bool
+	MAC        [6]byte
+	MTU        uint32    // L3, in bytes
+	Tables     [2]uint32 // IPv4, IPv6
+	Addrs      []netip.Prefix
+	Unnumbered uint32 // whose addresses it borrows, only with Borrows
+	Borrows    bool
+	// Bridge is the ID of the bridge domain that lists it as a member, 0 for none.
+	Bridge uint32
+	BVI    bool
+	SHG    uint8
+	// Host is the Linux end of a tap or the device below an AF_PACKET interface, HostNetns its namespace as an absolute
+	// path. Host is empty where that device is known to be gone.
+	Host, HostNetns string
+	// Src, Dst, VNI and EncapTable belong to VXLAN tunnels.
+	Src, Dst        netip.Addr
+	VNI, EncapTable uint32
+}
+
+// Interface returns a live interface.
+func (v *VPP) Interface(at uint32) (Interface, bool) {
+	i := v.at(at)
+	if i == nil {
+		return Interface{}, false
+	}
+	return v.look(i), true
+}
+
+// Interfaces yields all interfaces in ascending index order, local0 first.
+func (v *VPP) Interfaces() iter.Seq[Interface] {
+	return func(yield func(Interface) bool) {
+		for _, i := range v.ifaces {
+			if i != nil && !yield(v.look(i)) {
+				return
+			}
+		}
+	}
+}
+
+func (v *VPP) look(i *iface) Interface {
+	o := Interface{Index: i.index, Name: i.name, Tag: i.tag, Kind: i.kind, Up: i.up, MAC: i.mac, MTU: i.mtu[0], Tables: i.tables,
+		Addrs: i.addrs, Unnumbered: i.donor, Borrows: i.borrows, BVI: v.isBVI(i), SHG: i.shg}
+	if i.member {
+		o.Bridge = v.bridges[i.bridge].id
+	}
+	switch d := i.device.(type) {
+	case *tap:
+		o.Host, o.HostNetns = d.linuxName(), d.path()
+	case *afPacket:
+		if d.sits(v) {
+			o.Host = d.hostName
+		}
+	case *vxlanTunnel:
+		o.Src, o.Dst, o.VNI, o.EncapTable = d.src.netip(d.family), d.dst.netip(d.family), d.vni, d.encap
+	}
+	return o
+}
+
+// Tunnel finds the VXLAN tunnel that takes a packet from remote to local on the usual port, whatever its encap table; of
+// several, the one with the smallest.
+func (v *VPP) Tunnel(local, remote netip.Addr, vni uint32) (uint32, bool) {
+	f, src := addrOfNetip(local)
+	g, dst := addrOfNetip(remote)
+	if f != g {
+		return 0, false
+	}
+	t := vxlanTunnel{src: src, dst: dst, family: f, srcPort: vxlanPort, vni: vni}
+	at, found := v.tunnels.find(t.key())
+	if !found && len(v.tables[f]) > 1 {
+		for id := range v.Tables() {
+			t.encap = id
+			if at, found = v.tunnels.find(t.key()); found {
+				break
+			}
+		}
+	}
+	if !found || v.ifaces[at].device.(*vxlanTunnel).src != src {
+		return 0, false
+	}
+	return at, true
+}

@@ -1,0 +1,89 @@
+package vppmodel
+
+import (
+	"bytes"
+	"cmp"
+	"iter"
+	"maps"
+	"slices"
+
+	"go.fd.io/govpp/binapi/l2"
+)
+
+// Bridge is one bridge domain. Members is in ascending index order and shared between calls: do not change it.
+type Bridge struct {
+	ID                                      uint32
+	Learn, Flood, UUFlood, Forward, ARPTerm bool
+	Members                                 []Member
+}
+
+// Member is one interface of a bridge domain.
+type Member struct {
+	Index uint32
+	BVI   bool
+	SHG   uint8
+}
+
+// Bridge returns a bridge domain; VPP's own, ID 0, does not count.
+func (v *VPP) Bridge(id uint32) (Bridge, bool) {
+	b := v.bridgeOf(id)
+	if b == nil || id == 0 {
+		return Bridge{}, false
+	}
+	if b.view == nil {
+		b.view = make([]Member, len(b.members))
+		for n, at := range b.members {
+			b.view[n] = Member{at, at == b.bvi, v.ifaces[at].shg}
+		}
+	}
+	return Bridge{ID: id, Learn: b.has(l2.BRIDGE_API_FLAG_LEARN), Flood: b.has(l2.BRIDGE_API_FLAG_FLOOD),
+		UUFlood: b.has(l2.BRIDGE_API_FLAG_UU_FLOOD), Forward: b.has(l2.BRIDGE_API_FLAG_FWD),
+		ARPTerm: b.has(l2.BRIDGE_API_FLAG_ARP_TERM), Members: b.view}, true
+}
+
+// Bridges yields bridge domain IDs in ascending order.
+func (v *VPP) Bridges() iter.Seq[uint32] {
+	ids := slices.Sorted(maps.Keys(v.bridgeBy))
+	return slices.Values(ids[1:]) // without 0
+}
+
+// MACEntry is one static L2 FIB entry. Bridge is ^0 where the bridge domain is gone and left the entry behind.
+type MACEntry struct {
+	Bridge uint32
+	MAC    [6]byte
+	Index  uint32
+	BVI    bool
+}
+
+// MAC finds the interface that a bridge domain sends a MAC to; filters send it nowhere.
+func (v *VPP) MAC(bridge uint32, m [6]byte) (uint32, bool) {
+	b := v.bridgeOf(bridge)
+	if b == nil {
+		return 0, false
+	}
+	e, found := v.macs[macKey{m, uint16(b.at)}]
+	if !found || e.filter {
+		return 0, false
+	}
+	return e.index, true
+}
+
+// MACs yields static L2 FIB entries that are no filters, in ascending (bridge, MAC) order.
+func (v *VPP) MACs() iter.Seq[MACEntry] {
+	return func(yield func(MACEntry) bool) {
+		var all []MACEntry
+		for k, e := range v.macs {
+			if e.static && !e.filter {
+				all = append(all, MACEntry{v.bridgeID(uint32(k.bridge)), k.mac, e.index, e.bvi})
+			}
+		}
+		slices.SortFunc(all, func(x, y MACEntry) int {
+			return cmp.Or(cmp.Compare(x.Bridge, y.Bridge), bytes.Compare(x.MAC[:], y.MAC[:]), cmp.Compare(x.Index, y.Index))
+		})
+		for _, e := range all {
+			if !yield(e) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,35 @@
+package vppmodel
+
+import "strconv"
+
+// loopbackMax is one more than the largest loopback instance (src/vnet/ethernet/interface.c).
+const loopbackMax = 16 * 1024
+
+// createLoopback makes loop<instance>, of the smallest free instance unless one is asked for. A zero MAC becomes
+// de:ad:00:00:00 and the instance's low byte. An instance that is taken or too large is -31, with index ^0.
+func (v *VPP) createLoopback(m mac, specified bool, instance uint32) (at uint32, retval int32) {
+	if !specified {
+		instance = v.loops.smallestFree()
+	}
+	if instance >= loopbackMax || v.loops.has(instance) {
+		return none, invalidReg
+	}
+	v.loops.add(instance)
+	if m == (mac{}) {
+		m = mac{0xde, 0xad, 5: byte(instance)}
+	}
+	i := &iface{kind: KindLoopback, name: "loop" + strconv.FormatUint(uint64(instance), 10),
+		instance: instance, mac: m, ethernet: true}
+	v.addInterface(i)
+	return i.index, ok
+}
+
+func (v *VPP) deleteLoopback(at uint32) int32 {
+	i := v.at(at)
+	if i == nil || i.kind != KindLoopback {
+		return invalidIndex
+	}
+	v.loops.remove(i.instance)
+	v.deleteInterface(i)
+	return ok
+}

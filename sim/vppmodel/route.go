@@ -1,0 +1,257 @@
+package vppmodel
+
+import (
+	"slices"
+
+	"go.fd.io/govpp/api"
+	"go.fd.io/govpp/binapi/fib_types"
+	"go.fd.io/govpp/binapi/ip"
+	"go.fd.io/govpp/binapi/ip_types"
+)
+
+// routeChange is ip_route_add_del of either version. src 0 is the API's own source.
+type routeChange struct {
+	isAdd, isMultipath bool
+	table              uint32
+	prefix             ip_types.Prefix
+	paths              []fib_types.FibPath
+	src                uint8
+}
+
+// routeAddDel follows src/vnet/ip/ip_api.c and src/vnet/fib/fib_api.c, the order of checks included: table, then each path
+// (also when deleting), then prefix length, then number of paths. Deleting what is not there is success.
+func (v *VPP) routeAddDel(c routeChange) (retval int32, statsIndex uint32) {
+	f, a := decode(c.prefix.Address)
+	t := v.tables[f][c.table]
+	if t == nil {
+		return noSuchFIB, none
+	}
+	v.paths.scratch = v.paths.scratch[:0]
+	for i := range c.paths {
+		p, retval := v.decodePath(&c.paths[i])
+		if retval != ok {
+			return retval, none
+		}
+		v.paths.scratch = append(v.paths.scratch, p)
+	}
+	if c.prefix.Len > f.bits() {
+		return invalidPrefixLen, none
+	}
+	src := sourceAPI
+	if c.src != 0 {
+		src = source(c.src)
+	}
+	pfx := prefix{a.mask(c.prefix.Len), c.prefix.Len}
+	paths := v.paths.scratch
+	for i := range paths {
+		paths[i].fit(f, pfx)
+	}
+	if len(paths) == 0 && (c.isAdd || c.isMultipath) {
+		return noPathsInRoute, none
+	}
+	switch {
+	case c.isMultipath && c.isAdd:
+		paths = v.withMembers(t, pfx, src, paths)
+	case c.isMultipath:
+		paths = v.withoutMembers(t, pfx, src, paths)
+		if len(paths) == 0 {
+			v.unroute(t, pfx, src)
+			return ok, none
+		}
+	case !c.isAdd:
+		v.unroute(t, pfx, src)
+		return ok, none
+	}
+	list := v.setRoute(t, pfx, src, paths)
+	if !c.isAdd {
+		list = none
+	}
+	return ok, list
+}
+
+// setRoute makes the paths those of one source. The new list is found before the old one is let go: a dead list is joined
+// again by the very route that holds it.
+func (v *VPP) setRoute(t *table, pfx prefix, src source, paths []path) uint32 {
+	if len(paths) > 1 {
+		slices.SortFunc(paths, path.compare)
+	}
+	list := v.hold(paths)
+	if old, replaced := t.put(pfx, entry{source: src, paths: list}); replaced {
+		v.release(old.paths)
+	}
+	return list
+}
+
+func (v *VPP) unroute(t *table, pfx prefix, src source) {
+	if old, found := t.remove(pfx, src, 0); found {
+		v.release(old.paths)
+	}
+}
+
+// decodePath checks a path as fib_api_path_decode does.
+func (v *VPP) decodePath(m *fib_types.FibPath) (path, int32) {
+	p := path{iface: m.SwIfIndex, weight: max(m.Weight, 1), preference: m.Preference}
+	switch m.Proto {
+	case fib_types.FIB_API_PATH_NH_PROTO_IP4:
+	case fib_types.FIB_API_PATH_NH_PROTO_IP6:
+		p.family = v6
+	default:
+		return p, badNextHopFamily
+	}
+	if m.NLabels > 0 {
+		return p, unimplemented
+	}
+	switch m.Type {
+	case fib_types.FIB_API_PATH_TYPE_DROP:
+		p.kind, p.iface = pathDrop, none
+	case fib_types.FIB_API_PATH_TYPE_ICMP_UNREACH:
+		p.kind, p.iface = pathUnreachable, none
+	case fib_types.FIB_API_PATH_TYPE_ICMP_PROHIBIT:
+		p.kind, p.iface = pathProhibited, none
+	case fib_types.FIB_API_PATH_TYPE_LOCAL:
+		p.kind = pathLocal
+	case fib_types.FIB_API_PATH_TYPE_NORMAL:
+		return v.decodeNormal(p, m)
+	default:
+		return p, unimplemented
+	}
+	return p, ok
+}
+
+func (v *VPP) decodeNormal(p path, m *fib_types.FibPath) (path, int32) {
+	p.addr = addrOf(p.family, m.Nh.Address.XXX_UnionData)
+	if m.SwIfIndex != none {
+		if v.at(m.SwIfIndex) == nil {
+			return p, noInterface
+		}
+		p.kind = pathNextHop
+		if p.addr.isZero() {
+			p.kind = pathAttached
+		}
+		return p, ok
+	}
+	if m.RpfID != 0 && m.RpfID != none {
+		return p, unimplemented
+	}
+	if v.tables[p.family][m.TableID] == nil {
+		return p, noSuchFIB
+	}
+	p.table, p.kind = m.TableID, pathRecursive
+	if p.addr.isZero() {
+		p.kind = pathLookup
+	}
+	return p, ok
+}
+
+// fit adapts a path to its route as fib_table_route_path_fixup does: a host route out of an interface is adjacent to its
+// own address, and a recursive path through its own prefix is a drop.
+func (p *path) fit(f family, pfx prefix) {
+	switch {
+	case p.kind == pathAttached && pfx.bits == f.bits():
+		p.kind, p.addr, p.family = pathNextHop, pfx.addr, f
+	case p.kind == pathRecursive && p.addr == pfx.addr:
+		*p = path{kind: pathDrop, iface: none, family: p.family, weight: p.weight, preference: p.preference}
+	}
+}
+
+// withMembers returns a source's present paths and those of more that are not among them.
+func (v *VPP) withMembers(t *table, pfx prefix, src source, more []path) []path {
+	e, found := t.sourced(pfx, src)
+	if !found {
+		return more
+	}
+	all := v.members(e.paths)
+	for _, p := range more {
+		if !slices.ContainsFunc(all, p.like) {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// withoutMembers returns a source's present paths except those of less.
+func (v *VPP) withoutMembers(t *table, pfx prefix, src source, less []path) []path {
+	e, found := t.sourced(pfx, src)
+	if !found {
+		return nil
+	}
+	return slices.DeleteFunc(v.members(e.paths), func(p path) bool { return slices.ContainsFunc(less, p.like) })
+}
+
+func (v *VPP) members(list uint32) []path {
+	var all []path
+	for i := list; i != 0; i = v.paths.nodes[i].next {
+		all = append(all, v.paths.nodes[i].path)
+	}
+	return all
+}
+
+// encodePaths returns the paths of an entry as dumps show them: as configured, even where the interface is gone.
+func (v *VPP) encodePaths(f family, pfx prefix, e entry) []fib_types.FibPath {
+	if e.source == sourceAdjacency {
+		return []fib_types.FibPath{{SwIfIndex: e.paths, Weight: 1, Proto: fib_types.FibPathNhProto(f),
+			Nh: fib_types.FibPathNh{Address: pfx.addr.union(f)}}}
+	}
+	out := make([]fib_types.FibPath, 0, 1)
+	for i := e.paths; i != 0; i = v.paths.nodes[i].next {
+		out = append(out, v.paths.nodes[i].path.encode())
+	}
+	return out
+}
+
+func (p *path) encode() fib_types.FibPath {
+	m := fib_types.FibPath{SwIfIndex: p.iface, Weight: p.weight, Preference: p.preference,
+		Proto: fib_types.FibPathNhProto(p.family)}
+	switch p.kind {
+	case pathDrop:
+		m.Type = fib_types.FIB_API_PATH_TYPE_DROP
+	case pathUnreachable:
+		m.Type = fib_types.FIB_API_PATH_TYPE_ICMP_UNREACH
+	case pathProhibited:
+		m.Type = fib_types.FIB_API_PATH_TYPE_ICMP_PROHIBIT
+	case pathLocal:
+		m.Type = fib_types.FIB_API_PATH_TYPE_LOCAL
+		m.Nh.Address = p.addr.union(p.family)
+	case pathLookup:
+		m.TableID = p.table
+	case pathRecursive:
+		m.TableID = p.table
+		m.Nh.Address = p.addr.union(p.family)
+	case pathNextHop:
+		m.Nh.Address = p.addr.union(p.family)
+	case pathAttached:
+	}
+	return m
+}
+
+// winners lists the prefixes whose winning source is src; 0 is any, as in ip_route_v2_dump.
+func (t *table) winners(src uint8) []prefix {
+	return t.prefixes(func(e entry) bool { return src == 0 || e.source == source(src) })
+}
+
+func (v *VPP) ipRouteV2Dump(m *ip.IPRouteV2Dump) []api.Message {
+	f := familyOf(m.Table.IsIP6)
+	t := v.tables[f][m.Table.TableID]
+	if t == nil {
+		return nil
+	}
+	ps := t.winners(m.Src)
+	details := make([]ip.IPRouteV2Details, len(ps))
+	out := make([]api.Message, len(ps))
+	for i, p := range ps {
+		e, _ := t.get(p)
+		paths := v.encodePaths(f, p, e)
+		details[i].Route = ip.IPRouteV2{TableID: t.id, Prefix: p.api(f), Src: uint8(e.source), NPaths: uint8(len(paths)), Paths: paths}
+		out[i] = &details[i]
+	}
+	return out
+}
+
+func (v *VPP) ipRouteDump(m *ip.IPRouteDump) []api.Message {
+	out := v.ipRouteV2Dump(&ip.IPRouteV2Dump{Table: m.Table})
+	for i, d := range out {
+		r := &d.(*ip.IPRouteV2Details).Route
+		out[i] = &ip.IPRouteDetails{Route: ip.IPRoute{TableID: r.TableID, Prefix: r.Prefix, NPaths: r.NPaths, Paths: r.Paths}}
+	}
+	return out
+}

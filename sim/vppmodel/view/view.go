@@ -1,0 +1,133 @@
+// Package view shows a modelled VPP as scenarios.VPP: what laws and packet walkers ask.
+//
+// It decides nothing and holds nothing: every answer comes from the model's live tables at the moment of the question, in
+// the order that scenarios.VPP promises. It never asks what a client wanted. Start at Of.
+//
+// It is a package of its own so that sim/vppmodel reaches neither scenarios nor, through it, vppwire. A view is valid as
+// long as its VPP; a killed VPP still shows what it held. The counterpart that reads dumps of a real VPP is lab/probe.
+//
+// To show more, add a plain value to vppmodel's look files and translate it here.
+package view
+
+import (
+	"fmt"
+	"iter"
+	"net/netip"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/sim/vppmodel"
+	"github.com/vppdrill/vppdrill/vppwire"
+)
+
+type view struct{ *vppmodel.VPP }
+
+// Of returns a view of v. It costs nothing and may be taken anew for every question.
+func Of(v *vppmodel.VPP) scenarios.VPP { return view{v} }
+
+func (v view) Interfaces() iter.Seq[scenarios.Interface] { return each(v.VPP.Interfaces(), iface) }
+
+func (v view) Interface(index uint32) (scenarios.Interface, bool) {
+	i, found := v.VPP.Interface(index)
+	if !found {
+		return scenarios.Interface{}, false
+	}
+	return iface(i), true
+}
+
+func (v view) Route(table uint32, dst netip.Addr) (scenarios.Route, bool) {
+	r, found := v.VPP.Route(table, dst)
+	if !found {
+		return scenarios.Route{}, false
+	}
+	return route(r), true
+}
+
+func (v view) Routes(table uint32) iter.Seq[scenarios.Route] { return each(v.VPP.Routes(table), route) }
+
+func (v view) Neighbor(index uint32, addr netip.Addr) (vppwire.MAC, bool) {
+	m, found := v.VPP.Neighbor(index, addr)
+	return m, found
+}
+
+func (v view) Neighbors() iter.Seq[scenarios.Neighbor] {
+	return each(v.VPP.Neighbors(), func(n vppmodel.Neighbor) scenarios.Neighbor {
+		return scenarios.Neighbor{Index: n.Index, Addr: n.Addr, MAC: n.MAC}
+	})
+}
+
+func (v view) Bridge(id uint32) (scenarios.Bridge, bool) {
+	b, found := v.VPP.Bridge(id)
+	if !found {
+		return scenarios.Bridge{}, false
+	}
+	members := make([]scenarios.BridgeMember, len(b.Members))
+	for i, m := range b.Members {
+		members[i] = scenarios.BridgeMember(m)
+	}
+	return scenarios.Bridge{ID: b.ID, Learn: b.Learn, Flood: b.Flood, UUFlood: b.UUFlood, Forward: b.Forward, ARPTerm: b.ARPTerm,
+		Members: members}, true
+}
+
+func (v view) FIB(bridge uint32, mac vppwire.MAC) (uint32, bool) { return v.MAC(bridge, mac) }
+
+func (v view) FIBs() iter.Seq[scenarios.FIBEntry] {
+	return each(v.MACs(), func(e vppmodel.MACEntry) scenarios.FIBEntry {
+		return scenarios.FIBEntry{Bridge: e.Bridge, MAC: e.MAC, Index: e.Index, BVI: e.BVI}
+	})
+}
+
+func iface(i vppmodel.Interface) scenarios.Interface {
+	return scenarios.Interface{
+		Index: i.Index, Name: i.Name, Tag: i.Tag, Type: kind(i.Kind), Up: i.Up, MAC: i.MAC, MTU: i.MTU,
+		Table4: i.Tables[0], Table6: i.Tables[1], Addrs: i.Addrs, Unnumbered: i.Unnumbered, HasUnnumbered: i.Borrows,
+		Bridge: i.Bridge, BVI: i.BVI, SHG: i.SHG, Host: i.Host, HostNetns: i.HostNetns,
+		Src: i.Src, Dst: i.Dst, VNI: i.VNI, EncapTable: i.EncapTable,
+	}
+}
+
+func kind(k vppmodel.Kind) scenarios.InterfaceType {
+	switch k {
+	case vppmodel.KindLocal:
+		return scenarios.TypeLocal
+	case vppmodel.KindNIC:
+		return scenarios.TypeNIC
+	case vppmodel.KindLoopback:
+		return scenarios.TypeLoopback
+	case vppmodel.KindTap:
+		return scenarios.TypeTap
+	case vppmodel.KindAFPacket:
+		return scenarios.TypeAFPacket
+	case vppmodel.KindVXLAN:
+		return scenarios.TypeVXLAN
+	}
+	panic(fmt.Sprintf("view: unknown kind %d", k))
+}
+
+func route(r vppmodel.Route) scenarios.Route {
+	return scenarios.Route{Table: r.Table, Prefix: r.Prefix, Action: action(r.Action), Via: r.Via, Index: r.Index,
+		Lookup: r.Lookup, API: r.API}
+}
+
+func action(a vppmodel.Action) scenarios.RouteAction {
+	switch a {
+	case vppmodel.Drop:
+		return scenarios.ActionDrop
+	case vppmodel.Forward:
+		return scenarios.ActionForward
+	case vppmodel.Local:
+		return scenarios.ActionLocal
+	case vppmodel.Lookup:
+		return scenarios.ActionLookup
+	}
+	panic(fmt.Sprintf("view: unknown action %d", a))
+}
+
+func each[A, B any](seq iter.Seq[A], f func(A) B) iter.Seq[B] {
+	return func(yield func(B) bool) {
+		for a := range seq {
+			if !yield(f(a)) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,296 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/sim/cluster"
+	"github.com/vppdrill/vppdrill/sim/engine"
+	"github.com/vppdrill/vppdrill/sim/fault"
+	"github.com/vppdrill/vppdrill/vppwire"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+)
+
+// epoch is virtual time zero. Any fixed instant would do; this one reads well in journals.
+var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// World is one simulated cluster. It implements scenarios.World, scenarios.Recorder and scenarios.Supporter. It is used by
+// one goroutine for one run.
+type World struct {
+	s   *scenarios.Scenario
+	eng *engine.Engine
+
+	net   *cluster.Network
+	api   *cluster.API
+	store *cluster.StoreServer
+
+	control
+
+	machines map[string]*machine
+	// order holds the machines in the order in which they joined; machines that are gone leave it.
+	order        []*machine
+	machinesMade uint32
+	pids         uint32
+
+	agentConfig agent.Config
+	// pools are the ranges in force; ipam is the plan that they follow from once it was changed.
+	pools agent.Pools
+	ipam  *scenarios.IPAM
+	// podsMade numbers pods that actions create.
+	podsMade    int
+	callTimeout time.Duration
+
+	faults     []fault.Injector
+	injectedID int
+	// keyed: some injector looks at keys, which cost text to make.
+	keyed bool
+	lifts lifts
+
+	listeners []func(scenarios.Fact) error
+	summary   scenarios.Summary
+	waits     waits
+	reuse     reuse
+	logs      func(node string, e agent.Log)
+	healed    bool
+}
+
+// Options are what a run may choose beside its scenario.
+type Options struct {
+	// Seed decides everything that the scenario leaves open.
+	Seed uint64
+	// Laws judge the run; those that the scenario selects.
+	Laws []scenarios.Law
+	// Chooser replaces the seeded one, for replay, recording and exhaustive search; nil: engine.Seeded(Seed).
+	Chooser engine.Chooser
+	// Events, where set, sees every event's canonical line; line is valid only during the call.
+	Events func(seq int64, at time.Duration, line []byte)
+	// Logs, where set, sees what agents log.
+	Logs func(node string, e agent.Log)
+	// OnMark is told each mark of the timeline when it starts.
+	OnMark func(scenarios.Mark)
+	// Replay is the command that shows this run again; made from the scenario when empty.
+	Replay string
+}
+
+// Run builds a World for s, drives it and judges it. The error is a scenario that cannot be built; what happens in the run
+// is in the Result.
+func Run(ctx context.Context, s *scenarios.Scenario, o Options) (scenarios.Result, error) {
+	w, err := New(s, o)
+	if err != nil {
+		return scenarios.Result{}, err
+	}
+	defer func() { _ = w.Close() }() // a simulated world holds nothing but memory
+	return scenarios.Run(ctx, w, s, o.Laws, scenarios.Options{Seed: o.Seed, Replay: o.Replay, OnMark: o.OnMark}), nil
+}
+
+// New builds the cluster at its start: nothing has happened yet.
+func New(s *scenarios.Scenario, o Options) (*World, error) {
+	chooser := o.Chooser
+	if chooser == nil {
+		chooser = engine.Seeded(o.Seed)
+	}
+	w := &World{
+		s: s, eng: engine.New(chooser), machines: map[string]*machine{}, callTimeout: s.Config.Agent.CallTimeout, logs: o.Logs,
+	}
+	w.summary.ShortestReuseSeconds = -1
+	w.waits.init()
+	w.reuse.init()
+	if o.Events != nil {
+		w.eng.Trail(o.Events)
+	}
+	var err error
+	if w.agentConfig, w.pools, err = configure(s); err != nil {
+		return nil, err
+	}
+	if w.faults, err = injectors(&s.Faults, w.faultEnv()); err != nil {
+		return nil, err
+	}
+	for _, text := range s.Faults.Inject {
+		w.keyed = w.keyed || strings.Contains(text, "(Key ")
+	}
+	return w, w.build()
+}
+
+// clock is the present instant as agents see it.
+func (w *World) clock() time.Time { return epoch.Add(w.eng.Now()) }
+
+// Name implements scenarios.World.
+func (w *World) Name() string { return "sim" }
+
+// Now implements scenarios.World.
+func (w *World) Now() time.Duration { return w.eng.Now() }
+
+// Close implements scenarios.World.
+func (w *World) Close() error { return nil }
+
+// Watch implements scenarios.World.
+func (w *World) Watch(fn func(scenarios.Fact) error) { w.listeners = append(w.listeners, fn) }
+
+// Digest implements scenarios.Recorder.
+func (w *World) Digest() string { return w.eng.Digest().String() }
+
+// Events implements scenarios.Recorder.
+func (w *World) Events() int64 { return w.eng.Seq() }
+
+// Tail implements scenarios.Recorder.
+func (w *World) Tail(n int) []string {
+	lines := w.eng.Tail()
+	return lines[max(0, len(lines)-n):]
+}
+
+// Supports implements scenarios.Supporter: the simulator can do every action.
+func (w *World) Supports(scenarios.Action) bool { return true }
+
+// Advance implements scenarios.World.
+func (w *World) Advance(ctx context.Context, at time.Duration) error {
+	const slice = time.Second
+	for w.eng.Now() < at {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		next := min(at, w.eng.Now()+slice)
+		if quiet, ok := w.eng.NextAt(); ok && quiet > next {
+			next = min(at, quiet) // nothing happens before: skip the slices in between
+		} else if !ok {
+			next = at
+		}
+		if err := w.runUntil(next); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *World) runUntil(t time.Duration) error {
+	if limit := w.s.Limits.Events; limit > 0 && w.eng.Seq() > limit {
+		return fmt.Errorf("more than limits.events = %d events", limit)
+	}
+	return w.eng.RunUntil(t)
+}
+
+// Settle implements scenarios.World.
+func (w *World) Settle(ctx context.Context, limit time.Duration) error {
+	const look = 50 * time.Millisecond
+	end := w.eng.Now() + limit
+	why := w.quiet()
+	for why != "" {
+		if w.eng.Now() >= end {
+			return errors.New(why)
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		next := w.eng.Now() + look
+		if at, ok := w.eng.NextAt(); ok && at > next {
+			next = at
+		}
+		if err := w.runUntil(min(next, end)); err != nil {
+			return err
+		}
+		why = w.quiet()
+	}
+	return nil
+}
+
+// quiet says why the cluster is not quiet, or "".
+func (w *World) quiet() string {
+	if b := w.net.Busy(); !b.Quiet() {
+		return fmt.Sprintf("%d requests, %d watched changes under way, %d informers without a watch", b.Calls, b.Streamed, b.Unsynced)
+	}
+	for _, m := range w.order {
+		switch {
+		case !m.up:
+			if !w.healed {
+				continue // down on purpose: quiet as it gets
+			}
+			return m.name + " is down"
+		case m.proc == nil:
+			if m.agentHeld {
+				continue
+			}
+			return "the agent of " + m.name + " is starting"
+		case m.vpp == nil:
+			if m.vppHeld {
+				continue
+			}
+			return "VPP of " + m.name + " is starting"
+		case !m.proc.agent.Idle():
+			return m.name + ": " + m.proc.agent.Pending()
+		}
+	}
+	return w.controlPending()
+}
+
+// soon does something in an event of its own at the present instant.
+func (w *World) soon(m *machine, what string, do func()) { w.eng.After(0, &happening{m, what, do}) }
+
+// later does something after d, unless the world is healed before; the trail shows it as what.
+func (w *World) later(d time.Duration, what string, do func()) {
+	l := w.lifts.add(do)
+	w.eng.After(d, &happening{nil, what, func() { w.lifts.run(l) }})
+}
+
+// lifts are the ends of temporary faults. Healing runs all that are left, in order.
+type lifts struct {
+	pending []*lift
+}
+
+type lift struct {
+	do   func()
+	done bool
+}
+
+func (l *lifts) add(do func()) *lift {
+	x := &lift{do: do}
+	l.pending = append(l.pending, x)
+	return x
+}
+
+func (l *lifts) run(x *lift) {
+	if x.done {
+		return
+	}
+	x.done = true
+	l.pending = slices.DeleteFunc(l.pending, func(y *lift) bool { return y == x })
+	x.do()
+}
+
+// emit tells every listener; the first error stops the run.
+func (w *World) emit(f scenarios.Fact) {
+	f.At = w.eng.Now()
+	w.account(f)
+	for _, fn := range w.listeners {
+		if err := fn(f); err != nil {
+			w.eng.Fail(err)
+			return
+		}
+	}
+}
+
+// note puts a line into the trail that no event would show: an error, a crash.
+func (w *World) note(m *machine, what, text string) {
+	w.eng.After(0, &happening{m, what + ": " + text, func() {}})
+}
+
+// count accounts for a dataplane call and tells writes as facts.
+func (w *World) count(m *machine, c vppwire.Call) {
+	if strings.HasPrefix(c.Name(), "linux_") {
+		w.summary.LinuxCalls++
+	} else {
+		w.summary.VPPCalls++
+	}
+	if c.Writes() && len(w.listeners) > 0 {
+		m.fact(scenarios.Fact{Kind: scenarios.FactVPPWrite, Text: c.Name()})
+	}
+}
+
+func (w *World) log(m *machine, e agent.Log) {
+	if w.logs != nil {
+		w.logs(m.name, e)
+	}
+}
