@@ -1,0 +1,51 @@
+# Plain `make` lists what can be made. Every target works from a fresh clone with Go and nothing else.
+GO      ?= go
+VPPDRILL = bin/vppdrill
+# Fuzz functions get this long each in fuzz-short.
+FUZZTIME ?= 5s
+
+.DEFAULT_GOAL := help
+.PHONY: help build run test check bench golden cover fuzz-short clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## build bin/vppdrill
+	@mkdir -p bin
+	$(GO) build -o $(VPPDRILL) .
+
+run: build ## run every scenario of the catalogue; reports land in out/
+	$(VPPDRILL) run --catalog --out out
+
+test: ## vet and run all tests; the last lines name what was skipped and why
+	$(GO) vet ./...
+	@mkdir -p bin
+	@$(GO) build -o bin/testtally ./reports/repo/testtally
+	@$(GO) test -json ./... | bin/testtally
+
+check: ## formatting, vet, lint where golangci-lint is installed, and the repository's own rules
+	@bad=$$(gofmt -l $$(find . -name '*.go' -not -path './bin/*')); \
+	if [ -n "$$bad" ]; then echo "gofmt would change:"; echo "$$bad"; exit 1; fi
+	$(GO) vet ./...
+	@if command -v golangci-lint > /dev/null; then golangci-lint run; \
+	else echo "golangci-lint skipped: it is not installed"; fi
+	$(GO) test ./reports/repo/...
+
+bench: ## run all benchmarks once, for a look; see CONTRIBUTING.md for figures worth keeping
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+golden: ## rewrite golden files; review the difference as code
+	@for p in $$(grep -rlE --include='*_test.go' 'datadriven"|Bool\("rewrite"' . | xargs -n1 dirname | sort -u); do \
+	echo "rewrite $$p"; $(GO) test $$p -rewrite || exit 1; done
+
+cover: ## measure test coverage across packages; the profile is cover.out
+	$(GO) test -coverpkg=./... -coverprofile=cover.out ./... > /dev/null
+	@$(GO) tool cover -func=cover.out | tail -n 1
+
+fuzz-short: ## fuzz every parser for FUZZTIME (5s)
+	@grep -rnoE --include='*_test.go' 'func Fuzz[A-Za-z0-9_]+' . | while IFS=: read -r file _ fn; do \
+	name=$${fn#func }; echo "fuzz $$(dirname $$file) $$name"; \
+	$(GO) test $$(dirname $$file) -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) || exit 1; done
+
+clean: ## remove what was built and reported
+	rm -rf bin out out-* cover.out

@@ -1,0 +1,76 @@
+// Command vppdrill rehearses Kubernetes pod networking on FD.io VPP: see README.md.
+//
+// It decides which worlds, scenarios, laws and formats this build has and hands them to the commands. It never does a
+// command's work. Start at config. An interrupt is passed to the command under way, which ends in order with code 130.
+// To add a world, list it in config; a command, see sim/cmd.
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+	"time"
+
+	"github.com/vppdrill/vppdrill/reports"
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/catalog"
+	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/sim"
+	"github.com/vppdrill/vppdrill/sim/cmd"
+)
+
+func main() { os.Exit(run()) }
+
+// run is main with an exit code, so that deferred calls happen.
+func run() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return cmd.Execute(ctx, config(), os.Args[1:], os.Stdout, os.Stderr)
+}
+
+// config puts together what this build has.
+func config() cmd.Config {
+	return cmd.Config{
+		Version: cmd.Version(),
+		Worlds:  map[string]cmd.RunFunc{"sim": simulate},
+		Catalog: catalog.All,
+		Laws:    check.All,
+		Reports: formats(),
+	}
+}
+
+// simulate runs a scenario in virtual time.
+func simulate(ctx context.Context, s *scenarios.Scenario, o cmd.RunOptions) (scenarios.Result, error) {
+	return sim.Run(ctx, s, sim.Options{Seed: o.Seed, Laws: o.Laws, Events: o.Events, OnMark: o.OnMark, Replay: o.Replay})
+}
+
+// formats are package reports as the commands see it.
+func formats() cmd.Reports {
+	return cmd.Reports{
+		Text:   func(w io.Writer, names []string) cmd.TextReport { return reports.NewText(w, names) },
+		JSON:   func(w io.Writer, s cmd.Session) error { return reports.WriteJSON(w, reportOf(s)) },
+		Folder: func(dir string, s cmd.Session) error { return reports.WriteFolder(dir, reportOf(s)) },
+		Again: func(dir string) ([]scenarios.Result, error) {
+			r, err := reports.Read(dir)
+			if err != nil {
+				return nil, err
+			}
+			return r.Scenarios, reports.WriteFolder(dir, r)
+		},
+		Events:     func(w io.Writer) cmd.EventLog { return reports.NewEventLog(w) },
+		EventsFile: reports.EventsFile,
+	}
+}
+
+// reportOf adds to a session where it happened.
+func reportOf(s cmd.Session) reports.Report {
+	e := reports.Environment{Command: s.Command, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
+		CPUs: runtime.NumCPU(), GOMAXPROCS: runtime.GOMAXPROCS(0), Race: cmd.Race, WallSeconds: s.WallSeconds}
+	if !s.Started.IsZero() {
+		e.Started = s.Started.UTC().Format(time.RFC3339)
+	}
+	return reports.Report{Version: s.Version, Environment: e, Scenarios: s.Results}
+}

@@ -1,0 +1,166 @@
+package reports
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// detail is one run's section of the page.
+type detail struct {
+	row
+	// Open says that the section starts unfolded.
+	Open bool
+	// Place is where and when the failure happened, in words.
+	Place         string
+	Before, After []diffLine
+	Tail          []string
+	TailCut       int
+	Laws          []scenarios.LawResult
+	Broken        int
+	Timeline      chart
+	Maps          []addressMap
+	MapsCut       int
+	Figures       []fact
+}
+
+func detailOf(r row, open bool) detail {
+	s := r.Result
+	d := detail{row: r, Open: open, Laws: brokenFirst(s.Laws), Figures: figuresOf(s)}
+	for _, l := range d.Laws {
+		if l.Violations > 0 {
+			d.Broken++
+		}
+	}
+	if f := s.Failure; f != nil {
+		d.Place = "at " + moment(f.AtSeconds) + on(f.Node) + ", event " + thousands(f.Event)
+		d.Before, d.After = diffLines(f.Before, f.After)
+		d.Tail = f.Tail
+		if cut := len(f.Tail) - tailMax; cut > 0 {
+			d.Tail, d.TailCut = f.Tail[cut:], cut
+		}
+	}
+	span := spanOf(s)
+	d.Timeline = timelineOf(s, span)
+	d.Maps, d.MapsCut = addressMapsOf(s, span)
+	return d
+}
+
+// Clash reports whether any map shows an address with two holders.
+func (d detail) Clash() bool {
+	return slices.ContainsFunc(d.Maps, func(m addressMap) bool {
+		return slices.ContainsFunc(m.Rows, func(r addressRow) bool { return len(r.Clashes) > 0 })
+	})
+}
+
+// brokenFirst puts broken laws before the others and keeps the order otherwise.
+func brokenFirst(laws []scenarios.LawResult) []scenarios.LawResult {
+	out := slices.Clone(laws)
+	slices.SortStableFunc(out, func(a, b scenarios.LawResult) int {
+		return int(min(b.Violations, 1) - min(a.Violations, 1))
+	})
+	return out
+}
+
+// figuresOf lists what the run amounts to. Figures that are zero because nothing of the kind was part of the run are
+// left out, except those whose zero is good news.
+func figuresOf(s scenarios.Result) []fact {
+	m := s.Summary
+	waited := "none"
+	if m.PodsWaited > 0 {
+		waited = fmt.Sprintf("%s, longest %s, together %s", thousands(m.PodsWaited), clock(m.LongestWaitSeconds), clock(m.TotalWaitSeconds))
+	}
+	reused := "none"
+	if m.Reused > 0 {
+		reused = thousands(m.Reused)
+		if m.ShortestReuseSeconds >= 0 {
+			reused += ", soonest after " + clock(m.ShortestReuseSeconds)
+		}
+	}
+	never := "none"
+	if m.PodsNeverPlaced > 0 {
+		never = thousands(m.PodsNeverPlaced)
+	}
+	facts := []fact{
+		{"Nodes", thousands(s.Nodes)},
+		{"Pods at the end", thousands(s.Pods)},
+		{"Pods at the peak", thousands(m.PeakPods)},
+		{"Pods that waited for an address", waited},
+		{"Pods never placed", never},
+		{"Addresses given out again", reused},
+		{"ADD and DEL", thousands(m.Adds) + " and " + thousands(m.Dels)},
+		{"VPP calls", thousands(m.VPPCalls)},
+		{"Linux calls", thousands(m.LinuxCalls)},
+		{"Store operations", thousands(m.StoreOps)},
+		{"Journal", bytesText(m.JournalBytes)},
+		{"Faults", thousands(m.Faults)},
+		{"Events", thousands(s.Events)},
+		{"Virtual time", clock(s.VirtualSeconds)},
+		{"Wall time", clock(s.WallSeconds)},
+		{"Peak memory", bytesText(s.PeakRSSBytes)},
+	}
+	if s.WallSeconds > 0 {
+		facts = append(facts, fact{"Speed", thousands(int64(float64(s.Events)/s.WallSeconds)) + " events/s"})
+	}
+	return slices.DeleteFunc(facts, func(f fact) bool { return f.Value == "0" || f.Value == "0 B" || f.Value == "0 and 0" })
+}
+
+// diffLine is one line of a state, with whether the other state lacks it.
+type diffLine struct {
+	Text    string
+	Changed bool
+}
+
+// diffLines marks the lines that only one of two states has. States are short; the order of common lines is taken from
+// a longest common subsequence.
+func diffLines(before, after string) (b, a []diffLine) {
+	x, y := splitLines(before), splitLines(after)
+	if len(x)*len(y) > 1<<20 { // a state this long is not read line by line
+		return plainLines(x), plainLines(y)
+	}
+	// longest[i][j] is the length of the longest common subsequence of x[i:] and y[j:].
+	longest := make([][]int, len(x)+1)
+	for i := range longest {
+		longest[i] = make([]int, len(y)+1)
+	}
+	for i := len(x) - 1; i >= 0; i-- {
+		for j := len(y) - 1; j >= 0; j-- {
+			longest[i][j] = max(longest[i+1][j], longest[i][j+1])
+			if x[i] == y[j] {
+				longest[i][j] = longest[i+1][j+1] + 1
+			}
+		}
+	}
+	i, j := 0, 0
+	for i < len(x) || j < len(y) {
+		switch {
+		case i < len(x) && j < len(y) && x[i] == y[j]:
+			b, a = append(b, diffLine{Text: x[i]}), append(a, diffLine{Text: y[j]})
+			i, j = i+1, j+1
+		case j == len(y) || i < len(x) && longest[i+1][j] >= longest[i][j+1]:
+			b = append(b, diffLine{x[i], true})
+			i++
+		default:
+			a = append(a, diffLine{y[j], true})
+			j++
+		}
+	}
+	return b, a
+}
+
+func splitLines(text string) []string {
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	return strings.Split(strings.Trim(text, "\n"), "\n")
+}
+
+func plainLines(lines []string) []diffLine {
+	out := make([]diffLine, len(lines))
+	for i, l := range lines {
+		out[i].Text = l
+	}
+	return out
+}

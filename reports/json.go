@@ -1,0 +1,70 @@
+package reports
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// WriteJSON writes result.json. Lists that programs loop over are never null.
+func WriteJSON(w io.Writer, r Report) error {
+	r.Scenarios = slices.Clone(r.Scenarios)
+	if r.Scenarios == nil {
+		r.Scenarios = []scenarios.Result{}
+	}
+	for i := range r.Scenarios {
+		s := &r.Scenarios[i]
+		if s.Laws == nil {
+			s.Laws = []scenarios.LawResult{}
+		}
+		if s.Timeline == nil {
+			s.Timeline = []scenarios.Mark{}
+		}
+	}
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(r)
+}
+
+// ErrNoReport says that a folder holds no result.json that this program can read.
+var ErrNoReport = errors.New("no report")
+
+// Read takes a report back from a folder that WriteFolder wrote. Unknown fields are fine: a newer program may have
+// written them. Errors wrap ErrNoReport when the file is missing or is no report.
+func Read(dir string) (Report, error) {
+	name := filepath.Join(dir, ResultFile)
+	f, err := os.Open(name)
+	if err != nil {
+		return Report{}, fmt.Errorf("%w in %s: %w", ErrNoReport, dir, err)
+	}
+	defer f.Close()
+	r, err := ReadJSON(f)
+	if err != nil {
+		return Report{}, fmt.Errorf("%w: %s: %w", ErrNoReport, name, err)
+	}
+	return r, nil
+}
+
+// ReadJSON reads what WriteJSON wrote.
+func ReadJSON(from io.Reader) (Report, error) {
+	var r struct {
+		Report
+		// Scenarios is a pointer here because its absence is what tells another program's JSON from an empty report.
+		Scenarios *[]scenarios.Result `json:"scenarios"`
+	}
+	if err := json.NewDecoder(from).Decode(&r); err != nil {
+		return Report{}, err
+	}
+	if r.Scenarios == nil {
+		return Report{}, errors.New(`it has no "scenarios"`)
+	}
+	r.Report.Scenarios = *r.Scenarios
+	return r.Report, nil
+}

@@ -1,0 +1,175 @@
+package reports
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// The elements of junit.xml that CI systems agree on: the schema of Jenkins' xunit plugin, version 10.
+type (
+	junitSuites struct {
+		XMLName  xml.Name   `xml:"testsuites"`
+		Name     string     `xml:"name,attr"`
+		Tests    int        `xml:"tests,attr"`
+		Failures int        `xml:"failures,attr"`
+		Errors   int        `xml:"errors,attr"`
+		Time     string     `xml:"time,attr"`
+		Suite    junitSuite `xml:"testsuite"`
+	}
+	junitSuite struct {
+		Name       string          `xml:"name,attr"`
+		Tests      int             `xml:"tests,attr"`
+		Failures   int             `xml:"failures,attr"`
+		Errors     int             `xml:"errors,attr"`
+		Time       string          `xml:"time,attr"`
+		Properties []junitProperty `xml:"properties>property"`
+		Cases      []junitCase     `xml:"testcase"`
+	}
+	junitCase struct {
+		Name       string          `xml:"name,attr"`
+		Class      string          `xml:"classname,attr"`
+		File       string          `xml:"file,attr,omitempty"`
+		Time       string          `xml:"time,attr"`
+		Properties []junitProperty `xml:"properties>property"`
+		Failures   []junitTrouble  `xml:"failure"`
+		Errors     []junitTrouble  `xml:"error"`
+	}
+	junitProperty struct {
+		Name  string `xml:"name,attr"`
+		Value string `xml:"value,attr"`
+	}
+	junitTrouble struct {
+		Type    string `xml:"type,attr"`
+		Message string `xml:"message,attr"`
+		Text    string `xml:",cdata"`
+	}
+)
+
+// WriteJUnit writes junit.xml: one test case per run, one failure per broken law, errors for what could not be judged.
+// A case is named after its scenario, so that CI follows it from build to build; where a scenario ran with several
+// seeds, the seed is added.
+func WriteJUnit(w io.Writer, r Report) error {
+	c := r.Counts()
+	suite := junitSuite{
+		Name: "vppdrill", Tests: c.Total(), Failures: c.Fail, Errors: c.Error, Time: seconds(c.WallSeconds),
+		Properties: []junitProperty{{"version", r.Version}},
+	}
+	runs := map[[2]string]int{}
+	for _, s := range r.Scenarios {
+		runs[[2]string{s.World, s.Scenario}]++
+	}
+	for _, s := range r.Scenarios {
+		name := s.Scenario
+		if runs[[2]string{s.World, s.Scenario}] > 1 {
+			name += " seed " + strconv.FormatUint(s.Seed, 10)
+		}
+		suite.Cases = append(suite.Cases, junitCaseOf(name, s))
+	}
+	all := junitSuites{Name: suite.Name, Tests: suite.Tests, Failures: suite.Failures, Errors: suite.Errors, Time: suite.Time, Suite: suite}
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	enc := xml.NewEncoder(w)
+	enc.Indent("", "  ")
+	if err := enc.Encode(all); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+func junitCaseOf(name string, s scenarios.Result) junitCase {
+	c := junitCase{Name: name, Class: "vppdrill." + s.World, File: s.File, Time: seconds(s.WallSeconds), Properties: []junitProperty{
+		{"seed", strconv.FormatUint(s.Seed, 10)},
+		{"digest", s.Digest},
+		{"events", strconv.FormatInt(s.Events, 10)},
+		{"virtualSeconds", seconds(s.VirtualSeconds)},
+		{"replay", s.Replay},
+	}}
+	switch s.Verdict {
+	case scenarios.Pass:
+	case scenarios.Fail:
+		c.Failures = brokenLaws(s)
+	default:
+		c.Errors = []junitTrouble{{Type: "error", Message: oneLine(s.Error), Text: xmlText("replay: " + s.Replay + "\n")}}
+		if len(s.Unsupported) > 0 {
+			c.Errors[0].Type = "unsupported"
+			c.Errors[0].Message = "unsupported in world " + s.World + ": " + strings.Join(s.Unsupported, ", ")
+		}
+	}
+	return c
+}
+
+// brokenLaws makes a failure of each broken law, the first one to break first and in full.
+func brokenLaws(s scenarios.Result) []junitTrouble {
+	var out []junitTrouble
+	first := ""
+	if f := s.Failure; f != nil {
+		first = f.Law
+		out = append(out, junitTrouble{Type: f.Law, Message: oneLine(f.What), Text: xmlText(failureText(s))})
+	}
+	for _, l := range s.Laws {
+		if l.Violations > 0 && l.Name != first {
+			out = append(out, junitTrouble{Type: l.Name, Message: fmt.Sprintf("%d violations: %s", l.Violations, oneLine(l.Why))})
+		}
+	}
+	if len(out) == 0 { // a failed expectation is no law's
+		out = append(out, junitTrouble{Type: "expectation", Message: oneLine(s.Error), Text: xmlText("replay: " + s.Replay + "\n")})
+	}
+	return out
+}
+
+// failureText is everything that is known about the first broken law, for people who see nothing but the CI's page.
+func failureText(s scenarios.Result) string {
+	f := s.Failure
+	var b strings.Builder
+	fmt.Fprintf(&b, "law %s%s at %s, event %d\n%s\n", f.Law, on(f.Node), moment(f.AtSeconds), f.Event, f.What)
+	section := func(title, text string) {
+		if text != "" {
+			fmt.Fprintf(&b, "%s:\n  %s\n", title, strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  "))
+		}
+	}
+	section("event", f.Line)
+	section("before", f.Before)
+	section("after", f.After)
+	section("last events", strings.Join(f.Tail, "\n"))
+	fmt.Fprintf(&b, "replay: %s\n", s.Replay)
+	return b.String()
+}
+
+// xmlText replaces what XML 1.0 cannot hold (section 2.2, production 2); CDATA has no other escape.
+func xmlText(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' || r >= 0x20 && r <= 0xD7FF || r >= 0xE000 && r <= 0xFFFD || r >= 0x10000 {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, text)
+}
+
+// on is " on node", or nothing for a law that is broken nowhere in particular.
+func on(node string) string {
+	if node == "" {
+		return ""
+	}
+	return " on " + oneLine(node)
+}
+
+// oneLine joins a text's lines, as attributes and verdict lines have no room for more. What could steer a terminal is
+// replaced.
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, strings.Join(strings.Fields(text), " "))
+}
+
+func seconds(s float64) string { return strconv.FormatFloat(s, 'f', 3, 64) }

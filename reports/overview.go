@@ -1,0 +1,185 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// What a page holds at most. A page of a thousand seeds must still open on a phone; what is cut is said, and
+// result.json has all of it.
+const (
+	detailsMax   = 300 // runs with a section of their own
+	overviewMax  = 5000
+	marksMax     = 400 // marks of one timeline
+	tailMax      = 60  // event lines before a failure
+	mapNodesMax  = 3   // address maps of a failed run; a run that passed has one
+	mapRowsMax   = 48  // addresses of one map
+	mapSpansMax  = 900 // held spans of one map of a failed run
+	clashesMax   = 20  // stretches with two holders of one address
+	openMax      = 8   // runs that start unfolded
+	mapSpansPass = 250 // and of one that passed
+)
+
+// overview is the page's view of a report: all figures ready to be printed.
+type overview struct {
+	Version     string
+	Environment []fact
+	Counts      Counts
+	Headline    string
+	// Took is how long the whole command took, or the runs one after the other where nobody looked at the clock.
+	Took       string
+	Rows       []row
+	RowsCut    int
+	Laws       []lawRow
+	Details    []detail
+	DetailsCut int
+}
+
+// fact is a labelled value.
+type fact struct{ Label, Value string }
+
+// row is one run in the overview table.
+type row struct {
+	// Number is the run's place in the report, from 1; ID the fragment of its section, empty when it has none.
+	Number  int
+	ID      string
+	Verdict badge
+	Result  scenarios.Result
+	Checks  int64
+	Digest  string
+	// Trouble is what went wrong in a few words.
+	Trouble string
+}
+
+// badge is how a verdict looks: a word and a shape, so that colour is never needed.
+type badge struct{ Class, Symbol, Word string }
+
+// lawRow is one law over all runs.
+type lawRow struct {
+	Name, Why          string
+	Checks, Violations int64
+	Broken             []row
+}
+
+func verdictBadge(v scenarios.Verdict) badge {
+	switch v {
+	case scenarios.Pass:
+		return badge{"pass", "✓", "pass"}
+	case scenarios.Fail:
+		return badge{"fail", "✗", "fail"}
+	}
+	return badge{"error", "!", "error"}
+}
+
+func overviewOf(r Report) overview {
+	o := overview{Version: r.Version, Environment: environmentFacts(r), Counts: r.Counts(), Headline: headline(r.Counts()), Took: clock(cmp.Or(r.Environment.WallSeconds, r.Counts().WallSeconds))}
+	number := map[*scenarios.Result]int{}
+	order := make([]*scenarios.Result, len(r.Scenarios))
+	for i := range r.Scenarios {
+		order[i] = &r.Scenarios[i]
+		number[order[i]] = i + 1
+	}
+	slices.SortStableFunc(order, func(a, b *scenarios.Result) int { return badness(*a) - badness(*b) })
+	for i, s := range order {
+		if i >= overviewMax {
+			o.RowsCut++
+			continue
+		}
+		one := row{Number: number[s], Verdict: verdictBadge(s.Verdict), Result: *s, Digest: digestShort(s.Digest), Trouble: trouble(*s)}
+		for _, l := range s.Laws {
+			one.Checks += l.Checks
+		}
+		if len(o.Details) < detailsMax {
+			one.ID = fmt.Sprintf("run-%d", one.Number)
+			o.Details = append(o.Details, detailOf(one, s.Verdict != scenarios.Pass && len(o.Details) < openMax))
+		} else {
+			o.DetailsCut++
+		}
+		o.Rows = append(o.Rows, one)
+	}
+	o.Laws = lawRows(o.Rows)
+	return o
+}
+
+// headline is the one sentence that somebody reads who reads nothing else.
+func headline(c Counts) string {
+	runs := plural(c.Total(), "run")
+	switch {
+	case c.Total() == 0:
+		return "No scenario ran."
+	case c.Pass == c.Total() && c.Total() == 1:
+		return "The run passed."
+	case c.Pass == c.Total():
+		return "All " + runs + " passed."
+	case c.Fail == 0:
+		return fmt.Sprintf("%d of %s could not be judged.", c.Error, runs)
+	case c.Error == 0:
+		return fmt.Sprintf("%d of %s failed.", c.Fail, runs)
+	}
+	return fmt.Sprintf("%d of %s failed, %d could not be judged.", c.Fail, runs, c.Error)
+}
+
+// trouble is a run's failure in a few words.
+func trouble(s scenarios.Result) string {
+	switch {
+	case s.Verdict == scenarios.Pass && s.Failure != nil:
+		return "broke as expected: " + s.Failure.Law
+	case s.Verdict == scenarios.Pass:
+		return ""
+	case s.Failure != nil:
+		return s.Failure.Law
+	case len(s.Unsupported) > 0:
+		return "unsupported: " + strings.Join(s.Unsupported, ", ")
+	}
+	return s.Error
+}
+
+// lawRows adds up every law over the runs: broken ones first, then as the runs list them.
+func lawRows(rows []row) []lawRow {
+	var laws []lawRow
+	place := map[string]int{}
+	for _, row := range rows {
+		for _, l := range row.Result.Laws {
+			i, ok := place[l.Name]
+			if !ok {
+				i = len(laws)
+				place[l.Name] = i
+				laws = append(laws, lawRow{Name: l.Name, Why: l.Why})
+			}
+			laws[i].Checks += l.Checks
+			laws[i].Violations += l.Violations
+			if l.Violations > 0 && row.Result.Verdict != scenarios.Pass && !has(laws[i].Broken, row.Result.Scenario) {
+				laws[i].Broken = append(laws[i].Broken, row)
+			}
+		}
+	}
+	slices.SortStableFunc(laws, func(a, b lawRow) int { return min(len(b.Broken), 1) - min(len(a.Broken), 1) })
+	return laws
+}
+
+// has reports whether a scenario is among rows: one link to several seeds of a scenario is enough. A run that passed
+// although a law broke had expected it and is not among them.
+func has(rows []row, scenario string) bool {
+	return slices.ContainsFunc(rows, func(r row) bool { return r.Result.Scenario == scenario })
+}
+
+func environmentFacts(r Report) []fact {
+	e := r.Environment
+	facts := []fact{{"vppdrill", r.Version}, {"Go", e.Go}, {"Platform", e.Platform}}
+	if e.CPUs > 0 {
+		facts = append(facts, fact{"Processors", fmt.Sprintf("%d, of which %d used", e.CPUs, e.GOMAXPROCS)})
+	}
+	if e.Race {
+		facts = append(facts, fact{"Race detector", "on"})
+	}
+	facts = append(facts, fact{"Started", e.Started})
+	if e.WallSeconds > 0 {
+		facts = append(facts, fact{"Took", clock(e.WallSeconds)})
+	}
+	facts = append(facts, fact{"Command", e.Command})
+	return slices.DeleteFunc(facts, func(f fact) bool { return f.Value == "" })
+}

@@ -1,0 +1,210 @@
+package repo
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// arrow says which packages of this module a package may import. Patterns are paths relative to the root; "x/..." is x and
+// everything below it, as in go list.
+type arrow struct {
+	from string
+	may  []string
+	why  string
+}
+
+// arrows is ordered: the first pattern that matches a package is its arrow.
+var arrows = []arrow{
+	{".", []string{"sim/cmd", "lab/cmd", "vppwire/cmd", "sim", "reports", "scenarios/..."},
+		"main only assembles commands, so that each of them can be tested without a process"},
+	{"ipam/space", nil,
+		"prefix arithmetic must be usable, and provable, without knowing what an address is for"},
+	{"ipam/...", []string{"ipam", "ipam/space"},
+		"address books that know nothing of VPP or nodes can be checked exhaustively and used by strangers"},
+	{"vppwire", nil,
+		"desired state is about VPP alone: who owns an address is decided before it gets here"},
+	{"vppwire/mode", []string{"vppwire", "ipam"},
+		"a wiring mode is a function from facts to objects; anything more would hide state in it"},
+	{"vppwire/agent", []string{"ipam/...", "vppwire", "vppwire/mode"},
+		"the agent joins addresses and wiring and runs unchanged everywhere, so it may not know any world"},
+	{"vppwire/...", []string{"vppwire/...", "ipam/..."},
+		"the real host drives the same agent; it may not know that a simulator or a scenario exists"},
+	{"scenarios", []string{"ipam/...", "vppwire"},
+		"the narrow waist uses value types only, so that laws judge every world by the same words"},
+	{"scenarios/...", []string{"scenarios/...", "ipam/...", "vppwire"},
+		"a law that looked into one world could not judge the other"},
+	{"sim/engine", nil,
+		"the engine orders events; if it knew one of them, it would order that one differently one day"},
+	{"sim/vppmodel", []string{"sim/engine"},
+		"a model that shares a belief with the code it judges cannot contradict it"},
+	{"sim/...", []string{"sim/...", "ipam/...", "vppwire", "vppwire/mode", "vppwire/agent", "scenarios/..."},
+		"the simulator may not reach into a lab, the real host or the reports: a run is the same without them"},
+	{"lab/...", []string{"lab/...", "ipam/...", "vppwire/...", "scenarios/..."},
+		"what a lab reports must come from real processes, never from the simulator"},
+	{"fixtures/...", nil,
+		"recorded facts that import code start to agree with it"},
+	{"reports/...", []string{"reports/...", "scenarios"},
+		"a report that knows how a run works would have to be trusted twice"},
+}
+
+// private are packages that only main, and tests of their own, may import.
+var private = []string{"reports/...", "sim/cmd", "lab/cmd", "vppwire/cmd"}
+
+// strangersIn are libraries with the only places that may use them. Tests may import anything that go.mod lists.
+var strangersIn = []struct {
+	library string
+	in      []string
+	why     string
+}{
+	{"k8s.io", []string{"vppwire/host", "lab/kindcluster"},
+		"client-go is large and brings goroutines and clocks with it; two folders can be watched, twenty cannot"},
+	{"go.fd.io/govpp", []string{"vppwire/...", "sim/vppmodel", "sim", "sim/cmd", "lab/..."},
+		"VPP's messages are spoken in the wiring, its model and the drivers; laws and reports speak of views"},
+	{"github.com/chromedp", nil, "a browser is needed by tests of the report alone"},
+	{"github.com/rogpeppe/go-internal", nil, "script tests belong to tests"},
+	{"github.com/cockroachdb/datadriven", nil, "story goldens belong to tests"},
+	{"pgregory.net/rapid", nil, "random properties belong to tests; the simulator's choices go through engine.Chooser"},
+	{"golang.org/x/tools", []string{"reports/repo/..."}, "type-checking sources is the business of the repository's rules alone"},
+	{"github.com/spf13/cobra", []string{".", "sim/cmd", "lab/cmd", "vppwire/cmd"},
+		"only commands know that there is a command line"},
+}
+
+func arrowRules() []Rule {
+	return []Rule{
+		{Name: "arrows", Why: "the dependency order of ARCHITECTURE.md is what keeps decisions apart from worlds; " +
+			"each finding names the reason of its own arrow", Check: checkArrows},
+		{Name: "private", Why: "a package that imports commands or reports can no longer be used as a library",
+			Check: checkPrivate},
+		{Name: "model-apart", Why: "the modelled VPP must not share a belief with the code that it judges, not even through a third package",
+			Check: checkModelApart},
+		{Name: "libraries", Why: "a library that is allowed everywhere soon decides everything", Check: checkLibraries},
+	}
+}
+
+// matches reports whether a folder is meant by a pattern.
+func matches(pattern, folder string) bool {
+	if head, ok := strings.CutSuffix(pattern, "/..."); ok {
+		return folder == head || strings.HasPrefix(folder, head+"/")
+	}
+	return pattern == folder
+}
+
+func matchesAny(patterns []string, folder string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return matches(p, folder) })
+}
+
+// ours turns an import path into a folder of this module.
+func ours(path string) (folder string, ok bool) {
+	if path == Module {
+		return ".", true
+	}
+	return strings.CutPrefix(path, Module+"/")
+}
+
+func checkArrows(t *Tree) []Finding {
+	var found []Finding
+	for _, s := range t.Sources {
+		if s.Test() {
+			continue
+		}
+		i := slices.IndexFunc(arrows, func(a arrow) bool { return matches(a.from, s.Folder()) })
+		if i < 0 {
+			found = append(found, Finding{Path: s.Path, What: "package " + s.Folder() + " has no arrow in reports/repo/arrows.go"})
+			continue
+		}
+		for path, pos := range s.Imports {
+			folder, ok := ours(path)
+			if ok && folder != s.Folder() && !matchesAny(arrows[i].may, folder) {
+				found = append(found, s.At(pos, "%s imports %s: %s", s.Folder(), folder, arrows[i].why))
+			}
+		}
+	}
+	return found
+}
+
+func checkPrivate(t *Tree) []Finding {
+	var found []Finding
+	for _, s := range t.Sources {
+		for path, pos := range s.Imports {
+			folder, ok := ours(path)
+			if !ok || !matchesAny(private, folder) || s.Folder() == "." || s.Folder() == folder {
+				continue
+			}
+			if matches("reports/...", s.Folder()) && matches("reports/...", folder) {
+				continue
+			}
+			found = append(found, s.At(pos, "%s imports %s, which only main may", s.Folder(), folder))
+		}
+	}
+	return found
+}
+
+func checkModelApart(t *Tree) []Finding {
+	type edge struct {
+		to string
+		at Finding
+	}
+	edges := map[string][]edge{}
+	for _, s := range t.Sources {
+		if s.Test() {
+			continue
+		}
+		for path, pos := range s.Imports {
+			if folder, ok := ours(path); ok {
+				edges[s.Folder()] = append(edges[s.Folder()], edge{folder, s.At(pos, "%s imports %s", s.Folder(), folder)})
+			}
+		}
+	}
+	var found []Finding
+	seen := map[string]bool{"sim/vppmodel": true}
+	for queue := []string{"sim/vppmodel"}; len(queue) > 0; queue = queue[1:] {
+		for _, e := range edges[queue[0]] {
+			if matches("vppwire/...", e.to) {
+				e.at.What += ", and the modelled VPP gets there"
+				found = append(found, e.at)
+			} else if !seen[e.to] {
+				seen[e.to] = true
+				queue = append(queue, e.to)
+			}
+		}
+	}
+	return found
+}
+
+func checkLibraries(t *Tree) []Finding {
+	var found []Finding
+	for _, s := range t.Sources {
+		if s.Test() {
+			continue
+		}
+		for path, pos := range s.Imports {
+			if matches("ipam/...", s.Folder()) && !standard(path) {
+				if _, ok := ours(path); !ok {
+					found = append(found, s.At(pos, "ipam imports %s: it keeps to the standard library, so that anybody can vendor it", path))
+				}
+			}
+			for _, l := range strangersIn {
+				if (path == l.library || strings.HasPrefix(path, l.library+"/")) && !matchesAny(l.in, s.Folder()) {
+					found = append(found, s.At(pos, "%s imports %s: %s", s.Folder(), path, l.why))
+				}
+			}
+		}
+	}
+	return found
+}
+
+// standard reports whether an import path is the standard library's: its first element has no dot.
+func standard(path string) bool {
+	first, _, _ := strings.Cut(path, "/")
+	return !strings.Contains(first, ".")
+}
+
+// folders returns the Go packages' sources by folder, and the folders in order.
+func (t *Tree) folders() (map[string][]Source, []string) {
+	by := map[string][]Source{}
+	for _, s := range t.Sources {
+		by[s.Folder()] = append(by[s.Folder()], s)
+	}
+	return by, slices.Sorted(maps.Keys(by))
+}

@@ -1,0 +1,96 @@
+package reports
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// Report is a set of finished runs with where they happened. Its JSON is result.json.
+type Report struct {
+	// Version is the version of the program that ran the scenarios.
+	Version     string             `json:"version"`
+	Environment Environment        `json:"environment"`
+	Scenarios   []scenarios.Result `json:"scenarios"`
+}
+
+// Environment says where and how the runs happened. Every field may be empty; nothing of it changes a digest.
+type Environment struct {
+	// Command is the command line, program name first.
+	Command string `json:"command,omitempty"`
+	// Started is the wall time of the start in RFC 3339.
+	Started    string `json:"started,omitempty"`
+	Go         string `json:"go,omitempty"`
+	Platform   string `json:"platform,omitempty"`
+	CPUs       int    `json:"cpus,omitempty"`
+	GOMAXPROCS int    `json:"gomaxprocs,omitempty"`
+	Race       bool   `json:"race,omitempty"`
+	// WallSeconds is how long the whole command took.
+	WallSeconds float64 `json:"wallSeconds,omitempty"`
+}
+
+// Counts are how many runs ended which way, and what they amount to together.
+type Counts struct {
+	Pass, Fail, Error int
+	Events            int64
+	VirtualSeconds    float64
+	WallSeconds       float64
+	Checks            int64
+}
+
+// Total is the number of runs.
+func (c Counts) Total() int { return c.Pass + c.Fail + c.Error }
+
+// Add counts one more run. A verdict that is no known word counts as an error: it could not be judged.
+func (c *Counts) Add(r scenarios.Result) {
+	switch r.Verdict {
+	case scenarios.Pass:
+		c.Pass++
+	case scenarios.Fail:
+		c.Fail++
+	default:
+		c.Error++
+	}
+	c.Events += r.Events
+	c.VirtualSeconds += r.VirtualSeconds
+	c.WallSeconds += r.WallSeconds
+	for _, l := range r.Laws {
+		c.Checks += l.Checks
+	}
+}
+
+// Counts counts the report's runs.
+func (r Report) Counts() Counts {
+	var c Counts
+	for _, s := range r.Scenarios {
+		c.Add(s)
+	}
+	return c
+}
+
+// badFirst returns the runs with failures before errors before passes, each group in its given order.
+func badFirst(runs []scenarios.Result) []scenarios.Result {
+	out := slices.Clone(runs)
+	slices.SortStableFunc(out, func(a, b scenarios.Result) int { return cmp.Compare(badness(a), badness(b)) })
+	return out
+}
+
+func badness(r scenarios.Result) int {
+	switch r.Verdict {
+	case scenarios.Fail:
+		return 0
+	case scenarios.Pass:
+		return 2
+	}
+	return 1
+}
+
+// digestShort is the head of a digest that people compare by eye, "-" for a run that never got one.
+func digestShort(digest string) string {
+	if digest == "" {
+		return "-"
+	}
+	digest = oneLine(digest)
+	return digest[:min(len(digest), 12)]
+}

@@ -1,0 +1,97 @@
+package reports
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// Text writes verdict lines as runs finish. Columns stay where they are however long a figure gets, within reason.
+type Text struct {
+	w      io.Writer
+	name   int
+	counts Counts
+	err    error
+}
+
+// NewText starts a text report; names are the scenarios to come, so that the columns are known before the first ends.
+func NewText(w io.Writer, names []string) *Text {
+	t := &Text{w: w, name: 20}
+	for _, n := range names {
+		t.name = max(t.name, min(len(n), 48))
+	}
+	return t
+}
+
+// Add writes one run: its verdict line and, unless it passed, what broke and how to see it again.
+func (t *Text) Add(r scenarios.Result) {
+	t.counts.Add(r)
+	t.printf("%-5s  %-*s  %-9s  seed %-6d  %12s events  %9s virtual  %9s wall  %s\n", verdictWord(r.Verdict), t.name,
+		oneLine(r.Scenario), oneLine(r.World), r.Seed, thousands(r.Events), clock(r.VirtualSeconds), clock(r.WallSeconds), digestShort(r.Digest))
+	if r.Verdict == scenarios.Pass {
+		return
+	}
+	if f := r.Failure; f != nil {
+		t.printf("       law     %s%s at %s, event %s\n", oneLine(f.Law), on(f.Node), moment(f.AtSeconds), thousands(f.Event))
+		t.printf("       what    %s\n", oneLine(f.What))
+	} else if r.Error != "" {
+		t.printf("       error   %s\n", oneLine(r.Error))
+	}
+	if len(r.Unsupported) > 0 {
+		t.printf("       cannot  %s\n", oneLine(strings.Join(r.Unsupported, ", ")))
+	}
+	if r.Replay != "" {
+		t.printf("       replay  %s\n", oneLine(r.Replay))
+	}
+}
+
+// Close writes the summary line and returns the first error of writing.
+func (t *Text) Close() error {
+	c := t.counts
+	t.printf("%s: %d passed, %d failed, %d could not be judged; %s events, %s law checks, %s virtual, %s wall\n",
+		plural(c.Total(), "run"), c.Pass, c.Fail, c.Error, thousands(c.Events), thousands(c.Checks), clock(c.VirtualSeconds), clock(c.WallSeconds))
+	return t.err
+}
+
+func (t *Text) printf(format string, args ...any) {
+	if t.err == nil {
+		_, t.err = fmt.Fprintf(t.w, format, args...)
+	}
+}
+
+// WriteText writes a whole report as text.
+func WriteText(w io.Writer, r Report) error {
+	names := make([]string, len(r.Scenarios))
+	for i, s := range r.Scenarios {
+		names[i] = s.Scenario
+	}
+	t := NewText(w, names)
+	for _, s := range r.Scenarios {
+		t.Add(s)
+	}
+	return t.Close()
+}
+
+// verdictWord is a verdict that can be told from the others without colour and found by eye in a long list.
+func verdictWord(v scenarios.Verdict) string {
+	switch v {
+	case scenarios.Pass:
+		return "pass"
+	case scenarios.Fail:
+		return "FAIL"
+	}
+	return "ERROR"
+}
+
+// plural is a count with its noun.
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	if strings.HasSuffix(noun, "s") {
+		noun += "e"
+	}
+	return thousands(n) + " " + noun + "s"
+}

@@ -1,0 +1,288 @@
+package reports
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// Heights of a chart's parts in CSS pixels.
+const (
+	laneHeight = 30 // one row of marks with a band under them
+	bandHeight = 10 // each further band that overlaps
+	rowHeight  = 16 // one address
+)
+
+// lanesMax is how many nodes have a lane of their own; the rest share one.
+const lanesMax = 10
+
+// stretch is a stretch of virtual time that a chart's width stands for.
+type stretch struct{ From, Until float64 }
+
+// Share is where a time stands in the span, 0 at its start and 1 at its end.
+func (s stretch) Share(at float64) float64 {
+	if s.Until <= s.From || math.IsNaN(at) {
+		return 0
+	}
+	return min(max((at-s.From)/(s.Until-s.From), 0), 1)
+}
+
+// spanOf is the whole run, or more where a mark lies outside of it.
+func spanOf(s scenarios.Result) stretch {
+	until := s.VirtualSeconds
+	for _, m := range s.Timeline {
+		until = max(until, m.AtSeconds, m.EndSeconds)
+	}
+	for _, h := range s.Addresses {
+		until = max(until, h.FromSeconds, h.UntilSeconds)
+	}
+	return stretch{0, max(until, 0)}
+}
+
+// tick is a labelled time on an axis.
+type tick struct {
+	Share  float64
+	Text   string
+	Anchor string // start, middle, end
+}
+
+// ticks divides a span into four to eight round steps.
+func (s stretch) ticks() []tick {
+	width := s.Until - s.From
+	if width <= 0 || math.IsInf(width, 0) {
+		return []tick{{0, "0s", "start"}}
+	}
+	step := roundStep(width / 4)
+	var out []tick
+	for i := 0; ; i++ {
+		at := s.From + float64(i)*step
+		if at > s.Until*(1+1e-9) || i > 16 {
+			return out
+		}
+		t := tick{s.Share(at), clock(at), "middle"}
+		if t.Share < 0.03 {
+			t.Anchor = "start"
+		} else if t.Share > 0.95 {
+			t.Anchor = "end"
+		}
+		out = append(out, t)
+	}
+}
+
+// roundSteps are the seconds, minutes, hours and days that people count in.
+var roundSteps = []float64{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400,
+	172800, 432000, 864000}
+
+// roundStep is the largest round step that is at most want, or a decimal fraction for spans under a second.
+func roundStep(want float64) float64 {
+	if want < 1 {
+		step := math.Pow(10, math.Floor(math.Log10(want)))
+		for _, f := range []float64{5, 2} {
+			if step*f <= want {
+				return step * f
+			}
+		}
+		return step
+	}
+	best := roundSteps[0]
+	for _, s := range roundSteps {
+		if s <= want {
+			best = s
+		}
+	}
+	if last := roundSteps[len(roundSteps)-1]; want > 2*last {
+		return last * math.Floor(want/last)
+	}
+	return best
+}
+
+// chart is a timeline ready to be drawn: lanes below one another, times as shares of the width.
+type chart struct {
+	Lanes  []lane
+	Ticks  []tick
+	Height int
+	// Lines are the moments that concern every lane: quiet, failure.
+	Lines []line
+	// Items are all marks in time order, for the list that stands beside the picture.
+	Items []item
+	Cut   int
+}
+
+// lane is one node's row, or the cluster's.
+type lane struct {
+	Name        string
+	Top, Height int
+	// Even alternates from lane to lane, so that the eye keeps to its row.
+	Even   bool
+	Bands  []band
+	Points []point
+}
+
+// Middle is where the lane's points sit.
+func (l lane) Middle() int { return l.Top + 11 }
+
+// band is a fault's span.
+type band struct {
+	From, Width float64
+	Top         int
+	Text        string
+	Item        int
+}
+
+// point is an action.
+type point struct {
+	At   float64
+	Text string
+	Item int
+}
+
+// line is a moment across all lanes.
+type line struct {
+	At    float64
+	Class string // failure, settled
+	Text  string
+	Item  int
+}
+
+// item is one mark in words.
+type item struct {
+	When, Kind, Node, Text string
+	Fail                   bool
+}
+
+// Label is the whole mark in words, for those who do not see where it stands.
+func (i item) Label() string {
+	text := i.When + " " + i.Kind
+	if i.Node != "" {
+		text += " on " + i.Node
+	}
+	return text + ": " + i.Text
+}
+
+// timelineOf lays out a run's marks. The failure gets a mark even when the run recorded none.
+func timelineOf(s scenarios.Result, span stretch) chart {
+	marks := slices.Clone(s.Timeline)
+	if f := s.Failure; f != nil && !slices.ContainsFunc(marks, func(m scenarios.Mark) bool { return m.Kind == "failure" }) {
+		marks = append(marks, scenarios.Mark{AtSeconds: f.AtSeconds, EndSeconds: f.AtSeconds, Kind: "failure", Node: f.Node, Text: f.Law})
+	}
+	slices.SortStableFunc(marks, func(a, b scenarios.Mark) int { return cmp.Compare(a.AtSeconds, b.AtSeconds) })
+	marks, cut := cutMarks(marks)
+	c := chart{Ticks: span.ticks(), Cut: cut}
+	laneOf := c.addLanes(marks)
+	free := map[*lane][]float64{} // per lane, when each of its stacked bands ends
+	for i, m := range marks {
+		it := item{When: moment(m.AtSeconds), Kind: m.Kind, Node: m.Node, Text: m.Text, Fail: m.Kind == "failure"}
+		if m.EndSeconds > m.AtSeconds {
+			it.When += "–" + moment(m.EndSeconds)
+		}
+		c.Items = append(c.Items, it)
+		l := laneOf(m.Node)
+		switch {
+		case m.Kind == "failure" || m.Kind == "settled":
+			c.Lines = append(c.Lines, line{span.Share(m.AtSeconds), m.Kind, it.Label(), i})
+		case m.EndSeconds > m.AtSeconds:
+			level := stack(free, l, m)
+			from := span.Share(m.AtSeconds)
+			l.Bands = append(l.Bands, band{from, max(span.Share(m.EndSeconds)-from, 0.004), level * bandHeight, it.Label(), i})
+			l.Height = max(l.Height, laneHeight+level*bandHeight)
+		default:
+			l.Points = append(l.Points, point{span.Share(m.AtSeconds), it.Label(), i})
+		}
+	}
+	c.stackLanes()
+	return c
+}
+
+// cutMarks keeps the failure and the first marks.
+func cutMarks(marks []scenarios.Mark) ([]scenarios.Mark, int) {
+	if len(marks) <= marksMax {
+		return marks, 0
+	}
+	kept := slices.Clone(marks[:marksMax])
+	for _, m := range marks[marksMax:] {
+		if m.Kind == "failure" {
+			kept = append(kept, m)
+		}
+	}
+	return kept, len(marks) - len(kept)
+}
+
+// addLanes makes a lane per node that any mark names and returns how to find it.
+func (c *chart) addLanes(marks []scenarios.Mark) func(node string) *lane {
+	names := []string{}
+	for _, m := range marks {
+		if m.Kind == "action" || m.Kind == "fault" {
+			names = append(names, m.Node)
+		}
+	}
+	slices.SortFunc(names, compareNames)
+	names = slices.Compact(names)
+	rest := -1
+	if len(names) > lanesMax+1 {
+		names = append(names[:lanesMax], "others")
+		rest = lanesMax
+	}
+	place := map[string]int{}
+	for i, n := range names {
+		place[n] = i
+		if n == "" {
+			n = "cluster"
+		}
+		c.Lanes = append(c.Lanes, lane{Name: short(n, 15), Height: laneHeight})
+	}
+	if len(c.Lanes) == 0 {
+		c.Lanes = []lane{{Name: "cluster", Height: laneHeight}}
+	}
+	return func(node string) *lane {
+		if i, ok := place[node]; ok {
+			return &c.Lanes[i]
+		}
+		return &c.Lanes[max(rest, 0)]
+	}
+}
+
+// stack finds the first level of a lane that is free for a band.
+func stack(free map[*lane][]float64, l *lane, m scenarios.Mark) int {
+	ends := free[l]
+	for level, end := range ends {
+		if end <= m.AtSeconds {
+			ends[level] = m.EndSeconds
+			return level
+		}
+	}
+	free[l] = append(ends, m.EndSeconds)
+	return len(ends)
+}
+
+func (c *chart) stackLanes() {
+	for i := range c.Lanes {
+		l := &c.Lanes[i]
+		l.Top, l.Even = c.Height, i%2 == 0
+		c.Height += l.Height
+		for j := range l.Bands {
+			l.Bands[j].Top += l.Top + 18
+		}
+	}
+}
+
+// compareNames orders node-2 before node-10 and the cluster, which has no name, before every node.
+func compareNames(a, b string) int {
+	headA, numberA := splitNumber(a)
+	headB, numberB := splitNumber(b)
+	return cmp.Or(cmp.Compare(headA, headB), cmp.Compare(numberA, numberB), cmp.Compare(a, b))
+}
+
+func splitNumber(name string) (head string, number int) {
+	i := len(name)
+	for i > 0 && name[i-1] >= '0' && name[i-1] <= '9' {
+		i--
+	}
+	number, err := strconv.Atoi(name[i:])
+	if err != nil {
+		return name, -1
+	}
+	return name[:i], number
+}
