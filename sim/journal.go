@@ -3,6 +3,7 @@ package sim
 import (
 	"bytes"
 	"errors"
+	"slices"
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -27,9 +28,7 @@ func (p *process) persist(e agent.Persist) {
 		payload = append(payload, '\n')
 	}
 	w.summary.JournalBytes += int64(len(payload))
-	if !e.Replace {
-		p.bookFacts(e.Records)
-	}
+	p.bookFacts(e)
 	s := &synced{p: p, seq: e.Seq, verdict: verdict}
 	if verdict.Action != fault.Refuse {
 		if e.Replace {
@@ -42,20 +41,48 @@ func (p *process) persist(e agent.Persist) {
 }
 
 // bookFacts tells what the records change in the agent's books.
-func (p *process) bookFacts(records []agent.Record) {
-	for i := range records {
-		r := &records[i]
-		if r.Kind != agent.RecordIPAM {
+func (p *process) bookFacts(e agent.Persist) {
+	if e.Replace {
+		p.compactedBooks(e.Records)
+	}
+	for i := range e.Records {
+		r := &e.Records[i]
+		if r.Kind != agent.RecordIPAM || r.IPAM.Owner == (ipam.Owner{}) {
 			continue
 		}
 		switch r.IPAM.Op {
 		case ipam.OpLease:
-			p.m.fact(scenarios.Fact{Kind: scenarios.FactLeased, Owner: r.IPAM.Owner, Addr: r.IPAM.Addr, Prefix: r.IPAM.Prefix})
+			if p.books[r.IPAM.Owner] != r.IPAM.Addr {
+				p.books[r.IPAM.Owner] = r.IPAM.Addr
+				p.m.fact(scenarios.Fact{Kind: scenarios.FactLeased, Owner: r.IPAM.Owner, Addr: r.IPAM.Addr, Prefix: r.IPAM.Prefix})
+			}
 		case ipam.OpRelease:
+			delete(p.books, r.IPAM.Owner)
 			p.m.fact(scenarios.Fact{Kind: scenarios.FactReleased, Owner: r.IPAM.Owner, Addr: r.IPAM.Addr, Prefix: r.IPAM.Prefix})
 		}
 	}
 	p.m.tellIdentity()
+}
+
+// compactedBooks tells of leases that a compacted history no longer names.
+func (p *process) compactedBooks(records []agent.Record) {
+	named := make(map[ipam.Owner]bool, len(p.books))
+	for i := range records {
+		if r := &records[i]; r.Kind == agent.RecordIPAM && r.IPAM.Op == ipam.OpLease {
+			named[r.IPAM.Owner] = true
+		}
+	}
+	var gone []ipam.Lease
+	for o, a := range p.books {
+		if !named[o] {
+			gone = append(gone, ipam.Lease{Owner: o, Addr: a})
+		}
+	}
+	slices.SortFunc(gone, func(a, b ipam.Lease) int { return a.Addr.Compare(b.Addr) })
+	for _, l := range gone {
+		delete(p.books, l.Owner)
+		p.m.fact(scenarios.Fact{Kind: scenarios.FactReleased, Owner: l.Owner, Addr: l.Addr})
+	}
 }
 
 // synced is the event of a journal write reaching the disk.

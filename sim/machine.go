@@ -177,7 +177,7 @@ func (m *machine) agentUp() {
 	if err != nil {
 		panic("sim: the scenario's agent was accepted before: " + err.Error())
 	}
-	p := &process{m: m, agent: a}
+	p := &process{m: m, agent: a, books: map[ipam.Owner]netip.Addr{}}
 	m.proc, m.alloc = p, alloc
 	p.client = w.cluster.NewStoreClient(m.name, p.fromStore)
 	p.feed = w.cluster.NewFeed(m.name, p.fromAPI)
@@ -185,7 +185,11 @@ func (m *machine) agentUp() {
 	if p.dead {
 		return
 	}
-	m.fact(scenarios.Fact{Kind: scenarios.FactAgentUp, Leases: slices.Collect(a.Leases())})
+	leases := slices.Collect(a.Leases())
+	for _, l := range leases {
+		p.books[l.Owner] = l.Addr
+	}
+	m.fact(scenarios.Fact{Kind: scenarios.FactAgentUp, Leases: leases})
 	m.knownID, m.knownBlocks = 0, nil
 	m.tellIdentity()
 	p.step(agent.HostAddresses{Addrs: m.management})

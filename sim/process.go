@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"net/netip"
 	"slices"
 	"strconv"
 	"time"
@@ -42,6 +43,8 @@ type process struct {
 	next   uint64
 	client *cluster.StoreClient
 	feed   *cluster.AgentFeed
+	// books are the leases as facts have told them.
+	books map[ipam.Owner]netip.Addr
 	// muted are store requests whose replies will be lost.
 	muted []uint64
 	// wokeTimes counts wakes at the instant wokeAt.

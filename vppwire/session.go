@@ -1,6 +1,7 @@
 package vppwire
 
 import (
+	"slices"
 	"time"
 
 	"go.fd.io/govpp/api"
@@ -119,7 +120,7 @@ func (s *Session) Set(name string, objects []Object) {
 		s.touch(n)
 	}
 	s.groups[gi].entries = next
-	for _, n := range old {
+	for _, n := range slices.Backward(old) { // what was created last goes first, so that little stands in the way
 		e := s.at(n)
 		if e.flags&flagLive == 0 || e.group != gi || e.mark == mark {
 			continue

@@ -194,12 +194,13 @@ func TestSchedulerOldestFirst(t *testing.T) {
 		eng := engine.New(nil)
 		m := newFakeMachine(eng)
 		c := New(Config{Clock: eng, Machine: m, Scheduler: SchedulerConfig{MaxPods: 1000}})
+		_ = eng.RunUntil(time.Second) // the first list is in name order, what follows in order of creation
 		n := rapid.IntRange(1, 60).Draw(t, "pods")
 		for i := range n {
 			app := rapid.IntRange(0, 12).Draw(t, "app")
 			c.Workload.Create(PodSpec{Name: fmt.Sprint("pod-", i), App: fmt.Sprint("app-", app), MaxPerNode: 1000})
 		}
-		_ = eng.RunUntil(time.Second)
+		_ = eng.RunUntil(2 * time.Second)
 		last := -1
 		c.API.Observe(func(old, now Object) {
 			if nodeOf(old) == "" && nodeOf(now) != "" {

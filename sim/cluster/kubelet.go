@@ -250,6 +250,7 @@ func (k *Kubelet) see(pod *Pod) *worker {
 		k.workers[pod.UID] = w
 	}
 	w.pod = pod
+	w.recheck()
 	return w
 }
 

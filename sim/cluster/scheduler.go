@@ -29,6 +29,7 @@ type Scheduler struct {
 	ready   groupHeap
 	passing bool
 	arrived int64
+	freed   int64 // counts what became free, from 1
 	waiting int
 	binding int
 	life    int // counts resets: answers to an earlier life are ignored
@@ -61,9 +62,10 @@ type group struct {
 	groupKey
 	queue []*schedPod
 	// full are the nodes that hold max pods of app, in the numbering joined of the slots.
-	full    bitset
-	joined  int
-	blocked bool
+	full   bitset
+	joined int
+	// blocked is Scheduler.freed at the last pick in vain: until it grows, none of the group's pods fits anywhere.
+	blocked int64
 	queued  bool // in Scheduler.ready
 }
 
@@ -108,6 +110,7 @@ func (s *Scheduler) reset() {
 	s.groups = make(map[groupKey]*group)
 	s.apps = make(map[string]*schedApp)
 	s.ready, s.waiting, s.binding = nil, 0, 0
+	s.freed = 1
 	s.life++
 }
 
@@ -257,7 +260,7 @@ func (s *Scheduler) unqueue(p *schedPod) {
 
 // offer puts a group among those to try.
 func (s *Scheduler) offer(g *group) {
-	if g.queued || g.blocked || g.head() == nil {
+	if g.queued || g.blocked == s.freed || g.head() == nil {
 		return
 	}
 	g.queued = true
@@ -270,11 +273,11 @@ func (s *Scheduler) offer(g *group) {
 
 // unblock offers every group that has pods waiting: something became free.
 func (s *Scheduler) unblock() {
+	s.freed++
 	if s.waiting == 0 {
 		return
 	}
 	for _, g := range s.groups { // in any order: the heap sorts them by age
-		g.blocked = false
 		s.offer(g)
 	}
 }
@@ -374,7 +377,7 @@ func (h *schedPass) Fire() {
 		}
 		n := s.slots.pick(s.avoid(g))
 		if n == nil {
-			g.blocked, g.queued = true, false
+			g.blocked, g.queued = s.freed, false
 			heap.Pop(&s.ready)
 			continue
 		}

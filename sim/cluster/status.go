@@ -8,6 +8,14 @@ func (w *worker) status() podStatus {
 	return podStatus{Running, w.current.Addr.Addr()}
 }
 
+// recheck compares what the API shows with what it has acknowledged: a late copy of an earlier report may have overtaken
+// the last one. What it shows may also be old; then the report that follows changes nothing.
+func (w *worker) recheck() {
+	if !w.telling && !w.stopping() && w.told == w.status() && w.told != (podStatus{w.pod.Phase, w.pod.IP}) {
+		w.told = podStatus{}
+	}
+}
+
 // tell reports the pod's status until the API acknowledges it. A pod that loses its address is not reported: the next
 // address is.
 func (w *worker) tell() {

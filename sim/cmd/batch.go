@@ -33,9 +33,8 @@ type batch struct {
 type done struct {
 	result scenarios.Result
 	events *eventPart
-	err    error
-	// left is false for a run that an interrupt ended or kept from starting.
-	left bool
+	// kept is false for a run that an interrupt ended or kept from starting.
+	kept bool
 }
 
 func (b *batch) names() []string {
@@ -78,7 +77,7 @@ func (b *batch) do(ctx context.Context, notes io.Writer, text TextReport) ([]sce
 		if err := b.events.take(d.events); err != nil && firstErr == nil {
 			firstErr = exit{exitUsage, fmt.Errorf("keep event lines: %w", err)}
 		}
-		if !d.left {
+		if !d.kept {
 			continue
 		}
 		results = append(results, d.result)
@@ -101,7 +100,7 @@ func (b *batch) one(ctx context.Context, t task, p *progress) done {
 	o := RunOptions{Seed: t.seed, Laws: b.laws, Replay: replayOf(t.s, b.world, t.seed)}
 	part, err := b.events.part(t.s.Name, b.world, t.seed)
 	if err != nil {
-		return done{result: failedStart(t, b.world, o, err), left: true}
+		return done{result: failedStart(t, b.world, o, err), kept: true}
 	}
 	if part != nil {
 		o.Events = part.event
@@ -114,7 +113,7 @@ func (b *batch) one(ctx context.Context, t task, p *progress) done {
 		result = failedStart(t, b.world, o, err)
 		result.WallSeconds = time.Since(started).Seconds()
 	}
-	return done{result: result, events: part, left: ctx.Err() == nil}
+	return done{result: result, events: part, kept: ctx.Err() == nil}
 }
 
 func failedStart(t task, world string, o RunOptions, err error) scenarios.Result {

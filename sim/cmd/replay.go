@@ -51,7 +51,7 @@ func replayCapsule(cmd *cobra.Command, c Config, name string, until int64, forma
 	if until > 0 {
 		o.Events = func(seq int64, at time.Duration, line []byte) {
 			if seq <= until {
-				fmt.Fprintf(lines, "%d %s %s\n", seq, scenarios.FormatDuration(at), line)
+				_, _ = fmt.Fprintf(lines, "%d %s %s\n", seq, scenarios.FormatDuration(at), line) // Flush tells
 			}
 		}
 	}

@@ -88,7 +88,7 @@ type (
 		// Store identifies the store's data: etcd's cluster ID. Another one than before means that all data was lost and
 		// revisions start anew. 0 is unknown.
 		Store uint64
-		Items    []StoreItem
+		Items []StoreItem
 	}
 	// StoreChanged delivers watched changes in revision order. Deliveries may repeat; Revision never goes back
 	// for a correct store, but a stale one must be tolerated: an item older than one already seen is ignored.

@@ -45,7 +45,7 @@ func TestLookups(t *testing.T) {
 	_, _, byNs := a.GetPodByAppNsIndex(1)
 	ifName, ifAddr := a.GetDefaultInterface()
 	idx := a.GetContainerIndex()
-	got := fmt.Sprint(
+	got := fmt.Sprintln(
 		a.GetPodSubnet(), a.GetPodNetwork(), a.GetNatLoopbackIP(), a.GetNodeIP(), a.GetHostIPs(), told, "\n",
 		hasNs, byNs, a.IsTCPstackDisabled(), a.InSTNMode(), a.NatExternalTraffic(), a.CleanupIdleNATSessions(),
 		a.GetTCPNATSessionTimeout(), a.GetOtherNATSessionTimeout(), a.GetServiceLocalEndpointWeight(), "\n",
@@ -55,7 +55,7 @@ func TestLookups(t *testing.T) {
 		len(idx.LookupPodIf(name)), idx.ListAll()[1].Addr, a.Reserved())
 	want := `10.1.0.0/16 10.1.1.0/24 10.1.1.254 192.168.16.1/24 [10.20.0.1] [192.168.16.1/24] 
  false false true false false false 90 5 1 
-  [] host-vpp2 loop0  invalid IP 0 1 
+  [] host-vpp2 loop0  invalid IP 0 1
  2 1 1 2 1 10.1.1.3 [10.1.1.0 10.1.1.1 10.1.1.254 10.1.1.255]`
 	if clean(got) != clean(want) {
 		t.Errorf("lookups say\n%s\nnot\n%s", got, want)

@@ -62,9 +62,7 @@ func (a *Agent) nodeSeen(e NodeSeen) {
 		delete(m.guessed, e.UID)
 		a.todo |= todoPeers
 	}
-	if len(m.suspects) > 0 {
-		a.todo |= todoSuspects
-	}
+	m.suspects = slices.DeleteFunc(m.suspects, func(s suspect) bool { return s.uid == e.UID })
 	if e.Name == a.cfg.NodeName {
 		a.ownNodeSeen(e)
 	}
@@ -190,7 +188,9 @@ func (a *Agent) suspect(r *record) {
 			m.suspects = slices.Insert(m.suspects, at, s)
 		}
 	}
-	a.todo |= todoSuspects
+	if certain || m.dueAt.IsZero() { // else the one that is due first brings it up
+		a.todo |= todoSuspects
+	}
 }
 
 // present reports whether the record's node is known to exist.
