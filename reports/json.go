@@ -44,7 +44,7 @@ func Read(dir string) (Report, error) {
 	if err != nil {
 		return Report{}, fmt.Errorf("%w in %s: %w", ErrNoReport, dir, err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // nothing was written
 	r, err := ReadJSON(f)
 	if err != nil {
 		return Report{}, fmt.Errorf("%w: %s: %w", ErrNoReport, name, err)

@@ -1,11 +1,6 @@
 package reports
 
-import (
-	"cmp"
-	"slices"
-
-	"github.com/vppdrill/vppdrill/scenarios"
-)
+import "github.com/vppdrill/vppdrill/scenarios"
 
 // Report is a set of finished runs with where they happened. Its JSON is result.json.
 type Report struct {
@@ -69,13 +64,7 @@ func (r Report) Counts() Counts {
 	return c
 }
 
-// badFirst returns the runs with failures before errors before passes, each group in its given order.
-func badFirst(runs []scenarios.Result) []scenarios.Result {
-	out := slices.Clone(runs)
-	slices.SortStableFunc(out, func(a, b scenarios.Result) int { return cmp.Compare(badness(a), badness(b)) })
-	return out
-}
-
+// badness puts failures before errors before passes.
 func badness(r scenarios.Result) int {
 	switch r.Verdict {
 	case scenarios.Fail:

@@ -47,8 +47,8 @@ func (f *Faults) Any() bool {
 }
 
 // Churn are pods that come and go by themselves: from From on, every Every (drawn evenly from half to one and a half
-// times it) Count pods are created where the scheduler puts them, and each is deleted after a lifetime drawn evenly from half to one and
-// a half times Lifetime. The zero Churn does nothing.
+// times it) Count pods are created where the scheduler puts them, and each is deleted after a lifetime drawn evenly from
+// half to one and a half times Lifetime. The zero Churn does nothing.
 type Churn struct {
 	Every    time.Duration `yaml:"every" doc:"Mean time between creations; 0 is no churn."`
 	Count    int           `yaml:"count" min:"0" max:"1000" doc:"Pods per creation; 0 means 1."`

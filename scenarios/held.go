@@ -23,7 +23,7 @@ func (h *holdings) observe(f Fact) {
 	case FactReleased, FactDeleted, FactSandboxGone:
 		h.end(holder{f.Node, f.Owner}, f)
 	case FactNodeGone:
-		for key := range h.open { // order does not matter: each span ends by itself
+		for key := range h.open { //vppdrill:unordered each span ends by itself
 			if key.node == f.Node {
 				h.end(key, f)
 			}

@@ -85,6 +85,8 @@ const (
 	FactAgentUp
 	// FactAgentDown: the agent's process ended.
 	FactAgentDown
+	// FactAsked: a CNI request (Text: Add, Del, Check, GC) for Owner has reached the agent.
+	FactAsked
 	// FactVPPWrite: the agent made a writing call (Text) to VPP or Linux.
 	FactVPPWrite
 )

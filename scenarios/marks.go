@@ -66,7 +66,8 @@ func (m *marks) close(at time.Duration) {
 }
 
 func (m *marks) failure(v *Violation) {
-	m.add(Mark{AtSeconds: v.At.Seconds(), EndSeconds: v.At.Seconds(), Kind: markFailure, Node: v.Node, Text: v.Law + ": " + oneLine(v.What)})
+	at, text := v.At.Seconds(), v.Law+": "+oneLine(v.What)
+	m.add(Mark{AtSeconds: at, EndSeconds: at, Kind: markFailure, Node: v.Node, Text: text})
 }
 
 // list is never nil: the result's JSON promises an array.

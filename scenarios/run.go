@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -17,7 +15,10 @@ const LawSettles = "settles"
 
 // settles is added to laws that hold none of that name.
 func settles() Law {
-	return Law{Name: LawSettles, When: Settled, Why: "A cluster that never comes to rest leaves pods without network until a person steps in."}
+	return Law{
+		Name: LawSettles, When: Settled,
+		Why: "A cluster that never comes to rest leaves pods without network until a person steps in.",
+	}
 }
 
 // Options are how a scenario is run. The zero Options are useful.
@@ -278,83 +279,4 @@ func (r *run) settle(ctx context.Context, occasion string) {
 		r.violated(&Violation{Law: LawSettles, At: now, What: fmt.Sprintf("not quiet within %s %s: %s",
 			FormatDuration(r.s.Limits.Settle), occasion, oneLine(err.Error()))})
 	}
-}
-
-// finish fills in the result, whatever happened before.
-func (r *run) finish(ctx context.Context, started time.Time) Result {
-	out := &r.result
-	out.VirtualSeconds = r.world.Now().Seconds()
-	out.Summary = r.world.Summary()
-	if snapshot, err := r.world.Snapshot(ctx); err == nil {
-		out.Nodes = len(snapshot.Nodes)
-		for _, n := range snapshot.Nodes {
-			out.Pods += len(n.Pods)
-		}
-	}
-	if rec, ok := r.world.(Recorder); ok {
-		out.Digest, out.Events = rec.Digest(), rec.Events()
-	}
-	out.Laws = r.judge.results()
-	out.Addresses = r.held.list()
-	r.verdict()
-	r.marks.end(r.world.Now())
-	out.Timeline = r.marks.list()
-	out.PeakRSSBytes = peakRSS()
-	out.WallSeconds = time.Since(started).Seconds()
-	return *out
-}
-
-// verdict decides how the run ended. An expected violation turns it round.
-func (r *run) verdict() {
-	out, want := &r.result, r.s.Expect.Violation
-	switch {
-	case r.err != nil:
-		out.Verdict, out.Error = Error, oneLine(r.err.Error())
-	case len(out.Unsupported) > 0:
-		out.Verdict, out.Error = Error, fmt.Sprintf("world %s cannot do %s", out.World, strings.Join(out.Unsupported, ", "))
-	case r.failure != nil && r.failure.Law == want:
-		out.Verdict = Pass
-		r.noteFailure()
-	case r.failure != nil:
-		out.Verdict, out.Error = Fail, oneLine(r.failure.Error())
-		r.noteFailure()
-	case want != "":
-		out.Verdict, out.Error = Fail, fmt.Sprintf("law %s was expected to be broken and held", want)
-	case out.Error != "":
-		out.Verdict = Fail
-	default:
-		out.Verdict = Pass
-	}
-}
-
-func (r *run) noteFailure() {
-	v := r.failure
-	f := &Failure{Law: v.Law, What: v.What, Node: v.Node, AtSeconds: v.At.Seconds(), Before: v.Before, After: v.After}
-	if rec, ok := r.world.(Recorder); ok {
-		f.Event, f.Tail = rec.Events(), rec.Tail(r.o.TailLines)
-		if n := len(f.Tail); n > 0 {
-			f.Line = f.Tail[n-1]
-		}
-	}
-	r.result.Failure = f
-	r.marks.failure(v)
-}
-
-// peakRSS is the process's peak resident set in bytes, 0 where the system does not tell. It covers every run of the
-// process so far.
-func peakRSS() int64 {
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return 0
-	}
-	_, after, ok := strings.Cut(string(status), "VmHWM:")
-	if !ok {
-		return 0
-	}
-	text, _, _ := strings.Cut(strings.TrimSpace(after), " ")
-	kilobytes, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		return 0
-	}
-	return kilobytes << 10
 }

@@ -231,6 +231,16 @@ func TestRunVerdicts(t *testing.T) {
 	}
 }
 
+// Goal: a law named settles among the given ones is the law that Run counts itself: once for each wait, its Check unused.
+func TestRunCountsSettling(t *testing.T) {
+	law := scenarios.Law{Name: scenarios.LawSettles, Why: "given", When: scenarios.Settled,
+		Check: func(scenarios.Snapshot) error { return errors.New("unused") }}
+	r := scenarios.Run(t.Context(), &script{}, parse(t, threeSteps), []scenarios.Law{law}, scenarios.Options{})
+	if want := []scenarios.LawResult{{Name: "settles", Why: "given", Checks: 2}}; !cmp.Equal(r.Laws, want) {
+		t.Errorf("laws %v, error %s", r.Laws, r.Error)
+	}
+}
+
 // Goal: a cancelled run is an error, never a pass.
 func TestRunCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())

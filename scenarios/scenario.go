@@ -82,9 +82,9 @@ func Default() Scenario {
 	}
 }
 
-// BreakEnd is when the break phase ends at the earliest: at Duration or, without one, with the last thing that has an absolute time,
-// be it of the timeline, the churn or the workload. A timeline that waits for quiet and, without Duration, faults with a time of their own can
-// end it later.
+// BreakEnd is when the break phase ends at the earliest: at Duration or, without one, with the last thing that has an
+// absolute time, be it of the timeline, the churn or the workload. A timeline that waits for quiet and, without Duration,
+// faults with a time of their own can end it later.
 func (s *Scenario) BreakEnd() time.Duration {
 	if s.Duration != 0 {
 		return s.Duration

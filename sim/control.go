@@ -29,7 +29,8 @@ func configure(s *scenarios.Scenario) (agent.Config, agent.Pools, error) {
 		UseL2Interconnect: wiring.Node == scenarios.NodeL2, UseTAPInterfaces: wiring.Pod == scenarios.PodTAP,
 		MTUSize: wiring.MTU, MainVRFID: wiring.MainVRF, PodVRFID: wiring.PodVRF,
 		HostInterconnect: agent.HostInterconnect(wiring.Host), NodeIDQuarantine: s.Config.Agent.NodeIDQuarantine,
-		NodeName: "any",
+		AddPatience: s.Config.Agent.AddPatience,
+		NodeName:    "any",
 	}
 	probe := cfg
 	probe.ApplyDefaults()
@@ -168,6 +169,7 @@ func (w *World) ask(m *machine, name string, owner ipam.Owner, done func(cluster
 			return
 		}
 		p := m.proc
+		m.fact(scenarios.Fact{Kind: scenarios.FactAsked, Owner: owner, Text: name})
 		n := p.request(owner, func(a agent.Answer) { done(w.cniResult(a)) })
 		if w.faulty() && w.judge(fault.Op{Node: m.name, Kind: fault.KindCNI, Name: name, Key: owner.ContainerID}).Action == fault.Vanish {
 			// The plugin is killed right after it asked: the kubelet sees a failure, the agent an empty socket.

@@ -32,7 +32,7 @@ func (p *process) persist(e agent.Persist) {
 	s := &synced{p: p, seq: e.Seq, verdict: verdict}
 	if verdict.Action != fault.Refuse {
 		if e.Replace {
-			s.replace = payload
+			m.disk.Replace(payload) // now: what is appended from here on belongs behind it
 		} else {
 			m.disk.Append(payload)
 		}
@@ -42,26 +42,24 @@ func (p *process) persist(e agent.Persist) {
 
 // bookFacts tells what the records change in the agent's books.
 func (p *process) bookFacts(e agent.Persist) {
+	// Blocks lie between releases and leases: a block goes with its last lease and comes before its first.
 	if e.Replace {
 		p.compactedBooks(e.Records)
 	}
 	for i := range e.Records {
-		r := &e.Records[i]
-		if r.Kind != agent.RecordIPAM || r.IPAM.Owner == (ipam.Owner{}) {
-			continue
-		}
-		switch r.IPAM.Op {
-		case ipam.OpLease:
-			if p.books[r.IPAM.Owner] != r.IPAM.Addr {
-				p.books[r.IPAM.Owner] = r.IPAM.Addr
-				p.m.fact(scenarios.Fact{Kind: scenarios.FactLeased, Owner: r.IPAM.Owner, Addr: r.IPAM.Addr, Prefix: r.IPAM.Prefix})
-			}
-		case ipam.OpRelease:
+		if r := &e.Records[i]; r.Kind == agent.RecordIPAM && r.IPAM.Op == ipam.OpRelease && r.IPAM.Owner != (ipam.Owner{}) {
 			delete(p.books, r.IPAM.Owner)
 			p.m.fact(scenarios.Fact{Kind: scenarios.FactReleased, Owner: r.IPAM.Owner, Addr: r.IPAM.Addr, Prefix: r.IPAM.Prefix})
 		}
 	}
 	p.m.tellIdentity()
+	for i := range e.Records {
+		r := &e.Records[i]
+		if r.Kind == agent.RecordIPAM && r.IPAM.Op == ipam.OpLease && p.books[r.IPAM.Owner] != r.IPAM.Addr {
+			p.books[r.IPAM.Owner] = r.IPAM.Addr
+			p.m.fact(scenarios.Fact{Kind: scenarios.FactLeased, Owner: r.IPAM.Owner, Addr: r.IPAM.Addr, Prefix: r.IPAM.Prefix})
+		}
+	}
 }
 
 // compactedBooks tells of leases that a compacted history no longer names.
@@ -89,7 +87,6 @@ func (p *process) compactedBooks(records []agent.Record) {
 type synced struct {
 	p       *process
 	seq     uint64
-	replace []byte
 	verdict fault.Verdict
 }
 
@@ -119,11 +116,7 @@ func (s *synced) Fire() {
 		p.step(agent.Persisted{Seq: s.seq, Err: errDisk})
 		return
 	}
-	if s.replace != nil {
-		p.m.disk.Replace(s.replace)
-	} else {
-		p.m.disk.Sync()
-	}
+	p.m.disk.Sync()
 	if s.verdict.Action == fault.CrashAfter {
 		p.m.crashAgent()
 		return

@@ -91,9 +91,14 @@ func (d *dumper) all(ip6 bool) {
 	d.steps = append(d.steps, dumpStep{class: dumpLinux})
 }
 
-// push queues a step unless it is queued already.
+// push queues a step unless it is queued already. The interface dump comes before whatever is queued: the others name
+// interfaces that it tells of.
 func (d *dumper) push(st dumpStep) {
-	if !slices.Contains(d.steps, st) {
+	switch {
+	case slices.Contains(d.steps, st):
+	case st.class == dumpInterfaces:
+		d.steps = slices.Insert(d.steps, 0, st)
+	default:
 		d.steps = append(d.steps, st)
 	}
 }

@@ -51,7 +51,9 @@ func ByName(name string) (*scenarios.Scenario, error) {
 			return load(file)
 		}
 	}
-	return nil, &scenarios.InputError{Message: fmt.Sprintf("the catalogue holds no scenario %q", name), Nearest: scenarios.Nearest(name, names)}
+	return nil, &scenarios.InputError{
+		Message: fmt.Sprintf("the catalogue holds no scenario %q", name), Nearest: scenarios.Nearest(name, names),
+	}
 }
 
 func load(name string) (*scenarios.Scenario, error) {

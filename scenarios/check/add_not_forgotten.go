@@ -11,9 +11,9 @@ const addNotForgottenName = "add-not-forgotten"
 
 // addNotForgotten: what an agent reads from its journal when it starts holds every sandbox that lives and was answered.
 //
-// Between a DEL's release in the books and its answer the sandbox still counts as living. The watcher therefore asks nothing about an owner once
-// the books released it, until it is answered again; and the snapshot check judges settled snapshots only, where no DEL is under way.
-// A release that no DEL asked for is found there.
+// Between a DEL's release in the books and its answer the sandbox still counts as living. The watcher therefore asks
+// nothing about an owner once the books released it, until it is answered again; and the snapshot check judges settled
+// snapshots only, where no DEL is under way. A release that no DEL asked for is found there.
 func addNotForgotten() scenarios.Law {
 	return scenarios.Law{
 		Name:  addNotForgottenName,
@@ -82,9 +82,12 @@ func (w *forgottenWatcher) readBack(f *scenarios.Fact) error {
 	}
 	var lost netip.Addr
 	var loser ipam.Owner
-	for o, addr := range pods {
+	for o, addr := range pods { //vppdrill:unordered the lowest address wins, then the lowest owner
 		w.checks++
-		if w.books[o] != addr && (!lost.IsValid() || addr.Less(lost)) {
+		if w.books[o] == addr {
+			continue
+		}
+		if !lost.IsValid() || addr.Less(lost) || addr == lost && o.String() < loser.String() {
 			lost, loser = addr, o
 		}
 	}

@@ -35,8 +35,8 @@ func ByName(name string) (scenarios.Law, bool) {
 	return scenarios.Law{}, false
 }
 
-// Nearest is the law name that a misspelled name is closest to, for messages: the fewest letters inserted, removed or replaced,
-// the earlier law on a tie. Empty when even that is more than half of the longer name.
+// Nearest is the law name that a misspelled name is closest to, for messages: the fewest letters inserted, removed or
+// replaced, the earlier law on a tie. Empty when even that is more than half of the longer name.
 func Nearest(name string) string {
 	best, bestDistance := "", 0
 	for _, l := range All() {

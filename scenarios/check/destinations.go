@@ -11,7 +11,8 @@ import (
 // destination is an address that packets are sent to: an answered pod's, or one that nobody holds.
 type destination struct {
 	addr netip.Addr
-	// home is the index of the node whose block or pod it is, -1 for none; pod the pod's index there, -1 when nobody holds the address.
+	// home is the index of the node whose block or pod it is, -1 for none; pod the pod's index there, -1 when nobody
+	// holds the address.
 	home, pod int32
 }
 
@@ -46,7 +47,8 @@ func bounds(p netip.Prefix) (first, last key) {
 	return first, key{first.hi | ^mask.hi, first.lo | ^mask.lo}
 }
 
-// collect gathers the destinations of the nodes that live. Two pods with one address are an error: one of them is unreachable.
+// collect gathers the destinations of the nodes that live. Two pods with one address are an error: one of them is
+// unreachable.
 func collect(s scenarios.Snapshot) (*destinations, error) {
 	d := &destinations{}
 	for i := range s.Nodes {

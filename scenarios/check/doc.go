@@ -1,16 +1,17 @@
 // Package check holds the laws: what must never be otherwise, in the simulator and on real machines alike.
 //
-// Each law is one file: its sentence of why, its judgement of a whole snapshot, and for laws about every instant a watcher
-// that judges a run fact by fact. All lists them in the order in which a run reports them.
+// Each law is one file: its sentence of why, its judgement of a whole snapshot, and for laws about every instant a
+// watcher that judges a run fact by fact. All lists them in the order in which a run reports them.
 //
-// It never causes, heals or waits for anything and never looks into a world: it sees scenarios.Snapshot and scenarios.Fact
-// and nothing else, so that no law can share a belief with the code it judges. Its opposite is sim/fault, which breaks things.
+// It never causes, heals or waits for anything and never looks into a world: it sees scenarios.Snapshot and
+// scenarios.Fact and nothing else, so that no law can share a belief with the code it judges. Its opposite is
+// sim/fault, which breaks things.
 //
-// Start at All. A watcher is for one run and one goroutine, costs constant time per fact (a restarted agent's books and a
-// node's changed blocks cost their own size) and allocates only as its maps grow. Facts about a node that is gone are forgotten.
-// After its first violation a watcher goes on, but what it then says may repeat itself.
+// Start at All. A watcher is for one run and one goroutine, costs constant time per fact (a restarted agent's books and
+// a node's changed blocks cost their own size) and allocates only as its maps grow. Facts about a node that is gone are
+// forgotten. After its first violation a watcher goes on, but what it then says may repeat itself.
 //
-// When a watcher and its snapshot check can see different things, the law's file says which and why. When in doubt a law stays silent:
-// a false alarm costs more than a fault that the next settled snapshot shows anyway. To add a law, write one file with a
-// function returning the scenarios.Law, add it to All, and a test that sees it broken and whole.
+// When a watcher and its snapshot check can see different things, the law's file says which and why. When in doubt a
+// law stays silent: a false alarm costs more than a fault that the next settled snapshot shows anyway. To add a law,
+// write one file with a function returning the scenarios.Law, add it to All, and a test that sees it broken and whole.
 package check

@@ -35,7 +35,8 @@ func cutAt[T any](s []T, i int) []T {
 	return s[:len(s)-1]
 }
 
-// planted is every way in which tests break a cluster. Some of them, with some choices, break nothing: that is for the laws to find out.
+// planted is every way in which tests break a cluster. Some of them, with some choices, break nothing: that is for the
+// laws to find out.
 var planted = []fault{
 	{"route-gone", func(c *plane.Cluster, pick func(int) int) {
 		n := anyNode(c, pick)

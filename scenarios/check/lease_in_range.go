@@ -10,10 +10,12 @@ import (
 
 const leaseInRangeName = "lease-in-range"
 
-// leaseInRange: every lease lies in a block that its node holds, draining blocks included, and is none of the block's reserved addresses.
+// leaseInRange: every lease lies in a block that its node holds, draining blocks included, and is none of the block's
+// reserved addresses.
 //
-// The watcher knows one reserved address per block, the gateway; the snapshot knows all of them. Leases that an agent reads back
-// from its journal are judged when the node's blocks are told next, not before: the two facts come in either order.
+// The watcher knows one reserved address per block, the gateway; the snapshot knows all of them. Leases that an agent
+// reads back from its journal are judged when the node's blocks are told next, not before: the two facts come in either
+// order.
 func leaseInRange() scenarios.Law {
 	return scenarios.Law{
 		Name:  leaseInRangeName,
@@ -111,9 +113,8 @@ func (w *rangeWatcher) setBlocks(f *scenarios.Fact) error {
 	n := w.node(f.Node)
 	n.known = true
 	n.blocks = append(n.blocks[:0], f.Blocks...)
-	// The lowest offender is the one to report, whatever the map's order.
 	var worst netip.Addr
-	for addr, o := range n.leases {
+	for addr, o := range n.leases { //vppdrill:unordered the lowest offender wins
 		w.checks++
 		if (!worst.IsValid() || addr.Less(worst)) && inRange(f, n.blocks, addr, o) != nil {
 			worst = addr

@@ -12,8 +12,8 @@ const nodeIDsName = "node-ids-disjoint"
 
 // nodeIDsDisjoint: live nodes act on different node IDs, and what follows from the ID does not overlap.
 //
-// An ID and its blocks stay with a node while its agent is down: its VPP goes on forwarding for them. The watcher judges IDs and
-// blocks, which facts carry; host subnets and the nodes' addresses are judged in snapshots.
+// An ID and its blocks stay with a node while its agent is down: its VPP goes on forwarding for them. The watcher
+// judges IDs and blocks, which facts carry; host subnets and the nodes' addresses are judged in snapshots.
 func nodeIDsDisjoint() scenarios.Law {
 	return scenarios.Law{
 		Name:  nodeIDsName,
@@ -80,7 +80,8 @@ func compareRange(a nodeRange, p netip.Prefix) int {
 	return cmp.Or(a.prefix.Addr().Compare(p.Addr()), a.prefix.Bits()-p.Bits())
 }
 
-// firstOverlap sorts the list and finds two neighbors that overlap: among sorted prefixes any overlap shows between neighbors.
+// firstOverlap sorts the list and finds two neighbors that overlap: among sorted prefixes any overlap shows between
+// neighbors.
 func (r *ranges) firstOverlap() (a, b nodeRange, overlap bool) {
 	slices.SortFunc(r.list, func(a, b nodeRange) int { return cmp.Or(compareRange(a, b.prefix), cmp.Compare(a.node, b.node)) })
 	for i := 1; i < len(r.list); i++ {

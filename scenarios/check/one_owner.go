@@ -9,8 +9,8 @@ import (
 
 const oneOwnerName = "one-owner"
 
-// oneOwner: among sandboxes that live and were answered, and apart from that among the books of the agents that run, each
-// address occurs once. The two are not held against each other here; books-agree and add-not-forgotten do.
+// oneOwner: among sandboxes that live and were answered, and apart from that among the books of the agents that run,
+// each address occurs once. The two are not held against each other here; books-agree and add-not-forgotten do.
 func oneOwner() scenarios.Law {
 	return scenarios.Law{
 		Name:  oneOwnerName,
@@ -58,8 +58,8 @@ func checkOneOwner(s scenarios.Snapshot) error {
 	return nil
 }
 
-// holder is who has an address. It counts only while its node's epoch is the one it was made in, so that a node's death or its
-// agent's end costs nothing however much it held.
+// holder is who has an address. It counts only while its node's epoch is the one it was made in, so that a node's death
+// or its agent's end costs nothing however much it held.
 type holder struct {
 	node  *ownerNode
 	owner ipam.Owner

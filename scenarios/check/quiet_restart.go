@@ -10,24 +10,26 @@ import (
 
 const quietRestartName = "quiet-restart"
 
-// CleanStop is the Text of a FactAgentDown by which a world vouches that the node's dataplane was right and stays untouched by
-// anything that facts do not tell: its VPP stays up, pools, node list and addresses stay as they are until the agent has started again.
-// Without it quiet-restart judges nothing.
+// CleanStop is the Text of a FactAgentDown by which a world vouches that the node's dataplane was right and stays
+// untouched by anything that facts do not tell: its VPP stays up, pools, node list and addresses stay as they are until
+// the agent has started again. Without it quiet-restart judges nothing.
 const CleanStop = "clean"
 
-// Disturbed is a kind of fact beyond those of package scenarios, by which a world takes back a CleanStop: something that no other fact tells
-// may have changed what nodes look like or should look like. No other law looks at it.
+// Disturbed is a kind of fact beyond those of package scenarios, by which a world takes back a CleanStop: something
+// that no other fact tells may have changed what nodes look like or should look like. No other law looks at it.
 const Disturbed scenarios.FactKind = 255
 
-// quietWindow is how long after its start an agent is watched. A restart that rewrites does so as soon as its dumps are in, some milliseconds later; and
-// what happens meanwhile is not all told: that a DEL has come, for one, is seen only when its release follows the unwiring. The simulator
-// looks for rest every 50 ms (sim/world.go), so that nothing which waits for rest happens inside the window.
+// quietWindow is how long after its start an agent is watched. A restart that rewrites does so as soon as its dumps are
+// in, some milliseconds later; and what happens meanwhile is not all told: that a DEL has come, for one, is seen only
+// when its release follows the unwiring. The simulator looks for rest every 50 ms (sim/world.go), so that nothing which
+// waits for rest happens inside the window.
 const quietWindow = 50 * time.Millisecond
 
-// quietRestart: after a clean stop, the next life of the agent writes nothing in its first moments, unless something happens that may change what the
-// node should look like. Whatever may do that ends the watch, rather than being weighed: a pod that comes or goes on the
-// node, a node ID or blocks that change anywhere, a node that leaves, and any kind of fact that this law does not know. Facts that only
-// repeat what is known (an agent telling its ID and blocks after its start) change nothing.
+// quietRestart: after a clean stop, the next life of the agent writes nothing in its first moments, unless something
+// happens that may change what the node should look like. Whatever may do that ends the watch, rather than being
+// weighed: a pod that comes or goes on the node, a node ID or blocks that change anywhere, a node that leaves, and any
+// kind of fact that this law does not know. Facts that only repeat what is known (an agent telling its ID and blocks
+// after its start) change nothing.
 func quietRestart() scenarios.Law {
 	return scenarios.Law{
 		Name:  quietRestartName,
@@ -89,7 +91,7 @@ func (w *quietWatcher) Observe(f scenarios.Fact) error {
 			n.blocks = append(n.blocks[:0], f.Blocks...)
 			w.disarmAll()
 		}
-	case scenarios.FactLeased, scenarios.FactReleased, scenarios.FactAnswered, scenarios.FactRefused,
+	case scenarios.FactAsked, scenarios.FactLeased, scenarios.FactReleased, scenarios.FactAnswered, scenarios.FactRefused,
 		scenarios.FactDeleted, scenarios.FactSandboxGone:
 		w.disarm(f.Node)
 	case scenarios.FactNodeGone:

@@ -62,9 +62,10 @@ func slowReachable(s scenarios.Snapshot) error {
 	return nil
 }
 
-// Goal: the proof by classes and the walk of every pair agree on every cluster, right or broken.
-// Method: each way of wiring, with no fault, with each planted fault, and with two of them, many choices each; verdicts compared. Both verdicts
-// must come up often, and each fault must be noticed at least once unless it is about something that packets do not meet.
+// Goal: the proof by classes and the walk of every pair agree on every cluster, right or broken. Method: each way of
+// wiring, with no fault, with each planted fault, and with two of them, many choices each; verdicts compared. Both
+// verdicts must come up often, and each fault must be noticed at least once unless it is about something that packets
+// do not meet.
 func TestReachableAgreesWithEveryPair(t *testing.T) {
 	unseen := map[string]bool{"lease-gone": true, "lease-left": true, "two-blocks": true, "pod-without-answer": true, "group": true}
 	whole, broken := 0, 0

@@ -9,7 +9,8 @@ const sameAnswerName = "same-answer"
 
 // sameAnswer: an ADD repeated for a living sandbox is answered as before.
 //
-// A snapshot has no history; there the law says that the books would answer each sandbox again with the address and gateway that it has.
+// A snapshot has no history; there the law says that the books would answer each sandbox again with the address and
+// gateway that it has.
 func sameAnswer() scenarios.Law {
 	return scenarios.Law{
 		Name:  sameAnswerName,

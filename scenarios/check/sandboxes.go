@@ -7,8 +7,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
-// sandboxes knows which sandboxes live with which answered address: from the first answered ADD until DEL is answered, the
-// runtime removes the sandbox, or the node dies.
+// sandboxes knows which sandboxes live with which answered address: from the first answered ADD until DEL is answered,
+// the runtime removes the sandbox, or the node dies.
 type sandboxes struct {
 	nodes map[string]map[ipam.Owner]netip.Addr
 }

@@ -8,8 +8,8 @@ import (
 
 const settlesName = "settles"
 
-// Settles is the law that a healed cluster becomes quiet within the scenario's bound. No snapshot can break it: the one who runs the
-// scenario counts a check per World.Settle, and reports Unsettled when one fails.
+// Settles is the law that a healed cluster becomes quiet within the scenario's bound. No snapshot can break it: the one
+// who runs the scenario counts a check per World.Settle, and reports Unsettled when one fails.
 func Settles() scenarios.Law {
 	return scenarios.Law{
 		Name:  settlesName,
@@ -19,7 +19,8 @@ func Settles() scenarios.Law {
 	}
 }
 
-// Unsettled is the violation to report when World.Settle gave up at a time; pending is its error, which says what it waited for.
+// Unsettled is the violation to report when World.Settle gave up at a time; pending is its error, which says what it
+// waited for.
 func Unsettled(at time.Duration, pending error) *scenarios.Violation {
 	return broken(settlesName, at, "", "the cluster did not become quiet: %v", pending)
 }

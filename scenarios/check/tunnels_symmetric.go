@@ -9,11 +9,13 @@ import (
 
 const tunnelsSymmetricName = "tunnels-symmetric"
 
-// tunnelsSymmetric: where nodes have VXLAN addresses, each has exactly one tunnel to each other one, from its own node address to the peer's and with the VNI that all
-// share, so that every tunnel has its reverse; the tunnels and the BVI are the bridge domain's members; and the L2 FIB and the BVI's neighbors name each
-// peer's BVI once. Nothing of the kind leads to a node that is gone.
+// tunnelsSymmetric: where nodes have VXLAN addresses, each has exactly one tunnel to each other one, from its own node
+// address to the peer's and with the VNI that all share, so that every tunnel has its reverse; the tunnels and the BVI
+// are the bridge domain's members; and the L2 FIB and the BVI's neighbors name each peer's BVI once. Nothing of the
+// kind leads to a node that is gone.
 //
-// Tunnels are demanded between nodes that run whole, with ID and addresses. One that is down but still in the cluster may have them or not.
+// Tunnels are demanded between nodes that run whole, with ID and addresses. One that is down but still in the cluster
+// may have them or not.
 func tunnelsSymmetric() scenarios.Law {
 	return scenarios.Law{
 		Name:  tunnelsSymmetricName,
@@ -50,10 +52,12 @@ type mesh struct {
 	vni   uint32
 	group uint8
 	known bool
-	// hidden: some node can be asked for its addresses neither through its agent nor through its VPP, so that nothing can be said to lead to nobody.
+	// hidden: some node can be asked for its addresses neither through its agent nor through its VPP, so that nothing
+	// can be said to lead to nobody.
 	hidden bool
 
-	// tunnels holds the interface of the node at hand towards each peer, 0 for none: index 0 is local0. members are all of them in order.
+	// tunnels holds the interface of the node at hand towards each peer, 0 for none: index 0 is local0. members are all
+	// of them in order.
 	tunnels []uint32
 	members []uint32
 }
@@ -100,13 +104,17 @@ func register(m map[netip.Addr]int, addrs []netip.Prefix, i int) {
 	}
 }
 
+func (m *mesh) broken(i int, format string, args ...any) error {
+	return broken(tunnelsSymmetricName, m.s.At, m.s.Nodes[i].Name, format, args...)
+}
+
 func (m *mesh) node(i int) error {
 	n, p := &m.s.Nodes[i], &m.peers[i]
 	if p.whole && !p.hasBVI {
-		return broken(tunnelsSymmetricName, m.s.At, n.Name, "the node has VXLAN address %s but no BVI", n.VXLANAddress)
+		return m.broken(i, "the node has VXLAN address %s but no BVI", n.VXLANAddress)
 	}
 	if p.hasBVI && (!p.bvi.Up || len(p.bvi.Addrs) != 1 || p.bvi.Addrs[0].Addr() != n.VXLANAddress) {
-		return broken(tunnelsSymmetricName, m.s.At, n.Name, "the BVI %s is down or does not have address %s", p.bvi.Name, n.VXLANAddress)
+		return m.broken(i, "the BVI %s is down or does not have address %s", p.bvi.Name, n.VXLANAddress)
 	}
 	for _, compare := range [...]func(int) error{m.interfaces, m.domain, m.macs, m.neighbors} {
 		if err := compare(i); err != nil {
@@ -134,7 +142,7 @@ func (m *mesh) interfaces(i int) error {
 			continue
 		}
 		if !ok || !p.hasBVI || peer == i {
-			return broken(tunnelsSymmetricName, m.s.At, n.Name, "tunnel %s leads to %s, which is no peer's address", ifc.Name, ifc.Dst)
+			return m.broken(i, "tunnel %s leads to %s, which is no peer's address", ifc.Name, ifc.Dst)
 		}
 		if !m.known {
 			m.vni, m.group, m.known = ifc.VNI, ifc.SHG, true
@@ -142,16 +150,16 @@ func (m *mesh) interfaces(i int) error {
 		to := m.s.Nodes[peer].Name
 		switch {
 		case m.tunnels[peer] != 0:
-			return broken(tunnelsSymmetricName, m.s.At, n.Name, "two tunnels lead to %s, the second is %s", to, ifc.Name)
+			return m.broken(i, "two tunnels lead to %s, the second is %s", to, ifc.Name)
 		case ifc.Src != n.Address.Addr() || ifc.VNI != m.vni || ifc.EncapTable != n.MainTable:
-			return broken(tunnelsSymmetricName, m.s.At, n.Name, "tunnel %s to %s is from %s with VNI %d in table %d, not from %s with %d in %d",
+			return m.broken(i, "tunnel %s to %s is from %s with VNI %d in table %d, not from %s with %d in %d",
 				ifc.Name, to, ifc.Src, ifc.VNI, ifc.EncapTable, n.Address.Addr(), m.vni, n.MainTable)
 		case !ifc.Up:
-			return broken(tunnelsSymmetricName, m.s.At, n.Name, "tunnel %s to %s is down", ifc.Name, to)
+			return m.broken(i, "tunnel %s to %s is down", ifc.Name, to)
 		case ifc.Bridge == 0 || ifc.Bridge != p.bvi.Bridge:
-			return broken(tunnelsSymmetricName, m.s.At, n.Name, "tunnel %s to %s is not in the BVI's bridge domain", ifc.Name, to)
+			return m.broken(i, "tunnel %s to %s is not in the BVI's bridge domain", ifc.Name, to)
 		case ifc.SHG == 0 || ifc.SHG != m.group:
-			return broken(tunnelsSymmetricName, m.s.At, n.Name, "tunnel %s to %s is in split horizon group %d, so that frames may go round", ifc.Name, to, ifc.SHG)
+			return m.broken(i, "tunnel %s to %s is in split horizon group %d, so that frames may go round", ifc.Name, to, ifc.SHG)
 		}
 		m.tunnels[peer] = ifc.Index
 		m.members = append(m.members, ifc.Index)
@@ -161,7 +169,7 @@ func (m *mesh) interfaces(i int) error {
 	}
 	for j := range m.peers {
 		if j != i && m.peers[j].whole && m.tunnels[j] == 0 {
-			return broken(tunnelsSymmetricName, m.s.At, n.Name, "no tunnel leads to %s (%s)", m.s.Nodes[j].Name, m.s.Nodes[j].Address.Addr())
+			return m.broken(i, "no tunnel leads to %s (%s)", m.s.Nodes[j].Name, m.s.Nodes[j].Address.Addr())
 		}
 	}
 	return nil
@@ -175,15 +183,15 @@ func (m *mesh) domain(i int) error {
 	}
 	b, ok := n.VPP.Bridge(p.bvi.Bridge)
 	if !ok || !b.Forward || b.Learn || b.Flood || b.UUFlood {
-		return broken(tunnelsSymmetricName, m.s.At, n.Name, "bridge domain %d should forward and neither learn nor flood", p.bvi.Bridge)
+		return m.broken(i, "bridge domain %d should forward and neither learn nor flood", p.bvi.Bridge)
 	}
 	for k, member := range b.Members {
 		if k >= len(m.members) || member.Index != m.members[k] || member.BVI != (member.Index == p.bvi.Index) {
-			return broken(tunnelsSymmetricName, m.s.At, n.Name, "bridge domain %d has member %d, which is neither the BVI nor a tunnel", b.ID, member.Index)
+			return m.broken(i, "bridge domain %d has member %d, which is neither the BVI nor a tunnel", b.ID, member.Index)
 		}
 	}
 	if len(b.Members) != len(m.members) {
-		return broken(tunnelsSymmetricName, m.s.At, n.Name, "bridge domain %d has %d members, not %d", b.ID, len(b.Members), len(m.members))
+		return m.broken(i, "bridge domain %d has %d members, not %d", b.ID, len(b.Members), len(m.members))
 	}
 	return nil
 }
@@ -197,10 +205,10 @@ func (m *mesh) macs(i int) error {
 		switch {
 		case !ok && (m.hidden || m.downPeer(e.Index)):
 		case !ok || !p.hasBVI || e.Bridge != p.bvi.Bridge:
-			return broken(tunnelsSymmetricName, m.s.At, n.Name, "the L2 FIB of bridge domain %d has %s, which is no peer's BVI", e.Bridge, e.MAC)
+			return m.broken(i, "the L2 FIB of bridge domain %d has %s, which is no peer's BVI", e.Bridge, e.MAC)
 		case peer == i && e.Index == p.bvi.Index:
 		case peer == i || m.tunnels[peer] == 0 || e.Index != m.tunnels[peer]:
-			return broken(tunnelsSymmetricName, m.s.At, n.Name, "the L2 FIB sends %s of %s to interface %d, not into the tunnel there", e.MAC, m.s.Nodes[peer].Name, e.Index)
+			return m.broken(i, "the L2 FIB sends %s of %s to interface %d, not into the tunnel there", e.MAC, m.s.Nodes[peer].Name, e.Index)
 		case m.peers[peer].whole:
 			found++
 		}
@@ -234,10 +242,10 @@ func (m *mesh) neighbors(i int) error {
 			continue
 		}
 		if !ok || peer == i {
-			return broken(tunnelsSymmetricName, m.s.At, n.Name, "the BVI has neighbor %s, which is no peer's VXLAN address", nb.Addr)
+			return m.broken(i, "the BVI has neighbor %s, which is no peer's VXLAN address", nb.Addr)
 		}
 		if m.peers[peer].hasBVI && m.peers[peer].bvi.MAC != nb.MAC {
-			return broken(tunnelsSymmetricName, m.s.At, n.Name, "the BVI has %s for %s of %s, whose BVI has %s",
+			return m.broken(i, "the BVI has %s for %s of %s, whose BVI has %s",
 				nb.MAC, nb.Addr, m.s.Nodes[peer].Name, m.peers[peer].bvi.MAC)
 		}
 		if m.peers[peer].whole {
@@ -261,5 +269,5 @@ func (m *mesh) all(i, found int, what string) error {
 	if found == want {
 		return nil
 	}
-	return broken(tunnelsSymmetricName, m.s.At, m.s.Nodes[i].Name, "the node has %s for %d of %d peers", what, found, want)
+	return m.broken(i, "the node has %s for %d of %d peers", what, found, want)
 }

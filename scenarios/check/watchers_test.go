@@ -15,7 +15,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
-// history is a cluster reduced to what facts tell, with the facts so far. It obeys no rule: an address may be given twice.
+// history is a cluster reduced to what facts tell, with the facts so far. It obeys no rule: an address may be given
+// twice.
 type history struct {
 	nodes map[string]*recorded
 	facts []scenarios.Fact
@@ -110,14 +111,15 @@ func leaseList(m map[ipam.Owner]netip.Addr) []ipam.Lease {
 	return list
 }
 
-// draw is one thing that happens, as the facts that tell it. Most of it is as it should be; addresses and IDs come from so small a set that they collide.
+// draw is one thing that happens, as the facts that tell it. Most of it is as it should be; addresses and IDs come from
+// so small a set that they collide.
 func (h *history) draw(t *rapid.T) []scenarios.Fact {
 	name := rapid.SampledFrom(historyNodes).Draw(t, "node")
 	n := h.node(name)
 	k := rapid.IntRange(0, len(historyNodes)-1).Draw(t, "range")
 	o := ipam.Owner{Network: "k8s", ContainerID: fmt.Sprint("c", rapid.IntRange(0, 2).Draw(t, "owner")), IfName: "eth0"}
 	addr := netip.AddrFrom4([4]byte{10, 0, byte(k), byte(rapid.IntRange(1, 4).Draw(t, "host"))})
-	at := 20 * time.Millisecond * time.Duration(len(h.facts))
+	at := 5 * time.Millisecond * time.Duration(len(h.facts))
 	f := scenarios.Fact{At: at, Node: name, Owner: o, Addr: addr}
 	one := func(kind scenarios.FactKind) []scenarios.Fact { f.Kind = kind; return []scenarios.Fact{f} }
 	blocks := func() scenarios.Fact {
@@ -127,7 +129,7 @@ func (h *history) draw(t *rapid.T) []scenarios.Fact {
 	if n.blocks == nil {
 		return []scenarios.Fact{blocks()}
 	}
-	kind := rapid.IntRange(0, 11).Draw(t, "what")
+	kind := rapid.IntRange(0, 13).Draw(t, "what")
 	if held, ok := n.leases[o]; ok && kind < 4 {
 		f.Addr = held
 		if kind == 0 {
@@ -171,14 +173,28 @@ func (h *history) draw(t *rapid.T) []scenarios.Fact {
 			f.Leases = f.Leases[1:]
 		}
 		return append(one(scenarios.FactAgentUp), scenarios.Fact{Kind: scenarios.FactBlocks, At: at, Node: name, Blocks: n.blocks})
+	case 11:
+		if !n.agent {
+			break
+		}
+		// A restart within one step, so that something follows it soon enough to matter.
+		down, up := f, f
+		down.Kind, down.Text = scenarios.FactAgentDown, CleanStop
+		up.Kind, up.Leases = scenarios.FactAgentUp, leaseList(n.leases)
+		facts := []scenarios.Fact{down, up, {Kind: scenarios.FactBlocks, At: at, Node: name, Blocks: n.blocks}}
+		if rapid.IntRange(0, 4).Draw(t, "writes") == 0 {
+			facts = append(facts, one(scenarios.FactVPPWrite)...)
+		}
+		return facts
 	}
 	f.Text = "ip_route_add_del"
 	return one(scenarios.FactVPPWrite)
 }
 
-// Goal: judging fact by fact is judging every moment.
-// Method: random histories of three nodes and few addresses, right and wrong ones. After each fact the watcher must say what the law says of the whole:
-// the snapshot check where that sees the same things, else a second look at the whole history. Until the first violation; what follows one is not promised.
+// Goal: judging fact by fact is judging every moment. Method: random histories of three nodes and few addresses, right
+// and wrong ones. After each fact the watcher must say what the law says of the whole: the snapshot check where that
+// sees the same things, else a second look at the whole history. Until the first violation; what follows one is not
+// promised.
 func TestWatchersAgree(t *testing.T) {
 	broken := map[string]int{}
 	for _, tc := range []struct {
@@ -382,7 +398,8 @@ func TestForgottenWhileDeleting(t *testing.T) {
 	}
 }
 
-// BenchmarkWatchers feeds every watcher the life of pods on 1000 nodes with up to 100 pods each; one fact per iteration.
+// BenchmarkWatchers feeds every watcher the life of pods on 1000 nodes with up to 100 pods each; one fact per
+// iteration.
 func BenchmarkWatchers(b *testing.B) {
 	var watchers []scenarios.Watcher
 	for _, l := range All() {

@@ -41,9 +41,19 @@ func TestDraw(t *testing.T) {
 		if s.BreakEnd() != p.Duration || s.Topology.Nodes != p.Nodes {
 			t.Fatalf("%s with %d nodes", s.BreakEnd(), s.Topology.Nodes)
 		}
+		nodes := p.Nodes
 		for _, step := range s.Timeline {
 			if !step.Optional {
 				t.Fatalf("%s is not optional", step)
+			}
+			switch step.Action.(type) {
+			case scenarios.AddNode:
+				nodes++
+			case scenarios.RemoveNode:
+				nodes--
+			}
+			if nodes < p.NodesMin || nodes > p.NodesMax {
+				t.Fatalf("%d nodes after %s", nodes, step)
 			}
 		}
 	})

@@ -104,9 +104,13 @@ func drawChange(d drawer, _ *state) scenarios.Action {
 	case 0:
 		return scenarios.ChangeCIDR{PodSubnetOneNodePrefixLen: one(d, "prefix length", 24, 25, 26, 27, 28)}
 	case 1:
-		return scenarios.ChangeCIDR{VPPHostSubnetCIDR: one(d, "host range", hostRanges[:]...), VPPHostSubnetOneNodePrefixLen: one(d, "host length", 24, 28, 30)}
+		return scenarios.ChangeCIDR{
+			VPPHostSubnetCIDR: one(d, "host range", hostRanges[:]...), VPPHostSubnetOneNodePrefixLen: one(d, "host length", 24, 28, 30),
+		}
 	case 2:
-		return scenarios.ChangeCIDR{PodSubnetCIDR: one(d, "pod range", podRanges[:]...), PodSubnetOneNodePrefixLen: one(d, "prefix length", 24, 26, 28)}
+		return scenarios.ChangeCIDR{
+			PodSubnetCIDR: one(d, "pod range", podRanges[:]...), PodSubnetOneNodePrefixLen: one(d, "prefix length", 24, 26, 28),
+		}
 	default:
 		return scenarios.ChangeCIDR{PodSubnetCIDR: one(d, "pod range", podRanges[:]...)}
 	}

@@ -14,8 +14,8 @@ type frame struct {
 	mac vppwire.MAC
 }
 
-// bridged is a bridge domain with a frame. Only forwarding is walked: a domain that floods unknown MACs delivers more than
-// it should, and which of the copies arrives is no property of the tables.
+// bridged is a bridge domain with a frame. Only forwarding is walked: a domain that floods unknown MACs delivers more
+// than it should, and which of the copies arrives is no property of the tables.
 func (t *trip) bridged(n *node, f frame) (Point, Outcome) {
 	for range framesMax {
 		if !n.forwards(f.bridge) {
@@ -57,8 +57,9 @@ func (t *trip) bridged(n *node, f frame) (Point, Outcome) {
 	return t.loop(n, "tunnels hand the frame to each other")
 }
 
-// wrapped carries a frame through a tunnel: the packet around it is a walk of its own from the encap table, and what takes it
-// must have the same tunnel the other way round. Returned are the peer and its end of the tunnel, or how the frame was lost.
+// wrapped carries a frame through a tunnel: the packet around it is a walk of its own from the encap table, and what
+// takes it must have the same tunnel the other way round. Returned are the peer and its end of the tunnel, or how the
+// frame was lost.
 func (t *trip) wrapped(n *node, tun *scenarios.Interface) (peer *node, in scenarios.Interface, lost Outcome) {
 	if t.wraps == wrapsMax {
 		_, lost = t.drop(n, "the tunnel's own packets go into a tunnel")

@@ -93,8 +93,8 @@ func (t *trip) toLinux(n *node, ifc *scenarios.Interface, hop netip.Addr) (Point
 	}
 	mac, ok := n.VPP.Neighbor(ifc.Index, hop)
 	if !ok {
-		// The host's own stack answers ARP for any address it has. Pods might as well, but their entries are promised to be
-		// static, and a pod that answers by chance is no proof.
+		// The host's own stack answers ARP for any address it has. Pods might as well, but their entries are promised
+		// to be static, and a pod that answers by chance is no proof.
 		if netns != "" {
 			return t.drop(n, "VPP has no neighbor entry for the next hop")
 		}

@@ -23,7 +23,8 @@ func (t *trip) route(n *node, table uint32) (Point, Outcome) {
 			t.note(n, placeTable(table), describeRoute(n, r))
 		}
 		hop := r.Via
-		// A recursive next hop takes over what its own route does, except that the next hop stays where that is attached.
+		// A recursive next hop takes over what its own route does, except that the next hop stays where that is
+		// attached.
 		for i := 0; r.Action == scenarios.ActionForward && r.Index == recursive; i++ {
 			if i == recursionsMax || !hop.IsValid() {
 				return t.drop(n, "the route's next hop does not resolve")
@@ -94,7 +95,8 @@ func (t *trip) transmit(n *node, index uint32, hop netip.Addr) (Point, Outcome) 
 	return t.drop(n, "the route's interface does not send IP packets")
 }
 
-// wire is the network between the nodes. ARP works there: it is learned, so a snapshot need not hold it, and up NICs answer.
+// wire is the network between the nodes. ARP works there: it is learned, so a snapshot need not hold it, and up NICs
+// answer.
 func (t *trip) wire(n *node, ifc *scenarios.Interface, hop netip.Addr) (Point, Outcome) {
 	to, ok := t.w.nics[hop]
 	if !ok {

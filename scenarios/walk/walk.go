@@ -13,7 +13,8 @@ const (
 	// lookupsMax is how often VPP looks one packet up on one pass before it drops it
 	// (MAX_LUKPS_PER_PACKET, vnet/dpo/lookup_dpo.c, VPP 25.10).
 	lookupsMax = 4
-	// recursionsMax bounds how many routes a recursive next hop may take to resolve; VPP finds such loops when a route is added.
+	// recursionsMax bounds how many routes a recursive next hop may take to resolve; VPP finds such loops when a route
+	// is added.
 	recursionsMax = 8
 	// framesMax bounds how many tunnels one frame may cross without being routed: bridging has no TTL.
 	framesMax = 8
@@ -21,7 +22,8 @@ const (
 	wrapsMax = 2
 )
 
-// Point is a place where a packet's destination is looked up next. The zero Point is invalid; see FromPod, FromHost, FromTable.
+// Point is a place where a packet's destination is looked up next. The zero Point is invalid; see FromPod, FromHost,
+// FromTable.
 type Point struct {
 	Node string
 	// VPP: in table Table of the node's VPP; else in the Linux namespace Netns.
@@ -126,14 +128,14 @@ type Step struct {
 	// Next is where the packet is looked up next, while Outcome.Kind is zero.
 	Next    Point
 	Outcome Outcome
-	// Exact: something beside table lookups looked at the destination (a neighbor entry of its own, a router outside), so
-	// that another address on the same routes may fare differently.
+	// Exact: something beside table lookups looked at the destination (a neighbor entry of its own, a router outside),
+	// so that another address on the same routes may fare differently.
 	Exact bool
 }
 
-// Step takes a packet from one lookup to the next. Lookups that one VPP does in a row count as one. It does not allocate.
-// Two destinations that meet the same route in every table of from's node, or in from's namespace and are both not local there,
-// get the same Step, unless it is Exact.
+// Step takes a packet from one lookup to the next. Lookups that one VPP does in a row count as one. It does not
+// allocate. Two destinations that meet the same route in every table of from's node, or in from's namespace and are
+// both not local there, get the same Step, unless it is Exact.
 func (w *Walker) Step(from Point, dst netip.Addr) Step {
 	t := trip{w: w, dst: dst, ttl: ttlInitial}
 	next, out := t.step(from)

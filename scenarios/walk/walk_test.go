@@ -15,7 +15,8 @@ import (
 )
 
 // Goal: a packet takes exactly the hops that a reader of the tables expects, and each fault stops it where it should.
-// Method: golden paths over a hand-written cluster of three nodes with two pods each, whole and with one fault at a time.
+// Method: golden paths over a hand-written cluster of three nodes with two pods each, whole and with one fault at a
+// time.
 func TestPaths(t *testing.T) {
 	var c *plane.Cluster
 	datadriven.RunTest(t, "testdata/paths.txt", func(t *testing.T, d *datadriven.TestData) string {

@@ -7,8 +7,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
-// Walker walks packets over one snapshot. It keeps three small indexes: nodes by name, VPP interfaces by their Linux end,
-// and the addresses on the wire between the nodes. It is for one goroutine.
+// Walker walks packets over one snapshot. It keeps three small indexes: nodes by name, VPP interfaces by their Linux
+// end, and the addresses on the wire between the nodes. It is for one goroutine.
 type Walker struct {
 	nodes  []node
 	byName map[string]*node
@@ -95,8 +95,8 @@ func tableFor(ifc *scenarios.Interface, dst netip.Addr) uint32 {
 	return ifc.Table6
 }
 
-// routes reports whether an interface routes packets of dst's family at all. VPP enables a family on an interface with its
-// first address of it or with a lender of addresses, and drops packets that come in before ("ip4-not-enabled").
+// routes reports whether an interface routes packets of dst's family at all. VPP enables a family on an interface with
+// its first address of it or with a lender of addresses, and drops packets that come in before ("ip4-not-enabled").
 func routes(ifc *scenarios.Interface, dst netip.Addr) bool {
 	if ifc.HasUnnumbered {
 		return true
@@ -131,8 +131,8 @@ func owns(n *node, ifc *scenarios.Interface, addr netip.Addr) bool {
 	return false
 }
 
-// linuxEnd finds the Linux link whose namespace gets what VPP sends out of a tap or AF_PACKET interface: the tap's device
-// itself, or the other end of the veth that the AF_PACKET interface sits on.
+// linuxEnd finds the Linux link whose namespace gets what VPP sends out of a tap or AF_PACKET interface: the tap's
+// device itself, or the other end of the veth that the AF_PACKET interface sits on.
 func (n *node) linuxEnd(ifc *scenarios.Interface) (l vppwire.LinuxLink, netns, why string) {
 	if n.Linux == nil {
 		return l, "", "the machine's Linux side is not known"

@@ -3,9 +3,6 @@ package cluster
 import (
 	"errors"
 	"fmt"
-	"net/netip"
-	"slices"
-	"strconv"
 	"time"
 )
 
@@ -189,66 +186,6 @@ func (a *API) List(kind Kind, node string) ([]Object, int64) {
 // Count is the number of objects of a kind.
 func (a *API) Count(kind Kind) int { return len(a.kinds[kind].objects) }
 
-// Bind binds a pod to a node. ErrConflict when it is bound or being deleted, or is another pod than uid.
-func (a *API) Bind(key Key, uid, node string) error {
-	return a.patchPod(key, uid, func(p *Pod) error {
-		if p.Node != "" || p.Deleting {
-			return ErrConflict
-		}
-		p.Node = node
-		return nil
-	})
-}
-
-// SetPodStatus sets phase and address. It is a patch: the pod's version does not matter, its UID does, and one that
-// changes nothing makes no new version.
-func (a *API) SetPodStatus(key Key, uid string, phase Phase, ip netip.Addr) error {
-	if p, ok := a.Pod(key); ok && !a.down && (uid == "" || p.UID == uid) && p.Phase == phase && p.IP == ip {
-		return nil
-	}
-	return a.patchPod(key, uid, func(p *Pod) error {
-		p.Phase, p.IP = phase, ip
-		return nil
-	})
-}
-
-// DeletePod starts a pod's graceful deletion, which its kubelet completes. A pod that is bound nowhere goes at once. A
-// pod that is being deleted stays so: no change, no error.
-func (a *API) DeletePod(key Key, uid string) error {
-	old, ok := a.Pod(key)
-	switch {
-	case a.down:
-		return ErrUnavailable
-	case ok && (uid == "" || old.UID == uid) && old.Node == "":
-		return a.Delete(KindPod, key, uid)
-	case ok && old.Deleting && (uid == "" || old.UID == uid):
-		return nil
-	}
-	return a.patchPod(key, uid, func(p *Pod) error {
-		p.Deleting = true
-		return nil
-	})
-}
-
-func (a *API) patchPod(key Key, uid string, patch func(*Pod) error) error {
-	if a.down {
-		return ErrUnavailable
-	}
-	old, ok := a.Pod(key)
-	switch {
-	case !ok:
-		return ErrNotFound
-	case uid != "" && old.UID != uid:
-		return ErrConflict
-	}
-	p := *old
-	if err := patch(&p); err != nil {
-		return err
-	}
-	a.store(old, &p)
-	return nil
-}
-
 // SetNode changes a copy of a node and stores it; ErrNotFound without it, ErrConflict when it is another than uid.
 func (a *API) SetNode(name, uid string, change func(*Node)) error {
 	if a.down {
@@ -298,36 +235,5 @@ func (a *API) store(old, now Object) {
 	a.armBookmark()
 	for _, fn := range a.observers {
 		fn(old, now)
-	}
-}
-
-func (a *API) armBookmark() {
-	if !a.bookmark {
-		a.bookmark = true
-		a.clock.After(a.cfg.BookmarkEvery, (*bookmarks)(a))
-	}
-}
-
-// bookmarks is the event that tells idle watches the present version.
-type bookmarks API
-
-func (a *bookmarks) AppendText(b []byte) []byte {
-	b = append(b, "api bookmarks rv "...)
-	return strconv.AppendInt(b, a.version, 10)
-}
-
-func (a *bookmarks) Fire() {
-	a.bookmark = false
-	if a.down || a.watched == a.version {
-		return
-	}
-	a.watched = a.version
-	for k := KindNode; k < kindEnd; k++ {
-		for _, w := range slices.Clone(a.kinds[k].open) {
-			if w.sent < a.version {
-				w.sent = a.version
-				w.stream.slip(Change{Type: Bookmark, ResourceVersion: a.version})
-			}
-		}
 	}
 }

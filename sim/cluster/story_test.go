@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -209,6 +210,10 @@ func (s *story) doMore(f []string) error {
 		s.feeds[f[1]].Nodes.DropNext(number(f[2]))
 	case "duplicate":
 		s.feeds[f[1]].Nodes.DuplicateNext(number(f[2]))
+	case "kubelet-stale":
+		c.Kubelet(f[1]).Pods.Stale(length(f[2]))
+	case "status":
+		return c.API.SetPodStatus(Key{"default", f[1]}, "", Running, netip.MustParseAddr(f[2]))
 	case "label":
 		return c.API.SetNode(f[1], "", func(n *Node) { n.Labels = map[string]string{"x": f[2]} })
 	case "pools":

@@ -262,3 +262,34 @@ func (t *gapTimeout[T]) AppendText(b []byte) []byte {
 }
 
 func (t *gapTimeout[T]) Fire() { t.s.breakOff() }
+
+// streamTimeout ends the streams of a pair that has been cut since.
+type streamTimeout struct {
+	n        *Network
+	from, to Endpoint
+	since    time.Duration
+}
+
+func (t *streamTimeout) AppendText(b []byte) []byte {
+	b = append(b, "link "...)
+	b = t.n.appendWay(b, t.from, t.to)
+	if !t.due() {
+		return append(b, " mended in time"...)
+	}
+	return append(b, " streams time out"...)
+}
+
+func (t *streamTimeout) due() bool {
+	l := t.n.own(t.from, t.to)
+	return l.cut && l.cutSince == t.since
+}
+
+func (t *streamTimeout) Fire() {
+	if !t.due() {
+		return
+	}
+	// A broken stream's receiver may close others of the pair, so the list is taken first.
+	for _, s := range slices.Clone(t.n.streams[undirected(t.from, t.to)]) {
+		s.breakOff()
+	}
+}

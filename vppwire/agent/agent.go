@@ -118,6 +118,7 @@ func (a *Agent) Step(now time.Time, ev Event) []Effect {
 	} else {
 		a.take(ev)
 	}
+	a.alarmed()
 	a.settle()
 	return a.out
 }
@@ -261,9 +262,13 @@ func (a *Agent) wake() {
 }
 
 // woke opens every decision that may have waited for its time.
-func (a *Agent) woke() {
-	a.armed = time.Time{}
+func (a *Agent) woke() { a.armed = time.Time{} }
+
+// alarmed does what a deadline that has come asks for. It does not wait for Woke: another event at the same instant may
+// have come first and moved the alarm.
+func (a *Agent) alarmed() {
 	if due(a.alarm, a.now) {
+		a.alarm = time.Time{}
 		a.storeOverdue()
 		a.judgeWiring()
 		if due(a.ident.retryAt, a.now) {
@@ -275,8 +280,8 @@ func (a *Agent) woke() {
 
 // setAlarm finds the earliest of our own deadlines; the Session's are added in wake.
 func (a *Agent) setAlarm() {
-	at := a.store.due()
-	for _, t := range [...]time.Time{a.ident.due(), a.ranges.retryAt, a.members.dueAt, a.journal.retryAt, a.pods.due(a.cfg.AddPatience)} {
+	var at time.Time
+	for _, t := range [...]time.Time{a.store.due(), a.ident.due(), a.ranges.retryAt, a.members.dueAt, a.journal.retryAt, a.pods.due(a.cfg.AddPatience)} {
 		if t.After(a.now) && (at.IsZero() || t.Before(at)) {
 			at = t // one that has come already waits for something else than time
 		}

@@ -97,7 +97,7 @@ func (a *Agent) notReady() string {
 		return "no node ID yet"
 	case a.node.ID == 0 && a.ranges.mineOK:
 		return "the node's address is not known"
-	case len(a.alloc.Blocks()) == 0:
+	case len(a.alloc.Blocks()) == 0 && !a.ranges.blocked:
 		return "no block of addresses yet"
 	}
 	return ""
@@ -138,7 +138,11 @@ func (a *Agent) allocate(t *attachment) (ipam.Lease, []ipam.Record, error) {
 	if a.ranges.external() && !t.external.IsValid() {
 		return ipam.Lease{}, nil, fmt.Errorf("%w: addresses are external and the request carries none", errBadConfig)
 	}
-	return a.alloc.Allocate(a.now, t.sandbox.Owner, ipam.Want{Addr: t.external})
+	lease, records, err := a.alloc.Allocate(a.now, t.sandbox.Owner, ipam.Want{Addr: t.external})
+	if errors.Is(err, ipam.ErrNoBlock) && a.ranges.waiting != "" {
+		err = fmt.Errorf("%w: %s", err, a.ranges.waiting)
+	}
+	return lease, records, err
 }
 
 // errTooMany: VPP has no tap number left.

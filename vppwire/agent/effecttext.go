@@ -4,6 +4,7 @@ import "strconv"
 
 // The canonical line of each effect.
 
+// AppendText implements Effect.
 func (e Persist) AppendText(b []byte) []byte {
 	l := line(b).word("persist").uint("seq", e.Seq).flag("replace", e.Replace).uint("records", uint64(len(e.Records)))
 	for i := range e.Records {
@@ -13,6 +14,7 @@ func (e Persist) AppendText(b []byte) []byte {
 	return l
 }
 
+// AppendText implements Effect.
 func (e StoreRequest) AppendText(b []byte) []byte {
 	l := line(b).word(e.Op.String()).uint("id", e.ID).word(e.Key)
 	if e.Op == StoreUpdate || e.Op == StoreDelete || e.Op == StoreWatch {
@@ -25,10 +27,12 @@ func (e StoreRequest) AppendText(b []byte) []byte {
 	return append(l, e.Value...)
 }
 
+// AppendText implements Effect.
 func (e CallDataplane) AppendText(b []byte) []byte {
 	return e.Call.AppendText(line(b).word("call").space())
 }
 
+// AppendText implements Effect.
 func (e Answer) AppendText(b []byte) []byte {
 	l := line(b).word("answer").uint("request", e.Request)
 	if e.Code != CodeOK {
@@ -44,6 +48,7 @@ func (e Answer) AppendText(b []byte) []byte {
 	return l
 }
 
+// AppendText implements Effect.
 func (e WakeAt) AppendText(b []byte) []byte {
 	if e.At.IsZero() {
 		return line(b).word("wake").word("never")
@@ -51,6 +56,7 @@ func (e WakeAt) AppendText(b []byte) []byte {
 	return line(b).word("wake").time("at", e.At)
 }
 
+// AppendText implements Effect.
 func (e Hook) AppendText(b []byte) []byte {
 	when := "after"
 	if e.Before {
@@ -59,10 +65,12 @@ func (e Hook) AppendText(b []byte) []byte {
 	return line(b).word("hook").uint("id", e.ID).word(when).text("ns", e.Namespace).text("pod", e.PodName)
 }
 
+// AppendText implements Effect.
 func (e Log) AppendText(b []byte) []byte {
 	return strconv.AppendQuote(line(b).word("log").int("level", int64(e.Level)).space(), e.Message)
 }
 
+// AppendText implements Effect.
 func (e NodeAddress) AppendText(b []byte) []byte {
 	return line(b).word("node-address").prefix("addr", e.Addr)
 }

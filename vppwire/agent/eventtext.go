@@ -5,18 +5,22 @@ import "strconv"
 // The canonical line of each event: its name, then what it carries. Lines are one-way; what has to be read back (records,
 // node infos) has a parser of its own.
 
+// AppendText implements Event.
 func (e PodAdd) AppendText(b []byte) []byte {
 	return line(b).word("pod-add").uint("request", e.Request).sandbox(e.Sandbox).addr("addr", e.External)
 }
 
+// AppendText implements Event.
 func (e PodDel) AppendText(b []byte) []byte {
 	return line(b).word("pod-del").uint("request", e.Request).owner(e.Owner)
 }
 
+// AppendText implements Event.
 func (e PodCheck) AppendText(b []byte) []byte {
 	return line(b).word("pod-check").uint("request", e.Request).owner(e.Owner).addr("addr", e.Addr)
 }
 
+// AppendText implements Event.
 func (e PodGC) AppendText(b []byte) []byte {
 	l := line(b).word("pod-gc").uint("request", e.Request).text("network", e.Network)
 	for _, o := range e.Valid {
@@ -25,22 +29,27 @@ func (e PodGC) AppendText(b []byte) []byte {
 	return l
 }
 
+// AppendText implements Event.
 func (e PodStatus) AppendText(b []byte) []byte {
 	return line(b).word("pod-status").uint("request", e.Request)
 }
 
+// AppendText implements Event.
 func (e Withdrawn) AppendText(b []byte) []byte {
 	return line(b).word("withdrawn").uint("request", e.Request)
 }
 
+// AppendText implements Event.
 func (e NodeSeen) AppendText(b []byte) []byte {
 	return line(b).word("node-seen").word(e.Name).word(e.UID).prefixes("pod-cidrs", e.PodCIDRs).addrs("addrs", e.Addresses)
 }
 
+// AppendText implements Event.
 func (e NodeGone) AppendText(b []byte) []byte {
 	return line(b).word("node-gone").word(e.Name).word(e.UID)
 }
 
+// AppendText implements Event.
 func (e PodsListed) AppendText(b []byte) []byte {
 	l := line(b).word("pods-listed").uint("count", uint64(len(e.UIDs)))
 	for _, uid := range e.UIDs {
@@ -49,31 +58,39 @@ func (e PodsListed) AppendText(b []byte) []byte {
 	return l
 }
 
+// AppendText implements Event.
 func (NodesListed) AppendText(b []byte) []byte { return line(b).word("nodes-listed") }
 
+// AppendText implements Event.
 func (e PoolsChanged) AppendText(b []byte) []byte { return line(b).word("pools").pools(e.Pools) }
 
+// AppendText implements Event.
 func (e OwnAddress) AppendText(b []byte) []byte {
 	return line(b).word("own-address").prefix("addr", e.Addr)
 }
 
+// AppendText implements Event.
 func (e StoreReply) AppendText(b []byte) []byte {
 	l := line(b).word("store-reply").uint("id", e.ID).word(e.Err.String()).int("revision", e.Revision)
 	return l.items(e.Items)
 }
 
+// AppendText implements Event.
 func (e StoreChanged) AppendText(b []byte) []byte {
 	return line(b).word("store-changed").uint("watch", e.Watch).int("revision", e.Revision).items(e.Items)
 }
 
+// AppendText implements Event.
 func (e StoreWatchLost) AppendText(b []byte) []byte {
 	return line(b).word("store-watch-lost").uint("watch", e.Watch)
 }
 
+// AppendText implements Event.
 func (e Persisted) AppendText(b []byte) []byte {
 	return line(b).word("persisted").uint("seq", e.Seq).err(e.Err)
 }
 
+// AppendText implements Event.
 func (e Called) AppendText(b []byte) []byte {
 	l := line(b).word("called")
 	if e.Result.Lost {
@@ -82,22 +99,28 @@ func (e Called) AppendText(b []byte) []byte {
 	return l.err(e.Result.Err)
 }
 
+// AppendText implements Event.
 func (e Hooked) AppendText(b []byte) []byte {
 	return line(b).word("hooked").uint("id", e.ID).err(e.Err)
 }
 
+// AppendText implements Event.
 func (Woke) AppendText(b []byte) []byte { return line(b).word("woke") }
 
+// AppendText implements Event.
 func (e VPPUp) AppendText(b []byte) []byte {
 	return line(b).word("vpp-up").uint("pid", uint64(e.PID)).text("nic", e.NIC)
 }
 
+// AppendText implements Event.
 func (VPPDown) AppendText(b []byte) []byte { return line(b).word("vpp-down") }
 
+// AppendText implements Event.
 func (e Restored) AppendText(b []byte) []byte {
 	return line(b).word("restored").text("boot", e.Boot).uint("records", uint64(len(e.Records)))
 }
 
+// AppendText implements Event.
 func (e HostAddresses) AppendText(b []byte) []byte {
 	return line(b).word("host-addresses").addrs("addrs", e.Addrs)
 }

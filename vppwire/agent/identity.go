@@ -147,6 +147,7 @@ func (a *Agent) stranger() string {
 		}
 	}
 	first := ""
+	// in any order: the least name is kept
 	for name, n := range a.members.nodes {
 		if name != a.cfg.NodeName && !recorded[n.uid] && (first == "" || name < first) {
 			first = name

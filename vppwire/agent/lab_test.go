@@ -35,6 +35,9 @@ type lab struct {
 	answers map[string]Answer // by node/request
 	// mishap, where set, is asked about each dataplane call and store request; nil is none.
 	mishap func(b *box, what string) mishap
+	// callsFirst answers dataplane calls before anything else that is under way, so that a trail does not depend on how
+	// many of them there are.
+	callsFirst bool
 }
 
 // mishap is what happens to one request: not done and no answer, done and no answer, or refused.
@@ -233,6 +236,9 @@ func (b *box) perform(e Effect) {
 			b.calls = true
 		}
 		b.later(func() { b.call(e) })
+		if last := len(b.l.jobs) - 1; b.l.callsFirst {
+			b.l.jobs = slices.Insert(b.l.jobs[:last], 0, b.l.jobs[last])
+		}
 	case Answer:
 		name := b.told[e.Request]
 		if name == "" {

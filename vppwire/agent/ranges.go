@@ -162,6 +162,8 @@ func (a *Agent) resolve() {
 // takeBlocks makes the allocator pick from the blocks that are ours. Before a block is used for the first time, the view of
 // the store must show our own record with it, and nobody else's record with an address of it. Two nodes that publish
 // overlapping blocks write one after the other, so at least the later one sees both: they never both go on.
+//
+// Where another node stands in the way, our old blocks drain all the same: its new block may be waiting for them.
 func (a *Agent) takeBlocks() {
 	r := &a.ranges
 	before := r.waiting
@@ -169,13 +171,14 @@ func (a *Agent) takeBlocks() {
 	if !a.ident.usable() || !r.mineOK || slices.Equal(a.activeBlocks(), r.want) {
 		return
 	}
-	if a.whyNotTake(); r.waiting != "" {
-		if r.waiting != before {
-			a.log(levelInfo, "blocks: %s", r.waiting)
-		}
+	take := a.takeable()
+	if r.waiting != "" && r.waiting != before {
+		a.log(levelInfo, "blocks: %s", r.waiting)
+	}
+	if r.waiting != "" && !r.blocked || len(r.want) == 0 || slices.Equal(a.activeBlocks(), take) {
 		return
 	}
-	records, err := a.alloc.SetBlocks(a.now, r.want)
+	records, err := a.alloc.SetBlocks(a.now, take)
 	if err != nil {
 		// A pod of a held block stands in the way. What is active must drain, or that never ends.
 		r.waiting, r.blocked = err.Error(), true
@@ -192,36 +195,49 @@ func (a *Agent) takeBlocks() {
 	a.todo |= todoStore | todoNode | todoPods
 }
 
-// whyNotTake sets waiting where the wanted blocks must not be taken yet.
-func (a *Agent) whyNotTake() {
+// takeable are the wanted blocks that may be used now; waiting says what the others wait for.
+func (a *Agent) takeable() []netip.Prefix {
 	r := &a.ranges
 	if len(r.want) == 0 {
 		r.waiting, r.blocked = "the Node object has no pod CIDR", true
-		return
+		return nil
 	}
-	shown := a.published(r.want)
+	held, unpublished := a.alloc.Blocks(), false
+	var take []netip.Prefix
 	for _, w := range r.want {
+		isHeld := slices.ContainsFunc(held, func(b ipam.Block) bool { return b.Prefix == w })
 		holder := a.overlapped(w)
-		if holder == nil || slices.ContainsFunc(a.alloc.Blocks(), func(b ipam.Block) bool { return b.Prefix == w }) {
-			continue
+		switch shown := a.published(w); {
+		case isHeld, shown && holder == nil:
+			take = append(take, w)
+		case holder != nil:
+			a.blockedBy(w, holder, shown)
+		default:
+			unpublished = true
 		}
-		r.waiting, r.blocked = fmt.Sprintf("block %s: node %s still has addresses of it", w, holder.name), true
-		if shown {
-			r.backAt = a.now.Add(backFirst + time.Duration(a.ident.id)*backStep)
-			r.retryAt = r.backAt
-			a.todo |= todoStore // takes it out of our record
-		}
-		if end := holder.released.Add(a.cfg.NodeIDQuarantine); !holder.released.IsZero() {
-			r.retryAt = end
-		}
-		return
 	}
-	if !shown {
-		r.waiting = "the blocks are not published yet"
+	if unpublished {
+		r.waiting, r.blocked = "the blocks are not published yet", false
 		if a.now.Before(r.backAt) {
 			r.retryAt = r.backAt
 		}
 		a.todo |= todoStore
+	}
+	return take
+}
+
+// blockedBy notes that another node has addresses of a wanted block. One that we have published at the same time is taken
+// out of our record again.
+func (a *Agent) blockedBy(block netip.Prefix, holder *record, shown bool) {
+	r := &a.ranges
+	r.waiting, r.blocked = fmt.Sprintf("block %s: node %s still has addresses of it", block, holder.name), true
+	if shown {
+		r.backAt = a.now.Add(backFirst + time.Duration(a.ident.id)*backStep)
+		r.retryAt = r.backAt
+		a.todo |= todoStore
+	}
+	if !holder.released.IsZero() {
+		r.retryAt = holder.released.Add(a.cfg.NodeIDQuarantine)
 	}
 }
 
@@ -243,19 +259,13 @@ func (a *Agent) activeBlocks() []netip.Prefix {
 	return active
 }
 
-// published reports whether the view, our own record included, shows us as the holder of blocks.
-func (a *Agent) published(blocks []netip.Prefix) bool {
+// published reports whether the view, our own record included, shows us as the holder of a block.
+func (a *Agent) published(block netip.Prefix) bool {
 	own := a.store.record(a.ident.id)
 	if own == nil || !a.ours(own, a.ident.uid) || !own.live() || a.store.stale || a.store.revision < own.rev {
 		return false
 	}
-	shown := own.info().PodNetworks
-	for _, b := range blocks {
-		if !slices.Contains(shown, b) {
-			return false
-		}
-	}
-	return true
+	return slices.Contains(own.info().PodNetworks, block)
 }
 
 // free reports whether a block may be published: nobody else has addresses of it, and we do not step back from it.

@@ -106,10 +106,15 @@ func (a *Agent) pendingPods() string {
 			return fmt.Sprintf("node ID %d may have to be released", s.id)
 		}
 	}
-	for _, t := range a.pods.sorted() {
-		if t.phase != phaseUp && t.phase != phaseWaiting {
-			return "attachment " + t.sandbox.Owner.String() + " is on its way"
+	var first *attachment
+	// in any order: the least owner is kept
+	for _, t := range a.pods.byOwner {
+		if t.phase != phaseUp && t.phase != phaseWaiting && (first == nil || compareOwners(t.sandbox.Owner, first.sandbox.Owner) < 0) {
+			first = t
 		}
+	}
+	if first != nil {
+		return "attachment " + first.sandbox.Owner.String() + " is on its way"
 	}
 	return a.wire.Pending()
 }

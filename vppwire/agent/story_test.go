@@ -19,6 +19,7 @@ import (
 func TestStories(t *testing.T) {
 	datadriven.Walk(t, "testdata/stories", func(t *testing.T, path string) {
 		l := newLab(t)
+		l.callsFirst = true
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			l.t = t
 			l.out.Reset()

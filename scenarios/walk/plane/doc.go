@@ -3,8 +3,9 @@
 // It decides nothing by itself. New fills the tables of a cluster that is wired as it should be; a test then changes
 // what it likes and calls Freeze on the node. Nothing checks the result: broken clusters are the point.
 //
-// It never performs a call, keeps no history and imports neither the code that wires clusters nor the simulator, so that
-// a law tested here is tested against a second opinion. Its opposite is sim/vppmodel, whose tables obey VPP's rules.
+// It never performs a call, keeps no history and imports neither the code that wires clusters nor the simulator, so
+// that a law tested here is tested against a second opinion. Its opposite is sim/vppmodel, whose tables obey VPP's
+// rules.
 //
 // Start at Cluster. A snapshot stays valid until the next change of the node in question.
 //

@@ -1,0 +1,224 @@
+package agent
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/vppdrill/vppdrill/sim/engine"
+)
+
+// TestSchedules lets three agents on one store race: whose answer comes next is drawn, and between answers ranges change
+// (to splits whose blocks overlap the old ones), pods come and go, agents die and come back, store answers and watches
+// are lost. Goal: at every instant no two nodes act on one ID, hold one address, or give out addresses of a block that another
+// node holds; and when all is calm every node is idle on ranges that everybody has. Method: property over seeds.
+func TestSchedules(t *testing.T) {
+	seeds := 400
+	if testing.Short() {
+		seeds = 60
+	}
+	moved := 0
+	for seed := range seeds {
+		s := newSchedule(t, uint64(seed))
+		s.run()
+		if t.Failed() {
+			t.Fatalf("seed %d:\n%s", seed, tail(s.l.out.String(), 60))
+		}
+		moved += s.moved
+	}
+	if moved < seeds {
+		t.Errorf("only %d nodes in %d runs ended on new blocks: the test does not get anywhere", moved, seeds)
+	}
+}
+
+type schedule struct {
+	t       *testing.T
+	l       *lab
+	choose  engine.Chooser
+	n       int
+	pools   []Pools
+	told    map[string]int // the last pools that a node was told
+	pods    map[string][]string
+	moved   int
+	claimed map[string]bool
+}
+
+func newSchedule(t *testing.T, seed uint64) *schedule {
+	s := &schedule{t: t, l: newLab(t), choose: engine.Seeded(seed), told: map[string]int{}, pods: map[string][]string{}}
+	s.pools = []Pools{testPools(1, "10.1.0.0/16", 24)}
+	for i := range 3 {
+		length := [...]int{25, 23, 24, 26}[s.choose.Pick("length", 4)]
+		subnet := [...]string{"10.1.0.0/16", "10.1.0.0/16", "10.1.0.0/17", "10.2.0.0/16"}[s.choose.Pick("subnet", 4)]
+		s.pools = append(s.pools, testPools(int64(i+2), subnet, length))
+	}
+	s.l.pools = s.pools[0]
+	for i := range 3 {
+		b := s.l.box("n" + strconv.Itoa(i+1))
+		b.vpp.Kill() // wiring has its own tests; here ADDs end with the lease
+		b.vpp = nil
+	}
+	for _, name := range s.l.names {
+		s.boot(s.l.boxes[name])
+	}
+	return s
+}
+
+func (s *schedule) boot(b *box) {
+	s.l.pools = s.pools[s.told[b.name]]
+	b.start()
+	b.api()
+}
+
+func (s *schedule) run() {
+	for range 150 {
+		s.disturb()
+		s.one()
+		if s.t.Failed() {
+			return
+		}
+	}
+	// Calm: everybody hears of the last ranges, everything lost is given up in time.
+	s.l.mishap = nil
+	for _, name := range s.l.names {
+		b := s.l.boxes[name]
+		s.told[name] = len(s.pools) - 1
+		if b.agent == nil {
+			s.boot(b)
+		}
+		b.step(PoolsChanged{Pools: s.pools[len(s.pools)-1]})
+		for _, container := range s.pods[name] {
+			b.host.RemoveNamespace(netns(container))
+			b.del(container)
+		}
+		b.startVPP()
+	}
+	for range 40 {
+		s.l.pass(10 * time.Second)
+		s.check()
+	}
+	for _, name := range s.l.names {
+		b := s.l.boxes[name]
+		if p := b.agent.Pending(); p != "" {
+			s.t.Errorf("%s is not idle in the end: %s", name, p)
+		}
+		mine, err := planOf(s.pools[len(s.pools)-1]).Node(b.agent.ID())
+		if err != nil || !slices.Equal(b.agent.activeBlocks(), []netip.Prefix{mine.PodSubnet}) {
+			s.t.Errorf("%s ends with %s, not with %s, %v", name, b.state(), mine.PodSubnet, err)
+		} else {
+			s.moved++
+		}
+	}
+}
+
+// one performs the oldest thing under way of one node; per node, order is kept, as connections do.
+func (s *schedule) one() {
+	var heads []int
+	seen := map[*box]bool{}
+	for i, j := range s.l.jobs {
+		if !seen[j.b] {
+			seen[j.b] = true
+			heads = append(heads, i)
+		}
+	}
+	if len(heads) == 0 {
+		return
+	}
+	i := heads[s.choose.Pick("next", len(heads))]
+	j := s.l.jobs[i]
+	s.l.jobs = slices.Delete(s.l.jobs, i, i+1)
+	if j.life == j.b.life {
+		j.do()
+	}
+	s.check()
+}
+
+func (s *schedule) disturb() {
+	b := s.l.boxes[s.l.names[s.choose.Pick("node", 3)]]
+	switch s.choose.Pick("what", 24) {
+	case 0:
+		s.l.pass(time.Duration(s.choose.Pick("pass", 8)) * time.Second)
+	case 1, 2:
+		if s.told[b.name] < len(s.pools)-1 {
+			s.told[b.name]++
+			b.step(PoolsChanged{Pools: s.pools[s.told[b.name]]})
+		}
+	case 3, 4, 5:
+		s.n++
+		container := "c" + strconv.Itoa(s.n)
+		if b.agent != nil {
+			b.add("pod-"+container, container)
+			s.pods[b.name] = append(s.pods[b.name], container)
+		}
+	case 6:
+		if list := s.pods[b.name]; len(list) > 0 && b.agent != nil {
+			b.del(list[0])
+		}
+	case 7:
+		if b.agent == nil {
+			s.boot(b)
+		} else {
+			b.kill()
+			b.told = map[uint64]string{}
+		}
+	case 8:
+		s.l.store.loseReply = true
+	case 9:
+		s.l.store.loseRequest = true
+	case 10:
+		if w := s.l.store.watches[b]; w != nil && w.life == b.life {
+			b.step(StoreWatchLost{Watch: w.id})
+		}
+	}
+	s.check()
+}
+
+// check compares every two nodes, dead agents' last books included: their pods live on.
+func (s *schedule) check() {
+	type books struct {
+		id     uint32
+		active []netip.Prefix
+		leases map[netip.Addr]string
+		blocks []netip.Prefix
+	}
+	all := map[string]books{}
+	for _, name := range s.l.names {
+		a := s.l.boxes[name].agent
+		if a == nil {
+			continue
+		}
+		k := books{id: a.ID(), leases: map[netip.Addr]string{}}
+		for lease := range a.Leases() {
+			k.leases[lease.Addr] = lease.Owner.ContainerID
+		}
+		for _, b := range a.Blocks() {
+			k.blocks = append(k.blocks, b.Prefix)
+			if !b.Draining && a.ident.usable() {
+				k.active = append(k.active, b.Prefix)
+			}
+		}
+		all[name] = k
+	}
+	for _, x := range s.l.names {
+		for _, y := range s.l.names {
+			if x == y || all[x].id == 0 || all[y].id == 0 {
+				continue
+			}
+			if all[x].id == all[y].id {
+				s.t.Errorf("%s and %s act on ID %d", x, y, all[x].id)
+			}
+			for _, b := range all[x].active {
+				if i := slices.IndexFunc(all[y].blocks, b.Overlaps); i >= 0 {
+					s.t.Errorf("%s gives out %s while %s holds %s", x, b, y, all[y].blocks[i])
+				}
+			}
+			for addr, c := range all[x].leases {
+				if d, ok := all[y].leases[addr]; ok {
+					s.t.Errorf("%s is held by %s and %s", addr, fmt.Sprint(x, "/", c), fmt.Sprint(y, "/", d))
+				}
+			}
+		}
+	}
+}
