@@ -2,6 +2,7 @@ package vppwire_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -67,6 +68,7 @@ const (
 	done outcome = iota
 	vanished
 	muted
+	refused
 )
 
 // run performs calls until the Session has none, at most limit; back-offs are waited out.
@@ -86,23 +88,30 @@ func (r *rig) run(limit int, fate func() outcome) {
 			r.writes++
 		}
 		r.log = append(r.log, c.String())
-		switch fate() {
-		case vanished:
-			r.s.Feed(r.now, c.Unanswered())
-		case muted:
-			res := c.Unanswered()
-			c.Do(context.Background(), vppwire.Dataplane{VPP: r.vpp, Linux: r.host})
-			r.s.Feed(r.now, res)
-		default:
-			res := c.Do(context.Background(), vppwire.Dataplane{VPP: r.vpp, Linux: r.host})
-			if res.Err != nil {
-				r.log = append(r.log, "  -> "+res.Err.Error())
-			}
-			r.s.Feed(r.now, res)
-		}
+		r.do(c, fate())
 	}
 	tail := r.log[max(0, len(r.log)-40):]
 	r.t.Fatalf("not quiet after %d calls: %s\n%s\n%s", limit, r.s.Pending(), strings.Join(tail, "\n"), r.s.AppendPlan(nil))
+}
+
+// do lets fate have its way with a call.
+func (r *rig) do(c vppwire.Call, fate outcome) {
+	switch fate {
+	case vanished:
+		r.s.Feed(r.now, c.Unanswered())
+	case muted:
+		res := c.Unanswered()
+		c.Do(context.Background(), vppwire.Dataplane{VPP: r.vpp, Linux: r.host})
+		r.s.Feed(r.now, res)
+	case refused:
+		r.s.Feed(r.now, c.Refused(errors.New("refused")))
+	default:
+		res := c.Do(context.Background(), vppwire.Dataplane{VPP: r.vpp, Linux: r.host})
+		if res.Err != nil {
+			r.log = append(r.log, "  -> "+res.Err.Error())
+		}
+		r.s.Feed(r.now, res)
+	}
 }
 
 func ok() outcome { return done }
@@ -111,6 +120,11 @@ func ok() outcome { return done }
 func (r *rig) settled() {
 	if !r.s.Idle() {
 		r.t.Fatalf("not idle: %s\n%s", r.s.Pending(), r.s.AppendPlan(nil))
+	}
+	for n := range r.vpp.Neighbors() {
+		if _, alive := r.vpp.Interface(n.Index); !alive {
+			r.t.Fatalf("neighbor %s is left on interface %d, which is gone\n%s", n.Addr, n.Index, strings.Join(r.log, "\n"))
+		}
 	}
 	twin := &rig{t: r.t, s: vppwire.NewSession(), vpp: r.vpp, host: r.host, now: r.now, want: map[string][]vppwire.Object{}}
 	for group, objects := range r.want {
@@ -216,6 +230,8 @@ func TestConvergeWhateverHappens(t *testing.T) {
 				return vanished
 			case 1:
 				return muted
+			case 2:
+				return refused
 			default:
 				return done
 			}
@@ -225,7 +241,7 @@ func TestConvergeWhateverHappens(t *testing.T) {
 		r.set("node", c.NodeObjects(self))
 		netns := map[int]bool{}
 		for range rapid.IntRange(1, 15).Draw(t, "steps") {
-			switch rapid.IntRange(0, 8).Draw(t, "step") {
+			switch rapid.IntRange(0, 9).Draw(t, "step") {
 			case 0, 1:
 				k := rapid.IntRange(0, 3).Draw(t, "pod")
 				if !netns[k] {
@@ -257,14 +273,14 @@ func TestConvergeWhateverHappens(t *testing.T) {
 					}
 				}
 			case 7:
-				old := r.s
-				_ = old
 				r.s = vppwire.NewSession()
 				for group, objects := range r.want {
 					r.s.Set(group, objects)
 				}
 				r.s.AllowDelete()
 				r.s.Connect(r.pid)
+			case 9:
+				r.run(20000, ok)
 			case 8:
 				for range rapid.IntRange(0, 30).Draw(t, "calls") {
 					cl, any := r.s.Next(r.now)
@@ -272,16 +288,7 @@ func TestConvergeWhateverHappens(t *testing.T) {
 						break
 					}
 					r.log = append(r.log, cl.String())
-					switch fate() {
-					case vanished:
-						r.s.Feed(r.now, cl.Unanswered())
-					case muted:
-						res := cl.Unanswered()
-						cl.Do(context.Background(), vppwire.Dataplane{VPP: r.vpp, Linux: r.host})
-						r.s.Feed(r.now, res)
-					default:
-						r.s.Feed(r.now, cl.Do(context.Background(), vppwire.Dataplane{VPP: r.vpp, Linux: r.host}))
-					}
+					r.do(cl, fate())
 				}
 			}
 		}

@@ -1,8 +1,10 @@
 package vppwire
 
 import (
+	"errors"
 	"slices"
 	"strconv"
+	"time"
 
 	"go.fd.io/govpp/api"
 	"go.fd.io/govpp/binapi/af_packet"
@@ -63,6 +65,8 @@ func (st dumpStep) appendText(b []byte) []byte {
 type dumper struct {
 	steps []dumpStep
 	mark  uint32
+	// notBefore is when a refused dump is tried again. Nothing else is done before: what is there is not known.
+	notBefore time.Time
 	// apiSource is VPP's number of the FIB source "API", once known.
 	apiSource      uint8
 	apiSourceKnown bool
@@ -89,6 +93,13 @@ func (d *dumper) all(ip6 bool) {
 		}
 	}
 	d.steps = append(d.steps, dumpStep{class: dumpLinux})
+}
+
+// again puts a step that brought nothing back to where it was: in front.
+func (d *dumper) again(st dumpStep) {
+	if !slices.Contains(d.steps, st) {
+		d.steps = slices.Insert(d.steps, 0, st)
+	}
 }
 
 // push queues a step unless it is queued already. The interface dump comes before whatever is queued: the others name
@@ -215,21 +226,32 @@ func (s *Session) fillDump(st dumpStep) {
 }
 
 // feedDump takes a dump's answer: what it shows is there, and what it would show and does not, is not.
-func (s *Session) feedDump(r Result) {
+func (s *Session) feedDump(r Result, now time.Time) {
 	st := s.call.step
-	s.dump.mark++
-	mark := s.dump.mark
-	if r.Err != nil && st.class != dumpLinux {
-		// VPP refuses a dump only for something that is gone meanwhile (an interface, a table, a bridge).
-		s.reconcile(st, mark)
+	if r.Err != nil && !st.gone(r.Err) {
+		s.dump.again(st)
+		s.dump.notBefore = now.Add(retryFirst)
 		return
 	}
+	s.dump.mark++
+	mark := s.dump.mark
 	s.decode(st, r)
 	s.reconcile(st, mark)
 	if len(s.dump.steps) == 0 {
 		clear(s.dump.macs)
 		clear(s.dump.tags)
 	}
+}
+
+// gone reports whether a refused dump says that what it asks about does not exist: then nothing on it does.
+func (st dumpStep) gone(err error) bool {
+	switch st.class {
+	case dumpLinux:
+		return errors.Is(err, ErrNoNamespace)
+	case dumpInTable, dumpAddresses:
+		return errors.Is(err, api.INVALID_SW_IF_INDEX)
+	}
+	return false
 }
 
 // saw notes that a dump showed o. What we neither want nor own is none of our business.

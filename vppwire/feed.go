@@ -29,7 +29,7 @@ func (s *Session) Feed(now time.Time, r Result) {
 	}
 	s.out = false
 	if s.call.verb == VerbDump {
-		s.feedDump(r)
+		s.feedDump(r, now)
 		return
 	}
 	n := s.call.entry
@@ -105,6 +105,9 @@ func (s *Session) WakeAt() (time.Time, bool) {
 	if !s.connected || s.out {
 		return first, false // the answer comes first
 	}
+	if len(s.dump.steps) > 0 && !s.dump.notBefore.IsZero() {
+		return s.dump.notBefore, true
+	}
 	for _, n := range s.delayed {
 		if f := s.failures[n]; f != nil && (first.IsZero() || f.at.Before(first)) {
 			first = f.at
@@ -116,10 +119,8 @@ func (s *Session) WakeAt() (time.Time, bool) {
 // setHave notes that o is there.
 func (s *Session) setHave(n uint32, o Object) {
 	e := s.at(n)
-	if l, ok := o.(LinkState); ok {
-		if w, ok := e.want.(LinkState); ok && w.like(l) {
-			o = w // a dump knows less than what we asked for
-		}
+	if w, ok := e.want.(dumped); ok && w.like(o) {
+		o = e.want // a dump knows less than what we asked for
 	}
 	if e.have == o {
 		if e.flags&flagUnknown != 0 {
@@ -159,7 +160,22 @@ func (s *Session) forget(n uint32) {
 		a = next
 	}
 	e.firstAttr = 0
+	// A link that only a dump has told of does not know what it belongs to; it goes all the same.
+	switch o := old.(type) {
+	case Veth:
+		s.forgetLink("", o.Device)
+		s.forgetLink(o.PeerNetns, o.Peer)
+	case Tap:
+		s.forgetLink(o.Netns, o.Host)
+	}
 	s.touch(n)
+}
+
+func (s *Session) forgetLink(netns, name string) {
+	k := linkKey(netns, name)
+	if n := s.find(s.ident(&k)); n != 0 {
+		s.forget(n)
+	}
 }
 
 // addNeeds counts n, which is there as o, with everything it needs, and hangs it below its sweeper.

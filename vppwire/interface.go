@@ -170,6 +170,14 @@ func (o Unnumbered) replaces(Object) bool      { return false }
 // taken off for the move.
 func (o Address) replaces(Object) bool { return false }
 
+// like: which table an address is in follows from its interface, which has a dump of its own.
+func (o Address) like(found Object) bool { _, ok := found.(Address); return ok }
+
+func (o Unnumbered) like(found Object) bool {
+	f, ok := found.(Unnumbered)
+	return ok && f.Donor == o.Donor
+}
+
 func (o Up) fill(s *Session, r *request, flags interface_types.IfStatusFlags) {
 	m := &s.msg
 	m.setFlags.SwIfIndex, m.setFlags.Flags = s.swIfIndex(o.If), flags

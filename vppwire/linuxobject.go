@@ -166,8 +166,9 @@ func (o LinuxRoute) replaces(Object) bool         { return true }
 func (o LinuxNeighborEntry) replaces(Object) bool { return true }
 
 // like reports whether what a dump found is what o wants: a dump does not know Of, and a wanted zero accepts anything.
-func (o LinkState) like(found LinkState) bool {
-	return (o.MTU == 0 || o.MTU == found.MTU) && (o.MAC == MAC{} || o.MAC == found.MAC)
+func (o LinkState) like(found Object) bool {
+	f, ok := found.(LinkState)
+	return ok && (o.MTU == 0 || o.MTU == f.MTU) && (o.MAC == MAC{} || o.MAC == f.MAC)
 }
 
 func (o Veth) write(_ *Session, r *request, _ Object) {

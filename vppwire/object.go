@@ -29,6 +29,12 @@ type object interface {
 	replaces(old Object) bool
 }
 
+// dumped is an object of which a dump cannot show everything.
+type dumped interface {
+	// like reports whether found, which a dump showed under the same key, is this object as far as a dump can tell.
+	like(found Object) bool
+}
+
 // interfaceKey is the key of the object that makes a named VPP interface; false for one that VPP brings along (a NIC).
 func interfaceKey(name string) (Key, bool) {
 	switch {

@@ -113,8 +113,8 @@ func (s *Session) Set(name string, objects []Object) {
 		if e.want != o {
 			e.want = o
 			s.forgetFailure(n)
-			if found, ok := e.have.(LinkState); ok && e.flags&flagUnknown == 0 {
-				s.setHave(n, found) // a dump came first and did not know what the link belongs to
+			if w, ok := o.(dumped); ok && e.have != nil && e.flags&flagUnknown == 0 && w.like(e.have) {
+				s.setHave(n, o) // a dump came first and could not tell everything
 			}
 		}
 		s.touch(n)
@@ -274,7 +274,7 @@ func (s *Session) abandon() {
 	}
 	s.out = false
 	if s.call.verb == VerbDump {
-		s.dump.push(s.call.step)
+		s.dump.again(s.call.step)
 		return
 	}
 	n := s.call.entry
@@ -349,6 +349,9 @@ func (s *Session) Next(now time.Time) (Call, bool) {
 		return Call{}, false
 	}
 	s.retry(now)
+	if now.Before(s.dump.notBefore) {
+		return Call{}, false
+	}
 	s.call = request{}
 	if !s.nextDump() && !s.nextDelete() && !s.nextCreate() {
 		return Call{}, false

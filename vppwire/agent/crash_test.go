@@ -255,7 +255,7 @@ func TestMishapAnywhere(t *testing.T) {
 	}
 	calm.play(-1, false)
 	want := calm.end()
-	for _, what := range [...]string{"call", "store"} {
+	for _, what := range [...]string{"call", "dump", "store"} {
 		step := 1
 		if testing.Short() {
 			step = 5

@@ -33,7 +33,7 @@ type lab struct {
 	effects int
 	crash   func(b *box, e Effect, after bool) bool
 	answers map[string]Answer // by node/request
-	// mishap, where set, is asked about each dataplane call and store request; nil is none.
+	// mishap, where set, is asked about each dataplane call or dump and each store request; nil is none.
 	mishap func(b *box, what string) mishap
 	// callsFirst answers dataplane calls before anything else that is under way, so that a trail does not depend on how
 	// many of them there are.
@@ -287,7 +287,11 @@ func (b *box) call(e CallDataplane) {
 	if b.vpp == nil {
 		return
 	}
-	fate := b.l.fate(b, "call")
+	what := "call"
+	if e.Call.Verb() == vppwire.VerbDump {
+		what = "dump"
+	}
+	fate := b.l.fate(b, what)
 	var r vppwire.Result
 	switch fate {
 	case requestLost:
@@ -371,6 +375,7 @@ func (b *box) del(container string) {
 type fakeStore struct {
 	revision int64
 	items    map[string]StoreItem
+	history  []StoreItem // every change, in order
 	watches  map[*box]*fakeWatch
 	// off: requests are answered with unavailable. loseReply: the next one is done and not answered. loseRequest: the
 	// next one is neither.
@@ -429,6 +434,11 @@ func (s *fakeStore) do(b *box, r StoreRequest) {
 		}
 	case StoreWatch:
 		s.watches[b] = &fakeWatch{id: r.ID, life: b.life}
+		for _, item := range s.history {
+			if item.ModRevision > r.Revision {
+				s.send(b, item)
+			}
+		}
 	}
 	reply.Revision = s.revision
 	if s.loseReply && r.Op != StoreWatch {
@@ -465,18 +475,22 @@ func (s *fakeStore) remove(key string) {
 }
 
 func (s *fakeStore) tell(item StoreItem) {
-	revision := s.revision
+	s.history = append(s.history, item)
 	var boxes []*box
 	for b := range s.watches {
 		boxes = append(boxes, b)
 	}
 	slices.SortFunc(boxes, func(x, y *box) int { return strings.Compare(x.name, y.name) })
 	for _, b := range boxes {
-		w := s.watches[b]
-		b.l.jobs = append(b.l.jobs, job{b, w.life, func() {
-			b.step(StoreChanged{Watch: w.id, Revision: revision, Items: []StoreItem{item}})
-		}})
+		s.send(b, item)
 	}
+}
+
+func (s *fakeStore) send(b *box, item StoreItem) {
+	w := s.watches[b]
+	b.l.jobs = append(b.l.jobs, job{b, w.life, func() {
+		b.step(StoreChanged{Watch: w.id, Revision: item.ModRevision, Items: []StoreItem{item}})
+	}})
 }
 
 // text is the store's content, one record a line.

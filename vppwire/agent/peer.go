@@ -75,26 +75,22 @@ func (a *Agent) peerObjects(r *record) []vppwire.Object {
 	return a.wires.PeerObjects(a.node, p)
 }
 
-// complete derives from the ID what a record of another writer does not say; false where that is not possible.
+// complete derives from the ID what records of upstream's form do not say: they have neither the tunnel address nor the host
+// network, and no pod networks. A record of ours says all it means, also that the node has no pods. False where something
+// cannot be known.
 func (a *Agent) complete(p *mode.Peer) bool {
-	needVXLAN := a.wires.Node == mode.NodeVXLAN && !p.VXLAN.IsValid()
-	if !needVXLAN && p.HostSubnet.IsValid() && len(p.PodNetworks) > 0 {
-		return true
+	if p.VXLAN.IsValid() || p.HostSubnet.IsValid() {
+		return p.VXLAN.IsValid() || a.wires.Node != mode.NodeVXLAN
 	}
 	theirs, err := a.ranges.nodePlan(p.ID, p.PodNetworks)
 	if err != nil {
-		return !needVXLAN
+		return false
 	}
-	if needVXLAN {
-		p.VXLAN = theirs.VXLANIP.Addr()
-	}
-	if !p.HostSubnet.IsValid() {
-		p.HostSubnet = theirs.VPPHostSubnet
-	}
+	p.VXLAN, p.HostSubnet = theirs.VXLANIP.Addr(), theirs.VPPHostSubnet
 	if len(p.PodNetworks) == 0 && !a.ranges.external() {
 		p.PodNetworks = []netip.Prefix{theirs.PodSubnet}
 	}
-	return p.VXLAN.IsValid() || a.wires.Node != mode.NodeVXLAN
+	return true
 }
 
 // foreign leaves out networks that are named twice or that we hold: a peer cannot take our pods' traffic away.
