@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -22,7 +23,23 @@ import (
 	"github.com/vppdrill/vppdrill/sim/cmd"
 )
 
-func main() { os.Exit(run()) }
+func main() {
+	tuneMemory()
+	os.Exit(run())
+}
+
+// tuneMemory lets the garbage collector rest until there is something worth collecting: a run's memory is mostly a cluster
+// that lives as long as the run. GOGC and GOMEMLIMIT, where set, decide instead.
+func tuneMemory() {
+	const (
+		percent = 400
+		limit   = 5 << 30 // a thousand nodes in a full mesh fit; beyond it the collector works as usual
+	)
+	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetGCPercent(percent)
+		debug.SetMemoryLimit(limit)
+	}
+}
 
 // run is main with an exit code, so that deferred calls happen.
 func run() int {

@@ -87,7 +87,7 @@ const (
 	FactAgentDown
 	// FactAsked: a CNI request (Text: Add, Del, Check, GC) for Owner has reached the agent.
 	FactAsked
-	// FactVPPWrite: the agent made a writing call (Text) to VPP or Linux.
+	// FactVPPWrite, told for some minutes after a FactAgentDown with Text "clean": the agent made a writing call (Text) to VPP or Linux.
 	FactVPPWrite
 )
 

@@ -54,8 +54,6 @@ name: mesh-%d
 topology: {nodes: %d, podsPerNode: 30}
 config:
   ipam: {podSubnetCIDR: 10.0.0.0/10, podSubnetOneNodePrefixLen: 24, vppHostSubnetCIDR: 172.16.0.0/14, vppHostSubnetOneNodePrefixLen: 24, nodeInterconnectCIDR: 192.168.0.0/20, vxlanCIDR: 192.168.32.0/20, serviceCIDR: 10.96.0.0/12}
-timeline:
-  - {when: settled, do: create-pods, node: node-1}
 limits: {settle: 30m}
 `, n, n)
 }

@@ -14,8 +14,7 @@ import (
 // errDisk is what a failing disk says.
 var errDisk = errors.New("input/output error")
 
-// persist appends one effect's records to the machine's disk as one frame and syncs it a little later. What the books say
-// is a fact from now on, whether or not it survives.
+// persist appends one effect's records to the machine's disk as one frame and syncs it a little later.
 func (p *process) persist(e agent.Persist) {
 	m, w := p.m, p.m.w
 	var verdict fault.Verdict
@@ -28,7 +27,6 @@ func (p *process) persist(e agent.Persist) {
 		payload = append(payload, '\n')
 	}
 	w.summary.JournalBytes += int64(len(payload))
-	p.bookFacts(e)
 	s := &synced{p: p, seq: e.Seq, verdict: verdict}
 	if verdict.Action != fault.Refuse {
 		if e.Replace {
@@ -40,46 +38,59 @@ func (p *process) persist(e agent.Persist) {
 	w.eng.After(syncTime+verdict.Delay, s)
 }
 
-// bookFacts tells what the records change in the agent's books.
-func (p *process) bookFacts(e agent.Persist) {
-	// Blocks lie between releases and leases: a block goes with its last lease and comes before its first.
-	if e.Replace {
-		p.compactedBooks(e.Records)
+// bookFacts tells what a step changes in the agent's books: what is gone, then ID and blocks, then what is new. A step may
+// ask for several writes, of which the blocks that the agent shows are the outcome, so they are told as one. A lease that
+// came and went within the step was nobody's.
+func (p *process) bookFacts(effects []agent.Effect) {
+	if p.books == nil || !slices.ContainsFunc(effects, func(e agent.Effect) bool { _, ok := e.(agent.Persist); return ok }) {
+		return
 	}
-	for i := range e.Records {
-		if r := &e.Records[i]; r.Kind == agent.RecordIPAM && r.IPAM.Op == ipam.OpRelease && r.IPAM.Owner != (ipam.Owner{}) {
-			delete(p.books, r.IPAM.Owner)
-			p.m.fact(scenarios.Fact{Kind: scenarios.FactReleased, Owner: r.IPAM.Owner, Addr: r.IPAM.Addr, Prefix: r.IPAM.Prefix})
+	after := map[ipam.Owner]ipam.Record{}
+	for _, e := range effects {
+		if e, ok := e.(agent.Persist); ok {
+			p.changedBooks(after, e)
 		}
+	}
+	var gone, come []ipam.Record
+	for o, r := range after { //vppdrill:unordered sorted below
+		addr, held := p.books[o]
+		if held && (r.Op == ipam.OpRelease || addr != r.Addr) {
+			gone = append(gone, ipam.Record{Owner: o, Addr: addr, Prefix: r.Prefix})
+			delete(p.books, o)
+		}
+		if r.Op == ipam.OpLease && !(held && addr == r.Addr) {
+			come = append(come, r)
+			p.books[o] = r.Addr
+		}
+	}
+	byAddress := func(x, y ipam.Record) int { return x.Addr.Compare(y.Addr) }
+	slices.SortFunc(gone, byAddress)
+	slices.SortFunc(come, byAddress)
+	for _, r := range gone {
+		p.m.fact(scenarios.Fact{Kind: scenarios.FactReleased, Owner: r.Owner, Addr: r.Addr, Prefix: r.Prefix})
 	}
 	p.m.tellIdentity()
-	for i := range e.Records {
-		r := &e.Records[i]
-		if r.Kind == agent.RecordIPAM && r.IPAM.Op == ipam.OpLease && p.books[r.IPAM.Owner] != r.IPAM.Addr {
-			p.books[r.IPAM.Owner] = r.IPAM.Addr
-			p.m.fact(scenarios.Fact{Kind: scenarios.FactLeased, Owner: r.IPAM.Owner, Addr: r.IPAM.Addr, Prefix: r.IPAM.Prefix})
-		}
+	for _, r := range come {
+		p.m.fact(scenarios.Fact{Kind: scenarios.FactLeased, Owner: r.Owner, Addr: r.Addr, Prefix: r.Prefix})
 	}
 }
 
-// compactedBooks tells of leases that a compacted history no longer names.
-func (p *process) compactedBooks(records []agent.Record) {
-	named := make(map[ipam.Owner]bool, len(p.books))
-	for i := range records {
-		if r := &records[i]; r.Kind == agent.RecordIPAM && r.IPAM.Op == ipam.OpLease {
-			named[r.IPAM.Owner] = true
+// changedBooks notes the last word of one write about each lease. A compacted history releases what it does not name.
+func (p *process) changedBooks(after map[ipam.Owner]ipam.Record, e agent.Persist) {
+	if e.Replace {
+		for o, addr := range p.books { //vppdrill:unordered one entry each
+			after[o] = ipam.Record{Op: ipam.OpRelease, Owner: o, Addr: addr}
+		}
+		for o, r := range after { //vppdrill:unordered one entry each
+			r.Op = ipam.OpRelease
+			after[o] = r
 		}
 	}
-	var gone []ipam.Lease
-	for o, a := range p.books {
-		if !named[o] {
-			gone = append(gone, ipam.Lease{Owner: o, Addr: a})
+	for i := range e.Records {
+		if r := &e.Records[i]; r.Kind == agent.RecordIPAM && r.IPAM.Owner != (ipam.Owner{}) &&
+			(r.IPAM.Op == ipam.OpLease || r.IPAM.Op == ipam.OpRelease) {
+			after[r.IPAM.Owner] = r.IPAM
 		}
-	}
-	slices.SortFunc(gone, func(a, b ipam.Lease) int { return a.Addr.Compare(b.Addr) })
-	for _, l := range gone {
-		delete(p.books, l.Owner)
-		p.m.fact(scenarios.Fact{Kind: scenarios.FactReleased, Owner: l.Owner, Addr: l.Addr})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/contiv"
@@ -41,9 +42,15 @@ type machine struct {
 	// management are the addresses of the Linux side, own an interconnect address that somebody gave the node.
 	management []netip.Addr
 	own        netip.Prefix
+	// witness is until when writes to the dataplane are told as facts: for a while after a clean stop. Telling each write of
+	// a whole run would cost more than making it.
+	witness time.Duration
 	// past are owners of sandboxes that are gone.
 	past []ipam.Owner
 }
+
+// witnessTime is ample for an agent's start and the dumps of a large node.
+const witnessTime = 10 * time.Minute
 
 // managementAddress is the k-th address of a machine's Linux side on the network that its administrators use.
 // 10.20/14 is outside every default range of the plan.
@@ -177,7 +184,7 @@ func (m *machine) agentUp() {
 	if err != nil {
 		panic("sim: the scenario's agent was accepted before: " + err.Error())
 	}
-	p := &process{m: m, agent: a, books: map[ipam.Owner]netip.Addr{}}
+	p := &process{m: m, spent: 1, agent: a}
 	m.proc, m.alloc = p, alloc
 	p.client = w.cluster.NewStoreClient(m.name, p.fromStore)
 	p.feed = w.cluster.NewFeed(m.name, p.fromAPI)
@@ -186,6 +193,7 @@ func (m *machine) agentUp() {
 		return
 	}
 	leases := slices.Collect(a.Leases())
+	p.books = make(map[ipam.Owner]netip.Addr, len(leases))
 	for _, l := range leases {
 		p.books[l.Owner] = l.Addr
 	}
@@ -214,6 +222,9 @@ func (m *machine) killAgent(hold bool, why string) {
 	p.dead = true
 	p.client.Close()
 	p.feed.Stop()
+	if why == check.CleanStop {
+		m.witness = m.w.eng.Now() + witnessTime
+	}
 	m.fact(scenarios.Fact{Kind: scenarios.FactAgentDown, Text: why})
 }
 

@@ -284,7 +284,7 @@ func (w *World) count(m *machine, c vppwire.Call) {
 	} else {
 		w.summary.VPPCalls++
 	}
-	if c.Writes() && len(w.listeners) > 0 {
+	if c.Writes() && w.eng.Now() < m.witness {
 		m.fact(scenarios.Fact{Kind: scenarios.FactVPPWrite, Text: c.Name()})
 	}
 }

@@ -88,7 +88,12 @@ type Result struct {
 	// Lost: no answer came. Whether the call was performed is unknown.
 	Lost bool
 
-	index   uint32
+	index uint32
+	shown *shown // what a dump shows
+}
+
+// shown is a dump's content. Results travel with every call and dumps are rare, so it is apart.
+type shown struct {
 	details []api.Message
 	linux   LinuxState
 }
@@ -107,14 +112,15 @@ func (c Call) Do(ctx context.Context, d Dataplane) Result {
 	case p.op != nil:
 		r.Err = d.Linux.Apply(p.op)
 	case p.step.class == dumpLinux && p.verb == VerbDump:
-		r.linux, r.Err = d.Linux.Dump(p.step.name)
+		r.shown = &shown{}
+		r.shown.linux, r.Err = d.Linux.Dump(p.step.name)
 	case p.verb == VerbDump && p.reply == nil:
 		details, err := collect(ctx, d.VPP, p.req)
 		if err != nil {
 			r.Lost = true
 			break
 		}
-		r.details = details
+		r.shown = &shown{details: details}
 	default:
 		if err := d.VPP.Invoke(ctx, p.req, p.reply); err != nil {
 			r.Lost = true

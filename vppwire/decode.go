@@ -88,10 +88,10 @@ func (s *Session) decode(st dumpStep, r Result) {
 		s.saw(NeighborConfig{IP6: st.ip6, MaxNumber: c.MaxNumber, MaxAge: c.MaxAge})
 		return
 	case dumpLinux:
-		s.decodeLinux(st.name, r.linux)
+		s.decodeLinux(st.name, r.shown.linux)
 		return
 	}
-	for _, m := range r.details {
+	for _, m := range r.shown.details {
 		switch d := m.(type) {
 		case *fib.FibSourceDetails:
 			if strings.EqualFold(d.Src.Name, "API") {
@@ -155,7 +155,7 @@ func (s *Session) tableOf(name string, ip6 bool) uint32 {
 
 func (s *Session) decodeInterfaces(r Result) {
 	seen := map[string]bool{}
-	for _, m := range r.details {
+	for _, m := range r.shown.details {
 		d, ok := m.(*interfaces.SwInterfaceDetails)
 		if !ok || d.InterfaceName == "local0" {
 			continue

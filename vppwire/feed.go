@@ -43,12 +43,28 @@ func (s *Session) Feed(now time.Time, r Result) {
 			s.bind(s.call.obj.Key().Name, r.index)
 		}
 		s.forgetFailure(n)
+		s.feeding = n
 		s.setHave(n, s.call.obj)
+		s.feeding = 0
+		s.imply(s.call.obj)
 	case s.call.verb == VerbDelete && (errors.Is(r.Err, ErrLinuxMissing) || errors.Is(r.Err, ErrNoNamespace)):
 		s.forgetFailure(n)
 		s.forget(n) // gone is gone
 	default:
 		s.fail(n, r.Err, now)
+	}
+}
+
+// imply notes what comes with a created object: VPP brings a new VXLAN tunnel up by itself (25.10, src/plugins/vxlan).
+func (s *Session) imply(o Object) {
+	t, ok := o.(VXLAN)
+	if !ok {
+		return
+	}
+	up := Up{If: VXLANName(t.Instance)}
+	k := up.Key()
+	if n := s.find(s.ident(&k)); n != 0 && s.at(n).have == nil {
+		s.setHave(n, up)
 	}
 }
 
@@ -188,6 +204,14 @@ func (s *Session) addNeeds(n uint32, o Object) {
 		p, e := s.at(m), s.at(n)
 		e.nextAttr, p.firstAttr = p.firstAttr, n
 		e.flags |= flagAttr
+	}
+	if s.feeding == n {
+		for _, m := range s.needs {
+			if need := s.at(m); !swept || need.id != sweeperID {
+				need.refs++
+			}
+		}
+		return
 	}
 	s.keys2 = o.AppendNeeds(s.keys2[:0])
 	for i := range s.keys2 {

@@ -77,6 +77,7 @@ func (s *Store) ProlongLeases(now time.Duration) {
 }
 
 func (s *Store) nextLease() (best LeaseID, at time.Duration, ok bool) {
+	//vppdrill:unordered the earliest is kept, the smallest ID among equals
 	for id, l := range s.leases {
 		if !ok || l.expires < at || l.expires == at && id < best {
 			best, at, ok = id, l.expires, true

@@ -73,7 +73,6 @@ func (a *Agent) ours(r *record, uid string) bool {
 // claim finds our record or asks for a new one: the smallest ID that fits the plan, that nobody holds, and whose block no
 // other node still has pods in.
 func (a *Agent) claim() {
-	d := &a.ident
 	if a.uid == "" {
 		a.cannotClaim("the Node object of %s has not been seen", a.cfg.NodeName)
 		return
@@ -91,6 +90,16 @@ func (a *Agent) claim() {
 	if a.patient() {
 		return
 	}
+	if !a.claimBehind(a.strangersBefore()) && !a.claimBehind(0) {
+		a.cannotClaim("no node ID from 1 to %d is free", a.ranges.plan.MaxNodeID())
+	}
+}
+
+// claimBehind asks for the smallest free ID behind the first `before` free ones; false when there is none. Nodes that start
+// together leave each other room in the order of their names: each asks once, where all would race for the same ID and a
+// thousand nodes make half a million requests.
+func (a *Agent) claimBehind(before int) bool {
+	d := &a.ident
 	most := a.ranges.plan.MaxNodeID()
 	for id := uint32(1); id <= most && id != 0; id++ {
 		r := a.store.record(id)
@@ -108,6 +117,10 @@ func (a *Agent) claim() {
 		if err != nil || !a.ranges.external() && a.overlapped(mine.PodSubnet) != nil {
 			continue
 		}
+		if before > 0 {
+			before--
+			continue
+		}
 		d.waiting = ""
 		value := a.infoFor(id, a.uid, nil).String()
 		if r == nil {
@@ -115,9 +128,33 @@ func (a *Agent) claim() {
 		} else {
 			a.ask(StoreRequest{Op: StoreUpdate, Key: nodeKey(id), Value: value, Revision: r.rev})
 		}
-		return
+		return true
 	}
-	a.cannotClaim("no node ID from 1 to %d is free", most)
+	return false
+}
+
+// strangersBefore counts the nodes without a record whose names come before ours.
+func (a *Agent) strangersBefore() int {
+	recorded := a.recorded()
+	n := 0
+	// in any order: it is a count
+	for name, m := range a.members.nodes {
+		if name < a.cfg.NodeName && !recorded[m.uid] {
+			n++
+		}
+	}
+	return n
+}
+
+// recorded are the UIDs of nodes that have a record.
+func (a *Agent) recorded() map[string]bool {
+	recorded := make(map[string]bool, len(a.store.records))
+	for i := range a.store.records {
+		if r := &a.store.records[i]; !r.deleted && !r.malformed {
+			recorded[r.uid] = true
+		}
+	}
+	return recorded
 }
 
 // patient reports whether claiming has to wait for other nodes' records; it waits once, ClaimPatience at most.
@@ -140,12 +177,7 @@ func (a *Agent) patient() bool {
 
 // stranger is the first node by name, other than this one, that exists and has no record.
 func (a *Agent) stranger() string {
-	recorded := make(map[string]bool, len(a.store.records))
-	for i := range a.store.records {
-		if r := &a.store.records[i]; !r.deleted && !r.malformed {
-			recorded[r.uid] = true
-		}
-	}
+	recorded := a.recorded()
 	first := ""
 	// in any order: the least name is kept
 	for name, n := range a.members.nodes {

@@ -89,15 +89,16 @@ func (a *Agent) podIf() netip.Prefix {
 	return p.Masked()
 }
 
-// pruneHistory forgets older ranges that no block of anybody lies in any more.
+// pruneHistory forgets older ranges that nobody's blocks lie in any more. While other nodes still have such blocks, it does
+// not look whose: with a thousand nodes that would cost more than a route too many.
 func (a *Agent) pruneHistory() {
 	r := &a.ranges
-	if len(r.history) < 2 {
+	if len(r.history) < 2 || a.store.odd > 0 && !r.external() || !a.store.listed {
 		return
 	}
 	used := a.networks(nil)
 	for i := range a.store.records {
-		if rec := &a.store.records[i]; rec.live() && !rec.malformed && rec.odd {
+		if rec := &a.store.records[i]; rec.odd && rec.live() {
 			used = append(used, rec.info().PodNetworks...)
 		}
 	}

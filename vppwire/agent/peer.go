@@ -29,8 +29,8 @@ func (a *Agent) recordChanged(r *record) {
 	if r.id == a.ident.id || a.ranges.waiting != "" {
 		a.todo |= todoBlocks
 	}
-	if len(a.ranges.history) > 1 {
-		a.todo |= todoNode // an old range may have emptied
+	if len(a.ranges.history) > 1 && a.store.odd == 0 {
+		a.todo |= todoNode // the older ranges are empty
 	}
 	a.wirePeer(r)
 	a.suspect(r)

@@ -133,7 +133,9 @@ func (a *Agent) actOn(p Pools) {
 	r.known, r.acting, r.plan = true, p.Generation, planOf(p)
 	for i := range a.store.records {
 		if rec := &a.store.records[i]; !rec.deleted && !rec.malformed {
+			a.store.countOdd(rec, -1)
 			rec.odd = r.isOdd(rec.id, rec.info().PodNetworks)
+			a.store.countOdd(rec, 1)
 		}
 	}
 	a.todo |= todoRanges

@@ -34,6 +34,8 @@ type store struct {
 	tries    int
 	// records is the view, ascending by ID. Deleted records stay, so that a late delivery cannot bring them back.
 	records []record
+	// odd counts live odd records: 0 means that nobody has pods outside of the plan's blocks.
+	odd int
 }
 
 // record is one node record as last seen. The text is kept and the rest of it parsed when needed: a cluster of a thousand
@@ -49,6 +51,13 @@ type record struct {
 	value     string
 	name, uid string // parts of value
 	released  time.Time
+}
+
+// countOdd keeps the number of live odd records.
+func (s *store) countOdd(r *record, by int) {
+	if r.odd && r.live() {
+		s.odd += by
+	}
 }
 
 // live reports whether the record says that somebody holds the ID.
@@ -299,6 +308,9 @@ func (a *Agent) apply(items []StoreItem) {
 
 // fill sets a record from an item. A value that cannot be read holds its ID and means nothing else.
 func (a *Agent) fill(r *record, item *StoreItem) {
+	s := &a.store
+	s.countOdd(r, -1)
+	defer s.countOdd(r, 1)
 	*r = record{id: r.id, wired: r.wired, rev: item.ModRevision, value: item.Value, deleted: item.Deleted}
 	if item.Deleted {
 		return

@@ -100,23 +100,19 @@ func (c Config) NodeObjects(n Node) []vppwire.Object {
 
 // objects collects what a group wants; a later object with the key of an earlier one is dropped: it says the same thing for
 // another reason (a host address that is also the interconnect's, two pod subnets with one drop route).
-type objects struct {
-	list []vppwire.Object
-	seen map[vppwire.Key]bool
-}
+type objects struct{ list []vppwire.Object }
 
 func (o *objects) add(x vppwire.Object) { o.list = append(o.list, x) }
 
 // once adds x unless its key is wanted already.
 func (o *objects) once(x vppwire.Object) {
 	k := x.Key()
-	if o.seen == nil {
-		o.seen = make(map[vppwire.Key]bool)
+	for _, y := range o.list {
+		if y.Key() == k {
+			return
+		}
 	}
-	if !o.seen[k] {
-		o.seen[k] = true
-		o.add(x)
-	}
+	o.add(x)
 }
 
 func (c Config) mainInterface(o *objects, n Node) {
