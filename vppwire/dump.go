@@ -273,6 +273,11 @@ func (s *Session) saw(o Object) {
 
 // reconcile forgets what step st would have shown, had it been there.
 func (s *Session) reconcile(st dumpStep, mark uint32) {
+	if st.class == dumpLinux && st.name != "" {
+		if ns := int(s.names.number(st.name)); ns >= len(s.inNetns) || s.inNetns[ns] == 0 {
+			return // a new pod's namespace: nothing to forget, and a node has thousands of entries to look through
+		}
+	}
 	for n := uint32(1); n <= s.used; n++ {
 		e := s.at(n)
 		if e.have != nil && e.mark != mark && st.covers(s, e.have) {

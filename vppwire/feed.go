@@ -147,6 +147,8 @@ func (s *Session) setHave(n uint32, o Object) {
 	}
 	if e.have != nil {
 		s.dropNeeds(n, e.have)
+	} else {
+		s.countNetns(e.id, 1)
 	}
 	e.have = o
 	e.flags &^= flagUnknown
@@ -162,6 +164,7 @@ func (s *Session) forget(n uint32) {
 		return
 	}
 	e.have = nil
+	s.countNetns(e.id, -1)
 	e.flags &^= flagForce | flagParked | flagUnknown
 	s.dropNeeds(n, old)
 	if k := old.Key(); k.Kind == KindTap || k.Kind == KindAFPacket || k.Kind == KindVXLAN || k.Kind == KindLoopback {
@@ -185,6 +188,17 @@ func (s *Session) forget(n uint32) {
 		s.forgetLink(o.Netns, o.Host)
 	}
 	s.touch(n)
+}
+
+// countNetns keeps inNetns.
+func (s *Session) countNetns(id ident, by int) {
+	if id.netns == 0 {
+		return
+	}
+	for int(id.netns) >= len(s.inNetns) {
+		s.inNetns = append(s.inNetns, 0)
+	}
+	s.inNetns[id.netns] += by
 }
 
 func (s *Session) forgetLink(netns, name string) {

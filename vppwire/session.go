@@ -44,6 +44,8 @@ type Session struct {
 	ifName  map[uint32]string
 	keys    []Key // scratch
 	keys2   []Key // scratch
+	// inNetns counts what is there by namespace number.
+	inNetns []int
 	// needs are the entries that the present call's object needs, as found before the call; feeding is the entry whose answered
 	// call is being taken: needs holds for it.
 	needs   []uint32

@@ -46,6 +46,7 @@ type Agent struct {
 	journal  journal
 	store    store
 	ident    identity
+	newcomer newcomer
 	members  members
 	ranges   ranges
 	node     mode.Node // what the node is wired as; ID 0: not yet

@@ -36,8 +36,9 @@ const (
 	// DefaultAddPatience is well below the time after which container runtimes give a CNI request up (minutes), so that
 	// people read why an ADD failed instead of that it took long.
 	DefaultAddPatience = 30 * time.Second
-	// DefaultClaimPatience is many times what a watch needs to tell a living node that its record is gone.
-	DefaultClaimPatience = 5 * time.Second
+	// DefaultClaimPatience is enough for machines that boot after a common power failure. A cluster that starts for the first
+	// time with a node that has no agent waits as long, once.
+	DefaultClaimPatience = 2 * time.Minute
 )
 
 // HostInterconnect says how VPP is connected with the host's Linux. The zero value follows UseTAPInterfaces, as in Contiv.
@@ -102,8 +103,9 @@ type Config struct {
 	HostInterconnect HostInterconnect
 	// NodeIDQuarantine keeps a removed node's ID, and every address derived from it, unused for this long.
 	NodeIDQuarantine time.Duration
-	// ClaimPatience is how long a node without an ID waits for the records of other nodes that exist: a store that lost its
-	// data is filled again by those who hold IDs, and must not give one of them away before. Negative: not at all.
+	// ClaimPatience is how long a node without an ID waits for the records of other nodes that exist, where the store has no
+	// records at all. It may be new, or have lost its data; then it is filled again by those who hold IDs, and must not give
+	// one of them away before. Negative: never wait, not even where data is known to be lost.
 	ClaimPatience time.Duration
 	// AddPatience is how long an ADD may be refused by VPP or Linux before it fails and is undone.
 	AddPatience time.Duration

@@ -90,7 +90,7 @@ var configFields = []struct {
 		"hostInterconnect: bridge", "want veth, tap or none"},
 	{"NodeIDQuarantine", "10m0s", "nodeIDQuarantine: 90s", "1m30s", func(c *Config) any { return c.NodeIDQuarantine },
 		"nodeIDQuarantine: 10", "want a duration"},
-	{"ClaimPatience", "5s", "claimPatience: 1s", "1s", func(c *Config) any { return c.ClaimPatience }, "claimPatience: soon", "want a duration"},
+	{"ClaimPatience", "2m0s", "claimPatience: 1s", "1s", func(c *Config) any { return c.ClaimPatience }, "claimPatience: soon", "want a duration"},
 	{"AddPatience", "30s", "addPatience: 1m", "1m0s", func(c *Config) any { return c.AddPatience }, "addPatience: -1s", "is negative"},
 	{"Hooks", "false", "hooks: true", "true", func(c *Config) any { return c.Hooks }, "hooks: 2", "want true or false"},
 }

@@ -26,9 +26,9 @@ type identity struct {
 	// waiting says why no ID can be claimed now.
 	waiting   string
 	conflicts int
-	// patientUntil is how long other nodes' records are waited for, zero before the first look.
+	// patientUntil is how long other nodes' records are waited for where the store has none, zero before the first look.
 	patientUntil time.Time
-	retryAt      time.Time // the end of the first quarantine that stands in the way
+	retryAt      time.Time // patientUntil, or the end of the first quarantine that stands in the way
 }
 
 func (d *identity) due() time.Time { return d.retryAt }
@@ -51,7 +51,9 @@ func (a *Agent) identify() {
 		a.claim()
 		return
 	}
-	if a.checkOwner() && !a.dropTwin() {
+	if !a.checkOwner() {
+		a.announce(d.uid)
+	} else if !a.dropTwin() && !a.dropAnnouncement() {
 		a.publish()
 	}
 }
@@ -62,6 +64,7 @@ func (a *Agent) disown() {
 	d := &a.ident
 	a.log(levelWarn, "node ID %d belongs to Node UID %s, which is gone; a new one is claimed for %s", d.id, d.uid, a.uid)
 	*d = identity{}
+	a.store.stale = true // other newcomers were not noted while the ID was held
 	a.todo |= todoRanges
 }
 
@@ -157,45 +160,6 @@ func (a *Agent) recorded() map[string]bool {
 	return recorded
 }
 
-// patient reports whether claiming has to wait for other nodes' records; it waits once, ClaimPatience at most.
-func (a *Agent) patient() bool {
-	d := &a.ident
-	if a.cfg.ClaimPatience < 0 || due(d.patientUntil, a.now) {
-		return false // first, as looking for strangers costs the cluster's size
-	}
-	stranger := a.stranger()
-	if stranger == "" {
-		return false
-	}
-	if d.patientUntil.IsZero() {
-		d.patientUntil = a.now.Add(a.cfg.ClaimPatience)
-	}
-	d.retryAt = d.patientUntil
-	a.cannotClaim("waits for the record of %s and perhaps others", stranger)
-	return true
-}
-
-// stranger is the first node by name, other than this one, that exists and has no record.
-func (a *Agent) stranger() string {
-	recorded := a.recorded()
-	first := ""
-	// in any order: the least name is kept
-	for name, n := range a.members.nodes {
-		if name != a.cfg.NodeName && !recorded[n.uid] && (first == "" || name < first) {
-			first = name
-		}
-	}
-	return first
-}
-
-func (a *Agent) cannotClaim(format string, args ...any) {
-	why := fmt.Sprintf(format, args...)
-	if a.ident.waiting != why {
-		a.ident.waiting = why
-		a.log(levelInfo, "no node ID yet: %s", why)
-	}
-}
-
 // conflicted counts races for an ID that others have won; what they wrote is in the view by now.
 func (a *Agent) conflicted() {
 	if a.ident.id != 0 {
@@ -210,6 +174,7 @@ func (a *Agent) conflicted() {
 // adopt makes an ID ours that the store shows as ours. It is acted on when it is on disk.
 func (a *Agent) adopt(id uint32) {
 	a.ident = identity{id: id, uid: a.uid}
+	a.newcomer, a.store.notes.others = newcomer{}, nil
 	a.log(levelInfo, "node ID %d", id)
 	a.persist([]Record{a.nodeRecord()}, journalWaiter{what: stepNode})
 	a.todo |= todoRanges | todoStore
@@ -264,12 +229,15 @@ func (a *Agent) dropTwin() bool {
 // publish writes our record where it does not say what is true, and nothing otherwise.
 func (a *Agent) publish() {
 	d := &a.ident
-	if !a.ranges.mineOK {
-		return
-	}
 	r := a.store.record(d.id)
 	if a.uid == "" && (r == nil || !r.live()) {
 		return // perhaps we have been taken out of the cluster; our Node object tells
+	}
+	if !a.ranges.mineOK {
+		if r == nil && a.ranges.known {
+			a.ask(StoreRequest{Op: StoreCreate, Key: nodeKey(d.id), Value: a.holding().String()})
+		}
+		return
 	}
 	if r == nil {
 		a.ask(StoreRequest{Op: StoreCreate, Key: nodeKey(d.id), Value: a.infoFor(d.id, d.uid, nil).String()})

@@ -57,6 +57,9 @@ func (a *Agent) nodeSeen(e NodeSeen) {
 	if known && old.uid != e.UID {
 		a.nodeIsGone(old.uid)
 	}
+	if !known || old.uid != e.UID {
+		a.newcomer.strangers = nil
+	}
 	if m.gone[e.UID] { // told gone by a gap in the news
 		delete(m.gone, e.UID)
 		delete(m.guessed, e.UID)
@@ -119,7 +122,7 @@ func (a *Agent) nodesAreListed() {
 	}
 	if !a.nodesListed {
 		a.nodesListed = true
-		a.todo |= todoPermit
+		a.todo |= todoPermit | todoStore
 	}
 	for i := range a.store.records {
 		a.suspect(&a.store.records[i])
@@ -135,6 +138,10 @@ func (a *Agent) nodeIsGone(uid string) {
 	m.gone[uid] = true
 	delete(m.guessed, uid)
 	delete(m.alive, uid)
+	a.explained(uid)
+	if a.ident.id == 0 {
+		a.todo |= todoStore
+	}
 	if uid == a.uid || a.uid == "" && uid == a.ident.uid {
 		a.ownNodeIsGone()
 	}

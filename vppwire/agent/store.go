@@ -34,6 +34,7 @@ type store struct {
 	tries    int
 	// records is the view, ascending by ID. Deleted records stay, so that a late delivery cannot bring them back.
 	records []record
+	notes   notes
 	// odd counts live odd records: 0 means that nobody has pods outside of the plan's blocks.
 	odd int
 }
@@ -154,6 +155,7 @@ func (a *Agent) storeReplied(e StoreReply) {
 		a.storeListed(e)
 		return
 	}
+	s.stale = s.stale || s.other(e.Store)
 	a.apply(e.Items) // a conflict's present item, or what was written
 	if e.Err == StoreOK && len(e.Items) == 0 {
 		a.apply([]StoreItem{{Key: asked.Key, Value: asked.Value, ModRevision: e.Revision, Deleted: asked.Op == StoreDelete}})
@@ -191,14 +193,19 @@ func (a *Agent) storeOverdue() {
 func (a *Agent) storeListed(e StoreReply) {
 	s := &a.store
 	a.identifyStore(e.Store)
+	complete := s.notes.complete.there
 	a.apply(e.Items)
 	if e.Revision >= s.revision {
-		listed := map[uint32]bool{}
+		listed, others := make(map[uint32]bool, len(e.Items)), map[string]bool{}
 		for _, item := range e.Items {
 			if id, ok := parseNodeKey(item.Key); ok {
 				listed[id] = true
+			} else {
+				others[item.Key] = true
 			}
 		}
+		s.notes.forget(a.cfg.NodeName, others, e.Revision)
+		a.newcomer.strangers = nil
 		for i := range s.records {
 			if r := &s.records[i]; !listed[r.id] && !r.deleted && r.rev <= e.Revision {
 				a.apply([]StoreItem{{Key: nodeKey(r.id), ModRevision: e.Revision, Deleted: true}})
@@ -206,7 +213,7 @@ func (a *Agent) storeListed(e StoreReply) {
 		}
 		s.revision = e.Revision
 	}
-	s.stale = false
+	s.stale = complete && !s.notes.complete.there // newcomers were not noted while it was there
 	s.watch, s.watchConfirmed, s.watchDeadline = 0, false, time.Time{}
 	if !s.listed {
 		s.listed = true
@@ -214,6 +221,9 @@ func (a *Agent) storeListed(e StoreReply) {
 	}
 	a.todo |= todoBlocks | todoSuspects
 }
+
+// other reports whether an answer came from other data than the view.
+func (s *store) other(id uint64) bool { return id != 0 && s.identity != 0 && id != s.identity }
 
 // identifyStore notices a store that lost its data: what was seen in it before is as good as deleted, and its revisions
 // say nothing about the new ones.
@@ -228,6 +238,7 @@ func (a *Agent) identifyStore(id uint64) {
 		for i := range s.records {
 			s.records[i].rev = 0
 		}
+		s.notes, a.ident.patientUntil = notes{}, time.Time{}
 	}
 	s.identity = id
 }
@@ -237,6 +248,7 @@ func (a *Agent) watchReplied(e StoreReply) {
 	switch e.Err {
 	case StoreOK:
 		s.watchConfirmed, s.watchDeadline = true, time.Time{}
+		s.stale = s.stale || s.other(e.Store)
 	case StoreCompacted:
 		s.watch, s.watchDeadline, s.stale = 0, time.Time{}, true
 	default:
@@ -278,6 +290,9 @@ func (a *Agent) apply(items []StoreItem) {
 		item := &items[i]
 		id, ok := parseNodeKey(item.Key)
 		if !ok {
+			if a.takeNote(item) {
+				continue
+			}
 			a.log(levelWarn, "store: key %q is not a node record's: ignored", item.Key)
 			continue
 		}
@@ -299,6 +314,11 @@ func (a *Agent) apply(items []StoreItem) {
 			released = ""
 		}
 		a.fill(r, item)
+		if r.deleted || r.malformed {
+			a.newcomer.strangers = nil
+		} else {
+			a.explained(r.uid)
+		}
 		if released != "" && r.live() && r.uid == released {
 			a.takenBack(r)
 		}

@@ -1,0 +1,122 @@
+package mode_test
+
+import (
+	"fmt"
+	"net/netip"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/vppdrill/vppdrill/vppwire"
+	"github.com/vppdrill/vppdrill/vppwire/mode"
+)
+
+var (
+	podModes  = map[string]mode.PodMode{"veth": mode.PodVeth, "tap": mode.PodTap}
+	nodeModes = map[string]mode.NodeMode{"vxlan": mode.NodeVXLAN, "l2": mode.NodeL2}
+	hostModes = map[string]mode.HostMode{"veth": mode.HostVeth, "tap": mode.HostTap, "none": mode.HostNone}
+)
+
+// What each mode wants, line by line, in the order in which it can be created: the files are the wiring's specification.
+// Node 1 of the default address plan; peer 2; a pod 10.1.1.2.
+func TestModes(t *testing.T) {
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			c := mode.Config{MTU: 1450, PodTable: 1}
+			pod, node, host, nic, podIf := "veth", "vxlan", "tap", "GigabitEthernet0/8/0", ""
+			d.MaybeScanArgs(t, "pod", &pod)
+			d.MaybeScanArgs(t, "node", &node)
+			d.MaybeScanArgs(t, "host", &host)
+			d.MaybeScanArgs(t, "nic", &nic)
+			d.MaybeScanArgs(t, "pod-if", &podIf)
+			c.Pod, c.Node, c.Host = podModes[pod], nodeModes[node], hostModes[host]
+			n := nodeOne(nic)
+			if podIf != "" {
+				n.PodIf = netip.MustParsePrefix(podIf)
+			}
+			switch d.Cmd {
+			case "node":
+				return lines(c.NodeObjects(n))
+			case "peer":
+				return lines(c.PeerObjects(n, peerTwo(d)))
+			case "pod":
+				return lines(c.PodObjects(n, mode.Pod{Container: "c0ffee", IfName: "eth0", Netns: "/var/run/netns/cni-1",
+					Namespace: "default", Name: "web-0", Addr: addr("10.1.1.2"), Gateway: addr("10.1.1.1"), Number: 1}))
+			default:
+				t.Fatalf("unknown command %s", d.Cmd)
+				return ""
+			}
+		})
+	})
+}
+
+func addr(s string) netip.Addr     { return netip.MustParseAddr(s) }
+func prefix(s string) netip.Prefix { return netip.MustParsePrefix(s) }
+
+func nodeOne(nic string) mode.Node {
+	if nic == "none" {
+		nic = ""
+	}
+	return mode.Node{ID: 1, Address: prefix("192.168.16.1/24"), VXLAN: prefix("192.168.30.1/24"), NIC: nic,
+		PodSubnets: []netip.Prefix{prefix("10.1.0.0/16")}, HostSubnets: []netip.Prefix{prefix("172.30.0.0/16")},
+		HostSubnet: prefix("172.30.1.0/24"), HostVPP: addr("172.30.1.1"), HostLinux: addr("172.30.1.2"), Service: prefix("10.96.0.0/12"),
+		HostAddrs: []netip.Addr{addr("10.20.0.2"), addr("10.0.2.15")}, Gateways: []netip.Prefix{prefix("10.1.1.1/24")}}
+}
+
+func peerTwo(d *datadriven.TestData) mode.Peer {
+	p := mode.Peer{ID: 2, Address: addr("192.168.16.2"), VXLAN: addr("192.168.30.2"), PodNetworks: []netip.Prefix{prefix("10.1.2.0/24")},
+		HostSubnet: prefix("172.30.2.0/24"), Management: []netip.Addr{addr("10.20.0.10")}}
+	if d.HasArg("draining") { // a block of the former pod subnet, which no cluster-wide route covers any more
+		p.PodNetworks = append(p.PodNetworks, prefix("10.9.2.0/24"))
+	}
+	return p
+}
+
+func lines(objects []vppwire.Object) string {
+	var b []byte
+	for _, o := range objects {
+		b = append(o.AppendText(b), '\n')
+	}
+	return string(b)
+}
+
+// MACs of nodes and pods differ wherever the things do: every node ID, every sandbox, both ends.
+func TestMACs(t *testing.T) {
+	seen := map[vppwire.MAC]string{}
+	note := func(m vppwire.MAC, what string) {
+		if m[0]&1 != 0 {
+			t.Errorf("%s has the multicast address %s", what, m)
+		}
+		if other, ok := seen[m]; ok {
+			t.Errorf("%s and %s share %s", what, other, m)
+		}
+		seen[m] = what
+	}
+	for _, id := range []uint32{1, 2, 255, 256, 257, 512, 1<<32 - 1} {
+		note(mode.BVIMAC(id), fmt.Sprintf("BVI %d", id))
+	}
+	for k := range 500 {
+		pod, vpp := mode.PodMACs(fmt.Sprintf("container-%d", k), "eth0")
+		note(pod, fmt.Sprintf("pod %d", k))
+		note(vpp, fmt.Sprintf("vpp end %d", k))
+	}
+}
+
+// A pod's device name fits Linux and depends on container and interface.
+func TestPodDevice(t *testing.T) {
+	a, b := mode.PodDevice("c1", "eth0"), mode.PodDevice("c1", "net1")
+	if len(a) != 15 || len(b) != 15 || a == b {
+		t.Errorf("devices %q and %q", a, b)
+	}
+}
+
+// The NIC is the first interface that VPP did not make.
+func TestPickNIC(t *testing.T) {
+	names := []string{"local0", "loop0", "host-vpp2", "tap0", "vxlan_tunnel1", "memif0/0", "GigabitEthernet0/8/0", "GigabitEthernet0/9/0"}
+	if got := mode.PickNIC(names); got != "GigabitEthernet0/8/0" {
+		t.Errorf("picked %q", got)
+	}
+	if got := mode.PickNIC(names[:6]); got != "" {
+		t.Errorf("picked %q where there is none", got)
+	}
+}
