@@ -62,6 +62,7 @@ var strangersIn = []struct {
 	{"go.fd.io/govpp", []string{"vppwire/...", "sim/vppmodel", "sim", "sim/cmd", "lab/..."},
 		"VPP's messages are spoken in the wiring, its model and the drivers; laws and reports speak of views"},
 	{"github.com/chromedp", nil, "a browser is needed by tests of the report alone"},
+	{"github.com/onsi", []string{"scenarios/suite"}, "a test framework belongs to tests and to the one package that makes them"},
 	{"github.com/rogpeppe/go-internal", nil, "script tests belong to tests"},
 	{"github.com/cockroachdb/datadriven", nil, "story goldens belong to tests"},
 	{"pgregory.net/rapid", nil, "random properties belong to tests; the simulator's choices go through engine.Chooser"},

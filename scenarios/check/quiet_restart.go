@@ -35,7 +35,6 @@ func quietRestart() scenarios.Law {
 		Name:  quietRestartName,
 		Why:   "A restart that rewrites a right dataplane interrupts every pod of the node on each upgrade of the agent.",
 		When:  scenarios.Always,
-		Check: func(scenarios.Snapshot) error { return nil },
 		Watch: func() scenarios.Watcher { return &quietWatcher{nodes: map[string]*quietNode{}} },
 	}
 }

@@ -1,0 +1,116 @@
+package suite_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// stage is a World that does nothing by itself: what goes wrong on it is told by its scenario's name and actions.
+type stage struct {
+	name    string
+	seed    uint64
+	now     time.Duration
+	watch   []func(scenarios.Fact) error
+	digest  string
+	pending error
+	// quietAt is when the stage is quiet.
+	quietAt time.Duration
+	closing error
+}
+
+// stagesBuilt makes two runs of one scenario differ.
+var stagesBuilt int
+
+func newStage(_ context.Context, s *scenarios.Scenario, seed uint64) (scenarios.World, error) {
+	stagesBuilt++
+	w := &stage{name: "stage", seed: seed, digest: fmt.Sprintf("%s-%d", s.Name, seed%1000)}
+	switch s.Name {
+	case "no-machine":
+		return nil, fmt.Errorf("no machine for a stage: %w", scenarios.ErrUnsupported)
+	case "left-behind":
+		w.closing = errors.New("namespace stage-1 is still there")
+	case "never-the-same":
+		w.digest += fmt.Sprintf("-%d", stagesBuilt%2)
+	}
+	return w, nil
+}
+
+func (w *stage) Name() string       { return w.name }
+func (w *stage) Now() time.Duration { return w.now }
+
+func (w *stage) Do(_ context.Context, a scenarios.Action) error {
+	switch a := a.(type) {
+	case scenarios.RemoveNode:
+		return w.tell(scenarios.Fact{Kind: scenarios.FactNodeGone, Node: string(a.Node)})
+	case scenarios.CrashNode:
+		if w.seed > 1000 {
+			return w.tell(scenarios.Fact{Kind: scenarios.FactNodeGone, Node: string(a.Node)})
+		}
+	case scenarios.GC:
+		return fmt.Errorf("%s: %w", a, scenarios.ErrUnsupported)
+	case scenarios.CrashDisk:
+		return errors.New("the disk is not to be crashed")
+	}
+	return nil
+}
+
+func (w *stage) tell(f scenarios.Fact) error {
+	f.At = w.now
+	for _, watch := range w.watch {
+		if err := watch(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *stage) Supports(a scenarios.Action) bool {
+	return a.Verb() != scenarios.StopStore{}.Verb() && a.Verb() != scenarios.WipeStore{}.Verb()
+}
+
+func (w *stage) Advance(_ context.Context, at time.Duration) error { w.now = at; return nil }
+func (w *stage) Heal(context.Context) error                        { return nil }
+
+func (w *stage) Settle(_ context.Context, limit time.Duration) error {
+	if w.quietAt > w.now+limit {
+		w.now += limit
+		return w.pending
+	}
+	w.now = max(w.now, w.quietAt)
+	return nil
+}
+
+func (w *stage) Snapshot(context.Context) (scenarios.Snapshot, error) {
+	return scenarios.Snapshot{At: w.now, Settled: w.now >= w.quietAt, Nodes: []scenarios.NodeState{{Name: "node-1"}, {Name: "node-2"}}}, nil
+}
+
+func (w *stage) Watch(fn func(scenarios.Fact) error) { w.watch = append(w.watch, fn) }
+func (w *stage) Summary() scenarios.Summary          { return scenarios.Summary{} }
+func (w *stage) Close() error                        { return w.closing }
+func (w *stage) Digest() string                      { return w.digest }
+func (w *stage) Events() int64                       { return 7 }
+func (w *stage) Tail(int) []string                   { return []string{"6 10s the event before", "7 12s the bad one"} }
+
+// nodesStay is the law that judges the stage: nodes never leave.
+func nodesStay() scenarios.Law {
+	return scenarios.Law{
+		Name: "nodes-stay", Why: "A stage without its nodes has nothing to show.", When: scenarios.Always,
+		Watch: func() scenarios.Watcher { return new(goneNodes) },
+	}
+}
+
+type goneNodes int64
+
+func (g *goneNodes) Checks() int64 { return int64(*g) }
+
+func (g *goneNodes) Observe(f scenarios.Fact) error {
+	*g++
+	if f.Kind == scenarios.FactNodeGone {
+		return &scenarios.Violation{Law: "nodes-stay", At: f.At, Node: f.Node, What: f.Node + " left", Before: "2 nodes", After: "1 node"}
+	}
+	return nil
+}
