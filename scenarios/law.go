@@ -87,6 +87,9 @@ const (
 	FactAgentDown
 	// FactAsked: a CNI request (Text: Add, Del, Check, GC) for Owner has reached the agent.
 	FactAsked
+	// FactDisturbed: something that may change what any node should look like has happened or begins (Text): an action, a
+	// VPP that came or went.
+	FactDisturbed
 	// FactVPPWrite, told for some minutes after a FactAgentDown with Text "clean": the agent made a writing call (Text) to VPP or Linux.
 	FactVPPWrite
 )

@@ -72,6 +72,7 @@ func (w *World) join(name string) error {
 	if err != nil {
 		return err
 	}
+	w.disturbed()
 	m.startVPP()
 	m.startAgent()
 	spec := cluster.Node{Meta: cluster.Meta{Name: name}, Addresses: m.management}

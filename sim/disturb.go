@@ -59,6 +59,9 @@ func (w *World) gc(m *machine) error {
 	return nil
 }
 
+// disturbed tells that something has begun which changes what nodes should look like and which no other fact tells.
+func (w *World) disturbed() { w.emit(scenarios.Fact{Kind: scenarios.FactDisturbed}) }
+
 // changeCIDR gives the cluster other address ranges; agents learn of it each in its time.
 func (w *World) changeCIDR(a scenarios.ChangeCIDR) error {
 	c := w.s.Config.IPAM
@@ -71,15 +74,18 @@ func (w *World) changeCIDR(a scenarios.ChangeCIDR) error {
 		return fmt.Errorf("change-cidr: %w", err)
 	}
 	w.ipam, w.pools = &c, p
+	w.disturbed()
 	return w.api.SetConfigMap(poolsName, p)
 }
 
 func (w *World) setPodCIDR(m *machine, a scenarios.SetPodCIDR) error {
+	w.disturbed()
 	return w.api.SetNode(m.name, "", func(n *cluster.Node) { n.PodCIDRs = []netip.Prefix{a.PodCIDR} })
 }
 
 // changeAddress gives a node another interconnect address, as DHCP or an operator does.
 func (w *World) changeAddress(m *machine, a scenarios.ChangeNodeAddress) error {
+	w.disturbed()
 	m.own = a.Address
 	if m.proc != nil {
 		m.proc.step(agent.OwnAddress{Addr: a.Address})
@@ -89,6 +95,7 @@ func (w *World) changeAddress(m *machine, a scenarios.ChangeNodeAddress) error {
 
 // changeManagement gives a node's Linux side other addresses.
 func (w *World) changeManagement(m *machine, a scenarios.ChangeManagement) error {
+	w.disturbed()
 	m.setManagement(slices.Clone(a.Addresses))
 	if m.proc != nil {
 		m.proc.step(agent.HostAddresses{Addrs: m.management})

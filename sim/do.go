@@ -16,6 +16,11 @@ import (
 // Do implements scenarios.World.
 func (w *World) Do(_ context.Context, a scenarios.Action) error {
 	w.trail("action " + a.String())
+	switch a.(type) {
+	case scenarios.RestartAgent, scenarios.KillAgent: // they tell themselves whether they are clean
+	default:
+		w.emit(scenarios.Fact{Kind: scenarios.FactDisturbed, Text: a.Verb()})
+	}
 	switch a := a.(type) {
 	case scenarios.CreatePods:
 		return w.createPods(a)

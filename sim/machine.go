@@ -125,6 +125,7 @@ func (m *machine) startVPP() {
 
 // tellVPP tells a living agent that VPP is there.
 func (m *machine) tellVPP() {
+	m.fact(scenarios.Fact{Kind: scenarios.FactDisturbed, Text: "VPP is up"})
 	if m.proc != nil && m.vpp != nil {
 		m.proc.step(agent.VPPUp{PID: m.pid, NIC: string(m.w.s.Topology.NIC)})
 	}

@@ -15,15 +15,9 @@ const quietRestartName = "quiet-restart"
 // the agent has started again. Without it quiet-restart judges nothing.
 const CleanStop = "clean"
 
-// Disturbed is a kind of fact beyond those of package scenarios, by which a world takes back a CleanStop: something
-// that no other fact tells may have changed what nodes look like or should look like. No other law looks at it.
-const Disturbed scenarios.FactKind = 255
-
-// quietWindow is how long after its start an agent is watched. A restart that rewrites does so as soon as its dumps are
-// in, some milliseconds later; and what happens meanwhile is not all told: that a DEL has come, for one, is seen only
-// when its release follows the unwiring. The simulator looks for rest every 50 ms (sim/world.go), so that nothing which
-// waits for rest happens inside the window.
-const quietWindow = 50 * time.Millisecond
+// quietWindow is how long after its start an agent is watched: longer than the dumps of a node in a mesh of a thousand
+// take, and than the first answers of API server and store.
+const quietWindow = 2 * time.Second
 
 // quietRestart: after a clean stop, the next life of the agent writes nothing in its first moments, unless something
 // happens that may change what the node should look like. Whatever may do that ends the watch, rather than being
@@ -96,7 +90,7 @@ func (w *quietWatcher) Observe(f scenarios.Fact) error {
 	case scenarios.FactNodeGone:
 		w.disarmAll()
 		delete(w.nodes, f.Node)
-	default: // Disturbed, and what later versions add
+	default: // FactDisturbed, and what later versions add
 		w.disarmAll()
 	}
 	return nil

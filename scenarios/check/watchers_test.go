@@ -361,7 +361,7 @@ func TestQuietRestart(t *testing.T) {
 		{"a sandbox less", scenarios.Fact{Kind: scenarios.FactSandboxGone, Node: "n1"}, false},
 		{"a crash", scenarios.Fact{Kind: scenarios.FactAgentDown, Node: "n1", Text: "killed"}, false},
 		{"time", scenarios.Fact{Kind: scenarios.FactVPPWrite, Node: "n2", At: quietWindow}, false},
-		{"a disturbance", scenarios.Fact{Kind: Disturbed}, false},
+		{"a disturbance", scenarios.Fact{Kind: scenarios.FactDisturbed}, false},
 		{"an unknown kind", scenarios.Fact{Kind: scenarios.FactVPPWrite + 100, Node: "n2"}, false},
 	} {
 		w := law.Watch()
@@ -394,6 +394,45 @@ func TestForgottenWhileDeleting(t *testing.T) {
 	} {
 		if err := w.Observe(f); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// Goal: a sandbox counts as the holder of its address until its DEL is answered, or asked for and done in the books; a
+// release that no DEL asked for frees nothing. Method: what happens to a first sandbox before a second one is answered its
+// address, and whether that breaks the law.
+func TestOneOwnerWhileDeleting(t *testing.T) {
+	law, _ := ByName(oneOwnerName)
+	a := netip.MustParseAddr("10.0.0.2")
+	first, second := ipam.Owner{Network: "k8s", ContainerID: "c1", IfName: "eth0"}, ipam.Owner{Network: "k8s", ContainerID: "c2", IfName: "eth0"}
+	asked := scenarios.Fact{Kind: scenarios.FactAsked, Node: "n1", Owner: first, Text: "Del"}
+	released := scenarios.Fact{Kind: scenarios.FactReleased, Node: "n1", Owner: first, Addr: a}
+	restarted := func(leases ...ipam.Lease) scenarios.Fact {
+		return scenarios.Fact{Kind: scenarios.FactAgentUp, Node: "n1", Leases: leases}
+	}
+	for _, tc := range []struct {
+		name   string
+		facts  []scenarios.Fact
+		broken bool
+	}{
+		{"released", []scenarios.Fact{released}, true},
+		{"asked", []scenarios.Fact{asked}, true},
+		{"asked and released", []scenarios.Fact{asked, released}, false},
+		{"checked and released", []scenarios.Fact{{Kind: scenarios.FactAsked, Node: "n1", Owner: first, Text: "Check"}, released}, true},
+		{"asked, released, answered again", []scenarios.Fact{asked, released, {Kind: scenarios.FactAnswered, Node: "n1", Owner: first, Addr: a}}, true},
+		{"asked, read back without", []scenarios.Fact{asked, restarted()}, false},
+		{"asked, read back with", []scenarios.Fact{asked, restarted(ipam.Lease{Owner: first, Addr: a})}, true},
+		{"read back without", []scenarios.Fact{restarted()}, true},
+	} {
+		w := law.Watch()
+		begin := []scenarios.Fact{{Kind: scenarios.FactLeased, Node: "n1", Owner: first, Addr: a}, {Kind: scenarios.FactAnswered, Node: "n1", Owner: first, Addr: a}}
+		for _, f := range append(begin, tc.facts...) {
+			if err := w.Observe(f); err != nil {
+				t.Errorf("%s: too early: %v", tc.name, err)
+			}
+		}
+		if err := w.Observe(scenarios.Fact{Kind: scenarios.FactAnswered, Node: "n1", Owner: second, Addr: a}); (err != nil) != tc.broken {
+			t.Errorf("%s: %v", tc.name, err)
 		}
 	}
 }
