@@ -3,14 +3,41 @@ package sim_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"runtime"
 	"testing"
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/scenarios/trace"
 	"github.com/vppdrill/vppdrill/sim"
 )
+
+// The 31 days of the dlrm trace on 300 nodes, every law on. VPPDRILL_DLRM names the trace's instances.csv.
+func BenchmarkTrace(b *testing.B) {
+	file := os.Getenv("VPPDRILL_DLRM")
+	if file == "" {
+		file = "../../shared/data/dlrm/instances.csv"
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		b.Skipf("no trace: %v", err)
+	}
+	defer func() { _ = f.Close() }() // it is only read
+	s, err := trace.ImportDLRM(f, file, trace.Options{Nodes: 300})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for range b.N {
+		r, err := sim.Run(context.Background(), s, sim.Options{Seed: 1, Laws: check.All()})
+		if err != nil || r.Verdict != scenarios.Pass {
+			b.Fatal(err, r.Error)
+		}
+		b.ReportMetric(float64(r.Events)/r.WallSeconds, "events/s")
+		b.ReportMetric(float64(r.PeakRSSBytes)/(1<<20), "MiB")
+	}
+}
 
 // parse reads a scenario that a benchmark or a test writes.
 func parse(tb testing.TB, text string) *scenarios.Scenario {
