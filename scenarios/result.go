@@ -94,7 +94,8 @@ type Summary struct {
 	StoreOps     int64 `json:"storeOps"`
 	JournalBytes int64 `json:"journalBytes"`
 	Faults       int64 `json:"faults"`
-	// PodsWaited counts pods whose first ADD was refused because no address was free, LongestWait the longest such wait.
+	// PodsWaited counts pods whose first ADD was refused because no address was free; PodsNeverPlaced those of them that
+	// were deleted before they got one or still wait. The wait figures are those of the others.
 	PodsWaited         int64    `json:"podsWaited"`
 	LongestWaitSeconds float64  `json:"longestWaitSeconds"`
 	TotalWaitSeconds   float64  `json:"totalWaitSeconds"`

@@ -203,9 +203,6 @@ func (w *World) hooks() cluster.Hooks {
 		},
 		Refused: func(node string, s *cluster.Sandbox, r cluster.CNIResult) {
 			w.emit(scenarios.Fact{Kind: scenarios.FactRefused, Node: node, Owner: s.Owner, Pod: s.Pod.String(), Text: r.Message})
-			if r.Exhausted {
-				w.waits.refused(w, node, s.Pod.String())
-			}
 		},
 	}
 }

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"maps"
 	"net/netip"
 	"slices"
@@ -19,12 +20,12 @@ func (w *World) account(f scenarios.Fact) {
 		w.reuse.released(f)
 	case scenarios.FactAnswered:
 		w.summary.Adds++
-		w.waits.answered(w, f)
+		w.attached.answered(w, f)
 	case scenarios.FactDeleted:
 		w.summary.Dels++
-		w.waits.deleted(f)
+		w.attached.deleted(f)
 	case scenarios.FactSandboxGone, scenarios.FactNodeGone:
-		w.waits.deleted(f)
+		w.attached.deleted(f)
 	}
 }
 
@@ -50,95 +51,37 @@ func (r *reuse) leased(w *World, f scenarios.Fact) {
 	}
 }
 
-// waits accounts for attached pods and for pods that wait for an address.
-type waits struct {
-	attached map[ipam.Owner]string // to the node
-	// since is when a pod's ADD was first refused because no address was free.
-	since map[string]wait
-	nodes map[string]*scenarios.RanOut
+// attached counts the pods that hold an answered address.
+type attached struct{ nodes map[ipam.Owner]string }
+
+func (x *attached) init() { x.nodes = map[ipam.Owner]string{} }
+
+func (x *attached) answered(w *World, f scenarios.Fact) {
+	x.nodes[f.Owner] = f.Node
+	w.summary.PeakPods = max(w.summary.PeakPods, int64(len(x.nodes)))
 }
 
-type wait struct {
-	node string
-	at   time.Duration
-}
-
-func (x *waits) init() {
-	x.attached, x.since, x.nodes = map[ipam.Owner]string{}, map[string]wait{}, map[string]*scenarios.RanOut{}
-}
-
-// refused notes that a pod's ADD found no free address.
-func (x *waits) refused(w *World, node, pod string) {
-	if _, ok := x.since[pod]; ok {
-		return
-	}
-	now := w.eng.Now()
-	x.since[pod] = wait{node: node, at: now}
-	w.summary.PodsWaited++
-	n := x.nodes[node]
-	if n == nil {
-		n = &scenarios.RanOut{Node: node, AtSeconds: now.Seconds()}
-		x.nodes[node] = n
-	}
-	n.PodsWaited++
-}
-
-// over ends a pod's wait, by an address or by its deletion.
-func (x *waits) over(w *World, pod string) {
-	since, ok := x.since[pod]
-	if !ok {
-		return
-	}
-	delete(x.since, pod)
-	x.add(&w.summary, since, w.eng.Now())
-}
-
-func (x *waits) add(s *scenarios.Summary, since wait, now time.Duration) {
-	d := (now - since.at).Seconds()
-	s.TotalWaitSeconds += d
-	s.LongestWaitSeconds = max(s.LongestWaitSeconds, d)
-	x.nodes[since.node].WaitSeconds += d
-}
-
-func (x *waits) answered(w *World, f scenarios.Fact) {
-	x.over(w, f.Pod)
-	x.attached[f.Owner] = f.Node
-	w.summary.PeakPods = max(w.summary.PeakPods, int64(len(x.attached)))
-}
-
-func (x *waits) deleted(f scenarios.Fact) {
+func (x *attached) deleted(f scenarios.Fact) {
 	if f.Kind == scenarios.FactNodeGone {
-		maps.DeleteFunc(x.attached, func(_ ipam.Owner, node string) bool { return node == f.Node })
+		maps.DeleteFunc(x.nodes, func(_ ipam.Owner, node string) bool { return node == f.Node })
 		return
 	}
-	delete(x.attached, f.Owner)
+	delete(x.nodes, f.Owner)
 }
 
-// Summary implements scenarios.World.
+// Summary implements scenarios.World. How pods waited is what their kubelets saw.
 func (w *World) Summary() scenarios.Summary {
 	s := w.summary
 	s.StoreOps = w.store.Store.Operations()
-	left := waits{nodes: map[string]*scenarios.RanOut{}}
-	for name, n := range w.waits.nodes {
-		c := *n
-		left.nodes[name] = &c
-	}
-	// Floating-point sums depend on their order.
-	for _, pod := range slices.Sorted(maps.Keys(w.waits.since)) {
-		left.add(&s, w.waits.since[pod], w.eng.Now())
-		s.PodsNeverPlaced++
-	}
-	for _, name := range slices.Sorted(maps.Keys(left.nodes)) {
-		s.Exhausted = append(s.Exhausted, *left.nodes[name])
-	}
-	slices.SortStableFunc(s.Exhausted, func(a, b scenarios.RanOut) int {
-		switch {
-		case a.AtSeconds < b.AtSeconds:
-			return -1
-		case a.AtSeconds > b.AtSeconds:
-			return 1
+	all := w.cluster.Waits()
+	s.PodsWaited, s.PodsNeverPlaced = int64(all.Pods), int64(all.Never+all.Now())
+	s.LongestWaitSeconds, s.TotalWaitSeconds = all.Longest.Seconds(), all.Total.Seconds()
+	for _, name := range w.cluster.Nodes() {
+		if k := w.cluster.Kubelet(name).Waits(); k.Pods > 0 {
+			s.Exhausted = append(s.Exhausted, scenarios.RanOut{Node: name, AtSeconds: k.First.Seconds(),
+				PodsWaited: int64(k.Pods), WaitSeconds: k.Total.Seconds()})
 		}
-		return 0
-	})
+	}
+	slices.SortStableFunc(s.Exhausted, func(a, b scenarios.RanOut) int { return cmp.Compare(a.AtSeconds, b.AtSeconds) })
 	return s
 }

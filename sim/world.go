@@ -53,7 +53,7 @@ type World struct {
 
 	listeners []func(scenarios.Fact) error
 	summary   scenarios.Summary
-	waits     waits
+	attached  attached
 	reuse     reuse
 	logs      func(node string, e agent.Log)
 	healed    bool
@@ -98,7 +98,7 @@ func New(s *scenarios.Scenario, o Options) (*World, error) {
 		s: s, eng: engine.New(chooser), machines: map[string]*machine{}, callTimeout: s.Config.Agent.CallTimeout, logs: o.Logs,
 	}
 	w.summary.ShortestReuseSeconds = -1
-	w.waits.init()
+	w.attached.init()
 	w.reuse.init()
 	if o.Events != nil {
 		w.eng.Trail(o.Events)
