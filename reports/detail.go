@@ -89,6 +89,7 @@ func figuresOf(s scenarios.Result) []fact {
 		{"Pods at the peak", thousands(m.PeakPods)},
 		{"Pods that waited for an address", waited},
 		{"Pods never placed", never},
+		{"Nodes without a free address", exhaustedNodes(m.Exhausted)},
 		{"Addresses given out again", reused},
 		{"ADD and DEL", thousands(m.Adds) + " and " + thousands(m.Dels)},
 		{"VPP calls", thousands(m.VPPCalls)},
@@ -105,6 +106,18 @@ func figuresOf(s scenarios.Result) []fact {
 		facts = append(facts, fact{"Speed", thousands(int64(float64(s.Events)/s.WallSeconds)) + " events/s"})
 	}
 	return slices.DeleteFunc(facts, func(f fact) bool { return f.Value == "0" || f.Value == "0 B" || f.Value == "0 and 0" })
+}
+
+// exhaustedNodes lists which nodes ran out when, in the order in which they did.
+func exhaustedNodes(list []scenarios.RanOut) string {
+	if len(list) == 0 {
+		return "none"
+	}
+	parts := make([]string, len(list))
+	for i, n := range list {
+		parts[i] = ranOut(n)
+	}
+	return strings.Join(parts, "; ")
 }
 
 // diffLine is one line of a state, with whether the other state lacks it.

@@ -30,6 +30,7 @@ func (t *Text) Add(r scenarios.Result) {
 	t.counts.Add(r)
 	t.printf("%-5s  %-*s  %-9s  seed %-6d  %12s events  %9s virtual  %9s wall  %s\n", verdictWord(r.Verdict), t.name,
 		oneLine(r.Scenario), oneLine(r.World), r.Seed, thousands(r.Events), clock(r.VirtualSeconds), clock(r.WallSeconds), digestShort(r.Digest))
+	t.addExhausted(r.Summary)
 	if r.Verdict == scenarios.Pass {
 		return
 	}
@@ -45,6 +46,28 @@ func (t *Text) Add(r scenarios.Result) {
 	if r.Replay != "" {
 		t.printf("       replay  %s\n", oneLine(r.Replay))
 	}
+}
+
+// exhaustedMost is how many nodes that ran out of addresses are named; the report has them all.
+const exhaustedMost = 5
+
+// addExhausted says which nodes ran out of addresses when: a result, whatever the verdict.
+func (t *Text) addExhausted(s scenarios.Summary) {
+	for i, n := range s.Exhausted {
+		if i == exhaustedMost {
+			t.printf("       full    and %s more\n", plural(len(s.Exhausted)-i, "node"))
+			break
+		}
+		t.printf("       full    %s\n", ranOut(n))
+	}
+	if s.PodsWaited > 0 {
+		t.printf("       waited  %s for an address, longest %s; %d never got one\n", plural(int(s.PodsWaited), "pod"), clock(s.LongestWaitSeconds), s.PodsNeverPlaced)
+	}
+}
+
+// ranOut is one node's shortage as a sentence.
+func ranOut(n scenarios.RanOut) string {
+	return fmt.Sprintf("%s had no free address at %s: %s waited, together %s", oneLine(n.Node), moment(n.AtSeconds), plural(int(n.PodsWaited), "pod"), clock(n.WaitSeconds))
 }
 
 // Close writes the summary line and returns the first error of writing.
