@@ -21,6 +21,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/check"
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/sim/cmd"
+	"github.com/vppdrill/vppdrill/sim/explore"
 )
 
 func main() {
@@ -56,12 +57,25 @@ func config() cmd.Config {
 		Catalog: catalog.All,
 		Laws:    check.All,
 		Reports: formats(),
+		Explorer: cmd.Explorer{
+			Shrink: explorer().Shrink,
+			Replay: func(ctx context.Context, capsule []byte, until int64, o cmd.RunOptions) (scenarios.Result, error) {
+				return explorer().Replay(ctx, capsule, until, options(o))
+			},
+		},
 	}
+}
+
+func explorer() explore.Explorer { return explore.Explorer{Version: cmd.Version()} }
+
+// options are a command's wishes in the simulator's terms.
+func options(o cmd.RunOptions) sim.Options {
+	return sim.Options{Seed: o.Seed, Laws: o.Laws, Events: o.Events, OnMark: o.OnMark, Replay: o.Replay}
 }
 
 // simulate runs a scenario in virtual time.
 func simulate(ctx context.Context, s *scenarios.Scenario, o cmd.RunOptions) (scenarios.Result, error) {
-	return sim.Run(ctx, s, sim.Options{Seed: o.Seed, Laws: o.Laws, Events: o.Events, OnMark: o.OnMark, Replay: o.Replay})
+	return sim.Run(ctx, s, options(o))
 }
 
 // formats are package reports as the commands see it.

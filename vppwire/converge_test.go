@@ -261,8 +261,21 @@ func TestConvergeWhateverHappens(t *testing.T) {
 			case 4:
 				r.set(fmt.Sprintf("peer/%d", rapid.IntRange(2, 4).Draw(t, "peer")), nil)
 			case 5:
-				r.killVPP()
-				r.startVPP()
+				// Perhaps in the middle of a call, several times over.
+				for range rapid.IntRange(1, 3).Draw(t, "crashes") {
+					if rapid.Bool().Draw(t, "mid call") {
+						for range rapid.IntRange(0, 30).Draw(t, "calls before") {
+							if cl, any := r.s.Next(r.now); any {
+								r.do(cl, done)
+							}
+						}
+						if cl, any := r.s.Next(r.now); any {
+							r.log = append(r.log, "broken off: "+cl.String())
+						}
+					}
+					r.killVPP()
+					r.startVPP()
+				}
 			case 6:
 				self.Address = netip.PrefixFrom(netip.AddrFrom4([4]byte{192, 168, 16, byte(rapid.IntRange(100, 101).Draw(t, "own"))}), 24)
 				r.set("node", c.NodeObjects(self))

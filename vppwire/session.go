@@ -289,6 +289,8 @@ func (s *Session) abandon() {
 		s.setHave(n, s.call.obj) // perhaps; a dump decides
 	}
 	s.mistrust(n)
+	// An entry that was a guess already stays one, and mistrust leaves it alone; the broken call took it off the queue.
+	s.touch(n)
 }
 
 // mistrust marks what is believed of n as a guess, until a dump has looked.

@@ -16,7 +16,7 @@ type arrow struct {
 
 // arrows is ordered: the first pattern that matches a package is its arrow.
 var arrows = []arrow{
-	{".", []string{"sim/cmd", "lab/cmd", "vppwire/cmd", "sim", "reports", "scenarios/..."},
+	{".", []string{"sim/cmd", "lab/cmd", "vppwire/cmd", "sim", "sim/explore", "reports", "scenarios/..."},
 		"main only assembles commands, so that each of them can be tested without a process"},
 	{"ipam/space", nil,
 		"prefix arithmetic must be usable, and provable, without knowing what an address is for"},

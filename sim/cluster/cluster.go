@@ -144,7 +144,7 @@ func (c *Cluster) judge(k *Kubelet) {
 // Load tells what is under way in the whole cluster.
 type Load struct {
 	Busy
-	// Pods are on their way up or down on some node; Starved of them wait for an address.
+	// Pods are on their way up or down on some node; Starved of them wait for an address, between two attempts.
 	Pods, Starved int
 	// Scheduling: a pod is being bound. Pods that fit nowhere do not count.
 	Scheduling bool

@@ -49,10 +49,15 @@ func (f *feedNodes) seen(n *Node) {
 	f.sink(n.seen)
 }
 
-// Listed is called by the informer.
+// Listed is called by the informer. A list whose telling is broken off by a relist has no end: what was not told of it would
+// count as gone.
 func (f *feedNodes) Listed(objects []Object, _ int64) {
+	attempt := f.Nodes.attempt
 	for _, o := range objects {
 		f.seen(o.(*Node))
+		if f.Nodes.attempt != attempt {
+			return
+		}
 	}
 	f.sink(agent.NodesListed{})
 }

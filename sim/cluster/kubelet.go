@@ -198,7 +198,8 @@ func (k *Kubelet) countStarved(d int) {
 	k.api.starved += d
 }
 
-// Unsettled counts pods that are on their way up or down; Starved those among them that wait for an address.
+// Unsettled counts pods that are on their way up or down; Starved those among them that wait for an address,
+// between two attempts.
 func (k *Kubelet) Unsettled() int { return k.unsettled }
 func (k *Kubelet) Starved() int   { return k.starved }
 

@@ -38,6 +38,7 @@ type worker struct {
 	waiting   bool // for an address
 	waitSince time.Duration
 	settled   bool
+	starved   bool // waiting, and counted as such
 	ended     bool
 }
 
@@ -159,6 +160,7 @@ func (s *workerStep) Fire() {
 		return
 	}
 	w.begun = true
+	w.account()
 	switch s.what {
 	case doAdd:
 		w.add()
@@ -207,7 +209,6 @@ func (w *worker) added(r CNIResult) {
 	w.addBackOff, w.addAfter = 0, 0
 	if w.waiting {
 		w.waiting = false
-		k.countStarved(-1)
 		k.waits.placed(now - w.waitSince)
 	}
 	if k.hooks.Answered != nil {
@@ -318,7 +319,6 @@ func (w *worker) retire() {
 func (w *worker) starve(now time.Duration) {
 	if !w.waiting {
 		w.waiting, w.waitSince = true, now
-		w.k.countStarved(1)
 		w.k.waits.begin(now)
 	}
 }
@@ -357,7 +357,6 @@ func (w *worker) end() {
 	w.tellLife++
 	if w.waiting {
 		w.waiting = false
-		w.k.countStarved(-1)
 		w.k.waits.Never++
 	}
 	delete(w.k.workers, w.pod.UID)
@@ -374,6 +373,16 @@ func (w *worker) account() {
 			w.k.countUnsettled(-1)
 		} else {
 			w.k.countUnsettled(1)
+		}
+	}
+	// While a plugin runs, or a sandbox has to be torn down, more is under way than waiting.
+	starved := w.waiting && !w.begun && len(w.old) == 0 && !w.stopping() && !w.ended
+	if starved != w.starved {
+		w.starved = starved
+		if starved {
+			w.k.countStarved(1)
+		} else {
+			w.k.countStarved(-1)
 		}
 	}
 }

@@ -157,7 +157,7 @@ func (p *headParser) pick(value string) error {
 	var numbers [3]int
 	for i := range numbers {
 		word, rest, _ := strings.Cut(value, " ")
-		n, err := readUint(word, math.MaxInt32)
+		n, err := readUint(word, math.MaxInt64)
 		if err != nil {
 			return err
 		}

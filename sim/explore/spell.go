@@ -2,11 +2,9 @@ package explore
 
 import (
 	"math"
-	"strconv"
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
-	"github.com/vppdrill/vppdrill/sim/engine"
 	"github.com/vppdrill/vppdrill/sim/fault"
 )
 
@@ -36,81 +34,84 @@ func spellOut(s *scenarios.Scenario) spelling {
 	var texts []string
 	f := &c.Faults
 	for _, x := range probable(f) {
-		yes := int(math.Round(*x.p / float64(len(x.actions)) * chanceOf))
+		yes := int(math.Round(*x.p * x.share * chanceOf))
 		if yes <= 0 || yes >= chanceOf {
 			continue
 		}
-		for _, action := range x.actions {
-			texts = append(texts, p.spell(f, x, action, chanceOf-yes)...)
+		for _, o := range x.outcomes {
+			texts = append(texts, p.spell(x, o, chanceOf-yes))
 		}
 		*x.p = 0
 	}
-	for _, text := range f.Inject {
-		texts = append(texts, onNodes(f.Nodes, text)...)
-	}
-	f.Inject = texts
-	if len(f.Nodes) > 0 && !certain(f) {
-		f.Nodes = nil
-	}
+	f.Inject = append(texts, f.Inject...)
 	return p
 }
 
-// onNodes limits a fault's text to each of the nodes; no nodes are all.
-func onNodes(nodes []string, text string) []string {
-	if len(nodes) == 0 {
-		return []string{text}
+func (p *spelling) spell(x probability, o outcome, yes int) string {
+	verdict := fault.Always(fault.Verdict{Action: o.action})
+	if o.action == fault.Delay {
+		verdict = fault.Jitter(fault.Env{}, 1, x.by)
 	}
-	var out []string
-	for _, n := range nodes {
-		out = append(out, "(Node "+n+" "+text+")")
-	}
-	return out
-}
-
-func (p *spelling) spell(f *scenarios.Faults, x probability, action fault.Action, yes int) []string {
-	verdict := fault.Always(fault.Verdict{Action: action})
-	if action == fault.Delay {
-		verdict = fault.Jitter(fault.Env{}, 1, *x.by)
-	}
-	each := *x.p / float64(len(x.actions))
-	usual := fault.Prob(fault.Env{}, each, verdict).String()
-	var texts []string
-	for _, text := range onNodes(f.Nodes, "(Kind "+x.kind.String()+" "+verdict.String()+")") {
-		text = "(Prob " + strconv.FormatFloat(each, 'g', -1, 64) + " " + text + ")"
-		texts = append(texts, text)
-		p.chances["fault "+text] = chance{usual: "fault " + usual, yes: yes, action: action}
-	}
-	return texts
+	each := *x.p * x.share
+	text := fault.Prob(fault.Env{}, each, fault.Kind(o.kind, verdict)).String()
+	p.chances["fault "+text] = chance{usual: "fault " + fault.Prob(fault.Env{}, each, verdict).String(), yes: yes, action: o.action}
+	return text
 }
 
 // probability is one field of a scenario's faults.
 type probability struct {
-	p    *float64
-	kind fault.OpKind
-	// actions share p evenly.
-	actions []fault.Action
+	p        *float64
+	outcomes []outcome
+	// share is the part of p that each outcome has.
+	share float64
 	// by bounds a delay.
-	by *time.Duration
+	by time.Duration
 }
 
-// probable lists the fields of f in the order in which the simulator builds injectors from them; watches share theirs.
+type outcome struct {
+	kind   fault.OpKind
+	action fault.Action
+}
+
+// probable lists the probabilities in f. Faults of one kind of operation come in the order in which the simulator asks about
+// them; between kinds there is no order, as an operation has one kind.
 func probable(f *scenarios.Faults) []probability {
-	one := func(a ...fault.Action) []fault.Action { return a }
-	list := []probability{
-		{p: &f.DropRequest, kind: fault.KindDataplane, actions: one(fault.Vanish)},
-		{p: &f.DropReply, kind: fault.KindDataplane, actions: one(fault.Mute)},
-		{p: &f.Refuse, kind: fault.KindDataplane, actions: one(fault.Refuse)},
-		{p: &f.DelayReply.P, kind: fault.KindDataplane, actions: one(fault.Delay), by: &f.DelayReply.By},
-		{p: &f.CrashVPP, kind: fault.KindDataplane, actions: one(fault.CrashBefore, fault.CrashAfter)},
-		{p: &f.CrashBeforeEffect, kind: fault.KindEffect, actions: one(fault.CrashBefore)},
-		{p: &f.CrashAfterEffect, kind: fault.KindEffect, actions: one(fault.CrashAfter)},
-		{p: &f.CrashAfterPersist, kind: fault.KindPersist, actions: one(fault.CrashAfter)},
-		{p: &f.DiskError, kind: fault.KindPersist, actions: one(fault.Refuse)},
-		{p: &f.StoreUnavailable, kind: fault.KindStore, actions: one(fault.Refuse)},
-		{p: &f.DropStoreReply, kind: fault.KindStore, actions: one(fault.Mute)},
-		{p: &f.DelayStoreReply.P, kind: fault.KindStore, actions: one(fault.Delay), by: &f.DelayStoreReply.By},
+	one := func(p *float64, kind fault.OpKind, action fault.Action) probability {
+		return probability{p: p, outcomes: []outcome{{kind, action}}, share: 1}
 	}
-	return list
+	late := func(d *scenarios.Delay, kind fault.OpKind) probability {
+		x := one(&d.P, kind, fault.Delay)
+		x.by = d.By
+		return x
+	}
+	both := func(p *float64, share float64, a, b outcome) probability {
+		return probability{p: p, outcomes: []outcome{a, b}, share: share}
+	}
+	return []probability{
+		one(&f.DropRequest, fault.KindDataplane, fault.Vanish),
+		one(&f.DropReply, fault.KindDataplane, fault.Mute),
+		one(&f.Refuse, fault.KindDataplane, fault.Refuse),
+		late(&f.DelayReply, fault.KindDataplane),
+		both(&f.CrashVPP, 0.5, outcome{fault.KindDataplane, fault.CrashBefore}, outcome{fault.KindDataplane, fault.CrashAfter}),
+		one(&f.CrashBeforeEffect, fault.KindEffect, fault.CrashBefore),
+		one(&f.CrashAfterEffect, fault.KindEffect, fault.CrashAfter),
+		one(&f.CrashAfterPersist, fault.KindPersist, fault.CrashAfter),
+		one(&f.DiskError, fault.KindPersist, fault.Refuse),
+		one(&f.StoreUnavailable, fault.KindStore, fault.Refuse),
+		one(&f.DropStoreReply, fault.KindStore, fault.Mute),
+		late(&f.DelayStoreReply, fault.KindStore),
+		both(&f.LoseWatch, 1, outcome{fault.KindStoreWatch, fault.Vanish}, outcome{fault.KindAPIWatch, fault.Vanish}),
+		both(&f.DuplicateWatch, 1, outcome{fault.KindStoreWatch, fault.Duplicate}, outcome{fault.KindAPIWatch, fault.Duplicate}),
+		one(&f.WithdrawCNI, fault.KindCNI, fault.Vanish),
+	}
 }
 
-var _ engine.Chooser = (*lookout)(nil)
+// anyChance reports whether a probability of f is above 0.
+func anyChance(f *scenarios.Faults) bool {
+	for _, x := range probable(f) {
+		if *x.p > 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -95,7 +95,7 @@ func sameEnd(a, b scenarios.Result) error {
 }
 
 func ending(r scenarios.Result) string {
-	return strings.TrimSuffix(string(r.Verdict)+" "+r.Digest+" "+r.Error, " ")
+	return strings.Join(strings.Fields(string(r.Verdict)+" "+r.Digest+" "+r.Error), " ")
 }
 
 func trailLine(at time.Duration, line []byte) string { return at.String() + " " + string(line) }

@@ -53,8 +53,8 @@ func (a *Agent) identify() {
 	}
 	if !a.checkOwner() {
 		a.announce(d.uid)
-	} else if !a.dropTwin() && !a.dropAnnouncement() {
-		a.publish()
+	} else if !a.dropTwin() && !a.dropAnnouncement() && !a.publish() && a.ranges.incomplete {
+		a.awaitRecords()
 	}
 }
 
@@ -64,7 +64,6 @@ func (a *Agent) disown() {
 	d := &a.ident
 	a.log(levelWarn, "node ID %d belongs to Node UID %s, which is gone; a new one is claimed for %s", d.id, d.uid, a.uid)
 	*d = identity{}
-	a.store.stale = true // other newcomers were not noted while the ID was held
 	a.todo |= todoRanges
 }
 
@@ -84,14 +83,14 @@ func (a *Agent) claim() {
 		a.cannotClaim("no address ranges are known")
 		return
 	}
+	if a.patient() {
+		return
+	}
 	for i := range a.store.records {
 		if r := &a.store.records[i]; a.ours(r, a.uid) {
 			a.adopt(r.id)
 			return
 		}
-	}
-	if a.patient() {
-		return
 	}
 	if !a.claimBehind(a.strangersBefore()) && !a.claimBehind(0) {
 		a.cannotClaim("no node ID from 1 to %d is free", a.ranges.plan.MaxNodeID())
@@ -174,7 +173,6 @@ func (a *Agent) conflicted() {
 // adopt makes an ID ours that the store shows as ours. It is acted on when it is on disk.
 func (a *Agent) adopt(id uint32) {
 	a.ident = identity{id: id, uid: a.uid}
-	a.newcomer, a.store.notes.others = newcomer{}, nil
 	a.log(levelInfo, "node ID %d", id)
 	a.persist([]Record{a.nodeRecord()}, journalWaiter{what: stepNode})
 	a.todo |= todoRanges | todoStore
@@ -226,26 +224,28 @@ func (a *Agent) dropTwin() bool {
 	return false
 }
 
-// publish writes our record where it does not say what is true, and nothing otherwise.
-func (a *Agent) publish() {
+// publish writes our record where it does not say what is true; true when a request went out.
+func (a *Agent) publish() bool {
 	d := &a.ident
 	r := a.store.record(d.id)
-	if a.uid == "" && (r == nil || !r.live()) {
-		return // perhaps we have been taken out of the cluster; our Node object tells
-	}
-	if !a.ranges.mineOK {
-		if r == nil && a.ranges.known {
-			a.ask(StoreRequest{Op: StoreCreate, Key: nodeKey(d.id), Value: a.holding().String()})
-		}
-		return
-	}
-	if r == nil {
+	switch {
+	case a.uid == "" && (r == nil || !r.live()):
+		return false // perhaps we have been taken out of the cluster; our Node object tells
+	case !a.ranges.mineOK && (r != nil || !a.ranges.known):
+		return false
+	case !a.ranges.mineOK:
+		a.ask(StoreRequest{Op: StoreCreate, Key: nodeKey(d.id), Value: a.holding().String()})
+		return true
+	case r == nil:
 		a.ask(StoreRequest{Op: StoreCreate, Key: nodeKey(d.id), Value: a.infoFor(d.id, d.uid, nil).String()})
-		return
+		return true
 	}
-	if value := a.infoFor(d.id, d.uid, r).String(); value != r.value {
-		a.ask(StoreRequest{Op: StoreUpdate, Key: nodeKey(d.id), Value: value, Revision: r.rev})
+	value := a.infoFor(d.id, d.uid, r).String()
+	if value == r.value {
+		return false
 	}
+	a.ask(StoreRequest{Op: StoreUpdate, Key: nodeKey(d.id), Value: value, Revision: r.rev})
+	return true
 }
 
 // infoFor is what our record should say. What we have not been told yet in this life stays as the record r (nil for none)

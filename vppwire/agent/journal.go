@@ -28,6 +28,8 @@ type journal struct {
 	since int
 	// suspect: a write failed, so what the disk holds is not certain. The next write replaces everything.
 	suspect bool
+	// stale: records on disk say more than is true.
+	stale   bool
 	tries   int
 	retryAt time.Time
 	waiters []journalWaiter
@@ -76,12 +78,18 @@ func (a *Agent) persist(records []Record, w journalWaiter) {
 		}
 	}
 	j.since += len(records)
-	if j.suspect || j.since > compactFactor*a.liveRecords()+compactSlack {
-		j.since = 0
+	if j.suspect || j.stale || j.since > compactFactor*a.liveRecords()+compactSlack {
+		j.since, j.stale = 0, false
 		a.emit(Persist{Seq: j.seq, Replace: true, Records: a.snapshot()})
 		return
 	}
 	a.emit(Persist{Seq: j.seq, Records: records})
+}
+
+// rewriteJournal replaces everything by the present state, for what no record can take back.
+func (a *Agent) rewriteJournal() {
+	a.journal.stale = true
+	a.persist(nil, journalWaiter{})
 }
 
 // persisted goes on with what waited for a write, or undoes it.

@@ -1,9 +1,11 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -374,6 +376,7 @@ func (b *box) del(container string) {
 // fakeStore is a linearizable store with watches.
 type fakeStore struct {
 	revision int64
+	identity uint64 // of the data
 	items    map[string]StoreItem
 	history  []StoreItem // every change, in order
 	watches  map[*box]*fakeWatch
@@ -388,11 +391,11 @@ type fakeWatch struct {
 }
 
 func newFakeStore() *fakeStore {
-	return &fakeStore{revision: 1, items: map[string]StoreItem{}, watches: map[*box]*fakeWatch{}}
+	return &fakeStore{revision: 1, identity: 1, items: map[string]StoreItem{}, watches: map[*box]*fakeWatch{}}
 }
 
 func (s *fakeStore) do(b *box, r StoreRequest) {
-	reply := StoreReply{ID: r.ID}
+	reply := StoreReply{ID: r.ID, Store: s.identity}
 	fate := b.l.fate(b, "store")
 	if s.loseRequest && r.Op != StoreWatch {
 		s.loseRequest, fate = false, requestLost
@@ -457,9 +460,23 @@ func (s *fakeStore) keys() []string {
 	slices.SortFunc(keys, func(x, y string) int {
 		a, _ := parseNodeKey(x)
 		b, _ := parseNodeKey(y)
-		return int(a) - int(b)
+		return cmp.Or(cmp.Compare(a, b), strings.Compare(x, y))
 	})
 	return keys
+}
+
+// wipe loses all data and ends every watch.
+func (s *fakeStore) wipe() {
+	watches := s.watches
+	*s = fakeStore{revision: 1, identity: s.identity + 1, items: map[string]StoreItem{}, watches: map[*box]*fakeWatch{}}
+	for _, b := range sortedBoxes(watches) {
+		w := watches[b]
+		b.l.jobs = append(b.l.jobs, job{b, w.life, func() { b.step(StoreWatchLost{Watch: w.id}) }})
+	}
+}
+
+func sortedBoxes(watches map[*box]*fakeWatch) []*box {
+	return slices.SortedFunc(maps.Keys(watches), func(x, y *box) int { return strings.Compare(x.name, y.name) })
 }
 
 func (s *fakeStore) put(key, value string) {
@@ -476,12 +493,7 @@ func (s *fakeStore) remove(key string) {
 
 func (s *fakeStore) tell(item StoreItem) {
 	s.history = append(s.history, item)
-	var boxes []*box
-	for b := range s.watches {
-		boxes = append(boxes, b)
-	}
-	slices.SortFunc(boxes, func(x, y *box) int { return strings.Compare(x.name, y.name) })
-	for _, b := range boxes {
+	for _, b := range sortedBoxes(s.watches) {
 		s.send(b, item)
 	}
 }

@@ -29,6 +29,8 @@ type members struct {
 	// suspects are live records whose nodes are gone or have never been told of; ascending by ID.
 	suspects []suspect
 	dueAt    time.Time
+	// newsAt is when a Node object was told of last, listedAt when all were.
+	newsAt, listedAt time.Time
 }
 
 type member struct {
@@ -43,6 +45,8 @@ type suspect struct {
 	since time.Time
 	// certain: the Node object is known to be gone; otherwise absentGrace has to pass first.
 	certain bool
+	// compared: the record was there when the nodes were listed. Otherwise we may be cut off from the news of a new node.
+	compared bool
 }
 
 func (m *members) init() {
@@ -52,6 +56,7 @@ func (m *members) init() {
 // nodeSeen takes what a Node object says. Of other nodes only the name and UID matter: the rest is in their records.
 func (a *Agent) nodeSeen(e NodeSeen) {
 	m := &a.members
+	a.nodeNews()
 	old, known := m.nodes[e.Name]
 	m.nodes[e.Name] = member{uid: e.UID, round: m.round}
 	if known && old.uid != e.UID {
@@ -95,15 +100,27 @@ func (a *Agent) ownNodeSeen(e NodeSeen) {
 // nodeGone takes the end of a Node object; one of an earlier UID does not concern the present node of that name.
 func (a *Agent) nodeGone(e NodeGone) {
 	m := &a.members
+	a.nodeNews()
 	if now, ok := m.nodes[e.Name]; ok && now.uid == e.UID {
 		delete(m.nodes, e.Name)
 	}
 	a.nodeIsGone(e.UID)
 }
 
+// nodeNews notes that the API server's news reach us.
+func (a *Agent) nodeNews() {
+	m := &a.members
+	m.newsAt = a.now
+	if len(m.suspects) > 0 {
+		a.todo |= todoSuspects
+	}
+}
+
 // nodesAreListed: whoever has not been told of since the list before is gone.
 func (a *Agent) nodesAreListed() {
 	m := &a.members
+	a.nodeNews()
+	m.listedAt = a.now
 	var absent []string
 	for name, n := range m.nodes {
 		if n.round != m.round {
@@ -139,7 +156,7 @@ func (a *Agent) nodeIsGone(uid string) {
 	delete(m.guessed, uid)
 	delete(m.alive, uid)
 	a.explained(uid)
-	if a.ident.id == 0 {
+	if a.ident.id == 0 || a.ranges.incomplete {
 		a.todo |= todoStore
 	}
 	if uid == a.uid || a.uid == "" && uid == a.ident.uid {
@@ -189,6 +206,8 @@ func (a *Agent) suspect(r *record) {
 		m.suspects[at].certain = m.suspects[at].certain || certain
 	} else {
 		s := suspect{id: r.id, uid: r.uid, since: a.now, certain: certain}
+		// At the start of a life, nodes and records are listed in any order.
+		s.compared = !a.store.listed && a.now.Sub(m.listedAt) <= absentGrace
 		if found {
 			m.suspects[at] = s
 		} else {
@@ -204,6 +223,12 @@ func (a *Agent) suspect(r *record) {
 func (m *members) present(r *record) bool {
 	n, ok := m.nodes[r.name]
 	return ok && n.uid == r.uid && !m.gone[r.uid]
+}
+
+// judged reports whether what is known of the nodes is new enough to call this one absent: it is from after the record, or
+// we would have heard of its node by now.
+func (m *members) judged(s *suspect) bool {
+	return s.certain || s.compared || !m.listedAt.Before(s.since) || !m.newsAt.Before(s.since.Add(absentGrace))
 }
 
 // judgeSuspects unwires nodes that stayed absent, and releases the IDs of gone nodes where that is our turn.
@@ -224,6 +249,9 @@ func (a *Agent) judgeSuspects() {
 			if a.now.Before(at) {
 				m.dueBy(at)
 				continue
+			}
+			if !m.judged(&s) {
+				continue // until there is news
 			}
 			if !m.gone[s.uid] {
 				m.gone[s.uid], m.guessed[s.uid] = true, true

@@ -4,13 +4,20 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Keys of the store beside the node records.
 const (
-	// keyComplete exists where everybody who holds an ID has a record. A store that has lost its data has not got it, and
-	// neither has a new one. Its value names the node that wrote it; an administrator who knows better may write it by hand.
-	keyComplete = StorePrefix + "complete"
+	// keyComplete says whether everybody who holds an ID has a record. A store that has lost its data has not got it, and
+	// neither has a new one. An administrator who knows better may write valueComplete by hand.
+	//
+	// The key is created with valueLooking, and made valueComplete by whoever sees it and has nobody to wait for: had the
+	// store lost its data in between, there would be no such key to change. A create alone could reach a store that has just
+	// been emptied.
+	keyComplete   = StorePrefix + "complete"
+	valueLooking  = "looking"
+	valueComplete = "yes"
 	// prefixNewcomer and a node's name is that node's word that nobody has to wait for a record of its own; the value is
 	// its Node object's UID.
 	prefixNewcomer = StorePrefix + "new/"
@@ -34,12 +41,15 @@ func (n *note) take(item *StoreItem) bool {
 // notes are the view of those keys.
 type notes struct {
 	complete note
-	// own is our own word; others are kept by name, and only while we have to wait for nodes without a record.
+	// own is our own word; others are kept by name, and only while the store is not complete.
 	own    note
 	others map[string]note
 }
 
-// newcomer is what a node without an ID knows about waiting for others.
+// marked reports whether the store is marked complete.
+func (n *notes) marked() bool { return n.complete.there && n.complete.value == valueComplete }
+
+// newcomer is what a node knows about others that have to be waited for while the store is not complete.
 type newcomer struct {
 	// strangers are the Node objects, by UID with their names, whose nodes have neither a record nor said that they hold
 	// no ID; nil: not looked for yet. named is one of them, for people.
@@ -53,13 +63,20 @@ func (a *Agent) takeNote(item *StoreItem) bool {
 	name, isNewcomer := strings.CutPrefix(item.Key, prefixNewcomer)
 	switch {
 	case item.Key == keyComplete:
-		if n.complete.take(item) && !n.complete.there {
+		was := n.marked()
+		if !n.complete.take(item) {
+			return true
+		}
+		if n.marked() {
+			a.newcomer, n.others = newcomer{}, nil
+			a.todo |= todoBlocks
+		} else if was {
 			a.store.stale = true // newcomers were not noted while it was there
 		}
 	case isNewcomer && name == a.cfg.NodeName:
 		n.own.take(item)
 	case isNewcomer:
-		if a.ident.id != 0 || n.complete.there {
+		if n.marked() {
 			return true // of no interest: a large cluster has many
 		}
 		other := n.others[name]
@@ -98,24 +115,13 @@ func (n *notes) forget(self string, listed map[string]bool, revision int64) {
 	}
 }
 
-// patient reports whether claiming an ID has to wait for the records of nodes that exist. In a store that is not complete,
-// an ID without a record may be held all the same: the agents of its node may be down or cut off, while its VPP forwards.
-//
-// Where records are found in such a store, it has lost its data and their owners have written them again, so nobody
-// claims before every existing node has a record or has said that it holds no ID. Where there are none, this may be a
-// cluster's first start, and some node may have no agent at all: that is waited for as long as ClaimPatience. Whoever has
-// waited writes keyComplete, and nobody waits after that.
+// patient reports whether claiming an ID has to wait.
 func (a *Agent) patient() bool {
-	d, s := &a.ident, &a.store
-	if a.cfg.ClaimPatience < 0 || s.notes.complete.there {
+	s := &a.store
+	if s.complete(a.cfg.ClaimPatience) {
 		return false
 	}
-	if !a.nodesListed {
-		a.cannotClaim("the nodes have not been listed")
-		return true
-	}
-	own := slices.IndexFunc(s.records, func(r record) bool { return a.ours(&r, a.uid) })
-	if own >= 0 {
+	if own := slices.IndexFunc(s.records, func(r record) bool { return a.ours(&r, a.uid) }); own >= 0 {
 		// Written by a claim while the store lost its data, so perhaps on somebody else's ID; or by a life whose journal
 		// is gone, and then it does not matter which ID comes next.
 		r := &s.records[own]
@@ -123,32 +129,58 @@ func (a *Agent) patient() bool {
 		a.ask(StoreRequest{Op: StoreDelete, Key: nodeKey(r.id), Revision: r.rev})
 		return true
 	}
+	if why := a.awaitRecords(); why != "" {
+		a.cannotClaim("%s", why)
+	}
+	return true
+}
+
+// complete reports whether every ID and every block that somebody holds has a record in the store; with a negative
+// patience that is taken for granted.
+func (s *store) complete(patience time.Duration) bool { return patience < 0 || s.notes.marked() }
+
+// awaitRecords takes the next step towards a complete store: it says what has to be waited for, or asks for the mark. In a store
+// without it, IDs and blocks without a record may be held all the same: the agents of their nodes may be down or cut off,
+// while VPP forwards.
+//
+// Where records are found in such a store, it has lost its data and their owners have written them again, so nobody takes
+// anything before every existing node has a record or has said that it holds no ID. Where there are none, this may be a
+// cluster's first start, and some node may have no agent at all: that is waited for as long as ClaimPatience. Whoever has
+// waited marks the store, and nobody waits after that.
+func (a *Agent) awaitRecords() (why string) {
+	d, s := &a.ident, &a.store
+	if !a.nodesListed {
+		return "the nodes have not been listed"
+	}
 	if stranger := a.stranger(); stranger != "" {
-		if a.announce(a.uid) {
-			return true
+		if d.id == 0 && a.announce(a.uid) {
+			return ""
 		}
+		why = "waits for the record of " + stranger + " and perhaps others"
 		if slices.ContainsFunc(s.records, func(r record) bool { return !r.deleted }) {
-			a.cannotClaim("the store has lost data: waits for the record of %s and perhaps others", stranger)
-			return true
+			return "the store has lost data: " + why
 		}
 		if d.patientUntil.IsZero() {
 			d.patientUntil = a.now.Add(a.cfg.ClaimPatience)
 		}
 		if !due(d.patientUntil, a.now) {
 			d.retryAt = d.patientUntil
-			a.cannotClaim("waits for the record of %s and perhaps others", stranger)
-			return true
+			return why
 		}
 	}
-	a.ask(StoreRequest{Op: StoreCreate, Key: keyComplete, Value: a.cfg.NodeName})
-	return true
+	if mark := s.notes.complete; mark.there {
+		a.ask(StoreRequest{Op: StoreUpdate, Key: keyComplete, Value: valueComplete, Revision: mark.rev})
+	} else {
+		a.ask(StoreRequest{Op: StoreCreate, Key: keyComplete, Value: valueLooking})
+	}
+	return ""
 }
 
 // announce tells the others not to wait for a record of ours; true when a request went out.
 func (a *Agent) announce(uid string) bool {
 	n := &a.store.notes
 	switch {
-	case a.cfg.ClaimPatience < 0 || n.complete.there || n.own.there && n.own.value == uid:
+	case a.store.complete(a.cfg.ClaimPatience) || n.own.there && n.own.value == uid:
 		return false
 	case n.own.there:
 		a.ask(StoreRequest{Op: StoreUpdate, Key: prefixNewcomer + a.cfg.NodeName, Value: uid, Revision: n.own.rev})
@@ -193,15 +225,9 @@ func (a *Agent) stranger() string {
 }
 
 func (a *Agent) findStrangers() {
-	explained := make(map[string]bool, len(a.store.records))
-	for i := range a.store.records {
-		if r := &a.store.records[i]; !r.deleted && !r.malformed {
-			explained[r.uid] = true
-		}
-	}
-	found := map[string]string{}
+	recorded, found := a.recorded(), map[string]string{}
 	for name, n := range a.members.nodes { // in any order: one entry each
-		if other := a.store.notes.others[name]; name != a.cfg.NodeName && !explained[n.uid] && !(other.there && other.value == n.uid) {
+		if other := a.store.notes.others[name]; name != a.cfg.NodeName && !recorded[n.uid] && !(other.there && other.value == n.uid) {
 			found[n.uid] = name
 		}
 	}

@@ -102,9 +102,13 @@ func (a *Agent) pruneHistory() {
 			used = append(used, rec.info().PodNetworks...)
 		}
 	}
+	before := len(r.history)
 	r.history = slices.DeleteFunc(r.history, func(p Pools) bool {
 		return p.Generation < r.acting && !slices.ContainsFunc(used, p.PodSubnet.Overlaps)
 	})
+	if len(r.history) != before {
+		a.rewriteJournal() // the next life must not start with ranges that are gone
+	}
 }
 
 func (a *Agent) hostAddresses(addrs []netip.Addr) {

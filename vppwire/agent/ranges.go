@@ -29,6 +29,8 @@ type ranges struct {
 	waiting string
 	blocked bool
 	retryAt time.Time
+	// incomplete: what they wait for is the store, which may have lost other nodes' records.
+	incomplete bool
 	// backAt is until when a block that two nodes have published at the same time is left to the other one.
 	backAt time.Time
 }
@@ -169,7 +171,7 @@ func (a *Agent) resolve() {
 func (a *Agent) takeBlocks() {
 	r := &a.ranges
 	before := r.waiting
-	r.waiting, r.blocked, r.retryAt = "", false, time.Time{}
+	r.waiting, r.blocked, r.incomplete, r.retryAt = "", false, false, time.Time{}
 	if !a.ident.usable() || !r.mineOK || slices.Equal(a.activeBlocks(), r.want) {
 		return
 	}
@@ -177,7 +179,7 @@ func (a *Agent) takeBlocks() {
 	if r.waiting != "" && r.waiting != before {
 		a.log(levelInfo, "blocks: %s", r.waiting)
 	}
-	if r.waiting != "" && !r.blocked || len(r.want) == 0 || slices.Equal(a.activeBlocks(), take) {
+	if r.waiting != "" && (!r.blocked || r.incomplete) || len(r.want) == 0 || slices.Equal(a.activeBlocks(), take) {
 		return
 	}
 	records, err := a.alloc.SetBlocks(a.now, take)
@@ -210,7 +212,11 @@ func (a *Agent) takeable() []netip.Prefix {
 		isHeld := slices.ContainsFunc(held, func(b ipam.Block) bool { return b.Prefix == w })
 		holder := a.overlapped(w)
 		switch shown := a.published(w); {
-		case isHeld, shown && holder == nil:
+		case isHeld:
+			take = append(take, w)
+		case !a.store.complete(a.cfg.ClaimPatience):
+			r.incomplete = true
+		case shown && holder == nil:
 			take = append(take, w)
 		case holder != nil:
 			a.blockedBy(w, holder, shown)
@@ -218,7 +224,10 @@ func (a *Agent) takeable() []netip.Prefix {
 			unpublished = true
 		}
 	}
-	if unpublished {
+	if r.incomplete {
+		r.waiting, r.blocked = "the store may have lost the records of nodes that have addresses of the blocks", true
+		a.todo |= todoStore
+	} else if unpublished {
 		r.waiting, r.blocked = "the blocks are not published yet", false
 		if a.now.Before(r.backAt) {
 			r.retryAt = r.backAt
@@ -272,7 +281,7 @@ func (a *Agent) published(block netip.Prefix) bool {
 
 // free reports whether a block may be published: nobody else has addresses of it, and we do not step back from it.
 func (a *Agent) free(block netip.Prefix) bool {
-	return a.overlapped(block) == nil && !a.now.Before(a.ranges.backAt)
+	return a.store.complete(a.cfg.ClaimPatience) && a.overlapped(block) == nil && !a.now.Before(a.ranges.backAt)
 }
 
 // overlapped returns the record of another node that has an address of block, or had until its quarantine ends.

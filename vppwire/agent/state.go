@@ -73,7 +73,7 @@ func (a *Agent) Pending() string {
 	switch {
 	case !a.restored:
 		return "the journal has not been read"
-	case len(a.journal.waiters) > 0 || len(a.journal.drops) > 0 || a.journal.suspect:
+	case a.journal.durable != a.journal.seq || a.journal.suspect:
 		return "the journal is being written"
 	case s.asked.ID != 0:
 		return "the store has not answered " + s.asked.Op.String() + " " + s.asked.Key
@@ -102,7 +102,9 @@ func (a *Agent) pendingPods() string {
 		return fmt.Sprintf("%d CNI requests are open", len(a.pods.requests))
 	}
 	for i := range a.members.suspects {
-		if s := &a.members.suspects[i]; a.ident.usable() {
+		s := &a.members.suspects[i]
+		waitsForNews := !a.members.judged(s) && !a.now.Before(s.since.Add(absentGrace))
+		if a.ident.usable() && !waitsForNews {
 			return fmt.Sprintf("node ID %d may have to be released", s.id)
 		}
 	}

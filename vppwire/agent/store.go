@@ -193,7 +193,7 @@ func (a *Agent) storeOverdue() {
 func (a *Agent) storeListed(e StoreReply) {
 	s := &a.store
 	a.identifyStore(e.Store)
-	complete := s.notes.complete.there
+	complete := s.notes.marked()
 	a.apply(e.Items)
 	if e.Revision >= s.revision {
 		listed, others := make(map[uint32]bool, len(e.Items)), map[string]bool{}
@@ -213,7 +213,7 @@ func (a *Agent) storeListed(e StoreReply) {
 		}
 		s.revision = e.Revision
 	}
-	s.stale = complete && !s.notes.complete.there // newcomers were not noted while it was there
+	s.stale = complete && !s.notes.marked() // newcomers were not noted while it was there
 	s.watch, s.watchConfirmed, s.watchDeadline = 0, false, time.Time{}
 	if !s.listed {
 		s.listed = true

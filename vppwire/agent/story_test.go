@@ -90,6 +90,8 @@ func (l *lab) actStore(args []string) error {
 		s.loseReply = true
 	case "lose-request":
 		s.loseRequest = true
+	case "wipe":
+		s.wipe()
 	case "show":
 		l.settle()
 		l.out.WriteString(s.text())
@@ -175,6 +177,10 @@ func (l *lab) actOn(verb string, b *box, args []string) error {
 		for _, c := range args {
 			b.cidrs = append(b.cidrs, netip.MustParsePrefix(c))
 		}
+	case "patience":
+		d, err := time.ParseDuration(args[0])
+		b.cfg.ClaimPatience = d
+		return err
 	case "dhcp":
 		b.cfg.IPAMConfig.NodeInterconnectDHCP = true
 	case "add-at":

@@ -1,0 +1,168 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/sim"
+	"github.com/vppdrill/vppdrill/sim/fault"
+)
+
+// Point is one place of a run where one fault can happen: the Number-th operation of Op's kind, on Node or anywhere.
+type Point struct {
+	// Number counts from 1.
+	Number int
+	// Node limits what is counted; empty: operations of all nodes are.
+	Node string
+	// Op is the operation that stands there in the run without the fault.
+	Op      fault.Op
+	Verdict fault.Verdict
+}
+
+// Inject is the point as an injected fault: (Nth 12 (Node node-1 (Kind effect CrashBefore))).
+func (p Point) Inject() string {
+	inner := "(Kind " + p.Op.Kind.String() + " " + p.Verdict.String() + ")"
+	if p.Node != "" {
+		inner = "(Node " + p.Node + " " + inner + ")"
+	}
+	return "(Nth " + strconv.Itoa(p.Number) + " " + inner + ")"
+}
+
+// String tells the point to people: "CrashBefore at effect 12: Persist on node-1".
+func (p Point) String() string {
+	s := p.Verdict.String() + " at " + p.Op.Kind.String() + " " + strconv.Itoa(p.Number)
+	if p.Op.Name != "" {
+		s += ": " + p.Op.Name
+	}
+	if p.Op.Node != "" {
+		s += " on " + p.Op.Node
+	}
+	return s
+}
+
+// Scenario is s with the point's fault.
+func (p Point) Scenario(s *scenarios.Scenario) *scenarios.Scenario {
+	c := copyOf(s)
+	c.Faults.Inject = append(c.Faults.Inject, p.Inject())
+	return c
+}
+
+// Harms are what can happen to an operation of a kind, in the order in which CrashPoints tries it. Delays are not among them:
+// between a late answer and a lost one there is no third thing that an agent can do.
+func Harms(kind fault.OpKind) []fault.Verdict {
+	var actions []fault.Action
+	switch kind {
+	case fault.KindDataplane:
+		actions = []fault.Action{fault.Vanish, fault.Mute, fault.Refuse, fault.CrashBefore, fault.CrashAfter}
+	case fault.KindStore:
+		actions = []fault.Action{fault.Vanish, fault.Mute, fault.Refuse}
+	case fault.KindStoreWatch, fault.KindAPIWatch:
+		actions = []fault.Action{fault.Vanish, fault.Duplicate}
+	case fault.KindPersist:
+		actions = []fault.Action{fault.Refuse, fault.CrashBefore, fault.CrashAfter}
+	case fault.KindCNI:
+		actions = []fault.Action{fault.Vanish}
+	case fault.KindEffect:
+		actions = []fault.Action{fault.CrashBefore, fault.CrashAfter}
+	default:
+		panic("explore: unknown kind of operation " + kind.String())
+	}
+	var verdicts []fault.Verdict
+	for _, a := range actions {
+		verdicts = append(verdicts, fault.Verdict{Action: a})
+	}
+	return verdicts
+}
+
+// Coverage is what an exhaustive search of fault points came to.
+type Coverage struct {
+	Kind fault.OpKind
+	// Census counts the operations of the run without faults, by name.
+	Census []fault.CensusLine
+	// Total is the number of points, Tried of those that were run, Hit of those whose fault happened: all three are equal
+	// unless the search was interrupted.
+	Total, Tried, Hit int
+	// Broken are the points that did not pass, in their order.
+	Broken []BrokenPoint
+}
+
+// BrokenPoint is a point whose run broke a law or could not be judged.
+type BrokenPoint struct {
+	Point
+	Result scenarios.Result
+}
+
+// String is one line: "effect: 412 of 412 points tried (100 %), 0 broken".
+func (c Coverage) String() string {
+	percent := 100
+	if c.Total > 0 {
+		percent = 100 * c.Hit / c.Total
+	}
+	return fmt.Sprintf("%s: %d of %d points tried (%d %%), %d broken", c.Kind, c.Hit, c.Total, percent, len(c.Broken))
+}
+
+// CrashPoints counts the operations of one kind in the run of s with one seed, then runs it once for each and for each harm
+// that can happen to it. node limits the operations to one machine's; empty: all. Operations after everything was healed
+// are no points: nothing fails then.
+func (x Explorer) CrashPoints(ctx context.Context, s *scenarios.Scenario, seed uint64, laws []scenarios.Law, kind fault.OpKind, node string) (Coverage, error) {
+	points, census, err := x.Points(ctx, s, seed, laws, kind, node)
+	c := Coverage{Kind: kind, Census: census, Total: len(points)}
+	if err != nil {
+		return c, err
+	}
+	for _, p := range points {
+		r, err := x.Try(ctx, s, seed, laws, p)
+		if err != nil {
+			return c, err
+		}
+		c.add(p, r)
+	}
+	return c, nil
+}
+
+func (c *Coverage) add(p Point, r scenarios.Result) {
+	c.Tried++
+	if r.Summary.Faults > 0 {
+		c.Hit++
+	}
+	if r.Verdict != scenarios.Pass {
+		c.Broken = append(c.Broken, BrokenPoint{p, r})
+	}
+}
+
+// Points lists what CrashPoints tries, for callers that try points at the same time: point after point, each with every
+// harm. The run without faults must pass, else the error says why it did not.
+func (x Explorer) Points(ctx context.Context, s *scenarios.Scenario, seed uint64, laws []scenarios.Law, kind fault.OpKind, node string) ([]Point, []fault.CensusLine, error) {
+	var points []Point
+	census, number := fault.NewCensus(), 0
+	l := &lookout{seen: func(op fault.Op) {
+		if op.Kind != kind || node != "" && op.Node != node {
+			return
+		}
+		census.Judge(op)
+		number++
+		for _, v := range Harms(kind) {
+			points = append(points, Point{Number: number, Node: node, Op: op, Verdict: v})
+		}
+	}}
+	r, err := x.watched(ctx, s, sim.Options{Seed: seed, Laws: laws}, l)
+	switch {
+	case err != nil:
+	case ctx.Err() != nil:
+		err = ctx.Err()
+	case r.Verdict != scenarios.Pass:
+		err = fmt.Errorf("%s with seed %d does not pass without a fault: %s", s.Name, seed, r.Error)
+	}
+	return points, census.Lines(), err
+}
+
+// Try runs s with one point's fault. A cancelled context is an error.
+func (x Explorer) Try(ctx context.Context, s *scenarios.Scenario, seed uint64, laws []scenarios.Law, p Point) (scenarios.Result, error) {
+	r, err := x.run(ctx, p.Scenario(s), sim.Options{Seed: seed, Laws: laws})
+	if err == nil {
+		err = ctx.Err()
+	}
+	return r, err
+}

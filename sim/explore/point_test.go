@@ -1,0 +1,68 @@
+package explore_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/sim/explore"
+	"github.com/vppdrill/vppdrill/sim/fault"
+)
+
+func parse(tb testing.TB, text string) *scenarios.Scenario {
+	tb.Helper()
+	s, err := scenarios.Parse("test.yaml", []byte(text))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return s
+}
+
+// allKinds are the kinds of operations that can fail.
+var allKinds = []fault.OpKind{
+	fault.KindEffect, fault.KindDataplane, fault.KindPersist, fault.KindStore, fault.KindStoreWatch, fault.KindAPIWatch, fault.KindCNI,
+}
+
+// life is a small cluster that does everything once: it starts, loses and gets a pod, its VPP and its agent restart.
+const life = `
+name: life
+topology: {nodes: 2, podsPerNode: 1}
+config: {wiring: {pod: %s, host: %s}}
+timeline:
+  - {when: settled, do: delete-pods, count: 1, node: node-1}
+  - {when: settled, do: create-pods, node: node-1}
+  - {when: settled, do: restart-vpp, node: node-1}
+  - {when: settled, do: restart-agent, node: node-1}
+  - {when: settled, do: settle}
+`
+
+// Goal: whatever single operation of a small cluster's life fails, in whatever way, every law holds. Method: exhaustive; a
+// census says how many operations there are, and each is made to fail in a run of its own. A point that may fail would be listed
+// beside life with the reason; there is none.
+func TestCrashPoints(t *testing.T) {
+	if testing.Short() {
+		t.Skip("4000 runs")
+	}
+	for _, w := range [][2]string{{"tap", "tap"}, {"veth", "veth"}} {
+		s := parse(t, fmt.Sprintf(life, w[0], w[1]))
+		for _, kind := range allKinds {
+			t.Run(w[0]+"/"+kind.String(), func(t *testing.T) {
+				t.Parallel()
+				var x explore.Explorer
+				c, err := x.CrashPoints(context.Background(), s, 1, check.All(), kind, "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Log(c, c.Census)
+				if c.Hit != c.Total || c.Tried != c.Total || c.Total == 0 {
+					t.Errorf("%d hit, %d tried of %d points", c.Hit, c.Tried, c.Total)
+				}
+				for _, b := range c.Broken {
+					t.Errorf("%s\n\tinject %s\n\t%s", b.Point, b.Inject(), b.Result.Error)
+				}
+			})
+		}
+	}
+}
