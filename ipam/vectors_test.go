@@ -53,6 +53,7 @@ type system struct {
 // systems is where a system registers; one without an entry is skipped by name.
 var systems = map[string]system{
 	"contiv": {start: startContiv, corrections: contivCorrections},
+	"aws":    {start: startAWS, corrections: awsCorrections},
 }
 
 func TestVectors(t *testing.T) {

@@ -1,0 +1,23 @@
+package ec2model
+
+// Codes of EC2's API errors that the model answers with.
+const (
+	CodeThrottled       = "RequestLimitExceeded"
+	CodeSubnetFull      = "InsufficientFreeAddressesInSubnet"
+	CodeNoBlock         = "InsufficientCidrBlocks"
+	CodeTooManyENIs     = "AttachmentLimitExceeded"
+	CodeTooManyIPs      = "PrivateIpAddressLimitExceeded"
+	CodeUnknownENI      = "InvalidNetworkInterfaceID.NotFound"
+	CodeNotAssigned     = "InvalidParameterValue"
+	CodeNotDetachable   = "OperationNotPermitted"
+	CodeInternal        = "InternalError"
+	CodeInvalidQuantity = "InvalidParameterCombination"
+)
+
+// APIError is a refusal: nothing was done.
+type APIError struct{ Code, Message string }
+
+func (e *APIError) Error() string { return e.Code + ": " + e.Message }
+
+// ErrorCode is the code, by the name under which the AWS SDK's errors have it.
+func (e *APIError) ErrorCode() string { return e.Code }

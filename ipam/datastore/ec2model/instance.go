@@ -1,0 +1,276 @@
+package ec2model
+
+import (
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"time"
+)
+
+// Config describes an Instance.
+type Config struct {
+	Limits Limits
+	Subnet *Subnet
+	// AttachDelay is how long it takes until a created ENI is attached; seconds in reality.
+	AttachDelay time.Duration
+	// MetadataLag is how long the metadata service takes to show a change.
+	MetadataLag time.Duration
+	// Requests may come that many per second in the long run and Burst at once; 0 is without a limit.
+	Requests float64
+	Burst    float64
+}
+
+// ENI is a network interface. Values are copies.
+type ENI struct {
+	ID             string
+	Device         int
+	Primary, Trunk bool
+	// Address is the ENI's own; Units are the secondary addresses (/32) and delegated prefixes, ascending.
+	Address netip.Addr
+	Units   []netip.Prefix
+	Tags    map[string]string
+}
+
+func (e ENI) clone() ENI {
+	e.Units, e.Tags = slices.Clone(e.Units), maps.Clone(e.Tags)
+	return e
+}
+
+// Instance is one instance with its interfaces.
+type Instance struct {
+	cfg    Config
+	made   int
+	enis   []ENI // by device
+	tokens float64
+	filled time.Time
+	// past has what was attached after each change, for the metadata service.
+	past     []moment
+	requests map[string]int // let through, by name
+	refused  map[string]time.Time
+}
+
+type moment struct {
+	at   time.Time
+	enis []ENI
+}
+
+// New starts an instance with its primary ENI, which has an address of its own and nothing more.
+func New(now time.Time, cfg Config) (*Instance, error) {
+	i := &Instance{cfg: cfg, tokens: cfg.Burst, filled: now, requests: make(map[string]int), refused: make(map[string]time.Time)}
+	own, ok := cfg.Subnet.address()
+	if !ok {
+		return nil, &APIError{CodeSubnetFull, cfg.Subnet.prefix.String()}
+	}
+	i.enis = []ENI{{ID: i.name(), Primary: true, Address: own.Addr()}}
+	i.changed(now)
+	return i, nil
+}
+
+func (i *Instance) name() string {
+	i.made++
+	return fmt.Sprintf("eni-%04d", i.made-1)
+}
+
+// Requests is how many requests of a name were let through since the start: describe, create, assign, unassign, delete.
+func (i *Instance) Requests(name string) int { return i.requests[name] }
+
+// Refuse makes every request of a name fail before that time, as an outage of a part of EC2 does.
+func (i *Instance) Refuse(name string, until time.Time) { i.refused[name] = until }
+
+// Describe lists the attached ENIs by device, as EC2 knows them.
+func (i *Instance) Describe(now time.Time) ([]ENI, error) {
+	if err := i.throttle(now, "describe"); err != nil {
+		return nil, err
+	}
+	return i.copy(), nil
+}
+
+// Metadata lists the attached ENIs as the metadata service knows them, without tags.
+func (i *Instance) Metadata(now time.Time) []ENI {
+	seen := i.past[0].enis
+	for _, m := range i.past {
+		if !m.at.After(now.Add(-i.cfg.MetadataLag)) {
+			seen = m.enis
+		}
+	}
+	out := make([]ENI, len(seen))
+	for n, e := range seen {
+		out[n] = e.clone()
+		out[n].Tags = nil
+	}
+	return out
+}
+
+// Create makes an ENI with that many units and attaches it. The answer comes, and the ENI is attached, at the time that is
+// returned; the caller waits until then. All or nothing.
+func (i *Instance) Create(now time.Time, units int, prefixes bool) (ENI, time.Time, error) {
+	if err := i.throttle(now, "create"); err != nil {
+		return ENI{}, now, err
+	}
+	if len(i.enis) >= i.cfg.Limits.ENIs {
+		return ENI{}, now, &APIError{CodeTooManyENIs, fmt.Sprintf("%d interfaces", i.cfg.Limits.ENIs)}
+	}
+	own, ok := i.cfg.Subnet.address()
+	if !ok {
+		return ENI{}, now, &APIError{CodeSubnetFull, i.cfg.Subnet.prefix.String()}
+	}
+	e := ENI{ID: i.name(), Device: i.device(), Address: own.Addr()}
+	if err := i.give(&e, units, prefixes); err != nil {
+		i.cfg.Subnet.release(own)
+		return ENI{}, now, err
+	}
+	at := now.Add(i.cfg.AttachDelay)
+	i.insert(e)
+	i.changed(at)
+	return e.clone(), at, nil
+}
+
+// Attach is somebody else attaching an ENI, with tags or as a trunk.
+func (i *Instance) Attach(now time.Time, tags map[string]string, trunk bool) (string, error) {
+	e, _, err := i.Create(now, 0, false)
+	if err != nil {
+		return "", err
+	}
+	n := i.find(e.ID)
+	i.enis[n].Tags, i.enis[n].Trunk = maps.Clone(tags), trunk
+	i.changed(now)
+	return e.ID, nil
+}
+
+// Assign gives an ENI that many units more and returns them. All or nothing.
+func (i *Instance) Assign(now time.Time, eni string, units int, prefixes bool) ([]netip.Prefix, error) {
+	if err := i.throttle(now, "assign"); err != nil {
+		return nil, err
+	}
+	n := i.find(eni)
+	if n < 0 {
+		return nil, &APIError{CodeUnknownENI, eni}
+	}
+	before := slices.Clone(i.enis[n].Units)
+	if err := i.give(&i.enis[n], units, prefixes); err != nil {
+		return nil, err
+	}
+	i.changed(now)
+	return slices.DeleteFunc(slices.Clone(i.enis[n].Units), func(p netip.Prefix) bool { return slices.Contains(before, p) }), nil
+}
+
+// Unassign takes units back. All or nothing.
+func (i *Instance) Unassign(now time.Time, eni string, units []netip.Prefix) error {
+	if err := i.throttle(now, "unassign"); err != nil {
+		return err
+	}
+	n := i.find(eni)
+	if n < 0 {
+		return &APIError{CodeUnknownENI, eni}
+	}
+	for _, p := range units {
+		if !slices.Contains(i.enis[n].Units, p) {
+			return &APIError{CodeNotAssigned, p.String() + " is not assigned to " + eni}
+		}
+	}
+	i.enis[n].Units = slices.DeleteFunc(i.enis[n].Units, func(p netip.Prefix) bool { return slices.Contains(units, p) })
+	for _, p := range units {
+		i.cfg.Subnet.release(p)
+	}
+	i.changed(now)
+	return nil
+}
+
+// Delete detaches and deletes an ENI; its addresses go back to the subnet.
+func (i *Instance) Delete(now time.Time, eni string) error {
+	if err := i.throttle(now, "delete"); err != nil {
+		return err
+	}
+	n := i.find(eni)
+	switch {
+	case n < 0:
+		return &APIError{CodeUnknownENI, eni}
+	case i.enis[n].Primary:
+		return &APIError{CodeNotDetachable, eni + " is the primary interface"}
+	}
+	for _, p := range append(i.enis[n].Units, netip.PrefixFrom(i.enis[n].Address, 32)) {
+		i.cfg.Subnet.release(p)
+	}
+	i.enis = slices.Delete(i.enis, n, n+1)
+	i.changed(now)
+	return nil
+}
+
+// give adds units to e, or nothing at all.
+func (i *Instance) give(e *ENI, units int, prefixes bool) error {
+	if units < 0 {
+		return &APIError{CodeInvalidQuantity, fmt.Sprint(units)}
+	}
+	if 1+len(e.Units)+units > i.cfg.Limits.IPv4PerENI {
+		return &APIError{CodeTooManyIPs, fmt.Sprintf("%d on %s", i.cfg.Limits.IPv4PerENI, e.ID)}
+	}
+	take, code := i.cfg.Subnet.address, CodeSubnetFull
+	if prefixes {
+		take, code = i.cfg.Subnet.block, CodeNoBlock
+	}
+	var got []netip.Prefix
+	for range units {
+		p, ok := take()
+		if !ok {
+			for _, q := range got {
+				i.cfg.Subnet.release(q)
+			}
+			return &APIError{code, i.cfg.Subnet.prefix.String()}
+		}
+		got = append(got, p)
+	}
+	e.Units = append(e.Units, got...)
+	slices.SortFunc(e.Units, netip.Prefix.Compare)
+	return nil
+}
+
+// throttle takes a token from a bucket, as EC2 does for an account.
+func (i *Instance) throttle(now time.Time, name string) error {
+	if now.Before(i.refused[name]) {
+		return &APIError{CodeInternal, name}
+	}
+	if i.cfg.Requests > 0 {
+		i.tokens = min(i.tokens+now.Sub(i.filled).Seconds()*i.cfg.Requests, i.cfg.Burst)
+		i.filled = now
+		if i.tokens < 1 {
+			return &APIError{CodeThrottled, name}
+		}
+		i.tokens--
+	}
+	i.requests[name]++
+	return nil
+}
+
+func (i *Instance) find(eni string) int {
+	return slices.IndexFunc(i.enis, func(e ENI) bool { return e.ID == eni })
+}
+
+// device is the lowest free device number.
+func (i *Instance) device() int {
+	n := 0
+	for n < len(i.enis) && i.enis[n].Device == n {
+		n++
+	}
+	return n
+}
+
+func (i *Instance) insert(e ENI) { i.enis = slices.Insert(i.enis, e.Device, e) }
+
+func (i *Instance) copy() []ENI {
+	out := make([]ENI, len(i.enis))
+	for n, e := range i.enis {
+		out[n] = e.clone()
+	}
+	return out
+}
+
+// changed keeps what is attached now for the metadata service, and forgets what it no longer shows.
+func (i *Instance) changed(at time.Time) {
+	i.past = append(i.past, moment{at: at, enis: i.copy()})
+	old := 0
+	for old+1 < len(i.past) && !i.past[old+1].at.After(at.Add(-i.cfg.MetadataLag)) {
+		old++
+	}
+	i.past = slices.Delete(i.past, 0, old)
+}

@@ -1,0 +1,178 @@
+package ec2model_test
+
+import (
+	"errors"
+	"net/netip"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam/datastore/ec2model"
+	"pgregory.net/rapid"
+)
+
+// Goal: the model gives no address twice, refuses with EC2's codes what EC2 refuses, all or nothing, and its metadata
+// service tells the past. Method: tables, then rapid with the subnet's account as the law.
+
+var epoch = time.Unix(1700000000, 0)
+
+func instance(t *testing.T, instanceType, subnet string, change func(*ec2model.Config)) *ec2model.Instance {
+	t.Helper()
+	limits, ok := ec2model.LimitsOf(instanceType)
+	if !ok {
+		t.Fatalf("no type %s", instanceType)
+	}
+	cfg := ec2model.Config{Limits: limits, Subnet: ec2model.NewSubnet(netip.MustParsePrefix(subnet))}
+	if change != nil {
+		change(&cfg)
+	}
+	i, err := ec2model.New(epoch, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+func code(err error) string {
+	var e *ec2model.APIError
+	if errors.As(err, &e) {
+		return e.ErrorCode()
+	}
+	return ""
+}
+
+func TestRefusals(t *testing.T) {
+	i := instance(t, "t3.small", "10.0.0.0/28", nil) // 11 addresses for instances, one of them taken
+	second, _, err := i.Create(epoch, 3, false)
+	if err != nil || second.Device != 1 || len(second.Units) != 3 || second.Units[0].String() != "10.0.0.6/32" {
+		t.Fatalf("%+v %v", second, err)
+	}
+	_, tooMany := i.Assign(epoch, second.ID, 1, false)
+	_, unknown := i.Assign(epoch, "eni-9", 1, false)
+	_, noBlock := i.Assign(epoch, "eni-0000", 1, true)
+	_, negative := i.Assign(epoch, "eni-0000", -1, false)
+	third, _, err := i.Create(epoch, 3, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, full := i.Assign(epoch, "eni-0000", 3, false)
+	_, _, tooManyENIs := i.Create(epoch, 0, false)
+	for want, err := range map[string]error{
+		ec2model.CodeTooManyIPs:      tooMany,
+		ec2model.CodeUnknownENI:      unknown,
+		ec2model.CodeNoBlock:         noBlock,
+		ec2model.CodeInvalidQuantity: negative,
+		ec2model.CodeSubnetFull:      full,
+		ec2model.CodeTooManyENIs:     tooManyENIs,
+		ec2model.CodeNotAssigned:     i.Unassign(epoch, third.ID, []netip.Prefix{netip.MustParsePrefix("10.0.0.4/32")}),
+		ec2model.CodeNotDetachable:   i.Delete(epoch, "eni-0000"),
+	} {
+		if code(err) != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	if code(i.Delete(epoch, "eni-9")) != ec2model.CodeUnknownENI || code(i.Unassign(epoch, "eni-9", nil)) != ec2model.CodeUnknownENI {
+		t.Error("an unknown ENI is known")
+	}
+	if err := i.Delete(epoch, second.ID); err != nil {
+		t.Fatal(err)
+	}
+	if e, _, err := i.Create(epoch, 0, false); err != nil || e.Device != 1 {
+		t.Errorf("the device number is not used again: %+v %v", e, err)
+	}
+	if enis, _ := i.Describe(epoch); len(enis) != 3 || !enis[0].Primary {
+		t.Errorf("%+v", enis)
+	}
+}
+
+func TestMetadataTellsThePast(t *testing.T) {
+	i := instance(t, "m5.large", "10.0.0.0/24", func(c *ec2model.Config) { c.MetadataLag, c.AttachDelay = 10*time.Second, 3*time.Second })
+	e, at, err := i.Create(epoch, 1, false)
+	if err != nil || !at.Equal(epoch.Add(3*time.Second)) {
+		t.Fatal(at, err)
+	}
+	if _, err := i.Assign(epoch.Add(5*time.Second), e.ID, 1, false); err != nil {
+		t.Fatal(err)
+	}
+	for after, want := range map[time.Duration][2]int{0: {1, 0}, 12 * time.Second: {1, 0}, 13 * time.Second: {2, 1}, 15 * time.Second: {2, 2}} {
+		enis := i.Metadata(epoch.Add(after))
+		if len(enis) != want[0] || want[0] == 2 && len(enis[1].Units) != want[1] {
+			t.Errorf("after %s: %+v", after, enis)
+		}
+	}
+}
+
+func TestThrottlingRefills(t *testing.T) {
+	i := instance(t, "m5.large", "10.0.0.0/24", func(c *ec2model.Config) { c.Requests, c.Burst = 0.5, 2 })
+	var codes []string
+	for _, after := range [...]int{0, 0, 0, 1, 2, 60, 60, 60} {
+		_, err := i.Describe(epoch.Add(time.Duration(after) * time.Second))
+		codes = append(codes, code(err))
+	}
+	no := ec2model.CodeThrottled
+	if want := []string{"", "", no, no, "", "", "", no}; !slices.Equal(codes, want) || i.Requests("describe") != 5 {
+		t.Errorf("%q, %d let through", codes, i.Requests("describe"))
+	}
+	i.Refuse("delete", epoch.Add(2*time.Hour))
+	if err := i.Delete(epoch.Add(time.Hour), "eni-0"); code(err) != ec2model.CodeInternal {
+		t.Error(err)
+	}
+}
+
+func TestInstanceTypes(t *testing.T) {
+	for _, name := range ec2model.InstanceTypes() {
+		if l, ok := ec2model.LimitsOf(name); !ok || l.ENIs < 2 || l.IPv4PerENI < 2 {
+			t.Errorf("%s: %+v", name, l)
+		}
+	}
+}
+
+func TestNoAddressIsGivenTwice(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		subnet := ec2model.NewSubnet(netip.MustParsePrefix("10.0.0.0/26"))
+		free := subnet.Free()
+		i, err := ec2model.New(epoch, ec2model.Config{Limits: ec2model.Limits{ENIs: 3, IPv4PerENI: 6}, Subnet: subnet})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		pick := func(t *rapid.T) ec2model.ENI {
+			enis, _ := i.Describe(epoch)
+			return rapid.SampledFrom(enis).Draw(t, "eni")
+		}
+		rt.Repeat(map[string]func(*rapid.T){
+			"create": func(t *rapid.T) {
+				_, _, _ = i.Create(epoch, rapid.IntRange(0, 6).Draw(t, "units"), rapid.Bool().Draw(t, "prefixes"))
+			},
+			"assign": func(t *rapid.T) {
+				_, _ = i.Assign(epoch, pick(t).ID, rapid.IntRange(0, 5).Draw(t, "units"), rapid.Bool().Draw(t, "prefixes"))
+			},
+			"unassign": func(t *rapid.T) {
+				if e := pick(t); len(e.Units) > 0 {
+					if err := i.Unassign(epoch, e.ID, e.Units[:rapid.IntRange(1, len(e.Units)).Draw(t, "n")]); err != nil {
+						t.Fatal(err)
+					}
+				}
+			},
+			"delete": func(t *rapid.T) { _ = i.Delete(epoch, pick(t).ID) },
+			"": func(t *rapid.T) {
+				enis, _ := i.Describe(epoch)
+				seen, used := []netip.Prefix{}, 0
+				for _, e := range enis {
+					if 1+len(e.Units) > 6 || !slices.IsSortedFunc(e.Units, netip.Prefix.Compare) {
+						t.Fatalf("%+v", e)
+					}
+					for _, p := range append(e.Units, netip.PrefixFrom(e.Address, 32)) {
+						if slices.ContainsFunc(seen, p.Overlaps) || p != p.Masked() {
+							t.Fatalf("%s is given twice", p)
+						}
+						seen = append(seen, p)
+						used += 1 << (32 - p.Bits())
+					}
+				}
+				if subnet.Free() != free-used {
+					t.Fatalf("%d free, want %d", subnet.Free(), free-used)
+				}
+			},
+		})
+	})
+}

@@ -1,0 +1,78 @@
+package ec2model
+
+import (
+	"net/netip"
+
+	"github.com/vppdrill/vppdrill/ipam/space"
+)
+
+// Subnet is the addresses that instances share. AWS keeps the first four and the last of them for itself.
+type Subnet struct {
+	prefix netip.Prefix
+	taken  *space.Bitmap
+}
+
+const (
+	reservedFirst = 4
+	delegatedBits = 28
+	delegated     = 1 << (32 - delegatedBits)
+)
+
+// NewSubnet returns a subnet of which only AWS' own addresses are taken. The prefix must be IPv4, /16 to /28.
+func NewSubnet(prefix netip.Prefix) *Subnet {
+	if p := space.Normal(prefix); !p.IsValid() || !p.Addr().Is4() || p.Bits() < 16 || p.Bits() > 28 {
+		panic("ec2model: " + prefix.String() + " can be no subnet: want IPv4 from /16 to /28")
+	}
+	s := &Subnet{prefix: space.Normal(prefix)}
+	s.taken = space.NewBitmap(space.Count(s.prefix))
+	s.taken.SetRange(0, reservedFirst-1)
+	s.taken.Set(s.taken.Size() - 1)
+	return s
+}
+
+// Free is how many addresses nobody has.
+func (s *Subnet) Free() int { return int(s.taken.Size() - s.taken.Count()) }
+
+// Occupy takes an address for somebody else; false when it is taken.
+func (s *Subnet) Occupy(a netip.Addr) bool {
+	i, ok := space.Index(s.prefix, a)
+	return ok && s.taken.Set(i)
+}
+
+// Vacate gives back what Occupy took.
+func (s *Subnet) Vacate(a netip.Addr) { s.release(netip.PrefixFrom(a, a.BitLen())) }
+
+// address takes the lowest free address.
+func (s *Subnet) address() (netip.Prefix, bool) {
+	i, ok := s.taken.NextClear(0)
+	if !ok {
+		return netip.Prefix{}, false
+	}
+	s.taken.Set(i)
+	return s.unit(i, 32), true
+}
+
+// block takes the highest free aligned /28, so that single addresses leave room for it as long as possible.
+func (s *Subnet) block() (netip.Prefix, bool) {
+	for start := s.taken.Size(); start >= delegated; start -= delegated {
+		first := start - delegated
+		if next, ok := s.taken.NextSet(first); !ok || next >= start {
+			s.taken.SetRange(first, start-1)
+			return s.unit(first, delegatedBits), true
+		}
+	}
+	return netip.Prefix{}, false
+}
+
+func (s *Subnet) unit(index uint64, bits int) netip.Prefix {
+	a, err := space.Nth(s.prefix, index)
+	if err != nil {
+		panic(err)
+	}
+	return netip.PrefixFrom(a, bits)
+}
+
+func (s *Subnet) release(p netip.Prefix) {
+	i, _ := space.Index(s.prefix, p.Addr())
+	s.taken.ClearRange(i, i+space.Count(p)-1)
+}

@@ -1,0 +1,81 @@
+package datastore
+
+import (
+	"net/netip"
+	"time"
+)
+
+// AddressInfo is one address of an ENI. It is a copy: changing it changes nothing in the store.
+type AddressInfo struct {
+	// IPAMKey is zero when no pod has the address.
+	IPAMKey IPAMKey
+	Address netip.Addr
+	// UnassignedTime is when a pod gave the address back last, zero when none has.
+	UnassignedTime time.Time
+}
+
+// Assigned reports whether a pod has the address.
+func (a AddressInfo) Assigned() bool { return !a.IPAMKey.IsZero() }
+
+// ENI is a copy of one network interface as the store has it. Exported fields are what introspection shows.
+type ENI struct {
+	// ID is AWS' name of it, as eni-0123456789abcdef0.
+	ID string
+	// IsPrimary: the instance's first ENI, which cannot be detached.
+	IsPrimary bool
+	// IsTrunk: carries branch ENIs for pods that have one of their own; never detached.
+	IsTrunk bool
+	// DeviceNumber is 0 for the primary ENI.
+	DeviceNumber int
+	// IPv4Addresses has all addresses for pods; the ENI's own primary address is not among them.
+	IPv4Addresses map[netip.Addr]*AddressInfo
+}
+
+// AssignedIPv4Addresses is how many addresses pods have.
+func (e *ENI) AssignedIPv4Addresses() int {
+	n := 0
+	// in any order: it counts
+	for _, a := range e.IPv4Addresses {
+		if a.Assigned() {
+			n++
+		}
+	}
+	return n
+}
+
+// ENIPool is ENIs by ID.
+type ENIPool map[string]*ENI
+
+// AssignedIPv4Addresses is how many addresses pods have on all ENIs.
+func (p *ENIPool) AssignedIPv4Addresses() int {
+	n := 0
+	// in any order: it counts
+	for _, e := range *p {
+		n += e.AssignedIPv4Addresses()
+	}
+	return n
+}
+
+// FindAddressForSandbox returns the address assigned under the key and its ENI, nil and nil when there is none, and for
+// the zero key, which every free address has. It looks through all addresses; DataStore has an index.
+func (p *ENIPool) FindAddressForSandbox(ipamKey IPAMKey) (*ENI, *AddressInfo) {
+	if ipamKey.IsZero() {
+		return nil, nil
+	}
+	// in any order: the store assigns a key one address
+	for _, e := range *p {
+		// in any order: the same
+		for _, a := range e.IPv4Addresses {
+			if a.IPAMKey == ipamKey {
+				return e, a
+			}
+		}
+	}
+	return nil, nil
+}
+
+// ENIInfos is the whole store for introspection.
+type ENIInfos struct {
+	TotalIPs, AssignedIPs int
+	ENIs                  map[string]ENI
+}

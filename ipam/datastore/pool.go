@@ -1,0 +1,148 @@
+package datastore
+
+import (
+	"net/netip"
+	"slices"
+	"time"
+)
+
+// pool takes one step towards the targets.
+func (m *Manager) pool(now time.Time) {
+	if err := m.ds.Flush(); err != nil {
+		m.note("%v", err)
+	}
+	if m.sizing.TrunkSlot && !m.trunkWanted && m.ds.GetTrunkENI() == "" {
+		m.trunkWanted = true
+		m.effects = append(m.effects, WantTrunk{})
+	}
+	// While an ENI is on its way in, its addresses are missing in every count.
+	if m.stopping || len(m.joining) > 0 || now.Before(m.retry) {
+		return
+	}
+	s := m.ds.GetIPStats()
+	if g, ok := m.sizing.Grow(s, m.ds.rooms(), len(m.attached)-m.ds.GetENIs()); ok {
+		op := AssignUnits
+		if g.ENI == "" {
+			op = CreateENI
+		}
+		m.ask(now, Call{Op: op, ENI: g.ENI, Units: g.Units, Delegated: m.sizing.PrefixDelegation})
+		return
+	}
+	if m.sizing.TooHigh(s) && now.Sub(m.lastDecrease) >= decreaseInterval {
+		m.lastDecrease = now
+		if m.decrease(now) {
+			return
+		}
+	}
+	if m.sizing.ShouldRemoveExtraENIs(s) {
+		if id := m.ds.RemoveUnusedENI(m.sizing.Spare); id != "" {
+			m.ask(now, Call{Op: DeleteENI, ENI: id})
+		}
+	}
+}
+
+// grown puts what EC2 gave into the store.
+func (m *Manager) grown(now time.Time, c Call, r Result) {
+	if r.Err == nil {
+		m.succeeded()
+		m.add(c.ENI, r.Prefixes)
+		return
+	}
+	less := Call{Op: AssignUnits, ENI: c.ENI, Units: 1}
+	switch code := codeOf(r.Err); {
+	case code == codeNoBlock && c.Delegated && m.ds.GetIPStats().AvailableAddresses() == 0:
+		// The subnet is in pieces too small for a prefix. Rather than let pods wait, take single addresses, this time.
+		less.Units = max(min(m.sizing.UnitsPerENI-len(m.ds.Units(c.ENI)), DelegatedIPs), 1)
+	case code == codeSubnetFull && c.Units > 1:
+	default:
+		m.fail(now, c.String(), r.Err)
+		return
+	}
+	m.note("%s: %v", c, r.Err)
+	m.ask(now, less)
+}
+
+// add puts units that EC2 has given into the store.
+func (m *Manager) add(eni string, units []netip.Prefix) {
+	for _, p := range units {
+		delete(m.freed, p)
+		if err := m.ds.AddIPv4CidrToStore(eni, p); err != nil {
+			m.note("add %s to %s: %v", p, eni, err)
+		}
+	}
+}
+
+// decrease gives idle units of one ENI back and reports whether it found any: from the last ENI and the highest address,
+// because assignments start at the other end.
+func (m *Manager) decrease(now time.Time) bool {
+	excess := m.sizing.Excess(m.ds.GetIPStats())
+	if excess == 0 {
+		return false
+	}
+	bits := 32
+	if m.sizing.PrefixDelegation {
+		bits = DelegatedBits
+	}
+	for _, id := range slices.Backward(m.ds.ENIIDs()) {
+		units := slices.DeleteFunc(m.ds.IdleUnits(id), func(p netip.Prefix) bool { return p.Bits() != bits })
+		if len(units) == 0 {
+			continue
+		}
+		units = units[max(len(units)-excess, 0):]
+		for _, p := range units {
+			if err := m.ds.DelIPv4CidrFromStore(id, p, false); err != nil {
+				m.note("remove %s of %s: %v", p, id, err)
+			}
+			m.freed[p] = now
+		}
+		m.ask(now, Call{Op: UnassignUnits, ENI: id, Prefixes: units})
+		return true
+	}
+	return false
+}
+
+// shrunk goes on with the next ENI. What EC2 refused to take back is still attached, so EC2 is asked.
+func (m *Manager) shrunk(now time.Time, c Call, r Result) {
+	if r.Err != nil {
+		for _, p := range c.Prefixes {
+			delete(m.freed, p)
+		}
+		m.fail(now, c.String(), r.Err)
+		m.doubt = true
+		return
+	}
+	m.succeeded()
+	if !m.stopping {
+		m.decrease(now)
+	}
+}
+
+// created lets a new ENI join. One whose creation failed may be there all the same.
+func (m *Manager) created(now time.Time, r Result) {
+	if r.Err == nil && len(r.ENIs) == 0 {
+		m.doubt = true
+		return
+	}
+	if r.Err != nil {
+		m.fail(now, "create-eni", r.Err)
+		// ENIs of somebody else may have reached the limit. Being throttled proves nothing, and asking costs a request too.
+		m.doubt = m.doubt || codeOf(r.Err) == codeTooManyENIs
+		return
+	}
+	m.succeeded()
+	for _, e := range r.ENIs {
+		m.attached[e.ID] = true
+		m.joining = append(m.joining, joining{AttachedENI: e, fresh: true, at: now})
+	}
+}
+
+// deleted notes that an ENI is gone. One that could not be deleted comes back into the store and will be tried again.
+func (m *Manager) deleted(now time.Time, c Call, r Result) {
+	if r.Err != nil {
+		m.fail(now, c.String(), r.Err)
+		m.doubt = true
+		return
+	}
+	m.succeeded()
+	delete(m.attached, c.ENI)
+}
