@@ -135,9 +135,11 @@ func (s *synced) Fire() {
 	p.step(agent.Persisted{Seq: s.seq})
 }
 
-// restore reads the journal as a starting agent does. A line that cannot be read is told and left out.
+// restore reads the journal as a starting agent's driver does: what an earlier life wrote and did not sync is read too, so it
+// is synced before anybody acts on it. A line that cannot be read is told and left out.
 func (m *machine) restore() []agent.Record {
 	var records []agent.Record
+	m.disk.Sync()
 	frames, cut := m.disk.Read()
 	if cut > 0 {
 		m.w.note(m, "journal", "a torn tail was cut off")

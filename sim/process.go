@@ -105,6 +105,8 @@ func (p *process) perform(e agent.Effect) bool {
 		panic("sim: a hook was asked for although none is registered")
 	case agent.Log:
 		w.log(p.m, e)
+	case agent.ListNodes:
+		p.feed.Nodes.Relist()
 	case agent.NodeAddress:
 	default:
 		panic("sim: unknown effect " + effectName(e))
@@ -133,6 +135,8 @@ func effectName(e agent.Effect) string {
 		return "Hook"
 	case agent.Log:
 		return "Log"
+	case agent.ListNodes:
+		return "ListNodes"
 	case agent.NodeAddress:
 		return "NodeAddress"
 	}

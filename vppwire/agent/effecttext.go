@@ -71,6 +71,9 @@ func (e Log) AppendText(b []byte) []byte {
 }
 
 // AppendText implements Effect.
+func (ListNodes) AppendText(b []byte) []byte { return append(b, "list-nodes"...) }
+
+// AppendText implements Effect.
 func (e NodeAddress) AppendText(b []byte) []byte {
 	return line(b).word("node-address").prefix("addr", e.Addr)
 }
@@ -96,4 +99,5 @@ func (Answer) effect()        {}
 func (WakeAt) effect()        {}
 func (Hook) effect()          {}
 func (Log) effect()           {}
+func (ListNodes) effect()     {}
 func (NodeAddress) effect()   {}

@@ -126,6 +126,8 @@ type (
 	// VPPDown: the connection is lost; whether VPP died is told by the next VPPUp's PID.
 	VPPDown struct{}
 	// Restored is the first event of an agent's life: the records of its journal, oldest first; none on a new node.
+	// All of them are on disk: a driver syncs the journal before it tells, as an earlier life may have died before it did,
+	// and others are told of what is read here.
 	// Boot identifies the machine's boot: namespaces of an earlier boot are gone.
 	Restored struct {
 		Records []Record

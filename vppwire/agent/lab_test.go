@@ -70,6 +70,7 @@ type job struct {
 type box struct {
 	l         *lab
 	name, uid string
+	hidden    bool // from lists of nodes
 	cfg       Config
 	cidrs     []netip.Prefix
 	agent     *Agent
@@ -161,13 +162,18 @@ func (b *box) start() {
 
 // api tells the agent the cluster's nodes and this node's pods.
 func (b *box) api(podUIDs ...string) {
+	b.listNodes()
+	b.step(PodsListed{UIDs: podUIDs})
+}
+
+// listNodes tells of every machine that has a Node object, except where the API server has a stale cache.
+func (b *box) listNodes() {
 	for _, name := range b.l.names {
-		if other := b.l.boxes[name]; other.uid != "" {
+		if other := b.l.boxes[name]; other.uid != "" && !other.hidden {
 			b.step(other.seen())
 		}
 	}
 	b.step(NodesListed{})
-	b.step(PodsListed{UIDs: podUIDs})
 }
 
 func (b *box) seen() NodeSeen {
@@ -262,6 +268,9 @@ func (b *box) perform(e Effect) {
 		b.print(text)
 	case NodeAddress, Hook:
 		b.print(text)
+	case ListNodes:
+		b.print(text)
+		b.later(b.listNodes)
 	default:
 		b.l.t.Fatalf("effect %T", e)
 	}

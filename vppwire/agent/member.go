@@ -29,8 +29,9 @@ type members struct {
 	// suspects are live records whose nodes are gone or have never been told of; ascending by ID.
 	suspects []suspect
 	dueAt    time.Time
-	// newsAt is when a Node object was told of last, listedAt when all were.
-	newsAt, listedAt time.Time
+	// listedAt is when all Node objects were told of last; listing: that was asked for again.
+	listedAt time.Time
+	listing  bool
 }
 
 type member struct {
@@ -45,8 +46,6 @@ type suspect struct {
 	since time.Time
 	// certain: the Node object is known to be gone; otherwise absentGrace has to pass first.
 	certain bool
-	// compared: the record was there when the nodes were listed. Otherwise we may be cut off from the news of a new node.
-	compared bool
 }
 
 func (m *members) init() {
@@ -56,7 +55,6 @@ func (m *members) init() {
 // nodeSeen takes what a Node object says. Of other nodes only the name and UID matter: the rest is in their records.
 func (a *Agent) nodeSeen(e NodeSeen) {
 	m := &a.members
-	a.nodeNews()
 	old, known := m.nodes[e.Name]
 	m.nodes[e.Name] = member{uid: e.UID, round: m.round}
 	if known && old.uid != e.UID {
@@ -100,27 +98,19 @@ func (a *Agent) ownNodeSeen(e NodeSeen) {
 // nodeGone takes the end of a Node object; one of an earlier UID does not concern the present node of that name.
 func (a *Agent) nodeGone(e NodeGone) {
 	m := &a.members
-	a.nodeNews()
 	if now, ok := m.nodes[e.Name]; ok && now.uid == e.UID {
 		delete(m.nodes, e.Name)
 	}
 	a.nodeIsGone(e.UID)
 }
 
-// nodeNews notes that the API server's news reach us.
-func (a *Agent) nodeNews() {
-	m := &a.members
-	m.newsAt = a.now
-	if len(m.suspects) > 0 {
-		a.todo |= todoSuspects
-	}
-}
-
 // nodesAreListed: whoever has not been told of since the list before is gone.
 func (a *Agent) nodesAreListed() {
 	m := &a.members
-	a.nodeNews()
-	m.listedAt = a.now
+	m.listedAt, m.listing = a.now, false
+	if len(m.suspects) > 0 {
+		a.todo |= todoSuspects
+	}
 	var absent []string
 	for name, n := range m.nodes {
 		if n.round != m.round {
@@ -206,8 +196,6 @@ func (a *Agent) suspect(r *record) {
 		m.suspects[at].certain = m.suspects[at].certain || certain
 	} else {
 		s := suspect{id: r.id, uid: r.uid, since: a.now, certain: certain}
-		// At the start of a life, nodes and records are listed in any order.
-		s.compared = !a.store.listed && a.now.Sub(m.listedAt) <= absentGrace
 		if found {
 			m.suspects[at] = s
 		} else {
@@ -225,13 +213,10 @@ func (m *members) present(r *record) bool {
 	return ok && n.uid == r.uid && !m.gone[r.uid]
 }
 
-// judged reports whether what is known of the nodes is new enough to call this one absent: it is from after the record, or
-// we would have heard of its node by now.
-func (m *members) judged(s *suspect) bool {
-	return s.certain || s.compared || !m.listedAt.Before(s.since) || !m.newsAt.Before(s.since.Add(absentGrace))
-}
-
 // judgeSuspects unwires nodes that stayed absent, and releases the IDs of gone nodes where that is our turn.
+//
+// That a record's node has never been told of says little when the record is newer than the list of nodes: we may be cut
+// off from the API server and its news, while the node runs. So the nodes are listed again first, by those whose turn it is.
 func (a *Agent) judgeSuspects() {
 	m := &a.members
 	m.dueAt = time.Time{}
@@ -246,12 +231,21 @@ func (a *Agent) judgeSuspects() {
 		at := s.since
 		if !s.certain {
 			at = at.Add(absentGrace)
+			if m.listedAt.Before(s.since) {
+				if rank < 0 {
+					rank = a.rank()
+				}
+				if turn := at.Add(time.Duration(rank) * rankDelay); a.now.Before(turn) {
+					m.dueBy(turn)
+				} else if !m.listing {
+					m.listing = true
+					a.emit(ListNodes{})
+				}
+				continue
+			}
 			if a.now.Before(at) {
 				m.dueBy(at)
 				continue
-			}
-			if !m.judged(&s) {
-				continue // until there is news
 			}
 			if !m.gone[s.uid] {
 				m.gone[s.uid], m.guessed[s.uid] = true, true

@@ -102,9 +102,7 @@ func (a *Agent) pendingPods() string {
 		return fmt.Sprintf("%d CNI requests are open", len(a.pods.requests))
 	}
 	for i := range a.members.suspects {
-		s := &a.members.suspects[i]
-		waitsForNews := !a.members.judged(s) && !a.now.Before(s.since.Add(absentGrace))
-		if a.ident.usable() && !waitsForNews {
+		if s := &a.members.suspects[i]; a.ident.usable() {
 			return fmt.Sprintf("node ID %d may have to be released", s.id)
 		}
 	}

@@ -172,6 +172,8 @@ func (l *lab) actOn(verb string, b *box, args []string) error {
 	case "own-address":
 		addr, _ := netip.ParsePrefix(args[0]) // "-" is none
 		b.step(OwnAddress{Addr: addr})
+	case "hide":
+		b.hidden = true
 	case "cidrs":
 		b.cidrs = nil
 		for _, c := range args {
