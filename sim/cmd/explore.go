@@ -180,12 +180,14 @@ func tellSweep(cmd *cobra.Command, c Config, f exploreFlags, w *sweep, s Session
 			return err
 		}
 	} else {
-		text := c.Reports.Text(cmd.OutOrStdout(), []string{w.s.Name})
-		for _, r := range s.Results {
-			text.Add(r)
-		}
-		if err := text.Close(); err != nil {
-			return err
+		if len(s.Results) > 0 {
+			text := c.Reports.Text(cmd.OutOrStdout(), []string{w.s.Name})
+			for _, r := range s.Results {
+				text.Add(r)
+			}
+			if err := text.Close(); err != nil {
+				return err
+			}
 		}
 		fmt.Fprintf(cmd.OutOrStdout(), "%d seeds in %.1fs, %.1f seeds/s", w.runs, s.WallSeconds, float64(w.runs)/max(s.WallSeconds, 1e-9))
 		for _, r := range s.Results {
