@@ -53,6 +53,7 @@ type system struct {
 // systems is where a system registers; one without an entry is skipped by name.
 var systems = map[string]system{
 	"contiv": {start: startContiv, corrections: contivCorrections},
+	"k8s":    {start: startK8s, corrections: k8sCorrections},
 	"aws":    {start: startAWS, corrections: awsCorrections},
 }
 

@@ -20,6 +20,8 @@ var arrows = []arrow{
 		"main only assembles commands, so that each of them can be tested without a process"},
 	{"ipam/space", nil,
 		"prefix arithmetic must be usable, and provable, without knowing what an address is for"},
+	{"ipam/nodeipam", []string{"ipam", "ipam/space", "ipam/contiv", "ipam/nodeipam/cidrset"},
+		"pods of a pod CIDR are wired like Contiv's, so their addresses come from the same pool; the CIDRs themselves know no pod"},
 	{"ipam/...", []string{"ipam", "ipam/space"},
 		"address books that know nothing of VPP or nodes can be checked exhaustively and used by strangers"},
 	{"vppwire", nil,

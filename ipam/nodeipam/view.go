@@ -1,0 +1,60 @@
+package nodeipam
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// NodeCIDRs are the CIDRs that the allocator keeps for a node, in the order of the object; nil when there is none.
+// They may not be written yet.
+func (r *RangeAllocator) NodeCIDRs(name string) []netip.Prefix {
+	if h := r.byName[name]; h != nil {
+		return slices.Clone(h.cidrs)
+	}
+	return nil
+}
+
+// Waiting names the nodes that wait for a block, first in line first.
+func (r *RangeAllocator) Waiting() []string {
+	var names []string
+	for _, w := range r.waiters {
+		if w.phase == phaseWaiting && w.holder.ticket == w.ticket && !w.gone {
+			names = append(names, w.name)
+		}
+	}
+	return names
+}
+
+// Quarantine is a node with CIDRs that cannot be right, and why.
+type Quarantine struct{ Node, Reason string }
+
+// Quarantined lists quarantined nodes by name.
+func (r *RangeAllocator) Quarantined() []Quarantine {
+	var list []Quarantine
+	for _, h := range r.byName {
+		if h.quarantine != "" {
+			list = append(list, Quarantine{h.name, h.quarantine})
+		}
+	}
+	slices.SortFunc(list, func(a, b Quarantine) int { return strings.Compare(a.Node, b.Node) })
+	return list
+}
+
+// Ranges lists the sets that blocks are cut from: those with selectors in order of arrival, then the command line's.
+func (r *RangeAllocator) Ranges() []RangeUse {
+	var list []RangeUse
+	for _, p := range r.books.pools {
+		for _, set := range p.sets {
+			list = append(list, RangeUse{Name: p.Name, CIDR: set.ClusterCIDR(), Blocks: set.MaxCIDRs(), Free: set.Free()})
+		}
+	}
+	return list
+}
+
+// RangeUse tells how full a range is. Name is empty for the command line's ranges.
+type RangeUse struct {
+	Name         string
+	CIDR         netip.Prefix
+	Blocks, Free uint64
+}
