@@ -49,6 +49,8 @@ type process struct {
 	feed   *cluster.AgentFeed
 	// books are the leases as facts have told them; nil until the agent has told what it found in its journal.
 	books map[ipam.Owner]netip.Addr
+	// watch is the last watch of the store that the agent has asked for.
+	watch uint64
 	// muted are store requests whose replies will be lost.
 	muted []uint64
 	// wokeTimes counts wakes at the instant wokeAt.

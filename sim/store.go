@@ -17,6 +17,9 @@ var storeNames = [...]string{agent.StoreList: "list", agent.StoreCreate: "create
 // store sends one request of the agent to the store.
 func (p *process) store(r agent.StoreRequest) {
 	w := p.m.w
+	if r.Op == agent.StoreWatch {
+		p.watch = r.ID
+	}
 	if !w.faulty() {
 		p.client.Do(r)
 		return
@@ -35,7 +38,8 @@ func (p *process) store(r agent.StoreRequest) {
 		p.client.Do(r)
 	case fault.Delay:
 		w.eng.After(v.Delay, &happening{p.m, "store request late", func() {
-			if !p.dead {
+			// A driver gives an older watch up when it is asked for a newer one.
+			if !p.dead && (r.Op != agent.StoreWatch || r.ID == p.watch) {
 				p.client.Do(r)
 			}
 		}})
