@@ -8,7 +8,7 @@ import (
 )
 
 // durationPattern accepts every spelling that ParseDuration reads as a duration >= 0.
-const durationPattern = `^(0|[0-9]+d|([0-9]+d)?([0-9]*\.?[0-9]+|[0-9]+\.)(ns|us|µs|μs|ms|s|m|h)(([0-9]*\.?[0-9]+|[0-9]+\.)(ns|us|µs|μs|ms|s|m|h))*)$`
+const durationPattern = `^(([0-9]+d)?0|[0-9]+d|([0-9]+d)?([0-9]*\.?[0-9]+|[0-9]+\.)(ns|us|µs|μs|ms|s|m|h)(([0-9]*\.?[0-9]+|[0-9]+\.)(ns|us|µs|μs|ms|s|m|h))*)$`
 
 const (
 	prefixPattern = `^[0-9]{1,3}(\.[0-9]{1,3}){3}/[0-9]{1,2}$`
