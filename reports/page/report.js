@@ -64,7 +64,9 @@
     if (!section || !section.classList.contains("run")) { return; }
     section.hidden = false;
     section.querySelector("details").open = true;
-    section.querySelector("summary").focus({ preventScroll: true });
+    // Not the summary: the key press that followed the link has its second half still to come, and would fold the run again.
+    section.tabIndex = -1;
+    section.focus({ preventScroll: true });
     section.scrollIntoView();
   }
   window.addEventListener("hashchange", reveal);
