@@ -16,12 +16,16 @@ type arrow struct {
 
 // arrows is ordered: the first pattern that matches a package is its arrow.
 var arrows = []arrow{
-	{".", []string{"sim/cmd", "lab/cmd", "vppwire/cmd", "sim", "sim/explore", "reports", "scenarios/..."},
+	{".", []string{"sim/cmd", "lab/cmd", "vppwire/cmd", "ipam/cmd", "sim", "sim/...", "lab", "lab/...", "vppwire/cni", "reports", "scenarios/..."},
 		"main only assembles commands, so that each of them can be tested without a process"},
 	{"ipam/space", nil,
 		"prefix arithmetic must be usable, and provable, without knowing what an address is for"},
 	{"ipam/nodeipam", []string{"ipam", "ipam/space", "ipam/contiv", "ipam/nodeipam/cidrset"},
 		"pods of a pod CIDR are wired like Contiv's, so their addresses come from the same pool; the CIDRs themselves know no pod"},
+	{"ipam/cmd", []string{"ipam/...", "scenarios"},
+		"a command that explains an address plan reads the same scenario files as a run"},
+	{"ipam/plan", []string{"ipam", "ipam/space", "ipam/contiv", "ipam/nodeipam", "ipam/nodeipam/cidrset", "ipam/cilium", "ipam/datastore"},
+		"an explanation must come from the allocators that it explains"},
 	{"ipam/...", []string{"ipam", "ipam/space"},
 		"address books that know nothing of VPP or nodes can be checked exhaustively and used by strangers"},
 	{"vppwire", nil,
@@ -51,7 +55,7 @@ var arrows = []arrow{
 }
 
 // private are packages that only main, and tests of their own, may import.
-var private = []string{"reports/...", "sim/cmd", "lab/cmd", "vppwire/cmd"}
+var private = []string{"reports/...", "sim/cmd", "lab/cmd", "vppwire/cmd", "ipam/cmd"}
 
 // strangersIn are libraries with the only places that may use them. Tests may import anything that go.mod lists.
 var strangersIn = []struct {
@@ -69,7 +73,7 @@ var strangersIn = []struct {
 	{"github.com/cockroachdb/datadriven", nil, "story goldens belong to tests"},
 	{"pgregory.net/rapid", nil, "random properties belong to tests; the simulator's choices go through engine.Chooser"},
 	{"golang.org/x/tools", []string{"reports/repo/..."}, "type-checking sources is the business of the repository's rules alone"},
-	{"github.com/spf13/cobra", []string{".", "sim/cmd", "lab/cmd", "vppwire/cmd"},
+	{"github.com/spf13/cobra", []string{".", "sim/cmd", "lab/cmd", "vppwire/cmd", "ipam/cmd"},
 		"only commands know that there is a command line"},
 }
 

@@ -30,12 +30,15 @@ type exit struct {
 
 func (e exit) Error() string {
 	if e.err == nil {
-		return fmt.Sprintf("exit code %d", e.code)
+		return ""
 	}
 	return e.err.Error()
 }
 
 func (e exit) Unwrap() error { return e.err }
+
+// ExitCode is how a command of any package tells its code: see Execute.
+func (e exit) ExitCode() int { return e.code }
 
 // usagef is bad usage or input: one line, nothing written.
 func usagef(format string, args ...any) error {
@@ -43,23 +46,28 @@ func usagef(format string, args ...any) error {
 }
 
 // Execute runs one command line and returns the exit code. Results go to out; errors, progress and notes to errOut.
+// An error with a method ExitCode() int decides the code, any other one is bad usage; one with an empty text has been told already.
 func Execute(ctx context.Context, c Config, args []string, out, errOut io.Writer) int {
 	root := rootCommand(c)
 	root.SetArgs(args)
 	root.SetOut(out)
 	root.SetErr(errOut)
 	err := root.ExecuteContext(ctx)
-	switch e := (exit{}); {
+	var coded interface {
+		error
+		ExitCode() int
+	}
+	switch {
 	case err == nil:
 		return exitHeld
 	case ctx.Err() != nil:
 		fmt.Fprintln(errOut, "vppdrill: interrupted")
 		return exitInterrupted
-	case errors.As(err, &e):
-		if e.err != nil {
-			fmt.Fprintln(errOut, "vppdrill: "+firstLine(e.err.Error()))
+	case errors.As(err, &coded):
+		if text := firstLine(coded.Error()); text != "" {
+			fmt.Fprintln(errOut, "vppdrill: "+text)
 		}
-		return e.code
+		return coded.ExitCode()
 	default:
 		fmt.Fprintln(errOut, "vppdrill: "+firstLine(err.Error()))
 		return exitUsage
@@ -89,6 +97,7 @@ Exit codes: 0 all laws hold, 1 a law is broken, 2 bad usage or input, 3 this wor
 	}
 	root.AddCommand(runCommand(c), exploreCommand(c), replayCommand(c), schemaCommand(), traceCommand(), reportCommand(c),
 		doctorCommand(c), versionCommand(c))
+	root.AddCommand(c.Commands...)
 	root.SetFlagErrorFunc(flagError)
 	root.SuggestionsMinimumDistance = 2
 	return root

@@ -5,6 +5,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
@@ -22,6 +24,8 @@ type Config struct {
 	Reports Reports
 	// Explorer finds and shrinks failures and replays them; its functions may be nil in a build without it.
 	Explorer Explorer
+	// Commands are those of other packages: address plans, labs, the node agent.
+	Commands []*cobra.Command
 }
 
 // RunFunc runs one scenario in one world. An error means that the scenario could not be started there; what happens
