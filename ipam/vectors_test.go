@@ -54,6 +54,7 @@ type system struct {
 var systems = map[string]system{
 	"contiv": {start: startContiv, corrections: contivCorrections},
 	"k8s":    {start: startK8s, corrections: k8sCorrections},
+	"cilium": {start: startCilium, corrections: ciliumCorrections},
 	"aws":    {start: startAWS, corrections: awsCorrections},
 }
 

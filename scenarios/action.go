@@ -79,6 +79,9 @@ var actionKinds = []actionKind{
 	{DuplicateWatch{Count: 1}, "A node's watches deliver the last changes again."},
 
 	{ChangeCIDR{}, "The administrator changes the cluster's address plan."},
+	{AddRange{}, "The controller of nodes' pod ranges gets another range (cilium, nodeipam, datastore)."},
+	{RemoveRange{}, "The controller of nodes' pod ranges loses a range; nodes keep what they have of it."},
+	{LoseLeader{Pause: 30 * time.Second}, "The leading controller of nodes' pod ranges is cut off, and another one takes over."},
 	{SetPodCIDR{}, "A Node object gets another pod range (external IPAM)."},
 	{ChangeNodeAddress{}, "A node's interconnect address changes (DHCP, operator)."},
 	{ChangeManagement{}, "A node's management addresses change."},

@@ -44,6 +44,16 @@ type SetPodCIDR struct {
 	PodCIDR netip.Prefix `yaml:"podCIDR" required:"true" doc:"Its pods' range from now on."`
 }
 
+// AddRange gives the controller that carves nodes' blocks another range.
+type AddRange struct {
+	CIDR netip.Prefix `yaml:"cidr" required:"true" doc:"The range, inside podSubnetCIDR."`
+}
+
+// RemoveRange takes a range from the controller: nodes keep blocks of it and get no more.
+type RemoveRange struct {
+	CIDR netip.Prefix `yaml:"cidr" required:"true" doc:"One of config.ipam.ranges or of an add-range."`
+}
+
 // ChangeNodeAddress gives a node another interconnect address.
 type ChangeNodeAddress struct {
 	Node    NodeRef      `yaml:"node" required:"true" one:"true" doc:"The node."`
@@ -58,11 +68,15 @@ type ChangeManagement struct {
 
 func (ChangeCIDR) Verb() string        { return "change-cidr" }
 func (SetPodCIDR) Verb() string        { return "set-pod-cidr" }
+func (AddRange) Verb() string          { return "add-range" }
+func (RemoveRange) Verb() string       { return "remove-range" }
 func (ChangeNodeAddress) Verb() string { return "change-node-address" }
 func (ChangeManagement) Verb() string  { return "change-management" }
 
 func (a ChangeCIDR) String() string        { return actionLine(a) }
 func (a SetPodCIDR) String() string        { return actionLine(a) }
+func (a AddRange) String() string          { return actionLine(a) }
+func (a RemoveRange) String() string       { return actionLine(a) }
 func (a ChangeNodeAddress) String() string { return actionLine(a) }
 func (a ChangeManagement) String() string  { return actionLine(a) }
 

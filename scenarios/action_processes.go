@@ -29,6 +29,15 @@ type RestartBoth struct {
 	Node NodeRef `yaml:"node" required:"true" doc:"The node."`
 }
 
+// LoseLeader cuts the leader of the IPAM system's controllers off without its knowing: what it asks for from then on arrives
+// only after Pause. Another one leads once the leader's lease has run out.
+type LoseLeader struct {
+	Pause time.Duration `yaml:"pause" doc:"How long the old leader's requests are on their way; 30s when absent."`
+}
+
+func (LoseLeader) Verb() string     { return "lose-leader" }
+func (a LoseLeader) String() string { return actionLine(a) }
+
 func (KillAgent) Verb() string    { return "kill-agent" }
 func (RestartAgent) Verb() string { return "restart-agent" }
 func (KillVPP) Verb() string      { return "kill-vpp" }

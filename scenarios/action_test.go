@@ -41,6 +41,9 @@ var actionLines = []string{
 	"gap-watch node=node-1",
 	"duplicate-watch node=node-1 count=3",
 	"change-cidr podSubnetCIDR=10.2.0.0/16 podSubnetOneNodePrefixLen=25 vppHostSubnetCIDR=172.31.0.0/16",
+	"add-range cidr=10.1.128.0/20",
+	"remove-range cidr=10.1.128.0/20",
+	"lose-leader pause=40s",
 	"set-pod-cidr node=node-1 podCIDR=10.9.0.0/24",
 	"change-node-address node=node-1 address=192.168.16.77/24",
 	"change-management node=node-1 addresses=10.0.0.1,10.0.0.2",
@@ -83,7 +86,12 @@ func TestActionInTimeline(t *testing.T) {
 		}
 		s := scenarios.Default()
 		s.Name, s.Topology.Nodes = "x", 5
-		s.Config.IPAM.UseExternalIPAM = true
+		switch a.(type) {
+		case scenarios.AddRange, scenarios.RemoveRange, scenarios.LoseLeader:
+			s.Config.IPAM.System = scenarios.NodeIPAM
+		default:
+			s.Config.IPAM.UseExternalIPAM = true
+		}
 		s.Timeline = []scenarios.Step{{Action: a}}
 		again, err := scenarios.Parse("x.yaml", s.Marshal())
 		if err != nil {

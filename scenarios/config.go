@@ -31,18 +31,43 @@ type IPAM struct {
 
 	UseExternalIPAM bool          `yaml:"useExternalIPAM" doc:"Pod addresses come from an external plugin and pod ranges from each Node object."`
 	ReuseDelay      time.Duration `yaml:"reuseDelay" doc:"A released address stays unused at least this long."`
+
+	Ranges    []netip.Prefix `yaml:"ranges" doc:"What nodes' blocks are carved from, inside podSubnetCIDR; all of it when absent (cilium, nodeipam)."`
+	Cilium    CiliumIPAM     `yaml:"cilium" doc:"What only cilium has."`
+	Datastore DatastoreIPAM  `yaml:"datastore" doc:"What only datastore has."`
+}
+
+// CiliumIPAM is Cilium's multi-pool mode with one pool. A node's block has podSubnetOneNodePrefixLen.
+type CiliumIPAM struct {
+	PreAllocate int `yaml:"preAllocate" min:"0" max:"4096" doc:"How many unused addresses a node has at least."`
+}
+
+// DatastoreIPAM is AWS VPC CNI's ipamd with prefix delegation: a node's blocks are /28 prefixes of the VPC's subnet, which
+// is podSubnetCIDR. The targets carry the names of upstream's environment; 0 is unset.
+type DatastoreIPAM struct {
+	InstanceType string        `yaml:"instanceType" pattern:"word" doc:"EC2 instance type, which limits interfaces and addresses."`
+	WarmIP       int           `yaml:"warmIPTarget" min:"0" max:"4096" doc:"WARM_IP_TARGET: addresses available."`
+	MinimumIP    int           `yaml:"minimumIPTarget" min:"0" max:"4096" doc:"MINIMUM_IP_TARGET: addresses there in all."`
+	WarmPrefix   int           `yaml:"warmPrefixTarget" min:"0" max:"256" doc:"WARM_PREFIX_TARGET: /28 prefixes available."`
+	Cooling      time.Duration `yaml:"cooling" doc:"A released address is not given out again this long."`
+	AttachDelay  time.Duration `yaml:"attachDelay" doc:"How long EC2 takes to attach an interface."`
+	MetadataLag  time.Duration `yaml:"metadataLag" doc:"How old the metadata service's answers are."`
+	Requests     int           `yaml:"requestsPerSecond" min:"0" max:"1000" doc:"EC2 requests a second before it throttles; 0 is no limit."`
 }
 
 // System is an address management system.
 type System string
 
-// The systems. Only Contiv can be rehearsed so far; Parse says so for the others.
+// The systems. All but Contiv give blocks to nodes from outside of the node: a controller, an operator, EC2.
 const (
 	Contiv    System = "contiv"
 	Cilium    System = "cilium"
 	NodeIPAM  System = "nodeipam"
 	Datastore System = "datastore"
 )
+
+// Granted reports whether nodes get their blocks from outside.
+func (c IPAM) Granted() bool { return c.System != Contiv || c.UseExternalIPAM }
 
 // Wiring is how a node connects its pods, its host and other nodes through VPP.
 type Wiring struct {
@@ -90,7 +115,12 @@ type Agent struct {
 // less the 50 bytes of a VXLAN header over IPv4).
 func DefaultConfig() Config {
 	return Config{
-		IPAM:   IPAM{System: Contiv},
+		IPAM: IPAM{
+			System: Contiv,
+			Cilium: CiliumIPAM{PreAllocate: 8},
+			// 30 s cooling is amazon-vpc-cni-k8s' addressCoolingPeriod; a prefix kept warm is its default.
+			Datastore: DatastoreIPAM{InstanceType: "m5.large", WarmPrefix: 1, Cooling: 30 * time.Second, AttachDelay: 5 * time.Second, MetadataLag: 2 * time.Second},
+		},
 		Wiring: Wiring{Pod: PodVETH, Node: NodeVXLAN, Host: HostTAP, MTU: 1450, MainVRF: 0, PodVRF: 1},
 		Agent:  Agent{NodeIDQuarantine: 10 * time.Minute, AddPatience: 30 * time.Second, CallTimeout: time.Second},
 	}

@@ -92,6 +92,9 @@ const (
 	FactDisturbed
 	// FactVPPWrite, told for some minutes after a FactAgentDown with Text "clean": the agent made a writing call (Text) to VPP or Linux.
 	FactVPPWrite
+	// FactGranted: what decides about nodes' blocks (API server, EC2) says that the node has Blocks, of which only the
+	// prefixes count; none: it has none, or is gone.
+	FactGranted
 )
 
 // Fact is one thing that happened, in the world's order.

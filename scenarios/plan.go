@@ -14,7 +14,7 @@ var DefaultNodeInterconnect = netip.MustParsePrefix("192.168.16.0/24")
 // Contiv is the section as Contiv's own configuration, the interconnect's default filled in.
 func (c IPAM) Contiv() contiv.IPAMConfig {
 	out := contiv.IPAMConfig{
-		UseExternalIPAM:               c.UseExternalIPAM,
+		UseExternalIPAM:               c.Granted(),
 		ContivCIDR:                    rangeText(c.ContivCIDR),
 		ServiceCIDR:                   rangeText(c.ServiceCIDR),
 		PodSubnetCIDR:                 rangeText(c.PodSubnetCIDR),
@@ -23,6 +23,9 @@ func (c IPAM) Contiv() contiv.IPAMConfig {
 		VPPHostSubnetOneNodePrefixLen: c.VPPHostSubnetOneNodePrefixLen,
 		NodeInterconnectCIDR:          rangeText(c.NodeInterconnectCIDR),
 		VXLANCIDR:                     rangeText(c.VXLANCIDR),
+	}
+	if c.System == Datastore {
+		out.PodSubnetOneNodePrefixLen = delegatedBits
 	}
 	if c.DefaultGateway.IsValid() {
 		out.DefaultGateway = c.DefaultGateway.String()

@@ -47,6 +47,8 @@ type NodeState struct {
 	// Blocks are the pod ranges the node holds; Reserved the addresses in them that no pod may get.
 	Blocks   []ipam.Block
 	Reserved []netip.Addr
+	// Granted are the blocks that a controller or a cloud says the node has; none where they follow from its ID.
+	Granted []netip.Prefix
 	// MainTable and PodTable are the VRFs.
 	MainTable, PodTable uint32
 	// Leases yields the agent's books in ascending address order; nil when the agent is down.

@@ -57,11 +57,10 @@ func (s *Scenario) checkTopology() *InputError {
 }
 
 func (s *Scenario) checkPlan() *InputError {
-	ipam := s.Config.IPAM
-	if ipam.System != Contiv {
-		return s.wrongAt("config.ipam.system", "%q is not available yet; only contiv is", ipam.System)
+	if err := s.planError("config.ipam", s.Config.IPAM, s.Topology.Nodes); err != nil {
+		return err
 	}
-	return s.planError("config.ipam", ipam, s.Topology.Nodes)
+	return s.checkSystem(s.Config.IPAM)
 }
 
 // planError says why an address plan with so many nodes cannot work, at the field of section that is to blame.

@@ -101,9 +101,24 @@ func (s *Scenario) checkTimeline() *InputError {
 				return s.wrongAt(path+".name", "%q exists already", a.Name)
 			}
 		case ChangeCIDR:
+			if ipam.System != Contiv {
+				return s.wrongAt(path+".do", "change-cidr needs config.ipam.system contiv; %s has add-range and remove-range", ipam.System)
+			}
 			ipam = a.Apply(ipam)
 			if err := s.planError(path, ipam, len(r.present)); err != nil {
 				return err
+			}
+		case AddRange:
+			if err := s.checkRange(path+".cidr", ipam, a.CIDR); err != nil {
+				return err
+			}
+		case RemoveRange:
+			if err := s.checkRange(path+".cidr", ipam, a.CIDR); err != nil {
+				return err
+			}
+		case LoseLeader:
+			if ipam.System != Cilium && ipam.System != NodeIPAM {
+				return s.wrongAt(path+".do", "lose-leader needs config.ipam.system cilium or nodeipam: %s has no controller", ipam.System)
 			}
 		case SetPodCIDR:
 			if !ipam.UseExternalIPAM {

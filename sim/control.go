@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/sim/fault"
+	"github.com/vppdrill/vppdrill/sim/supply"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/mode"
 )
@@ -55,9 +57,13 @@ func (w *World) build() error {
 		Scheduler: cluster.SchedulerConfig{MaxPods: w.s.Topology.MaxPodsPerNode},
 	})
 	w.net, w.api, w.store = w.cluster.Net, w.cluster.API, w.cluster.Store
+	if err := w.supplied(); err != nil {
+		return err
+	}
 	if err := w.api.SetConfigMap(poolsName, w.pools); err != nil {
 		return err
 	}
+	w.supply.Start()
 	for _, name := range w.s.NodeNames() {
 		if err := w.join(name); err != nil {
 			return err
@@ -68,6 +74,9 @@ func (w *World) build() error {
 
 // join boots a new machine and makes it a node.
 func (w *World) join(name string) error {
+	if err := w.supply.Join(name); err != nil {
+		return err
+	}
 	m, err := w.newMachine(name)
 	if err != nil {
 		return err
@@ -233,10 +242,10 @@ func (w *World) controlPending() string {
 			}
 		}
 	}
-	if load.Quiet() {
-		return ""
+	if !load.Quiet() {
+		return strings.Join(w.cluster.Pending(3), "; ")
 	}
-	return strings.Join(w.cluster.Pending(3), "; ")
+	return w.supply.Pending()
 }
 
 // control is the part of a World around the machines.
@@ -244,4 +253,8 @@ type control struct {
 	cluster  *cluster.Cluster
 	wiring   mode.Config
 	external external
+	// supply is where nodes' blocks come from.
+	supply supply.Supply
+	// granted is what it says who has, by node.
+	granted map[string][]netip.Prefix
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/ipam/contiv"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
 	"github.com/vppdrill/vppdrill/sim/cluster"
@@ -175,7 +174,7 @@ func (m *machine) startAgent() {
 
 func (m *machine) agentUp() {
 	w := m.w
-	alloc, err := contiv.New(contiv.Config{ReuseDelay: w.s.Config.IPAM.ReuseDelay, External: w.s.Config.IPAM.UseExternalIPAM})
+	alloc, err := w.supply.Allocator(m.name)
 	if err != nil {
 		panic("sim: the scenario's allocator was accepted before: " + err.Error())
 	}
@@ -201,6 +200,7 @@ func (m *machine) agentUp() {
 	m.fact(scenarios.Fact{Kind: scenarios.FactAgentUp, Leases: leases})
 	m.knownID, m.knownBlocks = 0, nil
 	m.tellIdentity()
+	w.supply.AgentUp(m.name, a)
 	p.step(agent.HostAddresses{Addrs: m.management})
 	if m.own.IsValid() {
 		p.step(agent.OwnAddress{Addr: m.own})
@@ -223,6 +223,7 @@ func (m *machine) killAgent(hold bool, why string) {
 	p.dead = true
 	p.client.Close()
 	p.feed.Stop()
+	m.w.supply.AgentDown(m.name)
 	if why == check.CleanStop {
 		m.witness = m.w.eng.Now() + witnessTime
 	}

@@ -47,6 +47,8 @@ type process struct {
 	next   uint64
 	client *cluster.StoreClient
 	feed   *cluster.AgentFeed
+	// self is the own Node object as it was told last.
+	self agent.NodeSeen
 	// books are the leases as facts have told them; nil until the agent has told what it found in its journal.
 	books map[ipam.Owner]netip.Addr
 	// watch is the last watch of the store that the agent has asked for.
@@ -77,6 +79,7 @@ func (p *process) step(ev agent.Event) {
 			return
 		}
 	}
+	p.m.w.supply.Changed(p.m.name)
 }
 
 // perform starts one effect; false when the agent died of it.
@@ -384,6 +387,9 @@ func (p *process) withdraw(number uint64) {
 // answer brings an answer back to whoever asked.
 func (p *process) answer(a agent.Answer) {
 	if r, ok := p.close(a.Request); ok {
+		if a.Exhausted {
+			p.m.w.supply.Refused(p.m.name, r.owner)
+		}
 		p.m.w.eng.After(answerTime, &answered{m: p.m, answer: a, done: r.done})
 	}
 }

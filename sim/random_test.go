@@ -21,17 +21,21 @@ func TestRandomSeeds(t *testing.T) {
 	if n, err := strconv.ParseUint(os.Getenv("VPPDRILL_SEEDS"), 10, 64); err == nil {
 		seeds = n
 	}
-	for seed := uint64(1); seed <= seeds; seed++ {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+	for n := range 2 * seeds {
+		seed, profile := 1+n/2, gen.Small()
+		if n%2 == 1 {
+			profile = gen.Systems()
+		}
+		t.Run(fmt.Sprintf("%s/%d", profile.Name, seed), func(t *testing.T) {
 			t.Parallel()
-			s := gen.Draw(engine.Seeded(seed), gen.Small(), fmt.Sprintf("gen-%d", seed))
+			s := gen.Draw(engine.Seeded(seed), profile, fmt.Sprintf("gen-%s-%d", profile.Name, seed))
 			r, err := sim.Run(context.Background(), s, sim.Options{Seed: seed, Laws: check.All()})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if r.Verdict != scenarios.Pass {
 				if dir := os.Getenv("VPPDRILL_KEEP"); dir != "" {
-					if err := os.WriteFile(fmt.Sprintf("%s/gen-%d.yaml", dir, seed), s.Marshal(), 0o644); err != nil {
+					if err := os.WriteFile(fmt.Sprintf("%s/%s.yaml", dir, s.Name), s.Marshal(), 0o644); err != nil {
 						t.Error(err)
 					}
 				}

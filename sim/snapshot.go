@@ -25,6 +25,7 @@ func (w *World) Snapshot(context.Context) (scenarios.Snapshot, error) {
 func (m *machine) state() scenarios.NodeState {
 	n := scenarios.NodeState{
 		Name: m.name, MachineUp: m.up, AgentUp: m.proc != nil, VPPUp: m.vpp != nil,
+		Granted:   m.w.granted[m.name],
 		MainTable: m.w.wiring.MainTable, PodTable: m.w.wiring.PodTable, Pods: m.w.sandboxes(m),
 	}
 	if node, ok := m.w.api.Node(m.name); ok {

@@ -97,6 +97,7 @@ func (p *process) fromAPI(ev agent.Event) {
 	if p.dead {
 		return
 	}
+	ev = p.ownNode(ev)
 	if p.m.w.faulty() {
 		switch p.m.w.judge(fault.Op{Node: p.m.name, Kind: fault.KindAPIWatch, Name: "change"}).Action {
 		case fault.Vanish, fault.Refuse:

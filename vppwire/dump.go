@@ -320,7 +320,9 @@ func (st dumpStep) covers(s *Session, have Object) bool {
 	case Neighbor:
 		return st.class == dumpNeighbors && st.ip6 == o.Addr.Is6()
 	case Route:
-		return st.class == dumpRoutes && st.num == o.Table && st.ip6 == o.Prefix.Addr().Is6()
+		ip6 := o.Prefix.Addr().Is6()
+		return st.class == dumpRoutes && st.num == o.Table && st.ip6 == ip6 ||
+			st.class == dumpTables && (!ip6 || s.ip6) && !slices.Contains(s.dump.steps, dumpStep{class: dumpRoutes, num: o.Table, ip6: ip6})
 	case NeighborConfig:
 		return st.class == dumpNeighborConfig && st.ip6 == o.IP6
 	case Veth:

@@ -143,10 +143,14 @@ func (p Plan) checkGateway() error {
 }
 
 // MaxNodeID is the highest ID whose every address exists: each ID in 1..MaxNodeID has a NodePlan, none above has.
-// 0 means that no node fits.
+// 0 means that no node fits. With External the pod blocks set no limit: they do not follow from IDs.
 func (p Plan) MaxNodeID() uint32 {
+	blocks := space.SubnetCount(p.PodSubnet, p.PodSubnetOneNodePrefixLen)
+	if p.External {
+		blocks = math.MaxUint32
+	}
 	limit := min(
-		space.SubnetCount(p.PodSubnet, p.PodSubnetOneNodePrefixLen),
+		blocks,
 		space.SubnetCount(p.VPPHostSubnet, p.VPPHostSubnetOneNodeLen),
 		maxHost(p.VXLAN, netip.Addr{}),
 		maxHost(p.NodeInterconnect, p.DefaultGateway),

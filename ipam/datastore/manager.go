@@ -36,7 +36,7 @@ const (
 // and does not have it, never because somebody else failed to mention it.
 type Manager struct {
 	sizing Sizing
-	ds     *DataStore
+	ds     books
 
 	call    Call // outstanding; Number 0 when none is
 	asked   time.Time
@@ -74,10 +74,36 @@ type joining struct {
 	at    time.Time
 }
 
+// books are what a Manager fills and asks: a DataStore, or a NodePool.
+type books interface {
+	AddENI(eniID string, deviceNumber int, isPrimary, isTrunk bool) error
+	AddIPv4CidrToStore(eniID string, cidr netip.Prefix) error
+	DelIPv4CidrFromStore(eniID string, cidr netip.Prefix, force bool) error
+	RemoveENIFromDataStore(eniID string, force bool) error
+	RemoveUnusedENI(enough func(rest Stats) bool) string
+	ENIIDs() []string
+	GetENIs() int
+	GetTrunkENI() string
+	GetIPStats() Stats
+	Units(eniID string) []netip.Prefix
+	IdleUnits(eniID string) []netip.Prefix
+	rooms() []Room
+	ReadBackingStore() error
+	Flush() error
+}
+
 // NewManager returns a Manager for an empty store, which it fills and lets read its backing store; until that is done the
 // store assigns nothing. Send it a Woke to start.
 func NewManager(ds *DataStore, sizing Sizing) *Manager {
 	ds.unread = fmt.Errorf("%w: not read yet", ErrBackingStore)
+	return newManager(ds, sizing)
+}
+
+// NewNodeManager returns a Manager for the blocks of a Node; see NodePool for what its driver has to keep. Send it a Woke
+// to start.
+func NewNodeManager(p *NodePool, sizing Sizing) *Manager { return newManager(p, sizing) }
+
+func newManager(ds books, sizing Sizing) *Manager {
 	return &Manager{
 		sizing: sizing, ds: ds,
 		attached: make(map[string]bool), unmanaged: make(map[string]bool), freed: make(map[netip.Prefix]time.Time),

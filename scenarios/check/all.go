@@ -14,6 +14,7 @@ func All() []scenarios.Law {
 		oneOwner(),
 		leaseInRange(),
 		nodeIDsDisjoint(),
+		grantsDisjoint(),
 		addressStable(),
 		sameAnswer(),
 		addNotForgotten(),

@@ -21,7 +21,7 @@ func nodeIDsDisjoint() scenarios.Law {
 		When:  scenarios.Always,
 		Check: checkNodeIDs,
 		Watch: func() scenarios.Watcher {
-			return &idWatcher{ids: map[uint32]string{}, byNode: map[string]uint32{}, blocks: map[string][]netip.Prefix{}}
+			return &idWatcher{ids: map[uint32]string{}, byNode: map[string]uint32{}, blocks: nodeBlocks{byNode: map[string][]netip.Prefix{}}}
 		},
 	}
 }
@@ -115,25 +115,23 @@ func (r *ranges) remove(n nodeRange) {
 type idWatcher struct {
 	ids    map[uint32]string
 	byNode map[string]uint32
-	blocks map[string][]netip.Prefix
-	ranges ranges
+	blocks nodeBlocks
 	checks int64
 }
 
-func (w *idWatcher) Checks() int64 { return w.checks }
+func (w *idWatcher) Checks() int64 { return w.checks + w.blocks.checks }
 
 func (w *idWatcher) Observe(f scenarios.Fact) error {
 	switch f.Kind {
 	case scenarios.FactNodeID:
 		return w.setID(&f)
 	case scenarios.FactBlocks:
-		return w.setBlocks(&f)
+		if mine, other, overlap := w.blocks.set(&f); overlap {
+			return broken(nodeIDsName, f.At, f.Node, "pod block %s of %s overlaps %s of %s", mine, f.Node, other.prefix, other.node)
+		}
 	case scenarios.FactNodeGone:
 		w.forgetID(f.Node)
-		for _, p := range w.blocks[f.Node] {
-			w.ranges.remove(nodeRange{p, f.Node})
-		}
-		delete(w.blocks, f.Node)
+		w.blocks.forget(f.Node)
 	}
 	return nil
 }
@@ -161,28 +159,40 @@ func (w *idWatcher) setID(f *scenarios.Fact) error {
 	return nil
 }
 
-func (w *idWatcher) setBlocks(f *scenarios.Fact) error {
-	old := w.blocks[f.Node]
+// nodeBlocks are the prefixes of each node, which must not overlap.
+type nodeBlocks struct {
+	byNode map[string][]netip.Prefix
+	ranges ranges
+	checks int64
+}
+
+// set makes the fact's prefixes those of its node. It returns the first that overlaps another's, and that one.
+func (b *nodeBlocks) set(f *scenarios.Fact) (mine netip.Prefix, other nodeRange, overlap bool) {
+	old := b.byNode[f.Node]
 	same := len(old) == len(f.Blocks)
 	for i := 0; same && i < len(old); i++ {
 		same = old[i] == f.Blocks[i].Prefix
 	}
 	if same {
-		return nil
+		return mine, other, false
 	}
-	for _, p := range old {
-		w.ranges.remove(nodeRange{p, f.Node})
-	}
-	old = old[:0]
-	var bad error
+	b.forget(f.Node)
+	fresh := old[:0]
 	for i := range f.Blocks {
-		w.checks++
+		b.checks++
 		p := f.Blocks[i].Prefix
-		old = append(old, p)
-		if other, ok := w.ranges.add(nodeRange{p, f.Node}); !ok && bad == nil {
-			bad = broken(nodeIDsName, f.At, f.Node, "pod block %s of %s overlaps %s of %s", p, f.Node, other.prefix, other.node)
+		fresh = append(fresh, p)
+		if found, ok := b.ranges.add(nodeRange{p, f.Node}); !ok && !overlap {
+			mine, other, overlap = p, found, true
 		}
 	}
-	w.blocks[f.Node] = old
-	return bad
+	b.byNode[f.Node] = fresh
+	return mine, other, overlap
+}
+
+func (b *nodeBlocks) forget(node string) {
+	for _, p := range b.byNode[node] {
+		b.ranges.remove(nodeRange{p, node})
+	}
+	delete(b.byNode, node)
 }

@@ -19,6 +19,8 @@ import (
 // twice.
 type history struct {
 	nodes map[string]*recorded
+	// granted outlives its node: an object does.
+	granted map[string][]netip.Prefix
 	facts []scenarios.Fact
 }
 
@@ -34,7 +36,7 @@ type recorded struct {
 
 var historyNodes = []string{"n1", "n2", "n3"}
 
-func newHistory() *history { return &history{nodes: map[string]*recorded{}} }
+func newHistory() *history { return &history{nodes: map[string]*recorded{}, granted: map[string][]netip.Prefix{}} }
 
 func (h *history) node(name string) *recorded {
 	n := h.nodes[name]
@@ -62,6 +64,11 @@ func (h *history) apply(f scenarios.Fact) {
 		n.id = f.Number
 	case scenarios.FactBlocks:
 		n.blocks = f.Blocks
+	case scenarios.FactGranted:
+		h.granted[f.Node] = nil
+		for _, b := range f.Blocks {
+			h.granted[f.Node] = append(h.granted[f.Node], b.Prefix)
+		}
 	case scenarios.FactAgentDown:
 		n.agent, n.journal = false, maps.Clone(n.leases)
 		clear(n.leases)
@@ -88,7 +95,13 @@ func (h *history) snapshot() scenarios.Snapshot {
 			leases := leaseList(n.leases)
 			st.Leases = func() iter.Seq[ipam.Lease] { return slices.Values(leases) }
 		}
+		st.Granted = h.granted[name]
 		s.Nodes = append(s.Nodes, st)
+	}
+	for _, name := range historyNodes {
+		if h.nodes[name] == nil {
+			s.Nodes = append(s.Nodes, scenarios.NodeState{Name: name, Granted: h.granted[name]})
+		}
 	}
 	return s
 }
@@ -187,6 +200,10 @@ func (h *history) draw(t *rapid.T) []scenarios.Fact {
 		}
 		return facts
 	}
+	if rapid.Bool().Draw(t, "grant") {
+		f.Blocks = blocks().Blocks
+		return one(scenarios.FactGranted)
+	}
 	f.Text = "ip_route_add_del"
 	return one(scenarios.FactVPPWrite)
 }
@@ -207,6 +224,7 @@ func TestWatchersAgree(t *testing.T) {
 		// Leases read back are judged with the blocks that follow.
 		{leaseInRangeName, byCheck(checkLeaseInRange), func(f scenarios.Fact) bool { return f.Kind != scenarios.FactAgentUp }},
 		{nodeIDsName, byCheck(checkNodeIDs), always},
+		{grantsName, byCheck(checkGrants), always},
 		{addressStableName, byCheck(checkAddressStable), always},
 		// The watcher asks when an agent restarts, and about that one.
 		{addNotForgottenName, byCheckOfNode(checkAddNotForgotten), func(f scenarios.Fact) bool { return f.Kind == scenarios.FactAgentUp }},

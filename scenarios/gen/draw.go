@@ -30,6 +30,9 @@ func Draw(c Chooser, p Profile, name string) *scenarios.Scenario {
 	// Longer than the longest quarantine, which a node that joined last may have to wait for.
 	s.Limits.Settle = 20 * time.Minute
 	s.Timeline = d.timeline(p, k)
+	if p.Systems {
+		d.drawSystem(&s)
+	}
 	if err := s.Validate(); err != nil {
 		panic(fmt.Sprintf("gen: drew an invalid scenario: %v\n%s", err, s.Marshal()))
 	}

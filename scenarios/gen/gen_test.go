@@ -84,7 +84,11 @@ func TestDrawReaches(t *testing.T) {
 		t.Fatal(err)
 	}
 	for seed := range uint64(seeds) {
-		s := gen.Draw(&splitMix{seed}, gen.Small(), "x")
+		profile := gen.Small()
+		if seed%4 == 3 {
+			profile = gen.Systems()
+		}
+		s := gen.Draw(&splitMix{seed}, profile, "x")
 		used := map[string]bool{}
 		for _, step := range s.Timeline {
 			used[step.Action.Verb()] = true

@@ -17,6 +17,8 @@ type Profile struct {
 	GapMin, GapMax time.Duration
 	// ChurnMin and ChurnMax bound the mean time between two pod creations.
 	ChurnMin, ChurnMax time.Duration
+	// Systems draws one of the other address management systems in place of Contiv's.
+	Systems bool
 }
 
 // Small is five nodes and an hour of churn and faults. Its rates keep a run at some ten thousand events, so that a core gets
@@ -45,7 +47,7 @@ func Large() Profile {
 }
 
 // Profiles lists every profile, the usual one first.
-func Profiles() []Profile { return []Profile{Small(), Tiny(), Large()} }
+func Profiles() []Profile { return []Profile{Small(), Tiny(), Large(), Systems()} }
 
 // ByName finds a profile.
 func ByName(name string) (Profile, bool) {

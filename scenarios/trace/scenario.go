@@ -184,8 +184,7 @@ func planFor(nodes, peak int) (plan, error) {
 	if podBits+idBits > 22 {
 		return plan{}, fmt.Errorf("%d nodes with room for %d pods each do not fit 10.0.0.0/10", nodes, pods)
 	}
-	p := plan{podsPerNode: pods}
-	p.ipam.System = scenarios.Contiv
+	p := plan{ipam: scenarios.DefaultConfig().IPAM, podsPerNode: pods}
 	p.ipam.PodSubnetCIDR = prefix("10.0.0.0", 32-podBits-idBits)
 	p.ipam.PodSubnetOneNodePrefixLen = 32 - podBits
 	p.ipam.VPPHostSubnetCIDR = prefix("172.16.0.0", 30-idBits)

@@ -13,7 +13,7 @@ type kindState struct {
 	// sorted is the list that List returned last, nil when it is out of date: a thousand watchers that start together
 	// share one.
 	sorted []Object
-	// onNode indexes bound pods.
+	// onNode indexes what belongs to nodes: bound pods, resources.
 	onNode map[string]*nodePods
 	// past is a ring of changes; forgotten is the version of the newest one that fell out.
 	past      []pastChange
@@ -25,7 +25,7 @@ type kindState struct {
 	open     []*apiWatch
 }
 
-// nodePods are the pods bound to one node, and the watches of just those.
+// nodePods are the objects that belong to one node, and the watches of just those.
 type nodePods struct {
 	objects map[Key]Object
 	sorted  []Object
@@ -61,8 +61,15 @@ func (s *kindState) pods(node string) *nodePods {
 
 // nodeOf is where an object is bound, "" for none.
 func nodeOf(o Object) string {
-	if p, ok := o.(*Pod); ok && p != nil {
-		return p.Node
+	switch o := o.(type) {
+	case *Pod:
+		if o != nil {
+			return o.Node
+		}
+	case *Resource:
+		if o != nil {
+			return o.Name
+		}
 	}
 	return ""
 }

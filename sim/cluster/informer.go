@@ -21,7 +21,7 @@ type InformerConfig struct {
 	// At is the endpoint at which it runs.
 	At   Endpoint
 	Kind Kind
-	// Node selects pods bound to that node; empty selects everything.
+	// Node selects what belongs to that node, pods bound there or its resource; empty selects everything.
 	Node    string
 	Handler Handler
 }

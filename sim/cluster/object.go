@@ -17,10 +17,11 @@ const (
 	KindNode Kind = iota + 1
 	KindPod
 	KindConfigMap
+	KindResource
 	kindEnd
 )
 
-var kindNames = [kindEnd]string{KindNode: "node", KindPod: "pod", KindConfigMap: "configmap"}
+var kindNames = [kindEnd]string{KindNode: "node", KindPod: "pod", KindConfigMap: "configmap", KindResource: "resource"}
 
 func (k Kind) String() string { return kindNames[k] }
 
@@ -63,7 +64,7 @@ func (k Key) compare(o Key) int {
 	return 0
 }
 
-// Object is *Node, *Pod or *ConfigMap.
+// Object is *Node, *Pod, *ConfigMap or *Resource.
 type Object interface {
 	Kind() Kind
 	// Common is the object's Meta.
@@ -84,6 +85,8 @@ type Node struct {
 	// Addresses are the InternalIP and ExternalIP addresses, in that order.
 	Addresses []netip.Addr
 	Labels    map[string]string
+	// Touches counts writes of an annotation that means nothing.
+	Touches int
 	// Ready is the node's condition; the scheduler uses ready nodes only.
 	Ready bool
 
@@ -142,6 +145,16 @@ type ConfigMap struct {
 
 // Kind is KindConfigMap.
 func (*ConfigMap) Kind() Kind { return KindConfigMap }
+
+// Resource is a custom resource that belongs to one node and has its name. It goes with the Node object.
+type Resource struct {
+	Meta
+	// Value is opaque here; it must not change.
+	Value any
+}
+
+// Kind is KindResource.
+func (*Resource) Kind() Kind { return KindResource }
 
 // ChangeType says what became of an object.
 type ChangeType uint8

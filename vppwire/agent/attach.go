@@ -135,9 +135,6 @@ func (a *Agent) admit(t *attachment) {
 }
 
 func (a *Agent) allocate(t *attachment) (ipam.Lease, []ipam.Record, error) {
-	if a.ranges.external() && !t.external.IsValid() {
-		return ipam.Lease{}, nil, fmt.Errorf("%w: addresses are external and the request carries none", errBadConfig)
-	}
 	lease, records, err := a.alloc.Allocate(a.now, t.sandbox.Owner, ipam.Want{Addr: t.external})
 	if errors.Is(err, ipam.ErrNoBlock) && a.ranges.waiting != "" {
 		err = fmt.Errorf("%w: %s", err, a.ranges.waiting)
@@ -148,15 +145,13 @@ func (a *Agent) allocate(t *attachment) (ipam.Lease, []ipam.Record, error) {
 // errTooMany: VPP has no tap number left.
 var errTooMany = fmt.Errorf("a node can hold %d attachments and does", mode.PodNumberMax)
 
-var errBadConfig = errors.New("network configuration")
-
 // refusal turns an allocator's error into an answer.
 func refusal(err error) Answer {
 	e := Answer{Code: CodeTryAgain, Message: err.Error()}
 	switch {
 	case errors.Is(err, ipam.ErrExhausted), errors.Is(err, ipam.ErrNoBlock):
 		e.Exhausted = true
-	case errors.Is(err, ipam.ErrNotInPool), errors.Is(err, errBadConfig):
+	case errors.Is(err, ipam.ErrNotInPool):
 		e.Code = CodeInvalidConfig
 	}
 	return e

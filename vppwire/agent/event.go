@@ -170,6 +170,6 @@ type Pools struct {
 	VXLAN                     netip.Prefix
 	Service                   netip.Prefix
 	DefaultGateway            netip.Addr
-	// External: pod addresses come from outside and each node's pod CIDR from its Node object.
+	// External: each node's pod CIDRs come from outside, by NodeSeen. Whether its addresses do as well is the allocator's affair.
 	External bool
 }

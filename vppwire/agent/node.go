@@ -24,6 +24,11 @@ func (a *Agent) wireNode() {
 		HostSubnet: r.mine.VPPHostSubnet, HostVPP: r.mine.VPPEnd, HostLinux: r.mine.LinuxEnd,
 		Service: r.plan.Service, Gateways: a.gateways(), PodIf: a.podIf(), HostAddrs: a.hosts,
 	}
+	for _, b := range a.alloc.Blocks() {
+		if !b.Prefix.Contains(b.Gateway) {
+			n.Blocks = append(n.Blocks, b.Prefix)
+		}
+	}
 	if a.own.nic != "" {
 		n.NIC = a.own.nic
 	}
@@ -66,12 +71,16 @@ func appendNew(list []netip.Prefix, p netip.Prefix) []netip.Prefix {
 	return append(list, p)
 }
 
-// gateways are the blocks' gateways with the blocks' lengths. A draining block that an active one overlaps is left out: an
-// interface cannot have both, and its pods do not ask who their gateway is.
+// gateways are the blocks' gateways with the blocks' lengths, or alone where they lie outside of the block: then all blocks
+// may share one. A draining block that an active one overlaps is left out: an interface cannot have both, and its pods do not
+// ask who their gateway is.
 func (a *Agent) gateways() []netip.Prefix {
 	var list []netip.Prefix
 	for _, b := range a.alloc.Blocks() {
-		if !slices.ContainsFunc(list, b.Prefix.Overlaps) {
+		switch {
+		case !b.Prefix.Contains(b.Gateway):
+			list = appendNew(list, netip.PrefixFrom(b.Gateway, b.Gateway.BitLen()))
+		case !slices.ContainsFunc(list, b.Prefix.Overlaps):
 			list = append(list, netip.PrefixFrom(b.Gateway, b.Prefix.Bits()))
 		}
 	}
@@ -122,7 +131,7 @@ func (a *Agent) hostAddresses(addrs []netip.Addr) {
 func sameNode(x, y *mode.Node) bool {
 	return !peersDiffer(x, y) && x.Address == y.Address && x.NIC == y.NIC && x.Gateway == y.Gateway &&
 		x.HostLinux == y.HostLinux && x.Service == y.Service && x.PodIf == y.PodIf &&
-		slices.Equal(x.Gateways, y.Gateways) && slices.Equal(x.HostAddrs, y.HostAddrs)
+		slices.Equal(x.Gateways, y.Gateways) && slices.Equal(x.Blocks, y.Blocks) && slices.Equal(x.HostAddrs, y.HostAddrs)
 }
 
 // peersDiffer reports whether something differs that the wiring towards peers is made of.

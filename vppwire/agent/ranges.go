@@ -172,7 +172,15 @@ func (a *Agent) takeBlocks() {
 	r := &a.ranges
 	before := r.waiting
 	r.waiting, r.blocked, r.incomplete, r.retryAt = "", false, false, time.Time{}
-	if !a.ident.usable() || !r.mineOK || slices.Equal(a.activeBlocks(), r.want) {
+	if !a.ident.usable() || !r.mineOK {
+		return
+	}
+	if len(r.want) == 0 && a.uid != "" {
+		// What is held already stays in use: that nothing is granted may be a word that has not come yet.
+		r.waiting, r.blocked = "the Node object has no pod CIDR", true
+		a.todo |= todoPods
+	}
+	if slices.Equal(a.activeBlocks(), r.want) {
 		return
 	}
 	take := a.takeable()
@@ -203,7 +211,6 @@ func (a *Agent) takeBlocks() {
 func (a *Agent) takeable() []netip.Prefix {
 	r := &a.ranges
 	if len(r.want) == 0 {
-		r.waiting, r.blocked = "the Node object has no pod CIDR", true
 		return nil
 	}
 	held, unpublished := a.alloc.Blocks(), false

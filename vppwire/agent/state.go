@@ -27,10 +27,15 @@ func (a *Agent) Mode() mode.Config { return a.wires }
 // Blocks are the pod ranges that the node holds, active ones first.
 func (a *Agent) Blocks() []ipam.Block { return a.alloc.Blocks() }
 
-// Reserved are the addresses of held blocks that no pod may get: of each block network, gateway, NAT loopback, broadcast.
+// Reserved are the addresses of held blocks that no pod may get: of each block network, gateway, NAT loopback, broadcast;
+// of a block whose gateway lies elsewhere none but the gateway.
 func (a *Agent) Reserved() []netip.Addr {
 	var list []netip.Addr
 	for _, b := range a.alloc.Blocks() {
+		if !b.Prefix.Contains(b.Gateway) {
+			list = append(list, b.Gateway)
+			continue
+		}
 		list = append(list, b.Prefix.Addr(), b.Gateway, loopbackOf(b.Prefix), space.Last(b.Prefix))
 	}
 	return list

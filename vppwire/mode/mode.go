@@ -71,6 +71,8 @@ type Node struct {
 	// Gateways are this node's pod blocks, each written as its gateway with the block's length (10.1.1.1/24), draining
 	// ones behind.
 	Gateways []netip.Prefix
+	// Blocks are those of this node's pod blocks whose gateway lies outside of them (AWS' 169.254.1.1).
+	Blocks []netip.Prefix
 	// PodIf, where valid, gives each pod interface of VPP an address of its own, as upstream first did: its base with the
 	// pod address's host bits. Otherwise pod interfaces borrow the gateway's address, which is then real and answers.
 	PodIf netip.Prefix

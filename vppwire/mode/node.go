@@ -221,12 +221,21 @@ func (c Config) gateway(o *objects, n Node) {
 // podRanges are the cluster-wide pod subnets and, behind them, this node's blocks outside of them.
 func (n Node) podRanges() []netip.Prefix {
 	out := slices.Clone(n.PodSubnets)
-	for _, g := range n.Gateways {
-		if !covered(g.Masked(), n.PodSubnets) {
-			out = append(out, g.Masked())
+	for _, p := range n.own() {
+		if !covered(p, n.PodSubnets) {
+			out = append(out, p)
 		}
 	}
 	return out
+}
+
+// own are the node's blocks, and gateways outside of them.
+func (n Node) own() []netip.Prefix {
+	list := make([]netip.Prefix, 0, len(n.Gateways)+len(n.Blocks))
+	for _, g := range n.Gateways {
+		list = append(list, g.Masked())
+	}
+	return append(list, n.Blocks...)
 }
 
 // connected reports whether the gateway loopback's own addresses make p a connected route in the pod VRF. It wins over any
@@ -279,13 +288,13 @@ func (c Config) betweenTables(o *objects, n Node) {
 // the rest there.
 func (c Config) betweenTablesL2(o *objects, n Node) {
 	main, pod := c.MainTable, c.PodTable
-	for _, g := range n.Gateways {
-		o.once(vppwire.Route{Table: main, Prefix: g.Masked(), ToTable: true, Lookup: pod})
+	for _, p := range n.own() {
+		o.once(vppwire.Route{Table: main, Prefix: p, ToTable: true, Lookup: pod})
 	}
 	o.once(vppwire.Route{Table: pod, Prefix: everything(n.Address.Addr()), ToTable: true, Lookup: main})
-	for _, g := range n.Gateways {
-		if !n.connected(g.Masked()) {
-			o.once(vppwire.Route{Table: pod, Prefix: g.Masked(), Drop: true})
+	for _, p := range n.own() {
+		if !n.connected(p) {
+			o.once(vppwire.Route{Table: pod, Prefix: p, Drop: true})
 		}
 	}
 }

@@ -197,6 +197,17 @@ func (i *Instance) Delete(now time.Time, eni string) error {
 	return nil
 }
 
+// Terminate ends the instance: everything goes back to the subnet.
+func (i *Instance) Terminate(now time.Time) {
+	for _, e := range i.enis {
+		for _, p := range append(e.Units, netip.PrefixFrom(e.Address, 32)) {
+			i.cfg.Subnet.release(p)
+		}
+	}
+	i.enis = nil
+	i.changed(now)
+}
+
 // give adds units to e, or nothing at all.
 func (i *Instance) give(e *ENI, units int, prefixes bool) error {
 	if units < 0 {

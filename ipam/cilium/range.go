@@ -1,0 +1,237 @@
+package cilium
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"net/netip"
+
+	"github.com/vppdrill/vppdrill/ipam/space"
+)
+
+// rangeSizeMax6 bounds IPv6 ranges: of a longer one only the first 2^16 addresses count.
+const rangeSizeMax6 = 1 << 16
+
+// RangeOptions sets a CIDRRange up.
+type RangeOptions struct {
+	// AllowFirst and AllowLast give out the first and the last address. Without them both are left out of a range with at
+	// least 2 host bits; a shorter range has no address to spare and gives out all.
+	AllowFirst, AllowLast bool
+}
+
+// RangeSize is how many addresses of cidr count: all, but at most 2^16 for IPv6; 0 for the zero Prefix.
+func RangeSize(cidr netip.Prefix) uint64 {
+	n := space.Count(cidr)
+	if space.Normal(cidr).Addr().Is6() {
+		n = min(n, rangeSizeMax6)
+	}
+	return n
+}
+
+// AddOffset is the address offset above base. The error wraps space.ErrOutside past the family's last address.
+func AddOffset(base netip.Addr, offset uint64) (netip.Addr, error) {
+	base = space.NormalAddr(base)
+	if !base.IsValid() {
+		return netip.Addr{}, InvalidIPError{Text: base.String()}
+	}
+	above, err := space.NewRange(base, space.Last(netip.PrefixFrom(base, 0)))
+	if err != nil {
+		return netip.Addr{}, err
+	}
+	return above.Nth(offset)
+}
+
+// AddrOffset is the inverse of AddOffset: how far addr is above base. It is an error when addr is below base, of another
+// family, or 2^64-1 and more above.
+func AddrOffset(base, addr netip.Addr) (uint64, error) {
+	r, err := space.NewRange(base, addr)
+	if err != nil {
+		return 0, err
+	}
+	n := r.Count()
+	if n == ^uint64(0) {
+		return 0, fmt.Errorf("offset of %s from %s needs more than 64 bits", addr, base)
+	}
+	return n - 1, nil
+}
+
+// CIDRRange gives out the addresses of one CIDR: each search starts where Pick says and goes up, with a wrap at the end.
+// A released address may be given out again at once.
+type CIDRRange struct {
+	cidr  netip.Prefix
+	skip  uint64 // addresses of cidr below the first that is given out
+	size  uint64
+	pick  Picker
+	taken *space.Bitmap // offsets from the first address
+	// shut is what a search passes over, taken or excluded; it is the same set as taken while nothing is excluded.
+	shut     *space.Bitmap
+	excluded *space.Bitmap
+}
+
+// NewCIDRRange returns a range in which every address is free.
+func NewCIDRRange(cidr netip.Prefix, o RangeOptions, pick Picker) (*CIDRRange, error) {
+	cidr = space.Normal(cidr)
+	if !cidr.IsValid() {
+		return nil, errors.New("range: CIDR is not valid")
+	}
+	if pick == nil {
+		return nil, fmt.Errorf("range %s: a Picker is needed", cidr)
+	}
+	skip, size := usable(cidr, o)
+	taken := space.NewBitmap(size)
+	return &CIDRRange{cidr: cidr, skip: skip, size: size, pick: pick, taken: taken, shut: taken}, nil
+}
+
+// usable is how many addresses of cidr are given out, and how many below them are not.
+func usable(cidr netip.Prefix, o RangeOptions) (skip, size uint64) {
+	size = RangeSize(cidr)
+	if space.HostBits(cidr) < 2 {
+		return 0, size
+	}
+	if !o.AllowFirst {
+		skip, size = 1, size-1
+	}
+	if !o.AllowLast {
+		size--
+	}
+	return skip, size
+}
+
+// CIDR is the range's prefix in normal form.
+func (r *CIDRRange) CIDR() netip.Prefix { return r.cidr }
+
+// Base is the lowest address that is given out; Max is how many there are.
+func (r *CIDRRange) Base() netip.Addr { return r.addr(0) }
+
+// Max is how many addresses the range may give out in all, >= 1.
+func (r *CIDRRange) Max() uint64 { return r.size }
+
+// Used is how many addresses are allocated.
+func (r *CIDRRange) Used() uint64 { return r.taken.Count() }
+
+// Free is how many addresses AllocateNext could give out one after the other.
+func (r *CIDRRange) Free() uint64 { return r.size - r.shut.Count() }
+
+// Has reports whether ip is allocated.
+func (r *CIDRRange) Has(ip netip.Addr) bool {
+	i, ok := r.offset(ip)
+	return ok && r.taken.Test(i)
+}
+
+// Allocate takes exactly ip, even when it is excluded. The error is a NotInRangeError or ErrAllocated.
+func (r *CIDRRange) Allocate(ip netip.Addr) error {
+	i, ok := r.offset(ip)
+	if !ok {
+		return NotInRangeError{ValidRange: r.cidr}
+	}
+	if !r.taken.Set(i) {
+		return ErrAllocated
+	}
+	if r.excluded != nil {
+		r.shut.Set(i)
+	}
+	return nil
+}
+
+// AllocateNext takes a free address that is not excluded, or returns ErrFull.
+func (r *CIDRRange) AllocateNext() (netip.Addr, error) {
+	if r.shut.Count() == r.size {
+		return netip.Addr{}, ErrFull
+	}
+	i, ok := r.shut.NextClear(uint64(r.pick.Pick(pickNext, pickWidth(r.size))))
+	if !ok {
+		i, _ = r.shut.NextClear(0)
+	}
+	r.taken.Set(i)
+	if r.excluded != nil {
+		r.shut.Set(i)
+	}
+	return r.addr(i), nil
+}
+
+// pickWidth is a size as Pick takes it; only IPv4 /0 on a 32-bit machine is cut.
+func pickWidth(size uint64) int { return int(min(size, uint64(^uint(0)>>1))) }
+
+// Release frees ip and reports whether it was allocated.
+func (r *CIDRRange) Release(ip netip.Addr) bool {
+	i, ok := r.offset(ip)
+	if !ok || !r.taken.Clear(i) {
+		return false
+	}
+	if r.excluded != nil && !r.excluded.Test(i) {
+		r.shut.Clear(i)
+	}
+	return true
+}
+
+// Exclude keeps the addresses of p from being picked. What is allocated stays allocated, and is not picked again after its
+// release.
+func (r *CIDRRange) Exclude(p netip.Prefix) {
+	first, last, ok := r.span(p)
+	if !ok {
+		return
+	}
+	if r.excluded == nil {
+		r.excluded, r.shut = space.NewBitmap(r.size), space.NewBitmap(r.size)
+		for i, ok := r.taken.NextSet(0); ok; i, ok = r.taken.NextSet(i + 1) {
+			r.shut.Set(i)
+		}
+	}
+	r.excluded.SetRange(first, last)
+	r.shut.SetRange(first, last)
+}
+
+// span is the offsets that p and the range share.
+func (r *CIDRRange) span(p netip.Prefix) (first, last uint64, ok bool) {
+	p = space.Normal(p)
+	switch {
+	case !space.Overlap(p, r.cidr):
+		return 0, 0, false
+	case space.Contains(p, r.cidr):
+		return 0, r.size - 1, true
+	}
+	low, ok := space.Index(r.cidr, p.Addr())
+	if !ok || low >= r.skip+r.size {
+		return 0, 0, false
+	}
+	high, ok := space.Index(r.cidr, space.Last(p))
+	if !ok {
+		high = ^uint64(0)
+	}
+	if high < r.skip {
+		return 0, 0, false
+	}
+	return max(low, r.skip) - r.skip, min(high-r.skip, r.size-1), true
+}
+
+// All yields the allocated addresses in ascending order.
+func (r *CIDRRange) All() iter.Seq[netip.Addr] {
+	return func(yield func(netip.Addr) bool) {
+		for i, ok := r.taken.NextSet(0); ok && yield(r.addr(i)); {
+			i, ok = r.taken.NextSet(i + 1)
+		}
+	}
+}
+
+// ForEach calls f for every allocated address in ascending order.
+func (r *CIDRRange) ForEach(f func(netip.Addr)) {
+	for ip := range r.All() {
+		f(ip)
+	}
+}
+
+func (r *CIDRRange) offset(ip netip.Addr) (uint64, bool) {
+	i, ok := space.Index(r.cidr, ip)
+	if !ok || i < r.skip || i-r.skip >= r.size {
+		return 0, false
+	}
+	return i - r.skip, true
+}
+
+func (r *CIDRRange) addr(i uint64) netip.Addr {
+	ip, err := space.Nth(r.cidr, r.skip+i)
+	if err != nil {
+		panic(fmt.Sprintf("cilium: offset %d of range %s: %v", i, r.cidr, err))
+	}
+	return ip
+}

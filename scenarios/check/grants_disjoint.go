@@ -1,0 +1,50 @@
+package check
+
+import (
+	"net/netip"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+const grantsName = "grants-disjoint"
+
+// grantsDisjoint: whatever gives blocks to nodes, a controller through the API server or a cloud, gives none to two nodes.
+//
+// It judges the giver alone: an agent may notice in time that a block is another node's and leave it, and its pods wait then
+// for ever. A node that left holds nothing as soon as its object is gone.
+func grantsDisjoint() scenarios.Law {
+	return scenarios.Law{
+		Name:  grantsName,
+		Why:   "Two nodes with one pod CIDR give its addresses twice, or one of them gives none, depending on who looks first.",
+		When:  scenarios.Always,
+		Check: checkGrants,
+		Watch: func() scenarios.Watcher { return &grantWatcher{nodeBlocks{byNode: map[string][]netip.Prefix{}}} },
+	}
+}
+
+func checkGrants(s scenarios.Snapshot) error {
+	var granted ranges
+	for i := range s.Nodes {
+		for _, p := range s.Nodes[i].Granted {
+			granted.list = append(granted.list, nodeRange{p, s.Nodes[i].Name})
+		}
+	}
+	if a, b, overlap := granted.firstOverlap(); overlap {
+		return broken(grantsName, s.At, b.node, "%s of %s overlaps %s of %s", b.prefix, b.node, a.prefix, a.node)
+	}
+	return nil
+}
+
+type grantWatcher struct{ blocks nodeBlocks }
+
+func (w *grantWatcher) Checks() int64 { return w.blocks.checks }
+
+func (w *grantWatcher) Observe(f scenarios.Fact) error {
+	if f.Kind != scenarios.FactGranted {
+		return nil
+	}
+	if mine, other, overlap := w.blocks.set(&f); overlap {
+		return broken(grantsName, f.At, f.Node, "%s of %s overlaps %s of %s", mine, f.Node, other.prefix, other.node)
+	}
+	return nil
+}

@@ -1,0 +1,59 @@
+package gen
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// Systems is Small with another address management system than Contiv's: its controllers lose their leaders and ranges come
+// and go.
+func Systems() Profile {
+	p := Small()
+	p.Name, p.Systems = "systems", true
+	return p
+}
+
+// Ranges of a run with another system. The first one is always there; the second comes and goes.
+var (
+	systemSubnet = netip.MustParsePrefix("10.1.0.0/16")
+	systemFirst  = netip.MustParsePrefix("10.1.0.0/18")
+	systemSecond = netip.MustParsePrefix("10.1.64.0/18")
+)
+
+// drawSystem gives a scenario another system. What changed the address plan becomes what happens to controllers and ranges.
+func (d drawer) drawSystem(s *scenarios.Scenario) {
+	c := &s.Config.IPAM
+	c.System = one(d, "system", scenarios.NodeIPAM, scenarios.Cilium, scenarios.Datastore)
+	c.PodSubnetCIDR, c.Ranges = systemSubnet, []netip.Prefix{systemFirst}
+	switch c.System {
+	case scenarios.NodeIPAM:
+		c.PodSubnetOneNodePrefixLen = one(d, "prefix length", 24, 26, 28)
+	case scenarios.Cilium:
+		c.PodSubnetOneNodePrefixLen = one(d, "prefix length", 26, 27, 28)
+		c.Cilium.PreAllocate = one(d, "pre-allocate", 0, 2, 8)
+	case scenarios.Datastore:
+		c.PodSubnetOneNodePrefixLen = 0
+		c.Datastore.Cooling = one(d, "cooling", time.Second, 30*time.Second)
+		c.Datastore.WarmIP = one(d, "warm ip", 0, 3, 20)
+		c.Datastore.MetadataLag = one(d, "metadata lag", time.Second, time.Minute)
+		c.Datastore.Requests = one(d, "requests", 0, 2)
+	}
+	second := false
+	for i := range s.Timeline {
+		if _, ok := s.Timeline[i].Action.(scenarios.ChangeCIDR); !ok {
+			continue
+		}
+		switch leads := c.System != scenarios.Datastore; {
+		case leads && d.coin("leader lost", 2):
+			s.Timeline[i].Action = scenarios.LoseLeader{Pause: d.between("pause", time.Second, time.Minute)}
+		case second:
+			s.Timeline[i].Action = scenarios.RemoveRange{CIDR: systemSecond}
+			second = false
+		default:
+			s.Timeline[i].Action = scenarios.AddRange{CIDR: systemSecond}
+			second = true
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package scenarios
+
+import (
+	"net/netip"
+	"strconv"
+
+	"github.com/vppdrill/vppdrill/ipam/datastore/ec2model"
+)
+
+// Bounds of the systems' blocks.
+const (
+	// AWS' subnets are /16 to /28; one of a single /28 has no room for a prefix beside AWS' own addresses.
+	subnetBitsMin, subnetBitsMax = 16, 27
+	// delegatedBits is the length of the prefixes that EC2 delegates.
+	delegatedBits = 28
+	// blockBitsMax leaves a block room for its network, gateway, NAT loopback and broadcast address and pods: with cilium and
+	// nodeipam its 4 host bits are also what Kubernetes' ClusterCIDR demands.
+	blockBitsMax = 28
+)
+
+// checkSystem checks what belongs to one address management system.
+func (s *Scenario) checkSystem(c IPAM) *InputError {
+	if c.System == Contiv {
+		if len(c.Ranges) > 0 {
+			return s.wrongAt("config.ipam.ranges", "contiv has none: a node's block follows from its ID")
+		}
+		return nil
+	}
+	if c.UseExternalIPAM {
+		return s.wrongAt("config.ipam.useExternalIPAM", "is Contiv's; %s brings blocks of its own", c.System)
+	}
+	plan, err := c.Plan()
+	if err != nil {
+		return s.wrongAt("config.ipam", "%s", err)
+	}
+	for i, r := range c.Ranges {
+		path := "config.ipam.ranges[" + strconv.Itoa(i) + "]"
+		if err := s.checkRange(path, c, r); err != nil {
+			return err
+		}
+		for _, earlier := range c.Ranges[:i] {
+			if earlier.Overlaps(r) {
+				return s.wrongAt(path, "%s overlaps %s", r, earlier)
+			}
+		}
+	}
+	if c.System != Datastore {
+		if plan.PodSubnetOneNodePrefixLen > blockBitsMax {
+			return s.wrongAt("config.ipam.podSubnetOneNodePrefixLen", "/%d is longer than /%d", plan.PodSubnetOneNodePrefixLen, blockBitsMax)
+		}
+		return nil
+	}
+	if n := c.PodSubnetOneNodePrefixLen; n != 0 && n != delegatedBits {
+		return s.wrongAt("config.ipam.podSubnetOneNodePrefixLen", "EC2 delegates /%d prefixes only", delegatedBits)
+	}
+	if b := plan.PodSubnet.Bits(); b < subnetBitsMin || b > subnetBitsMax {
+		return s.wrongAt("config.ipam.podSubnetCIDR", "%s can be no subnet of a VPC: want /%d to /%d", plan.PodSubnet, subnetBitsMin, subnetBitsMax)
+	}
+	if _, ok := ec2model.LimitsOf(c.Datastore.InstanceType); !ok {
+		err := s.wrongAt("config.ipam.datastore.instanceType", "%q is not known", c.Datastore.InstanceType)
+		err.Nearest = Nearest(c.Datastore.InstanceType, ec2model.InstanceTypes())
+		return err
+	}
+	return nil
+}
+
+// checkRange refuses a range that blocks cannot be carved from.
+func (s *Scenario) checkRange(path string, c IPAM, r netip.Prefix) *InputError {
+	if c.System == Contiv {
+		return s.wrongAt(path, "contiv has no ranges: a node's block follows from its ID")
+	}
+	plan, err := c.Plan()
+	if err != nil {
+		return s.wrongAt("config.ipam", "%s", err)
+	}
+	block := plan.PodSubnetOneNodePrefixLen
+	switch {
+	case r.Bits() < plan.PodSubnet.Bits() || !plan.PodSubnet.Contains(r.Addr()):
+		return s.wrongAt(path, "%s is not inside podSubnetCIDR %s", r, plan.PodSubnet)
+	case r.Bits() > block:
+		return s.wrongAt(path, "%s has no room for a node's block of /%d", r, block)
+	}
+	return nil
+}

@@ -1,0 +1,58 @@
+package sim
+
+import (
+	"net/netip"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/sim/supply"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+)
+
+// supplied makes the address management system that the scenario chose.
+func (w *World) supplied() (err error) {
+	w.granted = map[string][]netip.Prefix{}
+	w.control.supply, err = supply.New(supply.Env{
+		Clock: w.eng, Cluster: w.cluster, Epoch: epoch, Plan: w.s.Config.IPAM,
+		Tell: w.grant,
+		Granted: func(node string, blocks []netip.Prefix) {
+			f := scenarios.Fact{Kind: scenarios.FactGranted, Node: node}
+			w.granted[node] = blocks
+			for _, p := range blocks {
+				f.Blocks = append(f.Blocks, ipam.Block{Prefix: p})
+			}
+			w.emit(f)
+		},
+		Note: func(who, text string) { w.trail(who + ": " + text) },
+	})
+	return err
+}
+
+// grant tells a node's agent its blocks as its own Node object's pod CIDRs.
+func (w *World) grant(node string, blocks []netip.Prefix) {
+	if m := w.machines[node]; m != nil && m.proc != nil && m.proc.self.UID != "" {
+		seen := m.proc.self
+		seen.PodCIDRs = blocks
+		m.proc.step(seen)
+	}
+}
+
+// ownNode replaces the pod CIDRs of the agent's own Node object by what its system says it has.
+func (p *process) ownNode(ev agent.Event) agent.Event {
+	switch seen := ev.(type) {
+	case agent.NodeSeen:
+		if seen.Name != p.m.name {
+			break
+		}
+		p.self = seen
+		if blocks, ok := p.m.w.supply.Blocks(p.m.name); ok {
+			seen.PodCIDRs = blocks
+			return seen
+		}
+	case agent.NodeGone:
+		if seen.UID == p.self.UID {
+			p.self = agent.NodeSeen{}
+		}
+	}
+	return ev
+}

@@ -1,0 +1,160 @@
+package supply
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/datastore"
+	"github.com/vppdrill/vppdrill/ipam/datastore/ec2model"
+	"github.com/vppdrill/vppdrill/ipam/space"
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// gateway is what AWS VPC CNI's pods use: an address of no subnet, so that every address of a prefix is a pod's.
+var gateway = netip.MustParseAddr("169.254.1.1")
+
+// cloudSupply is AWS: every node is an EC2 instance whose ipamd keeps /28 prefixes of the subnet warm.
+type cloudSupply struct {
+	env    Env
+	limits ec2model.Limits
+	subnet *ec2model.Subnet
+	// foreign are the parts of the subnet that somebody else uses.
+	foreign   []netip.Prefix
+	instances map[string]*ec2model.Instance
+	daemons   map[string]*ipamd // of living agents
+	allocs    map[string]*datastore.Node
+	requests  int64
+}
+
+func newCloudSupply(env Env) (*cloudSupply, error) {
+	plan, err := env.Plan.Plan()
+	if err != nil {
+		return nil, err
+	}
+	limits, ok := ec2model.LimitsOf(env.Plan.Datastore.InstanceType)
+	if !ok {
+		return nil, fmt.Errorf("no instance type %s", env.Plan.Datastore.InstanceType)
+	}
+	s := &cloudSupply{
+		env: env, limits: limits, subnet: ec2model.NewSubnet(plan.PodSubnet),
+		instances: make(map[string]*ec2model.Instance), daemons: make(map[string]*ipamd), allocs: make(map[string]*datastore.Node),
+	}
+	ranges, err := s.env.ranges()
+	if err != nil {
+		return nil, err
+	}
+	s.occupy(plan.PodSubnet, func(a netip.Addr) bool {
+		return !slices.ContainsFunc(ranges, func(r netip.Prefix) bool { return r.Contains(a) })
+	})
+	return s, nil
+}
+
+// occupy takes free addresses of a prefix for somebody else, unless keep says otherwise.
+func (s *cloudSupply) occupy(p netip.Prefix, taken func(netip.Addr) bool) {
+	for a := p.Masked().Addr(); p.Contains(a); a = a.Next() {
+		if taken(a) && s.subnet.Occupy(a) {
+			s.foreign = append(s.foreign, netip.PrefixFrom(a, a.BitLen()))
+		}
+	}
+}
+
+func (s *cloudSupply) Allocator(node string) (ipam.NodeAllocator, error) {
+	cooling := s.env.Plan.Datastore.Cooling
+	if cooling == 0 {
+		cooling = -1 // none at all
+	}
+	n, err := datastore.NewNode(datastore.NodeConfig{Cooling: cooling, Gateway: gateway})
+	s.allocs[node] = n
+	return n, err
+}
+
+func (*cloudSupply) Start() {}
+
+// Join launches an instance.
+func (s *cloudSupply) Join(node string) error {
+	c := s.env.Plan.Datastore
+	i, err := ec2model.New(s.env.now(), ec2model.Config{
+		Limits: s.limits, Subnet: s.subnet, AttachDelay: c.AttachDelay, MetadataLag: c.MetadataLag,
+		Requests: float64(c.Requests), Burst: float64(2 * c.Requests),
+	})
+	if err != nil {
+		return fmt.Errorf("launch %s: %w", node, err)
+	}
+	s.instances[node] = i
+	return nil
+}
+
+// Leave terminates it.
+func (s *cloudSupply) Leave(node string) {
+	if i := s.instances[node]; i != nil {
+		i.Terminate(s.env.now())
+		delete(s.instances, node)
+	}
+	s.env.Granted(node, nil)
+}
+
+func (s *cloudSupply) AgentUp(node string, side Side) {
+	d := newIPAMD(s, node, side, s.allocs[node])
+	s.daemons[node] = d
+	d.soon()
+}
+
+func (s *cloudSupply) AgentDown(node string) {
+	if d := s.daemons[node]; d != nil {
+		d.dead = true
+		delete(s.daemons, node)
+	}
+}
+
+func (s *cloudSupply) Changed(node string) {
+	if d := s.daemons[node]; d != nil {
+		d.changed()
+	}
+}
+
+func (*cloudSupply) Refused(string, ipam.Owner) {} // ipamd looks at its pool every 5 s
+
+func (s *cloudSupply) Blocks(node string) ([]netip.Prefix, bool) {
+	if d := s.daemons[node]; d != nil && d.manager.Ready() {
+		return d.pool.Blocks(), true
+	}
+	return nil, true
+}
+
+// AddRange gives a part of the subnet back that somebody else used.
+func (s *cloudSupply) AddRange(r netip.Prefix) error {
+	s.foreign = slices.DeleteFunc(s.foreign, func(p netip.Prefix) bool {
+		inside := r.Contains(p.Addr())
+		if inside {
+			s.subnet.Vacate(p.Addr())
+		}
+		return inside
+	})
+	return nil
+}
+
+// RemoveRange lets somebody else take what is free in a part of the subnet.
+func (s *cloudSupply) RemoveRange(r netip.Prefix) error {
+	s.occupy(space.Normal(r), func(netip.Addr) bool { return true })
+	return nil
+}
+
+func (*cloudSupply) LoseLeader(time.Duration) error { return scenarios.ErrUnsupported }
+
+// Pending says what ipamds wait for.
+func (s *cloudSupply) Pending() string {
+	for _, name := range s.env.Cluster.Nodes() {
+		if d := s.daemons[name]; d != nil {
+			if why := d.pending(); why != "" {
+				return name + ": " + why
+			}
+		}
+	}
+	return ""
+}
+
+// Requests counts requests to EC2 that change something.
+func (s *cloudSupply) Requests() int64 { return s.requests }

@@ -1,0 +1,210 @@
+package supply
+
+import (
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/datastore"
+	"github.com/vppdrill/vppdrill/ipam/datastore/ec2model"
+)
+
+// How long requests take: EC2's calls that change something, those that only read, the metadata service on the instance,
+// rules and routes on the host.
+const (
+	changeTime   = 500 * time.Millisecond
+	describeTime = 200 * time.Millisecond
+	metadataTime = 2 * time.Millisecond
+	setUpTime    = 50 * time.Millisecond
+)
+
+// ipamd is AWS VPC CNI's daemon on one node, for one life of its agent.
+type ipamd struct {
+	supply  *cloudSupply
+	node    string
+	side    Side
+	manager *datastore.Manager
+	pool    *datastore.NodePool
+	dead    bool
+	wake    uint64
+	told    []netip.Prefix
+	// leaving is a request to give units back that waits until the agent has dropped them.
+	leaving *datastore.Call
+	// asked counts calls under way.
+	asked int
+	begun bool
+}
+
+func newIPAMD(s *cloudSupply, node string, side Side, alloc *datastore.Node) *ipamd {
+	d := &ipamd{supply: s, node: node, side: side, pool: datastore.NewNodePool(alloc, s.env.now)}
+	c := s.env.Plan.Datastore
+	d.manager = datastore.NewNodeManager(d.pool, datastore.Sizing{
+		Targets: datastore.Targets{WarmIP: c.WarmIP, MinimumIP: c.MinimumIP, WarmPrefix: c.WarmPrefix},
+		ENIsMax: s.limits.ENIs, UnitsPerENI: s.limits.IPv4PerENI - 1, PrefixDelegation: true,
+	})
+	return d
+}
+
+func (d *ipamd) soon() { d.after(0, "ipamd", func() { d.step(datastore.Woke{}) }) }
+
+func (d *ipamd) after(t time.Duration, what string, do func()) {
+	d.supply.env.Clock.After(t, &step{d.node, what, func() {
+		if !d.dead {
+			do()
+		}
+	}})
+}
+
+func (d *ipamd) step(ev datastore.Event) {
+	d.begun = true
+	for _, e := range slices.Clone(d.manager.Step(d.supply.env.now(), ev)) {
+		switch e := e.(type) {
+		case datastore.Perform:
+			d.perform(e.Call)
+		case datastore.WakeAt:
+			d.wakeAt(e.At)
+		case datastore.Note:
+			d.supply.env.Note(d.node, "ipamd "+e.Text)
+		case datastore.WantTrunk: // branch interfaces are nobody's affair here
+		}
+	}
+	d.tell()
+}
+
+// tell gives the agent its blocks once the manager knows what there is.
+func (d *ipamd) tell() {
+	if blocks := d.pool.Blocks(); d.manager.Ready() && !slices.Equal(blocks, d.told) {
+		d.told = blocks
+		d.supply.env.Granted(d.node, blocks)
+		d.supply.env.Tell(d.node, blocks)
+	}
+}
+
+func (d *ipamd) wakeAt(at time.Time) {
+	d.wake++
+	n := d.wake
+	d.after(max(0, at.Sub(d.supply.env.now())), "ipamd wakes", func() {
+		if d.wake == n {
+			d.step(datastore.Woke{})
+		}
+	})
+}
+
+// perform makes a call: what gives units back only when the agent has dropped them.
+func (d *ipamd) perform(c datastore.Call) {
+	if d.leaving != nil { // the manager has given that call up: its units may be in use again
+		d.leaving = nil
+		d.asked--
+	}
+	d.asked++
+	if c.Op == datastore.UnassignUnits || c.Op == datastore.DeleteENI {
+		d.leaving = &c
+		d.after(0, "ipamd gives back", d.changed)
+		return
+	}
+	d.request(c)
+}
+
+// changed goes on with what waits for the agent.
+func (d *ipamd) changed() {
+	if d.leaving == nil || !d.begun {
+		return
+	}
+	blocks := d.pool.Blocks()
+	for _, b := range d.side.Blocks() {
+		if slices.Contains(blocks, b.Prefix) {
+			continue
+		}
+		if d.occupied(b) {
+			c := *d.leaving
+			d.leaving = nil
+			d.after(0, "ipamd keeps "+b.Prefix.String(), func() { d.answer(datastore.Result{Number: c.Number, Err: datastore.ErrIPInUse}) })
+		}
+		return
+	}
+	if d.side.Idle() {
+		c := *d.leaving
+		d.leaving = nil
+		d.request(c)
+	}
+}
+
+func (d *ipamd) occupied(b ipam.Block) bool {
+	for l := range d.supply.allocs[d.node].Leases() {
+		if b.Prefix.Contains(l.Addr) {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *ipamd) answer(r datastore.Result) {
+	d.asked--
+	d.step(datastore.Called{Result: r})
+}
+
+// request asks EC2, the metadata service or the host; the answer comes later.
+func (d *ipamd) request(c datastore.Call) {
+	ec2 := d.supply.instances[d.node]
+	if ec2 == nil {
+		return // the instance is being terminated
+	}
+	wait := map[datastore.CallOp]time.Duration{
+		datastore.DescribeENIs: describeTime, datastore.ReadIMDS: metadataTime, datastore.SetUpENI: setUpTime,
+	}[c.Op]
+	if wait == 0 {
+		wait = changeTime
+		d.supply.requests++
+	}
+	d.after(wait, "ec2 "+c.String(), func() {
+		r, late := d.ask(ec2, c)
+		r.Number = c.Number
+		d.after(late, "ec2 answers "+c.Op.String(), func() { d.answer(r) })
+	})
+}
+
+// ask is one request at EC2; late is how long its answer takes still.
+func (d *ipamd) ask(ec2 *ec2model.Instance, c datastore.Call) (r datastore.Result, late time.Duration) {
+	now := d.supply.env.now()
+	switch c.Op {
+	case datastore.DescribeENIs:
+		var list []ec2model.ENI
+		list, r.Err = ec2.Describe(now)
+		r.ENIs = attached(list)
+	case datastore.ReadIMDS:
+		r.ENIs = attached(ec2.Metadata(now))
+	case datastore.SetUpENI:
+	case datastore.AssignUnits:
+		r.Prefixes, r.Err = ec2.Assign(now, c.ENI, c.Units, c.Delegated)
+	case datastore.UnassignUnits:
+		r.Err = ec2.Unassign(now, c.ENI, c.Prefixes)
+	case datastore.CreateENI:
+		e, at, err := ec2.Create(now, c.Units, c.Delegated)
+		if r.Err = err; err == nil {
+			r.ENIs = attached([]ec2model.ENI{e})
+			late = at.Sub(now)
+		}
+	case datastore.DeleteENI:
+		r.Err = ec2.Delete(now, c.ENI)
+	}
+	return r, late
+}
+
+func attached(list []ec2model.ENI) []datastore.AttachedENI {
+	out := make([]datastore.AttachedENI, len(list))
+	for i, e := range list {
+		out[i] = datastore.AttachedENI{ID: e.ID, Device: e.Device, Primary: e.Primary, Trunk: e.Trunk, Tags: e.Tags, Units: e.Units}
+	}
+	return out
+}
+
+func (d *ipamd) pending() string {
+	switch {
+	case !d.manager.Ready():
+		return "ipamd is starting"
+	case d.asked > 0:
+		return "ipamd waits for EC2"
+	}
+	return ""
+}

@@ -1,0 +1,89 @@
+package supply
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/vppdrill/vppdrill/sim/cluster"
+)
+
+// leaseTime is how long a leader leads after it renewed its lease last, and how long others wait: client-go's
+// leaderelection has 15 s. Its deadline for renewing, 10 s, is what a leader's own certainty ends with.
+const (
+	leaseTime     = 15 * time.Second
+	renewDeadline = 10 * time.Second
+	// electionTime is until the next leader acts: client-go's candidates look every 2 s.
+	electionTime = 2 * time.Second
+)
+
+// leader is one life of a controller: it has an endpoint of its own, so that what it sent can outlive it.
+type leader struct {
+	env  *Env
+	name string
+	at   cluster.Endpoint
+	// cut: it was cut off; its requests wait in held.
+	cut, dead bool
+	held      []func()
+	// wake numbers its alarms: only the last one counts.
+	wake uint64
+}
+
+func newLeader(env *Env, name string, life int) *leader {
+	name += "-" + strconv.Itoa(life)
+	return &leader{env: env, name: name, at: env.Cluster.Net.Endpoint(name)}
+}
+
+// send starts a request, or keeps it until the cut ends.
+func (l *leader) send(call func()) {
+	if l.cut {
+		l.held = append(l.held, call)
+		return
+	}
+	call()
+}
+
+// lose cuts the leader off for pause. After renewDeadline it knows, and stops.
+func (l *leader) lose(pause time.Duration, knows func()) {
+	l.cut = true
+	l.env.Note(l.name, "cut off")
+	l.env.Clock.After(renewDeadline, &step{l.name, "stops leading", func() {
+		knows()
+	}})
+	l.env.Clock.After(pause, &step{l.name, "late requests", func() {
+		held := l.held
+		l.cut, l.held = l.dead, nil
+		for _, call := range held {
+			call()
+		}
+	}})
+}
+
+// alarm replaces the leader's alarm; the zero time cancels it.
+func (l *leader) alarm(at time.Time, ring func()) {
+	l.wake++
+	if at.IsZero() {
+		return
+	}
+	n := l.wake
+	l.env.Clock.After(max(0, at.Sub(l.env.now())), &step{l.name, "wake", func() {
+		if l.wake == n && !l.dead {
+			ring()
+		}
+	}})
+}
+
+// step is an engine event: who does what.
+type step struct {
+	who, what string
+	do        func()
+}
+
+// AppendText implements engine.Event.
+func (s *step) AppendText(b []byte) []byte {
+	b = append(b, s.who...)
+	b = append(b, ' ')
+	return append(b, s.what...)
+}
+
+// Fire implements engine.Event.
+func (s *step) Fire() { s.do() }

@@ -1,0 +1,381 @@
+package supply
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam/cilium"
+	"github.com/vppdrill/vppdrill/sim/cluster"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+)
+
+// ledgerPrefix is where the ledger's entries are, one key each, so that the store appends one only behind the one before.
+const ledgerPrefix = "cilium/ledger/"
+
+func ledgerKey(version uint64) string { return fmt.Sprintf("%s%020d", ledgerPrefix, version) }
+
+// retryTime is until an operator looks again at nodes for which there was no CIDR, and at what a request may have done.
+const retryTime = 5 * time.Second
+
+// operator is one life of cilium-operator. It does one thing after the other: a node's entries go into the ledger, then its
+// resource is written. It ends itself when it cannot be sure of the ledger.
+type operator struct {
+	*leader
+	supply *poolSupply
+	pools  *cilium.PoolOperator
+	client *cluster.StoreClient
+	feed   *cluster.Informer
+
+	ready    bool // ledger and resources have been read
+	listed   bool
+	ledger   bool
+	views    map[string]*cluster.Resource
+	gone     map[string]string // incarnations of deleted resources, by name and UID
+	queue    []string
+	busy     bool
+	asked    uint64
+	replied  func(agent.StoreReply)
+	short    []string // nodes that found no CIDR
+	retrying bool
+}
+
+func newOperator(s *poolSupply, l *leader) *operator {
+	o := &operator{leader: l, supply: s, views: make(map[string]*cluster.Resource)}
+	var err error
+	if o.pools, err = cilium.NewPoolOperator(cilium.PoolOperatorConfig{ReuseDelay: s.env.Plan.ReuseDelay}); err != nil {
+		panic("supply: the scenario's pool was accepted before: " + err.Error())
+	}
+	if err := o.upsert(); err != nil {
+		panic("supply: the scenario's ranges were accepted before: " + err.Error())
+	}
+	return o
+}
+
+// upsert makes the pool what the configuration says.
+func (o *operator) upsert() error {
+	return o.pools.UpsertPool(cilium.DefaultPool, cilium.PoolSpec{IPv4: slices.Clone(o.supply.ranges), MaskSize4: o.supply.bits})
+}
+
+func (o *operator) extend() error {
+	if err := o.upsert(); err != nil {
+		return err
+	}
+	o.retry()
+	return nil
+}
+
+func (o *operator) start() {
+	o.client = o.env.Cluster.Store.Connect(o.at, o.fromStore)
+	o.feed = o.env.Cluster.API.NewInformer(cluster.InformerConfig{Name: "operator", At: o.at, Kind: cluster.KindResource, Handler: o})
+	o.store(agent.StoreRequest{Op: agent.StoreList, Key: ledgerPrefix}, o.restore)
+}
+
+// stop ends the process.
+func (o *operator) stop() {
+	if !o.dead {
+		o.dead = true
+		o.client.Close()
+		o.feed.Stop()
+	}
+}
+
+// fail ends a process that does not know what the ledger says.
+func (o *operator) fail(why string) {
+	o.env.Note(o.name, "ends: "+why)
+	o.stop()
+	o.supply.again(o)
+}
+
+func (o *operator) store(r agent.StoreRequest, then func(agent.StoreReply)) {
+	o.asked++
+	r.ID = o.asked
+	o.replied = then
+	o.send(func() { o.client.Do(r) })
+}
+
+func (o *operator) fromStore(ev agent.Event) {
+	if r, ok := ev.(agent.StoreReply); ok && !o.dead && r.ID == o.asked && o.replied != nil {
+		then := o.replied
+		o.replied = nil
+		then(r)
+	}
+}
+
+// restore reads the ledger; the resources come next.
+func (o *operator) restore(r agent.StoreReply) {
+	if r.Err != agent.StoreOK {
+		o.fail("the ledger cannot be read")
+		return
+	}
+	items := slices.SortedFunc(slices.Values(r.Items), func(a, b agent.StoreItem) int { return strings.Compare(a.Key, b.Key) })
+	for _, item := range items {
+		c, err := cilium.ParseClaim(item.Value)
+		if err == nil {
+			err = o.pools.Apply(c)
+		}
+		if err != nil {
+			o.env.Note(o.name, err.Error())
+		}
+	}
+	o.ledger = true
+	o.feed.Start()
+}
+
+// Listed implements cluster.Handler.
+func (o *operator) Listed(objects []cluster.Object, _ int64) {
+	there := make(map[string]bool, len(objects))
+	for _, x := range objects {
+		there[x.Common().Name] = true
+	}
+	for _, name := range sortedNames(o.views) {
+		if !there[name] {
+			o.lost(o.views[name])
+		}
+	}
+	for _, x := range objects {
+		o.view(x.(*cluster.Resource))
+	}
+	if !o.ready {
+		o.adopt(objects)
+	}
+	o.next()
+}
+
+// Changed implements cluster.Handler.
+func (o *operator) Changed(ch cluster.Change) {
+	r := ch.Object.(*cluster.Resource)
+	if ch.Type == cluster.Deleted {
+		o.lost(r)
+	} else {
+		o.view(r)
+	}
+	o.next()
+}
+
+// view takes in a resource, unless it is older than what is known of it.
+func (o *operator) view(r *cluster.Resource) {
+	old := o.views[r.Name]
+	switch {
+	case old != nil && old.UID == r.UID && old.ResourceVersion >= r.ResourceVersion:
+		return
+	case old != nil && old.UID != r.UID:
+		o.lost(old)
+	}
+	o.views[r.Name] = r
+	o.enqueue(r.Name)
+}
+
+// lost notes that a resource is gone; what it held goes back in its turn.
+func (o *operator) lost(r *cluster.Resource) {
+	if old := o.views[r.Name]; old != nil && old.UID == r.UID {
+		delete(o.views, r.Name)
+	}
+	if o.gone == nil {
+		o.gone = make(map[string]string)
+	}
+	key := r.Name + "/" + r.UID
+	o.gone[key] = ciliumNode(r).Metadata.Incarnation()
+	o.enqueue(key)
+}
+
+func (o *operator) enqueue(name string) {
+	if !slices.Contains(o.queue, name) {
+		o.queue = append(o.queue, name)
+	}
+}
+
+// adopt ends the restart: what resources show and the ledger does not know is entered.
+func (o *operator) adopt(objects []cluster.Object) {
+	var entries []cilium.Claim
+	for _, x := range objects {
+		more, err := o.pools.Adopt(o.env.now(), ciliumNode(x.(*cluster.Resource)))
+		entries = append(entries, more...)
+		if err != nil {
+			o.env.Note(o.name, err.Error())
+		}
+	}
+	o.busy = true
+	o.append(entries, func() {
+		o.pools.FinishRestore()
+		o.ready = true
+		// Whoever is in the ledger and has no resource any more went while nobody looked.
+		for _, c := range o.pools.Records() {
+			o.forgotten(c)
+		}
+		o.busy = false
+	})
+}
+
+func (o *operator) forgotten(c cilium.Claim) {
+	for _, name := range sortedNames(o.views) {
+		if ciliumNode(o.views[name]).Metadata.Incarnation() == c.Node {
+			return
+		}
+	}
+	if c.Op == cilium.OpClaim && c.Node != "-" {
+		if o.gone == nil {
+			o.gone = make(map[string]string)
+		}
+		o.gone[c.Node] = c.Node
+		o.enqueue(c.Node)
+	}
+}
+
+// next takes the next node of the queue.
+func (o *operator) next() {
+	for o.ready && !o.busy && !o.dead && len(o.queue) > 0 {
+		name := o.queue[0]
+		o.queue = o.queue[1:]
+		if incarnation, ok := o.gone[name]; ok {
+			delete(o.gone, name)
+			o.busy = true
+			o.append(o.pools.Delete(o.env.now(), incarnation), o.returned)
+			continue
+		}
+		if r := o.views[name]; r != nil {
+			o.reconcile(r)
+		}
+	}
+}
+
+// reconcile answers one resource.
+func (o *operator) reconcile(r *cluster.Resource) {
+	n := ciliumNode(r)
+	allocated, entries, err := o.pools.Reconcile(o.env.now(), n)
+	if err != nil {
+		o.env.Note(o.name, err.Error())
+		if !slices.Contains(o.short, r.Name) {
+			o.short = append(o.short, r.Name)
+		}
+		o.retryLater()
+	}
+	o.busy = true
+	returned := slices.ContainsFunc(entries, func(c cilium.Claim) bool { return c.Op == cilium.OpReturn })
+	o.append(entries, func() {
+		if returned {
+			o.requeueShort()
+		}
+		if slices.EqualFunc(allocated, n.Spec.IPAM.Pools.Allocated, sameAllocation) {
+			o.busy = false
+			return
+		}
+		o.write(r, n, allocated)
+	})
+}
+
+func sameAllocation(a, b cilium.PoolAllocation) bool {
+	return a.Pool == b.Pool && slices.Equal(a.CIDRs, b.CIDRs)
+}
+
+// append puts entries into the ledger, one after the other.
+func (o *operator) append(entries []cilium.Claim, then func()) {
+	if len(entries) == 0 {
+		then()
+		o.next()
+		return
+	}
+	c := entries[0]
+	o.supply.requests++
+	o.store(agent.StoreRequest{Op: agent.StoreCreate, Key: ledgerKey(c.Version), Value: c.String()}, func(r agent.StoreReply) {
+		if r.Err != agent.StoreOK {
+			o.fail("ledger entry " + c.String() + ": not known to be written")
+			return
+		}
+		o.append(entries[1:], then)
+	})
+}
+
+// write shows a node what it has.
+func (o *operator) write(r *cluster.Resource, n *cilium.CiliumNode, allocated []cilium.PoolAllocation) {
+	o.supply.requests++
+	n.Spec.IPAM.Pools.Allocated = allocated
+	fresh := &cluster.Resource{Meta: r.Meta, Value: n}
+	call := &cluster.ResourceCall{API: o.env.Cluster.API, What: "operator writes " + r.Name, Act: updateResource(fresh),
+		Then: func(x cluster.Object, err error) {
+			if o.dead {
+				return
+			}
+			o.busy = false
+			switch {
+			case err == nil:
+				o.pools.Wrote(ciliumNode(x.(*cluster.Resource)))
+				if old := o.views[r.Name]; old != nil && old.UID == r.UID && old.ResourceVersion < x.Common().ResourceVersion {
+					o.views[r.Name] = x.(*cluster.Resource)
+				}
+			case errors.Is(err, cluster.ErrConflict), errors.Is(err, cluster.ErrNotFound): // the watch tells what is there
+			default:
+				o.short = append(o.short, r.Name)
+				o.retryLater()
+			}
+			o.next()
+		}}
+	o.send(func() { call.Send(o.at) })
+}
+
+// updateResource replaces a resource of the version that it names. A request may arrive twice: each copy brings an object of
+// its own.
+func updateResource(r *cluster.Resource) func(*cluster.API) (cluster.Object, error) {
+	return func(a *cluster.API) (cluster.Object, error) {
+		fresh := *r
+		if err := a.Update(&fresh); err != nil {
+			return nil, err
+		}
+		return &fresh, nil
+	}
+}
+
+// returned goes on after blocks came back: others may have waited for them.
+func (o *operator) returned() {
+	o.busy = false
+	o.requeueShort()
+}
+
+func (o *operator) requeueShort() {
+	for _, name := range o.short {
+		o.enqueue(name)
+	}
+	o.short = nil
+}
+
+// retry looks again at everybody who found nothing.
+func (o *operator) retry() {
+	o.requeueShort()
+	o.next()
+}
+
+// retryLater looks again after a while: blocks may have cooled.
+func (o *operator) retryLater() {
+	if o.retrying {
+		return
+	}
+	o.retrying = true
+	o.env.Clock.After(retryTime, &step{o.name, "tries again", func() {
+		if o.retrying = false; !o.dead {
+			o.retry()
+		}
+	}})
+}
+
+func (o *operator) pending() string {
+	switch {
+	case !o.ready:
+		return o.name + " is starting"
+	case o.busy || len(o.queue) > 0:
+		return o.name + " is at work"
+	}
+	return ""
+}
+
+// prefixes are the CIDRs of the default pool.
+func prefixes(list []cilium.PoolAllocation) (out []netip.Prefix) {
+	for _, a := range list {
+		if a.Pool == cilium.DefaultPool {
+			out = append(out, a.CIDRs...)
+		}
+	}
+	return out
+}

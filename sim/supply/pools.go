@@ -1,0 +1,201 @@
+package supply
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/cilium"
+	"github.com/vppdrill/vppdrill/ipam/space"
+	"github.com/vppdrill/vppdrill/sim/cluster"
+)
+
+// poolSupply is Cilium's multi-pool mode with the default pool: agents ask in their CiliumNode resources, the operator
+// answers there, and its ledger is in the store.
+type poolSupply struct {
+	env    Env
+	bits   int
+	ranges []netip.Prefix
+
+	lives    int
+	leading  *operator
+	electing bool
+	nodes    map[string]*requester // living agents
+	allocs   map[string]*cilium.Node
+	requests int64
+}
+
+func newPoolSupply(env Env) (*poolSupply, error) {
+	plan, err := env.Plan.Plan()
+	if err != nil {
+		return nil, err
+	}
+	s := &poolSupply{
+		env: env, bits: plan.PodSubnetOneNodePrefixLen,
+		nodes: make(map[string]*requester), allocs: make(map[string]*cilium.Node),
+	}
+	if s.ranges, err = s.env.ranges(); err != nil {
+		return nil, err
+	}
+	env.Cluster.API.Observe(s.observe)
+	return s, nil
+}
+
+// observe tells what resources show, and collects those whose Node object is gone, as Kubernetes does for owners.
+func (s *poolSupply) observe(old, now cluster.Object) {
+	if n, ok := old.(*cluster.Node); ok && now == nil {
+		s.env.Clock.After(0, &step{n.Name, "resource collected", func() { s.collect(n.Name) }})
+	}
+	was, _ := old.(*cluster.Resource)
+	is, _ := now.(*cluster.Resource)
+	switch {
+	case is != nil && (was == nil || !slices.Equal(shown(was), shown(is))):
+		s.env.Granted(is.Name, shown(is))
+	case is == nil && was != nil:
+		s.env.Granted(was.Name, nil)
+	}
+}
+
+func (s *poolSupply) collect(name string) {
+	api := s.env.Cluster.API
+	if _, ok := api.Node(name); ok {
+		return // another node of that name came; its agent made the resource anew, or will
+	}
+	_ = api.Delete(cluster.KindResource, cluster.Key{Name: name}, "") // ErrNotFound: its agent never made one
+}
+
+// ciliumNode is a resource as ipam/cilium sees it.
+func ciliumNode(r *cluster.Resource) *cilium.CiliumNode {
+	n := *r.Value.(*cilium.CiliumNode)
+	n.Metadata = cilium.ObjectMeta{Name: r.Name, UID: r.UID, ResourceVersion: fmt.Sprint(r.ResourceVersion)}
+	return &n
+}
+
+// shown are the CIDRs that a resource shows.
+func shown(r *cluster.Resource) []netip.Prefix {
+	var list []netip.Prefix
+	for _, a := range r.Value.(*cilium.CiliumNode).Spec.IPAM.Pools.Allocated {
+		list = append(list, a.CIDRs...)
+	}
+	return list
+}
+
+// picker draws cilium's decisions from the run.
+type picker struct{ env *Env }
+
+// Pick implements cilium.Picker.
+func (p picker) Pick(label string, n int) int { return p.env.pick(label, n) }
+
+func (s *poolSupply) Allocator(node string) (ipam.NodeAllocator, error) {
+	n, err := cilium.NewNode(cilium.NodeConfig{Pick: picker{&s.env}, FirstRouter: true, Keep: natLoopback})
+	s.allocs[node] = n
+	return n, err
+}
+
+// natLoopback is the address of a block that the agent keeps for NAT, whatever the system: the last but one.
+func natLoopback(block netip.Prefix) []netip.Addr { return []netip.Addr{space.Last(block).Prev()} }
+
+func (s *poolSupply) Start() { s.lead() }
+
+func (s *poolSupply) lead() {
+	s.electing = false
+	s.lives++
+	s.leading = newOperator(s, newLeader(&s.env, "cilium-operator", s.lives))
+	s.leading.start()
+}
+
+func (*poolSupply) Join(string) error { return nil }
+func (*poolSupply) Leave(string)      {}
+
+func (s *poolSupply) AgentUp(node string, side Side) {
+	r := newRequester(s, node, side, s.allocs[node])
+	s.nodes[node] = r
+	r.feed.Start()
+}
+
+func (s *poolSupply) AgentDown(node string) {
+	if r := s.nodes[node]; r != nil {
+		r.dead = true
+		r.feed.Stop()
+		delete(s.nodes, node)
+	}
+}
+
+func (s *poolSupply) Changed(node string) {
+	if r := s.nodes[node]; r != nil {
+		r.changed()
+	}
+}
+
+func (s *poolSupply) Refused(node string, o ipam.Owner) {
+	if r := s.nodes[node]; r != nil {
+		r.demand.Refused(s.env.now(), o)
+		r.soon()
+	}
+}
+
+func (s *poolSupply) Blocks(node string) ([]netip.Prefix, bool) {
+	if r := s.nodes[node]; r != nil {
+		return r.want(), true
+	}
+	return nil, true
+}
+
+// AddRange extends the pool.
+func (s *poolSupply) AddRange(r netip.Prefix) error {
+	s.ranges = append(s.ranges, r)
+	return s.leading.extend()
+}
+
+// RemoveRange takes a range from the pool.
+func (s *poolSupply) RemoveRange(r netip.Prefix) error {
+	i := slices.Index(s.ranges, r)
+	if i < 0 {
+		return fmt.Errorf("there is no range %s", r)
+	}
+	s.ranges = slices.Delete(s.ranges, i, i+1)
+	return s.leading.pools.RetireRange(cilium.DefaultPool, r)
+}
+
+// LoseLeader lets another operator take over.
+func (s *poolSupply) LoseLeader(pause time.Duration) error {
+	if s.electing {
+		return nil // nobody leads: there is nobody to lose
+	}
+	s.electing = true
+	old := s.leading
+	old.lose(pause, old.stop)
+	s.env.Clock.After(leaseTime+electionTime, &step{old.name, "is replaced", s.lead})
+	return nil
+}
+
+// again starts the operator's process anew after it has ended itself.
+func (s *poolSupply) again(old *operator) {
+	if old == s.leading && !s.electing {
+		s.electing = true
+		s.env.Clock.After(electionTime, &step{old.name, "is replaced", s.lead})
+	}
+}
+
+// Pending says what operator and agents have under way.
+func (s *poolSupply) Pending() string {
+	if s.electing {
+		return "a cilium-operator is being elected"
+	}
+	if why := s.leading.pending(); why != "" {
+		return why
+	}
+	for _, name := range s.env.Cluster.Nodes() {
+		if r := s.nodes[name]; r != nil {
+			if why := r.pending(); why != "" {
+				return name + ": " + why
+			}
+		}
+	}
+	return ""
+}
+
+// Requests counts writes of resources and ledger.
+func (s *poolSupply) Requests() int64 { return s.requests }

@@ -1,0 +1,153 @@
+package supply
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/nodeipam"
+	"github.com/vppdrill/vppdrill/ipam/space"
+	"github.com/vppdrill/vppdrill/sim/cluster"
+)
+
+// rangeSupply is Kubernetes: the controller manager's range allocator writes a pod CIDR into each Node object.
+type rangeSupply struct {
+	env      Env
+	hostBits int
+	service  netip.Prefix
+	// names has the ranges' names in the API, ranges the ranges; both in order of creation.
+	ranges []nodeipam.ClusterCIDR
+	made   int
+
+	lives    int
+	leading  *controller
+	electing bool
+	requests int64
+}
+
+func newRangeSupply(env Env) (*rangeSupply, error) {
+	plan, err := env.Plan.Plan()
+	if err != nil {
+		return nil, err
+	}
+	s := &rangeSupply{env: env, hostBits: plan.PodSubnet.Addr().BitLen() - plan.PodSubnetOneNodePrefixLen, service: plan.Service}
+	list, err := s.env.ranges()
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range list {
+		s.ranges = append(s.ranges, s.object(r))
+	}
+	env.Cluster.API.Observe(s.observe)
+	return s, nil
+}
+
+// object is the ClusterCIDR of a range.
+func (s *rangeSupply) object(r netip.Prefix) nodeipam.ClusterCIDR {
+	s.made++
+	c := nodeipam.ClusterCIDR{Name: fmt.Sprintf("range-%d", s.made), PerNodeHostBits: s.hostBits}
+	if space.Normal(r).Addr().Is4() {
+		c.IPv4 = r
+	} else {
+		c.IPv6 = r
+	}
+	return c
+}
+
+// observe tells what the API server says, which is the truth.
+func (s *rangeSupply) observe(old, now cluster.Object) {
+	was, _ := old.(*cluster.Node)
+	is, _ := now.(*cluster.Node)
+	switch {
+	case is != nil && (was == nil && len(is.PodCIDRs) > 0 || was != nil && !slices.Equal(was.PodCIDRs, is.PodCIDRs)):
+		s.env.Granted(is.Name, is.PodCIDRs)
+	case is == nil && was != nil:
+		s.env.Granted(was.Name, nil)
+	}
+}
+
+func (s *rangeSupply) Allocator(string) (ipam.NodeAllocator, error) {
+	return nodeipam.NewNode(nodeipam.NodeConfig{ReuseDelay: s.env.Plan.ReuseDelay})
+}
+
+func (s *rangeSupply) Start() { s.lead() }
+
+func (s *rangeSupply) lead() {
+	s.electing = false
+	s.lives++
+	params := nodeipam.CIDRAllocatorParams{MultiCIDRs: slices.Clone(s.ranges), ServiceCIDR: s.service}
+	r, err := nodeipam.New(nodeipam.RangeAllocatorType, params, "")
+	if err != nil {
+		panic("supply: the scenario's ranges were accepted before: " + err.Error())
+	}
+	s.leading = &controller{supply: s, leader: newLeader(&s.env, "controller-manager", s.lives), alloc: r}
+	s.leading.start()
+}
+
+func (*rangeSupply) Join(string) error                    { return nil }
+func (*rangeSupply) Leave(string)                         {}
+func (*rangeSupply) AgentUp(string, Side)                 {}
+func (*rangeSupply) AgentDown(string)                     {}
+func (*rangeSupply) Changed(string)                       {}
+func (*rangeSupply) Refused(string, ipam.Owner)           {}
+func (*rangeSupply) Blocks(string) ([]netip.Prefix, bool) { return nil, false }
+
+// AddRange creates a ClusterCIDR.
+func (s *rangeSupply) AddRange(r netip.Prefix) error {
+	c := s.object(r)
+	s.ranges = append(s.ranges, c)
+	if s.leading != nil {
+		s.leading.step(nodeipam.ClusterCIDRAdded{ClusterCIDR: c})
+	}
+	return nil
+}
+
+// RemoveRange deletes one.
+func (s *rangeSupply) RemoveRange(r netip.Prefix) error {
+	i := slices.IndexFunc(s.ranges, func(c nodeipam.ClusterCIDR) bool { return c.IPv4 == r || c.IPv6 == r })
+	switch {
+	case i < 0:
+		return fmt.Errorf("there is no range %s", r)
+	case len(s.ranges) == 1:
+		return fmt.Errorf("range %s is the last one", r)
+	}
+	name := s.ranges[i].Name
+	s.ranges = slices.Delete(s.ranges, i, i+1)
+	if s.leading != nil {
+		s.leading.step(nodeipam.ClusterCIDRDeleted{Name: name})
+	}
+	return nil
+}
+
+// LoseLeader lets another controller manager take over.
+func (s *rangeSupply) LoseLeader(pause time.Duration) error {
+	old := s.leading
+	if old == nil || s.electing {
+		return nil // nobody leads: there is nobody to lose
+	}
+	s.electing = true
+	old.lose(pause, old.stop)
+	old.step(nodeipam.Leading{Until: s.env.now().Add(renewDeadline)})
+	s.env.Clock.After(leaseTime+electionTime, &step{old.name, "is replaced", s.lead})
+	return nil
+}
+
+// Pending says that the leader is still busy. Nodes that wait for a free block do not count: only others can end that.
+func (s *rangeSupply) Pending() string {
+	switch {
+	case s.electing:
+		return "a controller manager is being elected"
+	case s.leading.asked > 0:
+		return fmt.Sprintf("%s waits for %d answers", s.leading.name, s.leading.asked)
+	case !s.leading.feed.Synced():
+		return s.leading.name + " has no watch"
+	case s.leading.due:
+		return s.leading.name + " tries again later"
+	}
+	return ""
+}
+
+// Requests counts writes of Node objects.
+func (s *rangeSupply) Requests() int64 { return s.requests }

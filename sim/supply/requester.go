@@ -1,0 +1,213 @@
+package supply
+
+import (
+	"errors"
+	"maps"
+	"net/netip"
+	"slices"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/cilium"
+	"github.com/vppdrill/vppdrill/sim/cluster"
+)
+
+// requester is the part of a Cilium agent that asks for CIDRs and gives them back, for one life of a node's agent.
+type requester struct {
+	supply *poolSupply
+	node   string
+	side   Side
+	alloc  *cilium.Node
+	demand cilium.NodeDemand
+	feed   *cluster.Informer
+
+	at     cluster.Endpoint
+	dead   bool
+	listed bool
+	view   *cluster.Resource
+	// leaving are CIDRs that the node gives back: first its agent drops them, then the resource.
+	leaving []netip.Prefix
+	told    []netip.Prefix
+	writing bool
+	// scheduled: an evaluation is on its way. leases and blocks are what was evaluated last.
+	scheduled      bool
+	leases, blocks int
+}
+
+func newRequester(s *poolSupply, node string, side Side, alloc *cilium.Node) *requester {
+	r := &requester{supply: s, node: node, side: side, alloc: alloc, at: s.env.Cluster.Net.Endpoint(node),
+		demand: cilium.NodeDemand{PreAllocate: s.env.Plan.Cilium.PreAllocate}}
+	r.feed = s.env.Cluster.API.NewInformer(cluster.InformerConfig{Name: "cilium", At: r.at, Kind: cluster.KindResource, Node: node, Handler: r})
+	return r
+}
+
+// Listed implements cluster.Handler.
+func (r *requester) Listed(objects []cluster.Object, _ int64) {
+	r.listed, r.view = true, nil
+	for _, o := range objects {
+		r.view = o.(*cluster.Resource)
+	}
+	r.soon()
+}
+
+// Changed implements cluster.Handler.
+func (r *requester) Changed(ch cluster.Change) {
+	switch o := ch.Object.(*cluster.Resource); {
+	case ch.Type == cluster.Deleted:
+		r.view = nil
+	case r.view == nil || r.view.UID != o.UID || r.view.ResourceVersion < o.ResourceVersion:
+		r.view = o
+	}
+	r.soon()
+}
+
+// want are the blocks that the agent should have.
+func (r *requester) want() []netip.Prefix {
+	if r.view == nil {
+		return nil
+	}
+	return slices.DeleteFunc(prefixes(r.view.Value.(*cilium.CiliumNode).Spec.IPAM.Pools.Allocated),
+		func(p netip.Prefix) bool { return slices.Contains(r.leaving, p) })
+}
+
+// changed looks whether the agent's step concerns the demand.
+func (r *requester) changed() {
+	if len(r.leaving) > 0 || r.alloc.Len() != r.leases || len(r.alloc.Blocks()) != r.blocks {
+		r.soon()
+	}
+}
+
+// soon evaluates in an event of its own: the agent is in the middle of a step.
+func (r *requester) soon() {
+	if r.scheduled || r.dead {
+		return
+	}
+	r.scheduled = true
+	r.supply.env.Clock.After(0, &step{r.node, "cilium demand", func() {
+		if r.scheduled = false; !r.dead {
+			r.evaluate()
+		}
+	}})
+}
+
+func (r *requester) evaluate() {
+	r.leases, r.blocks = r.alloc.Len(), len(r.alloc.Blocks())
+	if !r.listed || r.writing {
+		return
+	}
+	needed := r.demand.Needed(r.supply.env.now(), r.alloc)
+	if r.view == nil {
+		r.create(needed)
+		return
+	}
+	r.choose(needed)
+	if want := r.want(); !slices.Equal(want, r.told) {
+		r.told = slices.Clone(want)
+		r.supply.env.Tell(r.node, want)
+	}
+	r.publish(needed)
+}
+
+// choose decides which CIDRs leave. One that a pod got meanwhile stays.
+func (r *requester) choose(needed int) {
+	shown := prefixes(r.view.Value.(*cilium.CiliumNode).Spec.IPAM.Pools.Allocated)
+	r.leaving = slices.DeleteFunc(r.leaving, func(p netip.Prefix) bool {
+		return !slices.Contains(shown, p) || r.occupied(p)
+	})
+	for _, p := range r.alloc.Excess(needed) {
+		if slices.Contains(shown, p) && !slices.Contains(r.leaving, p) {
+			r.leaving = append(r.leaving, p)
+		}
+	}
+}
+
+// occupied reports whether a pod holds an address of p.
+func (r *requester) occupied(p netip.Prefix) bool {
+	for l := range r.alloc.Leases() {
+		if p.Contains(l.Addr) {
+			return true
+		}
+	}
+	return false
+}
+
+// publish writes demand and what has left into the resource.
+func (r *requester) publish(needed int) {
+	old := ciliumNode(r.view)
+	n := *old
+	n.Spec.IPAM.Pools.Requested = requests(needed)
+	n.Spec.IPAM.Pools.Allocated = nil
+	for _, a := range old.Spec.IPAM.Pools.Allocated {
+		a.CIDRs = slices.DeleteFunc(slices.Clone(a.CIDRs), r.left)
+		if len(a.CIDRs) > 0 {
+			n.Spec.IPAM.Pools.Allocated = append(n.Spec.IPAM.Pools.Allocated, a)
+		}
+	}
+	if slices.Equal(n.Spec.IPAM.Pools.Requested, old.Spec.IPAM.Pools.Requested) &&
+		slices.EqualFunc(n.Spec.IPAM.Pools.Allocated, old.Spec.IPAM.Pools.Allocated, sameAllocation) {
+		return
+	}
+	r.write("cilium writes ", updateResource(&cluster.Resource{Meta: r.view.Meta, Value: &n}))
+}
+
+// left reports whether the agent has dropped a CIDR for good: it is journaled, and the other nodes know.
+func (r *requester) left(p netip.Prefix) bool {
+	return slices.Contains(r.leaving, p) && r.side.Idle() &&
+		!slices.ContainsFunc(r.side.Blocks(), func(b ipam.Block) bool { return b.Prefix == p })
+}
+
+func requests(needed int) []cilium.PoolRequest {
+	return []cilium.PoolRequest{{Pool: cilium.DefaultPool, Needed: cilium.PoolDemand{IPv4Addrs: needed}}}
+}
+
+// create makes the node's resource, as soon as there is a Node object to own it.
+func (r *requester) create(needed int) {
+	n := &cilium.CiliumNode{}
+	n.Spec.IPAM.Pools.Requested = requests(needed)
+	r.write("cilium creates ", func(a *cluster.API) (cluster.Object, error) {
+		if _, ok := a.Node(r.node); !ok {
+			return nil, cluster.ErrNotFound
+		}
+		fresh := &cluster.Resource{Meta: cluster.Meta{Name: r.node}, Value: n}
+		if err := a.Create(fresh); err != nil {
+			return nil, err
+		}
+		return fresh, nil
+	})
+}
+
+func (r *requester) write(what string, act func(*cluster.API) (cluster.Object, error)) {
+	r.writing = true
+	r.supply.requests++
+	call := &cluster.ResourceCall{API: r.supply.env.Cluster.API, What: what + r.node, Act: act, Then: func(o cluster.Object, err error) {
+		r.writing = false
+		if r.dead {
+			return
+		}
+		if x, ok := o.(*cluster.Resource); ok && (r.view == nil || r.view.UID != x.UID || r.view.ResourceVersion < x.ResourceVersion) {
+			r.view = x
+		}
+		if err == nil {
+			r.soon()
+			return
+		}
+		if errors.Is(err, cluster.ErrConflict) || errors.Is(err, cluster.ErrExists) {
+			return // the watch tells what is there
+		}
+		r.supply.env.Clock.After(retryTime, &step{r.node, "cilium tries again", r.soon})
+	}}
+	call.Send(r.at)
+}
+
+func (r *requester) pending() string {
+	switch {
+	case !r.listed || r.view == nil:
+		return "its CiliumNode resource is not known"
+	case r.writing || r.scheduled:
+		return "its CiliumNode resource is being written"
+	case len(r.leaving) > 0:
+		return "it gives CIDRs back"
+	}
+	return ""
+}
+
+func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,118 @@
+package supply
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/contiv"
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/sim/cluster"
+)
+
+// Env is what a Supply needs of the run.
+type Env struct {
+	Clock   cluster.Clock
+	Cluster *cluster.Cluster
+	// Epoch is virtual time zero.
+	Epoch time.Time
+	Plan  scenarios.IPAM
+	// Tell gives the living agent of a node the blocks that it has from now on.
+	Tell func(node string, blocks []netip.Prefix)
+	// Granted is told the blocks that a system says a node has, whenever they may have changed.
+	Granted func(node string, blocks []netip.Prefix)
+	// Note puts a line into the trail.
+	Note func(who, text string)
+}
+
+func (e *Env) now() time.Time { return e.Epoch.Add(e.Clock.Now()) }
+
+// pick is a free decision of the run.
+func (e *Env) pick(label string, n int) int { return e.Clock.Choose(label, n) }
+
+// Side is what a Supply may see of the living agent of a node.
+type Side interface {
+	// Blocks are those that the agent holds, draining ones among them.
+	Blocks() []ipam.Block
+	// Idle reports whether all that the agent has decided is journaled and told to the other nodes.
+	Idle() bool
+}
+
+// Supply is where nodes' blocks come from.
+type Supply interface {
+	// Allocator makes a node's allocator for one life of its agent.
+	Allocator(node string) (ipam.NodeAllocator, error)
+	// Start boots the system's controllers.
+	Start()
+	// Join and Leave tell about machines, before their Node object comes and when it was deleted. An error is a machine that
+	// cannot be made.
+	Join(node string) error
+	Leave(node string)
+	// AgentUp begins, AgentDown ends a life of a node's agent, whose allocator is the last one made for it.
+	AgentUp(node string, side Side)
+	AgentDown(node string)
+	// Changed says that leases or blocks of a node may have changed, Refused that an owner found no address there.
+	Changed(node string)
+	Refused(node string, o ipam.Owner)
+	// Blocks are what the node's agent should be told as its pod CIDRs; false leaves those of the Node object.
+	Blocks(node string) ([]netip.Prefix, bool)
+	// AddRange and RemoveRange change what blocks are carved from.
+	AddRange(r netip.Prefix) error
+	RemoveRange(r netip.Prefix) error
+	// LoseLeader cuts the leading controller off: its requests arrive pause later.
+	LoseLeader(pause time.Duration) error
+	// Pending says what is under way, "" when nothing is.
+	Pending() string
+	// Requests counts writes to what the system keeps its state in: the API server, a ledger, EC2.
+	Requests() int64
+}
+
+// New returns the supply of a system.
+func New(env Env) (Supply, error) {
+	switch env.Plan.System {
+	case scenarios.Contiv:
+		return &own{env: env}, nil
+	case scenarios.NodeIPAM:
+		return newRangeSupply(env)
+	case scenarios.Cilium:
+		return newPoolSupply(env)
+	case scenarios.Datastore:
+		return newCloudSupply(env)
+	}
+	return nil, fmt.Errorf("no system %q", env.Plan.System)
+}
+
+// ranges are the ranges that a scenario starts with.
+func (e *Env) ranges() ([]netip.Prefix, error) {
+	plan, err := e.Plan.Plan()
+	if err != nil {
+		return nil, err
+	}
+	if len(e.Plan.Ranges) == 0 {
+		return []netip.Prefix{plan.PodSubnet}, nil
+	}
+	return slices.Clone(e.Plan.Ranges), nil
+}
+
+// own is Contiv: a block follows from a node's ID, or stands in its Node object.
+type own struct{ env Env }
+
+func (s *own) Allocator(string) (ipam.NodeAllocator, error) {
+	return contiv.New(contiv.Config{ReuseDelay: s.env.Plan.ReuseDelay, External: s.env.Plan.UseExternalIPAM})
+}
+
+func (*own) Start()                               {}
+func (*own) Join(string) error                    { return nil }
+func (*own) Leave(string)                         {}
+func (*own) AgentUp(string, Side)                 {}
+func (*own) AgentDown(string)                     {}
+func (*own) Changed(string)                       {}
+func (*own) Refused(string, ipam.Owner)           {}
+func (*own) Blocks(string) ([]netip.Prefix, bool) { return nil, false }
+func (*own) AddRange(netip.Prefix) error          { return scenarios.ErrUnsupported }
+func (*own) RemoveRange(netip.Prefix) error       { return scenarios.ErrUnsupported }
+func (*own) LoseLeader(time.Duration) error       { return scenarios.ErrUnsupported }
+func (*own) Pending() string                      { return "" }
+func (*own) Requests() int64                      { return 0 }
