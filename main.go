@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	ipamcmd "github.com/vppdrill/vppdrill/ipam/cmd"
 	"github.com/vppdrill/vppdrill/reports"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/catalog"
@@ -52,11 +53,12 @@ func run() int {
 // config puts together what this build has.
 func config() cmd.Config {
 	return cmd.Config{
-		Version: cmd.Version(),
-		Worlds:  map[string]cmd.RunFunc{"sim": simulate},
-		Catalog: catalog.All,
-		Laws:    check.All,
-		Reports: formats(),
+		Version:  cmd.Version(),
+		Commands: ipamcmd.Commands(),
+		Worlds:   map[string]cmd.RunFunc{"sim": simulate},
+		Catalog:  catalog.All,
+		Laws:     check.All,
+		Reports:  formats(),
 		Explorer: cmd.Explorer{
 			Shrink: explorer().Shrink,
 			Replay: func(ctx context.Context, capsule []byte, until int64, o cmd.RunOptions) (scenarios.Result, error) {

@@ -104,6 +104,16 @@ type Summary struct {
 	// Reused counts addresses given out a second time; ShortestReuseSeconds is the shortest gap, -1 without any.
 	Reused               int64   `json:"reused"`
 	ShortestReuseSeconds float64 `json:"shortestReuseSeconds"`
+	// ShortestReuseLeases is the smallest number of leases given in the whole cluster between an address's release and its next
+	// lease, that one included; -1 without any.
+	ShortestReuseLeases int64 `json:"shortestReuseLeases"`
+	// APIWrites counts writes to what the address management keeps its state in: node records, Node objects, resources,
+	// ledgers, EC2.
+	APIWrites int64 `json:"apiWrites"`
+	// LeakedAddresses are held at the end by no pod: leases without a sandbox, and blocks of nodes that are gone.
+	LeakedAddresses int64 `json:"leakedAddresses"`
+	// WastedAddresses is how many addresses of nodes' blocks no pod held, on average over the run.
+	WastedAddresses float64 `json:"wastedAddresses"`
 	// PeakPods is the largest number of attached pods at one time.
 	PeakPods int64 `json:"peakPods"`
 }

@@ -17,8 +17,11 @@ var storeNames = [...]string{agent.StoreList: "list", agent.StoreCreate: "create
 // store sends one request of the agent to the store.
 func (p *process) store(r agent.StoreRequest) {
 	w := p.m.w
-	if r.Op == agent.StoreWatch {
+	switch r.Op {
+	case agent.StoreWatch:
 		p.watch = r.ID
+	case agent.StoreCreate, agent.StoreUpdate, agent.StoreDelete:
+		w.summary.APIWrites++
 	}
 	if !w.faulty() {
 		p.client.Do(r)

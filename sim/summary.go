@@ -13,6 +13,7 @@ import (
 
 // account keeps the summary's figures that follow from facts.
 func (w *World) account(f scenarios.Fact) {
+	w.waste.account(f)
 	switch f.Kind {
 	case scenarios.FactLeased:
 		w.reuse.leased(w, f)
@@ -29,25 +30,36 @@ func (w *World) account(f scenarios.Fact) {
 	}
 }
 
-// reuse finds the shortest time between an address's release and its next lease.
+// reuse finds the shortest time between an address's release and its next lease, and the fewest leases.
 type reuse struct {
-	freed map[netip.Addr]time.Duration
+	freed  map[netip.Addr]freed
+	leases int64
 }
 
-func (r *reuse) init() { r.freed = map[netip.Addr]time.Duration{} }
+// freed is when an address was released: the time, and how many leases had been given by then.
+type freed struct {
+	at     time.Duration
+	leases int64
+}
 
-func (r *reuse) released(f scenarios.Fact) { r.freed[f.Addr] = f.At }
+func (r *reuse) init() { r.freed = map[netip.Addr]freed{} }
+
+func (r *reuse) released(f scenarios.Fact) { r.freed[f.Addr] = freed{f.At, r.leases} }
 
 func (r *reuse) leased(w *World, f scenarios.Fact) {
-	at, ok := r.freed[f.Addr]
+	r.leases++
+	was, ok := r.freed[f.Addr]
 	if !ok {
 		return
 	}
 	delete(r.freed, f.Addr)
 	w.summary.Reused++
-	gap := (f.At - at).Seconds()
+	gap := (f.At - was.at).Seconds()
 	if s := &w.summary.ShortestReuseSeconds; *s < 0 || gap < *s {
 		*s = gap
+	}
+	if s := &w.summary.ShortestReuseLeases; *s < 0 || r.leases-was.leases < *s {
+		*s = r.leases - was.leases
 	}
 }
 
@@ -73,6 +85,9 @@ func (x *attached) deleted(f scenarios.Fact) {
 func (w *World) Summary() scenarios.Summary {
 	s := w.summary
 	s.StoreOps = w.store.Store.Operations()
+	s.APIWrites += w.supply.Requests()
+	s.WastedAddresses = w.waste.mean(w.eng.Now())
+	s.LeakedAddresses = w.leaked()
 	all := w.cluster.Waits()
 	s.PodsWaited, s.PodsNeverPlaced = int64(all.Pods), int64(all.Never+all.Now())
 	s.LongestWaitSeconds, s.TotalWaitSeconds = all.Longest.Seconds(), all.Total.Seconds()

@@ -54,6 +54,7 @@ type World struct {
 	listeners []func(scenarios.Fact) error
 	summary   scenarios.Summary
 	attached  attached
+	waste     waste
 	reuse     reuse
 	logs      func(node string, e agent.Log)
 	healed    bool
@@ -97,7 +98,8 @@ func New(s *scenarios.Scenario, o Options) (*World, error) {
 	w := &World{
 		s: s, eng: engine.New(chooser), machines: map[string]*machine{}, callTimeout: s.Config.Agent.CallTimeout, logs: o.Logs,
 	}
-	w.summary.ShortestReuseSeconds = -1
+	w.summary.ShortestReuseSeconds, w.summary.ShortestReuseLeases = -1, -1
+	w.waste.init()
 	w.attached.init()
 	w.reuse.init()
 	if o.Events != nil {

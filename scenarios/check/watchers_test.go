@@ -21,7 +21,7 @@ type history struct {
 	nodes map[string]*recorded
 	// granted outlives its node: an object does.
 	granted map[string][]netip.Prefix
-	facts []scenarios.Fact
+	facts   []scenarios.Fact
 }
 
 type recorded struct {
@@ -36,7 +36,9 @@ type recorded struct {
 
 var historyNodes = []string{"n1", "n2", "n3"}
 
-func newHistory() *history { return &history{nodes: map[string]*recorded{}, granted: map[string][]netip.Prefix{}} }
+func newHistory() *history {
+	return &history{nodes: map[string]*recorded{}, granted: map[string][]netip.Prefix{}}
+}
 
 func (h *history) node(name string) *recorded {
 	n := h.nodes[name]

@@ -1,0 +1,206 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"github.com/vppdrill/vppdrill/ipam/plan"
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// stage is a configuration at one time: a scenario may change it.
+type stage struct {
+	// when is "" for the start.
+	when    string
+	section section
+	wired   bool
+	cluster plan.Cluster
+	// given are the places of the keys that the file has, below path.
+	given map[string]position
+	path  string
+}
+
+// load reads a file of either kind.
+func load(path string) ([]stage, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read configuration: %w", err)
+	}
+	return parse(path, data)
+}
+
+// parse reads a scenario, or a document. Its errors are *scenarios.InputError.
+func parse(file string, data []byte) ([]stage, error) {
+	root, err := tree(file, data)
+	if err != nil {
+		return nil, err
+	}
+	d := &decoder{file: file, given: map[string]position{}}
+	entries, err := d.mapping("", root)
+	if err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(entries, func(e entry) bool { return e.name == "ipam" }) {
+		doc := defaults()
+		if err := d.value("", root, reflect.ValueOf(&doc).Elem(), ""); err != nil {
+			return nil, err
+		}
+		s := stage{section: doc.IPAM, cluster: clusterOf(doc.Topology), given: below(d.given, "ipam."), path: "ipam."}
+		for _, n := range doc.IPAM.HostNetworks {
+			s.cluster.Networks = append(s.cluster.Networks, plan.Network{Name: n.Name, Prefix: n.CIDR})
+		}
+		return []stage{s}, nil
+	}
+	return parseScenario(file, data, d, entries)
+}
+
+// parseScenario reads a scenario with its own parser. When that refuses only the address plan, the plan is what this command is
+// for: the two sections that matter are read from the tree.
+func parseScenario(file string, data []byte, d *decoder, entries []entry) ([]stage, error) {
+	s, err := scenarios.Parse(file, data)
+	if err == nil {
+		return stagesOf(s), nil
+	}
+	var input *scenarios.InputError
+	if !errors.As(err, &input) || !aboutPlan(input.Field) {
+		return nil, err
+	}
+	first := scenarios.Default()
+	t := topology{Nodes: first.Topology.Nodes, MaxPodsPerNode: first.Topology.MaxPodsPerNode}
+	for _, e := range entries {
+		switch e.name {
+		case "topology":
+			if d.loosely("topology", e.value, reflect.ValueOf(&t).Elem()) != nil {
+				return nil, err
+			}
+		case "config":
+			parts, wrong := d.mapping("config", e.value)
+			if wrong != nil {
+				return nil, err
+			}
+			for _, part := range parts {
+				if part.name == "ipam" && d.value("config.ipam", part.value, reflect.ValueOf(&first.Config.IPAM).Elem(), "") != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	if first.Config.IPAM.PodSubnetCIDR.Addr().Is6() {
+		return nil, err // scenarios are IPv4
+	}
+	return []stage{{section: asSection(first.Config.IPAM), wired: true, cluster: clusterOf(t), given: below(d.given, "config.ipam."), path: "config.ipam."}}, nil
+}
+
+// aboutPlan reports whether a mistake in that field can be one of the address plan.
+func aboutPlan(field string) bool {
+	return field == "config.ipam" || strings.HasPrefix(field, "config.ipam.") || field == "topology.nodes"
+}
+
+// loosely reads those fields of v that n has and passes over others, which have been checked elsewhere.
+func (d *decoder) loosely(path string, n ast.Node, v reflect.Value) error {
+	entries, err := d.mapping(path, n)
+	if err != nil {
+		return err
+	}
+	fields := fieldsOf(v.Type())
+	for _, e := range entries {
+		if i := slices.IndexFunc(fields, func(f field) bool { return f.name == e.name }); i >= 0 {
+			if err := d.value(join(path, e.name), e.value, v.FieldByIndex(fields[i].index), fields[i].tag); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// stagesOf is a scenario at its start and after each change of its address plan, each with the most nodes that it has until the
+// next change.
+func stagesOf(s *scenarios.Scenario) []stage {
+	c := clusterOf(topology{Nodes: s.Topology.Nodes, PodsPerNode: s.Topology.PodsPerNode, MaxPodsPerNode: s.Topology.MaxPodsPerNode})
+	for k := range s.Topology.HostIPs {
+		// Where the simulator has the hosts' management addresses: one 16 of 10.20.0.0/14 for each.
+		c.Networks = append(c.Networks, plan.Network{Name: "management", Prefix: netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(20 + k)}), 16)})
+	}
+	config, nodes := s.Config.IPAM, s.Topology.Nodes
+	list := []stage{{section: asSection(config), wired: true, cluster: c}}
+	for i, step := range s.Timeline {
+		nodes += joining(step.Action)
+		if changed, ok := changedBy(step.Action, config); ok {
+			config = changed
+			list = append(list, stage{when: fmt.Sprintf("after timeline[%d] %s", i, step), section: asSection(config), wired: true, cluster: c})
+			list[len(list)-1].cluster.Nodes = 0
+		}
+		last := &list[len(list)-1].cluster
+		last.Nodes = max(last.Nodes, uint64(max(nodes, 0)))
+	}
+	return list
+}
+
+// joining is how many nodes an action adds, below 0 when one leaves.
+func joining(a scenarios.Action) int {
+	switch a := a.(type) {
+	case scenarios.AddNode:
+		return max(a.Count, 1)
+	case scenarios.RemoveNode:
+		return -1
+	}
+	return 0
+}
+
+// changedBy is the configuration after an action that changes it.
+func changedBy(a scenarios.Action, c scenarios.IPAM) (scenarios.IPAM, bool) {
+	switch a := a.(type) {
+	case scenarios.ChangeCIDR:
+		return a.Apply(c), true
+	case scenarios.AddRange:
+		if len(c.Ranges) == 0 {
+			c.Ranges = []netip.Prefix{allPods(c)}
+		}
+		c.Ranges = append(slices.Clone(c.Ranges), a.CIDR)
+		return c, true
+	case scenarios.RemoveRange:
+		if len(c.Ranges) == 0 {
+			c.Ranges = []netip.Prefix{allPods(c)}
+		}
+		c.Ranges = slices.DeleteFunc(slices.Clone(c.Ranges), func(p netip.Prefix) bool { return p == a.CIDR })
+		return c, len(c.Ranges) > 0
+	}
+	return c, false
+}
+
+func allPods(c scenarios.IPAM) netip.Prefix {
+	p, err := plan.Read(c.Contiv())
+	if err != nil {
+		return c.PodSubnetCIDR
+	}
+	return p.PodSubnet
+}
+
+func asSection(c scenarios.IPAM) section {
+	s := section{IPAM: c, PodSubnetOneNodePrefixLen: c.PodSubnetOneNodePrefixLen, VPPHostSubnetOneNodePrefixLen: c.VPPHostSubnetOneNodePrefixLen}
+	s.Cilium.CiliumIPAM, s.Datastore.DatastoreIPAM = c.Cilium, c.Datastore
+	s.Datastore.PrefixDelegation = true
+	return s
+}
+
+func clusterOf(t topology) plan.Cluster {
+	return plan.Cluster{Nodes: uint64(max(t.Nodes, 0)), PodsPerNode: uint64(max(t.PodsPerNode, 0)), MaxPods: uint64(max(t.MaxPodsPerNode, 0)), Growth: plan.DefaultGrowth}
+}
+
+// below are the paths under one, without it.
+func below(given map[string]position, prefix string) map[string]position {
+	out := map[string]position{}
+	for path, at := range given { // in any order: a map is filled
+		if rest, ok := strings.CutPrefix(path, prefix); ok {
+			out[rest] = at
+		}
+	}
+	return out
+}

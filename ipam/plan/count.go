@@ -1,0 +1,60 @@
+package plan
+
+import (
+	"math"
+	"math/bits"
+	"strconv"
+)
+
+// Counts are uint64 and saturate: the highest one stands for itself and everything above.
+const countMax = math.MaxUint64
+
+func times(a, b uint64) uint64 {
+	high, low := bits.Mul64(a, b)
+	if high != 0 {
+		return countMax
+	}
+	return low
+}
+
+func plus(a, b uint64) uint64 {
+	sum, carry := bits.Add64(a, b, 0)
+	if carry != 0 {
+		return countMax
+	}
+	return sum
+}
+
+// less is a-b, 0 when b is greater. What is saturated stays so: how much is missing below 2^64 of more is not worth telling.
+func less(a, b uint64) uint64 {
+	if a == countMax {
+		return a
+	}
+	return a - min(a, b)
+}
+
+// countText is a count for people.
+func countText(n uint64) string {
+	if n == countMax {
+		return "2^64 or more"
+	}
+	return strconv.FormatUint(n, 10)
+}
+
+// plural is "1 node", "2 nodes".
+func plural(n uint64, noun string) string { return plurals(n, noun, noun+"s") }
+
+func plurals(n uint64, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return countText(n) + " " + more
+}
+
+// percent is part of whole in whole percents, rounded up, so that 0 means none.
+func percent(part, whole uint64) uint64 {
+	if whole == 0 {
+		return 0
+	}
+	return uint64(math.Ceil(float64(part) / float64(whole) * 100))
+}

@@ -1,0 +1,91 @@
+package plan
+
+import (
+	"fmt"
+
+	"github.com/vppdrill/vppdrill/ipam/cilium"
+)
+
+// Watermark explains how many addresses Cilium's operator keeps on a node in the modes where it asks a cloud for them.
+type Watermark struct {
+	Marks cilium.Watermarks
+	// Limit is how many the node can have; 0 is none.
+	Limit int
+	// ReleaseExcess gives back what is beyond the watermarks (release-excess-ips).
+	ReleaseExcess bool
+}
+
+// Explain returns a row for each number of pods, each on a node of its own that starts without addresses.
+func (w Watermark) Explain(pods ...int) []Row {
+	rows := make([]Row, len(pods))
+	for i, n := range pods {
+		rows[i] = w.Follow(n)[0]
+	}
+	return rows
+}
+
+// Follow returns a row for each number of pods on one node: from each to the next, pods come or leave at once.
+func (w Watermark) Follow(pods ...int) []Row {
+	held := 0
+	rows := make([]Row, len(pods))
+	for i, n := range pods {
+		row := Row{Pods: n, Steps: []string{}}
+		for range stepsMax {
+			change, why := w.step(held, n)
+			if change == 0 {
+				break
+			}
+			held += change
+			row.Steps = append(row.Steps, why)
+		}
+		row.Held, row.Assigned = held, min(n, held)
+		row.Available, row.Waiting = held-row.Assigned, n-row.Assigned
+		rows[i] = row
+	}
+	return rows
+}
+
+// step is the operator's next decision: how many addresses more or less, 0 when it is content.
+func (w Watermark) step(held, pods int) (change int, why string) {
+	c := cilium.NodeCount{Available: held, Used: min(pods, held)}
+	unused := c.Available - c.Used
+	if needed := cilium.CalculateNeededIPs(c, w.Marks); needed > 0 {
+		n := cilium.CalculateRequest(c, w.Marks)
+		if w.Limit > 0 {
+			n = min(n, w.Limit-held)
+		}
+		if n <= 0 {
+			return 0, ""
+		}
+		why = fmt.Sprintf("%s more: %d of %d unused, pre-allocate wants %d", plurals(uint64(n), "address", "addresses"), unused, held, w.preAllocate())
+		if w.Marks.MinAllocate > 0 {
+			why += fmt.Sprintf(", min-allocate wants %d in all", w.Marks.MinAllocate)
+		}
+		why += fmt.Sprintf(": %d needed", needed)
+		switch {
+		case n > needed:
+			why += fmt.Sprintf(", max-above-watermark adds %d", n-needed)
+		case n < needed:
+			why += fmt.Sprintf(", the node's limit is %d", w.Limit)
+		}
+		if w.Marks.MaxAllocate > 0 && held+n >= w.Marks.MaxAllocate {
+			why += fmt.Sprintf(", max-allocate ends it at %d", w.Marks.MaxAllocate)
+		}
+		return n, why
+	}
+	if excess := cilium.CalculateExcessIPs(c, w.Marks); w.ReleaseExcess && excess > 0 {
+		return -excess, fmt.Sprintf("%s given back: %d of %d unused, pre-allocate keeps %d, max-above-watermark %d, min-allocate %d in all",
+			plurals(uint64(excess), "address", "addresses"), unused, held, w.preAllocate(), w.Marks.MaxAboveWatermark, w.Marks.MinAllocate)
+	}
+	return 0, ""
+}
+
+// preAllocateDefault is what a pre-allocate of 0 means (cilium pkg/ipam/option, 1.7).
+const preAllocateDefault = 8
+
+func (w Watermark) preAllocate() int {
+	if w.Marks.PreAllocate <= 0 {
+		return preAllocateDefault
+	}
+	return w.Marks.PreAllocate
+}
