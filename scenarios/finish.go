@@ -39,13 +39,13 @@ func (r *run) verdict() {
 	switch {
 	case r.err != nil:
 		out.Verdict, out.Error = Error, oneLine(r.err.Error())
+	case r.failure != nil && r.failure.Law != want: // whatever else could not be done: this law is broken
+		out.Verdict, out.Error = Fail, oneLine(r.failure.Error())
+		r.noteFailure()
 	case len(out.Unsupported) > 0:
 		out.Verdict, out.Error = Error, fmt.Sprintf("world %s cannot do %s", out.World, strings.Join(out.Unsupported, ", "))
-	case r.failure != nil && r.failure.Law == want:
-		out.Verdict = Pass
-		r.noteFailure()
 	case r.failure != nil:
-		out.Verdict, out.Error = Fail, oneLine(r.failure.Error())
+		out.Verdict = Pass
 		r.noteFailure()
 	case want != "":
 		out.Verdict, out.Error = Fail, fmt.Sprintf("law %s was expected to be broken and held", want)

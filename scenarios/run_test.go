@@ -189,6 +189,8 @@ func TestRunVerdicts(t *testing.T) {
 			verdict: scenarios.Fail, err: "settles at 30s: not quiet within 5m after healing: node-1: waits for an ID", law: "settles"},
 		{name: "unsupported", world: script{refuse: map[string]error{"gc node=node-2": scenarios.ErrUnsupported, "stop-store": scenarios.ErrUnsupported}},
 			verdict: scenarios.Error, err: "world script cannot do stop-store, gc"},
+		{name: "broken although unsupported", world: script{facts: []scenarios.Fact{deleted}, refuse: map[string]error{"gc node=node-2": scenarios.ErrUnsupported, "stop-store": scenarios.ErrUnsupported}},
+			verdict: scenarios.Fail, err: "no-delete on node-2 at 12.5s: something was deleted", law: "no-delete"},
 		{name: "senseless", world: script{refuse: map[string]error{"gc node=node-2": errors.New("no such node")}},
 			verdict: scenarios.Error, err: "gc node=node-2 at 14s: no such node"},
 		{name: "senseless but optional", world: script{refuse: map[string]error{"stop-store": errors.New("it is down")}}, verdict: scenarios.Pass},

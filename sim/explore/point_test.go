@@ -66,3 +66,54 @@ func TestCrashPoints(t *testing.T) {
 		}
 	}
 }
+
+// lifeOfSystem is a small cluster whose blocks come from outside: it takes one more when pods come, gives it back when they
+// go, loses a node, and its agent restarts.
+const lifeOfSystem = `
+name: life
+topology: {nodes: 2, podsPerNode: 1}
+config:
+  ipam: {system: %s, podSubnetCIDR: 10.1.0.0/20, %s}
+  agent: {nodeIDQuarantine: 10s}
+timeline:
+  - {when: settled, do: create-pods, node: node-1, count: %d}
+  - {when: settled, do: delete-pods, node: node-1, count: %d}
+  - {after: 8s, do: restart-agent, node: node-1}
+  - {when: settled, do: recreate-node, node: node-2}
+  - {after: 20s, do: settle}
+`
+
+// Goal: a crash at any step at which a node takes, uses or gives back blocks loses and doubles nothing, whatever system they
+// come from. Method: exhaustive, as TestCrashPoints.
+func TestCrashPointsOfSystems(t *testing.T) {
+	if testing.Short() {
+		t.Skip("660 runs")
+	}
+	for _, system := range []struct {
+		name, more string
+		pods       int
+	}{
+		{"nodeipam", "podSubnetOneNodePrefixLen: 28", 3},
+		{"cilium", "podSubnetOneNodePrefixLen: 28, cilium: {preAllocate: 2}", 12},
+		{"datastore", "datastore: {cooling: 1s, warmIPTarget: 3, warmPrefixTarget: 0}", 15},
+	} {
+		s := parse(t, fmt.Sprintf(lifeOfSystem, system.name, system.more, system.pods, system.pods))
+		for _, kind := range []fault.OpKind{fault.KindPersist, fault.KindStore, fault.KindAPIWatch} {
+			t.Run(system.name+"/"+kind.String(), func(t *testing.T) {
+				t.Parallel()
+				var x explore.Explorer
+				c, err := x.CrashPoints(context.Background(), s, 1, check.All(), kind, "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Log(c, c.Census)
+				if c.Hit != c.Total || c.Tried != c.Total || c.Total == 0 {
+					t.Errorf("%d hit, %d tried of %d points", c.Hit, c.Tried, c.Total)
+				}
+				for _, b := range c.Broken {
+					t.Errorf("%s\n\tinject %s\n\t%s", b.Point, b.Inject(), b.Result.Error)
+				}
+			})
+		}
+	}
+}

@@ -58,4 +58,4 @@ func (j *jitter) Judge(Op) Verdict {
 	return Verdict{Action: Delay, Delay: engine.Duration(j.env.Chooser, j.label, j.min, j.max)}
 }
 
-func (j *jitter) String() string { return "(Jitter " + j.min.String() + " " + j.max.String() + ")" }
+func (j *jitter) String() string { return "(Jitter " + spell(j.min) + " " + spell(j.max) + ")" }

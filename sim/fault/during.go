@@ -27,5 +27,5 @@ func (d *during) Judge(op Op) Verdict {
 }
 
 func (d *during) String() string {
-	return "(During " + d.from.String() + " " + d.to.String() + " " + d.inner.String() + ")"
+	return "(During " + spell(d.from) + " " + spell(d.to) + " " + d.inner.String() + ")"
 }

@@ -54,6 +54,7 @@ func TestJudge(t *testing.T) {
 		{`(During 1s 1s Mute)`, `. . . . . .`},
 		{`(Nth 2 (During 2s 10s Mute))`, `. . . Mute . .`},
 		{`(Jitter 5ms 5ms)`, `(Delay 5ms) (Delay 5ms) (Delay 5ms) (Delay 5ms) (Delay 5ms) (Delay 5ms)`},
+		{`(Jitter 5us 5us)`, `(Delay 5us) (Delay 5us) (Delay 5us) (Delay 5us) (Delay 5us) (Delay 5us)`},
 		{`(Any)`, `. . . . . .`},
 		{`(Any (Nth 1 Mute) (Nth 2 Vanish))`, `Mute Vanish . . . .`},
 		{`(Any (Nth 1 Mute) (First 2 Vanish))`, `Mute Vanish . . . .`},

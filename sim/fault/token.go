@@ -2,6 +2,8 @@ package fault
 
 import (
 	"strconv"
+	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -82,3 +84,6 @@ func (p *parser) takeQuoted(t token) (token, error) {
 }
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+
+// spell is a time as the parser reads it: ASCII, so "us" where time.Duration says "µs".
+func spell(d time.Duration) string { return strings.Replace(d.String(), "µ", "u", 1) }

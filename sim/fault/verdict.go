@@ -63,7 +63,7 @@ func (v Verdict) AppendText(b []byte) []byte {
 		return append(b, ')')
 	case Delay:
 		b = append(b, "(Delay "...)
-		b = append(b, v.Delay.String()...)
+		b = append(b, spell(v.Delay)...)
 		return append(b, ')')
 	default:
 		return append(b, v.Action.String()...)
