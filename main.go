@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"syscall"
 	"time"
 
@@ -23,6 +24,7 @@ import (
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/sim/cmd"
 	"github.com/vppdrill/vppdrill/sim/explore"
+	agentcmd "github.com/vppdrill/vppdrill/vppwire/cmd"
 )
 
 func main() {
@@ -54,7 +56,7 @@ func run() int {
 func config() cmd.Config {
 	return cmd.Config{
 		Version:  cmd.Version(),
-		Commands: ipamcmd.Commands(),
+		Commands: slices.Concat(ipamcmd.Commands(), agentcmd.Commands()),
 		Worlds:   map[string]cmd.RunFunc{"sim": simulate},
 		Catalog:  catalog.All,
 		Laws:     check.All,

@@ -63,10 +63,19 @@ func (o AFPacket) AppendText(b []byte) []byte {
 func (o AFPacket) sweptBy() (Key, bool) { return Key{}, false }
 func (o AFPacket) replaces(Object) bool { return false }
 
+// Rings of an AF_PACKET interface. 25.10's own default is a TX ring of 1024 frames of 66 KB, for segmentation offload, which is
+// off on our links, and 10 MB for RX: 79 MB a pod. These are 5 MB, and a frame holds the largest MTU that can be configured.
+const (
+	afPacketRxFrames = 8
+	afPacketTxFrame  = 10240
+	afPacketTxFrames = 256
+)
+
 func (o AFPacket) write(s *Session, r *request, _ Object) {
 	m := &s.msg
 	m.afPacket.Mode, m.afPacket.HwAddr, m.afPacket.UseRandomHwAddr = 1, toMAC(o.MAC), false // AF_PACKET_API_MODE_ETHERNET
 	m.afPacket.HostIfName, m.afPacket.NumRxQueues, m.afPacket.NumTxQueues = o.Device, 1, 1
+	m.afPacket.RxFramesPerBlock, m.afPacket.TxFrameSize, m.afPacket.TxFramesPerBlock = afPacketRxFrames, afPacketTxFrame, afPacketTxFrames
 	r.invoke("af_packet_create_v3", &m.afPacket, &m.afPacketReply, &m.afPacketReply.Retval)
 	r.index = &m.afPacketReply.SwIfIndex
 }

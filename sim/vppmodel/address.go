@@ -114,10 +114,14 @@ func (v *VPP) addAddressRoutes(i *iface, p netip.Prefix) {
 	t, bits := v.table(i, f), uint8(p.Bits())
 	v.setRoute(t, prefix{a, f.bits()}, sourceInterface,
 		[]path{{addr: a, iface: i.index, kind: pathLocal, family: f, weight: 1, private: true}})
-	if bits == f.bits() {
+	if bits == f.bits() || !i.firstOfSubnet(p) {
 		return
 	}
-	v.setRoute(t, prefix{a.mask(bits), bits}, sourceInterface,
+	named := a // IPv4 subnets are shown with the address that brought them, IPv6 subnets without
+	if f == v6 {
+		named = a.mask(bits)
+	}
+	v.setRouteAs(t, prefix{a.mask(bits), bits}, named, sourceInterface,
 		[]path{{iface: i.index, kind: pathAttached, family: f, weight: 1, private: true}})
 	for _, extra := range subnetExtras(f, a, bits) {
 		q := dropPath
@@ -126,6 +130,19 @@ func (v *VPP) addAddressRoutes(i *iface, p netip.Prefix) {
 		}
 		v.setRoute(t, prefix{extra, 32}, sourceInterface, []path{q})
 	}
+}
+
+// firstOfSubnet reports whether no address that came before p shares its subnet.
+func (i *iface) firstOfSubnet(p netip.Prefix) bool {
+	for _, q := range i.addrs {
+		if q == p {
+			break
+		}
+		if q.Bits() == p.Bits() && q.Masked() == p.Masked() {
+			return false
+		}
+	}
+	return true
 }
 
 // subnetExtras are the host entries that an IPv4 subnet brings: drops for its first and last address, or for a /31 the

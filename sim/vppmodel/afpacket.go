@@ -67,6 +67,7 @@ func (v *VPP) createAFPacket(m *af_packet.AfPacketCreateV3) (at uint32, retval i
 	}
 	v.addInterface(i)
 	v.packets[name] = i.index
+	v.tellInterface(i, i.flags(), false)
 	return i.index, ok
 }
 

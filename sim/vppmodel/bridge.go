@@ -1,7 +1,6 @@
 package vppmodel
 
 import (
-	"cmp"
 	"slices"
 
 	"go.fd.io/govpp/api"
@@ -24,7 +23,7 @@ type bridge struct {
 	tag     string
 	bvi     uint32   // index, none
 	uuFwd   uint32   // index, none
-	members []uint32 // ascending
+	members []uint32 // in the order in which frames are flooded, the last one first
 	view    []Member // members as last looked at; nil where they changed since
 }
 
@@ -74,6 +73,7 @@ func (v *VPP) bridgeAddDel(m *l2.BridgeDomainAddDelV2) (id uint32, retval int32)
 	case len(b.members) > 0:
 		return id, bridgeInUse
 	default:
+		v.oldAges[b.at] = b.macAge
 		v.bridges[b.at] = nil
 		delete(v.bridgeBy, id)
 	}
@@ -133,7 +133,7 @@ func (v *VPP) setBridge(m *l2.SwInterfaceSetL2Bridge) int32 {
 	b := v.bridgeOf(m.BdID)
 	if b == nil {
 		b = v.addBridge(m.BdID)
-		b.flags = bridgeFlagsImplied
+		b.flags, b.macAge = bridgeFlagsImplied, v.oldAges[b.at]
 	}
 	i.bridged, i.bridge = true, b.at
 	switch m.PortType {
@@ -148,25 +148,39 @@ func (v *VPP) setBridge(m *l2.SwInterfaceSetL2Bridge) int32 {
 		i.shg = m.Shg
 		return ok
 	}
-	at, _ := slices.BinarySearch(b.members, i.index)
-	b.members = slices.Insert(b.members, at, i.index)
-	b.view = nil
-	i.member, i.shg = true, m.Shg
+	v.join(b, i)
+	i.shg = m.Shg
 	return ok
 }
 
-// leaveBridge takes an interface back to L3, with the L2 FIB entry that a BVI has for itself; others through it stay.
+// join puts an interface into the list of members: behind those of its own flood class, a BVI in front of all
+// (src/vnet/l2/l2_bd.c, bd_add_member).
+func (v *VPP) join(b *bridge, i *iface) {
+	class, at := v.floodClass(i), 0
+	if class > floodBVI {
+		for at < len(b.members) && v.floodClass(v.ifaces[b.members[at]]) <= class {
+			at++
+		}
+	}
+	b.members = slices.Insert(b.members, at, i.index)
+	b.view = nil
+	i.member = true
+}
+
+// leaveBridge takes an interface back to L3, with the L2 FIB entry that a BVI has for itself; others through it stay. The
+// bridge may be gone: VPP does not count an interface that gets unknown unicast, nor one that was refused as a second BVI.
 func (v *VPP) leaveBridge(i *iface) {
 	b := v.bridges[i.bridge]
-	if b.bvi == i.index {
+	if b != nil && b.bvi == i.index {
 		b.bvi = none
+		v.unflooded[i.index] = true // nothing is flooded to it from now on, whatever it joins
 		v.deleteMAC(i.mac, b.at, i.index)
 	}
-	if b.uuFwd == i.index {
+	if b != nil && b.uuFwd == i.index {
 		b.uuFwd = none
 	}
 	if i.member {
-		at, _ := slices.BinarySearch(b.members, i.index)
+		at := slices.Index(b.members, i.index)
 		b.members = slices.Delete(b.members, at, at+1)
 		b.view = nil
 	}
@@ -193,23 +207,28 @@ func (v *VPP) bridgeDetails(b *bridge) *l2.BridgeDomainDetails {
 		MacAge: b.macAge, BdTag: b.tag, BviSwIfIndex: index(b.bvi), UuFwdSwIfIndex: index(b.uuFwd),
 		NSwIfs: uint32(len(b.members)), SwIfDetails: make([]l2.BridgeDomainSwIf, len(b.members)),
 	}
-	order := slices.Clone(b.members)
-	slices.SortStableFunc(order, func(x, y uint32) int { return cmp.Compare(v.floodRank(x), v.floodRank(y)) })
-	for n, at := range order {
+	for n, at := range b.members {
 		d.SwIfDetails[n] = l2.BridgeDomainSwIf{SwIfIndex: index(at), Shg: v.ifaces[at].shg}
 	}
 	return d
 }
 
-// floodRank is the order of members: BVI, ordinary, tunnels, and loopbacks that are no BVI.
-func (v *VPP) floodRank(at uint32) int {
-	switch i := v.ifaces[at]; {
+// Flood classes, in the order of members.
+const (
+	floodBVI = iota
+	floodNormal
+	floodTunnel
+	floodNone
+)
+
+func (v *VPP) floodClass(i *iface) int {
+	switch {
 	case v.isBVI(i):
-		return 0
+		return floodBVI
+	case i.kind == KindLoopback || v.unflooded[i.index]:
+		return floodNone
 	case i.kind == KindVXLAN:
-		return 2
-	case i.kind == KindLoopback:
-		return 3
+		return floodTunnel
 	}
-	return 1
+	return floodNormal
 }

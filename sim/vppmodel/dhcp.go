@@ -15,6 +15,7 @@ import (
 type dhcpClient struct {
 	config dhcp.DHCPClient
 	lease  Lease
+	client uint32 // who is told of leases
 }
 
 // Lease is what a DHCP server gave. The zero Lease is none.
@@ -36,7 +37,7 @@ func (v *VPP) dhcpConfig(m *dhcp.DHCPClientConfig) int32 {
 	case m.IsAdd == exists:
 		return invalidValue
 	case m.IsAdd:
-		v.dhcp[at] = &dhcpClient{config: m.Client}
+		v.dhcp[at] = &dhcpClient{config: m.Client, client: v.caller}
 	default:
 		v.unbind(at, c)
 		delete(v.dhcp, at)
@@ -62,9 +63,7 @@ func (v *VPP) BindLease(at uint32, l Lease) error {
 		v.setRoute(v.table(v.ifaces[at], v4), prefix{}, sourceDHCP,
 			[]path{{addr: router, iface: at, kind: pathNextHop, weight: 1}})
 	}
-	if c.config.WantDHCPEvent {
-		v.tell(&dhcp.DHCPComplEvent{PID: c.config.PID, Lease: v.leaseMessage(at, c)})
-	}
+	v.tellLease(at, c)
 	return nil
 }
 
@@ -88,11 +87,11 @@ func (v *VPP) leaseAddress(at uint32, l Lease, isAdd bool) {
 
 func (v *VPP) leaseMessage(at uint32, c *dhcpClient) dhcp.DHCPLease {
 	l := dhcp.DHCPLease{SwIfIndex: index(at), Hostname: c.config.Hostname}
-	if i := v.at(at); i != nil {
-		l.HostMac = [6]byte(i.mac)
-	}
 	if c.lease == (Lease{}) {
 		return l
+	}
+	if i := v.at(at); i != nil {
+		l.HostMac = [6]byte(i.mac)
 	}
 	_, a := addrOfNetip(c.lease.Addr.Addr())
 	l.State, l.MaskWidth, l.HostAddress = dhcp.DHCP_CLIENT_STATE_API_BOUND, uint8(c.lease.Addr.Bits()), a.api(v4)

@@ -41,6 +41,7 @@ func (a entry) same(b entry) bool {
 type table struct {
 	family family
 	id     uint32
+	at     uint32 // VPP's index of it
 	name   string
 	// api is the clients' one lock. bound counts interfaces, adjacent neighbors, lookups path lists: they lock it too.
 	api                      bool
@@ -49,7 +50,10 @@ type table struct {
 	four map[uint64]entry // address<<32 | length
 	six  map[prefix]entry
 	// others holds the entries that lose against the one above, best first.
-	others  map[prefix][]entry
+	others map[prefix][]entry
+	// names holds the addresses under which prefixes are shown that were first added with more than their own bits: VPP
+	// keeps them so until the prefix is gone.
+	names   map[prefix]addr
 	lengths []uint8 // in use, longest first
 	counts  []uint32
 }
@@ -149,6 +153,7 @@ func (t *table) remove(p prefix, s source, iface uint32) (old entry, found bool)
 		t.setOthers(p, slices.Delete(others, 0, 1))
 		return best, true
 	}
+	delete(t.names, p)
 	if t.family == v4 {
 		delete(t.four, p.hi|uint64(p.bits))
 	} else {
@@ -167,6 +172,14 @@ func (t *table) setOthers(p prefix, others []entry) {
 	} else {
 		t.others[p] = others
 	}
+}
+
+// shown is a prefix as dumps have it.
+func (t *table) shown(p prefix) prefix {
+	if a, named := t.names[p]; named {
+		p.addr = a
+	}
+	return p
 }
 
 // size is the number of prefixes.

@@ -11,6 +11,7 @@ var gaps = []string{
 	"Recursive routing loops are not detected; only a path through its own prefix is turned into a drop.",
 	"A route of several paths is looked up as its first working path; VPP balances over all of the best preference.",
 	"Paths of types DVR, INTERFACE_RX, SOURCE_LOOKUP, UDP_ENCAP, BIER_IMP and CLASSIFY, labels and RPF IDs are refused with -9.",
+	"Paths of protocols other than IPv4 and IPv6 are refused with -157.",
 	"Multicast tables do not exist: create_mfib is ignored and set_unnumbered compares unicast tables only.",
 	"Link-local IPv6 addresses are neither generated nor stored; adding one other than as /128 is -59, deleting one -60.",
 	"Deleting a table that still has routes destroys it with its routes once nothing locks it; VPP leaks the routes.",
@@ -20,7 +21,6 @@ var gaps = []string{
 	"Random MACs are a function of PID and creation order; VPP draws 02:fe plus four bytes from its clock.",
 	"bridge_domain_add_del with ID ^0 picks the smallest free ID; VPP picks a pseudo-random one.",
 	"resulting_feature_bitmap of bridge_flags holds the API's flag bits, not VPP's internal feature bits.",
-	"Bridge members are dumped BVI first, then by kind and index; VPP keeps their order of arrival within a kind.",
 	"Tap creation needs no /dev/net/tun or vhost-net; host_bridge is recorded, not acted on; host addresses and gateways reach " +
 		"a Host only when it implements TapAddresser.",
 	"AF_PACKET frame and block sizes, checksum flags and bridges as host devices are not checked.",

@@ -65,7 +65,9 @@ func (i *iface) driver() string {
 }
 
 // isBVI reports whether an interface is its bridge's virtual interface.
-func (v *VPP) isBVI(i *iface) bool { return i.bridged && v.bridges[i.bridge].bvi == i.index }
+func (v *VPP) isBVI(i *iface) bool {
+	return i.bridged && v.bridges[i.bridge] != nil && v.bridges[i.bridge].bvi == i.index
+}
 
 // at returns a live interface or nil.
 func (v *VPP) at(index uint32) *iface {
@@ -101,8 +103,11 @@ func (v *VPP) deleteInterface(i *iface) {
 		v.dropAddress(i, 0)
 	}
 	for _, f := range families {
-		v.bindTable(i, f, 0)
+		if i.tables[f] != 0 {
+			v.bindTable(i, f, 0)
+		}
 	}
+	delete(v.unflooded, i.index)
 	if i.bridged {
 		v.leaveBridge(i)
 	}
@@ -113,7 +118,7 @@ func (v *VPP) deleteInterface(i *iface) {
 	}
 	v.ifaces[i.index] = nil
 	v.indices.put(i.index)
-	v.tellInterface(i, true)
+	v.tellInterface(i, 0, true)
 }
 
 // setUp changes the admin state. Addresses have routes only while their interface is up; dynamic neighbors live only as
@@ -122,7 +127,7 @@ func (v *VPP) setUp(i *iface, up bool) bool {
 	if i.up == up {
 		return false
 	}
-	i.up, i.link = up, up
+	i.up, i.link = up, up && i.kind != KindLocal
 	for _, p := range i.addrs {
 		if up {
 			v.addAddressRoutes(i, p)

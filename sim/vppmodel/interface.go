@@ -20,12 +20,12 @@ func (v *VPP) setFlags(m *interfaces.SwInterfaceSetFlags) int32 {
 	if i == nil {
 		return invalidIndex
 	}
-	up := m.Flags&interface_types.IF_STATUS_API_FLAG_ADMIN_UP != 0
+	up, before := m.Flags&interface_types.IF_STATUS_API_FLAG_ADMIN_UP != 0, i.flags()
 	if v.setUp(i, up) {
 		if p, sits := i.device.(*afPacket); sits {
 			p.follow(v, up)
 		}
-		v.tellInterface(i, false)
+		v.tellInterface(i, i.flags()&^before, false)
 	}
 	return ok
 }
@@ -55,7 +55,7 @@ func (v *VPP) setMTU(m *interfaces.SwInterfaceSetMtu) int32 {
 	return ok
 }
 
-// setHardwareMTU is refused where there is no Ethernet (-30) and where the driver has no say in it (-126).
+// setHardwareMTU changes the L3 MTU with the link's. It is refused where there is no Ethernet (-30) and where the driver has no say in it (-126).
 func (v *VPP) setHardwareMTU(m *interfaces.HwInterfaceSetMtu) int32 {
 	i := v.at(uint32(m.SwIfIndex))
 	switch {
@@ -68,7 +68,7 @@ func (v *VPP) setHardwareMTU(m *interfaces.HwInterfaceSetMtu) int32 {
 	case i.kind == KindLoopback:
 		return unsupported
 	}
-	i.linkMTU = m.Mtu
+	i.linkMTU, i.mtu[0] = m.Mtu, uint32(m.Mtu)
 	return ok
 }
 

@@ -99,6 +99,22 @@ func (v *VPP) invokeL3(req, reply api.Message) (api.Message, error) {
 		retval, stats := v.routeAddDel(routeChange{m.IsAdd, m.IsMultipath, m.Route.TableID, m.Route.Prefix, m.Route.Paths, 0})
 		*r = ip.IPRouteAddDelReply{Retval: v.wrote(retval), StatsIndex: stats}
 		return r, nil
+	case *ip.IPRouteLookupV2:
+		r, err := into[ip.IPRouteLookupV2Reply](reply)
+		if err != nil {
+			return nil, err
+		}
+		route, retval := v.routeLookup(m)
+		*r = ip.IPRouteLookupV2Reply{Retval: retval, Route: route}
+		return r, nil
+	case *ip.IPRouteLookup:
+		r, err := into[ip.IPRouteLookupReply](reply)
+		if err != nil {
+			return nil, err
+		}
+		o, retval := v.routeLookup(&ip.IPRouteLookupV2{TableID: m.TableID, Exact: m.Exact, Prefix: m.Prefix})
+		*r = ip.IPRouteLookupReply{Retval: retval, Route: ip.IPRoute{TableID: o.TableID, Prefix: o.Prefix, NPaths: o.NPaths, Paths: o.Paths}}
+		return r, nil
 	case *ip_neighbor.IPNeighborAddDel:
 		r, err := into[ip_neighbor.IPNeighborAddDelReply](reply)
 		if err != nil {

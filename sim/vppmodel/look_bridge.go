@@ -35,6 +35,7 @@ func (v *VPP) Bridge(id uint32) (Bridge, bool) {
 		for n, at := range b.members {
 			b.view[n] = Member{at, at == b.bvi, v.ifaces[at].shg}
 		}
+		slices.SortFunc(b.view, func(x, y Member) int { return cmp.Compare(x.Index, y.Index) })
 	}
 	return Bridge{ID: id, Learn: b.has(l2.BRIDGE_API_FLAG_LEARN), Flood: b.has(l2.BRIDGE_API_FLAG_FLOOD),
 		UUFlood: b.has(l2.BRIDGE_API_FLAG_UU_FLOOD), Forward: b.has(l2.BRIDGE_API_FLAG_FWD),

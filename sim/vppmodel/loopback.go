@@ -21,6 +21,7 @@ func (v *VPP) createLoopback(m mac, specified bool, instance uint32) (at uint32,
 	i := &iface{kind: KindLoopback, name: "loop" + strconv.FormatUint(uint64(instance), 10),
 		instance: instance, mac: m, ethernet: true}
 	v.addInterface(i)
+	v.tellInterface(i, i.flags(), false)
 	return i.index, ok
 }
 

@@ -36,7 +36,8 @@ func (k neighborKey) compare(l neighborKey) int {
 type neighbor struct {
 	mac    mac
 	static bool
-	noFIB  bool
+	noFIB  bool // as asked for
+	hidden bool // there is no entry in the table
 }
 
 // neighborAddDel follows src/vnet/ip-neighbor/ip_neighbor.c: adding again changes the MAC, a static entry is not
@@ -74,6 +75,7 @@ func (v *VPP) neighborAddDel(m *ip_neighbor.IPNeighborAddDel) int32 {
 	}
 	limit.have++
 	added := neighbor{mac: mac(n.MacAddress), static: static, noFIB: n.Flags&ip_neighbor.IP_API_NEIGHBOR_FLAG_NO_FIB_ENTRY != 0}
+	added.hidden = added.noFIB
 	v.neighbors[k] = added
 	v.neighborsOn = grown(v.neighborsOn, k.index)
 	v.neighborsOn[k.index]++
@@ -98,7 +100,7 @@ func (v *VPP) tableOf(index uint32, f family) *table {
 
 // addAdjacency installs a neighbor's host entry in a table and locks the table.
 func (v *VPP) addAdjacency(k neighborKey, n neighbor, t *table) {
-	if n.noFIB || k.addr.isLinkLocal(k.family) {
+	if n.hidden || k.addr.isLinkLocal(k.family) {
 		return
 	}
 	t.put(prefix{k.addr, k.family.bits()}, entry{source: sourceAdjacency, paths: k.index})
@@ -106,7 +108,7 @@ func (v *VPP) addAdjacency(k neighborKey, n neighbor, t *table) {
 }
 
 func (v *VPP) removeAdjacency(k neighborKey, n neighbor, t *table) {
-	if n.noFIB || k.addr.isLinkLocal(k.family) {
+	if n.hidden || k.addr.isLinkLocal(k.family) {
 		return
 	}
 	t.remove(prefix{k.addr, k.family.bits()}, sourceAdjacency, k.index)
@@ -129,12 +131,15 @@ func (v *VPP) on(index uint32) []neighborKey {
 	return ks
 }
 
-// moveNeighbors follows an interface to another table; the entries there are fresh, and alive if they were dead.
+// moveNeighbors follows an interface to another table; the entries there are fresh, and alive if they were dead. A neighbor
+// that was to have no entry gets one now: VPP forgets that wish (ip_neighbor_walk_table_bind).
 func (v *VPP) moveNeighbors(index uint32, from, to *table) {
 	for _, k := range v.on(index) {
 		if k.family == from.family {
 			n := v.neighbors[k]
 			v.removeAdjacency(k, n, from)
+			n.hidden = false
+			v.neighbors[k] = n
 			v.addAdjacency(k, n, to)
 		}
 	}
@@ -144,7 +149,7 @@ func (v *VPP) moveNeighbors(index uint32, from, to *table) {
 func (v *VPP) killAdjacencies(index uint32) {
 	for _, k := range v.on(index) {
 		t := v.tableOf(index, k.family)
-		if !v.neighbors[k].noFIB && !k.addr.isLinkLocal(k.family) {
+		if !v.neighbors[k].hidden && !k.addr.isLinkLocal(k.family) {
 			t.put(prefix{k.addr, k.family.bits()}, entry{source: sourceAdjacency, paths: index, dead: true})
 		}
 	}

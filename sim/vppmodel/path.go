@@ -5,12 +5,13 @@ import (
 	"slices"
 )
 
-// pathKind is what a path does with a packet; the order is that of VPP's types where lists are sorted.
+// pathKind is what a path does with a packet; the order is that of VPP's types where lists are sorted
+// (src/vnet/fib/fib_path.c, fib_path_type_t).
 type pathKind uint8
 
 const (
-	pathAttached  pathKind = iota + 1 // out of an interface, towards the packet's own destination
-	pathNextHop                       // out of an interface, towards a neighbor
+	pathNextHop   pathKind = iota + 1 // out of an interface, towards a neighbor
+	pathAttached                      // out of an interface, towards the packet's own destination
 	pathRecursive                     // look the next hop up in a table
 	pathDrop
 	pathUnreachable
@@ -28,6 +29,8 @@ type path struct {
 	weight, preference uint8
 	// private lists belong to an interface's own entries; VPP does not share them with routes of clients.
 	private bool
+	// fib is VPP's index of table, by which lists are sorted.
+	fib uint16
 }
 
 func (p *path) via(index uint32) bool {
@@ -36,16 +39,51 @@ func (p *path) via(index uint32) bool {
 
 func (p *path) locksTable() bool { return p.kind == pathLookup || p.kind == pathRecursive }
 
-// like reports whether VPP takes two paths for the same one; weight and preference do not count
-// (src/vnet/fib/fib_path.c, fib_path_cmp).
+// like reports whether VPP takes two paths for the same one; weight and preference do not count, and neither does what a
+// path does that drops or receives (src/vnet/fib/fib_path.c, fib_path_cmp).
 func (p path) like(q path) bool {
-	p.weight, p.preference = q.weight, q.preference
-	return p == q
+	p.preference = q.preference
+	return p.compare(q) == 0
 }
 
+// compareGiven is the order into which VPP brings a request's paths before it makes its own of them
+// (fib_route_path_cmp): by next hop, interface as a signed number, and table. Unreachable and prohibited paths have
+// interface 0 there, whatever was given, and a host route's paths out of an interface have its address.
+func (p path) compareGiven(q path, f family, pfx prefix) int {
+	given := func(p path) (a addr, iface int32) {
+		a, iface = p.addr, int32(p.iface)
+		if p.kind == pathUnreachable || p.kind == pathProhibited {
+			iface = 0
+		}
+		if pfx.bits == f.bits() && a.isZero() && iface != -1 && p.kind != pathLocal {
+			a = pfx.addr
+		}
+		return a, iface
+	}
+	a, i := given(p)
+	b, j := given(q)
+	if c := cmp.Or(a.compare(b), cmp.Compare(i, j)); c != 0 || !a.isZero() {
+		return c
+	}
+	return cmp.Compare(p.fib, q.fib)
+}
+
+// compare is the order within a list (fib_path_cmp_for_sort). Paths that drop are all equal, and so are those that receive:
+// they stay as they came.
 func (p path) compare(q path) int {
-	return cmp.Or(cmp.Compare(p.preference, q.preference), cmp.Compare(p.kind, q.kind), cmp.Compare(p.family, q.family),
-		p.addr.compare(q.addr), cmp.Compare(p.iface, q.iface), cmp.Compare(p.table, q.table), cmp.Compare(p.weight, q.weight))
+	c := cmp.Or(cmp.Compare(p.preference, q.preference), cmp.Compare(p.kind.rank(), q.kind.rank()), cmp.Compare(p.family, q.family))
+	if c != 0 || p.kind.rank() == pathDrop || p.kind == pathLocal {
+		return c
+	}
+	return cmp.Or(p.addr.compare(q.addr), cmp.Compare(p.iface, q.iface), cmp.Compare(p.fib, q.fib))
+}
+
+// rank is VPP's type of path: what drops is one.
+func (k pathKind) rank() pathKind {
+	if k == pathUnreachable || k == pathProhibited {
+		return pathDrop
+	}
+	return k
 }
 
 // pathStore holds lists of paths. Routes with the same paths share one list, as in VPP (src/vnet/fib/fib_path_list.c), and

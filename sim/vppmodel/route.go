@@ -3,9 +3,7 @@ package vppmodel
 import (
 	"slices"
 
-	"go.fd.io/govpp/api"
 	"go.fd.io/govpp/binapi/fib_types"
-	"go.fd.io/govpp/binapi/ip"
 	"go.fd.io/govpp/binapi/ip_types"
 )
 
@@ -43,6 +41,9 @@ func (v *VPP) routeAddDel(c routeChange) (retval int32, statsIndex uint32) {
 	}
 	pfx := prefix{a.mask(c.prefix.Len), c.prefix.Len}
 	paths := v.paths.scratch
+	if len(paths) > 1 {
+		slices.SortStableFunc(paths, func(p, q path) int { return p.compareGiven(q, f, pfx) })
+	}
 	for i := range paths {
 		paths[i].fit(f, pfx)
 	}
@@ -62,7 +63,7 @@ func (v *VPP) routeAddDel(c routeChange) (retval int32, statsIndex uint32) {
 		v.unroute(t, pfx, src)
 		return ok, none
 	}
-	list := v.setRoute(t, pfx, src, paths)
+	list := v.setRouteAs(t, pfx, a, src, paths)
 	if !c.isAdd {
 		list = none
 	}
@@ -73,13 +74,26 @@ func (v *VPP) routeAddDel(c routeChange) (retval int32, statsIndex uint32) {
 // again by the very route that holds it.
 func (v *VPP) setRoute(t *table, pfx prefix, src source, paths []path) uint32 {
 	if len(paths) > 1 {
-		slices.SortFunc(paths, path.compare)
+		slices.SortStableFunc(paths, path.compare)
 	}
 	list := v.hold(paths)
 	if old, replaced := t.put(pfx, entry{source: src, paths: list}); replaced {
 		v.release(old.paths)
 	}
 	return list
+}
+
+// setRouteAs is setRoute for a prefix that was given as an address and a length.
+func (v *VPP) setRouteAs(t *table, pfx prefix, given addr, src source, paths []path) uint32 {
+	if given != pfx.addr {
+		if _, there := t.get(pfx); !there {
+			if t.names == nil {
+				t.names = make(map[prefix]addr)
+			}
+			t.names[pfx] = given
+		}
+	}
+	return v.setRoute(t, pfx, src, paths)
 }
 
 func (v *VPP) unroute(t *table, pfx prefix, src source) {
@@ -95,8 +109,10 @@ func (v *VPP) decodePath(m *fib_types.FibPath) (path, int32) {
 	case fib_types.FIB_API_PATH_NH_PROTO_IP4:
 	case fib_types.FIB_API_PATH_NH_PROTO_IP6:
 		p.family = v6
+	case fib_types.FIB_API_PATH_NH_PROTO_MPLS, fib_types.FIB_API_PATH_NH_PROTO_ETHERNET, fib_types.FIB_API_PATH_NH_PROTO_BIER:
+		return p, badNextHopFamily // a gap: VPP has these
 	default:
-		return p, badNextHopFamily
+		return p, unspecified
 	}
 	if m.NLabels > 0 {
 		return p, unimplemented
@@ -133,10 +149,11 @@ func (v *VPP) decodeNormal(p path, m *fib_types.FibPath) (path, int32) {
 	if m.RpfID != 0 && m.RpfID != none {
 		return p, unimplemented
 	}
-	if v.tables[p.family][m.TableID] == nil {
+	t := v.tables[p.family][m.TableID]
+	if t == nil {
 		return p, noSuchFIB
 	}
-	p.table, p.kind = m.TableID, pathRecursive
+	p.table, p.fib, p.kind = m.TableID, uint16(t.at), pathRecursive
 	if p.addr.isZero() {
 		p.kind = pathLookup
 	}
@@ -154,28 +171,38 @@ func (p *path) fit(f family, pfx prefix) {
 	}
 }
 
-// withMembers returns a source's present paths and those of more that are not among them.
+// withMembers returns a source's present paths and those of more that are not among them (fib_path_list_copy_and_path_add:
+// the new ones are not compared with each other).
 func (v *VPP) withMembers(t *table, pfx prefix, src source, more []path) []path {
 	e, found := t.sourced(pfx, src)
 	if !found {
 		return more
 	}
-	all := v.members(e.paths)
+	present := v.members(e.paths)
+	all := slices.Clone(present)
 	for _, p := range more {
-		if !slices.ContainsFunc(all, p.like) {
+		if !slices.ContainsFunc(present, p.like) {
 			all = append(all, p)
 		}
 	}
 	return all
 }
 
-// withoutMembers returns a source's present paths except those of less.
+// withoutMembers returns a source's present paths, each of less taken away once; the last one moves to its place, as VPP's
+// vectors do, which shows where the order of equal paths is concerned.
 func (v *VPP) withoutMembers(t *table, pfx prefix, src source, less []path) []path {
 	e, found := t.sourced(pfx, src)
 	if !found {
 		return nil
 	}
-	return slices.DeleteFunc(v.members(e.paths), func(p path) bool { return slices.ContainsFunc(less, p.like) })
+	left := v.members(e.paths)
+	for _, p := range less {
+		if i := slices.IndexFunc(left, p.like); i >= 0 {
+			left[i] = left[len(left)-1]
+			left = left[:len(left)-1]
+		}
+	}
+	return left
 }
 
 func (v *VPP) members(list uint32) []path {
@@ -187,14 +214,30 @@ func (v *VPP) members(list uint32) []path {
 }
 
 // encodePaths returns the paths of an entry as dumps show them: as configured, even where the interface is gone.
-func (v *VPP) encodePaths(f family, pfx prefix, e entry) []fib_types.FibPath {
+func (v *VPP) encodePaths(t *table, pfx prefix, e entry) []fib_types.FibPath {
 	if e.source == sourceAdjacency {
-		return []fib_types.FibPath{{SwIfIndex: e.paths, Weight: 1, Proto: fib_types.FibPathNhProto(f),
-			Nh: fib_types.FibPathNh{Address: pfx.addr.union(f)}}}
+		return v.encodeAdjacencies(t, pfx, e)
 	}
 	out := make([]fib_types.FibPath, 0, 1)
 	for i := e.paths; i != 0; i = v.paths.nodes[i].next {
 		out = append(out, v.paths.nodes[i].path.encode())
+	}
+	return out
+}
+
+// encodeAdjacencies returns one path for each neighbor of the address.
+func (v *VPP) encodeAdjacencies(t *table, pfx prefix, e entry) []fib_types.FibPath {
+	f, ifaces := t.family, []uint32{e.paths}
+	for _, o := range t.others[pfx] {
+		if o.source == sourceAdjacency {
+			ifaces = append(ifaces, o.paths)
+		}
+	}
+	slices.Sort(ifaces)
+	out := make([]fib_types.FibPath, len(ifaces))
+	for i, at := range ifaces {
+		out[i] = fib_types.FibPath{SwIfIndex: at, Weight: 1, Proto: fib_types.FibPathNhProto(f),
+			Nh: fib_types.FibPathNh{Address: pfx.addr.union(f)}}
 	}
 	return out
 }
@@ -210,6 +253,9 @@ func (p *path) encode() fib_types.FibPath {
 	case pathProhibited:
 		m.Type = fib_types.FIB_API_PATH_TYPE_ICMP_PROHIBIT
 	case pathLocal:
+		if p.private && p.iface == none {
+			break // VPP's own entries of this kind have a forwarding object and no path that could be named
+		}
 		m.Type = fib_types.FIB_API_PATH_TYPE_LOCAL
 		m.Nh.Address = p.addr.union(p.family)
 	case pathLookup:
@@ -222,36 +268,4 @@ func (p *path) encode() fib_types.FibPath {
 	case pathAttached:
 	}
 	return m
-}
-
-// winners lists the prefixes whose winning source is src; 0 is any, as in ip_route_v2_dump.
-func (t *table) winners(src uint8) []prefix {
-	return t.prefixes(func(e entry) bool { return src == 0 || e.source == source(src) })
-}
-
-func (v *VPP) ipRouteV2Dump(m *ip.IPRouteV2Dump) []api.Message {
-	f := familyOf(m.Table.IsIP6)
-	t := v.tables[f][m.Table.TableID]
-	if t == nil {
-		return nil
-	}
-	ps := t.winners(m.Src)
-	details := make([]ip.IPRouteV2Details, len(ps))
-	out := make([]api.Message, len(ps))
-	for i, p := range ps {
-		e, _ := t.get(p)
-		paths := v.encodePaths(f, p, e)
-		details[i].Route = ip.IPRouteV2{TableID: t.id, Prefix: p.api(f), Src: uint8(e.source), NPaths: uint8(len(paths)), Paths: paths}
-		out[i] = &details[i]
-	}
-	return out
-}
-
-func (v *VPP) ipRouteDump(m *ip.IPRouteDump) []api.Message {
-	out := v.ipRouteV2Dump(&ip.IPRouteV2Dump{Table: m.Table})
-	for i, d := range out {
-		r := &d.(*ip.IPRouteV2Details).Route
-		out[i] = &ip.IPRouteDetails{Route: ip.IPRoute{TableID: r.TableID, Prefix: r.Prefix, NPaths: r.NPaths, Paths: r.Paths}}
-	}
-	return out
 }

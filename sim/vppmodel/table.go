@@ -17,9 +17,10 @@ func (v *VPP) addTable(f family, id uint32, name string) *table {
 		name = f.String() + "-VRF:" + strconv.FormatUint(uint64(id), 10)
 	}
 	t := newTable(f, id, name)
+	t.at = v.places[f].get()
 	v.tables[f][id] = t
 	special := func(p prefix, s source, kind pathKind) {
-		t.put(p, entry{source: s, paths: v.holdOne(path{kind: kind, iface: none, private: true, weight: 1})})
+		t.put(p, entry{source: s, paths: v.holdOne(path{kind: kind, iface: none, family: f, private: true, weight: 1})})
 	}
 	special(prefix{}, sourceDefault, pathDrop)
 	if f == v6 {
@@ -39,6 +40,7 @@ func (v *VPP) reap(t *table) {
 		return
 	}
 	delete(v.tables[t.family], t.id)
+	v.places[t.family].put(t.at)
 	for _, p := range t.prefixes(nil) {
 		e, _ := t.get(p)
 		for _, e := range append([]entry{e}, t.others[p]...) {

@@ -81,6 +81,7 @@ func (v *VPP) createTap(m *tapv2.TapCreateV3) (at uint32, retval int32) {
 	}
 	v.taps.add(id)
 	v.addInterface(i)
+	v.tellInterface(i, i.flags(), false)
 	return i.index, ok
 }
 

@@ -218,7 +218,7 @@ func (v *VPP) appendBridges(b []byte) []byte {
 			}
 		}
 		b = append(b, '\n')
-		for _, at := range d.members {
+		for _, at := range slices.Sorted(slices.Values(d.members)) {
 			b = v.appendIndex(appendNumber(b, "member ", id, ' '), at)
 			if at == d.bvi {
 				b = append(b, " bvi"...)

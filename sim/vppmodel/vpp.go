@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"net/netip"
+
+	"go.fd.io/govpp/api"
 )
 
 // VPP is one modelled VPP process. It implements api.Connection. Use New; the zero VPP is not usable.
@@ -22,6 +24,7 @@ type VPP struct {
 	numbered []uint32
 
 	tables [2]map[uint32]*table // by family, then table ID
+	places [2]indexPool         // of tables
 	paths  pathStore
 
 	neighbors      map[neighborKey]neighbor
@@ -30,7 +33,11 @@ type VPP struct {
 
 	bridges  []*bridge // by bd_index; nil where free; 0 is VPP's own
 	bridgeBy map[uint32]uint32
-	macs     map[macKey]macEntry
+	// oldAges are what bridges that are gone leave to the next one that comes into being by a member at their place.
+	oldAges map[uint32]uint8
+	macs    map[macKey]macEntry
+	// unflooded holds the interfaces that were a BVI once, by index.
+	unflooded map[uint32]bool
 
 	tunnels tunnels
 	taps    instances
@@ -41,7 +48,9 @@ type VPP struct {
 	proxied    map[uint32]bool // by index; survives the interface, as in VPP
 	dhcp       map[uint32]*dhcpClient
 	watchers   []*watcher
-	wantEvents map[uint32]bool // by client PID
+	wantEvents map[uint32]uint32 // the PID that a client gave, by client
+	announce   func(client uint32, event api.Message)
+	caller     uint32 // the client whose request is under way
 }
 
 // Config says what a VPP has when it starts. The zero Config is a VPP without NICs on a host where every tap works.
@@ -102,9 +111,9 @@ func New(cfg Config) *VPP {
 	v := &VPP{
 		pid: max(cfg.PID, 1), host: cfg.Host, noNetns: cfg.NoNamespace,
 		neighbors: make(map[neighborKey]neighbor),
-		bridgeBy:  make(map[uint32]uint32), macs: make(map[macKey]macEntry),
+		bridgeBy:  make(map[uint32]uint32), oldAges: make(map[uint32]uint8), macs: make(map[macKey]macEntry), unflooded: make(map[uint32]bool),
 		packets: make(map[string]uint32), proxied: make(map[uint32]bool),
-		dhcp: make(map[uint32]*dhcpClient), wantEvents: make(map[uint32]bool),
+		dhcp: make(map[uint32]*dhcpClient), wantEvents: make(map[uint32]uint32),
 		neighborLimits: [2]neighborLimit{{number: neighborLimitDefault}, {number: neighborLimitDefault}},
 	}
 	v.paths.init()
@@ -113,7 +122,7 @@ func New(cfg Config) *VPP {
 		v.tables[f] = make(map[uint32]*table)
 		v.addTable(f, 0, "")
 	}
-	v.addBridge(0)
+	v.addBridge(0).bvi = 0 // VPP never sets it: its own bridge has local0 for a BVI, and takes no other
 	v.addInterface(&iface{kind: KindLocal, name: "local0"})
 	for _, n := range cfg.NICs {
 		i := &iface{kind: KindNIC, name: n.Name, mac: n.MAC, ethernet: true, device: &nic{cmp.Or(n.Driver, "dpdk")}}

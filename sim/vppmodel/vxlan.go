@@ -148,6 +148,7 @@ func (v *VPP) createTunnel(t vxlanTunnel, instance uint32, ethernet bool) (at ui
 	v.addInterface(i)
 	v.tunnels.set(t.key(), i.index)
 	v.setUp(i, true)
+	v.tellInterface(i, i.flags(), false)
 	return i.index, ok
 }
 

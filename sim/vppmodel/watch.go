@@ -70,23 +70,3 @@ func (v *VPP) tell(event api.Message) {
 		}
 	}
 }
-
-// tellInterface announces an interface's flags, or that it is gone.
-func (v *VPP) tellInterface(i *iface, deleted bool) {
-	if len(v.watchers) == 0 || len(v.wantEvents) == 0 {
-		return
-	}
-	v.tell(&interfaces.SwInterfaceEvent{PID: v.pid, SwIfIndex: index(i.index), Flags: i.flags(), Deleted: deleted})
-}
-
-func (v *VPP) wantInterfaceEvents(m *interfaces.WantInterfaceEvents) int32 {
-	switch {
-	case m.EnableDisable == 0:
-		delete(v.wantEvents, m.PID)
-	case v.wantEvents[m.PID]:
-		return invalidReg
-	default:
-		v.wantEvents[m.PID] = true
-	}
-	return ok
-}

@@ -1,0 +1,174 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/host/etcd"
+	"github.com/vppdrill/vppdrill/vppwire/host/rest"
+)
+
+// Defaults of flags. The REST address is the one that contiv/vpp's telemetry asks at.
+const (
+	defaultVPPSocket = "/run/vpp/api.sock"
+	defaultJournal   = "/var/lib/vppdrill/journal"
+	defaultCNISocket = "/run/vppdrill/cni.sock"
+	defaultEtcd      = "http://127.0.0.1:2379"
+	defaultREST      = "127.0.0.1:9999"
+	defaultPatience  = 30 * time.Second
+)
+
+// agentFlags are the command line of `vppdrill agent`.
+type agentFlags struct {
+	config, node                   string
+	vppSocket, journal, cniSocket  string
+	netns                          string
+	etcd, etcdPrefix               string
+	register                       bool
+	rest                           string
+	patience, callTime, reuseDelay time.Duration
+	format, level                  string
+	plan                           bool
+}
+
+func agentCommand() *cobra.Command {
+	f := &agentFlags{}
+	c := &cobra.Command{
+		Use:   "agent",
+		Short: "Run the node agent: pods get addresses and are wired to the VPP of this machine",
+		Long: `agent runs one node's agent: it answers the CNI plugin on a unix socket, keeps its records in a journal, finds its node ID and
+its peers in etcd, and wires pods, node and peers in VPP and Linux. Stopping it leaves the dataplane as it stands; starting it
+again changes only what is not as it should be. With --plan it prints what a running agent wants and what is there instead.
+
+Exit codes: 0 stopped, 1 it could not go on, 2 bad usage or configuration, 3 this machine cannot run it now.`,
+		Example: `  vppdrill agent --config contiv.yaml --node node-1 --etcd http://127.0.0.1:2379
+  vppdrill agent --config contiv.yaml --etcd embedded:/var/lib/vppdrill/etcd --register
+  vppdrill agent --plan --rest 127.0.0.1:9999`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("agent: takes no arguments, only flags; %q is one; see vppdrill agent --help", args[0])
+			}
+			if f.plan {
+				return showPlan(cmd.Context(), f.rest, cmd.OutOrStdout())
+			}
+			o, err := f.options(cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			return judged(run(cmd.Context(), o))
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.config, "config", agent.ContivConfigPath, "configuration `file` in Contiv's format")
+	flags.StringVar(&f.node, "node", "", "this node's Kubernetes `name`; empty: the host's name")
+	flags.StringVar(&f.vppSocket, "vpp-socket", defaultVPPSocket, "VPP's binary API `socket`")
+	flags.StringVar(&f.journal, "journal", defaultJournal, "`file` that the agent's records are kept in")
+	flags.StringVar(&f.cniSocket, "cni-socket", defaultCNISocket, "`socket` that the CNI plugin asks at")
+	flags.StringVar(&f.netns, "netns", "", "network namespace `path` that counts as the host's own; empty: the agent's")
+	flags.StringVar(&f.etcd, "etcd", defaultEtcd, "etcd's `URLs`, parted by commas; embedded:DIR runs one member in the agent")
+	flags.StringVar(&f.etcdPrefix, "etcd-prefix", etcd.DefaultPrefix, "what every `key` in etcd begins with")
+	flags.BoolVar(&f.register, "register", false, "write this node's object into etcd where nobody else does")
+	flags.StringVar(&f.rest, "rest", defaultREST, "loopback `address` or unix:PATH that REST is served at; empty: none")
+	flags.DurationVar(&f.patience, "vpp-patience", defaultPatience, "how long VPP may be away at the start; 0: for ever")
+	flags.DurationVar(&f.callTime, "call-timeout", 0, "how long a request to VPP may go unanswered; 0: 10s")
+	flags.DurationVar(&f.reuseDelay, "reuse-delay", 0, "how long a released address rests")
+	flags.StringVar(&f.format, "format", "text", "logs as `text|json`")
+	flags.StringVar(&f.level, "log-level", "info", "least `level` that is logged: debug, info, warn, error")
+	flags.BoolVar(&f.plan, "plan", false, "print what a running agent wants and what is there, and end")
+	return c
+}
+
+// options checks the flags and reads the configuration; nothing is changed.
+func (f *agentFlags) options(errOut io.Writer) (options, error) {
+	o := options{agentFlags: *f}
+	var err error
+	if o.log, err = logger(errOut, f.format, f.level); err != nil {
+		return o, err
+	}
+	for _, d := range [...]struct {
+		flag  string
+		value time.Duration
+	}{{"vpp-patience", f.patience}, {"call-timeout", f.callTime}, {"reuse-delay", f.reuseDelay}} {
+		if d.value < 0 {
+			return o, usagef("agent: --%s %s is negative", d.flag, d.value)
+		}
+	}
+	if err := rest.Check(f.rest); f.rest != "" && err != nil {
+		return o, usagef("agent: --rest: %w", err)
+	}
+	if f.node == "" {
+		if o.node, err = os.Hostname(); err != nil {
+			return o, usagef("agent: --node is needed: %w", err)
+		}
+	}
+	yaml, err := os.ReadFile(f.config)
+	if err != nil {
+		return o, usagef("agent: --config: %w", err)
+	}
+	if o.cfg, err = agent.ParseConfig(f.config, yaml); err != nil {
+		return o, exit{exitUsage, fmt.Errorf("agent: %w", err)}
+	}
+	o.cfg.NodeName = o.node
+	return o, nil
+}
+
+func logger(out io.Writer, format, level string) (*slog.Logger, error) {
+	var l slog.Level
+	switch level {
+	case "debug", "info", "warn", "error":
+		if err := l.UnmarshalText([]byte(level)); err != nil {
+			return nil, err
+		}
+	default:
+		return nil, usagef("agent: --log-level %q is none of debug, info, warn, error", level)
+	}
+	options := &slog.HandlerOptions{Level: l}
+	switch format {
+	case "text":
+		return slog.New(slog.NewTextHandler(out, options)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(out, options)), nil
+	}
+	return nil, usagef("agent: --format %q is none of text, json", format)
+}
+
+// planTime is how long an agent may take to show its plan.
+const planTime = 10 * time.Second
+
+// showPlan prints the plan of the agent that serves REST at an address.
+func showPlan(ctx context.Context, where string, out io.Writer) error {
+	ctx, cancel := context.WithTimeout(ctx, planTime)
+	defer cancel()
+	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		network, address := "tcp", where
+		if path, ok := strings.CutPrefix(where, "unix:"); ok {
+			network, address = "unix", path
+		}
+		return (&net.Dialer{}).DialContext(ctx, network, address)
+	}}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://agent/plan", nil)
+	if err != nil {
+		return err
+	}
+	resp, err := (&http.Client{Transport: transport}).Do(req)
+	if err != nil {
+		return exit{exitCannotRun, fmt.Errorf("agent: no agent shows its plan at %s: %w", where, errors.Unwrap(err))}
+	}
+	defer func() { _ = resp.Body.Close() }() // it was read, or the error tells
+	if resp.StatusCode != http.StatusOK {
+		return exit{exitCannotRun, fmt.Errorf("agent: the agent at %s says %s", where, resp.Status)}
+	}
+	_, err = io.Copy(out, resp.Body)
+	return err
+}

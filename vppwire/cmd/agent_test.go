@@ -1,0 +1,92 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Goal: whoever asks for what cannot be gets one line and its code, and nothing is made. Method: command lines with the beginning of what
+// they are told.
+func TestRefusals(t *testing.T) {
+	dir := shortDir(t)
+	good := filepath.Join(dir, "good.yaml")
+	bad := filepath.Join(dir, "bad.yaml")
+	must(t, os.WriteFile(good, []byte("{TCPstackDisabled: true, IPAMConfig: {nodeInterconnectCIDR: 192.168.16.0/24}}"), 0o600))
+	must(t, os.WriteFile(bad, []byte("MTUSise: 1450"), 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o600))
+	base := []string{"--node", "n", "--journal", dir + "/state/journal", "--cni-socket", dir + "/run/cni.sock",
+		"--vpp-socket", dir + "/api.sock", "--etcd", "http://127.0.0.1:1", "--rest", "", "--vpp-patience", "1ns"}
+	before := listing(t, dir)
+	for _, test := range []struct {
+		args []string
+		code int
+		text string
+	}{
+		{[]string{"--config", dir + "/none.yaml"}, 2, "agent: --config: open "},
+		{[]string{"--config", bad}, 2, "agent: " + bad + `:1:1: unknown key "MTUSise", the nearest is "MTUSize"`},
+		{[]string{"--config", good, "--format", "xml"}, 2, `agent: --format "xml" is none of text, json`},
+		{[]string{"--config", good, "--log-level", "loud"}, 2, `agent: --log-level "loud" is none of`},
+		{[]string{"--config", good, "--reuse-delay", "-1s"}, 2, "agent: --reuse-delay -1s is negative"},
+		{[]string{"--config", good, "--rest", "0.0.0.0:0"}, 2, `agent: --rest: "0.0.0.0:0": there is no authentication`},
+		{[]string{"--config", good, "--rest", "9999"}, 2, `agent: --rest: "9999": want ADDRESS:PORT or unix:PATH`},
+		{[]string{"--config", good, "extra"}, 2, "agent: takes no arguments"},
+		{[]string{"--plan", "--rest", "unix:" + dir + "/rest.sock"}, 3, "agent: no agent shows its plan at unix:"},
+	} {
+		code, text := execute(t, append(append([]string{}, base...), test.args...))
+		if code != test.code || !strings.HasPrefix(text, test.text) || strings.Contains(text, "\n") {
+			t.Errorf("%q: %d %q", test.args, code, text)
+		}
+	}
+	if after := listing(t, dir); after != before {
+		t.Errorf("made:\n%s", after)
+	}
+	for _, test := range []struct {
+		args []string
+		code int
+		text string
+	}{
+		{[]string{"--config", good}, 3, "agent: " + dir + "/api.sock: VPP does not answer: there is no such socket"},
+		{[]string{"--config", good, "--netns", "/etc/passwd"}, 3, "agent: /etc/passwd is no network namespace"},
+		{[]string{"--config", good, "--cni-socket", dir + "/file"}, 1, "agent: CNI socket " + dir + "/file: there is a file"},
+		{[]string{"--config", good, "--etcd-prefix", "x"}, 2, `agent: etcd: prefix "x" does not end with a slash`},
+	} {
+		code, text := execute(t, append(append([]string{}, base...), test.args...))
+		if code != test.code || !strings.HasPrefix(text, test.text) || strings.Contains(text, "\n") {
+			t.Errorf("%q: %d %q", test.args, code, text)
+		}
+	}
+}
+
+// execute runs the command and returns its code and what it says.
+func execute(t *testing.T, args []string) (int, string) {
+	t.Helper()
+	c := agentCommand()
+	c.SilenceErrors, c.SilenceUsage = true, true
+	c.SetArgs(args)
+	var out bytes.Buffer
+	c.SetOut(&out)
+	c.SetErr(&out)
+	err := c.ExecuteContext(context.Background())
+	var coded interface{ ExitCode() int }
+	if !errors.As(err, &coded) {
+		t.Fatalf("%q: %v has no code", args, err)
+	}
+	return coded.ExitCode(), err.Error()
+}
+
+// listing is every path below a folder.
+func listing(t *testing.T, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	must(t, filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+		fmt.Fprintln(&b, path)
+		return err
+	}))
+	return b.String()
+}

@@ -1,0 +1,165 @@
+package cmd
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/vppdrill/vppdrill/ipam/contiv"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/host"
+	"github.com/vppdrill/vppdrill/vppwire/host/cnisocket"
+	"github.com/vppdrill/vppdrill/vppwire/host/etcd"
+	"github.com/vppdrill/vppdrill/vppwire/host/etcd/embedded"
+	"github.com/vppdrill/vppdrill/vppwire/host/journal"
+	"github.com/vppdrill/vppdrill/vppwire/host/linux"
+	"github.com/vppdrill/vppdrill/vppwire/host/rest"
+)
+
+// options are an agent's flags, checked, with its configuration.
+type options struct {
+	agentFlags
+	cfg agent.Config
+	log *slog.Logger
+}
+
+// run runs an agent until ctx ends, which is no error.
+func run(ctx context.Context, o options) (err error) {
+	closing := func(what func() error) { err = errors.Join(err, what()) }
+	for _, path := range [...]string{o.journal, o.cniSocket} {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+	}
+	j, records, err := journal.Open(o.journal)
+	if err != nil {
+		return err
+	}
+	defer closing(j.Close)
+	found := j.Found()
+	if found.Damage != nil {
+		o.log.Error("the journal was damaged; what stands before the damage counts", "error", found.Damage, "kept", found.Quarantine)
+	} else if found.Cut > 0 {
+		o.log.Warn("the journal ended within a write, which was cut off", "bytes", found.Cut)
+	}
+	boot, err := host.BootID()
+	if err != nil {
+		return err
+	}
+	machine, err := linux.New(o.netns)
+	if err != nil {
+		return err
+	}
+	defer closing(machine.Close)
+	facts, stop, err := connect(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer closing(stop)
+	alloc, err := contiv.New(contiv.Config{ReuseDelay: o.reuseDelay, External: o.cfg.IPAMConfig.UseExternalIPAM})
+	if err != nil {
+		return err
+	}
+	d, err := host.New(host.Config{Agent: o.cfg, Allocator: alloc, Journal: j, Records: records, Boot: boot, Linux: machine,
+		VPP: host.Socket(o.vppSocket), Store: facts.Store(), Cluster: facts.Cluster(o.node), HostAddresses: machine,
+		CallTimeout: o.callTime, VPPPatience: o.patience, Log: o.log})
+	if err != nil {
+		return err
+	}
+	return serve(ctx, o, d)
+}
+
+// connect reaches etcd, or runs it; stop lets it go.
+func connect(ctx context.Context, o options) (c *etcd.Client, stop func() error, err error) {
+	endpoints := strings.Split(o.etcd, ",")
+	var member *embedded.Server
+	if dir, ok := strings.CutPrefix(o.etcd, "embedded:"); ok {
+		if member, err = embedded.Start(ctx, dir, "127.0.0.1:0"); err != nil {
+			return nil, nil, err
+		}
+		endpoints = []string{member.Endpoint()}
+		o.log.Info("etcd runs in this process", "endpoint", endpoints[0])
+	}
+	c, err = etcd.Connect(etcd.Config{Endpoints: endpoints, Prefix: o.etcdPrefix, Log: o.log})
+	if err != nil {
+		if member != nil {
+			member.Close()
+		}
+		return nil, nil, usagef("agent: %w", err)
+	}
+	if o.register {
+		go register(ctx, o, c)
+	}
+	return c, func() error {
+		err := c.Close()
+		if member != nil {
+			member.Close()
+		}
+		return err
+	}, nil
+}
+
+// registerPause is between attempts to register a node while etcd is away.
+const registerPause = time.Second
+
+// register writes this node's object unless there is one.
+func register(ctx context.Context, o options, c *etcd.Client) {
+	for ctx.Err() == nil {
+		once, cancel := context.WithTimeout(ctx, 5*registerPause)
+		err := c.RegisterNode(once, o.node, etcd.Node{UID: rand.Text()})
+		cancel()
+		if err == nil {
+			return
+		}
+		o.log.Debug("the node is not registered yet", "error", err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(registerPause):
+		}
+	}
+}
+
+// serve runs the driver and its sockets until one of them ends.
+func serve(ctx context.Context, o options, d *host.Driver) error {
+	server, err := cnisocket.Listen(o.cniSocket, d, o.log)
+	if err != nil {
+		return err
+	}
+	server.Done = d.Metrics.Requested
+	group, ctx := errgroup.WithContext(ctx)
+	// When one of them ends, in order or not, the others have nothing left to do.
+	ended := errors.New("ended")
+	end := func(f func() error) func() error {
+		return func() error {
+			if err := f(); err != nil {
+				return err
+			}
+			return ended
+		}
+	}
+	group.Go(end(func() error { return server.Serve(ctx) }))
+	if o.rest != "" {
+		l, err := rest.Listen(o.rest)
+		if err != nil {
+			group.Go(func() error { return err })
+			return group.Wait()
+		}
+		o.log.Info("REST", "address", l.Addr())
+		h := rest.Handler(rest.Config{Agent: d, NodeName: o.node, IPAM: o.cfg.IPAMConfig, Metrics: d.Metrics.Registry})
+		group.Go(end(func() error { return rest.Serve(ctx, l, h) }))
+	}
+	group.Go(end(func() error { return d.Run(ctx) }))
+	o.log.Info("agent", "node", o.node, "cni", o.cniSocket, "vpp", o.vppSocket)
+	if err := group.Wait(); !errors.Is(err, ended) {
+		return err
+	}
+	o.log.Info("stopped; the dataplane stands as it is")
+	return nil
+}

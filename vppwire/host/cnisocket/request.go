@@ -1,0 +1,105 @@
+package cnisocket
+
+import (
+	"fmt"
+	"net/netip"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/cni/wire"
+)
+
+// Keys of CNI_ARGS that kubelets set.
+const (
+	argNamespace = "K8S_POD_NAMESPACE"
+	argName      = "K8S_POD_NAME"
+	argUID       = "K8S_POD_UID"
+)
+
+// word is what the specification lets networks and containers be called (1.1, sections 1 and 2).
+var word = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_.-]*$`)
+
+// linkNameMax is the kernel's IFNAMSIZ without its zero byte.
+const linkNameMax = 15
+
+// misnamed says what is wrong with an attachment's names, empty for nothing.
+func misnamed(container, ifName string) string {
+	switch {
+	case !word.MatchString(container):
+		return fmt.Sprintf("container ID %q: a letter or digit, then letters, digits, '_', '.' and '-'", container)
+	case ifName == "" || len(ifName) > linkNameMax || ifName == "." || ifName == ".." ||
+		strings.ContainsFunc(ifName, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '/' || r == ':' }):
+		return fmt.Sprintf("interface name %q: 1 to %d bytes without blanks, '/' and ':'", ifName, linkNameMax)
+	}
+	return ""
+}
+
+// translate makes the agent's event of a request, or a refusal.
+func translate(req wire.Request) (func(uint64) agent.Event, *wire.Response) {
+	refuse := func(code uint32, format string, args ...any) (func(uint64) agent.Event, *wire.Response) {
+		return nil, &wire.Response{Code: code, Message: fmt.Sprintf(format, args...)}
+	}
+	if req.Command == wire.Status {
+		return func(n uint64) agent.Event { return agent.PodStatus{Request: n} }, nil
+	}
+	if !word.MatchString(req.Network) {
+		return refuse(agent.CodeInvalidConfig, "network %q: a name is a letter or digit, then letters, digits, '_', '.' and '-'", req.Network)
+	}
+	if req.Command == wire.GC {
+		valid := make([]ipam.Owner, 0, len(req.Valid))
+		for _, a := range req.Valid {
+			if why := misnamed(a.ContainerID, a.IfName); why != "" {
+				return refuse(agent.CodeInvalidEnv, "%s", why)
+			}
+			valid = append(valid, ipam.Owner{Network: req.Network, ContainerID: a.ContainerID, IfName: a.IfName})
+		}
+		return func(n uint64) agent.Event { return agent.PodGC{Request: n, Network: req.Network, Valid: valid} }, nil
+	}
+	if !slices.Contains(wire.Commands, req.Command) {
+		return refuse(agent.CodeInvalidEnv, "command %q: this agent knows %s", req.Command, strings.Join(wire.Commands, ", "))
+	}
+	if why := misnamed(req.ContainerID, req.IfName); why != "" {
+		return refuse(agent.CodeInvalidEnv, "%s", why)
+	}
+	owner := ipam.Owner{Network: req.Network, ContainerID: req.ContainerID, IfName: req.IfName}
+	switch req.Command {
+	case wire.Del:
+		return func(n uint64) agent.Event { return agent.PodDel{Request: n, Owner: owner} }, nil
+	case wire.Check:
+		return func(n uint64) agent.Event { return agent.PodCheck{Request: n, Owner: owner, Addr: req.Addr} }, nil
+	}
+	if !path.IsAbs(req.Netns) || strings.ContainsAny(req.Netns, " \t\n\r") {
+		return refuse(agent.CodeInvalidEnv, "network namespace %q: an absolute path without blanks is needed", req.Netns)
+	}
+	args, err := wire.ParseArgs(req.Args)
+	if err != nil {
+		return refuse(agent.CodeInvalidEnv, "%v", err)
+	}
+	add := agent.PodAdd{External: req.Addr, Sandbox: agent.Sandbox{Owner: owner, Netns: req.Netns,
+		PodNamespace: args[argNamespace], PodName: args[argName], PodUID: args[argUID]}}
+	return func(n uint64) agent.Event { add.Request = n; return add }, nil
+}
+
+// respond is the agent's answer in the plugin's words.
+func respond(req wire.Request, a agent.Answer) wire.Response {
+	if a.Code != agent.CodeOK {
+		return wire.Response{Code: a.Code, Message: a.Message}
+	}
+	if req.Command != wire.Add {
+		return wire.Response{}
+	}
+	r := a.Result
+	everything := netip.PrefixFrom(netip.IPv4Unspecified(), 0)
+	if r.Gateway.Is6() {
+		everything = netip.PrefixFrom(netip.IPv6Unspecified(), 0)
+	}
+	return wire.Response{Result: &wire.Result{
+		Interfaces: []wire.Interface{{Name: r.IfName, MAC: r.MAC.String(), MTU: int(r.MTU), Sandbox: r.Netns}},
+		IPs:        []wire.IP{{Address: r.Addr, Gateway: r.Gateway}},
+		Routes:     []wire.Route{{Dst: everything, GW: r.Gateway}},
+	}}
+}

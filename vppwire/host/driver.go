@@ -1,0 +1,269 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/vppwire"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+)
+
+// Journal is where an agent's records are kept: vppwire/host/journal.
+type Journal interface {
+	Append(records []agent.Record, done func(error))
+	Replace(records []agent.Record, done func(error))
+}
+
+// Store is the cluster's store: vppwire/host/etcd, or any other with compare-and-swap and watches.
+type Store interface {
+	// Do starts one request and returns at once. StoreReply is told once, and for a watch StoreChanged in revision order and
+	// StoreWatchLost at its end; from any goroutine. A newer watch ends an older one without a word.
+	Do(r agent.StoreRequest, tell func(agent.Event))
+}
+
+// Cluster is where an agent learns which nodes exist, which pods are bound to its own, and which address ranges are in use.
+type Cluster interface {
+	// Watch tells NodeSeen, NodeGone, NodesListed, PodsListed and PoolsChanged until ctx ends, in order, from one goroutine.
+	Watch(ctx context.Context, tell func(agent.Event))
+	// Relist has the nodes listed again by whoever knows them, not from a cache.
+	Relist()
+}
+
+// HostAddresses knows the addresses of the host's own links: vppwire/host/linux.
+type HostAddresses interface {
+	// HostAddrs lists them now, in order.
+	HostAddrs() ([]netip.Addr, error)
+	// WatchAddrs calls changed after any address has changed, until ctx ends.
+	WatchAddrs(ctx context.Context, changed func()) error
+}
+
+// Config is what a Driver needs. All fields are needed unless said otherwise.
+type Config struct {
+	Agent     agent.Config
+	Allocator ipam.NodeAllocator
+	// Journal and Records are what journal.Open returned. Boot is this boot's ID: see BootID.
+	Journal Journal
+	Records []agent.Record
+	Boot    string
+	Linux   vppwire.Linux
+	// VPP dials VPP.
+	VPP     VPP
+	Store   Store
+	Cluster Cluster
+	// HostAddresses may be nil: there are none.
+	HostAddresses HostAddresses
+	// Hooks run for each pod after its addition and before its removal; nil: none. They may block.
+	Hooks func(h agent.Hook) error
+	// CallTimeout is how long a call may go unanswered; 0 is 10 s. DumpTimeout is the same for a dump; 0 is 60 s.
+	CallTimeout, DumpTimeout time.Duration
+	// VPPPatience is how long VPP may be away at the start before Run gives up; 0: for ever.
+	VPPPatience time.Duration
+	// Log is for people; nil: nobody.
+	Log *slog.Logger
+}
+
+// Defaults of Config. VPP answers a write within microseconds; 10 s is longer than any stop of a VPP that goes on living was
+// seen to be. A dump of a full table takes as long as the table is.
+const (
+	defaultCallTimeout = 10 * time.Second
+	defaultDumpTimeout = time.Minute
+)
+
+// Driver drives one agent. Its exported methods may be called from any goroutine.
+type Driver struct {
+	cfg   Config
+	log   *slog.Logger
+	agent *agent.Agent
+	inbox inbox
+	clock clock
+	// Metrics count what happens.
+	Metrics *Metrics
+
+	calls      chan plannedCall
+	callsEnded chan struct{}
+	calling    bool        // a CallDataplane is outstanding
+	conn       *connection // nil while VPP is away
+	left       bool        // the connection is gone, and VPPDown waits for the outstanding call
+	alarm      *time.Timer
+
+	requests map[uint64]chan<- agent.Answer
+	last     uint64
+	fatal    error
+
+	ended chan struct{} // Run has returned
+}
+
+// ErrStopped: the driver does not run any more.
+var ErrStopped = errors.New("the agent has stopped")
+
+// New returns a Driver that does nothing before Run.
+func New(cfg Config) (*Driver, error) {
+	if cfg.CallTimeout == 0 {
+		cfg.CallTimeout = defaultCallTimeout
+	}
+	if cfg.DumpTimeout == 0 {
+		cfg.DumpTimeout = defaultDumpTimeout
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	cfg.Agent.Hooks = cfg.Hooks != nil
+	a, err := agent.New(cfg.Agent, cfg.Allocator)
+	if err != nil {
+		return nil, err
+	}
+	d := &Driver{cfg: cfg, log: cfg.Log, agent: a, requests: map[uint64]chan<- agent.Answer{}, ended: make(chan struct{}),
+		calls: make(chan plannedCall, 1), callsEnded: make(chan struct{})}
+	d.inbox.init()
+	d.Metrics = newMetrics(d)
+	return d, nil
+}
+
+// Run drives the agent until ctx ends, which is no error, or until it cannot go on. It is called once.
+func (d *Driver) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var others sync.WaitGroup
+	d.alarm = time.AfterFunc(time.Hour, d.rang)
+	d.alarm.Stop()
+	defer func() {
+		cancel()
+		d.alarm.Stop()
+		others.Wait()
+		close(d.ended)
+	}()
+	others.Go(func() { d.callLoop(ctx) })
+	d.step(agent.Restored{Records: d.cfg.Records, Boot: d.cfg.Boot})
+	d.cfg.Records = nil
+	if d.cfg.HostAddresses != nil {
+		if err := d.tellAddresses(); err != nil {
+			return err
+		}
+		others.Go(func() { d.watchAddresses(ctx) })
+	}
+	others.Go(func() { d.keepConnected(ctx) })
+	others.Go(func() { d.cfg.Cluster.Watch(ctx, d.Tell) })
+	for d.fatal == nil {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-d.inbox.filled:
+			for _, do := range d.inbox.take() {
+				if do(); d.fatal != nil || ctx.Err() != nil {
+					break
+				}
+			}
+		}
+	}
+	return d.fatal
+}
+
+// Tell gives the agent an event. Whoever needs to know what comes of it uses Request.
+func (d *Driver) Tell(ev agent.Event) { d.inbox.put(func() { d.step(ev) }) }
+
+// fail ends Run with an error.
+func (d *Driver) fail(err error) { d.inbox.put(func() { d.fatal = err }) }
+
+// Ask runs look on the goroutine that owns the agent, between two of its steps. look must not keep the Agent, change it or
+// wait for anything. ErrStopped when there is no such goroutine any more.
+func (d *Driver) Ask(ctx context.Context, look func(*agent.Agent)) error {
+	done := make(chan struct{})
+	d.inbox.put(func() { look(d.agent); close(done) })
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-d.ended:
+		return ErrStopped
+	}
+}
+
+// Request opens a CNI request and waits for its answer. event makes the agent's event of the request's number. When ctx ends
+// first, the agent is told that nobody waits any more.
+func (d *Driver) Request(ctx context.Context, event func(number uint64) agent.Event) (agent.Answer, error) {
+	answer := make(chan agent.Answer, 1)
+	number := make(chan uint64, 1)
+	d.inbox.put(func() {
+		d.last++
+		number <- d.last
+		d.requests[d.last] = answer
+		d.step(event(d.last))
+	})
+	select {
+	case a := <-answer:
+		return a, nil
+	case <-d.ended:
+		return agent.Answer{}, ErrStopped
+	case <-ctx.Done():
+		d.inbox.put(func() {
+			n := <-number
+			delete(d.requests, n)
+			d.step(agent.Withdrawn{Request: n})
+		})
+		return agent.Answer{}, ctx.Err()
+	}
+}
+
+// step feeds one event to the agent and performs what it asks for.
+func (d *Driver) step(ev agent.Event) {
+	now := d.clock.now()
+	if d.log.Enabled(context.Background(), slog.LevelDebug) {
+		if _, ok := ev.(agent.Called); !ok {
+			d.log.Debug("event", "event", string(ev.AppendText(nil)))
+		}
+	}
+	effects := d.agent.Step(now, ev)
+	d.Metrics.steps.Inc()
+	for _, e := range effects {
+		d.perform(now, e)
+	}
+}
+
+// clock is the machine's clock, kept from going back: where it is set back, time goes on from where it was.
+type clock struct{ last time.Time }
+
+func (c *clock) now() time.Time {
+	now := time.Now()
+	if !c.last.IsZero() {
+		passed := now.Sub(c.last) // by the monotonic clock
+		if wall := c.last.Round(0).Add(passed); now.Round(0).Before(wall) {
+			now = c.last.Add(passed)
+		}
+	}
+	c.last = now
+	return now
+}
+
+// inbox is a queue without end, so that nobody who tells something ever waits.
+type inbox struct {
+	mu     sync.Mutex
+	queue  []func()
+	spare  []func()
+	filled chan struct{}
+}
+
+func (b *inbox) init() { b.filled = make(chan struct{}, 1) }
+
+func (b *inbox) put(do func()) {
+	b.mu.Lock()
+	b.queue = append(b.queue, do)
+	b.mu.Unlock()
+	select {
+	case b.filled <- struct{}{}:
+	default:
+	}
+}
+
+// take returns everything that waits, oldest first; valid until the next take.
+func (b *inbox) take() []func() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	clear(b.spare)
+	b.queue, b.spare = b.spare[:0], b.queue
+	return b.spare
+}

@@ -1,0 +1,207 @@
+package host_test
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"sync"
+	"testing"
+	"time"
+
+	"go.fd.io/govpp/api"
+
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/host"
+	"github.com/vppdrill/vppdrill/vppwire/host/vpp"
+)
+
+// Goal: one node lives through everything that may be restarted: pods keep their addresses, a restarted agent changes nothing,
+// a restarted VPP gets everything back, a deleted pod leaves nothing. Method: real journal, etcd and sockets; modelled VPP and
+// kernel.
+func TestLives(t *testing.T) {
+	n := newNode(t)
+	n.startVPP()
+	n.startAgent(nil)
+	first := address(t, n.add(n.sandbox(1)))
+	second := address(t, n.add(n.sandbox(2)))
+	if first == second || !netip.MustParsePrefix("10.1.1.0/24").Contains(first.Addr()) {
+		t.Fatalf("addresses %s and %s", first, second)
+	}
+	n.settled()
+
+	n.stopAgent()
+	vppWrites, linuxWrites := n.writes()
+	n.startAgent(nil)
+	if again := address(t, n.add(n.sandbox(1))); again != first {
+		t.Fatalf("asked again: %s, then %s", first, again)
+	}
+	n.settled()
+	if v, l := n.writes(); v != vppWrites || l != linuxWrites {
+		t.Fatalf("a restarted agent wrote: VPP %d, then %d; Linux %d, then %d", vppWrites, v, linuxWrites, l)
+	}
+
+	n.killVPP()
+	until(t, func() bool { return !n.connected() }, func() string { return "nobody noticed that VPP is gone" })
+	n.startVPP()
+	until(t, n.connected, func() string { return "VPP is not found again" })
+	n.settled()
+	if v := n.vpp.Writes(); v == 0 {
+		t.Fatal("a new VPP was left empty")
+	}
+
+	for k := 1; k <= 2; k++ {
+		if a := n.del(n.sandbox(k)); a.Code != agent.CodeOK {
+			t.Fatalf("%+v", a)
+		}
+	}
+	n.settled()
+	n.stopAgent()
+	if s, err := n.linux.Dump("/run/netns/1"); err != nil || len(s.Links) != 0 {
+		t.Fatalf("left: %+v, %v", s, err)
+	}
+}
+
+// connected asks the agent whether it would take a pod.
+func (n *node) connected() bool {
+	a, err := n.driver.Request(n.t.Context(), func(r uint64) agent.Event { return agent.PodStatus{Request: r} })
+	must(n.t, err)
+	return a.Code == agent.CodeOK
+}
+
+// Goal: a call without an answer counts as unknown and costs the connection; what it did is found out and the pod is wired all
+// the same. Method: a connection in between that swallows one answer.
+func TestLostAnswer(t *testing.T) {
+	n := newNode(t)
+	n.startVPP()
+	mute := &muted{inner: host.Socket(n.socket()), name: "af_packet_create_v3"}
+	n.startAgent(func(c *host.Config) {
+		c.VPP, c.CallTimeout = mute, 50*time.Millisecond
+	})
+	address(t, n.add(n.sandbox(1)))
+	n.settled()
+	mute.mu.Lock()
+	defer mute.mu.Unlock()
+	if mute.lost != 1 || mute.dials < 2 {
+		t.Fatalf("%d answers lost, %d connections", mute.lost, mute.dials)
+	}
+}
+
+// muted loses the first answer to one message.
+type muted struct {
+	inner host.VPP
+	name  string
+
+	mu          sync.Mutex
+	lost, dials int
+}
+
+func (m *muted) Dial(ctx context.Context) (host.Conn, error) {
+	c, err := m.inner.Dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	m.dials++
+	m.mu.Unlock()
+	return &mutedConn{c, m}, nil
+}
+
+type mutedConn struct {
+	host.Conn
+	m *muted
+}
+
+func (c *mutedConn) Invoke(ctx context.Context, req, reply api.Message) error {
+	c.m.mu.Lock()
+	lose := req.GetMessageName() == c.m.name && c.m.lost == 0
+	if lose {
+		c.m.lost++
+	}
+	c.m.mu.Unlock()
+	err := c.Conn.Invoke(ctx, req, reply)
+	if lose {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return err
+}
+
+// Goal: a VPP that cannot be driven, or does not come in time, ends the agent with that reason; one that comes late does not.
+func TestNoVPP(t *testing.T) {
+	n := newNode(t)
+	for name, test := range map[string]struct {
+		dial     dialer
+		patience time.Duration
+		want     error
+	}{
+		"incompatible": {func(int) error { return vpp.ErrIncompatible }, 0, vpp.ErrIncompatible},
+		"forbidden":    {func(int) error { return vpp.ErrForbidden }, time.Hour, vpp.ErrForbidden},
+		"absent":       {func(int) error { return vpp.ErrAbsent }, time.Nanosecond, vpp.ErrAbsent},
+	} {
+		n.startAgent(func(c *host.Config) { c.VPP, c.VPPPatience = test.dial, test.patience })
+		until(t, func() bool {
+			return errors.Is(n.driver.Ask(t.Context(), func(*agent.Agent) {}), host.ErrStopped)
+		}, func() string { return name + ": it runs" })
+		if err := n.stop(); !errors.Is(err, test.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+		n.stop = nil
+	}
+	n.startAgent(func(c *host.Config) { c.VPPPatience = 0 })
+	n.startVPP()
+	address(t, n.add(n.sandbox(1)))
+}
+
+// dialer fails each time, told how often it was asked before.
+type dialer func(times int) error
+
+func (d dialer) Dial(context.Context) (host.Conn, error) { return nil, d(0) }
+
+// Goal: a request that nobody waits for any more leaves no request open, and one that the driver's end meets is told.
+func TestWithdrawn(t *testing.T) {
+	n := newNode(t)
+	n.startAgent(nil) // no VPP: an ADD waits
+	ctx, cancel := context.WithCancel(t.Context())
+	s := n.sandbox(1)
+	asked := make(chan error, 1)
+	go func() {
+		_, err := n.driver.Request(ctx, func(r uint64) agent.Event { return agent.PodAdd{Request: r, Sandbox: s} })
+		asked <- err
+	}()
+	cancel()
+	if err := <-asked; !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	go func() {
+		_, err := n.driver.Request(context.Background(), func(r uint64) agent.Event { return agent.PodAdd{Request: r, Sandbox: s} })
+		asked <- err
+	}()
+	must(t, n.driver.Ask(t.Context(), func(*agent.Agent) {}))
+	n.stopAgent()
+	if err := <-asked; !errors.Is(err, host.ErrStopped) {
+		t.Fatal(err)
+	}
+}
+
+// Goal: hooks run behind an addition and before a removal, and what they say changes nothing.
+func TestHooks(t *testing.T) {
+	n := newNode(t)
+	n.startVPP()
+	var mu sync.Mutex
+	var heard []agent.Hook
+	n.startAgent(func(c *host.Config) {
+		c.Hooks = func(h agent.Hook) error {
+			mu.Lock()
+			defer mu.Unlock()
+			heard = append(heard, h)
+			return errors.New("no")
+		}
+	})
+	address(t, n.add(n.sandbox(1)))
+	n.del(n.sandbox(1))
+	mu.Lock()
+	defer mu.Unlock()
+	if len(heard) != 2 || heard[0].Before || !heard[1].Before || heard[0].PodName != "pod-1" {
+		t.Fatalf("%+v", heard)
+	}
+}

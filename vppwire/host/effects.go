@@ -1,0 +1,116 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/vppdrill/vppdrill/vppwire"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+)
+
+// perform starts one effect.
+func (d *Driver) perform(now time.Time, e agent.Effect) {
+	switch e := e.(type) {
+	case agent.CallDataplane:
+		d.calling = true
+		d.calls <- plannedCall{e.Call, d.conn}
+	case agent.Persist:
+		d.persist(now, e)
+	case agent.StoreRequest:
+		d.cfg.Store.Do(e, d.Tell)
+	case agent.Answer:
+		if answer, ok := d.requests[e.Request]; ok {
+			delete(d.requests, e.Request)
+			answer <- e
+		}
+	case agent.WakeAt:
+		d.wakeAt(now, e)
+	case agent.Hook:
+		go func() { d.Tell(agent.Hooked{ID: e.ID, Err: d.cfg.Hooks(e)}) }()
+	case agent.Log:
+		d.log.Log(context.Background(), slog.Level(e.Level), e.Message)
+	case agent.ListNodes:
+		d.cfg.Cluster.Relist()
+	case agent.NodeAddress:
+		d.log.Info("node address", "address", e.Addr)
+	default:
+		panic(fmt.Sprintf("host: unknown effect %T", e))
+	}
+}
+
+func (d *Driver) persist(now time.Time, e agent.Persist) {
+	write := d.cfg.Journal.Append
+	if e.Replace {
+		write = d.cfg.Journal.Replace
+	}
+	write(e.Records, func(err error) {
+		d.Metrics.persisted(now, err)
+		d.Tell(agent.Persisted{Seq: e.Seq, Err: err})
+	})
+}
+
+// wakeAt sets the alarm, of which there is one.
+func (d *Driver) wakeAt(now time.Time, e agent.WakeAt) {
+	d.alarm.Stop()
+	if !e.At.IsZero() {
+		d.alarm.Reset(max(0, e.At.Sub(now)))
+	}
+}
+
+// rang: one alarm too many does no harm, as the agent looks at the time itself.
+func (d *Driver) rang() { d.Tell(agent.Woke{}) }
+
+// plannedCall is a call with the connection that it was asked for on.
+type plannedCall struct {
+	call vppwire.Call
+	conn *connection
+}
+
+// callLoop performs calls, one after the other, away from the agent's goroutine.
+func (d *Driver) callLoop(ctx context.Context) {
+	defer close(d.callsEnded)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case c := <-d.calls:
+			begin := time.Now()
+			r := d.call(c)
+			d.Metrics.called(c.call, r, time.Since(begin))
+			d.inbox.put(func() { d.called(c, r) })
+		}
+	}
+}
+
+// call performs one call within its time, or until its connection is gone.
+func (d *Driver) call(c plannedCall) vppwire.Result {
+	limit := d.cfg.CallTimeout
+	if !c.call.Writes() {
+		limit = d.cfg.DumpTimeout
+	}
+	ctx, cancel := context.WithTimeout(c.conn.ctx, limit)
+	defer cancel()
+	return c.call.Do(ctx, vppwire.Dataplane{VPP: c.conn, Linux: d.cfg.Linux})
+}
+
+// called tells the agent what came of a call. One without an answer costs the connection: a late answer must not be taken for
+// another call's. The agent then hears VPPDown instead, as the same would come of the next call.
+func (d *Driver) called(c plannedCall, r vppwire.Result) {
+	d.calling = false
+	switch {
+	case d.left:
+		d.leave()
+		return
+	case r.Lost:
+		d.log.Warn("no answer", "call", c.call)
+		c.conn.Drop() // keep has the agent told
+		return
+	case r.Err != nil:
+		d.log.Debug("refused", "call", c.call, "error", r.Err)
+	case c.call.Writes():
+		d.log.Debug("done", "call", c.call)
+	}
+	d.step(agent.Called{Result: r})
+}

@@ -1,0 +1,153 @@
+package etcd
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/vppdrill/vppdrill/ipam/contiv"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+)
+
+// watch starts a node's view of the cluster.
+func watch(t *testing.T, c *Client, node string) (*Cluster, told) {
+	t.Helper()
+	l := listen()
+	f := c.Cluster(node)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() { f.Watch(ctx, l.tell); close(ended) }()
+	t.Cleanup(func() { cancel(); <-ended })
+	return f, l
+}
+
+// expect compares what is told next, in order.
+func expect(t *testing.T, l told, want ...agent.Event) {
+	t.Helper()
+	for _, w := range want {
+		if d := cmp.Diff(w, l.next(t), cmpopts.EquateEmpty(), cmpopts.EquateComparable(netip.Addr{}, netip.Prefix{})); d != "" {
+			t.Fatalf("(-want +told):\n%s", d)
+		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Goal: an agent hears of everything that exists, then of every change; a list that is asked for comes; a node that comes again under
+// another UID was gone in between.
+func TestCluster(t *testing.T) {
+	c := client(t, member(t), "")
+	ctx := t.Context()
+	one := Node{UID: "1", Addresses: []netip.Addr{netip.MustParseAddr("10.20.0.1")}, PodCIDRs: []netip.Prefix{netip.MustParsePrefix("10.9.0.0/24")}}
+	must(t, c.PutNode(ctx, "node-1", one))
+	must(t, c.RegisterNode(ctx, "node-1", Node{UID: "other"})) // there is one
+	must(t, c.RegisterNode(ctx, "node-2", Node{UID: "2"}))
+	must(t, c.PutPod(ctx, "node-1", "pod-uid"))
+	must(t, c.PutPod(ctx, "node-11", "not-ours"))
+	f, l := watch(t, c, "node-1")
+	seen1 := agent.NodeSeen{Name: "node-1", UID: "1", Addresses: one.Addresses, PodCIDRs: one.PodCIDRs}
+	seen2 := agent.NodeSeen{Name: "node-2", UID: "2"}
+	expect(t, l, seen1, seen2, agent.NodesListed{}, agent.PodsListed{UIDs: []string{"pod-uid"}})
+
+	ipam := contiv.IPAMConfig{PodSubnetCIDR: "10.3.0.0/16", NodeInterconnectCIDR: "192.168.16.0/24"}
+	must(t, c.PutPools(ctx, Pools{Generation: 3, IPAMConfig: ipam}))
+	cfg := agent.Config{IPAMConfig: ipam}
+	pools, _, err := cfg.Pools()
+	must(t, err)
+	pools.Generation = 3
+	expect(t, l, agent.PoolsChanged{Pools: pools})
+	must(t, c.DeleteNode(ctx, "node-2"))
+	expect(t, l, agent.NodeGone{Name: "node-2", UID: "2"})
+	must(t, c.PutNode(ctx, "node-1", Node{UID: "1b"}))
+	expect(t, l, agent.NodeGone{Name: "node-1", UID: "1"}, agent.NodeSeen{Name: "node-1", UID: "1b"})
+
+	must(t, c.DeletePod(ctx, "node-1", "pod-uid"))
+	f.Relist()
+	expect(t, l, agent.NodeSeen{Name: "node-1", UID: "1b"}, agent.NodesListed{}, agent.PodsListed{}, agent.PoolsChanged{Pools: pools})
+}
+
+// Goal: a node that cannot be read exists all the same, so that nobody takes its ID or routes away.
+func TestUnreadableNode(t *testing.T) {
+	c := client(t, member(t), "")
+	ctx := t.Context()
+	broken := func(name string) {
+		_, err := c.etcd.Put(ctx, c.prefix+nodesKey+name, "{")
+		must(t, err)
+	}
+	must(t, c.PutNode(ctx, "node-1", Node{UID: "1"}))
+	f, l := watch(t, c, "node-1")
+	seen := agent.NodeSeen{Name: "node-1", UID: "1"}
+	expect(t, l, seen, agent.NodesListed{}, agent.PodsListed{})
+	broken("node-1")
+	expect(t, l, seen)
+	f.Relist()
+	expect(t, l, seen, agent.NodesListed{}, agent.PodsListed{})
+	broken("node-2") // of which nothing was known: the list has no end
+	f.Relist()
+	expect(t, l, seen, agent.PodsListed{})
+	must(t, c.DeleteNode(ctx, "node-2"))
+	expect(t, l, agent.NodeGone{Name: "node-2"})
+}
+
+// Goal: what a writer may get wrong is refused, with the name of what is wrong.
+func TestBadFacts(t *testing.T) {
+	for _, value := range []string{"", "{}", `{"uid":""}`, `{"uid":1}`, `{"uid":"u","addresses":["x"]}`, `{"uid":"u","addresses":[""]}`,
+		`{"uid":"u","addresses":["fe80::1%eth0"]}`, `{"uid":"u","podCIDRs":[""]}`} {
+		if n, err := parseNode("n", []byte(value)); err == nil {
+			t.Errorf("node %s: %+v", value, n)
+		}
+	}
+	for _, value := range []string{"", "{}", `{"generation":1}`, `{"generation":0,"ipamConfig":{"podSubnetCIDR":"10.1.0.0/16"}}`,
+		`{"generation":1,"ipamConfig":{"podSubnetCIDR":"10.1.0.0/33"}}`} {
+		if p, err := parsePools([]byte(value)); err == nil {
+			t.Errorf("pools %s: %+v", value, p)
+		}
+	}
+}
+
+// Goal: hundreds of nodes are told once each, in one list.
+func TestMany(t *testing.T) {
+	c := client(t, member(t), "")
+	var names []string
+	for n := range 120 {
+		name := fmt.Sprintf("node-%03d", n)
+		names = append(names, name)
+		must(t, c.PutNode(t.Context(), name, Node{UID: name}))
+	}
+	_, l := watch(t, c, "node-1")
+	var told []string
+	for {
+		ev, ok := l.next(t).(agent.NodeSeen)
+		if !ok {
+			break
+		}
+		told = append(told, ev.Name)
+	}
+	if !slices.Equal(told, names) {
+		t.Fatalf("%d of %d", len(told), len(names))
+	}
+}
+
+// FuzzFacts: whatever stands in etcd is read or refused.
+func FuzzFacts(f *testing.F) {
+	f.Add([]byte(`{"uid":"u","addresses":["10.0.0.1"],"podCIDRs":["10.1.0.0/24"]}`))
+	f.Add([]byte(`{"generation":1,"ipamConfig":{"podSubnetCIDR":"10.1.0.0/16","nodeInterconnectCIDR":"192.168.16.0/24"}}`))
+	f.Fuzz(func(t *testing.T, value []byte) {
+		if n, err := parseNode("n", value); err == nil {
+			_ = n.AppendText(nil)
+		}
+		if p, err := parsePools(value); err == nil {
+			_ = agent.PoolsChanged{Pools: p}.AppendText(nil)
+		}
+	})
+}

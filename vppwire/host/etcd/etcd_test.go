@@ -1,0 +1,33 @@
+package etcd
+
+import (
+	"context"
+	"testing"
+
+	"github.com/vppdrill/vppdrill/vppwire/host/etcd/embedded"
+)
+
+// member runs an etcd for one test.
+func member(t testing.TB) *embedded.Server {
+	t.Helper()
+	s, err := embedded.Start(context.Background(), t.TempDir(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+func client(t testing.TB, s *embedded.Server, prefix string) *Client {
+	t.Helper()
+	c, err := Connect(Config{Endpoints: []string{s.Endpoint()}, Prefix: prefix})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}

@@ -1,0 +1,226 @@
+package rest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/vppdrill/vppdrill/ipam/contiv"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+)
+
+// Prefix begins versioned paths, and PluginURL is the one of the address plan; both are contiv/vpp's.
+const (
+	Prefix    = "/contiv/v1/"
+	PluginURL = Prefix + "ipam"
+)
+
+// Agent is what can be looked at: a host.Driver.
+type Agent interface {
+	Ask(ctx context.Context, look func(*agent.Agent)) error
+}
+
+// Config is what a handler shows besides the agent itself.
+type Config struct {
+	Agent    Agent
+	NodeName string
+	// IPAM is the address section of the agent's own configuration.
+	IPAM    contiv.IPAMConfig
+	Metrics prometheus.Gatherer
+}
+
+// askTime is how long a look at the agent may take; its longest step is far below.
+const askTime = 5 * time.Second
+
+// Handler serves every path.
+func Handler(cfg Config) http.Handler {
+	mux := http.NewServeMux()
+	h := handler(cfg)
+	mux.HandleFunc("GET "+PluginURL, h.ipam)
+	mux.HandleFunc("GET /healthz", h.health)
+	mux.HandleFunc("GET /plan", h.plan)
+	mux.Handle("GET /metrics", promhttp.HandlerFor(cfg.Metrics, promhttp.HandlerOpts{}))
+	return mux
+}
+
+type handler Config
+
+func (h handler) ask(w http.ResponseWriter, r *http.Request, look func(*agent.Agent)) bool {
+	ctx, cancel := context.WithTimeout(r.Context(), askTime)
+	defer cancel()
+	if err := h.Agent.Ask(ctx, look); err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return false
+	}
+	return true
+}
+
+// plan prints desired against known state.
+func (h handler) plan(w http.ResponseWriter, r *http.Request) {
+	var text []byte
+	if !h.ask(w, r, func(a *agent.Agent) { text = a.AppendPlan(nil) }) {
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = w.Write(text) // who went away does not miss it
+}
+
+// health is 200 with "ok" when nothing is left to do, 200 with what is pending, or 503 when the agent does not answer: a probe
+// that restarts the agent because VPP is away would make nothing better.
+func (h handler) health(w http.ResponseWriter, r *http.Request) {
+	pending := ""
+	if !h.ask(w, r, func(a *agent.Agent) { pending = a.Pending() }) {
+		return
+	}
+	if pending == "" {
+		pending = "ok"
+	}
+	_, _ = fmt.Fprintln(w, pending)
+}
+
+// NodeIPAM is the answer of PluginURL: contiv/vpp 2.0's.
+type NodeIPAM struct {
+	ID             uint32     `json:"nodeId"`
+	Name           string     `json:"nodeName"`
+	IP             string     `json:"nodeIP"`
+	PodNetwork     string     `json:"podNetwork"`
+	VPPHostNetwork string     `json:"vppHostNetwork"`
+	Config         IPAMConfig `json:"config"`
+}
+
+// IPAMConfig is the address section under contiv/vpp 2.0's names.
+type IPAMConfig struct {
+	PodIfIPCIDR             string `json:"podIfIPCIDR"`
+	PodSubnetCIDR           string `json:"podSubnetCIDR"`
+	PodNetworkPrefixLen     int    `json:"podNetworkPrefixLen"`
+	VPPHostSubnetCIDR       string `json:"vppHostSubnetCIDR"`
+	VPPHostNetworkPrefixLen int    `json:"vppHostNetworkPrefixLen"`
+	NodeInterconnectCIDR    string `json:"nodeInterconnectCIDR"`
+	NodeInterconnectDHCP    bool   `json:"nodeInterconnectDHCP"`
+	VXLANCIDR               string `json:"vxlanCIDR"`
+	ServiceCIDR             string `json:"serviceCIDR"`
+	ContivCIDR              string `json:"contivCIDR"`
+}
+
+// ipam shows the node's addresses; 500 as upstream while the node has none.
+func (h handler) ipam(w http.ResponseWriter, r *http.Request) {
+	out := NodeIPAM{Name: h.NodeName, Config: h.config()}
+	known := false
+	ok := h.ask(w, r, func(a *agent.Agent) {
+		n := a.Node()
+		known = n.Address.IsValid()
+		out.ID, out.IP, out.PodNetwork = a.ID(), n.Address.Addr().String(), text(a.GetPodNetwork())
+		out.VPPHostNetwork = text(n.HostSubnet)
+		if out.Config.PodSubnetCIDR == "" { // the ranges came from the cluster
+			out.Config.PodSubnetCIDR = text(a.GetPodSubnet())
+			out.Config.PodNetworkPrefixLen = max(0, a.GetPodNetwork().Bits())
+		}
+	})
+	if !ok {
+		return
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	if !known {
+		w.WriteHeader(http.StatusInternalServerError)
+		_ = json.NewEncoder(w).Encode("Error getting node IP") // who went away does not miss it
+		return
+	}
+	_ = json.NewEncoder(w).Encode(out)
+}
+
+func (h handler) config() IPAMConfig {
+	c := h.IPAM
+	return IPAMConfig{
+		PodIfIPCIDR: c.PodIfIPCIDR, PodSubnetCIDR: c.PodSubnetCIDR, PodNetworkPrefixLen: c.PodSubnetOneNodePrefixLen,
+		VPPHostSubnetCIDR: c.VPPHostSubnetCIDR, VPPHostNetworkPrefixLen: c.VPPHostSubnetOneNodePrefixLen,
+		NodeInterconnectCIDR: c.NodeInterconnectCIDR, NodeInterconnectDHCP: c.NodeInterconnectDHCP,
+		VXLANCIDR: c.VXLANCIDR, ServiceCIDR: c.ServiceCIDR, ContivCIDR: c.ContivCIDR,
+	}
+}
+
+func text(p netip.Prefix) string {
+	if !p.IsValid() {
+		return ""
+	}
+	return p.String()
+}
+
+// unixWord begins an address that is a unix socket's path.
+const unixWord = "unix:"
+
+// Check refuses what Listen would not listen on: anything but "unix:PATH" and an address of loopback with a port.
+func Check(where string) error {
+	if path, ok := strings.CutPrefix(where, unixWord); ok {
+		if path == "" {
+			return errors.New("unix: needs a path behind it")
+		}
+		return nil
+	}
+	host, _, err := net.SplitHostPort(where)
+	if err != nil {
+		return fmt.Errorf("%q: want ADDRESS:PORT or unix:PATH", where)
+	}
+	if addr, err := netip.ParseAddr(host); host != "localhost" && (err != nil || !addr.IsLoopback()) {
+		return fmt.Errorf("%q: there is no authentication, so only loopback and unix sockets are served", where)
+	}
+	return nil
+}
+
+// Listen listens where Check allows it. A socket that a dead agent left is taken over.
+func Listen(where string) (net.Listener, error) {
+	if err := Check(where); err != nil {
+		return nil, fmt.Errorf("REST: %w", err)
+	}
+	if path, ok := strings.CutPrefix(where, unixWord); ok {
+		return listenUnix(path)
+	}
+	l, err := net.Listen("tcp", where)
+	if err != nil {
+		return nil, fmt.Errorf("REST: %w", err)
+	}
+	return l, nil
+}
+
+func listenUnix(path string) (net.Listener, error) {
+	if c, err := net.Dial("unix", path); err == nil {
+		return nil, errors.Join(fmt.Errorf("REST socket %s: somebody listens on it", path), c.Close())
+	}
+	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSocket != 0 {
+		if err := os.Remove(path); err != nil {
+			return nil, fmt.Errorf("REST: %w", err)
+		}
+	}
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("REST: %w", err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return nil, errors.Join(fmt.Errorf("REST: %w", err), l.Close())
+	}
+	return l, nil
+}
+
+// Serve serves until ctx ends.
+func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
+	server := &http.Server{Handler: h, ReadHeaderTimeout: askTime}
+	stop := context.AfterFunc(ctx, func() {
+		end, cancel := context.WithTimeout(context.Background(), askTime)
+		defer cancel()
+		_ = server.Shutdown(end) // what does not end in time is cut off with the process
+	})
+	defer stop()
+	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
