@@ -5,7 +5,7 @@ VPPDRILL = bin/vppdrill
 FUZZTIME ?= 5s
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test check bench golden cover fuzz-short clean
+.PHONY: help build run test check bench bench-peers golden cover fuzz-short clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +33,9 @@ check: ## formatting, vet, lint where golangci-lint is installed, and the reposi
 
 bench: ## run all benchmarks once, for a look; see CONTRIBUTING.md for figures worth keeping
 	GOGC=400 GOMEMLIMIT=5GiB $(GO) test -run '^$$' -bench . -benchmem -p 1 -timeout 60m ./...
+
+bench-peers: ## race the allocators against the originals, 3 minutes; ipam/peers is a module of its own
+	cd ipam/peers && $(GO) test -mod=mod -count=1 -run TestAgree -bench 'Peers$$' -timeout 30m .
 
 golden: ## rewrite golden files; review the difference as code
 	@for p in $$(grep -rlE --include='*_test.go' 'datadriven"|Bool\("rewrite"' . | xargs -n1 dirname | sort -u); do \

@@ -24,21 +24,23 @@ func (o Owner) String() string { return o.Network + "/" + o.ContainerID + "/" + 
 
 // Valid reports whether all three parts are present and none contains a slash or white space.
 func (o Owner) Valid() bool {
-	for _, part := range [...]string{o.Network, o.ContainerID, o.IfName} {
-		if part == "" || strings.ContainsAny(part, "/ \t\r\n") {
-			return false
-		}
-	}
-	return true
+	return plain(o.Network) && plain(o.ContainerID) && plain(o.IfName)
+}
+
+// plain reports whether a part of an owner is there and has neither slash nor white space.
+func plain(part string) bool {
+	return part != "" && strings.IndexByte(part, '/') < 0 && strings.IndexByte(part, ' ') < 0 && strings.IndexByte(part, '\t') < 0 &&
+		strings.IndexByte(part, '\r') < 0 && strings.IndexByte(part, '\n') < 0
 }
 
 // ParseOwner reads what Owner.String wrote.
 func ParseOwner(text string) (Owner, error) {
-	parts := strings.Split(text, "/")
-	if len(parts) != 3 {
+	network, rest, _ := strings.Cut(text, "/")
+	container, ifName, ok := strings.Cut(rest, "/")
+	if !ok || strings.IndexByte(ifName, '/') >= 0 {
 		return Owner{}, fmt.Errorf("owner %q: want network/containerID/ifName", text)
 	}
-	o := Owner{Network: parts[0], ContainerID: parts[1], IfName: parts[2]}
+	o := Owner{Network: network, ContainerID: container, IfName: ifName}
 	if !o.Valid() {
 		return Owner{}, fmt.Errorf("owner %q: an empty part or white space", text)
 	}

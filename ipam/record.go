@@ -1,6 +1,7 @@
 package ipam
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"strconv"
@@ -74,42 +75,57 @@ func (r Record) AppendText(b []byte) []byte {
 
 // ParseRecord reads what Record.String wrote.
 func ParseRecord(line string) (Record, error) {
-	f := strings.Split(line, " ")
-	if len(f) != 5 {
-		return Record{}, fmt.Errorf("record %q: want 5 fields, have %d", line, len(f))
+	r, why := parseRecord(line)
+	if why != nil {
+		return Record{}, fmt.Errorf("record %q: %w", line, why)
 	}
-	var r Record
-	for op, name := range recordOps {
-		if name != "" && name == f[0] {
-			r.Op = RecordOp(op)
+	return r, nil
+}
+
+var errFields = errors.New("want 5 fields")
+
+func parseRecord(line string) (r Record, err error) {
+	op, rest, _ := strings.Cut(line, " ")
+	owner, rest, _ := strings.Cut(rest, " ")
+	addr, rest, _ := strings.Cut(rest, " ")
+	prefix, at, ok := strings.Cut(rest, " ")
+	if !ok || strings.IndexByte(at, ' ') >= 0 {
+		return r, errFields
+	}
+	if r.Op = recordOp(op); r.Op == 0 {
+		return r, fmt.Errorf("unknown operation %q", op)
+	}
+	if owner != "-" {
+		if r.Owner, err = ParseOwner(owner); err != nil {
+			return r, err
 		}
 	}
-	if r.Op == 0 {
-		return Record{}, fmt.Errorf("record %q: unknown operation %q", line, f[0])
-	}
-	var err error
-	if f[1] != "-" {
-		if r.Owner, err = ParseOwner(f[1]); err != nil {
-			return Record{}, fmt.Errorf("record %q: %w", line, err)
+	if addr != "-" {
+		if r.Addr, err = netip.ParseAddr(addr); err != nil {
+			return r, err
 		}
 	}
-	if f[2] != "-" {
-		if r.Addr, err = netip.ParseAddr(f[2]); err != nil {
-			return Record{}, fmt.Errorf("record %q: %w", line, err)
-		}
-	}
-	if f[3] != "-" {
-		if r.Prefix, err = netip.ParsePrefix(f[3]); err != nil {
-			return Record{}, fmt.Errorf("record %q: %w", line, err)
+	if prefix != "-" {
+		if r.Prefix, err = netip.ParsePrefix(prefix); err != nil {
+			return r, err
 		}
 		if r.Prefix != r.Prefix.Masked() {
-			return Record{}, fmt.Errorf("record %q: prefix has host bits", line)
+			return r, errors.New("prefix has host bits")
 		}
 	}
-	ns, err := strconv.ParseInt(f[4], 10, 64)
+	ns, err := strconv.ParseInt(at, 10, 64)
 	if err != nil {
-		return Record{}, fmt.Errorf("record %q: time: %w", line, err)
+		return r, fmt.Errorf("time: %w", err)
 	}
 	r.At = time.Unix(0, ns).UTC()
 	return r, nil
+}
+
+func recordOp(name string) RecordOp {
+	for op, n := range recordOps {
+		if n != "" && n == name {
+			return RecordOp(op)
+		}
+	}
+	return 0
 }

@@ -1,6 +1,7 @@
 package cilium
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"iter"
@@ -61,6 +62,8 @@ type CIDRRange struct {
 	cidr  netip.Prefix
 	skip  uint64 // addresses of cidr below the first that is given out
 	size  uint64
+	v4    bool
+	first uint32 // the first address that is given out, IPv4
 	pick  Picker
 	taken *space.Bitmap // offsets from the first address
 	// shut is what a search passes over, taken or excluded; it is the same set as taken while nothing is excluded.
@@ -79,7 +82,12 @@ func NewCIDRRange(cidr netip.Prefix, o RangeOptions, pick Picker) (*CIDRRange, e
 	}
 	skip, size := usable(cidr, o)
 	taken := space.NewBitmap(size)
-	return &CIDRRange{cidr: cidr, skip: skip, size: size, pick: pick, taken: taken, shut: taken}, nil
+	r := &CIDRRange{cidr: cidr, skip: skip, size: size, pick: pick, taken: taken, shut: taken}
+	if r.v4 = cidr.Addr().Is4(); r.v4 {
+		b := cidr.Addr().As4()
+		r.first = binary.BigEndian.Uint32(b[:]) + uint32(skip)
+	}
+	return r, nil
 }
 
 // usable is how many addresses of cidr are given out, and how many below them are not.
@@ -138,13 +146,9 @@ func (r *CIDRRange) AllocateNext() (netip.Addr, error) {
 	if r.shut.Count() == r.size {
 		return netip.Addr{}, ErrFull
 	}
-	i, ok := r.shut.NextClear(uint64(r.pick.Pick(pickNext, pickWidth(r.size))))
-	if !ok {
-		i, _ = r.shut.NextClear(0)
-	}
-	r.taken.Set(i)
+	i, _ := r.shut.TakeNext(uint64(r.pick.Pick(pickNext, pickWidth(r.size))))
 	if r.excluded != nil {
-		r.shut.Set(i)
+		r.taken.Set(i)
 	}
 	return r.addr(i), nil
 }
@@ -221,6 +225,11 @@ func (r *CIDRRange) ForEach(f func(netip.Addr)) {
 }
 
 func (r *CIDRRange) offset(ip netip.Addr) (uint64, bool) {
+	if r.v4 && ip.Is4() {
+		b := ip.As4()
+		i := uint64(binary.BigEndian.Uint32(b[:]) - r.first)
+		return i, i < r.size
+	}
 	i, ok := space.Index(r.cidr, ip)
 	if !ok || i < r.skip || i-r.skip >= r.size {
 		return 0, false
@@ -229,6 +238,11 @@ func (r *CIDRRange) offset(ip netip.Addr) (uint64, bool) {
 }
 
 func (r *CIDRRange) addr(i uint64) netip.Addr {
+	if r.v4 {
+		var b [4]byte
+		binary.BigEndian.PutUint32(b[:], r.first+uint32(i))
+		return netip.AddrFrom4(b)
+	}
 	ip, err := space.Nth(r.cidr, r.skip+i)
 	if err != nil {
 		panic(fmt.Sprintf("cilium: offset %d of range %s: %v", i, r.cidr, err))

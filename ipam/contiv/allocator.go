@@ -121,20 +121,24 @@ func (a *Allocator) pickExactly(now time.Time, addr netip.Addr) (*block, netip.A
 
 // give notes that h's owner holds addr, which b's pool has already taken.
 func (a *Allocator) give(b *block, addr netip.Addr, h held) ipam.Lease {
+	a.note(b, addr, &h)
+	return b.lease(&h)
+}
+
+func (a *Allocator) note(b *block, addr netip.Addr, h *held) {
 	index, ok := space.Index(b.prefix, addr)
 	if !ok {
 		panic(fmt.Sprintf("contiv: block %s gave out %s", b.prefix, addr))
 	}
 	b.leases++
 	h.block, h.index = b.id, index
-	a.owners.add(h)
+	a.owners.add(*h)
 	if a.overlapping {
 		for other := range a.others(b, addr) {
 			// An error can only mean that the address is reserved there, and so not given out either.
 			_ = other.pool.Restore(addr)
 		}
 	}
-	return b.lease(&h)
 }
 
 // Release implements ipam.Allocator. Besides the release it may record that a draining block is gone.

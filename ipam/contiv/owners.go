@@ -26,9 +26,11 @@ const (
 // owners finds leases by owner: an open-addressing table of entry numbers over pages of entries that never move.
 // A Go map of these keys and values takes about twice the memory. Its order is seen by nobody.
 type owners struct {
-	seed   maphash.Seed
-	pages  []*[pageLen]held
-	slots  []uint32 // entry number + 1, 0 for an empty slot; linear probing
+	seed  maphash.Seed
+	pages []*[pageLen]held
+	// slots hold entry number + 1 in the low bits that len(slots) needs, and in the others as many high bits of the entry's
+	// hash, so that a probe looks at an entry only when it is likely the right one; 0 is an empty slot. Linear probing.
+	slots  []uint32
 	count  int
 	used   uint32 // entries that were ever in use
 	vacant uint32 // first vacant entry, noEntry for none
@@ -37,6 +39,12 @@ type owners struct {
 func newOwners() owners {
 	return owners{seed: maphash.MakeSeed(), slots: make([]uint32, 16), vacant: noEntry}
 }
+
+// number is a slot's entry.
+func (t *owners) number(slot uint32) uint32 { return slot&uint32(len(t.slots)-1) - 1 }
+
+// tag is the part of a hash that slots keep. Table positions come from its low bits.
+func (t *owners) tag(hash uint32) uint32 { return hash &^ uint32(len(t.slots)-1) }
 
 func (t *owners) entry(n uint32) *held { return &t.pages[n/pageLen][n%pageLen] }
 
@@ -48,8 +56,10 @@ func (t *owners) find(o ipam.Owner) *held { return t.findHashed(o, t.hash(o)) }
 func (t *owners) findHashed(o ipam.Owner, hash uint32) *held {
 	mask := uint32(len(t.slots) - 1)
 	for at := hash & mask; t.slots[at] != 0; at = (at + 1) & mask {
-		if e := t.entry(t.slots[at] - 1); e.hash == hash && e.owner == o {
-			return e
+		if (t.slots[at]^hash)&^mask == 0 {
+			if e := t.entry(t.number(t.slots[at])); e.hash == hash && e.owner == o {
+				return e
+			}
 		}
 	}
 	return nil
@@ -81,15 +91,15 @@ func (t *owners) insert(hash, n uint32) {
 	for t.slots[at] != 0 {
 		at = (at + 1) & mask
 	}
-	t.slots[at] = n + 1
+	t.slots[at] = n + 1 | t.tag(hash)
 }
 
 func (t *owners) grow() {
-	old := t.slots
-	t.slots = make([]uint32, 2*len(old))
-	for _, s := range old {
-		if s != 0 {
-			t.insert(t.entry(s-1).hash, s-1)
+	// By entry and not by slot: entries lie in order, and looking at a million of them at random costs a cache miss each.
+	t.slots = make([]uint32, 2*len(t.slots))
+	for n := range t.used {
+		if e := t.entry(n); e.owner != (ipam.Owner{}) {
+			t.insert(e.hash, n)
 		}
 	}
 }
@@ -102,11 +112,13 @@ func (t *owners) remove(o ipam.Owner) (held, bool) {
 		if t.slots[at] == 0 {
 			return held{}, false
 		}
-		if e := t.entry(t.slots[at] - 1); e.hash == hash && e.owner == o {
-			break
+		if (t.slots[at]^hash)&^mask == 0 {
+			if e := t.entry(t.number(t.slots[at])); e.hash == hash && e.owner == o {
+				break
+			}
 		}
 	}
-	n := t.slots[at] - 1
+	n := t.number(t.slots[at])
 	e := t.entry(n)
 	was := *e
 	*e = held{index: uint64(t.vacant)}
@@ -120,7 +132,7 @@ func (t *owners) remove(o ipam.Owner) (held, bool) {
 func (t *owners) closeGap(gap uint32) {
 	mask := uint32(len(t.slots) - 1)
 	for at := (gap + 1) & mask; t.slots[at] != 0; at = (at + 1) & mask {
-		home := t.entry(t.slots[at]-1).hash & mask
+		home := t.entry(t.number(t.slots[at])).hash & mask
 		if (at-home)&mask >= (at-gap)&mask {
 			t.slots[gap] = t.slots[at]
 			gap = at
@@ -133,7 +145,7 @@ func (t *owners) closeGap(gap uint32) {
 func (t *owners) each(f func(*held)) {
 	for _, s := range t.slots {
 		if s != 0 {
-			f(t.entry(s - 1))
+			f(t.entry(t.number(s)))
 		}
 	}
 }

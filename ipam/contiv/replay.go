@@ -104,7 +104,7 @@ func (a *Allocator) applyLease(b *block, r ipam.Record) error {
 		return fmt.Errorf("%w: %w", ipam.ErrNotInPool, err)
 	}
 	b.pool.SetCursor(addr)
-	a.give(b, addr, held{owner: r.Owner, hash: hash, since: r.At.UnixNano()})
+	a.note(b, addr, &held{owner: r.Owner, hash: hash, since: r.At.UnixNano()})
 	if older {
 		a.relink()
 	}

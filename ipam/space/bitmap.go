@@ -8,7 +8,7 @@ import (
 // Bitmap is a set of indices 0..Size-1. Every operation on one index costs one step per level: a level is a word of 64
 // summaries, so a /24 or a /20 has one level above its words, a /16 two, an IPv6 /64 ten.
 //
-// Up to 2^16 indices all memory is there from the start and nothing allocates later; above, a part's memory (4096
+// Up to 2^16 indices all memory is there from the start, in one piece, and nothing allocates later; above, a part's memory (4096
 // indices in 560 bytes) appears with the first index set in it, and the size may be anything up to 2^64-1.
 // The zero Bitmap is an empty set of size 0.
 type Bitmap struct {
@@ -16,7 +16,8 @@ type Bitmap struct {
 	count uint64
 	top   int    // level of root
 	tail  uint64 // bits of the last word that are no indices
-	root  *node
+	root  *node  // nil up to 2^16 indices
+	flat  *flat  // nil above
 }
 
 // node summarises 64 slots. At level 0 a slot is a word, above a child. A missing child is uniform: all set when its full
@@ -40,6 +41,10 @@ func NewBitmap(size uint64) *Bitmap {
 	if size == 0 {
 		return b
 	}
+	if size <= eagerSize {
+		b.flat = newFlat(size)
+		return b
+	}
 	for (size-1)>>(slotShift(b.top)+wordBits) != 0 {
 		b.top++
 	}
@@ -47,11 +52,6 @@ func NewBitmap(size uint64) *Bitmap {
 		b.tail = ^uint64(0) << used
 	}
 	b.root = b.newNode(b.top, 0, false)
-	if size <= eagerSize && b.top == 1 {
-		for i := uint64(0); i < size; i += leafIndices {
-			b.root.kids[i>>slotShift(1)] = b.newNode(0, i, false)
-		}
-	}
 	return b
 }
 
@@ -110,6 +110,9 @@ func (b *Bitmap) Test(i uint64) bool {
 	if i >= b.size {
 		return false
 	}
+	if b.flat != nil {
+		return b.flat.test(i)
+	}
 	nd := b.root
 	for level := b.top; level > 0; level-- {
 		slot := slotOf(level, i)
@@ -127,6 +130,17 @@ func (b *Bitmap) Set(i uint64) bool {
 	if i >= b.size {
 		return false
 	}
+	if b.flat == nil {
+		return b.setNode(i)
+	}
+	if !b.flat.set(i) {
+		return false
+	}
+	b.count++
+	return true
+}
+
+func (b *Bitmap) setNode(i uint64) bool {
 	var path [levelsMax]*node
 	nd := b.root
 	for level := b.top; level > 0; level-- {
@@ -173,6 +187,17 @@ func (b *Bitmap) Clear(i uint64) bool {
 	if i >= b.size {
 		return false
 	}
+	if b.flat == nil {
+		return b.clearNode(i)
+	}
+	if !b.flat.clear(i) {
+		return false
+	}
+	b.count--
+	return true
+}
+
+func (b *Bitmap) clearNode(i uint64) bool {
 	var path [levelsMax]*node
 	nd := b.root
 	for level := b.top; level > 0; level-- {
@@ -215,15 +240,50 @@ func (b *Bitmap) Clear(i uint64) bool {
 }
 
 // NextClear is the lowest index >= from that is not in the set; false when there is none.
-func (b *Bitmap) NextClear(from uint64) (uint64, bool) { return b.next(from, false) }
+func (b *Bitmap) NextClear(from uint64) (uint64, bool) {
+	if b.flat != nil && from < b.size {
+		return b.flat.nextClear(from)
+	}
+	return b.next(from, false)
+}
+
+// TakeNext sets the lowest clear index >= from, or else the lowest of all, and returns it; false when every index is set.
+func (b *Bitmap) TakeNext(from uint64) (uint64, bool) {
+	if b.flat != nil {
+		i, ok := b.flat.take(from)
+		if ok {
+			b.count++
+		}
+		return i, ok
+	}
+	i, ok := b.NextClear(from)
+	if !ok {
+		if i, ok = b.NextClear(0); !ok {
+			return 0, false
+		}
+	}
+	b.Set(i)
+	return i, true
+}
 
 // NextSet is the lowest index >= from that is in the set; false when there is none.
-func (b *Bitmap) NextSet(from uint64) (uint64, bool) { return b.next(from, true) }
+func (b *Bitmap) NextSet(from uint64) (uint64, bool) {
+	if b.flat != nil && from < b.size {
+		return b.flat.nextSet(from)
+	}
+	return b.next(from, true)
+}
 
 // next walks down to from, then up until a node has a candidate behind it, then down to the candidate.
 func (b *Bitmap) next(from uint64, set bool) (uint64, bool) {
 	if from >= b.size {
 		return 0, false
+	}
+	if b.flat != nil {
+		if set {
+			return b.flat.nextSet(from)
+		}
+		return b.flat.nextClear(from)
 	}
 	var path [levelsMax]*node
 	nd, level := b.root, b.top

@@ -15,7 +15,12 @@ func (b *Bitmap) fill(first, last uint64, ones bool) uint64 {
 		return 0
 	}
 	last = min(last, b.size-1)
-	changed := b.fillNode(b.root, b.top, first, last, ones)
+	var changed uint64
+	if b.flat != nil {
+		changed = b.flat.fill(first, last, ones)
+	} else {
+		changed = b.fillNode(b.root, b.top, first, last, ones)
+	}
 	if ones {
 		b.count += changed
 	} else {

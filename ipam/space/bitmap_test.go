@@ -123,7 +123,27 @@ func compareBitmap(t *rapid.T, b *Bitmap, cells []cell) {
 	if b.Count() != count {
 		t.Fatalf("Count = %d, want %d", b.Count(), count)
 	}
+	if b.flat != nil {
+		checkFlat(t, b.flat, b.size)
+		return
+	}
 	checkNode(t, b, b.root, b.top, 0)
+}
+
+// checkFlat proves both levels of summaries from the words.
+func checkFlat(t *rapid.T, f *flat, size uint64) {
+	twin := newFlat(size)
+	for w, word := range f.words {
+		twin.words[w] = word
+		twin.sum(uint64(w), word)
+	}
+	if twin.full != f.full || twin.some != f.some || twin.topFull != f.topFull || twin.topSome != f.topSome {
+		t.Fatalf("summaries of %d: have %x %x %x %x, want %x %x %x %x", size, f.full, f.some, f.topFull, f.topSome,
+			twin.full, twin.some, twin.topFull, twin.topSome)
+	}
+	if last := f.words[len(f.words)-1]; last&f.pad != f.pad {
+		t.Fatalf("a bit beyond size %d is clear", size)
+	}
 }
 
 func slowNext(cells []cell, from uint64, set bool) (uint64, bool) {

@@ -1,6 +1,7 @@
 package space
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"iter"
@@ -36,7 +37,9 @@ type Pool struct {
 	base    u128
 	width   int
 	taken   *Bitmap // held, cooling or reserved
-	held    *Bitmap
+	off     *Bitmap // cooling or reserved
+	base32  uint32  // the base of an IPv4 pool
+	v4      bool
 	cursor  uint64 // index where the next search starts
 	spare   uint64 // reserved
 	delay   int64  // nanoseconds
@@ -58,9 +61,10 @@ func NewPool(c PoolConfig) (*Pool, error) {
 		base:   number(prefix.Addr()),
 		width:  prefix.Addr().BitLen(),
 		taken:  NewBitmap(size),
-		held:   NewBitmap(size),
+		off:    NewBitmap(size),
 		delay:  int64(c.ReuseDelay),
 	}
+	p.v4, p.base32 = p.width == 32, uint32(p.base.lo)
 	for _, a := range c.Reserved {
 		p.Reserve(a)
 	}
@@ -77,7 +81,7 @@ func (p *Pool) Prefix() netip.Prefix { return p.prefix }
 func (p *Pool) Capacity() uint64 { return p.taken.Size() - p.spare }
 
 // Held is how many addresses are held.
-func (p *Pool) Held() uint64 { return p.held.Count() }
+func (p *Pool) Held() uint64 { return p.taken.Count() - p.off.Count() }
 
 // Free is how many addresses Allocate could give at now.
 func (p *Pool) Free(now time.Time) uint64 {
@@ -91,19 +95,26 @@ func (p *Pool) Cooling() int { return len(p.cooling) }
 // Holds reports whether a is held.
 func (p *Pool) Holds(a netip.Addr) bool {
 	i, ok := p.index(a)
-	return ok && p.held.Test(i)
+	return ok && p.holds(i)
 }
 
 // Allocate takes the next free address behind the one given last; false when nothing is free at now.
 func (p *Pool) Allocate(now time.Time) (netip.Addr, bool) {
-	p.thaw(now)
-	i, ok := p.taken.NextClear(p.cursor)
-	if !ok {
-		if i, ok = p.taken.NextClear(0); !ok {
-			return netip.Addr{}, false
-		}
+	if len(p.cooling) != 0 {
+		p.thaw(now)
 	}
-	p.hold(i)
+	var i uint64
+	var ok bool
+	if f := p.taken.flat; f != nil { // TakeNext, without its call
+		if i, ok = f.take(p.cursor); ok {
+			p.taken.count++
+		}
+	} else {
+		i, ok = p.taken.TakeNext(p.cursor)
+	}
+	if !ok {
+		return netip.Addr{}, false
+	}
 	p.cursor = i + 1
 	return p.addr(i), true
 }
@@ -116,7 +127,7 @@ func (p *Pool) Take(now time.Time, a netip.Addr) error {
 	if err != nil {
 		return err
 	}
-	p.hold(i)
+	p.taken.Set(i)
 	p.cursor = i + 1
 	return nil
 }
@@ -127,10 +138,11 @@ func (p *Pool) Restore(a netip.Addr) error {
 	i, err := p.takeable(a)
 	if errors.Is(err, ErrCooling) {
 		p.cooling.remove(i)
+		p.off.Clear(i)
 		err = nil
 	}
 	if err == nil {
-		p.hold(i)
+		p.taken.Set(i)
 	}
 	return err
 }
@@ -138,13 +150,24 @@ func (p *Pool) Restore(a netip.Addr) error {
 // Release gives a back at now; false and no change when a is not held.
 func (p *Pool) Release(now time.Time, a netip.Addr) bool {
 	i, ok := p.index(a)
-	if !ok || !p.held.Clear(i) {
+	if !ok || p.off.count != 0 && p.off.Test(i) {
 		return false
 	}
 	if p.delay == 0 {
-		p.taken.Clear(i)
+		f := p.taken.flat
+		if f == nil {
+			return p.taken.Clear(i)
+		}
+		if !f.clear(i) {
+			return false
+		}
+		p.taken.count--
 		return true
 	}
+	if !p.taken.Test(i) {
+		return false
+	}
+	p.off.Set(i)
 	p.cooling.push(cooled{at: now.UnixNano(), index: i})
 	return true
 }
@@ -156,6 +179,7 @@ func (p *Pool) Cool(at time.Time, a netip.Addr) bool {
 	if !ok || p.delay == 0 || !p.taken.Set(i) {
 		return false
 	}
+	p.off.Set(i)
 	p.cooling.push(cooled{at: at.UnixNano(), index: i})
 	return true
 }
@@ -167,6 +191,7 @@ func (p *Pool) Reserve(a netip.Addr) bool {
 	if !ok || !p.taken.Set(i) && !p.cooling.remove(i) {
 		return false
 	}
+	p.off.Set(i)
 	p.spare++
 	return true
 }
@@ -204,8 +229,10 @@ func (p *Pool) SetCursor(a netip.Addr) {
 // Leased yields the held addresses in ascending order.
 func (p *Pool) Leased() iter.Seq[netip.Addr] {
 	return func(yield func(netip.Addr) bool) {
-		for i, ok := p.held.NextSet(0); ok && yield(p.addr(i)); {
-			i, ok = p.held.NextSet(i + 1)
+		for i, ok := p.taken.NextSet(0); ok; i, ok = p.taken.NextSet(i + 1) {
+			if !p.off.Test(i) && !yield(p.addr(i)) {
+				return
+			}
 		}
 	}
 }
@@ -229,7 +256,7 @@ func (p *Pool) takeable(a netip.Addr) (uint64, error) {
 		why = ErrOutside
 	case !p.taken.Test(i):
 		return i, nil
-	case p.held.Test(i):
+	case p.holds(i):
 		why = ErrHeld
 	case p.cooling.has(i):
 		why = ErrCooling
@@ -239,10 +266,7 @@ func (p *Pool) takeable(a netip.Addr) (uint64, error) {
 	return i, fmt.Errorf("%s in %s: %w", a, p.prefix, why)
 }
 
-func (p *Pool) hold(i uint64) {
-	p.taken.Set(i)
-	p.held.Set(i)
-}
+func (p *Pool) holds(i uint64) bool { return p.taken.Test(i) && !p.off.Test(i) }
 
 // thaw frees what has cooled long enough.
 func (p *Pool) thaw(now time.Time) {
@@ -250,11 +274,18 @@ func (p *Pool) thaw(now time.Time) {
 		return
 	}
 	for limit := now.UnixNano() - p.delay; len(p.cooling) > 0 && p.cooling[0].at <= limit; {
-		p.taken.Clear(p.cooling.pop().index)
+		i := p.cooling.pop().index
+		p.taken.Clear(i)
+		p.off.Clear(i)
 	}
 }
 
 func (p *Pool) index(a netip.Addr) (uint64, bool) {
+	if p.v4 && a.Is4() {
+		b := a.As4()
+		i := uint64(binary.BigEndian.Uint32(b[:]) - p.base32) // far above the size where it is below the base
+		return i, i < p.taken.size
+	}
 	a = NormalAddr(a)
 	if !p.prefix.Contains(a) {
 		return 0, false
@@ -263,4 +294,11 @@ func (p *Pool) index(a netip.Addr) (uint64, bool) {
 	return d.lo, d.hi == 0 && d.lo < p.taken.Size()
 }
 
-func (p *Pool) addr(i uint64) netip.Addr { return address(p.base.or(u128{0, i}), p.width) }
+func (p *Pool) addr(i uint64) netip.Addr {
+	if p.v4 {
+		var b [4]byte
+		binary.BigEndian.PutUint32(b[:], p.base32+uint32(i))
+		return netip.AddrFrom4(b)
+	}
+	return address(p.base.or(u128{0, i}), p.width)
+}

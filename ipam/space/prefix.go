@@ -1,6 +1,7 @@
 package space
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -90,6 +91,12 @@ func NthLast(p netip.Prefix, n uint64) (netip.Addr, error) {
 // Index is the inverse of Nth. It is false when a is not in p or its index needs more than 64 bits. A 4-in-6 form is IPv4
 // and so in no IPv6 prefix, not even in ::/0.
 func Index(p netip.Prefix, a netip.Addr) (uint64, bool) {
+	if base := p.Addr(); base.Is4() && a.Is4() {
+		x, y := base.As4(), a.As4()
+		host := uint32(1)<<(32-p.Bits()) - 1 // a shift by 32 gives 0, and so all ones
+		n := binary.BigEndian.Uint32(y[:])
+		return uint64(n & host), (binary.BigEndian.Uint32(x[:])^n)&^host == 0 && p.IsValid()
+	}
 	p, a = Normal(p), NormalAddr(a)
 	if !p.Contains(a) {
 		return 0, false

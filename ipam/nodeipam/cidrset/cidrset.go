@@ -94,15 +94,14 @@ func (s *CIDRSet) AllocateNext() (netip.Prefix, error) {
 }
 
 func (s *CIDRSet) allocate() (uint64, error) {
-	i, ok := s.taken.NextClear(s.next)
-	tries := i - s.next
+	i, ok := s.taken.TakeNext(s.next)
 	if !ok {
-		if i, ok = s.taken.NextClear(0); !ok {
-			return 0, s.full
-		}
-		tries = s.taken.Size() - s.next + i
+		return 0, s.full
 	}
-	s.taken.Set(i)
+	tries := i - s.next
+	if i < s.next {
+		tries += s.taken.Size()
+	}
 	s.next = i + 1
 	s.metrics.allocated(1)
 	s.metrics.tried(tries)
@@ -126,6 +125,12 @@ func (s *CIDRSet) Occupy(cidr netip.Prefix) error {
 
 // Release frees what cidr shares with the range, taken or not. A block is free again when no part of it is occupied.
 func (s *CIDRSet) Release(cidr netip.Prefix) error {
+	if i, ok := s.quick.index(cidr); ok && len(s.parts) == 0 && i < s.taken.Size() {
+		if s.taken.Clear(i) {
+			s.metrics.Releases++
+		}
+		return nil
+	}
 	cidr, first, last, err := s.span(cidr)
 	if err != nil {
 		return err

@@ -26,6 +26,10 @@ func (m *Metrics) allocated(n uint64) { m.Allocations += n }
 
 func (m *Metrics) tried(n uint64) {
 	m.Tries = n
+	if n <= tryBuckets[0] {
+		m.TriesHistogram[0]++
+		return
+	}
 	bucket, _ := slices.BinarySearch(tryBuckets[:], n)
 	m.TriesHistogram[bucket]++
 }

@@ -41,6 +41,11 @@ func (q *quick) word(a netip.Addr) uint64 {
 // index is the number of a whole block counted from the base; false where the general way has to answer.
 func (q *quick) index(p netip.Prefix) (uint64, bool) {
 	a := p.Addr()
+	if q.works && !q.v6 && a.Is4() && p.Bits() == q.mask {
+		b := a.As4()
+		d, below := bits.Sub64(uint64(binary.BigEndian.Uint32(b[:])), q.base, 0)
+		return d >> q.shift, below == 0
+	}
 	if !q.works || p.Bits() != q.mask || a.Is4In6() || q.v6 != a.Is6() {
 		return 0, false
 	}
