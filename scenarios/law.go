@@ -65,7 +65,7 @@ type FactKind uint8
 const (
 	// FactLeased: the agent's books give Addr of block Prefix to Owner (decided, perhaps not yet on disk).
 	FactLeased FactKind = iota + 1
-	// FactReleased: the agent's books free Addr of Owner.
+	// FactReleased: the agent's books free Addr of Owner, which the configuration keeps unused on the node for Rest.
 	FactReleased
 	// FactAnswered: an ADD for Owner was answered with Addr.
 	FactAnswered
@@ -110,4 +110,5 @@ type Fact struct {
 	Blocks []ipam.Block
 	Leases []ipam.Lease
 	Text   string
+	Rest   time.Duration
 }

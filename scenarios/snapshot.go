@@ -14,6 +14,8 @@ type Snapshot struct {
 	At time.Duration
 	// Settled reports that nothing is pending anywhere and no fault is active.
 	Settled bool
+	// Vacant reports that pods wait and that whatever gives blocks to nodes has one that no node has.
+	Vacant bool
 	// Nodes holds the machines that the cluster knows, in name order.
 	Nodes []NodeState
 }
@@ -49,12 +51,17 @@ type NodeState struct {
 	Reserved []netip.Addr
 	// Granted are the blocks that a controller or a cloud says the node has; none where they follow from its ID.
 	Granted []netip.Prefix
+	// Barred are granted blocks that the node does not use because the record of another node, which may be gone, still says
+	// that it has addresses of them.
+	Barred []netip.Prefix
 	// MainTable and PodTable are the VRFs.
 	MainTable, PodTable uint32
 	// Leases yields the agent's books in ascending address order; nil when the agent is down.
 	Leases func() iter.Seq[ipam.Lease]
 	// Pods are the sandboxes that exist on the machine, in owner order, whatever the agent thinks.
 	Pods []PodState
+	// Waiting counts pods that the runtime holds back until there is an address; they have no sandbox.
+	Waiting int
 	// VPP is nil when VPP is down, Linux nil when the machine is.
 	VPP   VPP
 	Linux Linux

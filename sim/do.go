@@ -58,12 +58,14 @@ func (w *World) doProcess(a scenarios.Action) error {
 	switch a := a.(type) {
 	case scenarios.KillAgent:
 		return w.each(a.Node, a.Verb(), living, func(m *machine) error {
+			m.plantStop()
 			m.killAgent(true, m.stopReason())
 			w.until(a.For, "start agent "+m.name, func() { m.release() })
 			return nil
 		})
 	case scenarios.RestartAgent:
 		return w.each(a.Node, a.Verb(), living, func(m *machine) error {
+			m.plantStop()
 			m.killAgent(false, m.stopReason())
 			m.startAgent()
 			return nil

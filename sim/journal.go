@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -17,6 +18,9 @@ var errDisk = errors.New("input/output error")
 // persist appends one effect's records to the machine's disk as one frame and syncs it a little later.
 func (p *process) persist(e agent.Persist) {
 	m, w := p.m, p.m.w
+	if w.plant != nil && w.plant.Journal != nil {
+		e = w.plant.Journal(m.name, e)
+	}
 	var verdict fault.Verdict
 	if w.faulty() {
 		verdict = w.judge(fault.Op{Node: m.name, Kind: fault.KindPersist, Name: "Persist"})
@@ -67,11 +71,23 @@ func (p *process) bookFacts(effects []agent.Effect) {
 	slices.SortFunc(gone, byAddress)
 	slices.SortFunc(come, byAddress)
 	for _, r := range gone {
-		p.m.fact(scenarios.Fact{Kind: scenarios.FactReleased, Owner: r.Owner, Addr: r.Addr, Prefix: r.Prefix})
+		p.m.fact(scenarios.Fact{Kind: scenarios.FactReleased, Owner: r.Owner, Addr: r.Addr, Prefix: r.Prefix, Rest: p.m.w.rest()})
 	}
 	p.m.tellIdentity()
 	for _, r := range come {
 		p.m.fact(scenarios.Fact{Kind: scenarios.FactLeased, Owner: r.Owner, Addr: r.Addr, Prefix: r.Prefix})
+	}
+}
+
+// rest is how long the configuration keeps a released address unused. Cilium keeps none, and another plugin its own.
+func (w *World) rest() time.Duration {
+	switch c := &w.s.Config.IPAM; {
+	case c.UseExternalIPAM || c.System == scenarios.Cilium:
+		return 0
+	case c.System == scenarios.Datastore:
+		return c.Datastore.Cooling
+	default:
+		return c.ReuseDelay
 	}
 }
 
@@ -153,6 +169,9 @@ func (m *machine) restore() []agent.Record {
 			}
 			records = append(records, r)
 		}
+	}
+	if m.w.plant != nil && m.w.plant.Records != nil {
+		return m.w.plant.Records(m.name, records)
 	}
 	return records
 }

@@ -178,13 +178,17 @@ func (m *machine) agentUp() {
 	if err != nil {
 		panic("sim: the scenario's allocator was accepted before: " + err.Error())
 	}
+	alloc = w.plantAllocator(m.name, alloc)
 	cfg := w.agentConfig
 	cfg.NodeName = m.name
+	if w.plant != nil && w.plant.Config != nil {
+		w.plant.Config(&cfg)
+	}
 	a, err := agent.New(cfg, alloc)
 	if err != nil {
 		panic("sim: the scenario's agent was accepted before: " + err.Error())
 	}
-	p := &process{m: m, spent: 1, agent: a}
+	p := &process{m: m, spent: 1, agent: a, planted: w.plantAgent(m.name, a)}
 	m.proc, m.alloc = p, alloc
 	p.client = w.cluster.NewStoreClient(m.name, p.fromStore)
 	p.feed = w.cluster.NewFeed(m.name, p.fromAPI)

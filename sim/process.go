@@ -34,6 +34,8 @@ const (
 type process struct {
 	m     *machine
 	agent *agent.Agent
+	// planted is the agent as it is driven where something wraps it, nil otherwise.
+	planted PlantedAgent
 	// wake numbers the agent's WakeAt effects: only the last one counts.
 	wake uint64
 	dead bool
@@ -72,7 +74,12 @@ func (p *process) step(ev agent.Event) {
 	if p.dead {
 		return
 	}
-	effects := p.agent.Step(p.m.w.clock(), ev)
+	var effects []agent.Effect
+	if p.planted == nil {
+		effects = p.agent.Step(p.m.w.clock(), ev)
+	} else {
+		effects = p.planted.Step(p.m.w.clock(), ev)
+	}
 	p.bookFacts(effects) // what the books say is a fact from now on, whether or not it survives
 	for _, e := range effects {
 		if !p.perform(e) {

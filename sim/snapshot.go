@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"net/netip"
 	"slices"
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/vppmodel/view"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/mode"
 )
 
@@ -19,6 +21,7 @@ func (w *World) Snapshot(context.Context) (scenarios.Snapshot, error) {
 		s.Nodes = append(s.Nodes, m.state())
 	}
 	slices.SortFunc(s.Nodes, func(a, b scenarios.NodeState) int { return cmp.Compare(a.Name, b.Name) })
+	s.Vacant = w.cluster.Load().Starved > 0 && w.supply.Vacant()
 	return s, nil
 }
 
@@ -30,6 +33,9 @@ func (m *machine) state() scenarios.NodeState {
 	}
 	if node, ok := m.w.api.Node(m.name); ok {
 		n.UID = node.UID
+	}
+	if k := m.w.cluster.Kubelet(m.name); k != nil {
+		n.Waiting = k.Starved()
 	}
 	if m.up {
 		n.Linux = m.host
@@ -53,6 +59,24 @@ func (m *machine) state() scenarios.NodeState {
 		n.PodSubnet = facts.PodSubnets[0]
 	}
 	n.Blocks, n.Reserved = a.Blocks(), a.Reserved()
+	n.Barred = m.barred(&n)
 	n.Leases = func() iter.Seq[ipam.Lease] { return a.Leases() }
 	return n
+}
+
+// barred are the granted blocks that the node does not give addresses from and that another node's record names.
+func (m *machine) barred(n *scenarios.NodeState) (list []netip.Prefix) {
+	for _, p := range n.Granted {
+		if slices.ContainsFunc(n.Blocks, func(b ipam.Block) bool { return b.Prefix == p && !b.Draining }) {
+			continue
+		}
+		for _, item := range m.w.store.Store.Look(agent.StorePrefix) {
+			info, err := agent.ParseNodeInfo(item.Value)
+			if err == nil && (info.Name != n.Name || info.UID != n.UID) && slices.ContainsFunc(info.PodNetworks, p.Overlaps) {
+				list = append(list, p)
+				break
+			}
+		}
+	}
+	return list
 }

@@ -12,7 +12,7 @@ import (
 // supplied makes the address management system that the scenario chose.
 func (w *World) supplied() (err error) {
 	w.granted = map[string][]netip.Prefix{}
-	w.control.supply, err = supply.New(supply.Env{
+	env := supply.Env{
 		Clock: w.eng, Cluster: w.cluster, Epoch: epoch, Plan: w.s.Config.IPAM,
 		Tell: w.grant,
 		Granted: func(node string, blocks []netip.Prefix) {
@@ -24,7 +24,11 @@ func (w *World) supplied() (err error) {
 			w.emit(f)
 		},
 		Note: func(who, text string) { w.trail(who + ": " + text) },
-	})
+	}
+	if w.plant != nil {
+		env.Plant = w.plant.Supply
+	}
+	w.control.supply, err = supply.New(env)
 	return err
 }
 

@@ -58,6 +58,8 @@ type World struct {
 	reuse     reuse
 	logs      func(node string, e agent.Log)
 	healed    bool
+	// plant is nil in nearly every run.
+	plant *Plant
 }
 
 // Options are what a run may choose beside its scenario.
@@ -76,6 +78,8 @@ type Options struct {
 	OnMark func(scenarios.Mark)
 	// Replay is the command that shows this run again; made from the scenario when empty.
 	Replay string
+	// Plant, where set, puts an upstream's fault back; it serves one run.
+	Plant *Plant
 }
 
 // Run builds a World for s, drives it and judges it. The error is a scenario that cannot be built; what happens in the run
@@ -97,6 +101,7 @@ func New(s *scenarios.Scenario, o Options) (*World, error) {
 	}
 	w := &World{
 		s: s, eng: engine.New(chooser), machines: map[string]*machine{}, callTimeout: s.Config.Agent.CallTimeout, logs: o.Logs,
+		plant: o.Plant,
 	}
 	w.summary.ShortestReuseSeconds, w.summary.ShortestReuseLeases = -1, -1
 	w.waste.init()

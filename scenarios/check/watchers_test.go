@@ -166,7 +166,16 @@ func (h *history) draw(t *rapid.T) []scenarios.Fact {
 			f.Addr = held
 			released := f
 			released.Kind = scenarios.FactReleased
-			return append([]scenarios.Fact{released}, one(scenarios.FactDeleted)...)
+			released.Rest = time.Duration(rapid.IntRange(0, 2).Draw(t, "rest")) * 200 * time.Millisecond
+			facts := append([]scenarios.Fact{released}, one(scenarios.FactDeleted)...)
+			again := released
+			again.Kind, again.Rest, again.Owner.ContainerID = scenarios.FactLeased, 0, "next"
+			if _, has := n.leases[again.Owner]; !has && rapid.IntRange(0, 2).Draw(t, "at once") == 0 {
+				answered := f
+				answered.Kind = scenarios.FactAnswered
+				facts = append(append([]scenarios.Fact{answered}, facts...), again)
+			}
+			return facts
 		}
 		return one(scenarios.FactDeleted)
 	case 6:
@@ -202,9 +211,23 @@ func (h *history) draw(t *rapid.T) []scenarios.Fact {
 		}
 		return facts
 	}
-	if rapid.Bool().Draw(t, "grant") {
-		f.Blocks = blocks().Blocks
+	switch rapid.IntRange(0, 9).Draw(t, "else") {
+	case 0, 1, 2, 3, 4:
+		if rapid.IntRange(0, 2).Draw(t, "any") > 0 {
+			f.Blocks = blocks().Blocks
+		}
 		return one(scenarios.FactGranted)
+	case 5:
+		f.Text = "Check"
+		return one(scenarios.FactAsked)
+	case 6:
+		return []scenarios.Fact{{Kind: scenarios.FactDisturbed, At: at}}
+	case 7:
+		// A pool that cannot decide.
+		less, more := f, f
+		less.Kind, more.Kind = scenarios.FactGranted, scenarios.FactGranted
+		more.Blocks = blocks().Blocks
+		return []scenarios.Fact{more, less, more, less, more, less}[:rapid.IntRange(3, 6).Draw(t, "turns")]
 	}
 	f.Text = "ip_route_add_del"
 	return one(scenarios.FactVPPWrite)
@@ -232,6 +255,9 @@ func TestWatchersAgree(t *testing.T) {
 		{addNotForgottenName, byCheckOfNode(checkAddNotForgotten), func(f scenarios.Fact) bool { return f.Kind == scenarios.FactAgentUp }},
 		{sameAnswerName, answeredOtherwise, always},
 		{quietRestartName, wroteAfterCleanStop, always},
+		{addressRestsName, restedTooShort, always},
+		{grantsUsedName, usedUngranted, always},
+		{grantsSteadyName, turnedTooOften, always},
 	} {
 		t.Run(tc.law, rapid.MakeCheck(func(t *rapid.T) {
 			law, _ := ByName(tc.law)
@@ -299,6 +325,127 @@ func answeredOtherwise(h *history) bool {
 	return false
 }
 
+// restedTooShort looks for the release of the address that the last fact leases.
+func restedTooShort(h *history) bool {
+	last := h.facts[len(h.facts)-1]
+	if last.Kind != scenarios.FactLeased {
+		return false
+	}
+	for i := len(h.facts) - 2; i >= 0; i-- {
+		f := h.facts[i]
+		switch {
+		case f.Node != last.Node:
+		case f.Kind == scenarios.FactNodeGone, f.Kind == scenarios.FactLeased && f.Addr == last.Addr:
+			return false
+		case f.Kind == scenarios.FactAgentUp && slices.ContainsFunc(f.Leases, func(l ipam.Lease) bool { return l.Addr == last.Addr }):
+			return false
+		case f.Kind == scenarios.FactReleased && f.Addr == last.Addr && f.Rest > 0 && wasAnswered(h.facts[:i], f):
+			return last.At < f.At+f.Rest && f.Owner != last.Owner
+		}
+	}
+	return false
+}
+
+// wasAnswered reports whether the sandbox of f's owner lived with f's address before f.
+func wasAnswered(before []scenarios.Fact, f scenarios.Fact) bool {
+	for _, g := range slices.Backward(before) {
+		switch {
+		case g.Node != f.Node:
+		case g.Kind == scenarios.FactNodeGone:
+			return false
+		case g.Owner != f.Owner:
+		case g.Kind == scenarios.FactDeleted, g.Kind == scenarios.FactSandboxGone:
+			return false
+		case g.Kind == scenarios.FactAnswered:
+			return g.Addr == f.Addr
+		}
+	}
+	return false
+}
+
+// usedUngranted goes through a node's history from its first grant on.
+func usedUngranted(h *history) bool {
+	last := h.facts[len(h.facts)-1]
+	var blocks []ipam.Block
+	known := false
+	held := map[netip.Addr]ipam.Owner{}
+	for _, f := range h.facts {
+		if f.Node != last.Node || !known && (f.Kind != scenarios.FactGranted || len(f.Blocks) == 0) {
+			continue
+		}
+		known = true
+		switch f.Kind {
+		case scenarios.FactGranted:
+			blocks = f.Blocks
+		case scenarios.FactLeased:
+			held[f.Addr] = f.Owner
+		case scenarios.FactReleased:
+			if held[f.Addr] == f.Owner {
+				delete(held, f.Addr)
+			}
+		case scenarios.FactAgentUp:
+			clear(held)
+			for _, l := range f.Leases {
+				held[l.Addr] = l.Owner
+			}
+		case scenarios.FactAgentDown, scenarios.FactNodeGone:
+			clear(held)
+		}
+	}
+	for a := range held {
+		if !slices.ContainsFunc(blocks, func(b ipam.Block) bool { return b.Prefix.Contains(a) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// turnedTooOften counts a node's turns back to what last disturbed it.
+func turnedTooOften(h *history) bool {
+	last := h.facts[len(h.facts)-1]
+	if last.Kind != scenarios.FactGranted {
+		return false
+	}
+	var sizes []int // newest first, one from before the disturbance at the end
+	calm, first := true, true
+	for _, f := range slices.Backward(h.facts) {
+		own := f.Node == last.Node
+		switch f.Kind {
+		case scenarios.FactGranted:
+			if own {
+				sizes = append(sizes, len(f.Blocks))
+			}
+		case scenarios.FactDisturbed:
+			calm = false
+		case scenarios.FactAsked:
+			calm = calm && !own
+		case scenarios.FactNodeGone:
+			calm = false
+			if own {
+				sizes = append(sizes, 0)
+			}
+		}
+		if !calm && len(sizes) > 1 && (f.Kind == scenarios.FactGranted || f.Kind == scenarios.FactNodeGone) && own {
+			first = false
+			break
+		}
+	}
+	if first {
+		sizes = append(sizes, 0)
+	}
+	slices.Reverse(sizes)
+	turns, before := 0, 0
+	for i := 1; i < len(sizes); i++ {
+		if d := sizes[i] - sizes[i-1]; d != 0 {
+			if before != 0 && d > 0 != (before > 0) {
+				turns++
+			}
+			before = d
+		}
+	}
+	return turns > steadyTurns
+}
+
 func wroteAfterCleanStop(h *history) bool {
 	last := h.facts[len(h.facts)-1]
 	if last.Kind != scenarios.FactVPPWrite {
@@ -324,7 +471,7 @@ func wroteAfterCleanStop(h *history) bool {
 			if own {
 				return false
 			}
-		case scenarios.FactNodeGone:
+		case scenarios.FactNodeGone, scenarios.FactGranted, scenarios.FactDisturbed:
 			return false
 		case scenarios.FactNodeID, scenarios.FactBlocks:
 			if changes(h.facts[:i], f) {

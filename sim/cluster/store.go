@@ -115,15 +115,19 @@ func (s *Store) List(prefix string) Outcome {
 		return Outcome{Err: agent.StoreUnavailable}
 	}
 	s.ops++
+	return Outcome{Revision: s.revision, Items: s.Look(prefix)}
+}
+
+// Look returns what List does, for whoever watches the run instead of taking part in it.
+func (s *Store) Look(prefix string) (items []agent.StoreItem) {
 	first := sort.Search(len(s.ordered), func(i int) bool { return s.ordered[i].item.Key >= prefix })
-	var items []agent.StoreItem
 	for _, e := range s.ordered[first:] {
 		if !strings.HasPrefix(e.item.Key, prefix) {
 			break
 		}
 		items = append(items, e.item)
 	}
-	return Outcome{Revision: s.revision, Items: items}
+	return items
 }
 
 // Txn does all of ops under one revision, or none of them when a guard fails. A transaction that changes nothing takes no

@@ -23,7 +23,7 @@ type cloudSupply struct {
 	subnet *ec2model.Subnet
 	// foreign are the parts of the subnet that somebody else uses.
 	foreign   []netip.Prefix
-	instances map[string]*ec2model.Instance
+	instances map[string]Cloud
 	daemons   map[string]*ipamd // of living agents
 	allocs    map[string]*datastore.Node
 	requests  int64
@@ -40,7 +40,7 @@ func newCloudSupply(env Env) (*cloudSupply, error) {
 	}
 	s := &cloudSupply{
 		env: env, limits: limits, subnet: ec2model.NewSubnet(plan.PodSubnet),
-		instances: make(map[string]*ec2model.Instance), daemons: make(map[string]*ipamd), allocs: make(map[string]*datastore.Node),
+		instances: make(map[string]Cloud), daemons: make(map[string]*ipamd), allocs: make(map[string]*datastore.Node),
 	}
 	ranges, err := s.env.ranges()
 	if err != nil {
@@ -83,7 +83,10 @@ func (s *cloudSupply) Join(node string) error {
 	if err != nil {
 		return fmt.Errorf("launch %s: %w", node, err)
 	}
-	s.instances[node] = i
+	s.instances[node] = newInstance(i, func(blocks []netip.Prefix) { s.env.Granted(node, blocks) })
+	if plant := s.env.Plant.Cloud; plant != nil {
+		s.instances[node] = plant(node, s.instances[node])
+	}
 	return nil
 }
 
@@ -93,7 +96,6 @@ func (s *cloudSupply) Leave(node string) {
 		i.Terminate(s.env.now())
 		delete(s.instances, node)
 	}
-	s.env.Granted(node, nil)
 }
 
 func (s *cloudSupply) AgentUp(node string, side Side) {
@@ -143,6 +145,9 @@ func (s *cloudSupply) RemoveRange(r netip.Prefix) error {
 }
 
 func (*cloudSupply) LoseLeader(time.Duration) error { return scenarios.ErrUnsupported }
+
+// Vacant is not known: what an instance can have depends on its interfaces.
+func (*cloudSupply) Vacant() bool { return false }
 
 // Pending says what ipamds wait for.
 func (s *cloudSupply) Pending() string {

@@ -24,7 +24,7 @@ type ipamd struct {
 	supply  *cloudSupply
 	node    string
 	side    Side
-	manager *datastore.Manager
+	manager Manager
 	pool    *datastore.NodePool
 	dead    bool
 	wake    uint64
@@ -43,6 +43,12 @@ func newIPAMD(s *cloudSupply, node string, side Side, alloc *datastore.Node) *ip
 		Targets: datastore.Targets{WarmIP: c.WarmIP, MinimumIP: c.MinimumIP, WarmPrefix: c.WarmPrefix},
 		ENIsMax: s.limits.ENIs, UnitsPerENI: s.limits.IPv4PerENI - 1, PrefixDelegation: true,
 	})
+	if plant := s.env.Plant.Manager; plant != nil {
+		d.manager = plant(node, d.pool, d.manager)
+	}
+	if plant := s.env.Plant.Side; plant != nil {
+		d.side = plant(node, side)
+	}
 	return d
 }
 
@@ -76,7 +82,6 @@ func (d *ipamd) step(ev datastore.Event) {
 func (d *ipamd) tell() {
 	if blocks := d.pool.Blocks(); d.manager.Ready() && !slices.Equal(blocks, d.told) {
 		d.told = blocks
-		d.supply.env.Granted(d.node, blocks)
 		d.supply.env.Tell(d.node, blocks)
 	}
 }
@@ -165,7 +170,7 @@ func (d *ipamd) request(c datastore.Call) {
 }
 
 // ask is one request at EC2; late is how long its answer takes still.
-func (d *ipamd) ask(ec2 *ec2model.Instance, c datastore.Call) (r datastore.Result, late time.Duration) {
+func (d *ipamd) ask(ec2 Cloud, c datastore.Call) (r datastore.Result, late time.Duration) {
 	now := d.supply.env.now()
 	switch c.Op {
 	case datastore.DescribeENIs:

@@ -26,7 +26,7 @@ const retryTime = 5 * time.Second
 type operator struct {
 	*leader
 	supply *poolSupply
-	pools  *cilium.PoolOperator
+	pools  Pools
 	client *cluster.StoreClient
 	feed   *cluster.Informer
 
@@ -45,9 +45,13 @@ type operator struct {
 
 func newOperator(s *poolSupply, l *leader) *operator {
 	o := &operator{leader: l, supply: s, views: make(map[string]*cluster.Resource)}
-	var err error
-	if o.pools, err = cilium.NewPoolOperator(cilium.PoolOperatorConfig{ReuseDelay: s.env.Plan.ReuseDelay}); err != nil {
+	pools, err := cilium.NewPoolOperator(cilium.PoolOperatorConfig{ReuseDelay: s.env.Plan.ReuseDelay})
+	if err != nil {
 		panic("supply: the scenario's pool was accepted before: " + err.Error())
+	}
+	o.pools = pools
+	if plant := s.env.Plant.Pools; plant != nil {
+		o.pools = plant(s.lives, pools)
 	}
 	if err := o.upsert(); err != nil {
 		panic("supply: the scenario's ranges were accepted before: " + err.Error())

@@ -179,6 +179,20 @@ func (s *poolSupply) again(old *operator) {
 	}
 }
 
+// Vacant looks for a block of the ranges that no resource shows. One that cools is as good as taken, and how long it does
+// only the operator knows.
+func (s *poolSupply) Vacant() bool {
+	if s.env.Plan.ReuseDelay > 0 {
+		return false
+	}
+	var taken []netip.Prefix
+	resources, _ := s.env.Cluster.API.List(cluster.KindResource, "")
+	for _, o := range resources {
+		taken = append(taken, shown(o.(*cluster.Resource))...)
+	}
+	return slices.ContainsFunc(s.ranges, func(r netip.Prefix) bool { return vacant(r, s.bits, taken) })
+}
+
 // Pending says what operator and agents have under way.
 func (s *poolSupply) Pending() string {
 	if s.electing {

@@ -82,7 +82,11 @@ func (s *rangeSupply) lead() {
 	if err != nil {
 		panic("supply: the scenario's ranges were accepted before: " + err.Error())
 	}
-	s.leading = &controller{supply: s, leader: newLeader(&s.env, "controller-manager", s.lives), alloc: r}
+	var alloc nodeipam.CIDRAllocator = r
+	if plant := s.env.Plant.Controller; plant != nil {
+		alloc = plant(s.lives, params, r)
+	}
+	s.leading = &controller{supply: s, leader: newLeader(&s.env, "controller-manager", s.lives), alloc: alloc}
 	s.leading.start()
 }
 
@@ -132,6 +136,28 @@ func (s *rangeSupply) LoseLeader(pause time.Duration) error {
 	old.step(nodeipam.Leading{Until: s.env.now().Add(renewDeadline)})
 	s.env.Clock.After(leaseTime+electionTime, &step{old.name, "is replaced", s.lead})
 	return nil
+}
+
+// Vacant looks for a block of the ranges that no Node object shows.
+func (s *rangeSupply) Vacant() bool {
+	var taken []netip.Prefix
+	nodes, _ := s.env.Cluster.API.List(cluster.KindNode, "")
+	for _, o := range nodes {
+		taken = append(taken, o.(*cluster.Node).PodCIDRs...)
+	}
+	if s.service.IsValid() {
+		taken = append(taken, s.service)
+	}
+	for _, r := range s.ranges {
+		prefix := r.IPv4
+		if !prefix.IsValid() {
+			prefix = r.IPv6
+		}
+		if vacant(prefix, prefix.Addr().BitLen()-r.PerNodeHostBits, taken) {
+			return true
+		}
+	}
+	return false
 }
 
 // Pending says that the leader is still busy. Nodes that wait for a free block do not count: only others can end that.

@@ -17,7 +17,7 @@ type requester struct {
 	node   string
 	side   Side
 	alloc  *cilium.Node
-	demand cilium.NodeDemand
+	demand Demand
 	feed   *cluster.Informer
 
 	at     cluster.Endpoint
@@ -34,8 +34,14 @@ type requester struct {
 }
 
 func newRequester(s *poolSupply, node string, side Side, alloc *cilium.Node) *requester {
-	r := &requester{supply: s, node: node, side: side, alloc: alloc, at: s.env.Cluster.Net.Endpoint(node),
-		demand: cilium.NodeDemand{PreAllocate: s.env.Plan.Cilium.PreAllocate}}
+	r := &requester{supply: s, node: node, side: side, alloc: alloc, at: s.env.Cluster.Net.Endpoint(node)}
+	r.demand = &allocatorDemand{NodeDemand: cilium.NodeDemand{PreAllocate: s.env.Plan.Cilium.PreAllocate}, alloc: alloc}
+	if plant := s.env.Plant.Demand; plant != nil {
+		r.demand = plant(node, r.demand)
+	}
+	if plant := s.env.Plant.Side; plant != nil {
+		r.side = plant(node, side)
+	}
 	r.feed = s.env.Cluster.API.NewInformer(cluster.InformerConfig{Name: "cilium", At: r.at, Kind: cluster.KindResource, Node: node, Handler: r})
 	return r
 }
@@ -94,7 +100,7 @@ func (r *requester) evaluate() {
 	if !r.listed || r.writing {
 		return
 	}
-	needed := r.demand.Needed(r.supply.env.now(), r.alloc)
+	needed := r.demand.Needed(r.supply.env.now())
 	if r.view == nil {
 		r.create(needed)
 		return
@@ -111,23 +117,13 @@ func (r *requester) evaluate() {
 func (r *requester) choose(needed int) {
 	shown := prefixes(r.view.Value.(*cilium.CiliumNode).Spec.IPAM.Pools.Allocated)
 	r.leaving = slices.DeleteFunc(r.leaving, func(p netip.Prefix) bool {
-		return !slices.Contains(shown, p) || r.occupied(p)
+		return !slices.Contains(shown, p) || r.demand.Occupied(p)
 	})
-	for _, p := range r.alloc.Excess(needed) {
+	for _, p := range r.demand.Excess(needed) {
 		if slices.Contains(shown, p) && !slices.Contains(r.leaving, p) {
 			r.leaving = append(r.leaving, p)
 		}
 	}
-}
-
-// occupied reports whether a pod holds an address of p.
-func (r *requester) occupied(p netip.Prefix) bool {
-	for l := range r.alloc.Leases() {
-		if p.Contains(l.Addr) {
-			return true
-		}
-	}
-	return false
 }
 
 // publish writes demand and what has left into the resource.

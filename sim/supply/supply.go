@@ -25,6 +25,8 @@ type Env struct {
 	Granted func(node string, blocks []netip.Prefix)
 	// Note puts a line into the trail.
 	Note func(who, text string)
+	// Plant puts faults back; the zero Plant none.
+	Plant Plant
 }
 
 func (e *Env) now() time.Time { return e.Epoch.Add(e.Clock.Now()) }
@@ -63,6 +65,8 @@ type Supply interface {
 	RemoveRange(r netip.Prefix) error
 	// LoseLeader cuts the leading controller off: its requests arrive pause later.
 	LoseLeader(pause time.Duration) error
+	// Vacant reports whether there is a block that a node without any could be given.
+	Vacant() bool
 	// Pending says what is under way, "" when nothing is.
 	Pending() string
 	// Requests counts writes to what the system keeps its state in: the API server, a ledger, EC2.
@@ -114,5 +118,6 @@ func (*own) Blocks(string) ([]netip.Prefix, bool) { return nil, false }
 func (*own) AddRange(netip.Prefix) error          { return scenarios.ErrUnsupported }
 func (*own) RemoveRange(netip.Prefix) error       { return scenarios.ErrUnsupported }
 func (*own) LoseLeader(time.Duration) error       { return scenarios.ErrUnsupported }
+func (*own) Vacant() bool                         { return false }
 func (*own) Pending() string                      { return "" }
 func (*own) Requests() int64                      { return 0 }

@@ -1,0 +1,81 @@
+package check
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+const addressRestsName = "address-rests"
+
+// addressRests: an address that a pod had and that was released is not leased to another owner on its node before the configured
+// rest has passed, whatever happens to the agent in between. Nobody knows an address that was never answered, and its own pod may
+// have it back.
+//
+// The rest is the configuration's reuse delay or cooling period, which facts carry; where there is none the law judges
+// nothing. A lease that the restarted agent reads back was never released as far as its journal knows. A snapshot has no history,
+// so there is nothing to check in one.
+func addressRests() scenarios.Law {
+	return scenarios.Law{
+		Name: addressRestsName,
+		Why:  "Neighbor tables, connection tracking and policies still mean the pod that had the address before: the next one gets its packets and its verdicts.",
+		When: scenarios.Always,
+		Watch: func() scenarios.Watcher {
+			return &restWatcher{nodes: map[string]map[netip.Addr]rest{}, pods: newSandboxes()}
+		},
+	}
+}
+
+// rest is when an owner released an address and until when it is nobody else's.
+type rest struct {
+	owner        ipam.Owner
+	since, until time.Duration
+}
+
+type restWatcher struct {
+	nodes  map[string]map[netip.Addr]rest
+	pods   sandboxes
+	checks int64
+}
+
+func (w *restWatcher) Checks() int64 { return w.checks }
+
+func (w *restWatcher) Observe(f scenarios.Fact) error {
+	switch f.Kind {
+	case scenarios.FactReleased:
+		if a, had := w.pods.address(f.Node, f.Owner); f.Rest <= 0 || !had || a != f.Addr {
+			return nil
+		}
+		n := w.nodes[f.Node]
+		if n == nil {
+			n = map[netip.Addr]rest{}
+			w.nodes[f.Node] = n
+		}
+		n[f.Addr] = rest{f.Owner, f.At, f.At + f.Rest}
+	case scenarios.FactLeased:
+		r, resting := w.nodes[f.Node][f.Addr]
+		if !resting {
+			return nil
+		}
+		w.checks++
+		delete(w.nodes[f.Node], f.Addr)
+		if f.At < r.until && f.Owner != r.owner {
+			v := broken(addressRestsName, f.At, f.Node, "%s goes to %s %s after it was released, and should rest for %s",
+				f.Addr, f.Owner, f.At-r.since, r.until-r.since)
+			v.Before, v.After = f.Addr.String()+": resting", f.Addr.String()+": "+f.Owner.String()
+			return v
+		}
+	case scenarios.FactAgentUp:
+		for i := range f.Leases {
+			delete(w.nodes[f.Node], f.Leases[i].Addr)
+		}
+	case scenarios.FactNodeGone:
+		delete(w.nodes, f.Node)
+		w.pods.observe(&f)
+	default:
+		w.pods.observe(&f)
+	}
+	return nil
+}

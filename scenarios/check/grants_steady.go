@@ -1,0 +1,82 @@
+package check
+
+import "github.com/vppdrill/vppdrill/scenarios"
+
+const grantsSteadyName = "grants-steady"
+
+// steadyTurns is how often what a node is granted may turn from growing to shrinking or back while nothing asks for it: a
+// pool that is being filled may take one step too many and give it back.
+const steadyTurns = 3
+
+// grantsSteady: while no pod comes or goes on a node and nothing disturbs the cluster, what the node is granted does not grow
+// and shrink for ever. A snapshot has no history, so there is nothing to check in one.
+func grantsSteady() scenarios.Law {
+	return scenarios.Law{
+		Name:  grantsSteadyName,
+		Why:   "A pool that takes with one rule and gives back with another calls its cloud for ever, until it is throttled when a pod needs an address.",
+		When:  scenarios.Always,
+		Watch: func() scenarios.Watcher { return &steadyWatcher{nodes: map[string]*steadyNode{}} },
+	}
+}
+
+type steadyNode struct {
+	blocks   int
+	shrinks  bool
+	moved    bool // blocks changed since the node was disturbed
+	turns    int
+	disturbs int64
+}
+
+type steadyWatcher struct {
+	nodes map[string]*steadyNode
+	// disturbs counts what disturbs every node.
+	disturbs int64
+	checks   int64
+}
+
+func (w *steadyWatcher) Checks() int64 { return w.checks }
+
+func (w *steadyWatcher) Observe(f scenarios.Fact) error {
+	switch f.Kind {
+	case scenarios.FactGranted:
+		return w.granted(&f)
+	case scenarios.FactAsked:
+		if n := w.nodes[f.Node]; n != nil {
+			n.moved, n.turns = false, 0
+		}
+	case scenarios.FactDisturbed:
+		w.disturbs++
+	case scenarios.FactNodeGone:
+		w.disturbs++
+		delete(w.nodes, f.Node)
+	}
+	return nil
+}
+
+func (w *steadyWatcher) granted(f *scenarios.Fact) error {
+	n := w.nodes[f.Node]
+	if n == nil {
+		n = &steadyNode{disturbs: w.disturbs}
+		w.nodes[f.Node] = n
+	}
+	if n.disturbs != w.disturbs {
+		n.moved, n.turns, n.disturbs = false, 0, w.disturbs
+	}
+	w.checks++
+	before := n.blocks
+	n.blocks = len(f.Blocks)
+	if n.blocks == before {
+		return nil
+	}
+	shrinks := n.blocks < before
+	if n.moved && shrinks != n.shrinks {
+		n.turns++
+	}
+	n.moved, n.shrinks = true, shrinks
+	if n.turns > steadyTurns {
+		n.turns = 0
+		return broken(grantsSteadyName, f.At, f.Node, "%s has %d blocks after %d and has turned back %d times while nobody asks for anything",
+			f.Node, n.blocks, before, steadyTurns+1)
+	}
+	return nil
+}

@@ -1,0 +1,243 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// Museum has faults that other projects once had, each with a scenario that holds without and a law that breaks with it.
+type Museum struct {
+	// Exhibits lists them.
+	Exhibits func() []Exhibit
+	// Show runs one: without its fault, and with it on up to seeds seeds. An error is a scenario that cannot be run.
+	Show func(ctx context.Context, name string, seeds int) (Showing, error)
+}
+
+// Exhibit is one fault. Its scenario in the catalogue has its name.
+type Exhibit struct {
+	Name      string   `json:"name"`
+	Incidents []string `json:"incidents"`
+	Law       string   `json:"law"`
+	Upstream  string   `json:"upstream"`
+	Fault     string   `json:"fault"`
+}
+
+// Showing is what came of showing one: the run without the fault, and the first with it that broke the law or, when none did,
+// the last.
+type Showing struct {
+	Clean, Planted scenarios.Result
+	Caught         bool
+}
+
+// seedsShown is how many seeds a planted fault gets to be caught.
+const seedsShown = 20
+
+func museumCommand(c Config) *cobra.Command {
+	var list bool
+	seeds, tail, format := seedsShown, 0, "text"
+	cmd := &cobra.Command{
+		Use:   "museum [NAME...]",
+		Short: "Plant faults that other projects once had, and show where a law catches each",
+		Long: `Show faults of address management that Contiv, Kubernetes, Cilium and AWS VPC CNI once had. Each exhibit is a scenario of the
+catalogue that holds every law as it is, a fault that wraps a part of it as upstream's was, and the law that must break then.
+Printed is the seed and the event at which it does. Without NAME all exhibits are shown; the exit code is 1 when one of them does
+not hold without its fault or is not caught with it.`,
+		Example: "  vppdrill museum\n  vppdrill museum --list\n  vppdrill museum two-controllers --tail 20",
+		Args:    args(0, -1, "names of exhibits"),
+		RunE: func(cmd *cobra.Command, names []string) error {
+			if err := oneOf("--format", format, "text", "json"); err != nil {
+				return err
+			}
+			if seeds < 1 || tail < 0 {
+				return usagef("museum: --seeds wants at least 1, --tail at least 0")
+			}
+			chosen, err := c.exhibits(names)
+			if err != nil {
+				return err
+			}
+			if list {
+				return listExhibits(cmd.OutOrStdout(), format, chosen)
+			}
+			return c.museum(cmd.Context(), cmd.OutOrStdout(), chosen, seeds, tail, format)
+		},
+	}
+	cmd.Flags().BoolVar(&list, "list", false, "print what there is and run nothing")
+	cmd.Flags().IntVar(&seeds, "seeds", seeds, "how many seeds a planted fault gets to be caught")
+	cmd.Flags().IntVar(&tail, "tail", tail, "print that many event lines up to the one that broke the law, at most 40")
+	cmd.Flags().StringVar(&format, "format", format, "what to print: text or json")
+	return cmd
+}
+
+// exhibits are the named ones, or all, in the museum's order.
+func (c Config) exhibits(names []string) ([]Exhibit, error) {
+	if c.Museum.Exhibits == nil {
+		return nil, exit{exitCannotRun, fmt.Errorf("this build has no museum")}
+	}
+	all := c.Museum.Exhibits()
+	if len(names) == 0 {
+		return all, nil
+	}
+	known := make([]string, len(all))
+	for i, e := range all {
+		known[i] = e.Name
+	}
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return nil, usagef("museum: no exhibit %q%s", name, didYouMean(name, known))
+		}
+	}
+	return slices.DeleteFunc(all, func(e Exhibit) bool { return !slices.Contains(names, e.Name) }), nil
+}
+
+func listExhibits(w io.Writer, format string, list []Exhibit) error {
+	if format == "json" {
+		return json.NewEncoder(w).Encode(struct {
+			Exhibits []Exhibit `json:"exhibits"`
+		}{list})
+	}
+	for _, e := range list {
+		fmt.Fprintf(w, "%s  %s\n    law       %s\n    upstream  %s\n    fault     %s\n", e.Name, strings.Join(e.Incidents, ", "), e.Law, e.Upstream, e.Fault)
+	}
+	fmt.Fprintf(w, "%s\n", counted(len(list), "exhibit"))
+	return nil
+}
+
+// shown is one exhibit's outcome as JSON tells it.
+type shown struct {
+	Exhibit
+	Clean  ran    `json:"clean"`
+	Caught *catch `json:"caught,omitempty"`
+}
+
+type ran struct {
+	Seed    uint64            `json:"seed"`
+	Verdict scenarios.Verdict `json:"verdict"`
+	Error   string            `json:"error,omitempty"`
+	Events  int64             `json:"events"`
+	Digest  string            `json:"digest"`
+}
+
+type catch struct {
+	Seed      uint64   `json:"seed"`
+	Event     int64    `json:"event"`
+	AtSeconds float64  `json:"atSeconds"`
+	What      string   `json:"what"`
+	Line      string   `json:"line"`
+	Digest    string   `json:"digest"`
+	Tail      []string `json:"tail,omitempty"`
+}
+
+// museum shows exhibits one after the other.
+func (c Config) museum(ctx context.Context, w io.Writer, list []Exhibit, seeds, tail int, format string) error {
+	var outcomes []shown
+	good := 0
+	width := 0
+	for _, e := range list {
+		width = max(width, len(e.Name))
+	}
+	for _, e := range list {
+		s, err := c.Museum.Show(ctx, e.Name, seeds)
+		if err != nil {
+			return exit{exitUsage, fmt.Errorf("museum: %s: %w", e.Name, err)}
+		}
+		o := outcome(e, s, tail)
+		if o.Caught != nil && o.Clean.Verdict == scenarios.Pass {
+			good++
+		}
+		outcomes = append(outcomes, o)
+		if format == "text" {
+			tellExhibit(w, width, seeds, o)
+		}
+	}
+	if format == "json" {
+		if err := json.NewEncoder(w).Encode(struct {
+			Exhibits []shown `json:"exhibits"`
+			Caught   int     `json:"caught"`
+		}{outcomes, good}); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprintf(w, "%s: %d caught by their laws and holding without the fault, %d not\n", counted(len(list), "exhibit"), good, len(list)-good)
+		if len(list) > 1 {
+			tellLaws(w, outcomes)
+		}
+	}
+	if good < len(list) {
+		return exit{exitBroken, nil}
+	}
+	return nil
+}
+
+func outcome(e Exhibit, s Showing, tail int) shown {
+	o := shown{Exhibit: e, Clean: ran{Seed: s.Clean.Seed, Verdict: s.Clean.Verdict, Error: s.Clean.Error, Events: s.Clean.Events, Digest: s.Clean.Digest}}
+	if f := s.Clean.Failure; f != nil {
+		o.Clean.Error = f.Law + ": " + f.What
+	}
+	if f := s.Planted.Failure; s.Caught && f != nil {
+		o.Caught = &catch{Seed: s.Planted.Seed, Event: f.Event, AtSeconds: f.AtSeconds, What: f.What, Line: f.Line, Digest: s.Planted.Digest}
+		o.Caught.Tail = f.Tail[max(0, len(f.Tail)-tail):]
+	}
+	return o
+}
+
+// tellExhibit prints one exhibit's outcome.
+func tellExhibit(w io.Writer, width, seeds int, o shown) {
+	verdict := "caught"
+	if o.Caught == nil || o.Clean.Verdict != scenarios.Pass {
+		verdict = "MISSED"
+	}
+	fmt.Fprintf(w, "%s  %-*s  %s\n", verdict, width, o.Name, strings.Join(o.Incidents, ", "))
+	if o.Clean.Verdict == scenarios.Pass {
+		fmt.Fprintf(w, "        without  every law holds, seed %d, %d events\n", o.Clean.Seed, o.Clean.Events)
+	} else {
+		fmt.Fprintf(w, "        without  %s: %s\n", o.Clean.Verdict, o.Clean.Error)
+	}
+	if o.Caught == nil {
+		fmt.Fprintf(w, "        planted  %s holds on %s\n", o.Law, counted(seeds, "seed"))
+		return
+	}
+	at := time.Duration(o.Caught.AtSeconds * float64(time.Second)).Round(10 * time.Microsecond)
+	fmt.Fprintf(w, "        planted  %s breaks at seed %d, event %d, %s: %s\n", o.Law, o.Caught.Seed, o.Caught.Event, at, o.Caught.What)
+	for _, line := range o.Caught.Tail {
+		fmt.Fprintln(w, "                 "+line)
+	}
+}
+
+// tellLaws prints how many exhibits each law has caught.
+func tellLaws(w io.Writer, outcomes []shown) {
+	by := map[string]int{}
+	var laws []string
+	for _, o := range outcomes {
+		if o.Caught == nil {
+			continue
+		}
+		if by[o.Law] == 0 {
+			laws = append(laws, o.Law)
+		}
+		by[o.Law]++
+	}
+	slices.Sort(laws)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, law := range laws {
+		fmt.Fprintf(t, "  %s\t%d\n", law, by[law])
+	}
+	_ = t.Flush() // w's errors are told by whoever owns it
+}
+
+// counted is "1 exhibit", "2 exhibits".
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}

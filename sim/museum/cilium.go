@@ -1,0 +1,191 @@
+package museum
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/space"
+	"github.com/vppdrill/vppdrill/sim"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+)
+
+// cilium are the faults of Cilium's agent.
+func cilium() []Exhibit {
+	return []Exhibit{
+		{
+			Name: "slow-add-expires", Incidents: []string{"cilium/cilium#10065", "cilium/cilium#10066", "cilium/cilium#10207"}, Law: "one-owner",
+			Upstream: "The address of a slow ADD expired and went to another pod, and the first pod's DEL released it under that one.",
+			Fault:    "An address that was not answered for ten seconds goes to the next pod, although its ADD is still under way.",
+			Plant: func() *sim.Plant {
+				s := newServed()
+				return &sim.Plant{Agent: agents(s.watched), Allocator: func(_ string, a ipam.NodeAllocator) ipam.NodeAllocator {
+					return &expiring{NodeAllocator: a, served: s}
+				}}
+			},
+		},
+		{
+			Name: "expiry-never-frees", Incidents: []string{"cilium/cilium#29443"}, Law: "books-agree",
+			Upstream: "An address whose time had run out was never released, because the timer looked in a pool without a name.",
+			Fault:    "The address of an ADD that was given up after its time is not released.",
+			Plant: func() *sim.Plant {
+				s := newServed()
+				return &sim.Plant{Agent: agents(s.watched), Allocator: func(_ string, a ipam.NodeAllocator) ipam.NodeAllocator {
+					return &leaky{NodeAllocator: a, keep: func(o ipam.Owner) bool { return s.failed[o] == agent.CodeTryAgain }}
+				}}
+			},
+		},
+		{
+			Name: "route-hides-pool", Law: "settles",
+			Incidents: []string{"cilium/cilium#9793", "cilium/cilium#10627", "cilium/cilium#16677", "cilium/cilium#8865", "cilium/cilium#7155", "cilium/cilium#8008"},
+			Upstream:  "A route of the host such as 10.0.0.0/8 reserved the whole pool, and no pod got an address.",
+			Fault:     "On a node whose host has an address in 10.0.0.0/8, no address of that range is given out.",
+			Plant: func() *sim.Plant {
+				return &sim.Plant{Allocator: func(_ string, a ipam.NodeAllocator) ipam.NodeAllocator { return &hidden{NodeAllocator: a} }}
+			},
+		},
+		{
+			Name: "failed-pick-leaks", Incidents: []string{"cilium/cilium#18352"}, Law: "books-agree",
+			Upstream: "When the interface of a picked address was missing in the status, the pick failed and the address stayed in use.",
+			Fault:    "The first allocation of each node fails after the address was taken.",
+			Plant: func() *sim.Plant {
+				return &sim.Plant{Allocator: func(_ string, a ipam.NodeAllocator) ipam.NodeAllocator { return &failing{NodeAllocator: a} }}
+			},
+		},
+		{
+			Name: "router-address-lost", Incidents: []string{"cilium/cilium#4317", "cilium/cilium#3870", "cilium/cilium#6874"}, Law: "lease-in-range",
+			Upstream: "After a restart the router's address was not reserved yet when a pod asked for one.",
+			Fault:    "The first pod after a restart gets the gateway's address.",
+			Plant: func() *sim.Plant {
+				lives := map[string]int{}
+				return &sim.Plant{Allocator: func(node string, a ipam.NodeAllocator) ipam.NodeAllocator {
+					lives[node]++
+					return &unreserved{NodeAllocator: a, done: lives[node] == 1, pick: func(b ipam.Block) netip.Addr { return b.Gateway }}
+				}}
+			},
+		},
+		{
+			Name: "service-address-lost", Incidents: []string{"cilium/cilium#46799"}, Law: "lease-in-range",
+			Upstream: "After a restart a pod got the address that a service of the node had.",
+			Fault:    "The first pod after a restart gets the address that is kept for NAT.",
+			Plant: func() *sim.Plant {
+				lives := map[string]int{}
+				return &sim.Plant{Allocator: func(node string, a ipam.NodeAllocator) ipam.NodeAllocator {
+					lives[node]++
+					return &unreserved{NodeAllocator: a, done: lives[node] == 1, pick: func(b ipam.Block) netip.Addr { return space.Last(b.Prefix).Prev() }}
+				}}
+			},
+		},
+		{
+			Name: "restore-gives-up", Law: "add-not-forgotten",
+			Incidents: []string{"cilium/cilium#17492", "cilium/cilium#16672", "cilium/cilium#20879", "cilium/cilium#25856", "cilium/cilium#28781"},
+			Upstream:  "A restored address that was in the pool no longer made the restore give up.",
+			Fault:     "Addresses of blocks that drain are not restored.",
+			Plant: func() *sim.Plant {
+				return &sim.Plant{Records: func(_ string, records []agent.Record) []agent.Record {
+					draining := map[netip.Prefix]bool{}
+					for _, r := range records {
+						if r.Kind == agent.RecordIPAM && (r.IPAM.Op == ipam.OpDrain || r.IPAM.Op == ipam.OpBlock) {
+							draining[r.IPAM.Prefix] = r.IPAM.Op == ipam.OpDrain
+						}
+					}
+					return without(records, func(r *agent.Record) bool {
+						return r.Kind == agent.RecordIPAM && r.IPAM.Op == ipam.OpLease && draining[r.IPAM.Prefix]
+					})
+				}}
+			},
+		},
+	}
+}
+
+// expiring is an allocator whose leases end when nobody confirms them in time.
+type expiring struct {
+	ipam.NodeAllocator
+	served *served
+}
+
+// expiry is how long a lease waits to be confirmed.
+const expiry = 10 * time.Second
+
+// Allocate implements ipam.Allocator.
+func (x *expiring) Allocate(now time.Time, o ipam.Owner, w ipam.Want) (ipam.Lease, []ipam.Record, error) {
+	if _, held := x.Lease(o); held || w.Addr.IsValid() {
+		return x.NodeAllocator.Allocate(now, o, w)
+	}
+	for l := range x.Leases() {
+		if x.served.done[l.Owner] || now.Before(l.Since.Add(expiry)) {
+			continue
+		}
+		records := x.NodeAllocator.Release(now, l.Owner)
+		fresh, more, err := x.NodeAllocator.Allocate(now, o, ipam.Want{Addr: l.Addr})
+		if err != nil {
+			panic("museum: an address that was just released: " + err.Error())
+		}
+		return fresh, append(records, more...), nil
+	}
+	return x.NodeAllocator.Allocate(now, o, w)
+}
+
+// hidden is an allocator on a node with a route to 10.0.0.0/8.
+type hidden struct{ ipam.NodeAllocator }
+
+// Allocate implements ipam.Allocator.
+func (x *hidden) Allocate(now time.Time, o ipam.Owner, w ipam.Want) (ipam.Lease, []ipam.Record, error) {
+	route := netip.MustParsePrefix("10.0.0.0/8")
+	for _, b := range x.Blocks() {
+		if route.Overlaps(b.Prefix) {
+			return ipam.Lease{}, nil, fmt.Errorf("pool of %s: %w", b.Prefix, ipam.ErrExhausted)
+		}
+	}
+	return x.NodeAllocator.Allocate(now, o, w)
+}
+
+// failing is an allocator whose first allocation fails too late.
+type failing struct {
+	ipam.NodeAllocator
+	failed bool
+}
+
+var errNoInterface = errors.New("interface of the address is not in the status")
+
+// Allocate implements ipam.Allocator.
+func (x *failing) Allocate(now time.Time, o ipam.Owner, w ipam.Want) (ipam.Lease, []ipam.Record, error) {
+	l, records, err := x.NodeAllocator.Allocate(now, o, w)
+	if err == nil && !x.failed {
+		x.failed = true
+		return ipam.Lease{}, nil, errNoInterface
+	}
+	return l, records, err
+}
+
+// unreserved is an allocator that gives an address of its first block away once that is no pod's.
+type unreserved struct {
+	ipam.NodeAllocator
+	done bool
+	pick func(b ipam.Block) netip.Addr
+	// given is the lease that the allocator itself knows nothing of.
+	given []ipam.Lease
+}
+
+// Allocate implements ipam.Allocator.
+func (x *unreserved) Allocate(now time.Time, o ipam.Owner, w ipam.Want) (ipam.Lease, []ipam.Record, error) {
+	blocks := x.Blocks()
+	if x.done || len(blocks) == 0 {
+		return x.NodeAllocator.Allocate(now, o, w)
+	}
+	x.done = true
+	l := ipam.Lease{Owner: o, Addr: x.pick(blocks[0]), Block: blocks[0].Prefix, Gateway: blocks[0].Gateway, Since: now}
+	x.given = []ipam.Lease{l}
+	return l, []ipam.Record{{Op: ipam.OpLease, Owner: o, Addr: l.Addr, Prefix: l.Block, At: now}}, nil
+}
+
+// Leases implements ipam.Allocator.
+func (x *unreserved) Leases() iter.Seq[ipam.Lease] {
+	all := slices.AppendSeq(slices.Clone(x.given), x.NodeAllocator.Leases())
+	slices.SortFunc(all, func(a, b ipam.Lease) int { return a.Addr.Compare(b.Addr) })
+	return slices.Values(all)
+}
