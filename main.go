@@ -1,7 +1,8 @@
 // Command vppdrill rehearses Kubernetes pod networking on FD.io VPP: see README.md.
 //
 // It decides which worlds, scenarios, laws and formats this build has and hands them to the commands. It never does a
-// command's work. Start at config. An interrupt is passed to the command under way, which ends in order with code 130.
+// command's work. Where a container runtime executes it (CNI_COMMAND is set), it is the CNI plugin instead. Start at config.
+// An interrupt is passed to the command under way, which ends in order with code 130.
 // To add a world, list it in config; a command, see sim/cmd.
 package main
 
@@ -17,6 +18,10 @@ import (
 	"time"
 
 	ipamcmd "github.com/vppdrill/vppdrill/ipam/cmd"
+	"github.com/vppdrill/vppdrill/lab"
+	labcmd "github.com/vppdrill/vppdrill/lab/cmd"
+	"github.com/vppdrill/vppdrill/lab/container"
+	"github.com/vppdrill/vppdrill/lab/netns"
 	"github.com/vppdrill/vppdrill/reports"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/catalog"
@@ -24,10 +29,15 @@ import (
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/sim/cmd"
 	"github.com/vppdrill/vppdrill/sim/explore"
+	"github.com/vppdrill/vppdrill/sim/museum"
 	agentcmd "github.com/vppdrill/vppdrill/vppwire/cmd"
+	"github.com/vppdrill/vppdrill/vppwire/cni"
 )
 
 func main() {
+	if cni.Asked() { // a container runtime's plugin is a process that lives for milliseconds and knows no command line
+		os.Exit(cni.Main())
+	}
 	tuneMemory()
 	os.Exit(run())
 }
@@ -55,17 +65,42 @@ func run() int {
 // config puts together what this build has.
 func config() cmd.Config {
 	return cmd.Config{
-		Version:  cmd.Version(),
-		Commands: slices.Concat(ipamcmd.Commands(), agentcmd.Commands()),
-		Worlds:   map[string]cmd.RunFunc{"sim": simulate},
+		Version: cmd.Version(),
+		Worlds:  map[string]cmd.RunFunc{"sim": simulate, "netns": inLab(netns.Backend{}), "container": inLab(container.Backend{})},
+		Checks: map[string]func(context.Context) error{
+			"netns":     func(ctx context.Context) error { return labcmd.Check(ctx, netns.Backend{}) },
+			"container": func(ctx context.Context) error { return labcmd.Check(ctx, container.Backend{}) },
+		},
 		Catalog:  catalog.All,
 		Laws:     check.All,
 		Reports:  formats(),
+		Museum:   exhibits(),
+		Commands: slices.Concat(ipamcmd.Commands(), agentcmd.Commands(), labcmd.Commands(labcmd.Build{Version: cmd.Version(), Worlds: []string{"sim", "netns", "container"}})),
 		Explorer: cmd.Explorer{
 			Shrink: explorer().Shrink,
 			Replay: func(ctx context.Context, capsule []byte, until int64, o cmd.RunOptions) (scenarios.Result, error) {
 				return explorer().Replay(ctx, capsule, until, options(o))
 			},
+		},
+	}
+}
+
+// exhibits are the museum's as the commands see it.
+func exhibits() cmd.Museum {
+	return cmd.Museum{
+		Exhibits: func() (list []cmd.Exhibit) {
+			for _, e := range museum.All() {
+				list = append(list, cmd.Exhibit{Name: e.Name, Incidents: e.Incidents, Law: e.Law, Upstream: e.Upstream, Fault: e.Fault})
+			}
+			return list
+		},
+		Show: func(ctx context.Context, name string, seeds int) (cmd.Showing, error) {
+			e, err := museum.ByName(name)
+			if err != nil {
+				return cmd.Showing{}, err
+			}
+			f, err := e.Show(ctx, seeds)
+			return cmd.Showing{Clean: f.Clean, Planted: f.Planted, Caught: f.Caught}, err
 		},
 	}
 }
@@ -80,6 +115,13 @@ func options(o cmd.RunOptions) sim.Options {
 // simulate runs a scenario in virtual time.
 func simulate(ctx context.Context, s *scenarios.Scenario, o cmd.RunOptions) (scenarios.Result, error) {
 	return sim.Run(ctx, s, options(o))
+}
+
+// inLab runs scenarios on real VPPs.
+func inLab(b lab.Backend) cmd.RunFunc {
+	return func(ctx context.Context, s *scenarios.Scenario, o cmd.RunOptions) (scenarios.Result, error) {
+		return labcmd.World(ctx, b, s, labcmd.Request{Seed: o.Seed, Laws: o.Laws, Events: o.Events, OnMark: o.OnMark, Replay: o.Replay})
+	}
 }
 
 // formats are package reports as the commands see it.

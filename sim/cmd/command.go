@@ -95,8 +95,8 @@ Exit codes: 0 all laws hold, 1 a law is broken, 2 bad usage or input, 3 this wor
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(runCommand(c), duelCommand(c), exploreCommand(c), replayCommand(c), schemaCommand(), traceCommand(), reportCommand(c),
-		doctorCommand(c), vppModelCommand(), versionCommand(c))
+	root.AddCommand(runCommand(c), duelCommand(c), museumCommand(c), exploreCommand(c), replayCommand(c), schemaCommand(), traceCommand(), reportCommand(c),
+		vppModelCommand(), parityCommand(), versionCommand(c))
 	root.AddCommand(c.Commands...)
 	root.SetFlagErrorFunc(flagError)
 	root.SuggestionsMinimumDistance = 2

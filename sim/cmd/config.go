@@ -16,6 +16,9 @@ type Config struct {
 	Version string
 	// Worlds are where scenarios can happen, by name.
 	Worlds map[string]RunFunc
+	// Checks say in one line why a world cannot run on this machine, before anything is written; a world without one runs
+	// everywhere.
+	Checks map[string]func(ctx context.Context) error
 	// Catalog returns the scenarios that come with the program, in order of file names.
 	Catalog func() ([]*scenarios.Scenario, error)
 	// Laws are all laws; a scenario selects among them.
@@ -24,6 +27,8 @@ type Config struct {
 	Reports Reports
 	// Explorer finds and shrinks failures and replays them; its functions may be nil in a build without it.
 	Explorer Explorer
+	// Museum shows upstreams' faults; its functions may be nil in a build without it.
+	Museum Museum
 	// Commands are those of other packages: address plans, labs, the node agent.
 	Commands []*cobra.Command
 }

@@ -1,4 +1,4 @@
-// Package cmd holds the commands of vppdrill that need no real machine: run, explore, replay, schema, trace, report, doctor.
+// Package cmd holds the commands of vppdrill that need no real machine: run, explore, replay, schema, trace, report.
 //
 // It decides how a person asks for runs and how the answer is told: flags, order, progress, exit codes. It never judges a
 // run and never writes a report itself: worlds come in as RunFuncs, formats as Reports, so that each command is tested

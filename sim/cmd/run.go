@@ -96,6 +96,11 @@ func runScenarios(cmd *cobra.Command, c Config, f runFlags, files []string) erro
 	if err != nil {
 		return err
 	}
+	if check := c.Checks[f.world]; check != nil {
+		if err := check(cmd.Context()); err != nil {
+			return exit{exitCannotRun, fmt.Errorf("world %s cannot run here: %w", f.world, err)}
+		}
+	}
 	b := &batch{world: f.world, run: run, laws: c.Laws(), jobs: f.jobs}
 	for _, s := range list {
 		b.tasks = append(b.tasks, f.tasks(s)...)

@@ -107,10 +107,10 @@ func (v *VPP) deleteInterface(i *iface) {
 			v.bindTable(i, f, 0)
 		}
 	}
-	delete(v.unflooded, i.index)
 	if i.bridged {
 		v.leaveBridge(i)
 	}
+	delete(v.unflooded, i.index)
 	v.paths.kill(i.index)
 	v.killAdjacencies(i.index)
 	for _, f := range families {

@@ -45,7 +45,7 @@ func (v *VPP) routeAddDel(c routeChange) (retval int32, statsIndex uint32) {
 		slices.SortStableFunc(paths, func(p, q path) int { return p.compareGiven(q, f, pfx) })
 	}
 	for i := range paths {
-		paths[i].fit(f, pfx)
+		paths[i].fit(f, pfx, a)
 	}
 	if len(paths) == 0 && (c.isAdd || c.isMultipath) {
 		return noPathsInRoute, none
@@ -161,12 +161,12 @@ func (v *VPP) decodeNormal(p path, m *fib_types.FibPath) (path, int32) {
 }
 
 // fit adapts a path to its route as fib_table_route_path_fixup does: a host route out of an interface is adjacent to its
-// own address, and a recursive path through its own prefix is a drop.
-func (p *path) fit(f family, pfx prefix) {
+// own address, and a recursive path through its own prefix, as that was given, is a drop.
+func (p *path) fit(f family, pfx prefix, given addr) {
 	switch {
 	case p.kind == pathAttached && pfx.bits == f.bits():
 		p.kind, p.addr, p.family = pathNextHop, pfx.addr, f
-	case p.kind == pathRecursive && p.addr == pfx.addr:
+	case p.kind == pathRecursive && p.addr == given:
 		*p = path{kind: pathDrop, iface: none, family: p.family, weight: p.weight, preference: p.preference}
 	}
 }

@@ -42,6 +42,10 @@ const (
 	backStep  = 20 * time.Millisecond
 )
 
+// gatewayHostBits is how many host bits a block with a gateway of its own needs (Contiv's pod blocks: network, gateway, NAT
+// loopback, broadcast and an address to give).
+const gatewayHostBits = 3
+
 func (r *ranges) external() bool { return r.plan.External }
 
 func planOf(p Pools) contiv.Plan {
@@ -67,9 +71,14 @@ func (r *ranges) nodePlan(id uint32, cidrs []netip.Prefix) (contiv.NodePlan, err
 	if !r.external() {
 		return r.plan.Node(id)
 	}
+	// A block that is too small to hold a gateway (EC2 gives single addresses where a subnet is in pieces) says nothing about
+	// the node's own wiring; its gateway is elsewhere, and the allocator's affair.
 	block := r.plan.PodSubnet
-	if own := r.family(cidrs); len(own) > 0 {
-		block = own[0]
+	for _, own := range r.family(cidrs) {
+		if own.Addr().BitLen()-own.Bits() >= gatewayHostBits {
+			block = own
+			break
+		}
 	}
 	return r.plan.NodeWithBlock(id, block)
 }

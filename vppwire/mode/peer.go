@@ -51,9 +51,10 @@ func (c Config) peerVXLAN(o *objects, n Node, p Peer) {
 		}
 	}
 	if p.HostSubnet.IsValid() && c.Host != HostNone {
-		o.add(via(p.HostSubnet))
+		// A record may name one range for pods and host: it says where to send, not that all nodes must stop.
+		o.once(via(p.HostSubnet))
 		if !covered(p.HostSubnet, n.HostSubnets) {
-			o.add(toPodTable(p.HostSubnet))
+			o.once(toPodTable(p.HostSubnet))
 		}
 	}
 	for _, a := range p.Management {
@@ -72,7 +73,7 @@ func (c Config) peerL2(o *objects, p Peer) {
 		o.add(via(dst))
 	}
 	if p.HostSubnet.IsValid() && c.Host != HostNone {
-		o.add(via(p.HostSubnet))
+		o.once(via(p.HostSubnet))
 	}
 	for _, a := range p.Management {
 		if a != p.Address {

@@ -1,0 +1,256 @@
+package lab
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/lab/nodeagent"
+	"github.com/vppdrill/vppdrill/lab/vppproc"
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+)
+
+// state is what an agent tells of itself.
+type state = nodeagent.State
+
+// Files of a node's agent below the node's folder.
+const (
+	watchSocket  = "watch.sock"
+	journalFile  = "journal"
+	agentConfig  = "agent.json"
+	AgentLogFile = "agent.log"
+)
+
+// askTime is how long an agent may take to tell its state.
+const askTime = 5 * time.Second
+
+// launchAgent starts the agent's process and returns when it has read its journal and serves.
+func (n *node) launchAgent(ctx context.Context, life int) (Process, error) {
+	// Nobody asks for a pod before what the journal held has been told.
+	n.kubelet.gate.Lock()
+	defer n.kubelet.gate.Unlock()
+	c := n.agentConfigFor()
+	text, err := json.MarshalIndent(c, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(n.dir, agentConfig)
+	if err := os.WriteFile(file, text, 0o644); err != nil {
+		return nil, err
+	}
+	if err := os.Remove(c.Watch); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	p, err := n.machine.Spawn(append(slices.Clone(n.w.o.Agent), file), AgentLogFile)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		s, err := n.ask(ctx)
+		if err == nil && s.PID == p.PID() {
+			n.tellAgentUp(s)
+			return p, nil
+		}
+		select {
+		case <-p.Done():
+			return nil, fmt.Errorf("the agent ended while it started: %s", lastLine(filepath.Join(n.dir, AgentLogFile)))
+		case <-ctx.Done():
+			p.Kill()
+			return nil, ctx.Err()
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+func (n *node) agentConfigFor() nodeagent.Config {
+	in := func(name string) string { return filepath.Join(n.dir, name) }
+	c := nodeagent.Config{
+		Agent: n.w.agents(), ReuseDelay: n.w.scenario().Config.IPAM.ReuseDelay, External: n.w.scenario().Config.IPAM.UseExternalIPAM,
+		// A lost reply costs the connection, so a lab's patience is at least what a loaded machine needs.
+		CallTimeout: max(n.w.scenario().Config.Agent.CallTimeout, 10*time.Second),
+		VPP:         filepath.Join(n.machine.VPPDir(), vppproc.APISocketFile), Store: in(storeSocket), Cluster: in(apiSocket),
+		CNI: in(cniSocket), Watch: in(watchSocket), Journal: in(journalFile),
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	c.Boot = n.uid + "-" + strconv.Itoa(n.boots)
+	if n.own.IsValid() {
+		c.Address = n.own.String()
+	}
+	c.Agent.NodeName = n.name
+	if n.w.scenario().Topology.NIC != "" {
+		c.Agent.NodeConfig = []agent.NodeConfig{{NodeName: n.name,
+			NodeConfigSpec: agent.NodeConfigSpec{MainVPPInterface: agent.InterfaceConfig{InterfaceName: NICName}}}}
+	}
+	return c
+}
+
+// lastLine is the end of a log, for an error.
+func lastLine(file string) string {
+	text, err := os.ReadFile(file)
+	if err != nil || len(text) == 0 {
+		return "it said nothing"
+	}
+	end := len(text)
+	for end > 0 && text[end-1] == '\n' {
+		end--
+	}
+	begin := end
+	for begin > 0 && text[begin-1] != '\n' {
+		begin--
+	}
+	return string(text[begin:end])
+}
+
+// client speaks to the agent's watch socket.
+func (n *node) client() *http.Client {
+	path := filepath.Join(n.dir, watchSocket)
+	return &http.Client{Timeout: askTime, Transport: &http.Transport{DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", path)
+		}}}
+}
+
+// get asks the watch socket; put tells it.
+func (n *node) get(ctx context.Context, method, what string) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, method, "http://agent"+what, nil)
+	if err != nil {
+		return nil, err
+	}
+	r, err := n.client().Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = r.Body.Close() }() // it has been read
+	body, err := io.ReadAll(r.Body)
+	if err == nil && r.StatusCode != http.StatusOK {
+		err = fmt.Errorf("agent of %s: %s: %s", n.name, r.Status, body)
+	}
+	return body, err
+}
+
+// ask is the agent's state now.
+func (n *node) ask(ctx context.Context) (state, error) {
+	var s state
+	body, err := n.get(ctx, http.MethodGet, "/state")
+	if err != nil {
+		return s, err
+	}
+	return s, json.Unmarshal(body, &s)
+}
+
+// plan is what the agent wants VPP and Linux to look like, as text.
+func (n *node) plan(ctx context.Context) (string, error) {
+	body, err := n.get(ctx, http.MethodGet, "/plan")
+	return string(body), err
+}
+
+// setOwn gives the node another interconnect address.
+func (n *node) setOwn(ctx context.Context, a netip.Prefix) error {
+	n.mu.Lock()
+	n.own = a
+	up := n.agent.proc != nil
+	n.mu.Unlock()
+	if !up {
+		return nil // it is told at its start
+	}
+	_, err := n.get(ctx, http.MethodPut, "/address?is="+url.QueryEscape(a.String()))
+	return err
+}
+
+// tellAgentUp tells as facts what a new life found in its journal. A DEL whose answer died with the last life may have freed
+// its address: then the journal does not hold it, and that is told first.
+func (n *node) tellAgentUp(s state) {
+	held := map[string]bool{}
+	for _, l := range s.Restored {
+		held[l.Owner.String()] = true
+	}
+	for _, x := range n.kubelet.ending() {
+		if !held[x.owner.String()] {
+			n.w.record.tell(scenarios.Fact{Kind: scenarios.FactReleased, Node: n.name, Owner: x.owner, Addr: x.addr}, "")
+		}
+	}
+	n.w.record.tell(scenarios.Fact{Kind: scenarios.FactAgentUp, Node: n.name, Leases: s.Restored},
+		fmt.Sprintf("%s agent is up with %d leases", n.name, len(s.Restored)))
+	n.mu.Lock()
+	n.life, n.id, n.blocks, n.writes = s.PID, 0, nil, 0
+	n.books = map[ipam.Owner]ipam.Lease{}
+	for _, l := range s.Restored {
+		n.books[l.Owner] = l
+	}
+	n.mu.Unlock()
+	n.heard(s)
+	n.kubelet.changed()
+}
+
+// poll asks the agent for its state and notes it. Polls of one node take turns, so that what was told later is noted later.
+func (n *node) poll(ctx context.Context) (state, error) {
+	n.polling.Lock()
+	defer n.polling.Unlock()
+	s, err := n.ask(ctx)
+	if err == nil {
+		n.heard(s)
+	}
+	return s, err
+}
+
+// heard notes what an agent has told, and tells as facts what has changed in it: what was freed first, what was leased last,
+// so that a block may go with its last lease and come before its first. What a killed agent told is not noted.
+func (n *node) heard(s state) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if s.PID != n.life {
+		return
+	}
+	n.last = s
+	tell := n.w.record.tell
+	now := make(map[ipam.Owner]ipam.Lease, len(s.Leases))
+	for _, l := range s.Leases {
+		now[l.Owner] = l
+	}
+	for o, l := range n.books { //vppdrill:unordered each lease by itself
+		if now[o].Addr != l.Addr {
+			tell(scenarios.Fact{Kind: scenarios.FactReleased, Node: n.name, Owner: o, Addr: l.Addr, Prefix: l.Block}, "")
+		}
+	}
+	if s.ID != n.id {
+		n.id = s.ID
+		tell(scenarios.Fact{Kind: scenarios.FactNodeID, Node: n.name, Number: s.ID}, fmt.Sprintf("%s node ID %d", n.name, s.ID))
+	}
+	if !slices.Equal(s.Blocks, n.blocks) {
+		n.blocks = s.Blocks
+		tell(scenarios.Fact{Kind: scenarios.FactBlocks, Node: n.name, Blocks: s.Blocks}, fmt.Sprintf("%s blocks %v", n.name, prefixes(s)))
+		n.kubelet.changed()
+	}
+	for _, l := range s.Leases {
+		if n.books[l.Owner].Addr != l.Addr {
+			tell(scenarios.Fact{Kind: scenarios.FactLeased, Node: n.name, Owner: l.Owner, Addr: l.Addr, Prefix: l.Block}, "")
+		}
+	}
+	n.books = now
+	if s.Writes > n.writes && time.Now().Before(n.witness) {
+		tell(scenarios.Fact{Kind: scenarios.FactVPPWrite, Node: n.name, Text: strconv.FormatInt(s.Writes-n.writes, 10) + " writes"}, "")
+	}
+	n.writes = s.Writes
+}
+
+func prefixes(s state) []netip.Prefix {
+	var out []netip.Prefix
+	for _, b := range s.Blocks {
+		out = append(out, b.Prefix)
+	}
+	return out
+}

@@ -1,0 +1,110 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+
+	"github.com/vppdrill/vppdrill/lab/vppproc"
+)
+
+// ErrCannotRun says that a lab cannot run on this machine; the text around it says what is missing, in one line.
+var ErrCannotRun = vppproc.ErrCannotRun
+
+// ErrNotAlive is returned for a machine that is off.
+var ErrNotAlive = errors.New("the machine is off")
+
+// Backend makes the machines of labs: namespaces, containers. One serves any number of labs.
+type Backend interface {
+	// Name is the world's name: netns, container.
+	Name() string
+	// Check says in one line what this machine lacks; nil when labs can run. It changes nothing that stays.
+	Check(ctx context.Context) error
+	// Open prepares what the machines of one lab share: the fabric.
+	Open(ctx context.Context, site Site) (Ground, error)
+	// Sweep removes everything that a lab has left behind whose owner is gone; dir is its folder. What is not there is fine.
+	Sweep(id, dir string) error
+	// Strays lists the IDs of labs of which something exists that no folder tells of.
+	Strays() ([]string, error)
+}
+
+// Site is one lab as its backend sees it.
+type Site struct {
+	// ID is short, unique on this machine and part of the name of everything the lab makes.
+	ID string
+	// Dir is the lab's folder.
+	Dir string
+	// VPP is the binary of every node.
+	VPP string
+	// Sleep is in VPP's main loop, Heap its memory; see vppproc.Config.
+	VPPConfig vppproc.Config
+}
+
+// Ground is what the machines of one lab stand on.
+type Ground interface {
+	// Join makes a machine that is off.
+	Join(spec MachineSpec) (Machine, error)
+	// Cut makes exactly these pairs of machines unable to reach each other through the fabric; none is the healthy fabric.
+	// ErrUnsupported where the fabric cannot cut these and nothing else.
+	Cut(pairs [][2]string) error
+	// Close removes the fabric; machines are removed before.
+	Close() error
+}
+
+// MachineSpec is what a new machine is.
+type MachineSpec struct {
+	Name string
+	// Number is unique in the lab, for MACs and names of links.
+	Number uint32
+	// Dir is its folder: its disk. It exists.
+	Dir string
+	// NIC: VPP has an interface to the fabric.
+	NIC bool
+	// Management are the addresses of its Linux side.
+	Management []netip.Addr
+}
+
+// Machine is one node's hardware and Linux. One goroutine switches it on and off; processes and pods come and go on others.
+type Machine interface {
+	// PowerOn boots it: its Linux side is there, nothing runs. PowerOff kills everything on it; its folder stays.
+	PowerOn() error
+	PowerOff() error
+	// Remove takes it away for good; its folder stays for the evidence.
+	Remove() error
+	// Netns is the path by which this process opens a namespace that the node calls path; "" is the node's own.
+	Netns(path string) string
+	SetManagement(addrs []netip.Addr) error
+	// StartVPP returns when VPP is ready. VPP's files are below VPPDir.
+	StartVPP(ctx context.Context) (Process, error)
+	VPPDir() string
+	// Spawn starts a program on the node, as the node's own process. Output is the name of its log in the node's folder.
+	Spawn(argv []string, output string) (Process, error)
+	// CreatePod makes a pod's namespace and returns its path as the node calls it; RemovePod ends it.
+	CreatePod(name string) (path string, err error)
+	RemovePod(path string) error
+}
+
+// Tapped is a Machine that can show what passes its wire.
+type Tapped interface {
+	// Wire is where everything that passes the machine's interface to the fabric can be captured: a namespace as this
+	// process opens it, and a link; empty without such an interface.
+	Wire() (netns, link string)
+}
+
+// Process is something that runs on a machine.
+type Process interface {
+	PID() int
+	Done() <-chan struct{}
+	// Kill ends it at once and returns when it is gone; Stop asks first.
+	Kill()
+	Stop()
+}
+
+// ManagementDevice is the link of a node's Linux side that carries its management addresses.
+const ManagementDevice = "eth0"
+
+// NICDevice is the link to the fabric, NICName what its VPP interface is renamed to: an agent takes "host-…" for its own.
+const (
+	NICDevice = "uplink"
+	NICName   = "uplink0"
+)

@@ -1,0 +1,109 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vppdrill/vppdrill/lab"
+	"github.com/vppdrill/vppdrill/lab/netns"
+	"github.com/vppdrill/vppdrill/lab/probe"
+	"github.com/vppdrill/vppdrill/lab/spawn"
+	"github.com/vppdrill/vppdrill/lab/vppproc"
+	"github.com/vppdrill/vppdrill/vppwire"
+	"github.com/vppdrill/vppdrill/vppwire/mode"
+)
+
+func captureCommand(c *common) *cobra.Command {
+	var file string
+	var count int
+	var long time.Duration
+	cmd := &cobra.Command{
+		Use: "capture NODE[/POD] IFACE", Short: "Write what passes an interface as pcapng",
+		Long: `Write what passes an interface as pcapng. IFACE is a Linux link of the node or the pod, or a VPP interface: one on a Linux device
+(host-…, uplink0) is captured at that device's other end, any other by VPP itself. It ends with --for, --count or an interrupt.`,
+		Example: `  vppdrill lab capture node-1 uplink0 --for 5s --file wire.pcapng
+  vppdrill lab capture node-1/node-1-pod-0 eth0 | tcpdump -r -`,
+		Args: exactArgs(2, "a node and an interface"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			h, err := c.find()
+			if err != nil {
+				return err
+			}
+			node, pod, err := target(h, args[0])
+			if err != nil {
+				return err
+			}
+			out := cmd.OutOrStdout()
+			if file != "" {
+				f, err := os.Create(file)
+				if err != nil {
+					return err
+				}
+				defer func() { _ = f.Close() }() // flushed after each packet
+				out = f
+			}
+			ctx := cmd.Context()
+			if long > 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, long)
+				defer cancel()
+			}
+			n, err := capture(ctx, node, pod, args[1], "lab "+h.ID+" "+args[0], out, count)
+			fmt.Fprintf(cmd.ErrOrStderr(), "%d packets\n", n)
+			if err != nil {
+				return exit{exitFailed, err}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&file, "file", "", "where to write; standard output when absent")
+	cmd.Flags().IntVar(&count, "count", 0, "end after so many packets; 0 is no bound")
+	cmd.Flags().DurationVar(&long, "for", 0, "end after this time; 0 is no bound")
+	return cmd
+}
+
+func capture(ctx context.Context, node lab.NodeFolder, pod *lab.PodFile, iface, comment string, out io.Writer, count int) (int, error) {
+	if pod != nil {
+		return probe.Capture(ctx, pod.Netns, iface, comment, out, count, nil)
+	}
+	space, device := behind(node, iface)
+	var found error
+	if err := spawn.Inside(space, func() error { _, found = net.InterfaceByName(device); return nil }); err != nil {
+		return 0, err
+	}
+	if found == nil {
+		return probe.Capture(ctx, space, device, comment, out, count, nil)
+	}
+	conn, err := vppproc.Dial(node.VPPDir())
+	if err != nil {
+		return 0, errors.Join(fmt.Errorf("no Linux link %s on %s, and its VPP does not answer", device, node.Name), err)
+	}
+	defer conn.Close()
+	return probe.CaptureVPP(ctx, conn.CLI, iface, comment, node.Dir, out, count, nil)
+}
+
+// behind is where everything shows that passes an interface. What VPP sends bypasses the captures on its own end of a veth,
+// so the other end is taken: the fabric's port, the pod's link, the host's.
+func behind(node lab.NodeFolder, iface string) (space, link string) {
+	device := strings.TrimPrefix(iface, "host-")
+	switch device {
+	case lab.NICName, lab.NICDevice:
+		return netns.FabricPort(node.Netns, node.Name, node.Number())
+	case vppwire.HostVPPDevice:
+		return node.Netns, vppwire.HostLinuxDevice
+	}
+	for _, p := range node.Pods {
+		if mode.PodDevice(p.ContainerID, lab.PodLink) == device {
+			return p.Netns, lab.PodLink
+		}
+	}
+	return node.Netns, device
+}

@@ -1,0 +1,104 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vppdrill/vppdrill/lab"
+)
+
+// call runs one command line and returns what it printed and its exit code.
+func call(t *testing.T, args ...string) (out string, code int, err error) {
+	t.Helper()
+	root := &cobra.Command{Use: "vppdrill", SilenceErrors: true, SilenceUsage: true}
+	root.AddCommand(Commands(Build{Version: "test", Worlds: []string{"sim"}})...)
+	var b bytes.Buffer
+	root.SetOut(&b)
+	root.SetErr(&b)
+	root.SetArgs(args)
+	err = root.ExecuteContext(context.Background())
+	var c interface{ ExitCode() int }
+	if errors.As(err, &c) {
+		code = c.ExitCode()
+	} else if err != nil {
+		code = exitUsage
+	}
+	return b.String(), code, err
+}
+
+// Goal: the doctor finds something to say of everything it looks for, names the command that mends each thing that is
+// missing, and says the same as JSON. Method: this machine, whatever it has.
+func TestDoctor(t *testing.T) {
+	out, code, err := call(t, "doctor")
+	if err != nil || code != 0 {
+		t.Fatalf("%d %v", code, err)
+	}
+	for _, word := range []string{"yes  sim ", "no   netns ", "VPP", "netem", "Docker", "kind", "/dev/vhost-net", "hugepages", "/dev/net/tun"} {
+		if !strings.Contains(out, word) {
+			t.Errorf("%q is not in\n%s", word, out)
+		}
+	}
+	out, _, err = call(t, "doctor", "--format", "json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answer struct{ Worlds, Machine []Finding }
+	if err := json.Unmarshal([]byte(out), &answer); err != nil {
+		t.Fatal(err)
+	}
+	if len(answer.Worlds) != 4 || !answer.Worlds[0].OK || answer.Worlds[3].OK {
+		t.Errorf("%+v", answer.Worlds)
+	}
+	for _, f := range answer.Machine {
+		if !f.OK && f.Mend == "" {
+			t.Errorf("nothing mends %s", f.What)
+		}
+	}
+}
+
+// Goal: bad usage is one line and exit code 2, and makes nothing. Method: a table.
+func TestBadUsage(t *testing.T) {
+	if err := labCommandNeeds(); err != nil {
+		t.Skip(err.Error())
+	}
+	root := t.TempDir() + "/labs"
+	for args, want := range map[string]string{
+		"lab up a b":                    "at most one file",
+		"lab up --nodes 0":              "less than 1",
+		"lab up --nodes 2 nothing.yaml": "--nodes and --pods are for labs without one",
+		"lab up nothing.yaml":           "nothing.yaml",
+		"lab up --format xml":           `--format "xml" is none of text, json`,
+		"lab exec node-1":               "wants NODE[/POD]",
+		"lab exec node-1 -- true":       "there is no lab",
+		"lab status --lab nope":         "there is no lab nope",
+		"lab graph --as png":            `"png" is none of mermaid, dot, svg`,
+		"lab capture node-1":            "a node and an interface",
+		"lab do":                        "wants an action",
+		"lab upp":                       `unknown command "upp"`,
+		"doctor --format xml":           `--format "xml" is none of text, json`,
+		"lab down nope":                 "there is no lab nope",
+	} {
+		words := strings.Fields(args)
+		if words[0] == "lab" {
+			words = append([]string{"lab", "--labs", root}, words[1:]...) // away from the machine's own labs
+		}
+		out, code, err := call(t, words...)
+		if code != exitUsage || err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: code %d, %v, want %q\n%s", args, code, err, want, out)
+		}
+	}
+	if homes, err := lab.Homes(root); err != nil || len(homes) > 0 {
+		t.Errorf("labs were made: %v, %v", homes, err)
+	}
+}
+
+// labCommandNeeds says what labs lack here.
+func labCommandNeeds() error {
+	return (&common{backend: backendOf()}).backend.Check(context.Background())
+}

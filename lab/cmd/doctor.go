@@ -1,0 +1,236 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vppdrill/vppdrill/lab/netns"
+	"github.com/vppdrill/vppdrill/lab/vppproc"
+)
+
+// Finding is one fact about this machine.
+type Finding struct {
+	// What is the thing looked for, Found what was seen of it, empty for absent.
+	What  string `json:"what"`
+	Found string `json:"found,omitempty"`
+	OK    bool   `json:"ok"`
+	// For says what needs it, Mend is the one command that mends it where it is not as it should be.
+	For  string `json:"for"`
+	Mend string `json:"mend,omitempty"`
+}
+
+// Build is what this program has, for doctor to tell.
+type Build struct {
+	Version string
+	// Worlds are those of this build.
+	Worlds []string
+}
+
+// allWorlds are all that any build can have.
+var allWorlds = []string{"sim", "netns", "container", "kind"}
+
+func doctorCommand(b Build) *cobra.Command {
+	format := "text"
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Say what this machine can run, and what is missing for the rest",
+		Long: `Say what this machine can run, and the one command that mends each thing that is missing. Exit code 0 when at least the
+simulator can run, which needs nothing. VPP is started for a moment to learn its version and plugins; nothing stays.`,
+		Example: "  vppdrill doctor --format json",
+		Args:    maxArgs(0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if format != "text" && format != "json" {
+				return usagef("--format %q is none of text, json", format)
+			}
+			return examine(cmd.Context(), cmd.OutOrStdout(), b, format)
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", format, "what to print: text or json")
+	return cmd
+}
+
+func examine(ctx context.Context, out io.Writer, b Build, format string) error {
+	machine := examineMachine(ctx)
+	var worlds []Finding
+	for _, name := range allWorlds {
+		f := Finding{What: name, OK: slices.Contains(b.Worlds, name), For: "world " + name}
+		if f.OK {
+			f.Found = "in this build"
+		}
+		worlds = append(worlds, f)
+	}
+	if format == "json" {
+		return json.NewEncoder(out).Encode(struct {
+			Version string    `json:"version"`
+			Worlds  []Finding `json:"worlds"`
+			Machine []Finding `json:"machine"`
+		}{b.Version, worlds, machine})
+	}
+	fmt.Fprintf(out, "vppdrill %s on %s/%s, %d processors\n\nworlds\n", b.Version, runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	for _, f := range worlds {
+		fmt.Fprintf(out, "  %-3s  %-16s  %s\n", yesNo(f.OK), f.What, orWord(f.Found, "not in this build"))
+	}
+	fmt.Fprintln(out, "\nmachine")
+	for _, f := range machine {
+		fmt.Fprintf(out, "  %-3s  %-16s  %-44s  for %s\n", yesNo(f.OK), f.What, orWord(f.Found, "not found"), f.For)
+		if !f.OK && f.Mend != "" {
+			fmt.Fprintf(out, "       %-16s  mend: %s\n", "", f.Mend)
+		}
+	}
+	if len(b.Worlds) == 0 {
+		return exit{exitCannotRun, errors.New("no world of this build can run here")}
+	}
+	return nil
+}
+
+// examineMachine looks and changes nothing that stays.
+func examineMachine(ctx context.Context) []Finding {
+	root := Finding{What: "root", OK: os.Geteuid() == 0, For: "labs: namespaces and interfaces", Mend: "sudo vppdrill doctor"}
+	if root.OK {
+		root.Found = "yes"
+	}
+	return []Finding{
+		root, examineVPP(ctx), examineNetns(ctx), examineNetem(),
+		device("/dev/net/tun", "labs: tap interfaces", "modprobe tun"),
+		device("/dev/vhost-net", "labs: taps of VPP; without it the host is connected by veth", "modprobe vhost_net"),
+		examineHugepages(), examineDocker(ctx),
+		program("kind", "labs in kind", "go install sigs.k8s.io/kind@latest", "kind"),
+		program("ip", "labs: a look at what they made", "apt-get install iproute2", "ip", "/sbin/ip", "/usr/sbin/ip"),
+		program("Chromium", "tests of the HTML report", "apt-get install chromium", "chromium", "chromium-browser", "google-chrome"),
+		program("golangci-lint", "make check: the lint part", "go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@latest", "golangci-lint"),
+	}
+}
+
+// examineTime bounds each look.
+const examineTime = 10 * time.Second
+
+func examineVPP(ctx context.Context) Finding {
+	f := Finding{What: "VPP", For: "labs: real VPP nodes", Mend: "export " + vppproc.Environment + "=/path/to/vpp   (25.10 or newer, with its af_packet and vxlan plugins)"}
+	path, err := vppproc.Find("")
+	if err != nil {
+		return f
+	}
+	f.Found = path
+	if os.Geteuid() != 0 {
+		f.Found += ", not tried: needs root"
+		f.Mend = "sudo vppdrill doctor"
+		return f
+	}
+	ctx, cancel := context.WithTimeout(ctx, examineTime)
+	defer cancel()
+	version, plugins, err := vppproc.Examine(ctx, path)
+	if err != nil {
+		f.Found = err.Error()
+		return f
+	}
+	f.OK, f.Found = true, path+" "+version+": "+strings.Join(plugins, " ")
+	return f
+}
+
+func examineNetns(ctx context.Context) Finding {
+	f := Finding{What: "netns", For: "labs: network namespaces", Mend: "sudo vppdrill doctor"}
+	if err := (netns.Backend{}).Check(ctx); err != nil {
+		f.Found = err.Error()
+		return f
+	}
+	f.OK, f.Found = true, "can be made"
+	return f
+}
+
+func examineNetem() Finding {
+	f := Finding{What: "netem", For: "labs: late and lossy wires between nodes", Mend: "modprobe sch_netem"}
+	if err := netns.TryNetem(); err == nil {
+		f.OK, f.Found = true, "can be made"
+	}
+	return f
+}
+
+func examineHugepages() Finding {
+	f := Finding{What: "hugepages", For: "fast VPPs; labs need none", Mend: "sysctl vm.nr_hugepages=512"}
+	text, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return f
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, "HugePages_Total:"); ok {
+			n := strings.TrimSpace(rest)
+			f.OK, f.Found = n != "0", n
+		}
+	}
+	return f
+}
+
+// examineDocker asks the daemon: a socket alone says nothing.
+func examineDocker(ctx context.Context) Finding {
+	f := Finding{What: "Docker", For: "labs in containers and kind", Mend: "systemctl start docker"}
+	const socket = "/var/run/docker.sock"
+	ctx, cancel := context.WithTimeout(ctx, examineTime)
+	defer cancel()
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+	}}}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://docker/version", nil)
+	if err != nil {
+		return f
+	}
+	r, err := client.Do(req)
+	if err != nil {
+		if _, missing := os.Stat(socket); missing != nil {
+			f.Mend = "apt-get install docker.io"
+		}
+		return f
+	}
+	defer func() { _ = r.Body.Close() }() // it has been read
+	var v struct{ Version string }
+	if err := json.NewDecoder(r.Body).Decode(&v); err != nil {
+		return f
+	}
+	f.OK, f.Found = true, v.Version
+	return f
+}
+
+func program(what, purpose, mend string, names ...string) Finding {
+	f := Finding{What: what, For: purpose, Mend: mend}
+	for _, n := range names {
+		if path, err := exec.LookPath(n); err == nil {
+			f.Found, f.OK = path, true
+			break
+		}
+	}
+	return f
+}
+
+func device(path, purpose, mend string) Finding {
+	f := Finding{What: path, For: purpose, Mend: mend}
+	if _, err := os.Stat(path); err == nil {
+		f.OK, f.Found = true, "there"
+	}
+	return f
+}
+
+func yesNo(ok bool) string {
+	if ok {
+		return "yes"
+	}
+	return "no"
+}
+
+func orWord(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}

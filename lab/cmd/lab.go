@@ -1,0 +1,216 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vppdrill/vppdrill/lab"
+	"github.com/vppdrill/vppdrill/lab/netns"
+)
+
+// common are the flags of every command of labs.
+type common struct {
+	root, id, format string
+	backend          lab.Backend
+}
+
+// backendOf is how standing labs' machines are made.
+func backendOf() lab.Backend { return netns.Backend{} }
+
+// labCommand is `vppdrill lab`.
+func labCommand() *cobra.Command {
+	c := &common{backend: backendOf()}
+	root := &cobra.Command{
+		Use:   "lab",
+		Short: "Real VPP nodes on this machine: up, down, status, exec, capture, graph, probe",
+		Long: `Labs are real: each node is a network namespace with a VPP, a node agent and pods in namespaces of their own, and a fabric
+joins the nodes. Several labs stand side by side; --lab says which one is meant where there is more than one.
+What a killed lab has left behind is removed by the next command.`,
+		Example: `  vppdrill lab up --nodes 3 --pods 2
+  vppdrill lab exec node-1 -- vppctl show interface
+  vppdrill lab down`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("lab: unknown command %q; see vppdrill lab --help", args[0])
+			}
+			return cmd.Help()
+		},
+	}
+	flags := root.PersistentFlags()
+	flags.StringVar(&c.root, "labs", lab.DefaultRoot(), "folder of this machine's labs")
+	flags.StringVar(&c.id, "lab", "", "which lab; the only one when absent")
+	flags.StringVar(&c.format, "format", "text", "what to print: text or json")
+	root.AddCommand(agentCommand(), serveCommand(c), upCommand(c), downCommand(c), statusCommand(c), execCommand(c), captureCommand(c),
+		graphCommand(c), probeCommand(c), doCommand(c), evidenceCommand(c))
+	root.AddCommand(imageCommand(c), nodeInitCommand())
+	for _, sub := range root.Commands() {
+		hook(sub, c)
+	}
+	return root
+}
+
+// hook makes a command check its flags and begin with a census.
+func hook(cmd *cobra.Command, c *common) {
+	run := cmd.RunE
+	if cmd.Hidden {
+		return
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if c.format != "text" && c.format != "json" {
+			return usagef("--format %q is none of text, json", c.format)
+		}
+		if err := c.backend.Check(cmd.Context()); err != nil {
+			return coded(err)
+		}
+		gone, err := lab.Census(c.root, c.backend)
+		if err != nil {
+			return exit{exitFailed, fmt.Errorf("remove what earlier labs left: %w", err)}
+		}
+		if len(gone) > 0 {
+			fmt.Fprintf(cmd.ErrOrStderr(), "removed what killed labs had left: %s\n", strings.Join(gone, " "))
+		}
+		return coded(run(cmd, args))
+	}
+}
+
+func usagef(format string, args ...any) error { return exit{exitUsage, fmt.Errorf(format, args...)} }
+
+// find is the lab that is meant.
+func (c *common) find() (lab.Home, error) { return lab.Find(c.root, c.id) }
+
+// standing is the lab that is meant, which takes orders.
+func (c *common) standing() (*lab.Client, lab.Home, error) {
+	h, err := c.find()
+	if err != nil {
+		return nil, h, err
+	}
+	if !h.Standing() {
+		return nil, h, fmt.Errorf("lab %s was kept after it failed and takes no orders; lab exec, capture and down work", h.ID)
+	}
+	return lab.NewClient(h), h, nil
+}
+
+// print writes an answer as JSON, or as text makes of it.
+func (c *common) print(out io.Writer, answer any, text func(io.Writer)) error {
+	if c.format == "json" {
+		e := json.NewEncoder(out)
+		e.SetIndent("", "  ")
+		return e.Encode(answer)
+	}
+	text(out)
+	return nil
+}
+
+// nodes are the lab's nodes as its folder tells of them.
+func nodesOf(h lab.Home) ([]lab.NodeFolder, error) { return h.Nodes(netns.NodePath) }
+
+// target is what "node-1" or "node-1/web-0" names: a node, and a pod of it.
+func target(h lab.Home, name string) (lab.NodeFolder, *lab.PodFile, error) {
+	node, pod, inPod := strings.Cut(name, "/")
+	nodes, err := nodesOf(h)
+	if err != nil {
+		return lab.NodeFolder{}, nil, err
+	}
+	var names []string
+	for _, n := range nodes {
+		names = append(names, n.Name)
+		if n.Name != node {
+			continue
+		}
+		if !inPod {
+			return n, nil, nil
+		}
+		var pods []string
+		for _, p := range n.Pods {
+			if p.Name == pod {
+				return n, &p, nil
+			}
+			pods = append(pods, p.Name)
+		}
+		return n, nil, usagef("%s has no pod %s; it has %s", node, pod, orNone(pods))
+	}
+	return lab.NodeFolder{}, nil, usagef("lab %s has no node %s; it has %s", h.ID, node, orNone(names))
+}
+
+func orNone(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
+
+// downCommand ends labs.
+func downCommand(c *common) *cobra.Command {
+	all := false
+	cmd := &cobra.Command{
+		Use: "down [LAB]", Short: "End a lab and remove everything of it",
+		Example: "  vppdrill lab down\n  vppdrill lab down --all",
+		Args:    maxArgs(1, "at most one lab"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				c.id = args[0]
+			}
+			homes, err := lab.Homes(c.root)
+			if err != nil {
+				return err
+			}
+			if !all {
+				h, err := c.find()
+				if err != nil {
+					return err
+				}
+				homes = []lab.Home{h}
+			}
+			for _, h := range homes {
+				if err := down(cmd.Context(), c, h); err != nil {
+					return exit{exitFailed, err}
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "lab %s is down\n", h.ID)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "every lab of this machine")
+	return cmd
+}
+
+// down asks the owner to end the lab, and ends it itself where there is none.
+func down(ctx context.Context, c *common, h lab.Home) error {
+	if h.Standing() {
+		if err := lab.NewClient(h).Call(ctx, "POST", "/down", nil, nil); err == nil {
+			waitGone(ctx, h)
+		}
+	} else if h.Alive() && !h.Kept {
+		return fmt.Errorf("lab %s belongs to a run under way; interrupt that", h.ID)
+	}
+	if _, err := os.Stat(h.Dir()); os.IsNotExist(err) {
+		return nil
+	}
+	return lab.Remove(h, c.backend)
+}
+
+// maxArgs bounds arguments in one line of words.
+func maxArgs(most int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > most {
+			return usagef("%s wants %s; see %s --help", cmd.CommandPath(), what, cmd.CommandPath())
+		}
+		return nil
+	}
+}
+
+// exactArgs wants that many arguments.
+func exactArgs(n int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != n {
+			return usagef("%s wants %s; see %s --help", cmd.CommandPath(), what, cmd.CommandPath())
+		}
+		return nil
+	}
+}

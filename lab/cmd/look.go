@@ -1,0 +1,280 @@
+package cmd
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vppdrill/vppdrill/lab"
+	"github.com/vppdrill/vppdrill/lab/spawn"
+	"github.com/vppdrill/vppdrill/lab/vppproc"
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+func statusCommand(c *common) *cobra.Command {
+	return &cobra.Command{
+		Use: "status", Short: "Show the nodes of a lab, or all labs", Args: maxArgs(0, "no arguments"),
+		Example: "  vppdrill lab status --format json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			homes, err := lab.Homes(c.root)
+			if err != nil {
+				return err
+			}
+			list := []lab.Status{}
+			for _, h := range homes {
+				if c.id != "" && h.ID != c.id {
+					continue
+				}
+				s := lab.Status{ID: h.ID, Backend: h.Backend, Scenario: h.Scenario, Dir: h.Dir(), Pending: "takes no orders"}
+				if h.Standing() {
+					if err := lab.NewClient(h).Call(cmd.Context(), "GET", "/status", nil, &s); err != nil {
+						return exit{exitFailed, err}
+					}
+				}
+				list = append(list, s)
+			}
+			if c.id != "" && len(list) == 0 {
+				return fmt.Errorf("there is no lab %s", c.id)
+			}
+			return c.print(cmd.OutOrStdout(), list, func(w io.Writer) { printStatus(w, list) })
+		},
+	}
+}
+
+func printStatus(out io.Writer, list []lab.Status) {
+	if len(list) == 0 {
+		fmt.Fprintln(out, "no lab")
+	}
+	for _, s := range list {
+		state := "at rest"
+		if s.Pending != "" {
+			state = s.Pending
+		}
+		fmt.Fprintf(out, "lab %s (%s, %s): %s\n", s.ID, s.Backend, s.Scenario, state)
+		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+		for _, n := range s.Nodes {
+			fmt.Fprintf(w, "  %s\tID %d\t%s\t%s\tVPP %s\tagent %s\t%d pods\n", n.Name, n.ID, n.Address, strings.Join(n.Blocks, ","),
+				process(n.VPP), process(n.Agent), len(n.Pods))
+		}
+		_ = w.Flush() // it fails where the line before did
+	}
+}
+
+func process(p *lab.ProcessStatus) string {
+	if p == nil {
+		return "down"
+	}
+	return fmt.Sprintf("%d (%d MB, %.1f s)", p.PID, p.RSSBytes>>20, p.CPUSeconds)
+}
+
+func execCommand(c *common) *cobra.Command {
+	return &cobra.Command{
+		Use: "exec NODE[/POD] -- COMMAND…", Short: "Run a command in a node's or a pod's namespace",
+		Long: `Run a command in a node's or a pod's network namespace. vppctl is the node's own: it speaks to the VPP of that node.`,
+		Example: `  vppdrill lab exec node-1 -- vppctl show ip fib table 1
+  vppdrill lab exec node-1/node-1-pod-0 -- ping 10.1.2.2`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return usagef("lab exec wants NODE[/POD] -- COMMAND; see vppdrill lab exec --help")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			h, err := c.find()
+			if err != nil {
+				return err
+			}
+			node, pod, err := target(h, args[0])
+			if err != nil {
+				return err
+			}
+			netns := node.Netns
+			if pod != nil {
+				netns = pod.Netns
+			}
+			argv := args[1:]
+			if filepath.Base(argv[0]) == "vppctl" {
+				if argv, err = vppctl(node, argv); err != nil {
+					return err
+				}
+			}
+			run := exec.CommandContext(cmd.Context(), argv[0], argv[1:]...)
+			run.Stdin, run.Stdout, run.Stderr = os.Stdin, cmd.OutOrStdout(), cmd.ErrOrStderr()
+			if err := spawn.Inside(netns, run.Start); err != nil {
+				return exit{exitFailed, err}
+			}
+			if err := run.Wait(); err != nil {
+				return exit{exitFailed, fmt.Errorf("%s: %w", argv[0], err)}
+			}
+			return nil
+		},
+	}
+}
+
+// vppctl finds the program beside the node's VPP and gives it the node's socket.
+func vppctl(node lab.NodeFolder, argv []string) ([]string, error) {
+	program := argv[0]
+	if _, err := exec.LookPath(program); err != nil {
+		vpp, err := vppproc.Find("")
+		if err != nil {
+			return nil, err
+		}
+		program = filepath.Join(filepath.Dir(vpp), "vppctl")
+	}
+	return append([]string{program, "-s", filepath.Join(node.VPPDir(), vppproc.CLISocketFile)}, argv[1:]...), nil
+}
+
+func graphCommand(c *common) *cobra.Command {
+	kind := "mermaid"
+	cmd := &cobra.Command{
+		Use: "graph", Short: "Draw a lab: nodes, VRFs, tunnels, pods", Args: maxArgs(0, "no arguments"),
+		Example: "  vppdrill lab graph --as svg > lab.svg",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			draw, ok := map[string]func(lab.Graph) string{"mermaid": lab.Graph.Mermaid, "dot": lab.Graph.Dot, "svg": lab.Graph.SVG}[kind]
+			if !ok {
+				return usagef("--as %q is none of mermaid, dot, svg", kind)
+			}
+			client, _, err := c.standing()
+			if err != nil {
+				return err
+			}
+			var g lab.Graph
+			if err := client.Call(cmd.Context(), "GET", "/graph", nil, &g); err != nil {
+				return exit{exitFailed, err}
+			}
+			return c.print(cmd.OutOrStdout(), g, func(w io.Writer) { fmt.Fprint(w, draw(g)) })
+		},
+	}
+	cmd.Flags().StringVar(&kind, "as", kind, "mermaid, dot or svg")
+	return cmd
+}
+
+func probeCommand(c *common) *cobra.Command {
+	want := lab.Wanted{Deep: 10}
+	cmd := &cobra.Command{
+		Use: "probe", Short: "Send real packets between the pods of a lab: pings, TCP, UDP, the MTU's edge", Args: maxArgs(0, "no arguments"),
+		Long:    "Ping all pairs of pods of a small lab and a sample of a large one, and try TCP, UDP and the longest packet on some of them. Exit code 1 when anything is lost.",
+		Example: "  vppdrill lab probe --deep 20",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			client, _, err := c.standing()
+			if err != nil {
+				return err
+			}
+			body, err := json.Marshal(want)
+			if err != nil {
+				return err
+			}
+			var t lab.Traffic
+			if err := client.Call(cmd.Context(), "POST", "/probe", bytes.NewReader(body), &t); err != nil {
+				return exit{exitFailed, err}
+			}
+			if err := c.print(cmd.OutOrStdout(), t, func(w io.Writer) {
+				fmt.Fprintf(w, "pings %d of %d, half of them within %s, the slowest %s; TCP %d, UDP %d, MTU %d pairs\n", t.Pings, t.Pairs, t.Median, t.Slowest, t.TCP, t.UDP, t.Edge)
+				for _, line := range t.Failed {
+					fmt.Fprintln(w, line)
+				}
+			}); err != nil {
+				return err
+			}
+			if len(t.Failed) > 0 {
+				return exit{code: exitFailed}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().IntVar(&want.Pairs, "pairs", lab.DefaultPairs, "at most this many pairs are pinged")
+	cmd.Flags().IntVar(&want.Deep, "deep", want.Deep, "so many pairs get TCP, UDP and the MTU's edge too")
+	return cmd
+}
+
+func doCommand(c *common) *cobra.Command {
+	streams := false
+	cmd := &cobra.Command{
+		Use: "do ACTION", Short: "Do one action of scenario files to a lab; heal ends every fault",
+		Long: `Do one action of scenario files to a lab. With --streams, datagrams run between pods, one a millisecond, until the lab is at
+rest again, and what they lost is told: nothing across an agent's restart, VPP's own outage across one of VPP.`,
+		Example: `  vppdrill lab do restart-vpp node=node-1 --streams
+  vppdrill lab do partition between=node-1,store
+  vppdrill lab do heal`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("lab do wants an action; see vppdrill lab do --help")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			client, _, err := c.standing()
+			if err != nil {
+				return err
+			}
+			line := strings.Join(args, " ")
+			if line == "heal" {
+				return failed(client.Call(cmd.Context(), "POST", "/heal", nil, nil))
+			}
+			if _, err := scenarios.ParseAction(line); err != nil {
+				return exit{exitUsage, err}
+			}
+			body, err := json.Marshal(struct {
+				Action  string
+				Streams bool
+			}{line, streams})
+			if err != nil {
+				return err
+			}
+			var told []lab.Outage
+			if err := client.Call(cmd.Context(), "POST", "/do", bytes.NewReader(body), &told); err != nil {
+				return exit{exitFailed, err}
+			}
+			if !streams {
+				return nil
+			}
+			return c.print(cmd.OutOrStdout(), told, func(w io.Writer) {
+				for _, o := range told {
+					fmt.Fprintf(w, "%s to %s: %d of %d lost, longest silence %s\n", o.From, o.To, o.Lost, o.Sent, o.Longest.Round(100*time.Microsecond))
+				}
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&streams, "streams", false, "stream datagrams between pods meanwhile and tell what was lost")
+	return cmd
+}
+
+func failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return exit{exitFailed, err}
+}
+
+func evidenceCommand(c *common) *cobra.Command {
+	return &cobra.Command{
+		Use: "evidence [DIR]", Short: "Save logs, plans, dumps and what VPP shows of every node", Args: maxArgs(1, "at most one folder"),
+		Example: "  vppdrill lab evidence out",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			client, _, err := c.standing()
+			if err != nil {
+				return err
+			}
+			where := ""
+			if len(args) == 1 {
+				if where, err = filepath.Abs(args[0]); err != nil {
+					return err
+				}
+			}
+			var dir string
+			if err := client.Call(cmd.Context(), "POST", "/evidence", strings.NewReader(where), &dir); err != nil {
+				return exit{exitFailed, err}
+			}
+			return c.print(cmd.OutOrStdout(), dir, func(w io.Writer) { fmt.Fprintln(w, dir) })
+		},
+	}
+}

@@ -1,0 +1,69 @@
+package cmd
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/vppdrill/vppdrill/lab"
+	"github.com/vppdrill/vppdrill/lab/vppproc"
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// Request is what a caller of World may choose; sim/cmd's RunOptions, which main translates.
+type Request struct {
+	Seed   uint64
+	Laws   []scenarios.Law
+	Events func(seq int64, at time.Duration, line []byte)
+	OnMark func(scenarios.Mark)
+	Replay string
+}
+
+// Environment of `vppdrill run --world netns`, whose flags know nothing of labs.
+const (
+	envTimeScale = "VPPDRILL_TIME_SCALE"
+	envKeep      = "VPPDRILL_KEEP"
+)
+
+// World runs one scenario in a lab of this backend. VPPDRILL_VPP names VPP, VPPDRILL_TIME_SCALE divides the scenario's times,
+// VPPDRILL_KEEP=1 leaves a failed lab up.
+func World(ctx context.Context, b lab.Backend, s *scenarios.Scenario, r Request) (scenarios.Result, error) {
+	self, err := AgentCommand()
+	if err != nil {
+		return scenarios.Result{}, coded(err)
+	}
+	o := lab.Options{Backend: b, Agent: self, Seed: r.Seed, Laws: r.Laws, Events: r.Events, OnMark: r.OnMark, Replay: r.Replay,
+		Keep: os.Getenv(envKeep) == "1", Log: slog.New(slog.NewTextHandler(os.Stderr, nil))}
+	if text := os.Getenv(envTimeScale); text != "" {
+		scale, err := strconv.ParseFloat(text, 64)
+		if err != nil || scale < 0.1 || scale > 100 {
+			return scenarios.Result{}, exit{exitUsage, badScale(text)}
+		}
+		o.TimeScale = scale
+	}
+	result, err := lab.Run(ctx, s, o)
+	if lab.IsCannotRun(err) {
+		// As a result that names what is missing, so that a session of many scenarios goes on and ends with code 3.
+		what, _, _ := strings.Cut(err.Error(), "\n")
+		return scenarios.Result{Scenario: s.Name, Goal: s.Goal, File: s.File, Labels: s.Labels, World: b.Name(), Seed: r.Seed, Replay: r.Replay,
+			Verdict: scenarios.Error, Error: what, Unsupported: []string{"a lab"}, Laws: []scenarios.LawResult{}, Timeline: []scenarios.Mark{}}, nil
+	}
+	return result, coded(err)
+}
+
+// Check says in one line why no lab of this backend can run on this machine.
+func Check(ctx context.Context, b lab.Backend) error {
+	if _, err := vppproc.Find(""); err != nil {
+		return err
+	}
+	return b.Check(ctx)
+}
+
+type badScale string
+
+func (b badScale) Error() string {
+	return envTimeScale + "=" + string(b) + ": a number from 0.1 to 100 is wanted"
+}

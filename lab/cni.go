@@ -1,0 +1,48 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"path/filepath"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/vppwire/cni/wire"
+)
+
+// cniSocket is where a node's agent listens, below the node's folder.
+const cniSocket = "cni.sock"
+
+// cni asks a node's agent as the CNI plugin does. No answer, for whatever reason, is an error: whether it was done is
+// unknown.
+func (n *node) cni(ctx context.Context, name string, owner ipam.Owner, req wire.Request) (wire.Response, error) {
+	n.kubelet.gate.RLock()
+	defer n.kubelet.gate.RUnlock()
+	ctx, cancel := context.WithTimeout(ctx, cniTimeout)
+	defer cancel()
+	c, err := (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(n.dir, cniSocket))
+	if err != nil {
+		return wire.Response{}, errors.New("agent is not running")
+	}
+	defer func() { _ = c.Close() }() // the answer is complete by then
+	stop := context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
+	n.w.record.tell(scenarios.Fact{Kind: scenarios.FactAsked, Node: n.name, Owner: owner, Text: name}, "")
+	if err := wire.Write(c, req); err != nil {
+		return wire.Response{}, fmt.Errorf("ask the agent: %w", err)
+	}
+	r, err := wire.ReadResponse(c)
+	switch {
+	case ctx.Err() != nil:
+		return r, fmt.Errorf("the agent has not answered within %s", cniTimeout)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return r, errors.New("the agent ended before it answered")
+	case err != nil:
+		return r, fmt.Errorf("the agent's answer: %w", err)
+	}
+	return r, nil
+}

@@ -1,0 +1,253 @@
+package container
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/vishvananda/netlink"
+
+	"github.com/vppdrill/vppdrill/lab"
+	"github.com/vppdrill/vppdrill/lab/container/nodeinit"
+	"github.com/vppdrill/vppdrill/lab/vppproc"
+)
+
+// managementBits is their subnet's length: all nodes of a lab are in one.
+const managementBits = 16
+
+// machine is one node: a container and its folder.
+type machine struct {
+	g    *ground
+	spec lab.MachineSpec
+	// boot is held by whoever switches, which takes a while; mu guards what kubelets and supervisors look at meanwhile.
+	boot  sync.Mutex
+	box   *box
+	space *space
+	mu    sync.Mutex
+	// pid is the container's first process, 0 while the machine is off.
+	pid int
+}
+
+// prepare makes what is there before the first boot.
+func (m *machine) prepare(context.Context) error { return os.MkdirAll(m.VPPDir(), 0o755) }
+
+// mac is a locally administered address of the lab's own: kind, then the machine's number.
+func mac(kind byte, number uint32) net.HardwareAddr {
+	return net.HardwareAddr{0x02, 0x76, kind, byte(number >> 16), byte(number >> 8), byte(number)}
+}
+
+// PowerOn implements lab.Machine.
+func (m *machine) PowerOn() (err error) {
+	m.boot.Lock()
+	defer m.boot.Unlock()
+	if m.on() != 0 {
+		return nil
+	}
+	ctx := context.Background()
+	if m.box == nil {
+		site := m.g.site
+		if m.box, err = newBox(ctx, m.g.engine, boxSpec{image: m.g.image, name: boxName(site.ID, m.spec.Name), hostname: m.spec.Name,
+			dir: m.spec.Dir, init: m.g.init, labels: labels(site.ID, site.Dir, m.spec.Name)}); err != nil {
+			return err
+		}
+	}
+	pid, err := m.box.start(ctx)
+	if err != nil {
+		return errors.Join(err, m.box.kill(ctx))
+	}
+	m.mu.Lock()
+	m.pid = pid
+	m.mu.Unlock()
+	if err := m.connect(); err != nil {
+		return errors.Join(err, m.off())
+	}
+	return nil
+}
+
+// connect joins a container that has just booted to the fabric.
+func (m *machine) connect() (err error) {
+	if m.space, err = open(m.Netns("")); err != nil {
+		return err
+	}
+	if err := m.link(managementBridge, lab.ManagementDevice, 1, 1500); err != nil {
+		return err
+	}
+	if m.spec.NIC {
+		if err := m.link(wireBridge, lab.NICDevice, 2, wireMTU); err != nil {
+			return err
+		}
+		m.g.mu.Lock()
+		m.g.ports[m.spec.Name] = port(wireBridge, m.spec.Number)
+		m.g.mu.Unlock()
+	}
+	return m.setAddresses()
+}
+
+// link joins a device of the container to a bridge of the fabric. Both ends are made where they belong.
+func (m *machine) link(bridge, device string, kind byte, mtu int) error {
+	p, fabric := port(bridge, m.spec.Number), m.g.fabric
+	if err := fabric.drop(p); err != nil { // of an earlier boot: it goes by itself, but when Linux likes
+		return err
+	}
+	attrs := netlink.NewLinkAttrs()
+	attrs.Name, attrs.MTU, attrs.HardwareAddr, attrs.Namespace = device, mtu, mac(kind, m.spec.Number), netlink.NsFd(m.space.ns)
+	veth := &netlink.Veth{LinkAttrs: attrs, PeerName: p, PeerNamespace: netlink.NsFd(fabric.ns), PeerMTU: uint32(mtu)}
+	if err := m.space.nl.LinkAdd(veth); err != nil {
+		return fmt.Errorf("create link %s of %s: %w", device, m.spec.Name, err)
+	}
+	if err := m.g.plug(bridge, p); err != nil {
+		return err
+	}
+	return m.space.up(device)
+}
+
+// SetManagement implements lab.Machine.
+func (m *machine) SetManagement(addrs []netip.Addr) error {
+	m.boot.Lock()
+	defer m.boot.Unlock()
+	m.spec.Management = addrs
+	return m.setAddresses()
+}
+
+func (m *machine) setAddresses() error {
+	if m.space == nil {
+		return nil
+	}
+	var list []netip.Prefix
+	for _, a := range m.spec.Management {
+		list = append(list, netip.PrefixFrom(a, managementBits))
+	}
+	return m.space.setAddresses(lab.ManagementDevice, list)
+}
+
+// on is the number of the container's first process, 0 while the machine is off.
+func (m *machine) on() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.pid
+}
+
+// PowerOff implements lab.Machine.
+func (m *machine) PowerOff() error {
+	m.boot.Lock()
+	defer m.boot.Unlock()
+	return m.off()
+}
+
+func (m *machine) off() error {
+	if m.on() == 0 {
+		return nil
+	}
+	m.mu.Lock()
+	m.pid = 0
+	m.mu.Unlock()
+	errs := []error{m.box.kill(context.Background())}
+	// Who looks for the socket must not find that of a dead VPP.
+	if err := os.Remove(filepath.Join(m.VPPDir(), vppproc.APISocketFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		errs = append(errs, err)
+	}
+	if m.space != nil {
+		m.space.close()
+		m.space = nil
+	}
+	m.g.mu.Lock()
+	delete(m.g.ports, m.spec.Name)
+	m.g.mu.Unlock()
+	for _, bridge := range []string{wireBridge, managementBridge} {
+		errs = append(errs, m.g.fabric.drop(port(bridge, m.spec.Number)))
+	}
+	return errors.Join(errs...)
+}
+
+// Remove implements lab.Machine.
+func (m *machine) Remove() error {
+	m.boot.Lock()
+	defer m.boot.Unlock()
+	err := m.off()
+	if m.box == nil {
+		return err
+	}
+	return errors.Join(err, m.box.remove(context.Background()))
+}
+
+// Netns implements lab.Machine.
+func (m *machine) Netns(path string) string { return netnsOf(m.on(), path) }
+
+// netnsOf is the path by which this machine opens a namespace that a container calls path; init is its first process.
+func netnsOf(init int, path string) string {
+	if path == "" {
+		path = nodeinit.NodeNetns
+	}
+	return "/proc/" + strconv.Itoa(init) + "/root" + path
+}
+
+// VPPDir implements lab.Machine.
+func (m *machine) VPPDir() string { return filepath.Join(m.spec.Dir, "vpp") }
+
+// order starts a process in the container.
+func (m *machine) order(ctx context.Context, o nodeinit.Order) (lab.Process, error) {
+	pid := m.on()
+	if pid == 0 {
+		return nil, lab.ErrNotAlive
+	}
+	p, err := nodeinit.Start(ctx, m.box.spec.socket(), o)
+	if err != nil {
+		if m.on() != pid {
+			return nil, lab.ErrNotAlive
+		}
+		return nil, err
+	}
+	return p, nil
+}
+
+// StartVPP implements lab.Machine. The VPP is the image's own.
+func (m *machine) StartVPP(ctx context.Context) (lab.Process, error) {
+	cfg := m.g.site.VPPConfig
+	cfg.Binary, cfg.Dir, cfg.Netns = "", m.VPPDir(), ""
+	if m.spec.NIC {
+		cfg.Boot = append(cfg.Boot, fmt.Sprintf("create host-interface name %s hw-addr %s tx-size 10240", lab.NICDevice, mac(3, m.spec.Number)), // VPP's own size is for GSO: 70 MB
+			fmt.Sprintf("set interface name host-%s %s", lab.NICDevice, lab.NICName))
+	}
+	return m.order(ctx, nodeinit.Order{VPP: &cfg})
+}
+
+// Spawn implements lab.Machine. The program that labs are run by is in every container; any other is the image's own.
+func (m *machine) Spawn(argv []string, output string) (lab.Process, error) {
+	if argv[0] == m.g.init[0] {
+		argv = append([]string{Program}, argv[1:]...)
+	}
+	p, err := m.order(context.Background(), nodeinit.Order{Program: &nodeinit.Program{Argv: argv, Output: filepath.Join(m.spec.Dir, output)}})
+	if err != nil {
+		return nil, fmt.Errorf("start %s on %s: %w", argv[0], m.spec.Name, err)
+	}
+	return p, nil
+}
+
+// CreatePod implements lab.Machine.
+func (m *machine) CreatePod(name string) (string, error) {
+	if m.on() == 0 {
+		return "", lab.ErrNotAlive
+	}
+	a, err := nodeinit.Send(context.Background(), m.box.spec.socket(), nodeinit.Order{Pod: "pod-" + strings.ToLower(name)})
+	return a.Path, err
+}
+
+// RemovePod implements lab.Machine. The pods of a machine that is off are gone.
+func (m *machine) RemovePod(path string) error {
+	pid := m.on()
+	if pid == 0 {
+		return nil
+	}
+	_, err := nodeinit.Send(context.Background(), m.box.spec.socket(), nodeinit.Order{PodGone: path})
+	if m.on() != pid {
+		return nil
+	}
+	return err
+}

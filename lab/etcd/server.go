@@ -1,0 +1,151 @@
+package etcd
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/server/v3/embed"
+	"go.uber.org/zap"
+)
+
+// startTime is ample for one member that elects itself.
+const startTime = 30 * time.Second
+
+// Server is one etcd of one member.
+type Server struct {
+	dir    string
+	name   string
+	server *embed.Etcd
+	client *clientv3.Client
+}
+
+// Start starts an etcd whose files are in dir, which exists and is empty; name tells it from others of the lab.
+func Start(dir, name string) (*Server, error) {
+	s := &Server{dir: dir, name: name}
+	return s, s.start()
+}
+
+// Socket is the path of the unix socket that clients dial.
+func (s *Server) Socket() string { return filepath.Join(s.dir, s.name+".sock") }
+
+func (s *Server) data() string { return filepath.Join(s.dir, s.name+".data") }
+
+func (s *Server) start() error {
+	c := embed.NewConfig()
+	c.Name, c.Dir = s.name, s.data()
+	client := url.URL{Scheme: "unix", Path: s.Socket()}
+	peer := url.URL{Scheme: "unix", Path: filepath.Join(s.dir, s.name+"-peer.sock")}
+	c.ListenClientUrls, c.AdvertiseClientUrls = []url.URL{client}, []url.URL{client}
+	c.ListenPeerUrls, c.AdvertisePeerUrls = []url.URL{peer}, []url.URL{peer}
+	c.InitialCluster = c.InitialClusterFromName(s.name)
+	// The cluster's ID is made of the token: another token is another cluster, whose revisions start anew.
+	c.InitialClusterToken = rand.Text()
+	// A lab outlives no power cut, its store need not either; what agents persist is in their own journals.
+	c.UnsafeNoFsync = true
+	// One member elects itself after one election timeout.
+	c.TickMs, c.ElectionMs = 10, 100
+	log, err := s.log()
+	if err != nil {
+		return err
+	}
+	c.ZapLoggerBuilder = embed.NewZapLoggerBuilder(log)
+	if s.server, err = embed.StartEtcd(c); err != nil {
+		return fmt.Errorf("start etcd %s: %w", s.name, err)
+	}
+	select {
+	case <-s.server.Server.ReadyNotify():
+	case err := <-s.server.Err():
+		return errors.Join(fmt.Errorf("start etcd %s: %w", s.name, err), s.Close())
+	case <-time.After(startTime):
+		return errors.Join(fmt.Errorf("start etcd %s: not ready after %s", s.name, startTime), s.Close())
+	}
+	s.client, err = clientv3.New(clientv3.Config{Endpoints: []string{"unix://" + s.Socket()}, Logger: zap.NewNop()})
+	if err != nil {
+		return errors.Join(fmt.Errorf("connect to etcd %s: %w", s.name, err), s.Close())
+	}
+	return nil
+}
+
+// log is a logger into a file.
+func (s *Server) log() (*zap.Logger, error) {
+	c := zap.NewProductionConfig()
+	c.Level = zap.NewAtomicLevelAt(zap.WarnLevel)
+	c.OutputPaths, c.ErrorOutputPaths = []string{filepath.Join(s.dir, s.name+".log")}, []string{filepath.Join(s.dir, s.name+".log")}
+	return c.Build()
+}
+
+// Put sets a key and returns the revision at which it was.
+func (s *Server) Put(ctx context.Context, key, value string) (int64, error) {
+	r, err := s.client.Put(ctx, key, value)
+	if err != nil {
+		return 0, fmt.Errorf("put %s: %w", key, err)
+	}
+	return r.Header.Revision, nil
+}
+
+// Delete deletes a key and returns the revision after it.
+func (s *Server) Delete(ctx context.Context, key string) (int64, error) {
+	r, err := s.client.Delete(ctx, key)
+	if err != nil {
+		return 0, fmt.Errorf("delete %s: %w", key, err)
+	}
+	return r.Header.Revision, nil
+}
+
+// All returns every key with its value, and the revision at which it was so. There is one member, so that its own view is
+// the latest, and asking costs no round of agreement.
+func (s *Server) All(ctx context.Context) (map[string]string, int64, error) {
+	r, err := s.client.Get(ctx, "\x00", clientv3.WithFromKey(), clientv3.WithSerializable())
+	if err != nil {
+		return nil, 0, fmt.Errorf("list: %w", err)
+	}
+	out := map[string]string{}
+	for _, kv := range r.Kvs {
+		out[string(kv.Key)] = string(kv.Value)
+	}
+	return out, r.Header.Revision, nil
+}
+
+// Compact forgets the history up to now: a watch that has to begin earlier is told so.
+func (s *Server) Compact(ctx context.Context) error {
+	_, revision, err := s.All(ctx)
+	if err == nil {
+		_, err = s.client.Compact(ctx, revision)
+	}
+	if err != nil {
+		return fmt.Errorf("compact: %w", err)
+	}
+	return nil
+}
+
+// Wipe loses all data and goes on as another cluster.
+func (s *Server) Wipe() error {
+	if err := s.Close(); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(s.data()); err != nil {
+		return err
+	}
+	return s.start()
+}
+
+// Close ends the server; its files stay.
+func (s *Server) Close() error {
+	var err error
+	if s.client != nil {
+		err = s.client.Close()
+		s.client = nil
+	}
+	if s.server != nil {
+		s.server.Close()
+		s.server = nil
+	}
+	return err
+}

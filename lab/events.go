@@ -1,0 +1,69 @@
+package lab
+
+import (
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// record is what happens in a lab: numbered lines for people, and facts for laws. Lines come from any goroutine, facts are
+// delivered on the one that drives the world, in the order in which they happened.
+type record struct {
+	mu    sync.Mutex
+	now   func() time.Duration
+	seq   int64
+	tail  []string
+	lines func(seq int64, at time.Duration, line []byte)
+	facts []scenarios.Fact
+}
+
+const tailMax = 400
+
+// note adds a line.
+func (r *record) note(text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.noteLocked(text)
+}
+
+func (r *record) noteLocked(text string) {
+	r.seq++
+	at := r.now()
+	line := scenarios.FormatDuration(at.Truncate(time.Millisecond)) + " " + text
+	if len(r.tail) == tailMax {
+		r.tail = append(r.tail[:0], r.tail[tailMax/2:]...)
+	}
+	r.tail = append(r.tail, strconv.FormatInt(r.seq, 10)+" "+line)
+	if r.lines != nil {
+		r.lines(r.seq, at, []byte(line))
+	}
+}
+
+// tell adds a fact, and its line where it has one.
+func (r *record) tell(f scenarios.Fact, line string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f.At = r.now()
+	r.facts = append(r.facts, f)
+	if line != "" {
+		r.noteLocked(line)
+	}
+}
+
+// take returns the facts since the last time.
+func (r *record) take() []scenarios.Fact {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := r.facts
+	r.facts = nil
+	return out
+}
+
+// last returns the last n lines, and how many there were.
+func (r *record) last(n int) ([]string, int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]string(nil), r.tail[max(0, len(r.tail)-n):]...), r.seq
+}

@@ -1,0 +1,310 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// node is one machine of the cluster with what runs on it. A re-created node is another one.
+type node struct {
+	w       *World
+	name    string
+	uid     string
+	number  uint32
+	dir     string
+	machine Machine
+	kubelet *kubelet
+	wires   wires
+
+	// polling makes looks at the agent take turns.
+	polling sync.Mutex
+
+	// mu guards what follows.
+	mu         sync.Mutex
+	up, gone   bool
+	boots      int
+	vpp, agent daemon
+	management []netip.Addr
+	podCIDRs   []netip.Prefix
+	own        netip.Prefix
+	// last is what the agent told last; id, blocks and books what was told of it as facts. life is the process that told it.
+	last   state
+	life   int
+	id     uint32
+	blocks []ipam.Block
+	books  map[ipam.Owner]ipam.Lease
+	// witness is until when writes of a restarted agent are told as facts; writes what it had written when last asked.
+	witness time.Time
+	writes  int64
+}
+
+// daemon is one of the two programs on a node.
+type daemon struct {
+	// life grows with each start and each kill, so that who waited for an earlier one knows.
+	life int
+	held bool
+	proc Process
+	// starting is closed when the start under way has ended; nil: none is.
+	starting chan struct{}
+	cancel   context.CancelFunc
+}
+
+// restartDelay is a supervisor's first back-off, as kubelet's and systemd's.
+const restartDelay = time.Second
+
+// managementAddress is the k-th address of a machine's Linux side on the network that its administrators use: the
+// simulator's, so that scenarios mean the same.
+func managementAddress(number uint32, k int) netip.Addr {
+	return netip.AddrFrom4([4]byte{10, byte(20 + k), byte(number >> 8), byte(number)})
+}
+
+// newNode makes a machine that is off.
+func (w *World) newNode(name string) (*node, error) {
+	w.mu.Lock()
+	w.made++
+	number := w.made
+	w.mu.Unlock()
+	n := &node{w: w, name: name, uid: uuid.NewString(), number: number}
+	n.dir = filepath.Join(w.home.dir, "nodes", strconv.FormatUint(uint64(number), 10))
+	if err := os.MkdirAll(n.dir, 0o755); err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(n.dir, "name"), []byte(name+"\n"), 0o644); err != nil {
+		return nil, err
+	}
+	for k := range w.scenario().Topology.HostIPs {
+		n.management = append(n.management, managementAddress(number, k))
+	}
+	var err error
+	if n.machine, err = w.ground.Join(MachineSpec{Name: name, Number: number, Dir: n.dir, NIC: w.scenario().Topology.NIC != "",
+		Management: n.management}); err != nil {
+		return nil, err
+	}
+	if n.wires, err = w.plane.wire(n.dir); err != nil {
+		return nil, err
+	}
+	n.kubelet = newKubelet(n)
+	return n, nil
+}
+
+// powerOn boots the machine and starts everything on it. It returns before VPP and agent are up.
+func (n *node) powerOn() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.up || n.gone {
+		return nil
+	}
+	if err := n.machine.PowerOn(); err != nil {
+		return fmt.Errorf("boot %s: %w", n.name, err)
+	}
+	n.up = true
+	n.boots++
+	if err := n.machine.SetManagement(n.management); err != nil {
+		return fmt.Errorf("boot %s: %w", n.name, err)
+	}
+	n.w.record.note(n.name + " boots")
+	n.startLocked(&n.vpp, n.launchVPP)
+	ready := n.vpp.starting
+	n.startLocked(&n.agent, func(ctx context.Context, life int) (Process, error) {
+		// As systemd has it on a machine that boots: the agent comes after VPP.
+		select {
+		case <-ready:
+		case <-ctx.Done():
+		}
+		return n.launchAgent(ctx, life)
+	})
+	n.kubelet.powerOn()
+	return nil
+}
+
+// powerOff takes the power: whatever runs dies at once.
+func (n *node) powerOff() error {
+	n.kubelet.powerOff()
+	n.kill(&n.agent, false, "power")
+	n.kill(&n.vpp, false, "")
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !n.up {
+		return nil
+	}
+	n.up = false
+	n.w.record.tell(scenarios.Fact{Kind: scenarios.FactNodeGone, Node: n.name}, n.name+" is off")
+	if err := n.machine.PowerOff(); err != nil {
+		return fmt.Errorf("switch off %s: %w", n.name, err)
+	}
+	return nil
+}
+
+// remove ends the machine for good.
+func (n *node) remove() {
+	err := n.powerOff()
+	n.mu.Lock()
+	n.gone = true
+	n.mu.Unlock()
+	n.kubelet.stop()
+	n.w.fail(errors.Join(err, n.machine.Remove(), n.wires.close()))
+}
+
+// abandon leaves the machine to itself.
+func (n *node) abandon() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.gone = true
+	n.vpp.life++
+	n.agent.life++
+}
+
+// start starts a daemon where it does not run.
+func (n *node) start(d *daemon, launch func(context.Context, int) (Process, error)) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.startLocked(d, launch)
+}
+
+func (n *node) startLocked(d *daemon, launch func(context.Context, int) (Process, error)) {
+	if !n.up || n.gone || d.proc != nil || d.starting != nil {
+		return
+	}
+	d.life++
+	life := d.life
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	d.starting, d.cancel = done, cancel
+	go func() {
+		defer close(done)
+		defer cancel()
+		p, err := launch(ctx, life)
+		n.mu.Lock()
+		current := d.life == life
+		if d.starting == done {
+			d.starting = nil
+		}
+		if err == nil && current {
+			d.proc = p
+		}
+		n.mu.Unlock()
+		switch {
+		case err != nil && current:
+			n.w.fail(fmt.Errorf("%s: %w", n.name, err))
+		case err == nil && !current:
+			p.Kill()
+		case err == nil:
+			go n.supervise(d, p, life, launch)
+		}
+	}()
+}
+
+// supervise starts a daemon again that ends by itself.
+func (n *node) supervise(d *daemon, p Process, life int, launch func(context.Context, int) (Process, error)) {
+	<-p.Done()
+	n.mu.Lock()
+	if d.life != life {
+		n.mu.Unlock()
+		return // it was killed on purpose
+	}
+	d.life++
+	life = d.life
+	d.proc = nil
+	n.mu.Unlock()
+	n.ended(d, "crash")
+	n.w.record.note(n.name + " " + n.title(d) + " ended by itself; it is started again")
+	time.Sleep(restartDelay)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if d.life == life && !d.held {
+		n.startLocked(d, launch)
+	}
+}
+
+func (n *node) title(d *daemon) string {
+	if d == &n.vpp {
+		return "VPP"
+	}
+	return "agent"
+}
+
+// kill ends a daemon with signal 9; with hold it stays down until release. why is told with the fact of an agent's end.
+func (n *node) kill(d *daemon, hold bool, why string) {
+	n.mu.Lock()
+	d.life++
+	d.held = hold
+	p, starting := d.proc, d.starting
+	d.proc = nil
+	if starting != nil {
+		d.cancel()
+	}
+	n.mu.Unlock()
+	if starting != nil {
+		<-starting
+	}
+	if p == nil {
+		return
+	}
+	p.Kill()
+	n.ended(d, why)
+}
+
+// ended tells that a daemon has ended.
+func (n *node) ended(d *daemon, why string) {
+	if d == &n.agent {
+		n.mu.Lock()
+		n.life = 0
+		n.mu.Unlock()
+		n.w.record.tell(scenarios.Fact{Kind: scenarios.FactAgentDown, Node: n.name, Text: why}, n.name+" agent down: "+why)
+		return
+	}
+	n.w.record.note(n.name + " VPP down")
+}
+
+// release starts what an action has stopped.
+func (n *node) release() {
+	n.mu.Lock()
+	n.vpp.held, n.agent.held = false, false
+	n.mu.Unlock()
+	n.start(&n.vpp, n.launchVPP)
+	n.start(&n.agent, n.launchAgent)
+}
+
+// launchVPP starts VPP and returns when it is ready.
+func (n *node) launchVPP(ctx context.Context, _ int) (Process, error) {
+	p, err := n.machine.StartVPP(ctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, err
+	}
+	n.w.record.tell(scenarios.Fact{Kind: scenarios.FactDisturbed, Node: n.name, Text: "VPP is up"}, n.name+" VPP is up")
+	return p, nil
+}
+
+// running are the processes of both programs, nil where one is down.
+func (n *node) running() (vpp, agent Process) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.vpp.proc, n.agent.proc
+}
+
+func (n *node) isUp() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.up
+}
+
+func (n *node) isGone() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.gone
+}

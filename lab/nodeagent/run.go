@@ -1,0 +1,142 @@
+package nodeagent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/contiv"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/host"
+	"github.com/vppdrill/vppdrill/vppwire/host/cnisocket"
+	"github.com/vppdrill/vppdrill/vppwire/host/etcd"
+	"github.com/vppdrill/vppdrill/vppwire/host/journal"
+	"github.com/vppdrill/vppdrill/vppwire/host/linux"
+)
+
+// Config is one node's agent, as the lab writes it down for the process.
+type Config struct {
+	Agent agent.Config
+	// ReuseDelay and External are the allocator's.
+	ReuseDelay time.Duration
+	External   bool
+	// Boot tells one boot of the machine from the next.
+	Boot string
+	// Address, where valid, is the interconnect address that somebody gave the node.
+	Address string
+	// CallTimeout is how long VPP may leave a write unanswered.
+	CallTimeout time.Duration
+	// Paths of what the agent listens on, dials and keeps.
+	VPP, Store, Cluster, CNI, Watch, Journal string
+}
+
+// process is the running agent with what is watched of it.
+type process struct {
+	driver   *host.Driver
+	counts   counts
+	vppUp    atomic.Bool
+	store    storeHeard
+	cluster  *heardCluster
+	restored []ipam.Lease
+}
+
+// Main runs the agent whose Config is in a file, until ctx ends. Its log goes to stderr.
+func Main(ctx context.Context, file string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	var c Config
+	if err := json.Unmarshal(text, &c); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return Run(ctx, c)
+}
+
+// Run runs an agent until ctx ends; the dataplane stays as it is.
+func Run(ctx context.Context, c Config) (err error) {
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	alloc, err := contiv.New(contiv.Config{ReuseDelay: c.ReuseDelay, External: c.External})
+	if err != nil {
+		return err
+	}
+	j, records, err := journal.Open(c.Journal)
+	if err != nil {
+		return err
+	}
+	closed := func(f func() error) { err = errors.Join(err, f()) }
+	defer closed(j.Close)
+	own, err := linux.New("")
+	if err != nil {
+		return err
+	}
+	defer closed(own.Close)
+	store, err := etcd.Connect(etcd.Config{Endpoints: []string{"unix://" + c.Store}, Log: log})
+	if err != nil {
+		return err
+	}
+	defer closed(store.Close)
+	api, err := etcd.Connect(etcd.Config{Endpoints: []string{"unix://" + c.Cluster}, Log: log})
+	if err != nil {
+		return err
+	}
+	defer closed(api.Close)
+	p := &process{}
+	p.cluster = &heardCluster{Cluster: api.Cluster(c.Agent.NodeName), nodes: map[string]string{}}
+	p.driver, err = host.New(host.Config{
+		Agent: c.Agent, Allocator: alloc, Journal: j, Records: records, Boot: c.Boot,
+		Linux: countedLinux{own, &p.counts}, VPP: countedVPP{host.Socket(c.VPP), &p.counts, &p.vppUp},
+		Store: heardStore{store.Store(), &p.store}, Cluster: p.cluster, HostAddresses: own,
+		CallTimeout: c.CallTimeout, Log: log,
+	})
+	if err != nil {
+		return err
+	}
+	return p.serve(ctx, c, log)
+}
+
+// serve runs the driver, and opens its sockets when the journal has been read.
+func (p *process) serve(ctx context.Context, c Config, log *slog.Logger) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if c.Address != "" {
+		if err := p.tellAddress(c.Address); err != nil {
+			return err
+		}
+	}
+	ended := make(chan error, 1)
+	restored := make(chan struct{})
+	go func() {
+		// Asked before Run begins, answered right after the journal was told.
+		defer close(restored)
+		_ = p.driver.Ask(ctx, func(a *agent.Agent) { p.restored = slices.Collect(a.Leases()) }) // ends with Run
+	}()
+	go func() { ended <- p.driver.Run(ctx) }()
+	<-restored
+	cni, err := cnisocket.Listen(c.CNI, p.driver, log)
+	if err != nil {
+		return err
+	}
+	cni.Done = p.driver.Metrics.Requested
+	served := make(chan error, 1)
+	go func() { served <- cni.Serve(ctx) }()
+	watch, err := p.watch(c.Watch, c)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = watch.Close() }() // the process ends
+	log.Info("serving", "cni", filepath.Base(c.CNI), "leases", len(p.restored))
+	select {
+	case err = <-ended:
+	case err = <-served:
+	}
+	return err
+}

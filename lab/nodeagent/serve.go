@@ -1,0 +1,65 @@
+package nodeagent
+
+import (
+	"encoding/json"
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"time"
+
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/host/rest"
+)
+
+// watch serves a lab on a unix socket: GET /state, PUT /address?is= (an address with length, or nothing for none), and what
+// every agent serves: /plan, /metrics and so on.
+func (p *process) watch(path string, c Config) (*http.Server, error) {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /state", p.state)
+	mux.Handle("GET /", rest.Handler(rest.Config{Agent: p.driver, NodeName: c.Agent.NodeName, IPAM: c.Agent.IPAMConfig, Metrics: p.driver.Metrics.Registry}))
+	mux.HandleFunc("PUT /address", p.address)
+	s := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	go func() { _ = s.Serve(l) }() // until it is closed
+	return s, nil
+}
+
+func (p *process) state(out http.ResponseWriter, r *http.Request) {
+	var s State
+	if err := p.driver.Ask(r.Context(), func(a *agent.Agent) { s = stateOf(a) }); err != nil {
+		http.Error(out, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	s.PID, s.VPPUp, s.Restored = os.Getpid(), p.vppUp.Load(), p.restored
+	s.StoreRevision, s.Heard = p.store.load(), p.cluster.heard()
+	s.VPPCalls, s.LinuxCalls, s.Writes = p.counts.vpp.Load(), p.counts.linux.Load(), p.counts.writes.Load()
+	out.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(out).Encode(s) // whoever hangs up needs no answer
+}
+
+func (p *process) address(out http.ResponseWriter, r *http.Request) {
+	if err := p.tellAddress(r.URL.Query().Get("is")); err != nil {
+		http.Error(out, err.Error(), http.StatusBadRequest)
+	}
+}
+
+// tellAddress tells the agent its node's interconnect address; the empty text is none.
+func (p *process) tellAddress(text string) error {
+	var a netip.Prefix
+	if text != "" {
+		var err error
+		if a, err = netip.ParsePrefix(text); err != nil {
+			return err
+		}
+	}
+	p.driver.Tell(agent.OwnAddress{Addr: a})
+	return nil
+}

@@ -1,0 +1,52 @@
+package nodeagent
+
+import (
+	"net/netip"
+	"slices"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/mode"
+)
+
+// State is what an agent tells a lab, as JSON on its watch socket.
+type State struct {
+	PID int
+	// VPPUp: a connection to VPP stands.
+	VPPUp bool
+	// Pending says why the agent is not idle; empty: it is.
+	Pending string
+	ID      uint32
+	Address netip.Prefix
+	// VXLAN is the BVI's address, zero with plain L2; HostSubnet and its two ends are zero without a host interconnect.
+	VXLAN              netip.Addr
+	HostSubnet         netip.Prefix
+	HostVPP, HostLinux netip.Addr
+	PodSubnet          netip.Prefix
+	Blocks             []ipam.Block
+	Reserved           []netip.Addr
+	// Leases are the books in ascending address order; Restored those that the journal held at this life's start.
+	Leases, Restored []ipam.Lease
+	// StoreRevision is the highest revision that the store has told; Heard is what the cluster has told: see Heard.
+	StoreRevision int64
+	Heard         []string
+	// Calls that were made, and those among them that write.
+	VPPCalls, LinuxCalls, Writes int64
+}
+
+// stateOf copies what an agent shows. It runs between two of its steps.
+func stateOf(a *agent.Agent) State {
+	facts := a.Node()
+	s := State{Pending: a.Pending(), ID: facts.ID, Address: facts.Address, Blocks: slices.Clone(a.Blocks()), Reserved: a.Reserved(),
+		Leases: slices.Collect(a.Leases())}
+	if a.Mode().Node == mode.NodeVXLAN {
+		s.VXLAN = facts.VXLAN.Addr()
+	}
+	if a.Mode().Host != mode.HostNone {
+		s.HostSubnet, s.HostVPP, s.HostLinux = facts.HostSubnet, facts.HostVPP, facts.HostLinux
+	}
+	if len(facts.PodSubnets) > 0 {
+		s.PodSubnet = facts.PodSubnets[0]
+	}
+	return s
+}

@@ -1,0 +1,178 @@
+package nodeagent
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"go.fd.io/govpp/api"
+
+	"github.com/vppdrill/vppdrill/vppwire"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/host"
+)
+
+// counts are the calls of one life.
+type counts struct{ vpp, linux, writes atomic.Int64 }
+
+// countedVPP counts what goes to VPP.
+type countedVPP struct {
+	host.VPP
+	counts *counts
+	up     *atomic.Bool
+}
+
+// Dial implements host.VPP.
+func (v countedVPP) Dial(ctx context.Context) (host.Conn, error) {
+	c, err := v.VPP.Dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	v.up.Store(true)
+	return countedConn{c, v.counts, v.up}, nil
+}
+
+type countedConn struct {
+	host.Conn
+	counts *counts
+	up     *atomic.Bool
+}
+
+// Invoke implements api.Connection. What asks is told from what writes by VPP's own way of naming messages.
+func (c countedConn) Invoke(ctx context.Context, req, reply api.Message) error {
+	c.counts.vpp.Add(1)
+	name := req.GetMessageName()
+	if !strings.HasSuffix(name, "_get") && !strings.HasSuffix(name, "_get_table") && !strings.HasSuffix(name, "_dump") {
+		c.counts.writes.Add(1)
+	}
+	return c.Conn.Invoke(ctx, req, reply)
+}
+
+// NewStream implements api.Connection: dumps come this way.
+func (c countedConn) NewStream(ctx context.Context, options ...api.StreamOption) (api.Stream, error) {
+	c.counts.vpp.Add(1)
+	return c.Conn.NewStream(ctx, options...)
+}
+
+// Close implements host.Conn.
+func (c countedConn) Close() {
+	c.up.Store(false)
+	c.Conn.Close()
+}
+
+// countedLinux counts what goes to Linux.
+type countedLinux struct {
+	vppwire.Linux
+	counts *counts
+}
+
+// Apply implements vppwire.Linux.
+func (l countedLinux) Apply(op vppwire.LinuxOp) error {
+	l.counts.linux.Add(1)
+	l.counts.writes.Add(1)
+	return l.Linux.Apply(op)
+}
+
+// Dump implements vppwire.Linux.
+func (l countedLinux) Dump(netns string) (vppwire.LinuxState, error) {
+	l.counts.linux.Add(1)
+	return l.Linux.Dump(netns)
+}
+
+// heardStore notes the highest revision that the store has told.
+type heardStore struct {
+	host.Store
+	heard *storeHeard
+}
+
+// storeHeard is the highest revision of the data that was told last: a store that has lost its data begins anew.
+type storeHeard struct {
+	mu       sync.Mutex
+	data     uint64
+	revision int64
+}
+
+// Do implements host.Store.
+func (s heardStore) Do(r agent.StoreRequest, tell func(agent.Event)) {
+	s.Store.Do(r, func(ev agent.Event) {
+		switch e := ev.(type) {
+		case agent.StoreReply:
+			s.heard.hear(e.Store, e.Revision)
+		case agent.StoreChanged:
+			s.heard.hear(0, e.Revision)
+		}
+		tell(ev)
+	})
+}
+
+// hear takes what was told in any order: an answer may be overtaken by a change.
+func (h *storeHeard) hear(data uint64, revision int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if data != 0 && data != h.data {
+		h.data, h.revision = data, 0
+	}
+	h.revision = max(h.revision, revision)
+}
+
+func (h *storeHeard) load() int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.revision
+}
+
+// heardCluster notes what the cluster has told last of each object.
+type heardCluster struct {
+	host.Cluster
+	mu    sync.Mutex
+	nodes map[string]string
+	pools string
+}
+
+// Watch implements host.Cluster.
+func (c *heardCluster) Watch(ctx context.Context, tell func(agent.Event)) {
+	fresh := map[string]string{}
+	c.Cluster.Watch(ctx, func(ev agent.Event) {
+		c.mu.Lock()
+		switch e := ev.(type) {
+		case agent.NodeSeen:
+			line := HeardNode(e)
+			c.nodes[e.Name], fresh[e.Name] = line, line
+		case agent.NodeGone:
+			delete(c.nodes, e.Name)
+			delete(fresh, e.Name)
+		case agent.NodesListed:
+			c.nodes, fresh = fresh, maps.Clone(fresh)
+			clear(fresh)
+		case agent.PoolsChanged:
+			c.pools = HeardPools(e.Pools)
+		}
+		c.mu.Unlock()
+		tell(ev)
+	})
+}
+
+// heard are the lines of everything, sorted.
+func (c *heardCluster) heard() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := slices.Collect(maps.Values(c.nodes))
+	if c.pools != "" {
+		out = append(out, c.pools)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// HeardNode is the line by which a lab knows that an agent has heard of a node as it is now; HeardPools the same of the
+// address ranges.
+func HeardNode(n agent.NodeSeen) string {
+	return fmt.Sprintf("node %s %s %v %v", n.Name, n.UID, n.PodCIDRs, n.Addresses)
+}
+
+// HeardPools is a line like HeardNode's.
+func HeardPools(p agent.Pools) string { return fmt.Sprintf("pools %d", p.Generation) }

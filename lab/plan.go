@@ -1,0 +1,124 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// Change is one thing that makes a standing lab what its file says now.
+type Change struct {
+	// Text is a line for people: "add node-3".
+	Text string
+	do   func(ctx context.Context) error
+}
+
+// Plan lists what has to change for the lab to be as want's topology and config say; nothing when it is so already. What
+// happens in want's timeline plays no part. The error is a file that no lab can become without being made anew.
+func (w *World) Plan(want *scenarios.Scenario) ([]Change, error) {
+	if missing := Unsupported(want); len(missing) > 0 {
+		return nil, fmt.Errorf("this machine cannot do %v", missing)
+	}
+	if (want.Topology.NIC != "") != (w.scenario().Topology.NIC != "") {
+		return nil, fmt.Errorf("topology.nic: nodes get or lose their interface only when they are made; take the lab down first")
+	}
+	want = scaled(want, w.o.TimeScale)
+	var out []Change
+	if !reflect.DeepEqual(want.Config.IPAM, w.scenario().Config.IPAM) {
+		if _, err := poolsFor(want.Config.IPAM); err != nil {
+			return nil, err
+		}
+		out = append(out, Change{"change the address plan", func(ctx context.Context) error {
+			w.ipam = want.Config.IPAM
+			return w.plane.setPools(ctx, w.ipam)
+		}})
+	}
+	cfg, err := configure(want)
+	if err != nil {
+		return nil, err
+	}
+	if !reflect.DeepEqual(want.Config.Wiring, w.scenario().Config.Wiring) || !reflect.DeepEqual(want.Config.Agent, w.scenario().Config.Agent) {
+		out = append(out, Change{"restart every agent with the new wiring and settings", func(context.Context) error {
+			w.means.Store(&meaning{w.scenario(), cfg})
+			for _, n := range w.inOrder() {
+				n.kill(&n.agent, false, "new configuration")
+				n.start(&n.agent, n.launchAgent)
+			}
+			return nil
+		}})
+	}
+	out = append(out, w.planNodes(want)...)
+	out = append(out, w.planPods(want)...)
+	if len(out) > 0 {
+		out[len(out)-1].do = both(out[len(out)-1].do, func(context.Context) error { w.means.Store(&meaning{want, cfg}); return nil })
+	}
+	return out, nil
+}
+
+func both(a, b func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if err := a(ctx); err != nil {
+			return err
+		}
+		return b(ctx)
+	}
+}
+
+// planNodes adds and removes nodes.
+func (w *World) planNodes(want *scenarios.Scenario) []Change {
+	var out []Change
+	names := want.NodeNames()
+	have := map[string]*node{}
+	for _, n := range w.inOrder() {
+		have[n.name] = n
+		if !slices.Contains(names, n.name) {
+			out = append(out, Change{"remove " + n.name, func(ctx context.Context) error { return w.remove(ctx, n) }})
+		}
+	}
+	for _, name := range names {
+		switch n := have[name]; {
+		case n == nil:
+			out = append(out, Change{"add " + name, func(ctx context.Context) error { return w.joinAll(ctx, []string{name}) }})
+		case !n.isUp():
+			out = append(out, Change{"boot " + name, func(context.Context) error { return n.powerOn() }})
+		default:
+			if vpp, agent := n.running(); vpp == nil || agent == nil {
+				out = append(out, Change{"start what is down on " + name, func(context.Context) error { n.release(); return nil }})
+			}
+		}
+	}
+	return out
+}
+
+// planPods makes every node have the pods that the topology gives it. Pods of other names are nobody's business.
+func (w *World) planPods(want *scenarios.Scenario) []Change {
+	var out []Change
+	for _, name := range want.NodeNames() {
+		for i := range max(want.Topology.PodsPerNode, w.scenario().Topology.PodsPerNode) {
+			pod := name + "-pod-" + strconv.Itoa(i)
+			p := w.findPod(pod)
+			switch {
+			case i < want.Topology.PodsPerNode && (p == nil || p.deleting.Load()):
+				out = append(out, Change{"create pod " + pod, func(context.Context) error { w.createPod(pod, "per-node", name, 0); return nil }})
+			case i >= want.Topology.PodsPerNode && p != nil && !p.deleting.Load():
+				out = append(out, Change{"delete pod " + pod, func(context.Context) error { w.deletePod(p); return nil }})
+			}
+		}
+	}
+	return out
+}
+
+// Apply makes changes, in order.
+func (w *World) Apply(ctx context.Context, changes []Change) error {
+	for _, c := range changes {
+		w.record.note("apply: " + c.Text)
+		if err := c.do(ctx); err != nil {
+			return fmt.Errorf("%s: %w", c.Text, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,125 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/vppdrill/vppdrill/lab/etcd"
+	"github.com/vppdrill/vppdrill/lab/relay"
+	hostetcd "github.com/vppdrill/vppdrill/vppwire/host/etcd"
+)
+
+// plane is a lab's control plane: one etcd in which agents agree on node IDs, and one that stands for the API server and
+// holds nodes, pods and address ranges. Losing the first must not lose the second.
+type plane struct {
+	dir        string
+	store, api *etcd.Server
+	// objects writes the API server's.
+	objects *hostetcd.Client
+	// mu guards the switches, and what agents have to hear.
+	mu                 sync.Mutex
+	generation         int64
+	heardPools         string
+	heardNodes         map[string]string
+	storeStop, apiStop bool
+}
+
+func startPlane(dir string) (*plane, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	p := &plane{dir: dir, heardNodes: map[string]string{}}
+	var wg sync.WaitGroup
+	var storeErr, apiErr error
+	wg.Go(func() { p.store, storeErr = etcd.Start(dir, "store") })
+	wg.Go(func() { p.api, apiErr = etcd.Start(dir, "api") })
+	wg.Wait()
+	if err := errors.Join(storeErr, apiErr); err != nil {
+		return nil, errors.Join(err, p.close())
+	}
+	var err error
+	if p.objects, err = hostetcd.Connect(hostetcd.Config{Endpoints: []string{"unix://" + p.api.Socket()}}); err != nil {
+		return nil, errors.Join(err, p.close())
+	}
+	return p, nil
+}
+
+func (p *plane) close() error {
+	var errs []error
+	if p.objects != nil {
+		errs = append(errs, p.objects.Close())
+	}
+	for _, s := range []*etcd.Server{p.store, p.api} {
+		if s != nil {
+			errs = append(errs, s.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// wires are one node's ways to the control plane.
+type wires struct{ store, api *relay.Relay }
+
+// StoreSocket and APISocket are below a node's folder.
+const (
+	storeSocket = "store.sock"
+	apiSocket   = "api.sock"
+)
+
+// wire makes the sockets by which one node reaches the control plane.
+func (p *plane) wire(dir string) (wires, error) {
+	store, err := relay.Listen(filepath.Join(dir, storeSocket), p.store.Socket())
+	if err != nil {
+		return wires{}, err
+	}
+	api, err := relay.Listen(filepath.Join(dir, apiSocket), p.api.Socket())
+	if err != nil {
+		return wires{}, errors.Join(err, store.Close())
+	}
+	w := wires{store, api}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.storeStop {
+		store.Set(relay.Link{Cut: true}, relay.Link{Cut: true})
+	}
+	if p.apiStop {
+		api.Set(relay.Link{Cut: true}, relay.Link{Cut: true})
+	}
+	return w, nil
+}
+
+func (w wires) close() error {
+	var errs []error
+	for _, r := range []*relay.Relay{w.store, w.api} {
+		if r != nil {
+			errs = append(errs, r.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// hears reports whether what the API server tells reaches the node.
+func (w wires) hears() bool {
+	there, back := w.api.Links()
+	return !there.Cut && !back.Cut
+}
+
+// cut reports whether anything of the node's ways is not as usual.
+func (w wires) cut() bool {
+	for _, r := range []*relay.Relay{w.store, w.api} {
+		there, back := r.Links()
+		if there != (relay.Link{}) || back != (relay.Link{}) {
+			return true
+		}
+	}
+	return false
+}
+
+// storeRevision is where the store is now.
+func (p *plane) storeRevision(ctx context.Context) (int64, error) {
+	_, revision, err := p.store.All(ctx)
+	return revision, err
+}

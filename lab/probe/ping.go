@@ -1,0 +1,195 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/net/icmp"
+	"golang.org/x/net/ipv4"
+	"golang.org/x/sys/unix"
+
+	"github.com/vppdrill/vppdrill/lab/spawn"
+)
+
+// Place is where a probe is sent from or answered: a namespace by the path that this process opens, and its address.
+type Place struct {
+	// Name is for people: "node-1 default/web-0".
+	Name  string
+	Netns string
+	Addr  netip.Addr
+}
+
+// Outcome is what became of one probe.
+type Outcome struct {
+	From, To Place
+	// RTT is the round trip's time; Err says why there was none.
+	RTT time.Duration
+	Err error
+}
+
+// Ping sends one echo request after the other, a tenth of patience apart, until one is answered: the first may be lost
+// to a neighbor that VPP has to ask for. size counts the bytes behind the ICMP header; with whole set nobody may fragment it.
+func Ping(ctx context.Context, from, to Place, size int, whole bool, patience time.Duration) Outcome {
+	out := Outcome{From: from, To: to}
+	var c *icmp.PacketConn
+	out.Err = spawn.Inside(from.Netns, func() (err error) {
+		c, err = icmp.ListenPacket("ip4:icmp", "0.0.0.0")
+		if err == nil && whole {
+			err = dontFragment(c)
+		}
+		return err
+	})
+	if out.Err != nil {
+		return out
+	}
+	defer func() { _ = c.Close() }() // nothing is under way
+	id, end := os.Getpid()&0xffff, time.Now().Add(patience)
+	for seq := 1; time.Now().Before(end) && ctx.Err() == nil; seq++ {
+		if out.RTT, out.Err = echo(c, to.Addr, id, seq, size, patience/10); out.Err == nil {
+			return out
+		}
+	}
+	return out
+}
+
+// dontFragment sets DF and has the kernel refuse what is too long for the link, whatever it learned before.
+func dontFragment(c *icmp.PacketConn) error {
+	raw, err := c.IPv4PacketConn().PacketConn.(*net.IPConn).SyscallConn()
+	if err != nil {
+		return err
+	}
+	var set error
+	if err := raw.Control(func(fd uintptr) {
+		set = unix.SetsockoptInt(int(fd), unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_PROBE)
+	}); err != nil {
+		return err
+	}
+	return set
+}
+
+// errSilent: nobody answered.
+var errSilent = errors.New("no answer")
+
+func echo(c *icmp.PacketConn, to netip.Addr, id, seq, size int, wait time.Duration) (time.Duration, error) {
+	m := icmp.Message{Type: ipv4.ICMPTypeEcho, Body: &icmp.Echo{ID: id, Seq: seq, Data: make([]byte, size)}}
+	packet, err := m.Marshal(nil)
+	if err != nil {
+		return 0, err
+	}
+	begin := time.Now()
+	if _, err := c.WriteTo(packet, &net.IPAddr{IP: to.AsSlice()}); err != nil {
+		if errors.Is(err, unix.EMSGSIZE) {
+			return 0, err
+		}
+		time.Sleep(wait / 4) // no route yet, perhaps
+		return 0, err
+	}
+	if err := c.SetReadDeadline(begin.Add(wait)); err != nil {
+		return 0, err
+	}
+	buffer := make([]byte, size+1500)
+	for {
+		n, peer, err := c.ReadFrom(buffer)
+		if err != nil {
+			if errors.Is(err, os.ErrDeadlineExceeded) {
+				return 0, errSilent
+			}
+			return 0, err
+		}
+		m, err := icmp.ParseMessage(1, buffer[:n])
+		if err != nil || m.Type != ipv4.ICMPTypeEchoReply || peer.String() != to.String() {
+			continue
+		}
+		if e, ok := m.Body.(*icmp.Echo); ok && e.ID == id && e.Seq == seq && len(e.Data) == size {
+			return time.Since(begin), nil
+		}
+	}
+}
+
+// Pair is who asks whom.
+type Pair struct{ From, To Place }
+
+// AllPairs are all ordered pairs of places; where they are more than most, some of them, spread evenly and the same each
+// time. most 0 is all.
+func AllPairs(places []Place, most int) []Pair {
+	total := len(places) * (len(places) - 1)
+	take := total
+	if most > 0 {
+		take = min(total, most)
+	}
+	var out []Pair
+	for i := range take {
+		k := i
+		if take < total {
+			// A stride that shares no factor with total visits every pair once before any twice.
+			k = int(int64(i) * stride(total) % int64(total))
+		}
+		from, to := k/(len(places)-1), k%(len(places)-1)
+		if to >= from {
+			to++
+		}
+		out = append(out, Pair{places[from], places[to]})
+	}
+	return out
+}
+
+func stride(total int) int64 {
+	for s := int64(total)*618/1000 + 1; ; s++ {
+		if gcd(s, int64(total)) == 1 {
+			return s
+		}
+	}
+}
+
+func gcd(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// atOnce is how many probes run at the same time.
+const atOnce = 16
+
+// Mesh pings every pair, many at the same time, and returns the outcomes in the pairs' order.
+func Mesh(ctx context.Context, pairs []Pair, size int, patience time.Duration) []Outcome {
+	return run(pairs, func(p Pair) Outcome { return Ping(ctx, p.From, p.To, size, false, patience) })
+}
+
+// run probes every pair.
+func run(pairs []Pair, probe func(Pair) Outcome) []Outcome {
+	out := make([]Outcome, len(pairs))
+	slots := make(chan struct{}, atOnce)
+	var wg sync.WaitGroup
+	for i, p := range pairs {
+		slots <- struct{}{}
+		wg.Go(func() {
+			out[i] = probe(p)
+			<-slots
+		})
+	}
+	wg.Wait()
+	return out
+}
+
+// Failed are the outcomes without an answer.
+func Failed(outcomes []Outcome) []Outcome {
+	var out []Outcome
+	for _, o := range outcomes {
+		if o.Err != nil {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// Error says of an outcome who did not reach whom.
+func (o Outcome) Error() string {
+	return fmt.Sprintf("%s (%s) does not reach %s (%s): %v", o.From.Name, o.From.Addr, o.To.Name, o.To.Addr, o.Err)
+}

@@ -1,0 +1,322 @@
+package probe
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"iter"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"go.fd.io/govpp/api"
+	"go.fd.io/govpp/binapi/af_packet"
+	"go.fd.io/govpp/binapi/fib"
+	"go.fd.io/govpp/binapi/fib_types"
+	interfaces "go.fd.io/govpp/binapi/interface"
+	"go.fd.io/govpp/binapi/interface_types"
+	"go.fd.io/govpp/binapi/ip"
+	"go.fd.io/govpp/binapi/ip_neighbor"
+	"go.fd.io/govpp/binapi/l2"
+	"go.fd.io/govpp/binapi/tapv2"
+	"go.fd.io/govpp/binapi/vxlan"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/vppwire"
+)
+
+// VPP dumps a VPP and shows it as laws see it. nic is the AF_PACKET device that stands in for a physical interface: its
+// interface is a NIC. IPv4 only, as the lab's address plans are.
+func VPP(ctx context.Context, c api.Connection, nic string) (scenarios.VPP, error) {
+	d, err := dumpVPP(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return newTables(d, nic), nil
+}
+
+// tables is one VPP at one moment.
+type tables struct {
+	ifaces  map[uint32]*scenarios.Interface
+	order   []uint32
+	fibs    map[uint32][]entry
+	ids     []uint32
+	statics []scenarios.Neighbor
+	bridges []scenarios.Bridge
+	l2      []scenarios.FIBEntry
+}
+
+// entry is one route with the next longer one around it.
+type entry struct {
+	scenarios.Route
+	parent int
+}
+
+// apiSource is the FIB source of API routes.
+func apiSource(d *Dump) (uint8, bool) {
+	for _, m := range d.Messages {
+		if s, ok := m.(*fib.FibSourceDetails); ok && s.Src.Name == "API" {
+			return s.Src.ID, true
+		}
+	}
+	return 0, false
+}
+
+func newTables(d *Dump, nic string) *tables {
+	t := &tables{ifaces: map[uint32]*scenarios.Interface{}, fibs: map[uint32][]entry{}}
+	source, _ := apiSource(d)
+	for _, m := range d.Messages {
+		if m, ok := m.(*interfaces.SwInterfaceDetails); ok {
+			t.addInterface(m)
+		}
+	}
+	for _, m := range d.Messages {
+		t.add(m, source, nic)
+	}
+	t.finish()
+	return t
+}
+
+func (t *tables) addInterface(m *interfaces.SwInterfaceDetails) {
+	i := &scenarios.Interface{
+		Index: uint32(m.SwIfIndex), Name: m.InterfaceName, Tag: m.Tag, Type: scenarios.TypeNIC,
+		Up: m.Flags&interface_types.IF_STATUS_API_FLAG_ADMIN_UP != 0, MAC: vppwire.MAC(m.L2Address),
+	}
+	if len(m.Mtu) > 0 {
+		i.MTU = m.Mtu[0]
+	}
+	switch {
+	case i.Name == "local0":
+		i.Type = scenarios.TypeLocal
+	case strings.EqualFold(m.InterfaceDevType, "Loopback"):
+		i.Type = scenarios.TypeLoopback
+	}
+	t.ifaces[i.Index] = i
+	t.order = append(t.order, i.Index)
+}
+
+func (t *tables) add(m api.Message, source uint8, nic string) {
+	switch m := m.(type) {
+	case *af_packet.AfPacketDetails:
+		if i := t.ifaces[uint32(m.SwIfIndex)]; i != nil && m.HostIfName != nic {
+			i.Type, i.Host = scenarios.TypeAFPacket, m.HostIfName
+		}
+	case *tapv2.SwInterfaceTapV2Details:
+		if i := t.ifaces[m.SwIfIndex]; i != nil {
+			i.Type, i.Host, i.HostNetns = scenarios.TypeTap, m.HostIfName, m.HostNamespace
+		}
+	case *vxlan.VxlanTunnelV2Details:
+		if i := t.ifaces[uint32(m.SwIfIndex)]; i != nil {
+			i.Type, i.Src, i.Dst, i.VNI, i.EncapTable = scenarios.TypeVXLAN, address(m.SrcAddress), address(m.DstAddress), m.Vni, m.EncapVrfID
+		}
+	case tableOf:
+		if i := t.ifaces[m.index]; i != nil && m.ip6 {
+			i.Table6 = m.VrfID
+		} else if i != nil {
+			i.Table4 = m.VrfID
+		}
+	case *ip.IPAddressDetails:
+		if i := t.ifaces[uint32(m.SwIfIndex)]; i != nil {
+			i.Addrs = append(i.Addrs, netip.PrefixFrom(address(m.Prefix.Address), int(m.Prefix.Len)))
+		}
+	case *ip.IPUnnumberedDetails:
+		if i := t.ifaces[uint32(m.SwIfIndex)]; i != nil {
+			i.Unnumbered, i.HasUnnumbered = uint32(m.IPSwIfIndex), true
+		}
+	case *ip.IPTableDetails:
+		if !slices.Contains(t.ids, m.Table.TableID) {
+			t.ids = append(t.ids, m.Table.TableID)
+		}
+	case *ip.IPRouteV2Details:
+		r := route(&m.Route, source)
+		t.fibs[r.Table] = append(t.fibs[r.Table], entry{Route: r})
+	case *ip_neighbor.IPNeighborDetails:
+		n := m.Neighbor
+		if n.Flags&ip_neighbor.IP_API_NEIGHBOR_FLAG_STATIC != 0 {
+			t.statics = append(t.statics, scenarios.Neighbor{Index: uint32(n.SwIfIndex), Addr: address(n.IPAddress), MAC: vppwire.MAC(n.MacAddress)})
+		}
+	case *l2.BridgeDomainDetails:
+		t.addBridge(m)
+	case *l2.L2FibTableDetails:
+		if m.StaticMac || m.BviMac {
+			t.l2 = append(t.l2, scenarios.FIBEntry{Bridge: m.BdID, MAC: vppwire.MAC(m.Mac), Index: uint32(m.SwIfIndex), BVI: m.BviMac})
+		}
+	}
+}
+
+func (t *tables) addBridge(m *l2.BridgeDomainDetails) {
+	if m.BdID == 0 {
+		return // VPP's own
+	}
+	b := scenarios.Bridge{ID: m.BdID, Learn: m.Learn, Flood: m.Flood, UUFlood: m.UuFlood, Forward: m.Forward, ARPTerm: m.ArpTerm}
+	for _, s := range m.SwIfDetails {
+		member := scenarios.BridgeMember{Index: uint32(s.SwIfIndex), BVI: s.SwIfIndex == m.BviSwIfIndex, SHG: s.Shg}
+		b.Members = append(b.Members, member)
+		if i := t.ifaces[member.Index]; i != nil {
+			i.Bridge, i.BVI, i.SHG = m.BdID, member.BVI, member.SHG
+		}
+	}
+	slices.SortFunc(b.Members, func(x, y scenarios.BridgeMember) int { return cmp.Compare(x.Index, y.Index) })
+	t.bridges = append(t.bridges, b)
+}
+
+// route reduces a route to its first path: the agent makes none with more.
+func route(r *ip.IPRouteV2, source uint8) scenarios.Route {
+	out := scenarios.Route{Table: r.TableID, Prefix: prefix(r.Prefix), API: r.Src == source, Action: scenarios.ActionDrop, Index: ^uint32(0)}
+	if len(r.Paths) == 0 {
+		return out
+	}
+	p := &r.Paths[0]
+	out.Index = p.SwIfIndex
+	switch p.Type {
+	case fib_types.FIB_API_PATH_TYPE_LOCAL:
+		out.Action = scenarios.ActionLocal
+	case fib_types.FIB_API_PATH_TYPE_NORMAL:
+		via := netip.AddrFrom4(p.Nh.Address.GetIP4())
+		switch {
+		case !via.IsUnspecified():
+			out.Action, out.Via = scenarios.ActionForward, via
+		case p.SwIfIndex == ^uint32(0):
+			out.Action, out.Lookup = scenarios.ActionLookup, p.TableID
+		default:
+			out.Action = scenarios.ActionForward
+		}
+	}
+	return out
+}
+
+// finish sorts everything and finds the route around each route.
+func (t *tables) finish() {
+	slices.Sort(t.order)
+	slices.Sort(t.ids)
+	slices.SortFunc(t.statics, func(a, b scenarios.Neighbor) int {
+		return cmp.Or(cmp.Compare(a.Index, b.Index), a.Addr.Compare(b.Addr))
+	})
+	slices.SortFunc(t.bridges, func(a, b scenarios.Bridge) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(t.l2, func(a, b scenarios.FIBEntry) int {
+		return cmp.Or(cmp.Compare(a.Bridge, b.Bridge), bytes.Compare(a.MAC[:], b.MAC[:]))
+	})
+	for _, fib := range t.fibs { //vppdrill:unordered each table by itself
+		slices.SortFunc(fib, func(a, b entry) int {
+			return cmp.Or(a.Prefix.Addr().Compare(b.Prefix.Addr()), a.Prefix.Bits()-b.Prefix.Bits())
+		})
+		for i := range fib {
+			p := i - 1
+			for p >= 0 && !fib[p].Prefix.Contains(fib[i].Prefix.Addr()) {
+				p = fib[p].parent
+			}
+			fib[i].parent = p
+		}
+	}
+}
+
+// Interfaces implements scenarios.VPP.
+func (t *tables) Interfaces() iter.Seq[scenarios.Interface] {
+	return func(yield func(scenarios.Interface) bool) {
+		for _, index := range t.order {
+			if !yield(*t.ifaces[index]) {
+				return
+			}
+		}
+	}
+}
+
+// Interface implements scenarios.VPP.
+func (t *tables) Interface(index uint32) (scenarios.Interface, bool) {
+	if i := t.ifaces[index]; i != nil {
+		return *i, true
+	}
+	return scenarios.Interface{}, false
+}
+
+// Route implements scenarios.VPP.
+func (t *tables) Route(table uint32, dst netip.Addr) (scenarios.Route, bool) {
+	if !slices.Contains(t.ids, table) {
+		return scenarios.Route{}, false
+	}
+	fib := t.fibs[table]
+	i, found := slices.BinarySearchFunc(fib, dst, func(e entry, a netip.Addr) int { return e.Prefix.Addr().Compare(a) })
+	for found && i+1 < len(fib) && fib[i+1].Prefix.Addr() == dst {
+		i++ // the longest of those that begin with dst
+	}
+	if !found {
+		i--
+	}
+	for ; i >= 0; i = fib[i].parent {
+		if fib[i].Prefix.Contains(dst) {
+			return fib[i].Route, true
+		}
+	}
+	return scenarios.Route{Table: table, Prefix: netip.PrefixFrom(netip.IPv4Unspecified(), 0), Action: scenarios.ActionDrop}, true
+}
+
+// Routes implements scenarios.VPP.
+func (t *tables) Routes(table uint32) iter.Seq[scenarios.Route] {
+	return func(yield func(scenarios.Route) bool) {
+		for _, e := range t.fibs[table] {
+			if e.API && !yield(e.Route) {
+				return
+			}
+		}
+	}
+}
+
+// Tables implements scenarios.VPP.
+func (t *tables) Tables() iter.Seq[uint32] { return slices.Values(t.ids) }
+
+// Neighbor implements scenarios.VPP.
+func (t *tables) Neighbor(index uint32, addr netip.Addr) (vppwire.MAC, bool) {
+	for _, n := range t.statics {
+		if n.Index == index && n.Addr == addr {
+			return n.MAC, true
+		}
+	}
+	return vppwire.MAC{}, false
+}
+
+// Neighbors implements scenarios.VPP.
+func (t *tables) Neighbors() iter.Seq[scenarios.Neighbor] { return slices.Values(t.statics) }
+
+// Bridge implements scenarios.VPP.
+func (t *tables) Bridge(id uint32) (scenarios.Bridge, bool) {
+	for _, b := range t.bridges {
+		if b.ID == id {
+			return b, true
+		}
+	}
+	return scenarios.Bridge{}, false
+}
+
+// Bridges implements scenarios.VPP.
+func (t *tables) Bridges() iter.Seq[uint32] {
+	return func(yield func(uint32) bool) {
+		for _, b := range t.bridges {
+			if !yield(b.ID) {
+				return
+			}
+		}
+	}
+}
+
+// FIB implements scenarios.VPP.
+func (t *tables) FIB(bridge uint32, mac vppwire.MAC) (uint32, bool) {
+	for _, e := range t.l2 {
+		if e.Bridge == bridge && e.MAC == mac {
+			return e.Index, true
+		}
+	}
+	return 0, false
+}
+
+// FIBs implements scenarios.VPP.
+func (t *tables) FIBs() iter.Seq[scenarios.FIBEntry] { return slices.Values(t.l2) }
+
+// Tunnel implements scenarios.VPP.
+func (t *tables) Tunnel(local, remote netip.Addr, vni uint32) (uint32, bool) {
+	for _, index := range t.order {
+		if i := t.ifaces[index]; i.Type == scenarios.TypeVXLAN && i.Src == local && i.Dst == remote && i.VNI == vni {
+			return index, true
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,63 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/vppdrill/vppdrill/lab/nodeagent"
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/host/etcd"
+)
+
+// setPools makes a configuration the cluster's address plan, and returns when the API server has it.
+func (p *plane) setPools(ctx context.Context, c scenarios.IPAM) error {
+	p.mu.Lock()
+	p.generation++
+	pools := etcd.Pools{Generation: p.generation, IPAMConfig: c.Contiv()}
+	p.heardPools = nodeagent.HeardPools(agent.Pools{Generation: p.generation})
+	p.mu.Unlock()
+	if err := p.objects.PutPools(ctx, pools); err != nil {
+		return fmt.Errorf("API server: pools: %w", err)
+	}
+	return nil
+}
+
+// publishNode writes a node's object as it is now.
+func (w *World) publishNode(ctx context.Context, n *node) error {
+	n.mu.Lock()
+	object := etcd.Node{UID: n.uid, PodCIDRs: slices.Clone(n.podCIDRs), Addresses: slices.Clone(n.management)}
+	n.mu.Unlock()
+	p := w.plane
+	p.mu.Lock()
+	p.heardNodes[n.name] = nodeagent.HeardNode(agent.NodeSeen{Name: n.name, UID: object.UID, PodCIDRs: object.PodCIDRs, Addresses: object.Addresses})
+	p.mu.Unlock()
+	if err := p.objects.PutNode(ctx, n.name, object); err != nil {
+		return fmt.Errorf("API server: node %s: %w", n.name, err)
+	}
+	return nil
+}
+
+// deleteNode takes a node's object away.
+func (p *plane) deleteNode(ctx context.Context, name string) error {
+	p.mu.Lock()
+	delete(p.heardNodes, name)
+	p.mu.Unlock()
+	if err := p.objects.DeleteNode(ctx, name); err != nil {
+		return fmt.Errorf("API server: node %s: %w", name, err)
+	}
+	return nil
+}
+
+// heard is what an agent that has heard of everything tells: nodeagent.State.Heard.
+func (p *plane) heard() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := []string{p.heardPools}
+	for _, line := range p.heardNodes { //vppdrill:unordered sorted below
+		out = append(out, line)
+	}
+	slices.Sort(out)
+	return out
+}

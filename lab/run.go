@@ -1,0 +1,100 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// Run builds a lab for s, drives it, judges it and ends it. The error is a lab that could not be built; what happens in the
+// run is in the Result. What a lab cannot do of s is named there, and nothing is started.
+func Run(ctx context.Context, s *scenarios.Scenario, o Options) (scenarios.Result, error) {
+	if err := o.setDefaults(); err != nil {
+		return scenarios.Result{}, err
+	}
+	if missing := Unsupported(s); len(missing) > 0 {
+		return refused(s, o, missing), nil
+	}
+	if gone, err := Census(o.Root, o.Backend); err != nil {
+		return scenarios.Result{}, fmt.Errorf("remove what earlier labs left: %w", err)
+	} else if len(gone) > 0 {
+		o.Log.Info("removed what earlier labs left", "labs", strings.Join(gone, " "))
+	}
+	if verbs := unsupportedVerbs(s); len(verbs) > 0 {
+		return refused(s, o, verbs), nil
+	}
+	w, err := New(ctx, s, o)
+	if err != nil {
+		return scenarios.Result{}, err
+	}
+	result := scenarios.Run(ctx, w, s, o.Laws, scenarios.Options{Seed: o.Seed, Replay: o.Replay, OnMark: o.OnMark})
+	if err := w.unable(); err != nil {
+		return scenarios.Result{}, errors.Join(err, w.Close())
+	}
+	if wiring, replaced := hostWiring(s); replaced {
+		result.Timeline = append([]scenarios.Mark{{Kind: "note", Text: fmt.Sprintf("the host is connected by %s: there is no %s for a tap", wiring, vhostNet)}}, result.Timeline...)
+	}
+	if result.Verdict != scenarios.Pass && len(result.Unsupported) == 0 && ctx.Err() == nil {
+		w.failed(ctx, &result)
+	}
+	return result, w.Close()
+}
+
+// unable is what this machine turned out not to be able to do, nil for nothing: a VPP that does not start says nothing about
+// the scenario.
+func (w *World) unable() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if IsCannotRun(w.broken) {
+		return w.broken
+	}
+	return nil
+}
+
+// failed saves what a failed run leaves to look at, and keeps its lab up where that was asked for.
+func (w *World) failed(ctx context.Context, r *scenarios.Result) {
+	if dir, err := w.WriteEvidence(ctx, ""); err != nil {
+		w.o.Log.Warn("evidence", "error", err)
+	} else {
+		r.Error += " (evidence in " + dir + ")"
+	}
+	if !w.o.Keep {
+		return
+	}
+	if err := w.Keep(); err != nil {
+		w.o.Log.Warn("the lab cannot be kept", "error", err)
+		return
+	}
+	w.o.Log.Warn("the lab stays up", "enter", "vppdrill lab exec --lab "+w.home.ID+" node-1 -- bash", "end", "vppdrill lab down "+w.home.ID)
+}
+
+// unsupportedVerbs are the timeline's actions that a lab cannot do, each once.
+func unsupportedVerbs(s *scenarios.Scenario) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, step := range s.Timeline {
+		switch step.Action.(type) {
+		case scenarios.Settle, scenarios.Heal:
+			continue
+		}
+		if verb := step.Action.Verb(); !(&World{}).Supports(step.Action) && !seen[verb] {
+			seen[verb] = true
+			out = append(out, verb)
+		}
+	}
+	return out
+}
+
+// refused is the result of a scenario that a lab cannot do, as scenarios.Run would have it.
+func refused(s *scenarios.Scenario, o Options, what []string) scenarios.Result {
+	world := o.Backend.Name()
+	return scenarios.Result{Scenario: s.Name, Goal: s.Goal, File: s.File, Labels: s.Labels, World: world, Seed: o.Seed,
+		Verdict: scenarios.Error, Error: fmt.Sprintf("world %s cannot do %s", world, strings.Join(what, ", ")),
+		Unsupported: what, Replay: o.Replay, Laws: []scenarios.LawResult{}, Timeline: []scenarios.Mark{}}
+}
+
+// IsCannotRun reports whether an error says that labs cannot run here.
+func IsCannotRun(err error) bool { return errors.Is(err, ErrCannotRun) }

@@ -1,0 +1,139 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+const (
+	// lookEvery is how often Settle looks, stillFor how long a lab must be quiet: longer than what one node has decided takes to
+	// reach the next, which knows of it by a watch.
+	lookEvery = 40 * time.Millisecond
+	stillFor  = 200 * time.Millisecond
+	// settleLeast is the least that machines get in real time, however much a scenario's times are divided.
+	settleLeast = 3 * time.Minute
+)
+
+// Settle implements scenarios.World.
+func (w *World) Settle(ctx context.Context, limit time.Duration) error {
+	end := time.Now().Add(max(w.real(limit), min(limit, settleLeast)))
+	var since time.Time
+	for {
+		if err := w.pump(); err != nil {
+			return err
+		}
+		why := w.quiet(ctx)
+		now := time.Now()
+		switch {
+		case why != "":
+			since = time.Time{}
+		case since.IsZero():
+			since = now
+		case now.Sub(since) >= stillFor:
+			return errors.Join(w.checkTraffic(ctx), w.deliver())
+		}
+		if now.After(end) {
+			if why == "" {
+				why = "never quiet for " + stillFor.String()
+			}
+			return errors.New(why)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(lookEvery):
+		}
+	}
+}
+
+// quiet says why the lab is not quiet, or "". It asks every agent.
+func (w *World) quiet(ctx context.Context) string {
+	nodes := w.inOrder()
+	if w.lifts.timed() {
+		return "an action of the timeline is not over"
+	}
+	stored, err := w.plane.storeRevision(ctx)
+	if err != nil {
+		return err.Error()
+	}
+	heard := w.plane.heard()
+	why := make([]string, len(nodes))
+	var wg sync.WaitGroup
+	for i, n := range nodes {
+		wg.Go(func() { why[i] = n.pending(ctx, heard, stored) })
+	}
+	wg.Wait()
+	if i := slices.IndexFunc(why, func(s string) bool { return s != "" }); i >= 0 {
+		return why[i]
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, p := range w.pods.inOrder(func(p *pod) bool { return p.node == "" }) {
+		if w.room() {
+			return "pod " + p.key() + " waits for a node"
+		}
+	}
+	return ""
+}
+
+// room reports whether some node could take another pod. w.mu is held.
+func (w *World) room() bool {
+	count := map[string]int{}
+	for _, p := range w.pods.byName { //vppdrill:unordered it is a count
+		count[p.node]++
+	}
+	for _, n := range w.nodes { //vppdrill:unordered it is a question about any of them
+		if n.isUp() && count[n.name] < w.scenario().Topology.MaxPodsPerNode {
+			return true
+		}
+	}
+	return false
+}
+
+// pending says why one node is not quiet, or "".
+func (n *node) pending(ctx context.Context, heard []string, stored int64) string {
+	n.mu.Lock()
+	up, vpp, agent := n.up, n.vpp, n.agent
+	n.mu.Unlock()
+	n.w.mu.Lock()
+	healed := n.w.healed
+	n.w.mu.Unlock()
+	switch {
+	case !up && healed:
+		return n.name + " is down"
+	case !up:
+		return "" // down on purpose: quiet as it gets
+	case vpp.proc == nil && !vpp.held:
+		return "VPP of " + n.name + " is starting"
+	case agent.proc == nil && !agent.held:
+		return "the agent of " + n.name + " is starting"
+	}
+	if agent.proc != nil {
+		s, err := n.poll(ctx)
+		if err != nil {
+			return fmt.Sprintf("the agent of %s does not tell its state: %v", n.name, err)
+		}
+		switch {
+		case vpp.proc == nil:
+			// Nothing can be done without VPP.
+		case !s.VPPUp:
+			return "the agent of " + n.name + " is not connected to VPP"
+		case s.Pending != "":
+			return n.name + ": " + s.Pending
+		}
+		if there, back := n.wires.api.Links(); !there.Cut && !back.Cut && !slices.Equal(s.Heard, heard) {
+			return n.name + " has not heard of every node and range"
+		}
+		if there, back := n.wires.store.Links(); !there.Cut && !back.Cut && s.StoreRevision != stored {
+			return fmt.Sprintf("%s has heard of revision %d of the store, which is at %d", n.name, s.StoreRevision, stored)
+		}
+	}
+	if agent.proc == nil || vpp.proc == nil {
+		return "" // pods wait as long as they have to
+	}
+	return n.kubelet.pending()
+}

@@ -1,0 +1,131 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/lab/probe"
+	"github.com/vppdrill/vppdrill/lab/vppproc"
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/vppwire/mode"
+)
+
+// snapshotTries is how often a snapshot is taken anew because the lab has changed meanwhile.
+const snapshotTries = 5
+
+// Snapshot implements scenarios.World. VPP and Linux are dumped only where the lab is quiet before and after: halves of a
+// change would be judged otherwise, and laws that look at them ask for quiet anyway.
+func (w *World) Snapshot(ctx context.Context) (scenarios.Snapshot, error) {
+	var s scenarios.Snapshot
+	for range snapshotTries {
+		quiet := w.quiet(ctx) == ""
+		calls := w.calls()
+		var err error
+		if s, err = w.look(ctx, quiet); err != nil {
+			return s, err
+		}
+		s.Settled = quiet && w.quiet(ctx) == "" && w.calls() == calls
+		if s.Settled || !quiet {
+			break
+		}
+	}
+	return s, nil
+}
+
+// calls counts what all agents have done so far.
+func (w *World) calls() int64 {
+	sum := int64(0)
+	for _, n := range w.inOrder() {
+		n.mu.Lock()
+		sum += n.last.VPPCalls + n.last.LinuxCalls
+		n.mu.Unlock()
+	}
+	return sum
+}
+
+// look takes a snapshot; deep also of dataplanes.
+func (w *World) look(ctx context.Context, deep bool) (scenarios.Snapshot, error) {
+	s := scenarios.Snapshot{At: w.Now()}
+	nodes := w.inOrder()
+	s.Nodes = make([]scenarios.NodeState, len(nodes))
+	errs := make([]error, len(nodes))
+	var wg sync.WaitGroup
+	for i, n := range nodes {
+		wg.Go(func() { s.Nodes[i], errs[i] = n.look(ctx, deep) })
+	}
+	wg.Wait()
+	slices.SortFunc(s.Nodes, func(a, b scenarios.NodeState) int { return strings.Compare(a.Name, b.Name) })
+	return s, errors.Join(errs...)
+}
+
+// look is one node's part of a snapshot. Pods are listed before the agent's books: an address that two pods were answered
+// one after the other is then in the books for the later one.
+func (n *node) look(ctx context.Context, deep bool) (scenarios.NodeState, error) {
+	out := scenarios.NodeState{Name: n.name, UID: n.uid, MainTable: n.w.agents().MainVRFID, PodTable: n.w.agents().PodVRFID,
+		Pods: n.kubelet.sandboxes()}
+	wires := n.w.agents()
+	wires.ApplyDefaults()
+	m := wires.Mode()
+	out.MainTable, out.PodTable = m.MainTable, m.PodTable
+	n.mu.Lock()
+	out.MachineUp, out.VPPUp, out.AgentUp = n.up, n.vpp.proc != nil, n.agent.proc != nil
+	n.mu.Unlock()
+	if out.AgentUp {
+		s, err := n.poll(ctx)
+		if err != nil {
+			out.AgentUp = false // killed this moment
+		} else {
+			fill(&out, s, m)
+		}
+	}
+	if !deep {
+		return out, nil
+	}
+	return out, n.dump(ctx, &out)
+}
+
+// fill adds what the agent says.
+func fill(out *scenarios.NodeState, s state, m mode.Config) {
+	out.ID, out.Address, out.VXLANAddress = s.ID, s.Address, s.VXLAN
+	if m.Host != mode.HostNone {
+		out.HostSubnet, out.HostVPP, out.HostLinux = s.HostSubnet, s.HostVPP, s.HostLinux
+	}
+	out.PodSubnet, out.Blocks, out.Reserved = s.PodSubnet, s.Blocks, s.Reserved
+	out.Leases = func() iter.Seq[ipam.Lease] { return slices.Values(s.Leases) }
+}
+
+// dump adds the views of VPP and Linux.
+func (n *node) dump(ctx context.Context, out *scenarios.NodeState) error {
+	if out.MachineUp {
+		pods := make([]string, 0, len(out.Pods))
+		for _, p := range out.Pods {
+			pods = append(pods, p.Netns)
+		}
+		l, err := probe.Linux(n.machine.Netns, pods, []string{NICDevice, ManagementDevice})
+		if err != nil {
+			return fmt.Errorf("%s: %w", n.name, err)
+		}
+		out.Linux = l
+	}
+	if !out.VPPUp {
+		return nil
+	}
+	c, err := vppproc.Dial(n.machine.VPPDir())
+	if err != nil {
+		out.VPPUp = false // it died this moment
+		return nil
+	}
+	defer c.Close()
+	v, err := probe.VPP(ctx, c, NICDevice)
+	if err != nil {
+		return fmt.Errorf("%s: %w", n.name, err)
+	}
+	out.VPP = v
+	return nil
+}

@@ -1,0 +1,133 @@
+package lab
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vppdrill/vppdrill/lab/probe"
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// Traffic is what a probe of a lab has found.
+type Traffic struct {
+	// Pings counts answered pairs, of Pairs that were asked; Median and Slowest are round trips.
+	Pairs, Pings    int
+	Median, Slowest time.Duration
+	// TCP, UDP and Edge count pairs whose bytes came back right, and whose longest packet is the MTU.
+	TCP, UDP, Edge int
+	// Failed are lines that say who did not reach whom and how.
+	Failed []string
+}
+
+// Wanted is what a probe does; the zero Wanted pings all pairs of a small lab.
+type Wanted struct {
+	// Pairs bounds the pairs that are pinged, 0 is DefaultPairs; Deep those that also get TCP, UDP and the MTU's edge.
+	Pairs, Deep int
+}
+
+// DefaultPairs is every pair of 32 pods; larger labs are sampled.
+const DefaultPairs = 1000
+
+// patience is how long one probe may take. VPP asks for a neighbor's MAC first and drops the packet that made it ask.
+const patience = 5 * time.Second
+
+// payloadBytes crosses every link in many segments: broken checksum offload shows after 76 KB.
+const payloadBytes = 256 << 10
+
+// Places are the lab's pods that have an address, and their nodes' Linux sides, as probes see them.
+func (w *World) Places() []probe.Place {
+	var out []probe.Place
+	for _, n := range w.inOrder() {
+		if vpp, _ := n.running(); vpp == nil {
+			continue // nobody promises anything
+		}
+		for _, p := range n.kubelet.sandboxes() {
+			if p.Addr.IsValid() {
+				out = append(out, probe.Place{Name: n.name + " " + strings.TrimPrefix(p.Pod, "default/"), Netns: n.machine.Netns(p.Netns), Addr: p.Addr})
+			}
+		}
+	}
+	return out
+}
+
+// Probe sends real packets between the lab's pods.
+func (w *World) Probe(ctx context.Context, want Wanted) Traffic {
+	if want.Pairs == 0 {
+		want.Pairs = DefaultPairs
+	}
+	places := w.Places()
+	pairs := probe.AllPairs(places, want.Pairs)
+	if len(places) < 2 {
+		return Traffic{}
+	}
+	out := Traffic{Pairs: len(pairs)}
+	var times []time.Duration
+	for _, o := range probe.Mesh(ctx, pairs, 56, patience) {
+		if o.Err != nil {
+			out.Failed = append(out.Failed, "ping: "+o.Error())
+			continue
+		}
+		out.Pings++
+		times = append(times, o.RTT)
+	}
+	if len(times) > 0 {
+		slices.Sort(times)
+		out.Median, out.Slowest = times[len(times)/2], times[len(times)-1]
+	}
+	mtu := int(w.scenario().Config.Wiring.MTU)
+	for _, p := range probe.AllPairs(places, max(0, want.Deep)) {
+		if want.Deep == 0 {
+			break
+		}
+		for _, kind := range []struct {
+			name  string
+			count *int
+			probe func() probe.Outcome
+		}{
+			{"TCP", &out.TCP, func() probe.Outcome { return probe.TCP(ctx, p, payloadBytes, patience) }},
+			{"UDP", &out.UDP, func() probe.Outcome { return probe.UDP(ctx, p, 1200, 20, patience) }},
+			{"MTU", &out.Edge, func() probe.Outcome { return probe.Edge(ctx, p, mtu, patience) }},
+		} {
+			if o := kind.probe(); o.Err != nil {
+				out.Failed = append(out.Failed, kind.name+": "+o.Error())
+			} else {
+				*kind.count++
+			}
+		}
+	}
+	return out
+}
+
+// probeOrder probes a standing lab.
+func probeOrder(ctx context.Context, w *World, body []byte) (any, error) {
+	var want Wanted
+	if err := json.Unmarshal(body, &want); err != nil {
+		return nil, err
+	}
+	return w.Probe(ctx, want), nil
+}
+
+// reachableLaw is the law of package check that real packets judge too: what the tables promise, packets do.
+const reachableLaw = "reachable"
+
+// checkTraffic pings what the law is about to prove from the tables; its error is a violation. A scenario that does not want
+// the law gets no pings.
+func (w *World) checkTraffic(ctx context.Context) error {
+	if w.scenario().Laws != nil && !slices.Contains(w.scenario().Laws, reachableLaw) {
+		return nil
+	}
+	t := w.Probe(ctx, Wanted{Pairs: pingedPairs})
+	w.record.note(fmt.Sprintf("%d of %d pings answered, half of them within %s", t.Pings, t.Pairs, t.Median.Round(time.Microsecond)))
+	if len(t.Failed) == 0 || ctx.Err() != nil {
+		return nil
+	}
+	return &scenarios.Violation{Law: reachableLaw, At: w.Now(),
+		What: fmt.Sprintf("the lab is quiet, but %d of %d real pings are not answered: %s", len(t.Failed), t.Pairs, t.Failed[0])}
+}
+
+// pingedPairs bounds the pings of one check within a scenario: all pairs of nine pods, a sample of more.
+const pingedPairs = 72

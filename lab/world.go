@@ -1,0 +1,298 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/vppdrill/vppdrill/lab/vppproc"
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+)
+
+// World is one lab. It implements scenarios.World, scenarios.Recorder and scenarios.Supporter. One goroutine drives it;
+// processes and kubelets live on goroutines of their own.
+type World struct {
+	o       Options
+	home    Home
+	ground  Ground
+	started time.Time
+	rand    *rand.Rand
+
+	plane  *plane
+	record record
+	// means is what the lab is to be; a standing lab's changes.
+	means atomic.Pointer[meaning]
+
+	// mu guards what follows; kubelets and supervisors look too.
+	mu    sync.Mutex
+	nodes map[string]*node
+	made  uint32
+	pods  pods
+
+	ipam     scenarios.IPAM
+	external external
+	lifts    lifts
+	cuts     [][2]string
+	// healed: whatever is down has to come up. broken is what a goroutine could not do.
+	healed bool
+	broken error
+
+	listeners []func(scenarios.Fact) error
+	stopped   error
+	summary   summary
+	closed    bool
+}
+
+// New builds a lab at the scenario's start and returns when its machines boot; Settle waits until they are up. After an
+// error nothing of it is left. The scenario is not changed.
+func New(ctx context.Context, s *scenarios.Scenario, o Options) (_ *World, err error) {
+	if err := o.setDefaults(); err != nil {
+		return nil, err
+	}
+	if err := o.Backend.Check(ctx); err != nil {
+		return nil, err
+	}
+	if o.VPP, err = vppproc.Find(o.VPP); err != nil {
+		return nil, err
+	}
+	s = scaled(s, o.TimeScale)
+	w := &World{o: o, nodes: map[string]*node{}, rand: rand.New(rand.NewPCG(o.Seed, 0)), ipam: s.Config.IPAM, started: time.Now()}
+	w.record.now, w.record.lines = w.Now, o.Events
+	w.pods.init()
+	w.summary.init()
+	cfg, err := configure(s)
+	if err != nil {
+		return nil, err
+	}
+	w.means.Store(&meaning{s, cfg})
+	if w.home, err = claim(o.Root, o.ID, o.Backend.Name()); err != nil {
+		return nil, err
+	}
+	w.home.Scenario, w.home.File = s.Name, s.File
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, w.Close())
+		}
+	}()
+	if err := w.home.save(); err != nil {
+		return nil, err
+	}
+	site := Site{ID: w.home.ID, Dir: w.home.dir, VPP: o.VPP,
+		VPPConfig: vppproc.Config{Binary: o.VPP, Sleep: o.VPPSleep, Heap: o.VPPHeap}}
+	// The control plane elects itself while the fabric and the machines are made.
+	plane := make(chan error, 1)
+	go func() {
+		var err error
+		w.plane, err = startPlane(filepath.Join(w.home.dir, "plane"))
+		plane <- err
+	}()
+	w.ground, err = o.Backend.Open(ctx, site)
+	if err = errors.Join(err, <-plane); err != nil {
+		return nil, err
+	}
+	return w, w.populate(ctx)
+}
+
+// meaning is a scenario, its times scaled, and what its agents' configuration is.
+type meaning struct {
+	scenario *scenarios.Scenario
+	agents   agent.Config
+}
+
+// scenario is what the lab is to be, agents the configuration of its agents.
+func (w *World) scenario() *scenarios.Scenario { return w.means.Load().scenario }
+func (w *World) agents() agent.Config          { return w.means.Load().agents }
+
+// populate makes the nodes and pods of the start.
+func (w *World) populate(ctx context.Context) error {
+	if _, err := poolsFor(w.ipam); err != nil {
+		return err
+	}
+	if err := w.plane.setPools(ctx, w.ipam); err != nil {
+		return err
+	}
+	if err := w.joinAll(ctx, w.scenario().NodeNames()); err != nil {
+		return err
+	}
+	w.startWorkload()
+	return nil
+}
+
+// Home is the lab's entry among the labs of this machine.
+func (w *World) Home() Home { return w.home }
+
+// Name implements scenarios.World.
+func (w *World) Name() string { return w.o.Backend.Name() }
+
+// Now implements scenarios.World: real time since the start, times the scale.
+func (w *World) Now() time.Duration {
+	return time.Duration(float64(time.Since(w.started)) * w.o.TimeScale)
+}
+
+// real turns a time of the scenario into one of the clock on the wall.
+func (w *World) real(d time.Duration) time.Duration {
+	return time.Duration(float64(d) / w.o.TimeScale)
+}
+
+// scaled is the scenario with those times of its agents' configuration divided that agents keep by their own clocks.
+func scaled(s *scenarios.Scenario, by float64) *scenarios.Scenario {
+	out := *s
+	divide := func(d *time.Duration) { *d = time.Duration(float64(*d) / by) }
+	divide(&out.Config.Agent.NodeIDQuarantine)
+	divide(&out.Config.IPAM.ReuseDelay)
+	return &out
+}
+
+// Watch implements scenarios.World.
+func (w *World) Watch(fn func(scenarios.Fact) error) { w.listeners = append(w.listeners, fn) }
+
+// pump does what is due: facts reach the laws, lifts and churn happen. It is called often by whoever waits.
+func (w *World) pump() error {
+	w.lifts.due(w.Now())
+	w.churn()
+	return w.deliver()
+}
+
+// deliver tells the listeners what has happened; the first error ends the run.
+func (w *World) deliver() error {
+	for _, f := range w.record.take() {
+		w.summary.account(f)
+		for _, fn := range w.listeners {
+			if err := fn(f); err != nil && w.stopped == nil {
+				w.stopped = err
+			}
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return errors.Join(w.stopped, w.broken)
+}
+
+// tick is how often something that waits looks.
+const tick = 10 * time.Millisecond
+
+// Advance implements scenarios.World.
+func (w *World) Advance(ctx context.Context, at time.Duration) error {
+	for {
+		if err := w.pump(); err != nil {
+			return err
+		}
+		left := w.real(at - w.Now())
+		if left <= 0 {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(min(left, tick)):
+		}
+	}
+}
+
+// Digest implements scenarios.Recorder: real runs have none.
+func (w *World) Digest() string { return "" }
+
+// Events implements scenarios.Recorder.
+func (w *World) Events() int64 {
+	_, n := w.record.last(0)
+	return n
+}
+
+// Tail implements scenarios.Recorder.
+func (w *World) Tail(n int) []string {
+	lines, _ := w.record.last(n)
+	return lines
+}
+
+// fail notes what a goroutine could not do; the next wait tells it.
+func (w *World) fail(err error) {
+	if err == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return
+	}
+	w.record.note("error: " + err.Error())
+	w.broken = errors.Join(w.broken, err)
+}
+
+// inOrder are the nodes of the cluster by name, node-2 before node-10.
+func (w *World) inOrder() []*node {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	out := make([]*node, 0, len(w.nodes))
+	for _, n := range w.nodes { //vppdrill:unordered sorted below
+		out = append(out, n)
+	}
+	slices.SortFunc(out, func(a, b *node) int {
+		if len(a.name) != len(b.name) {
+			return len(a.name) - len(b.name)
+		}
+		return strings.Compare(a.name, b.name)
+	})
+	return out
+}
+
+// Keep leaves the lab up: Close then ends only this process's part in it. The store goes with this process, so agents go on
+// with what they know.
+func (w *World) Keep() error {
+	w.home.Kept = true
+	return w.home.save()
+}
+
+// Close implements scenarios.World: everything ends, and nothing is left, unless the lab was kept.
+func (w *World) Close() error {
+	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
+		return nil
+	}
+	w.closed = true
+	w.mu.Unlock()
+	var errs []error
+	for _, n := range w.inOrder() {
+		n.kubelet.stop()
+	}
+	if w.home.Kept {
+		for _, n := range w.inOrder() {
+			n.abandon()
+		}
+		if w.plane != nil {
+			errs = append(errs, w.plane.close())
+		}
+		return errors.Join(errs...)
+	}
+	each(w.inOrder(), func(n *node) { n.remove() })
+	if w.plane != nil {
+		errs = append(errs, w.plane.close())
+	}
+	if w.ground != nil {
+		errs = append(errs, w.ground.Close())
+	}
+	if w.home.dir != "" {
+		errs = append(errs, w.home.remove(w.o.Backend))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("end lab %s: %w", w.home.ID, err)
+	}
+	return nil
+}
+
+// each does something for all nodes at the same time and returns when all is done.
+func each(nodes []*node, do func(*node)) {
+	var wg sync.WaitGroup
+	for _, n := range nodes {
+		wg.Go(func() { do(n) })
+	}
+	wg.Wait()
+}

@@ -1,0 +1,222 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vppdrill/vppdrill/fixtures/vppapi"
+	"github.com/vppdrill/vppdrill/sim/parity"
+)
+
+// parityFlags are the flags of `vppdrill parity`.
+type parityFlags struct {
+	live      bool
+	record    string
+	vpp       string
+	sequences int
+	calls     int
+	chain     int
+	seed      uint64
+	format    string
+}
+
+func parityCommand() *cobra.Command {
+	var f parityFlags
+	cmd := &cobra.Command{
+		Use:   "parity",
+		Short: "Say how far the modelled VPP answers as a real one does",
+		Long: `Say how far the modelled VPP answers as a real one does. Plain, it replays the conversations with real VPPs that this build
+has and prints a table: each message, how often it was asked and answered equally, VPP's return codes, and the gaps with
+their reasons. With --live it starts real VPPs and drives them and the model with the same random calls, valid and slightly
+invalid; answers and dumps are compared, and a difference is shrunk to its shortest sequence. With --record it asks a real VPP
+again what the transcripts in a folder ask, and writes its answers down.
+
+VPP is the first of --vpp, VPPDRILL_VPP, PATH, /usr/bin/vpp, /opt/*/bin/vpp. Real VPPs need root.`,
+		Example: `  vppdrill parity
+  vppdrill parity --live --sequences 2000 --seed 7
+  vppdrill parity --record fixtures/vppapi/25.10`,
+		Args: args(0, 0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := oneOf("--format", f.format, "text", "json"); err != nil {
+				return err
+			}
+			switch {
+			case f.live && f.record != "":
+				return usagef("parity: --live and --record exclude each other")
+			case f.sequences < 1 || f.calls < 1 || f.chain < 1:
+				return usagef("parity: --sequences, --calls and --chain are above 0")
+			case f.live:
+				return compareLive(cmd, f)
+			case f.record != "":
+				return record(cmd, f)
+			}
+			return compareRecorded(cmd, f)
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&f.live, "live", false, "compare with a real VPP")
+	flags.StringVar(&f.record, "record", "", "folder of transcripts whose answers are recorded again")
+	flags.StringVar(&f.vpp, "vpp", "", "the VPP to run")
+	flags.IntVar(&f.sequences, "sequences", 100, "how many random sequences")
+	flags.IntVar(&f.calls, "calls", 50, "calls in a sequence")
+	flags.IntVar(&f.chain, "chain", 10, "sequences on the same VPP, one behind the other, before a new one is started")
+	flags.Uint64Var(&f.seed, "seed", 1, "the first seed; every chain has its own")
+	flags.StringVar(&f.format, "format", "text", "what to print: text or json")
+	return cmd
+}
+
+// compareRecorded prints the table of the transcripts in this build.
+func compareRecorded(cmd *cobra.Command, f parityFlags) error {
+	s, err := parity.Table(vppapi.Transcripts)
+	if err != nil {
+		return usagef("parity: %s", firstLine(err.Error()))
+	}
+	if f.format == "json" {
+		if err := json.NewEncoder(cmd.OutOrStdout()).Encode(s); err != nil {
+			return err
+		}
+	} else if err := tellTable(cmd.OutOrStdout(), s); err != nil {
+		return err
+	}
+	if len(s.Differences) > 0 {
+		return exit{exitBroken, fmt.Errorf("parity: %d answers differ", len(s.Differences))}
+	}
+	return nil
+}
+
+func tellTable(out io.Writer, s *parity.Summary) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "message\tasked\tequal\treturn codes\tgaps")
+	asked, equal, covered := 0, 0, 0
+	for _, r := range s.Rows {
+		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s\n", r.Message, r.Asked, r.Equal, strings.Join(r.Retvals, " "), strings.Join(r.Gaps, " "))
+		asked, equal = asked+r.Asked, equal+r.Equal
+		if r.Asked > 0 {
+			covered++
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "\n%d of %d messages in %d transcripts of VPP %s: %d of %d answers equal\n", covered, len(s.Rows), s.Transcripts,
+		strings.Join(s.Releases, ", "), equal, asked)
+	fmt.Fprintln(out, "\ngaps that comparing meets")
+	for _, g := range s.Gaps {
+		fmt.Fprintf(out, "  %s: %s\n", g.Name, g.Why)
+	}
+	fmt.Fprintln(out, "\nwhat the model does not do")
+	for _, g := range s.ModelGaps {
+		fmt.Fprintf(out, "  %s\n", g)
+	}
+	for _, d := range s.Differences {
+		fmt.Fprintf(out, "\n%s\n", d)
+	}
+	return nil
+}
+
+// realVPPs finds a VPP and prepares to run it.
+func realVPPs(f parityFlags) (path string, fresh func(context.Context) (parity.Subject, error), closeRoom func(), err error) {
+	if path, err = parity.FindVPP(f.vpp); err != nil {
+		code := exitUsage
+		if errors.Is(err, parity.ErrNoVPP) {
+			code = exitCannotRun
+		}
+		return "", nil, nil, exit{code, fmt.Errorf("parity: %w", err)}
+	}
+	if fresh, closeRoom, err = parity.RealVPPs(path); err != nil {
+		return "", nil, nil, exit{exitCannotRun, fmt.Errorf("parity: %w", err)}
+	}
+	return path, fresh, closeRoom, nil
+}
+
+// compareLive runs a campaign.
+func compareLive(cmd *cobra.Command, f parityFlags) error {
+	path, fresh, closeRoom, err := realVPPs(f)
+	if err != nil {
+		return err
+	}
+	defer closeRoom()
+	p := startProgress(cmd.ErrOrStderr(), f.sequences)
+	at := 0
+	c := parity.Campaign{Seed: f.seed, Sequences: f.sequences, Calls: f.calls, Chain: f.chain,
+		Sequence: parity.Sequence{Real: fresh, Model: func(context.Context) (parity.Subject, error) { return parity.NewModel(), nil }},
+		Progress: func(done int) {
+			for ; at < done; at++ {
+				p.end("")
+			}
+		}}
+	o, err := c.Run(cmd.Context())
+	p.stop()
+	if err != nil && cmd.Context().Err() == nil {
+		return exit{exitCannotRun, fmt.Errorf("parity: %s: %w", path, err)}
+	}
+	if err := tellOutcome(cmd.OutOrStdout(), f, path, o); err != nil {
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	if len(o.Findings) > 0 {
+		return exit{exitBroken, fmt.Errorf("parity: %d kinds of differences", len(o.Findings))}
+	}
+	return nil
+}
+
+func tellOutcome(out io.Writer, f parityFlags, path string, o *parity.Outcome) error {
+	if f.format == "json" {
+		var found []string
+		for _, d := range o.Findings {
+			found = append(found, d.String())
+		}
+		return json.NewEncoder(out).Encode(struct {
+			VPP string `json:"vpp"`
+			*parity.Outcome
+			Findings []string `json:"findings"`
+		}{path, o, found})
+	}
+	for _, d := range o.Findings {
+		fmt.Fprintf(out, "%s# again: vppdrill parity --live --seed %d --sequences %d --calls %d --chain %d\n\n", d, d.Seed, f.chain, f.calls, f.chain)
+	}
+	_, err := fmt.Fprintf(out, "%d sequences, %d calls: %d kinds of differences\n", o.Sequences, o.Calls, len(o.Findings))
+	return err
+}
+
+// record records every transcript of a folder again. A folder is written whole or not at all.
+func record(cmd *cobra.Command, f parityFlags) error {
+	path, _, closeRoom, err := realVPPs(f)
+	if err != nil {
+		return err
+	}
+	closeRoom()
+	all, err := parity.Read(os.DirFS(filepath.Dir(filepath.Clean(f.record))), filepath.Base(f.record))
+	if err != nil {
+		return usagef("parity: %s", firstLine(err.Error()))
+	}
+	if len(all) == 0 {
+		return usagef("parity: %s has no transcripts", f.record)
+	}
+	written := map[string]string{}
+	for _, t := range all {
+		recorded, err := parity.Record(cmd.Context(), path, "vppdrill parity --record", t)
+		if err != nil {
+			return exit{exitCannotRun, fmt.Errorf("parity: %w", err)}
+		}
+		written[filepath.Join(f.record, t.Name+".txt")] = recorded.String()
+		fmt.Fprintf(cmd.OutOrStdout(), "%s: %d requests\n", t.Name, len(recorded.Steps))
+	}
+	for name, text := range written { // in any order: each is a file of its own
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			return exit{exitUsage, err}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,225 @@
+package parity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.fd.io/govpp/api"
+
+	"github.com/vppdrill/vppdrill/sim/parity/transcript"
+)
+
+// Sequence compares two VPPs on the same calls: every answer, and what dumps show at the end.
+type Sequence struct {
+	// Model and Real make a fresh subject each.
+	Model, Real func(context.Context) (Subject, error)
+}
+
+// Finding is a difference that a sequence ends in.
+type Finding struct {
+	Seed  uint64
+	Calls []api.Message
+	transcript.Difference
+	// Gaps were needed on the way.
+	Gaps []string
+}
+
+// Kind names what a difference is about, so that the same one is not told twice.
+func (f *Finding) Kind() string {
+	var words []string
+	name, _, _ := strings.Cut(f.Request, " ")
+	words = append(words, name)
+	for _, side := range [][]string{f.Want, f.Got} {
+		if len(side) == 0 {
+			words = append(words, "-")
+			continue
+		}
+		for w := range strings.FieldsSeq(side[0]) {
+			if strings.HasPrefix(w, "retval=") || strings.HasPrefix(w, "route.src=") || !strings.Contains(w, "=") {
+				words = append(words, w)
+			}
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// String is the calls as a transcript, and what differs.
+func (f *Finding) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# seed %d, %d calls\n", f.Seed, len(f.Calls))
+	for _, m := range f.Calls {
+		if m != nil {
+			b.WriteString("> " + transcript.Text(m) + "\n")
+		}
+	}
+	b.WriteString("# differs (- VPP, + model):\n" + f.Difference.String() + "\n")
+	return b.String()
+}
+
+// Run performs calls on fresh subjects, and looks at everything after them and wherever a call is nil. It returns the first difference or nil, and the gaps that were needed. An error says
+// that there was nothing to compare: a VPP did not start, or the context ended.
+func (s Sequence) Run(ctx context.Context, calls []api.Message) (*Finding, []string, error) {
+	m, err := s.Model(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer m.Close()
+	r, err := s.Real(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer r.Close()
+	var gaps []string
+	compare := func(q api.Message) (*transcript.Difference, error) {
+		got, err := m.Ask(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		line := transcript.Text(q)
+		want, err := r.Ask(ctx, q)
+		if errors.Is(err, errSilent) {
+			return &transcript.Difference{Request: line, Want: []string{"(VPP died)"}, Got: transcript.Lines(got)}, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		d, used := transcript.Compare(line, transcript.Lines(want), transcript.Lines(got))
+		gaps = append(gaps, used...)
+		return d, nil
+	}
+	look := func() (*transcript.Difference, error) {
+		shows, err := dumps(ctx, m)
+		for _, q := range shows {
+			if d, err := compare(q); d != nil || err != nil {
+				return d, err
+			}
+		}
+		return nil, err
+	}
+	for i, q := range append(slices.Clone(calls), nil) {
+		ask := look
+		if q != nil {
+			ask = func() (*transcript.Difference, error) { return compare(q) }
+		}
+		if d, err := ask(); d != nil || err != nil {
+			return finding(calls[:min(i+1, len(calls))], d, gaps), gaps, err
+		}
+	}
+	return nil, gaps, nil
+}
+
+func finding(calls []api.Message, d *transcript.Difference, gaps []string) *Finding {
+	if d == nil {
+		return nil
+	}
+	return &Finding{Calls: calls, Difference: *d, Gaps: gaps}
+}
+
+// Shrink leaves calls out of a finding as long as a difference of the same kind remains: halves first, then ever smaller
+// parts, at last single calls until none can go, each also with the interfaces behind it renumbered.
+func (s Sequence) Shrink(ctx context.Context, f *Finding) (*Finding, error) {
+	kind := f.Kind()
+	for size := max(len(f.Calls)/2, 1); size > 0; {
+		shorter := false
+		for at := 0; at+size <= len(f.Calls); {
+			g, err := s.without(ctx, f, at, size)
+			if err != nil {
+				return f, err
+			}
+			if g == nil || g.Kind() != kind {
+				at += size
+				continue
+			}
+			g.Seed = f.Seed
+			f, shorter = g, true
+		}
+		if size == 1 && shorter {
+			continue // one that had to stay may go now
+		}
+		size /= 2
+	}
+	return f, nil
+}
+
+// without runs a finding's calls without some of them. What made an interface takes its index away from all behind it: where
+// that is too much, they are tried once more with the indices above it one lower.
+func (s Sequence) without(ctx context.Context, f *Finding, at, size int) (*Finding, error) {
+	calls := append(slices.Clone(f.Calls[:at]), f.Calls[at+size:]...)
+	g, err := s.retry(ctx, calls)
+	if err != nil || g != nil && g.Kind() == f.Kind() || size > 1 {
+		return g, err
+	}
+	index, made := s.made(ctx, f.Calls[:at+1])
+	if !made {
+		return g, nil
+	}
+	for i := at; i < len(calls); i++ {
+		if calls[i] != nil {
+			calls[i] = renumbered(calls[i], index)
+		}
+	}
+	return s.retry(ctx, calls)
+}
+
+// retry runs calls unless they would run into a known gap: a difference must not shrink to one that is explained.
+func (s Sequence) retry(ctx context.Context, calls []api.Message) (*Finding, error) {
+	if !clearOfGaps(calls) {
+		return nil, nil
+	}
+	f, _, err := s.Run(ctx, calls)
+	return f, err
+}
+
+// made returns the index of the interface that the last of calls makes on the model.
+func (s Sequence) made(ctx context.Context, calls []api.Message) (uint32, bool) {
+	m, err := s.Model(ctx)
+	if err != nil {
+		return 0, false
+	}
+	defer m.Close()
+	for i, q := range calls {
+		if q == nil {
+			continue
+		}
+		answers, err := m.Ask(ctx, q)
+		if err != nil {
+			return 0, false
+		}
+		if i == len(calls)-1 {
+			return transcript.Created(answers)
+		}
+	}
+	return 0, false
+}
+
+// renumbered is a request with every interface index above one lower by one.
+func renumbered(m api.Message, above uint32) api.Message {
+	out, err := transcript.Parse(transcript.Renumber(transcript.Text(m), above))
+	if err != nil {
+		return m
+	}
+	return out
+}
+
+// RealVPPs starts a VPP for every call of the function that it returns, in one room; close ends the room.
+func RealVPPs(path string) (fresh func(context.Context) (Subject, error), closeRoom func(), err error) {
+	r, err := newRoom()
+	if err != nil {
+		return nil, nil, err
+	}
+	return func(ctx context.Context) (Subject, error) {
+		p, err := start(ctx, r, path)
+		if err != nil {
+			return nil, err
+		}
+		c, err := overConnection(p.conn, p.gone, p.stop)
+		if err != nil {
+			p.stop()
+			return nil, err
+		}
+		return c, nil
+	}, r.close, nil
+}

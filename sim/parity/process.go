@@ -1,0 +1,162 @@
+package parity
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"go.fd.io/govpp/adapter/socketclient"
+	"go.fd.io/govpp/core"
+)
+
+// startMax is how long VPP may take until it answers.
+const startMax = 20 * time.Second
+
+// ErrNoVPP says that no VPP was found.
+var ErrNoVPP = errors.New("no VPP found: give --vpp PATH or set VPPDRILL_VPP, or install it to PATH or /opt/*/bin")
+
+// FindVPP returns the path of the VPP to run: asked, the environment's VPPDRILL_VPP, PATH, /usr/bin/vpp, /opt/*/bin/vpp.
+func FindVPP(asked string) (string, error) {
+	for _, given := range []string{asked, os.Getenv("VPPDRILL_VPP")} {
+		if given == "" {
+			continue
+		}
+		if at, err := os.Stat(given); err != nil || at.IsDir() || at.Mode()&0o111 == 0 {
+			return "", fmt.Errorf("%s is no program", given)
+		}
+		return filepath.Abs(given)
+	}
+	if path, err := exec.LookPath("vpp"); err == nil {
+		return path, nil
+	}
+	installed, _ := filepath.Glob("/opt/*/bin/vpp")
+	for _, path := range append([]string{"/usr/bin/vpp"}, installed...) {
+		if at, err := os.Stat(path); err == nil && at.Mode()&0o111 != 0 {
+			return path, nil
+		}
+	}
+	return "", ErrNoVPP
+}
+
+// process is one running VPP with a connection to it.
+type process struct {
+	cmd  *exec.Cmd
+	dir  string
+	out  bytes.Buffer
+	conn *core.Connection
+	gone context.Context // done when the process has ended
+}
+
+// startup is VPP's configuration: no NICs, no hugepages, and a thread that sleeps when it has nothing to do.
+const startup = `unix { nodaemon nosyslog nobanner runtime-dir DIR cli-listen DIR/cli.sock poll-sleep-usec 100 }
+api-segment { prefix NAME }
+socksvr { socket-name DIR/api.sock }
+statseg { socket-name DIR/stats.sock size 16M }
+buffers { page-size default buffers-per-numa 4096 }
+memory { main-heap-size 192M main-heap-page-size default }
+plugins { plugin dpdk_plugin.so { disable } }
+`
+
+// folders is how the folders of VPPs begin; behind it stands the PID of who made them.
+const folders = "vppdrill-parity-"
+
+// sweep removes folders whose makers were killed. Their VPPs ended with them.
+func sweep() {
+	left, _ := filepath.Glob(filepath.Join(os.TempDir(), folders+"*"))
+	for _, dir := range left {
+		pid, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), folders), "-")
+		if n, err := strconv.Atoi(pid); err == nil && errors.Is(syscall.Kill(n, 0), syscall.ESRCH) {
+			remove(dir)
+		}
+	}
+}
+
+// remove removes a VPP's folder, and the shared memory that it leaves behind when it is killed.
+func remove(dir string) {
+	memory, _ := filepath.Glob("/dev/shm/" + filepath.Base(dir) + "-*")
+	for _, name := range memory {
+		os.Remove(name)
+	}
+	os.RemoveAll(dir)
+}
+
+// start runs VPP in the room and waits until it answers.
+func start(ctx context.Context, r *room, path string) (*process, error) {
+	dir, err := os.MkdirTemp("", folders+strconv.Itoa(os.Getpid())+"-")
+	if err != nil {
+		return nil, err
+	}
+	p := &process{dir: dir}
+	conf := strings.NewReplacer("DIR", dir, "NAME", filepath.Base(dir)).Replace(startup)
+	if err = os.WriteFile(filepath.Join(dir, "startup.conf"), []byte(conf), 0o600); err == nil {
+		err = r.do(func() error { return p.run(path) })
+	}
+	if err != nil {
+		remove(dir)
+		return nil, err
+	}
+	if err := p.connect(ctx); err != nil {
+		p.stop()
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *process) run(path string) error {
+	p.cmd = exec.Command(path, "-c", filepath.Join(p.dir, "startup.conf"))
+	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := p.cmd.Start(); err != nil {
+		return err
+	}
+	gone, end := context.WithCancel(context.Background())
+	p.gone = gone
+	go func() {
+		_ = p.cmd.Wait() // how it ended shows in its output
+		end()
+	}()
+	return nil
+}
+
+func (p *process) connect(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startMax)
+	defer cancel()
+	for {
+		conn, err := core.Connect(socketclient.NewVppClient(filepath.Join(p.dir, "api.sock")))
+		if err == nil {
+			p.conn = conn
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("VPP does not answer: %w", err)
+		case <-p.gone.Done():
+			return fmt.Errorf("VPP ended at its start: %s", p.lastLine())
+		case <-time.After(2 * time.Millisecond):
+		}
+	}
+}
+
+// lastLine is what VPP said last.
+func (p *process) lastLine() string {
+	lines := strings.Split(strings.TrimSpace(p.out.String()), "\n")
+	return lines[len(lines)-1]
+}
+
+// stop ends the process and removes its folder.
+func (p *process) stop() {
+	_ = p.cmd.Process.Kill() // it may have ended
+	<-p.gone.Done()
+	if p.conn != nil {
+		p.conn.Disconnect()
+	}
+	remove(p.dir)
+}

@@ -1,0 +1,67 @@
+package parity
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+)
+
+// devices are the Linux devices that AF_PACKET interfaces are made on. Each is one end of a veth pair; the other end has a p
+// behind its name and belongs to probes.
+var devices = []string{"vd0", "vd1", "vd2", "vd3"}
+
+// room is a network namespace without a name: it lives as long as the thread and the processes in it, so that nothing is
+// left behind whatever ends.
+type room struct{ work chan func() }
+
+// newRoom makes the namespace and the devices in it. It needs root.
+func newRoom() (*room, error) {
+	sweep()
+	r := &room{work: make(chan func())}
+	ready := make(chan error)
+	go func() {
+		runtime.LockOSThread() // never unlocked: the thread ends with this function
+		if err := syscall.Unshare(syscall.CLONE_NEWNET); err != nil {
+			ready <- fmt.Errorf("a network namespace needs root: %w", err)
+			return
+		}
+		ready <- furnish()
+		for f := range r.work {
+			f()
+		}
+	}()
+	if err := <-ready; err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// do runs f in the namespace.
+func (r *room) do(f func() error) error {
+	done := make(chan error)
+	r.work <- func() { done <- f() }
+	return <-done
+}
+
+func (r *room) close() { close(r.work) }
+
+// furnish makes the devices. IPv6 is off, so that Linux sends nothing of its own.
+func furnish() error {
+	for _, f := range []string{"all", "default"} {
+		_ = os.WriteFile("/proc/sys/net/ipv6/conf/"+f+"/disable_ipv6", []byte("1"), 0) // a kernel without IPv6 has none
+	}
+	for i, d := range devices {
+		for _, line := range []string{
+			fmt.Sprintf("link add %s address 02:00:00:00:0a:%02x type veth peer name %sp address 02:00:00:00:0b:%02x", d, i, d, i),
+			fmt.Sprintf("link set %sp up", d),
+		} {
+			if out, err := exec.Command("ip", strings.Fields(line)...).CombinedOutput(); err != nil {
+				return fmt.Errorf("ip %s: %w: %s", line, err, strings.TrimSpace(string(out)))
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,99 @@
+package parity
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.fd.io/govpp/api"
+
+	"github.com/vppdrill/vppdrill/sim/parity/transcript"
+	"github.com/vppdrill/vppdrill/sim/vppmodel"
+)
+
+// answerMax is how long a real VPP may take for one answer.
+const answerMax = 5 * time.Second
+
+// Subject is one VPP that is asked: the model, a real one, or one with a planted fault.
+type Subject interface {
+	// Ask returns the answers to a request: its reply, or a dump's details and what ends them, without pings. The error says
+	// that there was none.
+	Ask(ctx context.Context, m api.Message) ([]api.Message, error)
+	// Close ends it.
+	Close()
+}
+
+// model is the modelled VPP as a subject.
+type model struct{ *vppmodel.VPP }
+
+// NewModel returns a fresh model without NICs, as the real one has none.
+func NewModel() Subject { return model{vppmodel.New(vppmodel.Config{PID: 1, Host: newLinux()})} }
+
+func (m model) Ask(_ context.Context, q api.Message) ([]api.Message, error) {
+	return m.Answer(vppmodel.InProcess, q)
+}
+
+func (m model) Close() {}
+
+// connection is a VPP behind an api.Connection as a subject.
+type connection struct {
+	conn   api.Connection
+	stream api.Stream
+	gone   context.Context
+	cancel context.CancelFunc
+	close  func()
+}
+
+// overConnection speaks on one stream until gone is done.
+func overConnection(conn api.Connection, gone context.Context, close func()) (*connection, error) {
+	ctx, cancel := context.WithCancel(gone)
+	stream, err := conn.NewStream(ctx)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	return &connection{conn, stream, ctx, cancel, close}, nil
+}
+
+func (c *connection) Close() {
+	_ = c.stream.Close() // there is nothing left to say
+	c.cancel()
+	c.close()
+}
+
+var errSilent = errors.New("no answer")
+
+// Ask sends a request and waits for all of its answers.
+func (c *connection) Ask(ctx context.Context, m api.Message) ([]api.Message, error) {
+	late := time.AfterFunc(answerMax, c.cancel)
+	defer late.Stop()
+	answers, err := transcript.Ask(c.stream, m)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil && c.gone.Err() != nil:
+		return nil, errSilent
+	}
+	return answers, err
+}
+
+// linux is the machine below the model: the devices of a room.
+type linux struct{ id map[string]uint64 }
+
+func newLinux() *linux {
+	l := &linux{map[string]uint64{}}
+	for i, d := range devices {
+		l.id[d] = uint64(i + 1)
+	}
+	return l
+}
+
+var errNoTaps = errors.New("no taps here")
+
+func (l *linux) TapCreate(string, string, [6]byte, uint32) error { return errNoTaps }
+func (l *linux) TapDelete(string, string)                        {}
+func (l *linux) HasLink(name string) bool                        { return l.id[name] != 0 }
+func (l *linux) LinkUp(string)                                   {}
+func (l *linux) LinkDown(string)                                 {}
+func (l *linux) LinkID(name string) uint64                       { return l.id[name] }
+func (l *linux) LinkMAC(name string) [6]byte                     { return [6]byte{2, 4: 0x0a, 5: byte(l.id[name] - 1)} }

@@ -1,0 +1,111 @@
+package transcript
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Gap is a known difference between the model and VPP, with its reason.
+type Gap struct{ Name, Why string }
+
+// gaps are those that comparing meets; what no request can reach is in vppmodel.Gaps alone.
+var gaps = []Gap{
+	{"link-speed", "the model has no carrier whose speed and duplex an interface could tell"},
+	{"local0", "VPP 25.10 dies of a neighbor on local0, and when local0 becomes a bridge's BVI; the model does both, and nobody is asked"},
+	{"bvi-without-ethernet", "VPP 25.10 dies when an interface without Ethernet, like an L3 VXLAN tunnel, becomes a BVI; the model does it, and " +
+		"nobody is asked"},
+	{"bridged-loopback", "a loopback that is an ordinary member of a bridge hears what it sends: VPP 25.10 dies of its own packets some time " +
+		"after routes or addresses use it; the model forwards nothing, and nobody is asked"},
+	{"learning", "a loopback that is up and bridged hears its own packets, so that VPP learns its MAC; the model forwards nothing and " +
+		"learns nothing: L2 FIB entries that are not static are not compared"},
+	{"table-of-tunnel", "VPP 25.10 dies when the table that a VXLAN tunnel sends through is deleted; the model deletes it, and nobody is asked"},
+	{"table-deleted-with-routes", "VPP keeps a deleted table's routes in memory, and a table that is made later may have them; the " +
+		"model deletes them with the table, and nobody is asked"},
+	{"mixed-local-paths", "a route that is local by one of its paths is local by all of them in VPP; the model takes each path by " +
+		"itself, and nobody is asked"},
+	{"dead-neighbor", "VPP 25.10 dies when an interface is deleted with a static neighbor on it, and then a neighbor of the same address " +
+		"on another interface is added or moves to another table; the model keeps both, and nobody is asked"},
+	{"dead-path-flushed", "VPP 25.10 dies when a table is flushed after an attached route lost its interface, which had moved to another " +
+		"table; the model flushes it, and nobody is asked"},
+	{"dead-cover", "VPP 25.10 dies when a VXLAN tunnel, a recursive path or an interface's address is made that is covered by a route that lost its " +
+		"interface or answers with an ICMP error; the model makes it, and nobody is asked"},
+	{"dead-path-copied", "VPP 25.10 dies when a path is added to or taken from a route one of whose paths has lost its interface; the " +
+		"model does it, and nobody is asked"},
+	{"unreachable-paths", "VPP 25.10 takes an unreachable or prohibited path for one through local0: it dies of one in another table than " +
+		"local0's, and of one that covers a VXLAN destination or recursive next hop; the model takes it, and random calls have none"},
+	{"table-in-use", "VPP 25.10 dies when an interface is bound to a table that clients have deleted, and then gets an address or goes; the " +
+		"model keeps the table until it is free, and nobody is asked"},
+	{"address-of-other-length", "an address that is deleted with another length than it was added with leaves a count behind in VPP that " +
+		"keeps its subnet's routes; the model counts what is there, and nobody is asked"},
+	{"borrower-with-addresses", "an interface that borrows addresses and has, gets or lends any itself shares a list with its donor in VPP, " +
+		"whose links break with the next change; the model keeps both lists whole, and nobody is asked"},
+	{"recursive-resolution", "VPP keeps host entries of this source for VXLAN destinations and recursive next hops, which forward " +
+		"like the entry that covers them; the model has none"},
+	{"attached-export", "an attached route out of an interface of another table brings that interface's own addresses and neighbors along " +
+		"as entries of this source; the model has none"},
+	{"address-length-33", "the clash check reads past VPP's table of masks for an IPv4 address longer than 32 bits, so that its " +
+		"answer is -105 or -59 by chance; the model says -59, and nobody is asked"},
+	{"plugin-sources", "plugins register route sources of their own, from number 22 on; the model has no plugins that do"},
+	{"refused-cursor", "VPP leaves the cursor of a refused sw_interface_tx_placement_get as it finds it in memory, the model says 0: cursors of " +
+		"this message are not compared"},
+	{"feature-bitmap", "resulting_feature_bitmap holds VPP's internal bits of input features; the model has the API's flags"},
+}
+
+// Gaps returns the known differences in a fixed order.
+func Gaps() []Gap { return slices.Clone(gaps) }
+
+// fieldGaps are fields that are not compared.
+var fieldGaps = []hidden{
+	{"sw_interface_details", "link_speed", "link-speed"},
+	{"sw_interface_details", "link_duplex", "link-speed"},
+	{"bridge_flags_reply", "resulting_feature_bitmap", "feature-bitmap"},
+	{"sw_interface_tx_placement_get_reply", "cursor", "refused-cursor"},
+}
+
+// skipped names the gap for which a whole line is not compared, if there is one.
+func skipped(line string) string {
+	if strings.HasPrefix(line, "ip_route_v2_details ") {
+		return unknownSource(line)
+	}
+	if id, found := strings.CutPrefix(line, "fib_source_details "); found {
+		if _, rest, ok := strings.Cut(id, "src.id="); ok {
+			number, _, _ := strings.Cut(rest, " ")
+			if n, err := strconv.Atoi(number); err == nil && n >= firstPluginSource {
+				return "plugin-sources"
+			}
+		}
+	}
+	if strings.HasPrefix(line, "l2_fib_table_details ") && !strings.Contains(line, " static_mac=true") && !strings.Contains(line, " filter_mac=true") {
+		return "learning"
+	}
+	return ""
+}
+
+// unasked names the gap for which an answer is not compared at all, if there is one.
+func unasked(want []string) string {
+	if len(want) == 1 && strings.HasPrefix(want[0], "ip_route_lookup_v2_reply ") {
+		return unknownSource(want[0])
+	}
+	return ""
+}
+
+// unknownSource names the gap of a route whose source the model has not.
+func unknownSource(line string) string {
+	switch {
+	case strings.Contains(line, recursive):
+		return "recursive-resolution"
+	case strings.Contains(line, exported):
+		return "attached-export"
+	}
+	return ""
+}
+
+// firstPluginSource is the first number behind VPP's own sources (src/vnet/fib/fib_source.h, FIB_SOURCE_LAST).
+const firstPluginSource = 22
+
+// How entries of the sources FIB_SOURCE_RR and FIB_SOURCE_AE show (src/vnet/fib/fib_source.h).
+const (
+	recursive = " route.src=18"
+	exported  = " route.src=17"
+)

@@ -1,0 +1,145 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/vppdrill/vppdrill/ipam/nodeipam"
+)
+
+// perform starts effects, in order.
+func (t *term) perform(effects []nodeipam.Effect) {
+	for _, e := range effects {
+		if t.d.log.Enabled(t.ctx, slog.LevelDebug) {
+			t.d.log.Debug("effect", "effect", string(e.AppendText(nil)))
+		}
+		switch e := e.(type) {
+		case nodeipam.ListNodes:
+			t.listNodes(e)
+		case nodeipam.GetNode:
+			t.node(e.ID, func(ctx context.Context) (*v1.Node, error) {
+				return t.d.cfg.Client.CoreV1().Nodes().Get(ctx, e.Name, metav1.GetOptions{})
+			})
+		case nodeipam.TouchNode:
+			t.patch(e.ID, e.Name, touchPatch(e))
+		case nodeipam.PatchNodeCIDRs:
+			t.patch(e.ID, e.Name, cidrPatch(e))
+		case nodeipam.SetNetworkAvailable:
+			t.patch(e.ID, e.Name, conditionPatch(e, time.Now()), "status")
+		case nodeipam.GetAliases:
+			t.aliases(e)
+		case nodeipam.AddAlias:
+			t.addAlias(e)
+		case nodeipam.RecordEvent:
+			t.events.record(e)
+		case nodeipam.WakeAt:
+			t.wakeAt(e.At)
+		case nodeipam.GiveUp:
+			t.fatal = e.Why
+		default:
+			panic(fmt.Sprintf("kube: unknown effect %T", e))
+		}
+	}
+}
+
+// wakeAt sets the alarm, of which there is one. One too many does no harm, as controllers look at the time themselves.
+func (t *term) wakeAt(at time.Time) {
+	t.alarm.Stop()
+	if !at.IsZero() {
+		t.alarm.Reset(max(0, at.Sub(t.d.clock.now())))
+	}
+}
+
+// ask makes a request beside the controller. It ends in time for the lease, sent or not: what leaves later than that is
+// somebody else's time.
+func (t *term) ask(request func(context.Context) nodeipam.Event) {
+	limit := t.d.cfg.RequestTimeout
+	if !t.until.IsZero() {
+		limit = min(limit, t.until.Sub(t.d.clock.now()))
+	}
+	ctx, cancel := context.WithTimeout(t.ctx, limit)
+	t.others.Go(func() {
+		defer cancel()
+		t.take(request(ctx))
+	})
+}
+
+// listNodes reads every node; step has changes told from then on.
+func (t *term) listNodes(e nodeipam.ListNodes) {
+	t.listing = true
+	t.ask(func(ctx context.Context) nodeipam.Event {
+		nodes, err := t.list(ctx)
+		if err != nil {
+			t.d.log.Warn("the nodes cannot be listed", "error", err)
+		}
+		return nodeipam.Listed{ID: e.ID, Outcome: outcome(err), Nodes: nodes}
+	})
+}
+
+// node makes a request about one node.
+func (t *term) node(id uint64, request func(context.Context) (*v1.Node, error)) {
+	t.ask(func(ctx context.Context) nodeipam.Event {
+		n, err := request(ctx)
+		if err != nil {
+			t.d.log.Debug("not done", "id", id, "error", err)
+			return nodeipam.Answered{ID: id, Outcome: outcome(err), Why: err.Error()}
+		}
+		k := kubeNode(n)
+		return nodeipam.Answered{ID: id, Outcome: nodeipam.Done, Node: &k}
+	})
+}
+
+// patch changes a node, once: client-go would repeat a PATCH that a server answers with 5xx and Retry-After, and tell what
+// became of the last try alone.
+func (t *term) patch(id uint64, name string, p patch, subresource ...string) {
+	t.node(id, func(ctx context.Context) (*v1.Node, error) {
+		n := new(v1.Node)
+		err := t.d.cfg.Client.CoreV1().RESTClient().Patch(p.kind).Resource("nodes").Name(name).SubResource(subresource...).
+			Body(p.body).MaxRetries(0).Do(ctx).Into(n)
+		return n, err
+	})
+}
+
+func (t *term) aliases(e nodeipam.GetAliases) {
+	t.ask(func(ctx context.Context) nodeipam.Event {
+		cidrs, err := cloudOf(t.d.cfg).Aliases(ctx, e.Name, e.ProviderID)
+		ev := nodeipam.Aliases{ID: e.ID, Outcome: cloudOutcome(err), CIDRs: cidrs}
+		if err != nil {
+			ev.Why = err.Error()
+			t.d.log.Warn("aliases", "node", e.Name, "error", err)
+		}
+		return ev
+	})
+}
+
+func (t *term) addAlias(e nodeipam.AddAlias) {
+	t.ask(func(ctx context.Context) nodeipam.Event {
+		err := cloudOf(t.d.cfg).AddAlias(ctx, e.Name, e.ProviderID, e.CIDR)
+		ev := nodeipam.Answered{ID: e.ID, Outcome: cloudOutcome(err)}
+		if err != nil {
+			ev.Why = err.Error()
+			t.d.log.Warn("add alias", "node", e.Name, "cidr", e.CIDR, "error", err)
+		}
+		return ev
+	})
+}
+
+func cloudOf(cfg Config) Cloud {
+	if cfg.Cloud == nil {
+		return noCloud{}
+	}
+	return cfg.Cloud
+}
+
+// noCloud refuses everything.
+type noCloud struct{}
+
+func (noCloud) Aliases(context.Context, string, string) ([]string, error) { return nil, ErrNoCloud }
+
+func (noCloud) AddAlias(context.Context, string, string, netip.Prefix) error { return ErrNoCloud }

@@ -1,0 +1,56 @@
+package kube
+
+import (
+	"context"
+	"log/slog"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/scheme"
+	typedv1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/tools/record"
+
+	"github.com/vppdrill/vppdrill/ipam/nodeipam"
+)
+
+// events records Kubernetes events; what the server does not take is lost.
+type events struct {
+	broadcaster record.EventBroadcaster
+	recorder    record.EventRecorder
+	log         *slog.Logger
+}
+
+func newEvents(ctx context.Context, cfg Config) *events {
+	b := record.NewBroadcaster(record.WithContext(ctx))
+	b.StartRecordingToSink(eventSink{ctx, cfg.Client.CoreV1().Events("")})
+	return &events{b, b.NewRecorder(scheme.Scheme, v1.EventSource{Component: cfg.Source}), cfg.Log}
+}
+
+func (e *events) stop() { e.broadcaster.Shutdown() }
+
+// record records an event about a node. What has no UID is no node but a range, which no object of the API stands for.
+func (e *events) record(r nodeipam.RecordEvent) {
+	e.log.Info("event", "name", r.Name, "reason", r.Reason, "message", r.Message)
+	if r.UID == "" {
+		return
+	}
+	e.recorder.Event(&v1.ObjectReference{APIVersion: "v1", Kind: "Node", Name: r.Name, UID: types.UID(r.UID)}, r.Type, r.Reason, r.Message)
+}
+
+// eventSink is record.EventSink with requests that end when the driver does.
+type eventSink struct {
+	ctx    context.Context
+	events typedv1.EventInterface
+}
+
+func (s eventSink) Create(ev *v1.Event) (*v1.Event, error) {
+	return s.events.CreateWithEventNamespaceWithContext(s.ctx, ev)
+}
+
+func (s eventSink) Update(ev *v1.Event) (*v1.Event, error) {
+	return s.events.UpdateWithEventNamespaceWithContext(s.ctx, ev)
+}
+
+func (s eventSink) Patch(ev *v1.Event, data []byte) (*v1.Event, error) {
+	return s.events.PatchWithEventNamespaceWithContext(s.ctx, ev, data)
+}

@@ -1,0 +1,214 @@
+package kube
+
+import (
+	"context"
+	"log/slog"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/vppdrill/vppdrill/ipam/space"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+)
+
+// FactsConfig says what an agent is told about.
+type FactsConfig struct {
+	// Client needs: nodes list, watch; pods list; configmaps list, watch.
+	Client kubernetes.Interface
+	// Node is the agent's own node.
+	Node string
+	// PoolsNamespace and PoolsName name the ConfigMap with the address ranges: see Pools. Empty: there is none.
+	PoolsNamespace, PoolsName string
+	// RequestTimeout is how long a list of pods may take; 0 is 10 s.
+	RequestTimeout time.Duration
+	// Log is for people; nil: nobody.
+	Log *slog.Logger
+}
+
+// Facts is vppwire/host's Cluster on Kubernetes.
+type Facts struct {
+	cfg FactsConfig
+	// again asks for a list of nodes, pods for one of pods.
+	again, pods chan struct{}
+	// told are the nodes as last told, by name.
+	told map[string]agent.NodeSeen
+}
+
+// NewFacts returns Facts that do nothing before Watch.
+func NewFacts(cfg FactsConfig) *Facts {
+	if cfg.RequestTimeout == 0 {
+		cfg.RequestTimeout = defaultRequestTimeout
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Facts{cfg: cfg, again: make(chan struct{}, 1), pods: make(chan struct{}, 1), told: map[string]agent.NodeSeen{}}
+}
+
+// Relist has nodes and pods listed again, from no cache.
+func (f *Facts) Relist() { signal(f.again) }
+
+// signal asks for something, unless that was asked for already.
+func signal(to chan struct{}) {
+	select {
+	case to <- struct{}{}:
+	default:
+	}
+}
+
+// Watch tells everything that exists, then every change, until ctx ends: see vppwire/host, Cluster. It is called once.
+func (f *Facts) Watch(ctx context.Context, tell func(agent.Event)) {
+	ctx = logged(ctx, f.cfg.Log)
+	news := make(chan []agent.Event)
+	say := func(events ...agent.Event) {
+		select {
+		case news <- events:
+		case <-ctx.Done():
+		}
+	}
+	var others sync.WaitGroup
+	defer others.Wait()
+	others.Go(func() { f.followNodes(ctx, say) })
+	others.Go(func() { f.listPods(ctx, say) })
+	if f.cfg.PoolsName != "" {
+		others.Go(func() { f.followPools(ctx, say) })
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case events := <-news:
+			for _, ev := range events {
+				tell(ev)
+			}
+		}
+	}
+}
+
+// followNodes begins anew whenever a list is asked for, but not before the last one was told.
+func (f *Facts) followNodes(ctx context.Context, say func(...agent.Event)) {
+	for ctx.Err() == nil {
+		round, end := context.WithCancel(ctx)
+		listed := make(chan struct{}, 1)
+		to := sink[*v1.Node]{
+			listed: func(nodes []*v1.Node) { f.listed(nodes, say); signal(f.pods); signal(listed) },
+			put:    func(n *v1.Node, _ bool) { say(f.seen(n)...) },
+			gone:   func(n *v1.Node) { f.gone(n, say) },
+		}
+		var follower sync.WaitGroup
+		follower.Go(func() { followNodes(round, f.cfg.Client, to) })
+		for _, next := range []chan struct{}{listed, f.again} {
+			select {
+			case <-ctx.Done():
+			case <-next:
+			}
+		}
+		end()
+		follower.Wait()
+	}
+}
+
+// listed tells every node, changed or not.
+func (f *Facts) listed(nodes []*v1.Node, say func(...agent.Event)) {
+	before := f.told
+	f.told = make(map[string]agent.NodeSeen, len(nodes))
+	var events []agent.Event
+	for _, n := range nodes {
+		now := f.read(n)
+		if was, ok := before[n.Name]; ok && was.UID != now.UID {
+			events = append(events, agent.NodeGone{Name: was.Name, UID: was.UID})
+		}
+		f.told[n.Name] = now
+		events = append(events, now)
+	}
+	say(append(events, agent.NodesListed{})...)
+}
+
+// seen is what to tell of a node that may have changed: kubelets report themselves all the time, mostly with nothing new.
+func (f *Facts) seen(n *v1.Node) []agent.Event {
+	now := f.read(n)
+	was, known := f.told[n.Name]
+	f.told[n.Name] = now
+	switch {
+	case known && was.UID != now.UID:
+		return []agent.Event{agent.NodeGone{Name: was.Name, UID: was.UID}, now}
+	case known && slices.Equal(was.PodCIDRs, now.PodCIDRs) && slices.Equal(was.Addresses, now.Addresses):
+		return nil
+	}
+	return []agent.Event{now}
+}
+
+func (f *Facts) gone(n *v1.Node, say func(...agent.Event)) {
+	if f.told[n.Name].UID == string(n.UID) {
+		delete(f.told, n.Name)
+	}
+	say(agent.NodeGone{Name: n.Name, UID: string(n.UID)})
+}
+
+// read is what an agent looks at of a Node. A pod CIDR or address that cannot be read is left out: the node exists all the same.
+func (f *Facts) read(n *v1.Node) agent.NodeSeen {
+	seen := agent.NodeSeen{Name: n.Name, UID: string(n.UID)}
+	k := kubeNode(n)
+	texts := k.PodCIDRs
+	if len(texts) == 0 && k.PodCIDR != "" {
+		texts = []string{k.PodCIDR}
+	}
+	for _, text := range texts {
+		p, err := space.ParsePrefix(text)
+		if err != nil {
+			f.cfg.Log.Warn("left out", "node", n.Name, "podCIDR", text, "error", err)
+			continue
+		}
+		seen.PodCIDRs = append(seen.PodCIDRs, p)
+	}
+	for _, a := range n.Status.Addresses {
+		if a.Type != v1.NodeInternalIP && a.Type != v1.NodeExternalIP {
+			continue
+		}
+		addr, err := netip.ParseAddr(a.Address)
+		if err != nil || addr.Zone() != "" {
+			f.cfg.Log.Warn("left out", "node", n.Name, "address", a.Address)
+			continue
+		}
+		seen.Addresses = append(seen.Addresses, addr.Unmap())
+	}
+	return seen
+}
+
+// listPods lists the node's pods whenever the nodes were listed, until that succeeds.
+func (f *Facts) listPods(ctx context.Context, say func(...agent.Event)) {
+	opts := metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("spec.nodeName", f.cfg.Node).String()}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-f.pods:
+		}
+		for pause := listRetryFirst; ; pause = min(2*pause, listRetryMost) {
+			limited, cancel := context.WithTimeout(ctx, f.cfg.RequestTimeout)
+			list, err := f.cfg.Client.CoreV1().Pods(metav1.NamespaceAll).List(limited, opts)
+			cancel()
+			if err == nil {
+				var uids []string
+				for i := range list.Items {
+					uids = append(uids, string(list.Items[i].UID))
+				}
+				slices.Sort(uids)
+				say(agent.PodsListed{UIDs: uids})
+				break
+			}
+			f.cfg.Log.Warn("the node's pods cannot be listed", "error", err)
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(pause):
+			}
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+)
+
+// Lease is the coordination.k8s.io/v1 Lease that the leader holds. Zero times are client-go's: 15 s, 10 s and 2 s.
+type Lease struct {
+	Namespace, Name string
+	// Identity is this process's, and no other's: the pod's name with its UID, or a host's with something random.
+	Identity string
+	// Duration is how long others wait after they saw the lease renewed last: whole seconds, as the Lease holds them.
+	// RenewDeadline is how long a leader leads after it began to renew last, RetryPeriod the pause between tries.
+	Duration, RenewDeadline, RetryPeriod time.Duration
+}
+
+func (l Lease) complete() (Lease, error) {
+	if l.Namespace == "" || l.Name == "" || l.Identity == "" {
+		return l, errors.New("kube: a lease needs namespace, name and identity")
+	}
+	if l.Duration == 0 {
+		l.Duration = 15 * time.Second
+	}
+	if l.RenewDeadline == 0 {
+		l.RenewDeadline = 10 * time.Second
+	}
+	if l.RetryPeriod == 0 {
+		l.RetryPeriod = 2 * time.Second
+	}
+	if l.Duration%time.Second != 0 {
+		return l, fmt.Errorf("kube: a lease of %s: want whole seconds, as others see no other", l.Duration)
+	}
+	config := electorConfig(l, nil)
+	config.Lock = &resourcelock.LeaseLock{LockConfig: resourcelock.ResourceLockConfig{Identity: l.Identity}}
+	_, err := leaderelection.NewLeaderElector(config) // checks how the times go together
+	if err != nil {
+		return l, fmt.Errorf("kube: lease %s/%s: %w", l.Namespace, l.Name, err)
+	}
+	return l, nil
+}
+
+func electorConfig(l Lease, began func(context.Context)) leaderelection.LeaderElectionConfig {
+	if began == nil {
+		began = func(context.Context) {}
+	}
+	return leaderelection.LeaderElectionConfig{
+		LeaseDuration: l.Duration, RenewDeadline: l.RenewDeadline, RetryPeriod: l.RetryPeriod, Name: l.Name, ReleaseOnCancel: true,
+		Callbacks: leaderelection.LeaderCallbacks{OnStartedLeading: began, OnStoppedLeading: func() {}},
+	}
+}
+
+// candidate waits for the lease, serves one term, and gives the lease back once nothing of the term is left.
+func (d *Driver) candidate(ctx context.Context, events *events) error {
+	// The elector outlives ctx: what is under way ends before others may lead.
+	electing, resign := context.WithCancel(context.WithoutCancel(ctx))
+	defer resign()
+	lock := newLock(d)
+	began := make(chan context.Context, 1)
+	config := electorConfig(*d.cfg.Lease, func(ctx context.Context) { began <- ctx })
+	config.Lock = lock
+	elector, err := leaderelection.NewLeaderElector(config)
+	if err != nil {
+		return err
+	}
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		elector.Run(electing)
+	}()
+	defer func() { resign(); <-over }()
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-over:
+		return nil
+	case leading := <-began:
+		leading, end := context.WithCancel(leading)
+		defer end()
+		defer context.AfterFunc(ctx, end)()
+		d.log.Info("leading", "lease", lock.Describe(), "identity", lock.Identity())
+		err := d.serve(leading, lock, events)
+		d.log.Info("not leading any more", "lease", lock.Describe(), "error", err)
+		return err
+	}
+}
+
+// lock notes when the lease was renewed.
+type lock struct {
+	resourcelock.Interface
+	clock    *clock
+	deadline time.Duration
+	// renewed says that until has changed.
+	renewed chan struct{}
+
+	mu    sync.Mutex
+	until time.Time
+	// holder is who held the lease when it was read last.
+	holder string
+}
+
+func newLock(d *Driver) *lock {
+	l := d.cfg.Lease
+	return &lock{
+		Interface: &resourcelock.LeaseLock{
+			LeaseMeta:  metav1.ObjectMeta{Namespace: l.Namespace, Name: l.Name},
+			Client:     d.cfg.Client.CoordinationV1(),
+			LockConfig: resourcelock.ResourceLockConfig{Identity: l.Identity},
+		},
+		clock: &d.clock, deadline: l.RenewDeadline, renewed: make(chan struct{}, 1),
+	}
+}
+
+// Get implements resourcelock.Interface.
+func (l *lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	record, raw, err := l.Interface.Get(ctx)
+	if err == nil {
+		l.holder = record.HolderIdentity
+	}
+	return record, raw, err
+}
+
+// Create implements resourcelock.Interface.
+func (l *lock) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	return l.write(ctx, record, l.Interface.Create)
+}
+
+// Update implements resourcelock.Interface. It does not give back what is another's: client-go's elector reads the lease before it
+// gives it back, and looks at what it knew before instead, which is old when the lease was lost for want of an answer.
+func (l *lock) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	if record.HolderIdentity == "" && l.holder != l.Identity() {
+		return fmt.Errorf("lease %s is held by %q now", l.Describe(), l.holder)
+	}
+	return l.write(ctx, record, l.Interface.Update)
+}
+
+// write counts from before the request: others see the lease renewed after that, and count from there.
+func (l *lock) write(ctx context.Context, record resourcelock.LeaderElectionRecord, write func(context.Context, resourcelock.LeaderElectionRecord) error) error {
+	begin := l.clock.now()
+	if err := write(ctx, record); err != nil {
+		return err
+	}
+	l.holder = record.HolderIdentity
+	if l.holder != l.Identity() {
+		return nil
+	}
+	l.mu.Lock()
+	l.until = begin.Add(l.deadline)
+	l.mu.Unlock()
+	select {
+	case l.renewed <- struct{}{}:
+	default: // whoever waits will read the newest
+	}
+	return nil
+}
+
+// leadsUntil is until when this process leads for certain.
+func (l *lock) leadsUntil() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.until
+}

@@ -1,0 +1,193 @@
+package kube_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/vppdrill/vppdrill/vppwire/host/kube"
+)
+
+var metav1ListAll = metav1.ListOptions{}
+
+// shortLease is short, and long enough for a loaded machine to renew.
+func shortLease(identity string) *kube.Lease {
+	return &kube.Lease{Namespace: "kube-system", Name: "node-ipam", Identity: identity, Duration: 3 * time.Second, RenewDeadline: 2 * time.Second, RetryPeriod: 200 * time.Millisecond}
+}
+
+// holder is who holds the lease.
+func (s *server) holder() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	lease := s.objects["leases/kube-system/node-ipam"]
+	spec, _ := lease["spec"].(map[string]any)
+	name, _ := spec["holderIdentity"].(string)
+	return name
+}
+
+// Goal: the second process leads when the first one is cut off, not before, and when it gives the lease back; a leader that was cut
+// off does not give back what is another's. Method: two drivers, one of them behind a broken wire.
+func TestLease(t *testing.T) {
+	s := newServer(t)
+	one, wireOne := s.dial(t)
+	two, _ := s.dial(t)
+	_, stopOne := drive(t, kube.Config{Client: one, New: ranges(4, false), Lease: shortLease("one")})
+	until(t, func() bool { return s.holder() == "one" }, func() string { return "one does not lead" })
+	s.addNode("node-0")
+	s.served(t)
+	_, stopTwo := drive(t, kube.Config{Client: two, New: ranges(4, false), Lease: shortLease("two")})
+	wireOne.partition(late)
+	s.addNode("node-1")
+	until(t, func() bool { return s.holder() == "two" }, func() string { return "two does not lead" })
+	s.served(t)
+	wireOne.heal()
+	s.addNode("node-2")
+	s.served(t)
+	must(t, stopTwo())
+	until(t, func() bool { return s.holder() == "one" }, func() string { return "one does not lead again" })
+	s.addNode("node-3")
+	s.served(t)
+	must(t, stopOne())
+	if h := s.holder(); h != "" {
+		t.Fatalf("%q holds the lease", h)
+	}
+}
+
+// Goal: what a leader asked for cannot be done any more once another one has given the block away. Method: the first leader's PATCH
+// arrives late, at a node that the second one has not served yet, with a block that another node has got meanwhile.
+func TestLateRequest(t *testing.T) {
+	s := newServer(t)
+	one, wireOne := s.dial(t)
+	two, wireTwo := s.dial(t)
+	held := func(becomes fate) (func(*http.Request) fate, chan struct{}) {
+		asked := make(chan struct{}, 100)
+		return func(r *http.Request) fate {
+			if r.Method != http.MethodPatch || !strings.HasSuffix(r.URL.Path, "/node-1") || r.Header.Get("Content-Type") != string(types.StrategicMergePatchType) {
+				return pass
+			}
+			asked <- struct{}{}
+			return becomes
+		}, asked
+	}
+	s.addNode("node-1")
+	judge, asked := held(late)
+	wireOne.set(judge)
+	_, stopOne := drive(t, kube.Config{Client: one, New: ranges(4, false), Lease: shortLease("one")})
+	<-asked
+	must(t, stopOne())
+	s.addNode("node-0") // comes first with the second leader
+	judge, asked = held(vanish)
+	wireTwo.set(judge)
+	drive(t, kube.Config{Client: two, New: ranges(4, false), Lease: shortLease("two")})
+	until(t, func() bool { return len(s.nodes()["node-0"].Spec.PodCIDRs) > 0 }, func() string { return "node-0 gets nothing" })
+	<-asked
+	wireOne.letGo()
+	s.whole(t)
+	wireTwo.heal()
+	s.served(t)
+}
+
+// Goal: a lease that cannot work is refused before anything starts.
+func TestBadLease(t *testing.T) {
+	s := newServer(t)
+	client, _ := s.dial(t)
+	for name, lease := range map[string]kube.Lease{
+		"no identity":    {Namespace: "a", Name: "b"},
+		"no whole":       {Namespace: "a", Name: "b", Identity: "c", Duration: 11500 * time.Millisecond},
+		"late deadline":  {Namespace: "a", Name: "b", Identity: "c", RenewDeadline: 15 * time.Second},
+		"seldom retried": {Namespace: "a", Name: "b", Identity: "c", RetryPeriod: 9 * time.Second},
+	} {
+		if _, err := kube.New(kube.Config{Client: client, New: ranges(0, false), Lease: &lease}); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}
+
+// Goal: whatever is lost and whoever leads, no two nodes ever hold overlapping pod CIDRs at the server, and everybody is served in
+// the end. Method: nodes come, go and come again under their names while three candidates lose requests and answers, have some
+// arrive much later, and are cut off by turns; the server judges every write; seeds are fixed, interleavings are not.
+func TestChurn(t *testing.T) {
+	for seed := range uint64(3) {
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) { churn(t, seed) })
+	}
+}
+
+func churn(t *testing.T, seed uint64) {
+	t.Parallel()
+	const names = 12 // of 16 blocks: what is in doubt may keep some
+	random := rand.New(rand.NewPCG(seed, 0))
+	s := newServer(t)
+	s.streams = seed%2 == 0
+	var wires [3]*wire
+	var stops [3]func() error
+	start := func(k, life int) {
+		client, w := s.dial(t)
+		lossy(w, rand.New(rand.NewPCG(seed, random.Uint64())))
+		wires[k] = w
+		_, stops[k] = drive(t, kube.Config{Client: client, New: ranges(4, seed == 2), RequestTimeout: time.Second,
+			Lease: shortLease(fmt.Sprintf("candidate-%d-%d", k, life))})
+	}
+	for k := range wires {
+		start(k, 0)
+	}
+	until(t, func() bool { return s.holder() != "" }, func() string { return "nobody leads" })
+	var old []*wire
+	for step := range 300 {
+		name, k := fmt.Sprintf("node-%02d", random.IntN(names)), random.IntN(3)
+		switch random.IntN(24) {
+		case 0:
+			wires[k].partition([]fate{vanish, late}[random.IntN(2)])
+		case 1:
+			must(t, stops[k]())
+			old = append(old, wires[k])
+			start(k, step)
+		case 2, 3:
+			lossy(wires[k], rand.New(rand.NewPCG(seed, random.Uint64())))
+		case 4, 5:
+			wires[k].letGo()
+		case 6:
+			if len(old) > 0 {
+				old[random.IntN(len(old))].letGo() // of a process that is no more
+			}
+		case 7:
+			s.endWatches()
+		case 8:
+			s.forget(func() { s.deleteNode(name); s.addNode(name) })
+		case 9, 10, 11, 12:
+			s.deleteNode(name)
+		case 13, 14:
+			s.deleteNode(name)
+			s.addNode(name)
+		default:
+			s.addNode(name)
+		}
+		time.Sleep(time.Duration(random.IntN(30)) * time.Millisecond) // lets the cluster live; nothing is judged by it
+		s.whole(t)
+	}
+	for k := range names {
+		s.addNode(fmt.Sprintf("node-%02d", k))
+	}
+	for _, w := range append(old, wires[:]...) {
+		w.heal()
+	}
+	s.served(t)
+}
+
+// lossy loses one write in five, in all three ways, and one other request in twenty.
+func lossy(w *wire, random *rand.Rand) {
+	w.set(func(r *http.Request) fate { // called under the wire's lock
+		switch {
+		case r.Method == http.MethodPatch && strings.Contains(r.URL.Path, "/nodes/") && random.IntN(5) == 0:
+			return []fate{vanish, mute, late}[random.IntN(3)]
+		case random.IntN(20) == 0:
+			return []fate{vanish, mute}[random.IntN(2)]
+		}
+		return pass
+	})
+}

@@ -1,0 +1,87 @@
+package kube
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"net/netip"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/vppdrill/vppdrill/ipam/nodeipam"
+)
+
+// TouchAnnotation is written on nodes without pod CIDRs by each new leader. Its value means nothing and is new each time: a write
+// that changes nothing would leave the resourceVersion as it is.
+const TouchAnnotation = "vppdrill/node-ipam-touched"
+
+// kubeNode is what controllers look at of a Node. It shares the object's maps and slices, which nobody changes.
+func kubeNode(n *v1.Node) nodeipam.KubeNode {
+	k := nodeipam.KubeNode{
+		Name: n.Name, UID: string(n.UID), ResourceVersion: n.ResourceVersion, Labels: n.Labels,
+		PodCIDR: n.Spec.PodCIDR, PodCIDRs: n.Spec.PodCIDRs, ProviderID: n.Spec.ProviderID,
+		Deleting: n.DeletionTimestamp != nil,
+	}
+	for _, c := range n.Status.Conditions {
+		if c.Type == v1.NodeNetworkUnavailable {
+			k.NetworkUnavailable = nodeipam.ConditionStatus(c.Status)
+		}
+	}
+	for _, taint := range n.Spec.Taints {
+		k.NetworkTaint = k.NetworkTaint || taint.Key == v1.TaintNodeNetworkUnavailable
+	}
+	return k
+}
+
+// patch is a PATCH's body and what kind it is of.
+type patch struct {
+	kind types.PatchType
+	body []byte
+}
+
+// identity is the part of a PATCH that another object, or a later version of it, refuses.
+type identity struct {
+	UID             string            `json:"uid,omitempty"`
+	ResourceVersion string            `json:"resourceVersion,omitempty"`
+	Annotations     map[string]string `json:"annotations,omitempty"`
+}
+
+func touchPatch(e nodeipam.TouchNode) patch {
+	return newPatch(types.MergePatchType, struct {
+		Metadata identity `json:"metadata"`
+	}{identity{e.UID, e.ResourceVersion, map[string]string{TouchAnnotation: rand.Text()}}})
+}
+
+func cidrPatch(e nodeipam.PatchNodeCIDRs) patch {
+	type spec struct {
+		PodCIDR  netip.Prefix   `json:"podCIDR"`
+		PodCIDRs []netip.Prefix `json:"podCIDRs"`
+	}
+	return newPatch(types.StrategicMergePatchType, struct {
+		Metadata identity `json:"metadata"`
+		Spec     spec     `json:"spec"`
+	}{identity{UID: e.UID, ResourceVersion: e.ResourceVersion}, spec{e.CIDRs[0], e.CIDRs}})
+}
+
+// conditionPatch sets one condition; in a strategic merge patch the others stay. The reason is upstream's.
+func conditionPatch(e nodeipam.SetNetworkAvailable, now time.Time) patch {
+	type status struct {
+		Conditions []v1.NodeCondition `json:"conditions"`
+	}
+	return newPatch(types.StrategicMergePatchType, struct {
+		Status status `json:"status"`
+	}{status{[]v1.NodeCondition{{
+		Type: v1.NodeNetworkUnavailable, Status: v1.ConditionFalse, Reason: "RouteCreated", Message: e.Message,
+		LastHeartbeatTime: metav1.NewTime(now), LastTransitionTime: metav1.NewTime(now),
+	}}}})
+}
+
+func newPatch(kind types.PatchType, body any) patch {
+	text, err := json.Marshal(body)
+	if err != nil {
+		panic("kube: " + err.Error()) // strings and prefixes only
+	}
+	return patch{kind, text}
+}

@@ -1,0 +1,157 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/vppdrill/vppdrill/ipam/nodeipam"
+)
+
+// term is one life of a controller. Its fields belong to the goroutine of serve.
+type term struct {
+	d       *Driver
+	ctx     context.Context
+	machine Machine
+	events  *events
+	alarm   *time.Timer
+	// until is the end of the lease as last told, zero without one.
+	until time.Time
+	fatal error
+	// listing: the controller has asked for a list. fed: it hears of changes.
+	listing, fed bool
+
+	// inbox takes what others have to say; others are those others.
+	inbox  chan func()
+	others sync.WaitGroup
+}
+
+// Pauses between tries to list the nodes for a controller that does not try by itself.
+const (
+	listRetryFirst = 250 * time.Millisecond
+	listRetryMost  = 2 * time.Second
+)
+
+// serve drives one controller until ctx ends, which is no error, or until the controller gives up. Afterwards nothing of it is
+// under way. lock is nil without a lease.
+func (d *Driver) serve(ctx context.Context, lock *lock, events *events) error {
+	machine, err := d.cfg.New()
+	if err != nil {
+		return fmt.Errorf("node IPAM controller: %w", err)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	t := &term{d: d, ctx: ctx, machine: machine, events: events, alarm: time.NewTimer(time.Hour), inbox: make(chan func())}
+	t.alarm.Stop()
+	defer func() {
+		cancel()
+		t.alarm.Stop()
+		t.others.Wait()
+	}()
+	var renewed chan struct{} // of no lease there is no news
+	if lock != nil {
+		renewed = lock.renewed
+		t.lead(lock)
+	} else {
+		t.perform(machine.Run(d.clock.now()))
+	}
+	t.begin()
+	for t.fatal == nil {
+		select {
+		case <-ctx.Done():
+			return nil
+		case do := <-t.inbox:
+			do()
+		case do := <-d.asks:
+			do(t)
+		case <-renewed:
+			t.lead(lock)
+		case <-t.alarm.C:
+			t.step(nodeipam.Woke{})
+		}
+	}
+	return t.fatal
+}
+
+// lead tells until when this process leads.
+func (t *term) lead(lock *lock) {
+	t.until = lock.leadsUntil()
+	t.step(nodeipam.Leading{Until: t.until})
+}
+
+// begin makes the nodes known, unless the controller sees to that itself.
+func (t *term) begin() {
+	if s, ok := t.machine.(starter); ok {
+		t.others.Go(func() { t.start(s) })
+		return
+	}
+	if !t.listing {
+		t.feed()
+	}
+}
+
+// start lists the nodes until that succeeds.
+func (t *term) start(s starter) {
+	for pause := listRetryFirst; ; pause = min(2*pause, listRetryMost) {
+		ctx, cancel := context.WithTimeout(t.ctx, t.d.cfg.RequestTimeout)
+		nodes, err := t.list(ctx)
+		cancel()
+		if err == nil {
+			t.tell(func() {
+				t.perform(s.Start(t.d.clock.now(), nodes))
+				t.feed()
+			})
+			return
+		}
+		t.d.log.Warn("the nodes cannot be listed", "error", err)
+		select {
+		case <-t.ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+	}
+}
+
+// list reads every node, from no cache.
+func (t *term) list(ctx context.Context) ([]nodeipam.KubeNode, error) {
+	list, err := t.d.cfg.Client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	nodes := make([]nodeipam.KubeNode, len(list.Items))
+	for i := range list.Items {
+		nodes[i] = kubeNode(&list.Items[i])
+	}
+	return nodes, nil
+}
+
+// feed has every change told from now on. The first list of it has to be newer than whatever was told before: an older one could
+// show nodes as gone that are there, and others would get their CIDRs.
+func (t *term) feed() {
+	if t.fed {
+		return
+	}
+	t.fed = true
+	t.others.Go(func() { followNodes(t.ctx, t.d.cfg.Client, nodeFeed(t.take)) })
+}
+
+// take gives the controller an event from another goroutine, and waits until it has it.
+func (t *term) take(ev nodeipam.Event) { t.tell(func() { t.step(ev) }) }
+
+// tell runs do on the goroutine that owns the controller; not at all when the term is over.
+func (t *term) tell(do func()) {
+	select {
+	case t.inbox <- do:
+	case <-t.ctx.Done():
+	}
+}
+
+// step gives the controller an event and performs what it asks for.
+func (t *term) step(ev nodeipam.Event) {
+	t.perform(t.machine.Step(t.d.clock.now(), ev))
+	if l, ok := ev.(nodeipam.Listed); ok && l.ID != 0 && l.Outcome == nodeipam.Done {
+		t.feed()
+	}
+}
