@@ -3,6 +3,7 @@ package cni_test
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -12,6 +13,10 @@ import (
 
 // TestMain makes the test binary a plugin where a runtime executes it, as main does with the program: runtimes pass nothing
 // but the environment.
+// The process's first thread stays with the goroutine that runs TestMain: a test that changes a thread's namespace for good would
+// change what /proc/PID/ns/net shows, were it on that one.
+var _ = func() struct{} { runtime.LockOSThread(); return struct{}{} }()
+
 func TestMain(m *testing.M) {
 	if cni.Asked() {
 		os.Exit(cni.Main())
