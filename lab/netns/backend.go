@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
@@ -25,7 +26,7 @@ func (Backend) Check(context.Context) error {
 	if os.Geteuid() != 0 {
 		return cannot("world netns needs root: namespaces and interfaces")
 	}
-	name := fmt.Sprintf("vd-check-%d", os.Getpid())
+	name := fmt.Sprintf("vd-check-%d-%d", os.Getpid(), checks.Add(1)) // several labs may be checked at the same time
 	err := create(name)
 	if err == nil {
 		err = remove(name)
@@ -38,6 +39,9 @@ func (Backend) Check(context.Context) error {
 	}
 	return nil
 }
+
+// checks numbers this process's trial namespaces.
+var checks atomic.Int64
 
 // cannot is an ErrCannotRun of one line.
 func cannot(format string, args ...any) error { return unable{fmt.Sprintf(format, args...)} }
