@@ -3,7 +3,6 @@ package sim
 import (
 	"net/netip"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
@@ -60,13 +59,13 @@ func managementAddress(number uint32, k int) netip.Addr {
 func (w *World) newMachine(name string) (*machine, error) {
 	w.machinesMade++
 	m := &machine{w: w, name: name, number: w.machinesMade, at: w.net.Endpoint(name), up: true, disk: &hostmodel.Disk{}}
-	cfg := hostmodel.Config{ID: uint64(m.number)}
+	eth0 := hostmodel.Device{Name: managementLink}
 	for k := range w.s.Topology.HostIPs {
 		a := managementAddress(m.number, k)
 		m.management = append(m.management, a)
-		cfg.Devices = append(cfg.Devices, hostmodel.Device{Name: "eth" + strconv.Itoa(k), Addrs: []netip.Prefix{netip.PrefixFrom(a, 16)}})
+		eth0.Addrs = append(eth0.Addrs, netip.PrefixFrom(a, managementBits))
 	}
-	host, err := hostmodel.New(cfg)
+	host, err := hostmodel.New(hostmodel.Config{ID: uint64(m.number), Devices: []hostmodel.Device{eth0}})
 	if err != nil {
 		return nil, err
 	}
@@ -293,8 +292,12 @@ func (m *machine) powerOn() {
 	m.startAgent()
 }
 
-// managementLink is the device that administrators reach a machine by.
-const managementLink = "eth0"
+// managementLink is the device that administrators reach a machine by, managementBits the length of its subnets: a lab's
+// are the same.
+const (
+	managementLink = "eth0"
+	managementBits = 16
+)
 
 // setManagement makes addrs the addresses of the machine's management link.
 func (m *machine) setManagement(addrs []netip.Addr) {
@@ -303,13 +306,13 @@ func (m *machine) setManagement(addrs []netip.Addr) {
 	if !ok {
 		return
 	}
-	for _, a := range link.Addrs {
+	for _, a := range slices.Clone(link.Addrs) {
 		if err := m.host.Apply(vppwire.AddrDel{Link: managementLink, Addr: a}); err != nil {
 			panic("sim: a listed address cannot be deleted: " + err.Error())
 		}
 	}
 	for _, a := range addrs {
-		if err := m.host.Apply(vppwire.AddrAdd{Link: managementLink, Addr: netip.PrefixFrom(a, min(24, a.BitLen()))}); err != nil {
+		if err := m.host.Apply(vppwire.AddrAdd{Link: managementLink, Addr: netip.PrefixFrom(a, managementBits)}); err != nil {
 			panic("sim: a free address cannot be added: " + err.Error())
 		}
 	}

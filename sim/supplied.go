@@ -5,6 +5,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/sim/fault"
 	"github.com/vppdrill/vppdrill/sim/supply"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
@@ -22,6 +23,17 @@ func (w *World) supplied() (err error) {
 				f.Blocks = append(f.Blocks, ipam.Block{Prefix: p})
 			}
 			w.emit(f)
+		},
+		Judge: func(op fault.Op) fault.Verdict {
+			if !w.faulty() {
+				return fault.Verdict{}
+			}
+			return w.judge(op)
+		},
+		Crash: func(node string) {
+			if m := w.machines[node]; m != nil && m.proc != nil {
+				m.crashAgent()
+			}
 		},
 		Note: func(who, text string) { w.trail(who + ": " + text) },
 	}

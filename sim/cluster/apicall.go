@@ -5,8 +5,8 @@ import (
 	"net/netip"
 )
 
-// errNoAnswer is what a caller at the far end of a link learns when no reply came: whether it was done is unknown.
-var errNoAnswer = errors.New("no answer")
+// ErrNoAnswer is what a caller at the far end of a link learns when no reply came: whether it was done is unknown.
+var ErrNoAnswer = errors.New("no answer")
 
 // podVerb is what a podCall does.
 type podVerb uint8
@@ -26,7 +26,7 @@ type podCall struct {
 	node  string
 	phase Phase
 	ip    netip.Addr
-	// done gets nil, an error of the API, or errNoAnswer.
+	// done gets nil, an error of the API, or ErrNoAnswer.
 	done func(err error)
 }
 
@@ -69,7 +69,7 @@ func (c *podCall) Serve() any {
 
 func (c *podCall) Done(reply any, ok bool) {
 	if !ok {
-		c.done(errNoAnswer)
+		c.done(ErrNoAnswer)
 		return
 	}
 	err, _ := reply.(error)

@@ -1,12 +1,6 @@
 package cluster
 
-import (
-	"strconv"
-	"time"
-)
-
-// ErrNoAnswer is what a caller at the far end of a link learns when no reply came: whether it was done is unknown.
-var ErrNoAnswer = errNoAnswer
+import "strconv"
 
 // ResourceCall is one request of a controller that reaches the API server through the network.
 type ResourceCall struct {
@@ -21,9 +15,6 @@ type ResourceCall struct {
 
 // Send starts the call from an endpoint.
 func (c *ResourceCall) Send(from Endpoint) { c.API.net.Call(from, c.API.at, apiTimeout, c) }
-
-// Timeout is how long a caller waits for the API server.
-const Timeout time.Duration = apiTimeout
 
 // AppendText implements Request.
 func (c *ResourceCall) AppendText(b []byte) []byte { return append(b, c.What...) }
@@ -55,7 +46,7 @@ func (s served) AppendText(b []byte) []byte {
 // Done implements Request.
 func (c *ResourceCall) Done(reply any, ok bool) {
 	if !ok {
-		c.Then(nil, errNoAnswer)
+		c.Then(nil, ErrNoAnswer)
 		return
 	}
 	switch r := reply.(type) {

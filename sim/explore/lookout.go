@@ -11,6 +11,7 @@ import (
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/sim/engine"
 	"github.com/vppdrill/vppdrill/sim/fault"
+	"github.com/vppdrill/vppdrill/sim/supply"
 )
 
 // lookout is a Chooser that learns which operations a run performs and which faults hit them. The scenario asks it about each
@@ -76,6 +77,7 @@ func (l *lookout) tell() {
 // kinds are all kinds of operations.
 var kinds = []fault.OpKind{
 	fault.KindDataplane, fault.KindStore, fault.KindStoreWatch, fault.KindAPIWatch, fault.KindPersist, fault.KindCNI, fault.KindEffect,
+	fault.KindControl,
 }
 
 // operationNames are the names of operations other than calls of VPP and Linux.
@@ -98,10 +100,10 @@ func (l *lookout) probing(s *scenarios.Scenario, nodes, calls []string) *scenari
 	for _, k := range kinds { // first: a kind begins an operation
 		probe("Kind "+k.String(), func(*fault.Op) { l.begin(k) })
 	}
-	for _, n := range nodes {
+	for _, n := range slices.Concat(nodes, supply.Programs) {
 		probe("Node "+n, func(op *fault.Op) { op.Node = n })
 	}
-	for _, n := range append(slices.Clone(operationNames), calls...) {
+	for _, n := range slices.Concat(operationNames, supply.RequestNames, calls) {
 		probe("Request "+n, func(op *fault.Op) { op.Name = n })
 	}
 	c.Faults.Inject = append(texts, c.Faults.Inject...)

@@ -54,7 +54,7 @@ func (p Point) Scenario(s *scenarios.Scenario) *scenarios.Scenario {
 func Harms(kind fault.OpKind) []fault.Verdict {
 	var actions []fault.Action
 	switch kind {
-	case fault.KindDataplane:
+	case fault.KindDataplane, fault.KindControl:
 		actions = []fault.Action{fault.Vanish, fault.Mute, fault.Refuse, fault.CrashBefore, fault.CrashAfter}
 	case fault.KindStore:
 		actions = []fault.Action{fault.Vanish, fault.Mute, fault.Refuse}

@@ -31,13 +31,16 @@ const (
 	KindCNI
 	// KindEffect is any effect of an agent by its name, whatever kind of operation it leads to.
 	KindEffect
+	// KindControl is a request by which whatever gives blocks to nodes reads or changes what it keeps its state in: an entry of
+	// a ledger, a resource, a Node object, a call of EC2's API. Its Node is the controller, or the node whose daemon asks.
+	KindControl
 	kindEnd
 )
 
 // kindWords are the kinds in Parse's text.
 var kindWords = [kindEnd]string{
 	KindDataplane: "dataplane", KindStore: "store", KindStoreWatch: "store-watch", KindAPIWatch: "api-watch",
-	KindPersist: "persist", KindCNI: "cni", KindEffect: "effect",
+	KindPersist: "persist", KindCNI: "cni", KindEffect: "effect", KindControl: "control",
 }
 
 func (k OpKind) String() string {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 	"github.com/vppdrill/vppdrill/sim/cluster"
+	"github.com/vppdrill/vppdrill/sim/fault"
 )
 
 // errImmutable is how an API server refuses to change pod CIDRs that are set.
@@ -36,6 +37,13 @@ func (c *controller) stop() {
 		c.dead = true
 		c.feed.Stop()
 	}
+}
+
+// crash is a process that dies by itself; another one follows.
+func (c *controller) crash() {
+	c.env.Note(c.name, "crashed")
+	c.stop()
+	c.supply.again(c)
 }
 
 func (c *controller) step(ev nodeipam.Event) {
@@ -83,15 +91,18 @@ func kubeNode(n *cluster.Node) nodeipam.KubeNode {
 
 func (c *controller) perform(effects []nodeipam.Effect) {
 	for _, e := range effects {
+		if c.dead {
+			return
+		}
 		switch e := e.(type) {
 		case nodeipam.ListNodes:
 			c.list(e)
 		case nodeipam.GetNode:
-			c.node(e, e.ID, func(a *cluster.API) (cluster.Object, error) { return get(a, e.Name) })
+			c.node(e, e.ID, nodeGet, e.Name, func(a *cluster.API) (cluster.Object, error) { return get(a, e.Name) })
 		case nodeipam.TouchNode:
-			c.write(e, e.ID, e.Name, e.UID, e.ResourceVersion, func(n *cluster.Node) error { n.Touches++; return nil })
+			c.write(e, e.ID, nodeTouch, e.Name, e.UID, e.ResourceVersion, func(n *cluster.Node) error { n.Touches++; return nil })
 		case nodeipam.PatchNodeCIDRs:
-			c.write(e, e.ID, e.Name, e.UID, e.ResourceVersion, func(n *cluster.Node) error { return patch(n, e.CIDRs) })
+			c.write(e, e.ID, nodePatch, e.Name, e.UID, e.ResourceVersion, func(n *cluster.Node) error { return patch(n, e.CIDRs) })
 		case nodeipam.WakeAt:
 			c.due = !e.At.IsZero()
 			c.alarm(e.At, func() { c.step(nodeipam.Woke{}) })
@@ -122,7 +133,7 @@ func get(a *cluster.API, name string) (cluster.Object, error) {
 
 func (c *controller) list(e nodeipam.ListNodes) {
 	var listed []nodeipam.KubeNode
-	c.call(e, func(a *cluster.API) (cluster.Object, error) {
+	c.call(e, nodeList, "", func(a *cluster.API) (cluster.Object, error) {
 		objects, _ := a.List(cluster.KindNode, "")
 		listed = kubeNodes(objects)
 		return nil, nil
@@ -132,9 +143,9 @@ func (c *controller) list(e nodeipam.ListNodes) {
 }
 
 // write changes a node that must be the one and the version that the request names.
-func (c *controller) write(e nodeipam.Effect, id uint64, name, uid, version string, change func(*cluster.Node) error) {
+func (c *controller) write(e nodeipam.Effect, id uint64, what, name, uid, version string, change func(*cluster.Node) error) {
 	c.supply.requests++
-	c.node(e, id, func(a *cluster.API) (cluster.Object, error) {
+	c.node(e, id, what, name, func(a *cluster.API) (cluster.Object, error) {
 		old, ok := a.Node(name)
 		switch {
 		case !ok:
@@ -154,8 +165,8 @@ func (c *controller) write(e nodeipam.Effect, id uint64, name, uid, version stri
 }
 
 // node performs a request about one node.
-func (c *controller) node(e nodeipam.Effect, id uint64, act func(*cluster.API) (cluster.Object, error)) {
-	c.call(e, act, func(o cluster.Object, err error) {
+func (c *controller) node(e nodeipam.Effect, id uint64, what, name string, act func(*cluster.API) (cluster.Object, error)) {
+	c.call(e, what, name, act, func(o cluster.Object, err error) {
 		ev := nodeipam.Answered{ID: id, Outcome: outcome(err)}
 		if err != nil {
 			ev.Why = err.Error()
@@ -168,13 +179,13 @@ func (c *controller) node(e nodeipam.Effect, id uint64, act func(*cluster.API) (
 	})
 }
 
-func (c *controller) call(e nodeipam.Effect, act func(*cluster.API) (cluster.Object, error), then func(cluster.Object, error)) {
+func (c *controller) call(e nodeipam.Effect, what, name string, act func(*cluster.API) (cluster.Object, error), then func(cluster.Object, error)) {
 	c.asked++
 	call := &cluster.ResourceCall{API: c.env.Cluster.API, What: string(e.AppendText(nil)), Act: act, Then: func(o cluster.Object, err error) {
 		c.asked--
 		then(o, err)
 	}}
-	c.send(func() { call.Send(c.at) })
+	c.env.call(fault.Op{Node: c.kind, Name: what, Key: name}, call, func() { c.send(func() { call.Send(c.at) }) }, c.crash)
 }
 
 func outcome(err error) nodeipam.Outcome {

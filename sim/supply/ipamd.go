@@ -1,6 +1,7 @@
 package supply
 
 import (
+	"errors"
 	"net/netip"
 	"slices"
 	"time"
@@ -8,6 +9,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/datastore"
 	"github.com/vppdrill/vppdrill/ipam/datastore/ec2model"
+	"github.com/vppdrill/vppdrill/sim/cluster"
+	"github.com/vppdrill/vppdrill/sim/fault"
 )
 
 // How long requests take: EC2's calls that change something, those that only read, the metadata service on the instance,
@@ -33,11 +36,15 @@ type ipamd struct {
 	leaving *datastore.Call
 	// asked counts calls under way.
 	asked int
+	// again: EC2 refused for now or did not answer; the manager asks again. unset are ENIs whose host's side could not be set up:
+	// the next reconciliation tries again.
+	again bool
+	unset map[string]bool
 	begun bool
 }
 
 func newIPAMD(s *cloudSupply, node string, side Side, alloc *datastore.Node) *ipamd {
-	d := &ipamd{supply: s, node: node, side: side, pool: datastore.NewNodePool(alloc, s.env.now)}
+	d := &ipamd{supply: s, node: node, side: side, unset: make(map[string]bool), pool: datastore.NewNodePool(alloc, s.env.now)}
 	c := s.env.Plan.Datastore
 	d.manager = datastore.NewNodeManager(d.pool, datastore.Sizing{
 		Targets: datastore.Targets{WarmIP: c.WarmIP, MinimumIP: c.MinimumIP, WarmPrefix: c.WarmPrefix},
@@ -65,6 +72,9 @@ func (d *ipamd) after(t time.Duration, what string, do func()) {
 func (d *ipamd) step(ev datastore.Event) {
 	d.begun = true
 	for _, e := range slices.Clone(d.manager.Step(d.supply.env.now(), ev)) {
+		if d.dead {
+			return
+		}
 		switch e := e.(type) {
 		case datastore.Perform:
 			d.perform(e.Call)
@@ -124,7 +134,7 @@ func (d *ipamd) changed() {
 		if d.occupied(b) {
 			c := *d.leaving
 			d.leaving = nil
-			d.after(0, "ipamd keeps "+b.Prefix.String(), func() { d.answer(datastore.Result{Number: c.Number, Err: datastore.ErrIPInUse}) })
+			d.after(0, "ipamd keeps "+b.Prefix.String(), func() { d.answer(c, datastore.Result{Err: datastore.ErrIPInUse}) })
 		}
 		return
 	}
@@ -144,8 +154,20 @@ func (d *ipamd) occupied(b ipam.Block) bool {
 	return false
 }
 
-func (d *ipamd) answer(r datastore.Result) {
+func (d *ipamd) answer(c datastore.Call, r datastore.Result) {
 	d.asked--
+	r.Number = c.Number
+	var refused *ec2model.APIError
+	if c.Op == datastore.SetUpENI {
+		d.unset[c.ENI] = true
+		if r.Err == nil {
+			delete(d.unset, c.ENI)
+		}
+	}
+	if c.Op == datastore.DeleteENI && r.Err == nil {
+		delete(d.unset, c.ENI)
+	}
+	d.again = r.Err != nil && (!errors.As(r.Err, &refused) || refused.Code == ec2model.CodeThrottled) && !errors.Is(r.Err, datastore.ErrIPInUse)
 	d.step(datastore.Called{Result: r})
 }
 
@@ -162,10 +184,30 @@ func (d *ipamd) request(c datastore.Call) {
 		wait = changeTime
 		d.supply.requests++
 	}
-	d.after(wait, "ec2 "+c.String(), func() {
-		r, late := d.ask(ec2, c)
-		r.Number = c.Number
-		d.after(late, "ec2 answers "+c.Op.String(), func() { d.answer(r) })
+	muted := false
+	d.supply.env.request(request{
+		op: fault.Op{Node: d.node, Name: c.Op.String(), Key: c.ENI},
+		send: func() {
+			// A request under way outlives the process that sent it.
+			d.supply.env.Clock.After(wait, &step{d.node, "ec2 " + c.String(), func() {
+				r, late := d.ask(ec2, c)
+				if !muted {
+					d.after(late, "ec2 answers "+c.Op.String(), func() { d.answer(c, r) })
+				}
+			}})
+		},
+		forget: func() { muted = true },
+		tell: func(silent bool) {
+			if d.dead {
+				return
+			}
+			r := datastore.Result{Err: &ec2model.APIError{Code: ec2model.CodeThrottled, Message: c.Op.String()}}
+			if silent {
+				r.Err = cluster.ErrNoAnswer
+			}
+			d.answer(c, r)
+		},
+		die: func() { d.supply.env.Crash(d.node) },
 	})
 }
 
@@ -210,6 +252,8 @@ func (d *ipamd) pending() string {
 		return "ipamd is starting"
 	case d.asked > 0:
 		return "ipamd waits for EC2"
+	case d.again, len(d.unset) > 0:
+		return "ipamd tries again"
 	}
 	return ""
 }

@@ -18,9 +18,10 @@ const (
 
 // leader is one life of a controller: it has an endpoint of its own, so that what it sent can outlive it.
 type leader struct {
-	env  *Env
-	name string
-	at   cluster.Endpoint
+	env *Env
+	// kind is the program, name this life of it.
+	kind, name string
+	at         cluster.Endpoint
 	// cut: it was cut off; its requests wait in held.
 	cut, dead bool
 	held      []func()
@@ -29,8 +30,8 @@ type leader struct {
 }
 
 func newLeader(env *Env, name string, life int) *leader {
-	name += "-" + strconv.Itoa(life)
-	return &leader{env: env, name: name, at: env.Cluster.Net.Endpoint(name)}
+	kind, name := name, name+"-"+strconv.Itoa(life)
+	return &leader{env: env, kind: kind, name: name, at: env.Cluster.Net.Endpoint(name)}
 }
 
 // send starts a request, or keeps it until the cut ends.

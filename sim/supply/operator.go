@@ -10,6 +10,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/sim/cluster"
+	"github.com/vppdrill/vppdrill/sim/fault"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
@@ -39,6 +40,7 @@ type operator struct {
 	busy     bool
 	asked    uint64
 	replied  func(agent.StoreReply)
+	muted    uint64   // the store request whose answer is lost
 	short    []string // nodes that found no CIDR
 	retrying bool
 }
@@ -98,11 +100,24 @@ func (o *operator) store(r agent.StoreRequest, then func(agent.StoreReply)) {
 	o.asked++
 	r.ID = o.asked
 	o.replied = then
-	o.send(func() { o.client.Do(r) })
+	name := ledgerRead
+	if r.Op == agent.StoreCreate {
+		name = ledgerAppend
+	}
+	o.env.request(request{
+		op:     fault.Op{Node: o.kind, Name: name, Key: r.Key},
+		send:   func() { o.send(func() { o.client.Do(r) }) },
+		forget: func() { o.muted = r.ID },
+		tell: func(bool) {
+			o.muted = 0
+			o.fromStore(agent.StoreReply{ID: r.ID, Err: agent.StoreUnavailable})
+		},
+		die: func() { o.fail("it crashed") },
+	})
 }
 
 func (o *operator) fromStore(ev agent.Event) {
-	if r, ok := ev.(agent.StoreReply); ok && !o.dead && r.ID == o.asked && o.replied != nil {
+	if r, ok := ev.(agent.StoreReply); ok && !o.dead && r.ID == o.asked && r.ID != o.muted && o.replied != nil {
 		then := o.replied
 		o.replied = nil
 		then(r)
@@ -317,7 +332,8 @@ func (o *operator) write(r *cluster.Resource, n *cilium.CiliumNode, allocated []
 			}
 			o.next()
 		}}
-	o.send(func() { call.Send(o.at) })
+	o.env.call(fault.Op{Node: o.kind, Name: resourceWrite, Key: r.Name}, call,
+		func() { o.send(func() { call.Send(o.at) }) }, func() { o.fail("it crashed") })
 }
 
 // updateResource replaces a resource of the version that it names. A request may arrive twice: each copy brings an object of

@@ -102,7 +102,7 @@ func (s *poolSupply) Start() { s.lead() }
 func (s *poolSupply) lead() {
 	s.electing = false
 	s.lives++
-	s.leading = newOperator(s, newLeader(&s.env, "cilium-operator", s.lives))
+	s.leading = newOperator(s, newLeader(&s.env, operatorProgram, s.lives))
 	s.leading.start()
 }
 

@@ -86,7 +86,7 @@ func (s *rangeSupply) lead() {
 	if plant := s.env.Plant.Controller; plant != nil {
 		alloc = plant(s.lives, params, r)
 	}
-	s.leading = &controller{supply: s, leader: newLeader(&s.env, "controller-manager", s.lives), alloc: alloc}
+	s.leading = &controller{supply: s, leader: newLeader(&s.env, rangeProgram, s.lives), alloc: alloc}
 	s.leading.start()
 }
 
@@ -136,6 +136,14 @@ func (s *rangeSupply) LoseLeader(pause time.Duration) error {
 	old.step(nodeipam.Leading{Until: s.env.now().Add(renewDeadline)})
 	s.env.Clock.After(leaseTime+electionTime, &step{old.name, "is replaced", s.lead})
 	return nil
+}
+
+// again starts the controller manager anew after it has died.
+func (s *rangeSupply) again(old *controller) {
+	if old == s.leading && !s.electing {
+		s.electing = true
+		s.env.Clock.After(electionTime, &step{old.name, "is replaced", s.lead})
+	}
 }
 
 // Vacant looks for a block of the ranges that no Node object shows.

@@ -9,6 +9,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/sim/cluster"
+	"github.com/vppdrill/vppdrill/sim/fault"
 )
 
 // requester is the part of a Cilium agent that asks for CIDRs and gives them back, for one life of a node's agent.
@@ -28,6 +29,8 @@ type requester struct {
 	leaving []netip.Prefix
 	told    []netip.Prefix
 	writing bool
+	// retrying: what was written last was refused or not answered; it is looked at again.
+	retrying bool
 	// scheduled: an evaluation is on its way. leases and blocks are what was evaluated last.
 	scheduled      bool
 	leases, blocks int
@@ -142,7 +145,7 @@ func (r *requester) publish(needed int) {
 		slices.EqualFunc(n.Spec.IPAM.Pools.Allocated, old.Spec.IPAM.Pools.Allocated, sameAllocation) {
 		return
 	}
-	r.write("cilium writes ", updateResource(&cluster.Resource{Meta: r.view.Meta, Value: &n}))
+	r.write(resourceAsk, updateResource(&cluster.Resource{Meta: r.view.Meta, Value: &n}))
 }
 
 // left reports whether the agent has dropped a CIDR for good: it is journaled, and the other nodes know.
@@ -159,7 +162,7 @@ func requests(needed int) []cilium.PoolRequest {
 func (r *requester) create(needed int) {
 	n := &cilium.CiliumNode{}
 	n.Spec.IPAM.Pools.Requested = requests(needed)
-	r.write("cilium creates ", func(a *cluster.API) (cluster.Object, error) {
+	r.write(resourceMake, func(a *cluster.API) (cluster.Object, error) {
 		if _, ok := a.Node(r.node); !ok {
 			return nil, cluster.ErrNotFound
 		}
@@ -174,7 +177,7 @@ func (r *requester) create(needed int) {
 func (r *requester) write(what string, act func(*cluster.API) (cluster.Object, error)) {
 	r.writing = true
 	r.supply.requests++
-	call := &cluster.ResourceCall{API: r.supply.env.Cluster.API, What: what + r.node, Act: act, Then: func(o cluster.Object, err error) {
+	call := &cluster.ResourceCall{API: r.supply.env.Cluster.API, What: "cilium " + what + " " + r.node, Act: act, Then: func(o cluster.Object, err error) {
 		r.writing = false
 		if r.dead {
 			return
@@ -189,16 +192,21 @@ func (r *requester) write(what string, act func(*cluster.API) (cluster.Object, e
 		if errors.Is(err, cluster.ErrConflict) || errors.Is(err, cluster.ErrExists) {
 			return // the watch tells what is there
 		}
-		r.supply.env.Clock.After(retryTime, &step{r.node, "cilium tries again", r.soon})
+		r.retrying = true
+		r.supply.env.Clock.After(retryTime, &step{r.node, "cilium tries again", func() {
+			r.retrying = false
+			r.soon()
+		}})
 	}}
-	call.Send(r.at)
+	r.supply.env.call(fault.Op{Node: r.node, Name: what, Key: r.node}, call, func() { call.Send(r.at) },
+		func() { r.supply.env.Crash(r.node) })
 }
 
 func (r *requester) pending() string {
 	switch {
 	case !r.listed || r.view == nil:
 		return "its CiliumNode resource is not known"
-	case r.writing || r.scheduled:
+	case r.writing || r.scheduled || r.retrying:
 		return "its CiliumNode resource is being written"
 	case len(r.leaving) > 0:
 		return "it gives CIDRs back"

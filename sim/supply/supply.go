@@ -10,6 +10,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/contiv"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/cluster"
+	"github.com/vppdrill/vppdrill/sim/fault"
 )
 
 // Env is what a Supply needs of the run.
@@ -25,6 +26,9 @@ type Env struct {
 	Granted func(node string, blocks []netip.Prefix)
 	// Note puts a line into the trail.
 	Note func(who, text string)
+	// Judge says what befalls a request of a controller; nil: nothing. Crash ends a node's agent, which is started again.
+	Judge func(fault.Op) fault.Verdict
+	Crash func(node string)
 	// Plant puts faults back; the zero Plant none.
 	Plant Plant
 }

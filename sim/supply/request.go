@@ -1,0 +1,91 @@
+package supply
+
+import (
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam/datastore"
+	"github.com/vppdrill/vppdrill/sim/cluster"
+	"github.com/vppdrill/vppdrill/sim/fault"
+)
+
+// silence is until a controller takes a request for unanswered: client-go's and etcd's clients are given 10 s as a rule.
+const silence = 10 * time.Second
+
+// Programs are the controllers that requests come from beside nodes' own daemons, and RequestNames what they are called: the
+// Node and the Name of operations of kind fault.KindControl.
+var (
+	Programs     = []string{operatorProgram, rangeProgram}
+	RequestNames = []string{ledgerRead, ledgerAppend, resourceWrite, resourceAsk, resourceMake, nodeList, nodeGet, nodeTouch, nodePatch,
+		datastore.DescribeENIs.String(), datastore.ReadIMDS.String(), datastore.SetUpENI.String(), datastore.AssignUnits.String(),
+		datastore.UnassignUnits.String(), datastore.CreateENI.String(), datastore.DeleteENI.String()}
+)
+
+const (
+	operatorProgram = "cilium-operator"
+	rangeProgram    = "controller-manager"
+
+	ledgerRead    = "ledger-read"
+	ledgerAppend  = "ledger-append"
+	resourceWrite = "resource-write" // by the operator
+	resourceAsk   = "resource-ask"   // by an agent
+	resourceMake  = "resource-make"
+	nodeList      = "node-list"
+	nodeGet       = "node-get"
+	nodeTouch     = "node-touch"
+	nodePatch     = "node-patch"
+)
+
+// request is one request of a controller or of a node's daemon, which a fault may befall.
+type request struct {
+	// op is whose request it is, what is done and to what.
+	op   fault.Op
+	send func()
+	// tell answers in the place of whoever was asked; silent: nothing is known of the request, else it was refused.
+	tell func(silent bool)
+	// forget makes the true answer be ignored.
+	forget func()
+	// die ends the process that asks.
+	die func()
+}
+
+// request starts a request, or what befalls it.
+func (e *Env) request(r request) {
+	var v fault.Verdict
+	r.op.Kind = fault.KindControl
+	if e.Judge != nil {
+		v = e.Judge(r.op)
+	}
+	switch v.Action {
+	case fault.Refuse:
+		e.Clock.After(time.Millisecond, &step{r.op.Node, "refused " + r.op.Name, func() { r.tell(false) }})
+	case fault.Vanish, fault.Mute:
+		if v.Action == fault.Mute {
+			r.forget()
+			r.send()
+		}
+		e.Clock.After(silence, &step{r.op.Node, "no answer to " + r.op.Name, func() { r.tell(true) }})
+	case fault.Delay:
+		e.Clock.After(v.Delay, &step{r.op.Node, "late " + r.op.Name, r.send})
+	case fault.CrashBefore:
+		r.die()
+	case fault.CrashAfter:
+		r.send()
+		r.die()
+	default: // Duplicate too: a connection delivers once
+		r.send()
+	}
+}
+
+// call is a request to the API server, sent by send.
+func (e *Env) call(op fault.Op, c *cluster.ResourceCall, send, die func()) {
+	then := c.Then
+	e.request(request{op: op, send: send, die: die,
+		forget: func() { c.Then = func(cluster.Object, error) {} },
+		tell: func(silent bool) {
+			if silent {
+				then(nil, cluster.ErrNoAnswer)
+				return
+			}
+			then(nil, cluster.ErrUnavailable)
+		}})
+}
