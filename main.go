@@ -71,6 +71,7 @@ func config() cmd.Config {
 			"netns":     func(ctx context.Context) error { return labcmd.Check(ctx, netns.Backend{}) },
 			"container": func(ctx context.Context) error { return labcmd.Check(ctx, container.Backend{}) },
 		},
+		Adapts:   map[string]func(*scenarios.Scenario) (*scenarios.Scenario, string){"netns": lab.Adapted, "container": lab.Adapted},
 		Catalog:  catalog.All,
 		Laws:     check.All,
 		Reports:  formats(),
@@ -109,7 +110,7 @@ func explorer() explore.Explorer { return explore.Explorer{Version: cmd.Version(
 
 // options are a command's wishes in the simulator's terms.
 func options(o cmd.RunOptions) sim.Options {
-	return sim.Options{Seed: o.Seed, Laws: o.Laws, Events: o.Events, OnMark: o.OnMark, Replay: o.Replay}
+	return sim.Options{Seed: o.Seed, Laws: o.Laws, Events: o.Events, OnMark: o.OnMark, AtEnd: o.AtEnd, Replay: o.Replay}
 }
 
 // simulate runs a scenario in virtual time.
@@ -120,7 +121,7 @@ func simulate(ctx context.Context, s *scenarios.Scenario, o cmd.RunOptions) (sce
 // inLab runs scenarios on real VPPs.
 func inLab(b lab.Backend) cmd.RunFunc {
 	return func(ctx context.Context, s *scenarios.Scenario, o cmd.RunOptions) (scenarios.Result, error) {
-		return labcmd.World(ctx, b, s, labcmd.Request{Seed: o.Seed, Laws: o.Laws, Events: o.Events, OnMark: o.OnMark, Replay: o.Replay})
+		return labcmd.World(ctx, b, s, labcmd.Request{Seed: o.Seed, Laws: o.Laws, Events: o.Events, OnMark: o.OnMark, AtEnd: o.AtEnd, Replay: o.Replay})
 	}
 }
 

@@ -186,6 +186,7 @@ func (n *node) tellAgentUp(s state) {
 	n.w.record.tell(scenarios.Fact{Kind: scenarios.FactAgentUp, Node: n.name, Leases: s.Restored},
 		fmt.Sprintf("%s agent is up with %d leases", n.name, len(s.Restored)))
 	n.mu.Lock()
+	n.past.add(spentBy(n.last))
 	n.life, n.id, n.blocks, n.writes = s.PID, 0, nil, 0
 	n.books = map[ipam.Owner]ipam.Lease{}
 	for _, l := range s.Restored {

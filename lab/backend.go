@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/netip"
 
 	"github.com/vppdrill/vppdrill/lab/vppproc"
@@ -10,6 +11,9 @@ import (
 
 // ErrCannotRun says that a lab cannot run on this machine; the text around it says what is missing, in one line.
 var ErrCannotRun = vppproc.ErrCannotRun
+
+// Cannot is an ErrCannotRun of one line.
+func Cannot(format string, args ...any) error { return vppproc.Cannot(format, args...) }
 
 // ErrNotAlive is returned for a machine that is off.
 var ErrNotAlive = errors.New("the machine is off")
@@ -26,6 +30,10 @@ type Backend interface {
 	Sweep(id, dir string) error
 	// Strays lists the IDs of labs of which something exists that no folder tells of.
 	Strays() ([]string, error)
+	// NodePath is the path by which this machine opens the namespace of a lab's node; of one that is off nothing is there.
+	NodePath(id, node string) string
+	// Wire is where what passes the wire of the machine of this number shows: a namespace as this machine opens it, and a link.
+	Wire(id string, number uint32) (netns, link string)
 }
 
 // Site is one lab as its backend sees it.
@@ -34,10 +42,27 @@ type Site struct {
 	ID string
 	// Dir is the lab's folder.
 	Dir string
-	// VPP is the binary of every node.
-	VPP string
-	// Sleep is in VPP's main loop, Heap its memory; see vppproc.Config.
+	// VPPConfig is every node's: the binary, which is empty for a Supplier, how long the main loop sleeps, and its memory.
 	VPPConfig vppproc.Config
+}
+
+// Supplier is a Backend whose machines bring a VPP along. None of this machine's is looked for.
+type Supplier interface {
+	// SuppliesVPP says where the VPP comes from: "image vppdrill/vpp:25.10".
+	SuppliesVPP() string
+}
+
+// FindVPP is the binary that a lab of this backend runs: what vppproc.Find says, and nothing where machines bring theirs
+// along; naming one is an error then.
+func FindVPP(b Backend, explicit string) (string, error) {
+	s, ok := b.(Supplier)
+	if !ok {
+		return vppproc.Find(explicit)
+	}
+	if explicit != "" {
+		return "", fmt.Errorf("VPP %s: nodes of world %s have that of %s", explicit, b.Name(), s.SuppliesVPP())
+	}
+	return "", nil
 }
 
 // Ground is what the machines of one lab stand on.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/mode"
 )
 
 // vhostNet is what VPP's taps need of the kernel.
@@ -23,6 +24,17 @@ func hostWiring(s *scenarios.Scenario) (wiring scenarios.HostWiring, replaced bo
 	return scenarios.HostVETH, true
 }
 
+// Adapted is what a lab on this machine makes of a scenario, with a note of what it has to do otherwise, empty for nothing.
+func Adapted(s *scenarios.Scenario) (*scenarios.Scenario, string) {
+	wiring, replaced := hostWiring(s)
+	if !replaced {
+		return s, ""
+	}
+	out := *s
+	out.Config.Wiring.Host = wiring
+	return &out, fmt.Sprintf("the host is connected by %s: there is no %s for a tap", wiring, vhostNet)
+}
+
 // hasTaps reports whether VPP can make taps here.
 func hasTaps() bool {
 	f, err := os.OpenFile(vhostNet, os.O_RDWR, 0)
@@ -31,6 +43,19 @@ func hasTaps() bool {
 	}
 	_ = f.Close() // nothing was written
 	return true
+}
+
+// Validate says in one line what is wrong with a scenario's topology or configuration for a lab: what an agent would refuse.
+func Validate(s *scenarios.Scenario) error {
+	if nic := string(s.Topology.NIC); nic != "" && mode.PickNIC([]string{nic}) == "" {
+		return fmt.Errorf("topology.nic %q: an agent takes an interface of that name for one that it has made; true, or a name as %s, is wanted",
+			nic, scenarios.DefaultNIC)
+	}
+	if _, err := configure(s); err != nil {
+		return err
+	}
+	_, err := poolsFor(s.Config.IPAM)
+	return err
 }
 
 // configure turns a scenario's configuration into its agents'.

@@ -27,10 +27,9 @@ const (
 	streamTail = 500 * time.Millisecond
 )
 
-// Continuity streams datagrams between pods, one a millisecond each, while during happens and until the lab is quiet again,
-// and tells what each stream lost.
-func (w *World) Continuity(ctx context.Context, limit time.Duration, during func() error) ([]Outage, error) {
-	places := w.Places()
+// Continuity streams datagrams between these pods, one a millisecond each, while during happens and until the lab is quiet
+// again, and tells what each stream lost. The pods must outlive it.
+func (w *World) Continuity(ctx context.Context, places []probe.Place, limit time.Duration, during func() error) ([]Outage, error) {
 	if len(places) < 2 {
 		return nil, errors.New("streams need two pods")
 	}
@@ -88,5 +87,5 @@ func doOrder(ctx context.Context, w *World, body []byte) (any, error) {
 	if !what.Streams {
 		return []Outage{}, w.Do(ctx, a)
 	}
-	return w.Continuity(ctx, settleLeast, func() error { return w.Do(ctx, a) })
+	return w.Continuity(ctx, w.Places(), settleLeast, func() error { return w.Do(ctx, a) })
 }

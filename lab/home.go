@@ -204,7 +204,10 @@ func Census(root string, b Backend) ([]string, error) {
 		if h.Kept || h.Alive() || fresh || h.Backend != "" && h.Backend != b.Name() {
 			continue
 		}
-		errs = append(errs, h.remove(b))
+		if err := h.remove(b); err != nil {
+			errs = append(errs, err)
+			continue
+		}
 		gone = append(gone, h.ID)
 	}
 	strays, err := b.Strays()
@@ -213,7 +216,10 @@ func Census(root string, b Backend) ([]string, error) {
 		if known[id] || !ValidID(id) || elsewhere(id) {
 			continue
 		}
-		errs = append(errs, Home{ID: id, dir: filepath.Join(root, id)}.remove(b))
+		if err := (Home{ID: id, dir: filepath.Join(root, id)}).remove(b); err != nil {
+			errs = append(errs, err)
+			continue
+		}
 		gone = append(gone, id)
 	}
 	return gone, errors.Join(errs...)

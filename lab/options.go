@@ -15,7 +15,7 @@ type Options struct {
 	Backend Backend
 	// Agent is the command line of the node agent's program up to its flags: the vppdrill binary and "agent".
 	Agent []string
-	// VPP is the binary of VPP; empty looks for it (vppproc.Find).
+	// VPP is the binary of VPP; empty looks for it (FindVPP).
 	VPP string
 	// Root is the folder of all labs of this machine; empty is DefaultRoot.
 	Root string
@@ -35,10 +35,11 @@ type Options struct {
 	Keep bool
 	// Laws judge a run; see Run.
 	Laws []scenarios.Law
-	// Events, where set, sees each line of what happens; OnMark each mark of the timeline; Replay is the command that shows
-	// a run again.
+	// Events, where set, sees each line of what happens; OnMark each mark of the timeline; AtEnd the lab as the run left it;
+	// Replay is the command that shows a run again.
 	Events func(seq int64, at time.Duration, line []byte)
 	OnMark func(scenarios.Mark)
+	AtEnd  func(scenarios.Snapshot)
 	Replay string
 	// Log gets what goes wrong beside the run; nil is nowhere.
 	Log *slog.Logger

@@ -23,15 +23,15 @@ func (w *World) Plan(want *scenarios.Scenario) ([]Change, error) {
 	if missing := Unsupported(want); len(missing) > 0 {
 		return nil, fmt.Errorf("this machine cannot do %v", missing)
 	}
+	if err := Validate(want); err != nil {
+		return nil, err
+	}
 	if (want.Topology.NIC != "") != (w.scenario().Topology.NIC != "") {
 		return nil, fmt.Errorf("topology.nic: nodes get or lose their interface only when they are made; take the lab down first")
 	}
 	want = scaled(want, w.o.TimeScale)
 	var out []Change
 	if !reflect.DeepEqual(want.Config.IPAM, w.scenario().Config.IPAM) {
-		if _, err := poolsFor(want.Config.IPAM); err != nil {
-			return nil, err
-		}
 		out = append(out, Change{"change the address plan", func(ctx context.Context) error {
 			w.ipam = want.Config.IPAM
 			return w.plane.setPools(ctx, w.ipam)

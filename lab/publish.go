@@ -15,7 +15,7 @@ import (
 func (p *plane) setPools(ctx context.Context, c scenarios.IPAM) error {
 	p.mu.Lock()
 	p.generation++
-	pools := etcd.Pools{Generation: p.generation, IPAMConfig: c.Contiv()}
+	pools := agent.PublishedPools{Generation: p.generation, IPAMConfig: c.Contiv()}
 	p.heardPools = nodeagent.HeardPools(agent.Pools{Generation: p.generation})
 	p.mu.Unlock()
 	if err := p.objects.PutPools(ctx, pools); err != nil {

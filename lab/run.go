@@ -30,12 +30,12 @@ func Run(ctx context.Context, s *scenarios.Scenario, o Options) (scenarios.Resul
 	if err != nil {
 		return scenarios.Result{}, err
 	}
-	result := scenarios.Run(ctx, w, s, o.Laws, scenarios.Options{Seed: o.Seed, Replay: o.Replay, OnMark: o.OnMark})
+	result := scenarios.Run(ctx, w, s, o.Laws, scenarios.Options{Seed: o.Seed, Replay: o.Replay, OnMark: o.OnMark, AtEnd: o.AtEnd})
 	if err := w.unable(); err != nil {
 		return scenarios.Result{}, errors.Join(err, w.Close())
 	}
-	if wiring, replaced := hostWiring(s); replaced {
-		result.Timeline = append([]scenarios.Mark{{Kind: "note", Text: fmt.Sprintf("the host is connected by %s: there is no %s for a tap", wiring, vhostNet)}}, result.Timeline...)
+	if _, note := Adapted(s); note != "" {
+		result.Timeline = append([]scenarios.Mark{{Kind: "note", Text: note}}, result.Timeline...)
 	}
 	if result.Verdict != scenarios.Pass && len(result.Unsupported) == 0 && ctx.Err() == nil {
 		w.failed(ctx, &result)

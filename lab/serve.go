@@ -198,7 +198,7 @@ func (c *Client) Call(ctx context.Context, method, what string, body io.Reader, 
 	case err != nil:
 		return fmt.Errorf("lab %s: %w", c.home.ID, err)
 	case r.StatusCode == http.StatusServiceUnavailable:
-		return unable{trimLine(text)}
+		return Cannot("%s", trimLine(text))
 	case r.StatusCode != http.StatusOK:
 		return fmt.Errorf("lab %s: %s", c.home.ID, trimLine(text))
 	case into == nil || len(text) == 0:
@@ -206,12 +206,6 @@ func (c *Client) Call(ctx context.Context, method, what string, body io.Reader, 
 	}
 	return json.Unmarshal(text, into)
 }
-
-// unable is an ErrCannotRun that another process has told.
-type unable struct{ text string }
-
-func (u unable) Error() string        { return u.text }
-func (u unable) Is(target error) bool { return target == ErrCannotRun }
 
 func trimLine(text []byte) string {
 	for len(text) > 0 && text[len(text)-1] == '\n' {

@@ -20,6 +20,8 @@ type summary struct {
 	freed    map[netip.Addr]time.Duration
 	waiting  map[*worker]time.Duration
 	ranOut   map[string]*scenarios.RanOut
+	// past is what agents of nodes that have left had asked for.
+	past spent
 	// everNamed are nodes that have left; new ones take other numbers. Guarded by World.mu.
 	everNamed map[string]bool
 }
@@ -87,6 +89,35 @@ func (s *summary) fed(w *worker) {
 	s.ranOut[w.k.n.name].WaitSeconds += waited
 }
 
+// spent is what lives of agents have asked for.
+type spent struct{ vpp, linux, store, journal int64 }
+
+func spentBy(s state) spent { return spent{s.VPPCalls, s.LinuxCalls, s.StoreOps, s.JournalBytes} }
+
+func (s *spent) add(o spent) {
+	s.vpp += o.vpp
+	s.linux += o.linux
+	s.store += o.store
+	s.journal += o.journal
+}
+
+// spent is what the node's agents have asked for so far, as far as they have told.
+func (n *node) spent() spent {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	sum := n.past
+	sum.add(spentBy(n.last))
+	return sum
+}
+
+// left keeps the figures of a node that leaves.
+func (s *summary) left(n *node) {
+	sum := n.spent()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.past.add(sum)
+}
+
 // Summary implements scenarios.World.
 func (w *World) Summary() scenarios.Summary {
 	s, nodes := &w.summary, w.inOrder()
@@ -100,11 +131,12 @@ func (w *World) Summary() scenarios.Summary {
 	slices.SortFunc(out.Exhausted, func(a, b scenarios.RanOut) int {
 		return cmp.Or(cmp.Compare(a.AtSeconds, b.AtSeconds), cmp.Compare(a.Node, b.Node))
 	})
+	sum := s.past
 	for _, n := range nodes {
-		n.mu.Lock()
-		out.VPPCalls += n.last.VPPCalls
-		out.LinuxCalls += n.last.LinuxCalls
-		n.mu.Unlock()
+		if !n.isGone() {
+			sum.add(n.spent())
+		}
 	}
+	out.VPPCalls, out.LinuxCalls, out.StoreOps, out.JournalBytes = sum.vpp, sum.linux, sum.store, sum.journal
 	return out
 }

@@ -60,7 +60,10 @@ func New(ctx context.Context, s *scenarios.Scenario, o Options) (_ *World, err e
 	if err := o.Backend.Check(ctx); err != nil {
 		return nil, err
 	}
-	if o.VPP, err = vppproc.Find(o.VPP); err != nil {
+	if o.VPP, err = FindVPP(o.Backend, o.VPP); err != nil {
+		return nil, err
+	}
+	if err := Validate(s); err != nil {
 		return nil, err
 	}
 	s = scaled(s, o.TimeScale)
@@ -85,7 +88,7 @@ func New(ctx context.Context, s *scenarios.Scenario, o Options) (_ *World, err e
 	if err := w.home.save(); err != nil {
 		return nil, err
 	}
-	site := Site{ID: w.home.ID, Dir: w.home.dir, VPP: o.VPP,
+	site := Site{ID: w.home.ID, Dir: w.home.dir,
 		VPPConfig: vppproc.Config{Binary: o.VPP, Sleep: o.VPPSleep, Heap: o.VPPHeap}}
 	// The control plane elects itself while the fabric and the machines are made.
 	plane := make(chan error, 1)
@@ -113,9 +116,6 @@ func (w *World) agents() agent.Config          { return w.means.Load().agents }
 
 // populate makes the nodes and pods of the start.
 func (w *World) populate(ctx context.Context) error {
-	if _, err := poolsFor(w.ipam); err != nil {
-		return err
-	}
 	if err := w.plane.setPools(ctx, w.ipam); err != nil {
 		return err
 	}

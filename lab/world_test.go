@@ -181,7 +181,7 @@ func TestContinuity(t *testing.T) {
 		action scenarios.Action
 		loses  bool
 	}{{scenarios.RestartAgent{Node: "all"}, false}, {scenarios.RestartVPP{Node: "node-1"}, true}} {
-		told, err := w.Continuity(ctx, time.Hour, func() error { return w.Do(ctx, c.action) })
+		told, err := w.Continuity(ctx, w.Places(), time.Hour, func() error { return w.Do(ctx, c.action) })
 		if err != nil || len(told) != 2 {
 			t.Fatalf("%s: %v, %v", c.action, told, err)
 		}

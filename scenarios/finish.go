@@ -19,6 +19,9 @@ func (r *run) finish(ctx context.Context, started time.Time) Result {
 		for _, n := range snapshot.Nodes {
 			out.Pods += len(n.Pods)
 		}
+		if r.o.AtEnd != nil {
+			r.o.AtEnd(snapshot)
+		}
 	}
 	if rec, ok := r.world.(Recorder); ok {
 		out.Digest, out.Events = rec.Digest(), rec.Events()

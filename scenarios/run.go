@@ -33,6 +33,8 @@ type Options struct {
 	AddressesMax int
 	// OnMark, where set, is told each mark of the timeline when it starts, for progress.
 	OnMark func(Mark)
+	// AtEnd, where set, sees the cluster as the run left it, before it is closed.
+	AtEnd func(Snapshot)
 }
 
 // Recorder is what a World can tell about its run beside its duties. The simulator implements it.

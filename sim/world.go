@@ -76,6 +76,8 @@ type Options struct {
 	Logs func(node string, e agent.Log)
 	// OnMark is told each mark of the timeline when it starts.
 	OnMark func(scenarios.Mark)
+	// AtEnd sees the cluster as the run left it.
+	AtEnd func(scenarios.Snapshot)
 	// Replay is the command that shows this run again; made from the scenario when empty.
 	Replay string
 	// Plant, where set, puts an upstream's fault back; it serves one run.
@@ -90,7 +92,7 @@ func Run(ctx context.Context, s *scenarios.Scenario, o Options) (scenarios.Resul
 		return scenarios.Result{}, err
 	}
 	defer func() { _ = w.Close() }() // a simulated world holds nothing but memory
-	return scenarios.Run(ctx, w, s, o.Laws, scenarios.Options{Seed: o.Seed, Replay: o.Replay, OnMark: o.OnMark}), nil
+	return scenarios.Run(ctx, w, s, o.Laws, scenarios.Options{Seed: o.Seed, Replay: o.Replay, OnMark: o.OnMark, AtEnd: o.AtEnd}), nil
 }
 
 // New builds the cluster at its start: nothing has happened yet.

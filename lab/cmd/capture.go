@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vppdrill/vppdrill/lab"
-	"github.com/vppdrill/vppdrill/lab/netns"
 	"github.com/vppdrill/vppdrill/lab/probe"
 	"github.com/vppdrill/vppdrill/lab/spawn"
 	"github.com/vppdrill/vppdrill/lab/vppproc"
@@ -33,11 +32,7 @@ func captureCommand(c *common) *cobra.Command {
   vppdrill lab capture node-1/node-1-pod-0 eth0 | tcpdump -r -`,
 		Args: exactArgs(2, "a node and an interface"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			h, err := c.find()
-			if err != nil {
-				return err
-			}
-			node, pod, err := target(h, args[0])
+			h, node, pod, err := c.target(args[0])
 			if err != nil {
 				return err
 			}
@@ -56,7 +51,7 @@ func captureCommand(c *common) *cobra.Command {
 				ctx, cancel = context.WithTimeout(ctx, long)
 				defer cancel()
 			}
-			n, err := capture(ctx, node, pod, args[1], "lab "+h.ID+" "+args[0], out, count)
+			n, err := capture(ctx, h, node, pod, args[1], "lab "+h.ID+" "+args[0], out, count)
 			fmt.Fprintf(cmd.ErrOrStderr(), "%d packets\n", n)
 			if err != nil {
 				return exit{exitFailed, err}
@@ -70,11 +65,15 @@ func captureCommand(c *common) *cobra.Command {
 	return cmd
 }
 
-func capture(ctx context.Context, node lab.NodeFolder, pod *lab.PodFile, iface, comment string, out io.Writer, count int) (int, error) {
+func capture(ctx context.Context, h lab.Home, node lab.NodeFolder, pod *lab.PodFile, iface, comment string, out io.Writer, count int) (int, error) {
 	if pod != nil {
 		return probe.Capture(ctx, pod.Netns, iface, comment, out, count, nil)
 	}
-	space, device := behind(node, iface)
+	b, err := backendOf(h)
+	if err != nil {
+		return 0, err
+	}
+	space, device := behind(node, iface, func() (string, string) { return b.Wire(h.ID, node.Number()) })
 	var found error
 	if err := spawn.Inside(space, func() error { _, found = net.InterfaceByName(device); return nil }); err != nil {
 		return 0, err
@@ -91,12 +90,12 @@ func capture(ctx context.Context, node lab.NodeFolder, pod *lab.PodFile, iface, 
 }
 
 // behind is where everything shows that passes an interface. What VPP sends bypasses the captures on its own end of a veth,
-// so the other end is taken: the fabric's port, the pod's link, the host's.
-func behind(node lab.NodeFolder, iface string) (space, link string) {
+// so the other end is taken: the fabric's port, which wire tells, the pod's link, the host's.
+func behind(node lab.NodeFolder, iface string, wire func() (space, link string)) (space, link string) {
 	device := strings.TrimPrefix(iface, "host-")
 	switch device {
 	case lab.NICName, lab.NICDevice:
-		return netns.FabricPort(node.Netns, node.Name, node.Number())
+		return wire()
 	case vppwire.HostVPPDevice:
 		return node.Netns, vppwire.HostLinuxDevice
 	}

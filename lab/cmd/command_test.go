@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vppdrill/vppdrill/lab"
+	"github.com/vppdrill/vppdrill/lab/container"
+	"github.com/vppdrill/vppdrill/lab/vppproc"
 )
 
 // call runs one command line and returns what it printed and its exit code.
@@ -83,6 +85,15 @@ func TestBadUsage(t *testing.T) {
 		"lab upp":                       `unknown command "upp"`,
 		"doctor --format xml":           `--format "xml" is none of text, json`,
 		"lab down nope":                 "there is no lab nope",
+
+		"lab up --world contaner":                                       "none of netns, container; did you mean container?",
+		"lab up --world kind":                                           `--world "kind" is none of netns, container`,
+		"lab up --world container --vpp /usr/bin/vpp":                   "--vpp is a binary of this machine",
+		"lab up --vpp-image a:1":                                        "--vpp-image is for world container",
+		"lab up --world container --vpp-image UPPER":                    `"UPPER" is no name of an image`,
+		"lab up --world netns --vpp-image vppdrill/vpp:25.10":           "--vpp-image is for world container",
+		"lab up --world netns --dry-run testdata/host-nic.yaml":         `topology.nic "host-eth1": an agent takes an interface of that name`,
+		"lab up --world container testdata/host-nic.yaml --format text": `topology.nic "host-eth1"`,
 	} {
 		words := strings.Fields(args)
 		if words[0] == "lab" {
@@ -100,5 +111,47 @@ func TestBadUsage(t *testing.T) {
 
 // labCommandNeeds says what labs lack here.
 func labCommandNeeds() error {
-	return (&common{backend: backendOf()}).backend.Check(context.Background())
+	return backends()[0].Check(context.Background())
+}
+
+// Goal: a machine that cannot make a lab is told in one line with exit code 3, and nothing is made. Method: a VPP and an image
+// that are not there.
+func TestCannotRun(t *testing.T) {
+	if err := labCommandNeeds(); err != nil {
+		t.Skip(err.Error())
+	}
+	t.Setenv(vppproc.Environment, "/nowhere/vpp")
+	t.Setenv(container.Environment, "vppdrill/nothing:1")
+	root := t.TempDir() + "/labs"
+	for args, want := range map[string]string{
+		"":                            "VPPDRILL_VPP=/nowhere/vpp: no such program",
+		"--dry-run":                   "VPPDRILL_VPP=/nowhere/vpp: no such program",
+		"--vpp /nowhere/else":         "--vpp=/nowhere/else: no such program",
+		"--world container":           "", // no engine, or no such image
+		"--world container --dry-run": "",
+	} {
+		out, code, err := call(t, append([]string{"lab", "--labs", root, "up"}, strings.Fields(args)...)...)
+		if code != exitCannotRun || err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: code %d, %v, want %q\n%s", args, code, err, want, out)
+		}
+	}
+	if homes, err := lab.Homes(root); err != nil || len(homes) > 0 {
+		t.Errorf("labs were made: %v, %v", homes, err)
+	}
+}
+
+// Goal: a lab whose entry names a world that this version does not know is told, and left alone.
+func TestUnknownWorld(t *testing.T) {
+	if _, err := backendOf(lab.Home{ID: "x", Backend: "kind"}); err == nil || !strings.Contains(err.Error(), `world "kind" is none of netns, container`) {
+		t.Errorf("%v", err)
+	}
+	for _, b := range append(backends(), nil) {
+		h, want := lab.Home{ID: "x"}, backends()[0].Name() // an entry that cannot be read
+		if b != nil {
+			h.Backend, want = b.Name(), b.Name()
+		}
+		if got, err := backendOf(h); err != nil || got.Name() != want {
+			t.Errorf("%+v: %v, %v", h, got, err)
+		}
+	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/vppdrill/vppdrill/lab/fabric"
 	"github.com/vppdrill/vppdrill/lab/netns"
 	"github.com/vppdrill/vppdrill/lab/vppproc"
 )
@@ -152,7 +153,7 @@ func examineNetns(ctx context.Context) Finding {
 
 func examineNetem() Finding {
 	f := Finding{What: "netem", For: "labs: late and lossy wires between nodes", Mend: "modprobe sch_netem"}
-	if err := netns.TryNetem(); err == nil {
+	if err := fabric.TryNetem("vd-"); err == nil {
 		f.OK, f.Found = true, "can be made"
 	}
 	return f

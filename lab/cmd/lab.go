@@ -11,28 +11,24 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vppdrill/vppdrill/lab"
-	"github.com/vppdrill/vppdrill/lab/netns"
 )
 
 // common are the flags of every command of labs.
 type common struct {
 	root, id, format string
-	backend          lab.Backend
 }
-
-// backendOf is how standing labs' machines are made.
-func backendOf() lab.Backend { return netns.Backend{} }
 
 // labCommand is `vppdrill lab`.
 func labCommand() *cobra.Command {
-	c := &common{backend: backendOf()}
+	c := &common{}
 	root := &cobra.Command{
 		Use:   "lab",
 		Short: "Real VPP nodes on this machine: up, down, status, exec, capture, graph, probe",
-		Long: `Labs are real: each node is a network namespace with a VPP, a node agent and pods in namespaces of their own, and a fabric
-joins the nodes. Several labs stand side by side; --lab says which one is meant where there is more than one.
-What a killed lab has left behind is removed by the next command.`,
+		Long: `Labs are real: each node is a network namespace, or a container, with a VPP, a node agent and pods in namespaces of their own,
+and a fabric joins the nodes. Several labs stand side by side; --lab says which one is meant where there is more than one, and
+what its nodes are made of is found in its folder. What a killed lab has left behind is removed by the next command.`,
 		Example: `  vppdrill lab up --nodes 3 --pods 2
+  vppdrill lab up my-lab.yaml --world container
   vppdrill lab exec node-1 -- vppctl show interface
   vppdrill lab down`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -65,15 +61,8 @@ func hook(cmd *cobra.Command, c *common) {
 		if c.format != "text" && c.format != "json" {
 			return usagef("--format %q is none of text, json", c.format)
 		}
-		if err := c.backend.Check(cmd.Context()); err != nil {
+		if err := c.census(cmd.Context(), cmd.ErrOrStderr()); err != nil {
 			return coded(err)
-		}
-		gone, err := lab.Census(c.root, c.backend)
-		if err != nil {
-			return exit{exitFailed, fmt.Errorf("remove what earlier labs left: %w", err)}
-		}
-		if len(gone) > 0 {
-			fmt.Fprintf(cmd.ErrOrStderr(), "removed what killed labs had left: %s\n", strings.Join(gone, " "))
 		}
 		return coded(run(cmd, args))
 	}
@@ -107,15 +96,26 @@ func (c *common) print(out io.Writer, answer any, text func(io.Writer)) error {
 	return nil
 }
 
-// nodes are the lab's nodes as its folder tells of them.
-func nodesOf(h lab.Home) ([]lab.NodeFolder, error) { return h.Nodes(netns.NodePath) }
+// nodesOf are the lab's nodes as its folder tells of them.
+func nodesOf(h lab.Home) ([]lab.NodeFolder, error) {
+	b, err := backendOf(h)
+	if err != nil {
+		return nil, err
+	}
+	return h.Nodes(b.NodePath)
+}
 
-// target is what "node-1" or "node-1/web-0" names: a node, and a pod of it.
-func target(h lab.Home, name string) (lab.NodeFolder, *lab.PodFile, error) {
+// target is what "node-1" or "node-1/web-0" names in the lab that is meant: a node, and a pod of it.
+func (c *common) target(name string) (lab.Home, lab.NodeFolder, *lab.PodFile, error) {
+	none := lab.NodeFolder{}
+	h, err := c.find()
+	if err != nil {
+		return h, none, nil, err
+	}
 	node, pod, inPod := strings.Cut(name, "/")
 	nodes, err := nodesOf(h)
 	if err != nil {
-		return lab.NodeFolder{}, nil, err
+		return h, none, nil, err
 	}
 	var names []string
 	for _, n := range nodes {
@@ -124,18 +124,18 @@ func target(h lab.Home, name string) (lab.NodeFolder, *lab.PodFile, error) {
 			continue
 		}
 		if !inPod {
-			return n, nil, nil
+			return h, n, nil, nil
 		}
 		var pods []string
 		for _, p := range n.Pods {
 			if p.Name == pod {
-				return n, &p, nil
+				return h, n, &p, nil
 			}
 			pods = append(pods, p.Name)
 		}
-		return n, nil, usagef("%s has no pod %s; it has %s", node, pod, orNone(pods))
+		return h, n, nil, usagef("%s has no pod %s; it has %s", node, pod, orNone(pods))
 	}
-	return lab.NodeFolder{}, nil, usagef("lab %s has no node %s; it has %s", h.ID, node, orNone(names))
+	return h, none, nil, usagef("lab %s has no node %s; it has %s", h.ID, node, orNone(names))
 }
 
 func orNone(names []string) string {
@@ -168,7 +168,7 @@ func downCommand(c *common) *cobra.Command {
 				homes = []lab.Home{h}
 			}
 			for _, h := range homes {
-				if err := down(cmd.Context(), c, h); err != nil {
+				if err := down(cmd.Context(), h); err != nil {
 					return exit{exitFailed, err}
 				}
 				fmt.Fprintf(cmd.OutOrStdout(), "lab %s is down\n", h.ID)
@@ -181,7 +181,11 @@ func downCommand(c *common) *cobra.Command {
 }
 
 // down asks the owner to end the lab, and ends it itself where there is none.
-func down(ctx context.Context, c *common, h lab.Home) error {
+func down(ctx context.Context, h lab.Home) error {
+	b, err := backendOf(h)
+	if err != nil {
+		return err
+	}
 	if h.Standing() {
 		if err := lab.NewClient(h).Call(ctx, "POST", "/down", nil, nil); err == nil {
 			waitGone(ctx, h)
@@ -192,7 +196,7 @@ func down(ctx context.Context, c *common, h lab.Home) error {
 	if _, err := os.Stat(h.Dir()); os.IsNotExist(err) {
 		return nil
 	}
-	return lab.Remove(h, c.backend)
+	return lab.Remove(h, b)
 }
 
 // maxArgs bounds arguments in one line of words.

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -89,11 +90,7 @@ func execCommand(c *common) *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			h, err := c.find()
-			if err != nil {
-				return err
-			}
-			node, pod, err := target(h, args[0])
+			_, node, pod, err := c.target(args[0])
 			if err != nil {
 				return err
 			}
@@ -103,7 +100,10 @@ func execCommand(c *common) *cobra.Command {
 			}
 			argv := args[1:]
 			if filepath.Base(argv[0]) == "vppctl" {
-				if argv, err = vppctl(node, argv); err != nil {
+				words := argv[1:]
+				if argv, err = vppctl(node, argv); lab.IsCannotRun(err) && len(words) > 0 {
+					return show(cmd.Context(), cmd.OutOrStdout(), node, strings.Join(words, " "))
+				} else if err != nil {
 					return err
 				}
 			}
@@ -120,7 +120,22 @@ func execCommand(c *common) *cobra.Command {
 	}
 }
 
-// vppctl finds the program beside the node's VPP and gives it the node's socket.
+// show prints what a node's VPP answers to one command: for machines without a vppctl, whose nodes bring their VPP along.
+func show(ctx context.Context, out io.Writer, node lab.NodeFolder, command string) error {
+	conn, err := vppproc.Dial(node.VPPDir())
+	if err != nil {
+		return exit{exitFailed, err}
+	}
+	defer conn.Close()
+	text, err := conn.CLI(ctx, command)
+	if err != nil {
+		return exit{exitFailed, err}
+	}
+	_, err = io.WriteString(out, text)
+	return err
+}
+
+// vppctl finds the program, in PATH or beside this machine's VPP, and gives it the node's socket.
 func vppctl(node lab.NodeFolder, argv []string) ([]string, error) {
 	program := argv[0]
 	if _, err := exec.LookPath(program); err != nil {

@@ -18,17 +18,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vppdrill/vppdrill/lab"
-	"github.com/vppdrill/vppdrill/lab/vppproc"
+	"github.com/vppdrill/vppdrill/lab/container"
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
 // upFlags are the flags of `vppdrill lab up`.
 type upFlags struct {
 	nodes, pods int
-	vpp         string
-	dryRun      bool
-	keep        bool
-	wait        time.Duration
+	// world is what nodes are made of; vpp names a binary of this machine, image an image that has one.
+	world, vpp, image string
+	dryRun            bool
+	keep              bool
+	wait              time.Duration
 }
 
 func upCommand(c *common) *cobra.Command {
@@ -39,18 +40,50 @@ func upCommand(c *common) *cobra.Command {
 scenario file; its timeline is left to vppdrill run. Run again after editing FILE, only the difference is done. Without FILE,
 --nodes and --pods say what to make.`,
 		Example: `  vppdrill lab up --nodes 3 --pods 2
-  vppdrill lab up my-lab.yaml --dry-run`,
+  vppdrill lab up my-lab.yaml --dry-run
+  vppdrill lab up --world container --vpp-image ligato/vpp-base:25.10-release`,
 		Args: maxArgs(1, "at most one file"),
 		RunE: func(cmd *cobra.Command, args []string) error { return up(cmd, c, f, args) },
 	}
 	flags := cmd.Flags()
 	flags.IntVar(&f.nodes, "nodes", 2, "nodes, where there is no file")
 	flags.IntVar(&f.pods, "pods", 1, "pods of each node, where there is no file")
+	flags.StringVar(&f.world, "world", backends()[0].Name(), "what nodes are made of: "+worlds())
 	flags.StringVar(&f.vpp, "vpp", "", "VPP's binary; looked for when absent")
+	flags.StringVar(&f.image, "vpp-image", "", "for world container: the image of nodes, pulled where it is not here; "+
+		container.Environment+" or what lab image has made when absent")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print what would change, and change nothing")
 	flags.BoolVar(&f.keep, "keep", false, "leave a lab that does not come up as it is, to look at")
 	flags.DurationVar(&f.wait, "wait", 2*time.Minute, "how long to wait until everything is at rest")
 	return cmd
+}
+
+// backend is how the machines of a new lab are made.
+func (f upFlags) backend() (lab.Backend, error) {
+	b := backendNamed(f.world)
+	if b == nil {
+		names := strings.Split(worlds(), ", ")
+		near := ""
+		if word := scenarios.Nearest(f.world, names); word != "" {
+			near = "; did you mean " + word + "?"
+		}
+		return nil, usagef("lab up: --world %q is none of %s%s", f.world, worlds(), near)
+	}
+	_, supplied := b.(lab.Supplier)
+	switch {
+	case f.vpp != "" && supplied:
+		return nil, usagef("lab up: --vpp is a binary of this machine; nodes of world %s have their image's, see --vpp-image", f.world)
+	case f.image != "" && !supplied:
+		return nil, usagef("lab up: --vpp-image is for world container; nodes of world %s run a binary of this machine, see --vpp", f.world)
+	case f.image != "":
+		if err := container.CheckName(f.image); err != nil {
+			return nil, usagef("lab up: %w", err)
+		}
+	}
+	if supplied {
+		return container.Backend{Image: f.image}, nil
+	}
+	return b, nil
 }
 
 // wanted is the scenario that the lab is to be.
@@ -78,31 +111,58 @@ func up(cmd *cobra.Command, c *common, f upFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	b, err := f.backend()
+	if err != nil {
+		return err
+	}
 	if missing := lab.Unsupported(s); len(missing) > 0 {
 		return exit{exitCannotRun, fmt.Errorf("this machine cannot do %s", strings.Join(missing, ", "))}
+	}
+	if err := lab.Validate(s); err != nil {
+		return usagef("lab up: %w", err)
 	}
 	h, exists, err := c.same(s)
 	if err != nil {
 		return err
 	}
 	ctx, out := cmd.Context(), cmd.OutOrStdout()
-	if exists {
+	switch {
+	case exists && cmd.Flags().Changed("world") && h.Backend != f.world:
+		return usagef("lab up: lab %s is of world %s; vppdrill lab down %s ends it", h.ID, h.Backend, h.ID)
+	case exists:
 		return change(ctx, out, c, f, h, s)
 	}
-	vpp, err := vppproc.Find(f.vpp)
+	from, err := f.supply(ctx, b)
 	if err != nil {
 		return err
 	}
 	if f.dryRun {
 		return c.print(out, []string{"make a lab"}, func(w io.Writer) {
-			fmt.Fprintf(w, "would make a lab of %d nodes with %d pods each, VPP %s\n", s.Topology.Nodes, s.Topology.PodsPerNode, vpp)
+			fmt.Fprintf(w, "would make a lab of %d nodes with %d pods each, VPP of %s\n", s.Topology.Nodes, s.Topology.PodsPerNode, from)
 		})
 	}
 	begin := time.Now()
-	if h, err = c.begin(ctx, s, vpp); err != nil {
+	if h, err = c.begin(ctx, s, f); err != nil {
 		return err
 	}
 	return c.settled(ctx, out, f, h, begin)
+}
+
+// supply makes sure of what a new lab's nodes need, and says where their VPP is from.
+func (f upFlags) supply(ctx context.Context, b lab.Backend) (string, error) {
+	if c, ok := b.(container.Backend); ok && f.image != "" && !f.dryRun {
+		if err := c.Pull(ctx); err != nil {
+			return "", err
+		}
+	}
+	if s, ok := b.(lab.Supplier); ok {
+		if f.dryRun && f.image != "" {
+			return s.SuppliesVPP(), nil // it may have to be pulled first
+		}
+		return s.SuppliesVPP(), b.Check(ctx)
+	}
+	vpp, err := lab.FindVPP(b, f.vpp)
+	return vpp, err
 }
 
 // same finds the lab that a file means: the one of --lab, else one that was made of the same file.
@@ -170,7 +230,7 @@ func (c *common) settled(ctx context.Context, out io.Writer, f upFlags, h lab.Ho
 		return err
 	}
 	if err := client.Call(ctx, "POST", "/settle", bytes.NewReader(limit), nil); lab.IsCannotRun(err) {
-		return errors.Join(exit{exitCannotRun, err}, down(ctx, c, h))
+		return errors.Join(exit{exitCannotRun, err}, down(ctx, h))
 	} else if err != nil {
 		return c.notUp(ctx, f, h, fmt.Errorf("the lab is not at rest within %s: %w", f.wait, err))
 	}
@@ -202,11 +262,11 @@ func (c *common) notUp(ctx context.Context, f upFlags, h lab.Home, why error) er
 	if f.keep {
 		return exit{exitFailed, fmt.Errorf("%w; it stays up: vppdrill lab exec --lab %s node-1 -- bash enters it, vppdrill lab down %s ends it", why, h.ID, h.ID)}
 	}
-	return exit{exitFailed, errors.Join(why, down(ctx, c, h))}
+	return exit{exitFailed, errors.Join(why, down(ctx, h))}
 }
 
 // begin starts the process that owns the lab and waits until it takes orders.
-func (c *common) begin(ctx context.Context, s *scenarios.Scenario, vpp string) (lab.Home, error) {
+func (c *common) begin(ctx context.Context, s *scenarios.Scenario, f upFlags) (lab.Home, error) {
 	if err := os.MkdirAll(c.root, 0o755); err != nil {
 		return lab.Home{}, err
 	}
@@ -225,7 +285,8 @@ func (c *common) begin(ctx context.Context, s *scenarios.Scenario, vpp string) (
 	if err != nil {
 		return lab.Home{}, err
 	}
-	owner := exec.CommandContext(context.WithoutCancel(ctx), self, "lab", "--labs", c.root, "--lab", c.id, serveWord, file.Name(), absolute(s.File), vpp)
+	owner := exec.CommandContext(context.WithoutCancel(ctx), self, "lab", "--labs", c.root, "--lab", c.id, serveWord,
+		"--world", f.world, "--vpp", f.vpp, "--vpp-image", f.image, file.Name(), absolute(s.File))
 	owner.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	told, err := owner.StdoutPipe()
 	if err != nil {
@@ -260,14 +321,15 @@ const serveWord = "serve"
 
 // serveCommand is not for people: up starts it. What it prints first says whether the lab stands.
 func serveCommand(c *common) *cobra.Command {
-	return &cobra.Command{
-		Use: serveWord + " FILE ORIGIN VPP", Hidden: true, Short: "Own a standing lab", Args: cobra.ExactArgs(3),
+	f := upFlags{}
+	cmd := &cobra.Command{
+		Use: serveWord + " FILE ORIGIN", Hidden: true, Short: "Own a standing lab", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			tell := func(line string) {
 				fmt.Fprintln(cmd.OutOrStdout(), line)
 				_ = os.Stdout.Close() // whoever waits goes on
 			}
-			if err := serve(cmd.Context(), c, args, tell); err != nil {
+			if err := serve(cmd.Context(), c, f, args, tell); err != nil {
 				line := err.Error()
 				if lab.IsCannotRun(err) {
 					line = "cannot " + line
@@ -278,9 +340,17 @@ func serveCommand(c *common) *cobra.Command {
 			return nil
 		},
 	}
+	cmd.Flags().StringVar(&f.world, "world", "", "")
+	cmd.Flags().StringVar(&f.vpp, "vpp", "", "")
+	cmd.Flags().StringVar(&f.image, "vpp-image", "", "")
+	return cmd
 }
 
-func serve(ctx context.Context, c *common, args []string, tell func(string)) error {
+func serve(ctx context.Context, c *common, f upFlags, args []string, tell func(string)) error {
+	b, err := f.backend()
+	if err != nil {
+		return err
+	}
 	s, err := scenarios.Load(args[0])
 	if err != nil {
 		return err
@@ -291,7 +361,7 @@ func serve(ctx context.Context, c *common, args []string, tell func(string)) err
 		return err
 	}
 	log := slog.New(slog.DiscardHandler)
-	w, err := lab.New(ctx, s, lab.Options{Backend: c.backend, Agent: self, Root: c.root, ID: c.id, VPP: args[2], Log: log})
+	w, err := lab.New(ctx, s, lab.Options{Backend: b, Agent: self, Root: c.root, ID: c.id, VPP: f.vpp, Log: log})
 	if err != nil {
 		return err
 	}

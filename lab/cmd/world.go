@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/lab"
-	"github.com/vppdrill/vppdrill/lab/vppproc"
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
@@ -19,6 +18,7 @@ type Request struct {
 	Laws   []scenarios.Law
 	Events func(seq int64, at time.Duration, line []byte)
 	OnMark func(scenarios.Mark)
+	AtEnd  func(scenarios.Snapshot)
 	Replay string
 }
 
@@ -28,14 +28,15 @@ const (
 	envKeep      = "VPPDRILL_KEEP"
 )
 
-// World runs one scenario in a lab of this backend. VPPDRILL_VPP names VPP, VPPDRILL_TIME_SCALE divides the scenario's times,
+// World runs one scenario in a lab of this backend. VPPDRILL_VPP names VPP, or
+// VPPDRILL_VPP_IMAGE the image that has it, VPPDRILL_TIME_SCALE divides the scenario's times,
 // VPPDRILL_KEEP=1 leaves a failed lab up.
 func World(ctx context.Context, b lab.Backend, s *scenarios.Scenario, r Request) (scenarios.Result, error) {
 	self, err := AgentCommand()
 	if err != nil {
 		return scenarios.Result{}, coded(err)
 	}
-	o := lab.Options{Backend: b, Agent: self, Seed: r.Seed, Laws: r.Laws, Events: r.Events, OnMark: r.OnMark, Replay: r.Replay,
+	o := lab.Options{Backend: b, Agent: self, Seed: r.Seed, Laws: r.Laws, Events: r.Events, OnMark: r.OnMark, AtEnd: r.AtEnd, Replay: r.Replay,
 		Keep: os.Getenv(envKeep) == "1", Log: slog.New(slog.NewTextHandler(os.Stderr, nil))}
 	if text := os.Getenv(envTimeScale); text != "" {
 		scale, err := strconv.ParseFloat(text, 64)
@@ -56,7 +57,7 @@ func World(ctx context.Context, b lab.Backend, s *scenarios.Scenario, r Request)
 
 // Check says in one line why no lab of this backend can run on this machine.
 func Check(ctx context.Context, b lab.Backend) error {
-	if _, err := vppproc.Find(""); err != nil {
+	if _, err := lab.FindVPP(b, ""); err != nil {
 		return err
 	}
 	return b.Check(ctx)

@@ -12,6 +12,7 @@ import (
 	"github.com/distribution/reference"
 	"github.com/moby/moby/client"
 
+	"github.com/vppdrill/vppdrill/lab"
 	"github.com/vppdrill/vppdrill/lab/container/image"
 	"github.com/vppdrill/vppdrill/lab/container/nodeinit"
 )
@@ -110,20 +111,35 @@ func (b Backend) Adopt(ctx context.Context, from, name string) (Image, error) {
 		return Image{}, err
 	}
 	defer func() { _ = e.Close() }() // all is done
-	there, err := e.has(ctx, from)
-	if err != nil {
+	if err := e.fetch(ctx, from); err != nil {
 		return Image{}, err
 	}
-	if !there {
-		r, err := e.ImagePull(ctx, from, client.ImagePullOptions{})
-		if err == nil {
-			err = errors.Join(r.Wait(ctx), r.Close())
-		}
-		if err != nil {
-			return Image{}, cannot("image %s is not here and cannot be pulled: %s", from, lastOf(err))
-		}
-	}
 	return b.adopt(ctx, e, from, name)
+}
+
+// Pull makes sure that the image of nodes is here.
+func (b Backend) Pull(ctx context.Context) error {
+	e, err := connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = e.Close() }() // all is done
+	return e.fetch(ctx, b.image())
+}
+
+// fetch pulls an image that is not here.
+func (e engine) fetch(ctx context.Context, name string) error {
+	if there, err := e.has(ctx, name); err != nil || there {
+		return err
+	}
+	r, err := e.ImagePull(ctx, name, client.ImagePullOptions{})
+	if err == nil {
+		err = errors.Join(r.Wait(ctx), r.Close())
+	}
+	if err != nil {
+		return lab.Cannot("image %s is not here and cannot be pulled: %s", name, lastOf(err))
+	}
+	return nil
 }
 
 // adopt tries an image and names it.
@@ -166,7 +182,7 @@ func (b Backend) try(ctx context.Context, e engine, from string) (out Image, err
 	}
 	defer func() { err = errors.Join(err, box.remove(context.WithoutCancel(ctx))) }()
 	if _, err := box.start(ctx); err != nil {
-		return out, cannot("image %s cannot be a node: %s", from, err)
+		return out, lab.Cannot("image %s cannot be a node: %s", from, err)
 	}
 	a, err := nodeinit.Send(ctx, box.spec.socket(), nodeinit.Order{Examine: true})
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"sync"
 
 	"github.com/moby/moby/client"
-	"golang.org/x/sys/unix"
 
 	"github.com/vppdrill/vppdrill/lab"
+	"github.com/vppdrill/vppdrill/lab/fabric"
 	"github.com/vppdrill/vppdrill/lab/spawn"
 )
 
@@ -38,6 +38,9 @@ var InitWords = []string{"lab", "node-init"}
 // Name implements lab.Backend.
 func (Backend) Name() string { return "container" }
 
+// SuppliesVPP implements lab.Supplier.
+func (b Backend) SuppliesVPP() string { return "image " + b.image() }
+
 func (b Backend) image() string {
 	if b.Image != "" {
 		return b.Image
@@ -61,8 +64,8 @@ func (b Backend) init() ([]string, error) {
 
 // Check implements lab.Backend.
 func (b Backend) Check(ctx context.Context) error {
-	if os.Geteuid() != 0 {
-		return cannot("world container needs root: namespaces and interfaces between containers")
+	if err := fabric.Check(b.Name(), mark); err != nil {
+		return err
 	}
 	e, err := connect(ctx)
 	if err != nil {
@@ -74,25 +77,10 @@ func (b Backend) Check(ctx context.Context) error {
 		return err
 	}
 	if !there {
-		return cannot("world container needs the image %s; `vppdrill lab image --from-host` makes one of the VPP of this machine", b.image())
-	}
-	name := fmt.Sprintf("%scheck-%d", mark, os.Getpid())
-	switch err := errors.Join(create(name), remove(name)); {
-	case errors.Is(err, unix.EPERM):
-		return cannot("world container needs the capability SYS_ADMIN: network namespaces are refused")
-	case err != nil:
-		return cannot("world container cannot make network namespaces: %s", err)
+		return lab.Cannot("world container needs the image %s; `vppdrill lab image --from-host` makes one of the VPP of this machine", b.image())
 	}
 	return nil
 }
-
-// cannot is an ErrCannotRun of one line.
-func cannot(format string, args ...any) error { return unable{fmt.Sprintf(format, args...)} }
-
-type unable struct{ text string }
-
-func (u unable) Error() string        { return u.text }
-func (u unable) Is(target error) bool { return target == lab.ErrCannotRun }
 
 // Open implements lab.Backend.
 func (b Backend) Open(ctx context.Context, site lab.Site) (lab.Ground, error) {
@@ -104,15 +92,20 @@ func (b Backend) Open(ctx context.Context, site lab.Site) (lab.Ground, error) {
 	if err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
-	g := &ground{site: site, engine: e, image: b.image(), init: init, ports: map[string]string{}}
-	if err := g.open(); err != nil {
+	g := &ground{site: site, engine: e, image: b.image(), init: init}
+	if err := g.raise(); err != nil {
 		return nil, errors.Join(err, g.Close())
 	}
 	return g, nil
 }
 
-// NodePath is where this machine finds the namespace of a lab's node; of one that is off it is a path of nothing.
-func NodePath(id, node string) string {
+// Wire implements lab.Backend.
+func (Backend) Wire(id string, number uint32) (netns, link string) {
+	return fabric.Path(fabricName(id)), fabric.Port(fabric.Wire, number)
+}
+
+// NodePath implements lab.Backend; of a node that is off it is a path of nothing.
+func (Backend) NodePath(id, node string) string {
 	ctx := context.Background()
 	e, err := connect(ctx)
 	if err != nil {
@@ -144,7 +137,7 @@ func (Backend) Sweep(id, _ string) error {
 		wg.Go(func() { errs[i] = e.drop(ctx, c.ID) })
 	}
 	wg.Wait()
-	return errors.Join(append(errs, remove(fabricName(id)))...)
+	return errors.Join(append(errs, fabric.Remove(fabricName(id)))...)
 }
 
 // Strays implements lab.Backend. A lab of another folder is no stray while its folder or its owner is there.
@@ -172,7 +165,7 @@ func (Backend) Strays() ([]string, error) {
 	for _, c := range list {
 		add(c.Labels[labelLab], c.Labels[labelDir], c.Labels[labelOwner])
 	}
-	fabrics, err2 := fabrics()
+	fabrics, err2 := origins()
 	for _, f := range fabrics {
 		if f.owner != "" { // otherwise it is being made at this moment
 			add(f.id, f.dir, f.owner)

@@ -16,6 +16,7 @@ import (
 	"github.com/testcontainers/testcontainers-go"
 	"github.com/testcontainers/testcontainers-go/wait"
 
+	"github.com/vppdrill/vppdrill/lab"
 	"github.com/vppdrill/vppdrill/lab/container/nodeinit"
 )
 
@@ -116,7 +117,7 @@ func (b *box) start(ctx context.Context) (pid int, err error) {
 	}
 	// A process of that number may be anybody's where the engine is somewhere else.
 	if group, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", state.Pid)); err != nil || !strings.Contains(string(group), b.spec.socket()) {
-		return 0, cannot("the Docker engine at %s runs its containers out of this machine's sight", b.engine.DaemonHost())
+		return 0, lab.Cannot("the Docker engine at %s runs its containers out of this machine's sight", b.engine.DaemonHost())
 	}
 	return state.Pid, nil
 }

@@ -210,10 +210,10 @@ func TestCensus(t *testing.T) {
 	if l := left(t, "towner"); len(l) < 2 {
 		t.Errorf("of a living lab, only %v is there", l)
 	}
-	if _, err := os.Stat(container.NodePath("towner", "node-1")); err != nil {
+	if _, err := os.Stat(b.NodePath("towner", "node-1")); err != nil {
 		t.Errorf("the namespace of a node: %v", err)
 	}
-	if _, err := os.Stat(container.NodePath("towner", "node-2")); err == nil {
+	if _, err := os.Stat(b.NodePath("towner", "node-2")); err == nil {
 		t.Error("a node that is not there has a namespace")
 	}
 	_ = cmd.Process.Kill() // it runs

@@ -15,6 +15,7 @@ import (
 	"github.com/testcontainers/testcontainers-go"
 	"github.com/testcontainers/testcontainers-go/log"
 
+	"github.com/vppdrill/vppdrill/lab"
 	"github.com/vppdrill/vppdrill/lab/spawn"
 )
 
@@ -54,10 +55,10 @@ func connect(ctx context.Context) (engine, error) {
 	}
 	c, err := testcontainers.NewDockerClientWithOpts(ctx)
 	if err != nil {
-		return engine{}, cannot("no Docker engine: %s", lastOf(err))
+		return engine{}, lab.Cannot("no Docker engine: %s", lastOf(err))
 	}
 	if _, err := c.Ping(ctx, client.PingOptions{}); err != nil {
-		return engine{}, errors.Join(cannot("no Docker engine answers at %s: %s", c.DaemonHost(), lastOf(err)), c.Close())
+		return engine{}, errors.Join(lab.Cannot("no Docker engine answers at %s: %s", c.DaemonHost(), lastOf(err)), c.Close())
 	}
 	return engine{c}, nil
 }
@@ -70,10 +71,10 @@ func answers(ctx context.Context) error {
 	}
 	c, err := client.New(client.FromEnv)
 	if err != nil {
-		return cannot("no Docker engine: %s=%s: %s", client.EnvOverrideHost, host, lastOf(err))
+		return lab.Cannot("no Docker engine: %s=%s: %s", client.EnvOverrideHost, host, lastOf(err))
 	}
 	if _, err = c.Ping(ctx, client.PingOptions{}); err != nil {
-		err = cannot("no Docker engine answers at %s, which %s names: %s", host, client.EnvOverrideHost, lastOf(err))
+		err = lab.Cannot("no Docker engine answers at %s, which %s names: %s", host, client.EnvOverrideHost, lastOf(err))
 	}
 	_ = c.Close() // it has answered, or has not
 	return err

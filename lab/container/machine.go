@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -12,15 +11,11 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/vishvananda/netlink"
-
 	"github.com/vppdrill/vppdrill/lab"
 	"github.com/vppdrill/vppdrill/lab/container/nodeinit"
+	"github.com/vppdrill/vppdrill/lab/fabric"
 	"github.com/vppdrill/vppdrill/lab/vppproc"
 )
-
-// managementBits is their subnet's length: all nodes of a lab are in one.
-const managementBits = 16
 
 // machine is one node: a container and its folder.
 type machine struct {
@@ -29,18 +24,10 @@ type machine struct {
 	// boot is held by whoever switches, which takes a while; mu guards what kubelets and supervisors look at meanwhile.
 	boot  sync.Mutex
 	box   *box
-	space *space
+	space *fabric.Space
 	mu    sync.Mutex
 	// pid is the container's first process, 0 while the machine is off.
 	pid int
-}
-
-// prepare makes what is there before the first boot.
-func (m *machine) prepare(context.Context) error { return os.MkdirAll(m.VPPDir(), 0o755) }
-
-// mac is a locally administered address of the lab's own: kind, then the machine's number.
-func mac(kind byte, number uint32) net.HardwareAddr {
-	return net.HardwareAddr{0x02, 0x76, kind, byte(number >> 16), byte(number >> 8), byte(number)}
 }
 
 // PowerOn implements lab.Machine.
@@ -73,39 +60,13 @@ func (m *machine) PowerOn() (err error) {
 
 // connect joins a container that has just booted to the fabric.
 func (m *machine) connect() (err error) {
-	if m.space, err = open(m.Netns("")); err != nil {
+	if m.space, err = fabric.Open(m.Netns("")); err != nil {
 		return err
 	}
-	if err := m.link(managementBridge, lab.ManagementDevice, 1, 1500); err != nil {
+	if err := m.g.Fabric.Join(m.space, m.spec); err != nil {
 		return err
 	}
-	if m.spec.NIC {
-		if err := m.link(wireBridge, lab.NICDevice, 2, wireMTU); err != nil {
-			return err
-		}
-		m.g.mu.Lock()
-		m.g.ports[m.spec.Name] = port(wireBridge, m.spec.Number)
-		m.g.mu.Unlock()
-	}
-	return m.setAddresses()
-}
-
-// link joins a device of the container to a bridge of the fabric. Both ends are made where they belong.
-func (m *machine) link(bridge, device string, kind byte, mtu int) error {
-	p, fabric := port(bridge, m.spec.Number), m.g.fabric
-	if err := fabric.drop(p); err != nil { // of an earlier boot: it goes by itself, but when Linux likes
-		return err
-	}
-	attrs := netlink.NewLinkAttrs()
-	attrs.Name, attrs.MTU, attrs.HardwareAddr, attrs.Namespace = device, mtu, mac(kind, m.spec.Number), netlink.NsFd(m.space.ns)
-	veth := &netlink.Veth{LinkAttrs: attrs, PeerName: p, PeerNamespace: netlink.NsFd(fabric.ns), PeerMTU: uint32(mtu)}
-	if err := m.space.nl.LinkAdd(veth); err != nil {
-		return fmt.Errorf("create link %s of %s: %w", device, m.spec.Name, err)
-	}
-	if err := m.g.plug(bridge, p); err != nil {
-		return err
-	}
-	return m.space.up(device)
+	return m.space.SetManagement(m.spec.Management)
 }
 
 // SetManagement implements lab.Machine.
@@ -113,18 +74,10 @@ func (m *machine) SetManagement(addrs []netip.Addr) error {
 	m.boot.Lock()
 	defer m.boot.Unlock()
 	m.spec.Management = addrs
-	return m.setAddresses()
-}
-
-func (m *machine) setAddresses() error {
 	if m.space == nil {
 		return nil
 	}
-	var list []netip.Prefix
-	for _, a := range m.spec.Management {
-		list = append(list, netip.PrefixFrom(a, managementBits))
-	}
-	return m.space.setAddresses(lab.ManagementDevice, list)
+	return m.space.SetManagement(addrs)
 }
 
 // on is the number of the container's first process, 0 while the machine is off.
@@ -154,16 +107,10 @@ func (m *machine) off() error {
 		errs = append(errs, err)
 	}
 	if m.space != nil {
-		m.space.close()
+		m.space.Close()
 		m.space = nil
 	}
-	m.g.mu.Lock()
-	delete(m.g.ports, m.spec.Name)
-	m.g.mu.Unlock()
-	for _, bridge := range []string{wireBridge, managementBridge} {
-		errs = append(errs, m.g.fabric.drop(port(bridge, m.spec.Number)))
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, m.g.Leave(m.spec))...)
 }
 
 // Remove implements lab.Machine.
@@ -186,6 +133,14 @@ func netnsOf(init int, path string) string {
 		path = nodeinit.NodeNetns
 	}
 	return "/proc/" + strconv.Itoa(init) + "/root" + path
+}
+
+// Wire implements lab.Tapped.
+func (m *machine) Wire() (netns, link string) {
+	if !m.spec.NIC {
+		return "", ""
+	}
+	return Backend{}.Wire(m.g.site.ID, m.spec.Number)
 }
 
 // VPPDir implements lab.Machine.
@@ -211,10 +166,7 @@ func (m *machine) order(ctx context.Context, o nodeinit.Order) (lab.Process, err
 func (m *machine) StartVPP(ctx context.Context) (lab.Process, error) {
 	cfg := m.g.site.VPPConfig
 	cfg.Binary, cfg.Dir, cfg.Netns = "", m.VPPDir(), ""
-	if m.spec.NIC {
-		cfg.Boot = append(cfg.Boot, fmt.Sprintf("create host-interface name %s hw-addr %s tx-size 10240", lab.NICDevice, mac(3, m.spec.Number)), // VPP's own size is for GSO: 70 MB
-			fmt.Sprintf("set interface name host-%s %s", lab.NICDevice, lab.NICName))
-	}
+	cfg.Boot = append(cfg.Boot, fabric.VPPBoot(m.spec)...)
 	return m.order(ctx, nodeinit.Order{VPP: &cfg})
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/lab"
+	"github.com/vppdrill/vppdrill/lab/fabric"
 	"github.com/vppdrill/vppdrill/lab/probe"
 	"github.com/vppdrill/vppdrill/lab/spawn"
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -48,7 +49,7 @@ func machines(t *testing.T, s lab.Site, n int) (lab.Ground, []lab.Machine) {
 		if err := m.PowerOn(); err != nil {
 			t.Fatal(err)
 		}
-		if err := m.(*machine).space.setAddresses(lab.NICDevice, []netip.Prefix{netip.PrefixFrom(wire(i), 24)}); err != nil {
+		if err := m.(*machine).space.SetAddresses(lab.NICDevice, []netip.Prefix{netip.PrefixFrom(wire(i), 24)}); err != nil {
 			t.Fatal(err)
 		}
 		out = append(out, m)
@@ -192,7 +193,7 @@ func TestSweep(t *testing.T) {
 	}
 	<-p.Done()
 	<-q.Done()
-	if names, err := named(prefix(s.ID)); err != nil || len(names) > 0 {
+	if names, err := fabric.Named(prefix(s.ID)); err != nil || len(names) > 0 {
 		t.Errorf("left: %v, %v", names, err)
 	}
 	if left := spawn.Marked(s.ID); len(left) > 0 {
@@ -210,7 +211,7 @@ func TestProbes(t *testing.T) {
 		"ping": probe.Ping(ctx, pair.From, pair.To, 1000, false, 5*time.Second),
 		"TCP":  probe.TCP(ctx, pair, 1<<20, 10*time.Second),
 		"UDP":  probe.UDP(ctx, pair, 1200, 50, 10*time.Second),
-		"edge": probe.Edge(ctx, pair, wireMTU, 5*time.Second),
+		"edge": probe.Edge(ctx, pair, fabric.WireMTU, 5*time.Second),
 	} {
 		if o.Err != nil || o.RTT <= 0 {
 			t.Errorf("%s: %s %v", name, o.RTT, o.Err)

@@ -92,9 +92,9 @@ func Run(ctx context.Context, c Config) (err error) {
 	p := &process{}
 	p.cluster = &heardCluster{Cluster: api.Cluster(c.Agent.NodeName), nodes: map[string]string{}}
 	p.driver, err = host.New(host.Config{
-		Agent: c.Agent, Allocator: alloc, Journal: j, Records: records, Boot: c.Boot,
+		Agent: c.Agent, Allocator: alloc, Journal: countedJournal{j, &p.counts}, Records: records, Boot: c.Boot,
 		Linux: countedLinux{own, &p.counts}, VPP: countedVPP{host.Socket(c.VPP), &p.counts, &p.vppUp},
-		Store: heardStore{store.Store(), &p.store}, Cluster: p.cluster, HostAddresses: own,
+		Store: heardStore{store.Store(), &p.store, &p.counts}, Cluster: p.cluster, HostAddresses: own,
 		CallTimeout: c.CallTimeout, Log: log,
 	})
 	if err != nil {

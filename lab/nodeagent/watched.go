@@ -17,7 +17,7 @@ import (
 )
 
 // counts are the calls of one life.
-type counts struct{ vpp, linux, writes atomic.Int64 }
+type counts struct{ vpp, linux, writes, store, journal atomic.Int64 }
 
 // countedVPP counts what goes to VPP.
 type countedVPP struct {
@@ -83,10 +83,38 @@ func (l countedLinux) Dump(netns string) (vppwire.LinuxState, error) {
 	return l.Linux.Dump(netns)
 }
 
-// heardStore notes the highest revision that the store has told.
+// countedJournal counts what goes to the disk.
+type countedJournal struct {
+	host.Journal
+	counts *counts
+}
+
+// Append implements host.Journal.
+func (j countedJournal) Append(records []agent.Record, done func(error)) {
+	j.count(records)
+	j.Journal.Append(records, done)
+}
+
+// Replace implements host.Journal.
+func (j countedJournal) Replace(records []agent.Record, done func(error)) {
+	j.count(records)
+	j.Journal.Replace(records, done)
+}
+
+// count adds the records' lines, as the simulator counts them: the journal's own frames are left out.
+func (j countedJournal) count(records []agent.Record) {
+	var line []byte
+	for _, r := range records {
+		line = r.AppendText(line[:0])
+		j.counts.journal.Add(int64(len(line)) + 1)
+	}
+}
+
+// heardStore notes the highest revision that the store has told, and counts what it is asked.
 type heardStore struct {
 	host.Store
-	heard *storeHeard
+	heard  *storeHeard
+	counts *counts
 }
 
 // storeHeard is the highest revision of the data that was told last: a store that has lost its data begins anew.
@@ -98,6 +126,7 @@ type storeHeard struct {
 
 // Do implements host.Store.
 func (s heardStore) Do(r agent.StoreRequest, tell func(agent.Event)) {
+	s.counts.store.Add(1)
 	s.Store.Do(r, func(ev agent.Event) {
 		switch e := ev.(type) {
 		case agent.StoreReply:

@@ -1,6 +1,7 @@
 package spawn
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	vns "github.com/vishvananda/netns"
 	"golang.org/x/sys/unix"
 )
 
@@ -65,7 +67,7 @@ func Start(c Config) (*Process, error) {
 		close(p.done)
 	}()
 	if err != nil {
-		p.End(syscall.SIGKILL, 0)
+		p.Kill()
 		return nil, fmt.Errorf("record process: %w", err)
 	}
 	return p, nil
@@ -98,27 +100,51 @@ func (p *Process) End(sig syscall.Signal, patience time.Duration) {
 	})
 }
 
+// stopPatience is how long a process that is asked to end may take.
+const stopPatience = 5 * time.Second
+
+// Kill ends it at once and returns when it is gone; Stop asks first.
+func (p *Process) Kill() { p.End(syscall.SIGKILL, 0) }
+
+// Stop asks it to end, kills it when it does not, and returns when it is gone.
+func (p *Process) Stop() { p.End(syscall.SIGTERM, stopPatience) }
+
 // Inside calls f on a thread in a network namespace. Processes and sockets that f makes stay there. The empty path is
 // the caller's own.
 func Inside(netns string, f func() error) error {
 	if netns == "" {
 		return f()
 	}
-	result := make(chan error, 1)
-	go func() {
-		// The thread is never unlocked: it ends with this goroutine, and nobody meets its namespace.
-		runtime.LockOSThread()
+	return Elsewhere(func() error {
 		fd, err := unix.Open(netns, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 		if err != nil {
-			result <- fmt.Errorf("open network namespace %s: %w", netns, err)
-			return
+			return fmt.Errorf("open network namespace %s: %w", netns, err)
 		}
 		defer func() { _ = unix.Close(fd) }()
 		if err := unix.Setns(fd, unix.CLONE_NEWNET); err != nil {
-			result <- fmt.Errorf("enter network namespace %s: %w", netns, err)
+			return fmt.Errorf("enter network namespace %s: %w", netns, err)
+		}
+		return f()
+	})
+}
+
+// Elsewhere calls f on a thread that may change its network namespace. The thread comes back: a process's first one never ends,
+// would keep a namespace and all links in it for ever, and shows what it is in at /proc/PID/ns/net.
+func Elsewhere(f func() error) error {
+	result := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		own, err := vns.Get()
+		if err != nil {
+			result <- err
 			return
 		}
-		result <- f()
+		err = f()
+		back := errors.Join(vns.Set(own), own.Close())
+		if back == nil {
+			runtime.UnlockOSThread() // otherwise it ends with this goroutine where it can
+		}
+		result <- errors.Join(err, back)
 	}()
 	return <-result
 }

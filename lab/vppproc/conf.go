@@ -72,7 +72,7 @@ func (c Config) render() string {
 	// Hugepages are not needed, and most machines that run labs have none.
 	fmt.Fprintf(&b, "memory {\n  main-heap-size %dM\n  main-heap-page-size default\n}\nbuffers {\n  buffers-per-numa 8192\n  page-size default\n}\n", heap>>20)
 	b.WriteString("plugins {\n")
-	if folder := pluginFolder(c.Binary); folder != "" {
+	if folder := PluginFolder(c.Binary); folder != "" {
 		fmt.Fprintf(&b, "  path %s\n", folder)
 	}
 	b.WriteString("  plugin default { disable }\n")

@@ -109,7 +109,7 @@ func (c Conn) check(ctx context.Context, binary string) error {
 		return err
 	}
 	if older(version, oldest) {
-		return cannot("VPP %s (%s) is too old: labs need %s or newer", version, binary, oldest)
+		return Cannot("VPP %s (%s) is too old: labs need %s or newer", version, binary, oldest)
 	}
 	loaded, err := c.Plugins(ctx)
 	if err != nil {
@@ -117,7 +117,7 @@ func (c Conn) check(ctx context.Context, binary string) error {
 	}
 	for _, p := range plugins {
 		if !slices.Contains(loaded, p) {
-			return cannot("VPP %s (%s) has no %s plugin: %s_plugin.so is missing or does not load", version, binary, p, p)
+			return Cannot("VPP %s (%s) has no %s plugin: %s_plugin.so is missing or does not load", version, binary, p, p)
 		}
 	}
 	channel, err := c.NewAPIChannel()
@@ -137,7 +137,7 @@ func (c Conn) check(ctx context.Context, binary string) error {
 func mismatch(version, binary string, m api.Message, err error) error {
 	var e *api.CompatibilityError
 	if errors.As(err, &e) {
-		return cannot("VPP %s (%s) does not know message %s with CRC %s: it is no build of %s",
+		return Cannot("VPP %s (%s) does not know message %s with CRC %s: it is no build of %s",
 			version, binary, m.GetMessageName(), m.GetCrcString(), oldest)
 	}
 	return fmt.Errorf("check VPP's messages: %w", err)

@@ -17,7 +17,8 @@ type trouble struct{ text string }
 func (t trouble) Error() string        { return t.text }
 func (t trouble) Is(target error) bool { return target == ErrCannotRun }
 
-func cannot(format string, args ...any) error { return trouble{fmt.Sprintf(format, args...)} }
+// Cannot is an ErrCannotRun of one line.
+func Cannot(format string, args ...any) error { return trouble{fmt.Sprintf(format, args...)} }
 
 // Environment is the variable that names the VPP binary.
 const Environment = "VPPDRILL_VPP"
@@ -31,7 +32,7 @@ func Find(explicit string) (string, error) {
 		}
 		path, err := exec.LookPath(named.path)
 		if err != nil {
-			return "", cannot("%s=%s: %s", named.by, named.path, reason(err))
+			return "", Cannot("%s=%s: %s", named.by, named.path, reason(err))
 		}
 		return path, nil
 	}
@@ -45,7 +46,7 @@ func Find(explicit string) (string, error) {
 			return filepath.Abs(path)
 		}
 	}
-	return "", cannot("no VPP found: looked at --vpp, %s, PATH, /usr/bin/vpp and /opt/*/bin/vpp", Environment)
+	return "", Cannot("no VPP found: looked at --vpp, %s, PATH, /usr/bin/vpp and /opt/*/bin/vpp", Environment)
 }
 
 // reason is an error without the path that the line has already.
@@ -63,9 +64,9 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// pluginFolder is where the VPP at path has its plugins, "" where none of the usual places exists: VPP itself looks beside
+// PluginFolder is where the VPP at path has its plugins, "" where none of the usual places exists: VPP itself looks beside
 // its binary (25.10, src/vpp/vnet/main.c, vpp_find_plugin_path).
-func pluginFolder(path string) string {
+func PluginFolder(path string) string {
 	prefix := filepath.Dir(filepath.Dir(path))
 	for _, pattern := range []string{"lib/vpp_plugins", "lib/*/vpp_plugins", "lib64/vpp_plugins"} {
 		if found, err := filepath.Glob(filepath.Join(prefix, pattern)); err == nil && len(found) > 0 {

@@ -41,7 +41,7 @@ func Start(ctx context.Context, cfg Config) (*Process, error) {
 		Record: filepath.Join(cfg.Dir, PIDFile)})
 	if err != nil {
 		if errors.Is(err, os.ErrPermission) {
-			return nil, cannot("start VPP %s: permission denied", cfg.Binary)
+			return nil, Cannot("start VPP %s: permission denied", cfg.Binary)
 		}
 		return nil, fmt.Errorf("start VPP %s: %w", cfg.Binary, err)
 	}
@@ -68,12 +68,12 @@ func (p *Process) ready(ctx context.Context) error {
 		}
 		select {
 		case <-p.proc.Done():
-			return cannot("VPP %s ended while it started: %s", p.cfg.Binary, p.lastWords())
+			return Cannot("VPP %s ended while it started: %s", p.cfg.Binary, p.lastWords())
 		case <-ctx.Done():
 			if errors.Is(err, os.ErrPermission) {
-				return cannot("VPP's API socket %s: permission denied", real)
+				return Cannot("VPP's API socket %s: permission denied", real)
 			}
-			return cannot("VPP %s does not answer on %s after %s: %s", p.cfg.Binary, real, p.cfg.Ready, p.lastWords())
+			return Cannot("VPP %s does not answer on %s after %s: %s", p.cfg.Binary, real, p.cfg.Ready, p.lastWords())
 		case <-time.After(5 * time.Millisecond):
 		}
 	}

@@ -19,6 +19,8 @@ type Config struct {
 	// Checks say in one line why a world cannot run on this machine, before anything is written; a world without one runs
 	// everywhere.
 	Checks map[string]func(ctx context.Context) error
+	// Adapts says what a world makes of a scenario on this machine, with a note of what it had to change, empty for nothing.
+	Adapts map[string]func(*scenarios.Scenario) (adapted *scenarios.Scenario, note string)
 	// Catalog returns the scenarios that come with the program, in order of file names.
 	Catalog func() ([]*scenarios.Scenario, error)
 	// Laws are all laws; a scenario selects among them.
@@ -45,6 +47,8 @@ type RunOptions struct {
 	Events func(seq int64, at time.Duration, line []byte)
 	// OnMark, where set, is told each mark of the timeline when it starts.
 	OnMark func(scenarios.Mark)
+	// AtEnd, where set, sees the cluster as the run left it; it is valid only during the call.
+	AtEnd func(scenarios.Snapshot)
 	// Replay is the command that shows this run again.
 	Replay string
 }

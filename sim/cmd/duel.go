@@ -62,7 +62,7 @@ func duel(cmd *cobra.Command, c Config, f runFlags, file string) error {
 	if err != nil {
 		return err
 	}
-	run, err := c.world(f.world)
+	run, err := c.world(cmd.Context(), f.world)
 	if err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func exploreScenario(cmd *cobra.Command, c Config, f exploreFlags, file string) 
 	if err != nil {
 		return err
 	}
-	run, err := c.world("sim")
+	run, err := c.world(cmd.Context(), "sim")
 	if err != nil {
 		return err
 	}

@@ -32,6 +32,7 @@ type runFlags struct {
 	events  string
 	format  string
 	jobs    int
+	compare []string
 }
 
 func runCommand(c Config) *cobra.Command {
@@ -43,7 +44,8 @@ func runCommand(c Config) *cobra.Command {
 Without --seed a scenario runs with as many seeds as it asks for, from 1 on.`,
 		Example: `  vppdrill run --catalog --out out
   vppdrill run my-scenario.yaml --seed 7 --events all --out out
-  vppdrill run --catalog --verify`,
+  vppdrill run --catalog --verify
+  vppdrill run node-joins --compare sim,netns`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if f.catalog == (len(args) > 0) {
 				return usagef("run wants scenario files or --catalog; see vppdrill run --help")
@@ -63,12 +65,18 @@ Without --seed a scenario runs with as many seeds as it asks for, from 1 on.`,
 	flags.BoolVar(&f.verify, "verify", false, "run everything twice, on one and on several processors, and compare")
 	flags.StringVar(&f.events, "events", "notable", "event lines to keep in --out: all, notable or none")
 	flags.StringVar(&f.format, "format", "text", "what to print: text or json")
+	flags.StringSliceVar(&f.compare, "compare", nil, "run in each of these worlds, as in sim,netns, and print only what differs")
 	flags.IntVar(&f.jobs, "jobs", runtime.GOMAXPROCS(0), "runs at the same time")
 	return cmd
 }
 
 // check refuses bad values before anything is written.
-func (f runFlags) check() error {
+func (f runFlags) check(cmd *cobra.Command) error {
+	if f.compare != nil {
+		if err := f.checkCompare(cmd); err != nil {
+			return err
+		}
+	}
 	if f.jobs < 1 {
 		return usagef("--jobs %d: at least 1 run at a time", f.jobs)
 	}
@@ -76,30 +84,34 @@ func (f runFlags) check() error {
 		oneOf("--world", f.world, append([]string{"sim"}, labWorlds...)...))
 }
 
-// world finds a world's RunFunc.
-func (c Config) world(name string) (RunFunc, error) {
-	if run := c.Worlds[name]; run != nil {
-		return run, nil
+// world finds a world's RunFunc, where it can run on this machine.
+func (c Config) world(ctx context.Context, name string) (RunFunc, error) {
+	run := c.Worlds[name]
+	if run == nil {
+		return nil, exit{exitCannotRun, fmt.Errorf("world %s cannot run here: this build does not have it", name)}
 	}
-	return nil, exit{exitCannotRun, fmt.Errorf("world %s cannot run here: this build does not have it", name)}
+	if check := c.Checks[name]; check != nil {
+		if err := check(ctx); err != nil {
+			return nil, exit{exitCannotRun, fmt.Errorf("world %s cannot run here: %w", name, err)}
+		}
+	}
+	return run, nil
 }
 
 func runScenarios(cmd *cobra.Command, c Config, f runFlags, files []string) error {
-	if err := f.check(); err != nil {
+	if err := f.check(cmd); err != nil {
 		return err
 	}
 	list, err := c.load(f.catalog, files)
 	if err != nil {
 		return err
 	}
-	run, err := c.world(f.world)
+	if f.compare != nil {
+		return compareWorlds(cmd, c, f, list)
+	}
+	run, err := c.world(cmd.Context(), f.world)
 	if err != nil {
 		return err
-	}
-	if check := c.Checks[f.world]; check != nil {
-		if err := check(cmd.Context()); err != nil {
-			return exit{exitCannotRun, fmt.Errorf("world %s cannot run here: %w", f.world, err)}
-		}
 	}
 	b := &batch{world: f.world, run: run, laws: c.Laws(), jobs: f.jobs}
 	for _, s := range list {

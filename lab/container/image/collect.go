@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+
+	"github.com/vppdrill/vppdrill/lab/vppproc"
 )
 
 // Source is what to pack.
@@ -55,7 +57,7 @@ func Collect(ctx context.Context, s Source) (*Contents, error) {
 			c.Links[at] = vppctl
 		}
 	}
-	folder := pluginFolder(s.VPP)
+	folder := vppproc.PluginFolder(s.VPP)
 	if folder == "" {
 		return nil, fmt.Errorf("pack VPP: no plugins beside %s", s.VPP)
 	}
@@ -90,16 +92,4 @@ func Collect(ctx context.Context, s Source) (*Contents, error) {
 func exists(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
-}
-
-// pluginFolder is where the VPP at path has its plugins, "" where none of the usual places exists: VPP itself looks beside
-// its binary (25.10, src/vpp/vnet/main.c, vpp_find_plugin_path).
-func pluginFolder(path string) string {
-	prefix := filepath.Dir(filepath.Dir(path))
-	for _, pattern := range []string{"lib/vpp_plugins", "lib/*/vpp_plugins", "lib64/vpp_plugins"} {
-		if found, err := filepath.Glob(filepath.Join(prefix, pattern)); err == nil && len(found) > 0 {
-			return found[0]
-		}
-	}
-	return ""
 }

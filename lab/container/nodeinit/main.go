@@ -8,8 +8,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -194,11 +192,5 @@ func start(ctx context.Context, o Order) (process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", argv[0], err)
 	}
-	return program{p}, nil
+	return p, nil
 }
-
-// program is a spawned process; one that is asked to end gets five seconds.
-type program struct{ *spawn.Process }
-
-func (p program) Kill() { p.End(syscall.SIGKILL, 0) }
-func (p program) Stop() { p.End(syscall.SIGTERM, 5*time.Second) }

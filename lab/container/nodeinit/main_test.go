@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vppdrill/vppdrill/lab/fabric"
 	"github.com/vppdrill/vppdrill/lab/spawn"
 	"github.com/vppdrill/vppdrill/lab/vppproc"
 )
@@ -190,8 +191,10 @@ func TestPods(t *testing.T) {
 			t.Errorf("pod %q was made", bad)
 		}
 	}
-	if _, err := send(Order{PodGone: "/etc/passwd"}); err == nil {
-		t.Error("a file was taken for a pod")
+	for _, bad := range []string{"/etc/passwd", fabric.Folder + "/..", fabric.Folder + "/.", fabric.Folder, fabric.Folder + "/a/../b"} {
+		if _, err := send(Order{PodGone: bad}); err == nil {
+			t.Errorf("%s was taken for a pod", bad)
+		}
 	}
 }
 

@@ -178,7 +178,7 @@ func (f *Cluster) seen(tell func(agent.Event), kv *mvccpb.KeyValue) bool {
 }
 
 func (f *Cluster) pools(tell func(agent.Event), kv *mvccpb.KeyValue) {
-	p, err := parsePools(kv.Value)
+	p, err := agent.ParsePools(kv.Value)
 	if err != nil {
 		f.c.log.Warn("etcd: left alone", "error", err)
 		return

@@ -60,7 +60,7 @@ func TestCluster(t *testing.T) {
 	expect(t, l, seen1, seen2, agent.NodesListed{}, agent.PodsListed{UIDs: []string{"pod-uid"}})
 
 	ipam := contiv.IPAMConfig{PodSubnetCIDR: "10.3.0.0/16", NodeInterconnectCIDR: "192.168.16.0/24"}
-	must(t, c.PutPools(ctx, Pools{Generation: 3, IPAMConfig: ipam}))
+	must(t, c.PutPools(ctx, agent.PublishedPools{Generation: 3, IPAMConfig: ipam}))
 	cfg := agent.Config{IPAMConfig: ipam}
 	pools, _, err := cfg.Pools()
 	must(t, err)
@@ -109,7 +109,7 @@ func TestBadFacts(t *testing.T) {
 	}
 	for _, value := range []string{"", "{}", `{"generation":1}`, `{"generation":0,"ipamConfig":{"podSubnetCIDR":"10.1.0.0/16"}}`,
 		`{"generation":1,"ipamConfig":{"podSubnetCIDR":"10.1.0.0/33"}}`} {
-		if p, err := parsePools([]byte(value)); err == nil {
+		if p, err := agent.ParsePools([]byte(value)); err == nil {
 			t.Errorf("pools %s: %+v", value, p)
 		}
 	}
@@ -146,7 +146,7 @@ func FuzzFacts(f *testing.F) {
 		if n, err := parseNode("n", value); err == nil {
 			_ = n.AppendText(nil)
 		}
-		if p, err := parsePools(value); err == nil {
+		if p, err := agent.ParsePools(value); err == nil {
 			_ = agent.PoolsChanged{Pools: p}.AppendText(nil)
 		}
 	})

@@ -9,7 +9,6 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/vppdrill/vppdrill/ipam/contiv"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
@@ -28,13 +27,6 @@ type Node struct {
 	PodCIDRs []netip.Prefix `json:"podCIDRs,omitempty"`
 	// Addresses are the node's addresses outside of VPP, in order.
 	Addresses []netip.Addr `json:"addresses,omitempty"`
-}
-
-// Pools is the value of pools: the address ranges of the cluster.
-type Pools struct {
-	// Generation grows with each change and begins at 1: agents keep it, so it must outlive etcd's data.
-	Generation int64             `json:"generation"`
-	IPAMConfig contiv.IPAMConfig `json:"ipamConfig"`
 }
 
 // PutNode writes a node; DeleteNode takes it away. For those who play the cluster's control plane.
@@ -71,7 +63,9 @@ func (c *Client) DeletePod(ctx context.Context, node, uid string) error {
 }
 
 // PutPools changes the address ranges.
-func (c *Client) PutPools(ctx context.Context, p Pools) error { return c.put(ctx, poolsKey, p) }
+func (c *Client) PutPools(ctx context.Context, p agent.PublishedPools) error {
+	return c.put(ctx, poolsKey, p)
+}
 
 func (c *Client) put(ctx context.Context, key string, value any) error {
 	text, err := json.Marshal(value)
@@ -103,27 +97,6 @@ func parseNode(name string, value []byte) (agent.NodeSeen, error) {
 		}
 	}
 	return seen, nil
-}
-
-// parsePools reads the ranges.
-func parsePools(value []byte) (agent.Pools, error) {
-	var p Pools
-	if err := json.Unmarshal(value, &p); err != nil {
-		return agent.Pools{}, fmt.Errorf("pools: %w", err)
-	}
-	if p.Generation < 1 {
-		return agent.Pools{}, fmt.Errorf("pools: generation %d: want 1 or more", p.Generation)
-	}
-	cfg := agent.Config{IPAMConfig: p.IPAMConfig}
-	pools, ok, err := cfg.Pools()
-	if err != nil {
-		return agent.Pools{}, fmt.Errorf("pools: %w", err)
-	}
-	if !ok {
-		return agent.Pools{}, fmt.Errorf("pools: ipamConfig is empty")
-	}
-	pools.Generation = p.Generation
-	return pools, nil
 }
 
 // fact is one key below the prefix, parted.

@@ -138,16 +138,3 @@ func TestPools(t *testing.T) {
 	s.put("configmaps", pools(fmt.Sprintf(text, 3)))
 	generation(3)
 }
-
-// FuzzParsePools: whatever the ConfigMap says, the parser says what it means or refuses it.
-func FuzzParsePools(f *testing.F) {
-	f.Add(`{"generation":3,"ipamConfig":{"podSubnetCIDR":"10.3.0.0/16"}}`)
-	f.Add(`{"generation":-1}`)
-	f.Add(`[]`)
-	f.Fuzz(func(t *testing.T, text string) {
-		p, err := kube.ParsePools(text)
-		if err == nil && (p.Generation < 1 || !p.PodSubnet.IsValid()) {
-			t.Fatalf("%q: %+v", text, p)
-		}
-	})
-}

@@ -2,52 +2,20 @@ package kube
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/fields"
 
-	"github.com/vppdrill/vppdrill/ipam/contiv"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
-// PoolsKey is the key of the ConfigMap's data that holds Pools as JSON.
+// PoolsKey is the key of the ConfigMap's data that holds agent.PublishedPools.
 const PoolsKey = "pools"
-
-// Pools are the address ranges of the cluster.
-type Pools struct {
-	// Generation grows with each change and begins at 1: agents keep it, so it must outlive the ConfigMap.
-	Generation int64             `json:"generation"`
-	IPAMConfig contiv.IPAMConfig `json:"ipamConfig"`
-}
-
-// ParsePools reads the ranges as agents are told them.
-func ParsePools(text string) (agent.Pools, error) {
-	var p Pools
-	if err := json.Unmarshal([]byte(text), &p); err != nil {
-		return agent.Pools{}, fmt.Errorf("pools: %w", err)
-	}
-	if p.Generation < 1 {
-		return agent.Pools{}, fmt.Errorf("pools: generation %d: want 1 or more", p.Generation)
-	}
-	cfg := agent.Config{IPAMConfig: p.IPAMConfig}
-	pools, ok, err := cfg.Pools()
-	if err != nil {
-		return agent.Pools{}, fmt.Errorf("pools: %w", err)
-	}
-	if !ok {
-		return agent.Pools{}, errors.New("pools: ipamConfig is empty")
-	}
-	pools.Generation = p.Generation
-	return pools, nil
-}
 
 // followPools tells the ranges. A ConfigMap that is gone or cannot be read changes nothing.
 func (f *Facts) followPools(ctx context.Context, say func(...agent.Event)) {
 	put := func(m *v1.ConfigMap) {
-		pools, err := ParsePools(m.Data[PoolsKey])
+		pools, err := agent.ParsePools([]byte(m.Data[PoolsKey]))
 		if err != nil {
 			f.cfg.Log.Warn("left alone", "configmap", m.Namespace+"/"+m.Name, "error", err)
 			return

@@ -1,0 +1,182 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/portrait"
+)
+
+// checkCompare refuses what makes no comparison.
+func (f runFlags) checkCompare(cmd *cobra.Command) error {
+	if len(f.compare) < 2 {
+		return usagef("--compare %s: at least 2 worlds make a comparison, as in --compare sim,netns", strings.Join(f.compare, ","))
+	}
+	for i, w := range f.compare {
+		if err := oneOf("--compare", w, append([]string{"sim"}, labWorlds...)...); err != nil {
+			return err
+		}
+		if slices.Contains(f.compare[:i], w) {
+			return usagef("--compare %s: %s twice", strings.Join(f.compare, ","), w)
+		}
+	}
+	for _, other := range []string{"world", "verify", "events", "format"} {
+		if cmd.Flags().Changed(other) {
+			return usagef("--compare and --%s exclude one another", other)
+		}
+	}
+	return nil
+}
+
+// side is what one world made of all tasks.
+type side struct {
+	world   string
+	results []scenarios.Result
+	mu      sync.Mutex
+	// portraits are the ends of runs by task number.
+	portraits map[task][]string
+}
+
+// compareWorlds runs every scenario in each world, what one of them has to change for its machine changed in all, and prints
+// only what differs. The first world is the one that the others are compared with.
+func compareWorlds(cmd *cobra.Command, c Config, f runFlags, list []*scenarios.Scenario) error {
+	runs := make([]RunFunc, len(f.compare))
+	for i, name := range f.compare {
+		var err error
+		if runs[i], err = c.world(cmd.Context(), name); err != nil {
+			return err
+		}
+	}
+	var tasks []task
+	notes := map[string]bool{}
+	for _, s := range list {
+		for _, name := range f.compare {
+			if adapt := c.Adapts[name]; adapt != nil {
+				var note string
+				if s, note = adapt(s); note != "" && !notes[note] {
+					notes[note] = true
+					fmt.Fprintf(cmd.ErrOrStderr(), "note: world %s: %s; so it is in every world\n", name, note)
+				}
+			}
+		}
+		tasks = append(tasks, f.tasks(s)...)
+	}
+	started := time.Now()
+	var sides []*side
+	for i, name := range f.compare {
+		s := &side{world: name, portraits: map[task][]string{}}
+		b := &batch{world: name, run: s.drawn(runs[i]), laws: c.Laws(), jobs: f.jobs, tasks: tasks}
+		var err error
+		if s.results, err = b.do(cmd.Context(), cmd.ErrOrStderr(), nil); err != nil {
+			return err
+		}
+		sides = append(sides, s)
+	}
+	var all []scenarios.Result
+	for _, s := range sides {
+		all = append(all, s.results...)
+	}
+	if f.out != "" {
+		session := Session{Version: c.Version, Command: commandLine(cmd), Started: started, WallSeconds: time.Since(started).Seconds(), Results: all}
+		if err := c.Reports.Folder(f.out, session); err != nil {
+			return exit{exitUsage, err}
+		}
+	}
+	differing := 0
+	for i, t := range tasks {
+		lines := differences(sides, t, i)
+		if len(lines) == 0 {
+			continue
+		}
+		differing++
+		fmt.Fprintf(cmd.OutOrStdout(), "%s seed %d\n", t.s.Name, t.seed)
+		printIndented(cmd.OutOrStdout(), lines)
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "%d of %d runs differ between %s\n", differing, len(tasks), strings.Join(f.compare, ", "))
+	if err := verdictOf(all); err != nil {
+		return err
+	}
+	if differing > 0 {
+		return exit{code: exitBroken}
+	}
+	return nil
+}
+
+// drawn is a RunFunc that keeps a portrait of each run's end.
+func (s *side) drawn(run RunFunc) RunFunc {
+	return func(ctx context.Context, sc *scenarios.Scenario, o RunOptions) (scenarios.Result, error) {
+		o.AtEnd = func(end scenarios.Snapshot) {
+			lines := portrait.Of(end)
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.portraits[task{sc, o.Seed}] = lines
+		}
+		return run(ctx, sc, o)
+	}
+}
+
+// differences between the first side and every other, for one task.
+func differences(sides []*side, t task, i int) (lines []string) {
+	first := sides[0]
+	for _, other := range sides[1:] {
+		for _, fact := range []struct {
+			name string
+			of   func(scenarios.Result) string
+		}{
+			{"verdict", func(r scenarios.Result) string { return strings.TrimSpace(string(r.Verdict) + " " + r.Error) }},
+			{"nodes", func(r scenarios.Result) string { return fmt.Sprint(r.Nodes) }},
+			{"pods", func(r scenarios.Result) string { return fmt.Sprint(r.Pods) }},
+			{"pods never placed", func(r scenarios.Result) string { return fmt.Sprint(r.Summary.PodsNeverPlaced) }},
+			{"addresses leaked", func(r scenarios.Result) string { return fmt.Sprint(r.Summary.LeakedAddresses) }},
+			{"laws broken", brokenLaws},
+		} {
+			if a, b := fact.of(first.results[i]), fact.of(other.results[i]); a != b {
+				lines = append(lines, fmt.Sprintf("%s: %s in %s, %s in %s", fact.name, a, first.world, b, other.world))
+			}
+		}
+		if first.portraits[t] == nil || other.portraits[t] == nil {
+			continue // it never began there; the verdict says why
+		}
+		onlyFirst, onlyOther := portrait.Differences(first.portraits[t], other.portraits[t])
+		for _, l := range onlyFirst {
+			lines = append(lines, "only "+first.world+": "+l)
+		}
+		for _, l := range onlyOther {
+			lines = append(lines, "only "+other.world+": "+l)
+		}
+	}
+	return lines
+}
+
+func brokenLaws(r scenarios.Result) string {
+	var names []string
+	for _, l := range r.Laws {
+		if l.Violations > 0 {
+			names = append(names, l.Name)
+		}
+	}
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, " ")
+}
+
+// differencesMax is how many lines of one run are printed.
+const differencesMax = 40
+
+func printIndented(out io.Writer, lines []string) {
+	for _, l := range lines[:min(len(lines), differencesMax)] {
+		fmt.Fprintln(out, "  "+l)
+	}
+	if more := len(lines) - differencesMax; more > 0 {
+		fmt.Fprintf(out, "  … and %d lines more\n", more)
+	}
+}
