@@ -23,7 +23,7 @@ func Run(ctx context.Context, s *scenarios.Scenario, o Options) (scenarios.Resul
 	} else if len(gone) > 0 {
 		o.Log.Info("removed what earlier labs left", "labs", strings.Join(gone, " "))
 	}
-	if verbs := unsupportedVerbs(s); len(verbs) > 0 {
+	if verbs := UnsupportedVerbs(s); len(verbs) > 0 {
 		return refused(s, o, verbs), nil
 	}
 	w, err := New(ctx, s, o)
@@ -71,8 +71,8 @@ func (w *World) failed(ctx context.Context, r *scenarios.Result) {
 	w.o.Log.Warn("the lab stays up", "enter", "vppdrill lab exec --lab "+w.home.ID+" node-1 -- bash", "end", "vppdrill lab down "+w.home.ID)
 }
 
-// unsupportedVerbs are the timeline's actions that a lab cannot do, each once.
-func unsupportedVerbs(s *scenarios.Scenario) []string {
+// UnsupportedVerbs are the timeline's actions that a lab cannot do, each once.
+func UnsupportedVerbs(s *scenarios.Scenario) []string {
 	var out []string
 	seen := map[string]bool{}
 	for _, step := range s.Timeline {
