@@ -29,7 +29,7 @@ func (o Owner) Valid() bool {
 
 // plain reports whether a part of an owner is there and has neither slash nor white space.
 func plain(part string) bool {
-	return part != "" && strings.IndexByte(part, '/') < 0 && strings.IndexByte(part, ' ') < 0 && strings.IndexByte(part, '\t') < 0 &&
+	return visible(part) || part != "" && strings.IndexByte(part, '/') < 0 && strings.IndexByte(part, ' ') < 0 && strings.IndexByte(part, '\t') < 0 &&
 		strings.IndexByte(part, '\r') < 0 && strings.IndexByte(part, '\n') < 0
 }
 

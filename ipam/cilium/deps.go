@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Picker makes every free decision; sim/engine's Chooser is one. Pick returns a number in 0..n-1 for n >= 1.
+// Picker makes every free decision; sim/engine's Chooser is one, and Spread one for programs. Pick returns a number in 0..n-1
+// for n >= 1.
 type Picker interface {
 	Pick(label string, n int) int
 }

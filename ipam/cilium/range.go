@@ -10,50 +10,11 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
-// rangeSizeMax6 bounds IPv6 ranges: of a longer one only the first 2^16 addresses count.
-const rangeSizeMax6 = 1 << 16
-
 // RangeOptions sets a CIDRRange up.
 type RangeOptions struct {
 	// AllowFirst and AllowLast give out the first and the last address. Without them both are left out of a range with at
 	// least 2 host bits; a shorter range has no address to spare and gives out all.
 	AllowFirst, AllowLast bool
-}
-
-// RangeSize is how many addresses of cidr count: all, but at most 2^16 for IPv6; 0 for the zero Prefix.
-func RangeSize(cidr netip.Prefix) uint64 {
-	n := space.Count(cidr)
-	if space.Normal(cidr).Addr().Is6() {
-		n = min(n, rangeSizeMax6)
-	}
-	return n
-}
-
-// AddOffset is the address offset above base. The error wraps space.ErrOutside past the family's last address.
-func AddOffset(base netip.Addr, offset uint64) (netip.Addr, error) {
-	base = space.NormalAddr(base)
-	if !base.IsValid() {
-		return netip.Addr{}, InvalidIPError{Text: base.String()}
-	}
-	above, err := space.NewRange(base, space.Last(netip.PrefixFrom(base, 0)))
-	if err != nil {
-		return netip.Addr{}, err
-	}
-	return above.Nth(offset)
-}
-
-// AddrOffset is the inverse of AddOffset: how far addr is above base. It is an error when addr is below base, of another
-// family, or 2^64-1 and more above.
-func AddrOffset(base, addr netip.Addr) (uint64, error) {
-	r, err := space.NewRange(base, addr)
-	if err != nil {
-		return 0, err
-	}
-	n := r.Count()
-	if n == ^uint64(0) {
-		return 0, fmt.Errorf("offset of %s from %s needs more than 64 bits", addr, base)
-	}
-	return n - 1, nil
 }
 
 // CIDRRange gives out the addresses of one CIDR: each search starts where Pick says and goes up, with a wrap at the end.
@@ -62,13 +23,13 @@ type CIDRRange struct {
 	cidr  netip.Prefix
 	skip  uint64 // addresses of cidr below the first that is given out
 	size  uint64
+	width int // size as Pick takes it
 	v4    bool
 	first uint32 // the first address that is given out, IPv4
 	pick  Picker
-	taken *space.Bitmap // offsets from the first address
-	// shut is what a search passes over, taken or excluded; it is the same set as taken while nothing is excluded.
-	shut     *space.Bitmap
-	excluded *space.Bitmap
+	taken space.Bitmap // offsets from the first address
+	// shut is what a search passes over, taken or excluded. Both are nil while nothing is excluded: taken says it all then.
+	shut, excluded *space.Bitmap
 }
 
 // NewCIDRRange returns a range in which every address is free.
@@ -81,8 +42,7 @@ func NewCIDRRange(cidr netip.Prefix, o RangeOptions, pick Picker) (*CIDRRange, e
 		return nil, fmt.Errorf("range %s: a Picker is needed", cidr)
 	}
 	skip, size := usable(cidr, o)
-	taken := space.NewBitmap(size)
-	r := &CIDRRange{cidr: cidr, skip: skip, size: size, pick: pick, taken: taken, shut: taken}
+	r := &CIDRRange{cidr: cidr, skip: skip, size: size, width: pickWidth(size), pick: pick, taken: *space.NewBitmap(size)}
 	if r.v4 = cidr.Addr().Is4(); r.v4 {
 		b := cidr.Addr().As4()
 		r.first = binary.BigEndian.Uint32(b[:]) + uint32(skip)
@@ -118,7 +78,12 @@ func (r *CIDRRange) Max() uint64 { return r.size }
 func (r *CIDRRange) Used() uint64 { return r.taken.Count() }
 
 // Free is how many addresses AllocateNext could give out one after the other.
-func (r *CIDRRange) Free() uint64 { return r.size - r.shut.Count() }
+func (r *CIDRRange) Free() uint64 {
+	if r.excluded != nil {
+		return r.size - r.shut.Count()
+	}
+	return r.size - r.taken.Count()
+}
 
 // Has reports whether ip is allocated.
 func (r *CIDRRange) Has(ip netip.Addr) bool {
@@ -143,14 +108,32 @@ func (r *CIDRRange) Allocate(ip netip.Addr) error {
 
 // AllocateNext takes a free address that is not excluded, or returns ErrFull.
 func (r *CIDRRange) AllocateNext() (netip.Addr, error) {
-	if r.shut.Count() == r.size {
+	if r.Free() == 0 {
 		return netip.Addr{}, ErrFull
 	}
-	i, _ := r.shut.TakeNext(uint64(r.pick.Pick(pickNext, pickWidth(r.size))))
-	if r.excluded != nil {
-		r.taken.Set(i)
+	from := uint64(r.pick.Pick(pickNext, r.width))
+	i, ok := from, false
+	if r.excluded == nil {
+		i, ok = r.taken.TakeNear(from)
+	}
+	if !ok {
+		i = r.takeFrom(from)
+	}
+	if r.v4 {
+		return r.addr4(i), nil
 	}
 	return r.addr(i), nil
+}
+
+// takeFrom takes the first offset >= from that is open, or else the first of all; there is one.
+func (r *CIDRRange) takeFrom(from uint64) (i uint64) {
+	if r.excluded == nil {
+		i, _ = r.taken.TakeNext(from)
+		return i
+	}
+	i, _ = r.shut.TakeNext(from)
+	r.taken.Set(i)
+	return i
 }
 
 // pickWidth is a size as Pick takes it; only IPv4 /0 on a 32-bit machine is cut.
@@ -158,6 +141,10 @@ func pickWidth(size uint64) int { return int(min(size, uint64(^uint(0)>>1))) }
 
 // Release frees ip and reports whether it was allocated.
 func (r *CIDRRange) Release(ip netip.Addr) bool {
+	if r.v4 && r.excluded == nil && ip.Is4() {
+		i := r.offset4(ip)
+		return r.taken.ClearNear(i) || r.taken.Clear(i)
+	}
 	i, ok := r.offset(ip)
 	if !ok || !r.taken.Clear(i) {
 		return false
@@ -226,8 +213,7 @@ func (r *CIDRRange) ForEach(f func(netip.Addr)) {
 
 func (r *CIDRRange) offset(ip netip.Addr) (uint64, bool) {
 	if r.v4 && ip.Is4() {
-		b := ip.As4()
-		i := uint64(binary.BigEndian.Uint32(b[:]) - r.first)
+		i := r.offset4(ip)
 		return i, i < r.size
 	}
 	i, ok := space.Index(r.cidr, ip)
@@ -237,11 +223,22 @@ func (r *CIDRRange) offset(ip netip.Addr) (uint64, bool) {
 	return i - r.skip, true
 }
 
+// offset4 is the offset of an IPv4 address, the size or more where it is not in the range.
+func (r *CIDRRange) offset4(ip netip.Addr) uint64 {
+	b := ip.As4()
+	return uint64(binary.BigEndian.Uint32(b[:]) - r.first)
+}
+
+// addr4 is addr for IPv4.
+func (r *CIDRRange) addr4(i uint64) netip.Addr {
+	var b [4]byte
+	binary.BigEndian.PutUint32(b[:], r.first+uint32(i))
+	return netip.AddrFrom4(b)
+}
+
 func (r *CIDRRange) addr(i uint64) netip.Addr {
 	if r.v4 {
-		var b [4]byte
-		binary.BigEndian.PutUint32(b[:], r.first+uint32(i))
-		return netip.AddrFrom4(b)
+		return r.addr4(i)
 	}
 	ip, err := space.Nth(r.cidr, r.skip+i)
 	if err != nil {

@@ -76,7 +76,7 @@ func (s *slowRange) allocate(a netip.Addr) error {
 func TestRangeAgreesWithItsTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cidr := netip.MustParsePrefix(rapid.SampledFrom([]string{
-			"10.0.0.16/28", "10.0.0.8/29", "10.0.0.4/30", "10.0.0.2/31", "10.0.0.1/32", "2001:db8::40/123", "2001:db8::/127",
+			"10.0.0.16/28", "10.0.0.8/29", "10.0.0.4/30", "10.0.0.2/31", "10.0.0.1/32", "10.0.1.0/24", "2001:db8::40/123", "2001:db8::/127",
 		}).Draw(t, "cidr"))
 		o := RangeOptions{AllowFirst: rapid.Bool().Draw(t, "first"), AllowLast: rapid.Bool().Draw(t, "last")}
 		seed := scatter(rapid.Uint64().Draw(t, "seed"))
@@ -88,17 +88,23 @@ func TestRangeAgreesWithItsTwin(t *testing.T) {
 		slow := newSlowRange(cidr, o, &two)
 		near := rapid.Custom(func(t *rapid.T) netip.Addr {
 			a := cidr.Addr().Prev()
-			for range rapid.IntRange(0, 34).Draw(t, "index") {
+			for range rapid.IntRange(0, len(slow.all)+4).Draw(t, "index") {
 				a = a.Next()
 			}
 			return a
 		})
+		next := func(t *rapid.T) {
+			have, err := fast.AllocateNext()
+			want, twin := slow.next()
+			if have != want || !errors.Is(err, twin) {
+				t.Fatalf("next %s %v, want %s %v", have, err, want, twin)
+			}
+		}
 		t.Repeat(map[string]func(*rapid.T){
-			"next": func(t *rapid.T) {
-				have, err := fast.AllocateNext()
-				want, twin := slow.next()
-				if have != want || !errors.Is(err, twin) {
-					t.Fatalf("next %s %v, want %s %v", have, err, want, twin)
+			"next": next,
+			"next many": func(t *rapid.T) { // whole words become full
+				for range rapid.IntRange(1, 100).Draw(t, "many") {
+					next(t)
 				}
 			},
 			"allocate": func(t *rapid.T) {

@@ -57,9 +57,9 @@ func New(cfg Config) (*Allocator, error) {
 // Want.Addr ErrExhausted. Contiv has one pool: Want.Pool is "" or "default", else ErrNotInPool.
 func (a *Allocator) Allocate(now time.Time, o ipam.Owner, w ipam.Want) (ipam.Lease, []ipam.Record, error) {
 	a.saw(now)
-	hash := a.owners.hash(o)
-	if h := a.owners.findHashed(o, hash); h != nil {
-		l := a.byID[h.block].lease(h)
+	k, h := a.owners.find(o)
+	if h != nil {
+		l := a.byID[h.block].lease(o, h)
 		if w.Addr.IsValid() && space.NormalAddr(w.Addr) != l.Addr {
 			return ipam.Lease{}, nil, fmt.Errorf("%s holds %s and wants %s: %w", o, l.Addr, w.Addr, ipam.ErrTaken)
 		}
@@ -72,7 +72,7 @@ func (a *Allocator) Allocate(now time.Time, o ipam.Owner, w ipam.Want) (ipam.Lea
 	if err != nil {
 		return ipam.Lease{}, nil, err
 	}
-	l := a.give(b, addr, held{owner: o, hash: hash, since: now.UnixNano()})
+	l := a.give(b, addr, k, now.UnixNano())
 	return l, []ipam.Record{{Op: ipam.OpLease, Owner: o, Addr: l.Addr, Prefix: b.prefix, At: l.Since}}, nil
 }
 
@@ -119,20 +119,19 @@ func (a *Allocator) pickExactly(now time.Time, addr netip.Addr) (*block, netip.A
 	return nil, netip.Addr{}, fmt.Errorf("address %s in %s: %w", addr, a.describe(), ipam.ErrNotInPool)
 }
 
-// give notes that h's owner holds addr, which b's pool has already taken.
-func (a *Allocator) give(b *block, addr netip.Addr, h held) ipam.Lease {
-	a.note(b, addr, &h)
-	return b.lease(&h)
+// give notes that k's owner holds addr since then, which b's pool has already taken.
+func (a *Allocator) give(b *block, addr netip.Addr, k key, since int64) ipam.Lease {
+	a.note(b, addr, k, since)
+	return ipam.Lease{Owner: k.owner, Addr: addr, Block: b.prefix, Gateway: b.gateway, Since: time.Unix(0, since).UTC()}
 }
 
-func (a *Allocator) note(b *block, addr netip.Addr, h *held) {
+func (a *Allocator) note(b *block, addr netip.Addr, k key, since int64) {
 	index, ok := space.Index(b.prefix, addr)
 	if !ok {
 		panic(fmt.Sprintf("contiv: block %s gave out %s", b.prefix, addr))
 	}
 	b.leases++
-	h.block, h.index = b.id, index
-	a.owners.add(*h)
+	a.owners.add(k, held{since: since, index: index, block: b.id})
 	if a.overlapping {
 		for other := range a.others(b, addr) {
 			// An error can only mean that the address is reserved there, and so not given out either.
@@ -144,12 +143,13 @@ func (a *Allocator) note(b *block, addr netip.Addr, h *held) {
 // Release implements ipam.Allocator. Besides the release it may record that a draining block is gone.
 func (a *Allocator) Release(now time.Time, o ipam.Owner) []ipam.Record {
 	a.saw(now)
-	h, ok := a.owners.remove(o)
-	if !ok {
+	k, h := a.owners.find(o)
+	if h == nil {
 		return nil
 	}
 	b := a.byID[h.block]
 	addr := b.addr(h.index)
+	a.owners.remove(k)
 	a.takeBack(now, b, addr)
 	at := exact(now)
 	records := []ipam.Record{{Op: ipam.OpRelease, Owner: o, Addr: addr, Prefix: b.prefix, At: at}}
@@ -191,18 +191,18 @@ func (a *Allocator) Leases() iter.Seq[ipam.Lease] { return slices.Values(a.sorte
 
 func (a *Allocator) sortedLeases() []ipam.Lease {
 	leases := make([]ipam.Lease, 0, a.owners.count)
-	a.owners.each(func(h *held) { leases = append(leases, a.byID[h.block].lease(h)) })
+	a.owners.each(func(h *held) { leases = append(leases, a.byID[h.block].lease(a.owners.owner(h), h)) })
 	slices.SortFunc(leases, func(x, y ipam.Lease) int { return x.Addr.Compare(y.Addr) })
 	return leases
 }
 
 // Lease implements ipam.NodeAllocator.
 func (a *Allocator) Lease(o ipam.Owner) (ipam.Lease, bool) {
-	h := a.owners.find(o)
+	_, h := a.owners.find(o)
 	if h == nil {
 		return ipam.Lease{}, false
 	}
-	return a.byID[h.block].lease(h), true
+	return a.byID[h.block].lease(o, h), true
 }
 
 // Capacity implements ipam.NodeAllocator; both figures stop at the largest int.

@@ -383,37 +383,68 @@ func TestFourInSixWantIsIPv4(t *testing.T) {
 	}
 }
 
-// owners is checked against a Go map, with as many owners as make it grow, fill vacancies and close gaps.
+// owners is checked against a Go map, with as many owners at as many places as make it grow, fill vacancies, close gaps and
+// number places anew.
 func TestOwnersIsAMap(t *testing.T) {
+	anyOwner := func(t *rapid.T) ipam.Owner {
+		o := owner(rapid.IntRange(0, 49).Draw(t, "owner"))
+		o.Network = rapid.SampledFrom([]string{"k8s", "blue"}).Draw(t, "network")
+		o.IfName = rapid.SampledFrom([]string{"eth0", "net1", "net2"}).Draw(t, "interface")
+		return o
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		table, twin := newOwners(), make(map[ipam.Owner]uint64)
 		t.Repeat(map[string]func(*rapid.T){
 			"add": func(t *rapid.T) {
-				o, index := owner(rapid.IntRange(0, 99).Draw(t, "owner")), rapid.Uint64().Draw(t, "index")
+				o, index := anyOwner(t), rapid.Uint64().Draw(t, "index")
 				if _, ok := twin[o]; ok {
 					t.Skip("held")
 				}
 				twin[o] = index
-				table.add(held{owner: o, hash: table.hash(o), index: index})
+				k, _ := table.find(o)
+				table.add(k, held{index: index})
 			},
 			"remove": func(t *rapid.T) {
-				o := owner(rapid.IntRange(0, 99).Draw(t, "owner"))
+				o := anyOwner(t)
 				want, ok := twin[o]
-				if have, found := table.remove(o); found != ok || have.index != want {
-					t.Fatalf("removed %v %v, want %d %v", have, found, want, ok)
+				k, h := table.find(o)
+				if (h != nil) != ok || h != nil && h.index != want {
+					t.Fatalf("found %v, want %d %v", h, want, ok)
+				}
+				if h != nil {
+					table.remove(k)
 				}
 				delete(twin, o)
 			},
+			"empty a network": func(t *rapid.T) {
+				network := rapid.SampledFrom([]string{"k8s", "blue"}).Draw(t, "network")
+				for o := range twin {
+					if o.Network == network {
+						k, _ := table.find(o)
+						table.remove(k)
+						delete(twin, o)
+					}
+				}
+			},
 			"": func(t *rapid.T) {
-				have := make(map[ipam.Owner]uint64)
-				table.each(func(h *held) { have[h.owner] = h.index })
+				have, places := make(map[ipam.Owner]uint64), make(map[place]int)
+				table.each(func(h *held) { have[table.owner(h)] = h.index })
 				if !reflect.DeepEqual(have, twin) || table.count != len(twin) {
 					t.Fatalf("holds %v, want %v", have, twin)
 				}
 				for o, index := range twin {
-					if h := table.find(o); h == nil || h.index != index {
+					if _, h := table.find(o); h == nil || h.index != index {
 						t.Fatalf("%s has %v, want %d", o, h, index)
 					}
+					places[place{o.Network, o.IfName}]++
+				}
+				for _, o := range []ipam.Owner{{}, {Network: "k8s", IfName: "eth0"}, {Network: "k8s", ContainerID: "c01", IfName: "eth9"}} {
+					if _, h := table.find(o); h != nil {
+						t.Fatalf("%s holds %v", o, h)
+					}
+				}
+				if len(table.places.byName) != len(places) || len(table.places.list)-len(table.places.vacant) != len(places) {
+					t.Fatalf("places are %+v, want %v", table.places, places)
 				}
 			},
 		})

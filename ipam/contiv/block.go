@@ -54,9 +54,10 @@ func (b *block) addr(index uint64) netip.Addr {
 	return a
 }
 
-func (b *block) lease(h *held) ipam.Lease {
+// lease is what h says of its owner.
+func (b *block) lease(o ipam.Owner, h *held) ipam.Lease {
 	return ipam.Lease{
-		Owner:   h.owner,
+		Owner:   o,
 		Addr:    b.addr(h.index),
 		Block:   b.prefix,
 		Gateway: b.gateway,

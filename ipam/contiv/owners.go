@@ -6,38 +6,97 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 )
 
-// held is one lease. Beyond its key it costs 24 bytes here and 5 to 11 in the table.
+// held is one lease. Its owner is id at a place: what owners share is kept once for all of them, so that a lease takes 48 bytes
+// here, the owner's part of it included, and 5 to 11 in the table. One pointer instead of three is also what the garbage
+// collector has to follow.
 type held struct {
-	owner ipam.Owner
+	id string // the owner's ContainerID; empty in a vacant entry
 	// since is Unix nanoseconds; index counts in the block's prefix. In a vacant entry index chains the vacant ones.
 	since int64
 	index uint64
 	block uint32
+	place uint32
 	hash  uint32
 }
 
 const (
-	// pageLen leases of 72 bytes and the 8 bytes that Go's allocator (1.22 and later) puts before objects with pointers fill
-	// a 1024-byte size class; 32 would waste a seventh.
-	pageLen = 14
+	// pageLen leases of 48 bytes and the 8 bytes that Go's allocator (1.22 and later) puts before objects with pointers fill
+	// a 1024-byte size class.
+	pageLen = 21
 	noEntry = ^uint32(0)
 )
 
 // owners finds leases by owner: an open-addressing table of entry numbers over pages of entries that never move.
-// A Go map of these keys and values takes about twice the memory. Its order is seen by nobody.
+// A Go map of these keys and values takes more than twice the memory. Its order is seen by nobody.
 type owners struct {
-	seed  maphash.Seed
-	pages []*[pageLen]held
+	seed   maphash.Seed
+	places places
+	pages  []*[pageLen]held
 	// slots hold entry number + 1 in the low bits that len(slots) needs, and in the others as many high bits of the entry's
 	// hash, so that a probe looks at an entry only when it is likely the right one; 0 is an empty slot. Linear probing.
 	slots  []uint32
 	count  int
 	used   uint32 // entries that were ever in use
 	vacant uint32 // first vacant entry, noEntry for none
+	// foreseen says nothing: it is what keeps the compiler from leaving foresee out.
+	foreseen uint32
+}
+
+// key is an owner as the table looks for it. Valid until the next add or remove.
+type key struct {
+	owner ipam.Owner
+	place uint32 // noEntry where nobody of the owner's network and interface holds anything
+	hash  uint32 // the sum where there is no place
+	// at is the owner's slot, or the empty one that ends the search for it.
+	at uint32
 }
 
 func newOwners() owners {
 	return owners{seed: maphash.MakeSeed(), slots: make([]uint32, 16), vacant: noEntry}
+}
+
+// find returns the key of an owner and its lease, nil when there is none. The lease is valid until remove.
+func (t *owners) find(o ipam.Owner) (key, *held) { return t.findSummed(o, t.sum(o.ContainerID)) }
+
+// findSummed is find for whoever knows the sum of the container.
+func (t *owners) findSummed(o ipam.Owner, sum uint32) (key, *held) {
+	place, ok := t.places.find(o.Network, o.IfName)
+	if !ok {
+		return key{owner: o, place: noEntry, hash: sum}, nil
+	}
+	hash, mask := spread(sum, place), uint32(len(t.slots)-1)
+	at := hash & mask
+	for ; t.slots[at] != 0; at = (at + 1) & mask {
+		if (t.slots[at]^hash)&^mask == 0 {
+			if e := t.entry(t.number(t.slots[at])); e.hash == hash && e.place == place && e.id == o.ContainerID {
+				return key{owner: o, place: place, hash: hash, at: at}, e
+			}
+		}
+	}
+	return key{owner: o, place: place, hash: hash, at: at}, nil
+}
+
+// sum is the part of a hash that follows from the container.
+func (t *owners) sum(id string) uint32 { return uint32(maphash.String(t.seed, id)) }
+
+// spread is the hash: it tells the interfaces of one container apart by an odd factor, which is 2^32 divided by the golden ratio.
+func spread(sum, place uint32) uint32 { return sum ^ place*0x9e3779b1 }
+
+// owner is whose lease h is.
+func (t *owners) owner(h *held) ipam.Owner {
+	at := &t.places.list[h.place]
+	return ipam.Owner{Network: at.network, ContainerID: h.id, IfName: at.ifName}
+}
+
+// foresee asks the memory for the slots that owners with these sums will be looked for in, all of them at once: each is far
+// from the others, and to wait for one after the other takes longer than everything else that is done for a lease. It takes
+// them to be where the last owner was.
+func (t *owners) foresee(sums []uint32) {
+	mask, seen := uint32(len(t.slots)-1), uint32(0)
+	for _, sum := range sums {
+		seen |= t.slots[spread(sum, t.places.last)&mask]
+	}
+	t.foreseen = seen
 }
 
 // number is a slot's entry.
@@ -48,28 +107,15 @@ func (t *owners) tag(hash uint32) uint32 { return hash &^ uint32(len(t.slots)-1)
 
 func (t *owners) entry(n uint32) *held { return &t.pages[n/pageLen][n%pageLen] }
 
-func (t *owners) hash(o ipam.Owner) uint32 { return uint32(maphash.Comparable(t.seed, o)) }
-
-// find returns the lease of o, nil when there is none. The pointer is valid until remove.
-func (t *owners) find(o ipam.Owner) *held { return t.findHashed(o, t.hash(o)) }
-
-func (t *owners) findHashed(o ipam.Owner, hash uint32) *held {
-	mask := uint32(len(t.slots) - 1)
-	for at := hash & mask; t.slots[at] != 0; at = (at + 1) & mask {
-		if (t.slots[at]^hash)&^mask == 0 {
-			if e := t.entry(t.number(t.slots[at])); e.hash == hash && e.owner == o {
-				return e
-			}
-		}
+// add stores the lease of an owner that has none, whose key k is; id, place and hash of l are set here.
+func (t *owners) add(k key, l held) {
+	known := k.place != noEntry
+	if !known {
+		k.place = t.places.add(k.owner.Network, k.owner.IfName)
+		k.hash = spread(k.hash, k.place)
 	}
-	return nil
-}
-
-// add stores the lease of an owner that has none; its hash is the owner's.
-func (t *owners) add(l held) {
-	if (t.count+1)*4 > len(t.slots)*3 {
-		t.grow()
-	}
+	t.places.list[k.place].owners++
+	l.id, l.place, l.hash = k.owner.ContainerID, k.place, k.hash
 	n := t.vacant
 	if n != noEntry {
 		t.vacant = uint32(t.entry(n).index)
@@ -80,9 +126,17 @@ func (t *owners) add(l held) {
 			t.pages = append(t.pages, new([pageLen]held))
 		}
 	}
-	*t.entry(n) = l
-	t.insert(l.hash, n)
 	t.count++
+	if t.count*4 > len(t.slots)*3 {
+		t.grow()
+		known = false
+	}
+	if known {
+		t.slots[k.at] = n + 1 | t.tag(k.hash)
+	} else {
+		t.insert(k.hash, n)
+	}
+	*t.entry(n) = l
 }
 
 func (t *owners) insert(hash, n uint32) {
@@ -98,34 +152,20 @@ func (t *owners) grow() {
 	// By entry and not by slot: entries lie in order, and looking at a million of them at random costs a cache miss each.
 	t.slots = make([]uint32, 2*len(t.slots))
 	for n := range t.used {
-		if e := t.entry(n); e.owner != (ipam.Owner{}) {
+		if e := t.entry(n); e.id != "" {
 			t.insert(e.hash, n)
 		}
 	}
 }
 
-// remove forgets the lease of o and returns what it was.
-func (t *owners) remove(o ipam.Owner) (held, bool) {
-	hash, mask := t.hash(o), uint32(len(t.slots)-1)
-	at := hash & mask
-	for ; ; at = (at + 1) & mask {
-		if t.slots[at] == 0 {
-			return held{}, false
-		}
-		if (t.slots[at]^hash)&^mask == 0 {
-			if e := t.entry(t.number(t.slots[at])); e.hash == hash && e.owner == o {
-				break
-			}
-		}
-	}
-	n := t.number(t.slots[at])
-	e := t.entry(n)
-	was := *e
-	*e = held{index: uint64(t.vacant)}
+// remove forgets the lease of an owner that has one, whose key k is.
+func (t *owners) remove(k key) {
+	n := t.number(t.slots[k.at])
+	*t.entry(n) = held{index: uint64(t.vacant)}
 	t.vacant = n
 	t.count--
-	t.closeGap(at)
-	return was, true
+	t.closeGap(k.at)
+	t.places.left(k.place)
 }
 
 // closeGap moves later entries of the probe sequence up, so that no search ends early at the emptied slot.

@@ -14,28 +14,62 @@ import (
 // Apply implements ipam.NodeAllocator. A lease moves its block's cursor as the original did. A release without owner says
 // that the address cools since then, in whatever block it is.
 func (a *Allocator) Apply(r ipam.Record) error {
+	return a.replay(&r, a.owners.sum(r.Owner.ContainerID))
+}
+
+// foreseenMost is how many records Replay looks ahead: more than a processor has loads under way.
+const foreseenMost = 32
+
+var _ ipam.Replayer = (*Allocator)(nil)
+
+// Replay implements ipam.Replayer.
+func (a *Allocator) Replay(records []ipam.Record) (applied int, err error) {
+	var sums [foreseenMost]uint32
+	for rest := records; len(rest) > 0; {
+		next := rest[:min(len(rest), foreseenMost)]
+		for i := range next {
+			sums[i] = a.owners.sum(next[i].Owner.ContainerID)
+		}
+		a.owners.foresee(sums[:len(next)])
+		for i := range next {
+			if err := a.replay(&next[i], sums[i]); err != nil {
+				return applied, err
+			}
+			applied++
+		}
+		rest = rest[len(next):]
+	}
+	return applied, nil
+}
+
+// replay is Apply of a record whose container has that sum.
+func (a *Allocator) replay(record *ipam.Record, sum uint32) error {
+	r := *record
 	r.At = exact(r.At)
-	if err := a.apply(r); err != nil {
+	if err := a.apply(&r, sum); err != nil {
 		return fmt.Errorf("apply %q: %w", r, err)
 	}
 	a.saw(r.At)
 	return nil
 }
 
-func (a *Allocator) apply(r ipam.Record) error {
+func (a *Allocator) apply(r *ipam.Record, sum uint32) error {
 	if r.Op == ipam.OpBlock {
 		return a.applyBlock(r)
 	}
 	if r.Op == ipam.OpRelease && r.Owner == (ipam.Owner{}) {
 		return a.applyCooling(r)
 	}
-	b := a.block(space.Normal(r.Prefix))
+	b := a.block(r.Prefix)
+	if b == nil {
+		b = a.block(space.Normal(r.Prefix))
+	}
 	if b == nil {
 		return fmt.Errorf("block %s is not held", r.Prefix)
 	}
 	switch r.Op {
 	case ipam.OpLease:
-		return a.applyLease(b, r)
+		return a.applyLease(b, r, sum)
 	case ipam.OpRelease:
 		return a.applyRelease(b, r)
 	case ipam.OpDrain:
@@ -60,7 +94,7 @@ func (a *Allocator) apply(r ipam.Record) error {
 	return nil
 }
 
-func (a *Allocator) applyBlock(r ipam.Record) error {
+func (a *Allocator) applyBlock(r *ipam.Record) error {
 	fresh, err := newBlock(r.At, r.Prefix)
 	if err != nil {
 		return err
@@ -86,25 +120,26 @@ func (a *Allocator) applyBlock(r ipam.Record) error {
 	return nil
 }
 
-func (a *Allocator) applyLease(b *block, r ipam.Record) error {
+func (a *Allocator) applyLease(b *block, r *ipam.Record, sum uint32) error {
 	if !r.Owner.Valid() {
 		return fmt.Errorf("owner %q is not valid", r.Owner)
 	}
-	hash := a.owners.hash(r.Owner)
-	if h := a.owners.findHashed(r.Owner, hash); h != nil {
+	k, h := a.owners.findSummed(r.Owner, sum)
+	if h != nil {
 		return fmt.Errorf("owner holds %s: %w", a.byID[h.block].addr(h.index), ipam.ErrTaken)
 	}
 	addr := space.NormalAddr(r.Addr)
-	err := b.pool.Restore(addr)
-	older := errors.Is(err, space.ErrReserved) && a.mayBeOlder(b, addr)
-	switch {
-	case errors.Is(err, space.ErrHeld):
-		return ipam.ErrTaken
-	case err != nil && !older:
-		return fmt.Errorf("%w: %w", ipam.ErrNotInPool, err)
+	older := false
+	if err := b.pool.Restore(addr); err != nil {
+		if errors.Is(err, space.ErrHeld) {
+			return ipam.ErrTaken
+		}
+		if older = errors.Is(err, space.ErrReserved) && a.mayBeOlder(b, addr); !older {
+			return fmt.Errorf("%w: %w", ipam.ErrNotInPool, err)
+		}
 	}
 	b.pool.SetCursor(addr)
-	a.note(b, addr, &held{owner: r.Owner, hash: hash, since: r.At.UnixNano()})
+	a.note(b, addr, k, r.At.UnixNano())
 	if older {
 		a.relink()
 	}
@@ -126,17 +161,17 @@ func (a *Allocator) mayBeOlder(b *block, addr netip.Addr) bool {
 	return true
 }
 
-func (a *Allocator) applyRelease(b *block, r ipam.Record) error {
-	h := a.owners.find(r.Owner)
+func (a *Allocator) applyRelease(b *block, r *ipam.Record) error {
+	k, h := a.owners.find(r.Owner)
 	if h == nil || h.block != b.id || b.addr(h.index) != space.NormalAddr(r.Addr) {
 		return errors.New("owner does not hold that address")
 	}
-	a.owners.remove(r.Owner)
+	a.owners.remove(k)
 	a.takeBack(r.At, b, space.NormalAddr(r.Addr))
 	return nil
 }
 
-func (a *Allocator) applyCooling(r ipam.Record) error {
+func (a *Allocator) applyCooling(r *ipam.Record) error {
 	addr, prefix := space.NormalAddr(r.Addr), space.Normal(r.Prefix)
 	if !prefix.Contains(addr) {
 		return errors.New("address is outside the block")

@@ -154,7 +154,7 @@ func nanoseconds(ns float64) string {
 func (r *report) factors(races [][]*lane) {
 	r.printf("\nTimes faster than the fastest peer that keeps the same\n")
 	for i, first := range races[0] {
-		if !first.ours() {
+		if !first.ours() || first.class == draw {
 			continue
 		}
 		r.printf("  %-38s", first.name)
@@ -176,6 +176,10 @@ func (r *report) factors(races [][]*lane) {
 			}
 		}
 		r.printf("\n")
+		if first.note != "" {
+			r.queue = append(r.queue, fmt.Sprintf("note      %s: at least %s its fastest like (at %s): %s", first.name, factor(worst), percent(worstFill), first.note))
+			continue
+		}
 		r.verdict(worst >= fasterGoal, "%s: at least %s its fastest like (at %s), goal %.0fx", first.name, factor(worst), percent(worstFill), fasterGoal)
 	}
 	r.acrossClasses(races)

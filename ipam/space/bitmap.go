@@ -10,22 +10,16 @@ import (
 //
 // Up to 2^16 indices all memory is there from the start, in one piece, and nothing allocates later; above, a part's memory (4096
 // indices in 560 bytes) appears with the first index set in it, and the size may be anything up to 2^64-1.
-// The zero Bitmap is an empty set of size 0.
+//
+// The zero Bitmap is an empty set of size 0. A Bitmap may lie in another struct by value, as `*NewBitmap(n)`, which saves its
+// owner a step at each operation; once in use it must not be copied.
 type Bitmap struct {
+	flat  flat // the whole set up to 2^16 indices, without words above
 	size  uint64
 	count uint64
 	top   int    // level of root
 	tail  uint64 // bits of the last word that are no indices
 	root  *node  // nil up to 2^16 indices
-	flat  *flat  // nil above
-}
-
-// node summarises 64 slots. At level 0 a slot is a word, above a child. A missing child is uniform: all set when its full
-// bit is, else all clear. Slots beyond the size are full and hold nothing, so no search ends there.
-type node struct {
-	full, some uint64
-	words      []uint64
-	kids       []*node
 }
 
 const (
@@ -38,11 +32,8 @@ const (
 // NewBitmap returns an empty set that may hold 0..size-1.
 func NewBitmap(size uint64) *Bitmap {
 	b := &Bitmap{size: size}
-	if size == 0 {
-		return b
-	}
 	if size <= eagerSize {
-		b.flat = newFlat(size)
+		b.flat = makeFlat(size)
 		return b
 	}
 	for (size-1)>>(slotShift(b.top)+wordBits) != 0 {
@@ -61,289 +52,148 @@ func (b *Bitmap) Size() uint64 { return b.size }
 // Count is how many indices are set.
 func (b *Bitmap) Count() uint64 { return b.count }
 
-// slotShift is log2 of the indices that one slot of a level stands for.
-func slotShift(level int) int { return wordBits * (level + 1) }
-
-func slotOf(level int, i uint64) uint64 { return i >> slotShift(level) & 63 }
-
-// slots is how many slots of i's node at a level stand for indices.
-func (b *Bitmap) slots(level int, i uint64) uint64 {
-	last := b.size - 1
-	if span := slotShift(level) + wordBits; i>>span == last>>span {
-		return slotOf(level, last) + 1
-	}
-	return 64
-}
-
-// pad is the bits of i's word that are no indices.
-func (b *Bitmap) pad(i uint64) uint64 {
-	if i>>wordBits == (b.size-1)>>wordBits {
-		return b.tail
-	}
-	return 0
-}
-
-// newNode makes the node of a level that i lies in, uniformly set or clear.
-func (b *Bitmap) newNode(level int, i uint64, ones bool) *node {
-	slots := b.slots(level, i)
-	beyond := ^uint64(0) << slots
-	nd := &node{full: beyond}
-	if ones {
-		nd.full, nd.some = ^uint64(0), ^beyond
-	}
-	if level > 0 {
-		nd.kids = make([]*node, slots)
-		return nd
-	}
-	nd.words = make([]uint64, slots)
-	if ones {
-		base := i &^ (leafIndices - 1)
-		for w := range nd.words {
-			nd.words[w] = ^b.pad(base + uint64(w)<<wordBits)
-		}
-	}
-	return nd
-}
-
 // Test reports whether i is in the set; false for i beyond the size.
 func (b *Bitmap) Test(i uint64) bool {
 	if i >= b.size {
 		return false
 	}
-	if b.flat != nil {
-		return b.flat.test(i)
+	if b.root != nil {
+		return b.testNode(i)
 	}
-	nd := b.root
-	for level := b.top; level > 0; level-- {
-		slot := slotOf(level, i)
-		kid := nd.kids[slot]
-		if kid == nil {
-			return nd.full>>slot&1 != 0
-		}
-		nd = kid
-	}
-	return nd.words[slotOf(0, i)]>>(i&63)&1 != 0
+	return b.flat.words[i>>6]>>(i&63)&1 != 0
 }
 
 // Set adds i and reports whether that changed the set. i beyond the size changes nothing.
-func (b *Bitmap) Set(i uint64) bool {
-	if i >= b.size {
-		return false
-	}
-	if b.flat == nil {
-		return b.setNode(i)
-	}
-	if !b.flat.set(i) {
-		return false
-	}
-	b.count++
-	return true
-}
-
-func (b *Bitmap) setNode(i uint64) bool {
-	var path [levelsMax]*node
-	nd := b.root
-	for level := b.top; level > 0; level-- {
-		path[level] = nd
-		slot := slotOf(level, i)
-		kid := nd.kids[slot]
-		if kid == nil {
-			if nd.full>>slot&1 != 0 {
-				return false
-			}
-			kid = b.newNode(level-1, i, false)
-			nd.kids[slot] = kid
-		}
-		nd = kid
-	}
-	slot := slotOf(0, i)
-	word := nd.words[slot]
-	if word>>(i&63)&1 != 0 {
-		return false
-	}
-	b.count++
-	word |= 1 << (i & 63)
-	nd.words[slot] = word
-	nd.some |= 1 << slot
-	if word|b.pad(i) == ^uint64(0) {
-		nd.full |= 1 << slot
-	}
-	for level := 1; level <= b.top; level++ {
-		up, bit := path[level], uint64(1)<<slotOf(level, i)
-		if nd.full != ^uint64(0) && up.some&bit != 0 {
-			return true
-		}
-		up.some |= bit
-		if nd.full == ^uint64(0) {
-			up.full |= bit
-		}
-		nd = up
-	}
-	return true
-}
+func (b *Bitmap) Set(i uint64) bool { return b.setNear(i) || b.setFar(i) }
 
 // Clear removes i and reports whether that changed the set.
-func (b *Bitmap) Clear(i uint64) bool {
-	if i >= b.size {
-		return false
-	}
-	if b.flat == nil {
-		return b.clearNode(i)
-	}
-	if !b.flat.clear(i) {
-		return false
-	}
-	b.count--
-	return true
-}
+func (b *Bitmap) Clear(i uint64) bool { return b.ClearNear(i) || b.clearFar(i) }
 
-func (b *Bitmap) clearNode(i uint64) bool {
-	var path [levelsMax]*node
-	nd := b.root
-	for level := b.top; level > 0; level-- {
-		path[level] = nd
-		slot := slotOf(level, i)
-		kid := nd.kids[slot]
-		if kid == nil {
-			if nd.full>>slot&1 == 0 {
-				return false
-			}
-			kid = b.newNode(level-1, i, true)
-			nd.kids[slot] = kid
-		}
-		nd = kid
+// TakeNext sets the lowest clear index >= from, or else the lowest of all, and returns it; false when every index is set.
+func (b *Bitmap) TakeNext(from uint64) (uint64, bool) {
+	if i, ok := b.TakeNear(from); ok {
+		return i, true
 	}
-	slot := slotOf(0, i)
-	word := nd.words[slot]
-	if word>>(i&63)&1 == 0 {
-		return false
-	}
-	b.count--
-	word &^= 1 << (i & 63)
-	nd.words[slot] = word
-	nd.full &^= 1 << slot
-	if word == 0 {
-		nd.some &^= 1 << slot
-	}
-	for level := 1; level <= b.top; level++ {
-		up, bit := path[level], uint64(1)<<slotOf(level, i)
-		if nd.some != 0 && up.full&bit == 0 {
-			return true
-		}
-		up.full &^= bit
-		if nd.some == 0 {
-			up.some &^= bit
-		}
-		nd = up
-	}
-	return true
+	return b.takeFar(from)
 }
 
 // NextClear is the lowest index >= from that is not in the set; false when there is none.
 func (b *Bitmap) NextClear(from uint64) (uint64, bool) {
-	if b.flat != nil && from < b.size {
+	if b.root == nil && from < b.size {
 		return b.flat.nextClear(from)
 	}
 	return b.next(from, false)
 }
 
-// TakeNext sets the lowest clear index >= from, or else the lowest of all, and returns it; false when every index is set.
-func (b *Bitmap) TakeNext(from uint64) (uint64, bool) {
-	if b.flat != nil {
-		i, ok := b.flat.take(from)
-		if ok {
-			b.count++
-		}
-		return i, ok
-	}
-	i, ok := b.NextClear(from)
-	if !ok {
-		if i, ok = b.NextClear(0); !ok {
-			return 0, false
-		}
-	}
-	b.Set(i)
-	return i, true
-}
-
 // NextSet is the lowest index >= from that is in the set; false when there is none.
 func (b *Bitmap) NextSet(from uint64) (uint64, bool) {
-	if b.flat != nil && from < b.size {
+	if b.root == nil && from < b.size {
 		return b.flat.nextSet(from)
 	}
 	return b.next(from, true)
 }
 
-// next walks down to from, then up until a node has a candidate behind it, then down to the candidate.
-func (b *Bitmap) next(from uint64, set bool) (uint64, bool) {
-	if from >= b.size {
+// setNear is Set where no summary changes: in a flat set's word that does not become full. False has changed nothing and says
+// nothing. This and its kin have no loop and no call, so that the compiler puts them into their callers.
+func (b *Bitmap) setNear(i uint64) bool {
+	w := i >> 6
+	if w >= uint64(len(b.flat.words)) {
+		return false
+	}
+	old := b.flat.words[w]
+	word := old | 1<<(i&63) // a bit beyond the size is set, and so nothing changes
+	if word == old || word == ^uint64(0) {
+		return false
+	}
+	b.flat.words[w] = word
+	b.count++
+	return true
+}
+
+// testNear is false only where i is in a flat set's words and clear: a bit beyond the size counts as set.
+func (b *Bitmap) testNear(i uint64) bool {
+	w := i >> 6
+	return w >= uint64(len(b.flat.words)) || b.flat.words[w]>>(i&63)&1 != 0
+}
+
+// ClearNear is Clear in the common case: up to 2^16 indices, and i's word was not full. False has changed nothing and says
+// nothing: ask Clear. It is for callers that are themselves called often, as the compiler puts it into them.
+func (b *Bitmap) ClearNear(i uint64) bool {
+	w := i >> 6
+	if w >= uint64(len(b.flat.words)) || i >= b.size {
+		return false
+	}
+	old := b.flat.words[w]
+	word := old &^ (1 << (i & 63))
+	if word == old || old == ^uint64(0) {
+		return false
+	}
+	b.flat.words[w] = word
+	b.count--
+	return true
+}
+
+// TakeNear is TakeNext in the common case: up to 2^16 indices, and from's word has the answer and does not become full. False
+// has changed nothing and says nothing: ask TakeNext. It is for callers that are themselves called often, as ClearNear is.
+func (b *Bitmap) TakeNear(from uint64) (i uint64, ok bool) {
+	words := b.flat.words
+	w := from >> 6
+	if w >= uint64(len(words)) {
+		return
+	}
+	m := ^words[w] >> (from & 63)
+	i = from + uint64(bits.TrailingZeros64(m))
+	word := words[w] | 1<<(i&63)
+	if m == 0 || word == ^uint64(0) {
+		return
+	}
+	words[w] = word
+	b.count++
+	return i, true
+}
+
+// setFar is Set in all cases.
+func (b *Bitmap) setFar(i uint64) bool {
+	switch {
+	case i >= b.size:
+		return false
+	case b.root != nil:
+		return b.setNode(i)
+	case !b.flat.set(i):
+		return false
+	}
+	b.count++
+	return true
+}
+
+// clearFar is Clear in all cases.
+func (b *Bitmap) clearFar(i uint64) bool {
+	switch {
+	case i >= b.size:
+		return false
+	case b.root != nil:
+		return b.clearNode(i)
+	case !b.flat.clear(i):
+		return false
+	}
+	b.count--
+	return true
+}
+
+// takeFar is TakeNext in all cases.
+func (b *Bitmap) takeFar(from uint64) (uint64, bool) {
+	if b.count == b.size {
 		return 0, false
 	}
-	if b.flat != nil {
-		if set {
-			return b.flat.nextSet(from)
-		}
-		return b.flat.nextClear(from)
+	if b.root == nil {
+		b.count++
+		return b.flat.take(from), true
 	}
-	var path [levelsMax]*node
-	nd, level := b.root, b.top
-	for ; level > 0; level-- {
-		path[level] = nd
-		slot := slotOf(level, from)
-		kid := nd.kids[slot]
-		if kid == nil {
-			if nd.candidates(set)>>slot&1 != 0 {
-				return from, true
-			}
-			break
-		}
-		nd = kid
+	i, ok := b.NextClear(from)
+	if !ok {
+		i, _ = b.NextClear(0)
 	}
-	if level == 0 {
-		path[0] = nd
-		if m := b.word(nd, from, set) & (^uint64(0) << (from & 63)); m != 0 {
-			return from&^63 + uint64(bits.TrailingZeros64(m)), true
-		}
-	}
-	for ; level <= b.top; level++ {
-		// Shifting by 64 gives 0: no slot is behind slot 63.
-		if m := path[level].candidates(set) & (^uint64(0) << (slotOf(level, from) + 1)); m != 0 {
-			slot := uint64(bits.TrailingZeros64(m))
-			low := slotShift(level) + wordBits
-			i := from>>low<<low | slot<<slotShift(level)
-			return b.first(path[level], level, i, set), true
-		}
-	}
-	return 0, false
-}
-
-// first is the lowest candidate in the slot of nd that i starts; there is one.
-func (b *Bitmap) first(nd *node, level int, i uint64, set bool) uint64 {
-	for ; level > 0; level-- {
-		nd = nd.kids[slotOf(level, i)]
-		if nd == nil {
-			return i
-		}
-		i |= uint64(bits.TrailingZeros64(nd.candidates(set))) << slotShift(level-1)
-	}
-	return i | uint64(bits.TrailingZeros64(b.word(nd, i, set)))
-}
-
-// candidates has the bit of every slot that holds a set index, or a clear one.
-func (nd *node) candidates(set bool) uint64 {
-	if set {
-		return nd.some
-	}
-	return ^nd.full
-}
-
-// word has the bit of every set index of i's word, or of every clear one.
-func (b *Bitmap) word(nd *node, i uint64, set bool) uint64 {
-	w := nd.words[slotOf(0, i)]
-	if set {
-		return w
-	}
-	return ^(w | b.pad(i))
+	return i, b.setNode(i)
 }
 
 // String is for test failures: size and count.

@@ -16,7 +16,7 @@ func (b *Bitmap) fill(first, last uint64, ones bool) uint64 {
 	}
 	last = min(last, b.size-1)
 	var changed uint64
-	if b.flat != nil {
+	if b.root == nil {
 		changed = b.flat.fill(first, last, ones)
 	} else {
 		changed = b.fillNode(b.root, b.top, first, last, ones)

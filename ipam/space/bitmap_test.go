@@ -95,6 +95,20 @@ func TestBitmapIsASet(t *testing.T) {
 				}
 				c.set = set
 			},
+			"take": func(t *rapid.T) {
+				i := pick()
+				from := rapid.SampledFrom([]uint64{cells[i].first, cells[i].last, size, size | 1<<20}).Draw(t, "from")
+				want, ok := slowNext(cells[i:], from, false)
+				if from >= size || !ok {
+					want, ok = slowNext(cells, 0, false)
+				}
+				if have, found := b.TakeNext(from); found != ok || found && have != want {
+					t.Fatalf("took %d %v from %d, want %d %v, in %s", have, found, from, want, ok, b)
+				}
+				if ok {
+					cells = setOne(cells, want)
+				}
+			},
 			"": func(t *rapid.T) { compareBitmap(t, b, cells) },
 		})
 	})
@@ -123,27 +137,44 @@ func compareBitmap(t *rapid.T, b *Bitmap, cells []cell) {
 	if b.Count() != count {
 		t.Fatalf("Count = %d, want %d", b.Count(), count)
 	}
-	if b.flat != nil {
-		checkFlat(t, b.flat, b.size)
+	if b.root == nil {
+		checkFlat(t, &b.flat, b.size)
 		return
 	}
 	checkNode(t, b, b.root, b.top, 0)
 }
 
-// checkFlat proves both levels of summaries from the words.
+// checkFlat proves both levels of summary from the words.
 func checkFlat(t *rapid.T, f *flat, size uint64) {
-	twin := newFlat(size)
+	twin := makeFlat(size)
 	for w, word := range f.words {
 		twin.words[w] = word
-		twin.sum(uint64(w), word)
+		twin.sum(uint64(w))
 	}
-	if twin.full != f.full || twin.some != f.some || twin.topFull != f.topFull || twin.topSome != f.topSome {
-		t.Fatalf("summaries of %d: have %x %x %x %x, want %x %x %x %x", size, f.full, f.some, f.topFull, f.topSome,
-			twin.full, twin.some, twin.topFull, twin.topSome)
+	if twin.full != f.full || twin.topFull != f.topFull {
+		t.Fatalf("summaries of %d: have %x %x, want %x %x", size, f.full, f.topFull, twin.full, twin.topFull)
 	}
 	if last := f.words[len(f.words)-1]; last&f.pad != f.pad {
 		t.Fatalf("a bit beyond size %d is clear", size)
 	}
+}
+
+// setOne makes a set cell of an index, and cells of what its cell had beside it.
+func setOne(cells []cell, at uint64) (split []cell) {
+	for _, c := range cells {
+		if at < c.first || c.last < at {
+			split = append(split, c)
+			continue
+		}
+		if c.first < at {
+			split = append(split, cell{c.first, at - 1, c.set})
+		}
+		split = append(split, cell{at, at, true})
+		if at < c.last {
+			split = append(split, cell{at + 1, c.last, c.set})
+		}
+	}
+	return split
 }
 
 func slowNext(cells []cell, from uint64, set bool) (uint64, bool) {
@@ -212,12 +243,38 @@ func TestBitmapSmallSizesExhaustively(t *testing.T) {
 	}
 }
 
+// The last clear index is found from wherever the search starts: the ends of words and of their summaries.
+func TestTakeNextFindsTheLastOne(t *testing.T) {
+	places := []uint64{0, 63, 64, 4095, 4096, 8191, 40_000, 61_439, 61_440, 65_535}
+	for _, size := range [...]uint64{65_536, 65_536 + 100} { // flat, and a tree
+		for _, open := range places {
+			b := NewBitmap(size)
+			b.SetRange(0, size-1)
+			b.Clear(open)
+			for _, from := range append(places, size, size<<10) {
+				if have, ok := b.TakeNext(from); !ok || have != open {
+					t.Fatalf("%s: took %d %v from %d, want %d", b, have, ok, from, open)
+				}
+				if have, ok := b.TakeNext(from); ok {
+					t.Fatalf("%s: took %d twice", b, have)
+				}
+				b.Clear(open)
+			}
+		}
+	}
+}
+
 func TestBitmapBeyondItsSize(t *testing.T) {
 	for _, b := range [...]*Bitmap{{}, NewBitmap(0), NewBitmap(70)} {
 		i := b.Size()
 		if b.Set(i) || b.Clear(i) || b.Test(i) || b.SetRange(i, i+5) != 0 {
 			t.Errorf("%s holds index %d", b, i)
 		}
+		b.SetRange(0, i)
+		if taken, ok := b.TakeNext(0); ok {
+			t.Errorf("%s is full and gave %d", b, taken)
+		}
+		b.ClearRange(0, i)
 		if _, ok := b.NextClear(i); ok {
 			t.Errorf("%s finds a clear index behind its end", b)
 		}

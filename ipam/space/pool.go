@@ -36,9 +36,9 @@ type Pool struct {
 	prefix  netip.Prefix
 	base    u128
 	width   int
-	taken   *Bitmap // held, cooling or reserved
-	off     *Bitmap // cooling or reserved
-	base32  uint32  // the base of an IPv4 pool
+	taken   Bitmap // held, cooling or reserved
+	off     Bitmap // cooling or reserved
+	base32  uint32 // the base of an IPv4 pool
 	v4      bool
 	cursor  uint64 // index where the next search starts
 	spare   uint64 // reserved
@@ -60,8 +60,8 @@ func NewPool(c PoolConfig) (*Pool, error) {
 		prefix: prefix,
 		base:   number(prefix.Addr()),
 		width:  prefix.Addr().BitLen(),
-		taken:  NewBitmap(size),
-		off:    NewBitmap(size),
+		taken:  *NewBitmap(size),
+		off:    *NewBitmap(size),
 		delay:  int64(c.ReuseDelay),
 	}
 	p.v4, p.base32 = p.width == 32, uint32(p.base.lo)
@@ -89,9 +89,6 @@ func (p *Pool) Free(now time.Time) uint64 {
 	return p.taken.Size() - p.taken.Count()
 }
 
-// Cooling is how many released addresses were still cooling when the pool last looked at the time.
-func (p *Pool) Cooling() int { return len(p.cooling) }
-
 // Holds reports whether a is held.
 func (p *Pool) Holds(a netip.Addr) bool {
 	i, ok := p.index(a)
@@ -103,17 +100,11 @@ func (p *Pool) Allocate(now time.Time) (netip.Addr, bool) {
 	if len(p.cooling) != 0 {
 		p.thaw(now)
 	}
-	var i uint64
-	var ok bool
-	if f := p.taken.flat; f != nil { // TakeNext, without its call
-		if i, ok = f.take(p.cursor); ok {
-			p.taken.count++
-		}
-	} else {
-		i, ok = p.taken.TakeNext(p.cursor)
-	}
+	i, ok := p.taken.TakeNear(p.cursor)
 	if !ok {
-		return netip.Addr{}, false
+		if i, ok = p.taken.takeFar(p.cursor); !ok {
+			return netip.Addr{}, false
+		}
 	}
 	p.cursor = i + 1
 	return p.addr(i), true
@@ -149,38 +140,27 @@ func (p *Pool) Restore(a netip.Addr) error {
 
 // Release gives a back at now; false and no change when a is not held.
 func (p *Pool) Release(now time.Time, a netip.Addr) bool {
+	if p.delay == 0 && p.v4 && a.Is4() {
+		i := p.index4(a)
+		return !p.off.testNear(i) && p.taken.ClearNear(i) || p.release(now, i)
+	}
 	i, ok := p.index(a)
-	if !ok || p.off.count != 0 && p.off.Test(i) {
+	return ok && p.release(now, i)
+}
+
+// release is Release in all cases; i may be beyond the size.
+func (p *Pool) release(now time.Time, i uint64) bool {
+	if p.off.Test(i) {
 		return false
 	}
 	if p.delay == 0 {
-		f := p.taken.flat
-		if f == nil {
-			return p.taken.Clear(i)
-		}
-		if !f.clear(i) {
-			return false
-		}
-		p.taken.count--
-		return true
+		return p.taken.clearFar(i)
 	}
 	if !p.taken.Test(i) {
 		return false
 	}
 	p.off.Set(i)
 	p.cooling.push(cooled{at: now.UnixNano(), index: i})
-	return true
-}
-
-// Cool makes a free address cool as if it had been released at that time; false and no change when a is not free or
-// the pool has no delay.
-func (p *Pool) Cool(at time.Time, a netip.Addr) bool {
-	i, ok := p.index(a)
-	if !ok || p.delay == 0 || !p.taken.Set(i) {
-		return false
-	}
-	p.off.Set(i)
-	p.cooling.push(cooled{at: at.UnixNano(), index: i})
 	return true
 }
 
@@ -194,21 +174,6 @@ func (p *Pool) Reserve(a netip.Addr) bool {
 	p.off.Set(i)
 	p.spare++
 	return true
-}
-
-// Cools reports whether a was still cooling when the pool last looked at the time. It looks through all that cool.
-func (p *Pool) Cools(a netip.Addr) bool {
-	i, ok := p.index(a)
-	return ok && p.cooling.has(i)
-}
-
-// FreeAt is when the next cooling address becomes free, the zero time when none is cooling at now.
-func (p *Pool) FreeAt(now time.Time) time.Time {
-	p.thaw(now)
-	if len(p.cooling) == 0 {
-		return time.Time{}
-	}
-	return time.Unix(0, p.cooling[0].at+p.delay).UTC()
 }
 
 // Cursor is the address behind which the next Allocate looks, if there is one.
@@ -237,17 +202,6 @@ func (p *Pool) Leased() iter.Seq[netip.Addr] {
 	}
 }
 
-// CoolingSince lists the addresses that cool at now with their times of release, oldest first, then in address order.
-func (p *Pool) CoolingSince(now time.Time) ([]netip.Addr, []time.Time) {
-	p.thaw(now)
-	sorted := p.cooling.sorted()
-	addrs, times := make([]netip.Addr, len(sorted)), make([]time.Time, len(sorted))
-	for i, c := range sorted {
-		addrs[i], times[i] = p.addr(c.index), time.Unix(0, c.at).UTC()
-	}
-	return addrs, times
-}
-
 func (p *Pool) takeable(a netip.Addr) (uint64, error) {
 	i, ok := p.index(a)
 	var why error
@@ -268,22 +222,9 @@ func (p *Pool) takeable(a netip.Addr) (uint64, error) {
 
 func (p *Pool) holds(i uint64) bool { return p.taken.Test(i) && !p.off.Test(i) }
 
-// thaw frees what has cooled long enough.
-func (p *Pool) thaw(now time.Time) {
-	if len(p.cooling) == 0 {
-		return
-	}
-	for limit := now.UnixNano() - p.delay; len(p.cooling) > 0 && p.cooling[0].at <= limit; {
-		i := p.cooling.pop().index
-		p.taken.Clear(i)
-		p.off.Clear(i)
-	}
-}
-
 func (p *Pool) index(a netip.Addr) (uint64, bool) {
 	if p.v4 && a.Is4() {
-		b := a.As4()
-		i := uint64(binary.BigEndian.Uint32(b[:]) - p.base32) // far above the size where it is below the base
+		i := p.index4(a)
 		return i, i < p.taken.size
 	}
 	a = NormalAddr(a)
@@ -292,6 +233,12 @@ func (p *Pool) index(a netip.Addr) (uint64, bool) {
 	}
 	d := number(a).sub(p.base)
 	return d.lo, d.hi == 0 && d.lo < p.taken.Size()
+}
+
+// index4 is the index of an IPv4 address, far above the size where it is below the base.
+func (p *Pool) index4(a netip.Addr) uint64 {
+	b := a.As4()
+	return uint64(binary.BigEndian.Uint32(b[:]) - p.base32)
 }
 
 func (p *Pool) addr(i uint64) netip.Addr {

@@ -61,7 +61,7 @@ func (p *slowPool) count(kind byte) (n uint64) {
 func TestPoolAgreesWithOneStatePerAddress(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		prefix := rapid.SampledFrom([]netip.Prefix{
-			netip.MustParsePrefix("10.1.1.0/28"), netip.MustParsePrefix("10.1.1.64/26"),
+			netip.MustParsePrefix("10.1.1.0/28"), netip.MustParsePrefix("10.1.1.64/26"), netip.MustParsePrefix("10.1.2.0/24"),
 			netip.MustParsePrefix("2001:db8::/121"), netip.MustParsePrefix("10.0.0.0/32"),
 		}).Draw(t, "prefix")
 		slow := &slowPool{prefix: prefix, states: make([]slowState, Count(prefix)), delay: rapid.Int64Range(0, 20).Draw(t, "delay")}
@@ -85,15 +85,21 @@ func TestPoolAgreesWithOneStatePerAddress(t *testing.T) {
 			a, _ := Nth(prefix, uint64(i))
 			return i, a
 		}
+		allocate := func(t *rapid.T) {
+			i, ok := slow.allocate(clock)
+			have, found := pool.Allocate(time.Unix(0, clock))
+			if ok != found {
+				t.Fatalf("found %v, want %v", found, ok)
+			}
+			if want, _ := Nth(prefix, uint64(i)); ok && have != want {
+				t.Fatalf("gave %s, want %s", have, want)
+			}
+		}
 		t.Repeat(map[string]func(*rapid.T){
-			"allocate": func(t *rapid.T) {
-				i, ok := slow.allocate(clock)
-				have, found := pool.Allocate(time.Unix(0, clock))
-				if ok != found {
-					t.Fatalf("found %v, want %v", found, ok)
-				}
-				if want, _ := Nth(prefix, uint64(i)); ok && have != want {
-					t.Fatalf("gave %s, want %s", have, want)
+			"allocate": allocate,
+			"allocate many": func(t *rapid.T) { // whole words become full
+				for range rapid.IntRange(1, 100).Draw(t, "many") {
+					allocate(t)
 				}
 			},
 			"take": func(t *rapid.T) {
@@ -129,6 +135,13 @@ func TestPoolAgreesWithOneStatePerAddress(t *testing.T) {
 				}
 				if err == nil {
 					slow.states[i] = slowState{kind: 'h'}
+				}
+			},
+			"release outside": func(t *rapid.T) {
+				for _, a := range [...]netip.Addr{prefix.Addr().Prev(), Last(prefix).Next(), netip.MustParseAddr("::ffff:0:0"), {}} {
+					if pool.Release(time.Unix(0, clock), a) {
+						t.Fatalf("released %s, which is not of %s", a, prefix)
+					}
 				}
 			},
 			"time": func(t *rapid.T) { clock += rapid.Int64Range(-3, 30).Draw(t, "passes") },

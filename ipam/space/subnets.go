@@ -16,7 +16,7 @@ type Subnets struct {
 	base   u128
 	width  int
 	bits   int
-	taken  *Bitmap
+	taken  Bitmap
 	cursor uint64
 }
 
@@ -34,7 +34,7 @@ func NewSubnets(prefix netip.Prefix, bits int) (*Subnets, error) {
 		base:   number(p.Addr()),
 		width:  p.Addr().BitLen(),
 		bits:   bits,
-		taken:  NewBitmap(SubnetCount(p, bits)),
+		taken:  *NewBitmap(SubnetCount(p, bits)),
 	}, nil
 }
 
@@ -52,13 +52,10 @@ func (s *Subnets) Taken() uint64 { return s.taken.Count() }
 
 // Allocate takes the next free subnet; false when all are taken.
 func (s *Subnets) Allocate() (netip.Prefix, bool) {
-	i, ok := s.taken.NextClear(s.cursor)
+	i, ok := s.taken.TakeNext(s.cursor)
 	if !ok {
-		if i, ok = s.taken.NextClear(0); !ok {
-			return netip.Prefix{}, false
-		}
+		return netip.Prefix{}, false
 	}
-	s.taken.Set(i)
 	s.cursor = i + 1
 	return s.subnet(i), true
 }

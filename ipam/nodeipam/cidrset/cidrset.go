@@ -29,13 +29,13 @@ const (
 type CIDRSet struct {
 	cluster netip.Prefix
 	mask    int
-	taken   *space.Bitmap
+	taken   space.Bitmap
 	next    uint64 // where AllocateNext looks first; Size stands for 0
 	// parts are the occupied pieces of blocks that are not occupied as a whole, by block.
-	parts   map[uint64][]netip.Prefix
-	metrics Metrics
-	full    error
-	quick   quick
+	parts map[uint64][]netip.Prefix
+	tally tally
+	full  error
+	quick quick
 }
 
 // Option sets a CIDRSet up.
@@ -61,8 +61,7 @@ func NewCIDRSet(cluster netip.Prefix, nodeMaskSize int, opts ...Option) (*CIDRSe
 	if width > widthMax || c.Addr().Is6() && width > clusterSubnetMaxDiff && !o.anyWidth {
 		return nil, fmt.Errorf("%w: /%d in %s", ErrCIDRSetSubNetTooBig, nodeMaskSize, c)
 	}
-	s := &CIDRSet{cluster: c, mask: nodeMaskSize, taken: space.NewBitmap(space.SubnetCount(c, nodeMaskSize))}
-	s.metrics.MaxCIDRs = s.taken.Size()
+	s := &CIDRSet{cluster: c, mask: nodeMaskSize, taken: *space.NewBitmap(space.SubnetCount(c, nodeMaskSize))}
 	s.quick = newQuick(c, nodeMaskSize)
 	// Made once, because a full range is asked again by every waiting node.
 	s.full = fmt.Errorf("%w: %s holds %d blocks of /%d", ErrCIDRRangeNoCIDRsRemaining, c, s.taken.Size(), s.mask)
@@ -86,26 +85,32 @@ func (s *CIDRSet) Free() uint64 { return s.taken.Size() - s.taken.Count() }
 
 // AllocateNext takes the next free block, or fails with ErrCIDRRangeNoCIDRsRemaining.
 func (s *CIDRSet) AllocateNext() (netip.Prefix, error) {
-	i, err := s.allocate()
-	if err != nil {
-		return netip.Prefix{}, err
+	i, ok := s.allocate()
+	if !ok {
+		return netip.Prefix{}, s.full
+	}
+	if s.quick.v4 {
+		return s.quick.block4(i), nil
 	}
 	return s.block(i), nil
 }
 
-func (s *CIDRSet) allocate() (uint64, error) {
-	i, ok := s.taken.TakeNext(s.next)
+// allocate takes the index of the next free block; false when every block is taken.
+func (s *CIDRSet) allocate() (uint64, bool) {
+	from := s.next
+	i, ok := s.taken.TakeNear(from)
 	if !ok {
-		return 0, s.full
+		if i, ok = s.taken.TakeNext(from); !ok {
+			return 0, false
+		}
 	}
-	tries := i - s.next
-	if i < s.next {
+	tries := i - from
+	if i < from {
 		tries += s.taken.Size()
 	}
 	s.next = i + 1
-	s.metrics.allocated(1)
-	s.metrics.tried(tries)
-	return i, nil
+	s.tally.tried(tries)
+	return i, true
 }
 
 // Occupy takes what cidr shares with the range, taken already or not. It fails with ErrOutOfRange when that is nothing.
@@ -125,9 +130,15 @@ func (s *CIDRSet) Occupy(cidr netip.Prefix) error {
 
 // Release frees what cidr shares with the range, taken or not. A block is free again when no part of it is occupied.
 func (s *CIDRSet) Release(cidr netip.Prefix) error {
-	if i, ok := s.quick.index(cidr); ok && len(s.parts) == 0 && i < s.taken.Size() {
-		if s.taken.Clear(i) {
-			s.metrics.Releases++
+	i, ok := uint64(0), s.quick.v4 && cidr.Addr().Is4() && cidr.Bits() == s.quick.mask
+	if ok {
+		i = s.quick.index4(cidr.Addr()) // without a call
+	} else {
+		i, ok = s.quick.index(cidr)
+	}
+	if ok && len(s.parts) == 0 && i < s.taken.Size() {
+		if !s.taken.ClearNear(i) {
+			s.taken.Clear(i)
 		}
 		return nil
 	}
@@ -147,22 +158,21 @@ func (s *CIDRSet) Release(cidr netip.Prefix) error {
 func (s *CIDRSet) setRange(first, last uint64) {
 	if first == last {
 		if s.taken.Set(first) {
-			s.metrics.allocated(1)
+			s.tally.occupied++
 		}
 		return
 	}
-	s.metrics.allocated(s.taken.SetRange(first, last))
+	s.tally.occupied += s.taken.SetRange(first, last)
 }
 
 func (s *CIDRSet) clearRange(first, last uint64) uint64 {
-	var n uint64
 	if first != last {
-		n = s.taken.ClearRange(first, last)
-	} else if s.taken.Clear(first) {
-		n = 1
+		return s.taken.ClearRange(first, last)
 	}
-	s.metrics.Releases += n
-	return n
+	if s.taken.Clear(first) {
+		return 1
+	}
+	return 0
 }
 
 // Has reports whether some part of block i is occupied.

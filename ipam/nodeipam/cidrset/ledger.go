@@ -40,16 +40,16 @@ func (l *Ledger) MaxCIDRs() uint64 { return l.set.MaxCIDRs() }
 func (l *Ledger) Free() uint64 { return l.set.Free() }
 
 // Metrics are the figures of the set below.
-func (l *Ledger) Metrics() Metrics { return l.set.metrics }
+func (l *Ledger) Metrics() Metrics { return l.set.Metrics() }
 
 // Full is the error of AllocateNext when no block is free.
 func (l *Ledger) Full() error { return l.set.full }
 
 // AllocateNext claims the next block that nobody claims, or fails with ErrCIDRRangeNoCIDRsRemaining.
 func (l *Ledger) AllocateNext() (netip.Prefix, error) {
-	i, err := l.set.allocate()
-	if err != nil {
-		return netip.Prefix{}, err
+	i, ok := l.set.allocate()
+	if !ok {
+		return netip.Prefix{}, l.set.full
 	}
 	l.exact[i] = 1
 	return l.set.block(i), nil
@@ -172,9 +172,7 @@ func (l *Ledger) recount(first, last uint64) uint64 {
 			l.set.taken.Set(i)
 		}
 	}
-	freed := before - l.set.taken.Count()
-	l.set.metrics.Releases += freed
-	return freed
+	return before - l.set.taken.Count()
 }
 
 // without takes one p out of a list whose order does not matter.

@@ -13,7 +13,7 @@ func (s *CIDRSet) occupyPart(i uint64, piece netip.Prefix) {
 		return // as a whole already
 	}
 	if s.parts[i] == nil {
-		s.metrics.allocated(1)
+		s.tally.occupied++
 	}
 	list := append(cut(s.parts[i], piece), piece)
 	slices.SortFunc(list, netip.Prefix.Compare)

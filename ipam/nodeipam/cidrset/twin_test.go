@@ -2,7 +2,9 @@ package cidrset
 
 import (
 	"errors"
+	"math"
 	"net/netip"
+	"slices"
 	"testing"
 
 	"github.com/vppdrill/vppdrill/ipam/space"
@@ -45,12 +47,32 @@ func addresses(cluster, p netip.Prefix) (list []netip.Addr) {
 	return list
 }
 
+// upTo are upstream's bounds of the histogram of tries.
+var upTo = []int{1, 5, 25, 125, 625, math.MaxInt}
+
 // slowSet is a CIDRSet that keeps addresses.
 type slowSet struct {
 	blocks []netip.Prefix
 	used   map[netip.Addr]bool
 	next   int
-	tries  int
+	// was says which blocks were taken when looked at last; metrics counts what became of them since the beginning.
+	was     []bool
+	metrics Metrics
+}
+
+// look counts blocks that became taken or free since the last look: after each operation, as one does not do both.
+func (s *slowSet) look() Metrics {
+	for i, b := range s.blocks {
+		is := s.taken(b)
+		if is && !s.was[i] {
+			s.metrics.Allocations++
+		} else if !is && s.was[i] {
+			s.metrics.Releases++
+		}
+		s.was[i] = is
+	}
+	s.metrics.MaxCIDRs = uint64(len(s.blocks))
+	return s.metrics
 }
 
 func newSlowSet(t *rapid.T, cluster netip.Prefix, mask int) *slowSet {
@@ -62,6 +84,7 @@ func newSlowSet(t *rapid.T, cluster netip.Prefix, mask int) *slowSet {
 		}
 		s.blocks = append(s.blocks, b)
 	}
+	s.was = make([]bool, len(s.blocks))
 	return s
 }
 
@@ -87,7 +110,9 @@ func (s *slowSet) allocate() (netip.Prefix, bool) {
 	for tries := range s.blocks {
 		i := (s.next + tries) % len(s.blocks)
 		if b := s.blocks[i]; !s.taken(b) {
-			s.next, s.tries = (i+1)%len(s.blocks), tries
+			s.next = (i + 1) % len(s.blocks)
+			s.metrics.Tries = uint64(tries)
+			s.metrics.TriesHistogram[slices.IndexFunc(upTo, func(n int) bool { return tries <= n })]++
 			for a := b.Addr(); b.Contains(a); a = a.Next() {
 				s.used[a] = true
 			}
@@ -122,21 +147,60 @@ func TestCIDRSetAgreesWithItsTwin(t *testing.T) {
 				if p != want || (err == nil) != ok || err != nil && !errors.Is(err, ErrCIDRRangeNoCIDRsRemaining) {
 					t.Fatalf("allocated %s, %v; want %s", p, err, want)
 				}
-				if ok && set.Metrics().Tries != uint64(slow.tries) {
-					t.Fatalf("%d tries, want %d", set.Metrics().Tries, slow.tries)
-				}
 			},
 			"occupy":  func(*rapid.T) { change("occupy", set.Occupy, true) },
 			"release": func(*rapid.T) { change("release", set.Release, false) },
 			"": func(t *rapid.T) {
 				n := uint64(slow.count())
-				m := set.Metrics()
-				if set.AllocatedCIDRs() != n || set.Free() != set.MaxCIDRs()-n || m.Allocations-m.Releases != n {
-					t.Fatalf("%d blocks are taken (%+v), want %d", set.AllocatedCIDRs(), m, n)
+				if set.AllocatedCIDRs() != n || set.Free() != set.MaxCIDRs()-n {
+					t.Fatalf("%d blocks are taken, want %d", set.AllocatedCIDRs(), n)
+				}
+				if have, want := set.Metrics(), slow.look(); have != want {
+					t.Fatalf("metrics %+v, want %+v", have, want)
 				}
 				for i, b := range slow.blocks {
 					if set.Has(uint64(i)) != slow.taken(b) {
 						t.Fatalf("block %s: %t", b, set.Has(uint64(i)))
+					}
+				}
+			},
+		})
+	})
+}
+
+// Hundreds of blocks, so that searches go on behind a word of 64: the twin is one bool for each block.
+func TestAllocateNextOverManyWords(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		set, err := NewCIDRSet(netip.MustParsePrefix("10.0.0.0/16"), 24)
+		if err != nil {
+			t.Fatal(err)
+		}
+		taken, next := make([]bool, 256), 0
+		change := func(do func(netip.Prefix) error, value bool) {
+			bits := rapid.IntRange(17, 24).Draw(t, "bits")
+			first := rapid.IntRange(0, 255).Draw(t, "block") >> (24 - bits) << (24 - bits)
+			if err := do(netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, byte(first), 0}), bits)); err != nil {
+				t.Fatal(err)
+			}
+			for i := range 1 << (24 - bits) {
+				taken[first+i] = value
+			}
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"occupy":  func(*rapid.T) { change(set.Occupy, true) },
+			"release": func(*rapid.T) { change(set.Release, false) },
+			"allocate": func(t *rapid.T) {
+				for range rapid.IntRange(1, 100).Draw(t, "many") {
+					want := netip.Prefix{}
+					for n := range taken {
+						if i := (next + n) % 256; !taken[i] {
+							taken[i], next = true, i+1
+							want = netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, byte(i), 0}), 24)
+							break
+						}
+					}
+					if have, err := set.AllocateNext(); have != want || (err == nil) != want.IsValid() {
+						t.Fatalf("allocated %s, %v; want %s", have, err, want)
 					}
 				}
 			},
@@ -194,9 +258,8 @@ func TestLedgerAgreesWithItsTwin(t *testing.T) {
 				if used := ledger.MaxCIDRs() - ledger.Free(); used != uint64(slow.count()) {
 					t.Fatalf("%d blocks are claimed, want %d of %v", used, slow.count(), claims)
 				}
-				m := ledger.Metrics()
-				if m.Allocations-m.Releases != uint64(slow.count()) {
-					t.Fatalf("metrics %+v, want %d", m, slow.count())
+				if have, want := ledger.Metrics(), slow.look(); have != want {
+					t.Fatalf("metrics %+v, want %+v", have, want)
 				}
 				p, n := drawCIDR(t, cluster), 0
 				for _, c := range claims {
@@ -283,6 +346,7 @@ func TestQuickWayAgreesWithTheGeneralOne(t *testing.T) {
 		for _, p := range []netip.Prefix{
 			block, netip.PrefixFrom(space.Last(block), block.Bits()), netip.PrefixFrom(a, bits+wide),
 			netip.PrefixFrom(space.First(set.ClusterCIDR()).Prev(), bits+wide), netip.PrefixFrom(space.Last(set.ClusterCIDR()).Next(), bits+wide),
+			netip.PrefixFrom(netip.AddrFrom16(a.As16()), bits+wide), // 4-in-6 when a is IPv4
 		} {
 			q, first, last, err := set.span(p)
 			g, from, to, wrong := general.span(p)
@@ -294,12 +358,12 @@ func TestQuickWayAgreesWithTheGeneralOne(t *testing.T) {
 }
 
 func TestTriesHistogram(t *testing.T) {
-	set, err := NewCIDRSet(netip.MustParsePrefix("10.0.0.0/20"), 30)
+	set, err := NewCIDRSet(netip.MustParsePrefix("10.0.0.0/18"), 30)
 	if err != nil {
 		t.Fatal(err)
 	}
 	at := uint64(0)
-	for _, tries := range []uint64{0, 1, 2, 5, 6, 125, 626} {
+	for _, tries := range []uint64{0, 1, 2, 5, 6, 25, 26, 125, 126, 625, 626} {
 		for i := range tries {
 			if err := set.Occupy(set.block(at + i)); err != nil {
 				t.Fatal(err)
@@ -310,7 +374,7 @@ func TestTriesHistogram(t *testing.T) {
 		}
 		at += tries + 1
 	}
-	if have, want := set.Metrics().TriesHistogram, [6]uint64{2, 2, 1, 1, 0, 1}; have != want {
+	if have, want := set.Metrics().TriesHistogram, [6]uint64{2, 2, 2, 2, 2, 1}; have != want {
 		t.Errorf("histogram %v, want %v", have, want)
 	}
 }

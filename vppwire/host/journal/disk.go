@@ -22,7 +22,8 @@ type disk interface {
 
 // file is an open file. Writes go by offset, so that what a failed one left behind is written over.
 type file interface {
-	ReadAll() ([]byte, error)
+	io.ReaderAt
+	Size() (int64, error)
 	WriteAt(p []byte, off int64) (int, error)
 	Truncate(size int64) error
 	Sync() error
@@ -73,18 +74,12 @@ func (realDisk) syncFolder(path string) error {
 
 type realFile struct{ *os.File }
 
-// ReadAll reads the file from its start.
-func (f realFile) ReadAll() ([]byte, error) {
+func (f realFile) Size() (int64, error) {
 	info, err := f.Stat()
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	data := make([]byte, info.Size())
-	n, err := f.ReadAt(data, 0)
-	if err == io.EOF {
-		err = nil
-	}
-	return data[:n], err
+	return info.Size(), nil
 }
 
 // Sync makes content and length durable; times of access and change do not matter to anybody.

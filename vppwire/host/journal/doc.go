@@ -1,7 +1,8 @@
 // Package journal keeps one agent's records in a file, so that nothing that was told is lost with its process or machine.
 //
 // It decides what of a file counts after a crash, and when a write may be called durable. It never decides what a record
-// means: that is vppwire/agent. Start at Open, which gives back what earlier lives have written, oldest first.
+// means: that is vppwire/agent. Start at Open, which gives back what earlier lives have written, oldest first, or at OpenInto,
+// which gives it on while it reads: several goroutines check and parse pieces of the file, the caller gets them in order.
 //
 // The file is text: frames of record lines, each frame behind a line with the number of its records, its length and its
 // checksum. Frames are only appended; a rewriting goes to a file beside, which is synced before it takes the name. A frame

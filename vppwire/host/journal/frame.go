@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"hash/crc32"
+	"math"
 	"strconv"
 	"strings"
 	"unsafe"
@@ -87,7 +88,7 @@ func nextFrame(data []byte) (payload []byte, records, size int, err error) {
 		}
 		return nil, 0, 0, errFrame
 	}
-	records, length, check, ok := parseHeader(string(data[:end]))
+	records, length, check, ok := parseHeader(data[:end])
 	if !ok {
 		return nil, 0, 0, errFrame
 	}
@@ -116,25 +117,46 @@ func headerLike(data []byte) bool {
 }
 
 // parseHeader reads a header line without its end. Numbers have one spelling only.
-func parseHeader(line string) (records, length int, check uint32, ok bool) {
-	rest, ok := strings.CutPrefix(line, frameWord)
-	if !ok {
+func parseHeader(line []byte) (records, length int, check uint32, ok bool) {
+	rest, ok := bytes.CutPrefix(line, []byte(frameWord))
+	if !ok || len(rest) < 8 {
 		return 0, 0, 0, false
 	}
-	first, rest, _ := strings.Cut(rest, " ")
-	second, third, _ := strings.Cut(rest, " ")
-	records, ok1 := parseNumber(first)
-	length, ok2 := parseNumber(second)
-	c, err := strconv.ParseUint(third, 16, 32)
-	if !ok1 || !ok2 || err != nil || string(appendSum(nil, uint32(c))) != third {
-		return 0, 0, 0, false
-	}
-	return records, length, uint32(c), true
+	rest, third := rest[:len(rest)-8], rest[len(rest)-8:]
+	records, rest, ok1 := parseNumber(rest)
+	length, rest, ok2 := parseNumber(rest)
+	check, ok3 := parseSum(third)
+	return records, length, check, ok1 && ok2 && ok3 && len(rest) == 0
 }
 
-func parseNumber(text string) (int, bool) {
-	n, err := strconv.ParseUint(text, 10, 63)
-	return int(n), err == nil && strconv.FormatUint(n, 10) == text
+// parseNumber reads a number of up to 63 bits and the blank behind it.
+func parseNumber(text []byte) (n int, rest []byte, ok bool) {
+	for i, c := range text {
+		switch {
+		case c == ' ':
+			return n, text[i+1:], i > 0
+		case c < '0' || c > '9' || i > 0 && n == 0 || n > (math.MaxInt-int(c-'0'))/10:
+			return 0, nil, false
+		}
+		n = 10*n + int(c-'0')
+	}
+	return 0, nil, false
+}
+
+// parseSum reads what appendSum wrote.
+func parseSum(text []byte) (s uint32, ok bool) {
+	for _, c := range text {
+		switch {
+		case c >= '0' && c <= '9':
+			c -= '0'
+		case c >= 'a' && c <= 'f':
+			c -= 'a' - 10
+		default:
+			return 0, false
+		}
+		s = s<<4 | uint32(c)
+	}
+	return s, true
 }
 
 // lines calls each with every line of a payload. The text shares the payload's memory, which must not change any more.

@@ -3,7 +3,9 @@ package journal
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -57,19 +59,39 @@ func Open(path string) (*Journal, []agent.Record, error) {
 	return open(path, realDisk{})
 }
 
+// OpenInto is Open for a history that need not be kept: take gets the records, oldest first and some at a time, while later
+// ones are still being read. It must not keep the History. Nobody may be told of them, and nothing done, before OpenInto has
+// returned; after an error they do not count.
+func OpenInto(path string, take func(*agent.History)) (*Journal, error) {
+	return openInto(path, realDisk{}, take)
+}
+
 func open(path string, d disk) (*Journal, []agent.Record, error) {
+	var parts [][]agent.Record
+	j, err := openInto(path, d, func(h *agent.History) {
+		parts = append(parts, h.AppendTo(make([]agent.Record, 0, h.Len())))
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(parts) == 1 {
+		return j, parts[0], nil
+	}
+	return j, slices.Concat(parts...), nil
+}
+
+func openInto(path string, d disk, take func(*agent.History)) (*Journal, error) {
 	lock, err := lockFile(path + ".lock")
 	if err != nil {
-		return nil, nil, fmt.Errorf("journal %s: %w", path, err)
+		return nil, fmt.Errorf("journal %s: %w", path, err)
 	}
 	j := &Journal{path: path, lock: lock, disk: d, done: make(chan struct{})}
 	j.wanted.L = &j.mu
-	records, err := j.load()
-	if err != nil {
-		return nil, nil, fmt.Errorf("journal %s: %w", path, errors.Join(err, lock.Close()))
+	if err := j.load(take); err != nil {
+		return nil, fmt.Errorf("journal %s: %w", path, errors.Join(err, lock.Close()))
 	}
 	go j.run()
-	return j, records, nil
+	return j, nil
 }
 
 // lockFile takes the lock that lives as long as the process or the file that is returned.
@@ -88,44 +110,50 @@ func lockFile(path string) (*os.File, error) {
 }
 
 // load reads the file, keeps a copy of a damaged one, cuts what does not count, and syncs what does.
-func (j *Journal) load() ([]agent.Record, error) {
+func (j *Journal) load(take func(*agent.History)) error {
 	f, err := j.disk.open(j.path)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	j.file = f
-	data, err := f.ReadAll()
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
+	if err := j.settle(take); err != nil {
+		return errors.Join(err, f.Close())
 	}
-	c := read(data)
-	j.found = Found{Frames: c.frames, Bytes: int64(c.whole), Cut: int64(len(data) - c.whole), Damage: c.damage}
+	return nil
+}
+
+func (j *Journal) settle(take func(*agent.History)) error {
+	size, err := j.file.Size()
+	if err != nil {
+		return err
+	}
+	c, err := read(j.file, size, pieceSize, take)
+	if err != nil {
+		return err
+	}
+	j.size = c.whole
+	j.found = Found{Frames: c.frames, Bytes: c.whole, Cut: size - c.whole, Damage: c.damage}
 	if c.damage != nil {
-		if j.found.Quarantine, err = quarantine(j.path, data); err != nil {
-			return nil, errors.Join(fmt.Errorf("damaged, and no copy can be made: %w", err), f.Close())
+		if j.found.Quarantine, err = quarantine(j.path, io.NewSectionReader(j.file, 0, size)); err != nil {
+			return fmt.Errorf("damaged, and no copy can be made: %w", err)
 		}
 	}
-	j.size = int64(c.whole)
 	if j.found.Cut > 0 {
-		err = f.Truncate(j.size)
+		if err := j.file.Truncate(j.size); err != nil {
+			return err
+		}
 	}
-	if err == nil {
-		err = f.Sync()
+	if err := j.file.Sync(); err != nil {
+		return err
 	}
-	if err == nil {
-		err = j.disk.syncFolder(j.path)
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return c.records, nil
+	return j.disk.syncFolder(j.path)
 }
 
 // quarantinesMost bounds how many damaged files may lie about before somebody has to look at them.
 const quarantinesMost = 1000
 
 // quarantine keeps the bytes of a damaged file under the first free name and returns that.
-func quarantine(path string, data []byte) (string, error) {
+func quarantine(path string, data io.Reader) (string, error) {
 	for n := 1; n <= quarantinesMost; n++ {
 		name := path + ".damaged-" + strconv.Itoa(n)
 		f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
@@ -135,7 +163,7 @@ func quarantine(path string, data []byte) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		_, err = f.Write(data)
+		_, err = io.Copy(f, data)
 		return name, errors.Join(err, f.Sync(), f.Close())
 	}
 	return "", fmt.Errorf("%d damaged files are there already", quarantinesMost)

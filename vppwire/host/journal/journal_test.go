@@ -163,13 +163,13 @@ func TestEveryCutAndFlip(t *testing.T) {
 		return written[k-1]
 	}
 	for cut := range data {
-		c := read(data[:cut])
+		c := readBytes(t, data[:cut], pieceSize)
 		if c.damage != nil {
 			t.Fatalf("cut at %d: %v", cut, c.damage)
 		}
 		same(t, c.records, before(cut))
 		filled := append(slices.Clone(data[:cut]), make([]byte, len(data)-cut)...)
-		c = read(filled)
+		c = readBytes(t, filled, 300)
 		if c.damage != nil {
 			t.Fatalf("zeros from %d: %v", cut, c.damage)
 		}
@@ -178,7 +178,7 @@ func TestEveryCutAndFlip(t *testing.T) {
 	for i, was := range data {
 		for change := 1; change < 256; change++ {
 			data[i] = was ^ byte(change)
-			c := read(data)
+			c := readBytes(t, data, pieceSize)
 			if !slices.EqualFunc(c.records, before(i), func(a, b agent.Record) bool { return a.String() == b.String() }) {
 				t.Fatalf("byte %d is %q instead of %q: read %v", i, data[i], was, c.records)
 			}
@@ -233,9 +233,9 @@ func TestQuarantine(t *testing.T) {
 func TestUnknownRecord(t *testing.T) {
 	text := lease(1).String() + "\nfuture 1 2 3\n" + lease(2).String() + "\n"
 	data := rehead(3, text)
-	c := read(data)
+	c := readBytes(t, data, pieceSize)
 	same(t, c.records, []agent.Record{lease(1), lease(2)})
-	if c.damage == nil || c.whole != len(data) {
+	if c.damage == nil || c.whole != int64(len(data)) {
 		t.Fatalf("%+v", c)
 	}
 }

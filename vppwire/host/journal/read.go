@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"runtime"
+	"io"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
@@ -26,83 +24,47 @@ type Found struct {
 	Quarantine string
 }
 
-// content is what the bytes of a file say.
+// content is what the bytes of a file say besides their records.
 type content struct {
-	records []agent.Record
-	frames  int
-	whole   int // bytes of frames that count
-	torn    bool
-	damage  error
+	frames int
+	whole  int64 // bytes of frames that count
+	torn   bool
+	damage error
 }
 
-// framed is one frame that counts: where it stands, and which of all records are its own.
-type framed struct {
-	payload     []byte
-	at          int
-	first, last int
-	damage      error
+// read takes frames from the start of a file as long as they count, and gives their records to take, oldest first and some
+// at a time; take must not keep the History. The file is read in pieces of so many bytes. An error is the disk's.
+func read(f io.ReaderAt, size int64, piece int, take func(*agent.History)) (content, error) {
+	p := pipeline{file: f, size: size, room: piece, take: take}
+	if err := p.run(); err != nil {
+		return content{}, err
+	}
+	c := content{frames: p.frames, whole: p.whole, damage: errors.Join(p.unreadable...)}
+	if c.whole == size {
+		return c, nil
+	}
+	tail := make([]byte, size-c.whole)
+	if err := readFull(f, tail, c.whole); err != nil {
+		return content{}, err
+	}
+	_, _, _, why := nextFrame(tail)
+	if why == nil {
+		return content{}, fmt.Errorf("at byte %d: the file changes while it is read", c.whole)
+	}
+	c.judge(tail, why)
+	return c, nil
 }
 
-// read takes frames from the start as long as they count.
-func read(data []byte) content {
-	var c content
-	var frames []framed
-	records := 0
-	for c.whole < len(data) {
-		payload, n, size, err := nextFrame(data[c.whole:])
-		if err != nil {
-			c.judge(data[c.whole:], err)
-			break
-		}
-		frames = append(frames, framed{payload: payload, at: c.whole, first: records, last: records + n})
-		records += n
-		c.whole += size
+// readFull reads so many bytes, or says why there are fewer.
+func readFull(f io.ReaderAt, b []byte, off int64) error {
+	n, err := f.ReadAt(b, off)
+	if n == len(b) {
+		return nil
 	}
-	c.frames = len(frames)
-	c.parse(frames, records)
-	return c
-}
-
-// parse reads the records of all frames, several frames at once: a large node's journal is long, and whoever waits for it
-// answers no request.
-func (c *content) parse(frames []framed, records int) {
-	if records == 0 {
-		return
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
 	}
-	c.records = make([]agent.Record, records)
-	var workers sync.WaitGroup
-	var next atomic.Int64
-	for range min(runtime.GOMAXPROCS(0), len(frames)) {
-		workers.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(frames)); i = next.Add(1) - 1 {
-				frames[i].parse(c.records)
-			}
-		})
-	}
-	workers.Wait()
-	var damage []error
-	for i := range frames {
-		if err := frames[i].damage; err != nil {
-			damage = append(damage, err)
-		}
-	}
-	if damage != nil {
-		c.damage = errors.Join(append(damage, c.damage)...)
-		c.records = slices.DeleteFunc(c.records, func(r agent.Record) bool { return r.Kind == 0 })
-	}
-}
-
-// parse fills the frame's part of all records; what cannot be read stays without a kind.
-func (f *framed) parse(all []agent.Record) {
-	i := f.first
-	lines(f.payload, func(line string) {
-		r, err := agent.ParseRecord(line)
-		if err != nil {
-			f.damage = errors.Join(f.damage, fmt.Errorf("at byte %d: left out: %w", f.at, err))
-		}
-		all[i] = r
-		i++
-	})
+	return err
 }
 
 // judge tells a write that a crash broke off from damage: the former leaves the start of a frame, perhaps filled up with
@@ -131,4 +93,89 @@ func wholeFrameIn(data []byte) bool {
 			return true
 		}
 	}
+}
+
+// piece is some frames of a file at work. It is used again and again, so that a long journal needs little memory.
+type piece struct {
+	at     int64 // where in the file its data stands
+	data   []byte
+	ends   []int // of its frames, which follow each other from the start of data
+	frames int   // how many of them count
+	// history is what the frames that count hold.
+	history    agent.History
+	unreadable []error
+	err        error // the disk's
+	done       chan struct{}
+}
+
+// fill reads what stands at an offset, up to the end of the last frame that is there as a whole, and returns that end. It
+// looks at headers only. more is false where the file ends, or a frame that cannot count begins.
+func (p *piece) fill(f io.ReaderAt, at, size int64, room int) (end int64, more bool) {
+	p.at, p.ends, p.err = at, p.ends[:0], nil
+	p.load(f, room, size)
+	for begin := 0; p.err == nil; {
+		if at+int64(begin) == size {
+			return size, false
+		}
+		need, ok := frameSize(p.data[begin:], size-at-int64(begin))
+		switch {
+		case !ok:
+			return at + int64(begin), false
+		case begin+need <= len(p.data):
+			begin += need
+			p.ends = append(p.ends, begin)
+			continue
+		case begin > 0:
+			return at + int64(begin), true // the next piece begins with it
+		}
+		p.load(f, need, size) // larger than a piece
+	}
+	return at, false
+}
+
+// load reads so many bytes of the file, or all that are left of it.
+func (p *piece) load(f io.ReaderAt, room int, size int64) {
+	n := int(min(int64(room), size-p.at))
+	p.data = slices.Grow(p.data[:0], n)[:n]
+	p.err = readFull(f, p.data, p.at)
+}
+
+// frameSize is how many bytes the frame that data begins with has, or at least has where data ends within its header; false
+// where it has no header, or more than the file has left.
+func frameSize(data []byte, left int64) (size int, ok bool) {
+	end := bytes.IndexByte(data[:min(len(data), headerMax)], '\n')
+	if end < 0 {
+		return len(data) + 1, len(data) < headerMax && int64(len(data)) < left
+	}
+	_, length, _, ok := parseHeader(data[:end])
+	size = end + 1 + length
+	return size, ok && int64(length) <= left-int64(end)-1
+}
+
+// parse checks the frames and reads their records, up to the first frame that does not count.
+func (p *piece) parse() {
+	p.history.Reset()
+	p.unreadable, p.frames = nil, 0
+	begin := 0
+	for _, end := range p.ends {
+		payload, _, _, err := nextFrame(p.data[begin:end])
+		if err != nil {
+			return
+		}
+		lines(payload, func(line string) {
+			if err := p.history.Read(line); err != nil {
+				p.unreadable = append(p.unreadable, fmt.Errorf("at byte %d: left out: %w", p.at+int64(begin), err))
+			}
+		})
+		p.frames++
+		begin = end
+	}
+}
+
+// whole is where the last frame that counts ends.
+func (p *piece) whole() int64 {
+	if p.frames == 0 {
+		return p.at
+	}
+	return p.at + int64(p.ends[p.frames-1])
 }

@@ -139,25 +139,3 @@ func TestFailingDisk(t *testing.T) {
 		}
 	})
 }
-
-// FuzzRead: any bytes at all are read without a panic, and what counts of them reads the same alone.
-func FuzzRead(f *testing.F) {
-	var data []byte
-	for n := range 3 {
-		data, _ = appendFrame(data, []agent.Record{lease(n), sandbox(n)})
-	}
-	f.Add(data)
-	f.Add(data[:len(data)-5])
-	f.Add([]byte("frame 0 0 00000000\n"))
-	f.Add([]byte("frame 1 9223372036854775807 00000000\nx"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		c := read(data)
-		again := read(slices.Clone(data[:c.whole]))
-		if again.frames != c.frames || again.whole != c.whole || len(again.records) != len(c.records) {
-			t.Fatalf("%+v, then %+v", c, again)
-		}
-		if c.whole < len(data) && !c.torn && c.damage == nil {
-			t.Fatal("cut without a word")
-		}
-	})
-}
