@@ -2,7 +2,8 @@
 //
 // It decides when machines boot, processes start and die, which pods exist and where, and when a lab is quiet. It never
 // decides what a node should look like: that is the agent's work, and the agent is the one that production runs. How machines
-// are made is the Backend's: lab/netns makes them of network namespaces. The World in virtual time is sim.
+// are made is the Backend's: lab/netns makes them of network namespaces, lab/container of containers. The World in virtual
+// time is sim.
 //
 // Start at New, or at Run for a whole scenario. Times are real, divided by Options.TimeScale. A lab lives as long as the
 // process that owns it: what a killed owner leaves behind is removed by Census at the next command. An action that a lab

@@ -260,6 +260,18 @@ func TestTry(t *testing.T) {
 	}
 }
 
+// Goal: what is no name of a namespace is neither made nor removed. Method: names that would be another file.
+func TestNames(t *testing.T) {
+	for _, name := range []string{"", ".", "..", "a/b", "../netns"} {
+		if err := check(name); err == nil {
+			t.Fatalf("%q was taken for a name", name) // and what follows is not tried
+		}
+		if Create(name) == nil || Remove(name) == nil {
+			t.Errorf("%q was made or removed", name)
+		}
+	}
+}
+
 // Goal: a kernel without netem is told from one with it, and nothing stays. Method: either answer will do.
 func TestNetem(t *testing.T) {
 	p := prefix(t)

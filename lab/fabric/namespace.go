@@ -19,10 +19,18 @@ const Folder = "/run/netns"
 // Path is where a namespace of that name is.
 func Path(name string) string { return filepath.Join(Folder, name) }
 
+// check refuses what is no name of a file in Folder: what is unmounted and removed by it must be a namespace of ours.
+func check(name string) error {
+	if name == "" || name == "." || name == ".." || strings.ContainsRune(name, '/') {
+		return fmt.Errorf("%q is no name of a network namespace", name)
+	}
+	return nil
+}
+
 // Create makes a named network namespace with Settings; its loopback is down. One of that name must not be there.
 func Create(name string) error {
-	if err := os.MkdirAll(Folder, 0o755); err != nil {
-		return err
+	if err := errors.Join(check(name), os.MkdirAll(Folder, 0o755)); err != nil {
+		return fmt.Errorf("create network namespace: %w", err)
 	}
 	file, err := os.OpenFile(Path(name), os.O_CREATE|os.O_EXCL|os.O_RDONLY, 0o444)
 	if err != nil {
@@ -67,6 +75,9 @@ func Sysctl(key, value string) error { return os.WriteFile("/proc/sys/net/"+key,
 // Remove takes a namespace's name away; the namespace and its links end with the last process in it. One that is not there
 // is fine.
 func Remove(name string) error {
+	if err := check(name); err != nil {
+		return fmt.Errorf("remove network namespace: %w", err)
+	}
 	err := unix.Unmount(Path(name), unix.MNT_DETACH)
 	if err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOENT) { // EINVAL: a file that was never mounted on
 		return fmt.Errorf("remove network namespace %s: %w", name, err)

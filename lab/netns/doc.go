@@ -4,10 +4,9 @@
 // It decides names, links and where processes run. It never speaks to VPP or to an agent: the World in package lab does.
 // Start at Backend. The other way of making machines is containers.
 //
-// The fabric is a bridge in a namespace of its own, because a bridge beside Docker's loses frames to its firewall. Links are
-// made with both ends where they belong, so that no lab ever has a link in the machine's own namespace. Everything is named
-// with the lab's ID: namespaces are vd-ID-fabric, vd-ID-NODE and vd-ID-pod-…; `ip netns` shows them. Processes are recorded in
-// the lab's folder and carry the lab's mark in their environment. Sweep needs nothing else to remove what a killed lab left.
+// The fabric is lab/fabric's. Everything is named with the lab's ID: namespaces are vd-ID-fabric, vd-ID-NODE and vd-ID-pod-…;
+// `ip netns` shows them. Processes are recorded in the lab's folder and carry the lab's mark in their environment. Sweep needs
+// nothing else to remove what a killed lab left.
 //
 // To change what a node's Linux looks like, see machine.go.
 package netns

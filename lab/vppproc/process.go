@@ -81,6 +81,9 @@ func (p *Process) ready(ctx context.Context) error {
 	if err := c.check(ctx, p.cfg.Binary); err != nil {
 		return err
 	}
+	if err := c.rest(ctx); err != nil {
+		return fmt.Errorf("set VPP's reassembly: %w", err)
+	}
 	for _, command := range p.cfg.Boot {
 		text, err := c.CLI(ctx, command)
 		if err != nil {

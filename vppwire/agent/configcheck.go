@@ -6,6 +6,7 @@ import (
 	"net/netip"
 
 	"github.com/vppdrill/vppdrill/ipam/contiv"
+	"github.com/vppdrill/vppdrill/vppwire/mode"
 )
 
 // MTUs that Validate accepts besides 0: every IPv4 link carries 576 bytes (RFC 791), and 9000 is the usual jumbo frame.
@@ -109,6 +110,10 @@ func (cfg *Config) checkLinks(refuse func(string, ...any)) {
 }
 
 func (n *NodeConfig) check(refuse func(string, ...any)) {
+	if name := n.MainVPPInterface.InterfaceName; name != "" && mode.PickNIC([]string{name}) == "" {
+		refuse("NodeConfig %s: mainVPPInterface.interfaceName %q: interfaces of that name are the agent's own, give the NIC another one (vppctl set interface name %s uplink0)",
+			n.NodeName, name, name)
+	}
 	if ip := n.MainVPPInterface.IP; ip != "" {
 		p, err := netip.ParsePrefix(ip)
 		if err != nil {

@@ -322,6 +322,9 @@ func (a *Agent) apply(items []StoreItem) {
 		if released != "" && r.live() && r.uid == released {
 			a.takenBack(r)
 		}
+		if len(a.members.suspects) > 0 && !r.live() {
+			a.todo |= todoSuspects // somebody else has released it: nothing is left to wait for
+		}
 		a.recordChanged(r)
 	}
 }

@@ -28,10 +28,11 @@ type Conn interface {
 	Close()
 }
 
-// Pauses between attempts to reach VPP, doubling. A VPP that is started again listens within 0.2 s.
+// Pauses between attempts to reach VPP, doubling. A VPP that is started again listens within 0.3 s, pods wait for each pause,
+// and an attempt at a socket that is not there costs a few microseconds.
 const (
-	dialPauseFirst = 20 * time.Millisecond
-	dialPauseMost  = 250 * time.Millisecond
+	dialPauseFirst = 10 * time.Millisecond
+	dialPauseMost  = 40 * time.Millisecond
 	// dialSettled is how long a connection has to last for the next pause to be the first again.
 	dialSettled = 10 * time.Second
 )
