@@ -15,6 +15,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/check"
 )
 
 // node is one machine of the cluster with what runs on it. A re-created node is another one.
@@ -222,6 +223,9 @@ func (n *node) supervise(d *daemon, p Process, life int, launch func(context.Con
 	d.proc = nil
 	n.mu.Unlock()
 	n.ended(d, "crash")
+	if d == &n.vpp {
+		n.w.record.tell(scenarios.Fact{Kind: scenarios.FactDoomed, Node: n.name, Text: "VPP died by itself"}, "")
+	}
 	n.w.record.note(n.name + " " + n.title(d) + " ended by itself; it is started again")
 	time.Sleep(restartDelay)
 	n.mu.Lock()
@@ -289,7 +293,7 @@ func (n *node) launchVPP(ctx context.Context, _ int) (Process, error) {
 		}
 		return nil, err
 	}
-	n.w.record.tell(scenarios.Fact{Kind: scenarios.FactDisturbed, Node: n.name, Text: "VPP is up"}, n.name+" VPP is up")
+	n.w.record.tell(scenarios.Fact{Kind: scenarios.FactDisturbed, Node: n.name, Text: check.VPPUp}, n.name+" VPP is up")
 	return p, nil
 }
 

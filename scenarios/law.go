@@ -95,6 +95,8 @@ const (
 	// FactGranted: what decides about nodes' blocks (API server, EC2) says that the node has Blocks, of which only the
 	// prefixes count; none: it has none, or is gone.
 	FactGranted
+	// FactDoomed: VPP was asked for what a real one dies of, or died by itself (Text).
+	FactDoomed
 )
 
 // Fact is one thing that happened, in the world's order.

@@ -26,6 +26,7 @@ func All() []scenarios.Law {
 		booksAgree(),
 		tunnelsSymmetric(),
 		quietRestart(),
+		vppSurvives(),
 		Settles(),
 	}
 }

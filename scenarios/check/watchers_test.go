@@ -555,6 +555,23 @@ func TestQuietRestart(t *testing.T) {
 	}
 }
 
+// Goal: whatever a VPP dies of breaks vpp-survives, and VPPs that start, or are killed by a scenario, do not.
+func TestVPPSurvives(t *testing.T) {
+	law, _ := ByName(vppSurvivesName)
+	w := law.Watch()
+	for _, f := range []scenarios.Fact{{Kind: scenarios.FactDisturbed, Text: VPPUp}, {Kind: scenarios.FactDisturbed, Text: "kill-vpp"}, {Kind: scenarios.FactVPPWrite}} {
+		if err := w.Observe(f); err != nil {
+			t.Error(err)
+		}
+	}
+	if w.Checks() != 1 {
+		t.Errorf("%d lives were counted", w.Checks())
+	}
+	if err := w.Observe(scenarios.Fact{Kind: scenarios.FactDoomed, Node: "n1", Text: "of something"}); err == nil {
+		t.Error("a VPP may die")
+	}
+}
+
 // Goal: between a DEL's release and its answer nothing is demanded of a journal.
 func TestForgottenWhileDeleting(t *testing.T) {
 	law, _ := ByName(addNotForgottenName)

@@ -186,7 +186,7 @@ func tellOutcome(out io.Writer, f parityFlags, path string, o *parity.Outcome) e
 	for _, d := range o.Findings {
 		fmt.Fprintf(out, "%s# again: vppdrill parity --live --seed %d --sequences %d --calls %d --chain %d\n\n", d, d.Seed, f.chain, f.calls, f.chain)
 	}
-	_, err := fmt.Fprintf(out, "%d sequences, %d calls: %d kinds of differences\n", o.Sequences, o.Calls, len(o.Findings))
+	_, err := fmt.Fprintf(out, "%d sequences, %d calls, %d packets: %d kinds of differences\n", o.Sequences, o.Calls, o.Packets, len(o.Findings))
 	return err
 }
 

@@ -1,9 +1,11 @@
 package parity
 
 import (
+	"maps"
 	"slices"
 
 	"go.fd.io/govpp/api"
+	"go.fd.io/govpp/binapi/af_packet"
 	"go.fd.io/govpp/binapi/fib_types"
 	interfaces "go.fd.io/govpp/binapi/interface"
 	"go.fd.io/govpp/binapi/ip"
@@ -19,6 +21,9 @@ import (
 // behind: most of them end VPP. What is asked and what a difference is shrunk to keep clear of them.
 type watch struct {
 	vpp *vppmodel.VPP
+	// calls are what it was asked, and made is one more that hits has made already and note is yet to note.
+	calls []api.Message
+	made  api.Message
 	// live are the interfaces that there are, without local0, and deleted the indices that one had that is gone.
 	live    []uint32
 	deleted map[uint32]bool
@@ -26,6 +31,8 @@ type watch struct {
 	locked map[tableKey]bool
 	// heard are the addresses that were neighbors, with the interface that had them last.
 	heard map[ip_types.Address]index
+	// attached are the clients' routes that are attached to an interface.
+	attached map[routeKey]attachment
 }
 
 type tableKey struct {
@@ -34,7 +41,8 @@ type tableKey struct {
 }
 
 func newWatch() *watch {
-	return &watch{vpp: NewModel().(model).VPP, deleted: map[uint32]bool{}, locked: map[tableKey]bool{}, heard: map[ip_types.Address]index{}}
+	return &watch{vpp: NewModel().(model).VPP, deleted: map[uint32]bool{}, locked: map[tableKey]bool{}, heard: map[ip_types.Address]index{},
+		attached: map[routeKey]attachment{}}
 }
 
 // clearOfGaps reports whether none of the calls runs into a gap.
@@ -49,12 +57,16 @@ func clearOfGaps(calls []api.Message) bool {
 	return true
 }
 
-// note performs a call.
+// note performs a call, the one that hits was asked about if it was asked.
 func (w *watch) note(m api.Message) {
 	if m == nil {
 		return
 	}
-	_, _ = w.vpp.Answer(vppmodel.InProcess, m) // a refusal is as good as an answer
+	w.calls = append(w.calls, m)
+	if w.made != m {
+		_, _ = w.vpp.Answer(vppmodel.InProcess, m) // a refusal is as good as an answer
+	}
+	w.made = nil
 	switch m := m.(type) {
 	case *ip.IPTableAddDelV2:
 		w.locked[tableKey{m.Table.TableID, m.Table.IsIP6}] = m.IsAdd
@@ -62,7 +74,10 @@ func (w *watch) note(m api.Message) {
 		if m.IsAdd {
 			w.heard[m.Neighbor.IPAddress] = m.Neighbor.SwIfIndex
 		}
+	case *ip.IPRouteAddDelV2:
+		w.noteRoute(m)
 	}
+	w.noteImports()
 	for _, at := range w.live {
 		if _, alive := w.vpp.Interface(at); !alive {
 			w.deleted[at] = true
@@ -78,6 +93,43 @@ func (w *watch) note(m api.Message) {
 
 // hits names the gap that a call would run into, if there is one: see transcript's gaps for what they are.
 func (w *watch) hits(m api.Message) string {
+	if gap := w.hitsNow(m); gap != "" {
+		return gap
+	}
+	return w.hitsAfter(m)
+}
+
+// hitsAfter makes a call to see what it leads to, and takes it back where that is a gap.
+func (w *watch) hitsAfter(m api.Message) string {
+	_, _ = w.vpp.Answer(vppmodel.InProcess, m) // a refusal is as good as an answer
+	deleted := maps.Clone(w.deleted)
+	for _, at := range w.live {
+		if _, alive := w.vpp.Interface(at); !alive {
+			deleted[at] = true
+		}
+	}
+	gap := ""
+	switch all := w.resolved(); {
+	case w.uncovered(all, deleted):
+		gap = "dead-cover"
+	case w.neighborBelow(all):
+		gap = "neighbor-below-its-route"
+	case tunnelLoops(w.vpp):
+		gap = "tunnel-in-itself"
+	}
+	if gap == "" {
+		w.made = m
+		return ""
+	}
+	w.vpp = NewModel().(model).VPP
+	for _, m := range w.calls {
+		_, _ = w.vpp.Answer(vppmodel.InProcess, m)
+	}
+	return gap
+}
+
+// hitsNow is hits as far as it can be told by what there is before the call.
+func (w *watch) hitsNow(m api.Message) string {
 	switch m := m.(type) {
 	case *interfaces.SwInterfaceSetUnnumbered:
 		if m.IsAdd && w.chained(uint32(m.UnnumberedSwIfIndex), uint32(m.SwIfIndex)) {
@@ -86,10 +138,31 @@ func (w *watch) hits(m api.Message) string {
 	case *interfaces.SwInterfaceAddDelAddress:
 		return w.hitsAddress(m)
 	case *interfaces.SwInterfaceSetTable:
+		if gap := w.hitsBind(m); gap != "" {
+			return gap
+		}
 		if t := (tableKey{m.VrfID, m.IsIPv6}); t.id != 0 && t.id != missing && !w.locked[t] {
 			return "table-in-use" // this table goes with its last user
 		}
+	case *l2.BridgeFlags:
+		if b, there := w.bridge(m.BdID); there && m.IsSet && m.Flags&l2.BRIDGE_API_FLAG_ARP_UFWD != 0 && b.NSwIfs > 0 && b.UuFwdSwIfIndex == none {
+			return "arp-to-nowhere"
+		}
+	case *interfaces.DeleteLoopback:
+		if w.takesARP(m.SwIfIndex) {
+			return "arp-to-nowhere"
+		}
+	case *af_packet.AfPacketDelete:
+		for i := range w.vpp.Interfaces() {
+			if i.Kind == vppmodel.KindAFPacket && i.Host == m.HostIfName && w.takesARP(index(i.Index)) {
+				return "arp-to-nowhere"
+			}
+		}
 	case *l2.SwInterfaceSetL2Bridge:
+		b, _ := w.bridge(m.BdID)
+		if w.takesARP(m.RxSwIfIndex) || m.Enable && m.PortType != l2.L2_API_PORT_TYPE_UU_FWD && b.ArpUfwd && b.UuFwdSwIfIndex == none {
+			return "arp-to-nowhere"
+		}
 		i, there := w.vpp.Interface(uint32(m.RxSwIfIndex))
 		switch bvi := m.PortType == l2.L2_API_PORT_TYPE_BVI; {
 		case m.RxSwIfIndex == 0:
@@ -103,17 +176,27 @@ func (w *watch) hits(m api.Message) string {
 	case *ip_neighbor.IPNeighborAddDel:
 		return w.hitsNeighbor(m)
 	case *vxlan.VxlanAddDelTunnelV3:
+		if !m.IsAdd {
+			at, there := w.vpp.Tunnel(netAddr(m.SrcAddress), netAddr(m.DstAddress), m.Vni)
+			if there && w.takesARP(index(at)) {
+				return "arp-to-nowhere"
+			}
+		}
 		t := tableKey{m.EncapVrfID, m.DstAddress.Af == ip_types.ADDRESS_IP6}
 		switch {
 		case !m.IsAdd:
-		case w.deadCover(m.EncapVrfID, m.DstAddress):
+		case deadCover(w.vpp, w.deleted, m.EncapVrfID, m.DstAddress):
 			return "dead-cover"
 		case t.id != 0 && t.id != missing && !w.locked[t]:
 			return "table-of-tunnel" // this table goes with its last user
 		}
 	case *ip.IPTableAddDelV2:
-		if !m.IsAdd && len(w.routes(m.Table)) > 0 {
+		switch {
+		case m.IsAdd:
+		case len(w.routes(m.Table)) > 0:
 			return "table-deleted-with-routes"
+		case w.exports(tableKey{m.Table.TableID, m.Table.IsIP6}):
+			return "exporting-table"
 		}
 		for i := range w.vpp.Interfaces() {
 			switch bound := i.Tables[0]; {
@@ -134,6 +217,28 @@ func (w *watch) hits(m api.Message) string {
 		return w.hitsRoute(m)
 	}
 	return ""
+}
+
+// bridge is what VPP shows of a bridge domain.
+func (w *watch) bridge(id uint32) (*l2.BridgeDomainDetails, bool) {
+	all, err := w.vpp.Answer(vppmodel.InProcess, &l2.BridgeDomainDump{BdID: id, SwIfIndex: none})
+	if err != nil {
+		panic(err)
+	}
+	if id == none || len(all) == 0 {
+		return &l2.BridgeDomainDetails{}, false
+	}
+	return all[0].(*l2.BridgeDomainDetails), true
+}
+
+// takesARP reports whether a bridge domain sends ARP to an interface alone, and would send it nowhere without that one.
+func (w *watch) takesARP(at index) bool {
+	for id := range w.vpp.Bridges() {
+		if b, _ := w.bridge(id); b.ArpUfwd && b.UuFwdSwIfIndex == at {
+			return true
+		}
+	}
+	return false
 }
 
 // chained reports whether a borrower has addresses, lends them to others, or is to borrow from one that borrows.
@@ -157,9 +262,11 @@ func (w *watch) hitsAddress(m *interfaces.SwInterfaceAddDelAddress) string {
 	case !there || m.DelAll:
 	case m.IsAdd && i.Borrows:
 		return "borrower-with-addresses"
-	case m.IsAdd && m.Prefix.Address.Af == ip_types.ADDRESS_IP4 && w.deadCover(i.Tables[0], m.Prefix.Address):
+	case m.IsAdd && w.importsAt(i, subnet(m.Prefix)):
+		return "shadowed-import"
+	case m.IsAdd && m.Prefix.Address.Af == ip_types.ADDRESS_IP4 && deadCover(w.vpp, w.deleted, i.Tables[0], m.Prefix.Address):
 		return "dead-cover"
-	case m.IsAdd && m.Prefix.Address.Af == ip_types.ADDRESS_IP6 && w.deadCover(i.Tables[1], m.Prefix.Address):
+	case m.IsAdd && m.Prefix.Address.Af == ip_types.ADDRESS_IP6 && deadCover(w.vpp, w.deleted, i.Tables[1], m.Prefix.Address):
 		return "dead-cover"
 	case m.IsAdd && m.Prefix.Len > 32 && m.Prefix.Address.Af == ip_types.ADDRESS_IP4:
 		return "address-length-33"
@@ -178,8 +285,11 @@ func (w *watch) hitsNeighbor(m *ip_neighbor.IPNeighborAddDel) string {
 	if !m.IsAdd {
 		return ""
 	}
-	if m.Neighbor.SwIfIndex == 0 {
+	switch i, there := w.vpp.Interface(uint32(m.Neighbor.SwIfIndex)); {
+	case m.Neighbor.SwIfIndex == 0:
 		return "local0"
+	case there && i.MAC == [6]byte{}:
+		return "neighbor-without-ethernet"
 	}
 	for n := range w.vpp.Neighbors() { // the static ones
 		if index(n.Index) != m.Neighbor.SwIfIndex && message(n.Addr) == m.Neighbor.IPAddress {
@@ -187,6 +297,11 @@ func (w *watch) hitsNeighbor(m *ip_neighbor.IPNeighborAddDel) string {
 		}
 	}
 	static := m.Neighbor.Flags&ip_neighbor.IP_API_NEIGHBOR_FLAG_STATIC != 0
+	for i := range w.vpp.Interfaces() {
+		if _, two := w.vpp.Neighbor(i.Index, netAddr(m.Neighbor.IPAddress)); two && static && index(i.Index) != m.Neighbor.SwIfIndex {
+			return "dead-neighbor" // once both interfaces are gone, the static one first
+		}
+	}
 	if at, heard := w.heard[m.Neighbor.IPAddress]; heard && static && at != m.Neighbor.SwIfIndex {
 		return "dead-neighbor"
 	}
@@ -203,7 +318,7 @@ func (w *watch) hitsRoute(m *ip.IPRouteAddDelV2) string {
 		case fib_types.FIB_API_PATH_TYPE_ICMP_UNREACH, fib_types.FIB_API_PATH_TYPE_ICMP_PROHIBIT:
 			return "unreachable-paths"
 		case fib_types.FIB_API_PATH_TYPE_NORMAL:
-			if a := (ip_types.Address{Af: m.Route.Prefix.Address.Af, Un: p.Nh.Address}); p.SwIfIndex == none && a.Un != (ip_types.AddressUnion{}) && w.deadCover(p.TableID, a) {
+			if a := (ip_types.Address{Af: m.Route.Prefix.Address.Af, Un: p.Nh.Address}); p.SwIfIndex == none && a.Un != (ip_types.AddressUnion{}) && deadCover(w.vpp, w.deleted, p.TableID, a) {
 				return "dead-cover"
 			}
 		}
@@ -211,6 +326,12 @@ func (w *watch) hitsRoute(m *ip.IPRouteAddDelV2) string {
 	switch {
 	case local && (m.IsMultipath || len(m.Route.Paths) > 1):
 		return "mixed-local-paths"
+	case w.attachedAcross(&m.Route) && w.besideOthers(m):
+		return "attached-beside-others"
+	case m.IsAdd && w.attachedAcross(&m.Route) && w.shadowed(keyOf(&m.Route)):
+		return "shadowed-import"
+	case m.IsAdd && w.attachedAcross(&m.Route) && w.importsOverlap(keyOf(&m.Route)):
+		return "import-of-import"
 	case m.IsMultipath && w.fragile(ip.IPTable{TableID: m.Route.TableID, IsIP6: is6}):
 		return "dead-path-copied"
 	case m.IsAdd && m.Route.TableID != 0 && m.Route.TableID != missing && !w.locked[tableKey{m.Route.TableID, is6}]:
@@ -238,20 +359,5 @@ func (w *watch) fragile(t ip.IPTable) bool {
 		return slices.ContainsFunc(a.(*ip.IPRouteV2Details).Route.Paths, func(p fib_types.FibPath) bool {
 			return w.deleted[p.SwIfIndex] || p.Type == fib_types.FIB_API_PATH_TYPE_LOCAL
 		})
-	})
-}
-
-// deadCover reports whether what an address is looked up as lost its interface, or answers with an ICMP error.
-func (w *watch) deadCover(table uint32, a ip_types.Address) bool {
-	q := &ip.IPRouteLookupV2{TableID: table, Prefix: ip_types.Prefix{Address: a, Len: 32}}
-	if a.Af == ip_types.ADDRESS_IP6 {
-		q.Prefix.Len = 128
-	}
-	answers, err := w.vpp.Answer(vppmodel.InProcess, q)
-	if err != nil {
-		panic(err)
-	}
-	return slices.ContainsFunc(answers[0].(*ip.IPRouteLookupV2Reply).Route.Paths, func(p fib_types.FibPath) bool {
-		return w.deleted[p.SwIfIndex] || p.Type == fib_types.FIB_API_PATH_TYPE_ICMP_UNREACH || p.Type == fib_types.FIB_API_PATH_TYPE_ICMP_PROHIBIT
 	})
 }

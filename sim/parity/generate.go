@@ -45,8 +45,11 @@ func Generate(seed uint64, sequences, n int) []api.Message {
 		if s > 0 {
 			g.tidy(call)
 		}
-		for made < n {
+		for made < n-stageCalls {
 			call(g.next())
+		}
+		for made < n {
+			call(g.stage())
 		}
 		calls = append(calls, nil)
 	}
@@ -72,6 +75,47 @@ func (g *generator) tidy(call func(api.Message)) {
 				Instance: none, McastSwIfIndex: none, DecapNextIndex: none})
 		}
 	}
+}
+
+// stageCalls are the last calls of a sequence, which make it likelier that packets get somewhere.
+const stageCalls = 12
+
+// stage is a call about an AF_PACKET interface, where packets come in and out.
+func (g *generator) stage() api.Message {
+	var ports []vppmodel.Interface
+	for i := range g.vpp.Interfaces() {
+		if i.Kind == vppmodel.KindAFPacket && i.Host != "" {
+			ports = append(ports, i)
+		}
+	}
+	if len(ports) == 0 || len(ports) < 3 && g.chance(20) {
+		m := g.afPacket().(*af_packet.AfPacketCreateV3)
+		m.Mode = af_packet.AF_PACKET_API_MODE_ETHERNET
+		return m
+	}
+	i := pick(g, ports...)
+	if !i.Up {
+		return &interfaces.SwInterfaceSetFlags{SwIfIndex: index(i.Index), Flags: interface_types.IF_STATUS_API_FLAG_ADMIN_UP}
+	}
+	if len(i.Addrs) == 0 && i.Bridge == 0 {
+		if g.chance(30) {
+			return &l2.SwInterfaceSetL2Bridge{RxSwIfIndex: index(i.Index), BdID: pick[uint32](g, 1, 1, 2), Shg: pick[uint8](g, 0, 0, 1), Enable: true}
+		}
+		return &interfaces.SwInterfaceAddDelAddress{SwIfIndex: index(i.Index), IsAdd: true,
+			Prefix: ip_types.AddressWithPrefix{Address: message(g.addr(false)), Len: g.prefixLen(false)}}
+	}
+	switch n := g.rand.IntN(100); {
+	case n < 40:
+		m := g.neighbor().(*ip_neighbor.IPNeighborAddDel)
+		m.IsAdd, m.Neighbor.SwIfIndex, m.Neighbor.IPAddress = true, index(i.Index), message(g.addr(false))
+		return m
+	case n < 70:
+		p := fib_types.FibPath{SwIfIndex: i.Index, Weight: 1, Nh: fib_types.FibPathNh{Address: message(g.addr(false)).Un}}
+		return &ip.IPRouteAddDelV2{IsAdd: true, Route: ip.IPRouteV2{TableID: i.Tables[0], Prefix: g.prefix(false), Paths: []fib_types.FibPath{p}}}
+	case n < 80 && i.Bridge != 0:
+		return &l2.L2fibAddDel{IsAdd: true, Mac: g.aMAC(), BdID: i.Bridge, SwIfIndex: index(i.Index), StaticMac: true}
+	}
+	return g.next()
 }
 
 // op is one kind of call and how often it is drawn.

@@ -59,20 +59,28 @@ func (f *Finding) String() string {
 	return b.String()
 }
 
-// Run performs calls on fresh subjects, and looks at everything after them and wherever a call is nil. It returns the first difference or nil, and the gaps that were needed. An error says
-// that there was nothing to compare: a VPP did not start, or the context ended.
-func (s Sequence) Run(ctx context.Context, calls []api.Message) (*Finding, []string, error) {
+// Report is what a run needed and did beside its answers.
+type Report struct {
+	// Gaps are the names of those that were needed, as often as they were.
+	Gaps []string
+	// Packets are how many were sent into both.
+	Packets int
+}
+
+// Run performs calls on fresh subjects. After them, and wherever a call is nil, it looks at everything and sends packets. It returns
+// the first difference or nil. An error says that there was nothing to compare: a VPP did not start, or the context ended.
+func (s Sequence) Run(ctx context.Context, calls []api.Message) (*Finding, Report, error) {
+	var report Report
 	m, err := s.Model(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, report, err
 	}
 	defer m.Close()
 	r, err := s.Real(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, report, err
 	}
 	defer r.Close()
-	var gaps []string
 	compare := func(q api.Message) (*transcript.Difference, error) {
 		got, err := m.Ask(ctx, q)
 		if err != nil {
@@ -80,14 +88,14 @@ func (s Sequence) Run(ctx context.Context, calls []api.Message) (*Finding, []str
 		}
 		line := transcript.Text(q)
 		want, err := r.Ask(ctx, q)
-		if errors.Is(err, errSilent) {
-			return &transcript.Difference{Request: line, Want: []string{"(VPP died)"}, Got: transcript.Lines(got)}, nil
+		if silent, is := errors.AsType[*silentError](err); is {
+			return &transcript.Difference{Request: line, Want: []string{"(VPP " + silent.end + ")"}, Got: transcript.Lines(got)}, nil
 		}
 		if err != nil {
 			return nil, err
 		}
 		d, used := transcript.Compare(line, transcript.Lines(want), transcript.Lines(got))
-		gaps = append(gaps, used...)
+		report.Gaps = append(report.Gaps, used...)
 		return d, nil
 	}
 	look := func() (*transcript.Difference, error) {
@@ -97,7 +105,15 @@ func (s Sequence) Run(ctx context.Context, calls []api.Message) (*Finding, []str
 				return d, err
 			}
 		}
-		return nil, err
+		if err != nil {
+			return nil, err
+		}
+		d, sent, err := probe(ctx, m, r)
+		report.Packets += sent
+		if silent, is := errors.AsType[*silentError](err); is {
+			return &transcript.Difference{Request: "(packets)", Want: []string{"(VPP " + silent.end + ")"}}, nil
+		}
+		return d, err
 	}
 	for i, q := range append(slices.Clone(calls), nil) {
 		ask := look
@@ -105,10 +121,10 @@ func (s Sequence) Run(ctx context.Context, calls []api.Message) (*Finding, []str
 			ask = func() (*transcript.Difference, error) { return compare(q) }
 		}
 		if d, err := ask(); d != nil || err != nil {
-			return finding(calls[:min(i+1, len(calls))], d, gaps), gaps, err
+			return finding(calls[:min(i+1, len(calls))], d, report.Gaps), report, err
 		}
 	}
-	return nil, gaps, nil
+	return nil, report, nil
 }
 
 func finding(calls []api.Message, d *transcript.Difference, gaps []string) *Finding {
@@ -204,22 +220,30 @@ func renumbered(m api.Message, above uint32) api.Message {
 	return out
 }
 
-// RealVPPs starts a VPP for every call of the function that it returns, in one room; close ends the room.
-func RealVPPs(path string) (fresh func(context.Context) (Subject, error), closeRoom func(), err error) {
-	r, err := newRoom()
+// RealVPPs starts a VPP for every call of the function that it returns, which may be called side by side: each VPP is in a room
+// that no other one is in. end ends the rooms; no VPP may be left by then.
+func RealVPPs(path string) (fresh func(context.Context) (Subject, error), end func(), err error) {
+	first, err := newRoom()
 	if err != nil {
 		return nil, nil, err
 	}
+	rooms := &inn{free: []*room{first}}
 	return func(ctx context.Context) (Subject, error) {
-		p, err := start(ctx, r, path)
+		r, err := rooms.take()
 		if err != nil {
 			return nil, err
 		}
-		c, err := overConnection(p.conn, p.gone, p.stop)
+		p, err := start(ctx, r, path)
+		if err != nil {
+			rooms.leave(r)
+			return nil, err
+		}
+		c, err := overConnection(p, func() { rooms.leave(r) })
 		if err != nil {
 			p.stop()
+			rooms.leave(r)
 			return nil, err
 		}
 		return c, nil
-	}, r.close, nil
+	}, rooms.close, nil
 }

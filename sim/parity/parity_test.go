@@ -180,6 +180,19 @@ func TestFindVPP(t *testing.T) {
 	}
 }
 
+// Goal: how VPP died is read from what it wrote. Method: output as VPP 25.10 has it, with colours, and output without a death.
+func TestEpitaph(t *testing.T) {
+	const out = "some warning\n\x1b[91mreceived signal SIGSEGV, PC 0x7f4b99f3afaf, faulting address 0x10\x1b[39m\nCode:  48 8b\n" +
+		"#0  \x1b[34m0x00007f4b99f3afaf\x1b[39m\x1b[33m fib_path_list_walk + 0xff\x1b[39m\n\x1b[32m     from /lib/libvnet.so\x1b[39m\n" +
+		"#1  \x1b[34m0x00007f4b99f2dc18\x1b[39m\x1b[33m fib_entry_src_adj_reactivate + 0x38\x1b[39m\n"
+	if got := parity.Epitaph(out); got != "died of SIGSEGV in fib_path_list_walk < fib_entry_src_adj_reactivate" {
+		t.Error(got)
+	}
+	if got := parity.Epitaph("some warning\n"); got != "died" {
+		t.Error(got)
+	}
+}
+
 // realVPP skips a test by name where no real VPP can run.
 func realVPP(t *testing.T) string {
 	t.Helper()

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -50,6 +51,7 @@ func FindVPP(asked string) (string, error) {
 type process struct {
 	cmd  *exec.Cmd
 	dir  string
+	in   *room
 	out  bytes.Buffer
 	conn *core.Connection
 	gone context.Context // done when the process has ended
@@ -94,7 +96,7 @@ func start(ctx context.Context, r *room, path string) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &process{dir: dir}
+	p := &process{dir: dir, in: r}
 	conf := strings.NewReplacer("DIR", dir, "NAME", filepath.Base(dir)).Replace(startup)
 	if err = os.WriteFile(filepath.Join(dir, "startup.conf"), []byte(conf), 0o600); err == nil {
 		err = r.do(func() error { return p.run(path) })
@@ -150,6 +152,47 @@ func (p *process) lastLine() string {
 	lines := strings.Split(strings.TrimSpace(p.out.String()), "\n")
 	return lines[len(lines)-1]
 }
+
+// end says how a VPP that does not answer ended, in its own words: the signal, and the functions that it was in, innermost
+// first. One that takes longer than endMax to end hangs.
+func (p *process) end() string {
+	select {
+	case <-p.gone.Done():
+	case <-time.After(endMax):
+		return "does not answer"
+	}
+	return epitaph(p.out.String())
+}
+
+// epitaph finds a death in what VPP wrote.
+func epitaph(out string) string {
+	var where []string
+	signal := ""
+	for line := range strings.Lines(out) {
+		words := strings.Fields(escapes.ReplaceAllString(line, ""))
+		for i, w := range words {
+			if w == "signal" && i+1 < len(words) {
+				signal, where = strings.TrimSuffix(words[i+1], ","), nil
+			}
+		}
+		if len(words) > 2 && strings.HasPrefix(words[0], "#") && strings.HasPrefix(words[1], "0x") {
+			where = append(where, words[2])
+		}
+	}
+	if signal == "" {
+		return "died"
+	}
+	return "died of " + signal + " in " + strings.Join(where[:min(len(where), framesShown)], " < ")
+}
+
+// endMax is how long VPP may take to write down where it was when it died.
+const endMax = 2 * time.Second
+
+// framesShown is how many functions are named: enough to tell one death from another.
+const framesShown = 8
+
+// escapes are the colours of VPP's messages.
+var escapes = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 // stop ends the process and removes its folder.
 func (p *process) stop() {

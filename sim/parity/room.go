@@ -5,7 +5,9 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"syscall"
 )
 
@@ -15,7 +17,10 @@ var devices = []string{"vd0", "vd1", "vd2", "vd3"}
 
 // room is a network namespace without a name: it lives as long as the thread and the processes in it, so that nothing is
 // left behind whatever ends.
-type room struct{ work chan func() }
+type room struct {
+	work  chan func()
+	wires []wire
+}
 
 // newRoom makes the namespace and the devices in it. It needs root.
 func newRoom() (*room, error) {
@@ -28,7 +33,11 @@ func newRoom() (*room, error) {
 			ready <- fmt.Errorf("a network namespace needs root: %w", err)
 			return
 		}
-		ready <- furnish()
+		err := furnish()
+		if err == nil {
+			r.wires, err = openWires()
+		}
+		ready <- err
 		for f := range r.work {
 			f()
 		}
@@ -46,7 +55,47 @@ func (r *room) do(f func() error) error {
 	return <-done
 }
 
-func (r *room) close() { close(r.work) }
+func (r *room) close() {
+	close(r.work)
+	closeWires(r.wires)
+}
+
+// wire is the far end of a device.
+func (r *room) wire(device string) wire {
+	return r.wires[slices.IndexFunc(r.wires, func(w wire) bool { return w.device == device })]
+}
+
+// inn are rooms, as many as are in use at once.
+type inn struct {
+	mu   sync.Mutex
+	free []*room
+}
+
+func (i *inn) take() (*room, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if n := len(i.free); n > 0 {
+		r := i.free[n-1]
+		i.free = i.free[:n-1]
+		return r, nil
+	}
+	return newRoom()
+}
+
+func (i *inn) leave(r *room) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.free = append(i.free, r)
+}
+
+func (i *inn) close() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, r := range i.free {
+		r.close()
+	}
+	i.free = nil
+}
 
 // furnish makes the devices. IPv6 is off, so that Linux sends nothing of its own.
 func furnish() error {

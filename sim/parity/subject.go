@@ -24,10 +24,13 @@ type Subject interface {
 }
 
 // model is the modelled VPP as a subject.
-type model struct{ *vppmodel.VPP }
+type model struct {
+	*vppmodel.VPP
+	learned vppmodel.Learned
+}
 
 // NewModel returns a fresh model without NICs, as the real one has none.
-func NewModel() Subject { return model{vppmodel.New(vppmodel.Config{PID: 1, Host: newLinux()})} }
+func NewModel() Subject { return model{VPP: vppmodel.New(vppmodel.Config{PID: 1, Host: newLinux()})} }
 
 func (m model) Ask(_ context.Context, q api.Message) ([]api.Message, error) {
 	return m.Answer(vppmodel.InProcess, q)
@@ -41,27 +44,33 @@ type connection struct {
 	stream api.Stream
 	gone   context.Context
 	cancel context.CancelFunc
-	close  func()
+	of     *process
+	closed func()
+	deaf   []string
 }
 
-// overConnection speaks on one stream until gone is done.
-func overConnection(conn api.Connection, gone context.Context, close func()) (*connection, error) {
-	ctx, cancel := context.WithCancel(gone)
-	stream, err := conn.NewStream(ctx)
+// overConnection speaks on one stream until the process ends; closed is called behind Close.
+func overConnection(p *process, closed func()) (*connection, error) {
+	ctx, cancel := context.WithCancel(p.gone)
+	stream, err := p.conn.NewStream(ctx)
 	if err != nil {
 		cancel()
 		return nil, err
 	}
-	return &connection{conn, stream, ctx, cancel, close}, nil
+	return &connection{conn: p.conn, stream: stream, gone: ctx, cancel: cancel, of: p, closed: closed}, nil
 }
 
 func (c *connection) Close() {
 	_ = c.stream.Close() // there is nothing left to say
 	c.cancel()
-	c.close()
+	c.of.stop()
+	c.closed()
 }
 
-var errSilent = errors.New("no answer")
+// silentError says that a VPP does not answer any more, and how it ended.
+type silentError struct{ end string }
+
+func (e *silentError) Error() string { return "VPP " + e.end }
 
 // Ask sends a request and waits for all of its answers.
 func (c *connection) Ask(ctx context.Context, m api.Message) ([]api.Message, error) {
@@ -72,7 +81,7 @@ func (c *connection) Ask(ctx context.Context, m api.Message) ([]api.Message, err
 	case err != nil && ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil && c.gone.Err() != nil:
-		return nil, errSilent
+		return nil, &silentError{c.of.end()}
 	}
 	return answers, err
 }

@@ -1,9 +1,10 @@
 // Package vppmodel is one VPP 25.10 in memory: a govpp api.Connection with interfaces, tables, neighbors and bridges behind it.
 //
 // It decides what VPP answers to each request of the binary API and what its tables forward afterwards: return codes,
-// reuse of indices, and what an interface leaves behind when it goes. It never forwards a packet, learns an address or
-// reads a clock, and it holds no opinion on what a client should want: it shares no type, constant or belief with vppwire,
-// the code that is judged by it, and never imports it (view.go alone borrows scenarios' value types).
+// reuse of indices, and what an interface leaves behind when it goes. It says where a packet would come out (Forward) and
+// what a real VPP would die of (Foresee), but no packet changes it: it never learns an address. It never reads a clock, and
+// it holds no opinion on what a client should want: it shares no type, constant or belief with vppwire, the code that is
+// judged by it, and never imports it (view.go alone borrows scenarios' value types).
 //
 // Start at VPP, then Invoke for requests, NewStream for dumps, View for laws and packet walkers, Text for goldens.
 //

@@ -53,6 +53,11 @@ func (v *VPP) usable(ctx context.Context) error {
 
 // perform finds the request's object. A nil reply is made.
 func (v *VPP) perform(req, reply api.Message) (api.Message, error) {
+	if v.doomed != nil {
+		if doom := v.Foresee(req); doom != "" {
+			v.doomed(doom, req)
+		}
+	}
 	r, err := v.invokeL3(req, reply)
 	if r == nil && err == nil {
 		r, err = v.invokeL2(req, reply)

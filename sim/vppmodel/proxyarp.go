@@ -8,17 +8,19 @@ import (
 	"go.fd.io/govpp/binapi/arp"
 )
 
+// proxyRange names its table by place, as VPP does: when that table goes, the range belongs to the next one at its place.
 type proxyRange struct {
-	table     uint32
+	place     uint32
 	low, high addr
 }
 
 // proxyARPAddDel: adding twice is fine, deleting what is missing is -6. Bounds are compared, not checked.
 func (v *VPP) proxyARPAddDel(m *arp.ProxyArpAddDel) int32 {
-	if v.tables[v4][m.Proxy.TableID] == nil {
+	t := v.tables[v4][m.Proxy.TableID]
+	if t == nil {
 		return noSuchFIB
 	}
-	r := proxyRange{m.Proxy.TableID, addrOfIP4(m.Proxy.Low), addrOfIP4(m.Proxy.Hi)}
+	r := proxyRange{t.at, addrOfIP4(m.Proxy.Low), addrOfIP4(m.Proxy.Hi)}
 	at := slices.Index(v.proxies, r)
 	switch {
 	case m.IsAdd && at < 0:
@@ -46,11 +48,12 @@ func (v *VPP) proxyARPEnable(m *arp.ProxyArpIntfcEnableDisable) int32 {
 	return ok
 }
 
+// proxyARPDump names a table that is gone by the ID that it had.
 func (v *VPP) proxyARPDump() []api.Message {
 	var out []api.Message
 	for _, r := range v.proxies {
 		low, hi := r.low.bytes(v4), r.high.bytes(v4)
-		out = append(out, &arp.ProxyArpDetails{Proxy: arp.ProxyArp{TableID: r.table, Low: [4]byte(low[:4]), Hi: [4]byte(hi[:4])}})
+		out = append(out, &arp.ProxyArpDetails{Proxy: arp.ProxyArp{TableID: v.placed[r.place], Low: [4]byte(low[:4]), Hi: [4]byte(hi[:4])}})
 	}
 	return out
 }

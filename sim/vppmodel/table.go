@@ -19,6 +19,10 @@ func (v *VPP) addTable(f family, id uint32, name string) *table {
 	t := newTable(f, id, name)
 	t.at = v.places[f].get()
 	v.tables[f][id] = t
+	if f == v4 {
+		v.placed = grown(v.placed, t.at)
+		v.placed[t.at] = id
+	}
 	special := func(p prefix, s source, kind pathKind) {
 		t.put(p, entry{source: s, paths: v.holdOne(path{kind: kind, iface: none, family: f, private: true, weight: 1})})
 	}

@@ -245,7 +245,7 @@ func (v *VPP) appendBridges(b []byte) []byte {
 
 func (v *VPP) appendProxies(b []byte) []byte {
 	for _, r := range v.proxies {
-		b = r.low.netip(v4).AppendTo(appendNumber(b, "proxy-arp ", r.table, ' '))
+		b = r.low.netip(v4).AppendTo(appendNumber(b, "proxy-arp ", v.placed[r.place], ' '))
 		b = append(r.high.netip(v4).AppendTo(append(b, '-')), '\n')
 	}
 	for _, at := range slices.Sorted(maps.Keys(v.proxied)) {

@@ -25,6 +25,7 @@ type VPP struct {
 
 	tables [2]map[uint32]*table // by family, then table ID
 	places [2]indexPool         // of tables
+	placed []uint32             // the ID of the IPv4 table that was the last one at each place
 	paths  pathStore
 
 	neighbors      map[neighborKey]neighbor
@@ -51,6 +52,7 @@ type VPP struct {
 	wantEvents map[uint32]uint32 // the PID that a client gave, by client
 	announce   func(client uint32, event api.Message)
 	caller     uint32 // the client whose request is under way
+	doomed     func(Doom, api.Message)
 }
 
 // Config says what a VPP has when it starts. The zero Config is a VPP without NICs on a host where every tap works.
@@ -64,6 +66,9 @@ type Config struct {
 	// NoNamespace is what an error of Host.TapCreate wraps when the namespace does not exist (retval -12).
 	// Every other error is retval -13.
 	NoNamespace error
+	// Doomed is told of every request that a real VPP 25.10 would die of, before the model performs it all the same. nil: nobody
+	// is, and it costs nothing.
+	Doomed func(Doom, api.Message)
 }
 
 // NIC is a physical or hypervisor interface.
@@ -109,7 +114,7 @@ var ErrKilled = errors.New("not connected to VPP")
 // New starts a VPP: local0, the NICs, and table 0 of both families.
 func New(cfg Config) *VPP {
 	v := &VPP{
-		pid: max(cfg.PID, 1), host: cfg.Host, noNetns: cfg.NoNamespace,
+		pid: max(cfg.PID, 1), host: cfg.Host, noNetns: cfg.NoNamespace, doomed: cfg.Doomed,
 		neighbors: make(map[neighborKey]neighbor),
 		bridgeBy:  make(map[uint32]uint32), oldAges: make(map[uint32]uint8), macs: make(map[macKey]macEntry), unflooded: make(map[uint32]bool),
 		packets: make(map[string]uint32), proxied: make(map[uint32]bool),

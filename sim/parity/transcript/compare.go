@@ -54,12 +54,13 @@ func mask(line, message string, hide []hidden) string {
 		return line
 	}
 	kept := words[:1]
+	refused := strings.Contains(line, " retval=") // a zero is not written
 	for _, w := range words[1:] {
 		field, value, _ := strings.Cut(w, "=")
 		if isDrawn(value) {
 			w = field + "=drawn"
 		}
-		if !slices.ContainsFunc(hide, func(h hidden) bool { return h.hides(message, field) }) {
+		if !slices.ContainsFunc(hide, func(h hidden) bool { return h.hides(message, field, refused) }) {
 			kept = append(kept, w)
 		}
 	}
@@ -71,15 +72,16 @@ func isDrawn(value string) bool {
 	return err == nil && strings.Count(value, ":") == 5 && [2]byte(m[:2]) == drawn
 }
 
-// hidden is a field that is not compared. An empty message is any.
+// hidden is a field that is not compared. An empty message is any. "retval x" is the field x of a refusal.
 type hidden struct {
 	message, field string
 	gap            string // the name of the gap; empty where the field is no fact
 }
 
-func (h hidden) hides(message, field string) bool {
+func (h hidden) hides(message, field string, refused bool) bool {
 	last := field[strings.LastIndexByte(field, '.')+1:]
-	return (h.message == "" || h.message == message) && (h.field == field || h.field == last)
+	name, ofRefusal := strings.CutPrefix(h.field, "retval ")
+	return (h.message == "" || h.message == message) && (name == field || name == last) && (refused || !ofRefusal)
 }
 
 // volatile differs between two runs of the same VPP.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"go.fd.io/govpp/api"
+	interfaces "go.fd.io/govpp/binapi/interface"
 	"go.fd.io/govpp/binapi/memclnt"
 
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
@@ -79,9 +80,27 @@ func Ask(s api.Stream, m api.Message) ([]api.Message, error) {
 		if _, pong := a.(*memclnt.ControlPingReply); pong && x.Reply == nil {
 			return answers, nil
 		}
+		if next, unfinished := rest(m, a); unfinished {
+			if err := s.SendMsg(next); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		answers = append(answers, a)
 		if x.Reply != nil && a.GetMessageName() == x.Reply.GetMessageName() {
 			return answers, nil
 		}
 	}
+}
+
+// rest is the request for what is left of a dump that VPP broke off because it had taken too long (retval EAGAIN, after 1 ms:
+// src/vlibmemory/api.h): the same one from the reply's cursor on. That it breaks off depends on the machine's load alone.
+func rest(m, reply api.Message) (api.Message, bool) {
+	r, ok := reply.(*interfaces.SwInterfaceTxPlacementGetReply)
+	if !ok || r.Retval != int32(api.EAGAIN) {
+		return nil, false
+	}
+	next := *m.(*interfaces.SwInterfaceTxPlacementGet)
+	next.Cursor = r.Cursor
+	return &next, true
 }

@@ -8,6 +8,7 @@ import (
 	"go.fd.io/govpp/api"
 	"go.fd.io/govpp/binapi/acl"
 	interfaces "go.fd.io/govpp/binapi/interface"
+	"go.fd.io/govpp/binapi/interface_types"
 	"go.fd.io/govpp/binapi/memclnt"
 
 	"github.com/vppdrill/vppdrill/sim/parity/transcript"
@@ -191,4 +192,35 @@ func FuzzRead(f *testing.F) {
 			t.Fatalf("%q became %q, and that %v, %v", text, once, back, err)
 		}
 	})
+}
+
+// busy is a VPP that breaks a dump off behind each detail, as one on a loaded machine does.
+type busy struct {
+	api.Stream
+	due []api.Message
+}
+
+func (b *busy) SendMsg(m api.Message) error {
+	q := m.(*interfaces.SwInterfaceTxPlacementGet)
+	b.due = append(b.due, &interfaces.SwInterfaceTxPlacementDetails{SwIfIndex: interface_types.InterfaceIndex(q.Cursor)})
+	r := &interfaces.SwInterfaceTxPlacementGetReply{Cursor: q.Cursor + 1}
+	if r.Cursor < 3 {
+		r.Retval = int32(api.EAGAIN)
+	}
+	b.due = append(b.due, r)
+	return nil
+}
+
+func (b *busy) RecvMsg() (api.Message, error) {
+	m := b.due[0]
+	b.due = b.due[1:]
+	return m, nil
+}
+
+// Goal: a dump that VPP breaks off because it takes too long is whole all the same. Method: a VPP that does so behind each detail.
+func TestBrokenOff(t *testing.T) {
+	answers, err := transcript.Ask(&busy{}, &interfaces.SwInterfaceTxPlacementGet{SwIfIndex: 1<<32 - 1})
+	if err != nil || len(answers) != 4 || answers[3].(*interfaces.SwInterfaceTxPlacementGetReply).Retval != 0 {
+		t.Errorf("%v, %v", answers, err)
+	}
 }

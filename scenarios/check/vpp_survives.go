@@ -1,0 +1,34 @@
+package check
+
+import "github.com/vppdrill/vppdrill/scenarios"
+
+const vppSurvivesName = "vpp-survives"
+
+// VPPUp is the Text of a FactDisturbed by which a world says that a VPP has started.
+const VPPUp = "VPP is up"
+
+// vppSurvives: no agent ever asks VPP for what a VPP 25.10 dies of, at once or later. The simulator foresees it by what was
+// seen of real ones (sim/vppmodel, Doom), a lab sees VPP die. VPPs that a scenario kills are not meant.
+func vppSurvives() scenarios.Law {
+	return scenarios.Law{
+		Name:  vppSurvivesName,
+		Why:   "A VPP that dies takes every pod of its node with it, and dies again when the agent repeats itself.",
+		When:  scenarios.Always,
+		Watch: func() scenarios.Watcher { return &survivalWatcher{} },
+	}
+}
+
+// survivalWatcher counts lives of VPPs.
+type survivalWatcher struct{ lives int64 }
+
+func (w *survivalWatcher) Checks() int64 { return w.lives }
+
+func (w *survivalWatcher) Observe(f scenarios.Fact) error {
+	switch {
+	case f.Kind == scenarios.FactDoomed:
+		return broken(vppSurvivesName, f.At, f.Node, "%s", f.Text)
+	case f.Kind == scenarios.FactDisturbed && f.Text == VPPUp:
+		w.lives++
+	}
+	return nil
+}

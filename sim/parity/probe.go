@@ -1,0 +1,186 @@
+package parity
+
+import (
+	"encoding/binary"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.fd.io/govpp/binapi/ethernet_types"
+
+	"github.com/vppdrill/vppdrill/sim/vppmodel"
+)
+
+// Packet is a frame that is sent into a device. Its number is in its payload.
+type Packet struct {
+	number int
+	device string
+	frame  []byte
+}
+
+func (p Packet) String() string {
+	return fmt.Sprintf("number=%d in=%s %s", p.number, p.device, describe(p.frame))
+}
+
+// stranger is where packets come from: an address and a MAC that nothing else has.
+var stranger = netip.MustParseAddr("198.18.0.9")
+
+func strangerMAC(number int) [6]byte { return [6]byte{2, 4: 0x0f, 5: byte(number)} }
+
+// packets are the probes of what the model has: into every AF_PACKET interface that is up, one to each address of the small
+// world, to each of its MACs, and out of the far end of each tunnel.
+func packets(v *vppmodel.VPP) []Packet {
+	var all []Packet
+	add := func(device string, frame func(number int) []byte) {
+		n := len(all) + 1
+		all = append(all, Packet{n, device, frame(n)})
+	}
+	group := [6]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
+	for i := range v.Interfaces() {
+		if i.Kind != vppmodel.KindAFPacket || i.Host == "" || !i.Up || i.MAC == [6]byte{} {
+			continue
+		}
+		for _, a := range four {
+			add(i.Host, func(n int) []byte { return udp(n, i.MAC, netip.MustParseAddr(a)) })
+		}
+		macs := [][6]byte{group}
+		for last := range byte(5) {
+			macs = append(macs, [6]byte{2, 5: last + 1})
+		}
+		for _, m := range macs {
+			if m != i.MAC && m != group || i.Bridge != 0 {
+				add(i.Host, func(n int) []byte { return udp(n, m, netip.MustParseAddr(four[n%len(four)])) })
+			}
+		}
+		for t := range v.Interfaces() {
+			if t.Kind != vppmodel.KindVXLAN || !t.Src.Is4() {
+				continue
+			}
+			for _, m := range macs {
+				add(i.Host, func(n int) []byte {
+					return vxlanFrame(i.MAC, t, udp(n, m, netip.MustParseAddr(four[n%len(four)])))
+				})
+			}
+		}
+	}
+	return all
+}
+
+const (
+	ethernetLen, ip4Len, udpLen = 14, 20, 8
+	probePort                   = 33434 // nobody listens
+	tunnelPort                  = 4789
+	protocolUDP                 = 17
+)
+
+// udp is a UDP packet with its number as its payload, in an Ethernet frame.
+func udp(number int, to [6]byte, dst netip.Addr) []byte {
+	payload := binary.BigEndian.AppendUint32([]byte("vppdrill probe"), uint32(number))
+	return ethernet(to, strangerMAC(number), ip4(stranger, dst, 64, probePort, payload))
+}
+
+func ethernet(to, from [6]byte, body []byte) []byte {
+	return append(append(append(append(make([]byte, 0, ethernetLen+len(body)), to[:]...), from[:]...), 0x08, 0x00), body...)
+}
+
+// ip4 is an IPv4 packet with UDP in it, whose checksum is left out (RFC 768).
+func ip4(src, dst netip.Addr, ttl byte, port uint16, payload []byte) []byte {
+	b := make([]byte, ip4Len+udpLen, ip4Len+udpLen+len(payload))
+	b[0], b[8], b[9] = 0x45, ttl, protocolUDP
+	binary.BigEndian.PutUint16(b[2:], uint16(cap(b)))
+	copy(b[12:], src.AsSlice())
+	copy(b[16:], dst.AsSlice())
+	binary.BigEndian.PutUint16(b[10:], ^sum(b[:ip4Len]))
+	binary.BigEndian.PutUint16(b[ip4Len:], probePort)
+	binary.BigEndian.PutUint16(b[ip4Len+2:], port)
+	binary.BigEndian.PutUint16(b[ip4Len+4:], uint16(udpLen+len(payload)))
+	return append(b, payload...)
+}
+
+// sum is the ones' complement sum of a header (RFC 1071); it is 0xffff where the header's own checksum is right.
+func sum(header []byte) uint16 {
+	var s uint32
+	for n := 0; n < len(header); n += 2 {
+		s += uint32(binary.BigEndian.Uint16(header[n:]))
+	}
+	for s > 0xffff {
+		s = s>>16 + s&0xffff
+	}
+	return uint16(s)
+}
+
+// vxlanFrame is what a tunnel's far end would send.
+func vxlanFrame(to [6]byte, t vppmodel.Interface, inner []byte) []byte {
+	header := binary.BigEndian.AppendUint32([]byte{8, 0, 0, 0}, t.VNI<<8)
+	return ethernet(to, strangerMAC(0), ip4(t.Dst, t.Src, 64, tunnelPort, append(header, inner...)))
+}
+
+// describe writes down a frame: what VPP may rewrite, and nothing that depends on chance. It is empty for a frame that no
+// probe causes.
+func describe(frame []byte) string {
+	if len(frame) < ethernetLen+ip4Len+udpLen {
+		return ""
+	}
+	eth := fmt.Sprintf("eth_dst=%s eth_src=%s", ethernet_types.MacAddress(frame[:6]), ethernet_types.MacAddress(frame[6:12]))
+	body := frame[ethernetLen:]
+	switch kind := binary.BigEndian.Uint16(frame[12:]); {
+	case kind == 0x0806 && binary.BigEndian.Uint16(body[6:]) == 1:
+		// The sender's address is VPP's choice among several; who is asked for is the route's.
+		return fmt.Sprintf("arp %s target=%s", eth, netip.AddrFrom4([4]byte(body[24:28])))
+	case kind != 0x0800 || body[9] != protocolUDP:
+		return ""
+	}
+	good := ""
+	if sum(body[:ip4Len]) != 0xffff {
+		good = " checksum=bad"
+	}
+	head := fmt.Sprintf("%s src=%s dst=%s ttl=%d%s", eth, netip.AddrFrom4([4]byte(body[12:16])), netip.AddrFrom4([4]byte(body[16:20])), body[8], good)
+	payload := body[ip4Len+udpLen:]
+	if binary.BigEndian.Uint16(body[ip4Len+2:]) == tunnelPort && len(payload) > 8 {
+		if inner := describe(payload[8:]); inner != "" {
+			return fmt.Sprintf("vxlan %s vni=%d around %s", head, binary.BigEndian.Uint32(payload[4:])>>8, inner)
+		}
+		return ""
+	}
+	if number, probe := strings.CutPrefix(string(payload[:min(len(payload), 18)]), "vppdrill probe"); probe && len(number) == 4 {
+		return fmt.Sprintf("udp number=%d %s", binary.BigEndian.Uint32([]byte(number)), head)
+	}
+	return ""
+}
+
+// sights are the lines for frames that came out of a device, without those that no probe causes.
+func sights(device string, frames [][]byte) []string {
+	var all []string
+	for _, f := range frames {
+		if d := describe(f); d != "" {
+			all = append(all, "out="+device+" "+d)
+		}
+	}
+	return all
+}
+
+// settled sorts lines. ARP requests count once: how often VPP asks depends on time.
+func settled(lines []string) []string {
+	slices.Sort(lines)
+	var out []string
+	for n, l := range lines {
+		if n > 0 && l == lines[n-1] && strings.Contains(l, " arp ") {
+			continue
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// numbersIn are the packets that lines are about, as String writes them.
+func numbersIn(lines []string, of []Packet) string {
+	var b strings.Builder
+	for _, p := range of {
+		if slices.ContainsFunc(lines, func(l string) bool { return slices.Contains(strings.Fields(l), "number="+strconv.Itoa(p.number)) }) {
+			b.WriteString("; " + p.String())
+		}
+	}
+	return b.String()
+}
