@@ -41,7 +41,7 @@ func (t *trip) bridged(n *node, f frame) (Point, Outcome) {
 			return t.receive(n, &out, f.mac)
 		}
 		switch {
-		case !out.Up:
+		case !out.Up && out.Type != scenarios.TypeVXLAN: // VPP 25.10 sends through a tunnel that is down, and takes what comes out
 			return t.drop(n, "the bridge member is down")
 		case f.shg != 0 && f.shg == out.SHG:
 			return t.drop(n, "split horizon: the frame would leave through the group that it came from")
@@ -82,8 +82,6 @@ func (t *trip) wrapped(n *node, tun *scenarios.Interface) (peer *node, in scenar
 		why = "the node has no tunnel back to the sender"
 	} else if in, ok = peer.VPP.Interface(index); !ok || in.EncapTable != out.table {
 		why = "the node's end of the tunnel listens in another table"
-	} else if !in.Up {
-		why = "the node's end of the tunnel is down"
 	} else if in.Bridge == 0 {
 		why = "the node's end of the tunnel is in no bridge domain"
 	}
