@@ -106,7 +106,7 @@ func TestKills(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute+time.Duration(kills)*30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute+time.Duration(kills)*time.Minute)
 	defer cancel()
 	w, err := lab.New(ctx, s, o)
 	if err != nil {
