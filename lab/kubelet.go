@@ -186,6 +186,8 @@ func (w *worker) next() step {
 	case len(w.old) > 0:
 		s := w.old[0]
 		return func(ctx context.Context) bool { return w.end(ctx, s) }
+	case deleting && w.k.workers[w.pod.uid] != w:
+		return nil // forgotten already
 	case deleting:
 		return func(context.Context) bool { w.gone(); return true }
 	case w.current == nil || !w.current.addr.IsValid():

@@ -1,9 +1,5 @@
 package scenarios
 
-import (
-	"time"
-)
-
 // Verdict is how a run ended.
 type Verdict string
 
@@ -125,5 +121,3 @@ type RanOut struct {
 	PodsWaited  int64   `json:"podsWaited"`
 	WaitSeconds float64 `json:"waitSeconds"`
 }
-
-var _ time.Duration
