@@ -3,7 +3,7 @@
 // It decides which worlds, scenarios, laws and formats this build has and hands them to the commands. It never does a
 // command's work. Where a container runtime executes it (CNI_COMMAND is set), it is the CNI plugin instead. Start at config.
 // An interrupt is passed to the command under way, which ends in order with code 130.
-// To add a world, list it in config; a command, see sim/cmd.
+// To add a world, list it in config; a command, see scenarios/cmd.
 package main
 
 import (
@@ -26,8 +26,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/catalog"
 	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/scenarios/cmd"
 	"github.com/vppdrill/vppdrill/sim"
-	"github.com/vppdrill/vppdrill/sim/cmd"
 	"github.com/vppdrill/vppdrill/sim/explore"
 	"github.com/vppdrill/vppdrill/sim/museum"
 	agentcmd "github.com/vppdrill/vppdrill/vppwire/cmd"

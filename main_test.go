@@ -14,7 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/vppdrill/vppdrill/scenarios"
-	"github.com/vppdrill/vppdrill/sim/cmd"
+	"github.com/vppdrill/vppdrill/scenarios/cmd"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the goldens in the scripts instead of comparing with them")
@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 // script per command, run as processes of their own; `make golden` rewrites what they print.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir:                 "sim/cmd/testdata",
+		Dir:                 "scenarios/cmd/testdata",
 		UpdateScripts:       *rewrite,
 		RequireUniqueNames:  true,
 		RequireExplicitExec: false,

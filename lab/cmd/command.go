@@ -11,7 +11,7 @@ import (
 	"github.com/vppdrill/vppdrill/lab/nodeagent"
 )
 
-// Exit codes, as sim/cmd has them.
+// Exit codes, as scenarios/cmd has them.
 const (
 	exitFailed    = 1
 	exitUsage     = 2
@@ -33,7 +33,7 @@ func (e exit) Error() string {
 
 func (e exit) Unwrap() error { return e.err }
 
-// ExitCode tells sim/cmd's Execute.
+// ExitCode tells scenarios/cmd's Execute.
 func (e exit) ExitCode() int { return e.code }
 
 // coded gives an error its code: what the machine cannot do is told from what was asked wrongly.

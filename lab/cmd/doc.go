@@ -1,8 +1,8 @@
 // Package cmd holds the commands of real machines: lab and doctor, and the node agent's process of labs.
 //
 // It decides how a person asks for labs and how the answer is told. It never makes a machine or judges one: labs do, and
-// package sim/cmd runs scenarios. Start at Commands. Commands that need nothing real are in sim/cmd.
+// package scenarios/cmd runs scenarios. Start at Commands. Commands that need nothing real are in scenarios/cmd.
 //
-// Every command of labs first removes what labs have left behind whose owners died. Exit codes are sim/cmd's: 0 for fine, 1
+// Every command of labs first removes what labs have left behind whose owners died. Exit codes are scenarios/cmd's: 0 for fine, 1
 // for a probe that failed, 2 for bad usage, 3 for a machine that cannot do it, 130 for an interrupt.
 package cmd

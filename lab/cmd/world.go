@@ -12,7 +12,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
-// Request is what a caller of World may choose; sim/cmd's RunOptions, which main translates.
+// Request is what a caller of World may choose; scenarios/cmd's RunOptions, which main translates.
 type Request struct {
 	Seed   uint64
 	Laws   []scenarios.Law

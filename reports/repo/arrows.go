@@ -16,7 +16,7 @@ type arrow struct {
 
 // arrows is ordered: the first pattern that matches a package is its arrow.
 var arrows = []arrow{
-	{".", []string{"sim/cmd", "lab/cmd", "vppwire/cmd", "ipam/cmd", "sim", "sim/...", "lab", "lab/...", "vppwire/cni", "reports", "scenarios/..."},
+	{".", []string{"scenarios/cmd", "lab/cmd", "vppwire/cmd", "ipam/cmd", "sim", "sim/...", "lab", "lab/...", "vppwire/cni", "reports", "scenarios/..."},
 		"main only assembles commands, so that each of them can be tested without a process"},
 	{"ipam/space", nil,
 		"prefix arithmetic must be usable, and provable, without knowing what an address is for"},
@@ -44,14 +44,14 @@ var arrows = []arrow{
 		"the real host drives the same agent; it may not know that a simulator or a scenario exists"},
 	{"scenarios", []string{"ipam/...", "vppwire"},
 		"the narrow waist uses value types only, so that laws judge every world by the same words"},
+	{"scenarios/cmd", []string{"scenarios/...", "sim/parity", "sim/vppmodel", "sim/vppmodel/socket", "fixtures/..."},
+		"commands about scenarios get worlds, laws and formats from main; the modelled VPP is the one part of a world that has commands of its own"},
 	{"scenarios/...", []string{"scenarios/...", "ipam/...", "vppwire"},
 		"a law that looked into one world could not judge the other"},
 	{"sim/engine", nil,
 		"the engine orders events; if it knew one of them, it would order that one differently one day"},
 	{"sim/vppmodel", []string{"sim/engine"},
 		"a model that shares a belief with the code it judges cannot contradict it"},
-	{"sim/cmd", []string{"sim/...", "ipam/...", "vppwire", "vppwire/mode", "vppwire/agent", "scenarios/...", "fixtures/..."},
-		"a command may show recorded facts beside what the simulator says"},
 	{"sim/museum", []string{"ipam/...", "vppwire/agent", "scenarios", "scenarios/catalog", "scenarios/check", "sim", "sim/supply"},
 		"a planted fault wraps what the product made; whoever imported it could come to need it"},
 	{"sim/...", []string{"sim/...", "ipam/...", "vppwire", "vppwire/mode", "vppwire/agent", "scenarios/..."},
@@ -65,7 +65,7 @@ var arrows = []arrow{
 }
 
 // private are packages that only main, and tests of their own, may import.
-var private = []string{"reports/...", "sim/cmd", "lab/cmd", "vppwire/cmd", "ipam/cmd"}
+var private = []string{"reports/...", "scenarios/cmd", "lab/cmd", "vppwire/cmd", "ipam/cmd"}
 
 // strangersIn are libraries with the only places that may use them. Tests may import anything that go.mod lists.
 var strangersIn = []struct {
@@ -85,7 +85,7 @@ var strangersIn = []struct {
 	{"github.com/distribution", []string{"lab/container"}, "images have names where containers are made"},
 	{"github.com/prometheus", []string{"vppwire/host", "vppwire/host/rest"},
 		"decisions count nothing; whoever drives them does"},
-	{"go.fd.io/govpp", []string{"vppwire/...", "sim/vppmodel/...", "sim/parity/...", "sim", "sim/cmd", "lab/..."},
+	{"go.fd.io/govpp", []string{"vppwire/...", "sim/vppmodel/...", "sim/parity/...", "sim", "lab/..."},
 		"VPP's messages are spoken in the wiring, its model and the drivers; laws and reports speak of views"},
 	{"github.com/chromedp", nil, "a browser is needed by tests of the report alone"},
 	{"github.com/onsi", []string{"scenarios/suite"}, "a test framework belongs to tests and to the one package that makes them"},
@@ -93,7 +93,7 @@ var strangersIn = []struct {
 	{"github.com/cockroachdb/datadriven", nil, "story goldens belong to tests"},
 	{"pgregory.net/rapid", nil, "random properties belong to tests; the simulator's choices go through engine.Chooser"},
 	{"golang.org/x/tools", []string{"reports/repo/..."}, "type-checking sources is the business of the repository's rules alone"},
-	{"github.com/spf13/cobra", []string{".", "sim/cmd", "lab/cmd", "vppwire/cmd", "ipam/cmd"},
+	{"github.com/spf13/cobra", []string{".", "scenarios/cmd", "lab/cmd", "vppwire/cmd", "ipam/cmd"},
 		"only commands know that there is a command line"},
 }
 

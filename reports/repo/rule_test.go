@@ -28,9 +28,9 @@ func TestRulesCanFail(t *testing.T) {
 		{"lab into sim", "arrows", map[string]string{"lab/a.go": "package lab\nimport _ \"" + Module + "/sim\"\n"},
 			[]string{"lab/a.go:2: lab imports sim: what a lab"}},
 
-		{"a library importing a command", "private", map[string]string{"lab/a.go": "package lab\nimport _ \"" + Module + "/sim/cmd\"\n"},
-			[]string{"lab/a.go:2: lab imports sim/cmd, which only main may"}},
-		{"main importing a command", "private", map[string]string{"main.go": "package main\nimport _ \"" + Module + "/sim/cmd\"\n"}, nil},
+		{"a library importing a command", "private", map[string]string{"lab/a.go": "package lab\nimport _ \"" + Module + "/scenarios/cmd\"\n"},
+			[]string{"lab/a.go:2: lab imports scenarios/cmd, which only main may"}},
+		{"main importing a command", "private", map[string]string{"main.go": "package main\nimport _ \"" + Module + "/scenarios/cmd\"\n"}, nil},
 
 		{"the model through a third package", "model-apart", map[string]string{
 			"sim/vppmodel/a.go": "package vppmodel\nimport _ \"" + Module + "/sim/engine\"\n",
@@ -46,7 +46,7 @@ func TestRulesCanFail(t *testing.T) {
 		{"the wall clock", "banned-calls", map[string]string{"sim/a.go": body(`import wall "time"`, "_ = wall.Now()")},
 			[]string{"sim/a.go:4: time.Now"}},
 		{"time as a value", "banned-calls", map[string]string{"sim/a.go": body(`import "time"`, "var d time.Duration = time.Second; _ = d")}, nil},
-		{"the wall clock in a command", "banned-calls", map[string]string{"sim/cmd/a.go": body(`import "time"`, "_ = time.Now()")}, nil},
+		{"the wall clock in a command", "banned-calls", map[string]string{"ipam/cmd/a.go": body(`import "time"`, "_ = time.Now()")}, nil},
 		{"a goroutine and a select", "banned-calls", map[string]string{"ipam/a.go": body("", "go f(m)\nselect {}")},
 			[]string{"ipam/a.go:4: go statement", "ipam/a.go:5: select statement"}},
 		{"a lock", "banned-calls", map[string]string{"vppwire/a.go": body(`import "sync"`, "var mu sync.Mutex; mu.Lock()")},

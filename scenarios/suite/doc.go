@@ -6,7 +6,7 @@
 //
 // It never builds a World and judges nothing by itself: a Factory makes the Worlds, scenarios.Run drives them, scenarios/check
 // holds the laws, scenarios/walk follows the packets. The suite of this project in the simulator is sim/suite; the command
-// line that runs the same scenarios without Ginkgo is sim/cmd.
+// line that runs the same scenarios without Ginkgo is scenarios/cmd.
 //
 // Start at Specs, or at ReachEachOther for the matchers, which need no Ginkgo. Nothing here waits for the wall clock: time is
 // the World's. Each spec has a World of its own and specs share nothing, so that they may run in parallel and in any order.

@@ -1,7 +1,7 @@
 // Package explore looks for failures in the space around a scenario, makes them small and shows them again.
 //
 // It decides which runs to do next and what their results have in common. It never simulates, judges or reads a file: runs are
-// sim.Run's, laws the caller's, capsules are text. Sweeping seeds over several processors is sim/cmd's part.
+// sim.Run's, laws the caller's, capsules are text. Sweeping seeds over several processors is scenarios/cmd's part.
 //
 // Start at Explorer: Shrink turns a failure into a Capsule, Replay shows a capsule again, Verify holds two runs of one seed
 // against each other, CrashPoints and Exhaust try every place for a fault and every choice of a small space.
