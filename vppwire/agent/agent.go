@@ -51,7 +51,6 @@ type Agent struct {
 	ranges   ranges
 	node     mode.Node // what the node is wired as; ID 0: not yet
 	pods     pods
-	hooks    hooks
 	lastHook uint64
 	groups   []string // scratch
 	alarm    time.Time

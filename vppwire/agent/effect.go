@@ -61,7 +61,7 @@ type (
 	// ListNodes asks for the Node objects to be listed again, by the API server itself and not from a cache; NodeSeen and
 	// NodesListed come, however late.
 	ListNodes struct{}
-	// NodeAddress says that this node's interconnect address is known or changed (WatchNodeIP).
+	// NodeAddress says that this node's interconnect address is known or changed.
 	NodeAddress struct{ Addr netip.Prefix }
 )
 

@@ -1,61 +1,10 @@
 package agent
 
-import (
-	"net/netip"
-	"slices"
-)
+// hookAfter asks the driver to run its hooks after an addition; true when they have to be waited for.
+func (a *Agent) hookAfter(t *attachment) bool { return a.askHook(t, false) }
 
-// PodActionHook is told of one pod before its removal or after its addition. It runs within Step, in the order of
-// registration, and may call the lookups; its error is logged and changes nothing.
-type PodActionHook func(podNamespace, podName string) error
-
-// hooks are the callbacks that other parts of a program have registered.
-type hooks struct {
-	preRemoval, postAdd []PodActionHook
-	addresses           []func(netip.Prefix)
-}
-
-func (h *hooks) addressChanged(p netip.Prefix) {
-	for _, fn := range h.addresses {
-		fn(p)
-	}
-}
-
-// RegisterPodPreRemovalHook has hook run for each pod immediately before its removal.
-func (a *Agent) RegisterPodPreRemovalHook(hook PodActionHook) {
-	a.hooks.preRemoval = append(a.hooks.preRemoval, hook)
-}
-
-// RegisterPodPostAddHook has hook run for each pod once it is added and before the CNI reply is sent.
-func (a *Agent) RegisterPodPostAddHook(hook PodActionHook) {
-	a.hooks.postAdd = append(a.hooks.postAdd, hook)
-}
-
-// WatchNodeIP has subscriber called within Step whenever this node's interconnect address is known or changed; not for the
-// address known already. Drivers see the same as the NodeAddress effect.
-func (a *Agent) WatchNodeIP(subscriber func(netip.Prefix)) {
-	a.hooks.addresses = append(a.hooks.addresses, subscriber)
-}
-
-// hookAfter runs the hooks after addition; true when the driver's have to be waited for.
-func (a *Agent) hookAfter(t *attachment) bool {
-	a.runHooks(a.hooks.postAdd, t)
-	return a.askHook(t, false)
-}
-
-// hookBefore runs the hooks before removal; true when the driver's have to be waited for.
-func (a *Agent) hookBefore(t *attachment) bool {
-	a.runHooks(a.hooks.preRemoval, t)
-	return a.askHook(t, true)
-}
-
-func (a *Agent) runHooks(list []PodActionHook, t *attachment) {
-	for _, hook := range slices.Clone(list) {
-		if err := hook(t.sandbox.PodNamespace, t.sandbox.PodName); err != nil {
-			a.log(levelWarn, "hook for pod %s/%s: %v", t.sandbox.PodNamespace, t.sandbox.PodName, err)
-		}
-	}
-}
+// hookBefore asks the driver to run its hooks before a removal; true when they have to be waited for.
+func (a *Agent) hookBefore(t *attachment) bool { return a.askHook(t, true) }
 
 func (a *Agent) askHook(t *attachment, before bool) bool {
 	if !a.cfg.Hooks {

@@ -87,6 +87,7 @@ type box struct {
 	errors    []string
 	calls     bool // the last printed line was about calls
 	writes    int64
+	asked     func(Hook) // told of each Hook, where set
 }
 
 func newLab(t testing.TB) *lab {
@@ -266,7 +267,12 @@ func (b *box) perform(e Effect) {
 			b.errors = append(b.errors, e.Message)
 		}
 		b.print(text)
-	case NodeAddress, Hook:
+	case Hook:
+		b.print(text)
+		if b.asked != nil {
+			b.asked(e)
+		}
+	case NodeAddress:
 		b.print(text)
 	case ListNodes:
 		b.print(text)

@@ -50,7 +50,6 @@ func (a *Agent) wireNode() {
 	a.wire.Set(groupNode, a.wires.NodeObjects(n))
 	if old.Address != n.Address {
 		a.emit(NodeAddress{Addr: n.Address})
-		a.hooks.addressChanged(n.Address)
 	}
 	if peersDiffer(&old, &n) {
 		a.todo |= todoPeers

@@ -51,6 +51,8 @@ func (a *Agent) Leases() iter.Seq[ipam.Lease] { return a.alloc.Leases() }
 type Attached struct {
 	Sandbox Sandbox
 	Lease   ipam.Lease
+	// Interface is VPP's name of the pod's interface, empty until it is wired.
+	Interface string
 	// Up: its ADD has been answered, in this life or an earlier one. Removing: its removal has begun.
 	Up, Removing bool
 	// Stale: the machine has booted since, so that its namespace is gone.
@@ -61,7 +63,7 @@ type Attached struct {
 func (a *Agent) Attachments() iter.Seq[Attached] {
 	return func(yield func(Attached) bool) {
 		for _, t := range a.pods.inBooks() {
-			if !yield(Attached{Sandbox: t.sandbox, Lease: t.lease, Up: t.phase == phaseUp, Removing: t.removing(), Stale: t.stale}) {
+			if !yield(Attached{Sandbox: t.sandbox, Lease: t.lease, Interface: t.iface, Up: t.phase == phaseUp, Removing: t.removing(), Stale: t.stale}) {
 				return
 			}
 		}

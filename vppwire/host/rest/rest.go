@@ -15,8 +15,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/contiv"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/mode"
 )
 
 // Prefix begins versioned paths, and PluginURL is the one of the address plan; both are contiv/vpp's.
@@ -116,17 +118,7 @@ type IPAMConfig struct {
 func (h handler) ipam(w http.ResponseWriter, r *http.Request) {
 	out := NodeIPAM{Name: h.NodeName, Config: h.config()}
 	known := false
-	ok := h.ask(w, r, func(a *agent.Agent) {
-		n := a.Node()
-		known = n.Address.IsValid()
-		out.ID, out.IP, out.PodNetwork = a.ID(), n.Address.Addr().String(), text(a.GetPodNetwork())
-		out.VPPHostNetwork = text(n.HostSubnet)
-		if out.Config.PodSubnetCIDR == "" { // the ranges came from the cluster
-			out.Config.PodSubnetCIDR = text(a.GetPodSubnet())
-			out.Config.PodNetworkPrefixLen = max(0, a.GetPodNetwork().Bits())
-		}
-	})
-	if !ok {
+	if !h.ask(w, r, func(a *agent.Agent) { known = out.fill(a) }) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
@@ -136,6 +128,32 @@ func (h handler) ipam(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_ = json.NewEncoder(w).Encode(out)
+}
+
+// addressed is a node's addresses as its agent knows them.
+type addressed interface {
+	ID() uint32
+	Node() mode.Node
+	Blocks() []ipam.Block
+}
+
+// fill takes over what the node has; false while it has no address.
+func (out *NodeIPAM) fill(a addressed) bool {
+	n := a.Node()
+	if !n.Address.IsValid() {
+		return false
+	}
+	var own netip.Prefix
+	if blocks := a.Blocks(); len(blocks) > 0 && !blocks[0].Draining { // active ones come first
+		own = blocks[0].Prefix
+	}
+	out.ID, out.IP, out.PodNetwork = a.ID(), n.Address.Addr().String(), text(own)
+	out.VPPHostNetwork = text(n.HostSubnet)
+	if out.Config.PodSubnetCIDR == "" && len(n.PodSubnets) > 0 { // the ranges came from the cluster
+		out.Config.PodSubnetCIDR = text(n.PodSubnets[0])
+		out.Config.PodNetworkPrefixLen = max(0, own.Bits())
+	}
+	return true
 }
 
 func (h handler) config() IPAMConfig {
