@@ -4,7 +4,7 @@ import (
 	"net/netip"
 	"strconv"
 
-	"github.com/vppdrill/vppdrill/ipam/datastore/ec2model"
+	"github.com/vppdrill/vppdrill/ipam/datastore"
 )
 
 // Bounds of the systems' blocks.
@@ -56,9 +56,9 @@ func (s *Scenario) checkSystem(c IPAM) *InputError {
 	if b := plan.PodSubnet.Bits(); b < subnetBitsMin || b > subnetBitsMax {
 		return s.wrongAt("config.ipam.podSubnetCIDR", "%s can be no subnet of a VPC: want /%d to /%d", plan.PodSubnet, subnetBitsMin, subnetBitsMax)
 	}
-	if _, ok := ec2model.LimitsOf(c.Datastore.InstanceType); !ok {
+	if _, ok := datastore.LimitsOf(c.Datastore.InstanceType); !ok {
 		err := s.wrongAt("config.ipam.datastore.instanceType", "%q is not known", c.Datastore.InstanceType)
-		err.Nearest = Nearest(c.Datastore.InstanceType, ec2model.InstanceTypes())
+		err.Nearest = Nearest(c.Datastore.InstanceType, datastore.InstanceTypes())
 		return err
 	}
 	return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/cluster"
+	"github.com/vppdrill/vppdrill/sim/controllers"
 	"github.com/vppdrill/vppdrill/sim/fault"
-	"github.com/vppdrill/vppdrill/sim/supply"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/mode"
 )
@@ -57,13 +57,13 @@ func (w *World) build() error {
 		Scheduler: cluster.SchedulerConfig{MaxPods: w.s.Topology.MaxPodsPerNode},
 	})
 	w.net, w.api, w.store = w.cluster.Net, w.cluster.API, w.cluster.Store
-	if err := w.supplied(); err != nil {
+	if err := w.makeSystem(); err != nil {
 		return err
 	}
 	if err := w.api.SetConfigMap(poolsName, w.pools); err != nil {
 		return err
 	}
-	w.supply.Start()
+	w.system.Start()
 	for _, name := range w.s.NodeNames() {
 		if err := w.join(name); err != nil {
 			return err
@@ -74,7 +74,7 @@ func (w *World) build() error {
 
 // join boots a new machine and makes it a node.
 func (w *World) join(name string) error {
-	if err := w.supply.Join(name); err != nil {
+	if err := w.system.Join(name); err != nil {
 		return err
 	}
 	m, err := w.newMachine(name)
@@ -245,7 +245,7 @@ func (w *World) controlPending() string {
 	if !load.Quiet() {
 		return strings.Join(w.cluster.Pending(3), "; ")
 	}
-	return w.supply.Pending()
+	return w.system.Pending()
 }
 
 // control is the part of a World around the machines.
@@ -253,8 +253,8 @@ type control struct {
 	cluster  *cluster.Cluster
 	wiring   mode.Config
 	external external
-	// supply is where nodes' blocks come from.
-	supply supply.Supply
+	// system is where nodes' blocks come from.
+	system controllers.System
 	// granted is what it says who has, by node.
 	granted map[string][]netip.Prefix
 }

@@ -94,12 +94,12 @@ func (w *World) doProcess(a scenarios.Action) error {
 		return w.changeCIDR(a)
 	case scenarios.AddRange:
 		w.disturbed()
-		return w.supply.AddRange(a.CIDR)
+		return w.system.AddRange(a.CIDR)
 	case scenarios.RemoveRange:
 		w.disturbed()
-		return w.supply.RemoveRange(a.CIDR)
+		return w.system.RemoveRange(a.CIDR)
 	case scenarios.LoseLeader:
-		return w.supply.LoseLeader(a.Pause)
+		return w.system.LoseLeader(a.Pause)
 	case scenarios.SetPodCIDR:
 		return w.each(a.Node, a.Verb(), present, func(m *machine) error { return w.setPodCIDR(m, a) })
 	case scenarios.ChangeNodeAddress:
@@ -249,7 +249,7 @@ func (w *World) remove(m *machine) error {
 	if err := w.cluster.RemoveNode(m.name); err != nil {
 		return err
 	}
-	w.supply.Leave(m.name)
+	w.system.Leave(m.name)
 	delete(w.external.given, m)
 	m.fact(scenarios.Fact{Kind: scenarios.FactNodeGone})
 	return nil

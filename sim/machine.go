@@ -181,7 +181,7 @@ func (m *machine) startAgent() {
 
 func (m *machine) agentUp() {
 	w := m.w
-	alloc, err := w.supply.Allocator(m.name)
+	alloc, err := w.system.Allocator(m.name)
 	if err != nil {
 		panic("sim: the scenario's allocator was accepted before: " + err.Error())
 	}
@@ -211,7 +211,7 @@ func (m *machine) agentUp() {
 	m.fact(scenarios.Fact{Kind: scenarios.FactAgentUp, Leases: leases})
 	m.knownID, m.knownBlocks = 0, nil
 	m.tellIdentity()
-	w.supply.AgentUp(m.name, a)
+	w.system.AgentUp(m.name, a)
 	p.step(agent.HostAddresses{Addrs: m.management})
 	if m.own.IsValid() {
 		p.step(agent.OwnAddress{Addr: m.own})
@@ -234,7 +234,7 @@ func (m *machine) killAgent(hold bool, why string) {
 	p.dead = true
 	p.client.Close()
 	p.feed.Stop()
-	m.w.supply.AgentDown(m.name)
+	m.w.system.AgentDown(m.name)
 	if why == check.CleanStop {
 		m.witness = m.w.eng.Now() + witnessTime
 	}

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/sim/supply"
+	"github.com/vppdrill/vppdrill/sim/controllers"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
@@ -27,8 +27,8 @@ type Plant struct {
 	Records func(node string, records []agent.Record) []agent.Record
 	// Stopping is told that an action ends a node's agent, and returns what the agent asks of the store before it does.
 	Stopping func(node string) []agent.StoreRequest
-	// Supply wraps what gives nodes their blocks.
-	Supply supply.Plant
+	// Controllers wraps what gives nodes their blocks.
+	Controllers controllers.Plant
 }
 
 // PlantedAgent is an agent as its driver sees it. The slice that Step returns is valid until the next Step.

@@ -86,7 +86,7 @@ func (p *process) step(ev agent.Event) {
 			return
 		}
 	}
-	p.m.w.supply.Changed(p.m.name)
+	p.m.w.system.Changed(p.m.name)
 }
 
 // perform starts one effect; false when the agent died of it.
@@ -395,7 +395,7 @@ func (p *process) withdraw(number uint64) {
 func (p *process) answer(a agent.Answer) {
 	if r, ok := p.close(a.Request); ok {
 		if a.Exhausted {
-			p.m.w.supply.Refused(p.m.name, r.owner)
+			p.m.w.system.Refused(p.m.name, r.owner)
 		}
 		p.m.w.eng.After(answerTime, &answered{m: p.m, answer: a, done: r.done})
 	}

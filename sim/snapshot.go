@@ -21,7 +21,7 @@ func (w *World) Snapshot(context.Context) (scenarios.Snapshot, error) {
 		s.Nodes = append(s.Nodes, m.state())
 	}
 	slices.SortFunc(s.Nodes, func(a, b scenarios.NodeState) int { return cmp.Compare(a.Name, b.Name) })
-	s.Vacant = w.cluster.Load().Starved > 0 && w.supply.Vacant()
+	s.Vacant = w.cluster.Load().Starved > 0 && w.system.FreeBlock()
 	return s, nil
 }
 

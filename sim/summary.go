@@ -85,7 +85,7 @@ func (x *attached) deleted(f scenarios.Fact) {
 func (w *World) Summary() scenarios.Summary {
 	s := w.summary
 	s.StoreOps = w.store.Store.Operations()
-	s.APIWrites += w.supply.Requests()
+	s.APIWrites += w.system.Requests()
 	s.WastedAddresses = w.waste.mean(w.eng.Now())
 	s.LeakedAddresses = w.leaked()
 	all := w.cluster.Waits()

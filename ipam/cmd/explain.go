@@ -11,7 +11,6 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/ipam/datastore"
-	"github.com/vppdrill/vppdrill/ipam/datastore/ec2model"
 	"github.com/vppdrill/vppdrill/ipam/plan"
 )
 
@@ -175,19 +174,19 @@ const targetMax = 100000
 
 // sizing is what an instance keeps, and the instance's name.
 func (o explainOptions) sizing() (sized, string, error) {
-	limits, ok := ec2model.LimitsOf(o.instance)
+	limits, ok := datastore.LimitsOf(o.instance)
 	name := o.instance
 	if o.enis > 0 || o.ipsPerENI > 0 {
 		if o.enis == 0 || o.ipsPerENI == 0 {
 			return sized{}, "", usagef("ipam explain: --enis and --ips-per-eni go together")
 		}
-		limits, ok, name = ec2model.Limits{ENIs: o.enis, IPv4PerENI: o.ipsPerENI}, true, "an instance"
+		limits, ok, name = datastore.Limits{ENIs: o.enis, IPv4PerENI: o.ipsPerENI}, true, "an instance"
 	}
 	if o.maxENI > 0 {
 		limits.ENIs = min(limits.ENIs, o.maxENI)
 	}
 	if !ok {
-		return sized{}, "", usagef("ipam explain: --instance %q is not known; give --enis and --ips-per-eni%s", o.instance, hint(o.instance, ec2model.InstanceTypes()))
+		return sized{}, "", usagef("ipam explain: --instance %q is not known; give --enis and --ips-per-eni%s", o.instance, hint(o.instance, datastore.InstanceTypes()))
 	}
 	return sized{datastore.Sizing{Targets: o.targets, ENIsMax: limits.ENIs, UnitsPerENI: limits.IPv4PerENI - 1, PrefixDelegation: o.prefixes,
 		WholeENI: o.wholeENI, SkipPrimary: o.skip}}, name, nil

@@ -9,7 +9,6 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/ipam/contiv"
 	"github.com/vppdrill/vppdrill/ipam/datastore"
-	"github.com/vppdrill/vppdrill/ipam/datastore/ec2model"
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 	"github.com/vppdrill/vppdrill/ipam/plan"
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -205,7 +204,7 @@ func (s stage) datastore() (plan.Source, error) {
 // sizing is what an instance keeps and may have.
 func (s stage) sizing() (datastore.Sizing, error) {
 	c := s.section.Datastore
-	limits, ok := ec2model.LimitsOf(c.InstanceType)
+	limits, ok := datastore.LimitsOf(c.InstanceType)
 	if c.ENIs > 0 {
 		limits.ENIs = c.ENIs
 	}
@@ -213,7 +212,7 @@ func (s stage) sizing() (datastore.Sizing, error) {
 		limits.IPv4PerENI = c.IPsPerENI
 	}
 	if !ok && (c.ENIs == 0 || c.IPsPerENI == 0) {
-		return datastore.Sizing{}, fmt.Errorf("datastore.instanceType %q is not known; give enis and ipsPerENI%s", c.InstanceType, hint(c.InstanceType, ec2model.InstanceTypes()))
+		return datastore.Sizing{}, fmt.Errorf("datastore.instanceType %q is not known; give enis and ipsPerENI%s", c.InstanceType, hint(c.InstanceType, datastore.InstanceTypes()))
 	}
 	enis := limits.ENIs
 	if c.MaxENI > 0 {

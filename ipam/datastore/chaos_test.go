@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam/datastore"
-	"github.com/vppdrill/vppdrill/ipam/datastore/ec2model"
+	"github.com/vppdrill/vppdrill/sim/ec2"
 	"pgregory.net/rapid"
 )
 
@@ -22,7 +22,7 @@ func TestAnyTroubleEndsInRest(t *testing.T) {
 		}
 		prefixes, skip := rapid.Bool().Draw(rt, "delegation"), rapid.Bool().Draw(rt, "skip primary")
 		w := newWorld(rt, rapid.SampledFrom([]string{"t3.small", "m5.large"}).Draw(rt, "instance"), targets,
-			func(c *ec2model.Config, z *datastore.Sizing) {
+			func(c *ec2.Config, z *datastore.Sizing) {
 				z.PrefixDelegation, z.SkipPrimary = prefixes, skip
 				z.WholeENI = rapid.Bool().Draw(rt, "whole")
 				c.MetadataLag = time.Duration(rapid.IntRange(0, 40).Draw(rt, "lag")) * time.Second

@@ -2,7 +2,7 @@
 // get them, and a pool of spare ones is kept warm.
 //
 // It never talks to EC2, a container runtime or a disk: those are Calls, a CRI and an FS, and the time is an argument or a
-// Clock. A small EC2 to try it against is ec2model, which shares nothing with it.
+// Clock. A small EC2 to try it against is sim/ec2, which shares nothing with it.
 //
 // Start at DataStore for the books of one node under the names of amazon-vpc-cni-k8s' pkg/ipamd/datastore, at Sizing and
 // Explain for how many addresses a node should have, at Manager for what ipamd does about it, and at Node for the same

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam/datastore"
-	"github.com/vppdrill/vppdrill/ipam/datastore/ec2model"
+	"github.com/vppdrill/vppdrill/sim/ec2"
 )
 
 // Goal: a node comes to rest at its targets with few requests and stays there; nothing that EC2, the metadata service or a
@@ -61,7 +61,7 @@ func TestWarmTargetNeedsOneRequest(t *testing.T) {
 // A burst comes and goes: the addresses go back, first those of ENIs that can go as a whole.
 func TestBurstGoesBack(t *testing.T) {
 	for _, prefixes := range [...]bool{false, true} {
-		w := newWorld(t, "m5.large", warmIP(3, 0), func(_ *ec2model.Config, z *datastore.Sizing) { z.PrefixDelegation = prefixes })
+		w := newWorld(t, "m5.large", warmIP(3, 0), func(_ *ec2.Config, z *datastore.Sizing) { z.PrefixDelegation = prefixes })
 		w.addAll(20)
 		w.run(time.Minute)
 		for range 20 {
@@ -101,7 +101,7 @@ func TestRestartOnAFullNodeDoesNotStarve(t *testing.T) {
 // With the primary ENI unusable and nothing to keep warm, the one ENI that there must be is not given back to be asked for
 // again.
 func TestNoEndlessLoopWithCustomNetworking(t *testing.T) {
-	w := newWorld(t, "m5.large", warmENI(0), func(_ *ec2model.Config, z *datastore.Sizing) { z.SkipPrimary = true })
+	w := newWorld(t, "m5.large", warmENI(0), func(_ *ec2.Config, z *datastore.Sizing) { z.SkipPrimary = true })
 	w.run(4 * time.Hour)
 	if w.ec2.Requests("create") != 1 || w.ec2.Requests("delete") != 0 {
 		t.Errorf("%d ENIs created, %d deleted", w.ec2.Requests("create"), w.ec2.Requests("delete"))
@@ -259,7 +259,7 @@ func TestLateAnswerIsIgnored(t *testing.T) {
 
 // EC2 throttles: the node waits longer and longer, and gets there all the same.
 func TestThrottling(t *testing.T) {
-	w := newWorld(t, "t3.small", warmENI(1), func(c *ec2model.Config, _ *datastore.Sizing) { c.Requests, c.Burst = 0.02, 1 })
+	w := newWorld(t, "t3.small", warmENI(1), func(c *ec2.Config, _ *datastore.Sizing) { c.Requests, c.Burst = 0.02, 1 })
 	for range 60 {
 		w.run(time.Minute)
 		if len(w.pods) < 5 {
@@ -274,11 +274,11 @@ func TestThrottling(t *testing.T) {
 
 // The subnet runs dry: a node that starts then serves the pods that it has and gets what there is.
 func TestSubnetRunsDry(t *testing.T) {
-	subnet := ec2model.NewSubnet(netip.MustParsePrefix("10.0.0.0/28"))
+	subnet := ec2.NewSubnet(netip.MustParsePrefix("10.0.0.0/28"))
 	for i := 5; i <= 12; i++ {
 		subnet.Occupy(netip.AddrFrom4([4]byte{10, 0, 0, byte(i)}))
 	}
-	w := newWorld(t, "m5.large", warmIP(3, 0), func(c *ec2model.Config, _ *datastore.Sizing) { c.Subnet = subnet })
+	w := newWorld(t, "m5.large", warmIP(3, 0), func(c *ec2.Config, _ *datastore.Sizing) { c.Subnet = subnet })
 	w.run(time.Minute)
 	w.want("enis=1 total=2 assigned=0 cooling=0")
 	w.addAll(2)
@@ -297,12 +297,12 @@ func TestSubnetRunsDry(t *testing.T) {
 
 // No /28 is left in one piece: the node takes single addresses for pods that wait, and prefixes again once there are.
 func TestFragmentedSubnet(t *testing.T) {
-	subnet := ec2model.NewSubnet(netip.MustParsePrefix("10.0.0.0/26"))
+	subnet := ec2.NewSubnet(netip.MustParsePrefix("10.0.0.0/26"))
 	hole := netip.MustParseAddr("10.0.0.40")
 	for _, a := range [...]netip.Addr{netip.MustParseAddr("10.0.0.20"), hole} {
 		subnet.Occupy(a)
 	}
-	w := newWorld(t, "m5.large", datastore.DefaultTargets(), func(c *ec2model.Config, z *datastore.Sizing) {
+	w := newWorld(t, "m5.large", datastore.DefaultTargets(), func(c *ec2.Config, z *datastore.Sizing) {
 		c.Subnet, z.PrefixDelegation = subnet, true
 	})
 	w.addAll(1)
@@ -320,7 +320,7 @@ func TestFragmentedSubnet(t *testing.T) {
 
 // Somebody else's ENI is left alone and its slot is not counted on; the trunk is asked for once and never given back.
 func TestForeignENIsAndTrunk(t *testing.T) {
-	w := newWorld(t, "t3.small", warmENI(1), func(_ *ec2model.Config, z *datastore.Sizing) { z.TrunkSlot = true })
+	w := newWorld(t, "t3.small", warmENI(1), func(_ *ec2.Config, z *datastore.Sizing) { z.TrunkSlot = true })
 	w.run(time.Minute)
 	if w.wantTrunk != 1 {
 		t.Errorf("asked for a trunk %d times", w.wantTrunk)

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam/datastore"
-	"github.com/vppdrill/vppdrill/ipam/datastore/ec2model"
+	"github.com/vppdrill/vppdrill/sim/ec2"
 )
 
 var epoch = time.Unix(1700000000, 0).UTC()
@@ -20,7 +20,7 @@ type world struct {
 	t       tb
 	now     time.Time
 	sizing  datastore.Sizing
-	ec2     *ec2model.Instance
+	ec2     *ec2.Instance
 	file    *datastore.TestCheckpoint
 	ds      *datastore.DataStore
 	manager *datastore.Manager
@@ -46,29 +46,29 @@ type tb interface {
 	Fatalf(format string, args ...any)
 }
 
-type option func(*ec2model.Config, *datastore.Sizing)
+type option func(*ec2.Config, *datastore.Sizing)
 
 // newWorld starts a node of an instance type in a /24 with the usual delays.
 func newWorld(t tb, instance string, targets datastore.Targets, options ...option) *world {
 	t.Helper()
-	limits, ok := ec2model.LimitsOf(instance)
+	limits, ok := datastore.LimitsOf(instance)
 	if !ok {
 		t.Fatalf("no instance type %s", instance)
 	}
-	cfg := ec2model.Config{
-		Limits: limits, Subnet: ec2model.NewSubnet(netip.MustParsePrefix("10.0.0.0/24")),
+	cfg := ec2.Config{
+		Limits: ec2.Limits(limits), Subnet: ec2.NewSubnet(netip.MustParsePrefix("10.0.0.0/24")),
 		AttachDelay: 3 * time.Second, MetadataLag: 2 * time.Second,
 	}
 	sizing := datastore.Sizing{Targets: targets, ENIsMax: limits.ENIs, UnitsPerENI: limits.IPv4PerENI - 1}
 	for _, o := range options {
 		o(&cfg, &sizing)
 	}
-	ec2, err := ec2model.New(epoch, cfg)
+	machine, err := ec2.New(epoch, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := &world{
-		t: t, now: epoch, sizing: sizing, ec2: ec2, file: datastore.NewTestCheckpoint(nil),
+		t: t, now: epoch, sizing: sizing, ec2: machine, file: datastore.NewTestCheckpoint(nil),
 		pods: make(map[datastore.IPAMKey]netip.Addr), setUpFails: make(map[string]bool),
 	}
 	w.start()
@@ -145,9 +145,9 @@ func (w *world) perform(c datastore.Call) {
 	case datastore.UnassignUnits:
 		r.Err = w.ec2.Unassign(w.now, c.ENI, c.Prefixes)
 	case datastore.CreateENI:
-		var e ec2model.ENI
+		var e ec2.ENI
 		e, due, r.Err = w.ec2.Create(w.now, c.Units, c.Delegated)
-		r.ENIs = attached([]ec2model.ENI{e})
+		r.ENIs = attached([]ec2.ENI{e})
 	case datastore.DeleteENI:
 		r.Err = w.ec2.Delete(w.now, c.ENI)
 	}
@@ -158,7 +158,7 @@ func (w *world) perform(c datastore.Call) {
 	w.answer, w.due = &r, due
 }
 
-func attached(enis []ec2model.ENI) (list []datastore.AttachedENI) {
+func attached(enis []ec2.ENI) (list []datastore.AttachedENI) {
 	for _, e := range enis {
 		list = append(list, datastore.AttachedENI{
 			ID: e.ID, Device: e.Device, Primary: e.Primary, Trunk: e.Trunk, Tags: e.Tags, Units: e.Units,

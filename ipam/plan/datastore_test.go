@@ -10,20 +10,20 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/vppdrill/vppdrill/ipam/datastore"
-	"github.com/vppdrill/vppdrill/ipam/datastore/ec2model"
+	"github.com/vppdrill/vppdrill/sim/ec2"
 )
 
 // fill starts instances in a subnet and lets each get what its sizing wants for its pods, with the decisions of the datastore
 // package and EC2's own arithmetic, until one does not get all.
 func fill(t *rapid.T, p netip.Prefix, usable []netip.Prefix, z datastore.Sizing, pods int) (nodes uint64) {
-	subnet := ec2model.NewSubnet(p)
+	subnet := ec2.NewSubnet(p)
 	for a := p.Addr(); len(usable) > 0 && p.Contains(a); a = a.Next() {
 		if !slices.ContainsFunc(usable, func(u netip.Prefix) bool { return u.Contains(a) }) {
 			subnet.Occupy(a)
 		}
 	}
 	for {
-		i, err := ec2model.New(epoch, ec2model.Config{Limits: ec2model.Limits{ENIs: z.ENIsMax, IPv4PerENI: z.UnitsPerENI + 1}, Subnet: subnet})
+		i, err := ec2.New(epoch, ec2.Config{Limits: ec2.Limits{ENIs: z.ENIsMax, IPv4PerENI: z.UnitsPerENI + 1}, Subnet: subnet})
 		if err != nil {
 			return nodes
 		}

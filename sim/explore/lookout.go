@@ -9,9 +9,9 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim"
+	"github.com/vppdrill/vppdrill/sim/controllers"
 	"github.com/vppdrill/vppdrill/sim/engine"
 	"github.com/vppdrill/vppdrill/sim/fault"
-	"github.com/vppdrill/vppdrill/sim/supply"
 )
 
 // lookout is a Chooser that learns which operations a run performs and which faults hit them. The scenario asks it about each
@@ -100,10 +100,10 @@ func (l *lookout) probing(s *scenarios.Scenario, nodes, calls []string) *scenari
 	for _, k := range kinds { // first: a kind begins an operation
 		probe("Kind "+k.String(), func(*fault.Op) { l.begin(k) })
 	}
-	for _, n := range slices.Concat(nodes, supply.Programs) {
+	for _, n := range slices.Concat(nodes, controllers.Programs) {
 		probe("Node "+n, func(op *fault.Op) { op.Node = n })
 	}
-	for _, n := range slices.Concat(operationNames, supply.RequestNames, calls) {
+	for _, n := range slices.Concat(operationNames, controllers.RequestNames, calls) {
 		probe("Request "+n, func(op *fault.Op) { op.Name = n })
 	}
 	c.Faults.Inject = append(texts, c.Faults.Inject...)

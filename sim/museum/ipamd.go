@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam/datastore"
-	"github.com/vppdrill/vppdrill/ipam/datastore/ec2model"
 	"github.com/vppdrill/vppdrill/sim"
-	"github.com/vppdrill/vppdrill/sim/supply"
+	"github.com/vppdrill/vppdrill/sim/controllers"
+	"github.com/vppdrill/vppdrill/sim/ec2"
 )
 
 // ipamd are the faults between AWS VPC CNI's daemon and EC2.
@@ -20,7 +20,7 @@ func ipamd() []Exhibit {
 			Fault:    "What EC2 gave and no daemon was told of is not seen when the next one looks.",
 			Plant: func() *sim.Plant {
 				t := &told{units: map[string]map[netip.Prefix]bool{}}
-				return &sim.Plant{Supply: supply.Plant{Manager: t.manager, Cloud: t.cloud}}
+				return &sim.Plant{Controllers: controllers.Plant{Manager: t.manager, Cloud: t.cloud}}
 			},
 		},
 		{
@@ -42,7 +42,7 @@ func ipamd() []Exhibit {
 			Upstream: "Metadata that was behind made addresses in use vanish from the books.",
 			Fault:    "What the metadata service says is believed without asking EC2.",
 			Plant: func() *sim.Plant {
-				return &sim.Plant{Supply: supply.Plant{Cloud: func(_ string, c supply.Cloud) supply.Cloud { return stale{c} }}}
+				return &sim.Plant{Controllers: controllers.Plant{Cloud: func(_ string, c controllers.Cloud) controllers.Cloud { return stale{c} }}}
 			},
 		},
 		{
@@ -52,7 +52,7 @@ func ipamd() []Exhibit {
 			Plant: func() *sim.Plant {
 				r := returning{}
 				p := managers(r.step)
-				p.Supply.Cloud = func(_ string, c supply.Cloud) supply.Cloud { return &blinking{Cloud: c} }
+				p.Controllers.Cloud = func(_ string, c controllers.Cloud) controllers.Cloud { return &blinking{Cloud: c} }
 				return p
 			},
 		},
@@ -94,7 +94,7 @@ func (t *told) of(node string) map[netip.Prefix]bool {
 	return t.units[node]
 }
 
-func (t *told) manager(node string, pool *datastore.NodePool, m supply.Manager) supply.Manager {
+func (t *told) manager(node string, pool *datastore.NodePool, m controllers.Manager) controllers.Manager {
 	return &manager{Manager: m, node: node, pool: pool, step: func(m *manager, now time.Time, ev datastore.Event) []datastore.Effect {
 		if c, ok := ev.(datastore.Called); ok && (m.asked.Op == datastore.AssignUnits || m.asked.Op == datastore.CreateENI) {
 			for _, p := range c.Result.Prefixes {
@@ -110,24 +110,26 @@ func (t *told) manager(node string, pool *datastore.NodePool, m supply.Manager) 
 	}}
 }
 
-func (t *told) cloud(node string, c supply.Cloud) supply.Cloud { return &forgetful{c, t.of(node)} }
+func (t *told) cloud(node string, c controllers.Cloud) controllers.Cloud {
+	return &forgetful{c, t.of(node)}
+}
 
 // forgetful is EC2 without what nobody was told of.
 type forgetful struct {
-	supply.Cloud
+	controllers.Cloud
 	told map[netip.Prefix]bool
 }
 
-// Describe implements supply.Cloud.
-func (f *forgetful) Describe(now time.Time) ([]ec2model.ENI, error) {
+// Describe implements controllers.Cloud.
+func (f *forgetful) Describe(now time.Time) ([]ec2.ENI, error) {
 	list, err := f.Cloud.Describe(now)
 	return f.known(list), err
 }
 
-// Metadata implements supply.Cloud.
-func (f *forgetful) Metadata(now time.Time) []ec2model.ENI { return f.known(f.Cloud.Metadata(now)) }
+// Metadata implements controllers.Cloud.
+func (f *forgetful) Metadata(now time.Time) []ec2.ENI { return f.known(f.Cloud.Metadata(now)) }
 
-func (f *forgetful) known(list []ec2model.ENI) (out []ec2model.ENI) {
+func (f *forgetful) known(list []ec2.ENI) (out []ec2.ENI) {
 	for _, e := range list {
 		e.Units = slices.DeleteFunc(slices.Clone(e.Units), func(p netip.Prefix) bool { return !f.told[p] })
 		if e.Primary || len(e.Units) > 0 {
@@ -138,32 +140,32 @@ func (f *forgetful) known(list []ec2model.ENI) (out []ec2model.ENI) {
 }
 
 // stale is EC2 as the metadata service knows it.
-type stale struct{ supply.Cloud }
+type stale struct{ controllers.Cloud }
 
-// Describe implements supply.Cloud.
-func (s stale) Describe(now time.Time) ([]ec2model.ENI, error) { return s.Metadata(now), nil }
+// Describe implements controllers.Cloud.
+func (s stale) Describe(now time.Time) ([]ec2.ENI, error) { return s.Metadata(now), nil }
 
 // blinking is EC2 that omits every interface but the first for a minute, one and a half after it was first asked.
 type blinking struct {
-	supply.Cloud
+	controllers.Cloud
 	first time.Time
 }
 
-// Describe implements supply.Cloud.
-func (b *blinking) Describe(now time.Time) ([]ec2model.ENI, error) {
+// Describe implements controllers.Cloud.
+func (b *blinking) Describe(now time.Time) ([]ec2.ENI, error) {
 	list, err := b.Cloud.Describe(now)
 	return b.shown(now, list), err
 }
 
-// Metadata implements supply.Cloud.
-func (b *blinking) Metadata(now time.Time) []ec2model.ENI { return b.shown(now, b.Cloud.Metadata(now)) }
+// Metadata implements controllers.Cloud.
+func (b *blinking) Metadata(now time.Time) []ec2.ENI { return b.shown(now, b.Cloud.Metadata(now)) }
 
-func (b *blinking) shown(now time.Time, list []ec2model.ENI) []ec2model.ENI {
+func (b *blinking) shown(now time.Time, list []ec2.ENI) []ec2.ENI {
 	if b.first.IsZero() {
 		b.first = now
 	}
 	if age := now.Sub(b.first); age < 90*time.Second || age > 150*time.Second {
 		return list
 	}
-	return slices.DeleteFunc(list, func(e ec2model.ENI) bool { return !e.Primary })
+	return slices.DeleteFunc(list, func(e ec2.ENI) bool { return !e.Primary })
 }

@@ -17,7 +17,7 @@ func kubernetes() []Exhibit {
 			Fault:    "Each time that a node is seen its block counts once more, and nobody gets one when the count reaches the range's size.",
 			Plant: func() *sim.Plant {
 				counted := map[int]int{}
-				return controllers(func(c *controller, now time.Time, ev nodeipam.Event) []nodeipam.Effect {
+				return controllerManagers(func(c *controller, now time.Time, ev nodeipam.Event) []nodeipam.Effect {
 					for _, n := range seen(ev) {
 						if len(n.PodCIDRs) > 0 {
 							counted[c.life]++
@@ -37,7 +37,7 @@ func kubernetes() []Exhibit {
 			Fault:    "A controller that takes over does not see nodes that have a block.",
 			Plant: func() *sim.Plant {
 				has := func(n nodeipam.KubeNode) bool { return len(n.PodCIDRs) > 0 }
-				return controllers(func(c *controller, now time.Time, ev nodeipam.Event) []nodeipam.Effect {
+				return controllerManagers(func(c *controller, now time.Time, ev nodeipam.Event) []nodeipam.Effect {
 					if c.life > 1 {
 						if list, ok := ev.(nodeipam.Listed); ok {
 							list.Nodes = slices.DeleteFunc(slices.Clone(list.Nodes), has)
@@ -55,7 +55,7 @@ func kubernetes() []Exhibit {
 			Upstream: "A write of a node's CIDR that failed was never tried again.",
 			Fault:    "What came of a write is told only when it succeeded.",
 			Plant: func() *sim.Plant {
-				return controllers(func(c *controller, now time.Time, ev nodeipam.Event) []nodeipam.Effect {
+				return controllerManagers(func(c *controller, now time.Time, ev nodeipam.Event) []nodeipam.Effect {
 					if a, ok := ev.(nodeipam.Answered); ok && a.Outcome != nodeipam.Done {
 						return c.Run(now)
 					}
@@ -67,7 +67,10 @@ func kubernetes() []Exhibit {
 			Name: "deleted-node-loop", Incidents: []string{"kubernetes/kubernetes#98679"}, Law: "settles",
 			Upstream: "A worker went on for ever with a node that had been deleted.",
 			Fault:    "A request for a node that is not found is made again at once.",
-			Plant:    func() *sim.Plant { l := &loop{asked: map[uint64]nodeipam.PatchNodeCIDRs{}}; return controllers(l.step) },
+			Plant: func() *sim.Plant {
+				l := &loop{asked: map[uint64]nodeipam.PatchNodeCIDRs{}}
+				return controllerManagers(l.step)
+			},
 		},
 		{
 			Name: "released-and-requeued", Law: "grants-disjoint",
@@ -76,7 +79,7 @@ func kubernetes() []Exhibit {
 			Fault:     "A block whose write failed is free for others and is written for its node again a minute later.",
 			Plant: func() *sim.Plant {
 				r := &requeued{asked: map[uint64]nodeipam.PatchNodeCIDRs{}}
-				return controllers(r.step)
+				return controllerManagers(r.step)
 			},
 		},
 		{
@@ -89,7 +92,7 @@ func kubernetes() []Exhibit {
 			Fault:    "A controller that sees a CIDR outside its ranges does nothing any more.",
 			Plant: func() *sim.Plant {
 				stopped := map[int]bool{}
-				return controllers(func(c *controller, now time.Time, ev nodeipam.Event) []nodeipam.Effect {
+				return controllerManagers(func(c *controller, now time.Time, ev nodeipam.Event) []nodeipam.Effect {
 					for _, n := range seen(ev) {
 						for _, cidr := range n.PodCIDRs {
 							stopped[c.life] = stopped[c.life] || !c.inRange(cidr)
@@ -108,7 +111,7 @@ func kubernetes() []Exhibit {
 			Fault:    "A node that was told CIDRNotAvailable is not looked at again.",
 			Plant: func() *sim.Plant {
 				refused := map[string]bool{}
-				return controllers(func(c *controller, now time.Time, ev nodeipam.Event) []nodeipam.Effect {
+				return controllerManagers(func(c *controller, now time.Time, ev nodeipam.Event) []nodeipam.Effect {
 					effects, _ := patches(c.inner(now, ev), func(p nodeipam.PatchNodeCIDRs) bool { return refused[p.UID] })
 					for _, e := range effects {
 						if r, ok := e.(nodeipam.RecordEvent); ok && r.Reason == "CIDRNotAvailable" {
@@ -125,7 +128,7 @@ func kubernetes() []Exhibit {
 			Fault:    "A new node is looked at no earlier than 30 s after it came.",
 			Plant: func() *sim.Plant {
 				came := map[string]time.Time{}
-				return controllers(func(c *controller, now time.Time, ev nodeipam.Event) []nodeipam.Effect {
+				return controllerManagers(func(c *controller, now time.Time, ev nodeipam.Event) []nodeipam.Effect {
 					if a, ok := ev.(nodeipam.NodeAdded); ok {
 						came[a.Node.UID] = now
 					}
@@ -142,7 +145,7 @@ func kubernetes() []Exhibit {
 			Name: "one-node-at-a-time", Incidents: []string{"kubernetes/kubernetes#52284", "kubernetes/kubernetes#52285"}, Law: "settles",
 			Upstream: "The allocator handled one node after the other, and with thousands of them nodes waited for hours.",
 			Fault:    "A pod CIDR is written every ten seconds, however many nodes wait.",
-			Plant:    func() *sim.Plant { s := &serial{}; return controllers(s.step) },
+			Plant:    func() *sim.Plant { s := &serial{}; return controllerManagers(s.step) },
 		},
 		{
 			Name: "recreated-node-swallowed", Incidents: []string{"kubernetes/kubernetes#25220"}, Law: "nodes-served",
@@ -150,7 +153,7 @@ func kubernetes() []Exhibit {
 			Fault:    "Another object of a name that is known is taken for the one that is being processed.",
 			Plant: func() *sim.Plant {
 				first := map[string]string{}
-				return controllers(func(c *controller, now time.Time, ev nodeipam.Event) []nodeipam.Effect {
+				return controllerManagers(func(c *controller, now time.Time, ev nodeipam.Event) []nodeipam.Effect {
 					for _, n := range seen(ev) {
 						if first[n.Name] == "" {
 							first[n.Name] = n.UID
@@ -167,7 +170,7 @@ func kubernetes() []Exhibit {
 			Name: "two-controllers", Incidents: []string{"gardener/gardener-extension-provider-gcp#937", "antrea-io/antrea#7893"}, Law: "grants-disjoint",
 			Upstream: "Two controllers gave nodes their CIDRs at the same time, and two nodes had the same one.",
 			Fault:    "A second allocator is at work, and each of the two learns late of what the other sees.",
-			Plant:    func() *sim.Plant { r := &rivals{}; return controllers(r.step) },
+			Plant:    func() *sim.Plant { r := &rivals{}; return controllerManagers(r.step) },
 		},
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 	ciliumipam "github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/sim"
-	"github.com/vppdrill/vppdrill/sim/supply"
+	"github.com/vppdrill/vppdrill/sim/controllers"
 )
 
 // ciliumOperator are the faults between Cilium's operator and its agents.
@@ -19,8 +19,8 @@ func ciliumOperator() []Exhibit {
 			Upstream: "Addresses that looked like excess were released while the agent gave them to pods.",
 			Fault:    "What was excess ten seconds ago is given back without asking the agent.",
 			Plant: func() *sim.Plant {
-				return &sim.Plant{Supply: supply.Plant{
-					Demand: func(_ string, d supply.Demand) supply.Demand {
+				return &sim.Plant{Controllers: controllers.Plant{
+					Demand: func(_ string, d controllers.Demand) controllers.Demand {
 						return &hasty{Demand: d, since: map[netip.Prefix]time.Time{}}
 					},
 					Side: unheardOf,
@@ -52,7 +52,7 @@ func ciliumOperator() []Exhibit {
 			Fault:    "After a restart the agent never says that it has dropped a block that it started with.",
 			Plant: func() *sim.Plant {
 				lives := map[string]int{}
-				return &sim.Plant{Supply: supply.Plant{Side: func(node string, s supply.Side) supply.Side {
+				return &sim.Plant{Controllers: controllers.Plant{Side: func(node string, s controllers.Side) controllers.Side {
 					lives[node]++
 					if lives[node] == 1 {
 						return s
@@ -66,7 +66,7 @@ func ciliumOperator() []Exhibit {
 			Upstream: "The excess was calculated without the amounts that must stay, so that what was released had to be allocated again.",
 			Fault:    "Every idle block is excess, however many addresses are wanted ready.",
 			Plant: func() *sim.Plant {
-				return &sim.Plant{Supply: supply.Plant{Demand: func(_ string, d supply.Demand) supply.Demand { return generous{d} }}}
+				return &sim.Plant{Controllers: controllers.Plant{Demand: func(_ string, d controllers.Demand) controllers.Demand { return generous{d} }}}
 			},
 		},
 		{
@@ -91,7 +91,7 @@ func ciliumOperator() []Exhibit {
 			Fault:    "The first look of a restarted agent finds no pods, and nobody waits for its agent to drop what it gives back.",
 			Plant: func() *sim.Plant {
 				r := &restarted{lives: map[string]int{}, allocs: map[string]ipam.NodeAllocator{}}
-				return &sim.Plant{Allocator: r.allocator, Supply: supply.Plant{Demand: r.demand, Side: unheardOf}}
+				return &sim.Plant{Allocator: r.allocator, Controllers: controllers.Plant{Demand: r.demand, Side: unheardOf}}
 			},
 		},
 		{
@@ -99,26 +99,26 @@ func ciliumOperator() []Exhibit {
 			Upstream: "With nothing to allocate ahead, an agent that needed an address for itself never asked for its first block.",
 			Fault:    "Only pods that have an address count as demand.",
 			Plant: func() *sim.Plant {
-				return &sim.Plant{Supply: supply.Plant{Demand: func(_ string, d supply.Demand) supply.Demand { return modest{d} }}}
+				return &sim.Plant{Controllers: controllers.Plant{Demand: func(_ string, d controllers.Demand) controllers.Demand { return modest{d} }}}
 			},
 		},
 	}
 }
 
 // unheard is an agent that is never asked whether it still has a block.
-type unheard struct{ supply.Side }
+type unheard struct{ controllers.Side }
 
-// Blocks implements supply.Side.
+// Blocks implements controllers.Side.
 func (unheard) Blocks() []ipam.Block { return nil }
 
-// Idle implements supply.Side.
+// Idle implements controllers.Side.
 func (unheard) Idle() bool { return true }
 
-func unheardOf(_ string, s supply.Side) supply.Side { return unheard{s} }
+func unheardOf(_ string, s controllers.Side) controllers.Side { return unheard{s} }
 
 // hasty gives back what was excess some time ago.
 type hasty struct {
-	supply.Demand
+	controllers.Demand
 	now time.Time
 	// since is when a block became excess.
 	since map[netip.Prefix]time.Time
@@ -127,13 +127,13 @@ type hasty struct {
 // decided is how long it takes from the decision to the release.
 const decided = 10 * time.Second
 
-// Needed implements supply.Demand.
+// Needed implements controllers.Demand.
 func (h *hasty) Needed(now time.Time) int {
 	h.now = now
 	return h.Demand.Needed(now)
 }
 
-// Excess implements supply.Demand.
+// Excess implements controllers.Demand.
 func (h *hasty) Excess(needed int) (list []netip.Prefix) {
 	for _, p := range h.Demand.Excess(needed) {
 		if h.since[p].IsZero() {
@@ -149,28 +149,28 @@ func (h *hasty) Excess(needed int) (list []netip.Prefix) {
 	return list
 }
 
-// Occupied implements supply.Demand.
+// Occupied implements controllers.Demand.
 func (*hasty) Occupied(netip.Prefix) bool { return false }
 
 // clinging is an agent that goes on saying what it had when it started.
 type clinging struct {
-	supply.Side
+	controllers.Side
 	seen []ipam.Block
 }
 
-// Blocks implements supply.Side.
+// Blocks implements controllers.Side.
 func (c clinging) Blocks() []ipam.Block { return c.seen }
 
 // generous gives back whatever is idle.
-type generous struct{ supply.Demand }
+type generous struct{ controllers.Demand }
 
-// Excess implements supply.Demand.
+// Excess implements controllers.Demand.
 func (g generous) Excess(int) []netip.Prefix { return g.Demand.Excess(0) }
 
 // modest never asks for a first block.
-type modest struct{ supply.Demand }
+type modest struct{ controllers.Demand }
 
-// Needed implements supply.Demand.
+// Needed implements controllers.Demand.
 func (modest) Needed(time.Time) int { return 0 }
 
 // restarted are agents that give everything back when they come up again.
@@ -185,18 +185,18 @@ func (r *restarted) allocator(node string, a ipam.NodeAllocator) ipam.NodeAlloca
 	return a
 }
 
-func (r *restarted) demand(node string, d supply.Demand) supply.Demand {
+func (r *restarted) demand(node string, d controllers.Demand) controllers.Demand {
 	return &unrestored{Demand: d, alloc: r.allocs[node], done: r.lives[node] == 1}
 }
 
 // unrestored knows no pods at its first look.
 type unrestored struct {
-	supply.Demand
+	controllers.Demand
 	alloc ipam.NodeAllocator
 	done  bool
 }
 
-// Excess implements supply.Demand.
+// Excess implements controllers.Demand.
 func (u *unrestored) Excess(needed int) []netip.Prefix {
 	if u.done {
 		return u.Demand.Excess(needed)
@@ -209,5 +209,5 @@ func (u *unrestored) Excess(needed int) []netip.Prefix {
 	return all
 }
 
-// Occupied implements supply.Demand.
+// Occupied implements controllers.Demand.
 func (*unrestored) Occupied(netip.Prefix) bool { return false }

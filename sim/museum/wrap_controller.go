@@ -7,7 +7,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 	"github.com/vppdrill/vppdrill/sim"
-	"github.com/vppdrill/vppdrill/sim/supply"
+	"github.com/vppdrill/vppdrill/sim/controllers"
 )
 
 // controller is one life of the controller manager's allocator with a planted fault around its steps.
@@ -29,9 +29,9 @@ func (c *controller) inner(now time.Time, ev nodeipam.Event) []nodeipam.Effect {
 	return c.CIDRAllocator.Step(now, ev)
 }
 
-// controllers wraps every life of the controller manager by one step.
-func controllers(step func(c *controller, now time.Time, ev nodeipam.Event) []nodeipam.Effect) *sim.Plant {
-	return &sim.Plant{Supply: supply.Plant{Controller: func(life int, p nodeipam.CIDRAllocatorParams, a nodeipam.CIDRAllocator) nodeipam.CIDRAllocator {
+// controllerManagers wraps every life of the controller manager by one step.
+func controllerManagers(step func(c *controller, now time.Time, ev nodeipam.Event) []nodeipam.Effect) *sim.Plant {
+	return &sim.Plant{Controllers: controllers.Plant{Controller: func(life int, p nodeipam.CIDRAllocatorParams, a nodeipam.CIDRAllocator) nodeipam.CIDRAllocator {
 		return &controller{CIDRAllocator: a, life: life, params: p, step: step}
 	}}}
 }

@@ -6,12 +6,12 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam/datastore"
 	"github.com/vppdrill/vppdrill/sim"
-	"github.com/vppdrill/vppdrill/sim/supply"
+	"github.com/vppdrill/vppdrill/sim/controllers"
 )
 
 // manager is one life of a node's ipamd with a planted fault around its steps.
 type manager struct {
-	supply.Manager
+	controllers.Manager
 	node string
 	life int
 	pool *datastore.NodePool
@@ -24,16 +24,16 @@ type manager struct {
 // managers wraps every ipamd of a run by one step.
 func managers(step func(m *manager, now time.Time, ev datastore.Event) []datastore.Effect) *sim.Plant {
 	lives := map[string]int{}
-	return &sim.Plant{Supply: supply.Plant{Manager: func(node string, pool *datastore.NodePool, m supply.Manager) supply.Manager {
+	return &sim.Plant{Controllers: controllers.Plant{Manager: func(node string, pool *datastore.NodePool, m controllers.Manager) controllers.Manager {
 		lives[node]++
 		return &manager{Manager: m, node: node, life: lives[node], pool: pool, step: step}
 	}}}
 }
 
-// Ready implements supply.Manager.
+// Ready implements controllers.Manager.
 func (m *manager) Ready() bool { return !m.crashed && m.Manager.Ready() }
 
-// Step implements supply.Manager.
+// Step implements controllers.Manager.
 func (m *manager) Step(now time.Time, ev datastore.Event) []datastore.Effect {
 	return m.step(m, now, ev)
 }

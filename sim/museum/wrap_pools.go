@@ -7,14 +7,14 @@ import (
 
 	ciliumipam "github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/sim"
-	"github.com/vppdrill/vppdrill/sim/supply"
+	"github.com/vppdrill/vppdrill/sim/controllers"
 )
 
 // ledgered is what decides in one life of cilium-operator, made to forget. The ledger would stop an operator that has missed an entry,
 // because its next one has a number that exists: upstream has no ledger, so entries are numbered here behind all there are. What a
 // node shows stays shown, as upstream's operator only adds to a resource.
 type ledgered struct {
-	supply.Pools
+	controllers.Pools
 	life    int
 	version uint64
 	// forgetLast: the ledger's last claim is missed, in the node's resource too.
@@ -30,14 +30,14 @@ type ledgered struct {
 
 // pools wraps every life of the operator.
 func pools(change func(p *ledgered)) *sim.Plant {
-	return &sim.Plant{Supply: supply.Plant{Pools: func(life int, p supply.Pools) supply.Pools {
+	return &sim.Plant{Controllers: controllers.Plant{Pools: func(life int, p controllers.Pools) controllers.Pools {
 		l := &ledgered{Pools: p, life: life}
 		change(l)
 		return l
 	}}}
 }
 
-// UpsertPool implements supply.Pools.
+// UpsertPool implements controllers.Pools.
 func (p *ledgered) UpsertPool(name string, spec ciliumipam.PoolSpec) error {
 	p.upserts++
 	if p.forgetOnExtend && p.upserts > 1 {
@@ -51,7 +51,7 @@ func (p *ledgered) UpsertPool(name string, spec ciliumipam.PoolSpec) error {
 	return p.Pools.UpsertPool(name, spec)
 }
 
-// Apply implements supply.Pools.
+// Apply implements controllers.Pools.
 func (p *ledgered) Apply(c ciliumipam.Claim) error {
 	p.version = max(p.version, c.Version)
 	if !p.forgetLast {
@@ -65,7 +65,7 @@ func (p *ledgered) Apply(c ciliumipam.Claim) error {
 	return p.Pools.Apply(*before)
 }
 
-// Adopt implements supply.Pools.
+// Adopt implements controllers.Pools.
 func (p *ledgered) Adopt(now time.Time, n *ciliumipam.CiliumNode) ([]ciliumipam.Claim, error) {
 	if p.held != nil && p.held.Op == ciliumipam.OpClaim {
 		p.forgotten = p.held.CIDR
@@ -80,7 +80,7 @@ func (p *ledgered) Adopt(now time.Time, n *ciliumipam.CiliumNode) ([]ciliumipam.
 	return p.renumbered(entries), err
 }
 
-// Reconcile implements supply.Pools.
+// Reconcile implements controllers.Pools.
 func (p *ledgered) Reconcile(now time.Time, n *ciliumipam.CiliumNode) ([]ciliumipam.PoolAllocation, []ciliumipam.Claim, error) {
 	if p.before != nil {
 		p.before(now, n)
@@ -94,7 +94,7 @@ func (p *ledgered) Reconcile(now time.Time, n *ciliumipam.CiliumNode) ([]ciliumi
 	return merged(n.Spec.IPAM.Pools.Allocated, allocated), p.renumbered(entries), err
 }
 
-// Delete implements supply.Pools.
+// Delete implements controllers.Pools.
 func (p *ledgered) Delete(now time.Time, incarnation string) []ciliumipam.Claim {
 	return p.renumbered(p.Pools.Delete(now, incarnation))
 }

@@ -1,4 +1,4 @@
-package supply
+package controllers
 
 import (
 	"errors"
@@ -17,7 +17,7 @@ var errImmutable = errors.New("Forbidden: node updates may not change podCIDR ex
 // nodes and performs its requests.
 type controller struct {
 	*leader
-	supply *rangeSupply
+	system *rangeSystem
 	alloc  nodeipam.CIDRAllocator
 	feed   *cluster.Informer
 	// asked counts requests without an answer. due: it wants to be woken, so something is unfinished.
@@ -43,7 +43,7 @@ func (c *controller) stop() {
 func (c *controller) crash() {
 	c.env.Note(c.name, "crashed")
 	c.stop()
-	c.supply.again(c)
+	c.system.again(c)
 }
 
 func (c *controller) step(ev nodeipam.Event) {
@@ -109,7 +109,7 @@ func (c *controller) perform(effects []nodeipam.Effect) {
 		case nodeipam.RecordEvent, nodeipam.GiveUp:
 			c.env.Note(c.name, string(e.AppendText(nil)))
 		default:
-			panic("supply: an effect of a cloud: " + string(e.AppendText(nil)))
+			panic("controllers: an effect of a cloud: " + string(e.AppendText(nil)))
 		}
 	}
 }
@@ -144,7 +144,7 @@ func (c *controller) list(e nodeipam.ListNodes) {
 
 // write changes a node that must be the one and the version that the request names.
 func (c *controller) write(e nodeipam.Effect, id uint64, what, name, uid, version string, change func(*cluster.Node) error) {
-	c.supply.requests++
+	c.system.requests++
 	c.node(e, id, what, name, func(a *cluster.API) (cluster.Object, error) {
 		old, ok := a.Node(name)
 		switch {

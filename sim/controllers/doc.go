@@ -1,14 +1,14 @@
-// Package supply runs, in virtual time, what gives nodes their blocks of pod addresses: Kubernetes' range allocator,
+// Package controllers runs, in virtual time, what gives nodes their blocks of pod addresses: Kubernetes' range allocator,
 // Cilium's operator and the part of its agent that asks for more, AWS' EC2 and the ipamd of each node.
 //
 // It never decides who gets what: that is ipam's nodeipam, cilium and datastore, whose effects it performs on the modelled
 // cluster. It never touches a node's wiring.
 //
-// Start at Supply for what the simulator asks of each system, and at New.
+// Start at System for what the simulator asks of each system, and at New.
 //
 // A block reaches a node's agent as a pod CIDR of its own Node object, whatever system it comes from. What a system takes
 // back leaves the agent first; only when the agent has journaled that and told the other nodes, the system may give it to
 // somebody else. Controllers are elected: a leader that was cut off goes on for a while, and what it asked for arrives late.
 //
-// Env.Plant wraps what decides, for sim/museum. To add a system, implement Supply and give it a case in New.
-package supply
+// Env.Plant wraps what decides, for sim/museum. To add a system, implement System and give it a case in New.
+package controllers

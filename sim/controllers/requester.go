@@ -1,4 +1,4 @@
-package supply
+package controllers
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ import (
 
 // requester is the part of a Cilium agent that asks for CIDRs and gives them back, for one life of a node's agent.
 type requester struct {
-	supply *poolSupply
+	system *poolSystem
 	node   string
 	side   Side
 	alloc  *cilium.Node
@@ -36,8 +36,8 @@ type requester struct {
 	leases, blocks int
 }
 
-func newRequester(s *poolSupply, node string, side Side, alloc *cilium.Node) *requester {
-	r := &requester{supply: s, node: node, side: side, alloc: alloc, at: s.env.Cluster.Net.Endpoint(node)}
+func newRequester(s *poolSystem, node string, side Side, alloc *cilium.Node) *requester {
+	r := &requester{system: s, node: node, side: side, alloc: alloc, at: s.env.Cluster.Net.Endpoint(node)}
 	r.demand = &allocatorDemand{NodeDemand: cilium.NodeDemand{PreAllocate: s.env.Plan.Cilium.PreAllocate}, alloc: alloc}
 	if plant := s.env.Plant.Demand; plant != nil {
 		r.demand = plant(node, r.demand)
@@ -91,7 +91,7 @@ func (r *requester) soon() {
 		return
 	}
 	r.scheduled = true
-	r.supply.env.Clock.After(0, &step{r.node, "cilium demand", func() {
+	r.system.env.Clock.After(0, &step{r.node, "cilium demand", func() {
 		if r.scheduled = false; !r.dead {
 			r.evaluate()
 		}
@@ -103,7 +103,7 @@ func (r *requester) evaluate() {
 	if !r.listed || r.writing {
 		return
 	}
-	needed := r.demand.Needed(r.supply.env.now())
+	needed := r.demand.Needed(r.system.env.now())
 	if r.view == nil {
 		r.create(needed)
 		return
@@ -111,7 +111,7 @@ func (r *requester) evaluate() {
 	r.choose(needed)
 	if want := r.want(); !slices.Equal(want, r.told) {
 		r.told = slices.Clone(want)
-		r.supply.env.Tell(r.node, want)
+		r.system.env.Tell(r.node, want)
 	}
 	r.publish(needed)
 }
@@ -176,8 +176,8 @@ func (r *requester) create(needed int) {
 
 func (r *requester) write(what string, act func(*cluster.API) (cluster.Object, error)) {
 	r.writing = true
-	r.supply.requests++
-	call := &cluster.ResourceCall{API: r.supply.env.Cluster.API, What: "cilium " + what + " " + r.node, Act: act, Then: func(o cluster.Object, err error) {
+	r.system.requests++
+	call := &cluster.ResourceCall{API: r.system.env.Cluster.API, What: "cilium " + what + " " + r.node, Act: act, Then: func(o cluster.Object, err error) {
 		r.writing = false
 		if r.dead {
 			return
@@ -193,13 +193,13 @@ func (r *requester) write(what string, act func(*cluster.API) (cluster.Object, e
 			return // the watch tells what is there
 		}
 		r.retrying = true
-		r.supply.env.Clock.After(retryTime, &step{r.node, "cilium tries again", func() {
+		r.system.env.Clock.After(retryTime, &step{r.node, "cilium tries again", func() {
 			r.retrying = false
 			r.soon()
 		}})
 	}}
-	r.supply.env.call(fault.Op{Node: r.node, Name: what, Key: r.node}, call, func() { call.Send(r.at) },
-		func() { r.supply.env.Crash(r.node) })
+	r.system.env.call(fault.Op{Node: r.node, Name: what, Key: r.node}, call, func() { call.Send(r.at) },
+		func() { r.system.env.Crash(r.node) })
 }
 
 func (r *requester) pending() string {

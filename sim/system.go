@@ -5,18 +5,18 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/sim/controllers"
 	"github.com/vppdrill/vppdrill/sim/fault"
-	"github.com/vppdrill/vppdrill/sim/supply"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
-// supplied makes the address management system that the scenario chose.
-func (w *World) supplied() (err error) {
+// makeSystem makes the address management system that the scenario chose.
+func (w *World) makeSystem() (err error) {
 	w.granted = map[string][]netip.Prefix{}
-	env := supply.Env{
+	env := controllers.Env{
 		Clock: w.eng, Cluster: w.cluster, Epoch: epoch, Plan: w.s.Config.IPAM,
 		Tell: w.grant,
-		Granted: func(node string, blocks []netip.Prefix) {
+		Assigned: func(node string, blocks []netip.Prefix) {
 			f := scenarios.Fact{Kind: scenarios.FactGranted, Node: node}
 			w.granted[node] = blocks
 			for _, p := range blocks {
@@ -38,9 +38,9 @@ func (w *World) supplied() (err error) {
 		Note: func(who, text string) { w.trail(who + ": " + text) },
 	}
 	if w.plant != nil {
-		env.Plant = w.plant.Supply
+		env.Plant = w.plant.Controllers
 	}
-	w.control.supply, err = supply.New(env)
+	w.control.system, err = controllers.New(env)
 	return err
 }
 
@@ -61,7 +61,7 @@ func (p *process) ownNode(ev agent.Event) agent.Event {
 			break
 		}
 		p.self = seen
-		if blocks, ok := p.m.w.supply.Blocks(p.m.name); ok {
+		if blocks, ok := p.m.w.system.Blocks(p.m.name); ok {
 			seen.PodCIDRs = blocks
 			return seen
 		}

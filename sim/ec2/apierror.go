@@ -1,4 +1,4 @@
-package ec2model
+package ec2
 
 // Codes of EC2's API errors that the model answers with.
 const (

@@ -1,4 +1,4 @@
-package supply
+package controllers
 
 import (
 	"fmt"
@@ -12,9 +12,9 @@ import (
 	"github.com/vppdrill/vppdrill/sim/cluster"
 )
 
-// poolSupply is Cilium's multi-pool mode with the default pool: agents ask in their CiliumNode resources, the operator
+// poolSystem is Cilium's multi-pool mode with the default pool: agents ask in their CiliumNode resources, the operator
 // answers there, and its ledger is in the store.
-type poolSupply struct {
+type poolSystem struct {
 	env    Env
 	bits   int
 	ranges []netip.Prefix
@@ -27,12 +27,12 @@ type poolSupply struct {
 	requests int64
 }
 
-func newPoolSupply(env Env) (*poolSupply, error) {
+func newPoolSystem(env Env) (*poolSystem, error) {
 	plan, err := env.Plan.Plan()
 	if err != nil {
 		return nil, err
 	}
-	s := &poolSupply{
+	s := &poolSystem{
 		env: env, bits: plan.PodSubnetOneNodePrefixLen,
 		nodes: make(map[string]*requester), allocs: make(map[string]*cilium.Node),
 	}
@@ -44,7 +44,7 @@ func newPoolSupply(env Env) (*poolSupply, error) {
 }
 
 // observe tells what resources show, and collects those whose Node object is gone, as Kubernetes does for owners.
-func (s *poolSupply) observe(old, now cluster.Object) {
+func (s *poolSystem) observe(old, now cluster.Object) {
 	if n, ok := old.(*cluster.Node); ok && now == nil {
 		s.env.Clock.After(0, &step{n.Name, "resource collected", func() { s.collect(n.Name) }})
 	}
@@ -52,13 +52,13 @@ func (s *poolSupply) observe(old, now cluster.Object) {
 	is, _ := now.(*cluster.Resource)
 	switch {
 	case is != nil && (was == nil || !slices.Equal(shown(was), shown(is))):
-		s.env.Granted(is.Name, shown(is))
+		s.env.Assigned(is.Name, shown(is))
 	case is == nil && was != nil:
-		s.env.Granted(was.Name, nil)
+		s.env.Assigned(was.Name, nil)
 	}
 }
 
-func (s *poolSupply) collect(name string) {
+func (s *poolSystem) collect(name string) {
 	api := s.env.Cluster.API
 	if _, ok := api.Node(name); ok {
 		return // another node of that name came; its agent made the resource anew, or will
@@ -88,7 +88,7 @@ type picker struct{ env *Env }
 // Pick implements cilium.Picker.
 func (p picker) Pick(label string, n int) int { return p.env.pick(label, n) }
 
-func (s *poolSupply) Allocator(node string) (ipam.NodeAllocator, error) {
+func (s *poolSystem) Allocator(node string) (ipam.NodeAllocator, error) {
 	n, err := cilium.NewNode(cilium.NodeConfig{Pick: picker{&s.env}, FirstRouter: true, Keep: natLoopback})
 	s.allocs[node] = n
 	return n, err
@@ -97,25 +97,25 @@ func (s *poolSupply) Allocator(node string) (ipam.NodeAllocator, error) {
 // natLoopback is the address of a block that the agent keeps for NAT, whatever the system: the last but one.
 func natLoopback(block netip.Prefix) []netip.Addr { return []netip.Addr{space.Last(block).Prev()} }
 
-func (s *poolSupply) Start() { s.lead() }
+func (s *poolSystem) Start() { s.lead() }
 
-func (s *poolSupply) lead() {
+func (s *poolSystem) lead() {
 	s.electing = false
 	s.lives++
 	s.leading = newOperator(s, newLeader(&s.env, operatorProgram, s.lives))
 	s.leading.start()
 }
 
-func (*poolSupply) Join(string) error { return nil }
-func (*poolSupply) Leave(string)      {}
+func (*poolSystem) Join(string) error { return nil }
+func (*poolSystem) Leave(string)      {}
 
-func (s *poolSupply) AgentUp(node string, side Side) {
+func (s *poolSystem) AgentUp(node string, side Side) {
 	r := newRequester(s, node, side, s.allocs[node])
 	s.nodes[node] = r
 	r.feed.Start()
 }
 
-func (s *poolSupply) AgentDown(node string) {
+func (s *poolSystem) AgentDown(node string) {
 	if r := s.nodes[node]; r != nil {
 		r.dead = true
 		r.feed.Stop()
@@ -123,20 +123,20 @@ func (s *poolSupply) AgentDown(node string) {
 	}
 }
 
-func (s *poolSupply) Changed(node string) {
+func (s *poolSystem) Changed(node string) {
 	if r := s.nodes[node]; r != nil {
 		r.changed()
 	}
 }
 
-func (s *poolSupply) Refused(node string, o ipam.Owner) {
+func (s *poolSystem) Refused(node string, o ipam.Owner) {
 	if r := s.nodes[node]; r != nil {
 		r.demand.Refused(s.env.now(), o)
 		r.soon()
 	}
 }
 
-func (s *poolSupply) Blocks(node string) ([]netip.Prefix, bool) {
+func (s *poolSystem) Blocks(node string) ([]netip.Prefix, bool) {
 	if r := s.nodes[node]; r != nil {
 		return r.want(), true
 	}
@@ -144,13 +144,13 @@ func (s *poolSupply) Blocks(node string) ([]netip.Prefix, bool) {
 }
 
 // AddRange extends the pool.
-func (s *poolSupply) AddRange(r netip.Prefix) error {
+func (s *poolSystem) AddRange(r netip.Prefix) error {
 	s.ranges = append(s.ranges, r)
 	return s.leading.extend()
 }
 
 // RemoveRange takes a range from the pool.
-func (s *poolSupply) RemoveRange(r netip.Prefix) error {
+func (s *poolSystem) RemoveRange(r netip.Prefix) error {
 	i := slices.Index(s.ranges, r)
 	if i < 0 {
 		return fmt.Errorf("there is no range %s", r)
@@ -160,7 +160,7 @@ func (s *poolSupply) RemoveRange(r netip.Prefix) error {
 }
 
 // LoseLeader lets another operator take over.
-func (s *poolSupply) LoseLeader(pause time.Duration) error {
+func (s *poolSystem) LoseLeader(pause time.Duration) error {
 	if s.electing {
 		return nil // nobody leads: there is nobody to lose
 	}
@@ -172,16 +172,16 @@ func (s *poolSupply) LoseLeader(pause time.Duration) error {
 }
 
 // again starts the operator's process anew after it has ended itself.
-func (s *poolSupply) again(old *operator) {
+func (s *poolSystem) again(old *operator) {
 	if old == s.leading && !s.electing {
 		s.electing = true
 		s.env.Clock.After(electionTime, &step{old.name, "is replaced", s.lead})
 	}
 }
 
-// Vacant looks for a block of the ranges that no resource shows. One that cools is as good as taken, and how long it does
+// FreeBlock looks for a block of the ranges that no resource shows. One that cools is as good as taken, and how long it does
 // only the operator knows.
-func (s *poolSupply) Vacant() bool {
+func (s *poolSystem) FreeBlock() bool {
 	if s.env.Plan.ReuseDelay > 0 {
 		return false
 	}
@@ -190,11 +190,11 @@ func (s *poolSupply) Vacant() bool {
 	for _, o := range resources {
 		taken = append(taken, shown(o.(*cluster.Resource))...)
 	}
-	return slices.ContainsFunc(s.ranges, func(r netip.Prefix) bool { return vacant(r, s.bits, taken) })
+	return slices.ContainsFunc(s.ranges, func(r netip.Prefix) bool { return hasFreeBlock(r, s.bits, taken) })
 }
 
 // Pending says what operator and agents have under way.
-func (s *poolSupply) Pending() string {
+func (s *poolSystem) Pending() string {
 	if s.electing {
 		return "a cilium-operator is being elected"
 	}
@@ -212,4 +212,4 @@ func (s *poolSupply) Pending() string {
 }
 
 // Requests counts writes of resources and ledger.
-func (s *poolSupply) Requests() int64 { return s.requests }
+func (s *poolSystem) Requests() int64 { return s.requests }

@@ -1,4 +1,4 @@
-package ec2model_test
+package ec2_test
 
 import (
 	"errors"
@@ -7,7 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vppdrill/vppdrill/ipam/datastore/ec2model"
+	"github.com/vppdrill/vppdrill/ipam/datastore"
+	"github.com/vppdrill/vppdrill/sim/ec2"
 	"pgregory.net/rapid"
 )
 
@@ -16,17 +17,17 @@ import (
 
 var epoch = time.Unix(1700000000, 0)
 
-func instance(t *testing.T, instanceType, subnet string, change func(*ec2model.Config)) *ec2model.Instance {
+func instance(t *testing.T, instanceType, subnet string, change func(*ec2.Config)) *ec2.Instance {
 	t.Helper()
-	limits, ok := ec2model.LimitsOf(instanceType)
+	limits, ok := datastore.LimitsOf(instanceType)
 	if !ok {
 		t.Fatalf("no type %s", instanceType)
 	}
-	cfg := ec2model.Config{Limits: limits, Subnet: ec2model.NewSubnet(netip.MustParsePrefix(subnet))}
+	cfg := ec2.Config{Limits: ec2.Limits(limits), Subnet: ec2.NewSubnet(netip.MustParsePrefix(subnet))}
 	if change != nil {
 		change(&cfg)
 	}
-	i, err := ec2model.New(epoch, cfg)
+	i, err := ec2.New(epoch, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +35,7 @@ func instance(t *testing.T, instanceType, subnet string, change func(*ec2model.C
 }
 
 func code(err error) string {
-	var e *ec2model.APIError
+	var e *ec2.APIError
 	if errors.As(err, &e) {
 		return e.ErrorCode()
 	}
@@ -58,20 +59,20 @@ func TestRefusals(t *testing.T) {
 	_, full := i.Assign(epoch, "eni-0000", 3, false)
 	_, _, tooManyENIs := i.Create(epoch, 0, false)
 	for want, err := range map[string]error{
-		ec2model.CodeTooManyIPs:      tooMany,
-		ec2model.CodeUnknownENI:      unknown,
-		ec2model.CodeNoBlock:         noBlock,
-		ec2model.CodeInvalidQuantity: negative,
-		ec2model.CodeSubnetFull:      full,
-		ec2model.CodeTooManyENIs:     tooManyENIs,
-		ec2model.CodeNotAssigned:     i.Unassign(epoch, third.ID, []netip.Prefix{netip.MustParsePrefix("10.0.0.4/32")}),
-		ec2model.CodeNotDetachable:   i.Delete(epoch, "eni-0000"),
+		ec2.CodeTooManyIPs:      tooMany,
+		ec2.CodeUnknownENI:      unknown,
+		ec2.CodeNoBlock:         noBlock,
+		ec2.CodeInvalidQuantity: negative,
+		ec2.CodeSubnetFull:      full,
+		ec2.CodeTooManyENIs:     tooManyENIs,
+		ec2.CodeNotAssigned:     i.Unassign(epoch, third.ID, []netip.Prefix{netip.MustParsePrefix("10.0.0.4/32")}),
+		ec2.CodeNotDetachable:   i.Delete(epoch, "eni-0000"),
 	} {
 		if code(err) != want {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	if code(i.Delete(epoch, "eni-9")) != ec2model.CodeUnknownENI || code(i.Unassign(epoch, "eni-9", nil)) != ec2model.CodeUnknownENI {
+	if code(i.Delete(epoch, "eni-9")) != ec2.CodeUnknownENI || code(i.Unassign(epoch, "eni-9", nil)) != ec2.CodeUnknownENI {
 		t.Error("an unknown ENI is known")
 	}
 	if err := i.Delete(epoch, second.ID); err != nil {
@@ -86,7 +87,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestMetadataTellsThePast(t *testing.T) {
-	i := instance(t, "m5.large", "10.0.0.0/24", func(c *ec2model.Config) { c.MetadataLag, c.AttachDelay = 10*time.Second, 3*time.Second })
+	i := instance(t, "m5.large", "10.0.0.0/24", func(c *ec2.Config) { c.MetadataLag, c.AttachDelay = 10*time.Second, 3*time.Second })
 	e, at, err := i.Create(epoch, 1, false)
 	if err != nil || !at.Equal(epoch.Add(3*time.Second)) {
 		t.Fatal(at, err)
@@ -103,39 +104,31 @@ func TestMetadataTellsThePast(t *testing.T) {
 }
 
 func TestThrottlingRefills(t *testing.T) {
-	i := instance(t, "m5.large", "10.0.0.0/24", func(c *ec2model.Config) { c.Requests, c.Burst = 0.5, 2 })
+	i := instance(t, "m5.large", "10.0.0.0/24", func(c *ec2.Config) { c.Requests, c.Burst = 0.5, 2 })
 	var codes []string
 	for _, after := range [...]int{0, 0, 0, 1, 2, 60, 60, 60} {
 		_, err := i.Describe(epoch.Add(time.Duration(after) * time.Second))
 		codes = append(codes, code(err))
 	}
-	no := ec2model.CodeThrottled
+	no := ec2.CodeThrottled
 	if want := []string{"", "", no, no, "", "", "", no}; !slices.Equal(codes, want) || i.Requests("describe") != 5 {
 		t.Errorf("%q, %d let through", codes, i.Requests("describe"))
 	}
 	i.Refuse("delete", epoch.Add(2*time.Hour))
-	if err := i.Delete(epoch.Add(time.Hour), "eni-0"); code(err) != ec2model.CodeInternal {
+	if err := i.Delete(epoch.Add(time.Hour), "eni-0"); code(err) != ec2.CodeInternal {
 		t.Error(err)
-	}
-}
-
-func TestInstanceTypes(t *testing.T) {
-	for _, name := range ec2model.InstanceTypes() {
-		if l, ok := ec2model.LimitsOf(name); !ok || l.ENIs < 2 || l.IPv4PerENI < 2 {
-			t.Errorf("%s: %+v", name, l)
-		}
 	}
 }
 
 func TestNoAddressIsGivenTwice(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		subnet := ec2model.NewSubnet(netip.MustParsePrefix("10.0.0.0/26"))
+		subnet := ec2.NewSubnet(netip.MustParsePrefix("10.0.0.0/26"))
 		free := subnet.Free()
-		i, err := ec2model.New(epoch, ec2model.Config{Limits: ec2model.Limits{ENIs: 3, IPv4PerENI: 6}, Subnet: subnet})
+		i, err := ec2.New(epoch, ec2.Config{Limits: ec2.Limits{ENIs: 3, IPv4PerENI: 6}, Subnet: subnet})
 		if err != nil {
 			rt.Fatal(err)
 		}
-		pick := func(t *rapid.T) ec2model.ENI {
+		pick := func(t *rapid.T) ec2.ENI {
 			enis, _ := i.Describe(epoch)
 			return rapid.SampledFrom(enis).Draw(t, "eni")
 		}

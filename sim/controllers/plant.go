@@ -1,4 +1,4 @@
-package supply
+package controllers
 
 import (
 	"net/netip"
@@ -7,11 +7,11 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/ipam/datastore"
-	"github.com/vppdrill/vppdrill/ipam/datastore/ec2model"
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
+	"github.com/vppdrill/vppdrill/sim/ec2"
 )
 
-// Plant wraps parts of a Supply so that a fault is back that some upstream had; see sim.Plant. Nil functions wrap nothing.
+// Plant wraps parts of a System so that a fault is back that some upstream had; see sim.Plant. Nil functions wrap nothing.
 type Plant struct {
 	// Controller wraps one life of the controller manager's allocator, which was made with these parameters.
 	Controller func(life int, p nodeipam.CIDRAllocatorParams, a nodeipam.CIDRAllocator) nodeipam.CIDRAllocator
@@ -57,11 +57,11 @@ type Manager interface {
 	Step(now time.Time, ev datastore.Event) []datastore.Effect
 }
 
-// Cloud is EC2 as one instance sees it: ec2model.Instance.
+// Cloud is EC2 as one instance sees it: ec2.Instance.
 type Cloud interface {
-	Describe(now time.Time) ([]ec2model.ENI, error)
-	Metadata(now time.Time) []ec2model.ENI
-	Create(now time.Time, units int, prefixes bool) (ec2model.ENI, time.Time, error)
+	Describe(now time.Time) ([]ec2.ENI, error)
+	Metadata(now time.Time) []ec2.ENI
+	Create(now time.Time, units int, prefixes bool) (ec2.ENI, time.Time, error)
 	Assign(now time.Time, eni string, units int, prefixes bool) ([]netip.Prefix, error)
 	Unassign(now time.Time, eni string, units []netip.Prefix) error
 	Delete(now time.Time, eni string) error

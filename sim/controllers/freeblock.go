@@ -1,4 +1,4 @@
-package supply
+package controllers
 
 import (
 	"net/netip"
@@ -6,8 +6,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
-// vacant reports whether a range has a block of this length that overlaps nothing taken.
-func vacant(r netip.Prefix, bits int, taken []netip.Prefix) bool {
+// hasFreeBlock reports whether a range has a block of this length that overlaps nothing taken.
+func hasFreeBlock(r netip.Prefix, bits int, taken []netip.Prefix) bool {
 	r = space.Normal(r)
 	free := space.SubnetCount(r, bits)
 	full := make(map[netip.Prefix]bool, len(taken))

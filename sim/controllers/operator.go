@@ -1,4 +1,4 @@
-package supply
+package controllers
 
 import (
 	"errors"
@@ -26,7 +26,7 @@ const retryTime = 5 * time.Second
 // resource is written. It ends itself when it cannot be sure of the ledger.
 type operator struct {
 	*leader
-	supply *poolSupply
+	system *poolSystem
 	pools  Pools
 	client *cluster.StoreClient
 	feed   *cluster.Informer
@@ -45,25 +45,25 @@ type operator struct {
 	retrying bool
 }
 
-func newOperator(s *poolSupply, l *leader) *operator {
-	o := &operator{leader: l, supply: s, views: make(map[string]*cluster.Resource)}
+func newOperator(s *poolSystem, l *leader) *operator {
+	o := &operator{leader: l, system: s, views: make(map[string]*cluster.Resource)}
 	pools, err := cilium.NewPoolOperator(cilium.PoolOperatorConfig{ReuseDelay: s.env.Plan.ReuseDelay})
 	if err != nil {
-		panic("supply: the scenario's pool was accepted before: " + err.Error())
+		panic("controllers: the scenario's pool was accepted before: " + err.Error())
 	}
 	o.pools = pools
 	if plant := s.env.Plant.Pools; plant != nil {
 		o.pools = plant(s.lives, pools)
 	}
 	if err := o.upsert(); err != nil {
-		panic("supply: the scenario's ranges were accepted before: " + err.Error())
+		panic("controllers: the scenario's ranges were accepted before: " + err.Error())
 	}
 	return o
 }
 
 // upsert makes the pool what the configuration says.
 func (o *operator) upsert() error {
-	return o.pools.UpsertPool(cilium.DefaultPool, cilium.PoolSpec{IPv4: slices.Clone(o.supply.ranges), MaskSize4: o.supply.bits})
+	return o.pools.UpsertPool(cilium.DefaultPool, cilium.PoolSpec{IPv4: slices.Clone(o.system.ranges), MaskSize4: o.system.bits})
 }
 
 func (o *operator) extend() error {
@@ -93,7 +93,7 @@ func (o *operator) stop() {
 func (o *operator) fail(why string) {
 	o.env.Note(o.name, "ends: "+why)
 	o.stop()
-	o.supply.again(o)
+	o.system.again(o)
 }
 
 func (o *operator) store(r agent.StoreRequest, then func(agent.StoreReply)) {
@@ -298,7 +298,7 @@ func (o *operator) append(entries []cilium.Claim, then func()) {
 		return
 	}
 	c := entries[0]
-	o.supply.requests++
+	o.system.requests++
 	o.store(agent.StoreRequest{Op: agent.StoreCreate, Key: ledgerKey(c.Version), Value: c.String()}, func(r agent.StoreReply) {
 		if r.Err != agent.StoreOK {
 			o.fail("ledger entry " + c.String() + ": not known to be written")
@@ -310,7 +310,7 @@ func (o *operator) append(entries []cilium.Claim, then func()) {
 
 // write shows a node what it has.
 func (o *operator) write(r *cluster.Resource, n *cilium.CiliumNode, allocated []cilium.PoolAllocation) {
-	o.supply.requests++
+	o.system.requests++
 	n.Spec.IPAM.Pools.Allocated = allocated
 	fresh := &cluster.Resource{Meta: r.Meta, Value: n}
 	call := &cluster.ResourceCall{API: o.env.Cluster.API, What: "operator writes " + r.Name, Act: updateResource(fresh),

@@ -1,4 +1,4 @@
-package ec2model
+package ec2
 
 import (
 	"fmt"
@@ -7,6 +7,14 @@ import (
 	"slices"
 	"time"
 )
+
+// Limits are what the instance may have.
+type Limits struct {
+	// ENIs is how many interfaces, the primary one included.
+	ENIs int
+	// IPv4PerENI is how many addresses an interface may have, its own one included; a delegated prefix takes the place of one.
+	IPv4PerENI int
+}
 
 // Config describes an Instance.
 type Config struct {

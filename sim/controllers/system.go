@@ -1,4 +1,4 @@
-package supply
+package controllers
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 	"github.com/vppdrill/vppdrill/sim/fault"
 )
 
-// Env is what a Supply needs of the run.
+// Env is what a System needs of the run.
 type Env struct {
 	Clock   cluster.Clock
 	Cluster *cluster.Cluster
@@ -22,8 +22,8 @@ type Env struct {
 	Plan  scenarios.IPAM
 	// Tell gives the living agent of a node the blocks that it has from now on.
 	Tell func(node string, blocks []netip.Prefix)
-	// Granted is told the blocks that a system says a node has, whenever they may have changed.
-	Granted func(node string, blocks []netip.Prefix)
+	// Assigned is told the blocks that a system says a node has, whenever they may have changed.
+	Assigned func(node string, blocks []netip.Prefix)
 	// Note puts a line into the trail.
 	Note func(who, text string)
 	// Judge says what befalls a request of a controller; nil: nothing. Crash ends a node's agent, which is started again.
@@ -38,7 +38,7 @@ func (e *Env) now() time.Time { return e.Epoch.Add(e.Clock.Now()) }
 // pick is a free decision of the run.
 func (e *Env) pick(label string, n int) int { return e.Clock.Choose(label, n) }
 
-// Side is what a Supply may see of the living agent of a node.
+// Side is what a System may see of the living agent of a node.
 type Side interface {
 	// Blocks are those that the agent holds, draining ones among them.
 	Blocks() []ipam.Block
@@ -46,8 +46,8 @@ type Side interface {
 	Idle() bool
 }
 
-// Supply is where nodes' blocks come from.
-type Supply interface {
+// System is where nodes' blocks come from.
+type System interface {
 	// Allocator makes a node's allocator for one life of its agent.
 	Allocator(node string) (ipam.NodeAllocator, error)
 	// Start boots the system's controllers.
@@ -69,25 +69,25 @@ type Supply interface {
 	RemoveRange(r netip.Prefix) error
 	// LoseLeader cuts the leading controller off: its requests arrive pause later.
 	LoseLeader(pause time.Duration) error
-	// Vacant reports whether there is a block that a node without any could be given.
-	Vacant() bool
+	// FreeBlock reports whether there is a block that a node without any could be given.
+	FreeBlock() bool
 	// Pending says what is under way, "" when nothing is.
 	Pending() string
 	// Requests counts writes to what the system keeps its state in: the API server, a ledger, EC2.
 	Requests() int64
 }
 
-// New returns the supply of a system.
-func New(env Env) (Supply, error) {
+// New returns a system by its name in the plan.
+func New(env Env) (System, error) {
 	switch env.Plan.System {
 	case scenarios.Contiv:
 		return &own{env: env}, nil
 	case scenarios.NodeIPAM:
-		return newRangeSupply(env)
+		return newRangeSystem(env)
 	case scenarios.Cilium:
-		return newPoolSupply(env)
+		return newPoolSystem(env)
 	case scenarios.Datastore:
-		return newCloudSupply(env)
+		return newCloudSystem(env)
 	}
 	return nil, fmt.Errorf("no system %q", env.Plan.System)
 }
@@ -122,6 +122,6 @@ func (*own) Blocks(string) ([]netip.Prefix, bool) { return nil, false }
 func (*own) AddRange(netip.Prefix) error          { return scenarios.ErrUnsupported }
 func (*own) RemoveRange(netip.Prefix) error       { return scenarios.ErrUnsupported }
 func (*own) LoseLeader(time.Duration) error       { return scenarios.ErrUnsupported }
-func (*own) Vacant() bool                         { return false }
+func (*own) FreeBlock() bool                      { return false }
 func (*own) Pending() string                      { return "" }
 func (*own) Requests() int64                      { return 0 }

@@ -1,4 +1,4 @@
-package supply
+package controllers
 
 import (
 	"errors"
@@ -8,8 +8,8 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/datastore"
-	"github.com/vppdrill/vppdrill/ipam/datastore/ec2model"
 	"github.com/vppdrill/vppdrill/sim/cluster"
+	"github.com/vppdrill/vppdrill/sim/ec2"
 	"github.com/vppdrill/vppdrill/sim/fault"
 )
 
@@ -24,7 +24,7 @@ const (
 
 // ipamd is AWS VPC CNI's daemon on one node, for one life of its agent.
 type ipamd struct {
-	supply  *cloudSupply
+	system  *cloudSystem
 	node    string
 	side    Side
 	manager Manager
@@ -43,8 +43,8 @@ type ipamd struct {
 	begun bool
 }
 
-func newIPAMD(s *cloudSupply, node string, side Side, alloc *datastore.Node) *ipamd {
-	d := &ipamd{supply: s, node: node, side: side, unset: make(map[string]bool), pool: datastore.NewNodePool(alloc, s.env.now)}
+func newIPAMD(s *cloudSystem, node string, side Side, alloc *datastore.Node) *ipamd {
+	d := &ipamd{system: s, node: node, side: side, unset: make(map[string]bool), pool: datastore.NewNodePool(alloc, s.env.now)}
 	c := s.env.Plan.Datastore
 	d.manager = datastore.NewNodeManager(d.pool, datastore.Sizing{
 		Targets: datastore.Targets{WarmIP: c.WarmIP, MinimumIP: c.MinimumIP, WarmPrefix: c.WarmPrefix},
@@ -62,7 +62,7 @@ func newIPAMD(s *cloudSupply, node string, side Side, alloc *datastore.Node) *ip
 func (d *ipamd) soon() { d.after(0, "ipamd", func() { d.step(datastore.Woke{}) }) }
 
 func (d *ipamd) after(t time.Duration, what string, do func()) {
-	d.supply.env.Clock.After(t, &step{d.node, what, func() {
+	d.system.env.Clock.After(t, &step{d.node, what, func() {
 		if !d.dead {
 			do()
 		}
@@ -71,7 +71,7 @@ func (d *ipamd) after(t time.Duration, what string, do func()) {
 
 func (d *ipamd) step(ev datastore.Event) {
 	d.begun = true
-	for _, e := range slices.Clone(d.manager.Step(d.supply.env.now(), ev)) {
+	for _, e := range slices.Clone(d.manager.Step(d.system.env.now(), ev)) {
 		if d.dead {
 			return
 		}
@@ -81,7 +81,7 @@ func (d *ipamd) step(ev datastore.Event) {
 		case datastore.WakeAt:
 			d.wakeAt(e.At)
 		case datastore.Note:
-			d.supply.env.Note(d.node, "ipamd "+e.Text)
+			d.system.env.Note(d.node, "ipamd "+e.Text)
 		case datastore.WantTrunk: // branch interfaces are nobody's affair here
 		}
 	}
@@ -92,14 +92,14 @@ func (d *ipamd) step(ev datastore.Event) {
 func (d *ipamd) tell() {
 	if blocks := d.pool.Blocks(); d.manager.Ready() && !slices.Equal(blocks, d.told) {
 		d.told = blocks
-		d.supply.env.Tell(d.node, blocks)
+		d.system.env.Tell(d.node, blocks)
 	}
 }
 
 func (d *ipamd) wakeAt(at time.Time) {
 	d.wake++
 	n := d.wake
-	d.after(max(0, at.Sub(d.supply.env.now())), "ipamd wakes", func() {
+	d.after(max(0, at.Sub(d.system.env.now())), "ipamd wakes", func() {
 		if d.wake == n {
 			d.step(datastore.Woke{})
 		}
@@ -146,7 +146,7 @@ func (d *ipamd) changed() {
 }
 
 func (d *ipamd) occupied(b ipam.Block) bool {
-	for l := range d.supply.allocs[d.node].Leases() {
+	for l := range d.system.allocs[d.node].Leases() {
 		if b.Prefix.Contains(l.Addr) {
 			return true
 		}
@@ -157,7 +157,7 @@ func (d *ipamd) occupied(b ipam.Block) bool {
 func (d *ipamd) answer(c datastore.Call, r datastore.Result) {
 	d.asked--
 	r.Number = c.Number
-	var refused *ec2model.APIError
+	var refused *ec2.APIError
 	if c.Op == datastore.SetUpENI {
 		d.unset[c.ENI] = true
 		if r.Err == nil {
@@ -167,14 +167,14 @@ func (d *ipamd) answer(c datastore.Call, r datastore.Result) {
 	if c.Op == datastore.DeleteENI && r.Err == nil {
 		delete(d.unset, c.ENI)
 	}
-	d.again = r.Err != nil && (!errors.As(r.Err, &refused) || refused.Code == ec2model.CodeThrottled) && !errors.Is(r.Err, datastore.ErrIPInUse)
+	d.again = r.Err != nil && (!errors.As(r.Err, &refused) || refused.Code == ec2.CodeThrottled) && !errors.Is(r.Err, datastore.ErrIPInUse)
 	d.step(datastore.Called{Result: r})
 }
 
 // request asks EC2, the metadata service or the host; the answer comes later.
 func (d *ipamd) request(c datastore.Call) {
-	ec2 := d.supply.instances[d.node]
-	if ec2 == nil {
+	cloud := d.system.instances[d.node]
+	if cloud == nil {
 		return // the instance is being terminated
 	}
 	wait := map[datastore.CallOp]time.Duration{
@@ -182,15 +182,15 @@ func (d *ipamd) request(c datastore.Call) {
 	}[c.Op]
 	if wait == 0 {
 		wait = changeTime
-		d.supply.requests++
+		d.system.requests++
 	}
 	muted := false
-	d.supply.env.request(request{
+	d.system.env.request(request{
 		op: fault.Op{Node: d.node, Name: c.Op.String(), Key: c.ENI},
 		send: func() {
 			// A request under way outlives the process that sent it.
-			d.supply.env.Clock.After(wait, &step{d.node, "ec2 " + c.String(), func() {
-				r, late := d.ask(ec2, c)
+			d.system.env.Clock.After(wait, &step{d.node, "ec2 " + c.String(), func() {
+				r, late := d.ask(cloud, c)
 				if !muted {
 					d.after(late, "ec2 answers "+c.Op.String(), func() { d.answer(c, r) })
 				}
@@ -201,44 +201,44 @@ func (d *ipamd) request(c datastore.Call) {
 			if d.dead {
 				return
 			}
-			r := datastore.Result{Err: &ec2model.APIError{Code: ec2model.CodeThrottled, Message: c.Op.String()}}
+			r := datastore.Result{Err: &ec2.APIError{Code: ec2.CodeThrottled, Message: c.Op.String()}}
 			if silent {
 				r.Err = cluster.ErrNoAnswer
 			}
 			d.answer(c, r)
 		},
-		die: func() { d.supply.env.Crash(d.node) },
+		die: func() { d.system.env.Crash(d.node) },
 	})
 }
 
 // ask is one request at EC2; late is how long its answer takes still.
-func (d *ipamd) ask(ec2 Cloud, c datastore.Call) (r datastore.Result, late time.Duration) {
-	now := d.supply.env.now()
+func (d *ipamd) ask(cloud Cloud, c datastore.Call) (r datastore.Result, late time.Duration) {
+	now := d.system.env.now()
 	switch c.Op {
 	case datastore.DescribeENIs:
-		var list []ec2model.ENI
-		list, r.Err = ec2.Describe(now)
+		var list []ec2.ENI
+		list, r.Err = cloud.Describe(now)
 		r.ENIs = attached(list)
 	case datastore.ReadIMDS:
-		r.ENIs = attached(ec2.Metadata(now))
+		r.ENIs = attached(cloud.Metadata(now))
 	case datastore.SetUpENI:
 	case datastore.AssignUnits:
-		r.Prefixes, r.Err = ec2.Assign(now, c.ENI, c.Units, c.Delegated)
+		r.Prefixes, r.Err = cloud.Assign(now, c.ENI, c.Units, c.Delegated)
 	case datastore.UnassignUnits:
-		r.Err = ec2.Unassign(now, c.ENI, c.Prefixes)
+		r.Err = cloud.Unassign(now, c.ENI, c.Prefixes)
 	case datastore.CreateENI:
-		e, at, err := ec2.Create(now, c.Units, c.Delegated)
+		e, at, err := cloud.Create(now, c.Units, c.Delegated)
 		if r.Err = err; err == nil {
-			r.ENIs = attached([]ec2model.ENI{e})
+			r.ENIs = attached([]ec2.ENI{e})
 			late = at.Sub(now)
 		}
 	case datastore.DeleteENI:
-		r.Err = ec2.Delete(now, c.ENI)
+		r.Err = cloud.Delete(now, c.ENI)
 	}
 	return r, late
 }
 
-func attached(list []ec2model.ENI) []datastore.AttachedENI {
+func attached(list []ec2.ENI) []datastore.AttachedENI {
 	out := make([]datastore.AttachedENI, len(list))
 	for i, e := range list {
 		out[i] = datastore.AttachedENI{ID: e.ID, Device: e.Device, Primary: e.Primary, Trunk: e.Trunk, Tags: e.Tags, Units: e.Units}

@@ -1,11 +1,11 @@
-package ec2model
+package datastore
 
 import (
 	"maps"
 	"slices"
 )
 
-// Limits are what an instance type can have, from AWS' "Elastic network interfaces" page of the EC2 user guide and
+// Limits are what an EC2 instance type can have, from AWS' "Elastic network interfaces" page of the EC2 user guide and
 // amazon-vpc-cni-k8s' pkg/vpc/vpc_ip_resource_limit.go.
 type Limits struct {
 	// ENIs is how many interfaces, the primary one included.

@@ -1,4 +1,4 @@
-package ec2model
+package ec2
 
 import (
 	"net/netip"
@@ -21,7 +21,7 @@ const (
 // NewSubnet returns a subnet of which only AWS' own addresses are taken. The prefix must be IPv4, /16 to /28.
 func NewSubnet(prefix netip.Prefix) *Subnet {
 	if p := space.Normal(prefix); !p.IsValid() || !p.Addr().Is4() || p.Bits() < 16 || p.Bits() > 28 {
-		panic("ec2model: " + prefix.String() + " can be no subnet: want IPv4 from /16 to /28")
+		panic("ec2: " + prefix.String() + " can be no subnet: want IPv4 from /16 to /28")
 	}
 	s := &Subnet{prefix: space.Normal(prefix)}
 	s.taken = space.NewBitmap(space.Count(s.prefix))

@@ -1,4 +1,4 @@
-package supply
+package controllers
 
 import (
 	"maps"
@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/vppdrill/vppdrill/ipam/datastore/ec2model"
+	"github.com/vppdrill/vppdrill/sim/ec2"
 )
 
 // instance is an EC2 instance that tells what is assigned to it whenever that changes: EC2's word, not ipamd's.
@@ -29,7 +29,7 @@ func (i *instance) changed() {
 }
 
 // Create implements Cloud.
-func (i *instance) Create(now time.Time, units int, prefixes bool) (ec2model.ENI, time.Time, error) {
+func (i *instance) Create(now time.Time, units int, prefixes bool) (ec2.ENI, time.Time, error) {
 	e, at, err := i.Cloud.Create(now, units, prefixes)
 	if err == nil {
 		i.units[e.ID] = slices.Clone(e.Units)

@@ -1,4 +1,4 @@
-package supply
+package controllers
 
 import (
 	"fmt"
@@ -8,19 +8,19 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/datastore"
-	"github.com/vppdrill/vppdrill/ipam/datastore/ec2model"
 	"github.com/vppdrill/vppdrill/ipam/space"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/sim/ec2"
 )
 
 // gateway is what AWS VPC CNI's pods use: an address of no subnet, so that every address of a prefix is a pod's.
 var gateway = netip.MustParseAddr("169.254.1.1")
 
-// cloudSupply is AWS: every node is an EC2 instance whose ipamd keeps /28 prefixes of the subnet warm.
-type cloudSupply struct {
+// cloudSystem is AWS: every node is an EC2 instance whose ipamd keeps /28 prefixes of the subnet warm.
+type cloudSystem struct {
 	env    Env
-	limits ec2model.Limits
-	subnet *ec2model.Subnet
+	limits datastore.Limits
+	subnet *ec2.Subnet
 	// foreign are the parts of the subnet that somebody else uses.
 	foreign   []netip.Prefix
 	instances map[string]Cloud
@@ -29,17 +29,17 @@ type cloudSupply struct {
 	requests  int64
 }
 
-func newCloudSupply(env Env) (*cloudSupply, error) {
+func newCloudSystem(env Env) (*cloudSystem, error) {
 	plan, err := env.Plan.Plan()
 	if err != nil {
 		return nil, err
 	}
-	limits, ok := ec2model.LimitsOf(env.Plan.Datastore.InstanceType)
+	limits, ok := datastore.LimitsOf(env.Plan.Datastore.InstanceType)
 	if !ok {
 		return nil, fmt.Errorf("no instance type %s", env.Plan.Datastore.InstanceType)
 	}
-	s := &cloudSupply{
-		env: env, limits: limits, subnet: ec2model.NewSubnet(plan.PodSubnet),
+	s := &cloudSystem{
+		env: env, limits: limits, subnet: ec2.NewSubnet(plan.PodSubnet),
 		instances: make(map[string]Cloud), daemons: make(map[string]*ipamd), allocs: make(map[string]*datastore.Node),
 	}
 	ranges, err := s.env.ranges()
@@ -52,8 +52,8 @@ func newCloudSupply(env Env) (*cloudSupply, error) {
 	return s, nil
 }
 
-// occupy takes free addresses of a prefix for somebody else, unless keep says otherwise.
-func (s *cloudSupply) occupy(p netip.Prefix, taken func(netip.Addr) bool) {
+// occupy takes free addresses of a prefix for somebody else, where taken says so.
+func (s *cloudSystem) occupy(p netip.Prefix, taken func(netip.Addr) bool) {
 	for a := p.Masked().Addr(); p.Contains(a); a = a.Next() {
 		if taken(a) && s.subnet.Occupy(a) {
 			s.foreign = append(s.foreign, netip.PrefixFrom(a, a.BitLen()))
@@ -61,7 +61,7 @@ func (s *cloudSupply) occupy(p netip.Prefix, taken func(netip.Addr) bool) {
 	}
 }
 
-func (s *cloudSupply) Allocator(node string) (ipam.NodeAllocator, error) {
+func (s *cloudSystem) Allocator(node string) (ipam.NodeAllocator, error) {
 	cooling := s.env.Plan.Datastore.Cooling
 	if cooling == 0 {
 		cooling = -1 // none at all
@@ -71,19 +71,19 @@ func (s *cloudSupply) Allocator(node string) (ipam.NodeAllocator, error) {
 	return n, err
 }
 
-func (*cloudSupply) Start() {}
+func (*cloudSystem) Start() {}
 
 // Join launches an instance.
-func (s *cloudSupply) Join(node string) error {
+func (s *cloudSystem) Join(node string) error {
 	c := s.env.Plan.Datastore
-	i, err := ec2model.New(s.env.now(), ec2model.Config{
-		Limits: s.limits, Subnet: s.subnet, AttachDelay: c.AttachDelay, MetadataLag: c.MetadataLag,
+	i, err := ec2.New(s.env.now(), ec2.Config{
+		Limits: ec2.Limits(s.limits), Subnet: s.subnet, AttachDelay: c.AttachDelay, MetadataLag: c.MetadataLag,
 		Requests: float64(c.Requests), Burst: float64(2 * c.Requests),
 	})
 	if err != nil {
 		return fmt.Errorf("launch %s: %w", node, err)
 	}
-	s.instances[node] = newInstance(i, func(blocks []netip.Prefix) { s.env.Granted(node, blocks) })
+	s.instances[node] = newInstance(i, func(blocks []netip.Prefix) { s.env.Assigned(node, blocks) })
 	if plant := s.env.Plant.Cloud; plant != nil {
 		s.instances[node] = plant(node, s.instances[node])
 	}
@@ -91,35 +91,35 @@ func (s *cloudSupply) Join(node string) error {
 }
 
 // Leave terminates it.
-func (s *cloudSupply) Leave(node string) {
+func (s *cloudSystem) Leave(node string) {
 	if i := s.instances[node]; i != nil {
 		i.Terminate(s.env.now())
 		delete(s.instances, node)
 	}
 }
 
-func (s *cloudSupply) AgentUp(node string, side Side) {
+func (s *cloudSystem) AgentUp(node string, side Side) {
 	d := newIPAMD(s, node, side, s.allocs[node])
 	s.daemons[node] = d
 	d.soon()
 }
 
-func (s *cloudSupply) AgentDown(node string) {
+func (s *cloudSystem) AgentDown(node string) {
 	if d := s.daemons[node]; d != nil {
 		d.dead = true
 		delete(s.daemons, node)
 	}
 }
 
-func (s *cloudSupply) Changed(node string) {
+func (s *cloudSystem) Changed(node string) {
 	if d := s.daemons[node]; d != nil {
 		d.changed()
 	}
 }
 
-func (*cloudSupply) Refused(string, ipam.Owner) {} // ipamd looks at its pool every 5 s
+func (*cloudSystem) Refused(string, ipam.Owner) {} // ipamd looks at its pool every 5 s
 
-func (s *cloudSupply) Blocks(node string) ([]netip.Prefix, bool) {
+func (s *cloudSystem) Blocks(node string) ([]netip.Prefix, bool) {
 	if d := s.daemons[node]; d != nil && d.manager.Ready() {
 		return d.pool.Blocks(), true
 	}
@@ -127,7 +127,7 @@ func (s *cloudSupply) Blocks(node string) ([]netip.Prefix, bool) {
 }
 
 // AddRange gives a part of the subnet back that somebody else used.
-func (s *cloudSupply) AddRange(r netip.Prefix) error {
+func (s *cloudSystem) AddRange(r netip.Prefix) error {
 	s.foreign = slices.DeleteFunc(s.foreign, func(p netip.Prefix) bool {
 		inside := r.Contains(p.Addr())
 		if inside {
@@ -139,18 +139,18 @@ func (s *cloudSupply) AddRange(r netip.Prefix) error {
 }
 
 // RemoveRange lets somebody else take what is free in a part of the subnet.
-func (s *cloudSupply) RemoveRange(r netip.Prefix) error {
+func (s *cloudSystem) RemoveRange(r netip.Prefix) error {
 	s.occupy(space.Normal(r), func(netip.Addr) bool { return true })
 	return nil
 }
 
-func (*cloudSupply) LoseLeader(time.Duration) error { return scenarios.ErrUnsupported }
+func (*cloudSystem) LoseLeader(time.Duration) error { return scenarios.ErrUnsupported }
 
-// Vacant is not known: what an instance can have depends on its interfaces.
-func (*cloudSupply) Vacant() bool { return false }
+// FreeBlock is not known: what an instance can have depends on its interfaces.
+func (*cloudSystem) FreeBlock() bool { return false }
 
 // Pending says what ipamds wait for.
-func (s *cloudSupply) Pending() string {
+func (s *cloudSystem) Pending() string {
 	for _, name := range s.env.Cluster.Nodes() {
 		if d := s.daemons[name]; d != nil {
 			if why := d.pending(); why != "" {
@@ -162,4 +162,4 @@ func (s *cloudSupply) Pending() string {
 }
 
 // Requests counts requests to EC2 that change something.
-func (s *cloudSupply) Requests() int64 { return s.requests }
+func (s *cloudSystem) Requests() int64 { return s.requests }

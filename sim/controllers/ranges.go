@@ -1,4 +1,4 @@
-package supply
+package controllers
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ import (
 	"github.com/vppdrill/vppdrill/sim/cluster"
 )
 
-// rangeSupply is Kubernetes: the controller manager's range allocator writes a pod CIDR into each Node object.
-type rangeSupply struct {
+// rangeSystem is Kubernetes: the controller manager's range allocator writes a pod CIDR into each Node object.
+type rangeSystem struct {
 	env      Env
 	hostBits int
 	service  netip.Prefix
@@ -27,12 +27,12 @@ type rangeSupply struct {
 	requests int64
 }
 
-func newRangeSupply(env Env) (*rangeSupply, error) {
+func newRangeSystem(env Env) (*rangeSystem, error) {
 	plan, err := env.Plan.Plan()
 	if err != nil {
 		return nil, err
 	}
-	s := &rangeSupply{env: env, hostBits: plan.PodSubnet.Addr().BitLen() - plan.PodSubnetOneNodePrefixLen, service: plan.Service}
+	s := &rangeSystem{env: env, hostBits: plan.PodSubnet.Addr().BitLen() - plan.PodSubnetOneNodePrefixLen, service: plan.Service}
 	list, err := s.env.ranges()
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func newRangeSupply(env Env) (*rangeSupply, error) {
 }
 
 // object is the ClusterCIDR of a range.
-func (s *rangeSupply) object(r netip.Prefix) nodeipam.ClusterCIDR {
+func (s *rangeSystem) object(r netip.Prefix) nodeipam.ClusterCIDR {
 	s.made++
 	c := nodeipam.ClusterCIDR{Name: fmt.Sprintf("range-%d", s.made), PerNodeHostBits: s.hostBits}
 	if space.Normal(r).Addr().Is4() {
@@ -57,49 +57,49 @@ func (s *rangeSupply) object(r netip.Prefix) nodeipam.ClusterCIDR {
 }
 
 // observe tells what the API server says, which is the truth.
-func (s *rangeSupply) observe(old, now cluster.Object) {
+func (s *rangeSystem) observe(old, now cluster.Object) {
 	was, _ := old.(*cluster.Node)
 	is, _ := now.(*cluster.Node)
 	switch {
 	case is != nil && (was == nil && len(is.PodCIDRs) > 0 || was != nil && !slices.Equal(was.PodCIDRs, is.PodCIDRs)):
-		s.env.Granted(is.Name, is.PodCIDRs)
+		s.env.Assigned(is.Name, is.PodCIDRs)
 	case is == nil && was != nil:
-		s.env.Granted(was.Name, nil)
+		s.env.Assigned(was.Name, nil)
 	}
 }
 
-func (s *rangeSupply) Allocator(string) (ipam.NodeAllocator, error) {
+func (s *rangeSystem) Allocator(string) (ipam.NodeAllocator, error) {
 	return nodeipam.NewNode(nodeipam.NodeConfig{ReuseDelay: s.env.Plan.ReuseDelay})
 }
 
-func (s *rangeSupply) Start() { s.lead() }
+func (s *rangeSystem) Start() { s.lead() }
 
-func (s *rangeSupply) lead() {
+func (s *rangeSystem) lead() {
 	s.electing = false
 	s.lives++
 	params := nodeipam.CIDRAllocatorParams{MultiCIDRs: slices.Clone(s.ranges), ServiceCIDR: s.service}
 	r, err := nodeipam.New(nodeipam.RangeAllocatorType, params, "")
 	if err != nil {
-		panic("supply: the scenario's ranges were accepted before: " + err.Error())
+		panic("controllers: the scenario's ranges were accepted before: " + err.Error())
 	}
 	var alloc nodeipam.CIDRAllocator = r
 	if plant := s.env.Plant.Controller; plant != nil {
 		alloc = plant(s.lives, params, r)
 	}
-	s.leading = &controller{supply: s, leader: newLeader(&s.env, rangeProgram, s.lives), alloc: alloc}
+	s.leading = &controller{system: s, leader: newLeader(&s.env, rangeProgram, s.lives), alloc: alloc}
 	s.leading.start()
 }
 
-func (*rangeSupply) Join(string) error                    { return nil }
-func (*rangeSupply) Leave(string)                         {}
-func (*rangeSupply) AgentUp(string, Side)                 {}
-func (*rangeSupply) AgentDown(string)                     {}
-func (*rangeSupply) Changed(string)                       {}
-func (*rangeSupply) Refused(string, ipam.Owner)           {}
-func (*rangeSupply) Blocks(string) ([]netip.Prefix, bool) { return nil, false }
+func (*rangeSystem) Join(string) error                    { return nil }
+func (*rangeSystem) Leave(string)                         {}
+func (*rangeSystem) AgentUp(string, Side)                 {}
+func (*rangeSystem) AgentDown(string)                     {}
+func (*rangeSystem) Changed(string)                       {}
+func (*rangeSystem) Refused(string, ipam.Owner)           {}
+func (*rangeSystem) Blocks(string) ([]netip.Prefix, bool) { return nil, false }
 
 // AddRange creates a ClusterCIDR.
-func (s *rangeSupply) AddRange(r netip.Prefix) error {
+func (s *rangeSystem) AddRange(r netip.Prefix) error {
 	c := s.object(r)
 	s.ranges = append(s.ranges, c)
 	if s.leading != nil {
@@ -109,7 +109,7 @@ func (s *rangeSupply) AddRange(r netip.Prefix) error {
 }
 
 // RemoveRange deletes one.
-func (s *rangeSupply) RemoveRange(r netip.Prefix) error {
+func (s *rangeSystem) RemoveRange(r netip.Prefix) error {
 	i := slices.IndexFunc(s.ranges, func(c nodeipam.ClusterCIDR) bool { return c.IPv4 == r || c.IPv6 == r })
 	switch {
 	case i < 0:
@@ -126,7 +126,7 @@ func (s *rangeSupply) RemoveRange(r netip.Prefix) error {
 }
 
 // LoseLeader lets another controller manager take over.
-func (s *rangeSupply) LoseLeader(pause time.Duration) error {
+func (s *rangeSystem) LoseLeader(pause time.Duration) error {
 	old := s.leading
 	if old == nil || s.electing {
 		return nil // nobody leads: there is nobody to lose
@@ -139,15 +139,15 @@ func (s *rangeSupply) LoseLeader(pause time.Duration) error {
 }
 
 // again starts the controller manager anew after it has died.
-func (s *rangeSupply) again(old *controller) {
+func (s *rangeSystem) again(old *controller) {
 	if old == s.leading && !s.electing {
 		s.electing = true
 		s.env.Clock.After(electionTime, &step{old.name, "is replaced", s.lead})
 	}
 }
 
-// Vacant looks for a block of the ranges that no Node object shows.
-func (s *rangeSupply) Vacant() bool {
+// FreeBlock looks for a block of the ranges that no Node object shows.
+func (s *rangeSystem) FreeBlock() bool {
 	var taken []netip.Prefix
 	nodes, _ := s.env.Cluster.API.List(cluster.KindNode, "")
 	for _, o := range nodes {
@@ -161,7 +161,7 @@ func (s *rangeSupply) Vacant() bool {
 		if !prefix.IsValid() {
 			prefix = r.IPv6
 		}
-		if vacant(prefix, prefix.Addr().BitLen()-r.PerNodeHostBits, taken) {
+		if hasFreeBlock(prefix, prefix.Addr().BitLen()-r.PerNodeHostBits, taken) {
 			return true
 		}
 	}
@@ -169,7 +169,7 @@ func (s *rangeSupply) Vacant() bool {
 }
 
 // Pending says that the leader is still busy. Nodes that wait for a free block do not count: only others can end that.
-func (s *rangeSupply) Pending() string {
+func (s *rangeSystem) Pending() string {
 	switch {
 	case s.electing:
 		return "a controller manager is being elected"
@@ -184,4 +184,4 @@ func (s *rangeSupply) Pending() string {
 }
 
 // Requests counts writes of Node objects.
-func (s *rangeSupply) Requests() int64 { return s.requests }
+func (s *rangeSystem) Requests() int64 { return s.requests }
