@@ -151,6 +151,15 @@ func scaled(s *scenarios.Scenario, by float64) *scenarios.Scenario {
 	return &out
 }
 
+// Evidence implements scenarios.World.
+func (w *World) Evidence() []scenarios.Evidence { return Evidence() }
+
+// Evidence is what labs let laws judge by.
+func Evidence() []scenarios.Evidence {
+	return []scenarios.Evidence{scenarios.Leases, scenarios.Sandboxes, scenarios.Refusals, scenarios.NodeIDs, scenarios.Blocks,
+		scenarios.Disturbances, scenarios.CleanStops, scenarios.VPPLives, scenarios.VPPTables, scenarios.LinuxTables}
+}
+
 // Watch implements scenarios.World.
 func (w *World) Watch(fn func(scenarios.Fact) error) { w.listeners = append(w.listeners, fn) }
 

@@ -242,7 +242,7 @@ func TestConverge(t *testing.T) {
 		}
 		for _, law := range check.All() {
 			if law.Check != nil {
-				if err := law.Check(snapshot); err != nil {
+				if _, err := law.Check(snapshot); err != nil {
 					t.Errorf("%s: %v", c.text, err)
 				}
 			}

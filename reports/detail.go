@@ -19,11 +19,12 @@ type detail struct {
 	Tail          []string
 	TailCut       int
 	Laws          []scenarios.LawResult
-	Broken        int
-	Timeline      chart
-	Maps          []addressMap
-	MapsCut       int
-	Figures       []fact
+	// Broken, NotJudged and Idle count laws.
+	Broken, NotJudged, Idle int
+	Timeline                chart
+	Maps                    []addressMap
+	MapsCut                 int
+	Figures                 []fact
 }
 
 func detailOf(r row, open bool) detail {
@@ -32,6 +33,12 @@ func detailOf(r row, open bool) detail {
 	for _, l := range d.Laws {
 		if l.Violations > 0 {
 			d.Broken++
+		}
+		if l.Status == scenarios.NotJudgedStatus {
+			d.NotJudged++
+		}
+		if l.Idle() {
+			d.Idle++
 		}
 	}
 	if f := s.Failure; f != nil {

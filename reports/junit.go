@@ -19,6 +19,7 @@ type (
 		Tests    int        `xml:"tests,attr"`
 		Failures int        `xml:"failures,attr"`
 		Errors   int        `xml:"errors,attr"`
+		Skipped  int        `xml:"skipped,attr,omitempty"`
 		Time     string     `xml:"time,attr"`
 		Suite    junitSuite `xml:"testsuite"`
 	}
@@ -27,6 +28,7 @@ type (
 		Tests      int             `xml:"tests,attr"`
 		Failures   int             `xml:"failures,attr"`
 		Errors     int             `xml:"errors,attr"`
+		Skipped    int             `xml:"skipped,attr,omitempty"`
 		Time       string          `xml:"time,attr"`
 		Properties []junitProperty `xml:"properties>property"`
 		Cases      []junitCase     `xml:"testcase"`
@@ -36,13 +38,17 @@ type (
 		Class      string          `xml:"classname,attr"`
 		File       string          `xml:"file,attr,omitempty"`
 		Time       string          `xml:"time,attr"`
-		Properties []junitProperty `xml:"properties>property"`
+		Properties []junitProperty `xml:"properties>property,omitempty"`
+		Skipped    *junitSkipped   `xml:"skipped"`
 		Failures   []junitTrouble  `xml:"failure"`
 		Errors     []junitTrouble  `xml:"error"`
 	}
 	junitProperty struct {
 		Name  string `xml:"name,attr"`
 		Value string `xml:"value,attr"`
+	}
+	junitSkipped struct {
+		Message string `xml:"message,attr"`
 	}
 	junitTrouble struct {
 		Type    string `xml:"type,attr"`
@@ -52,6 +58,7 @@ type (
 )
 
 // WriteJUnit writes junit.xml: one test case per run, one failure per broken law, errors for what could not be judged.
+// A law that could not be judged is a skipped case of its own; those that found nothing to judge are a property of their run.
 // A case is named after its scenario, so that CI follows it from build to build; where a scenario ran with several
 // seeds, the seed is added.
 func WriteJUnit(w io.Writer, r Report) error {
@@ -70,8 +77,16 @@ func WriteJUnit(w io.Writer, r Report) error {
 			name += " seed " + strconv.FormatUint(s.Seed, 10)
 		}
 		suite.Cases = append(suite.Cases, junitCaseOf(name, s))
+		for _, l := range s.Laws {
+			if l.Status == scenarios.NotJudgedStatus && len(l.Missing) > 0 {
+				suite.Cases = append(suite.Cases, junitCase{Name: name + ": law " + l.Name, Class: "vppdrill." + s.World, File: s.File,
+					Time: seconds(0), Properties: []junitProperty{{"seed", strconv.FormatUint(s.Seed, 10)}}, Skipped: &junitSkipped{oneLine(l.StatusText())}})
+				suite.Skipped++
+			}
+		}
 	}
-	all := junitSuites{Name: suite.Name, Tests: suite.Tests, Failures: suite.Failures, Errors: suite.Errors, Time: suite.Time, Suite: suite}
+	suite.Tests += suite.Skipped
+	all := junitSuites{Name: suite.Name, Tests: suite.Tests, Failures: suite.Failures, Errors: suite.Errors, Skipped: suite.Skipped, Time: suite.Time, Suite: suite}
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err
 	}
@@ -92,6 +107,15 @@ func junitCaseOf(name string, s scenarios.Result) junitCase {
 		{"virtualSeconds", seconds(s.VirtualSeconds)},
 		{"replay", s.Replay},
 	}}
+	var idle []string
+	for _, l := range s.Laws {
+		if l.Idle() {
+			idle = append(idle, l.Name)
+		}
+	}
+	if len(idle) > 0 {
+		c.Properties = append(c.Properties, junitProperty{"heldWithoutOccasion", oneLine(strings.Join(idle, " "))})
+	}
 	switch s.Verdict {
 	case scenarios.Pass:
 	case scenarios.Fail:

@@ -62,7 +62,9 @@ type badge struct{ Class, Symbol, Word string }
 type lawRow struct {
 	Name, Why          string
 	Checks, Violations int64
-	Broken             []row
+	// Status is the law's over all runs: broken in one is broken, held in one is held.
+	Status string
+	Broken []row
 }
 
 func verdictBadge(v scenarios.Verdict) badge {
@@ -141,14 +143,17 @@ func trouble(s scenarios.Result) string {
 // lawRows adds up every law over the runs: broken ones first, then as the runs list them.
 func lawRows(rows []row) []lawRow {
 	var laws []lawRow
-	place := map[string]int{}
+	place, ranks := map[string]int{}, map[string]int{}
 	for _, row := range rows {
 		for _, l := range row.Result.Laws {
 			i, ok := place[l.Name]
 			if !ok {
 				i = len(laws)
 				place[l.Name] = i
-				laws = append(laws, lawRow{Name: l.Name, Why: l.Why})
+				laws = append(laws, lawRow{Name: l.Name, Why: l.Why, Status: l.StatusText()})
+			}
+			if statusRank(l) > ranks[l.Name] {
+				ranks[l.Name], laws[i].Status = statusRank(l), l.StatusText()
 			}
 			laws[i].Checks += l.Checks
 			laws[i].Violations += l.Violations
@@ -159,6 +164,19 @@ func lawRows(rows []row) []lawRow {
 	}
 	slices.SortStableFunc(laws, func(a, b lawRow) int { return min(len(b.Broken), 1) - min(len(a.Broken), 1) })
 	return laws
+}
+
+// statusRank orders what several runs say about one law.
+func statusRank(l scenarios.LawResult) int {
+	switch {
+	case l.Violations > 0:
+		return 3
+	case l.Status == scenarios.NotJudgedStatus:
+		return 0
+	case l.Idle():
+		return 1
+	}
+	return 2
 }
 
 // has reports whether a scenario is among rows: one link to several seeds of a scenario is enough. A run that passed

@@ -13,13 +13,14 @@ const hostile = `"><script>alert(1)</script><!-- ]]> ${x} {{.}} ' & ` + "\x1b[31
 // sample is a report with one run of every kind that a reader can meet.
 func sample() Report {
 	laws := []scenarios.LawResult{
-		{Name: "one-owner", Why: "Two pods with one address steal each other's packets.", Checks: 18240},
-		{Name: "add-not-forgotten", Why: "An address that was told and then forgotten is given to somebody else.", Checks: 912},
-		{Name: "reachable", Why: "A pod that cannot be reached is down, whatever its status says.", Checks: 4400},
-		{Name: "books-agree", Why: "What nobody wants any more fills tables until VPP refuses.", Checks: 64},
+		{Name: "one-owner", Why: "Two pods with one address steal each other's packets.", Status: scenarios.HeldStatus, Checks: 18240, Occasions: 18240},
+		{Name: "add-not-forgotten", Why: "An address that was told and then forgotten is given to somebody else.", Status: scenarios.HeldStatus, Checks: 912, Occasions: 912},
+		{Name: "reachable", Why: "A pod that cannot be reached is down, whatever its status says.", Status: scenarios.HeldStatus, Checks: 4400, Occasions: 9100},
+		{Name: "books-agree", Why: "What nobody wants any more fills tables until VPP refuses.", Status: scenarios.HeldStatus, Checks: 64, Occasions: 80},
+		{Name: "address-rests", Why: "A neighbor still knows the pod that had the address.", Status: scenarios.HeldStatus},
 	}
 	broken := append([]scenarios.LawResult(nil), laws...)
-	broken[0].Violations = 2
+	broken[0].Status, broken[0].Violations = scenarios.BrokenStatus, 2
 	pass := scenarios.Result{
 		Scenario: "churn-with-vpp-restart", Goal: "Pods come and go while one VPP restarts; nobody may notice but the pods on that node.",
 		File: "scenarios/catalog/vpp/churn_with_vpp_restart.yaml", Labels: []string{"vpp", "restart", "churn"}, World: "sim", Seed: 1, Verdict: scenarios.Pass,
@@ -49,12 +50,12 @@ func sample() Report {
 	unsupported := scenarios.Result{
 		Scenario: "node-loses-power", Goal: "A machine goes dark.", World: "netns", Seed: 1, Verdict: scenarios.Error,
 		Error: "power-off node=node-2: unsupported in this world", Digest: "", Events: 12, VirtualSeconds: 3, WallSeconds: 0.02,
-		Laws: laws[:1], Nodes: 2, Replay: "vppdrill run power.yaml --world netns --seed 1", Unsupported: []string{"power-off", "partition"},
+		Laws: []scenarios.LawResult{{Name: "one-owner", Why: laws[0].Why, Status: scenarios.NotJudgedStatus, Missing: []scenarios.Evidence{scenarios.Leases, scenarios.Rests}}}, Nodes: 2, Replay: "vppdrill run power.yaml --world netns --seed 1", Unsupported: []string{"power-off", "partition"},
 	}
 	nasty := pass
 	nasty.Scenario, nasty.Goal, nasty.File, nasty.Labels = "evil-"+hostile, hostile, hostile, []string{hostile}
 	nasty.Verdict, nasty.Error, nasty.Seed, nasty.Replay, nasty.World = scenarios.Fail, hostile, 18446744073709551615, "vppdrill run '"+hostile+"'", "sim"
-	nasty.Laws = []scenarios.LawResult{{Name: "law-" + hostile, Why: hostile, Checks: 1, Violations: 1}}
+	nasty.Laws = []scenarios.LawResult{{Name: "law-" + hostile, Why: hostile, Status: scenarios.BrokenStatus, Checks: 1, Occasions: 1, Violations: 1}}
 	nasty.Failure = &scenarios.Failure{Law: "law-" + hostile, What: hostile, Node: hostile, AtSeconds: 1, Event: 1, Line: hostile, Before: hostile, After: hostile + "x", Tail: []string{hostile}}
 	nasty.Timeline = []scenarios.Mark{{AtSeconds: 1, EndSeconds: 2, Kind: "fault", Node: hostile, Text: hostile}, {AtSeconds: 1, EndSeconds: 1, Kind: "action", Node: "n", Text: hostile}}
 	nasty.Addresses = []scenarios.Held{{Node: hostile, Addr: hostile, Pod: hostile, FromSeconds: 0, UntilSeconds: -1}}

@@ -3,6 +3,7 @@ package reports
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -13,12 +14,15 @@ type Text struct {
 	w      io.Writer
 	name   int
 	counts Counts
-	err    error
+	// laws are the names of all laws so far, in order; fed those that had something to judge in some run, or could not be judged.
+	laws []string
+	fed  map[string]bool
+	err  error
 }
 
 // NewText starts a text report; names are the scenarios to come, so that the columns are known before the first ends.
 func NewText(w io.Writer, names []string) *Text {
-	t := &Text{w: w, name: 20}
+	t := &Text{w: w, name: 20, fed: map[string]bool{}}
 	for _, n := range names {
 		t.name = max(t.name, min(len(n), 48))
 	}
@@ -31,6 +35,7 @@ func (t *Text) Add(r scenarios.Result) {
 	t.printf("%-5s  %-*s  %-9s  seed %-6d  %12s events  %9s virtual  %9s wall  %s\n", verdictWord(r.Verdict), t.name,
 		oneLine(r.Scenario), oneLine(r.World), r.Seed, thousands(r.Events), clock(r.VirtualSeconds), clock(r.WallSeconds), digestShort(r.Digest))
 	t.addExhausted(r.Summary)
+	t.addLaws(r.Laws)
 	if r.Verdict == scenarios.Pass {
 		return
 	}
@@ -46,6 +51,29 @@ func (t *Text) Add(r scenarios.Result) {
 	if r.Replay != "" {
 		t.printf("       replay  %s\n", oneLine(r.Replay))
 	}
+}
+
+// addLaws says which laws the run's world could not judge, and remembers which found something to judge.
+func (t *Text) addLaws(laws []scenarios.LawResult) {
+	for _, l := range laws {
+		if !slices.Contains(t.laws, l.Name) {
+			t.laws = append(t.laws, l.Name)
+		}
+		t.fed[l.Name] = t.fed[l.Name] || !l.Idle()
+		if l.Status == scenarios.NotJudgedStatus && len(l.Missing) > 0 {
+			t.printf("       law     %s %s\n", oneLine(l.Name), oneLine(l.StatusText()))
+		}
+	}
+}
+
+// idle lists the laws that held in every run and found nothing to judge in any.
+func (t *Text) idle() (names []string) {
+	for _, name := range t.laws {
+		if !t.fed[name] {
+			names = append(names, oneLine(name))
+		}
+	}
+	return names
 }
 
 // exhaustedMost is how many nodes that ran out of addresses are named; the report has them all.
@@ -73,6 +101,9 @@ func ranOut(n scenarios.RanOut) string {
 // Close writes the summary line and returns the first error of writing.
 func (t *Text) Close() error {
 	c := t.counts
+	if names := t.idle(); len(names) > 0 {
+		t.printf("held, 0 occasions: %s\n", strings.Join(names, ", "))
+	}
 	t.printf("%s: %d passed, %d failed, %d could not be judged; %s events, %s law checks, %s virtual, %s wall\n",
 		plural(c.Total(), "run"), c.Pass, c.Fail, c.Error, thousands(c.Events), thousands(c.Checks), clock(c.VirtualSeconds), clock(c.WallSeconds))
 	return t.err

@@ -7,25 +7,47 @@ import (
 )
 
 // judge holds a run's laws and what each has judged so far.
-type judge struct{ laws []judged }
+type judge struct {
+	laws []judged
+	// idle: nothing was run, so nothing was judged.
+	idle bool
+}
 
 // judged is one law under way.
 type judged struct {
 	law     Law
 	watcher Watcher
-	checks  int64
-	broken  int64
+	// missing is the evidence without which the law is not judged.
+	missing []Evidence
+	// checks counts snapshots with something to judge, occasions what was judged in them.
+	checks, occasions int64
+	broken            int64
 }
 
-func newJudge(laws []Law) *judge {
-	j := &judge{laws: make([]judged, len(laws))}
+// newJudge holds laws ready for a world that delivers this evidence.
+func newJudge(laws []Law, delivered []Evidence) *judge {
+	j := &judge{laws: make([]judged, len(laws)), idle: true}
 	for i, law := range laws {
-		j.laws[i].law = law
-		if law.Watch != nil {
-			j.laws[i].watcher = law.Watch()
+		l := &j.laws[i]
+		l.law, l.missing = law, law.Missing(delivered)
+		if law.Watch != nil && len(l.missing) == 0 {
+			l.watcher = law.Watch()
 		}
 	}
 	return j
+}
+
+// demanded returns the error of a law that the scenario names and that cannot be judged here, nil for none.
+func (j *judge) demanded(s *Scenario, world string) error {
+	for i := range j.laws {
+		l := &j.laws[i]
+		if len(l.missing) == 0 || s.Laws == nil && s.Expect.Violation != l.law.Name {
+			continue
+		}
+		r := LawResult{Status: NotJudgedStatus, Missing: l.missing}
+		return fmt.Errorf("law %s is asked for and world %s cannot judge it: %s", l.law.Name, world, r.StatusText())
+	}
+	return nil
 }
 
 // observe feeds a fact to every watcher and returns the first violation.
@@ -46,11 +68,15 @@ func (j *judge) observe(f Fact) *Violation {
 func (j *judge) check(snapshot Snapshot, wanted func(Law) bool) *Violation {
 	for i := range j.laws {
 		l := &j.laws[i]
-		if l.law.Check == nil || l.law.Name == LawSettles || !wanted(l.law) { // settle counts LawSettles by itself
+		if l.law.Check == nil || len(l.missing) > 0 || l.law.Name == LawSettles || !wanted(l.law) { // settle counts LawSettles by itself
 			continue
 		}
-		l.checks++
-		if err := l.law.Check(snapshot); err != nil {
+		occasions, err := l.law.Check(snapshot)
+		if occasions > 0 || err != nil {
+			l.checks++
+			l.occasions += max(1, occasions)
+		}
+		if err != nil {
 			return asViolation(err, l.law.Name, Fact{At: snapshot.At})
 		}
 	}
@@ -70,9 +96,17 @@ func (j *judge) find(name string) *judged {
 func (j *judge) results() []LawResult {
 	out := make([]LawResult, 0, len(j.laws))
 	for _, l := range j.laws {
-		r := LawResult{Name: l.law.Name, Why: l.law.Why, Checks: l.checks, Violations: l.broken}
+		r := LawResult{Name: l.law.Name, Why: l.law.Why, Status: HeldStatus, Missing: l.missing, Checks: l.checks, Occasions: l.occasions, Violations: l.broken}
 		if l.watcher != nil {
 			r.Checks += l.watcher.Checks()
+			r.Occasions += l.watcher.Checks()
+		}
+		switch {
+		case r.Violations > 0:
+			r.Status = BrokenStatus
+			r.Checks, r.Occasions = max(1, r.Checks), max(1, r.Occasions)
+		case len(r.Missing) > 0 || j.idle:
+			r.Status = NotJudgedStatus
 		}
 		out = append(out, r)
 	}
@@ -113,7 +147,7 @@ func (r *run) checkAlways(ctx context.Context) {
 	needed := false
 	for i := range r.judge.laws {
 		l := r.judge.laws[i].law
-		needed = needed || l.Check != nil && unwatched(l)
+		needed = needed || l.Check != nil && unwatched(l) && len(r.judge.laws[i].missing) == 0
 	}
 	if !needed {
 		return

@@ -25,8 +25,11 @@ type Law struct {
 	// Why is one sentence: what breaks for a user when the law does.
 	Why  string
 	When When
-	// Check judges a whole snapshot. Its error is a *Violation or nil.
-	Check func(Snapshot) error
+	// Needs is the evidence without which the law cannot be judged.
+	Needs []Evidence
+	// Check judges a whole snapshot. It counts its occasions: the things in the snapshot that the law says something about and
+	// that were looked at, up to the first that breaks it; 0 when there is nothing of the kind. Its error is a *Violation or nil.
+	Check func(Snapshot) (occasions int64, err error)
 	// Watch, where set, starts an incremental judge that is fed every Fact in order; it and Check must agree.
 	Watch func() Watcher
 }
@@ -35,7 +38,7 @@ type Law struct {
 type Watcher interface {
 	// Observe returns a *Violation at the first fact that breaks the law.
 	Observe(f Fact) error
-	// Checks counts what was judged so far.
+	// Checks counts what was judged so far: the watcher's occasions.
 	Checks() int64
 }
 

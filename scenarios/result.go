@@ -40,12 +40,51 @@ type Result struct {
 	Addresses   []Held   `json:"addresses,omitempty"`
 }
 
+// Status is what a run says about one law.
+type Status string
+
+// Statuses. A law is not judged where its world does not deliver the evidence that it needs, or where nothing was run.
+const (
+	HeldStatus      Status = "held"
+	BrokenStatus    Status = "broken"
+	NotJudgedStatus Status = "not-judged"
+)
+
 // LawResult is how one law fared.
 type LawResult struct {
-	Name       string `json:"name"`
-	Why        string `json:"why"`
-	Checks     int64  `json:"checks"`
-	Violations int64  `json:"violations"`
+	Name   string `json:"name"`
+	Why    string `json:"why"`
+	Status Status `json:"status"`
+	// Missing is the evidence that the law needs and the world does not deliver.
+	Missing []Evidence `json:"missing,omitempty"`
+	// Checks counts judgements: snapshots that held something to judge, and facts that were judged. Occasions counts the things
+	// that were judged in them. A law that held with 0 occasions has said nothing about the run.
+	Checks     int64 `json:"checks"`
+	Occasions  int64 `json:"occasions"`
+	Violations int64 `json:"violations"`
+}
+
+// Idle reports that the law could be judged and that the run held nothing to judge.
+func (l LawResult) Idle() bool { return l.Status == HeldStatus && l.Occasions == 0 }
+
+// StatusText is the law's status in words: "held", "held, 0 occasions", "broken", "not judged: no rests, no leases".
+func (l LawResult) StatusText() string {
+	switch {
+	case l.Status == NotJudgedStatus && len(l.Missing) > 0:
+		text := "not judged:"
+		for i, e := range l.Missing {
+			if i > 0 {
+				text += ","
+			}
+			text += " no " + string(e)
+		}
+		return text
+	case l.Status == NotJudgedStatus:
+		return "not judged"
+	case l.Idle():
+		return "held, 0 occasions"
+	}
+	return string(l.Status)
 }
 
 // Failure is the first broken law.

@@ -65,8 +65,13 @@ func Run(ctx context.Context, w World, s *Scenario, laws []Law, o Options) Resul
 		r.broken(err)
 		return r.finish(ctx, started)
 	}
-	r.judge = newJudge(chosen)
+	r.judge = newJudge(chosen, w.Evidence())
+	if err := r.judge.demanded(s, w.Name()); err != nil {
+		r.broken(err)
+		return r.finish(ctx, started)
+	}
 	if r.supported() {
+		r.judge.idle = false
 		w.Watch(r.observe)
 		r.drive(ctx)
 	}
@@ -96,7 +101,7 @@ func newRun(w World, s *Scenario, o Options) *run {
 	if o.AddressesMax == 0 {
 		o.AddressesMax = 4000
 	}
-	r := &run{world: w, s: s, o: o, judge: newJudge(nil), held: holdings{limit: o.AddressesMax}, marks: marks{tell: o.OnMark}}
+	r := &run{world: w, s: s, o: o, judge: newJudge(nil, nil), held: holdings{limit: o.AddressesMax}, marks: marks{tell: o.OnMark}}
 	r.result = Result{Scenario: s.Name, Goal: s.Goal, File: s.File, Labels: s.Labels, World: w.Name(), Seed: o.Seed, Replay: o.Replay}
 	if r.result.Replay == "" {
 		file := s.File
@@ -266,6 +271,7 @@ func (r *run) settle(ctx context.Context, occasion string) {
 	settling := r.judge.find(LawSettles)
 	if settling != nil {
 		settling.checks++
+		settling.occasions++
 	}
 	now := r.world.Now()
 	switch {

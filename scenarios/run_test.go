@@ -24,10 +24,11 @@ type script struct {
 	// facts happen when time passes them.
 	facts []scenarios.Fact
 	// refuse maps action lines to errors of Do, busy the times at which Settle gives up.
-	refuse  map[string]error
-	busy    map[time.Duration]error
-	settled bool
-	summary scenarios.Summary
+	refuse   map[string]error
+	busy     map[time.Duration]error
+	settled  bool
+	summary  scenarios.Summary
+	evidence []scenarios.Evidence
 }
 
 func (w *script) note(format string, args ...any) {
@@ -74,6 +75,7 @@ func (w *script) Snapshot(context.Context) (scenarios.Snapshot, error) {
 }
 
 func (w *script) Watch(f func(scenarios.Fact) error) { w.watch = append(w.watch, f) }
+func (w *script) Evidence() []scenarios.Evidence     { return w.evidence }
 func (w *script) Summary() scenarios.Summary         { return w.summary }
 func (w *script) Close() error                       { return nil }
 func (w *script) Digest() string                     { return "d1" }
@@ -96,11 +98,11 @@ func (n *noDelete) Checks() int64 { return n.seen }
 func twoLaws(until time.Duration) []scenarios.Law {
 	return []scenarios.Law{
 		{Name: "no-delete", Why: "w1", When: scenarios.Always, Watch: func() scenarios.Watcher { return &noDelete{} }},
-		{Name: "early", Why: "w2", When: scenarios.Settled, Check: func(s scenarios.Snapshot) error {
+		{Name: "early", Why: "w2", When: scenarios.Settled, Check: func(s scenarios.Snapshot) (int64, error) {
 			if s.At > until {
-				return errors.New("too late")
+				return 1, errors.New("too late")
 			}
-			return nil
+			return int64(len(s.Nodes)), nil
 		}},
 	}
 }
@@ -159,8 +161,8 @@ func TestRunOrder(t *testing.T) {
 		t.Errorf("told %d marks", len(told))
 	}
 	laws := []scenarios.LawResult{
-		{Name: "no-delete", Why: "w1"}, {Name: "early", Why: "w2", Checks: 2},
-		{Name: "settles", Why: r.Laws[2].Why, Checks: 2},
+		{Name: "no-delete", Why: "w1", Status: scenarios.HeldStatus}, {Name: "early", Why: "w2", Status: scenarios.HeldStatus, Checks: 2, Occasions: 2},
+		{Name: "settles", Why: r.Laws[2].Why, Status: scenarios.HeldStatus, Checks: 2, Occasions: 2},
 	}
 	if diff := cmp.Diff(laws, r.Laws); diff != "" {
 		t.Error(diff)
@@ -236,10 +238,56 @@ func TestRunVerdicts(t *testing.T) {
 // Goal: a law named settles among the given ones is the law that Run counts itself: once for each wait, its Check unused.
 func TestRunCountsSettling(t *testing.T) {
 	law := scenarios.Law{Name: scenarios.LawSettles, Why: "given", When: scenarios.Settled,
-		Check: func(scenarios.Snapshot) error { return errors.New("unused") }}
+		Check: func(scenarios.Snapshot) (int64, error) { return 0, errors.New("unused") }}
 	r := scenarios.Run(t.Context(), &script{}, parse(t, threeSteps), []scenarios.Law{law}, scenarios.Options{})
-	if want := []scenarios.LawResult{{Name: "settles", Why: "given", Checks: 2}}; !cmp.Equal(r.Laws, want) {
+	if want := []scenarios.LawResult{{Name: "settles", Why: "given", Status: scenarios.HeldStatus, Checks: 2, Occasions: 2}}; !cmp.Equal(r.Laws, want) {
 		t.Errorf("laws %v, error %s", r.Laws, r.Error)
+	}
+}
+
+// Goal: a law whose evidence the world does not deliver is not judged and says what is missing; one that finds nothing to judge
+// says so; one that the scenario asks for by name or expects to be broken is an error of the run when it cannot be judged.
+// Method: a world without rests, and laws that would break at the first fact or snapshot.
+func TestRunWithoutEvidence(t *testing.T) {
+	late := func(scenarios.Snapshot) (int64, error) {
+		return 1, errors.New("judged although its evidence is missing")
+	}
+	laws := []scenarios.Law{
+		{Name: "rests", Why: "w", When: scenarios.Always, Needs: []scenarios.Evidence{scenarios.Leases, scenarios.Rests}, Check: late,
+			Watch: func() scenarios.Watcher { return &noDelete{} }},
+		{Name: "fed", Why: "w", When: scenarios.Always, Needs: []scenarios.Evidence{scenarios.Leases}, Watch: func() scenarios.Watcher { return &noDelete{} }},
+		{Name: "unfed", Why: "w", When: scenarios.Settled, Check: func(scenarios.Snapshot) (int64, error) { return 0, nil }},
+	}
+	world := func() *script {
+		return &script{evidence: []scenarios.Evidence{scenarios.Leases}, facts: []scenarios.Fact{{Kind: scenarios.FactAnswered, At: time.Second}}}
+	}
+	r := scenarios.Run(t.Context(), world(), parse(t, threeSteps), laws, scenarios.Options{})
+	if r.Verdict != scenarios.Pass {
+		t.Errorf("%s: %s", r.Verdict, r.Error)
+	}
+	var have []string
+	for _, l := range r.Laws {
+		have = append(have, fmt.Sprintf("%s: %s (%d, %d)", l.Name, l.StatusText(), l.Checks, l.Occasions))
+	}
+	want := []string{"rests: not judged: no rests (0, 0)", "fed: held (1, 1)", "unfed: held, 0 occasions (0, 0)", "settles: held (2, 2)"}
+	if diff := cmp.Diff(want, have); diff != "" {
+		t.Error(diff)
+	}
+	for more, want := range map[string]string{
+		"laws: [rests]\n":               "law rests is asked for and world script cannot judge it: not judged: no rests",
+		"expect: {violation: rests}\n":  "law rests is asked for and world script cannot judge it: not judged: no rests",
+		"laws: [fed]\n":                 "",
+		"laws: [fed, settles, unfed]\n": "",
+		"laws: all\n":                   "",
+	} {
+		w := world()
+		r := scenarios.Run(t.Context(), w, parse(t, threeSteps+more), laws, scenarios.Options{})
+		if r.Error != want || (r.Verdict == scenarios.Error) != (want != "") {
+			t.Errorf("%s: %s %q", more, r.Verdict, r.Error)
+		}
+		if want != "" && (len(w.log) > 0 || r.Laws[0].Status != scenarios.NotJudgedStatus) {
+			t.Errorf("%s: ran %v, laws %v", more, w.log, r.Laws)
+		}
 	}
 }
 

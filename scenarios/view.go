@@ -137,6 +137,8 @@ type Linux interface {
 	Links(netns string) iter.Seq[vppwire.LinuxLink]
 	// Route is the longest match in a namespace's main table, connected routes included.
 	Route(netns string, dst netip.Addr) (vppwire.HostRoute, bool)
+	// Routes yields a namespace's routes in any order, connected ones perhaps left out; none where the namespace is not there.
+	Routes(netns string) iter.Seq[vppwire.HostRoute]
 	// Neighbor finds a permanent neighbour entry.
 	Neighbor(netns, link string, addr netip.Addr) (vppwire.MAC, bool)
 	// Local finds the link that holds addr itself.

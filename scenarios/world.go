@@ -24,6 +24,8 @@ type World interface {
 	Snapshot(ctx context.Context) (Snapshot, error)
 	// Watch registers a listener for every Fact from now on. Its error stops the run.
 	Watch(func(Fact) error)
+	// Evidence states what laws can judge by in this world. What it does not state it need not tell.
+	Evidence() []Evidence
 	// Summary tells what the run so far amounts to.
 	Summary() Summary
 	Close() error

@@ -137,6 +137,9 @@ func (w *World) Now() time.Duration { return w.eng.Now() }
 // Close implements scenarios.World.
 func (w *World) Close() error { return nil }
 
+// Evidence implements scenarios.World: the simulator tells everything.
+func (w *World) Evidence() []scenarios.Evidence { return scenarios.AllEvidence() }
+
 // Watch implements scenarios.World.
 func (w *World) Watch(fn func(scenarios.Fact) error) { w.listeners = append(w.listeners, fn) }
 

@@ -19,6 +19,7 @@ func addNotForgotten() scenarios.Law {
 		Name:  addNotForgottenName,
 		Why:   "An address that the agent forgot while a pod uses it is given to the next pod.",
 		When:  scenarios.Always,
+		Needs: []scenarios.Evidence{scenarios.Leases, scenarios.Sandboxes},
 		Check: checkAddNotForgotten,
 		Watch: func() scenarios.Watcher {
 			return &forgottenWatcher{pods: newSandboxes(), books: map[ipam.Owner]netip.Addr{}}
@@ -26,9 +27,9 @@ func addNotForgotten() scenarios.Law {
 	}
 }
 
-func checkAddNotForgotten(s scenarios.Snapshot) error {
+func checkAddNotForgotten(s scenarios.Snapshot) (occasions int64, err error) {
 	if !s.Settled {
-		return nil
+		return 0, nil
 	}
 	books := map[ipam.Owner]netip.Addr{}
 	for i := range s.Nodes {
@@ -41,12 +42,16 @@ func checkAddNotForgotten(s scenarios.Snapshot) error {
 			books[l.Owner] = l.Addr
 		}
 		for _, p := range n.Pods {
-			if p.Addr.IsValid() && books[p.Owner] != p.Addr {
-				return broken(addNotForgottenName, s.At, n.Name, "%s was answered %s and lives, but the agent's books do not hold it", p.Owner, p.Addr)
+			if !p.Addr.IsValid() {
+				continue
+			}
+			occasions++
+			if books[p.Owner] != p.Addr {
+				return occasions, broken(addNotForgottenName, s.At, n.Name, "%s was answered %s and lives, but the agent's books do not hold it", p.Owner, p.Addr)
 			}
 		}
 	}
-	return nil
+	return occasions, nil
 }
 
 type forgottenWatcher struct {

@@ -16,12 +16,13 @@ func addressStable() scenarios.Law {
 		Name:  addressStableName,
 		Why:   "A process cannot follow its pod's address: if it changes under a living sandbox, its connections and its Service endpoint are dead.",
 		When:  scenarios.Always,
+		Needs: []scenarios.Evidence{scenarios.Leases, scenarios.Sandboxes},
 		Check: checkAddressStable,
 		Watch: func() scenarios.Watcher { return &stableWatcher{pods: newSandboxes(), books: newSandboxes()} },
 	}
 }
 
-func checkAddressStable(s scenarios.Snapshot) error {
+func checkAddressStable(s scenarios.Snapshot) (occasions int64, err error) {
 	answered := map[ipam.Owner]netip.Addr{}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
@@ -35,12 +36,17 @@ func checkAddressStable(s scenarios.Snapshot) error {
 			}
 		}
 		for l := range n.Leases() {
-			if addr, ok := answered[l.Owner]; ok && addr != l.Addr {
-				return movedTo(&scenarios.Fact{At: s.At, Node: n.Name}, l.Owner, addr, l.Addr)
+			addr, ok := answered[l.Owner]
+			if !ok {
+				continue
+			}
+			occasions++
+			if addr != l.Addr {
+				return occasions, movedTo(&scenarios.Fact{At: s.At, Node: n.Name}, l.Owner, addr, l.Addr)
 			}
 		}
 	}
-	return nil
+	return occasions, nil
 }
 
 func movedTo(f *scenarios.Fact, o ipam.Owner, answered, leased netip.Addr) error {

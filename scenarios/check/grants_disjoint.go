@@ -17,12 +17,13 @@ func grantsDisjoint() scenarios.Law {
 		Name:  grantsName,
 		Why:   "Two nodes with one pod CIDR give its addresses twice, or one of them gives none, depending on who looks first.",
 		When:  scenarios.Always,
+		Needs: []scenarios.Evidence{scenarios.AssignedBlocks},
 		Check: checkGrants,
 		Watch: func() scenarios.Watcher { return &grantWatcher{nodeBlocks{byNode: map[string][]netip.Prefix{}}} },
 	}
 }
 
-func checkGrants(s scenarios.Snapshot) error {
+func checkGrants(s scenarios.Snapshot) (occasions int64, err error) {
 	var granted ranges
 	for i := range s.Nodes {
 		for _, p := range s.Nodes[i].Granted {
@@ -30,9 +31,9 @@ func checkGrants(s scenarios.Snapshot) error {
 		}
 	}
 	if a, b, overlap := granted.firstOverlap(); overlap {
-		return broken(grantsName, s.At, b.node, "%s of %s overlaps %s of %s", b.prefix, b.node, a.prefix, a.node)
+		return int64(len(granted.list)), broken(grantsName, s.At, b.node, "%s of %s overlaps %s of %s", b.prefix, b.node, a.prefix, a.node)
 	}
-	return nil
+	return int64(len(granted.list)), nil
 }
 
 type grantWatcher struct{ blocks nodeBlocks }

@@ -15,6 +15,7 @@ func grantsSteady() scenarios.Law {
 		Name:  grantsSteadyName,
 		Why:   "A pool that takes with one rule and gives back with another calls its cloud for ever, until it is throttled when a pod needs an address.",
 		When:  scenarios.Always,
+		Needs: []scenarios.Evidence{scenarios.AssignedBlocks, scenarios.Sandboxes, scenarios.Disturbances},
 		Watch: func() scenarios.Watcher { return &steadyWatcher{nodes: map[string]*steadyNode{}} },
 	}
 }

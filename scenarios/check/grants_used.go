@@ -23,32 +23,38 @@ func grantsUsed() scenarios.Law {
 		Name:  grantsUsedName,
 		Why:   "An address that was taken back gets no packets, or somebody else's; a block that its node has forgotten is lost to the whole cluster.",
 		When:  scenarios.Always,
+		Needs: []scenarios.Evidence{scenarios.AssignedBlocks, scenarios.BlockedBlocks, scenarios.Leases, scenarios.Blocks, scenarios.NodeIDs},
 		Check: checkGrantsUsed,
 		Watch: func() scenarios.Watcher { return &useWatcher{nodes: map[string]*useNode{}} },
 	}
 }
 
-func checkGrantsUsed(s scenarios.Snapshot) error {
+func checkGrantsUsed(s scenarios.Snapshot) (occasions int64, err error) {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		if !lives(n) || n.Leases == nil || len(n.Granted) == 0 {
 			continue
 		}
 		for l := range n.Leases() {
+			occasions++
 			if !granted(n.Granted, l.Addr) {
-				return notGranted(&scenarios.Fact{At: s.At, Node: n.Name}, n.Granted, l.Addr, l.Owner)
+				return occasions, notGranted(&scenarios.Fact{At: s.At, Node: n.Name}, n.Granted, l.Addr, l.Owner)
 			}
 		}
 		if !s.Settled || n.ID == 0 {
 			continue
 		}
 		for _, p := range n.Granted {
-			if !slices.Contains(n.Barred, p) && !slices.ContainsFunc(n.Blocks, func(b ipam.Block) bool { return b.Prefix == p && !b.Draining }) {
-				return broken(grantsUsedName, s.At, n.Name, "%s is granted to %s, which gives no addresses from it", p, n.Name)
+			if slices.Contains(n.Barred, p) {
+				continue
+			}
+			occasions++
+			if !slices.ContainsFunc(n.Blocks, func(b ipam.Block) bool { return b.Prefix == p && !b.Draining }) {
+				return occasions, broken(grantsUsedName, s.At, n.Name, "%s is granted to %s, which gives no addresses from it", p, n.Name)
 			}
 		}
 	}
-	return nil
+	return occasions, nil
 }
 
 func granted(list []netip.Prefix, addr netip.Addr) bool {

@@ -21,12 +21,13 @@ func leaseInRange() scenarios.Law {
 		Name:  leaseInRangeName,
 		Why:   "Peers route blocks, not pods: an address outside its node's blocks, or its gateway's, is unreachable or steals traffic.",
 		When:  scenarios.Always,
+		Needs: []scenarios.Evidence{scenarios.Leases, scenarios.Blocks},
 		Check: checkLeaseInRange,
 		Watch: func() scenarios.Watcher { return &rangeWatcher{nodes: map[string]*rangeNode{}} },
 	}
 }
 
-func checkLeaseInRange(s scenarios.Snapshot) error {
+func checkLeaseInRange(s scenarios.Snapshot) (occasions int64, err error) {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		if !lives(n) || n.Leases == nil {
@@ -34,15 +35,16 @@ func checkLeaseInRange(s scenarios.Snapshot) error {
 		}
 		reserved := slices.SortedFunc(slices.Values(n.Reserved), netip.Addr.Compare)
 		for l := range n.Leases() {
+			occasions++
 			if err := inRange(&scenarios.Fact{At: s.At, Node: n.Name}, n.Blocks, l.Addr, l.Owner); err != nil {
-				return err
+				return occasions, err
 			}
 			if _, found := slices.BinarySearchFunc(reserved, l.Addr, netip.Addr.Compare); found {
-				return broken(leaseInRangeName, s.At, n.Name, "%s of %s is reserved", l.Addr, l.Owner)
+				return occasions, broken(leaseInRangeName, s.At, n.Name, "%s of %s is reserved", l.Addr, l.Owner)
 			}
 		}
 	}
-	return nil
+	return occasions, nil
 }
 
 func inRange(f *scenarios.Fact, blocks []ipam.Block, addr netip.Addr, o ipam.Owner) error {

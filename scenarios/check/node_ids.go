@@ -19,6 +19,7 @@ func nodeIDsDisjoint() scenarios.Law {
 		Name:  nodeIDsName,
 		Why:   "The node ID is where every address of a node comes from: two nodes with one ID are one node to all their peers.",
 		When:  scenarios.Always,
+		Needs: []scenarios.Evidence{scenarios.NodeIDs, scenarios.Blocks},
 		Check: checkNodeIDs,
 		Watch: func() scenarios.Watcher {
 			return &idWatcher{ids: map[uint32]string{}, byNode: map[string]uint32{}, blocks: nodeBlocks{byNode: map[string][]netip.Prefix{}}}
@@ -26,7 +27,7 @@ func nodeIDsDisjoint() scenarios.Law {
 	}
 }
 
-func checkNodeIDs(s scenarios.Snapshot) error {
+func checkNodeIDs(s scenarios.Snapshot) (occasions int64, err error) {
 	ids := map[uint32]string{}
 	type set struct {
 		what   string
@@ -39,8 +40,9 @@ func checkNodeIDs(s scenarios.Snapshot) error {
 			continue
 		}
 		if n.ID != 0 {
+			occasions++
 			if other, taken := ids[n.ID]; taken {
-				return broken(nodeIDsName, s.At, n.Name, "%s and %s both act on node ID %d", other, n.Name, n.ID)
+				return occasions, broken(nodeIDsName, s.At, n.Name, "%s and %s both act on node ID %d", other, n.Name, n.ID)
 			}
 			ids[n.ID] = n.Name
 		}
@@ -58,11 +60,12 @@ func checkNodeIDs(s scenarios.Snapshot) error {
 		}
 	}
 	for i := range sets {
+		occasions += int64(len(sets[i].ranges.list))
 		if a, b, overlap := sets[i].ranges.firstOverlap(); overlap {
-			return broken(nodeIDsName, s.At, b.node, "%s %s of %s overlaps %s of %s", sets[i].what, b.prefix, b.node, a.prefix, a.node)
+			return occasions, broken(nodeIDsName, s.At, b.node, "%s %s of %s overlaps %s of %s", sets[i].what, b.prefix, b.node, a.prefix, a.node)
 		}
 	}
-	return nil
+	return occasions, nil
 }
 
 func single(a netip.Addr) netip.Prefix { return netip.PrefixFrom(a, a.BitLen()) }

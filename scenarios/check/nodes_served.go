@@ -13,20 +13,25 @@ func nodesServed() scenarios.Law {
 		Name:  nodesServedName,
 		Why:   "A node that was forgotten when it asked runs no pod until a person deletes it or restarts the controller.",
 		When:  scenarios.Settled,
+		Needs: []scenarios.Evidence{scenarios.AssignedBlocks, scenarios.FreeBlocks, scenarios.WaitingPods},
 		Check: checkNodesServed,
 	}
 }
 
-func checkNodesServed(s scenarios.Snapshot) error {
+func checkNodesServed(s scenarios.Snapshot) (occasions int64, err error) {
 	if !s.Vacant {
-		return nil
+		return 0, nil
 	}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
-		if lives(n) && n.AgentUp && n.Waiting > 0 && len(n.Granted) == 0 {
-			return broken(nodesServedName, s.At, n.Name, "%d pods of %s wait for an address and %s has no block, although there are free ones",
+		if !lives(n) || !n.AgentUp || n.Waiting == 0 {
+			continue
+		}
+		occasions++
+		if len(n.Granted) == 0 {
+			return occasions, broken(nodesServedName, s.At, n.Name, "%d pods of %s wait for an address and %s has no block, although there are free ones",
 				n.Waiting, n.Name, n.Name)
 		}
 	}
-	return nil
+	return occasions, nil
 }

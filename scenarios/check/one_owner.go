@@ -20,6 +20,7 @@ func oneOwner() scenarios.Law {
 		Name:  oneOwnerName,
 		Why:   "Two pods with one address receive each other's traffic, and neither they nor their peers can tell.",
 		When:  scenarios.Always,
+		Needs: []scenarios.Evidence{scenarios.Leases, scenarios.Sandboxes},
 		Check: checkOneOwner,
 		Watch: func() scenarios.Watcher {
 			return &ownerWatcher{nodes: map[string]*ownerNode{}, answered: map[netip.Addr]holder{}, leased: map[netip.Addr]holder{}}
@@ -27,7 +28,7 @@ func oneOwner() scenarios.Law {
 	}
 }
 
-func checkOneOwner(s scenarios.Snapshot) error {
+func checkOneOwner(s scenarios.Snapshot) (occasions int64, err error) {
 	type held struct {
 		node  *scenarios.NodeState
 		owner ipam.Owner
@@ -53,12 +54,13 @@ func checkOneOwner(s scenarios.Snapshot) error {
 			if !p.Addr.IsValid() {
 				continue
 			}
+			occasions++
 			h, taken := answered[p.Addr]
 			if taken && released(held{n, p.Owner}) {
 				continue
 			}
 			if taken && !released(h) {
-				return broken(oneOwnerName, s.At, n.Name, "%s was answered to %s on %s and to %s on %s, and both live",
+				return occasions, broken(oneOwnerName, s.At, n.Name, "%s was answered to %s on %s and to %s on %s, and both live",
 					p.Addr, h.owner, h.node.Name, p.Owner, n.Name)
 			}
 			answered[p.Addr] = held{n, p.Owner}
@@ -67,14 +69,15 @@ func checkOneOwner(s scenarios.Snapshot) error {
 			continue
 		}
 		for l := range n.Leases() {
+			occasions++
 			if h, taken := leased[l.Addr]; taken {
-				return broken(oneOwnerName, s.At, n.Name, "the books give %s to %s on %s and to %s on %s",
+				return occasions, broken(oneOwnerName, s.At, n.Name, "the books give %s to %s on %s and to %s on %s",
 					l.Addr, h.owner, h.node.Name, l.Owner, n.Name)
 			}
 			leased[l.Addr] = held{n, l.Owner}
 		}
 	}
-	return nil
+	return occasions, nil
 }
 
 // holder is who has an address. It counts only while its node's epoch is the one it was made in, so that a node's death

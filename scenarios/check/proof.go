@@ -189,17 +189,8 @@ func (p *proof) namespaceCuts(n *scenarios.NodeState, ps *scenarios.PodState) []
 				add(p.dests.span(a))
 			}
 		}
-		switch l := n.Linux.(type) {
-		case hostRoutes:
-			for r := range l.Routes(ps.Netns) {
-				add(p.dests.span(r.Dst))
-			}
-		case hostDump:
-			// A namespace that cannot be dumped is one that no packet leaves.
-			state, _ := l.Dump(ps.Netns)
-			for _, r := range state.Routes {
-				add(p.dests.span(r.Dst))
-			}
+		for r := range n.Linux.Routes(ps.Netns) {
+			add(p.dests.span(r.Dst))
 		}
 	}
 	slices.Sort(p.few)

@@ -29,6 +29,7 @@ func quietRestart() scenarios.Law {
 		Name:  quietRestartName,
 		Why:   "A restart that rewrites a right dataplane interrupts every pod of the node on each upgrade of the agent.",
 		When:  scenarios.Always,
+		Needs: []scenarios.Evidence{scenarios.CleanStops, scenarios.Disturbances},
 		Watch: func() scenarios.Watcher { return &quietWatcher{nodes: map[string]*quietNode{}} },
 	}
 }

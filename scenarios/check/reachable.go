@@ -1,11 +1,8 @@
 package check
 
 import (
-	"iter"
-
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/walk"
-	"github.com/vppdrill/vppdrill/vppwire"
 )
 
 const reachableName = "reachable"
@@ -29,32 +26,21 @@ const reachableName = "reachable"
 // at a third node, a namespace whose routes part ways) every pair concerned is walked. Packet sizes play no part.
 //
 // Boundaries come from VPP's API routes, interface addresses and static neighbors; a table entry that comes from
-// neither of them (a learned neighbor's, NAT's) is seen only where a range happens to be represented by it. The same
-// goes for routes of a namespace when the world's Linux view cannot list them (hostRoutes, hostDump).
+// neither of them (a learned neighbor's, NAT's) is seen only where a range happens to be represented by it.
 func reachable() scenarios.Law {
 	return scenarios.Law{
 		Name:  reachableName,
 		Why:   "Kubernetes promises every pod a way to every other pod and to its node, and applications take the promise for granted.",
 		When:  scenarios.Settled,
+		Needs: []scenarios.Evidence{scenarios.Sandboxes, scenarios.NodeIDs, scenarios.Blocks, scenarios.VPPTables, scenarios.LinuxTables},
 		Check: checkReachable,
 	}
 }
 
-// hostRoutes and hostDump are what a Linux view may offer beside scenarios.Linux, either of them: the routes of a
-// namespace in any order, connected ones not needed. The modelled host dumps; a lab's view of netlink lists.
-type (
-	hostRoutes interface {
-		Routes(netns string) iter.Seq[vppwire.HostRoute]
-	}
-	hostDump interface {
-		Dump(netns string) (vppwire.LinuxState, error)
-	}
-)
-
-func checkReachable(s scenarios.Snapshot) error {
+func checkReachable(s scenarios.Snapshot) (occasions int64, err error) {
 	dests, err := collect(s)
 	if err != nil {
-		return err
+		return 1, err
 	}
 	p := &proof{s: s, w: walk.New(s), dests: dests, nodes: make(map[string]int32, len(s.Nodes)),
 		cuts: make([]bool, len(dests.list)+1), mainDone: make([]bool, len(s.Nodes))}
@@ -73,9 +59,14 @@ func checkReachable(s scenarios.Snapshot) error {
 		if !lives(&s.Nodes[i]) {
 			continue
 		}
+		for _, pod := range s.Nodes[i].Pods {
+			if pod.Addr.IsValid() {
+				occasions++
+			}
+		}
 		if err := p.node(i); err != nil {
-			return err
+			return occasions, err
 		}
 	}
-	return nil
+	return occasions, nil
 }

@@ -16,12 +16,13 @@ func sameAnswer() scenarios.Law {
 		Name:  sameAnswerName,
 		Why:   "The runtime repeats an ADD whose answer it lost; a second answer that differs leaves a pod whose status lies about its address.",
 		When:  scenarios.Always,
+		Needs: []scenarios.Evidence{scenarios.Leases, scenarios.Sandboxes, scenarios.Refusals},
 		Check: checkSameAnswer,
 		Watch: func() scenarios.Watcher { return &answerWatcher{pods: newSandboxes()} },
 	}
 }
 
-func checkSameAnswer(s scenarios.Snapshot) error {
+func checkSameAnswer(s scenarios.Snapshot) (occasions int64, err error) {
 	leases := map[ipam.Owner]ipam.Lease{}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
@@ -37,13 +38,14 @@ func checkSameAnswer(s scenarios.Snapshot) error {
 			if !ok || !p.Addr.IsValid() {
 				continue
 			}
+			occasions++
 			if l.Addr != p.Addr || p.Gateway.IsValid() && l.Gateway.IsValid() && l.Gateway != p.Gateway {
-				return broken(sameAnswerName, s.At, n.Name, "%s was answered %s via %s and would be answered %s via %s now",
+				return occasions, broken(sameAnswerName, s.At, n.Name, "%s was answered %s via %s and would be answered %s via %s now",
 					p.Owner, p.Addr, p.Gateway, l.Addr, l.Gateway)
 			}
 		}
 	}
-	return nil
+	return occasions, nil
 }
 
 type answerWatcher struct {

@@ -15,7 +15,7 @@ func Settles() scenarios.Law {
 		Name:  settlesName,
 		Why:   "A cluster that never comes to rest after its faults are gone retries for ever, and its pods wait for ever.",
 		When:  scenarios.Settled,
-		Check: func(scenarios.Snapshot) error { return nil },
+		Check: func(scenarios.Snapshot) (int64, error) { return 0, nil },
 	}
 }
 

@@ -21,11 +21,12 @@ func tunnelsSymmetric() scenarios.Law {
 		Name:  tunnelsSymmetricName,
 		Why:   "VPP takes a tunnel's packets only if it has the same tunnel the other way round; one forgotten half cuts two nodes apart in silence.",
 		When:  scenarios.Settled,
+		Needs: []scenarios.Evidence{scenarios.NodeIDs, scenarios.VPPTables},
 		Check: checkTunnels,
 	}
 }
 
-func checkTunnels(s scenarios.Snapshot) error {
+func checkTunnels(s scenarios.Snapshot) (occasions int64, err error) {
 	m := mesh{s: s, peers: make([]meshNode, len(s.Nodes)), byAddress: map[netip.Addr]int{}, byVXLAN: map[netip.Addr]int{}, byMAC: map[vppwire.MAC]int{},
 		tunnels: make([]uint32, len(s.Nodes))}
 	for i := range s.Nodes {
@@ -34,11 +35,12 @@ func checkTunnels(s scenarios.Snapshot) error {
 	for i := range s.Nodes {
 		if n := &s.Nodes[i]; lives(n) && n.AgentUp && n.VPP != nil {
 			if err := m.node(i); err != nil {
-				return err
+				return occasions + 1, err
 			}
+			occasions += int64(len(m.members)) // tunnels and BVI
 		}
 	}
-	return nil
+	return occasions, nil
 }
 
 // mesh is what all nodes' tunnels are held against. Maps are from what identifies a peer to its index in the snapshot.

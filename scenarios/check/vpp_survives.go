@@ -14,6 +14,7 @@ func vppSurvives() scenarios.Law {
 		Name:  vppSurvivesName,
 		Why:   "A VPP that dies takes every pod of its node with it, and dies again when the agent repeats itself.",
 		When:  scenarios.Always,
+		Needs: []scenarios.Evidence{scenarios.VPPLives},
 		Watch: func() scenarios.Watcher { return &survivalWatcher{} },
 	}
 }

@@ -293,12 +293,12 @@ func TestWatchersAgree(t *testing.T) {
 func always(scenarios.Fact) bool { return true }
 
 // byCheck judges where the history has come to.
-func byCheck(check func(scenarios.Snapshot) error) func(*history) bool {
-	return func(h *history) bool { return check(h.snapshot()) != nil }
+func byCheck(check func(scenarios.Snapshot) (int64, error)) func(*history) bool {
+	return func(h *history) bool { _, err := check(h.snapshot()); return err != nil }
 }
 
 // byCheckOfNode judges the last fact's node alone.
-func byCheckOfNode(check func(scenarios.Snapshot) error) func(*history) bool {
+func byCheckOfNode(check func(scenarios.Snapshot) (int64, error)) func(*history) bool {
 	return func(h *history) bool {
 		s := h.snapshot()
 		n, ok := s.Node(h.facts[len(h.facts)-1].Node)
@@ -306,7 +306,8 @@ func byCheckOfNode(check func(scenarios.Snapshot) error) func(*history) bool {
 			return false
 		}
 		s.Nodes = []scenarios.NodeState{*n}
-		return check(s) != nil
+		_, err := check(s)
+		return err != nil
 	}
 }
 

@@ -68,8 +68,15 @@ func (m *holdLaws) snapshot(s scenarios.Snapshot) error {
 			}
 			continue
 		}
+		occasions, err := law.Check(s)
+		if occasions == 0 && err == nil {
+			if named {
+				return fmt.Errorf("law %s found nothing to judge in %s", law.Name, m.subject)
+			}
+			continue
+		}
 		m.judged = append(m.judged, law.Name)
-		if err := law.Check(s); err != nil {
+		if err != nil {
 			v := &scenarios.Violation{Law: law.Name, At: s.At, What: err.Error()}
 			errors.As(err, &v)
 			var b block
@@ -93,7 +100,7 @@ func (m *holdLaws) result(r *scenarios.Result) error {
 	fared := map[string]scenarios.LawResult{}
 	for _, law := range r.Laws {
 		fared[law.Name] = law
-		if len(m.laws) == 0 {
+		if len(m.laws) == 0 && law.Status != scenarios.NotJudgedStatus && !law.Idle() {
 			m.judged = append(m.judged, law.Name)
 		}
 	}
@@ -102,7 +109,9 @@ func (m *holdLaws) result(r *scenarios.Result) error {
 		switch f, ok := fared[law.Name]; {
 		case !ok:
 			return fmt.Errorf("law %s did not judge %s", law.Name, m.subject)
-		case f.Checks == 0 && f.Violations == 0:
+		case f.Status == scenarios.NotJudgedStatus:
+			return fmt.Errorf("law %s in %s: %s", law.Name, m.subject, f.StatusText())
+		case f.Idle():
 			return fmt.Errorf("law %s found nothing to judge in %s", law.Name, m.subject)
 		}
 	}

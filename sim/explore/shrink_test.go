@@ -19,11 +19,11 @@ import (
 // broken makes an unreasonable law that tests want to see broken. Its check remembers, so each run needs a law of its own.
 func broken(check func(scenarios.Snapshot) string) scenarios.Law {
 	return scenarios.Law{Name: "unreasonable", Why: "A test wants to see it broken.", When: scenarios.Always,
-		Check: func(s scenarios.Snapshot) error {
+		Check: func(s scenarios.Snapshot) (int64, error) {
 			if what := check(s); what != "" {
-				return &scenarios.Violation{Law: "unreasonable", At: s.At, What: what}
+				return 1, &scenarios.Violation{Law: "unreasonable", At: s.At, What: what}
 			}
-			return nil
+			return 1, nil
 		}}
 }
 

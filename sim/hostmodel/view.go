@@ -56,6 +56,21 @@ func (h *Host) Route(netns string, dst netip.Addr) (vppwire.HostRoute, bool) {
 	return ns.routes.list[i].view(), true
 }
 
+// Routes yields the routes of a namespace's main table.
+func (h *Host) Routes(netns string) iter.Seq[vppwire.HostRoute] {
+	return func(yield func(vppwire.HostRoute) bool) {
+		ns := h.namespace(netns)
+		if ns == nil {
+			return
+		}
+		for i := range ns.routes.list {
+			if !yield(ns.routes.list[i].view()) {
+				return
+			}
+		}
+	}
+}
+
 // Neighbor finds a permanent neighbor entry.
 func (h *Host) Neighbor(netns, link string, addr netip.Addr) (vppwire.MAC, bool) {
 	ns := h.namespace(netns)

@@ -1,0 +1,57 @@
+package scenarios
+
+import "slices"
+
+// Evidence is one kind of thing that laws judge by: kinds of facts, fields of facts, or fields of snapshots. A World states
+// which evidence it delivers, a Law which it needs. A law whose evidence a world does not deliver is not judged there.
+type Evidence string
+
+// Kinds of evidence, by the names that reports use, with the facts and fields that each of them means.
+const (
+	// Leases: FactLeased, FactReleased, FactAgentUp, FactAgentDown; NodeState.Leases.
+	Leases Evidence = "leases"
+	// Sandboxes: FactAsked, FactAnswered, FactDeleted, FactSandboxGone, FactNodeGone; NodeState.Pods.
+	Sandboxes Evidence = "sandboxes"
+	// Refusals: FactRefused for ADD and DEL.
+	Refusals Evidence = "refusals"
+	// NodeIDs: FactNodeID; NodeState.ID and what follows from it: addresses and host subnet.
+	NodeIDs Evidence = "node IDs"
+	// Blocks: FactBlocks; NodeState.Blocks and Reserved.
+	Blocks Evidence = "blocks"
+	// AssignedBlocks: FactGranted; NodeState.Granted.
+	AssignedBlocks Evidence = "assigned blocks"
+	// BlockedBlocks: NodeState.Barred.
+	BlockedBlocks Evidence = "blocked blocks"
+	// FreeBlocks: Snapshot.Vacant.
+	FreeBlocks Evidence = "free blocks"
+	// WaitingPods: NodeState.Waiting.
+	WaitingPods Evidence = "waiting pods"
+	// Rests: Fact.Rest of FactReleased.
+	Rests Evidence = "rests"
+	// Disturbances: FactDisturbed for whatever changes what nodes should look like and no other fact tells.
+	Disturbances Evidence = "disturbances"
+	// CleanStops: FactAgentDown with the text "clean", and FactVPPWrite for a while after it.
+	CleanStops Evidence = "clean stops"
+	// VPPLives: FactDisturbed when a VPP is up, and FactDoomed.
+	VPPLives Evidence = "lives of VPP"
+	// VPPTables and LinuxTables: NodeState.VPP and Linux in settled snapshots.
+	VPPTables   Evidence = "VPP's tables"
+	LinuxTables Evidence = "Linux' tables"
+)
+
+// AllEvidence lists every kind of evidence. The slice is the caller's.
+func AllEvidence() []Evidence {
+	return []Evidence{Leases, Sandboxes, Refusals, NodeIDs, Blocks, AssignedBlocks, BlockedBlocks, FreeBlocks, WaitingPods, Rests,
+		Disturbances, CleanStops, VPPLives, VPPTables, LinuxTables}
+}
+
+// Missing lists what the law needs and is not among delivered, in the law's order.
+func (l Law) Missing(delivered []Evidence) []Evidence {
+	var out []Evidence
+	for _, e := range l.Needs {
+		if !slices.Contains(delivered, e) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
