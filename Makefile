@@ -23,12 +23,13 @@ test: ## vet and run all tests; the last lines name what was skipped and why
 	@$(GO) build -o bin/testtally ./reports/repo/testtally
 	@$(GO) test -json ./... | bin/testtally
 
-check: ## formatting, vet, lint where golangci-lint is installed, and the repository's own rules
+check: ## formatting, vet, golangci-lint where installed, the repository's rules, nothing unreachable
 	@bad=$$(gofmt -l $$(find . -name '*.go' -not -path './bin/*')); \
 	if [ -n "$$bad" ]; then echo "gofmt would change:"; echo "$$bad"; exit 1; fi
 	$(GO) vet ./...
 	@if command -v golangci-lint > /dev/null; then golangci-lint run; \
 	else echo "golangci-lint skipped: it is not installed"; fi
+	$(GO) run ./reports/repo/repocheck
 	$(GO) test ./reports/repo/...
 
 bench: ## run all benchmarks once, for a look; see CONTRIBUTING.md for figures worth keeping

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"go/ast"
-	"go/importer"
 	"go/parser"
 	"go/token"
 	"go/types"
@@ -77,7 +76,11 @@ func (s Source) Imports(yield func(string, token.Pos) bool) {
 // Load reads the repository at root and type-checks what the default build compiles.
 func Load(root string) (*Tree, error) {
 	t := &Tree{}
-	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+	root, err := filepath.Abs(root)
+	if err != nil {
+		return nil, fmt.Errorf("find the tree: %w", err)
+	}
+	err = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -168,29 +171,4 @@ func (t *Tree) typeCheck(root string) error {
 		}
 	}
 	return nil
-}
-
-// Sketch makes a tree of a few small files, for trying rules. Each package is type-checked on its own; imports that do
-// not resolve are left open, as a rule that needs only the file's own types still works.
-func Sketch(files map[string]string) *Tree {
-	t := &Tree{}
-	names := make([]string, 0, len(files))
-	for name := range files {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		t.addText(name, []byte(files[name]))
-	}
-	for i := range t.Sources {
-		s := &t.Sources[i]
-		if s.Test() {
-			continue
-		}
-		s.Info = &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{},
-			Uses: map[*ast.Ident]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{}}
-		check := types.Config{Importer: importer.Default(), Error: func(error) {}}
-		_, _ = check.Check(s.Folder(), s.Fset, []*ast.File{s.Syntax}, s.Info) // errors are expected, see above
-	}
-	return t
 }

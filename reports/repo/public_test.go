@@ -1,0 +1,69 @@
+package repo
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestPublicProgram goal: a name of the public list stands for exactly what it names, and a name of nothing is found. Method:
+// a package with a function, a method of each kind, a generic function and what nobody outside can call.
+func TestPublicProgram(t *testing.T) {
+	tree := Sketch(map[string]string{"x/y/a.go": `package y
+type T struct{}
+func (T) A() {}
+func (*T) B() {}
+func (T) c() {}
+type hidden struct{}
+func (hidden) D() {}
+type G[K any] struct{}
+func (*G[K]) E() {}
+func F() {}
+func H[A, B any]() {}
+`})
+	for _, c := range []struct {
+		name string
+		refs string
+	}{
+		{"x/y", "p0.T.A (*p0.T).B (*p0.G[any]).E p0.F p0.H[any, any]"},
+		{"x/y.T", "p0.T.A (*p0.T).B"},
+		{"x/y.T.B", "(*p0.T).B"},
+		{"x/y.F", "p0.F"},
+		{"x/y.None", ""},
+		{"x/z", ""},
+	} {
+		source, found := programOf(tree, []string{c.name})
+		_, list, _ := strings.Cut(source, "[]any{\n")
+		list, _, _ = strings.Cut(list, "}\n\nfunc main")
+		var refs []string
+		for line := range strings.Lines(list) {
+			refs = append(refs, strings.TrimSuffix(strings.TrimSpace(line), ","))
+		}
+		if got := strings.TrimSpace(strings.Join(refs, " ")); got != c.refs {
+			t.Errorf("%s: program refers to %q, want %q", c.name, got, c.refs)
+		}
+		if missing := len(found) > 0; missing != (c.refs == "") {
+			t.Errorf("%s: findings %v", c.name, found)
+		}
+	}
+}
+
+// TestUnreachable goal: unreachable functions are findings as soon as a folder has more of them than it may still have. Method: a
+// report as deadcode prints it, judged with and without an allowance.
+func TestUnreachable(t *testing.T) {
+	const report = `[{"Name":"y","Path":"` + Module + `/x/y","Funcs":[
+		{"Name":"T.A","Position":{"File":"x/y/a.go","Line":3,"Col":1},"Generated":false},
+		{"Name":"F","Position":{"File":"x/y/a.go","Line":9,"Col":1},"Generated":false},
+		{"Name":"made","Position":{"File":"x/y/b.go","Line":2,"Col":1},"Generated":true}]}]`
+	for yet, want := range map[int]int{0: 2, 1: 2, 2: 0} {
+		found, err := unreachable([]byte(report), map[string]int{"x/y": yet})
+		if err != nil || len(found) != want {
+			t.Errorf("%d allowed: %v, %v, want %d findings", yet, found, err, want)
+		}
+		if len(found) > 0 && !strings.HasPrefix(found[0].String(), "x/y/a.go:3: T.A is reached by no program") {
+			t.Errorf("finding reads %s", found[0])
+		}
+	}
+	if _, err := unreachable([]byte("no JSON"), nil); err == nil {
+		t.Error("what is no report was read as an empty one")
+	}
+}
