@@ -104,7 +104,7 @@ func (c *k8sCase) do(op string, raw json.RawMessage) (map[string]any, error) {
 	case "NeedPodCIDRsUpdate":
 		return k8sNeed(args)
 	case "Less":
-		return value(args.I.candidate("i").Less(args.J.candidate("j")), nil)
+		return value(args.I.candidate("i").Compare(args.J.candidate("j")) < 0, nil)
 	case "PushAllPop":
 		var list []nodeipam.Candidate
 		for _, name := range args.Items {

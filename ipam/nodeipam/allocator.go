@@ -1,6 +1,7 @@
 package nodeipam
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -13,7 +14,7 @@ import (
 // CIDRAllocatorType says which allocator to use.
 type CIDRAllocatorType string
 
-// The types that New knows are the first two; the others are made by NewController.
+// The types that New knows.
 const (
 	// RangeAllocatorType keeps ranges of its own and writes blocks of them into nodes.
 	RangeAllocatorType CIDRAllocatorType = "RangeAllocator"
@@ -25,20 +26,25 @@ const (
 	IPAMFromCloudAllocatorType CIDRAllocatorType = "IPAMFromCloud"
 )
 
-// CIDRAllocator allocates, occupies and recycles CIDRs of nodes. It starts nothing itself: its driver tells it events, performs
-// the effects in order, and tells their answers.
-type CIDRAllocator interface {
-	// AllocateOrOccupyCIDR gives the node CIDRs if it has none, and else marks those it has as used. What has to be written comes
-	// out of the next Run. An error says what is wrong with the node, or that no block is free; nothing has to be done about it.
-	// A nil node is success.
-	AllocateOrOccupyCIDR(node *KubeNode) error
-	// ReleaseCIDR ends what is held for an object that is gone. It must not be called while the object exists, deletion
-	// timestamp or not.
-	ReleaseCIDR(node *KubeNode) error
+// Machine is a controller as its driver sees it: it starts nothing itself. The driver tells it events, performs the effects in
+// order, and tells their answers.
+type Machine interface {
 	// Run does what is due at now and returns what is to be performed, in order.
 	Run(now time.Time) []Effect
 	// Step takes in one event and runs.
 	Step(now time.Time, ev Event) []Effect
+}
+
+// CIDRAllocator is upstream's view of RangeAllocator and CloudAllocator, for callers who know a node's fate themselves; a
+// driver needs no more than a Machine.
+type CIDRAllocator interface {
+	Machine
+	// AllocateOrOccupyCIDR is Step of a node that was added or changed, without running. An error says what is wrong with the
+	// node, or that no block is free; nothing has to be done about it. A nil node is success.
+	AllocateOrOccupyCIDR(node *KubeNode) error
+	// ReleaseCIDR is Step of a node that was deleted, without running. It must not be called while the object exists, deletion
+	// timestamp or not.
+	ReleaseCIDR(node *KubeNode) error
 }
 
 // CloudProvider names the cloud; the cloud allocators know only GCE.
@@ -47,9 +53,10 @@ type CloudProvider string
 // CloudProviderGCE is the one that CloudAllocator and Controller support.
 const CloudProviderGCE CloudProvider = "gce"
 
-// New returns an allocator of one of the types RangeAllocator and CloudAllocator. It lists the nodes before anything else.
-// params do not matter to CloudAllocator, cloud only to it.
-func New(kind CIDRAllocatorType, params CIDRAllocatorParams, cloud CloudProvider) (CIDRAllocator, error) {
+// New returns a controller of a type, which lists the nodes before anything else. Of params the IPAMFrom types use the first
+// range and ServiceCIDR, CloudAllocator the Picker alone; cloud does not matter to RangeAllocator.
+func New(kind CIDRAllocatorType, params CIDRAllocatorParams, cloud CloudProvider) (Machine, error) {
+	mode := SyncFromCluster
 	switch kind {
 	case RangeAllocatorType:
 		r, err := newRangeAllocator(params)
@@ -59,9 +66,36 @@ func New(kind CIDRAllocatorType, params CIDRAllocatorParams, cloud CloudProvider
 		r.start.wanted = true
 		return r, nil
 	case CloudAllocatorType:
-		return NewCloudCIDRAllocator(cloud, params.Picker)
+		c, err := NewCloudCIDRAllocator(cloud, params.Picker)
+		if err != nil {
+			return nil, err
+		}
+		return c, nil
+	case IPAMFromCloudAllocatorType:
+		mode = SyncFromCloud
+	case IPAMFromClusterAllocatorType:
+	default:
+		return nil, fmt.Errorf("Invalid CIDR allocator type: %s", kind)
 	}
-	return nil, fmt.Errorf("Invalid CIDR allocator type: %s", kind)
+	if len(params.ClusterCIDRs) == 0 || len(params.NodeCIDRMaskSizes) == 0 {
+		return nil, errors.New("no cluster CIDR")
+	}
+	c, err := NewController(Config{Mode: mode}, cloud, params.ClusterCIDRs[0], params.ServiceCIDR, params.NodeCIDRMaskSizes[0])
+	if err != nil {
+		return nil, err
+	}
+	c.start.wanted = true
+	return c, nil
+}
+
+// NewNodeIpamController returns the controller that the controller manager's flags ask for.
+func NewNodeIpamController(f Flags, cloud CloudProvider, p Picker) (Machine, error) {
+	params, err := f.Resolve()
+	if err != nil {
+		return nil, err
+	}
+	params.Picker = p
+	return New(cmp.Or(f.AllocatorType, RangeAllocatorType), params, cloud)
 }
 
 // Flags are the controller manager's options, with its defaults for what is empty or 0.

@@ -42,7 +42,7 @@ func (r *RangeAllocator) patched(h *holder, ev Answered) {
 		return
 	}
 	h.tries = 0
-	r.rest(h)
+	r.backoff(h)
 	if ev.Outcome != Conflict { // others write too; that is no failure
 		r.record(h, reasonCIDRAssignFailed)
 	}
@@ -53,7 +53,7 @@ func (r *RangeAllocator) patched(h *holder, ev Answered) {
 
 func (r *RangeAllocator) got(h *holder, ev Answered) {
 	if ev.Outcome != Done || ev.Node == nil {
-		r.rest(h)
+		r.backoff(h)
 		return
 	}
 	written := ev.Node.ResourceVersion != h.listed // by whomever: a request that names the listed version comes too late
@@ -83,7 +83,7 @@ func (r *RangeAllocator) touched(h *holder, ev Answered) {
 		}
 		r.enqueue(h, requestGet) // PATCH needs the new version
 	case Refused:
-		r.rest(h)
+		r.backoff(h)
 	default:
 		r.enqueueGetOrRest(h)
 	}
@@ -96,14 +96,14 @@ func (r *RangeAllocator) enqueueGetOrRest(h *holder) {
 		return
 	}
 	h.tries = 0
-	r.rest(h)
+	r.backoff(h)
 }
 
-// rest pauses before going on with h, longer each time.
-func (r *RangeAllocator) rest(h *holder) {
-	h.phase = phaseResting
-	h.due = r.now.Add(NodeUpdateRetryTimeout(h.rests, r.params.Picker))
-	h.rests++
+// backoff pauses before going on with h, longer each time.
+func (r *RangeAllocator) backoff(h *holder) {
+	h.phase = phaseBackoff
+	h.due = r.now.Add(NodeUpdateRetryTimeout(h.backoffs, r.params.Picker))
+	h.backoffs++
 	r.alarms.set(h.due, h)
 }
 

@@ -112,7 +112,7 @@ func (c *CloudAllocator) Run(now time.Time) []Effect {
 		if !ok {
 			break
 		}
-		if n.phase == phaseResting && n.due.Equal(at) {
+		if n.phase == phaseBackoff && n.due.Equal(at) {
 			c.enqueue(n, stepAliases)
 		}
 	}
@@ -279,6 +279,6 @@ func (c *CloudAllocator) fail(n *cloudNode, why error) {
 		n.failure = fmt.Errorf("%w; gave up after %d retries", why, updateMaxRetries)
 		return
 	}
-	n.phase, n.due = phaseResting, c.now.Add(NodeUpdateRetryTimeout(n.retries, c.picker))
+	n.phase, n.due = phaseBackoff, c.now.Add(NodeUpdateRetryTimeout(n.retries, c.picker))
 	c.alarms.set(n.due, n)
 }

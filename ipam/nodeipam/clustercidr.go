@@ -76,6 +76,3 @@ func (c Candidate) Compare(d Candidate) int {
 		cmp.Compare(c.ClusterCIDR.Name, d.ClusterCIDR.Name),
 	)
 }
-
-// Less reports whether c is tried before d.
-func (c Candidate) Less(d Candidate) bool { return c.Compare(d) < 0 }

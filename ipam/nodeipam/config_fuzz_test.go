@@ -86,10 +86,11 @@ func FuzzConfig(f *testing.F) {
 		if min(ctl.cfg.Resync, ctl.cfg.MaxBackoff, ctl.cfg.InitialRetry) <= 0 {
 			t.Fatalf("times of %+v", ctl.cfg)
 		}
-		out := ctl.Start(epochOfFuzz, []KubeNode{
+		ctl.start.wanted = true
+		out := ctl.Step(epochOfFuzz, Listed{Outcome: Done, Nodes: []KubeNode{
 			{Name: "live", UID: "u1", ProviderID: "gce://p/z/live", PodCIDRs: []string{shown}},
 			{Name: "new", UID: "u2", ProviderID: "gce://p/z/new"},
-		})
+		}})
 		for _, e := range append(out, ctl.Step(epochOfFuzz.Add(time.Hour), Woke{})...) {
 			if patch, ok := e.(PatchNodeCIDRs); ok && patch.Name == "live" && shown != "" {
 				t.Fatalf("the live node's CIDR %q is replaced by %v", shown, patch.CIDRs)

@@ -42,6 +42,8 @@ type Config struct {
 
 // Controller synchronises the CIDR of each node between cluster and cloud: the types IPAMFromCluster and IPAMFromCloud. It
 // knows one CIDR a node, as upstream. It is not safe for concurrent use.
+//
+// What listed nodes hold is occupied before anything is allocated, and the alias of each that holds nothing is looked at first.
 type Controller struct {
 	cfg    Config
 	set    *cidrset.Ledger
@@ -49,10 +51,11 @@ type Controller struct {
 	asked  map[uint64]*nodeSync
 	lastID uint64
 	alarms alarms[*nodeSync]
-	// unsurveyed counts nodes of the start whose alias may be a block that the set does not know of yet; parked are those who
+	start  listing
+	// unsurveyed counts nodes of the start whose alias may be a block that the set does not know of yet; blocked are those who
 	// wait for that before they allocate.
 	unsurveyed int
-	parked     []*nodeSync
+	blocked    []*nodeSync
 	// due are syncs with a request to make, in order.
 	due   []*nodeSync
 	until time.Time
@@ -60,7 +63,7 @@ type Controller struct {
 	out   []Effect
 }
 
-// NewController returns a controller without nodes.
+// NewController returns a controller that knows no node and asks for no list: its driver tells it all of them.
 func NewController(cfg Config, cloud CloudProvider, clusterCIDR, serviceCIDR netip.Prefix, nodeCIDRMaskSize int) (*Controller, error) {
 	if cfg.Mode != SyncFromCloud && cfg.Mode != SyncFromCluster {
 		return nil, fmt.Errorf("invalid IPAM controller mode %q", cfg.Mode)
@@ -91,25 +94,7 @@ func NewController(cfg Config, cloud CloudProvider, clusterCIDR, serviceCIDR net
 	return &Controller{cfg: cfg, set: set, nodes: make(map[string]*nodeSync), asked: make(map[uint64]*nodeSync)}, nil
 }
 
-// Start makes the existing nodes known before anything else: what they hold is occupied, and each is synchronised at once.
-func (c *Controller) Start(now time.Time, nodes []KubeNode) []Effect {
-	c.now = now
-	for i := range nodes {
-		n := c.add(&nodes[i])
-		if c.cfg.Mode == SyncFromCluster && len(n.node.cidrTexts()) == 0 {
-			n.unsurveyed = true
-			c.unsurveyed++
-		}
-	}
-	for i := range nodes {
-		if n := c.nodes[nodes[i].Name]; !n.busy {
-			n.update(&nodes[i])
-		}
-	}
-	return c.Run(now)
-}
-
-// Step takes in one event and runs.
+// Step implements Machine.
 func (c *Controller) Step(now time.Time, ev Event) []Effect {
 	c.now = now
 	switch ev := ev.(type) {
@@ -122,7 +107,11 @@ func (c *Controller) Step(now time.Time, ev Event) []Effect {
 			n.delete(&ev.Node)
 		}
 	case Listed:
-		if ev.Outcome == Done {
+		ok, again := c.start.answered(c.now, ev)
+		if !again.IsZero() {
+			c.alarms.set(again, nil)
+		}
+		if ok {
 			c.listed(ev.Nodes)
 		}
 	case Answered:
@@ -146,7 +135,6 @@ func (c *Controller) listed(nodes []KubeNode) {
 	exists := make(map[string]bool, len(nodes))
 	for i := range nodes {
 		exists[nodes[i].uid()] = true
-		c.seen(&nodes[i])
 	}
 	var gone []*nodeSync
 	for _, n := range c.nodes {
@@ -157,6 +145,30 @@ func (c *Controller) listed(nodes []KubeNode) {
 	slices.SortFunc(gone, func(a, b *nodeSync) int { return strings.Compare(a.node.Name, b.node.Name) })
 	for _, n := range gone {
 		n.delete(&n.node)
+	}
+	if c.start.wanted {
+		c.begin(nodes)
+		return
+	}
+	for i := range nodes {
+		c.seen(&nodes[i])
+	}
+}
+
+// begin makes the existing nodes known before anything else: what they hold is occupied, and each is synchronised at once.
+func (c *Controller) begin(nodes []KubeNode) {
+	c.start.wanted = false
+	for i := range nodes {
+		n := c.add(&nodes[i])
+		if c.cfg.Mode == SyncFromCluster && len(n.node.cidrTexts()) == 0 {
+			n.unsurveyed = true
+			c.unsurveyed++
+		}
+	}
+	for i := range nodes {
+		if n := c.nodes[nodes[i].Name]; !n.busy {
+			n.update(&nodes[i])
+		}
 	}
 }
 
@@ -182,7 +194,7 @@ func (c *Controller) add(node *KubeNode) *nodeSync {
 	return n
 }
 
-// Run does what is due at now and returns what is to be performed, in order.
+// Run implements Machine.
 func (c *Controller) Run(now time.Time) []Effect {
 	c.now = now
 	for {
@@ -190,10 +202,11 @@ func (c *Controller) Run(now time.Time) []Effect {
 		if !ok {
 			break
 		}
-		if !n.gone && !n.busy && n.due.Equal(at) {
+		if n != nil && !n.gone && !n.busy && n.due.Equal(at) {
 			n.update(nil)
 		}
 	}
+	c.out = c.start.ask(c.out, now, c.leads(), &c.lastID)
 	for c.proceed() {
 	}
 	out := c.alarms.wake(c.out)
@@ -203,14 +216,14 @@ func (c *Controller) Run(now time.Time) []Effect {
 
 // proceed lets syncs that can go on do so, and reports whether there were any.
 func (c *Controller) proceed() bool {
-	var parked, due []*nodeSync
-	if c.unsurveyed == 0 {
-		parked, c.parked = c.parked, nil
+	var blocked, due []*nodeSync
+	if c.unsurveyed == 0 && !c.start.wanted {
+		blocked, c.blocked = c.blocked, nil
 	}
 	if c.leads() {
 		due, c.due = c.due, nil
 	}
-	for _, n := range parked {
+	for _, n := range blocked {
 		if !n.gone {
 			n.allocate()
 		}
@@ -220,7 +233,7 @@ func (c *Controller) proceed() bool {
 			n.ask()
 		}
 	}
-	return len(parked)+len(due) > 0
+	return len(blocked)+len(due) > 0
 }
 
 func (c *Controller) leads() bool { return c.until.IsZero() || c.now.Before(c.until) }

@@ -5,8 +5,8 @@
 // It never wires anything. What the blocks are used for on a node is Node's affair, and below that contiv.Allocator's.
 //
 // Start at RangeAllocator for ranges that the cluster keeps, CloudAllocator for ranges that the cloud keeps, Controller for
-// IPAMFromCluster and IPAMFromCloud, where both have to agree, and Node for the pod addresses of one node. New and Flags are the
-// controller manager's view of them; package cidrset is the set of blocks.
+// IPAMFromCluster and IPAMFromCloud, where both have to agree, and Node for the pod addresses of one node. NewNodeIpamController
+// makes the one that the controller manager's Flags ask for. To a driver each is a Machine; package cidrset is the set of blocks.
 //
 // No two nodes ever have overlapping CIDRs in the API server, as long as only leaders write them, one after the other: a block is
 // held until the node object, known by UID, is gone, or until it is certain that the block never got there. A request without an

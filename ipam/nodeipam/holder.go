@@ -31,9 +31,9 @@ type holder struct {
 	doubt bool
 	// unfenced: a predecessor's PATCH may still be applied.
 	unfenced bool
-	// tries counts failures of the present attempt, rests the pauses since the last success.
-	tries, rests int
-	due          time.Time
+	// tries counts failures of the present attempt, backoffs the pauses since the last success.
+	tries, backoffs int
+	due             time.Time
 	// ticket is the holder's place among the waiters; told: CIDRNotAvailable has been recorded.
 	ticket uint64
 	told   bool
@@ -53,8 +53,8 @@ const (
 	phaseQueued
 	// phaseAsked: it was made.
 	phaseAsked
-	// phaseResting: something failed, and due is when to go on.
-	phaseResting
+	// phaseBackoff: something failed, and due is when to go on.
+	phaseBackoff
 )
 
 // request is what to ask of the API server for a holder.

@@ -216,7 +216,7 @@ func (n *nodeSync) neither() {
 		n.refuse("allocate CIDRS", "controller ")
 		return
 	}
-	n.c.parked = append(n.c.parked, n)
+	n.c.blocked = append(n.c.blocked, n)
 }
 
 // allocate picks a block and tells the cloud first: it refuses more often than the API server.

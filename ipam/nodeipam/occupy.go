@@ -23,10 +23,10 @@ func (r *RangeAllocator) occupy(h *holder, n *KubeNode) error {
 	if old := h.cidrs; !slices.Equal(old, cidrs) {
 		h.cidrs = cidrs
 		for _, c := range cidrs {
-			r.books.claim(c)
+			r.ranges.claim(c)
 		}
 		for _, c := range old {
-			r.books.giveBack(c)
+			r.ranges.giveBack(c)
 		}
 		defer r.wake()
 	}
@@ -36,7 +36,7 @@ func (r *RangeAllocator) occupy(h *holder, n *KubeNode) error {
 // settle ends whatever was being done for h: its object says what it holds.
 func (r *RangeAllocator) settle(h *holder) {
 	h.settled, h.phase, h.asked = true, phaseIdle, 0
-	h.tries, h.rests, h.doubt, h.told = 0, 0, false, false
+	h.tries, h.backoffs, h.doubt, h.told = 0, 0, false, false
 }
 
 // judge works out whether the CIDRs of h's object are readable, inside the ranges and nobody else's, and quarantines h if not.
@@ -49,7 +49,7 @@ func (r *RangeAllocator) judge(h *holder) error {
 			continue
 		}
 		const occupied = "failed to mark cidr as occupied: node:%s has an allocated cidr: %s at index:%d that "
-		switch inside, shared := r.books.standing(cidr); {
+		switch inside, shared := r.ranges.standing(cidr); {
 		case !inside:
 			wrong = append(wrong, fmt.Errorf(occupied+"does not exist in cluster cidrs configuration", h.name, cidr, i))
 		case shared:

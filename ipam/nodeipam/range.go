@@ -34,7 +34,7 @@ type CIDRAllocatorParams struct {
 // every range or in use elsewhere is quarantined: it keeps them, nobody else gets them, and everything goes on.
 type RangeAllocator struct {
 	params  CIDRAllocatorParams
-	books   books
+	ranges  rangeSet
 	byUID   map[string]*holder
 	byName  map[string]*holder
 	dead    map[string]bool // UIDs of buried objects
@@ -76,17 +76,17 @@ func newRangeAllocator(params CIDRAllocatorParams) (*RangeAllocator, error) {
 		asked:  make(map[uint64]*holder),
 	}
 	if len(params.ClusterCIDRs) > 0 {
-		if err := r.books.addFallback(params); err != nil {
+		if err := r.ranges.addFallback(params); err != nil {
 			return nil, err
 		}
 	}
 	for _, c := range params.MultiCIDRs {
-		if _, err := r.books.addClusterCIDR(c, params.AnyWidth); err != nil {
+		if _, err := r.ranges.addClusterCIDR(c, params.AnyWidth); err != nil {
 			return nil, err
 		}
 	}
-	r.books.reserve(params.ServiceCIDR)
-	r.books.reserve(params.SecondaryServiceCIDR)
+	r.ranges.reserve(params.ServiceCIDR)
+	r.ranges.reserve(params.SecondaryServiceCIDR)
 	return r, nil
 }
 
@@ -112,9 +112,9 @@ func (r *RangeAllocator) Step(now time.Time, ev Event) []Effect {
 			r.out = append(r.out, RecordEvent{Name: ev.ClusterCIDR.Name, Type: eventNormal, Reason: reasonInvalidClusterCIDR, Message: err.Error()})
 		}
 	case ClusterCIDRDeleted:
-		if p := r.books.pool(ev.Name); p != nil {
+		if p := r.ranges.pool(ev.Name); p != nil {
 			p.closed = true
-			r.books.dropClosed()
+			r.ranges.dropClosed()
 		}
 	case Leading:
 		r.until = ev.Until
@@ -134,7 +134,7 @@ func (r *RangeAllocator) Run(now time.Time) []Effect {
 		if !ok {
 			break
 		}
-		if h != nil && !h.gone && h.phase == phaseResting && h.due.Equal(at) {
+		if h != nil && !h.gone && h.phase == phaseBackoff && h.due.Equal(at) {
 			r.resume(h)
 		}
 	}
@@ -260,7 +260,7 @@ func (r *RangeAllocator) drop(h *holder) {
 // free gives back what h holds.
 func (r *RangeAllocator) free(h *holder) {
 	for _, c := range h.cidrs {
-		r.books.giveBack(c)
+		r.ranges.giveBack(c)
 	}
 	if len(h.cidrs) > 0 {
 		h.cidrs = nil
@@ -270,7 +270,7 @@ func (r *RangeAllocator) free(h *holder) {
 
 // addRange adds a range in which nodes may hold something already.
 func (r *RangeAllocator) addRange(c ClusterCIDR) error {
-	p, err := r.books.addClusterCIDR(c, r.params.AnyWidth)
+	p, err := r.ranges.addClusterCIDR(c, r.params.AnyWidth)
 	if err != nil {
 		return err
 	}

@@ -155,7 +155,7 @@ func TestRangesThatOverlap(t *testing.T) {
 					serve(ClusterCIDRDeleted{c.Name})
 					return
 				}
-				if r.books.pool(c.Name) == nil { // else it is deleted and still in use
+				if r.ranges.pool(c.Name) == nil { // else it is deleted and still in use
 					w.open = append(slices.Clone(w.open), c)
 				}
 				serve(ClusterCIDRAdded{c})

@@ -81,7 +81,7 @@ func (s *story) command(t *testing.T, d *datadriven.TestData) string {
 			s.ctl, effects = r, r.Run(s.now)
 		}
 	case "new":
-		var a CIDRAllocator
+		var a Machine
 		if a, err = New(CIDRAllocatorType(get("type")), storyParams(get), CloudProvider(get("cloud"))); err == nil {
 			s.ctl, effects = a, a.Run(s.now)
 		}
@@ -89,7 +89,9 @@ func (s *story) command(t *testing.T, d *datadriven.TestData) string {
 		var c *Controller
 		params := storyParams(get)
 		if c, err = NewController(Config{Mode: NodeSyncMode(get("mode"))}, CloudProvider(get("cloud")), params.ClusterCIDRs[0], params.ServiceCIDR, params.NodeCIDRMaskSizes[0]); err == nil {
-			s.ctl, effects = c, c.Start(s.now, storyNodes(d.Input))
+			c.start.wanted = true
+			s.ctl = c
+			effects = c.Step(s.now, Listed{Outcome: Done, Nodes: storyNodes(d.Input)})
 		}
 	case "add":
 		effects = s.ctl.Step(s.now, NodeAdded{node})

@@ -1,7 +1,6 @@
 package nodeipam
 
 import (
-	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -13,12 +12,8 @@ import (
 // not be applied any more, and no block that it carries can turn up later. A node that refuses to be touched is looked at after
 // fenceWaitMax instead: by then the API server has given up whatever a predecessor asked of it.
 type takeover struct {
+	listing
 	open bool
-	// wanted: the nodes have to be listed yet. since is when that began, try when to try next, failures how often it failed.
-	wanted, dead bool
-	since, try   time.Time
-	failures     int
-	asked        uint64
 	// arrived are those who need CIDRs, in order; unfenced counts those who are not touched yet.
 	arrived  []*holder
 	unfenced int
@@ -65,7 +60,7 @@ func (r *RangeAllocator) begin() {
 	case s.open || s.dead:
 		return
 	case s.wanted:
-		r.list()
+		r.out = s.ask(r.out, r.now, r.leads(), &r.lastID)
 		return
 	case s.deadline.IsZero():
 		s.deadline = r.now.Add(fenceWaitMax)
@@ -84,38 +79,14 @@ func (r *RangeAllocator) begin() {
 	}
 }
 
-// list asks for the nodes when it is time to.
-func (r *RangeAllocator) list() {
-	s := &r.start
-	if s.since.IsZero() {
-		s.since = r.now
-	}
-	if s.asked != 0 || r.now.Before(s.try) || !r.leads() {
-		return
-	}
-	if r.now.Sub(s.since) >= nodeListTimeout {
-		s.dead = true
-		r.out = append(r.out, GiveUp{fmt.Errorf("Failed to list all nodes in %s, cannot proceed without updating CIDR map", nodeListTimeout)})
-		return
-	}
-	r.lastID++
-	s.asked = r.lastID
-	r.out = append(r.out, ListNodes{r.lastID})
-}
-
 // listed takes in a list: the one at the start, or a later one after a gap in the watch, which shows what is gone.
 func (r *RangeAllocator) listed(ev Listed) {
 	s := &r.start
-	if ev.ID != 0 && ev.ID != s.asked {
-		return
+	ok, again := s.answered(r.now, ev)
+	if !again.IsZero() {
+		r.alarms.set(again, nil)
 	}
-	s.asked = 0
-	if ev.Outcome != Done {
-		if s.wanted {
-			s.try = r.now.Add(min(updateRetryTimeout<<min(s.failures, 10), nodeListRetryMax))
-			s.failures++
-			r.alarms.set(s.try, nil)
-		}
+	if !ok {
 		return
 	}
 	clear(r.dead)

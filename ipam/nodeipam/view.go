@@ -44,7 +44,7 @@ func (r *RangeAllocator) Quarantined() []Quarantine {
 // Ranges lists the sets that blocks are cut from: those with selectors in order of arrival, then the command line's.
 func (r *RangeAllocator) Ranges() []RangeUse {
 	var list []RangeUse
-	for _, p := range r.books.pools {
+	for _, p := range r.ranges.pools {
 		for _, set := range p.sets {
 			list = append(list, RangeUse{Name: p.Name, CIDR: set.ClusterCIDR(), Blocks: set.MaxCIDRs(), Free: set.Free()})
 		}

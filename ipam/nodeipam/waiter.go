@@ -10,7 +10,7 @@ type waiter struct {
 
 // allocate picks blocks for h and has them written, or lets h wait in line.
 func (r *RangeAllocator) allocate(h *holder) error {
-	cidrs, err := r.books.pick(h.labels)
+	cidrs, err := r.ranges.pick(h.labels)
 	if err != nil {
 		if h.phase != phaseWaiting {
 			r.tickets++
@@ -38,7 +38,7 @@ func (r *RangeAllocator) wake() {
 		if w.phase != phaseWaiting || w.holder.ticket != w.ticket || w.gone {
 			continue
 		}
-		if !r.books.hasFree() {
+		if !r.ranges.hasFree() {
 			left = append(left, r.waiters[i:]...)
 			break
 		}

@@ -18,7 +18,7 @@ var errImmutable = errors.New("Forbidden: node updates may not change podCIDR ex
 type controller struct {
 	*leader
 	system *rangeSystem
-	alloc  nodeipam.CIDRAllocator
+	alloc  nodeipam.Machine
 	feed   *cluster.Informer
 	// asked counts requests without an answer. due: it wants to be woken, so something is unfinished.
 	asked int

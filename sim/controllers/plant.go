@@ -14,7 +14,7 @@ import (
 // Plant wraps parts of a System so that a fault is back that some upstream had; see sim.Plant. Nil functions wrap nothing.
 type Plant struct {
 	// Controller wraps one life of the controller manager's allocator, which was made with these parameters.
-	Controller func(life int, p nodeipam.CIDRAllocatorParams, a nodeipam.CIDRAllocator) nodeipam.CIDRAllocator
+	Controller func(life int, p nodeipam.CIDRAllocatorParams, a nodeipam.Machine) nodeipam.Machine
 	// Pools wraps what decides in one life of cilium-operator.
 	Pools func(life int, p Pools) Pools
 	// Demand wraps what one life of a node's Cilium agent asks for and gives back.

@@ -82,7 +82,7 @@ func (s *rangeSystem) lead() {
 	if err != nil {
 		panic("controllers: the scenario's ranges were accepted before: " + err.Error())
 	}
-	var alloc nodeipam.CIDRAllocator = r
+	var alloc nodeipam.Machine = r
 	if plant := s.env.Plant.Controller; plant != nil {
 		alloc = plant(s.lives, params, r)
 	}

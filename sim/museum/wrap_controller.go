@@ -12,27 +12,27 @@ import (
 
 // controller is one life of the controller manager's allocator with a planted fault around its steps.
 type controller struct {
-	nodeipam.CIDRAllocator
+	nodeipam.Machine
 	life   int
 	params nodeipam.CIDRAllocatorParams
 	step   func(c *controller, now time.Time, ev nodeipam.Event) []nodeipam.Effect
 	alarm  alarm
 }
 
-// Step implements nodeipam.CIDRAllocator.
+// Step implements nodeipam.Machine.
 func (c *controller) Step(now time.Time, ev nodeipam.Event) []nodeipam.Effect {
 	return c.step(c, now, ev)
 }
 
 // inner is the allocator's own step.
 func (c *controller) inner(now time.Time, ev nodeipam.Event) []nodeipam.Effect {
-	return c.CIDRAllocator.Step(now, ev)
+	return c.Machine.Step(now, ev)
 }
 
 // controllerManagers wraps every life of the controller manager by one step.
 func controllerManagers(step func(c *controller, now time.Time, ev nodeipam.Event) []nodeipam.Effect) *sim.Plant {
-	return &sim.Plant{Controllers: controllers.Plant{Controller: func(life int, p nodeipam.CIDRAllocatorParams, a nodeipam.CIDRAllocator) nodeipam.CIDRAllocator {
-		return &controller{CIDRAllocator: a, life: life, params: p, step: step}
+	return &sim.Plant{Controllers: controllers.Plant{Controller: func(life int, p nodeipam.CIDRAllocatorParams, a nodeipam.Machine) nodeipam.Machine {
+		return &controller{Machine: a, life: life, params: p, step: step}
 	}}}
 }
 

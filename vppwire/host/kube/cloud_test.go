@@ -54,7 +54,7 @@ func TestCloudAllocator(t *testing.T) {
 	s.addNode("node-0", gce, func(n *v1.Node) {
 		n.Status.Conditions = []v1.NodeCondition{{Type: v1.NodeReady, Status: v1.ConditionTrue}, {Type: v1.NodeNetworkUnavailable, Status: v1.ConditionTrue}}
 	})
-	drive(t, kube.Config{Client: client, Cloud: c, New: func() (kube.Machine, error) {
+	drive(t, kube.Config{Client: client, Cloud: c, New: func() (nodeipam.Machine, error) {
 		return nodeipam.New(nodeipam.CloudAllocatorType, nodeipam.CIDRAllocatorParams{}, nodeipam.CloudProviderGCE)
 	}})
 	s.served(t)
@@ -77,12 +77,12 @@ func TestNoCloud(t *testing.T) {
 	s := newServer(t)
 	client, _ := s.dial(t)
 	s.addNode("node-0", gce)
-	d, _ := drive(t, kube.Config{Client: client, New: func() (kube.Machine, error) {
+	d, _ := drive(t, kube.Config{Client: client, New: func() (nodeipam.Machine, error) {
 		return nodeipam.New(nodeipam.CloudAllocatorType, nodeipam.CIDRAllocatorParams{}, nodeipam.CloudProviderGCE)
 	}})
 	var failure error
 	until(t, func() bool {
-		must(t, d.Ask(t.Context(), func(m kube.Machine) { failure = m.(*nodeipam.CloudAllocator).Failure("node-0") }))
+		must(t, d.Ask(t.Context(), func(m nodeipam.Machine) { failure = m.(*nodeipam.CloudAllocator).Failure("node-0") }))
 		return failure != nil
 	}, func() string { return "no failure" })
 	if want := "failed to get cidr(s) from provider: refused: " + kube.ErrNoCloud.Error(); failure.Error() != want {
@@ -98,9 +98,8 @@ func TestController(t *testing.T) {
 	c := newCloud()
 	s.addNode("node-0", gce, func(n *v1.Node) { n.Spec.PodCIDR, n.Spec.PodCIDRs = "10.0.0.0/24", []string{"10.0.0.0/24"} })
 	s.addNode("node-1", gce)
-	drive(t, kube.Config{Client: client, Cloud: c, New: func() (kube.Machine, error) {
-		return nodeipam.NewController(nodeipam.Config{Mode: nodeipam.SyncFromCluster}, nodeipam.CloudProviderGCE, netip.MustParsePrefix("10.0.0.0/23"), netip.Prefix{}, 24)
-	}})
+	flags := nodeipam.Flags{AllocatorType: nodeipam.IPAMFromClusterAllocatorType, ClusterCIDR: "10.0.0.0/23", NodeCIDRMaskSize: 24}
+	drive(t, kube.Config{Client: client, Cloud: c, Flags: flags, Provider: nodeipam.CloudProviderGCE})
 	s.served(t)
 	until(t, func() bool {
 		c.mu.Lock()

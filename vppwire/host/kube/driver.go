@@ -15,17 +15,6 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 )
 
-// Machine is one of ipam/nodeipam's controllers: RangeAllocator, CloudAllocator or Controller.
-type Machine interface {
-	Run(now time.Time) []nodeipam.Effect
-	Step(now time.Time, ev nodeipam.Event) []nodeipam.Effect
-}
-
-// starter is a Machine that wants the nodes before anything else: nodeipam.Controller.
-type starter interface {
-	Start(now time.Time, nodes []nodeipam.KubeNode) []nodeipam.Effect
-}
-
 // Cloud is where cloud allocators read and write alias ranges. An error that wraps ErrRefused says that nothing was done and
 // nothing will be; any other leaves it open. Its methods are called from many goroutines.
 type Cloud interface {
@@ -43,14 +32,18 @@ var (
 	ErrNoCloud = fmt.Errorf("%w: this controller needs a cloud, and none is configured", ErrRefused)
 )
 
-// Config is what a Driver needs. Client and New are needed.
+// Config is what a Driver needs. Client is needed.
 type Config struct {
 	// Client needs: nodes get, list, watch, patch; nodes/status patch; events create, patch; and for the lease get, create,
 	// update. Its QPS bounds how fast nodes are served; client-go's default of 5 a second is too few for large clusters.
 	Client kubernetes.Interface
-	// New makes the controller of one term: it is called each time that this process begins to lead.
-	New func() (Machine, error)
-	// Cloud is needed by CloudAllocator and Controller; nil refuses their requests with ErrNoCloud.
+	// Flags say which controller to run, as the controller manager's do; Provider is the cloud that cloud types need.
+	Flags    nodeipam.Flags
+	Provider nodeipam.CloudProvider
+	// New makes the controller of one term, each time that this process begins to lead, for what Flags cannot say; nil makes what
+	// Flags ask for. It should list the nodes by itself, as those of nodeipam.New do.
+	New func() (nodeipam.Machine, error)
+	// Cloud is needed by all types but RangeAllocator; nil refuses their requests with ErrNoCloud.
 	Cloud Cloud
 	// Lease is what leaders hold; nil: this process leads for as long as it runs, and whoever starts it sees to it that no
 	// other does.
@@ -84,8 +77,14 @@ var ErrStopped = errors.New("the node IPAM controller has stopped")
 
 // New returns a Driver that does nothing before Run.
 func New(cfg Config) (*Driver, error) {
-	if cfg.Client == nil || cfg.New == nil {
-		return nil, errors.New("kube: a client and a controller are needed")
+	if cfg.Client == nil {
+		return nil, errors.New("kube: a client is needed")
+	}
+	if cfg.New == nil {
+		if _, err := nodeipam.NewNodeIpamController(cfg.Flags, cfg.Provider, nil); err != nil {
+			return nil, fmt.Errorf("kube: %w", err) // now, and not when this process begins to lead
+		}
+		cfg.New = func() (nodeipam.Machine, error) { return nodeipam.NewNodeIpamController(cfg.Flags, cfg.Provider, nil) }
 	}
 	if cfg.Lease != nil {
 		lease, err := cfg.Lease.complete()
@@ -131,7 +130,7 @@ func logged(ctx context.Context, log *slog.Logger) context.Context {
 
 // Ask runs look on the goroutine that owns the controller, between two of its steps; while this process does not lead, Ask waits.
 // look must not keep the Machine, change it or wait for anything. ErrStopped when there is no such goroutine any more.
-func (d *Driver) Ask(ctx context.Context, look func(Machine)) error {
+func (d *Driver) Ask(ctx context.Context, look func(nodeipam.Machine)) error {
 	return d.ask(ctx, func(t *term) { look(t.machine) })
 }
 

@@ -39,8 +39,8 @@ func until(t testing.TB, ok func() bool, what func() string) {
 }
 
 // ranges makes range allocators over 10.0.0.0/8 and less: 2^bits blocks of /24 each, and with six a /64 each as well.
-func ranges(bits int, six bool) func() (kube.Machine, error) {
-	return func() (kube.Machine, error) {
+func ranges(bits int, six bool) func() (nodeipam.Machine, error) {
+	return func() (nodeipam.Machine, error) {
 		params := nodeipam.CIDRAllocatorParams{
 			ClusterCIDRs: []netip.Prefix{netip.PrefixFrom(netip.MustParseAddr("10.0.0.0"), 24-bits)}, NodeCIDRMaskSizes: []int{24},
 		}
@@ -113,7 +113,7 @@ func TestNodes(t *testing.T) {
 		t.Fatalf("%+v", e)
 	}
 	var waiting []string
-	must(t, d.Ask(t.Context(), func(m kube.Machine) { waiting = m.(*nodeipam.RangeAllocator).Waiting() }))
+	must(t, d.Ask(t.Context(), func(m nodeipam.Machine) { waiting = m.(*nodeipam.RangeAllocator).Waiting() }))
 	if !slices.Equal(waiting, []string{"node-4"}) {
 		t.Fatal(waiting)
 	}
@@ -123,7 +123,7 @@ func TestNodes(t *testing.T) {
 	s.addNode("node-0")
 	s.served(t)
 	must(t, stop())
-	if err := d.Ask(t.Context(), func(kube.Machine) {}); !errors.Is(err, kube.ErrStopped) {
+	if err := d.Ask(t.Context(), func(nodeipam.Machine) {}); !errors.Is(err, kube.ErrStopped) {
 		t.Fatal(err)
 	}
 }
@@ -189,8 +189,8 @@ func TestGiveUp(t *testing.T) {
 	client, _ := s.dial(t)
 	why := errors.New("no more")
 	for name, cfg := range map[string]kube.Config{
-		"gives up": {Client: client, New: func() (kube.Machine, error) { return hopeless{why}, nil }},
-		"not made": {Client: client, New: func() (kube.Machine, error) { return nil, why }},
+		"gives up": {Client: client, New: func() (nodeipam.Machine, error) { return hopeless{why}, nil }},
+		"not made": {Client: client, New: func() (nodeipam.Machine, error) { return nil, why }},
 	} {
 		d, err := kube.New(cfg)
 		must(t, err)

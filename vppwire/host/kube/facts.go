@@ -40,6 +40,12 @@ type Facts struct {
 	told map[string]agent.NodeSeen
 }
 
+// Pauses between tries to list pods.
+const (
+	listRetryFirst = 250 * time.Millisecond
+	listRetryMost  = 2 * time.Second
+)
+
 // NewFacts returns Facts that do nothing before Watch.
 func NewFacts(cfg FactsConfig) *Facts {
 	if cfg.RequestTimeout == 0 {

@@ -39,10 +39,10 @@ func TestRequests(t *testing.T) {
 	client, _ := s.dial(t)
 	s.addNode("n")
 	m := &script{answers: make(chan nodeipam.Answered, 1)}
-	d, _ := drive(t, kube.Config{Client: client, New: func() (kube.Machine, error) { return m, nil }})
+	d, _ := drive(t, kube.Config{Client: client, New: func() (nodeipam.Machine, error) { return m, nil }})
 	ask := func(e nodeipam.Effect) nodeipam.Answered {
 		t.Helper()
-		must(t, d.Ask(t.Context(), func(kube.Machine) { m.next = []nodeipam.Effect{e} }))
+		must(t, d.Ask(t.Context(), func(nodeipam.Machine) { m.next = []nodeipam.Effect{e} }))
 		must(t, d.Tell(t.Context(), nodeipam.Woke{}))
 		return <-m.answers
 	}
@@ -123,7 +123,7 @@ func TestLeading(t *testing.T) {
 	m := &script{told: make(chan nodeipam.Event, 1000)}
 	lease := shortLease("we")
 	begin := time.Now()
-	drive(t, kube.Config{Client: client, New: func() (kube.Machine, error) { return m, nil }, Lease: lease})
+	drive(t, kube.Config{Client: client, New: func() (nodeipam.Machine, error) { return m, nil }, Lease: lease})
 	var last time.Time
 	for renewals := 0; renewals < 3; {
 		leading, ok := (<-m.told).(nodeipam.Leading)

@@ -15,25 +15,19 @@ import (
 type term struct {
 	d       *Driver
 	ctx     context.Context
-	machine Machine
+	machine nodeipam.Machine
 	events  *events
 	alarm   *time.Timer
 	// until is the end of the lease as last told, zero without one.
 	until time.Time
 	fatal error
-	// listing: the controller has asked for a list. fed: it hears of changes.
-	listing, fed bool
+	// listing: the controller has asked for a list. following: it hears of changes.
+	listing, following bool
 
 	// inbox takes what others have to say; others are those others.
 	inbox  chan func()
 	others sync.WaitGroup
 }
-
-// Pauses between tries to list the nodes for a controller that does not try by itself.
-const (
-	listRetryFirst = 250 * time.Millisecond
-	listRetryMost  = 2 * time.Second
-)
 
 // serve drives one controller until ctx ends, which is no error, or until the controller gives up. Afterwards nothing of it is
 // under way. lock is nil without a lease.
@@ -57,7 +51,9 @@ func (d *Driver) serve(ctx context.Context, lock *lock, events *events) error {
 	} else {
 		t.perform(machine.Run(d.clock.now()))
 	}
-	t.begin()
+	if !t.listing {
+		t.feed()
+	}
 	for t.fatal == nil {
 		select {
 		case <-ctx.Done():
@@ -81,39 +77,6 @@ func (t *term) lead(lock *lock) {
 	t.step(nodeipam.Leading{Until: t.until})
 }
 
-// begin makes the nodes known, unless the controller sees to that itself.
-func (t *term) begin() {
-	if s, ok := t.machine.(starter); ok {
-		t.others.Go(func() { t.start(s) })
-		return
-	}
-	if !t.listing {
-		t.feed()
-	}
-}
-
-// start lists the nodes until that succeeds.
-func (t *term) start(s starter) {
-	for pause := listRetryFirst; ; pause = min(2*pause, listRetryMost) {
-		ctx, cancel := context.WithTimeout(t.ctx, t.d.cfg.RequestTimeout)
-		nodes, err := t.list(ctx)
-		cancel()
-		if err == nil {
-			t.tell(func() {
-				t.perform(s.Start(t.d.clock.now(), nodes))
-				t.feed()
-			})
-			return
-		}
-		t.d.log.Warn("the nodes cannot be listed", "error", err)
-		select {
-		case <-t.ctx.Done():
-			return
-		case <-time.After(pause):
-		}
-	}
-}
-
 // list reads every node, from no cache.
 func (t *term) list(ctx context.Context) ([]nodeipam.KubeNode, error) {
 	list, err := t.d.cfg.Client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
@@ -130,10 +93,10 @@ func (t *term) list(ctx context.Context) ([]nodeipam.KubeNode, error) {
 // feed has every change told from now on. The first list of it has to be newer than whatever was told before: an older one could
 // show nodes as gone that are there, and others would get their CIDRs.
 func (t *term) feed() {
-	if t.fed {
+	if t.following {
 		return
 	}
-	t.fed = true
+	t.following = true
 	t.others.Go(func() { followNodes(t.ctx, t.d.cfg.Client, nodeFeed(t.take)) })
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
-// books are the ranges and who claims what of them. Ranges may overlap: a claim counts in every range that it touches.
-type books struct {
+// rangeSet is the ranges and who claims what of them. Ranges may overlap: a claim counts in every range that it touches.
+type rangeSet struct {
 	pools []*pool
 	// reserved are service ranges: claimed everywhere and never returned.
 	reserved []netip.Prefix
@@ -31,7 +31,7 @@ type pool struct {
 }
 
 // addFallback adds the ranges of the command line.
-func (b *books) addFallback(params CIDRAllocatorParams) error {
+func (b *rangeSet) addFallback(params CIDRAllocatorParams) error {
 	p := &pool{fallback: true}
 	if len(params.ClusterCIDRs) != len(params.NodeCIDRMaskSizes) {
 		return fmt.Errorf("%d cluster CIDRs and %d node mask sizes", len(params.ClusterCIDRs), len(params.NodeCIDRMaskSizes))
@@ -46,7 +46,7 @@ func (b *books) addFallback(params CIDRAllocatorParams) error {
 }
 
 // addClusterCIDR adds a range with a selector.
-func (b *books) addClusterCIDR(c ClusterCIDR, anyWidth bool) (*pool, error) {
+func (b *rangeSet) addClusterCIDR(c ClusterCIDR, anyWidth bool) (*pool, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (p *pool) addSet(cluster netip.Prefix, mask int, anyWidth bool) error {
 
 func sameFamily(a, b netip.Prefix) bool { return a.Addr().BitLen() == b.Addr().BitLen() }
 
-func (b *books) add(p *pool) {
+func (b *rangeSet) add(p *pool) {
 	b.pools = append(b.pools, p)
 	for _, reserved := range b.reserved {
 		p.claim(reserved)
@@ -93,7 +93,7 @@ func (b *books) add(p *pool) {
 }
 
 // reserve takes a service range out of every range; the zero Prefix is none.
-func (b *books) reserve(service netip.Prefix) {
+func (b *rangeSet) reserve(service netip.Prefix) {
 	service = space.Normal(service)
 	if !service.IsValid() {
 		return
@@ -104,7 +104,7 @@ func (b *books) reserve(service netip.Prefix) {
 	}
 }
 
-func (b *books) pool(name string) *pool {
+func (b *rangeSet) pool(name string) *pool {
 	for _, p := range b.pools {
 		if !p.fallback && p.Name == name {
 			return p
@@ -122,7 +122,7 @@ func (p *pool) claim(cidr netip.Prefix) (inside bool) {
 }
 
 // claim notes that a node holds cidr.
-func (b *books) claim(cidr netip.Prefix) {
+func (b *rangeSet) claim(cidr netip.Prefix) {
 	for _, p := range b.pools {
 		if p.claim(cidr) {
 			p.claims++
@@ -131,7 +131,7 @@ func (b *books) claim(cidr netip.Prefix) {
 }
 
 // standing reports whether cidr, which is claimed, touches a range, and whether another claim overlaps it.
-func (b *books) standing(cidr netip.Prefix) (inside, shared bool) {
+func (b *rangeSet) standing(cidr netip.Prefix) (inside, shared bool) {
 	for _, p := range b.pools {
 		for _, set := range p.sets {
 			n := set.Claims(cidr)
@@ -142,7 +142,7 @@ func (b *books) standing(cidr netip.Prefix) (inside, shared bool) {
 }
 
 // giveBack ends one claim. A closed pool without claims is dropped.
-func (b *books) giveBack(cidr netip.Prefix) {
+func (b *rangeSet) giveBack(cidr netip.Prefix) {
 	for _, p := range b.pools {
 		for _, set := range p.sets {
 			if set.ClusterCIDR().Overlaps(cidr) {
@@ -156,7 +156,7 @@ func (b *books) giveBack(cidr netip.Prefix) {
 	b.dropClosed()
 }
 
-func (b *books) dropClosed() {
+func (b *rangeSet) dropClosed() {
 	b.pools = slices.DeleteFunc(b.pools, func(p *pool) bool { return p.closed && p.claims == 0 })
 }
 
@@ -165,7 +165,7 @@ var errNoMatch = errors.New("no cidrSets with matching labels found")
 
 // pick claims a block of each family for a node with these labels, all of one range or nothing. The error names the ranges
 // that are full and how many blocks each of them has.
-func (b *books) pick(labels map[string]string) ([]netip.Prefix, error) {
+func (b *rangeSet) pick(labels map[string]string) ([]netip.Prefix, error) {
 	candidates := b.candidates(labels)
 	if len(candidates) == 0 {
 		return nil, errNoMatch
@@ -194,7 +194,7 @@ func (p *pool) lacking() *cidrset.Ledger {
 	return nil
 }
 
-func (b *books) take(p *pool) []netip.Prefix {
+func (b *rangeSet) take(p *pool) []netip.Prefix {
 	cidrs := make([]netip.Prefix, len(p.sets))
 	for i, set := range p.sets {
 		cidr, err := set.AllocateNext()
@@ -213,7 +213,7 @@ func (b *books) take(p *pool) []netip.Prefix {
 }
 
 // candidates are the open pools for a node in choice order, fallbacks last.
-func (b *books) candidates(labels map[string]string) []*pool {
+func (b *rangeSet) candidates(labels map[string]string) []*pool {
 	if len(b.pools) == 1 && b.pools[0].fallback {
 		return b.pools
 	}
@@ -240,6 +240,6 @@ func (b *books) candidates(labels map[string]string) []*pool {
 }
 
 // hasFree reports whether some open pool has a free block of each family.
-func (b *books) hasFree() bool {
+func (b *rangeSet) hasFree() bool {
 	return slices.ContainsFunc(b.pools, func(p *pool) bool { return !p.closed && p.lacking() == nil })
 }
