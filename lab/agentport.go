@@ -186,7 +186,7 @@ func (n *node) tellAgentUp(s state) {
 	n.w.record.tell(scenarios.Fact{Kind: scenarios.FactAgentUp, Node: n.name, Leases: s.Restored},
 		fmt.Sprintf("%s agent is up with %d leases", n.name, len(s.Restored)))
 	n.mu.Lock()
-	n.past.add(spentBy(n.last))
+	n.last = state{}
 	n.life, n.id, n.blocks, n.writes = s.PID, 0, nil, 0
 	n.books = map[ipam.Owner]ipam.Lease{}
 	for _, l := range s.Restored {
@@ -216,8 +216,11 @@ func (n *node) heard(s state) {
 	if s.PID != n.life {
 		return
 	}
-	n.last = s
 	tell := n.w.record.tell
+	if more := countsOf(s).Minus(countsOf(n.last)); more != (scenarios.Counts{}) {
+		tell(scenarios.Fact{Kind: scenarios.FactCounted, Node: n.name, Counts: more}, "")
+	}
+	n.last = s
 	now := make(map[ipam.Owner]ipam.Lease, len(s.Leases))
 	for _, l := range s.Leases {
 		now[l.Owner] = l
@@ -246,6 +249,11 @@ func (n *node) heard(s state) {
 		tell(scenarios.Fact{Kind: scenarios.FactVPPWrite, Node: n.name, Text: strconv.FormatInt(s.Writes-n.writes, 10) + " writes"}, "")
 	}
 	n.writes = s.Writes
+}
+
+// countsOf is what an agent has asked for in its life.
+func countsOf(s state) scenarios.Counts {
+	return scenarios.Counts{VPPCalls: s.VPPCalls, LinuxCalls: s.LinuxCalls, StoreOps: s.StoreOps, JournalBytes: s.JournalBytes, APIWrites: s.StoreWrites}
 }
 
 func prefixes(s state) []netip.Prefix {

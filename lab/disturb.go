@@ -168,8 +168,8 @@ func (w *World) repeatDel(ctx context.Context, n *node, count int) error {
 		r, err := n.cni(ctx, "Del", owner, wire.Request{Version: wire.Version, Command: wire.Del, Network: owner.Network,
 			ContainerID: owner.ContainerID, IfName: owner.IfName})
 		if err == nil && r.Code != 0 {
-			return &scenarios.Violation{Law: "same-answer", At: w.Now(), Node: n.name,
-				What: fmt.Sprintf("a repeated DEL of %s was refused: %s", owner, r.Message)}
+			w.record.tell(scenarios.Fact{Kind: scenarios.FactDelRefused, Node: n.name, Owner: owner, Text: r.Message},
+				n.name+" refused a repeated DEL: "+r.Message)
 		}
 	}
 	return nil

@@ -228,7 +228,7 @@ func (w *World) addNodes(ctx context.Context, a scenarios.AddNode) error {
 	for n := 1; len(names) < max(1, a.Count); n++ {
 		name := "node-" + strconv.Itoa(n)
 		w.mu.Lock()
-		taken := w.nodes[name] != nil || w.lifts.pendingNode(name) || w.summary.everNamed[name]
+		taken := w.nodes[name] != nil || w.lifts.pendingNode(name) || w.everNamed[name]
 		w.mu.Unlock()
 		if !taken {
 			names = append(names, name)
@@ -241,9 +241,10 @@ func (w *World) addNodes(ctx context.Context, a scenarios.AddNode) error {
 func (w *World) remove(ctx context.Context, n *node) error {
 	w.mu.Lock()
 	delete(w.nodes, n.name)
-	w.summary.everNamed[n.name] = true
+	w.everNamed[n.name] = true
 	w.mu.Unlock()
 	n.remove()
+	w.record.tell(scenarios.Fact{Kind: scenarios.FactNodeGone, Node: n.name, Text: scenarios.NodeLeft}, n.name+" has left")
 	w.orphans(n.name)
 	w.healCuts(n.name)
 	return w.plane.deleteNode(ctx, n.name)

@@ -54,7 +54,6 @@ type worker struct {
 	busy    bool
 	refused int64
 	starved bool
-	since   time.Duration // when it starved first
 	why     string
 }
 
@@ -284,10 +283,9 @@ func (w *worker) begin(ctx context.Context) bool {
 		return false // the machine lost power meanwhile; the old sandbox gets its DEL
 	}
 	s.addr, s.gateway = r.Result.IPs[0].Address.Addr(), r.Result.IPs[0].Gateway
-	n.w.summary.fed(w)
 	n.notePod(w.pod.name, s)
 	w.why, w.starved = "", false
-	n.w.record.tell(scenarios.Fact{Kind: scenarios.FactAnswered, Node: n.name, Owner: s.owner, Pod: w.pod.key(), Addr: s.addr},
+	n.w.record.tell(scenarios.Fact{Kind: scenarios.FactAnswered, Node: n.name, Owner: s.owner, Pod: w.pod.key(), PodUID: w.pod.uid, Addr: s.addr},
 		n.name+" answered "+w.pod.key()+" "+s.addr.String())
 	return true
 }
@@ -295,13 +293,9 @@ func (w *worker) begin(ctx context.Context) bool {
 // refuse notes a failed ADD. k.mu is held.
 func (w *worker) refuse(s *sandbox, message string, exhausted bool, changes int64) {
 	n := w.k.n
-	if exhausted && !w.starved {
-		w.since = n.w.Now()
-		n.w.summary.starve(w)
-	}
 	w.starved = exhausted
 	w.refused, w.why = changes, message
-	n.w.record.tell(scenarios.Fact{Kind: scenarios.FactRefused, Node: n.name, Owner: s.owner, Pod: w.pod.key(), Text: message},
+	n.w.record.tell(scenarios.Fact{Kind: scenarios.FactRefused, Node: n.name, Owner: s.owner, Pod: w.pod.key(), PodUID: w.pod.uid, Text: message, Exhausted: exhausted},
 		n.name+" refused "+w.pod.key()+": "+message)
 }
 
@@ -360,7 +354,6 @@ func (w *worker) end(ctx context.Context, s *sandbox) bool {
 func (w *worker) gone() {
 	w.k.mu.Lock()
 	n := w.k.n
-	n.w.summary.fed(w)
 	delete(w.k.workers, w.pod.uid)
 	w.k.on = w.k.on && !w.k.gone
 	w.k.mu.Unlock()

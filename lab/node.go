@@ -40,10 +40,8 @@ type node struct {
 	management []netip.Addr
 	podCIDRs   []netip.Prefix
 	own        netip.Prefix
-	// last is what the agent told last; id, blocks and books what was told of it as facts. life is the process that told it, past
-	// what the lives before it have asked for.
+	// last is what the agent told last; id, blocks and books what was told of it as facts. life is the process that told it.
 	last   state
-	past   spent
 	life   int
 	id     uint32
 	blocks []ipam.Block
@@ -156,7 +154,6 @@ func (n *node) remove() {
 	n.mu.Lock()
 	n.gone = true
 	n.mu.Unlock()
-	n.w.summary.left(n)
 	n.kubelet.stop()
 	n.w.fail(errors.Join(err, n.machine.Remove(), n.wires.close()))
 }

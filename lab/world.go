@@ -47,8 +47,9 @@ type World struct {
 
 	listeners []func(scenarios.Fact) error
 	stopped   error
-	summary   summary
 	closed    bool
+	// everNamed are nodes that have left; new ones take other numbers. Guarded by mu.
+	everNamed map[string]bool
 }
 
 // New builds a lab at the scenario's start and returns when its machines boot; Settle waits until they are up. After an
@@ -70,7 +71,7 @@ func New(ctx context.Context, s *scenarios.Scenario, o Options) (_ *World, err e
 	w := &World{o: o, nodes: map[string]*node{}, rand: rand.New(rand.NewPCG(o.Seed, 0)), ipam: s.Config.IPAM, started: time.Now()}
 	w.record.now, w.record.lines = w.Now, o.Events
 	w.pods.init()
-	w.summary.init()
+	w.everNamed = map[string]bool{}
 	cfg, err := configure(s)
 	if err != nil {
 		return nil, err
@@ -173,7 +174,6 @@ func (w *World) pump() error {
 // deliver tells the listeners what has happened; the first error ends the run.
 func (w *World) deliver() error {
 	for _, f := range w.record.take() {
-		w.summary.account(f)
 		for _, fn := range w.listeners {
 			if err := fn(f); err != nil && w.stopped == nil {
 				w.stopped = err

@@ -13,7 +13,7 @@ import (
 func (r *run) finish(ctx context.Context, started time.Time) Result {
 	out := &r.result
 	out.VirtualSeconds = r.world.Now().Seconds()
-	out.Summary = r.world.Summary()
+	out.Summary = r.tally.summary(r.world.Now())
 	if snapshot, err := r.world.Snapshot(ctx); err == nil {
 		out.Nodes = len(snapshot.Nodes)
 		for _, n := range snapshot.Nodes {

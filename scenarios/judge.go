@@ -180,12 +180,12 @@ func (r *run) expectations(ctx context.Context) {
 			}
 		}
 	}
-	e, out := r.s.Expect, len(r.world.Summary().Exhausted)
+	e, ranOut := r.s.Expect, r.tally.summary(r.world.Now()).Exhausted
 	switch {
-	case e.Exhausted != nil && *e.Exhausted && out == 0:
+	case e.Exhausted != nil && *e.Exhausted && len(ranOut) == 0:
 		r.result.Error = "expected a node to run out of addresses and none did"
-	case e.Exhausted != nil && !*e.Exhausted && out > 0:
-		r.result.Error = fmt.Sprintf("expected no node to run out of addresses and %s did", r.world.Summary().Exhausted[0].Node)
+	case e.Exhausted != nil && !*e.Exhausted && len(ranOut) > 0:
+		r.result.Error = fmt.Sprintf("expected no node to run out of addresses and %s did", ranOut[0].Node)
 	case e.Pods != nil && *e.Pods != pods:
 		r.result.Error = fmt.Sprintf("expected %d attached pods at the end and found %d", *e.Pods, pods)
 	case e.Nodes != nil && *e.Nodes != len(snapshot.Nodes):

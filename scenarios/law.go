@@ -72,7 +72,7 @@ const (
 	FactReleased
 	// FactAnswered: an ADD for Owner was answered with Addr.
 	FactAnswered
-	// FactRefused: an ADD for Owner was answered with an error (Text).
+	// FactRefused: an ADD for Owner was answered with an error (Text), Exhausted when no address was free.
 	FactRefused
 	// FactDeleted: a DEL for Owner was answered with success.
 	FactDeleted
@@ -82,13 +82,13 @@ const (
 	FactNodeID
 	// FactBlocks: the node's pod ranges are now Blocks.
 	FactBlocks
-	// FactNodeGone: the node left the cluster or its machine crashed; everything on it is dead.
+	// FactNodeGone: the node left the cluster (Text: NodeLeft) or its machine crashed; everything on it is dead.
 	FactNodeGone
 	// FactAgentUp: the agent has read its journal; its books hold Leases (and nothing else).
 	FactAgentUp
 	// FactAgentDown: the agent's process ended.
 	FactAgentDown
-	// FactAsked: a CNI request (Text: Add, Del, Check, GC) for Owner has reached the agent.
+	// FactAsked: a CNI request (Text: AskedAdd, Del, Check, GC) for Owner has reached the agent.
 	FactAsked
 	// FactDisturbed: something that may change what any node should look like has happened or begins (Text): an action, a
 	// VPP that came or went.
@@ -100,6 +100,18 @@ const (
 	FactGranted
 	// FactDoomed: VPP was asked for what a real one dies of, or died by itself (Text).
 	FactDoomed
+	// FactDelRefused: a DEL for Owner, sent again although nothing of it is there any more, was answered with an error (Text),
+	// while nothing that was injected explains it.
+	FactDelRefused
+	// FactCounted: Counts more has been asked, by the node's agent or, without a node, by anybody.
+	FactCounted
+)
+
+const (
+	// NodeLeft is the Text of a FactNodeGone of a node that is no member any more.
+	NodeLeft = "left"
+	// AskedAdd is the Text of a FactAsked for an ADD: its sandbox is there from now on.
+	AskedAdd = "Add"
 )
 
 // Fact is one thing that happened, in the world's order.
@@ -109,6 +121,7 @@ type Fact struct {
 	Node   string
 	Owner  ipam.Owner
 	Pod    string // "namespace/name"
+	PodUID string // beside Pod
 	Addr   netip.Addr
 	Prefix netip.Prefix
 	Number uint32
@@ -116,4 +129,7 @@ type Fact struct {
 	Leases []ipam.Lease
 	Text   string
 	Rest   time.Duration
+	// Exhausted is FactRefused's, Counts FactCounted's.
+	Exhausted bool
+	Counts    Counts
 }

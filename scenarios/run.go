@@ -85,6 +85,7 @@ type run struct {
 	o      Options
 	judge  *judge
 	held   holdings
+	tally  *tally
 	marks  marks
 	result Result
 	// until is when the last fault with a time of its own ends.
@@ -101,7 +102,7 @@ func newRun(w World, s *Scenario, o Options) *run {
 	if o.AddressesMax == 0 {
 		o.AddressesMax = 4000
 	}
-	r := &run{world: w, s: s, o: o, judge: newJudge(nil, nil), held: holdings{limit: o.AddressesMax}, marks: marks{tell: o.OnMark}}
+	r := &run{world: w, s: s, o: o, judge: newJudge(nil, nil), held: holdings{limit: o.AddressesMax}, marks: marks{tell: o.OnMark}, tally: newTally()}
 	r.result = Result{Scenario: s.Name, Goal: s.Goal, File: s.File, Labels: s.Labels, World: w.Name(), Seed: o.Seed, Replay: o.Replay}
 	if r.result.Replay == "" {
 		file := s.File
@@ -170,6 +171,7 @@ func (r *run) unsupported(a Action) {
 
 // observe is fed every fact, in order, by the world.
 func (r *run) observe(f Fact) error {
+	r.tally.observe(&f)
 	if r.failure != nil {
 		return r.failure
 	}

@@ -27,7 +27,6 @@ type script struct {
 	refuse   map[string]error
 	busy     map[time.Duration]error
 	settled  bool
-	summary  scenarios.Summary
 	evidence []scenarios.Evidence
 }
 
@@ -76,7 +75,6 @@ func (w *script) Snapshot(context.Context) (scenarios.Snapshot, error) {
 
 func (w *script) Watch(f func(scenarios.Fact) error) { w.watch = append(w.watch, f) }
 func (w *script) Evidence() []scenarios.Evidence     { return w.evidence }
-func (w *script) Summary() scenarios.Summary         { return w.summary }
 func (w *script) Close() error                       { return nil }
 func (w *script) Digest() string                     { return "d1" }
 func (w *script) Events() int64                      { return 7 }
@@ -202,7 +200,7 @@ func TestRunVerdicts(t *testing.T) {
 			verdict: scenarios.Fail, err: "law no-delete was expected to be broken and held"},
 		{name: "expected exhaustion", more: "expect: {exhausted: true}\n",
 			verdict: scenarios.Fail, err: "expected a node to run out of addresses and none did"},
-		{name: "unexpected exhaustion", more: "expect: {exhausted: false}\n", world: script{summary: scenarios.Summary{Exhausted: []scenarios.RanOut{{Node: "node-2"}}}},
+		{name: "unexpected exhaustion", more: "expect: {exhausted: false}\n", world: script{facts: []scenarios.Fact{{Kind: scenarios.FactRefused, At: time.Second, Node: "node-2", PodUID: "u", Exhausted: true}}},
 			verdict: scenarios.Fail, err: "expected no node to run out of addresses and node-2 did"},
 		{name: "pods", more: "expect: {pods: 3}\n", verdict: scenarios.Fail, err: "expected 3 attached pods at the end and found 0"},
 		{name: "unknown law", more: "laws: [no-delet]\n",

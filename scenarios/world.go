@@ -26,8 +26,6 @@ type World interface {
 	Watch(func(Fact) error)
 	// Evidence states what laws can judge by in this world. What it does not state it need not tell.
 	Evidence() []Evidence
-	// Summary tells what the run so far amounts to.
-	Summary() Summary
 	Close() error
 }
 

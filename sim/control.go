@@ -199,7 +199,7 @@ func (w *World) cniResult(a agent.Answer) cluster.CNIResult {
 // hooks turn what container runtimes do into facts.
 func (w *World) hooks() cluster.Hooks {
 	fact := func(kind scenarios.FactKind, node string, s *cluster.Sandbox) {
-		w.emit(scenarios.Fact{Kind: kind, Node: node, Owner: s.Owner, Pod: s.Pod.String(), Addr: s.Addr.Addr()})
+		w.emit(scenarios.Fact{Kind: kind, Node: node, Owner: s.Owner, Pod: s.Pod.String(), PodUID: s.UID, Addr: s.Addr.Addr()})
 	}
 	return cluster.Hooks{
 		Answered: func(node string, s *cluster.Sandbox) { fact(scenarios.FactAnswered, node, s) },
@@ -211,7 +211,7 @@ func (w *World) hooks() cluster.Hooks {
 			fact(scenarios.FactSandboxGone, node, s)
 		},
 		Refused: func(node string, s *cluster.Sandbox, r cluster.CNIResult) {
-			w.emit(scenarios.Fact{Kind: scenarios.FactRefused, Node: node, Owner: s.Owner, Pod: s.Pod.String(), Text: r.Message})
+			w.emit(scenarios.Fact{Kind: scenarios.FactRefused, Node: node, Owner: s.Owner, Pod: s.Pod.String(), PodUID: s.UID, Text: r.Message, Exhausted: r.Exhausted})
 		},
 	}
 }

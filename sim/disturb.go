@@ -24,8 +24,7 @@ func (w *World) repeatDel(m *machine, count int) error {
 		}
 		w.ask(m, "Del", owner, func(res cluster.CNIResult) {
 			if res.Code != 0 && res != noAgent && !w.faulty() {
-				w.eng.Fail(&scenarios.Violation{Law: "same-answer", At: w.eng.Now(), Node: m.name,
-					What: fmt.Sprintf("a repeated DEL of %s was refused: %s", owner, res.Message)})
+				m.fact(scenarios.Fact{Kind: scenarios.FactDelRefused, Owner: owner, Text: res.Message})
 			}
 		}, func(_ *process, n uint64) agent.Event { return agent.PodDel{Request: n, Owner: owner} })
 	}

@@ -251,7 +251,7 @@ func (w *World) remove(m *machine) error {
 	}
 	w.system.Leave(m.name)
 	delete(w.external.given, m)
-	m.fact(scenarios.Fact{Kind: scenarios.FactNodeGone})
+	m.fact(scenarios.Fact{Kind: scenarios.FactNodeGone, Text: scenarios.NodeLeft})
 	return nil
 }
 

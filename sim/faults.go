@@ -98,7 +98,7 @@ func (w *World) faulty() bool { return len(w.faults) > 0 }
 func (w *World) judge(op fault.Op) fault.Verdict {
 	v := fault.Judge(w.faults, op)
 	if v.Action != fault.Pass {
-		w.summary.Faults++
+		w.counts.Faults++
 	}
 	return v
 }

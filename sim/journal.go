@@ -30,7 +30,7 @@ func (p *process) persist(e agent.Persist) {
 		payload = e.Records[i].AppendText(payload)
 		payload = append(payload, '\n')
 	}
-	w.summary.JournalBytes += int64(len(payload))
+	w.counts.JournalBytes += int64(len(payload))
 	s := &synced{p: p, seq: e.Seq, verdict: verdict}
 	if verdict.Action != fault.Refuse {
 		if e.Replace {

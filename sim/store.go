@@ -21,7 +21,7 @@ func (p *process) store(r agent.StoreRequest) {
 	case agent.StoreWatch:
 		p.watch = r.ID
 	case agent.StoreCreate, agent.StoreUpdate, agent.StoreDelete:
-		w.summary.APIWrites++
+		w.counts.APIWrites++
 	}
 	if !w.faulty() {
 		p.client.Do(r)

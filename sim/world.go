@@ -52,12 +52,10 @@ type World struct {
 	lifts lifts
 
 	listeners []func(scenarios.Fact) error
-	summary   scenarios.Summary
-	attached  attached
-	waste     waste
-	reuse     reuse
-	logs      func(node string, e agent.Log)
-	healed    bool
+	// counts is what was asked of others so far, counted what was told of it as facts.
+	counts, counted scenarios.Counts
+	logs            func(node string, e agent.Log)
+	healed          bool
 	// plant is nil in nearly every run.
 	plant *Plant
 }
@@ -105,10 +103,6 @@ func New(s *scenarios.Scenario, o Options) (*World, error) {
 		s: s, eng: engine.New(chooser), machines: map[string]*machine{}, callTimeout: s.Config.Agent.CallTimeout, logs: o.Logs,
 		plant: o.Plant,
 	}
-	w.summary.ShortestReuseSeconds, w.summary.ShortestReuseLeases = -1, -1
-	w.waste.init()
-	w.attached.init()
-	w.reuse.init()
 	if o.Events != nil {
 		w.eng.Trail(o.Events)
 	}
@@ -161,6 +155,7 @@ func (w *World) Supports(scenarios.Action) bool { return true }
 // Advance implements scenarios.World.
 func (w *World) Advance(ctx context.Context, at time.Duration) error {
 	const slice = time.Second
+	defer w.tellCounts()
 	for w.eng.Now() < at {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -188,6 +183,7 @@ func (w *World) runUntil(t time.Duration) error {
 // Settle implements scenarios.World.
 func (w *World) Settle(ctx context.Context, limit time.Duration) error {
 	const look = 50 * time.Millisecond
+	defer w.tellCounts()
 	end := w.eng.Now() + limit
 	why := w.quiet()
 	for why != "" {
@@ -275,13 +271,25 @@ func (l *lifts) run(x *lift) {
 // emit tells every listener; the first error stops the run.
 func (w *World) emit(f scenarios.Fact) {
 	f.At = w.eng.Now()
-	w.account(f)
 	for _, fn := range w.listeners {
 		if err := fn(f); err != nil {
 			w.eng.Fail(err)
 			return
 		}
 	}
+}
+
+// tellCounts tells what was asked of others since it was told last: each call by itself would cost more than making it.
+func (w *World) tellCounts() {
+	w.counts.StoreOps = w.store.Store.Operations()
+	now := w.counts
+	now.APIWrites += w.system.Requests()
+	if now == w.counted {
+		return
+	}
+	f := scenarios.Fact{Kind: scenarios.FactCounted, Counts: now.Minus(w.counted)}
+	w.counted = now
+	w.emit(f)
 }
 
 // note puts a line into the trail that no event would show: an error, a crash.
@@ -292,9 +300,9 @@ func (w *World) note(m *machine, what, text string) {
 // count accounts for a dataplane call and tells writes as facts.
 func (w *World) count(m *machine, c vppwire.Call) {
 	if strings.HasPrefix(c.Name(), "linux_") {
-		w.summary.LinuxCalls++
+		w.counts.LinuxCalls++
 	} else {
-		w.summary.VPPCalls++
+		w.counts.VPPCalls++
 	}
 	if c.Writes() && w.eng.Now() < m.witness {
 		m.fact(scenarios.Fact{Kind: scenarios.FactVPPWrite, Text: c.Name()})

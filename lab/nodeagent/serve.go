@@ -41,7 +41,7 @@ func (p *process) state(out http.ResponseWriter, r *http.Request) {
 	s.PID, s.VPPUp, s.Restored = os.Getpid(), p.vppUp.Load(), p.restored
 	s.StoreRevision, s.Heard = p.store.load(), p.cluster.heard()
 	s.VPPCalls, s.LinuxCalls, s.Writes = p.counts.vpp.Load(), p.counts.linux.Load(), p.counts.writes.Load()
-	s.StoreOps, s.JournalBytes = p.counts.store.Load(), p.counts.journal.Load()
+	s.StoreOps, s.StoreWrites, s.JournalBytes = p.counts.store.Load(), p.counts.storeWrites.Load(), p.counts.journal.Load()
 	out.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(out).Encode(s) // whoever hangs up needs no answer
 }

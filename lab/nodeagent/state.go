@@ -32,8 +32,8 @@ type State struct {
 	Heard         []string
 	// Calls that were made, and those among them that write.
 	VPPCalls, LinuxCalls, Writes int64
-	// StoreOps are requests to the store, JournalBytes what the journal was given.
-	StoreOps, JournalBytes int64
+	// StoreOps are requests to the store, StoreWrites those among them that write, JournalBytes what the journal was given.
+	StoreOps, StoreWrites, JournalBytes int64
 }
 
 // stateOf copies what an agent shows. It runs between two of its steps.

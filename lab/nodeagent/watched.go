@@ -17,7 +17,7 @@ import (
 )
 
 // counts are the calls of one life.
-type counts struct{ vpp, linux, writes, store, journal atomic.Int64 }
+type counts struct{ vpp, linux, writes, store, storeWrites, journal atomic.Int64 }
 
 // countedVPP counts what goes to VPP.
 type countedVPP struct {
@@ -127,6 +127,10 @@ type storeHeard struct {
 // Do implements host.Store.
 func (s heardStore) Do(r agent.StoreRequest, tell func(agent.Event)) {
 	s.counts.store.Add(1)
+	switch r.Op {
+	case agent.StoreCreate, agent.StoreUpdate, agent.StoreDelete:
+		s.counts.storeWrites.Add(1)
+	}
 	s.Store.Do(r, func(ev agent.Event) {
 		switch e := ev.(type) {
 		case agent.StoreReply:

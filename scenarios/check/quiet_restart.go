@@ -85,12 +85,13 @@ func (w *quietWatcher) Observe(f scenarios.Fact) error {
 			n.blocks = append(n.blocks[:0], f.Blocks...)
 			w.disarmAll()
 		}
-	case scenarios.FactAsked, scenarios.FactLeased, scenarios.FactReleased, scenarios.FactAnswered, scenarios.FactRefused,
+	case scenarios.FactAsked, scenarios.FactLeased, scenarios.FactReleased, scenarios.FactAnswered, scenarios.FactRefused, scenarios.FactDelRefused,
 		scenarios.FactDeleted, scenarios.FactSandboxGone:
 		w.disarm(f.Node)
 	case scenarios.FactNodeGone:
 		w.disarmAll()
 		delete(w.nodes, f.Node)
+	case scenarios.FactCounted: // what was counted happened before
 	default: // FactDisturbed, and what later versions add
 		w.disarmAll()
 	}

@@ -7,7 +7,8 @@ import (
 
 const sameAnswerName = "same-answer"
 
-// sameAnswer: an ADD repeated for a living sandbox is answered as before.
+// sameAnswer: an ADD repeated for a living sandbox is answered as before, and a DEL repeated for one that is gone succeeds as
+// before.
 //
 // A snapshot has no history; there the law says that the books would answer each sandbox again with the address and
 // gateway that it has.
@@ -56,7 +57,15 @@ type answerWatcher struct {
 func (w *answerWatcher) Checks() int64 { return w.checks }
 
 func (w *answerWatcher) Observe(f scenarios.Fact) error {
-	if f.Kind != scenarios.FactAnswered {
+	switch f.Kind {
+	case scenarios.FactAnswered:
+	case scenarios.FactDelRefused:
+		w.checks++
+		if _, lives := w.pods.address(f.Node, f.Owner); lives {
+			return nil // it was no repetition
+		}
+		return broken(sameAnswerName, f.At, f.Node, "a repeated DEL of %s was refused: %s", f.Owner, f.Text)
+	default:
 		w.pods.observe(&f)
 		return nil
 	}

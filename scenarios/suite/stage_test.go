@@ -90,7 +90,6 @@ func (w *stage) Snapshot(context.Context) (scenarios.Snapshot, error) {
 
 func (w *stage) Watch(fn func(scenarios.Fact) error) { w.watch = append(w.watch, fn) }
 func (w *stage) Evidence() []scenarios.Evidence      { return nil }
-func (w *stage) Summary() scenarios.Summary          { return scenarios.Summary{} }
 func (w *stage) Close() error                        { return w.closing }
 func (w *stage) Digest() string                      { return w.digest }
 func (w *stage) Events() int64                       { return 7 }

@@ -1,0 +1,220 @@
+package scenarios
+
+import (
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+)
+
+// Summary is what a run amounts to beside its verdict.
+type Summary struct {
+	Adds         int64 `json:"adds"`
+	Dels         int64 `json:"dels"`
+	VPPCalls     int64 `json:"vppCalls"`
+	LinuxCalls   int64 `json:"linuxCalls"`
+	StoreOps     int64 `json:"storeOps"`
+	JournalBytes int64 `json:"journalBytes"`
+	Faults       int64 `json:"faults"`
+	// PodsWaited counts pods whose first ADD was refused because no address was free; PodsNeverPlaced those of them that
+	// were deleted before they got one or still wait. The wait figures are those of the others.
+	PodsWaited         int64    `json:"podsWaited"`
+	LongestWaitSeconds float64  `json:"longestWaitSeconds"`
+	TotalWaitSeconds   float64  `json:"totalWaitSeconds"`
+	PodsNeverPlaced    int64    `json:"podsNeverPlaced"`
+	Exhausted          []RanOut `json:"exhausted,omitempty"`
+	// Reused counts addresses given out a second time; ShortestReuseSeconds is the shortest gap, -1 without any.
+	Reused               int64   `json:"reused"`
+	ShortestReuseSeconds float64 `json:"shortestReuseSeconds"`
+	// ShortestReuseLeases is the smallest number of leases given in the whole cluster between an address's release and its next
+	// lease, that one included; -1 without any.
+	ShortestReuseLeases int64 `json:"shortestReuseLeases"`
+	// APIWrites counts writes to what the address management keeps its state in: node records, Node objects, resources,
+	// ledgers, EC2.
+	APIWrites int64 `json:"apiWrites"`
+	// LeakedAddresses are held at the end by no pod: leases without a sandbox, and blocks of nodes that are gone.
+	LeakedAddresses int64 `json:"leakedAddresses"`
+	// WastedAddresses is how many addresses of nodes' blocks no pod held, on average over the run.
+	WastedAddresses float64 `json:"wastedAddresses"`
+	// PeakPods is the largest number of attached pods at one time.
+	PeakPods int64 `json:"peakPods"`
+}
+
+// RanOut says that a node had no free address from AtSeconds on, while pods waited.
+type RanOut struct {
+	Node        string  `json:"node"`
+	AtSeconds   float64 `json:"atSeconds"`
+	PodsWaited  int64   `json:"podsWaited"`
+	WaitSeconds float64 `json:"waitSeconds"`
+}
+
+// Counts are what somebody asked of others. FactCounted carries how much was added to them.
+type Counts struct {
+	// VPPCalls and LinuxCalls are dataplane calls of agents, StoreOps requests to the store, JournalBytes what journals were given.
+	VPPCalls, LinuxCalls, StoreOps, JournalBytes int64
+	// APIWrites are writes to what the address management keeps its state in, Faults operations that an injector changed.
+	APIWrites, Faults int64
+}
+
+// Minus is what was added since before.
+func (c Counts) Minus(before Counts) Counts {
+	return Counts{c.VPPCalls - before.VPPCalls, c.LinuxCalls - before.LinuxCalls, c.StoreOps - before.StoreOps,
+		c.JournalBytes - before.JournalBytes, c.APIWrites - before.APIWrites, c.Faults - before.Faults}
+}
+
+// tally makes a run's Summary of its facts, in every world alike. Facts of different nodes may come out of the order of their
+// times; those of one node do not.
+type tally struct {
+	out   Summary
+	nodes map[string]*tallied
+	// attached counts the pods with an answered address.
+	attached int64
+	reuse    reuse
+	waits    waits
+	waste    waste
+}
+
+// tallied is what facts have told of one node.
+type tallied struct {
+	// pods are the node's sandboxes and leases.
+	pods map[ipam.Owner]attachment
+	// agent: it runs; left: the node is no member any more.
+	agent, left bool
+	assigned    []ipam.Block
+	holding     holding
+	// ranOut is nil before a pod of the node has waited.
+	ranOut *ranOut
+}
+
+// attachment is what there is of one pod on its node.
+type attachment struct {
+	// sandbox: its runtime has it; answered: with an address; leased: the agent's books hold one for it.
+	sandbox, answered, leased bool
+}
+
+func newTally() *tally {
+	return &tally{out: Summary{ShortestReuseSeconds: -1, ShortestReuseLeases: -1}, nodes: map[string]*tallied{}, reuse: newReuse(), waits: newWaits()}
+}
+
+func (t *tally) node(name string) *tallied {
+	n := t.nodes[name]
+	if n == nil {
+		n = &tallied{pods: map[ipam.Owner]attachment{}}
+		t.nodes[name] = n
+	}
+	return n
+}
+
+// observe adds one fact.
+func (t *tally) observe(f *Fact) {
+	switch f.Kind {
+	case FactLeased:
+		t.reuse.leased(&t.out, f)
+		t.change(f, func(a *attachment) { a.leased = true })
+	case FactReleased:
+		t.reuse.released(f)
+		t.change(f, func(a *attachment) { a.leased = false })
+	case FactAsked:
+		if f.Text == AskedAdd {
+			t.change(f, func(a *attachment) { a.sandbox = true })
+		}
+	case FactAnswered:
+		t.out.Adds++
+		t.waits.placed(t, f)
+		t.change(f, func(a *attachment) { a.sandbox, a.answered = true, true })
+		t.out.PeakPods = max(t.out.PeakPods, t.attached)
+	case FactRefused:
+		if f.Exhausted {
+			t.waits.begin(t, f)
+		}
+	case FactDeleted:
+		t.out.Dels++
+		t.change(f, func(a *attachment) { a.answered = false })
+	case FactSandboxGone:
+		t.change(f, func(a *attachment) { a.sandbox, a.answered = false, false })
+	case FactAgentUp:
+		t.agentUp(f)
+	case FactAgentDown:
+		n := t.node(f.Node)
+		n.agent = false
+		t.forgetLeases(n)
+	case FactGranted:
+		t.node(f.Node).assigned = f.Blocks
+	case FactNodeGone:
+		t.nodeGone(f)
+	case FactCounted:
+		t.count(f.Counts)
+	}
+	t.waste.observe(t, f)
+}
+
+// change brings one pod's attachment up to date.
+func (t *tally) change(f *Fact, do func(*attachment)) {
+	pods := t.node(f.Node).pods
+	before := pods[f.Owner]
+	now := before
+	do(&now)
+	if now == before {
+		return
+	}
+	if now.answered != before.answered {
+		t.attached += map[bool]int64{true: 1, false: -1}[now.answered]
+	}
+	if now == (attachment{}) {
+		delete(pods, f.Owner)
+		return
+	}
+	pods[f.Owner] = now
+}
+
+func (t *tally) agentUp(f *Fact) {
+	n := t.node(f.Node)
+	n.agent, n.left = true, false
+	t.forgetLeases(n)
+	for i := range f.Leases {
+		a := n.pods[f.Leases[i].Owner]
+		a.leased = true
+		n.pods[f.Leases[i].Owner] = a
+	}
+}
+
+func (t *tally) forgetLeases(n *tallied) {
+	for o, a := range n.pods { //vppdrill:unordered each by itself
+		if a.leased = false; a == (attachment{}) {
+			delete(n.pods, o)
+		} else {
+			n.pods[o] = a
+		}
+	}
+}
+
+func (t *tally) nodeGone(f *Fact) {
+	n := t.node(f.Node)
+	for _, a := range n.pods { //vppdrill:unordered it is a count
+		if a.answered {
+			t.attached--
+		}
+	}
+	clear(n.pods)
+	n.agent = false
+	if f.Text == NodeLeft {
+		n.left, n.ranOut = true, nil
+	}
+}
+
+func (t *tally) count(c Counts) {
+	t.out.VPPCalls += c.VPPCalls
+	t.out.LinuxCalls += c.LinuxCalls
+	t.out.StoreOps += c.StoreOps
+	t.out.JournalBytes += c.JournalBytes
+	t.out.APIWrites += c.APIWrites
+	t.out.Faults += c.Faults
+}
+
+// summary is what the run amounts to at a time.
+func (t *tally) summary(now time.Duration) Summary {
+	out := t.out
+	t.waits.sum(&out, t.nodes)
+	out.WastedAddresses = t.waste.mean(now)
+	out.LeakedAddresses = leaked(t.nodes)
+	return out
+}
