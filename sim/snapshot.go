@@ -10,7 +10,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/vppmodel/view"
-	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 	"github.com/vppdrill/vppdrill/vppwire/mode"
 )
 
@@ -70,8 +70,8 @@ func (m *machine) barred(n *scenarios.NodeState) (list []netip.Prefix) {
 		if slices.ContainsFunc(n.Blocks, func(b ipam.Block) bool { return b.Prefix == p && !b.Draining }) {
 			continue
 		}
-		for _, item := range m.w.store.Store.Look(agent.StorePrefix) {
-			info, err := agent.ParseNodeInfo(item.Value)
+		for _, item := range m.w.store.Store.Look(nodeid.Prefix) {
+			info, err := nodeid.ParseRecord(item.Value)
 			if err == nil && (info.Name != n.Name || info.UID != n.UID) && slices.ContainsFunc(info.PodNetworks, p.Overlaps) {
 				list = append(list, p)
 				break

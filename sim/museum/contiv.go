@@ -8,6 +8,7 @@ import (
 	contivipam "github.com/vppdrill/vppdrill/ipam/contiv"
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 )
 
 // contiv are the faults of contiv/vpp and its predecessor.
@@ -216,7 +217,7 @@ func (c *closing) step(l *life, now time.Time, ev agent.Event) []agent.Effect {
 		c.records[l.node] = map[string]agent.StoreItem{}
 	}
 	for _, item := range items {
-		if info, err := agent.ParseNodeInfo(item.Value); err == nil && info.Name == l.node {
+		if info, err := nodeid.ParseRecord(item.Value); err == nil && info.Name == l.node {
 			c.records[l.node][item.Key] = item
 		}
 	}

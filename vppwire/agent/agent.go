@@ -9,6 +9,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/vppwire"
+	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 	"github.com/vppdrill/vppdrill/vppwire/mode"
 )
 
@@ -30,7 +31,6 @@ type Agent struct {
 	boot     string
 
 	// Facts as last told.
-	uid      string // own Node object's
 	podCIDRs []netip.Prefix
 	mgmt     []netip.Addr
 	told     netip.Prefix // OwnAddress
@@ -40,14 +40,12 @@ type Agent struct {
 	// calling: a CallDataplane is outstanding. looked: VPP's and Linux's present state has been dumped completely at least
 	// once in this life.
 	calling, looked bool
-	// Which sources of desired state have reported once; permitted when all have.
-	podsListed, nodesListed, permitted bool
+	// podsListed: the pods have been told once. permitted: every source of desired state has reported.
+	podsListed, permitted bool
 
 	journal  journal
-	store    store
-	ident    identity
-	newcomer newcomer
-	members  members
+	ids      *nodeid.Machine
+	peers    peers
 	ranges   ranges
 	node     mode.Node // what the node is wired as; ID 0: not yet
 	pods     pods
@@ -62,12 +60,12 @@ type todo uint16
 
 const (
 	todoRanges   todo = 1 << iota // pools, ID or pod CIDRs changed: which blocks and addresses are ours
-	todoStore                     // the store can be asked something
+	todoIdentity                  // our own record, or the lack of one
 	todoBlocks                    // blocks may be taken or have gone
 	todoNode                      // the node's own wiring
 	todoPeers                     // every peer's wiring
 	todoPods                      // waiting ADDs
-	todoSuspects                  // nodes that may be gone
+	todoStale                     // records of nodes that may be gone
 	todoPermit                    // deletes in the dataplane
 	todoJournal                   // a failed write is due again
 )
@@ -87,7 +85,8 @@ func New(cfg Config, alloc ipam.NodeAllocator) (*Agent, error) {
 		return nil, fmt.Errorf("agent: %w", err)
 	}
 	a := &Agent{cfg: cfg, own: cfg.ownSpec(), wires: cfg.Mode(), alloc: alloc, wire: vppwire.NewSession()}
-	a.members.init()
+	a.peers.wired = map[uint32]bool{}
+	a.ids = nodeid.New(nodeid.Config{Name: cfg.NodeName, Quarantine: cfg.NodeIDQuarantine, Patience: cfg.ClaimPatience, Plan: (*plan)(a)})
 	a.pods.init()
 	if pools, ok, err := cfg.Pools(); err != nil {
 		return nil, fmt.Errorf("agent: %w", err)
@@ -137,11 +136,11 @@ func (a *Agent) take(ev Event) {
 	case Woke:
 		a.woke()
 	case StoreReply:
-		a.storeReplied(e)
+		a.identity(nodeid.StoreReply(e))
 	case StoreChanged:
-		a.storeChanged(e)
+		a.identity(nodeid.StoreChanged(e))
 	case StoreWatchLost:
-		a.storeWatchLost(e)
+		a.identity(nodeid.StoreWatchLost(e))
 	case PodAdd:
 		a.podAdd(e)
 	case PodDel:
@@ -159,9 +158,9 @@ func (a *Agent) take(ev Event) {
 	case NodeSeen:
 		a.nodeSeen(e)
 	case NodeGone:
-		a.nodeGone(e)
+		a.identity(nodeid.NodeGone(e))
 	case NodesListed:
-		a.nodesAreListed()
+		a.identity(nodeid.NodesListed{})
 	case PodsListed:
 		a.podsAreListed(e)
 	case PoolsChanged:
@@ -205,8 +204,8 @@ func (a *Agent) decide(bit todo) {
 	switch bit {
 	case todoRanges:
 		a.resolve()
-	case todoStore:
-		a.askStore()
+	case todoIdentity:
+		a.identity(nodeid.Act{})
 	case todoBlocks:
 		a.takeBlocks()
 	case todoNode:
@@ -215,8 +214,8 @@ func (a *Agent) decide(bit todo) {
 		a.wirePeers()
 	case todoPods:
 		a.admitPods()
-	case todoSuspects:
-		a.judgeSuspects()
+	case todoStale:
+		a.identity(nodeid.Judge{})
 	case todoPermit:
 		a.permit()
 	case todoJournal:
@@ -269,19 +268,16 @@ func (a *Agent) woke() { a.armed = time.Time{} }
 func (a *Agent) alarmed() {
 	if due(a.alarm, a.now) {
 		a.alarm = time.Time{}
-		a.storeOverdue()
+		a.identity(nodeid.Woke{})
 		a.judgeWiring()
-		if due(a.ident.retryAt, a.now) {
-			a.ident.retryAt = time.Time{} // looked at when the store can be asked, which may not be now
-		}
-		a.todo |= todoStore | todoBlocks | todoSuspects | todoJournal
+		a.todo |= todoBlocks | todoJournal
 	}
 }
 
 // setAlarm finds the earliest of our own deadlines; the Session's are added in wake.
 func (a *Agent) setAlarm() {
 	var at time.Time
-	for _, t := range [...]time.Time{a.store.due(), a.ident.due(), a.ranges.retryAt, a.members.dueAt, a.journal.retryAt, a.pods.due(a.cfg.AddPatience)} {
+	for _, t := range [...]time.Time{a.ids.Due(a.now), a.ranges.retryAt, a.journal.retryAt, a.pods.due(a.cfg.AddPatience)} {
 		if t.After(a.now) && (at.IsZero() || t.Before(at)) {
 			at = t // one that has come already waits for something else than time
 		}
@@ -306,7 +302,7 @@ func (a *Agent) vppIsUp(e VPPUp) {
 // permit allows deletes in the dataplane once everything that could want an object has said so: the journal, the ranges,
 // our own ID and address, the node list, the node records and the pod list.
 func (a *Agent) permit() {
-	if a.permitted || !a.podsListed || !a.nodesListed || !a.store.listed || a.node.ID == 0 {
+	if a.permitted || !a.podsListed || !a.ids.NodesKnown() || !a.ids.RecordsKnown() || a.node.ID == 0 {
 		return
 	}
 	a.permitted = true

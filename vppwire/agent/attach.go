@@ -85,15 +85,15 @@ func (a *Agent) notReady() string {
 	switch {
 	case !a.restored:
 		return "the journal has not been read"
-	case a.ident.removed:
+	case a.ids.Removed():
 		return "the Node object is gone"
-	case a.ident.lost != "":
-		return a.ident.lost
+	case a.ids.Trouble() != "":
+		return a.ids.Trouble()
 	case !a.ranges.known:
 		return "no address ranges are known"
-	case a.ident.id == 0 && a.ident.waiting != "":
-		return a.ident.waiting
-	case !a.ident.acting:
+	case a.ids.Claim().ID == 0 && a.ids.Waiting() != "":
+		return a.ids.Waiting()
+	case a.ids.Acting() == 0:
 		return "no node ID yet"
 	case a.node.ID == 0 && a.ranges.mineOK:
 		return "the node's address is not known"

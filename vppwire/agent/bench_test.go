@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/vppwire"
+	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 )
 
 // BenchmarkStep measures what the agent itself costs for each event of pods that come and go: ns/event over all Steps of an
@@ -83,7 +84,7 @@ func BenchmarkCalled(b *testing.B) {
 			items = append(items, StoreItem{Key: info.Key(), Value: info.String(), ModRevision: int64(1000*n) + int64(id)})
 		}
 		call = vppwire.Call{}
-		step(StoreChanged{Watch: a.store.watch, Revision: int64(1000 * (n + 1)), Items: items})
+		step(StoreChanged{Watch: l.store.watches[x].id, Revision: int64(1000 * (n + 1)), Items: items})
 	}
 	more()
 	spent := time.Duration(0)
@@ -100,8 +101,8 @@ func BenchmarkCalled(b *testing.B) {
 	b.ReportMetric(float64(spent.Nanoseconds())/float64(b.N), "ns/event")
 }
 
-func peerInfo(id uint32, address int) NodeInfo {
-	return NodeInfo{
+func peerInfo(id uint32, address int) nodeid.Record {
+	return nodeid.Record{
 		ID: id, Name: fmt.Sprintf("node-%d", id), UID: fmt.Sprintf("uid-%d", id),
 		Address:     netip.PrefixFrom(netip.AddrFrom4([4]byte{192, 168, 16 + byte(address%8), byte(id)}), 21),
 		Management:  []netip.Addr{netip.AddrFrom4([4]byte{10, 20, 1, byte(id)})},
@@ -133,15 +134,15 @@ func BenchmarkRecordSeen(b *testing.B) {
 		item := values[i%len(values)]
 		revision++
 		item.ModRevision = revision
-		a.Step(l.now, StoreChanged{Watch: a.store.watch, Revision: revision, Items: []StoreItem{item}})
+		a.Step(l.now, StoreChanged{Watch: l.store.watches[x].id, Revision: revision, Items: []StoreItem{item}})
 	}
 }
 
-func BenchmarkParseNodeInfo(b *testing.B) {
+func BenchmarkParseNodeRecord(b *testing.B) {
 	text := peerInfo(7, 1).String()
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := ParseNodeInfo(text); err != nil {
+		if _, err := nodeid.ParseRecord(text); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -82,7 +82,7 @@ func (a *Agent) erase(t *attachment) {
 	list := append(ipamRecords(released), Record{Kind: RecordGone, Sandbox: Sandbox{Owner: t.sandbox.Owner}})
 	a.persist(list, journalWaiter{what: stepDetach, att: t})
 	if len(released) > 1 { // a draining block has gone with its last address
-		a.todo |= todoBlocks | todoNode | todoStore
+		a.todo |= todoBlocks | todoNode | todoIdentity
 	} else if a.ranges.waiting != "" {
 		a.todo |= todoBlocks
 	}

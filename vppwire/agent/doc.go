@@ -12,6 +12,6 @@
 // A request without an answer is unknown, never failed: the store is listed again, VPP is dumped again. Nothing in VPP is
 // deleted before the journal, the node list, the pod list, the node records and the address ranges have each reported once.
 //
-// To add a CNI verb, see attach.go and detach.go; a fact about nodes, identity.go and peer.go; a choice for administrators,
+// To add a CNI verb, see attach.go and detach.go; a fact about nodes, nodeid and peer.go; a choice for administrators,
 // config.go, whose table in the tests wants every field explained.
 package agent

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/vppwire"
+	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 )
 
 // Effect is something that the agent asks its driver to do: one of the types below, in the order they must start.
@@ -23,15 +24,7 @@ type (
 		Records []Record
 	}
 	// StoreRequest asks the cluster's store for something; StoreReply{ID} comes back, or never.
-	StoreRequest struct {
-		ID uint64
-		Op StoreOp
-		// Key is the key, or for list and watch the prefix.
-		Key, Value string
-		// Revision: for StoreUpdate and StoreDelete the ModRevision that Key must have; for StoreWatch the revision after
-		// which changes are wanted.
-		Revision int64
-	}
+	StoreRequest nodeid.Request
 	// CallDataplane asks for one call; at most one is outstanding. Called comes back, or VPPDown.
 	CallDataplane struct{ Call vppwire.Call }
 	// Answer closes a CNI request.
@@ -87,24 +80,6 @@ const (
 	CodeCancelled Code = 100
 	// CodeMismatch: CHECK found something else than the books say.
 	CodeMismatch Code = 101
-)
-
-// StoreOp is a kind of store request.
-type StoreOp uint8
-
-// Kinds of store requests.
-const (
-	// StoreList returns every item below Key and the store's revision.
-	StoreList StoreOp = iota + 1
-	// StoreCreate writes Key if it does not exist (else StoreConflict with the present item).
-	StoreCreate
-	// StoreUpdate writes Key if its ModRevision is Revision (else StoreConflict with the present item).
-	StoreUpdate
-	// StoreDelete deletes Key if its ModRevision is Revision.
-	StoreDelete
-	// StoreWatch opens a watch below Key for changes after Revision; its StoreReply confirms, StoreChanged{Watch: ID} follow.
-	// A new watch ends the older one.
-	StoreWatch
 )
 
 // Attachment is what a CNI ADD gives: the result that the plugin prints.

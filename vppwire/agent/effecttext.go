@@ -80,18 +80,6 @@ func (e NodeAddress) AppendText(b []byte) []byte {
 
 func (l line) space() line { return append(l, ' ') }
 
-var storeOps = [...]string{
-	StoreList: "store-list", StoreCreate: "store-create", StoreUpdate: "store-update", StoreDelete: "store-delete", StoreWatch: "store-watch",
-}
-
-// String is the request's verb.
-func (o StoreOp) String() string {
-	if int(o) < len(storeOps) && storeOps[o] != "" {
-		return storeOps[o]
-	}
-	return "store-op(" + strconv.Itoa(int(o)) + ")"
-}
-
 func (Persist) effect()       {}
 func (StoreRequest) effect()  {}
 func (CallDataplane) effect() {}

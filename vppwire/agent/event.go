@@ -5,6 +5,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/vppwire"
+	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 )
 
 // Event is something that the agent is told: one of the types below. Each prints as one canonical line.
@@ -78,27 +79,13 @@ type (
 
 // Answers to effects.
 type (
-	// StoreReply answers the StoreRequest with the same ID.
-	StoreReply struct {
-		ID uint64
-		// Err is StoreOK, StoreConflict (a condition did not hold; nothing written), StoreCompacted (watch revision too
-		// old) or StoreUnavailable (unknown whether it was done).
-		Err      StoreError
-		Revision int64
-		// Store identifies the store's data: etcd's cluster ID. Another one than before means that all data was lost and
-		// revisions start anew. 0 is unknown.
-		Store uint64
-		Items []StoreItem
-	}
+	// StoreReply answers the StoreRequest with the same ID. Store identifies the store's data, 0 where that is not known.
+	StoreReply nodeid.StoreReply
 	// StoreChanged delivers watched changes in revision order. Deliveries may repeat; Revision never goes back
 	// for a correct store, but a stale one must be tolerated: an item older than one already seen is ignored.
-	StoreChanged struct {
-		Watch    uint64
-		Revision int64
-		Items    []StoreItem
-	}
+	StoreChanged nodeid.StoreChanged
 	// StoreWatchLost: the watch with this ID ended; the agent lists again.
-	StoreWatchLost struct{ Watch uint64 }
+	StoreWatchLost nodeid.StoreWatchLost
 	// Persisted: everything up to Persist effect Seq is on disk. Err non-nil: it is not, and nothing after it is.
 	Persisted struct {
 		Seq uint64
@@ -138,24 +125,29 @@ type (
 	HostAddresses struct{ Addrs []netip.Addr }
 )
 
-// StoreError is the outcome of a store request.
-type StoreError uint8
-
-// Outcomes of a store request.
-const (
-	StoreOK StoreError = iota
-	StoreConflict
-	StoreCompacted
-	StoreUnavailable
+// The words of the store are nodeid's, which speaks with it.
+type (
+	// StoreItem is one key of the store.
+	StoreItem = nodeid.Item
+	// StoreOp is a kind of store request.
+	StoreOp = nodeid.Op
+	// StoreError is the outcome of a store request.
+	StoreError = nodeid.Outcome
 )
 
-// StoreItem is one key of the store. Deleted items carry no value.
-type StoreItem struct {
-	Key, Value string
-	// ModRevision is the store revision of the last change of Key.
-	ModRevision int64
-	Deleted     bool
-}
+// Outcomes and kinds of store requests.
+const (
+	StoreOK          = nodeid.OK
+	StoreConflict    = nodeid.Conflict
+	StoreCompacted   = nodeid.Compacted
+	StoreUnavailable = nodeid.Unavailable
+
+	StoreList   = nodeid.List
+	StoreCreate = nodeid.Create
+	StoreUpdate = nodeid.Update
+	StoreDelete = nodeid.Delete
+	StoreWatch  = nodeid.Watch
+)
 
 // Pools are the cluster-wide address ranges; the configuration's ipam section resolved.
 type Pools struct {

@@ -142,16 +142,6 @@ func (l line) items(items []StoreItem) line {
 	return l
 }
 
-var storeErrors = [...]string{StoreOK: "ok", StoreConflict: "conflict", StoreCompacted: "compacted", StoreUnavailable: "unavailable"}
-
-// String is the outcome in one word.
-func (e StoreError) String() string {
-	if int(e) < len(storeErrors) {
-		return storeErrors[e]
-	}
-	return "store-error(" + strconv.Itoa(int(e)) + ")"
-}
-
 func (PodAdd) event()         {}
 func (PodDel) event()         {}
 func (PodCheck) event()       {}

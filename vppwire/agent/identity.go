@@ -1,274 +1,147 @@
 package agent
 
 import (
-	"fmt"
 	"net/netip"
 	"slices"
-	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 )
 
-// conflictsQuiet is how many lost races for an ID are nothing to talk about: upstream gave up after as many.
-const conflictsQuiet = 10
-
-// identity is the cluster-wide node ID that every address of the node follows from.
-type identity struct {
-	// id is the ID that the store has given us, 0 for none; uid is the Node object's UID that it was claimed for.
-	id  uint32
-	uid string
-	// acting: the claim is on disk, so the ID may be acted on.
-	acting bool
-	// lost says why an ID that is ours must not be used for anything new; empty when it may.
-	lost string
-	// removed: our own Node object is gone; others may release the ID any time, so we keep our hands off the store.
-	removed bool
-	// waiting says why no ID can be claimed now.
-	waiting   string
-	conflicts int
-	// patientUntil is how long other nodes' records are waited for where the store has none, zero before the first look.
-	patientUntil time.Time
-	retryAt      time.Time // patientUntil, or the end of the first quarantine that stands in the way
+// identity steps the machine of node IDs and does what it asks for.
+func (a *Agent) identity(ev nodeid.Event) {
+	for _, e := range a.ids.Step(a.now, ev) {
+		switch e := e.(type) {
+		case nodeid.Request:
+			a.emit(StoreRequest(e))
+		case nodeid.Save:
+			a.persist([]Record{a.nodeRecord()}, journalWaiter{what: stepNode, claim: nodeid.Claim(e)})
+		case nodeid.RecordChanged:
+			a.recordChanged(e.ID)
+		case nodeid.MemberChanged:
+			a.wirePeer(e.ID)
+		case nodeid.ListNodes:
+			a.emit(ListNodes{})
+		case nodeid.Log:
+			a.emit(Log{Level: int(e.Level), Message: e.Message})
+		case nodeid.Changed:
+			a.identityChanged(e)
+		}
+	}
 }
 
-func (d *identity) due() time.Time { return d.retryAt }
+// identityChanged opens the decisions that follow from the node's ID, the records and the nodes.
+func (a *Agent) identityChanged(c nodeid.Changed) {
+	for _, row := range [...]struct {
+		what nodeid.Changed
+		open todo
+	}{
+		{nodeid.WantsAct, todoIdentity},
+		{nodeid.WantsJudge, todoStale},
+		{nodeid.Viewed, todoBlocks},
+		{nodeid.IDChanged, todoRanges},
+		{nodeid.StandingChanged, todoPods},
+		{nodeid.MemberBack, todoPeers},
+		{nodeid.ActingBegan, todoBlocks | todoNode | todoPods},
+		{nodeid.RecordsKnown, todoPeers | todoPermit},
+		{nodeid.NodesKnown, todoPermit},
+	} {
+		if c&row.what != 0 {
+			a.todo |= row.open
+		}
+	}
+	if c&nodeid.StandingChanged != 0 && a.ids.Usable() || c&nodeid.Advanced != 0 && a.ranges.waiting != "" {
+		a.todo |= todoBlocks
+	}
+	if c&nodeid.RecordsKnown != 0 {
+		a.peers.known = true
+	}
+}
 
-// usable reports whether new addresses may be derived from the ID.
-func (d *identity) usable() bool { return d.acting && d.lost == "" && !d.removed }
-
-// identify takes the next step towards a record of ours in the store that says what is true. The store is listed and no
-// request is outstanding.
-func (a *Agent) identify() {
-	d := &a.ident
-	d.retryAt = time.Time{}
-	if d.removed {
+// nodeSeen takes what a Node object says. Of other nodes only the name and UID matter: the rest is in their records.
+func (a *Agent) nodeSeen(e NodeSeen) {
+	a.identity(nodeid.NodeSeen{Name: e.Name, UID: e.UID})
+	if e.Name != a.cfg.NodeName {
 		return
 	}
-	if d.id != 0 && a.uid != "" && a.uid != d.uid {
-		a.disown()
-	}
-	if d.id == 0 {
-		a.claim()
-		return
-	}
-	if !a.checkOwner() {
-		a.announce(d.uid)
-	} else if !a.dropTwin() && !a.dropAnnouncement() && !a.publish() && a.ranges.incomplete {
-		a.awaitRecords()
-	}
-}
-
-// disown gives an ID up that was claimed for an earlier Node object of ours. Blocks and pods stay until a new ID is there:
-// then the old block drains and is published under the new ID, which keeps others off it.
-func (a *Agent) disown() {
-	d := &a.ident
-	a.log(levelWarn, "node ID %d belongs to Node UID %s, which is gone; a new one is claimed for %s", d.id, d.uid, a.uid)
-	*d = identity{}
-	a.todo |= todoRanges
-}
-
-// ours reports whether a record is this node's.
-func (a *Agent) ours(r *record, uid string) bool {
-	return !r.deleted && !r.malformed && uid != "" && r.uid == uid && r.name == a.cfg.NodeName
-}
-
-// claim finds our record or asks for a new one: the smallest ID that fits the plan, that nobody holds, and whose block no
-// other node still has pods in.
-func (a *Agent) claim() {
-	if a.uid == "" {
-		a.cannotClaim("the Node object of %s has not been seen", a.cfg.NodeName)
-		return
-	}
-	if !a.ranges.known {
-		a.cannotClaim("no address ranges are known")
-		return
-	}
-	if a.patient() {
-		return
-	}
-	for i := range a.store.records {
-		if r := &a.store.records[i]; a.ours(r, a.uid) {
-			a.adopt(r.id)
-			return
+	mgmt := make([]netip.Addr, 0, len(e.Addresses))
+	for _, addr := range e.Addresses {
+		if addr = addr.WithZone(""); addr.IsValid() && !slices.Contains(mgmt, addr) {
+			mgmt = append(mgmt, addr)
 		}
 	}
-	if !a.claimBehind(a.strangersBefore()) && !a.claimBehind(0) {
-		a.cannotClaim("no node ID from 1 to %d is free", a.ranges.plan.MaxNodeID())
+	if !slices.Equal(a.mgmt, mgmt) {
+		a.mgmt = mgmt
+		a.todo |= todoIdentity
+	}
+	if !slices.Equal(a.podCIDRs, e.PodCIDRs) {
+		a.podCIDRs = slices.Clone(e.PodCIDRs)
+		a.todo |= todoRanges
 	}
 }
 
-// claimBehind asks for the smallest free ID behind the first `before` free ones; false when there is none. Nodes that start
-// together leave each other room in the order of their names: each asks once, where all would race for the same ID and a
-// thousand nodes make half a million requests.
-func (a *Agent) claimBehind(before int) bool {
-	d := &a.ident
-	most := a.ranges.plan.MaxNodeID()
-	for id := uint32(1); id <= most && id != 0; id++ {
-		r := a.store.record(id)
-		if r != nil && (r.live() || r.malformed) {
-			continue
-		}
-		if r != nil && a.quarantined(r) {
-			end := r.released.Add(a.cfg.NodeIDQuarantine)
-			if d.retryAt.IsZero() || end.Before(d.retryAt) {
-				d.retryAt = end
-			}
-			continue
-		}
-		mine, err := a.ranges.nodePlan(id, a.podCIDRs)
-		if err != nil || !a.ranges.external() && a.overlapped(mine.PodSubnet) != nil {
-			continue
-		}
-		if before > 0 {
-			before--
-			continue
-		}
-		d.waiting = ""
-		value := a.infoFor(id, a.uid, nil).String()
-		if r == nil {
-			a.ask(StoreRequest{Op: StoreCreate, Key: nodeKey(id), Value: value})
-		} else {
-			a.ask(StoreRequest{Op: StoreUpdate, Key: nodeKey(id), Value: value, Revision: r.rev})
-		}
-		return true
+// plan answers the machine of node IDs.
+type plan Agent
+
+// IDs implements nodeid.Plan.
+func (p *plan) IDs() (most uint32, known bool) {
+	if !p.ranges.known {
+		return 0, false
 	}
-	return false
+	return p.ranges.plan.MaxNodeID(), true
 }
 
-// strangersBefore counts the nodes without a record whose names come before ours.
-func (a *Agent) strangersBefore() int {
-	recorded := a.recorded()
-	n := 0
-	// in any order: it is a count
-	for name, m := range a.members.nodes {
-		if name < a.cfg.NodeName && !recorded[m.uid] {
-			n++
-		}
+// Block implements nodeid.Plan.
+func (p *plan) Block(id uint32) (netip.Prefix, bool) {
+	mine, err := p.ranges.nodePlan(id, p.podCIDRs)
+	if err != nil {
+		return netip.Prefix{}, false
 	}
-	return n
+	if p.ranges.external() {
+		return netip.Prefix{}, true
+	}
+	return mine.PodSubnet, true
 }
 
-// recorded are the UIDs of nodes that have a record.
-func (a *Agent) recorded() map[string]bool {
-	recorded := make(map[string]bool, len(a.store.records))
-	for i := range a.store.records {
-		if r := &a.store.records[i]; !r.deleted && !r.malformed {
-			recorded[r.uid] = true
-		}
-	}
-	return recorded
+// Regular implements nodeid.Plan.
+func (p *plan) Regular(id uint32, networks []netip.Prefix) bool {
+	return p.ranges.regular(id, networks)
 }
 
-// conflicted counts races for an ID that others have won; what they wrote is in the view by now.
-func (a *Agent) conflicted() {
-	if a.ident.id != 0 {
-		return
+// Record implements nodeid.Plan. Without addresses for an ID that is held already, its record keeps others off the ID and the
+// blocks.
+func (p *plan) Record(c nodeid.Claim, present *nodeid.Record) (nodeid.Record, bool) {
+	a := (*Agent)(p)
+	if c != a.ids.Claim() || a.ranges.mineOK {
+		return a.recordFor(c, present), true
 	}
-	a.ident.conflicts++
-	if a.ident.conflicts == conflictsQuiet+1 {
-		a.log(levelWarn, "no node ID after %d attempts; going on", a.ident.conflicts)
+	if present != nil || !a.ranges.known {
+		return nodeid.Record{}, false
 	}
+	return nodeid.Record{ID: c.ID, Name: a.cfg.NodeName, UID: c.UID, Management: a.mgmt, PodNetworks: a.networks(nil)}, true
 }
 
-// adopt makes an ID ours that the store shows as ours. It is acted on when it is on disk.
-func (a *Agent) adopt(id uint32) {
-	a.ident = identity{id: id, uid: a.uid}
-	a.log(levelInfo, "node ID %d", id)
-	a.persist([]Record{a.nodeRecord()}, journalWaiter{what: stepNode})
-	a.todo |= todoRanges | todoStore
-}
-
-func (a *Agent) nodeWritten() {
-	if a.ident.id == 0 || a.ident.acting {
-		return
-	}
-	a.ident.acting = true
-	a.todo |= todoBlocks | todoNode | todoPods | todoSuspects
-}
-
-// checkOwner compares the store with the ID that we act on. An ID that somebody else holds by now is never taken back:
-// two nodes with one block are worse than one node without.
-func (a *Agent) checkOwner() bool {
-	d := &a.ident
-	r := a.store.record(d.id)
-	if r == nil || a.ours(r, d.uid) {
-		if d.lost != "" {
-			a.log(levelInfo, "node ID %d is ours again", d.id)
-			d.lost = ""
-			a.todo |= todoBlocks | todoPods
-		}
-		return true
-	}
-	lost := fmt.Sprintf("node ID %d is held by node %q with UID %q", d.id, r.name, r.uid)
-	if d.lost != lost {
-		d.lost = lost
-		a.log(levelError, "%s: no more addresses are given out", lost)
-		a.todo |= todoPods
-	}
-	return false
-}
-
-// dropTwin deletes another record of ours, left by a claim whose answer was lost and that was done late; true when a
-// request went out.
-func (a *Agent) dropTwin() bool {
-	if own := a.store.record(a.ident.id); own == nil {
-		return false
-	}
-	for i := range a.store.records {
-		if r := &a.store.records[i]; r.id != a.ident.id && a.ours(r, a.ident.uid) {
-			a.log(levelInfo, "node ID %d is ours too: returned", r.id)
-			a.ask(StoreRequest{Op: StoreDelete, Key: nodeKey(r.id), Revision: r.rev})
-			return true
-		}
-	}
-	return false
-}
-
-// publish writes our record where it does not say what is true; true when a request went out.
-func (a *Agent) publish() bool {
-	d := &a.ident
-	r := a.store.record(d.id)
-	switch {
-	case a.uid == "" && (r == nil || !r.live()):
-		return false // perhaps we have been taken out of the cluster; our Node object tells
-	case !a.ranges.mineOK && (r != nil || !a.ranges.known):
-		return false
-	case !a.ranges.mineOK:
-		a.ask(StoreRequest{Op: StoreCreate, Key: nodeKey(d.id), Value: a.holding().String()})
-		return true
-	case r == nil:
-		a.ask(StoreRequest{Op: StoreCreate, Key: nodeKey(d.id), Value: a.infoFor(d.id, d.uid, nil).String()})
-		return true
-	}
-	value := a.infoFor(d.id, d.uid, r).String()
-	if value == r.value {
-		return false
-	}
-	a.ask(StoreRequest{Op: StoreUpdate, Key: nodeKey(d.id), Value: value, Revision: r.rev})
-	return true
-}
-
-// infoFor is what our record should say. What we have not been told yet in this life stays as the record r (nil for none)
-// has it, so that a restart does not publish half a node.
-func (a *Agent) infoFor(id uint32, uid string, r *record) NodeInfo {
-	mine, err := a.ranges.nodePlan(id, a.podCIDRs)
+// recordFor is what our record should say. What we have not been told yet in this life stays as the present record (nil for
+// none) has it, so that a restart does not publish half a node.
+func (a *Agent) recordFor(c nodeid.Claim, present *nodeid.Record) nodeid.Record {
+	mine, err := a.ranges.nodePlan(c.ID, a.podCIDRs)
 	if err != nil {
 		panic("agent: publish an ID without addresses: " + err.Error())
 	}
-	n := NodeInfo{
-		ID: id, Name: a.cfg.NodeName, UID: uid, Address: a.addressIn(mine.NodeIP), Management: a.mgmt,
+	n := nodeid.Record{
+		ID: c.ID, Name: a.cfg.NodeName, UID: c.UID, Address: a.addressIn(mine.NodeIP), Management: a.mgmt,
 		PodNetworks: a.networks(a.ranges.blocksOf(mine, a.podCIDRs)), HostNetwork: mine.VPPHostSubnet, VXLAN: mine.VXLANIP.Addr(),
 	}
-	if r != nil {
-		old := r.info()
-		if a.uid == "" {
-			n.Management = old.Management
+	if present != nil {
+		seen := a.ids.UID() != ""
+		if !seen {
+			n.Management = present.Management
 		}
 		if !n.Address.IsValid() {
-			n.Address = old.Address
+			n.Address = present.Address
 		}
-		if a.uid == "" && a.ranges.external() {
-			n.PodNetworks = a.networks(old.PodNetworks)
+		if !seen && a.ranges.external() {
+			n.PodNetworks = a.networks(present.PodNetworks)
 		}
 	}
 	return n
@@ -319,13 +192,8 @@ func (a *Agent) ownAddress(addr netip.Prefix) {
 		return
 	}
 	a.told = addr
-	if a.ident.id != 0 {
+	if a.ids.Claim().ID != 0 {
 		a.persist([]Record{a.nodeRecord()}, journalWaiter{})
 	}
-	a.todo |= todoNode | todoStore
-}
-
-// quarantined reports whether a released ID must rest.
-func (a *Agent) quarantined(r *record) bool {
-	return !r.released.IsZero() && a.now.Before(r.released.Add(a.cfg.NodeIDQuarantine))
+	a.todo |= todoNode | todoIdentity
 }

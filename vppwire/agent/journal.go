@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 )
 
 // Bounds of journal work.
@@ -46,10 +47,11 @@ type droppedBlock struct {
 
 // journalWaiter is one thing that goes on when the Persist with its seq is on disk; ascending by seq.
 type journalWaiter struct {
-	seq  uint64
-	what persistStep
-	att  *attachment
-	gen  int64
+	seq   uint64
+	what  persistStep
+	att   *attachment
+	gen   int64
+	claim nodeid.Claim
 }
 
 // persistStep is what a write was for.
@@ -59,7 +61,7 @@ const (
 	stepNothing persistStep = iota
 	stepAttach              // lease and sandbox of att
 	stepDetach              // release of att
-	stepNode                // our node ID
+	stepNode                // claim
 	stepPools               // pools of generation gen
 )
 
@@ -117,7 +119,7 @@ func (a *Agent) persisted(e Persisted) {
 	}
 	if len(j.drops) > 0 {
 		j.drops = slices.DeleteFunc(j.drops, func(d droppedBlock) bool { return d.seq <= e.Seq })
-		a.todo |= todoStore
+		a.todo |= todoIdentity
 	}
 	n := 0
 	for n < len(j.waiters) && j.waiters[n].seq <= e.Seq {
@@ -138,7 +140,7 @@ func (a *Agent) written(w journalWaiter) {
 	case stepDetach:
 		a.detachWritten(w.att)
 	case stepNode:
-		a.nodeWritten()
+		a.identity(nodeid.Saved(w.claim))
 	case stepPools:
 		a.poolsWritten(w.gen)
 	}
@@ -197,7 +199,7 @@ func (a *Agent) snapshot() []Record {
 	for _, p := range a.ranges.history {
 		records = append(records, Record{Kind: RecordPools, Pools: p})
 	}
-	if a.ident.id != 0 {
+	if a.ids.Claim().ID != 0 {
 		records = append(records, a.nodeRecord())
 	}
 	for _, r := range leases {
@@ -228,7 +230,8 @@ func (a *Agent) snapshot() []Record {
 }
 
 func (a *Agent) nodeRecord() Record {
-	return Record{Kind: RecordNode, NodeID: a.ident.id, NodeUID: a.ident.uid, NodeAddress: a.told}
+	c := a.ids.Claim()
+	return Record{Kind: RecordNode, NodeID: c.ID, NodeUID: c.UID, NodeAddress: a.told}
 }
 
 // backOff is first doubled tries times, at most most.

@@ -18,6 +18,7 @@ import (
 	"github.com/vppdrill/vppdrill/sim/hostmodel"
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
 	"github.com/vppdrill/vppdrill/vppwire"
+	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 )
 
 // lab drives agents with everything they ask for answered in the order in which it was asked: a store, journals, modelled
@@ -473,8 +474,8 @@ func (s *fakeStore) keys() []string {
 		keys = append(keys, k)
 	}
 	slices.SortFunc(keys, func(x, y string) int {
-		a, _ := parseNodeKey(x)
-		b, _ := parseNodeKey(y)
+		a, _ := strconv.Atoi(strings.TrimPrefix(x, nodeid.Prefix)) // 0: no node record's
+		b, _ := strconv.Atoi(strings.TrimPrefix(y, nodeid.Prefix))
 		return cmp.Or(cmp.Compare(a, b), strings.Compare(x, y))
 	})
 	return keys

@@ -11,7 +11,7 @@ import (
 // is wired stays while something is unknown.
 func (a *Agent) wireNode() {
 	r := &a.ranges
-	if !a.ident.acting || !r.mineOK {
+	if a.ids.Acting() == 0 || !r.mineOK {
 		return
 	}
 	addr := a.addressIn(r.mine.NodeIP)
@@ -20,7 +20,7 @@ func (a *Agent) wireNode() {
 	}
 	a.pruneHistory()
 	n := mode.Node{
-		ID: a.ident.id, Address: addr, VXLAN: r.mine.VXLANIP, NIC: a.nic, Gateway: a.own.gateway,
+		ID: a.ids.Acting(), Address: addr, VXLAN: r.mine.VXLANIP, NIC: a.nic, Gateway: a.own.gateway,
 		HostSubnet: r.mine.VPPHostSubnet, HostVPP: r.mine.VPPEnd, HostLinux: r.mine.LinuxEnd,
 		Service: r.plan.Service, Gateways: a.gateways(), PodIf: a.podIf(), HostAddrs: a.hosts,
 	}
@@ -101,15 +101,10 @@ func (a *Agent) podIf() netip.Prefix {
 // not look whose: with a thousand nodes that would cost more than a route too many.
 func (a *Agent) pruneHistory() {
 	r := &a.ranges
-	if len(r.history) < 2 || a.store.odd > 0 && !r.external() || !a.store.listed {
+	if len(r.history) < 2 || a.ids.Irregular() > 0 && !r.external() || !a.ids.RecordsKnown() {
 		return
 	}
-	used := a.networks(nil)
-	for i := range a.store.records {
-		if rec := &a.store.records[i]; rec.odd && rec.live() {
-			used = append(used, rec.info().PodNetworks...)
-		}
-	}
+	used := slices.AppendSeq(a.networks(nil), a.ids.IrregularNetworks())
 	before := len(r.history)
 	r.history = slices.DeleteFunc(r.history, func(p Pools) bool {
 		return p.Generation < r.acting && !slices.ContainsFunc(used, p.PodSubnet.Overlaps)

@@ -21,56 +21,64 @@ func peerGroup(id uint32) string {
 	return string(strconv.AppendUint(b, uint64(id), 10))
 }
 
+// peers is how the other nodes are wired.
+type peers struct {
+	// wired are the IDs whose groups want something; known: the records have been listed once.
+	wired map[uint32]bool
+	known bool
+}
+
 // recordChanged follows a record that is new, different or gone.
-func (a *Agent) recordChanged(r *record) {
-	if a.ident.id == 0 || r.id == a.ident.id || r.name == a.cfg.NodeName {
-		a.todo |= todoStore
-	}
-	if r.id == a.ident.id || a.ranges.waiting != "" {
+func (a *Agent) recordChanged(id uint32) {
+	if id == a.ids.Claim().ID || a.ranges.waiting != "" {
 		a.todo |= todoBlocks
 	}
-	if len(a.ranges.history) > 1 && a.store.odd == 0 {
+	if len(a.ranges.history) > 1 && a.ids.Irregular() == 0 {
 		a.todo |= todoNode // the older ranges are empty
 	}
-	a.wirePeer(r)
-	a.suspect(r)
+	a.wirePeer(id)
 }
 
 // wirePeers wires every other node again, in ID order.
 func (a *Agent) wirePeers() {
-	for i := range a.store.records {
-		a.wirePeer(&a.store.records[i])
+	for id := range a.ids.IDs() {
+		a.wirePeer(id)
 	}
 }
 
-// wirePeer makes the record's group what it should be: empty for nodes that are gone, that are ourselves, or that have no
+// wirePeer makes the node's group what it should be: empty for nodes that are gone, that are ourselves, or that have no
 // address yet.
-func (a *Agent) wirePeer(r *record) {
-	objects := a.peerObjects(r)
-	if len(objects) == 0 && !r.wired {
-		return
+func (a *Agent) wirePeer(id uint32) {
+	objects := a.peerObjects(id)
+	if len(objects) == 0 {
+		if !a.peers.wired[id] {
+			return
+		}
+		delete(a.peers.wired, id)
+	} else {
+		a.peers.wired[id] = true
 	}
-	r.wired = len(objects) > 0
-	a.wire.Set(peerGroup(r.id), objects)
+	a.wire.Set(peerGroup(id), objects)
 }
 
-func (a *Agent) peerObjects(r *record) []vppwire.Object {
-	if a.node.ID == 0 || !a.store.listed || !r.live() || r.malformed || r.id == a.ident.id ||
-		r.name == a.cfg.NodeName || a.members.gone[r.uid] {
+func (a *Agent) peerObjects(id uint32) []vppwire.Object {
+	if a.node.ID == 0 || !a.peers.known {
 		return nil
 	}
-	n := r.info()
-	if !n.Address.IsValid() {
+	n, regular, ok := a.ids.Peer(id)
+	if !ok || !n.Address.IsValid() {
 		return nil
 	}
 	p := mode.Peer{
-		ID: r.id, Address: n.Address.Addr(), VXLAN: n.VXLAN, PodNetworks: n.PodNetworks, HostSubnet: n.HostNetwork,
+		ID: id, Address: n.Address.Addr(), VXLAN: n.VXLAN, PodNetworks: n.PodNetworks, HostSubnet: n.HostNetwork,
 		Management: n.Management,
 	}
 	if !a.complete(&p) {
 		return nil
 	}
-	p.PodNetworks = a.foreign(p.PodNetworks, r)
+	if !regular || len(p.PodNetworks) > 1 {
+		p.PodNetworks = a.foreign(p.PodNetworks, n.Name)
+	}
 	p.Management = a.notOurs(p.Management)
 	return a.wires.PeerObjects(a.node, p)
 }
@@ -94,10 +102,7 @@ func (a *Agent) complete(p *mode.Peer) bool {
 }
 
 // foreign leaves out networks that are named twice or that we hold: a peer cannot take our pods' traffic away.
-func (a *Agent) foreign(networks []netip.Prefix, r *record) []netip.Prefix {
-	if !r.odd && len(networks) < 2 {
-		return networks
-	}
+func (a *Agent) foreign(networks []netip.Prefix, name string) []netip.Prefix {
 	held := a.alloc.Blocks()
 	var kept []netip.Prefix
 next:
@@ -107,7 +112,7 @@ next:
 		}
 		for _, b := range held {
 			if b.Prefix.Overlaps(p) {
-				a.log(levelWarn, "node %s claims %s, which overlaps our block %s: not routed there", r.name, p, b.Prefix)
+				a.log(levelWarn, "node %s claims %s, which overlaps our block %s: not routed there", name, p, b.Prefix)
 				continue next
 			}
 		}

@@ -70,8 +70,7 @@ func TestStaleDeliveries(t *testing.T) {
 	b.start()
 	b.api()
 	l.settle()
-	a := b.agent
-	watch := a.store.watch
+	watch := l.store.watches[b].id
 	peer := func(address byte) string {
 		n := peerInfo(9, 0)
 		n.Address = netip.PrefixFrom(netip.AddrFrom4([4]byte{192, 168, 16, address}), 24)

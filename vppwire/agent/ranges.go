@@ -8,6 +8,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/contiv"
+	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 )
 
 // ranges are the cluster's address ranges and what of them is ours.
@@ -102,14 +103,13 @@ func (r *ranges) family(cidrs []netip.Prefix) []netip.Prefix {
 	return own
 }
 
-// isOdd reports whether a record's networks are something else than the block that the plan gives its ID. Only those of
-// odd records can overlap what the plan gives to somebody else.
-func (r *ranges) isOdd(id uint32, networks []netip.Prefix) bool {
+// regular reports whether a node's networks are no more than the block that the plan gives its ID.
+func (r *ranges) regular(id uint32, networks []netip.Prefix) bool {
 	if !r.known || r.external() || len(networks) != 1 {
-		return len(networks) > 0
+		return len(networks) == 0
 	}
 	theirs, err := r.plan.Node(id)
-	return err != nil || theirs.PodSubnet != networks[0]
+	return err == nil && theirs.PodSubnet == networks[0]
 }
 
 // poolsChanged takes newer ranges; they are acted on when they are on disk.
@@ -142,13 +142,7 @@ func (a *Agent) poolsWritten(generation int64) {
 func (a *Agent) actOn(p Pools) {
 	r := &a.ranges
 	r.known, r.acting, r.plan = true, p.Generation, planOf(p)
-	for i := range a.store.records {
-		if rec := &a.store.records[i]; !rec.deleted && !rec.malformed {
-			a.store.countOdd(rec, -1)
-			rec.odd = r.isOdd(rec.id, rec.info().PodNetworks)
-			a.store.countOdd(rec, 1)
-		}
-	}
+	a.identity(nodeid.Replanned{})
 	a.todo |= todoRanges
 }
 
@@ -156,15 +150,16 @@ func (a *Agent) actOn(p Pools) {
 func (a *Agent) resolve() {
 	r := &a.ranges
 	r.mineOK = false
-	a.todo |= todoStore | todoBlocks | todoNode | todoPods
-	if !r.known || a.ident.id == 0 {
+	a.todo |= todoIdentity | todoBlocks | todoNode | todoPods
+	id := a.ids.Claim().ID
+	if !r.known || id == 0 {
 		return
 	}
-	mine, err := r.nodePlan(a.ident.id, a.podCIDRs)
+	mine, err := r.nodePlan(id, a.podCIDRs)
 	if err != nil {
 		if r.unfit != err.Error() {
 			r.unfit = err.Error()
-			a.log(levelError, "node ID %d does not fit the address ranges: %v", a.ident.id, err)
+			a.log(levelError, "node ID %d does not fit the address ranges: %v", id, err)
 		}
 		return
 	}
@@ -179,12 +174,17 @@ func (a *Agent) resolve() {
 // Where another node stands in the way, our old blocks drain all the same: its new block may be waiting for them.
 func (a *Agent) takeBlocks() {
 	r := &a.ranges
-	before := r.waiting
+	before, awaited := r.waiting, r.incomplete
 	r.waiting, r.blocked, r.incomplete, r.retryAt = "", false, false, time.Time{}
-	if !a.ident.usable() || !r.mineOK {
+	defer func() {
+		if r.incomplete != awaited {
+			a.identity(nodeid.Await{On: r.incomplete})
+		}
+	}()
+	if !a.ids.Usable() || !r.mineOK {
 		return
 	}
-	if len(r.want) == 0 && a.uid != "" {
+	if len(r.want) == 0 && a.ids.UID() != "" {
 		// What is held already stays in use: that nothing is granted may be a word that has not come yet.
 		r.waiting, r.blocked = "the Node object has no pod CIDR", true
 		a.todo |= todoPods
@@ -213,7 +213,7 @@ func (a *Agent) takeBlocks() {
 	if len(records) > 0 {
 		a.persist(ipamRecords(records), journalWaiter{})
 	}
-	a.todo |= todoStore | todoNode | todoPods
+	a.todo |= todoIdentity | todoNode | todoPods
 }
 
 // takeable are the wanted blocks that may be used now; waiting says what the others wait for.
@@ -225,16 +225,16 @@ func (a *Agent) takeable() []netip.Prefix {
 	held, unpublished := a.alloc.Blocks(), false
 	var take []netip.Prefix
 	for _, w := range r.want {
-		isHeld := slices.ContainsFunc(held, func(b ipam.Block) bool { return b.Prefix == w })
-		holder := a.overlapped(w)
-		switch shown := a.published(w); {
-		case isHeld:
+		holding := slices.ContainsFunc(held, func(b ipam.Block) bool { return b.Prefix == w })
+		holder, held := a.ids.Holder(a.now, w)
+		switch shown := a.ids.Shows(w); {
+		case holding:
 			take = append(take, w)
-		case !a.store.complete(a.cfg.ClaimPatience):
+		case !a.ids.Complete():
 			r.incomplete = true
-		case shown && holder == nil:
+		case shown && !held:
 			take = append(take, w)
-		case holder != nil:
+		case held:
 			a.blockedBy(w, holder, shown)
 		default:
 			unpublished = true
@@ -242,29 +242,29 @@ func (a *Agent) takeable() []netip.Prefix {
 	}
 	if r.incomplete {
 		r.waiting, r.blocked = "the store may have lost the records of nodes that have addresses of the blocks", true
-		a.todo |= todoStore
+		a.todo |= todoIdentity
 	} else if unpublished {
 		r.waiting, r.blocked = "the blocks are not published yet", false
 		if a.now.Before(r.backAt) {
 			r.retryAt = r.backAt
 		}
-		a.todo |= todoStore
+		a.todo |= todoIdentity
 	}
 	return take
 }
 
 // blockedBy notes that another node has addresses of a wanted block. One that we have published at the same time is taken
 // out of our record again.
-func (a *Agent) blockedBy(block netip.Prefix, holder *record, shown bool) {
+func (a *Agent) blockedBy(block netip.Prefix, holder nodeid.Holder, shown bool) {
 	r := &a.ranges
-	r.waiting, r.blocked = fmt.Sprintf("block %s: node %s still has addresses of it", block, holder.name), true
+	r.waiting, r.blocked = fmt.Sprintf("block %s: node %s still has addresses of it", block, holder.Name), true
 	if shown {
-		r.backAt = a.now.Add(backFirst + time.Duration(a.ident.id)*backStep)
+		r.backAt = a.now.Add(backFirst + time.Duration(a.ids.Claim().ID)*backStep)
 		r.retryAt = r.backAt
-		a.todo |= todoStore
+		a.todo |= todoIdentity
 	}
-	if !holder.released.IsZero() {
-		r.retryAt = holder.released.Add(a.cfg.NodeIDQuarantine)
+	if !holder.Free.IsZero() {
+		r.retryAt = holder.Free
 	}
 }
 
@@ -286,30 +286,11 @@ func (a *Agent) activeBlocks() []netip.Prefix {
 	return active
 }
 
-// published reports whether the view, our own record included, shows us as the holder of a block.
-func (a *Agent) published(block netip.Prefix) bool {
-	own := a.store.record(a.ident.id)
-	if own == nil || !a.ours(own, a.ident.uid) || !own.live() || a.store.stale || a.store.revision < own.rev {
-		return false
-	}
-	return slices.Contains(own.info().PodNetworks, block)
-}
-
 // free reports whether a block may be published: nobody else has addresses of it, and we do not step back from it.
 func (a *Agent) free(block netip.Prefix) bool {
-	return a.store.complete(a.cfg.ClaimPatience) && a.overlapped(block) == nil && !a.now.Before(a.ranges.backAt)
-}
-
-// overlapped returns the record of another node that has an address of block, or had until its quarantine ends.
-func (a *Agent) overlapped(block netip.Prefix) *record {
-	for i := range a.store.records {
-		r := &a.store.records[i]
-		if r.deleted || r.malformed || !r.odd || r.id == a.ident.id || a.ours(r, a.ident.uid) || !r.live() && !a.quarantined(r) {
-			continue
-		}
-		if slices.ContainsFunc(r.info().PodNetworks, block.Overlaps) {
-			return r
-		}
+	if !a.ids.Complete() || a.now.Before(a.ranges.backAt) {
+		return false
 	}
-	return nil
+	_, held := a.ids.Holder(a.now, block)
+	return !held
 }

@@ -244,6 +244,15 @@ func (f *fields) prefix(masked bool) netip.Prefix {
 	return p
 }
 
+// parseAddr reads an address without a zone: zones mean nothing on another machine.
+func parseAddr(text string) (netip.Addr, error) {
+	a, err := netip.ParseAddr(text)
+	if err == nil && a.Zone() != "" {
+		err = fmt.Errorf("address %q has a zone", text)
+	}
+	return a, err
+}
+
 func (f *fields) pools() Pools {
 	var p Pools
 	p.Generation = f.int(0, 1<<62)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 )
 
 // restore rebuilds the state from the journal. A record that contradicts the ones before it is logged and left out, and the
@@ -15,7 +16,7 @@ func (a *Agent) restore(e Restored) {
 	configured := a.ranges.history
 	a.ranges.history = nil
 	sandboxes := map[ipam.Owner]*attachment{}
-	boot := ""
+	boot, claim := "", nodeid.Claim{}
 	for _, r := range e.Records {
 		switch r.Kind {
 		case RecordBoot:
@@ -37,13 +38,15 @@ func (a *Agent) restore(e Restored) {
 		case RecordGone:
 			delete(sandboxes, r.Sandbox.Owner)
 		case RecordNode:
-			a.ident = identity{id: r.NodeID, uid: r.NodeUID, acting: true}
-			a.told = r.NodeAddress
+			claim, a.told = nodeid.Claim{ID: r.NodeID, UID: r.NodeUID}, r.NodeAddress
 		case RecordPools:
 			a.restorePools(r.Pools)
 		default:
 			a.log(levelError, "journal: a record of kind %d is left out", r.Kind)
 		}
+	}
+	if claim.ID != 0 {
+		a.identity(nodeid.Restored(claim))
 	}
 	a.journal.since = len(e.Records)
 	a.restorePods(sandboxes)
@@ -54,7 +57,7 @@ func (a *Agent) restore(e Restored) {
 	if n := len(a.ranges.history); n > 0 {
 		a.actOn(a.ranges.history[n-1])
 	}
-	a.todo |= todoRanges | todoStore
+	a.todo |= todoRanges | todoIdentity
 	if len(fresh) > 0 {
 		a.persist(fresh, journalWaiter{})
 	}

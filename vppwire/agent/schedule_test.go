@@ -198,7 +198,7 @@ func (s *schedule) check() {
 		}
 		for _, b := range a.Blocks() {
 			k.blocks = append(k.blocks, b.Prefix)
-			if !b.Draining && a.ident.usable() {
+			if !b.Draining && a.ids.Usable() {
 				k.active = append(k.active, b.Prefix)
 			}
 		}

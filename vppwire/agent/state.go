@@ -11,12 +11,7 @@ import (
 )
 
 // ID is the node ID that the agent acts on, 0 for none yet.
-func (a *Agent) ID() uint32 {
-	if !a.ident.acting {
-		return 0
-	}
-	return a.ident.id
-}
+func (a *Agent) ID() uint32 { return a.ids.Acting() }
 
 // Node is what the node is wired as; its ID is 0 before. Slices are the Agent's.
 func (a *Agent) Node() mode.Node { return a.node }
@@ -76,29 +71,22 @@ func (a *Agent) Idle() bool { return a.Pending() == "" }
 // Pending is one sentence about why the agent is not idle, empty when it is. What only other nodes or people can end (a
 // block that another node's pods still use, no free node ID, an address range that is too small) is not pending.
 func (a *Agent) Pending() string {
-	s, d := &a.store, &a.ident
 	switch {
 	case !a.restored:
 		return "the journal has not been read"
 	case a.journal.durable != a.journal.seq || a.journal.suspect:
 		return "the journal is being written"
-	case s.asked.ID != 0:
-		return "the store has not answered " + s.asked.Op.String() + " " + s.asked.Key
-	case !s.listed || s.stale:
-		return "the node records have to be listed"
-	case s.watch == 0 || !s.watchConfirmed:
-		return "the node records are not watched"
-	case !d.removed && a.uid == "":
-		return "the own Node object has not been seen"
+	case a.ids.Unsettled() != "":
+		return a.ids.Unsettled()
 	case !a.ranges.known:
 		return "no address ranges are known"
-	case d.id == 0 && d.waiting == "" && !d.removed:
+	case a.ids.Unclaimed():
 		return "no node ID yet"
-	case d.usable() && a.ranges.waiting != "" && !a.ranges.blocked:
+	case a.ids.Usable() && a.ranges.waiting != "" && !a.ranges.blocked:
 		return a.ranges.waiting
 	case !a.podsListed:
 		return "the pods have not been listed"
-	case !a.nodesListed:
+	case !a.ids.NodesKnown():
 		return "the nodes have not been listed"
 	}
 	return a.pendingPods()
@@ -108,10 +96,8 @@ func (a *Agent) pendingPods() string {
 	if len(a.pods.requests) > 0 && a.notReady() == "" {
 		return fmt.Sprintf("%d CNI requests are open", len(a.pods.requests))
 	}
-	for i := range a.members.suspects {
-		if s := &a.members.suspects[i]; a.ident.usable() {
-			return fmt.Sprintf("node ID %d may have to be released", s.id)
-		}
+	if why := a.ids.Unreleased(); why != "" {
+		return why
 	}
 	var first *attachment
 	// in any order: the least owner is kept

@@ -1,4 +1,4 @@
-package agent
+package nodeid
 
 import (
 	"encoding/json"
@@ -9,130 +9,25 @@ import (
 	"time"
 )
 
-// StorePrefix is what node records are stored under: StorePrefix + decimal node ID.
-const StorePrefix = "allocatedIDs/"
-
-// NodeInfo is a node's record in the cluster's store: who holds an ID and where its pods are reached.
-type NodeInfo struct {
-	ID        uint32
-	Name, UID string
-	// Address is the interconnect address with its subnet's length, zero while unknown.
-	Address netip.Prefix
-	// Management are the node's addresses outside of VPP, in the Node object's order.
-	Management []netip.Addr
-	// PodNetworks are the blocks whose pods live on the node: the ones it gives addresses from first, draining ones behind.
-	PodNetworks []netip.Prefix
-	// HostNetwork is the link between VPP and Linux; VXLAN the BVI's address.
-	HostNetwork netip.Prefix
-	VXLAN       netip.Addr
-	// ReleasedAt is when the node was found gone; the zero time while it lives. UTC, nanoseconds.
-	ReleasedAt time.Time
-}
-
-// Key is the record's key in the store.
-func (n NodeInfo) Key() string { return nodeKey(n.ID) }
-
-func nodeKey(id uint32) string {
-	b := make([]byte, 0, len(StorePrefix)+10)
-	b = append(b, StorePrefix...)
-	return string(strconv.AppendUint(b, uint64(id), 10))
-}
-
-// parseNodeKey reads nodeKey back; the ID is at least 1 and written without leading zeros.
-func parseNodeKey(key string) (uint32, bool) {
-	tail, ok := strings.CutPrefix(key, StorePrefix)
-	if !ok || tail == "" || tail[0] == '0' || tail[0] == '+' {
-		return 0, false
-	}
-	n, err := strconv.ParseUint(tail, 10, 32)
-	return uint32(n), err == nil
-}
-
-// String is the record's canonical JSON: fields in this order, empty optional ones left out, no white space.
-func (n NodeInfo) String() string { return string(n.AppendText(nil)) }
-
-// AppendText appends what String returns.
-func (n NodeInfo) AppendText(b []byte) []byte {
-	b = append(b, `{"id":`...)
-	b = strconv.AppendUint(b, uint64(n.ID), 10)
-	b = append(b, `,"name":`...)
-	b = appendJSONString(b, n.Name)
-	b = append(b, `,"uid":`...)
-	b = appendJSONString(b, n.UID)
-	b = append(b, `,"ip_address":"`...)
-	if n.Address.IsValid() {
-		b = n.Address.AppendTo(b)
-	}
-	b = append(b, `","management_ip_address":"`...)
-	for i, m := range n.Management {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = m.AppendTo(b)
-	}
-	b = append(b, `","pod_networks":[`...)
-	for i, p := range n.PodNetworks {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, '"')
-		b = p.AppendTo(b)
-		b = append(b, '"')
-	}
-	b = append(b, ']')
-	if n.HostNetwork.IsValid() {
-		b = append(b, `,"host_network":"`...)
-		b = n.HostNetwork.AppendTo(b)
-		b = append(b, '"')
-	}
-	if n.VXLAN.IsValid() {
-		b = append(b, `,"vxlan":"`...)
-		b = n.VXLAN.AppendTo(b)
-		b = append(b, '"')
-	}
-	if !n.ReleasedAt.IsZero() {
-		b = append(b, `,"released_at":"`...)
-		b = n.ReleasedAt.UTC().AppendFormat(b, time.RFC3339Nano)
-		b = append(b, '"')
-	}
-	return append(b, '}')
-}
-
-// appendJSONString quotes s. Names and UIDs of Kubernetes need no escapes; everything else takes the slow path.
-func appendJSONString(b []byte, s string) []byte {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= 0x7f || c == '<' || c == '>' || c == '&' {
-			quoted, err := json.Marshal(s)
-			if err != nil {
-				panic(fmt.Sprintf("agent: quote %q: %v", s, err)) // Marshal of a string cannot fail
-			}
-			return append(b, quoted...)
-		}
-	}
-	b = append(b, '"')
-	b = append(b, s...)
-	return append(b, '"')
-}
-
-// ParseNodeInfo reads a record. Fields may come in any order and unknown ones are ignored, as records of other writers
+// ParseRecord reads a record. Fields may come in any order and unknown ones are ignored, as records of other writers
 // may have them. The strings of the result may share text's memory.
-func ParseNodeInfo(text string) (NodeInfo, error) {
-	var w nodeInfoWire
+func ParseRecord(text string) (Record, error) {
+	var w recordWire
 	if !w.scan(text) {
-		w = nodeInfoWire{}
+		w = recordWire{}
 		if err := json.Unmarshal([]byte(text), &w); err != nil {
-			return NodeInfo{}, fmt.Errorf("node record %q: %w", text, err)
+			return Record{}, fmt.Errorf("node record %q: %w", text, err)
 		}
 	}
 	n, err := w.info()
 	if err != nil {
-		return NodeInfo{}, fmt.Errorf("node record %q: %w", text, err)
+		return Record{}, fmt.Errorf("node record %q: %w", text, err)
 	}
 	return n, nil
 }
 
-// nodeInfoWire is a record before its addresses are parsed.
-type nodeInfoWire struct {
+// recordWire is a record before its addresses are parsed.
+type recordWire struct {
 	ID          uint32   `json:"id"`
 	Name        string   `json:"name"`
 	UID         string   `json:"uid"`
@@ -144,8 +39,8 @@ type nodeInfoWire struct {
 	ReleasedAt  string   `json:"released_at"`
 }
 
-func (w *nodeInfoWire) info() (NodeInfo, error) {
-	n := NodeInfo{ID: w.ID, Name: w.Name, UID: w.UID}
+func (w *recordWire) info() (Record, error) {
+	n := Record{ID: w.ID, Name: w.Name, UID: w.UID}
 	var err error
 	if w.Address != "" {
 		if n.Address, err = netip.ParsePrefix(w.Address); err != nil {
@@ -202,7 +97,7 @@ func parseAddr(text string) (netip.Addr, error) {
 
 // scan reads the canonical form without allocating more than the network list; false for any other JSON, which goes
 // to the general parser. A thousand agents read a thousand records each, and all of them are canonical.
-func (w *nodeInfoWire) scan(text string) bool {
+func (w *recordWire) scan(text string) bool {
 	s := scanner{rest: text}
 	ok := s.skip(`{"id":`) && s.number(&w.ID) &&
 		s.skip(`,"name":`) && s.quoted(&w.Name) &&

@@ -1,0 +1,144 @@
+package nodeid
+
+import "slices"
+
+// members is which nodes the cluster has, as the API server tells it.
+type members struct {
+	nodes map[string]member // by name
+	// round counts NodesListed; a node last told in an earlier round is gone.
+	round uint32
+	// listed: NodesListed has come once.
+	listed bool
+	// gone holds UIDs of Node objects that count as gone; guessed those of them that nobody has said to be.
+	gone, guessed map[string]bool
+	// alive holds UIDs whose nodes have taken a released ID back: they live, whatever we were told. Releasing again at once
+	// would go on for ever.
+	alive map[string]bool
+	staleRecords
+}
+
+type member struct {
+	uid   string
+	round uint32
+}
+
+func (s *members) init() {
+	s.nodes, s.gone, s.guessed, s.alive = map[string]member{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
+}
+
+// present reports whether the record's node is known to exist.
+func (s *members) present(e *entry) bool {
+	n, ok := s.nodes[e.name]
+	return ok && n.uid == e.uid && !s.gone[e.uid]
+}
+
+// nodeSeen takes what a Node object says.
+func (m *Machine) nodeSeen(e NodeSeen) {
+	s := &m.members
+	old, known := s.nodes[e.Name]
+	s.nodes[e.Name] = member{uid: e.UID, round: s.round}
+	if known && old.uid != e.UID {
+		m.nodeIsGone(old.uid)
+	}
+	if !known || old.uid != e.UID {
+		m.barrier.unregistered = nil
+	}
+	if s.gone[e.UID] { // told gone by a gap in the news
+		delete(s.gone, e.UID)
+		delete(s.guessed, e.UID)
+		m.changed |= MemberBack
+	}
+	s.stale = slices.DeleteFunc(s.stale, func(r staleRecord) bool { return r.uid == e.UID })
+	if e.Name == m.cfg.Name && (m.uid != e.UID || m.claim.removed) {
+		m.uid, m.claim.removed = e.UID, false
+		m.changed |= WantsAct | StandingChanged
+	}
+}
+
+// nodeGone takes the end of a Node object; one of an earlier UID does not concern the present node of that name.
+func (m *Machine) nodeGone(e NodeGone) {
+	s := &m.members
+	if now, ok := s.nodes[e.Name]; ok && now.uid == e.UID {
+		delete(s.nodes, e.Name)
+	}
+	m.nodeIsGone(e.UID)
+}
+
+// nodesAreListed: whoever has not been told of since the list before is gone.
+func (m *Machine) nodesAreListed() {
+	s := &m.members
+	s.listedAt, s.listing = m.now, false
+	if len(s.stale) > 0 {
+		m.changed |= WantsJudge
+	}
+	var absent []string
+	for name, n := range s.nodes {
+		if n.round != s.round {
+			absent = append(absent, name)
+		}
+	}
+	slices.Sort(absent)
+	for _, name := range absent {
+		uid := s.nodes[name].uid
+		delete(s.nodes, name)
+		m.nodeIsGone(uid)
+	}
+	s.round++
+	if _, ok := s.nodes[m.cfg.Name]; !ok && m.claim.ID != 0 {
+		m.ownNodeIsGone()
+	}
+	if !s.listed {
+		s.listed = true
+		m.changed |= NodesKnown | WantsAct
+	}
+	for i := range m.view.entries {
+		m.mayBeStale(&m.view.entries[i])
+	}
+}
+
+// nodeIsGone takes the node whose Node object had this UID out, at once, and makes its ID a case for release.
+func (m *Machine) nodeIsGone(uid string) {
+	s := &m.members
+	if uid == "" || s.gone[uid] && !s.guessed[uid] {
+		return
+	}
+	s.gone[uid] = true
+	delete(s.guessed, uid)
+	delete(s.alive, uid)
+	m.accountedFor(uid)
+	if m.claim.ID == 0 || m.barrier.awaited {
+		m.changed |= WantsAct
+	}
+	if uid == m.uid || m.uid == "" && uid == m.claim.UID {
+		m.ownNodeIsGone()
+	}
+	for i := range m.view.entries {
+		if e := &m.view.entries[i]; e.uid == uid && !e.deleted {
+			m.emit(MemberChanged{ID: e.id})
+			m.mayBeStale(e)
+		}
+	}
+}
+
+// ownNodeIsGone: we have been taken out of the cluster. The ID is not usable and nothing is written to the store, where the
+// others release our ID, until a Node object of ours is there again.
+func (m *Machine) ownNodeIsGone() {
+	if m.claim.removed {
+		return
+	}
+	m.claim.removed = true
+	m.log(Warn, "the Node object of %s is gone: no more addresses are given out", m.cfg.Name)
+	m.changed |= StandingChanged
+}
+
+// takenBack: the node of a released record has written it again. Where its absence was a guess, the guess was wrong; where
+// we were told so, it has not heard yet and gets the time that a guess would.
+func (m *Machine) takenBack(e *entry) {
+	s := &m.members
+	s.alive[e.uid] = true
+	if s.guessed[e.uid] {
+		m.log(Info, "node %s (ID %d) lives", e.name, e.id)
+		delete(s.gone, e.uid)
+		delete(s.guessed, e.uid)
+	}
+}

@@ -1,0 +1,215 @@
+package nodeid
+
+import (
+	"iter"
+	"net/netip"
+	"slices"
+	"time"
+)
+
+// view is what is known of the records.
+type view struct {
+	// entries ascend by ID. Deleted ones stay, so that a late delivery cannot bring them back.
+	entries []entry
+	// irregular counts live irregular entries: 0 means that nobody has pods outside of the plan's blocks.
+	irregular int
+	// revision is the store's, up to which list and watch have told everything.
+	revision int64
+	// store is the identity of the store's data, 0 before the first answer.
+	store uint64
+	// listed: the view has been complete once. stale: it may have missed something, and the store is listed again.
+	listed, stale bool
+}
+
+// entry is one record as last seen. The text is kept and the rest of it parsed when needed: a cluster of a thousand nodes has
+// a million of these.
+type entry struct {
+	id        uint32
+	deleted   bool
+	malformed bool
+	irregular bool // see Plan.Regular
+	rev       int64
+	value     string
+	name, uid string // parts of value
+	released  time.Time
+}
+
+// live reports whether the record says that somebody holds the ID.
+func (e *entry) live() bool { return !e.deleted && e.released.IsZero() }
+
+// record is the entry's text parsed again. Only for entries that are not malformed or deleted.
+func (e *entry) record() Record {
+	n, err := ParseRecord(e.value)
+	if err != nil {
+		panic("nodeid: a record that was read once: " + err.Error())
+	}
+	n.ID = e.id // the key decides
+	return n
+}
+
+func (v *view) find(id uint32) (int, bool) {
+	if n := len(v.entries); n == 0 || v.entries[n-1].id < id {
+		return n, false
+	}
+	return slices.BinarySearchFunc(v.entries, id, func(e entry, id uint32) int {
+		switch {
+		case e.id < id:
+			return -1
+		case e.id > id:
+			return 1
+		}
+		return 0
+	})
+}
+
+// entry returns what is known of an ID, nil for nothing or deleted. Valid until the next change of the view.
+func (v *view) entry(id uint32) *entry {
+	if i, ok := v.find(id); ok && !v.entries[i].deleted {
+		return &v.entries[i]
+	}
+	return nil
+}
+
+// counted keeps the number of live irregular entries.
+func (v *view) counted(e *entry, by int) {
+	if e.irregular && e.live() {
+		v.irregular += by
+	}
+}
+
+// regularize asks the plan about every entry again.
+func (v *view) regularize(plan Plan) {
+	for i := range v.entries {
+		if e := &v.entries[i]; !e.deleted && !e.malformed {
+			v.counted(e, -1)
+			e.irregular = !plan.Regular(e.id, e.record().PodNetworks)
+			v.counted(e, 1)
+		}
+	}
+}
+
+// registered are the UIDs of nodes that have a record.
+func (v *view) registered() map[string]bool {
+	registered := make(map[string]bool, len(v.entries))
+	for i := range v.entries {
+		if e := &v.entries[i]; !e.deleted && !e.malformed {
+			registered[e.uid] = true
+		}
+	}
+	return registered
+}
+
+// apply brings items into the view. An item that is not newer than what is known of its key is ignored.
+func (m *Machine) apply(items []Item) {
+	for i := range items {
+		item := &items[i]
+		if id, ok := parseKey(item.Key); ok {
+			m.applyRecord(id, item)
+		} else if !m.applyNote(item) {
+			m.log(Warn, "store: key %q is not a node record's: ignored", item.Key)
+		}
+	}
+}
+
+func (m *Machine) applyRecord(id uint32, item *Item) {
+	v := &m.view
+	at, known := v.find(id)
+	if known && v.entries[at].rev >= item.ModRevision {
+		return
+	}
+	if !known {
+		v.entries = slices.Insert(v.entries, at, entry{id: id})
+	}
+	e := &v.entries[at]
+	same := known && !e.deleted && !item.Deleted && e.value == item.Value
+	e.rev = item.ModRevision
+	if same {
+		return
+	}
+	released := e.uid
+	if e.released.IsZero() {
+		released = ""
+	}
+	m.fill(e, item)
+	if e.deleted || e.malformed {
+		m.barrier.unregistered = nil
+	} else {
+		m.accountedFor(e.uid)
+	}
+	if released != "" && e.live() && e.uid == released {
+		m.takenBack(e)
+	}
+	if len(m.members.stale) > 0 && !e.live() {
+		m.changed |= WantsJudge // somebody else has released it: nothing is left to wait for
+	}
+	if c := &m.claim; c.ID == 0 || e.id == c.ID || e.name == m.cfg.Name {
+		m.changed |= WantsAct
+	}
+	m.emit(RecordChanged{ID: e.id})
+	m.mayBeStale(e)
+}
+
+// fill sets an entry from an item. A value that cannot be read holds its ID and means nothing else.
+func (m *Machine) fill(e *entry, item *Item) {
+	v := &m.view
+	v.counted(e, -1)
+	defer v.counted(e, 1)
+	*e = entry{id: e.id, rev: item.ModRevision, value: item.Value, deleted: item.Deleted}
+	if item.Deleted {
+		return
+	}
+	n, err := ParseRecord(item.Value)
+	if err != nil {
+		e.malformed = true
+		m.log(Warn, "store: %s: %v: left alone", item.Key, err)
+		return
+	}
+	e.name, e.uid, e.released = n.Name, n.UID, n.ReleasedAt
+	e.irregular = !m.plan.Regular(e.id, n.PodNetworks)
+}
+
+// ours reports whether a record is this node's.
+func (m *Machine) ours(e *entry, uid string) bool {
+	return !e.deleted && !e.malformed && uid != "" && e.uid == uid && e.name == m.cfg.Name
+}
+
+// quarantined reports whether a released ID may not be given out yet.
+func (m *Machine) quarantined(e *entry, now time.Time) bool {
+	return !e.released.IsZero() && now.Before(e.released.Add(m.cfg.Quarantine))
+}
+
+// Holder is another node whose record shows an address of a block.
+type Holder struct {
+	Name string
+	// Free is when the block may be taken, where the node is gone already; zero while it lives.
+	Free time.Time
+}
+
+// Holder finds another node that has an address of block, or had until its quarantine ends; false when there is none.
+func (m *Machine) Holder(now time.Time, block netip.Prefix) (Holder, bool) {
+	for i := range m.view.entries {
+		e := &m.view.entries[i]
+		if e.deleted || e.malformed || !e.irregular || e.id == m.claim.ID || m.ours(e, m.claim.UID) || !e.live() && !m.quarantined(e, now) {
+			continue
+		}
+		if slices.ContainsFunc(e.record().PodNetworks, block.Overlaps) {
+			h := Holder{Name: e.name}
+			if !e.live() {
+				h.Free = e.released.Add(m.cfg.Quarantine)
+			}
+			return h, true
+		}
+	}
+	return Holder{}, false
+}
+
+// IDs yields every ID that was ever seen in the store, ascending.
+func (m *Machine) IDs() iter.Seq[uint32] {
+	return func(yield func(uint32) bool) {
+		for i := range m.view.entries {
+			if !yield(m.view.entries[i].id) {
+				return
+			}
+		}
+	}
+}
