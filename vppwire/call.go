@@ -5,8 +5,6 @@ import (
 	"fmt"
 
 	"go.fd.io/govpp/api"
-	interfaces "go.fd.io/govpp/binapi/interface"
-	"go.fd.io/govpp/binapi/interface_types"
 	"go.fd.io/govpp/binapi/memclnt"
 )
 
@@ -44,9 +42,21 @@ type request struct {
 
 	req, reply api.Message
 	retval     *int32
-	index      *interface_types.InterfaceIndex
-	op         LinuxOp
+	// number is where a reply holds the number that comes with success, as the index of a created interface.
+	number *uint32
+	// A change of Linux, or a dump of one of its namespaces.
+	op    LinuxOp
+	linux bool
+	netns string
 }
+
+func (r *request) invoke(req, reply api.Message, retval *int32) {
+	r.name, r.req, r.reply, r.retval = req.GetMessageName(), req, reply, retval
+}
+
+func (r *request) apply(name string, op LinuxOp) { r.name, r.op = name, op }
+
+func (r *request) dump(req api.Message) { r.name, r.req = req.GetMessageName(), req }
 
 // Name is the binary API message's name (ip_route_add_del_v2) or, for Linux, the operation's (linux_route_set).
 func (c Call) Name() string { return c.p.name }
@@ -88,8 +98,8 @@ type Result struct {
 	// Lost: no answer came. Whether the call was performed is unknown.
 	Lost bool
 
-	index uint32
-	shown *shown // what a dump shows
+	number uint32
+	shown  *shown // what a dump shows
 }
 
 // shown is a dump's content. Results travel with every call and dumps are rare, so it is apart.
@@ -111,9 +121,9 @@ func (c Call) Do(ctx context.Context, d Dataplane) Result {
 	switch {
 	case p.op != nil:
 		r.Err = d.Linux.Apply(p.op)
-	case p.step.class == dumpLinux && p.verb == VerbDump:
+	case p.linux:
 		r.shown = &shown{}
-		r.shown.linux, r.Err = d.Linux.Dump(p.step.name)
+		r.shown.linux, r.Err = d.Linux.Dump(p.netns)
 	case p.verb == VerbDump && p.reply == nil:
 		details, err := collect(ctx, d.VPP, p.req)
 		if err != nil {
@@ -129,11 +139,8 @@ func (c Call) Do(ctx context.Context, d Dataplane) Result {
 		if *p.retval != 0 {
 			r.Err = fmt.Errorf("%s: %w", p.name, api.RetvalToVPPApiError(*p.retval))
 		}
-		if p.index != nil {
-			r.index = uint32(*p.index)
-		}
-		if t, ok := p.reply.(*interfaces.SwInterfaceGetTableReply); ok {
-			r.index = t.VrfID
+		if p.number != nil {
+			r.number = *p.number
 		}
 	}
 	return r

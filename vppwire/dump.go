@@ -1,47 +1,40 @@
 package vppwire
 
 import (
-	"errors"
 	"slices"
-	"strconv"
 	"time"
-
-	"go.fd.io/govpp/api"
-	"go.fd.io/govpp/binapi/af_packet"
-	"go.fd.io/govpp/binapi/fib"
-	interfaces "go.fd.io/govpp/binapi/interface"
-	"go.fd.io/govpp/binapi/ip"
-	"go.fd.io/govpp/binapi/ip_neighbor"
-	"go.fd.io/govpp/binapi/ip_types"
-	"go.fd.io/govpp/binapi/l2"
-	"go.fd.io/govpp/binapi/tapv2"
-	"go.fd.io/govpp/binapi/vxlan"
 )
 
-// dumpClass is one way of looking: one dump message, or one of its kind per interface, table or namespace.
-type dumpClass uint8
+// dump is one way of looking: a request, and the objects that its answer shows. It is one message, or one of its kind per
+// interface, table or namespace.
+type dump struct {
+	// whole: due when nothing is known. Other dumps ask about what these find, and are queued by them.
+	whole bool
+	// family: asks about one address family at a time.
+	family bool
+	// first: goes before whatever is queued.
+	first bool
+	reader
+}
 
-const (
-	dumpSources dumpClass = iota + 1
-	dumpInterfaces
-	dumpTaps
-	dumpAFPackets
-	dumpTunnels
-	dumpTables
-	dumpInTable
-	dumpAddresses
-	dumpUnnumbered
-	dumpBridges
-	dumpFIB
-	dumpNeighbors
-	dumpRoutes
-	dumpNeighborConfig
-	dumpLinux
-)
+type reader interface {
+	// ask fills r with the request.
+	ask(s *Session, st dumpStep, r *request)
+	// take observes what an answer without error shows.
+	take(s *Session, st dumpStep, res Result)
+}
+
+// local is a dump about something that may have gone, and what it would have shown with it.
+type local interface {
+	// void reports that there is nothing to ask about.
+	void(s *Session, st dumpStep) bool
+	// gone reports whether a refusal says that what the dump asks about does not exist.
+	gone(err error) bool
+}
 
 // dumpStep is one dump to make.
 type dumpStep struct {
-	class dumpClass
+	dump *dump
 	// name is an interface or a namespace, num a table or a bridge.
 	name string
 	num  uint32
@@ -67,32 +60,32 @@ type dumper struct {
 	mark  uint32
 	// notBefore is when a refused dump is tried again. Nothing else is done before: what is there is not known.
 	notBefore time.Time
-	// apiSource is VPP's number of the FIB source "API", once known.
-	apiSource      uint8
-	apiSourceKnown bool
-	// ghosts are dead interface indexes that static neighbors still name.
-	ghosts map[uint32]bool
+	// onReuse are dead interface indexes that something still names, with the dump to repeat when an interface gets one of them.
+	onReuse map[uint32]*dump
 	// macs and tags of interfaces by name, between the interface dump and the dumps that need them.
 	macs map[string]MAC
 	tags map[string]string
 }
 
 func (d *dumper) reset() {
-	d.ghosts, d.macs, d.tags = map[uint32]bool{}, map[string]MAC{}, map[string]string{}
+	d.onReuse, d.macs, d.tags = map[uint32]*dump{}, map[string]MAC{}, map[string]string{}
 }
 
 // all queues every dump of a node whose state is not known; what interfaces, tables and bridges there are adds more.
 func (d *dumper) all(ip6 bool) {
 	d.steps = d.steps[:0]
-	clear(d.ghosts)
-	for _, c := range [...]dumpClass{dumpSources, dumpInterfaces, dumpTaps, dumpAFPackets, dumpTunnels, dumpTables,
-		dumpBridges, dumpNeighbors, dumpNeighborConfig} {
-		d.steps = append(d.steps, dumpStep{class: c})
-		if ip6 && (c == dumpNeighbors || c == dumpNeighborConfig) {
-			d.steps = append(d.steps, dumpStep{class: c, ip6: true})
+	clear(d.onReuse)
+	for k := range kinds {
+		for _, w := range kinds[k].dumps {
+			if !w.whole {
+				continue
+			}
+			d.push(dumpStep{dump: w})
+			if ip6 && w.family {
+				d.push(dumpStep{dump: w, ip6: true})
+			}
 		}
 	}
-	d.steps = append(d.steps, dumpStep{class: dumpLinux})
 }
 
 // again puts a step that brought nothing back to where it was: in front.
@@ -102,12 +95,11 @@ func (d *dumper) again(st dumpStep) {
 	}
 }
 
-// push queues a step unless it is queued already. The interface dump comes before whatever is queued: the others name
-// interfaces that it tells of.
+// push queues a step unless it is queued already.
 func (d *dumper) push(st dumpStep) {
 	switch {
 	case slices.Contains(d.steps, st):
-	case st.class == dumpInterfaces:
+	case st.dump.first:
 		d.steps = slices.Insert(d.steps, 0, st)
 	default:
 		d.steps = append(d.steps, st)
@@ -116,47 +108,12 @@ func (d *dumper) push(st dumpStep) {
 
 // doubtObject queues the dumps that tell what became of o.
 func (s *Session) doubtObject(o Object) {
-	k := o.Key()
-	d := &s.dump
-	switch k.Kind {
-	case KindVeth:
-		d.push(dumpStep{class: dumpLinux})
-		if v := o.(Veth); v.PeerNetns != "" {
-			d.push(dumpStep{class: dumpLinux, name: v.PeerNetns})
-		}
-	case KindLinuxLink, KindOffload, KindLinuxAddress, KindLinuxRoute, KindLinuxNeighbor:
-		d.push(dumpStep{class: dumpLinux, name: k.Netns})
-	case KindLoopback, KindTag, KindMAC, KindMTU, KindUp:
-		d.push(dumpStep{class: dumpInterfaces})
-	case KindTap:
-		d.push(dumpStep{class: dumpInterfaces})
-		d.push(dumpStep{class: dumpTaps})
-	case KindAFPacket:
-		d.push(dumpStep{class: dumpInterfaces})
-		d.push(dumpStep{class: dumpAFPackets})
-	case KindVXLAN:
-		d.push(dumpStep{class: dumpInterfaces})
-		d.push(dumpStep{class: dumpTunnels})
-	case KindTable:
-		d.push(dumpStep{class: dumpTables})
-	case KindInTable:
-		d.push(dumpStep{class: dumpInTable, name: k.Name, ip6: k.Num == 6})
-	case KindAddress:
-		d.push(dumpStep{class: dumpAddresses, name: k.Name, ip6: k.Prefix.Addr().Is6()})
-	case KindUnnumbered:
-		d.push(dumpStep{class: dumpUnnumbered})
-	case KindBridge, KindBridgeMember:
-		d.push(dumpStep{class: dumpBridges})
-	case KindFIB:
-		d.push(dumpStep{class: dumpFIB, num: k.Num})
-	case KindNeighbor:
-		d.push(dumpStep{class: dumpNeighbors, ip6: k.Prefix.Addr().Is6()})
-	case KindRoute:
-		d.push(dumpStep{class: dumpRoutes, num: k.Num, ip6: k.Prefix.Addr().Is6()})
-	case KindNeighborConfig:
-		d.push(dumpStep{class: dumpNeighborConfig, ip6: k.Num == 6})
-	default:
-		panic("vppwire: no dump tells about " + k.String())
+	if kinds[o.Key().Kind].creates.prefix != "" {
+		s.dump.push(dumpStep{dump: interfaceDump})
+	}
+	s.dump.push(o.shown())
+	if v, ok := o.(spanning); ok && v.farNetns() != "" {
+		s.dump.push(dumpStep{dump: linuxDump, name: v.farNetns()})
 	}
 }
 
@@ -166,63 +123,16 @@ func (s *Session) nextDump() bool {
 	for len(d.steps) > 0 {
 		st := d.steps[0]
 		d.steps = d.steps[1:]
-		if (st.class == dumpInTable || st.class == dumpAddresses) && !s.known(st.name) {
-			s.reconcile(st, d.mark+1) // the interface is gone, and with it what hung on it
+		if l, ok := st.dump.reader.(local); ok && l.void(s, st) {
+			s.reconcile(st, d.mark+1) // what it asks about is gone, and with it what it would have shown
 			d.mark++
 			continue
 		}
 		s.call.verb, s.call.step = VerbDump, st
-		s.fillDump(st)
+		st.dump.ask(s, st, &s.call)
 		return true
 	}
 	return false
-}
-
-func (s *Session) known(name string) bool { _, ok := s.ifIndex[name]; return ok }
-
-func (s *Session) fillDump(st dumpStep) {
-	r, m := &s.call, &s.msg
-	af := ip_types.ADDRESS_IP4
-	if st.ip6 {
-		af = ip_types.ADDRESS_IP6
-	}
-	dump := func(name string, req api.Message) { r.name, r.req = name, req }
-	switch st.class {
-	case dumpSources:
-		dump("fib_source_dump", &fib.FibSourceDump{})
-	case dumpInterfaces:
-		dump("sw_interface_dump", &interfaces.SwInterfaceDump{SwIfIndex: allInterfacesIndex})
-	case dumpTaps:
-		dump("sw_interface_tap_v2_dump", &tapv2.SwInterfaceTapV2Dump{SwIfIndex: allInterfacesIndex})
-	case dumpAFPackets:
-		dump("af_packet_dump", &af_packet.AfPacketDump{})
-	case dumpTunnels:
-		dump("vxlan_tunnel_v2_dump", &vxlan.VxlanTunnelV2Dump{SwIfIndex: allInterfacesIndex})
-	case dumpTables:
-		dump("ip_table_dump", &ip.IPTableDump{})
-	case dumpInTable:
-		m.getTable = interfaces.SwInterfaceGetTable{SwIfIndex: s.swIfIndex(st.name), IsIPv6: st.ip6}
-		r.invoke("sw_interface_get_table", &m.getTable, &m.getTableReply, &m.getTableReply.Retval)
-	case dumpAddresses:
-		dump("ip_address_dump", &ip.IPAddressDump{SwIfIndex: s.swIfIndex(st.name), IsIPv6: st.ip6})
-	case dumpUnnumbered:
-		dump("ip_unnumbered_dump", &ip.IPUnnumberedDump{SwIfIndex: allInterfacesIndex})
-	case dumpBridges:
-		dump("bridge_domain_dump", &l2.BridgeDomainDump{BdID: allInterfaces, SwIfIndex: allInterfacesIndex})
-	case dumpFIB:
-		dump("l2_fib_table_dump", &l2.L2FibTableDump{BdID: st.num})
-	case dumpNeighbors:
-		dump("ip_neighbor_dump", &ip_neighbor.IPNeighborDump{SwIfIndex: allInterfacesIndex, Af: af})
-	case dumpRoutes:
-		dump("ip_route_v2_dump", &ip.IPRouteV2Dump{Src: s.dump.apiSource, Table: ip.IPTable{TableID: st.num, IsIP6: st.ip6}})
-	case dumpNeighborConfig:
-		m.neighborGet.Af = af
-		r.invoke("ip_neighbor_config_get", &m.neighborGet, &m.neighborGetRep, &m.neighborGetRep.Retval)
-	case dumpLinux:
-		r.name = "linux_dump"
-	default:
-		panic("vppwire: unknown dump " + strconv.Itoa(int(st.class)))
-	}
 }
 
 // feedDump takes a dump's answer: what it shows is there, and what it would show and does not, is not.
@@ -235,7 +145,9 @@ func (s *Session) feedDump(r Result, now time.Time) {
 	}
 	s.dump.mark++
 	mark := s.dump.mark
-	s.decode(st, r)
+	if r.Err == nil {
+		st.dump.take(s, st, r)
+	}
 	s.reconcile(st, mark)
 	if len(s.dump.steps) == 0 {
 		clear(s.dump.macs)
@@ -245,22 +157,17 @@ func (s *Session) feedDump(r Result, now time.Time) {
 
 // gone reports whether a refused dump says that what it asks about does not exist: then nothing on it does.
 func (st dumpStep) gone(err error) bool {
-	switch st.class {
-	case dumpLinux:
-		return errors.Is(err, ErrNoNamespace)
-	case dumpInTable, dumpAddresses:
-		return errors.Is(err, api.INVALID_SW_IF_INDEX)
-	}
-	return false
+	l, ok := st.dump.reader.(local)
+	return ok && l.gone(err)
 }
 
-// saw notes that a dump showed o. What we neither want nor own is none of our business.
-func (s *Session) saw(o Object) {
+// observe notes that a dump showed o. What we neither want nor own is none of our business.
+func (s *Session) observe(o Object) {
 	k := o.Key()
 	id := s.ident(&k)
 	n := s.find(id)
 	if n == 0 || s.at(n).want == nil && s.at(n).have == nil {
-		if !owned(o) {
+		if !o.ours() {
 			return
 		}
 		if n == 0 {
@@ -273,70 +180,28 @@ func (s *Session) saw(o Object) {
 
 // reconcile forgets what step st would have shown, had it been there.
 func (s *Session) reconcile(st dumpStep, mark uint32) {
-	if st.class == dumpLinux && st.name != "" {
+	if st.dump == linuxDump && st.name != "" {
 		if ns := int(s.names.number(st.name)); ns >= len(s.inNetns) || s.inNetns[ns] == 0 {
 			return // a new pod's namespace: nothing to forget, and a node has thousands of entries to look through
 		}
 	}
+	var tells [1 << 8]bool
+	for k := range kinds {
+		tells[k] = slices.Contains(kinds[k].dumps, st.dump)
+	}
 	for n := uint32(1); n <= s.used; n++ {
 		e := s.at(n)
-		if e.have != nil && e.mark != mark && st.covers(s, e.have) {
+		if tells[e.id.kind] && e.have != nil && e.mark != mark && st.tells(s, e.have) {
 			s.forget(n)
 		}
 	}
 }
 
-// covers reports whether the step would have shown o.
-func (st dumpStep) covers(s *Session, have Object) bool {
-	switch o := have.(type) {
-	case Loopback:
-		return st.class == dumpInterfaces
-	case Up:
-		return st.class == dumpInterfaces
-	case MTU:
-		return st.class == dumpInterfaces
-	case HardwareAddress:
-		return st.class == dumpInterfaces
-	case Tag:
-		return st.class == dumpInterfaces
-	case Tap:
-		return st.class == dumpTaps
-	case AFPacket:
-		return st.class == dumpAFPackets
-	case VXLAN:
-		return st.class == dumpTunnels
-	case Table:
-		return st.class == dumpTables
-	case InTable:
-		return st.class == dumpInTable && st.name == o.If && st.ip6 == o.IP6 || st.class == dumpInterfaces && !s.known(o.If)
-	case Address:
-		return st.class == dumpAddresses && st.name == o.If && st.ip6 == o.Addr.Addr().Is6() || st.class == dumpInterfaces && !s.known(o.If)
-	case Unnumbered:
-		return st.class == dumpUnnumbered
-	case Bridge, Member:
-		return st.class == dumpBridges
-	case FIB:
-		return st.class == dumpFIB && st.num == o.Bridge
-	case Neighbor:
-		return st.class == dumpNeighbors && st.ip6 == o.Addr.Is6()
-	case Route:
-		ip6 := o.Prefix.Addr().Is6()
-		return st.class == dumpRoutes && st.num == o.Table && st.ip6 == ip6 ||
-			st.class == dumpTables && (!ip6 || s.ip6) && !slices.Contains(s.dump.steps, dumpStep{class: dumpRoutes, num: o.Table, ip6: ip6})
-	case NeighborConfig:
-		return st.class == dumpNeighborConfig && st.ip6 == o.IP6
-	case Veth:
-		return st.class == dumpLinux && st.name == ""
-	case LinkState:
-		return st.class == dumpLinux && st.name == o.Netns
-	case Offload:
-		return st.class == dumpLinux && st.name == o.Netns
-	case LinuxAddress:
-		return st.class == dumpLinux && st.name == o.Netns
-	case LinuxRoute:
-		return st.class == dumpLinux && st.name == o.Netns
-	case LinuxNeighborEntry:
-		return st.class == dumpLinux && st.name == o.Netns
+// tells reports whether the step would have shown o, had it been there.
+func (st dumpStep) tells(s *Session, o Object) bool {
+	if st == o.shown() {
+		return true
 	}
-	panic("vppwire: unknown object " + have.Key().String())
+	l, ok := o.(lapsing)
+	return ok && l.lapses(s, st)
 }

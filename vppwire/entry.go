@@ -17,7 +17,7 @@ type entry struct {
 	id         ident
 	// group is the index of the owning group in Session.groups, 0 for none.
 	group uint32
-	// refs counts entries with have that need this one and would not be swept along with it.
+	// refs counts entries with have that need this one and would not be owned along with it.
 	refs uint32
 	// firstAttr heads the list of entries that go when this one is deleted; nextAttr links it. Numbers as in Session.at.
 	firstAttr, nextAttr uint32
@@ -28,16 +28,16 @@ type entry struct {
 type entryFlags uint16
 
 const (
-	flagPending  entryFlags = 1 << iota // counted in its group's pending
-	flagAddQueue                        // in Session.adds
-	flagDelQueue                        // in Session.dels
-	flagForce                           // must be deleted although wanted: something it needs is being replaced
-	flagParked                          // waits for its dependents to go
-	flagDelayed                         // failed; waits for its time
-	flagAttr                            // in its sweeper's attribute list
-	flagLive                            // in use (not on the free list)
-	flagUnknown                         // a call's outcome or VPP's life is in doubt; have is a guess until a dump
-	flagBusy                            // the outstanding call is about it
+	flagPending    entryFlags = 1 << iota // counted in its group's pending
+	flagAddQueue                          // in Session.adds
+	flagDelQueue                          // in Session.dels
+	flagForce                             // must be deleted although wanted: something it needs is being replaced
+	flagBlocked                           // waits for its dependents to go
+	flagDelayed                           // failed; waits for its time
+	flagAttr                              // in its owner's attribute list
+	flagLive                              // in use (not on the free list)
+	flagUnverified                        // a call's outcome or VPP's life is in doubt; have is a guess until a dump
+	flagBusy                              // the outstanding call is about it
 )
 
 // pageSize entries live together, so that growth copies nothing.
@@ -112,8 +112,28 @@ func (s *Session) ident(k *Key) ident {
 			id.bits = uint8(k.Prefix.Bits()) + 64 // beyond every IPv4 length
 		}
 	}
-	if k.Kind == KindFIB {
+	if k.MAC != (MAC{}) {
 		id.lo = uint64(k.MAC[0])<<40 | uint64(k.MAC[1])<<32 | uint64(binary.BigEndian.Uint32(k.MAC[2:]))
 	}
 	return id
 }
+
+// queue is a first-in first-out list of entry numbers.
+type queue struct {
+	list []uint32
+	head int
+}
+
+func (q *queue) push(n uint32) { q.list = append(q.list, n) }
+
+func (q *queue) pop() (uint32, bool) {
+	if q.head == len(q.list) {
+		q.list, q.head = q.list[:0], 0
+		return 0, false
+	}
+	n := q.list[q.head]
+	q.head++
+	return n, true
+}
+
+func (q *queue) len() int { return len(q.list) - q.head }

@@ -39,14 +39,16 @@ func (s *Session) Feed(now time.Time, r Result) {
 		s.forgetFailure(n)
 		s.forget(n)
 	case r.Err == nil:
-		if s.call.index != nil {
-			s.bind(s.call.obj.Key().Name, r.index)
+		if s.call.number != nil {
+			s.bind(s.call.obj.Key().Name, r.number)
 		}
 		s.forgetFailure(n)
 		s.feeding = n
 		s.setHave(n, s.call.obj)
 		s.feeding = 0
-		s.imply(s.call.obj)
+		if b, ok := s.call.obj.(bringing); ok {
+			s.brought(b.brings())
+		}
 	case s.call.verb == VerbDelete && (errors.Is(r.Err, ErrLinuxMissing) || errors.Is(r.Err, ErrNoNamespace)):
 		s.forgetFailure(n)
 		s.forget(n) // gone is gone
@@ -55,16 +57,11 @@ func (s *Session) Feed(now time.Time, r Result) {
 	}
 }
 
-// imply notes what comes with a created object: VPP brings a new VXLAN tunnel up by itself (25.10, src/plugins/vxlan).
-func (s *Session) imply(o Object) {
-	t, ok := o.(VXLAN)
-	if !ok {
-		return
-	}
-	up := Up{If: VXLANName(t.Instance)}
-	k := up.Key()
+// brought notes what came with a created object, where it is wanted.
+func (s *Session) brought(o Object) {
+	k := o.Key()
 	if n := s.find(s.ident(&k)); n != 0 && s.at(n).have == nil {
-		s.setHave(n, up)
+		s.setHave(n, o)
 	}
 }
 
@@ -135,12 +132,12 @@ func (s *Session) WakeAt() (time.Time, bool) {
 // setHave notes that o is there.
 func (s *Session) setHave(n uint32, o Object) {
 	e := s.at(n)
-	if w, ok := e.want.(dumped); ok && w.like(o) {
+	if w, ok := e.want.(incomplete); ok && w.like(o) {
 		o = e.want // a dump knows less than what we asked for
 	}
 	if e.have == o {
-		if e.flags&flagUnknown != 0 {
-			e.flags &^= flagUnknown
+		if e.flags&flagUnverified != 0 {
+			e.flags &^= flagUnverified
 			s.touch(n)
 		}
 		return
@@ -151,12 +148,12 @@ func (s *Session) setHave(n uint32, o Object) {
 		s.countNetns(e.id, 1)
 	}
 	e.have = o
-	e.flags &^= flagUnknown
+	e.flags &^= flagUnverified
 	s.addNeeds(n, o)
 	s.touch(n)
 }
 
-// forget notes that nothing is there, and nothing of what would have been swept along.
+// forget notes that nothing is there, and nothing of what would have been owned along.
 func (s *Session) forget(n uint32) {
 	e := s.at(n)
 	old := e.have
@@ -165,10 +162,10 @@ func (s *Session) forget(n uint32) {
 	}
 	e.have = nil
 	s.countNetns(e.id, -1)
-	e.flags &^= flagForce | flagParked | flagUnknown
+	e.flags &^= flagForce | flagBlocked | flagUnverified
 	s.dropNeeds(n, old)
-	if k := old.Key(); k.Kind == KindTap || k.Kind == KindAFPacket || k.Kind == KindVXLAN || k.Kind == KindLoopback {
-		s.unbind(k.Name)
+	if kinds[e.id.kind].creates.prefix != "" {
+		s.unbind(old.Key().Name)
 	}
 	for a := e.firstAttr; a != 0; {
 		attr := s.at(a)
@@ -179,125 +176,14 @@ func (s *Session) forget(n uint32) {
 		a = next
 	}
 	e.firstAttr = 0
-	// A link that only a dump has told of does not know what it belongs to; it goes all the same.
-	switch o := old.(type) {
-	case Veth:
-		s.forgetLink("", o.Device)
-		s.forgetLink(o.PeerNetns, o.Peer)
-	case Tap:
-		s.forgetLink(o.Netns, o.Host)
+	if t, ok := old.(taking); ok {
+		for _, k := range t.takes() {
+			if m := s.find(s.ident(&k)); m != 0 {
+				s.forget(m)
+			}
+		}
 	}
 	s.touch(n)
-}
-
-// countNetns keeps inNetns.
-func (s *Session) countNetns(id ident, by int) {
-	if id.netns == 0 {
-		return
-	}
-	for int(id.netns) >= len(s.inNetns) {
-		s.inNetns = append(s.inNetns, 0)
-	}
-	s.inNetns[id.netns] += by
-}
-
-func (s *Session) forgetLink(netns, name string) {
-	k := linkKey(netns, name)
-	if n := s.find(s.ident(&k)); n != 0 {
-		s.forget(n)
-	}
-}
-
-// addNeeds counts n, which is there as o, with everything it needs, and hangs it below its sweeper.
-func (s *Session) addNeeds(n uint32, o Object) {
-	var sweeperID ident
-	sweeper, swept := o.sweptBy()
-	if swept {
-		sweeperID = s.ident(&sweeper)
-		m := s.findOrAdd(sweeperID)
-		p, e := s.at(m), s.at(n)
-		e.nextAttr, p.firstAttr = p.firstAttr, n
-		e.flags |= flagAttr
-	}
-	if s.feeding == n {
-		for _, m := range s.needs {
-			if need := s.at(m); !swept || need.id != sweeperID {
-				need.refs++
-			}
-		}
-		return
-	}
-	s.keys2 = o.AppendNeeds(s.keys2[:0])
-	for i := range s.keys2 {
-		id := s.ident(&s.keys2[i])
-		if swept && id == sweeperID {
-			continue
-		}
-		s.at(s.findOrAdd(id)).refs++
-	}
-}
-
-// dropNeeds undoes addNeeds.
-func (s *Session) dropNeeds(n uint32, o Object) {
-	var sweeperID ident
-	sweeper, swept := o.sweptBy()
-	if swept {
-		sweeperID = s.ident(&sweeper)
-		s.unlinkAttr(n, sweeperID)
-	}
-	s.keys2 = o.AppendNeeds(s.keys2[:0])
-	for _, k := range s.keys2 {
-		id := s.ident(&k)
-		if swept && id == sweeperID {
-			continue
-		}
-		m := s.find(id)
-		if m == 0 {
-			panic("vppwire: a need was forgotten: " + k.String())
-		}
-		need := s.at(m)
-		need.refs--
-		if need.refs > 0 {
-			continue
-		}
-		if need.flags&flagParked != 0 {
-			need.flags &^= flagParked
-			s.touch(m)
-		} else if need.want == nil && need.have == nil {
-			s.release(m)
-		}
-	}
-}
-
-func (s *Session) unlinkAttr(n uint32, sweeper ident) {
-	e := s.at(n)
-	if e.flags&flagAttr == 0 {
-		return
-	}
-	e.flags &^= flagAttr
-	m := s.find(sweeper)
-	p := s.at(m)
-	if p.firstAttr == n {
-		p.firstAttr = e.nextAttr
-	} else {
-		for a := p.firstAttr; a != 0; a = s.at(a).nextAttr {
-			if s.at(a).nextAttr == n {
-				s.at(a).nextAttr = e.nextAttr
-				break
-			}
-		}
-	}
-	e.nextAttr = 0
-	if p.want == nil && p.have == nil {
-		s.release(m)
-	}
-}
-
-func (s *Session) findOrAdd(id ident) uint32 {
-	if n := s.find(id); n != 0 {
-		return n
-	}
-	return s.add(id)
 }
 
 // Done reports whether everything a group wants is there and everything it no longer wants is gone, as far as known for

@@ -2,55 +2,7 @@ package vppwire
 
 import (
 	"net/netip"
-	"strconv"
 )
-
-// Kind is what sort of object a Key names. The zero Kind is invalid.
-type Kind uint8
-
-// The kinds, in the order in which a converging Session prefers to create them when nothing else decides.
-const (
-	KindTable Kind = iota + 1
-	KindVeth
-	KindLinuxLink
-	KindOffload
-	KindLoopback
-	KindTap
-	KindAFPacket
-	KindVXLAN
-	KindTag
-	KindInTable
-	KindMAC
-	KindMTU
-	KindAddress
-	KindUnnumbered
-	KindUp
-	KindBridge
-	KindBridgeMember
-	KindNeighbor
-	KindFIB
-	KindRoute
-	KindLinuxAddress
-	KindLinuxRoute
-	KindLinuxNeighbor
-	KindNeighborConfig
-	kindEnd
-)
-
-var kindNames = [...]string{
-	KindTable: "table", KindVeth: "veth", KindLinuxLink: "link", KindOffload: "offload", KindLoopback: "loopback", KindTap: "tap",
-	KindAFPacket: "af-packet", KindVXLAN: "vxlan", KindTag: "tag", KindInTable: "in-table", KindMAC: "mac", KindMTU: "mtu",
-	KindAddress: "address", KindUnnumbered: "unnumbered", KindUp: "up", KindBridge: "bridge", KindBridgeMember: "member",
-	KindNeighbor: "neighbor", KindFIB: "fib", KindRoute: "route", KindLinuxAddress: "linux-address",
-	KindLinuxRoute: "linux-route", KindLinuxNeighbor: "linux-neighbor", KindNeighborConfig: "neighbor-config",
-}
-
-func (k Kind) String() string {
-	if int(k) < len(kindNames) && kindNames[k] != "" {
-		return kindNames[k]
-	}
-	return "kind(" + strconv.Itoa(int(k)) + ")"
-}
 
 // Key names one object on one node. Two objects with the same Key are versions of the same thing.
 // It is comparable and small: a node in a full mesh of a thousand holds eight thousand of them.
@@ -64,7 +16,7 @@ type Key struct {
 	Netns string
 	// Prefix is a route's destination, an interface's address, or a neighbor's address as a full-length prefix.
 	Prefix netip.Prefix
-	// MAC is an L2 FIB entry's address.
+	// MAC is an L2 FIB entry's address. No key has both a MAC and a Prefix.
 	MAC MAC
 }
 
@@ -78,13 +30,12 @@ func (k Key) AppendText(b []byte) []byte {
 		b = append(b, " netns "...)
 		b = append(b, k.Netns...)
 	}
-	switch k.Kind {
-	case KindTable, KindRoute:
-		b = append(b, " table "...)
-		b = strconv.AppendUint(b, uint64(k.Num), 10)
-	case KindBridge, KindFIB:
-		b = append(b, " bd "...)
-		b = strconv.AppendUint(b, uint64(k.Num), 10)
+	num := ""
+	if int(k.Kind) < len(kinds) {
+		num = kinds[k.Kind].num
+	}
+	if num != "" && num != "ip6" {
+		b = appendNumber(b, num, uint64(k.Num))
 	}
 	if k.Name != "" {
 		b = append(b, ' ')
@@ -94,19 +45,28 @@ func (k Key) AppendText(b []byte) []byte {
 		b = append(b, ' ')
 		b = k.Prefix.AppendTo(b)
 	}
-	switch k.Kind {
-	case KindFIB:
+	if k.MAC != (MAC{}) {
 		b = append(b, ' ')
 		b = k.MAC.AppendText(b)
-	case KindInTable, KindNeighborConfig:
-		if k.Num == 6 {
-			b = append(b, " ip6"...)
-		}
+	}
+	if num == "ip6" && k.Num == 6 {
+		b = append(b, " ip6"...)
 	}
 	return b
 }
 
-// MAC is an Ethernet address; the zero MAC means "not set".
+// family is 6 for the IPv6 side of something that has two, as a key's Num.
+func family(ip6 bool) uint32 {
+	if ip6 {
+		return 6
+	}
+	return 0
+}
+
+// full is a as a prefix of its whole length.
+func full(a netip.Addr) netip.Prefix { return netip.PrefixFrom(a, a.BitLen()) }
+
+// MAC is an Ethernet address; the zero MAC stands for "not set".
 type MAC [6]byte
 
 const hexDigits = "0123456789abcdef"

@@ -1,13 +1,10 @@
 package vppwire
 
-import (
-	"strconv"
-	"strings"
-)
+import "go.fd.io/govpp/api"
 
 // Object is one thing that VPP or Linux should hold: a comparable value with a key, needs and one canonical line.
 // Two Objects with the same Key that are == are the same; otherwise the newer replaces the older.
-// The types are in the files named after them.
+// The list of all kinds is in kind.go, each in the file named after it.
 type Object interface {
 	Key() Key
 	// AppendNeeds appends the keys that must exist before this object can be created and while it exists.
@@ -19,89 +16,85 @@ type Object interface {
 
 // object is what a Session asks of its objects beyond what users see.
 type object interface {
-	// sweptBy names the object whose deletion takes this one along without a call; false: none does.
-	sweptBy() (Key, bool)
-	// write fills r with the call that makes the object so; over is what stands there now, nil for nothing.
-	write(s *Session, r *request, over Object)
-	// erase fills r with the call that deletes the object; false: there is nothing to call.
-	erase(s *Session, r *request) bool
-	// replaces reports whether write over old is enough; else old is deleted first.
+	// parse reads the rest of a canonical line behind the kind's word. It is asked of the kind's zero object.
+	parse(p *words) Object
+	// owner names the object whose deletion takes this one along without a call; false: none does.
+	owner() (Key, bool)
+	// ours reports whether the object is ours to delete when a dump found it and nobody wants it. VPP belongs to us: every
+	// API route, table, bridge and static neighbor of ours is. A NIC's settings and Linux beyond our links are not.
+	ours() bool
+	// create fills r with the call that makes the object so; over is what stands there now, nil for nothing.
+	create(s *Session, r *request, over Object)
+	// delete fills r with the call that deletes the object; false: there is nothing to call.
+	delete(s *Session, r *request) bool
+	// replaces reports whether create over old is enough; else old is deleted first.
 	replaces(old Object) bool
+	// shown is the dump that shows the object, narrowed down to where it is.
+	shown() dumpStep
 }
 
-// dumped is an object of which a dump cannot show everything.
-type dumped interface {
+// The following are for the kinds that need them.
+
+// incomplete is an object of which a dump cannot show everything.
+type incomplete interface {
 	// like reports whether found, which a dump showed under the same key, is this object as far as a dump can tell.
 	like(found Object) bool
 }
 
-// interfaceKey is the key of the object that makes a named VPP interface; false for one that VPP brings along (a NIC).
-func interfaceKey(name string) (Key, bool) {
-	switch {
-	case strings.HasPrefix(name, loopbackPrefix):
-		return Key{Kind: KindLoopback, Name: name}, true
-	case strings.HasPrefix(name, tapPrefix):
-		return Key{Kind: KindTap, Name: name}, true
-	case strings.HasPrefix(name, afPacketPrefix):
-		return Key{Kind: KindAFPacket, Name: name}, true
-	case strings.HasPrefix(name, vxlanPrefix):
-		return Key{Kind: KindVXLAN, Name: name}, true
-	}
-	return Key{}, false
+// lapsing is an object that other dumps than its own can show to be gone.
+type lapsing interface {
+	// lapses reports whether st, whose answer did not rule the object in, shows that it cannot be there.
+	lapses(s *Session, st dumpStep) bool
 }
 
-// VPP's own names for the interfaces that we create; the number or the Linux device follows.
-const (
-	loopbackPrefix = "loop"
-	tapPrefix      = "tap"
-	afPacketPrefix = "host-"
-	vxlanPrefix    = "vxlan_tunnel"
+// bringing is an object that comes with another one, which nobody has to create.
+type bringing interface{ brings() Object }
+
+// taking is an object that takes links along when it is deleted, whether or not they know their owner: a dump cannot show
+// what a link belongs to.
+type taking interface {
+	// takes returns the links' keys; the zero Key stands for none.
+	takes() [2]Key
+}
+
+// spanning is an object that reaches into a namespace that its key does not name.
+type spanning interface{ farNetns() string }
+
+// named is a kind of interface of which only some names are ours.
+type named interface{ oursByName(name string) bool }
+
+// speaker is a kind or a dump with binary API messages.
+type speaker interface{ messages() []api.Message }
+
+// onInterface is a kind of which the interface dump shows the objects. d is one interface, by what kind's creation it came to be;
+// the zero value for one that VPP brings along.
+type onInterface interface {
+	readInterface(d *interfaceDetails, by creation) (Object, bool)
+}
+
+// onLink and onNetns are kinds of which a namespace's dump shows the objects, link by link or for the whole namespace.
+type (
+	onLink interface {
+		readLink(s *Session, netns string, l *LinuxLink)
+	}
+	onNetns interface {
+		readNetns(s *Session, netns string, state *LinuxState)
+	}
 )
 
-// LoopbackName, TapName, VXLANName and AFPacketName are VPP's names of interfaces created with that instance or device.
-func LoopbackName(instance uint32) string {
-	return loopbackPrefix + strconv.FormatUint(uint64(instance), 10)
+// Part is what one plugin of VPP answers for: binary API messages, requests and replies.
+type Part struct {
+	Plugin   string
+	Messages []api.Message
 }
 
-// TapName is the VPP name of tap id.
-func TapName(id uint32) string { return tapPrefix + strconv.FormatUint(uint64(id), 10) }
-
-// VXLANName is the VPP name of VXLAN tunnel instance.
-func VXLANName(instance uint32) string { return vxlanPrefix + strconv.FormatUint(uint64(instance), 10) }
-
-// AFPacketName is the VPP name of the AF_PACKET interface on a Linux device.
-func AFPacketName(device string) string { return afPacketPrefix + device }
-
-// instance is the number behind prefix in name.
-func instance(name, prefix string) uint32 {
-	n, err := strconv.ParseUint(strings.TrimPrefix(name, prefix), 10, 32)
-	if err != nil {
-		panic("vppwire: interface name without a number: " + name)
-	}
-	return uint32(n)
-}
-
-// needInterface appends what an object on a VPP interface needs: the interface itself, where we make it.
-func needInterface(keys []Key, name string) []Key {
-	if k, ok := interfaceKey(name); ok {
-		keys = append(keys, k)
-	}
-	return keys
-}
-
-func appendWord(b []byte, words ...string) []byte {
-	for i, w := range words {
-		if i > 0 {
-			b = append(b, ' ')
-		}
-		b = append(b, w...)
+// buffers are kind k's request and reply messages, made when they are first needed. At most one call is outstanding, so a Session
+// needs each of them once.
+func buffers[T any](s *Session, k Kind) *T {
+	b, ok := s.msg[k].(*T)
+	if !ok {
+		b = new(T)
+		s.msg[k] = b
 	}
 	return b
-}
-
-func appendNumber(b []byte, word string, n uint64) []byte {
-	b = append(b, ' ')
-	b = append(b, word...)
-	b = append(b, ' ')
-	return strconv.AppendUint(b, n, 10)
 }

@@ -56,7 +56,7 @@ func TestObjectLines(t *testing.T) {
 		}
 		byString[k.String()], byIdent[s.ident(&k)] = k, k
 	}
-	for k := Kind(1); k < kindEnd; k++ {
+	for k := Kind(1); int(k) < len(kinds); k++ {
 		if !kinds[k] {
 			t.Errorf("no object of kind %s here", k)
 		}

@@ -22,7 +22,7 @@ func (s *Session) AppendPlan(b []byte) []byte {
 // appendLeaving appends what a group no longer wants and what is still there.
 func (s *Session) appendLeaving(b []byte, gi uint32) []byte {
 	for n := uint32(1); n <= s.used; n++ {
-		if e := s.at(n); e.flags&flagLive != 0 && e.group == gi && e.want == nil && e.have != nil && !inert(e.id.kind) {
+		if e := s.at(n); e.flags&flagLive != 0 && e.group == gi && e.want == nil && e.have != nil && !kinds[e.id.kind].noDelete {
 			b = s.appendEntry(b, n)
 		}
 	}
@@ -36,7 +36,7 @@ func (s *Session) appendEntry(b []byte, n uint32) []byte {
 	}
 	sign, o := byte('='), e.want
 	switch {
-	case e.flags&(flagUnknown|flagBusy) != 0:
+	case e.flags&(flagUnverified|flagBusy) != 0:
 		sign = '?'
 	case e.want == nil:
 		sign, o = '-', e.have

@@ -2,9 +2,13 @@ package vppwire
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 
+	"go.fd.io/govpp/api"
+	"go.fd.io/govpp/binapi/fib"
 	"go.fd.io/govpp/binapi/fib_types"
+	"go.fd.io/govpp/binapi/ip"
 )
 
 // Route is a static route of one path. Exactly one of three forms: Drop; Lookup in another table; a next hop, where an
@@ -56,7 +60,35 @@ func (o Route) AppendText(b []byte) []byte {
 	return b
 }
 
-func (o Route) sweptBy() (Key, bool) { return Key{}, false }
+func (Route) parse(p *words) Object {
+	o := Route{Table: uint32(p.named("table", 32)), Prefix: p.masked()}
+	switch {
+	case p.has("drop"):
+		o.Drop = true
+	case p.has("lookup"):
+		o.ToTable, o.Lookup = true, uint32(p.number(32))
+	default:
+		p.expect("via")
+		if len(p.left) == 0 {
+			p.fail("a route needs a next hop, an interface, or both")
+			return o
+		}
+		if a, err := netip.ParseAddr(p.left[0]); err == nil && a.IsValid() {
+			o.Via = p.addr()
+		}
+		if len(p.left) > 0 {
+			o.If = p.word()
+		}
+	}
+	return o
+}
+
+func (o Route) owner() (Key, bool) { return Key{}, false }
+func (o Route) ours() bool         { return true }
+
+func (o Route) shown() dumpStep {
+	return dumpStep{dump: routeDump, num: o.Table, ip6: o.Prefix.Addr().Is6()}
+}
 
 // replaces: without the multipath flag an addition replaces all paths at once, without a gap. A route through a dead
 // interface has to go first: VPP keeps its dead path, and an addition would join it.
@@ -65,9 +97,29 @@ func (o Route) replaces(old Object) bool {
 	return ok && !strings.HasPrefix(r.If, deadPrefix)
 }
 
+// lapses: with the table, whose own dump would otherwise have queued a look at its routes.
+func (o Route) lapses(s *Session, st dumpStep) bool {
+	in := o.shown()
+	return st.dump == tableDump && (!in.ip6 || s.ip6) && !slices.Contains(s.dump.steps, in)
+}
+
+type routeMessages struct {
+	route      ip.IPRouteAddDelV2
+	path       [1]fib_types.FibPath
+	routeReply ip.IPRouteAddDelV2Reply
+	// apiSource is VPP's number of the FIB source "API", once known.
+	apiSource      uint8
+	apiSourceKnown bool
+}
+
+func (Route) messages() []api.Message {
+	m := new(routeMessages)
+	return []api.Message{&m.route, &m.routeReply}
+}
+
 func (o Route) fill(s *Session, r *request, add bool) {
-	m := &s.msg
-	p := &m.routePath[0]
+	m := buffers[routeMessages](s, KindRoute)
+	p := &m.path[0]
 	*p = fib_types.FibPath{SwIfIndex: allInterfaces}
 	if o.Prefix.Addr().Is6() {
 		p.Proto = fib_types.FIB_API_PATH_NH_PROTO_IP6
@@ -88,12 +140,76 @@ func (o Route) fill(s *Session, r *request, add bool) {
 	}
 	m.route.IsAdd, m.route.IsMultipath = add, false
 	m.route.Route.TableID, m.route.Route.Prefix = o.Table, toPrefix(o.Prefix)
-	m.route.Route.Paths, m.route.Route.NPaths = m.routePath[:], 1
+	m.route.Route.Paths, m.route.Route.NPaths = m.path[:], 1
 	if !add { // the prefix alone says which route goes; VPP would check paths, and a dead one is an error
 		m.route.Route.Paths, m.route.Route.NPaths = nil, 0
 	}
-	r.invoke("ip_route_add_del_v2", &m.route, &m.routeReply, &m.routeReply.Retval)
+	r.invoke(&m.route, &m.routeReply, &m.routeReply.Retval)
 }
 
-func (o Route) write(s *Session, r *request, _ Object) { o.fill(s, r, true) }
-func (o Route) erase(s *Session, r *request) bool      { o.fill(s, r, false); return true }
+func (o Route) create(s *Session, r *request, _ Object) { o.fill(s, r, true) }
+func (o Route) delete(s *Session, r *request) bool      { o.fill(s, r, false); return true }
+
+// routeDump asks for one table's routes of one family; the table dump queues it.
+var routeDump = &dump{reader: routeReader{}}
+
+type routeReader struct{}
+
+func (routeReader) messages() []api.Message {
+	return []api.Message{&ip.IPRouteV2Dump{}, &ip.IPRouteV2Details{}}
+}
+
+func (routeReader) ask(s *Session, st dumpStep, r *request) {
+	r.dump(&ip.IPRouteV2Dump{Src: buffers[routeMessages](s, KindRoute).apiSource, Table: ip.IPTable{TableID: st.num, IsIP6: st.ip6}})
+}
+
+func (routeReader) take(s *Session, _ dumpStep, res Result) {
+	known := buffers[routeMessages](s, KindRoute)
+	for _, m := range res.shown.details {
+		d, ok := m.(*ip.IPRouteV2Details)
+		if !ok || known.apiSourceKnown && d.Route.Src != known.apiSource || len(d.Route.Paths) == 0 {
+			continue
+		}
+		s.observe(s.readRoute(&d.Route))
+	}
+}
+
+func (s *Session) readRoute(r *ip.IPRouteV2) Route {
+	p := &r.Paths[0]
+	o := Route{Table: r.TableID, Prefix: fromPrefix(r.Prefix)}
+	via := fromUnion(p.Nh.Address, o.Prefix.Addr().Is6())
+	switch {
+	case p.Type == fib_types.FIB_API_PATH_TYPE_DROP:
+		o.Drop = true
+	case p.SwIfIndex == allInterfaces && via.IsUnspecified():
+		o.ToTable, o.Lookup = true, p.TableID
+	default:
+		if !via.IsUnspecified() {
+			o.Via = via
+		}
+		if p.SwIfIndex != allInterfaces {
+			o.If = s.interfaceName(p.SwIfIndex)
+		}
+	}
+	return o
+}
+
+// sourceDump tells which of VPP's route sources is the API: routes of others are not ours.
+var sourceDump = &dump{whole: true, first: true, reader: sourceReader{}}
+
+type sourceReader struct{}
+
+func (sourceReader) messages() []api.Message {
+	return []api.Message{&fib.FibSourceDump{}, &fib.FibSourceDetails{}}
+}
+
+func (sourceReader) ask(_ *Session, _ dumpStep, r *request) { r.dump(&fib.FibSourceDump{}) }
+
+func (sourceReader) take(s *Session, _ dumpStep, res Result) {
+	for _, m := range res.shown.details {
+		if d, ok := m.(*fib.FibSourceDetails); ok && strings.EqualFold(d.Src.Name, "API") {
+			known := buffers[routeMessages](s, KindRoute)
+			known.apiSource, known.apiSourceKnown = d.Src.ID, true
+		}
+	}
+}

@@ -3,9 +3,6 @@ package vppwire
 import (
 	"slices"
 	"time"
-
-	"go.fd.io/govpp/api"
-	"go.fd.io/govpp/binapi/interface_types"
 )
 
 // Session brings one node's VPP and Linux to a desired state, one call at a time. It is not safe for concurrent use.
@@ -21,7 +18,7 @@ type Session struct {
 	// freeGroups are numbers of forgotten groups.
 	freeGroups []uint32
 
-	msg  messages
+	msg  []any // by kind, see buffers
 	call request
 	out  bool // call is outstanding
 	seq  uint64
@@ -75,6 +72,7 @@ func NewSession() *Session {
 		ifIndex: map[string]uint32{}, ifName: map[uint32]string{}, netns: map[string]bool{},
 		groups: make([]group, 1), // group 0 is "none"
 	}
+	s.msg = make([]any, len(kinds))
 	s.byID = map[ident]uint32{}
 	s.names.byName = map[string]uint32{}
 	s.dump.reset()
@@ -119,7 +117,7 @@ func (s *Session) Set(name string, objects []Object) {
 		if e.want != o {
 			e.want = o
 			s.forgetFailure(n)
-			if w, ok := o.(dumped); ok && e.have != nil && e.flags&flagUnknown == 0 && w.like(e.have) {
+			if w, ok := o.(incomplete); ok && e.have != nil && e.flags&flagUnverified == 0 && w.like(e.have) {
 				s.setHave(n, o) // a dump came first and could not tell everything
 			}
 		}
@@ -184,12 +182,12 @@ func (s *Session) touch(n uint32) {
 			}
 		}
 	}
-	if e.have != nil && len(s.waiters) > 0 && !s.doomed(e) {
+	if e.have != nil && len(s.waiters) > 0 && !s.obsolete(e) {
 		s.wake(e.id)
 	}
 	switch {
-	case e.flags&(flagDelayed|flagBusy|flagParked) != 0:
-	case s.doomed(e):
+	case e.flags&(flagDelayed|flagBusy|flagBlocked) != 0:
+	case s.obsolete(e):
 		if e.flags&flagDelQueue == 0 {
 			e.flags |= flagDelQueue
 			s.dels.push(n)
@@ -207,14 +205,14 @@ func (s *Session) touch(n uint32) {
 
 // right reports whether what is there is what is wanted.
 func (s *Session) right(e *entry) bool {
-	if e.flags&(flagForce|flagUnknown|flagBusy) != 0 {
+	if e.flags&(flagForce|flagUnverified|flagBusy) != 0 {
 		return false
 	}
-	return e.want == e.have || e.want == nil && inert(e.id.kind)
+	return e.want == e.have || e.want == nil && kinds[e.id.kind].noDelete
 }
 
-// doomed reports whether what is there has to be deleted before anything else can happen to the key.
-func (s *Session) doomed(e *entry) bool {
+// obsolete reports whether what is there has to be deleted before anything else can happen to the key.
+func (s *Session) obsolete(e *entry) bool {
 	if e.have == nil {
 		return false
 	}
@@ -222,18 +220,9 @@ func (s *Session) doomed(e *entry) bool {
 		return true
 	}
 	if e.want == nil {
-		return !inert(e.id.kind)
+		return !kinds[e.id.kind].noDelete
 	}
 	return e.want != e.have && !e.want.replaces(e.have)
-}
-
-// inert kinds have no deletion of their own: what nobody wants there any more may stay until its link goes.
-func inert(kind uint8) bool {
-	switch Kind(kind) {
-	case KindMTU, KindMAC, KindNeighborConfig, KindLinuxLink, KindOffload:
-		return true
-	}
-	return false
 }
 
 func (s *Session) reportIfDone(gi uint32) {
@@ -253,154 +242,3 @@ func (s *Session) release(n uint32) {
 	s.forgetFailure(n)
 	s.remove(n)
 }
-
-// Connect tells that a connection to VPP stands. The first one, and each with another pid, forgets all that was known.
-func (s *Session) Connect(pid uint32) {
-	s.connected = true
-	s.seq++
-	s.abandon()
-	s.pid = pid
-	s.Doubt(nil)
-}
-
-// Disconnect tells that the connection is lost. An outstanding call is forgotten: its outcome will be seen by dumps.
-func (s *Session) Disconnect() {
-	s.connected = false
-	s.seq++
-	s.abandon()
-	for n := uint32(1); n <= s.used; n++ {
-		s.mistrust(n)
-	}
-}
-
-// abandon gives up the outstanding call: it may or may not have been performed.
-func (s *Session) abandon() {
-	if !s.out {
-		return
-	}
-	s.out = false
-	if s.call.verb == VerbDump {
-		s.dump.again(s.call.step)
-		return
-	}
-	n := s.call.entry
-	s.at(n).flags &^= flagBusy
-	if s.call.verb != VerbDelete {
-		s.setHave(n, s.call.obj) // perhaps; a dump decides
-	}
-	s.mistrust(n)
-	// An entry that was a guess already stays one, and mistrust leaves it alone; the broken call took it off the queue.
-	s.touch(n)
-}
-
-// mistrust marks what is believed of n as a guess, until a dump has looked.
-func (s *Session) mistrust(n uint32) {
-	if e := s.at(n); e.flags&flagLive != 0 && e.have != nil && e.flags&flagUnknown == 0 {
-		e.flags |= flagUnknown
-		s.touch(n)
-	}
-}
-
-// AllowDelete says that every source of desired state has reported: from now on what is not wanted is deleted.
-func (s *Session) AllowDelete() {
-	if s.deletes {
-		return
-	}
-	s.deletes = true
-	for _, n := range s.held {
-		if s.at(n).flags&flagLive != 0 {
-			s.touch(n)
-		}
-	}
-	s.held = nil
-}
-
-// Doubt forgets all that is known of VPP and Linux; dumps come next.
-func (s *Session) Doubt(error) {
-	clear(s.ifIndex)
-	clear(s.ifName)
-	clear(s.netns)
-	s.dump.all(s.ip6)
-	for n := uint32(1); n <= s.used; n++ {
-		s.mistrust(n)
-		e := s.at(n)
-		if e.flags&flagLive == 0 {
-			continue
-		}
-		for _, o := range [...]Object{e.want, e.have} { // what nobody wants any more must be looked for too
-			if o != nil && e.id.netns != 0 {
-				s.needNetns(o.Key().Netns)
-			} else if v, ok := o.(Veth); ok && v.PeerNetns != "" {
-				s.needNetns(v.PeerNetns)
-			}
-		}
-	}
-}
-
-// DoubtNetns forgets what is known of one namespace.
-func (s *Session) DoubtNetns(path string) {
-	s.netns[path] = true
-	s.dump.push(dumpStep{class: dumpLinux, name: path})
-}
-
-// needNetns makes sure that a namespace is dumped once before it is touched.
-func (s *Session) needNetns(path string) {
-	if !s.netns[path] {
-		s.netns[path] = true
-		s.dump.push(dumpStep{class: dumpLinux, name: path})
-	}
-}
-
-// swIfIndex is the index of a VPP interface; ^0 for an unknown one, which VPP refuses with a clear error.
-func (s *Session) swIfIndex(name string) interface_types.InterfaceIndex {
-	if i, ok := s.ifIndex[name]; ok {
-		return interface_types.InterfaceIndex(i)
-	}
-	return allInterfacesIndex
-}
-
-func (s *Session) bind(name string, index uint32) {
-	if old, ok := s.ifName[index]; ok && old != name {
-		delete(s.ifIndex, old)
-	}
-	s.ifIndex[name], s.ifName[index] = index, name
-	if s.dump.ghosts[index] {
-		// Static neighbors of a dead interface now seem to belong to this one: look.
-		delete(s.dump.ghosts, index)
-		s.dump.push(dumpStep{class: dumpNeighbors})
-		s.dump.push(dumpStep{class: dumpNeighbors, ip6: true})
-	}
-}
-
-func (s *Session) unbind(name string) {
-	if i, ok := s.ifIndex[name]; ok {
-		delete(s.ifIndex, name)
-		delete(s.ifName, i)
-	}
-}
-
-func (r *request) invoke(name string, req, reply api.Message, retval *int32) {
-	r.name, r.req, r.reply, r.retval = name, req, reply, retval
-}
-
-func (r *request) apply(name string, op LinuxOp) { r.name, r.op = name, op }
-
-// queue is a first-in first-out list of entry numbers.
-type queue struct {
-	list []uint32
-	head int
-}
-
-func (q *queue) push(n uint32) { q.list = append(q.list, n) }
-
-func (q *queue) pop() (uint32, bool) {
-	if q.head == len(q.list) {
-		q.list, q.head = q.list[:0], 0
-		return 0, false
-	}
-	n := q.list[q.head]
-	q.head++
-	return n, true
-}
-
-func (q *queue) len() int { return len(q.list) - q.head }

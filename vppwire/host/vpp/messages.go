@@ -6,64 +6,18 @@ import (
 	"strings"
 
 	"go.fd.io/govpp/api"
-	"go.fd.io/govpp/binapi/af_packet"
-	"go.fd.io/govpp/binapi/fib"
-	interfaces "go.fd.io/govpp/binapi/interface"
-	"go.fd.io/govpp/binapi/ip"
-	"go.fd.io/govpp/binapi/ip_neighbor"
-	"go.fd.io/govpp/binapi/l2"
 	"go.fd.io/govpp/binapi/memclnt"
-	"go.fd.io/govpp/binapi/tapv2"
 	"go.fd.io/govpp/binapi/vpe"
-	"go.fd.io/govpp/binapi/vxlan"
+
+	"github.com/vppdrill/vppdrill/vppwire"
 )
 
-// part is what one API file of VPP brings: messages of the core, or of a plugin that may not be loaded.
-type part struct {
-	plugin   string // empty: the core
-	messages []api.Message
-}
-
 // parts are the messages that vppwire and this package send and get.
-func parts() []part {
-	return []part{
-		{"", []api.Message{
-			&memclnt.ControlPing{}, &memclnt.ControlPingReply{}, &vpe.ShowVersion{}, &vpe.ShowVersionReply{},
-			&fib.FibSourceDump{}, &fib.FibSourceDetails{},
-			&interfaces.SwInterfaceDump{}, &interfaces.SwInterfaceDetails{},
-			&interfaces.SwInterfaceSetFlags{}, &interfaces.SwInterfaceSetFlagsReply{},
-			&interfaces.SwInterfaceSetTable{}, &interfaces.SwInterfaceSetTableReply{},
-			&interfaces.SwInterfaceGetTable{}, &interfaces.SwInterfaceGetTableReply{},
-			&interfaces.SwInterfaceAddDelAddress{}, &interfaces.SwInterfaceAddDelAddressReply{},
-			&interfaces.SwInterfaceSetUnnumbered{}, &interfaces.SwInterfaceSetUnnumberedReply{},
-			&interfaces.SwInterfaceSetMtu{}, &interfaces.SwInterfaceSetMtuReply{},
-			&interfaces.SwInterfaceSetMacAddress{}, &interfaces.SwInterfaceSetMacAddressReply{},
-			&interfaces.SwInterfaceTagAddDel{}, &interfaces.SwInterfaceTagAddDelReply{},
-			&interfaces.CreateLoopbackInstance{}, &interfaces.CreateLoopbackInstanceReply{},
-			&interfaces.DeleteLoopback{}, &interfaces.DeleteLoopbackReply{},
-			&tapv2.TapCreateV3{}, &tapv2.TapCreateV3Reply{}, &tapv2.TapDeleteV2{}, &tapv2.TapDeleteV2Reply{},
-			&tapv2.SwInterfaceTapV2Dump{}, &tapv2.SwInterfaceTapV2Details{},
-			&ip.IPTableAddDelV2{}, &ip.IPTableAddDelV2Reply{}, &ip.IPTableDump{}, &ip.IPTableDetails{},
-			&ip.IPRouteAddDelV2{}, &ip.IPRouteAddDelV2Reply{}, &ip.IPRouteV2Dump{}, &ip.IPRouteV2Details{},
-			&ip.IPAddressDump{}, &ip.IPAddressDetails{}, &ip.IPUnnumberedDump{}, &ip.IPUnnumberedDetails{},
-			&ip_neighbor.IPNeighborAddDel{}, &ip_neighbor.IPNeighborAddDelReply{},
-			&ip_neighbor.IPNeighborDump{}, &ip_neighbor.IPNeighborDetails{},
-			&ip_neighbor.IPNeighborConfig{}, &ip_neighbor.IPNeighborConfigReply{},
-			&ip_neighbor.IPNeighborConfigGet{}, &ip_neighbor.IPNeighborConfigGetReply{},
-			&l2.BridgeDomainAddDelV2{}, &l2.BridgeDomainAddDelV2Reply{}, &l2.BridgeDomainDump{}, &l2.BridgeDomainDetails{},
-			&l2.SwInterfaceSetL2Bridge{}, &l2.SwInterfaceSetL2BridgeReply{},
-			&l2.L2fibAddDel{}, &l2.L2fibAddDelReply{}, &l2.L2FibTableDump{}, &l2.L2FibTableDetails{},
-		}},
-		{"af_packet", []api.Message{
-			&af_packet.AfPacketCreateV3{}, &af_packet.AfPacketCreateV3Reply{},
-			&af_packet.AfPacketDelete{}, &af_packet.AfPacketDeleteReply{},
-			&af_packet.AfPacketDump{}, &af_packet.AfPacketDetails{},
-		}},
-		{"vxlan", []api.Message{
-			&vxlan.VxlanAddDelTunnelV3{}, &vxlan.VxlanAddDelTunnelV3Reply{},
-			&vxlan.VxlanTunnelV2Dump{}, &vxlan.VxlanTunnelV2Details{},
-		}},
-	}
+func parts() []vppwire.Part {
+	parts := vppwire.Parts()
+	parts[0].Messages = append(parts[0].Messages,
+		&memclnt.ControlPing{}, &memclnt.ControlPingReply{}, &vpe.ShowVersion{}, &vpe.ShowVersionReply{})
+	return parts
 }
 
 // known tells which messages a VPP knows, by name and CRC.
@@ -76,15 +30,15 @@ type known interface {
 func lacks(c known, version string) error {
 	for _, p := range parts() {
 		var missing []string
-		for _, m := range p.messages {
+		for _, m := range p.Messages {
 			if _, err := c.GetMessageID(m); err != nil {
 				missing = append(missing, nameOf(m))
 			}
 		}
 		switch {
 		case len(missing) == 0:
-		case p.plugin != "" && len(missing) == len(p.messages):
-			return fmt.Errorf("%w: VPP %s runs without its %s plugin (%s_plugin.so): enable it in startup.conf", ErrIncompatible, version, p.plugin, p.plugin)
+		case p.Plugin != "" && len(missing) == len(p.Messages):
+			return fmt.Errorf("%w: VPP %s runs without its %s plugin (%s_plugin.so): enable it in startup.conf", ErrIncompatible, version, p.Plugin, p.Plugin)
 		default:
 			slices.Sort(missing)
 			more := ""

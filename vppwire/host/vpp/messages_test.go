@@ -53,7 +53,7 @@ func (s recordedStream) RecvMsg() (api.Message, error) {
 func TestEveryMessageIsLookedFor(t *testing.T) {
 	known := map[string]bool{}
 	for _, p := range parts() {
-		for _, m := range p.messages {
+		for _, m := range p.Messages {
 			known[nameOf(m)] = true
 		}
 	}

@@ -1,0 +1,90 @@
+package vppwire
+
+// Connect tells that a connection to VPP stands. The first one, and each with another pid, forgets all that was known.
+func (s *Session) Connect(pid uint32) {
+	s.connected = true
+	s.seq++
+	s.abandon()
+	s.pid = pid
+	s.Doubt(nil)
+}
+
+// Disconnect tells that the connection is lost. An outstanding call is forgotten: its outcome will be seen by dumps.
+func (s *Session) Disconnect() {
+	s.connected = false
+	s.seq++
+	s.abandon()
+	for n := uint32(1); n <= s.used; n++ {
+		s.unverify(n)
+	}
+}
+
+// abandon gives up the outstanding call: it may or may not have been performed.
+func (s *Session) abandon() {
+	if !s.out {
+		return
+	}
+	s.out = false
+	if s.call.verb == VerbDump {
+		s.dump.again(s.call.step)
+		return
+	}
+	n := s.call.entry
+	s.at(n).flags &^= flagBusy
+	if s.call.verb != VerbDelete {
+		s.setHave(n, s.call.obj) // perhaps; a dump decides
+	}
+	s.unverify(n)
+	// An entry that was a guess already stays one, and unverify leaves it alone; the broken call took it off the queue.
+	s.touch(n)
+}
+
+// unverify marks what is believed of n as a guess, until a dump has looked.
+func (s *Session) unverify(n uint32) {
+	if e := s.at(n); e.flags&flagLive != 0 && e.have != nil && e.flags&flagUnverified == 0 {
+		e.flags |= flagUnverified
+		s.touch(n)
+	}
+}
+
+// AllowDelete says that every source of desired state has reported: from now on what is not wanted is deleted.
+func (s *Session) AllowDelete() {
+	if s.deletes {
+		return
+	}
+	s.deletes = true
+	for _, n := range s.held {
+		if s.at(n).flags&flagLive != 0 {
+			s.touch(n)
+		}
+	}
+	s.held = nil
+}
+
+// Doubt forgets all that is known of VPP and Linux; dumps come next.
+func (s *Session) Doubt(error) {
+	clear(s.ifIndex)
+	clear(s.ifName)
+	clear(s.netns)
+	s.dump.all(s.ip6)
+	for n := uint32(1); n <= s.used; n++ {
+		s.unverify(n)
+		e := s.at(n)
+		if e.flags&flagLive == 0 {
+			continue
+		}
+		for _, o := range [...]Object{e.want, e.have} { // what nobody wants any more must be looked for too
+			if o != nil && e.id.netns != 0 {
+				s.needNetns(o.Key().Netns)
+			} else if v, ok := o.(spanning); ok && v.farNetns() != "" {
+				s.needNetns(v.farNetns())
+			}
+		}
+	}
+}
+
+// DoubtNetns forgets what is known of one namespace.
+func (s *Session) DoubtNetns(path string) {
+	s.netns[path] = true
+	s.dump.push(dumpStep{dump: linuxDump, name: path})
+}

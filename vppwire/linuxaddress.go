@@ -1,0 +1,66 @@
+package vppwire
+
+import "net/netip"
+
+// LinuxAddress is an address of a Linux link with its subnet's length.
+type LinuxAddress struct {
+	Netns, Link string
+	Addr        netip.Prefix
+}
+
+// AddrAdd puts an address on a link; AddrDel takes it away.
+type (
+	AddrAdd struct {
+		Netns, Link string
+		Addr        netip.Prefix
+	}
+	AddrDel struct {
+		Netns, Link string
+		Addr        netip.Prefix
+	}
+)
+
+func (AddrAdd) linuxOp() {}
+func (AddrDel) linuxOp() {}
+
+// Key implements Object.
+func (o LinuxAddress) Key() Key {
+	return Key{Kind: KindLinuxAddress, Netns: o.Netns, Name: o.Link, Prefix: o.Addr}
+}
+
+// AppendNeeds implements Object.
+func (o LinuxAddress) AppendNeeds(keys []Key) []Key { return append(keys, linkKey(o.Netns, o.Link)) }
+
+// AppendText implements Object: "linux-address netns … eth0 10.1.1.2/32".
+func (o LinuxAddress) AppendText(b []byte) []byte {
+	return o.Addr.AppendTo(append(appendNetns(b, "linux-address", o.Netns, o.Link), ' '))
+}
+
+func (LinuxAddress) parse(p *words) Object {
+	var o LinuxAddress
+	o.Netns, o.Link = p.netnsName()
+	o.Addr = p.prefix()
+	return o
+}
+
+func (o LinuxAddress) owner() (Key, bool)   { return linkKey(o.Netns, o.Link), true }
+func (o LinuxAddress) ours() bool           { return ownLink(o.Netns, o.Link) }
+func (o LinuxAddress) replaces(Object) bool { return true }
+func (o LinuxAddress) shown() dumpStep      { return dumpStep{dump: linuxDump, name: o.Netns} }
+
+func (o LinuxAddress) create(_ *Session, r *request, _ Object) {
+	r.apply("linux_addr_add", AddrAdd{Netns: o.Netns, Link: o.Link, Addr: o.Addr})
+}
+
+func (o LinuxAddress) delete(_ *Session, r *request) bool {
+	r.apply("linux_addr_del", AddrDel{Netns: o.Netns, Link: o.Link, Addr: o.Addr})
+	return true
+}
+
+func (LinuxAddress) readLink(s *Session, netns string, l *LinuxLink) {
+	for _, a := range l.Addrs {
+		if !a.Addr().IsLinkLocalUnicast() {
+			s.observe(LinuxAddress{Netns: netns, Link: l.Name, Addr: a})
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package vppwire
+
+// addNeeds counts n, which is there as o, with everything it needs, and hangs it below its owner.
+func (s *Session) addNeeds(n uint32, o Object) {
+	var ownerID ident
+	owner, owned := o.owner()
+	if owned {
+		ownerID = s.ident(&owner)
+		m := s.findOrAdd(ownerID)
+		p, e := s.at(m), s.at(n)
+		e.nextAttr, p.firstAttr = p.firstAttr, n
+		e.flags |= flagAttr
+	}
+	if s.feeding == n {
+		for _, m := range s.needs {
+			if need := s.at(m); !owned || need.id != ownerID {
+				need.refs++
+			}
+		}
+		return
+	}
+	s.keys2 = o.AppendNeeds(s.keys2[:0])
+	for i := range s.keys2 {
+		id := s.ident(&s.keys2[i])
+		if owned && id == ownerID {
+			continue
+		}
+		s.at(s.findOrAdd(id)).refs++
+	}
+}
+
+// dropNeeds undoes addNeeds.
+func (s *Session) dropNeeds(n uint32, o Object) {
+	var ownerID ident
+	owner, owned := o.owner()
+	if owned {
+		ownerID = s.ident(&owner)
+		s.unlinkAttr(n, ownerID)
+	}
+	s.keys2 = o.AppendNeeds(s.keys2[:0])
+	for _, k := range s.keys2 {
+		id := s.ident(&k)
+		if owned && id == ownerID {
+			continue
+		}
+		m := s.find(id)
+		if m == 0 {
+			panic("vppwire: a need was forgotten: " + k.String())
+		}
+		need := s.at(m)
+		need.refs--
+		if need.refs > 0 {
+			continue
+		}
+		if need.flags&flagBlocked != 0 {
+			need.flags &^= flagBlocked
+			s.touch(m)
+		} else if need.want == nil && need.have == nil {
+			s.release(m)
+		}
+	}
+}
+
+func (s *Session) unlinkAttr(n uint32, owner ident) {
+	e := s.at(n)
+	if e.flags&flagAttr == 0 {
+		return
+	}
+	e.flags &^= flagAttr
+	m := s.find(owner)
+	p := s.at(m)
+	if p.firstAttr == n {
+		p.firstAttr = e.nextAttr
+	} else {
+		for a := p.firstAttr; a != 0; a = s.at(a).nextAttr {
+			if s.at(a).nextAttr == n {
+				s.at(a).nextAttr = e.nextAttr
+				break
+			}
+		}
+	}
+	e.nextAttr = 0
+	if p.want == nil && p.have == nil {
+		s.release(m)
+	}
+}
+
+func (s *Session) findOrAdd(id ident) uint32 {
+	if n := s.find(id); n != 0 {
+		return n
+	}
+	return s.add(id)
+}
+
+// wake queues what waits for id.
+func (s *Session) wake(id ident) {
+	list, ok := s.waiters[id]
+	if !ok {
+		return
+	}
+	delete(s.waiters, id)
+	for _, n := range list {
+		if s.at(n).flags&flagLive != 0 {
+			s.touch(n)
+		}
+	}
+}
+
+// waits blocks n behind the first need that does not stand, if any.
+func (s *Session) waits(n uint32) bool {
+	s.keys = s.at(n).want.AppendNeeds(s.keys[:0])
+	s.needs = s.needs[:0]
+	for i := range s.keys {
+		id := s.ident(&s.keys[i])
+		if m := s.find(id); m != 0 {
+			if need := s.at(m); need.have != nil && !s.obsolete(need) {
+				s.needs = append(s.needs, m)
+				continue
+			}
+		}
+		s.waiters[id] = append(s.waiters[id], n)
+		return true
+	}
+	return false
+}
+
+// forceDependents makes everything that needs n go first. Most often they are in n's own group.
+func (s *Session) forceDependents(n uint32) {
+	e := s.at(n)
+	left := e.refs
+	for _, m := range s.groups[e.group].entries {
+		if left == 0 {
+			return
+		}
+		left -= s.forceIfNeeds(m, e.id)
+	}
+	for m := uint32(1); m <= s.used && left > 0; m++ {
+		if d := s.at(m); d.flags&flagLive != 0 && d.group != e.group {
+			left -= s.forceIfNeeds(m, e.id)
+		}
+	}
+	// Entries of the same group that a dump found but no Set listed are in no group's list.
+	for m := uint32(1); m <= s.used && left > 0; m++ {
+		if d := s.at(m); d.flags&flagLive != 0 && d.flags&flagForce == 0 {
+			left -= s.forceIfNeeds(m, e.id)
+		}
+	}
+}
+
+// forceIfNeeds returns how many of m's needs are id, having forced m when there is one.
+func (s *Session) forceIfNeeds(m uint32, id ident) uint32 {
+	d := s.at(m)
+	if d.flags&flagLive == 0 || d.have == nil {
+		return 0
+	}
+	owner, owned := d.have.owner()
+	if owned && s.ident(&owner) == id {
+		return 0
+	}
+	var count uint32
+	s.keys2 = d.have.AppendNeeds(s.keys2[:0])
+	for i := range s.keys2 {
+		if s.ident(&s.keys2[i]) == id {
+			count++
+		}
+	}
+	if count > 0 && d.flags&flagForce == 0 {
+		d.flags |= flagForce
+		s.touch(m)
+	}
+	return count
+}

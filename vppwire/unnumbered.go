@@ -1,0 +1,87 @@
+package vppwire
+
+import (
+	"go.fd.io/govpp/api"
+	interfaces "go.fd.io/govpp/binapi/interface"
+	"go.fd.io/govpp/binapi/ip"
+)
+
+// Unnumbered lets If use the addresses of Donor. Both are in the same tables.
+type Unnumbered struct {
+	If, Donor string
+	Table     uint32
+}
+
+// Key implements Object.
+func (o Unnumbered) Key() Key { return Key{Kind: KindUnnumbered, Name: o.If} }
+
+// AppendNeeds implements Object.
+func (o Unnumbered) AppendNeeds(keys []Key) []Key {
+	keys = needInterface(needInterface(keys, o.If), o.Donor)
+	if o.Table != 0 {
+		keys = append(keys, inTableKey(o.If, false), inTableKey(o.Donor, false))
+	}
+	return keys
+}
+
+// AppendText implements Object: "unnumbered tap3 loop1 table 1".
+func (o Unnumbered) AppendText(b []byte) []byte {
+	return appendNumber(appendWord(b, "unnumbered", o.If, o.Donor), "table", uint64(o.Table))
+}
+
+func (Unnumbered) parse(p *words) Object {
+	return Unnumbered{If: p.word(), Donor: p.word(), Table: uint32(p.named("table", 32))}
+}
+
+func (o Unnumbered) owner() (Key, bool)   { return interfaceKey(o.If) }
+func (o Unnumbered) ours() bool           { return ownInterface(o.If) }
+func (o Unnumbered) replaces(Object) bool { return false }
+func (o Unnumbered) shown() dumpStep      { return dumpStep{dump: unnumberedDump} }
+
+// like: the table follows from the interface, which has a dump of its own.
+func (o Unnumbered) like(found Object) bool {
+	f, ok := found.(Unnumbered)
+	return ok && f.Donor == o.Donor
+}
+
+type unnumberedMessages struct {
+	set      interfaces.SwInterfaceSetUnnumbered
+	setReply interfaces.SwInterfaceSetUnnumberedReply
+}
+
+func (Unnumbered) messages() []api.Message {
+	m := new(unnumberedMessages)
+	return []api.Message{&m.set, &m.setReply}
+}
+
+func (o Unnumbered) fill(s *Session, r *request, add bool) {
+	m := buffers[unnumberedMessages](s, KindUnnumbered)
+	// The message calls the donor sw_if_index and the borrower unnumbered_sw_if_index.
+	m.set.SwIfIndex, m.set.UnnumberedSwIfIndex, m.set.IsAdd = s.swIfIndex(o.Donor), s.swIfIndex(o.If), add
+	r.invoke(&m.set, &m.setReply, &m.setReply.Retval)
+}
+
+func (o Unnumbered) create(s *Session, r *request, _ Object) { o.fill(s, r, true) }
+func (o Unnumbered) delete(s *Session, r *request) bool      { o.fill(s, r, false); return true }
+
+// unnumberedDump is queued by the interface dump, behind the tables that it depends on.
+var unnumberedDump = &dump{reader: unnumberedReader{}}
+
+type unnumberedReader struct{}
+
+func (unnumberedReader) messages() []api.Message {
+	return []api.Message{&ip.IPUnnumberedDump{}, &ip.IPUnnumberedDetails{}}
+}
+
+func (unnumberedReader) ask(_ *Session, _ dumpStep, r *request) {
+	r.dump(&ip.IPUnnumberedDump{SwIfIndex: allInterfacesIndex})
+}
+
+func (unnumberedReader) take(s *Session, _ dumpStep, res Result) {
+	for _, m := range res.shown.details {
+		if d, ok := m.(*ip.IPUnnumberedDetails); ok {
+			name := s.interfaceName(uint32(d.SwIfIndex))
+			s.observe(Unnumbered{If: name, Donor: s.interfaceName(uint32(d.IPSwIfIndex)), Table: s.tableOf(name, false)})
+		}
+	}
+}

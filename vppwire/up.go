@@ -1,0 +1,52 @@
+package vppwire
+
+import (
+	"go.fd.io/govpp/api"
+	interfaces "go.fd.io/govpp/binapi/interface"
+	"go.fd.io/govpp/binapi/interface_types"
+)
+
+// Up says that an interface is administratively up. Without it the interface is left as it is, which is down when new.
+type Up struct{ If string }
+
+// Key implements Object.
+func (o Up) Key() Key { return Key{Kind: KindUp, Name: o.If} }
+
+// AppendNeeds implements Object.
+func (o Up) AppendNeeds(keys []Key) []Key { return needInterface(keys, o.If) }
+
+// AppendText implements Object: "up loop0".
+func (o Up) AppendText(b []byte) []byte { return appendWord(b, "up", o.If) }
+
+func (Up) parse(p *words) Object { return Up{If: p.word()} }
+
+func (o Up) owner() (Key, bool)   { return interfaceKey(o.If) }
+func (o Up) ours() bool           { return ownInterface(o.If) }
+func (o Up) replaces(Object) bool { return true }
+func (o Up) shown() dumpStep      { return dumpStep{dump: interfaceDump} }
+
+type upMessages struct {
+	flags      interfaces.SwInterfaceSetFlags
+	flagsReply interfaces.SwInterfaceSetFlagsReply
+}
+
+func (Up) messages() []api.Message {
+	m := new(upMessages)
+	return []api.Message{&m.flags, &m.flagsReply}
+}
+
+func (o Up) fill(s *Session, r *request, flags interface_types.IfStatusFlags) {
+	m := buffers[upMessages](s, KindUp)
+	m.flags.SwIfIndex, m.flags.Flags = s.swIfIndex(o.If), flags
+	r.invoke(&m.flags, &m.flagsReply, &m.flagsReply.Retval)
+}
+
+func (o Up) create(s *Session, r *request, _ Object) {
+	o.fill(s, r, interface_types.IF_STATUS_API_FLAG_ADMIN_UP)
+}
+
+func (o Up) delete(s *Session, r *request) bool { o.fill(s, r, 0); return true }
+
+func (Up) readInterface(d *interfaceDetails, _ creation) (Object, bool) {
+	return Up{If: d.InterfaceName}, d.Flags&interface_types.IF_STATUS_API_FLAG_ADMIN_UP != 0
+}
