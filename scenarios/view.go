@@ -24,15 +24,16 @@ type VPP interface {
 	Neighbor(index uint32, addr netip.Addr) (vppwire.MAC, bool)
 	// Neighbors yields static neighbours in ascending (index, address) order, those on dead interfaces included.
 	Neighbors() iter.Seq[Neighbor]
-	// Bridge returns a bridge domain with its members in ascending index order.
+	// Bridge returns a bridge domain with its members in ascending index order; ^0 is VPP's own, of which a view may know nothing.
 	Bridge(id uint32) (Bridge, bool)
 	// Bridges yields bridge domain IDs in ascending order.
 	Bridges() iter.Seq[uint32]
-	// FIB finds the interface that a bridge domain sends a MAC to.
-	FIB(bridge uint32, mac vppwire.MAC) (index uint32, ok bool)
+	// FIB finds what a bridge domain does with a MAC.
+	FIB(bridge uint32, mac vppwire.MAC) (FIBEntry, bool)
 	// FIBs yields static L2 FIB entries in ascending (bridge, MAC) order.
 	FIBs() iter.Seq[FIBEntry]
-	// Tunnel finds the VXLAN tunnel that decapsulates a packet from remote to local: its Src is local, its Dst remote.
+	// Tunnel finds the VXLAN tunnel that decapsulates a packet from remote to local: its Src is local, its Dst remote. Of
+	// several, which differ in EncapTable, it is any.
 	Tunnel(local, remote netip.Addr, vni uint32) (index uint32, ok bool)
 }
 
@@ -44,17 +45,20 @@ type Interface struct {
 	Type      InterfaceType
 	Up        bool
 	MAC       vppwire.MAC
-	MTU       uint32
+	// MTU limits packets of every family, in bytes; MTU4 those of IPv4, where it is not 0.
+	MTU, MTU4 uint32
 	// Table4 and Table6 are the tables it is bound to.
 	Table4, Table6 uint32
 	Addrs          []netip.Prefix
 	// Unnumbered is the index of the interface whose addresses it borrows; only with HasUnnumbered.
 	Unnumbered    uint32
 	HasUnnumbered bool
-	// Bridge is the bridge domain it is a member of, 0 for none; BVI whether as its virtual interface; SHG its split horizon group.
+	// Bridge is the bridge domain it is a member of, 0 for none, ^0 for VPP's own; BVI whether as its virtual interface; SHG its split horizon group.
 	Bridge uint32
 	BVI    bool
 	SHG    uint8
+	// Unlisted: it takes frames for a bridge domain that does not list it as a member, such as its port for unknown unicast.
+	Unlisted bool
 	// Host is the Linux end: the tap's device, or the device that an AF_PACKET interface sits on, with its namespace.
 	Host, HostNetns string
 	// Src, Dst, VNI and EncapTable are set for VXLAN tunnels.
@@ -85,7 +89,7 @@ type Route struct {
 	Via netip.Addr
 	// Index is the interface of ActionForward and ActionLocal; ^0 for a recursive next hop.
 	Index uint32
-	// Lookup is the table of ActionLookup.
+	// Lookup is the table of ActionLookup, and the one that a recursive next hop is looked up in.
 	Lookup uint32
 	// API reports whether the route came through the API, else from an interface address or a neighbour.
 	API bool
@@ -113,7 +117,12 @@ type Neighbor struct {
 type Bridge struct {
 	ID                                      uint32
 	Learn, Flood, UUFlood, Forward, ARPTerm bool
-	Members                                 []BridgeMember
+	// ARPUnknown: ARP requests go to the port for unknown unicast instead of being flooded.
+	ARPUnknown bool
+	// Unknown is the interface that gets unknown unicast instead of all members; only with HasUnknown.
+	Unknown    uint32
+	HasUnknown bool
+	Members    []BridgeMember
 }
 
 // BridgeMember is one interface of a bridge domain.
@@ -123,12 +132,15 @@ type BridgeMember struct {
 	SHG   uint8
 }
 
-// FIBEntry is one static L2 FIB entry.
+// FIBEntry is one L2 FIB entry.
 type FIBEntry struct {
 	Bridge uint32
 	MAC    vppwire.MAC
-	Index  uint32
-	BVI    bool
+	// Index is the interface that frames go to.
+	Index uint32
+	BVI   bool
+	// Static: it does not age and does not move when the MAC is heard elsewhere. Filter: frames to the MAC are dropped.
+	Static, Filter bool
 }
 
 // Linux is what laws and the packet walker may ask of one machine's Linux side. The empty namespace is the host's own.

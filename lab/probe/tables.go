@@ -82,8 +82,8 @@ func (t *tables) addInterface(m *interfaces.SwInterfaceDetails) {
 		Index: uint32(m.SwIfIndex), Name: m.InterfaceName, Tag: m.Tag, Type: scenarios.TypeNIC,
 		Up: m.Flags&interface_types.IF_STATUS_API_FLAG_ADMIN_UP != 0, MAC: vppwire.MAC(m.L2Address),
 	}
-	if len(m.Mtu) > 0 {
-		i.MTU = m.Mtu[0]
+	if len(m.Mtu) > 1 {
+		i.MTU, i.MTU4 = m.Mtu[0], m.Mtu[1]
 	}
 	switch {
 	case i.Name == "local0":
@@ -139,7 +139,8 @@ func (t *tables) add(m api.Message, source uint8, nic string) {
 		t.addBridge(m)
 	case *l2.L2FibTableDetails:
 		if m.StaticMac || m.BviMac {
-			t.l2 = append(t.l2, scenarios.FIBEntry{Bridge: m.BdID, MAC: vppwire.MAC(m.Mac), Index: uint32(m.SwIfIndex), BVI: m.BviMac})
+			t.l2 = append(t.l2, scenarios.FIBEntry{Bridge: m.BdID, MAC: vppwire.MAC(m.Mac), Index: uint32(m.SwIfIndex), BVI: m.BviMac,
+				Static: m.StaticMac, Filter: m.FilterMac})
 		}
 	}
 }
@@ -148,7 +149,11 @@ func (t *tables) addBridge(m *l2.BridgeDomainDetails) {
 	if m.BdID == 0 {
 		return // VPP's own
 	}
-	b := scenarios.Bridge{ID: m.BdID, Learn: m.Learn, Flood: m.Flood, UUFlood: m.UuFlood, Forward: m.Forward, ARPTerm: m.ArpTerm}
+	b := scenarios.Bridge{ID: m.BdID, Learn: m.Learn, Flood: m.Flood, UUFlood: m.UuFlood, Forward: m.Forward, ARPTerm: m.ArpTerm,
+		ARPUnknown: m.ArpUfwd}
+	if i := t.ifaces[uint32(m.UuFwdSwIfIndex)]; i != nil {
+		b.Unknown, b.HasUnknown, i.Unlisted = i.Index, true, true
+	}
 	for _, s := range m.SwIfDetails {
 		member := scenarios.BridgeMember{Index: uint32(s.SwIfIndex), BVI: s.SwIfIndex == m.BviSwIfIndex, SHG: s.Shg}
 		b.Members = append(b.Members, member)
@@ -175,7 +180,7 @@ func route(r *ip.IPRouteV2, source uint8) scenarios.Route {
 		via := netip.AddrFrom4(p.Nh.Address.GetIP4())
 		switch {
 		case !via.IsUnspecified():
-			out.Action, out.Via = scenarios.ActionForward, via
+			out.Action, out.Via, out.Lookup = scenarios.ActionForward, via, p.TableID
 		case p.SwIfIndex == ^uint32(0):
 			out.Action, out.Lookup = scenarios.ActionLookup, p.TableID
 		default:
@@ -299,13 +304,13 @@ func (t *tables) Bridges() iter.Seq[uint32] {
 }
 
 // FIB implements scenarios.VPP.
-func (t *tables) FIB(bridge uint32, mac vppwire.MAC) (uint32, bool) {
+func (t *tables) FIB(bridge uint32, mac vppwire.MAC) (scenarios.FIBEntry, bool) {
 	for _, e := range t.l2 {
 		if e.Bridge == bridge && e.MAC == mac {
-			return e.Index, true
+			return e, true
 		}
 	}
-	return 0, false
+	return scenarios.FIBEntry{}, false
 }
 
 // FIBs implements scenarios.VPP.

@@ -111,15 +111,15 @@ func (p *proof) ownNode(n *scenarios.NodeState, pod int) error {
 	ps := &n.Pods[pod]
 	if ps.Gateway.IsValid() {
 		if step := p.w.Step(walk.FromPod(n.Name, ps.Netns), ps.Gateway); step.Outcome.Kind != 0 || !step.Next.VPP {
-			return p.unreachable(n, pod, "its gateway "+ps.Gateway.String(), p.w.Walk(walk.FromPod(n.Name, ps.Netns), ps.Gateway))
+			return p.unreachable(n, pod, "its gateway "+ps.Gateway.String())
 		}
 	}
 	if n.HostLinux.IsValid() {
 		if out := p.w.Outcome(walk.FromPod(n.Name, ps.Netns), n.HostLinux); !out.To(n.Name, "") {
-			return p.unreachable(n, pod, "its host's "+n.HostLinux.String(), p.w.Walk(walk.FromPod(n.Name, ps.Netns), n.HostLinux))
+			return p.unreachable(n, pod, "its host's "+n.HostLinux.String())
 		}
 		if out := p.w.Outcome(walk.FromHost(n.Name), ps.Addr); !out.To(n.Name, ps.Netns) {
-			path := p.w.Walk(walk.FromHost(n.Name), ps.Addr)
+			path := p.w.Path()
 			v := broken(reachableName, p.s.At, n.Name, "the host of %s does not reach its pod %s (%s): %s", n.Name, ps.Pod, ps.Addr, path.Outcome)
 			v.After = path.String()
 			return v
@@ -127,7 +127,7 @@ func (p *proof) ownNode(n *scenarios.NodeState, pod int) error {
 	}
 	if a := n.Address.Addr(); a.IsValid() {
 		if out := p.w.Outcome(walk.FromPod(n.Name, ps.Netns), a); out.Kind != walk.Delivered || out.Node != n.Name || !out.VPP && out.Netns != "" {
-			return p.unreachable(n, pod, "its node's "+a.String(), p.w.Walk(walk.FromPod(n.Name, ps.Netns), a))
+			return p.unreachable(n, pod, "its node's "+a.String())
 		}
 	}
 	return nil
@@ -266,36 +266,39 @@ func (p *proof) transit(i int, e *entry) error {
 	return nil
 }
 
-// single walks one destination from a table that the pods of node i send into.
+// single walks one destination from a pod of node i whose packets come into a table there: what one of them meets, all do.
 func (p *proof) single(i int, e *entry, j int) error {
-	n := &p.s.Nodes[i]
-	if p.right(j, p.w.Outcome(walk.FromTable(n.Name, e.table), p.dests.list[j].addr)) {
-		return nil
+	n, addr := &p.s.Nodes[i], p.dests.list[j].addr
+	pod := e.pods[0]
+	if n.Pods[pod].Addr == addr {
+		pod = e.pods[1]
 	}
-	for _, pod := range e.pods {
-		if pod >= 0 && n.Pods[pod].Addr != p.dests.list[j].addr {
-			return p.wrong(n, pod, j)
-		}
+	if pod < 0 {
+		return nil // only the pod itself would send here, and to itself it does not
 	}
-	// Only the pod itself would send here, and to itself it does not.
+	if !p.right(j, p.w.Outcome(walk.FromPod(n.Name, n.Pods[pod].Netns), addr)) {
+		return p.wrong(n, pod, j)
+	}
 	return nil
 }
 
-// wrong is the violation that pod's packets to destination j end in the wrong place.
+// wrong is the violation that pod's packets to destination j end in the wrong place, by the last walk.
 func (p *proof) wrong(n *scenarios.NodeState, pod, j int) error {
 	d := &p.dests.list[j]
-	path := p.w.Walk(walk.FromPod(n.Name, n.Pods[pod].Netns), d.addr)
 	if d.pod >= 0 {
 		to := &p.s.Nodes[d.home]
-		return p.unreachable(n, pod, to.Pods[d.pod].Pod+" ("+d.addr.String()+") on "+to.Name, path)
+		return p.unreachable(n, pod, to.Pods[d.pod].Pod+" ("+d.addr.String()+") on "+to.Name)
 	}
+	path := p.w.Path()
 	v := broken(reachableName, p.s.At, n.Name, "what %s on %s sends to %s, which nobody holds, is not dropped: %s",
 		n.Pods[pod].Pod, n.Name, d.addr, path.Outcome)
 	v.After = path.String()
 	return v
 }
 
-func (p *proof) unreachable(n *scenarios.NodeState, pod int, what string, path walk.Path) error {
+// unreachable is the violation that the last walk shows.
+func (p *proof) unreachable(n *scenarios.NodeState, pod int, what string) error {
+	path := p.w.Path()
 	v := broken(reachableName, p.s.At, n.Name, "%s (%s) on %s does not reach %s: %s", n.Pods[pod].Pod, n.Pods[pod].Addr, n.Name, what, path.Outcome)
 	v.After = path.String()
 	return v

@@ -1,96 +1,123 @@
 package walk
 
 import (
+	"net/netip"
+
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
-// frame is the packet inside a bridge domain.
-type frame struct {
-	bridge uint32
-	// in is the member that it came from, shg that member's split horizon group, 0 from the BVI.
-	in  uint32
-	shg uint8
-	mac vppwire.MAC
-}
+// isGroup reports whether a MAC is multicast or broadcast.
+func isGroup(m vppwire.MAC) bool { return m[0]&1 != 0 }
 
-// bridged is a bridge domain with a frame. Only forwarding is walked: a domain that floods unknown MACs delivers more
-// than it should, and which of the copies arrives is no property of the tables.
-func (t *trip) bridged(n *node, f frame) (Point, Outcome) {
-	for range framesMax {
-		if !n.forwards(f.bridge) {
-			return t.drop(n, "the bridge domain does not exist or does not forward")
+// bridged is a frame in a bridge domain. It came through interface in, whose split horizon group is shg
+// (src/vnet/l2/l2_input.c and l2_fwd.c). In a cluster only forwarding is walked: a domain that floods unknown MACs
+// delivers more than it should, and which of the copies arrives is no property of the tables.
+func (t *trip) bridged(n *node, id, in uint32, shg uint8) Kind {
+	b := n.bridge(id)
+	switch {
+	case b == nil:
+		return t.drop(n, "the bridge domain does not exist")
+	case isGroup(t.to):
+		return t.toGroup(n, b, in, shg)
+	}
+	if b.Forward {
+		e, known := n.VPP.FIB(id, t.to)
+		if t.dut != nil && !(known && e.Static) {
+			// VPP moves what is not static to wherever it hears the MAC, and forgets it when interfaces or domains change.
+			if learned := t.dut.policy.Learned; learned != nil {
+				known = learned(id, t.to)
+			}
+			if known {
+				return t.unsure(n, "the bridge domain has learned the MAC")
+			}
 		}
-		index, ok := n.VPP.FIB(f.bridge, f.mac)
-		if !ok {
-			return t.drop(n, "the bridge domain does not know the MAC")
-		}
-		out, ok := n.VPP.Interface(index)
 		switch {
-		case !ok:
-			return t.drop(n, "the bridge domain sends the MAC to an interface that does not exist")
-		case index == f.in:
+		case known && e.Filter:
+			return t.drop(n, "the bridge domain filters the MAC")
+		case known && e.Index == in:
 			return t.drop(n, "the bridge domain sends the MAC back to where it came from")
-		case out.Bridge != f.bridge:
-			return t.drop(n, "the bridge domain sends the MAC to an interface that is no member")
+		case known:
+			return t.switched(n, e, shg)
 		}
-		if t.hops != nil {
-			t.note(n, placeBridge(f.bridge), f.mac.String()+" to "+out.Name)
-		}
-		if out.BVI {
-			return t.receive(n, &out, f.mac)
-		}
-		switch {
-		case !out.Up && out.Type != scenarios.TypeVXLAN: // VPP 25.10 sends through a tunnel that is down, and takes what comes out
-			return t.drop(n, "the bridge member is down")
-		case f.shg != 0 && f.shg == out.SHG:
-			return t.drop(n, "split horizon: the frame would leave through the group that it came from")
-		case out.Type != scenarios.TypeVXLAN:
-			return t.drop(n, "the bridge domain sends the MAC to a port that is no tunnel; bridged pods are not walked")
-		}
-		peer, in, lost := t.wrapped(n, &out)
-		if lost.Kind != 0 {
-			return Point{}, lost
-		}
-		n, f = peer, frame{bridge: in.Bridge, in: in.Index, shg: in.SHG, mac: f.mac}
 	}
-	return t.loop(n, "tunnels hand the frame to each other")
+	switch {
+	case t.dut != nil && b.HasUnknown:
+		return t.switched(n, scenarios.FIBEntry{Index: b.Unknown}, shg)
+	case t.dut != nil && (b.UUFlood || b.Flood && !b.Forward): // without forwarding, flooding comes next, whatever the MAC
+		return t.flooded(n, id, in, shg)
+	case !b.Forward:
+		return t.drop(n, "the bridge domain does not forward")
+	}
+	return t.drop(n, "the bridge domain does not know the MAC")
 }
 
-// wrapped carries a frame through a tunnel: the packet around it is a walk of its own from the encap table, and what
-// takes it must have the same tunnel the other way round. Returned are the peer and its end of the tunnel, or how the
-// frame was lost.
-func (t *trip) wrapped(n *node, tun *scenarios.Interface) (peer *node, in scenarios.Interface, lost Outcome) {
-	if t.wraps == wrapsMax {
-		_, lost = t.drop(n, "the tunnel's own packets go into a tunnel")
-		return nil, in, lost
+// toGroup is a frame for everybody.
+func (t *trip) toGroup(n *node, b *scenarios.Bridge, in uint32, shg uint8) Kind {
+	switch {
+	case t.dut == nil:
+		return t.drop(n, "the frame is for everybody; flooding is not walked")
+	case t.kind == ARPRequest && b.ARPUnknown:
+		return t.switched(n, scenarios.FIBEntry{Index: b.Unknown}, shg)
+	case b.Flood:
+		return t.flooded(n, b.ID, in, shg)
 	}
-	outer := trip{w: t.w, dst: tun.Dst, ttl: ttlInitial, wraps: t.wraps + 1, hops: t.hops}
-	if t.hops != nil {
-		t.note(n, tun.Name, "VXLAN "+tun.Src.String()+" to "+tun.Dst.String()+" vni "+itoa(tun.VNI))
+	return t.drop(n, "the bridge domain does not flood")
+}
+
+// switched is a frame for the interface of one L2 FIB entry. That need not be a member of the bridge domain, only of any.
+func (t *trip) switched(n *node, e scenarios.FIBEntry, shg uint8) Kind {
+	out, ok := n.VPP.Interface(e.Index)
+	switch {
+	case e.BVI && (!ok || !out.BVI): // VPP 25.10 dies of it, where the interface is gone
+		return t.unsure(n, "the bridge domain takes the MAC for that of a BVI, and the interface is none")
+	case !ok:
+		return t.drop(n, "the bridge domain sends the MAC to an interface that does not exist")
 	}
-	out := outer.run(Point{Node: n.Name, VPP: true, Table: tun.EncapTable, at: n})
-	if out.Kind != Delivered {
-		return nil, in, out
+	t.w.trail.add(note{node: n, kind: noteSwitched, table: e.Bridge, mac: t.to, name: out.Name})
+	switch {
+	case e.BVI:
+		return t.toBVI(n, &out)
+	case out.Unlisted: // one that was refused as a second BVI keeps the group of the domain that it was in before
+		return t.unsure(n, "the bridge domain sends the MAC to an interface that is no member of its own domain")
+	case out.Bridge == 0:
+		return t.drop(n, "the bridge domain sends the MAC to an interface that is no member")
+	case shg != 0 && shg == out.SHG:
+		return t.drop(n, "split horizon: the frame would leave through the group that it came from")
 	}
-	if !out.VPP {
-		return nil, in, Outcome{Kind: Dropped, Node: out.Node, Why: "the tunnel's far end is no VPP"}
+	return t.transmit(n, &out, netip.Addr{})
+}
+
+// toBVI hands a frame to L3 (src/vnet/l2/l2_bvi.h). VPP does not ask whether the BVI is up.
+func (t *trip) toBVI(n *node, ifc *scenarios.Interface) Kind {
+	switch {
+	case !isGroup(t.to) && t.to != ifc.MAC:
+		return t.drop(n, "the VPP interface does not accept the frame's MAC")
+	case t.spent():
+		return t.loop(n, "interfaces hand the frame to each other")
+	case t.kind == ARPRequest:
+		return t.drop(n, "an ARP request goes no further")
 	}
-	peer = out.at
-	why := ""
-	if index, ok := peer.VPP.Tunnel(tun.Dst, tun.Src, tun.VNI); !ok {
-		why = "the node has no tunnel back to the sender"
-	} else if in, ok = peer.VPP.Interface(index); !ok || in.EncapTable != out.table {
-		why = "the node's end of the tunnel listens in another table"
-	} else if in.Bridge == 0 {
-		why = "the node's end of the tunnel is in no bridge domain"
+	return t.l3(n, ifc)
+}
+
+// flooded is a frame for all members but the one that it came from. Each copy goes its own way.
+func (t *trip) flooded(n *node, id, in uint32, shg uint8) Kind {
+	b, _ := n.VPP.Bridge(id)
+	for _, m := range b.Members {
+		o, ok := n.VPP.Interface(m.Index)
+		switch {
+		case !ok || m.Index == in, !m.BVI && t.unflooded(&o), shg != 0 && shg == o.SHG:
+		case m.BVI:
+			t.copied(n, &o, true)
+		default:
+			t.copied(n, &o, false)
+		}
 	}
-	if why != "" {
-		_, lost = t.drop(peer, why)
-		return nil, in, lost
-	}
-	if t.hops != nil {
-		t.note(peer, in.Name, "takes the frame from "+tun.Src.String())
-	}
-	return peer, in, Outcome{}
+	return t.left(n)
+}
+
+// unflooded reports whether a member gets no flooded frames.
+func (t *trip) unflooded(ifc *scenarios.Interface) bool {
+	return ifc.Type == scenarios.TypeLoopback || t.dut.policy.Unflooded != nil && t.dut.policy.Unflooded(ifc.Index)
 }

@@ -1,23 +1,20 @@
 package walk
 
-import (
-	"net/netip"
-
-	"github.com/vppdrill/vppdrill/scenarios"
-	"github.com/vppdrill/vppdrill/vppwire"
-)
+import "github.com/vppdrill/vppdrill/scenarios"
 
 // host is a Linux stack with a packet: it is the destination, or it routes the packet out of one of its links.
 // Only the host's own namespace forwards packets of others; pods do not.
-func (t *trip) host(n *node, netns string, arrived bool) (Point, Outcome) {
+func (t *trip) host(n *node, netns string, arrived bool) Kind {
 	if n.Linux == nil {
 		return t.drop(n, "the machine's Linux side is not known")
 	}
 	if link, ok := n.Linux.Local(netns, t.dst); ok {
-		if t.hops != nil {
-			t.note(n, placeNetns(netns), t.dst.String()+" is local on "+link)
+		t.w.trail.add(note{node: n, kind: noteLocal, netns: netns, addr: t.dst, name: link})
+		if t.depth > 0 {
+			return t.drop(n, "the tunnel's far end is no VPP")
 		}
-		return Point{}, Outcome{Kind: Delivered, Node: n.Name, Netns: netns}
+		t.out = Outcome{Kind: Delivered, Node: n.Name, Netns: netns}
+		return Delivered
 	}
 	if arrived {
 		if netns != "" {
@@ -35,9 +32,7 @@ func (t *trip) host(n *node, netns string, arrived bool) (Point, Outcome) {
 	if !hop.IsValid() {
 		hop, t.exact = t.dst, true
 	}
-	if t.hops != nil {
-		t.note(n, placeNetns(netns), describeHostRoute(r))
-	}
+	t.w.trail.hostRoute(note{node: n, kind: noteHostRoute, netns: netns}, r)
 	l, ok := n.Linux.Link(netns, r.Link)
 	if !ok {
 		return t.drop(n, "the route's link does not exist")
@@ -64,50 +59,20 @@ func (t *trip) host(n *node, netns string, arrived bool) (Point, Outcome) {
 		}
 		mac = ifc.MAC
 	}
-	return t.receive(n, &ifc, mac)
+	t.to = mac
+	return t.receive(n, &ifc)
 }
 
-// receive is a frame for mac that comes into a VPP interface: Linux' ends, the wire, a bridge domain's BVI.
-func (t *trip) receive(n *node, ifc *scenarios.Interface, mac vppwire.MAC) (Point, Outcome) {
-	switch {
-	case !ifc.Up:
-		return t.drop(n, "the VPP interface that the frame comes to is down")
-	case ifc.Bridge != 0 && !ifc.BVI:
-		return t.drop(n, "the frame comes to a bridge port; bridged pods are not walked")
-	case mac != ifc.MAC:
-		return t.drop(n, "the VPP interface does not accept the frame's MAC")
-	case !routes(ifc, t.dst):
-		return t.drop(n, "the VPP interface has no address and so does not route")
-	}
-	if t.hops != nil {
-		t.note(n, ifc.Name, "takes the frame for "+mac.String())
-	}
-	return Point{Node: n.Name, VPP: true, Table: tableFor(ifc, t.dst), at: n}, Outcome{}
-}
-
-// toLinux sends the packet out of a tap or AF_PACKET interface.
-func (t *trip) toLinux(n *node, ifc *scenarios.Interface, hop netip.Addr) (Point, Outcome) {
+// toLinux sends the frame out of a tap or AF_PACKET interface.
+func (t *trip) toLinux(n *node, ifc *scenarios.Interface) Kind {
 	l, netns, why := n.linuxEnd(ifc)
-	if why != "" {
+	switch {
+	case why != "":
 		return t.drop(n, why)
-	}
-	mac, ok := n.VPP.Neighbor(ifc.Index, hop)
-	if !ok {
-		// The host's own stack answers ARP for any address it has. Pods might as well, but their entries are promised
-		// to be static, and a pod that answers by chance is no proof.
-		if netns != "" {
-			return t.drop(n, "VPP has no neighbor entry for the next hop")
-		}
-		if _, ok := n.Linux.Local(netns, hop); !ok {
-			return t.drop(n, "VPP has no neighbor entry for the next hop and the host does not answer for it")
-		}
-		mac = l.MAC
-	}
-	if mac != l.MAC {
+	case t.to != l.MAC:
 		return t.drop(n, "the Linux link does not accept the frame's MAC")
 	}
-	if t.hops != nil {
-		t.note(n, ifc.Name, "to "+placeNetns(netns)+" link "+l.Name+" "+mac.String())
-	}
-	return Point{Node: n.Name, Netns: netns, arrived: true, at: n}, Outcome{}
+	t.w.trail.add(note{node: n, kind: noteToLinux, name: ifc.Name, netns: netns, link: l.Name, mac: t.to})
+	t.next = Point{Node: n.Name, Netns: netns, arrived: true, at: n}
+	return 0
 }

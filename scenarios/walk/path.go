@@ -43,10 +43,6 @@ func (p Point) String() string {
 	return p.Node + " " + placeNetns(p.Netns)
 }
 
-func (t *trip) note(n *node, place, decision string) {
-	*t.hops = append(*t.hops, Hop{Node: n.Name, Place: place, Decision: decision})
-}
-
 func placeNetns(netns string) string {
 	if netns == "" {
 		return "host"

@@ -16,8 +16,9 @@ const (
 	// recursionsMax bounds how many routes a recursive next hop may take to resolve; VPP finds such loops when a route
 	// is added.
 	recursionsMax = 8
-	// framesMax bounds how many tunnels one frame may cross without being routed: bridging has no TTL.
-	framesMax = 8
+	// stepsMax bounds how many interfaces, bridge domains and lookups a packet meets until the next lookup that counts, and
+	// on its whole way through a device under test: bridging has no TTL, and loopbacks hand frames back.
+	stepsMax = 64
 	// wrapsMax bounds tunnels inside tunnels.
 	wrapsMax = 2
 )
@@ -53,6 +54,8 @@ const (
 	Delivered Kind = iota + 1
 	Dropped
 	Looped
+	// Left: it came out of a device under test, or copies of it go on.
+	Left
 )
 
 func (k Kind) String() string {
@@ -63,6 +66,8 @@ func (k Kind) String() string {
 		return "dropped"
 	case Looped:
 		return "looped"
+	case Left:
+		return "left"
 	}
 	return "under way"
 }
@@ -79,9 +84,6 @@ type Outcome struct {
 	Why string
 	// Hops counts how often it was forwarded, 0 to 64. Packets that carry it do not count.
 	Hops int
-	// at and table are where VPP found the address to be its own.
-	at    *node
-	table uint32
 }
 
 // To reports whether the packet was delivered to the stack of a namespace; netns is empty for the host's own.
@@ -111,17 +113,20 @@ func Walk(s scenarios.Snapshot, from Point, dst netip.Addr) Path { return New(s)
 
 // Walk follows a packet and keeps its hops.
 func (w *Walker) Walk(from Point, dst netip.Addr) Path {
-	p := Path{From: from, Dst: dst}
-	t := trip{w: w, dst: dst, ttl: ttlInitial, hops: &p.Hops}
-	p.Outcome = t.run(from)
-	return p
+	w.Outcome(from, dst)
+	return w.Path()
 }
 
-// Outcome follows a packet and keeps only where it ended. It does not allocate.
+// Outcome follows a packet and says where it ended; Path tells its way. It does not allocate.
 func (w *Walker) Outcome(from Point, dst netip.Addr) Outcome {
-	t := trip{w: w, dst: dst, ttl: ttlInitial}
-	return t.run(from)
+	t := w.newTrip(from, dst)
+	t.run()
+	w.trail.from, w.trail.dst, w.trail.outcome = from, dst, t.out
+	return t.out
 }
+
+// Path is the way of the packet that Outcome or Step followed last.
+func (w *Walker) Path() Path { return w.trail.path() }
 
 // Step is what one lookup does with a packet.
 type Step struct {
@@ -137,57 +142,11 @@ type Step struct {
 // allocate. Two destinations that meet the same route in every table of from's node, or in from's namespace and are
 // both not local there, get the same Step, unless it is Exact.
 func (w *Walker) Step(from Point, dst netip.Addr) Step {
-	t := trip{w: w, dst: dst, ttl: ttlInitial}
-	next, out := t.step(from)
-	return Step{Next: next, Outcome: out, Exact: t.exact}
-}
-
-// trip is one packet under way.
-type trip struct {
-	w     *Walker
-	dst   netip.Addr
-	ttl   int
-	wraps int
-	exact bool
-	// hops is nil when nobody wants to read them.
-	hops *[]Hop
-}
-
-func (t *trip) run(at Point) Outcome {
-	for {
-		next, out := t.step(at)
-		if out.Kind != 0 {
-			out.Hops = ttlInitial - t.ttl
-			return out
-		}
-		at = next
+	t := w.newTrip(from, dst)
+	t.step()
+	w.trail.from, w.trail.dst, w.trail.outcome = from, dst, t.out
+	if t.out.Kind != 0 {
+		t.next = Point{}
 	}
-}
-
-func (t *trip) step(at Point) (Point, Outcome) {
-	n := at.at
-	if n == nil {
-		n = t.w.byName[at.Node]
-	}
-	if n == nil {
-		return Point{}, Outcome{Kind: Dropped, Node: at.Node, Why: "the node is not in the cluster"}
-	}
-	if at.VPP {
-		return t.route(n, at.Table)
-	}
-	return t.host(n, at.Netns, at.arrived)
-}
-
-// forwarded takes one from the TTL; false when that was the last.
-func (t *trip) forwarded() bool {
-	t.ttl--
-	return t.ttl > 0
-}
-
-func (t *trip) drop(n *node, why string) (Point, Outcome) {
-	return Point{}, Outcome{Kind: Dropped, Node: n.Name, Why: why}
-}
-
-func (t *trip) loop(n *node, why string) (Point, Outcome) {
-	return Point{}, Outcome{Kind: Looped, Node: n.Name, Why: why}
+	return Step{Next: t.next, Outcome: t.out, Exact: t.exact}
 }

@@ -91,7 +91,7 @@ var faults = map[string]func(a, b *plane.Node){
 	"fib-hairpin": func(_, b *plane.Node) {
 		for i := range b.VPP.L2 {
 			if b.VPP.L2[i].BVI {
-				b.VPP.L2[i].Index = 5
+				b.VPP.L2[i].Index, b.VPP.L2[i].BVI = 5, false
 			}
 		}
 	},

@@ -13,23 +13,20 @@ type Walker struct {
 	nodes  []node
 	byName map[string]*node
 	nics   map[netip.Addr]nic
+	// inside holds the frames inside the packet under way, the outermost last; trail tells its way.
+	inside []packet
+	trail  trail
 }
 
 // node is one node of the snapshot with what the walk needs beside it.
 type node struct {
 	*scenarios.NodeState
 	ends    map[end]uint32
-	bridges []bridge
+	bridges []scenarios.Bridge // without their members
 }
 
 // end is the Linux device behind a tap or AF_PACKET interface.
 type end struct{ netns, name string }
-
-// bridge is what a walk wants to know of a bridge domain; its members would be copied with each question otherwise.
-type bridge struct {
-	id      uint32
-	forward bool
-}
 
 // nic is who answers for an address on the wire.
 type nic struct {
@@ -69,22 +66,36 @@ func New(s scenarios.Snapshot) *Walker {
 				}
 			}
 		}
-		for id := range n.VPP.Bridges() {
-			if b, ok := n.VPP.Bridge(id); ok {
-				n.bridges = append(n.bridges, bridge{id: id, forward: b.Forward})
-			}
-		}
+		n.indexBridges()
 	}
 	return w
 }
 
-func (n *node) forwards(id uint32) bool {
-	for i := range n.bridges {
-		if n.bridges[i].id == id {
-			return n.bridges[i].forward
+// indexBridges keeps what a walk wants to know of bridge domains; their members would be copied with each question otherwise.
+func (n *node) indexBridges() {
+	for id := range n.VPP.Bridges() {
+		if b, ok := n.VPP.Bridge(id); ok {
+			b.Members = nil
+			n.bridges = append(n.bridges, b)
 		}
 	}
-	return false
+	if b, ok := n.VPP.Bridge(ownBridge); ok {
+		b.Members, b.ID = nil, ownBridge
+		n.bridges = append(n.bridges, b)
+	}
+}
+
+// ownBridge is VPP's own bridge domain.
+const ownBridge = ^uint32(0)
+
+// bridge finds a bridge domain, nil for none.
+func (n *node) bridge(id uint32) *scenarios.Bridge {
+	for i := range n.bridges {
+		if n.bridges[i].ID == id {
+			return &n.bridges[i]
+		}
+	}
+	return nil
 }
 
 // tableFor is the table that an interface looks up packets of dst's family in.

@@ -2,7 +2,8 @@
 //
 // It decides which calls both are asked, and what counts as a difference: random sequences of valid and slightly invalid
 // requests (generate.go), the same dumps at their end, where packets come out (probe.go), and recorded conversations of
-// fixtures/vppapi. It never decides what VPP should answer: the real one does, and a difference is mended in the model or
+// fixtures/vppapi. Packets go past the real VPP and past scenarios/walk, the walker that laws judge by, over the model's
+// tables. It never decides what VPP should answer: the real one does, and a difference is mended in the model or
 // named in transcript's gaps.
 //
 // Start at Live for a real VPP, at Table for the recorded ones. A real VPP runs in a network namespace of its own that ends

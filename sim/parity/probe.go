@@ -150,15 +150,21 @@ func describe(frame []byte) string {
 	return ""
 }
 
-// sights are the lines for frames that came out of a device, without those that no probe causes.
+// sights are the lines for frames that came out of a device.
 func sights(device string, frames [][]byte) []string {
 	var all []string
 	for _, f := range frames {
-		if d := describe(f); d != "" {
-			all = append(all, "out="+device+" "+d)
-		}
+		all = append(all, sight(device, describe(f))...)
 	}
 	return all
+}
+
+// sight is the line for a frame that came out of a device, none for one that no probe causes.
+func sight(device, frame string) []string {
+	if frame == "" {
+		return nil
+	}
+	return []string{"out=" + device + " " + frame}
 }
 
 // settled sorts lines. ARP requests count once: how often VPP asks depends on time.

@@ -10,8 +10,11 @@ import (
 	"go.fd.io/govpp/binapi/memclnt"
 	"go.fd.io/govpp/binapi/vlib"
 
+	"github.com/vppdrill/vppdrill/scenarios/walk"
 	"github.com/vppdrill/vppdrill/sim/parity/transcript"
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
+	"github.com/vppdrill/vppdrill/sim/vppmodel/view"
+	"github.com/vppdrill/vppdrill/vppwire"
 )
 
 // Prober is a Subject that packets can be sent into.
@@ -43,7 +46,8 @@ func probe(ctx context.Context, m, r Subject) (d *transcript.Difference, sent in
 	if tables.learned, err = learnedBy(ctx, r); err != nil {
 		return nil, 0, err
 	}
-	all := slices.DeleteFunc(packets(tables.VPP), func(p Packet) bool { return tables.forward(p).Unsure })
+	dut := tables.dut()
+	all := slices.DeleteFunc(packets(tables.VPP), func(p Packet) bool { return tables.inject(dut, p).Unsure != "" })
 	if len(all) == 0 {
 		return nil, 0, nil
 	}
@@ -93,41 +97,44 @@ func sendBoth(ctx context.Context, m model, real Prober, all []Packet) (*transcr
 }
 
 // learnedBy are the L2 FIB entries that a VPP has learned, which the model must be told.
-func learnedBy(ctx context.Context, s Subject) (vppmodel.Learned, error) {
+func learnedBy(ctx context.Context, s Subject) (func(bridge uint32, mac vppwire.MAC) bool, error) {
 	type key struct {
 		bridge uint32
 		mac    [6]byte
 	}
-	at := map[key]uint32{}
+	there := map[key]bool{}
 	all, err := s.Ask(ctx, &l2.L2FibTableDump{BdID: none})
 	for _, a := range all {
 		if e := a.(*l2.L2FibTableDetails); !e.StaticMac {
-			at[key{e.BdID, e.Mac}] = uint32(e.SwIfIndex)
+			there[key{e.BdID, e.Mac}] = true
 		}
 	}
-	return func(bridge uint32, mac [6]byte) (uint32, bool) {
-		index, known := at[key{bridge, mac}]
-		return index, known
-	}, err
+	return func(bridge uint32, mac vppwire.MAC) bool { return there[key{bridge, mac}] }, err
 }
 
-// forward is what the model does with a packet.
-func (m model) forward(p Packet) vppmodel.Forwarded {
+// dut is the model as the packet walker of laws sees it, with the model's word on what no view of a VPP holds.
+func (m model) dut() *walk.DUT {
+	return walk.NewDUT(view.Of(m.VPP), walk.Policy{Learned: m.learned, Unflooded: m.Unflooded, Resolved: m.Resolved, Doubtful: m.Doubtful})
+}
+
+// inject is what the walker says of a packet.
+func (m model) inject(dut *walk.DUT, p Packet) walk.Emission {
 	for i := range m.Interfaces() {
 		if i.Kind == vppmodel.KindAFPacket && i.Host == p.device {
-			return m.Forward(i.Index, p.frame, m.learned)
+			return dut.Inject(i.Index, seen(p.frame))
 		}
 	}
-	return vppmodel.Forwarded{}
+	return walk.Emission{}
 }
 
 // Probe implements Prober.
 func (m model) Probe(_ context.Context, all []Packet, _ func([]string) bool) ([]string, error) {
 	var lines []string
+	dut := m.dut()
 	for _, p := range all {
-		for _, f := range m.forward(p).Frames {
+		for _, f := range m.inject(dut, p).Frames {
 			if o, _ := m.Interface(f.Index); o.Host != "" {
-				lines = append(lines, sights(o.Host, [][]byte{f.Bytes})...)
+				lines = append(lines, sight(o.Host, foretold(p.number, &f.Frame))...)
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/sim/parity/transcript"
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
+	"github.com/vppdrill/vppdrill/vppwire"
 )
 
 // answerMax is how long a real VPP may take for one answer.
@@ -26,7 +27,8 @@ type Subject interface {
 // model is the modelled VPP as a subject.
 type model struct {
 	*vppmodel.VPP
-	learned vppmodel.Learned
+	// learned is what the real VPP's bridge domains have learned; nil is nothing.
+	learned func(bridge uint32, mac vppwire.MAC) bool
 }
 
 // NewModel returns a fresh model without NICs, as the real one has none.

@@ -1,12 +1,13 @@
 // Package vppmodel is one VPP 25.10 in memory: a govpp api.Connection with interfaces, tables, neighbors and bridges behind it.
 //
-// It decides what VPP answers to each request of the binary API and what its tables forward afterwards: return codes,
-// reuse of indices, and what an interface leaves behind when it goes. It says where a packet would come out (Forward) and
-// what a real VPP would die of (Foresee), but no packet changes it: it never learns an address. It never reads a clock, and
+// It decides what VPP answers to each request of the binary API and what its tables hold afterwards: return codes,
+// reuse of indices, and what an interface leaves behind when it goes. It says what a real VPP would die of (Foresee). It
+// forwards no packet and learns no address: scenarios/walk follows packets through its tables. It never reads a clock, and
 // it holds no opinion on what a client should want: it shares no type, constant or belief with vppwire, the code that is
-// judged by it, and never imports it (view.go alone borrows scenarios' value types).
+// judged by it, and never imports it.
 //
-// Start at VPP, then Invoke for requests, NewStream for dumps, View for laws and packet walkers, Text for goldens.
+// Start at VPP, then Invoke for requests, NewStream for dumps, Interfaces, Route and their like for tables, Text for
+// goldens. The package view shows a VPP to laws and packet walkers.
 //
 // Every call is answered at once and in order; nothing here is safe for concurrent use. A request that VPP refuses is a
 // retval in the reply, as on the wire; an error means that there was no reply: the message is unknown, or VPP was killed.

@@ -5,8 +5,7 @@ import "slices"
 // gaps are the known differences from VPP 25.10, one sentence each.
 var gaps = []string{
 	"NAT, ACL, STN, session, punt redirect, sub-interfaces, IPIP, memif, VLAN rewrite, SR and MPLS messages are unknown.",
-	"No packet is forwarded for anybody: no MAC is learned, no neighbor resolved by ARP or ND, no entry ages, no counter counts. " +
-		"Forward only says where one would come out: IPv4, bridge domains and VXLAN over IPv4, without what VPP answers for itself.",
+	"No packet is forwarded for anybody: no MAC is learned, no neighbor resolved by ARP or ND, no entry ages, no counter counts.",
 	"Neighbor ages are 0 and stats_index values are arbitrary: the model has neither a clock nor a stats segment.",
 	"/32 and /128 entries of source recursive-resolution, which VXLAN destinations and recursive next hops create, are absent.",
 	"Recursive routing loops are not detected; only a path through its own prefix is turned into a drop.",

@@ -12,15 +12,18 @@ type Interface struct {
 	Kind       Kind
 	Up         bool
 	MAC        [6]byte
-	MTU        uint32    // L3, in bytes
+	MTU, MTU4  uint32    // of all of L3 and of IPv4, where it is not 0; in bytes
 	Tables     [2]uint32 // IPv4, IPv6
 	Addrs      []netip.Prefix
 	Unnumbered uint32 // whose addresses it borrows, only with Borrows
 	Borrows    bool
-	// Bridge is the ID of the bridge domain that lists it as a member, 0 for none.
+	// Bridge is the ID of the bridge domain that lists it as a member, 0 for none. Member: it is one, of VPP's own where Bridge is 0.
 	Bridge uint32
+	Member bool
 	BVI    bool
 	SHG    uint8
+	// Unlisted: a bridge domain's interface that is none of its members, such as the one for unknown unicast.
+	Unlisted bool
 	// Host is the Linux end of a tap or the device below an AF_PACKET interface, HostNetns its namespace as an absolute
 	// path. Host is empty where that device is known to be gone.
 	Host, HostNetns string
@@ -50,8 +53,9 @@ func (v *VPP) Interfaces() iter.Seq[Interface] {
 }
 
 func (v *VPP) look(i *iface) Interface {
-	o := Interface{Index: i.index, Name: i.name, Tag: i.tag, Kind: i.kind, Up: i.up, MAC: i.mac, MTU: i.mtu[0], Tables: i.tables,
-		Addrs: i.addrs, Unnumbered: i.donor, Borrows: i.borrows, BVI: v.isBVI(i), SHG: i.shg}
+	o := Interface{Index: i.index, Name: i.name, Tag: i.tag, Kind: i.kind, Up: i.up, MAC: i.mac, MTU: i.mtu[0], MTU4: i.mtu[1], Tables: i.tables,
+		Addrs: i.addrs, Unnumbered: i.donor, Borrows: i.borrows, BVI: v.isBVI(i), SHG: i.shg, Member: i.member,
+		Unlisted: i.bridged && !i.member}
 	if i.member {
 		o.Bridge = v.bridges[i.bridge].id
 	}

@@ -14,7 +14,11 @@ import (
 type Bridge struct {
 	ID                                      uint32
 	Learn, Flood, UUFlood, Forward, ARPTerm bool
-	Members                                 []Member
+	// ARPUnknown sends ARP requests to the interface for unknown unicast.
+	ARPUnknown bool
+	// Unknown is the interface for unknown unicast, ^0 for none.
+	Unknown uint32
+	Members []Member
 }
 
 // Member is one interface of a bridge domain.
@@ -24,10 +28,16 @@ type Member struct {
 	SHG   uint8
 }
 
-// Bridge returns a bridge domain; VPP's own, ID 0, does not count.
+// OwnBridge is the ID by which Bridge knows VPP's own bridge domain, 0 in the API, whose members get nothing through.
+const OwnBridge = none
+
+// Bridge returns a bridge domain.
 func (v *VPP) Bridge(id uint32) (Bridge, bool) {
 	b := v.bridgeOf(id)
-	if b == nil || id == 0 {
+	switch {
+	case id == OwnBridge:
+		b = v.bridges[0]
+	case b == nil || id == 0:
 		return Bridge{}, false
 	}
 	if b.view == nil {
@@ -39,34 +49,33 @@ func (v *VPP) Bridge(id uint32) (Bridge, bool) {
 	}
 	return Bridge{ID: id, Learn: b.has(l2.BRIDGE_API_FLAG_LEARN), Flood: b.has(l2.BRIDGE_API_FLAG_FLOOD),
 		UUFlood: b.has(l2.BRIDGE_API_FLAG_UU_FLOOD), Forward: b.has(l2.BRIDGE_API_FLAG_FWD),
-		ARPTerm: b.has(l2.BRIDGE_API_FLAG_ARP_TERM), Members: b.view}, true
+		ARPTerm: b.has(l2.BRIDGE_API_FLAG_ARP_TERM), ARPUnknown: b.has(l2.BRIDGE_API_FLAG_ARP_UFWD), Unknown: b.uuFwd, Members: b.view}, true
 }
 
-// Bridges yields bridge domain IDs in ascending order.
+// Bridges yields bridge domain IDs in ascending order, without OwnBridge.
 func (v *VPP) Bridges() iter.Seq[uint32] {
 	ids := slices.Sorted(maps.Keys(v.bridgeBy))
 	return slices.Values(ids[1:]) // without 0
 }
 
-// MACEntry is one static L2 FIB entry. Bridge is ^0 where the bridge domain is gone and left the entry behind.
+// MACEntry is one L2 FIB entry. Bridge is ^0 where the bridge domain is gone and left the entry behind.
 type MACEntry struct {
 	Bridge uint32
 	MAC    [6]byte
 	Index  uint32
 	BVI    bool
+	// Static entries stay; the others are those that a client added for VPP to forget. A Filter drops frames.
+	Static, Filter bool
 }
 
-// MAC finds the interface that a bridge domain sends a MAC to; filters send it nowhere.
-func (v *VPP) MAC(bridge uint32, m [6]byte) (uint32, bool) {
+// MAC finds what a bridge domain does with a MAC.
+func (v *VPP) MAC(bridge uint32, m [6]byte) (MACEntry, bool) {
 	b := v.bridgeOf(bridge)
 	if b == nil {
-		return 0, false
+		return MACEntry{}, false
 	}
 	e, found := v.macs[macKey{m, uint16(b.at)}]
-	if !found || e.filter {
-		return 0, false
-	}
-	return e.index, true
+	return MACEntry{bridge, m, e.index, e.bvi, e.static, e.filter}, found
 }
 
 // MACs yields static L2 FIB entries that are no filters, in ascending (bridge, MAC) order.
@@ -75,7 +84,7 @@ func (v *VPP) MACs() iter.Seq[MACEntry] {
 		var all []MACEntry
 		for k, e := range v.macs {
 			if e.static && !e.filter {
-				all = append(all, MACEntry{v.bridgeID(uint32(k.bridge)), k.mac, e.index, e.bvi})
+				all = append(all, MACEntry{v.bridgeID(uint32(k.bridge)), k.mac, e.index, e.bvi, true, false})
 			}
 		}
 		slices.SortFunc(all, func(x, y MACEntry) int {

@@ -226,12 +226,12 @@ func (v *VPP) Bridges() iter.Seq[uint32] {
 }
 
 // FIB implements scenarios.VPP.
-func (v *VPP) FIB(id uint32, mac vppwire.MAC) (uint32, bool) {
+func (v *VPP) FIB(id uint32, mac vppwire.MAC) (scenarios.FIBEntry, bool) {
 	i, ok := slices.BinarySearchFunc(v.L2, scenarios.FIBEntry{Bridge: id, MAC: mac}, compareFIB)
 	if !ok {
-		return 0, false
+		return scenarios.FIBEntry{}, false
 	}
-	return v.L2[i].Index, true
+	return v.L2[i], true
 }
 
 // FIBs implements scenarios.VPP.

@@ -51,7 +51,7 @@ func newNode(cfg Config, id uint32) *Node {
 	v.Ifaces = append(v.Ifaces, scenarios.Interface{Name: "loop0", Type: scenarios.TypeLoopback, Up: true, MAC: bviMAC(id),
 		Table4: PodTable, Addrs: []netip.Prefix{netip.PrefixFrom(n.VXLANAddress, vxlanNet.Bits())}, Bridge: Domain, BVI: true, SHG: 1})
 	v.Domains = append(v.Domains, scenarios.Bridge{ID: Domain, Forward: true})
-	v.L2 = append(v.L2, scenarios.FIBEntry{Bridge: Domain, MAC: bviMAC(id), Index: IfaceBVI, BVI: true})
+	v.L2 = append(v.L2, scenarios.FIBEntry{Bridge: Domain, MAC: bviMAC(id), Index: IfaceBVI, BVI: true, Static: true})
 	v.API = append(v.API,
 		lookup(MainTable, PodSubnet, PodTable), lookup(MainTable, HostSubnet, PodTable), lookup(PodTable, hostNet, MainTable),
 		scenarios.Route{Table: PodTable, Prefix: PodSubnet, Action: scenarios.ActionDrop},
@@ -92,7 +92,7 @@ func (n *Node) join(cfg Config, peer *Node, tunnelNames []string) {
 	index := uint32(len(v.Ifaces))
 	v.Ifaces = append(v.Ifaces, scenarios.Interface{Name: tunnelNames[index-IfaceBVI-1], Type: scenarios.TypeVXLAN, Up: true, Bridge: Domain, SHG: 1,
 		Src: n.Address.Addr(), Dst: peer.Address.Addr(), VNI: VNI, EncapTable: MainTable})
-	v.L2 = append(v.L2, scenarios.FIBEntry{Bridge: Domain, MAC: bviMAC(peer.ID), Index: index})
+	v.L2 = append(v.L2, scenarios.FIBEntry{Bridge: Domain, MAC: bviMAC(peer.ID), Index: index, Static: true})
 	v.Neighs = append(v.Neighs, scenarios.Neighbor{Index: IfaceBVI, Addr: peer.VXLANAddress, MAC: bviMAC(peer.ID)})
 	for _, p := range [...]netip.Prefix{peer.Blocks[0].Prefix, peer.HostSubnet} {
 		v.API = append(v.API, scenarios.Route{Table: PodTable, Prefix: p, Action: scenarios.ActionForward, Via: peer.VXLANAddress, Index: IfaceBVI})

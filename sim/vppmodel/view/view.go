@@ -65,22 +65,33 @@ func (v view) Bridge(id uint32) (scenarios.Bridge, bool) {
 		members[i] = scenarios.BridgeMember(m)
 	}
 	return scenarios.Bridge{ID: b.ID, Learn: b.Learn, Flood: b.Flood, UUFlood: b.UUFlood, Forward: b.Forward, ARPTerm: b.ARPTerm,
-		Members: members}, true
+		ARPUnknown: b.ARPUnknown, Unknown: b.Unknown, HasUnknown: b.Unknown != none, Members: members}, true
 }
 
-func (v view) FIB(bridge uint32, mac vppwire.MAC) (uint32, bool) { return v.MAC(bridge, mac) }
+func (v view) FIB(bridge uint32, mac vppwire.MAC) (scenarios.FIBEntry, bool) {
+	e, found := v.MAC(bridge, mac)
+	return fibEntry(e), found
+}
 
 func (v view) FIBs() iter.Seq[scenarios.FIBEntry] {
-	return each(v.MACs(), func(e vppmodel.MACEntry) scenarios.FIBEntry {
-		return scenarios.FIBEntry{Bridge: e.Bridge, MAC: e.MAC, Index: e.Index, BVI: e.BVI}
-	})
+	return each(v.MACs(), fibEntry)
 }
 
+func fibEntry(e vppmodel.MACEntry) scenarios.FIBEntry {
+	return scenarios.FIBEntry{Bridge: e.Bridge, MAC: e.MAC, Index: e.Index, BVI: e.BVI, Static: e.Static, Filter: e.Filter}
+}
+
+// none is VPP's ~0: no interface.
+const none = ^uint32(0)
+
 func iface(i vppmodel.Interface) scenarios.Interface {
+	if i.Member && i.Bridge == 0 {
+		i.Bridge = vppmodel.OwnBridge
+	}
 	return scenarios.Interface{
-		Index: i.Index, Name: i.Name, Tag: i.Tag, Type: kind(i.Kind), Up: i.Up, MAC: i.MAC, MTU: i.MTU,
+		Index: i.Index, Name: i.Name, Tag: i.Tag, Type: kind(i.Kind), Up: i.Up, MAC: i.MAC, MTU: i.MTU, MTU4: i.MTU4,
 		Table4: i.Tables[0], Table6: i.Tables[1], Addrs: i.Addrs, Unnumbered: i.Unnumbered, HasUnnumbered: i.Borrows,
-		Bridge: i.Bridge, BVI: i.BVI, SHG: i.SHG, Host: i.Host, HostNetns: i.HostNetns,
+		Bridge: i.Bridge, BVI: i.BVI, SHG: i.SHG, Unlisted: i.Unlisted, Host: i.Host, HostNetns: i.HostNetns,
 		Src: i.Src, Dst: i.Dst, VNI: i.VNI, EncapTable: i.EncapTable,
 	}
 }

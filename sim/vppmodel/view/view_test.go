@@ -86,11 +86,11 @@ func TestView(t *testing.T) {
 		{"api 1", slices.Collect(w.Routes(1)), "[{1 10.1.2.0/24 2 192.168.30.2 2 0 true}]"},
 		{"neighbors", slices.Collect(w.Neighbors()), "[{2 192.168.30.2 1a:00:00:00:00:02}]"},
 		{"bridges", slices.Collect(w.Bridges()), "[1]"},
-		{"bridge", one(w.Bridge(1)), "{1 false false false true false [{2 true 1} {3 false 1}]} true"},
-		{"no bridge", one(w.Bridge(0)), "{0 false false false false false []} false"},
-		{"FIBs", slices.Collect(w.FIBs()), "[{1 1a:00:00:00:00:01 2 true} {1 1a:00:00:00:00:02 3 false}]"},
-		{"FIB", one(w.FIB(1, mac2)), "3 true"},
-		{"no FIB", one(w.FIB(1, vppwire.MAC{})), "0 false"},
+		{"bridge", one(w.Bridge(1)), "{1 false false false true false false 4294967295 false [{2 true 1} {3 false 1}]} true"},
+		{"no bridge", one(w.Bridge(0)), "{0 false false false false false false 0 false []} false"},
+		{"FIBs", slices.Collect(w.FIBs()), "[{1 1a:00:00:00:00:01 2 true true false} {1 1a:00:00:00:00:02 3 false true false}]"},
+		{"FIB", one(w.FIB(1, mac2)), "{1 1a:00:00:00:00:02 3 false true false} true"},
+		{"no FIB", one(w.FIB(1, vppwire.MAC{})), "{1 00:00:00:00:00:00 0 false false false} false"},
 		{"tunnel", one(w.Tunnel(netip.MustParseAddr("192.168.16.1"), netip.MustParseAddr("192.168.16.2"), 10)), "3 true"},
 		{"other VNI", one(w.Tunnel(netip.MustParseAddr("192.168.16.1"), netip.MustParseAddr("192.168.16.2"), 11)), "0 false"},
 		{"local", one(w.Route(1, netip.MustParseAddr("192.168.30.1"))), "{1 192.168.30.1/32 3 invalid IP 2 0 false} true"},
@@ -118,7 +118,7 @@ func TestView(t *testing.T) {
 
 	// The same view sees the change: the tunnel goes, and leaves its MAC behind.
 	do(&vxlan.VxlanAddDelTunnelV3{SrcAddress: src, DstAddress: dst, McastSwIfIndex: none, DecapNextIndex: none, Vni: 10}, &vxlan.VxlanAddDelTunnelV3Reply{})
-	if got := one(w.Bridge(1)) + " " + one(w.FIB(1, mac2)); got != "{1 false false false true false [{2 true 1}]} true 3 true" {
+	if got := one(w.Bridge(1)) + " " + one(w.FIB(1, mac2)); got != "{1 false false false true false false 4294967295 false [{2 true 1}]} true {1 1a:00:00:00:00:02 3 false true false} true" {
 		t.Error(got)
 	}
 	if _, live := w.Interface(3); live {

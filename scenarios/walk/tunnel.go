@@ -1,0 +1,106 @@
+package walk
+
+import (
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// Sizes of VXLAN (RFC 7348), and the TTL that VPP gives its packets (src/plugins/vxlan/vxlan.c, vxlan_rewrite).
+const (
+	ethernetLen = 14
+	wrapperLen  = 20 + 8 + 8 // IPv4, UDP, VXLAN
+	vxlanTTL    = 254
+)
+
+// wrapped is a frame that goes into a tunnel: the packet around it is looked up in the encap table. IPv6 tunnels are
+// walked in a cluster only.
+func (t *trip) wrapped(n *node, tun *scenarios.Interface) Kind {
+	switch {
+	case t.dut == nil && t.depth == wrapsMax:
+		return t.drop(n, "the tunnel's own packets go into a tunnel")
+	case t.dut != nil && !tun.Src.Is4():
+		return t.drop(n, "the tunnel is one over IPv6")
+	}
+	t.w.trail.add(note{node: n, kind: noteWrapped, name: tun.Name, src: tun.Src, addr: tun.Dst, table: tun.VNI})
+	t.w.inside = append(t.w.inside[:t.depth], t.packet)
+	t.depth++
+	outer := packet{kind: VXLAN, src: tun.Src, dst: tun.Dst, ttl: vxlanTTL, vni: tun.VNI}
+	if t.size > 0 {
+		outer.size = wrapperLen + ethernetLen + t.size
+	}
+	t.packet = outer
+	t.in, t.inTable = tun.Index, tableFor(tun, tun.Dst)
+	if t.dut != nil && t.dut.policy.Doubtful != nil && t.dut.policy.Doubtful(tun.EncapTable, tun.Dst, true) {
+		return t.unsure(n, "VPP may not send to the tunnel's far end")
+	}
+	return t.route(n, tun.EncapTable)
+}
+
+// arrived is a packet for VPP itself: it has been delivered, or it is a tunnel's and what is inside goes on. VPP takes a
+// tunnel's packets only from a source that it has a way back to and that is not its own (src/vnet/ip/ip4_forward.c,
+// ip4_local_check_src).
+func (t *trip) arrived(n *node, table uint32) Kind {
+	if t.dut == nil && t.depth == 0 {
+		t.out = Outcome{Kind: Delivered, Node: n.Name, VPP: true}
+		return Delivered
+	}
+	if t.kind == ICMPError {
+		return t.drop(n, "VPP gets its own ICMP error")
+	}
+	back, why := t.follow(n, table, t.src, false)
+	switch {
+	case why != "":
+		return t.drop(n, why)
+	case back.doubtful:
+		return t.unsure(n, "VPP may not have a way back to the packet's source")
+	case back.Action == scenarios.ActionLocal:
+		return t.drop(n, "the packet comes from an address of VPP's own")
+	case back.Action == scenarios.ActionDrop:
+		return t.drop(n, "VPP has no way back to the packet's source")
+	case t.dut != nil && (t.depth == 0 || !n.hasTunnels()):
+		return t.complain(n)
+	}
+	return t.unwrapped(n)
+}
+
+// unwrapped takes the frame out of a tunnel's packet. What takes it must be the same tunnel the other way round, which
+// listens in the table of the interface that the packet came in through.
+func (t *trip) unwrapped(n *node) Kind {
+	index, ok := n.VPP.Tunnel(t.dst, t.src, t.vni)
+	if !ok {
+		return t.drop(n, "the node has no tunnel back to the sender")
+	}
+	tun, ok := n.VPP.Interface(index)
+	if ok && tun.EncapTable != t.inTable {
+		tun, ok = t.tunnelIn(n)
+	}
+	switch {
+	case !ok:
+		return t.drop(n, "the node's end of the tunnel listens in another table")
+	case tun.Bridge == 0 && !tun.Unlisted:
+		return t.drop(n, "the node's end of the tunnel is in no bridge domain")
+	}
+	t.w.trail.add(note{node: n, kind: noteUnwrapped, name: tun.Name, addr: t.src})
+	t.depth--
+	t.packet = t.w.inside[t.depth]
+	return t.receive(n, &tun)
+}
+
+// tunnelIn finds the tunnel among those that differ in their encap table.
+func (t *trip) tunnelIn(n *node) (scenarios.Interface, bool) {
+	p, table := t.packet, t.inTable
+	for i := range n.VPP.Interfaces() {
+		if i.Type == scenarios.TypeVXLAN && i.EncapTable == table && i.Src == p.dst && i.Dst == p.src && i.VNI == p.vni {
+			return i, true
+		}
+	}
+	return scenarios.Interface{}, false
+}
+
+func (n *node) hasTunnels() bool {
+	for i := range n.VPP.Interfaces() {
+		if i.Type == scenarios.TypeVXLAN && i.Src.Is4() {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,64 @@
+package walk
+
+import (
+	"net/netip"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/vppwire"
+)
+
+// answer is the MAC that VPP gets to hear for an address out of an interface that is no NIC. Pods may answer as well, but
+// their entries are promised to be static, and a pod that answers by chance is no proof; bridge domains flood no ARP here.
+func (t *trip) answer(n *node, ifc *scenarios.Interface, hop netip.Addr) (mac vppwire.MAC, why string) {
+	switch ifc.Type {
+	case scenarios.TypeTap, scenarios.TypeAFPacket:
+		l, netns, why := n.linuxEnd(ifc)
+		switch {
+		case why != "":
+			return mac, why
+		case netns != "":
+			return mac, "VPP has no neighbor entry for the next hop"
+		}
+		if _, ok := n.Linux.Local(netns, hop); !ok {
+			return mac, "VPP has no neighbor entry for the next hop and the host does not answer for it"
+		}
+		return l.MAC, ""
+	case scenarios.TypeLoopback:
+		if ifc.BVI {
+			return mac, "the BVI has no neighbor entry for the next hop"
+		}
+		return mac, "a loopback that is no bridge's BVI leads nowhere"
+	}
+	return mac, "the route's interface does not send IP packets"
+}
+
+// wire is the network between the nodes. ARP works there: it is learned, so a snapshot need not hold it, and up NICs
+// answer.
+func (t *trip) wire(n *node, ifc *scenarios.Interface, hop netip.Addr) Kind {
+	if !hop.IsValid() {
+		return t.drop(n, "the bridge domain sends the frame to a NIC; what others do with it is not walked")
+	}
+	to, ok := t.w.nics[hop]
+	if !ok {
+		// A gateway outside the cluster is taken to know the nodes' own addresses and nothing else.
+		t.exact = true
+		if to, ok = t.w.nics[t.dst]; !ok {
+			return t.drop(n, "no NIC of the cluster has the next hop")
+		}
+	}
+	switch {
+	case to.shared:
+		return t.drop(n, "several NICs have the next hop's address")
+	case to.node == n:
+		return t.drop(n, "the next hop is the node itself")
+	}
+	peer, ok := to.node.VPP.Interface(to.index)
+	if !ok {
+		return t.drop(n, "the NIC with the next hop does not exist")
+	}
+	if t.asks {
+		t.to, t.asks = peer.MAC, false
+	}
+	t.w.trail.add(note{node: n, kind: noteWire, name: ifc.Name, addr: hop, link: to.node.Name})
+	return t.receive(to.node, &peer)
+}

@@ -1,0 +1,84 @@
+package vppmodel
+
+import "net/netip"
+
+// Here is what a packet's way hangs on beside the tables that Route, Bridge and MAC show: what VPP keeps of their
+// history, and where it may do otherwise than they say. It is for comparisons with a real VPP (scenarios/walk, Policy).
+
+// Resolved reports whether VPP keeps a host entry for an address of a table because something resolves through it: a tunnel's
+// far end, or a recursive next hop.
+func (v *VPP) Resolved(table uint32, to netip.Addr) bool {
+	f, a := addrOfNetip(to)
+	for _, i := range v.ifaces {
+		if i == nil {
+			continue
+		}
+		if d, is := i.device.(*vxlanTunnel); is && d.family == f && d.encap == table && d.dst == a {
+			return true
+		}
+	}
+	for n := range v.paths.nodes {
+		if p := &v.paths.nodes[n].path; p.kind == pathRecursive && p.family == f && p.addr == a {
+			return true // whatever its table: it is one that leads here, or one whose entry does not matter
+		}
+	}
+	return false
+}
+
+// Unflooded reports whether nothing is flooded to an interface although a bridge domain lists it: it was a BVI once.
+func (v *VPP) Unflooded(at uint32) bool { return v.unflooded[at] }
+
+// Doubtful reports whether VPP may do something else with an address than its table says: with several paths it balances; a path
+// whose interface was deleted comes to life again at times when another interface has its index; and a neighbor may attract its
+// traffic although its subnet is routed by a next hop behind the same interface, where only the neighbor changed since
+// (src/vnet/fib/fib_entry_src_adj.c: fib_entry_src_adj_activate asks for an attached cover, fib_entry_src_adj_reactivate does not).
+//
+// hop: the address is a recursive next hop or a tunnel's far end. VPP keeps a host entry for those: where a neighbor has one that
+// attracts no traffic, VPP takes that one and sends nothing, or the route behind it, as the order of their coming has it.
+func (v *VPP) Doubtful(table uint32, to netip.Addr, hop bool) bool {
+	f, a := addrOfNetip(to)
+	t := v.tables[f][table]
+	if t == nil {
+		return false
+	}
+	r := v.lookup(t, a)
+	unused := v.unused(t, a, r)
+	if r.dropped && v.at(r.path.iface) != nil || hop && unused {
+		return true
+	}
+	if e, _ := t.get(r.prefix); e.source != sourceAdjacency && v.paths.nodes[e.paths].next != 0 {
+		return true
+	}
+	if !unused {
+		return false
+	}
+	host, out := prefix{a, f.bits()}, v.leadsTo(r)
+	e, _ := t.get(host)
+	for _, e := range append([]entry{e}, t.others[host]...) {
+		if v.refines(e.paths, out) {
+			return true
+		}
+	}
+	return false
+}
+
+// unused reports whether a neighbor has the address and attracts no traffic, because its subnet is not its interface's.
+func (v *VPP) unused(t *table, a addr, r route) bool {
+	host := prefix{a, t.family.bits()}
+	_, there := t.get(host)
+	return there && r.prefix != host
+}
+
+// recursionsMax is more than any chain of recursive routes has.
+const recursionsMax = 64
+
+// leadsTo is the interface that a route leads to in the end, none where it leads to none.
+func (v *VPP) leadsTo(r route) uint32 {
+	for range recursionsMax {
+		if r.path.kind != pathRecursive {
+			return r.path.iface
+		}
+		r = v.lookup(v.tables[r.path.family][r.path.table], r.path.addr)
+	}
+	return none
+}
