@@ -93,7 +93,7 @@ func (n *node) look(ctx context.Context, deep bool) (scenarios.NodeState, error)
 // fill adds what the agent says.
 func fill(out *scenarios.NodeState, s state, m mode.Config) {
 	out.ID, out.Address, out.VXLANAddress = s.ID, s.Address, s.VXLAN
-	if m.Host != mode.HostNone {
+	if m.Interconnected() {
 		out.HostSubnet, out.HostVPP, out.HostLinux = s.HostSubnet, s.HostVPP, s.HostLinux
 	}
 	out.PodSubnet, out.Blocks, out.Reserved = s.PodSubnet, s.Blocks, s.Reserved

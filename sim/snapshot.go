@@ -11,7 +11,6 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/vppmodel/view"
 	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
-	"github.com/vppdrill/vppdrill/vppwire/mode"
 )
 
 // Snapshot implements scenarios.World. It looks at live state: it is valid until time moves on.
@@ -49,10 +48,10 @@ func (m *machine) state() scenarios.NodeState {
 	a := m.proc.agent
 	facts := a.Node()
 	n.ID, n.Address = facts.ID, facts.Address
-	if m.w.wiring.Node == mode.NodeVXLAN {
+	if m.w.wiring.Overlay() {
 		n.VXLANAddress = facts.VXLAN.Addr()
 	}
-	if m.w.wiring.Host != mode.HostNone {
+	if m.w.wiring.Interconnected() {
 		n.HostSubnet, n.HostVPP, n.HostLinux = facts.HostSubnet, facts.HostVPP, facts.HostLinux
 	}
 	if len(facts.PodSubnets) > 0 {

@@ -22,6 +22,14 @@ func interfaceKey(name string) (Key, bool) {
 	return Key{}, false
 }
 
+// MadeByVPP reports whether an interface's name is of a kind that exists without hardware: one of ours, or another of VPP's own.
+func MadeByVPP(name string) bool {
+	if _, ok := interfaceKey(name); ok {
+		return true
+	}
+	return strings.HasPrefix(name, "local") || strings.HasPrefix(name, "memif") || strings.HasPrefix(name, "ipip") || strings.HasPrefix(name, "pg")
+}
+
 // needInterface appends what an object on a VPP interface needs: the interface itself, where we make it.
 func needInterface(keys []Key, name string) []Key {
 	if k, ok := interfaceKey(name); ok {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
-	"github.com/vppdrill/vppdrill/vppwire/mode"
 )
 
 // State is what an agent tells a lab, as JSON on its watch socket.
@@ -41,10 +40,10 @@ func stateOf(a *agent.Agent) State {
 	facts := a.Node()
 	s := State{Pending: a.Pending(), ID: facts.ID, Address: facts.Address, Blocks: slices.Clone(a.Blocks()), Reserved: a.Reserved(),
 		Leases: slices.Collect(a.Leases())}
-	if a.Mode().Node == mode.NodeVXLAN {
+	if a.Mode().Overlay() {
 		s.VXLAN = facts.VXLAN.Addr()
 	}
-	if a.Mode().Host != mode.HostNone {
+	if a.Mode().Interconnected() {
 		s.HostSubnet, s.HostVPP, s.HostLinux = facts.HostSubnet, facts.HostVPP, facts.HostLinux
 	}
 	if len(facts.PodSubnets) > 0 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/vppdrill/vppdrill/vppwire"
+	"github.com/vppdrill/vppdrill/vppwire/linkname"
 )
 
 // Errors beyond those of vppwire.Linux, after the kernel's EINVAL, ENETDOWN and EOPNOTSUPP.
@@ -25,11 +26,7 @@ type namespace struct {
 	lo     *link
 }
 
-const (
-	loopback = "lo"
-	// linkNameMax is the kernel's IFNAMSIZ less its zero byte.
-	linkNameMax = 15
-)
+const loopback = "lo"
 
 // find returns the place of a link's name among links and whether it is there. The loopback is not among them.
 func (ns *namespace) find(name string) (int, bool) {
@@ -52,7 +49,7 @@ func (ns *namespace) link(name string) *link {
 
 // free reports why name cannot be given to a new link, nil if it can.
 func (ns *namespace) free(name string) error {
-	if name == "" || len(name) > linkNameMax || name == "." || name == ".." || strings.ContainsAny(name, "/: \t\n") {
+	if !linkname.Valid(name) {
 		return ErrInvalid
 	}
 	if _, taken := ns.find(name); taken || name == loopback {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/vppwire"
+	"github.com/vppdrill/vppdrill/vppwire/linkname"
 	"github.com/vppdrill/vppdrill/vppwire/mode"
 )
 
@@ -22,8 +23,9 @@ func (a *Agent) podAdd(e PodAdd) {
 	case !path.IsAbs(s.Netns):
 		a.refuse(e.Request, CodeInvalidEnv, "network namespace %q: an absolute path is needed", s.Netns)
 		return
-	case len(s.Owner.IfName) > linuxNameMax:
-		a.refuse(e.Request, CodeInvalidEnv, "interface name %q: Linux takes at most %d bytes", s.Owner.IfName, linuxNameMax)
+	}
+	if err := linkname.Check(s.Owner.IfName); err != nil {
+		a.refuse(e.Request, CodeInvalidEnv, "interface name: %v", err)
 		return
 	}
 	t := a.pods.byOwner[s.Owner]
@@ -46,9 +48,6 @@ func (a *Agent) podAdd(e PodAdd) {
 		a.answerIfDone(t)
 	}
 }
-
-// linuxNameMax is the kernel's IFNAMSIZ without its zero byte.
-const linuxNameMax = 15
 
 // begin files a new attachment, to be admitted before the Step ends.
 func (a *Agent) begin(s Sandbox, e PodAdd) *attachment {

@@ -222,14 +222,7 @@ func (cfg *Config) Mode() mode.Config {
 	if cfg.UseL2Interconnect {
 		m.Node = mode.NodeL2
 	}
-	switch cfg.HostInterconnect {
-	case HostInterconnectVeth:
-		m.Host = mode.HostVeth
-	case HostInterconnectTAP:
-		m.Host = mode.HostTap
-	case HostInterconnectNone:
-		m.Host = mode.HostNone
-	}
+	m.Host, _ = mode.HostModeOf(string(cfg.HostInterconnect)) // Validate knows it
 	return m
 }
 

@@ -25,9 +25,9 @@ var configFields = []struct {
 		"TCPChecksumOffloadDisabled: 1", "want true or false"},
 	{"TCPstackDisabled", "true", "TCPstackDisabled: true", "true", func(c *Config) any { return c.TCPstackDisabled },
 		"TCPstackDisabled: false", "set it to true"},
-	{"UseL2Interconnect", "1", "useL2Interconnect: true", "2", func(c *Config) any { return c.Mode().Node },
+	{"UseL2Interconnect", "vxlan", "useL2Interconnect: true", "l2", func(c *Config) any { return c.Mode().Node },
 		"useL2Interconnect: maybe", "want true or false"},
-	{"UseTAPInterfaces", "{1 1}", "UseTAPInterfaces: true", "{2 2}", func(c *Config) any {
+	{"UseTAPInterfaces", "{veth veth}", "UseTAPInterfaces: true", "{tap tap}", func(c *Config) any {
 		return struct {
 			Pod  mode.PodMode
 			Host mode.HostMode
@@ -86,7 +86,7 @@ var configFields = []struct {
 			}{s.nic, valid(s.address), valid(s.gateway), s.dhcp}
 		}, "nodeConfig:\n- nodeName: k8s-1\n  otherVPPInterfaces:\n  - interfaceName: eth8", "only the main interface is wired"},
 	{"NodeName", "", "nodeName: k8s-1", "k8s-1", func(c *Config) any { return c.NodeName }, "nodeName: [a]", "want a word"},
-	{"HostInterconnect", "1", "hostInterconnect: none", "0", func(c *Config) any { return c.Mode().Host },
+	{"HostInterconnect", "veth", "hostInterconnect: none", "none", func(c *Config) any { return c.Mode().Host },
 		"hostInterconnect: bridge", "want veth, tap or none"},
 	{"NodeIDQuarantine", "10m0s", "nodeIDQuarantine: 90s", "1m30s", func(c *Config) any { return c.NodeIDQuarantine },
 		"nodeIDQuarantine: 10", "want a duration"},

@@ -102,9 +102,7 @@ func (cfg *Config) checkLinks(refuse func(string, ...any)) {
 	if m := cfg.MTUSize; m != 0 && (m < mtuMin || m > mtuMax) {
 		refuse("MTUSize %d: an MTU is 0 (leave the default) or %d to %d", m, mtuMin, mtuMax)
 	}
-	switch cfg.HostInterconnect {
-	case HostInterconnectVeth, HostInterconnectTAP, HostInterconnectNone:
-	default:
+	if _, ok := mode.HostModeOf(string(cfg.HostInterconnect)); !ok {
 		refuse("HostInterconnect %q: want veth, tap or none", cfg.HostInterconnect)
 	}
 }

@@ -88,7 +88,7 @@ func (a *Agent) peerObjects(id uint32) []vppwire.Object {
 // cannot be known.
 func (a *Agent) complete(p *mode.Peer) bool {
 	if p.VXLAN.IsValid() || p.HostSubnet.IsValid() {
-		return p.VXLAN.IsValid() || a.wires.Node != mode.NodeVXLAN
+		return p.VXLAN.IsValid() || !a.wires.Overlay()
 	}
 	theirs, err := a.ranges.nodePlan(p.ID, p.PodNetworks)
 	if err != nil {

@@ -6,11 +6,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/containernetworking/cni/pkg/types"
 
 	"github.com/vppdrill/vppdrill/vppwire/cni/wire"
+	"github.com/vppdrill/vppdrill/vppwire/linkname"
 )
 
 // The specification's environment variables.
@@ -74,7 +74,7 @@ func readEnvironment(get func(string) string) (parameters, *failure) {
 	if err := checkID(p.containerID); err != nil {
 		return p, invalidEnv(envContainerID, "%v", err)
 	}
-	if err := checkIfName(p.ifName); err != nil {
+	if err := linkname.Check(p.ifName); err != nil {
 		return p, invalidEnv(envIfName, "%v", err)
 	}
 	return p, p.checkArgs()
@@ -91,26 +91,6 @@ func checkID(id string) error {
 		return fmt.Errorf("%d bytes are more than %d", len(id), idMax)
 	case !idForm.MatchString(id):
 		return fmt.Errorf("%q: letters, digits, \"_\", \".\" and \"-\" make a container ID, and the first is a letter or digit", id)
-	}
-	return nil
-}
-
-// ifNameMax is Linux's IFNAMSIZ without its zero byte.
-const ifNameMax = 15
-
-// checkIfName refuses what Linux does (dev_valid_name in net/core/dev.c, Linux 6.1), and three names that it gives a meaning:
-// one with "%" is a pattern, "lo" is there already, "all" and "default" are folders of net.ipv4.conf.
-func checkIfName(name string) error {
-	odd := func(r rune) bool {
-		return r == '/' || r == ':' || r == '%' || unicode.IsSpace(r) || !unicode.IsPrint(r)
-	}
-	switch {
-	case len(name) > ifNameMax:
-		return fmt.Errorf("%q has %d bytes; Linux takes at most %d", name, len(name), ifNameMax)
-	case name == "." || name == ".." || name == "lo" || name == "all" || name == "default":
-		return fmt.Errorf("no interface of a sandbox can be called %q", name)
-	case strings.IndexFunc(name, odd) >= 0:
-		return fmt.Errorf("%q has a character that no interface name may have", name)
 	}
 	return nil
 }

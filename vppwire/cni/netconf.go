@@ -13,6 +13,7 @@ import (
 	"github.com/containernetworking/cni/pkg/types"
 
 	"github.com/vppdrill/vppdrill/vppwire/cni/wire"
+	"github.com/vppdrill/vppdrill/vppwire/linkname"
 )
 
 // Defaults of Netconf.
@@ -228,7 +229,7 @@ func (c *Netconf) valid() ([]wire.Attachment, *failure) {
 		if err := checkID(a.ContainerID); err != nil {
 			return nil, failed(types.ErrInvalidNetworkConfig, "%s: containerID: %v", field, err)
 		}
-		if err := checkIfName(a.IfName); err != nil || a.IfName == "" {
+		if err := linkname.Check(a.IfName); err != nil {
 			return nil, failed(types.ErrInvalidNetworkConfig, "%s: ifname of %s: %q is no interface name", field, a.ContainerID, a.IfName)
 		}
 		valid[i] = wire.Attachment{ContainerID: a.ContainerID, IfName: a.IfName}

@@ -1,40 +1,8 @@
 package mode
 
-import (
-	"net/netip"
+import "net/netip"
 
-	"github.com/vppdrill/vppdrill/vppwire"
-)
-
-// PodMode is how a pod is wired to VPP.
-type PodMode uint8
-
-// Pod modes.
-const (
-	PodVeth PodMode = iota + 1
-	PodTap
-)
-
-// NodeMode is how nodes are interconnected.
-type NodeMode uint8
-
-// Node modes.
-const (
-	NodeVXLAN NodeMode = iota + 1
-	NodeL2
-)
-
-// HostMode is how VPP is connected with its host's Linux.
-type HostMode uint8
-
-// Host modes.
-const (
-	HostNone HostMode = iota
-	HostVeth
-	HostTap
-)
-
-// Config chooses the modes. The same on every node of a cluster.
+// Config chooses the modes, Pod and Node always. The same on every node of a cluster.
 type Config struct {
 	Pod  PodMode
 	Node NodeMode
@@ -102,5 +70,3 @@ type Pod struct {
 
 // PodNumberMax is VPP's highest tap number (25.10, src/vnet/devices/tap/tap.c); 0 is the host interconnect's.
 const PodNumberMax = 8192
-
-var _ vppwire.Object

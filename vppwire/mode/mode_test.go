@@ -11,12 +11,6 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/mode"
 )
 
-var (
-	podModes  = map[string]mode.PodMode{"veth": mode.PodVeth, "tap": mode.PodTap}
-	nodeModes = map[string]mode.NodeMode{"vxlan": mode.NodeVXLAN, "l2": mode.NodeL2}
-	hostModes = map[string]mode.HostMode{"veth": mode.HostVeth, "tap": mode.HostTap, "none": mode.HostNone}
-)
-
 // What each mode wants, line by line, in the order in which it can be created: the files are the wiring's specification.
 // Node 1 of the default address plan; peer 2; a pod 10.1.1.2.
 func TestModes(t *testing.T) {
@@ -29,7 +23,7 @@ func TestModes(t *testing.T) {
 			d.MaybeScanArgs(t, "host", &host)
 			d.MaybeScanArgs(t, "nic", &nic)
 			d.MaybeScanArgs(t, "pod-if", &podIf)
-			c.Pod, c.Node, c.Host = podModes[pod], nodeModes[node], hostModes[host]
+			c.Pod, c.Node, c.Host = named(pod, mode.PodVeth), named(node, mode.NodeVXLAN), named(host, mode.HostNone)
 			n := nodeOne(nic)
 			if podIf != "" {
 				n.PodIf = netip.MustParsePrefix(podIf)
@@ -48,6 +42,18 @@ func TestModes(t *testing.T) {
 			}
 		})
 	})
+}
+
+// named is the mode of that name, looked for from the first one.
+func named[M interface {
+	~uint8
+	fmt.Stringer
+}](word string, first M) M {
+	for m := first; ; m++ {
+		if m.String() == word {
+			return m
+		}
+	}
 }
 
 func addr(s string) netip.Addr     { return netip.MustParseAddr(s) }

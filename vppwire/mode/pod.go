@@ -11,26 +11,9 @@ import (
 func (c Config) PodObjects(n Node, p Pod) []vppwire.Object {
 	o := objects{list: make([]vppwire.Object, 0, 20)}
 	podMAC, vppMAC := PodMACs(p.Container, p.IfName)
-	name := c.PodInterface(p)
-	of := name
-	if c.Pod == PodTap {
-		o.add(vppwire.Tap{ID: p.Number, MAC: vppMAC, Host: p.IfName, Netns: p.Netns, HostMAC: podMAC, HostMTU: c.MTU,
-			RxRing: ring(c.RxRing), TxRing: ring(c.TxRing), Tag: podTag(p)})
-	} else {
-		of = PodDevice(p.Container, p.IfName)
-		o.add(vppwire.Veth{Device: of, Peer: p.IfName, PeerNetns: p.Netns})
-		o.add(vppwire.LinkState{Name: of, MTU: c.MTU, Of: of})
-		o.add(vppwire.AFPacket{Device: of, MAC: vppMAC})
-		o.add(vppwire.Tag{If: name, Text: podTag(p)})
-	}
-	o.add(vppwire.LinkState{Netns: p.Netns, Name: p.IfName, MTU: c.MTU, MAC: podMAC, Of: of})
-	if c.Pod == PodVeth && !c.KeepOffload {
-		// AF_PACKET forwards frames whose checksum the kernel left for hardware to finish: they arrive broken.
-		o.add(vppwire.Offload{Name: of})
-		o.add(vppwire.Offload{Netns: p.Netns, Name: p.IfName})
-	}
+	podModes[c.Pod].ends(c, &o, p, podMAC, vppMAC)
 	c.podTowardsVPP(&o, p, vppMAC)
-	c.vppTowardsPod(&o, n, p, name, podMAC)
+	c.vppTowardsPod(&o, n, p, c.PodInterface(p), podMAC)
 	return o.list
 }
 
@@ -56,14 +39,6 @@ func (c Config) vppTowardsPod(o *objects, n Node, p Pod, name string, podMAC vpp
 	o.add(vppwire.Up{If: name})
 	o.add(vppwire.Neighbor{If: name, Addr: p.Addr, MAC: podMAC})
 	o.add(vppwire.Route{Table: c.PodTable, Prefix: netip.PrefixFrom(p.Addr, p.Addr.BitLen()), Via: p.Addr, If: name})
-}
-
-// PodInterface is the VPP name of a pod's interface.
-func (c Config) PodInterface(p Pod) string {
-	if c.Pod == PodTap {
-		return vppwire.TapName(p.Number)
-	}
-	return vppwire.AFPacketName(PodDevice(p.Container, p.IfName))
 }
 
 // podIfAddress is base with the host bits of a, full length.
@@ -99,39 +74,4 @@ func podTag(p Pod) string {
 		return r
 	}, tag)
 	return tag[:min(len(tag), tagMax)]
-}
-
-// PodDevice is the Linux device in the host's namespace that belongs to a pod: the prefix and 13 hexadecimal digits of a
-// hash, 15 bytes, the longest name that Linux takes.
-func PodDevice(container, ifName string) string {
-	const digits = "0123456789abcdef"
-	h := hash(container, ifName)
-	b := append(make([]byte, 0, 15), vppwire.DevicePrefix...)
-	for i := 0; i < 13; i++ {
-		b = append(b, digits[h>>(60-4*i)&15])
-	}
-	return string(b)
-}
-
-// PodMACs are the MACs of a pod's two ends: 02:fe and four bytes of a hash of container and interface; the VPP end has them
-// inverted (upstream's later rule).
-func PodMACs(container, ifName string) (pod, vpp vppwire.MAC) {
-	h := uint32(hash(container, ifName))
-	pod = vppwire.MAC{0x02, 0xfe, byte(h), byte(h >> 8), byte(h >> 16), byte(h >> 24)}
-	vpp = vppwire.MAC{0x02, 0xfe, ^byte(h), ^byte(h >> 8), ^byte(h >> 16), ^byte(h >> 24)}
-	return pod, vpp
-}
-
-// hash is FNV-1a of 64 bits over "container/ifName".
-func hash(container, ifName string) uint64 {
-	const offset, prime = 14695981039346656037, 1099511628211
-	h := uint64(offset)
-	for i := 0; i < len(container); i++ {
-		h = (h ^ uint64(container[i])) * prime
-	}
-	h = (h ^ '/') * prime
-	for i := 0; i < len(ifName); i++ {
-		h = (h ^ uint64(ifName[i])) * prime
-	}
-	return h
 }

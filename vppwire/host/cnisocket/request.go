@@ -11,6 +11,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/cni/wire"
+	"github.com/vppdrill/vppdrill/vppwire/linkname"
 )
 
 // Keys of CNI_ARGS that kubelets set.
@@ -23,17 +24,13 @@ const (
 // word is what the specification lets networks and containers be called (1.1, sections 1 and 2).
 var word = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_.-]*$`)
 
-// linkNameMax is the kernel's IFNAMSIZ without its zero byte.
-const linkNameMax = 15
-
 // misnamed says what is wrong with an attachment's names, empty for nothing.
 func misnamed(container, ifName string) string {
-	switch {
-	case !word.MatchString(container):
+	if !word.MatchString(container) {
 		return fmt.Sprintf("container ID %q: a letter or digit, then letters, digits, '_', '.' and '-'", container)
-	case ifName == "" || len(ifName) > linkNameMax || ifName == "." || ifName == ".." ||
-		strings.ContainsFunc(ifName, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '/' || r == ':' }):
-		return fmt.Sprintf("interface name %q: 1 to %d bytes without blanks, '/' and ':'", ifName, linkNameMax)
+	}
+	if err := linkname.Check(ifName); err != nil {
+		return "interface name: " + err.Error()
 	}
 	return ""
 }
