@@ -51,6 +51,9 @@ func (n *node) launchAgent(ctx context.Context, life int) (Process, error) {
 	if err := os.WriteFile(file, text, 0o644); err != nil {
 		return nil, err
 	}
+	n.mu.Lock()
+	n.changes = 0 // a new life counts anew
+	n.mu.Unlock()
 	if err := os.Remove(c.Watch); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
@@ -145,7 +148,10 @@ func (n *node) get(ctx context.Context, method, what string) ([]byte, error) {
 // ask is the agent's state now.
 func (n *node) ask(ctx context.Context) (state, error) {
 	var s state
-	body, err := n.get(ctx, http.MethodGet, "/state")
+	n.mu.Lock()
+	heard := n.changes
+	n.mu.Unlock()
+	body, err := n.get(ctx, http.MethodGet, "/state?after="+strconv.FormatInt(heard, 10))
 	if err != nil {
 		return s, err
 	}
@@ -188,10 +194,6 @@ func (n *node) tellAgentUp(s state) {
 	n.mu.Lock()
 	n.last = state{}
 	n.life, n.id, n.blocks, n.writes = s.PID, 0, nil, 0
-	n.books = map[ipam.Owner]ipam.Lease{}
-	for _, l := range s.Restored {
-		n.books[l.Owner] = l
-	}
 	n.mu.Unlock()
 	n.heard(s)
 	n.kubelet.changed()
@@ -208,8 +210,8 @@ func (n *node) poll(ctx context.Context) (state, error) {
 	return s, err
 }
 
-// heard notes what an agent has told, and tells as facts what has changed in it: what was freed first, what was leased last,
-// so that a block may go with its last lease and come before its first. What a killed agent told is not noted.
+// heard notes what an agent has told, and tells as facts what has changed, each step at its time: what was freed first, what was
+// leased last, so that a block may go with its last lease and come before its first. What a killed agent told is not noted.
 func (n *node) heard(s state) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -221,34 +223,52 @@ func (n *node) heard(s state) {
 		tell(scenarios.Fact{Kind: scenarios.FactCounted, Node: n.name, Counts: more}, "")
 	}
 	n.last = s
-	now := make(map[ipam.Owner]ipam.Lease, len(s.Leases))
-	for _, l := range s.Leases {
-		now[l.Owner] = l
-	}
-	for o, l := range n.books { //vppdrill:unordered each lease by itself
-		if now[o].Addr != l.Addr {
-			tell(scenarios.Fact{Kind: scenarios.FactReleased, Node: n.name, Owner: o, Addr: l.Addr, Prefix: l.Block}, "")
+	for _, c := range s.Changes {
+		if c.Number <= n.changes {
+			continue
+		}
+		n.changes = c.Number
+		at := n.w.at(c.At)
+		for _, l := range c.Released {
+			tell(scenarios.Fact{Kind: scenarios.FactReleased, At: at, Node: n.name, Owner: l.Owner, Addr: l.Addr, Prefix: l.Block, Rest: n.w.rest()}, "")
+		}
+		n.identity(at, c.ID, c.Blocks)
+		for _, l := range c.Leased {
+			tell(scenarios.Fact{Kind: scenarios.FactLeased, At: at, Node: n.name, Owner: l.Owner, Addr: l.Addr, Prefix: l.Block}, "")
 		}
 	}
-	if s.ID != n.id {
-		n.id = s.ID
-		tell(scenarios.Fact{Kind: scenarios.FactNodeID, Node: n.name, Number: s.ID}, fmt.Sprintf("%s node ID %d", n.name, s.ID))
-	}
-	if !slices.Equal(s.Blocks, n.blocks) {
-		n.blocks = s.Blocks
-		tell(scenarios.Fact{Kind: scenarios.FactBlocks, Node: n.name, Blocks: s.Blocks}, fmt.Sprintf("%s blocks %v", n.name, prefixes(s)))
-		n.kubelet.changed()
-	}
-	for _, l := range s.Leases {
-		if n.books[l.Owner].Addr != l.Addr {
-			tell(scenarios.Fact{Kind: scenarios.FactLeased, Node: n.name, Owner: l.Owner, Addr: l.Addr, Prefix: l.Block}, "")
-		}
-	}
-	n.books = now
+	n.identity(0, s.ID, s.Blocks)
 	if s.Writes > n.writes && time.Now().Before(n.witness) {
 		tell(scenarios.Fact{Kind: scenarios.FactVPPWrite, Node: n.name, Text: strconv.FormatInt(s.Writes-n.writes, 10) + " writes"}, "")
 	}
 	n.writes = s.Writes
+}
+
+// identity tells the node's ID and blocks where they have changed. n.mu is held.
+func (n *node) identity(at time.Duration, id uint32, blocks []ipam.Block) {
+	if id != n.id {
+		n.id = id
+		n.w.record.tell(scenarios.Fact{Kind: scenarios.FactNodeID, At: at, Node: n.name, Number: id}, fmt.Sprintf("%s node ID %d", n.name, id))
+	}
+	if !slices.Equal(blocks, n.blocks) {
+		n.blocks = blocks
+		n.w.record.tell(scenarios.Fact{Kind: scenarios.FactBlocks, At: at, Node: n.name, Blocks: blocks}, fmt.Sprintf("%s blocks %v", n.name, prefixes(blocks)))
+		n.kubelet.changed()
+	}
+}
+
+// restSlack is the part of a rest that a lab does not insist on: the agent keeps it by the machine's clock across restarts, which
+// NTP may slew by 500 millionths, and scaled times are rounded.
+const restSlack = 1000
+
+// rest is how long the configuration keeps a released address unused, in the scenario's time. Another plugin has its own.
+func (w *World) rest() time.Duration {
+	c := &w.scenario().Config.IPAM
+	if c.UseExternalIPAM {
+		return 0
+	}
+	d := time.Duration(float64(c.ReuseDelay) * w.o.TimeScale)
+	return d - d/restSlack
 }
 
 // countsOf is what an agent has asked for in its life.
@@ -256,9 +276,9 @@ func countsOf(s state) scenarios.Counts {
 	return scenarios.Counts{VPPCalls: s.VPPCalls, LinuxCalls: s.LinuxCalls, StoreOps: s.StoreOps, JournalBytes: s.JournalBytes, APIWrites: s.StoreWrites}
 }
 
-func prefixes(s state) []netip.Prefix {
+func prefixes(blocks []ipam.Block) []netip.Prefix {
 	var out []netip.Prefix
-	for _, b := range s.Blocks {
+	for _, b := range blocks {
 		out = append(out, b.Prefix)
 	}
 	return out

@@ -44,5 +44,7 @@ func (n *node) cni(ctx context.Context, name string, owner ipam.Owner, req wire.
 	case err != nil:
 		return r, fmt.Errorf("the agent's answer: %w", err)
 	}
+	// What the agent did comes before what follows from its answer. One that died this moment tells nothing.
+	_, _ = n.poll(ctx)
 	return r, nil
 }

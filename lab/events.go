@@ -45,7 +45,9 @@ func (r *record) noteLocked(text string) {
 func (r *record) tell(f scenarios.Fact, line string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	f.At = r.now()
+	if f.At == 0 { // else it happened before it was heard of
+		f.At = r.now()
+	}
 	r.facts = append(r.facts, f)
 	if line != "" {
 		r.noteLocked(line)

@@ -40,12 +40,13 @@ type node struct {
 	management []netip.Addr
 	podCIDRs   []netip.Prefix
 	own        netip.Prefix
-	// last is what the agent told last; id, blocks and books what was told of it as facts. life is the process that told it.
-	last   state
-	life   int
-	id     uint32
-	blocks []ipam.Block
-	books  map[ipam.Owner]ipam.Lease
+	// last is what the agent told last; id and blocks what was told of it as facts, changes the number of the last change among them.
+	// life is the process that told it.
+	last    state
+	life    int
+	id      uint32
+	blocks  []ipam.Block
+	changes int64
 	// witness is until when writes of a restarted agent are told as facts; writes what it had written when last asked.
 	witness time.Time
 	writes  int64

@@ -60,7 +60,7 @@ func (n *node) status() NodeStatus {
 	if n.last.Address.IsValid() {
 		out.Address = n.last.Address.String()
 	}
-	for _, p := range prefixes(n.last) {
+	for _, p := range prefixes(n.last.Blocks) {
 		out.Blocks = append(out.Blocks, p.String())
 	}
 	n.mu.Unlock()

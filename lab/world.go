@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/vppdrill/vppdrill/lab/nodeagent"
 	"github.com/vppdrill/vppdrill/lab/vppproc"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
@@ -24,7 +25,9 @@ type World struct {
 	home    Home
 	ground  Ground
 	started time.Time
-	rand    *rand.Rand
+	// monotonic is started as agents tell times.
+	monotonic int64
+	rand      *rand.Rand
 
 	plane  *plane
 	record record
@@ -68,7 +71,7 @@ func New(ctx context.Context, s *scenarios.Scenario, o Options) (_ *World, err e
 		return nil, err
 	}
 	s = scaled(s, o.TimeScale)
-	w := &World{o: o, nodes: map[string]*node{}, rand: rand.New(rand.NewPCG(o.Seed, 0)), ipam: s.Config.IPAM, started: time.Now()}
+	w := &World{o: o, nodes: map[string]*node{}, rand: rand.New(rand.NewPCG(o.Seed, 0)), ipam: s.Config.IPAM, started: time.Now(), monotonic: nodeagent.Monotonic()}
 	w.record.now, w.record.lines = w.Now, o.Events
 	w.pods.init()
 	w.everNamed = map[string]bool{}
@@ -138,6 +141,11 @@ func (w *World) Now() time.Duration {
 	return time.Duration(float64(time.Since(w.started)) * w.o.TimeScale)
 }
 
+// at is a time that an agent tells, of nodeagent.Monotonic, as time since the start.
+func (w *World) at(monotonic int64) time.Duration {
+	return time.Duration(float64(monotonic-w.monotonic) * w.o.TimeScale)
+}
+
 // real turns a time of the scenario into one of the clock on the wall.
 func (w *World) real(d time.Duration) time.Duration {
 	return time.Duration(float64(d) / w.o.TimeScale)
@@ -157,7 +165,7 @@ func (w *World) Evidence() []scenarios.Evidence { return Evidence() }
 
 // Evidence is what labs let laws judge by.
 func Evidence() []scenarios.Evidence {
-	return []scenarios.Evidence{scenarios.Leases, scenarios.Sandboxes, scenarios.Refusals, scenarios.NodeIDs, scenarios.Blocks,
+	return []scenarios.Evidence{scenarios.Leases, scenarios.Sandboxes, scenarios.Refusals, scenarios.NodeIDs, scenarios.Blocks, scenarios.Rests,
 		scenarios.Disturbances, scenarios.CleanStops, scenarios.VPPLives, scenarios.VPPTables, scenarios.LinuxTables}
 }
 

@@ -3,10 +3,8 @@ package sim
 import (
 	"bytes"
 	"errors"
-	"slices"
 	"time"
 
-	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/fault"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
@@ -42,34 +40,16 @@ func (p *process) persist(e agent.Persist) {
 	w.eng.After(syncTime+verdict.Delay, s)
 }
 
-// bookFacts tells what a step changes in the agent's books: what is gone, then ID and blocks, then what is new. A step may
-// ask for several writes, of which the blocks that the agent shows are the outcome, so they are told as one. A lease that
-// came and went within the step was nobody's.
-func (p *process) bookFacts(effects []agent.Effect) {
-	if p.books == nil || !slices.ContainsFunc(effects, func(e agent.Effect) bool { _, ok := e.(agent.Persist); return ok }) {
+// leaseFacts tells what a step changes in the agent's leases: what is gone, then ID and blocks, then what is new. The blocks that
+// the agent shows are the outcome of all writes of the step, so these are told as one.
+func (p *process) leaseFacts(effects []agent.Effect) {
+	if p.leases == nil {
 		return
 	}
-	after := map[ipam.Owner]ipam.Record{}
-	for _, e := range effects {
-		if e, ok := e.(agent.Persist); ok {
-			p.changedBooks(after, e)
-		}
+	gone, come, wrote := p.leases.Step(effects)
+	if !wrote {
+		return
 	}
-	var gone, come []ipam.Record
-	for o, r := range after { //vppdrill:unordered sorted below
-		addr, held := p.books[o]
-		if held && (r.Op == ipam.OpRelease || addr != r.Addr) {
-			gone = append(gone, ipam.Record{Owner: o, Addr: addr, Prefix: r.Prefix})
-			delete(p.books, o)
-		}
-		if r.Op == ipam.OpLease && !(held && addr == r.Addr) {
-			come = append(come, r)
-			p.books[o] = r.Addr
-		}
-	}
-	byAddress := func(x, y ipam.Record) int { return x.Addr.Compare(y.Addr) }
-	slices.SortFunc(gone, byAddress)
-	slices.SortFunc(come, byAddress)
 	for _, r := range gone {
 		p.m.fact(scenarios.Fact{Kind: scenarios.FactReleased, Owner: r.Owner, Addr: r.Addr, Prefix: r.Prefix, Rest: p.m.w.rest()})
 	}
@@ -88,25 +68,6 @@ func (w *World) rest() time.Duration {
 		return c.Datastore.Cooling
 	default:
 		return c.ReuseDelay
-	}
-}
-
-// changedBooks notes the last word of one write about each lease. A compacted history releases what it does not name.
-func (p *process) changedBooks(after map[ipam.Owner]ipam.Record, e agent.Persist) {
-	if e.Replace {
-		for o, addr := range p.books { //vppdrill:unordered one entry each
-			after[o] = ipam.Record{Op: ipam.OpRelease, Owner: o, Addr: addr}
-		}
-		for o, r := range after { //vppdrill:unordered one entry each
-			r.Op = ipam.OpRelease
-			after[o] = r
-		}
-	}
-	for i := range e.Records {
-		if r := &e.Records[i]; r.Kind == agent.RecordIPAM && r.IPAM.Owner != (ipam.Owner{}) &&
-			(r.IPAM.Op == ipam.OpLease || r.IPAM.Op == ipam.OpRelease) {
-			after[r.IPAM.Owner] = r.IPAM
-		}
 	}
 }
 

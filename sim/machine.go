@@ -204,10 +204,7 @@ func (m *machine) agentUp() {
 		return
 	}
 	leases := slices.Collect(a.Leases())
-	p.books = make(map[ipam.Owner]netip.Addr, len(leases))
-	for _, l := range leases {
-		p.books[l.Owner] = l.Addr
-	}
+	p.leases = agent.NewLeaseChanges(slices.Values(leases))
 	m.fact(scenarios.Fact{Kind: scenarios.FactAgentUp, Leases: leases})
 	m.knownID, m.knownBlocks = 0, nil
 	m.tellIdentity()

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"context"
-	"net/netip"
 	"slices"
 	"strconv"
 	"time"
@@ -51,8 +50,8 @@ type process struct {
 	feed   *cluster.AgentFeed
 	// self is the own Node object as it was told last.
 	self agent.NodeSeen
-	// books are the leases as facts have told them; nil until the agent has told what it found in its journal.
-	books map[ipam.Owner]netip.Addr
+	// leases are those that facts have told; nil until the agent has told what it found in its journal.
+	leases *agent.LeaseChanges
 	// watch is the last watch of the store that the agent has asked for.
 	watch uint64
 	// muted are store requests whose replies will be lost.
@@ -80,7 +79,7 @@ func (p *process) step(ev agent.Event) {
 	} else {
 		effects = p.planted.Step(p.m.w.clock(), ev)
 	}
-	p.bookFacts(effects) // what the books say is a fact from now on, whether or not it survives
+	p.leaseFacts(effects) // what the agent decides is a fact from now on, whether or not it survives
 	for _, e := range effects {
 		if !p.perform(e) {
 			return

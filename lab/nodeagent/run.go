@@ -46,6 +46,7 @@ type process struct {
 	store    storeHeard
 	cluster  *heardCluster
 	restored []ipam.Lease
+	changes  *changes
 }
 
 // Main runs the agent whose Config is in a file, until ctx ends. Its log goes to stderr.
@@ -89,13 +90,13 @@ func Run(ctx context.Context, c Config) (err error) {
 		return err
 	}
 	defer closed(api.Close)
-	p := &process{}
+	p := &process{changes: newChanges()}
 	p.cluster = &heardCluster{Cluster: api.Cluster(c.Agent.NodeName), nodes: map[string]string{}}
 	p.driver, err = host.New(host.Config{
 		Agent: c.Agent, Allocator: alloc, Journal: countedJournal{j, &p.counts}, Records: records, Boot: c.Boot,
 		Linux: countedLinux{own, &p.counts}, VPP: countedVPP{host.Socket(c.VPP), &p.counts, &p.vppUp},
 		Store: heardStore{store.Store(), &p.store, &p.counts}, Cluster: p.cluster, HostAddresses: own,
-		CallTimeout: c.CallTimeout, Log: log,
+		CallTimeout: c.CallTimeout, Stepped: p.changes.stepped, Log: log,
 	})
 	if err != nil {
 		return err
@@ -117,7 +118,10 @@ func (p *process) serve(ctx context.Context, c Config, log *slog.Logger) error {
 	go func() {
 		// Asked before Run begins, answered right after the journal was told.
 		defer close(restored)
-		_ = p.driver.Ask(ctx, func(a *agent.Agent) { p.restored = slices.Collect(a.Leases()) }) // ends with Run
+		_ = p.driver.Ask(ctx, func(a *agent.Agent) {
+			p.restored = slices.Collect(a.Leases())
+			p.changes.restored(p.restored)
+		}) // ends with Run
 	}()
 	go func() { ended <- p.driver.Run(ctx) }()
 	<-restored

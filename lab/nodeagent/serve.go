@@ -1,19 +1,21 @@
 package nodeagent
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net"
 	"net/http"
 	"net/netip"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/host/rest"
 )
 
-// watch serves a lab on a unix socket: GET /state, PUT /address?is= (an address with length, or nothing for none), and what
+// watch serves a lab on a unix socket: GET /state?after= (the number of the last change that was heard of), PUT /address?is= (an address with length, or nothing for none), and what
 // every agent serves: /plan, /metrics and so on.
 func (p *process) watch(path string, c Config) (*http.Server, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -34,7 +36,16 @@ func (p *process) watch(path string, c Config) (*http.Server, error) {
 
 func (p *process) state(out http.ResponseWriter, r *http.Request) {
 	var s State
-	if err := p.driver.Ask(r.Context(), func(a *agent.Agent) { s = stateOf(a) }); err != nil {
+	heard, err := strconv.ParseInt(cmp.Or(r.URL.Query().Get("after"), "0"), 10, 64)
+	if err != nil {
+		http.Error(out, err.Error(), http.StatusBadRequest)
+		return
+	}
+	err = p.driver.Ask(r.Context(), func(a *agent.Agent) {
+		s = stateOf(a)
+		s.Changes = p.changes.after(heard)
+	})
+	if err != nil {
 		http.Error(out, err.Error(), http.StatusServiceUnavailable)
 		return
 	}

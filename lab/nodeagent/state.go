@@ -26,6 +26,8 @@ type State struct {
 	Reserved           []netip.Addr
 	// Leases are the books in ascending address order; Restored those that the journal held at this life's start.
 	Leases, Restored []ipam.Lease
+	// Changes are those that the lab has not heard of, oldest first.
+	Changes []Change
 	// StoreRevision is the highest revision that the store has told; Heard is what the cluster has told: see Heard.
 	StoreRevision int64
 	Heard         []string

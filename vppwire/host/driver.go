@@ -59,6 +59,9 @@ type Config struct {
 	HostAddresses HostAddresses
 	// Hooks run for each pod after its addition and before its removal; nil: none. They may block.
 	Hooks func(h agent.Hook) error
+	// Stepped, where set, sees each step that the agent has made, at its time, before what it asks for is performed. It runs on
+	// the driver's goroutine, must not block and must not call the Driver.
+	Stepped func(now time.Time, a *agent.Agent, effects []agent.Effect)
 	// CallTimeout is how long a call may go unanswered; 0 is 10 s. DumpTimeout is the same for a dump; 0 is 60 s.
 	CallTimeout, DumpTimeout time.Duration
 	// VPPPatience is how long VPP may be away at the start before Run gives up; 0: for ever.
@@ -219,6 +222,9 @@ func (d *Driver) step(ev agent.Event) {
 	}
 	effects := d.agent.Step(now, ev)
 	d.Metrics.steps.Inc()
+	if d.cfg.Stepped != nil {
+		d.cfg.Stepped(now, d.agent, effects)
+	}
 	for _, e := range effects {
 		d.perform(now, e)
 	}

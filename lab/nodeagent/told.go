@@ -1,0 +1,97 @@
+package nodeagent
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+)
+
+// Change is what one step has changed of what the agent holds, at the time of the step.
+type Change struct {
+	// Number counts the changes of one life from 1.
+	Number int64
+	// At is a time of Monotonic.
+	At int64
+	// Released and Leased are in ascending order of addresses; of released ones Owner, Addr and Block are set.
+	Released, Leased []ipam.Lease
+	// ID and Blocks are those after the step.
+	ID     uint32
+	Blocks []ipam.Block
+}
+
+// changesMax bounds the changes that are kept for a lab which does not ask: one that was kept up without its owner.
+const changesMax = 1 << 16
+
+// changes collects what the agent's steps change until a lab has heard of it, so that nothing that comes and goes between two
+// looks is missed and everything has the time at which it happened.
+type changes struct {
+	// began is a time of the driver's clock and monotonic the same of Monotonic: differences between steps are exact.
+	began     time.Time
+	monotonic int64
+
+	mu     sync.Mutex
+	leases *agent.LeaseChanges // nil until the journal has been read
+	number int64
+	id     uint32
+	blocks []ipam.Block
+	list   []Change
+}
+
+func newChanges() *changes { return &changes{began: time.Now(), monotonic: Monotonic()} }
+
+// Monotonic is the machine's monotonic clock in nanoseconds, the same for every process of the machine.
+func Monotonic() int64 {
+	var t unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) // Linux has it
+	return t.Nano()
+}
+
+// restored begins with what the journal held.
+func (c *changes) restored(leases []ipam.Lease) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.leases = agent.NewLeaseChanges(slices.Values(leases))
+}
+
+// stepped is host.Config.Stepped.
+func (c *changes) stepped(now time.Time, a *agent.Agent, effects []agent.Effect) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.leases == nil {
+		return
+	}
+	gone, come, wrote := c.leases.Step(effects)
+	if !wrote {
+		return
+	}
+	id, blocks := a.ID(), a.Blocks()
+	if len(gone) == 0 && len(come) == 0 && id == c.id && slices.Equal(blocks, c.blocks) {
+		return
+	}
+	c.number++
+	c.id, c.blocks = id, slices.Clone(blocks)
+	ch := Change{Number: c.number, At: c.monotonic + int64(now.Sub(c.began)), ID: id, Blocks: c.blocks}
+	for _, r := range gone {
+		ch.Released = append(ch.Released, ipam.Lease{Owner: r.Owner, Addr: r.Addr, Block: r.Prefix})
+	}
+	for _, r := range come {
+		ch.Leased = append(ch.Leased, ipam.Lease{Owner: r.Owner, Addr: r.Addr, Block: r.Prefix})
+	}
+	if len(c.list) == changesMax {
+		c.list = c.list[1:]
+	}
+	c.list = append(c.list, ch)
+}
+
+// after forgets the changes up to a number, which the lab has heard of, and returns the others.
+func (c *changes) after(number int64) []Change {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.list = slices.DeleteFunc(c.list, func(ch Change) bool { return ch.Number <= number })
+	return slices.Clone(c.list)
+}
