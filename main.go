@@ -8,6 +8,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -27,7 +28,9 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/catalog"
 	"github.com/vppdrill/vppdrill/scenarios/check"
 	"github.com/vppdrill/vppdrill/scenarios/cmd"
+	"github.com/vppdrill/vppdrill/scenarios/gen"
 	"github.com/vppdrill/vppdrill/sim"
+	"github.com/vppdrill/vppdrill/sim/engine"
 	"github.com/vppdrill/vppdrill/sim/explore"
 	"github.com/vppdrill/vppdrill/sim/museum"
 	agentcmd "github.com/vppdrill/vppdrill/vppwire/cmd"
@@ -77,12 +80,7 @@ func config() cmd.Config {
 		Reports:  formats(),
 		Museum:   exhibits(),
 		Commands: slices.Concat(ipamcmd.Commands(), agentcmd.Commands(), labcmd.Commands(labcmd.Build{Version: cmd.Version(), Worlds: []string{"sim", "netns", "container"}})),
-		Explorer: cmd.Explorer{
-			Shrink: explorer().Shrink,
-			Replay: func(ctx context.Context, capsule []byte, until int64, o cmd.RunOptions) (scenarios.Result, error) {
-				return explorer().Replay(ctx, capsule, until, options(o))
-			},
-		},
+		Explorer: exploring(),
 	}
 }
 
@@ -106,7 +104,63 @@ func exhibits() cmd.Museum {
 	}
 }
 
-func explorer() explore.Explorer { return explore.Explorer{Version: cmd.Version()} }
+// exploring is package explore as the commands see it.
+func exploring() cmd.Explorer {
+	x := explore.Explorer{Version: cmd.Version()}
+	e := cmd.Explorer{
+		Shrink: func(ctx context.Context, s *scenarios.Scenario, failure scenarios.Result, laws []scenarios.Law) ([]byte, error) {
+			return x.Shrink(ctx, s, nil, failure, laws)
+		},
+		Points: func(ctx context.Context, s *scenarios.Scenario, seed uint64, laws []scenarios.Law, kinds []string, node string) ([]cmd.Point, error) {
+			return points(ctx, x, s, seed, laws, kinds, node)
+		},
+		Exhaust: func(ctx context.Context, s *scenarios.Scenario, laws []scenarios.Law, most int) (cmd.Exhausted, error) {
+			found, err := x.Exhaust(ctx, s, laws, most, nil)
+			e := cmd.Exhausted{Runs: found.Runs, Complete: found.Complete}
+			for _, b := range found.Broken {
+				e.Broken = append(e.Broken, cmd.ExhaustedRun{Run: b.Run, Result: b.Result, Shrink: func(ctx context.Context) ([]byte, error) {
+					return x.Shrink(ctx, b.Scenario, b.Picks, b.Result, laws)
+				}})
+			}
+			return e, err
+		},
+		Random: func(profile string, seed uint64) *scenarios.Scenario {
+			p, ok := gen.ByName(profile)
+			if !ok {
+				panic("vppdrill: no profile of random scenarios is called " + profile)
+			}
+			return gen.Draw(engine.Seeded(seed), p, fmt.Sprintf("random-%s-%d", profile, seed))
+		},
+		Replay: func(ctx context.Context, capsule []byte, until int64, o cmd.RunOptions) (scenarios.Result, error) {
+			return x.Replay(ctx, capsule, until, options(o))
+		},
+	}
+	for _, k := range explore.Kinds() {
+		e.Kinds = append(e.Kinds, k.String())
+	}
+	for _, p := range gen.Profiles() {
+		e.Profiles = append(e.Profiles, p.Name)
+	}
+	return e
+}
+
+// points are the crash points of several kinds of operations, one kind after the other.
+func points(ctx context.Context, x explore.Explorer, s *scenarios.Scenario, seed uint64, laws []scenarios.Law, kinds []string, node string) ([]cmd.Point, error) {
+	var list []cmd.Point
+	for _, k := range explore.Kinds() {
+		if !slices.Contains(kinds, k.String()) {
+			continue
+		}
+		found, _, err := x.Points(ctx, s, seed, laws, k, node)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range found {
+			list = append(list, cmd.Point{Kind: k.String(), Name: p.String(), Scenario: func() *scenarios.Scenario { return p.Scenario(s) }})
+		}
+	}
+	return list, nil
+}
 
 // options are a command's wishes in the simulator's terms.
 func options(o cmd.RunOptions) sim.Options {
@@ -150,5 +204,5 @@ func reportOf(s cmd.Session) reports.Report {
 	if !s.Started.IsZero() {
 		e.Started = s.Started.UTC().Format(time.RFC3339)
 	}
-	return reports.Report{Version: s.Version, Environment: e, Scenarios: s.Results}
+	return reports.Report{Version: s.Version, Environment: e, Scenarios: s.Results, Explored: (*reports.Explored)(s.Explored)}
 }

@@ -8,6 +8,26 @@ type Report struct {
 	Version     string             `json:"version"`
 	Environment Environment        `json:"environment"`
 	Scenarios   []scenarios.Result `json:"scenarios"`
+	// Explored is there when the runs are what an exploration found.
+	Explored *Explored `json:"explored,omitempty"`
+}
+
+// Explored says what an exploration covered: of its runs, the report holds the first failure of each kind.
+type Explored struct {
+	// Way is seeds, random, exhaustive or crash-points.
+	Way string `json:"way"`
+	// FirstSeed is the first seed, or the only one; 0 for an exhaustive search.
+	FirstSeed uint64 `json:"firstSeed,omitempty"`
+	Runs      int    `json:"runs"`
+	// Complete: nothing was left to try. Seeds are complete when all that were asked for were taken.
+	Complete bool `json:"complete"`
+	// Points are how many crash points there are of each kind of operation, Tried how many of them were run.
+	Points map[string]int `json:"points,omitempty"`
+	Tried  map[string]int `json:"tried,omitempty"`
+	// Hit counts the crash points whose fault happened.
+	Hit int `json:"hit,omitempty"`
+	// Broken counts the runs that did not pass, by law.
+	Broken map[string]int `json:"broken"`
 }
 
 // Environment says where and how the runs happened. Every field may be empty; nothing of it changes a digest.

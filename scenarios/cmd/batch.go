@@ -1,11 +1,9 @@
 package cmd
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"sync"
 	"time"
 
@@ -119,9 +117,4 @@ func (b *batch) one(ctx context.Context, t task, p *progress) done {
 func failedStart(t task, world string, o RunOptions, err error) scenarios.Result {
 	return scenarios.Result{Scenario: t.s.Name, Goal: t.s.Goal, File: t.s.File, Labels: t.s.Labels, World: world, Seed: t.seed,
 		Verdict: scenarios.Error, Error: firstLine(err.Error()), Replay: o.Replay}
-}
-
-// sortResults orders results by seed; equal seeds keep their order.
-func sortResults(results []scenarios.Result) {
-	slices.SortStableFunc(results, func(a, b scenarios.Result) int { return cmp.Compare(a.Seed, b.Seed) })
 }

@@ -57,8 +57,43 @@ type RunOptions struct {
 type Explorer struct {
 	// Shrink makes the smallest capsule it can of a failure: bytes that Replay takes back.
 	Shrink func(ctx context.Context, s *scenarios.Scenario, failure scenarios.Result, laws []scenarios.Law) ([]byte, error)
+	// Kinds are the kinds of operations that have crash points.
+	Kinds []string
+	// Points lists the crash points of these kinds in the run of s with a seed, of one node or, for "", of all. The run must
+	// pass without a fault.
+	Points func(ctx context.Context, s *scenarios.Scenario, seed uint64, laws []scenarios.Law, kinds []string, node string) ([]Point, error)
+	// Exhaust runs every combination of the choices of s, most of them at most. What was found comes with every error.
+	Exhaust func(ctx context.Context, s *scenarios.Scenario, laws []scenarios.Law, most int) (Exhausted, error)
+	// Profiles are the words for kinds of random scenarios.
+	Profiles []string
+	// Random draws a seed's scenario.
+	Random func(profile string, seed uint64) *scenarios.Scenario
 	// Replay runs a capsule again, up to and with event until when that is above 0. It refuses a capsule of another version.
 	Replay func(ctx context.Context, capsule []byte, until int64, o RunOptions) (scenarios.Result, error)
+}
+
+// Point is one place of a run where a fault can happen.
+type Point struct {
+	// Kind is the kind of operation, Name says which one and what happens to it.
+	Kind, Name string
+	// Scenario makes the one that was asked about, with the fault.
+	Scenario func() *scenarios.Scenario
+}
+
+// Exhausted is what an exhaustive search came to.
+type Exhausted struct {
+	Runs     int
+	Complete bool
+	Broken   []ExhaustedRun
+}
+
+// ExhaustedRun is a combination of choices that did not pass.
+type ExhaustedRun struct {
+	// Run counts from 1.
+	Run    int
+	Result scenarios.Result
+	// Shrink makes its capsule.
+	Shrink func(ctx context.Context) ([]byte, error)
 }
 
 // Session is everything that one command's run leaves behind, as reports are made of it.
@@ -68,6 +103,8 @@ type Session struct {
 	Started     time.Time
 	WallSeconds float64
 	Results     []scenarios.Result
+	// Explored is set by explore.
+	Explored *Explored
 }
 
 // Reports are the formats of finished runs.

@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
-	"sync"
-	"sync/atomic"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,214 +16,251 @@ import (
 
 // exploreFlags are the flags of `vppdrill explore`.
 type exploreFlags struct {
+	random, exhaustive, points bool
+
 	from   uint64
 	seeds  int
+	most   int
 	length time.Duration
+
+	profile string
+	seed    uint64
+	kinds   []string
+	node    string
+
 	jobs   int
 	out    string
 	format string
 }
 
+// exploreWays are the ways of exploring, with the flags that only some of them know.
+var exploreWays = []struct {
+	flag  string
+	knows []string
+}{
+	{"random", []string{"from", "seeds", "profile"}},
+	{"exhaustive", []string{"most"}},
+	{"crash-points", []string{"from", "most", "seed", "kind", "node"}},
+	{"", []string{"from", "seeds"}},
+}
+
+// combinationsMost is how many runs an exhaustive search or one of crash points does unless told: minutes on one core for a small
+// cluster.
+const combinationsMost = 10_000
+
 func exploreCommand(c Config) *cobra.Command {
 	var f exploreFlags
 	cmd := &cobra.Command{
-		Use:   "explore FILE",
-		Short: "Run one scenario with many seeds and keep the first failure of each kind",
-		Long: `Run one scenario with many seeds in the simulator. The first failure of each kind (the law that broke) is told with
-the command that replays it and, with --out, shrunk to a capsule.`,
+		Use:   "explore FILE [--exhaustive | --crash-points] | --random",
+		Short: "Look for failures: many seeds, random scenarios, every choice, or a fault at every point",
+		Long: `Look for failures in the simulator, in one of four ways:
+
+  explore FILE                  the scenario with many seeds
+  explore --random              random scenarios under random churn and faults, one for each seed
+  explore FILE --exhaustive     every combination of the choices that one run makes by chance
+  explore FILE --crash-points   one run for each operation and each fault that can happen to it: lost, refused, a crash
+                                before or after; operations are calls, disk writes, store requests, watch events, effects
+
+The first failure of each kind (the law that broke) is told with the command that shows it again and, with --out, shrunk to a
+capsule. The last lines say what was covered. Every search ends: after --seeds or --most runs, after --for, or when nothing
+is left to try. Exhaustive searches suit small clusters: two nodes, a few pods, a short timeline.`,
 		Example: `  vppdrill explore my-scenario.yaml --seeds 1000 --out out
-  vppdrill explore my-scenario.yaml --for 60s --jobs 2`,
-		Args: args(1, 1, "one scenario file"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().Changed("seeds") && f.length > 0 {
-				return usagef("explore: --seeds and --for exclude each other")
+  vppdrill explore my-scenario.yaml --for 60s --jobs 2
+  vppdrill explore --random --profile systems --for 10m --out out
+  vppdrill explore my-scenario.yaml --crash-points --kind persist,effect --node node-1
+  vppdrill explore my-scenario.yaml --exhaustive --most 50000`,
+		Args: func(cmd *cobra.Command, given []string) error {
+			if f.random {
+				return args(0, 0, "no file with --random")(cmd, given)
 			}
-			return exploreScenario(cmd, c, f, args[0])
+			return args(1, 1, "one scenario file")(cmd, given)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(cmd, c); err != nil {
+				return err
+			}
+			return f.explore(cmd, c, strings.Join(args, ""))
 		},
 	}
 	flags := cmd.Flags()
-	flags.Uint64Var(&f.from, "from", 1, "the first seed")
+	flags.BoolVar(&f.random, "random", false, "draw a random scenario for each seed")
+	flags.BoolVar(&f.exhaustive, "exhaustive", false, "try every combination of the choices of a run")
+	flags.BoolVar(&f.points, "crash-points", false, "let a fault happen at every point of a run")
+	flags.Uint64Var(&f.from, "from", 1, "the first seed, or the first of all crash points")
 	flags.IntVar(&f.seeds, "seeds", 100, "how many seeds")
-	flags.DurationVar(&f.length, "for", 0, "take seeds until this long has passed")
-	flags.IntVar(&f.jobs, "jobs", runtime.GOMAXPROCS(0), "runs at the same time")
+	flags.IntVar(&f.most, "most", combinationsMost, "how many runs at most, of an exhaustive search or of crash points")
+	flags.DurationVar(&f.length, "for", 0, "go on until this long has passed, or nothing is left to try")
+	flags.StringVar(&f.profile, "profile", "small", "what random scenarios are like: "+strings.Join(c.Explorer.Profiles, ", "))
+	flags.Uint64Var(&f.seed, "seed", 1, "the seed of the run whose crash points are tried")
+	flags.StringSliceVar(&f.kinds, "kind", nil, "crash points of these kinds of operations only: "+strings.Join(c.Explorer.Kinds, ", "))
+	flags.StringVar(&f.node, "node", "", "crash points of this node only")
+	flags.IntVar(&f.jobs, "jobs", runtime.GOMAXPROCS(0), "runs at the same time; an exhaustive search does one at a time")
 	flags.StringVar(&f.out, "out", "", "folder for the capsules and the report of the failures")
 	flags.StringVar(&f.format, "format", "text", "what to print: text or json")
 	return cmd
 }
 
-// sweep is one exploration under way.
-type sweep struct {
-	run  RunFunc
-	s    *scenarios.Scenario
-	laws []scenarios.Law
-	stop func(seed uint64) bool
-	next atomic.Uint64
-
-	mu   sync.Mutex
-	runs int
-	// first holds the failure with the lowest seed of each kind; kinds the kinds in order of their first arrival.
-	first map[string]scenarios.Result
-	kinds []string
-	count map[string]int
+// check refuses bad values before anything is run.
+func (f *exploreFlags) check(cmd *cobra.Command, c Config) error {
+	given := cmd.Flags().Changed
+	way, ways := exploreWays[len(exploreWays)-1], 0
+	for _, w := range exploreWays {
+		if w.flag != "" && given(w.flag) {
+			way = w
+			ways++
+		}
+	}
+	if ways > 1 {
+		return usagef("explore: --random, --exhaustive and --crash-points exclude one another")
+	}
+	for _, w := range exploreWays {
+		for _, name := range w.knows {
+			if given(name) && !slices.Contains(way.knows, name) {
+				return usagef("explore: --%s does not go with %s", name, wayName(way.flag))
+			}
+		}
+	}
+	if given("seeds") && f.length > 0 {
+		return usagef("explore: --seeds and --for exclude each other")
+	}
+	if f.jobs < 1 || f.seeds < 1 || f.most < 1 || f.from < 1 && f.points || f.length < 0 {
+		return usagef("explore: --jobs, --seeds, --most and --for are above 0, and points count from 1")
+	}
+	errs := []error{oneOf("--format", f.format, "text", "json")}
+	if f.random {
+		errs = append(errs, oneOf("--profile", f.profile, c.Explorer.Profiles...))
+	}
+	for _, k := range f.kinds {
+		errs = append(errs, oneOf("--kind", k, c.Explorer.Kinds...))
+	}
+	return errors.Join(errs...)
 }
 
-func exploreScenario(cmd *cobra.Command, c Config, f exploreFlags, file string) error {
-	if err := oneOf("--format", f.format, "text", "json"); err != nil {
-		return err
+func wayName(flag string) string {
+	if flag == "" {
+		return "a sweep of seeds"
 	}
-	if f.jobs < 1 || f.seeds < 1 || f.length < 0 {
-		return usagef("explore: --jobs, --seeds and --for are above 0")
-	}
-	list, err := c.load(false, []string{file})
-	if err != nil {
-		return err
-	}
+	return "--" + flag
+}
+
+// explore does what the flags ask for and tells it.
+func (f *exploreFlags) explore(cmd *cobra.Command, c Config, file string) error {
 	run, err := c.world(cmd.Context(), "sim")
 	if err != nil {
 		return err
 	}
-	started := time.Now()
-	w := &sweep{run: run, s: list[0], laws: c.Laws(), first: map[string]scenarios.Result{}, count: map[string]int{}}
-	w.next.Store(f.from)
-	w.stop = func(seed uint64) bool { return seed-f.from >= uint64(f.seeds) }
-	total := f.seeds
-	if f.length > 0 {
-		w.stop = func(uint64) bool { return time.Since(started) >= f.length }
-		total = 0
+	w := &sweep{run: run, laws: c.Laws(), first: map[string]found{}, explored: Explored{Broken: map[string]int{}}}
+	var s *scenarios.Scenario
+	if !f.random {
+		list, err := c.load(false, []string{file})
+		if err != nil {
+			return err
+		}
+		s = list[0]
 	}
-	p := startProgress(cmd.ErrOrStderr(), total)
-	w.sweep(cmd.Context(), f.jobs, p)
-	p.stop()
-	found := w.failures()
-	session := Session{Version: c.Version, Command: commandLine(cmd), Started: started, WallSeconds: time.Since(started).Seconds(), Results: found}
-	if err := tellSweep(cmd, c, f, w, session); err != nil {
+	ctx, cancel := cmd.Context(), func() {}
+	if f.length > 0 {
+		ctx, cancel = context.WithTimeout(ctx, f.length)
+	}
+	defer cancel()
+	started := time.Now()
+	switch x := c.Explorer; {
+	case f.exhaustive && x.Exhaust != nil:
+		err = f.everyChoice(ctx, cmd, c, w, s, file)
+	case f.points && x.Points != nil:
+		err = f.everyPoint(ctx, cmd, c, w, s, file)
+	case f.random && x.Random != nil:
+		f.seedsOf(ctx, cmd, w, "random", f.drawn(c))
+	case !f.random && !f.points && !f.exhaustive:
+		f.seedsOf(ctx, cmd, w, "seeds", func(seed uint64) trial {
+			return trial{s: s, seed: seed, replay: replayOf(s, "sim", seed)}
+		})
+	default:
+		return exit{exitCannotRun, errors.New("explore: this build cannot search so")}
+	}
+	if interrupted := cmd.Context().Err(); err != nil && interrupted == nil && ctx.Err() == nil {
+		return exit{exitUsage, fmt.Errorf("explore: %w", err)}
+	}
+	if err := w.tell(cmd, c, f, started); err != nil {
 		return err
 	}
 	if err := cmd.Context().Err(); err != nil {
 		return err
 	}
-	return verdictOf(found)
+	return verdictOf(w.failures())
 }
 
-// sweep runs seeds until stop says so or the context ends.
-func (w *sweep) sweep(ctx context.Context, jobs int, p *progress) {
-	var workers sync.WaitGroup
-	for range jobs {
-		workers.Go(func() {
-			for {
-				seed := w.next.Add(1) - 1
-				if w.stop(seed) || ctx.Err() != nil {
-					return
-				}
-				name := fmt.Sprintf("seed %d", seed)
-				p.begin(name)
-				r, err := w.run(ctx, w.s, RunOptions{Seed: seed, Laws: w.laws, Replay: replayOf(w.s, "sim", seed)})
-				p.end(name)
-				if err != nil {
-					r = failedStart(task{w.s, seed}, "sim", RunOptions{Replay: replayOf(w.s, "sim", seed)}, err)
-				}
-				if ctx.Err() == nil {
-					w.note(r)
-				}
-			}
-		})
+// seedsOf takes one seed after the other.
+func (f *exploreFlags) seedsOf(ctx context.Context, cmd *cobra.Command, w *sweep, way string, of func(seed uint64) trial) {
+	total := f.seeds
+	if f.length > 0 {
+		total = 0
 	}
-	workers.Wait()
-}
-
-// note counts a run and keeps it when it is the lowest seed of its kind.
-func (w *sweep) note(r scenarios.Result) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.runs++
-	if r.Verdict == scenarios.Pass {
-		return
-	}
-	kind := kindOf(r)
-	w.count[kind]++
-	known, ok := w.first[kind]
-	if !ok {
-		w.kinds = append(w.kinds, kind)
-	}
-	if !ok || r.Seed < known.Seed {
-		w.first[kind] = r
-	}
-}
-
-// kindOf names what a failure has in common with others: its law.
-func kindOf(r scenarios.Result) string {
-	switch {
-	case r.Failure != nil:
-		return r.Failure.Law
-	case r.Verdict == scenarios.Fail:
-		return "expectation"
-	}
-	return "error"
-}
-
-// failures are the kept failures, by seed and then by kind.
-func (w *sweep) failures() []scenarios.Result {
-	var out []scenarios.Result
-	for _, k := range w.kinds {
-		out = append(out, w.first[k])
-	}
-	sortResults(out)
-	return out
-}
-
-// tellSweep prints the failures, shrinks them and writes the report's folder.
-func tellSweep(cmd *cobra.Command, c Config, f exploreFlags, w *sweep, s Session) error {
-	if f.format == "json" {
-		if err := c.Reports.JSON(cmd.OutOrStdout(), s); err != nil {
-			return err
+	w.explored.Way, w.explored.FirstSeed = way, f.from
+	w.do(ctx, cmd, f.jobs, total, func(i uint64) (trial, bool) {
+		if f.length == 0 && i >= uint64(f.seeds) {
+			return trial{}, false
 		}
+		return of(f.from + i), true
+	})
+	w.explored.Complete = true // seeds never come to an end
+}
+
+// drawn makes the random scenario of a seed.
+func (f *exploreFlags) drawn(c Config) func(seed uint64) trial {
+	return func(seed uint64) trial {
+		return trial{s: c.Explorer.Random(f.profile, seed), seed: seed,
+			replay: fmt.Sprintf("vppdrill explore --random --profile %s --from %d --seeds 1", f.profile, seed)}
+	}
+}
+
+// everyPoint tries every crash point of the scenario's run.
+func (f *exploreFlags) everyPoint(ctx context.Context, cmd *cobra.Command, c Config, w *sweep, s *scenarios.Scenario, file string) error {
+	kinds, only := f.kinds, ""
+	if len(kinds) == 0 {
+		kinds = c.Explorer.Kinds
 	} else {
-		if len(s.Results) > 0 {
-			text := c.Reports.Text(cmd.OutOrStdout(), []string{w.s.Name})
-			for _, r := range s.Results {
-				text.Add(r)
-			}
-			if err := text.Close(); err != nil {
-				return err
-			}
+		only = " --kind " + strings.Join(kinds, ",")
+	}
+	if f.node != "" {
+		only += " --node " + quote(f.node)
+	}
+	points, err := c.Explorer.Points(ctx, s, f.seed, w.laws, kinds, f.node)
+	if err != nil {
+		return err
+	}
+	w.explored.Way, w.explored.FirstSeed, w.explored.Points = "crash-points", f.seed, map[string]int{}
+	all, skipped := len(points), min(f.from-1, uint64(len(points)))
+	for _, p := range points {
+		w.explored.Points[p.Kind]++
+	}
+	points = points[skipped:]
+	points = points[:min(len(points), f.most)]
+	w.explored.Tried = map[string]int{}
+	w.do(ctx, cmd, f.jobs, len(points), func(i uint64) (trial, bool) {
+		if i >= uint64(len(points)) {
+			return trial{}, false
 		}
-		fmt.Fprintf(cmd.OutOrStdout(), "%d seeds in %.1fs, %.1f seeds/s", w.runs, s.WallSeconds, float64(w.runs)/max(s.WallSeconds, 1e-9))
-		for _, r := range s.Results {
-			fmt.Fprintf(cmd.OutOrStdout(), "; %s in %d", kindOf(r), w.count[kindOf(r)])
-		}
-		fmt.Fprintln(cmd.OutOrStdout())
-	}
-	if f.out == "" {
-		return nil
-	}
-	if err := c.Reports.Folder(f.out, s); err != nil {
-		return exit{exitUsage, err}
-	}
-	return shrinkAll(cmd, c, f.out, w, s.Results)
+		p := points[i]
+		return trial{s: p.Scenario(), seed: f.seed, kind: p.Kind, where: p.Name,
+			replay: fmt.Sprintf("vppdrill explore %s --crash-points --seed %d%s --from %d --most 1", quote(file), f.seed, only, f.from+i)}, true
+	})
+	w.explored.Complete = w.explored.Runs == all
+	return nil
 }
 
-// shrinkAll writes a capsule of each failure of a law.
-func shrinkAll(cmd *cobra.Command, c Config, dir string, w *sweep, found []scenarios.Result) error {
-	if c.Explorer.Shrink == nil {
-		return nil
+// everyChoice runs every combination of the choices of a run.
+func (f *exploreFlags) everyChoice(ctx context.Context, cmd *cobra.Command, c Config, w *sweep, s *scenarios.Scenario, file string) error {
+	p := startProgress(cmd.ErrOrStderr(), 0)
+	p.begin(s.Name)
+	e, err := c.Explorer.Exhaust(ctx, s, w.laws, f.most)
+	p.end(s.Name)
+	p.stop()
+	w.explored.Way, w.explored.Complete = "exhaustive", e.Complete
+	for i, b := range e.Broken {
+		b.Result.Replay = fmt.Sprintf("vppdrill explore %s --exhaustive --most %d", quote(file), b.Run)
+		w.note(uint64(i), trial{s: s, where: fmt.Sprintf("run %d", b.Run), shrink: b.Shrink}, b.Result)
 	}
-	for _, r := range found {
-		if r.Failure == nil {
-			continue
-		}
-		capsule, err := c.Explorer.Shrink(cmd.Context(), w.s, r, w.laws)
-		if errors.Is(err, context.Canceled) {
-			return err
-		}
-		if err != nil {
-			fmt.Fprintf(cmd.ErrOrStderr(), "vppdrill: %s with seed %d does not shrink: %s\n", r.Failure.Law, r.Seed, firstLine(err.Error()))
-			continue
-		}
-		name := filepath.Join(dir, r.Failure.Law+".capsule")
-		if err := os.WriteFile(name, capsule, 0o644); err != nil {
-			return exit{exitUsage, err}
-		}
-		fmt.Fprintf(cmd.OutOrStdout(), "capsule %s: vppdrill replay %s\n", r.Failure.Law, quote(name))
-	}
-	return nil
+	w.explored.Runs = e.Runs
+	return err
 }

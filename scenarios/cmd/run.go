@@ -267,7 +267,11 @@ func commandLine(cmd *cobra.Command) string {
 			words = append(words, "--"+f.Name)
 			return
 		}
-		words = append(words, "--"+f.Name, quote(f.Value.String()))
+		value := f.Value.String()
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			value = strings.Join(list.GetSlice(), ",")
+		}
+		words = append(words, "--"+f.Name, quote(value))
 	})
 	return strings.Join(words, " ")
 }

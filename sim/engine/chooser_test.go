@@ -67,9 +67,9 @@ func TestSeededDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// Goal: a replay repeats a recording, says when it cannot, and survives decisions taken out. Method: rapid draws of labels
-// and widths; then a recording with one label removed.
-func TestReplayRepeats(t *testing.T) {
+// Goal: a recording holds every decision in its order and no question with one answer. Method: rapid draws of labels and widths;
+// then the same questions answered from the recording.
+func TestRecording(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		type question struct {
 			Label string
@@ -78,51 +78,47 @@ func TestReplayRepeats(t *testing.T) {
 		questions := rapid.SliceOf(rapid.Custom(func(t *rapid.T) question {
 			return question{rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "label"), rapid.IntRange(1, 20).Draw(t, "n")}
 		})).Draw(t, "questions")
-		ask := func(c engine.Chooser, skip string) (answers []int) {
+		ask := func(c engine.Chooser) (answers []int) {
 			for _, q := range questions {
-				if q.Label != skip {
-					answers = append(answers, c.Pick(q.Label, q.N))
-				}
+				answers = append(answers, c.Pick(q.Label, q.N))
 			}
 			return answers
 		}
 		recorder := engine.Recording(engine.Seeded(rapid.Uint64().Draw(t, "seed")))
-		want := ask(recorder, "")
+		want := ask(recorder)
 
-		replay := engine.Replay(recorder.Picks())
-		if got := ask(replay, ""); !slices.Equal(got, want) || replay.Diverged() != nil || replay.Left() != 0 {
-			t.Fatalf("replayed %v of %v, %d left, %v", got, want, replay.Left(), replay.Diverged())
+		var decided []int
+		for i, q := range questions {
+			if q.N > 1 {
+				decided = append(decided, want[i])
+			}
 		}
-		without := slices.DeleteFunc(slices.Clone(recorder.Picks()), func(p engine.Pick) bool { return p.Label == "a" })
-		fewer, all := engine.Replay(without), engine.Replay(recorder.Picks())
-		if a, b := ask(fewer, "a"), ask(all, "a"); !slices.Equal(a, b) || fewer.Diverged() != nil {
-			t.Fatalf("without label a: %v, with it %v, %v", a, b, fewer.Diverged())
+		var kept []int
+		for _, p := range recorder.Picks() {
+			kept = append(kept, p.Value)
+		}
+		if !slices.Equal(kept, decided) {
+			t.Fatalf("kept %v of %v", kept, decided)
+		}
+		repeat := listed(kept)
+		for i, q := range questions {
+			if q.N > 1 && repeat.Pick(q.Label, q.N) != want[i] {
+				t.Fatalf("decision %d is not the recording's", i)
+			}
 		}
 	})
 }
 
-// Goal: the first question that a recording does not answer is kept, and answered with 0. Method: two such questions.
-func TestReplayDiverges(t *testing.T) {
-	picks := []engine.Pick{{"a", 3, 2}, {"b", 4, 3}}
-	for _, tt := range []struct {
-		name, label string
-		n, left     int
-		want        string
-	}{
-		{"another width", "a", 5, 1, `decision "a" is between 5 alternatives, recorded was 2 of 3`},
-		{"another label", "z", 3, 2, `decision "z" of 3 is not in the recording`},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			r := engine.Replay(picks)
-			if got := r.Pick(tt.label, tt.n); got != 0 {
-				t.Errorf("picked %d", got)
-			}
-			r.Pick("more", 9)
-			if r.Diverged() == nil || r.Diverged().Error() != tt.want || r.Left() != tt.left {
-				t.Errorf("%v, %d left; want %s, %d", r.Diverged(), r.Left(), tt.want, tt.left)
-			}
-		})
+// listed is a Chooser that makes the listed decisions in their order, and 0 afterwards.
+type listed []int
+
+func (l *listed) Pick(string, int) int {
+	if len(*l) == 0 {
+		return 0
 	}
+	v := (*l)[0]
+	*l = (*l)[1:]
+	return v
 }
 
 // Goal: an odometer runs every combination once, in order. Method: a space whose size is a product, and one whose later
@@ -151,9 +147,8 @@ func TestOdometer(t *testing.T) {
 			run += fmt.Sprint(o.Pick("value", 2))
 		}
 		got = append(got, run)
-		replay := engine.Replay(o.Picks())
-		if replay.Pick("how many", 3) != len(run) || replay.Diverged() != nil {
-			t.Errorf("run %q does not replay", run)
+		if picks := o.Picks(); picks[0].Value != len(run) || len(picks) != 1+len(run) {
+			t.Errorf("run %q has picks %v", run, picks)
 		}
 	}
 	if diff := cmp.Diff([]string{"", "0", "1", "00", "01", "10", "11"}, got); diff != "" {
@@ -202,7 +197,7 @@ func TestChance(t *testing.T) {
 		p           float64
 		want, asked bool
 	}{{0, false, false}, {-1, false, false}, {1, true, false}, {2, true, false}, {4e-7, false, false}, {0.9999999, true, false}, {0.5, false, true}} {
-		r := engine.Recording(engine.Replay(nil))
+		r := engine.Recording(new(listed))
 		if got := engine.Chance(r, "p", tt.p); got != tt.want || (len(r.Picks()) > 0) != tt.asked {
 			t.Errorf("chance of %v: %v after %d decisions", tt.p, got, len(r.Picks()))
 		}
@@ -211,7 +206,7 @@ func TestChance(t *testing.T) {
 		value int
 		want  bool
 	}{{0, false}, {999_998, false}, {999_999, true}} {
-		if got := engine.Chance(engine.Replay([]engine.Pick{{"p", 1_000_000, tt.value}}), "p", 1e-6); got != tt.want {
+		if got := engine.Chance(&listed{tt.value}, "p", 1e-6); got != tt.want {
 			t.Errorf("one in a million, drawn %d: %v", tt.value, got)
 		}
 	}

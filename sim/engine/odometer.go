@@ -79,5 +79,5 @@ func (o *Odometer) Pick(label string, n int) int {
 // Runs counts the runs started.
 func (o *Odometer) Runs() int { return max(o.runs, -o.runs) }
 
-// Picks returns the present run's decisions so far, for Replay. The slice is the caller's.
+// Picks returns the present run's decisions so far, as a capsule lists them. The slice is the caller's.
 func (o *Odometer) Picks() []Pick { return append([]Pick(nil), o.wheels[:o.at]...) }

@@ -11,7 +11,6 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/gen"
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/sim/engine"
-	"github.com/vppdrill/vppdrill/sim/explore"
 	"github.com/vppdrill/vppdrill/sim/fault"
 )
 
@@ -43,14 +42,15 @@ func BenchmarkSeeds(b *testing.B) {
 // Fault points per second of a small cluster's life.
 func BenchmarkCrashPoints(b *testing.B) {
 	s := parse(b, fmt.Sprintf(life, "veth", "veth"))
-	var x explore.Explorer
+	points, _ := pointsOf(b, s, fault.KindPersist)
 	tried, start := 0, time.Now()
 	for b.Loop() {
-		c, err := x.CrashPoints(context.Background(), s, 1, check.All(), fault.KindPersist, "")
-		if err != nil {
-			b.Fatal(err)
+		for _, p := range points {
+			if _, err := sim.Run(context.Background(), p.Scenario(s), sim.Options{Seed: 1, Laws: check.All()}); err != nil {
+				b.Fatal(err)
+			}
 		}
-		tried += c.Tried
+		tried += len(points)
 	}
 	b.ReportMetric(float64(tried)/time.Since(start).Seconds(), "points/s")
 }

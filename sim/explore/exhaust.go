@@ -21,14 +21,17 @@ type Exhausted struct {
 // BrokenRun is one combination of choices that did not pass.
 type BrokenRun struct {
 	Scenario *scenarios.Scenario
-	// Picks are its choices that are not 0, those of build first.
+	// Run counts from 1.
+	Run int
+	// Picks are its choices that are not 0, those of build first; never nil, so that Shrink knows the run by them.
 	Picks  []Pick
 	Result scenarios.Result
 }
 
 // Exhaust runs every combination of choices of a small space: those that build makes to change its copy of s, and those of
 // the run itself. A nil build changes nothing. At most most runs are done. Decisions wider than engine.OdometerWidth are
-// tried at both ends only, so that a chance is yes and no. Nodes take turns call by call: how far one runs ahead of the others
+// tried at both ends only, so that a chance is yes and no. A cancelled context ends the search with its error and what was
+// found so far. Nodes take turns call by call: how far one runs ahead of the others
 // is not among the choices.
 func (x Explorer) Exhaust(ctx context.Context, s *scenarios.Scenario, laws []scenarios.Law, most int, build func(engine.Chooser, *scenarios.Scenario)) (Exhausted, error) {
 	var e Exhausted
@@ -36,9 +39,6 @@ func (x Explorer) Exhaust(ctx context.Context, s *scenarios.Scenario, laws []sce
 	for o.Next() {
 		if e.Runs == most {
 			return e, nil
-		}
-		if err := ctx.Err(); err != nil {
-			return e, err
 		}
 		c := copyOf(s)
 		if build != nil {
@@ -48,12 +48,15 @@ func (x Explorer) Exhaust(ctx context.Context, s *scenarios.Scenario, laws []sce
 			return e, fmt.Errorf("choice %d built no valid scenario: %w", e.Runs+1, err)
 		}
 		r, err := x.run(ctx, c, sim.Options{Laws: laws, Chooser: turns{o}})
+		if err == nil {
+			err = ctx.Err() // a run that was interrupted came to nothing
+		}
 		if err != nil {
 			return e, err
 		}
 		e.Runs++
 		if r.Verdict != scenarios.Pass {
-			e.Broken = append(e.Broken, BrokenRun{c, notDefault(o.Picks()), r})
+			e.Broken = append(e.Broken, BrokenRun{c, e.Runs, append([]Pick{}, notDefault(o.Picks())...), r})
 		}
 	}
 	e.Complete = true

@@ -7,6 +7,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/sim/engine"
 	"github.com/vppdrill/vppdrill/sim/explore"
 )
@@ -63,6 +64,13 @@ func TestExhaustRuns(t *testing.T) {
 	}
 	if p := e.Broken[0].Picks; len(p) != 1 || p[0] != (explore.Pick{Label: "pod", Number: 1, Of: 4, Value: 2}) {
 		t.Errorf("picks %+v", p)
+	}
+	small, err := x.Shrink(context.Background(), e.Broken[0].Scenario, e.Broken[0].Picks, e.Broken[0].Result, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := x.Replay(context.Background(), small, 0, sim.Options{}); err != nil || r.Failure == nil {
+		t.Errorf("its capsule: %v\n%s", err, small)
 	}
 	if e, err = x.Exhaust(context.Background(), s, nil, 3, nil); err != nil || e.Complete || e.Runs != 3 {
 		t.Errorf("%v: %d runs, complete %v", err, e.Runs, e.Complete)

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -183,4 +184,16 @@ func nodeNames(s *scenarios.Scenario) []string {
 		}
 	}
 	return names
+}
+
+// sameEnd compares what two runs with equal trails came to: laws could remember something that events do not show.
+func sameEnd(a, b scenarios.Result) error {
+	if a.Verdict != b.Verdict || a.Digest != b.Digest || a.Events != b.Events || a.Error != b.Error {
+		return fmt.Errorf("two runs with the same %d events came to different ends: %s and %s", a.Events, ending(a), ending(b))
+	}
+	return nil
+}
+
+func ending(r scenarios.Result) string {
+	return strings.Join(strings.Fields(string(r.Verdict)+" "+r.Digest+" "+r.Error), " ")
 }

@@ -3,6 +3,7 @@ package explore
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -49,7 +50,10 @@ func (p Point) Scenario(s *scenarios.Scenario) *scenarios.Scenario {
 	return c
 }
 
-// Harms are what can happen to an operation of a kind, in the order in which CrashPoints tries it. Delays are not among them:
+// Kinds are the kinds of operations that can fail.
+func Kinds() []fault.OpKind { return slices.Clone(kinds) }
+
+// Harms are what can happen to an operation of a kind, in the order of Points. Delays are not among them:
 // between a late answer and a lost one there is no third thing that an agent can do.
 func Harms(kind fault.OpKind) []fault.Verdict {
 	var actions []fault.Action
@@ -76,64 +80,10 @@ func Harms(kind fault.OpKind) []fault.Verdict {
 	return verdicts
 }
 
-// Coverage is what an exhaustive search of fault points came to.
-type Coverage struct {
-	Kind fault.OpKind
-	// Census counts the operations of the run without faults, by name.
-	Census []fault.CensusLine
-	// Total is the number of points, Tried of those that were run, Hit of those whose fault happened: all three are equal
-	// unless the search was interrupted.
-	Total, Tried, Hit int
-	// Broken are the points that did not pass, in their order.
-	Broken []BrokenPoint
-}
-
-// BrokenPoint is a point whose run broke a law or could not be judged.
-type BrokenPoint struct {
-	Point
-	Result scenarios.Result
-}
-
-// String is one line: "effect: 412 of 412 points tried (100 %), 0 broken".
-func (c Coverage) String() string {
-	percent := 100
-	if c.Total > 0 {
-		percent = 100 * c.Hit / c.Total
-	}
-	return fmt.Sprintf("%s: %d of %d points tried (%d %%), %d broken", c.Kind, c.Hit, c.Total, percent, len(c.Broken))
-}
-
-// CrashPoints counts the operations of one kind in the run of s with one seed, then runs it once for each and for each harm
-// that can happen to it. node limits the operations to one machine's; empty: all. Operations after everything was healed
-// are no points: nothing fails then.
-func (x Explorer) CrashPoints(ctx context.Context, s *scenarios.Scenario, seed uint64, laws []scenarios.Law, kind fault.OpKind, node string) (Coverage, error) {
-	points, census, err := x.Points(ctx, s, seed, laws, kind, node)
-	c := Coverage{Kind: kind, Census: census, Total: len(points)}
-	if err != nil {
-		return c, err
-	}
-	for _, p := range points {
-		r, err := x.Try(ctx, s, seed, laws, p)
-		if err != nil {
-			return c, err
-		}
-		c.add(p, r)
-	}
-	return c, nil
-}
-
-func (c *Coverage) add(p Point, r scenarios.Result) {
-	c.Tried++
-	if r.Summary.Faults > 0 {
-		c.Hit++
-	}
-	if r.Verdict != scenarios.Pass {
-		c.Broken = append(c.Broken, BrokenPoint{p, r})
-	}
-}
-
-// Points lists what CrashPoints tries, for callers that try points at the same time: point after point, each with every
-// harm. The run without faults must pass, else the error says why it did not.
+// Points lists the places of the run of s with one seed at which one fault can happen: operation after operation, each with
+// every harm. node limits the operations to one machine's; empty: all. Operations after everything was healed are no points:
+// nothing fails then. Each point's run is that of its Scenario with the same seed. The run without faults must pass, else the
+// error says why it did not.
 func (x Explorer) Points(ctx context.Context, s *scenarios.Scenario, seed uint64, laws []scenarios.Law, kind fault.OpKind, node string) ([]Point, []fault.CensusLine, error) {
 	var points []Point
 	census, number := fault.NewCensus(), 0
@@ -156,13 +106,4 @@ func (x Explorer) Points(ctx context.Context, s *scenarios.Scenario, seed uint64
 		err = fmt.Errorf("%s with seed %d does not pass without a fault: %s", s.Name, seed, r.Error)
 	}
 	return points, census.Lines(), err
-}
-
-// Try runs s with one point's fault. A cancelled context is an error.
-func (x Explorer) Try(ctx context.Context, s *scenarios.Scenario, seed uint64, laws []scenarios.Law, p Point) (scenarios.Result, error) {
-	r, err := x.run(ctx, p.Scenario(s), sim.Options{Seed: seed, Laws: laws})
-	if err == nil {
-		err = ctx.Err()
-	}
-	return r, err
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/sim/explore"
 	"github.com/vppdrill/vppdrill/sim/fault"
 )
@@ -100,16 +101,31 @@ func TestCrashPointsOfSystems(t *testing.T) {
 // noPointBreaks tries every point of a kind.
 func noPointBreaks(t *testing.T, s *scenarios.Scenario, kind fault.OpKind) {
 	t.Helper()
+	points, census := pointsOf(t, s, kind)
+	t.Log(len(points), census)
+	for _, p := range points {
+		r, err := sim.Run(context.Background(), p.Scenario(s), sim.Options{Seed: 1, Laws: check.All()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Summary.Faults == 0 {
+			t.Errorf("%s was not hit", p)
+		}
+		if r.Verdict != scenarios.Pass {
+			t.Errorf("%s\n\tinject %s\n\t%s", p, p.Inject(), r.Error)
+		}
+	}
+}
+
+func pointsOf(tb testing.TB, s *scenarios.Scenario, kind fault.OpKind) ([]explore.Point, []fault.CensusLine) {
+	tb.Helper()
 	var x explore.Explorer
-	c, err := x.CrashPoints(context.Background(), s, 1, check.All(), kind, "")
+	points, census, err := x.Points(context.Background(), s, 1, check.All(), kind, "")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Log(c, c.Census)
-	if c.Hit != c.Total || c.Tried != c.Total || c.Total == 0 {
-		t.Errorf("%d hit, %d tried of %d points", c.Hit, c.Tried, c.Total)
+	if len(points) == 0 {
+		tb.Fatal("no points")
 	}
-	for _, b := range c.Broken {
-		t.Errorf("%s\n\tinject %s\n\t%s", b.Point, b.Inject(), b.Result.Error)
-	}
+	return points, census
 }

@@ -1,7 +1,6 @@
 package explore_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -88,91 +87,5 @@ func TestReplayUntil(t *testing.T) {
 	_, err := x.Replay(context.Background(), []byte(c.String()), c.Failure.Event-1, sim.Options{})
 	if !errors.As(err, new(*explore.DifferError)) {
 		t.Errorf("a run that ends too early: %v", err)
-	}
-}
-
-// flaky runs like the simulator, but changes the line of one event, or all from one on, in every second run.
-func flaky(first int64, end bool) explore.Run {
-	runs := 0
-	return func(ctx context.Context, s *scenarios.Scenario, o sim.Options) (scenarios.Result, error) {
-		runs++
-		events := o.Events
-		if events != nil && runs%2 == 0 {
-			o.Events = func(seq int64, at time.Duration, line []byte) {
-				if seq == first {
-					line = append(bytes.ToUpper(line), '!')
-				}
-				if !end || seq < first {
-					events(seq, at, line)
-				}
-			}
-		}
-		return sim.Run(ctx, s, o)
-	}
-}
-
-// Goal: two runs of one seed are compared event by event, and the first difference is named with both lines. Method: a run
-// that is made to differ at one event, or to end there.
-func TestVerify(t *testing.T) {
-	s := parse(t, restarting)
-	var x explore.Explorer
-	r, err := x.Verify(context.Background(), s, 3, nil)
-	if err != nil || r.Verdict != scenarios.Pass {
-		t.Fatalf("%v, %s", err, r.Error)
-	}
-	for _, event := range []int64{1, 100, r.Events} {
-		for _, end := range []bool{false, true} {
-			x.Run = flaky(event, end)
-			_, err := x.Verify(context.Background(), s, 3, nil)
-			var d *explore.Divergence
-			if !errors.As(err, &d) || d.Event != event || d.First == "" || (d.Second == "") != end {
-				t.Errorf("event %d, end %v: %v", event, end, err)
-			}
-			if !end && d != nil && !strings.EqualFold(d.First+"!", d.Second) {
-				t.Errorf("lines %q and %q", d.First, d.Second)
-			}
-		}
-	}
-}
-
-// Goal: every end of two runs side by side is told. Method: runs written by hand.
-func TestLockstep(t *testing.T) {
-	boom := errors.New("no such world")
-	run := func(lines string, r scenarios.Result, err error) explore.Start {
-		return func(_ context.Context, events func(int64, time.Duration, []byte)) (scenarios.Result, error) {
-			for i := range lines {
-				events(int64(i+1), time.Duration(i), []byte(lines[i:i+1]))
-			}
-			r.Events = int64(len(lines))
-			return r, err
-		}
-	}
-	var none scenarios.Result
-	for _, test := range []struct {
-		name          string
-		first, second explore.Start
-		want          string
-	}{
-		{"equal", run("abc", none, nil), run("abc", none, nil), ""},
-		{"empty", run("", none, nil), run("", none, nil), ""},
-		{"another line", run("abc", none, nil), run("axc", none, nil), `differ from event 2 on: "1ns b" and "1ns x"`},
-		{"second is shorter", run("abc", none, nil), run("ab", none, nil), `differ from event 3 on: "2ns c" and the end`},
-		{"first is shorter", run("ab", none, nil), run("abc", none, nil), `differ from event 3 on: the end and "2ns c"`},
-		{"first cannot start", run("", none, boom), run("abc", none, nil), "no such world"},
-		{"second cannot start", run("abc", none, nil), run("", none, boom), "no such world"},
-		{"another verdict", run("a", scenarios.Result{Verdict: scenarios.Pass}, nil), run("a", scenarios.Result{Verdict: scenarios.Fail}, nil),
-			"came to different ends: pass and fail"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			_, err := explore.Lockstep(context.Background(), test.first, test.second)
-			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
-				t.Errorf("%v, want %q", err, test.want)
-			}
-		})
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := explore.Lockstep(ctx, run("a", none, nil), run("a", none, nil)); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
 	}
 }

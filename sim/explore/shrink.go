@@ -21,9 +21,16 @@ var (
 	ErrNotAgain = errors.New("the failure does not happen again")
 )
 
-// Shrink makes the smallest capsule that it can of a failure: Smallest's, as text.
-func (x Explorer) Shrink(ctx context.Context, s *scenarios.Scenario, failure scenarios.Result, laws []scenarios.Law) ([]byte, error) {
-	c, err := x.Smallest(ctx, s, failure, laws)
+// Shrink makes the smallest capsule that it can of a failure, as text: Smallest's, or, for a run of Exhaust, SmallestListed's
+// with the run's picks.
+func (x Explorer) Shrink(ctx context.Context, s *scenarios.Scenario, picks []Pick, failure scenarios.Result, laws []scenarios.Law) ([]byte, error) {
+	smallest := x.Smallest
+	if picks != nil {
+		smallest = func(ctx context.Context, s *scenarios.Scenario, failure scenarios.Result, laws []scenarios.Law) (*Capsule, error) {
+			return x.SmallestListed(ctx, s, picks, failure, laws)
+		}
+	}
+	c, err := smallest(ctx, s, failure, laws)
 	if err != nil {
 		return nil, err
 	}
@@ -34,14 +41,23 @@ func (x Explorer) Shrink(ctx context.Context, s *scenarios.Scenario, failure sce
 // nodes and pods, precise faults for probable ones, shorter times, a small seed. It is deterministic, and it does at
 // most Budget runs beside the last one, which is the capsule's. A cancelled context is an error.
 func (x Explorer) Smallest(ctx context.Context, s *scenarios.Scenario, failure scenarios.Result, laws []scenarios.Law) (*Capsule, error) {
+	return x.smallest(ctx, s, failure, laws, &shrinker{seed: failure.Seed})
+}
+
+// SmallestListed is Smallest for a run that made the listed decisions, and took the default for every other one.
+func (x Explorer) SmallestListed(ctx context.Context, s *scenarios.Scenario, picks []Pick, failure scenarios.Result, laws []scenarios.Law) (*Capsule, error) {
+	return x.smallest(ctx, s, failure, laws, &shrinker{seed: failure.Seed, listed: true, picks: picks})
+}
+
+// smallest searches from where k begins.
+func (x Explorer) smallest(ctx context.Context, s *scenarios.Scenario, failure scenarios.Result, laws []scenarios.Law, k *shrinker) (*Capsule, error) {
 	if brokenLaw(failure) == "" {
 		return nil, ErrNoLaw
 	}
-	k := &shrinker{x: x, ctx: ctx, laws: laws, law: failure.Failure.Law, budget: x.Budget, seen: map[string]bool{}}
+	k.x, k.ctx, k.laws, k.law, k.budget, k.seen = x, ctx, laws, failure.Failure.Law, x.Budget, map[string]bool{}
 	if k.budget == 0 {
 		k.budget = defaultBudget
 	}
-	k.seed = failure.Seed
 	if !k.try(bare(s)) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -203,6 +219,10 @@ const listedMost = 40
 
 // settleChoices makes the decisions as simple as the scenario.
 func (k *shrinker) settleChoices() {
+	if k.listed {
+		k.fewerPicks()
+		return
+	}
 	for seed := uint64(1); seed <= smallSeeds && k.seed > smallSeeds; seed++ {
 		k.tryChoices(k.best, seed, false, nil)
 	}
@@ -217,10 +237,15 @@ func (k *shrinker) settleChoices() {
 	if k.tryChoices(k.best, k.seed, true, nil) || !k.tryChoices(k.best, k.seed, true, notDefault(recorder.Picks())) {
 		return
 	}
-	cutting(k, k.picks, func(picks []Pick) bool { return k.tryChoices(k.best, k.seed, true, picks) })
+	k.fewerPicks()
 	if len(k.picks) > listedMost {
 		k.listed, k.picks = false, nil
 	}
+}
+
+// fewerPicks lists no decision that the failure does not need.
+func (k *shrinker) fewerPicks() {
+	cutting(k, k.picks, func(picks []Pick) bool { return k.tryChoices(k.best, k.seed, true, picks) })
 }
 
 // capsule runs the best scenario a last time, as Replay will, and packs it.

@@ -79,7 +79,7 @@ func shrunk(t *testing.T, law func() scenarios.Law, s *scenarios.Scenario) *expl
 		return run(ctx, s, o)
 	}
 	failure := failing(t, run, s)
-	text, err := x.Shrink(context.Background(), s, failure, nil)
+	text, err := x.Shrink(context.Background(), s, nil, failure, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func shrunk(t *testing.T, law func() scenarios.Law, s *scenarios.Scenario) *expl
 	if err != nil || again.Failure.Law != "unreasonable" || again.Failure.Event != c.Failure.Event {
 		t.Errorf("replay: %v, %+v", err, again.Failure)
 	}
-	second, err := x.Shrink(context.Background(), s, failure, nil)
+	second, err := x.Shrink(context.Background(), s, nil, failure, nil)
 	if err != nil || string(second) != string(text) {
 		t.Errorf("shrinking again gives another capsule: %v\n%s", err, second)
 	}
@@ -388,7 +388,7 @@ func BenchmarkShrink(b *testing.B) {
 	}}
 	start := time.Now()
 	for b.Loop() {
-		if _, err := x.Shrink(context.Background(), s, failure, nil); err != nil {
+		if _, err := x.Shrink(context.Background(), s, nil, failure, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

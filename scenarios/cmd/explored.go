@@ -1,0 +1,150 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// Explored says what an exploration covered.
+type Explored struct {
+	// Way is seeds, random, exhaustive or crash-points.
+	Way string
+	// FirstSeed is the first seed, or the only one; 0 for an exhaustive search.
+	FirstSeed uint64
+	Runs      int
+	// Complete: nothing was left to try. Seeds are complete when all that were asked for were taken.
+	Complete bool
+	// Points are how many crash points there are of each kind of operation, Tried how many of them were run; nil for another way.
+	Points, Tried map[string]int
+	// Hit counts the crash points whose fault happened.
+	Hit int
+	// Broken counts the runs that did not pass, by law.
+	Broken map[string]int
+}
+
+// kept are the kept failures in the order of their trials.
+func (w *sweep) kept() []found {
+	var out []found
+	for _, k := range w.kinds {
+		out = append(out, w.first[k])
+	}
+	slices.SortStableFunc(out, func(a, b found) int { return cmp.Compare(a.at, b.at) })
+	return out
+}
+
+// failures are their results.
+func (w *sweep) failures() []scenarios.Result {
+	var out []scenarios.Result
+	for _, f := range w.kept() {
+		out = append(out, f.result)
+	}
+	return out
+}
+
+// tell prints the failures and what was covered, writes the report's folder and shrinks the failures.
+func (w *sweep) tell(cmd *cobra.Command, c Config, f *exploreFlags, started time.Time) error {
+	s := Session{Version: c.Version, Command: commandLine(cmd), Started: started, WallSeconds: time.Since(started).Seconds(),
+		Results: w.failures(), Explored: &w.explored}
+	out := cmd.OutOrStdout()
+	if f.format == "json" {
+		if err := c.Reports.JSON(out, s); err != nil {
+			return err
+		}
+	} else if err := w.tellText(out, c, s); err != nil {
+		return err
+	}
+	if f.out == "" {
+		return nil
+	}
+	if err := c.Reports.Folder(f.out, s); err != nil {
+		return exit{exitUsage, err}
+	}
+	return w.shrinkAll(cmd, c, f)
+}
+
+func (w *sweep) tellText(out io.Writer, c Config, s Session) error {
+	if len(s.Results) > 0 {
+		var names []string
+		for _, r := range s.Results {
+			names = append(names, r.Scenario)
+		}
+		text := c.Reports.Text(out, names)
+		for _, r := range s.Results {
+			text.Add(r)
+		}
+		if err := text.Close(); err != nil {
+			return err
+		}
+	}
+	for _, f := range w.kept() {
+		if f.trial.where != "" {
+			fmt.Fprintf(out, "%s first breaks with %s\n", kindOf(f.result), f.trial.where)
+		}
+	}
+	e := w.explored
+	for _, kind := range slices.Sorted(maps.Keys(e.Points)) {
+		fmt.Fprintf(out, "%s: %d of %d points tried\n", kind, e.Tried[kind], e.Points[kind])
+	}
+	unit := map[string]string{"seeds": "seeds", "random": "random scenarios", "exhaustive": "runs", "crash-points": "points"}[e.Way]
+	short := map[string]string{"seeds": "seeds", "random": "seeds", "exhaustive": "runs", "crash-points": "points"}[e.Way]
+	fmt.Fprintf(out, "%d %s in %.1fs, %.1f %s/s", e.Runs, unit, s.WallSeconds, float64(e.Runs)/max(s.WallSeconds, 1e-9), short)
+	switch e.Way {
+	case "exhaustive":
+		fmt.Fprintf(out, "; %s", map[bool]string{true: "every combination of choices was tried", false: "there are more combinations of choices"}[e.Complete])
+	case "crash-points":
+		fmt.Fprintf(out, "; %d hit", e.Hit)
+		if len(e.Points) == 0 {
+			fmt.Fprint(out, "; no operation of these kinds before the end of the timeline, after which nothing fails")
+		}
+	}
+	for _, r := range s.Results {
+		fmt.Fprintf(out, "; %s in %d", kindOf(r), e.Broken[kindOf(r)])
+	}
+	fmt.Fprintln(out)
+	return nil
+}
+
+// shrinkAll writes a capsule of each failure of a law.
+func (w *sweep) shrinkAll(cmd *cobra.Command, c Config, f *exploreFlags) error {
+	for _, k := range w.kept() {
+		if k.result.Failure == nil {
+			continue
+		}
+		shrink := k.trial.shrink
+		if shrink == nil {
+			if c.Explorer.Shrink == nil {
+				return nil
+			}
+			shrink = func(ctx context.Context) ([]byte, error) { return c.Explorer.Shrink(ctx, k.trial.s, k.result, w.laws) }
+		}
+		law := k.result.Failure.Law
+		capsule, err := shrink(cmd.Context())
+		if errors.Is(err, context.Canceled) {
+			return err
+		}
+		if err != nil {
+			fmt.Fprintf(cmd.ErrOrStderr(), "vppdrill: %s with seed %d does not shrink: %s\n", law, k.result.Seed, firstLine(err.Error()))
+			continue
+		}
+		name := filepath.Join(f.out, law+".capsule")
+		if err := os.WriteFile(name, capsule, 0o644); err != nil {
+			return exit{exitUsage, err}
+		}
+		if f.format == "text" {
+			fmt.Fprintf(cmd.OutOrStdout(), "capsule %s: vppdrill replay %s\n", law, quote(name))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,110 @@
+package cmd
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// trial is one run of an exploration.
+type trial struct {
+	s    *scenarios.Scenario
+	seed uint64
+	// replay is the command that does it again.
+	replay string
+	// kind and where say what is special about it: the kind of operation that failed, and which one and how.
+	kind, where string
+	// shrink makes its failure's capsule; nil: the scenario and seed say everything about the run.
+	shrink func(ctx context.Context) ([]byte, error)
+}
+
+// found is a trial that did not pass; at is its place among all.
+type found struct {
+	at     uint64
+	trial  trial
+	result scenarios.Result
+}
+
+// sweep is one exploration under way: it does trials, several at a time, and keeps the first failure of each kind.
+type sweep struct {
+	run  RunFunc
+	laws []scenarios.Law
+
+	mu       sync.Mutex
+	explored Explored
+	// first holds the failure of the earliest trial of each kind; kinds the kinds in order of their first arrival.
+	first map[string]found
+	kinds []string
+}
+
+// do runs the trials of next, from 0 on, until there are no more or the context ends. total is how many there are, 0 for nobody
+// knows.
+func (w *sweep) do(ctx context.Context, cmd *cobra.Command, jobs, total int, next func(i uint64) (trial, bool)) {
+	p := startProgress(cmd.ErrOrStderr(), total)
+	defer p.stop()
+	var place atomic.Uint64
+	var workers sync.WaitGroup
+	for range jobs {
+		workers.Go(func() {
+			for ctx.Err() == nil {
+				i := place.Add(1) - 1
+				t, ok := next(i)
+				if !ok {
+					return
+				}
+				name := t.s.Name
+				p.begin(name)
+				o := RunOptions{Seed: t.seed, Laws: w.laws, Replay: t.replay}
+				r, err := w.run(ctx, t.s, o)
+				p.end(name)
+				if err != nil {
+					r = failedStart(task{t.s, t.seed}, "sim", o, err)
+				}
+				if ctx.Err() == nil {
+					w.note(i, t, r)
+				}
+			}
+		})
+	}
+	workers.Wait()
+}
+
+// note counts a run and keeps it when it is the first failure of its kind.
+func (w *sweep) note(at uint64, t trial, r scenarios.Result) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.explored.Runs++
+	if w.explored.Tried != nil {
+		w.explored.Tried[t.kind]++
+		if r.Summary.Faults > 0 {
+			w.explored.Hit++
+		}
+	}
+	if r.Verdict == scenarios.Pass {
+		return
+	}
+	kind := kindOf(r)
+	w.explored.Broken[kind]++
+	known, ok := w.first[kind]
+	if !ok {
+		w.kinds = append(w.kinds, kind)
+	}
+	if !ok || at < known.at {
+		w.first[kind] = found{at, t, r}
+	}
+}
+
+// kindOf names what a failure has in common with others: its law.
+func kindOf(r scenarios.Result) string {
+	switch {
+	case r.Failure != nil:
+		return r.Failure.Law
+	case r.Verdict == scenarios.Fail:
+		return "expectation"
+	}
+	return "error"
+}
