@@ -43,9 +43,8 @@ func (m *Machine) identify() {
 		m.seek()
 		return
 	}
-	if !m.checkOwner() {
-		m.announce(c.UID)
-	} else if !m.dropTwin() && !m.dropAnnouncement() && !m.publish() && m.barrier.awaited {
+	// Whoever holds our ID may give it back, and we still act on it: we never announce that nobody has to wait for us.
+	if m.checkOwner() && !m.dropTwin() && !m.dropAnnouncement() && !m.publish() && m.barrier.awaited {
 		m.awaitRecords()
 	}
 }
