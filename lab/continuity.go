@@ -87,5 +87,5 @@ func doOrder(ctx context.Context, w *World, body []byte) (any, error) {
 	if !what.Streams {
 		return []Outage{}, w.Do(ctx, a)
 	}
-	return w.Continuity(ctx, w.Places(), settleLeast, func() error { return w.Do(ctx, a) })
+	return w.Continuity(ctx, w.Places(), SettleLeast, func() error { return w.Do(ctx, a) })
 }

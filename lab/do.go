@@ -244,6 +244,9 @@ func (w *World) remove(ctx context.Context, n *node) error {
 	w.everNamed[n.name] = true
 	w.mu.Unlock()
 	n.remove()
+	n.mu.Lock()
+	w.assign(n, nil)
+	n.mu.Unlock()
 	w.record.tell(scenarios.Fact{Kind: scenarios.FactNodeGone, Node: n.name, Text: scenarios.NodeLeft}, n.name+" has left")
 	w.orphans(n.name)
 	w.healCuts(n.name)

@@ -165,20 +165,20 @@ func (n *node) evidence(ctx context.Context, dir string) error {
 		c.Close()
 		put("vpp.txt", b.String(), nil)
 	}
-	put("linux.txt", linuxShows(n.machine.Netns("")), nil)
+	put("linux.txt", linuxShows(ctx, n.machine.Netns("")), nil)
 	for _, p := range n.kubelet.sandboxes() {
-		put("pod-"+strings.TrimPrefix(p.Pod, "default/")+".txt", linuxShows(n.machine.Netns(p.Netns)), nil)
+		put("pod-"+strings.TrimPrefix(p.Pod, "default/")+".txt", linuxShows(ctx, n.machine.Netns(p.Netns)), nil)
 	}
 	return errors.Join(errs...)
 }
 
 // linuxShows is what the usual commands print in a namespace.
-func linuxShows(netns string) string {
+func linuxShows(ctx context.Context, netns string) string {
 	var b strings.Builder
 	for _, argv := range shownLinux {
 		var out []byte
 		err := spawn.Inside(netns, func() (err error) {
-			out, err = exec.Command(argv[0], argv[1:]...).CombinedOutput()
+			out, err = exec.CommandContext(ctx, argv[0], argv[1:]...).CombinedOutput()
 			return err
 		})
 		fmt.Fprintf(&b, "# %s\n%s", strings.Join(argv, " "), out)

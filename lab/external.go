@@ -18,20 +18,36 @@ type external struct {
 	blocks uint32
 }
 
-// nextBlock is the next node's pod CIDR: the next block of the pod subnet, block 0 left out.
+// nextBlock is the next node's pod CIDR.
 func (w *World) nextBlock() (netip.Prefix, error) {
+	w.external.mu.Lock()
+	defer w.external.mu.Unlock()
+	p, err := w.blockNumber(w.external.blocks + 1)
+	if err == nil {
+		w.external.blocks++
+	}
+	return p, err
+}
+
+// freeBlock reports whether there is a block for another node.
+func (w *World) freeBlock() bool {
+	w.external.mu.Lock()
+	defer w.external.mu.Unlock()
+	_, err := w.blockNumber(w.external.blocks + 1)
+	return w.scenario().Config.IPAM.UseExternalIPAM && err == nil
+}
+
+// blockNumber is a block of the pod subnet by its number; block 0 is left out.
+func (w *World) blockNumber(number uint32) (netip.Prefix, error) {
 	pools, err := poolsFor(w.ipam)
 	if err != nil {
 		return netip.Prefix{}, err
 	}
-	w.external.mu.Lock()
-	defer w.external.mu.Unlock()
-	w.external.blocks++
 	plan := contiv.Plan{PodSubnet: pools.PodSubnet, PodSubnetOneNodePrefixLen: pools.PodSubnetOneNodePrefixLen,
 		VPPHostSubnet: pools.VPPHostSubnet, VPPHostSubnetOneNodeLen: pools.VPPHostSubnetOneNodeLen}
-	p, err := plan.Node(w.external.blocks)
+	p, err := plan.Node(number)
 	if err != nil {
-		return netip.Prefix{}, fmt.Errorf("pod CIDR of node %d: %w", w.external.blocks, err)
+		return netip.Prefix{}, fmt.Errorf("pod CIDR of node %d: %w", number, err)
 	}
 	return p.PodSubnet, nil
 }

@@ -225,6 +225,9 @@ func Census(root string, b Backend) ([]string, error) {
 	return gone, errors.Join(errs...)
 }
 
+// lockTime is how long another command's census may take, which removes whole labs.
+const lockTime = 2 * time.Minute
+
 // lockRoot takes the census' lock; nil where there is no folder and so no lab.
 func lockRoot(root string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(root, ".census"), os.O_CREATE|os.O_RDWR, 0o644)
@@ -234,11 +237,19 @@ func lockRoot(root string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
-		_ = f.Close()
-		return nil, fmt.Errorf("lock %s: %w", f.Name(), err)
+	for end := time.Now().Add(lockTime); ; time.Sleep(20 * time.Millisecond) {
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		switch {
+		case err == nil:
+			return f, nil
+		case !errors.Is(err, unix.EWOULDBLOCK):
+			_ = f.Close()
+			return nil, fmt.Errorf("lock %s: %w", f.Name(), err)
+		case time.Now().After(end):
+			_ = f.Close()
+			return nil, fmt.Errorf("another command of labs has held %s for %s", f.Name(), lockTime)
+		}
 	}
-	return f, nil
 }
 
 // remove ends everything of a lab and deletes its folder, last of all: while anything is left, the folder tells of it.

@@ -413,6 +413,18 @@ func (k *kubelet) sandboxes() []scenarios.PodState {
 	return out
 }
 
+// waiting counts the pods that wait for an address.
+func (k *kubelet) waiting() (n int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, w := range k.workers { //vppdrill:unordered it is a count
+		if w.starved && !w.pod.deleting.Load() {
+			n++
+		}
+	}
+	return n
+}
+
 // pending says what is still to do, "" when nothing is: pods that wait for an address while nothing has changed that could
 // give them one are as quiet as they get.
 func (k *kubelet) pending() string {

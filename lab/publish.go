@@ -3,8 +3,10 @@ package lab
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"slices"
 
+	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/lab/nodeagent"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
@@ -27,6 +29,7 @@ func (p *plane) setPools(ctx context.Context, c scenarios.IPAM) error {
 // publishNode writes a node's object as it is now.
 func (w *World) publishNode(ctx context.Context, n *node) error {
 	n.mu.Lock()
+	w.assign(n, n.podCIDRs)
 	object := etcd.Node{UID: n.uid, PodCIDRs: slices.Clone(n.podCIDRs), Addresses: slices.Clone(n.management)}
 	n.mu.Unlock()
 	p := w.plane
@@ -37,6 +40,27 @@ func (w *World) publishNode(ctx context.Context, n *node) error {
 		return fmt.Errorf("API server: node %s: %w", n.name, err)
 	}
 	return nil
+}
+
+// assign tells what the API server says of a node's blocks, where that is new. Blocks that were replaced are taken back while pods
+// have their addresses. Without another plugin a node's blocks follow from its ID, whatever its object says. n.mu is held.
+func (w *World) assign(n *node, blocks []netip.Prefix) {
+	if !w.scenario().Config.IPAM.UseExternalIPAM {
+		return
+	}
+	var now []ipam.Block
+	for _, p := range blocks {
+		now = append(now, ipam.Block{Prefix: p})
+	}
+	for _, b := range n.assigned {
+		if len(blocks) > 0 && !slices.Contains(blocks, b.Prefix) {
+			now = append(now, ipam.Block{Prefix: b.Prefix, Draining: true})
+		}
+	}
+	if !slices.Equal(now, n.assigned) {
+		n.assigned = now
+		w.record.tell(scenarios.Fact{Kind: scenarios.FactAssigned, Node: n.name, Blocks: now}, "")
+	}
 }
 
 // deleteNode takes a node's object away.

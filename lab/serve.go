@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -24,7 +25,7 @@ func (w *World) Serve(ctx context.Context, ready func()) error {
 	orders := make(chan order)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := &http.Server{Handler: control{ctx, orders}.routes(), ReadHeaderTimeout: 10 * time.Second}
+	s := &http.Server{Handler: (&control{ctx: ctx, orders: orders}).routes(), ReadHeaderTimeout: 10 * time.Second}
 	defer func() { _ = s.Close() }() // whoever still asks finds nobody
 	go func() { _ = s.Serve(l) }()   // until it is closed
 	if ready != nil {
@@ -59,9 +60,11 @@ type order struct {
 type control struct {
 	ctx    context.Context
 	orders chan<- order
+	// busy is the order under way, for who waits.
+	busy atomic.Pointer[string]
 }
 
-func (c control) routes() http.Handler {
+func (c *control) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /status", c.handle(func(ctx context.Context, w *World, _ []byte) (any, error) { return w.Status(ctx), nil }))
 	mux.HandleFunc("POST /plan", c.handle(planOrder))
@@ -84,11 +87,18 @@ func (c control) routes() http.Handler {
 		return w.WriteEvidence(ctx, string(body))
 	}))
 	mux.HandleFunc("POST /down", c.down)
+	mux.HandleFunc("GET /busy", func(out http.ResponseWriter, _ *http.Request) {
+		busy := ""
+		if text := c.busy.Load(); text != nil {
+			busy = *text
+		}
+		_ = json.NewEncoder(out).Encode(busy) // whoever hangs up needs no answer
+	})
 	return mux
 }
 
 // handle does one thing on the lab's goroutine and answers with JSON, or with the error as text.
-func (c control) handle(do func(context.Context, *World, []byte) (any, error)) http.HandlerFunc {
+func (c *control) handle(do func(context.Context, *World, []byte) (any, error)) http.HandlerFunc {
 	return func(out http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(io.LimitReader(r.Body, 16<<20))
 		if err != nil {
@@ -99,6 +109,9 @@ func (c control) handle(do func(context.Context, *World, []byte) (any, error)) h
 		var answer any
 		o := order{func(w *World) bool {
 			defer close(done)
+			now := r.Method + " " + r.URL.Path + " since " + time.Now().Format(time.TimeOnly)
+			c.busy.Store(&now)
+			defer c.busy.Store(nil)
 			answer, err = do(r.Context(), w, body)
 			return false
 		}}
@@ -124,7 +137,7 @@ func (c control) handle(do func(context.Context, *World, []byte) (any, error)) h
 }
 
 // down ends the lab: the answer says that it has begun.
-func (c control) down(http.ResponseWriter, *http.Request) {
+func (c *control) down(http.ResponseWriter, *http.Request) {
 	select {
 	case c.orders <- order{func(*World) bool { return true }}:
 	case <-c.ctx.Done():
@@ -182,8 +195,7 @@ func (h Home) Standing() bool {
 	return err == nil && h.Alive()
 }
 
-// Call asks for one thing; into, where not nil, gets the answer.
-func (c *Client) Call(ctx context.Context, method, what string, body io.Reader, into any) error {
+func (c *Client) call(ctx context.Context, method, what string, body io.Reader, into any) error {
 	req, err := http.NewRequestWithContext(ctx, method, "http://lab"+what, body)
 	if err != nil {
 		return err

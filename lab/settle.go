@@ -14,13 +14,13 @@ const (
 	// reach the next, which knows of it by a watch.
 	lookEvery = 40 * time.Millisecond
 	stillFor  = 200 * time.Millisecond
-	// settleLeast is the least that machines get in real time, however much a scenario's times are divided.
-	settleLeast = 3 * time.Minute
+	// SettleLeast is the least that machines get in real time, however much a scenario's times are divided.
+	SettleLeast = 3 * time.Minute
 )
 
 // Settle implements scenarios.World.
 func (w *World) Settle(ctx context.Context, limit time.Duration) error {
-	end := time.Now().Add(max(w.real(limit), min(limit, settleLeast)))
+	end := time.Now().Add(max(w.real(limit), min(limit, SettleLeast)))
 	var since time.Time
 	for {
 		if err := w.pump(); err != nil {
@@ -56,9 +56,11 @@ func (w *World) quiet(ctx context.Context) string {
 	if w.lifts.timed() {
 		return "an action of the timeline is not over"
 	}
-	stored, err := w.plane.storeRevision(ctx)
+	asking, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	stored, err := w.plane.storeRevision(asking)
 	if err != nil {
-		return err.Error()
+		return "the store does not tell its revision: " + err.Error()
 	}
 	heard := w.plane.heard()
 	why := make([]string, len(nodes))

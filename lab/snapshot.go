@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	"github.com/vppdrill/vppdrill/lab/probe"
 	"github.com/vppdrill/vppdrill/lab/vppproc"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 	"github.com/vppdrill/vppdrill/vppwire/mode"
 )
 
@@ -60,8 +62,44 @@ func (w *World) look(ctx context.Context, deep bool) (scenarios.Snapshot, error)
 		wg.Go(func() { s.Nodes[i], errs[i] = n.look(ctx, deep) })
 	}
 	wg.Wait()
+	err := errors.Join(errs...)
+	starve := false
+	for i := range s.Nodes {
+		starve = starve || s.Nodes[i].Waiting > 0
+	}
+	s.FreeBlock = starve && w.freeBlock()
+	if err == nil {
+		err = w.blocked(ctx, s.Nodes)
+	}
 	slices.SortFunc(s.Nodes, func(a, b scenarios.NodeState) int { return strings.Compare(a.Name, b.Name) })
-	return s, errors.Join(errs...)
+	return s, err
+}
+
+// blocked finds the assigned blocks that the record of another node keeps a node from: the store says so, not the agent.
+func (w *World) blocked(ctx context.Context, nodes []scenarios.NodeState) error {
+	if !slices.ContainsFunc(nodes, func(n scenarios.NodeState) bool { return len(n.Assigned) > 0 }) {
+		return nil
+	}
+	stored, _, err := w.plane.store.All(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range nodes {
+		n := &nodes[i]
+		n.Blocked = n.BlockedBy(func(p netip.Prefix) bool {
+			for key, text := range stored { //vppdrill:unordered it is a question about any of them
+				if !strings.HasPrefix(key, nodeid.Prefix) {
+					continue
+				}
+				r, err := nodeid.ParseRecord(text)
+				if err == nil && (r.Name != n.Name || r.UID != n.UID) && slices.ContainsFunc(r.PodNetworks, p.Overlaps) {
+					return true
+				}
+			}
+			return false
+		})
+	}
+	return nil
 }
 
 // look is one node's part of a snapshot. Pods are listed before the agent's books: an address that two pods were answered
@@ -73,7 +111,9 @@ func (n *node) look(ctx context.Context, deep bool) (scenarios.NodeState, error)
 	wires.ApplyDefaults()
 	m := wires.Mode()
 	out.MainTable, out.PodTable = m.MainTable, m.PodTable
+	out.Waiting = n.kubelet.waiting()
 	n.mu.Lock()
+	out.Assigned = n.assigned
 	out.MachineUp, out.VPPUp, out.AgentUp = n.up, n.vpp.proc != nil, n.agent.proc != nil
 	n.mu.Unlock()
 	if out.AgentUp {
@@ -90,7 +130,9 @@ func (n *node) look(ctx context.Context, deep bool) (scenarios.NodeState, error)
 	return out, n.dump(ctx, &out)
 }
 
-// fill adds what the agent says.
+// fill adds what the agent claims: the node ID that it acts on, what follows from it, its blocks and leases. These are claims
+// because laws are about what agents act on; other laws hold them against the sandboxes, the dumps of VPP and Linux, and what the
+// API server has said.
 func fill(out *scenarios.NodeState, s state, m mode.Config) {
 	out.ID, out.Address, out.VXLANAddress = s.ID, s.Address, s.VXLAN
 	if m.Interconnected() {

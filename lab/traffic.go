@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,11 +15,15 @@ import (
 
 // Traffic is what a probe of a lab has found.
 type Traffic struct {
+	// Places counts the pods that could be asked: those with an address on nodes whose VPP runs.
+	Places int
 	// Pings counts answered pairs, of Pairs that were asked; Median and Slowest are round trips.
 	Pairs, Pings    int
 	Median, Slowest time.Duration
 	// TCP, UDP and Edge count pairs whose bytes came back right, and whose longest packet is the MTU.
 	TCP, UDP, Edge int
+	// NotTried counts pairs that the time did not suffice for.
+	NotTried int
 	// Failed are lines that say who did not reach whom and how.
 	Failed []string
 }
@@ -27,6 +32,19 @@ type Traffic struct {
 type Wanted struct {
 	// Pairs bounds the pairs that are pinged, 0 is DefaultPairs; Deep those that also get TCP, UDP and the MTU's edge.
 	Pairs, Deep int
+	// Within bounds the whole probe, 0 is ProbeLimit.
+	Within time.Duration
+}
+
+// ProbeLimit is how long a probe takes at the most, unless it is told otherwise.
+const ProbeLimit = 2 * time.Minute
+
+// Nothing says why a probe says nothing about a lab: it had nobody to ask; empty when it had.
+func (t Traffic) Nothing() string {
+	if t.Places >= 2 {
+		return ""
+	}
+	return fmt.Sprintf("nothing was probed: two pods with an address on nodes whose VPP runs are needed, and the lab has %d", t.Places)
 }
 
 // DefaultPairs is every pair of 32 pods; larger labs are sampled.
@@ -59,15 +77,24 @@ func (w *World) Probe(ctx context.Context, want Wanted) Traffic {
 	if want.Pairs == 0 {
 		want.Pairs = DefaultPairs
 	}
-	places := w.Places()
-	pairs := probe.AllPairs(places, want.Pairs)
-	if len(places) < 2 {
-		return Traffic{}
+	if want.Within == 0 {
+		want.Within = ProbeLimit
 	}
-	out := Traffic{Pairs: len(pairs)}
+	ctx, cancel := context.WithTimeout(ctx, want.Within)
+	defer cancel()
+	places := w.Places()
+	if len(places) < 2 {
+		return Traffic{Places: len(places)}
+	}
+	pairs := probe.AllPairs(places, want.Pairs)
+	out := Traffic{Places: len(places), Pairs: len(pairs)}
 	var times []time.Duration
 	for _, o := range probe.Mesh(ctx, pairs, 56, patience) {
-		if o.Err != nil {
+		switch {
+		case errors.Is(o.Err, context.DeadlineExceeded), errors.Is(o.Err, context.Canceled):
+			out.NotTried++
+			continue
+		case o.Err != nil:
 			out.Failed = append(out.Failed, "ping: "+o.Error())
 			continue
 		}
@@ -92,12 +119,17 @@ func (w *World) Probe(ctx context.Context, want Wanted) Traffic {
 			{"UDP", &out.UDP, func() probe.Outcome { return probe.UDP(ctx, p, 1200, 20, patience) }},
 			{"MTU", &out.Edge, func() probe.Outcome { return probe.Edge(ctx, p, mtu, patience) }},
 		} {
-			if o := kind.probe(); o.Err != nil {
+			if ctx.Err() != nil {
+				out.NotTried++
+			} else if o := kind.probe(); o.Err != nil {
 				out.Failed = append(out.Failed, kind.name+": "+o.Error())
 			} else {
 				*kind.count++
 			}
 		}
+	}
+	if out.NotTried > 0 {
+		out.Failed = append(out.Failed, fmt.Sprintf("%d probes were not tried within %s", out.NotTried, want.Within))
 	}
 	return out
 }
@@ -121,6 +153,10 @@ func (w *World) checkTraffic(ctx context.Context) error {
 		return nil
 	}
 	t := w.Probe(ctx, Wanted{Pairs: pingedPairs})
+	if why := t.Nothing(); why != "" {
+		w.record.note(why)
+		return nil
+	}
 	w.record.note(fmt.Sprintf("%d of %d pings answered, half of them within %s", t.Pings, t.Pairs, t.Median.Round(time.Microsecond)))
 	if len(t.Failed) == 0 || ctx.Err() != nil {
 		return nil

@@ -66,8 +66,8 @@ const (
 	Datastore System = "datastore"
 )
 
-// Granted reports whether nodes get their blocks from outside.
-func (c IPAM) Granted() bool { return c.System != Contiv || c.UseExternalIPAM }
+// Assigned reports whether nodes get their blocks from outside.
+func (c IPAM) Assigned() bool { return c.System != Contiv || c.UseExternalIPAM }
 
 // Wiring is how a node connects its pods, its host and other nodes through VPP.
 type Wiring struct {

@@ -18,11 +18,11 @@ const (
 	NodeIDs Evidence = "node IDs"
 	// Blocks: FactBlocks; NodeState.Blocks and Reserved.
 	Blocks Evidence = "blocks"
-	// AssignedBlocks: FactGranted; NodeState.Granted.
+	// AssignedBlocks: FactAssigned; NodeState.Assigned.
 	AssignedBlocks Evidence = "assigned blocks"
-	// BlockedBlocks: NodeState.Barred.
+	// BlockedBlocks: NodeState.Blocked.
 	BlockedBlocks Evidence = "blocked blocks"
-	// FreeBlocks: Snapshot.Vacant.
+	// FreeBlocks: Snapshot.FreeBlock.
 	FreeBlocks Evidence = "free blocks"
 	// WaitingPods: NodeState.Waiting.
 	WaitingPods Evidence = "waiting pods"

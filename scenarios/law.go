@@ -95,9 +95,9 @@ const (
 	FactDisturbed
 	// FactVPPWrite, told for some minutes after a FactAgentDown with Text "clean": the agent made a writing call (Text) to VPP or Linux.
 	FactVPPWrite
-	// FactGranted: what decides about nodes' blocks (API server, EC2) says that the node has Blocks, of which only the
-	// prefixes count; none: it has none, or is gone.
-	FactGranted
+	// FactAssigned: what decides about nodes' blocks (API server, EC2) says that the node has Blocks, of which only prefixes and
+	// Draining count: a draining one was taken back by an administrator while it may be in use. None: it has none, or is gone.
+	FactAssigned
 	// FactDoomed: VPP was asked for what a real one dies of, or died by itself (Text).
 	FactDoomed
 	// FactDelRefused: a DEL for Owner, sent again although nothing of it is there any more, was answered with an error (Text),

@@ -14,7 +14,7 @@ var DefaultNodeInterconnect = netip.MustParsePrefix("192.168.16.0/24")
 // Contiv is the section as Contiv's own configuration, the interconnect's default filled in.
 func (c IPAM) Contiv() contiv.IPAMConfig {
 	out := contiv.IPAMConfig{
-		UseExternalIPAM:               c.Granted(),
+		UseExternalIPAM:               c.Assigned(),
 		ContivCIDR:                    rangeText(c.ContivCIDR),
 		ServiceCIDR:                   rangeText(c.ServiceCIDR),
 		PodSubnetCIDR:                 rangeText(c.PodSubnetCIDR),

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"iter"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
@@ -14,8 +15,8 @@ type Snapshot struct {
 	At time.Duration
 	// Settled reports that nothing is pending anywhere and no fault is active.
 	Settled bool
-	// Vacant reports that pods wait and that whatever gives blocks to nodes has one that no node has.
-	Vacant bool
+	// FreeBlock reports that pods wait and that whatever assigns blocks to nodes has one that no node has.
+	FreeBlock bool
 	// Nodes holds the machines that the cluster knows, in name order.
 	Nodes []NodeState
 }
@@ -49,11 +50,12 @@ type NodeState struct {
 	// Blocks are the pod ranges the node holds; Reserved the addresses in them that no pod may get.
 	Blocks   []ipam.Block
 	Reserved []netip.Addr
-	// Granted are the blocks that a controller or a cloud says the node has; none where they follow from its ID.
-	Granted []netip.Prefix
-	// Barred are granted blocks that the node does not use because the record of another node, which may be gone, still says
+	// Assigned are the blocks that a controller or a cloud says the node has; none where they follow from its ID. A draining one
+	// was taken back by an administrator while pods have addresses of it.
+	Assigned []ipam.Block
+	// Blocked are assigned blocks that the node does not use because the record of another node, which may be gone, still says
 	// that it has addresses of them.
-	Barred []netip.Prefix
+	Blocked []netip.Prefix
 	// MainTable and PodTable are the VRFs.
 	MainTable, PodTable uint32
 	// Leases yields the agent's books in ascending address order; nil when the agent is down.
@@ -65,6 +67,18 @@ type NodeState struct {
 	// VPP is nil when VPP is down, Linux nil when the machine is.
 	VPP   VPP
 	Linux Linux
+}
+
+// BlockedBy lists the assigned blocks from which the node gives no addresses and of which foreign says that another node's record
+// names a part: what Blocked means.
+func (n *NodeState) BlockedBy(foreign func(netip.Prefix) bool) (list []netip.Prefix) {
+	for _, b := range n.Assigned {
+		used := func(x ipam.Block) bool { return x.Prefix == b.Prefix && !x.Draining }
+		if !b.Draining && !slices.ContainsFunc(n.Blocks, used) && foreign(b.Prefix) {
+			list = append(list, b.Prefix)
+		}
+	}
+	return list
 }
 
 // PodState is one sandbox as the container runtime sees it.

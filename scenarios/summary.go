@@ -137,7 +137,7 @@ func (t *tally) observe(f *Fact) {
 		n := t.node(f.Node)
 		n.agent = false
 		t.forgetLeases(n)
-	case FactGranted:
+	case FactAssigned:
 		t.node(f.Node).assigned = f.Blocks
 	case FactNodeGone:
 		t.nodeGone(f)

@@ -41,7 +41,7 @@ func storyOfTwoNodes() []scenarios.Fact {
 	for i, node := range []string{"node-1", "node-2"} {
 		prefix := []string{"10.1.0.0/28", "10.1.0.16/29"}[i]
 		t.fact(1, scenarios.FactAgentUp, node, "", nil)
-		t.fact(1, scenarios.FactGranted, node, "", func(f *scenarios.Fact) { f.Blocks = block(prefix) })
+		t.fact(1, scenarios.FactAssigned, node, "", func(f *scenarios.Fact) { f.Blocks = block(prefix) })
 		t.fact(1, scenarios.FactBlocks, node, "", func(f *scenarios.Fact) { f.Blocks = block(prefix) })
 	}
 	for _, pod := range []string{"a", "b"} {

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"fmt"
-	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -91,6 +90,7 @@ func (w *World) join(name string) error {
 			return err
 		}
 		spec.PodCIDRs = append(spec.PodCIDRs, p)
+		w.assign(name, []ipam.Block{{Prefix: p}})
 	}
 	if err := w.cluster.AddNode(spec); err != nil {
 		return err
@@ -255,6 +255,6 @@ type control struct {
 	external external
 	// system is where nodes' blocks come from.
 	system controllers.System
-	// granted is what it says who has, by node.
-	granted map[string][]netip.Prefix
+	// assigned is what it, or an administrator, says who has, by node.
+	assigned map[string][]ipam.Block
 }

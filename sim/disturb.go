@@ -79,6 +79,7 @@ func (w *World) changeCIDR(a scenarios.ChangeCIDR) error {
 
 func (w *World) setPodCIDR(m *machine, a scenarios.SetPodCIDR) error {
 	w.disturbed()
+	w.reassign(m.name, a.PodCIDR)
 	return w.api.SetNode(m.name, "", func(n *cluster.Node) { n.PodCIDRs = []netip.Prefix{a.PodCIDR} })
 }
 

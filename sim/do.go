@@ -250,6 +250,9 @@ func (w *World) remove(m *machine) error {
 		return err
 	}
 	w.system.Leave(m.name)
+	if w.s.Config.IPAM.UseExternalIPAM {
+		w.assign(m.name, nil)
+	}
 	delete(w.external.given, m)
 	m.fact(scenarios.Fact{Kind: scenarios.FactNodeGone, Text: scenarios.NodeLeft})
 	return nil

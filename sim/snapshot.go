@@ -20,14 +20,14 @@ func (w *World) Snapshot(context.Context) (scenarios.Snapshot, error) {
 		s.Nodes = append(s.Nodes, m.state())
 	}
 	slices.SortFunc(s.Nodes, func(a, b scenarios.NodeState) int { return cmp.Compare(a.Name, b.Name) })
-	s.Vacant = w.cluster.Load().Starved > 0 && w.system.FreeBlock()
+	s.FreeBlock = w.cluster.Load().Starved > 0 && w.system.FreeBlock()
 	return s, nil
 }
 
 func (m *machine) state() scenarios.NodeState {
 	n := scenarios.NodeState{
 		Name: m.name, MachineUp: m.up, AgentUp: m.proc != nil, VPPUp: m.vpp != nil,
-		Granted:   m.w.granted[m.name],
+		Assigned:  m.w.assigned[m.name],
 		MainTable: m.w.wiring.MainTable, PodTable: m.w.wiring.PodTable, Pods: m.w.sandboxes(m),
 	}
 	if node, ok := m.w.api.Node(m.name); ok {
@@ -58,24 +58,20 @@ func (m *machine) state() scenarios.NodeState {
 		n.PodSubnet = facts.PodSubnets[0]
 	}
 	n.Blocks, n.Reserved = a.Blocks(), a.Reserved()
-	n.Barred = m.barred(&n)
+	n.Blocked = m.blocked(&n)
 	n.Leases = func() iter.Seq[ipam.Lease] { return a.Leases() }
 	return n
 }
 
-// barred are the granted blocks that the node does not give addresses from and that another node's record names.
-func (m *machine) barred(n *scenarios.NodeState) (list []netip.Prefix) {
-	for _, p := range n.Granted {
-		if slices.ContainsFunc(n.Blocks, func(b ipam.Block) bool { return b.Prefix == p && !b.Draining }) {
-			continue
-		}
+// blocked are the assigned blocks that another node's record keeps the node from.
+func (m *machine) blocked(n *scenarios.NodeState) []netip.Prefix {
+	return n.BlockedBy(func(p netip.Prefix) bool {
 		for _, item := range m.w.store.Store.Look(nodeid.Prefix) {
 			info, err := nodeid.ParseRecord(item.Value)
 			if err == nil && (info.Name != n.Name || info.UID != n.UID) && slices.ContainsFunc(info.PodNetworks, p.Overlaps) {
-				list = append(list, p)
-				break
+				return true
 			}
 		}
-	}
-	return list
+		return false
+	})
 }

@@ -12,17 +12,16 @@ import (
 
 // makeSystem makes the address management system that the scenario chose.
 func (w *World) makeSystem() (err error) {
-	w.granted = map[string][]netip.Prefix{}
+	w.assigned = map[string][]ipam.Block{}
 	env := controllers.Env{
 		Clock: w.eng, Cluster: w.cluster, Epoch: epoch, Plan: w.s.Config.IPAM,
 		Tell: w.grant,
 		Assigned: func(node string, blocks []netip.Prefix) {
-			f := scenarios.Fact{Kind: scenarios.FactGranted, Node: node}
-			w.granted[node] = blocks
+			var list []ipam.Block
 			for _, p := range blocks {
-				f.Blocks = append(f.Blocks, ipam.Block{Prefix: p})
+				list = append(list, ipam.Block{Prefix: p})
 			}
-			w.emit(f)
+			w.assign(node, list)
 		},
 		Judge: func(op fault.Op) fault.Verdict {
 			if !w.faulty() {
@@ -42,6 +41,27 @@ func (w *World) makeSystem() (err error) {
 	}
 	w.control.system, err = controllers.New(env)
 	return err
+}
+
+// assign tells what a node was assigned.
+func (w *World) assign(node string, blocks []ipam.Block) {
+	w.assigned[node] = blocks
+	w.emit(scenarios.Fact{Kind: scenarios.FactAssigned, Node: node, Blocks: blocks})
+}
+
+// reassign tells that an administrator gave a node another block: those that it had are taken back while pods have their
+// addresses.
+func (w *World) reassign(node string, p netip.Prefix) {
+	if !w.s.Config.IPAM.UseExternalIPAM {
+		return // the block follows from the node's ID, or a controller decides
+	}
+	blocks := []ipam.Block{{Prefix: p}}
+	for _, b := range w.assigned[node] {
+		if b.Prefix != p {
+			blocks = append(blocks, ipam.Block{Prefix: b.Prefix, Draining: true})
+		}
+	}
+	w.assign(node, blocks)
 }
 
 // grant tells a node's agent its blocks as its own Node object's pod CIDRs.

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -187,8 +188,13 @@ func down(ctx context.Context, h lab.Home) error {
 		return err
 	}
 	if h.Standing() {
-		if err := lab.NewClient(h).Call(ctx, "POST", "/down", nil, nil); err == nil {
-			waitGone(ctx, h)
+		var late *lab.NoAnswer
+		if err := lab.NewClient(h).Call(ctx, "POST", "/down", nil, nil); errors.As(err, &late) {
+			return fmt.Errorf("%w; kill -9 %s, and the next command of labs removes what is left", err, h.OwnerPID())
+		} else if err == nil {
+			if err := h.WaitGone(ctx); err != nil {
+				return err
+			}
 		}
 	} else if h.Alive() && !h.Kept {
 		return fmt.Errorf("lab %s belongs to a run under way; interrupt that", h.ID)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/vppdrill/vppdrill/lab"
 	"github.com/vppdrill/vppdrill/lab/spawn"
@@ -31,6 +33,7 @@ func statusCommand(c *common) *cobra.Command {
 				return err
 			}
 			list := []lab.Status{}
+			var silent error // a lab that does not answer, told in its line
 			for _, h := range homes {
 				if c.id != "" && h.ID != c.id {
 					continue
@@ -38,7 +41,7 @@ func statusCommand(c *common) *cobra.Command {
 				s := lab.Status{ID: h.ID, Backend: h.Backend, Scenario: h.Scenario, Dir: h.Dir(), Pending: "takes no orders"}
 				if h.Standing() {
 					if err := lab.NewClient(h).Call(cmd.Context(), "GET", "/status", nil, &s); err != nil {
-						return exit{exitFailed, err}
+						s.Pending, silent = err.Error(), exit{code: exitFailed}
 					}
 				}
 				list = append(list, s)
@@ -46,7 +49,7 @@ func statusCommand(c *common) *cobra.Command {
 			if c.id != "" && len(list) == 0 {
 				return fmt.Errorf("there is no lab %s", c.id)
 			}
-			return c.print(cmd.OutOrStdout(), list, func(w io.Writer) { printStatus(w, list) })
+			return errors.Join(c.print(cmd.OutOrStdout(), list, func(w io.Writer) { printStatus(w, list) }), silent)
 		},
 	}
 }
@@ -78,9 +81,11 @@ func process(p *lab.ProcessStatus) string {
 }
 
 func execCommand(c *common) *cobra.Command {
-	return &cobra.Command{
+	var timeout time.Duration
+	cmd := &cobra.Command{
 		Use: "exec NODE[/POD] -- COMMAND…", Short: "Run a command in a node's or a pod's namespace",
-		Long: `Run a command in a node's or a pod's network namespace. vppctl is the node's own: it speaks to the VPP of that node.`,
+		Long: `Run a command in a node's or a pod's network namespace. vppctl is the node's own: it speaks to the VPP of that node.
+A command that a person can interrupt has no limit, any other 5 minutes, one command of vppctl 30 seconds; --timeout says otherwise.`,
 		Example: `  vppdrill lab exec node-1 -- vppctl show ip fib table 1
   vppdrill lab exec node-1/node-1-pod-0 -- ping 10.1.2.2`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -107,17 +112,55 @@ func execCommand(c *common) *cobra.Command {
 					return err
 				}
 			}
-			run := exec.CommandContext(cmd.Context(), argv[0], argv[1:]...)
-			run.Stdin, run.Stdout, run.Stderr = os.Stdin, cmd.OutOrStdout(), cmd.ErrOrStderr()
-			if err := spawn.Inside(netns, run.Start); err != nil {
-				return exit{exitFailed, err}
+			limit := timeout
+			if limit == 0 {
+				limit = execLimit(argv)
 			}
-			if err := run.Wait(); err != nil {
-				return exit{exitFailed, fmt.Errorf("%s: %w", argv[0], err)}
-			}
-			return nil
+			return execute(cmd, argv, netns, args[0], limit)
 		},
 	}
+	cmd.Flags().DurationVar(&timeout, "timeout", 0, "end the command after this time")
+	return cmd
+}
+
+// execLimit is how long a command may take where nobody says: for ever, 0, where somebody sits before it.
+func execLimit(argv []string) time.Duration {
+	switch {
+	case filepath.Base(argv[0]) == "vppctl" && len(argv) > 3: // program, -s, socket and a command
+		return vppctlLimit
+	case term.IsTerminal(int(os.Stdin.Fd())):
+		return 0
+	}
+	return execMost
+}
+
+const (
+	vppctlLimit = 30 * time.Second
+	execMost    = 5 * time.Minute
+)
+
+// execute runs a command in a namespace and ends it when its time is over.
+func execute(cmd *cobra.Command, argv []string, netns, where string, limit time.Duration) error {
+	ctx := cmd.Context()
+	if limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	run := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	run.WaitDelay = time.Second // what it has started may hold its output
+	run.Stdin, run.Stdout, run.Stderr = os.Stdin, cmd.OutOrStdout(), cmd.ErrOrStderr()
+	if err := spawn.Inside(netns, run.Start); err != nil {
+		return exit{exitFailed, err}
+	}
+	err := run.Wait()
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return exit{exitFailed, fmt.Errorf("%s on %s has not ended within %s", strings.Join(argv, " "), where, limit)}
+	}
+	return exit{exitFailed, fmt.Errorf("%s: %w", argv[0], err)}
 }
 
 // show prints what a node's VPP answers to one command: for machines without a vppctl, whose nodes bring their VPP along.
@@ -174,10 +217,10 @@ func graphCommand(c *common) *cobra.Command {
 }
 
 func probeCommand(c *common) *cobra.Command {
-	want := lab.Wanted{Deep: 10}
+	want := lab.Wanted{Deep: 10, Within: lab.ProbeLimit}
 	cmd := &cobra.Command{
 		Use: "probe", Short: "Send real packets between the pods of a lab: pings, TCP, UDP, the MTU's edge", Args: maxArgs(0, "no arguments"),
-		Long:    "Ping all pairs of pods of a small lab and a sample of a large one, and try TCP, UDP and the longest packet on some of them. Exit code 1 when anything is lost.",
+		Long:    "Ping all pairs of pods of a small lab and a sample of a large one, and try TCP, UDP and the longest packet on some of them. Exit code 1 when anything is lost, when the time did not suffice, and when there was nobody to ask.",
 		Example: "  vppdrill lab probe --deep 20",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			client, _, err := c.standing()
@@ -189,7 +232,7 @@ func probeCommand(c *common) *cobra.Command {
 				return err
 			}
 			var t lab.Traffic
-			if err := client.Call(cmd.Context(), "POST", "/probe", bytes.NewReader(body), &t); err != nil {
+			if err := client.CallWithin(cmd.Context(), want.Within+30*time.Second, "POST", "/probe", bytes.NewReader(body), &t); err != nil {
 				return exit{exitFailed, err}
 			}
 			if err := c.print(cmd.OutOrStdout(), t, func(w io.Writer) {
@@ -200,6 +243,9 @@ func probeCommand(c *common) *cobra.Command {
 			}); err != nil {
 				return err
 			}
+			if why := t.Nothing(); why != "" {
+				return exit{exitFailed, errors.New(why)}
+			}
 			if len(t.Failed) > 0 {
 				return exit{code: exitFailed}
 			}
@@ -207,6 +253,7 @@ func probeCommand(c *common) *cobra.Command {
 		},
 	}
 	cmd.Flags().IntVar(&want.Pairs, "pairs", lab.DefaultPairs, "at most this many pairs are pinged")
+	cmd.Flags().DurationVar(&want.Within, "timeout", want.Within, "how long the probe may take")
 	cmd.Flags().IntVar(&want.Deep, "deep", want.Deep, "so many pairs get TCP, UDP and the MTU's edge too")
 	return cmd
 }

@@ -229,7 +229,8 @@ func (c *common) settled(ctx context.Context, out io.Writer, f upFlags, h lab.Ho
 	if err != nil {
 		return err
 	}
-	if err := client.Call(ctx, "POST", "/settle", bytes.NewReader(limit), nil); lab.IsCannotRun(err) {
+	// The least that machines get in real time is the lab's own.
+	if err := client.CallWithin(ctx, f.wait+lab.SettleLeast+30*time.Second, "POST", "/settle", bytes.NewReader(limit), nil); lab.IsCannotRun(err) {
 		return errors.Join(exit{exitCannotRun, err}, down(ctx, h))
 	} else if err != nil {
 		return c.notUp(ctx, f, h, fmt.Errorf("the lab is not at rest within %s: %w", f.wait, err))
@@ -247,8 +248,11 @@ func (c *common) settled(ctx context.Context, out io.Writer, f upFlags, h lab.Ho
 		return err
 	}
 	return c.print(out, s, func(w io.Writer) {
-		fmt.Fprintf(w, "lab %s is up: %d nodes, %d of %d pings answered, half of them within %s; %s\n", h.ID, len(s.Nodes), t.Pings, t.Pairs,
-			t.Median.Round(10*time.Microsecond), took.Round(10*time.Millisecond))
+		pings := fmt.Sprintf("%d of %d pings answered, half of them within %s", t.Pings, t.Pairs, t.Median.Round(10*time.Microsecond))
+		if t.Nothing() != "" {
+			pings = "no pings: there are no two pods"
+		}
+		fmt.Fprintf(w, "lab %s is up: %d nodes, %s; %s\n", h.ID, len(s.Nodes), pings, took.Round(10*time.Millisecond))
 		fmt.Fprintf(w, "look around:  vppdrill lab status --lab %s;  vppdrill lab exec --lab %s node-1 -- vppctl show interface\n", h.ID, h.ID)
 	})
 }
@@ -264,6 +268,9 @@ func (c *common) notUp(ctx context.Context, f upFlags, h lab.Home, why error) er
 	}
 	return exit{exitFailed, errors.Join(why, down(ctx, h))}
 }
+
+// startTime is how long the owner of a new lab may take until it takes orders: machines are made then, their VPPs come after.
+const startTime = 5 * time.Minute
 
 // begin starts the process that owns the lab and waits until it takes orders.
 func (c *common) begin(ctx context.Context, s *scenarios.Scenario, f upFlags) (lab.Home, error) {
@@ -295,7 +302,10 @@ func (c *common) begin(ctx context.Context, s *scenarios.Scenario, f upFlags) (l
 	if err := owner.Start(); err != nil {
 		return lab.Home{}, err
 	}
-	stop := context.AfterFunc(ctx, func() { _ = owner.Process.Signal(syscall.SIGTERM) }) // an interrupt takes the lab with it
+	// An interrupt takes the lab with it, and so does an owner that says nothing.
+	starting, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	stop := context.AfterFunc(starting, func() { _ = owner.Process.Signal(syscall.SIGTERM) })
 	defer stop()
 	line, err := io.ReadAll(io.LimitReader(told, 64<<10)) // until the owner lets go of it
 	if err != nil {
@@ -308,7 +318,11 @@ func (c *common) begin(ctx context.Context, s *scenarios.Scenario, f upFlags) (l
 		if text, found := strings.CutPrefix(why, "cannot "); found {
 			return lab.Home{}, exit{exitCannotRun, errors.New(text)}
 		}
-		if why == "" {
+		switch {
+		case why != "":
+		case starting.Err() != nil && ctx.Err() == nil:
+			why = fmt.Sprintf("the lab's owner (process %d) has not said within %s that it takes orders", owner.Process.Pid, startTime)
+		default:
 			why = "the lab's owner ended without a word"
 		}
 		return lab.Home{}, exit{exitFailed, errors.New(why)}
@@ -367,14 +381,4 @@ func serve(ctx context.Context, c *common, f upFlags, args []string, tell func(s
 	}
 	err = w.Serve(ctx, func() { tell("ready " + w.Home().ID) })
 	return errors.Join(err, w.Close())
-}
-
-// waitGone waits until a lab's owner has taken it down.
-func waitGone(ctx context.Context, h lab.Home) {
-	for h.Alive() && ctx.Err() == nil {
-		if _, err := os.Stat(h.Dir()); os.IsNotExist(err) {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
 }

@@ -49,6 +49,7 @@ func Ping(ctx context.Context, from, to Place, size int, whole bool, patience ti
 		return out
 	}
 	defer func() { _ = c.Close() }() // nothing is under way
+	out.Err = context.Cause(ctx)     // of a ping that is not even tried
 	id, end := os.Getpid()&0xffff, time.Now().Add(patience)
 	for seq := 1; time.Now().Before(end) && ctx.Err() == nil; seq++ {
 		if out.RTT, out.Err = echo(c, to.Addr, id, seq, size, patience/10); out.Err == nil {

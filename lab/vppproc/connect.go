@@ -54,6 +54,20 @@ func dial(socket string) (Conn, error) {
 // Dial connects to the VPP whose files are in dir.
 func Dial(dir string) (Conn, error) { return dial(dir + "/" + APISocketFile) }
 
+// answerTime is how long VPP may take to answer one request; a command that prints a million routes takes seconds.
+const answerTime = 30 * time.Second
+
+// Invoke implements api.Connection.
+func (c Conn) Invoke(ctx context.Context, request, reply api.Message) error {
+	bounded, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	err := c.Connection.Invoke(bounded, request, reply)
+	if err != nil && errors.Is(bounded.Err(), context.DeadlineExceeded) && ctx.Err() == nil {
+		return fmt.Errorf("VPP has not answered %s within %s: %w", request.GetMessageName(), answerTime, err)
+	}
+	return err
+}
+
 // Close ends the connection.
 func (c Conn) Close() { c.Disconnect() }
 

@@ -24,16 +24,16 @@ func grantsDisjoint() scenarios.Law {
 }
 
 func checkGrants(s scenarios.Snapshot) (occasions int64, err error) {
-	var granted ranges
+	var all ranges
 	for i := range s.Nodes {
-		for _, p := range s.Nodes[i].Granted {
-			granted.list = append(granted.list, nodeRange{p, s.Nodes[i].Name})
+		for _, b := range s.Nodes[i].Assigned {
+			all.list = append(all.list, nodeRange{b.Prefix, s.Nodes[i].Name})
 		}
 	}
-	if a, b, overlap := granted.firstOverlap(); overlap {
-		return int64(len(granted.list)), broken(grantsName, s.At, b.node, "%s of %s overlaps %s of %s", b.prefix, b.node, a.prefix, a.node)
+	if a, b, overlap := all.firstOverlap(); overlap {
+		return int64(len(all.list)), broken(grantsName, s.At, b.node, "%s of %s overlaps %s of %s", b.prefix, b.node, a.prefix, a.node)
 	}
-	return int64(len(granted.list)), nil
+	return int64(len(all.list)), nil
 }
 
 type grantWatcher struct{ blocks nodeBlocks }
@@ -41,7 +41,7 @@ type grantWatcher struct{ blocks nodeBlocks }
 func (w *grantWatcher) Checks() int64 { return w.blocks.checks }
 
 func (w *grantWatcher) Observe(f scenarios.Fact) error {
-	if f.Kind != scenarios.FactGranted {
+	if f.Kind != scenarios.FactAssigned {
 		return nil
 	}
 	if mine, other, overlap := w.blocks.set(&f); overlap {

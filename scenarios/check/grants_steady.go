@@ -4,11 +4,11 @@ import "github.com/vppdrill/vppdrill/scenarios"
 
 const grantsSteadyName = "grants-steady"
 
-// steadyTurns is how often what a node is granted may turn from growing to shrinking or back while nothing asks for it: a
+// steadyTurns is how often what a node is assigned may turn from growing to shrinking or back while nothing asks for it: a
 // pool that is being filled may take one step too many and give it back.
 const steadyTurns = 3
 
-// grantsSteady: while no pod comes or goes on a node and nothing disturbs the cluster, what the node is granted does not grow
+// grantsSteady: while no pod comes or goes on a node and nothing disturbs the cluster, what the node is assigned does not grow
 // and shrink for ever. A snapshot has no history, so there is nothing to check in one.
 func grantsSteady() scenarios.Law {
 	return scenarios.Law{
@@ -39,8 +39,8 @@ func (w *steadyWatcher) Checks() int64 { return w.checks }
 
 func (w *steadyWatcher) Observe(f scenarios.Fact) error {
 	switch f.Kind {
-	case scenarios.FactGranted:
-		return w.granted(&f)
+	case scenarios.FactAssigned:
+		return w.assigned(&f)
 	case scenarios.FactAsked:
 		if n := w.nodes[f.Node]; n != nil {
 			n.moved, n.turns = false, 0
@@ -54,7 +54,7 @@ func (w *steadyWatcher) Observe(f scenarios.Fact) error {
 	return nil
 }
 
-func (w *steadyWatcher) granted(f *scenarios.Fact) error {
+func (w *steadyWatcher) assigned(f *scenarios.Fact) error {
 	n := w.nodes[f.Node]
 	if n == nil {
 		n = &steadyNode{disturbs: w.disturbs}
@@ -65,7 +65,12 @@ func (w *steadyWatcher) granted(f *scenarios.Fact) error {
 	}
 	w.checks++
 	before := n.blocks
-	n.blocks = len(f.Blocks)
+	n.blocks = 0
+	for i := range f.Blocks {
+		if !f.Blocks[i].Draining {
+			n.blocks++
+		}
+	}
 	if n.blocks == before {
 		return nil
 	}

@@ -11,12 +11,12 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
-// granting is a settled snapshot with one node that is as a node with one granted block should be.
+// granting is a settled snapshot with one node that is as a node with one assigned block should be.
 func granting() (scenarios.Snapshot, *scenarios.NodeState) {
 	block := netip.MustParsePrefix("10.1.0.0/28")
 	leases := []ipam.Lease{{Owner: ipam.Owner{Network: "k8s", ContainerID: "c", IfName: "eth0"}, Addr: netip.MustParseAddr("10.1.0.3")}}
 	s := scenarios.Snapshot{Settled: true, Nodes: []scenarios.NodeState{{
-		Name: "n1", MachineUp: true, AgentUp: true, ID: 1, Granted: []netip.Prefix{block}, Blocks: []ipam.Block{{Prefix: block}},
+		Name: "n1", MachineUp: true, AgentUp: true, ID: 1, Assigned: []ipam.Block{{Prefix: block}}, Blocks: []ipam.Block{{Prefix: block}},
 		Leases: func() iter.Seq[ipam.Lease] { return slices.Values(leases) },
 	}}}
 	return s, &s.Nodes[0]
@@ -31,26 +31,33 @@ func TestGrantsInSnapshots(t *testing.T) {
 		law    string // that breaks; none when empty
 	}{
 		{"right", func(*scenarios.Snapshot, *scenarios.NodeState) {}, ""},
-		{"lease outside", func(_ *scenarios.Snapshot, n *scenarios.NodeState) { n.Granted[0] = other }, grantsUsedName},
-		{"lease outside, unsettled", func(s *scenarios.Snapshot, n *scenarios.NodeState) { s.Settled, n.Granted[0] = false, other }, grantsUsedName},
-		{"unused", func(_ *scenarios.Snapshot, n *scenarios.NodeState) { n.Granted = append(n.Granted, other) }, grantsUsedName},
+		{"lease outside", func(_ *scenarios.Snapshot, n *scenarios.NodeState) { n.Assigned[0].Prefix = other }, grantsUsedName},
+		{"lease outside, unsettled", func(s *scenarios.Snapshot, n *scenarios.NodeState) { s.Settled, n.Assigned[0].Prefix = false, other }, grantsUsedName},
+		{"unused", func(_ *scenarios.Snapshot, n *scenarios.NodeState) {
+			n.Assigned = append(n.Assigned, ipam.Block{Prefix: other})
+		}, grantsUsedName},
 		{"unused, unsettled", func(s *scenarios.Snapshot, n *scenarios.NodeState) {
-			s.Settled, n.Granted = false, append(n.Granted, other)
+			s.Settled, n.Assigned = false, append(n.Assigned, ipam.Block{Prefix: other})
 		}, ""},
-		{"unused, no ID", func(_ *scenarios.Snapshot, n *scenarios.NodeState) { n.ID, n.Granted = 0, append(n.Granted, other) }, ""},
+		{"unused, no ID", func(_ *scenarios.Snapshot, n *scenarios.NodeState) {
+			n.ID, n.Assigned = 0, append(n.Assigned, ipam.Block{Prefix: other})
+		}, ""},
 		{"unused, agent down", func(_ *scenarios.Snapshot, n *scenarios.NodeState) {
-			n.Leases, n.Granted = nil, append(n.Granted, other)
+			n.Leases, n.Assigned = nil, append(n.Assigned, ipam.Block{Prefix: other})
 		}, ""},
-		{"barred", func(_ *scenarios.Snapshot, n *scenarios.NodeState) {
-			n.Granted, n.Barred = append(n.Granted, other), []netip.Prefix{other}
+		{"blocked", func(_ *scenarios.Snapshot, n *scenarios.NodeState) {
+			n.Assigned, n.Blocked = append(n.Assigned, ipam.Block{Prefix: other}), []netip.Prefix{other}
+		}, ""},
+		{"taken back by an administrator", func(_ *scenarios.Snapshot, n *scenarios.NodeState) {
+			n.Assigned = append(n.Assigned, ipam.Block{Prefix: other, Draining: true})
 		}, ""},
 		{"draining", func(_ *scenarios.Snapshot, n *scenarios.NodeState) { n.Blocks[0].Draining = true }, grantsUsedName},
-		{"nothing granted, from the ID", func(_ *scenarios.Snapshot, n *scenarios.NodeState) { n.Granted = nil }, ""},
-		{"starving", func(s *scenarios.Snapshot, n *scenarios.NodeState) { s.Vacant, n.Waiting, n.Granted = true, 2, nil }, nodesServedName},
-		{"starving, nothing vacant", func(_ *scenarios.Snapshot, n *scenarios.NodeState) { n.Waiting, n.Granted = 2, nil }, ""},
-		{"waiting with a block", func(s *scenarios.Snapshot, n *scenarios.NodeState) { s.Vacant, n.Waiting = true, 2 }, ""},
+		{"nothing assigned, from the ID", func(_ *scenarios.Snapshot, n *scenarios.NodeState) { n.Assigned = nil }, ""},
+		{"starving", func(s *scenarios.Snapshot, n *scenarios.NodeState) { s.FreeBlock, n.Waiting, n.Assigned = true, 2, nil }, nodesServedName},
+		{"starving, no free block", func(_ *scenarios.Snapshot, n *scenarios.NodeState) { n.Waiting, n.Assigned = 2, nil }, ""},
+		{"waiting with a block", func(s *scenarios.Snapshot, n *scenarios.NodeState) { s.FreeBlock, n.Waiting = true, 2 }, ""},
 		{"starving, machine down", func(s *scenarios.Snapshot, n *scenarios.NodeState) {
-			s.Vacant, n.Waiting, n.Granted, n.MachineUp = true, 2, nil, false
+			s.FreeBlock, n.Waiting, n.Assigned, n.MachineUp = true, 2, nil, false
 		}, ""},
 	} {
 		s, n := granting()
@@ -83,7 +90,7 @@ func TestGrantsSteady(t *testing.T) {
 		law, _ := ByName(grantsSteadyName)
 		w, broken := law.Watch(), false
 		for i, n := range tc.sizes {
-			f := scenarios.Fact{Kind: scenarios.FactGranted, At: time.Duration(i) * time.Second, Node: "n1"}
+			f := scenarios.Fact{Kind: scenarios.FactAssigned, At: time.Duration(i) * time.Second, Node: "n1"}
 			if n == asked {
 				f.Kind = scenarios.FactAsked
 			} else {

@@ -11,7 +11,7 @@ import (
 const grantsUsedName = "grants-used"
 
 // grantsUsed: where a controller or a cloud gives nodes their blocks, what it says a node has and what the node uses are the
-// same: at every instant each lease lies in a block that the node was granted, and in quiet each granted block is one that the
+// same: at every instant each lease lies in a block that the node was assigned, and in quiet each assigned block is one that the
 // node gives addresses from.
 //
 // Between a grant and its use, and between the end of its use and its return, something is always under way; so the second half
@@ -32,52 +32,53 @@ func grantsUsed() scenarios.Law {
 func checkGrantsUsed(s scenarios.Snapshot) (occasions int64, err error) {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
-		if !lives(n) || n.Leases == nil || len(n.Granted) == 0 {
+		if !lives(n) || n.Leases == nil || len(n.Assigned) == 0 {
 			continue
 		}
 		for l := range n.Leases() {
 			occasions++
-			if !granted(n.Granted, l.Addr) {
-				return occasions, notGranted(&scenarios.Fact{At: s.At, Node: n.Name}, n.Granted, l.Addr, l.Owner)
+			if !assigned(n.Assigned, l.Addr) {
+				return occasions, notAssigned(&scenarios.Fact{At: s.At, Node: n.Name}, n.Assigned, l.Addr, l.Owner)
 			}
 		}
 		if !s.Settled || n.ID == 0 {
 			continue
 		}
-		for _, p := range n.Granted {
-			if slices.Contains(n.Barred, p) {
+		for _, a := range n.Assigned {
+			p := a.Prefix
+			if a.Draining || slices.Contains(n.Blocked, p) {
 				continue
 			}
 			occasions++
 			if !slices.ContainsFunc(n.Blocks, func(b ipam.Block) bool { return b.Prefix == p && !b.Draining }) {
-				return occasions, broken(grantsUsedName, s.At, n.Name, "%s is granted to %s, which gives no addresses from it", p, n.Name)
+				return occasions, broken(grantsUsedName, s.At, n.Name, "%s is assigned to %s, which gives no addresses from it", p, n.Name)
 			}
 		}
 	}
 	return occasions, nil
 }
 
-func granted(list []netip.Prefix, addr netip.Addr) bool {
-	return slices.ContainsFunc(list, func(p netip.Prefix) bool { return p.Contains(addr) })
+func assigned(list []ipam.Block, addr netip.Addr) bool {
+	return slices.ContainsFunc(list, func(b ipam.Block) bool { return b.Prefix.Contains(addr) })
 }
 
-func notGranted(f *scenarios.Fact, list []netip.Prefix, addr netip.Addr, o ipam.Owner) error {
-	v := broken(grantsUsedName, f.At, f.Node, "%s of %s lies in no block that %s was granted", addr, o, f.Node)
-	for i, p := range list {
+func notAssigned(f *scenarios.Fact, list []ipam.Block, addr netip.Addr, o ipam.Owner) error {
+	v := broken(grantsUsedName, f.At, f.Node, "%s of %s lies in no block that %s was assigned", addr, o, f.Node)
+	for i := range list {
 		if i > 0 {
 			v.Before += " "
 		}
-		v.Before += p.String()
+		v.Before += list[i].Prefix.String()
 	}
 	return v
 }
 
 type useNode struct {
-	granted []netip.Prefix
-	leases  map[netip.Addr]ipam.Owner
+	assigned []ipam.Block
+	leases   map[netip.Addr]ipam.Owner
 }
 
-// useWatcher knows the nodes that were ever granted something; others cost nothing.
+// useWatcher knows the nodes that were ever assigned something; others cost nothing.
 type useWatcher struct {
 	nodes  map[string]*useNode
 	checks int64
@@ -88,24 +89,21 @@ func (w *useWatcher) Checks() int64 { return w.checks }
 func (w *useWatcher) Observe(f scenarios.Fact) error {
 	n := w.nodes[f.Node]
 	if n == nil {
-		if f.Kind == scenarios.FactGranted && len(f.Blocks) > 0 {
+		if f.Kind == scenarios.FactAssigned && len(f.Blocks) > 0 {
 			w.nodes[f.Node] = &useNode{leases: map[netip.Addr]ipam.Owner{}}
 			return w.Observe(f)
 		}
 		return nil
 	}
 	switch f.Kind {
-	case scenarios.FactGranted:
-		n.granted = n.granted[:0]
-		for i := range f.Blocks {
-			n.granted = append(n.granted, f.Blocks[i].Prefix)
-		}
+	case scenarios.FactAssigned:
+		n.assigned = append(n.assigned[:0], f.Blocks...)
 		return w.judge(&f, n)
 	case scenarios.FactLeased:
 		n.leases[f.Addr] = f.Owner
 		w.checks++
-		if !granted(n.granted, f.Addr) {
-			return notGranted(&f, n.granted, f.Addr, f.Owner)
+		if !assigned(n.assigned, f.Addr) {
+			return notAssigned(&f, n.assigned, f.Addr, f.Owner)
 		}
 	case scenarios.FactReleased:
 		if n.leases[f.Addr] == f.Owner {
@@ -130,12 +128,12 @@ func (w *useWatcher) judge(f *scenarios.Fact, n *useNode) error {
 	var worst netip.Addr
 	for addr := range n.leases { //vppdrill:unordered the lowest offender wins
 		w.checks++
-		if (!worst.IsValid() || addr.Less(worst)) && !granted(n.granted, addr) {
+		if (!worst.IsValid() || addr.Less(worst)) && !assigned(n.assigned, addr) {
 			worst = addr
 		}
 	}
 	if worst.IsValid() {
-		return notGranted(f, n.granted, worst, n.leases[worst])
+		return notAssigned(f, n.assigned, worst, n.leases[worst])
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ func nodesServed() scenarios.Law {
 }
 
 func checkNodesServed(s scenarios.Snapshot) (occasions int64, err error) {
-	if !s.Vacant {
+	if !s.FreeBlock {
 		return 0, nil
 	}
 	for i := range s.Nodes {
@@ -28,7 +28,7 @@ func checkNodesServed(s scenarios.Snapshot) (occasions int64, err error) {
 			continue
 		}
 		occasions++
-		if len(n.Granted) == 0 {
+		if len(n.Assigned) == 0 {
 			return occasions, broken(nodesServedName, s.At, n.Name, "%d pods of %s wait for an address and %s has no block, although there are free ones",
 				n.Waiting, n.Name, n.Name)
 		}

@@ -19,9 +19,9 @@ import (
 // twice.
 type history struct {
 	nodes map[string]*recorded
-	// granted outlives its node: an object does.
-	granted map[string][]netip.Prefix
-	facts   []scenarios.Fact
+	// assigned outlives its node: an object does.
+	assigned map[string][]ipam.Block
+	facts    []scenarios.Fact
 }
 
 type recorded struct {
@@ -37,7 +37,7 @@ type recorded struct {
 var historyNodes = []string{"n1", "n2", "n3"}
 
 func newHistory() *history {
-	return &history{nodes: map[string]*recorded{}, granted: map[string][]netip.Prefix{}}
+	return &history{nodes: map[string]*recorded{}, assigned: map[string][]ipam.Block{}}
 }
 
 func (h *history) node(name string) *recorded {
@@ -66,11 +66,8 @@ func (h *history) apply(f scenarios.Fact) {
 		n.id = f.Number
 	case scenarios.FactBlocks:
 		n.blocks = f.Blocks
-	case scenarios.FactGranted:
-		h.granted[f.Node] = nil
-		for _, b := range f.Blocks {
-			h.granted[f.Node] = append(h.granted[f.Node], b.Prefix)
-		}
+	case scenarios.FactAssigned:
+		h.assigned[f.Node] = f.Blocks
 	case scenarios.FactAgentDown:
 		n.agent, n.journal = false, maps.Clone(n.leases)
 		clear(n.leases)
@@ -97,12 +94,12 @@ func (h *history) snapshot() scenarios.Snapshot {
 			leases := leaseList(n.leases)
 			st.Leases = func() iter.Seq[ipam.Lease] { return slices.Values(leases) }
 		}
-		st.Granted = h.granted[name]
+		st.Assigned = h.assigned[name]
 		s.Nodes = append(s.Nodes, st)
 	}
 	for _, name := range historyNodes {
 		if h.nodes[name] == nil {
-			s.Nodes = append(s.Nodes, scenarios.NodeState{Name: name, Granted: h.granted[name]})
+			s.Nodes = append(s.Nodes, scenarios.NodeState{Name: name, Assigned: h.assigned[name]})
 		}
 	}
 	return s
@@ -216,7 +213,7 @@ func (h *history) draw(t *rapid.T) []scenarios.Fact {
 		if rapid.IntRange(0, 2).Draw(t, "any") > 0 {
 			f.Blocks = blocks().Blocks
 		}
-		return one(scenarios.FactGranted)
+		return one(scenarios.FactAssigned)
 	case 5:
 		f.Text = "Check"
 		return one(scenarios.FactAsked)
@@ -225,7 +222,7 @@ func (h *history) draw(t *rapid.T) []scenarios.Fact {
 	case 7:
 		// A pool that cannot decide.
 		less, more := f, f
-		less.Kind, more.Kind = scenarios.FactGranted, scenarios.FactGranted
+		less.Kind, more.Kind = scenarios.FactAssigned, scenarios.FactAssigned
 		more.Blocks = blocks().Blocks
 		return []scenarios.Fact{more, less, more, less, more, less}[:rapid.IntRange(3, 6).Draw(t, "turns")]
 	}
@@ -256,7 +253,7 @@ func TestWatchersAgree(t *testing.T) {
 		{sameAnswerName, answeredOtherwise, always},
 		{quietRestartName, wroteAfterCleanStop, always},
 		{addressRestsName, restedTooShort, always},
-		{grantsUsedName, usedUngranted, always},
+		{grantsUsedName, usedUnassigned, always},
 		{grantsSteadyName, turnedTooOften, always},
 	} {
 		// A law that random histories break rarely gets more of them: one that they never break has not been tried.
@@ -369,19 +366,19 @@ func wasAnswered(before []scenarios.Fact, f scenarios.Fact) bool {
 	return false
 }
 
-// usedUngranted goes through a node's history from its first grant on.
-func usedUngranted(h *history) bool {
+// usedUnassigned goes through a node's history from its first grant on.
+func usedUnassigned(h *history) bool {
 	last := h.facts[len(h.facts)-1]
 	var blocks []ipam.Block
 	known := false
 	held := map[netip.Addr]ipam.Owner{}
 	for _, f := range h.facts {
-		if f.Node != last.Node || !known && (f.Kind != scenarios.FactGranted || len(f.Blocks) == 0) {
+		if f.Node != last.Node || !known && (f.Kind != scenarios.FactAssigned || len(f.Blocks) == 0) {
 			continue
 		}
 		known = true
 		switch f.Kind {
-		case scenarios.FactGranted:
+		case scenarios.FactAssigned:
 			blocks = f.Blocks
 		case scenarios.FactLeased:
 			held[f.Addr] = f.Owner
@@ -409,7 +406,7 @@ func usedUngranted(h *history) bool {
 // turnedTooOften counts a node's turns back to what last disturbed it.
 func turnedTooOften(h *history) bool {
 	last := h.facts[len(h.facts)-1]
-	if last.Kind != scenarios.FactGranted {
+	if last.Kind != scenarios.FactAssigned {
 		return false
 	}
 	var sizes []int // newest first, one from before the disturbance at the end
@@ -417,7 +414,7 @@ func turnedTooOften(h *history) bool {
 	for _, f := range slices.Backward(h.facts) {
 		own := f.Node == last.Node
 		switch f.Kind {
-		case scenarios.FactGranted:
+		case scenarios.FactAssigned:
 			if own {
 				sizes = append(sizes, len(f.Blocks))
 			}
@@ -431,7 +428,7 @@ func turnedTooOften(h *history) bool {
 				sizes = append(sizes, 0)
 			}
 		}
-		if !calm && len(sizes) > 1 && (f.Kind == scenarios.FactGranted || f.Kind == scenarios.FactNodeGone) && own {
+		if !calm && len(sizes) > 1 && (f.Kind == scenarios.FactAssigned || f.Kind == scenarios.FactNodeGone) && own {
 			first = false
 			break
 		}
@@ -477,7 +474,7 @@ func wroteAfterCleanStop(h *history) bool {
 			if own {
 				return false
 			}
-		case scenarios.FactNodeGone, scenarios.FactGranted, scenarios.FactDisturbed:
+		case scenarios.FactNodeGone, scenarios.FactAssigned, scenarios.FactDisturbed:
 			return false
 		case scenarios.FactNodeID, scenarios.FactBlocks:
 			if changes(h.facts[:i], f) {
