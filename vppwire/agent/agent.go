@@ -96,9 +96,8 @@ func New(cfg Config, alloc ipam.NodeAllocator) (*Agent, error) {
 	return a, nil
 }
 
-// Step takes one event at one time and returns what has to be done because of it, in order. Times never go back. The slice
-// is valid until the next Step; what it holds stays valid, except a CallDataplane's Call, which ends with the next Called or
-// VPPDown. An event of an unknown type panics.
+// Step takes one event at one time and returns what has to be done because of it, in order. The package's documentation says what
+// the caller owes and gets. An event of an unknown type panics.
 func (a *Agent) Step(now time.Time, ev Event) []Effect {
 	a.now = now
 	clear(a.out)

@@ -5,13 +5,60 @@
 // goes in with the time, and effects come out for a driver to perform. The opposite is vppwire/host, which does nothing else.
 //
 // Start at Agent.Step. Events are facts and answers, effects are requests; both are plain values that print as one line.
-// Config says what an administrator may choose, Record is one line of the journal, NodeInfo one entry of the cluster's store.
-//
-// Order is the driver's: the agent makes no assumption about which event comes first, except that Restored does. What has to
-// be remembered is persisted before anybody is told of it, so a crash between any two effects loses nothing that was told.
-// A request without an answer is unknown, never failed: the store is listed again, VPP is dumped again. Nothing in VPP is
-// deleted before the journal, the node list, the pod list, the node records and the address ranges have each reported once.
+// Config says what an administrator may choose, Record is one line of the journal. The node's ID is nodeid's affair.
 //
 // To add a CNI verb, see attach.go and detach.go; a fact about nodes, nodeid and peer.go; a choice for administrators,
-// config.go, whose table in the tests wants every field explained.
+// config.go, whose table in the tests wants every field explained. An event or effect that is missing below fails a test.
+//
+// # The caller of Step
+//
+// One driver steps an agent, one event after the other, with times that never go back. The slice that Step returns is valid until the next Step; what it holds stays valid and unchanged, except the Call
+// of a CallDataplane, which ends with the next Called, VPPUp or VPPDown. Between two Steps the other methods may be called; what
+// they return is the Agent's where they say so.
+//
+// Effects are started in the order in which they stand. Where one needs an answer, it may take any time, come in any order with
+// the answers to others, or never come. An effect is started once, at any later time; a StoreRequest may even be done twice, as it
+// names what it expects to find. A driver that dies loses what it had not started: the next life begins with Restored and looks
+// again.
+//
+// # Events
+//
+// Restored begins the agent's life, once; a second one is logged and ignored. Its records are what the disk holds, and they are
+// synced before it is told: others are told of what is read here. What is told before it is kept until then. HostAddresses
+// should follow at once, and whenever they change; PodsListed and NodesListed each once after the start and after every gap
+// in the news. Until all of these, the ranges and the node records have reported, nothing in VPP or Linux is deleted.
+//
+//   - PodAdd, PodDel, PodCheck, PodGC and PodStatus open a request, each under a number that was not used before in this life. An
+//     Answer closes it, exactly one, in the same Step or any later one. The same sandbox may be added again at any time and gets
+//     the same answer. Withdrawn says of a request that nobody waits for its Answer, which may come all the same; what the request
+//     began goes on, except an ADD that has no address yet.
+//   - NodeSeen and NodeGone tell of Node objects in any order; repeating one is free. NodeGone of an earlier UID does not concern
+//     the node that bears the name now. NodesListed ends a complete round of NodeSeen: who was not told in it, is gone.
+//   - PodsListed names the pods bound to this node. PoolsChanged brings address ranges: an older generation, or the same, is
+//     ignored. OwnAddress brings the node's own address; the zero prefix says that the plan's holds again.
+//   - StoreReply answers the StoreRequest of its ID; one that is given up or unknown is ignored. StoreChanged belongs to the watch of
+//     its number, comes in revision order, and may repeat; StoreWatchLost ends it. A store that lost its data answers with
+//     another Store than before.
+//   - Persisted answers Persist. One without an error says that all writes up to its number are on disk. One with an error says
+//     that this write and all later ones under way are not, whatever else is said of them: the next Persist replaces everything.
+//   - Called answers CallDataplane; where the answer was lost, the Result says so, and the agent looks before it acts again.
+//   - VPPUp says that a connection stands, with the PID of this VPP's life; VPPDown that there is none. Either ends the outstanding
+//     call, of which nothing may be told any more.
+//   - Hooked answers Hook; one that nobody waits for is ignored.
+//   - Woke is told at the time of the last WakeAt, or later. A Woke too many does no harm; one too few delays what is due.
+//
+// # Effects
+//
+//   - Persist must be on disk, synced, before Persisted says so; with Replace the journal holds just these records afterwards, or what
+//     it held before. Writes are done in order. Nothing that follows from a record is told to anybody before: no Answer, no
+//     claim in the store. So a crash between any two effects loses nothing that was told.
+//   - StoreRequest is answered by StoreReply or not at all: after 5 s the agent gives it up and lists again. At most one is
+//     outstanding, and a watch beside it. A newer watch ends the older one.
+//   - CallDataplane asks for one call to VPP or Linux; at most one is outstanding. It is answered by Called. A driver that gets no
+//     answer from VPP in time ends the connection, as a late answer must not be taken for another call's, and tells VPPDown.
+//   - Answer closes a CNI request. It may be told to the asker at once.
+//   - WakeAt replaces the alarm, of which there is one; the zero time cancels it.
+//   - Hook asks for the pod hooks of the driver and is answered by Hooked; it comes only with Config.Hooks.
+//   - ListNodes asks for a round of NodeSeen and NodesListed from the API server itself, not from a cache.
+//   - NodeAddress tells what the node's own address is. Log is for people. Neither has an answer, and both may be dropped.
 package agent
