@@ -15,11 +15,11 @@ import (
 
 // Agent decides for one node. It is not safe for concurrent use: one driver calls Step, one event after the other.
 type Agent struct {
-	cfg   Config
-	own   ownSpec
-	wires mode.Config
-	alloc ipam.NodeAllocator
-	wire  *vppwire.Session
+	cfg    Config
+	own    ownSpec
+	wiring mode.Config
+	alloc  ipam.NodeAllocator
+	wire   *vppwire.Session
 
 	now  time.Time
 	out  []Effect
@@ -84,7 +84,7 @@ func New(cfg Config, alloc ipam.NodeAllocator) (*Agent, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("agent: %w", err)
 	}
-	a := &Agent{cfg: cfg, own: cfg.ownSpec(), wires: cfg.Mode(), alloc: alloc, wire: vppwire.NewSession()}
+	a := &Agent{cfg: cfg, own: cfg.ownSpec(), wiring: cfg.Mode(), alloc: alloc, wire: vppwire.NewSession()}
 	a.peers.wired = map[uint32]bool{}
 	a.ids = nodeid.New(nodeid.Config{Name: cfg.NodeName, Quarantine: cfg.NodeIDQuarantine, Patience: cfg.ClaimPatience, Plan: (*plan)(a)})
 	a.pods.init()

@@ -183,8 +183,8 @@ func (a *Agent) wirePod(t *attachment) {
 		return
 	}
 	facts := t.facts()
-	t.iface = a.wires.PodInterface(facts)
-	a.wire.Set(t.group, a.wires.PodObjects(a.node, facts))
+	t.iface = a.wiring.PodInterface(facts)
+	a.wire.Set(t.group, a.wiring.PodObjects(a.node, facts))
 }
 
 // wirePods wires every attachment that should be, after a restart or a change that concerns them all.

@@ -47,10 +47,8 @@ type attachment struct {
 	// stale: of an earlier boot. Its namespace and processes are gone, so it is never wired; its address stays held until
 	// the runtime, the pod list or a newer sandbox says that nobody will ask for it again.
 	stale bool
-	// failing: the ADD has been refused and is being undone.
-	failing bool
-	since   time.Time // of phaseWiring
-	hook    uint64    // outstanding Hook
+	since time.Time // of phaseWiring
+	hook  uint64    // outstanding Hook
 	// adds, dels: open requests, oldest first. gcs: collections that wait for this one.
 	adds, dels []uint64
 	gcs        []*collection
@@ -61,7 +59,7 @@ type attachment struct {
 // removing reports whether the attachment is on its way out.
 func (t *attachment) removing() bool { return t.phase >= phaseUnhooking }
 
-// recorded reports whether the books hold the attachment.
+// recorded reports whether the allocator holds an address for the attachment.
 func (t *attachment) recorded() bool { return t.phase != phaseWaiting && t.phase != phaseErasing }
 
 // podKey is what at most one sandbox of a node may be attached for.
@@ -164,8 +162,8 @@ func (p *pods) sorted() []*attachment {
 	return slices.SortedFunc(maps.Values(p.byOwner), func(x, y *attachment) int { return compareOwners(x.sandbox.Owner, y.sandbox.Owner) })
 }
 
-// inBooks lists recorded attachments in owner order.
-func (p *pods) inBooks() []*attachment {
+// attached lists recorded attachments in owner order.
+func (p *pods) attached() []*attachment {
 	return slices.DeleteFunc(p.sorted(), func(t *attachment) bool { return !t.recorded() })
 }
 

@@ -53,7 +53,6 @@ type crashRun struct {
 	t    testing.TB
 	l    *lab
 	b    *box
-	seen int
 	done bool
 	// patient runs let time pass before they ask again.
 	patient bool
@@ -196,7 +195,7 @@ func (r *crashRun) gone(container string) {
 	r.b.host.RemoveNamespace(netns(container))
 }
 
-// check compares the books with what was told, and looks for two owners of one address in the journal's history.
+// check compares the allocation state with what was told, and looks for two owners of one address in the journal's history.
 func (r *crashRun) check() {
 	a := r.b.agent
 	if a == nil {
@@ -213,7 +212,7 @@ func (r *crashRun) check() {
 	}
 	for container, addr := range r.told {
 		if _, alive := r.pods[container]; alive && byContainer[container] != addr {
-			r.t.Fatalf("%s was told %s, the books say %s\n%s", container, addr, byContainer[container], tail(r.l.out.String(), 30))
+			r.t.Fatalf("%s was told %s, the allocation state says %s\n%s", container, addr, byContainer[container], tail(r.l.out.String(), 30))
 		}
 	}
 }

@@ -78,7 +78,7 @@ const (
 	CodeUnavailable Code = 50
 	// CodeCancelled: the sandbox was removed while it was being added.
 	CodeCancelled Code = 100
-	// CodeMismatch: CHECK found something else than the books say.
+	// CodeMismatch: CHECK found something else than the allocation state says.
 	CodeMismatch Code = 101
 )
 

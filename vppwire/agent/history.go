@@ -10,7 +10,7 @@ import (
 // History is a stretch of a journal: records in their order, with those of the allocator, which nearly all are, side by side.
 // It is read line by line and may be used again, for whoever waits for a long journal. The zero History is empty.
 type History struct {
-	books  []ipam.Record
+	ipam   []ipam.Record
 	others []otherRecord
 	reader ipam.RecordReader
 }
@@ -21,32 +21,32 @@ type otherRecord struct {
 	record Record
 }
 
-// booksPrefix is how a line of the allocator's begins.
-var booksPrefix = recordKinds[RecordIPAM] + " "
+// ipamPrefix is how a line of the allocator's begins.
+var ipamPrefix = recordKinds[RecordIPAM] + " "
 
 // Reset forgets all records. What was taken out of them, their texts, stays as it was.
-func (h *History) Reset() { h.books, h.others = h.books[:0], h.others[:0] }
+func (h *History) Reset() { h.ipam, h.others = h.ipam[:0], h.others[:0] }
 
 // Len is how many records there are.
-func (h *History) Len() int { return len(h.books) + len(h.others) }
+func (h *History) Len() int { return len(h.ipam) + len(h.others) }
 
 // Read adds the record that a line holds; it keeps nothing of the line, whose memory may be used again. The error is
 // ParseRecord's, and nothing is added then.
 func (h *History) Read(line string) error {
-	if rest, ok := strings.CutPrefix(line, booksPrefix); ok {
-		n := len(h.books)
-		if n == cap(h.books) {
-			h.books = append(h.books, ipam.Record{})
+	if rest, ok := strings.CutPrefix(line, ipamPrefix); ok {
+		n := len(h.ipam)
+		if n == cap(h.ipam) {
+			h.ipam = append(h.ipam, ipam.Record{})
 		}
-		h.books = h.books[:n+1]
-		if h.reader.Read(&h.books[n], rest) == nil {
+		h.ipam = h.ipam[:n+1]
+		if h.reader.Read(&h.ipam[n], rest) == nil {
 			return nil
 		}
-		h.books = h.books[:n]
+		h.ipam = h.ipam[:n]
 	}
 	r, err := ParseRecord(strings.Clone(line))
 	if err == nil {
-		h.others = append(h.others, otherRecord{len(h.books), r})
+		h.others = append(h.others, otherRecord{len(h.ipam), r})
 	}
 	return err
 }
@@ -58,22 +58,22 @@ func (h *History) Runs() iter.Seq2[[]ipam.Record, *Record] {
 		from := 0
 		for i := range h.others {
 			o := &h.others[i]
-			if !yield(h.books[from:o.behind], &o.record) {
+			if !yield(h.ipam[from:o.behind], &o.record) {
 				return
 			}
 			from = o.behind
 		}
-		if from < len(h.books) {
-			yield(h.books[from:], nil)
+		if from < len(h.ipam) {
+			yield(h.ipam[from:], nil)
 		}
 	}
 }
 
 // AppendTo appends all records in their order.
 func (h *History) AppendTo(records []Record) []Record {
-	for books, other := range h.Runs() {
-		for i := range books {
-			records = append(records, Record{Kind: RecordIPAM, IPAM: books[i]})
+	for run, other := range h.Runs() {
+		for i := range run {
+			records = append(records, Record{Kind: RecordIPAM, IPAM: run[i]})
 		}
 		if other != nil {
 			records = append(records, *other)

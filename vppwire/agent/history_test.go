@@ -67,8 +67,8 @@ func TestHistoryRuns(t *testing.T) {
 		}
 	}
 	var runs []int
-	for books, other := range h.Runs() {
-		runs = append(runs, len(books))
+	for run, other := range h.Runs() {
+		runs = append(runs, len(run))
 		if (other == nil) != (len(runs) == 4) {
 			t.Errorf("run %d ends with %v", len(runs), other)
 		}
@@ -83,7 +83,7 @@ func FuzzHistory(f *testing.F) {
 		f.Add(recordTexts[0], text, recordTexts[1])
 	}
 	f.Fuzz(func(t *testing.T, one, two, three string) {
-		h := History{books: []ipam.Record{{Op: ipam.OpDrop}}}
+		h := History{ipam: []ipam.Record{{Op: ipam.OpDrop}}}
 		readsAsParsed(t, &h, []string{one, two, three, two})
 		readsAsParsed(t, &h, []string{two, three, one})
 	})

@@ -27,8 +27,8 @@ type journal struct {
 	lost    uint64 // the highest seq known not to be, because an earlier one is not
 	// since counts records written since the journal was last rewritten (or read).
 	since int
-	// suspect: a write failed, so what the disk holds is not certain. The next write replaces everything.
-	suspect bool
+	// unverified: a write failed, so what the disk holds is not certain. The next write replaces everything.
+	unverified bool
 	// stale: records on disk say more than is true.
 	stale   bool
 	tries   int
@@ -80,7 +80,7 @@ func (a *Agent) persist(records []Record, w journalWaiter) {
 		}
 	}
 	j.since += len(records)
-	if j.suspect || j.stale || j.since > compactFactor*a.liveRecords()+compactSlack {
+	if j.unverified || j.stale || j.since > compactFactor*a.liveRecords()+compactSlack {
 		j.since, j.stale = 0, false
 		a.emit(Persist{Seq: j.seq, Replace: true, Records: a.snapshot()})
 		return
@@ -112,8 +112,8 @@ func (a *Agent) persisted(e Persisted) {
 		return
 	}
 	j.durable = e.Seq
-	if j.suspect && e.Seq == j.seq {
-		j.suspect, j.tries, j.retryAt = false, 0, time.Time{} // it replaced everything
+	if j.unverified && e.Seq == j.seq {
+		j.unverified, j.tries, j.retryAt = false, 0, time.Time{} // it replaced everything
 		a.log(levelInfo, "journal: written again")
 		a.todo |= todoJournal
 	}
@@ -156,33 +156,33 @@ func (a *Agent) journalFailed(e Persisted) {
 	}
 	failed := slices.Clone(j.waiters[n:])
 	j.waiters = j.waiters[:n]
-	j.suspect, j.lost = true, j.seq
+	j.unverified, j.lost = true, j.seq
 	j.retryAt = a.now.Add(backOff(journalRetryFirst, journalRetryMost, j.tries))
 	j.tries++
 	a.log(levelError, "journal: write %d: %v", e.Seq, e.Err)
 	for i := range j.drops {
 		j.drops[i].seq = max(j.drops[i].seq, j.seq+1)
 	}
-	var keep []journalWaiter
+	var held []journalWaiter
 	for _, w := range failed {
 		if w.what == stepAttach {
 			a.attachFailed(w.att, e.Err)
 		} else {
-			keep = append(keep, w)
+			held = append(held, w)
 		}
 	}
 	// They wait for the write that replaces everything, whose seq is not known yet.
-	for _, w := range keep {
+	for _, w := range held {
 		w.seq = j.seq + 1
 		j.waiters = append(j.waiters, w)
 	}
 	a.todo |= todoJournal
 }
 
-// retryJournal rewrites a suspect journal when its time has come.
+// retryJournal rewrites an unverified journal when its time has come.
 func (a *Agent) retryJournal() {
 	j := &a.journal
-	if !j.suspect || !due(j.retryAt, a.now) {
+	if !j.unverified || !due(j.retryAt, a.now) {
 		return
 	}
 	j.retryAt = time.Time{} // the answer sets it anew
@@ -205,14 +205,14 @@ func (a *Agent) snapshot() []Record {
 	for _, r := range leases {
 		records = append(records, Record{Kind: RecordIPAM, IPAM: r})
 	}
-	attached := a.pods.inBooks()
+	list := a.pods.attached()
 	for _, stale := range [...]bool{true, false} {
 		boot := a.boot
 		if stale {
 			boot = a.pods.staleBoot
 		}
 		named := false
-		for _, att := range attached {
+		for _, att := range list {
 			if att.stale != stale {
 				continue
 			}

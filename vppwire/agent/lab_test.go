@@ -530,7 +530,7 @@ func (s *fakeStore) text() string {
 	return out.String()
 }
 
-// state is one node's books in a few lines.
+// state is one node's allocation state in a few lines.
 func (b *box) state() string {
 	var out strings.Builder
 	a := b.agent

@@ -47,7 +47,7 @@ func (a *Agent) wireNode() {
 		return
 	}
 	a.node = n
-	a.wire.Set(groupNode, a.wires.NodeObjects(n))
+	a.wire.Set(groupNode, a.wiring.NodeObjects(n))
 	if old.Address != n.Address {
 		a.emit(NodeAddress{Addr: n.Address})
 	}

@@ -80,7 +80,7 @@ func (a *Agent) peerObjects(id uint32) []vppwire.Object {
 		p.PodNetworks = a.foreign(p.PodNetworks, n.Name)
 	}
 	p.Management = a.notOurs(p.Management)
-	return a.wires.PeerObjects(a.node, p)
+	return a.wiring.PeerObjects(a.node, p)
 }
 
 // complete derives from the ID what records of upstream's form do not say: they have neither the tunnel address nor the host
@@ -88,7 +88,7 @@ func (a *Agent) peerObjects(id uint32) []vppwire.Object {
 // cannot be known.
 func (a *Agent) complete(p *mode.Peer) bool {
 	if p.VXLAN.IsValid() || p.HostSubnet.IsValid() {
-		return p.VXLAN.IsValid() || !a.wires.Overlay()
+		return p.VXLAN.IsValid() || !a.wiring.Overlay()
 	}
 	theirs, err := a.ranges.nodePlan(p.ID, p.PodNetworks)
 	if err != nil {

@@ -147,7 +147,7 @@ func TestNothingToldBeforeDisk(t *testing.T) {
 	if got := answers(a.Step(l.now, Persisted{Seq: first + 1})); len(got) != 0 {
 		t.Fatalf("answers to what was given up: %v", got)
 	}
-	if !a.journal.suspect {
+	if !a.journal.unverified {
 		t.Fatal("the journal is trusted again without having been rewritten")
 	}
 	replaced := false
@@ -157,7 +157,7 @@ func TestNothingToldBeforeDisk(t *testing.T) {
 			a.Step(l.now.Add(time.Minute), Persisted{Seq: p.Seq})
 		}
 	}
-	if !replaced || a.journal.suspect {
+	if !replaced || a.journal.unverified {
 		t.Error("the journal has not been rewritten")
 	}
 	a.Step(l.now, Persisted{Seq: 1 << 40}) // never asked for: must not end the world

@@ -185,7 +185,7 @@ func (a *Agent) takeBlocks() {
 		return
 	}
 	if len(r.want) == 0 && a.ids.UID() != "" {
-		// What is held already stays in use: that nothing is granted may be a word that has not come yet.
+		// What is held already stays in use: that nothing is assigned may be a word that has not come yet.
 		r.waiting, r.blocked = "the Node object has no pod CIDR", true
 		a.todo |= todoPods
 	}

@@ -130,7 +130,7 @@ func TestRestoreContradictions(t *testing.T) {
 	}
 }
 
-// TestCompaction: the journal does not grow with churn, and the compacted one restores the same books.
+// TestCompaction: the journal does not grow with churn, and the compacted one restores the same state.
 func TestCompaction(t *testing.T) {
 	l := newLab(t)
 	b := l.box("n1")

@@ -35,15 +35,14 @@ func TestSchedules(t *testing.T) {
 }
 
 type schedule struct {
-	t       *testing.T
-	l       *lab
-	choose  engine.Chooser
-	n       int
-	pools   []Pools
-	told    map[string]int // the last pools that a node was told
-	pods    map[string][]string
-	moved   int
-	claimed map[string]bool
+	t      *testing.T
+	l      *lab
+	choose engine.Chooser
+	n      int
+	pools  []Pools
+	told   map[string]int // the last pools that a node was told
+	pods   map[string][]string
+	moved  int
 }
 
 func newSchedule(t *testing.T, seed uint64) *schedule {
@@ -175,18 +174,18 @@ func (s *schedule) disturb() {
 	s.check()
 }
 
-// check compares every two nodes, dead agents' last books included: their pods live on.
+// check compares every two nodes, dead agents' last state included: their pods live on.
 func (s *schedule) check() {
-	type books struct {
+	type holdings struct {
 		id     uint32
 		active []netip.Prefix
 		leases map[netip.Addr]string
 		blocks []netip.Prefix
 	}
-	all := map[string]books{}
+	all := map[string]holdings{}
 	for _, name := range s.l.names {
 		a := s.l.boxes[name].agent
-		k := books{leases: map[netip.Addr]string{}}
+		k := holdings{leases: map[netip.Addr]string{}}
 		if a == nil {
 			s.dead(s.l.boxes[name], &k.id, k.leases, &k.blocks)
 			all[name] = k

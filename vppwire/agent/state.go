@@ -17,7 +17,7 @@ func (a *Agent) ID() uint32 { return a.ids.Acting() }
 func (a *Agent) Node() mode.Node { return a.node }
 
 // Mode is the wiring in use.
-func (a *Agent) Mode() mode.Config { return a.wires }
+func (a *Agent) Mode() mode.Config { return a.wiring }
 
 // Blocks are the pod ranges that the node holds, active ones first.
 func (a *Agent) Blocks() []ipam.Block { return a.alloc.Blocks() }
@@ -39,10 +39,10 @@ func (a *Agent) Reserved() []netip.Addr {
 // loopbackOf is the last address but one.
 func loopbackOf(block netip.Prefix) netip.Addr { return space.Last(block).Prev() }
 
-// Leases yields the books in ascending address order.
+// Leases yields the assigned addresses with their owners, in ascending address order.
 func (a *Agent) Leases() iter.Seq[ipam.Lease] { return a.alloc.Leases() }
 
-// Attached is one attachment as the books have it.
+// Attached is one attachment that holds an address.
 type Attached struct {
 	Sandbox Sandbox
 	Lease   ipam.Lease
@@ -57,7 +57,7 @@ type Attached struct {
 // Attachments yields every attachment that holds an address, in owner order.
 func (a *Agent) Attachments() iter.Seq[Attached] {
 	return func(yield func(Attached) bool) {
-		for _, t := range a.pods.inBooks() {
+		for _, t := range a.pods.attached() {
 			if !yield(Attached{Sandbox: t.sandbox, Lease: t.lease, Interface: t.iface, Up: t.phase == phaseUp, Removing: t.removing(), Stale: t.stale}) {
 				return
 			}
@@ -74,7 +74,7 @@ func (a *Agent) Pending() string {
 	switch {
 	case !a.restored:
 		return "the journal has not been read"
-	case a.journal.durable != a.journal.seq || a.journal.suspect:
+	case a.journal.durable != a.journal.seq || a.journal.unverified:
 		return "the journal is being written"
 	case a.ids.Unsettled() != "":
 		return a.ids.Unsettled()

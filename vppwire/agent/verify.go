@@ -1,6 +1,6 @@
 package agent
 
-// podCheck compares an attachment with the books and with what stands in VPP and Linux.
+// podCheck compares an attachment with the allocation state and with what stands in VPP and Linux.
 func (a *Agent) podCheck(e PodCheck) {
 	t := a.pods.byOwner[e.Owner]
 	if t == nil || !t.recorded() {
