@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+
+	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
 
 // actionLine is what every action's String returns: the verb and each argument that differs from its default.
@@ -15,12 +17,12 @@ func actionLine(a Action) string {
 	}
 	b := []byte(a.Verb())
 	v, defaults := reflect.ValueOf(a), reflect.ValueOf(kind.proto)
-	for _, f := range fieldsOf(v.Type()) {
-		if reflect.DeepEqual(v.Field(f.index).Interface(), defaults.Field(f.index).Interface()) {
+	for _, f := range strictyaml.Fields(v.Type()) {
+		if reflect.DeepEqual(v.FieldByIndex(f.Index).Interface(), defaults.FieldByIndex(f.Index).Interface()) {
 			continue
 		}
-		b = append(append(b, ' '), f.name...)
-		b = appendLineValue(append(b, '='), lineText(v.Field(f.index)))
+		b = append(append(b, ' '), f.Name...)
+		b = appendLineValue(append(b, '='), lineText(v.FieldByIndex(f.Index)))
 	}
 	return string(b)
 }
@@ -50,10 +52,10 @@ func ParseAction(line string) (Action, error) {
 	verb, rest, _ := strings.Cut(line, " ")
 	kind, ok := findAction(verb)
 	if !ok {
-		return nil, &InputError{Field: "do", Message: strconv.Quote(verb) + " is not an action", Nearest: Nearest(verb, Verbs())}
+		return nil, &InputError{Field: "do", Message: strconv.Quote(verb) + " is not an action", Nearest: strictyaml.Nearest(verb, Verbs())}
 	}
 	v := kind.blank()
-	fields := fieldsOf(v.Type())
+	fields := strictyaml.Fields(v.Type())
 	seen := map[string]bool{}
 	for rest = strings.TrimLeft(rest, " "); rest != ""; rest = strings.TrimLeft(rest, " ") {
 		name, text, tail, err := cutArgument(rest)
@@ -61,21 +63,21 @@ func ParseAction(line string) (Action, error) {
 			return nil, &InputError{Field: verb, Message: err.Error()}
 		}
 		rest = tail
-		f, ok := findField(fields, name)
+		f, ok := strictyaml.FieldNamed(fields, name)
 		switch {
 		case !ok:
-			return nil, &InputError{Field: verb, Message: "unknown argument " + strconv.Quote(name), Nearest: Nearest(name, fieldNames(fields))}
+			return nil, &InputError{Field: verb, Message: "unknown argument " + strconv.Quote(name), Nearest: strictyaml.Nearest(name, strictyaml.Names(fields))}
 		case seen[name]:
 			return nil, &InputError{Field: verb + "." + name, Message: "is given twice"}
 		}
 		seen[name] = true
-		if err := setArgument(v.Field(f.index), f.tag, text); err != nil {
-			return nil, &InputError{Field: verb + "." + name, Message: err.message, Nearest: err.nearest}
+		if err := setArgument(v.FieldByIndex(f.Index), f.Tag, text); err != nil {
+			return nil, &InputError{Field: verb + "." + name, Message: err.Message, Nearest: err.Nearest}
 		}
 	}
 	for _, f := range fields {
-		if f.required() && !seen[f.name] {
-			return nil, &InputError{Field: verb + "." + f.name, Message: "is missing"}
+		if f.Required() && !seen[f.Name] {
+			return nil, &InputError{Field: verb + "." + f.Name, Message: "is missing"}
 		}
 	}
 	if checked, ok := v.Interface().(selfChecked); ok {
@@ -111,7 +113,7 @@ func cutArgument(line string) (name, text, rest string, err error) {
 }
 
 // setArgument reads a scalar or a list joined by commas.
-func setArgument(v reflect.Value, tag reflect.StructTag, text string) *valueError {
+func setArgument(v reflect.Value, tag reflect.StructTag, text string) *strictyaml.ValueError {
 	switch v.Kind() {
 	case reflect.Slice:
 		parts := strings.Split(text, ",")
@@ -120,7 +122,7 @@ func setArgument(v reflect.Value, tag reflect.StructTag, text string) *valueErro
 	case reflect.Array:
 		parts := strings.Split(text, ",")
 		if len(parts) != v.Len() {
-			return wrong(text, "is not a list of %d", v.Len())
+			return strictyaml.Wrong(text, "is not a list of %d", v.Len())
 		}
 		return setElements(v, tag, parts)
 	default:
@@ -131,7 +133,7 @@ func setArgument(v reflect.Value, tag reflect.StructTag, text string) *valueErro
 	panic(fmt.Sprintf("scenarios: argument of type %s", v.Type()))
 }
 
-func setElements(v reflect.Value, tag reflect.StructTag, parts []string) *valueError {
+func setElements(v reflect.Value, tag reflect.StructTag, parts []string) *strictyaml.ValueError {
 	for i, part := range parts {
 		if err := setScalar(v.Index(i), tag, part); err != nil {
 			return err

@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+
+	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
 
 // commentColumns is where comments are wrapped.
@@ -41,23 +43,23 @@ func appendComment(b []byte, text string) []byte {
 
 // appendFields writes the fields of v that differ from defaults, one per line.
 func appendFields(b []byte, v, defaults reflect.Value, indent int) []byte {
-	for _, f := range fieldsOf(v.Type()) {
-		value, usual := v.Field(f.index), defaults.Field(f.index)
+	for _, f := range strictyaml.Fields(v.Type()) {
+		value, usual := v.FieldByIndex(f.Index), defaults.FieldByIndex(f.Index)
 		if reflect.DeepEqual(value.Interface(), usual.Interface()) {
 			continue
 		}
 		b = append(b, strings.Repeat(" ", indent)...)
-		b = append(append(b, f.name...), ':')
+		b = append(append(b, f.Name...), ':')
 		switch {
-		case f.typ == typeRows:
+		case f.Type == typeRows:
 			b = appendRows(append(b, " |\n"...), value.Interface().(Rows), indent+2)
-		case f.typ.Kind() == reflect.Slice && f.typ.Elem() == typeStep:
+		case f.Type.Kind() == reflect.Slice && f.Type.Elem() == typeStep:
 			b = append(b, '\n')
 			for _, step := range value.Interface().([]Step) {
 				b = append(b, strings.Repeat(" ", indent+2)...)
 				b = append(appendStep(append(b, "- "...), step), '\n')
 			}
-		case f.typ.Kind() == reflect.Struct && !isScalarStruct(f.typ):
+		case f.Type.Kind() == reflect.Struct && !isScalarStruct(f.Type):
 			b = appendFields(append(b, '\n'), value, usual, indent+2)
 		default:
 			b = append(appendValue(append(b, ' '), value), '\n')
@@ -88,12 +90,12 @@ func appendStep(b []byte, s Step) []byte {
 	b = append(append(b, "do: "...), s.Action.Verb()...)
 	kind, _ := findAction(s.Action.Verb())
 	v, defaults := reflect.ValueOf(s.Action), reflect.ValueOf(kind.proto)
-	for _, f := range fieldsOf(v.Type()) {
-		if reflect.DeepEqual(v.Field(f.index).Interface(), defaults.Field(f.index).Interface()) {
+	for _, f := range strictyaml.Fields(v.Type()) {
+		if reflect.DeepEqual(v.FieldByIndex(f.Index).Interface(), defaults.FieldByIndex(f.Index).Interface()) {
 			continue
 		}
-		b = append(append(append(b, ", "...), f.name...), ": "...)
-		b = appendValue(b, v.Field(f.index))
+		b = append(append(append(b, ", "...), f.Name...), ": "...)
+		b = appendValue(b, v.FieldByIndex(f.Index))
 	}
 	if s.Optional {
 		b = append(b, ", optional: true"...)

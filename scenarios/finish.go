@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
 
 // finish fills in the result, whatever happened before.
@@ -41,9 +43,9 @@ func (r *run) verdict() {
 	out, want := &r.result, r.s.Expect.Violation
 	switch {
 	case r.err != nil:
-		out.Verdict, out.Error = Error, oneLine(r.err.Error())
+		out.Verdict, out.Error = Error, strictyaml.OneLine(r.err.Error())
 	case r.failure != nil && r.failure.Law != want: // whatever else could not be done: this law is broken
-		out.Verdict, out.Error = Fail, oneLine(r.failure.Error())
+		out.Verdict, out.Error = Fail, strictyaml.OneLine(r.failure.Error())
 		r.noteFailure()
 	case len(out.Unsupported) > 0:
 		out.Verdict, out.Error = Error, fmt.Sprintf("world %s cannot do %s", out.World, strings.Join(out.Unsupported, ", "))

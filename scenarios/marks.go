@@ -3,6 +3,8 @@ package scenarios
 import (
 	"reflect"
 	"time"
+
+	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
 
 // Kinds of marks; Mark.Kind promises them.
@@ -66,7 +68,7 @@ func (m *marks) close(at time.Duration) {
 }
 
 func (m *marks) failure(v *Violation) {
-	at, text := v.At.Seconds(), v.Law+": "+oneLine(v.What)
+	at, text := v.At.Seconds(), v.Law+": "+strictyaml.OneLine(v.What)
 	m.add(Mark{AtSeconds: at, EndSeconds: at, Kind: markFailure, Node: v.Node, Text: text})
 }
 
@@ -81,11 +83,11 @@ func (m *marks) list() []Mark {
 // nodeOf is the node that an action names, "" for none or several.
 func nodeOf(a Action) string {
 	v := reflect.ValueOf(a)
-	for _, f := range fieldsOf(v.Type()) {
-		if f.typ != typeNodeRef {
+	for _, f := range strictyaml.Fields(v.Type()) {
+		if f.Type != typeNodeRef {
 			continue
 		}
-		switch name := v.Field(f.index).String(); NodeRef(name) {
+		switch name := v.FieldByIndex(f.Index).String(); NodeRef(name) {
 		case AllNodes, AnyNode:
 		default:
 			return name

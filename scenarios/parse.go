@@ -1,15 +1,11 @@
 package scenarios
 
 import (
-	"errors"
 	"fmt"
 	"os"
-	"reflect"
 	"strings"
 
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
+	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
 
 // Load reads a scenario file. Its errors are *InputError, or the operating system's for a file that cannot be read.
@@ -28,61 +24,17 @@ func Parse(file string, data []byte) (*Scenario, error) {
 	s.File = file
 	source := strings.TrimPrefix(string(data), "\ufeff")
 	s.Goal, s.Notes = openingComment(source)
-	d := &decoder{file: file, at: positions{"": {1, 1}}}
+	d := &decoder{}
 	d.source, d.lifted = liftRows(source)
-	root, err := d.parseYAML()
-	if err != nil {
+	d.Decoder = strictyaml.Decoder{File: file, At: strictyaml.Positions{"": {Line: 1, Column: 1}}, Line: d.lifted.line, Scalar: setOwn, Special: d.special, Check: problemOf}
+	if err := d.Decode([]byte(d.source), "scenario", &s); err != nil {
 		return nil, err
 	}
-	if err := d.value("", root, reflect.ValueOf(&s).Elem(), ""); err != nil {
-		return nil, err
-	}
-	s.at = d.at
+	s.at = d.At
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
 	return &s, nil
-}
-
-// parseYAML reads one document. The parser has panicked on broken input in the past; to its caller that is broken input.
-func (d *decoder) parseYAML() (root ast.Node, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			root, err = nil, &InputError{File: d.file, Line: 1, Column: 1, Message: fmt.Sprintf("not YAML: %v", r)}
-		}
-	}()
-	tree, err := parser.ParseBytes([]byte(d.source), 0)
-	if err != nil {
-		return nil, d.syntaxError(err)
-	}
-	for _, doc := range tree.Docs {
-		switch {
-		case doc.Body == nil:
-			continue
-		case root != nil:
-			return nil, &InputError{File: d.file, Line: d.placeOf(doc.Body).line, Column: 1, Message: "a scenario file holds one document"}
-		}
-		root = doc.Body
-	}
-	if root == nil {
-		return nil, &InputError{File: d.file, Line: 1, Column: 1, Message: "the file holds no scenario"}
-	}
-	return root, nil
-}
-
-// syntaxError keeps the place and the first line of the parser's error.
-func (d *decoder) syntaxError(err error) *InputError {
-	e := &InputError{File: d.file, Line: 1, Column: 1, Message: "not YAML"}
-	var syntax *yaml.SyntaxError
-	if !errors.As(err, &syntax) {
-		e.Message += ": " + oneLine(err.Error())
-		return e
-	}
-	e.Message += ": " + syntax.Message
-	if t := syntax.Token; t != nil && t.Position != nil {
-		e.Line, e.Column = d.lifted.line(t.Position.Line), t.Position.Column
-	}
-	return e
 }
 
 // openingComment reads the comment at the top of a file: its first paragraph is the goal, further ones are notes.

@@ -3,6 +3,8 @@ package scenarios
 import (
 	"reflect"
 	"strings"
+
+	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
 
 // pattern is one way of spelling text.
@@ -24,36 +26,27 @@ var patterns = map[string]pattern{
 }
 
 // checkText judges text for a field of a string type.
-func checkText(t reflect.Type, tag reflect.StructTag, text string) *valueError {
-	if words := enumOf(tag); words != nil {
-		for _, w := range words {
-			if w == text {
-				return nil
-			}
-		}
-		want := "one of " + strings.Join(words, ", ")
-		if len(words) == 1 {
-			want = words[0]
-		}
-		return &valueError{wrong(text, "is not %s", want).message, Nearest(text, words)}
+func checkText(t reflect.Type, tag reflect.StructTag, text string) *strictyaml.ValueError {
+	if strictyaml.Enum(tag) != nil {
+		return strictyaml.CheckEnum(tag, text)
 	}
 	switch t {
 	case typeNodeRef:
 		if text == string(AllNodes) && tag.Get("one") == "true" {
-			return wrong(text, "must be one node here")
+			return strictyaml.Wrong(text, "must be one node here")
 		}
 		if !isWord(text) {
-			return wrong(text, "is not a node's name, all or any")
+			return strictyaml.Wrong(text, "is not a node's name, all or any")
 		}
 		return nil
 	case typeEndpoint:
 		if !isWord(text) || text == string(AllNodes) {
-			return wrong(text, "is not a node's name, any, api or store")
+			return strictyaml.Wrong(text, "is not a node's name, any, api or store")
 		}
 		return nil
 	case typeNIC:
 		if text == "" || len(text) > 63 || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
-			return wrong(text, "is not an interface name of at most 63 ASCII characters")
+			return strictyaml.Wrong(text, "is not an interface name of at most 63 ASCII characters")
 		}
 		return nil
 	}
@@ -62,9 +55,9 @@ func checkText(t reflect.Type, tag reflect.StructTag, text string) *valueError {
 		panic("scenarios: text field of type " + t.String() + " without enum or pattern")
 	}
 	if !p.match(text) {
-		e := wrong(text, "is not %s", p.want)
+		e := strictyaml.Wrong(text, "is not %s", p.want)
 		if low := strings.ToLower(text); low != text && p.match(low) {
-			e.nearest = low
+			e.Nearest = low
 		}
 		return e
 	}

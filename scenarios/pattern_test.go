@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
 
 // Goal: the schema's regular expressions accept what the parser accepts. They may accept more (length, reserved names,
@@ -41,14 +43,14 @@ func TestFieldsAreComplete(t *testing.T) {
 				t.Errorf("%s.%s has no yaml tag", path, sf.Name)
 			}
 		}
-		for _, f := range fieldsOf(typ) {
-			at := join(path, f.name)
-			if f.tag.Get("doc") == "" {
+		for _, f := range strictyaml.Fields(typ) {
+			at := strictyaml.Join(path, f.Name)
+			if f.Tag.Get("doc") == "" {
 				t.Errorf("%s has no doc tag", at)
 			}
-			typeSchema(f.typ, f.tag, reflect.Zero(f.typ))
-			if f.typ.Kind() == reflect.Struct && !isScalarStruct(f.typ) {
-				walk(at, f.typ)
+			typeSchema(f.Type, f.Tag, reflect.Zero(f.Type))
+			if f.Type.Kind() == reflect.Struct && !isScalarStruct(f.Type) {
+				walk(at, f.Type)
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/vppdrill/vppdrill/ipam/contiv"
+	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
 
 // DefaultNodeInterconnect is where nodes live when neither nodeInterconnectCIDR nor contivCIDR is given. Contiv itself has
@@ -50,7 +51,7 @@ func rangeText(p netip.Prefix) string {
 func planField(err error) (field, message string) {
 	text := strings.TrimPrefix(err.Error(), "failed to parse ")
 	name, rest, _ := strings.Cut(text, " ")
-	if _, ok := findField(ipamFields, name); ok {
+	if _, ok := strictyaml.FieldNamed(ipamFields, name); ok {
 		return name, rest
 	}
 	return "", err.Error()

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
 
 // LawSettles is the law that Run itself judges: after everything was healed the cluster becomes quiet within
@@ -253,7 +255,7 @@ func (r *run) do(ctx context.Context, a Action, optional bool) {
 	case ctx.Err() != nil:
 		r.broken(ctx.Err())
 	case optional && !errors.As(err, new(*Violation)):
-		r.marks.point(now, markAction, "skipped "+a.String()+": "+oneLine(err.Error()))
+		r.marks.point(now, markAction, "skipped "+a.String()+": "+strictyaml.OneLine(err.Error()))
 	default:
 		r.broken(fmt.Errorf("%s at %s: %w", a, FormatDuration(now), err))
 	}
@@ -287,6 +289,6 @@ func (r *run) settle(ctx context.Context, occasion string) {
 		r.broken(err)
 	default:
 		r.violated(&Violation{Law: LawSettles, At: now, What: fmt.Sprintf("not quiet within %s %s: %s",
-			FormatDuration(r.s.Limits.Settle), occasion, oneLine(err.Error()))})
+			FormatDuration(r.s.Limits.Settle), occasion, strictyaml.OneLine(err.Error()))})
 	}
 }

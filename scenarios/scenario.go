@@ -3,6 +3,8 @@ package scenarios
 import (
 	"reflect"
 	"time"
+
+	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
 
 // Scenario is one scenario file: a cluster, what happens to it, and what must hold. Parse reads it, Marshal writes it,
@@ -32,7 +34,7 @@ type Scenario struct {
 	File string `yaml:"-"`
 
 	// at remembers where fields stand in File, for errors found after parsing.
-	at positions
+	at strictyaml.Positions
 }
 
 // Topology is the cluster at the start: node-1 to node-N.
@@ -122,7 +124,7 @@ func (s *Scenario) NodeNames() []string {
 // Equal reports whether two scenarios mean the same; File and where their fields stand do not matter.
 func (s *Scenario) Equal(other *Scenario) bool {
 	a, b := *s, *other
-	a.at, b.at = positions{}, positions{}
+	a.at, b.at = strictyaml.Positions{}, strictyaml.Positions{}
 	a.File, b.File = "", ""
 	return reflect.DeepEqual(a, b)
 }

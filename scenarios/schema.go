@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+
+	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
 
 // durationPattern accepts every spelling that ParseDuration reads as a duration >= 0.
@@ -40,17 +42,17 @@ func Schema() []byte {
 // structSchema describes a struct type; defaults are the values that absent fields have.
 func structSchema(defaults reflect.Value) object {
 	properties, required := object{}, []string{}
-	for _, f := range fieldsOf(defaults.Type()) {
-		s := typeSchema(f.typ, f.tag, defaults.Field(f.index))
-		if doc := f.tag.Get("doc"); doc != "" {
+	for _, f := range strictyaml.Fields(defaults.Type()) {
+		s := typeSchema(f.Type, f.Tag, defaults.FieldByIndex(f.Index))
+		if doc := f.Tag.Get("doc"); doc != "" {
 			s["description"] = doc
 		}
-		if value, ok := defaultOf(defaults.Field(f.index)); ok && !f.required() {
+		if value, ok := defaultOf(defaults.FieldByIndex(f.Index)); ok && !f.Required() {
 			s["default"] = value
 		}
-		properties[f.name] = s
-		if f.required() {
-			required = append(required, f.name)
+		properties[f.Name] = s
+		if f.Required() {
+			required = append(required, f.Name)
 		}
 	}
 	out := object{"type": "object", "properties": properties, "additionalProperties": false}
@@ -93,7 +95,7 @@ func typeSchema(t reflect.Type, tag reflect.StructTag, defaults reflect.Value) o
 	case reflect.Bool:
 		return object{"type": "boolean"}
 	case reflect.String:
-		if words := enumOf(tag); words != nil {
+		if words := strictyaml.Enum(tag); words != nil {
 			return object{"type": "string", "enum": words}
 		}
 		return wordSchema(tag.Get("pattern"))
@@ -117,10 +119,10 @@ func numberSchema(t reflect.Type, tag reflect.StructTag) object {
 		out["type"] = "number"
 	}
 	if low := tag.Get("min"); low != "" {
-		out["minimum"] = mustNumber(low)
+		out["minimum"] = strictyaml.Bound(low)
 	}
 	if high := tag.Get("max"); high != "" {
-		out["maximum"] = mustNumber(high)
+		out["maximum"] = strictyaml.Bound(high)
 	}
 	return out
 }

@@ -7,12 +7,14 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
 
 // churnEveryMin keeps a mistyped unit from filling the run with events.
 const churnEveryMin = time.Millisecond
 
-var ipamFields = fieldsOf(reflect.TypeFor[IPAM]())
+var ipamFields = strictyaml.Fields(reflect.TypeFor[IPAM]())
 
 // Validate checks what concerns more than one field: the address plan, the timeline's order and nodes, and combinations
 // that cannot work. Parse has called it; call it for a Scenario built in Go. The error is an *InputError, the first
@@ -31,8 +33,8 @@ func (s *Scenario) Validate() error {
 
 // wrongAt makes the error for the field at path.
 func (s *Scenario) wrongAt(path, format string, args ...any) *InputError {
-	at := s.at.find(path)
-	return &InputError{File: s.File, Line: at.line, Column: at.column, Field: path, Message: fmt.Sprintf(format, args...)}
+	at := s.at.Find(path)
+	return &InputError{File: s.File, Line: at.Line, Column: at.Column, Field: path, Message: fmt.Sprintf(format, args...)}
 }
 
 // checkName repeats what the parser demands, for scenarios built in Go.
@@ -68,16 +70,16 @@ func (s *Scenario) planError(section string, ipam IPAM, nodes int) *InputError {
 	plan, err := ipam.Plan()
 	if err != nil {
 		name, message := planField(err)
-		if _, given := s.at[join(section, name)]; !given && name != "" {
+		if _, given := s.at[strictyaml.Join(section, name)]; !given && name != "" {
 			// The field that the error starts with was not given: blame one that was.
 			for _, f := range ipamFields {
-				if _, given := s.at[join(section, f.name)]; given && strings.Contains(message, f.name+" ") {
-					return s.wrongAt(join(section, f.name), "%s %s", name, message)
+				if _, given := s.at[strictyaml.Join(section, f.Name)]; given && strings.Contains(message, f.Name+" ") {
+					return s.wrongAt(strictyaml.Join(section, f.Name), "%s %s", name, message)
 				}
 			}
 			return s.wrongAt(section, "%s %s", name, message)
 		}
-		return s.wrongAt(strings.TrimSuffix(join(section, name), "."), "%s", message)
+		return s.wrongAt(strings.TrimSuffix(strictyaml.Join(section, name), "."), "%s", message)
 	}
 	if limit := plan.MaxNodeID(); int64(nodes) > int64(limit) {
 		field := "topology.nodes"
@@ -133,7 +135,7 @@ func (s *Scenario) checkFaults() *InputError {
 	for i, name := range f.Nodes {
 		if !slices.Contains(known, name) {
 			err := s.wrongAt("faults.nodes["+strconv.Itoa(i)+"]", "%q is not a node of this scenario", name)
-			err.Nearest = Nearest(name, known)
+			err.Nearest = strictyaml.Nearest(name, known)
 			return err
 		}
 	}
@@ -189,7 +191,7 @@ func (s *Scenario) SelectLaws(all []Law) ([]Law, error) {
 	}
 	unknown := func(path, name string) error {
 		err := s.wrongAt(path, "%q is not a law", name)
-		err.Nearest = Nearest(name, names)
+		err.Nearest = strictyaml.Nearest(name, names)
 		return err
 	}
 	for i, name := range s.Laws {

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/vppdrill/vppdrill/ipam/datastore"
+	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
 
 // Bounds of the systems' blocks.
@@ -58,7 +59,7 @@ func (s *Scenario) checkSystem(c IPAM) *InputError {
 	}
 	if _, ok := datastore.LimitsOf(c.Datastore.InstanceType); !ok {
 		err := s.wrongAt("config.ipam.datastore.instanceType", "%q is not known", c.Datastore.InstanceType)
-		err.Nearest = Nearest(c.Datastore.InstanceType, datastore.InstanceTypes())
+		err.Nearest = strictyaml.Nearest(c.Datastore.InstanceType, datastore.InstanceTypes())
 		return err
 	}
 	return nil

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
 
 // roster is which nodes a timeline knows at one of its items. Nodes that "any" or chance removes stay on it: only what is
@@ -133,16 +135,16 @@ func (s *Scenario) checkTimeline() *InputError {
 // checkNodes looks up every node that an action names. Fields of types NodeRef and Endpoint are what names nodes.
 func (s *Scenario) checkNodes(path string, a Action, r *roster) *InputError {
 	v := reflect.ValueOf(a)
-	for _, f := range fieldsOf(v.Type()) {
-		fv := v.Field(f.index)
+	for _, f := range strictyaml.Fields(v.Type()) {
+		fv := v.FieldByIndex(f.Index)
 		switch {
-		case f.typ == typeNodeRef && fv.String() != "":
-			if err := s.checkNode(path+"."+f.name, fv.String(), r, []string{string(AllNodes), string(AnyNode)}); err != nil {
+		case f.Type == typeNodeRef && fv.String() != "":
+			if err := s.checkNode(path+"."+f.Name, fv.String(), r, []string{string(AllNodes), string(AnyNode)}); err != nil {
 				return err
 			}
-		case f.typ.Kind() == reflect.Array && f.typ.Elem() == typeEndpoint:
+		case f.Type.Kind() == reflect.Array && f.Type.Elem() == typeEndpoint:
 			for j := range fv.Len() {
-				at := path + "." + f.name + "[" + strconv.Itoa(j) + "]"
+				at := path + "." + f.Name + "[" + strconv.Itoa(j) + "]"
 				words := []string{string(AnyNode), string(APIServer), string(Store)}
 				if err := s.checkNode(at, fv.Index(j).String(), r, words); err != nil {
 					return err
@@ -161,6 +163,6 @@ func (s *Scenario) checkNode(path, name string, r *roster, words []string) *Inpu
 		return s.wrongAt(path, "%q was removed before", name)
 	}
 	err := s.wrongAt(path, "%q is not a node at this point", name)
-	err.Nearest = Nearest(name, append(slices.Clone(r.present), words...))
+	err.Nearest = strictyaml.Nearest(name, append(slices.Clone(r.present), words...))
 	return err
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
 
 // Exit codes of these commands, those of the whole program.
@@ -60,7 +60,7 @@ func Commands() []*cobra.Command {
 
 // hint is "; did you mean ...", or nothing when no candidate is near.
 func hint(word string, candidates []string) string {
-	if near := scenarios.Nearest(word, candidates); near != "" {
+	if near := strictyaml.Nearest(word, candidates); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
 	return ""

@@ -13,6 +13,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam/plan"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
 
 // stage is a configuration at one time: a scenario may change it.
@@ -23,7 +24,7 @@ type stage struct {
 	wired   bool
 	cluster plan.Cluster
 	// given are the places of the keys that the file has, below path.
-	given map[string]position
+	given strictyaml.Positions
 	path  string
 }
 
@@ -38,21 +39,21 @@ func load(path string) ([]stage, error) {
 
 // parse reads a scenario, or a document. Its errors are *scenarios.InputError.
 func parse(file string, data []byte) ([]stage, error) {
-	root, err := tree(file, data)
+	d := newDecoder(file)
+	root, err := d.Tree(data, "configuration")
 	if err != nil {
 		return nil, err
 	}
-	d := &decoder{file: file, given: map[string]position{}}
-	entries, err := d.mapping("", root)
+	entries, err := d.Mapping("", root)
 	if err != nil {
 		return nil, err
 	}
-	if slices.ContainsFunc(entries, func(e entry) bool { return e.name == "ipam" }) {
+	if slices.ContainsFunc(entries, func(e strictyaml.Entry) bool { return e.Name == "ipam" }) {
 		doc := defaults()
-		if err := d.value("", root, reflect.ValueOf(&doc).Elem(), ""); err != nil {
+		if err := d.Value("", root, reflect.ValueOf(&doc).Elem(), ""); err != nil {
 			return nil, err
 		}
-		s := stage{section: doc.IPAM, cluster: clusterOf(doc.Topology), given: below(d.given, "ipam."), path: "ipam."}
+		s := stage{section: doc.IPAM, cluster: clusterOf(doc.Topology), given: below(d.At, "ipam."), path: "ipam."}
 		for _, n := range doc.IPAM.HostNetworks {
 			s.cluster.Networks = append(s.cluster.Networks, plan.Network{Name: n.Name, Prefix: n.CIDR})
 		}
@@ -63,7 +64,7 @@ func parse(file string, data []byte) ([]stage, error) {
 
 // parseScenario reads a scenario with its own parser. When that refuses only the address plan, the plan is what this command is
 // for: the two sections that matter are read from the tree.
-func parseScenario(file string, data []byte, d *decoder, entries []entry) ([]stage, error) {
+func parseScenario(file string, data []byte, d *strictyaml.Decoder, entries []strictyaml.Entry) ([]stage, error) {
 	s, err := scenarios.Parse(file, data)
 	if err == nil {
 		return stagesOf(s), nil
@@ -75,18 +76,18 @@ func parseScenario(file string, data []byte, d *decoder, entries []entry) ([]sta
 	first := scenarios.Default()
 	t := topology{Nodes: first.Topology.Nodes, MaxPodsPerNode: first.Topology.MaxPodsPerNode}
 	for _, e := range entries {
-		switch e.name {
+		switch e.Name {
 		case "topology":
-			if d.loosely("topology", e.value, reflect.ValueOf(&t).Elem()) != nil {
+			if loosely(d, "topology", e.Value, reflect.ValueOf(&t).Elem()) != nil {
 				return nil, err
 			}
 		case "config":
-			parts, wrong := d.mapping("config", e.value)
+			parts, wrong := d.Mapping("config", e.Value)
 			if wrong != nil {
 				return nil, err
 			}
 			for _, part := range parts {
-				if part.name == "ipam" && d.value("config.ipam", part.value, reflect.ValueOf(&first.Config.IPAM).Elem(), "") != nil {
+				if part.Name == "ipam" && d.Value("config.ipam", part.Value, reflect.ValueOf(&first.Config.IPAM).Elem(), "") != nil {
 					return nil, err
 				}
 			}
@@ -95,7 +96,7 @@ func parseScenario(file string, data []byte, d *decoder, entries []entry) ([]sta
 	if first.Config.IPAM.PodSubnetCIDR.Addr().Is6() {
 		return nil, err // scenarios are IPv4
 	}
-	return []stage{{section: asSection(first.Config.IPAM), wired: true, cluster: clusterOf(t), given: below(d.given, "config.ipam."), path: "config.ipam."}}, nil
+	return []stage{{section: asSection(first.Config.IPAM), wired: true, cluster: clusterOf(t), given: below(d.At, "config.ipam."), path: "config.ipam."}}, nil
 }
 
 // aboutPlan reports whether a mistake in that field can be one of the address plan.
@@ -104,15 +105,15 @@ func aboutPlan(field string) bool {
 }
 
 // loosely reads those fields of v that n has and passes over others, which have been checked elsewhere.
-func (d *decoder) loosely(path string, n ast.Node, v reflect.Value) error {
-	entries, err := d.mapping(path, n)
+func loosely(d *strictyaml.Decoder, path string, n ast.Node, v reflect.Value) error {
+	entries, err := d.Mapping(path, n)
 	if err != nil {
 		return err
 	}
-	fields := fieldsOf(v.Type())
+	fields := strictyaml.Fields(v.Type())
 	for _, e := range entries {
-		if i := slices.IndexFunc(fields, func(f field) bool { return f.name == e.name }); i >= 0 {
-			if err := d.value(join(path, e.name), e.value, v.FieldByIndex(fields[i].index), fields[i].tag); err != nil {
+		if f, ok := strictyaml.FieldNamed(fields, e.Name); ok {
+			if err := d.Value(strictyaml.Join(path, e.Name), e.Value, v.FieldByIndex(f.Index), f.Tag); err != nil {
 				return err
 			}
 		}
@@ -195,8 +196,8 @@ func clusterOf(t topology) plan.Cluster {
 }
 
 // below are the paths under one, without it.
-func below(given map[string]position, prefix string) map[string]position {
-	out := map[string]position{}
+func below(given strictyaml.Positions, prefix string) strictyaml.Positions {
+	out := strictyaml.Positions{}
 	for path, at := range given { // in any order: a map is filled
 		if rest, ok := strings.CutPrefix(path, prefix); ok {
 			out[rest] = at

@@ -145,7 +145,7 @@ func runPlan(w io.Writer, file string, o planOptions) error {
 func (s stage) at(file string, err error) error {
 	key, message, _ := strings.Cut(err.Error(), " ")
 	if p, ok := s.given[key]; ok {
-		return &scenarios.InputError{File: file, Line: p.line, Column: p.column, Field: s.path + key, Message: message}
+		return &scenarios.InputError{File: file, Line: p.Line, Column: p.Column, Field: s.path + key, Message: message}
 	}
 	return &scenarios.InputError{File: file, Message: err.Error()}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/vppdrill/vppdrill/lab"
 	"github.com/vppdrill/vppdrill/lab/container"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
 
 // upFlags are the flags of `vppdrill lab up`.
@@ -64,7 +65,7 @@ func (f upFlags) backend() (lab.Backend, error) {
 	if b == nil {
 		names := strings.Split(worlds(), ", ")
 		near := ""
-		if word := scenarios.Nearest(f.world, names); word != "" {
+		if word := strictyaml.Nearest(f.world, names); word != "" {
 			near = "; did you mean " + word + "?"
 		}
 		return nil, usagef("lab up: --world %q is none of %s%s", f.world, worlds(), near)

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
 
 //go:embed */*.yaml
@@ -52,7 +53,7 @@ func ByName(name string) (*scenarios.Scenario, error) {
 		}
 	}
 	return nil, &scenarios.InputError{
-		Message: fmt.Sprintf("the catalogue holds no scenario %q", name), Nearest: scenarios.Nearest(name, names),
+		Message: fmt.Sprintf("the catalogue holds no scenario %q", name), Nearest: strictyaml.Nearest(name, names),
 	}
 }
 

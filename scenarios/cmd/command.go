@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
 
 // Exit codes, as `vppdrill --help` lists them. 130 is what shells report for a process that SIGINT ended (128+2).
@@ -123,7 +123,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	if name, ok := strings.CutPrefix(text, "unknown flag: --"); ok {
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-		if near := scenarios.Nearest(name, names); near != "" {
+		if near := strictyaml.Nearest(name, names); near != "" {
 			text += fmt.Sprintf("; did you mean --%s?", near)
 		}
 	}
@@ -140,7 +140,7 @@ func inCommand(cmd *cobra.Command) string {
 }
 
 func didYouMean(word string, candidates []string) string {
-	if near := scenarios.Nearest(word, candidates); near != "" {
+	if near := strictyaml.Nearest(word, candidates); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
 	return "; see vppdrill --help"
@@ -154,7 +154,7 @@ func oneOf(what, value string, words ...string) error {
 		}
 	}
 	hint := ""
-	if near := scenarios.Nearest(value, words); near != "" {
+	if near := strictyaml.Nearest(value, words); near != "" {
 		hint = fmt.Sprintf("; did you mean %q?", near)
 	}
 	return usagef("%s %q is none of %s%s", what, value, strings.Join(words, ", "), hint)

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
 
 // labWorlds are worlds of real processes. A build without one says that it cannot run here instead of not knowing it.
@@ -227,7 +228,7 @@ func fromCatalog(all []*scenarios.Scenario, name string) (*scenarios.Scenario, e
 		names = append(names, s.Name)
 	}
 	hint := ""
-	if near := scenarios.Nearest(name, names); near != "" {
+	if near := strictyaml.Nearest(name, names); near != "" {
 		hint = fmt.Sprintf("; did you mean %q?", near)
 	}
 	return nil, fmt.Errorf("%s: no such file, and no scenario of the catalogue is called so%s", name, hint)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
 
 // table reads a CSV file with a header line, column by name.
@@ -44,7 +45,7 @@ func newTable(r io.Reader, file string, wanted ...string) (*table, error) {
 	for _, name := range wanted {
 		if _, ok := t.columns[name]; !ok {
 			return nil, &scenarios.InputError{File: file, Line: 1, Column: 1, Field: name,
-				Message: "the header has no such column", Nearest: scenarios.Nearest(name, names)}
+				Message: "the header has no such column", Nearest: strictyaml.Nearest(name, names)}
 		}
 	}
 	return t, nil

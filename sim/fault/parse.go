@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
 
 // ParseError says where a text is no injector. Column counts bytes from 1.
@@ -217,8 +219,7 @@ func (p *parser) kind() (OpKind, error) {
 	if k, ok := ParseKind(t.text); ok && t.kind == tokenWord {
 		return k, nil
 	}
-	return 0, fail(t, "want a kind of operation, found %s; nearest is %q of %s", t,
-		nearest(t.text, kindWords[1:]), strings.Join(kindWords[1:], ", "))
+	return 0, fail(t, "want one of %s, found %s%s", strings.Join(kindWords[1:], ", "), t, didYouMean(t.text, kindWords[1:]))
 }
 
 func (p *parser) integer(least, most int64) (int64, error) {
@@ -279,5 +280,12 @@ func unknown(t token) error {
 	for i, v := range vocabulary {
 		words[i] = v.word
 	}
-	return fail(t, "unknown injector %s; nearest is %q", t, nearest(t.text, words))
+	return fail(t, "unknown injector %s%s", t, didYouMean(t.text, words))
+}
+
+func didYouMean(word string, words []string) string {
+	if near := strictyaml.Nearest(word, words); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return ""
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/catalog"
 	"github.com/vppdrill/vppdrill/scenarios/check"
 	"github.com/vppdrill/vppdrill/sim"
+	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
 
 // Exhibit is one fault of an upstream.
@@ -40,7 +41,7 @@ func ByName(name string) (Exhibit, error) {
 		names = append(names, e.Name)
 	}
 	return Exhibit{}, &scenarios.InputError{
-		Message: fmt.Sprintf("the museum has no exhibit %q", name), Nearest: scenarios.Nearest(name, names),
+		Message: fmt.Sprintf("the museum has no exhibit %q", name), Nearest: strictyaml.Nearest(name, names),
 	}
 }
 

@@ -22,23 +22,23 @@ var configFields = []struct {
 	refused, message string
 }{
 	{"TCPChecksumOffloadDisabled", "false", "tcpChecksumOffloadDisabled: false", "true", func(c *Config) any { return c.Mode().KeepOffload },
-		"TCPChecksumOffloadDisabled: 1", "want true or false"},
+		"TCPChecksumOffloadDisabled: 1", "is not true or false"},
 	{"TCPstackDisabled", "true", "TCPstackDisabled: true", "true", func(c *Config) any { return c.TCPstackDisabled },
 		"TCPstackDisabled: false", "set it to true"},
 	{"UseL2Interconnect", "vxlan", "useL2Interconnect: true", "l2", func(c *Config) any { return c.Mode().Node },
-		"useL2Interconnect: maybe", "want true or false"},
+		"useL2Interconnect: maybe", "is not true or false"},
 	{"UseTAPInterfaces", "{veth veth}", "UseTAPInterfaces: true", "{tap tap}", func(c *Config) any {
 		return struct {
 			Pod  mode.PodMode
 			Host mode.HostMode
 		}{c.Mode().Pod, c.Mode().Host}
-	}, "UseTAPInterfaces: []", "want true or false"},
+	}, "UseTAPInterfaces: []", "wants one value, not a list"},
 	{"TAPInterfaceVersion", "2", "tapInterfaceVersion: 2", "2", func(c *Config) any { return c.TAPInterfaceVersion },
 		"tapInterfaceVersion: 1", "VPP has only version 2"},
 	{"TAPv2RxRingSize", "0", "tapv2RxRingSize: 256", "256", func(c *Config) any { return c.Mode().RxRing },
 		"tapv2RxRingSize: 300", "a ring is a power of two"},
 	{"TAPv2TxRingSize", "0", "tapv2TxRingSize: 32768", "32768", func(c *Config) any { return c.Mode().TxRing },
-		"tapv2TxRingSize: 65536", "want a number from 0 to 65535"},
+		"tapv2TxRingSize: 65536", "is more than 65535"},
 	{"MTUSize", "0", "mtuSize: 1450", "1450", func(c *Config) any { return c.Mode().MTU }, "mtuSize: 575", "576 to 9000"},
 	{"StealFirstNIC", "false", "stealFirstNIC: false", "false", func(c *Config) any { return c.StealFirstNIC },
 		"stealFirstNIC: true", "STN) is not supported"},
@@ -50,21 +50,21 @@ var configFields = []struct {
 	{"CleanupIdleNATSessions", "false", "cleanupIdleNATSessions: false", "false",
 		func(c *Config) any { return c.CleanupIdleNATSessions }, "cleanupIdleNATSessions: true", "NAT is not configured"},
 	{"TCPNATSessionTimeout", "180", "tcpNATSessionTimeout: 90", "90", func(c *Config) any { return c.TCPNATSessionTimeout },
-		"tcpNATSessionTimeout: -1", "want a number"},
+		"tcpNATSessionTimeout: -1", "is less than 0"},
 	{"OtherNATSessionTimeout", "5", "otherNATSessionTimeout: 7", "7", func(c *Config) any { return c.OtherNATSessionTimeout },
-		"otherNATSessionTimeout: 5m", "want a number"},
+		"otherNATSessionTimeout: 5m", "is not a whole number"},
 	{"ScanIPNeighbors", "false", "scanIPNeighbors: true", "true", func(c *Config) any { return c.Mode().ScanNeighbors },
-		"scanIPNeighbors: 1", "want true or false"},
+		"scanIPNeighbors: 1", "is not true or false"},
 	{"IPNeighborScanInterval", "1", "ipNeighborScanInterval: 1", "1", func(c *Config) any { return c.IPNeighborScanInterval },
 		"ipNeighborScanInterval: 2", "no scan interval any more"},
 	{"IPNeighborStaleThreshold", "4", "ipNeighborStaleThreshold: 9", "9", func(c *Config) any { return c.Mode().StaleMinutes },
-		"ipNeighborStaleThreshold: 256", "want a number from 0 to 255"},
+		"ipNeighborStaleThreshold: 256", "is more than 255"},
 	{"MainVRFID", "0", "mainVRFID: 5\npodVRFID: 7", "5", func(c *Config) any { return c.Mode().MainTable },
 		"mainVRFID: 5\npodVRFID: 5", "pods need a table of their own"},
 	{"PodVRFID", "1", "podVRFID: 7", "1", func(c *Config) any { return c.Mode().PodTable }, // upstream: only both together
-		"podVRFID: x", "want a number"},
+		"podVRFID: x", "is not a whole number"},
 	{"ServiceLocalEndpointWeight", "1", "serviceLocalEndpointWeight: 3", "3",
-		func(c *Config) any { return c.ServiceLocalEndpointWeight }, "serviceLocalEndpointWeight: 300", "want a number from 0 to 255"},
+		func(c *Config) any { return c.ServiceLocalEndpointWeight }, "serviceLocalEndpointWeight: 300", "is more than 255"},
 	{"DisableNATVirtualReassembly", "false", "disableNATVirtualReassembly: false", "false",
 		func(c *Config) any { return c.DisableNATVirtualReassembly }, "disableNATVirtualReassembly: true", "no such switch any more"},
 	{"EnablePacketTrace", "false", "enablePacketTrace: false", "false", func(c *Config) any { return c.EnablePacketTrace },
@@ -85,14 +85,14 @@ var configFields = []struct {
 				DHCP                  bool
 			}{s.nic, valid(s.address), valid(s.gateway), s.dhcp}
 		}, "nodeConfig:\n- nodeName: k8s-1\n  otherVPPInterfaces:\n  - interfaceName: eth8", "only the main interface is wired"},
-	{"NodeName", "", "nodeName: k8s-1", "k8s-1", func(c *Config) any { return c.NodeName }, "nodeName: [a]", "want a word"},
+	{"NodeName", "", "nodeName: k8s-1", "k8s-1", func(c *Config) any { return c.NodeName }, "nodeName: [a]", "wants one value, not a list"},
 	{"HostInterconnect", "veth", "hostInterconnect: none", "none", func(c *Config) any { return c.Mode().Host },
 		"hostInterconnect: bridge", "want veth, tap or none"},
 	{"NodeIDQuarantine", "10m0s", "nodeIDQuarantine: 90s", "1m30s", func(c *Config) any { return c.NodeIDQuarantine },
-		"nodeIDQuarantine: 10", "want a duration"},
-	{"ClaimPatience", "2m0s", "claimPatience: 1s", "1s", func(c *Config) any { return c.ClaimPatience }, "claimPatience: soon", "want a duration"},
+		"nodeIDQuarantine: 10", "is not a duration such as 10m or 1m30s"},
+	{"ClaimPatience", "2m0s", "claimPatience: 1s", "1s", func(c *Config) any { return c.ClaimPatience }, "claimPatience: soon", "is not a duration such as 10m or 1m30s"},
 	{"AddPatience", "30s", "addPatience: 1m", "1m0s", func(c *Config) any { return c.AddPatience }, "addPatience: -1s", "is negative"},
-	{"Hooks", "false", "hooks: true", "true", func(c *Config) any { return c.Hooks }, "hooks: 2", "want true or false"},
+	{"Hooks", "false", "hooks: true", "true", func(c *Config) any { return c.Hooks }, "hooks: 2", "is not true or false"},
 }
 
 func valid[T interface {
@@ -143,11 +143,11 @@ func TestConfigFields(t *testing.T) {
 // TestConfigErrors: an error names file, line and column and what was probably meant.
 func TestConfigErrors(t *testing.T) {
 	for _, c := range []struct{ yaml, want string }{
-		{"TCPstackDisabled: true\nMTUSise: 1450", `f.yaml:2:1: unknown key "MTUSise", the nearest is "MTUSize"`},
-		{"mtusize: 1450\nMTUSize: 1400\nTCPstackDisabled: true", `f.yaml:2:1: key "MTUSize" is given twice`},
-		{"ipamConfig:\n  vxlanCidr: 192.168.30.0/24\n  podSubnetOneNodePrefixLen: abc", `f.yaml:3:30: "abc": want a number`},
-		{"nodeConfig: {}", "f.yaml:1:13: want a list"},
-		{"- a", "f.yaml:1:1: want keys with values"},
+		{"TCPstackDisabled: true\nMTUSise: 1450", `f.yaml:2:1: unknown field "MTUSise"; did you mean "MTUSize"?`},
+		{"mtusize: 1450\nMTUSize: 1400\nTCPstackDisabled: true", `f.yaml:2:1: MTUSize: is given twice`},
+		{"ipamConfig:\n  vxlanCidr: 192.168.30.0/24\n  podSubnetOneNodePrefixLen: abc", `f.yaml:3:30: IPAMConfig.podSubnetOneNodePrefixLen: "abc" is not a whole number`},
+		{"nodeConfig: {}", "f.yaml:1:13: NodeConfig: wants a list, not fields"},
+		{"- a", "f.yaml:1:1: wants fields, not a list"},
 		{"a: [", "f.yaml"},
 		{"TCPstackDisabled: true\nnodeConfig:\n- mainVPPInterface: {ip: 192.168.1.0/24}\n  gateway: gw\n- nodeName: x\n  stealInterface: e\n- nodeName: x",
 			"NodeName is empty\nNodeConfig : mainVPPInterface.ip 192.168.1.0/24 is the network address of its subnet\nNodeConfig : gateway \"gw\": want an address, as 192.168.16.100\nNodeConfig x: stealInterface"},

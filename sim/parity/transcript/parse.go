@@ -13,8 +13,8 @@ import (
 	"go.fd.io/govpp/binapi/ethernet_types"
 	"go.fd.io/govpp/binapi/ip_types"
 
-	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
+	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
 
 // elementsMax is how many elements a list in a line has at most: VPP's own limit on paths.
@@ -68,7 +68,7 @@ func Parse(line string) (api.Message, error) {
 }
 
 func didYouMean(word string, candidates []string) string {
-	if near := scenarios.Nearest(word, candidates); near != "" {
+	if near := strictyaml.Nearest(word, candidates); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
 	return ""
