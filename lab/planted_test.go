@@ -1,0 +1,206 @@
+package lab
+
+import (
+	"errors"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/lab/nodeagent"
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/check"
+)
+
+// plantedOnMachines are the laws that TestPlantedOnVPP breaks on a real lab; they look at dumps or at a settled lab.
+var plantedOnMachines = []string{"reachable", "books-agree", "tunnels-symmetric", "nodes-served"}
+
+// PlantedOnMachines is for the tests of package lab_test.
+func PlantedOnMachines() []string { return plantedOnMachines }
+
+// liars is a lab without machines: two nodes whose agents say what a test has them say. Facts come out of the code that a
+// running lab tells them by.
+type liars struct {
+	w     *World
+	nodes [2]*node
+	// at is the time of the agents' next change.
+	at time.Duration
+}
+
+func newLiars(external bool) *liars {
+	s := scenarios.Default()
+	s.Config.IPAM.UseExternalIPAM = external
+	if !external {
+		s.Config.IPAM.ReuseDelay = time.Minute
+	}
+	w := &World{o: Options{TimeScale: 1}, started: time.Now(), monotonic: nodeagent.Monotonic()}
+	w.record.now = w.Now
+	w.means.Store(&meaning{scenario: &s})
+	l := &liars{w: w}
+	for i := range l.nodes {
+		n := &node{w: w, name: []string{"node-1", "node-2"}[i]}
+		n.kubelet = newKubelet(n)
+		l.nodes[i] = n
+	}
+	return l
+}
+
+func plantedOwner(pod string) ipam.Owner {
+	return ipam.Owner{Network: cniNetwork, ContainerID: pod, IfName: ifName}
+}
+
+func plantedBlock(node int) ipam.Block {
+	p := netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 1, byte(node), 0}), 24)
+	return ipam.Block{Prefix: p, Gateway: p.Addr().Next()}
+}
+
+// lease is one of pod in the block of a node, by the last byte of its address.
+func lease(node int, pod string, last byte) ipam.Lease {
+	b := plantedBlock(node)
+	return ipam.Lease{Owner: plantedOwner(pod), Addr: netip.AddrFrom4([4]byte{10, 1, byte(node), last}), Block: b.Prefix}
+}
+
+// up starts a life of the agent of node i that finds these leases in its journal.
+func (l *liars) up(i int, leases ...ipam.Lease) {
+	n := l.nodes[i-1]
+	n.changes = 0
+	n.tellAgentUp(state{PID: 100 + i, Restored: leases})
+}
+
+// holds is what the agent of node i tells next: its ID and block, and what one step has changed.
+func (l *liars) holds(i int, id uint32, block ipam.Block, released, leased []ipam.Lease) {
+	n := l.nodes[i-1]
+	l.at += time.Second
+	c := nodeagent.Change{Number: n.changes + 1, At: l.w.monotonic + int64(l.at), Released: released, Leased: leased, ID: id, Blocks: []ipam.Block{block}}
+	n.heard(state{PID: 100 + i, ID: id, Blocks: c.Blocks, Changes: []nodeagent.Change{c}, Writes: n.writes})
+}
+
+// answered is a kubelet that got an ADD answered.
+func (l *liars) answered(i int, x ipam.Lease) {
+	l.kubelet(scenarios.FactAsked, i, x)
+	l.kubelet(scenarios.FactAnswered, i, x)
+}
+
+func (l *liars) kubelet(kind scenarios.FactKind, i int, x ipam.Lease) {
+	l.w.record.tell(scenarios.Fact{Kind: kind, Node: l.nodes[i-1].name, Owner: x.Owner, Pod: "default/" + x.Owner.ContainerID, Addr: x.Addr, Text: scenarios.AskedAdd}, "")
+}
+
+// wrote is an agent that has made a writing call after a clean stop.
+func (l *liars) wrote(i int) {
+	n := l.nodes[i-1]
+	n.witness = time.Now().Add(time.Minute)
+	n.heard(state{PID: n.life, ID: n.id, Blocks: n.blocks, Writes: n.writes + 1})
+}
+
+// two brings both nodes up with a pod each, as they should be.
+func (l *liars) two() {
+	for i := 1; i <= 2; i++ {
+		l.up(i)
+		l.w.record.tell(scenarios.Fact{Kind: scenarios.FactDisturbed, Node: l.nodes[i-1].name, Text: check.VPPUp}, "")
+		if l.w.scenario().Config.IPAM.UseExternalIPAM {
+			l.w.assign(l.nodes[i-1], []netip.Prefix{plantedBlock(i).Prefix})
+		}
+		x := lease(i, "pod-"+l.nodes[i-1].name, 10)
+		l.holds(i, uint32(i), plantedBlock(i), nil, []ipam.Lease{x})
+		l.answered(i, x)
+	}
+}
+
+// restart is a clean stop and start of the agent of node 1.
+func (l *liars) restart(leases ...ipam.Lease) {
+	l.nodes[0].ended(&l.nodes[0].agent, check.CleanStop)
+	l.up(1, leases...)
+	l.nodes[0].identity(0, 1, []ipam.Block{plantedBlock(1)})
+}
+
+// Goal: each law that a lab judges by facts can be broken in a lab. Method: two agents that lie, one lie for each law, told
+// through the lab's own code; the law must break by the lie, must have found something to judge, and must hold without it. Every
+// law of package check has a lie here or on real machines (TestPlantedOnVPP); settles is broken by any lab that is not quiet.
+func TestPlanted(t *testing.T) {
+	first, pod := lease(1, "pod-node-1", 10), lease(2, "pod-node-2", 10)
+	lies := map[string]struct {
+		external bool
+		// truth is what happens otherwise, lie what must not.
+		truth, lie func(l *liars)
+	}{
+		"one-owner": {lie: func(l *liars) {
+			l.holds(2, 2, plantedBlock(2), nil, []ipam.Lease{{Owner: plantedOwner("thief"), Addr: first.Addr, Block: first.Block}})
+		}},
+		"lease-in-range": {lie: func(l *liars) {
+			l.holds(1, 1, plantedBlock(1), nil, []ipam.Lease{{Owner: plantedOwner("stray"), Addr: netip.MustParseAddr("10.1.9.9")}})
+		}},
+		"node-ids-disjoint": {lie: func(l *liars) { l.holds(2, 1, plantedBlock(2), nil, nil) }},
+		"grants-disjoint":   {external: true, lie: func(l *liars) { l.w.assign(l.nodes[1], []netip.Prefix{plantedBlock(1).Prefix}) }},
+		"grants-used": {external: true, lie: func(l *liars) {
+			l.nodes[1].assigned = nil // an API server that forgets what it gave, where an administrator's change would leave it draining
+			l.w.assign(l.nodes[1], []netip.Prefix{plantedBlock(3).Prefix})
+		}},
+		"grants-steady": {external: true, lie: func(l *liars) {
+			for range 6 {
+				l.w.assign(l.nodes[1], []netip.Prefix{plantedBlock(2).Prefix, plantedBlock(4).Prefix})
+				l.w.assign(l.nodes[1], []netip.Prefix{plantedBlock(2).Prefix})
+			}
+		}},
+		"address-stable": {lie: func(l *liars) {
+			moved := lease(1, first.Owner.ContainerID, 77)
+			l.holds(1, 1, plantedBlock(1), []ipam.Lease{first}, []ipam.Lease{moved})
+		}},
+		"same-answer": {lie: func(l *liars) {
+			l.w.record.tell(scenarios.Fact{Kind: scenarios.FactDelRefused, Node: "node-1", Owner: plantedOwner("long-gone"), Text: "unknown container"}, "")
+		}},
+		"address-rests": {
+			truth: func(l *liars) {
+				l.holds(1, 1, plantedBlock(1), []ipam.Lease{first}, nil)
+				l.kubelet(scenarios.FactDeleted, 1, first)
+				l.at += time.Minute
+				l.holds(1, 1, plantedBlock(1), nil, []ipam.Lease{lease(1, "later", 10)})
+			},
+			lie: func(l *liars) {
+				l.holds(1, 1, plantedBlock(1), []ipam.Lease{lease(1, "later", 10)}, nil)
+				l.holds(2, 2, plantedBlock(2), []ipam.Lease{pod}, nil)
+				l.kubelet(scenarios.FactDeleted, 2, pod)
+				l.at += 50 * time.Second
+				l.holds(2, 2, plantedBlock(2), nil, []ipam.Lease{lease(2, "too-soon", 10)})
+			}},
+		"add-not-forgotten": {truth: func(l *liars) { l.restart(first) }, lie: func(l *liars) { l.restart() }},
+		"quiet-restart":     {truth: func(l *liars) { l.restart(first) }, lie: func(l *liars) { l.wrote(1) }},
+		"vpp-survives": {lie: func(l *liars) {
+			l.w.record.tell(scenarios.Fact{Kind: scenarios.FactDoomed, Node: "node-1", Text: "VPP died by itself"}, "")
+		}},
+	}
+	elsewhere := map[string]bool{scenarios.LawSettles: true}
+	for _, name := range plantedOnMachines {
+		elsewhere[name] = true
+	}
+	for _, law := range check.All() {
+		tc, ok := lies[law.Name]
+		if !ok {
+			if !elsewhere[law.Name] {
+				t.Errorf("no lie breaks %s in a lab", law.Name)
+			}
+			continue
+		}
+		if missing := law.Missing(Evidence()); len(missing) > 0 {
+			t.Errorf("labs do not judge %s: no %v", law.Name, missing)
+		}
+		t.Run(law.Name, func(t *testing.T) {
+			l, watcher := newLiars(tc.external), law.Watch()
+			l.w.Watch(func(f scenarios.Fact) error { return watcher.Observe(f) })
+			l.two()
+			if tc.truth != nil {
+				tc.truth(l)
+			}
+			if err := l.w.deliver(); err != nil {
+				t.Fatalf("without a lie: %v", err)
+			}
+			tc.lie(l)
+			var v *scenarios.Violation
+			if err := l.w.deliver(); !errors.As(err, &v) || v.Law != law.Name {
+				t.Errorf("the lie is not seen: %v", err)
+			}
+			if watcher.Checks() == 0 && law.Name != "same-answer" {
+				t.Error("nothing was judged")
+			}
+		})
+	}
+}
