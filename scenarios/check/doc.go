@@ -1,7 +1,8 @@
 // Package check holds the laws: what must never be otherwise, in the simulator and on real machines alike.
 //
-// Each law is one file: its sentence of why, its judgement of a whole snapshot, and for laws about every instant a
-// watcher that judges a run fact by fact. All lists them in the order in which a run reports them.
+// Each law has the file of its name: its sentence of why, the evidence that it needs, its judgement of a whole snapshot, and
+// for laws about every instant a watcher that judges a run fact by fact. The files of the two large ones begin with their
+// names: books_agree_vpp.go, reachable_proof.go. All lists the laws in the order in which a run reports them.
 //
 // It never causes, heals or waits for anything and never looks into a world: it sees scenarios.Snapshot and
 // scenarios.Fact and nothing else, so that no law can share a belief with the code it judges. Its opposite is

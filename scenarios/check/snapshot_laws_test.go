@@ -4,7 +4,9 @@ import (
 	"errors"
 	"math/rand/v2"
 	"net/netip"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/vppdrill/vppdrill/ipam"
@@ -213,12 +215,17 @@ func TestLawsSeeLeftovers(t *testing.T) {
 	}
 }
 
-// Goal: names are found, each once.
+func exists(file string) bool { _, err := os.Stat(file); return err == nil }
+
+// Goal: names are found, each once, and each law is complete and in the file of its name.
 func TestNames(t *testing.T) {
 	seen := map[string]bool{}
 	for _, l := range All() {
-		if seen[l.Name] || l.Name == "" || l.Why == "" || l.When == 0 || l.Check == nil && l.Watch == nil {
+		if seen[l.Name] || l.Name == "" || l.Why == "" || l.When == 0 || l.Check == nil && l.Watch == nil || l.Needs == nil && l.Name != settlesName {
 			t.Errorf("law %q is incomplete or twice there", l.Name)
+		}
+		if file := strings.ReplaceAll(l.Name, "-", "_") + ".go"; !exists(file) {
+			t.Errorf("law %s is not in %s", l.Name, file)
 		}
 		seen[l.Name] = true
 		if got, ok := ByName(l.Name); !ok || got.Name != l.Name {

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vppdrill/vppdrill/scenarios"
-	"github.com/vppdrill/vppdrill/scenarios/portrait"
+	"github.com/vppdrill/vppdrill/scenarios/normalized"
 )
 
 // checkCompare refuses what makes no comparison.
@@ -41,8 +41,8 @@ type side struct {
 	world   string
 	results []scenarios.Result
 	mu      sync.Mutex
-	// portraits are the ends of runs by task number.
-	portraits map[task][]string
+	// states are the ends of runs by task number.
+	states map[task][]string
 }
 
 // compareWorlds runs every scenario in each world, what one of them has to change for its machine changed in all, and prints
@@ -72,7 +72,7 @@ func compareWorlds(cmd *cobra.Command, c Config, f runFlags, list []*scenarios.S
 	started := time.Now()
 	var sides []*side
 	for i, name := range f.compare {
-		s := &side{world: name, portraits: map[task][]string{}}
+		s := &side{world: name, states: map[task][]string{}}
 		b := &batch{world: name, run: s.drawn(runs[i]), laws: c.Laws(), jobs: f.jobs, tasks: tasks}
 		var err error
 		if s.results, err = b.do(cmd.Context(), cmd.ErrOrStderr(), nil); err != nil {
@@ -110,14 +110,14 @@ func compareWorlds(cmd *cobra.Command, c Config, f runFlags, list []*scenarios.S
 	return nil
 }
 
-// drawn is a RunFunc that keeps a portrait of each run's end.
+// drawn is a RunFunc that keeps the normalized state of each run's end.
 func (s *side) drawn(run RunFunc) RunFunc {
 	return func(ctx context.Context, sc *scenarios.Scenario, o RunOptions) (scenarios.Result, error) {
 		o.AtEnd = func(end scenarios.Snapshot) {
-			lines := portrait.Of(end)
+			lines := normalized.Of(end)
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			s.portraits[task{sc, o.Seed}] = lines
+			s.states[task{sc, o.Seed}] = lines
 		}
 		return run(ctx, sc, o)
 	}
@@ -142,10 +142,10 @@ func differences(sides []*side, t task, i int) (lines []string) {
 				lines = append(lines, fmt.Sprintf("%s: %s in %s, %s in %s", fact.name, a, first.world, b, other.world))
 			}
 		}
-		if first.portraits[t] == nil || other.portraits[t] == nil {
+		if first.states[t] == nil || other.states[t] == nil {
 			continue // it never began there; the verdict says why
 		}
-		onlyFirst, onlyOther := portrait.Differences(first.portraits[t], other.portraits[t])
+		onlyFirst, onlyOther := normalized.Differences(first.states[t], other.states[t])
 		for _, l := range onlyFirst {
 			lines = append(lines, "only "+first.world+": "+l)
 		}

@@ -1,4 +1,4 @@
-package portrait_test
+package normalized_test
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/scenarios/portrait"
+	"github.com/vppdrill/vppdrill/scenarios/normalized"
 	"github.com/vppdrill/vppdrill/scenarios/walk/plane"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
@@ -46,13 +46,13 @@ var breaks = map[string]func(*plane.Cluster){
 }
 
 // TestDifferences goal: chance shows nothing, a change shows itself and little else. Method: goldens of what a changed
-// cluster's portrait has and the unchanged one's has not, and the other way round.
+// cluster's normalized state has and the unchanged one's has not, and the other way round.
 func TestDifferences(t *testing.T) {
 	datadriven.RunTest(t, "testdata/differences", func(t *testing.T, d *datadriven.TestData) string {
 		cfg := plane.Config{Nodes: 2, PodsPerNode: 2, Veth: d.HasArg("veth"), L2: d.HasArg("l2")}
 		before, after := plane.New(cfg), plane.New(cfg)
 		if d.Cmd == "whole" {
-			return strings.Join(portrait.Of(before.Snapshot()), "\n") + "\n"
+			return strings.Join(normalized.Of(before.Snapshot()), "\n") + "\n"
 		}
 		change, ok := breaks[strings.TrimSpace(d.Input)]
 		if !ok {
@@ -63,7 +63,7 @@ func TestDifferences(t *testing.T) {
 			n.VPP.Freeze()
 		}
 		var b strings.Builder
-		x, y := portrait.Differences(portrait.Of(before.Snapshot()), portrait.Of(after.Snapshot()))
+		x, y := normalized.Differences(normalized.Of(before.Snapshot()), normalized.Of(after.Snapshot()))
 		for _, l := range x {
 			fmt.Fprintln(&b, "- "+l)
 		}
@@ -77,10 +77,10 @@ func TestDifferences(t *testing.T) {
 	})
 }
 
-// TestSorted goal: lines are in order and each begins with its node. Method: a portrait of every way of wiring.
+// TestSorted goal: lines are in order and each begins with its node. Method: the state of every way of wiring.
 func TestSorted(t *testing.T) {
 	for i := range 4 {
-		lines := portrait.Of(plane.New(plane.Config{Nodes: 3, PodsPerNode: 3, Veth: i&1 != 0, L2: i&2 != 0}).Snapshot())
+		lines := normalized.Of(plane.New(plane.Config{Nodes: 3, PodsPerNode: 3, Veth: i&1 != 0, L2: i&2 != 0}).Snapshot())
 		if !slices.IsSorted(lines) || len(lines) == 0 || !strings.HasPrefix(lines[0], "node-1: ") {
 			t.Errorf("wiring %d: %d lines, sorted %t", i, len(lines), slices.IsSorted(lines))
 		}

@@ -1,4 +1,4 @@
-package portrait
+package normalized
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package portrait
+package normalized
 
 import (
 	"fmt"
@@ -12,15 +12,15 @@ import (
 // podName finds a pod by its "namespace/name".
 var podName = regexp.MustCompile(`pod ([a-z0-9.-]+/[a-z0-9.-]+)`)
 
-// Differences are what only one of two portraits has, in the order of lines. Pods that only one has, because chance decided
-// which were deleted, are named once, and what concerns them is compared with what the other portrait has of any pod.
+// Differences are what only one of two states has, in the order of lines. Pods that only one has, because chance decided
+// which were deleted, are named once, and what concerns them is compared with what the other has of any pod.
 func Differences(a, b []string) (onlyA, onlyB []string) {
 	podsA, podsB := podsOf(a), podsOf(b)
 	strangersA, strangersB := missing(podsA, podsB), missing(podsB, podsA)
 	return only(a, b, strangersA), only(b, a, strangersB)
 }
 
-// podsOf are the pods that a portrait names, each with the node that a line is about: the scheduler's choice is chance, too.
+// podsOf are the pods that a state names, each with the node that a line is about: the scheduler's choice is chance, too.
 func podsOf(lines []string) map[string]bool {
 	pods := map[string]bool{}
 	for _, l := range lines {
