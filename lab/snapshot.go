@@ -102,8 +102,8 @@ func (w *World) blocked(ctx context.Context, nodes []scenarios.NodeState) error 
 	return nil
 }
 
-// look is one node's part of a snapshot. Pods are listed before the agent's books: an address that two pods were answered
-// one after the other is then in the books for the later one.
+// look is one node's part of a snapshot. Pods are listed before the agent's leases: an address that two pods were answered
+// one after the other is then leased to the later one.
 func (n *node) look(ctx context.Context, deep bool) (scenarios.NodeState, error) {
 	out := scenarios.NodeState{Name: n.name, UID: n.uid, MainTable: n.w.agents().MainVRFID, PodTable: n.w.agents().PodVRFID,
 		Pods: n.kubelet.sandboxes()}

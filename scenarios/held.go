@@ -2,7 +2,7 @@ package scenarios
 
 import "github.com/vppdrill/vppdrill/ipam"
 
-// holdings records which pod held which address when, from facts: from the answer of the ADD until the books free the
+// holdings records which pod held which address when, from facts: from the answer of the ADD until the agent frees the
 // address, the sandbox is gone or its node is. Only the first limit spans are kept.
 type holdings struct {
 	limit int

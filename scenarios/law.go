@@ -66,9 +66,9 @@ type FactKind uint8
 
 // Kinds of facts, and the fields they set beside At and Node.
 const (
-	// FactLeased: the agent's books give Addr of block Prefix to Owner (decided, perhaps not yet on disk).
+	// FactLeased: the agent leases Addr of block Prefix to Owner (decided, perhaps not yet on disk).
 	FactLeased FactKind = iota + 1
-	// FactReleased: the agent's books free Addr of Owner, which the configuration keeps unused on the node for Rest.
+	// FactReleased: the agent frees Addr of Owner, which the configuration keeps unused on the node for Rest.
 	FactReleased
 	// FactAnswered: an ADD for Owner was answered with Addr.
 	FactAnswered
@@ -84,7 +84,7 @@ const (
 	FactBlocks
 	// FactNodeGone: the node left the cluster (Text: NodeLeft) or its machine crashed; everything on it is dead.
 	FactNodeGone
-	// FactAgentUp: the agent has read its journal; its books hold Leases (and nothing else).
+	// FactAgentUp: the agent has read its journal; it holds Leases (and nothing else).
 	FactAgentUp
 	// FactAgentDown: the agent's process ended.
 	FactAgentDown

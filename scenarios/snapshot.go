@@ -58,7 +58,7 @@ type NodeState struct {
 	Blocked []netip.Prefix
 	// MainTable and PodTable are the VRFs.
 	MainTable, PodTable uint32
-	// Leases yields the agent's books in ascending address order; nil when the agent is down.
+	// Leases yields what the agent has leased in ascending address order; nil when the agent is down.
 	Leases func() iter.Seq[ipam.Lease]
 	// Pods are the sandboxes that exist on the machine, in owner order, whatever the agent thinks.
 	Pods []PodState

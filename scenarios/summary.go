@@ -87,7 +87,7 @@ type tallied struct {
 
 // attachment is what there is of one pod on its node.
 type attachment struct {
-	// sandbox: its runtime has it; answered: with an address; leased: the agent's books hold one for it.
+	// sandbox: its runtime has it; answered: with an address; leased: the agent has leased one to it.
 	sandbox, answered, leased bool
 }
 

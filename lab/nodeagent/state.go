@@ -24,7 +24,7 @@ type State struct {
 	PodSubnet          netip.Prefix
 	Blocks             []ipam.Block
 	Reserved           []netip.Addr
-	// Leases are the books in ascending address order; Restored those that the journal held at this life's start.
+	// Leases are in ascending address order; Restored those that the journal held at this life's start.
 	Leases, Restored []ipam.Lease
 	// Changes are those that the lab has not heard of, oldest first.
 	Changes []Change

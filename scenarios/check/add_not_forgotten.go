@@ -11,8 +11,8 @@ const addNotForgottenName = "add-not-forgotten"
 
 // addNotForgotten: what an agent reads from its journal when it starts holds every sandbox that lives and was answered.
 //
-// Between a DEL's release in the books and its answer the sandbox still counts as living. The watcher therefore asks
-// nothing about an owner once the books released it, until it is answered again; and the snapshot check judges settled
+// Between a DEL's release by the agent and its answer the sandbox still counts as living. The watcher therefore asks
+// nothing about an owner once the agent released it, until it is answered again; and the snapshot check judges settled
 // snapshots only, where no DEL is under way. A release that no DEL asked for is found there.
 func addNotForgotten() scenarios.Law {
 	return scenarios.Law{
@@ -22,7 +22,7 @@ func addNotForgotten() scenarios.Law {
 		Needs: []scenarios.Evidence{scenarios.Leases, scenarios.Sandboxes},
 		Check: checkAddNotForgotten,
 		Watch: func() scenarios.Watcher {
-			return &forgottenWatcher{pods: newSandboxes(), books: map[ipam.Owner]netip.Addr{}}
+			return &forgottenWatcher{pods: newSandboxes(), leases: map[ipam.Owner]netip.Addr{}}
 		},
 	}
 }
@@ -31,23 +31,23 @@ func checkAddNotForgotten(s scenarios.Snapshot) (occasions int64, err error) {
 	if !s.Settled {
 		return 0, nil
 	}
-	books := map[ipam.Owner]netip.Addr{}
+	leases := map[ipam.Owner]netip.Addr{}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		if !lives(n) || n.Leases == nil {
 			continue
 		}
-		clear(books)
+		clear(leases)
 		for l := range n.Leases() {
-			books[l.Owner] = l.Addr
+			leases[l.Owner] = l.Addr
 		}
 		for _, p := range n.Pods {
 			if !p.Addr.IsValid() {
 				continue
 			}
 			occasions++
-			if books[p.Owner] != p.Addr {
-				return occasions, broken(addNotForgottenName, s.At, n.Name, "%s was answered %s and lives, but the agent's books do not hold it", p.Owner, p.Addr)
+			if leases[p.Owner] != p.Addr {
+				return occasions, broken(addNotForgottenName, s.At, n.Name, "%s was answered %s and lives, but the agent's leases do not name it", p.Owner, p.Addr)
 			}
 		}
 	}
@@ -56,8 +56,8 @@ func checkAddNotForgotten(s scenarios.Snapshot) (occasions int64, err error) {
 
 type forgottenWatcher struct {
 	pods sandboxes
-	// books is scratch.
-	books  map[ipam.Owner]netip.Addr
+	// leases is scratch.
+	leases map[ipam.Owner]netip.Addr
 	checks int64
 }
 
@@ -81,15 +81,15 @@ func (w *forgottenWatcher) readBack(f *scenarios.Fact) error {
 	if len(pods) == 0 {
 		return nil
 	}
-	clear(w.books)
+	clear(w.leases)
 	for i := range f.Leases {
-		w.books[f.Leases[i].Owner] = f.Leases[i].Addr
+		w.leases[f.Leases[i].Owner] = f.Leases[i].Addr
 	}
 	var lost netip.Addr
 	var loser ipam.Owner
 	for o, addr := range pods { //vppdrill:unordered the lowest address wins, then the lowest owner
 		w.checks++
-		if w.books[o] == addr {
+		if w.leases[o] == addr {
 			continue
 		}
 		if !lost.IsValid() || addr.Less(lost) || addr == lost && o.String() < loser.String() {
@@ -99,5 +99,5 @@ func (w *forgottenWatcher) readBack(f *scenarios.Fact) error {
 	if !lost.IsValid() {
 		return nil
 	}
-	return broken(addNotForgottenName, f.At, f.Node, "%s was answered %s and lives, but the restarted agent's books do not hold it", loser, lost)
+	return broken(addNotForgottenName, f.At, f.Node, "%s was answered %s and lives, but the restarted agent's leases do not name it", loser, lost)
 }

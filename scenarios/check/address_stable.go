@@ -9,7 +9,7 @@ import (
 
 const addressStableName = "address-stable"
 
-// addressStable: while a sandbox lives with an answered address, the books give its owner no other one.
+// addressStable: while a sandbox lives with an answered address, the agent leases its owner no other one.
 // That it is not answered another one either is same-answer's part.
 func addressStable() scenarios.Law {
 	return scenarios.Law{
@@ -18,7 +18,7 @@ func addressStable() scenarios.Law {
 		When:  scenarios.Always,
 		Needs: []scenarios.Evidence{scenarios.Leases, scenarios.Sandboxes},
 		Check: checkAddressStable,
-		Watch: func() scenarios.Watcher { return &stableWatcher{pods: newSandboxes(), books: newSandboxes()} },
+		Watch: func() scenarios.Watcher { return &stableWatcher{pods: newSandboxes(), leases: newSandboxes()} },
 	}
 }
 
@@ -50,15 +50,15 @@ func checkAddressStable(s scenarios.Snapshot) (occasions int64, err error) {
 }
 
 func movedTo(f *scenarios.Fact, o ipam.Owner, answered, leased netip.Addr) error {
-	v := broken(addressStableName, f.At, f.Node, "%s lives with %s, but the books give it %s", o, answered, leased)
+	v := broken(addressStableName, f.At, f.Node, "%s lives with %s, but the agent leases it %s", o, answered, leased)
 	v.Before, v.After = answered.String(), leased.String()
 	return v
 }
 
 type stableWatcher struct {
 	pods sandboxes
-	// books holds the leases of agents that run.
-	books  sandboxes
+	// leases are those of agents that run.
+	leases sandboxes
 	checks int64
 }
 
@@ -67,18 +67,18 @@ func (w *stableWatcher) Checks() int64 { return w.checks }
 func (w *stableWatcher) Observe(f scenarios.Fact) error {
 	switch f.Kind {
 	case scenarios.FactLeased:
-		w.books.set(f.Node, f.Owner, f.Addr)
+		w.leases.set(f.Node, f.Owner, f.Addr)
 		return w.compare(&f, f.Owner)
 	case scenarios.FactReleased:
-		if a, _ := w.books.address(f.Node, f.Owner); a == f.Addr {
-			delete(w.books.nodes[f.Node], f.Owner)
+		if a, _ := w.leases.address(f.Node, f.Owner); a == f.Addr {
+			delete(w.leases.nodes[f.Node], f.Owner)
 		}
 	case scenarios.FactAgentDown:
-		delete(w.books.nodes, f.Node)
+		delete(w.leases.nodes, f.Node)
 	case scenarios.FactAgentUp:
-		delete(w.books.nodes, f.Node)
+		delete(w.leases.nodes, f.Node)
 		for i := range f.Leases {
-			w.books.set(f.Node, f.Leases[i].Owner, f.Leases[i].Addr)
+			w.leases.set(f.Node, f.Leases[i].Owner, f.Leases[i].Addr)
 		}
 		for i := range f.Leases {
 			if err := w.compare(&f, f.Leases[i].Owner); err != nil {
@@ -89,7 +89,7 @@ func (w *stableWatcher) Observe(f scenarios.Fact) error {
 		w.pods.observe(&f)
 		return w.compare(&f, f.Owner)
 	case scenarios.FactNodeGone:
-		delete(w.books.nodes, f.Node)
+		delete(w.leases.nodes, f.Node)
 		w.pods.observe(&f)
 	default:
 		w.pods.observe(&f)
@@ -99,7 +99,7 @@ func (w *stableWatcher) Observe(f scenarios.Fact) error {
 
 func (w *stableWatcher) compare(f *scenarios.Fact, o ipam.Owner) error {
 	answered, lives := w.pods.address(f.Node, o)
-	leased, held := w.books.address(f.Node, o)
+	leased, held := w.leases.address(f.Node, o)
 	if !lives || !held {
 		return nil
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
-// All returns every law in the order of reports: addresses first, then the books, then wiring, then behavior.
+// All returns every law in the order of reports: addresses first, then what lists agree on, then wiring, then behavior.
 // The slice is the caller's.
 func All() []scenarios.Law {
 	return []scenarios.Law{

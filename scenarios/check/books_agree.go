@@ -29,7 +29,7 @@ func booksAgree() scenarios.Law {
 }
 
 func checkBooks(s scenarios.Snapshot) (occasions int64, err error) {
-	b := books{s: s, byOwner: map[ipam.Owner]int{}, byAddr: map[netip.Addr]int{}, byNetns: map[string]int{}, ports: map[uint32]int{}, devices: map[string]bool{}}
+	b := lists{s: s, byOwner: map[ipam.Owner]int{}, byAddr: map[netip.Addr]int{}, byNetns: map[string]int{}, ports: map[uint32]int{}, devices: map[string]bool{}}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		if !lives(n) || n.Leases == nil || n.VPP == nil || n.Linux == nil {
@@ -46,8 +46,8 @@ func checkBooks(s scenarios.Snapshot) (occasions int64, err error) {
 	return occasions, nil
 }
 
-// books compares the lists of one node at a time; its maps are reused.
-type books struct {
+// lists compares those of one node at a time; its maps are reused.
+type lists struct {
 	s scenarios.Snapshot
 	n *scenarios.NodeState
 	// The answered sandboxes, as indexes into n.Pods.
@@ -74,11 +74,11 @@ type wired struct {
 	link            vppwire.LinuxLink
 }
 
-func (b *books) broken(format string, args ...any) error {
+func (b *lists) broken(format string, args ...any) error {
 	return broken(booksAgreeName, b.s.At, b.n.Name, format, args...)
 }
 
-func (b *books) open(n *scenarios.NodeState) {
+func (b *lists) open(n *scenarios.NodeState) {
 	b.n = n
 	clear(b.byOwner)
 	clear(b.byAddr)
@@ -96,15 +96,15 @@ func (b *books) open(n *scenarios.NodeState) {
 }
 
 // leases: every lease is an answered sandbox's, and the other way round.
-func (b *books) leases() error {
+func (b *lists) leases() error {
 	held := 0
 	for l := range b.n.Leases() {
 		i, ok := b.byOwner[l.Owner]
 		if !ok {
-			return b.broken("the books give %s to %s, but the runtime has no answered sandbox of that name", l.Addr, l.Owner)
+			return b.broken("the agent leases %s to %s, but the runtime has no answered sandbox of that name", l.Addr, l.Owner)
 		}
 		if p := &b.n.Pods[i]; p.Addr != l.Addr {
-			return b.broken("the books give %s to %s, which was answered %s", l.Addr, l.Owner, p.Addr)
+			return b.broken("the agent leases %s to %s, which was answered %s", l.Addr, l.Owner, p.Addr)
 		}
 		if !b.wired[i].gateway.IsValid() {
 			b.wired[i].gateway = l.Gateway
@@ -120,14 +120,14 @@ func (b *books) leases() error {
 	}
 	for i := range b.n.Pods {
 		if p := &b.n.Pods[i]; p.Addr.IsValid() && !leased[p.Owner] {
-			return b.broken("%s (%s) was answered %s, but the books do not hold it", p.Pod, p.Owner, p.Addr)
+			return b.broken("%s (%s) was answered %s, but the agent's leases do not name it", p.Pod, p.Owner, p.Addr)
 		}
 	}
-	return b.broken("the books hold %d leases for %d answered sandboxes", held, len(b.byOwner))
+	return b.broken("the agent holds %d leases for %d answered sandboxes", held, len(b.byOwner))
 }
 
 // namespaces: each pod has its link, its address, its way to the gateway, and the gateway's MAC is its VPP interface's.
-func (b *books) namespaces() error {
+func (b *lists) namespaces() error {
 	for i := range b.wired {
 		w, p := &b.wired[i], &b.n.Pods[i]
 		if !w.hasPort {
@@ -161,7 +161,7 @@ func (b *books) namespaces() error {
 }
 
 // hostLinks: every veth and tap in the host's own namespace belongs to a VPP interface.
-func (b *books) hostLinks() error {
+func (b *lists) hostLinks() error {
 	for l := range b.n.Linux.Links("") {
 		if (l.Type == "veth" || l.Type == "tun") && !b.devices[l.Name] {
 			return b.broken("link %s is left in the host's namespace: no VPP interface uses it", l.Name)

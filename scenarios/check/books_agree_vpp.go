@@ -7,7 +7,7 @@ import (
 )
 
 // interfaces: exactly one leads into each answered sandbox, up and in the pod table, and none leads elsewhere.
-func (b *books) interfaces() error {
+func (b *lists) interfaces() error {
 	for ifc := range b.n.VPP.Interfaces() {
 		if ifc.Host != "" && ifc.HostNetns == "" {
 			b.devices[ifc.Host] = true
@@ -42,7 +42,7 @@ func (b *books) interfaces() error {
 	return nil
 }
 
-func (b *books) interconnect(ifc *scenarios.Interface) bool {
+func (b *lists) interconnect(ifc *scenarios.Interface) bool {
 	for _, a := range ifc.Addrs {
 		if a.Addr() == b.n.HostVPP {
 			return true
@@ -52,7 +52,7 @@ func (b *books) interconnect(ifc *scenarios.Interface) bool {
 }
 
 // leadsTo is the namespace at the far end of a tap or AF_PACKET interface.
-func (b *books) leadsTo(ifc *scenarios.Interface) string {
+func (b *lists) leadsTo(ifc *scenarios.Interface) string {
 	if ifc.Type == scenarios.TypeTap {
 		return ifc.HostNetns
 	}
@@ -64,7 +64,7 @@ func (b *books) leadsTo(ifc *scenarios.Interface) string {
 }
 
 // neighbors: each pod's interface has exactly one static entry, the pod's; none is left on interfaces that are gone.
-func (b *books) neighbors() error {
+func (b *lists) neighbors() error {
 	for nb := range b.n.VPP.Neighbors() {
 		i, ok := b.ports[nb.Index]
 		if !ok {
@@ -94,7 +94,7 @@ func (b *books) neighbors() error {
 }
 
 // routes: the pod table has one route to each pod, and no table a route that a pod left behind.
-func (b *books) routes() error {
+func (b *lists) routes() error {
 	for table := range b.n.VPP.Tables() {
 		for r := range b.n.VPP.Routes(table) {
 			if r.Action != scenarios.ActionForward {
@@ -113,7 +113,7 @@ func (b *books) routes() error {
 	return nil
 }
 
-func (b *books) route(table uint32, r *scenarios.Route) error {
+func (b *lists) route(table uint32, r *scenarios.Route) error {
 	if r.Index != ^uint32(0) && !b.exists(r.Index) {
 		return b.broken("route %s of table %d is left on interface %d, which is gone", r.Prefix, table, r.Index)
 	}
@@ -136,7 +136,7 @@ func (b *books) route(table uint32, r *scenarios.Route) error {
 	return nil
 }
 
-func (b *books) inBlocks(a netip.Addr) bool {
+func (b *lists) inBlocks(a netip.Addr) bool {
 	for i := range b.n.Blocks {
 		if b.n.Blocks[i].Prefix.Contains(a) {
 			return true
@@ -146,7 +146,7 @@ func (b *books) inBlocks(a netip.Addr) bool {
 }
 
 // exists remembers one interface: most routes and neighbors in a row are on the same one.
-func (b *books) exists(index uint32) bool {
+func (b *lists) exists(index uint32) bool {
 	if index != b.aliveIndex {
 		_, b.alive = b.n.VPP.Interface(index)
 		b.aliveIndex = index

@@ -8,7 +8,7 @@
 // scenarios.Fact and nothing else, so that no law can share a belief with the code it judges. Its opposite is
 // sim/fault, which breaks things.
 //
-// Start at All. A watcher is for one run and one goroutine, costs constant time per fact (a restarted agent's books and
+// Start at All. A watcher is for one run and one goroutine, costs constant time per fact (a restarted agent's leases and
 // a node's changed blocks cost their own size) and allocates only as its maps grow. Facts about a node that is gone are
 // forgotten. After its first violation a watcher goes on, but what it then says may repeat itself.
 //

@@ -9,12 +9,12 @@ import (
 
 const oneOwnerName = "one-owner"
 
-// oneOwner: among sandboxes that live and were answered, and apart from that among the books of the agents that run,
-// each address occurs once. The two are not held against each other here; books-agree and add-not-forgotten do.
+// oneOwner: among sandboxes that live and were answered, and apart from that among the leases of the agents that run,
+// each address occurs once. The two are not held against each other here; process-agree and add-not-forgotten do.
 //
-// A sandbox stops counting when its DEL is answered, or when the books release its address after its DEL was asked for:
+// A sandbox stops counting when its DEL is answered, or when the agent releases its address after its DEL was asked for:
 // the processes end before a runtime asks, and if the answer is lost, it asks again only a while later. A snapshot does not
-// show what was asked; before it is settled, a sandbox that its node's books do not hold does not count there.
+// show what was asked; before it is settled, a sandbox that its node's leases do not name does not count there.
 func oneOwner() scenarios.Law {
 	return scenarios.Law{
 		Name:  oneOwnerName,
@@ -71,7 +71,7 @@ func checkOneOwner(s scenarios.Snapshot) (occasions int64, err error) {
 		for l := range n.Leases() {
 			occasions++
 			if h, taken := leased[l.Addr]; taken {
-				return occasions, broken(oneOwnerName, s.At, n.Name, "the books give %s to %s on %s and to %s on %s",
+				return occasions, broken(oneOwnerName, s.At, n.Name, "%s is leased to %s on %s and to %s on %s",
 					l.Addr, h.owner, h.node.Name, l.Owner, n.Name)
 			}
 			leased[l.Addr] = held{n, l.Owner}
@@ -90,9 +90,9 @@ type holder struct {
 
 type ownerNode struct {
 	name string
-	// life ends with the machine, books with the agent's process.
-	life, books uint32
-	sandboxes   map[ipam.Owner]netip.Addr
+	// life ends with the machine, process with the agent's.
+	life, process uint32
+	sandboxes     map[ipam.Owner]netip.Addr
 	// ending holds the sandboxes whose DEL was asked for.
 	ending map[ipam.Owner]bool
 }
@@ -124,10 +124,10 @@ func (w *ownerWatcher) Observe(f scenarios.Fact) error {
 			w.end(n, f.Owner)
 		}
 	case scenarios.FactAgentDown:
-		w.node(f.Node).books++
+		w.node(f.Node).process++
 	case scenarios.FactAgentUp:
 		n := w.node(f.Node)
-		n.books++
+		n.process++
 		for i := range f.Leases {
 			if err := w.lease(&f, n, f.Leases[i].Addr, f.Leases[i].Owner); err != nil {
 				return err
@@ -135,14 +135,14 @@ func (w *ownerWatcher) Observe(f scenarios.Fact) error {
 		}
 		for o := range n.ending { //vppdrill:unordered each by itself
 			// A release that the last life had written and not told.
-			if h := w.leased[n.sandboxes[o]]; h.node != n || h.epoch != n.books || h.owner != o {
+			if h := w.leased[n.sandboxes[o]]; h.node != n || h.epoch != n.process || h.owner != o {
 				w.end(n, o)
 			}
 		}
 	case scenarios.FactNodeGone:
 		n := w.node(f.Node)
 		n.life++
-		n.books++
+		n.process++
 		clear(n.sandboxes)
 		clear(n.ending)
 	}
@@ -181,11 +181,11 @@ func (w *ownerWatcher) answer(f *scenarios.Fact) error {
 func (w *ownerWatcher) lease(f *scenarios.Fact, n *ownerNode, addr netip.Addr, o ipam.Owner) error {
 	w.checks++
 	h := w.leased[addr]
-	w.leased[addr] = holder{n, o, n.books}
-	if h.node == nil || h.epoch != h.node.books || h.node == n && h.owner == o {
+	w.leased[addr] = holder{n, o, n.process}
+	if h.node == nil || h.epoch != h.node.process || h.node == n && h.owner == o {
 		return nil
 	}
-	v := broken(oneOwnerName, f.At, n.name, "the books of %s give %s to %s while those of %s give it to %s",
+	v := broken(oneOwnerName, f.At, n.name, "%s leases %s to %s while %s leases it to %s",
 		n.name, addr, o, h.node.name, h.owner)
 	v.Before = addr.String() + ": " + h.node.name + " " + h.owner.String()
 	v.After = v.Before + ", " + n.name + " " + o.String()

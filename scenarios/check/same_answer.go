@@ -10,7 +10,7 @@ const sameAnswerName = "same-answer"
 // sameAnswer: an ADD repeated for a living sandbox is answered as before, and a DEL repeated for one that is gone succeeds as
 // before.
 //
-// A snapshot has no history; there the law says that the books would answer each sandbox again with the address and
+// A snapshot has no history; there the law says that the agent's leases would answer each sandbox again with the address and
 // gateway that it has.
 func sameAnswer() scenarios.Law {
 	return scenarios.Law{

@@ -30,7 +30,7 @@ func (s sandboxes) set(node string, o ipam.Owner, a netip.Addr) {
 	n[o] = a
 }
 
-// observe brings the books up to date; other kinds of facts change nothing.
+// observe brings them up to date; other kinds of facts change nothing.
 func (s sandboxes) observe(f *scenarios.Fact) {
 	switch f.Kind {
 	case scenarios.FactAnswered:

@@ -585,7 +585,7 @@ func TestForgottenWhileDeleting(t *testing.T) {
 	}
 }
 
-// Goal: a sandbox counts as the holder of its address until its DEL is answered, or asked for and done in the books; a
+// Goal: a sandbox counts as the holder of its address until its DEL is answered, or asked for and done by the agent; a
 // release that no DEL asked for frees nothing. Method: what happens to a first sandbox before a second one is answered its
 // address, and whether that breaks the law.
 func TestOneOwnerWhileDeleting(t *testing.T) {
