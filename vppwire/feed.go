@@ -57,10 +57,10 @@ func (s *Session) Feed(now time.Time, r Result) {
 	}
 }
 
-// brought notes what came with a created object, where it is wanted.
+// brought notes what came with a created object, wanted or not.
 func (s *Session) brought(o Object) {
 	k := o.Key()
-	if n := s.find(s.ident(&k)); n != 0 && s.at(n).have == nil {
+	if n := s.findOrAdd(s.ident(&k)); s.at(n).have == nil {
 		s.setHave(n, o)
 	}
 }
