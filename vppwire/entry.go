@@ -135,5 +135,3 @@ func (q *queue) pop() (uint32, bool) {
 	q.head++
 	return n, true
 }
-
-func (q *queue) len() int { return len(q.list) - q.head }
