@@ -12,6 +12,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/ipam/datastore"
 	"github.com/vppdrill/vppdrill/ipam/plan"
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
 // podsMax bounds each number in --pods, countsMax how many there may be: each is walked step by step.
@@ -22,15 +23,16 @@ const (
 
 // explainOptions are explain's flags.
 type explainOptions struct {
-	format, system, instance, pods string
-	enis, ipsPerENI, maxENI        int
-	targets                        datastore.Targets
-	prefixes, wholeENI, skip       bool
-	marks                          cilium.Watermarks
-	limit                          int
-	keep                           bool
-	follow, brief, documented      bool
-	changed                        func(flag string) bool
+	system, instance, pods    string
+	format                    cli.Format
+	enis, ipsPerENI, maxENI   int
+	targets                   datastore.Targets
+	prefixes, wholeENI, skip  bool
+	marks                     cilium.Watermarks
+	limit                     int
+	keep                      bool
+	follow, brief, documented bool
+	changed                   func(flag string) bool
 }
 
 func explainCommand() *cobra.Command {
@@ -48,21 +50,13 @@ scenario or an ipam section; flags come before it. --documented compares with th
   vppdrill ipam explain --instance m5.large --prefix-delegation --pods 0-40 --brief
   vppdrill ipam explain --system cilium --pre-allocate 8 --max-above-watermark 4 --pods 3,20,3 --follow
   vppdrill ipam explain --documented`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return usagef("ipam explain: wants one file at most; see vppdrill ipam explain --help")
-			}
-			return nil
-		},
+		Args: cli.Args(0, 1, "one file at most"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.changed = cmd.Flags().Changed
-			if err := checkFormat("ipam explain", o.format); err != nil {
-				return err
-			}
 			return runExplain(cmd.OutOrStdout(), args, o)
 		},
 	}
-	formatFlag(c, &o.format)
+	cli.AddFormat(c, &o.format)
 	f := c.Flags()
 	f.StringVar(&o.system, "system", "datastore", "datastore (AWS VPC CNI) or cilium")
 	f.StringVar(&o.pods, "pods", "0,1,5,10,20", "numbers of pods, such as 0,5,9 or 0-30")
@@ -109,14 +103,14 @@ func runExplain(w io.Writer, args []string, o explainOptions) error {
 		}
 	}
 	if systems := []string{"datastore", "cilium"}; !slices.Contains(systems, o.system) {
-		return usagef("ipam explain: --system %q keeps nothing ready; datastore and cilium do%s", o.system, hint(o.system, systems))
+		return cli.Usagef("ipam explain: --system %q keeps nothing ready; datastore and cilium do%s", o.system, cli.Hint(o.system, systems))
 	}
 	rows, head, err := o.rows(pods)
 	if err != nil {
 		return err
 	}
-	if o.format == "json" {
-		return writeJSON(w, explained{o.system, rows})
+	if o.format == cli.JSON {
+		return cli.WriteJSON(w, explained{o.system, rows})
 	}
 	_, err = fmt.Fprintf(w, "%s\n%s", head, plan.RowsText(rows, !o.brief))
 	return err
@@ -130,7 +124,7 @@ func (o explainOptions) rows(pods []int) (rows []plan.Row, head string, err erro
 	if o.system == "cilium" {
 		m := o.marks
 		if m.MaxAllocate > 0 && m.MaxAllocate < m.MinAllocate {
-			return nil, "", usagef("ipam explain: --max-allocate %d is less than --min-allocate %d", m.MaxAllocate, m.MinAllocate)
+			return nil, "", cli.Usagef("ipam explain: --max-allocate %d is less than --min-allocate %d", m.MaxAllocate, m.MinAllocate)
 		}
 		k := plan.Watermark{Marks: m, Limit: o.limit, ReleaseExcess: !o.keep}
 		head = fmt.Sprintf("cilium: pre-allocate %d, min-allocate %d, max-allocate %d, max-above-watermark %d", m.PreAllocate, m.MinAllocate, m.MaxAllocate, m.MaxAboveWatermark)
@@ -163,7 +157,7 @@ func (o explainOptions) negative() error {
 		{"limit", o.limit},
 	} {
 		if f.value < 0 || f.value > targetMax {
-			return usagef("ipam explain: --%s %d is not 0 to %d", f.name, f.value, targetMax)
+			return cli.Usagef("ipam explain: --%s %d is not 0 to %d", f.name, f.value, targetMax)
 		}
 	}
 	return nil
@@ -178,7 +172,7 @@ func (o explainOptions) sizing() (sized, string, error) {
 	name := o.instance
 	if o.enis > 0 || o.ipsPerENI > 0 {
 		if o.enis == 0 || o.ipsPerENI == 0 {
-			return sized{}, "", usagef("ipam explain: --enis and --ips-per-eni go together")
+			return sized{}, "", cli.Usagef("ipam explain: --enis and --ips-per-eni go together")
 		}
 		limits, ok, name = datastore.Limits{ENIs: o.enis, IPv4PerENI: o.ipsPerENI}, true, "an instance"
 	}
@@ -186,7 +180,7 @@ func (o explainOptions) sizing() (sized, string, error) {
 		limits.ENIs = min(limits.ENIs, o.maxENI)
 	}
 	if !ok {
-		return sized{}, "", usagef("ipam explain: --instance %q is not known; give --enis and --ips-per-eni%s", o.instance, hint(o.instance, datastore.InstanceTypes()))
+		return sized{}, "", cli.Usagef("ipam explain: --instance %q is not known; give --enis and --ips-per-eni%s", o.instance, cli.Hint(o.instance, datastore.InstanceTypes()))
 	}
 	return sized{datastore.Sizing{Targets: o.targets, ENIsMax: limits.ENIs, UnitsPerENI: limits.IPv4PerENI - 1, PrefixDelegation: o.prefixes,
 		WholeENI: o.wholeENI, SkipPrimary: o.skip}}, name, nil
@@ -196,7 +190,7 @@ func (o explainOptions) sizing() (sized, string, error) {
 func (o *explainOptions) from(file string) error {
 	stages, err := load(file)
 	if err != nil {
-		return badInput(err)
+		return cli.BadInput(err)
 	}
 	s := stages[0]
 	if !o.changed("system") {
@@ -254,7 +248,7 @@ func podCounts(text string) ([]int, error) {
 			high, err = strconv.Atoi(last)
 		}
 		if err != nil || low < 0 || high < low || high > podsMax || len(list)+high-low >= countsMax {
-			return nil, usagef("ipam explain: --pods %q is no list such as 0,5,9 or 0-30, of at most %d numbers up to %d", text, countsMax, podsMax)
+			return nil, cli.Usagef("ipam explain: --pods %q is no list such as 0,5,9 or 0-30, of at most %d numbers up to %d", text, countsMax, podsMax)
 		}
 		for n := low; n <= high; n++ {
 			list = append(list, n)
@@ -263,10 +257,10 @@ func podCounts(text string) ([]int, error) {
 	return list, nil
 }
 
-func writeDocumented(w io.Writer, format string) error {
+func writeDocumented(w io.Writer, format cli.Format) error {
 	list := plan.DocumentedTable()
-	if format == "json" {
-		return writeJSON(w, list)
+	if format == cli.JSON {
+		return cli.WriteJSON(w, list)
 	}
 	_, err := io.WriteString(w, plan.DocumentedText(list))
 	return err

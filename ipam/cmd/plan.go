@@ -11,11 +11,12 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam/plan"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
 // planOptions are plan's flags.
 type planOptions struct {
-	format          string
+	format          cli.Format
 	nodes, pods     int
 	maxPods, growth int
 	networks        []string
@@ -41,22 +42,19 @@ Exit codes: 0 no findings or warnings only, 1 a finding is an error, 2 bad usage
   vppdrill ipam plan ipam.yaml --format json`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 && (!o.listRules || len(args) != 0) {
-				return usagef("ipam plan: wants one file; see vppdrill ipam plan --help")
+				return cli.Usagef("ipam plan: wants one file; see vppdrill ipam plan --help")
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.changed = cmd.Flags().Changed
-			if err := checkFormat("ipam plan", o.format); err != nil {
-				return err
-			}
 			if o.listRules {
 				return writeRules(cmd.OutOrStdout(), o.format)
 			}
 			return runPlan(cmd.OutOrStdout(), args[0], o)
 		},
 	}
-	formatFlag(c, &o.format)
+	cli.AddFormat(c, &o.format)
 	f := c.Flags()
 	f.IntVar(&o.nodes, "nodes", 0, "nodes to expect, in place of the file's")
 	f.IntVar(&o.pods, "pods-per-node", 0, "pods to expect on a node, in place of the file's")
@@ -77,13 +75,13 @@ func (o planOptions) apply(c *plan.Cluster) error {
 		switch {
 		case !o.changed(f.name):
 		case f.value < 0:
-			return usagef("ipam plan: --%s %d is negative", f.name, f.value)
+			return cli.Usagef("ipam plan: --%s %d is negative", f.name, f.value)
 		default:
 			*f.into = uint64(f.value)
 		}
 	}
 	if o.growth < 0 {
-		return usagef("ipam plan: --growth %d is negative", o.growth)
+		return cli.Usagef("ipam plan: --growth %d is negative", o.growth)
 	}
 	c.Growth = o.growth
 	for _, text := range o.networks {
@@ -93,7 +91,7 @@ func (o planOptions) apply(c *plan.Cluster) error {
 		}
 		p, err := netip.ParsePrefix(cidr)
 		if err != nil || p.Addr().Zone() != "" {
-			return usagef("ipam plan: --host-network %q is not a prefix such as 10.20.0.0/16", text)
+			return cli.Usagef("ipam plan: --host-network %q is not a prefix such as 10.20.0.0/16", text)
 		}
 		c.Networks = append(c.Networks, plan.Network{Name: name, Prefix: p})
 	}
@@ -110,7 +108,7 @@ type planned struct {
 func runPlan(w io.Writer, file string, o planOptions) error {
 	stages, err := load(file)
 	if err != nil {
-		return badInput(err)
+		return cli.BadInput(err)
 	}
 	plans := make([]planned, len(stages))
 	wrong := 0
@@ -120,7 +118,7 @@ func runPlan(w io.Writer, file string, o planOptions) error {
 		}
 		p, err := s.plan()
 		if err != nil {
-			return badInput(s.at(file, err))
+			return cli.BadInput(s.at(file, err))
 		}
 		for k, f := range p.Findings {
 			p.Findings[k].Where = s.where(f.Where)
@@ -130,13 +128,13 @@ func runPlan(w io.Writer, file string, o planOptions) error {
 		}
 		plans[i] = planned{file, s.when, p}
 	}
-	if o.format == "json" {
-		err = writeJSON(w, plans)
+	if o.format == cli.JSON {
+		err = cli.WriteJSON(w, plans)
 	} else {
 		err = writePlans(w, plans)
 	}
 	if err == nil && wrong > 0 {
-		err = exit{code: exitFindings} // the findings have told it
+		err = cli.Broken(nil) // the findings have told it
 	}
 	return err
 }
@@ -189,9 +187,9 @@ func writePlans(w io.Writer, plans []planned) error {
 	return nil
 }
 
-func writeRules(w io.Writer, format string) error {
-	if format == "json" {
-		return writeJSON(w, plan.Rules())
+func writeRules(w io.Writer, format cli.Format) error {
+	if format == cli.JSON {
+		return cli.WriteJSON(w, plan.Rules())
 	}
 	for _, r := range plan.Rules() {
 		if _, err := fmt.Fprintf(w, "%-16s %s\n", r.Name, r.Why); err != nil {

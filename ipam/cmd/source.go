@@ -12,6 +12,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 	"github.com/vppdrill/vppdrill/ipam/plan"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
 // wiredKept is what the wiring of this project keeps of each block beside its first and last address: a gateway and a NAT
@@ -212,7 +213,7 @@ func (s stage) sizing() (datastore.Sizing, error) {
 		limits.IPv4PerENI = c.IPsPerENI
 	}
 	if !ok && (c.ENIs == 0 || c.IPsPerENI == 0) {
-		return datastore.Sizing{}, fmt.Errorf("datastore.instanceType %q is not known; give enis and ipsPerENI%s", c.InstanceType, hint(c.InstanceType, datastore.InstanceTypes()))
+		return datastore.Sizing{}, fmt.Errorf("datastore.instanceType %q is not known; give enis and ipsPerENI%s", c.InstanceType, cli.Hint(c.InstanceType, datastore.InstanceTypes()))
 	}
 	enis := limits.ENIs
 	if c.MaxENI > 0 {

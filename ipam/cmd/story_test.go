@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"bytes"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -12,23 +11,23 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"github.com/spf13/cobra"
+
 	"github.com/vppdrill/vppdrill/ipam/plan"
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
 // execute runs one command line and returns what it prints, its error and its exit code.
 func execute(args ...string) string {
-	ipam := Commands()[0]
-	ipam.SilenceErrors, ipam.SilenceUsage = true, true
+	ipam := &cobra.Command{Use: "vppdrill", SilenceErrors: true, SilenceUsage: true}
+	ipam.AddCommand(Commands()...)
+	ipam.SetFlagErrorFunc(cli.FlagError)
 	var out bytes.Buffer
-	ipam.SetArgs(args)
+	ipam.SetArgs(append([]string{"ipam"}, args...))
 	ipam.SetOut(&out)
 	ipam.SetErr(&out)
 	err := ipam.Execute()
-	code := 0
-	var coded interface{ ExitCode() int }
-	if errors.As(err, &coded) {
-		code = coded.ExitCode()
-	}
+	code, _ := cli.Code(err)
 	if err != nil && err.Error() != "" {
 		fmt.Fprintf(&out, "error: %s\n", err)
 	}

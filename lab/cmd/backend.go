@@ -9,6 +9,7 @@ import (
 	"github.com/vppdrill/vppdrill/lab"
 	"github.com/vppdrill/vppdrill/lab/container"
 	"github.com/vppdrill/vppdrill/lab/netns"
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
 // backends are the ways of making a lab's machines, the usual one first. Each is a world of `vppdrill run` too.
@@ -42,7 +43,7 @@ func backendOf(h lab.Home) (lab.Backend, error) {
 	if b := backendNamed(h.Backend); b != nil {
 		return b, nil
 	}
-	return nil, exit{exitFailed, fmt.Errorf("lab %s was made by another version: world %q is none of %s", h.ID, h.Backend, worlds())}
+	return nil, cli.Broken(fmt.Errorf("lab %s was made by another version: world %q is none of %s", h.ID, h.Backend, worlds()))
 }
 
 // census removes what killed labs have left, whatever made them, and says so. A backend that cannot run here has left nothing
@@ -55,18 +56,13 @@ func (c *common) census(ctx context.Context, say io.Writer) error {
 		gone, err := lab.Census(c.root, b)
 		switch {
 		case lab.IsCannotRun(err):
-			fmt.Fprintf(say, "what killed labs of world %s have left stays: %s\n", b.Name(), firstLine(err))
+			fmt.Fprintf(say, "what killed labs of world %s have left stays: %s\n", b.Name(), cli.FirstLine(err.Error()))
 		case err != nil:
-			return exit{exitFailed, fmt.Errorf("remove what earlier labs left: %w", err)}
+			return cli.Broken(fmt.Errorf("remove what earlier labs left: %w", err))
 		}
 		if len(gone) > 0 {
 			fmt.Fprintf(say, "removed what killed labs had left: %s\n", strings.Join(gone, " "))
 		}
 	}
 	return nil
-}
-
-func firstLine(err error) string {
-	line, _, _ := strings.Cut(err.Error(), "\n")
-	return line
 }

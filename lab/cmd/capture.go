@@ -16,6 +16,7 @@ import (
 	"github.com/vppdrill/vppdrill/lab/probe"
 	"github.com/vppdrill/vppdrill/lab/spawn"
 	"github.com/vppdrill/vppdrill/lab/vppproc"
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/mode"
 )
@@ -30,7 +31,7 @@ func captureCommand(c *common) *cobra.Command {
 (host-…, uplink0) is captured at that device's other end, any other by VPP itself. It ends with --for, --count or an interrupt.`,
 		Example: `  vppdrill lab capture node-1 uplink0 --for 5s --file wire.pcapng
   vppdrill lab capture node-1/node-1-pod-0 eth0 | tcpdump -r -`,
-		Args: exactArgs(2, "a node and an interface"),
+		Args: cli.Args(2, 2, "a node and an interface"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			h, node, pod, err := c.target(args[0])
 			if err != nil {
@@ -54,7 +55,7 @@ func captureCommand(c *common) *cobra.Command {
 			n, err := capture(ctx, h, node, pod, args[1], "lab "+h.ID+" "+args[0], out, count)
 			fmt.Fprintf(cmd.ErrOrStderr(), "%d packets\n", n)
 			if err != nil {
-				return exit{exitFailed, err}
+				return cli.Broken(err)
 			}
 			return nil
 		},

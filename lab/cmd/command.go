@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"errors"
 	"fmt"
 	"os"
 
@@ -9,44 +8,20 @@ import (
 
 	"github.com/vppdrill/vppdrill/lab"
 	"github.com/vppdrill/vppdrill/lab/nodeagent"
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
-
-// Exit codes, as scenarios/cmd has them.
-const (
-	exitFailed    = 1
-	exitUsage     = 2
-	exitCannotRun = 3
-)
-
-// exit is an error that knows its exit code.
-type exit struct {
-	code int
-	err  error
-}
-
-func (e exit) Error() string {
-	if e.err == nil {
-		return ""
-	}
-	return e.err.Error()
-}
-
-func (e exit) Unwrap() error { return e.err }
-
-// ExitCode tells scenarios/cmd's Execute.
-func (e exit) ExitCode() int { return e.code }
 
 // coded gives an error its code: what the machine cannot do is told from what was asked wrongly.
 func coded(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &exit{}):
+	case cli.Coded(err):
 		return err
 	case lab.IsCannotRun(err):
-		return exit{exitCannotRun, err}
+		return cli.CannotRun(err)
 	}
-	return exit{exitUsage, err}
+	return cli.BadInput(err)
 }
 
 // AgentCommand is the command line by which labs start their agents: this program again.

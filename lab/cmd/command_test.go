@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"strings"
 	"testing"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/vppdrill/vppdrill/lab"
 	"github.com/vppdrill/vppdrill/lab/container"
 	"github.com/vppdrill/vppdrill/lab/vppproc"
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
 // call runs one command line and returns what it printed and its exit code.
@@ -25,12 +25,7 @@ func call(t *testing.T, args ...string) (out string, code int, err error) {
 	root.SetErr(&b)
 	root.SetArgs(args)
 	err = root.ExecuteContext(context.Background())
-	var c interface{ ExitCode() int }
-	if errors.As(err, &c) {
-		code = c.ExitCode()
-	} else if err != nil {
-		code = exitUsage
-	}
+	code, _ = cli.Code(err)
 	return b.String(), code, err
 }
 
@@ -100,7 +95,7 @@ func TestBadUsage(t *testing.T) {
 			words = append([]string{"lab", "--labs", root}, words[1:]...) // away from the machine's own labs
 		}
 		out, code, err := call(t, words...)
-		if code != exitUsage || err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		if code != cli.ExitUsage || err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: code %d, %v, want %q\n%s", args, code, err, want, out)
 		}
 	}
@@ -131,7 +126,7 @@ func TestCannotRun(t *testing.T) {
 		"--world container --dry-run": "",
 	} {
 		out, code, err := call(t, append([]string{"lab", "--labs", root, "up"}, strings.Fields(args)...)...)
-		if code != exitCannotRun || err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		if code != cli.ExitCannotRun || err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: code %d, %v, want %q\n%s", args, code, err, want, out)
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/vppdrill/vppdrill/lab/fabric"
 	"github.com/vppdrill/vppdrill/lab/netns"
 	"github.com/vppdrill/vppdrill/lab/vppproc"
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
 // Finding is one fact about this machine.
@@ -44,26 +45,23 @@ type Build struct {
 var allWorlds = []string{"sim", "netns", "container", "kind"}
 
 func doctorCommand(b Build) *cobra.Command {
-	format := "text"
+	var format cli.Format
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Say what this machine can run, and what is missing for the rest",
 		Long: `Say what this machine can run, and the one command that mends each thing that is missing. Exit code 0 when at least the
 simulator can run, which needs nothing. VPP is started for a moment to learn its version and plugins; nothing stays.`,
 		Example: "  vppdrill doctor --format json",
-		Args:    maxArgs(0, "no arguments"),
+		Args:    cli.Args(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if format != "text" && format != "json" {
-				return usagef("--format %q is none of text, json", format)
-			}
 			return examine(cmd.Context(), cmd.OutOrStdout(), b, format)
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", format, "what to print: text or json")
+	cli.AddFormat(cmd, &format)
 	return cmd
 }
 
-func examine(ctx context.Context, out io.Writer, b Build, format string) error {
+func examine(ctx context.Context, out io.Writer, b Build, format cli.Format) error {
 	machine := examineMachine(ctx)
 	var worlds []Finding
 	for _, name := range allWorlds {
@@ -73,7 +71,7 @@ func examine(ctx context.Context, out io.Writer, b Build, format string) error {
 		}
 		worlds = append(worlds, f)
 	}
-	if format == "json" {
+	if format == cli.JSON {
 		return json.NewEncoder(out).Encode(struct {
 			Version string    `json:"version"`
 			Worlds  []Finding `json:"worlds"`
@@ -92,7 +90,7 @@ func examine(ctx context.Context, out io.Writer, b Build, format string) error {
 		}
 	}
 	if len(b.Worlds) == 0 {
-		return exit{exitCannotRun, errors.New("no world of this build can run here")}
+		return cli.CannotRun(errors.New("no world of this build can run here"))
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/vppdrill/vppdrill/lab/container/image"
 	"github.com/vppdrill/vppdrill/lab/container/nodeinit"
 	"github.com/vppdrill/vppdrill/lab/vppproc"
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
 // imageFlags are the flags of `vppdrill lab image`.
@@ -38,7 +39,7 @@ every node: one built with CGO_ENABLED=0 runs in any image, another one needs an
 		Example: `  vppdrill lab image --from-host
   vppdrill lab image --vpp-image ligato/vpp-base:25.10-release
   vppdrill run FILE --world container`,
-		Args: maxArgs(0, "no arguments"),
+		Args: cli.Args(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return makeImage(cmd, c, f) },
 	}
 	flags := cmd.Flags()
@@ -52,16 +53,16 @@ every node: one built with CGO_ENABLED=0 runs in any image, another one needs an
 func makeImage(cmd *cobra.Command, c *common, f imageFlags) error {
 	switch {
 	case f.fromHost == (f.from != ""):
-		return usagef("lab image wants either --from-host or --vpp-image REF; see vppdrill lab image --help")
+		return cli.Usagef("lab image wants either --from-host or --vpp-image REF; see vppdrill lab image --help")
 	case f.vpp != "" && !f.fromHost:
-		return usagef("lab image: --vpp goes with --from-host; an image's VPP is where its VPPDRILL_VPP says")
+		return cli.Usagef("lab image: --vpp goes with --from-host; an image's VPP is where its VPPDRILL_VPP says")
 	}
 	for _, name := range []string{f.name, f.from} {
 		if name == "" {
 			continue
 		}
 		if err := container.CheckName(name); err != nil {
-			return usagef("lab image: %w", err)
+			return cli.Usagef("lab image: %w", err)
 		}
 	}
 	ctx, b := cmd.Context(), container.Backend{}
@@ -95,7 +96,7 @@ func collect(ctx context.Context, explicit string) (*image.Contents, string, err
 	}
 	contents, err := image.Collect(ctx, image.Source{VPP: vpp, Program: self, ProgramPath: container.Program})
 	if err != nil {
-		return nil, "", exit{exitCannotRun, err}
+		return nil, "", cli.CannotRun(err)
 	}
 	return contents, vpp, nil
 }
@@ -108,7 +109,7 @@ func sweepStrays(b lab.Backend) error {
 	}
 	for _, id := range strays {
 		if err := b.Sweep(id, ""); err != nil {
-			return exit{exitFailed, err}
+			return cli.Broken(err)
 		}
 	}
 	return nil
@@ -119,7 +120,7 @@ func (c *common) printImage(cmd *cobra.Command, made container.Image, missing []
 		if lab.IsCannotRun(err) {
 			return err
 		}
-		return exit{exitFailed, err}
+		return cli.Broken(err)
 	}
 	for _, m := range missing {
 		fmt.Fprintln(cmd.ErrOrStderr(), "left out: "+m.String())

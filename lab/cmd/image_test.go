@@ -3,6 +3,8 @@ package cmd
 import (
 	"strings"
 	"testing"
+
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
 // Goal: a bad order of an image is one line and exit code 2, and makes nothing. Method: a table.
@@ -22,7 +24,7 @@ func TestBadImageUsage(t *testing.T) {
 	} {
 		words := append([]string{"lab", "--labs", t.TempDir(), "image"}, strings.Fields(args)...)
 		out, code, err := call(t, words...)
-		if code != exitUsage || err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		if code != cli.ExitUsage || err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: code %d, %v, want %q\n%s", args, code, err, want, out)
 		}
 	}

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,11 +11,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vppdrill/vppdrill/lab"
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
 // common are the flags of every command of labs.
 type common struct {
-	root, id, format string
+	root, id string
+	format   cli.Format
 }
 
 // labCommand is `vppdrill lab`.
@@ -34,7 +35,7 @@ what its nodes are made of is found in its folder. What a killed lab has left be
   vppdrill lab down`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("lab: unknown command %q; see vppdrill lab --help", args[0])
+				return cli.Usagef("lab: unknown command %q; see vppdrill lab --help", args[0])
 			}
 			return cmd.Help()
 		},
@@ -42,7 +43,7 @@ what its nodes are made of is found in its folder. What a killed lab has left be
 	flags := root.PersistentFlags()
 	flags.StringVar(&c.root, "labs", lab.DefaultRoot(), "folder of this machine's labs")
 	flags.StringVar(&c.id, "lab", "", "which lab; the only one when absent")
-	flags.StringVar(&c.format, "format", "text", "what to print: text or json")
+	cli.AddFormatTo(flags, &c.format)
 	root.AddCommand(agentCommand(), serveCommand(c), upCommand(c), downCommand(c), statusCommand(c), execCommand(c), captureCommand(c),
 		graphCommand(c), probeCommand(c), doCommand(c), evidenceCommand(c))
 	root.AddCommand(imageCommand(c), nodeInitCommand())
@@ -59,17 +60,12 @@ func hook(cmd *cobra.Command, c *common) {
 		return
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if c.format != "text" && c.format != "json" {
-			return usagef("--format %q is none of text, json", c.format)
-		}
 		if err := c.census(cmd.Context(), cmd.ErrOrStderr()); err != nil {
 			return coded(err)
 		}
 		return coded(run(cmd, args))
 	}
 }
-
-func usagef(format string, args ...any) error { return exit{exitUsage, fmt.Errorf(format, args...)} }
 
 // find is the lab that is meant.
 func (c *common) find() (lab.Home, error) { return lab.Find(c.root, c.id) }
@@ -88,10 +84,8 @@ func (c *common) standing() (*lab.Client, lab.Home, error) {
 
 // print writes an answer as JSON, or as text makes of it.
 func (c *common) print(out io.Writer, answer any, text func(io.Writer)) error {
-	if c.format == "json" {
-		e := json.NewEncoder(out)
-		e.SetIndent("", "  ")
-		return e.Encode(answer)
+	if c.format == cli.JSON {
+		return cli.WriteJSON(out, answer)
 	}
 	text(out)
 	return nil
@@ -134,9 +128,9 @@ func (c *common) target(name string) (lab.Home, lab.NodeFolder, *lab.PodFile, er
 			}
 			pods = append(pods, p.Name)
 		}
-		return h, n, nil, usagef("%s has no pod %s; it has %s", node, pod, orNone(pods))
+		return h, n, nil, cli.Usagef("%s has no pod %s; it has %s", node, pod, orNone(pods))
 	}
-	return h, none, nil, usagef("lab %s has no node %s; it has %s", h.ID, node, orNone(names))
+	return h, none, nil, cli.Usagef("lab %s has no node %s; it has %s", h.ID, node, orNone(names))
 }
 
 func orNone(names []string) string {
@@ -152,7 +146,7 @@ func downCommand(c *common) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "down [LAB]", Short: "End a lab and remove everything of it",
 		Example: "  vppdrill lab down\n  vppdrill lab down --all",
-		Args:    maxArgs(1, "at most one lab"),
+		Args:    cli.Args(0, 1, "at most one lab"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				c.id = args[0]
@@ -170,7 +164,7 @@ func downCommand(c *common) *cobra.Command {
 			}
 			for _, h := range homes {
 				if err := down(cmd.Context(), h); err != nil {
-					return exit{exitFailed, err}
+					return cli.Broken(err)
 				}
 				fmt.Fprintf(cmd.OutOrStdout(), "lab %s is down\n", h.ID)
 			}
@@ -203,24 +197,4 @@ func down(ctx context.Context, h lab.Home) error {
 		return nil
 	}
 	return lab.Remove(h, b)
-}
-
-// maxArgs bounds arguments in one line of words.
-func maxArgs(most int, what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) > most {
-			return usagef("%s wants %s; see %s --help", cmd.CommandPath(), what, cmd.CommandPath())
-		}
-		return nil
-	}
-}
-
-// exactArgs wants that many arguments.
-func exactArgs(n int, what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) != n {
-			return usagef("%s wants %s; see %s --help", cmd.CommandPath(), what, cmd.CommandPath())
-		}
-		return nil
-	}
 }

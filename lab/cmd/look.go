@@ -21,11 +21,12 @@ import (
 	"github.com/vppdrill/vppdrill/lab/spawn"
 	"github.com/vppdrill/vppdrill/lab/vppproc"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
 func statusCommand(c *common) *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "Show the nodes of a lab, or all labs", Args: maxArgs(0, "no arguments"),
+		Use: "status", Short: "Show the nodes of a lab, or all labs", Args: cli.Args(0, 0, "no arguments"),
 		Example: "  vppdrill lab status --format json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			homes, err := lab.Homes(c.root)
@@ -41,7 +42,7 @@ func statusCommand(c *common) *cobra.Command {
 				s := lab.Status{ID: h.ID, Backend: h.Backend, Scenario: h.Scenario, Dir: h.Dir(), Pending: "takes no orders"}
 				if h.Standing() {
 					if err := lab.NewClient(h).Call(cmd.Context(), "GET", "/status", nil, &s); err != nil {
-						s.Pending, silent = err.Error(), exit{code: exitFailed}
+						s.Pending, silent = err.Error(), cli.Broken(nil)
 					}
 				}
 				list = append(list, s)
@@ -90,7 +91,7 @@ A command that a person can interrupt has no limit, any other 5 minutes, one com
   vppdrill lab exec node-1/node-1-pod-0 -- ping 10.1.2.2`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 2 {
-				return usagef("lab exec wants NODE[/POD] -- COMMAND; see vppdrill lab exec --help")
+				return cli.Usagef("lab exec wants NODE[/POD] -- COMMAND; see vppdrill lab exec --help")
 			}
 			return nil
 		},
@@ -151,28 +152,28 @@ func execute(cmd *cobra.Command, argv []string, netns, where string, limit time.
 	run.WaitDelay = time.Second // what it has started may hold its output
 	run.Stdin, run.Stdout, run.Stderr = os.Stdin, cmd.OutOrStdout(), cmd.ErrOrStderr()
 	if err := spawn.Inside(netns, run.Start); err != nil {
-		return exit{exitFailed, err}
+		return cli.Broken(err)
 	}
 	err := run.Wait()
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return exit{exitFailed, fmt.Errorf("%s on %s has not ended within %s", strings.Join(argv, " "), where, limit)}
+		return cli.Broken(fmt.Errorf("%s on %s has not ended within %s", strings.Join(argv, " "), where, limit))
 	}
-	return exit{exitFailed, fmt.Errorf("%s: %w", argv[0], err)}
+	return cli.Broken(fmt.Errorf("%s: %w", argv[0], err))
 }
 
 // show prints what a node's VPP answers to one command: for machines without a vppctl, whose nodes bring their VPP along.
 func show(ctx context.Context, out io.Writer, node lab.NodeFolder, command string) error {
 	conn, err := vppproc.Dial(node.VPPDir())
 	if err != nil {
-		return exit{exitFailed, err}
+		return cli.Broken(err)
 	}
 	defer conn.Close()
 	text, err := conn.CLI(ctx, command)
 	if err != nil {
-		return exit{exitFailed, err}
+		return cli.Broken(err)
 	}
 	_, err = io.WriteString(out, text)
 	return err
@@ -194,12 +195,12 @@ func vppctl(node lab.NodeFolder, argv []string) ([]string, error) {
 func graphCommand(c *common) *cobra.Command {
 	kind := "mermaid"
 	cmd := &cobra.Command{
-		Use: "graph", Short: "Draw a lab: nodes, VRFs, tunnels, pods", Args: maxArgs(0, "no arguments"),
+		Use: "graph", Short: "Draw a lab: nodes, VRFs, tunnels, pods", Args: cli.Args(0, 0, "no arguments"),
 		Example: "  vppdrill lab graph --as svg > lab.svg",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			draw, ok := map[string]func(lab.Graph) string{"mermaid": lab.Graph.Mermaid, "dot": lab.Graph.Dot, "svg": lab.Graph.SVG}[kind]
 			if !ok {
-				return usagef("--as %q is none of mermaid, dot, svg", kind)
+				return cli.Usagef("--as %q is none of mermaid, dot, svg", kind)
 			}
 			client, _, err := c.standing()
 			if err != nil {
@@ -207,7 +208,7 @@ func graphCommand(c *common) *cobra.Command {
 			}
 			var g lab.Graph
 			if err := client.Call(cmd.Context(), "GET", "/graph", nil, &g); err != nil {
-				return exit{exitFailed, err}
+				return cli.Broken(err)
 			}
 			return c.print(cmd.OutOrStdout(), g, func(w io.Writer) { fmt.Fprint(w, draw(g)) })
 		},
@@ -219,7 +220,7 @@ func graphCommand(c *common) *cobra.Command {
 func probeCommand(c *common) *cobra.Command {
 	want := lab.Wanted{Deep: 10, Within: lab.ProbeLimit}
 	cmd := &cobra.Command{
-		Use: "probe", Short: "Send real packets between the pods of a lab: pings, TCP, UDP, the MTU's edge", Args: maxArgs(0, "no arguments"),
+		Use: "probe", Short: "Send real packets between the pods of a lab: pings, TCP, UDP, the MTU's edge", Args: cli.Args(0, 0, "no arguments"),
 		Long:    "Ping all pairs of pods of a small lab and a sample of a large one, and try TCP, UDP and the longest packet on some of them. Exit code 1 when anything is lost, when the time did not suffice, and when there was nobody to ask.",
 		Example: "  vppdrill lab probe --deep 20",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -233,7 +234,7 @@ func probeCommand(c *common) *cobra.Command {
 			}
 			var t lab.Traffic
 			if err := client.CallWithin(cmd.Context(), want.Within+30*time.Second, "POST", "/probe", bytes.NewReader(body), &t); err != nil {
-				return exit{exitFailed, err}
+				return cli.Broken(err)
 			}
 			if err := c.print(cmd.OutOrStdout(), t, func(w io.Writer) {
 				fmt.Fprintf(w, "pings %d of %d, half of them within %s, the slowest %s; TCP %d, UDP %d, MTU %d pairs\n", t.Pings, t.Pairs, t.Median, t.Slowest, t.TCP, t.UDP, t.Edge)
@@ -244,10 +245,10 @@ func probeCommand(c *common) *cobra.Command {
 				return err
 			}
 			if why := t.Nothing(); why != "" {
-				return exit{exitFailed, errors.New(why)}
+				return cli.Broken(errors.New(why))
 			}
 			if len(t.Failed) > 0 {
-				return exit{code: exitFailed}
+				return cli.Broken(nil)
 			}
 			return nil
 		},
@@ -269,7 +270,7 @@ rest again, and what they lost is told: nothing across an agent's restart, VPP's
   vppdrill lab do heal`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("lab do wants an action; see vppdrill lab do --help")
+				return cli.Usagef("lab do wants an action; see vppdrill lab do --help")
 			}
 			return nil
 		},
@@ -283,7 +284,7 @@ rest again, and what they lost is told: nothing across an agent's restart, VPP's
 				return failed(client.Call(cmd.Context(), "POST", "/heal", nil, nil))
 			}
 			if _, err := scenarios.ParseAction(line); err != nil {
-				return exit{exitUsage, err}
+				return cli.BadInput(err)
 			}
 			body, err := json.Marshal(struct {
 				Action  string
@@ -294,7 +295,7 @@ rest again, and what they lost is told: nothing across an agent's restart, VPP's
 			}
 			var told []lab.Outage
 			if err := client.Call(cmd.Context(), "POST", "/do", bytes.NewReader(body), &told); err != nil {
-				return exit{exitFailed, err}
+				return cli.Broken(err)
 			}
 			if !streams {
 				return nil
@@ -314,12 +315,12 @@ func failed(err error) error {
 	if err == nil {
 		return nil
 	}
-	return exit{exitFailed, err}
+	return cli.Broken(err)
 }
 
 func evidenceCommand(c *common) *cobra.Command {
 	return &cobra.Command{
-		Use: "evidence [DIR]", Short: "Save logs, plans, dumps and what VPP shows of every node", Args: maxArgs(1, "at most one folder"),
+		Use: "evidence [DIR]", Short: "Save logs, plans, dumps and what VPP shows of every node", Args: cli.Args(0, 1, "at most one folder"),
 		Example: "  vppdrill lab evidence out",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			client, _, err := c.standing()
@@ -334,7 +335,7 @@ func evidenceCommand(c *common) *cobra.Command {
 			}
 			var dir string
 			if err := client.Call(cmd.Context(), "POST", "/evidence", strings.NewReader(where), &dir); err != nil {
-				return exit{exitFailed, err}
+				return cli.Broken(err)
 			}
 			return c.print(cmd.OutOrStdout(), dir, func(w io.Writer) { fmt.Fprintln(w, dir) })
 		},

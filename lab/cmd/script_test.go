@@ -22,6 +22,7 @@ import (
 	"github.com/vppdrill/vppdrill/lab/container"
 	"github.com/vppdrill/vppdrill/lab/spawn"
 	"github.com/vppdrill/vppdrill/lab/vppproc"
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
 // TestMain makes the test binary vppdrill, for scripts and for the processes that labs start of themselves, and knock, which
@@ -41,17 +42,11 @@ func vppdrill(args []string) int {
 	root.AddCommand(Commands(Build{Version: "test", Worlds: []string{"netns", "container"}})...)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	if err == nil {
-		return 0
+	code, line := cli.Code(err)
+	if line != "" {
+		fmt.Fprintln(os.Stderr, "vppdrill: "+line)
 	}
-	if text := err.Error(); text != "" {
-		fmt.Fprintln(os.Stderr, "vppdrill: "+text)
-	}
-	var c interface{ ExitCode() int }
-	if errors.As(err, &c) {
-		return c.ExitCode()
-	}
-	return exitUsage
+	return code
 }
 
 func knock(addr string) error {

@@ -20,6 +20,7 @@ import (
 	"github.com/vppdrill/vppdrill/lab"
 	"github.com/vppdrill/vppdrill/lab/container"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
 
@@ -43,7 +44,7 @@ scenario file; its timeline is left to vppdrill run. Run again after editing FIL
 		Example: `  vppdrill lab up --nodes 3 --pods 2
   vppdrill lab up my-lab.yaml --dry-run
   vppdrill lab up --world container --vpp-image ligato/vpp-base:25.10-release`,
-		Args: maxArgs(1, "at most one file"),
+		Args: cli.Args(0, 1, "at most one file"),
 		RunE: func(cmd *cobra.Command, args []string) error { return up(cmd, c, f, args) },
 	}
 	flags := cmd.Flags()
@@ -68,17 +69,17 @@ func (f upFlags) backend() (lab.Backend, error) {
 		if word := strictyaml.Nearest(f.world, names); word != "" {
 			near = "; did you mean " + word + "?"
 		}
-		return nil, usagef("lab up: --world %q is none of %s%s", f.world, worlds(), near)
+		return nil, cli.Usagef("lab up: --world %q is none of %s%s", f.world, worlds(), near)
 	}
 	_, supplied := b.(lab.Supplier)
 	switch {
 	case f.vpp != "" && supplied:
-		return nil, usagef("lab up: --vpp is a binary of this machine; nodes of world %s have their image's, see --vpp-image", f.world)
+		return nil, cli.Usagef("lab up: --vpp is a binary of this machine; nodes of world %s have their image's, see --vpp-image", f.world)
 	case f.image != "" && !supplied:
-		return nil, usagef("lab up: --vpp-image is for world container; nodes of world %s run a binary of this machine, see --vpp", f.world)
+		return nil, cli.Usagef("lab up: --vpp-image is for world container; nodes of world %s run a binary of this machine, see --vpp", f.world)
 	case f.image != "":
 		if err := container.CheckName(f.image); err != nil {
-			return nil, usagef("lab up: %w", err)
+			return nil, cli.Usagef("lab up: %w", err)
 		}
 	}
 	if supplied {
@@ -91,18 +92,18 @@ func (f upFlags) backend() (lab.Backend, error) {
 func (f upFlags) wanted(cmd *cobra.Command, args []string) (*scenarios.Scenario, error) {
 	if len(args) == 1 {
 		if cmd.Flags().Changed("nodes") || cmd.Flags().Changed("pods") {
-			return nil, usagef("lab up: FILE says how many nodes and pods; --nodes and --pods are for labs without one")
+			return nil, cli.Usagef("lab up: FILE says how many nodes and pods; --nodes and --pods are for labs without one")
 		}
 		s, err := scenarios.Load(args[0])
 		if err != nil {
-			return nil, exit{exitUsage, err}
+			return nil, cli.BadInput(err)
 		}
 		return s, nil
 	}
 	text := fmt.Sprintf("# A lab without a file.\nname: lab\ntopology: {nodes: %d, podsPerNode: %d}\n", f.nodes, f.pods)
 	s, err := scenarios.Parse("--nodes, --pods", []byte(text))
 	if err != nil {
-		return nil, exit{exitUsage, err}
+		return nil, cli.BadInput(err)
 	}
 	return s, nil
 }
@@ -117,10 +118,10 @@ func up(cmd *cobra.Command, c *common, f upFlags, args []string) error {
 		return err
 	}
 	if missing := lab.Unsupported(s); len(missing) > 0 {
-		return exit{exitCannotRun, fmt.Errorf("this machine cannot do %s", strings.Join(missing, ", "))}
+		return cli.CannotRun(fmt.Errorf("this machine cannot do %s", strings.Join(missing, ", ")))
 	}
 	if err := lab.Validate(s); err != nil {
-		return usagef("lab up: %w", err)
+		return cli.Usagef("lab up: %w", err)
 	}
 	h, exists, err := c.same(s)
 	if err != nil {
@@ -129,7 +130,7 @@ func up(cmd *cobra.Command, c *common, f upFlags, args []string) error {
 	ctx, out := cmd.Context(), cmd.OutOrStdout()
 	switch {
 	case exists && cmd.Flags().Changed("world") && h.Backend != f.world:
-		return usagef("lab up: lab %s is of world %s; vppdrill lab down %s ends it", h.ID, h.Backend, h.ID)
+		return cli.Usagef("lab up: lab %s is of world %s; vppdrill lab down %s ends it", h.ID, h.Backend, h.ID)
 	case exists:
 		return change(ctx, out, c, f, h, s)
 	}
@@ -203,7 +204,7 @@ func change(ctx context.Context, out io.Writer, c *common, f upFlags, h lab.Home
 	}
 	var changes []string
 	if err := client.Call(ctx, "POST", what, bytes.NewReader(s.Marshal()), &changes); err != nil {
-		return exit{exitFailed, err}
+		return cli.Broken(err)
 	}
 	if f.dryRun {
 		return c.print(out, changes, func(w io.Writer) {
@@ -216,7 +217,7 @@ func change(ctx context.Context, out io.Writer, c *common, f upFlags, h lab.Home
 		})
 	}
 	for _, line := range changes {
-		if c.format == "text" {
+		if c.format == cli.Text {
 			fmt.Fprintln(out, line)
 		}
 	}
@@ -232,7 +233,7 @@ func (c *common) settled(ctx context.Context, out io.Writer, f upFlags, h lab.Ho
 	}
 	// The least that machines get in real time is the lab's own.
 	if err := client.CallWithin(ctx, f.wait+lab.SettleLeast+30*time.Second, "POST", "/settle", bytes.NewReader(limit), nil); lab.IsCannotRun(err) {
-		return errors.Join(exit{exitCannotRun, err}, down(ctx, h))
+		return errors.Join(cli.CannotRun(err), down(ctx, h))
 	} else if err != nil {
 		return c.notUp(ctx, f, h, fmt.Errorf("the lab is not at rest within %s: %w", f.wait, err))
 	}
@@ -265,9 +266,9 @@ func (c *common) notUp(ctx context.Context, f upFlags, h lab.Home, why error) er
 		why = fmt.Errorf("%w (evidence in %s)", why, dir)
 	}
 	if f.keep {
-		return exit{exitFailed, fmt.Errorf("%w; it stays up: vppdrill lab exec --lab %s node-1 -- bash enters it, vppdrill lab down %s ends it", why, h.ID, h.ID)}
+		return cli.Broken(fmt.Errorf("%w; it stays up: vppdrill lab exec --lab %s node-1 -- bash enters it, vppdrill lab down %s ends it", why, h.ID, h.ID))
 	}
-	return exit{exitFailed, errors.Join(why, down(ctx, h))}
+	return cli.Broken(errors.Join(why, down(ctx, h)))
 }
 
 // startTime is how long the owner of a new lab may take until it takes orders: machines are made then, their VPPs come after.
@@ -317,7 +318,7 @@ func (c *common) begin(ctx context.Context, s *scenarios.Scenario, f upFlags) (l
 		_ = owner.Wait() // it has ended, or ends
 		why := strings.TrimSpace(string(line))
 		if text, found := strings.CutPrefix(why, "cannot "); found {
-			return lab.Home{}, exit{exitCannotRun, errors.New(text)}
+			return lab.Home{}, cli.CannotRun(errors.New(text))
 		}
 		switch {
 		case why != "":
@@ -326,7 +327,7 @@ func (c *common) begin(ctx context.Context, s *scenarios.Scenario, f upFlags) (l
 		default:
 			why = "the lab's owner ended without a word"
 		}
-		return lab.Home{}, exit{exitFailed, errors.New(why)}
+		return lab.Home{}, cli.Broken(errors.New(why))
 	}
 	return lab.Find(c.root, id)
 }

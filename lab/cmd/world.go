@@ -10,6 +10,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/lab"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
 // Request is what a caller of World may choose; scenarios/cmd's RunOptions, which main translates.
@@ -41,7 +42,7 @@ func World(ctx context.Context, b lab.Backend, s *scenarios.Scenario, r Request)
 	if text := os.Getenv(envTimeScale); text != "" {
 		scale, err := strconv.ParseFloat(text, 64)
 		if err != nil || scale < 0.1 || scale > 100 {
-			return scenarios.Result{}, exit{exitUsage, badScale(text)}
+			return scenarios.Result{}, cli.BadInput(badScale(text))
 		}
 		o.TimeScale = scale
 	}

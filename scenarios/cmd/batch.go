@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
 // task is one run to be done.
@@ -73,7 +74,7 @@ func (b *batch) do(ctx context.Context, notes io.Writer, text TextReport) ([]sce
 	for _, slot := range slots {
 		d := <-slot
 		if err := b.events.take(d.events); err != nil && firstErr == nil {
-			firstErr = exit{exitUsage, fmt.Errorf("keep event lines: %w", err)}
+			firstErr = cli.BadInput(fmt.Errorf("keep event lines: %w", err))
 		}
 		if !d.kept {
 			continue
@@ -85,7 +86,7 @@ func (b *batch) do(ctx context.Context, notes io.Writer, text TextReport) ([]sce
 		}
 	}
 	if err := ctx.Err(); err != nil {
-		return results, exit{exitInterrupted, err}
+		return results, cli.Exit{Code: cli.ExitInterrupted, Err: err}
 	}
 	return results, firstErr
 }
@@ -116,5 +117,5 @@ func (b *batch) one(ctx context.Context, t task, p *progress) done {
 
 func failedStart(t task, world string, o RunOptions, err error) scenarios.Result {
 	return scenarios.Result{Scenario: t.s.Name, Goal: t.s.Goal, File: t.s.File, Labels: t.s.Labels, World: world, Seed: t.seed,
-		Verdict: scenarios.Error, Error: firstLine(err.Error()), Replay: o.Replay}
+		Verdict: scenarios.Error, Error: cli.FirstLine(err.Error()), Replay: o.Replay}
 }

@@ -18,13 +18,14 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
 // fakeReports writes the least that tells tests what was written.
 func fakeReports() Reports {
 	return Reports{
 		Text:       func(w io.Writer, _ []string) TextReport { return fakeText{w} },
-		JSON:       func(w io.Writer, s Session) error { return json.NewEncoder(w).Encode(s.Results) },
+		JSON:       func(w io.Writer, s Session) error { return cli.WriteJSON(w, s.Results) },
 		EventsFile: "events.jsonl",
 		Events:     func(w io.Writer) EventLog { return &fakeLog{w} },
 		Folder: func(dir string, s Session) error {

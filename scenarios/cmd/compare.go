@@ -12,25 +12,26 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 	"github.com/vppdrill/vppdrill/scenarios/normalized"
 )
 
 // checkCompare refuses what makes no comparison.
 func (f runFlags) checkCompare(cmd *cobra.Command) error {
 	if len(f.compare) < 2 {
-		return usagef("--compare %s: at least 2 worlds make a comparison, as in --compare sim,netns", strings.Join(f.compare, ","))
+		return cli.Usagef("--compare %s: at least 2 worlds make a comparison, as in --compare sim,netns", strings.Join(f.compare, ","))
 	}
 	for i, w := range f.compare {
-		if err := oneOf("--compare", w, append([]string{"sim"}, labWorlds...)...); err != nil {
+		if err := cli.OneOf("--compare", w, append([]string{"sim"}, labWorlds...)...); err != nil {
 			return err
 		}
 		if slices.Contains(f.compare[:i], w) {
-			return usagef("--compare %s: %s twice", strings.Join(f.compare, ","), w)
+			return cli.Usagef("--compare %s: %s twice", strings.Join(f.compare, ","), w)
 		}
 	}
 	for _, other := range []string{"world", "verify", "events", "format"} {
 		if cmd.Flags().Changed(other) {
-			return usagef("--compare and --%s exclude one another", other)
+			return cli.Usagef("--compare and --%s exclude one another", other)
 		}
 	}
 	return nil
@@ -87,7 +88,7 @@ func compareWorlds(cmd *cobra.Command, c Config, f runFlags, list []*scenarios.S
 	if f.out != "" {
 		session := Session{Version: c.Version, Command: commandLine(cmd), Started: started, WallSeconds: time.Since(started).Seconds(), Results: all}
 		if err := c.Reports.Folder(f.out, session); err != nil {
-			return exit{exitUsage, err}
+			return cli.BadInput(err)
 		}
 	}
 	differing := 0
@@ -105,7 +106,7 @@ func compareWorlds(cmd *cobra.Command, c Config, f runFlags, list []*scenarios.S
 		return err
 	}
 	if differing > 0 {
-		return exit{code: exitBroken}
+		return cli.Broken(nil)
 	}
 	return nil
 }

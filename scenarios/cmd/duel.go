@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
 // duelDefault is the catalogue's scenario for duels.
@@ -22,7 +23,7 @@ const duelDefault = "duel"
 var duelSystems = []scenarios.System{scenarios.Contiv, scenarios.Cilium, scenarios.NodeIPAM, scenarios.Datastore}
 
 func duelCommand(c Config) *cobra.Command {
-	f := runFlags{world: "sim", events: "none", format: "text", jobs: 1, seed: 1}
+	f := runFlags{world: "sim", events: "none", jobs: 1, seed: 1}
 	cmd := &cobra.Command{
 		Use:   "duel [FILE]",
 		Short: "Run all four address management systems under the same churn and compare them",
@@ -35,7 +36,7 @@ requests that change what the system keeps its state in; waited are pods that fo
 waited; wasted are addresses of nodes' blocks that no pod held, on average; reused is how soon an address came again: the
 shortest time, and the fewest leases between.`,
 		Example: "  vppdrill duel\n  vppdrill duel my-scenario.yaml --format json",
-		Args:    args(0, 1, "one scenario at most"),
+		Args:    cli.Args(0, 1, "one scenario at most"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			file := duelDefault
 			if len(args) > 0 {
@@ -46,14 +47,11 @@ shortest time, and the fewest leases between.`,
 	}
 	cmd.Flags().Uint64Var(&f.seed, "seed", f.seed, "decides what a scenario leaves open, such as where searches start")
 	cmd.Flags().StringVar(&f.out, "out", "", "folder for result.json, junit.xml and report.html")
-	cmd.Flags().StringVar(&f.format, "format", f.format, "what to print: text or json")
+	cli.AddFormat(cmd, &f.format)
 	return cmd
 }
 
 func duel(cmd *cobra.Command, c Config, f runFlags, file string) error {
-	if err := oneOf("--format", f.format, "text", "json"); err != nil {
-		return err
-	}
 	list, err := c.load(false, []string{file})
 	if err != nil {
 		return err
@@ -82,7 +80,7 @@ func duel(cmd *cobra.Command, c Config, f runFlags, file string) error {
 	if f.out != "" {
 		session := Session{Version: c.Version, Command: commandLine(cmd), Started: started, WallSeconds: time.Since(started).Seconds(), Results: results}
 		if err := c.Reports.Folder(f.out, session); err != nil {
-			return exit{exitUsage, err}
+			return cli.BadInput(err)
 		}
 	}
 	if err := tellDuel(cmd.OutOrStdout(), f.format, churn, results); err != nil {
@@ -90,7 +88,7 @@ func duel(cmd *cobra.Command, c Config, f runFlags, file string) error {
 	}
 	for _, r := range results {
 		if r.Verdict != scenarios.Pass {
-			return exit{exitBroken, nil}
+			return cli.Broken(nil)
 		}
 	}
 	return nil
@@ -100,11 +98,11 @@ func duel(cmd *cobra.Command, c Config, f runFlags, file string) error {
 // not be alike.
 func churnOf(s *scenarios.Scenario) (string, error) {
 	if s.Churn.On() || s.Faults.Any() {
-		return "", usagef("duel: %s leaves churn or faults to chance; write them into its timeline or workload", s.Name)
+		return "", cli.Usagef("duel: %s leaves churn or faults to chance; write them into its timeline or workload", s.Name)
 	}
 	for _, step := range s.Timeline {
 		if line := step.Action.String(); strings.Contains(line, "=any") {
-			return "", usagef("duel: %s leaves a node to chance: %s", s.Name, line)
+			return "", cli.Usagef("duel: %s leaves a node to chance: %s", s.Name, line)
 		}
 	}
 	bare := *s
@@ -122,7 +120,7 @@ func fighter(s *scenarios.Scenario, system scenarios.System) (*scenarios.Scenari
 		own.Config.IPAM.PodSubnetOneNodePrefixLen = 0 // EC2 knows one length
 	}
 	if err := own.Validate(); err != nil {
-		return nil, exit{exitUsage, fmt.Errorf("duel: with %s: %w", system, err)}
+		return nil, cli.BadInput(fmt.Errorf("duel: with %s: %w", system, err))
 	}
 	return &own, nil
 }
@@ -145,7 +143,7 @@ type duelRow struct {
 	Digest      string           `json:"digest"`
 }
 
-func tellDuel(w io.Writer, format, churn string, results []scenarios.Result) error {
+func tellDuel(w io.Writer, format cli.Format, churn string, results []scenarios.Result) error {
 	rows := make([]duelRow, len(results))
 	for i, r := range results {
 		s := r.Summary
@@ -156,7 +154,7 @@ func tellDuel(w io.Writer, format, churn string, results []scenarios.Result) err
 			rows[i].Collisions += l.Violations
 		}
 	}
-	if format == "json" {
+	if format == cli.JSON {
 		return json.NewEncoder(w).Encode(struct {
 			Churn   string    `json:"churn"`
 			Systems []duelRow `json:"systems"`

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
 // exploreFlags are the flags of `vppdrill explore`.
@@ -30,7 +31,7 @@ type exploreFlags struct {
 
 	jobs   int
 	out    string
-	format string
+	format cli.Format
 }
 
 // exploreWays are the ways of exploring, with the flags that only some of them know.
@@ -71,9 +72,9 @@ is left to try. Exhaustive searches suit small clusters: two nodes, a few pods, 
   vppdrill explore my-scenario.yaml --exhaustive --most 50000`,
 		Args: func(cmd *cobra.Command, given []string) error {
 			if f.random {
-				return args(0, 0, "no file with --random")(cmd, given)
+				return cli.Args(0, 0, "no file with --random")(cmd, given)
 			}
-			return args(1, 1, "one scenario file")(cmd, given)
+			return cli.Args(1, 1, "one scenario file")(cmd, given)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(cmd, c); err != nil {
@@ -96,7 +97,7 @@ is left to try. Exhaustive searches suit small clusters: two nodes, a few pods, 
 	flags.StringVar(&f.node, "node", "", "crash points of this node only")
 	flags.IntVar(&f.jobs, "jobs", runtime.GOMAXPROCS(0), "runs at the same time; an exhaustive search does one at a time")
 	flags.StringVar(&f.out, "out", "", "folder for the capsules and the report of the failures")
-	flags.StringVar(&f.format, "format", "text", "what to print: text or json")
+	cli.AddFormatTo(flags, &f.format)
 	return cmd
 }
 
@@ -111,27 +112,27 @@ func (f *exploreFlags) check(cmd *cobra.Command, c Config) error {
 		}
 	}
 	if ways > 1 {
-		return usagef("explore: --random, --exhaustive and --crash-points exclude one another")
+		return cli.Usagef("explore: --random, --exhaustive and --crash-points exclude one another")
 	}
 	for _, w := range exploreWays {
 		for _, name := range w.knows {
 			if given(name) && !slices.Contains(way.knows, name) {
-				return usagef("explore: --%s does not go with %s", name, wayName(way.flag))
+				return cli.Usagef("explore: --%s does not go with %s", name, wayName(way.flag))
 			}
 		}
 	}
 	if given("seeds") && f.length > 0 {
-		return usagef("explore: --seeds and --for exclude each other")
+		return cli.Usagef("explore: --seeds and --for exclude each other")
 	}
 	if f.jobs < 1 || f.seeds < 1 || f.most < 1 || f.from < 1 && f.points || f.length < 0 {
-		return usagef("explore: --jobs, --seeds, --most and --for are above 0, and points count from 1")
+		return cli.Usagef("explore: --jobs, --seeds, --most and --for are above 0, and points count from 1")
 	}
-	errs := []error{oneOf("--format", f.format, "text", "json")}
+	var errs []error
 	if f.random {
-		errs = append(errs, oneOf("--profile", f.profile, c.Explorer.Profiles...))
+		errs = append(errs, cli.OneOf("--profile", f.profile, c.Explorer.Profiles...))
 	}
 	for _, k := range f.kinds {
-		errs = append(errs, oneOf("--kind", k, c.Explorer.Kinds...))
+		errs = append(errs, cli.OneOf("--kind", k, c.Explorer.Kinds...))
 	}
 	return errors.Join(errs...)
 }
@@ -176,10 +177,10 @@ func (f *exploreFlags) explore(cmd *cobra.Command, c Config, file string) error 
 			return trial{s: s, seed: seed, replay: replayOf(s, "sim", seed)}
 		})
 	default:
-		return exit{exitCannotRun, errors.New("explore: this build cannot search so")}
+		return cli.CannotRun(errors.New("explore: this build cannot search so"))
 	}
 	if interrupted := cmd.Context().Err(); err != nil && interrupted == nil && ctx.Err() == nil {
-		return exit{exitUsage, fmt.Errorf("explore: %w", err)}
+		return cli.BadInput(fmt.Errorf("explore: %w", err))
 	}
 	if err := w.tell(cmd, c, f, started); err != nil {
 		return err

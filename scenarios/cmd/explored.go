@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
 // Explored says what an exploration covered.
@@ -58,7 +59,7 @@ func (w *sweep) tell(cmd *cobra.Command, c Config, f *exploreFlags, started time
 	s := Session{Version: c.Version, Command: commandLine(cmd), Started: started, WallSeconds: time.Since(started).Seconds(),
 		Results: w.failures(), Explored: &w.explored}
 	out := cmd.OutOrStdout()
-	if f.format == "json" {
+	if f.format == cli.JSON {
 		if err := c.Reports.JSON(out, s); err != nil {
 			return err
 		}
@@ -69,7 +70,7 @@ func (w *sweep) tell(cmd *cobra.Command, c Config, f *exploreFlags, started time
 		return nil
 	}
 	if err := c.Reports.Folder(f.out, s); err != nil {
-		return exit{exitUsage, err}
+		return cli.BadInput(err)
 	}
 	return w.shrinkAll(cmd, c, f)
 }
@@ -135,14 +136,14 @@ func (w *sweep) shrinkAll(cmd *cobra.Command, c Config, f *exploreFlags) error {
 			return err
 		}
 		if err != nil {
-			fmt.Fprintf(cmd.ErrOrStderr(), "vppdrill: %s with seed %d does not shrink: %s\n", law, k.result.Seed, firstLine(err.Error()))
+			fmt.Fprintf(cmd.ErrOrStderr(), "vppdrill: %s with seed %d does not shrink: %s\n", law, k.result.Seed, cli.FirstLine(err.Error()))
 			continue
 		}
 		name := filepath.Join(f.out, law+".capsule")
 		if err := os.WriteFile(name, capsule, 0o644); err != nil {
-			return exit{exitUsage, err}
+			return cli.BadInput(err)
 		}
-		if f.format == "text" {
+		if f.format == cli.Text {
 			fmt.Fprintf(cmd.OutOrStdout(), "capsule %s: vppdrill replay %s\n", law, quote(name))
 		}
 	}

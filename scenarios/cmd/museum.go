@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
 // Museum has faults that other projects once had, each with a scenario that holds without and a law that breaks with it.
@@ -44,7 +45,8 @@ const seedsShown = 20
 
 func museumCommand(c Config) *cobra.Command {
 	var list bool
-	seeds, tail, format := seedsShown, 0, "text"
+	seeds, tail := seedsShown, 0
+	var format cli.Format
 	cmd := &cobra.Command{
 		Use:   "museum [NAME...]",
 		Short: "Plant faults that other projects once had, and show where a law catches each",
@@ -53,13 +55,10 @@ catalogue that holds every law as it is, a fault that wraps a part of it as upst
 Printed is the seed and the event at which it does. Without NAME all exhibits are shown; the exit code is 1 when one of them does
 not hold without its fault or is not caught with it.`,
 		Example: "  vppdrill museum\n  vppdrill museum --list\n  vppdrill museum two-controllers --tail 20",
-		Args:    args(0, -1, "names of exhibits"),
+		Args:    cli.Args(0, -1, "names of exhibits"),
 		RunE: func(cmd *cobra.Command, names []string) error {
-			if err := oneOf("--format", format, "text", "json"); err != nil {
-				return err
-			}
 			if seeds < 1 || tail < 0 {
-				return usagef("museum: --seeds wants at least 1, --tail at least 0")
+				return cli.Usagef("museum: --seeds wants at least 1, --tail at least 0")
 			}
 			chosen, err := c.exhibits(names)
 			if err != nil {
@@ -74,14 +73,14 @@ not hold without its fault or is not caught with it.`,
 	cmd.Flags().BoolVar(&list, "list", false, "print what there is and run nothing")
 	cmd.Flags().IntVar(&seeds, "seeds", seeds, "how many seeds a planted fault gets to be caught")
 	cmd.Flags().IntVar(&tail, "tail", tail, "print that many event lines up to the one that broke the law, at most 40")
-	cmd.Flags().StringVar(&format, "format", format, "what to print: text or json")
+	cli.AddFormat(cmd, &format)
 	return cmd
 }
 
 // exhibits are the named ones, or all, in the museum's order.
 func (c Config) exhibits(names []string) ([]Exhibit, error) {
 	if c.Museum.Exhibits == nil {
-		return nil, exit{exitCannotRun, fmt.Errorf("this build has no museum")}
+		return nil, cli.CannotRun(fmt.Errorf("this build has no museum"))
 	}
 	all := c.Museum.Exhibits()
 	if len(names) == 0 {
@@ -93,14 +92,14 @@ func (c Config) exhibits(names []string) ([]Exhibit, error) {
 	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return nil, usagef("museum: no exhibit %q%s", name, didYouMean(name, known))
+			return nil, cli.Usagef("museum: no exhibit %q%s", name, cli.Hint(name, known))
 		}
 	}
 	return slices.DeleteFunc(all, func(e Exhibit) bool { return !slices.Contains(names, e.Name) }), nil
 }
 
-func listExhibits(w io.Writer, format string, list []Exhibit) error {
-	if format == "json" {
+func listExhibits(w io.Writer, format cli.Format, list []Exhibit) error {
+	if format == cli.JSON {
 		return json.NewEncoder(w).Encode(struct {
 			Exhibits []Exhibit `json:"exhibits"`
 		}{list})
@@ -138,7 +137,7 @@ type catch struct {
 }
 
 // museum shows exhibits one after the other.
-func (c Config) museum(ctx context.Context, w io.Writer, list []Exhibit, seeds, tail int, format string) error {
+func (c Config) museum(ctx context.Context, w io.Writer, list []Exhibit, seeds, tail int, format cli.Format) error {
 	var outcomes []shown
 	good := 0
 	width := 0
@@ -148,18 +147,18 @@ func (c Config) museum(ctx context.Context, w io.Writer, list []Exhibit, seeds, 
 	for _, e := range list {
 		s, err := c.Museum.Show(ctx, e.Name, seeds)
 		if err != nil {
-			return exit{exitUsage, fmt.Errorf("museum: %s: %w", e.Name, err)}
+			return cli.BadInput(fmt.Errorf("museum: %s: %w", e.Name, err))
 		}
 		o := outcome(e, s, tail)
 		if o.Caught != nil && o.Clean.Verdict == scenarios.Pass {
 			good++
 		}
 		outcomes = append(outcomes, o)
-		if format == "text" {
+		if format == cli.Text {
 			tellExhibit(w, width, seeds, o)
 		}
 	}
-	if format == "json" {
+	if format == cli.JSON {
 		if err := json.NewEncoder(w).Encode(struct {
 			Exhibits []shown `json:"exhibits"`
 			Caught   int     `json:"caught"`
@@ -173,7 +172,7 @@ func (c Config) museum(ctx context.Context, w io.Writer, list []Exhibit, seeds, 
 		}
 	}
 	if good < len(list) {
-		return exit{exitBroken, nil}
+		return cli.Broken(nil)
 	}
 	return nil
 }

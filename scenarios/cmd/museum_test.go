@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
 // Goal: an exhibit that is not in order makes the command fail and say which half it was. Method: a museum whose exhibits are
@@ -20,9 +21,9 @@ func TestMuseum(t *testing.T) {
 		code    int
 		out     string
 	}{
-		{"caught", Showing{Clean: clean, Planted: broken, Caught: true}, exitHeld, "one-owner breaks at seed 1, event 7, 0s: twice\n                 7 b\n"},
-		{"blind", Showing{Clean: clean, Planted: clean}, exitBroken, "MISSED  blind  a/b#1\n        without  every law holds, seed 1, 10 events\n        planted  one-owner holds on 3 seeds\n"},
-		{"unclean", Showing{Clean: broken, Planted: broken, Caught: true}, exitBroken, "without  fail: one-owner: twice"},
+		{"caught", Showing{Clean: clean, Planted: broken, Caught: true}, cli.ExitHeld, "one-owner breaks at seed 1, event 7, 0s: twice\n                 7 b\n"},
+		{"blind", Showing{Clean: clean, Planted: clean}, cli.ExitBroken, "MISSED  blind  a/b#1\n        without  every law holds, seed 1, 10 events\n        planted  one-owner holds on 3 seeds\n"},
+		{"unclean", Showing{Clean: broken, Planted: broken, Caught: true}, cli.ExitBroken, "without  fail: one-owner: twice"},
 	} {
 		c := config(nil)
 		c.Museum = Museum{
@@ -35,14 +36,14 @@ func TestMuseum(t *testing.T) {
 		}
 	}
 	c := config(nil)
-	if code, _, errOut := execute(t, context.Background(), c, "museum"); code != exitCannotRun || !strings.Contains(errOut, "no museum") {
+	if code, _, errOut := execute(t, context.Background(), c, "museum"); code != cli.ExitCannotRun || !strings.Contains(errOut, "no museum") {
 		t.Errorf("without a museum: code %d, %q", code, errOut)
 	}
 	c.Museum = Museum{
 		Exhibits: func() []Exhibit { return []Exhibit{{Name: "torn"}} },
 		Show:     func(context.Context, string, int) (Showing, error) { return Showing{}, errors.New("no scenario") },
 	}
-	if code, _, errOut := execute(t, context.Background(), c, "museum"); code != exitUsage || !strings.Contains(errOut, "museum: torn: no scenario") {
+	if code, _, errOut := execute(t, context.Background(), c, "museum"); code != cli.ExitUsage || !strings.Contains(errOut, "museum: torn: no scenario") {
 		t.Errorf("a scenario that cannot be run: code %d, %q", code, errOut)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vppdrill/vppdrill/fixtures/vppapi"
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 	"github.com/vppdrill/vppdrill/sim/parity"
 )
 
@@ -26,7 +27,7 @@ type parityFlags struct {
 	calls     int
 	chain     int
 	seed      uint64
-	format    string
+	format    cli.Format
 }
 
 func parityCommand() *cobra.Command {
@@ -44,16 +45,13 @@ VPP is the first of --vpp, VPPDRILL_VPP, PATH, /usr/bin/vpp, /opt/*/bin/vpp. Rea
 		Example: `  vppdrill parity
   vppdrill parity --live --sequences 2000 --seed 7
   vppdrill parity --record fixtures/vppapi/25.10`,
-		Args: args(0, 0, "no arguments"),
+		Args: cli.Args(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := oneOf("--format", f.format, "text", "json"); err != nil {
-				return err
-			}
 			switch {
 			case f.live && f.record != "":
-				return usagef("parity: --live and --record exclude each other")
+				return cli.Usagef("parity: --live and --record exclude each other")
 			case f.sequences < 1 || f.calls < 1 || f.chain < 1:
-				return usagef("parity: --sequences, --calls and --chain are above 0")
+				return cli.Usagef("parity: --sequences, --calls and --chain are above 0")
 			case f.live:
 				return compareLive(cmd, f)
 			case f.record != "":
@@ -70,7 +68,7 @@ VPP is the first of --vpp, VPPDRILL_VPP, PATH, /usr/bin/vpp, /opt/*/bin/vpp. Rea
 	flags.IntVar(&f.calls, "calls", 50, "calls in a sequence")
 	flags.IntVar(&f.chain, "chain", 10, "sequences on the same VPP, one behind the other, before a new one is started")
 	flags.Uint64Var(&f.seed, "seed", 1, "the first seed; every chain has its own")
-	flags.StringVar(&f.format, "format", "text", "what to print: text or json")
+	cli.AddFormatTo(flags, &f.format)
 	return cmd
 }
 
@@ -78,9 +76,9 @@ VPP is the first of --vpp, VPPDRILL_VPP, PATH, /usr/bin/vpp, /opt/*/bin/vpp. Rea
 func compareRecorded(cmd *cobra.Command, f parityFlags) error {
 	s, err := parity.Table(vppapi.Transcripts)
 	if err != nil {
-		return usagef("parity: %s", firstLine(err.Error()))
+		return cli.Usagef("parity: %s", cli.FirstLine(err.Error()))
 	}
-	if f.format == "json" {
+	if f.format == cli.JSON {
 		if err := json.NewEncoder(cmd.OutOrStdout()).Encode(s); err != nil {
 			return err
 		}
@@ -88,7 +86,7 @@ func compareRecorded(cmd *cobra.Command, f parityFlags) error {
 		return err
 	}
 	if len(s.Differences) > 0 {
-		return exit{exitBroken, fmt.Errorf("parity: %d answers differ", len(s.Differences))}
+		return cli.Broken(fmt.Errorf("parity: %d answers differ", len(s.Differences)))
 	}
 	return nil
 }
@@ -126,14 +124,14 @@ func tellTable(out io.Writer, s *parity.Summary) error {
 // realVPPs finds a VPP and prepares to run it.
 func realVPPs(f parityFlags) (path string, fresh func(context.Context) (parity.Subject, error), closeRoom func(), err error) {
 	if path, err = parity.FindVPP(f.vpp); err != nil {
-		code := exitUsage
+		err = fmt.Errorf("parity: %w", err)
 		if errors.Is(err, parity.ErrNoVPP) {
-			code = exitCannotRun
+			return "", nil, nil, cli.CannotRun(err)
 		}
-		return "", nil, nil, exit{code, fmt.Errorf("parity: %w", err)}
+		return "", nil, nil, cli.BadInput(err)
 	}
 	if fresh, closeRoom, err = parity.RealVPPs(path); err != nil {
-		return "", nil, nil, exit{exitCannotRun, fmt.Errorf("parity: %w", err)}
+		return "", nil, nil, cli.CannotRun(fmt.Errorf("parity: %w", err))
 	}
 	return path, fresh, closeRoom, nil
 }
@@ -157,7 +155,7 @@ func compareLive(cmd *cobra.Command, f parityFlags) error {
 	o, err := c.Run(cmd.Context())
 	p.stop()
 	if err != nil && cmd.Context().Err() == nil {
-		return exit{exitCannotRun, fmt.Errorf("parity: %s: %w", path, err)}
+		return cli.CannotRun(fmt.Errorf("parity: %s: %w", path, err))
 	}
 	if err := tellOutcome(cmd.OutOrStdout(), f, path, o); err != nil {
 		return err
@@ -166,13 +164,13 @@ func compareLive(cmd *cobra.Command, f parityFlags) error {
 		return err
 	}
 	if len(o.Findings) > 0 {
-		return exit{exitBroken, fmt.Errorf("parity: %d kinds of differences", len(o.Findings))}
+		return cli.Broken(fmt.Errorf("parity: %d kinds of differences", len(o.Findings)))
 	}
 	return nil
 }
 
 func tellOutcome(out io.Writer, f parityFlags, path string, o *parity.Outcome) error {
-	if f.format == "json" {
+	if f.format == cli.JSON {
 		var found []string
 		for _, d := range o.Findings {
 			found = append(found, d.String())
@@ -199,23 +197,23 @@ func record(cmd *cobra.Command, f parityFlags) error {
 	closeRoom()
 	all, err := parity.Read(os.DirFS(filepath.Dir(filepath.Clean(f.record))), filepath.Base(f.record))
 	if err != nil {
-		return usagef("parity: %s", firstLine(err.Error()))
+		return cli.Usagef("parity: %s", cli.FirstLine(err.Error()))
 	}
 	if len(all) == 0 {
-		return usagef("parity: %s has no transcripts", f.record)
+		return cli.Usagef("parity: %s has no transcripts", f.record)
 	}
 	written := map[string]string{}
 	for _, t := range all {
 		recorded, err := parity.Record(cmd.Context(), path, "vppdrill parity --record", t)
 		if err != nil {
-			return exit{exitCannotRun, fmt.Errorf("parity: %w", err)}
+			return cli.CannotRun(fmt.Errorf("parity: %w", err))
 		}
 		written[filepath.Join(f.record, t.Name+".txt")] = recorded.String()
 		fmt.Fprintf(cmd.OutOrStdout(), "%s: %d requests\n", t.Name, len(recorded.Steps))
 	}
 	for name, text := range written { // in any order: each is a file of its own
 		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			return exit{exitUsage, err}
+			return cli.BadInput(err)
 		}
 	}
 	return nil

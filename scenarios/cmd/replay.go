@@ -10,11 +10,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
 func replayCommand(c Config) *cobra.Command {
 	var until int64
-	format := "text"
+	var format cli.Format
 	cmd := &cobra.Command{
 		Use:   "replay CAPSULE",
 		Short: "Show the failure in a capsule again, event by event if asked",
@@ -22,29 +23,26 @@ func replayCommand(c Config) *cobra.Command {
 the verdict. A capsule of another version is refused, because its events would be others.`,
 		Example: `  vppdrill replay out/one-owner.capsule
   vppdrill replay out/one-owner.capsule --until 31244`,
-		Args: args(1, 1, "one capsule"),
+		Args: cli.Args(1, 1, "one capsule"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := oneOf("--format", format, "text", "json"); err != nil {
-				return err
-			}
 			if until < 0 {
-				return usagef("replay: --until %d: events count from 1", until)
+				return cli.Usagef("replay: --until %d: events count from 1", until)
 			}
 			if c.Explorer.Replay == nil {
-				return exit{exitCannotRun, errors.New("this build cannot replay capsules")}
+				return cli.CannotRun(errors.New("this build cannot replay capsules"))
 			}
 			return replayCapsule(cmd, c, args[0], until, format)
 		},
 	}
 	cmd.Flags().Int64Var(&until, "until", 0, "print event lines and stop after this event; 0 prints none and goes to the end")
-	cmd.Flags().StringVar(&format, "format", format, "what to print: text or json")
+	cli.AddFormat(cmd, &format)
 	return cmd
 }
 
-func replayCapsule(cmd *cobra.Command, c Config, name string, until int64, format string) error {
+func replayCapsule(cmd *cobra.Command, c Config, name string, until int64, format cli.Format) error {
 	capsule, err := os.ReadFile(name)
 	if err != nil {
-		return exit{exitUsage, err}
+		return cli.BadInput(err)
 	}
 	o := RunOptions{Laws: c.Laws(), Replay: "vppdrill replay " + quote(name)}
 	lines := bufio.NewWriter(cmd.OutOrStdout())
@@ -58,12 +56,12 @@ func replayCapsule(cmd *cobra.Command, c Config, name string, until int64, forma
 	started := time.Now()
 	r, err := c.Explorer.Replay(cmd.Context(), capsule, until, o)
 	if flushErr := lines.Flush(); flushErr != nil {
-		return exit{exitUsage, flushErr}
+		return cli.BadInput(flushErr)
 	}
 	if err != nil {
-		return exit{exitUsage, err}
+		return cli.BadInput(err)
 	}
-	if format == "json" {
+	if format == cli.JSON {
 		err = c.Reports.JSON(cmd.OutOrStdout(), Session{Version: c.Version, Command: commandLine(cmd), Started: started,
 			WallSeconds: time.Since(started).Seconds(), Results: []scenarios.Result{r}})
 	} else {

@@ -5,26 +5,25 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
 func reportCommand(c Config) *cobra.Command {
-	format := "text"
+	var format cli.Format
 	cmd := &cobra.Command{
 		Use:   "report DIR",
 		Short: "Write junit.xml and report.html again from a folder's result.json",
 		Long: `Write junit.xml and report.html again from the result.json that an earlier run left in DIR, and print its verdict lines.
 The exit code is that of the earlier run.`,
 		Example: "  vppdrill report out",
-		Args:    args(1, 1, "the folder of an earlier run"),
+		Args:    cli.Args(1, 1, "the folder of an earlier run"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := oneOf("--format", format, "text", "json"); err != nil {
-				return err
-			}
 			results, err := c.Reports.Again(args[0])
 			if err != nil {
-				return exit{exitUsage, err}
+				return cli.BadInput(err)
 			}
-			if format == "json" {
+			if format == cli.JSON {
 				if err := c.Reports.JSON(cmd.OutOrStdout(), Session{Version: c.Version, Results: results}); err != nil {
 					return err
 				}
@@ -45,6 +44,6 @@ The exit code is that of the earlier run.`,
 			return verdictOf(results)
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", format, "what to print: text or json")
+	cli.AddFormat(cmd, &format)
 	return cmd
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
 
@@ -31,7 +32,7 @@ type runFlags struct {
 	out     string
 	verify  bool
 	events  string
-	format  string
+	format  cli.Format
 	jobs    int
 	compare []string
 }
@@ -49,7 +50,7 @@ Without --seed a scenario runs with as many seeds as it asks for, from 1 on.`,
   vppdrill run node-joins --compare sim,netns`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if f.catalog == (len(args) > 0) {
-				return usagef("run wants scenario files or --catalog; see vppdrill run --help")
+				return cli.Usagef("run wants scenario files or --catalog; see vppdrill run --help")
 			}
 			return nil
 		},
@@ -65,7 +66,7 @@ Without --seed a scenario runs with as many seeds as it asks for, from 1 on.`,
 	flags.StringVar(&f.out, "out", "", "folder for result.json, junit.xml, report.html and events.jsonl")
 	flags.BoolVar(&f.verify, "verify", false, "run everything twice, on one and on several processors, and compare")
 	flags.StringVar(&f.events, "events", "notable", "event lines to keep in --out: all, notable or none")
-	flags.StringVar(&f.format, "format", "text", "what to print: text or json")
+	cli.AddFormatTo(flags, &f.format)
 	flags.StringSliceVar(&f.compare, "compare", nil, "run in each of these worlds, as in sim,netns, and print only what differs")
 	flags.IntVar(&f.jobs, "jobs", runtime.GOMAXPROCS(0), "runs at the same time")
 	return cmd
@@ -79,21 +80,20 @@ func (f runFlags) check(cmd *cobra.Command) error {
 		}
 	}
 	if f.jobs < 1 {
-		return usagef("--jobs %d: at least 1 run at a time", f.jobs)
+		return cli.Usagef("--jobs %d: at least 1 run at a time", f.jobs)
 	}
-	return errors.Join(oneOf("--events", f.events, "all", "notable", "none"), oneOf("--format", f.format, "text", "json"),
-		oneOf("--world", f.world, append([]string{"sim"}, labWorlds...)...))
+	return errors.Join(cli.OneOf("--events", f.events, "all", "notable", "none"), cli.OneOf("--world", f.world, append([]string{"sim"}, labWorlds...)...))
 }
 
 // world finds a world's RunFunc, where it can run on this machine.
 func (c Config) world(ctx context.Context, name string) (RunFunc, error) {
 	run := c.Worlds[name]
 	if run == nil {
-		return nil, exit{exitCannotRun, fmt.Errorf("world %s cannot run here: this build does not have it", name)}
+		return nil, cli.CannotRun(fmt.Errorf("world %s cannot run here: this build does not have it", name))
 	}
 	if check := c.Checks[name]; check != nil {
 		if err := check(ctx); err != nil {
-			return nil, exit{exitCannotRun, fmt.Errorf("world %s cannot run here: %w", name, err)}
+			return nil, cli.CannotRun(fmt.Errorf("world %s cannot run here: %w", name, err))
 		}
 	}
 	return run, nil
@@ -124,17 +124,17 @@ func runScenarios(cmd *cobra.Command, c Config, f runFlags, files []string) erro
 	started := time.Now()
 	if f.out != "" && f.events != "none" {
 		if b.events, err = openEvents(c.Reports, f.out, f.events == "all"); err != nil {
-			return exit{exitUsage, err}
+			return cli.BadInput(err)
 		}
 	}
 	var text TextReport
-	if f.format == "text" {
+	if f.format == cli.Text {
 		text = c.Reports.Text(cmd.OutOrStdout(), b.names())
 	}
 	results, runErr := b.do(cmd.Context(), cmd.ErrOrStderr(), text)
 	session := Session{Version: c.Version, Command: commandLine(cmd), Started: started, WallSeconds: time.Since(started).Seconds(), Results: results}
 	if err := finish(cmd.OutOrStdout(), c.Reports, f, session, text, b.events); err != nil {
-		return exit{exitUsage, err}
+		return cli.BadInput(err)
 	}
 	return errors.Join(runErr, verdictOf(results))
 }
@@ -170,19 +170,19 @@ func finish(out io.Writer, r Reports, f runFlags, s Session, text TextReport, ev
 
 // verdictOf turns results into an exit code: a broken law before a run that could not be judged.
 func verdictOf(results []scenarios.Result) error {
-	code := exitHeld
+	code := cli.ExitHeld
 	for _, r := range results {
 		switch {
 		case r.Verdict == scenarios.Fail:
-			return exit{code: exitBroken}
-		case r.Verdict == scenarios.Error && len(r.Unsupported) > 0 && code == exitHeld:
-			code = exitCannotRun
+			return cli.Broken(nil)
+		case r.Verdict == scenarios.Error && len(r.Unsupported) > 0 && code == cli.ExitHeld:
+			code = cli.ExitCannotRun
 		case r.Verdict != scenarios.Pass:
-			code = exitUsage
+			code = cli.ExitUsage
 		}
 	}
-	if code != exitHeld {
-		return exit{code: code}
+	if code != cli.ExitHeld {
+		return cli.Exit{Code: code}
 	}
 	return nil
 }
@@ -193,12 +193,12 @@ func (c Config) load(catalog bool, files []string) ([]*scenarios.Scenario, error
 	if c.Catalog != nil {
 		var err error
 		if all, err = c.Catalog(); err != nil {
-			return nil, exit{exitUsage, err}
+			return nil, cli.BadInput(err)
 		}
 	}
 	if catalog {
 		if len(all) == 0 {
-			return nil, exit{exitCannotRun, errors.New("this build has no catalogue")}
+			return nil, cli.CannotRun(errors.New("this build has no catalogue"))
 		}
 		return all, nil
 	}
@@ -209,10 +209,10 @@ func (c Config) load(catalog bool, files []string) ([]*scenarios.Scenario, error
 			s, err = fromCatalog(all, name)
 		}
 		if err != nil {
-			return nil, exit{exitUsage, err}
+			return nil, cli.BadInput(err)
 		}
 		if _, err := s.SelectLaws(c.Laws()); err != nil {
-			return nil, exit{exitUsage, err}
+			return nil, cli.BadInput(err)
 		}
 		list = append(list, s)
 	}

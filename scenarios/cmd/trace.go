@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 	"github.com/vppdrill/vppdrill/scenarios/trace"
 )
 
@@ -26,7 +27,7 @@ func traceCommand() *cobra.Command {
 		Use:     "trace",
 		Short:   "Turn recorded traces of real clusters into scenarios",
 		Example: "  vppdrill trace import dlrm instances.csv -o dlrm.yaml --nodes 300",
-		Args:    unknownCommand,
+		Args:    cli.NoCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(traceImportCommand())
@@ -43,7 +44,7 @@ func traceImportCommand() *cobra.Command {
   openb   pods with creation, scheduling and deletion times (Alibaba openb); --node-list names its node list`,
 		Example: `  vppdrill trace import dlrm instances.csv -o dlrm.yaml --nodes 300
   vppdrill trace import openb pod_list.csv --node-list node_list.csv -o openb.yaml --repeat 4`,
-		Args: args(2, 2, "a format and one trace file"),
+		Args: cli.Args(2, 2, "a format and one trace file"),
 		RunE: func(cmd *cobra.Command, args []string) error { return importTrace(cmd, f, args[0], args[1]) },
 	}
 	flags := cmd.Flags()
@@ -56,18 +57,18 @@ func traceImportCommand() *cobra.Command {
 }
 
 func importTrace(cmd *cobra.Command, f traceFlags, format, file string) error {
-	if err := oneOf("FORMAT", format, "dlrm", "openb"); err != nil {
+	if err := cli.OneOf("FORMAT", format, "dlrm", "openb"); err != nil {
 		return err
 	}
 	if f.out == "" {
-		return usagef("trace import wants -o SCENARIO; see vppdrill trace import --help")
+		return cli.Usagef("trace import wants -o SCENARIO; see vppdrill trace import --help")
 	}
 	if f.name != "" && !scenarios.IsName(f.name) {
-		return usagef("--name %q: lower case words joined by hyphens", f.name)
+		return cli.Usagef("--name %q: lower case words joined by hyphens", f.name)
 	}
 	s, err := readTrace(f, format, file)
 	if err != nil {
-		return exit{exitUsage, err}
+		return cli.BadInput(err)
 	}
 	text := s.Marshal()
 	if f.out == "-" {
@@ -75,7 +76,7 @@ func importTrace(cmd *cobra.Command, f traceFlags, format, file string) error {
 		return err
 	}
 	if err := os.WriteFile(f.out, text, 0o644); err != nil {
-		return exit{exitUsage, err}
+		return cli.BadInput(err)
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "vppdrill: wrote %s: %d nodes, %d pods over %s\n", f.out, s.Topology.Nodes, len(s.Workload.Rows),
 		scenarios.FormatDuration(s.BreakEnd()))

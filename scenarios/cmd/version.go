@@ -7,32 +7,31 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
 func versionCommand(c Config) *cobra.Command {
-	format := "text"
+	var format cli.Format
 	cmd := &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version, which a replay must match",
 		Example: "  vppdrill version --format json",
-		Args:    args(0, 0, "no arguments"),
+		Args:    cli.Args(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := oneOf("--format", format, "text", "json"); err != nil {
-				return err
-			}
 			v := struct {
 				Version  string `json:"version"`
 				Go       string `json:"go"`
 				Platform string `json:"platform"`
 			}{c.Version, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
-			if format == "json" {
+			if format == cli.JSON {
 				return json.NewEncoder(cmd.OutOrStdout()).Encode(v)
 			}
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "vppdrill %s (%s, %s)\n", v.Version, v.Go, v.Platform)
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", format, "what to print: text or json")
+	cli.AddFormat(cmd, &format)
 	return cmd
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
 	"github.com/vppdrill/vppdrill/sim/vppmodel/socket"
 )
@@ -18,7 +19,7 @@ import (
 type modelFlags struct {
 	socket string
 	nics   []string
-	format string
+	format cli.Format
 }
 
 func vppModelCommand() *cobra.Command {
@@ -31,28 +32,25 @@ AF_PACKET interface works, and no packet is forwarded. The command line of VPP a
 which prints everything the model holds. It runs until it is interrupted, and removes the socket then.`,
 		Example: `  vppdrill vpp-model --socket /tmp/vpp.sock
   vppdrill vpp-model --socket /tmp/vpp.sock --nic GigabitEthernet0/8/0 --nic GigabitEthernet0/9/0`,
-		Args: args(0, 0, "no arguments"),
+		Args: cli.Args(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return serveModel(cmd, f) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.socket, "socket", "", "path of the socket, at most 107 bytes")
 	flags.StringArrayVar(&f.nics, "nic", nil, "a NIC that the VPP has, by VPP's name for it; may be given more than once")
-	flags.StringVar(&f.format, "format", "text", "what to print: text or json")
+	cli.AddFormatTo(flags, &f.format)
 	return cmd
 }
 
 func serveModel(cmd *cobra.Command, f modelFlags) error {
-	if err := oneOf("--format", f.format, "text", "json"); err != nil {
-		return err
-	}
 	if f.socket == "" {
-		return usagef("vpp-model: wants --socket PATH; see vppdrill vpp-model --help")
+		return cli.Usagef("vpp-model: wants --socket PATH; see vppdrill vpp-model --help")
 	}
 	model := vppmodel.Config{PID: uint32(os.Getpid())}
 	seen := map[string]bool{"local0": true}
 	for _, n := range f.nics {
 		if n == "" || len(n) > 63 || strings.ContainsAny(n, " \t\n") || seen[n] {
-			return usagef("vpp-model: --nic %q: want names of 1 to 63 bytes without spaces, each once", n)
+			return cli.Usagef("vpp-model: --nic %q: want names of 1 to 63 bytes without spaces, each once", n)
 		}
 		seen[n] = true
 		model.NICs = append(model.NICs, vppmodel.NIC{Name: n})
@@ -61,11 +59,11 @@ func serveModel(cmd *cobra.Command, f modelFlags) error {
 		Log: func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), "vppdrill: vpp-model: "+line) }})
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		return exit{exitCannotRun, fmt.Errorf("vpp-model: --socket %s: %w", f.socket, err)}
+		return cli.CannotRun(fmt.Errorf("vpp-model: --socket %s: %w", f.socket, err))
 	case err != nil:
-		return usagef("vpp-model: --socket: %s", firstLine(err.Error()))
+		return cli.Usagef("vpp-model: --socket: %s", cli.FirstLine(err.Error()))
 	}
-	if f.format == "json" {
+	if f.format == cli.JSON {
 		err = json.NewEncoder(cmd.OutOrStdout()).Encode(struct {
 			Socket   string `json:"socket"`
 			Version  string `json:"version"`

@@ -14,6 +14,7 @@ import (
 	"go.fd.io/govpp/binapi/memclnt"
 	"go.fd.io/govpp/core"
 
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
 )
 
@@ -43,7 +44,7 @@ func TestVPPModel(t *testing.T) {
 			t.Errorf("ping: %+v, %v", ping, err)
 		}
 		interrupt()
-		if code := <-ended; code != exitHeld || errOut.Len() > 0 {
+		if code := <-ended; code != cli.ExitHeld || errOut.Len() > 0 {
 			t.Errorf("code %d, %q", code, errOut.String())
 		}
 		conn.Disconnect()

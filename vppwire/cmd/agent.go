@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/host/etcd"
 	"github.com/vppdrill/vppdrill/vppwire/host/rest"
@@ -38,7 +39,8 @@ type agentFlags struct {
 	register                       bool
 	rest                           string
 	patience, callTime, reuseDelay time.Duration
-	format, level                  string
+	format                         cli.Format
+	level                          string
 	plan                           bool
 }
 
@@ -57,7 +59,7 @@ Exit codes: 0 stopped, 1 it could not go on, 2 bad usage or configuration, 3 thi
   vppdrill agent --plan --rest 127.0.0.1:9999`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("agent: takes no arguments, only flags; %q is one; see vppdrill agent --help", args[0])
+				return cli.Usagef("agent: takes no arguments, only flags; %q is one; see vppdrill agent --help", args[0])
 			}
 			if f.plan {
 				return showPlan(cmd.Context(), f.rest, cmd.OutOrStdout())
@@ -83,7 +85,8 @@ Exit codes: 0 stopped, 1 it could not go on, 2 bad usage or configuration, 3 thi
 	flags.DurationVar(&f.patience, "vpp-patience", defaultPatience, "how long VPP may be away at the start; 0: for ever")
 	flags.DurationVar(&f.callTime, "call-timeout", 0, "how long a request to VPP may go unanswered; 0: 10s")
 	flags.DurationVar(&f.reuseDelay, "reuse-delay", 0, "how long a released address rests")
-	flags.StringVar(&f.format, "format", "text", "logs as `text|json`")
+	f.format = cli.Text
+	flags.Var(&f.format, "format", "logs as text or json")
 	flags.StringVar(&f.level, "log-level", "info", "least `level` that is logged: debug, info, warn, error")
 	flags.BoolVar(&f.plan, "plan", false, "print what a running agent wants and what is there, and end")
 	return c
@@ -101,29 +104,29 @@ func (f *agentFlags) options(errOut io.Writer) (options, error) {
 		value time.Duration
 	}{{"vpp-patience", f.patience}, {"call-timeout", f.callTime}, {"reuse-delay", f.reuseDelay}} {
 		if d.value < 0 {
-			return o, usagef("agent: --%s %s is negative", d.flag, d.value)
+			return o, cli.Usagef("agent: --%s %s is negative", d.flag, d.value)
 		}
 	}
 	if err := rest.Check(f.rest); f.rest != "" && err != nil {
-		return o, usagef("agent: --rest: %w", err)
+		return o, cli.Usagef("agent: --rest: %w", err)
 	}
 	if f.node == "" {
 		if o.node, err = os.Hostname(); err != nil {
-			return o, usagef("agent: --node is needed: %w", err)
+			return o, cli.Usagef("agent: --node is needed: %w", err)
 		}
 	}
 	yaml, err := os.ReadFile(f.config)
 	if err != nil {
-		return o, usagef("agent: --config: %w", err)
+		return o, cli.Usagef("agent: --config: %w", err)
 	}
 	if o.cfg, err = agent.ParseConfig(f.config, yaml); err != nil {
-		return o, exit{exitUsage, fmt.Errorf("agent: %w", err)}
+		return o, cli.BadInput(inOneLine{fmt.Errorf("agent: %w", err)})
 	}
 	o.cfg.NodeName = o.node
 	return o, nil
 }
 
-func logger(out io.Writer, format, level string) (*slog.Logger, error) {
+func logger(out io.Writer, format cli.Format, level string) (*slog.Logger, error) {
 	var l slog.Level
 	switch level {
 	case "debug", "info", "warn", "error":
@@ -131,16 +134,13 @@ func logger(out io.Writer, format, level string) (*slog.Logger, error) {
 			return nil, err
 		}
 	default:
-		return nil, usagef("agent: --log-level %q is none of debug, info, warn, error", level)
+		return nil, cli.Usagef("agent: --log-level %q is none of debug, info, warn, error", level)
 	}
 	options := &slog.HandlerOptions{Level: l}
-	switch format {
-	case "text":
-		return slog.New(slog.NewTextHandler(out, options)), nil
-	case "json":
+	if format == cli.JSON {
 		return slog.New(slog.NewJSONHandler(out, options)), nil
 	}
-	return nil, usagef("agent: --format %q is none of text, json", format)
+	return slog.New(slog.NewTextHandler(out, options)), nil
 }
 
 // planTime is how long an agent may take to show its plan.
@@ -163,11 +163,11 @@ func showPlan(ctx context.Context, where string, out io.Writer) error {
 	}
 	resp, err := (&http.Client{Transport: transport}).Do(req)
 	if err != nil {
-		return exit{exitCannotRun, fmt.Errorf("agent: no agent shows its plan at %s: %w", where, errors.Unwrap(err))}
+		return cli.CannotRun(fmt.Errorf("agent: no agent shows its plan at %s: %w", where, errors.Unwrap(err)))
 	}
 	defer func() { _ = resp.Body.Close() }() // it was read, or the error tells
 	if resp.StatusCode != http.StatusOK {
-		return exit{exitCannotRun, fmt.Errorf("agent: the agent at %s says %s", where, resp.Status)}
+		return cli.CannotRun(fmt.Errorf("agent: the agent at %s says %s", where, resp.Status))
 	}
 	_, err = io.Copy(out, resp.Body)
 	return err

@@ -3,12 +3,15 @@ package cmd
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
 // Goal: whoever asks for what cannot be gets one line and its code, and nothing is made. Method: command lines with the beginning of what
@@ -29,7 +32,7 @@ func TestRefusals(t *testing.T) {
 		text string
 	}{
 		{[]string{"--config", dir + "/none.yaml"}, 2, "agent: --config: open "},
-		{[]string{"--config", bad}, 2, "agent: " + bad + `:1:1: unknown key "MTUSise", the nearest is "MTUSize"`},
+		{[]string{"--config", bad}, 2, "agent: " + bad + `:1:1: unknown field "MTUSise"; did you mean "MTUSize"?`},
 		{[]string{"--config", good, "--format", "xml"}, 2, `agent: --format "xml" is none of text, json`},
 		{[]string{"--config", good, "--log-level", "loud"}, 2, `agent: --log-level "loud" is none of`},
 		{[]string{"--config", good, "--reuse-delay", "-1s"}, 2, "agent: --reuse-delay -1s is negative"},
@@ -66,18 +69,19 @@ func TestRefusals(t *testing.T) {
 // execute runs the command and returns its code and what it says.
 func execute(t *testing.T, args []string) (int, string) {
 	t.Helper()
-	c := agentCommand()
-	c.SilenceErrors, c.SilenceUsage = true, true
-	c.SetArgs(args)
+	c := &cobra.Command{Use: "vppdrill", SilenceErrors: true, SilenceUsage: true}
+	c.AddCommand(agentCommand())
+	c.SetFlagErrorFunc(cli.FlagError)
+	c.SetArgs(append([]string{"agent"}, args...))
 	var out bytes.Buffer
 	c.SetOut(&out)
 	c.SetErr(&out)
 	err := c.ExecuteContext(context.Background())
-	var coded interface{ ExitCode() int }
-	if !errors.As(err, &coded) {
+	if !cli.Coded(err) {
 		t.Fatalf("%q: %v has no code", args, err)
 	}
-	return coded.ExitCode(), err.Error()
+	code, line := cli.Code(err)
+	return code, line
 }
 
 // listing is every path below a folder.

@@ -22,6 +22,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 	"github.com/vppdrill/vppdrill/vppwire/cni/wire"
 )
 
@@ -35,12 +36,11 @@ func TestMain(m *testing.M) {
 	c := agentCommand()
 	c.SilenceErrors, c.SilenceUsage = true, true
 	c.SetArgs(os.Args[1:])
-	var coded interface{ ExitCode() int }
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	if err := c.ExecuteContext(ctx); errors.As(err, &coded) {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(coded.ExitCode())
+	if code, line := cli.Code(c.ExecuteContext(ctx)); code != cli.ExitHeld {
+		fmt.Fprintln(os.Stderr, line)
+		os.Exit(code)
 	}
 }
 

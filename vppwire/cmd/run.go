@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/vppdrill/vppdrill/ipam/contiv"
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/host"
 	"github.com/vppdrill/vppdrill/vppwire/host/cnisocket"
@@ -92,7 +93,7 @@ func connect(ctx context.Context, o options) (c *etcd.Client, stop func() error,
 		if member != nil {
 			member.Close()
 		}
-		return nil, nil, usagef("agent: %w", err)
+		return nil, nil, cli.Usagef("agent: %w", err)
 	}
 	if o.register {
 		go register(ctx, o, c)

@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
+)
+
+// Hint is "; did you mean ...?" about the candidate nearest to a word, empty when none is near.
+func Hint(word string, candidates []string) string {
+	if near := strictyaml.Nearest(word, candidates); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return ""
+}
+
+// OneOf refuses a value that is none of the words; what is its flag or place.
+func OneOf(what, value string, words ...string) error {
+	if slices.Contains(words, value) {
+		return nil
+	}
+	return Usagef("%s %q is none of %s%s", what, value, strings.Join(words, ", "), Hint(value, words))
+}
+
+// Args checks the number of arguments in one line of words. most below 0 is no bound.
+func Args(least, most int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < least || most >= 0 && len(args) > most {
+			return Usagef("%swants %s; see %s --help", In(cmd), what, cmd.CommandPath())
+		}
+		return nil
+	}
+}
+
+// NoCommand is the Args of a command that only holds others: it refuses what is none of them and names the nearest one.
+func NoCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	hint := Hint(args[0], names)
+	if hint == "" {
+		hint = "; see " + cmd.CommandPath() + " --help"
+	}
+	return Usagef("%sunknown command %q%s", In(cmd), args[0], hint)
+}
+
+// FlagError names the nearest flag to one that does not exist.
+func FlagError(cmd *cobra.Command, err error) error {
+	var own Exit // of a flag's own value
+	if errors.As(err, &own) {
+		return Usagef("%s%w", In(cmd), own)
+	}
+	text := FirstLine(err.Error())
+	if name, ok := strings.CutPrefix(text, "unknown flag: --"); ok {
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if near := strictyaml.Nearest(name, names); near != "" {
+			text += fmt.Sprintf("; did you mean --%s?", near)
+		}
+	}
+	return Usagef("%s%s", In(cmd), text)
+}
+
+// In is how an error of a command begins: "lab up: ", or nothing for the program itself.
+func In(cmd *cobra.Command) string {
+	if !cmd.HasParent() {
+		return ""
+	}
+	_, path, _ := strings.Cut(cmd.CommandPath(), " ")
+	return path + ": "
+}
