@@ -1,0 +1,23 @@
+package lab
+
+import (
+	"fmt"
+	"os/exec"
+
+	"github.com/vppdrill/vppdrill/lab/spawn"
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// VPPDirOf is where the files of a node's VPP are.
+func (w *World) VPPDirOf(node string) string { return w.nodes[node].machine.VPPDir() }
+
+// InPod runs a command in the namespace of a pod of a node.
+func (w *World) InPod(node string, p scenarios.PodState, argv ...string) error {
+	return spawn.Inside(w.nodes[node].machine.Netns(p.Netns), func() error {
+		out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("%s: %w: %s", argv, err, out)
+		}
+		return nil
+	})
+}

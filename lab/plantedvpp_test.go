@@ -1,0 +1,120 @@
+package lab_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/vppdrill/vppdrill/lab"
+	"github.com/vppdrill/vppdrill/lab/vppproc"
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/check"
+)
+
+// standing builds a lab and waits until it is at rest.
+func standing(t *testing.T, text string) (*lab.World, context.Context) {
+	t.Helper()
+	o := options(t)
+	s, err := scenarios.Parse("planted.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	t.Cleanup(cancel)
+	w, err := lab.New(ctx, s, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := w.Settle(ctx, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	return w, ctx
+}
+
+// judgeNow judges a lab that is at rest by one law.
+func judgeNow(ctx context.Context, t *testing.T, w *lab.World, name string) (int64, error) {
+	t.Helper()
+	s, err := w.Snapshot(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !s.Settled {
+		t.Fatal("the lab is not at rest")
+	}
+	law, ok := check.ByName(name)
+	if !ok {
+		t.Fatalf("there is no law %s", name)
+	}
+	return law.Check(s)
+}
+
+// Goal: each law that is about what VPP and Linux hold can be broken on real machines. Method: a lab at rest holds the law and has
+// something to judge; then one thing is changed behind the agents' backs, by VPP's own command line or in a pod's namespace, and
+// the law must break.
+func TestPlantedOnVPP(t *testing.T) {
+	planted := map[string]bool{}
+	breaks := func(ctx context.Context, t *testing.T, w *lab.World, law string, plant func() error) {
+		t.Helper()
+		planted[law] = true
+		if n, err := judgeNow(ctx, t, w, law); err != nil || n == 0 {
+			t.Fatalf("%s before: %d occasions, %v", law, n, err)
+		}
+		if err := plant(); err != nil {
+			t.Fatal(err)
+		}
+		_, err := judgeNow(ctx, t, w, law)
+		var v *scenarios.Violation
+		if !errors.As(err, &v) || v.Law != law {
+			t.Errorf("%s does not see what was planted: %v", law, err)
+		}
+		t.Logf("%v", err)
+	}
+	w, ctx := standing(t, "# Two nodes.\nname: planted\ntopology: {nodes: 2, podsPerNode: 1}\n")
+	ctl := func(format string, args ...any) func() error {
+		return func() error {
+			c, err := vppproc.Dial(w.VPPDirOf("node-1"))
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			_, err = c.CLI(ctx, fmt.Sprintf(format, args...))
+			return err
+		}
+	}
+	tunnel, pod := "", ""
+	s, err := w.Snapshot(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, _ := s.Node("node-1")
+	for i := range n.VPP.Interfaces() {
+		switch {
+		case i.Type == scenarios.TypeVXLAN:
+			tunnel = i.Name
+		case i.Type == scenarios.TypeAFPacket && i.Table4 == n.PodTable:
+			pod = i.Name
+		}
+	}
+	breaks(ctx, t, w, "tunnels-symmetric", ctl("set interface state %s down", tunnel))
+	if err := ctl("set interface state %s up", tunnel)(); err != nil {
+		t.Fatal(err)
+	}
+	breaks(ctx, t, w, "books-agree", ctl("set interface state %s down", pod))
+	if err := ctl("set interface state %s up", pod)(); err != nil {
+		t.Fatal(err)
+	}
+	// Deleting the pod's route would not do: VPP still has one from the pod's neighbor entry.
+	breaks(ctx, t, w, "reachable", func() error { return w.InPod("node-1", n.Pods[0], "ip", "route", "del", "default") })
+	for _, law := range lab.PlantedOnMachines() {
+		if !planted[law] {
+			t.Errorf("nothing is planted against %s", law)
+		}
+	}
+}
