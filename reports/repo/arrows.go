@@ -38,6 +38,8 @@ var arrows = []arrow{
 		"who holds which ID is decided by a protocol on a store; with addresses or wiring in it, it could not be searched exhaustively"},
 	{"vppwire/strictyaml", nil,
 		"a file's grammar is its structs; what they mean is decided by who reads them"},
+	{"vppwire/agent/story", []string{"ipam", "ipam/contiv", "vppwire", "vppwire/agent", "vppwire/agent/nodeid", "sim/hostmodel", "sim/vppmodel"},
+		"a story needs machines to happen on, and the models are the only ones that need neither root nor a VPP"},
 	{"vppwire/agent", []string{"ipam/...", "vppwire", "vppwire/mode", "vppwire/linkname", "vppwire/agent/nodeid", "vppwire/strictyaml"},
 		"the agent joins addresses and wiring and runs unchanged everywhere, so it may not know any world"},
 	{"vppwire/cni/...", []string{"vppwire/cni/...", "vppwire/linkname"},

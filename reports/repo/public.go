@@ -12,6 +12,7 @@ import (
 // relative to the root, which stands for all that it exports, or a package's path, a dot and one function, type (with its
 // exported methods) or method: "scenarios/walk.Walk", "ipam.Pod.String". ARCHITECTURE.md lists the same names.
 var public = []struct{ name, why string }{
+	{"vppwire/agent/story", "stories of agents for whoever changes or embeds one: its doc lists the words"},
 	{"vppwire/host/kube", "runs ipam/nodeipam's controllers against a Kubernetes API server; users link it, no command does yet"},
 	{"vppwire.ParseObject", "reads the lines that a plan and a trail print, for tools and for each kind's story"},
 	{"scenarios/suite", "Ginkgo specs and gomega matchers for users' own scenarios: README.md shows how"},

@@ -1,4 +1,4 @@
-package agent
+package agent_test
 
 import (
 	"context"
@@ -8,21 +8,23 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/vppwire"
+	. "github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
+	"github.com/vppdrill/vppdrill/vppwire/agent/story"
 )
 
 // BenchmarkStep measures what the agent itself costs for each event of pods that come and go: ns/event over all Steps of an
 // ADD and DEL cycle (requests, journal answers, dataplane calls), with the model's and the journal's time left out ("ns/op" has it in).
 func BenchmarkStep(b *testing.B) {
-	l := newLab(b)
-	x := l.box("n1")
-	x.start()
-	x.api()
-	l.settle()
-	d := vppwire.Dataplane{VPP: x.vpp, Linux: x.host}
-	a := x.agent
-	_ = x.host.CreateNamespace(netns("c1"))
-	sandbox := Sandbox{Owner: owner("c1"), Netns: netns("c1"), PodNamespace: "default", PodName: "web-0"}
+	l := story.New(b)
+	x := l.Machine("n1")
+	x.Start()
+	x.Tell()
+	l.Settle()
+	d := vppwire.Dataplane{VPP: x.VPP, Linux: x.Host}
+	a := x.Agent
+	_ = x.Host.CreateNamespace(story.Netns("c1"))
+	sandbox := Sandbox{Owner: story.Owner("c1"), Netns: story.Netns("c1"), PodNamespace: "default", PodName: "web-0"}
 	queue := make([]Event, 0, 16)
 	events, request, spent := 0, uint64(100), time.Duration(0)
 	cycle := func(ev Event) {
@@ -31,7 +33,7 @@ func BenchmarkStep(b *testing.B) {
 			next := queue[0]
 			queue = queue[1:]
 			began := time.Now()
-			out := a.Step(l.now, next)
+			out := a.Step(l.Now, next)
 			spent += time.Since(began)
 			events++
 			for _, e := range out {
@@ -59,23 +61,23 @@ func BenchmarkStep(b *testing.B) {
 
 // BenchmarkCalled measures the commonest Step of all: an answer of VPP that leads to the next call.
 func BenchmarkCalled(b *testing.B) {
-	l := newLab(b)
-	x := l.box("n1")
-	x.start()
-	x.api()
-	l.settle()
-	a := x.agent
+	l := story.New(b)
+	x := l.Machine("n1")
+	x.Start()
+	x.Tell()
+	l.Settle()
+	a := x.Agent
 	// A thousand peers at once leave seven calls each to make; the model is replaced by an answer that is always "done".
 	n := 0
 	var call vppwire.Call
 	step := func(ev Event) {
-		for _, e := range a.Step(l.now, ev) {
+		for _, e := range a.Step(l.Now, ev) {
 			if c, ok := e.(CallDataplane); ok {
 				call = c.Call
 			}
 		}
 	}
-	d := vppwire.Dataplane{VPP: x.vpp, Linux: x.host}
+	d := vppwire.Dataplane{VPP: x.VPP, Linux: x.Host}
 	more := func() {
 		n++
 		var items []StoreItem
@@ -84,7 +86,7 @@ func BenchmarkCalled(b *testing.B) {
 			items = append(items, StoreItem{Key: info.Key(), Value: info.String(), ModRevision: int64(1000*n) + int64(id)})
 		}
 		call = vppwire.Call{}
-		step(StoreChanged{Watch: l.store.watches[x].id, Revision: int64(1000 * (n + 1)), Items: items})
+		step(StoreChanged{Watch: l.Store.Watch(x), Revision: int64(1000 * (n + 1)), Items: items})
 	}
 	more()
 	spent := time.Duration(0)
@@ -114,12 +116,12 @@ func peerInfo(id uint32, address int) nodeid.Record {
 
 // BenchmarkRecordSeen measures the news of one node record, new or changed, without the calls that follow from it.
 func BenchmarkRecordSeen(b *testing.B) {
-	l := newLab(b)
-	x := l.box("n1")
-	x.start()
-	x.api()
-	l.settle()
-	a := x.agent
+	l := story.New(b)
+	x := l.Machine("n1")
+	x.Start()
+	x.Tell()
+	l.Settle()
+	a := x.Agent
 	values := make([]StoreItem, 0, 500)
 	for n := range 2 {
 		for id := uint32(2); id < 250; id++ {
@@ -134,7 +136,7 @@ func BenchmarkRecordSeen(b *testing.B) {
 		item := values[i%len(values)]
 		revision++
 		item.ModRevision = revision
-		a.Step(l.now, StoreChanged{Watch: l.store.watches[x].id, Revision: revision, Items: []StoreItem{item}})
+		a.Step(l.Now, StoreChanged{Watch: l.Store.Watch(x), Revision: revision, Items: []StoreItem{item}})
 	}
 }
 

@@ -1,4 +1,4 @@
-package agent
+package agent_test
 
 import (
 	"fmt"
@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/vppwire/mode"
+
+	. "github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/agent/story"
 )
 
 // configFields says for every field of Config what it is by default, a value that is honoured and where that shows, and a
@@ -79,11 +82,11 @@ var configFields = []struct {
 	{"NodeConfig", "{   false}", "nodeConfig:\n- nodeName: k8s-1\n  mainVPPInterface: {interfaceName: eth7, ip: 192.168.1.1/24}\n  gateway: 192.168.1.100",
 		"{eth7 192.168.1.1/24 192.168.1.100 false}", func(c *Config) any {
 			c.NodeName = "k8s-1"
-			s := c.ownSpec()
+			nic, address, gateway, dhcp := OwnSpecOf(c)
 			return struct {
 				NIC, Address, Gateway string
 				DHCP                  bool
-			}{s.nic, valid(s.address), valid(s.gateway), s.dhcp}
+			}{nic, valid(address), valid(gateway), dhcp}
 		}, "nodeConfig:\n- nodeName: k8s-1\n  otherVPPInterfaces:\n  - interfaceName: eth8", "only the main interface is wired"},
 	{"NodeName", "", "nodeName: k8s-1", "k8s-1", func(c *Config) any { return c.NodeName }, "nodeName: [a]", "wants one value, not a list"},
 	{"HostInterconnect", "veth", "hostInterconnect: none", "none", func(c *Config) any { return c.Mode().Host },
@@ -187,7 +190,7 @@ func TestNewRefuses(t *testing.T) {
 		{func(c *Config) { c.NodeIDQuarantine = -time.Second }, "NodeIDQuarantine"},
 		{func(c *Config) { c.IPAMConfig.SRv6.SFCEndLocalSIDSubnetCIDR = "5::/16" }, "segment routing"},
 	} {
-		cfg := testConfig("n1")
+		cfg := story.Config("n1")
 		c.change(&cfg)
 		if _, err := New(cfg, freshAllocator(t)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("New gives %v, not %q", err, c.want)

@@ -1,4 +1,4 @@
-package agent
+package agent_test
 
 import (
 	"fmt"
@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	. "github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/agent/story"
 )
 
 // TestCrashAnywhere kills the agent before and after every single effect of a node's life, one crash per run, and starts it
@@ -18,7 +20,7 @@ func TestCrashAnywhere(t *testing.T) {
 	calm := newCrashRun(t)
 	calm.play(-1, false)
 	want := calm.end()
-	n := calm.l.effects
+	n := calm.l.Effects
 	if n < 60 {
 		t.Fatalf("only %d effects: the life is too short to mean anything", n)
 	}
@@ -35,9 +37,9 @@ func TestCrashAnywhere(t *testing.T) {
 			r := newCrashRun(t)
 			r.play(at, after)
 			if got := r.end(); got != want {
-				t.Errorf("crash %s:\n%s\nends as\n%s\nnot as\n%s", name, tail(r.l.out.String(), 25), got, want)
+				t.Errorf("crash %s:\n%s\nends as\n%s\nnot as\n%s", name, tail(r.l.Out.String(), 25), got, want)
 			}
-			for _, message := range r.b.errors {
+			for _, message := range r.b.Errors {
 				t.Errorf("crash %s: logged %s", name, message)
 			}
 			if t.Failed() {
@@ -51,8 +53,8 @@ func TestCrashAnywhere(t *testing.T) {
 // crashRun is one life of one node.
 type crashRun struct {
 	t    testing.TB
-	l    *lab
-	b    *box
+	l    *story.Lab
+	b    *story.Machine
 	done bool
 	// patient runs let time pass before they ask again.
 	patient bool
@@ -62,22 +64,22 @@ type crashRun struct {
 }
 
 func newCrashRun(t testing.TB) *crashRun {
-	r := &crashRun{t: t, l: newLab(t), told: map[string]netip.Addr{}, pods: map[string]string{}}
-	r.l.box("n2") // a peer that stays, so that there is something to be published to
-	r.l.boxes["n2"].start()
-	r.l.boxes["n2"].api()
-	r.l.settle()
-	r.l.effects = 0
-	r.b = r.l.box("n1")
-	r.l.boxes["n2"].step(r.b.seen())
-	r.l.settle()
+	r := &crashRun{t: t, l: story.New(t), told: map[string]netip.Addr{}, pods: map[string]string{}}
+	r.l.Machine("n2") // a peer that stays, so that there is something to be published to
+	r.l.Machines["n2"].Start()
+	r.l.Machines["n2"].Tell()
+	r.l.Settle()
+	r.l.Effects = 0
+	r.b = r.l.Machine("n1")
+	r.l.Machines["n2"].Step(r.b.Seen())
+	r.l.Settle()
 	return r
 }
 
 // play lives the life with a crash of n1's agent at its effect number at; -1 for none.
 func (r *crashRun) play(at int, after bool) {
 	n := -1
-	r.l.crash = func(b *box, e Effect, isAfter bool) bool {
+	r.l.Crash = func(b *story.Machine, e Effect, isAfter bool) bool {
 		if b != r.b {
 			return false
 		}
@@ -95,48 +97,48 @@ func (r *crashRun) play(at int, after bool) {
 	r.add("web-1", "c2")
 	r.del("c1")
 	r.add("web-0", "c3")
-	r.l.pools = testPools(2, "10.2.0.0/16", 24)
-	r.b.step(PoolsChanged{Pools: r.l.pools})
+	r.l.Pools = story.Pools(2, "10.2.0.0/16", 24)
+	r.b.Step(PoolsChanged{Pools: r.l.Pools})
 	r.calm()
 	if r.patient {
-		r.l.pass(20 * time.Second) // until then, addresses rightly come from the old block
+		r.l.Pass(20 * time.Second) // until then, addresses rightly come from the old block
 	}
 	r.add("web-2", "c4")
 	r.gone("c2") // the runtime killed it, and its DEL never came
 	r.add("web-1", "c5")
 	r.del("c3")
-	r.b.killVPP()
+	r.b.KillVPP()
 	r.add("web-3", "c6")
-	r.b.startVPP()
+	r.b.StartVPP()
 	r.calm()
 	r.wait("add c6")
 	r.note("c6")
-	r.l.effects = n + 1
+	r.l.Effects = n + 1
 }
 
 func (r *crashRun) up() {
-	r.b.start()
-	r.b.api()
+	r.b.Start()
+	r.b.Tell()
 	r.calm()
 }
 
 // calm performs what is under way and starts the agent again if it died; what is true must hold all along.
 func (r *crashRun) calm() {
 	for {
-		r.l.pass(0)
+		r.l.Pass(0)
 		r.check()
-		if r.b.agent != nil {
+		if r.b.Agent != nil {
 			return
 		}
-		r.b.told = map[uint64]string{}
-		r.b.start()
-		r.b.api()
+		r.b.Open = map[uint64]string{}
+		r.b.Start()
+		r.b.Tell()
 	}
 }
 
 // ask repeats a request until it is answered.
 func (r *crashRun) ask(name string, request func()) {
-	delete(r.l.answers, "n1/"+name)
+	delete(r.l.Answers, "n1/"+name)
 	request()
 	r.wait2(name, request)
 }
@@ -144,28 +146,28 @@ func (r *crashRun) ask(name string, request func()) {
 func (r *crashRun) wait2(name string, request func()) {
 	for range 5 {
 		r.calm()
-		if a, ok := r.l.answers["n1/"+name]; ok {
+		if a, ok := r.l.Answers["n1/"+name]; ok {
 			if a.Code != CodeOK {
 				r.t.Fatalf("%s: code %d %s", name, a.Code, a.Message)
 			}
 			return
 		}
-		if r.b.vpp == nil {
+		if r.b.VPP == nil {
 			return // it waits for VPP
 		}
 		if r.patient {
-			r.l.pass(20 * time.Second)
-			if _, ok := r.l.answers["n1/"+name]; ok {
+			r.l.Pass(20 * time.Second)
+			if _, ok := r.l.Answers["n1/"+name]; ok {
 				continue
 			}
 		}
 		request()
 	}
-	r.t.Fatalf("%s is never answered:\n%s%s", name, tail(r.l.out.String(), 30), r.b.state())
+	r.t.Fatalf("%s is never answered:\n%s%s", name, tail(r.l.Out.String(), 30), r.b.State())
 }
 
 func (r *crashRun) add(pod, container string) {
-	request := func() { r.b.add(pod, container) }
+	request := func() { r.b.Add(pod, container) }
 	r.pods[container] = pod
 	r.ask("add "+container, request)
 	r.note(container)
@@ -173,12 +175,12 @@ func (r *crashRun) add(pod, container string) {
 
 func (r *crashRun) wait(name string) {
 	container := strings.TrimPrefix(name, "add ")
-	r.wait2(name, func() { r.b.add(r.pods[container], container) })
+	r.wait2(name, func() { r.b.Add(r.pods[container], container) })
 }
 
 // note remembers what was told; once told it must not change.
 func (r *crashRun) note(container string) {
-	if a, ok := r.l.answers["n1/add "+container]; ok {
+	if a, ok := r.l.Answers["n1/add "+container]; ok {
 		r.told[container] = a.Result.Addr.Addr()
 	}
 	r.check()
@@ -186,18 +188,18 @@ func (r *crashRun) note(container string) {
 
 func (r *crashRun) del(container string) {
 	r.gone(container)
-	r.ask("del "+container, func() { r.b.del(container) })
+	r.ask("del "+container, func() { r.b.Del(container) })
 }
 
 func (r *crashRun) gone(container string) {
 	delete(r.told, container)
 	delete(r.pods, container)
-	r.b.host.RemoveNamespace(netns(container))
+	r.b.Host.RemoveNamespace(story.Netns(container))
 }
 
 // check compares the allocation state with what was told, and looks for two owners of one address in the journal's history.
 func (r *crashRun) check() {
-	a := r.b.agent
+	a := r.b.Agent
 	if a == nil {
 		return
 	}
@@ -212,7 +214,7 @@ func (r *crashRun) check() {
 	}
 	for container, addr := range r.told {
 		if _, alive := r.pods[container]; alive && byContainer[container] != addr {
-			r.t.Fatalf("%s was told %s, the allocation state says %s\n%s", container, addr, byContainer[container], tail(r.l.out.String(), 30))
+			r.t.Fatalf("%s was told %s, the allocation state says %s\n%s", container, addr, byContainer[container], tail(r.l.Out.String(), 30))
 		}
 	}
 }
@@ -221,18 +223,18 @@ func (r *crashRun) check() {
 func (r *crashRun) end() string {
 	r.calm()
 	var out strings.Builder
-	a := r.b.agent
+	a := r.b.Agent
 	for t := range a.Attachments() {
 		fmt.Fprintf(&out, "pod %s %s in %s up=%t\n", t.Sandbox.PodName, t.Sandbox.Owner.ContainerID, t.Lease.Block, t.Up)
 	}
 	for _, b := range a.Blocks() {
 		fmt.Fprintf(&out, "block %s draining=%t\n", b.Prefix, b.Draining)
 	}
-	fmt.Fprintf(&out, "id %d node %s\n%s", a.ID(), a.Node().Address, r.l.store.text())
+	fmt.Fprintf(&out, "id %d node %s\n%s", a.ID(), a.Node().Address, r.l.Store.Text())
 	fmt.Fprintf(&out, "pending %q\n", a.Pending())
 	// What is wired: one AF_PACKET interface for each pod and no other.
 	n := 0
-	for i := range r.b.vpp.Interfaces() {
+	for i := range r.b.VPP.Interfaces() {
 		if strings.HasPrefix(i.Name, "host-vd") {
 			n++
 		}
@@ -246,11 +248,11 @@ func (r *crashRun) end() string {
 func TestMishapAnywhere(t *testing.T) {
 	calm := newCrashRun(t)
 	counts := map[string]int{}
-	calm.l.mishap = func(b *box, what string) mishap {
+	calm.l.Mishap = func(b *story.Machine, what string) story.Mishap {
 		if b == calm.b {
 			counts[what]++
 		}
-		return fine
+		return story.Fine
 	}
 	calm.play(-1, false)
 	want := calm.end()
@@ -263,23 +265,23 @@ func TestMishapAnywhere(t *testing.T) {
 			t.Fatalf("only %d times %q", counts[what], what)
 		}
 		for at := 0; at < counts[what]; at += step {
-			for _, fate := range [...]mishap{requestLost, replyLost, refused} {
+			for _, fate := range [...]story.Mishap{story.RequestLost, story.ReplyLost, story.Refused} {
 				r := newCrashRun(t)
 				r.patient = true
 				n := -1
-				r.l.mishap = func(b *box, kind string) mishap {
+				r.l.Mishap = func(b *story.Machine, kind string) story.Mishap {
 					if b != r.b || kind != what {
-						return fine
+						return story.Fine
 					}
 					if n++; n == at {
 						return fate
 					}
-					return fine
+					return story.Fine
 				}
 				r.play(-1, false)
-				r.l.pass(time.Minute)
+				r.l.Pass(time.Minute)
 				if got := r.end(); got != want {
-					t.Fatalf("%s %d, mishap %d:\n%s\nends as\n%s\nnot as\n%s", what, at, fate, tail(r.l.out.String(), 25), got, want)
+					t.Fatalf("%s %d, mishap %d:\n%s\nends as\n%s\nnot as\n%s", what, at, fate, tail(r.l.Out.String(), 25), got, want)
 				}
 			}
 		}

@@ -1,26 +1,29 @@
-package agent
+package agent_test
 
 import (
 	"net/netip"
 	"strings"
 	"testing"
+
+	. "github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/agent/story"
 )
 
 // TestNodeShown: what a node shows of itself and its pods, before and after there is something to tell.
 func TestNodeShown(t *testing.T) {
-	l := newLab(t)
-	b := l.box("n1")
-	b.start()
-	a := b.agent
+	l := story.New(t)
+	b := l.Machine("n1")
+	b.Start()
+	a := b.Agent
 	if n := a.Node(); n.ID != 0 || n.Address.IsValid() || len(a.Blocks())+len(a.Reserved()) > 0 || a.ID() != 0 {
 		t.Errorf("a node without ID has addresses: %+v", n)
 	}
-	b.step(HostAddresses{Addrs: []netip.Addr{netip.MustParseAddr("10.20.0.1")}})
-	b.api()
-	l.settle()
-	b.add("web-0", "c1")
-	b.add("web-1", "c2")
-	l.settle()
+	b.Step(HostAddresses{Addrs: []netip.Addr{netip.MustParseAddr("10.20.0.1")}})
+	b.Tell()
+	l.Settle()
+	b.Add("web-0", "c1")
+	b.Add("web-1", "c2")
+	l.Settle()
 	var shown []string
 	for p := range a.Attachments() {
 		if !strings.HasPrefix(p.Interface, "host-vd") {

@@ -1,43 +1,46 @@
-package agent
+package agent_test
 
 import (
 	"strings"
 	"testing"
 	"time"
+
+	. "github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/agent/story"
 )
 
 // TestAddPatience: an ADD that VPP goes on refusing fails with the reason and is undone; its address is free again.
 func TestAddPatience(t *testing.T) {
-	l := newLab(t)
-	b := l.box("n1")
-	b.start()
-	b.api()
-	l.settle()
-	l.mishap = func(_ *box, what string) mishap {
+	l := story.New(t)
+	b := l.Machine("n1")
+	b.Start()
+	b.Tell()
+	l.Settle()
+	l.Mishap = func(_ *story.Machine, what string) story.Mishap {
 		if what == "call" {
-			return refused
+			return story.Refused
 		}
-		return fine
+		return story.Fine
 	}
-	b.add("web-0", "c1")
-	l.pass(29 * time.Second)
-	if a, ok := l.answers["n1/add c1"]; ok {
+	b.Add("web-0", "c1")
+	l.Pass(29 * time.Second)
+	if a, ok := l.Answers["n1/add c1"]; ok {
 		t.Errorf("answered too early: %+v", a)
 	}
-	l.pass(2 * time.Second)
-	if a := l.answers["n1/add c1"]; a.Code != CodeTryAgain || !strings.Contains(a.Message, errRefused.Error()) {
+	l.Pass(2 * time.Second)
+	if a := l.Answers["n1/add c1"]; a.Code != CodeTryAgain || !strings.Contains(a.Message, story.ErrRefused.Error()) {
 		t.Errorf("answer is %+v", a)
 	}
-	l.mishap = nil
-	l.pass(time.Minute)
-	if s := b.state(); strings.Contains(s, "pod") || strings.Contains(s, "pending") {
+	l.Mishap = nil
+	l.Pass(time.Minute)
+	if s := b.State(); strings.Contains(s, "pod") || strings.Contains(s, "pending") {
 		t.Errorf("left behind: %s", s)
 	}
 }
 
 // TestEarlyEvents: what comes before the journal has been read waits for it.
 func TestEarlyEvents(t *testing.T) {
-	a, err := New(testConfig("n1"), freshAllocator(t))
+	a, err := New(story.Config("n1"), freshAllocator(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package agent
+package agent_test
 
 import (
 	"net/netip"
@@ -8,6 +8,8 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/contiv"
+	. "github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/agent/story"
 )
 
 func freshAllocator(t testing.TB) *contiv.Allocator {
@@ -21,14 +23,14 @@ func freshAllocator(t testing.TB) *contiv.Allocator {
 // TestRecordText: each kind of record reads back as it was written, and broken lines are refused with a reason.
 func TestRecordText(t *testing.T) {
 	for _, r := range []Record{
-		{Kind: RecordIPAM, IPAM: ipam.Record{Op: ipam.OpLease, Owner: owner("c1"), Addr: netip.MustParseAddr("10.1.1.2"),
+		{Kind: RecordIPAM, IPAM: ipam.Record{Op: ipam.OpLease, Owner: story.Owner("c1"), Addr: netip.MustParseAddr("10.1.1.2"),
 			Prefix: netip.MustParsePrefix("10.1.1.0/24"), At: time.Unix(7, 9).UTC()}},
-		{Kind: RecordSandbox, Number: 1, Sandbox: Sandbox{Owner: owner("c1"), Netns: "/run/netns/a b", PodNamespace: "-", PodName: `q"\`, PodUID: ""}},
-		{Kind: RecordSandbox, Number: 8192, Sandbox: Sandbox{Owner: owner("c1"), Netns: "/x", PodName: "\xff\n", PodUID: "ü"}},
-		{Kind: RecordGone, Sandbox: Sandbox{Owner: owner("c1")}},
+		{Kind: RecordSandbox, Number: 1, Sandbox: Sandbox{Owner: story.Owner("c1"), Netns: "/run/netns/a b", PodNamespace: "-", PodName: `q"\`, PodUID: ""}},
+		{Kind: RecordSandbox, Number: 8192, Sandbox: Sandbox{Owner: story.Owner("c1"), Netns: "/x", PodName: "\xff\n", PodUID: "ü"}},
+		{Kind: RecordGone, Sandbox: Sandbox{Owner: story.Owner("c1")}},
 		{Kind: RecordNode, NodeID: 1<<32 - 1, NodeUID: "u"},
 		{Kind: RecordNode, NodeID: 1, NodeAddress: netip.MustParsePrefix("192.168.16.7/24")},
-		{Kind: RecordPools, Pools: testPools(9, "10.1.0.0/16", 24)},
+		{Kind: RecordPools, Pools: story.Pools(9, "10.1.0.0/16", 24)},
 		{Kind: RecordPools, Pools: Pools{External: true, DefaultGateway: netip.MustParseAddr("fd00::1")}},
 		{Kind: RecordBoot, Boot: "778b1aa9"},
 		{Kind: RecordBoot},
@@ -90,7 +92,7 @@ func TestRestoreContradictions(t *testing.T) {
 		{[]string{"ipam release k8s/c9/eth0 10.1.1.9 10.1.1.0/24 2"}, "left out"},
 	} {
 		alloc := freshAllocator(t)
-		a, err := New(testConfig("n1"), alloc)
+		a, err := New(story.Config("n1"), alloc)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,11 +120,11 @@ func TestRestoreContradictions(t *testing.T) {
 		if got := strings.Join(pods, ","); got != "web-0 10.1.1.2" || a.ID() != 1 {
 			t.Errorf("%q: attached %s with ID %d", c.bad, got, a.ID())
 		}
-		again, err := New(testConfig("n1"), freshAllocator(t))
+		again, err := New(story.Config("n1"), freshAllocator(t))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, e := range again.Step(time.Unix(10, 0), Restored{Records: a.snapshot(), Boot: "b"}) {
+		for _, e := range again.Step(time.Unix(10, 0), Restored{Records: a.Snapshot(), Boot: "b"}) {
 			if e, ok := e.(Log); ok {
 				t.Errorf("%q: the snapshot logs %q", c.bad, e.Message)
 			}
@@ -132,30 +134,30 @@ func TestRestoreContradictions(t *testing.T) {
 
 // TestCompaction: the journal does not grow with churn, and the compacted one restores the same state.
 func TestCompaction(t *testing.T) {
-	l := newLab(t)
-	b := l.box("n1")
-	b.start()
-	b.api()
-	l.settle()
-	b.add("stays", "c0")
+	l := story.New(t)
+	b := l.Machine("n1")
+	b.Start()
+	b.Tell()
+	l.Settle()
+	b.Add("stays", "c0")
 	longest := 0
 	for i := range 200 {
 		name := "c" + string(rune('a'+i%26)) + string(rune('a'+i/26))
-		b.add("p", name)
-		l.settle()
-		b.del(name)
-		l.settle()
-		longest = max(longest, len(b.journal))
+		b.Add("p", name)
+		l.Settle()
+		b.Del(name)
+		l.Settle()
+		longest = max(longest, len(b.Journal))
 	}
 	if longest > 120 {
 		t.Errorf("the journal grew to %d lines", longest)
 	}
-	before := b.state()
-	b.kill()
-	b.start()
-	b.api()
-	l.settle()
-	if after := b.state(); after != before {
+	before := b.State()
+	b.Kill()
+	b.Start()
+	b.Tell()
+	l.Settle()
+	if after := b.State(); after != before {
 		t.Errorf("restored as\n%s\nwas\n%s", after, before)
 	}
 }

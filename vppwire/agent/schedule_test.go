@@ -1,4 +1,4 @@
-package agent
+package agent_test
 
 import (
 	"fmt"
@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/sim/engine"
+	. "github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/agent/story"
 )
 
 // TestSchedules lets three agents on one store race: whose answer comes next is drawn, and between answers ranges change
@@ -25,7 +27,7 @@ func TestSchedules(t *testing.T) {
 		s := newSchedule(t, uint64(seed))
 		s.run()
 		if t.Failed() {
-			t.Fatalf("seed %d:\n%s", seed, tail(s.l.out.String(), 60))
+			t.Fatalf("seed %d:\n%s", seed, tail(s.l.Out.String(), 60))
 		}
 		moved += s.moved
 	}
@@ -36,7 +38,7 @@ func TestSchedules(t *testing.T) {
 
 type schedule struct {
 	t      *testing.T
-	l      *lab
+	l      *story.Lab
 	choose engine.Chooser
 	n      int
 	pools  []Pools
@@ -46,29 +48,29 @@ type schedule struct {
 }
 
 func newSchedule(t *testing.T, seed uint64) *schedule {
-	s := &schedule{t: t, l: newLab(t), choose: engine.Seeded(seed), told: map[string]int{}, pods: map[string][]string{}}
-	s.pools = []Pools{testPools(1, "10.1.0.0/16", 24)}
+	s := &schedule{t: t, l: story.New(t), choose: engine.Seeded(seed), told: map[string]int{}, pods: map[string][]string{}}
+	s.pools = []Pools{story.Pools(1, "10.1.0.0/16", 24)}
 	for i := range 3 {
 		length := [...]int{25, 23, 24, 26}[s.choose.Pick("length", 4)]
 		subnet := [...]string{"10.1.0.0/16", "10.1.0.0/16", "10.1.0.0/17", "10.2.0.0/16"}[s.choose.Pick("subnet", 4)]
-		s.pools = append(s.pools, testPools(int64(i+2), subnet, length))
+		s.pools = append(s.pools, story.Pools(int64(i+2), subnet, length))
 	}
-	s.l.pools = s.pools[0]
+	s.l.Pools = s.pools[0]
 	for i := range 3 {
-		b := s.l.box("n" + strconv.Itoa(i+1))
-		b.vpp.Kill() // wiring has its own tests; here ADDs end with the lease
-		b.vpp = nil
+		b := s.l.Machine("n" + strconv.Itoa(i+1))
+		b.VPP.Kill() // wiring has its own tests; here ADDs end with the lease
+		b.VPP = nil
 	}
-	for _, name := range s.l.names {
-		s.boot(s.l.boxes[name])
+	for _, name := range s.l.Names {
+		s.boot(s.l.Machines[name])
 	}
 	return s
 }
 
-func (s *schedule) boot(b *box) {
-	s.l.pools = s.pools[s.told[b.name]]
-	b.start()
-	b.api()
+func (s *schedule) boot(b *story.Machine) {
+	s.l.Pools = s.pools[s.told[b.Name]]
+	b.Start()
+	b.Tell()
 }
 
 func (s *schedule) run() {
@@ -80,32 +82,32 @@ func (s *schedule) run() {
 		}
 	}
 	// Calm: everybody hears of the last ranges, everything lost is given up in time.
-	s.l.mishap = nil
-	for _, name := range s.l.names {
-		b := s.l.boxes[name]
+	s.l.Mishap = nil
+	for _, name := range s.l.Names {
+		b := s.l.Machines[name]
 		s.told[name] = len(s.pools) - 1
-		if b.agent == nil {
+		if b.Agent == nil {
 			s.boot(b)
 		}
-		b.step(PoolsChanged{Pools: s.pools[len(s.pools)-1]})
+		b.Step(PoolsChanged{Pools: s.pools[len(s.pools)-1]})
 		for _, container := range s.pods[name] {
-			b.host.RemoveNamespace(netns(container))
-			b.del(container)
+			b.Host.RemoveNamespace(story.Netns(container))
+			b.Del(container)
 		}
-		b.startVPP()
+		b.StartVPP()
 	}
 	for range 40 {
-		s.l.pass(10 * time.Second)
+		s.l.Pass(10 * time.Second)
 		s.check()
 	}
-	for _, name := range s.l.names {
-		b := s.l.boxes[name]
-		if p := b.agent.Pending(); p != "" {
+	for _, name := range s.l.Names {
+		b := s.l.Machines[name]
+		if p := b.Agent.Pending(); p != "" {
 			s.t.Errorf("%s is not idle in the end: %s", name, p)
 		}
-		mine, err := planOf(s.pools[len(s.pools)-1]).Node(b.agent.ID())
-		if err != nil || !slices.Equal(b.agent.activeBlocks(), []netip.Prefix{mine.PodSubnet}) {
-			s.t.Errorf("%s ends with %s, not with %s, %v", name, b.state(), mine.PodSubnet, err)
+		mine, err := PlanOf(s.pools[len(s.pools)-1]).Node(b.Agent.ID())
+		if err != nil || !slices.Equal(b.Agent.ActiveBlocks(), []netip.Prefix{mine.PodSubnet}) {
+			s.t.Errorf("%s ends with %s, not with %s, %v", name, b.State(), mine.PodSubnet, err)
 		} else {
 			s.moved++
 		}
@@ -114,61 +116,49 @@ func (s *schedule) run() {
 
 // one performs the oldest thing under way of one node; per node, order is kept, as connections do.
 func (s *schedule) one() {
-	var heads []int
-	seen := map[*box]bool{}
-	for i, j := range s.l.jobs {
-		if !seen[j.b] {
-			seen[j.b] = true
-			heads = append(heads, i)
-		}
-	}
-	if len(heads) == 0 {
+	busy := s.l.Busy()
+	if len(busy) == 0 {
 		return
 	}
-	i := heads[s.choose.Pick("next", len(heads))]
-	j := s.l.jobs[i]
-	s.l.jobs = slices.Delete(s.l.jobs, i, i+1)
-	if j.life == j.b.life {
-		j.do()
-	}
+	s.l.Perform(busy[s.choose.Pick("next", len(busy))])
 	s.check()
 }
 
 func (s *schedule) disturb() {
-	b := s.l.boxes[s.l.names[s.choose.Pick("node", 3)]]
+	b := s.l.Machines[s.l.Names[s.choose.Pick("node", 3)]]
 	switch s.choose.Pick("what", 24) {
 	case 0:
-		s.l.pass(time.Duration(s.choose.Pick("pass", 8)) * time.Second)
+		s.l.Pass(time.Duration(s.choose.Pick("pass", 8)) * time.Second)
 	case 1, 2:
-		if s.told[b.name] < len(s.pools)-1 {
-			s.told[b.name]++
-			b.step(PoolsChanged{Pools: s.pools[s.told[b.name]]})
+		if s.told[b.Name] < len(s.pools)-1 {
+			s.told[b.Name]++
+			b.Step(PoolsChanged{Pools: s.pools[s.told[b.Name]]})
 		}
 	case 3, 4, 5:
 		s.n++
 		container := "c" + strconv.Itoa(s.n)
-		if b.agent != nil {
-			b.add("pod-"+container, container)
-			s.pods[b.name] = append(s.pods[b.name], container)
+		if b.Agent != nil {
+			b.Add("pod-"+container, container)
+			s.pods[b.Name] = append(s.pods[b.Name], container)
 		}
 	case 6:
-		if list := s.pods[b.name]; len(list) > 0 && b.agent != nil {
-			b.del(list[0])
+		if list := s.pods[b.Name]; len(list) > 0 && b.Agent != nil {
+			b.Del(list[0])
 		}
 	case 7:
-		if b.agent == nil {
+		if b.Agent == nil {
 			s.boot(b)
 		} else {
-			b.kill()
-			b.told = map[uint64]string{}
+			b.Kill()
+			b.Open = map[uint64]string{}
 		}
 	case 8:
-		s.l.store.loseReply = true
+		s.l.Store.LoseReply = true
 	case 9:
-		s.l.store.loseRequest = true
+		s.l.Store.LoseRequest = true
 	case 10:
-		if w := s.l.store.watches[b]; w != nil && w.life == b.life {
-			b.step(StoreWatchLost{Watch: w.id})
+		if watch := s.l.Store.Watch(b); watch != 0 {
+			b.Step(StoreWatchLost{Watch: watch})
 		}
 	}
 	s.check()
@@ -183,11 +173,11 @@ func (s *schedule) check() {
 		blocks []netip.Prefix
 	}
 	all := map[string]holdings{}
-	for _, name := range s.l.names {
-		a := s.l.boxes[name].agent
+	for _, name := range s.l.Names {
+		a := s.l.Machines[name].Agent
 		k := holdings{leases: map[netip.Addr]string{}}
 		if a == nil {
-			s.dead(s.l.boxes[name], &k.id, k.leases, &k.blocks)
+			s.dead(s.l.Machines[name], &k.id, k.leases, &k.blocks)
 			all[name] = k
 			continue
 		}
@@ -197,14 +187,14 @@ func (s *schedule) check() {
 		}
 		for _, b := range a.Blocks() {
 			k.blocks = append(k.blocks, b.Prefix)
-			if !b.Draining && a.ids.Usable() {
+			if !b.Draining && a.Usable() {
 				k.active = append(k.active, b.Prefix)
 			}
 		}
 		all[name] = k
 	}
-	for _, x := range s.l.names {
-		for _, y := range s.l.names {
+	for _, x := range s.l.Names {
+		for _, y := range s.l.Names {
 			if x == y || all[x].id == 0 || all[y].id == 0 {
 				continue
 			}
@@ -226,9 +216,9 @@ func (s *schedule) check() {
 }
 
 // dead reads what a dead agent's journal says.
-func (s *schedule) dead(b *box, id *uint32, leases map[netip.Addr]string, blocks *[]netip.Prefix) {
+func (s *schedule) dead(b *story.Machine, id *uint32, leases map[netip.Addr]string, blocks *[]netip.Prefix) {
 	alloc := freshAllocator(s.t)
-	for _, text := range b.journal {
+	for _, text := range b.Journal {
 		r, err := ParseRecord(text)
 		if err != nil {
 			s.t.Fatal(err)

@@ -1,0 +1,35 @@
+// Package story lets agents live through stories: what happens is written down line by line, and what the agents ask for and answer
+// comes out line by line. The package's user is whoever changes an agent, or wants to know what it does when something breaks.
+//
+// A Lab has machines, each with a modelled VPP and Linux, a disk and perhaps an agent, and one store. It does only what it is
+// told: time stands still but for Pass, and nothing is lost unless a field says so. It judges nothing; a scenario in the simulator
+// (package sim) is what judges whole clusters.
+//
+// Start at New and Lab.Play. What is under way is performed in the order in which it was asked for, so the same story has the same
+// outcome; Lab.Busy and Lab.Perform let a test choose another order, Lab.Mishap and Lab.Crash let things go wrong, and
+// everything that a line of a story does can be done by a method as well.
+//
+// # Words of a story
+//
+// Lines about everybody:
+//
+//	box NAME                    a machine with a running VPP and no agent
+//	settle                      perform what is under way; the end of a block does so too
+//	pass DURATION               let time go by
+//	pools GENERATION CIDR LEN   new address ranges; "external": nodes' pod CIDRs come from outside from now on
+//	store off | on | lose-reply | lose-request | wipe | show | put KEY VALUE | delete KEY
+//
+// Lines about the machine that is named behind the word:
+//
+//	start, kill                 an agent's life; "up" is start and api
+//	api [UID...]                tell the agent all nodes, and the pods of this node
+//	vpp-kill, vpp-start         VPP's life; "reboot" ends VPP, namespaces and the agent
+//	add POD CONTAINER           a CNI ADD; "add-at" has an address behind; "fill N" adds p0, p1 and so on
+//	del, check CONTAINER        a CNI DEL or CHECK; "status"; "gc CONTAINER..." names those that still live
+//	withdraw REQUEST            nobody waits for "add c1" any more; "netns-gone CONTAINER"
+//	node-seen, node-gone        the machine's Node object, told to everybody; "own-seen", "nodes-listed", "hide", "uid UID"
+//	disk bad | good, watch-lost, own-address CIDR, cidrs CIDR..., patience DURATION, dhcp
+//	show, wrote, journal        print the state, whether VPP was written to since the last time, the disk
+//
+// To add a word, see act.go; something that may go wrong, Mishap.
+package story
