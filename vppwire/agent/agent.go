@@ -15,15 +15,8 @@ import (
 
 // Agent decides for one node. It is not safe for concurrent use: one driver calls Step, one event after the other.
 type Agent struct {
-	cfg    Config
-	own    ownSpec
-	wiring mode.Config
-	alloc  ipam.NodeAllocator
-	wire   *vppwire.Session
-
-	now  time.Time
-	out  []Effect
-	todo todo
+	core
+	own ownSpec
 	// early holds what came before Restored.
 	early []Event
 
@@ -36,23 +29,35 @@ type Agent struct {
 	told     netip.Prefix // OwnAddress
 	hosts    []netip.Addr
 	nic      string
-	vppUp    bool
-	// calling: a CallDataplane is outstanding. looked: VPP's and Linux's present state has been dumped completely at least
-	// once in this life.
-	calling, looked bool
 	// podsListed: the pods have been told once. permitted: every source of desired state has reported.
 	podsListed, permitted bool
 
-	journal  journal
-	ids      *nodeid.Machine
-	peers    peers
-	ranges   ranges
-	node     mode.Node // what the node is wired as; ID 0: not yet
-	pods     pods
-	lastHook uint64
-	groups   []string // scratch
-	alarm    time.Time
-	armed    time.Time // the last WakeAt
+	journal journal
+	ids     *nodeid.Machine
+	peers   peers
+	ranges  ranges
+	pods    pods
+	groups  []string // scratch
+	alarm   time.Time
+	armed   time.Time // the last WakeAt
+}
+
+// core is what every part of an agent works on.
+type core struct {
+	cfg    Config
+	wiring mode.Config
+	alloc  ipam.NodeAllocator
+	wire   *vppwire.Session
+
+	now  time.Time
+	out  []Effect
+	todo todo
+
+	node  mode.Node // what the node is wired as; ID 0: not yet
+	vppUp bool
+	// calling: a CallDataplane is outstanding. looked: VPP's and Linux's present state has been dumped completely at least
+	// once in this life.
+	calling, looked bool
 }
 
 // todo names the decisions that have to be taken again before the Step ends, in the order of the bits.
@@ -84,10 +89,10 @@ func New(cfg Config, alloc ipam.NodeAllocator) (*Agent, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("agent: %w", err)
 	}
-	a := &Agent{cfg: cfg, own: cfg.ownSpec(), wiring: cfg.Mode(), alloc: alloc, wire: vppwire.NewSession()}
+	a := &Agent{core: core{cfg: cfg, wiring: cfg.Mode(), alloc: alloc, wire: vppwire.NewSession()}, own: cfg.ownSpec()}
 	a.peers.wired = map[uint32]bool{}
 	a.ids = nodeid.New(nodeid.Config{Name: cfg.NodeName, Quarantine: cfg.NodeIDQuarantine, Patience: cfg.ClaimPatience, Plan: (*plan)(a)})
-	a.pods.init()
+	a.pods.init(&a.core, a)
 	if pools, ok, err := cfg.Pools(); err != nil {
 		return nil, fmt.Errorf("agent: %w", err)
 	} else if ok {
@@ -128,7 +133,7 @@ func (a *Agent) take(ev Event) {
 		a.calling = false
 		a.wire.Feed(a.now, e.Result)
 		if e.Result.Err != nil {
-			a.judgeWiring()
+			a.pods.judgeWiring()
 		}
 	case Persisted:
 		a.persisted(e)
@@ -141,19 +146,19 @@ func (a *Agent) take(ev Event) {
 	case StoreWatchLost:
 		a.identity(nodeid.StoreWatchLost(e))
 	case PodAdd:
-		a.podAdd(e)
+		a.pods.podAdd(e)
 	case PodDel:
-		a.podDel(e)
+		a.pods.podDel(e)
 	case PodCheck:
-		a.podCheck(e)
+		a.pods.podCheck(e)
 	case PodGC:
-		a.podGC(e)
+		a.pods.podGC(e)
 	case PodStatus:
-		a.podStatus(e)
+		a.pods.podStatus(e)
 	case Withdrawn:
-		a.withdrawn(e)
+		a.pods.withdrawn(e)
 	case Hooked:
-		a.hooked(e)
+		a.pods.hooked(e)
 	case NodeSeen:
 		a.nodeSeen(e)
 	case NodeGone:
@@ -161,7 +166,11 @@ func (a *Agent) take(ev Event) {
 	case NodesListed:
 		a.identity(nodeid.NodesListed{})
 	case PodsListed:
-		a.podsAreListed(e)
+		if !a.podsListed {
+			a.podsListed = true
+			a.todo |= todoPermit
+		}
+		a.pods.listed(e)
 	case PoolsChanged:
 		a.poolsChanged(e.Pools)
 	case OwnAddress:
@@ -212,7 +221,7 @@ func (a *Agent) decide(bit todo) {
 	case todoPeers:
 		a.wirePeers()
 	case todoPods:
-		a.admitPods()
+		a.pods.admitPods()
 	case todoStale:
 		a.identity(nodeid.Judge{})
 	case todoPermit:
@@ -229,7 +238,7 @@ func (a *Agent) drive() bool {
 	if done := a.wire.Changed(); len(done) > 0 {
 		a.groups = append(a.groups[:0], done...)
 		for _, name := range a.groups {
-			a.groupDone(name)
+			a.pods.groupDone(name)
 		}
 		return true
 	}
@@ -240,7 +249,7 @@ func (a *Agent) drive() bool {
 	}
 	if !a.looked && a.vppUp && (!a.calling || ok && call.Verb() != vppwire.VerbDump) { // dumps always come first
 		a.looked = true
-		a.unwireDelayed()
+		a.pods.unwireDelayed()
 		return true
 	}
 	return false
@@ -268,7 +277,7 @@ func (a *Agent) alarmed() {
 	if due(a.alarm, a.now) {
 		a.alarm = time.Time{}
 		a.identity(nodeid.Woke{})
-		a.judgeWiring()
+		a.pods.judgeWiring()
 		a.todo |= todoBlocks | todoJournal
 	}
 }
@@ -308,7 +317,7 @@ func (a *Agent) permit() {
 	a.wire.AllowDelete()
 }
 
-func (a *Agent) emit(e Effect) { a.out = append(a.out, e) }
+func (c *core) emit(e Effect) { c.out = append(c.out, e) }
 
 // Levels of Log, after slog.
 const (
@@ -318,6 +327,6 @@ const (
 	levelError = 8
 )
 
-func (a *Agent) log(level int, format string, args ...any) {
-	a.emit(Log{Level: level, Message: fmt.Sprintf(format, args...)})
+func (c *core) log(level int, format string, args ...any) {
+	c.emit(Log{Level: level, Message: fmt.Sprintf(format, args...)})
 }

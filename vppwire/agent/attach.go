@@ -14,52 +14,52 @@ import (
 
 // podAdd takes a CNI ADD: address, journal, wiring, hooks, answer, in this order. The same sandbox gets the same answer
 // again; another sandbox of the same pod has the older one removed first.
-func (a *Agent) podAdd(e PodAdd) {
+func (p *pods) podAdd(e PodAdd) {
 	s := e.Sandbox
 	switch {
 	case !s.Owner.Valid():
-		a.refuse(e.Request, CodeInvalidEnv, "attachment %q: network, container ID and interface name are needed", s.Owner)
+		p.refuse(e.Request, CodeInvalidEnv, "attachment %q: network, container ID and interface name are needed", s.Owner)
 		return
 	case !path.IsAbs(s.Netns):
-		a.refuse(e.Request, CodeInvalidEnv, "network namespace %q: an absolute path is needed", s.Netns)
+		p.refuse(e.Request, CodeInvalidEnv, "network namespace %q: an absolute path is needed", s.Netns)
 		return
 	}
 	if err := linkname.Check(s.Owner.IfName); err != nil {
-		a.refuse(e.Request, CodeInvalidEnv, "interface name: %v", err)
+		p.refuse(e.Request, CodeInvalidEnv, "interface name: %v", err)
 		return
 	}
-	t := a.pods.byOwner[s.Owner]
+	t := p.byOwner[s.Owner]
 	switch {
 	case t == nil:
-		t = a.begin(s, e)
+		t = p.begin(s, e)
 	case t.removing():
-		t = a.beginAgain(t, s, e)
+		t = p.beginAgain(t, s, e)
 	case t.stale || t.sandbox.Netns != s.Netns:
-		a.remove(t) // the container has a new namespace: nothing of the old wiring can stay
-		if a.pods.byOwner[s.Owner] == nil {
-			t = a.begin(s, e)
+		p.remove(t) // the container has a new namespace: nothing of the old wiring can stay
+		if p.byOwner[s.Owner] == nil {
+			t = p.begin(s, e)
 		} else {
-			t = a.beginAgain(t, s, e)
+			t = p.beginAgain(t, s, e)
 		}
 	}
 	t.adds = append(t.adds, e.Request)
-	a.pods.requests[e.Request] = t
+	p.requests[e.Request] = t
 	if t.phase == phaseUp {
-		a.answerIfDone(t)
+		p.answerIfDone(t)
 	}
 }
 
 // begin files a new attachment, to be admitted before the Step ends.
-func (a *Agent) begin(s Sandbox, e PodAdd) *attachment {
+func (p *pods) begin(s Sandbox, e PodAdd) *attachment {
 	t := &attachment{sandbox: s, external: e.External}
-	a.pods.add(t)
-	a.pods.waiting = append(a.pods.waiting, t)
-	a.todo |= todoPods
+	p.add(t)
+	p.waiting = append(p.waiting, t)
+	p.todo |= todoPods
 	return t
 }
 
 // beginAgain files an attachment behind the removal of one with the same owner.
-func (a *Agent) beginAgain(t *attachment, s Sandbox, e PodAdd) *attachment {
+func (p *pods) beginAgain(t *attachment, s Sandbox, e PodAdd) *attachment {
 	if t.again == nil {
 		t.again = &attachment{}
 	}
@@ -68,13 +68,13 @@ func (a *Agent) beginAgain(t *attachment, s Sandbox, e PodAdd) *attachment {
 }
 
 // admitPods goes through waiting ADDs in their order.
-func (a *Agent) admitPods() {
-	if len(a.pods.waiting) == 0 || a.notReady() != "" {
+func (p *pods) admitPods() {
+	if len(p.waiting) == 0 || p.rest.notReady() != "" {
 		return
 	}
-	for _, t := range slices.Clone(a.pods.waiting) {
-		if t.phase == phaseWaiting && a.pods.byOwner[t.sandbox.Owner] == t {
-			a.admit(t)
+	for _, t := range slices.Clone(p.waiting) {
+		if t.phase == phaseWaiting && p.byOwner[t.sandbox.Owner] == t {
+			p.admit(t)
 		}
 	}
 }
@@ -103,40 +103,40 @@ func (a *Agent) notReady() string {
 }
 
 // admit gives an ADD its address, unless older sandboxes of its pod have to go first.
-func (a *Agent) admit(t *attachment) {
+func (p *pods) admit(t *attachment) {
 	if k, ok := t.pod(); ok {
-		older := slices.Clone(a.pods.byPod[k])
+		older := slices.Clone(p.byPod[k])
 		older = older[:slices.Index(older, t)]
 		for _, o := range older {
 			if !o.removing() {
-				a.log(levelInfo, "pod %s/%s: sandbox %s replaces %s", k.namespace, k.name, t.sandbox.Owner.ContainerID, o.sandbox.Owner.ContainerID)
-				a.remove(o)
+				p.log(levelInfo, "pod %s/%s: sandbox %s replaces %s", k.namespace, k.name, t.sandbox.Owner.ContainerID, o.sandbox.Owner.ContainerID)
+				p.remove(o)
 			}
 		}
-		if a.pods.byPod[k][0] != t {
+		if p.byPod[k][0] != t {
 			return // erased calls back
 		}
 	}
-	lease, records, err := a.allocate(t)
-	if err == nil && !a.pods.takeNumber(t) {
-		a.alloc.Release(a.now, t.sandbox.Owner)
+	lease, records, err := p.allocate(t)
+	if err == nil && !p.takeNumber(t) {
+		p.alloc.Release(p.now, t.sandbox.Owner)
 		err = errTooMany
 	}
 	if err != nil {
-		a.pods.remove(t)
-		a.answerAdds(t, refusal(err))
+		p.forget(t)
+		p.answerAdds(t, refusal(err))
 		return
 	}
-	a.pods.waiting = without(a.pods.waiting, t)
+	p.waiting = without(p.waiting, t)
 	t.lease, t.phase = lease, phaseSaving
 	list := append(ipamRecords(records), Record{Kind: RecordSandbox, Sandbox: t.sandbox, Number: t.number})
-	a.persist(list, journalWaiter{what: stepAttach, att: t})
+	p.rest.persist(list, journalWaiter{what: stepAttach, att: t})
 }
 
-func (a *Agent) allocate(t *attachment) (ipam.Lease, []ipam.Record, error) {
-	lease, records, err := a.alloc.Allocate(a.now, t.sandbox.Owner, ipam.Want{Addr: t.external})
-	if errors.Is(err, ipam.ErrNoBlock) && a.ranges.waiting != "" {
-		err = fmt.Errorf("%w: %s", err, a.ranges.waiting)
+func (p *pods) allocate(t *attachment) (ipam.Lease, []ipam.Record, error) {
+	lease, records, err := p.alloc.Allocate(p.now, t.sandbox.Owner, ipam.Want{Addr: t.external})
+	if errors.Is(err, ipam.ErrNoBlock) && p.rest.awaitedBlocks() != "" {
+		err = fmt.Errorf("%w: %s", err, p.rest.awaitedBlocks())
 	}
 	return lease, records, err
 }
@@ -157,126 +157,126 @@ func refusal(err error) Answer {
 }
 
 // attachWritten wires an attachment whose address is on disk.
-func (a *Agent) attachWritten(t *attachment) {
+func (p *pods) attachWritten(t *attachment) {
 	if t.phase != phaseSaving {
 		return // a DEL was faster
 	}
-	t.phase, t.since = phaseWiring, a.now
-	a.pods.wiring = append(a.pods.wiring, t)
-	a.todo |= todoPods // the alarm for its patience
-	a.wirePod(t)
+	t.phase, t.since = phaseWiring, p.now
+	p.underway = append(p.underway, t)
+	p.todo |= todoPods // the alarm for its patience
+	p.wirePod(t)
 }
 
 // attachFailed undoes an attachment that could not be written.
-func (a *Agent) attachFailed(t *attachment, err error) {
+func (p *pods) attachFailed(t *attachment, err error) {
 	if t.phase != phaseSaving {
 		return
 	}
-	a.alloc.Release(a.now, t.sandbox.Owner) // the journal is rewritten as a whole: no records
-	a.answerAdds(t, Answer{Code: CodeIO, Message: "journal: " + err.Error()})
-	a.erased(t)
+	p.alloc.Release(p.now, t.sandbox.Owner) // the journal is rewritten as a whole: no records
+	p.answerAdds(t, Answer{Code: CodeIO, Message: "journal: " + err.Error()})
+	p.erased(t)
 }
 
 // wirePod makes the Session want the attachment. Nothing is wanted before the node itself is: pods hang on its tables.
-func (a *Agent) wirePod(t *attachment) {
-	if a.node.ID == 0 || t.stale {
+func (p *pods) wirePod(t *attachment) {
+	if p.node.ID == 0 || t.stale {
 		return
 	}
 	facts := t.facts()
-	t.iface = a.wiring.PodInterface(facts)
-	a.wire.Set(t.group, a.wiring.PodObjects(a.node, facts))
+	t.iface = p.wiring.PodInterface(facts)
+	p.wire.Set(t.group, p.wiring.PodObjects(p.node, facts))
 }
 
 // wirePods wires every attachment that should be, after a restart or a change that concerns them all.
-func (a *Agent) wirePods() {
-	for _, t := range a.pods.sorted() {
+func (p *pods) wirePods() {
+	for _, t := range p.sorted() {
 		if t.phase >= phaseWiring && t.phase <= phaseUnhooking {
-			a.wirePod(t)
+			p.wirePod(t)
 		}
 	}
 }
 
 // groupDone goes on with the attachment whose group the Session has finished.
-func (a *Agent) groupDone(name string) {
+func (p *pods) groupDone(name string) {
 	if len(name) < len(groupPods) || name[:len(groupPods)] != groupPods {
 		return
 	}
-	t := a.pods.byGroup[name]
+	t := p.byGroup[name]
 	if t == nil {
 		return
 	}
 	switch t.phase {
 	case phaseWiring, phaseUp:
-		a.answerIfDone(t)
+		p.answerIfDone(t)
 	case phaseUnwiring:
-		if done, _ := a.wire.Done(name); done && a.looked {
-			a.erase(t)
+		if done, _ := p.wire.Done(name); done && p.looked {
+			p.erase(t)
 		}
 	}
 }
 
 // answerIfDone ends an ADD whose wiring stands.
-func (a *Agent) answerIfDone(t *attachment) {
-	if t.stale || a.node.ID == 0 || t.iface == "" {
+func (p *pods) answerIfDone(t *attachment) {
+	if t.stale || p.node.ID == 0 || t.iface == "" {
 		return
 	}
-	if done, _ := a.wire.Done(t.group); !done || !a.looked {
+	if done, _ := p.wire.Done(t.group); !done || !p.looked {
 		return
 	}
 	if t.phase == phaseUp {
-		a.answerAdds(t, Answer{Result: a.result(t)})
+		p.answerAdds(t, Answer{Result: p.result(t)})
 		return
 	}
-	a.pods.wiring = without(a.pods.wiring, t)
-	a.todo |= todoPods
-	if a.hookAfter(t) {
+	p.underway = without(p.underway, t)
+	p.todo |= todoPods
+	if p.hookAfter(t) {
 		t.phase = phaseHooking
 		return
 	}
-	a.attached(t)
+	p.attached(t)
 }
 
-func (a *Agent) attached(t *attachment) {
+func (p *pods) attached(t *attachment) {
 	t.phase = phaseUp
-	a.answerAdds(t, Answer{Result: a.result(t)})
+	p.answerAdds(t, Answer{Result: p.result(t)})
 }
 
 // judgeWiring fails ADDs that cannot succeed: at once when the sandbox's namespace is gone, otherwise when VPP or Linux
 // have gone on refusing for longer than AddPatience. Both are undone.
-func (a *Agent) judgeWiring() {
-	for _, t := range slices.Clone(a.pods.wiring) {
-		done, err := a.wire.Done(t.group)
+func (p *pods) judgeWiring() {
+	for _, t := range slices.Clone(p.underway) {
+		done, err := p.wire.Done(t.group)
 		switch {
 		case done || err == nil:
 		case errors.Is(err, vppwire.ErrNoNamespace):
-			a.fail(t, CodeUnknownContainer, err)
-		case !a.now.Before(t.since.Add(a.cfg.AddPatience)):
-			a.fail(t, CodeTryAgain, err)
+			p.fail(t, CodeUnknownContainer, err)
+		case !p.now.Before(t.since.Add(p.cfg.AddPatience)):
+			p.fail(t, CodeTryAgain, err)
 		}
-		if t.phase == phaseWiring && !a.now.Before(t.since.Add(a.cfg.AddPatience)) {
+		if t.phase == phaseWiring && !p.now.Before(t.since.Add(p.cfg.AddPatience)) {
 			// Nobody refuses: VPP is away, or the runtime waits no more. The runtime decides how long that may take.
-			a.pods.wiring = without(a.pods.wiring, t)
-			a.todo |= todoPods
+			p.underway = without(p.underway, t)
+			p.todo |= todoPods
 		}
 	}
 }
 
-func (a *Agent) fail(t *attachment, code Code, err error) {
-	a.log(levelWarn, "pod %s/%s: %v", t.sandbox.PodNamespace, t.sandbox.PodName, err)
-	a.answerAdds(t, Answer{Code: code, Message: err.Error()})
-	a.remove(t)
+func (p *pods) fail(t *attachment, code Code, err error) {
+	p.log(levelWarn, "pod %s/%s: %v", t.sandbox.PodNamespace, t.sandbox.PodName, err)
+	p.answerAdds(t, Answer{Code: code, Message: err.Error()})
+	p.remove(t)
 }
 
 // answerAdds answers every open ADD of the attachment.
-func (a *Agent) answerAdds(t *attachment, e Answer) {
+func (p *pods) answerAdds(t *attachment, e Answer) {
 	for _, request := range t.adds {
 		e.Request = request
-		delete(a.pods.requests, request)
-		a.emit(e)
+		delete(p.requests, request)
+		p.emit(e)
 	}
 	t.adds = nil
 }
 
-func (a *Agent) refuse(request uint64, code Code, format string, args ...any) {
-	a.emit(Answer{Request: request, Code: code, Message: fmt.Sprintf(format, args...)})
+func (p *pods) refuse(request uint64, code Code, format string, args ...any) {
+	p.emit(Answer{Request: request, Code: code, Message: fmt.Sprintf(format, args...)})
 }

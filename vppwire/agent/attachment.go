@@ -77,8 +77,10 @@ type collection struct {
 	left    int
 }
 
-// pods are the node's attachments.
+// pods are the node's attachments: how they come, stay and go.
 type pods struct {
+	*core
+	rest    surroundings
 	byOwner map[ipam.Owner]*attachment
 	byGroup map[string]*attachment
 	byPod   map[podKey][]*attachment // oldest first
@@ -87,13 +89,25 @@ type pods struct {
 	// requests are the open ADD and DEL requests, collections the open GC requests.
 	requests map[uint64]*attachment
 	hooks    map[uint64]*attachment
-	// waiting are in phaseWaiting, in the order of their ADDs; wiring are in phaseWiring with somebody waiting.
-	waiting, wiring []*attachment
+	// waiting are in phaseWaiting, in the order of their ADDs; underway are in phaseWiring with somebody waiting.
+	waiting, underway []*attachment
+	lastHook          uint64
 	// staleBoot names the boot of stale attachments; several earlier boots count as one.
 	staleBoot string
 }
 
-func (p *pods) init() {
+// surroundings are what attachments need of the rest of the agent.
+type surroundings interface {
+	// notReady says why no address can be given out; empty when one can.
+	notReady() string
+	// awaitedBlocks says why not all blocks that the node should have are taken; empty when they are.
+	awaitedBlocks() string
+	// persist has records written, and goes on with w when they are.
+	persist(records []Record, w journalWaiter)
+}
+
+func (p *pods) init(c *core, rest surroundings) {
+	p.core, p.rest = c, rest
 	p.byOwner, p.byGroup = map[ipam.Owner]*attachment{}, map[string]*attachment{}
 	p.byPod, p.requests, p.hooks = map[podKey][]*attachment{}, map[uint64]*attachment{}, map[uint64]*attachment{}
 }
@@ -108,7 +122,7 @@ func (p *pods) add(t *attachment) {
 	}
 }
 
-func (p *pods) remove(t *attachment) {
+func (p *pods) forget(t *attachment) {
 	delete(p.byOwner, t.sandbox.Owner)
 	delete(p.byGroup, t.group)
 	if t.number != 0 {
@@ -116,7 +130,7 @@ func (p *pods) remove(t *attachment) {
 		t.number = 0
 	}
 	p.waiting = without(p.waiting, t)
-	p.wiring = without(p.wiring, t)
+	p.underway = without(p.underway, t)
 	if k, ok := t.pod(); ok {
 		if rest := without(p.byPod[k], t); len(rest) > 0 {
 			p.byPod[k] = rest
@@ -162,8 +176,8 @@ func (p *pods) sorted() []*attachment {
 	return slices.SortedFunc(maps.Values(p.byOwner), func(x, y *attachment) int { return compareOwners(x.sandbox.Owner, y.sandbox.Owner) })
 }
 
-// attached lists recorded attachments in owner order.
-func (p *pods) attached() []*attachment {
+// recorded lists those with an address attachments in owner order.
+func (p *pods) recorded() []*attachment {
 	return slices.DeleteFunc(p.sorted(), func(t *attachment) bool { return !t.recorded() })
 }
 
@@ -174,7 +188,7 @@ func compareOwners(x, y ipam.Owner) int {
 // due is when the first ADD's patience with VPP ends.
 func (p *pods) due(patience time.Duration) time.Time {
 	var first time.Time
-	for _, t := range p.wiring {
+	for _, t := range p.underway {
 		if end := t.since.Add(patience); first.IsZero() || end.Before(first) {
 			first = end
 		}
@@ -192,11 +206,11 @@ func (t *attachment) facts() mode.Pod {
 }
 
 // result is what a successful ADD answers.
-func (a *Agent) result(t *attachment) Attachment {
+func (p *pods) result(t *attachment) Attachment {
 	s := &t.sandbox
 	mac, _ := mode.PodMACs(s.Owner.ContainerID, s.Owner.IfName)
 	return Attachment{
 		IfName: s.Owner.IfName, Netns: s.Netns, Addr: netip.PrefixFrom(t.lease.Addr, t.lease.Addr.BitLen()),
-		Gateway: t.lease.Gateway, MAC: mac, MTU: a.cfg.MTUSize,
+		Gateway: t.lease.Gateway, MAC: mac, MTU: p.cfg.MTUSize,
 	}
 }

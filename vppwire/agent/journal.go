@@ -136,9 +136,9 @@ func (a *Agent) persisted(e Persisted) {
 func (a *Agent) written(w journalWaiter) {
 	switch w.what {
 	case stepAttach:
-		a.attachWritten(w.att)
+		a.pods.attachWritten(w.att)
 	case stepDetach:
-		a.detachWritten(w.att)
+		a.pods.detachWritten(w.att)
 	case stepNode:
 		a.identity(nodeid.Saved(w.claim))
 	case stepPools:
@@ -166,7 +166,7 @@ func (a *Agent) journalFailed(e Persisted) {
 	var held []journalWaiter
 	for _, w := range failed {
 		if w.what == stepAttach {
-			a.attachFailed(w.att, e.Err)
+			a.pods.attachFailed(w.att, e.Err)
 		} else {
 			held = append(held, w)
 		}
@@ -205,7 +205,7 @@ func (a *Agent) snapshot() []Record {
 	for _, r := range leases {
 		records = append(records, Record{Kind: RecordIPAM, IPAM: r})
 	}
-	list := a.pods.attached()
+	list := a.pods.recorded()
 	for _, stale := range [...]bool{true, false} {
 		boot := a.boot
 		if stale {

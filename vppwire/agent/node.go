@@ -55,7 +55,7 @@ func (a *Agent) wireNode() {
 		a.todo |= todoPeers
 	}
 	if old.ID == 0 || old.PodIf != n.PodIf {
-		a.wirePods()
+		a.pods.wirePods()
 	}
 	a.todo |= todoPermit | todoPods
 }

@@ -216,6 +216,9 @@ func (a *Agent) takeBlocks() {
 	a.todo |= todoIdentity | todoNode | todoPods
 }
 
+// awaitedBlocks says why not all blocks that the node should have are taken; empty when they are.
+func (a *Agent) awaitedBlocks() string { return a.ranges.waiting }
+
 // takeable are the wanted blocks that may be used now; waiting says what the others wait for.
 func (a *Agent) takeable() []netip.Prefix {
 	r := &a.ranges

@@ -57,7 +57,7 @@ type Attached struct {
 // Attachments yields every attachment that holds an address, in owner order.
 func (a *Agent) Attachments() iter.Seq[Attached] {
 	return func(yield func(Attached) bool) {
-		for _, t := range a.pods.attached() {
+		for _, t := range a.pods.recorded() {
 			if !yield(Attached{Sandbox: t.sandbox, Lease: t.lease, Interface: t.iface, Up: t.phase == phaseUp, Removing: t.removing(), Stale: t.stale}) {
 				return
 			}
