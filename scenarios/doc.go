@@ -10,5 +10,8 @@
 // place and the nearest valid word; a failure of a run names its law, the first event that broke it and one command that
 // replays it.
 //
+// A world states the evidence that it delivers and a law what it needs (evidence.go); what a run amounts to is computed from
+// facts alone (summary.go).
+//
 // To add an action, see action.go; a field, see fields.go; a law, see scenarios/check.
 package scenarios

@@ -237,6 +237,9 @@ func probeCommand(c *common) *cobra.Command {
 				return cli.Broken(err)
 			}
 			if err := c.print(cmd.OutOrStdout(), t, func(w io.Writer) {
+				if t.Nothing() != "" {
+					return // the error says it
+				}
 				fmt.Fprintf(w, "pings %d of %d, half of them within %s, the slowest %s; TCP %d, UDP %d, MTU %d pairs\n", t.Pings, t.Pairs, t.Median, t.Slowest, t.TCP, t.UDP, t.Edge)
 				for _, line := range t.Failed {
 					fmt.Fprintln(w, line)
