@@ -220,7 +220,7 @@ func (n *node) heard(s state) {
 	}
 	tell := n.w.record.tell
 	if more := countsOf(s).Minus(countsOf(n.last)); more != (scenarios.Counts{}) {
-		tell(scenarios.Fact{Kind: scenarios.FactCounted, Node: n.name, Counts: more}, "")
+		tell(scenarios.Fact{Kind: scenarios.FactCounted, Node: n.name, Counts: &more}, "")
 	}
 	n.last = s
 	for _, c := range s.Changes {

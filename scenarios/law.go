@@ -131,5 +131,5 @@ type Fact struct {
 	Rest   time.Duration
 	// Exhausted is FactRefused's, Counts FactCounted's.
 	Exhausted bool
-	Counts    Counts
+	Counts    *Counts
 }

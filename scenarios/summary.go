@@ -142,7 +142,7 @@ func (t *tally) observe(f *Fact) {
 	case FactNodeGone:
 		t.nodeGone(f)
 	case FactCounted:
-		t.count(f.Counts)
+		t.count(*f.Counts)
 	}
 	t.waste.observe(t, f)
 }

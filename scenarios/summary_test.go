@@ -65,7 +65,7 @@ func storyOfTwoNodes() []scenarios.Fact {
 	t.fact(7, scenarios.FactLeased, "node-1", "g", nil) // nobody asked: a leak
 	t.fact(8, scenarios.FactNodeGone, "node-2", "", func(f *scenarios.Fact) { f.Text = scenarios.NodeLeft })
 	counts := func(f *scenarios.Fact) {
-		f.Counts = scenarios.Counts{VPPCalls: 5, LinuxCalls: 4, StoreOps: 3, JournalBytes: 20, APIWrites: 2, Faults: 1}
+		f.Counts = &scenarios.Counts{VPPCalls: 5, LinuxCalls: 4, StoreOps: 3, JournalBytes: 20, APIWrites: 2, Faults: 1}
 	}
 	t.fact(8, scenarios.FactCounted, "", "", counts)
 	t.fact(9, scenarios.FactCounted, "node-1", "", counts)

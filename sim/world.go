@@ -287,9 +287,9 @@ func (w *World) tellCounts() {
 	if now == w.counted {
 		return
 	}
-	f := scenarios.Fact{Kind: scenarios.FactCounted, Counts: now.Minus(w.counted)}
+	more := now.Minus(w.counted)
 	w.counted = now
-	w.emit(f)
+	w.emit(scenarios.Fact{Kind: scenarios.FactCounted, Counts: &more})
 }
 
 // note puts a line into the trail that no event would show: an error, a crash.
