@@ -224,7 +224,7 @@ func (n *node) supervise(d *daemon, p Process, life int, launch func(context.Con
 	n.mu.Unlock()
 	n.ended(d, "crash")
 	if d == &n.vpp {
-		n.w.record.tell(scenarios.Fact{Kind: scenarios.FactDoomed, Node: n.name, Text: "VPP died by itself"}, "")
+		n.w.record.tell(scenarios.Fact{Kind: scenarios.FactVPPCrash, Node: n.name, Text: "VPP died by itself"}, "")
 	}
 	n.w.record.note(n.name + " " + n.title(d) + " ended by itself; it is started again")
 	time.Sleep(restartDelay)

@@ -32,7 +32,7 @@ const (
 	Disturbances Evidence = "disturbances"
 	// CleanStops: FactAgentDown with the text "clean", and FactVPPWrite for a while after it.
 	CleanStops Evidence = "clean stops"
-	// VPPLives: FactDisturbed when a VPP is up, and FactDoomed.
+	// VPPLives: FactDisturbed when a VPP is up, and FactVPPCrash.
 	VPPLives Evidence = "lives of VPP"
 	// VPPTables and LinuxTables: NodeState.VPP and Linux in settled snapshots.
 	VPPTables   Evidence = "VPP's tables"

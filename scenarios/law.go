@@ -98,8 +98,8 @@ const (
 	// FactAssigned: what decides about nodes' blocks (API server, EC2) says that the node has Blocks, of which only prefixes and
 	// Draining count: a draining one was taken back by an administrator while it may be in use. None: it has none, or is gone.
 	FactAssigned
-	// FactDoomed: VPP was asked for what a real one dies of, or died by itself (Text).
-	FactDoomed
+	// FactVPPCrash: VPP was asked for what a real one dies of, or died by itself (Text).
+	FactVPPCrash
 	// FactDelRefused: a DEL for Owner, sent again although nothing of it is there any more, was answered with an error (Text),
 	// while nothing that was injected explains it.
 	FactDelRefused

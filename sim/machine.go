@@ -114,7 +114,7 @@ func (m *machine) startVPP() {
 		}
 		m.w.pids++
 		m.pid = m.w.pids
-		cfg := vppmodel.Config{PID: m.pid, Host: m.host, NoNamespace: vppwire.ErrNoNamespace, Doomed: m.doomed}
+		cfg := vppmodel.Config{PID: m.pid, Host: m.host, NoNamespace: vppwire.ErrNoNamespace, Crash: m.crashes}
 		if nic := string(m.w.s.Topology.NIC); nic != "" {
 			n := m.number
 			cfg.NICs = []vppmodel.NIC{{Name: nic, MAC: [6]byte{0x02, 0x0a, byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}}}
@@ -124,9 +124,9 @@ func (m *machine) startVPP() {
 	}})
 }
 
-// doomed tells of a request that a real VPP dies of.
-func (m *machine) doomed(by vppmodel.Doom, request api.Message) {
-	m.fact(scenarios.Fact{Kind: scenarios.FactDoomed, Text: fmt.Sprintf("a VPP 25.10 would die of %s: %s", request.GetMessageName(), by)})
+// crashes tells of a request that a real VPP dies of.
+func (m *machine) crashes(by vppmodel.CrashTrigger, request api.Message) {
+	m.fact(scenarios.Fact{Kind: scenarios.FactVPPCrash, Text: fmt.Sprintf("a VPP 25.10 would die of %s: %s", request.GetMessageName(), by)})
 }
 
 // tellVPP tells a living agent that VPP is there.

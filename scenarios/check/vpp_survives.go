@@ -8,7 +8,7 @@ const vppSurvivesName = "vpp-survives"
 const VPPUp = "VPP is up"
 
 // vppSurvives: no agent ever asks VPP for what a VPP 25.10 dies of, at once or later. The simulator foresees it by what was
-// seen of real ones (sim/vppmodel, Doom), a lab sees VPP die. VPPs that a scenario kills are not meant.
+// seen of real ones (sim/vppmodel, CrashTrigger), a lab sees VPP die. VPPs that a scenario kills are not meant.
 func vppSurvives() scenarios.Law {
 	return scenarios.Law{
 		Name:  vppSurvivesName,
@@ -26,7 +26,7 @@ func (w *survivalWatcher) Checks() int64 { return w.lives }
 
 func (w *survivalWatcher) Observe(f scenarios.Fact) error {
 	switch {
-	case f.Kind == scenarios.FactDoomed:
+	case f.Kind == scenarios.FactVPPCrash:
 		return broken(vppSurvivesName, f.At, f.Node, "%s", f.Text)
 	case f.Kind == scenarios.FactDisturbed && f.Text == VPPUp:
 		w.lives++

@@ -565,7 +565,7 @@ func TestVPPSurvives(t *testing.T) {
 	if w.Checks() != 1 {
 		t.Errorf("%d lives were counted", w.Checks())
 	}
-	if err := w.Observe(scenarios.Fact{Kind: scenarios.FactDoomed, Node: "n1", Text: "of something"}); err == nil {
+	if err := w.Observe(scenarios.Fact{Kind: scenarios.FactVPPCrash, Node: "n1", Text: "of something"}); err == nil {
 		t.Error("a VPP may die")
 	}
 }

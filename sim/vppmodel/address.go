@@ -224,7 +224,7 @@ func (v *VPP) setTable(m *interfaces.SwInterfaceSetTable) int32 {
 	return ok
 }
 
-func (v *VPP) ipAddressDump(m *ip.IPAddressDump) []api.Message {
+func (v *VPP) addressDump(m *ip.IPAddressDump) []api.Message {
 	i := v.at(uint32(m.SwIfIndex))
 	if i == nil {
 		return nil
@@ -241,7 +241,7 @@ func (v *VPP) ipAddressDump(m *ip.IPAddressDump) []api.Message {
 	return out
 }
 
-func (v *VPP) ipUnnumberedDump(m *ip.IPUnnumberedDump) []api.Message {
+func (v *VPP) unnumberedDump(m *ip.IPUnnumberedDump) []api.Message {
 	var out []api.Message
 	for _, i := range v.ifaces {
 		if i == nil || !i.borrows || uint32(m.SwIfIndex) != none && uint32(m.SwIfIndex) != i.index {
@@ -250,4 +250,46 @@ func (v *VPP) ipUnnumberedDump(m *ip.IPUnnumberedDump) []api.Message {
 		out = append(out, &ip.IPUnnumberedDetails{SwIfIndex: index(i.index), IPSwIfIndex: index(i.donor)})
 	}
 	return out
+}
+
+// addressCrash: addresses for an interface that borrows some, or below a route that leads nowhere, and of another length.
+func (v *VPP) addressCrash(m *interfaces.SwInterfaceAddDelAddress) CrashTrigger {
+	i := v.at(uint32(m.SwIfIndex))
+	if i == nil || m.DelAll {
+		return ""
+	}
+	f, a := decode(m.Prefix.Address)
+	switch {
+	case m.IsAdd && i.borrows:
+		return CrashBorrowerWithOwn
+	case m.IsAdd && v.leadsNowhere(v.table(i, f), a):
+		return CrashDeadCover
+	case m.IsAdd:
+		return ""
+	}
+	for _, p := range i.addrs {
+		if p.Addr() == a.netip(f) && p.Bits() != int(m.Prefix.Len) {
+			return CrashAddressOtherwise
+		}
+	}
+	return ""
+}
+
+// unnumberedCrash: an interface that borrows addresses and has or lends some.
+func (v *VPP) unnumberedCrash(m *interfaces.SwInterfaceSetUnnumbered) CrashTrigger {
+	b, d := v.at(uint32(m.UnnumberedSwIfIndex)), v.at(uint32(m.SwIfIndex))
+	if m.IsAdd && b != nil && d != nil && (len(b.addrs) > 0 || b == d || d.borrows || v.lends(b)) {
+		return CrashBorrowerWithOwn
+	}
+	return ""
+}
+
+// lends reports whether another interface borrows an interface's addresses.
+func (v *VPP) lends(i *iface) bool {
+	for _, o := range v.ifaces {
+		if o != nil && o.borrows && o.donor == i.index {
+			return true
+		}
+	}
+	return false
 }

@@ -36,9 +36,15 @@ func (p *afPacket) follow(v *VPP, up bool) {
 	}
 }
 
-// createAFPacket binds to a device in VPP's own namespace and sets it up. A second one on the same device is -79 and names
+func (v *VPP) createAFPacket(m *af_packet.AfPacketCreateV3, r *af_packet.AfPacketCreateV3Reply) int32 {
+	at, retval := v.addAFPacket(m)
+	*r = af_packet.AfPacketCreateV3Reply{Retval: retval, SwIfIndex: index(at)}
+	return retval
+}
+
+// addAFPacket binds to a device in VPP's own namespace and sets it up. A second one on the same device is -79 and names
 // the first; no such device is -71 and, as VPP has it, index 0.
-func (v *VPP) createAFPacket(m *af_packet.AfPacketCreateV3) (at uint32, retval int32) {
+func (v *VPP) addAFPacket(m *af_packet.AfPacketCreateV3) (at uint32, retval int32) {
 	if m.Mode != af_packet.AF_PACKET_API_MODE_ETHERNET && m.Mode != af_packet.AF_PACKET_API_MODE_IP {
 		return none, invalidValue
 	}
@@ -71,7 +77,8 @@ func (v *VPP) createAFPacket(m *af_packet.AfPacketCreateV3) (at uint32, retval i
 	return i.index, ok
 }
 
-func (v *VPP) deleteAFPacket(name string) int32 {
+func (v *VPP) deleteAFPacket(m *af_packet.AfPacketDelete) int32 {
+	name := truncate(m.HostIfName, tagMax)
 	at, exists := v.packets[name]
 	if !exists {
 		return syscallError1
@@ -81,7 +88,7 @@ func (v *VPP) deleteAFPacket(name string) int32 {
 	return ok
 }
 
-func (v *VPP) afPacketDump() []api.Message {
+func (v *VPP) afPacketDump(*af_packet.AfPacketDump) []api.Message {
 	var out []api.Message
 	for _, at := range slices.Sorted(maps.Values(v.packets)) {
 		out = append(out, &af_packet.AfPacketDetails{SwIfIndex: index(at), HostIfName: v.ifaces[at].device.(*afPacket).hostName})

@@ -50,8 +50,14 @@ func (v *VPP) bridgeOf(id uint32) *bridge {
 	return nil
 }
 
-// bridgeAddDel: a bridge that exists is -119 whatever its flags, and so is ID 0, which always exists and cannot go (-121).
-func (v *VPP) bridgeAddDel(m *l2.BridgeDomainAddDelV2) (id uint32, retval int32) {
+func (v *VPP) bridgeAddDel(m *l2.BridgeDomainAddDelV2, r *l2.BridgeDomainAddDelV2Reply) int32 {
+	id, retval := v.changeBridge(m)
+	*r = l2.BridgeDomainAddDelV2Reply{Retval: retval, BdID: id}
+	return retval
+}
+
+// changeBridge: a bridge that exists is -119 whatever its flags, and so is ID 0, which always exists and cannot go (-121).
+func (v *VPP) changeBridge(m *l2.BridgeDomainAddDelV2) (id uint32, retval int32) {
 	id = m.BdID
 	if id == none && m.IsAdd {
 		for id = 1; v.bridgeOf(id) != nil; id++ {
@@ -96,7 +102,13 @@ func requestedFlags(m *l2.BridgeDomainAddDelV2) l2.BdFlags {
 	return f
 }
 
-func (v *VPP) bridgeFlags(m *l2.BridgeFlags) (bitmap uint32, retval int32) {
+func (v *VPP) bridgeFlags(m *l2.BridgeFlags, r *l2.BridgeFlagsReply) int32 {
+	bitmap, retval := v.changeFlags(m)
+	*r = l2.BridgeFlagsReply{Retval: retval, ResultingFeatureBitmap: bitmap}
+	return retval
+}
+
+func (v *VPP) changeFlags(m *l2.BridgeFlags) (bitmap uint32, retval int32) {
 	if m.BdID == 0 {
 		return 0, bridgeFixed
 	}
@@ -231,4 +243,31 @@ func (v *VPP) floodClass(i *iface) int {
 		return floodTunnel
 	}
 	return floodNormal
+}
+
+// memberCrash: interfaces that VPP 25.10 cannot have in a bridge domain as what is asked for.
+func (v *VPP) memberCrash(m *l2.SwInterfaceSetL2Bridge) CrashTrigger {
+	i := v.at(uint32(m.RxSwIfIndex))
+	b := v.bridgeOf(m.BdID)
+	bvi := m.PortType == l2.L2_API_PORT_TYPE_BVI
+	switch {
+	case i == nil || !m.Enable:
+	case i.kind == KindLocal:
+		return CrashLocal0
+	case bvi && !i.ethernet:
+		return CrashBVI
+	case !bvi && i.kind == KindLoopback:
+		return CrashBridgedLoopback
+	case m.PortType != l2.L2_API_PORT_TYPE_UU_FWD && b != nil && b.has(l2.BRIDGE_API_FLAG_ARP_UFWD) && b.uuFwd == none:
+		return CrashARPToNowhere
+	}
+	return ""
+}
+
+// flagsCrash: ARP for an interface of unknown unicast that is not there. A bridge domain without members forwards nothing.
+func (v *VPP) flagsCrash(m *l2.BridgeFlags) CrashTrigger {
+	if b := v.bridgeOf(m.BdID); m.IsSet && m.Flags&l2.BRIDGE_API_FLAG_ARP_UFWD != 0 && b != nil && b.uuFwd == none && len(b.members) > 0 {
+		return CrashARPToNowhere
+	}
+	return ""
 }

@@ -102,7 +102,7 @@ func (v *VPP) leaseMessage(at uint32, c *dhcpClient) dhcp.DHCPLease {
 	return l
 }
 
-func (v *VPP) dhcpDump() []api.Message {
+func (v *VPP) dhcpDump(*dhcp.DHCPClientDump) []api.Message {
 	var out []api.Message
 	for _, at := range slices.Sorted(maps.Keys(v.dhcp)) {
 		c := v.dhcp[at]

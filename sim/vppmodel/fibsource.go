@@ -17,7 +17,7 @@ var fibSourceLabels = [...]fib.FibSource{
 }
 
 // fibSourceDump lists VPP's own sources, by number; the model uses a few of them.
-func fibSourceDump() []api.Message {
+func (v *VPP) fibSourceDump(*fib.FibSourceDump) []api.Message {
 	out := make([]api.Message, len(fibSourceLabels))
 	for id, s := range fibSourceLabels {
 		s.ID = uint8(id)

@@ -90,12 +90,14 @@ func (v *VPP) setMAC(m *interfaces.SwInterfaceSetMacAddress) int32 {
 	return ok
 }
 
-func (v *VPP) getMAC(m *interfaces.SwInterfaceGetMacAddress) (ethernet_types.MacAddress, int32) {
+func (v *VPP) getMAC(m *interfaces.SwInterfaceGetMacAddress, r *interfaces.SwInterfaceGetMacAddressReply) int32 {
 	i := v.at(uint32(m.SwIfIndex))
 	if i == nil {
-		return ethernet_types.MacAddress{}, invalidIndex
+		*r = interfaces.SwInterfaceGetMacAddressReply{Retval: invalidIndex}
+		return invalidIndex
 	}
-	return ethernet_types.MacAddress(i.mac), ok
+	*r = interfaces.SwInterfaceGetMacAddressReply{MacAddress: ethernet_types.MacAddress(i.mac)}
+	return ok
 }
 
 // setRxMode is refused where there is no such receive queue; every interface with queues has one.
@@ -115,12 +117,14 @@ func (i *iface) queues() bool {
 	return i.kind == KindNIC || i.kind == KindTap || i.kind == KindAFPacket
 }
 
-func (v *VPP) getTable(m *interfaces.SwInterfaceGetTable) (table uint32, retval int32) {
+func (v *VPP) getTable(m *interfaces.SwInterfaceGetTable, r *interfaces.SwInterfaceGetTableReply) int32 {
 	i := v.at(uint32(m.SwIfIndex))
 	if i == nil {
-		return none, invalidIndex
+		*r = interfaces.SwInterfaceGetTableReply{Retval: invalidIndex, VrfID: none}
+		return invalidIndex
 	}
-	return i.tables[familyOf(m.IsIPv6)], ok
+	*r = interfaces.SwInterfaceGetTableReply{VrfID: i.tables[familyOf(m.IsIPv6)]}
+	return ok
 }
 
 // interfaceDump treats index 0 like ^0: every interface, local0 first. A name filter is any part of the name, in any case.

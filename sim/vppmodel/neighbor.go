@@ -42,7 +42,13 @@ type neighbor struct {
 
 // neighborAddDel follows src/vnet/ip-neighbor/ip_neighbor.c: adding again changes the MAC, a static entry is not
 // overwritten by a dynamic one (-2), a dynamic one becomes static.
-func (v *VPP) neighborAddDel(m *ip_neighbor.IPNeighborAddDel) int32 {
+func (v *VPP) neighborAddDel(m *ip_neighbor.IPNeighborAddDel, r *ip_neighbor.IPNeighborAddDelReply) int32 {
+	retval := v.changeNeighbor(m)
+	*r = ip_neighbor.IPNeighborAddDelReply{Retval: retval, StatsIndex: none}
+	return retval
+}
+
+func (v *VPP) changeNeighbor(m *ip_neighbor.IPNeighborAddDel) int32 {
 	n := &m.Neighbor
 	if v.at(uint32(n.SwIfIndex)) == nil {
 		return invalidIndex
@@ -213,4 +219,34 @@ func (n neighbor) flags() ip_neighbor.IPNeighborFlags {
 		f |= ip_neighbor.IP_API_NEIGHBOR_FLAG_NO_FIB_ENTRY
 	}
 	return f
+}
+
+func (v *VPP) neighborConfigGet(m *ip_neighbor.IPNeighborConfigGet, r *ip_neighbor.IPNeighborConfigGetReply) int32 {
+	l := v.neighborLimits[familyOf(m.Af == ip_types.ADDRESS_IP6)]
+	*r = ip_neighbor.IPNeighborConfigGetReply{Af: m.Af, MaxNumber: l.number, MaxAge: l.age, Recycle: l.recycle}
+	return ok
+}
+
+// neighborCrash: neighbors of interfaces without Ethernet, and addresses that have a static one on an interface that is gone.
+func (v *VPP) neighborCrash(m *ip_neighbor.IPNeighborAddDel) CrashTrigger {
+	n := &m.Neighbor
+	i := v.at(uint32(n.SwIfIndex))
+	switch {
+	case i == nil || !m.IsAdd:
+		return ""
+	case i.kind == KindLocal:
+		return CrashLocal0
+	case !i.ethernet:
+		return CrashNeighbor
+	}
+	f, a := decode(n.IPAddress)
+	for at := range uint32(len(v.neighborsOn)) {
+		if v.neighborsOn[at] == 0 || v.at(at) != nil {
+			continue
+		}
+		if old, left := v.neighbors[neighborKey{a, at, f}]; left && old.static {
+			return CrashDeadNeighbor
+		}
+	}
+	return ""
 }

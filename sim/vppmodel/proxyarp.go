@@ -49,7 +49,7 @@ func (v *VPP) proxyARPEnable(m *arp.ProxyArpIntfcEnableDisable) int32 {
 }
 
 // proxyARPDump names a table that is gone by the ID that it had.
-func (v *VPP) proxyARPDump() []api.Message {
+func (v *VPP) proxyARPDump(*arp.ProxyArpDump) []api.Message {
 	var out []api.Message
 	for _, r := range v.proxies {
 		low, hi := r.low.bytes(v4), r.high.bytes(v4)
@@ -58,7 +58,7 @@ func (v *VPP) proxyARPDump() []api.Message {
 	return out
 }
 
-func (v *VPP) proxyARPInterfaceDump() []api.Message {
+func (v *VPP) proxyARPInterfaceDump(*arp.ProxyArpIntfcDump) []api.Message {
 	var out []api.Message
 	for _, at := range slices.Sorted(maps.Keys(v.proxied)) {
 		out = append(out, &arp.ProxyArpIntfcDetails{SwIfIndex: at})

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"go.fd.io/govpp/binapi/fib_types"
+	"go.fd.io/govpp/binapi/ip"
 	"go.fd.io/govpp/binapi/ip_types"
 )
 
@@ -268,4 +269,16 @@ func (p *path) encode() fib_types.FibPath {
 	case pathAttached:
 	}
 	return m
+}
+
+func (v *VPP) routeV2(m *ip.IPRouteAddDelV2, r *ip.IPRouteAddDelV2Reply) int32 {
+	retval, stats := v.routeAddDel(routeChange{m.IsAdd, m.IsMultipath, m.Route.TableID, m.Route.Prefix, m.Route.Paths, m.Route.Src})
+	*r = ip.IPRouteAddDelV2Reply{Retval: retval, StatsIndex: stats}
+	return retval
+}
+
+func (v *VPP) routeV1(m *ip.IPRouteAddDel, r *ip.IPRouteAddDelReply) int32 {
+	retval, stats := v.routeAddDel(routeChange{m.IsAdd, m.IsMultipath, m.Route.TableID, m.Route.Prefix, m.Route.Paths, 0})
+	*r = ip.IPRouteAddDelReply{Retval: retval, StatsIndex: stats}
+	return retval
 }

@@ -10,7 +10,7 @@ func (t *table) winners(src uint8) []prefix {
 	return t.prefixes(func(e entry) bool { return src == 0 || e.source == source(src) })
 }
 
-func (v *VPP) ipRouteV2Dump(m *ip.IPRouteV2Dump) []api.Message {
+func (v *VPP) routeV2Dump(m *ip.IPRouteV2Dump) []api.Message {
 	f := familyOf(m.Table.IsIP6)
 	t := v.tables[f][m.Table.TableID]
 	if t == nil {
@@ -28,8 +28,8 @@ func (v *VPP) ipRouteV2Dump(m *ip.IPRouteV2Dump) []api.Message {
 	return out
 }
 
-func (v *VPP) ipRouteDump(m *ip.IPRouteDump) []api.Message {
-	out := v.ipRouteV2Dump(&ip.IPRouteV2Dump{Table: m.Table})
+func (v *VPP) routeV1Dump(m *ip.IPRouteDump) []api.Message {
+	out := v.routeV2Dump(&ip.IPRouteV2Dump{Table: m.Table})
 	for i, d := range out {
 		r := &d.(*ip.IPRouteV2Details).Route
 		out[i] = &ip.IPRouteDetails{Route: ip.IPRoute{TableID: r.TableID, Prefix: r.Prefix, NPaths: r.NPaths, Paths: r.Paths}}
@@ -55,4 +55,16 @@ func (v *VPP) routeLookup(m *ip.IPRouteLookupV2) (o ip.IPRouteV2, retval int32) 
 		}
 	}
 	return o, noSuchEntry
+}
+
+func (v *VPP) routeLookupV2(m *ip.IPRouteLookupV2, r *ip.IPRouteLookupV2Reply) int32 {
+	route, retval := v.routeLookup(m)
+	*r = ip.IPRouteLookupV2Reply{Retval: retval, Route: route}
+	return retval
+}
+
+func (v *VPP) routeLookupV1(m *ip.IPRouteLookup, r *ip.IPRouteLookupReply) int32 {
+	o, retval := v.routeLookup(&ip.IPRouteLookupV2{TableID: m.TableID, Exact: m.Exact, Prefix: m.Prefix})
+	*r = ip.IPRouteLookupReply{Retval: retval, Route: ip.IPRoute{TableID: o.TableID, Prefix: o.Prefix, NPaths: o.NPaths, Paths: o.Paths}}
+	return retval
 }

@@ -55,9 +55,13 @@ func (v *VPP) reap(t *table) {
 	}
 }
 
-// ipTableAddDel: adding twice is fine, one delete undoes all adds, a table that is missing is deleted with success, and table
+func (v *VPP) tableV2(m *ip.IPTableAddDelV2) int32 { return v.tableAddDel(m.IsAdd, &m.Table) }
+
+func (v *VPP) tableV1(m *ip.IPTableAddDel) int32 { return v.tableAddDel(m.IsAdd, &m.Table) }
+
+// tableAddDel: adding twice is fine, one delete undoes all adds, a table that is missing is deleted with success, and table
 // 0 is ignored. Routes stay while anything else locks the table (src/vnet/ip/ip_api.c, ip_table_create and _delete).
-func (v *VPP) ipTableAddDel(isAdd bool, m *ip.IPTable) int32 {
+func (v *VPP) tableAddDel(isAdd bool, m *ip.IPTable) int32 {
 	if m.TableID == 0 {
 		return ok
 	}
@@ -75,15 +79,15 @@ func (v *VPP) ipTableAddDel(isAdd bool, m *ip.IPTable) int32 {
 	return ok
 }
 
-// ipTableFlush takes the clients' routes away and, as VPP does, every interface of the table down.
-func (v *VPP) ipTableFlush(m *ip.IPTable) int32 {
-	f := familyOf(m.IsIP6)
-	t := v.tables[f][m.TableID]
+// tableFlush takes the clients' routes away and, as VPP does, every interface of the table down.
+func (v *VPP) tableFlush(m *ip.IPTableFlush) int32 {
+	f := familyOf(m.Table.IsIP6)
+	t := v.tables[f][m.Table.TableID]
 	if t == nil {
 		return noSuchFIB
 	}
 	for _, i := range v.ifaces {
-		if i != nil && i.tables[f] == m.TableID {
+		if i != nil && i.tables[f] == m.Table.TableID {
 			v.setUp(i, false)
 		}
 	}
@@ -95,7 +99,7 @@ func (v *VPP) ipTableFlush(m *ip.IPTable) int32 {
 	return ok
 }
 
-func (v *VPP) ipTableDump() []api.Message {
+func (v *VPP) tableDump(*ip.IPTableDump) []api.Message {
 	var out []api.Message
 	for _, f := range families {
 		for _, id := range slices.Sorted(maps.Keys(v.tables[f])) {
@@ -111,4 +115,47 @@ func truncate(s string, n int) string {
 		return s[:n]
 	}
 	return s
+}
+
+// tableCrash: tables that go before what uses them.
+func (v *VPP) tableCrash(m *ip.IPTableAddDelV2) CrashTrigger {
+	f := familyOf(m.Table.IsIP6)
+	t := v.tables[f][m.Table.TableID]
+	if t == nil || t.id == 0 || m.IsAdd {
+		return ""
+	}
+	for _, i := range v.ifaces {
+		if i == nil {
+			continue
+		}
+		if d, is := i.device.(*vxlanTunnel); is && d.family == f && d.encap == t.id {
+			return CrashTableOfTunnel
+		}
+		if i.tables[f] == t.id {
+			return CrashTableInUse
+		}
+	}
+	if len(t.prefixes(func(e entry) bool { return e.source.isClient() })) > 0 {
+		return CrashTableWithRoutes
+	}
+	return ""
+}
+
+// flushCrash: a table with a route that has lost an interface.
+func (v *VPP) flushCrash(m *ip.IPTableFlush) CrashTrigger {
+	if t := v.tables[familyOf(m.Table.IsIP6)][m.Table.TableID]; t != nil && v.hasDead(t) {
+		return CrashDeadFlushed
+	}
+	return ""
+}
+
+// hasDead reports whether a client's route of a table has lost an interface.
+func (v *VPP) hasDead(t *table) bool {
+	return len(t.prefixes(func(e entry) bool {
+		if !e.source.isClient() {
+			return false
+		}
+		_, alive := v.paths.working(e.paths)
+		return !alive
+	})) > 0
 }

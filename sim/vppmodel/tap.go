@@ -49,8 +49,14 @@ func (t *tap) path() string {
 	return "/var/run/netns/" + t.netns
 }
 
-// createTap follows tap_create_if: ID, namespace, device, addresses and gateways, rings, and only then the interface.
-func (v *VPP) createTap(m *tapv2.TapCreateV3) (at uint32, retval int32) {
+func (v *VPP) createTap(m *tapv2.TapCreateV3, r *tapv2.TapCreateV3Reply) int32 {
+	at, retval := v.addTap(m)
+	*r = tapv2.TapCreateV3Reply{Retval: retval, SwIfIndex: index(at)}
+	return retval
+}
+
+// addTap follows tap_create_if: ID, namespace, device, addresses and gateways, rings, and only then the interface.
+func (v *VPP) addTap(m *tapv2.TapCreateV3) (at uint32, retval int32) {
 	id := m.ID
 	switch {
 	case id == none:
@@ -155,8 +161,8 @@ func (v *VPP) addressLinuxEnd(t *tap, m *tapv2.TapCreateV3) error {
 }
 
 // deleteTap succeeds when the namespace or the Linux end is gone already.
-func (v *VPP) deleteTap(at uint32) int32 {
-	i := v.at(at)
+func (v *VPP) deleteTap(m *tapv2.TapDeleteV2) int32 {
+	i := v.at(uint32(m.SwIfIndex))
 	if i == nil || i.kind != KindTap {
 		return invalidIndex
 	}

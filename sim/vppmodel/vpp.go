@@ -52,7 +52,7 @@ type VPP struct {
 	wantEvents map[uint32]uint32 // the PID that a client gave, by client
 	announce   func(client uint32, event api.Message)
 	caller     uint32 // the client whose request is under way
-	doomed     func(Doom, api.Message)
+	crash      func(CrashTrigger, api.Message)
 }
 
 // Config says what a VPP has when it starts. The zero Config is a VPP without NICs on a host where every tap works.
@@ -66,9 +66,9 @@ type Config struct {
 	// NoNamespace is what an error of Host.TapCreate wraps when the namespace does not exist (retval -12).
 	// Every other error is retval -13.
 	NoNamespace error
-	// Doomed is told of every request that a real VPP 25.10 would die of, before the model performs it all the same. nil: nobody
+	// Crash is told of every request that a real VPP 25.10 would die of, before the model performs it all the same. nil: nobody
 	// is, and it costs nothing.
-	Doomed func(Doom, api.Message)
+	Crash func(CrashTrigger, api.Message)
 }
 
 // NIC is a physical or hypervisor interface.
@@ -114,7 +114,7 @@ var ErrKilled = errors.New("not connected to VPP")
 // New starts a VPP: local0, the NICs, and table 0 of both families.
 func New(cfg Config) *VPP {
 	v := &VPP{
-		pid: max(cfg.PID, 1), host: cfg.Host, noNetns: cfg.NoNamespace, doomed: cfg.Doomed,
+		pid: max(cfg.PID, 1), host: cfg.Host, noNetns: cfg.NoNamespace, crash: cfg.Crash,
 		neighbors: make(map[neighborKey]neighbor),
 		bridgeBy:  make(map[uint32]uint32), oldAges: make(map[uint32]uint8), macs: make(map[macKey]macEntry), unflooded: make(map[uint32]bool),
 		packets: make(map[string]uint32), proxied: make(map[uint32]bool),
@@ -168,14 +168,6 @@ func (v *VPP) Kill() {
 
 // Killed reports whether Kill was called.
 func (v *VPP) Killed() bool { return v.killed }
-
-// wrote counts a request by its retval and passes it through.
-func (v *VPP) wrote(retval int32) int32 {
-	if retval == ok {
-		v.writes++
-	}
-	return retval
-}
 
 // drawMAC returns the MAC that VPP would draw: 02:fe and four bytes that depend on PID and on how many were drawn before.
 func (v *VPP) drawMAC() mac {

@@ -89,8 +89,14 @@ func (t *vxlanTunnel) key() tunnelKey {
 	return k
 }
 
-// vxlanAddDel checks in VPP's order: table, families, equal ends, multicast interface, then the key. A new tunnel is up.
-func (v *VPP) vxlanAddDel(m *vxlan.VxlanAddDelTunnelV3) (at uint32, retval int32) {
+func (v *VPP) vxlanAddDel(m *vxlan.VxlanAddDelTunnelV3, r *vxlan.VxlanAddDelTunnelV3Reply) int32 {
+	at, retval := v.changeTunnel(m)
+	*r = vxlan.VxlanAddDelTunnelV3Reply{Retval: retval, SwIfIndex: index(at)}
+	return retval
+}
+
+// changeTunnel checks in VPP's order: table, families, equal ends, multicast interface, then the key. A new tunnel is up.
+func (v *VPP) changeTunnel(m *vxlan.VxlanAddDelTunnelV3) (at uint32, retval int32) {
 	f, src := decode(m.SrcAddress)
 	g, dst := decode(m.DstAddress)
 	t := vxlanTunnel{src: src, dst: dst, family: f, srcPort: m.SrcPort, dstPort: m.DstPort, vni: m.Vni, encap: m.EncapVrfID,
@@ -174,4 +180,13 @@ func (v *VPP) vxlanDump(m *vxlan.VxlanTunnelV2Dump) []api.Message {
 		})
 	}
 	return out
+}
+
+// tunnelCrash: a far end that is routed nowhere.
+func (v *VPP) tunnelCrash(m *vxlan.VxlanAddDelTunnelV3) CrashTrigger {
+	f, dst := decode(m.DstAddress)
+	if t := v.tables[f][m.EncapVrfID]; m.IsAdd && t != nil && v.leadsNowhere(t, dst) {
+		return CrashDeadCover
+	}
+	return ""
 }

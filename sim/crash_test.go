@@ -16,8 +16,8 @@ import (
 
 // Goal: a request that a real VPP 25.10 dies of ends a run by the law vpp-survives. Method: a neighbor on local0, which no agent
 // asks for, in the middle of a small cluster's life.
-func TestDoomedRequestBreaksTheLaw(t *testing.T) {
-	s, err := scenarios.Parse("doom.yaml", []byte("# Two nodes.\nname: doom\ntopology: {nodes: 2, podsPerNode: 1}\n"))
+func TestCrashTriggerBreaksTheLaw(t *testing.T) {
+	s, err := scenarios.Parse("crash.yaml", []byte("# Two nodes.\nname: crash\ntopology: {nodes: 2, podsPerNode: 1}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
