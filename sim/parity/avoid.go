@@ -170,7 +170,7 @@ func (w *watch) hitsNow(m api.Message) string {
 		case !there || !m.Enable:
 		case bvi && i.MAC == [6]byte{}:
 			return "bvi-without-ethernet"
-		case !bvi && i.Kind == vppmodel.KindLoopback:
+		case (!bvi || m.BdID == 0) && i.Kind == vppmodel.KindLoopback: // VPP's own bridge domain takes no BVI
 			return "bridged-loopback"
 		}
 	case *ip_neighbor.IPNeighborAddDel:

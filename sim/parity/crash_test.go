@@ -28,6 +28,8 @@ ip_neighbor_add_del is_add=true neighbor.sw_if_index=1 neighbor.flags=1 neighbor
 sw_interface_set_l2_bridge rx_sw_if_index=1 bd_id=1 port_type=1 enable=true`},
 	{vppmodel.CrashBridgedLoopback, false, `create_loopback_instance
 sw_interface_set_l2_bridge rx_sw_if_index=1 bd_id=1 enable=true`},
+	{vppmodel.CrashBridgedLoopback, false, `create_loopback_instance
+sw_interface_set_l2_bridge rx_sw_if_index=1 port_type=1 enable=true`},
 	{vppmodel.CrashARPToNowhere, false, `create_loopback_instance
 bridge_domain_add_del_v2 bd_id=1 flood=true arp_ufwd=true is_add=true
 sw_interface_set_l2_bridge rx_sw_if_index=1 bd_id=1 port_type=1 enable=true`},

@@ -256,7 +256,7 @@ func (v *VPP) memberCrash(m *l2.SwInterfaceSetL2Bridge) CrashTrigger {
 		return CrashLocal0
 	case bvi && !i.ethernet:
 		return CrashBVI
-	case !bvi && i.kind == KindLoopback:
+	case (!bvi || m.BdID == 0) && i.kind == KindLoopback: // VPP's own bridge domain takes no BVI
 		return CrashBridgedLoopback
 	case m.PortType != l2.L2_API_PORT_TYPE_UU_FWD && b != nil && b.has(l2.BRIDGE_API_FLAG_ARP_UFWD) && b.uuFwd == none:
 		return CrashARPToNowhere

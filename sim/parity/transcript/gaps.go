@@ -18,7 +18,7 @@ var gaps = []Gap{
 		"is asked"},
 	{"bvi-without-ethernet", "VPP 25.10 dies when an interface without Ethernet, like an L3 VXLAN tunnel, becomes a BVI; the model does it, and " +
 		"nobody is asked"},
-	{"bridged-loopback", "a loopback that is an ordinary member of a bridge hears what it sends: VPP 25.10 dies of its own packets some time " +
+	{"bridged-loopback", "a loopback that is an ordinary member of a bridge, or was refused as the BVI of VPP's own one, hears what it sends: VPP 25.10 dies of its own packets some time " +
 		"after routes or addresses use it; the model forwards nothing, and nobody is asked"},
 	{"learning", "a loopback that is up and bridged hears its own packets, so that VPP learns its MAC; the model forwards nothing and " +
 		"learns nothing: L2 FIB entries that are not static are not compared"},
