@@ -2,6 +2,7 @@ package fault
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 )
 
@@ -29,6 +30,18 @@ func First(n int, i Injector) Injector { return newCount(countFirst, n, 1, i) }
 
 // After is i for all operations that i would not pass but the first n, n >= 0.
 func After(n int, i Injector) Injector { return newCount(countAfter, n, 0, i) }
+
+func parseNth(p *parser) (Injector, error)   { return p.counted(1, Nth) }
+func parseFirst(p *parser) (Injector, error) { return p.counted(1, First) }
+func parseAfter(p *parser) (Injector, error) { return p.counted(0, After) }
+
+func (p *parser) counted(least int64, make func(int, Injector) Injector) (Injector, error) {
+	n, err := p.integer(least, math.MaxInt32)
+	if err != nil {
+		return nil, err
+	}
+	return p.around(func(i Injector) Injector { return make(int(n), i) })
+}
 
 func newCount(which counting, n, least int, i Injector) Injector {
 	if n < least {

@@ -10,5 +10,6 @@
 // Judging an operation allocates nothing. Time and chance come from the Env that an Injector was built with, so a run
 // with the same choices has the same faults.
 //
-// To add a condition, write its file beside during.go and name it in the parser's vocabulary.
+// To add an injector, write its file beside during.go (what it does, how it prints, how its words are read) and its row in
+// injectors.go.
 package fault

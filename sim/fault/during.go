@@ -19,6 +19,14 @@ func During(env Env, from, to time.Duration, i Injector) Injector {
 	return &during{env: env, from: from, to: to, inner: i}
 }
 
+func parseDuring(p *parser) (Injector, error) {
+	from, to, err := p.span()
+	if err != nil {
+		return nil, err
+	}
+	return p.around(func(i Injector) Injector { return During(p.env, from, to, i) })
+}
+
 func (d *during) Judge(op Op) Verdict {
 	if now := d.env.Now(); now < d.from || now >= d.to {
 		return Verdict{}

@@ -2,7 +2,6 @@ package fault
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/vppdrill/vppdrill/sim/engine"
@@ -39,22 +38,4 @@ func judge(list []Injector, op Op) (found Verdict) {
 		}
 	}
 	return found
-}
-
-type anyOf []Injector
-
-// Any gives the verdict of the first injector that does not pass the operation. All are asked, as by Judge.
-func Any(list ...Injector) Injector { return anyOf(list) }
-
-func (a anyOf) Judge(op Op) Verdict { return Judge(a, op) }
-
-func (a anyOf) String() string {
-	var b strings.Builder
-	b.WriteString("(Any")
-	for _, i := range a {
-		b.WriteByte(' ')
-		b.WriteString(i.String())
-	}
-	b.WriteByte(')')
-	return b.String()
 }

@@ -1,9 +1,6 @@
 package fault
 
-import (
-	"strconv"
-	"strings"
-)
+import "strings"
 
 type field uint8
 
@@ -31,6 +28,18 @@ func Node(name string, i Injector) Injector { return newMatch(fieldNode, name, i
 // Key restricts an injector to operations on one key, or on all that begin so.
 func Key(key string, i Injector) Injector { return newMatch(fieldKey, key, i) }
 
+func parseRequest(p *parser) (Injector, error) { return p.match(fieldRequest) }
+func parseNode(p *parser) (Injector, error)    { return p.match(fieldNode) }
+func parseKey(p *parser) (Injector, error)     { return p.match(fieldKey) }
+
+func (p *parser) match(f field) (Injector, error) {
+	pattern, err := p.name()
+	if err != nil {
+		return nil, err
+	}
+	return p.around(func(i Injector) Injector { return newMatch(f, pattern, i) })
+}
+
 func newMatch(f field, pattern string, i Injector) Injector {
 	want, prefix := strings.CutSuffix(pattern, "*")
 	return &match{field: f, want: want, prefix: prefix, inner: i}
@@ -57,39 +66,4 @@ func (m *match) String() string {
 	}
 	word := [...]string{fieldRequest: "Request", fieldNode: "Node", fieldKey: "Key"}[m.field]
 	return "(" + word + " " + quote(pattern) + " " + m.inner.String() + ")"
-}
-
-type ofKind struct {
-	kind  OpKind
-	inner Injector
-}
-
-// Kind restricts an injector to operations of one kind.
-func Kind(k OpKind, i Injector) Injector { return &ofKind{kind: k, inner: i} }
-
-func (o *ofKind) Judge(op Op) Verdict {
-	if op.Kind != o.kind {
-		return Verdict{}
-	}
-	return o.inner.Judge(op)
-}
-
-func (o *ofKind) String() string { return "(Kind " + o.kind.String() + " " + o.inner.String() + ")" }
-
-// quote returns s as one word of an s-expression.
-func quote(s string) string {
-	for _, r := range s {
-		if !plain(r) {
-			return strconv.Quote(s)
-		}
-	}
-	if s == "" {
-		return `""`
-	}
-	return s
-}
-
-// plain reports whether a word may hold r without quotes.
-func plain(r rune) bool {
-	return r > ' ' && r < 0x7f && r != '(' && r != ')' && r != '"' && r != '`' && r != '\\'
 }

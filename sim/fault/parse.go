@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
@@ -18,23 +17,14 @@ type ParseError struct {
 
 func (e *ParseError) Error() string { return fmt.Sprintf("column %d: %s", e.Column, e.Message) }
 
-// vocabulary is every injector's word with what follows it, in the order in which people are told.
-var vocabulary = []struct{ word, rest string }{
-	{"Request", "NAME INJECTOR"}, {"Kind", "KIND INJECTOR"}, {"Node", "NAME INJECTOR"}, {"Key", "KEY INJECTOR"},
-	{"Nth", "N INJECTOR"}, {"First", "N INJECTOR"}, {"After", "N INJECTOR"}, {"Prob", "P INJECTOR"},
-	{"During", "FROM TO INJECTOR"}, {"Any", "INJECTOR..."},
-	{"Refuse", "CODE"}, {"Delay", "TIME"}, {"Jitter", "MIN MAX"},
-	{"Pass", ""}, {"Vanish", ""}, {"Mute", ""}, {"Duplicate", ""}, {"CrashBefore", ""}, {"CrashAfter", ""}, {"Census", ""},
-}
-
 // nestingMax bounds how deep injectors nest: far above what people write, far below what recursion bears.
 const nestingMax = 100
 
 // Parse reads one injector: what String wrote, with any white space between words. Names that hold white space,
 // parentheses or quotes are quoted as in Go. Its errors are *ParseError.
 func Parse(text string, env Env) (Injector, error) {
-	p := &parser{text: text, env: env}
-	i, err := p.injector(0)
+	p := &parser{text: text, env: env, rows: injectors}
+	i, err := p.injector()
 	if err != nil {
 		return nil, err
 	}
@@ -51,21 +41,25 @@ type parser struct {
 	text string
 	at   int
 	env  Env
+	// rows are the language, depth how many injectors are open.
+	rows  []row
+	depth int
 }
 
 func fail(t token, format string, args ...any) error {
 	return &ParseError{Column: t.at + 1, Message: fmt.Sprintf(format, args...)}
 }
 
-func (p *parser) injector(depth int) (Injector, error) {
+// injector reads one injector: a word alone, or a word with what follows it inside parentheses.
+func (p *parser) injector() (Injector, error) {
 	t, err := p.take()
 	switch {
 	case err != nil:
 		return nil, err
-	case depth > nestingMax:
+	case p.depth > nestingMax:
 		return nil, fail(t, "more than %d injectors inside each other", nestingMax)
 	case t.kind == tokenWord:
-		return bare(t)
+		return p.bare(t)
 	case t.kind != tokenOpen:
 		return nil, fail(t, "want an injector, found %s", t)
 	}
@@ -76,10 +70,16 @@ func (p *parser) injector(depth int) (Injector, error) {
 	if head.kind != tokenWord {
 		return nil, fail(head, "want an injector's word after (, found %s", head)
 	}
-	i, err := p.compound(head, depth)
+	r, err := p.row(head)
 	if err != nil {
 		return nil, err
 	}
+	p.depth++
+	i, err := r.parse(p)
+	if err != nil {
+		return nil, err
+	}
+	p.depth--
 	if t, err := p.take(); err != nil {
 		return nil, err
 	} else if t.kind != tokenClose {
@@ -89,114 +89,36 @@ func (p *parser) injector(depth int) (Injector, error) {
 }
 
 // bare reads an injector without arguments.
-func bare(t token) (Injector, error) {
-	switch t.text {
-	case "Census":
-		return NewCensus(), nil
-	case "Pass", "Vanish", "Mute", "Duplicate", "CrashBefore", "CrashAfter":
-		for a, word := range actionWords {
-			if word == t.text {
-				return Verdict{Action: Action(a)}, nil
-			}
-		}
+func (p *parser) bare(t token) (Injector, error) {
+	r, err := p.row(t)
+	if err != nil {
+		return nil, err
 	}
-	for _, v := range vocabulary {
-		if v.word == t.text {
-			return nil, fail(t, "%s needs arguments: (%s %s)", t.text, v.word, v.rest)
-		}
+	if r.rest != "" {
+		return nil, fail(t, "%s needs arguments: (%s %s)", t.text, r.word, r.rest)
 	}
-	return nil, unknown(t)
+	return r.parse(p)
 }
 
-// compound reads what follows an injector's word inside parentheses.
-func (p *parser) compound(head token, depth int) (Injector, error) {
-	switch head.text {
-	case "Request", "Node", "Key":
-		name, err := p.name()
-		if err != nil {
-			return nil, err
+// row finds an injector by its word.
+func (p *parser) row(t token) (row, error) {
+	words := make([]string, len(p.rows))
+	for i, r := range p.rows {
+		if r.word == t.text {
+			return r, nil
 		}
-		f := map[string]field{"Request": fieldRequest, "Node": fieldNode, "Key": fieldKey}[head.text]
-		return p.around(depth, func(i Injector) Injector { return newMatch(f, name, i) })
-	case "Kind":
-		kind, err := p.kind()
-		if err != nil {
-			return nil, err
-		}
-		return p.around(depth, func(i Injector) Injector { return Kind(kind, i) })
-	case "Nth", "First", "After":
-		return p.counted(head.text, depth)
-	case "Prob":
-		prob, err := p.probability()
-		if err != nil {
-			return nil, err
-		}
-		return p.around(depth, func(i Injector) Injector { return Prob(p.env, prob, i) })
-	case "During":
-		from, to, err := p.span()
-		if err != nil {
-			return nil, err
-		}
-		return p.around(depth, func(i Injector) Injector { return During(p.env, from, to, i) })
-	case "Any":
-		return p.anyOf(depth)
-	case "Refuse":
-		code, err := p.integer(math.MinInt32, math.MaxInt32)
-		return Verdict{Action: Refuse, Code: int32(code)}, err
-	case "Delay":
-		d, err := p.duration()
-		return Verdict{Action: Delay, Delay: d}, err
-	case "Jitter":
-		min, max, err := p.span()
-		if err != nil {
-			return nil, err
-		}
-		return Jitter(p.env, min, max), nil
+		words[i] = r.word
 	}
-	return bare(head)
+	return row{}, fail(t, "unknown injector %s%s", t, didYouMean(t.text, words))
 }
 
-func (p *parser) around(depth int, wrap func(Injector) Injector) (Injector, error) {
-	i, err := p.injector(depth + 1)
+// around reads the injector inside another one.
+func (p *parser) around(wrap func(Injector) Injector) (Injector, error) {
+	i, err := p.injector()
 	if err != nil {
 		return nil, err
 	}
 	return wrap(i), nil
-}
-
-func (p *parser) counted(word string, depth int) (Injector, error) {
-	make, least := After, int64(0)
-	switch word {
-	case "Nth":
-		make, least = Nth, 1
-	case "First":
-		make, least = First, 1
-	}
-	n, err := p.integer(least, math.MaxInt32)
-	if err != nil {
-		return nil, err
-	}
-	return p.around(depth, func(i Injector) Injector { return make(int(n), i) })
-}
-
-func (p *parser) anyOf(depth int) (Injector, error) {
-	var list []Injector
-	for {
-		before := p.at
-		t, err := p.take()
-		if err != nil {
-			return nil, err
-		}
-		p.at = before
-		if t.kind == tokenClose {
-			return Any(list...), nil
-		}
-		i, err := p.injector(depth + 1)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, i)
-	}
 }
 
 // name takes a word, quoted or not.
@@ -209,17 +131,6 @@ func (p *parser) name() (string, error) {
 		return "", fail(t, "want a name, found %s", t)
 	}
 	return t.text, nil
-}
-
-func (p *parser) kind() (OpKind, error) {
-	t, err := p.take()
-	if err != nil {
-		return 0, err
-	}
-	if k, ok := ParseKind(t.text); ok && t.kind == tokenWord {
-		return k, nil
-	}
-	return 0, fail(t, "want one of %s, found %s%s", strings.Join(kindWords[1:], ", "), t, didYouMean(t.text, kindWords[1:]))
 }
 
 func (p *parser) integer(least, most int64) (int64, error) {
@@ -273,14 +184,6 @@ func (p *parser) span() (from, to time.Duration, err error) {
 		return 0, 0, fail(t, "%s is before %s", to, from)
 	}
 	return from, to, nil
-}
-
-func unknown(t token) error {
-	words := make([]string, len(vocabulary))
-	for i, v := range vocabulary {
-		words[i] = v.word
-	}
-	return fail(t, "unknown injector %s%s", t, didYouMean(t.text, words))
 }
 
 func didYouMean(word string, words []string) string {

@@ -87,3 +87,21 @@ func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\
 
 // spell is a time as the parser reads it: ASCII, so "us" where time.Duration says "µs".
 func spell(d time.Duration) string { return strings.Replace(d.String(), "µ", "u", 1) }
+
+// quote returns s as one word of an s-expression.
+func quote(s string) string {
+	for _, r := range s {
+		if !plain(r) {
+			return strconv.Quote(s)
+		}
+	}
+	if s == "" {
+		return `""`
+	}
+	return s
+}
+
+// plain reports whether a word may hold r without quotes.
+func plain(r rune) bool {
+	return r > ' ' && r < 0x7f && r != '(' && r != ')' && r != '"' && r != '`' && r != '\\'
+}

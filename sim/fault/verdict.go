@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"math"
 	"strconv"
 	"time"
 )
@@ -75,3 +76,18 @@ func (v Verdict) Judge(Op) Verdict { return v }
 
 // Always returns the injector that gives v to every operation it is asked about.
 func Always(v Verdict) Injector { return v }
+
+// verdict reads a verdict that is its word alone.
+func verdict(a Action) func(*parser) (Injector, error) {
+	return func(*parser) (Injector, error) { return Verdict{Action: a}, nil }
+}
+
+func parseRefuse(p *parser) (Injector, error) {
+	code, err := p.integer(math.MinInt32, math.MaxInt32)
+	return Verdict{Action: Refuse, Code: int32(code)}, err
+}
+
+func parseDelay(p *parser) (Injector, error) {
+	d, err := p.duration()
+	return Verdict{Action: Delay, Delay: d}, err
+}

@@ -3,7 +3,6 @@ package fault
 import (
 	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/vppdrill/vppdrill/sim/engine"
 )
@@ -26,6 +25,14 @@ func Prob(env Env, p float64, i Injector) Injector {
 	return x
 }
 
+func parseProb(p *parser) (Injector, error) {
+	probability, err := p.probability()
+	if err != nil {
+		return nil, err
+	}
+	return p.around(func(i Injector) Injector { return Prob(p.env, probability, i) })
+}
+
 func (x *prob) Judge(op Op) Verdict {
 	v := x.inner.Judge(op)
 	if v.Action == Pass || !engine.Chance(x.env.Chooser, x.label, x.p) {
@@ -37,25 +44,3 @@ func (x *prob) Judge(op Op) Verdict {
 func (x *prob) String() string {
 	return "(Prob " + strconv.FormatFloat(x.p, 'g', -1, 64) + " " + x.inner.String() + ")"
 }
-
-type jitter struct {
-	env      Env
-	min, max time.Duration
-	label    string
-}
-
-// Jitter delays each operation by a time of its own in [min, max].
-func Jitter(env Env, min, max time.Duration) Injector {
-	if min < 0 || max < min {
-		panic(fmt.Sprintf("fault: jitter from %s to %s", min, max))
-	}
-	j := &jitter{env: env, min: min, max: max}
-	j.label = "fault " + j.String()
-	return j
-}
-
-func (j *jitter) Judge(Op) Verdict {
-	return Verdict{Action: Delay, Delay: engine.Duration(j.env.Chooser, j.label, j.min, j.max)}
-}
-
-func (j *jitter) String() string { return "(Jitter " + spell(j.min) + " " + spell(j.max) + ")" }
