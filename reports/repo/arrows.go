@@ -117,6 +117,8 @@ func arrowRules() []Rule {
 			"each finding names the reason of its own arrow", Check: checkArrows},
 		{Name: "private", Why: "a package that imports commands or reports can no longer be used as a library",
 			Check: checkPrivate},
+		{Name: "test-only", Why: "what is made for tests is held to no promise of the program's, and the program must not come to need it",
+			Check: checkTestOnly},
 		{Name: "model-apart", Why: "the modelled VPP must not share a belief with the code that it judges, not even through a third package",
 			Check: checkModelApart},
 		{Name: "libraries", Why: "a library that is allowed everywhere soon decides everything", Check: checkLibraries},
@@ -176,6 +178,23 @@ func checkPrivate(t *Tree) []Finding {
 				continue
 			}
 			found = append(found, s.At(pos, "%s imports %s, which only main may", s.Folder(), folder))
+		}
+	}
+	return found
+}
+
+// testOnly reports whether a folder is one of packages for tests of several packages: internal, with a name that ends in test.
+func testOnly(folder string) bool {
+	return strings.HasSuffix(folder, "test") && strings.Contains("/"+folder, "/internal/")
+}
+
+func checkTestOnly(t *Tree) []Finding {
+	var found []Finding
+	for _, s := range t.Sources {
+		for path, pos := range s.Imports {
+			if folder, ok := ours(path); ok && testOnly(folder) && !s.Test() {
+				found = append(found, s.At(pos, "%s imports %s, which is for tests", s.Folder(), folder))
+			}
 		}
 	}
 	return found

@@ -30,6 +30,9 @@ func TestRulesCanFail(t *testing.T) {
 
 		{"a library importing a command", "private", map[string]string{"lab/a.go": "package lab\nimport _ \"" + Module + "/scenarios/cmd\"\n"},
 			[]string{"lab/a.go:2: lab imports scenarios/cmd, which only main may"}},
+		{"the program importing what is for tests", "test-only", map[string]string{"scenarios/walk/a.go": "package walk\nimport _ \"" + Module + "/scenarios/internal/clustertest\"\n"},
+			[]string{"scenarios/walk/a.go:2"}},
+		{"a test importing what is for tests", "test-only", map[string]string{"scenarios/walk/a_test.go": "package walk\nimport _ \"" + Module + "/scenarios/internal/clustertest\"\n"}, nil},
 		{"main importing a command", "private", map[string]string{"main.go": "package main\nimport _ \"" + Module + "/scenarios/cmd\"\n"}, nil},
 
 		{"the model through a third package", "model-apart", map[string]string{

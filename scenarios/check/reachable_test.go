@@ -7,15 +7,15 @@ import (
 	"testing"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/internal/clustertest"
 	"github.com/vppdrill/vppdrill/scenarios/walk"
-	"github.com/vppdrill/vppdrill/scenarios/walk/plane"
 )
 
-var wirings = []plane.Config{{}, {Veth: true}, {L2: true}, {L2: true, Veth: true}}
+var wirings = []clustertest.Config{{}, {Veth: true}, {L2: true}, {L2: true, Veth: true}}
 
-func newCluster(cfg plane.Config, nodes, pods int) *plane.Cluster {
+func newCluster(cfg clustertest.Config, nodes, pods int) *clustertest.Cluster {
 	cfg.Nodes, cfg.PodsPerNode = nodes, pods
-	return plane.New(cfg)
+	return clustertest.New(cfg)
 }
 
 // slowReachable is the law by its words: one walk for each thing it promises.
@@ -147,12 +147,12 @@ func TestSpan(t *testing.T) {
 }
 
 func BenchmarkReachable(b *testing.B) {
-	for _, cfg := range []plane.Config{{Nodes: 100, PodsPerNode: 30}, {Nodes: 1000, PodsPerNode: 30}, {Nodes: 1000, PodsPerNode: 30, L2: true}} {
+	for _, cfg := range []clustertest.Config{{Nodes: 100, PodsPerNode: 30}, {Nodes: 1000, PodsPerNode: 30}, {Nodes: 1000, PodsPerNode: 30, L2: true}} {
 		b.Run(fmt.Sprintf("nodes=%d/l2=%v", cfg.Nodes, cfg.L2), func(b *testing.B) {
 			if testing.Short() && cfg.Nodes > 100 {
 				b.Skip("takes gigabytes")
 			}
-			s := plane.New(cfg).Snapshot()
+			s := clustertest.New(cfg).Snapshot()
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, err := checkReachable(s); err != nil {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
-	"github.com/vppdrill/vppdrill/scenarios/walk/plane"
+	"github.com/vppdrill/vppdrill/scenarios/internal/clustertest"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
@@ -34,7 +34,7 @@ func TestLawsHoldOnRightClusters(t *testing.T) {
 }
 
 // stopAgent takes with it what only the agent can tell.
-func stopAgent(n *plane.Node) {
+func stopAgent(n *clustertest.Node) {
 	n.AgentUp, n.ID, n.Address, n.VXLANAddress, n.Blocks, n.Reserved = false, 0, netip.Prefix{}, netip.Addr{}, nil, nil
 	n.HostSubnet, n.HostVPP, n.HostLinux = netip.Prefix{}, netip.Addr{}, netip.Addr{}
 }
@@ -134,78 +134,78 @@ func TestLawsSeeLeftovers(t *testing.T) {
 	for _, tc := range []struct {
 		name, law string
 		l2        bool
-		plant     func(n *plane.Node)
+		plant     func(n *clustertest.Node)
 	}{
-		{"second interface of a pod", booksAgreeName, true, func(n *plane.Node) {
+		{"second interface of a pod", booksAgreeName, true, func(n *clustertest.Node) {
 			n.VPP.Ifaces = append(n.VPP.Ifaces, n.VPP.Ifaces[len(n.VPP.Ifaces)-1])
 		}},
-		{"interface of a pod that is gone", booksAgreeName, true, func(n *plane.Node) {
+		{"interface of a pod that is gone", booksAgreeName, true, func(n *clustertest.Node) {
 			ifc := n.VPP.Ifaces[len(n.VPP.Ifaces)-1]
 			ifc.HostNetns = "/run/netns/gone"
 			n.VPP.Ifaces = append(n.VPP.Ifaces, ifc)
 		}},
-		{"neighbor on an interface that is gone", booksAgreeName, true, func(n *plane.Node) {
+		{"neighbor on an interface that is gone", booksAgreeName, true, func(n *clustertest.Node) {
 			n.VPP.Neighs = append(n.VPP.Neighs, scenarios.Neighbor{Index: 99, Addr: netip.MustParseAddr("10.0.1.77")})
 		}},
-		{"second neighbor on a pod's interface", booksAgreeName, true, func(n *plane.Node) {
+		{"second neighbor on a pod's interface", booksAgreeName, true, func(n *clustertest.Node) {
 			nb := n.VPP.Neighs[len(n.VPP.Neighs)-1]
 			nb.Addr = nb.Addr.Next()
 			n.VPP.Neighs = append(n.VPP.Neighs, nb)
 		}},
-		{"route to a pod that is gone", booksAgreeName, true, func(n *plane.Node) {
+		{"route to a pod that is gone", booksAgreeName, true, func(n *clustertest.Node) {
 			r := n.VPP.API[len(n.VPP.API)-1]
 			r.Prefix = netip.MustParsePrefix("10.0.1.77/32")
 			n.VPP.API = append(n.VPP.API, r)
 		}},
-		{"route to a pod that is gone, through the bridge", booksAgreeName, false, func(n *plane.Node) {
-			n.VPP.API = append(n.VPP.API, scenarios.Route{Table: plane.PodTable, Prefix: netip.MustParsePrefix("10.0.1.77/32"),
-				Action: scenarios.ActionForward, Via: netip.MustParseAddr("192.168.32.2"), Index: plane.IfaceBVI})
+		{"route to a pod that is gone, through the bridge", booksAgreeName, false, func(n *clustertest.Node) {
+			n.VPP.API = append(n.VPP.API, scenarios.Route{Table: clustertest.PodTable, Prefix: netip.MustParsePrefix("10.0.1.77/32"),
+				Action: scenarios.ActionForward, Via: netip.MustParseAddr("192.168.32.2"), Index: clustertest.IfaceBVI})
 		}},
-		{"route on an interface that is gone", booksAgreeName, true, func(n *plane.Node) {
-			n.VPP.API = append(n.VPP.API, scenarios.Route{Table: plane.MainTable, Prefix: netip.MustParsePrefix("10.9.0.0/24"),
+		{"route on an interface that is gone", booksAgreeName, true, func(n *clustertest.Node) {
+			n.VPP.API = append(n.VPP.API, scenarios.Route{Table: clustertest.MainTable, Prefix: netip.MustParsePrefix("10.9.0.0/24"),
 				Action: scenarios.ActionForward, Index: 99})
 		}},
-		{"veth without VPP", booksAgreeName, true, func(n *plane.Node) {
+		{"veth without VPP", booksAgreeName, true, func(n *clustertest.Node) {
 			n.Linux.Spaces[""].Links = append(n.Linux.Spaces[""].Links, vppwire.LinuxLink{Name: "vd999", Type: "veth"})
 		}},
-		{"another gateway's MAC", booksAgreeName, true, func(n *plane.Node) {
+		{"another gateway's MAC", booksAgreeName, true, func(n *clustertest.Node) {
 			n.Linux.Spaces[n.Pods[0].Netns].Neighbors[0].MAC[2]++
 		}},
-		{"tunnel to nobody", tunnelsSymmetricName, false, func(n *plane.Node) {
+		{"tunnel to nobody", tunnelsSymmetricName, false, func(n *clustertest.Node) {
 			ifc := n.VPP.Ifaces[4]
 			ifc.Dst = netip.MustParseAddr("192.168.16.99")
 			n.VPP.Ifaces = append(n.VPP.Ifaces, ifc)
 		}},
-		{"second tunnel to a peer", tunnelsSymmetricName, false, func(n *plane.Node) {
+		{"second tunnel to a peer", tunnelsSymmetricName, false, func(n *clustertest.Node) {
 			n.VPP.Ifaces = append(n.VPP.Ifaces, n.VPP.Ifaces[4])
 		}},
-		{"tunnel where there are none", tunnelsSymmetricName, true, func(n *plane.Node) {
+		{"tunnel where there are none", tunnelsSymmetricName, true, func(n *clustertest.Node) {
 			n.VPP.Ifaces = append(n.VPP.Ifaces, scenarios.Interface{Type: scenarios.TypeVXLAN, Dst: netip.MustParseAddr("192.168.16.2")})
 		}},
-		{"MAC of nobody", tunnelsSymmetricName, false, func(n *plane.Node) {
-			n.VPP.L2 = append(n.VPP.L2, scenarios.FIBEntry{Bridge: plane.Domain, MAC: vppwire.MAC{9}, Index: 4})
+		{"MAC of nobody", tunnelsSymmetricName, false, func(n *clustertest.Node) {
+			n.VPP.L2 = append(n.VPP.L2, scenarios.FIBEntry{Bridge: clustertest.Domain, MAC: vppwire.MAC{9}, Index: 4})
 		}},
-		{"neighbor nobody has", tunnelsSymmetricName, false, func(n *plane.Node) {
-			n.VPP.Neighs = append(n.VPP.Neighs, scenarios.Neighbor{Index: plane.IfaceBVI, Addr: netip.MustParseAddr("192.168.32.99")})
+		{"neighbor nobody has", tunnelsSymmetricName, false, func(n *clustertest.Node) {
+			n.VPP.Neighs = append(n.VPP.Neighs, scenarios.Neighbor{Index: clustertest.IfaceBVI, Addr: netip.MustParseAddr("192.168.32.99")})
 		}},
-		{"stranger in the bridge", tunnelsSymmetricName, false, func(n *plane.Node) {
-			n.VPP.Ifaces = append(n.VPP.Ifaces, scenarios.Interface{Type: scenarios.TypeLoopback, Bridge: plane.Domain})
+		{"stranger in the bridge", tunnelsSymmetricName, false, func(n *clustertest.Node) {
+			n.VPP.Ifaces = append(n.VPP.Ifaces, scenarios.Interface{Type: scenarios.TypeLoopback, Bridge: clustertest.Domain})
 		}},
-		{"learning", tunnelsSymmetricName, false, func(n *plane.Node) { n.VPP.Domains[0].Learn = true }},
-		{"lease outside the blocks", leaseInRangeName, true, func(n *plane.Node) { n.Leased[0].Addr = netip.MustParseAddr("10.0.99.9") }},
-		{"lease of the gateway", leaseInRangeName, true, func(n *plane.Node) { n.Leased[0].Addr = n.Blocks[0].Gateway }},
-		{"lease of a reserved address", leaseInRangeName, true, func(n *plane.Node) { n.Leased[0].Addr = n.Reserved[2] }},
-		{"ID of a peer", nodeIDsName, true, func(n *plane.Node) { n.ID = 2 }},
-		{"host subnet of a peer", nodeIDsName, true, func(n *plane.Node) { n.HostSubnet = netip.MustParsePrefix("172.16.2.0/25") }},
-		{"address of a peer", nodeIDsName, true, func(n *plane.Node) { n.Address = netip.MustParsePrefix("192.168.16.2/20") }},
-		{"VXLAN address of a peer", nodeIDsName, false, func(n *plane.Node) { n.VXLANAddress = netip.MustParseAddr("192.168.32.2") }},
-		{"block inside a peer's", nodeIDsName, true, func(n *plane.Node) {
+		{"learning", tunnelsSymmetricName, false, func(n *clustertest.Node) { n.VPP.Domains[0].Learn = true }},
+		{"lease outside the blocks", leaseInRangeName, true, func(n *clustertest.Node) { n.Leased[0].Addr = netip.MustParseAddr("10.0.99.9") }},
+		{"lease of the gateway", leaseInRangeName, true, func(n *clustertest.Node) { n.Leased[0].Addr = n.Blocks[0].Gateway }},
+		{"lease of a reserved address", leaseInRangeName, true, func(n *clustertest.Node) { n.Leased[0].Addr = n.Reserved[2] }},
+		{"ID of a peer", nodeIDsName, true, func(n *clustertest.Node) { n.ID = 2 }},
+		{"host subnet of a peer", nodeIDsName, true, func(n *clustertest.Node) { n.HostSubnet = netip.MustParsePrefix("172.16.2.0/25") }},
+		{"address of a peer", nodeIDsName, true, func(n *clustertest.Node) { n.Address = netip.MustParsePrefix("192.168.16.2/20") }},
+		{"VXLAN address of a peer", nodeIDsName, false, func(n *clustertest.Node) { n.VXLANAddress = netip.MustParseAddr("192.168.32.2") }},
+		{"block inside a peer's", nodeIDsName, true, func(n *clustertest.Node) {
 			n.Blocks = append(n.Blocks, ipam.Block{Prefix: netip.MustParsePrefix("10.0.2.128/26")})
 		}},
-		{"lease of another node's address", oneOwnerName, true, func(n *plane.Node) { n.Leased[0].Addr = netip.MustParseAddr("10.0.2.2") }},
-		{"another gateway on repeat", sameAnswerName, true, func(n *plane.Node) { n.Leased[0].Gateway = n.Leased[0].Gateway.Next() }},
+		{"lease of another node's address", oneOwnerName, true, func(n *clustertest.Node) { n.Leased[0].Addr = netip.MustParseAddr("10.0.2.2") }},
+		{"another gateway on repeat", sameAnswerName, true, func(n *clustertest.Node) { n.Leased[0].Gateway = n.Leased[0].Gateway.Next() }},
 	} {
-		c := newCluster(plane.Config{L2: tc.l2}, 3, 2)
+		c := newCluster(clustertest.Config{L2: tc.l2}, 3, 2)
 		tc.plant(c.Nodes[0])
 		freeze(c)
 		law, _ := ByName(tc.law)
@@ -239,11 +239,11 @@ func TestNames(t *testing.T) {
 }
 
 func BenchmarkSnapshotLaws(b *testing.B) {
-	for _, cfg := range []plane.Config{{Nodes: 100, PodsPerNode: 30}, {Nodes: 1000, PodsPerNode: 30}} {
+	for _, cfg := range []clustertest.Config{{Nodes: 100, PodsPerNode: 30}, {Nodes: 1000, PodsPerNode: 30}} {
 		if testing.Short() && cfg.Nodes > 100 {
 			continue
 		}
-		s := plane.New(cfg).Snapshot()
+		s := clustertest.New(cfg).Snapshot()
 		for _, l := range All() {
 			b.Run(l.Name, func(b *testing.B) {
 				b.ReportAllocs()

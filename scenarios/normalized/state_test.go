@@ -10,16 +10,16 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios/internal/clustertest"
 	"github.com/vppdrill/vppdrill/scenarios/normalized"
-	"github.com/vppdrill/vppdrill/scenarios/walk/plane"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
 // breaks are changes of a well-wired cluster of two nodes with two pods each, by name.
-var breaks = map[string]func(*plane.Cluster){
-	"nothing": func(*plane.Cluster) {},
+var breaks = map[string]func(*clustertest.Cluster){
+	"nothing": func(*clustertest.Cluster) {},
 	// Everything below is chance: another number, the same cluster.
-	"addresses swapped": func(c *plane.Cluster) {
+	"addresses swapped": func(c *clustertest.Cluster) {
 		first, second := &c.Nodes[0].VPP.Ifaces[5], &c.Nodes[0].VPP.Ifaces[6]
 		first.Addrs, second.Addrs = second.Addrs, first.Addrs
 		a, b := &c.Nodes[0].Pods[0], &c.Nodes[0].Pods[1]
@@ -31,16 +31,16 @@ var breaks = map[string]func(*plane.Cluster){
 			l.Owner = map[bool]ipam.Owner{true: b.Owner, false: a.Owner}[l.Owner == a.Owner]
 		}
 	},
-	"pod renamed": func(c *plane.Cluster) { c.Nodes[1].Pods[1].Pod = "default/somebody" },
+	"pod renamed": func(c *clustertest.Cluster) { c.Nodes[1].Pods[1].Pod = "default/somebody" },
 	// Everything below is a difference.
-	"interface down": func(c *plane.Cluster) { c.Nodes[0].VPP.Ifaces[plane.IfaceBVI].Up = false },
-	"route gone":     func(c *plane.Cluster) { c.Nodes[0].VPP.API = c.Nodes[0].VPP.API[1:] },
-	"neighbour wrong": func(c *plane.Cluster) {
+	"interface down": func(c *clustertest.Cluster) { c.Nodes[0].VPP.Ifaces[clustertest.IfaceBVI].Up = false },
+	"route gone":     func(c *clustertest.Cluster) { c.Nodes[0].VPP.API = c.Nodes[0].VPP.API[1:] },
+	"neighbour wrong": func(c *clustertest.Cluster) {
 		c.Nodes[1].VPP.Neighs[0].MAC = vppwire.MAC{2, 2, 2, 2, 2, 2}
 	},
-	"address foreign": func(c *plane.Cluster) { c.Nodes[1].Pods[0].Addr = netip.MustParseAddr("10.99.0.1") },
-	"agent down":      func(c *plane.Cluster) { c.Nodes[1].AgentUp = false },
-	"machine unseen": func(c *plane.Cluster) {
+	"address foreign": func(c *clustertest.Cluster) { c.Nodes[1].Pods[0].Addr = netip.MustParseAddr("10.99.0.1") },
+	"agent down":      func(c *clustertest.Cluster) { c.Nodes[1].AgentUp = false },
+	"machine unseen": func(c *clustertest.Cluster) {
 		c.Nodes[0].Linux = nil
 	},
 }
@@ -49,8 +49,8 @@ var breaks = map[string]func(*plane.Cluster){
 // cluster's normalized state has and the unchanged one's has not, and the other way round.
 func TestDifferences(t *testing.T) {
 	datadriven.RunTest(t, "testdata/differences", func(t *testing.T, d *datadriven.TestData) string {
-		cfg := plane.Config{Nodes: 2, PodsPerNode: 2, Veth: d.HasArg("veth"), L2: d.HasArg("l2")}
-		before, after := plane.New(cfg), plane.New(cfg)
+		cfg := clustertest.Config{Nodes: 2, PodsPerNode: 2, Veth: d.HasArg("veth"), L2: d.HasArg("l2")}
+		before, after := clustertest.New(cfg), clustertest.New(cfg)
 		if d.Cmd == "whole" {
 			return strings.Join(normalized.Of(before.Snapshot()), "\n") + "\n"
 		}
@@ -80,7 +80,7 @@ func TestDifferences(t *testing.T) {
 // TestSorted goal: lines are in order and each begins with its node. Method: the state of every way of wiring.
 func TestSorted(t *testing.T) {
 	for i := range 4 {
-		lines := normalized.Of(plane.New(plane.Config{Nodes: 3, PodsPerNode: 3, Veth: i&1 != 0, L2: i&2 != 0}).Snapshot())
+		lines := normalized.Of(clustertest.New(clustertest.Config{Nodes: 3, PodsPerNode: 3, Veth: i&1 != 0, L2: i&2 != 0}).Snapshot())
 		if !slices.IsSorted(lines) || len(lines) == 0 || !strings.HasPrefix(lines[0], "node-1: ") {
 			t.Errorf("wiring %d: %d lines, sorted %t", i, len(lines), slices.IsSorted(lines))
 		}

@@ -13,21 +13,21 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/scenarios/internal/clustertest"
 	"github.com/vppdrill/vppdrill/scenarios/suite"
 	"github.com/vppdrill/vppdrill/scenarios/walk"
-	"github.com/vppdrill/vppdrill/scenarios/walk/plane"
 )
 
 // Goal: each matcher matches what it should and nothing else, and a person who reads its message knows what is wrong.
 // Method: golden verdicts over a hand-written cluster of two nodes with two pods each, whole and with faults, over results and
 // over a scripted World. "not" turns an expectation round.
 func TestMatchers(t *testing.T) {
-	var c *plane.Cluster
+	var c *clustertest.Cluster
 	var w *stage
 	datadriven.RunTest(t, "testdata/matchers.txt", func(t *testing.T, d *datadriven.TestData) string {
 		switch d.Cmd {
 		case "cluster":
-			c = plane.New(plane.Config{Nodes: 2, PodsPerNode: 2})
+			c = clustertest.New(clustertest.Config{Nodes: 2, PodsPerNode: 2})
 			for _, arg := range d.CmdArgs {
 				damage(t, c, arg.Key)
 			}
@@ -81,7 +81,7 @@ func duration(t *testing.T, d *datadriven.TestData, key string) time.Duration {
 }
 
 // damage does one thing to a cluster.
-func damage(t *testing.T, c *plane.Cluster, what string) {
+func damage(t *testing.T, c *clustertest.Cluster, what string) {
 	a, b := c.Nodes[0], c.Nodes[1]
 	switch what {
 	case "busy":
@@ -118,7 +118,7 @@ func damage(t *testing.T, c *plane.Cluster, what string) {
 }
 
 // pointOf reads "node-1/0" (a pod) and "node-1" (the host).
-func pointOf(c *plane.Cluster, text string) any {
+func pointOf(c *clustertest.Cluster, text string) any {
 	node, pod, ok := strings.Cut(text, "/")
 	switch {
 	case node == "snapshot":
@@ -169,7 +169,7 @@ func resultOf(t *testing.T, d *datadriven.TestData) any {
 func TestReachEachOtherAsksLaw(t *testing.T) {
 	for _, what := range []string{"", "busy", "vpp-down", "machine-down", "no-bvi-neighbor", "pod-route-gone", "host-route-gone",
 		"pod-unanswered", "same-address", "wrong-pod"} {
-		c := plane.New(plane.Config{Nodes: 2, PodsPerNode: 2})
+		c := clustertest.New(clustertest.Config{Nodes: 2, PodsPerNode: 2})
 		if what != "" {
 			damage(t, c, what)
 		}
@@ -189,7 +189,7 @@ func TestReachEachOtherAsksLaw(t *testing.T) {
 // Goal: matchers serve plain tests, and refuse what they cannot judge. Method: NewWithT, and values of wrong types.
 func TestWithT(t *testing.T) {
 	g := gomega.NewWithT(t)
-	s := plane.New(plane.Config{Nodes: 2, PodsPerNode: 2}).Snapshot()
+	s := clustertest.New(clustertest.Config{Nodes: 2, PodsPerNode: 2}).Snapshot()
 	g.Expect(s).To(suite.ReachEachOther())
 	g.Expect(&s).To(suite.HoldLaws())
 	g.Expect(&stage{name: "stage"}).To(suite.BeQuiet(time.Hour))

@@ -9,8 +9,8 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/internal/clustertest"
 	"github.com/vppdrill/vppdrill/scenarios/walk"
-	"github.com/vppdrill/vppdrill/scenarios/walk/plane"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
@@ -18,11 +18,11 @@ import (
 // Method: golden paths over a hand-written cluster of three nodes with two pods each, whole and with one fault at a
 // time.
 func TestPaths(t *testing.T) {
-	var c *plane.Cluster
+	var c *clustertest.Cluster
 	datadriven.RunTest(t, "testdata/paths.txt", func(t *testing.T, d *datadriven.TestData) string {
 		switch d.Cmd {
 		case "cluster":
-			c = plane.New(plane.Config{Nodes: 3, PodsPerNode: 2, Veth: d.HasArg("veth"), L2: d.HasArg("l2")})
+			c = clustertest.New(clustertest.Config{Nodes: 3, PodsPerNode: 2, Veth: d.HasArg("veth"), L2: d.HasArg("l2")})
 			return ""
 		case "walk":
 			var from, dst string
@@ -38,7 +38,7 @@ func TestPaths(t *testing.T) {
 }
 
 // point reads "node-1/0" (pod 0), "node-1" (host) or "node-1#1" (table 1).
-func point(c *plane.Cluster, text string) walk.Point {
+func point(c *clustertest.Cluster, text string) walk.Point {
 	if node, table, ok := strings.Cut(text, "#"); ok {
 		return walk.FromTable(node, uint32(table[0]-'0'))
 	}
@@ -55,7 +55,7 @@ func point(c *plane.Cluster, text string) walk.Point {
 }
 
 // breakEach applies each named fault to a fresh cluster and tells where the packet ends then.
-func breakEach(t *testing.T, c *plane.Cluster, d *datadriven.TestData) string {
+func breakEach(t *testing.T, c *clustertest.Cluster, d *datadriven.TestData) string {
 	var from, dst string
 	d.ScanArgs(t, "from", &from)
 	d.ScanArgs(t, "dst", &dst)
@@ -66,7 +66,7 @@ func breakEach(t *testing.T, c *plane.Cluster, d *datadriven.TestData) string {
 		if !ok {
 			d.Fatalf(t, "unknown fault %q", name)
 		}
-		broken := plane.New(c.Config)
+		broken := clustertest.New(c.Config)
 		fault(broken.Nodes[0], broken.Nodes[1])
 		for _, n := range broken.Nodes {
 			if n.VPP != nil {
@@ -78,65 +78,67 @@ func breakEach(t *testing.T, c *plane.Cluster, d *datadriven.TestData) string {
 	return out.String()
 }
 
-var faults = map[string]func(a, b *plane.Node){
-	"bvi-down":        func(a, _ *plane.Node) { a.VPP.Ifaces[plane.IfaceBVI].Up = false },
-	"peer-bvi-down":   func(_, b *plane.Node) { b.VPP.Ifaces[plane.IfaceBVI].Up = false },
-	"peer-bvi-mac":    func(_, b *plane.Node) { b.VPP.Ifaces[plane.IfaceBVI].MAC[5]++ },
-	"tunnel-down":     func(a, _ *plane.Node) { a.VPP.Ifaces[4].Up = false },
-	"peer-tunnel":     func(_, b *plane.Node) { b.VPP.Ifaces[4].Type = 0 },
-	"peer-tunnel-vni": func(_, b *plane.Node) { b.VPP.Ifaces[4].VNI++ },
-	"encap-table":     func(a, _ *plane.Node) { a.VPP.Ifaces[4].EncapTable = plane.PodTable },
-	"unbridged":       func(a, _ *plane.Node) { a.VPP.Ifaces[4].Bridge = 0 },
-	"no-fib":          func(a, _ *plane.Node) { a.VPP.L2 = a.VPP.L2[:1] },
-	"fib-hairpin": func(_, b *plane.Node) {
+var faults = map[string]func(a, b *clustertest.Node){
+	"bvi-down":        func(a, _ *clustertest.Node) { a.VPP.Ifaces[clustertest.IfaceBVI].Up = false },
+	"peer-bvi-down":   func(_, b *clustertest.Node) { b.VPP.Ifaces[clustertest.IfaceBVI].Up = false },
+	"peer-bvi-mac":    func(_, b *clustertest.Node) { b.VPP.Ifaces[clustertest.IfaceBVI].MAC[5]++ },
+	"tunnel-down":     func(a, _ *clustertest.Node) { a.VPP.Ifaces[4].Up = false },
+	"peer-tunnel":     func(_, b *clustertest.Node) { b.VPP.Ifaces[4].Type = 0 },
+	"peer-tunnel-vni": func(_, b *clustertest.Node) { b.VPP.Ifaces[4].VNI++ },
+	"encap-table":     func(a, _ *clustertest.Node) { a.VPP.Ifaces[4].EncapTable = clustertest.PodTable },
+	"unbridged":       func(a, _ *clustertest.Node) { a.VPP.Ifaces[4].Bridge = 0 },
+	"no-fib":          func(a, _ *clustertest.Node) { a.VPP.L2 = a.VPP.L2[:1] },
+	"fib-hairpin": func(_, b *clustertest.Node) {
 		for i := range b.VPP.L2 {
 			if b.VPP.L2[i].BVI {
 				b.VPP.L2[i].Index, b.VPP.L2[i].BVI = 5, false
 			}
 		}
 	},
-	"peer-encap":     func(_, b *plane.Node) { b.VPP.Ifaces[4].EncapTable = plane.PodTable },
-	"peer-unbridged": func(_, b *plane.Node) { b.VPP.Ifaces[4].Bridge = 0 },
-	"peer-tun-down":  func(_, b *plane.Node) { b.VPP.Ifaces[4].Up = false },
-	"tunnel-in-tunnel": func(a, b *plane.Node) {
-		a.VPP.API = append(a.VPP.API, scenarios.Route{Table: plane.MainTable, Prefix: netip.PrefixFrom(b.Address.Addr(), 32),
-			Action: scenarios.ActionForward, Via: b.VXLANAddress, Index: plane.IfaceBVI})
+	"peer-encap":     func(_, b *clustertest.Node) { b.VPP.Ifaces[4].EncapTable = clustertest.PodTable },
+	"peer-unbridged": func(_, b *clustertest.Node) { b.VPP.Ifaces[4].Bridge = 0 },
+	"peer-tun-down":  func(_, b *clustertest.Node) { b.VPP.Ifaces[4].Up = false },
+	"tunnel-in-tunnel": func(a, b *clustertest.Node) {
+		a.VPP.API = append(a.VPP.API, scenarios.Route{Table: clustertest.MainTable, Prefix: netip.PrefixFrom(b.Address.Addr(), 32),
+			Action: scenarios.ActionForward, Via: b.VXLANAddress, Index: clustertest.IfaceBVI})
 	},
-	"no-forward":      func(a, _ *plane.Node) { a.VPP.Domains[0].Forward = false },
-	"no-bvi-neighbor": func(a, _ *plane.Node) { a.VPP.Neighs = a.VPP.Neighs[1:] },
-	"nic-down":        func(a, _ *plane.Node) { a.VPP.Ifaces[plane.IfaceNIC].Up = false },
-	"peer-nic-down":   func(_, b *plane.Node) { b.VPP.Ifaces[plane.IfaceNIC].Up = false },
-	"vpp-down":        func(_, b *plane.Node) { b.VPPUp = false },
-	"machine-down":    func(_, b *plane.Node) { b.MachineUp = false },
-	"same-address":    func(a, b *plane.Node) { a.VPP.Ifaces[plane.IfaceNIC].Addrs = b.VPP.Ifaces[plane.IfaceNIC].Addrs },
-	"peer-no-route":   func(_, b *plane.Node) { b.VPP.API = b.VPP.API[:len(b.VPP.API)-2] },
-	"table-gone":      func(_, b *plane.Node) { b.VPP.Tabs = b.VPP.Tabs[:1] },
-	"table-loop": func(_, b *plane.Node) {
-		b.VPP.API = append(b.VPP.API[:len(b.VPP.API)-2], scenarios.Route{Table: plane.PodTable, Prefix: b.Blocks[0].Prefix,
-			Action: scenarios.ActionLookup, Lookup: plane.MainTable})
+	"no-forward":      func(a, _ *clustertest.Node) { a.VPP.Domains[0].Forward = false },
+	"no-bvi-neighbor": func(a, _ *clustertest.Node) { a.VPP.Neighs = a.VPP.Neighs[1:] },
+	"nic-down":        func(a, _ *clustertest.Node) { a.VPP.Ifaces[clustertest.IfaceNIC].Up = false },
+	"peer-nic-down":   func(_, b *clustertest.Node) { b.VPP.Ifaces[clustertest.IfaceNIC].Up = false },
+	"vpp-down":        func(_, b *clustertest.Node) { b.VPPUp = false },
+	"machine-down":    func(_, b *clustertest.Node) { b.MachineUp = false },
+	"same-address": func(a, b *clustertest.Node) {
+		a.VPP.Ifaces[clustertest.IfaceNIC].Addrs = b.VPP.Ifaces[clustertest.IfaceNIC].Addrs
 	},
-	"pod-if-down":    func(_, b *plane.Node) { lastIface(b).Up = false },
-	"pod-if-no-addr": func(a, _ *plane.Node) { a.VPP.Ifaces[len(a.VPP.Ifaces)-2].Addrs = nil },
-	"pod-if-mac":     func(a, _ *plane.Node) { a.VPP.Ifaces[len(a.VPP.Ifaces)-2].MAC[5]++ },
-	"pod-if-table":   func(a, _ *plane.Node) { a.VPP.Ifaces[len(a.VPP.Ifaces)-2].Table4 = plane.MainTable },
-	"pod-neighbor":   func(_, b *plane.Node) { b.VPP.Neighs = b.VPP.Neighs[:len(b.VPP.Neighs)-1] },
-	"pod-mac":        func(_, b *plane.Node) { b.VPP.Neighs[len(b.VPP.Neighs)-1].MAC[0]++ },
-	"pod-address":    func(_, b *plane.Node) { podSpace(b, 1).Links[0].Addrs = nil },
-	"pod-link-down":  func(_, b *plane.Node) { podSpace(b, 1).Links[0].Up = false },
-	"netns-gone":     func(_, b *plane.Node) { delete(b.Linux.Spaces, b.Pods[1].Netns) },
-	"gateway-mac":    func(a, _ *plane.Node) { podSpace(a, 0).Neighbors = nil },
-	"no-default":     func(a, _ *plane.Node) { podSpace(a, 0).Routes = podSpace(a, 0).Routes[1:] },
-	"host-veth-down": func(_, b *plane.Node) { s := b.Linux.Spaces[""]; s.Links[len(s.Links)-1].Up = false },
-	"wrong-node-hop": func(a, _ *plane.Node) {
+	"peer-no-route": func(_, b *clustertest.Node) { b.VPP.API = b.VPP.API[:len(b.VPP.API)-2] },
+	"table-gone":    func(_, b *clustertest.Node) { b.VPP.Tabs = b.VPP.Tabs[:1] },
+	"table-loop": func(_, b *clustertest.Node) {
+		b.VPP.API = append(b.VPP.API[:len(b.VPP.API)-2], scenarios.Route{Table: clustertest.PodTable, Prefix: b.Blocks[0].Prefix,
+			Action: scenarios.ActionLookup, Lookup: clustertest.MainTable})
+	},
+	"pod-if-down":    func(_, b *clustertest.Node) { lastIface(b).Up = false },
+	"pod-if-no-addr": func(a, _ *clustertest.Node) { a.VPP.Ifaces[len(a.VPP.Ifaces)-2].Addrs = nil },
+	"pod-if-mac":     func(a, _ *clustertest.Node) { a.VPP.Ifaces[len(a.VPP.Ifaces)-2].MAC[5]++ },
+	"pod-if-table":   func(a, _ *clustertest.Node) { a.VPP.Ifaces[len(a.VPP.Ifaces)-2].Table4 = clustertest.MainTable },
+	"pod-neighbor":   func(_, b *clustertest.Node) { b.VPP.Neighs = b.VPP.Neighs[:len(b.VPP.Neighs)-1] },
+	"pod-mac":        func(_, b *clustertest.Node) { b.VPP.Neighs[len(b.VPP.Neighs)-1].MAC[0]++ },
+	"pod-address":    func(_, b *clustertest.Node) { podSpace(b, 1).Links[0].Addrs = nil },
+	"pod-link-down":  func(_, b *clustertest.Node) { podSpace(b, 1).Links[0].Up = false },
+	"netns-gone":     func(_, b *clustertest.Node) { delete(b.Linux.Spaces, b.Pods[1].Netns) },
+	"gateway-mac":    func(a, _ *clustertest.Node) { podSpace(a, 0).Neighbors = nil },
+	"no-default":     func(a, _ *clustertest.Node) { podSpace(a, 0).Routes = podSpace(a, 0).Routes[1:] },
+	"host-veth-down": func(_, b *clustertest.Node) { s := b.Linux.Spaces[""]; s.Links[len(s.Links)-1].Up = false },
+	"wrong-node-hop": func(a, _ *clustertest.Node) {
 		for i := range a.VPP.API {
 			if a.VPP.API[i].Index == ^uint32(0) {
 				a.VPP.API[i].Via = netip.MustParseAddr("192.168.16.77")
 			}
 		}
 	},
-	"unnumbered": func(a, _ *plane.Node) {
+	"unnumbered": func(a, _ *clustertest.Node) {
 		ifc := &a.VPP.Ifaces[len(a.VPP.Ifaces)-2]
-		a.VPP.Ifaces = append(a.VPP.Ifaces, scenarios.Interface{Name: "loop1", Type: scenarios.TypeLoopback, Up: true, Table4: plane.PodTable,
+		a.VPP.Ifaces = append(a.VPP.Ifaces, scenarios.Interface{Name: "loop1", Type: scenarios.TypeLoopback, Up: true, Table4: clustertest.PodTable,
 			Addrs: []netip.Prefix{netip.PrefixFrom(a.Blocks[0].Gateway, 32)}})
 		ifc = &a.VPP.Ifaces[ifc.Index]
 		ifc.Addrs, ifc.HasUnnumbered, ifc.Unnumbered = nil, true, uint32(len(a.VPP.Ifaces)-1)
@@ -144,14 +146,14 @@ var faults = map[string]func(a, b *plane.Node){
 	},
 }
 
-func lastIface(n *plane.Node) *scenarios.Interface      { return &n.VPP.Ifaces[len(n.VPP.Ifaces)-1] }
-func podSpace(n *plane.Node, p int) *vppwire.LinuxState { return n.Linux.Spaces[n.Pods[p].Netns] }
+func lastIface(n *clustertest.Node) *scenarios.Interface      { return &n.VPP.Ifaces[len(n.VPP.Ifaces)-1] }
+func podSpace(n *clustertest.Node, p int) *vppwire.LinuxState { return n.Linux.Spaces[n.Pods[p].Netns] }
 
 // Goal: the fast mode costs no memory, and says what the recording mode says.
 // Method: count allocations of Outcome on each kind of path; compare with Walk.
 func TestOutcomeDoesNotAllocate(t *testing.T) {
-	for _, cfg := range []plane.Config{{Nodes: 3, PodsPerNode: 2}, {Nodes: 3, PodsPerNode: 2, Veth: true}, {Nodes: 3, PodsPerNode: 2, L2: true}} {
-		c := plane.New(cfg)
+	for _, cfg := range []clustertest.Config{{Nodes: 3, PodsPerNode: 2}, {Nodes: 3, PodsPerNode: 2, Veth: true}, {Nodes: 3, PodsPerNode: 2, L2: true}} {
+		c := clustertest.New(cfg)
 		w := walk.New(c.Snapshot())
 		from := walk.FromPod("node-1", c.Nodes[0].Pods[0].Netns)
 		for _, dst := range []netip.Addr{c.Nodes[0].Pods[1].Addr, c.Nodes[2].Pods[1].Addr, c.Nodes[0].HostLinux, netip.MustParseAddr("10.0.2.77")} {
@@ -167,7 +169,7 @@ func TestOutcomeDoesNotAllocate(t *testing.T) {
 }
 
 func BenchmarkOutcome(b *testing.B) {
-	c := plane.New(plane.Config{Nodes: 100, PodsPerNode: 2})
+	c := clustertest.New(clustertest.Config{Nodes: 100, PodsPerNode: 2})
 	w := walk.New(c.Snapshot())
 	from, dst := walk.FromPod("node-1", c.Nodes[0].Pods[0].Netns), c.Nodes[77].Pods[1].Addr
 	b.ReportAllocs()

@@ -18,16 +18,10 @@ type match struct {
 	inner  Injector
 }
 
-// Request restricts an injector to operations with that name, of whatever kind; a name that ends in * stands for all
-// that begin so.
-func Request(name string, i Injector) Injector { return newMatch(fieldRequest, name, i) }
-
-// Node restricts an injector to one machine's operations, or those of all machines whose names begin so.
+// Node restricts an injector to one machine's operations; a name that ends in * stands for all that begin so.
 func Node(name string, i Injector) Injector { return newMatch(fieldNode, name, i) }
 
-// Key restricts an injector to operations on one key, or on all that begin so.
-func Key(key string, i Injector) Injector { return newMatch(fieldKey, key, i) }
-
+// Request restricts an injector to operations with a name, of whatever kind, Key to those on one key.
 func parseRequest(p *parser) (Injector, error) { return p.match(fieldRequest) }
 func parseNode(p *parser) (Injector, error)    { return p.match(fieldNode) }
 func parseKey(p *parser) (Injector, error)     { return p.match(fieldKey) }
