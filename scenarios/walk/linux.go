@@ -30,7 +30,8 @@ func (t *trip) host(n *node, netns string, arrived bool) Kind {
 	}
 	hop := r.Via
 	if !hop.IsValid() {
-		hop, t.exact = t.dst, true
+		hop = t.dst
+		t.looksAtDestination()
 	}
 	t.w.trail.hostRoute(note{node: n, kind: noteHostRoute, netns: netns}, r)
 	l, ok := n.Linux.Link(netns, r.Link)

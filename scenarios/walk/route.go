@@ -94,7 +94,8 @@ func (t *trip) outwards(n *node, table uint32, h *followed) Kind {
 	}
 	resolved := h.recursed
 	if !resolved {
-		h.hop, t.exact = t.dst, true
+		h.hop = t.dst
+		t.looksAtDestination()
 		resolved = t.dut != nil && t.dut.policy.Resolved != nil && t.dut.policy.Resolved(table, t.dst)
 	}
 	switch {

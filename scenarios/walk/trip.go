@@ -86,6 +86,10 @@ func (t *trip) forwarded() bool {
 	return t.ttl > 0
 }
 
+// looksAtDestination notes that something beside table lookups looks at the packet's destination. That of a tunnel's packet
+// is the tunnel's, whatever is inside.
+func (t *trip) looksAtDestination() { t.exact = t.exact || t.depth == 0 }
+
 // spent counts a step; true when the packet has made too many of them.
 func (t *trip) spent() bool {
 	t.steps++

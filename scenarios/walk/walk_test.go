@@ -179,3 +179,17 @@ func BenchmarkOutcome(b *testing.B) {
 		}
 	}
 }
+
+// Goal: a step through a tunnel stands for all destinations on the same route, whatever the tunnel's own packet meets; one that asks
+// for the destination itself by ARP stands for that alone. Method: a pod of another node, and the host's address.
+func TestStepIsExactOnlyWhereTheDestinationIsLookedAt(t *testing.T) {
+	c := clustertest.New(clustertest.Config{Nodes: 3, PodsPerNode: 2})
+	w := walk.New(c.Snapshot())
+	from := walk.FromTable("node-1", clustertest.PodTable)
+	if s := w.Step(from, c.Nodes[1].Pods[1].Addr); s.Exact || s.Next.Node != "node-2" {
+		t.Errorf("through a tunnel: %+v", s)
+	}
+	if s := w.Step(from, c.Nodes[0].HostLinux); !s.Exact {
+		t.Errorf("to the host: %+v", s)
+	}
+}

@@ -41,7 +41,7 @@ func (t *trip) wire(n *node, ifc *scenarios.Interface, hop netip.Addr) Kind {
 	to, ok := t.w.nics[hop]
 	if !ok {
 		// A gateway outside the cluster is taken to know the nodes' own addresses and nothing else.
-		t.exact = true
+		t.looksAtDestination()
 		if to, ok = t.w.nics[t.dst]; !ok {
 			return t.drop(n, "no NIC of the cluster has the next hop")
 		}
