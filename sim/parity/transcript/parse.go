@@ -243,8 +243,9 @@ func storeSpecial(f reflect.Value, value string) error {
 	if hasBits {
 		n, err = strconv.ParseUint(bits, 10, 8)
 	}
-	if m, isMAC := f.Interface().(ethernet_types.MacAddress); isMAC {
-		if m, err = ethernet_types.ParseMacAddress(value); err != nil {
+	if _, isMAC := f.Interface().(ethernet_types.MacAddress); isMAC {
+		m, err := ethernet_types.ParseMacAddress(value)
+		if err != nil {
 			return fmt.Errorf("%q is no MAC", value)
 		}
 		f.Set(reflect.ValueOf(m))
