@@ -165,7 +165,7 @@ func TestPlanted(t *testing.T) {
 		"add-not-forgotten": {truth: func(l *liars) { l.restart(first) }, lie: func(l *liars) { l.restart() }},
 		"quiet-restart":     {truth: func(l *liars) { l.restart(first) }, lie: func(l *liars) { l.wrote(1) }},
 		"vpp-survives": {lie: func(l *liars) {
-			l.w.record.tell(scenarios.Fact{Kind: scenarios.FactDoomed, Node: "node-1", Text: "VPP died by itself"}, "")
+			l.w.record.tell(scenarios.Fact{Kind: scenarios.FactVPPCrash, Node: "node-1", Text: "VPP died by itself"}, "")
 		}},
 	}
 	elsewhere := map[string]bool{scenarios.LawSettles: true, "nodes-served": true}
