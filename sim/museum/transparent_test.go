@@ -1,6 +1,7 @@
 package museum
 
 import (
+	"slices"
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
@@ -9,13 +10,21 @@ import (
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/sim/controllers"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/agent/story"
 )
 
 // transparent wraps everything and changes nothing.
 func transparent() *sim.Plant {
 	p := controllerManagers(func(c *controller, now time.Time, ev nodeipam.Event) []nodeipam.Effect { return c.inner(now, ev) })
 	p.Config = func(*agent.Config) {}
-	p.Agent = agents(func(l *life, now time.Time, ev agent.Event) []agent.Effect { return l.inner(now, ev) })
+	contracts := map[*life]*story.Contract{}
+	p.Agent = agents(func(l *life, now time.Time, ev agent.Event) []agent.Effect {
+		// The simulator is a driver: it is held to the contract of Step on the way.
+		if contracts[l] == nil {
+			contracts[l] = story.Watched(l.PlantedAgent)
+		}
+		return slices.Clone(contracts[l].Step(now, ev))
+	})
 	p.Allocator = func(_ string, a ipam.NodeAllocator) ipam.NodeAllocator {
 		return &leaky{NodeAllocator: a, keep: func(ipam.Owner) bool { return false }}
 	}

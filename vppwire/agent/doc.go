@@ -12,6 +12,8 @@
 //
 // # The caller of Step
 //
+// What follows is the whole contract; story.Watched holds a driver's tests to what of it can be seen from outside.
+//
 // One driver steps an agent, one event after the other, with times that never go back. The slice that Step returns is valid until the next Step; what it holds stays valid and unchanged, except the Call
 // of a CallDataplane, which ends with the next Called, VPPUp or VPPDown. Between two Steps the other methods may be called; what
 // they return is the Agent's where they say so.

@@ -37,7 +37,7 @@ func TestHooks(t *testing.T) {
 	if _, early := l.Answers["n1/add c1"]; early {
 		t.Error("answered before the driver's hooks")
 	}
-	b.Step(Hooked{ID: 99})
+	b.Agent.Step(l.Now, Hooked{ID: 99}) // past the contract
 	b.Step(Hooked{ID: 1, Err: errors.New("sad")})
 	if a, ok := l.Answers["n1/add c1"]; !ok || a.Code != CodeOK {
 		t.Errorf("answer %+v, %t", a, ok)

@@ -110,8 +110,9 @@ func TestStaleDeliveries(t *testing.T) {
 			t.Errorf("delivery %d: the tunnel leads to %s, not %s", i, tunnelTo(), c.want)
 		}
 	}
-	b.Step(StoreChanged{Watch: watch + 1000, Revision: 200, Items: []StoreItem{{Key: "allocatedIDs/9", ModRevision: 200, Deleted: true}}})
-	b.Step(StoreReply{ID: 4711, Revision: 200})
+	// Past the contract:
+	b.Agent.Step(l.Now, StoreChanged{Watch: watch + 1000, Revision: 200, Items: []StoreItem{{Key: "allocatedIDs/9", ModRevision: 200, Deleted: true}}})
+	b.Agent.Step(l.Now, StoreReply{ID: 4711, Revision: 200})
 	l.Settle()
 	if tunnelTo() != "4" {
 		t.Error("a watch that was never opened is believed")

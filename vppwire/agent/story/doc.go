@@ -7,7 +7,8 @@
 //
 // Start at New and Lab.Play. What is under way is performed in the order in which it was asked for, so the same story has the same
 // outcome; Lab.Busy and Lab.Perform let a test choose another order, Lab.Mishap and Lab.Crash let things go wrong, and
-// everything that a line of a story does can be done by a method as well.
+// everything that a line of a story does can be done by a method as well. Watched holds a driver, the Lab's own included, to the
+// contract of agent.Agent.Step.
 //
 // # Words of a story
 //

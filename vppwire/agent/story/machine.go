@@ -38,6 +38,7 @@ type Machine struct {
 	Hooked func(agent.Hook)
 
 	lab      *Lab
+	contract *Contract // of Agent
 	pid      uint32
 	wake     time.Time
 	requests uint64
@@ -134,8 +135,11 @@ func (b *Machine) Step(ev agent.Event) {
 		return
 	}
 	ev.AppendText(nil)
+	if b.contract == nil || b.contract.agent != b.Agent {
+		b.contract = Watched(b.Agent)
+	}
 	life := b.Life
-	for _, e := range slices.Clone(b.Agent.Step(b.lab.Now, ev)) {
+	for _, e := range slices.Clone(b.contract.Step(b.lab.Now, ev)) {
 		if b.lab.Crash != nil && b.lab.Crash(b, e, false) {
 			b.Kill()
 			return
