@@ -112,7 +112,7 @@ func (s *Session) retry(now time.Time) {
 	}
 }
 
-// WakeAt is when Next is worth asking again although nothing was fed: the end of the earliest back-off.
+// WakeAt is when Next is worth asking again although no result came: the end of the earliest back-off.
 func (s *Session) WakeAt() (time.Time, bool) {
 	var first time.Time
 	if !s.connected || s.out {

@@ -49,11 +49,11 @@ func (o LinuxAddress) replaces(Object) bool { return true }
 func (o LinuxAddress) shown() dumpStep      { return dumpStep{dump: linuxDump, name: o.Netns} }
 
 func (o LinuxAddress) create(_ *Session, r *request, _ Object) {
-	r.apply("linux_addr_add", AddrAdd{Netns: o.Netns, Link: o.Link, Addr: o.Addr})
+	r.apply("linux_addr_add", AddrAdd(o))
 }
 
 func (o LinuxAddress) delete(_ *Session, r *request) bool {
-	r.apply("linux_addr_del", AddrDel{Netns: o.Netns, Link: o.Link, Addr: o.Addr})
+	r.apply("linux_addr_del", AddrDel(o))
 	return true
 }
 

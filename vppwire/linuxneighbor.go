@@ -54,7 +54,7 @@ func (o LinuxNeighborEntry) replaces(Object) bool { return true }
 func (o LinuxNeighborEntry) shown() dumpStep      { return dumpStep{dump: linuxDump, name: o.Netns} }
 
 func (o LinuxNeighborEntry) create(_ *Session, r *request, _ Object) {
-	r.apply("linux_neigh_set", NeighSet{Netns: o.Netns, Link: o.Link, Addr: o.Addr, MAC: o.MAC})
+	r.apply("linux_neigh_set", NeighSet(o))
 }
 
 func (o LinuxNeighborEntry) delete(_ *Session, r *request) bool {

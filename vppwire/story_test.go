@@ -217,7 +217,7 @@ var scenes = map[string]func(*scene, cast){
 		s.play(-1)
 	},
 	// It goes, and what it stands on with it, found by a session that never wanted any of it.
-	"swept": func(s *scene, c cast) {
+	"unwanted": func(s *scene, c cast) {
 		s.there(c.all(c.it, c.dependents))
 		s.play(-1)
 	},
