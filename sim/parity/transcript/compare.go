@@ -118,7 +118,7 @@ func (d *Difference) String() string {
 // Compare compares canonical answers to one request. It returns nil where they are equal, and the names of the gaps that were
 // needed for it.
 func Compare(request string, want, got []string) (*Difference, []string) {
-	if gap := unasked(want); gap != "" {
+	if gap := unasked(want, got); gap != "" {
 		return nil, []string{gap}
 	}
 	used := map[string]bool{}

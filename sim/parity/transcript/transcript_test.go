@@ -134,6 +134,8 @@ func TestCompare(t *testing.T) {
 		{[]string{"l2_fib_table_details bd_id=2 sw_if_index=5 static_mac=true"}, nil, false, ""},
 		{[]string{"fib_source_details src.priority=16 src.id=22 src.name=x"}, nil, true, "plugin-sources"},
 		{[]string{"fib_source_details src.priority=16 src.id=2 src.name=x"}, nil, false, ""},
+		{[]string{"sw_interface_get_mac_address_reply mac_address=00:00:00:01:00:00"}, []string{"sw_interface_get_mac_address_reply"}, true, "refused-mac"},
+		{[]string{"sw_interface_get_mac_address_reply"}, []string{"sw_interface_get_mac_address_reply mac_address=00:00:00:01:00:00"}, false, ""},
 	} {
 		d, gaps := transcript.Compare("x", c.want, c.got)
 		if (d == nil) != c.equal || strings.Join(gaps, " ") != c.gaps {
