@@ -220,30 +220,30 @@ func renumbered(m api.Message, above uint32) api.Message {
 	return out
 }
 
-// RealVPPs starts a VPP for every call of the function that it returns, which may be called side by side: each VPP is in a room
-// that no other one is in. end ends the rooms; no VPP may be left by then.
+// RealVPPs starts a VPP for every call of the function that it returns, which may be called side by side: each VPP is in a testbed
+// that no other one is in. end ends the testbeds; no VPP may be left by then.
 func RealVPPs(path string) (fresh func(context.Context) (Subject, error), end func(), err error) {
-	first, err := newRoom()
+	first, err := newTestbed()
 	if err != nil {
 		return nil, nil, err
 	}
-	rooms := &inn{free: []*room{first}}
+	free := &testbeds{free: []*testbed{first}}
 	return func(ctx context.Context) (Subject, error) {
-		r, err := rooms.take()
+		r, err := free.take()
 		if err != nil {
 			return nil, err
 		}
 		p, err := start(ctx, r, path)
 		if err != nil {
-			rooms.leave(r)
+			free.leave(r)
 			return nil, err
 		}
-		c, err := overConnection(p, func() { rooms.leave(r) })
+		c, err := overConnection(p, func() { free.leave(r) })
 		if err != nil {
 			p.stop()
-			rooms.leave(r)
+			free.leave(r)
 			return nil, err
 		}
 		return c, nil
-	}, rooms.close, nil
+	}, free.close, nil
 }

@@ -185,10 +185,10 @@ func TestEpitaph(t *testing.T) {
 	const out = "some warning\n\x1b[91mreceived signal SIGSEGV, PC 0x7f4b99f3afaf, faulting address 0x10\x1b[39m\nCode:  48 8b\n" +
 		"#0  \x1b[34m0x00007f4b99f3afaf\x1b[39m\x1b[33m fib_path_list_walk + 0xff\x1b[39m\n\x1b[32m     from /lib/libvnet.so\x1b[39m\n" +
 		"#1  \x1b[34m0x00007f4b99f2dc18\x1b[39m\x1b[33m fib_entry_src_adj_reactivate + 0x38\x1b[39m\n"
-	if got := parity.Epitaph(out); got != "died of SIGSEGV in fib_path_list_walk < fib_entry_src_adj_reactivate" {
+	if got := parity.CrashReport(out); got != "died of SIGSEGV in fib_path_list_walk < fib_entry_src_adj_reactivate" {
 		t.Error(got)
 	}
-	if got := parity.Epitaph("some warning\n"); got != "died" {
+	if got := parity.CrashReport("some warning\n"); got != "died" {
 		t.Error(got)
 	}
 }

@@ -24,10 +24,10 @@ func (p Packet) String() string {
 	return fmt.Sprintf("number=%d in=%s %s", p.number, p.device, describe(p.frame))
 }
 
-// stranger is where packets come from: an address and a MAC that nothing else has.
-var stranger = netip.MustParseAddr("198.18.0.9")
+// tester is where packets come from: an address and a MAC that nothing else has.
+var tester = netip.MustParseAddr("198.18.0.9")
 
-func strangerMAC(number int) [6]byte { return [6]byte{2, 4: 0x0f, 5: byte(number)} }
+func testerMAC(number int) [6]byte { return [6]byte{2, 4: 0x0f, 5: byte(number)} }
 
 // packets are the probes of what the model has: into every AF_PACKET interface that is up, one to each address of the small
 // world, to each of its MACs, and out of the far end of each tunnel.
@@ -78,7 +78,7 @@ const (
 // udp is a UDP packet with its number as its payload, in an Ethernet frame.
 func udp(number int, to [6]byte, dst netip.Addr) []byte {
 	payload := binary.BigEndian.AppendUint32([]byte("vppdrill probe"), uint32(number))
-	return ethernet(to, strangerMAC(number), ip4(stranger, dst, 64, probePort, payload))
+	return ethernet(to, testerMAC(number), ip4(tester, dst, 64, probePort, payload))
 }
 
 func ethernet(to, from [6]byte, body []byte) []byte {
@@ -114,7 +114,7 @@ func sum(header []byte) uint16 {
 // vxlanFrame is what a tunnel's far end would send.
 func vxlanFrame(to [6]byte, t vppmodel.Interface, inner []byte) []byte {
 	header := binary.BigEndian.AppendUint32([]byte{8, 0, 0, 0}, t.VNI<<8)
-	return ethernet(to, strangerMAC(0), ip4(t.Dst, t.Src, 64, tunnelPort, append(header, inner...)))
+	return ethernet(to, testerMAC(0), ip4(t.Dst, t.Src, 64, tunnelPort, append(header, inner...)))
 }
 
 // describe writes down a frame: what VPP may rewrite, and nothing that depends on chance. It is empty for a frame that no

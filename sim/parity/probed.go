@@ -200,7 +200,7 @@ func (c *connection) hears(ctx context.Context, device string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if err := c.of.in.wire(device).send(udp(0, [6]byte{2, 4: 0x0e}, stranger)); err != nil {
+	if err := c.of.in.wire(device).send(udp(0, [6]byte{2, 4: 0x0e}, tester)); err != nil {
 		return false, err
 	}
 	for until := time.Now().Add(hearWait); time.Now().Before(until); time.Sleep(time.Millisecond) {

@@ -51,7 +51,7 @@ func FindVPP(asked string) (string, error) {
 type process struct {
 	cmd  *exec.Cmd
 	dir  string
-	in   *room
+	in   *testbed
 	out  bytes.Buffer
 	conn *core.Connection
 	gone context.Context // done when the process has ended
@@ -90,8 +90,8 @@ func remove(dir string) {
 	os.RemoveAll(dir)
 }
 
-// start runs VPP in the room and waits until it answers.
-func start(ctx context.Context, r *room, path string) (*process, error) {
+// start runs VPP in the testbed and waits until it answers.
+func start(ctx context.Context, r *testbed, path string) (*process, error) {
 	dir, err := os.MkdirTemp("", folders+strconv.Itoa(os.Getpid())+"-")
 	if err != nil {
 		return nil, err
@@ -161,11 +161,11 @@ func (p *process) end() string {
 	case <-time.After(endMax):
 		return "does not answer"
 	}
-	return epitaph(p.out.String())
+	return crashReport(p.out.String())
 }
 
-// epitaph finds a death in what VPP wrote.
-func epitaph(out string) string {
+// crashReport finds a death in what VPP wrote.
+func crashReport(out string) string {
 	var where []string
 	signal := ""
 	for line := range strings.Lines(out) {

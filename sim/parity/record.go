@@ -15,7 +15,7 @@ import (
 
 // Record asks a fresh real VPP what a transcript asks and returns the transcript with its answers. command goes into its head.
 func Record(ctx context.Context, path, command string, t *transcript.Transcript) (*transcript.Transcript, error) {
-	r, err := newRoom()
+	r, err := newTestbed()
 	if err != nil {
 		return nil, err
 	}

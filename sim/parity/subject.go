@@ -88,7 +88,7 @@ func (c *connection) Ask(ctx context.Context, m api.Message) ([]api.Message, err
 	return answers, err
 }
 
-// linux is the machine below the model: the devices of a room.
+// linux is the machine below the model: the devices of a testbed.
 type linux struct{ id map[string]uint64 }
 
 func newLinux() *linux {

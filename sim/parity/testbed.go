@@ -15,17 +15,17 @@ import (
 // behind its name and belongs to probes.
 var devices = []string{"vd0", "vd1", "vd2", "vd3"}
 
-// room is a network namespace without a name: it lives as long as the thread and the processes in it, so that nothing is
+// testbed is a network namespace without a name: it lives as long as the thread and the processes in it, so that nothing is
 // left behind whatever ends.
-type room struct {
+type testbed struct {
 	work  chan func()
 	wires []wire
 }
 
-// newRoom makes the namespace and the devices in it. It needs root.
-func newRoom() (*room, error) {
+// newTestbed makes the namespace and the devices in it. It needs root.
+func newTestbed() (*testbed, error) {
 	sweep()
-	r := &room{work: make(chan func())}
+	r := &testbed{work: make(chan func())}
 	ready := make(chan error)
 	go func() {
 		runtime.LockOSThread() // never unlocked: the thread ends with this function
@@ -33,7 +33,7 @@ func newRoom() (*room, error) {
 			ready <- fmt.Errorf("a network namespace needs root: %w", err)
 			return
 		}
-		err := furnish()
+		err := addDevices()
 		if err == nil {
 			r.wires, err = openWires()
 		}
@@ -49,29 +49,29 @@ func newRoom() (*room, error) {
 }
 
 // do runs f in the namespace.
-func (r *room) do(f func() error) error {
+func (r *testbed) do(f func() error) error {
 	done := make(chan error)
 	r.work <- func() { done <- f() }
 	return <-done
 }
 
-func (r *room) close() {
+func (r *testbed) close() {
 	close(r.work)
 	closeWires(r.wires)
 }
 
 // wire is the far end of a device.
-func (r *room) wire(device string) wire {
+func (r *testbed) wire(device string) wire {
 	return r.wires[slices.IndexFunc(r.wires, func(w wire) bool { return w.device == device })]
 }
 
-// inn are rooms, as many as are in use at once.
-type inn struct {
+// testbeds are the free ones; further ones are made as they are wanted.
+type testbeds struct {
 	mu   sync.Mutex
-	free []*room
+	free []*testbed
 }
 
-func (i *inn) take() (*room, error) {
+func (i *testbeds) take() (*testbed, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if n := len(i.free); n > 0 {
@@ -79,16 +79,16 @@ func (i *inn) take() (*room, error) {
 		i.free = i.free[:n-1]
 		return r, nil
 	}
-	return newRoom()
+	return newTestbed()
 }
 
-func (i *inn) leave(r *room) {
+func (i *testbeds) leave(r *testbed) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.free = append(i.free, r)
 }
 
-func (i *inn) close() {
+func (i *testbeds) close() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	for _, r := range i.free {
@@ -97,8 +97,8 @@ func (i *inn) close() {
 	i.free = nil
 }
 
-// furnish makes the devices. IPv6 is off, so that Linux sends nothing of its own.
-func furnish() error {
+// addDevices makes the devices. IPv6 is off, so that Linux sends nothing of its own.
+func addDevices() error {
 	for _, f := range []string{"all", "default"} {
 		_ = os.WriteFile("/proc/sys/net/ipv6/conf/"+f+"/disable_ipv6", []byte("1"), 0) // a kernel without IPv6 has none
 	}
