@@ -48,7 +48,7 @@ func (r *run) verdict() {
 		out.Verdict, out.Error = Fail, strictyaml.OneLine(r.failure.Error())
 		r.noteFailure()
 	case len(out.Unsupported) > 0:
-		out.Verdict, out.Error = Error, fmt.Sprintf("world %s cannot do %s", out.World, strings.Join(out.Unsupported, ", "))
+		out.Verdict, out.Error = Error, fmt.Sprintf("world %s cannot do %s", out.World, strings.Join(r.refused, ", "))
 	case r.failure != nil:
 		out.Verdict = Pass
 		r.noteFailure()

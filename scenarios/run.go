@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
@@ -54,6 +55,12 @@ type Supporter interface {
 	Supports(a Action) bool
 }
 
+// Refuser is a Supporter that says why it cannot do an action.
+type Refuser interface {
+	// Refusal is the reason, "" for an action that the world can do.
+	Refusal(a Action) string
+}
+
 // Run drives w through s and judges it by those of laws that s selects. It builds nothing and closes nothing: w was made
 // from s and is used for this one run. Run never fails otherwise than by Result.Verdict; a cancelled ctx is an error.
 func Run(ctx context.Context, w World, s *Scenario, laws []Law, o Options) Result {
@@ -95,6 +102,8 @@ type run struct {
 	// failure is the first broken law, err what made the run impossible to judge; the first of both ends the run.
 	failure *Violation
 	err     error
+	// refused are the unsupported actions with their reasons.
+	refused []string
 }
 
 func newRun(w World, s *Scenario, o Options) *run {
@@ -154,21 +163,28 @@ func (r *run) supported() bool {
 		case Settle, Heal:
 			continue
 		}
-		if !world.Supports(step.Action) {
-			r.unsupported(step.Action)
+		if world.Supports(step.Action) {
+			continue
 		}
+		why := ""
+		if refuser, ok := r.world.(Refuser); ok {
+			why = refuser.Refusal(step.Action)
+		}
+		r.unsupported(step.Action, why)
 	}
 	return len(r.result.Unsupported) == 0
 }
 
-// unsupported notes an action's verb once.
-func (r *run) unsupported(a Action) {
-	for _, verb := range r.result.Unsupported {
-		if verb == a.Verb() {
-			return
-		}
+// unsupported notes an action's verb once, with the reason where the world gives one.
+func (r *run) unsupported(a Action, why string) {
+	if slices.Contains(r.result.Unsupported, a.Verb()) {
+		return
 	}
 	r.result.Unsupported = append(r.result.Unsupported, a.Verb())
+	if why = strings.TrimPrefix(why, ": "); why != "" {
+		why = " (" + why + ")"
+	}
+	r.refused = append(r.refused, a.Verb()+why)
 }
 
 // observe is fed every fact, in order, by the world.
@@ -251,7 +267,8 @@ func (r *run) do(ctx context.Context, a Action, optional bool) {
 			r.until = max(r.until, now+fault.Lasts())
 		}
 	case errors.Is(err, ErrUnsupported):
-		r.unsupported(a)
+		_, why, _ := strings.Cut(oneLine(err.Error()), ErrUnsupported.Error())
+		r.unsupported(a, why)
 	case ctx.Err() != nil:
 		r.broken(ctx.Err())
 	case optional && !errors.As(err, new(*Violation)):

@@ -1,13 +1,13 @@
 package sim
 
 import (
-	"fmt"
-	"slices"
-	"strconv"
+	"context"
+	"net/netip"
 	"strings"
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/hostlocal"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/sim/controllers"
 	"github.com/vppdrill/vppdrill/sim/fault"
@@ -18,38 +18,8 @@ import (
 // poolsName is the configuration object that holds the address ranges.
 const poolsName = "pools"
 
-// configure turns a scenario's configuration into an agent's and into the ranges that the cluster starts with.
-func configure(s *scenarios.Scenario) (agent.Config, agent.Pools, error) {
-	pools, err := poolsFor(s.Config.IPAM)
-	if err != nil {
-		return agent.Config{}, agent.Pools{}, err
-	}
-	wiring := s.Config.Wiring
-	cfg := agent.Config{
-		TCPChecksumOffloadDisabled: true, TCPstackDisabled: true,
-		UseL2Interconnect: wiring.Node == scenarios.NodeL2, UseTAPInterfaces: wiring.Pod == scenarios.PodTAP,
-		MTUSize: wiring.MTU, MainVRFID: wiring.MainVRF, PodVRFID: wiring.PodVRF,
-		HostInterconnect: agent.HostInterconnect(wiring.Host), NodeIDQuarantine: s.Config.Agent.NodeIDQuarantine,
-		AddPatience: s.Config.Agent.AddPatience,
-		NodeName:    "any",
-	}
-	probe := cfg
-	probe.ApplyDefaults()
-	if err := probe.Validate(); err != nil {
-		return cfg, agent.Pools{}, fmt.Errorf("config: %w", err)
-	}
-	return cfg, pools, nil
-}
-
-// poolsFor resolves a scenario's address plan as an agent would.
-func poolsFor(c scenarios.IPAM) (agent.Pools, error) {
-	cfg := agent.Config{IPAMConfig: c.Contiv()}
-	pools, _, err := cfg.Pools()
-	return pools, err
-}
-
 // build makes the control plane and the machines at the start.
-func (w *World) build() error {
+func (w *World) build(pools agent.Pools) error {
 	w.wiring = w.agentConfig.Mode()
 	w.cluster = cluster.New(cluster.Config{
 		Clock: w.eng, Machine: runtime{w}, Hooks: w.hooks(),
@@ -59,48 +29,14 @@ func (w *World) build() error {
 	if err := w.makeSystem(); err != nil {
 		return err
 	}
-	if err := w.api.SetConfigMap(poolsName, w.pools); err != nil {
+	if err := w.api.SetConfigMap(poolsName, pools); err != nil {
 		return err
 	}
 	w.system.Start()
-	for _, name := range w.s.NodeNames() {
-		if err := w.join(name); err != nil {
-			return err
-		}
+	if err := w.play.Start(context.Background()); err != nil {
+		return err
 	}
 	return w.startWorkload()
-}
-
-// join boots a new machine and makes it a node.
-func (w *World) join(name string) error {
-	if err := w.system.Join(name); err != nil {
-		return err
-	}
-	m, err := w.newMachine(name)
-	if err != nil {
-		return err
-	}
-	w.disturbed()
-	m.startVPP()
-	m.startAgent()
-	spec := cluster.Node{Meta: cluster.Meta{Name: name}, Addresses: m.management}
-	if w.s.Config.IPAM.UseExternalIPAM {
-		p, err := w.externalBlock()
-		if err != nil {
-			return err
-		}
-		spec.PodCIDRs = append(spec.PodCIDRs, p)
-		w.assign(name, []ipam.Block{{Prefix: p}})
-	}
-	if err := w.cluster.AddNode(spec); err != nil {
-		return err
-	}
-	if slices.Contains(w.s.NodeNames(), name) { // a re-created node gets its pods again, a new one none
-		for i := range w.s.Topology.PodsPerNode {
-			w.cluster.Workload.Create(cluster.PodSpec{Name: name + "-pod-" + strconv.Itoa(i), App: "per-node", Node: name, Pinned: true})
-		}
-	}
-	return nil
 }
 
 // runtime is the machines as kubelets see them.
@@ -128,13 +64,13 @@ func (r runtime) Add(node string, req cluster.CNIAdd, done func(cluster.CNIResul
 	sandbox := agent.Sandbox{Owner: req.Owner, Netns: req.Netns, PodNamespace: req.PodNamespace, PodName: req.PodName, PodUID: req.PodUID}
 	r.w.ask(m, "Add", req.Owner, func(res cluster.CNIResult) {
 		if res.Code != 0 {
-			r.w.external.release(m, req.Owner)
+			r.w.externalRelease(m, req.Owner)
 		}
 		done(res)
 	}, func(_ *process, n uint64) agent.Event {
 		ev := agent.PodAdd{Request: n, Sandbox: sandbox}
 		if r.w.s.Config.IPAM.UseExternalIPAM {
-			ev.External = r.w.external.pick(r.w, m, req.Owner)
+			ev.External = r.w.externalAddress(m, req.Owner)
 		}
 		return ev
 	})
@@ -145,12 +81,28 @@ func (r runtime) Del(node string, req cluster.CNIDel, done func(cluster.CNIResul
 	m := r.w.machines[node]
 	r.w.ask(m, "Del", req.Owner, func(res cluster.CNIResult) {
 		if res.Code == 0 {
-			r.w.external.release(m, req.Owner)
+			r.w.externalRelease(m, req.Owner)
 		}
 		done(res)
 	}, func(_ *process, n uint64) agent.Event {
 		return agent.PodDel{Request: n, Owner: req.Owner}
 	})
+}
+
+// externalAddress asks the plugin beside the agent for an address of the node's present pod CIDR.
+func (w *World) externalAddress(m *machine, owner ipam.Owner) netip.Addr {
+	var cidrs []netip.Prefix
+	if node, ok := w.api.Node(m.name); ok {
+		cidrs = node.PodCIDRs
+	}
+	return w.external.Pick(m.number, cidrs, owner)
+}
+
+// externalRelease tells it that the address is free.
+func (w *World) externalRelease(m *machine, owner ipam.Owner) {
+	if m != nil {
+		w.external.Release(m.number, owner)
+	}
 }
 
 // Withdraw implements cluster.Withdrawer: a kubelet gave up on a plugin.
@@ -250,9 +202,10 @@ func (w *World) controlPending() string {
 
 // control is the part of a World around the machines.
 type control struct {
-	cluster  *cluster.Cluster
-	wiring   mode.Config
-	external external
+	cluster *cluster.Cluster
+	wiring  mode.Config
+	// external is the IPAM plugin beside the agents.
+	external hostlocal.Plugin
 	// system is where nodes' blocks come from.
 	system controllers.System
 	// assigned is what it, or an administrator, says who has, by node.

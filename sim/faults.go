@@ -1,9 +1,7 @@
 package sim
 
 import (
-	"errors"
 	"fmt"
-	"strings"
 
 	"go.fd.io/govpp/api"
 
@@ -88,9 +86,6 @@ type injected struct {
 	id int
 }
 
-// errNoTarget: an action names no node, pod or process that it could act on.
-var errNoTarget = errors.New("nothing to act on")
-
 // faulty reports whether anything may go wrong by an injector; the fast path asks nobody.
 func (w *World) faulty() bool { return len(w.faults) > 0 }
 
@@ -101,29 +96,6 @@ func (w *World) judge(op fault.Op) fault.Verdict {
 		w.counts.Faults++
 	}
 	return v
-}
-
-// inject adds a fault for as long as the action says.
-func (w *World) inject(a scenarios.Inject) error {
-	i, err := fault.Parse(a.Fault, w.faultEnv())
-	if err != nil {
-		return fmt.Errorf("inject %s: %w", a.Fault, err)
-	}
-	if a.Node != "" && a.Node != scenarios.AllNodes {
-		m, err := w.one(a.Node, "inject", func(m *machine) bool { return true })
-		if err != nil {
-			return err
-		}
-		i = fault.Node(m.name, i)
-	}
-	w.injectedID++
-	added := &injected{Injector: i, id: w.injectedID}
-	w.faults = append(w.faults, added)
-	w.keyed = w.keyed || strings.Contains(a.Fault, "(Key ")
-	if a.For > 0 {
-		w.later(a.For, "lift "+a.Fault, func() { w.lift(added.id) })
-	}
-	return nil
 }
 
 // lift removes an injected fault.

@@ -250,14 +250,6 @@ func (m *machine) crashAgent() {
 	}})
 }
 
-// stopReason vouches for a clean stop where it is one: nothing pending on this node, and nothing that changes it under way.
-func (m *machine) stopReason() string {
-	if m.proc != nil && m.vpp != nil && m.proc.agent.Idle() && m.w.quiet() == "" && !m.w.faulty() {
-		return check.CleanStop
-	}
-	return "kill"
-}
-
 // tellIdentity tells the node's ID and blocks as facts when they have changed.
 func (m *machine) tellIdentity() {
 	if m.proc == nil {

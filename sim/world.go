@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/agentconfig"
+	"github.com/vppdrill/vppdrill/scenarios/timeline"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/sim/engine"
 	"github.com/vppdrill/vppdrill/sim/fault"
@@ -38,24 +39,19 @@ type World struct {
 	pids         uint32
 
 	agentConfig agent.Config
-	// pools are the ranges in force; ipam is the plan that they follow from once it was changed.
-	pools agent.Pools
-	ipam  *scenarios.IPAM
-	// podsMade numbers pods that actions create.
-	podsMade    int
 	callTimeout time.Duration
+	// play interprets the timeline.
+	play *timeline.Player
 
 	faults     []fault.Injector
 	injectedID int
 	// keyed: some injector looks at keys, which cost text to make.
 	keyed bool
-	lifts lifts
 
 	listeners []func(scenarios.Fact) error
 	// counts is what was asked of others so far, counted what was told of it as facts.
 	counts, counted scenarios.Counts
 	logs            func(node string, e agent.Log)
-	healed          bool
 	// plant is nil in nearly every run.
 	plant *Plant
 }
@@ -107,7 +103,8 @@ func New(s *scenarios.Scenario, o Options) (*World, error) {
 		w.eng.Trail(o.Events)
 	}
 	var err error
-	if w.agentConfig, w.pools, err = configure(s); err != nil {
+	w.play = timeline.New(stage{w}, s, chooser)
+	if w.agentConfig, err = agentconfig.Of(s.Config); err != nil {
 		return nil, err
 	}
 	if w.faults, err = injectors(&s.Faults, w.faultEnv()); err != nil {
@@ -116,7 +113,11 @@ func New(s *scenarios.Scenario, o Options) (*World, error) {
 	for _, text := range s.Faults.Inject {
 		w.keyed = w.keyed || strings.Contains(text, "(Key ")
 	}
-	return w, w.build()
+	pools, err := agentconfig.Pools(s.Config.IPAM)
+	if err != nil {
+		return nil, err
+	}
+	return w, w.build(pools)
 }
 
 // clock is the present instant as agents see it.
@@ -149,8 +150,11 @@ func (w *World) Tail(n int) []string {
 	return lines[max(0, len(lines)-n):]
 }
 
-// Supports implements scenarios.Supporter: the simulator can do every action.
-func (w *World) Supports(scenarios.Action) bool { return true }
+// Supports implements scenarios.Supporter.
+func (w *World) Supports(a scenarios.Action) bool { return w.play.Refusal(a) == "" }
+
+// Refusal implements scenarios.Refuser.
+func (w *World) Refusal(a scenarios.Action) string { return w.play.Refusal(a) }
 
 // Advance implements scenarios.World.
 func (w *World) Advance(ctx context.Context, at time.Duration) error {
@@ -213,7 +217,7 @@ func (w *World) quiet() string {
 	for _, m := range w.order {
 		switch {
 		case !m.up:
-			if !w.healed {
+			if !w.play.Healed() {
 				continue // down on purpose: quiet as it gets
 			}
 			return m.name + " is down"
@@ -236,37 +240,6 @@ func (w *World) quiet() string {
 
 // soon does something in an event of its own at the present instant.
 func (w *World) soon(m *machine, what string, do func()) { w.eng.After(0, &happening{m, what, do}) }
-
-// later does something after d, unless the world is healed before; the trail shows it as what.
-func (w *World) later(d time.Duration, what string, do func()) {
-	l := w.lifts.add(do)
-	w.eng.After(d, &happening{nil, what, func() { w.lifts.run(l) }})
-}
-
-// lifts are the ends of temporary faults. Healing runs all that are left, in order.
-type lifts struct {
-	pending []*lift
-}
-
-type lift struct {
-	do   func()
-	done bool
-}
-
-func (l *lifts) add(do func()) *lift {
-	x := &lift{do: do}
-	l.pending = append(l.pending, x)
-	return x
-}
-
-func (l *lifts) run(x *lift) {
-	if x.done {
-		return
-	}
-	x.done = true
-	l.pending = slices.DeleteFunc(l.pending, func(y *lift) bool { return y == x })
-	x.do()
-}
 
 // emit tells every listener; the first error stops the run.
 func (w *World) emit(f scenarios.Fact) {

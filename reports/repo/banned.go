@@ -9,6 +9,7 @@ import (
 // the race detector on. Those of outward below them are the exceptions.
 var deterministic = []string{
 	"ipam/...", "vppwire", "vppwire/mode", "vppwire/linkname", "vppwire/strictyaml", "vppwire/agent", "vppwire/agent/nodeid", "sim/...", "scenarios/check", "scenarios/walk/...", "scenarios/gen",
+	"scenarios/choice", "scenarios/hostlocal", "scenarios/agentconfig", "scenarios/timeline", "scenarios/podworker",
 }
 
 // outward are packages below deterministic ones that face people, processors or sockets.

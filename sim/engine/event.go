@@ -1,5 +1,7 @@
 package engine
 
+import "github.com/vppdrill/vppdrill/scenarios/choice"
+
 // Event is something that happens at one instant of virtual time.
 type Event interface {
 	// AppendText appends the event's canonical line: words separated by single spaces, no newline, no pointer, no map
@@ -10,8 +12,7 @@ type Event interface {
 }
 
 // Chooser makes every free decision of a run.
-type Chooser interface {
-	// Pick returns a number in [0, n). n must be at least 1; n of 1 always yields 0. The label names the decision for
-	// people and for replay; it is a constant of the calling code with, where it matters, the entity's name.
-	Pick(label string, n int) int
-}
+type Chooser = choice.Chooser
+
+// Seeded returns a Chooser that draws from seed, as labs do too: see choice.Seeded.
+func Seeded(seed uint64) Chooser { return choice.Seeded(seed) }

@@ -1,6 +1,10 @@
 package engine
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/vppdrill/vppdrill/scenarios/choice"
+)
 
 // Odometer is a Chooser that tries every combination of decisions of a small space, one run after the other:
 //
@@ -62,7 +66,7 @@ func (p *Pick) turn() bool {
 // before is not a function of them; that panics.
 func (o *Odometer) Pick(label string, n int) int {
 	if n <= 1 {
-		mustWidth(label, n)
+		choice.MustWidth(label, n)
 		return 0
 	}
 	if o.at == len(o.wheels) {

@@ -1,4 +1,4 @@
-package engine
+package choice
 
 import (
 	"fmt"
@@ -6,6 +6,13 @@ import (
 
 	"github.com/zeebo/xxh3"
 )
+
+// Chooser makes every free decision of a run.
+type Chooser interface {
+	// Pick returns a number in [0, n). n must be at least 1; n of 1 always yields 0. The label names the decision for
+	// people and for replay; it is a constant of the calling code with, where it matters, the entity's name.
+	Pick(label string, n int) int
+}
 
 // Seeded returns a Chooser that draws from seed. Each label has a stream of its own, so a decision that is added, removed
 // or drawn more often shifts no decision with another label.
@@ -23,7 +30,7 @@ type seeded struct {
 
 func (s *seeded) Pick(label string, n int) int {
 	if n <= 1 {
-		mustWidth(label, n)
+		MustWidth(label, n)
 		return 0
 	}
 	state := s.streams[label]
@@ -49,8 +56,9 @@ func splitmix(state *uint64) uint64 {
 	return z ^ z>>31
 }
 
-func mustWidth(label string, n int) {
+// MustWidth panics for a decision between no alternatives: a broken caller.
+func MustWidth(label string, n int) {
 	if n < 1 {
-		panic(fmt.Sprintf("engine: decision %q is between %d alternatives", label, n))
+		panic(fmt.Sprintf("choice: decision %q is between %d alternatives", label, n))
 	}
 }

@@ -1,0 +1,100 @@
+package timeline
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/agentconfig"
+)
+
+func (p *Player) stopStore(_ context.Context, a scenarios.StopStore) error {
+	p.world.StopStore(true)
+	p.until(a.For, "start store", func() { p.world.StopStore(false) })
+	return nil
+}
+
+func (p *Player) wipeStore(context.Context, scenarios.WipeStore) error { return p.world.WipeStore() }
+
+func (p *Player) stopAPI(_ context.Context, a scenarios.StopAPI) error {
+	p.world.StopAPI(true)
+	p.until(a.For, "start api", func() { p.world.StopAPI(false) })
+	return nil
+}
+
+// lagMost bounds how late a stale watch delivers; what was sent while it was stale still arrives that late.
+const lagMost = 20 * time.Second
+
+// staleWatch makes a node's agent see everything late.
+func (p *Player) staleWatch(_ context.Context, a scenarios.StaleWatch) error {
+	lag := a.For
+	if lag == 0 || lag > lagMost {
+		lag = lagMost
+	}
+	return p.each(a.Node, a.Verb(), living, func(node string) error {
+		p.world.LagWatches(node, lag)
+		p.until(a.For, "fresh watch "+node, func() { p.world.LagWatches(node, 0) })
+		return nil
+	})
+}
+
+func (p *Player) gapWatch(ctx context.Context, a scenarios.GapWatch) error {
+	return p.each(a.Node, a.Verb(), living, func(node string) error { return p.world.GapWatches(ctx, node) })
+}
+
+func (p *Player) duplicateWatch(_ context.Context, a scenarios.DuplicateWatch) error {
+	return p.each(a.Node, a.Verb(), living, func(node string) error { p.world.RepeatWatches(node, a.Count); return nil })
+}
+
+// changeCIDR gives the cluster other address ranges; agents learn of it each in its time.
+func (p *Player) changeCIDR(ctx context.Context, a scenarios.ChangeCIDR) error {
+	plan := a.Apply(p.plan)
+	pools, err := agentconfig.Pools(plan)
+	if err != nil {
+		return fmt.Errorf("%s: %w", a.Verb(), err)
+	}
+	p.plan = plan
+	return p.world.SetPools(ctx, plan, pools)
+}
+
+func (p *Player) addRange(_ context.Context, a scenarios.AddRange) error {
+	return p.world.AddRange(a.CIDR)
+}
+
+func (p *Player) removeRange(_ context.Context, a scenarios.RemoveRange) error {
+	return p.world.RemoveRange(a.CIDR)
+}
+
+func (p *Player) loseLeader(_ context.Context, a scenarios.LoseLeader) error {
+	return p.world.LoseLeader(a.Pause)
+}
+
+func (p *Player) setPodCIDR(ctx context.Context, a scenarios.SetPodCIDR) error {
+	return p.each(a.Node, a.Verb(), present, func(node string) error { return p.world.SetPodCIDR(ctx, node, a.PodCIDR) })
+}
+
+func (p *Player) changeNodeAddress(ctx context.Context, a scenarios.ChangeNodeAddress) error {
+	return p.each(a.Node, a.Verb(), present, func(node string) error { return p.world.SetAddress(ctx, node, a.Address) })
+}
+
+func (p *Player) changeManagement(ctx context.Context, a scenarios.ChangeManagement) error {
+	return p.each(a.Node, a.Verb(), present, func(node string) error { return p.world.SetManagement(ctx, node, a.Addresses) })
+}
+
+// inject adds a fault for as long as the action says.
+func (p *Player) inject(_ context.Context, a scenarios.Inject) error {
+	node := ""
+	if a.Node != "" && a.Node != scenarios.AllNodes {
+		list, err := p.targets(a.Node, a.Verb(), present)
+		if err != nil {
+			return err
+		}
+		node = list[0]
+	}
+	end, err := p.world.Inject(a.Fault, node)
+	if err == nil {
+		p.until(a.For, "lift "+a.Fault, end)
+	}
+	return err
+}

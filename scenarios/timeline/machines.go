@@ -1,0 +1,140 @@
+package timeline
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam/contiv"
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/agentconfig"
+)
+
+// bootTime is how long a machine is off that reboots or is replaced; small virtual machines boot in five seconds.
+const bootTime = 5 * time.Second
+
+// Start makes the nodes and pods of the topology.
+func (p *Player) Start(ctx context.Context) error { return p.Join(ctx, p.s.NodeNames()...) }
+
+// Join makes nodes of these names join. One that the topology names gets the topology's pods: a re-created node has them
+// again, a new one has none.
+func (p *Player) Join(ctx context.Context, names ...string) error {
+	topology := p.s.NodeNames()
+	for _, name := range names {
+		p.named[name] = true
+		cidrs, err := p.externalBlock()
+		if err != nil {
+			return err
+		}
+		p.disturbed("add-node")
+		if err := p.world.Join(ctx, name, cidrs); err != nil {
+			return err
+		}
+		if slices.Contains(topology, name) {
+			for i := range p.s.Topology.PodsPerNode {
+				p.world.CreatePod(Pod{Name: name + "-pod-" + strconv.Itoa(i), App: "per-node", Node: name, Pinned: true})
+			}
+		}
+	}
+	return p.world.PowerOn(ctx, names...)
+}
+
+// externalBlock is the next node's pod CIDR where a plugin beside the agent gives the addresses: the next block of the pod
+// subnet, block 0 left out, as the controller manager does it.
+func (p *Player) externalBlock() ([]netip.Prefix, error) {
+	if !p.s.Config.IPAM.UseExternalIPAM {
+		return nil, nil
+	}
+	pools, err := agentconfig.Pools(p.plan)
+	if err != nil {
+		return nil, err
+	}
+	p.blocks++
+	plan := contiv.Plan{PodSubnet: pools.PodSubnet, PodSubnetOneNodePrefixLen: pools.PodSubnetOneNodePrefixLen,
+		VPPHostSubnet: pools.VPPHostSubnet, VPPHostSubnetOneNodeLen: pools.VPPHostSubnetOneNodeLen}
+	n, err := plan.Node(p.blocks)
+	if err != nil {
+		return nil, fmt.Errorf("pod CIDR of node %d: %w", p.blocks, err)
+	}
+	return []netip.Prefix{n.PodSubnet}, nil
+}
+
+func (p *Player) addNode(ctx context.Context, a scenarios.AddNode) error {
+	if a.Name != "" {
+		if slices.ContainsFunc(p.world.Machines(), func(m Machine) bool { return m.Name == a.Name }) {
+			return fmt.Errorf("add-node: there is a node %s", a.Name)
+		}
+		return p.Join(ctx, a.Name)
+	}
+	var names []string
+	for n := 1; len(names) < max(1, a.Count); n++ {
+		if name := "node-" + strconv.Itoa(n); !p.named[name] {
+			names = append(names, name)
+		}
+	}
+	return p.Join(ctx, names...)
+}
+
+func (p *Player) removeNode(ctx context.Context, a scenarios.RemoveNode) error {
+	return p.each(a.Node, a.Verb(), present, func(node string) error { return p.world.Remove(ctx, node) })
+}
+
+func (p *Player) crashNode(ctx context.Context, a scenarios.CrashNode) error {
+	return p.crash(ctx, a.Node, a.Verb(), a.For)
+}
+
+func (p *Player) crashDisk(ctx context.Context, a scenarios.CrashDisk) error {
+	return p.crash(ctx, a.Node, a.Verb(), bootTime)
+}
+
+func (p *Player) rebootNode(ctx context.Context, a scenarios.RebootNode) error {
+	return p.crash(ctx, a.Node, a.Verb(), bootTime)
+}
+
+// crash switches machines off; after d, or when everything is healed when d is 0, they boot.
+func (p *Player) crash(ctx context.Context, ref scenarios.NodeRef, verb string, d time.Duration) error {
+	return p.each(ref, verb, living, func(node string) error {
+		if err := p.world.PowerOff(ctx, node); err != nil {
+			return err
+		}
+		p.until(d, "boot "+node, func() { p.fail(p.world.PowerOn(context.WithoutCancel(ctx), node)) })
+		return nil
+	})
+}
+
+func (p *Player) recreateNode(ctx context.Context, a scenarios.RecreateNode) error {
+	return p.each(a.Node, a.Verb(), present, func(node string) error { return p.recreate(ctx, node) })
+}
+
+// recreate replaces a node by a new machine of the same name.
+func (p *Player) recreate(ctx context.Context, node string) error {
+	if err := p.world.Remove(ctx, node); err != nil {
+		return err
+	}
+	p.later(bootTime, "join again "+node, func() { p.fail(p.Join(context.WithoutCancel(ctx), node)) })
+	return nil
+}
+
+// rollNodes replaces every node that is there now, Count at a time.
+func (p *Player) rollNodes(ctx context.Context, a scenarios.RollNodes) error {
+	list, err := p.targets(scenarios.AllNodes, a.Verb(), present)
+	if err != nil {
+		return err
+	}
+	for i, node := range list {
+		roll := func() {
+			if slices.ContainsFunc(p.world.Machines(), func(m Machine) bool { return m.Name == node }) {
+				p.fail(p.recreate(context.WithoutCancel(ctx), node))
+			}
+		}
+		if wait := time.Duration(i/max(1, a.Count)) * a.Every; wait > 0 {
+			p.later(wait, "roll "+node, roll)
+		} else {
+			roll()
+		}
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package timeline
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// Need is something that an action or a setting takes and that not every world has.
+type Need uint8
+
+// Needs.
+const (
+	// Nothing is what every world has.
+	Nothing Need = iota
+	AgentCalls
+	WatchDelivery
+	UnsyncedWrites
+	OneWayFabric
+	SlowFabric
+	ServerLink
+	CIDRControllers
+	VhostNet
+)
+
+// needs is the one table of reasons for which an action or a setting is refused.
+var needs = [...]string{
+	Nothing:         "",
+	AgentCalls:      "a fault between an agent and what it calls takes a hand in the agent's own process",
+	WatchDelivery:   "only who carries a watch can hold back or repeat what it delivers",
+	UnsyncedWrites:  "a machine's own disk does not forget what was not synced",
+	OneWayFabric:    "the fabric between nodes is cut in both directions or not at all",
+	SlowFabric:      "the fabric between nodes need not have netem to make it slow",
+	ServerLink:      "API server and store do not speak through anything that can be cut",
+	CIDRControllers: "no controller of nodes' pod ranges runs here",
+	VhostNet:        "VPP's taps need /dev/vhost-net",
+}
+
+// String is the reason, for people.
+func (n Need) String() string { return needs[n] }
+
+// Refusal is something in a scenario that a world cannot do.
+type Refusal struct {
+	// What is an action's verb, or a setting: "faults.dropReply".
+	What string
+	// Need is what the world lacks.
+	Need Need
+}
+
+// String names it with the reason.
+func (r Refusal) String() string { return r.What + " (" + r.Need.String() + ")" }
+
+// Names are what is refused.
+func Names(list []Refusal) []string {
+	var out []string
+	for _, r := range list {
+		out = append(out, r.What)
+	}
+	return out
+}
+
+// Line is all of it in one line.
+func Line(list []Refusal) string {
+	var out []string
+	for _, r := range list {
+		out = append(out, r.String())
+	}
+	return strings.Join(out, ", ")
+}
+
+// Lacking is the need of an action that is among lacks, Nothing when the action can be done.
+func Lacking(a scenarios.Action, lacks []Need) Need {
+	i := slices.IndexFunc(actions, func(x action) bool { return x.verb == a.Verb() })
+	if i < 0 {
+		return Nothing // Settle and Heal: scenarios.Run does them
+	}
+	if need := actions[i].need(a); slices.Contains(lacks, need) {
+		return need
+	}
+	return Nothing
+}
+
+// RefusedActions are the verbs of a timeline that a world with these lacks cannot do, each once.
+func RefusedActions(s *scenarios.Scenario, lacks []Need) []Refusal {
+	var out []Refusal
+	for _, step := range s.Timeline {
+		r := Refusal{step.Action.Verb(), Lacking(step.Action, lacks)}
+		if r.Need != Nothing && !slices.ContainsFunc(out, func(x Refusal) bool { return x.What == r.What }) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// RefusedSettings are what a world with these lacks cannot do of a scenario beside its timeline.
+func RefusedSettings(s *scenarios.Scenario, lacks []Need) []Refusal {
+	f := s.Faults
+	var out []Refusal
+	for _, r := range [...]struct {
+		what string
+		need Need
+		on   bool
+	}{
+		{"faults.dropRequest", AgentCalls, f.DropRequest > 0}, {"faults.dropReply", AgentCalls, f.DropReply > 0},
+		{"faults.refuse", AgentCalls, f.Refuse > 0}, {"faults.delayReply", AgentCalls, f.DelayReply.P > 0},
+		{"faults.crashVPP", AgentCalls, f.CrashVPP > 0}, {"faults.crashBeforeEffect", AgentCalls, f.CrashBeforeEffect > 0},
+		{"faults.crashAfterEffect", AgentCalls, f.CrashAfterEffect > 0}, {"faults.crashAfterPersist", AgentCalls, f.CrashAfterPersist > 0},
+		{"faults.diskError", AgentCalls, f.DiskError > 0}, {"faults.storeUnavailable", AgentCalls, f.StoreUnavailable > 0},
+		{"faults.dropStoreReply", AgentCalls, f.DropStoreReply > 0}, {"faults.delayStoreReply", AgentCalls, f.DelayStoreReply.P > 0},
+		{"faults.loseWatch", WatchDelivery, f.LoseWatch > 0}, {"faults.duplicateWatch", WatchDelivery, f.DuplicateWatch > 0},
+		{"faults.withdrawCNI", AgentCalls, f.WithdrawCNI > 0}, {"faults.inject", AgentCalls, len(f.Inject) > 0},
+		{"ipam.system=" + string(s.Config.IPAM.System), CIDRControllers, s.Config.IPAM.System != scenarios.Contiv},
+		{"wiring.pod=tap", VhostNet, s.Config.Wiring.Pod == scenarios.PodTAP},
+	} {
+		if r.on && slices.Contains(lacks, r.need) {
+			out = append(out, Refusal{r.what, r.need})
+		}
+	}
+	return out
+}

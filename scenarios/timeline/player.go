@@ -1,0 +1,217 @@
+package timeline
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/choice"
+)
+
+// ErrNoTarget: an action names no node, pod or process that it could act on.
+var ErrNoTarget = errors.New("nothing to act on")
+
+// Player interprets actions for one World.
+type Player struct {
+	world   World
+	s       *scenarios.Scenario
+	chooser choice.Chooser
+	// plan is the address plan in force, blocks how many pod CIDRs an external plugin's controller has given out.
+	plan   scenarios.IPAM
+	blocks uint32
+	// named are all nodes that ever joined; podsMade numbers pods that actions create.
+	named    map[string]bool
+	podsMade int
+	heals    heals
+	healed   bool
+}
+
+// New returns a Player of s, for a world in which nothing has happened. The seed's choices come from c.
+func New(w World, s *scenarios.Scenario, c choice.Chooser) *Player {
+	return &Player{world: w, s: s, chooser: c, plan: s.Config.IPAM, named: map[string]bool{}}
+}
+
+// action is one verb: what it needs and how it is done.
+type action struct {
+	verb string
+	need func(scenarios.Action) Need
+	do   func(*Player, context.Context, scenarios.Action) error
+}
+
+// actions lists every verb but settle and heal, which scenarios.Run does itself.
+var actions = []action{
+	on((*Player).createPods),
+	on((*Player).deletePods),
+	on((*Player).replaceSandbox),
+	on((*Player).repeatDel),
+	on((*Player).checkPods),
+	on((*Player).gc),
+
+	on((*Player).addNode),
+	on((*Player).removeNode),
+	on((*Player).crashNode),
+	on((*Player).crashDisk, UnsyncedWrites),
+	on((*Player).rebootNode),
+	on((*Player).recreateNode),
+	on((*Player).rollNodes),
+
+	on((*Player).killAgent),
+	on((*Player).restartAgent),
+	on((*Player).killVPP),
+	on((*Player).restartVPP),
+	on((*Player).restartBoth),
+
+	on((*Player).stopStore),
+	on((*Player).wipeStore),
+	on((*Player).stopAPI),
+	on((*Player).staleWatch, WatchDelivery),
+	on((*Player).gapWatch),
+	on((*Player).duplicateWatch, WatchDelivery),
+
+	on((*Player).changeCIDR),
+	on((*Player).addRange, CIDRControllers),
+	on((*Player).removeRange, CIDRControllers),
+	on((*Player).loseLeader, CIDRControllers),
+	on((*Player).setPodCIDR),
+	on((*Player).changeNodeAddress),
+	on((*Player).changeManagement),
+
+	onWhere((*Player).partition, partitionNeed),
+	onWhere((*Player).slowLink, slowLinkNeed),
+
+	on((*Player).inject, AgentCalls),
+}
+
+// on is an action that always needs the same.
+func on[A scenarios.Action](do func(*Player, context.Context, A) error, need ...Need) action {
+	return onWhere(do, func(A) Need { return append(need, Nothing)[0] })
+}
+
+// onWhere is an action whose arguments decide what it needs.
+func onWhere[A scenarios.Action](do func(*Player, context.Context, A) error, need func(A) Need) action {
+	var zero A
+	return action{
+		verb: zero.Verb(),
+		need: func(a scenarios.Action) Need { return need(a.(A)) },
+		do:   func(p *Player, ctx context.Context, a scenarios.Action) error { return do(p, ctx, a.(A)) },
+	}
+}
+
+// Do performs an action: it returns when it has begun. What the world lacks is scenarios.ErrUnsupported, what makes no sense
+// here and now another error.
+func (p *Player) Do(ctx context.Context, a scenarios.Action) error {
+	i := slices.IndexFunc(actions, func(x action) bool { return x.verb == a.Verb() })
+	if i < 0 {
+		return fmt.Errorf("%s: %w", a.Verb(), scenarios.ErrUnsupported)
+	}
+	if why := p.Refusal(a); why != "" {
+		return fmt.Errorf("%s: %w: %s", a.Verb(), scenarios.ErrUnsupported, why)
+	}
+	switch a.(type) {
+	case scenarios.RestartAgent, scenarios.KillAgent: // the agent's end tells whether it was a clean one
+	default:
+		p.disturbed(a.Verb())
+	}
+	return actions[i].do(p, ctx, a)
+}
+
+// Refusal is why this world cannot do an action, "" where it can.
+func (p *Player) Refusal(a scenarios.Action) string { return Lacking(a, p.world.Lacks()).String() }
+
+// disturbed tells that something begins which changes what nodes should look like.
+func (p *Player) disturbed(by string) {
+	p.world.Tell(scenarios.Fact{Kind: scenarios.FactDisturbed, Text: by})
+}
+
+// Heal ends every fault: what has an end that is still to come ends now, in the order of the beginnings; then links and
+// servers are as usual, and everything starts that is down.
+func (p *Player) Heal() error {
+	p.healed = true
+	p.heals.all()
+	if err := p.world.Restore(); err != nil {
+		return err
+	}
+	for _, m := range p.world.Machines() {
+		p.world.Release(m.Name)
+	}
+	return nil
+}
+
+// Healed reports that nothing may be down any more.
+func (p *Player) Healed() bool { return p.healed }
+
+// Plan is the address plan in force; SetPlan changes it without an action.
+func (p *Player) Plan() scenarios.IPAM        { return p.plan }
+func (p *Player) SetPlan(plan scenarios.IPAM) { p.plan = plan }
+
+func living(m Machine) bool  { return m.On }
+func present(m Machine) bool { return true }
+
+// machines are those for which an action makes sense, node-2 before node-10.
+func (p *Player) machines(sensible func(Machine) bool) []Machine {
+	list := slices.DeleteFunc(p.world.Machines(), func(m Machine) bool { return !sensible(m) })
+	slices.SortFunc(list, func(a, b Machine) int {
+		return cmp.Or(cmp.Compare(len(a.Name), len(b.Name)), strings.Compare(a.Name, b.Name))
+	})
+	return list
+}
+
+// targets resolves a node reference among the machines for which an action makes sense.
+func (p *Player) targets(ref scenarios.NodeRef, verb string, sensible func(Machine) bool) ([]string, error) {
+	var all []string
+	for _, m := range p.machines(sensible) {
+		all = append(all, m.Name)
+	}
+	switch {
+	case len(all) == 0:
+	case ref == scenarios.AllNodes:
+		return all, nil
+	case ref == scenarios.AnyNode || ref == "":
+		i := p.chooser.Pick("node for "+verb, len(all))
+		return all[i : i+1], nil
+	case slices.Contains(all, string(ref)):
+		return []string{string(ref)}, nil
+	}
+	return nil, fmt.Errorf("%s: %w: node %s", verb, ErrNoTarget, ref)
+}
+
+// each does something on every node that ref names, in name order.
+func (p *Player) each(ref scenarios.NodeRef, verb string, sensible func(Machine) bool, do func(node string) error) error {
+	list, err := p.targets(ref, verb, sensible)
+	if err != nil {
+		return err
+	}
+	for _, node := range list {
+		if err := do(node); err != nil {
+			return fmt.Errorf("%s %s: %w", verb, node, err)
+		}
+	}
+	return nil
+}
+
+// fail ends the run with what a planned thing could not do.
+func (p *Player) fail(err error) {
+	if err != nil {
+		p.world.Fail(err)
+	}
+}
+
+// later does something d from now, or when everything is healed where that comes first.
+func (p *Player) later(d time.Duration, what string, do func()) {
+	h := p.heals.add(do, true)
+	p.world.After(d, what, func() { p.heals.run(h) })
+}
+
+// until ends a fault after d, or when everything is healed when d is 0.
+func (p *Player) until(d time.Duration, what string, end func()) {
+	if d > 0 {
+		p.later(d, what, end)
+		return
+	}
+	p.heals.add(end, false)
+}

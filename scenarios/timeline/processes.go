@@ -1,0 +1,58 @@
+package timeline
+
+import (
+	"context"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/check"
+)
+
+func (p *Player) killAgent(ctx context.Context, a scenarios.KillAgent) error {
+	return p.each(a.Node, a.Verb(), living, func(node string) error {
+		p.world.Kill(node, Agent, Kill{Hold: true, Reason: p.stopReason(ctx, node)})
+		p.until(a.For, "start agent "+node, func() { p.world.Release(node) })
+		return nil
+	})
+}
+
+func (p *Player) restartAgent(ctx context.Context, a scenarios.RestartAgent) error {
+	return p.each(a.Node, a.Verb(), living, func(node string) error {
+		p.world.Kill(node, Agent, Kill{Reason: p.stopReason(ctx, node)})
+		p.world.Start(node, Agent)
+		return nil
+	})
+}
+
+// stopReason vouches for a clean stop where it is one: everything was quiet when it came.
+func (p *Player) stopReason(ctx context.Context, node string) string {
+	if p.world.Quiet(ctx, node) {
+		return check.CleanStop
+	}
+	return "kill"
+}
+
+func (p *Player) killVPP(_ context.Context, a scenarios.KillVPP) error {
+	return p.each(a.Node, a.Verb(), living, func(node string) error {
+		p.world.Kill(node, VPP, Kill{Hold: true})
+		p.until(a.For, "start vpp "+node, func() { p.world.Release(node) })
+		return nil
+	})
+}
+
+func (p *Player) restartVPP(_ context.Context, a scenarios.RestartVPP) error {
+	return p.each(a.Node, a.Verb(), living, func(node string) error {
+		p.world.Kill(node, VPP, Kill{})
+		p.world.Start(node, VPP)
+		return nil
+	})
+}
+
+func (p *Player) restartBoth(_ context.Context, a scenarios.RestartBoth) error {
+	return p.each(a.Node, a.Verb(), living, func(node string) error {
+		p.world.Kill(node, Agent, Kill{Reason: "with vpp"})
+		p.world.Kill(node, VPP, Kill{})
+		p.world.Start(node, VPP)
+		p.world.Start(node, Agent)
+		return nil
+	})
+}

@@ -1,0 +1,167 @@
+package timeline
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+)
+
+// World is what a Player needs of the place where a scenario happens. A node is always named; a name that is not there any
+// more is no error, because what an action has planned may come after the node has left.
+type World interface {
+	Machines
+	Processes
+	Pods
+	Network
+	ControlPlane
+
+	// Now is the time since the start.
+	Now() time.Duration
+	// After does something d from now, on the goroutine that drives the run. What names it for people.
+	After(d time.Duration, what string, do func())
+	// Tell tells the laws a fact.
+	Tell(f scenarios.Fact)
+	// Fail ends the run: something that an action began before has gone wrong.
+	Fail(err error)
+	// Restore ends what Heal has to end and no action has told the end of: every link is as usual, every server answers.
+	Restore() error
+	// Lacks are the needs that this world cannot meet.
+	Lacks() []Need
+}
+
+// Machine is one node of the cluster.
+type Machine struct {
+	Name string
+	// On: it has power.
+	On bool
+}
+
+// Machines are the cluster's nodes as hardware.
+type Machines interface {
+	// Machines are the nodes that have joined and have not left, in any order.
+	Machines() []Machine
+	// Join makes a machine of a new name and its Node object. It may still be off.
+	Join(ctx context.Context, name string, podCIDRs []netip.Prefix) error
+	// PowerOn boots those of the named machines that are off. PowerOff takes one's power: whatever runs on it ends at once.
+	PowerOn(ctx context.Context, names ...string) error
+	PowerOff(ctx context.Context, name string) error
+	// Remove takes a machine and its Node object away for good.
+	Remove(ctx context.Context, name string) error
+}
+
+// Program is one of the two on a node.
+type Program uint8
+
+// Programs.
+const (
+	Agent Program = iota
+	VPP
+)
+
+// Kill is how a program is ended.
+type Kill struct {
+	// Hold: it stays down until Release, whoever would start it again.
+	Hold bool
+	// Reason is the Text of the fact that an agent has ended.
+	Reason string
+}
+
+// Processes are the programs on machines.
+type Processes interface {
+	// Kill ends a program at once; Start starts one that is down.
+	Kill(node string, p Program, how Kill)
+	Start(node string, p Program)
+	// Release starts whatever is down on a machine that has power, held or not.
+	Release(node string)
+	// Quiet reports that nothing is under way that could change what the node should look like.
+	Quiet(ctx context.Context, node string) bool
+}
+
+// Pod is a Pod object of namespace "default". A pod without a Node waits for the scheduler.
+type Pod struct {
+	Name, App, Node string
+	// MaxPerNode bounds pods of the App on one node; 0 is no bound.
+	MaxPerNode int
+	// Pinned pods are not evicted. Deleting pods are about to go; new ones are not.
+	Pinned, Deleting bool
+}
+
+// Request is one that a container runtime sends to a node's agent beside ADD and DEL of its pods.
+type Request struct {
+	// Command is Del, Check or GC.
+	Command string
+	Owner   ipam.Owner
+	Netns   string
+	Addr    netip.Addr
+	// Valid are GC's attachments.
+	Valid []ipam.Owner
+}
+
+// Response is what a plugin printed; without Known nobody can say, because the agent is down or a fault is active.
+type Response struct {
+	Known   bool
+	Code    uint32
+	Message string
+}
+
+// Pods are the Pod objects, and what container runtimes hold of them.
+type Pods interface {
+	// Pods lists a node's, or all for "", in name order.
+	Pods(node string) []Pod
+	// CreatePod creates one unless there is one of that name. DeletePod asks for one's graceful end.
+	CreatePod(p Pod)
+	DeletePod(name string)
+	// ReplaceSandbox gives a pod a new sandbox; false when it has none with an address.
+	ReplaceSandbox(pod string) bool
+	// Sandboxes are those that exist on a node, in owner order; Past the owners of those that do not any more.
+	Sandboxes(node string) []scenarios.PodState
+	Past(node string) []ipam.Owner
+	// Ask sends a request; done is called at most once, at once or later. A nil done waits for nothing.
+	Ask(ctx context.Context, node string, r Request, done func(Response))
+}
+
+// Link is how a slow link differs from the usual one; the zero Link is as usual.
+type Link struct {
+	// Delay is added at most; Loss and Duplicate are probabilities.
+	Delay           time.Duration
+	Loss, Duplicate float64
+}
+
+// Network joins nodes with each other and with the control plane. Ends are names of nodes, scenarios.APIServer or
+// scenarios.Store.
+type Network interface {
+	// Cut lets nothing through from one end to the other, nor back unless oneWay. Mend ends both.
+	Cut(from, to scenarios.Endpoint, oneWay bool) error
+	Mend(a, b scenarios.Endpoint) error
+	// Slow makes both directions slow, or as usual again.
+	Slow(a, b scenarios.Endpoint, l Link) error
+}
+
+// ControlPlane is the API server, the store, and what agents hear of them.
+type ControlPlane interface {
+	// StopStore and StopAPI switch a server off and on; WipeStore empties the store.
+	StopStore(stop bool)
+	StopAPI(stop bool)
+	WipeStore() error
+	// SetPools makes a plan the cluster's; pools are its ranges.
+	SetPools(ctx context.Context, plan scenarios.IPAM, pools agent.Pools) error
+	// AddRange, RemoveRange and LoseLeader are for the controllers of nodes' pod ranges.
+	AddRange(r netip.Prefix) error
+	RemoveRange(r netip.Prefix) error
+	LoseLeader(pause time.Duration) error
+	// SetPodCIDR, SetAddress and SetManagement change one node.
+	SetPodCIDR(ctx context.Context, node string, p netip.Prefix) error
+	SetAddress(ctx context.Context, node string, a netip.Prefix) error
+	SetManagement(ctx context.Context, node string, addrs []netip.Addr) error
+	// LagWatches makes a node's watches late, 0 not any more; GapWatches makes them lose their place; RepeatWatches
+	// delivers the last changes again.
+	LagWatches(node string, lag time.Duration)
+	GapWatches(ctx context.Context, node string) error
+	RepeatWatches(node string, count int)
+	// Inject adds a fault, on one node or everywhere for "", until end is called.
+	Inject(fault, node string) (end func(), err error)
+}

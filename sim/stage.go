@@ -1,0 +1,176 @@
+package sim
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/timeline"
+	"github.com/vppdrill/vppdrill/sim/cluster"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+)
+
+// stage is the World as the interpreter of timelines drives it. What it does on machines and their programs is here, the
+// control plane in stage_control.go.
+type stage struct{ *World }
+
+// Do implements scenarios.World.
+func (w *World) Do(ctx context.Context, a scenarios.Action) error {
+	w.trail("action " + a.String())
+	return w.play.Do(ctx, a)
+}
+
+// Heal implements scenarios.World.
+func (w *World) Heal(context.Context) error {
+	w.trail("heal")
+	w.faults, w.keyed = nil, false
+	w.cluster.Workload.Stop()
+	return w.play.Heal()
+}
+
+// trail puts a line into the trail.
+func (w *World) trail(line string) { w.soon(nil, line, func() {}) }
+
+// After implements timeline.World.
+func (st stage) After(d time.Duration, what string, do func()) {
+	st.eng.After(d, &happening{nil, what, do})
+}
+
+// Tell implements timeline.World.
+func (st stage) Tell(f scenarios.Fact) { st.emit(f) }
+
+// Fail implements timeline.World.
+func (st stage) Fail(err error) { st.eng.Fail(err) }
+
+// Lacks implements timeline.World: everything is modelled.
+func (st stage) Lacks() []timeline.Need { return nil }
+
+// Restore implements timeline.World.
+func (st stage) Restore() error {
+	st.net.MendAll()
+	return nil
+}
+
+// Machines implements timeline.Machines.
+func (st stage) Machines() []timeline.Machine {
+	list := make([]timeline.Machine, len(st.order))
+	for i, m := range st.order {
+		list[i] = timeline.Machine{Name: m.name, On: m.up}
+	}
+	return list
+}
+
+// Join implements timeline.Machines: the machine boots at once.
+func (st stage) Join(_ context.Context, name string, podCIDRs []netip.Prefix) error {
+	if err := st.system.Join(name); err != nil {
+		return err
+	}
+	m, err := st.newMachine(name)
+	if err != nil {
+		return err
+	}
+	m.startVPP()
+	m.startAgent()
+	if st.s.Config.IPAM.UseExternalIPAM {
+		st.assign(name, []ipam.Block{{Prefix: podCIDRs[0]}})
+	}
+	return st.cluster.AddNode(cluster.Node{Meta: cluster.Meta{Name: name}, Addresses: m.management, PodCIDRs: podCIDRs})
+}
+
+// PowerOn implements timeline.Machines.
+func (st stage) PowerOn(_ context.Context, names ...string) error {
+	for _, name := range names {
+		if m := st.machines[name]; !m.up && !m.gone {
+			m.powerOn()
+			st.cluster.Kubelet(name).PowerOn()
+		}
+	}
+	return nil
+}
+
+// PowerOff implements timeline.Machines.
+func (st stage) PowerOff(_ context.Context, name string) error {
+	m := st.machines[name]
+	m.powerOff()
+	st.cluster.Kubelet(name).PowerOff()
+	m.fact(scenarios.Fact{Kind: scenarios.FactNodeGone})
+	return nil
+}
+
+// Remove implements timeline.Machines.
+func (st stage) Remove(_ context.Context, name string) error {
+	m := st.machines[name]
+	m.powerOff()
+	m.gone = true
+	st.order = slices.DeleteFunc(st.order, func(x *machine) bool { return x == m })
+	if err := st.cluster.RemoveNode(name); err != nil {
+		return err
+	}
+	st.system.Leave(name)
+	if st.s.Config.IPAM.UseExternalIPAM {
+		st.assign(name, nil)
+	}
+	st.external.Forget(m.number)
+	m.fact(scenarios.Fact{Kind: scenarios.FactNodeGone, Text: scenarios.NodeLeft})
+	return nil
+}
+
+// Kill implements timeline.Processes.
+func (st stage) Kill(node string, p timeline.Program, how timeline.Kill) {
+	m := st.machines[node]
+	if p == timeline.VPP {
+		m.killVPP(how.Hold)
+		return
+	}
+	m.plantStop()
+	m.killAgent(how.Hold, how.Reason)
+}
+
+// Start implements timeline.Processes.
+func (st stage) Start(node string, p timeline.Program) {
+	if m := st.machines[node]; p == timeline.VPP {
+		m.startVPP()
+	} else {
+		m.startAgent()
+	}
+}
+
+// Release implements timeline.Processes.
+func (st stage) Release(node string) {
+	m := st.machines[node]
+	m.agentHeld, m.vppHeld = false, false
+	m.startVPP()
+	m.startAgent()
+}
+
+// Quiet implements timeline.Processes. A planted fault that asks for something when an agent stops makes no stop a clean one.
+func (st stage) Quiet(_ context.Context, node string) bool {
+	m := st.machines[node]
+	return m.proc != nil && m.vpp != nil && m.proc.agent.Idle() && st.quiet() == "" && !st.faulty() &&
+		(st.plant == nil || st.plant.Stopping == nil)
+}
+
+// SetAddress implements timeline.ControlPlane: DHCP or an operator gives a node another interconnect address.
+func (st stage) SetAddress(_ context.Context, node string, a netip.Prefix) error {
+	m := st.machines[node]
+	m.own = a
+	if m.proc != nil {
+		m.proc.step(agent.OwnAddress{Addr: a})
+	}
+	return nil
+}
+
+// SetManagement implements timeline.ControlPlane: the node's Linux side and its Node object get other addresses.
+func (st stage) SetManagement(_ context.Context, node string, addrs []netip.Addr) error {
+	m := st.machines[node]
+	m.setManagement(slices.Clone(addrs))
+	if m.proc != nil {
+		m.proc.step(agent.HostAddresses{Addrs: m.management})
+	}
+	return st.api.SetNode(node, "", func(n *cluster.Node) { n.Addresses = slices.Clone(addrs) })
+}
+
+var _ timeline.World = stage{}

@@ -1,0 +1,183 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/timeline"
+	"github.com/vppdrill/vppdrill/sim/cluster"
+	"github.com/vppdrill/vppdrill/sim/fault"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+)
+
+// podKey is the key of a pod in namespace "default".
+func podKey(name string) cluster.Key { return cluster.Key{Namespace: "default", Name: name} }
+
+// Pods implements timeline.Pods.
+func (st stage) Pods(node string) []timeline.Pod {
+	objects, _ := st.api.List(cluster.KindPod, node)
+	pods := make([]timeline.Pod, len(objects))
+	for i, o := range objects {
+		p := o.(*cluster.Pod)
+		pods[i] = timeline.Pod{Name: p.Name, App: p.App, Node: p.Node, MaxPerNode: p.MaxPerNode, Pinned: p.Pinned, Deleting: p.Deleting}
+	}
+	return pods
+}
+
+// CreatePod implements timeline.Pods.
+func (st stage) CreatePod(p timeline.Pod) {
+	st.cluster.Workload.Create(cluster.PodSpec{Name: p.Name, App: p.App, Node: p.Node, Pinned: p.Pinned, MaxPerNode: p.MaxPerNode})
+}
+
+// DeletePod implements timeline.Pods.
+func (st stage) DeletePod(name string) { st.cluster.Workload.Delete(podKey(name)) }
+
+// ReplaceSandbox implements timeline.Pods.
+func (st stage) ReplaceSandbox(pod string) bool {
+	p, ok := st.api.Pod(podKey(pod))
+	if !ok {
+		return false
+	}
+	k := st.cluster.Kubelet(p.Node)
+	return k != nil && k.ReplaceSandbox(p.Key()) == nil
+}
+
+// Sandboxes implements timeline.Pods.
+func (st stage) Sandboxes(node string) []scenarios.PodState { return st.sandboxes(st.machines[node]) }
+
+// Past implements timeline.Pods.
+func (st stage) Past(node string) []ipam.Owner { return st.machines[node].past }
+
+// Ask implements timeline.Pods.
+func (st stage) Ask(_ context.Context, node string, r timeline.Request, done func(timeline.Response)) {
+	st.ask(st.machines[node], r.Command, r.Owner, func(res cluster.CNIResult) {
+		if done != nil {
+			done(timeline.Response{Known: res != noAgent && !st.faulty(), Code: res.Code, Message: res.Message})
+		}
+	}, func(_ *process, n uint64) agent.Event {
+		switch r.Command {
+		case "Del":
+			return agent.PodDel{Request: n, Owner: r.Owner}
+		case "Check":
+			return agent.PodCheck{Request: n, Owner: r.Owner, Addr: r.Addr}
+		case "GC":
+			return agent.PodGC{Request: n, Network: r.Owner.Network, Valid: r.Valid}
+		}
+		panic("sim: a runtime sends no " + r.Command)
+	})
+}
+
+// end is one end of a connection; the modelled network calls ends as scenarios do.
+func (st stage) end(e scenarios.Endpoint) cluster.Endpoint { return st.net.Endpoint(string(e)) }
+
+// Cut implements timeline.Network.
+func (st stage) Cut(from, to scenarios.Endpoint, oneWay bool) error {
+	a, b := st.end(from), st.end(to)
+	st.net.Cut(a, b)
+	if !oneWay {
+		st.net.Cut(b, a)
+	}
+	return nil
+}
+
+// Mend implements timeline.Network.
+func (st stage) Mend(from, to scenarios.Endpoint) error {
+	a, b := st.end(from), st.end(to)
+	st.net.Mend(a, b)
+	st.net.Mend(b, a)
+	return nil
+}
+
+// Slow implements timeline.Network.
+func (st stage) Slow(from, to scenarios.Endpoint, l timeline.Link) error {
+	a, b := st.end(from), st.end(to)
+	is := st.net.Default()
+	is.DelayMax += l.Delay
+	if l != (timeline.Link{}) {
+		is.Loss, is.Duplicate = l.Loss, l.Duplicate
+	}
+	st.net.Set(a, b, is)
+	st.net.Set(b, a, is)
+	return nil
+}
+
+// StopStore implements timeline.ControlPlane.
+func (st stage) StopStore(stop bool) { st.store.SetAvailable(!stop) }
+
+// StopAPI implements timeline.ControlPlane.
+func (st stage) StopAPI(stop bool) { st.api.SetAvailable(!stop) }
+
+// WipeStore implements timeline.ControlPlane.
+func (st stage) WipeStore() error {
+	st.store.Store.Wipe()
+	return nil
+}
+
+// SetPools implements timeline.ControlPlane.
+func (st stage) SetPools(_ context.Context, _ scenarios.IPAM, pools agent.Pools) error {
+	return st.api.SetConfigMap(poolsName, pools)
+}
+
+// AddRange implements timeline.ControlPlane.
+func (st stage) AddRange(r netip.Prefix) error { return st.system.AddRange(r) }
+
+// RemoveRange implements timeline.ControlPlane.
+func (st stage) RemoveRange(r netip.Prefix) error { return st.system.RemoveRange(r) }
+
+// LoseLeader implements timeline.ControlPlane.
+func (st stage) LoseLeader(pause time.Duration) error { return st.system.LoseLeader(pause) }
+
+// SetPodCIDR implements timeline.ControlPlane.
+func (st stage) SetPodCIDR(_ context.Context, node string, p netip.Prefix) error {
+	st.reassign(node, p)
+	return st.api.SetNode(node, "", func(n *cluster.Node) { n.PodCIDRs = []netip.Prefix{p} })
+}
+
+// LagWatches implements timeline.ControlPlane.
+func (st stage) LagWatches(node string, lag time.Duration) {
+	st.watchFault(node, func(f *cluster.StreamFaults) { f.Lag = lag })
+}
+
+// GapWatches implements timeline.ControlPlane.
+func (st stage) GapWatches(_ context.Context, node string) error {
+	st.watchFault(node, func(f *cluster.StreamFaults) { f.Drop = 1 })
+	return nil
+}
+
+// RepeatWatches implements timeline.ControlPlane.
+func (st stage) RepeatWatches(node string, count int) {
+	st.watchFault(node, func(f *cluster.StreamFaults) { f.Duplicate = count })
+}
+
+// watchFault changes the faults of every watch of a node's agent.
+func (st stage) watchFault(node string, change func(*cluster.StreamFaults)) {
+	p := st.machines[node].proc
+	if p == nil {
+		return
+	}
+	change(&p.client.Faults)
+	change(&p.feed.Nodes.Faults)
+	change(&p.feed.Pods.Faults)
+	change(&p.feed.Configs.Faults)
+}
+
+// Inject implements timeline.ControlPlane.
+func (st stage) Inject(text, node string) (end func(), err error) {
+	i, err := fault.Parse(text, st.faultEnv())
+	if err != nil {
+		return nil, fmt.Errorf("inject %s: %w", text, err)
+	}
+	if node != "" {
+		i = fault.Node(node, i)
+	}
+	st.injectedID++
+	added := &injected{Injector: i, id: st.injectedID}
+	st.faults = append(st.faults, added)
+	st.keyed = st.keyed || strings.Contains(text, "(Key ")
+	return func() { st.lift(added.id) }, nil
+}
