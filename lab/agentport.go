@@ -238,7 +238,7 @@ func (n *node) heard(s state) {
 		}
 	}
 	n.identity(0, s.ID, s.Blocks)
-	if s.Writes > n.writes && time.Now().Before(n.witness) {
+	if s.Writes > n.writes && time.Now().Before(n.recordUntil) {
 		tell(scenarios.Fact{Kind: scenarios.FactVPPWrite, Node: n.name, Text: strconv.FormatInt(s.Writes-n.writes, 10) + " writes"}, "")
 	}
 	n.writes = s.Writes

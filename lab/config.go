@@ -3,8 +3,11 @@ package lab
 import (
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/agentconfig"
+	"github.com/vppdrill/vppdrill/scenarios/timeline"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/mode"
 )
@@ -54,76 +57,24 @@ func Validate(s *scenarios.Scenario) error {
 	if _, err := configure(s); err != nil {
 		return err
 	}
-	_, err := poolsFor(s.Config.IPAM)
+	_, err := agentconfig.Pools(s.Config.IPAM)
 	return err
 }
 
 // configure turns a scenario's configuration into its agents'.
 func configure(s *scenarios.Scenario) (agent.Config, error) {
-	wiring := s.Config.Wiring
-	host, _ := hostWiring(s)
-	cfg := agent.Config{
-		TCPChecksumOffloadDisabled: true, TCPstackDisabled: true,
-		UseL2Interconnect: wiring.Node == scenarios.NodeL2, UseTAPInterfaces: wiring.Pod == scenarios.PodTAP,
-		MTUSize: wiring.MTU, MainVRFID: wiring.MainVRF, PodVRFID: wiring.PodVRF,
-		HostInterconnect: agent.HostInterconnect(host), NodeIDQuarantine: s.Config.Agent.NodeIDQuarantine,
-		AddPatience: s.Config.Agent.AddPatience,
-		NodeName:    "any",
-	}
-	probe := cfg
-	probe.ApplyDefaults()
-	if err := probe.Validate(); err != nil {
-		return cfg, fmt.Errorf("config: %w", err)
-	}
-	return cfg, nil
+	adapted, _ := Adapted(s)
+	return agentconfig.Of(adapted.Config)
 }
 
-// poolsFor resolves a scenario's address plan as an agent would.
-func poolsFor(c scenarios.IPAM) (agent.Pools, error) {
-	cfg := agent.Config{IPAMConfig: c.Contiv()}
-	pools, _, err := cfg.Pools()
-	return pools, err
-}
-
-// Unsupported names what a lab on this machine cannot do of a scenario, beside its timeline: faults that are injected into
-// an agent's calls, and taps without vhost-net.
-func Unsupported(s *scenarios.Scenario) []string {
-	var out []string
-	f := s.Faults
-	for _, p := range [...]struct {
-		name string
-		on   bool
-	}{
-		{"dropRequest", f.DropRequest > 0}, {"dropReply", f.DropReply > 0}, {"refuse", f.Refuse > 0}, {"delayReply", f.DelayReply.P > 0},
-		{"crashVPP", f.CrashVPP > 0}, {"crashBeforeEffect", f.CrashBeforeEffect > 0}, {"crashAfterEffect", f.CrashAfterEffect > 0},
-		{"crashAfterPersist", f.CrashAfterPersist > 0}, {"diskError", f.DiskError > 0}, {"storeUnavailable", f.StoreUnavailable > 0},
-		{"dropStoreReply", f.DropStoreReply > 0}, {"delayStoreReply", f.DelayStoreReply.P > 0}, {"loseWatch", f.LoseWatch > 0},
-		{"duplicateWatch", f.DuplicateWatch > 0}, {"withdrawCNI", f.WithdrawCNI > 0}, {"inject", len(f.Inject) > 0},
-	} {
-		if p.on {
-			out = append(out, "faults."+p.name)
-		}
-	}
-	if sys := s.Config.IPAM.System; sys != scenarios.Contiv {
-		out = append(out, "ipam.system="+string(sys))
-	}
+// Unsupported is what a lab on this machine cannot do of a scenario beside its timeline.
+func Unsupported(s *scenarios.Scenario) []timeline.Refusal {
 	if hasTaps() {
-		return out
+		return timeline.RefusedSettings(s, lacks)
 	}
-	if s.Config.Wiring.Pod == scenarios.PodTAP {
-		out = append(out, "wiring.pod=tap (no "+vhostNet+")")
-	}
-	if _, replaced := hostWiring(s); replaced && hasLabel(s, LabelMatrix) {
-		out = append(out, "wiring.host=tap (no "+vhostNet+")")
+	out := timeline.RefusedSettings(s, append(slices.Clone(lacks), timeline.VhostNet))
+	if _, replaced := hostWiring(s); replaced && slices.Contains(s.Labels, LabelMatrix) {
+		out = append(out, timeline.Refusal{What: "wiring.host=tap", Need: timeline.VhostNet})
 	}
 	return out
-}
-
-func hasLabel(s *scenarios.Scenario, label string) bool {
-	for _, l := range s.Labels {
-		if l == label {
-			return true
-		}
-	}
-	return false
 }

@@ -14,13 +14,11 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/timeline"
 	"github.com/vppdrill/vppdrill/vppwire/cni/wire"
 )
 
 const (
-	// cniNetwork is the network's name in the CNI configuration.
-	cniNetwork = "vppdrill"
-	ifName     = PodLink
 	// cniTimeout is how long a kubelet waits for a plugin; containerd's is longer, so that a hanging agent shows sooner.
 	cniTimeout = 60 * time.Second
 	// retryFirst and retryMost bound a kubelet's back-off, which doubles. Kubernetes waits longer at first.
@@ -29,7 +27,7 @@ const (
 )
 
 // PodLink is the pods' interface.
-const PodLink = "eth0"
+const PodLink = timeline.IfName
 
 // sandbox is one pod's sandbox: a namespace, and what the agent answered for it.
 type sandbox struct {
@@ -241,7 +239,7 @@ func (w *worker) begin(ctx context.Context) bool {
 	k.mu.Lock()
 	s := w.current
 	if s == nil {
-		s = &sandbox{pod: w.pod, owner: ipam.Owner{Network: cniNetwork, ContainerID: containerID(), IfName: ifName}}
+		s = &sandbox{pod: w.pod, owner: ipam.Owner{Network: timeline.NetworkName, ContainerID: containerID(), IfName: timeline.IfName}}
 		w.current = s
 	}
 	k.mu.Unlock()

@@ -27,7 +27,7 @@ type node struct {
 	dir     string
 	machine Machine
 	kubelet *kubelet
-	wires   wires
+	relays  *relays
 
 	// polling makes looks at the agent take turns.
 	polling sync.Mutex
@@ -49,9 +49,9 @@ type node struct {
 	id      uint32
 	blocks  []ipam.Block
 	changes int64
-	// witness is until when writes of a restarted agent are told as facts; writes what it had written when last asked.
-	witness time.Time
-	writes  int64
+	// recordUntil is until when writes of a restarted agent are told as facts; writes what it had written when last asked.
+	recordUntil time.Time
+	writes      int64
 }
 
 // daemon is one of the two programs on a node.
@@ -96,7 +96,7 @@ func (w *World) newNode(name string) (*node, error) {
 		Management: n.management}); err != nil {
 		return nil, err
 	}
-	if n.wires, err = w.plane.wire(n.dir); err != nil {
+	if n.relays, err = w.plane.connect(n.dir); err != nil {
 		return nil, err
 	}
 	n.kubelet = newKubelet(n)
@@ -158,7 +158,7 @@ func (n *node) remove() {
 	n.gone = true
 	n.mu.Unlock()
 	n.kubelet.stop()
-	n.w.fail(errors.Join(err, n.machine.Remove(), n.wires.close()))
+	n.w.fail(errors.Join(err, n.machine.Remove(), n.relays.close()))
 }
 
 // abandon leaves the machine to itself.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/timeline"
 )
 
 // Change is one thing that makes a standing lab what its file says now.
@@ -21,7 +22,7 @@ type Change struct {
 // happens in want's timeline plays no part. The error is a file that no lab can become without being made anew.
 func (w *World) Plan(want *scenarios.Scenario) ([]Change, error) {
 	if missing := Unsupported(want); len(missing) > 0 {
-		return nil, fmt.Errorf("this machine cannot do %v", missing)
+		return nil, fmt.Errorf("this machine cannot do %s", timeline.Line(missing))
 	}
 	if err := Validate(want); err != nil {
 		return nil, err
@@ -33,8 +34,7 @@ func (w *World) Plan(want *scenarios.Scenario) ([]Change, error) {
 	var out []Change
 	if !reflect.DeepEqual(want.Config.IPAM, w.scenario().Config.IPAM) {
 		out = append(out, Change{"change the address plan", func(ctx context.Context) error {
-			w.ipam = want.Config.IPAM
-			return w.plane.setPools(ctx, w.ipam)
+			return w.play.SetPlan(ctx, want.Config.IPAM)
 		}})
 	}
 	cfg, err := configure(want)
@@ -54,7 +54,11 @@ func (w *World) Plan(want *scenarios.Scenario) ([]Change, error) {
 	out = append(out, w.planNodes(want)...)
 	out = append(out, w.planPods(want)...)
 	if len(out) > 0 {
-		out[len(out)-1].do = both(out[len(out)-1].do, func(context.Context) error { w.means.Store(&meaning{want, cfg}); return nil })
+		out[len(out)-1].do = both(out[len(out)-1].do, func(context.Context) error {
+			w.means.Store(&meaning{want, cfg})
+			w.play.SetScenario(want)
+			return nil
+		})
 	}
 	return out, nil
 }
@@ -76,15 +80,15 @@ func (w *World) planNodes(want *scenarios.Scenario) []Change {
 	for _, n := range w.inOrder() {
 		have[n.name] = n
 		if !slices.Contains(names, n.name) {
-			out = append(out, Change{"remove " + n.name, func(ctx context.Context) error { return w.remove(ctx, n) }})
+			out = append(out, Change{"remove " + n.name, func(ctx context.Context) error { return stage{w}.Remove(ctx, n.name) }})
 		}
 	}
 	for _, name := range names {
 		switch n := have[name]; {
 		case n == nil:
-			out = append(out, Change{"add " + name, func(ctx context.Context) error { return w.joinAll(ctx, []string{name}) }})
+			out = append(out, Change{"add " + name, func(ctx context.Context) error { return w.play.Join(ctx, name) }})
 		case !n.isUp():
-			out = append(out, Change{"boot " + name, func(context.Context) error { return n.powerOn() }})
+			out = append(out, Change{"boot " + name, func(ctx context.Context) error { return stage{w}.PowerOn(ctx, n.name) }})
 		default:
 			if vpp, agent := n.running(); vpp == nil || agent == nil {
 				out = append(out, Change{"start what is down on " + name, func(context.Context) error { n.release(); return nil }})

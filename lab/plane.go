@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"sync"
 
 	"github.com/vppdrill/vppdrill/lab/etcd"
-	"github.com/vppdrill/vppdrill/lab/relay"
 	hostetcd "github.com/vppdrill/vppdrill/vppwire/host/etcd"
 )
 
@@ -58,64 +56,6 @@ func (p *plane) close() error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// wires are one node's ways to the control plane.
-type wires struct{ store, api *relay.Relay }
-
-// StoreSocket and APISocket are below a node's folder.
-const (
-	storeSocket = "store.sock"
-	apiSocket   = "api.sock"
-)
-
-// wire makes the sockets by which one node reaches the control plane.
-func (p *plane) wire(dir string) (wires, error) {
-	store, err := relay.Listen(filepath.Join(dir, storeSocket), p.store.Socket())
-	if err != nil {
-		return wires{}, err
-	}
-	api, err := relay.Listen(filepath.Join(dir, apiSocket), p.api.Socket())
-	if err != nil {
-		return wires{}, errors.Join(err, store.Close())
-	}
-	w := wires{store, api}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.storeStop {
-		store.Set(relay.Link{Cut: true}, relay.Link{Cut: true})
-	}
-	if p.apiStop {
-		api.Set(relay.Link{Cut: true}, relay.Link{Cut: true})
-	}
-	return w, nil
-}
-
-func (w wires) close() error {
-	var errs []error
-	for _, r := range []*relay.Relay{w.store, w.api} {
-		if r != nil {
-			errs = append(errs, r.Close())
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// hears reports whether what the API server tells reaches the node.
-func (w wires) hears() bool {
-	there, back := w.api.Links()
-	return !there.Cut && !back.Cut
-}
-
-// cut reports whether anything of the node's ways is not as usual.
-func (w wires) cut() bool {
-	for _, r := range []*relay.Relay{w.store, w.api} {
-		there, back := r.Links()
-		if there != (relay.Link{}) || back != (relay.Link{}) {
-			return true
-		}
-	}
-	return false
 }
 
 // storeRevision is where the store is now.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/timeline"
 )
 
 // Run builds a lab for s, drives it, judges it and ends it. The error is a lab that could not be built; what happens in the
@@ -23,8 +24,8 @@ func Run(ctx context.Context, s *scenarios.Scenario, o Options) (scenarios.Resul
 	} else if len(gone) > 0 {
 		o.Log.Info("removed what earlier labs left", "labs", strings.Join(gone, " "))
 	}
-	if verbs := UnsupportedVerbs(s); len(verbs) > 0 {
-		return refused(s, o, verbs), nil
+	if missing := UnsupportedActions(s); len(missing) > 0 {
+		return refused(s, o, missing), nil
 	}
 	w, err := New(ctx, s, o)
 	if err != nil {
@@ -71,29 +72,17 @@ func (w *World) failed(ctx context.Context, r *scenarios.Result) {
 	w.o.Log.Warn("the lab stays up", "enter", "vppdrill lab exec --lab "+w.home.ID+" node-1 -- bash", "end", "vppdrill lab down "+w.home.ID)
 }
 
-// UnsupportedVerbs are the timeline's actions that a lab cannot do, each once.
-func UnsupportedVerbs(s *scenarios.Scenario) []string {
-	var out []string
-	seen := map[string]bool{}
-	for _, step := range s.Timeline {
-		switch step.Action.(type) {
-		case scenarios.Settle, scenarios.Heal:
-			continue
-		}
-		if verb := step.Action.Verb(); !(&World{}).Supports(step.Action) && !seen[verb] {
-			seen[verb] = true
-			out = append(out, verb)
-		}
-	}
-	return out
+// UnsupportedActions are the timeline's actions that a lab cannot do, each verb once.
+func UnsupportedActions(s *scenarios.Scenario) []timeline.Refusal {
+	return timeline.RefusedActions(s, lacks)
 }
 
 // refused is the result of a scenario that a lab cannot do, as scenarios.Run would have it.
-func refused(s *scenarios.Scenario, o Options, what []string) scenarios.Result {
+func refused(s *scenarios.Scenario, o Options, what []timeline.Refusal) scenarios.Result {
 	world := o.Backend.Name()
 	return scenarios.Result{Scenario: s.Name, Goal: s.Goal, File: s.File, Labels: s.Labels, World: world, Seed: o.Seed,
-		Verdict: scenarios.Error, Error: fmt.Sprintf("world %s cannot do %s", world, strings.Join(what, ", ")),
-		Unsupported: what, Replay: o.Replay, Laws: []scenarios.LawResult{}, Timeline: []scenarios.Mark{}}
+		Verdict: scenarios.Error, Error: fmt.Sprintf("world %s cannot do %s", world, timeline.Line(what)),
+		Unsupported: timeline.Names(what), Replay: o.Replay, Laws: []scenarios.LawResult{}, Timeline: []scenarios.Mark{}}
 }
 
 // IsCannotRun reports whether an error says that labs cannot run here.

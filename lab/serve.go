@@ -32,7 +32,7 @@ func (w *World) Serve(ctx context.Context, ready func()) error {
 		ready()
 	}
 	for {
-		if err := w.pump(); err != nil {
+		if err := w.pump(w.Now()); err != nil {
 			w.o.Log.Error("lab", "error", err)
 			w.mu.Lock()
 			w.broken = nil

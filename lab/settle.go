@@ -23,7 +23,7 @@ func (w *World) Settle(ctx context.Context, limit time.Duration) error {
 	end := time.Now().Add(max(w.real(limit), min(limit, SettleLeast)))
 	var since time.Time
 	for {
-		if err := w.pump(); err != nil {
+		if err := w.pump(w.Now()); err != nil {
 			return err
 		}
 		why := w.quiet(ctx)
@@ -53,7 +53,7 @@ func (w *World) Settle(ctx context.Context, limit time.Duration) error {
 // quiet says why the lab is not quiet, or "". It asks every agent.
 func (w *World) quiet(ctx context.Context) string {
 	nodes := w.inOrder()
-	if w.lifts.timed() {
+	if w.play.Timed() {
 		return "an action of the timeline is not over"
 	}
 	asking, cancel := context.WithTimeout(ctx, askTime)
@@ -101,11 +101,8 @@ func (n *node) pending(ctx context.Context, heard []string, stored int64) string
 	n.mu.Lock()
 	up, vpp, agent := n.up, n.vpp, n.agent
 	n.mu.Unlock()
-	n.w.mu.Lock()
-	healed := n.w.healed
-	n.w.mu.Unlock()
 	switch {
-	case !up && healed:
+	case !up && n.w.play.Healed():
 		return n.name + " is down"
 	case !up:
 		return "" // down on purpose: quiet as it gets
@@ -127,10 +124,10 @@ func (n *node) pending(ctx context.Context, heard []string, stored int64) string
 		case s.Pending != "":
 			return n.name + ": " + s.Pending
 		}
-		if there, back := n.wires.api.Links(); !there.Cut && !back.Cut && !slices.Equal(s.Heard, heard) {
+		if n.relays.api.hears() && !slices.Equal(s.Heard, heard) {
 			return n.name + " has not heard of every node and range"
 		}
-		if there, back := n.wires.store.Links(); !there.Cut && !back.Cut && s.StoreRevision != stored {
+		if n.relays.store.hears() && s.StoreRevision != stored {
 			return fmt.Sprintf("%s has heard of revision %d of the store, which is at %d", n.name, s.StoreRevision, stored)
 		}
 	}

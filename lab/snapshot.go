@@ -67,7 +67,7 @@ func (w *World) look(ctx context.Context, deep bool) (scenarios.Snapshot, error)
 	for i := range s.Nodes {
 		starve = starve || s.Nodes[i].Waiting > 0
 	}
-	s.FreeBlock = starve && w.freeBlock()
+	s.FreeBlock = starve && w.play.FreeBlock()
 	if err == nil {
 		err = w.blocked(ctx, s.Nodes)
 	}

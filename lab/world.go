@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +14,8 @@ import (
 	"github.com/vppdrill/vppdrill/lab/nodeagent"
 	"github.com/vppdrill/vppdrill/lab/vppproc"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/choice"
+	"github.com/vppdrill/vppdrill/scenarios/timeline"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
@@ -27,7 +28,9 @@ type World struct {
 	started time.Time
 	// monotonic is started as agents tell times.
 	monotonic int64
-	rand      *rand.Rand
+	// play interprets the timeline; agenda is what it has planned.
+	play   *timeline.Player
+	agenda agenda
 
 	plane  *plane
 	record record
@@ -40,19 +43,14 @@ type World struct {
 	made  uint32
 	pods  pods
 
-	ipam     scenarios.IPAM
 	external external
-	lifts    lifts
 	cuts     [][2]string
-	// healed: whatever is down has to come up. broken is what a goroutine could not do.
-	healed bool
+	// broken is what a goroutine could not do.
 	broken error
 
 	listeners []func(scenarios.Fact) error
 	stopped   error
 	closed    bool
-	// everNamed are nodes that have left; new ones take other numbers. Guarded by mu.
-	everNamed map[string]bool
 }
 
 // New builds a lab at the scenario's start and returns when its machines boot; Settle waits until they are up. After an
@@ -71,10 +69,10 @@ func New(ctx context.Context, s *scenarios.Scenario, o Options) (_ *World, err e
 		return nil, err
 	}
 	s = scaled(s, o.TimeScale)
-	w := &World{o: o, nodes: map[string]*node{}, rand: rand.New(rand.NewPCG(o.Seed, 0)), ipam: s.Config.IPAM, started: time.Now(), monotonic: nodeagent.Monotonic()}
+	w := &World{o: o, nodes: map[string]*node{}, started: time.Now(), monotonic: nodeagent.Monotonic()}
 	w.record.now, w.record.lines = w.Now, o.Events
 	w.pods.init()
-	w.everNamed = map[string]bool{}
+	w.play = timeline.New(stage{w}, s, choice.Seeded(o.Seed))
 	cfg, err := configure(s)
 	if err != nil {
 		return nil, err
@@ -120,14 +118,10 @@ func (w *World) agents() agent.Config          { return w.means.Load().agents }
 
 // populate makes the nodes and pods of the start.
 func (w *World) populate(ctx context.Context) error {
-	if err := w.plane.setPools(ctx, w.ipam); err != nil {
+	if err := w.plane.setPools(ctx, w.play.Plan()); err != nil {
 		return err
 	}
-	if err := w.joinAll(ctx, w.scenario().NodeNames()); err != nil {
-		return err
-	}
-	w.startWorkload()
-	return nil
+	return w.play.Start(ctx)
 }
 
 // Home is the lab's entry among the labs of this machine.
@@ -172,10 +166,9 @@ func Evidence() []scenarios.Evidence {
 // Watch implements scenarios.World.
 func (w *World) Watch(fn func(scenarios.Fact) error) { w.listeners = append(w.listeners, fn) }
 
-// pump does what is due: facts reach the laws, lifts and churn happen. It is called often by whoever waits.
-func (w *World) pump() error {
-	w.lifts.due(w.Now())
-	w.churn()
+// pump does what is due until a time: what was planned happens, facts reach the laws. It is called often by whoever waits.
+func (w *World) pump(until time.Duration) error {
+	w.agenda.carryOut(until)
 	return w.deliver()
 }
 
@@ -199,7 +192,7 @@ const tick = 10 * time.Millisecond
 // Advance implements scenarios.World.
 func (w *World) Advance(ctx context.Context, at time.Duration) error {
 	for {
-		if err := w.pump(); err != nil {
+		if err := w.pump(min(at, w.Now())); err != nil {
 			return err
 		}
 		left := w.real(at - w.Now())

@@ -267,7 +267,7 @@ func (r *run) do(ctx context.Context, a Action, optional bool) {
 			r.until = max(r.until, now+fault.Lasts())
 		}
 	case errors.Is(err, ErrUnsupported):
-		_, why, _ := strings.Cut(oneLine(err.Error()), ErrUnsupported.Error())
+		_, why, _ := strings.Cut(strictyaml.OneLine(err.Error()), ErrUnsupported.Error())
 		r.unsupported(a, why)
 	case ctx.Err() != nil:
 		r.broken(ctx.Err())

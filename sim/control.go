@@ -33,10 +33,7 @@ func (w *World) build(pools agent.Pools) error {
 		return err
 	}
 	w.system.Start()
-	if err := w.play.Start(context.Background()); err != nil {
-		return err
-	}
-	return w.startWorkload()
+	return w.play.Start(context.Background())
 }
 
 // runtime is the machines as kubelets see them.

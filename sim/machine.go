@@ -43,15 +43,15 @@ type machine struct {
 	// management are the addresses of the Linux side, own an interconnect address that somebody gave the node.
 	management []netip.Addr
 	own        netip.Prefix
-	// witness is until when writes to the dataplane are told as facts: for a while after a clean stop. Telling each write of
+	// recordUntil is until when writes to the dataplane are told as facts: for a while after a clean stop. Telling each write of
 	// a whole run would cost more than making it.
-	witness time.Duration
+	recordUntil time.Duration
 	// past are owners of sandboxes that are gone.
 	past []ipam.Owner
 }
 
-// witnessTime is ample for an agent's start and the dumps of a large node.
-const witnessTime = 10 * time.Minute
+// recordTime is ample for an agent's start and the dumps of a large node.
+const recordTime = 10 * time.Minute
 
 // managementAddress is the k-th address of a machine's Linux side on the network that its administrators use.
 // 10.20/14 is outside every default range of the plan.
@@ -233,7 +233,7 @@ func (m *machine) killAgent(hold bool, why string) {
 	p.feed.Stop()
 	m.w.system.AgentDown(m.name)
 	if why == check.CleanStop {
-		m.witness = m.w.eng.Now() + witnessTime
+		m.recordUntil = m.w.eng.Now() + recordTime
 	}
 	m.fact(scenarios.Fact{Kind: scenarios.FactAgentDown, Text: why})
 }

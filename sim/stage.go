@@ -27,7 +27,6 @@ func (w *World) Do(ctx context.Context, a scenarios.Action) error {
 func (w *World) Heal(context.Context) error {
 	w.trail("heal")
 	w.faults, w.keyed = nil, false
-	w.cluster.Workload.Stop()
 	return w.play.Heal()
 }
 

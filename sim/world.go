@@ -277,7 +277,7 @@ func (w *World) count(m *machine, c vppwire.Call) {
 	} else {
 		w.counts.VPPCalls++
 	}
-	if c.Writes() && w.eng.Now() < m.witness {
+	if c.Writes() && w.eng.Now() < m.recordUntil {
 		m.fact(scenarios.Fact{Kind: scenarios.FactVPPWrite, Text: c.Name()})
 	}
 }

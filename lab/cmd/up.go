@@ -21,6 +21,7 @@ import (
 	"github.com/vppdrill/vppdrill/lab/container"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
+	"github.com/vppdrill/vppdrill/scenarios/timeline"
 	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
 
@@ -118,7 +119,7 @@ func up(cmd *cobra.Command, c *common, f upFlags, args []string) error {
 		return err
 	}
 	if missing := lab.Unsupported(s); len(missing) > 0 {
-		return cli.CannotRun(fmt.Errorf("this machine cannot do %s", strings.Join(missing, ", ")))
+		return cli.CannotRun(fmt.Errorf("this machine cannot do %s", timeline.Line(missing)))
 	}
 	if err := lab.Validate(s); err != nil {
 		return cli.Usagef("lab up: %w", err)

@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -19,6 +18,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/catalog"
 	"github.com/vppdrill/vppdrill/scenarios/suite"
+	"github.com/vppdrill/vppdrill/scenarios/timeline"
 )
 
 var (
@@ -93,8 +93,8 @@ func scenes(t *testing.T) (list []*scenarios.Scenario) {
 
 // build makes a lab for one run.
 func build(ctx context.Context, s *scenarios.Scenario, o lab.Options, seed uint64) (scenarios.World, error) {
-	if missing := append(lab.Unsupported(s), lab.UnsupportedVerbs(s)...); len(missing) > 0 {
-		return nil, fmt.Errorf("%w by a lab: %s", scenarios.ErrUnsupported, strings.Join(missing, ", "))
+	if missing := append(lab.Unsupported(s), lab.UnsupportedActions(s)...); len(missing) > 0 {
+		return nil, fmt.Errorf("%w by a lab: %s", scenarios.ErrUnsupported, timeline.Line(missing))
 	}
 	o.Seed = seed
 	return lab.New(ctx, s, o)

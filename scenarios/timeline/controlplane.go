@@ -49,10 +49,17 @@ func (p *Player) duplicateWatch(_ context.Context, a scenarios.DuplicateWatch) e
 
 // changeCIDR gives the cluster other address ranges; agents learn of it each in its time.
 func (p *Player) changeCIDR(ctx context.Context, a scenarios.ChangeCIDR) error {
-	plan := a.Apply(p.plan)
+	if err := p.SetPlan(ctx, a.Apply(p.plan)); err != nil {
+		return fmt.Errorf("%s: %w", a.Verb(), err)
+	}
+	return nil
+}
+
+// SetPlan makes a plan the cluster's, if it is one.
+func (p *Player) SetPlan(ctx context.Context, plan scenarios.IPAM) error {
 	pools, err := agentconfig.Pools(plan)
 	if err != nil {
-		return fmt.Errorf("%s: %w", a.Verb(), err)
+		return err
 	}
 	p.plan = plan
 	return p.world.SetPools(ctx, plan, pools)

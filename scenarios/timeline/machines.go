@@ -16,8 +16,14 @@ import (
 // bootTime is how long a machine is off that reboots or is replaced; small virtual machines boot in five seconds.
 const bootTime = 5 * time.Second
 
-// Start makes the nodes and pods of the topology.
-func (p *Player) Start(ctx context.Context) error { return p.Join(ctx, p.s.NodeNames()...) }
+// Start makes the nodes and pods of the topology and starts what happens by itself.
+func (p *Player) Start(ctx context.Context) error {
+	if err := p.Join(ctx, p.s.NodeNames()...); err != nil {
+		return err
+	}
+	p.startWorkload()
+	return nil
+}
 
 // Join makes nodes of these names join. One that the topology names gets the topology's pods: a re-created node has them
 // again, a new one has none.
@@ -48,18 +54,33 @@ func (p *Player) externalBlock() ([]netip.Prefix, error) {
 	if !p.s.Config.IPAM.UseExternalIPAM {
 		return nil, nil
 	}
-	pools, err := agentconfig.Pools(p.plan)
+	block, err := p.numbered(p.blocks + 1)
 	if err != nil {
 		return nil, err
 	}
 	p.blocks++
+	return []netip.Prefix{block}, nil
+}
+
+// FreeBlock reports whether there is a pod CIDR for another node.
+func (p *Player) FreeBlock() bool {
+	_, err := p.numbered(p.blocks + 1)
+	return p.s.Config.IPAM.UseExternalIPAM && err == nil
+}
+
+// numbered is a block of the pod subnet by its number.
+func (p *Player) numbered(number uint32) (netip.Prefix, error) {
+	pools, err := agentconfig.Pools(p.plan)
+	if err != nil {
+		return netip.Prefix{}, err
+	}
 	plan := contiv.Plan{PodSubnet: pools.PodSubnet, PodSubnetOneNodePrefixLen: pools.PodSubnetOneNodePrefixLen,
 		VPPHostSubnet: pools.VPPHostSubnet, VPPHostSubnetOneNodeLen: pools.VPPHostSubnetOneNodeLen}
-	n, err := plan.Node(p.blocks)
+	n, err := plan.Node(number)
 	if err != nil {
-		return nil, fmt.Errorf("pod CIDR of node %d: %w", p.blocks, err)
+		return netip.Prefix{}, fmt.Errorf("pod CIDR of node %d: %w", number, err)
 	}
-	return []netip.Prefix{n.PodSubnet}, nil
+	return n.PodSubnet, nil
 }
 
 func (p *Player) addNode(ctx context.Context, a scenarios.AddNode) error {

@@ -145,9 +145,11 @@ func (p *Player) Heal() error {
 // Healed reports that nothing may be down any more.
 func (p *Player) Healed() bool { return p.healed }
 
-// Plan is the address plan in force; SetPlan changes it without an action.
-func (p *Player) Plan() scenarios.IPAM        { return p.plan }
-func (p *Player) SetPlan(plan scenarios.IPAM) { p.plan = plan }
+// Plan is the address plan in force.
+func (p *Player) Plan() scenarios.IPAM { return p.plan }
+
+// SetScenario makes another scenario that of a standing lab: what joins from now on is as it says.
+func (p *Player) SetScenario(s *scenarios.Scenario) { p.s = s }
 
 func living(m Machine) bool  { return m.On }
 func present(m Machine) bool { return true }

@@ -1,0 +1,182 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/scenarios/timeline"
+)
+
+// stage is the lab as the interpreter of timelines drives it. What it does on machines and their programs is here, the control
+// plane in stage_control.go.
+type stage struct{ *World }
+
+var _ timeline.World = stage{}
+
+// lacks is what no lab has: a hand in an agent's own process, in what watches deliver, in a disk, and in single directions of
+// the fabric.
+var lacks = []timeline.Need{timeline.AgentCalls, timeline.WatchDelivery, timeline.UnsyncedWrites, timeline.OneWayFabric,
+	timeline.SlowFabric, timeline.ServerLink, timeline.CIDRControllers}
+
+// Supports implements scenarios.Supporter.
+func (w *World) Supports(a scenarios.Action) bool { return w.play.Refusal(a) == "" }
+
+// Refusal implements scenarios.Refuser.
+func (w *World) Refusal(a scenarios.Action) string { return w.play.Refusal(a) }
+
+// Do implements scenarios.World.
+func (w *World) Do(ctx context.Context, a scenarios.Action) error {
+	w.record.note("action " + a.String())
+	return errors.Join(w.play.Do(ctx, a), w.deliver())
+}
+
+// Heal implements scenarios.World.
+func (w *World) Heal(context.Context) error {
+	w.record.note("heal")
+	if err := w.play.Heal(); err != nil {
+		return err
+	}
+	w.schedule()
+	return w.deliver()
+}
+
+// Now implements timeline.World.
+func (st stage) Now() time.Duration { return st.agenda.now(st.World.Now()) }
+
+// After implements timeline.World.
+func (st stage) After(d time.Duration, _ string, do func()) { st.agenda.add(st.Now()+d, do) }
+
+// Tell implements timeline.World.
+func (st stage) Tell(f scenarios.Fact) { st.record.tell(f, "") }
+
+// Fail implements timeline.World.
+func (st stage) Fail(err error) { st.fail(err) }
+
+// Lacks implements timeline.World.
+func (st stage) Lacks() []timeline.Need { return lacks }
+
+// Machines implements timeline.Machines.
+func (st stage) Machines() []timeline.Machine {
+	var list []timeline.Machine
+	for _, n := range st.inOrder() {
+		list = append(list, timeline.Machine{Name: n.name, On: n.isUp()})
+	}
+	return list
+}
+
+// node is a node of the cluster by name, nil when it has left.
+func (w *World) node(name string) *node {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.nodes[name]
+}
+
+// Join implements timeline.Machines: the machine is off.
+func (st stage) Join(ctx context.Context, name string, podCIDRs []netip.Prefix) error {
+	n, err := st.newNode(name)
+	if err != nil {
+		return err
+	}
+	n.podCIDRs = podCIDRs
+	st.mu.Lock()
+	st.nodes[name] = n
+	st.mu.Unlock()
+	return st.publishNode(ctx, n)
+}
+
+// PowerOn implements timeline.Machines: all boot at the same time.
+func (st stage) PowerOn(_ context.Context, names ...string) error {
+	var nodes []*node
+	for _, name := range names {
+		if n := st.node(name); n != nil {
+			nodes = append(nodes, n)
+		}
+	}
+	errs := make([]error, len(nodes))
+	each(nodes, func(n *node) { errs[slices.Index(nodes, n)] = n.powerOn() })
+	st.schedule()
+	return errors.Join(errs...)
+}
+
+// PowerOff implements timeline.Machines.
+func (st stage) PowerOff(_ context.Context, name string) error { return st.node(name).powerOff() }
+
+// Remove implements timeline.Machines.
+func (st stage) Remove(ctx context.Context, name string) error {
+	n := st.node(name)
+	st.mu.Lock()
+	delete(st.nodes, name)
+	st.mu.Unlock()
+	n.remove()
+	n.mu.Lock()
+	st.assign(n, nil)
+	n.mu.Unlock()
+	st.record.tell(scenarios.Fact{Kind: scenarios.FactNodeGone, Node: name, Text: scenarios.NodeLeft}, name+" has left")
+	st.orphans(name)
+	st.external.forget(n.number)
+	st.cuts = slices.DeleteFunc(st.cuts, func(c [2]string) bool { return slices.Contains(c[:], name) })
+	return st.plane.deleteNode(ctx, name)
+}
+
+// recordTime is how long after a clean stop writes are told as facts.
+const recordTime = time.Minute
+
+// Kill implements timeline.Processes.
+func (st stage) Kill(name string, p timeline.Program, how timeline.Kill) {
+	n := st.node(name)
+	if how.Reason == check.CleanStop {
+		n.mu.Lock()
+		n.recordUntil = time.Now().Add(recordTime)
+		n.mu.Unlock()
+	}
+	d, _ := n.program(p)
+	n.kill(d, how.Hold, how.Reason)
+}
+
+// Start implements timeline.Processes.
+func (st stage) Start(name string, p timeline.Program) {
+	n := st.node(name)
+	d, launch := n.program(p)
+	n.start(d, launch)
+}
+
+// program is one of the two of a node, and how it is launched.
+func (n *node) program(p timeline.Program) (*daemon, func(context.Context, int) (Process, error)) {
+	if p == timeline.VPP {
+		return &n.vpp, n.launchVPP
+	}
+	return &n.agent, n.launchAgent
+}
+
+// Release implements timeline.Processes.
+func (st stage) Release(name string) {
+	if n := st.node(name); n != nil {
+		n.release()
+	}
+}
+
+// Quiet implements timeline.Processes. While a fault has still to end, nobody can say what a real node should look like.
+func (st stage) Quiet(ctx context.Context, name string) bool {
+	vpp, agent := st.node(name).running()
+	return vpp != nil && agent != nil && !st.play.Pending() && st.quiet(ctx) == ""
+}
+
+// SetAddress implements timeline.ControlPlane.
+func (st stage) SetAddress(ctx context.Context, name string, a netip.Prefix) error {
+	return st.node(name).setOwn(ctx, a)
+}
+
+// SetManagement implements timeline.ControlPlane.
+func (st stage) SetManagement(ctx context.Context, name string, addrs []netip.Addr) error {
+	n := st.node(name)
+	n.mu.Lock()
+	n.management = slices.Clone(addrs)
+	err := n.machine.SetManagement(n.management)
+	n.mu.Unlock()
+	return errors.Join(err, st.publishNode(ctx, n))
+}

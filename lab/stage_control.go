@@ -1,0 +1,270 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/lab/relay"
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/hostlocal"
+	"github.com/vppdrill/vppdrill/scenarios/timeline"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/cni/wire"
+)
+
+// Pods implements timeline.Pods.
+func (st stage) Pods(node string) []timeline.Pod {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	var out []timeline.Pod
+	for _, p := range st.pods.byNameOf(node) {
+		out = append(out, timeline.Pod{Name: p.name, App: p.app, Node: p.node, MaxPerNode: p.maxPerNode, Deleting: p.deleting.Load()})
+	}
+	return out
+}
+
+// CreatePod implements timeline.Pods.
+func (st stage) CreatePod(p timeline.Pod) { st.createPod(p.Name, p.App, p.Node, p.MaxPerNode) }
+
+// DeletePod implements timeline.Pods.
+func (st stage) DeletePod(name string) {
+	if p := st.findPod(name); p != nil {
+		st.deletePod(p)
+	}
+}
+
+// ReplaceSandbox implements timeline.Pods.
+func (st stage) ReplaceSandbox(name string) bool {
+	p := st.findPod(name)
+	if p == nil {
+		return false
+	}
+	n := st.node(p.node)
+	return n != nil && n.kubelet.replace(p)
+}
+
+// Sandboxes implements timeline.Pods.
+func (st stage) Sandboxes(name string) []scenarios.PodState { return st.node(name).kubelet.sandboxes() }
+
+// Past implements timeline.Pods.
+func (st stage) Past(name string) []ipam.Owner {
+	k := st.node(name).kubelet
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Clone(k.past)
+}
+
+// Ask implements timeline.Pods: it waits for the answer.
+func (st stage) Ask(ctx context.Context, name string, r timeline.Request, done func(timeline.Response)) {
+	req := wire.Request{Version: wire.Version, Command: strings.ToUpper(r.Command), Network: r.Owner.Network, Addr: r.Addr, Netns: r.Netns}
+	if req.Command != wire.GC {
+		req.ContainerID, req.IfName = r.Owner.ContainerID, r.Owner.IfName
+	}
+	for _, o := range r.Valid {
+		req.Valid = append(req.Valid, wire.Attachment{ContainerID: o.ContainerID, IfName: o.IfName})
+	}
+	res, err := st.node(name).cni(ctx, r.Command, r.Owner, req)
+	if done != nil {
+		done(timeline.Response{Known: err == nil, Code: res.Code, Message: res.Message})
+	}
+}
+
+// connections are a node's to a server.
+func (w *World) connections(node, server scenarios.Endpoint) (*node, *connection) {
+	n := w.node(string(node))
+	switch {
+	case n == nil:
+		return nil, nil
+	case server == scenarios.Store:
+		return n, &n.relays.store
+	}
+	return n, &n.relays.api
+}
+
+// link changes both directions of a link between a node and a server: there is from its first end to its second. A node that has
+// left has none.
+func (st stage) link(from, to scenarios.Endpoint, change func(there, back *relay.Link)) {
+	name, server, turned := from, to, false
+	if from == scenarios.APIServer || from == scenarios.Store {
+		name, server, turned = to, from, true
+	}
+	n, c := st.connections(name, server)
+	if n == nil {
+		return
+	}
+	if turned {
+		change(&c.back, &c.there)
+	} else {
+		change(&c.there, &c.back)
+	}
+	st.plane.route(n.relays)
+	st.schedule()
+}
+
+// fabric reports that both ends are nodes.
+func fabric(a, b scenarios.Endpoint) bool {
+	for _, e := range [...]scenarios.Endpoint{a, b} {
+		if e == scenarios.APIServer || e == scenarios.Store {
+			return false
+		}
+	}
+	return true
+}
+
+// Cut implements timeline.Network: in the fabric nothing passes between two nodes.
+func (st stage) Cut(from, to scenarios.Endpoint, oneWay bool) error {
+	if !fabric(from, to) {
+		st.link(from, to, func(there, back *relay.Link) { there.Cut, back.Cut = true, back.Cut || !oneWay })
+		return nil
+	}
+	st.cuts = append(st.cuts, [2]string{string(from), string(to)})
+	err := st.ground.Cut(st.cuts)
+	if err != nil {
+		st.cuts = st.cuts[:len(st.cuts)-1]
+	}
+	return err
+}
+
+// Mend implements timeline.Network.
+func (st stage) Mend(a, b scenarios.Endpoint) error {
+	if !fabric(a, b) {
+		st.link(a, b, func(there, back *relay.Link) { there.Cut, back.Cut = false, false })
+		return nil
+	}
+	i := slices.Index(st.cuts, [2]string{string(a), string(b)})
+	if i < 0 {
+		return nil
+	}
+	st.cuts = slices.Delete(st.cuts, i, i+1)
+	return st.ground.Cut(st.cuts)
+}
+
+// Slow implements timeline.Network. Connections are TCP's: nothing is lost or comes twice, a loss costs a retransmission, and a
+// duplicate is thrown away.
+func (st stage) Slow(a, b scenarios.Endpoint, l timeline.Link) error {
+	st.link(a, b, func(there, back *relay.Link) {
+		for _, x := range [...]*relay.Link{there, back} {
+			x.Delay, x.Loss = st.real(l.Delay), l.Loss
+		}
+	})
+	return nil
+}
+
+// Restore implements timeline.World.
+func (st stage) Restore() error {
+	st.cuts = nil
+	for _, n := range st.inOrder() {
+		for _, c := range [...]*connection{&n.relays.store, &n.relays.api} {
+			c.there, c.back = relay.Link{}, relay.Link{}
+		}
+	}
+	st.stop(&st.plane.storeStop, false)
+	st.stop(&st.plane.apiStop, false)
+	return st.ground.Cut(nil)
+}
+
+// stop switches a server off or on: nothing gets through to it or from it.
+func (st stage) stop(which *bool, stop bool) {
+	st.plane.mu.Lock()
+	*which = stop
+	st.plane.mu.Unlock()
+	for _, n := range st.inOrder() {
+		st.plane.route(n.relays)
+	}
+	st.schedule()
+}
+
+// StopStore implements timeline.ControlPlane.
+func (st stage) StopStore(stop bool) { st.stop(&st.plane.storeStop, stop) }
+
+// StopAPI implements timeline.ControlPlane.
+func (st stage) StopAPI(stop bool) { st.stop(&st.plane.apiStop, stop) }
+
+// WipeStore implements timeline.ControlPlane.
+func (st stage) WipeStore() error { return st.plane.store.Wipe() }
+
+// SetPools implements timeline.ControlPlane.
+func (st stage) SetPools(ctx context.Context, plan scenarios.IPAM, _ agent.Pools) error {
+	return st.plane.setPools(ctx, plan)
+}
+
+// SetPodCIDR implements timeline.ControlPlane.
+func (st stage) SetPodCIDR(ctx context.Context, name string, p netip.Prefix) error {
+	n := st.node(name)
+	n.mu.Lock()
+	n.podCIDRs = []netip.Prefix{p}
+	n.mu.Unlock()
+	return st.publishNode(ctx, n)
+}
+
+// GapWatches implements timeline.ControlPlane: while the node's connections are down, the history that its watches would go on from
+// is compacted. Both servers get a change first, so that there is something to have missed.
+func (st stage) GapWatches(ctx context.Context, name string) error {
+	n := st.node(name)
+	for _, c := range [...]*connection{&n.relays.api, &n.relays.store} {
+		c.route(true)
+		c.relay.Reset()
+	}
+	defer st.plane.route(n.relays)
+	if err := st.publishNode(ctx, n); err != nil {
+		return err
+	}
+	return errors.Join(st.plane.api.Compact(ctx), st.plane.store.Compact(ctx))
+}
+
+// The following are never asked for: a lab lacks their needs.
+
+// lacking is an operation that a lab has not.
+func lacking(n timeline.Need) error { return fmt.Errorf("%w: %s", scenarios.ErrUnsupported, n) }
+
+// AddRange implements timeline.ControlPlane.
+func (st stage) AddRange(netip.Prefix) error { return lacking(timeline.CIDRControllers) }
+
+// RemoveRange implements timeline.ControlPlane.
+func (st stage) RemoveRange(netip.Prefix) error { return lacking(timeline.CIDRControllers) }
+
+// LoseLeader implements timeline.ControlPlane.
+func (st stage) LoseLeader(time.Duration) error { return lacking(timeline.CIDRControllers) }
+
+// LagWatches implements timeline.ControlPlane.
+func (st stage) LagWatches(string, time.Duration) { st.fail(lacking(timeline.WatchDelivery)) }
+
+// RepeatWatches implements timeline.ControlPlane.
+func (st stage) RepeatWatches(string, int) { st.fail(lacking(timeline.WatchDelivery)) }
+
+// Inject implements timeline.ControlPlane.
+func (st stage) Inject(string, string) (func(), error) { return nil, lacking(timeline.AgentCalls) }
+
+// external is the IPAM plugin beside the agents; kubelets ask it from goroutines of their own.
+type external struct {
+	mu     sync.Mutex
+	plugin hostlocal.Plugin
+}
+
+func (x *external) pick(n *node, owner ipam.Owner) netip.Addr {
+	n.mu.Lock()
+	cidrs := n.podCIDRs
+	n.mu.Unlock()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.plugin.Pick(n.number, cidrs, owner)
+}
+
+func (x *external) release(n *node, owner ipam.Owner) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.plugin.Release(n.number, owner)
+}
+
+func (x *external) forget(machine uint32) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.plugin.Forget(machine)
+}
