@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,13 +28,16 @@ type Player struct {
 	// named are all nodes that ever joined; podsMade numbers pods that actions create.
 	named    map[string]bool
 	podsMade int
-	heals    heals
-	healed   bool
+	// done counts the actions of each verb; turn names the present one, for its draws.
+	done   map[string]int
+	turn   string
+	heals  heals
+	healed bool
 }
 
 // New returns a Player of s, for a world in which nothing has happened. The seed's choices come from c.
 func New(w World, s *scenarios.Scenario, c choice.Chooser) *Player {
-	return &Player{world: w, s: s, chooser: c, plan: s.Config.IPAM, named: map[string]bool{}}
+	return &Player{world: w, s: s, chooser: c, plan: s.Config.IPAM, named: map[string]bool{}, done: map[string]int{}}
 }
 
 // action is one verb: what it needs and how it is done.
@@ -112,6 +116,8 @@ func (p *Player) Do(ctx context.Context, a scenarios.Action) error {
 	if why := p.Refusal(a); why != "" {
 		return fmt.Errorf("%s: %w: %s", a.Verb(), scenarios.ErrUnsupported, why)
 	}
+	p.done[a.Verb()]++
+	p.turn = "timeline " + a.Verb() + " " + strconv.Itoa(p.done[a.Verb()])
 	switch a.(type) {
 	case scenarios.RestartAgent, scenarios.KillAgent: // the agent's end tells whether it was a clean one
 	default:
@@ -174,7 +180,7 @@ func (p *Player) targets(ref scenarios.NodeRef, verb string, sensible func(Machi
 	case ref == scenarios.AllNodes:
 		return all, nil
 	case ref == scenarios.AnyNode || ref == "":
-		i := p.chooser.Pick("node for "+verb, len(all))
+		i := p.pick("node", len(all))
 		return all[i : i+1], nil
 	case slices.Contains(all, string(ref)):
 		return []string{string(ref)}, nil
@@ -195,6 +201,11 @@ func (p *Player) each(ref scenarios.NodeRef, verb string, sensible func(Machine)
 	}
 	return nil
 }
+
+// pick draws for the action under way. Each action draws from streams of its own, named after its verb and how many of that verb
+// came before: what one action draws depends neither on how much others drew nor on what a world draws for itself, and taking an
+// action of another verb out of a timeline changes no other.
+func (p *Player) pick(label string, n int) int { return p.chooser.Pick(p.turn+" "+label, n) }
 
 // fail ends the run with what a planned thing could not do.
 func (p *Player) fail(err error) {

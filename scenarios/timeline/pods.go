@@ -42,7 +42,7 @@ func (p *Player) choose(list []string, count int) []string {
 	list = slices.Clone(list)
 	var out []string
 	for len(out) < count && len(list) > 0 {
-		i := p.chooser.Pick("pod", len(list))
+		i := p.pick("pod", len(list))
 		out = append(out, list[i])
 		list = slices.Delete(list, i, i+1)
 	}

@@ -21,7 +21,7 @@ func (p *Player) repeatDel(ctx context.Context, a scenarios.RepeatDel) error {
 		for i := range a.Count {
 			owner := ipam.Owner{Network: NetworkName, ContainerID: fmt.Sprintf("%064x", i+1), IfName: IfName}
 			if len(past) > 0 {
-				owner = past[p.chooser.Pick("past sandbox", len(past))]
+				owner = past[p.pick("past sandbox", len(past))]
 			}
 			p.world.Ask(ctx, node, Request{Command: "Del", Owner: owner}, func(r Response) {
 				if r.Known && r.Code != 0 {

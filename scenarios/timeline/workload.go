@@ -82,7 +82,11 @@ func (p *Player) churnAfter(c scenarios.Churn, d time.Duration, made int) {
 			name := c.App + "-" + strconv.Itoa(i)
 			p.world.CreatePod(Pod{Name: name, App: c.App})
 			if c.Lifetime > 0 {
-				p.world.After(p.around(c.Lifetime, "life"), "churn ends "+name, func() { p.world.DeletePod(name) })
+				p.world.After(p.around(c.Lifetime, "life"), "churn ends "+name, func() {
+					if !p.healed {
+						p.world.DeletePod(name)
+					}
+				})
 			}
 		}
 		p.churnAfter(c, p.around(c.Every, "gap"), made+n)
@@ -91,5 +95,5 @@ func (p *Player) churnAfter(c scenarios.Churn, d time.Duration, made int) {
 
 // around draws evenly from half to one and a half times d.
 func (p *Player) around(d time.Duration, label string) time.Duration {
-	return d/2 + time.Duration(p.chooser.Pick("churn "+label, int(d)+1))
+	return d/2 + time.Duration(p.chooser.Pick("timeline churn "+label, int(d)+1))
 }

@@ -62,7 +62,7 @@ func TestExhaustRuns(t *testing.T) {
 	if err != nil || !e.Complete || e.Runs != 4 || len(e.Broken) != 1 {
 		t.Fatalf("%v: %d runs, complete %v, %d broken", err, e.Runs, e.Complete, len(e.Broken))
 	}
-	if p := e.Broken[0].Picks; len(p) != 1 || p[0] != (explore.Pick{Label: "pod", Number: 1, Of: 4, Value: 2}) {
+	if p := e.Broken[0].Picks; len(p) != 1 || p[0] != (explore.Pick{Label: "timeline delete-pods 1 pod", Number: 1, Of: 4, Value: 2}) {
 		t.Errorf("picks %+v", p)
 	}
 	small, err := x.Shrink(context.Background(), e.Broken[0].Scenario, e.Broken[0].Picks, e.Broken[0].Result, nil)

@@ -195,7 +195,7 @@ topology:
   nodes: 1
 timeline:
   - {when: settled, do: restart-agent, node: node-1}
-  - {when: settled, do: restart-both, node: node-1}
+  - {when: settled, do: restart-agent, node: node-1}
 `
 	if diff := cmp.Diff(want, file(c)); diff != "" {
 		t.Error(diff)
@@ -296,7 +296,7 @@ timeline:
 			}
 		})
 	}, s)
-	if !c.Listed || len(c.Picks) != 1 || c.Picks[0].Label != "pod" {
+	if !c.Listed || len(c.Picks) != 1 || c.Picks[0].Label != "timeline delete-pods 1 pod" {
 		t.Errorf("listed %v: %+v", c.Listed, c.Picks)
 	}
 	if len(c.Scenario.Timeline) != 1 {
