@@ -32,10 +32,15 @@ func (a *agenda) carryOut(until time.Duration) {
 	for len(a.list) > 0 && a.list[0].at <= until {
 		x := a.list[0]
 		a.list = slices.Delete(a.list, 0, 1)
-		a.under = &x
-		x.do()
-		a.under = nil
+		a.during(x)
 	}
+}
+
+// during does a plan.
+func (a *agenda) during(x plan) {
+	a.under = &x
+	x.do()
+	a.under = nil
 }
 
 // now is the time of the plan being carried out, so that what follows from it comes when it should however late a loaded machine is;

@@ -1,19 +1,58 @@
 package lab
 
-import "testing"
+import (
+	"testing"
+	"time"
 
-// Goal: a pod that has gone is taken away once, and its worker has nothing to do any more. Method: one worker, before and after
-// its kubelet has forgotten it.
+	"github.com/vppdrill/vppdrill/scenarios/podworker"
+)
+
+// Goal: a pod that has gone is taken away once, and its worker has nothing to do any more, whatever the kubelet still hears of it.
+// Method: one worker without a sandbox, before and after its object was removed.
 func TestGoneOnce(t *testing.T) {
-	k := &kubelet{on: true, workers: map[string]*worker{}}
-	w := &worker{k: k, pod: &pod{uid: "u"}}
-	k.workers["u"] = w
-	w.pod.deleting.Store(true)
-	if w.next() == nil {
-		t.Fatal("a deleted pod is left where it is")
+	k := &kubelet{workers: map[string]*worker{}}
+	p := &pod{uid: "u"}
+	p.deleting.Store(true)
+	k.see(p)
+	w := k.workers["u"]
+	step, _ := w.Plan()
+	if step.Do != podworker.Remove || !w.Begin(step.Op) {
+		t.Fatalf("a deleted pod is left where it is: %s", step.Do)
 	}
-	delete(k.workers, "u")
-	if w.next() != nil {
-		t.Error("a pod that has gone is taken away again")
+	w.Removed(0, true)
+	if step, _ := w.Plan(); step.Do != podworker.Nothing || w.busy {
+		t.Errorf("a pod that has gone is taken away again: %s", step.Do)
+	}
+}
+
+// Goal: plans are carried out in the order of their times, what follows from one counts from its time and not from when it was carried
+// out, and nothing of later happens. Method: plans of plans.
+func TestAgenda(t *testing.T) {
+	var a agenda
+	var have []time.Duration
+	add := func(at, next time.Duration) {
+		a.add(at, func() {
+			have = append(have, a.now(99*time.Second))
+			if next > 0 {
+				a.add(a.now(99*time.Second)+next, func() { have = append(have, a.now(99*time.Second)) })
+			}
+		})
+	}
+	add(3*time.Second, 0)
+	add(1*time.Second, time.Second)
+	add(1*time.Second, 0)
+	add(7*time.Second, 0)
+	a.carryOut(5 * time.Second)
+	want := []time.Duration{time.Second, time.Second, 2 * time.Second, 3 * time.Second}
+	if len(have) != len(want) {
+		t.Fatalf("carried out at %v, want %v", have, want)
+	}
+	for i := range want {
+		if have[i] != want[i] {
+			t.Errorf("carried out at %v, want %v", have, want)
+		}
+	}
+	if a.now(99*time.Second) != 99*time.Second {
+		t.Error("time stands still between plans")
 	}
 }

@@ -121,7 +121,9 @@ func (w *World) populate(ctx context.Context) error {
 	if err := w.plane.setPools(ctx, w.play.Plan()); err != nil {
 		return err
 	}
-	return w.play.Start(ctx)
+	var err error
+	w.agenda.during(plan{do: func() { err = w.play.Start(ctx) }}) // however long it takes, what is planned begins at 0
+	return err
 }
 
 // Home is the lab's entry among the labs of this machine.

@@ -39,7 +39,6 @@ type Cluster struct {
 	cfg      Config
 	kubelets map[string]*Kubelet
 	byPlace  map[Endpoint]*Kubelet
-	gone     Waits // of removed nodes
 }
 
 // New returns a cluster without nodes, whose scheduler has started.
@@ -83,7 +82,6 @@ func (c *Cluster) RemoveNode(name string) error {
 	c.Lifecycle.Remove(name)
 	k.alive = nil
 	k.Remove()
-	c.gone = c.gone.Add(k.waits)
 	delete(c.kubelets, name)
 	delete(c.byPlace, k.at)
 	return nil
@@ -115,15 +113,6 @@ func (c *Cluster) Heal() {
 		k.PowerOn()
 		k.Start()
 	}
-}
-
-// Waits sums the waits for addresses of all nodes, removed ones included.
-func (c *Cluster) Waits() Waits {
-	sum := c.gone
-	for _, k := range c.kubelets { // in any order: it is a sum
-		sum = sum.Add(k.waits)
-	}
-	return sum
 }
 
 // linkChanged lets the node controller notice that a node is cut off, or is not any more.

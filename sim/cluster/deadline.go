@@ -1,6 +1,10 @@
 package cluster
 
-import "time"
+import (
+	"time"
+
+	"github.com/vppdrill/vppdrill/scenarios/podworker"
+)
 
 // deadline is the end of a worker's operation, unless that has ended.
 type deadline struct {
@@ -12,7 +16,7 @@ type deadline struct {
 // expect sets a deadline for a worker's present operation. Deadlines of one kubelet share one event at a time, so that
 // a thousand plugins that answer cost a few events a minute and not a thousand.
 func (k *Kubelet) expect(w *worker) {
-	k.deadlines = append(k.deadlines, deadline{k.clock.Now() + k.timeout, w, w.op})
+	k.deadlines = append(k.deadlines, deadline{k.clock.Now() + k.timeout, w, w.Planned().Op})
 	k.armDeadline()
 }
 
@@ -27,7 +31,7 @@ func (k *Kubelet) armDeadline() {
 }
 
 func (d deadline) open() bool {
-	return d.w.op == d.op && (d.w.doing == doAdd || d.w.doing == doDel) && d.w.begun
+	return d.w.Live(d.op) && d.w.Planned().Do != podworker.Remove
 }
 
 type deadlineCheck Kubelet

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/vppdrill/vppdrill/scenarios/podworker"
 )
 
 // KubeletConfig configures kubelets.
@@ -16,12 +18,8 @@ type KubeletConfig struct {
 	Network, IfName string
 	// Timeout is how long a CNI plugin may take; default 60 s. It is fixed when the kubelet is made.
 	Timeout time.Duration
-	// Retry and RetryMax bound the back-off after failures; defaults 1 s and 30 s, doubling.
-	Retry, RetryMax time.Duration
-	// RepeatDel sends each DEL a second time after it succeeded, as kubelets do that restart at a bad moment.
-	RepeatDel bool
-	// AddBeforeDel makes a replacement's ADD start before the old sandbox's DEL, as some runtimes do.
-	AddBeforeDel bool
+	// Config is what pods' workers follow; Retry and RetryMax default to 1 s and 30 s.
+	podworker.Config
 }
 
 func (c KubeletConfig) withDefaults() KubeletConfig {
@@ -54,7 +52,6 @@ type Kubelet struct {
 	running, powered, synced, removed bool
 	unsettled, starved                int
 	alive                             func() // called when the process starts or ends
-	waits                             Waits
 	timeout                           time.Duration
 	deadlines                         []deadline // ascending
 	armed                             bool
@@ -166,9 +163,7 @@ func (s *kubeletStart) Fire()                      { s.fn() }
 // error when the pod has no sandbox with an address here.
 func (k *Kubelet) ReplaceSandbox(pod Key) error {
 	for _, w := range k.inOrder() {
-		if w.pod.Key() == pod && w.current != nil && w.current.answered && !w.stopping() {
-			w.retire()
-			w.plan()
+		if w.pod.Key() == pod && w.replace() {
 			return nil
 		}
 	}
@@ -203,9 +198,6 @@ func (k *Kubelet) countStarved(d int) {
 func (k *Kubelet) Unsettled() int { return k.unsettled }
 func (k *Kubelet) Starved() int   { return k.starved }
 
-// Waits tells how this node's pods waited for addresses.
-func (k *Kubelet) Waits() Waits { return k.waits }
-
 // Pending describes each unsettled pod in one line, in the order in which the kubelet met them.
 func (k *Kubelet) Pending() (lines []string) {
 	for _, w := range k.inOrder() {
@@ -226,7 +218,7 @@ func (k *Kubelet) Listed(objects []Object, _ int64) {
 	}
 	for _, w := range k.inOrder() {
 		if !present[w.pod.UID] {
-			w.gone = true
+			w.Vanish()
 		}
 		w.plan()
 	}
@@ -238,7 +230,7 @@ func (k *Kubelet) Changed(c Change) {
 	if c.Type != Deleted {
 		k.see(pod).plan()
 	} else if w := k.workers[pod.UID]; w != nil {
-		w.gone = true
+		w.Vanish()
 		w.plan()
 	}
 }
@@ -247,11 +239,11 @@ func (k *Kubelet) see(pod *Pod) *worker {
 	w := k.workers[pod.UID]
 	if w == nil {
 		k.met++
-		w = &worker{k: k, met: k.met, settled: true}
+		w = &worker{Worker: podworker.New[*Sandbox](&k.Config.Config), k: k, met: k.met, settled: true}
 		k.workers[pod.UID] = w
 	}
 	w.pod = pod
-	w.gone = false // a stale list had missed it
+	w.See(pod.Deleting) // a stale list may have missed it
 	w.recheck()
 	return w
 }

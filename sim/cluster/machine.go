@@ -68,8 +68,7 @@ type Sandbox struct {
 	Addr    netip.Prefix
 	Gateway netip.Addr
 
-	exists   bool // its namespace and processes do
-	answered bool
+	exists bool // its namespace and processes do
 }
 
 // Exists reports that the sandbox's processes may run: it was made, and neither removed nor lost with its machine.

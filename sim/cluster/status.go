@@ -2,16 +2,17 @@ package cluster
 
 // status is what the API should say about the pod.
 func (w *worker) status() podStatus {
-	if w.current == nil || !w.current.answered {
+	s, runs := w.Current()
+	if !runs {
 		return podStatus{}
 	}
-	return podStatus{Running, w.current.Addr.Addr()}
+	return podStatus{Running, s.Addr.Addr()}
 }
 
 // recheck compares what the API shows with what it has acknowledged: a late copy of an earlier report may have overtaken
 // the last one. What it shows may also be old; then the report that follows changes nothing.
 func (w *worker) recheck() {
-	if !w.telling && !w.stopping() && w.told == w.status() && w.told != (podStatus{w.pod.Phase, w.pod.IP}) {
+	if !w.telling && !w.Stopping() && w.told == w.status() && w.told != (podStatus{w.pod.Phase, w.pod.IP}) {
 		w.told = podStatus{}
 	}
 }
@@ -47,7 +48,7 @@ func (w *worker) heard(sent podStatus, err error) {
 	case ErrNotFound, ErrConflict:
 		w.told, w.telling, w.tellBackOff = sent, false, 0 // the watch brings the end of the pod
 	default:
-		w.tellBackOff = backOff(w.tellBackOff, w.k.Config.Retry, w.k.Config.RetryMax)
+		w.tellBackOff = w.k.Config.Backoff(w.tellBackOff)
 		w.k.clock.After(w.tellBackOff, &tellAgain{w, w.tellLife})
 	}
 	w.account()

@@ -324,10 +324,6 @@ func (s *story) show(what string) {
 		for _, line := range s.c.Pending(10) {
 			fmt.Fprintln(&s.out, line)
 		}
-	case "waits":
-		w := s.c.Waits()
-		fmt.Fprintf(&s.out, "pods %d placed %d never %d now %d first %s longest %s total %s\n",
-			w.Pods, w.Placed, w.Never, w.Now(), w.First, w.Longest, w.Total)
 	case "spread":
 		list, _ := s.c.API.List(KindNode, "")
 		for _, o := range list {

@@ -5,41 +5,23 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios/podworker"
 )
 
-// worker runs one pod. It does one thing at a time, and after each plans the next from what it knows: old sandboxes are
-// torn down first, then a pod that stops is taken away, and one that does not gets a sandbox. Each thing is one event.
+// worker runs one pod: what comes next podworker decides, each thing is one event.
 type worker struct {
-	k   *Kubelet
-	met int
-	pod *Pod
-	// gone: the object does not exist any more, so nobody waits for its removal.
-	gone bool
-	// current is the sandbox that the pod runs in, old those to be torn down, oldest first.
-	current *Sandbox
-	old     []*Sandbox
-	next    *Sandbox // of a planned ADD
-	attempt int
-
-	doing doing
-	begun bool // a planned thing has begun
-	op    int  // numbers what is planned or under way; what belongs to an older number is ignored
-
-	addBackOff, delBackOff time.Duration
-	addAfter, delAfter     time.Duration // not before
-	repeated               bool          // old[0] got its first successful DEL
+	podworker.Worker[*Sandbox]
+	k    *Kubelet
+	met  int
+	pod  *Pod
+	next *Sandbox // of a planned ADD
 
 	told        podStatus // what the API has acknowledged
 	telling     bool
 	tellLife    int
 	tellBackOff time.Duration
 
-	waiting   bool // for an address
-	waitSince time.Duration
-	settled   bool
-	starved   bool // waiting, and counted as such
-	ended     bool
+	settled, starved, ended bool // as counted
 }
 
 type podStatus struct {
@@ -47,99 +29,58 @@ type podStatus struct {
 	ip    netip.Addr
 }
 
-type doing uint8
-
-const (
-	doNothing doing = iota
-	doAdd
-	doDel
-	doRemove
-)
-
-var doingNames = [...]string{doNothing: "rest", doAdd: "add", doDel: "del", doRemove: "remove"}
-
-// stopping reports that the pod must go away.
-func (w *worker) stopping() bool { return w.gone || w.pod.Deleting }
-
-// plan decides what comes next, unless something has begun.
+// plan schedules what comes next, unless something has begun.
 func (w *worker) plan() {
 	if w.ended {
 		return
 	}
-	if !w.begun && w.k.running && w.k.synced {
-		what, after := w.decide()
-		if what != w.doing || what == doNothing {
-			w.schedule(what, after)
+	if !w.Begun() && w.k.running && w.k.synced {
+		_, had := w.Has()
+		step, fresh := w.Plan()
+		if _, has := w.Has(); had && !has {
+			w.told.ip = netip.Addr{} // its sandbox is to go
+		}
+		if w.Ended() {
+			w.end()
+			return
+		}
+		if fresh {
+			w.next = nil
+			if step.Do == podworker.Add {
+				w.next = newSandbox(w.pod, [2]int{w.k.number, w.met}, w.Attempt()+1, w.k.Config.Network, w.k.Config.IfName)
+			}
+			w.k.clock.After(max(0, step.After-w.k.clock.Now()), &workerStep{w, step})
 		}
 		w.tell()
 	}
 	w.account()
 }
 
-// decide says what the pod needs, and when at the earliest.
-func (w *worker) decide() (doing, time.Duration) {
-	wantsSandbox := !w.stopping() && w.current == nil
-	if len(w.old) > 0 && !(w.k.Config.AddBeforeDel && wantsSandbox) {
-		return doDel, w.delAfter
-	}
-	if w.stopping() {
-		if w.current != nil {
-			w.retire()
-			return doDel, w.delAfter
-		}
-		return doRemove, w.delAfter
-	}
-	if wantsSandbox {
-		return doAdd, w.addAfter
-	}
-	return doNothing, 0
-}
-
-// schedule plans one thing; what was planned before is off.
-func (w *worker) schedule(what doing, after time.Duration) {
-	if w.doing != doNothing || what != doNothing {
-		w.op++
-	}
-	w.doing, w.next = what, nil
-	switch what {
-	case doNothing:
-		return
-	case doAdd:
-		w.next = newSandbox(w.pod, [2]int{w.k.number, w.met}, w.attempt+1, w.k.Config.Network, w.k.Config.IfName)
-	case doRemove:
-		if w.gone {
-			w.end()
-			return
-		}
-	}
-	w.k.clock.After(max(0, after-w.k.clock.Now()), &workerStep{w, w.op, what})
-}
-
 // workerStep is the event in which a planned thing begins.
 type workerStep struct {
 	w    *worker
-	op   int
-	what doing
+	step podworker.Step
 }
 
 func (s *workerStep) AppendText(b []byte) []byte {
 	w := s.w
 	b = w.k.appendName(b)
-	if w.op != s.op {
+	live := w.Planned().Op == s.step.Op
+	if !live {
 		b = append(b, "leaves "...)
 	}
-	b = append(b, doingNames[s.what]...)
+	b = append(b, s.step.Do.String()...)
 	b = append(b, ' ')
 	b = w.pod.Key().AppendText(b)
-	if w.op != s.op {
+	if !live {
 		return b
 	}
-	switch s.what {
-	case doAdd:
+	switch s.step.Do {
+	case podworker.Add:
 		b = appendSandbox(b, w.next)
-	case doDel:
-		b = appendSandbox(b, w.old[0])
-		if w.repeated {
+	case podworker.Del:
+		b = appendSandbox(b, w.Subject())
+		if w.Repeated() {
 			b = append(b, " again"...)
 		}
 	}
@@ -156,32 +97,30 @@ func appendSandbox(b []byte, s *Sandbox) []byte {
 
 func (s *workerStep) Fire() {
 	w := s.w
-	if w.op != s.op {
+	if !w.Begin(s.step.Op) {
 		return
 	}
-	w.begun = true
 	w.account()
-	switch s.what {
-	case doAdd:
-		w.add()
-	case doDel:
-		w.del()
-	case doRemove:
-		w.remove()
+	switch s.step.Do {
+	case podworker.Add:
+		w.add(s.step.Op)
+	case podworker.Del:
+		w.del(s.step.Op)
+	case podworker.Remove:
+		w.remove(s.step.Op)
 	}
 }
 
-func (w *worker) add() {
+func (w *worker) add(op int) {
 	k, s := w.k, w.next
-	w.attempt++
-	w.current, w.next = s, nil
+	w.Adding(s)
+	w.next = nil
 	k.machine.CreateNetns(k.node, s.Netns)
 	k.appeared(s)
 	k.expect(w)
-	op := w.op
 	req := CNIAdd{Owner: s.Owner, Netns: s.Netns, PodNamespace: s.Pod.Namespace, PodName: s.Pod.Name, PodUID: s.UID}
 	k.machine.Add(k.node, req, func(r CNIResult) {
-		if w.op == op && w.begun {
+		if w.Live(op) {
 			w.added(r)
 		}
 	})
@@ -189,28 +128,17 @@ func (w *worker) add() {
 
 // added takes the ADD's result.
 func (w *worker) added(r CNIResult) {
-	k, s := w.k, w.current
-	w.rest()
-	now := k.clock.Now()
+	k, s := w.k, w.Subject()
+	w.Added(k.clock.Now(), r.Code == 0, r.Exhausted)
 	if r.Code != 0 {
-		if r.Exhausted {
-			w.starve(now)
-		}
-		w.addBackOff = backOff(w.addBackOff, k.Config.Retry, k.Config.RetryMax)
-		w.addAfter = now + w.addBackOff
-		w.retire()
+		w.told.ip = netip.Addr{}
 		if k.hooks.Refused != nil {
 			k.hooks.Refused(k.node, s, r)
 		}
 		w.plan()
 		return
 	}
-	s.Addr, s.Gateway, s.answered = r.Addr, r.Gateway, true
-	w.addBackOff, w.addAfter = 0, 0
-	if w.waiting {
-		w.waiting = false
-		k.waits.placed(now - w.waitSince)
-	}
+	s.Addr, s.Gateway = r.Addr, r.Gateway
 	if k.hooks.Answered != nil {
 		k.hooks.Answered(k.node, s)
 	}
@@ -219,59 +147,36 @@ func (w *worker) added(r CNIResult) {
 
 // timeout gives up on a plugin that has not answered: its outcome is unknown.
 func (w *worker) timeout() {
-	k, what := w.k, w.doing
+	k := w.k
 	if m, ok := k.machine.(Withdrawer); ok {
-		m.Withdraw(k.node, w.subject())
+		m.Withdraw(k.node, w.Subject().Owner)
 	}
 	late := CNIResult{Code: 100, Message: "timeout"} // 100 and above are a plugin's own (spec 1.1 section "Error")
-	if what == doAdd {
+	if w.Planned().Do == podworker.Add {
 		w.added(late)
 	} else {
 		w.deleted(late)
 	}
 }
 
-// subject is the owner of the sandbox that a plugin works on.
-func (w *worker) subject() ipam.Owner {
-	if w.doing == doAdd {
-		return w.current.Owner
-	}
-	return w.old[0].Owner
-}
-
-func (w *worker) del() {
-	k, s := w.k, w.old[0]
+func (w *worker) del(op int) {
+	k, s := w.k, w.Subject()
 	k.expect(w)
-	op := w.op
 	k.machine.Del(k.node, CNIDel{Owner: s.Owner, Netns: s.Netns}, func(r CNIResult) {
-		if w.op == op && w.begun {
+		if w.Live(op) {
 			w.deleted(r)
 		}
 	})
 }
 
-// deleted takes the DEL's result. The namespace is removed only after a DEL that succeeded, as containerd does.
+// deleted takes the DEL's result.
 func (w *worker) deleted(r CNIResult) {
-	k, s := w.k, w.old[0]
-	w.rest()
-	if r.Code != 0 {
-		w.delBackOff = backOff(w.delBackOff, k.Config.Retry, k.Config.RetryMax)
-		w.delAfter = k.clock.Now() + w.delBackOff
-		w.plan()
-		return
-	}
-	w.delBackOff, w.delAfter = 0, 0
-	if k.hooks.Deleted != nil {
+	k, s := w.k, w.Subject()
+	removed := w.Deleted(k.clock.Now(), r.Code == 0)
+	if r.Code == 0 && k.hooks.Deleted != nil {
 		k.hooks.Deleted(k.node, s)
 	}
-	if k.Config.RepeatDel && !w.repeated {
-		w.repeated = true
-		w.plan()
-		return
-	}
-	w.repeated = false
-	w.old = w.old[1:]
-	if s.exists {
+	if removed && s.exists {
 		k.machine.RemoveNetns(k.node, s.Netns)
 		k.vanished(s)
 	}
@@ -279,56 +184,35 @@ func (w *worker) deleted(r CNIResult) {
 }
 
 // remove takes the pod's object out of the API.
-func (w *worker) remove() {
-	op := w.op
+func (w *worker) remove(op int) {
 	c := &podCall{api: w.k.api, verb: verbRemove, key: w.pod.Key(), uid: w.pod.UID}
 	c.done = func(err error) {
-		if w.op == op && w.begun {
-			w.removed(err)
+		if w.Live(op) {
+			// A conflict: the name belongs to a later pod.
+			w.Removed(w.k.clock.Now(), err == nil || err == ErrNotFound || err == ErrConflict)
+			if w.Ended() {
+				w.end()
+			} else {
+				w.plan()
+			}
 		}
 	}
 	c.send(w.k.at)
 }
 
-func (w *worker) removed(err error) {
-	w.rest()
-	switch err {
-	case nil, ErrNotFound, ErrConflict: // a conflict: the name belongs to a later pod
-		w.end()
-		return
+// replace makes a new sandbox for the pod.
+func (w *worker) replace() bool {
+	if !w.Replace() {
+		return false
 	}
-	w.delBackOff = backOff(w.delBackOff, w.k.Config.Retry, w.k.Config.RetryMax)
-	w.delAfter = w.k.clock.Now() + w.delBackOff
-	w.plan()
-}
-
-// rest ends what is under way or planned.
-func (w *worker) rest() {
-	w.doing, w.begun, w.next = doNothing, false, nil
-	w.op++
-}
-
-// retire makes the current sandbox one to be torn down.
-func (w *worker) retire() {
-	w.old = append(w.old, w.current)
-	w.current = nil
 	w.told.ip = netip.Addr{}
+	w.plan()
+	return true
 }
 
-// starve notes that the pod waits for an address.
-func (w *worker) starve(now time.Duration) {
-	if !w.waiting {
-		w.waiting, w.waitSince = true, now
-		w.k.waits.begin(now)
-	}
-}
-
-// forget drops what only the process remembers; plugins that run are the runtime's.
+// forget drops what only the process remembers.
 func (w *worker) forget() {
-	if !w.begun || w.doing == doRemove {
-		w.rest()
-	}
-	w.addBackOff, w.addAfter, w.delBackOff, w.delAfter = 0, 0, 0, 0
+	w.Forget()
 	w.telling, w.told = false, podStatus{}
 	w.tellLife++
 	w.account()
@@ -336,14 +220,11 @@ func (w *worker) forget() {
 
 // powerOff ends every process of the pod.
 func (w *worker) powerOff() {
-	w.rest()
-	if w.current != nil {
-		w.retire()
-	}
-	for _, s := range w.old {
+	w.PowerOff()
+	w.told.ip = netip.Addr{}
+	for _, s := range w.Old() {
 		w.k.vanished(s)
 	}
-	w.repeated = false
 	w.account()
 }
 
@@ -353,20 +234,15 @@ func (w *worker) end() {
 		return
 	}
 	w.ended = true
-	w.rest()
+	w.End()
 	w.tellLife++
-	if w.waiting {
-		w.waiting = false
-		w.k.waits.Never++
-	}
 	delete(w.k.workers, w.pod.UID)
 	w.account()
 }
 
 // account keeps the kubelet's count of pods that are not where they should be.
 func (w *worker) account() {
-	up := w.doing == doNothing && len(w.old) == 0 && w.current != nil && w.current.answered && !w.stopping()
-	settled := w.ended || up && !w.telling && w.told == w.status()
+	settled := w.Ended() || w.Settled() && !w.telling && w.told == w.status()
 	if settled != w.settled {
 		w.settled = settled
 		if settled {
@@ -375,9 +251,7 @@ func (w *worker) account() {
 			w.k.countUnsettled(1)
 		}
 	}
-	// While a plugin runs, or a sandbox has to be torn down, more is under way than waiting.
-	starved := w.waiting && !w.begun && len(w.old) == 0 && !w.stopping() && !w.ended
-	if starved != w.starved {
+	if starved := w.Starved(); starved != w.starved {
 		w.starved = starved
 		if starved {
 			w.k.countStarved(1)
@@ -398,16 +272,16 @@ func (w *worker) appendState(b []byte) []byte {
 		b = append(b, "kubelet is down"...)
 	case !w.k.synced:
 		b = append(b, "kubelet has not listed its pods"...)
-	case w.doing == doNothing:
+	case w.Planned().Do == podworker.Nothing:
 		b = append(b, "status not acknowledged"...)
-	case w.begun:
-		b = append(b, doingNames[w.doing]...)
+	case w.Begun():
+		b = append(b, w.Planned().Do.String()...)
 		b = append(b, " has no answer"...)
 	default:
-		b = append(b, doingNames[w.doing]...)
+		b = append(b, w.Planned().Do.String()...)
 		b = append(b, " comes next"...)
 	}
-	if w.waiting {
+	if w.Waiting() {
 		b = append(b, ", waits for an address"...)
 	}
 	return b

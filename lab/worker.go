@@ -1,0 +1,243 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/podworker"
+	"github.com/vppdrill/vppdrill/scenarios/timeline"
+	"github.com/vppdrill/vppdrill/vppwire/cni/wire"
+)
+
+// sandbox is one pod's sandbox: a namespace, and what the agent answered for it.
+type sandbox struct {
+	pod   *pod
+	owner ipam.Owner
+	netns string
+	// exists: its namespace is there, and its processes would be.
+	exists        bool
+	addr, gateway netip.Addr
+	// asked: an ADD has been sent, so that a DEL is owed; refused: it was answered by a refusal, so that nothing is held; ending: a DEL
+	// has been sent.
+	asked, refused, ending bool
+}
+
+// worker brings one pod up and down, on a goroutine of its own while there is something to do; what comes next podworker decides.
+// kubelet.mu guards it.
+type worker struct {
+	podworker.Worker[*sandbox]
+	k   *kubelet
+	pod *pod
+	// busy: its goroutine runs. refused is the node's change count when the last ADD was refused for want of an address.
+	busy    bool
+	refused int64
+	why     string
+}
+
+// wake starts the worker's goroutine where there is something to do. k.mu is held.
+func (w *worker) wake() {
+	if w.busy || !w.k.on {
+		return
+	}
+	if step, _ := w.Plan(); step.Do != podworker.Nothing {
+		w.busy = true
+		w.k.wg.Go(w.run)
+	}
+}
+
+// now is the time by which workers wait.
+func (k *kubelet) now() time.Duration { return time.Since(k.n.w.started) }
+
+// run does one thing after the other, each when its time has come.
+func (w *worker) run() {
+	k := w.k
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		select {
+		case <-k.quit:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	for {
+		k.mu.Lock()
+		step, _ := w.Plan()
+		if step.Do == podworker.Nothing || !k.on {
+			w.busy = false
+			k.mu.Unlock()
+			return
+		}
+		wait, nudge := step.After-k.now(), k.nudge
+		begun := wait <= 0 && w.Begin(step.Op)
+		k.mu.Unlock()
+		switch {
+		case begun:
+			w.do(ctx, step)
+		default:
+			select {
+			case <-ctx.Done():
+			case <-nudge:
+			case <-time.After(wait):
+			}
+		}
+	}
+}
+
+// do does what has begun. Outcomes of before the machine lost its power are nobody's any more.
+func (w *worker) do(ctx context.Context, step podworker.Step) {
+	switch step.Do {
+	case podworker.Add:
+		w.add(ctx, step.Op)
+	case podworker.Del:
+		w.del(ctx, step.Op)
+	case podworker.Remove:
+		w.k.n.w.podStopped(w.pod)
+		w.k.mu.Lock()
+		defer w.k.mu.Unlock()
+		if w.Live(step.Op) {
+			w.Removed(w.k.now(), true)
+			delete(w.k.workers, w.pod.uid)
+		}
+	}
+}
+
+// add makes the pod's sandbox and asks the agent to connect it.
+func (w *worker) add(ctx context.Context, op int) {
+	k, n := w.k, w.k.n
+	s := &sandbox{pod: w.pod, owner: ipam.Owner{Network: timeline.NetworkName, ContainerID: containerID(), IfName: timeline.IfName}}
+	k.mu.Lock()
+	if !w.Live(op) {
+		k.mu.Unlock()
+		return
+	}
+	w.Adding(s)
+	k.mu.Unlock()
+	path, err := n.machine.CreatePod(s.owner.ContainerID[:12])
+	k.mu.Lock()
+	live := w.Live(op)
+	if err == nil && live {
+		s.netns, s.exists, s.asked = path, true, true
+	} else if live {
+		if !errors.Is(err, ErrNotAlive) {
+			w.say("no namespace: " + err.Error())
+		}
+		w.Added(k.now(), false, false)
+	}
+	changes := k.changes
+	k.mu.Unlock()
+	if err != nil || !live {
+		return
+	}
+	req := wire.Request{Version: wire.Version, Command: wire.Add, Network: s.owner.Network, ContainerID: s.owner.ContainerID,
+		IfName: s.owner.IfName, Netns: s.netns,
+		Args: "K8S_POD_NAMESPACE=default;K8S_POD_NAME=" + w.pod.name + ";K8S_POD_INFRA_CONTAINER_ID=" + s.owner.ContainerID + ";K8S_POD_UID=" + w.pod.uid}
+	if n.w.scenario().Config.IPAM.UseExternalIPAM {
+		req.Addr = n.w.external.pick(n, s.owner)
+	}
+	r, err := n.cni(ctx, "Add", s.owner, req)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	s.refused = err == nil && r.Code != 0
+	if s.refused {
+		n.w.external.release(n, s.owner)
+	}
+	switch {
+	case !w.Live(op):
+		// The machine lost power meanwhile; the sandbox gets its DEL.
+	case err != nil:
+		w.refuse(s, err.Error(), false, changes)
+	case s.refused || r.Result == nil || len(r.Result.IPs) == 0:
+		w.refuse(s, r.Message, exhausted(r.Message), changes)
+	default:
+		s.addr, s.gateway = r.Result.IPs[0].Address.Addr(), r.Result.IPs[0].Gateway
+		w.Added(k.now(), true, false)
+		n.notePod(w.pod.name, s)
+		w.why = ""
+		n.w.record.tell(scenarios.Fact{Kind: scenarios.FactAnswered, Node: n.name, Owner: s.owner, Pod: w.pod.key(), PodUID: w.pod.uid, Addr: s.addr},
+			n.name+" answered "+w.pod.key()+" "+s.addr.String())
+	}
+}
+
+// refuse notes a failed ADD. k.mu is held.
+func (w *worker) refuse(s *sandbox, message string, exhausted bool, changes int64) {
+	n := w.k.n
+	w.Added(w.k.now(), false, exhausted)
+	w.refused, w.why = changes, message
+	n.w.record.tell(scenarios.Fact{Kind: scenarios.FactRefused, Node: n.name, Owner: s.owner, Pod: w.pod.key(), PodUID: w.pod.uid, Text: message, Exhausted: exhausted},
+		n.name+" refused "+w.pod.key()+": "+message)
+}
+
+// say notes why a worker does not get on. k.mu is held.
+func (w *worker) say(why string) {
+	if w.why != why {
+		w.why = why
+		w.k.n.w.record.note(w.k.n.name + " " + w.pod.key() + ": " + why)
+	}
+}
+
+// del asks the agent to disconnect a sandbox and removes it. Kubelets end a pod's processes first, so nothing in the sandbox needs
+// its address any more.
+func (w *worker) del(ctx context.Context, op int) {
+	k, n := w.k, w.k.n
+	k.mu.Lock()
+	if !w.Live(op) {
+		k.mu.Unlock()
+		return
+	}
+	s := w.Subject()
+	s.ending = s.asked
+	k.mu.Unlock()
+	if s.asked {
+		r, err := n.cni(ctx, "Del", s.owner, wire.Request{Version: wire.Version, Command: wire.Del, Network: s.owner.Network,
+			ContainerID: s.owner.ContainerID, IfName: s.owner.IfName, Netns: s.netns})
+		if err != nil {
+			r.Code, r.Message = 1, err.Error()
+		}
+		if r.Code != 0 {
+			k.mu.Lock()
+			defer k.mu.Unlock()
+			w.say("DEL: " + r.Message)
+			if w.Live(op) {
+				w.Deleted(k.now(), false)
+			}
+			return
+		}
+		n.w.external.release(n, s.owner)
+	}
+	if w.gone(s, op) {
+		n.w.fail(n.machine.RemovePod(s.netns))
+		n.w.record.tell(scenarios.Fact{Kind: scenarios.FactSandboxGone, Node: n.name, Owner: s.owner, Pod: w.pod.key()}, "")
+	}
+}
+
+// gone notes a DEL that succeeded; true when the sandbox's namespace has to go.
+func (w *worker) gone(s *sandbox, op int) (existed bool) {
+	k, n := w.k, w.k.n
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if s.asked {
+		n.w.record.tell(scenarios.Fact{Kind: scenarios.FactDeleted, Node: n.name, Owner: s.owner, Pod: w.pod.key()}, n.name+" deleted "+w.pod.key())
+	}
+	if !w.Live(op) {
+		return false // the machine lost power meanwhile; the DEL is repeated
+	}
+	if removed := w.Deleted(k.now(), true); !removed {
+		return false
+	}
+	existed = s.exists
+	s.exists, s.addr = false, netip.Addr{}
+	n.forgetPod(w.pod.name, s)
+	w.why = ""
+	if s.asked && !s.refused {
+		k.changes++ // its address may be free
+	}
+	if s.asked {
+		k.past = append(k.past, s.owner)
+	}
+	return existed
+}
