@@ -14,6 +14,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/contiv"
+	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/host"
 	"github.com/vppdrill/vppdrill/vppwire/host/cnisocket"
@@ -64,7 +65,16 @@ func Main(ctx context.Context, file string) error {
 
 // Run runs an agent until ctx ends; the dataplane stays as it is.
 func Run(ctx context.Context, c Config) (err error) {
-	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	own, err := linux.New("")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, own.Close()) }()
+	return run(ctx, c, own, own, slog.New(slog.NewTextHandler(os.Stderr, nil)))
+}
+
+// run runs the agent on a Linux; addresses are those of the machine itself.
+func run(ctx context.Context, c Config, kernel vppwire.Linux, addresses host.HostAddresses, log *slog.Logger) (err error) {
 	alloc, err := contiv.New(contiv.Config{ReuseDelay: c.ReuseDelay, External: c.External})
 	if err != nil {
 		return err
@@ -75,11 +85,6 @@ func Run(ctx context.Context, c Config) (err error) {
 	}
 	closed := func(f func() error) { err = errors.Join(err, f()) }
 	defer closed(j.Close)
-	own, err := linux.New("")
-	if err != nil {
-		return err
-	}
-	defer closed(own.Close)
 	store, err := etcd.Connect(etcd.Config{Endpoints: []string{"unix://" + c.Store}, Log: log})
 	if err != nil {
 		return err
@@ -94,8 +99,8 @@ func Run(ctx context.Context, c Config) (err error) {
 	p.cluster = &heardCluster{Cluster: api.Cluster(c.Agent.NodeName), nodes: map[string]string{}}
 	p.driver, err = host.New(host.Config{
 		Agent: c.Agent, Allocator: alloc, Journal: countedJournal{j, &p.counts}, Records: records, Boot: c.Boot,
-		Linux: countedLinux{own, &p.counts}, VPP: countedVPP{host.Socket(c.VPP), &p.counts, &p.vppUp},
-		Store: heardStore{store.Store(), &p.store, &p.counts}, Cluster: p.cluster, HostAddresses: own,
+		Linux: countedLinux{kernel, &p.counts}, VPP: countedVPP{host.Socket(c.VPP), &p.counts, &p.vppUp},
+		Store: heardStore{store.Store(), &p.store, &p.counts}, Cluster: p.cluster, HostAddresses: addresses,
 		CallTimeout: c.CallTimeout, Stepped: p.changes.stepped, Log: log,
 	})
 	if err != nil {
