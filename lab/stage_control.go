@@ -231,7 +231,7 @@ func (st stage) AddRange(netip.Prefix) error { return lacking(timeline.CIDRContr
 func (st stage) RemoveRange(netip.Prefix) error { return lacking(timeline.CIDRControllers) }
 
 // LoseLeader implements timeline.ControlPlane.
-func (st stage) LoseLeader(time.Duration) error { return lacking(timeline.CIDRControllers) }
+func (st stage) LoseLeader(time.Duration) error { return lacking(timeline.LeadingController) }
 
 // LagWatches implements timeline.ControlPlane.
 func (st stage) LagWatches(string, time.Duration) { st.fail(lacking(timeline.WatchDelivery)) }

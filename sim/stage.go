@@ -44,8 +44,16 @@ func (st stage) Tell(f scenarios.Fact) { st.emit(f) }
 // Fail implements timeline.World.
 func (st stage) Fail(err error) { st.eng.Fail(err) }
 
-// Lacks implements timeline.World: everything is modelled.
-func (st stage) Lacks() []timeline.Need { return nil }
+// Lacks implements timeline.World: everything is modelled, but not every system of addresses has controllers, or a leading one.
+func (st stage) Lacks() []timeline.Need {
+	switch st.s.Config.IPAM.System {
+	case scenarios.Contiv:
+		return []timeline.Need{timeline.CIDRControllers, timeline.LeadingController}
+	case scenarios.Datastore:
+		return []timeline.Need{timeline.LeadingController}
+	}
+	return nil
+}
 
 // Restore implements timeline.World.
 func (st stage) Restore() error {

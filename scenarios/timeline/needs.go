@@ -21,20 +21,22 @@ const (
 	SlowFabric
 	ServerLink
 	CIDRControllers
+	LeadingController
 	VhostNet
 )
 
 // needs is the one table of reasons for which an action or a setting is refused.
 var needs = [...]string{
-	Nothing:         "",
-	AgentCalls:      "a fault between an agent and what it calls takes a hand in the agent's own process",
-	WatchDelivery:   "only who carries a watch can hold back or repeat what it delivers",
-	UnsyncedWrites:  "a machine's own disk does not forget what was not synced",
-	OneWayFabric:    "the fabric between nodes is cut in both directions or not at all",
-	SlowFabric:      "the fabric between nodes need not have netem to make it slow",
-	ServerLink:      "API server and store do not speak through anything that can be cut",
-	CIDRControllers: "no controller of nodes' pod ranges runs here",
-	VhostNet:        "VPP's taps need /dev/vhost-net",
+	Nothing:           "",
+	AgentCalls:        "a fault between an agent and what it calls takes a hand in the agent's own process",
+	WatchDelivery:     "only who carries a watch can hold back or repeat what it delivers",
+	UnsyncedWrites:    "a machine's own disk does not forget what was not synced",
+	OneWayFabric:      "the fabric between nodes is cut in both directions or not at all",
+	SlowFabric:        "the fabric between nodes need not have netem to make it slow",
+	ServerLink:        "API server and store do not speak through anything that can be cut",
+	CIDRControllers:   "no controller of nodes' pod ranges runs here",
+	LeadingController: "nodes' pod ranges come from no controller that others could replace",
+	VhostNet:          "VPP's taps need /dev/vhost-net",
 }
 
 // String is the reason, for people.

@@ -80,7 +80,7 @@ var actions = []action{
 	on((*Player).changeCIDR),
 	on((*Player).addRange, CIDRControllers),
 	on((*Player).removeRange, CIDRControllers),
-	on((*Player).loseLeader, CIDRControllers),
+	on((*Player).loseLeader, LeadingController),
 	on((*Player).setPodCIDR),
 	on((*Player).changeNodeAddress),
 	on((*Player).changeManagement),

@@ -1,0 +1,117 @@
+package worldtest
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// Scenario is the cluster that the examples are for.
+const Scenario = `# Every action of the language, one after the other.
+name: every-action
+topology: {nodes: 3, podsPerNode: 2}
+`
+
+// examples have each verb once. Whatever lasts ends by itself.
+var examples = map[string]string{
+	"create-pods":     "create-pods count=2",
+	"delete-pods":     "delete-pods count=1",
+	"replace-sandbox": "replace-sandbox node=any",
+	"repeat-del":      "repeat-del node=all count=2",
+	"check-pods":      "check-pods node=all",
+	"gc":              "gc node=all",
+
+	"add-node":      "add-node name=node-9",
+	"remove-node":   "remove-node node=node-9",
+	"crash-node":    "crash-node node=node-2 for=2s",
+	"crash-disk":    "crash-disk node=node-2",
+	"reboot-node":   "reboot-node node=node-1",
+	"recreate-node": "recreate-node node=node-3",
+	"roll-nodes":    "roll-nodes every=1s count=2",
+
+	"kill-agent":    "kill-agent node=node-1 for=2s",
+	"restart-agent": "restart-agent node=all",
+	"kill-vpp":      "kill-vpp node=node-2 for=2s",
+	"restart-vpp":   "restart-vpp node=node-3",
+	"restart-both":  "restart-both node=any",
+
+	"stop-store":      "stop-store for=2s",
+	"wipe-store":      "wipe-store",
+	"stop-api":        "stop-api for=2s",
+	"stale-watch":     "stale-watch node=node-1 for=2s",
+	"gap-watch":       "gap-watch node=node-2",
+	"duplicate-watch": "duplicate-watch node=node-3 count=2",
+
+	"change-cidr":         "change-cidr podSubnetCIDR=10.2.0.0/16",
+	"add-range":           "add-range cidr=10.2.64.0/18",
+	"remove-range":        "remove-range cidr=10.2.64.0/18",
+	"lose-leader":         "lose-leader",
+	"set-pod-cidr":        "set-pod-cidr node=node-1 podCIDR=10.2.9.0/24",
+	"change-node-address": "change-node-address node=node-1 address=192.168.16.77/24",
+	"change-management":   "change-management node=node-2 addresses=10.20.9.9",
+
+	"partition": "partition between=node-1,store for=2s",
+	"slow-link": "slow-link between=node-2,api delay=100ms for=2s",
+	"inject":    `inject fault="(Nth 1 (Request tap_create_v3 Mute))" for=2s`,
+}
+
+// rest is how long each action has before the cluster must become quiet, limit how long it may take.
+const (
+	rest  = 4 * time.Second
+	limit = 5 * time.Minute
+)
+
+// World is one that knows beforehand what it cannot do, and why.
+type World interface {
+	scenarios.World
+	scenarios.Supporter
+	scenarios.Refuser
+}
+
+// Answers lets w, made of Scenario, do every action and returns the verbs that it refuses.
+func Answers(t *testing.T, w World) (refused []string) {
+	t.Helper()
+	ctx := context.Background()
+	for _, verb := range slices.Sorted(maps.Keys(examples)) {
+		if !slices.Contains(scenarios.Verbs(), verb) {
+			t.Errorf("%s is no verb", verb)
+		}
+	}
+	for _, verb := range scenarios.Verbs() {
+		if verb == (scenarios.Settle{}).Verb() || verb == (scenarios.Heal{}).Verb() {
+			continue // scenarios.Run does them
+		}
+		a, err := scenarios.ParseAction(examples[verb])
+		if err != nil {
+			t.Errorf("%s has no example: %v", verb, err)
+			continue
+		}
+		if err := w.Settle(ctx, limit); err != nil {
+			t.Fatalf("before %s: %v", a, err)
+		}
+		err, why := w.Do(ctx, a), w.Refusal(a)
+		switch {
+		case w.Supports(a) != (why == ""):
+			t.Errorf("%s: supported %t, refused because %q", a, w.Supports(a), why)
+		case why == "" && err != nil:
+			t.Errorf("%s: %v", a, err)
+		case why != "" && (!errors.Is(err, scenarios.ErrUnsupported) || !strings.Contains(err.Error(), why)):
+			t.Errorf("%s is refused with %v, want the reason %q", a, err, why)
+		case why != "":
+			refused = append(refused, verb)
+		}
+		if err := w.Advance(ctx, w.Now()+rest); err != nil {
+			t.Fatalf("after %s: %v", a, err)
+		}
+	}
+	if err := errors.Join(w.Heal(ctx), w.Settle(ctx, limit)); err != nil {
+		t.Error(err)
+	}
+	return refused
+}
