@@ -10,6 +10,7 @@ import (
 	"github.com/vppdrill/vppdrill/lab/nodeagent"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/scenarios/timeline"
 )
 
 // plantedOnMachines are the laws that TestPlantedOnVPP breaks on a real lab; they look at dumps.
@@ -46,7 +47,7 @@ func newLiars(external bool) *liars {
 }
 
 func plantedOwner(pod string) ipam.Owner {
-	return ipam.Owner{Network: cniNetwork, ContainerID: pod, IfName: ifName}
+	return ipam.Owner{Network: timeline.NetworkName, ContainerID: pod, IfName: timeline.IfName}
 }
 
 func plantedBlock(node int) ipam.Block {
@@ -88,7 +89,7 @@ func (l *liars) kubelet(kind scenarios.FactKind, i int, x ipam.Lease) {
 // wrote is an agent that has made a writing call after a clean stop.
 func (l *liars) wrote(i int) {
 	n := l.nodes[i-1]
-	n.witness = time.Now().Add(time.Minute)
+	n.recordUntil = time.Now().Add(time.Minute)
 	n.heard(state{PID: n.life, ID: n.id, Blocks: n.blocks, Writes: n.writes + 1})
 }
 
