@@ -7,7 +7,7 @@
 //
 // Start at New, or at Run for a whole scenario. Times are real, divided by Options.TimeScale. A lab lives as long as the
 // process that owns it: what a killed owner leaves behind is removed by Census at the next command. An action that a lab
-// cannot do is scenarios.ErrUnsupported, by name. Whatever goes wrong leaves evidence: see WriteEvidence.
+// cannot do is scenarios.ErrUnsupported, by name and with a reason of scenarios/timeline's table. Whatever goes wrong leaves evidence: see WriteEvidence.
 //
-// To add an action, see do.go; another kind of machine, Backend.
+// To add an action, see scenarios/timeline; another kind of machine, Backend.
 package lab
