@@ -10,6 +10,8 @@ import (
 	"github.com/vppdrill/vppdrill/lab/nodeagent"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/scenarios/choice"
+	"github.com/vppdrill/vppdrill/scenarios/podworker"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 )
 
@@ -210,13 +212,18 @@ func TestPlanted(t *testing.T) {
 // was refused for want of an address, and the node's block taken away; with its block the law holds.
 func TestPlantedOnNodesServed(t *testing.T) {
 	l := newLiars(true)
-	l.w.ipam = l.w.scenario().Config.IPAM
+	l.w.play = timeline.New(stage{l.w}, l.w.scenario(), choice.Seeded(1))
 	l.two()
 	n := l.nodes[1]
-	n.kubelet.workers["uid"] = &worker{k: n.kubelet, pod: &pod{name: "web-0", uid: "uid", node: n.name}, starved: true}
+	refused := podworker.New[*sandbox](&podConfig)
+	step, _ := refused.Plan()
+	refused.Begin(step.Op)
+	refused.Adding(&sandbox{})
+	refused.Added(0, false, true)
+	n.kubelet.workers["uid"] = &worker{Worker: refused, k: n.kubelet, pod: &pod{name: "web-0", uid: "uid", node: n.name}}
 	law, _ := check.ByName("nodes-served")
 	judge := func() (int64, error) {
-		return law.Check(scenarios.Snapshot{Settled: true, FreeBlock: l.w.freeBlock(), Nodes: []scenarios.NodeState{
+		return law.Check(scenarios.Snapshot{Settled: true, FreeBlock: l.w.play.FreeBlock(), Nodes: []scenarios.NodeState{
 			{Name: n.name, MachineUp: true, AgentUp: true, Waiting: n.kubelet.waiting(), Assigned: n.assigned}}})
 	}
 	if n, err := judge(); n != 1 || err != nil {
