@@ -25,15 +25,12 @@ type Agent struct {
 
 	// Facts as last told.
 	podCIDRs []netip.Prefix
-	mgmt     []netip.Addr
 	told     netip.Prefix // OwnAddress
-	hosts    []netip.Addr
 	nic      string
 	// podsListed: the pods have been told once. permitted: every source of desired state has reported.
 	podsListed, permitted bool
 
 	journal journal
-	ids     *nodeid.Machine
 	peers   peers
 	ranges  ranges
 	pods    pods
@@ -48,10 +45,14 @@ type core struct {
 	wiring mode.Config
 	alloc  ipam.NodeAllocator
 	wire   *vppwire.Session
+	ids    *nodeid.Machine
 
 	now  time.Time
 	out  []Effect
 	todo todo
+
+	// mgmt are the own Node object's addresses, hosts those of the host's own links, as last told.
+	mgmt, hosts []netip.Addr
 
 	node  mode.Node // what the node is wired as; ID 0: not yet
 	vppUp bool
@@ -90,9 +91,10 @@ func New(cfg Config, alloc ipam.NodeAllocator) (*Agent, error) {
 		return nil, fmt.Errorf("agent: %w", err)
 	}
 	a := &Agent{core: core{cfg: cfg, wiring: cfg.Mode(), alloc: alloc, wire: vppwire.NewSession()}, own: cfg.ownSpec()}
-	a.peers.wired = map[uint32]bool{}
+	a.peers = peers{core: &a.core, ranges: &a.ranges, wired: map[uint32]bool{}}
+	a.journal.core, a.journal.of = &a.core, a
 	a.ids = nodeid.New(nodeid.Config{Name: cfg.NodeName, Quarantine: cfg.NodeIDQuarantine, Patience: cfg.ClaimPatience, Plan: (*plan)(a)})
-	a.pods.init(&a.core, a)
+	a.pods.init(&a.core, &a.journal, a)
 	if pools, ok, err := cfg.Pools(); err != nil {
 		return nil, fmt.Errorf("agent: %w", err)
 	} else if ok {
@@ -136,7 +138,7 @@ func (a *Agent) take(ev Event) {
 			a.pods.judgeWiring()
 		}
 	case Persisted:
-		a.persisted(e)
+		a.journal.persisted(e)
 	case Woke:
 		a.woke()
 	case StoreReply:
@@ -219,7 +221,7 @@ func (a *Agent) decide(bit todo) {
 	case todoNode:
 		a.wireNode()
 	case todoPeers:
-		a.wirePeers()
+		a.peers.wireAll()
 	case todoPods:
 		a.pods.admitPods()
 	case todoStale:
@@ -227,7 +229,7 @@ func (a *Agent) decide(bit todo) {
 	case todoPermit:
 		a.permit()
 	case todoJournal:
-		a.retryJournal()
+		a.journal.retry()
 	default:
 		panic(fmt.Sprintf("agent: decision %b", bit))
 	}

@@ -130,7 +130,7 @@ func (p *pods) admit(t *attachment) {
 	p.waiting = without(p.waiting, t)
 	t.lease, t.phase = lease, phaseSaving
 	list := append(ipamRecords(records), Record{Kind: RecordSandbox, Sandbox: t.sandbox, Number: t.number})
-	p.rest.persist(list, journalWaiter{what: stepAttach, att: t})
+	p.journal.persist(list, journalWaiter{what: stepAttach, att: t})
 }
 
 func (p *pods) allocate(t *attachment) (ipam.Lease, []ipam.Record, error) {

@@ -80,6 +80,7 @@ type collection struct {
 // pods are the node's attachments: how they come, stay and go.
 type pods struct {
 	*core
+	journal *journal
 	rest    surroundings
 	byOwner map[ipam.Owner]*attachment
 	byGroup map[string]*attachment
@@ -102,12 +103,10 @@ type surroundings interface {
 	notReady() string
 	// awaitedBlocks says why not all blocks that the node should have are taken; empty when they are.
 	awaitedBlocks() string
-	// persist has records written, and goes on with w when they are.
-	persist(records []Record, w journalWaiter)
 }
 
-func (p *pods) init(c *core, rest surroundings) {
-	p.core, p.rest = c, rest
+func (p *pods) init(c *core, j *journal, rest surroundings) {
+	p.core, p.journal, p.rest = c, j, rest
 	p.byOwner, p.byGroup = map[ipam.Owner]*attachment{}, map[string]*attachment{}
 	p.byPod, p.requests, p.hooks = map[podKey][]*attachment{}, map[uint64]*attachment{}, map[uint64]*attachment{}
 }

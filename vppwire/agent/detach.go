@@ -80,7 +80,7 @@ func (p *pods) erase(t *attachment) {
 	t.phase = phaseErasing
 	released := p.alloc.Release(p.now, t.sandbox.Owner)
 	list := append(ipamRecords(released), Record{Kind: RecordGone, Sandbox: Sandbox{Owner: t.sandbox.Owner}})
-	p.rest.persist(list, journalWaiter{what: stepDetach, att: t})
+	p.journal.persist(list, journalWaiter{what: stepDetach, att: t})
 	if len(released) > 1 { // a draining block has gone with its last address
 		p.todo |= todoBlocks | todoNode | todoIdentity
 	} else if p.rest.awaitedBlocks() != "" {

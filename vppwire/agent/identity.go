@@ -15,11 +15,11 @@ func (a *Agent) identity(ev nodeid.Event) {
 		case nodeid.Request:
 			a.emit(StoreRequest(e))
 		case nodeid.Save:
-			a.persist([]Record{a.nodeRecord()}, journalWaiter{what: stepNode, claim: nodeid.Claim(e)})
+			a.journal.persist([]Record{a.nodeRecord()}, journalWaiter{what: stepNode, claim: nodeid.Claim(e)})
 		case nodeid.RecordChanged:
 			a.recordChanged(e.ID)
 		case nodeid.MemberChanged:
-			a.wirePeer(e.ID)
+			a.peers.wireOne(e.ID)
 		case nodeid.ListNodes:
 			a.emit(ListNodes{})
 		case nodeid.Log:
@@ -193,7 +193,7 @@ func (a *Agent) ownAddress(addr netip.Prefix) {
 	}
 	a.told = addr
 	if a.ids.Claim().ID != 0 {
-		a.persist([]Record{a.nodeRecord()}, journalWaiter{})
+		a.journal.persist([]Record{a.nodeRecord()}, journalWaiter{})
 	}
 	a.todo |= todoNode | todoIdentity
 }

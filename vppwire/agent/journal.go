@@ -22,6 +22,8 @@ const (
 
 // journal knows which writes are outstanding and who waits for them.
 type journal struct {
+	*core
+	of      journaled
 	seq     uint64 // of the last Persist
 	durable uint64 // the highest seq known to be on disk
 	lost    uint64 // the highest seq known not to be, because an earlier one is not
@@ -37,6 +39,16 @@ type journal struct {
 	// drops are blocks that the allocator has given up; they stay published until the disk knows. Otherwise another node
 	// could give out addresses that a crash here brings back to life.
 	drops []droppedBlock
+}
+
+// journaled is whose journal it is.
+type journaled interface {
+	// snapshot is the shortest history that recreates the state, and liveRecords estimates its length.
+	snapshot() []Record
+	liveRecords() int
+	// written goes on after a write; attachFailed undoes an attachment that could not be written.
+	written(w journalWaiter)
+	attachFailed(t *attachment, err error)
 }
 
 // droppedBlock is a block that is gone when the Persist with its seq is on disk.
@@ -67,8 +79,7 @@ const (
 
 // persist has records written. They must already be part of the state that snapshot returns, because any write may turn
 // into one that replaces everything.
-func (a *Agent) persist(records []Record, w journalWaiter) {
-	j := &a.journal
+func (j *journal) persist(records []Record, w journalWaiter) {
 	j.seq++
 	w.seq = j.seq
 	if w.what != stepNothing {
@@ -80,32 +91,31 @@ func (a *Agent) persist(records []Record, w journalWaiter) {
 		}
 	}
 	j.since += len(records)
-	if j.unverified || j.stale || j.since > compactFactor*a.liveRecords()+compactSlack {
+	if j.unverified || j.stale || j.since > compactFactor*j.of.liveRecords()+compactSlack {
 		j.since, j.stale = 0, false
-		a.emit(Persist{Seq: j.seq, Replace: true, Records: a.snapshot()})
+		j.emit(Persist{Seq: j.seq, Replace: true, Records: j.of.snapshot()})
 		return
 	}
-	a.emit(Persist{Seq: j.seq, Records: records})
+	j.emit(Persist{Seq: j.seq, Records: records})
 }
 
-// rewriteJournal replaces everything by the present state, for what no record can take back.
-func (a *Agent) rewriteJournal() {
-	a.journal.stale = true
-	a.persist(nil, journalWaiter{})
+// rewrite replaces everything by the present state, for what no record can take back.
+func (j *journal) rewrite() {
+	j.stale = true
+	j.persist(nil, journalWaiter{})
 }
 
 // persisted goes on with what waited for a write, or undoes it.
-func (a *Agent) persisted(e Persisted) {
-	j := &a.journal
+func (j *journal) persisted(e Persisted) {
 	if e.Seq > j.seq {
-		a.log(levelError, "journal: Persisted %d was never asked for", e.Seq)
+		j.log(levelError, "journal: Persisted %d was never asked for", e.Seq)
 		return
 	}
 	if e.Seq <= j.lost {
 		return // given up together with the first that failed
 	}
 	if e.Err != nil {
-		a.journalFailed(e)
+		j.failed(e)
 		return
 	}
 	if e.Seq <= j.durable {
@@ -114,12 +124,12 @@ func (a *Agent) persisted(e Persisted) {
 	j.durable = e.Seq
 	if j.unverified && e.Seq == j.seq {
 		j.unverified, j.tries, j.retryAt = false, 0, time.Time{} // it replaced everything
-		a.log(levelInfo, "journal: written again")
-		a.todo |= todoJournal
+		j.log(levelInfo, "journal: written again")
+		j.todo |= todoJournal
 	}
 	if len(j.drops) > 0 {
 		j.drops = slices.DeleteFunc(j.drops, func(d droppedBlock) bool { return d.seq <= e.Seq })
-		a.todo |= todoIdentity
+		j.todo |= todoIdentity
 	}
 	n := 0
 	for n < len(j.waiters) && j.waiters[n].seq <= e.Seq {
@@ -128,7 +138,7 @@ func (a *Agent) persisted(e Persisted) {
 	ready := slices.Clone(j.waiters[:n])
 	j.waiters = slices.Delete(j.waiters, 0, n)
 	for _, w := range ready {
-		a.written(w)
+		j.of.written(w)
 	}
 }
 
@@ -146,27 +156,26 @@ func (a *Agent) written(w journalWaiter) {
 	}
 }
 
-// journalFailed: an ADD is undone and told so; everything else is true whether the disk knows it or not and is written
+// failed: an ADD is undone and told so; everything else is true whether the disk knows it or not and is written
 // again, as a whole, until it is there.
-func (a *Agent) journalFailed(e Persisted) {
-	j := &a.journal
+func (j *journal) failed(e Persisted) {
 	n := 0
 	for n < len(j.waiters) && j.waiters[n].seq < e.Seq {
 		n++
 	}
-	failed := slices.Clone(j.waiters[n:])
+	undone := slices.Clone(j.waiters[n:])
 	j.waiters = j.waiters[:n]
 	j.unverified, j.lost = true, j.seq
-	j.retryAt = a.now.Add(backOff(journalRetryFirst, journalRetryMost, j.tries))
+	j.retryAt = j.now.Add(backOff(journalRetryFirst, journalRetryMost, j.tries))
 	j.tries++
-	a.log(levelError, "journal: write %d: %v", e.Seq, e.Err)
+	j.log(levelError, "journal: write %d: %v", e.Seq, e.Err)
 	for i := range j.drops {
 		j.drops[i].seq = max(j.drops[i].seq, j.seq+1)
 	}
 	var held []journalWaiter
-	for _, w := range failed {
+	for _, w := range undone {
 		if w.what == stepAttach {
-			a.pods.attachFailed(w.att, e.Err)
+			j.of.attachFailed(w.att, e.Err)
 		} else {
 			held = append(held, w)
 		}
@@ -176,17 +185,16 @@ func (a *Agent) journalFailed(e Persisted) {
 		w.seq = j.seq + 1
 		j.waiters = append(j.waiters, w)
 	}
-	a.todo |= todoJournal
+	j.todo |= todoJournal
 }
 
-// retryJournal rewrites an unverified journal when its time has come.
-func (a *Agent) retryJournal() {
-	j := &a.journal
-	if !j.unverified || !due(j.retryAt, a.now) {
+// retry rewrites an unverified journal when its time has come.
+func (j *journal) retry() {
+	if !j.unverified || !due(j.retryAt, j.now) {
 		return
 	}
 	j.retryAt = time.Time{} // the answer sets it anew
-	a.persist(nil, journalWaiter{})
+	j.persist(nil, journalWaiter{})
 }
 
 // liveRecords estimates how many records the state needs.
@@ -241,3 +249,6 @@ func backOff(first, most time.Duration, tries int) time.Duration {
 	}
 	return min(first, most)
 }
+
+// attachFailed undoes an attachment that could not be written.
+func (a *Agent) attachFailed(t *attachment, err error) { a.pods.attachFailed(t, err) }

@@ -110,7 +110,7 @@ func (a *Agent) pruneHistory() {
 		return p.Generation < r.acting && !slices.ContainsFunc(used, p.PodSubnet.Overlaps)
 	})
 	if len(r.history) != before {
-		a.rewriteJournal() // the next life must not start with ranges that are gone
+		a.journal.rewrite() // the next life must not start with ranges that are gone
 	}
 }
 

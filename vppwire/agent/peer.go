@@ -23,6 +23,8 @@ func peerGroup(id uint32) string {
 
 // peers is how the other nodes are wired.
 type peers struct {
+	*core
+	ranges *ranges
 	// wired are the IDs whose groups want something; known: the records have been listed once.
 	wired map[uint32]bool
 	known bool
@@ -36,36 +38,36 @@ func (a *Agent) recordChanged(id uint32) {
 	if len(a.ranges.history) > 1 && a.ids.Irregular() == 0 {
 		a.todo |= todoNode // the older ranges are empty
 	}
-	a.wirePeer(id)
+	a.peers.wireOne(id)
 }
 
-// wirePeers wires every other node again, in ID order.
-func (a *Agent) wirePeers() {
-	for id := range a.ids.IDs() {
-		a.wirePeer(id)
+// wireAll wires every other node again, in ID order.
+func (r *peers) wireAll() {
+	for id := range r.ids.IDs() {
+		r.wireOne(id)
 	}
 }
 
-// wirePeer makes the node's group what it should be: empty for nodes that are gone, that are ourselves, or that have no
+// wireOne makes the node's group what it should be: empty for nodes that are gone, that are ourselves, or that have no
 // address yet.
-func (a *Agent) wirePeer(id uint32) {
-	objects := a.peerObjects(id)
+func (r *peers) wireOne(id uint32) {
+	objects := r.objects(id)
 	if len(objects) == 0 {
-		if !a.peers.wired[id] {
+		if !r.wired[id] {
 			return
 		}
-		delete(a.peers.wired, id)
+		delete(r.wired, id)
 	} else {
-		a.peers.wired[id] = true
+		r.wired[id] = true
 	}
-	a.wire.Set(peerGroup(id), objects)
+	r.wire.Set(peerGroup(id), objects)
 }
 
-func (a *Agent) peerObjects(id uint32) []vppwire.Object {
-	if a.node.ID == 0 || !a.peers.known {
+func (r *peers) objects(id uint32) []vppwire.Object {
+	if r.node.ID == 0 || !r.known {
 		return nil
 	}
-	n, regular, ok := a.ids.Peer(id)
+	n, regular, ok := r.ids.Peer(id)
 	if !ok || !n.Address.IsValid() {
 		return nil
 	}
@@ -73,37 +75,37 @@ func (a *Agent) peerObjects(id uint32) []vppwire.Object {
 		ID: id, Address: n.Address.Addr(), VXLAN: n.VXLAN, PodNetworks: n.PodNetworks, HostSubnet: n.HostNetwork,
 		Management: n.Management,
 	}
-	if !a.complete(&p) {
+	if !r.complete(&p) {
 		return nil
 	}
 	if !regular || len(p.PodNetworks) > 1 {
-		p.PodNetworks = a.foreign(p.PodNetworks, n.Name)
+		p.PodNetworks = r.foreign(p.PodNetworks, n.Name)
 	}
-	p.Management = a.notOurs(p.Management)
-	return a.wiring.PeerObjects(a.node, p)
+	p.Management = r.notOurs(p.Management)
+	return r.wiring.PeerObjects(r.node, p)
 }
 
 // complete derives from the ID what records of upstream's form do not say: they have neither the tunnel address nor the host
 // network, and no pod networks. A record of ours says all it means, also that the node has no pods. False where something
 // cannot be known.
-func (a *Agent) complete(p *mode.Peer) bool {
+func (r *peers) complete(p *mode.Peer) bool {
 	if p.VXLAN.IsValid() || p.HostSubnet.IsValid() {
-		return p.VXLAN.IsValid() || !a.wiring.Overlay()
+		return p.VXLAN.IsValid() || !r.wiring.Overlay()
 	}
-	theirs, err := a.ranges.nodePlan(p.ID, p.PodNetworks)
+	theirs, err := r.ranges.nodePlan(p.ID, p.PodNetworks)
 	if err != nil {
 		return false
 	}
 	p.VXLAN, p.HostSubnet = theirs.VXLANIP.Addr(), theirs.VPPHostSubnet
-	if len(p.PodNetworks) == 0 && !a.ranges.external() {
+	if len(p.PodNetworks) == 0 && !r.ranges.external() {
 		p.PodNetworks = []netip.Prefix{theirs.PodSubnet}
 	}
 	return true
 }
 
 // foreign leaves out networks that are named twice or that we hold: a peer cannot take our pods' traffic away.
-func (a *Agent) foreign(networks []netip.Prefix, name string) []netip.Prefix {
-	held := a.alloc.Blocks()
+func (r *peers) foreign(networks []netip.Prefix, name string) []netip.Prefix {
+	held := r.alloc.Blocks()
 	var kept []netip.Prefix
 next:
 	for _, p := range networks {
@@ -112,7 +114,7 @@ next:
 		}
 		for _, b := range held {
 			if b.Prefix.Overlaps(p) {
-				a.log(levelWarn, "node %s claims %s, which overlaps our block %s: not routed there", name, p, b.Prefix)
+				r.log(levelWarn, "node %s claims %s, which overlaps our block %s: not routed there", name, p, b.Prefix)
 				continue next
 			}
 		}
@@ -122,8 +124,8 @@ next:
 }
 
 // notOurs leaves out addresses that are our own host's: a copied address must not cut us off.
-func (a *Agent) notOurs(addrs []netip.Addr) []netip.Addr {
-	ours := func(addr netip.Addr) bool { return slices.Contains(a.mgmt, addr) || slices.Contains(a.hosts, addr) }
+func (r *peers) notOurs(addrs []netip.Addr) []netip.Addr {
+	ours := func(addr netip.Addr) bool { return slices.Contains(r.mgmt, addr) || slices.Contains(r.hosts, addr) }
 	if !slices.ContainsFunc(addrs, ours) {
 		return addrs
 	}

@@ -123,7 +123,7 @@ func (a *Agent) poolsChanged(p Pools) {
 		return
 	}
 	r.history = append(r.history, p)
-	a.persist([]Record{{Kind: RecordPools, Pools: p}}, journalWaiter{what: stepPools, gen: p.Generation})
+	a.journal.persist([]Record{{Kind: RecordPools, Pools: p}}, journalWaiter{what: stepPools, gen: p.Generation})
 }
 
 func (a *Agent) poolsWritten(generation int64) {
@@ -211,7 +211,7 @@ func (a *Agent) takeBlocks() {
 		}
 	}
 	if len(records) > 0 {
-		a.persist(ipamRecords(records), journalWaiter{})
+		a.journal.persist(ipamRecords(records), journalWaiter{})
 	}
 	a.todo |= todoIdentity | todoNode | todoPods
 }

@@ -59,7 +59,7 @@ func (a *Agent) restore(e Restored) {
 	}
 	a.todo |= todoRanges | todoIdentity
 	if len(fresh) > 0 {
-		a.persist(fresh, journalWaiter{})
+		a.journal.persist(fresh, journalWaiter{})
 	}
 }
 
@@ -113,7 +113,7 @@ func (a *Agent) restorePods(sandboxes map[ipam.Owner]*attachment) {
 		records = append(records, Record{Kind: RecordGone, Sandbox: Sandbox{Owner: o}})
 	}
 	if len(records) > 0 {
-		a.persist(records, journalWaiter{})
+		a.journal.persist(records, journalWaiter{})
 	}
 }
 
