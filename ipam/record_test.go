@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios/yardstick"
 )
 
 // Goal: a record's line is stable and reads back as the same record. Method: a table of exact lines, then fuzzing.
@@ -76,6 +77,7 @@ func FuzzParseRecord(f *testing.F) {
 }
 
 func BenchmarkRecordAppendText(b *testing.B) {
+	yardstick.Beside(b)
 	r, err := ipam.ParseRecord(recordLines[0])
 	if err != nil {
 		b.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios/yardstick"
 )
 
 // Goal: a RecordReader reads what ParseRecord reads, with the same errors, whatever it has read before, and keeps nothing of
@@ -90,6 +91,7 @@ func FuzzRecordReader(f *testing.F) {
 }
 
 func BenchmarkRecordReader(b *testing.B) {
+	yardstick.Beside(b)
 	line := "lease k8s-pod-network/" + strings.Repeat("0123456789abcdef", 4) + "/eth0 10.1.1.2 10.0.0.0/12 1700000000000000000"
 	var p ipam.RecordReader
 	var r ipam.Record

@@ -11,11 +11,13 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
 	"github.com/vppdrill/vppdrill/scenarios/trace"
+	"github.com/vppdrill/vppdrill/scenarios/yardstick"
 	"github.com/vppdrill/vppdrill/sim"
 )
 
 // The 31 days of the dlrm trace on 300 nodes, every law on. VPPDRILL_DLRM names the trace's instances.csv.
 func BenchmarkTrace(b *testing.B) {
+	yardstick.Beside(b)
 	file := os.Getenv("VPPDRILL_DLRM")
 	if file == "" {
 		file = "../../shared/data/dlrm/instances.csv"
@@ -59,6 +61,7 @@ duration: 10m
 
 // Events per second with full wiring and every law on, on one core.
 func BenchmarkEvents(b *testing.B) {
+	yardstick.Beside(b)
 	runtime.GOMAXPROCS(1)
 	defer runtime.GOMAXPROCS(2)
 	s := parse(b, churning)
@@ -89,6 +92,7 @@ limits: {settle: 30m}
 func BenchmarkMesh(b *testing.B) {
 	for _, n := range []int{30, 100, 300, 1000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			yardstick.Beside(b)
 			s := parse(b, mesh(n))
 			for range b.N {
 				r, err := sim.Run(context.Background(), s, sim.Options{Seed: 1, Laws: check.All()})

@@ -10,6 +10,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
 	"github.com/vppdrill/vppdrill/scenarios/gen"
+	"github.com/vppdrill/vppdrill/scenarios/yardstick"
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/sim/engine"
 )
@@ -47,6 +48,7 @@ func TestRandomSeeds(t *testing.T) {
 
 // Random small clusters: how many seeds a second two cores take, an hour of virtual time each.
 func BenchmarkSeeds(b *testing.B) {
+	yardstick.Beside(b)
 	b.RunParallel(func(pb *testing.PB) {
 		seed := uint64(0)
 		for pb.Next() {

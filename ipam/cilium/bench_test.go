@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios/yardstick"
 )
 
 var fills = [...]int{0, 500, 900, 990, 999} // per mille
@@ -28,6 +29,7 @@ func filled(b *testing.B, perMille int) *CIDRRange {
 func BenchmarkRange(b *testing.B) {
 	for _, fill := range fills {
 		b.Run(fmt.Sprintf("fill=%.1f%%", float64(fill)/10), func(b *testing.B) {
+			yardstick.Beside(b)
 			r := filled(b, fill)
 			b.ReportAllocs()
 			for b.Loop() {
@@ -45,6 +47,7 @@ func BenchmarkRange(b *testing.B) {
 func BenchmarkRangeWithExclusions(b *testing.B) {
 	for _, fill := range fills {
 		b.Run(fmt.Sprintf("fill=%.1f%%", float64(fill)/10), func(b *testing.B) {
+			yardstick.Beside(b)
 			r := filled(b, fill)
 			r.Exclude(netip.MustParsePrefix("10.1.7.0/24"))
 			if r.Free() == 0 {
@@ -65,6 +68,7 @@ func BenchmarkRangeWithExclusions(b *testing.B) {
 func BenchmarkIPAM(b *testing.B) {
 	for _, fill := range fills {
 		b.Run(fmt.Sprintf("fill=%.1f%%", float64(fill)/10), func(b *testing.B) {
+			yardstick.Beside(b)
 			i, err := NewIPAM(Addressing{CIDR4: netip.MustParsePrefix("10.1.0.0/16")}, Configuration{EnableIPv4: true, Pick: new(scatter)}, nil)
 			if err != nil {
 				b.Fatal(err)
@@ -97,6 +101,7 @@ func sandbox(n int) ipam.Owner {
 func BenchmarkNode(b *testing.B) {
 	for _, fill := range fills {
 		b.Run(fmt.Sprintf("fill=%.1f%%", float64(fill)/10), func(b *testing.B) {
+			yardstick.Beside(b)
 			n := nodeWith(b, NodeConfig{Pick: new(scatter)}, "10.1.0.0/16")
 			for i := range 65533 * fill / 1000 {
 				if _, _, err := n.Allocate(epoch, sandbox(i), ipam.Want{}); err != nil {
@@ -123,6 +128,7 @@ func BenchmarkNode(b *testing.B) {
 
 // A CIDR for a node and back, with as many nodes as the pool nearly holds.
 func BenchmarkClusterPool(b *testing.B) {
+	yardstick.Beside(b)
 	p, err := NewClusterPool(ClusterPoolConfig{IPv4: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}})
 	if err != nil {
 		b.Fatal(err)
@@ -144,6 +150,7 @@ func BenchmarkClusterPool(b *testing.B) {
 
 // One resync of an operator with nothing to do, per node.
 func BenchmarkOperatorResync(b *testing.B) {
+	yardstick.Beside(b)
 	const nodes = 2000
 	o, err := NewOperator(OperatorConfig{ReleaseExcessIPs: true, ReleaseDelay: DefaultReleaseDelay})
 	if err != nil {

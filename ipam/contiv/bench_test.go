@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios/yardstick"
 )
 
 // sandbox is an owner as kubelet makes them: a 64-digit container ID.
@@ -19,6 +20,7 @@ func BenchmarkAllocateRelease(b *testing.B) {
 	for _, delay := range [...]time.Duration{0, 10 * time.Microsecond} {
 		for _, fill := range [...]int{0, 500, 900, 990, 999} {
 			b.Run(fmt.Sprintf("delay=%s/fill=%.1f%%", delay, float64(fill)/10), func(b *testing.B) {
+				yardstick.Beside(b)
 				a := oneBlock(b, Config{ReuseDelay: delay}, "10.1.0.0/16")
 				for n := range (1<<16 - 100) * fill / 1000 {
 					if _, _, err := a.Allocate(epoch, sandbox(n), ipam.Want{}); err != nil {
@@ -52,6 +54,7 @@ func BenchmarkLeaseMemory(b *testing.B) {
 		block       string
 	}{{1000, 30, "10.1.0.0/24"}, {1, 65000, "10.1.0.0/16"}} {
 		b.Run(fmt.Sprintf("nodes=%d/pods=%d", c.nodes, c.pods), func(b *testing.B) {
+			yardstick.Beside(b)
 			keys := make([]ipam.Owner, c.pods)
 			for i := range keys {
 				keys[i] = sandbox(i)
@@ -85,6 +88,7 @@ func heapBytes() uint64 {
 }
 
 func BenchmarkReplay(b *testing.B) {
+	yardstick.Beside(b)
 	a := oneBlock(b, Config{}, "10.1.0.0/16")
 	for n := range 10000 {
 		if _, _, err := a.Allocate(epoch, sandbox(n), ipam.Want{}); err != nil {
@@ -107,6 +111,7 @@ func BenchmarkReplay(b *testing.B) {
 }
 
 func BenchmarkNodePlan(b *testing.B) {
+	yardstick.Beside(b)
 	p := resolve(b, IPAMConfig{PodSubnetCIDR: "10.0.0.0/10", PodSubnetOneNodePrefixLen: 24,
 		NodeInterconnectCIDR: "192.168.0.0/20", VXLANCIDR: "192.168.32.0/20", DefaultGateway: "192.168.0.1"})
 	for b.Loop() {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios/yardstick"
 )
 
 // The budget is 1 µs for one address with its owner's bookkeeping, at any fill.
@@ -52,6 +53,7 @@ func BenchmarkAssignUnassign(b *testing.B) {
 	for _, size := range sizes {
 		for _, spare := range [...]int{64, size.enis * size.each} {
 			b.Run(fmt.Sprintf("%s/idle=%d", size.name, spare), func(b *testing.B) {
+				yardstick.Beside(b)
 				now := time.Unix(1700000000, 0)
 				ds := filled(b, NullCheckpoint{}, func() time.Time { return now }, size.enis, size.each, spare)
 				keys := make([]IPAMKey, 1024)
@@ -78,6 +80,7 @@ func BenchmarkAssignUnassign(b *testing.B) {
 
 // BenchmarkAssignWithFile writes the whole file at every step, as the format asks for; the disk is the modelled one.
 func BenchmarkAssignWithFile(b *testing.B) {
+	yardstick.Beside(b)
 	now := time.Unix(1700000000, 0)
 	d := newDisk("/var/run/aws-node")
 	ds := filled(b, NewJSONFile(d, home), func() time.Time { return now }, 15, 30, 64)
@@ -96,6 +99,7 @@ func BenchmarkAssignWithFile(b *testing.B) {
 }
 
 func BenchmarkLookup(b *testing.B) {
+	yardstick.Beside(b)
 	now := time.Unix(1700000000, 0)
 	ds := filled(b, NullCheckpoint{}, func() time.Time { return now }, 1, 1<<16, 1)
 	keys := make([]IPAMKey, 1024)
@@ -112,6 +116,7 @@ func BenchmarkLookup(b *testing.B) {
 }
 
 func BenchmarkParseCheckpoint(b *testing.B) {
+	yardstick.Beside(b)
 	text := document(256).AppendJSON(nil)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
@@ -129,6 +134,7 @@ func BenchmarkNodeAllocateRelease(b *testing.B) {
 		fill   int // tenths of a percent
 	}{{"1x/16", 1, 16, 0}, {"1x/16", 1, 16, 990}, {"4096x/28", 4096, 28, 0}, {"4096x/28", 4096, 28, 990}} {
 		b.Run(fmt.Sprintf("%s/fill=%d", c.name, c.fill), func(b *testing.B) {
+			yardstick.Beside(b)
 			n, err := NewNode(NodeConfig{Cooling: 10 * time.Microsecond, Gateway: addr("169.254.1.1")})
 			if err != nil {
 				b.Fatal(err)
@@ -170,6 +176,7 @@ func benchOwner(n int) ipam.Owner {
 }
 
 func BenchmarkNodeReplay(b *testing.B) {
+	yardstick.Beside(b)
 	n, _ := NewNode(NodeConfig{Gateway: addr("169.254.1.1")})
 	var list []netip.Prefix
 	for i := range 4096 {

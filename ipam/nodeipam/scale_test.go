@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios/yardstick"
 )
 
 // Goal: thousands of nodes that arrive at once are served by parallel requests, as many as upstream's workers and no more.
@@ -49,6 +50,7 @@ func TestManyNodesAtOnce(t *testing.T) {
 
 // BenchmarkNodeLife is one node that comes, gets its CIDR and goes, beside 10000 others.
 func BenchmarkNodeLife(b *testing.B) {
+	yardstick.Beside(b)
 	params := CIDRAllocatorParams{ClusterCIDRs: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, NodeCIDRMaskSizes: []int{24}}
 	r, err := NewCIDRRangeAllocator(params, nil)
 	if err != nil {
@@ -73,6 +75,7 @@ func BenchmarkNodeLife(b *testing.B) {
 
 // BenchmarkHeartbeat is an update that changes nothing but the version.
 func BenchmarkHeartbeat(b *testing.B) {
+	yardstick.Beside(b)
 	params := CIDRAllocatorParams{ClusterCIDRs: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, NodeCIDRMaskSizes: []int{24}}
 	node := KubeNode{Name: "node", UID: "uid", ResourceVersion: "1", PodCIDRs: []string{"10.0.0.0/24"}}
 	r, err := NewCIDRRangeAllocator(params, []KubeNode{node})
@@ -88,6 +91,7 @@ func BenchmarkHeartbeat(b *testing.B) {
 
 // BenchmarkNodeAllocateRelease is one pod address with its owner's bookkeeping; the budget is 1 µs.
 func BenchmarkNodeAllocateRelease(b *testing.B) {
+	yardstick.Beside(b)
 	n, err := NewNode(NodeConfig{})
 	if err != nil {
 		b.Fatal(err)

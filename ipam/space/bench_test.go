@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"testing"
 	"time"
+
+	"github.com/vppdrill/vppdrill/scenarios/yardstick"
 )
 
 // The budget is 200 ns and no allocation for one address at any fill of a /16, and 5 million subnets a second.
@@ -15,6 +17,7 @@ var fills = [...]int{0, 500, 900, 990, 999}
 func BenchmarkBitmapPair(b *testing.B) {
 	for _, fill := range fills {
 		b.Run(fmt.Sprintf("fill=%.1f%%", float64(fill)/10), func(b *testing.B) {
+			yardstick.Beside(b)
 			m := NewBitmap(1 << 16)
 			scatter(fill, func(i uint64) { m.Set(i) })
 			b.ReportAllocs()
@@ -36,6 +39,7 @@ func BenchmarkPoolPair(b *testing.B) {
 	for _, delay := range [...]time.Duration{0, time.Microsecond} {
 		for _, fill := range fills {
 			b.Run(fmt.Sprintf("delay=%s/fill=%.1f%%", delay, float64(fill)/10), func(b *testing.B) {
+				yardstick.Beside(b)
 				prefix := netip.MustParsePrefix("10.1.0.0/16")
 				p, err := NewPool(PoolConfig{Prefix: prefix, ReuseDelay: delay})
 				if err != nil {
@@ -75,6 +79,7 @@ func BenchmarkSubnetsPair(b *testing.B) {
 		bits   int
 	}{{"10.0.0.0/8", 24}, {"2001:db8::/48", 64}} {
 		b.Run(fmt.Sprintf("%s-in-%d", c.prefix, c.bits), func(b *testing.B) {
+			yardstick.Beside(b)
 			s, err := NewSubnets(netip.MustParsePrefix(c.prefix), c.bits)
 			if err != nil {
 				b.Fatal(err)

@@ -52,6 +52,8 @@ var arrows = []arrow{
 		"the real host drives the same agent; it may not know that a simulator or a scenario exists"},
 	{"scenarios", []string{"ipam/...", "vppwire", "vppwire/strictyaml"},
 		"the narrow waist uses value types only, so that laws judge every world by the same words"},
+	{"scenarios/yardstick", nil,
+		"what measures the machine may contain nothing that changes"},
 	{"scenarios/cmd/cli", []string{"vppwire/strictyaml"},
 		"what all commands share may belong to none of them"},
 	{"scenarios/cmd", []string{"scenarios/...", "vppwire/strictyaml", "sim/parity", "sim/vppmodel", "sim/vppmodel/socket", "fixtures/..."},

@@ -15,6 +15,7 @@ var public = []struct{ name, why string }{
 	{"vppwire/agent/story", "stories of agents for whoever changes or embeds one: its doc lists the words"},
 	{"vppwire/host/kube", "runs ipam/nodeipam's controllers against a Kubernetes API server; users link it, no command does yet"},
 	{"vppwire.ParseObject", "reads the lines that a plan and a trail print, for tools and for each kind's story"},
+	{"scenarios/yardstick", "benchmarks print the machine's rate beside their figures, those of users' own worlds too"},
 	{"scenarios/suite", "Ginkgo specs and gomega matchers for users' own scenarios: README.md shows how"},
 }
 

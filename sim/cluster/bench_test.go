@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vppdrill/vppdrill/scenarios/yardstick"
 	"github.com/vppdrill/vppdrill/sim/engine"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
@@ -24,6 +25,7 @@ func benchCluster(nodes int, cfg Config) (*engine.Engine, *Cluster) {
 
 // BenchmarkChurn is one pod's whole life on 100 nodes: create, bind, run, delete, gone.
 func BenchmarkChurn(b *testing.B) {
+	yardstick.Beside(b)
 	eng, c := benchCluster(100, Config{})
 	rows := make([]Row, b.N)
 	for i := range rows {
@@ -48,6 +50,7 @@ func BenchmarkChurn(b *testing.B) {
 
 // BenchmarkFanOut is one change of one node as a thousand agents' feeds see it.
 func BenchmarkFanOut(b *testing.B) {
+	yardstick.Beside(b)
 	eng, c := benchCluster(1000, Config{})
 	heard := 0
 	for _, node := range c.Nodes() {
@@ -74,6 +77,7 @@ func BenchmarkFanOut(b *testing.B) {
 
 // BenchmarkStart brings up a thousand kubelets and feeds: lists of a thousand nodes, and watches.
 func BenchmarkStart(b *testing.B) {
+	yardstick.Beside(b)
 	b.ReportAllocs()
 	for range b.N {
 		eng, c := benchCluster(1000, Config{})
@@ -86,6 +90,7 @@ func BenchmarkStart(b *testing.B) {
 
 // BenchmarkSchedule is a pass over 100,000 pods of 200 applications, half of them with a bound, on 1000 nodes.
 func BenchmarkSchedule(b *testing.B) {
+	yardstick.Beside(b)
 	const pods = 100_000
 	for range b.N {
 		eng, c := benchCluster(1000, Config{Scheduler: SchedulerConfig{MaxPods: 250}})
@@ -103,6 +108,7 @@ func BenchmarkSchedule(b *testing.B) {
 
 // BenchmarkPick is the choice of a node alone: 1000 nodes that fill up to 100 pods each.
 func BenchmarkPick(b *testing.B) {
+	yardstick.Beside(b)
 	s := newSlots(110)
 	for i := range 1000 {
 		n := s.slot(fmt.Sprintf("node-%04d", i))
@@ -121,6 +127,7 @@ func BenchmarkPick(b *testing.B) {
 
 // BenchmarkTrace is 24,000 pods over 31 days on 300 nodes, 7280 of them from the start.
 func BenchmarkTrace(b *testing.B) {
+	yardstick.Beside(b)
 	const month = 31 * 24 * time.Hour
 	rows := make([]Row, 24_000)
 	for i := range rows {

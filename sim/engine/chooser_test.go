@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/vppdrill/vppdrill/scenarios/yardstick"
 	"github.com/vppdrill/vppdrill/sim/engine"
 )
 
@@ -228,6 +229,7 @@ func TestDuration(t *testing.T) {
 }
 
 func BenchmarkSeededPick(b *testing.B) {
+	yardstick.Beside(b)
 	c := engine.Seeded(1)
 	b.ReportAllocs()
 	for b.Loop() {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/vppdrill/vppdrill/scenarios/yardstick"
 	"github.com/vppdrill/vppdrill/sim/engine"
 )
 
@@ -272,6 +273,7 @@ func busy(n int) *engine.Engine {
 func BenchmarkStep(b *testing.B) {
 	for _, n := range []int{16, 1024, 65536} {
 		b.Run(strconv.Itoa(n)+"-waiting", func(b *testing.B) {
+			yardstick.Beside(b)
 			e := busy(n)
 			b.ReportAllocs()
 			for b.Loop() {

@@ -9,6 +9,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
 	"github.com/vppdrill/vppdrill/scenarios/gen"
+	"github.com/vppdrill/vppdrill/scenarios/yardstick"
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/sim/engine"
 	"github.com/vppdrill/vppdrill/sim/fault"
@@ -18,6 +19,7 @@ import (
 func BenchmarkSeeds(b *testing.B) {
 	for _, p := range []gen.Profile{gen.Tiny(), gen.Small()} {
 		b.Run(p.Name, func(b *testing.B) {
+			yardstick.Beside(b)
 			var events int64
 			seed, start := uint64(0), time.Now()
 			for b.Loop() {
@@ -41,6 +43,7 @@ func BenchmarkSeeds(b *testing.B) {
 
 // Fault points per second of a small cluster's life.
 func BenchmarkCrashPoints(b *testing.B) {
+	yardstick.Beside(b)
 	s := parse(b, fmt.Sprintf(life, "veth", "veth"))
 	points, _ := pointsOf(b, s, fault.KindPersist)
 	tried, start := 0, time.Now()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/scenarios/yardstick"
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/sim/explore"
 )
@@ -380,6 +381,7 @@ func TestShrinkBoundsEvents(t *testing.T) {
 
 // Runs per second of shrinking a small scenario.
 func BenchmarkShrink(b *testing.B) {
+	yardstick.Beside(b)
 	s, runs := parse(b, restarting), 0
 	failure := failing(b, under(restarts), s)
 	x := explore.Explorer{Run: func(ctx context.Context, s *scenarios.Scenario, o sim.Options) (scenarios.Result, error) {

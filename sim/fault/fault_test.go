@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/vppdrill/vppdrill/scenarios/yardstick"
 	"github.com/vppdrill/vppdrill/sim/engine"
 	"github.com/vppdrill/vppdrill/sim/fault"
 )
@@ -251,6 +252,7 @@ func BenchmarkJudge(b *testing.B) {
 			list = append(list, parse(b, text))
 		}
 		b.Run(fmt.Sprintf("%.20s", text), func(b *testing.B) {
+			yardstick.Beside(b)
 			b.ReportAllocs()
 			for b.Loop() {
 				fault.Judge(list, op)

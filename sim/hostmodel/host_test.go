@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/yardstick"
 	"github.com/vppdrill/vppdrill/sim/hostmodel"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
@@ -203,6 +204,7 @@ func TestTaps(t *testing.T) {
 func BenchmarkPod(b *testing.B) {
 	for _, others := range []int{0, 250, 2500} {
 		b.Run(fmt.Sprint(others, "-others"), func(b *testing.B) {
+			yardstick.Beside(b)
 			h := node(b)
 			for i := range others {
 				addPod(b, h, fmt.Sprint("/run/netns/other", i), fmt.Sprint("o", i))

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/vppdrill/vppdrill/scenarios/yardstick"
 )
 
 // naive is a routing table that is searched from its start, in the order in which routes came.
@@ -184,6 +186,7 @@ func tableText(t *routes) (s string) {
 func BenchmarkRoute(b *testing.B) {
 	for _, n := range []int{2, 64, 4096} {
 		b.Run(fmt.Sprint(n, "-routes"), func(b *testing.B) {
+			yardstick.Beside(b)
 			var table routes
 			l := &link{name: "a"}
 			for i := range n {

@@ -18,6 +18,7 @@ import (
 	"go.fd.io/govpp/binapi/l2"
 	"go.fd.io/govpp/binapi/vxlan"
 
+	"github.com/vppdrill/vppdrill/scenarios/yardstick"
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
 )
 
@@ -104,6 +105,7 @@ func TestInterfaceSize(t *testing.T) {
 
 // Goal: a thousand nodes of a thousand peers fit into memory together with their agents. Method: the heap with and without one.
 func BenchmarkMeshNode(b *testing.B) {
+	yardstick.Beside(b)
 	const peers = 1000
 	var kept []*vppmodel.VPP
 	var before, after runtime.MemStats
@@ -151,6 +153,7 @@ func BenchmarkCalls(b *testing.B) {
 		}},
 	} {
 		b.Run(x.name, func(b *testing.B) {
+			yardstick.Beside(b)
 			b.ReportAllocs()
 			n := uint32(0)
 			for b.Loop() {
@@ -163,6 +166,7 @@ func BenchmarkCalls(b *testing.B) {
 		})
 	}
 	b.Run("lookup", func(b *testing.B) {
+		yardstick.Beside(b)
 		b.ReportAllocs()
 		n := uint32(0)
 		for b.Loop() {
@@ -173,6 +177,7 @@ func BenchmarkCalls(b *testing.B) {
 		}
 	})
 	b.Run("interface-dump-1000", func(b *testing.B) {
+		yardstick.Beside(b)
 		b.ReportAllocs()
 		for b.Loop() {
 			d, err := interfaces.NewServiceClient(v).SwInterfaceDump(background, &interfaces.SwInterfaceDump{SwIfIndex: none})
@@ -182,6 +187,7 @@ func BenchmarkCalls(b *testing.B) {
 		}
 	})
 	b.Run("route-dump-4000", func(b *testing.B) {
+		yardstick.Beside(b)
 		b.ReportAllocs()
 		for b.Loop() {
 			d, err := ip.NewServiceClient(v).IPRouteV2Dump(background, &ip.IPRouteV2Dump{Src: 8, Table: ip.IPTable{TableID: 1}})

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/netip"
 	"testing"
+
+	"github.com/vppdrill/vppdrill/scenarios/yardstick"
 )
 
 // BenchmarkAllocateNext picks and releases one block of 2^16 at several fills. The budget is 200 ns for both.
@@ -14,6 +16,7 @@ func BenchmarkAllocateNext(b *testing.B) {
 	}{{"10.0.0.0/8", 24}, {"fd00::/48", 64}} {
 		for _, fill := range [...]int{0, 900, 999} {
 			b.Run(fmt.Sprintf("%s/fill=%.1f%%", cluster.cidr, float64(fill)/10), func(b *testing.B) {
+				yardstick.Beside(b)
 				set, err := NewCIDRSet(netip.MustParsePrefix(cluster.cidr), cluster.mask)
 				if err != nil {
 					b.Fatal(err)
@@ -39,6 +42,7 @@ func BenchmarkAllocateNext(b *testing.B) {
 func BenchmarkLedger(b *testing.B) {
 	for _, fill := range [...]int{0, 900, 999} {
 		b.Run(fmt.Sprintf("fill=%.1f%%", float64(fill)/10), func(b *testing.B) {
+			yardstick.Beside(b)
 			l, err := NewLedger(netip.MustParsePrefix("10.0.0.0/8"), 24)
 			if err != nil {
 				b.Fatal(err)
