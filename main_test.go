@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -35,8 +36,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// TestReadme goal: the scenario that README.md shows is one, and every command that it names exists. Method: parse the
-// one as a file, ask the program for help with the others.
+// TestReadme goal: the scenario that README.md shows is one. Method: parse it as a file.
 func TestReadme(t *testing.T) {
 	text, err := os.ReadFile("README.md")
 	if err != nil {
@@ -61,17 +61,55 @@ func TestReadme(t *testing.T) {
 	if s.Goal == "" || len(s.Timeline) < 3 {
 		t.Errorf("the example shows little: %+v", s)
 	}
-	commands := regexp.MustCompile("`vppdrill ([a-z]+( import)?)").FindAllStringSubmatch(string(text), -1)
-	if len(commands) < 8 {
-		t.Errorf("README.md names %v", commands)
-	}
-	for _, c := range commands {
-		var out bytes.Buffer
-		line := append(strings.Fields(c[1]), "--help")
-		if code := cmd.Execute(t.Context(), config(), line, &out, &out); code != 0 || !strings.Contains(out.String(), "Usage:") {
-			t.Errorf("vppdrill %s: code %d, %s", c[1], code, out.String())
+}
+
+// TestDocumentedCommands goal: every command, and every flag of it, that a page names exists. Method: whatever stands behind
+// "vppdrill" in backticks or in an indented line, asked for its help.
+func TestDocumentedCommands(t *testing.T) {
+	span := regexp.MustCompile("`(?:bin/)?vppdrill ([^`]+)`|(?m:^    (?:bin/)?vppdrill ([^#\n]+))")
+	flags, number := regexp.MustCompile(`--[a-z][a-z-]+`), 0
+	for _, page := range []string{"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"} {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range span.FindAllStringSubmatch(string(text), -1) {
+			line := strings.ReplaceAll(m[1]+m[2], `\|`, "|")
+			for _, words := range commandsIn(line) {
+				number++
+				var out bytes.Buffer
+				code := cmd.Execute(t.Context(), config(), append(words, "--help"), &out, &out)
+				if usage := "vppdrill " + strings.Join(words, " "); code != 0 || !strings.Contains(out.String(), usage) {
+					t.Errorf("%s: there is no %s", page, usage)
+				}
+				for _, flag := range flags.FindAllString(line, -1) {
+					if !strings.Contains(out.String(), flag+" ") && !strings.Contains(out.String(), flag+"\n") {
+						t.Errorf("%s: vppdrill %s has no %s", page, strings.Join(words, " "), flag)
+					}
+				}
+			}
 		}
 	}
+	if number < 30 {
+		t.Errorf("the pages name only %d commands", number)
+	}
+}
+
+// commandsIn are the commands that a line of usage begins with: "lab up|down [FILE]" are two.
+func commandsIn(line string) (commands [][]string) {
+	words := strings.Fields(line)
+	commands = [][]string{nil}
+	for depth, holds := 0, true; holds && depth < len(words); depth++ {
+		var next [][]string
+		for _, c := range commands {
+			for alternative := range strings.SplitSeq(words[depth], "|") {
+				next = append(next, append(slices.Clone(c), alternative))
+			}
+		}
+		commands = next
+		holds = slices.Contains([]string{"lab", "ipam", "trace"}, words[depth])
+	}
+	return commands
 }
 
 // exitCode is the script command `code N vppdrill …`: it runs a program and wants exactly this exit code.

@@ -46,6 +46,7 @@ func Rules() []Rule {
 		workplaceWords(),
 		license(),
 		scenarioGoals(),
+		trueNames(),
 	}
 	return append(arrowRules(), rules...)
 }

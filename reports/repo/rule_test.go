@@ -108,6 +108,18 @@ func TestRulesCanFail(t *testing.T) {
 		{"a workplace", "workplace", map[string]string{"notes.md": "see\n/" + "work/main\n"}, []string{"notes.md:2: names /" + "work/"}},
 		{"a word like it", "workplace", map[string]string{"notes.md": "a framework/tool\n"}, nil},
 
+		{"a path that is gone", "true-names", map[string]string{"README.md": "see `sim/gone.go` and [this](sim/x.md)\n", "sim/a.go": doc},
+			[]string{"README.md:1: names sim/gone.go, which is not there", "README.md:1: names sim/x.md, which is not there"}},
+		{"a path and a symbol", "true-names", map[string]string{"README.md": "`sim/a.go`, `sim/TOPIC`, `x.Here`, `sim.Here`, `time.Second`, `./sim/...`\n", "sim/a.go": "// Package x is here.\npackage x\nfunc Here() {}\n"}, nil},
+		{"a symbol that is gone", "true-names", map[string]string{"README.md": "call `x.Gone` or `x.T.Gone` of `GoneType`, `VPPDRILL_GONE`\n", "sim/a.go": "// Package x is here.\npackage x\ntype T struct{ Here int }\n"},
+			[]string{"README.md:1: names GoneType, which no source has", "README.md:1: names VPPDRILL_GONE, which no source has", "README.md:1: names x.Gone, which package x does not have", "README.md:1: names x.T.Gone"}},
+		{"a make target that is gone", "true-names", map[string]string{"CONTRIBUTING.md": "`make gone` and `make run`\n    make gone  # too\n", "Makefile": "run: ## x\n"},
+			[]string{"CONTRIBUTING.md:1: names make gone, which the Makefile does not have", "CONTRIBUTING.md:2: names make gone"}},
+		{"a folder of the map that is gone", "true-names", map[string]string{"ARCHITECTURE.md": "    sim/      x\n      gone/   y\n      here/   z\n        deep/ a\n", "sim/here/a.go": doc},
+			[]string{"ARCHITECTURE.md:2: names sim/gone, which is not there", "ARCHITECTURE.md:4: names sim/here/deep"}},
+		{"a package comment", "true-names", map[string]string{"sim/a.go": "// Package x is here.\n//\n// Start at Gone. The twin is lab/gone. See y.Gone and GoneWord.\npackage x\n", "lab/b.go": "// Package y is.\npackage y\n"},
+			[]string{"sim/a.go:1: package comment names Gone, which the package does not have", "sim/a.go:1: package comment names GoneWord", "sim/a.go:1: package comment names lab/gone, which is not there", "sim/a.go:1: package comment names y.Gone"}},
+
 		{"no license", "license", map[string]string{"README.md": "x"}, []string{"LICENSE: the Apache License 2.0 is not there"}},
 		{"a license", "license", map[string]string{"LICENSE": "Apache License\nVersion 2.0"}, nil},
 

@@ -27,6 +27,8 @@ type Tree struct {
 	Files []File
 	// Sources are the Go files among them, in path order, tests included.
 	Sources []Source
+	// Pictures are the paths of files that are no text.
+	Pictures []string
 	// Broken lists what could not be parsed or type-checked.
 	Broken []Finding
 }
@@ -121,7 +123,8 @@ func (t *Tree) add(name, rel string, d fs.DirEntry) error {
 		return err
 	}
 	if bytes.IndexByte(text[:min(len(text), 8000)], 0) >= 0 {
-		return nil // the same test for binary files that git applies
+		t.Pictures = append(t.Pictures, rel) // the same test for binary files that git applies
+		return nil
 	}
 	t.addText(rel, text)
 	return nil

@@ -6,7 +6,7 @@
 // tables. It never decides what VPP should answer: the real one does, and a difference is mended in the model or
 // named in transcript's gaps.
 //
-// Start at Live for a real VPP, at Table for the recorded ones. A real VPP runs in a network namespace of its own that ends
+// Start at Campaign for a real VPP, at Table for the recorded ones. A real VPP runs in a network namespace of its own that ends
 // with this process, is started anew for every chain of sequences, and sees the network only through veth pairs made for it. A
 // seed gives the same sequence everywhere; a difference is shrunk until no call can be left out. VPP's death is a difference
 // too, told with the functions that it died in. What VPP dies of by itself is not asked (avoid*.go), and named as a gap.
