@@ -309,9 +309,3 @@ func (n *node) isUp() bool {
 	defer n.mu.Unlock()
 	return n.up
 }
-
-func (n *node) isGone() bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.gone
-}

@@ -32,7 +32,7 @@ func BenchmarkChurn(b *testing.B) {
 		at := time.Duration(i) * time.Millisecond
 		rows[i] = Row{Name: fmt.Sprintf("pod-%d", i), Create: at, Delete: at + time.Second}
 	}
-	if err := c.Workload.Trace(rows); err != nil {
+	if err := newCrowd(c).Trace(rows); err != nil {
 		b.Fatal(err)
 	}
 	before := eng.Seq()
@@ -143,7 +143,7 @@ func BenchmarkTrace(b *testing.B) {
 	}
 	for range b.N {
 		eng, c := benchCluster(300, Config{})
-		if err := c.Workload.Trace(rows); err != nil {
+		if err := newCrowd(c).Trace(rows); err != nil {
 			b.Fatal(err)
 		}
 		_ = eng.RunUntil(month + time.Hour)

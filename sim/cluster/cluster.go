@@ -137,20 +137,20 @@ type Load struct {
 	Pods, Starved int
 	// Scheduling: a pod is being bound. Pods that fit nowhere do not count.
 	Scheduling bool
-	// Unmet pods have to be created by deployments, Due timers of the node controller to fire.
-	Unmet, Due int
+	// Due are timers of the node controller that have to fire.
+	Due int
 }
 
 // Quiet reports that nothing will happen until somebody acts, except that starved pods try again and again.
 func (l Load) Quiet() bool {
-	return l.Busy.Quiet() && l.Pods == l.Starved && !l.Scheduling && l.Unmet == 0 && l.Due == 0
+	return l.Busy.Quiet() && l.Pods == l.Starved && !l.Scheduling && l.Due == 0
 }
 
 // Load counts what is under way; it takes constant time.
 func (c *Cluster) Load() Load {
 	return Load{
 		Busy: c.Net.busy, Pods: c.API.unsettled, Starved: c.API.starved, Scheduling: c.Scheduler.Busy(),
-		Unmet: c.Workload.Unmet(), Due: c.Lifecycle.due,
+		Due: c.Lifecycle.due,
 	}
 }
 
@@ -162,7 +162,7 @@ func (c *Cluster) Pending(limit int) (lines []string) {
 		what string
 	}{
 		{l.Calls, "requests without an answer"}, {l.Streamed, "changes on their way"}, {l.Unsynced, "informers without a watch"},
-		{l.Unmet, "pods for deployments to create"}, {l.Due, "timers of the node controller"},
+		{l.Due, "timers of the node controller"},
 	} {
 		if part.n > 0 {
 			lines = append(lines, fmt.Sprintf("%d %s", part.n, part.what))

@@ -42,9 +42,10 @@ func TestClusterHeals(t *testing.T) {
 		for i := range 3 {
 			_ = c.AddNode(Node{Meta: Meta{Name: fmt.Sprint("node-", i)}})
 		}
-		c.Workload.SetPerNode(1)
+		load := newCrowd(c)
+		load.SetPerNode(1)
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
-			act(t, c, m)
+			act(t, c, load, m)
 			wait := rapid.SampledFrom([]time.Duration{0, 2 * time.Millisecond, 7 * time.Millisecond, time.Second, time.Minute, 6 * time.Minute}).Draw(t, "wait")
 			_ = eng.RunUntil(eng.Now() + wait)
 		}
@@ -60,7 +61,7 @@ func TestClusterHeals(t *testing.T) {
 }
 
 // act does one thing to the cluster.
-func act(t *rapid.T, c *Cluster, m *fakeMachine) {
+func act(t *rapid.T, c *Cluster, load *crowd, m *fakeMachine) {
 	node := fmt.Sprint("node-", rapid.IntRange(0, 2).Draw(t, "node"))
 	at, k := c.Net.Endpoint(node), c.Kubelet(node)
 	pod := fmt.Sprint("pod-", rapid.IntRange(0, 5).Draw(t, "pod"))
@@ -94,7 +95,7 @@ func act(t *rapid.T, c *Cluster, m *fakeMachine) {
 	case 10:
 		c.Net.SetDefault(Link{DelayMin: time.Millisecond, DelayMax: 20 * time.Millisecond, Loss: 0.1, Duplicate: 0.1})
 	case 11:
-		c.Workload.Deploy(Deployment{Name: "web", Replicas: rapid.IntRange(0, 4).Draw(t, "replicas"), MaxPerNode: 2})
+		load.Deploy(Deployment{Name: "web", Replicas: rapid.IntRange(0, 4).Draw(t, "replicas"), MaxPerNode: 2})
 	case 12:
 		for s := range k.Sandboxes() {
 			_ = k.ReplaceSandbox(s.Pod)
@@ -170,9 +171,10 @@ func TestClusterRepeats(t *testing.T) {
 		for i := range 20 {
 			_ = c.AddNode(Node{Meta: Meta{Name: fmt.Sprint("node-", i)}})
 		}
-		c.Workload.SetPerNode(3)
-		c.Workload.Deploy(Deployment{Name: "web", Replicas: 30, MaxPerNode: 2})
-		_ = c.Workload.Churn(Churn{Every: time.Second, LifeMax: time.Minute, MaxPerNode: 1})
+		load := newCrowd(c)
+		load.SetPerNode(3)
+		load.Deploy(Deployment{Name: "web", Replicas: 30, MaxPerNode: 2})
+		_ = load.Churn(Churn{Every: time.Second, LifeMax: time.Minute, MaxPerNode: 1})
 		_ = eng.RunUntil(time.Minute)
 		c.Kubelet("node-3").PowerOff()
 		c.Scheduler.Stop()

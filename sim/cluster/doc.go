@@ -13,7 +13,7 @@
 //	c.AddNode(cluster.Node{Meta: cluster.Meta{Name: "node-1"}})
 //	feed := c.NewFeed("node-1", node.step)                // agent events of the API server, after feed.Start()
 //	store := c.NewStoreClient("node-1", node.step)        // effect agent.StoreRequest goes to store.Do
-//	c.Workload.SetPerNode(10)
+//	c.Workload.Create(cluster.PodSpec{Name: "web-0"})
 //
 // Everything happens inside the event loop of an engine.Engine, at most one thing per event, each with a canonical line.
 // A message is one event; what is idle, and what nobody disturbs, costs none: no heartbeats, no polling, no timers for

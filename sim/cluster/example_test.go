@@ -49,7 +49,8 @@ func Example() {
 	store := c.NewStoreClient("node-1", step)
 	store.Do(agent.StoreRequest{ID: 1, Op: agent.StoreCreate, Key: "ids/1", Value: "node-1"})
 
-	c.Workload.Deploy(cluster.Deployment{Name: "web", Replicas: 2})
+	c.Workload.Create(cluster.PodSpec{Name: "web-0"})
+	c.Workload.Create(cluster.PodSpec{Name: "web-1"})
 	_ = eng.RunUntil(time.Minute)
 	fmt.Println("quiet:", c.Load().Quiet())
 	// Output:

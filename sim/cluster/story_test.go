@@ -40,6 +40,7 @@ type story struct {
 	eng     *engine.Engine
 	machine *fakeMachine
 	c       *Cluster
+	load    *crowd
 	feeds   map[string]*AgentFeed
 	clients map[string]*StoreClient
 	request uint64
@@ -74,6 +75,7 @@ func newStory(d *datadriven.TestData) *story {
 	s.machine = newFakeMachine(s.eng)
 	cfg.Clock, cfg.Machine = s.eng, s.machine
 	s.c = New(cfg)
+	s.load = newCrowd(s.c)
 	return s
 }
 
@@ -172,9 +174,9 @@ func (s *story) do(f []string) error {
 	case "force-delete":
 		return c.API.Delete(KindPod, Key{"default", f[1]}, "")
 	case "per-node":
-		c.Workload.SetPerNode(number(f[1]))
+		s.load.SetPerNode(number(f[1]))
 	case "deploy":
-		c.Workload.Deploy(Deployment{Name: f[1], Replicas: number(f[2])})
+		s.load.Deploy(Deployment{Name: f[1], Replicas: number(f[2])})
 	case "cni":
 		key := f[1] + " " + f[2]
 		s.machine.script[key] = append(s.machine.script[key], f[3:]...)

@@ -23,7 +23,7 @@ type Churn struct {
 }
 
 type churn struct {
-	w *Workload
+	w *crowd
 	Churn
 	serial  int
 	stopped bool
@@ -32,7 +32,7 @@ type churn struct {
 }
 
 // Churn starts random churn now; Stop ends it. Every must be positive and the lifetimes in order.
-func (w *Workload) Churn(spec Churn) error {
+func (w *crowd) Churn(spec Churn) error {
 	if spec.Every <= 0 || spec.LifeMin < 0 || spec.LifeMax < spec.LifeMin {
 		return fmt.Errorf("churn every %s with lives from %s to %s", spec.Every, spec.LifeMin, spec.LifeMax)
 	}
@@ -78,7 +78,7 @@ func (c *churn) Fire() {
 
 // podEnd deletes a pod.
 type podEnd struct {
-	w   *Workload
+	w   *crowd
 	key Key
 }
 

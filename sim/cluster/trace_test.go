@@ -20,7 +20,7 @@ type Row struct {
 
 // trace plays rows. One event waits at a time, however long the trace is.
 type trace struct {
-	w       *Workload
+	w       *crowd
 	start   time.Duration
 	rows    []Row
 	births  []int32 // indices of rows by Create
@@ -30,7 +30,7 @@ type trace struct {
 
 // Trace plays rows from now on, in addition to what else happens. Rows of one time are played in their order, creations
 // before deletions. The slice must not be changed. Only one trace can be played at a time.
-func (w *Workload) Trace(rows []Row) error {
+func (w *crowd) Trace(rows []Row) error {
 	if w.trace != nil {
 		return fmt.Errorf("trace of %d rows: another is being played", len(rows))
 	}

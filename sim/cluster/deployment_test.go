@@ -13,7 +13,7 @@ type Deployment struct {
 
 // deployment creates pods "<name>-<i>" with i from 0, never the same name twice, as a ReplicaSet does not either.
 type deployment struct {
-	w *Workload
+	w *crowd
 	Deployment
 	replicas int
 	serial   int
@@ -25,7 +25,7 @@ type deployment struct {
 
 // Deploy creates a deployment, or changes the size of the one with that namespace and name. A smaller size deletes the
 // newest pods.
-func (w *Workload) Deploy(spec Deployment) {
+func (w *crowd) Deploy(spec Deployment) {
 	if spec.Namespace == "" {
 		spec.Namespace = "default"
 	}
