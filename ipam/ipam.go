@@ -3,7 +3,11 @@
 // It performs no IO and reads no clock: callers pass the time and persist the returned Records before acting on them.
 // It never routes, wires or talks to a store. Start at Allocator; the four systems below this folder implement
 // NodeAllocator. A crash may lose any suffix of unpersisted Records: applying the persisted ones to a fresh allocator
-// yields an earlier state. To add a system, implement NodeAllocator in a package of its own.
+// yields an earlier state.
+//
+// A system has a package of its own and consists of a Ledger and a Policy. The Ledger is the same for all: owners, leases,
+// blocks, records, their replay and the errors of records that contradict the state. The Policy is the system's own: which
+// address is picked, which are reserved, and how long a released one cools.
 package ipam
 
 import (

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -55,7 +54,7 @@ func newMachine(t *rapid.T) *machine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &machine{fast: fast, slow: newSlow(fast.cfg), now: epoch}
+	return &machine{fast: fast, slow: newSlow(fast.pools.cfg), now: epoch}
 }
 
 func (m *machine) actions() map[string]func(*rapid.T) {
@@ -76,7 +75,7 @@ func (m *machine) actions() map[string]func(*rapid.T) {
 func (m *machine) allocate(t *rapid.T) {
 	o := owner(rapid.IntRange(0, 15).Draw(t, "owner"))
 	var want netip.Addr
-	if m.fast.cfg.External || rapid.IntRange(0, 3).Draw(t, "exactly") == 0 {
+	if m.fast.pools.cfg.External || rapid.IntRange(0, 3).Draw(t, "exactly") == 0 {
 		p := rapid.SampledFrom(universe).Draw(t, "near")
 		want = p.Addr()
 		for range rapid.IntRange(0, 15).Draw(t, "index") {
@@ -161,7 +160,7 @@ func TestCrashAtEveryRecordYieldsAnEarlierState(t *testing.T) {
 		actions[""] = m.compare
 		t.Repeat(actions)
 		for _, s := range m.steps {
-			full, compact := replay(t, m.fast.cfg, m.history[:s.length]), replay(t, m.fast.cfg, s.state)
+			full, compact := replay(t, m.fast.pools.cfg, m.history[:s.length]), replay(t, m.fast.pools.cfg, s.state)
 			for _, a := range [...]*Allocator{full, compact} {
 				a.Capacity(s.now)
 				if have := a.Records(); !slices.Equal(have, s.state) {
@@ -170,7 +169,7 @@ func TestCrashAtEveryRecordYieldsAnEarlierState(t *testing.T) {
 			}
 		}
 		for length := range m.history {
-			a := replay(t, m.fast.cfg, m.history[:length])
+			a := replay(t, m.fast.pools.cfg, m.history[:length])
 			if _, err := a.SetBlocks(m.now, []netip.Prefix{universe[4]}); err != nil {
 				t.Fatal(err)
 			}
@@ -192,10 +191,10 @@ func TestCrashAtEveryRecordYieldsAnEarlierState(t *testing.T) {
 func TestContradictingRecordsChangeNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newMachine(t)
-		m.fast.cfg.External, m.slow.cfg.External = false, false
+		m.fast.pools.cfg.External, m.slow.cfg.External = false, false
 		actions := m.actions()
 		actions["apply"] = func(t *rapid.T) {
-			a := replay(t, m.fast.cfg, m.fast.Records())
+			a := replay(t, m.fast.pools.cfg, m.fast.Records())
 			p := rapid.SampledFrom(universe).Draw(t, "prefix")
 			r := ipam.Record{
 				Op:     ipam.RecordOp(rapid.IntRange(0, 7).Draw(t, "op")),
@@ -305,7 +304,7 @@ func mustSetBlocks(t *testing.T, a *Allocator, prefixes ...netip.Prefix) {
 // restarted is a new allocator with a's compact history; a second compaction must say the same.
 func restarted(t *testing.T, a *Allocator) *Allocator {
 	t.Helper()
-	fresh, err := New(a.cfg)
+	fresh, err := New(a.pools.cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -381,72 +380,4 @@ func TestFourInSixWantIsIPv4(t *testing.T) {
 	if err != nil || l.Addr != netip.MustParseAddr("10.1.0.9") {
 		t.Errorf("%v %v", l, err)
 	}
-}
-
-// owners is checked against a Go map, with as many owners at as many places as make it grow, fill vacancies, close gaps and
-// number places anew.
-func TestOwnersIsAMap(t *testing.T) {
-	anyOwner := func(t *rapid.T) ipam.Owner {
-		o := owner(rapid.IntRange(0, 49).Draw(t, "owner"))
-		o.Network = rapid.SampledFrom([]string{"k8s", "blue"}).Draw(t, "network")
-		o.IfName = rapid.SampledFrom([]string{"eth0", "net1", "net2"}).Draw(t, "interface")
-		return o
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		table, twin := newOwners(), make(map[ipam.Owner]uint64)
-		t.Repeat(map[string]func(*rapid.T){
-			"add": func(t *rapid.T) {
-				o, index := anyOwner(t), rapid.Uint64().Draw(t, "index")
-				if _, ok := twin[o]; ok {
-					t.Skip("held")
-				}
-				twin[o] = index
-				k, _ := table.find(o)
-				table.add(k, held{index: index})
-			},
-			"remove": func(t *rapid.T) {
-				o := anyOwner(t)
-				want, ok := twin[o]
-				k, h := table.find(o)
-				if (h != nil) != ok || h != nil && h.index != want {
-					t.Fatalf("found %v, want %d %v", h, want, ok)
-				}
-				if h != nil {
-					table.remove(k)
-				}
-				delete(twin, o)
-			},
-			"empty a network": func(t *rapid.T) {
-				network := rapid.SampledFrom([]string{"k8s", "blue"}).Draw(t, "network")
-				for o := range twin {
-					if o.Network == network {
-						k, _ := table.find(o)
-						table.remove(k)
-						delete(twin, o)
-					}
-				}
-			},
-			"": func(t *rapid.T) {
-				have, places := make(map[ipam.Owner]uint64), make(map[place]int)
-				table.each(func(h *held) { have[table.owner(h)] = h.index })
-				if !reflect.DeepEqual(have, twin) || table.count != len(twin) {
-					t.Fatalf("holds %v, want %v", have, twin)
-				}
-				for o, index := range twin {
-					if _, h := table.find(o); h == nil || h.index != index {
-						t.Fatalf("%s has %v, want %d", o, h, index)
-					}
-					places[place{o.Network, o.IfName}]++
-				}
-				for _, o := range []ipam.Owner{{}, {Network: "k8s", IfName: "eth0"}, {Network: "k8s", ContainerID: "c01", IfName: "eth9"}} {
-					if _, h := table.find(o); h != nil {
-						t.Fatalf("%s holds %v", o, h)
-					}
-				}
-				if len(table.places.byName) != len(places) || len(table.places.list)-len(table.places.vacant) != len(places) {
-					t.Fatalf("places are %+v, want %v", table.places, places)
-				}
-			},
-		})
-	})
 }

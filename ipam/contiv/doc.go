@@ -5,7 +5,8 @@
 // the ID. The wiring of these addresses is vppwire/mode.
 //
 // Start at Allocator for the pods of one node and at IPAMConfig.Resolve for a cluster's ranges (Plan) and what follows
-// from a node ID (NodePlan). IPAM is the same under the names of contiv/vpp's plugins/ipam.
+// from a node ID (NodePlan). IPAM has the names of contiv/vpp's plugins/ipam and asks these two: it keeps itself only the
+// addresses that no allocator gives, reserved ones found by a resync and external ones outside of the node's block.
 //
 // An address that was released comes back only after every other free one (the cursor), and with a ReuseDelay not before
 // that time either; both survive a restart, because Allocator's Records carry them. Nothing here is safe for concurrent

@@ -46,14 +46,14 @@ var _ API = (*IPAM)(nil)
 
 // state is what a resync replaces as a whole.
 type state struct {
-	ready    bool
 	plan     Plan
 	srv6     SRv6Ranges
 	pods     netip.Prefix // of this node
 	hostLink netip.Prefix // of this node
-	pool     *space.Pool
-	podToIP  map[PodID]netip.Addr
-	ipToPod  map[netip.Addr]PodID
+	alloc    *Allocator   // nil before the first resync
+	// aside are addresses that pods have and the allocator never gives: reserved ones that a resync found, and external ones
+	// outside of the node's block.
+	aside map[PodID]netip.Addr
 }
 
 // NewPlugin returns an IPAM that waits for its first Resync.
@@ -163,7 +163,7 @@ func (i *IPAM) load(kube KubeState) (state, error) {
 			return state{}, err
 		}
 	}
-	s := state{ready: true, plan: plan, podToIP: make(map[PodID]netip.Addr), ipToPod: make(map[netip.Addr]PodID)}
+	s := state{plan: plan, aside: make(map[PodID]netip.Addr)}
 	if s.srv6, err = config.SRv6.Resolve(); err != nil {
 		return state{}, err
 	}
@@ -174,19 +174,19 @@ func (i *IPAM) load(kube KubeState) (state, error) {
 	if s.hostLink, err = blockOf("vppHostSubnetCIDR", plan.VPPHostSubnet, plan.VPPHostSubnetOneNodeLen, id); err != nil {
 		return state{}, err
 	}
-	b, err := newBlock(time.Time{}, s.pods)
-	if err != nil {
+	if s.alloc, err = New(Config{External: plan.External, ReuseDelay: i.reuseDelay}); err != nil {
 		return state{}, err
 	}
-	s.pool, err = space.NewPool(space.PoolConfig{Prefix: s.pods, Reserved: b.reserved(), After: b.gateway, ReuseDelay: i.reuseDelay})
-	if err != nil {
+	if _, err := s.alloc.SetBlocks(i.now(), []netip.Prefix{s.pods}); err != nil {
 		return state{}, err
 	}
 	s.register(kube.Pods)
-	if old := i.state.pool; old != nil {
-		addrs, times := old.CoolingSince(i.now())
-		for n, addr := range addrs {
-			s.pool.Cool(times[n], addr)
+	if old := i.state.alloc; old != nil {
+		old.Capacity(i.now()) // so that its records leave out what cools no more
+		for _, r := range old.Records() {
+			if r.Op == ipam.OpRelease {
+				_ = s.alloc.Apply(r) // the error is that a pod has the address again
+			}
 		}
 	}
 	return s, nil
@@ -215,28 +215,33 @@ func (s *state) register(pods []PodState) {
 	for _, pod := range pods {
 		addr, err := netip.ParseAddr(pod.IPAddress)
 		addr = space.NormalAddr(addr)
-		if err != nil || !s.pods.Contains(addr) {
+		if err != nil || !s.pods.Contains(addr) || s.aside[pod.ID].IsValid() {
 			continue
 		}
-		_, known := s.podToIP[pod.ID]
-		if _, taken := s.ipToPod[addr]; known || taken {
-			continue
+		err = s.alloc.Apply(ipam.Record{Op: ipam.OpLease, Owner: pod.ID.owner(), Addr: addr, Prefix: s.pods})
+		if errors.Is(err, ipam.ErrNotInPool) {
+			err = s.putAside(pod.ID, addr)
 		}
-		s.assign(pod.ID, addr)
-		// Reserved addresses are never free, and there is nothing else that can refuse.
-		_ = s.pool.Restore(addr)
-		if !highest.IsValid() || highest.Less(addr) {
+		if err == nil && (!highest.IsValid() || highest.Less(addr)) {
 			highest = addr
 		}
 	}
 	if highest.IsValid() {
-		s.pool.SetCursor(highest)
+		// The cursor can only be refused for an address outside of the block.
+		_ = s.alloc.Apply(ipam.Record{Op: ipam.OpCursor, Addr: highest, Prefix: s.pods})
 	}
 }
 
-func (s *state) assign(id PodID, addr netip.Addr) {
-	s.podToIP[id] = addr
-	s.ipToPod[addr] = id
+// putAside notes an address that the allocator never gives.
+func (s *state) putAside(id PodID, addr netip.Addr) error {
+	//vppdrill:unordered no two pods have one address
+	for other, has := range s.aside {
+		if has == addr && other != id {
+			return fmt.Errorf("address %s of pod %s is held by pod %s: %w", addr, id, other, ipam.ErrTaken)
+		}
+	}
+	s.aside[id] = addr
+	return nil
 }
 
 // errNotReady is returned between construction and the first successful Resync.

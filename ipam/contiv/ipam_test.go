@@ -313,7 +313,8 @@ func TestNodeIDs(t *testing.T) {
 	if ids.ReleaseNodeID(77) || !ids.ReleaseNodeID(1) || ids.ReleaseNodeID(1) {
 		t.Error("release tells the wrong story")
 	}
-	if id := LowestFreeNodeID(slices.Values([]uint32{4, 1, 2})); id != 3 {
-		t.Errorf("lowest free is %d", id)
+	taken := func(id uint32) bool { return id == 4 || id <= 2 }
+	if free := slices.Collect(FreeNodeIDs(6, taken)); !slices.Equal(free, []uint32{3, 5, 6}) {
+		t.Errorf("free are %d", free)
 	}
 }

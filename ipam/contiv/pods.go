@@ -2,6 +2,7 @@ package contiv
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/netip"
 	"time"
@@ -17,22 +18,25 @@ import (
 func (i *IPAM) AllocatePodIP(podID PodID, ipamType, ipamData string) (netip.Addr, error) {
 	defer i.lock()()
 	s := &i.state
-	if !s.ready {
+	if s.alloc == nil {
 		return netip.Addr{}, errNotReady
 	}
 	if s.plan.External {
-		return s.allocateExternal(podID, ipamType, ipamData)
+		return s.allocateExternal(i.now(), podID, ipamType, ipamData)
 	}
-	if addr, ok := s.podToIP[podID]; ok {
+	if addr, ok := s.aside[podID]; ok {
 		return addr, nil
 	}
-	addr, ok := s.pool.Allocate(i.now())
-	if !ok {
-		return netip.Addr{}, fmt.Errorf("no IP address is free for allocation in the subnet %s with %d addresses: %w",
-			s.pods, s.pool.Capacity(), ipam.ErrExhausted)
+	l, _, err := s.alloc.Allocate(i.now(), podID.owner(), ipam.Want{})
+	if err != nil {
+		return netip.Addr{}, fmt.Errorf("no IP address is free for allocation in the subnet: %w", err)
 	}
-	s.assign(podID, addr)
-	return addr, nil
+	return l.Addr, nil
+}
+
+// owner is the pod as the allocator knows it: a plugin's pod has one interface.
+func (id PodID) owner() ipam.Owner {
+	return ipam.Owner{Network: "pod", ContainerID: id.Namespace + ":" + id.Name, IfName: "eth0"}
 }
 
 // ipConfig is the part of a CNI IPConfig that counts here.
@@ -40,39 +44,46 @@ type ipConfig struct {
 	Address string `json:"address"`
 }
 
-func (s *state) allocateExternal(podID PodID, ipamType, ipamData string) (netip.Addr, error) {
+func (s *state) allocateExternal(now time.Time, podID PodID, ipamType, ipamData string) (netip.Addr, error) {
 	var c ipConfig
-	if err := json.Unmarshal([]byte(ipamData), &c); err != nil {
-		return netip.Addr{}, fmt.Errorf("error by unmarshalling external IPAM result of %q: %w", ipamType, err)
+	err := json.Unmarshal([]byte(ipamData), &c)
+	var p netip.Prefix
+	if err == nil {
+		p, err = netip.ParsePrefix(c.Address)
 	}
-	p, err := netip.ParsePrefix(c.Address)
 	if err != nil {
 		return netip.Addr{}, fmt.Errorf("error by unmarshalling external IPAM result of %q: %w", ipamType, err)
 	}
-	addr := space.NormalAddr(p.Addr())
-	if other, taken := s.ipToPod[addr]; taken && other != podID {
-		return netip.Addr{}, fmt.Errorf("address %s of pod %s is held by pod %s: %w", addr, podID, other, ipam.ErrTaken)
+	addr, o := space.NormalAddr(p.Addr()), podID.owner()
+	old, had := s.alloc.Lease(o)
+	if had && old.Addr == addr {
+		return addr, nil
 	}
-	s.forget(podID)
-	s.assign(podID, addr)
+	s.alloc.Release(now, o)
+	_, _, err = s.alloc.Allocate(now, o, ipam.Want{Addr: addr})
+	switch {
+	case err == nil:
+		delete(s.aside, podID)
+	case errors.Is(err, ipam.ErrNotInPool):
+		err = s.putAside(podID, addr)
+	}
+	if err != nil && had {
+		// Nobody has taken it since.
+		_ = s.alloc.Apply(ipam.Record{Op: ipam.OpLease, Owner: o, Addr: old.Addr, Prefix: old.Block, At: old.Since})
+	}
+	if err != nil {
+		return netip.Addr{}, err
+	}
 	return addr, nil
-}
-
-func (s *state) forget(podID PodID) (netip.Addr, bool) {
-	addr, ok := s.podToIP[podID]
-	if ok {
-		delete(s.podToIP, podID)
-		delete(s.ipToPod, addr)
-	}
-	return addr, ok
 }
 
 // GetPodIP is the pod's address with a full-length mask, the zero Prefix for a pod without one.
 func (i *IPAM) GetPodIP(podID PodID) netip.Prefix {
 	defer i.lock()()
-	addr, ok := i.state.podToIP[podID]
-	if !ok {
-		return netip.Prefix{}
+	addr := i.state.aside[podID]
+	if i.state.alloc != nil && !addr.IsValid() {
+		l, _ := i.state.alloc.Lease(podID.owner())
+		addr = l.Addr
 	}
 	return netip.PrefixFrom(addr, addr.BitLen())
 }
@@ -81,8 +92,9 @@ func (i *IPAM) GetPodIP(podID PodID) netip.Prefix {
 // after the others.
 func (i *IPAM) ReleasePodIP(podID PodID) error {
 	defer i.lock()()
-	if addr, ok := i.state.forget(podID); ok {
-		i.state.pool.Release(i.now(), addr)
+	if i.state.alloc != nil {
+		delete(i.state.aside, podID)
+		i.state.alloc.Release(i.now(), podID.owner())
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package contiv
+package ipam
 
 // place is where an owner attaches. A node's owners differ in their containers: it has few networks and names of interfaces.
 type place struct{ network, ifName string }
@@ -8,7 +8,7 @@ type places struct {
 	list   []occupied
 	byName map[place]uint32
 	last   uint32 // found last, which is nearly always the next one too
-	vacant []uint32
+	free   []uint32
 }
 
 // occupied is a place with so many owners.
@@ -38,8 +38,8 @@ func (p *places) add(network, ifName string) uint32 {
 	}
 	at := place{network, ifName}
 	n := uint32(len(p.list))
-	if free := len(p.vacant); free > 0 {
-		n, p.vacant = p.vacant[free-1], p.vacant[:free-1]
+	if last := len(p.free) - 1; last >= 0 {
+		n, p.free = p.free[last], p.free[:last]
 		p.list[n].place = at
 	} else {
 		p.list = append(p.list, occupied{place: at})
@@ -56,6 +56,6 @@ func (p *places) left(n uint32) {
 	if l.owners == 0 {
 		delete(p.byName, l.place)
 		l.place = place{}
-		p.vacant = append(p.vacant, n)
+		p.free = append(p.free, n)
 	}
 }

@@ -1,0 +1,216 @@
+package ipam
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam/space"
+)
+
+// Ledger is who holds which address of one node's blocks: the part of a NodeAllocator that is the same in every address
+// system. It decides about owners, blocks and records; its Policy decides about addresses. It is not safe for concurrent use.
+//
+// Blocks are disjoint, save that an active block may overlap draining ones: then an address held in one is taken in the other.
+type Ledger[T any] struct {
+	policy Policy[T]
+	cooler Cooler          // nil where nothing cools
+	cursor CursorKeeper[T] // nil where a pick starts anywhere
+	table  leaseTable
+	byID   []*HeldBlock[T] // nil where an ID is free
+	held   []*HeldBlock[T] // ascending
+	active []*HeldBlock[T] // in SetBlocks order
+	sorted []*HeldBlock[T] // the active ones, ascending
+	// overlapping says that some held blocks share addresses.
+	overlapping bool
+	// clock is the latest time seen.
+	clock time.Time
+}
+
+var _ NodeAllocator = (*Ledger[struct{}])(nil)
+
+// NewLedger returns a ledger without blocks.
+func NewLedger[T any](p Policy[T]) Ledger[T] {
+	l := Ledger[T]{policy: p, table: newLeaseTable()}
+	l.cooler, _ = p.(Cooler)
+	l.cursor, _ = p.(CursorKeeper[T])
+	return l
+}
+
+// Allocate implements Allocator. An owner that holds another address than Want.Addr gets ErrTaken, a cooling Want.Addr
+// ErrExhausted. There is one pool: Want.Pool is "" or "default", else ErrNotInPool.
+func (l *Ledger[T]) Allocate(now time.Time, o Owner, w Want) (Lease, []Record, error) {
+	l.saw(now)
+	k, e := l.table.find(o)
+	if e != nil {
+		have := l.lease(o, e)
+		if w.Addr.IsValid() && space.NormalAddr(w.Addr) != have.Addr {
+			return Lease{}, nil, fmt.Errorf("%s holds %s and wants %s: %w", o, have.Addr, w.Addr, ErrTaken)
+		}
+		return have, nil, nil
+	}
+	if !o.Valid() {
+		return Lease{}, nil, fmt.Errorf("owner %q is not valid", o)
+	}
+	b, addr, err := l.pick(now, w)
+	if err != nil {
+		return Lease{}, nil, err
+	}
+	since := now.UnixNano()
+	l.give(k, b, addr, since)
+	have := Lease{Owner: o, Addr: addr, Block: b.Prefix, Gateway: b.Gateway, Since: time.Unix(0, since).UTC()}
+	return have, []Record{{Op: OpLease, Owner: o, Addr: addr, Prefix: b.Prefix, At: have.Since}}, nil
+}
+
+// pick takes an address out of a block.
+func (l *Ledger[T]) pick(now time.Time, w Want) (b *HeldBlock[T], addr netip.Addr, err error) {
+	switch {
+	case w.Pool != "" && w.Pool != "default":
+		return nil, netip.Addr{}, fmt.Errorf("pool %q: %w", w.Pool, ErrNotInPool)
+	case len(l.active) == 0:
+		return nil, netip.Addr{}, ErrNoBlock
+	case w.Addr.IsValid():
+		addr = space.NormalAddr(w.Addr)
+		if b = l.ActiveAt(addr); b == nil {
+			return nil, netip.Addr{}, fmt.Errorf("address %s in %s: %w", addr, l.describe(), ErrNotInPool)
+		}
+		if err = l.policy.Take(now, b, addr); err != nil {
+			return nil, netip.Addr{}, fmt.Errorf("address %s in %s: %w", addr, b.Prefix, err)
+		}
+		return b, addr, nil
+	}
+	if b, addr, err = l.policy.Pick(now); errors.Is(err, ErrExhausted) {
+		total, _ := l.Capacity(now)
+		err = fmt.Errorf("pool %s with %d addresses: %w", l.describe(), total, err)
+	}
+	return b, addr, err
+}
+
+// give enters that k's owner holds addr, which the policy has taken from b.
+func (l *Ledger[T]) give(k leaseKey, b *HeldBlock[T], addr netip.Addr, since int64) {
+	index, ok := space.Index(b.Prefix, addr)
+	if !ok {
+		panic(fmt.Sprintf("ipam: block %s gave out %s", b.Prefix, addr))
+	}
+	l.table.add(k, leaseEntry{since: since, index: index, block: b.id})
+	b.leases++
+	l.policy.Given(b, addr)
+}
+
+// Release implements Allocator. Besides the release it may record that a draining block is gone.
+func (l *Ledger[T]) Release(now time.Time, o Owner) []Record {
+	l.saw(now)
+	k, e := l.table.find(o)
+	if e == nil {
+		return nil
+	}
+	at, b := exact(now), l.byID[e.block]
+	addr := b.addr(e.index)
+	l.takeBack(at, k, b, addr)
+	records := []Record{{Op: OpRelease, Owner: o, Addr: addr, Prefix: b.Prefix, At: at}}
+	if b.draining && b.leases == 0 {
+		l.drop(b)
+		records = append(records, Record{Op: OpDrop, Prefix: b.Prefix, At: at})
+	}
+	return records
+}
+
+// takeBack ends a lease without a look at its block's end.
+func (l *Ledger[T]) takeBack(at time.Time, k leaseKey, b *HeldBlock[T], addr netip.Addr) {
+	l.table.remove(k)
+	b.leases--
+	l.policy.Freed(at, b, addr)
+}
+
+// Leases implements Allocator. It works on a copy: the caller may change the ledger meanwhile.
+func (l *Ledger[T]) Leases() iter.Seq[Lease] { return slices.Values(l.sortedLeases()) }
+
+func (l *Ledger[T]) sortedLeases() []Lease {
+	leases := make([]Lease, 0, l.table.count)
+	l.table.each(func(e *leaseEntry) { leases = append(leases, l.lease(l.table.owner(e), e)) })
+	slices.SortFunc(leases, func(x, y Lease) int { return x.Addr.Compare(y.Addr) })
+	return leases
+}
+
+// Lease implements NodeAllocator.
+func (l *Ledger[T]) Lease(o Owner) (Lease, bool) {
+	_, e := l.table.find(o)
+	if e == nil {
+		return Lease{}, false
+	}
+	return l.lease(o, e), true
+}
+
+// lease is what e says of its owner.
+func (l *Ledger[T]) lease(o Owner, e *leaseEntry) Lease {
+	b := l.byID[e.block]
+	return Lease{Owner: o, Addr: b.addr(e.index), Block: b.Prefix, Gateway: b.Gateway, Since: time.Unix(0, e.since).UTC()}
+}
+
+func (b *HeldBlock[T]) addr(index uint64) netip.Addr {
+	a, err := space.Nth(b.Prefix, index)
+	if err != nil {
+		panic(fmt.Sprintf("ipam: lease of index %d in block %s: %v", index, b.Prefix, err))
+	}
+	return a
+}
+
+// Len is how many leases there are.
+func (l *Ledger[T]) Len() int { return l.table.count }
+
+// Leased yields every leased address with its block, in no order worth relying on.
+func (l *Ledger[T]) Leased() iter.Seq2[netip.Addr, *HeldBlock[T]] {
+	return func(yield func(netip.Addr, *HeldBlock[T]) bool) {
+		for _, s := range l.table.slots {
+			if s == 0 {
+				continue
+			}
+			e := l.table.entry(l.table.number(s))
+			if b := l.byID[e.block]; !yield(b.addr(e.index), b) {
+				return
+			}
+		}
+	}
+}
+
+// Capacity implements NodeAllocator; both figures stop at the largest int.
+func (l *Ledger[T]) Capacity(now time.Time) (total, free int) {
+	l.saw(now)
+	for _, b := range l.active {
+		t, f := l.policy.Size(now, b)
+		total, free = addSaturating(total, t), addSaturating(free, f)
+	}
+	return total, free
+}
+
+func addSaturating(a int, b uint64) int {
+	if b > uint64(math.MaxInt-a) {
+		return math.MaxInt
+	}
+	return a + int(b)
+}
+
+// FreeAt implements NodeAllocator; only active blocks count.
+func (l *Ledger[T]) FreeAt(now time.Time) time.Time {
+	l.saw(now)
+	if l.cooler == nil {
+		return time.Time{}
+	}
+	return l.cooler.FreeAt(now)
+}
+
+// Clock is the latest time that the ledger was told.
+func (l *Ledger[T]) Clock() time.Time { return l.clock }
+
+func (l *Ledger[T]) saw(now time.Time) {
+	if now.After(l.clock) {
+		l.clock = now
+	}
+}
+
+// exact is t as a Record keeps it.
+func exact(t time.Time) time.Time { return time.Unix(0, t.UnixNano()).UTC() }
