@@ -22,6 +22,7 @@ type Ledger[T any] struct {
 	cursor CursorKeeper[T] // nil where a pick starts anywhere
 	table  leaseTable
 	byID   []*HeldBlock[T] // nil where an ID is free
+	freeID int             // no ID below it is free
 	held   []*HeldBlock[T] // ascending
 	active []*HeldBlock[T] // in SetBlocks order
 	sorted []*HeldBlock[T] // the active ones, ascending
@@ -143,6 +144,17 @@ func (l *Ledger[T]) Lease(o Owner) (Lease, bool) {
 		return Lease{}, false
 	}
 	return l.lease(o, e), true
+}
+
+// Holding is the block that o's address was picked from, and the address: what Lease tells, for whoever needs no more. The block
+// is nil when o holds nothing.
+func (l *Ledger[T]) Holding(o Owner) (*HeldBlock[T], netip.Addr) {
+	_, e := l.table.find(o)
+	if e == nil {
+		return nil, netip.Addr{}
+	}
+	b := l.byID[e.block]
+	return b, b.addr(e.index)
 }
 
 // lease is what e says of its owner.

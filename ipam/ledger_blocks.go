@@ -93,13 +93,14 @@ func (l *Ledger[T]) retire(at time.Time, wanted map[*HeldBlock[T]]bool) (records
 // activate makes b held and not draining. Callers put it among the active blocks.
 func (l *Ledger[T]) activate(at time.Time, b *HeldBlock[T]) {
 	if b.id == noEntry {
-		id := slices.Index(l.byID, nil)
-		if id < 0 {
-			id = len(l.byID)
+		for l.freeID < len(l.byID) && l.byID[l.freeID] != nil {
+			l.freeID++
+		}
+		if l.freeID == len(l.byID) {
 			l.byID = append(l.byID, nil)
 		}
-		b.id = uint32(id)
-		l.byID[id] = b
+		b.id = uint32(l.freeID)
+		l.byID[b.id] = b
 		at, _ := slices.BinarySearchFunc(l.held, b, comparePrefix)
 		l.held = slices.Insert(l.held, at, b)
 		l.overlapping = l.overlapping || at > 0 && overlap(l.held[at-1:at+1]) || at+1 < len(l.held) && overlap(l.held[at:at+2])
@@ -131,6 +132,7 @@ func (l *Ledger[T]) deactivate(b *HeldBlock[T]) int {
 func (l *Ledger[T]) drop(b *HeldBlock[T]) {
 	l.deactivate(b)
 	l.byID[b.id] = nil
+	l.freeID = min(l.freeID, int(b.id))
 	i, _ := slices.BinarySearchFunc(l.held, b, comparePrefix)
 	l.held = slices.Delete(l.held, i, i+1)
 	l.overlapping = l.overlapping && overlap(l.held)

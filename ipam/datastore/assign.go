@@ -3,7 +3,8 @@ package datastore
 import (
 	"net/netip"
 	"slices"
-	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
 )
 
 // AssignPodIPv4Address gives the pod an address and returns it with its ENI's device number. The same key gets the same
@@ -18,47 +19,51 @@ func (ds *DataStore) AssignPodIPv4Address(ipamKey IPAMKey) (netip.Addr, int, err
 	case ds.unread != nil:
 		return netip.Addr{}, -1, ds.unread
 	}
-	if e, ok := ds.byKey[ipamKey]; ok {
+	ds.settle()
+	o, now := ipamKey.owner(), ds.clock()
+	if b, addr := ds.node.Holding(o); b != nil {
+		e := ds.eniOf(b, addr)
+		if e == nil {
+			return ds.reassign(o)
+		}
 		// After a write in doubt the file may say that this pod is gone.
 		if err := ds.Flush(); err != nil {
 			return netip.Addr{}, -1, err
 		}
-		return e.addr, e.unit.eni.device, nil
+		return addr, e.device, nil
 	}
-	e := ds.pick()
-	if e == nil {
-		return netip.Addr{}, -1, ds.exhausted()
+	l, _, err := ds.node.Allocate(now, o, ipam.Want{})
+	if err != nil {
+		return netip.Addr{}, -1, ds.exhausted() // of a valid key there is no other
 	}
-	// A sandbox that asks again does not use what it once had on an ENI that is gone.
-	o, wasOrphan := ds.takeOrphan(ipamKey)
-	ds.give(e, ipamKey)
 	if err := ds.write(); err != nil {
-		ds.take(e)
-		ds.move(e, idle)
-		if wasOrphan {
-			ds.addOrphan(o)
-		}
+		ds.drop(l)
+		ds.node.addrs.uncool(l.Addr)
 		return netip.Addr{}, -1, err
 	}
-	return e.addr, e.unit.eni.device, nil
+	b, _ := ds.node.Holding(o)
+	return l.Addr, b.Own.eni.device, nil
 }
 
-// pick is the address to assign next, nil when there is none.
-func (ds *DataStore) pick() *entry {
-	ds.thaw()
-	i, ok := ds.open.NextSet(0)
-	if !ok {
-		return nil
+// reassign gives an orphan's owner an address that is in the store: a sandbox that asks again does not use what it once had on an
+// ENI that is gone.
+func (ds *DataStore) reassign(o ipam.Owner) (netip.Addr, int, error) {
+	ds.node.addrs.expire(ds.clock())
+	if _, _, ok := ds.node.addrs.next(); !ok {
+		return netip.Addr{}, -1, ds.exhausted()
 	}
-	return ds.order[i].idle.list[0]
+	old, _ := ds.node.Lease(o)
+	orphaned := ds.drop(old)
+	ds.node.addrs.uncool(old.Addr)
+	addr, device, err := ds.AssignPodIPv4Address(KeyOf(o))
+	if err != nil {
+		ds.restoreClaims([]claim{orphaned})
+	}
+	return addr, device, err
 }
 
 func (ds *DataStore) exhausted() error {
-	e := &ExhaustedError{Stats: ds.GetIPStats()}
-	if len(ds.chill.list) > 0 {
-		e.FreeAt = ds.chill.list[0].released.Add(ds.Cooling + 1) // a nanosecond later, because the boundary still cools
-	}
-	return e
+	return &ExhaustedError{Stats: ds.GetIPStats(), FreeAt: ds.node.FreeAt(ds.clock())}
 }
 
 // UnassignPodIPv4Address takes the pod's address back and returns it with its ENI's device number; it cools from now on. A
@@ -70,24 +75,25 @@ func (ds *DataStore) UnassignPodIPv4Address(ipamKey IPAMKey) (ip netip.Addr, dev
 	if ds.unread != nil {
 		return netip.Addr{}, 0, ds.unread
 	}
-	e := ds.byKey[ipamKey]
-	if e == nil {
-		e = ds.byKey[backfillKey(ipamKey.ContainerID)]
+	ds.settle()
+	for _, k := range [...]IPAMKey{ipamKey, backfillKey(ipamKey.ContainerID)} {
+		b, addr := ds.node.Holding(k.owner())
+		if b == nil {
+			continue
+		}
+		e := ds.eniOf(b, addr)
+		if e == nil {
+			continue
+		}
+		dropped := ds.drop(ipam.Lease{Owner: k.owner(), Addr: addr, Since: ds.clock()})
+		if err := ds.write(); err != nil {
+			ds.restoreClaims([]claim{dropped})
+			return netip.Addr{}, 0, err
+		}
+		return addr, e.device, nil
 	}
-	if e == nil {
-		ds.renounce(ipamKey)
-		return netip.Addr{}, 0, ErrUnknownPod
-	}
-	key, extra, released := e.key, e.extra, e.released
-	ds.take(e)
-	e.released = ds.now()
-	ds.rest(e)
-	if err := ds.write(); err != nil {
-		ds.give(e, key)
-		e.extra, e.released = extra, released
-		return netip.Addr{}, 0, err
-	}
-	return e.addr, e.unit.eni.device, nil
+	ds.renounce(ipamKey)
+	return netip.Addr{}, 0, ErrUnknownPod
 }
 
 // renounce drops what is claimed for a pod that is gone without having an address in the store. When that cannot be
@@ -99,8 +105,8 @@ func (ds *DataStore) renounce(key IPAMKey) {
 	back := backfillKey(key.ContainerID)
 	dropped := ds.discharge(func(q Quarantined) bool { return q.IPAMKey == key || q.IPAMKey == back })
 	for _, k := range [...]IPAMKey{key, back} {
-		if o, ok := ds.takeOrphan(k); ok {
-			ds.addEmber(o.addr, ds.now())
+		if l, ok := ds.node.Lease(k.owner()); ok {
+			ds.drop(l)
 			dropped = true
 		}
 	}
@@ -123,57 +129,25 @@ func (ds *DataStore) Sweep(valid []IPAMKey) ([]PodIPInfo, error) {
 		keep[k] = true
 		keep[backfillKey(k.ContainerID)] = true
 	}
-	var swept []sweptPod
-	now := ds.now()
-	for _, p := range ds.AllocatedIPs() {
-		if keep[p.IPAMKey] {
-			continue
-		}
-		e := ds.byKey[p.IPAMKey]
-		swept = append(swept, sweptPod{info: p, extra: e.extra, released: e.released})
-		ds.take(e)
-		e.released = now
-		ds.rest(e)
-	}
-	var orphans []orphan
-	for _, p := range ds.Orphans() {
-		if !keep[p.IPAMKey] {
-			o, _ := ds.takeOrphan(p.IPAMKey)
-			orphans = append(orphans, o)
-		}
-	}
 	stale := func(q Quarantined) bool { return q.IPAMKey.Valid() && !keep[q.IPAMKey] }
-	if len(swept) == 0 && len(orphans) == 0 && !slices.ContainsFunc(ds.quarantine, stale) {
+	list, _ := ds.assignments()
+	list = slices.DeleteFunc(list, func(p PodIPInfo) bool { return keep[p.IPAMKey] })
+	var dropped []claim
+	for l := range ds.node.Leases() {
+		if !keep[KeyOf(l.Owner)] {
+			dropped = append(dropped, ds.drop(l))
+		}
+	}
+	if len(dropped) == 0 && !slices.ContainsFunc(ds.quarantine, stale) {
 		return nil, nil
 	}
 	if err := ds.write(); err != nil {
-		for _, s := range swept {
-			e := ds.byAddr[s.info.IP]
-			ds.give(e, s.info.IPAMKey)
-			e.extra, e.released = s.extra, s.released
-		}
-		for _, o := range orphans {
-			ds.addOrphan(o)
-		}
+		ds.restoreClaims(dropped)
 		return nil, err
-	}
-	list := make([]PodIPInfo, len(swept))
-	for i, s := range swept {
-		list[i] = s.info
-	}
-	for _, o := range orphans {
-		ds.addEmber(o.addr, now)
 	}
 	if ds.discharge(stale) {
 		ds.dirty = true // the claims are still in the file; they only hold addresses back
 		return list, ds.Flush()
 	}
 	return list, nil
-}
-
-// sweptPod is what an assignment was before Sweep.
-type sweptPod struct {
-	info     PodIPInfo
-	extra    []Field
-	released time.Time
 }

@@ -69,26 +69,13 @@ func (s snapshot) MarshalJSON() ([]byte, error) {
 // CheckpointData makes the document, allocations and cooling addresses in address order.
 func (s snapshot) CheckpointData() CheckpointData {
 	ds := s.ds
-	d := CheckpointData{
-		Version:     CheckpointFormatVersion,
-		Allocations: make([]CheckpointEntry, 0, len(ds.byKey)+len(ds.orphans)),
-		Extra:       ds.preserved,
+	d := CheckpointData{Version: CheckpointFormatVersion, Allocations: make([]CheckpointEntry, 0, ds.node.Len()), Extra: ds.preserved}
+	for l := range ds.node.Leases() {
+		d.Allocations = append(d.Allocations, CheckpointEntry{IPAMKey: KeyOf(l.Owner), IPv4: l.Addr, Extra: ds.extra[l.Owner]})
 	}
-	for _, e := range ds.byKey {
-		d.Allocations = append(d.Allocations, CheckpointEntry{IPAMKey: e.key, IPv4: e.addr, Extra: e.extra})
-	}
-	for _, o := range ds.orphans {
-		d.Allocations = append(d.Allocations, CheckpointEntry{IPAMKey: o.key, IPv4: o.addr, Extra: o.extra})
-	}
-	slices.SortFunc(d.Allocations, func(a, b CheckpointEntry) int { return a.IPv4.Compare(b.IPv4) })
-	for _, e := range ds.chill.list {
-		if ds.cools(e.released) {
-			d.Cooling = append(d.Cooling, CoolingEntry{IPv4: e.addr, Released: e.released})
-		}
-	}
-	for _, addr := range sortedAddrs(ds.embers) {
-		if at := ds.embers[addr]; ds.cools(at) {
-			d.Cooling = append(d.Cooling, CoolingEntry{IPv4: addr, Released: at})
+	for _, c := range ds.node.addrs.Cooling(ds.clock()) {
+		if ds.node.addrs.state(c.Addr) == cooling {
+			d.Cooling = append(d.Cooling, CoolingEntry{IPv4: c.Addr, Released: c.At})
 		}
 	}
 	slices.SortFunc(d.Cooling, func(a, b CoolingEntry) int { return a.IPv4.Compare(b.IPv4) })

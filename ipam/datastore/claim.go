@@ -2,30 +2,15 @@ package datastore
 
 import (
 	"fmt"
-	"maps"
 	"net/netip"
 	"slices"
-	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
 )
 
-// claims are what the checkpoint says about addresses that are not in the store, or says twice. An ENI that cannot be
-// seen is not proof that its pods are gone: their addresses must find their owners when it comes back.
-type claims struct {
-	// orphans are assignments of addresses that are not in the store.
-	orphans  map[IPAMKey]orphan
-	orphanOf map[netip.Addr]IPAMKey
-	// embers are release times of addresses that left the store while they cooled.
-	embers map[netip.Addr]time.Time
-	// quarantine has what is damaged, in the order of the checkpoint; quarantined counts it by address.
-	quarantine  []Quarantined
-	quarantined map[netip.Addr]int
-}
-
-type orphan struct {
-	key   IPAMKey
-	addr  netip.Addr
-	extra []Field
-}
+// What the checkpoint says about an address that is not in the store, or says twice, is a claim. An ENI that cannot be seen is
+// not proof that its pods are gone: their addresses must find their owners when it comes back. The Node keeps such an address as
+// a lease of a block that drains.
 
 // Quarantined is a checkpoint entry that was not believed. Addr is out of use as long as the entry exists, if it can be
 // read at all.
@@ -48,71 +33,83 @@ func (e *QuarantineError) Error() string {
 // Unwrap makes the sentinel match.
 func (e *QuarantineError) Unwrap() error { return ErrQuarantined }
 
-func newClaims() claims {
-	return claims{
-		orphans:     make(map[IPAMKey]orphan),
-		orphanOf:    make(map[netip.Addr]IPAMKey),
-		embers:      make(map[netip.Addr]time.Time),
-		quarantined: make(map[netip.Addr]int),
+// claim is a lease with what the checkpoint says of it.
+type claim struct {
+	ipam.Lease
+	extra []Field
+}
+
+// drop ends a lease, whose address cools from now on.
+func (ds *DataStore) drop(l ipam.Lease) claim {
+	c := claim{l, ds.extra[l.Owner]}
+	ds.node.Release(ds.clock(), l.Owner)
+	delete(ds.extra, l.Owner)
+	return c
+}
+
+// restoreClaims undoes drop.
+func (ds *DataStore) restoreClaims(list []claim) {
+	for _, c := range list {
+		ds.node.addrs.uncool(c.Addr)
+		ds.enter(c)
 	}
 }
 
-func (c *claims) addOrphan(o orphan) {
-	c.orphans[o.key] = o
-	c.orphanOf[o.addr] = o.key
-}
-
-func (c *claims) takeOrphan(key IPAMKey) (orphan, bool) {
-	o, ok := c.orphans[key]
-	if ok {
-		delete(c.orphans, key)
-		delete(c.orphanOf, o.addr)
+// enter makes an owner that holds nothing hold an address that nobody holds, whether it is in the store or not.
+func (ds *DataStore) enter(c claim) {
+	lease := ipam.Record{Op: ipam.OpLease, Owner: c.Owner, Addr: c.Addr, At: c.Since}
+	records := []ipam.Record{lease}
+	if b := ds.node.ActiveAt(c.Addr); b != nil {
+		records[0].Prefix = b.Prefix
+	} else {
+		p := netip.PrefixFrom(c.Addr, c.Addr.BitLen())
+		lease.Prefix = p
+		records = []ipam.Record{{Op: ipam.OpBlock, Prefix: p, At: c.Since}, lease, {Op: ipam.OpDrain, Prefix: p, At: c.Since}}
 	}
-	return o, ok
-}
-
-func (c *claims) takeOrphanOf(addr netip.Addr) (orphan, bool) {
-	key, ok := c.orphanOf[addr]
-	if !ok {
-		return orphan{}, false
+	if _, err := ds.node.Replay(records); err != nil {
+		panic(fmt.Sprintf("datastore: claim of %s to %s: %v", c.Owner, c.Addr, err))
 	}
-	return c.takeOrphan(key)
-}
-
-func (c *claims) takeEmber(addr netip.Addr) (time.Time, bool) {
-	at, ok := c.embers[addr]
-	delete(c.embers, addr)
-	return at, ok
-}
-
-// addEmber keeps a release time that no entry can, and forgets those that matter no more.
-func (ds *DataStore) addEmber(addr netip.Addr, released time.Time) {
-	maps.DeleteFunc(ds.embers, func(_ netip.Addr, at time.Time) bool { return !ds.cools(at) })
-	if ds.cools(released) {
-		ds.embers[addr] = released
+	if len(c.extra) > 0 {
+		ds.extra[c.Owner] = c.extra
 	}
 }
 
-func (c *claims) isQuarantined(addr netip.Addr) bool { return c.quarantined[addr] > 0 }
-
-func (c *claims) addQuarantined(q Quarantined) {
-	c.quarantine = append(c.quarantine, q)
-	if q.Addr.IsValid() {
-		c.quarantined[q.Addr]++
+// assignments are what pods have: in the store, in address order, and outside of it, in key order.
+func (ds *DataStore) assignments() (list, orphans []PodIPInfo) {
+	ds.settle()
+	list, orphans = make([]PodIPInfo, 0, ds.node.Len()), []PodIPInfo{}
+	for l := range ds.node.Leases() {
+		if e := ds.eniOf(nil, l.Addr); e != nil {
+			list = append(list, PodIPInfo{IPAMKey: KeyOf(l.Owner), IP: l.Addr, DeviceNumber: e.device})
+		} else {
+			orphans = append(orphans, PodIPInfo{IPAMKey: KeyOf(l.Owner), IP: l.Addr, DeviceNumber: -1})
+		}
 	}
+	slices.SortFunc(orphans, func(a, b PodIPInfo) int { return a.IPAMKey.compare(b.IPAMKey) })
+	return list, orphans
+}
+
+// AllocatedIPs lists the assignments in address order.
+func (ds *DataStore) AllocatedIPs() []PodIPInfo {
+	list, _ := ds.assignments()
+	return list
+}
+
+// Orphans lists the assignments of addresses that are not in the store, in key order; their DeviceNumber is -1. Each
+// becomes a normal assignment when its address is added, and ends with its pod: UnassignPodIPv4Address or Sweep.
+func (ds *DataStore) Orphans() []PodIPInfo {
+	_, orphans := ds.assignments()
+	return orphans
 }
 
 // Quarantined lists the checkpoint entries that were not believed and are still kept.
 func (ds *DataStore) Quarantined() []Quarantined { return slices.Clone(ds.quarantine) }
 
-// Orphans lists the assignments of addresses that are not in the store, in key order; their DeviceNumber is -1. Each
-// becomes a normal assignment when its address is added, and ends with its pod: UnassignPodIPv4Address or Sweep.
-func (ds *DataStore) Orphans() []PodIPInfo {
-	list := make([]PodIPInfo, 0, len(ds.orphans))
-	for _, key := range slices.SortedFunc(maps.Keys(ds.orphans), IPAMKey.compare) {
-		list = append(list, PodIPInfo{IPAMKey: key, IP: ds.orphans[key].addr, DeviceNumber: -1})
+func (ds *DataStore) addQuarantined(q Quarantined) {
+	ds.quarantine = append(ds.quarantine, q)
+	if q.Addr.IsValid() {
+		ds.node.addrs.setBlocked(q.Addr, 1)
 	}
-	return list
 }
 
 // Discharge forgets everything that is quarantined and lets the addresses cool from now on: for an operator who knows that
@@ -124,25 +121,21 @@ func (ds *DataStore) Discharge() error {
 
 // discharge drops the quarantined entries that match and reports whether there were any.
 func (ds *DataStore) discharge(match func(Quarantined) bool) bool {
-	var freed []netip.Addr
+	ds.settle()
 	before := len(ds.quarantine)
+	a, now := &ds.node.addrs, ds.clock()
 	ds.quarantine = slices.DeleteFunc(ds.quarantine, func(q Quarantined) bool {
 		if !match(q) {
 			return false
 		}
 		if q.Addr.IsValid() {
-			if ds.quarantined[q.Addr]--; ds.quarantined[q.Addr] == 0 {
-				delete(ds.quarantined, q.Addr)
-				freed = append(freed, q.Addr)
+			was := a.state(q.Addr)
+			a.setBlocked(q.Addr, -1)
+			if b := ds.node.ActiveAt(q.Addr); b != nil && was == aside && a.state(q.Addr) != aside {
+				_ = a.Cool(now, q.Addr, b.Prefix) // nobody holds it
 			}
 		}
 		return true
 	})
-	for _, addr := range freed {
-		if e, ok := ds.byAddr[addr]; ok && e.state == aside {
-			e.released = ds.now()
-			ds.rest(e)
-		}
-	}
 	return len(ds.quarantine) != before
 }

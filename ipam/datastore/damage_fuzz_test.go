@@ -36,13 +36,17 @@ func FuzzDamagedCheckpoint(f *testing.F) {
 		d := mustParse(t, text)
 		holder := make(map[netip.Addr]IPAMKey)
 		claimed := make(map[IPAMKey]bool)
+		orphans := make(map[IPAMKey]netip.Addr)
+		for _, o := range ds.Orphans() {
+			orphans[o.IPAMKey] = o.IP
+		}
 		for _, e := range d.Allocations {
 			_, other := holder[e.IPv4]
 			if other || claimed[e.IPAMKey] {
 				continue // the first claim holds
 			}
 			holder[e.IPv4], claimed[e.IPAMKey] = e.IPAMKey, true
-			if p, held := ds.Lookup(e.IPAMKey); held && p.IP != e.IPv4 || !held && ds.orphanOf[e.IPv4] != e.IPAMKey {
+			if p, held := ds.Lookup(e.IPAMKey); held && p.IP != e.IPv4 || !held && orphans[e.IPAMKey] != e.IPv4 {
 				t.Fatalf("%s of %s is lost: %+v", e.IPv4, e.IPAMKey, p)
 			}
 		}

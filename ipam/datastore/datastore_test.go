@@ -53,13 +53,13 @@ func (b *bench) wait(d time.Duration) { b.now = b.now.Add(d) }
 // restarted is a new store on the same file with the same ENIs.
 func (b *bench) restarted() (*DataStore, error) {
 	ds := b.fresh(b.ds.CheckpointMigrationPhase)
-	for _, e := range b.ds.order {
+	for _, e := range b.ds.enis {
 		if err := ds.AddENI(e.id, e.device, e.primary, e.trunk); err != nil {
 			return nil, err
 		}
-		ds.enis[e.id].created = e.created
+		ds.eni(e.id).created = e.created
 		for _, u := range e.units {
-			if err := ds.AddIPv4CidrToStore(e.id, u.prefix); err != nil {
+			if err := ds.AddIPv4CidrToStore(e.id, u); err != nil {
 				return nil, err
 			}
 		}
@@ -154,23 +154,24 @@ func (m *machine) unassign(t *rapid.T) {
 
 func (m *machine) compare(t *rapid.T) {
 	have, want := m.ds.GetIPStats(), m.slow.stats()
+	checkAccounts(t, m.ds.node)
 	have.ForceRemovedENIs, have.ForceRemovedIPs = 0, 0
 	if have != want || have.AvailableAddresses() < 0 {
 		t.Fatalf("account %+v, want %+v", have, want)
 	}
-	book := make(map[IPAMKey]netip.Addr)
+	held := make(map[IPAMKey]netip.Addr)
 	for _, p := range append(m.ds.AllocatedIPs(), m.ds.Orphans()...) {
-		book[p.IPAMKey] = p.IP
+		held[p.IPAMKey] = p.IP
 	}
-	if !maps.Equal(book, m.slow.book()) {
-		t.Fatalf("book %v, want %v", book, m.slow.book())
+	if !maps.Equal(held, m.slow.assigned()) {
+		t.Fatalf("assigned %v, want %v", held, m.slow.assigned())
 	}
 	for _, id := range m.slow.order() {
 		want := slices.SortedFunc(slices.Values(m.slow.units(id)), netip.Prefix.Compare)
 		if have := m.ds.Units(id); !slices.Equal(have, want) {
 			t.Fatalf("%s has %v, want %v", id, have, want)
 		}
-		if n := m.ds.GetENIInfos().ENIs[id]; n.AssignedIPv4Addresses() != m.ds.enis[id].counts[assigned] {
+		if n := m.ds.GetENIInfos().ENIs[id]; n.AssignedIPv4Addresses() != m.ds.sum(m.ds.eni(id))[assigned] {
 			t.Fatalf("%s: %d assigned", id, n.AssignedIPv4Addresses())
 		}
 	}
@@ -199,8 +200,8 @@ func (m *machine) restart(t *rapid.T) {
 	// An address that an orphan had long before is written with the next change only; the same holds for release times of
 	// claims. Times that the file has must be the same.
 	for _, x := range m.slow.addrs {
-		if e := m.ds.byAddr[x.addr]; x.key.IsZero() && m.slow.cools(x.released) != (e.state == cooling) {
-			t.Fatalf("%s cools: %v after a restart", x.addr, e.state == cooling)
+		if cools := m.ds.node.addrs.state(x.addr) == cooling; x.key.IsZero() && m.slow.cools(x.released) != cools {
+			t.Fatalf("%s cools: %v after a restart", x.addr, cools)
 		}
 	}
 }
@@ -437,7 +438,8 @@ func TestSweep(t *testing.T) {
 	for n := range 4 {
 		b.assign(t, n)
 	}
-	gone := b.ds.byKey[key(3)].addr
+	last, _ := b.ds.Lookup(key(3))
+	gone := last.IP
 	b.must(t, b.ds.DelIPv4AddressFromStore("eni-0", gone, true))
 	b.file.Error = errDisk
 	if _, err := b.ds.Sweep([]IPAMKey{key(1)}); !errors.Is(err, errDisk) || b.ds.GetIPStats().AssignedIPs != 3 || len(b.ds.Orphans()) != 1 {

@@ -4,9 +4,9 @@
 // It never talks to EC2, a container runtime or a disk: those are Calls, a CRI and an FS, and the time is an argument or a
 // Clock. A small EC2 to try it against is sim/ec2, which shares nothing with it.
 //
-// Start at DataStore for the books of one node under the names of amazon-vpc-cni-k8s' pkg/ipamd/datastore, at Sizing and
-// Explain for how many addresses a node should have, at Manager for what ipamd does about it, and at Node for the same
-// rules behind ipam.NodeAllocator. JSONFile keeps checkpoints in upstream's format.
+// Start at Node for the addresses of one node, at NodePool for the ENIs and units that bring them, at Sizing for how many
+// addresses a node should have, and at Manager for what ipamd does about it. DataStore is a thin layer over Node and NodePool under
+// the names of amazon-vpc-cni-k8s' pkg/ipamd/datastore, with a checkpoint in upstream's format, which JSONFile keeps.
 //
 // Everything is in one order, so the same calls give the same answers: ENIs by device number, then addresses ascending; what
 // goes back is taken from the other end. A change is made in memory, then written, then told; a write that fails is undone,
@@ -14,7 +14,7 @@
 //
 // It differs from amazon-vpc-cni-k8s v1.7.5 on purpose:
 //   - Release times are in the checkpoint, in an optional field, so that cooling survives a restart. (Upstream forgets them.)
-//   - A key with an empty part is refused. (Upstream takes the empty key for "free" and hands out addresses unassigned.)
+//   - A key with a part that is empty, or has a slash or white space, is refused. (Upstream takes the empty key for "free" and hands out addresses unassigned.)
 //   - Cooling addresses count as there, but not as available, in every decision about size. (Upstream lets a node starve on
 //     them; for the same reason an ENI is kept if only cooling addresses on others could replace its own.)
 //   - An address that goes away under a pod, by force or because its ENI is not seen at a restart, stays that pod's claim:

@@ -10,7 +10,7 @@ type AddressInfo struct {
 	// IPAMKey is zero when no pod has the address.
 	IPAMKey IPAMKey
 	Address netip.Addr
-	// UnassignedTime is when a pod gave the address back last, zero when none has.
+	// UnassignedTime is when a pod gave the address back that cools, zero when it does not.
 	UnassignedTime time.Time
 }
 

@@ -36,7 +36,7 @@ var (
 	ErrUnknownPod = errors.New("datastore: unknown pod")
 	// ErrNoAvailableIPs: every address is assigned, cooling or set aside. It comes as *ExhaustedError.
 	ErrNoAvailableIPs = errors.New("assignPodIPv4AddressUnsafe: no available IP addresses")
-	// ErrInvalidKey: a part of the key is empty. Upstream takes the empty key for "free".
+	// ErrInvalidKey: a part of the key is empty, or has a slash or white space. Upstream takes the empty key for "free".
 	ErrInvalidKey = errors.New("datastore: invalid IPAM key, a part is empty")
 	// ErrInvalidAddress: not an IPv4 address or prefix.
 	ErrInvalidAddress = errors.New("datastore: not an IPv4 address")

@@ -34,8 +34,13 @@ func backfillKey(containerID string) IPAMKey {
 // IsZero reports whether k is nobody's.
 func (k IPAMKey) IsZero() bool { return k == IPAMKey{} }
 
-// Valid reports whether no part is empty.
-func (k IPAMKey) Valid() bool { return k.NetworkName != "" && k.ContainerID != "" && k.IfName != "" }
+// Valid reports whether no part is empty, or has a slash or white space: the CNI specification (1.1, section 2) allows neither.
+func (k IPAMKey) Valid() bool { return k.owner().Valid() }
+
+// owner is a key as an owner.
+func (k IPAMKey) owner() ipam.Owner {
+	return ipam.Owner{Network: k.NetworkName, ContainerID: k.ContainerID, IfName: k.IfName}
+}
 
 // String is "network/container/interface".
 func (k IPAMKey) String() string { return k.NetworkName + "/" + k.ContainerID + "/" + k.IfName }

@@ -116,7 +116,7 @@ func play(b *bench, out *told) {
 
 // diskBench is a store with four addresses on a disk; an agent that starts reads first.
 func diskBench(d *disk, b *bench) error {
-	b.ds = NewDataStore(nil, NewJSONFile(d, home), b.ds.now)
+	b.ds = NewDataStore(nil, NewJSONFile(d, home), b.ds.clock)
 	b.ds.CheckpointMigrationPhase = 2
 	err := b.ds.AddENI("eni-0", 0, true, false)
 	for i := 1; i <= 4; i++ {

@@ -36,7 +36,7 @@ const (
 // and does not have it, never because somebody else failed to mention it.
 type Manager struct {
 	sizing Sizing
-	ds     books
+	ds     store
 
 	call    Call // outstanding; Number 0 when none is
 	asked   time.Time
@@ -74,8 +74,8 @@ type joining struct {
 	at    time.Time
 }
 
-// books are what a Manager fills and asks: a DataStore, or a NodePool.
-type books interface {
+// store is what a Manager fills and asks: a DataStore, or a NodePool.
+type store interface {
 	AddENI(eniID string, deviceNumber int, isPrimary, isTrunk bool) error
 	AddIPv4CidrToStore(eniID string, cidr netip.Prefix) error
 	DelIPv4CidrFromStore(eniID string, cidr netip.Prefix, force bool) error
@@ -103,7 +103,7 @@ func NewManager(ds *DataStore, sizing Sizing) *Manager {
 // to start.
 func NewNodeManager(p *NodePool, sizing Sizing) *Manager { return newManager(p, sizing) }
 
-func newManager(ds books, sizing Sizing) *Manager {
+func newManager(ds store, sizing Sizing) *Manager {
 	return &Manager{
 		sizing: sizing, ds: ds,
 		attached: make(map[string]bool), unmanaged: make(map[string]bool), freed: make(map[netip.Prefix]time.Time),

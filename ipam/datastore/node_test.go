@@ -237,6 +237,7 @@ func (m *nodeMachine) compare(t *rapid.T) {
 		t.Fatalf("%d leases, want %d", n, len(m.slow.leases))
 	}
 	total, free := m.fast.Capacity(m.now)
+	checkAccounts(t, m.fast)
 	wantTotal, wantFree, next := 0, 0, time.Time{}
 	for _, p := range m.slow.active {
 		for a := p.Addr(); p.Contains(a); a = a.Next() {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"net/netip"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam/space"
@@ -19,14 +18,20 @@ import (
 // Manager makes another call meanwhile. Where a pod was faster, the driver answers with ErrIPInUse: the Manager asks EC2 then,
 // and the unit comes back.
 type NodePool struct {
-	node *Node
-	now  Clock
-	enis []*poolENI // by device number, then ID
+	node  *Node
+	clock Clock
+	enis  []*eni     // by device number, then ID
+	units []poolUnit // ascending
+	// alone is not nil where nobody but the pool sets the Node's blocks, and says how long an address cools there. stale: they
+	// are to be set before the Node is asked.
+	alone *time.Duration
+	stale bool
 	// forcedENIs and forcedIPs count what EC2 took away under pods.
 	forcedENIs, forcedIPs int
 }
 
-type poolENI struct {
+// eni is one network interface.
+type eni struct {
 	id             string
 	device         int
 	primary, trunk bool
@@ -34,8 +39,18 @@ type poolENI struct {
 	units          []netip.Prefix // ascending
 }
 
+func compareENI(a, b *eni) int {
+	return cmp.Or(cmp.Compare(a.device, b.device), cmp.Compare(a.id, b.id))
+}
+
+// poolUnit is what EC2 hands out and takes back as one: a secondary address (/32) or a delegated prefix (/28).
+type poolUnit struct {
+	netip.Prefix
+	eni *eni
+}
+
 // NewNodePool returns a pool without ENIs for n.
-func NewNodePool(n *Node, now Clock) *NodePool { return &NodePool{node: n, now: now} }
+func NewNodePool(n *Node, now Clock) *NodePool { return &NodePool{node: n, clock: now} }
 
 // Blocks are the units that the Node should have, in the order in which they are to be used: by ENI, then ascending.
 func (p *NodePool) Blocks() []netip.Prefix {
@@ -46,42 +61,65 @@ func (p *NodePool) Blocks() []netip.Prefix {
 	return list
 }
 
-func (p *NodePool) eni(id string) *poolENI {
-	i := slices.IndexFunc(p.enis, func(e *poolENI) bool { return e.id == id })
+func (p *NodePool) eni(id string) *eni {
+	i := slices.IndexFunc(p.enis, func(e *eni) bool { return e.id == id })
 	if i < 0 {
 		return nil
 	}
 	return p.enis[i]
 }
 
-// AddENI is DataStore.AddENI. Error: ErrDuplicatedENI.
+// AddENI adds an ENI without units. Error: ErrDuplicatedENI.
 func (p *NodePool) AddENI(eniID string, deviceNumber int, isPrimary, isTrunk bool) error {
 	if p.eni(eniID) != nil {
 		return ErrDuplicatedENI
 	}
-	p.enis = append(p.enis, &poolENI{id: eniID, device: deviceNumber, primary: isPrimary, trunk: isTrunk, created: p.now()})
-	slices.SortFunc(p.enis, func(a, b *poolENI) int {
-		return cmp.Or(cmp.Compare(a.device, b.device), strings.Compare(a.id, b.id))
-	})
+	e := &eni{id: eniID, device: deviceNumber, primary: isPrimary, trunk: isTrunk, created: p.clock()}
+	i, _ := slices.BinarySearchFunc(p.enis, e, compareENI)
+	p.enis = slices.Insert(p.enis, i, e)
 	return nil
 }
 
-// AddIPv4CidrToStore adds a unit to an ENI. Errors: ErrUnknownENI, ErrIPAlreadyInStore when it overlaps another one.
+// AddIPv4CidrToStore adds a unit to an ENI, a delegated prefix of at most 2^12 addresses or one address as a /32. Errors:
+// ErrUnknownENI (with a text of its own), ErrInvalidAddress, ErrIPAlreadyInStore when it overlaps another one.
 func (p *NodePool) AddIPv4CidrToStore(eniID string, cidr netip.Prefix) error {
 	e := p.eni(eniID)
 	if e == nil {
-		return ErrUnknownENI
+		return errAddToUnknownENI
 	}
 	cidr = space.Normal(cidr)
-	if slices.ContainsFunc(p.Blocks(), cidr.Overlaps) {
+	if !cidr.IsValid() || !cidr.Addr().Is4() || space.HostBits(cidr) > 12 || cidr.Contains(p.node.addrs.gateway) {
+		return ErrInvalidAddress
+	}
+	i, _ := p.search(cidr.Addr())
+	if i > 0 && p.units[i-1].Overlaps(cidr) || i < len(p.units) && p.units[i].Overlaps(cidr) {
 		return ErrIPAlreadyInStore
 	}
-	e.units = append(e.units, cidr)
-	slices.SortFunc(e.units, netip.Prefix.Compare)
+	p.units = slices.Insert(p.units, i, poolUnit{cidr, e})
+	at, _ := slices.BinarySearchFunc(e.units, cidr, netip.Prefix.Compare)
+	e.units = slices.Insert(e.units, at, cidr)
+	p.stale = true
 	return nil
 }
 
-// DelIPv4CidrFromStore takes a unit out; one with pods only with force. Errors: ErrUnknownENI, ErrUnknownIP, ErrIPInUse.
+// search is the position of the first unit that begins at an address or behind it, and whether it begins there.
+func (p *NodePool) search(a netip.Addr) (int, bool) {
+	return slices.BinarySearchFunc(p.units, a, func(u poolUnit, a netip.Addr) int { return u.Addr().Compare(a) })
+}
+
+// eniOf is the ENI with an address, nil when there is none. The address was picked from b.
+func (p *NodePool) eniOf(b *block, a netip.Addr) *eni {
+	if b != nil && !b.Draining() {
+		return b.Own.eni
+	}
+	if b = p.node.ActiveAt(a); b != nil {
+		return b.Own.eni
+	}
+	return nil
+}
+
+// DelIPv4CidrFromStore takes a unit out, which must be one that was added; one with pods only with force. Errors: ErrUnknownENI,
+// ErrUnknownIP, ErrIPInUse.
 func (p *NodePool) DelIPv4CidrFromStore(eniID string, cidr netip.Prefix, force bool) error {
 	e := p.eni(eniID)
 	if e == nil {
@@ -91,14 +129,22 @@ func (p *NodePool) DelIPv4CidrFromStore(eniID string, cidr netip.Prefix, force b
 	if i < 0 {
 		return ErrUnknownIP
 	}
-	if c := p.count(e.units[i]); c.held > 0 {
+	if c := p.count(e.units[i]); c[assigned] > 0 {
 		if !force {
 			return ErrIPInUse
 		}
-		p.forcedIPs += c.held
+		p.forcedIPs += c[assigned]
 	}
+	p.forget(e.units[i])
 	e.units = slices.Delete(e.units, i, i+1)
 	return nil
+}
+
+// forget takes a unit of an ENI out of the index.
+func (p *NodePool) forget(u netip.Prefix) {
+	i, _ := p.search(u.Addr())
+	p.units = slices.Delete(p.units, i, i+1)
+	p.stale = true
 }
 
 // RemoveENIFromDataStore takes an ENI out; one with pods only with force. Errors: ErrUnknownENI, ErrENIInUse.
@@ -107,34 +153,44 @@ func (p *NodePool) RemoveENIFromDataStore(eniID string, force bool) error {
 	if e == nil {
 		return ErrUnknownENI
 	}
-	c := p.sum(e)
-	if c.held > 0 {
+	if c := p.sum(e); c[assigned] > 0 {
 		if !force {
 			return ErrENIInUse
 		}
 		p.forcedENIs++
-		p.forcedIPs += c.held
+		p.forcedIPs += c[assigned]
 	}
 	p.remove(e)
 	return nil
 }
 
-func (p *NodePool) remove(e *poolENI) {
-	p.enis = slices.DeleteFunc(p.enis, func(x *poolENI) bool { return x == e })
+func (p *NodePool) remove(e *eni) {
+	for _, u := range e.units {
+		p.forget(u)
+	}
+	p.enis = slices.DeleteFunc(p.enis, func(x *eni) bool { return x == e })
 }
 
-// RemoveUnusedENI is DataStore.RemoveUnusedENI.
+// RemoveUnusedENI removes one ENI that is not needed and returns its ID, for the caller to detach; "" when there is none.
+// Enough judges the account as it would be without the ENI. The ENI with the highest device number goes first.
+//
+// An ENI stays when it is primary or a trunk, younger than ENILifeMin, or when one of its addresses is not idle.
 func (p *NodePool) RemoveUnusedENI(enough func(rest Stats) bool) string {
 	for _, e := range slices.Backward(p.enis) {
-		c := p.sum(e)
-		young := p.now().Sub(e.created) < ENILifeMin
-		if e.primary || e.trunk || young || c.held+c.cooling > 0 || !enough(p.stats(e)) {
-			continue
+		if p.deletable(e) && enough(p.stats(e)) {
+			p.remove(e)
+			return e.id
 		}
-		p.remove(e)
-		return e.id
 	}
 	return ""
+}
+
+func (p *NodePool) deletable(e *eni) bool {
+	if e.primary || e.trunk || p.clock().Sub(e.created) < ENILifeMin {
+		return false
+	}
+	c := p.sum(e)
+	return c[assigned]+c[cooling]+c[aside] == 0
 }
 
 // ENIIDs lists the ENIs by device number, then ID.
@@ -168,12 +224,13 @@ func (p *NodePool) Units(eniID string) []netip.Prefix {
 	return append([]netip.Prefix{}, e.units...)
 }
 
-// IdleUnits lists an ENI's units of which every address could be given now, in ascending order.
+// IdleUnits lists what could be given back to EC2 without harm: units of an ENI of which every address is idle, in ascending
+// order.
 func (p *NodePool) IdleUnits(eniID string) []netip.Prefix {
 	list := []netip.Prefix{}
 	if e := p.eni(eniID); e != nil {
 		for _, u := range e.units {
-			if p.count(u) == (unitCount{}) {
+			if p.count(u).idle() {
 				list = append(list, u)
 			}
 		}
@@ -189,62 +246,8 @@ func (p *NodePool) rooms() []Room {
 	return list
 }
 
-// GetIPStats returns the account of all units.
-func (p *NodePool) GetIPStats() Stats { return p.stats(nil) }
-
 // ReadBackingStore has nothing to read: the Node's records are its driver's affair.
 func (p *NodePool) ReadBackingStore() error { return nil }
 
 // Flush has nothing to write.
 func (p *NodePool) Flush() error { return nil }
-
-// unitCount is how many of a unit's addresses pods hold and how many cool.
-type unitCount struct{ held, cooling int }
-
-func (p *NodePool) count(u netip.Prefix) (c unitCount) {
-	p.node.saw(p.now())
-	p.node.thaw()
-	for addr := range p.node.holder { // in any order: it is a sum
-		if u.Contains(addr) {
-			c.held++
-		}
-	}
-	for addr := range p.node.embers { // in any order: it is a sum
-		if u.Contains(addr) {
-			c.cooling++
-		}
-	}
-	return c
-}
-
-func (p *NodePool) sum(e *poolENI) (sum unitCount) {
-	for _, u := range e.units {
-		c := p.count(u)
-		sum.held += c.held
-		sum.cooling += c.cooling
-	}
-	return sum
-}
-
-// stats is the account without one ENI, which may be nil.
-func (p *NodePool) stats(without *poolENI) Stats {
-	s := Stats{ForceRemovedENIs: p.forcedENIs, ForceRemovedIPs: p.forcedIPs}
-	for _, e := range p.enis {
-		if e == without {
-			continue
-		}
-		for _, u := range e.units {
-			c := p.count(u)
-			s.TotalIPs += 1 << (u.Addr().BitLen() - u.Bits())
-			s.AssignedIPs += c.held
-			s.CooldownIPs += c.cooling
-			if u.Bits() < u.Addr().BitLen() {
-				s.TotalPrefixes++
-				if c == (unitCount{}) {
-					s.FreePrefixes++
-				}
-			}
-		}
-	}
-	return s
-}

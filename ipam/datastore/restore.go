@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"net/netip"
 	"slices"
+
+	"github.com/vppdrill/vppdrill/ipam"
 )
 
 // CheckpointMigrationPhase is the phase that NewDataStore sets; see the field of DataStore.
@@ -39,18 +41,15 @@ func (ds *DataStore) ReadBackingStore() error {
 		return err
 	}
 	ds.unread = nil
+	ds.settle()
 	known := len(ds.quarantine)
 	ds.preserved = d.Extra
 	for _, e := range d.Damaged {
 		ds.addQuarantined(Quarantined{IPAMKey: e.IPAMKey, Addr: e.IPv4, Raw: e.Raw, Why: e.Why})
 	}
+	holders := ds.owners()
 	for _, e := range d.Allocations {
-		ds.restore(e)
-	}
-	for _, q := range ds.quarantine[known:] {
-		if e, ok := ds.byAddr[q.Addr]; ok && e.state != assigned {
-			ds.move(e, aside)
-		}
+		ds.restore(e, holders)
 	}
 	for _, c := range d.Cooling {
 		ds.restoreCooling(c)
@@ -145,42 +144,37 @@ func (ds *DataStore) merge(told, file CheckpointData) CheckpointData {
 
 // restore assigns one address as the checkpoint says. The first claim of an address or key holds; a later one that
 // contradicts it is quarantined.
-func (ds *DataStore) restore(c CheckpointEntry) {
-	_, orphaned := ds.orphanOf[c.IPv4]
-	e, present := ds.byAddr[c.IPv4]
-	_, waits := ds.orphans[c.IPAMKey]
-	_, holds := ds.byKey[c.IPAMKey]
+func (ds *DataStore) restore(c CheckpointEntry, holders map[netip.Addr]ipam.Owner) {
+	o := c.owner()
+	holder, taken := holders[c.IPv4]
+	_, holds := ds.node.Lease(o)
 	why := ""
 	switch {
-	case present && e.state == assigned && e.key == c.IPAMKey, orphaned && ds.orphanOf[c.IPv4] == c.IPAMKey:
+	case taken && holder == o:
 		return
-	case orphaned || present && e.state == assigned:
+	case taken:
 		why = "the address is another pod's"
-	case waits || holds:
+	case holds:
 		why = "the pod has another address"
 	}
-	switch {
-	case why != "":
+	if why != "" {
 		ds.addQuarantined(Quarantined{IPAMKey: c.IPAMKey, Addr: c.IPv4, Raw: c.appendJSON(nil), Why: why})
-	case present:
-		e.extra = c.Extra
-		ds.give(e, c.IPAMKey)
-	default:
-		ds.log.Warnf("address %s of pod %s is on no ENI, its claim is kept", c.IPv4, c.IPAMKey)
-		ds.addOrphan(orphan{key: c.IPAMKey, addr: c.IPv4, extra: c.Extra})
+		return
 	}
+	if ds.eniOf(nil, c.IPv4) == nil {
+		ds.log.Warnf("address %s of pod %s is on no ENI, its claim is kept", c.IPv4, c.IPAMKey)
+	}
+	holders[c.IPv4] = o
+	ds.enter(claim{ipam.Lease{Owner: o, Addr: c.IPv4, Since: ds.clock()}, c.Extra})
 }
 
 // restoreCooling makes an address cool on. A release in the future is one of a wrong clock and counts from now.
 func (ds *DataStore) restoreCooling(c CoolingEntry) {
-	if now := ds.now(); c.Released.After(now) {
+	a, now := &ds.node.addrs, ds.clock()
+	if c.Released.After(now) {
 		c.Released = now
 	}
-	switch e, ok := ds.byAddr[c.IPv4]; {
-	case !ok:
-		ds.addEmber(c.IPv4, c.Released)
-	case e.state == idle:
-		e.released = c.Released
-		ds.rest(e)
+	if a.state(c.IPv4) == idle && a.cools(now, c.Released.UnixNano()) {
+		_ = a.Cool(c.Released, c.IPv4, netip.PrefixFrom(c.IPv4, c.IPv4.BitLen())) // nobody holds it
 	}
 }

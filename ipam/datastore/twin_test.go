@@ -15,7 +15,7 @@ type slow struct {
 	addrs   []*slowAddr
 	// claims of addresses that are not there, and release times of such.
 	orphans map[IPAMKey]netip.Addr
-	embers  map[netip.Addr]time.Time
+	gone    map[netip.Addr]time.Time
 	fail    error // of the checkpoint
 	file    map[IPAMKey]netip.Addr
 }
@@ -37,7 +37,7 @@ type slowAddr struct {
 func newSlow(now time.Time) *slow {
 	return &slow{
 		now: now, cooling: CoolingPeriod, enis: make(map[string]slowENI), orphans: make(map[IPAMKey]netip.Addr),
-		embers: make(map[netip.Addr]time.Time), file: make(map[IPAMKey]netip.Addr),
+		gone: make(map[netip.Addr]time.Time), file: make(map[IPAMKey]netip.Addr),
 	}
 }
 
@@ -63,7 +63,7 @@ func (s *slow) cools(at time.Time) bool { return !at.IsZero() && s.now.Sub(at) <
 
 func (s *slow) idle(x *slowAddr) bool { return x.key.IsZero() && !s.cools(x.released) }
 
-func (s *slow) book() map[IPAMKey]netip.Addr {
+func (s *slow) assigned() map[IPAMKey]netip.Addr {
 	m := maps.Clone(s.orphans)
 	for _, x := range s.addrs {
 		if !x.key.IsZero() {
@@ -75,7 +75,7 @@ func (s *slow) book() map[IPAMKey]netip.Addr {
 
 func (s *slow) write() error {
 	if s.fail == nil {
-		s.file = s.book()
+		s.file = s.assigned()
 	}
 	return s.fail
 }
@@ -98,8 +98,8 @@ func (s *slow) add(eni string, unit netip.Prefix) error {
 		}
 	}
 	for a := unit.Addr(); unit.Contains(a); a = a.Next() {
-		x := &slowAddr{addr: a, eni: eni, unit: unit, released: s.embers[a]}
-		delete(s.embers, a)
+		x := &slowAddr{addr: a, eni: eni, unit: unit, released: s.gone[a]}
+		delete(s.gone, a)
 		for k, o := range s.orphans {
 			if o == a {
 				x.key = k
@@ -120,7 +120,7 @@ func (s *slow) removeUnit(eni string, unit netip.Prefix) {
 		if !x.key.IsZero() {
 			s.orphans[x.key] = x.addr
 		} else if s.cools(x.released) {
-			s.embers[x.addr] = x.released
+			s.gone[x.addr] = x.released
 		}
 		return true
 	})
@@ -230,7 +230,7 @@ func (s *slow) unassign(k IPAMKey) (netip.Addr, int, error) {
 	if x == nil {
 		if a, ok := s.orphans[k]; ok {
 			delete(s.orphans, k)
-			s.embers[a] = s.now
+			s.gone[a] = s.now
 			_ = s.write()
 		}
 		return netip.Addr{}, 0, ErrUnknownPod

@@ -181,13 +181,13 @@ func (w *world) check() {
 	if !w.manager.Ready() {
 		return
 	}
-	book := make(map[datastore.IPAMKey]netip.Addr)
+	held := make(map[datastore.IPAMKey]netip.Addr)
 	for _, p := range append(w.ds.AllocatedIPs(), w.ds.Orphans()...) {
-		book[p.IPAMKey] = p.IP
+		held[p.IPAMKey] = p.IP
 	}
 	for k, a := range w.pods {
-		if book[k] != a {
-			w.t.Fatalf("%s: %s was told %s, the book says %s", w.now, k, a, book[k])
+		if held[k] != a {
+			w.t.Fatalf("%s: %s was told %s, the store says %s", w.now, k, a, held[k])
 		}
 	}
 	if s := w.ds.GetIPStats(); s.AvailableAddresses() < 0 || s.AvailableAddresses()+s.AssignedIPs+s.CooldownIPs+s.QuarantinedIPs != s.TotalIPs {

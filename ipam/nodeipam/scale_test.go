@@ -89,7 +89,7 @@ func BenchmarkHeartbeat(b *testing.B) {
 	}
 }
 
-// BenchmarkNodeAllocateRelease is one pod address with its owner's bookkeeping; the budget is 1 µs.
+// BenchmarkNodeAllocateRelease is one pod address with its owner; the budget is 1 µs.
 func BenchmarkNodeAllocateRelease(b *testing.B) {
 	yardstick.Beside(b)
 	n, err := NewNode(NodeConfig{})

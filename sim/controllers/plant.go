@@ -21,7 +21,7 @@ type Plant struct {
 	Demand func(node string, d Demand) Demand
 	// Side wraps what is seen of one life of a node's agent.
 	Side func(node string, s Side) Side
-	// Manager wraps one life of a node's ipamd, whose books are pool.
+	// Manager wraps one life of a node's ipamd, which decides about pool.
 	Manager func(node string, pool *datastore.NodePool, m Manager) Manager
 	// Cloud wraps the EC2 that a node's ipamds ask.
 	Cloud func(node string, c Cloud) Cloud
