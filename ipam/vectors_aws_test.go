@@ -15,15 +15,13 @@ import (
 
 // awsCorrections: the empty key is refused; cooling survives a restart; cooling addresses are not available, so that a
 // node full of them is short. The other lines say what upstream accepts in the words of the runner, or drop a remark.
-var awsCorrections = map[string]map[string]any{
-	"zero-key-hazard/0":         {"error": "invalid IPAM key", "assigned": 0},
-	"cooling-lost-on-restart/3": {"error": "no available IP addresses"},
-	"issue-2896 starvation/0":   {"short": 2, "over": 0, "enabled": true},
-
-	"warm-eni-interactions/2":     {"value": "eni-3"},
-	"warm-eni-interactions/4":     {"value": "eni-2"},
-	"freeable-includes-cooling/0": {"oneOf": []any{"10.0.0.1", "10.0.0.2"}},
-	"reconcile-bad-imds/1":        {"enis": 1, "total": 2},
+var awsCorrections = map[string]correction{
+	"zero-key-hazard/0": {`{"ip": "10.0.0.1", "assigned": 0, "note": "an empty key equals the 'free' marker, so a free address is returned as a duplicate without being assigned; the gRPC handler therefore rejects empty fields"}`,
+		map[string]any{"error": "invalid IPAM key", "assigned": 0}},
+	"cooling-lost-on-restart/3": {`{"ip": "10.0.0.1"}`,
+		map[string]any{"error": "no available IP addresses"}},
+	"issue-2896 starvation/0": {`{"short": 0, "over": 0, "enabled": true}`,
+		map[string]any{"short": 2, "over": 0, "enabled": true}},
 }
 
 // awsSetup is every setup's fields together. An ENI at the top level is one with these addresses.
@@ -38,12 +36,14 @@ type awsSetup struct {
 	WarmPrefixTarget, MinimumIPTarget, Pods int
 	Total, Assigned, Cooling                int
 	Version, Tag                            string
+	Instance, Checkpointer, PrimaryENI      string
 	Tagged                                  map[string]string
 }
 
 // awsENI is a list of addresses, or an object whose ips are a list or a number.
 type awsENI struct {
 	Primary, Trunk, Old bool
+	AgeS                float64 // how long ago it was added; Old is an hour
 	IPs                 json.RawMessage
 	Assigned            int
 }
@@ -54,20 +54,25 @@ func (e *awsENI) UnmarshalJSON(text []byte) error {
 		e.IPs = slices.Clone(text)
 		return nil
 	}
-	return json.Unmarshal(text, (*plain)(e))
+	return strictly(text, (*plain)(e))
 }
 
 // addresses are those that are named, or as many of 10.<eni>.0.0 as are wanted.
-func (e awsENI) addresses(eni int) (list []netip.Addr) {
+func (e awsENI) addresses(eni int) (list []netip.Addr, err error) {
+	if e.IPs == nil {
+		return nil, nil
+	}
 	var n int
-	if err := json.Unmarshal(e.IPs, &n); err == nil {
+	if err := json.Unmarshal(e.IPs, &n); err == nil && string(e.IPs) != "null" {
 		for i := range n {
 			list = append(list, netip.AddrFrom4([4]byte{10, byte(eni), byte(i >> 8), byte(i)}))
 		}
-		return list
+		return list, nil
 	}
-	_ = json.Unmarshal(e.IPs, &list)
-	return list
+	if err := strictly(e.IPs, &list); err != nil || list == nil {
+		return nil, fmt.Errorf("addresses %s: want a number or a list", e.IPs)
+	}
+	return list, nil
 }
 
 // awsCase is a store with its surroundings played by the setup.
@@ -97,25 +102,40 @@ func (c *awsCase) GetRunningPodSandboxes() (list []datastore.SandboxInfo, err er
 
 func startAWS(setup json.RawMessage) (executor, error) {
 	c := &awsCase{now: time.Unix(1700000000, 0), file: datastore.NewTestCheckpoint(nil)}
-	if err := json.Unmarshal(setup, &c.setup); err != nil {
-		return nil, err
-	}
 	var loose map[string]json.RawMessage
 	if err := json.Unmarshal(setup, &loose); err != nil {
 		return nil, err
 	}
 	c.env = make(map[string]string)
+	named := make(map[string]awsENI)
 	for name, raw := range loose {
-		var text string
 		switch {
 		case strings.HasPrefix(name, "eni-"):
-			if c.setup.ENIs == nil {
-				c.setup.ENIs = make(map[string]awsENI)
+			named[name] = awsENI{IPs: raw, Primary: true}
+		case strings.HasSuffix(name, "_TARGET"):
+			var text string
+			if err := strictly(raw, &text); err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
 			}
-			c.setup.ENIs[name] = awsENI{IPs: raw, Primary: true}
-		case strings.HasSuffix(name, "_TARGET") && json.Unmarshal(raw, &text) == nil:
 			c.env[name] = text
+		default:
+			continue
 		}
+		delete(loose, name)
+	}
+	rest, err := json.Marshal(loose)
+	if err == nil {
+		err = strictly(rest, &c.setup)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if c.setup.ENIs == nil {
+		c.setup.ENIs = make(map[string]awsENI)
+	}
+	maps.Copy(c.setup.ENIs, named)
+	if err := c.checkSetup(); err != nil {
+		return nil, err
 	}
 	s := c.setup
 	c.sizing = datastore.Sizing{
@@ -125,11 +145,28 @@ func startAWS(setup json.RawMessage) (executor, error) {
 	if s.PrefixSize > 0 {
 		c.sizing.PrefixDelegation, c.sizing.UnitsPerENI = true, s.MaxPrefixesPerENI
 	}
-	if s.File != nil {
+	if s.File != nil && string(s.File) != "null" { // null is no file
 		c.file.Data = s.File
 	}
 	c.ds = c.store()
 	return c, errors.Join(c.addENIs(), c.fill())
+}
+
+// checkSetup refuses what the words of a setup cannot mean here.
+func (c *awsCase) checkSetup() error {
+	s := c.setup
+	limits, known := datastore.LimitsOf(s.Instance)
+	switch {
+	case s.Checkpointer != "" && s.Checkpointer != "TestCheckpoint":
+		return fmt.Errorf("checkpointer %q is not known here", s.Checkpointer)
+	case s.PrimaryENI != "" && !strings.HasPrefix(s.PrimaryENI, "3 addresses"):
+		return fmt.Errorf("primaryENI %q is not known here", s.PrimaryENI)
+	case s.Version != "" && s.Version != "1.7.5":
+		return fmt.Errorf("version %q is not known here", s.Version)
+	case known && (s.MaxENIs != limits.ENIs || s.UsableIPsPerENI != limits.IPv4PerENI-1):
+		return fmt.Errorf("instance %s has %d ENIs of %d addresses", s.Instance, limits.ENIs, limits.IPv4PerENI)
+	}
+	return nil
 }
 
 func (c *awsCase) store() *datastore.DataStore {
@@ -159,8 +196,13 @@ func (c *awsCase) addENIs() error {
 		if e.Old {
 			c.now = present.Add(-time.Hour)
 		}
+		if e.AgeS > 0 {
+			c.now = present.Add(-vectorSeconds(e.AgeS))
+		}
 		errs := []error{c.ds.AddENI(name, i, e.Primary, e.Trunk)}
-		for _, a := range e.addresses(i) {
+		list, err := e.addresses(i)
+		errs = append(errs, err)
+		for _, a := range list {
 			errs = append(errs, c.ds.AddIPv4AddressToStore(name, a))
 		}
 		for n := range e.Assigned {
@@ -210,9 +252,13 @@ type awsArgs struct {
 	Dev, MaxIPperENI     int
 	Primary, Force       bool
 	SkipPrimary          bool
-	Warm, Min, S, Pods   int
+	Warm, Min, Pods      int
 	Phase                int
-	SecondsAfterUnassign int
+	Trunk                bool
+	S, AgeS              float64
+	SecondsAfterUnassign float64
+	CreateTime, Note     string
+	IPs                  map[string]string
 	IMDS, EC2            string
 	Error                *string
 	ENIs, Prefixes       []string
@@ -220,7 +266,7 @@ type awsArgs struct {
 
 func (c *awsCase) do(op string, raw json.RawMessage) (map[string]any, error) {
 	var args awsArgs
-	if err := json.Unmarshal(raw, &args); err != nil {
+	if err := strictly(raw, &args); err != nil {
 		return nil, err
 	}
 	result, err := c.mutate(op, args)
@@ -263,7 +309,10 @@ func (c *awsCase) account(result map[string]any) {
 func (c *awsCase) mutate(op string, args awsArgs) (map[string]any, error) {
 	switch op {
 	case "AddENI":
-		return nil, c.ds.AddENI(args.ENI, args.Dev, args.Primary, false)
+		present := c.now
+		c.now = present.Add(-vectorSeconds(args.AgeS))
+		defer func() { c.now = present }()
+		return nil, c.ds.AddENI(args.ENI, args.Dev, args.Primary, args.Trunk)
 	case "AddIPv4AddressToStore":
 		return nil, c.ds.AddIPv4AddressToStore(args.ENI, netip.MustParseAddr(args.IP))
 	case "DelIPv4AddressFromStore":
@@ -273,7 +322,7 @@ func (c *awsCase) mutate(op string, args awsArgs) (map[string]any, error) {
 	case "RemoveUnusedENIFromStore":
 		return value(c.ds.RemoveUnusedENIFromStore(args.Warm, args.Min), nil)
 	case "AssignPodIPv4Address":
-		c.now = c.now.Add(time.Duration(args.SecondsAfterUnassign) * time.Second)
+		c.now = c.now.Add(vectorSeconds(args.SecondsAfterUnassign))
 		ip, device, err := c.ds.AssignPodIPv4Address(awsKey(args.Key))
 		return map[string]any{"ip": ip.String(), "value": ip.String(), "device": device}, err
 	case "UnassignPodIPv4Address":
@@ -286,11 +335,17 @@ func (c *awsCase) mutate(op string, args awsArgs) (map[string]any, error) {
 		}
 		return nil, nil
 	case "ForceAge":
-		c.now = c.now.Add(time.Hour)
+		age := time.Hour // the zero time is long ago
+		if args.AgeS > 0 {
+			age = vectorSeconds(args.AgeS)
+		} else if args.CreateTime != "zero" {
+			return nil, fmt.Errorf("createTime %q: want \"zero\", or ageS", args.CreateTime)
+		}
+		c.now = c.now.Add(age)
 		return nil, nil
 	case "AdvanceClock":
 		// Upstream's test sleeps, and a sleep ends after its time.
-		c.now = c.now.Add(time.Duration(args.S)*time.Second + 1)
+		c.now = c.now.Add(vectorSeconds(args.S) + 1)
 		return nil, nil
 	case "Restart":
 		c.setup.Phase = &args.Phase

@@ -13,32 +13,41 @@ import (
 
 // ciliumCorrections are two kinds of replacements. What the runner cannot judge by its own words is said in facts that the
 // executor reports; what upstream gets wrong is replaced by what is right, with the reason.
-var ciliumCorrections = mergeCorrections(map[string]map[string]any{
-	"allocate-next-with-expiration/0": {"ipv4In": "1.1.1.0/24", "ipv6In": "cafe::/96"},
-	"allocate-next-with-expiration/8": {"ipv4": "set", "ipv6": "set", "uuids": 2},
-	"allocated-ip-dump/0":             {"status": "IPv4: 0/254 allocated from 1.1.1.0/24, IPv6: 0/65534 allocated from cafe::/96", "keysParseAsIP": true},
-	"nodemgr-release-excess/3":        {"available": 27, "used": 10},
-	"families/1":                      {"ipv4": nil, "ipv6": nil},
-	"families/2":                      {"ipv4": nil, "ipv6": nil},
-}, map[string]map[string]any{
+var ciliumCorrections = mergeCorrections(map[string]correction{
+	"allocate-next-with-expiration/0": {`{"ipv4": {"within": "1.1.1.0/24", "saveAs": "a4"}, "ipv6": {"within": "cafe::/96", "saveAs": "a6"}}`,
+		map[string]any{"ipv4In": "1.1.1.0/24", "ipv6In": "cafe::/96"}},
+	"allocate-next-with-expiration/8": {`{"ipv4": {"saveAs": "b4", "uuidAs": "ub4"}, "ipv6": {"saveAs": "b6"}}`,
+		map[string]any{"ipv4": "set", "ipv6": "set", "uuids": 2}},
+	"allocated-ip-dump/0": {`{"status": "nonempty", "keysParseAsIP": true}`,
+		map[string]any{"status": "IPv4: 0/254 allocated from 1.1.1.0/24, IPv6: 0/65534 allocated from cafe::/96", "keysParseAsIP": true}},
+}, map[string]correction{
 	// One family's status has no separator behind it.
-	"hostscope-usable/0": {"status": "IPv4: 0/254 allocated from 10.2.0.0/24"},
+	"hostscope-usable/0": {`{"status": "IPv4: 0/254 allocated from 10.2.0.0/24, ", "note": "trailing separator appears when only one family is enabled"}`,
+		map[string]any{"status": "IPv4: 0/254 allocated from 10.2.0.0/24"}},
 	// An error comes without results.
-	"dual-partial-failure/1": {"error": "range is full", "ipv6InUseAfter": 0, "ipv6": nil},
+	"dual-partial-failure/1": {`{"error": "range is full", "ipv6InUseAfter": 0, "ipv6ResultPointer": "non-nil (already released)"}`,
+		map[string]any{"error": "range is full", "ipv6InUseAfter": 0, "ipv6": nil}},
 	// Excluded addresses are passed over, not taken.
-	"blacklist-drain/1": {"error": "range is full", "allocatedAfter": 0},
+	"blacklist-drain/1": {`{"error": "range is full", "allocatedAfter": 6, "ownerSuffix": "o (blacklisted)"}`,
+		map[string]any{"error": "range is full", "allocatedAfter": 0}},
 	// A route elsewhere, or one that covers the whole range, conflicts with nothing.
-	"reserve-local-routes/4":             {"value": false},
-	"reserve-local-routes issue-10627/1": {"value": false},
-	"reserve-local-routes issue-10627/2": {"ipv4": "set", "ipv4In": "10.217.0.0/24"},
+	"reserve-local-routes/4": {`{"value": true}`,
+		map[string]any{"value": false}},
+	"reserve-local-routes issue-10627/1": {`{"value": true}`,
+		map[string]any{"value": false}},
+	"reserve-local-routes issue-10627/2": {`{"error": "range is full", "defect": "whole pool drained by a covering route"}`,
+		map[string]any{"ipv4": "set", "ipv4In": "10.217.0.0/24"}},
 	// What a release would take below min-allocate is no excess.
-	"excess-then-needed-flap/0": {"value": 1},
-	"excess-then-needed-flap/1": {"available": 16},
-	"excess-then-needed-flap/2": {"value": 0},
+	"excess-then-needed-flap/0": {`{"value": 9}`,
+		map[string]any{"value": 1}},
+	"excess-then-needed-flap/1": {`{"available": 8}`,
+		map[string]any{"available": 16}},
+	"excess-then-needed-flap/2": {`{"value": 8, "defect": "release went below minAllocate; pool oscillates 17 -> 8 -> 16"}`,
+		map[string]any{"value": 0}},
 })
 
-func mergeCorrections(sets ...map[string]map[string]any) map[string]map[string]any {
-	all := make(map[string]map[string]any)
+func mergeCorrections(sets ...map[string]correction) map[string]correction {
+	all := make(map[string]correction)
 	for _, s := range sets {
 		maps.Copy(all, s)
 	}
@@ -57,6 +66,7 @@ type ciliumSetup struct {
 	Routes                     []struct{ Dst, Link, Src, Gw string }
 	Nodes, PoolSize            int
 	ReleaseExcessIPs           bool
+	TimeoutMs                  float64 // of a timer that says nothing else
 	Enis                       map[string]struct {
 		Addresses             []netip.Addr
 		VpcID, VpcPrimaryCIDR string
@@ -82,7 +92,8 @@ func (n ciliumNumbers) watermarks() cilium.Watermarks {
 // ciliumArgs are the arguments of all operations together.
 type ciliumArgs struct {
 	IP, Owner, Net, Arg, UUID, Family, State, Node, A, B, Base, Addr string
-	TimeoutMs, Ms, N, NeededIPs, NumIP, PreAlloc                     int
+	TimeoutMs, Ms                                                    float64
+	N, NeededIPs, NumIP, PreAlloc                                    int
 	Offset                                                           uint64
 	Used                                                             int
 	CIDRs                                                            []netip.Prefix
@@ -114,7 +125,7 @@ func (u *upwards) Pick(_ string, n int) int {
 
 func startCilium(setup json.RawMessage) (executor, error) {
 	c := &ciliumCase{now: time.Unix(1700000000, 0), saved: make(map[string]string)}
-	if err := json.Unmarshal(setup, &c.setup); err != nil {
+	if err := strictly(setup, &c.setup); err != nil {
 		return nil, err
 	}
 	s, pick := &c.setup, new(upwards)

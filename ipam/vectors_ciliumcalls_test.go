@@ -1,10 +1,10 @@
 package ipam_test
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
-	"time"
 
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 )
@@ -106,7 +106,7 @@ func (c *ciliumCase) doRelease(op string, args ciliumArgs) (map[string]any, erro
 }
 
 func (c *ciliumCase) doTimer(op string, args ciliumArgs) (map[string]any, error) {
-	timeout := time.Duration(args.TimeoutMs) * time.Millisecond
+	timeout := vectorSeconds(cmp.Or(args.TimeoutMs, c.setup.TimeoutMs) / 1000)
 	switch op {
 	case "StartExpirationTimer":
 		uuid, err := c.ipam.StartExpirationTimer(netip.MustParseAddr(args.IP), timeout)
@@ -122,7 +122,7 @@ func (c *ciliumCase) doTimer(op string, args ciliumArgs) (map[string]any, error)
 		v4, v6, err := c.ipam.AllocateNextWithExpiration(args.Family, args.Owner, timeout)
 		return c.pair(v4, v6), err
 	case "Sleep":
-		c.now = c.now.Add(time.Duration(args.Ms) * time.Millisecond)
+		c.now = c.now.Add(vectorSeconds(args.Ms / 1000))
 		c.ipam.Advance(c.now)
 		return nil, nil
 	}

@@ -18,11 +18,15 @@ import (
 
 // k8sCorrections: releasing a part of a block leaves its other parts occupied; a node with CIDRs that cannot be right is
 // quarantined, and the allocator starts.
-var k8sCorrections = map[string]map[string]any{
-	"mask-change-overlap/2": {"allocatedCIDRs": 1},
-	"mask-change-overlap/3": {"value": "10.0.1.0/24"},
-	"occupy-pre-existing: fail, single stack incorrect node allocation/0":           {"ok": true, "quarantined": []any{"node0"}},
-	"occupy-pre-existing: fail, dualstack node allocating from non existing cidr/0": {"ok": true, "quarantined": []any{"node0"}},
+var k8sCorrections = map[string]correction{
+	"mask-change-overlap/2": {`{"allocatedCIDRs": 0}`,
+		map[string]any{"allocatedCIDRs": 1}},
+	"mask-change-overlap/3": {`{"value": "10.0.0.0/24", "defect": "overlaps the live 10.0.0.32/27"}`,
+		map[string]any{"value": "10.0.1.0/24"}},
+	"occupy-pre-existing: fail, single stack incorrect node allocation/0": {`{"error": "constructor fails"}`,
+		map[string]any{"ok": true, "quarantined": []any{"node0"}}},
+	"occupy-pre-existing: fail, dualstack node allocating from non existing cidr/0": {`{"error": "constructor fails"}`,
+		map[string]any{"ok": true, "quarantined": []any{"node0"}}},
 }
 
 // k8sSetup are the setups of all cases together.
@@ -36,6 +40,7 @@ type k8sSetup struct {
 		PodCIDRs []string
 	}
 	ResyncS, MaxBackoffS, InitialRetryS float64
+	BaseMs, CapMs                       float64
 	Mode, NodePodCIDR                   string
 	Alias                               *string
 	Items                               map[string]k8sItem
@@ -78,10 +83,14 @@ func startK8s(setup json.RawMessage) (executor, error) {
 		lists: make(map[string][]string), patched: make(map[string][]netip.Prefix), uids: make(map[string]string),
 		now: time.Unix(1700000000, 0).UTC(),
 	}
-	if err := json.Unmarshal(setup, &c.setup); err != nil {
+	if err := strictly(setup, &c.setup); err != nil {
 		return nil, err
 	}
-	seconds := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+	least, most := nodeipam.NodeUpdateRetryTimeout(0, nil), nodeipam.NodeUpdateRetryTimeout(99, nil)
+	if c.setup.BaseMs > 0 && (vectorSeconds(c.setup.BaseMs/1000) != least || vectorSeconds(c.setup.CapMs/1000) != most) {
+		return nil, fmt.Errorf("pauses are %s to %s here", least, most)
+	}
+	seconds := vectorSeconds
 	c.timeout = nodeipam.Timeout{
 		Resync: seconds(c.setup.ResyncS), MaxBackoff: seconds(c.setup.MaxBackoffS), InitialRetry: seconds(c.setup.InitialRetryS),
 	}
@@ -90,7 +99,7 @@ func startK8s(setup json.RawMessage) (executor, error) {
 
 func (c *k8sCase) do(op string, raw json.RawMessage) (map[string]any, error) {
 	var args k8sArgs
-	if err := json.Unmarshal(raw, &args); err != nil {
+	if err := strictly(raw, &args); err != nil {
 		return nil, err
 	}
 	switch op {
@@ -183,7 +192,11 @@ func (c *k8sCase) refer(text string) []string {
 		}
 		return list[i : i+1]
 	}
-	return slice(text, c.lists)
+	list, ok = slice(text, c.lists)
+	if !ok {
+		panic("no list " + text)
+	}
+	return list
 }
 
 func (c *k8sCase) setOperation(op string, args k8sArgs) (map[string]any, error) {
