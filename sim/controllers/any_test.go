@@ -1,0 +1,86 @@
+package controllers_test
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/sim/controllers"
+	"github.com/vppdrill/vppdrill/sim/fault"
+)
+
+// Goal: whatever happens, no two nodes ever have a common block, and once nothing happens any more everybody is served for whom
+// there is a block. Method: rapid draws what befalls each system; stories' world looks after each event.
+func TestAnyTroubleEndsServed(t *testing.T) {
+	plans := map[string]scenarios.IPAM{
+		"nodeipam":  {System: scenarios.NodeIPAM, PodSubnetOneNodePrefixLen: 26},
+		"cilium":    {System: scenarios.Cilium, PodSubnetOneNodePrefixLen: 27, Cilium: scenarios.CiliumIPAM{PreAllocate: 8}},
+		"datastore": {System: scenarios.Datastore, PodSubnetOneNodePrefixLen: 28, Datastore: scenarios.DatastoreIPAM{InstanceType: "t3.small", WarmPrefix: 1, MetadataLag: time.Second}},
+	}
+	for name, p := range plans {
+		p.PodSubnetCIDR = netip.MustParsePrefix("10.1.0.0/24")
+		t.Run(name, func(t *testing.T) {
+			rapid.Check(t, func(rt *rapid.T) { anyTrouble(t, rt, p) })
+		})
+	}
+}
+
+func anyTrouble(t *testing.T, rt *rapid.T, p scenarios.IPAM) {
+	w := newWorld(t, p)
+	for range rapid.IntRange(3, 20).Draw(rt, "steps") {
+		node := fmt.Sprintf("n%d", rapid.IntRange(0, 4).Draw(rt, "node"))
+		h := w.agents[node]
+		switch step := rapid.SampledFrom([]string{"join", "join", "leave", "crash", "pods", "lose", "fault"}).Draw(rt, "step"); {
+		case step == "join" && h == nil:
+			w.join(node)
+		case step == "lose":
+			_ = w.system.LoseLeader(time.Duration(rapid.IntRange(1, 60).Draw(rt, "pause")) * time.Second) // AWS has none
+		case step == "fault":
+			w.faults = append(w.faults, &storyFault{
+				request: rapid.SampledFrom(controllers.RequestNames).Draw(rt, "request"),
+				action:  fault.Action(rapid.IntRange(int(fault.Pass)+1, int(fault.CrashAfter)).Draw(rt, "action")),
+				skip:    rapid.IntRange(0, 2).Draw(rt, "skip"), n: rapid.IntRange(1, 3).Draw(rt, "n"),
+			})
+		case h == nil:
+		case step == "leave":
+			w.leave(node)
+		case step == "crash":
+			w.crash(node)
+		case step == "pods":
+			h.pods(rapid.IntRange(0, 40).Draw(rt, "pods"))
+		}
+		w.must(w.run(time.Duration(rapid.IntRange(0, 20000).Draw(rt, "ms")) * time.Millisecond))
+	}
+	w.faults = nil
+	w.must(w.run(20 * time.Minute))
+	for range 10 { // ipamd looks at what there is once a minute
+		if w.system.Pending() == "" {
+			break
+		}
+		w.must(w.run(time.Second))
+	}
+	if why := w.system.Pending(); why != "" {
+		rt.Fatalf("after 20 minutes: %s\n%s", why, w.state())
+	}
+	for name, h := range w.agents {
+		held := h.alloc.Blocks()
+		if len(held) == 0 && w.system.FreeBlock() || !slices.Equal(slices.SortedFunc(slices.Values(w.assigned[name]), netip.Prefix.Compare), ascending(held)) {
+			rt.Fatalf("%s is not served\n%s", name, w.state())
+		}
+	}
+}
+
+func ascending(blocks []ipam.Block) []netip.Prefix {
+	list := make([]netip.Prefix, len(blocks))
+	for i, b := range blocks {
+		list[i] = b.Prefix
+	}
+	slices.SortFunc(list, netip.Prefix.Compare)
+	return list
+}
