@@ -76,9 +76,9 @@ func act(t *rapid.T, c *Cluster, load *crowd, m *fakeMachine) {
 	case 1:
 		k.PowerOn()
 	case 2:
-		k.Reboot(5 * time.Second)
+		reboot(k, 5*time.Second)
 	case 3:
-		k.Restart(5 * time.Second)
+		restart(k, 5*time.Second)
 	case 4:
 		k.Stop()
 	case 5:

@@ -3,6 +3,7 @@ package cluster
 import (
 	"slices"
 	"strconv"
+	"time"
 )
 
 // crowd makes load for tests: pods per node, by deployments, at random, from a trace. Scenarios have their own in
@@ -74,3 +75,23 @@ func (f *fillStep) Fire() {
 		}
 	})
 }
+
+// restart stops a kubelet's process for a while, reboot switches its machine off.
+func restart(k *Kubelet, down time.Duration) {
+	k.Stop()
+	k.clock.After(down, &kubeletStart{k: k, verb: "start", fn: k.Start})
+}
+
+func reboot(k *Kubelet, down time.Duration) {
+	k.PowerOff()
+	k.clock.After(down, &kubeletStart{k: k, verb: "boot", fn: k.PowerOn})
+}
+
+type kubeletStart struct {
+	k    *Kubelet
+	verb string
+	fn   func()
+}
+
+func (s *kubeletStart) AppendText(b []byte) []byte { return append(s.k.appendName(b), s.verb...) }
+func (s *kubeletStart) Fire()                      { s.fn() }

@@ -129,18 +129,6 @@ func (k *Kubelet) tellAlive() {
 	}
 }
 
-// Restart stops the process for a while.
-func (k *Kubelet) Restart(down time.Duration) {
-	k.Stop()
-	k.clock.After(down, &kubeletStart{k: k, verb: "start", fn: k.Start})
-}
-
-// Reboot switches the machine off for a while.
-func (k *Kubelet) Reboot(down time.Duration) {
-	k.PowerOff()
-	k.clock.After(down, &kubeletStart{k: k, verb: "boot", fn: k.PowerOn})
-}
-
 // Remove ends the node for good: everything on it is gone, nothing is cleaned up.
 func (k *Kubelet) Remove() {
 	k.PowerOff()
@@ -149,15 +137,6 @@ func (k *Kubelet) Remove() {
 		w.end()
 	}
 }
-
-type kubeletStart struct {
-	k    *Kubelet
-	verb string
-	fn   func()
-}
-
-func (s *kubeletStart) AppendText(b []byte) []byte { return append(s.k.appendName(b), s.verb...) }
-func (s *kubeletStart) Fire()                      { s.fn() }
 
 // ReplaceSandbox makes a new sandbox for a pod whose old one died: DEL for the old, ADD with another container ID. An
 // error when the pod has no sandbox with an address here.

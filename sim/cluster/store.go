@@ -19,8 +19,6 @@ type Store struct {
 	ordered   []*storeEntry // by key
 	log       []agent.StoreItem
 	watches   []*StoreWatch
-	leases    map[LeaseID]*storeLease
-	lastLease LeaseID
 	down      bool
 	ops       int64
 	// identity grows when all data is lost; etcd's cluster ID is as good as a number that never comes twice.
@@ -28,13 +26,12 @@ type Store struct {
 }
 
 type storeEntry struct {
-	item  agent.StoreItem
-	lease LeaseID
+	item agent.StoreItem
 }
 
 // NewStore returns an empty store at revision 1, as a fresh etcd is.
 func NewStore() *Store {
-	return &Store{revision: 1, identity: 1, byKey: make(map[string]*storeEntry), leases: make(map[LeaseID]*storeLease)}
+	return &Store{revision: 1, identity: 1, byKey: make(map[string]*storeEntry)}
 }
 
 // OpKind is what one operation of a transaction does.
@@ -61,8 +58,6 @@ type Op struct {
 	Kind       OpKind
 	Key, Value string
 	Revision   int64
-	// Lease ties a written key to a lease; 0 to none.
-	Lease LeaseID
 }
 
 // Outcome is what a transaction came to.
@@ -92,11 +87,11 @@ func (s *Store) SetAvailable(up bool) {
 	}
 }
 
-// Wipe loses all data, as a replaced etcd volume does: no keys, no leases, no history, revision 1 again. Every watch ends.
+// Wipe loses all data, as a replaced etcd volume does: no keys, no history, revision 1 again. Every watch ends.
 func (s *Store) Wipe() {
 	s.endWatches()
 	fresh := NewStore()
-	fresh.down, fresh.ops, fresh.lastLease, fresh.identity = s.down, s.ops, s.lastLease, s.identity+1
+	fresh.down, fresh.ops, fresh.identity = s.down, s.ops, s.identity+1
 	*s = *fresh
 }
 
@@ -131,7 +126,7 @@ func (s *Store) Look(prefix string) (items []agent.StoreItem) {
 }
 
 // Txn does all of ops under one revision, or none of them when a guard fails. A transaction that changes nothing takes no
-// revision. Naming a key twice is a broken caller and panics, as etcd refuses it. An unknown lease is a conflict.
+// revision. Naming a key twice is a broken caller and panics, as etcd refuses it.
 func (s *Store) Txn(ops ...Op) Outcome {
 	if s.down {
 		return Outcome{Err: agent.StoreUnavailable}
@@ -167,9 +162,6 @@ func (s *Store) unmet(ops []Op) (failed []agent.StoreItem) {
 		default:
 			panic(fmt.Sprintf("cluster: unknown store operation %d", op.Kind))
 		}
-		if op.Lease != 0 && s.leases[op.Lease] == nil {
-			met = false
-		}
 		if !met {
 			failed = append(failed, item)
 		}
@@ -190,7 +182,7 @@ func (s *Store) commit(ops []Op) []agent.StoreItem {
 			}
 		default:
 			item := agent.StoreItem{Key: op.Key, Value: op.Value, ModRevision: next}
-			s.write(item, op.Lease)
+			s.write(item)
 			items = append(items, item)
 		}
 	}
@@ -202,7 +194,7 @@ func (s *Store) commit(ops []Op) []agent.StoreItem {
 	return items
 }
 
-func (s *Store) write(item agent.StoreItem, lease LeaseID) {
+func (s *Store) write(item agent.StoreItem) {
 	e := s.byKey[item.Key]
 	if e == nil {
 		e = &storeEntry{}
@@ -210,29 +202,15 @@ func (s *Store) write(item agent.StoreItem, lease LeaseID) {
 		at := sort.Search(len(s.ordered), func(i int) bool { return s.ordered[i].item.Key >= item.Key })
 		s.ordered = slices.Insert(s.ordered, at, e)
 	}
-	if e.lease != lease {
-		s.untie(e)
-		if lease != 0 {
-			s.leases[lease].keys[item.Key] = true
-		}
-	}
-	e.item, e.lease = item, lease
+	e.item = item
 }
 
 func (s *Store) drop(key string) bool {
-	e := s.byKey[key]
-	if e == nil {
+	if s.byKey[key] == nil {
 		return false
 	}
-	s.untie(e)
 	delete(s.byKey, key)
 	at := sort.Search(len(s.ordered), func(i int) bool { return s.ordered[i].item.Key >= key })
 	s.ordered = slices.Delete(s.ordered, at, at+1)
 	return true
-}
-
-func (s *Store) untie(e *storeEntry) {
-	if l := s.leases[e.lease]; l != nil {
-		delete(l.keys, e.item.Key)
-	}
 }

@@ -154,36 +154,6 @@ func TestStoreAgainstTwin(t *testing.T) {
 	})
 }
 
-// TestStoreLeases: an expired or revoked lease takes the keys that are tied to it at that time, and nothing else.
-func TestStoreLeases(t *testing.T) {
-	s := NewStore()
-	a, _ := s.Grant(0, 10*time.Second)
-	b, _ := s.Grant(0, 10*time.Second)
-	s.Txn(Op{Kind: OpPut, Key: "a", Lease: a}, Op{Kind: OpPut, Key: "moved", Lease: a}, Op{Kind: OpPut, Key: "b", Lease: b})
-	s.Txn(Op{Kind: OpPut, Key: "moved", Lease: b})
-	s.KeepAlive(9*time.Second, b)
-	if at, ok := s.NextExpiry(); !ok || at != 10*time.Second {
-		t.Fatalf("next expiry %s %t", at, ok)
-	}
-	s.Expire(18 * time.Second)
-	if got := s.List("").Items; len(got) != 2 || got[0].Key != "b" || got[1].Key != "moved" {
-		t.Fatalf("after the end of a: %v", got)
-	}
-	if out := s.Txn(Op{Kind: OpPut, Key: "late", Lease: a}); out.Err != agent.StoreConflict {
-		t.Fatalf("put under an expired lease: %+v", out)
-	}
-	for i := range 20 {
-		s.Grant(18*time.Second, time.Duration(900-10*i)*time.Millisecond)
-		if at, ok := s.NextExpiry(); !ok || at != time.Duration(18900-10*i)*time.Millisecond {
-			t.Fatalf("next expiry with %d shorter leases: %s %t", i+1, at, ok)
-		}
-	}
-	revision := s.Revision()
-	if !s.Revoke(b) || s.Revision() != revision+1 || len(s.List("").Items) != 0 {
-		t.Fatalf("after revoking b: revision %d, %v", s.Revision(), s.List("").Items)
-	}
-}
-
 // storeInput and storeOutput are one operation on one key. Values are unique, so "its ModRevision is the one seen with
 // value expect" is the same as "its value is expect".
 type storeInput struct {

@@ -16,7 +16,6 @@ type StoreServer struct {
 	clock Clock
 	net   *Network
 	at    Endpoint
-	armed time.Duration // the lease expiry that an event waits for; 0: none
 }
 
 // NewStoreServer serves store at an endpoint.
@@ -24,49 +23,8 @@ func NewStoreServer(clock Clock, net *Network, at Endpoint, store *Store) *Store
 	return &StoreServer{Store: store, clock: clock, net: net, at: at}
 }
 
-// SetAvailable starts or ends an outage; leases start anew when it ends.
-func (s *StoreServer) SetAvailable(up bool) {
-	s.Store.SetAvailable(up)
-	if up {
-		s.Store.ProlongLeases(s.clock.Now())
-		s.arm()
-	}
-}
-
-// Grant opens a lease whose end the server watches.
-func (s *StoreServer) Grant(ttl time.Duration) (LeaseID, bool) {
-	id, ok := s.Store.Grant(s.clock.Now(), ttl)
-	s.arm()
-	return id, ok
-}
-
-// arm schedules the next expiry. A lease that is kept alive costs one event per time-to-live, not per keep-alive.
-func (s *StoreServer) arm() {
-	at, ok := s.Store.NextExpiry()
-	if !ok || s.armed != 0 && s.armed <= at {
-		return
-	}
-	s.armed = at
-	s.clock.After(max(0, at-s.clock.Now()), &leaseCheck{s, at})
-}
-
-type leaseCheck struct {
-	s  *StoreServer
-	at time.Duration
-}
-
-func (*leaseCheck) AppendText(b []byte) []byte { return append(b, "store expire leases"...) }
-
-func (c *leaseCheck) Fire() {
-	if c.s.armed != c.at {
-		return
-	}
-	c.s.armed = 0
-	c.s.Store.Expire(c.s.clock.Now())
-	if !c.s.Store.down {
-		c.s.arm()
-	}
-}
+// SetAvailable starts or ends an outage.
+func (s *StoreServer) SetAvailable(up bool) { s.Store.SetAvailable(up) }
 
 // StoreClient is one agent life's connection to the store. It has at most one watch, as agent.StoreWatch demands.
 type StoreClient struct {

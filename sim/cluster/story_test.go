@@ -162,9 +162,9 @@ func (s *story) do(f []string) error {
 	case "on":
 		c.Kubelet(f[1]).PowerOn()
 	case "reboot":
-		c.Kubelet(f[1]).Reboot(length(f[2]))
+		reboot(c.Kubelet(f[1]), length(f[2]))
 	case "restart":
-		c.Kubelet(f[1]).Restart(length(f[2]))
+		restart(c.Kubelet(f[1]), length(f[2]))
 	case "replace":
 		return c.Kubelet(f[1]).ReplaceSandbox(Key{"default", f[2]})
 	case "create":
@@ -228,9 +228,6 @@ func (s *story) doMore(f []string) error {
 		c.Store.Store.Compact(int64(number(f[1])))
 	case "ask":
 		return s.ask(f[1:])
-	case "lease":
-		id, _ := c.Store.Grant(length(f[1]))
-		c.Store.Store.Txn(Op{Kind: OpPut, Key: f[2], Value: "leased", Lease: id})
 	default:
 		return fmt.Errorf("unknown action %q", f[0])
 	}
