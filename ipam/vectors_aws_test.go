@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam/datastore"
+	"github.com/vppdrill/vppdrill/ipam/plan"
 )
 
 // awsCorrections: the empty key is refused; cooling survives a restart; cooling addresses are not available, so that a
@@ -412,8 +413,8 @@ func (c *awsCase) decide(op string, args awsArgs) (map[string]any, error) {
 	case "FilterUnmanagedENIs":
 		return c.filter(args), nil
 	case "SteadyState":
-		e := datastore.Explain(c.sizing, c.setup.Pods)
-		return map[string]any{"enis": len(e.PerENI), "totalIPs": e.TotalIPs(), "perENI": e.PerENI}, nil
+		e := (plan.Warm{Sizing: c.sizing}).Explain(c.setup.Pods)[0]
+		return map[string]any{"enis": len(e.PerENI), "totalIPs": e.Held, "perENI": e.PerENI}, nil
 	case "AfterIncrease":
 		return c.increase(args.Pods), nil
 	case "Reconcile":

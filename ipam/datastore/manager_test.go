@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam/datastore"
+	"github.com/vppdrill/vppdrill/ipam/plan"
 	"github.com/vppdrill/vppdrill/sim/ec2"
 )
 
@@ -21,8 +22,8 @@ func warmIP(warm, minimum int) datastore.Targets {
 	return datastore.Targets{WarmIP: warm, MinimumIP: minimum}
 }
 
-// What Explain promises is what a node does, and then it asks for nothing more.
-func TestNodeComesToRestWhereExplainSays(t *testing.T) {
+// What plan.Warm explains is what a node does, and then it asks for nothing more.
+func TestNodeComesToRestWherePlanSays(t *testing.T) {
 	for _, c := range [...]struct {
 		instance string
 		targets  datastore.Targets
@@ -34,10 +35,10 @@ func TestNodeComesToRestWhereExplainSays(t *testing.T) {
 		w := newWorld(t, c.instance, c.targets)
 		w.addAll(c.pods)
 		w.run(5 * time.Minute)
-		e := datastore.Explain(w.sizing, c.pods)
+		e := (plan.Warm{Sizing: w.sizing}).Explain(c.pods)[0]
 		s := w.ds.GetIPStats()
-		if w.ds.GetENIs() != len(e.PerENI) || s.TotalIPs != e.TotalIPs() && c.pods == 0 || s.TotalIPs < e.TotalIPs() {
-			t.Errorf("%+v: %s, want %s", c, w.stats(), e)
+		if w.ds.GetENIs() != len(e.PerENI) || s.TotalIPs != e.Held && c.pods == 0 || s.TotalIPs < e.Held {
+			t.Errorf("%+v: %s, want %+v", c, w.stats(), e)
 		}
 		before := w.changes()
 		w.run(time.Hour)

@@ -1,7 +1,6 @@
 package datastore
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 )
@@ -92,8 +91,9 @@ func TestNoFlapping(t *testing.T) {
 
 // without is s less n idle units.
 func without(z Sizing, s Stats, n int) Stats {
-	s.TotalIPs -= n * z.ipsPerUnit()
+	s.TotalIPs -= n
 	if z.PrefixDelegation {
+		s.TotalIPs -= n * (DelegatedIPs - 1)
 		s.TotalPrefixes -= n
 		s.FreePrefixes -= n
 	}
@@ -153,56 +153,6 @@ func TestGrowRespectsLimits(t *testing.T) {
 			t.Errorf("%s: %+v %v", name, g, ok)
 		}
 	}
-}
-
-// The table of upstream's documentation: which targets give how many ENIs and addresses for how many pods.
-func TestExplainReproducesTheDocumentedTable(t *testing.T) {
-	small, large := Sizing{ENIsMax: 3, UnitsPerENI: 3}, Sizing{ENIsMax: 15, UnitsPerENI: 49}
-	for _, c := range [...]struct {
-		z      Sizing
-		t      Targets
-		pods   int
-		per    string
-		assign int
-	}{
-		{small, Targets{WarmENI: 1}, 0, "[3]", 0},
-		{small, Targets{WarmENI: 1}, 5, "[3 3 3]", 5},
-		{small, Targets{WarmENI: 1}, 9, "[3 3 3]", 9},
-		{small, Targets{WarmIP: 1, MinimumIP: 1}, 0, "[1]", 0},
-		{small, Targets{WarmIP: 1, MinimumIP: 1}, 5, "[3 3]", 5},
-		{small, Targets{WarmIP: 1, MinimumIP: 1}, 9, "[3 3 3]", 9},
-		{small, Targets{WarmIP: 2, MinimumIP: 5}, 0, "[3 2]", 0},
-		{small, Targets{WarmIP: 2, MinimumIP: 5}, 5, "[3 3 1]", 5},
-		{small, Targets{WarmIP: 2, MinimumIP: 5}, 9, "[3 3 3]", 9},
-		{small, Targets{WarmIP: 2, MinimumIP: 5}, 12, "[3 3 3]", 9},
-		{large, Targets{WarmENI: 1}, 0, "[49]", 0},
-		{large, Targets{WarmENI: 1}, 3, "[49 49]", 3},
-		{large, Targets{WarmENI: 1}, 95, "[49 49 49]", 95},
-		{large, Targets{WarmIP: 5, MinimumIP: 10}, 0, "[10]", 0},
-		{large, Targets{WarmIP: 5, MinimumIP: 10}, 7, "[12]", 7},
-		{large, Targets{WarmIP: 5, MinimumIP: 10}, 15, "[20]", 15},
-		{large, Targets{WarmIP: 5, MinimumIP: 10}, 45, "[49 1]", 45},
-		{large, Targets{}, 0, "[49]", 0},
-	} {
-		c.z.Targets = c.t
-		if e := Explain(c.z, c.pods); fmt.Sprint(e.PerENI) != c.per || e.Assigned != c.assign {
-			t.Errorf("%+v, %d pods: %v", c.t, c.pods, e)
-		}
-	}
-	large.Targets, large.PrefixDelegation = DefaultTargets(), true
-	if e := Explain(large, 17); fmt.Sprint(e.PerENI) != "[48]" || len(e.Steps) != 3 {
-		t.Errorf("prefixes: %v", e)
-	}
-}
-
-func ExampleExplain() {
-	fmt.Print(Explain(Sizing{Targets: Targets{WarmIP: 2, MinimumIP: 5}, ENIsMax: 3, UnitsPerENI: 3}, 5))
-	// Output:
-	// 5 pods: 3 ENIs, 7 addresses [3 3 1], 2 available, 0 pods wait
-	//   1. 3 addresses on eni-0: 0 of 0 addresses are available, WARM_IP_TARGET is 2 and MINIMUM_IP_TARGET 5
-	//   2. 2 addresses on a new ENI: 0 of 3 addresses are available, WARM_IP_TARGET is 2 and MINIMUM_IP_TARGET 5
-	//   3. 1 addresses on eni-1: 0 of 5 addresses are available, WARM_IP_TARGET is 2 and MINIMUM_IP_TARGET 5
-	//   4. 1 addresses on a new ENI: 1 of 6 addresses are available, WARM_IP_TARGET is 2 and MINIMUM_IP_TARGET 5
 }
 
 func TestParseTargets(t *testing.T) {

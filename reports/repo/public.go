@@ -13,6 +13,7 @@ import (
 // exported methods) or method: "scenarios/walk.Walk", "ipam.Pod.String". ARCHITECTURE.md lists the same names.
 var public = []struct{ name, why string }{
 	{"vppwire/agent/story", "stories of agents for whoever changes or embeds one: its doc lists the words"},
+	{"ipam/datastore", "the store of amazon-vpc-cni-k8s under its own names, with its checkpoint file: a thin layer over the Node and NodePool that the simulator runs"},
 	{"vppwire/host/kube", "runs ipam/nodeipam's controllers against a Kubernetes API server; users link it, no command does yet"},
 	{"vppwire.ParseObject", "reads the lines that a plan and a trail print, for tools and for each kind's story"},
 	{"scenarios/yardstick", "benchmarks print the machine's rate beside their figures, those of users' own worlds too"},

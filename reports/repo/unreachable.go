@@ -13,8 +13,6 @@ var unreachableYet = map[string]int{
 	"ipam":                 1,
 	"ipam/cilium":          202,
 	"ipam/contiv":          77,
-	"ipam/datastore":       139,
-	"ipam/nodeipam":        35,
 	"ipam/space":           12,
 	"lab":                  1,
 	"lab/probe":            1,
