@@ -46,17 +46,21 @@ func (w *World) createPod(name, app, node string, maxPerNode int) {
 	w.schedule()
 }
 
-// schedule places waiting pods on the node with the fewest pods, and tells kubelets what is theirs.
+// schedule places waiting pods on the node with the fewest pods that stay, as the simulator's scheduler does, and tells kubelets what is theirs.
 func (w *World) schedule() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.apiUp() {
 		return
 	}
-	count := map[string]int{}
+	count, staying := map[string]int{}, map[string]int{}
 	for _, p := range w.pods.byName { //vppdrill:unordered it is a count
-		if p.node != "" {
-			count[p.node]++
+		if p.node == "" {
+			continue
+		}
+		count[p.node]++
+		if !p.deleting.Load() {
+			staying[p.node]++
 		}
 	}
 	for _, p := range w.pods.inOrder(func(p *pod) bool { return p.node == "" && !p.deleting.Load() }) {
@@ -65,13 +69,14 @@ func (w *World) schedule() {
 			if !n.isUp() || count[n.name] >= w.scenario().Topology.MaxPodsPerNode || !w.fits(p, n) {
 				continue
 			}
-			if best == nil || cmp.Or(cmp.Compare(count[n.name], count[best.name]), strings.Compare(n.name, best.name)) < 0 {
+			if best == nil || cmp.Or(cmp.Compare(staying[n.name], staying[best.name]), strings.Compare(n.name, best.name)) < 0 {
 				best = n
 			}
 		}
 		if best != nil {
 			p.node = best.name
 			count[best.name]++
+			staying[best.name]++
 		}
 	}
 	for _, p := range w.pods.inOrder(func(*pod) bool { return true }) {

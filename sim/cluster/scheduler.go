@@ -14,8 +14,9 @@ type SchedulerConfig struct {
 
 const defaultMaxPods = 110
 
-// Scheduler binds pods to ready nodes: the node with the fewest pods, the first by name among equals, within MaxPods and
-// the pod's MaxPerNode. Pods that fit nowhere wait in their order and are tried again when something frees. It sees the
+// Scheduler binds pods to ready nodes: the node with the fewest pods that stay, the first by name among equals, within MaxPods and
+// the pod's MaxPerNode. Pods that are being deleted take room and do not make a node less wanted, so that where a pod goes does not
+// follow from how long a kubelet takes, which differs between worlds. Pods that fit nowhere wait in their order and are tried again when something frees. It sees the
 // cluster through informers and may act on old news, as the real one does.
 type Scheduler struct {
 	api    *API
@@ -48,6 +49,7 @@ type schedPod struct {
 	arrived int64
 	waits   bool
 	bound   bool // by the API, not only by this scheduler's decision
+	going   bool // it is being deleted, and counted so on its slot
 	retry   time.Duration
 }
 
@@ -169,6 +171,10 @@ func (s *Scheduler) pod(pod *Pod) {
 		s.unqueue(p)
 		s.occupy(p, s.slots.slot(pod.Node))
 		p.bound = true
+		if pod.Deleting && !p.going {
+			p.going = true
+			s.slots.mark(p.slot, 1)
+		}
 	case pod.Deleting:
 		s.unqueue(p)
 	}
@@ -277,6 +283,10 @@ func (s *Scheduler) vacate(p *schedPod) {
 		return
 	}
 	p.slot = nil
+	if p.going {
+		p.going = false
+		s.slots.mark(n, -1)
+	}
 	s.slots.add(n, -1)
 	if p.app != nil {
 		if p.app.onNode[n]--; p.app.onNode[n] == 0 {

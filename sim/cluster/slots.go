@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// slots finds the emptiest node. Nodes are kept in buckets by their number of pods; a bucket is a set of bits in name
+// slots finds the emptiest node. Nodes are kept in buckets by their number of pods that stay; a bucket is a set of bits in name
 // order, so that the first bit of the first bucket is the answer, less the bits of nodes that a pod must avoid. A pick
 // looks at one bit per node of the lowest bucket, sixty-four at a time.
 type slots struct {
@@ -23,7 +23,8 @@ type slots struct {
 type slot struct {
 	name  string
 	index int
-	pods  int
+	// pods count against the limit; going of them are being deleted and do not count when the emptiest node is looked for.
+	pods, going int
 	// usable nodes exist and are ready.
 	usable bool
 	known  bool
@@ -79,6 +80,13 @@ func (s *slots) setUsable(n *slot, usable bool) {
 	s.enter(n)
 }
 
+// mark changes a node's number of pods that are being deleted by d.
+func (s *slots) mark(n *slot, d int) {
+	s.leave(n)
+	n.going += d
+	s.enter(n)
+}
+
 // add changes a node's number of pods by d.
 func (s *slots) add(n *slot, d int) {
 	s.leave(n)
@@ -88,14 +96,14 @@ func (s *slots) add(n *slot, d int) {
 
 func (s *slots) leave(n *slot) {
 	if !s.stale && n.usable && n.pods < s.limit {
-		s.buckets[n.pods].clear(n.index)
+		s.buckets[n.pods-n.going].clear(n.index)
 	}
 }
 
 func (s *slots) enter(n *slot) {
 	if !s.stale && n.usable && n.pods < s.limit {
-		s.buckets[n.pods].set(n.index)
-		s.lowest = min(s.lowest, n.pods)
+		s.buckets[n.pods-n.going].set(n.index)
+		s.lowest = min(s.lowest, n.pods-n.going)
 	}
 }
 
@@ -122,7 +130,7 @@ func (s *slots) fresh() {
 
 func (s *slots) words() int { return (len(s.nodes) + 63) / 64 }
 
-// pick is the usable node with the fewest pods outside avoid, the first by name among equals; nil without one.
+// pick is the usable node with the fewest pods that stay outside avoid, the first by name among equals; nil without one.
 // The slots must be fresh, and avoid in their numbering.
 func (s *slots) pick(avoid bitset) *slot {
 	empty := true
