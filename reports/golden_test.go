@@ -22,7 +22,7 @@ func TestGoldens(t *testing.T) {
 	for _, c := range []struct {
 		file  string
 		write func(io.Writer, Report) error
-	}{{"report.txt", WriteText}, {"junit.xml", WriteJUnit}} {
+	}{{"report.txt", writeText}, {"junit.xml", WriteJUnit}} {
 		t.Run(c.file, func(t *testing.T) {
 			var got bytes.Buffer
 			if err := c.write(&got, sample()); err != nil {
@@ -49,7 +49,7 @@ func TestGoldens(t *testing.T) {
 // with escape codes; only printable characters and line ends may come out.
 func TestTextIsPlain(t *testing.T) {
 	var got strings.Builder
-	if err := WriteText(&got, sample()); err != nil {
+	if err := writeText(&got, sample()); err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range got.String() {
@@ -99,4 +99,17 @@ func TestJUnitCounts(t *testing.T) {
 	if elements["failure"] != 2 || elements["error"] != 1 || elements["testcase"] != 6 || elements["skipped"] != 1 {
 		t.Errorf("elements %v", elements)
 	}
+}
+
+// writeText writes a whole report as text, run by run as a command does.
+func writeText(w io.Writer, r Report) error {
+	names := make([]string, len(r.Scenarios))
+	for i, s := range r.Scenarios {
+		names[i] = s.Scenario
+	}
+	t := NewText(w, names)
+	for _, s := range r.Scenarios {
+		t.Add(s)
+	}
+	return t.Close()
 }

@@ -121,7 +121,7 @@ func FuzzReadJSON(f *testing.F) {
 		for _, write := range []func(*bytes.Buffer) error{
 			func(b *bytes.Buffer) error { return WriteHTML(b, r) },
 			func(b *bytes.Buffer) error { return WriteJUnit(b, r) },
-			func(b *bytes.Buffer) error { return WriteText(b, r) },
+			func(b *bytes.Buffer) error { return writeText(b, r) },
 		} {
 			if err := write(new(bytes.Buffer)); err != nil {
 				t.Fatal(err)

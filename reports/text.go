@@ -115,19 +115,6 @@ func (t *Text) printf(format string, args ...any) {
 	}
 }
 
-// WriteText writes a whole report as text.
-func WriteText(w io.Writer, r Report) error {
-	names := make([]string, len(r.Scenarios))
-	for i, s := range r.Scenarios {
-		names[i] = s.Scenario
-	}
-	t := NewText(w, names)
-	for _, s := range r.Scenarios {
-		t.Add(s)
-	}
-	return t.Close()
-}
-
 // verdictWord is a verdict that can be told from the others without colour and found by eye in a long list.
 func verdictWord(v scenarios.Verdict) string {
 	switch v {

@@ -235,7 +235,7 @@ func TestProbes(t *testing.T) {
 	time.Sleep(200 * time.Millisecond)
 	r := s.Stop()
 	if r.Lost() == 0 || r.Received == 0 || r.Longest < 100*time.Millisecond || r.Lost() > r.Sent {
-		t.Errorf("%s over a cut of 200 ms", r)
+		t.Errorf("%+v over a cut of 200 ms", r)
 	}
 	s, err = probe.StartStream(pair, time.Millisecond)
 	if err != nil {
@@ -243,6 +243,6 @@ func TestProbes(t *testing.T) {
 	}
 	time.Sleep(200 * time.Millisecond)
 	if r := s.Stop(); r.Lost() != 0 || r.Sent == 0 || r.Twice != 0 {
-		t.Errorf("%s over a whole wire", r)
+		t.Errorf("%+v over a whole wire", r)
 	}
 }

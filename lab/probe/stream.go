@@ -3,7 +3,6 @@ package probe
 import (
 	"context"
 	"encoding/binary"
-	"fmt"
 	"net"
 	"sync"
 	"time"
@@ -43,11 +42,6 @@ type Report struct {
 
 // Lost counts datagrams that never came.
 func (r Report) Lost() uint64 { return r.Sent - r.Received }
-
-// String is one line for people.
-func (r Report) String() string {
-	return fmt.Sprintf("sent %d, lost %d, longest gap %s", r.Sent, r.Lost(), r.Longest.Round(100*time.Microsecond))
-}
 
 // StartStream starts to send. Stop ends it.
 func StartStream(p Pair, every time.Duration) (*Stream, error) {

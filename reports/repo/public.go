@@ -17,6 +17,10 @@ var public = []struct{ name, why string }{
 	{"vppwire/host/kube", "runs ipam/nodeipam's controllers against a Kubernetes API server; users link it, no command does yet"},
 	{"vppwire.ParseObject", "reads the lines that a plan and a trail print, for tools and for each kind's story"},
 	{"scenarios/yardstick", "benchmarks print the machine's rate beside their figures, those of users' own worlds too"},
+	{"vppwire/cni.Conflist", "writes the plugin's configuration, for installers such as a DaemonSet"},
+	{"vppwire/cni.Install", "puts plugin and configuration in place whole or not at all, for the same installers"},
+	{"vppwire/host/journal.OpenInto", "reads a history that need not be kept; ipam/peers races it"},
+	{"scenarios/timeline/worldtest", "the test that the author of a new world runs"},
 	{"scenarios/suite", "Ginkgo specs and gomega matchers for users' own scenarios: README.md shows how"},
 }
 

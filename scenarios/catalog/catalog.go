@@ -17,9 +17,6 @@ var files embed.FS
 // folder is this package's folder in the repository, so that a scenario's File leads to the file.
 const folder = "scenarios/catalog"
 
-// Files are the scenario files as topic/name.yaml, for those who want their text.
-func Files() fs.FS { return files }
-
 // All parses every scenario and returns them ordered by topic, then name. Its error is the first file's that does not parse.
 func All() ([]*scenarios.Scenario, error) {
 	names, err := fs.Glob(files, "*/*.yaml")

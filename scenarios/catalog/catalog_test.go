@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"os"
 	"path"
 	"regexp"
 	"slices"
@@ -100,12 +101,12 @@ func TestSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	judge := &validator{defs: schema["$defs"].(map[string]any)}
-	names, err := fs.Glob(catalog.Files(), "*/*.yaml")
+	names, err := fs.Glob(os.DirFS("."), "*/*.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range names {
-		data, err := fs.ReadFile(catalog.Files(), name)
+		data, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,15 +1,13 @@
 package check
 
 import (
-	"time"
-
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
 const settlesName = "settles"
 
 // Settles is the law that a healed cluster becomes quiet within the scenario's bound. No snapshot can break it: the one
-// who runs the scenario counts a check per World.Settle, and reports Unsettled when one fails.
+// who runs the scenario counts a check per World.Settle, and raises the violation when one fails.
 func Settles() scenarios.Law {
 	return scenarios.Law{
 		Name:  settlesName,
@@ -17,10 +15,4 @@ func Settles() scenarios.Law {
 		When:  scenarios.Settled,
 		Check: func(scenarios.Snapshot) (int64, error) { return 0, nil },
 	}
-}
-
-// Unsettled is the violation to report when World.Settle gave up at a time; pending is its error, which says what it
-// waited for.
-func Unsettled(at time.Duration, pending error) *scenarios.Violation {
-	return broken(settlesName, at, "", "the cluster did not become quiet: %v", pending)
 }

@@ -232,10 +232,6 @@ func TestNames(t *testing.T) {
 			t.Errorf("ByName(%q) fails", l.Name)
 		}
 	}
-	v := Unsettled(5, errors.New("n1 retries"))
-	if v.Law != settlesName {
-		t.Errorf("Unsettled names %q", v.Law)
-	}
 }
 
 func BenchmarkSnapshotLaws(b *testing.B) {

@@ -78,9 +78,6 @@ type Finding struct {
 	Caught bool
 }
 
-// Shown reports whether the exhibit is in order.
-func (f *Finding) Shown() bool { return f.Clean.Verdict == scenarios.Pass && f.Caught }
-
 // Show runs the exhibit without its planted fault on seed 1, and with it on seeds from 1 to at most seeds until it is caught.
 // The error is a scenario that cannot be run, or ctx's.
 func (e Exhibit) Show(ctx context.Context, seeds int) (Finding, error) {

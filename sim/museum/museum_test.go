@@ -2,8 +2,8 @@ package museum
 
 import (
 	"context"
-	"io/fs"
 	"path"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
@@ -87,7 +87,7 @@ func TestComplete(t *testing.T) {
 			incidents[i] = e.Name
 		}
 	}
-	files, err := fs.Glob(catalog.Files(), "museum/*.yaml")
+	files, err := filepath.Glob("../../scenarios/catalog/museum/*.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,11 +136,11 @@ func TestMissed(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.Law = "grants-disjoint"
-	if f := show(t, e, 1); f.Caught || f.Shown() {
+	if f := show(t, e, 1); f.Caught {
 		t.Errorf("caught by %s", e.Law)
 	}
 	e.Law, e.Plant = "one-owner", transparent
-	if f := show(t, e, 1); f.Caught || f.Shown() || f.Clean.Verdict != scenarios.Pass {
+	if f := show(t, e, 1); f.Caught || f.Clean.Verdict != scenarios.Pass {
 		t.Error("caught what was not planted")
 	}
 	e.Law = "no-such-law"

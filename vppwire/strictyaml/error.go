@@ -47,9 +47,6 @@ func OneLine(text string) string {
 // ValueError says what is wrong with one value and what it most likely meant.
 type ValueError struct{ Message, Nearest string }
 
-// Error is the message alone.
-func (e *ValueError) Error() string { return e.Message }
-
 // Position is a place in a file; both count from 1.
 type Position struct{ Line, Column int }
 
