@@ -23,10 +23,11 @@ test: ## vet and run all tests; the last lines name what was skipped and why
 	@$(GO) build -o bin/testtally ./reports/repo/testtally
 	@$(GO) test -json ./... | bin/testtally
 
-check: ## formatting, vet, golangci-lint where installed, the repository's rules, nothing unreachable
+check: ## formatting, vet, staticcheck, golangci-lint where installed, the repository's rules, nothing unreachable
 	@bad=$$(gofmt -l $$(find . -name '*.go' -not -path './bin/*')); \
 	if [ -n "$$bad" ]; then echo "gofmt would change:"; echo "$$bad"; exit 1; fi
 	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
 	@if command -v golangci-lint > /dev/null; then golangci-lint run; \
 	else echo "golangci-lint skipped: it is not installed"; fi
 	$(GO) run ./reports/repo/repocheck

@@ -251,7 +251,7 @@ func (d *dataplaneCall) perform() (vppwire.Result, bool) {
 	if d.twice {
 		r = d.call.Do(context.Background(), p.m.dataplane())
 	}
-	if r.Err != nil && r.Lost == false {
+	if r.Err != nil && !r.Lost {
 		w.note(p.m, "answer", r.Err.Error())
 	}
 	return r, true

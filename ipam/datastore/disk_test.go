@@ -12,7 +12,6 @@ import (
 // were not may be missing, cut short or garbage; names that were not may be the old or the new ones, in any order.
 type disk struct {
 	dir     string
-	files   []*inode
 	names   map[string]*inode // as processes see them
 	durable map[string]*inode
 	// renames since the last sync of the directory, in order.

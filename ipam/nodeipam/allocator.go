@@ -75,6 +75,7 @@ func New(kind CIDRAllocatorType, params CIDRAllocatorParams, cloud CloudProvider
 		mode = SyncFromCloud
 	case IPAMFromClusterAllocatorType:
 	default:
+		//lint:ignore ST1005 the text is upstream's
 		return nil, fmt.Errorf("Invalid CIDR allocator type: %s", kind)
 	}
 	if len(params.ClusterCIDRs) == 0 || len(params.NodeCIDRMaskSizes) == 0 {
@@ -126,6 +127,7 @@ func (f Flags) Resolve() (CIDRAllocatorParams, error) {
 		kind = RangeAllocatorType
 	case RangeAllocatorType, CloudAllocatorType, IPAMFromClusterAllocatorType, IPAMFromCloudAllocatorType:
 	default:
+		//lint:ignore ST1005 the text is upstream's
 		return params, fmt.Errorf("Invalid CIDR allocator type: %s", kind)
 	}
 	var err error

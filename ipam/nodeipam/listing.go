@@ -28,6 +28,7 @@ func (l *listing) ask(out []Effect, now time.Time, leads bool, last *uint64) []E
 	}
 	if now.Sub(l.since) >= nodeListTimeout {
 		l.dead = true
+		//lint:ignore ST1005 the text is upstream's
 		return append(out, GiveUp{fmt.Errorf("Failed to list all nodes in %s, cannot proceed without updating CIDR map", nodeListTimeout)})
 	}
 	*last++

@@ -189,6 +189,7 @@ func (r *RangeAllocator) ReleaseCIDR(node *KubeNode) error {
 	}
 	for _, text := range node.cidrTexts() {
 		if _, err := space.ParsePrefix(text); err != nil {
+			//lint:ignore ST1005 the text is upstream's
 			return fmt.Errorf("Failed to parse CIDR %s on Node %s: %w", text, node.Name, err)
 		}
 	}

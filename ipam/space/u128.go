@@ -31,8 +31,7 @@ func (a u128) cmp(b u128) int {
 	return 1
 }
 
-func (a u128) or(b u128) u128     { return u128{a.hi | b.hi, a.lo | b.lo} }
-func (a u128) andNot(b u128) u128 { return u128{a.hi &^ b.hi, a.lo &^ b.lo} }
+func (a u128) or(b u128) u128 { return u128{a.hi | b.hi, a.lo | b.lo} }
 
 // shl shifts left; n of 128 and more gives 0.
 func (a u128) shl(n int) u128 {

@@ -11,6 +11,8 @@ import (
 )
 
 // errImmutable is how an API server refuses to change pod CIDRs that are set.
+//
+//lint:ignore ST1005 the text is upstream's
 var errImmutable = errors.New("Forbidden: node updates may not change podCIDR except from \"\" to valid")
 
 // controller is one life of the controller manager's node IPAM controller: it feeds the allocator with a watch of the

@@ -32,7 +32,6 @@ type operator struct {
 	feed   *cluster.Informer
 
 	ready    bool // ledger and resources have been read
-	listed   bool
 	ledger   bool
 	views    map[string]*cluster.Resource
 	gone     map[string]string // incarnations of deleted resources, by name and UID

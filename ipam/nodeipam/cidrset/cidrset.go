@@ -13,6 +13,7 @@ var (
 	// ErrCIDRRangeNoCIDRsRemaining: every block is taken.
 	ErrCIDRRangeNoCIDRsRemaining = errors.New("CIDR allocation failed; there are no remaining CIDRs left to allocate in the accepted range")
 	// ErrCIDRSetSubNetTooBig: the range has more blocks than the set may keep.
+	//lint:ignore ST1005 the text is upstream's
 	ErrCIDRSetSubNetTooBig = errors.New("New CIDR set failed; the node CIDR size is too big")
 	// ErrOutOfRange: the CIDR and the cluster's range share no address.
 	ErrOutOfRange = errors.New("out the range of cluster cidr")
