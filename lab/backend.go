@@ -25,7 +25,7 @@ type Backend interface {
 	// Check says in one line what this machine lacks; nil when labs can run. It changes nothing that stays.
 	Check(ctx context.Context) error
 	// Open prepares what the machines of one lab share: the fabric.
-	Open(ctx context.Context, site Site) (Ground, error)
+	Open(ctx context.Context, config Config) (Fabric, error)
 	// Sweep removes everything that a lab has left behind whose owner is gone; dir is its folder. What is not there is fine.
 	Sweep(id, dir string) error
 	// Strays lists the IDs of labs of which something exists that no folder tells of.
@@ -36,8 +36,8 @@ type Backend interface {
 	Wire(id string, number uint32) (netns, link string)
 }
 
-// Site is one lab as its backend sees it.
-type Site struct {
+// Config is one lab as its backend sees it.
+type Config struct {
 	// ID is short, unique on this machine and part of the name of everything the lab makes.
 	ID string
 	// Dir is the lab's folder.
@@ -65,8 +65,8 @@ func FindVPP(b Backend, explicit string) (string, error) {
 	return "", nil
 }
 
-// Ground is what the machines of one lab stand on.
-type Ground interface {
+// Fabric is what the machines of one lab stand on.
+type Fabric interface {
 	// Join makes a machine that is off.
 	Join(spec MachineSpec) (Machine, error)
 	// Cut makes exactly these pairs of machines unable to reach each other through the fabric; none is the healthy fabric.

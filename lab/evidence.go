@@ -40,7 +40,7 @@ func (w *World) WriteEvidence(ctx context.Context, dir string) (string, error) {
 			dir = set
 		}
 	}
-	dir = filepath.Join(dir, fmt.Sprintf("%s-%s-%s", w.scenario().Name, w.home.ID, time.Now().UTC().Format("20060102-150405")))
+	dir = filepath.Join(dir, fmt.Sprintf("%s-%s-%s", w.scenario().Name, w.state.ID, time.Now().UTC().Format("20060102-150405")))
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}

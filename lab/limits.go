@@ -51,7 +51,7 @@ func (c *Client) CallWithin(ctx context.Context, limit time.Duration, method, wh
 	if err == nil || !errors.Is(bounded.Err(), context.DeadlineExceeded) || ctx.Err() != nil {
 		return err
 	}
-	late := &NoAnswer{Who: fmt.Sprintf("lab %s: its owner (process %s)", c.home.ID, c.home.OwnerPID()), What: method + " " + what, Limit: limit}
+	late := &NoAnswer{Who: fmt.Sprintf("lab %s: its owner (process %s)", c.state.ID, c.state.OwnerPID()), What: method + " " + what, Limit: limit}
 	if what != "/busy" {
 		_ = c.Call(ctx, "GET", "/busy", nil, &late.Busy) // what cannot be had is not told
 	}
@@ -64,7 +64,7 @@ func (c *Client) Call(ctx context.Context, method, what string, body io.Reader, 
 }
 
 // OwnerPID is the process ID of the lab's owner, for people.
-func (h Home) OwnerPID() string {
+func (h StateDir) OwnerPID() string {
 	id, err := spawn.ParseID(h.Owner)
 	if err != nil {
 		return "unknown"
@@ -76,7 +76,7 @@ func (h Home) OwnerPID() string {
 const goneTime = 2 * time.Minute
 
 // WaitGone waits until a lab's owner has taken it down.
-func (h Home) WaitGone(ctx context.Context) error {
+func (h StateDir) WaitGone(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, goneTime)
 	defer cancel()
 	for h.Alive() {

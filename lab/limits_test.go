@@ -17,7 +17,7 @@ import (
 // Goal: an owner that does not answer is an error that says who, what, how long and what it is busy with; one that answers and
 // an interrupt are told from it. Method: an owner of our own whose one goroutine is held.
 func TestNoAnswer(t *testing.T) {
-	h := Home{ID: "t1", Owner: spawn.Self().String(), dir: t.TempDir()}
+	h := StateDir{ID: "t1", Owner: spawn.Self().String(), dir: t.TempDir()}
 	l, err := net.Listen("unix", filepath.Join(h.dir, "control.sock"))
 	if err != nil {
 		t.Fatal(err)

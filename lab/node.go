@@ -81,7 +81,7 @@ func (w *World) newNode(name string) (*node, error) {
 	number := w.made
 	w.mu.Unlock()
 	n := &node{w: w, name: name, uid: uuid.NewString(), number: number}
-	n.dir = filepath.Join(w.home.dir, "nodes", strconv.FormatUint(uint64(number), 10))
+	n.dir = filepath.Join(w.state.dir, "nodes", strconv.FormatUint(uint64(number), 10))
 	if err := os.MkdirAll(n.dir, 0o755); err != nil {
 		return nil, err
 	}
@@ -92,11 +92,11 @@ func (w *World) newNode(name string) (*node, error) {
 		n.management = append(n.management, managementAddress(number, k))
 	}
 	var err error
-	if n.machine, err = w.ground.Join(MachineSpec{Name: name, Number: number, Dir: n.dir, NIC: w.scenario().Topology.NIC != "",
+	if n.machine, err = w.fabric.Join(MachineSpec{Name: name, Number: number, Dir: n.dir, NIC: w.scenario().Topology.NIC != "",
 		Management: n.management}); err != nil {
 		return nil, err
 	}
-	if n.relays, err = w.plane.connect(n.dir); err != nil {
+	if n.relays, err = w.control.connect(n.dir); err != nil {
 		return nil, err
 	}
 	n.kubelet = newKubelet(n)

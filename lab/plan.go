@@ -43,7 +43,7 @@ func (w *World) Plan(want *scenarios.Scenario) ([]Change, error) {
 	}
 	if !reflect.DeepEqual(want.Config.Wiring, w.scenario().Config.Wiring) || !reflect.DeepEqual(want.Config.Agent, w.scenario().Config.Agent) {
 		out = append(out, Change{"restart every agent with the new wiring and settings", func(context.Context) error {
-			w.means.Store(&meaning{w.scenario(), cfg})
+			w.desired.Store(&desired{w.scenario(), cfg})
 			for _, n := range w.inOrder() {
 				n.kill(&n.agent, false, "new configuration")
 				n.start(&n.agent, n.launchAgent)
@@ -55,7 +55,7 @@ func (w *World) Plan(want *scenarios.Scenario) ([]Change, error) {
 	out = append(out, w.planPods(want)...)
 	if len(out) > 0 {
 		out[len(out)-1].do = both(out[len(out)-1].do, func(context.Context) error {
-			w.means.Store(&meaning{want, cfg})
+			w.desired.Store(&desired{want, cfg})
 			w.play.SetScenario(want)
 			return nil
 		})

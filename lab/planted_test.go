@@ -38,7 +38,7 @@ func newLiars(external bool) *liars {
 	}
 	w := &World{o: Options{TimeScale: 1}, started: time.Now(), monotonic: nodeagent.Monotonic()}
 	w.record.now = w.Now
-	w.means.Store(&meaning{scenario: &s})
+	w.desired.Store(&desired{scenario: &s})
 	l := &liars{w: w}
 	for i := range l.nodes {
 		n := &node{w: w, name: []string{"node-1", "node-2"}[i]}

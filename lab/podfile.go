@@ -78,7 +78,7 @@ func (f NodeFolder) VPPDir() string { return filepath.Join(f.Dir, "vpp") }
 
 // Nodes lists the nodes in a lab's folder, oldest first; of two of one name only the younger one, which replaced the other.
 // netns tells the path of a node's namespace.
-func (h Home) Nodes(netns func(id, node string) string) ([]NodeFolder, error) {
+func (h StateDir) Nodes(netns func(id, node string) string) ([]NodeFolder, error) {
 	dirs, err := filepath.Glob(filepath.Join(h.dir, "nodes", "*"))
 	if err != nil {
 		return nil, err

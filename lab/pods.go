@@ -99,7 +99,7 @@ func (w *World) publish(p *pod) error {
 		return nil
 	}
 	p.published = true
-	return w.plane.objects.PutPod(context.Background(), p.node, p.uid)
+	return w.control.objects.PutPod(context.Background(), p.node, p.uid)
 }
 
 // fits honours a pod's bound of pods of its app on one node.
@@ -118,9 +118,9 @@ func (w *World) fits(p *pod, n *node) bool {
 
 // apiUp reports whether the API server answers. w.mu is held.
 func (w *World) apiUp() bool {
-	w.plane.mu.Lock()
-	defer w.plane.mu.Unlock()
-	return !w.plane.apiStop
+	w.control.mu.Lock()
+	defer w.control.mu.Unlock()
+	return !w.control.apiStop
 }
 
 // inOrder are the pods of which want is true, oldest first.
@@ -153,7 +153,7 @@ func (w *World) podStopped(p *pod) {
 	if w.closed {
 		return
 	}
-	if err := w.plane.objects.DeletePod(context.Background(), p.node, p.uid); err != nil {
+	if err := w.control.objects.DeletePod(context.Background(), p.node, p.uid); err != nil {
 		w.broken = errors.Join(w.broken, err)
 	}
 }
@@ -165,7 +165,7 @@ func (w *World) orphans(node string) {
 	for name, p := range w.pods.byName { //vppdrill:unordered each by itself
 		if p.node == node {
 			delete(w.pods.byName, name)
-			if err := w.plane.objects.DeletePod(context.Background(), p.node, p.uid); err != nil {
+			if err := w.control.objects.DeletePod(context.Background(), p.node, p.uid); err != nil {
 				w.broken = errors.Join(w.broken, err)
 			}
 		}

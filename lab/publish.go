@@ -14,7 +14,7 @@ import (
 )
 
 // setPools makes a configuration the cluster's address plan, and returns when the API server has it.
-func (p *plane) setPools(ctx context.Context, c scenarios.IPAM) error {
+func (p *controlPlane) setPools(ctx context.Context, c scenarios.IPAM) error {
 	p.mu.Lock()
 	p.generation++
 	pools := agent.PublishedPools{Generation: p.generation, IPAMConfig: c.Contiv()}
@@ -32,7 +32,7 @@ func (w *World) publishNode(ctx context.Context, n *node) error {
 	w.assign(n, n.podCIDRs)
 	object := etcd.Node{UID: n.uid, PodCIDRs: slices.Clone(n.podCIDRs), Addresses: slices.Clone(n.management)}
 	n.mu.Unlock()
-	p := w.plane
+	p := w.control
 	p.mu.Lock()
 	p.heardNodes[n.name] = nodeagent.HeardNode(agent.NodeSeen{Name: n.name, UID: object.UID, PodCIDRs: object.PodCIDRs, Addresses: object.Addresses})
 	p.mu.Unlock()
@@ -64,7 +64,7 @@ func (w *World) assign(n *node, blocks []netip.Prefix) {
 }
 
 // deleteNode takes a node's object away.
-func (p *plane) deleteNode(ctx context.Context, name string) error {
+func (p *controlPlane) deleteNode(ctx context.Context, name string) error {
 	p.mu.Lock()
 	delete(p.heardNodes, name)
 	p.mu.Unlock()
@@ -75,7 +75,7 @@ func (p *plane) deleteNode(ctx context.Context, name string) error {
 }
 
 // heard is what an agent that has heard of everything tells: nodeagent.State.Heard.
-func (p *plane) heard() []string {
+func (p *controlPlane) heard() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	out := []string{p.heardPools}

@@ -24,7 +24,7 @@ const (
 )
 
 // connect makes the sockets by which one node reaches the control plane.
-func (p *plane) connect(dir string) (*relays, error) {
+func (p *controlPlane) connect(dir string) (*relays, error) {
 	store, err := relay.Listen(filepath.Join(dir, storeSocket), p.store.Socket())
 	if err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func (p *plane) connect(dir string) (*relays, error) {
 }
 
 // route makes a node's connections behave as their faults and the servers' switches say.
-func (p *plane) route(r *relays) {
+func (p *controlPlane) route(r *relays) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	r.store.route(p.storeStop)

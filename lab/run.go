@@ -69,7 +69,7 @@ func (w *World) failed(ctx context.Context, r *scenarios.Result) {
 		w.o.Log.Warn("the lab cannot be kept", "error", err)
 		return
 	}
-	w.o.Log.Warn("the lab stays up", "enter", "vppdrill lab exec --lab "+w.home.ID+" node-1 -- bash", "end", "vppdrill lab down "+w.home.ID)
+	w.o.Log.Warn("the lab stays up", "enter", "vppdrill lab exec --lab "+w.state.ID+" node-1 -- bash", "end", "vppdrill lab down "+w.state.ID)
 }
 
 // UnsupportedActions are the timeline's actions that a lab cannot do, each verb once.

@@ -15,10 +15,10 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
-// Serve lets a lab stand: it takes orders on the control socket (Home.Control) until one of them is to end, or ctx ends.
+// Serve lets a lab stand: it takes orders on the control socket (StateDir.Control) until one of them is to end, or ctx ends.
 // Everything that happens to the lab happens on this goroutine. ready is called when orders are taken.
 func (w *World) Serve(ctx context.Context, ready func()) error {
-	l, err := net.Listen("unix", w.home.Control())
+	l, err := net.Listen("unix", w.state.Control())
 	if err != nil {
 		return fmt.Errorf("control socket: %w", err)
 	}
@@ -177,20 +177,20 @@ func applyOrder(ctx context.Context, w *World, body []byte) (any, error) {
 
 // Client speaks to a standing lab.
 type Client struct {
-	home Home
-	http *http.Client
+	state StateDir
+	http  *http.Client
 }
 
 // NewClient returns a client of the lab's owner.
-func NewClient(h Home) *Client {
-	return &Client{home: h, http: &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
+func NewClient(h StateDir) *Client {
+	return &Client{state: h, http: &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "unix", h.Control())
 		}}}}
 }
 
 // Standing reports whether the lab takes orders: its owner lives and has a control socket.
-func (h Home) Standing() bool {
+func (h StateDir) Standing() bool {
 	_, err := os.Stat(h.Control())
 	return err == nil && h.Alive()
 }
@@ -202,17 +202,17 @@ func (c *Client) call(ctx context.Context, method, what string, body io.Reader, 
 	}
 	r, err := c.http.Do(req)
 	if err != nil {
-		return fmt.Errorf("lab %s: %w", c.home.ID, errors.Unwrap(err))
+		return fmt.Errorf("lab %s: %w", c.state.ID, errors.Unwrap(err))
 	}
 	defer func() { _ = r.Body.Close() }() // it has been read
 	text, err := io.ReadAll(r.Body)
 	switch {
 	case err != nil:
-		return fmt.Errorf("lab %s: %w", c.home.ID, err)
+		return fmt.Errorf("lab %s: %w", c.state.ID, err)
 	case r.StatusCode == http.StatusServiceUnavailable:
 		return Cannot("%s", trimLine(text))
 	case r.StatusCode != http.StatusOK:
-		return fmt.Errorf("lab %s: %s", c.home.ID, trimLine(text))
+		return fmt.Errorf("lab %s: %s", c.state.ID, trimLine(text))
 	case into == nil || len(text) == 0:
 		return nil
 	}

@@ -58,11 +58,11 @@ func (w *World) quiet(ctx context.Context) string {
 	}
 	asking, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	stored, err := w.plane.storeRevision(asking)
+	stored, err := w.control.storeRevision(asking)
 	if err != nil {
 		return "the store does not tell its revision: " + err.Error()
 	}
-	heard := w.plane.heard()
+	heard := w.control.heard()
 	why := make([]string, len(nodes))
 	var wg sync.WaitGroup
 	for i, n := range nodes {

@@ -80,7 +80,7 @@ func (w *World) blocked(ctx context.Context, nodes []scenarios.NodeState) error 
 	if !slices.ContainsFunc(nodes, func(n scenarios.NodeState) bool { return len(n.Assigned) > 0 }) {
 		return nil
 	}
-	stored, _, err := w.plane.store.All(ctx)
+	stored, _, err := w.control.store.All(ctx)
 	if err != nil {
 		return err
 	}

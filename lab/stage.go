@@ -120,7 +120,7 @@ func (st stage) Remove(ctx context.Context, name string) error {
 	st.orphans(name)
 	st.external.forget(n.number)
 	st.cuts = slices.DeleteFunc(st.cuts, func(c [2]string) bool { return slices.Contains(c[:], name) })
-	return st.plane.deleteNode(ctx, name)
+	return st.control.deleteNode(ctx, name)
 }
 
 // recordTime is how long after a clean stop writes are told as facts.

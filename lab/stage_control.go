@@ -104,7 +104,7 @@ func (st stage) link(from, to scenarios.Endpoint, change func(there, back *relay
 	} else {
 		change(&c.there, &c.back)
 	}
-	st.plane.route(n.relays)
+	st.control.route(n.relays)
 	st.schedule()
 }
 
@@ -125,7 +125,7 @@ func (st stage) Cut(from, to scenarios.Endpoint, oneWay bool) error {
 		return nil
 	}
 	st.cuts = append(st.cuts, [2]string{string(from), string(to)})
-	err := st.ground.Cut(st.cuts)
+	err := st.fabric.Cut(st.cuts)
 	if err != nil {
 		st.cuts = st.cuts[:len(st.cuts)-1]
 	}
@@ -143,7 +143,7 @@ func (st stage) Mend(a, b scenarios.Endpoint) error {
 		return nil
 	}
 	st.cuts = slices.Delete(st.cuts, i, i+1)
-	return st.ground.Cut(st.cuts)
+	return st.fabric.Cut(st.cuts)
 }
 
 // Slow implements timeline.Network. Connections are TCP's: nothing is lost or comes twice, a loss costs a retransmission, and a
@@ -165,34 +165,34 @@ func (st stage) Restore() error {
 			c.there, c.back = relay.Link{}, relay.Link{}
 		}
 	}
-	st.stop(&st.plane.storeStop, false)
-	st.stop(&st.plane.apiStop, false)
-	return st.ground.Cut(nil)
+	st.stop(&st.control.storeStop, false)
+	st.stop(&st.control.apiStop, false)
+	return st.fabric.Cut(nil)
 }
 
 // stop switches a server off or on: nothing gets through to it or from it.
 func (st stage) stop(which *bool, stop bool) {
-	st.plane.mu.Lock()
+	st.control.mu.Lock()
 	*which = stop
-	st.plane.mu.Unlock()
+	st.control.mu.Unlock()
 	for _, n := range st.inOrder() {
-		st.plane.route(n.relays)
+		st.control.route(n.relays)
 	}
 	st.schedule()
 }
 
 // StopStore implements timeline.ControlPlane.
-func (st stage) StopStore(stop bool) { st.stop(&st.plane.storeStop, stop) }
+func (st stage) StopStore(stop bool) { st.stop(&st.control.storeStop, stop) }
 
 // StopAPI implements timeline.ControlPlane.
-func (st stage) StopAPI(stop bool) { st.stop(&st.plane.apiStop, stop) }
+func (st stage) StopAPI(stop bool) { st.stop(&st.control.apiStop, stop) }
 
 // WipeStore implements timeline.ControlPlane.
-func (st stage) WipeStore() error { return st.plane.store.Wipe() }
+func (st stage) WipeStore() error { return st.control.store.Wipe() }
 
 // SetPools implements timeline.ControlPlane.
 func (st stage) SetPools(ctx context.Context, plan scenarios.IPAM, _ agent.Pools) error {
-	return st.plane.setPools(ctx, plan)
+	return st.control.setPools(ctx, plan)
 }
 
 // SetPodCIDR implements timeline.ControlPlane.
@@ -212,11 +212,11 @@ func (st stage) GapWatches(ctx context.Context, name string) error {
 		c.route(true)
 		c.relay.Reset()
 	}
-	defer st.plane.route(n.relays)
+	defer st.control.route(n.relays)
 	if err := st.publishNode(ctx, n); err != nil {
 		return err
 	}
-	return errors.Join(st.plane.api.Compact(ctx), st.plane.store.Compact(ctx))
+	return errors.Join(st.control.api.Compact(ctx), st.control.store.Compact(ctx))
 }
 
 // The following are never asked for: a lab lacks their needs.

@@ -42,7 +42,7 @@ type PodStatus struct{ Name, Addr, Netns string }
 
 // Status is how the lab is now.
 func (w *World) Status(ctx context.Context) Status {
-	s := Status{ID: w.home.ID, Backend: w.home.Backend, Scenario: w.scenario().Name, Dir: w.home.dir, Pending: w.quiet(ctx)}
+	s := Status{ID: w.state.ID, Backend: w.state.Backend, Scenario: w.scenario().Name, Dir: w.state.dir, Pending: w.quiet(ctx)}
 	nodes := w.inOrder()
 	s.Nodes = make([]NodeStatus, len(nodes))
 	var wg sync.WaitGroup

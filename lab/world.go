@@ -23,8 +23,8 @@ import (
 // processes and kubelets live on goroutines of their own.
 type World struct {
 	o       Options
-	home    Home
-	ground  Ground
+	state   StateDir
+	fabric  Fabric
 	started time.Time
 	// monotonic is started as agents tell times.
 	monotonic int64
@@ -32,10 +32,10 @@ type World struct {
 	play   *timeline.Player
 	agenda agenda
 
-	plane  *plane
-	record record
-	// means is what the lab is to be; a standing lab's changes.
-	means atomic.Pointer[meaning]
+	control *controlPlane
+	record  record
+	// desired is what the lab is to be; a standing lab's changes.
+	desired atomic.Pointer[desired]
 
 	// mu guards what follows; kubelets and supervisors look too.
 	mu    sync.Mutex
@@ -77,48 +77,48 @@ func New(ctx context.Context, s *scenarios.Scenario, o Options) (_ *World, err e
 	if err != nil {
 		return nil, err
 	}
-	w.means.Store(&meaning{s, cfg})
-	if w.home, err = claim(o.Root, o.ID, o.Backend.Name()); err != nil {
+	w.desired.Store(&desired{s, cfg})
+	if w.state, err = claim(o.Root, o.ID, o.Backend.Name()); err != nil {
 		return nil, err
 	}
-	w.home.Scenario, w.home.File = s.Name, s.File
+	w.state.Scenario, w.state.File = s.Name, s.File
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, w.Close())
 		}
 	}()
-	if err := w.home.save(); err != nil {
+	if err := w.state.save(); err != nil {
 		return nil, err
 	}
-	site := Site{ID: w.home.ID, Dir: w.home.dir,
+	config := Config{ID: w.state.ID, Dir: w.state.dir,
 		VPPConfig: vppproc.Config{Binary: o.VPP, Sleep: o.VPPSleep, Heap: o.VPPHeap}}
 	// The control plane elects itself while the fabric and the machines are made.
 	plane := make(chan error, 1)
 	go func() {
 		var err error
-		w.plane, err = startPlane(filepath.Join(w.home.dir, "plane"))
+		w.control, err = startControlPlane(filepath.Join(w.state.dir, "plane"))
 		plane <- err
 	}()
-	w.ground, err = o.Backend.Open(ctx, site)
+	w.fabric, err = o.Backend.Open(ctx, config)
 	if err = errors.Join(err, <-plane); err != nil {
 		return nil, err
 	}
 	return w, w.populate(ctx)
 }
 
-// meaning is a scenario, its times scaled, and what its agents' configuration is.
-type meaning struct {
+// desired is a scenario, its times scaled, and what its agents' configuration is.
+type desired struct {
 	scenario *scenarios.Scenario
 	agents   agent.Config
 }
 
 // scenario is what the lab is to be, agents the configuration of its agents.
-func (w *World) scenario() *scenarios.Scenario { return w.means.Load().scenario }
-func (w *World) agents() agent.Config          { return w.means.Load().agents }
+func (w *World) scenario() *scenarios.Scenario { return w.desired.Load().scenario }
+func (w *World) agents() agent.Config          { return w.desired.Load().agents }
 
 // populate makes the nodes and pods of the start.
 func (w *World) populate(ctx context.Context) error {
-	if err := w.plane.setPools(ctx, w.play.Plan()); err != nil {
+	if err := w.control.setPools(ctx, w.play.Plan()); err != nil {
 		return err
 	}
 	var err error
@@ -126,8 +126,8 @@ func (w *World) populate(ctx context.Context) error {
 	return err
 }
 
-// Home is the lab's entry among the labs of this machine.
-func (w *World) Home() Home { return w.home }
+// StateDir is the lab's entry among the labs of this machine.
+func (w *World) StateDir() StateDir { return w.state }
 
 // Name implements scenarios.World.
 func (w *World) Name() string { return w.o.Backend.Name() }
@@ -258,8 +258,8 @@ func (w *World) inOrder() []*node {
 // Keep leaves the lab up: Close then ends only this process's part in it. The store goes with this process, so agents go on
 // with what they know.
 func (w *World) Keep() error {
-	w.home.Kept = true
-	return w.home.save()
+	w.state.Kept = true
+	return w.state.save()
 }
 
 // Close implements scenarios.World: everything ends, and nothing is left, unless the lab was kept.
@@ -275,27 +275,27 @@ func (w *World) Close() error {
 	for _, n := range w.inOrder() {
 		n.kubelet.stop()
 	}
-	if w.home.Kept {
+	if w.state.Kept {
 		for _, n := range w.inOrder() {
 			n.abandon()
 		}
-		if w.plane != nil {
-			errs = append(errs, w.plane.close())
+		if w.control != nil {
+			errs = append(errs, w.control.close())
 		}
 		return errors.Join(errs...)
 	}
 	each(w.inOrder(), func(n *node) { n.remove() })
-	if w.plane != nil {
-		errs = append(errs, w.plane.close())
+	if w.control != nil {
+		errs = append(errs, w.control.close())
 	}
-	if w.ground != nil {
-		errs = append(errs, w.ground.Close())
+	if w.fabric != nil {
+		errs = append(errs, w.fabric.Close())
 	}
-	if w.home.dir != "" {
-		errs = append(errs, w.home.remove(w.o.Backend))
+	if w.state.dir != "" {
+		errs = append(errs, w.state.remove(w.o.Backend))
 	}
 	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("end lab %s: %w", w.home.ID, err)
+		return fmt.Errorf("end lab %s: %w", w.state.ID, err)
 	}
 	return nil
 }

@@ -58,7 +58,7 @@ func own(root string) error {
 	if err := w.Settle(context.Background(), time.Hour); err != nil {
 		return err
 	}
-	fmt.Println(w.Home().ID)
+	fmt.Println(w.StateDir().ID)
 	return w.Serve(context.Background(), nil)
 }
 
@@ -287,7 +287,7 @@ func TestCensus(t *testing.T) {
 	if left, err := filepath.Glob("/run/netns/vd-" + id + "-*"); err != nil || len(left) > 0 {
 		t.Errorf("namespaces left: %v, %v", left, err)
 	}
-	if homes, err := lab.Homes(o.Root); err != nil || len(homes) > 0 {
-		t.Errorf("folders left: %v, %v", homes, err)
+	if dirs, err := lab.StateDirs(o.Root); err != nil || len(dirs) > 0 {
+		t.Errorf("folders left: %v, %v", dirs, err)
 	}
 }

@@ -36,7 +36,7 @@ func worlds() string {
 
 // backendOf is how a lab's machines are made. One whose entry cannot be read is taken for the usual one's: what another
 // has made of it is a stray then, which the next census finds.
-func backendOf(h lab.Home) (lab.Backend, error) {
+func backendOf(h lab.StateDir) (lab.Backend, error) {
 	if h.Backend == "" {
 		return backends()[0], nil
 	}

@@ -66,7 +66,7 @@ func captureCommand(c *common) *cobra.Command {
 	return cmd
 }
 
-func capture(ctx context.Context, h lab.Home, node lab.NodeFolder, pod *lab.PodFile, iface, comment string, out io.Writer, count int) (int, error) {
+func capture(ctx context.Context, h lab.StateDir, node lab.NodeFolder, pod *lab.PodFile, iface, comment string, out io.Writer, count int) (int, error) {
 	if pod != nil {
 		return probe.Capture(ctx, pod.Netns, iface, comment, out, count, nil)
 	}

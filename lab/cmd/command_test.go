@@ -99,8 +99,8 @@ func TestBadUsage(t *testing.T) {
 			t.Errorf("%s: code %d, %v, want %q\n%s", args, code, err, want, out)
 		}
 	}
-	if homes, err := lab.Homes(root); err != nil || len(homes) > 0 {
-		t.Errorf("labs were made: %v, %v", homes, err)
+	if dirs, err := lab.StateDirs(root); err != nil || len(dirs) > 0 {
+		t.Errorf("labs were made: %v, %v", dirs, err)
 	}
 }
 
@@ -130,18 +130,18 @@ func TestCannotRun(t *testing.T) {
 			t.Errorf("%s: code %d, %v, want %q\n%s", args, code, err, want, out)
 		}
 	}
-	if homes, err := lab.Homes(root); err != nil || len(homes) > 0 {
-		t.Errorf("labs were made: %v, %v", homes, err)
+	if dirs, err := lab.StateDirs(root); err != nil || len(dirs) > 0 {
+		t.Errorf("labs were made: %v, %v", dirs, err)
 	}
 }
 
 // Goal: a lab whose entry names a world that this version does not know is told, and left alone.
 func TestUnknownWorld(t *testing.T) {
-	if _, err := backendOf(lab.Home{ID: "x", Backend: "kind"}); err == nil || !strings.Contains(err.Error(), `world "kind" is none of netns, container`) {
+	if _, err := backendOf(lab.StateDir{ID: "x", Backend: "kind"}); err == nil || !strings.Contains(err.Error(), `world "kind" is none of netns, container`) {
 		t.Errorf("%v", err)
 	}
 	for _, b := range append(backends(), nil) {
-		h, want := lab.Home{ID: "x"}, backends()[0].Name() // an entry that cannot be read
+		h, want := lab.StateDir{ID: "x"}, backends()[0].Name() // an entry that cannot be read
 		if b != nil {
 			h.Backend, want = b.Name(), b.Name()
 		}

@@ -68,10 +68,10 @@ func hook(cmd *cobra.Command, c *common) {
 }
 
 // find is the lab that is meant.
-func (c *common) find() (lab.Home, error) { return lab.Find(c.root, c.id) }
+func (c *common) find() (lab.StateDir, error) { return lab.Find(c.root, c.id) }
 
 // standing is the lab that is meant, which takes orders.
-func (c *common) standing() (*lab.Client, lab.Home, error) {
+func (c *common) standing() (*lab.Client, lab.StateDir, error) {
 	h, err := c.find()
 	if err != nil {
 		return nil, h, err
@@ -92,7 +92,7 @@ func (c *common) print(out io.Writer, answer any, text func(io.Writer)) error {
 }
 
 // nodesOf are the lab's nodes as its folder tells of them.
-func nodesOf(h lab.Home) ([]lab.NodeFolder, error) {
+func nodesOf(h lab.StateDir) ([]lab.NodeFolder, error) {
 	b, err := backendOf(h)
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func nodesOf(h lab.Home) ([]lab.NodeFolder, error) {
 }
 
 // target is what "node-1" or "node-1/web-0" names in the lab that is meant: a node, and a pod of it.
-func (c *common) target(name string) (lab.Home, lab.NodeFolder, *lab.PodFile, error) {
+func (c *common) target(name string) (lab.StateDir, lab.NodeFolder, *lab.PodFile, error) {
 	none := lab.NodeFolder{}
 	h, err := c.find()
 	if err != nil {
@@ -151,7 +151,7 @@ func downCommand(c *common) *cobra.Command {
 			if len(args) == 1 {
 				c.id = args[0]
 			}
-			homes, err := lab.Homes(c.root)
+			dirs, err := lab.StateDirs(c.root)
 			if err != nil {
 				return err
 			}
@@ -160,9 +160,9 @@ func downCommand(c *common) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				homes = []lab.Home{h}
+				dirs = []lab.StateDir{h}
 			}
-			for _, h := range homes {
+			for _, h := range dirs {
 				if err := down(cmd.Context(), h); err != nil {
 					return cli.Broken(err)
 				}
@@ -176,7 +176,7 @@ func downCommand(c *common) *cobra.Command {
 }
 
 // down asks the owner to end the lab, and ends it itself where there is none.
-func down(ctx context.Context, h lab.Home) error {
+func down(ctx context.Context, h lab.StateDir) error {
 	b, err := backendOf(h)
 	if err != nil {
 		return err

@@ -29,13 +29,13 @@ func statusCommand(c *common) *cobra.Command {
 		Use: "status", Short: "Show the nodes of a lab, or all labs", Args: cli.Args(0, 0, "no arguments"),
 		Example: "  vppdrill lab status --format json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			homes, err := lab.Homes(c.root)
+			dirs, err := lab.StateDirs(c.root)
 			if err != nil {
 				return err
 			}
 			list := []lab.Status{}
 			var silent error // a lab that does not answer, told in its line
-			for _, h := range homes {
+			for _, h := range dirs {
 				if c.id != "" && h.ID != c.id {
 					continue
 				}

@@ -127,8 +127,8 @@ func packed(t *testing.T) string {
 
 // tidy ends what a script that failed has left.
 func tidy(t *testing.T, root string) {
-	homes, err := lab.Homes(root)
-	for _, h := range homes {
+	dirs, err := lab.StateDirs(root)
+	for _, h := range dirs {
 		err = errors.Join(err, down(context.Background(), h))
 	}
 	if err != nil {
@@ -154,7 +154,7 @@ func exitCode(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // only is a script's only lab.
-func only(ts *testscript.TestScript) lab.Home {
+func only(ts *testscript.TestScript) lab.StateDir {
 	h, err := lab.Find(ts.Getenv("VPPDRILL_LABS"), "")
 	ts.Check(err)
 	return h

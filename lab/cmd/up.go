@@ -169,19 +169,19 @@ func (f upFlags) supply(ctx context.Context, b lab.Backend) (string, error) {
 }
 
 // same finds the lab that a file means: the one of --lab, else one that was made of the same file.
-func (c *common) same(s *scenarios.Scenario) (lab.Home, bool, error) {
-	homes, err := lab.Homes(c.root)
+func (c *common) same(s *scenarios.Scenario) (lab.StateDir, bool, error) {
+	dirs, err := lab.StateDirs(c.root)
 	if err != nil {
-		return lab.Home{}, false, err
+		return lab.StateDir{}, false, err
 	}
-	for _, h := range homes {
+	for _, h := range dirs {
 		switch {
 		case !h.Standing():
 		case c.id != "" && h.ID == c.id, c.id == "" && h.File == absolute(s.File) && h.Scenario == s.Name:
 			return h, true, nil
 		}
 	}
-	return lab.Home{}, false, nil
+	return lab.StateDir{}, false, nil
 }
 
 // absolute is a path that means the same from any folder.
@@ -197,7 +197,7 @@ func absolute(file string) string {
 }
 
 // change makes a standing lab what the file says now.
-func change(ctx context.Context, out io.Writer, c *common, f upFlags, h lab.Home, s *scenarios.Scenario) error {
+func change(ctx context.Context, out io.Writer, c *common, f upFlags, h lab.StateDir, s *scenarios.Scenario) error {
 	client, begin := lab.NewClient(h), time.Now()
 	what := "/apply"
 	if f.dryRun {
@@ -226,7 +226,7 @@ func change(ctx context.Context, out io.Writer, c *common, f upFlags, h lab.Home
 }
 
 // settled waits until the lab is at rest and pings it.
-func (c *common) settled(ctx context.Context, out io.Writer, f upFlags, h lab.Home, begin time.Time) error {
+func (c *common) settled(ctx context.Context, out io.Writer, f upFlags, h lab.StateDir, begin time.Time) error {
 	client := lab.NewClient(h)
 	limit, err := json.Marshal(f.wait)
 	if err != nil {
@@ -261,7 +261,7 @@ func (c *common) settled(ctx context.Context, out io.Writer, f upFlags, h lab.Ho
 }
 
 // notUp says how to enter a lab that failed, or takes it down.
-func (c *common) notUp(ctx context.Context, f upFlags, h lab.Home, why error) error {
+func (c *common) notUp(ctx context.Context, f upFlags, h lab.StateDir, why error) error {
 	var dir string
 	if err := lab.NewClient(h).Call(ctx, "POST", "/evidence", nil, &dir); err == nil {
 		why = fmt.Errorf("%w (evidence in %s)", why, dir)
@@ -276,34 +276,34 @@ func (c *common) notUp(ctx context.Context, f upFlags, h lab.Home, why error) er
 const startTime = 5 * time.Minute
 
 // begin starts the process that owns the lab and waits until it takes orders.
-func (c *common) begin(ctx context.Context, s *scenarios.Scenario, f upFlags) (lab.Home, error) {
+func (c *common) begin(ctx context.Context, s *scenarios.Scenario, f upFlags) (lab.StateDir, error) {
 	if err := os.MkdirAll(c.root, 0o755); err != nil {
-		return lab.Home{}, err
+		return lab.StateDir{}, err
 	}
 	file, err := os.CreateTemp(c.root, ".up-*.yaml")
 	if err != nil {
-		return lab.Home{}, err
+		return lab.StateDir{}, err
 	}
 	defer func() { _ = os.Remove(file.Name()) }() // the owner has read it
 	if _, err := file.Write(s.Marshal()); err != nil {
-		return lab.Home{}, errors.Join(err, file.Close())
+		return lab.StateDir{}, errors.Join(err, file.Close())
 	}
 	if err := file.Close(); err != nil {
-		return lab.Home{}, err
+		return lab.StateDir{}, err
 	}
 	self, err := os.Executable()
 	if err != nil {
-		return lab.Home{}, err
+		return lab.StateDir{}, err
 	}
 	owner := exec.CommandContext(context.WithoutCancel(ctx), self, "lab", "--labs", c.root, "--lab", c.id, serveWord,
 		"--world", f.world, "--vpp", f.vpp, "--vpp-image", f.image, file.Name(), absolute(s.File))
 	owner.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	told, err := owner.StdoutPipe()
 	if err != nil {
-		return lab.Home{}, err
+		return lab.StateDir{}, err
 	}
 	if err := owner.Start(); err != nil {
-		return lab.Home{}, err
+		return lab.StateDir{}, err
 	}
 	// An interrupt takes the lab with it, and so does an owner that says nothing.
 	starting, cancel := context.WithTimeout(ctx, startTime)
@@ -312,14 +312,14 @@ func (c *common) begin(ctx context.Context, s *scenarios.Scenario, f upFlags) (l
 	defer stop()
 	line, err := io.ReadAll(io.LimitReader(told, 64<<10)) // until the owner lets go of it
 	if err != nil {
-		return lab.Home{}, err
+		return lab.StateDir{}, err
 	}
 	id, ok := strings.CutPrefix(strings.TrimSpace(string(line)), "ready ")
 	if !ok {
 		_ = owner.Wait() // it has ended, or ends
 		why := strings.TrimSpace(string(line))
 		if text, found := strings.CutPrefix(why, "cannot "); found {
-			return lab.Home{}, cli.CannotRun(errors.New(text))
+			return lab.StateDir{}, cli.CannotRun(errors.New(text))
 		}
 		switch {
 		case why != "":
@@ -328,7 +328,7 @@ func (c *common) begin(ctx context.Context, s *scenarios.Scenario, f upFlags) (l
 		default:
 			why = "the lab's owner ended without a word"
 		}
-		return lab.Home{}, cli.Broken(errors.New(why))
+		return lab.StateDir{}, cli.Broken(errors.New(why))
 	}
 	return lab.Find(c.root, id)
 }
@@ -382,6 +382,6 @@ func serve(ctx context.Context, c *common, f upFlags, args []string, tell func(s
 	if err != nil {
 		return err
 	}
-	err = w.Serve(ctx, func() { tell("ready " + w.Home().ID) })
+	err = w.Serve(ctx, func() { tell("ready " + w.StateDir().ID) })
 	return errors.Join(err, w.Close())
 }

@@ -83,7 +83,7 @@ func (b Backend) Check(ctx context.Context) error {
 }
 
 // Open implements lab.Backend.
-func (b Backend) Open(ctx context.Context, site lab.Site) (lab.Ground, error) {
+func (b Backend) Open(ctx context.Context, config lab.Config) (lab.Fabric, error) {
 	e, err := connect(ctx)
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (b Backend) Open(ctx context.Context, site lab.Site) (lab.Ground, error) {
 	if err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
-	g := &ground{site: site, engine: e, image: b.image(), init: init}
+	g := &labFabric{config: config, engine: e, image: b.image(), init: init}
 	if err := g.raise(); err != nil {
 		return nil, errors.Join(err, g.Close())
 	}

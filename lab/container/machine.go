@@ -19,7 +19,7 @@ import (
 
 // machine is one node: a container and its folder.
 type machine struct {
-	g    *ground
+	g    *labFabric
 	spec lab.MachineSpec
 	// boot is held by whoever switches, which takes a while; mu guards what kubelets and supervisors look at meanwhile.
 	boot  sync.Mutex
@@ -39,9 +39,9 @@ func (m *machine) PowerOn() (err error) {
 	}
 	ctx := context.Background()
 	if m.box == nil {
-		site := m.g.site
-		if m.box, err = newBox(ctx, m.g.engine, boxSpec{image: m.g.image, name: boxName(site.ID, m.spec.Name), hostname: m.spec.Name,
-			dir: m.spec.Dir, init: m.g.init, labels: labels(site.ID, site.Dir, m.spec.Name)}); err != nil {
+		config := m.g.config
+		if m.box, err = newBox(ctx, m.g.engine, boxSpec{image: m.g.image, name: boxName(config.ID, m.spec.Name), hostname: m.spec.Name,
+			dir: m.spec.Dir, init: m.g.init, labels: labels(config.ID, config.Dir, m.spec.Name)}); err != nil {
 			return err
 		}
 	}
@@ -140,7 +140,7 @@ func (m *machine) Wire() (netns, link string) {
 	if !m.spec.NIC {
 		return "", ""
 	}
-	return Backend{}.Wire(m.g.site.ID, m.spec.Number)
+	return Backend{}.Wire(m.g.config.ID, m.spec.Number)
 }
 
 // VPPDir implements lab.Machine.
@@ -164,7 +164,7 @@ func (m *machine) order(ctx context.Context, o nodeinit.Order) (lab.Process, err
 
 // StartVPP implements lab.Machine. The VPP is the image's own.
 func (m *machine) StartVPP(ctx context.Context) (lab.Process, error) {
-	cfg := m.g.site.VPPConfig
+	cfg := m.g.config.VPPConfig
 	cfg.Binary, cfg.Dir, cfg.Netns = "", m.VPPDir(), ""
 	cfg.Boot = append(cfg.Boot, fabric.VPPBoot(m.spec)...)
 	return m.order(ctx, nodeinit.Order{VPP: &cfg})

@@ -158,7 +158,7 @@ func (s *Space) SetManagement(addrs []netip.Addr) error {
 	return s.SetAddresses(lab.ManagementDevice, list)
 }
 
-// Cut implements lab.Ground by the bridge's isolated flag: two isolated ports do not reach each other, every other pair
+// Cut implements lab.Fabric by the bridge's isolated flag: two isolated ports do not reach each other, every other pair
 // does. So the pairs must be all pairs of some machines.
 func (f *Fabric) Cut(pairs [][2]string) error {
 	var cut []string

@@ -21,7 +21,7 @@ import (
 
 // machine is one node: a namespace, a folder, and what runs in it.
 type machine struct {
-	g     *ground
+	g     *labFabric
 	spec  lab.MachineSpec
 	on    bool
 	space *fabric.Space
@@ -33,7 +33,7 @@ type machine struct {
 	spawned atomic.Int64
 }
 
-func (m *machine) name() string { return prefix(m.g.site.ID) + m.spec.Name }
+func (m *machine) name() string { return prefix(m.g.config.ID) + m.spec.Name }
 
 // PowerOn implements lab.Machine.
 func (m *machine) PowerOn() (err error) {
@@ -116,7 +116,7 @@ func (m *machine) Wire() (netns, link string) {
 	if !m.spec.NIC {
 		return "", ""
 	}
-	return Backend{}.Wire(m.g.site.ID, m.spec.Number)
+	return Backend{}.Wire(m.g.config.ID, m.spec.Number)
 }
 
 // VPPDir implements lab.Machine.
@@ -127,9 +127,9 @@ func (m *machine) StartVPP(ctx context.Context) (lab.Process, error) {
 	if !m.isOn() {
 		return nil, lab.ErrNotAlive
 	}
-	cfg := m.g.site.VPPConfig
+	cfg := m.g.config.VPPConfig
 	cfg.Dir, cfg.Netns = m.VPPDir(), m.Netns("")
-	cfg.Env = append(cfg.Env, spawn.Mark(m.g.site.ID))
+	cfg.Env = append(cfg.Env, spawn.Mark(m.g.config.ID))
 	cfg.Boot = append(cfg.Boot, fabric.VPPBoot(m.spec)...)
 	p, err := vppproc.Start(ctx, cfg)
 	if err != nil {
@@ -171,7 +171,7 @@ func (m *machine) Spawn(argv []string, output string) (lab.Process, error) {
 		return nil, lab.ErrNotAlive
 	}
 	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Env = append(os.Environ(), spawn.Mark(m.g.site.ID))
+	cmd.Env = append(os.Environ(), spawn.Mark(m.g.config.ID))
 	record := filepath.Join(m.spec.Dir, fmt.Sprintf("process-%d", m.spawned.Add(1)))
 	p, err := spawn.Start(spawn.Config{Cmd: cmd, Netns: m.Netns(""), Output: filepath.Join(m.spec.Dir, output), Record: record})
 	if err != nil {
@@ -187,7 +187,7 @@ func (m *machine) CreatePod(name string) (string, error) {
 	if !m.on {
 		return "", lab.ErrNotAlive
 	}
-	full := prefix(m.g.site.ID) + "pod-" + strings.ToLower(name)
+	full := prefix(m.g.config.ID) + "pod-" + strings.ToLower(name)
 	if err := fabric.Create(full); err != nil {
 		return "", err
 	}

@@ -18,17 +18,17 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
-// site is a lab's place for a test without VPP; the test is skipped by name where there are no namespaces.
-func site(t *testing.T) lab.Site {
+// config is a lab's place for a test without VPP; the test is skipped by name where there are no namespaces.
+func config(t *testing.T) lab.Config {
 	t.Helper()
 	if err := (Backend{}).Check(context.Background()); err != nil {
 		t.Skip(err.Error())
 	}
-	return lab.Site{ID: fmt.Sprintf("t%06x", uint32(os.Getpid())<<4^uint32(time.Now().UnixNano())&0xffffff), Dir: t.TempDir()}
+	return lab.Config{ID: fmt.Sprintf("t%06x", uint32(os.Getpid())<<4^uint32(time.Now().UnixNano())&0xffffff), Dir: t.TempDir()}
 }
 
 // machines makes n machines with power, whose wires carry 192.0.2.1, .2 and so on.
-func machines(t *testing.T, s lab.Site, n int) (lab.Ground, []lab.Machine) {
+func machines(t *testing.T, s lab.Config, n int) (lab.Fabric, []lab.Machine) {
 	t.Helper()
 	g, err := Backend{}.Open(context.Background(), s)
 	if err != nil {
@@ -68,7 +68,7 @@ func reaches(from, to lab.Machine, addr netip.Addr, patience time.Duration) bool
 // Goal: machines reach each other by wire and by management network, a cut drops frames between exactly the machines it
 // names, and what the fabric cannot cut is refused by name. Method: pings between three machines.
 func TestFabric(t *testing.T) {
-	g, ms := machines(t, site(t), 3)
+	g, ms := machines(t, config(t), 3)
 	if !reaches(ms[0], ms[1], wire(2), 5*time.Second) || !reaches(ms[0], ms[2], netip.MustParseAddr("10.20.0.3"), 5*time.Second) {
 		t.Fatal("a fresh fabric does not carry")
 	}
@@ -98,7 +98,7 @@ func TestFabric(t *testing.T) {
 // Goal: a machine that loses power loses its processes, pods and links, and boots again as new. Method: one machine with a
 // pod and a process, twice.
 func TestPower(t *testing.T) {
-	s := site(t)
+	s := config(t)
 	_, ms := machines(t, s, 2)
 	m := ms[0]
 	for range 2 {
@@ -136,7 +136,7 @@ func TestPower(t *testing.T) {
 
 // Goal: addresses become exactly those asked for, whatever was there. Method: a story on one machine.
 func TestManagement(t *testing.T) {
-	_, ms := machines(t, site(t), 1)
+	_, ms := machines(t, config(t), 1)
 	for _, want := range [][]netip.Addr{
 		{netip.MustParseAddr("10.20.0.7")},
 		{netip.MustParseAddr("10.20.0.7"), netip.MustParseAddr("10.20.0.8"), netip.MustParseAddr("10.21.0.9")},
@@ -163,7 +163,7 @@ func TestManagement(t *testing.T) {
 // Goal: the sweep finds what a killed lab leaves by its folder and its mark, and what is not there does not matter. Method:
 // one process that is recorded, one that is only marked, namespaces; swept twice.
 func TestSweep(t *testing.T) {
-	s := site(t)
+	s := config(t)
 	_, ms := machines(t, s, 2)
 	if _, err := ms[0].CreatePod("left"); err != nil {
 		t.Fatal(err)
@@ -204,7 +204,7 @@ func TestSweep(t *testing.T) {
 // Goal: probes tell what passes and what does not: payloads whole, the MTU's edge exact, a stream's losses counted. Method:
 // two machines whose wire is first whole, then cut, then shorter than the MTU.
 func TestProbes(t *testing.T) {
-	g, ms := machines(t, site(t), 2)
+	g, ms := machines(t, config(t), 2)
 	pair := probe.Pair{From: probe.Place{Name: "a", Netns: ms[0].Netns(""), Addr: wire(1)}, To: probe.Place{Name: "b", Netns: ms[1].Netns(""), Addr: wire(2)}}
 	ctx := context.Background()
 	for name, o := range map[string]probe.Outcome{

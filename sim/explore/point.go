@@ -87,7 +87,7 @@ func Harms(kind fault.OpKind) []fault.Verdict {
 func (x Explorer) Points(ctx context.Context, s *scenarios.Scenario, seed uint64, laws []scenarios.Law, kind fault.OpKind, node string) ([]Point, []fault.CensusLine, error) {
 	var points []Point
 	census, number := fault.NewCensus(), 0
-	l := &lookout{seen: func(op fault.Op) {
+	l := &operationRecorder{seen: func(op fault.Op) {
 		if op.Kind != kind || node != "" && op.Node != node {
 			return
 		}

@@ -59,7 +59,7 @@ func (k *shrinker) fixChances() {
 func (x Explorer) fixed(ctx context.Context, s *scenarios.Scenario, o sim.Options) (*scenarios.Scenario, error) {
 	var happened []string
 	counts := map[string]int{}
-	l := &lookout{
+	l := &operationRecorder{
 		seen: func(op fault.Op) {
 			named := condition(op).around("")
 			op.Name = ""
@@ -76,7 +76,7 @@ func (x Explorer) fixed(ctx context.Context, s *scenarios.Scenario, o sim.Option
 	if _, err := x.watched(ctx, s, o, l); err != nil {
 		return nil, err
 	}
-	p := spellOut(s)
+	p := expand(s)
 	f := &p.scenario.Faults
 	f.Inject = slices.DeleteFunc(f.Inject, func(text string) bool {
 		_, chance := p.chances["fault "+text]

@@ -131,7 +131,7 @@ func New(cfg Config) (*Driver, error) {
 func (d *Driver) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var others sync.WaitGroup
-	d.alarm = time.AfterFunc(time.Hour, d.rang)
+	d.alarm = time.AfterFunc(time.Hour, d.timerFired)
 	d.alarm.Stop()
 	defer func() {
 		cancel()

@@ -59,8 +59,8 @@ func (d *Driver) wakeAt(now time.Time, e agent.WakeAt) {
 	}
 }
 
-// rang: one alarm too many does no harm, as the agent looks at the time itself.
-func (d *Driver) rang() { d.Tell(agent.Woke{}) }
+// timerFired: one alarm too many does no harm, as the agent looks at the time itself.
+func (d *Driver) timerFired() { d.Tell(agent.Woke{}) }
 
 // plannedCall is a call with the connection that it was asked for on.
 type plannedCall struct {

@@ -10,9 +10,9 @@ import (
 	hostetcd "github.com/vppdrill/vppdrill/vppwire/host/etcd"
 )
 
-// plane is a lab's control plane: one etcd in which agents agree on node IDs, and one that stands for the API server and
+// controlPlane is a lab's control plane: one etcd in which agents agree on node IDs, and one that stands for the API server and
 // holds nodes, pods and address ranges. Losing the first must not lose the second.
-type plane struct {
+type controlPlane struct {
 	dir        string
 	store, api *etcd.Server
 	// objects writes the API server's.
@@ -25,11 +25,11 @@ type plane struct {
 	storeStop, apiStop bool
 }
 
-func startPlane(dir string) (*plane, error) {
+func startControlPlane(dir string) (*controlPlane, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	p := &plane{dir: dir, heardNodes: map[string]string{}}
+	p := &controlPlane{dir: dir, heardNodes: map[string]string{}}
 	var wg sync.WaitGroup
 	var storeErr, apiErr error
 	wg.Go(func() { p.store, storeErr = etcd.Start(dir, "store") })
@@ -45,7 +45,7 @@ func startPlane(dir string) (*plane, error) {
 	return p, nil
 }
 
-func (p *plane) close() error {
+func (p *controlPlane) close() error {
 	var errs []error
 	if p.objects != nil {
 		errs = append(errs, p.objects.Close())
@@ -59,7 +59,7 @@ func (p *plane) close() error {
 }
 
 // storeRevision is where the store is now.
-func (p *plane) storeRevision(ctx context.Context) (int64, error) {
+func (p *controlPlane) storeRevision(ctx context.Context) (int64, error) {
 	_, revision, err := p.store.All(ctx)
 	return revision, err
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/vppdrill/vppdrill/lab/spawn"
 )
 
-// Home is one lab's entry in the folder of all labs: what a later command knows of it.
-type Home struct {
+// StateDir is one lab's entry in the folder of all labs: what a later command knows of it.
+type StateDir struct {
 	ID      string    `json:"id"`
 	Backend string    `json:"backend"`
 	Created time.Time `json:"created"`
@@ -34,18 +34,18 @@ type Home struct {
 }
 
 // Dir is the lab's folder.
-func (h Home) Dir() string { return h.dir }
+func (h StateDir) Dir() string { return h.dir }
 
 // Alive reports whether the lab's owner lives.
-func (h Home) Alive() bool {
+func (h StateDir) Alive() bool {
 	id, err := spawn.ParseID(h.Owner)
 	return err == nil && id.Alive()
 }
 
 // Control is the path of the socket on which the owner of a standing lab takes orders.
-func (h Home) Control() string { return filepath.Join(h.dir, "control.sock") }
+func (h StateDir) Control() string { return filepath.Join(h.dir, "control.sock") }
 
-const homeFile = "lab.json"
+const stateFile = "lab.json"
 
 var validID = regexp.MustCompile(`^[a-z0-9]{1,8}$`)
 
@@ -54,11 +54,11 @@ var validID = regexp.MustCompile(`^[a-z0-9]{1,8}$`)
 func ValidID(id string) bool { return validID.MatchString(id) }
 
 // claim makes a lab's folder, which nobody else gets. An empty id takes a free one.
-func claim(root, id, backend string) (Home, error) {
+func claim(root, id, backend string) (StateDir, error) {
 	if err := os.MkdirAll(root, 0o755); err != nil {
-		return Home{}, fmt.Errorf("labs' folder: %w", err)
+		return StateDir{}, fmt.Errorf("labs' folder: %w", err)
 	}
-	h := Home{Backend: backend, Created: time.Now().UTC(), Owner: spawn.Self().String()}
+	h := StateDir{Backend: backend, Created: time.Now().UTC(), Owner: spawn.Self().String()}
 	for try := 0; ; try++ {
 		h.ID = id
 		if id == "" {
@@ -75,9 +75,9 @@ func claim(root, id, backend string) (Home, error) {
 		case err == nil:
 			return h, h.save()
 		case !errors.Is(err, fs.ErrExist):
-			return Home{}, fmt.Errorf("lab's folder: %w", err)
+			return StateDir{}, fmt.Errorf("lab's folder: %w", err)
 		case id != "" || try == 1000:
-			return Home{}, fmt.Errorf("there is a lab %s already", h.ID)
+			return StateDir{}, fmt.Errorf("there is a lab %s already", h.ID)
 		}
 	}
 }
@@ -89,7 +89,7 @@ const registry = "/run/vppdrill/labs"
 func registered(id string) string { return filepath.Join(registry, id) }
 
 // register takes an ID for this machine: the lab's owner and folder. fs.ErrExist where it is taken.
-func (h Home) register() error {
+func (h StateDir) register() error {
 	if err := os.MkdirAll(registry, 0o755); err != nil {
 		return err
 	}
@@ -117,20 +117,20 @@ func elsewhere(id string) bool {
 }
 
 // save writes the entry so that readers see all of it or none.
-func (h Home) save() error {
+func (h StateDir) save() error {
 	text, err := json.MarshalIndent(h, "", "  ")
 	if err != nil {
 		return err
 	}
-	tmp := filepath.Join(h.dir, homeFile+".new")
+	tmp := filepath.Join(h.dir, stateFile+".new")
 	if err := os.WriteFile(tmp, append(text, '\n'), 0o644); err != nil {
 		return err
 	}
-	return os.Rename(tmp, filepath.Join(h.dir, homeFile))
+	return os.Rename(tmp, filepath.Join(h.dir, stateFile))
 }
 
-// Homes lists the labs of a folder by ID; those whose entry cannot be read have an ID and a folder only.
-func Homes(root string) ([]Home, error) {
+// StateDirs lists the labs of a folder by ID; those whose entry cannot be read have an ID and a folder only.
+func StateDirs(root string) ([]StateDir, error) {
 	entries, err := os.ReadDir(root)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -138,45 +138,45 @@ func Homes(root string) ([]Home, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []Home
+	var out []StateDir
 	for _, e := range entries {
 		if !e.IsDir() || !ValidID(e.Name()) {
 			continue
 		}
-		out = append(out, readHome(filepath.Join(root, e.Name())))
+		out = append(out, readStateDir(filepath.Join(root, e.Name())))
 	}
 	return out, nil
 }
 
-func readHome(dir string) Home {
-	h := Home{}
-	if text, err := os.ReadFile(filepath.Join(dir, homeFile)); err == nil && json.Unmarshal(text, &h) != nil {
-		h = Home{}
+func readStateDir(dir string) StateDir {
+	h := StateDir{}
+	if text, err := os.ReadFile(filepath.Join(dir, stateFile)); err == nil && json.Unmarshal(text, &h) != nil {
+		h = StateDir{}
 	}
 	h.ID, h.dir = filepath.Base(dir), dir
 	return h
 }
 
 // Find returns the lab of that ID, or the only one when id is empty.
-func Find(root, id string) (Home, error) {
-	homes, err := Homes(root)
+func Find(root, id string) (StateDir, error) {
+	dirs, err := StateDirs(root)
 	if err != nil {
-		return Home{}, err
+		return StateDir{}, err
 	}
-	homes = slices.DeleteFunc(homes, func(h Home) bool { return id != "" && h.ID != id })
+	dirs = slices.DeleteFunc(dirs, func(h StateDir) bool { return id != "" && h.ID != id })
 	var ids []string
-	for _, h := range homes {
+	for _, h := range dirs {
 		ids = append(ids, h.ID)
 	}
 	switch {
-	case len(homes) == 1:
-		return homes[0], nil
-	case len(homes) > 1:
-		return Home{}, fmt.Errorf("which lab? there are %s", strings.Join(ids, ", "))
+	case len(dirs) == 1:
+		return dirs[0], nil
+	case len(dirs) > 1:
+		return StateDir{}, fmt.Errorf("which lab? there are %s", strings.Join(ids, ", "))
 	case id != "":
-		return Home{}, fmt.Errorf("there is no lab %s", id)
+		return StateDir{}, fmt.Errorf("there is no lab %s", id)
 	}
-	return Home{}, errors.New("there is no lab; `vppdrill lab up --nodes 2` makes one")
+	return StateDir{}, errors.New("there is no lab; `vppdrill lab up --nodes 2` makes one")
 }
 
 // grace is how long a folder without an owner may be one that is just being made.
@@ -190,14 +190,14 @@ func Census(root string, b Backend) ([]string, error) {
 		return nil, err
 	}
 	defer func() { _ = lock.Close() }() // the lock goes with it
-	homes, err := Homes(root)
+	dirs, err := StateDirs(root)
 	if err != nil {
 		return nil, err
 	}
 	var gone []string
 	var errs []error
 	known := map[string]bool{}
-	for _, h := range homes {
+	for _, h := range dirs {
 		known[h.ID] = true
 		info, err := os.Stat(h.dir)
 		fresh := err == nil && h.Owner == "" && time.Since(info.ModTime()) < grace
@@ -216,7 +216,7 @@ func Census(root string, b Backend) ([]string, error) {
 		if known[id] || !ValidID(id) || elsewhere(id) {
 			continue
 		}
-		if err := (Home{ID: id, dir: filepath.Join(root, id)}).remove(b); err != nil {
+		if err := (StateDir{ID: id, dir: filepath.Join(root, id)}).remove(b); err != nil {
 			errs = append(errs, err)
 			continue
 		}
@@ -253,7 +253,7 @@ func lockRoot(root string) (*os.File, error) {
 }
 
 // remove ends everything of a lab and deletes its folder, last of all: while anything is left, the folder tells of it.
-func (h Home) remove(b Backend) error {
+func (h StateDir) remove(b Backend) error {
 	if err := b.Sweep(h.ID, h.dir); err != nil {
 		return fmt.Errorf("lab %s: %w", h.ID, err)
 	}
@@ -267,4 +267,4 @@ func (h Home) remove(b Backend) error {
 }
 
 // Remove ends a lab whose owner is gone or has kept it.
-func Remove(h Home, b Backend) error { return h.remove(b) }
+func Remove(h StateDir, b Backend) error { return h.remove(b) }

@@ -15,10 +15,10 @@ import (
 // mark begins the names of labs' namespaces. It is not lab/netns', whose census would take them for its own.
 const mark = "vdc-"
 
-// ground is one lab's fabric and engine.
-type ground struct {
+// labFabric is one lab's fabric and engine.
+type labFabric struct {
 	*fabric.Fabric
-	site   lab.Site
+	config lab.Config
 	engine engine
 	image  string
 	init   []string
@@ -27,11 +27,11 @@ type ground struct {
 func fabricName(id string) string { return mark + id + "-fabric" }
 
 // raise makes the fabric.
-func (g *ground) raise() (err error) {
-	if g.Fabric, err = fabric.New(fabricName(g.site.ID)); err != nil {
+func (g *labFabric) raise() (err error) {
+	if g.Fabric, err = fabric.New(fabricName(g.config.ID)); err != nil {
 		return err
 	}
-	for b, alias := range map[string]string{fabric.Wire: g.site.Dir, fabric.Management: spawn.Self().String()} { //vppdrill:unordered each by itself
+	for b, alias := range map[string]string{fabric.Wire: g.config.Dir, fabric.Management: spawn.Self().String()} { //vppdrill:unordered each by itself
 		if err := g.With(b, "name", func(l netlink.Link) error { return g.LinkSetAlias(l, alias) }); err != nil {
 			return err
 		}
@@ -69,8 +69,8 @@ func origins() ([]origin, error) {
 	return out, nil
 }
 
-// Close implements lab.Ground.
-func (g *ground) Close() error {
+// Close implements lab.Fabric.
+func (g *labFabric) Close() error {
 	err := g.engine.Close()
 	if g.Fabric != nil {
 		err = errors.Join(err, g.Fabric.Close())
@@ -79,8 +79,8 @@ func (g *ground) Close() error {
 	return err
 }
 
-// Join implements lab.Ground.
-func (g *ground) Join(spec lab.MachineSpec) (lab.Machine, error) {
+// Join implements lab.Fabric.
+func (g *labFabric) Join(spec lab.MachineSpec) (lab.Machine, error) {
 	m := &machine{g: g, spec: spec}
 	return m, os.MkdirAll(m.VPPDir(), 0o755)
 }

@@ -15,10 +15,10 @@ import (
 	"github.com/vppdrill/vppdrill/sim/fault"
 )
 
-// lookout is a Chooser that learns which operations a run performs and which faults hit them. The scenario asks it about each
-// operation in words that the fault language has: a fault that almost never happens, of each kind, node and name; lookout
+// operationRecorder is a Chooser that learns which operations a run performs and which faults hit them. The scenario asks it about each
+// operation in words that the fault language has: a fault that almost never happens, of each kind, node and name; the recorder
 // hears the question, answers no, and so knows the operation. Nothing else in the run changes.
-type lookout struct {
+type operationRecorder struct {
 	inner   engine.Chooser
 	probes  map[string]func(*fault.Op)
 	chances map[string]chance
@@ -36,7 +36,7 @@ type lookout struct {
 const jitterLabel = "fault (Jitter "
 
 // Pick implements engine.Chooser.
-func (l *lookout) Pick(label string, n int) int {
+func (l *operationRecorder) Pick(label string, n int) int {
 	if set := l.probes[label]; set != nil {
 		set(&l.op)
 		return 0
@@ -62,13 +62,13 @@ func (l *lookout) Pick(label string, n int) int {
 }
 
 // begin is a new operation.
-func (l *lookout) begin(kind fault.OpKind) {
+func (l *operationRecorder) begin(kind fault.OpKind) {
 	l.tell()
 	l.op, l.told = fault.Op{Kind: kind}, false
 }
 
 // tell reports the present operation, once.
-func (l *lookout) tell() {
+func (l *operationRecorder) tell() {
 	if l.op.Kind != 0 && !l.told && l.seen != nil {
 		l.seen(l.op)
 	}
@@ -89,7 +89,7 @@ var operationNames = []string{
 
 // probing adds the questions to a scenario, before its own faults, and makes l hear them. Calls are asked about by the names
 // in calls; a call that is none of them has no name.
-func (l *lookout) probing(s *scenarios.Scenario, nodes, calls []string) *scenarios.Scenario {
+func (l *operationRecorder) probing(s *scenarios.Scenario, nodes, calls []string) *scenarios.Scenario {
 	c := copyOf(s)
 	l.probes = map[string]func(*fault.Op){}
 	var texts []string
@@ -112,7 +112,7 @@ func (l *lookout) probing(s *scenarios.Scenario, nodes, calls []string) *scenari
 }
 
 // watched runs s with l as its Chooser. It runs twice: first to learn the names of calls from the trail.
-func (x Explorer) watched(ctx context.Context, s *scenarios.Scenario, o sim.Options, l *lookout) (scenarios.Result, error) {
+func (x Explorer) watched(ctx context.Context, s *scenarios.Scenario, o sim.Options, l *operationRecorder) (scenarios.Result, error) {
 	names := callNames{known: map[string]bool{}}
 	first := o
 	first.Events = names.event
@@ -120,7 +120,7 @@ func (x Explorer) watched(ctx context.Context, s *scenarios.Scenario, o sim.Opti
 	if err != nil {
 		return usual, err
 	}
-	p := spellOut(s)
+	p := expand(s)
 	l.chances = p.chances
 	l.inner = o.Chooser
 	if l.inner == nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/vppdrill/vppdrill/sim/fault"
 )
 
-// spelling is a scenario whose probable faults are written as injected ones: the same run, but every chance has a label of its
+// expansion is a scenario whose probable faults are written as injected ones: the same run, but every chance has a label of its
 // own, which tells what it is about.
-type spelling struct {
+type expansion struct {
 	scenario *scenarios.Scenario
 	chances  map[string]chance
 }
@@ -26,11 +26,11 @@ type chance struct {
 // chanceOf is the number of answers of engine.Chance.
 const chanceOf = 1_000_000
 
-// spellOut writes a scenario's probable faults as injected ones, in the order in which the simulator asks about them. Chances
+// expand writes a scenario's probable faults as injected ones, in the order in which the simulator asks about them. Chances
 // that are certain or impossible stay as they are.
-func spellOut(s *scenarios.Scenario) spelling {
+func expand(s *scenarios.Scenario) expansion {
 	c := copyOf(s)
-	p := spelling{scenario: c, chances: map[string]chance{}}
+	p := expansion{scenario: c, chances: map[string]chance{}}
 	var texts []string
 	f := &c.Faults
 	for _, x := range probable(f) {
@@ -39,7 +39,7 @@ func spellOut(s *scenarios.Scenario) spelling {
 			continue
 		}
 		for _, o := range x.outcomes {
-			texts = append(texts, p.spell(x, o, chanceOf-yes))
+			texts = append(texts, p.expand(x, o, chanceOf-yes))
 		}
 		*x.p = 0
 	}
@@ -47,7 +47,7 @@ func spellOut(s *scenarios.Scenario) spelling {
 	return p
 }
 
-func (p *spelling) spell(x probability, o outcome, yes int) string {
+func (p *expansion) expand(x probability, o outcome, yes int) string {
 	verdict := fault.Always(fault.Verdict{Action: o.action})
 	if o.action == fault.Delay {
 		verdict = fault.Jitter(fault.Env{}, 1, x.by)

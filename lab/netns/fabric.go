@@ -16,23 +16,23 @@ func prefix(id string) string { return mark + id + "-" }
 
 func fabricName(id string) string { return prefix(id) + "fabric" }
 
-// ground is one lab's fabric, on which its machines stand.
-type ground struct {
+// labFabric is one lab's fabric, on which its machines stand.
+type labFabric struct {
 	*fabric.Fabric
-	site lab.Site
+	config lab.Config
 }
 
 // Open implements lab.Backend.
-func (Backend) Open(_ context.Context, site lab.Site) (lab.Ground, error) {
-	f, err := fabric.New(fabricName(site.ID))
+func (Backend) Open(_ context.Context, config lab.Config) (lab.Fabric, error) {
+	f, err := fabric.New(fabricName(config.ID))
 	if err != nil {
 		return nil, err
 	}
-	return &ground{f, site}, nil
+	return &labFabric{f, config}, nil
 }
 
-// Join implements lab.Ground.
-func (g *ground) Join(spec lab.MachineSpec) (lab.Machine, error) {
+// Join implements lab.Fabric.
+func (g *labFabric) Join(spec lab.MachineSpec) (lab.Machine, error) {
 	m := &machine{g: g, spec: spec, pods: map[string]bool{}}
 	return m, os.MkdirAll(m.VPPDir(), 0o755)
 }
