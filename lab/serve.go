@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -210,18 +211,11 @@ func (c *Client) call(ctx context.Context, method, what string, body io.Reader, 
 	case err != nil:
 		return fmt.Errorf("lab %s: %w", c.state.ID, err)
 	case r.StatusCode == http.StatusServiceUnavailable:
-		return Cannot("%s", trimLine(text))
+		return Cannot("%s", bytes.TrimRight(text, "\n"))
 	case r.StatusCode != http.StatusOK:
-		return fmt.Errorf("lab %s: %s", c.state.ID, trimLine(text))
+		return fmt.Errorf("lab %s: %s", c.state.ID, bytes.TrimRight(text, "\n"))
 	case into == nil || len(text) == 0:
 		return nil
 	}
 	return json.Unmarshal(text, into)
-}
-
-func trimLine(text []byte) string {
-	for len(text) > 0 && text[len(text)-1] == '\n' {
-		text = text[:len(text)-1]
-	}
-	return string(text)
 }

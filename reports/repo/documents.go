@@ -28,6 +28,13 @@ func trueNames() Rule {
 				if slices.Contains(documents, f.Path) {
 					found = append(found, n.page(f)...)
 				}
+				if f.Path == "ARCHITECTURE.md" && n.paths["reports/repo/public.go"] {
+					for _, name := range PublicNames() {
+						if !strings.Contains(string(f.Text), "`"+name+"`") {
+							found = append(found, Finding{Path: f.Path, What: "does not list " + name + ", which reports/repo/public.go does"})
+						}
+					}
+				}
 			}
 			for _, s := range t.Sources {
 				if s.Syntax.Doc != nil && !s.Test() {
