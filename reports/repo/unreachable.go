@@ -12,8 +12,8 @@ import (
 var unreachableYet = map[string]int{
 	"ipam":        1,
 	"ipam/cilium": 202,
-	"ipam/contiv": 77,
-	"ipam/space":  12,
+	"ipam/contiv": 76,
+	"ipam/space":  11,
 }
 
 // Unreachable judges what `deadcode -json` prints about all programs and the public one. A folder that has no more unreachable functions
