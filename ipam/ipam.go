@@ -5,9 +5,9 @@
 // NodeAllocator. A crash may lose any suffix of unpersisted Records: applying the persisted ones to a fresh allocator
 // yields an earlier state.
 //
-// A system has a package of its own and consists of a Ledger and a Policy. The Ledger is the same for all: owners, leases,
-// blocks, records, their replay and the errors of records that contradict the state. The Policy is the system's own: which
-// address is picked, which are reserved, and how long a released one cools.
+// A system has a package of its own. The Ledger is the same for all: owners, leases, blocks, records, their replay and the errors
+// of records that contradict the state. Its Policy is the system's own: which address is picked, which are reserved, and how long
+// a released one cools. Where each block knows its own addresses, BlockLedger has the Policy too, and the system brings Addresses.
 package ipam
 
 import (

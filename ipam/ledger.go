@@ -86,7 +86,11 @@ func (l *Ledger[T]) pick(now time.Time, w Want) (b *HeldBlock[T], addr netip.Add
 	}
 	if b, addr, err = l.policy.Pick(now); errors.Is(err, ErrExhausted) {
 		total, _ := l.Capacity(now)
-		err = fmt.Errorf("pool %s with %d addresses: %w", l.describe(), total, err)
+		what := l.describe()
+		if len(l.active) == 1 {
+			what = "pool " + what
+		}
+		err = fmt.Errorf("%s with %d addresses: %w", what, total, err)
 	}
 	return b, addr, err
 }
@@ -173,21 +177,6 @@ func (b *HeldBlock[T]) addr(index uint64) netip.Addr {
 
 // Len is how many leases there are.
 func (l *Ledger[T]) Len() int { return l.table.count }
-
-// Leased yields every leased address with its block, in no order worth relying on.
-func (l *Ledger[T]) Leased() iter.Seq2[netip.Addr, *HeldBlock[T]] {
-	return func(yield func(netip.Addr, *HeldBlock[T]) bool) {
-		for _, s := range l.table.slots {
-			if s == 0 {
-				continue
-			}
-			e := l.table.entry(l.table.number(s))
-			if b := l.byID[e.block]; !yield(b.addr(e.index), b) {
-				return
-			}
-		}
-	}
-}
 
 // Capacity implements NodeAllocator; both figures stop at the largest int.
 func (l *Ledger[T]) Capacity(now time.Time) (total, free int) {

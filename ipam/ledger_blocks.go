@@ -221,5 +221,5 @@ func (l *Ledger[T]) describe() string {
 	if len(l.active) == 1 {
 		return l.active[0].Prefix.String()
 	}
-	return fmt.Sprintf("of %d blocks from %s on", len(l.active), l.active[0].Prefix)
+	return fmt.Sprintf("%d blocks from %s on", len(l.active), l.active[0].Prefix)
 }

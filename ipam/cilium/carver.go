@@ -52,7 +52,7 @@ func (c *carver) extend(p netip.Prefix) error {
 
 // claim gives holder the next block that is free. Foreign finds a block of somebody else that overlaps one of this carver's.
 func (c *carver) claim(now time.Time, holder string, foreign func(netip.Prefix) (netip.Prefix, bool)) (netip.Prefix, error) {
-	c.thaw(now)
+	c.expire(now)
 	for _, s := range c.ranges {
 		if p, ok := search(s, foreign); ok {
 			c.hold(p, holder)

@@ -142,7 +142,7 @@ func carverAndTwin(t *rapid.T) {
 		"restore": func(t *rapid.T) {
 			node, p := drawNode(t), drawBlock(t)
 			if _, theirs := slow.elsewhere(p); theirs {
-				t.Skip("the book refuses it")
+				t.Skip("the ledger refuses it")
 			}
 			if err := fast.restore(node, p); (err == nil) != slow.restore(node, p) {
 				t.Fatalf("restore %s of %s: %v", p, node, err)
@@ -152,7 +152,7 @@ func carverAndTwin(t *rapid.T) {
 			a := drawBlock(t).Addr()
 			p := netip.PrefixFrom(a, rapid.IntRange(25, 30).Draw(t, "length")).Masked()
 			if _, own := fast.engaged(p); own {
-				t.Skip("the book refuses it")
+				t.Skip("the ledger refuses it")
 			}
 			slow.foreign = append(slow.foreign, p)
 			if len(slow.foreign) > 3 {

@@ -4,28 +4,36 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strconv"
+	"time"
 
+	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
 // CIDRPool hands out the addresses of the CIDRs that a node holds of one pool and family, CIDR after CIDR in the order in
-// which they came.
+// which they came. It is a Node's ledger without routers, under the names of upstream's pool, which knows addresses and no owners.
 //
 // A CIDR that is given back stays attached until the operator no longer shows it; until that has been told it can be reclaimed. A CIDR
 // that vanishes while addresses of it are in use drains: it gives out no more, and is gone with its last address.
 type CIDRPool struct {
-	o      RangeOptions
-	pick   Picker
-	active []*CIDRRange
-	// draining CIDRs are shown no more but in use.
-	draining []*CIDRRange
+	ledger  *ipam.BlockLedger
+	options RangeOptions
+	// excluded are not picked.
+	excluded []netip.Prefix
+	// owners are who holds an address in the ledger: each allocation is an owner of its own.
+	owners map[netip.Addr]ipam.Owner
+	given  uint64
 	// released CIDRs are given back but still shown.
 	released []releasedCIDR
-	excluded []netip.Prefix
 }
 
 // NewCIDRPool returns a pool without CIDRs.
-func NewCIDRPool(o RangeOptions, pick Picker) *CIDRPool { return &CIDRPool{o: o, pick: pick} }
+func NewCIDRPool(o RangeOptions, pick Picker) *CIDRPool {
+	p := &CIDRPool{options: o, owners: make(map[netip.Addr]ipam.Owner)}
+	p.ledger = ipam.NewBlockLedger(ipam.BlockLedgerConfig{System: poolSystem{pick: pick, options: o, excluded: &p.excluded}})
+	return p
+}
 
 // UpdatePool makes cidrs what the operator shows. It is refused, and changes nothing, when two of them overlap. Released
 // ones that are still shown stay released; a shown one that drained gives out addresses again.
@@ -41,70 +49,30 @@ func (p *CIDRPool) UpdatePool(cidrs []netip.Prefix) error {
 			}
 		}
 	}
-	var fresh []*CIDRRange
+	active := slices.DeleteFunc(p.active(), func(c netip.Prefix) bool { return !slices.Contains(shown, c) })
 	for _, c := range shown {
-		if indexOf(p.active, c) >= 0 || p.isReleased(c) || indexOf(p.draining, c) >= 0 {
-			continue
+		if !slices.Contains(active, c) && !p.isReleased(c) {
+			active = append(active, c)
 		}
-		r, err := p.newRange(c)
-		if err != nil {
-			return err
-		}
-		fresh = append(fresh, r)
+	}
+	if err := p.setActive(active); err != nil {
+		return err
 	}
 	p.released = slices.DeleteFunc(p.released, func(r releasedCIDR) bool { return !slices.Contains(shown, r.cidr) })
-	p.retire(shown)
-	for _, c := range shown {
-		if at := indexOf(p.draining, c); at >= 0 {
-			fresh = append(fresh, p.draining[at])
-			p.draining = slices.Delete(p.draining, at, at+1)
-		}
-	}
-	p.active = append(p.active, fresh...)
-	p.crossExclude()
 	return nil
 }
 
-// retire moves active CIDRs that are not shown to the draining ones, or drops those without addresses in use.
-func (p *CIDRPool) retire(shown []netip.Prefix) {
-	p.active = slices.DeleteFunc(p.active, func(r *CIDRRange) bool {
-		if slices.Contains(shown, r.CIDR()) {
-			return false
-		}
-		if r.Used() > 0 {
-			p.draining = append(p.draining, r)
-		}
-		return true
-	})
+// active lists the CIDRs that give out addresses, in their order.
+func (p *CIDRPool) active() (list []netip.Prefix) {
+	for _, b := range p.ledger.Active() {
+		list = append(list, b.Prefix)
+	}
+	return list
 }
 
-// crossExclude keeps active CIDRs from giving out what is in use in a draining one that they overlap.
-func (p *CIDRPool) crossExclude() {
-	for _, old := range p.draining {
-		for _, r := range p.active {
-			if r.CIDR().Overlaps(old.CIDR()) {
-				for ip := range old.All() {
-					// An error can only mean that r never gives ip out.
-					_ = r.Allocate(ip)
-				}
-			}
-		}
-	}
-}
-
-func (p *CIDRPool) newRange(c netip.Prefix) (*CIDRRange, error) {
-	r, err := NewCIDRRange(c, p.o, p.pick)
-	if err != nil {
-		return nil, err
-	}
-	for _, x := range p.excluded {
-		r.Exclude(x)
-	}
-	return r, nil
-}
-
-func indexOf(list []*CIDRRange, c netip.Prefix) int {
-	return slices.IndexFunc(list, func(r *CIDRRange) bool { return r.CIDR() == c })
+func (p *CIDRPool) setActive(cidrs []netip.Prefix) error {
+	_, err := p.ledger.SetBlocks(time.Time{}, cidrs)
+	return err
 }
 
 // Exclude keeps addresses of x from being picked, in CIDRs that come later too.
@@ -114,96 +82,83 @@ func (p *CIDRPool) Exclude(x netip.Prefix) {
 		return
 	}
 	p.excluded = append(p.excluded, x)
-	for _, r := range slices.Concat(p.active, p.draining) {
-		r.Exclude(x)
+	for _, b := range p.ledger.Held() {
+		b.Own.(*addresses).Exclude(x)
 	}
 }
 
 // Capacity is how many addresses could be given out now.
-func (p *CIDRPool) Capacity() (n uint64) {
-	for _, r := range p.active {
-		n += r.Free()
-	}
-	return n
+func (p *CIDRPool) Capacity() uint64 {
+	_, free := p.ledger.Capacity(time.Time{})
+	return uint64(free)
 }
 
 // Used is how many addresses are in use.
-func (p *CIDRPool) Used() (n uint64) {
-	for _, r := range p.active {
-		n += r.Used()
-	}
-	for _, r := range p.draining {
-		for ip := range r.All() {
-			if !slices.ContainsFunc(p.active, func(a *CIDRRange) bool { return a.Has(ip) }) {
-				n++
-			}
-		}
-	}
-	return n
-}
+func (p *CIDRPool) Used() uint64 { return uint64(p.ledger.Len()) }
 
 // Has reports whether ip is in use.
 func (p *CIDRPool) Has(ip netip.Addr) bool {
-	return slices.ContainsFunc(p.active, func(r *CIDRRange) bool { return r.Has(ip) }) ||
-		slices.ContainsFunc(p.draining, func(r *CIDRRange) bool { return r.Has(ip) })
+	_, used := p.owners[space.NormalAddr(ip)]
+	return used
 }
 
 // Allocate takes exactly ip out of an active CIDR. The error is a NotInRangeError or ErrAllocated.
 func (p *CIDRPool) Allocate(ip netip.Addr) error {
-	err := error(NotInRangeError{})
-	for _, r := range p.active {
-		if r.CIDR().Contains(space.NormalAddr(ip)) {
-			return r.Allocate(ip)
-		}
-		err = NotInRangeError{ValidRange: r.CIDR()}
+	if p.Has(ip) {
+		return ErrAllocated
 	}
-	return err
+	if _, err := p.take(ipam.Want{Addr: ip}); err != nil {
+		var valid netip.Prefix
+		for _, c := range p.active() {
+			if valid = c; c.Contains(space.NormalAddr(ip)) {
+				break
+			}
+		}
+		return NotInRangeError{ValidRange: valid}
+	}
+	return nil
 }
 
 // AllocateNext takes a free address, or returns ErrFull.
 func (p *CIDRPool) AllocateNext() (netip.Addr, error) {
-	for _, r := range p.active {
-		if ip, err := r.AllocateNext(); err == nil {
-			return ip, nil
-		}
+	ip, err := p.take(ipam.Want{})
+	if err != nil {
+		return netip.Addr{}, ErrFull
 	}
-	return netip.Addr{}, ErrFull
+	return ip, nil
+}
+
+func (p *CIDRPool) take(w ipam.Want) (netip.Addr, error) {
+	o := ipam.Owner{Network: "pool", ContainerID: strconv.FormatUint(p.given, 10), IfName: "ip"}
+	l, _, err := p.ledger.Allocate(time.Time{}, o, w)
+	if err != nil {
+		return netip.Addr{}, err
+	}
+	p.given++
+	p.owners[l.Addr] = o
+	return l.Addr, nil
 }
 
 // Release frees ip and reports whether it was in use.
 func (p *CIDRPool) Release(ip netip.Addr) bool {
-	done := false
-	for _, r := range p.active {
-		done = r.Release(ip) || done
-	}
-	for _, r := range p.draining {
-		done = r.Release(ip) || done
-	}
-	p.draining = slices.DeleteFunc(p.draining, func(r *CIDRRange) bool { return r.Used() == 0 })
-	return done
+	ip = space.NormalAddr(ip)
+	o, used := p.owners[ip]
+	delete(p.owners, ip)
+	p.ledger.Release(time.Time{}, o)
+	return used
 }
 
 // InUseCIDRs lists the CIDRs that the node keeps: active ones in their order, then draining ones.
 func (p *CIDRPool) InUseCIDRs() []netip.Prefix {
-	list := make([]netip.Prefix, 0, len(p.active)+len(p.draining))
-	for _, r := range p.active {
-		list = append(list, r.CIDR())
-	}
-	for _, r := range p.draining {
-		list = append(list, r.CIDR())
+	list := []netip.Prefix{}
+	for _, b := range p.ledger.Blocks() {
+		list = append(list, b.Prefix)
 	}
 	return list
 }
 
 // dump lists the addresses in use in ascending order and says how full the pool is.
 func (p *CIDRPool) dump() (ips []netip.Addr, status string) {
-	for _, r := range p.active {
-		ips = slices.AppendSeq(ips, r.All())
-	}
-	for _, r := range p.draining {
-		ips = slices.AppendSeq(ips, r.All())
-	}
-	slices.SortFunc(ips, netip.Addr.Compare)
-	ips = slices.Compact(ips)
-	return ips, fmt.Sprintf("%d/%d allocated from %d CIDRs", len(ips), uint64(len(ips))+p.Capacity(), len(p.active))
+	ips = sortedAddrs(p.owners)
+	return ips, fmt.Sprintf("%d/%d allocated from %d CIDRs", len(ips), uint64(len(ips))+p.Capacity(), len(p.ledger.Active()))
 }

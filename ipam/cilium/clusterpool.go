@@ -34,8 +34,8 @@ type ClusterPoolConfig struct {
 // Assign and Unassign return to the ledger (Claim) before anything else learns about it. Nodes are named by incarnation
 // (ObjectMeta.Incarnation), and a CIDR is written only to the incarnation that it was assigned to.
 type ClusterPool struct {
-	cfg  ClusterPoolConfig
-	book book
+	cfg    ClusterPoolConfig
+	claims claimLedger
 }
 
 // NewClusterPool returns a pool in which nobody holds anything yet.
@@ -52,7 +52,7 @@ func NewClusterPool(c ClusterPoolConfig) (*ClusterPool, error) {
 	case c.ReuseDelay < 0:
 		return nil, fmt.Errorf("cluster pool: reuse delay %s is negative", c.ReuseDelay)
 	}
-	p := &ClusterPool{cfg: c, book: newBook()}
+	p := &ClusterPool{cfg: c, claims: newClaimLedger()}
 	for _, r := range slices.Concat(c.IPv4, c.IPv6) {
 		if err := p.Extend(r); err != nil {
 			return nil, err
@@ -71,7 +71,7 @@ func (p *ClusterPool) Extend(r netip.Prefix) error {
 	if f == IPv6 {
 		bits = p.cfg.MaskSize6
 	}
-	c := p.book.pool(string(f), bits, p.cfg.ReuseDelay)
+	c := p.claims.pool(string(f), bits, p.cfg.ReuseDelay)
 	// A pool that the ledger made before its first range had no configuration to follow.
 	c.bits, c.delay = bits, p.cfg.ReuseDelay
 	if err := c.extend(r); err != nil {
@@ -81,14 +81,14 @@ func (p *ClusterPool) Extend(r netip.Prefix) error {
 }
 
 // Version is the version of the ledger's last entry that this pool knows.
-func (p *ClusterPool) Version() uint64 { return p.book.version }
+func (p *ClusterPool) Version() uint64 { return p.claims.version }
 
 // Apply takes the ledger's next entry. An entry that contradicts what came before is refused and changes nothing.
 func (p *ClusterPool) Apply(c Claim) error {
 	if f := Family(c.Pool); f != IPv4 && f != IPv6 || DeriveFamily(c.CIDR.Addr()) != f {
 		return fmt.Errorf("ledger entry %q: pool is not the CIDR's family", c)
 	}
-	return p.book.apply(c)
+	return p.claims.apply(c)
 }
 
 // Adopt takes the CIDRs that a node shows. What the ledger does not know is entered, in the ranges or not, and has to be
@@ -96,7 +96,7 @@ func (p *ClusterPool) Apply(c Claim) error {
 // node's other CIDRs are adopted all the same.
 func (p *ClusterPool) Adopt(now time.Time, node string, cidrs []netip.Prefix) (entries []Claim, err error) {
 	for _, cidr := range cidrs {
-		more, refused := p.book.adopt(now, string(DeriveFamily(space.Normal(cidr).Addr())), node, cidr)
+		more, refused := p.claims.adopt(now, string(DeriveFamily(space.Normal(cidr).Addr())), node, cidr)
 		entries = append(entries, more...)
 		err = errors.Join(err, refused)
 	}
@@ -104,12 +104,12 @@ func (p *ClusterPool) Adopt(now time.Time, node string, cidrs []netip.Prefix) (e
 }
 
 // FinishRestore says that the ledger and every node have been told.
-func (p *ClusterPool) FinishRestore() { p.book.restored = true }
+func (p *ClusterPool) FinishRestore() { p.claims.restored = true }
 
 // Assign gives node a CIDR of each enabled family that it has none of, all or nothing, and returns all that it holds,
 // IPv4 first. A node that has what it needs gets it again without entries. Errors wrap ErrNotRestored or ErrNoCIDR.
 func (p *ClusterPool) Assign(now time.Time, node string) ([]netip.Prefix, []Claim, error) {
-	if !p.book.restored {
+	if !p.claims.restored {
 		return nil, nil, fmt.Errorf("CIDR for node %s: %w", node, ErrNotRestored)
 	}
 	if !word(node) {
@@ -117,8 +117,8 @@ func (p *ClusterPool) Assign(now time.Time, node string) ([]netip.Prefix, []Clai
 	}
 	var missing []string
 	for _, f := range [...]Family{IPv4, IPv6} {
-		c := p.book.pools[string(f)]
-		if c == nil || len(c.ranges) == 0 || len(p.book.byNode[node][string(f)]) > 0 {
+		c := p.claims.pools[string(f)]
+		if c == nil || len(c.ranges) == 0 || len(p.claims.byNode[node][string(f)]) > 0 {
 			continue
 		}
 		if !c.hasFree(now) {
@@ -128,7 +128,7 @@ func (p *ClusterPool) Assign(now time.Time, node string) ([]netip.Prefix, []Clai
 	}
 	var entries []Claim
 	for _, pool := range missing {
-		e, err := p.book.claim(now, pool, node)
+		e, err := p.claims.claim(now, pool, node)
 		if err != nil {
 			panic(fmt.Sprintf("cilium: pool %s had a free block: %v", pool, err))
 		}
@@ -139,21 +139,21 @@ func (p *ClusterPool) Assign(now time.Time, node string) ([]netip.Prefix, []Clai
 
 // Held is the CIDRs of a node, IPv4 first, each family in the order of claims.
 func (p *ClusterPool) Held(node string) []netip.Prefix {
-	held := p.book.byNode[node]
+	held := p.claims.byNode[node]
 	return slices.Concat(held[string(IPv4)], held[string(IPv6)])
 }
 
 // Unassign returns everything that a node holds; a node without CIDRs is no error. Call it when the node's resource is
 // gone, not when it is only about to go.
 func (p *ClusterPool) Unassign(now time.Time, node string) []Claim {
-	return p.book.returnAll(now, node)
+	return p.claims.returnAll(now, node)
 }
 
 // FreeAt is when the next returned CIDR can be assigned again, the zero time when none waits at now.
 func (p *ClusterPool) FreeAt(now time.Time) time.Time {
 	var first time.Time
 	for _, f := range families {
-		if c := p.book.pools[string(f)]; c != nil {
+		if c := p.claims.pools[string(f)]; c != nil {
 			if at := c.freeAt(now); !at.IsZero() && (first.IsZero() || at.Before(first)) {
 				first = at
 			}
@@ -164,10 +164,10 @@ func (p *ClusterPool) FreeAt(now time.Time) time.Time {
 
 // Records is the shortest ledger that says what this one says, up to the same version, for compaction. An empty one is
 // complete only together with that version.
-func (p *ClusterPool) Records() []Claim { return p.book.records() }
+func (p *ClusterPool) Records() []Claim { return p.claims.records() }
 
 // hasFree reports whether a claim at now would succeed.
 func (c *carver) hasFree(now time.Time) bool {
-	c.thaw(now)
+	c.expire(now)
 	return slices.ContainsFunc(c.ranges, func(s *space.Subnets) bool { return s.Taken() < s.Capacity() })
 }

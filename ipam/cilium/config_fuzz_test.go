@@ -39,9 +39,9 @@ func FuzzConfiguration(f *testing.F) {
 			if r == nil {
 				continue
 			}
-			_, barred := i.BlacklistContains(r.IP)
+			_, blocked := i.BlacklistContains(r.IP)
 			range4, range6 := a.CIDR4.Masked(), a.CIDR6.Masked()
-			if in4, in6 := containsNormal(range4, r.IP), containsNormal(range6, r.IP); err != nil || barred || !in4 && !in6 {
+			if in4, in6 := containsNormal(range4, r.IP), containsNormal(range6, r.IP); err != nil || blocked || !in4 && !in6 {
 				t.Fatalf("%+v from %s and %s without %s: %v", r, range4, range6, bar, err)
 			}
 		}
@@ -88,8 +88,8 @@ func FuzzPoolConfigs(f *testing.F) {
 		}
 		if err := o.UpsertPool("default", PoolSpec{IPv4: v4, IPv6: v6, MaskSize4: mask4, MaskSize6: mask6}); err != nil {
 			oneLine(t, err)
-			if len(o.Records()) > 0 || len(o.book.names) > 0 {
-				t.Fatalf("%v, but pools %v are there", err, o.book.names)
+			if len(o.Records()) > 0 || len(o.claims.names) > 0 {
+				t.Fatalf("%v, but pools %v are there", err, o.claims.names)
 			}
 		}
 		if err != nil {

@@ -4,9 +4,10 @@
 // It never talks to a store, a cloud, the kernel or other nodes, and starts no goroutine: time, picks, UUIDs, routes and
 // resources come in, results and actions go out. The wiring of these addresses is vppwire/mode.
 //
-// Start at Node for the pods of one node. IPAM is the same under the names of cilium/cilium's pkg/ipam (1.7), over a range
-// (CIDRRange), a CiliumNode's pool (NodeStore) or named pools (MultiPool). The other side is Operator for CiliumNode pools,
-// ClusterPool for node CIDRs and PoolOperator for named pools.
+// Start at Node for the pods of one node: a ledger whose blocks are CIDRRanges, and NodeDemand for what it needs. IPAM has the
+// names of cilium/cilium's pkg/ipam (1.7) and asks a CIDRRange, a CiliumNode's pool (NodeStore) or named pools (MultiPool), which
+// are Nodes' ledgers without routers. The other side is Operator for CiliumNode pools, and ClusterPool for node CIDRs and
+// PoolOperator for named pools, both over one ledger of claims.
 //
 // A released address may come back at once; a block of a cluster's range only after a delay, if one is set. Two-sided
 // states are safe under crashes and late messages if writes to resources carry a version as precondition: the release
@@ -31,7 +32,9 @@
 //     gave one CIDR to two nodes after a change of leaders, and live ones after an extension.)
 //   - A CiliumNode that makes no sense is refused, and the agent goes on with the last good one; a block that a node shows of
 //     a pool whose name the ledger cannot hold is told and not entered.
-//   - MultiPool gives nothing back and nothing out before its restore, and takes a CIDR back only before that was told.
+//   - MultiPool gives nothing back and nothing out before its restore, and takes a CIDR back only before that was told. It gives
+//     a CIDR back when the others have as many addresses as it needs, in use or not: so the operator counts. (Upstream counts
+//     free ones, against a need that has those in use, and keeps CIDRs that the operator would not have given.)
 //   - NewIPAM returns an error (upstream ends the process); addresses are netip values; results hold prefixes, not text;
 //     a range with fewer than 2 host bits gives out all its addresses, as newer versions do.
 //

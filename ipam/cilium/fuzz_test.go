@@ -132,7 +132,7 @@ func operate(t *testing.T, o *Operator, n *CiliumNode) {
 	}
 }
 
-// What operators enter into the ledger because a node shows it can be read back, and makes the same books.
+// What operators enter into the ledger because a node shows it can be read back, and makes the same ledger.
 func FuzzAdopt(f *testing.F) {
 	f.Add("default", "10.9.0.0/24", "n", "u")
 	f.Add("a b", "10.9.0.0/24", "n", "")
@@ -172,10 +172,10 @@ func FuzzAdopt(f *testing.F) {
 			}
 		}
 		one, two := fmt.Sprint(operators[0].Records()), fmt.Sprint(operators[1].Records())
-		if one != two || !operators[0].book.holds(live.Pool, live.Node, live.CIDR) {
-			t.Fatalf("books %s and %s", one, two)
+		if one != two || !operators[0].claims.holds(live.Pool, live.Node, live.CIDR) {
+			t.Fatalf("ledgers %s and %s", one, two)
 		}
-		if id := n.Metadata.Incarnation(); word(id) && !operators[0].book.holds("default/ipv4", id, good) && !good.Overlaps(p) {
+		if id := n.Metadata.Incarnation(); word(id) && !operators[0].claims.holds("default/ipv4", id, good) && !good.Overlaps(p) {
 			t.Fatalf("the good CIDR was not adopted: %v", err)
 		}
 	})

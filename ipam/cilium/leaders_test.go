@@ -64,7 +64,7 @@ func (w *lWorld) elect(t *testing.T) {
 	}
 	p.FinishRestore()
 	// Nodes that went while nobody watched are still in the ledger.
-	for _, node := range slices.Sorted(maps.Keys(p.book.byNode)) {
+	for _, node := range slices.Sorted(maps.Keys(p.claims.byNode)) {
 		if _, there := w.nodes[node]; !there {
 			l.queue = append(l.queue, lWrite{entries: p.Unassign(w.now, node)})
 		}

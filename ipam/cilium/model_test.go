@@ -20,12 +20,12 @@ type model struct {
 	owner   map[netip.Addr]string
 	timer   map[netip.Addr]time.Time
 	uuid    map[netip.Addr]string
-	barred  []netip.Prefix
+	blocked []netip.Prefix
 	enabled map[Family]bool
 }
 
 func (m *model) black(a netip.Addr) bool {
-	return slices.ContainsFunc(m.barred, func(p netip.Prefix) bool { return p.Contains(a) })
+	return slices.ContainsFunc(m.blocked, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
 // usable are the addresses that a search may find.
@@ -135,7 +135,7 @@ func TestIPAMAgreesWithTheModel(t *testing.T) {
 				} else {
 					ipam.BlacklistIPNet(p, "test")
 				}
-				m.barred = append(m.barred, p)
+				m.blocked = append(m.blocked, p)
 			},
 			"start timer": func(t *rapid.T) {
 				a := drawAddr(t)

@@ -38,7 +38,7 @@ type MultiPool struct {
 type poolPair struct {
 	half [2]*CIDRPool
 	// pending is until when an owner's request counts.
-	pending [2]map[string]time.Time
+	pending [2]pending[string]
 }
 
 // NewMultiPool returns a node's pools without CIDRs.
@@ -50,9 +50,6 @@ func NewMultiPool(c MultiPoolConfig) (*MultiPool, error) {
 		return nil, errors.New("multi-pool: no family is enabled")
 	case c.PendingTimeout < 0:
 		return nil, fmt.Errorf("multi-pool: pending timeout %s is negative", c.PendingTimeout)
-	}
-	if c.PendingTimeout == 0 {
-		c.PendingTimeout = pendingTimeout
 	}
 	if c.PreAllocate == nil {
 		c.PreAllocate = map[string]int{DefaultPool: preAllocateDefault}
@@ -86,7 +83,6 @@ func (m *MultiPool) pool(name string) *poolPair {
 		for _, f := range families {
 			if m.enabled(f) {
 				p.half[f.at()] = NewCIDRPool(m.cfg.Range, m.cfg.Pick)
-				p.pending[f.at()] = make(map[string]time.Time)
 				for _, x := range m.excluded {
 					p.half[f.at()].Exclude(x)
 				}
@@ -108,7 +104,7 @@ func (m *MultiPool) AllocateNext(now time.Time, pool string, f Family, owner str
 		return nil, fmt.Errorf("%s allocator not available", f)
 	}
 	p := m.pool(pool)
-	p.pending[f.at()][owner] = now.Add(m.cfg.PendingTimeout)
+	p.pending[f.at()].add(now, owner, m.cfg.PendingTimeout)
 	if !m.restored {
 		return nil, fmt.Errorf("pool %s: %w", pool, ErrNotRestored)
 	}

@@ -86,6 +86,28 @@ func TestNothingIsGivenBackBeforeTheRestore(t *testing.T) {
 	}
 }
 
+// What a node gives back is what its operator would not have given: the CIDRs that stay have the needed addresses, and without
+// any one more of the idle ones they would not.
+func TestExcessIsWhatTheOperatorWouldNotGive(t *testing.T) {
+	for _, c := range []struct{ used, needed, stay int }{
+		{0, 0, 0}, {0, 1, 1}, {2, 0, 1}, {2, 14, 1}, {2, 15, 2}, {2, 28, 2}, {2, 29, 3}, {2, 100, 3}, {16, 20, 2},
+	} {
+		p := NewCIDRPool(RangeOptions{}, new(scatter))
+		if err := p.UpdatePool(prefixes("10.0.0.0/28,10.0.0.16/28,10.0.0.32/28")); err != nil {
+			t.Fatal(err)
+		}
+		for range c.used {
+			if _, err := p.AllocateNext(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p.ReleaseExcessCIDRs(c.needed)
+		if have := len(p.InUseCIDRs()); have != c.stay {
+			t.Errorf("with %d in use and %d needed: %d CIDRs stay, want %d", c.used, c.needed, have, c.stay)
+		}
+	}
+}
+
 func TestPoolFor(t *testing.T) {
 	blue, red := map[string]string{PoolAnnotation: "blue"}, map[string]string{PoolAnnotation: "red"}
 	for _, c := range []struct {

@@ -21,27 +21,18 @@ func RangeSize(cidr netip.Prefix) uint64 {
 
 // AddOffset is the address offset above base. The error wraps space.ErrOutside past the family's last address.
 func AddOffset(base netip.Addr, offset uint64) (netip.Addr, error) {
-	base = space.NormalAddr(base)
 	if !base.IsValid() {
 		return netip.Addr{}, InvalidIPError{Text: base.String()}
 	}
-	above, err := space.NewRange(base, space.Last(netip.PrefixFrom(base, 0)))
-	if err != nil {
-		return netip.Addr{}, err
-	}
-	return above.Nth(offset)
+	return space.Add(base, offset)
 }
 
 // AddrOffset is the inverse of AddOffset: how far addr is above base. It is an error when addr is below base, of another
-// family, or 2^64-1 and more above.
+// family, or more than 2^64-1 above.
 func AddrOffset(base, addr netip.Addr) (uint64, error) {
-	r, err := space.NewRange(base, addr)
-	if err != nil {
-		return 0, err
+	n, ok := space.Distance(base, addr)
+	if !ok {
+		return 0, fmt.Errorf("%s is not at most 2^64-1 above %s", addr, base)
 	}
-	n := r.Count()
-	if n == ^uint64(0) {
-		return 0, fmt.Errorf("offset of %s from %s needs more than 64 bits", addr, base)
-	}
-	return n - 1, nil
+	return n, nil
 }

@@ -227,12 +227,3 @@ func (m *managed) count() NodeCount {
 func sortedAddrs[V any](m map[netip.Addr]V) []netip.Addr {
 	return slices.SortedFunc(maps.Keys(m), netip.Addr.Compare)
 }
-
-// dump is the whole memory about a node for comparisons.
-func (o *Operator) dump(name string) string {
-	m := o.nodes[name]
-	if m == nil {
-		return "-"
-	}
-	return fmt.Sprintf("%s %v %d %v %v %v %v %s", m.node, m.cloud, m.asked, m.short, m.writing, m.excess, m.freeing, m.trouble)
-}

@@ -6,17 +6,6 @@ import (
 	"time"
 )
 
-// pendingTimeout is how long a request that found no address counts as demand (pkg/ipam/multipool.go, 1.14).
-const pendingTimeout = 5 * time.Minute
-
-// NeededIPCeil is the smallest multiple of preAlloc that leaves preAlloc addresses beyond numIP; numIP when preAlloc is 0.
-func NeededIPCeil(numIP, preAlloc int) int {
-	if preAlloc <= 0 {
-		return numIP
-	}
-	return (numIP + 2*preAlloc - 1) / preAlloc * preAlloc
-}
-
 // needed is how many addresses of a pool and family the node needs in all.
 func (m *MultiPool) needed(now time.Time, name string, f Family) int {
 	p := m.pools[name]
@@ -24,9 +13,7 @@ func (m *MultiPool) needed(now time.Time, name string, f Family) int {
 	if half == nil {
 		return 0
 	}
-	pending := p.pending[f.at()]
-	maps.DeleteFunc(pending, func(_ string, until time.Time) bool { return !now.Before(until) })
-	return NeededIPCeil(int(half.Used())+len(pending), m.cfg.PreAllocate[name])
+	return NeededIPCeil(int(half.Used())+p.pending[f.at()].count(now), m.cfg.PreAllocate[name])
 }
 
 // NextExpiry is when the demand of a pending request ends next, the zero time when there is none.
@@ -34,10 +21,8 @@ func (m *MultiPool) NextExpiry() time.Time {
 	var first time.Time
 	for _, name := range slices.Sorted(maps.Keys(m.pools)) {
 		for _, pending := range m.pools[name].pending {
-			for _, owner := range slices.Sorted(maps.Keys(pending)) {
-				if until := pending[owner]; first.IsZero() || until.Before(first) {
-					first = until
-				}
+			if until := pending.next(); first.IsZero() || !until.IsZero() && until.Before(first) {
+				first = until
 			}
 		}
 	}

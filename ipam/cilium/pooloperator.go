@@ -23,8 +23,8 @@ type PoolOperatorConfig struct {
 // PoolOperator gives CIDRs of named pools to nodes that ask for addresses. Restore it as a ClusterPool; the ledger's pools
 // are named "pool/family".
 type PoolOperator struct {
-	cfg  PoolOperatorConfig
-	book book
+	cfg    PoolOperatorConfig
+	claims claimLedger
 	// shown are blocks that a node's resource showed: only such a block can have been given back.
 	shown map[netip.Prefix]string
 }
@@ -34,11 +34,11 @@ func NewPoolOperator(c PoolOperatorConfig) (*PoolOperator, error) {
 	if c.ReuseDelay < 0 {
 		return nil, fmt.Errorf("pool operator: reuse delay %s is negative", c.ReuseDelay)
 	}
-	return &PoolOperator{cfg: c, book: newBook(), shown: make(map[netip.Prefix]string)}, nil
+	return &PoolOperator{cfg: c, claims: newClaimLedger(), shown: make(map[netip.Prefix]string)}, nil
 }
 
 // Version is the version of the ledger's last entry that this operator knows.
-func (o *PoolOperator) Version() uint64 { return o.book.version }
+func (o *PoolOperator) Version() uint64 { return o.claims.version }
 
 // Apply takes the ledger's next entry. An entry that contradicts what came before is refused and changes nothing.
 func (o *PoolOperator) Apply(c Claim) error {
@@ -46,7 +46,7 @@ func (o *PoolOperator) Apply(c Claim) error {
 	if !ok || name == "" || DeriveFamily(c.CIDR.Addr()) != Family(family) {
 		return fmt.Errorf("ledger entry %q: pool is not name/family", c)
 	}
-	return o.book.apply(c)
+	return o.claims.apply(c)
 }
 
 // Adopt takes the CIDRs that a node shows, as ClusterPool.Adopt.
@@ -60,7 +60,7 @@ func (o *PoolOperator) Adopt(now time.Time, n *CiliumNode) (entries []Claim, err
 				err = errors.Join(err, fmt.Errorf("node %q shows CIDR %s of pool %q: not a name", n.Metadata.Incarnation(), cidr, a.Pool))
 				continue
 			}
-			more, refused := o.book.adopt(now, pool, n.Metadata.Incarnation(), cidr)
+			more, refused := o.claims.adopt(now, pool, n.Metadata.Incarnation(), cidr)
 			entries = append(entries, more...)
 			err = errors.Join(err, refused)
 			if refused == nil {
@@ -72,23 +72,23 @@ func (o *PoolOperator) Adopt(now time.Time, n *CiliumNode) (entries []Claim, err
 }
 
 // FinishRestore says that the ledger and every node have been told.
-func (o *PoolOperator) FinishRestore() { o.book.restored = true }
+func (o *PoolOperator) FinishRestore() { o.claims.restored = true }
 
 // Reconcile answers a node's resource: it takes back what the node has given back, gives CIDRs until each request fits,
 // and returns what the resource should show. Entries have to be appended to the ledger before that is written. A pool
 // that is unknown or exhausted is told in the error, and everything else is done all the same.
 func (o *PoolOperator) Reconcile(now time.Time, n *CiliumNode) (allocated []PoolAllocation, entries []Claim, err error) {
 	node := n.Metadata.Incarnation()
-	if !o.book.restored || !word(node) {
+	if !o.claims.restored || !word(node) {
 		return nil, nil, fmt.Errorf("pools of node %q: %w", node, ErrNotRestored)
 	}
 	entries = o.takeBack(now, n)
 	// What is about to be shown without having been seen there was claimed by this leader some time ago: it may have
 	// been deposed since, and the block be somebody else's.
-	for _, pool := range slices.Sorted(maps.Keys(o.book.byNode[node])) {
-		for _, cidr := range o.book.byNode[node][pool] {
+	for _, pool := range slices.Sorted(maps.Keys(o.claims.byNode[node])) {
+		for _, cidr := range o.claims.byNode[node][pool] {
 			if o.shown[cidr] != node {
-				entries = append(entries, o.book.entry(now, OpClaim, pool, node, cidr))
+				entries = append(entries, o.claims.entry(now, OpClaim, pool, node, cidr))
 			}
 		}
 	}
@@ -117,7 +117,7 @@ func (o *PoolOperator) observe(n *CiliumNode) map[string]bool {
 			cidr = space.Normal(cidr)
 			pool := ledgerPool(a.Pool, DeriveFamily(cidr.Addr()))
 			shows[pool+" "+cidr.String()] = true
-			if o.book.holds(pool, node, cidr) {
+			if o.claims.holds(pool, node, cidr) {
 				o.shown[cidr] = node
 			}
 		}
@@ -129,13 +129,13 @@ func (o *PoolOperator) observe(n *CiliumNode) map[string]bool {
 func (o *PoolOperator) takeBack(now time.Time, n *CiliumNode) (entries []Claim) {
 	node := n.Metadata.Incarnation()
 	shows := o.observe(n)
-	for _, pool := range slices.Sorted(maps.Keys(o.book.byNode[node])) {
-		for _, cidr := range slices.Clone(o.book.byNode[node][pool]) {
+	for _, pool := range slices.Sorted(maps.Keys(o.claims.byNode[node])) {
+		for _, cidr := range slices.Clone(o.claims.byNode[node][pool]) {
 			if shows[pool+" "+cidr.String()] || o.shown[cidr] != node {
 				continue
 			}
 			delete(o.shown, cidr)
-			if e, ok := o.book.giveBack(now, pool, node, cidr); ok {
+			if e, ok := o.claims.giveBack(now, pool, node, cidr); ok {
 				entries = append(entries, e)
 			}
 		}
@@ -146,12 +146,12 @@ func (o *PoolOperator) takeBack(now time.Time, n *CiliumNode) (entries []Claim) 
 // fill gives node blocks of a pool until needed addresses fit.
 func (o *PoolOperator) fill(now time.Time, node, pool string, needed int) (entries []Claim, err error) {
 	have := uint64(0)
-	for _, cidr := range o.book.byNode[node][pool] {
+	for _, cidr := range o.claims.byNode[node][pool] {
 		_, n := usable(cidr, o.cfg.Range)
 		have += n
 	}
 	for have < uint64(min(max(needed, 0), numberMax)) {
-		e, err := o.book.claim(now, pool, node)
+		e, err := o.claims.claim(now, pool, node)
 		if err != nil {
 			return entries, fmt.Errorf("node %s needs %d addresses and has %d: %w", node, needed, have, err)
 		}
@@ -164,20 +164,20 @@ func (o *PoolOperator) fill(now time.Time, node, pool string, needed int) (entri
 
 // allocated is what node holds, by pool name, IPv4 first.
 func (o *PoolOperator) allocated(node string) (list []PoolAllocation) {
-	for _, pool := range slices.Sorted(maps.Keys(o.book.byNode[node])) {
+	for _, pool := range slices.Sorted(maps.Keys(o.claims.byNode[node])) {
 		name, _, _ := strings.Cut(pool, "/")
 		if last := len(list) - 1; last < 0 || list[last].Pool != name {
 			list = append(list, PoolAllocation{Pool: name})
 		}
 		a := &list[len(list)-1]
-		a.CIDRs = append(a.CIDRs, o.book.byNode[node][pool]...)
+		a.CIDRs = append(a.CIDRs, o.claims.byNode[node][pool]...)
 	}
 	return list
 }
 
 // Delete returns everything that an incarnation of a node holds. Call it when the resource is gone.
 func (o *PoolOperator) Delete(now time.Time, incarnation string) []Claim {
-	entries := o.book.returnAll(now, incarnation)
+	entries := o.claims.returnAll(now, incarnation)
 	for _, e := range entries {
 		delete(o.shown, e.CIDR)
 	}
@@ -185,4 +185,4 @@ func (o *PoolOperator) Delete(now time.Time, incarnation string) []Claim {
 }
 
 // Records is the shortest ledger that says what this one says, as ClusterPool.Records.
-func (o *PoolOperator) Records() []Claim { return o.book.records() }
+func (o *PoolOperator) Records() []Claim { return o.claims.records() }

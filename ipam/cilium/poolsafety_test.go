@@ -82,7 +82,7 @@ func (w *pWorld) rest(t *testing.T, how []string) {
 		t.Fatalf("%s became %s", before, after)
 	}
 	holds := 0
-	for _, byPool := range w.leaders[0].op.book.byNode {
+	for _, byPool := range w.leaders[0].op.claims.byNode {
 		for _, cidrs := range byPool {
 			holds += len(cidrs)
 		}

@@ -46,7 +46,7 @@ func (o *PoolOperator) UpsertPool(name string, spec PoolSpec) error {
 		if len(added[f.at()]) == 0 {
 			continue
 		}
-		c := o.book.pool(ledgerPool(name, f), bits, o.cfg.ReuseDelay)
+		c := o.claims.pool(ledgerPool(name, f), bits, o.cfg.ReuseDelay)
 		c.bits, c.delay = bits, o.cfg.ReuseDelay
 		for _, r := range added[f.at()] {
 			if err := c.extend(r); err != nil {
@@ -77,8 +77,8 @@ func (o *PoolOperator) check(name string, f Family, ranges []netip.Prefix, bits 
 		}
 	}
 	own := ledgerPool(name, f)
-	for _, other := range o.book.names {
-		for _, s := range o.book.pools[other].ranges {
+	for _, other := range o.claims.names {
+		for _, s := range o.claims.pools[other].ranges {
 			there := slices.Contains(wanted, s.Prefix())
 			switch {
 			case other == own && !there:
@@ -90,7 +90,7 @@ func (o *PoolOperator) check(name string, f Family, ranges []netip.Prefix, bits 
 			}
 		}
 	}
-	have := o.book.pools[own]
+	have := o.claims.pools[own]
 	for _, r := range wanted {
 		if have == nil || !slices.ContainsFunc(have.ranges, func(s *space.Subnets) bool { return s.Prefix() == r }) {
 			fresh = append(fresh, r)

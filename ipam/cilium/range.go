@@ -125,6 +125,30 @@ func (r *CIDRRange) AllocateNext() (netip.Addr, error) {
 	return r.addr(i), nil
 }
 
+// peek finds what AllocateNext would take, with a decision of its own label; false when nothing is free.
+func (r *CIDRRange) peek(label string) (netip.Addr, bool) {
+	if r.Free() == 0 {
+		return netip.Addr{}, false
+	}
+	return r.open(uint64(r.pick.Pick(label, r.width)))
+}
+
+// open is the first free address at an offset >= from, or else the first of all; false when nothing is free.
+func (r *CIDRRange) open(from uint64) (netip.Addr, bool) {
+	passed := &r.taken
+	if r.excluded != nil {
+		passed = r.shut
+	}
+	i, ok := passed.NextClear(from)
+	if !ok {
+		i, ok = passed.NextClear(0)
+	}
+	if !ok {
+		return netip.Addr{}, false
+	}
+	return r.addr(i), true
+}
+
 // takeFrom takes the first offset >= from that is open, or else the first of all; there is one.
 func (r *CIDRRange) takeFrom(from uint64) (i uint64) {
 	if r.excluded == nil {

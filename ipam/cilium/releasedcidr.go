@@ -13,32 +13,32 @@ type releasedCIDR struct {
 	tellings int
 }
 
-// ReleaseExcessCIDRs gives back CIDRs without addresses in use, the last first, as long as at least neededIPs addresses can
-// still be given out; when fewer can, it reclaims CIDRs that were given back without anybody being told, the last first.
-// The operator adds CIDRs only when those in use do not fit any more, so the two never fight over one.
+// ReleaseExcessCIDRs gives back CIDRs without addresses in use, the last first, as long as those that stay have at least
+// neededIPs addresses, in use or not; when they have fewer, it reclaims CIDRs that were given back without anybody being told,
+// the last first.
 func (p *CIDRPool) ReleaseExcessCIDRs(neededIPs int) {
-	needed, free := uint64(max(neededIPs, 0)), p.Capacity()
-	for i := len(p.released) - 1; i >= 0 && free < needed; i-- {
-		if p.released[i].tellings > 0 {
-			continue
+	active, have := p.active(), size(p.ledger)
+	for i := len(p.released) - 1; i >= 0 && have < uint64(max(neededIPs, 0)); i-- {
+		if p.released[i].tellings == 0 {
+			cidr := p.released[i].cidr
+			p.released = slices.Delete(p.released, i, i+1)
+			active = append(active, cidr)
+			_, size := usable(cidr, p.options)
+			have += size
 		}
-		r, err := p.newRange(p.released[i].cidr)
-		if err != nil {
-			panic(fmt.Sprintf("cilium: CIDR %s was in the pool before: %v", p.released[i].cidr, err))
-		}
-		p.released = slices.Delete(p.released, i, i+1)
-		p.active = append(p.active, r)
-		p.crossExclude()
-		free = p.Capacity()
 	}
-	for i := len(p.active) - 1; i >= 0; i-- {
-		r := p.active[i]
-		if r.Used() > 0 || free-r.Free() < needed {
-			continue
-		}
-		free -= r.Free()
-		p.released = append(p.released, releasedCIDR{cidr: r.CIDR()})
-		p.active = slices.Delete(p.active, i, i+1)
+	p.mustSetActive(active)
+	excess := excess(p.ledger, neededIPs)
+	for _, cidr := range excess {
+		p.released = append(p.released, releasedCIDR{cidr: cidr})
+	}
+	p.mustSetActive(slices.DeleteFunc(active, func(c netip.Prefix) bool { return slices.Contains(excess, c) }))
+}
+
+// mustSetActive is setActive for CIDRs that were in the pool before and are shown together.
+func (p *CIDRPool) mustSetActive(cidrs []netip.Prefix) {
+	if err := p.setActive(cidrs); err != nil {
+		panic(fmt.Sprintf("cilium: CIDRs %v were in the pool before: %v", cidrs, err))
 	}
 }
 

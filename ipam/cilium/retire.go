@@ -12,7 +12,7 @@ import (
 // be left without any. UpsertPool may bring the range back.
 func (o *PoolOperator) RetireRange(name string, r netip.Prefix) error {
 	r = space.Normal(r)
-	c := o.book.pools[ledgerPool(name, DeriveFamily(r.Addr()))]
+	c := o.claims.pools[ledgerPool(name, DeriveFamily(r.Addr()))]
 	if c == nil || !c.retire(r) {
 		return fmt.Errorf("pool %s has no range %s", name, r)
 	}

@@ -25,12 +25,12 @@ func (c *carver) giveBack(now time.Time, holder string, p netip.Prefix) bool {
 		return -1 // equal times keep the order of return
 	})
 	c.cooling = slices.Insert(c.cooling, at, returned{cidr: p, at: now})
-	c.thaw(now)
+	c.expire(now)
 	return true
 }
 
-// thaw frees what was returned at least the delay ago.
-func (c *carver) thaw(now time.Time) {
+// expire frees what was returned at least the delay ago.
+func (c *carver) expire(now time.Time) {
 	n := 0
 	for n < len(c.cooling) && now.Sub(c.cooling[n].at) >= c.delay {
 		n++
@@ -73,7 +73,7 @@ func (c *carver) reoccupy(p netip.Prefix) {
 
 // freeAt is when the next block comes back, the zero time when none is cooling at now.
 func (c *carver) freeAt(now time.Time) time.Time {
-	c.thaw(now)
+	c.expire(now)
 	if len(c.cooling) == 0 {
 		return time.Time{}
 	}

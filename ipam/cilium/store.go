@@ -3,11 +3,8 @@ package cilium
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"net/netip"
 	"reflect"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam/space"
@@ -237,13 +234,3 @@ func (s *NodeStore) size(f Family) (n int) {
 
 // Allocator is the view of one family on the store.
 func (s *NodeStore) Allocator(f Family) Allocator { return &crdAllocator{store: s, family: f} }
-
-// dump is the whole state for comparisons, one fact a line.
-func (s *NodeStore) dump() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%v %v\n%v\n", s.restored, s.node, s.free)
-	for _, ip := range slices.SortedFunc(maps.Keys(s.used), netip.Addr.Compare) {
-		fmt.Fprintf(&b, "%s %s\n", ip, s.used[ip])
-	}
-	return b.String()
-}

@@ -2,9 +2,11 @@ package contiv
 
 import (
 	"fmt"
+	"net/netip"
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
 // Config sets an Allocator up. The zero Config is valid: the allocator picks, and only its cursor delays reuse.
@@ -25,14 +27,9 @@ type Config struct {
 // SetBlocks refuses a prefix with fewer than 3 host bits, and a new block whose gateway or NAT loopback is an address that a
 // pod holds in a draining block.
 type Allocator struct {
-	ledger
-	pools pools
+	*ipam.BlockLedger
+	cfg Config
 }
-
-// ledger is who holds which address; the pools decide which one that is.
-type ledger = ipam.Ledger[pool]
-
-var _ ipam.NodeAllocator = (*Allocator)(nil)
 
 // New returns an allocator without blocks.
 func New(cfg Config) (*Allocator, error) {
@@ -42,8 +39,36 @@ func New(cfg Config) (*Allocator, error) {
 	if cfg.External {
 		cfg.ReuseDelay = 0
 	}
-	a := &Allocator{pools: pools{cfg: cfg}}
-	a.pools.ledger = &a.ledger
-	a.ledger = ipam.NewLedger[pool](&a.pools)
-	return a, nil
+	l := ipam.NewBlockLedger(ipam.BlockLedgerConfig{System: system{delay: cfg.ReuseDelay}, External: cfg.External, ReuseDelay: cfg.ReuseDelay})
+	return &Allocator{BlockLedger: l, cfg: cfg}, nil
+}
+
+// blockHostBitsMin is the smallest block with an address for a pod: of 2^n addresses, network, gateway, NAT loopback and
+// broadcast are reserved.
+const blockHostBitsMin = 3
+
+// system is what Contiv decides on its own about a node's blocks.
+type system struct{ delay time.Duration }
+
+// Gateway implements ipam.System.
+func (system) Gateway(prefix netip.Prefix) (netip.Addr, error) {
+	if space.HostBits(prefix) < blockHostBitsMin {
+		return netip.Addr{}, fmt.Errorf("needs at least %d host bits", blockHostBitsMin)
+	}
+	return space.Nth(prefix, podGatewayIndex)
+}
+
+// Own implements ipam.System: VPP itself uses the gateway and the NAT loopback.
+func (system) Own(b *ipam.AddressBlock) (kept, edges []netip.Addr) {
+	last := space.Last(b.Prefix)
+	return []netip.Addr{b.Gateway, last.Prev()}, []netip.Addr{b.Prefix.Addr(), last}
+}
+
+// Fill implements ipam.System.
+func (s system) Fill(b *ipam.AddressBlock) ipam.Addresses {
+	pool, err := space.NewPool(space.PoolConfig{Prefix: b.Prefix, After: b.Gateway, ReuseDelay: s.delay})
+	if err != nil {
+		panic(fmt.Sprintf("contiv: block %s was checked: %v", b.Prefix, err))
+	}
+	return pool
 }

@@ -54,7 +54,7 @@ func newMachine(t *rapid.T) *machine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &machine{fast: fast, slow: newSlow(fast.pools.cfg), now: epoch}
+	return &machine{fast: fast, slow: newSlow(fast.cfg), now: epoch}
 }
 
 func (m *machine) actions() map[string]func(*rapid.T) {
@@ -75,7 +75,7 @@ func (m *machine) actions() map[string]func(*rapid.T) {
 func (m *machine) allocate(t *rapid.T) {
 	o := owner(rapid.IntRange(0, 15).Draw(t, "owner"))
 	var want netip.Addr
-	if m.fast.pools.cfg.External || rapid.IntRange(0, 3).Draw(t, "exactly") == 0 {
+	if m.fast.cfg.External || rapid.IntRange(0, 3).Draw(t, "exactly") == 0 {
 		p := rapid.SampledFrom(universe).Draw(t, "near")
 		want = p.Addr()
 		for range rapid.IntRange(0, 15).Draw(t, "index") {
@@ -160,7 +160,7 @@ func TestCrashAtEveryRecordYieldsAnEarlierState(t *testing.T) {
 		actions[""] = m.compare
 		t.Repeat(actions)
 		for _, s := range m.steps {
-			full, compact := replay(t, m.fast.pools.cfg, m.history[:s.length]), replay(t, m.fast.pools.cfg, s.state)
+			full, compact := replay(t, m.fast.cfg, m.history[:s.length]), replay(t, m.fast.cfg, s.state)
 			for _, a := range [...]*Allocator{full, compact} {
 				a.Capacity(s.now)
 				if have := a.Records(); !slices.Equal(have, s.state) {
@@ -169,7 +169,7 @@ func TestCrashAtEveryRecordYieldsAnEarlierState(t *testing.T) {
 			}
 		}
 		for length := range m.history {
-			a := replay(t, m.fast.pools.cfg, m.history[:length])
+			a := replay(t, m.fast.cfg, m.history[:length])
 			if _, err := a.SetBlocks(m.now, []netip.Prefix{universe[4]}); err != nil {
 				t.Fatal(err)
 			}
@@ -191,10 +191,11 @@ func TestCrashAtEveryRecordYieldsAnEarlierState(t *testing.T) {
 func TestContradictingRecordsChangeNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newMachine(t)
-		m.fast.pools.cfg.External, m.slow.cfg.External = false, false
+		m.slow.cfg.External = false
+		m.fast = replay(t, m.slow.cfg, nil)
 		actions := m.actions()
 		actions["apply"] = func(t *rapid.T) {
-			a := replay(t, m.fast.pools.cfg, m.fast.Records())
+			a := replay(t, m.fast.cfg, m.fast.Records())
 			p := rapid.SampledFrom(universe).Draw(t, "prefix")
 			r := ipam.Record{
 				Op:     ipam.RecordOp(rapid.IntRange(0, 7).Draw(t, "op")),
@@ -304,7 +305,7 @@ func mustSetBlocks(t *testing.T, a *Allocator, prefixes ...netip.Prefix) {
 // restarted is a new allocator with a's compact history; a second compaction must say the same.
 func restarted(t *testing.T, a *Allocator) *Allocator {
 	t.Helper()
-	fresh, err := New(a.pools.cfg)
+	fresh, err := New(a.cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

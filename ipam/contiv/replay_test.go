@@ -35,7 +35,7 @@ func TestReplayAgreesWithApply(t *testing.T) {
 				records[i].Owner.IfName = rapid.SampledFrom([]string{"net1", "net2"}).Draw(t, "interface")
 			}
 		}
-		replayed, applied := replay(t, m.fast.pools.cfg, nil), replay(t, m.fast.pools.cfg, nil)
+		replayed, applied := replay(t, m.fast.cfg, nil), replay(t, m.fast.cfg, nil)
 		for rest := records; ; {
 			n, err := ipam.Replay(replayed, rest)
 			for i := range n {
@@ -79,7 +79,7 @@ func TestReplayLong(t *testing.T) {
 			history = append(history, a.Release(epoch, o)...)
 		}
 	}
-	fresh, err := New(a.pools.cfg)
+	fresh, err := New(a.cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

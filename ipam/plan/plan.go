@@ -191,7 +191,7 @@ func (d *draft) widen(c Cluster) {
 		d.Ranges[i].Roomiest = r.Prefix
 		for bits := r.Prefix.Bits() - 1; bits >= 0 && !r.fixed; bits-- {
 			wider := netip.PrefixFrom(r.Prefix.Addr(), bits).Masked()
-			if !d.vacant(wider, i, slices.Concat(own, usual)) {
+			if !d.free(wider, i, slices.Concat(own, usual)) {
 				break
 			}
 			d.Ranges[i].Roomiest = wider
@@ -199,9 +199,9 @@ func (d *draft) widen(c Cluster) {
 	}
 }
 
-// vacant reports whether wider, in place of the range of that index, meets nothing, and stays in the kind of addresses that the
+// free reports whether wider, in place of the range of that index, meets nothing, and stays in the kind of addresses that the
 // range is of.
-func (d *draft) vacant(wider netip.Prefix, index int, networks []Network) bool {
+func (d *draft) free(wider netip.Prefix, index int, networks []Network) bool {
 	r := d.Ranges[index].Prefix
 	for i, other := range d.Ranges {
 		if i != index && space.Overlap(wider, other.Prefix) {

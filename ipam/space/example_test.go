@@ -38,9 +38,3 @@ func ExampleSubnets() {
 	fmt.Println(taken, block)
 	// Output: 4 10.1.4.0/24
 }
-
-func ExampleRange_Prefixes() {
-	r, _ := space.NewRange(netip.MustParseAddr("10.0.0.5"), netip.MustParseAddr("10.0.0.16"))
-	fmt.Println(r.Count(), r.Prefixes())
-	// Output: 12 [10.0.0.5/32 10.0.0.6/31 10.0.0.8/29 10.0.0.16/32]
-}

@@ -85,7 +85,7 @@ func (p *Pool) Held() uint64 { return p.taken.Count() - p.off.Count() }
 
 // Free is how many addresses Allocate could give at now.
 func (p *Pool) Free(now time.Time) uint64 {
-	p.thaw(now)
+	p.expire(now)
 	return p.taken.Size() - p.taken.Count()
 }
 
@@ -98,7 +98,7 @@ func (p *Pool) Holds(a netip.Addr) bool {
 // Allocate takes the next free address behind the one given last; false when nothing is free at now.
 func (p *Pool) Allocate(now time.Time) (netip.Addr, bool) {
 	if len(p.cooling) != 0 {
-		p.thaw(now)
+		p.expire(now)
 	}
 	i, ok := p.taken.TakeNear(p.cursor)
 	if !ok {
@@ -113,7 +113,7 @@ func (p *Pool) Allocate(now time.Time) (netip.Addr, bool) {
 // Take takes exactly a and lets the next Allocate go on behind it. The error wraps ErrOutside, ErrHeld, ErrReserved or
 // ErrCooling, and nothing has changed then.
 func (p *Pool) Take(now time.Time, a netip.Addr) error {
-	p.thaw(now)
+	p.expire(now)
 	i, err := p.takeable(a)
 	if err != nil {
 		return err

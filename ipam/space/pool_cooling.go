@@ -28,7 +28,7 @@ func (p *Pool) Cools(a netip.Addr) bool {
 
 // FreeAt is when the next cooling address becomes free, the zero time when none is cooling at now.
 func (p *Pool) FreeAt(now time.Time) time.Time {
-	p.thaw(now)
+	p.expire(now)
 	if len(p.cooling) == 0 {
 		return time.Time{}
 	}
@@ -37,7 +37,7 @@ func (p *Pool) FreeAt(now time.Time) time.Time {
 
 // CoolingSince lists the addresses that cool at now with their times of release, oldest first, then in address order.
 func (p *Pool) CoolingSince(now time.Time) ([]netip.Addr, []time.Time) {
-	p.thaw(now)
+	p.expire(now)
 	sorted := p.cooling.sorted()
 	addrs, times := make([]netip.Addr, len(sorted)), make([]time.Time, len(sorted))
 	for i, c := range sorted {
@@ -46,8 +46,8 @@ func (p *Pool) CoolingSince(now time.Time) ([]netip.Addr, []time.Time) {
 	return addrs, times
 }
 
-// thaw frees what has cooled long enough.
-func (p *Pool) thaw(now time.Time) {
+// expire frees what has cooled long enough.
+func (p *Pool) expire(now time.Time) {
 	if len(p.cooling) == 0 {
 		return
 	}

@@ -29,7 +29,7 @@ type slowPool struct {
 	delay  int64
 }
 
-func (p *slowPool) thaw(now int64) {
+func (p *slowPool) expire(now int64) {
 	for i, s := range p.states {
 		if s.kind == 'c' && s.released+p.delay <= now {
 			p.states[i] = slowState{kind: 'f'}
@@ -38,7 +38,7 @@ func (p *slowPool) thaw(now int64) {
 }
 
 func (p *slowPool) allocate(now int64) (int, bool) {
-	p.thaw(now)
+	p.expire(now)
 	for n := range p.states {
 		if i := (p.cursor + n) % len(p.states); p.states[i].kind == 'f' {
 			p.states[i].kind = 'h'
@@ -103,7 +103,7 @@ func TestPoolAgreesWithOneStatePerAddress(t *testing.T) {
 				}
 			},
 			"take": func(t *rapid.T) {
-				slow.thaw(clock)
+				slow.expire(clock)
 				i, a := addr()
 				want := map[byte]error{'h': ErrHeld, 'c': ErrCooling, 'r': ErrReserved}[slow.states[i].kind]
 				if err := pool.Take(time.Unix(0, clock), a); !errors.Is(err, want) {
@@ -146,7 +146,7 @@ func TestPoolAgreesWithOneStatePerAddress(t *testing.T) {
 			},
 			"time": func(t *rapid.T) { clock += rapid.Int64Range(-3, 30).Draw(t, "passes") },
 			"": func(t *rapid.T) {
-				slow.thaw(clock)
+				slow.expire(clock)
 				free := pool.Free(time.Unix(0, clock))
 				if free != slow.count('f') || pool.Held() != slow.count('h') || uint64(pool.Cooling()) != slow.count('c') ||
 					pool.Capacity() != uint64(len(slow.states))-slow.count('r') {

@@ -108,45 +108,32 @@ func TestSubnetAgreesWithBigIntegers(t *testing.T) {
 	})
 }
 
-func TestRangePrefixesCoverExactly(t *testing.T) {
+func TestAddAgreesWithBigIntegers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := anyPrefix(t)
-		// Two addresses at most 2^12 apart, so that the twin can list them.
-		a := rapid.Uint64Range(0, min(Count(p)-1, 1<<40)).Draw(t, "first")
-		b := min(a+rapid.Uint64Range(0, 1<<12).Draw(t, "more"), Count(p)-1)
-		first, _ := Nth(p, a)
-		last, _ := Nth(p, b)
-		r, err := NewRange(first, last)
-		if err != nil || r.Count() != b-a+1 {
-			t.Fatalf("%s: %v, count %d, want %d", r, err, r.Count(), b-a+1)
+		a := rapid.SampledFrom([]netip.Addr{p.Addr(), Last(p), Last(netip.PrefixFrom(p.Addr(), 0))}).Draw(t, "addr")
+		n := rapid.OneOf(rapid.Uint64Range(0, 3), rapid.Uint64()).Draw(t, "n")
+		want, width := new(big.Int).Add(bigOf(a), new(big.Int).SetUint64(n)), a.BitLen()
+		have, err := Add(a, n)
+		if beyond := want.BitLen() > width; beyond != errors.Is(err, ErrOutside) || beyond != (err != nil) {
+			t.Fatalf("%s + %d = %s %v", a, n, have, err)
 		}
-		next, total := first, uint64(0)
-		prefixes := r.Prefixes()
-		for i, q := range prefixes {
-			if q.Addr() != next || q != q.Masked() {
-				t.Fatalf("%s: prefix %s does not start at %s", r, q, next)
-			}
-			if i > 0 && prefixes[i-1].Bits() == q.Bits() && q.Bits() > 0 &&
-				netip.PrefixFrom(q.Addr(), q.Bits()-1).Masked() == netip.PrefixFrom(prefixes[i-1].Addr(), q.Bits()-1) {
-				t.Fatalf("%s: %s and %s are one prefix", r, prefixes[i-1], q)
-			}
-			total += Count(q)
-			next = Last(q).Next()
+		if err != nil {
+			return
 		}
-		if total != r.Count() || Last(prefixes[len(prefixes)-1]) != last {
-			t.Fatalf("%s: %v holds %d addresses, want %d", r, prefixes, total, r.Count())
+		if have != bigAddr(want, width) {
+			t.Fatalf("%s + %d = %s, want %s", a, n, have, bigAddr(want, width))
+		}
+		if d, ok := Distance(a, have); !ok || d != n {
+			t.Fatalf("from %s to %s are %d %v, want %d", a, have, d, ok, n)
+		}
+		if d, ok := Distance(have, a); ok != (n == 0) || d != 0 && ok {
+			t.Fatalf("from %s back to %s are %d", have, a, d)
 		}
 	})
 }
 
 func TestWholeFamilies(t *testing.T) {
-	for _, text := range [...]string{"0.0.0.0/0", "::/0"} {
-		p := netip.MustParsePrefix(text)
-		r := RangeOf(p)
-		if list := r.Prefixes(); len(list) != 1 || list[0] != p {
-			t.Errorf("%s as a range is %v", p, list)
-		}
-	}
 	if n := Count(netip.MustParsePrefix("::/0")); n != ^uint64(0) {
 		t.Errorf("::/0 has %d addresses, want saturation", n)
 	}
@@ -179,7 +166,7 @@ func TestZeroPrefixIsAnError(t *testing.T) {
 	if err := errors.Join(err1, err2, err3, err4, err5); err == nil || err1 == nil || err2 == nil || err3 == nil || err4 == nil || err5 == nil {
 		t.Errorf("some of these passed: %v", err)
 	}
-	if Count(zero) != 0 || HostBits(zero) != 0 || SubnetCount(zero, 3) != 0 || Overlap(zero, zero) || RangeOf(zero).Count() != 0 {
+	if Count(zero) != 0 || HostBits(zero) != 0 || SubnetCount(zero, 3) != 0 || Overlap(zero, zero) {
 		t.Error("the zero prefix holds something")
 	}
 }

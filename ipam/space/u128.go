@@ -9,27 +9,13 @@ import (
 // u128 is an unsigned 128-bit number: an address, or a distance between two.
 type u128 struct{ hi, lo uint64 }
 
-func (a u128) add(b u128) (sum u128, carry bool) {
-	lo, c := bits.Add64(a.lo, b.lo, 0)
-	hi, c := bits.Add64(a.hi, b.hi, c)
-	return u128{hi, lo}, c != 0
-}
-
 func (a u128) sub(b u128) u128 {
 	lo, c := bits.Sub64(a.lo, b.lo, 0)
 	hi, _ := bits.Sub64(a.hi, b.hi, c)
 	return u128{hi, lo}
 }
 
-func (a u128) cmp(b u128) int {
-	switch {
-	case a.hi < b.hi || a.hi == b.hi && a.lo < b.lo:
-		return -1
-	case a == b:
-		return 0
-	}
-	return 1
-}
+func (a u128) less(b u128) bool { return a.hi < b.hi || a.hi == b.hi && a.lo < b.lo }
 
 func (a u128) or(b u128) u128 { return u128{a.hi | b.hi, a.lo | b.lo} }
 

@@ -21,6 +21,9 @@ var public = []struct{ name, why string }{
 	{"vppwire/cni.Install", "puts plugin and configuration in place whole or not at all, for the same installers"},
 	{"vppwire/host/journal.OpenInto", "reads a history that need not be kept; ipam/peers races it"},
 	{"scenarios/timeline/worldtest", "the test that the author of a new world runs"},
+	{"ipam/contiv", "contiv/vpp's plugins/ipam and node IDs by upstream's names, over the Allocator and the Plan that agents run"},
+	{"ipam/cilium", "cilium/cilium's pkg/ipam by upstream's names, over the ledger and the ranges that a Node has, and both sides of a CiliumNode's pool"},
+	{"ipam.Replay", "who embeds an allocator restores a long journal by it"},
 	{"scenarios/suite", "Ginkgo specs and gomega matchers for users' own scenarios: README.md shows how"},
 }
 

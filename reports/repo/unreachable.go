@@ -9,12 +9,7 @@ import (
 
 // unreachableYet are the functions per folder that nothing reaches and that are still there. It only shrinks; a folder without an entry
 // has none.
-var unreachableYet = map[string]int{
-	"ipam":        1,
-	"ipam/cilium": 202,
-	"ipam/contiv": 76,
-	"ipam/space":  11,
-}
+var unreachableYet = map[string]int{}
 
 // Unreachable judges what `deadcode -json` prints about all programs and the public one. A folder that has no more unreachable functions
 // than it may still have is passed over.
