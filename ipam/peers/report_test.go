@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/vppdrill/vppdrill/scenarios/yardstick"
 )
 
 // Goals of the report. They are printed beside what was measured and asserted nowhere.
@@ -29,6 +31,7 @@ func BenchmarkPeers(b *testing.B) {
 	r.restart(b.TempDir())
 	r.foot()
 	b.ReportMetric(0, "ns/op")
+	yardstick.Beside(b)
 }
 
 // report prints as it measures, because a reader waits.
@@ -46,6 +49,7 @@ func (r *report) printf(format string, args ...any) { fmt.Fprintf(r.out, format,
 func (r *report) head() {
 	r.printf("\nAddress books beside the originals: %s, %s/%s, %d processors, load %s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH,
 		runtime.NumCPU(), load())
+	r.printf("The machine at this moment: %.0f rounds a second of scenarios/yardstick's reference work.\n", yardstick.Rate())
 	r.printf("Medians of %d rounds in turns. In memory: nanoseconds of the calling thread's processor time, collector's threads not\n"+
 		"counted. On disk and restart: wall clock. Other load on the machine still costs caches and turbo: compare, do not quote.\n", rounds)
 }
