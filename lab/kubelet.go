@@ -43,7 +43,7 @@ type kubelet struct {
 	quit chan struct{}
 	// nudge is closed and replaced when trying again is worth it at once.
 	nudge chan struct{}
-	// gate holds requests back while a restarted agent's books are read.
+	// gate holds requests back while a restarted agent's leases are read.
 	gate sync.RWMutex
 }
 

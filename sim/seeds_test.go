@@ -30,7 +30,7 @@ func TestFoundSeeds(t *testing.T) {
 		{gen.Small(), 5099, "a block came back to life that an agent had dropped, died over, and read as dropped from an unsynced journal"},
 		{gen.Small(), 163, "blocks were told as facts before the releases that they followed from"},
 		{gen.Small(), 213, "releases during a restart were told as facts of the life before"},
-		{gen.Small(), 100, "a DEL whose answer was lost kept its address in the books of a law"},
+		{gen.Small(), 100, "a DEL whose answer was lost kept its address in the state of a law"},
 		{gen.Small(), 9, "a joining node was not told as a reason to write after a clean restart"},
 		{gen.Small(), 343, "a route of a table that died with VPP stayed unknown, and its pod's DEL open for ever"},
 		{gen.Small(), 545, "a cluster counted as quiet while a runtime waited for the answer of a dead agent"},

@@ -46,7 +46,7 @@ func NewNode(c NodeConfig) (*Node, error) {
 	if c.Expiration < 0 {
 		return nil, fmt.Errorf("node: expiration %s is negative", c.Expiration)
 	}
-	s := system{pick: c.Pick, keep: c.Keep, routerLabel: pickRouter}
+	s := system{pick: c.Pick, hold: c.Keep, routerLabel: pickRouter}
 	if c.FirstRouter {
 		s.routerLabel = ""
 	}

@@ -15,7 +15,6 @@ import (
 type poolSystem struct {
 	pick    Picker
 	options RangeOptions
-	keep    func(block netip.Prefix) []netip.Addr // nil for none
 	// excluded are not picked, but who asks for one gets it.
 	excluded *[]netip.Prefix
 }
@@ -23,7 +22,7 @@ type poolSystem struct {
 // system is a poolSystem whose blocks have routers.
 type system struct {
 	pick Picker
-	keep func(block netip.Prefix) []netip.Addr
+	hold func(block netip.Prefix) []netip.Addr
 	// routerLabel is the decision where a router's search starts, "" for the first address.
 	routerLabel string
 }
@@ -44,8 +43,8 @@ func (s system) Gateway(prefix netip.Prefix) (netip.Addr, error) {
 
 // Own implements ipam.System.
 func (s system) Own(b *ipam.AddressBlock) (kept, edges []netip.Addr) {
-	if s.keep != nil {
-		for _, a := range s.keep(b.Prefix) {
+	if s.hold != nil {
+		for _, a := range s.hold(b.Prefix) {
 			kept = append(kept, space.NormalAddr(a))
 		}
 	}

@@ -9,11 +9,11 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
-// The tests called TestAgree let one of our books and the peer whose surface it offers give out everything that small ranges
+// The tests called TestAgree let one of our allocators and the peer whose surface it offers give out everything that small ranges
 // have. Both must give the same addresses, each once, then say with their own word for it that nothing is left, and after
 // one address came back give exactly that one. Order is compared only where both claim one.
 
-// taker is a book of either side. exhausted recognizes its word for "nothing is left".
+// taker is an allocator of either side. exhausted recognizes its word for "nothing is left".
 type taker struct {
 	take      func() (string, error)
 	giveBack  func(string) error

@@ -14,15 +14,15 @@ import (
 
 const awsModule = "github.com/aws/amazon-vpc-cni-k8s"
 
-// awsDatastore is ipamd's address book with a checkpoint that goes nowhere and a log that nobody reads. Its cooldown is
+// awsDatastore is ipamd's address allocator with a checkpoint that goes nowhere and a log that nobody reads. Its cooldown is
 // switched off: a pod that comes and goes every microsecond would find nothing but cooling addresses.
 func awsDatastore() contestant {
 	return contestant{name: "AWS ipamd datastore", module: awsModule, class: owning, fill: func(fill int) (func(int) error, error) {
-		book, err := newAWSBook(delegated)
+		allocator, err := newAWSAllocator(delegated)
 		if err == nil {
-			err = book.restore(func(i int) bool { return scattered(i, fill) })
+			err = allocator.restore(func(i int) bool { return scattered(i, fill) })
 		}
-		return book.pairs, err
+		return allocator.pairs, err
 	}}
 }
 
@@ -41,7 +41,7 @@ type awsBook struct {
 	turn  int
 }
 
-func newAWSBook(prefixes func(func(netip.Prefix) bool)) (*awsBook, error) {
+func newAWSAllocator(prefixes func(func(netip.Prefix) bool)) (*awsBook, error) {
 	if err := os.Setenv("IP_COOLDOWN_PERIOD", "0"); err != nil {
 		return nil, err
 	}
@@ -132,7 +132,7 @@ func TestAgreeAWSDatastore(t *testing.T) {
 					}
 				}
 			}
-			peer, err := newAWSBook(prefixes)
+			peer, err := newAWSAllocator(prefixes)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -16,7 +16,7 @@ var cluster = netip.MustParsePrefix("10.0.0.0/8")
 
 const blockBits = 24
 
-// blockSet makes books of node CIDRs.
+// blockSet makes allocators of node CIDRs.
 type blockSet struct {
 	name   string
 	module string
@@ -68,19 +68,19 @@ func ourBlocks() blockSet {
 // racer gives a block and takes it back at a fill.
 func (s blockSet) racer() contestant {
 	return contestant{name: s.name, module: s.module, class: blocks, fill: func(fill int) (func(int) error, error) {
-		book, err := s.fresh(cluster, blockBits)
+		allocator, err := s.fresh(cluster, blockBits)
 		if err != nil {
 			return nil, err
 		}
 		for i := range 1 << 16 {
 			if scattered(i, fill) {
 				p := netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(i >> 8), byte(i), 0}), blockBits)
-				if err := book.occupy(p); err != nil {
+				if err := allocator.occupy(p); err != nil {
 					return nil, err
 				}
 			}
 		}
-		return book.pairs, nil
+		return allocator.pairs, nil
 	}}
 }
 
@@ -89,11 +89,11 @@ func (s blockSet) filler() contestant {
 	return contestant{name: s.name, module: s.module, class: blocks, fill: func(int) (func(int) error, error) {
 		return func(n int) error {
 			for n > 0 {
-				book, err := s.fresh(cluster, blockBits)
+				allocator, err := s.fresh(cluster, blockBits)
 				if err != nil {
 					return err
 				}
-				if err := book.take(min(n, 1<<16)); err != nil {
+				if err := allocator.take(min(n, 1<<16)); err != nil {
 					return err
 				}
 				n -= 1 << 16
@@ -160,19 +160,19 @@ func TestAgreeCIDRSets(t *testing.T) {
 			refused := 0
 			takers := make([]taker, len(sides))
 			for i, s := range sides {
-				book, err := s.fresh(p, c.bits)
+				allocator, err := s.fresh(p, c.bits)
 				if err != nil {
 					refused++
 					continue
 				}
 				for _, o := range c.occupy {
-					if err := book.occupy(netip.MustParsePrefix(o)); err != nil {
+					if err := allocator.occupy(netip.MustParsePrefix(o)); err != nil {
 						t.Fatalf("%s: occupy %s: %v", s.name, o, err)
 					}
 				}
 				takers[i] = taker{
-					func() (string, error) { return textOf(book.next()) },
-					func(b string) error { return book.release(netip.MustParsePrefix(b)) },
+					func() (string, error) { return textOf(allocator.next()) },
+					func(b string) error { return allocator.release(netip.MustParsePrefix(b)) },
 					is(full[s.name]),
 				}
 			}
@@ -193,18 +193,18 @@ func TestAgreeCIDRSets(t *testing.T) {
 
 func blockTaker(t *testing.T, p netip.Prefix, bits int, occupy []string) taker {
 	t.Helper()
-	book, err := ourBlocks().fresh(p, bits)
+	allocator, err := ourBlocks().fresh(p, bits)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, o := range occupy {
-		if err := book.occupy(netip.MustParsePrefix(o)); err != nil {
+		if err := allocator.occupy(netip.MustParsePrefix(o)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return taker{
-		func() (string, error) { return textOf(book.next()) },
-		func(b string) error { return book.release(netip.MustParsePrefix(b)) },
+		func() (string, error) { return textOf(allocator.next()) },
+		func(b string) error { return allocator.release(netip.MustParsePrefix(b)) },
 		is(cidrset.ErrCIDRRangeNoCIDRsRemaining),
 	}
 }

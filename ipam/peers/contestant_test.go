@@ -29,7 +29,7 @@ const (
 	draw   class = "-"      // nothing: a part of the others' work
 )
 
-// contestant is one address book in a race.
+// contestant is one address allocator in a race.
 type contestant struct {
 	name string
 	// module is where a peer comes from; empty for what is ours.
@@ -37,7 +37,7 @@ type contestant struct {
 	class  class
 	// note says why one of ours runs beside its own better form, which alone has the goal; mostly empty.
 	note string
-	// fill makes a book with so many tenths of a percent of 2^16 taken, scattered, and returns its run: n times one address
+	// fill makes an allocator with so many tenths of a percent of 2^16 taken, scattered, and returns its run: n times one address
 	// (or block) and back.
 	fill func(fill int) (run func(n int) error, err error)
 }

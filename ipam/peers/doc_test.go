@@ -1,4 +1,4 @@
-// Package peers measures the address books of this module beside the programs whose surface they offer, in one run, and checks
+// Package peers measures the allocators of this module beside the programs whose surface they offer, in one run, and checks
 // that both mean the same by it.
 //
 // It decides nothing and nothing imports it: it is a module of its own, all tests, so that what the product depends on stays

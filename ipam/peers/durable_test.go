@@ -24,8 +24,8 @@ const (
 	callers = 64
 )
 
-// diskBook is a store whose answers survive its process.
-type diskBook interface {
+// diskAllocator is a store whose answers survive its process.
+type diskAllocator interface {
 	hold(n int) error
 	// pair is one address and back, each of them on the disk before it is told.
 	pair(id int) error
@@ -34,9 +34,9 @@ type diskBook interface {
 // journaled is our allocator with the agent's journal: what it decides is appended and synced before the caller hears of it.
 // Callers that wait for the same sync share it.
 type journaled struct {
-	mu      sync.Mutex
-	book    *contiv.Allocator
-	journal *journal.Journal
+	mu        sync.Mutex
+	allocator *contiv.Allocator
+	journal   *journal.Journal
 }
 
 func newJournaled(dir string) (*journaled, error) {
@@ -44,17 +44,17 @@ func newJournaled(dir string) (*journaled, error) {
 	if err != nil {
 		return nil, err
 	}
-	book, err := contiv.New(contiv.Config{})
+	allocator, err := contiv.New(contiv.Config{})
 	if err == nil {
-		_, err = book.SetBlocks(epoch, []netip.Prefix{slash16})
+		_, err = allocator.SetBlocks(epoch, []netip.Prefix{slash16})
 	}
-	return &journaled{book: book, journal: j}, err
+	return &journaled{allocator: allocator, journal: j}, err
 }
 
 func (d *journaled) hold(n int) error {
 	told := make(chan error, n)
 	for i := range n {
-		_, records, err := d.book.Allocate(epoch, owner(i), ipam.Want{})
+		_, records, err := d.allocator.Allocate(epoch, owner(i), ipam.Want{})
 		if err != nil {
 			return err
 		}
@@ -71,13 +71,13 @@ func (d *journaled) hold(n int) error {
 func (d *journaled) pair(id int) error {
 	o := owner(id)
 	err := d.decide(func() ([]ipam.Record, error) {
-		_, records, err := d.book.Allocate(epoch, o, ipam.Want{})
+		_, records, err := d.allocator.Allocate(epoch, o, ipam.Want{})
 		return records, err
 	})
 	if err != nil {
 		return err
 	}
-	return d.decide(func() ([]ipam.Record, error) { return d.book.Release(epoch, o), nil })
+	return d.decide(func() ([]ipam.Record, error) { return d.allocator.Release(epoch, o), nil })
 }
 
 // decide appends in the order of the decisions and waits outside the lock.
@@ -122,8 +122,8 @@ func raceDisks(dir string) (r diskRace, err error) {
 	if err != nil {
 		return r, err
 	}
-	peers := make([]diskBook, callers)
-	mine := make([]diskBook, callers)
+	peers := make([]diskAllocator, callers)
+	mine := make([]diskAllocator, callers)
 	for i := range peers {
 		p, err := newHostLocal(filepath.Join(dir, "peer"), ipNet(slash16))
 		if err != nil {
@@ -132,7 +132,7 @@ func raceDisks(dir string) (r diskRace, err error) {
 		defer p.store.Close() //nolint:errcheck // a lock file that nobody else uses
 		peers[i], mine[i] = p, ours
 	}
-	for _, b := range [...]diskBook{ours, peers[0]} {
+	for _, b := range [...]diskAllocator{ours, peers[0]} {
 		if err := b.hold(durableLeases); err != nil {
 			return r, err
 		}
@@ -143,10 +143,10 @@ func raceDisks(dir string) (r diskRace, err error) {
 	var all [4][]time.Duration
 	for range rounds {
 		for i, leg := range [...]struct {
-			books []diskBook
-			pairs int // each
+			allocators []diskAllocator
+			pairs      int // each
 		}{{mine[:1], 100}, {peers[:1], 3}, {mine, 20}, {peers, 1}} {
-			took, err := pairsOf(leg.books, leg.pairs)
+			took, err := pairsOf(leg.allocators, leg.pairs)
 			if err != nil {
 				return r, err
 			}
@@ -164,11 +164,11 @@ func raceDisks(dir string) (r diskRace, err error) {
 	return r, nil
 }
 
-// pairsOf lets every book do so many pairs, all at once, and returns the time per pair.
-func pairsOf(books []diskBook, pairs int) (time.Duration, error) {
-	failed := make(chan error, len(books))
+// pairsOf lets every allocator do so many pairs, all at once, and returns the time per pair.
+func pairsOf(allocators []diskAllocator, pairs int) (time.Duration, error) {
+	failed := make(chan error, len(allocators))
 	start := time.Now()
-	for i, b := range books {
+	for i, b := range allocators {
 		go func() {
 			var err error
 			for n := 0; err == nil && n < pairs; n++ {
@@ -177,12 +177,12 @@ func pairsOf(books []diskBook, pairs int) (time.Duration, error) {
 			failed <- err
 		}()
 	}
-	for range books {
+	for range allocators {
 		if err := <-failed; err != nil {
 			return 0, err
 		}
 	}
-	return time.Since(start) / time.Duration(len(books)*pairs), nil
+	return time.Since(start) / time.Duration(len(allocators)*pairs), nil
 }
 
 // syncTime is the median time of one small append with its sync: what no durable store can beat with one caller.

@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// live is how many leases a book holds when it is weighed: a /16 that is nearly full.
+	// live is how many leases an allocator holds when it is weighed: a /16 that is nearly full.
 	live = 65_000
 	// keyBytes is what an owner costs wherever it is kept: three string headers. The texts are the caller's.
 	keyBytes = 48
 )
 
-// weight is what one live lease costs a book in bytes beyond its key.
+// weight is what one live lease costs an allocator in bytes beyond its key.
 type weight struct {
 	title string
 	class class
@@ -29,7 +29,7 @@ type weight struct {
 	err   error
 }
 
-// scale is a book that is to be weighed: fill returns what must stay alive.
+// scale is an allocator that is to be weighed: fill returns what must stay alive.
 type scale struct {
 	contestant
 	fill func(keys []ipam.Owner) (any, error)
@@ -45,7 +45,7 @@ func scales() []scale {
 	return append(all,
 		scale{contestant{name: "ours: ipam/datastore DataStore", class: owning}, weighDataStore},
 		scale{contestant{name: "AWS ipamd datastore", module: awsModule, class: owning}, func(keys []ipam.Owner) (any, error) {
-			b, err := newAWSBook(delegated)
+			b, err := newAWSAllocator(delegated)
 			if err == nil {
 				err = b.restore(func(i int) bool { return i < len(keys) })
 			}
@@ -119,7 +119,7 @@ func weigh() []weight {
 	var all []weight
 	for _, s := range scales() {
 		before := heap()
-		book, err := s.fill(keys)
+		allocator, err := s.fill(keys)
 		per := (float64(heap()) - float64(before)) / live
 		if s.class == owning {
 			per -= keyBytes
@@ -128,7 +128,7 @@ func weigh() []weight {
 			err = fmt.Errorf("%s: %w", s.name, err)
 		}
 		all = append(all, weight{title: s.title(), class: s.class, ours: s.ours(), bytes: per, err: err})
-		runtime.KeepAlive(book)
+		runtime.KeepAlive(allocator)
 	}
 	runtime.KeepAlive(keys)
 	return all

@@ -21,7 +21,7 @@ var (
 
 func epochClock() time.Time { return epoch }
 
-// ourSets are our books that know no owner.
+// ourSets are our allocators that know no owner.
 func ourSets() []contestant {
 	return []contestant{
 		{name: "ours: ipam/space Bitmap", class: bare, fill: fillBitmap},
@@ -121,7 +121,7 @@ func rollDice(int) (func(int) error, error) {
 	}, nil
 }
 
-// ourOwners are our books that know who holds what.
+// ourOwners are our allocators that know who holds what.
 func ourOwners() []contestant {
 	node := func(name string, fresh func() (ipam.NodeAllocator, error)) contestant {
 		return contestant{name: "ours: " + name, class: owning, fill: func(fill int) (func(int) error, error) {

@@ -47,7 +47,7 @@ type report struct {
 func (r *report) printf(format string, args ...any) { fmt.Fprintf(r.out, format, args...) }
 
 func (r *report) head() {
-	r.printf("\nAddress books beside the originals: %s, %s/%s, %d processors, load %s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH,
+	r.printf("\nAllocators beside the originals: %s, %s/%s, %d processors, load %s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH,
 		runtime.NumCPU(), load())
 	r.printf("The machine at this moment: %.0f rounds a second of scenarios/yardstick's reference work.\n", yardstick.Rate())
 	r.printf("Medians of %d rounds in turns. In memory: nanoseconds of the calling thread's processor time, collector's threads not\n"+
@@ -190,14 +190,14 @@ func (r *report) factors(races [][]*lane) {
 	r.flush()
 }
 
-// acrossClasses says where a peer that keeps less is faster than our books with owners: it is not the same work, but who needs
+// acrossClasses says where a peer that keeps less is faster than our allocators with owners: it is not the same work, but who needs
 // no owners should know.
 func (r *report) acrossClasses(races [][]*lane) {
 	for f, lanes := range races {
 		own := fastest(lanes, func(l *lane) bool { return l.ours() && l.class == owning })
 		peer := fastest(lanes, func(l *lane) bool { return !l.ours() && l.class == bare })
 		if own != nil && peer != nil && peer.median() < own.median() {
-			r.wins("%s keeps no owners and so beats our fastest book that does (%s) at %s: %.0f to %.0f ns", peer.title(), own.name,
+			r.wins("%s keeps no owners and so beats our fastest allocator that does (%s) at %s: %.0f to %.0f ns", peer.title(), own.name,
 				percent(fills[f]), peer.median(), own.median())
 		}
 	}

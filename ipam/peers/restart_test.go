@@ -24,7 +24,7 @@ const (
 // slash12 has room for them.
 var slash12 = netip.MustParsePrefix("10.0.0.0/12")
 
-// history is the shortest history of a book with so many leases: what a journal holds after it was rewritten.
+// history is the shortest history of an allocator with so many leases: what a journal holds after it was rewritten.
 func history(fresh func() (ipam.NodeAllocator, error), n int) ([]agent.Record, error) {
 	a, err := fresh()
 	if err == nil {
@@ -48,7 +48,7 @@ func texts(records []agent.Record) []string {
 	return list
 }
 
-// replay applies records to a fresh book and checks that everything is there.
+// replay applies records to a fresh allocator and checks that everything is there.
 func replay(fresh func() (ipam.NodeAllocator, error), records []agent.Record) error {
 	a, err := fresh()
 	if err != nil {
@@ -80,8 +80,8 @@ func writeJournal(dir string, records []agent.Record) (string, error) {
 	return path, j.Close()
 }
 
-// restart is what an agent's process does before it may answer: read the journal, and give the books back. Both go on at once:
-// applied is the time that the books took, waited what they waited for the journal.
+// restart is what an agent's process does before it may answer: read the journal, and give the allocators back. Both go on at once:
+// applied is the time that the allocators took, waited what they waited for the journal.
 func restart(path string, fresh func() (ipam.NodeAllocator, error)) (waited, applied time.Duration, err error) {
 	a, err := fresh()
 	if err != nil {
@@ -90,8 +90,8 @@ func restart(path string, fresh func() (ipam.NodeAllocator, error)) (waited, app
 	start := time.Now()
 	j, openErr := journal.OpenInto(path, func(h *agent.History) {
 		began := time.Now()
-		for books := range h.Runs() {
-			_, refused := ipam.Replay(a, books)
+		for allocators := range h.Runs() {
+			_, refused := ipam.Replay(a, allocators)
 			err = errors.Join(err, refused)
 		}
 		applied += time.Since(began)

@@ -27,7 +27,7 @@ var arrows = []arrow{
 	{"ipam/plan", []string{"ipam", "ipam/space", "ipam/contiv", "ipam/nodeipam", "ipam/nodeipam/cidrset", "ipam/cilium", "ipam/datastore"},
 		"an explanation must come from the allocators that it explains"},
 	{"ipam/...", []string{"ipam", "ipam/space"},
-		"address books that know nothing of VPP or nodes can be checked exhaustively and used by strangers"},
+		"allocators that know nothing of VPP or nodes can be checked exhaustively and used by strangers"},
 	{"vppwire/linkname", nil,
 		"what Linux allows in a name must be usable by the plugin, which starts for each pod and must start fast"},
 	{"vppwire", nil,

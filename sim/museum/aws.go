@@ -8,7 +8,7 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
-// aws are the faults of AWS VPC CNI's books of addresses.
+// aws are the faults of AWS VPC CNI's data store.
 func aws() []Exhibit {
 	return []Exhibit{
 		{

@@ -39,7 +39,7 @@ func ipamd() []Exhibit {
 		},
 		{
 			Name: "stale-metadata-believed", Incidents: []string{"aws/amazon-vpc-cni-k8s#3887", "aws/amazon-vpc-cni-k8s#3019"}, Law: "grants-used",
-			Upstream: "Metadata that was behind made addresses in use vanish from the books.",
+			Upstream: "Metadata that was behind made addresses in use vanish from the data store.",
 			Fault:    "What the metadata service says is believed without asking EC2.",
 			Plant: func() *sim.Plant {
 				return &sim.Plant{Controllers: controllers.Plant{Cloud: func(_ string, c controllers.Cloud) controllers.Cloud { return stale{c} }}}

@@ -30,7 +30,7 @@ func (g giveBack) step(m *manager, now time.Time, ev datastore.Event) []datastor
 	return effects
 }
 
-// returning deletes interfaces that have been out of a daemon's books and came back, by node and interface.
+// returning deletes interfaces that have been out of a daemon's data store and came back, by node and interface.
 type returning map[[2]string]*comeback
 
 type comeback struct {

@@ -200,7 +200,7 @@ func (c *call) del(ctx context.Context) ([]byte, *failure) {
 	return nil, c.ipam.tell(ctx, wire.Del)
 }
 
-// check asks the agent whether all is as its books say, and looks into the sandbox itself.
+// check asks the agent whether all is as it was allocated, and looks into the sandbox itself.
 func (c *call) check(ctx context.Context) ([]byte, *failure) {
 	previous, f := c.conf.previous()
 	if f != nil {

@@ -158,7 +158,7 @@ func indexOf(r *current.Result, p parameters) int {
 	return -1
 }
 
-// codeMismatch is the agent's code for something else than the books say (vppwire/agent, CodeMismatch).
+// codeMismatch is the agent's code for something else than was allocated (vppwire/agent, CodeMismatch).
 const codeMismatch = 101
 
 // mismatch is of a CHECK that found something else than there should be.

@@ -44,7 +44,7 @@ func newMetrics(d *Driver) *Metrics {
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: space + "cni_seconds",
 			Help: "How long CNI requests took, by command and code.", Buckets: prometheus.ExponentialBuckets(1e-3, 2, 14)}, []string{"command", "code"}),
 	}
-	m.Registry.MustRegister(m.steps, m.vppUp, m.calls, m.callTime, m.writes, m.writeTime, m.requests, (*books)(m))
+	m.Registry.MustRegister(m.steps, m.vppUp, m.calls, m.callTime, m.writes, m.writeTime, m.requests, (*agentState)(m))
 	return m
 }
 
@@ -78,8 +78,8 @@ func (m *Metrics) Requested(command string, code uint32, took time.Duration) {
 	m.requests.WithLabelValues(command, strconv.FormatUint(uint64(code), 10)).Observe(took.Seconds())
 }
 
-// books shows what the agent knows when somebody asks.
-type books Metrics
+// agentState shows what the agent knows when somebody asks.
+type agentState Metrics
 
 var (
 	leasesDesc = prometheus.NewDesc("vppdrill_agent_leases", "Addresses that are held.", nil, nil)
@@ -89,18 +89,18 @@ var (
 )
 
 // Describe implements prometheus.Collector.
-func (b *books) Describe(out chan<- *prometheus.Desc) {
+func (b *agentState) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range [...]*prometheus.Desc{leasesDesc, blocksDesc, idDesc, idleDesc} {
 		out <- d
 	}
 }
 
-// booksTime is how long a look into the books may take; the agent's longest step is far below.
-const booksTime = 5 * time.Second
+// agentStateTime is how long a look at the agent may take; the agent's longest step is far below.
+const agentStateTime = 5 * time.Second
 
 // Collect implements prometheus.Collector. An agent that has stopped shows nothing.
-func (b *books) Collect(out chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), booksTime)
+func (b *agentState) Collect(out chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), agentStateTime)
 	defer cancel()
 	var leases, blocks, id, idle float64
 	err := b.driver.Ask(ctx, func(a *agent.Agent) {

@@ -174,7 +174,7 @@ func neighbor(l netlink.Link, a netip.Addr) *netlink.Neigh {
 	return n
 }
 
-// address is an IPv6 one without duplicate detection: a pod's address is the books' business, and waiting for nobody's
+// address is an IPv6 one without duplicate detection: a pod's address is the allocator's business, and waiting for nobody's
 // objection would delay its first packet by a second.
 func address(p netip.Prefix) *netlink.Addr {
 	a := &netlink.Addr{IPNet: ipNet(p)}
