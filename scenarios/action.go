@@ -60,7 +60,7 @@ var actionKinds = []actionKind{
 	{AddNode{Count: 1}, "Nodes join."},
 	{RemoveNode{}, "A node leaves: its object is deleted and its machine is gone."},
 	{CrashNode{}, "A machine loses power; it comes back with its disk and without VPP's state and pods."},
-	{CrashDisk{}, "A machine loses power and every write that was not synced, and comes back at once."},
+	{CrashDisk{}, "A machine loses power, and perhaps the last writes that were not synced, and boots again."},
 	{RebootNode{}, "A machine reboots in order: agents stop, unsynced writes reach the disk, pods die."},
 	{RecreateNode{}, "A node leaves and a new machine joins under the same name with an empty disk."},
 	{RollNodes{Every: time.Minute, Count: 1}, "Every node is re-created, one batch after the other."},

@@ -13,14 +13,14 @@ type RemoveNode struct {
 	Node NodeRef `yaml:"node" required:"true" doc:"The node."`
 }
 
-// CrashNode takes the power from a machine: pods and VPP's state are gone, what was written to the disk stays. It starts
+// CrashNode takes the power from a machine: pods and VPP's state are gone, what was synced to the disk stays. It starts
 // again after For, or at Heal.
 type CrashNode struct {
 	Node NodeRef       `yaml:"node" required:"true" doc:"The node."`
 	For  time.Duration `yaml:"for" doc:"How long it is down; until everything is healed when absent."`
 }
 
-// CrashDisk takes the power from a machine, which loses every write that was not synced, and gives it back at once.
+// CrashDisk takes the power from a machine, which may lose any of the last writes that were not synced; it boots again.
 type CrashDisk struct {
 	Node NodeRef `yaml:"node" required:"true" doc:"The node."`
 }

@@ -107,6 +107,12 @@ func (st stage) PowerOff(_ context.Context, name string) error {
 	return nil
 }
 
+// SyncDisk implements timeline.Machines.
+func (st stage) SyncDisk(name string) error {
+	st.machines[name].disk.Sync()
+	return nil
+}
+
 // Remove implements timeline.Machines.
 func (st stage) Remove(_ context.Context, name string) error {
 	m := st.machines[name]

@@ -104,21 +104,26 @@ func (p *Player) removeNode(ctx context.Context, a scenarios.RemoveNode) error {
 }
 
 func (p *Player) crashNode(ctx context.Context, a scenarios.CrashNode) error {
-	return p.crash(ctx, a.Node, a.Verb(), a.For)
+	return p.crash(ctx, a.Node, a.Verb(), a.For, p.world.PowerOff)
 }
 
 func (p *Player) crashDisk(ctx context.Context, a scenarios.CrashDisk) error {
-	return p.crash(ctx, a.Node, a.Verb(), bootTime)
+	return p.crash(ctx, a.Node, a.Verb(), bootTime, p.world.PowerOff)
 }
 
 func (p *Player) rebootNode(ctx context.Context, a scenarios.RebootNode) error {
-	return p.crash(ctx, a.Node, a.Verb(), bootTime)
+	return p.crash(ctx, a.Node, a.Verb(), bootTime, func(ctx context.Context, node string) error {
+		if err := p.world.SyncDisk(node); err != nil {
+			return err
+		}
+		return p.world.PowerOff(ctx, node)
+	})
 }
 
-// crash switches machines off; after d, or when everything is healed when d is 0, they boot.
-func (p *Player) crash(ctx context.Context, ref scenarios.NodeRef, verb string, d time.Duration) error {
+// crash switches machines off as off does; after d, or when everything is healed when d is 0, they boot.
+func (p *Player) crash(ctx context.Context, ref scenarios.NodeRef, verb string, d time.Duration, off func(context.Context, string) error) error {
 	return p.each(ref, verb, living, func(node string) error {
-		if err := p.world.PowerOff(ctx, node); err != nil {
+		if err := off(ctx, node); err != nil {
 			return err
 		}
 		p.until(d, "boot "+node, func() { p.fail(p.world.PowerOn(context.WithoutCancel(ctx), node)) })

@@ -106,6 +106,11 @@ func (w *script) PowerOff(_ context.Context, name string) error {
 	return nil
 }
 
+func (w *script) SyncDisk(name string) error {
+	w.say("  sync the disk of %s", name)
+	return nil
+}
+
 func (w *script) Remove(_ context.Context, name string) error {
 	w.say("  remove %s", name)
 	w.machines = slices.DeleteFunc(w.machines, func(m timeline.Machine) bool { return m.Name == name })

@@ -49,6 +49,8 @@ type Machines interface {
 	// PowerOn boots those of the named machines that are off. PowerOff takes one's power: whatever runs on it ends at once.
 	PowerOn(ctx context.Context, names ...string) error
 	PowerOff(ctx context.Context, name string) error
+	// SyncDisk has everything that a machine's programs have written reach its disk, as an orderly reboot does.
+	SyncDisk(name string) error
 	// Remove takes a machine and its Node object away for good.
 	Remove(ctx context.Context, name string) error
 }

@@ -42,7 +42,7 @@ func (m *mirror) Changed(c Change) {
 // versions never go back, and soon after the last fault it is the present one. The twin is a copy of every state.
 func TestInformersConverge(t *testing.T) {
 	var relists, ignored int
-	rapid.Check(t, func(t *rapid.T) {
+	property := func(t *rapid.T) {
 		eng := engine.New(engine.Seeded(rapid.Uint64().Draw(t, "seed")))
 		net := NewNetwork(eng, NetworkConfig{})
 		apiAt := net.Endpoint("api")
@@ -112,10 +112,15 @@ func TestInformersConverge(t *testing.T) {
 				t.Fatalf("informer %q: synced %t, %d objects of %d, %+v", node, i.Synced(), len(mirrors[node].objects), want, net.Busy())
 			}
 		}
-	})
-	if relists == 0 || ignored == 0 {
-		t.Fatalf("too tame: %d relists, %d changes ignored", relists, ignored)
 	}
+	const most = 10 // a short run draws few histories: now and then none of them has what this test is about
+	for range most {
+		rapid.Check(t, property)
+		if t.Failed() || relists > 0 && ignored > 0 {
+			return
+		}
+	}
+	t.Fatalf("too tame: %d relists, %d changes ignored", relists, ignored)
 }
 
 // disturb changes one pod or one link.
