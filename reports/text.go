@@ -14,15 +14,15 @@ type Text struct {
 	w      io.Writer
 	name   int
 	counts Counts
-	// laws are the names of all laws so far, in order; fed those that had something to judge in some run, or could not be judged.
-	laws []string
-	fed  map[string]bool
-	err  error
+	// laws are the names of all laws so far, in order; judged those that had something to judge in some run, or could not be judged.
+	laws   []string
+	judged map[string]bool
+	err    error
 }
 
 // NewText starts a text report; names are the scenarios to come, so that the columns are known before the first ends.
 func NewText(w io.Writer, names []string) *Text {
-	t := &Text{w: w, name: 20, fed: map[string]bool{}}
+	t := &Text{w: w, name: 20, judged: map[string]bool{}}
 	for _, n := range names {
 		t.name = max(t.name, min(len(n), 48))
 	}
@@ -59,7 +59,7 @@ func (t *Text) addLaws(laws []scenarios.LawResult) {
 		if !slices.Contains(t.laws, l.Name) {
 			t.laws = append(t.laws, l.Name)
 		}
-		t.fed[l.Name] = t.fed[l.Name] || !l.Idle()
+		t.judged[l.Name] = t.judged[l.Name] || !l.Idle()
 		if l.Status == scenarios.NotJudgedStatus && len(l.Missing) > 0 {
 			t.printf("       law     %s %s\n", oneLine(l.Name), oneLine(l.StatusText()))
 		}
@@ -69,7 +69,7 @@ func (t *Text) addLaws(laws []scenarios.LawResult) {
 // idle lists the laws that held in every run and found nothing to judge in any.
 func (t *Text) idle() (names []string) {
 	for _, name := range t.laws {
-		if !t.fed[name] {
+		if !t.judged[name] {
 			names = append(names, oneLine(name))
 		}
 	}
