@@ -15,7 +15,6 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
-	"github.com/vppdrill/vppdrill/scenarios/check"
 )
 
 // node is one machine of the cluster with what runs on it. A re-created node is another one.
@@ -293,7 +292,7 @@ func (n *node) launchVPP(ctx context.Context, _ int) (Process, error) {
 		}
 		return nil, err
 	}
-	n.w.record.tell(scenarios.Fact{Kind: scenarios.FactDisturbed, Node: n.name, Text: check.VPPUp}, n.name+" VPP is up")
+	n.w.record.tell(scenarios.Fact{Kind: scenarios.FactDisturbed, Node: n.name, Text: scenarios.VPPUp}, n.name+" VPP is up")
 	return p, nil
 }
 

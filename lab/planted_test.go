@@ -99,7 +99,7 @@ func (l *liars) wrote(i int) {
 func (l *liars) two() {
 	for i := 1; i <= 2; i++ {
 		l.up(i)
-		l.w.record.tell(scenarios.Fact{Kind: scenarios.FactDisturbed, Node: l.nodes[i-1].name, Text: check.VPPUp}, "")
+		l.w.record.tell(scenarios.Fact{Kind: scenarios.FactDisturbed, Node: l.nodes[i-1].name, Text: scenarios.VPPUp}, "")
 		if l.w.scenario().Config.IPAM.UseExternalIPAM {
 			l.w.assign(l.nodes[i-1], []netip.Prefix{plantedBlock(i).Prefix})
 		}
@@ -111,7 +111,7 @@ func (l *liars) two() {
 
 // restart is a clean stop and start of the agent of node 1.
 func (l *liars) restart(leases ...ipam.Lease) {
-	l.nodes[0].ended(&l.nodes[0].agent, check.CleanStop)
+	l.nodes[0].ended(&l.nodes[0].agent, scenarios.CleanStop)
 	l.up(1, leases...)
 	l.nodes[0].identity(0, 1, []ipam.Block{plantedBlock(1)})
 }

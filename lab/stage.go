@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
-	"github.com/vppdrill/vppdrill/scenarios/check"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 )
 
@@ -133,7 +132,7 @@ const recordTime = time.Minute
 // Kill implements timeline.Processes.
 func (st stage) Kill(name string, p timeline.Program, how timeline.Kill) {
 	n := st.node(name)
-	if how.Reason == check.CleanStop {
+	if how.Reason == scenarios.CleanStop {
 		n.mu.Lock()
 		n.recordUntil = time.Now().Add(recordTime)
 		n.mu.Unlock()

@@ -110,6 +110,12 @@ const (
 const (
 	// NodeLeft is the Text of a FactNodeGone of a node that is no member any more.
 	NodeLeft = "left"
+	// CleanStop is the Text of a FactAgentDown by which a world vouches that the node's dataplane was right and stays
+	// untouched by anything that facts do not tell: its VPP stays up, pools, node list and addresses stay as they are until
+	// the agent has started again. Without it quiet-restart judges nothing.
+	CleanStop = "clean"
+	// VPPUp is the Text of a FactDisturbed by which a world says that a VPP has started.
+	VPPUp = "VPP is up"
 	// AskedAdd is the Text of a FactAsked for an ADD: its sandbox is there from now on.
 	AskedAdd = "Add"
 )

@@ -6,7 +6,6 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/catalog"
-	"github.com/vppdrill/vppdrill/scenarios/check"
 	"github.com/vppdrill/vppdrill/sim"
 )
 
@@ -31,11 +30,11 @@ func seen(f scenarios.Fact, note func(scenarios.Evidence)) {
 		note(scenarios.AssignedBlocks)
 	case scenarios.FactDisturbed:
 		note(scenarios.Disturbances)
-		if f.Text == check.VPPUp {
+		if f.Text == scenarios.VPPUp {
 			note(scenarios.VPPLives)
 		}
 	case scenarios.FactAgentDown:
-		if f.Text == check.CleanStop {
+		if f.Text == scenarios.CleanStop {
 			note(scenarios.CleanStops)
 		}
 	}

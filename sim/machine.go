@@ -10,7 +10,6 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
-	"github.com/vppdrill/vppdrill/scenarios/check"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/sim/hostmodel"
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
@@ -131,7 +130,7 @@ func (m *machine) crashes(by vppmodel.CrashTrigger, request api.Message) {
 
 // tellVPP tells a living agent that VPP is there.
 func (m *machine) tellVPP() {
-	m.fact(scenarios.Fact{Kind: scenarios.FactDisturbed, Text: check.VPPUp})
+	m.fact(scenarios.Fact{Kind: scenarios.FactDisturbed, Text: scenarios.VPPUp})
 	if m.proc != nil && m.vpp != nil {
 		m.proc.step(agent.VPPUp{PID: m.pid, NIC: string(m.w.s.Topology.NIC)})
 	}
@@ -232,7 +231,7 @@ func (m *machine) killAgent(hold bool, why string) {
 	p.client.Close()
 	p.feed.Stop()
 	m.w.system.AgentDown(m.name)
-	if why == check.CleanStop {
+	if why == scenarios.CleanStop {
 		m.recordUntil = m.w.eng.Now() + recordTime
 	}
 	m.fact(scenarios.Fact{Kind: scenarios.FactAgentDown, Text: why})

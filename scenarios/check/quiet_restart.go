@@ -10,11 +10,6 @@ import (
 
 const quietRestartName = "quiet-restart"
 
-// CleanStop is the Text of a FactAgentDown by which a world vouches that the node's dataplane was right and stays
-// untouched by anything that facts do not tell: its VPP stays up, pools, node list and addresses stay as they are until
-// the agent has started again. Without it quiet-restart judges nothing.
-const CleanStop = "clean"
-
 // quietWindow is how long after its start an agent is watched: longer than the dumps of a node in a mesh of a thousand
 // take, and than the first answers of API server and store.
 const quietWindow = 2 * time.Second
@@ -65,7 +60,7 @@ func (w *quietWatcher) Observe(f scenarios.Fact) error {
 		}
 	case scenarios.FactAgentDown:
 		w.disarm(f.Node)
-		if f.Text == CleanStop {
+		if f.Text == scenarios.CleanStop {
 			n := w.node(f.Node)
 			n.armed, n.up = true, false
 			w.armed++

@@ -4,9 +4,6 @@ import "github.com/vppdrill/vppdrill/scenarios"
 
 const vppSurvivesName = "vpp-survives"
 
-// VPPUp is the Text of a FactDisturbed by which a world says that a VPP has started.
-const VPPUp = "VPP is up"
-
 // vppSurvives: no agent ever asks VPP for what a VPP 25.10 dies of, at once or later. The simulator foresees it by what was
 // seen of real ones (sim/vppmodel, CrashTrigger), a lab sees VPP die. VPPs that a scenario kills are not meant.
 func vppSurvives() scenarios.Law {
@@ -28,7 +25,7 @@ func (w *survivalWatcher) Observe(f scenarios.Fact) error {
 	switch {
 	case f.Kind == scenarios.FactVPPCrash:
 		return broken(vppSurvivesName, f.At, f.Node, "%s", f.Text)
-	case f.Kind == scenarios.FactDisturbed && f.Text == VPPUp:
+	case f.Kind == scenarios.FactDisturbed && f.Text == scenarios.VPPUp:
 		w.lives++
 	}
 	return nil

@@ -186,7 +186,7 @@ func (h *history) draw(t *rapid.T) []scenarios.Fact {
 		return one(scenarios.FactNodeGone)
 	case 10:
 		if n.agent {
-			f.Text = rapid.SampledFrom([]string{CleanStop, CleanStop, "killed"}).Draw(t, "how")
+			f.Text = rapid.SampledFrom([]string{scenarios.CleanStop, scenarios.CleanStop, "killed"}).Draw(t, "how")
 			return one(scenarios.FactAgentDown)
 		}
 		f.Leases = leaseList(n.journal)
@@ -200,7 +200,7 @@ func (h *history) draw(t *rapid.T) []scenarios.Fact {
 		}
 		// A restart within one step, so that something follows it soon enough to matter.
 		down, up := f, f
-		down.Kind, down.Text = scenarios.FactAgentDown, CleanStop
+		down.Kind, down.Text = scenarios.FactAgentDown, scenarios.CleanStop
 		up.Kind, up.Leases = scenarios.FactAgentUp, leaseList(n.leases)
 		facts := []scenarios.Fact{down, up, {Kind: scenarios.FactBlocks, At: at, Node: name, Blocks: n.blocks}}
 		if rapid.IntRange(0, 4).Draw(t, "writes") == 0 {
@@ -461,7 +461,7 @@ func wroteAfterCleanStop(h *history) bool {
 		switch f.Kind {
 		case scenarios.FactAgentDown:
 			if own {
-				return f.Text == CleanStop && up
+				return f.Text == scenarios.CleanStop && up
 			}
 		case scenarios.FactAgentUp:
 			if own {
@@ -539,7 +539,7 @@ func TestQuietRestart(t *testing.T) {
 		for _, f := range []scenarios.Fact{
 			{Kind: scenarios.FactNodeID, Node: "n1", Number: 1}, {Kind: scenarios.FactBlocks, Node: "n1", Blocks: blocks},
 			{Kind: scenarios.FactVPPWrite, Node: "n1"},
-			{Kind: scenarios.FactAgentDown, Node: "n1", Text: CleanStop}, {Kind: scenarios.FactAgentUp, Node: "n1"},
+			{Kind: scenarios.FactAgentDown, Node: "n1", Text: scenarios.CleanStop}, {Kind: scenarios.FactAgentUp, Node: "n1"},
 			tc.fact, {Kind: scenarios.FactVPPWrite, Node: "n1", At: tc.fact.At + 1, Text: "ip_route_add_del"},
 		} {
 			if err != nil {
@@ -557,7 +557,7 @@ func TestQuietRestart(t *testing.T) {
 func TestVPPSurvives(t *testing.T) {
 	law, _ := ByName(vppSurvivesName)
 	w := law.Watch()
-	for _, f := range []scenarios.Fact{{Kind: scenarios.FactDisturbed, Text: VPPUp}, {Kind: scenarios.FactDisturbed, Text: "kill-vpp"}, {Kind: scenarios.FactVPPWrite}} {
+	for _, f := range []scenarios.Fact{{Kind: scenarios.FactDisturbed, Text: scenarios.VPPUp}, {Kind: scenarios.FactDisturbed, Text: "kill-vpp"}, {Kind: scenarios.FactVPPWrite}} {
 		if err := w.Observe(f); err != nil {
 			t.Error(err)
 		}

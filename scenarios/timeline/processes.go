@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/vppdrill/vppdrill/scenarios"
-	"github.com/vppdrill/vppdrill/scenarios/check"
 )
 
 func (p *Player) killAgent(ctx context.Context, a scenarios.KillAgent) error {
@@ -26,7 +25,7 @@ func (p *Player) restartAgent(ctx context.Context, a scenarios.RestartAgent) err
 // stopReason vouches for a clean stop where it is one: everything was quiet when it came.
 func (p *Player) stopReason(ctx context.Context, node string) string {
 	if p.world.Quiet(ctx, node) {
-		return check.CleanStop
+		return scenarios.CleanStop
 	}
 	return "kill"
 }
