@@ -45,26 +45,47 @@ func NewLedger[T any](p Policy[T]) Ledger[T] {
 // Allocate implements Allocator. An owner that holds another address than Want.Addr gets ErrTaken, a cooling Want.Addr
 // ErrExhausted. There is one pool: Want.Pool is "" or "default", else ErrNotInPool.
 func (l *Ledger[T]) Allocate(now time.Time, o Owner, w Want) (Lease, []Record, error) {
-	l.saw(now)
-	k, e := l.table.find(o)
-	if e != nil {
+	e, b, addr, err := l.assign(now, o, w)
+	switch {
+	case err != nil:
+		return Lease{}, nil, err
+	case e != nil:
 		have := l.lease(o, e)
 		if w.Addr.IsValid() && space.NormalAddr(w.Addr) != have.Addr {
 			return Lease{}, nil, fmt.Errorf("%s holds %s and wants %s: %w", o, have.Addr, w.Addr, ErrTaken)
 		}
 		return have, nil, nil
 	}
-	if !o.Valid() {
-		return Lease{}, nil, fmt.Errorf("owner %q is not valid", o)
-	}
-	b, addr, err := l.pick(now, w)
-	if err != nil {
-		return Lease{}, nil, err
-	}
-	since := now.UnixNano()
-	l.give(k, b, addr, since)
-	have := Lease{Owner: o, Addr: addr, Block: b.Prefix, Gateway: b.Gateway, Since: time.Unix(0, since).UTC()}
+	have := Lease{Owner: o, Addr: addr, Block: b.Prefix, Gateway: b.Gateway, Since: exact(now)}
 	return have, []Record{{Op: OpLease, Owner: o, Addr: addr, Prefix: b.Prefix, At: have.Since}}, nil
+}
+
+// Assign is Allocate for whoever keeps no Records: it returns the block that the address was picked from, and whether o held it
+// before.
+func (l *Ledger[T]) Assign(now time.Time, o Owner) (b *HeldBlock[T], addr netip.Addr, held bool, err error) {
+	e, b, addr, err := l.assign(now, o, Want{})
+	if e != nil {
+		b = l.byID[e.block]
+		return b, b.addr(e.index), true, nil
+	}
+	return b, addr, false, err
+}
+
+// assign gives o an address, or returns the lease that it has.
+func (l *Ledger[T]) assign(now time.Time, o Owner, w Want) (held *leaseEntry, b *HeldBlock[T], addr netip.Addr, err error) {
+	l.saw(now)
+	k, e := l.table.find(o)
+	if e != nil {
+		return e, nil, netip.Addr{}, nil
+	}
+	if !o.Valid() {
+		return nil, nil, netip.Addr{}, fmt.Errorf("owner %q is not valid", o)
+	}
+	if b, addr, err = l.pick(now, w); err != nil {
+		return nil, nil, netip.Addr{}, err
+	}
+	l.give(k, b, addr, now.UnixNano())
+	return nil, b, addr, nil
 }
 
 // pick takes an address out of a block.
@@ -108,20 +129,32 @@ func (l *Ledger[T]) give(k leaseKey, b *HeldBlock[T], addr netip.Addr, since int
 
 // Release implements Allocator. Besides the release it may record that a draining block is gone.
 func (l *Ledger[T]) Release(now time.Time, o Owner) []Record {
+	b, addr := l.Unassign(now, o)
+	if b == nil {
+		return nil
+	}
+	at := exact(now)
+	if l.byID[b.id] == b {
+		return []Record{{Op: OpRelease, Owner: o, Addr: addr, Prefix: b.Prefix, At: at}}
+	}
+	return []Record{{Op: OpRelease, Owner: o, Addr: addr, Prefix: b.Prefix, At: at}, {Op: OpDrop, Prefix: b.Prefix, At: at}}
+}
+
+// Unassign is Release for whoever keeps no Records: it returns the address that o held and the block that it was picked from,
+// which is gone with it when it was draining and empty. The block is nil when o held nothing.
+func (l *Ledger[T]) Unassign(now time.Time, o Owner) (b *HeldBlock[T], addr netip.Addr) {
 	l.saw(now)
 	k, e := l.table.find(o)
 	if e == nil {
-		return nil
+		return nil, netip.Addr{}
 	}
-	at, b := exact(now), l.byID[e.block]
-	addr := b.addr(e.index)
-	l.takeBack(at, k, b, addr)
-	records := []Record{{Op: OpRelease, Owner: o, Addr: addr, Prefix: b.Prefix, At: at}}
+	b = l.byID[e.block]
+	addr = b.addr(e.index)
+	l.takeBack(exact(now), k, b, addr)
 	if b.draining && b.leases == 0 {
 		l.drop(b)
-		records = append(records, Record{Op: OpDrop, Prefix: b.Prefix, At: at})
 	}
-	return records
+	return b, addr
 }
 
 // takeBack ends a lease without a look at its block's end.

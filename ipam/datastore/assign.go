@@ -13,15 +13,22 @@ import (
 // On every error the address is the zero Addr, the device is -1 and nothing has changed: ErrInvalidKey, *ExhaustedError,
 // ErrBackingStore when the backing store could not be read, or the checkpoint's error.
 func (ds *DataStore) AssignPodIPv4Address(ipamKey IPAMKey) (netip.Addr, int, error) {
-	switch {
-	case !ipamKey.Valid():
-		return netip.Addr{}, -1, ErrInvalidKey
-	case ds.unread != nil:
+	if ds.unread != nil {
+		if !ipamKey.Valid() {
+			return netip.Addr{}, -1, ErrInvalidKey
+		}
 		return netip.Addr{}, -1, ds.unread
 	}
 	ds.settle()
-	o, now := ipamKey.owner(), ds.clock()
-	if b, addr := ds.node.Holding(o); b != nil {
+	o := ipamKey.owner()
+	b, addr, held, err := ds.node.Assign(ds.clock(), o)
+	if err != nil {
+		if !ipamKey.Valid() {
+			return netip.Addr{}, -1, ErrInvalidKey
+		}
+		return netip.Addr{}, -1, ds.exhausted() // of a valid key there is no other
+	}
+	if held {
 		e := ds.eniOf(b, addr)
 		if e == nil {
 			return ds.reassign(o)
@@ -32,17 +39,12 @@ func (ds *DataStore) AssignPodIPv4Address(ipamKey IPAMKey) (netip.Addr, int, err
 		}
 		return addr, e.device, nil
 	}
-	l, _, err := ds.node.Allocate(now, o, ipam.Want{})
-	if err != nil {
-		return netip.Addr{}, -1, ds.exhausted() // of a valid key there is no other
-	}
 	if err := ds.write(); err != nil {
-		ds.drop(l)
-		ds.node.addrs.uncool(l.Addr)
+		ds.node.Unassign(ds.clock(), o)
+		ds.node.addrs.uncool(addr)
 		return netip.Addr{}, -1, err
 	}
-	b, _ := ds.node.Holding(o)
-	return l.Addr, b.Own.eni.device, nil
+	return addr, b.Own.eni.device, nil
 }
 
 // reassign gives an orphan's owner an address that is in the store: a sandbox that asks again does not use what it once had on an

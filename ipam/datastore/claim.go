@@ -41,9 +41,12 @@ type claim struct {
 
 // drop ends a lease, whose address cools from now on.
 func (ds *DataStore) drop(l ipam.Lease) claim {
-	c := claim{l, ds.extra[l.Owner]}
-	ds.node.Release(ds.clock(), l.Owner)
-	delete(ds.extra, l.Owner)
+	c := claim{Lease: l}
+	ds.node.Unassign(ds.clock(), l.Owner)
+	if len(ds.extra) > 0 {
+		c.extra = ds.extra[l.Owner]
+		delete(ds.extra, l.Owner)
+	}
 	return c
 }
 
