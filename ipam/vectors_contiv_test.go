@@ -39,7 +39,7 @@ type contivCase struct {
 		Taken                map[string]string
 	}
 	plugin *contiv.IPAM
-	ids    *contiv.NodeIDs
+	ids    nodeIDs
 	ready  bool
 }
 
@@ -50,19 +50,17 @@ func (c *contivCase) GetAgentLabel() string               { return c.setup.Agent
 func (c *contivCase) resync(ev contiv.Event, n int) error { return c.plugin.Resync(ev, c.kube(), n) }
 
 func startContiv(setup json.RawMessage) (executor, error) {
-	c := &contivCase{ids: contiv.NewNodeIDs()}
+	c := &contivCase{ids: nodeIDs{}}
 	c.setup.NodeID, c.setup.Agent = 1, "node1"
 	if err := strictly(setup, &c.setup); err != nil {
 		return nil, err
 	}
 	for id, node := range c.setup.Taken {
 		n, err := strconv.ParseUint(id, 10, 32)
-		if err == nil {
-			err = c.ids.Claim(node, uint32(n))
-		}
 		if err != nil {
 			return nil, err
 		}
+		c.ids[uint32(n)] = node
 	}
 	options := []contiv.Option{contiv.WithDeps(contiv.Deps{NodeSync: c, ContivConf: c, ServiceLabel: c})}
 	if _, err := c.setup.Config.Resolve(); err != nil && strings.Contains(err.Error(), "overlaps") {
@@ -115,9 +113,9 @@ func (c *contivCase) do(op string, raw json.RawMessage) (map[string]any, error) 
 	case "Resync":
 		return c.observeResync(args)
 	case "AllocateNodeID":
-		return value(c.ids.AllocateNodeID(args.Node))
+		return value(c.ids.claim(args.Node))
 	case "ReleaseNodeID":
-		return value(c.ids.ReleaseNodeID(args.ID), nil)
+		return value(c.ids.release(args.ID), nil)
 	}
 	// Everything else, Init included, happens on an agent that has done its first resync.
 	if !c.ready {

@@ -34,7 +34,7 @@ func (s HandshakeState) Valid() bool {
 	return false
 }
 
-// Next is whose turn it is. The operator may take back what it marked (Legal) out of turn.
+// Next is whose turn it is. The operator may take back what it marked out of turn.
 func (s HandshakeState) Next() Actor {
 	if s == MarkedForRelease || s == Released {
 		return AgentActor
@@ -44,22 +44,3 @@ func (s HandshakeState) Next() Actor {
 
 // Blocked reports whether the agent must not hand out an address in this state.
 func (s HandshakeState) Blocked() bool { return s.Valid() && s != DoNotRelease }
-
-// Legal reports whether by may move an entry from one state to another; the empty state is an entry's absence.
-func Legal(from, to HandshakeState, by Actor) bool {
-	switch by {
-	case AgentActor:
-		return from == MarkedForRelease && (to == ReadyForRelease || to == DoNotRelease) || from == Released && to == ""
-	case OperatorActor:
-		switch from {
-		case "":
-			return to == MarkedForRelease
-		case MarkedForRelease, DoNotRelease:
-			return to == ""
-		case ReadyForRelease:
-			// Taking back is legal only while no call to the cloud is on its way.
-			return to == Released || to == ""
-		}
-	}
-	return false
-}

@@ -222,15 +222,15 @@ func TestLegalMoves(t *testing.T) {
 		for _, to := range all {
 			for _, by := range [...]Actor{AgentActor, OperatorActor} {
 				back := by == OperatorActor && to == "" && (from == MarkedForRelease || from == ReadyForRelease)
-				if Legal(from, to, by) && from.Next() != by && !back {
+				if legal(from, to, by) && from.Next() != by && !back {
 					t.Errorf("%s may move %q to %q out of turn", by, from, to)
 				}
 			}
 		}
-		if from.Valid() && !slices.ContainsFunc(all[:], func(to HandshakeState) bool { return Legal(from, to, from.Next()) }) {
+		if from.Valid() && !slices.ContainsFunc(all[:], func(to HandshakeState) bool { return legal(from, to, from.Next()) }) {
 			t.Errorf("nobody can leave %q", from)
 		}
-		if Legal(Released, from, OperatorActor) {
+		if legal(Released, from, OperatorActor) {
 			t.Errorf("the operator leaves released for %q", from)
 		}
 	}

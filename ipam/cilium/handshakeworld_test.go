@@ -146,7 +146,7 @@ func (w *hsWorld) write(t *testing.T, m hsMessage) {
 	}
 	before, after := w.api.Status.IPAM.ReleaseIPs, n.Status.IPAM.ReleaseIPs
 	for _, a := range hsAddrs {
-		if before[a] != after[a] && !Legal(before[a], after[a], m.by) {
+		if before[a] != after[a] && !legal(before[a], after[a], m.by) {
 			t.Fatalf("%s moves %s from %q to %q in %s", m.by, a, before[a], after[a], w)
 		}
 	}
@@ -236,4 +236,23 @@ func (w *hsWorld) rest(t *testing.T, how string) {
 		!slices.Equal(sortedAddrs(pool), sortedAddrs(w.cloud)) {
 		t.Fatalf("at rest after %s: %+v\n%s", how, s, w)
 	}
+}
+
+// legal reports whether by may move an entry from one state to another; the empty state is an entry's absence.
+func legal(from, to HandshakeState, by Actor) bool {
+	switch by {
+	case AgentActor:
+		return from == MarkedForRelease && (to == ReadyForRelease || to == DoNotRelease) || from == Released && to == ""
+	case OperatorActor:
+		switch from {
+		case "":
+			return to == MarkedForRelease
+		case MarkedForRelease, DoNotRelease:
+			return to == ""
+		case ReadyForRelease:
+			// Taking back is legal only while no call to the cloud is on its way.
+			return to == Released || to == ""
+		}
+	}
+	return false
 }

@@ -25,6 +25,9 @@ type MultiPoolConfig struct {
 	Pick Picker
 }
 
+// DefaultPool is the pool of pods that name none.
+const DefaultPool = "default"
+
 // MultiPool is the agent's side of pools by name: it hands out addresses of the CIDRs that the node holds and works out
 // which more it needs. Until FinishRestore it gives no CIDR back.
 type MultiPool struct {

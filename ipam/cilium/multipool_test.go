@@ -107,15 +107,3 @@ func TestExcessIsWhatTheOperatorWouldNotGive(t *testing.T) {
 		}
 	}
 }
-
-func TestPoolFor(t *testing.T) {
-	blue, red := map[string]string{PoolAnnotation: "blue"}, map[string]string{PoolAnnotation: "red"}
-	for _, c := range []struct {
-		pod, namespace map[string]string
-		want           string
-	}{{nil, nil, "default"}, {nil, blue, "blue"}, {red, blue, "red"}, {map[string]string{}, nil, "default"}} {
-		if have := PoolFor(c.pod, c.namespace); have != c.want {
-			t.Errorf("%v %v: %s", c.pod, c.namespace, have)
-		}
-	}
-}

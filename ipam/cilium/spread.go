@@ -13,9 +13,6 @@ type Spread struct{ at uint64 }
 // goldenStep is 2^64 divided by the golden ratio.
 const goldenStep = 0x9e3779b97f4a7c15
 
-// NewSpread returns a Spread that begins elsewhere for each start, so that not all nodes give out the same offset first.
-func NewSpread(start uint64) *Spread { return &Spread{at: start * goldenStep} }
-
 // Pick implements Picker.
 func (s *Spread) Pick(_ string, n int) int {
 	s.at += goldenStep

@@ -11,7 +11,7 @@ import (
 // Method: every pair of a stretch of picks is compared, around the end of the range.
 func TestSpreadKeepsItsDistance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := NewSpread(rapid.Uint64().Draw(t, "start"))
+		s := &Spread{at: rapid.Uint64().Draw(t, "start")}
 		n := rapid.OneOf(rapid.IntRange(1, 100), rapid.Just(65534), rapid.IntRange(1, 1<<48)).Draw(t, "n")
 		picks := make([]int, rapid.IntRange(1, 40).Draw(t, "picks"))
 		for i := range picks {

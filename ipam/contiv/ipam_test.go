@@ -289,32 +289,3 @@ func TestSegmentsNeedARangeAndIPv6(t *testing.T) {
 		t.Errorf("lowest of two: %s %v", a, err)
 	}
 }
-
-func TestNodeIDs(t *testing.T) {
-	ids := NewNodeIDs()
-	for id, node := range map[uint32]string{1: "n1", 2: "n2", 4: "n4"} {
-		if err := ids.Claim(node, id); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for name, err := range map[string]error{
-		"zero": ids.Claim("x", 0), "taken": ids.Claim("x", 2), "second": ids.Claim("n1", 9), "nameless": ids.Claim("", 9),
-	} {
-		if err == nil {
-			t.Errorf("%s was accepted", name)
-		}
-	}
-	if err := ids.Claim("n1", 1); err != nil {
-		t.Errorf("claiming again: %v", err)
-	}
-	if id, err := ids.AllocateNodeID("new"); id != 3 || err != nil {
-		t.Errorf("have %d %v", id, err)
-	}
-	if ids.ReleaseNodeID(77) || !ids.ReleaseNodeID(1) || ids.ReleaseNodeID(1) {
-		t.Error("release tells the wrong story")
-	}
-	taken := func(id uint32) bool { return id == 4 || id <= 2 }
-	if free := slices.Collect(FreeNodeIDs(6, taken)); !slices.Equal(free, []uint32{3, 5, 6}) {
-		t.Errorf("free are %d", free)
-	}
-}

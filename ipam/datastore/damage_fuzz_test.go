@@ -113,11 +113,11 @@ func refusedWhole(t *testing.T, b *bench, ds *DataStore, text, good string, live
 
 // Targets are read from whatever the environment says, and whatever they are, the node does not want more and less at once.
 func FuzzParseTargets(f *testing.F) {
-	f.Add("5", "10", "1", "1", "3", uint8(14), uint8(3), false)
-	f.Add("-1", "x", "", "9223372036854775807", "0", uint8(1), uint8(1), true)
-	f.Fuzz(func(t *testing.T, warmIP, minimumIP, warmENI, warmPrefix, maxENI string, units, used uint8, prefixes bool) {
+	f.Add("5", "10", "1", "1", uint8(14), uint8(3), false)
+	f.Add("-1", "x", "", "9223372036854775807", uint8(1), uint8(1), true)
+	f.Fuzz(func(t *testing.T, warmIP, minimumIP, warmENI, warmPrefix string, units, used uint8, prefixes bool) {
 		environment := map[string]string{
-			"WARM_IP_TARGET": warmIP, "MINIMUM_IP_TARGET": minimumIP, "WARM_ENI_TARGET": warmENI, "WARM_PREFIX_TARGET": warmPrefix, "MAX_ENI": maxENI,
+			"WARM_IP_TARGET": warmIP, "MINIMUM_IP_TARGET": minimumIP, "WARM_ENI_TARGET": warmENI, "WARM_PREFIX_TARGET": warmPrefix,
 		}
 		getenv := func(name string) string { return environment[name] }
 		targets := ParseTargets(getenv)
@@ -125,11 +125,7 @@ func FuzzParseTargets(f *testing.F) {
 			t.Fatalf("%+v", targets)
 		}
 		limit := int(units%8) + 1
-		enis := ParseMaxENI(getenv, limit)
-		if enis < 1 || enis > limit {
-			t.Fatalf("MAX_ENI %q of %d is %d", maxENI, limit, enis)
-		}
-		z := Sizing{Targets: targets, ENIsMax: enis, UnitsPerENI: int(units) + 1, PrefixDelegation: prefixes}
+		z := Sizing{Targets: targets, ENIsMax: limit, UnitsPerENI: int(units) + 1, PrefixDelegation: prefixes}
 		total := z.IPsPerENI()
 		s := Stats{TotalIPs: total, AssignedIPs: min(int(used), total)}
 		if z.TooLow(s) && z.TooHigh(s) {

@@ -31,49 +31,6 @@ type ENI struct {
 	IPv4Addresses map[netip.Addr]*AddressInfo
 }
 
-// AssignedIPv4Addresses is how many addresses pods have.
-func (e *ENI) AssignedIPv4Addresses() int {
-	n := 0
-	// in any order: it counts
-	for _, a := range e.IPv4Addresses {
-		if a.Assigned() {
-			n++
-		}
-	}
-	return n
-}
-
-// ENIPool is ENIs by ID.
-type ENIPool map[string]*ENI
-
-// AssignedIPv4Addresses is how many addresses pods have on all ENIs.
-func (p *ENIPool) AssignedIPv4Addresses() int {
-	n := 0
-	// in any order: it counts
-	for _, e := range *p {
-		n += e.AssignedIPv4Addresses()
-	}
-	return n
-}
-
-// FindAddressForSandbox returns the address assigned under the key and its ENI, nil and nil when there is none, and for
-// the zero key, which every free address has. It looks through all addresses; DataStore has an index.
-func (p *ENIPool) FindAddressForSandbox(ipamKey IPAMKey) (*ENI, *AddressInfo) {
-	if ipamKey.IsZero() {
-		return nil, nil
-	}
-	// in any order: the store assigns a key one address
-	for _, e := range *p {
-		// in any order: the same
-		for _, a := range e.IPv4Addresses {
-			if a.IPAMKey == ipamKey {
-				return e, a
-			}
-		}
-	}
-	return nil, nil
-}
-
 // ENIInfos is the whole store for introspection.
 type ENIInfos struct {
 	TotalIPs, AssignedIPs int

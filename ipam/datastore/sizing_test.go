@@ -176,9 +176,4 @@ func TestParseTargets(t *testing.T) {
 			t.Errorf("%q: %+v", text, have)
 		}
 	}
-	for text, want := range map[string]int{"": 4, "MAX_ENI=0": 4, "MAX_ENI=3": 3, "MAX_ENI=9": 4, "MAX_ENI=no": 4} {
-		if have := ParseMaxENI(env(text), 4); have != want {
-			t.Errorf("%q: %d", text, have)
-		}
-	}
 }

@@ -35,12 +35,3 @@ func ParseTargets(getenv func(name string) string) Targets {
 	}
 	return t
 }
-
-// ParseMaxENI reads MAX_ENI: how many of the instance's ENIs may be used. It counts from 1 and below the instance's limit;
-// anything else leaves the limit.
-func ParseMaxENI(getenv func(name string) string, limit int) int {
-	if n, err := strconv.Atoi(getenv("MAX_ENI")); err == nil && n >= 1 && n < limit {
-		return n
-	}
-	return limit
-}

@@ -72,12 +72,9 @@ func TestContivFits(t *testing.T) {
 		if read, err := Read(c); err != nil || read != resolved {
 			t.Fatalf("read %+v %v, want %+v", read, err, resolved)
 		}
-		ids, nodes := contiv.NewNodeIDs(), uint64(0)
-		for {
-			id, err := ids.AllocateNodeID(fmt.Sprint(nodes))
-			if err != nil {
-				t.Fatal(err)
-			}
+		nodes := uint64(0)
+		for id := uint32(1); ; id++ {
+			var err error
 			if resolved.External {
 				_, err = resolved.NodeWithBlock(id, netip.PrefixFrom(resolved.PodSubnet.Addr(), resolved.PodSubnetOneNodePrefixLen))
 			} else {

@@ -4,13 +4,16 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
+	"path"
 	"slices"
 	"strings"
 )
 
 // public names what this program does not call itself and keeps for its users, with the reason. A name is a package's path
-// relative to the root, which stands for all that it exports, or a package's path, a dot and one function, type (with its
-// exported methods) or method: "scenarios/walk.Walk", "ipam.Pod.String". ARCHITECTURE.md lists the same names.
+// relative to the root, or that, a dot and one function, type (with its exported methods) or method: "scenarios/walk.Walk",
+// "ipam.Pod.String". A package's path stands for what it exports and somebody uses: another package's tests, an example, or
+// its doc.go by name. So a function of such a package that nobody uses is unreachable like any other. ARCHITECTURE.md lists
+// the same names.
 var public = []struct{ name, why string }{
 	{"vppwire/agent/story", "stories of agents for whoever changes or embeds one: its doc lists the words"},
 	{"ipam/datastore", "the store of amazon-vpc-cni-k8s under its own names, with its checkpoint file: a thin layer over the Node and NodePool that the simulator runs"},
@@ -21,8 +24,11 @@ var public = []struct{ name, why string }{
 	{"vppwire/cni.Install", "puts plugin and configuration in place whole or not at all, for the same installers"},
 	{"vppwire/host/journal.OpenInto", "reads a history that need not be kept; ipam/peers races it"},
 	{"scenarios/timeline/worldtest", "the test that the author of a new world runs"},
-	{"ipam/contiv", "contiv/vpp's plugins/ipam and node IDs by upstream's names, over the Allocator and the Plan that agents run"},
+	{"ipam/contiv", "contiv/vpp's plugins/ipam by upstream's names, over the Allocator and the Plan that agents run"},
 	{"ipam/cilium", "cilium/cilium's pkg/ipam by upstream's names, over the ledger and the ranges that a Node has, and both sides of a CiliumNode's pool"},
+	{"ipam/cilium.ParseCiliumNode", "reads the resource that operator and agent exchange; String writes it"},
+	{"ipam/cilium.NewMultiPool", "makes the named pools that IPAM's Configuration takes"},
+	{"ipam/datastore.NewJSONFile", "keeps a DataStore's checkpoint where ipamd does"},
 	{"ipam.Replay", "who embeds an allocator restores a long journal by it"},
 	{"scenarios/suite", "Ginkgo specs and gomega matchers for users' own scenarios: README.md shows how"},
 }
@@ -45,6 +51,7 @@ func PublicProgram(t *Tree) (source string, found []Finding) {
 
 func programOf(t *Tree, names []string) (source string, found []Finding) {
 	by, folders := t.folders()
+	users := t.users()
 	var imports, uses strings.Builder
 	for i, name := range names {
 		folder, symbol := name, ""
@@ -62,7 +69,7 @@ func programOf(t *Tree, names []string) (source string, found []Finding) {
 			}
 			for _, d := range s.Syntax.Decls {
 				if f, ok := d.(*ast.FuncDecl); ok {
-					if own, ref := reference(alias, f); ref != "" && (symbol == "" || own == symbol || strings.HasPrefix(own, symbol+".")) {
+					if own, ref := reference(alias, f); ref != "" && (symbol == "" && users[folder][path.Base(strings.ReplaceAll(own, ".", "/"))] || own == symbol || strings.HasPrefix(own, symbol+".")) {
 						refs = append(refs, ref)
 					}
 				}

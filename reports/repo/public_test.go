@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// TestPublicProgram goal: a name of the public list stands for exactly what it names, and a name of nothing is found. Method:
-// a package with a function, a method of each kind, a generic function and what nobody outside can call.
+// TestPublicProgram goal: a name of the public list stands for exactly what it names, a package for what others use of it, and a
+// name of nothing is found. Method: a package with a function, a method of each kind, a generic function, what nobody outside can
+// call and what nobody does, and a test of another package.
 func TestPublicProgram(t *testing.T) {
 	tree := Sketch(map[string]string{"x/y/a.go": `package y
 type T struct{}
@@ -19,13 +20,18 @@ type G[K any] struct{}
 func (*G[K]) E() {}
 func F() {}
 func H[A, B any]() {}
+func (T) Idle() {}
+func Unused() {}
+`, "z/z_test.go": `package z
+import "github.com/vppdrill/vppdrill/x/y"
+func use(t *y.T, g *y.G[any]) { t.A(); t.B(); g.E(); y.F(); y.H[int, int]() }
 `})
 	for _, c := range []struct {
 		name string
 		refs string
 	}{
 		{"x/y", "p0.T.A (*p0.T).B (*p0.G[any]).E p0.F p0.H[any, any]"},
-		{"x/y.T", "p0.T.A (*p0.T).B"},
+		{"x/y.T", "p0.T.A (*p0.T).B p0.T.Idle"},
 		{"x/y.T.B", "(*p0.T).B"},
 		{"x/y.F", "p0.F"},
 		{"x/y.None", ""},
