@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/vppdrill/vppdrill/scenarios"
 )
 
 const (
@@ -40,7 +43,7 @@ func (w *World) Settle(ctx context.Context, limit time.Duration) error {
 			if why == "" {
 				why = "never quiet for " + stillFor.String()
 			}
-			return errors.New(why)
+			return w.unquiet(why)
 		}
 		select {
 		case <-ctx.Done():
@@ -48,6 +51,18 @@ func (w *World) Settle(ctx context.Context, limit time.Duration) error {
 		case <-time.After(lookEvery):
 		}
 	}
+}
+
+// unquiet is the error of a Settle that has waited in vain; why names the node, where it is one's affair.
+func (w *World) unquiet(why string) error {
+	p := scenarios.Pending{What: why}
+	for _, n := range w.inOrder() {
+		if slices.Contains(strings.FieldsFunc(why, func(r rune) bool { return r == ' ' || r == ':' }), n.name) {
+			p.Node = n.name
+			break
+		}
+	}
+	return &scenarios.Unquiet{Pending: []scenarios.Pending{p}}
 }
 
 // quiet says why the lab is not quiet, or "". It asks every agent.

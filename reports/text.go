@@ -42,6 +42,12 @@ func (t *Text) Add(r scenarios.Result) {
 	if f := r.Failure; f != nil {
 		t.printf("       law     %s%s at %s, event %s\n", oneLine(f.Law), on(f.Node), moment(f.AtSeconds), thousands(f.Event))
 		t.printf("       what    %s\n", oneLine(f.What))
+		if f.Follows != "" {
+			t.printf("       after   %s\n", oneLine(f.Follows))
+		}
+		if len(f.Tail) > 1 { // a trail: only worlds that record one have it
+			t.printf("       look    %s\n", look(r))
+		}
 	} else if r.Error != "" {
 		t.printf("       error   %s\n", oneLine(r.Error))
 	}
@@ -51,6 +57,15 @@ func (t *Text) Add(r scenarios.Result) {
 	if r.Replay != "" {
 		t.printf("       replay  %s\n", oneLine(r.Replay))
 	}
+}
+
+// look says where the events are that led to a failure.
+func look(r scenarios.Result) string {
+	where := "at the events"
+	if r.Failure.Node != "" {
+		where += " of " + oneLine(r.Failure.Node)
+	}
+	return where + " up to " + thousands(r.Failure.Event) + ": the replay with --events all --out DIR writes them to DIR/events.jsonl"
 }
 
 // addLaws says which laws the run's world could not judge, and remembers which found something to judge.

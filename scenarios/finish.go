@@ -63,7 +63,7 @@ func (r *run) verdict() {
 
 func (r *run) noteFailure() {
 	v := r.failure
-	f := &Failure{Law: v.Law, What: v.What, Node: v.Node, AtSeconds: v.At.Seconds(), Before: v.Before, After: v.After}
+	f := &Failure{Law: v.Law, What: v.What, Cause: v.Cause, Node: v.Node, Follows: r.marks.before(v.At), AtSeconds: v.At.Seconds(), Before: v.Before, After: v.After}
 	if rec, ok := r.world.(Recorder); ok {
 		f.Event, f.Tail = rec.Events(), rec.Tail(r.o.TailLines)
 		if n := len(f.Tail); n > 0 {

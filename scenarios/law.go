@@ -49,6 +49,9 @@ type Violation struct {
 	Node string
 	// What is one sentence with the values that contradict each other.
 	What string
+	// Cause tells apart violations of one law that have nothing to do with each other, where the law's name does not; it holds no
+	// name, number or address.
+	Cause string
 	// Before and After are the state around the first bad event, where known.
 	Before, After string
 }

@@ -91,7 +91,11 @@ func (l LawResult) StatusText() string {
 type Failure struct {
 	Law  string `json:"law"`
 	What string `json:"what"`
-	Node string `json:"node,omitempty"`
+	// Cause tells apart failures of one law that have nothing to do with each other; it holds no name, number or address.
+	Cause string `json:"cause,omitempty"`
+	Node  string `json:"node,omitempty"`
+	// Follows is what the timeline did last before, or which of its faults go on.
+	Follows string `json:"follows,omitempty"`
 	// AtSeconds is virtual time, Event the number of the first bad event, Line its canonical line.
 	AtSeconds float64 `json:"atSeconds"`
 	Event     int64   `json:"event"`

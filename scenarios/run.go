@@ -96,6 +96,7 @@ type run struct {
 	held   holdings
 	tally  *tally
 	marks  marks
+	names  podNames
 	result Result
 	// until is when the last fault with a time of its own ends.
 	until time.Duration
@@ -146,6 +147,7 @@ func (r *run) violated(v *Violation) {
 	if r.over() {
 		return
 	}
+	v.What = r.names.name(v.What)
 	r.failure = v
 	if l := r.judge.find(v.Law); l != nil {
 		l.broken++
@@ -190,6 +192,7 @@ func (r *run) unsupported(a Action, why string) {
 // observe is fed every fact, in order, by the world.
 func (r *run) observe(f Fact) error {
 	r.tally.observe(&f)
+	r.names.observe(&f)
 	if r.failure != nil {
 		return r.failure
 	}
@@ -305,7 +308,11 @@ func (r *run) settle(ctx context.Context, occasion string) {
 	case errors.As(err, new(*Violation)) || settling == nil:
 		r.broken(err)
 	default:
-		r.violated(&Violation{Law: LawSettles, At: now, What: fmt.Sprintf("not quiet within %s %s: %s",
-			FormatDuration(r.s.Limits.Settle), occasion, strictyaml.OneLine(err.Error()))})
+		v := &Violation{Law: LawSettles, At: now, What: fmt.Sprintf("not quiet within %s %s: %s",
+			FormatDuration(r.s.Limits.Settle), occasion, strictyaml.OneLine(err.Error()))}
+		if u := (*Unquiet)(nil); errors.As(err, &u) && len(u.Pending) > 0 {
+			v.Node, v.Cause = u.Pending[0].Node, u.Cause()
+		}
+		r.violated(v)
 	}
 }

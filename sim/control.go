@@ -10,7 +10,6 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/hostlocal"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/sim/controllers"
-	"github.com/vppdrill/vppdrill/sim/fault"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/mode"
 )
@@ -59,31 +58,31 @@ func (r runtime) RemoveNetns(node, path string) {
 func (r runtime) Add(node string, req cluster.CNIAdd, done func(cluster.CNIResult)) {
 	m := r.w.machines[node]
 	sandbox := agent.Sandbox{Owner: req.Owner, Netns: req.Netns, PodNamespace: req.PodNamespace, PodName: req.PodName, PodUID: req.PodUID}
-	r.w.ask(m, "Add", req.Owner, func(res cluster.CNIResult) {
+	r.w.ask(&plugin{m: m, command: "Add", owner: req.Owner, pod: req.PodNamespace + "/" + req.PodName, done: func(res cluster.CNIResult) {
 		if res.Code != 0 {
 			r.w.externalRelease(m, req.Owner)
 		}
 		done(res)
-	}, func(_ *process, n uint64) agent.Event {
+	}, event: func(n uint64) agent.Event {
 		ev := agent.PodAdd{Request: n, Sandbox: sandbox}
 		if r.w.s.Config.IPAM.UseExternalIPAM {
 			ev.External = r.w.externalAddress(m, req.Owner)
 		}
 		return ev
-	})
+	}})
 }
 
 // Del implements cluster.Machine.
 func (r runtime) Del(node string, req cluster.CNIDel, done func(cluster.CNIResult)) {
 	m := r.w.machines[node]
-	r.w.ask(m, "Del", req.Owner, func(res cluster.CNIResult) {
+	r.w.ask(&plugin{m: m, command: "Del", owner: req.Owner, pod: req.Pod.String(), done: func(res cluster.CNIResult) {
 		if res.Code == 0 {
 			r.w.externalRelease(m, req.Owner)
 		}
 		done(res)
-	}, func(_ *process, n uint64) agent.Event {
+	}, event: func(n uint64) agent.Event {
 		return agent.PodDel{Request: n, Owner: req.Owner}
-	})
+	}})
 }
 
 // externalAddress asks the plugin beside the agent for an address of the node's present pod CIDR.
@@ -100,49 +99,6 @@ func (w *World) externalRelease(m *machine, owner ipam.Owner) {
 	if m != nil {
 		w.external.Release(m.number, owner)
 	}
-}
-
-// Withdraw implements cluster.Withdrawer: a kubelet gave up on a plugin.
-func (r runtime) Withdraw(node string, owner ipam.Owner) {
-	m := r.w.machines[node]
-	if m == nil || m.proc == nil {
-		return
-	}
-	for _, r := range m.proc.open {
-		if r.owner == owner {
-			m.proc.withdraw(r.number)
-			return
-		}
-	}
-}
-
-// noAgent is what the CNI plugin prints when the agent's socket refuses: code 11, try again later.
-var noAgent = cluster.CNIResult{Code: 11, Message: "agent is not running"}
-
-// ask sends one request over the plugin's socket a hop later.
-func (w *World) ask(m *machine, name string, owner ipam.Owner, done func(cluster.CNIResult), event func(*process, uint64) agent.Event) {
-	what := "cni " + name + " " + owner.ContainerID[:min(12, len(owner.ContainerID))]
-	w.eng.After(answerTime, &happening{m, what, func() {
-		if m == nil || m.proc == nil {
-			done(noAgent)
-			return
-		}
-		p := m.proc
-		m.fact(scenarios.Fact{Kind: scenarios.FactAsked, Owner: owner, Text: name})
-		n := p.request(owner, func(a agent.Answer) { done(w.cniResult(a)) })
-		if w.faulty() && w.judge(fault.Op{Node: m.name, Kind: fault.KindCNI, Name: name, Key: owner.ContainerID}).Action == fault.Vanish {
-			// The plugin is killed right after it asked: the kubelet sees a failure, the agent an empty socket.
-			p.step(event(p, n))
-			p.withdraw(n)
-			done(cluster.CNIResult{Code: 11, Message: "plugin was killed"})
-			return
-		}
-		p.step(event(p, n))
-	}})
-}
-
-func (w *World) cniResult(a agent.Answer) cluster.CNIResult {
-	return cluster.CNIResult{Code: uint32(a.Code), Message: a.Message, Exhausted: a.Exhausted, Addr: a.Result.Addr, Gateway: a.Result.Gateway}
 }
 
 // hooks turn what container runtimes do into facts.
@@ -181,20 +137,28 @@ func (w *World) sandboxes(m *machine) []scenarios.PodState {
 
 // controlPending says what the control plane still has to do.
 func (w *World) controlPending() string {
-	load := w.cluster.Load()
-	if load.Starved > 0 {
-		for _, m := range w.order {
-			if k := w.cluster.Kubelet(m.name); k != nil && k.Starved() > 0 && m.proc != nil {
-				if _, free := m.alloc.Capacity(w.clock()); free > 0 {
-					return m.name + ": pods wait for an address and there is one"
-				}
-			}
-		}
+	if why := w.starvedInVain(); why != "" {
+		return why
 	}
-	if !load.Quiet() {
+	if !w.cluster.Load().Quiet() {
 		return strings.Join(w.cluster.Pending(3), "; ")
 	}
 	return w.system.Pending()
+}
+
+// starvedInVain names a node whose pods wait for an address that is there, or "".
+func (w *World) starvedInVain() string {
+	if w.cluster.Load().Starved == 0 {
+		return ""
+	}
+	for _, m := range w.order {
+		if k := w.cluster.Kubelet(m.name); k != nil && k.Starved() > 0 && m.proc != nil {
+			if _, free := m.alloc.Capacity(w.clock()); free > 0 {
+				return m.name + ": pods wait for an address and there is one"
+			}
+		}
+	}
+	return ""
 }
 
 // control is the part of a World around the machines.

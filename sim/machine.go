@@ -45,6 +45,8 @@ type machine struct {
 	// recordUntil is until when writes to the dataplane are told as facts: for a while after a clean stop. Telling each write of
 	// a whole run would cost more than making it.
 	recordUntil time.Duration
+	// plugins are those that run, oldest first.
+	plugins []*plugin
 	// past are owners of sandboxes that are gone.
 	past []ipam.Owner
 }
@@ -228,6 +230,7 @@ func (m *machine) killAgent(hold bool, why string) {
 	}
 	m.proc = nil
 	p.dead = true
+	p.agentEnded()
 	p.client.Close()
 	p.feed.Stop()
 	m.w.system.AgentDown(m.name)
@@ -270,6 +273,7 @@ func (m *machine) powerOff() {
 	if !m.up {
 		return
 	}
+	m.plugins = nil
 	m.killAgent(false, "power")
 	m.killVPP(false)
 	m.up = false

@@ -55,11 +55,7 @@ func (st stage) Past(node string) []ipam.Owner { return st.machines[node].past }
 
 // Ask implements timeline.Pods.
 func (st stage) Ask(_ context.Context, node string, r timeline.Request, done func(timeline.Response)) {
-	st.ask(st.machines[node], r.Command, r.Owner, func(res cluster.CNIResult) {
-		if done != nil {
-			done(timeline.Response{Known: res != noAgent && !st.faulty(), Code: res.Code, Message: res.Message})
-		}
-	}, func(_ *process, n uint64) agent.Event {
+	x := &plugin{m: st.machines[node], command: r.Command, owner: r.Owner, event: func(n uint64) agent.Event {
 		switch r.Command {
 		case "Del":
 			return agent.PodDel{Request: n, Owner: r.Owner}
@@ -69,7 +65,14 @@ func (st stage) Ask(_ context.Context, node string, r timeline.Request, done fun
 			return agent.PodGC{Request: n, Network: r.Owner.Network, Valid: r.Valid}
 		}
 		panic("sim: a runtime sends no " + r.Command)
-	})
+	}}
+	x.done = func(res cluster.CNIResult) {
+		if done != nil {
+			done(timeline.Response{Known: !unknown(res) && !st.faulty(), Code: res.Code, Message: res.Message})
+		}
+	}
+	st.ask(x)
+	st.eng.After(pluginTimeout, &pluginDeadline{x})
 }
 
 // end is one end of a connection; the modelled network calls ends as scenarios do.

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -192,7 +191,7 @@ func (w *World) Settle(ctx context.Context, limit time.Duration) error {
 	why := w.quiet()
 	for why != "" {
 		if w.eng.Now() >= end {
-			return errors.New(why)
+			return w.unquiet()
 		}
 		if err := ctx.Err(); err != nil {
 			return err
@@ -207,35 +206,6 @@ func (w *World) Settle(ctx context.Context, limit time.Duration) error {
 		why = w.quiet()
 	}
 	return nil
-}
-
-// quiet says why the cluster is not quiet, or "".
-func (w *World) quiet() string {
-	if b := w.net.Busy(); !b.Quiet() {
-		return fmt.Sprintf("%d requests, %d watched changes under way, %d informers without a watch", b.Calls, b.Streamed, b.Unsynced)
-	}
-	for _, m := range w.order {
-		switch {
-		case !m.up:
-			if !w.play.Healed() {
-				continue // down on purpose: quiet as it gets
-			}
-			return m.name + " is down"
-		case m.proc == nil:
-			if m.agentHeld {
-				continue
-			}
-			return "the agent of " + m.name + " is starting"
-		case m.vpp == nil:
-			if m.vppHeld {
-				continue
-			}
-			return "VPP of " + m.name + " is starting"
-		case !m.proc.agent.Idle():
-			return m.name + ": " + m.proc.agent.Pending()
-		}
-	}
-	return w.controlPending()
 }
 
 // soon does something in an event of its own at the present instant.

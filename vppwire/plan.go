@@ -65,6 +65,8 @@ func (s *Session) Pending() string {
 	switch {
 	case !s.connected:
 		return "VPP is not connected"
+	case len(s.delayed) > 0:
+		return "not yet right: " + string(s.appendEntry(nil, s.delayed[0]))
 	case s.out:
 		return "waits for an answer to " + Call{p: &s.call}.String()
 	case len(s.dump.steps) > 0:

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"slices"
 	"time"
 )
 
@@ -19,7 +20,11 @@ type Request interface {
 // Call sends r from one endpoint to another. Timers cost events only where something was lost or is late: a caller whose
 // answer is certain to come in time never needs one.
 func (n *Network) Call(from, to Endpoint, timeout time.Duration, r Request) {
-	c := &call{n: n, from: from, to: to, deadline: n.clock.Now() + timeout, request: r}
+	c := &call{n: n, from: from, to: to, since: n.clock.Now(), deadline: n.clock.Now() + timeout, request: r, older: n.open}
+	if n.open != nil {
+		n.open.newer = c
+	}
+	n.open = c
 	n.busy.Calls++
 	c.transmit(false, nil)
 }
@@ -27,10 +32,13 @@ func (n *Network) Call(from, to Endpoint, timeout time.Duration, r Request) {
 type call struct {
 	n        *Network
 	from, to Endpoint
+	since    time.Duration
 	deadline time.Duration
 	request  Request
 	done     bool
-	armed    bool
+	// older and newer are its neighbours among the calls without an answer.
+	older, newer *call
+	armed        bool
 	// there and back are the two arrivals of a call that nothing happens to.
 	there, back       arrival
 	thereUsed, backed bool
@@ -82,8 +90,36 @@ func (c *call) finish(reply any, ok bool) {
 		return
 	}
 	c.done = true
+	if c.n.open == c {
+		c.n.open = c.older
+	} else {
+		c.newer.older = c.older
+	}
+	if c.older != nil {
+		c.older.newer = c.newer
+	}
 	c.n.busy.Calls--
 	c.request.Done(reply, ok)
+}
+
+// OpenCall is a request that nobody has answered.
+type OpenCall struct {
+	// From asks To.
+	From, To string
+	Since    time.Duration
+	// Text is the request's.
+	Text string
+}
+
+// Open lists the requests without an answer that have been open since before a time, oldest first.
+func (n *Network) Open(before time.Duration) (list []OpenCall) {
+	for c := n.open; c != nil; c = c.older {
+		if c.since < before {
+			list = append(list, OpenCall{n.names[c.from], n.names[c.to], c.since, string(c.request.AppendText(nil))})
+		}
+	}
+	slices.Reverse(list)
+	return list
 }
 
 // AppendText is the line of the caller's timer.

@@ -37,6 +37,8 @@ type CNIAdd struct {
 // CNIDel is one DEL. Netns may be a path that no longer exists.
 type CNIDel struct {
 	Owner ipam.Owner
+	// Pod is whose sandbox it was.
+	Pod   Key
 	Netns string
 }
 

@@ -39,6 +39,7 @@ type Network struct {
 	cuts     int
 	onCut    []func(from, to Endpoint)
 	busy     Busy
+	open     *call // the newest call without an answer
 	sent     int64
 	dropped  int64
 	repeated int64

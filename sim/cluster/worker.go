@@ -162,7 +162,7 @@ func (w *worker) timeout() {
 func (w *worker) del(op int) {
 	k, s := w.k, w.Subject()
 	k.expect(w)
-	k.machine.Del(k.node, CNIDel{Owner: s.Owner, Netns: s.Netns}, func(r CNIResult) {
+	k.machine.Del(k.node, CNIDel{Owner: s.Owner, Pod: s.Pod, Netns: s.Netns}, func(r CNIResult) {
 		if w.Live(op) {
 			w.deleted(r)
 		}

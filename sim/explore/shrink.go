@@ -37,7 +37,7 @@ func (x Explorer) Shrink(ctx context.Context, s *scenarios.Scenario, picks []Pic
 	return []byte(c.String()), nil
 }
 
-// Smallest looks for the smallest scenario that breaks the same law as failure, a Result of s: fewer things that happen, fewer
+// Smallest looks for the smallest scenario that breaks the same law for the same cause as failure, a Result of s: fewer things that happen, fewer
 // nodes and pods, precise faults for probable ones, shorter times, a small seed. It is deterministic, and it does at
 // most Budget runs beside the last one, which is the capsule's. A cancelled context is an error.
 func (x Explorer) Smallest(ctx context.Context, s *scenarios.Scenario, failure scenarios.Result, laws []scenarios.Law) (*Capsule, error) {
@@ -54,7 +54,7 @@ func (x Explorer) smallest(ctx context.Context, s *scenarios.Scenario, failure s
 	if brokenLaw(failure) == "" {
 		return nil, ErrNoLaw
 	}
-	k.x, k.ctx, k.laws, k.law, k.budget, k.seen = x, ctx, laws, failure.Failure.Law, x.Budget, map[string]bool{}
+	k.x, k.ctx, k.laws, k.law, k.cause, k.budget, k.seen = x, ctx, laws, failure.Failure.Law, failure.Failure.Cause, x.Budget, map[string]bool{}
 	if k.budget == 0 {
 		k.budget = defaultBudget
 	}
@@ -92,6 +92,8 @@ type shrinker struct {
 	ctx  context.Context
 	laws []scenarios.Law
 	law  string
+	// cause of the failure, where one law has several.
+	cause string
 
 	budget, runs int
 	eventsMost   int64
@@ -125,6 +127,11 @@ func (k *shrinker) reduce() {
 			reduction(k)
 		}
 	}
+}
+
+// same reports whether a run broke the law for the cause of the failure that is made smaller.
+func (k *shrinker) same(r scenarios.Result) bool {
+	return brokenLaw(r) == k.law && r.Failure.Cause == k.cause
 }
 
 func (k *shrinker) text() string { return string(k.best.Marshal()) }
@@ -169,7 +176,7 @@ func (k *shrinker) tryChoices(s *scenarios.Scenario, seed uint64, isListed bool,
 	}
 	k.runs++
 	r, err := k.x.run(k.ctx, bounded, o)
-	if err != nil || k.ctx.Err() != nil || brokenLaw(r) != k.law || r.Verdict != scenarios.Fail {
+	if err != nil || k.ctx.Err() != nil || r.Verdict != scenarios.Fail || !k.same(r) {
 		return false
 	}
 	k.best, k.seed, k.listed, k.picks, k.result = parsed, seed, isListed, picks, r
@@ -259,7 +266,7 @@ func (k *shrinker) capsule(from *scenarios.Scenario, failure scenarios.Result) (
 		return nil, err
 	case k.ctx.Err() != nil:
 		return nil, k.ctx.Err()
-	case brokenLaw(r) != k.law:
+	case !k.same(r):
 		return nil, fmt.Errorf("%w: %s of the smallest scenario", ErrNotAgain, k.law)
 	}
 	c.Verdict, c.Failure = r.Verdict, *r.Failure

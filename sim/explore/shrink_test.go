@@ -396,3 +396,34 @@ func BenchmarkShrink(b *testing.B) {
 	}
 	b.ReportMetric(float64(runs)/time.Since(start).Seconds(), "runs/s")
 }
+
+// Goal: a cluster that does not come to rest is not made smaller to one that does not for another reason. Method: an API server that
+// is stopped and a VPP that is down; either alone breaks the law, and the failure is the VPP's.
+func TestShrinkKeepsCause(t *testing.T) {
+	s := parse(t, `
+name: two-causes
+topology: {nodes: 2, podsPerNode: 3}
+limits: {settle: 3s}
+timeline:
+  - {at: 29s, do: stop-api}
+  - {at: 29s, do: delete-pods, node: node-1, count: 1}
+  - {at: 30s, do: kill-vpp, node: node-1}
+  - {at: 30s, do: replace-sandbox, node: node-1}
+  - {at: 31s, do: settle}
+`)
+	laws := check.All()
+	x := explore.Explorer{}
+	failure, err := sim.Run(context.Background(), s, sim.Options{Seed: 1, Laws: laws})
+	if err != nil || failure.Failure == nil {
+		t.Fatal(failure.Verdict, err)
+	}
+	c, err := x.Smallest(context.Background(), s, failure, laws)
+	if err != nil || c.Failure.Cause != failure.Failure.Cause || !strings.Contains(c.Failure.What, "VPP is down") {
+		t.Errorf("%v: %+v became %+v", err, failure.Failure, c.Failure)
+	}
+	for _, step := range c.Scenario.Timeline {
+		if step.Action.Verb() == "stop-api" {
+			t.Errorf("what is not the cause is still there:\n%s", c.Scenario.Marshal())
+		}
+	}
+}

@@ -3,7 +3,9 @@ package agent
 import (
 	"fmt"
 	"iter"
+	"math"
 	"net/netip"
+	"slices"
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/space"
@@ -94,7 +96,7 @@ func (a *Agent) Pending() string {
 
 func (a *Agent) pendingPods() string {
 	if len(a.pods.requests) > 0 && a.notReady() == "" {
-		return fmt.Sprintf("%d CNI requests are open", len(a.pods.requests))
+		return a.pods.oldestRequest()
 	}
 	if why := a.ids.Unreleased(); why != "" {
 		return why
@@ -107,10 +109,51 @@ func (a *Agent) pendingPods() string {
 		}
 	}
 	if first != nil {
-		return "attachment " + first.sandbox.Owner.String() + " is on its way"
+		return a.pods.progress(first)
 	}
 	return a.wire.Pending()
 }
+
+// oldestRequest says what the request that is open for the longest waits for, and how many others there are.
+func (p *pods) oldestRequest() string {
+	oldest := uint64(math.MaxUint64)
+	for n := range p.requests { // in any order: the least number is kept
+		oldest = min(oldest, n)
+	}
+	t := p.requests[oldest]
+	verb := "ADD"
+	if slices.Contains(t.dels, oldest) {
+		verb = "DEL"
+	}
+	text := verb + " is open: " + p.progress(t)
+	if n := len(p.requests) - 1; n > 0 {
+		text += fmt.Sprintf(" (and %d more)", n)
+	}
+	return text
+}
+
+var phaseWords = [...]string{
+	phaseWaiting: "waits for an address, or for an older sandbox of its pod to go", phaseSaving: "has its address written to the journal",
+	phaseWiring: "is being wired", phaseHooking: "waits for hooks", phaseUp: "is attached", phaseUnhooking: "waits for hooks before it goes",
+	phaseUnwiring: "is being unwired", phaseErasing: "has its release written to the journal",
+}
+
+// progress says how far an attachment has come, and what VPP or Linux last refused of it.
+func (p *pods) progress(t *attachment) string {
+	s := &t.sandbox
+	text := "sandbox " + s.Owner.ContainerID[:min(sandboxDigits, len(s.Owner.ContainerID))]
+	if s.PodName != "" {
+		text += " of pod " + s.PodNamespace + "/" + s.PodName
+	}
+	text += " " + phaseWords[t.phase]
+	if _, err := p.wire.Done(t.group); err != nil {
+		text += ": " + err.Error()
+	}
+	return text
+}
+
+// sandboxDigits is how much of a container ID people are shown; crictl prints as many.
+const sandboxDigits = 13
 
 // AppendPlan appends what VPP and Linux should look like and what is known of them, as text.
 func (a *Agent) AppendPlan(b []byte) []byte { return a.wire.AppendPlan(b) }

@@ -1,0 +1,194 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/sim/cluster"
+	"github.com/vppdrill/vppdrill/sim/fault"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+)
+
+// plugin is one run of the CNI plugin: a container runtime started it and waits for what it prints.
+type plugin struct {
+	m *machine
+	// command is Add, Del, Check, GC or Status; owner whom it is about, pod "namespace/name" where the runtime says it.
+	command string
+	owner   ipam.Owner
+	pod     string
+	// event is the request to the agent under a number.
+	event func(number uint64) agent.Event
+	// done is told once what the plugin printed; a plugin that is killed prints nothing.
+	done func(cluster.CNIResult)
+
+	since, pause time.Duration
+	// proc is the agent's life that was asked, under number.
+	proc   *process
+	number uint64
+}
+
+// What the CNI plugin prints when the agent's socket refuses, when the agent has ended with the request open, and when it is killed
+// itself: code 11, try again later.
+var (
+	noAgent    = cluster.CNIResult{Code: 11, Message: "agent is not running"}
+	agentEnded = cluster.CNIResult{Code: 11, Message: "agent ended before it answered"}
+	killed     = cluster.CNIResult{Code: 11, Message: "plugin was killed"}
+)
+
+// A plugin waits agentWait, its default, for an agent that is away and asks again, after pauses that double.
+const (
+	agentWait  = 5 * time.Second
+	pauseFirst = 10 * time.Millisecond
+	pauseMost  = 500 * time.Millisecond
+)
+
+// pluginTimeout is how long a runtime waits for what it asked beside ADD and DEL of its pods, for which kubelets have a time of
+// their own.
+const pluginTimeout = time.Minute
+
+// ask starts a plugin, which asks the agent a hop over its socket later.
+func (w *World) ask(x *plugin) {
+	x.since, x.pause = w.eng.Now(), pauseFirst
+	x.m.plugins = append(x.m.plugins, x)
+	w.eng.After(answerTime, x)
+}
+
+// AppendText implements engine.Event.
+func (x *plugin) AppendText(b []byte) []byte {
+	b = append(b, x.m.name...)
+	b = append(b, " cni "...)
+	b = append(b, x.command...)
+	b = append(b, ' ')
+	return append(b, x.owner.ContainerID[:min(12, len(x.owner.ContainerID))]...)
+}
+
+// Fire implements engine.Event: the request reaches the agent.
+func (x *plugin) Fire() {
+	w, p := x.m.w, x.m.proc
+	if !x.running() {
+		return // killed before it had asked
+	}
+	if p == nil {
+		x.again(noAgent)
+		return
+	}
+	x.m.fact(scenarios.Fact{Kind: scenarios.FactAsked, Owner: x.owner, Pod: x.pod, Text: x.command})
+	x.proc, x.number = p, p.request(x.owner, func(a agent.Answer) { x.end(w.cniResult(a)) })
+	if w.faulty() && w.judge(fault.Op{Node: x.m.name, Kind: fault.KindCNI, Name: x.command, Key: x.owner.ContainerID}).Action == fault.Vanish {
+		// The plugin is killed right after it asked: the kubelet sees a failure, the agent an empty socket.
+		p.step(x.event(x.number))
+		x.withdraw()
+		x.end(killed)
+		return
+	}
+	p.step(x.event(x.number))
+}
+
+// running reports whether the plugin has not ended.
+func (x *plugin) running() bool { return slices.Contains(x.m.plugins, x) }
+
+// again asks once more, unless the agent has been away for too long.
+func (x *plugin) again(why cluster.CNIResult) {
+	x.proc = nil
+	w := x.m.w
+	if w.eng.Now()+x.pause >= x.since+agentWait {
+		x.end(why)
+		return
+	}
+	w.eng.After(x.pause, x)
+	x.pause = min(2*x.pause, pauseMost)
+}
+
+// end prints a result, unless the plugin has ended before.
+func (x *plugin) end(r cluster.CNIResult) {
+	if x.kill() {
+		x.done(r)
+	}
+}
+
+// kill ends a plugin without a word; false when it had ended.
+func (x *plugin) kill() bool {
+	i := slices.Index(x.m.plugins, x)
+	if i < 0 {
+		return false
+	}
+	x.m.plugins = slices.Delete(x.m.plugins, i, i+1)
+	return true
+}
+
+// withdraw closes the plugin's end of the agent's socket.
+func (x *plugin) withdraw() {
+	if x.proc != nil {
+		x.proc.withdraw(x.number)
+	}
+}
+
+// unknown reports that nobody can say what became of the request.
+func unknown(r cluster.CNIResult) bool { return r == noAgent || r == agentEnded || r == killed }
+
+// pluginDeadline is when a runtime gives up on a plugin of its own.
+type pluginDeadline struct{ *plugin }
+
+// AppendText implements engine.Event.
+func (d *pluginDeadline) AppendText(b []byte) []byte {
+	if b = d.plugin.AppendText(b); !d.running() {
+		return append(b, " answered in time"...)
+	}
+	return append(b, " timeout"...)
+}
+
+// Fire implements engine.Event.
+func (d *pluginDeadline) Fire() {
+	if d.running() {
+		d.withdraw()
+		d.end(killed)
+	}
+}
+
+// String says what the plugin was started for and since when nobody has heard of it.
+func (x *plugin) String() string {
+	about := "sandbox " + x.owner.ContainerID[:min(12, len(x.owner.ContainerID))]
+	switch {
+	case x.command == "GC":
+		about = "the node"
+	case x.pod != "":
+		about = "pod " + x.pod + ", " + about
+	}
+	return fmt.Sprintf("%s of %s is open since %s", strings.ToUpper(x.command), about, scenarios.FormatDuration(x.since))
+}
+
+// Withdraw implements cluster.Withdrawer: a kubelet gave up on a plugin.
+func (r runtime) Withdraw(node string, owner ipam.Owner) {
+	for _, x := range r.w.machines[node].plugins {
+		if x.owner == owner && (x.command == "Add" || x.command == "Del") {
+			x.kill()
+			x.withdraw()
+			return
+		}
+	}
+}
+
+// agentEnded tells the plugins that wait for an agent's answer that its socket has closed. What the agent has answered before is in
+// the socket.
+func (p *process) agentEnded() {
+	for _, x := range slices.Clone(p.m.plugins) {
+		if x.proc != p {
+			continue
+		}
+		if _, open := p.close(x.number); open {
+			p.m.w.eng.After(answerTime, &happening{p.m, "cni socket closed", func() {
+				if x.running() && x.proc == p {
+					x.again(agentEnded)
+				}
+			}})
+		}
+	}
+}
+
+func (w *World) cniResult(a agent.Answer) cluster.CNIResult {
+	return cluster.CNIResult{Code: uint32(a.Code), Message: a.Message, Exhausted: a.Exhausted, Addr: a.Result.Addr, Gateway: a.Result.Gateway}
+}

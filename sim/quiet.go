@@ -1,0 +1,105 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// quiet says why the cluster is not quiet, or "". It asks what is cheap to ask first.
+func (w *World) quiet() string {
+	if b := w.net.Busy(); !b.Quiet() {
+		return "something is under way on the network"
+	}
+	for _, m := range w.order {
+		if why := m.unquiet(); why != "" {
+			return why
+		}
+		if len(m.plugins) > 0 {
+			return m.plugins[0].String()
+		}
+	}
+	return w.controlPending()
+}
+
+// unquiet says what a machine and its programs lack, or "".
+func (m *machine) unquiet() string {
+	switch {
+	case !m.up && m.w.play.Healed():
+		return "the machine is down"
+	case !m.up: // down on purpose: quiet as it gets
+	case m.proc == nil && !m.agentHeld:
+		return "the agent is starting"
+	case m.proc == nil:
+	case m.vpp == nil && !m.vppHeld:
+		return "VPP is starting"
+	case m.vpp == nil:
+	case !m.proc.agent.Idle():
+		return m.proc.agent.Pending()
+	}
+	return ""
+}
+
+// held says what somebody has ended on a machine and not started again, or "".
+func (m *machine) held() string {
+	switch {
+	case !m.up:
+		return "the machine is off"
+	case m.agentHeld && m.proc == nil:
+		return "the agent is down and stays so until somebody starts it"
+	case m.vppHeld && m.vpp == nil:
+		return "VPP is down and stays so until somebody starts it"
+	}
+	return ""
+}
+
+// Times that tell what hangs from what is on its way.
+const (
+	// callLate is how old a request of the control plane is that should have been answered: API server and store take milliseconds.
+	callLate = time.Second
+	// podsNamed is how many pods are named of those that are not where they should be.
+	podsNamed = 20
+)
+
+// unquiet lists all that keeps the cluster from being quiet, what is nearest to the cause first.
+func (w *World) unquiet() error {
+	u := &scenarios.Unquiet{}
+	add := func(node, what string) {
+		if what != "" {
+			u.Pending = append(u.Pending, scenarios.Pending{Node: node, What: what})
+		}
+	}
+	waits := map[string]bool{}
+	for _, m := range w.order {
+		add(m.name, m.unquiet())
+		waits[m.name] = len(m.plugins) > 0
+		if k := w.cluster.Kubelet(m.name); k != nil {
+			waits[m.name] = waits[m.name] || k.Unsettled() > k.Starved()
+		}
+	}
+	for _, m := range w.order {
+		if waits[m.name] {
+			add(m.name, m.held())
+		}
+	}
+	for _, m := range w.order {
+		for _, x := range m.plugins {
+			add(m.name, x.String())
+		}
+	}
+	for _, c := range w.net.Open(w.eng.Now() - callLate) {
+		add("", fmt.Sprintf("request of %s to %s is open since %s: %s", c.From, c.To, scenarios.FormatDuration(c.Since), c.Text))
+	}
+	if !w.cluster.Load().Quiet() {
+		for _, line := range w.cluster.Pending(podsNamed) {
+			add("", line)
+		}
+	}
+	add("", w.starvedInVain())
+	add("", w.system.Pending())
+	if len(u.Pending) == 0 {
+		add("", w.quiet())
+	}
+	return u
+}
