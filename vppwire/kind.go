@@ -14,7 +14,6 @@ const (
 	KindUp
 	KindTag
 	KindMTU
-	KindMAC
 	KindTable
 	KindInTable
 	KindAddress
@@ -71,7 +70,6 @@ var kinds = []row{
 	KindUp:  {word: "up", object: Up{}, dumps: by(interfaceDump)},
 	KindTag: {word: "tag", object: Tag{}, dumps: by(interfaceDump)},
 	KindMTU: {word: "mtu", object: MTU{}, dumps: by(interfaceDump), noDelete: true},
-	KindMAC: {word: "mac", object: HardwareAddress{}, dumps: by(interfaceDump), noDelete: true},
 
 	KindTable:      {word: "table", object: Table{}, dumps: by(tableDump), num: "table"},
 	KindInTable:    {word: "in-table", object: InTable{}, dumps: by(inTableDump, interfaceDump), num: "ip6"},

@@ -15,7 +15,7 @@ var every = []Object{
 	VXLAN{Instance: 2, Src: netip.MustParseAddr("192.168.16.1"), Dst: netip.MustParseAddr("192.168.16.2"), VNI: 10, Table: 5},
 	VXLAN{Instance: 2, Src: netip.MustParseAddr("fd00::1"), Dst: netip.MustParseAddr("fd00::2"), VNI: 16777215},
 	Up{If: "loop0"}, Tag{If: "loop0", Text: "vxlanBVI"}, InTable{If: "tap3", Table: 1}, InTable{If: "tap3", Table: 1, IP6: true},
-	HardwareAddress{If: "GigabitEthernet0/8/0", MAC: MAC{1}}, MTU{If: "tap3", Bytes: 1450},
+	MTU{If: "tap3", Bytes: 1450},
 	Address{If: "loop0", Addr: netip.MustParsePrefix("192.168.30.1/24"), Table: 1},
 	Unnumbered{If: "tap3", Donor: "loop2", Table: 1},
 	Bridge{ID: 1}, Member{Bridge: 1, If: "loop0", BVI: true, SHG: 1}, Member{Bridge: 1, If: "vxlan_tunnel2", SHG: 1},

@@ -244,9 +244,6 @@ func (b *bare) details(name string) *interfaceDetails {
 	if o, ok := b.find(name, KindMTU).(MTU); ok {
 		d.Mtu[0] = o.Bytes
 	}
-	if o, ok := b.find(name, KindMAC).(HardwareAddress); ok {
-		d.L2Address = toMAC(o.MAC)
-	}
 	return d
 }
 
