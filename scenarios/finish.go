@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
+	"github.com/vppdrill/vppdrill/vppwire/oneline"
 )
 
 // finish fills in the result, whatever happened before.
@@ -43,9 +43,9 @@ func (r *run) verdict() {
 	out, want := &r.result, r.s.Expect.Violation
 	switch {
 	case r.err != nil:
-		out.Verdict, out.Error = Error, strictyaml.OneLine(r.err.Error())
+		out.Verdict, out.Error = Error, oneline.Text(r.err.Error())
 	case r.failure != nil && r.failure.Law != want: // whatever else could not be done: this law is broken
-		out.Verdict, out.Error = Fail, strictyaml.OneLine(r.failure.Error())
+		out.Verdict, out.Error = Fail, oneline.Text(r.failure.Error())
 		r.noteFailure()
 	case len(out.Unsupported) > 0:
 		out.Verdict, out.Error = Error, fmt.Sprintf("world %s cannot do %s", out.World, strings.Join(r.refused, ", "))

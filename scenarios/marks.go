@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/vppdrill/vppdrill/vppwire/oneline"
 	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
 
@@ -68,7 +69,7 @@ func (m *marks) close(at time.Duration) {
 }
 
 func (m *marks) failure(v *Violation) {
-	at, text := v.At.Seconds(), v.Law+": "+strictyaml.OneLine(v.What)
+	at, text := v.At.Seconds(), v.Law+": "+oneline.Text(v.What)
 	m.add(Mark{AtSeconds: at, EndSeconds: at, Kind: markFailure, Node: v.Node, Text: text})
 }
 

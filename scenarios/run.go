@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
+	"github.com/vppdrill/vppdrill/vppwire/oneline"
 )
 
 // LawSettles is the law that Run itself judges: after everything was healed the cluster becomes quiet within
@@ -270,12 +270,12 @@ func (r *run) do(ctx context.Context, a Action, optional bool) {
 			r.until = max(r.until, now+fault.Lasts())
 		}
 	case errors.Is(err, ErrUnsupported):
-		_, why, _ := strings.Cut(strictyaml.OneLine(err.Error()), ErrUnsupported.Error())
+		_, why, _ := strings.Cut(oneline.Text(err.Error()), ErrUnsupported.Error())
 		r.unsupported(a, why)
 	case ctx.Err() != nil:
 		r.broken(ctx.Err())
 	case optional && !errors.As(err, new(*Violation)):
-		r.marks.point(now, markAction, "skipped "+a.String()+": "+strictyaml.OneLine(err.Error()))
+		r.marks.point(now, markAction, "skipped "+a.String()+": "+oneline.Text(err.Error()))
 	default:
 		r.broken(fmt.Errorf("%s at %s: %w", a, FormatDuration(now), err))
 	}
@@ -309,7 +309,7 @@ func (r *run) settle(ctx context.Context, occasion string) {
 		r.broken(err)
 	default:
 		v := &Violation{Law: LawSettles, At: now, What: fmt.Sprintf("not quiet within %s %s: %s",
-			FormatDuration(r.s.Limits.Settle), occasion, strictyaml.OneLine(err.Error()))}
+			FormatDuration(r.s.Limits.Settle), occasion, oneline.Text(err.Error()))}
 		if u := (*Unquiet)(nil); errors.As(err, &u) && len(u.Pending) > 0 {
 			v.Node, v.Cause = u.Pending[0].Node, u.Cause()
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/host/etcd"
 	"github.com/vppdrill/vppdrill/vppwire/host/rest"
+	"github.com/vppdrill/vppdrill/vppwire/oneline"
 )
 
 // Defaults of flags. The REST address is the one that contiv/vpp's telemetry asks at.
@@ -120,7 +121,7 @@ func (f *agentFlags) options(errOut io.Writer) (options, error) {
 		return o, cli.Usagef("agent: --config: %w", err)
 	}
 	if o.cfg, err = agent.ParseConfig(f.config, yaml); err != nil {
-		return o, cli.BadInput(inOneLine{fmt.Errorf("agent: %w", err)})
+		return o, cli.BadInput(oneline.Error(fmt.Errorf("agent: %w", err)))
 	}
 	o.cfg.NodeName = o.node
 	return o, nil

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/host/cnisocket"
 	"github.com/vppdrill/vppdrill/vppwire/host/journal"
 	"github.com/vppdrill/vppdrill/vppwire/host/vpp"
+	"github.com/vppdrill/vppdrill/vppwire/oneline"
 )
 
 // Commands are the commands of this package.
@@ -29,17 +29,8 @@ func judged(err error) error {
 	}
 	for _, known := range cannotRun {
 		if errors.Is(err, known) {
-			return cli.CannotRun(inOneLine{fmt.Errorf("agent: %w", err)})
+			return cli.CannotRun(oneline.Error(fmt.Errorf("agent: %w", err)))
 		}
 	}
-	return cli.Broken(inOneLine{fmt.Errorf("agent: %w", err)})
+	return cli.Broken(oneline.Error(fmt.Errorf("agent: %w", err)))
 }
-
-// inOneLine tells errors that were joined in one line.
-type inOneLine struct{ error }
-
-// Error replaces line breaks.
-func (e inOneLine) Error() string { return strings.ReplaceAll(e.error.Error(), "\n", "; ") }
-
-// Unwrap returns the error itself.
-func (e inOneLine) Unwrap() error { return e.error }

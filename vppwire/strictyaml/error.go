@@ -3,6 +3,8 @@ package strictyaml
 import (
 	"strconv"
 	"strings"
+
+	"github.com/vppdrill/vppdrill/vppwire/oneline"
 )
 
 // Error says what is wrong with a file that people wrote, where, and which valid word is nearest.
@@ -32,16 +34,11 @@ func (e *Error) Error() string {
 	if e.Field != "" {
 		b.WriteString(e.Field + ": ")
 	}
-	b.WriteString(OneLine(e.Message))
+	b.WriteString(oneline.Text(e.Message))
 	if e.Nearest != "" {
 		b.WriteString("; did you mean " + strconv.Quote(e.Nearest) + "?")
 	}
 	return b.String()
-}
-
-// OneLine replaces line breaks by spaces, so that an error stays one line whatever the input held.
-func OneLine(text string) string {
-	return strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ").Replace(text)
 }
 
 // ValueError says what is wrong with one value and what it most likely meant.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/vppdrill/vppdrill/vppwire/oneline"
+
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
@@ -42,7 +44,7 @@ func (d *Decoder) syntaxError(err error) *Error {
 	e := &Error{File: d.File, Line: 1, Column: 1, Message: "not YAML"}
 	var syntax *yaml.SyntaxError
 	if !errors.As(err, &syntax) {
-		e.Message += ": " + OneLine(err.Error())
+		e.Message += ": " + oneline.Text(err.Error())
 		return e
 	}
 	e.Message += ": " + syntax.Message
