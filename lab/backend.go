@@ -83,8 +83,9 @@ type MachineSpec struct {
 	Number uint32
 	// Dir is its folder: its disk. It exists.
 	Dir string
-	// NIC: VPP has an interface to the fabric.
-	NIC bool
+	// NIC: VPP has an interface to the fabric, with an MTU of NICMTU bytes.
+	NIC    bool
+	NICMTU uint32
 	// Management are the addresses of its Linux side.
 	Management []netip.Addr
 }

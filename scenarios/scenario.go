@@ -44,6 +44,8 @@ type Topology struct {
 	MaxPodsPerNode int `yaml:"maxPodsPerNode" min:"1" max:"10000" doc:"The kubelet's limit; the scheduler places no more."`
 	// NIC is the name of each node's VPP interface to the interconnect; empty for none (a loopback carries the node address).
 	NIC NIC `yaml:"nic" doc:"Whether VPP has a physical interface: true, false or its name."`
+	// NICMTU is what the nodes' NICs and the network between them carry. The default is Ethernet's.
+	NICMTU uint32 `yaml:"nicMTU" min:"576" max:"9216" doc:"MTU of the nodes' NICs and of the network between them."`
 	// HostIPs counts the management addresses of each node's Linux side beside the interconnect: 1 by default.
 	HostIPs int `yaml:"hostIPs" min:"0" max:"8" doc:"Management addresses of each node's Linux side."`
 }
@@ -76,7 +78,7 @@ type Expect struct {
 // Default is what an empty file means: two nodes without pods, Contiv's default address plan, veth pods over VXLAN.
 func Default() Scenario {
 	return Scenario{
-		Topology: Topology{Nodes: 2, MaxPodsPerNode: 110, NIC: DefaultNIC, HostIPs: 1},
+		Topology: Topology{Nodes: 2, MaxPodsPerNode: 110, NIC: DefaultNIC, NICMTU: 1500, HostIPs: 1},
 		Config:   DefaultConfig(),
 		Faults:   Faults{DelayReply: Delay{By: time.Second}, DelayStoreReply: Delay{By: time.Second}},
 		Limits:   Limits{Settle: 5 * time.Minute},

@@ -91,6 +91,9 @@ func (s *Scenario) planError(section string, ipam IPAM, nodes int) *InputError {
 	return nil
 }
 
+// vxlanOverhead is Ethernet, VXLAN, UDP and IPv4 around a packet, in bytes (RFC 7348).
+const vxlanOverhead = 14 + 8 + 8 + 20
+
 func (s *Scenario) checkWiring() *InputError {
 	w := s.Config.Wiring
 	switch {
@@ -104,6 +107,11 @@ func (s *Scenario) checkWiring() *InputError {
 		return s.wrongAt("config.agent.callTimeout", "must be longer than 0s")
 	case w.Node == NodeL2 && s.Topology.NIC == "":
 		return s.wrongAt("config.wiring.node", "l2 needs an interface: topology.nic")
+	case s.Topology.NIC == "":
+	case w.Node == NodeVXLAN && w.MTU+vxlanOverhead > s.Topology.NICMTU:
+		return s.wrongAt("config.wiring.mtu", "%d bytes and the %d that VXLAN adds do not fit topology.nicMTU %d", w.MTU, vxlanOverhead, s.Topology.NICMTU)
+	case w.MTU > s.Topology.NICMTU:
+		return s.wrongAt("config.wiring.mtu", "%d bytes do not fit topology.nicMTU %d", w.MTU, s.Topology.NICMTU)
 	}
 	return nil
 }

@@ -45,8 +45,10 @@ type Interface struct {
 	Type      InterfaceType
 	Up        bool
 	MAC       vppwire.MAC
-	// MTU limits packets of every family, in bytes; MTU4 those of IPv4, where it is not 0.
-	MTU, MTU4 uint32
+	// MTU limits packets of every family, in bytes of the IP packet; MTU4 and MTU6 those of IPv4 and IPv6, where they are not 0.
+	MTU, MTU4, MTU6 uint32
+	// LinkMTU is what the device itself carries, in bytes of the IP packet; 0 where it is not known.
+	LinkMTU uint32
 	// Table4 and Table6 are the tables it is bound to.
 	Table4, Table6 uint32
 	Addrs          []netip.Prefix
@@ -59,7 +61,8 @@ type Interface struct {
 	SHG    uint8
 	// Unlisted: it takes frames for a bridge domain that does not list it as a member, such as its port for unknown unicast.
 	Unlisted bool
-	// Host is the Linux end: the tap's device, or the device that an AF_PACKET interface sits on, with its namespace.
+	// Host is the Linux end: the tap's device, the device that an AF_PACKET interface sits on or that stands in for a NIC, with its
+	// namespace.
 	Host, HostNetns string
 	// Src, Dst, VNI and EncapTable are set for VXLAN tunnels.
 	Src, Dst   netip.Addr

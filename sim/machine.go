@@ -118,7 +118,7 @@ func (m *machine) startVPP() {
 		cfg := vppmodel.Config{PID: m.pid, Host: m.host, NoNamespace: vppwire.ErrNoNamespace, Crash: m.crashes}
 		if nic := string(m.w.s.Topology.NIC); nic != "" {
 			n := m.number
-			cfg.NICs = []vppmodel.NIC{{Name: nic, MAC: [6]byte{0x02, 0x0a, byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}}}
+			cfg.NICs = []vppmodel.NIC{{Name: nic, MTU: uint16(m.w.s.Topology.NICMTU), MAC: [6]byte{0x02, 0x0a, byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}}}
 		}
 		m.vpp = vppmodel.New(cfg)
 		m.tellVPP()

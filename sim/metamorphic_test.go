@@ -89,7 +89,7 @@ func reachability(s scenarios.Snapshot) string {
 	var b strings.Builder
 	for _, a := range slices.Sorted(maps.Keys(from)) {
 		for _, z := range slices.Sorted(maps.Keys(places)) {
-			fmt.Fprintf(&b, "%s to %s: %s\n", a, z, w.Outcome(from[a], places[z]).Kind)
+			fmt.Fprintf(&b, "%s to %s: %s\n", a, z, w.Outcome(from[a], walk.Packet{Dst: places[z]}).Kind)
 		}
 	}
 	return b.String()

@@ -19,8 +19,8 @@ const (
 	// Wire joins the nodes' VPPs, Management their Linux sides.
 	Wire       = "wire"
 	Management = "mgmt"
-	// WireMTU leaves room for whatever a scenario gives its pods, and for VXLAN around it.
-	WireMTU       = 9200
+	// WireMTU is the bridge's, whatever the NICs in it have: the largest that a scenario can give them.
+	WireMTU       = 9216
 	managementMTU = 1500
 	// managementBits is the length of the management subnet: all nodes of a lab are in one.
 	managementBits = 16
@@ -102,7 +102,7 @@ func (f *Fabric) Join(s *Space, spec lab.MachineSpec) error {
 	if !spec.NIC {
 		return nil
 	}
-	if err := f.link(s, spec.Number, Wire, lab.NICDevice, wireMAC, WireMTU); err != nil {
+	if err := f.link(s, spec.Number, Wire, lab.NICDevice, wireMAC, int(spec.NICMTU)); err != nil {
 		return err
 	}
 	f.mu.Lock()

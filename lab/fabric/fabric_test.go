@@ -71,7 +71,7 @@ func machines(t *testing.T, p string, n int) (*Fabric, []*Space, []lab.MachineSp
 	var spaces []*Space
 	var specs []lab.MachineSpec
 	for i := 1; i <= n; i++ {
-		spec := lab.MachineSpec{Name: fmt.Sprintf("node-%d", i), Number: uint32(i), NIC: true}
+		spec := lab.MachineSpec{Name: fmt.Sprintf("node-%d", i), Number: uint32(i), NIC: true, NICMTU: 1500}
 		s := space(t, p+spec.Name)
 		if err := f.Join(s, spec); err != nil {
 			t.Fatal(err)

@@ -41,7 +41,7 @@ func machines(t *testing.T, s lab.Config, n int) (lab.Fabric, []lab.Machine) {
 	})
 	var out []lab.Machine
 	for i := 1; i <= n; i++ {
-		m, err := g.Join(lab.MachineSpec{Name: fmt.Sprintf("node-%d", i), Number: uint32(i), Dir: filepath.Join(s.Dir, fmt.Sprint(i)), NIC: true,
+		m, err := g.Join(lab.MachineSpec{Name: fmt.Sprintf("node-%d", i), Number: uint32(i), Dir: filepath.Join(s.Dir, fmt.Sprint(i)), NIC: true, NICMTU: fabric.WireMTU,
 			Management: []netip.Addr{netip.AddrFrom4([4]byte{10, 20, 0, byte(i)})}})
 		if err != nil {
 			t.Fatal(err)

@@ -82,8 +82,8 @@ func (t *tables) addInterface(m *interfaces.SwInterfaceDetails) {
 		Index: uint32(m.SwIfIndex), Name: m.InterfaceName, Tag: m.Tag, Type: scenarios.TypeNIC,
 		Up: m.Flags&interface_types.IF_STATUS_API_FLAG_ADMIN_UP != 0, MAC: vppwire.MAC(m.L2Address),
 	}
-	if len(m.Mtu) > 1 {
-		i.MTU, i.MTU4 = m.Mtu[0], m.Mtu[1]
+	if len(m.Mtu) > 2 {
+		i.MTU, i.MTU4, i.MTU6, i.LinkMTU = m.Mtu[0], m.Mtu[1], m.Mtu[2], uint32(m.LinkMtu)
 	}
 	switch {
 	case i.Name == "local0":
@@ -98,8 +98,10 @@ func (t *tables) addInterface(m *interfaces.SwInterfaceDetails) {
 func (t *tables) add(m api.Message, source uint8, nic string) {
 	switch m := m.(type) {
 	case *af_packet.AfPacketDetails:
-		if i := t.ifaces[uint32(m.SwIfIndex)]; i != nil && m.HostIfName != nic {
-			i.Type, i.Host = scenarios.TypeAFPacket, m.HostIfName
+		if i := t.ifaces[uint32(m.SwIfIndex)]; i != nil {
+			if i.Host = m.HostIfName; i.Host != nic {
+				i.Type = scenarios.TypeAFPacket
+			}
 		}
 	case *tapv2.SwInterfaceTapV2Details:
 		if i := t.ifaces[m.SwIfIndex]; i != nil {

@@ -22,6 +22,7 @@ func All() []scenarios.Law {
 		sameAnswer(),
 		addressRests(),
 		addNotForgotten(),
+		packetsFit(),
 		reachable(),
 		booksAgree(),
 		tunnelsSymmetric(),

@@ -137,6 +137,13 @@ var planted = []fault{
 		_, ifc := anyIface(c, pick)
 		ifc.Bridge = 0
 	}},
+	{"interface-mtu", func(c *clustertest.Cluster, pick func(int) int) {
+		_, ifc := anyIface(c, pick)
+		ifc.MTU = 1400
+	}},
+	{"nic-mtu", func(c *clustertest.Cluster, pick func(int) int) {
+		anyNode(c, pick).VPP.Ifaces[clustertest.IfaceNIC].LinkMTU = 1440
+	}},
 	{"tunnel-vni", func(c *clustertest.Cluster, pick func(int) int) {
 		_, ifc := anyIface(c, pick)
 		ifc.VNI++
@@ -197,6 +204,10 @@ var planted = []fault{
 	{"link-mac", func(c *clustertest.Cluster, pick func(int) int) {
 		s := anySpace(anyNode(c, pick), pick)
 		s.Links[pick(len(s.Links))].MAC[1]++
+	}},
+	{"link-mtu", func(c *clustertest.Cluster, pick func(int) int) {
+		s := anySpace(anyNode(c, pick), pick)
+		s.Links[pick(len(s.Links))].MTU = uint32(1400 + 200*pick(2))
 	}},
 	{"link-address", func(c *clustertest.Cluster, pick func(int) int) {
 		s := anySpace(anyNode(c, pick), pick)

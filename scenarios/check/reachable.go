@@ -23,7 +23,9 @@ const reachableName = "reachable"
 // The way from pod p to pod q is p's egress, followed by the transit of the range that q lies in, followed by q's
 // delivery where the transit ended: if all three hold, the pair holds, and each was checked once for all pairs that
 // share it. Wherever a part does not have this shape (a step that looked at the destination itself, a transit that ends
-// at a third node, a namespace whose routes part ways) every pair concerned is walked. Packet sizes play no part.
+// at a third node, a namespace whose routes part ways) every pair concerned is walked.
+//
+// All packets have the size of the smallest MTU of any pod or host, and DF: packets-fit sees to it that there is one MTU.
 //
 // Boundaries come from VPP's API routes, interface addresses and static neighbors; a table entry that comes from
 // neither of them (a learned neighbor's, NAT's) is seen only where a range happens to be represented by it.
@@ -47,6 +49,7 @@ func checkReachable(s scenarios.Snapshot) (occasions int64, err error) {
 	for slot := range p.delivered {
 		p.delivered[slot] = make([]bool, len(dests.list))
 	}
+	p.sizes()
 	for i := range s.Nodes {
 		p.nodes[s.Nodes[i].Name] = int32(i)
 	}

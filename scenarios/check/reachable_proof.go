@@ -1,6 +1,7 @@
 package check
 
 import (
+	"net/netip"
 	"slices"
 
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -32,6 +33,38 @@ type proof struct {
 	// entries is scratch: the tables where the node's pods come in.
 	entries []entry
 	few     []int
+	// size is that of the packets, in bytes: what every pod and host can send; 0 where nobody can tell.
+	size int
+}
+
+// packet is one of that size that nobody may fragment.
+func (p *proof) packet(to netip.Addr) walk.Packet {
+	return walk.Packet{Dst: to, Size: p.size, Whole: true}
+}
+
+// sizes finds the longest packet that all pods and hosts can send: the smallest MTU of what they send out of.
+func (p *proof) sizes() {
+	least := func(n *scenarios.NodeState, netns string, a netip.Addr) {
+		if name, ok := n.Linux.Local(netns, a); ok {
+			if l, ok := n.Linux.Link(netns, name); ok && l.MTU != 0 && (p.size == 0 || int(l.MTU) < p.size) {
+				p.size = int(l.MTU)
+			}
+		}
+	}
+	for i := range p.s.Nodes {
+		n := &p.s.Nodes[i]
+		if !lives(n) || n.Linux == nil {
+			continue
+		}
+		if n.HostLinux.IsValid() {
+			least(n, "", n.HostLinux)
+		}
+		for k := range n.Pods {
+			if n.Pods[k].Addr.IsValid() {
+				least(n, n.Pods[k].Netns, n.Pods[k].Addr)
+			}
+		}
+	}
 }
 
 // entry is a table that pods send into, with the first two that do: who tries to reach itself needs another witness.
@@ -51,7 +84,7 @@ func (p *proof) right(j int, out walk.Outcome) bool {
 }
 
 func (p *proof) deliver(slot, j int, table uint32) {
-	out := p.w.Outcome(walk.FromTable(p.s.Nodes[p.dests.list[j].home].Name, table), p.dests.list[j].addr)
+	out := p.w.Outcome(walk.FromTable(p.s.Nodes[p.dests.list[j].home].Name, table), p.packet(p.dests.list[j].addr))
 	p.delivered[slot][j] = out.Hops <= deliveryHopsMax && p.right(j, out)
 }
 
@@ -110,15 +143,15 @@ func (p *proof) node(i int) error {
 func (p *proof) ownNode(n *scenarios.NodeState, pod int) error {
 	ps := &n.Pods[pod]
 	if ps.Gateway.IsValid() {
-		if step := p.w.Step(walk.FromPod(n.Name, ps.Netns), ps.Gateway); step.Outcome.Kind != 0 || !step.Next.VPP {
+		if step := p.w.Step(walk.FromPod(n.Name, ps.Netns), p.packet(ps.Gateway)); step.Outcome.Kind != 0 || !step.Next.VPP {
 			return p.unreachable(n, pod, "its gateway "+ps.Gateway.String())
 		}
 	}
 	if n.HostLinux.IsValid() {
-		if out := p.w.Outcome(walk.FromPod(n.Name, ps.Netns), n.HostLinux); !out.To(n.Name, "") {
+		if out := p.w.Outcome(walk.FromPod(n.Name, ps.Netns), p.packet(n.HostLinux)); !out.To(n.Name, "") {
 			return p.unreachable(n, pod, "its host's "+n.HostLinux.String())
 		}
-		if out := p.w.Outcome(walk.FromHost(n.Name), ps.Addr); !out.To(n.Name, ps.Netns) {
+		if out := p.w.Outcome(walk.FromHost(n.Name), p.packet(ps.Addr)); !out.To(n.Name, ps.Netns) {
 			path := p.w.Path()
 			v := broken(reachableName, p.s.At, n.Name, "the host of %s does not reach its pod %s (%s): %s", n.Name, ps.Pod, ps.Addr, path.Outcome)
 			v.After = path.String()
@@ -126,7 +159,7 @@ func (p *proof) ownNode(n *scenarios.NodeState, pod int) error {
 		}
 	}
 	if a := n.Address.Addr(); a.IsValid() {
-		if out := p.w.Outcome(walk.FromPod(n.Name, ps.Netns), a); out.Kind != walk.Delivered || out.Node != n.Name || !out.VPP && out.Netns != "" {
+		if out := p.w.Outcome(walk.FromPod(n.Name, ps.Netns), p.packet(a)); out.Kind != walk.Delivered || out.Node != n.Name || !out.VPP && out.Netns != "" {
 			return p.unreachable(n, pod, "its node's "+a.String())
 		}
 	}
@@ -146,7 +179,7 @@ func (p *proof) egress(n *scenarios.NodeState, pod int) error {
 		if lo == hi || lo == self && hi == self+1 {
 			continue
 		}
-		step := p.w.Step(from, p.dests.list[lo].addr)
+		step := p.w.Step(from, p.packet(p.dests.list[lo].addr))
 		inTable := step.Outcome.Kind == 0 && step.Next.VPP && step.Next.Node == n.Name
 		if inTable && !entered {
 			table, entered = step.Next.Table, true
@@ -201,7 +234,7 @@ func (p *proof) namespaceCuts(n *scenarios.NodeState, ps *scenarios.PodState) []
 func (p *proof) eachFromPod(n *scenarios.NodeState, pod, lo, hi int) error {
 	from := walk.FromPod(n.Name, n.Pods[pod].Netns)
 	for j := lo; j < hi; j++ {
-		if d := &p.dests.list[j]; d.addr != n.Pods[pod].Addr && !p.right(j, p.w.Outcome(from, d.addr)) {
+		if d := &p.dests.list[j]; d.addr != n.Pods[pod].Addr && !p.right(j, p.w.Outcome(from, p.packet(d.addr))) {
 			return p.wrong(n, pod, j)
 		}
 	}
@@ -248,7 +281,7 @@ func (p *proof) transit(i int, e *entry) error {
 	for lo, hi := 0, 0; lo < len(p.dests.list); lo = hi {
 		for hi = lo + 1; !p.cuts[hi]; hi++ {
 		}
-		step := p.w.Step(from, p.dests.list[lo].addr)
+		step := p.w.Step(from, p.packet(p.dests.list[lo].addr))
 		whole := step.Outcome.Kind == 0 && step.Next.VPP && (!step.Exact || hi == lo+1)
 		next := int32(-1)
 		if whole {
@@ -276,7 +309,7 @@ func (p *proof) single(i int, e *entry, j int) error {
 	if pod < 0 {
 		return nil // only the pod itself would send here, and to itself it does not
 	}
-	if !p.right(j, p.w.Outcome(walk.FromPod(n.Name, n.Pods[pod].Netns), addr)) {
+	if !p.right(j, p.w.Outcome(walk.FromPod(n.Name, n.Pods[pod].Netns), p.packet(addr))) {
 		return p.wrong(n, pod, j)
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
+	"slices"
 	"testing"
 
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -20,7 +21,14 @@ func newCluster(cfg clustertest.Config, nodes, pods int) *clustertest.Cluster {
 
 // slowReachable is the law by its words: one walk for each thing it promises.
 func slowReachable(s scenarios.Snapshot) error {
-	w := walk.New(s)
+	w, size := walk.New(s), 0
+	for _, n := range s.Nodes {
+		for _, netns := range slices.Collect(n.Linux.Namespaces()) {
+			size = leastMTU(n, netns, size)
+		}
+		size = leastMTU(n, "", size)
+	}
+	packet := func(to netip.Addr) walk.Packet { return walk.Packet{Dst: to, Size: size, Whole: true} }
 	dests, err := collect(s)
 	if err != nil {
 		return err
@@ -37,7 +45,7 @@ func slowReachable(s scenarios.Snapshot) error {
 				if d.addr == ps.Addr {
 					continue
 				}
-				out := w.Outcome(from, d.addr)
+				out := w.Outcome(from, packet(d.addr))
 				if d.pod < 0 && out.Kind != walk.Dropped {
 					return fmt.Errorf("%s to free %s: %s", ps.Pod, d.addr, out)
 				}
@@ -48,18 +56,34 @@ func slowReachable(s scenarios.Snapshot) error {
 			if path := w.Walk(from, ps.Gateway); len(path.Hops) < 3 {
 				return fmt.Errorf("%s to gateway: %s", ps.Pod, path.Outcome)
 			}
-			if out := w.Outcome(from, n.HostLinux); !out.To(n.Name, "") {
+			if out := w.Outcome(from, packet(n.HostLinux)); !out.To(n.Name, "") {
 				return fmt.Errorf("%s to host: %s", ps.Pod, out)
 			}
-			if out := w.Outcome(from, n.Address.Addr()); out.Kind != walk.Delivered || out.Node != n.Name || out.Netns != "" {
+			if out := w.Outcome(from, packet(n.Address.Addr())); out.Kind != walk.Delivered || out.Node != n.Name || out.Netns != "" {
 				return fmt.Errorf("%s to node: %s", ps.Pod, out)
 			}
-			if out := w.Outcome(walk.FromHost(n.Name), ps.Addr); !out.To(n.Name, ps.Netns) {
+			if out := w.Outcome(walk.FromHost(n.Name), packet(ps.Addr)); !out.To(n.Name, ps.Netns) {
 				return fmt.Errorf("host to %s: %s", ps.Pod, out)
 			}
 		}
 	}
 	return nil
+}
+
+// leastMTU is the smallest MTU of an answered pod's or the host's own link.
+func leastMTU(n scenarios.NodeState, netns string, least int) int {
+	for l := range n.Linux.Links(netns) {
+		for _, a := range l.Addrs {
+			own := netns == "" && a.Addr() == n.HostLinux
+			for _, ps := range n.Pods {
+				own = own || netns == ps.Netns && a.Addr() == ps.Addr
+			}
+			if own && (least == 0 || int(l.MTU) < least) {
+				least = int(l.MTU)
+			}
+		}
+	}
+	return least
 }
 
 // Goal: the proof by classes and the walk of every pair agree on every cluster, right or broken. Method: each way of

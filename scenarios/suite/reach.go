@@ -102,7 +102,7 @@ func firstBroken(s scenarios.Snapshot, pods []pod) string {
 	w := walk.New(s)
 	for _, from := range pods {
 		for _, to := range pods {
-			if from.PodState == to.PodState || w.Outcome(from.point(), to.Addr).To(to.node, to.Netns) {
+			if from.PodState == to.PodState || w.Outcome(from.point(), walk.Packet{Dst: to.Addr}).To(to.node, to.Netns) {
 				continue
 			}
 			return fmt.Sprintf("%s does not reach %s:\n%s", from, to, told(w.Walk(from.point(), to.Addr)))

@@ -41,9 +41,17 @@ func (t *trip) host(n *node, netns string, arrived bool) Kind {
 	if !l.Up {
 		return t.drop(n, "the route's link is down")
 	}
-	index, why := n.vppEnd(netns, &l)
-	if why != "" {
+	if t.size > 0 {
+		if end := t.fitsLinux(n, netns, &l, arrived); end != 0 {
+			return end
+		}
+	}
+	index, device, why := n.vppEnd(netns, &l)
+	switch {
+	case why != "":
 		return t.drop(n, why)
+	case t.frameExceeds(device.MTU):
+		return t.drop(n, t.tooLong(device.Name, device.MTU)+": the other end of the veth does not take it")
 	}
 	if n.VPP == nil {
 		return t.drop(n, "VPP is down")
@@ -66,10 +74,14 @@ func (t *trip) host(n *node, netns string, arrived bool) Kind {
 
 // toLinux sends the frame out of a tap or AF_PACKET interface.
 func (t *trip) toLinux(n *node, ifc *scenarios.Interface) Kind {
-	l, netns, why := n.linuxEnd(ifc)
+	l, device, netns, why := n.linuxEnd(ifc)
 	switch {
 	case why != "":
 		return t.drop(n, why)
+	case t.exceeds(device.MTU): // the kernel's packet socket, which VPP has drop what does not fit (PACKET_LOSS)
+		return t.drop(n, t.tooLong(device.Name, device.MTU)+": Linux drops what VPP sends into it")
+	case device.Name != "" && t.frameExceeds(l.MTU):
+		return t.drop(n, t.tooLong(l.Name, l.MTU)+": the other end of the veth does not take it")
 	case t.to != l.MAC:
 		return t.drop(n, "the Linux link does not accept the frame's MAC")
 	}

@@ -32,6 +32,9 @@ func (o Outcome) String() string {
 	default:
 		s += " to " + placeNetns(o.Netns)
 	}
+	if o.Fragmented {
+		s += ", in fragments"
+	}
 	return s
 }
 

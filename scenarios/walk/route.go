@@ -155,18 +155,12 @@ func (t *trip) sent(n *node, ifc *scenarios.Interface, hop netip.Addr) Kind {
 		}
 		return t.loop(n, "the TTL ran out")
 	}
-	if t.size > 0 && t.size > int(mtu(ifc)) {
-		return t.unsure(n, "the packet is larger than the interface's MTU, and VPP may answer with an ICMP error")
+	if t.size > 0 {
+		if end := t.fitsVPP(n, ifc); end != 0 {
+			return end
+		}
 	}
 	return t.transmit(n, ifc, hop)
-}
-
-// mtu is the limit for IPv4: its own, or that of all families.
-func mtu(ifc *scenarios.Interface) uint32 {
-	if ifc.MTU4 != 0 {
-		return ifc.MTU4
-	}
-	return ifc.MTU
 }
 
 // transmit is a frame that VPP sends out of an interface; hop is the zero Addr for one that was bridged. Tunnels have an

@@ -11,7 +11,7 @@ import (
 // a walk next to nothing. The slices are used again for the next packet.
 type trail struct {
 	from       Point
-	dst        netip.Addr
+	packet     Packet
 	outcome    Outcome
 	notes      []note
 	routes     []scenarios.Route
@@ -22,7 +22,7 @@ type trail struct {
 type note struct {
 	node              *node
 	kind              noteKind
-	table             uint32 // table, bridge domain or VNI
+	table             uint32 // table, bridge domain, VNI or MTU
 	at                int    // the route in the trail's list
 	mac               vppwire.MAC
 	src, addr         netip.Addr
@@ -42,6 +42,7 @@ const (
 	noteWrapped                       // a tunnel wraps the frame
 	noteUnwrapped                     // a tunnel unwraps it
 	noteWire                          // a NIC sends
+	noteFragments                     // it is cut to fit
 )
 
 func (l *trail) reset() {
@@ -63,7 +64,7 @@ func (l *trail) hostRoute(n note, r vppwire.HostRoute) {
 }
 
 func (l *trail) path() Path {
-	p := Path{From: l.from, Dst: l.dst, Outcome: l.outcome}
+	p := Path{From: l.from, Packet: l.packet, Outcome: l.outcome}
 	for i := range l.notes {
 		place, decision := l.text(&l.notes[i])
 		p.Hops = append(p.Hops, Hop{Node: l.notes[i].node.Name, Place: place, Decision: decision})
@@ -91,6 +92,8 @@ func (l *trail) text(n *note) (place, decision string) {
 		return n.name, "VXLAN " + n.src.String() + " to " + n.addr.String() + " vni " + itoa(n.table)
 	case noteUnwrapped:
 		return n.name, "takes the frame from " + n.addr.String()
+	case noteFragments:
+		return n.name, "in fragments, for an MTU of " + itoa(n.table)
 	case noteWire:
 		return n.name, "over the wire to " + n.addr.String() + " at " + n.link
 	}

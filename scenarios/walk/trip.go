@@ -17,6 +17,8 @@ type trip struct {
 	// depth counts the frames on the walker's stack, steps the interfaces, bridge domains and lookups since the last count.
 	depth, steps int
 	exact        bool
+	// fragmented: the packet, or one around it, was cut on the way.
+	fragmented bool
 	// asks: whoever has the next hop on the wire takes the frame.
 	asks bool
 	// dut is nil in a cluster.
@@ -33,15 +35,16 @@ type packet struct {
 	to, from vppwire.MAC
 	src, dst netip.Addr
 	ttl      int
-	// size is the IP packet's, in bytes; 0 where it does not matter.
-	size int
-	vni  uint32
+	// size is the IP packet's, or that of its longest fragment, in bytes; 0 where it does not matter. whole: nobody may fragment it.
+	size  int
+	whole bool
+	vni   uint32
 }
 
 // newTrip is a pod's packet at its start.
-func (w *Walker) newTrip(from Point, dst netip.Addr) trip {
+func (w *Walker) newTrip(from Point, p Packet) trip {
 	w.trail.reset()
-	return trip{w: w, packet: packet{dst: dst, ttl: ttlInitial}, next: from}
+	return trip{w: w, packet: packet{dst: p.Dst, ttl: ttlInitial, size: p.Size, whole: p.Whole}, next: from}
 }
 
 // run follows the packet to its end.
@@ -52,6 +55,7 @@ func (t *trip) run() {
 	if t.depth > 0 {
 		t.out.Hops = ttlInitial - t.w.inside[0].ttl
 	}
+	t.out.Fragmented = t.fragmented
 }
 
 // step takes the packet to where it is looked up next, through all tunnels between.

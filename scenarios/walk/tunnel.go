@@ -1,15 +1,26 @@
 package walk
 
 import (
+	"net/netip"
+
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
 // Sizes of VXLAN (RFC 7348), and the TTL that VPP gives its packets (src/plugins/vxlan/vxlan.c, vxlan_rewrite).
 const (
 	ethernetLen = 14
-	wrapperLen  = 20 + 8 + 8 // IPv4, UDP, VXLAN
+	wrapperLen  = ip4Len + 8 + 8 // IPv4, UDP, VXLAN
+	ip6More     = 40 - ip4Len    // what an IPv6 header is longer
 	vxlanTTL    = 254
 )
+
+// Overhead is what a VXLAN tunnel to an address adds to the packets that it carries, in bytes: 50 over IPv4, 70 over IPv6.
+func Overhead(to netip.Addr) int {
+	if to.Is4() {
+		return wrapperLen + ethernetLen
+	}
+	return wrapperLen + ip6More + ethernetLen
+}
 
 // wrapped is a frame that goes into a tunnel: the packet around it is looked up in the encap table. IPv6 tunnels are
 // walked in a cluster only.
@@ -25,7 +36,7 @@ func (t *trip) wrapped(n *node, tun *scenarios.Interface) Kind {
 	t.depth++
 	outer := packet{kind: VXLAN, src: tun.Src, dst: tun.Dst, ttl: vxlanTTL, vni: tun.VNI}
 	if t.size > 0 {
-		outer.size = wrapperLen + ethernetLen + t.size
+		outer.size = t.size + Overhead(tun.Dst)
 	}
 	t.packet = outer
 	t.in, t.inTable = tun.Index, tableFor(tun, tun.Dst)

@@ -84,6 +84,8 @@ type Outcome struct {
 	Why string
 	// Hops counts how often it was forwarded, 0 to 64. Packets that carry it do not count.
 	Hops int
+	// Fragmented: it was cut on the way, or a packet that carried it.
+	Fragmented bool
 }
 
 // To reports whether the packet was delivered to the stack of a namespace; netns is empty for the host's own.
@@ -103,7 +105,7 @@ type Hop struct {
 // Path is a walk with every hop.
 type Path struct {
 	From    Point
-	Dst     netip.Addr
+	Packet  Packet
 	Hops    []Hop
 	Outcome Outcome
 }
@@ -113,15 +115,16 @@ func Walk(s scenarios.Snapshot, from Point, dst netip.Addr) Path { return New(s)
 
 // Walk follows a packet and keeps its hops.
 func (w *Walker) Walk(from Point, dst netip.Addr) Path {
-	w.Outcome(from, dst)
+	w.Outcome(from, Packet{Dst: dst})
 	return w.Path()
 }
 
-// Outcome follows a packet and says where it ended; Path tells its way. It does not allocate.
-func (w *Walker) Outcome(from Point, dst netip.Addr) Outcome {
-	t := w.newTrip(from, dst)
+// Outcome follows a packet and says where it ended; Path tells its way. It does not allocate, but for the words about a packet
+// that is too long.
+func (w *Walker) Outcome(from Point, p Packet) Outcome {
+	t := w.newTrip(from, p)
 	t.run()
-	w.trail.from, w.trail.dst, w.trail.outcome = from, dst, t.out
+	w.trail.from, w.trail.packet, w.trail.outcome = from, p, t.out
 	return t.out
 }
 
@@ -141,10 +144,11 @@ type Step struct {
 // Step takes a packet from one lookup to the next. Lookups that one VPP does in a row count as one. It does not
 // allocate. Two destinations that meet the same route in every table of from's node, or in from's namespace and are
 // both not local there, get the same Step, unless it is Exact.
-func (w *Walker) Step(from Point, dst netip.Addr) Step {
-	t := w.newTrip(from, dst)
+func (w *Walker) Step(from Point, p Packet) Step {
+	t := w.newTrip(from, p)
 	t.step()
-	w.trail.from, w.trail.dst, w.trail.outcome = from, dst, t.out
+	t.out.Fragmented = t.fragmented
+	w.trail.from, w.trail.packet, w.trail.outcome = from, p, t.out
 	if t.out.Kind != 0 {
 		t.next = Point{}
 	}

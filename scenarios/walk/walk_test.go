@@ -28,13 +28,25 @@ func TestPaths(t *testing.T) {
 			var from, dst string
 			d.ScanArgs(t, "from", &from)
 			d.ScanArgs(t, "dst", &dst)
-			return walk.Walk(c.Snapshot(), point(c, from), netip.MustParseAddr(dst)).String()
+			w := walk.New(broken(c, d).Snapshot())
+			w.Outcome(point(c, from), packet(t, d, dst))
+			return w.Path().String()
 		case "break":
 			return breakEach(t, c, d)
 		}
 		d.Fatalf(t, "unknown command")
 		return ""
 	})
+}
+
+// broken is the cluster, or a new one with the fault that "with" names.
+func broken(c *clustertest.Cluster, d *datadriven.TestData) *clustertest.Cluster {
+	if !d.HasArg("with") {
+		return c
+	}
+	b := clustertest.New(c.Config)
+	faults[d.CmdArgs[len(d.CmdArgs)-1].Vals[0]](b.Nodes[0], b.Nodes[1])
+	return b
 }
 
 // point reads "node-1/0" (pod 0), "node-1" (host) or "node-1#1" (table 1).
@@ -52,6 +64,13 @@ func point(c *clustertest.Cluster, text string) walk.Point {
 		}
 	}
 	return walk.FromHost(node)
+}
+
+// packet is to dst, of "size=1450" bytes where that is given, with DF where "df" is.
+func packet(t *testing.T, d *datadriven.TestData, dst string) walk.Packet {
+	p := walk.Packet{Dst: netip.MustParseAddr(dst), Whole: d.HasArg("df")}
+	d.MaybeScanArgs(t, "size", &p.Size)
+	return p
 }
 
 // breakEach applies each named fault to a fresh cluster and tells where the packet ends then.
@@ -73,12 +92,26 @@ func breakEach(t *testing.T, c *clustertest.Cluster, d *datadriven.TestData) str
 				n.VPP.Freeze()
 			}
 		}
-		fmt.Fprintf(&out, "%s: %s\n", name, walk.New(broken.Snapshot()).Outcome(point(broken, from), netip.MustParseAddr(dst)))
+		fmt.Fprintf(&out, "%s: %s\n", name, walk.New(broken.Snapshot()).Outcome(point(broken, from), packet(t, d, dst)))
 	}
 	return out.String()
 }
 
 var faults = map[string]func(a, b *clustertest.Node){
+	"pod-if-mtu":      func(_, b *clustertest.Node) { lastIface(b).MTU = 1400 },
+	"pod-if-mtu4":     func(_, b *clustertest.Node) { lastIface(b).MTU4 = 1400 },
+	"pod-if-no-mtu":   func(_, b *clustertest.Node) { lastIface(b).MTU = 0 },
+	"pod-link-mtu":    func(_, b *clustertest.Node) { podSpace(b, 1).Links[0].MTU = 1400 },
+	"sender-mtu":      func(a, _ *clustertest.Node) { podSpace(a, 0).Links[0].MTU = 1400 },
+	"sender-vpp-mtu":  func(a, _ *clustertest.Node) { a.VPP.Ifaces[len(a.VPP.Ifaces)-2].MTU = 1400 },
+	"device-mtu":      func(_, b *clustertest.Node) { s := b.Linux.Spaces[""]; s.Links[len(s.Links)-1].MTU = 1400 },
+	"device-mtu-4":    func(_, b *clustertest.Node) { s := b.Linux.Spaces[""]; s.Links[len(s.Links)-1].MTU = 1446 },
+	"far-device":      func(a, _ *clustertest.Node) { s := a.Linux.Spaces[""]; s.Links[len(s.Links)-2].MTU = 1400 },
+	"far-device-4":    func(a, _ *clustertest.Node) { s := a.Linux.Spaces[""]; s.Links[len(s.Links)-2].MTU = 1446 },
+	"bvi-mtu":         func(a, _ *clustertest.Node) { a.VPP.Ifaces[clustertest.IfaceBVI].MTU = 1400 },
+	"nic-mtu":         func(a, _ *clustertest.Node) { a.VPP.Ifaces[clustertest.IfaceNIC].MTU = 1499 },
+	"nic-carries":     func(a, _ *clustertest.Node) { a.VPP.Ifaces[clustertest.IfaceNIC].LinkMTU = 1499 },
+	"peer-nic-takes":  func(_, b *clustertest.Node) { b.VPP.Ifaces[clustertest.IfaceNIC].LinkMTU = 1499 },
 	"bvi-down":        func(a, _ *clustertest.Node) { a.VPP.Ifaces[clustertest.IfaceBVI].Up = false },
 	"peer-bvi-down":   func(_, b *clustertest.Node) { b.VPP.Ifaces[clustertest.IfaceBVI].Up = false },
 	"peer-bvi-mac":    func(_, b *clustertest.Node) { b.VPP.Ifaces[clustertest.IfaceBVI].MAC[5]++ },
@@ -157,11 +190,11 @@ func TestOutcomeDoesNotAllocate(t *testing.T) {
 		w := walk.New(c.Snapshot())
 		from := walk.FromPod("node-1", c.Nodes[0].Pods[0].Netns)
 		for _, dst := range []netip.Addr{c.Nodes[0].Pods[1].Addr, c.Nodes[2].Pods[1].Addr, c.Nodes[0].HostLinux, netip.MustParseAddr("10.0.2.77")} {
-			out := w.Outcome(from, dst)
+			out := w.Outcome(from, walk.Packet{Dst: dst, Size: 1450, Whole: true})
 			if got := w.Walk(from, dst).Outcome; got != out {
 				t.Errorf("%+v to %s: Walk says %s, Outcome %s", cfg, dst, got, out)
 			}
-			if n := testing.AllocsPerRun(20, func() { w.Outcome(from, dst) }); n != 0 {
+			if n := testing.AllocsPerRun(20, func() { w.Outcome(from, walk.Packet{Dst: dst, Size: 1450, Whole: true}) }); n != 0 {
 				t.Errorf("%+v to %s: %v allocations", cfg, dst, n)
 			}
 		}
@@ -174,7 +207,7 @@ func BenchmarkOutcome(b *testing.B) {
 	from, dst := walk.FromPod("node-1", c.Nodes[0].Pods[0].Netns), c.Nodes[77].Pods[1].Addr
 	b.ReportAllocs()
 	for b.Loop() {
-		if w.Outcome(from, dst).Kind != walk.Delivered {
+		if w.Outcome(from, walk.Packet{Dst: dst, Size: 1450, Whole: true}).Kind != walk.Delivered {
 			b.Fatal("not delivered")
 		}
 	}
@@ -186,10 +219,10 @@ func TestStepIsExactOnlyWhereTheDestinationIsLookedAt(t *testing.T) {
 	c := clustertest.New(clustertest.Config{Nodes: 3, PodsPerNode: 2})
 	w := walk.New(c.Snapshot())
 	from := walk.FromTable("node-1", clustertest.PodTable)
-	if s := w.Step(from, c.Nodes[1].Pods[1].Addr); s.Exact || s.Next.Node != "node-2" {
+	if s := w.Step(from, walk.Packet{Dst: c.Nodes[1].Pods[1].Addr}); s.Exact || s.Next.Node != "node-2" {
 		t.Errorf("through a tunnel: %+v", s)
 	}
-	if s := w.Step(from, c.Nodes[0].HostLinux); !s.Exact {
+	if s := w.Step(from, walk.Packet{Dst: c.Nodes[0].HostLinux}); !s.Exact {
 		t.Errorf("to the host: %+v", s)
 	}
 }

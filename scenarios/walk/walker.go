@@ -16,6 +16,8 @@ type Walker struct {
 	// inside holds the frames inside the packet under way, the outermost last; trail tells its way.
 	inside []packet
 	trail  trail
+	// chain is what Link answered last.
+	chain []LinkEnd
 }
 
 // node is one node of the snapshot with what the walk needs beside it.
@@ -142,51 +144,100 @@ func owns(n *node, ifc *scenarios.Interface, addr netip.Addr) bool {
 	return false
 }
 
+// device is what a Linux link has between itself and VPP: its name and its MTU, 0 where that is not known. The zero device is
+// none.
+type device struct {
+	Name string
+	MTU  uint32
+}
+
 // linuxEnd finds the Linux link whose namespace gets what VPP sends out of a tap or AF_PACKET interface: the tap's
-// device itself, or the other end of the veth that the AF_PACKET interface sits on.
-func (n *node) linuxEnd(ifc *scenarios.Interface) (l vppwire.LinuxLink, netns, why string) {
+// device itself, or the other end of the veth that the AF_PACKET interface sits on, which is the device between.
+func (n *node) linuxEnd(ifc *scenarios.Interface) (l vppwire.LinuxLink, between device, netns, why string) {
 	if n.Linux == nil {
-		return l, "", "the machine's Linux side is not known"
+		return l, between, "", "the machine's Linux side is not known"
 	}
 	l, ok := n.Linux.Link(ifc.HostNetns, ifc.Host)
 	if !ok {
-		return l, "", "the Linux device behind the interface does not exist"
+		return l, between, "", "the Linux device behind the interface does not exist"
 	}
 	if !l.Up {
-		return l, "", "the Linux device behind the interface is down"
+		return l, between, "", "the Linux device behind the interface is down"
 	}
 	if ifc.Type == scenarios.TypeTap {
-		return l, ifc.HostNetns, ""
+		return l, between, ifc.HostNetns, ""
 	}
 	if l.Peer == "" {
-		return l, "", "the AF_PACKET interface sits on a device that is no veth"
+		return l, between, "", "the AF_PACKET interface sits on a device that is no veth"
 	}
-	netns = l.PeerNetns
+	netns, between = l.PeerNetns, device{l.Name, l.MTU}
 	if l, ok = n.Linux.Link(netns, l.Peer); !ok {
-		return l, "", "the other end of the veth does not exist"
+		return l, between, "", "the other end of the veth does not exist"
 	}
 	if !l.Up {
-		return l, "", "the other end of the veth is down"
+		return l, between, "", "the other end of the veth is down"
 	}
-	return l, netns, ""
+	return l, between, netns, ""
 }
 
 // vppEnd is linuxEnd the other way: the VPP interface that gets what a namespace sends out of a link.
-func (n *node) vppEnd(netns string, l *vppwire.LinuxLink) (index uint32, why string) {
+func (n *node) vppEnd(netns string, l *vppwire.LinuxLink) (index uint32, between device, why string) {
 	at := end{netns, l.Name}
 	if l.Peer != "" {
 		at = end{l.PeerNetns, l.Peer}
 		p, ok := n.Linux.Link(at.netns, at.name)
 		if !ok {
-			return 0, "the other end of the veth does not exist"
+			return 0, between, "the other end of the veth does not exist"
 		}
 		if !p.Up {
-			return 0, "the other end of the veth is down"
+			return 0, between, "the other end of the veth is down"
 		}
+		between = device{p.Name, p.MTU}
 	}
 	index, ok := n.ends[at]
 	if !ok {
-		return 0, "no VPP interface is at the other end of the link"
+		return 0, between, "no VPP interface is at the other end of the link"
 	}
-	return index, ""
+	return index, between, ""
+}
+
+// NIC finds the NIC on the wire between the nodes that has an address, and what the device itself carries, in bytes of the IP packet,
+// 0 where that is not known.
+func (w *Walker) NIC(addr netip.Addr) (ifc scenarios.Interface, carries uint32, ok bool) {
+	at, ok := w.nics[addr]
+	if !ok {
+		return ifc, 0, false
+	}
+	ifc, ok = at.node.VPP.Interface(at.index)
+	return ifc, at.node.nicMTU(&ifc), ok
+}
+
+// LinkEnd is one device of a link between Linux and VPP.
+type LinkEnd struct {
+	// Name is the device's: "eth0", "vd0a1b2c3d4e5f", "tap3".
+	Name string
+	// MTU is what it takes of a family in one piece, in bytes of the IP packet.
+	MTU uint32
+	// VPP: it is VPP's.
+	VPP bool
+}
+
+// Link is the chain of devices from a link of a namespace to the VPP interface at its other end, both included, with their MTUs
+// for a family; nothing where it does not lead to VPP.
+func (w *Walker) Link(nodeName, netns string, l *vppwire.LinuxLink, v6 bool) []LinkEnd {
+	n := w.byName[nodeName]
+	if n == nil || n.VPP == nil || n.Linux == nil {
+		return nil
+	}
+	index, between, why := n.vppEnd(netns, l)
+	ifc, ok := n.VPP.Interface(index)
+	if why != "" || !ok {
+		return nil
+	}
+	chain := append(w.chain[:0], LinkEnd{Name: l.Name, MTU: l.MTU})
+	if between.Name != "" {
+		chain = append(chain, LinkEnd{Name: between.Name, MTU: between.MTU})
+	}
+	w.chain = append(chain, LinkEnd{Name: ifc.Name, MTU: MTU(&ifc, v6), VPP: true})
+	return w.chain
 }

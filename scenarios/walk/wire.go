@@ -12,7 +12,7 @@ import (
 func (t *trip) answer(n *node, ifc *scenarios.Interface, hop netip.Addr) (mac vppwire.MAC, why string) {
 	switch ifc.Type {
 	case scenarios.TypeTap, scenarios.TypeAFPacket:
-		l, netns, why := n.linuxEnd(ifc)
+		l, _, netns, why := n.linuxEnd(ifc)
 		switch {
 		case why != "":
 			return mac, why
@@ -55,6 +55,14 @@ func (t *trip) wire(n *node, ifc *scenarios.Interface, hop netip.Addr) Kind {
 	peer, ok := to.node.VPP.Interface(to.index)
 	if !ok {
 		return t.drop(n, "the NIC with the next hop does not exist")
+	}
+	if t.size > 0 {
+		if mtu := n.nicMTU(ifc); t.exceeds(mtu) {
+			return t.drop(n, t.tooLong(ifc.Name, mtu)+": the NIC does not send it")
+		}
+		if mtu := to.node.nicMTU(&peer); t.exceeds(mtu) {
+			return t.drop(to.node, t.tooLong(peer.Name, mtu)+": the NIC does not take it")
+		}
 	}
 	if t.asks {
 		t.to, t.asks = peer.MAC, false

@@ -45,7 +45,10 @@ type iface struct {
 }
 
 // nic is what a NIC has beside an interface.
-type nic struct{ driver string }
+type nic struct {
+	driver string
+	mtu    uint16 // the hardware's, 0 for the default
+}
 
 // driver is the interface_dev_type of dumps: VPP's device class.
 func (i *iface) driver() string {
@@ -83,6 +86,9 @@ func (v *VPP) addInterface(i *iface) {
 	i.index = v.indices.get()
 	if i.ethernet {
 		i.mtu[0], i.linkMTU = mtuDefault, linkMTU
+	}
+	if n, ok := i.device.(*nic); ok && n.mtu != 0 {
+		i.linkMTU = n.mtu
 	}
 	for _, f := range families {
 		v.tables[f][0].bound++

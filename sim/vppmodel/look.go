@@ -12,7 +12,9 @@ type Interface struct {
 	Kind       Kind
 	Up         bool
 	MAC        [6]byte
-	MTU, MTU4  uint32    // of all of L3 and of IPv4, where it is not 0; in bytes
+	MTU        uint32    // of all of L3, in bytes
+	MTU4, MTU6 uint32    // of IPv4 and IPv6, where they are not 0
+	LinkMTU    uint32    // the device's own
 	Tables     [2]uint32 // IPv4, IPv6
 	Addrs      []netip.Prefix
 	Unnumbered uint32 // whose addresses it borrows, only with Borrows
@@ -53,7 +55,7 @@ func (v *VPP) Interfaces() iter.Seq[Interface] {
 }
 
 func (v *VPP) look(i *iface) Interface {
-	o := Interface{Index: i.index, Name: i.name, Tag: i.tag, Kind: i.kind, Up: i.up, MAC: i.mac, MTU: i.mtu[0], MTU4: i.mtu[1], Tables: i.tables,
+	o := Interface{Index: i.index, Name: i.name, Tag: i.tag, Kind: i.kind, Up: i.up, MAC: i.mac, MTU: i.mtu[0], MTU4: i.mtu[1], MTU6: i.mtu[2], LinkMTU: uint32(i.linkMTU), Tables: i.tables,
 		Addrs: i.addrs, Unnumbered: i.donor, Borrows: i.borrows, BVI: v.isBVI(i), SHG: i.shg, Member: i.member,
 		Unlisted: i.bridged && !i.member}
 	if i.member {

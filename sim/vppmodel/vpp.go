@@ -79,6 +79,8 @@ type NIC struct {
 	MAC [6]byte
 	// Driver is the interface_dev_type of dumps; empty becomes "dpdk".
 	Driver string
+	// MTU is what the hardware carries, in bytes of the IP packet; 0 becomes 9000. VPP's own MTU of the interface is 9000 all the same.
+	MTU uint16
 }
 
 // Host is what VPP does to the machine below it. Namespaces are absolute paths; the empty one is VPP's own.
@@ -130,7 +132,7 @@ func New(cfg Config) *VPP {
 	v.addBridge(0).bvi = 0 // VPP never sets it: its own bridge has local0 for a BVI, and takes no other
 	v.addInterface(&iface{kind: KindLocal, name: "local0"})
 	for _, n := range cfg.NICs {
-		i := &iface{kind: KindNIC, name: n.Name, mac: n.MAC, ethernet: true, device: &nic{cmp.Or(n.Driver, "dpdk")}}
+		i := &iface{kind: KindNIC, name: n.Name, mac: n.MAC, ethernet: true, device: &nic{cmp.Or(n.Driver, "dpdk"), n.MTU}}
 		if i.mac == (mac{}) {
 			i.mac = v.drawMAC()
 		}

@@ -18,6 +18,13 @@ var (
 	defaultNet = netip.PrefixFrom(netip.IPv4Unspecified(), 0)
 )
 
+// MTUs in bytes: of links between VPP and Linux, of NICs, and what VPP gives every other interface.
+const (
+	MTU        = 1450
+	NICMTU     = 1500
+	mtuDefault = 9000
+)
+
 func newNode(cfg Config, id uint32) *Node {
 	block := netip.PrefixFrom(at(PodSubnet, id<<8), 24)
 	hostNet := netip.PrefixFrom(at(HostSubnet, id<<8), 24)
@@ -38,7 +45,7 @@ func newNode(cfg Config, id uint32) *Node {
 	v := n.VPP
 	v.Ifaces = append(v.Ifaces,
 		scenarios.Interface{Name: "local0", Type: scenarios.TypeLocal},
-		scenarios.Interface{Name: "GigabitEthernet0/8/0", Type: scenarios.TypeNIC, Up: true,
+		scenarios.Interface{Name: "GigabitEthernet0/8/0", Type: scenarios.TypeNIC, Up: true, MTU: mtuDefault, LinkMTU: NICMTU,
 			MAC: vppwire.MAC{0x52, 0x54, 0, 0, byte(id >> 8), byte(id)}, Addrs: []netip.Prefix{n.Address}})
 	n.addHost(cfg, hostNet)
 	v.API = append(v.API, lookup(PodTable, defaultNet, MainTable))
@@ -48,7 +55,7 @@ func newNode(cfg Config, id uint32) *Node {
 		return n
 	}
 	n.VXLANAddress = at(vxlanNet, id)
-	v.Ifaces = append(v.Ifaces, scenarios.Interface{Name: "loop0", Type: scenarios.TypeLoopback, Up: true, MAC: bviMAC(id),
+	v.Ifaces = append(v.Ifaces, scenarios.Interface{Name: "loop0", Type: scenarios.TypeLoopback, Up: true, MTU: mtuDefault, MAC: bviMAC(id),
 		Table4: PodTable, Addrs: []netip.Prefix{netip.PrefixFrom(n.VXLANAddress, vxlanNet.Bits())}, Bridge: Domain, BVI: true, SHG: 1})
 	v.Domains = append(v.Domains, scenarios.Bridge{ID: Domain, Forward: true})
 	v.L2 = append(v.L2, scenarios.FIBEntry{Bridge: Domain, MAC: bviMAC(id), Index: IfaceBVI, BVI: true, Static: true})
@@ -65,14 +72,14 @@ func lookup(table uint32, p netip.Prefix, in uint32) scenarios.Route {
 
 // addHost joins VPP and the host's own stack.
 func (n *Node) addHost(cfg Config, hostNet netip.Prefix) {
-	ifc := scenarios.Interface{Name: "tap0", Type: scenarios.TypeTap, Up: true, MAC: hostMAC, Host: "vpp1",
+	ifc := scenarios.Interface{Name: "tap0", Type: scenarios.TypeTap, Up: true, MTU: MTU, MAC: hostMAC, Host: "vpp1",
 		Addrs: []netip.Prefix{netip.PrefixFrom(n.HostVPP, hostNet.Bits())}}
-	end := vppwire.LinuxLink{Name: "vpp1", Type: "tun", MAC: linuxMAC, Up: true, Addrs: []netip.Prefix{netip.PrefixFrom(n.HostLinux, hostNet.Bits())}}
+	end := vppwire.LinuxLink{Name: "vpp1", Type: "tun", MAC: linuxMAC, MTU: MTU, Up: true, Addrs: []netip.Prefix{netip.PrefixFrom(n.HostLinux, hostNet.Bits())}}
 	s := &vppwire.LinuxState{}
 	if cfg.Veth {
 		ifc.Name, ifc.Type, ifc.Host = "host-vpp2", scenarios.TypeAFPacket, "vpp2"
 		end.Type, end.Peer = "veth", "vpp2"
-		s.Links = append(s.Links, vppwire.LinuxLink{Name: "vpp2", Type: "veth", Peer: "vpp1", Up: true})
+		s.Links = append(s.Links, vppwire.LinuxLink{Name: "vpp2", Type: "veth", Peer: "vpp1", MTU: MTU, Up: true})
 	}
 	s.Links = append(s.Links, end)
 	s.Routes = append(s.Routes, vppwire.HostRoute{Dst: PodSubnet, Via: n.HostVPP, Link: "vpp1"})
@@ -107,15 +114,15 @@ func (n *Node) addPod(cfg Config, p int) {
 	owner := ipam.Owner{Network: "k8s", ContainerID: fmt.Sprintf("c-%d-%03d", n.ID, p), IfName: "eth0"}
 	index := uint32(len(n.VPP.Ifaces))
 	mac := vppwire.MAC{0x02, 0xfe, byte(n.ID >> 8), byte(n.ID), 0, byte(p)}
-	ifc := scenarios.Interface{Name: fmt.Sprintf("tap%d", p+1), Type: scenarios.TypeTap, Up: true, MAC: mac, Table4: PodTable,
+	ifc := scenarios.Interface{Name: fmt.Sprintf("tap%d", p+1), Type: scenarios.TypeTap, Up: true, MTU: MTU, MAC: mac, Table4: PodTable,
 		Addrs: []netip.Prefix{host(at(podIfNet, uint32(p)+2))}, Host: "eth0", HostNetns: netns}
-	link := vppwire.LinuxLink{Name: "eth0", Type: "tun", MAC: podMAC, Up: true, Addrs: []netip.Prefix{host(addr)}}
+	link := vppwire.LinuxLink{Name: "eth0", Type: "tun", MAC: podMAC, MTU: MTU, Up: true, Addrs: []netip.Prefix{host(addr)}}
 	if cfg.Veth {
 		ifc.Host, ifc.HostNetns = fmt.Sprintf("vd%03d", p), ""
 		ifc.Name, ifc.Type = "host-"+ifc.Host, scenarios.TypeAFPacket
 		link.Type, link.Peer = "veth", ifc.Host
 		s := n.Linux.Spaces[""]
-		s.Links = append(s.Links, vppwire.LinuxLink{Name: ifc.Host, Type: "veth", Peer: "eth0", PeerNetns: netns, Up: true})
+		s.Links = append(s.Links, vppwire.LinuxLink{Name: ifc.Host, Type: "veth", Peer: "eth0", PeerNetns: netns, MTU: MTU, Up: true})
 	}
 	n.VPP.Ifaces = append(n.VPP.Ifaces, ifc)
 	n.VPP.Neighs = append(n.VPP.Neighs, scenarios.Neighbor{Index: index, Addr: addr, MAC: podMAC})
