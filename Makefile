@@ -5,7 +5,11 @@ VPPDRILL = bin/vppdrill
 FUZZTIME ?= 5s
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test check bench bench-peers golden cover fuzz-short clean
+# mutate tries this many planted faults, for this long each, chosen by this seed.
+MUTANTS ?= 100
+BUDGET  ?= 60s
+SEED    ?= 1
+.PHONY: help build run test check mutate bench bench-peers golden cover fuzz-short clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,6 +36,10 @@ check: ## formatting, vet, staticcheck, golangci-lint where installed, the repos
 	else echo "golangci-lint skipped: it is not installed"; fi
 	$(GO) run ./reports/repo/repocheck
 	$(GO) test ./reports/repo/...
+
+mutate: ## plant MUTANTS (100) faults into the product, BUDGET (60s) of processor time each, and list what laws do not catch
+	@mkdir -p out
+	$(GO) run ./reports/mutation/mutate --mutants $(MUTANTS) --budget $(BUDGET) --seed $(SEED) --json out/mutants.json
 
 bench: ## run all benchmarks once, for a look; see CONTRIBUTING.md for figures worth keeping
 	GOGC=400 GOMEMLIMIT=5GiB $(GO) test -run '^$$' -bench . -benchmem -p 1 -timeout 60m ./...

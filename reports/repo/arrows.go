@@ -86,6 +86,8 @@ var arrows = []arrow{
 		"what a lab reports must come from real processes, never from the simulator"},
 	{"fixtures/...", nil,
 		"recorded facts that import code start to agree with it"},
+	{"reports/mutation/...", []string{"reports/mutation", "scenarios"},
+		"faults are planted into sources and seen from outside, through the program that a user has"},
 	{"reports/...", []string{"reports/...", "scenarios"},
 		"a report that knows how a run works would have to be trusted twice"},
 }
@@ -120,7 +122,8 @@ var strangersIn = []struct {
 	{"github.com/rogpeppe/go-internal", nil, "script tests belong to tests"},
 	{"github.com/cockroachdb/datadriven", nil, "story goldens belong to tests"},
 	{"pgregory.net/rapid", nil, "random properties belong to tests; the simulator's choices go through engine.Chooser"},
-	{"golang.org/x/tools", []string{"reports/repo/..."}, "type-checking sources is the business of the repository's rules alone"},
+	{"golang.org/x/tools", []string{"reports/repo/...", "reports/mutation"},
+		"type-checking sources is the business of those who judge them: the repository's rules, and whoever plants faults"},
 	{"github.com/spf13/cobra", []string{".", "scenarios/cmd/...", "lab/cmd", "vppwire/cmd", "ipam/cmd"},
 		"only commands know that there is a command line"},
 }

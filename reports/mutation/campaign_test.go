@@ -1,0 +1,89 @@
+package mutation
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Goal: a fault that nobody could overlook is planted into the product, reached, and caught by the law that it breaks. Method: the
+// whole way, with one fault: a node's routes to its peers are forgotten.
+func TestKnownFaultIsCaught(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the program")
+	}
+	all, err := Find("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	chosen := Choose(slices.DeleteFunc(all, func(m *Mutant) bool { return !strings.Contains(m.Place(), "call-dropped nodeVXLAN.peer") }), 1, 1)
+	if len(chosen) != 1 {
+		t.Fatal("no such place")
+	}
+	scratch := t.TempDir()
+	program := filepath.Join(scratch, "planted")
+	if err := Build(t.Context(), "../..", scratch, program, chosen); err != nil {
+		t.Fatal(err)
+	}
+	c := Campaign{Scratch: scratch}
+	asked, err := c.askedFile("asked", chosen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, none := &Trial{Mutant: chosen[0], Outcome: Survived}, &Trial{Outcome: Survived}
+	for _, m := range []*Trial{none, m} {
+		if err := (trial{program: program, asked: asked}).catalogue(t.Context(), m, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if none.Outcome != Survived || m.Outcome != Caught || m.By != "tunnels-symmetric" && m.By != "reachable" || m.Seed == 0 || m.What == "" {
+		t.Errorf("without the fault %s, with it %s by %q in %s seed %d: %s", none.Outcome, m.Outcome, m.By, m.Scenario, m.Seed, m.What)
+	}
+	if reached, err := askedOf(asked, chosen); err != nil || len(reached) != 1 {
+		t.Errorf("reached %d, %v", len(reached), err)
+	}
+}
+
+// Goal: the choice of faults gives each kind and each area its turn, follows from the seed, and is the whole when there are too few.
+func TestChoose(t *testing.T) {
+	var all []*Mutant
+	for n := range 600 {
+		folder := areas[n%len(areas)].folders[0]
+		kind := kinds[n%len(kinds)]
+		if n > 200 {
+			folder, kind = areas[0].folders[0], kinds[0]
+		}
+		all = append(all, &Mutant{Number: n + 1, Kind: kind.Name, File: folder + "/a.go", Line: n, src: &source{folder: folder}})
+	}
+	chosen := Choose(all, 26, 1)
+	count := map[string]int{}
+	for _, m := range chosen {
+		count[m.Kind]++
+		count[m.src.folder]++
+	}
+	for _, k := range kinds {
+		if count[k.Name] < 2 {
+			t.Errorf("%d of %s", count[k.Name], k.Name)
+		}
+	}
+	for _, a := range areas {
+		if n := count[a.folders[0]]; n < 4 {
+			t.Errorf("%d in %s", n, a.name)
+		}
+	}
+	places := func(list []*Mutant) string {
+		var b strings.Builder
+		for _, m := range list {
+			b.WriteString(m.Place() + "\n")
+		}
+		return b.String()
+	}
+	if places(Choose(all, 26, 1)) != places(chosen) || places(Choose(all, 26, 2)) == places(chosen) {
+		t.Error("the choice does not follow from the seed")
+	}
+	if n := len(Choose(all, 0, 1)); n != len(all) {
+		t.Errorf("%d of %d", n, len(all))
+	}
+}

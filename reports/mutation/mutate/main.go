@@ -1,0 +1,81 @@
+// Command mutate plants faults into the product and prints which of them laws catch.
+//
+// It decides nothing itself: faults and trials are package mutation's. It never changes a file of the tree but those in its scratch
+// folder and the one that --json names. Start at run. It exits with 1 when fewer than --least percent are caught, and with 2 when it
+// could not look. An interrupt ends it with what is known so far. To add a kind of fault, see package mutation.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/vppdrill/vppdrill/reports/mutation"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run is main with its streams.
+func run(ctx context.Context, args []string, out, notes io.Writer) int {
+	c := mutation.Campaign{Root: ".", Notes: notes}
+	flags := flag.NewFlagSet("mutate", flag.ContinueOnError)
+	flags.SetOutput(notes)
+	flags.StringVar(&c.Root, "root", ".", "the tree to plant into")
+	flags.StringVar(&c.Scratch, "scratch", "bin/_mutants", "folder for rewritten files and the planted program, out of the way of ./...")
+	flags.IntVar(&c.Mutants, "mutants", 100, "how many faults are tried, of those that runs reach; 0: all")
+	flags.Uint64Var(&c.Seed, "seed", 1, "decides which")
+	flags.StringVar(&c.Only, "only", "", "only those whose file:line:column and kind contain this")
+	flags.DurationVar(&c.Budget, "budget", time.Minute, "processor time for each")
+	flags.IntVar(&c.Jobs, "jobs", 1, "how many are tried at the same time")
+	least := flags.Float64("least", 0, "percent that must be caught")
+	file := flags.String("json", "", "file for the results")
+	if err := flags.Parse(args); err != nil || flags.NArg() > 0 || c.Budget < time.Second || c.Jobs < 1 || c.Mutants < 0 {
+		fmt.Fprintln(notes, "mutate: --mutants from 0, --jobs from 1, --budget from 1s; no arguments")
+		return 2
+	}
+	r, err := c.Run(ctx)
+	if r != nil {
+		if err := r.WriteText(out); err != nil {
+			fmt.Fprintln(notes, "mutate:", err)
+			return 2
+		}
+		if err := write(*file, r); err != nil {
+			fmt.Fprintln(notes, "mutate:", err)
+			return 2
+		}
+	}
+	switch {
+	case err != nil:
+		fmt.Fprintln(notes, "mutate:", err)
+		return 2
+	case r.Caught() < *least:
+		return 1
+	}
+	return 0
+}
+
+// write writes the results to a file, if there is a name for one.
+func write(name string, r *mutation.Report) error {
+	if name == "" {
+		return nil
+	}
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	if err := r.WriteJSON(f); err != nil {
+		_ = f.Close() // the first error says it
+		return err
+	}
+	return f.Close()
+}

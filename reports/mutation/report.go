@@ -1,0 +1,150 @@
+package mutation
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+)
+
+// Report is what came of a campaign. Its JSON is for programs.
+type Report struct {
+	Seed          uint64   `json:"seed"`
+	BudgetSeconds float64  `json:"budgetSeconds"`
+	CPUSeconds    float64  `json:"cpuSeconds"`
+	Kinds         []Row    `json:"kinds"`
+	Trials        []*Trial `json:"trials"`
+
+	places, reached []*Mutant
+}
+
+// Row is what came of one kind of faults.
+type Row struct {
+	Kind string `json:"kind"`
+	// Places is how many faults the product has room for, Reached those of them that make a difference in some run, Planted those
+	// that were tried.
+	Places   int `json:"places"`
+	Reached  int `json:"reached"`
+	Planted  int `json:"planted"`
+	Caught   int `json:"caught"`
+	Survived int `json:"survived"`
+	Crashed  int `json:"crashed"`
+	Hung     int `json:"hung"`
+	// By counts what caught them.
+	By map[string]int `json:"by"`
+}
+
+// count fills Kinds and CPUSeconds.
+func (r *Report) count() {
+	rows := make([]Row, len(kinds))
+	of := map[string]*Row{}
+	for i, k := range kinds {
+		rows[i] = Row{Kind: k.Name, By: map[string]int{}}
+		of[k.Name] = &rows[i]
+	}
+	for _, m := range r.places {
+		of[m.Kind].Places++
+	}
+	for _, m := range r.reached {
+		of[m.Kind].Reached++
+	}
+	for _, t := range r.Trials {
+		row := of[t.Kind]
+		row.Planted++
+		r.CPUSeconds += t.CPUSeconds
+		switch t.Outcome {
+		case Caught:
+			row.Caught++
+			row.By[t.By]++
+		case Survived:
+			row.Survived++
+		case Crashed:
+			row.Crashed++
+		case Hung:
+			row.Hung++
+		}
+	}
+	r.Kinds = rows
+}
+
+// total adds all kinds up.
+func (r *Report) total() Row {
+	sum := Row{Kind: "all", By: map[string]int{}}
+	for _, k := range r.Kinds {
+		sum.Places += k.Places
+		sum.Reached += k.Reached
+		sum.Planted += k.Planted
+		sum.Caught += k.Caught
+		sum.Survived += k.Survived
+		sum.Crashed += k.Crashed
+		sum.Hung += k.Hung
+		for law, n := range k.By { // in any order: it is a sum
+			sum.By[law] += n
+		}
+	}
+	return sum
+}
+
+// Caught is the part of the planted faults that laws caught, in percent.
+func (r *Report) Caught() float64 {
+	sum := r.total()
+	return 100 * float64(sum.Caught) / float64(max(1, sum.Planted))
+}
+
+// WriteText writes the table by kind, what caught how many, and every fault that was not caught.
+func (r *Report) WriteText(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "kind\tplaces\treached\tplanted\tcaught\tsurvived\tcrashed\thung\t")
+	for _, k := range append(slices.Clone(r.Kinds), r.total()) {
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", k.Kind, k.Places, k.Reached, k.Planted, k.Caught, k.Survived, k.Crashed, k.Hung)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	by := r.total().By
+	laws := slices.SortedFunc(maps.Keys(by), func(a, b string) int {
+		if by[a] != by[b] {
+			return by[b] - by[a]
+		}
+		return strings.Compare(a, b)
+	})
+	fmt.Fprintln(w, "\ncaught by")
+	for _, law := range laws {
+		fmt.Fprintf(w, "  %4d  %s\n", by[law], law)
+	}
+	for _, o := range []Outcome{Survived, Hung, Crashed} {
+		first := true
+		for _, t := range r.Trials {
+			if t.Outcome != o {
+				continue
+			}
+			if first {
+				fmt.Fprintf(w, "\n%s\n", o)
+				first = false
+			}
+			t.writeText(w)
+		}
+	}
+	_, err := fmt.Fprintf(w, "\n%.0f %% of %d caught within %.0f s of processor time each; seed %d, %.0f s together\n",
+		r.Caught(), len(r.Trials), r.BudgetSeconds, r.Seed, r.CPUSeconds)
+	return err
+}
+
+// writeText writes one fault as a difference.
+func (t *Trial) writeText(w io.Writer) {
+	fmt.Fprintf(w, "  %s", t.Place())
+	if t.What != "" {
+		fmt.Fprintf(w, ": %s", t.What)
+	}
+	fmt.Fprintf(w, "\n    - %s\n    + %s\n", strings.ReplaceAll(t.Before, "\n", "\n    - "), strings.ReplaceAll(t.After, "\n", "\n    + "))
+}
+
+// WriteJSON writes the report for programs.
+func (r *Report) WriteJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(r)
+}

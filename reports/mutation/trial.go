@@ -1,0 +1,214 @@
+package mutation
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// Outcome is what came of a mutant.
+type Outcome string
+
+// Outcomes. Only Caught counts: a user was told of the fault by a law's name, or by an expectation that did not come true.
+const (
+	Caught   Outcome = "caught"
+	Survived Outcome = "survived"
+	// Crashed: the program died, and said so as programs do.
+	Crashed Outcome = "crashed"
+	// Hung: a run did not end within what was left of the processor time.
+	Hung Outcome = "hung"
+	// Unreached: no run came to where the fault makes a difference.
+	Unreached Outcome = "not reached"
+)
+
+// Trial is a mutant with what came of it.
+type Trial struct {
+	*Mutant
+	Outcome Outcome `json:"outcome"`
+	// By is the law that caught it, "expectation", or "error" for a run that could not be judged.
+	By string `json:"by,omitempty"`
+	// Scenario and Seed are where, What is the law's sentence or the first line of a crash.
+	Scenario string `json:"scenario,omitempty"`
+	Seed     uint64 `json:"seed,omitempty"`
+	What     string `json:"what,omitempty"`
+	// CPUSeconds is the processor time that was spent, Runs how many random runs it was enough for.
+	CPUSeconds float64 `json:"cpuSeconds"`
+	Runs       int     `json:"runs"`
+
+	// next counts random searches; begun: the catalogue has been run.
+	next  uint64
+	begun bool
+}
+
+// memoryMost is how much address space a planted program may have, in KiB: a mutant that never stops collecting must not take the
+// machine along.
+const memoryMost = 8 << 20
+
+// profiles are the kinds of random scenarios that a search takes in turn, each with its number of seeds: a second or two of
+// processor time.
+var profiles = []struct {
+	name  string
+	seeds int
+}{{"small", 25}, {"systems", 25}, {"tiny", 200}}
+
+// trial runs the planted program.
+type trial struct {
+	program string
+	// asked is the file of switches that were asked.
+	asked string
+}
+
+// catalogue runs the catalogue until the first failure.
+func (t trial) catalogue(ctx context.Context, m *Trial, budget time.Duration) error {
+	args := []string{"run", "--catalog", "--jobs", "1"}
+	return t.process(ctx, m, budget, args, func(out io.Reader, stop func()) error {
+		lines := bufio.NewScanner(out)
+		lines.Buffer(nil, 1<<20)
+		failed := false
+		for lines.Scan() {
+			words := strings.Fields(lines.Text())
+			switch {
+			case len(words) == 0:
+			case words[0] == "FAIL" || words[0] == "ERROR":
+				failed = true
+				m.Outcome, m.Scenario, m.By = Caught, words[1], "expectation"
+				if words[0] == "ERROR" {
+					m.By = "error"
+				}
+				if i := strings.Index(lines.Text(), " seed "); i >= 0 {
+					m.Seed, _ = strconv.ParseUint(strings.Fields(lines.Text()[i:])[1], 10, 64)
+				}
+			case failed && words[0] == "law":
+				m.By = words[1]
+			case failed && (words[0] == "what" || words[0] == "error"):
+				m.What = strings.Join(words[1:], " ")
+			case failed && words[0] == "replay":
+				stop()
+				return nil
+			}
+		}
+		return lines.Err()
+	})
+}
+
+// search runs a few random scenarios more.
+func (t trial) search(ctx context.Context, m *Trial, budget time.Duration) error {
+	p := profiles[m.next%uint64(len(profiles))]
+	from := m.next/uint64(len(profiles))*uint64(p.seeds) + 1
+	args := []string{"explore", "--random", "--profile", p.name, "--from", strconv.FormatUint(from, 10), "--seeds", strconv.Itoa(p.seeds),
+		"--jobs", "1", "--format", "json"}
+	m.next++
+	return t.process(ctx, m, budget, args, func(out io.Reader, _ func()) error {
+		text, err := io.ReadAll(out)
+		if err != nil || len(bytes.TrimSpace(text)) == 0 {
+			return err
+		}
+		var report struct {
+			Scenarios []scenarios.Result
+			Explored  struct{ Runs int }
+		}
+		if err := json.Unmarshal(text, &report); err != nil {
+			return nil // it died while it wrote, which is seen by how it ended
+		}
+		m.Runs += report.Explored.Runs
+		for _, r := range report.Scenarios {
+			if r.Verdict == scenarios.Pass {
+				continue
+			}
+			m.Outcome, m.Scenario, m.Seed, m.By, m.What = Caught, r.Scenario, r.Seed, "expectation", r.Error
+			if r.Verdict == scenarios.Error {
+				m.By = "error"
+			}
+			if r.Failure != nil {
+				m.By, m.What = r.Failure.Law, r.Failure.What
+			}
+			break
+		}
+		return nil
+	})
+}
+
+// process runs the program with a mutant on and at most this much processor time; read is given what it prints.
+func (t trial) process(ctx context.Context, m *Trial, budget time.Duration, args []string, read func(out io.Reader, stop func()) error) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*budget+time.Minute) // a machine that is shared gives a tenth at worst
+	defer cancel()
+	limits := fmt.Sprintf("ulimit -t %d; ulimit -v %d; ulimit -c 0; exec \"$@\"", int(budget/time.Second)+1, memoryMost)
+	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", limits, "sh", t.program}, args...)...)
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "GOTRACEBACK=single", askedVariable+"="+t.asked)
+	if m.Mutant != nil {
+		cmd.Env = append(cmd.Env, mutantVariable+"="+strconv.Itoa(m.Number))
+	}
+	said := &head{most: 4 << 10}
+	cmd.Stderr = said
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start the planted program: %w", err)
+	}
+	stopped := false
+	readErr := read(out, func() { stopped = true; cancel() })
+	waitErr := cmd.Wait()
+	m.CPUSeconds += (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
+	if readErr != nil && ctx.Err() == nil {
+		return fmt.Errorf("read what the planted program prints: %w", readErr)
+	}
+	if waitErr != nil && !stopped && m.Outcome != Caught {
+		m.judgeEnd(waitErr, said.String(), ctx)
+	}
+	return nil
+}
+
+// judgeEnd says how a program ended that told of no failure.
+func (m *Trial) judgeEnd(err error, said string, ctx context.Context) {
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		m.Outcome, m.What = Crashed, err.Error()
+		return
+	}
+	status, _ := exit.Sys().(syscall.WaitStatus)
+	switch {
+	case status.Signaled() && (status.Signal() == syscall.SIGXCPU || status.Signal() == syscall.SIGKILL), ctx.Err() != nil,
+		strings.Contains(said, "SIGXCPU"):
+		m.Outcome, m.What = Hung, ""
+	default:
+		m.Outcome, m.What = Crashed, firstLine(said)
+	}
+}
+
+// firstLine is the first line of what a dying program said that names its cause.
+func firstLine(said string) string {
+	for line := range strings.Lines(said) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "panic:") || strings.HasPrefix(line, "fatal error:") || strings.HasPrefix(line, "vppdrill:") && !strings.Contains(line, " done, ") {
+			return line
+		}
+	}
+	return ""
+}
+
+// head keeps the beginning of what is written to it.
+type head struct {
+	bytes.Buffer
+	most int
+}
+
+func (h *head) Write(b []byte) (int, error) {
+	if room := h.most - h.Len(); room > 0 {
+		h.Buffer.Write(b[:min(room, len(b))])
+	}
+	return len(b), nil
+}
