@@ -14,7 +14,7 @@ type Faults struct {
 	CrashBeforeEffect float64 `yaml:"crashBeforeEffect" min:"0" max:"1" doc:"The agent is killed before it starts an effect."`
 	CrashAfterEffect  float64 `yaml:"crashAfterEffect" min:"0" max:"1" doc:"The agent is killed after an effect was done and before it learns so."`
 	CrashAfterPersist float64 `yaml:"crashAfterPersist" min:"0" max:"1" doc:"The agent is killed right after its journal was synced."`
-	DiskError         float64 `yaml:"diskError" min:"0" max:"1" doc:"A journal write fails; nothing of it is on disk."`
+	DiskError         float64 `yaml:"diskError" min:"0" max:"1" doc:"A journal write fails; nothing, a part or all of it is on disk."`
 
 	StoreUnavailable float64 `yaml:"storeUnavailable" min:"0" max:"1" doc:"A store request is answered with unavailable; whether it was done is open."`
 	DropStoreReply   float64 `yaml:"dropStoreReply" min:"0" max:"1" doc:"A store request is done and its reply lost."`

@@ -7,6 +7,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/fault"
+	"github.com/vppdrill/vppdrill/sim/hostmodel"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
@@ -29,15 +30,9 @@ func (p *process) persist(e agent.Persist) {
 		payload = append(payload, '\n')
 	}
 	w.counts.JournalBytes += int64(len(payload))
-	s := &synced{p: p, seq: e.Seq, verdict: verdict}
-	if verdict.Action != fault.Refuse {
-		if e.Replace {
-			m.disk.Replace(payload) // now: what is appended from here on belongs behind it
-		} else {
-			m.disk.Append(payload)
-		}
-	}
-	w.eng.After(syncTime+verdict.Delay, s)
+	write := hostmodel.Write{Seq: e.Seq, GivenUp: e.GivenUp, Replace: e.Replace, Payload: payload}
+	ok := p.journal.Write(write, verdict.Action == fault.Refuse, w.eng.Chooser())
+	w.eng.After(syncTime+verdict.Delay, &synced{p: p, seq: e.Seq, failed: !ok, verdict: verdict})
 }
 
 // leaseFacts tells what a step changes in the agent's leases: what is gone, then ID and blocks, then what is new. The blocks that
@@ -75,6 +70,7 @@ func (w *World) rest() time.Duration {
 type synced struct {
 	p       *process
 	seq     uint64
+	failed  bool // or refused, because one before it failed
 	verdict fault.Verdict
 }
 
@@ -86,6 +82,8 @@ func (s *synced) AppendText(b []byte) []byte {
 	if s.verdict.Action != fault.Pass {
 		b = append(b, ' ')
 		b = s.verdict.AppendText(b)
+	} else if s.failed {
+		b = append(b, " refused"...)
 	}
 	return b
 }
@@ -96,15 +94,16 @@ func (s *synced) Fire() {
 	if p.dead {
 		return // what was written may or may not have reached the disk; Disk.Crash decided
 	}
-	switch s.verdict.Action {
-	case fault.CrashBefore:
+	switch {
+	case s.verdict.Action == fault.CrashBefore:
 		p.m.crashAgent()
 		return
-	case fault.Refuse:
+	case s.failed:
+		p.journal.Told()
 		p.step(agent.Persisted{Seq: s.seq, Err: errDisk})
 		return
 	}
-	p.m.disk.Sync()
+	p.journal.Sync()
 	if s.verdict.Action == fault.CrashAfter {
 		p.m.crashAgent()
 		return
@@ -112,12 +111,10 @@ func (s *synced) Fire() {
 	p.step(agent.Persisted{Seq: s.seq})
 }
 
-// restore reads the journal as a starting agent's driver does: what an earlier life wrote and did not sync is read too, so it
-// is synced before anybody acts on it. A line that cannot be read is told and left out.
-func (m *machine) restore() []agent.Record {
+// restore opens the journal as a starting agent's driver does. A line that cannot be read is told and left out.
+func (m *machine) restore() (*hostmodel.Journal, []agent.Record) {
 	var records []agent.Record
-	m.disk.Sync()
-	frames, cut := m.disk.Read()
+	j, frames, cut := m.disk.Open()
 	if cut > 0 {
 		m.w.note(m, "journal", "a torn tail was cut off")
 	}
@@ -132,7 +129,7 @@ func (m *machine) restore() []agent.Record {
 		}
 	}
 	if m.w.plant != nil && m.w.plant.Records != nil {
-		return m.w.plant.Records(m.name, records)
+		records = m.w.plant.Records(m.name, records)
 	}
-	return records
+	return j, records
 }

@@ -200,7 +200,9 @@ func (m *machine) agentUp() {
 	m.proc, m.alloc = p, alloc
 	p.client = w.cluster.NewStoreClient(m.name, p.fromStore)
 	p.feed = w.cluster.NewFeed(m.name, p.fromAPI)
-	p.step(agent.Restored{Records: m.restore(), Boot: m.host.Boot()})
+	var records []agent.Record
+	p.journal, records = m.restore()
+	p.step(agent.Restored{Records: records, Boot: m.host.Boot()})
 	if p.dead {
 		return
 	}

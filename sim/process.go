@@ -10,6 +10,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/sim/fault"
+	"github.com/vppdrill/vppdrill/sim/hostmodel"
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
@@ -31,8 +32,9 @@ const (
 
 // process is one life of a node's agent.
 type process struct {
-	m     *machine
-	agent *agent.Agent
+	m       *machine
+	agent   *agent.Agent
+	journal *hostmodel.Journal
 	// planted is the agent as it is driven where something wraps it, nil otherwise.
 	planted PlantedAgent
 	// wake numbers the agent's WakeAt effects: only the last one counts.

@@ -58,7 +58,7 @@ func (d *journaled) hold(n int) error {
 		if err != nil {
 			return err
 		}
-		d.journal.Append(lines(records), func(err error) { told <- err })
+		d.journal.Persist(agent.Persist{Records: lines(records)}, func(err error) { told <- err })
 	}
 	for range n {
 		if err := <-told; err != nil {
@@ -92,7 +92,7 @@ func (d *journaled) decide(f func() ([]ipam.Record, error)) error {
 		d.mu.Unlock()
 		return err
 	}
-	d.journal.Append(lines(records), func(err error) { told <- err })
+	d.journal.Persist(agent.Persist{Records: lines(records)}, func(err error) { told <- err })
 	d.mu.Unlock()
 	return <-told
 }

@@ -73,7 +73,7 @@ func writeJournal(dir string, records []agent.Record) (string, error) {
 		return "", err
 	}
 	told := make(chan error, 1)
-	j.Replace(records, func(err error) { told <- err })
+	j.Persist(agent.Persist{Records: records, Replace: true}, func(err error) { told <- err })
 	if err := <-told; err != nil {
 		return "", err
 	}

@@ -89,25 +89,14 @@ type countedJournal struct {
 	counts *counts
 }
 
-// Append implements host.Journal.
-func (j countedJournal) Append(records []agent.Record, done func(error)) {
-	j.count(records)
-	j.Journal.Append(records, done)
-}
-
-// Replace implements host.Journal.
-func (j countedJournal) Replace(records []agent.Record, done func(error)) {
-	j.count(records)
-	j.Journal.Replace(records, done)
-}
-
-// count adds the records' lines, as the simulator counts them: the journal's own frames are left out.
-func (j countedJournal) count(records []agent.Record) {
+// Persist implements host.Journal. It counts the records' lines, as the simulator does: the journal's own frames are left out.
+func (j countedJournal) Persist(e agent.Persist, done func(error)) {
 	var line []byte
-	for _, r := range records {
-		line = r.AppendText(line[:0])
+	for i := range e.Records {
+		line = e.Records[i].AppendText(line[:0])
 		j.counts.journal.Add(int64(len(line)) + 1)
 	}
+	j.Journal.Persist(e, done)
 }
 
 // heardStore notes the highest revision that the store has told, and counts what it is asked.

@@ -35,6 +35,14 @@ func (d *Disk) Append(payload []byte) {
 	f.ends = append(f.ends, len(f.data))
 }
 
+// appendPart writes the beginning of a frame and goes no further.
+func (d *Disk) appendPart(payload []byte, c engine.Chooser) {
+	f := d.file()
+	start := len(f.data)
+	f.data = AppendFrame(f.data, payload)
+	f.data = f.data[:start+1+c.Pick("disk: bytes kept", len(f.data)-start-1)]
+}
+
 // Sync makes everything written and replaced so far safe.
 func (d *Disk) Sync() {
 	f := d.file()

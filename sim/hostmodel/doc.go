@@ -1,7 +1,7 @@
 // Package hostmodel is one Linux machine in memory: namespaces, links, addresses, routes, neighbors and a disk.
 //
 // It decides what a kernel would hold after each operation. It never opens a socket and knows nothing of pods, wiring or
-// VPP's inside; VPP's taps come in through methods of plain types. Start at Host, then Disk.
+// VPP's inside; VPP's taps come in through methods of plain types. Start at Host, then Disk, and Journal for who writes to it.
 //
 // Every operation happens at once and either does all or nothing. Nothing here depends on map order or on a clock: names,
 // addresses and boots that a kernel would draw are functions of Config.ID. A reboot loses everything but Disks; a Disk

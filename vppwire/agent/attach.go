@@ -33,6 +33,7 @@ func (p *pods) podAdd(e PodAdd) {
 	case t == nil:
 		t = p.begin(s, e)
 	case t.removing():
+		p.hasten(t)
 		t = p.beginAgain(t, s, e)
 	case t.stale || t.sandbox.Netns != s.Netns:
 		p.remove(t) // the container has a new namespace: nothing of the old wiring can stay
@@ -55,6 +56,9 @@ func (p *pods) begin(s Sandbox, e PodAdd) *attachment {
 	p.add(t)
 	p.waiting = append(p.waiting, t)
 	p.todo |= todoPods
+	if k, ok := t.pod(); ok {
+		p.hasten(p.byPod[k][0])
+	}
 	return t
 }
 
@@ -167,14 +171,16 @@ func (p *pods) attachWritten(t *attachment) {
 	p.wirePod(t)
 }
 
-// attachFailed undoes an attachment that could not be written.
-func (p *pods) attachFailed(t *attachment, err error) {
+// attachFailed undoes an attachment that could not be written; false when it is being removed already. It is forgotten when
+// the disk has certainly forgotten it.
+func (p *pods) attachFailed(t *attachment, err error) bool {
 	if t.phase != phaseSaving {
-		return
+		return false
 	}
 	p.alloc.Release(p.now, t.sandbox.Owner) // the journal is rewritten as a whole: no records
 	p.answerAdds(t, Answer{Code: CodeIO, Message: "journal: " + err.Error()})
-	p.erased(t)
+	t.phase = phaseErasing
+	return true
 }
 
 // wirePod makes the Session want the attachment. Nothing is wanted before the node itself is: pods hang on its tables.

@@ -30,7 +30,8 @@ const (
 	phaseUnhooking
 	// phaseUnwiring: the group is wanted empty and not yet gone.
 	phaseUnwiring
-	// phaseErasing: the release is being written to the journal; the address may be given out again.
+	// phaseErasing: the release is being written to the journal, or what the journal may hold of a failed ADD is being
+	// written over; the address may be given out again.
 	phaseErasing
 )
 

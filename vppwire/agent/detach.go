@@ -28,6 +28,7 @@ var cancelled = Answer{Code: CodeCancelled, Message: "the sandbox was removed wh
 // remove starts the removal of an attachment, unless it has started. Open ADDs are told.
 func (p *pods) remove(t *attachment) {
 	if t.removing() {
+		p.hasten(t)
 		return
 	}
 	p.answerAdds(t, cancelled)
@@ -85,6 +86,13 @@ func (p *pods) erase(t *attachment) {
 		p.todo |= todoBlocks | todoNode | todoIdentity
 	} else if p.rest.awaitedBlocks() != "" {
 		p.todo |= todoBlocks
+	}
+}
+
+// hasten: somebody waits for an attachment that waits for the journal, perhaps for its rewriting.
+func (p *pods) hasten(t *attachment) {
+	if t.phase == phaseErasing {
+		p.journal.hasten()
 	}
 }
 

@@ -42,7 +42,8 @@
 //     its number, comes in revision order, and may repeat; StoreWatchLost ends it. A store that lost its data answers with
 //     another Store than before.
 //   - Persisted answers Persist. One without an error says that all writes up to its number are on disk. One with an error says
-//     that this write and all later ones under way are not, whatever else is said of them: the next Persist replaces everything.
+//     that this write and all later ones under way may be there or not, whatever else is said of them: the agent gives them up,
+//     and the next Persist replaces everything.
 //   - Called answers CallDataplane; where the answer was lost, the Result says so, and the agent looks before it acts again.
 //   - VPPUp says that a connection stands, with the PID of this VPP's life; VPPDown that there is none. Either ends the outstanding
 //     call, of which nothing may be told any more.
@@ -53,7 +54,9 @@
 //
 //   - Persist must be on disk, synced, before Persisted says so; with Replace the journal holds just these records afterwards, or what
 //     it held before. Writes are done in order. Nothing that follows from a record is told to anybody before: no Answer, no
-//     claim in the store. So a crash between any two effects loses nothing that was told.
+//     claim in the store. So a crash between any two effects loses nothing that was told. Neither does it bring anything back: what
+//     a failed write may have left is gone from the disk before anybody is told that it is gone. What a journal owes behind a
+//     failure is said in package journaltest.
 //   - StoreRequest is answered by StoreReply or not at all: after 5 s the agent gives it up and lists again. At most one is
 //     outstanding, and a watch beside it. A newer watch ends the older one.
 //   - CallDataplane asks for one call to VPP or Linux; at most one is outstanding. It is answered by Called. A driver that gets no

@@ -18,8 +18,12 @@ type (
 	// Persist asks for Records to be appended to the journal and synced, all or none; then Persisted{Seq} comes back.
 	// Nothing that depends on them is told to anybody before. With Replace set the journal's content becomes exactly
 	// Records (compaction): written beside, synced, renamed. Records stay valid and unchanged after the Step.
+	//
+	// GivenUp is the last Persist that the agent has given up because it was told of a failure, 0 before the first. A journal
+	// refuses whatever was asked for before the agent knew of its last failure: see package journaltest.
 	Persist struct {
 		Seq     uint64
+		GivenUp uint64
 		Replace bool
 		Records []Record
 	}

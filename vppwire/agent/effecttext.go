@@ -6,7 +6,11 @@ import "strconv"
 
 // AppendText implements Effect.
 func (e Persist) AppendText(b []byte) []byte {
-	l := line(b).word("persist").uint("seq", e.Seq).flag("replace", e.Replace).uint("records", uint64(len(e.Records)))
+	l := line(b).word("persist").uint("seq", e.Seq)
+	if e.GivenUp > 0 {
+		l = l.uint("given-up", e.GivenUp)
+	}
+	l = l.flag("replace", e.Replace).uint("records", uint64(len(e.Records)))
 	for i := range e.Records {
 		l = append(l, " | "...)
 		l = e.Records[i].AppendText(l)

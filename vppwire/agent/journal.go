@@ -26,7 +26,7 @@ type journal struct {
 	of      journaled
 	seq     uint64 // of the last Persist
 	durable uint64 // the highest seq known to be on disk
-	lost    uint64 // the highest seq known not to be, because an earlier one is not
+	lost    uint64 // the highest seq that is given up, because it failed or an earlier one did
 	// since counts records written since the journal was last rewritten (or read).
 	since int
 	// unverified: a write failed, so what the disk holds is not certain. The next write replaces everything.
@@ -46,9 +46,10 @@ type journaled interface {
 	// snapshot is the shortest history that recreates the state, and liveRecords estimates its length.
 	snapshot() []Record
 	liveRecords() int
-	// written goes on after a write; attachFailed undoes an attachment that could not be written.
+	// written goes on after a write; attachFailed undoes an attachment that could not be written, false when it is being
+	// removed already.
 	written(w journalWaiter)
-	attachFailed(t *attachment, err error)
+	attachFailed(t *attachment, err error) bool
 }
 
 // droppedBlock is a block that is gone when the Persist with its seq is on disk.
@@ -72,7 +73,7 @@ type persistStep uint8
 const (
 	stepNothing persistStep = iota
 	stepAttach              // lease and sandbox of att
-	stepDetach              // release of att
+	stepDetach              // release of att, or its undoing
 	stepNode                // claim
 	stepPools               // pools of generation gen
 )
@@ -93,10 +94,10 @@ func (j *journal) persist(records []Record, w journalWaiter) {
 	j.since += len(records)
 	if j.unverified || j.stale || j.since > compactFactor*j.of.liveRecords()+compactSlack {
 		j.since, j.stale = 0, false
-		j.emit(Persist{Seq: j.seq, Replace: true, Records: j.of.snapshot()})
+		j.emit(Persist{Seq: j.seq, GivenUp: j.lost, Replace: true, Records: j.of.snapshot()})
 		return
 	}
-	j.emit(Persist{Seq: j.seq, Records: records})
+	j.emit(Persist{Seq: j.seq, GivenUp: j.lost, Records: records})
 }
 
 // rewrite replaces everything by the present state, for what no record can take back.
@@ -122,8 +123,8 @@ func (j *journal) persisted(e Persisted) {
 		return
 	}
 	j.durable = e.Seq
-	if j.unverified && e.Seq == j.seq {
-		j.unverified, j.tries, j.retryAt = false, 0, time.Time{} // it replaced everything
+	if j.unverified {
+		j.unverified, j.tries, j.retryAt = false, 0, time.Time{} // everything behind what is given up replaces everything
 		j.log(levelInfo, "journal: written again")
 		j.todo |= todoJournal
 	}
@@ -156,15 +157,15 @@ func (a *Agent) written(w journalWaiter) {
 	}
 }
 
-// failed: an ADD is undone and told so; everything else is true whether the disk knows it or not and is written
-// again, as a whole, until it is there.
+// failed: an ADD is undone and told so; everything else is true whether the disk knows it or not and is written again, as a
+// whole, until it is there. What failed may be on disk all the same, so that a crash brings an undone ADD back: it stays, on
+// its way out, until the rewriting has reached the disk, and whoever asks for its removal waits for that.
 func (j *journal) failed(e Persisted) {
 	n := 0
 	for n < len(j.waiters) && j.waiters[n].seq < e.Seq {
 		n++
 	}
-	undone := slices.Clone(j.waiters[n:])
-	j.waiters = j.waiters[:n]
+	undone := j.waiters[n:]
 	j.unverified, j.lost = true, j.seq
 	j.retryAt = j.now.Add(backOff(journalRetryFirst, journalRetryMost, j.tries))
 	j.tries++
@@ -172,25 +173,36 @@ func (j *journal) failed(e Persisted) {
 	for i := range j.drops {
 		j.drops[i].seq = max(j.drops[i].seq, j.seq+1)
 	}
-	var held []journalWaiter
+	// They wait for the write that replaces everything, which is the next one.
+	held := j.waiters[:n]
 	for _, w := range undone {
-		if w.what == stepAttach {
-			j.of.attachFailed(w.att, e.Err)
-		} else {
-			held = append(held, w)
-		}
-	}
-	// They wait for the write that replaces everything, whose seq is not known yet.
-	for _, w := range held {
 		w.seq = j.seq + 1
-		j.waiters = append(j.waiters, w)
+		if w.what == stepAttach {
+			if !j.of.attachFailed(w.att, e.Err) {
+				continue
+			}
+			w.what = stepDetach
+		}
+		held = append(held, w)
 	}
+	j.waiters = held
 	j.todo |= todoJournal
+}
+
+// outstanding: a write is under way that is not given up.
+func (j *journal) outstanding() bool { return max(j.durable, j.lost) < j.seq }
+
+// hasten has an unverified journal rewritten at once: somebody asks for something that waits for it.
+func (j *journal) hasten() {
+	if j.unverified && !j.outstanding() {
+		j.retryAt = j.now
+		j.todo |= todoJournal
+	}
 }
 
 // retry rewrites an unverified journal when its time has come.
 func (j *journal) retry() {
-	if !j.unverified || !due(j.retryAt, j.now) {
+	if !j.unverified || j.outstanding() || !due(j.retryAt, j.now) {
 		return
 	}
 	j.retryAt = time.Time{} // the answer sets it anew
@@ -251,4 +263,4 @@ func backOff(first, most time.Duration, tries int) time.Duration {
 }
 
 // attachFailed undoes an attachment that could not be written.
-func (a *Agent) attachFailed(t *attachment, err error) { a.pods.attachFailed(t, err) }
+func (a *Agent) attachFailed(t *attachment, err error) bool { return a.pods.attachFailed(t, err) }

@@ -37,6 +37,9 @@ func (p *pods) podCheck(e PodCheck) {
 // podStatus says whether an ADD would be taken on now.
 func (p *pods) podStatus(e PodStatus) {
 	why := p.rest.notReady()
+	if why == "" && p.journal.unverified {
+		why = "the journal cannot be written"
+	}
 	if why == "" && !p.vppUp {
 		why = "VPP is down"
 	}

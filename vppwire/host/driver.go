@@ -13,10 +13,9 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
-// Journal is where an agent's records are kept: vppwire/host/journal.
+// Journal is where an agent's records are kept: vppwire/host/journal. Package journaltest says what it owes.
 type Journal interface {
-	Append(records []agent.Record, done func(error))
-	Replace(records []agent.Record, done func(error))
+	Persist(e agent.Persist, done func(error))
 }
 
 // Store is the cluster's store: vppwire/host/etcd, or any other with compare-and-swap and watches.

@@ -41,11 +41,7 @@ func (d *Driver) perform(now time.Time, e agent.Effect) {
 }
 
 func (d *Driver) persist(now time.Time, e agent.Persist) {
-	write := d.cfg.Journal.Append
-	if e.Replace {
-		write = d.cfg.Journal.Replace
-	}
-	write(e.Records, func(err error) {
+	d.cfg.Journal.Persist(e, func(err error) {
 		d.Metrics.persisted(now, err)
 		d.Tell(agent.Persisted{Seq: e.Seq, Err: err})
 	})

@@ -9,14 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// disk is what a journal needs from a file system; tests have one that fails on demand.
+// disk is what a journal needs from a file system; tests have one that fails on demand and forgets what was not synced.
 type disk interface {
-	// open opens a file for reading and writing and creates it where it is missing.
+	// open opens a file for reading and writing and creates it where it is missing; create empties it.
 	open(path string) (file, error)
-	// replace makes the file at path hold exactly data, durably and at once: after a crash it is the old one or the new
-	// one. It returns the new one.
-	replace(path string, data []byte) (file, error)
-	// syncFolder makes the file's name durable.
+	create(path string) (file, error)
+	rename(from, to string) error
+	// syncFolder makes names in the file's folder durable.
 	syncFolder(path string) error
 }
 
@@ -27,39 +26,50 @@ type file interface {
 	WriteAt(p []byte, off int64) (int, error)
 	Truncate(size int64) error
 	Sync() error
+	// Forget makes what is read next come from the disk. A kernel that could not write a page says so once, and goes on
+	// showing it as if it had.
+	Forget() error
 	Close() error
-}
-
-type realDisk struct{}
-
-func (realDisk) open(path string) (file, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	return realFile{f}, nil
 }
 
 // newSuffix is of the file that a rewriting goes to. One that a crash has left is written over.
 const newSuffix = ".new"
 
-func (d realDisk) replace(path string, data []byte) (file, error) {
-	f, err := os.OpenFile(path+newSuffix, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o600)
+// replace makes the file at path hold exactly data, durably and at once: after a crash it is the old one or the new one. It
+// returns the new one. After an error either may be there.
+func replace(d disk, path string, data []byte) (file, error) {
+	f, err := d.create(path + newSuffix)
 	if err != nil {
 		return nil, err
 	}
-	_, err = f.Write(data)
+	_, err = f.WriteAt(data, 0)
 	if err == nil {
 		err = f.Sync()
 	}
 	if err == nil {
-		err = os.Rename(path+newSuffix, path)
+		err = d.rename(path+newSuffix, path)
 	}
 	if err == nil {
 		err = d.syncFolder(path)
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+type realDisk struct{}
+
+func (realDisk) open(path string) (file, error) { return openFile(path, os.O_CREATE|os.O_RDWR) }
+func (realDisk) create(path string) (file, error) {
+	return openFile(path, os.O_CREATE|os.O_TRUNC|os.O_RDWR)
+}
+func (realDisk) rename(from, to string) error { return os.Rename(from, to) }
+
+func openFile(path string, flags int) (file, error) {
+	f, err := os.OpenFile(path, flags, 0o600)
+	if err != nil {
+		return nil, err
 	}
 	return realFile{f}, nil
 }
@@ -90,4 +100,9 @@ func (f realFile) Sync() error {
 			return os.NewSyscallError("fdatasync", err)
 		}
 	}
+}
+
+// Forget drops the pages that are clean; Sync comes before it.
+func (f realFile) Forget() error {
+	return os.NewSyscallError("fadvise", unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED))
 }

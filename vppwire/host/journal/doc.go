@@ -8,8 +8,10 @@
 // checksum. Frames are only appended; a rewriting goes to a file beside, which is synced before it takes the name. A frame
 // counts as a whole or not at all, and nothing behind one that does not count is read: what Open returns is always what an
 // earlier moment of the file held. Writes that wait while another one is being synced share the next sync. After a write has
-// failed nothing counts as durable until everything has been written anew, as a kernel may forget what it could not write.
+// failed nothing counts as durable until everything has been written anew, as a kernel forgets what it could not write and shows it
+// all the same; Open therefore reads from the disk, past the kernel's cache.
 //
-// The modelled disk that agents are tried on is sim/hostmodel's; that one shares no code with this.
+// What is owed to an agent is said in package journaltest, which tries it. The model is sim/hostmodel's Journal; it shares no code
+// with this.
 // To change the format, give frames another first word and go on reading this one.
 package journal

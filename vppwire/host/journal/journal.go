@@ -20,6 +20,9 @@ var (
 	ErrLocked = errors.New("another process uses it")
 	// ErrClosed: the journal was closed before the write.
 	ErrClosed = errors.New("the journal is closed")
+	// ErrRefused: an earlier write failed, and this one was asked for by somebody who did not know, or does not replace
+	// everything.
+	ErrRefused = errors.New("refused behind a write that failed")
 )
 
 // Journal is an open journal file. Its methods may be called from any goroutine; writes take effect in the order of the
@@ -38,17 +41,20 @@ type Journal struct {
 
 	// The writer's own.
 	file   file
-	size   int64 // bytes that are durable
-	broken error // why nothing can be appended before a Replace; nil: it can
+	size   int64  // bytes that are durable
+	broken bool   // nothing can be appended before everything is replaced
+	failed uint64 // the last write that failed, or shared the fate of one
+	why    error  // it failed
 	buf    []byte
+	taken  []write
 	syncs  int64
 }
 
 // write is one waiting request.
 type write struct {
-	records []agent.Record
-	replace bool
+	agent.Persist
 	done    func(error)
+	refused bool
 }
 
 // Open opens or creates the journal at path, whose folder must exist, and returns the records of earlier lives, oldest
@@ -85,13 +91,19 @@ func openInto(path string, d disk, take func(*agent.History)) (*Journal, error) 
 	if err != nil {
 		return nil, fmt.Errorf("journal %s: %w", path, err)
 	}
-	j := &Journal{path: path, lock: lock, disk: d, done: make(chan struct{})}
-	j.wanted.L = &j.mu
+	j := newJournal(path, d)
+	j.lock = lock
 	if err := j.load(take); err != nil {
 		return nil, fmt.Errorf("journal %s: %w", path, errors.Join(err, lock.Close()))
 	}
 	go j.run()
 	return j, nil
+}
+
+func newJournal(path string, d disk) *Journal {
+	j := &Journal{path: path, disk: d, done: make(chan struct{})}
+	j.wanted.L = &j.mu
+	return j
 }
 
 // lockFile takes the lock that lives as long as the process or the file that is returned.
@@ -109,7 +121,8 @@ func lockFile(path string) (*os.File, error) {
 	return f, nil
 }
 
-// load reads the file, keeps a copy of a damaged one, cuts what does not count, and syncs what does.
+// load reads what the disk holds of the file, keeps a copy of a damaged one, cuts what does not count, and syncs what does. An
+// earlier life may have died while writes failed: what it left is written first, or forgotten.
 func (j *Journal) load(take func(*agent.History)) error {
 	f, err := j.disk.open(j.path)
 	if err != nil {
@@ -123,6 +136,9 @@ func (j *Journal) load(take func(*agent.History)) error {
 }
 
 func (j *Journal) settle(take func(*agent.History)) error {
+	if err := errors.Join(j.file.Sync(), j.file.Forget(), j.disk.syncFolder(j.path)); err != nil {
+		return err
+	}
 	size, err := j.file.Size()
 	if err != nil {
 		return err
@@ -138,15 +154,13 @@ func (j *Journal) settle(take func(*agent.History)) error {
 			return fmt.Errorf("damaged, and no copy can be made: %w", err)
 		}
 	}
-	if j.found.Cut > 0 {
-		if err := j.file.Truncate(j.size); err != nil {
-			return err
-		}
+	if j.found.Cut == 0 {
+		return nil
 	}
-	if err := j.file.Sync(); err != nil {
+	if err := j.file.Truncate(j.size); err != nil {
 		return err
 	}
-	return j.disk.syncFolder(j.path)
+	return j.file.Sync()
 }
 
 // quarantinesMost bounds how many damaged files may lie about before somebody has to look at them.
@@ -172,17 +186,11 @@ func quarantine(path string, data io.Reader) (string, error) {
 // Found says what Open found.
 func (j *Journal) Found() Found { return j.found }
 
-// Append writes records behind everything else, all or none, and calls done once, from a goroutine of the journal's and in
-// the order of the calls, when they are durable or are known not to be. After a failure every later Append fails too, until a
-// Replace has succeeded. The records must not change before done.
-func (j *Journal) Append(records []agent.Record, done func(error)) {
-	j.enqueue(write{records: records, done: done})
-}
-
-// Replace makes the content exactly these records: after a crash the file holds them or what it held before, never a
-// mixture. It may succeed where Append cannot. Otherwise as Append.
-func (j *Journal) Replace(records []agent.Record, done func(error)) {
-	j.enqueue(write{records: records, replace: true, done: done})
+// Persist writes records behind everything else, or instead of everything with Replace, all or none, and calls done once, from
+// a goroutine of the journal's and in the order of the calls, when they are durable or are known not to be. What it owes and
+// refuses is said in package journaltest. The records must not change before done.
+func (j *Journal) Persist(e agent.Persist, done func(error)) {
+	j.enqueue(write{Persist: e, done: done})
 }
 
 func (j *Journal) enqueue(w write) {
@@ -232,24 +240,59 @@ func (j *Journal) run() {
 	}
 }
 
-// perform makes a batch durable. Everything before a Replace rests on the Replace alone, as its content does not matter
-// afterwards; what is behind it goes into the same new file.
+// perform makes durable what of a batch is not refused, and tells in the order of the requests.
 func (j *Journal) perform(batch []write) {
-	first := 0
+	taken, why := j.take(batch)
+	err := j.write(taken)
+	for _, w := range batch {
+		if w.refused {
+			w.done(fmt.Errorf("%w: %w", ErrRefused, why))
+		} else {
+			w.done(err)
+		}
+	}
+}
+
+// take marks what of a batch is refused, because of why, and returns the rest. After a failure only what replaces everything
+// counts, and only from somebody who knows of it: whoever does not believes that what failed is there.
+func (j *Journal) take(batch []write) (taken []write, why error) {
+	broken := j.broken
+	j.taken = j.taken[:0]
+	for i := range batch {
+		w := &batch[i]
+		if w.GivenUp < j.failed || broken && !w.Replace {
+			w.refused = true
+			continue
+		}
+		broken = false
+		j.taken = append(j.taken, *w)
+	}
+	return j.taken, j.why
+}
+
+// write makes a batch durable. Everything before a Replace rests on the Replace alone, as its content does not matter afterwards;
+// what is behind it goes into the same new file.
+func (j *Journal) write(batch []write) error {
+	if len(batch) == 0 {
+		return nil
+	}
+	first := -1
 	for i, w := range batch {
-		if w.replace {
+		if w.Replace {
 			first = i
 		}
 	}
 	var err error
-	if batch[first].replace {
+	if first >= 0 {
 		err = j.rewrite(batch[first:])
-	} else if err = j.broken; err == nil {
+	} else {
 		err = j.extend(batch)
 	}
-	for _, w := range batch {
-		w.done(err)
+	if j.broken = err != nil; j.broken {
+		j.failed, j.why = batch[len(batch)-1].Seq, fmt.Errorf("journal %s: %w", j.path, err)
+		return j.why
 	}
+	return nil
 }
 
 // extend appends a frame for each write and syncs once.
@@ -257,8 +300,8 @@ func (j *Journal) extend(batch []write) error {
 	j.buf = j.buf[:0]
 	var err error
 	for _, w := range batch {
-		if j.buf, err = appendFrame(j.buf, w.records); err != nil {
-			return j.fail(err)
+		if j.buf, err = appendFrame(j.buf, w.Records); err != nil {
+			return err
 		}
 	}
 	if _, err = j.file.WriteAt(j.buf, j.size); err == nil {
@@ -267,16 +310,11 @@ func (j *Journal) extend(batch []write) error {
 	}
 	if err != nil {
 		// What was written may or may not be there. It has not been promised to anybody, so it is better gone.
-		return j.fail(errors.Join(err, j.file.Truncate(j.size)))
+		return errors.Join(err, j.file.Truncate(j.size))
 	}
 	j.size += int64(len(j.buf))
 	j.trim()
 	return nil
-}
-
-func (j *Journal) fail(err error) error {
-	j.broken = fmt.Errorf("journal %s: %w", j.path, err)
-	return j.broken
 }
 
 // bufMost is how large a buffer is kept for the next batch; a rewriting of a large node's journal needs more, rarely.
@@ -293,26 +331,26 @@ func (j *Journal) rewrite(batch []write) error {
 	j.buf = j.buf[:0]
 	var err error
 	for _, w := range batch {
-		for rest := w.records; ; {
+		for rest := w.Records; ; {
 			n := min(len(rest), frameRecords)
-			if !w.replace {
+			if !w.Replace {
 				n = len(rest) // all or none
 			}
 			if j.buf, err = appendFrame(j.buf, rest[:n]); err != nil {
-				return j.fail(err)
+				return err
 			}
 			if rest = rest[n:]; len(rest) == 0 {
 				break
 			}
 		}
 	}
-	f, err := j.disk.replace(j.path, j.buf)
+	f, err := replace(j.disk, j.path, j.buf)
 	if err != nil {
-		return j.fail(err)
+		return err
 	}
 	j.syncs++
 	old := j.file
-	j.file, j.size, j.broken = f, int64(len(j.buf)), nil
+	j.file, j.size = f, int64(len(j.buf))
 	j.trim()
 	_ = old.Close() // its content counts no more, whatever the disk says of it
 	return nil

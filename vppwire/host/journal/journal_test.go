@@ -48,6 +48,15 @@ func opened(t testing.TB, path string) (*Journal, []agent.Record) {
 	return j, records
 }
 
+// Append and Replace are writes of somebody who knows of every failure.
+func (j *Journal) Append(records []agent.Record, done func(error)) {
+	j.Persist(agent.Persist{Records: records}, done)
+}
+
+func (j *Journal) Replace(records []agent.Record, done func(error)) {
+	j.Persist(agent.Persist{Records: records, Replace: true}, done)
+}
+
 // wait performs one write and waits for what comes of it.
 func wait(ask func([]agent.Record, func(error)), records ...agent.Record) error {
 	told := make(chan error, 1)

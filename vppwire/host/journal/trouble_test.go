@@ -29,12 +29,19 @@ func (d *troubled) open(path string) (file, error) {
 	return &troubledFile{f, d}, err
 }
 
-func (d *troubled) replace(path string, data []byte) (file, error) {
-	if d.fails("replace") {
+func (d *troubled) create(path string) (file, error) {
+	if d.fails("create") {
 		return nil, errDisk
 	}
-	f, err := d.disk.replace(path, data)
+	f, err := d.disk.create(path)
 	return &troubledFile{f, d}, err
+}
+
+func (d *troubled) rename(from, to string) error {
+	if d.fails("rename") {
+		return errDisk
+	}
+	return d.disk.rename(from, to)
 }
 
 func (d *troubled) fails(op string) bool { return d.fail != nil && d.fail(op) }
