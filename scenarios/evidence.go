@@ -34,6 +34,8 @@ const (
 	CleanStops Evidence = "clean stops"
 	// VPPLives: FactDisturbed when a VPP is up, and FactVPPCrash.
 	VPPLives Evidence = "lives of VPP"
+	// ProgramLives: FactAgentUp, and FactProgramCrash.
+	ProgramLives Evidence = "lives of programs"
 	// VPPTables and LinuxTables: NodeState.VPP and Linux in settled snapshots.
 	VPPTables   Evidence = "VPP's tables"
 	LinuxTables Evidence = "Linux' tables"
@@ -42,7 +44,7 @@ const (
 // AllEvidence lists every kind of evidence. The slice is the caller's.
 func AllEvidence() []Evidence {
 	return []Evidence{Leases, Sandboxes, Refusals, NodeIDs, Blocks, AssignedBlocks, BlockedBlocks, FreeBlocks, WaitingPods, Rests,
-		Disturbances, CleanStops, VPPLives, VPPTables, LinuxTables}
+		Disturbances, CleanStops, VPPLives, ProgramLives, VPPTables, LinuxTables}
 }
 
 // Missing lists what the law needs and is not among delivered, in the law's order.

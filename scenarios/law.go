@@ -103,6 +103,8 @@ const (
 	FactAssigned
 	// FactVPPCrash: VPP was asked for what a real one dies of, or died by itself (Text).
 	FactVPPCrash
+	// FactProgramCrash: an agent, a controller or an operator (Node: the agent's) died of what it was told (Text).
+	FactProgramCrash
 	// FactDelRefused: a DEL for Owner, sent again although nothing of it is there any more, was answered with an error (Text),
 	// while nothing that was injected explains it.
 	FactDelRefused

@@ -305,7 +305,7 @@ func (r *run) settle(ctx context.Context, occasion string) {
 		r.checkNow(ctx)
 	case ctx.Err() != nil:
 		r.broken(ctx.Err())
-	case errors.As(err, new(*Violation)) || settling == nil:
+	case errors.As(err, new(*Violation)) || errors.Is(err, ErrFallen) || settling == nil:
 		r.broken(err)
 	default:
 		v := &Violation{Law: LawSettles, At: now, What: fmt.Sprintf("not quiet within %s %s: %s",

@@ -31,3 +31,6 @@ type World interface {
 
 // ErrUnsupported says that a world cannot do an action; it is reported by name and never counts as a pass.
 var ErrUnsupported = errors.New("unsupported in this world")
+
+// ErrFallen says that a world broke: what is still asked of it means nothing, and its run cannot be judged.
+var ErrFallen = errors.New("the world cannot go on")

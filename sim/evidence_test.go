@@ -33,6 +33,8 @@ func seen(f scenarios.Fact, note func(scenarios.Evidence)) {
 		if f.Text == scenarios.VPPUp {
 			note(scenarios.VPPLives)
 		}
+	case scenarios.FactAgentUp:
+		note(scenarios.ProgramLives)
 	case scenarios.FactAgentDown:
 		if f.Text == scenarios.CleanStop {
 			note(scenarios.CleanStops)

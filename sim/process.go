@@ -75,12 +75,14 @@ func (p *process) step(ev agent.Event) {
 	if p.dead {
 		return
 	}
+	p.m.w.stepping = p.m.name
 	var effects []agent.Effect
 	if p.planted == nil {
 		effects = p.agent.Step(p.m.w.clock(), ev)
 	} else {
 		effects = p.planted.Step(p.m.w.clock(), ev)
 	}
+	p.m.w.stepping = ""
 	p.leaseFacts(effects) // what the agent decides is a fact from now on, whether or not it survives
 	for _, e := range effects {
 		if !p.perform(e) {

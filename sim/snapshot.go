@@ -14,7 +14,11 @@ import (
 )
 
 // Snapshot implements scenarios.World. It looks at live state: it is valid until time moves on.
-func (w *World) Snapshot(context.Context) (scenarios.Snapshot, error) {
+func (w *World) Snapshot(context.Context) (_ scenarios.Snapshot, err error) {
+	if w.fallen {
+		return scenarios.Snapshot{}, scenarios.ErrFallen
+	}
+	defer w.outlive(&err)
 	s := scenarios.Snapshot{At: w.eng.Now(), Settled: w.quiet() == ""}
 	for _, m := range w.order {
 		s.Nodes = append(s.Nodes, m.state())

@@ -18,7 +18,8 @@ import (
 type stage struct{ *World }
 
 // Do implements scenarios.World.
-func (w *World) Do(ctx context.Context, a scenarios.Action) error {
+func (w *World) Do(ctx context.Context, a scenarios.Action) (err error) {
+	defer w.outlive(&err)
 	w.trail("action " + a.String())
 	return w.play.Do(ctx, a)
 }

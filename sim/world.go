@@ -51,6 +51,9 @@ type World struct {
 	// counts is what was asked of others so far, counted what was told of it as facts.
 	counts, counted scenarios.Counts
 	logs            func(node string, e agent.Log)
+	// stepping is the node whose agent decides at this moment; fallen: something panicked, and nothing may be asked any more.
+	stepping string
+	fallen   bool
 	// plant is nil in nearly every run.
 	plant *Plant
 }
@@ -176,7 +179,8 @@ func (w *World) Advance(ctx context.Context, at time.Duration) error {
 	return nil
 }
 
-func (w *World) runUntil(t time.Duration) error {
+func (w *World) runUntil(t time.Duration) (err error) {
+	defer w.outlive(&err)
 	if limit := w.s.Limits.Events; limit > 0 && w.eng.Seq() > limit {
 		return fmt.Errorf("more than limits.events = %d events", limit)
 	}

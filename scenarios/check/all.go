@@ -28,6 +28,7 @@ func All() []scenarios.Law {
 		tunnelsSymmetric(),
 		quietRestart(),
 		vppSurvives(),
+		programsSurvive(),
 		Settles(),
 	}
 }

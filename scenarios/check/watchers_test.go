@@ -553,6 +553,23 @@ func TestQuietRestart(t *testing.T) {
 	}
 }
 
+// Goal: an agent that dies of what it was told breaks programs-survive, and one that is killed and starts again does not.
+func TestProgramsSurvive(t *testing.T) {
+	law, _ := ByName(programsSurviveName)
+	w := law.Watch()
+	for _, f := range []scenarios.Fact{{Kind: scenarios.FactAgentUp}, {Kind: scenarios.FactAgentDown}, {Kind: scenarios.FactAgentUp}} {
+		if err := w.Observe(f); err != nil {
+			t.Error(err)
+		}
+	}
+	if w.Checks() != 2 {
+		t.Errorf("%d lives were counted", w.Checks())
+	}
+	if err := w.Observe(scenarios.Fact{Kind: scenarios.FactProgramCrash, Node: "n1", Text: "of something"}); err == nil {
+		t.Error("an agent may die")
+	}
+}
+
 // Goal: whatever a VPP dies of breaks vpp-survives, and VPPs that start, or are killed by a scenario, do not.
 func TestVPPSurvives(t *testing.T) {
 	law, _ := ByName(vppSurvivesName)

@@ -1,0 +1,65 @@
+package sim_test
+
+import (
+	"iter"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/sim"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+)
+
+// dying is an agent that is told, instead of its second alarm, what no agent understands; or whose driver dies.
+type dying struct {
+	inner  sim.PlantedAgent
+	driver bool
+	alarms int
+}
+
+func (d *dying) Leases() iter.Seq[ipam.Lease] { return d.inner.Leases() }
+
+func (d *dying) Step(now time.Time, ev agent.Event) []agent.Effect {
+	if _, ok := ev.(agent.Called); ok {
+		d.alarms++
+	}
+	if d.alarms == 2 && d.driver {
+		panic("the driver is at its end")
+	}
+	if d.alarms == 2 {
+		ev = nil
+	}
+	return d.inner.Step(now, ev)
+}
+
+// Goal: an agent that panics ends its run by programs-survive, with what it died of and its node, and leaves a result that can be
+// shown again; a panic of anything else is a run that could not be judged. Method: an agent is told nonsense, and a driver dies.
+func TestPanicIsTold(t *testing.T) {
+	s, err := scenarios.Parse("dying.yaml", []byte("# Two nodes.\nname: dying\ntopology: {nodes: 2, podsPerNode: 1}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(driver bool) scenarios.Result {
+		t.Helper()
+		r, err := sim.Run(t.Context(), s, sim.Options{Seed: 1, Laws: check.All(), Plant: &sim.Plant{
+			Agent: func(_ string, a sim.PlantedAgent) sim.PlantedAgent { return &dying{inner: a, driver: driver} }}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	r := run(false)
+	if f := r.Failure; r.Verdict != scenarios.Fail || f == nil || f.Law != "programs-survive" || !strings.HasPrefix(f.Node, "node-") ||
+		!strings.HasPrefix(f.What, "panic: agent: unknown event <nil>, in vppwire/agent.(*Agent).take (agent.go:") || f.Line == "" {
+		t.Errorf("%s: %+v", r.Verdict, f)
+	}
+	if again := run(false); again.Digest != r.Digest {
+		t.Error("two runs differ")
+	}
+	if r := run(true); r.Verdict != scenarios.Error || !strings.Contains(r.Error, "the world cannot go on: panic: the driver is at its end") {
+		t.Errorf("%s: %s", r.Verdict, r.Error)
+	}
+}
