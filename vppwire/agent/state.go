@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/contiv"
 	"github.com/vppdrill/vppdrill/ipam/space"
 	"github.com/vppdrill/vppdrill/vppwire/mode"
 )
@@ -17,6 +18,13 @@ func (a *Agent) ID() uint32 { return a.ids.Acting() }
 
 // Node is what the node is wired as; its ID is 0 before. Slices are the Agent's.
 func (a *Agent) Node() mode.Node { return a.node }
+
+// Ranges are the cluster's address ranges in force, false while none are known.
+func (a *Agent) Ranges() (contiv.Plan, bool) {
+	p := a.ranges.plan
+	p.PodIf = a.podIf()
+	return p, a.ranges.known
+}
 
 // Mode is the wiring in use.
 func (a *Agent) Mode() mode.Config { return a.wiring }

@@ -116,9 +116,9 @@ type IPAMConfig struct {
 
 // ipam shows the node's addresses; 500 as upstream while the node has none.
 func (h handler) ipam(w http.ResponseWriter, r *http.Request) {
-	out := NodeIPAM{Name: h.NodeName, Config: h.config()}
+	out := NodeIPAM{Name: h.NodeName}
 	known := false
-	if !h.ask(w, r, func(a *agent.Agent) { known = out.fill(a) }) {
+	if !h.ask(w, r, func(a *agent.Agent) { known = out.fill(a, h.IPAM) }) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
@@ -135,35 +135,30 @@ type addressed interface {
 	ID() uint32
 	Node() mode.Node
 	Blocks() []ipam.Block
+	Ranges() (contiv.Plan, bool)
 }
 
-// fill takes over what the node has; false while it has no address.
-func (out *NodeIPAM) fill(a addressed) bool {
+// fill takes over what the node has and the ranges in force, defaults and what the cluster says included; false while it has no
+// address.
+func (out *NodeIPAM) fill(a addressed, own contiv.IPAMConfig) bool {
 	n := a.Node()
-	if !n.Address.IsValid() {
+	plan, known := a.Ranges()
+	if !known || !n.Address.IsValid() {
 		return false
 	}
-	var own netip.Prefix
+	var block netip.Prefix
 	if blocks := a.Blocks(); len(blocks) > 0 && !blocks[0].Draining { // active ones come first
-		own = blocks[0].Prefix
+		block = blocks[0].Prefix
 	}
-	out.ID, out.IP, out.PodNetwork = a.ID(), n.Address.Addr().String(), text(own)
+	out.ID, out.IP, out.PodNetwork = a.ID(), n.Address.Addr().String(), text(block)
 	out.VPPHostNetwork = text(n.HostSubnet)
-	if out.Config.PodSubnetCIDR == "" && len(n.PodSubnets) > 0 { // the ranges came from the cluster
-		out.Config.PodSubnetCIDR = text(n.PodSubnets[0])
-		out.Config.PodNetworkPrefixLen = max(0, own.Bits())
+	out.Config = IPAMConfig{
+		PodIfIPCIDR: text(plan.PodIf), PodSubnetCIDR: text(plan.PodSubnet), PodNetworkPrefixLen: plan.PodSubnetOneNodePrefixLen,
+		VPPHostSubnetCIDR: text(plan.VPPHostSubnet), VPPHostNetworkPrefixLen: plan.VPPHostSubnetOneNodeLen,
+		NodeInterconnectCIDR: text(plan.NodeInterconnect), NodeInterconnectDHCP: own.NodeInterconnectDHCP,
+		VXLANCIDR: text(plan.VXLAN), ServiceCIDR: text(plan.Service), ContivCIDR: own.ContivCIDR,
 	}
 	return true
-}
-
-func (h handler) config() IPAMConfig {
-	c := h.IPAM
-	return IPAMConfig{
-		PodIfIPCIDR: c.PodIfIPCIDR, PodSubnetCIDR: c.PodSubnetCIDR, PodNetworkPrefixLen: c.PodSubnetOneNodePrefixLen,
-		VPPHostSubnetCIDR: c.VPPHostSubnetCIDR, VPPHostNetworkPrefixLen: c.VPPHostSubnetOneNodePrefixLen,
-		NodeInterconnectCIDR: c.NodeInterconnectCIDR, NodeInterconnectDHCP: c.NodeInterconnectDHCP,
-		VXLANCIDR: c.VXLANCIDR, ServiceCIDR: c.ServiceCIDR, ContivCIDR: c.ContivCIDR,
-	}
 }
 
 func text(p netip.Prefix) string {

@@ -89,8 +89,8 @@ func TestIPAM(t *testing.T) {
 	}
 	code, body = get(t, handlerOf(t, newAgent(t, true)), "GET", PluginURL)
 	const want = `{"nodeId":1,"nodeName":"node-1","nodeIP":"192.168.16.1","podNetwork":"10.1.1.0/24","vppHostNetwork":"172.30.1.0/24",` +
-		`"config":{"podIfIPCIDR":"","podSubnetCIDR":"10.1.0.0/16","podNetworkPrefixLen":24,"vppHostSubnetCIDR":"","vppHostNetworkPrefixLen":0,` +
-		`"nodeInterconnectCIDR":"192.168.16.0/24","nodeInterconnectDHCP":false,"vxlanCIDR":"192.168.30.0/24","serviceCIDR":"","contivCIDR":""}}` + "\n"
+		`"config":{"podIfIPCIDR":"","podSubnetCIDR":"10.1.0.0/16","podNetworkPrefixLen":24,"vppHostSubnetCIDR":"172.30.0.0/16","vppHostNetworkPrefixLen":24,` +
+		`"nodeInterconnectCIDR":"192.168.16.0/24","nodeInterconnectDHCP":false,"vxlanCIDR":"192.168.30.0/24","serviceCIDR":"10.96.0.0/12","contivCIDR":""}}` + "\n"
 	if code != 200 || body != want {
 		t.Errorf("after: %d %s", code, body)
 	}
