@@ -12,20 +12,20 @@ import (
 func (i *IPAM) NodeIPAddress(nodeID uint32) (netip.Addr, netip.Prefix, error) {
 	defer i.lock()()
 	p := &i.state.plan
-	return hostAddress("nodeInterconnectCIDR", p.NodeInterconnect, p.DefaultGateway, nodeID)
+	return hostAddress("nodeInterconnectCIDR", p.NodeInterconnect, p.gateways(), nodeID)
 }
 
 // VxlanIPAddress is the VXLAN address of a node and the VXLAN range; no gateway is skipped there.
 func (i *IPAM) VxlanIPAddress(nodeID uint32) (netip.Addr, netip.Prefix, error) {
 	defer i.lock()()
-	return hostAddress("vxlanCIDR", i.state.plan.VXLAN, netip.Addr{}, nodeID)
+	return hostAddress("vxlanCIDR", i.state.plan.VXLAN, nil, nodeID)
 }
 
-func hostAddress(field string, all netip.Prefix, gateway netip.Addr, id uint32) (netip.Addr, netip.Prefix, error) {
+func hostAddress(field string, all netip.Prefix, gateways []netip.Addr, id uint32) (netip.Addr, netip.Prefix, error) {
 	if !all.IsValid() {
 		return netip.Addr{}, netip.Prefix{}, undefinedError(field)
 	}
-	a, err := hostOf(field, all, gateway, id, true)
+	a, err := hostOf(field, all, gateways, id, true)
 	if err != nil {
 		return netip.Addr{}, netip.Prefix{}, err
 	}

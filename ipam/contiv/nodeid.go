@@ -21,10 +21,10 @@ func blockOf(field string, all netip.Prefix, length int, id uint32) (netip.Prefi
 	return space.Subnet(all, length, n)
 }
 
-// hostOf is the address of node id in all, carrying all's length; the zero Prefix for the zero all. A gateway in all
-// at or below the address moves it up by one; a gateway elsewhere does not matter. lastToo lets an ID that nothing
+// hostOf is the address of node id in all, carrying all's length; the zero Prefix for the zero all. Each gateway in all
+// at or below the address moves it up by one; a gateway elsewhere does not matter. Gateways ascend. lastToo lets an ID that nothing
 // moved have the highest address, IPv4's broadcast.
-func hostOf(field string, all netip.Prefix, gateway netip.Addr, id uint32, lastToo bool) (netip.Prefix, error) {
+func hostOf(field string, all netip.Prefix, gateways []netip.Addr, id uint32, lastToo bool) (netip.Prefix, error) {
 	if !all.IsValid() {
 		return netip.Prefix{}, nil
 	}
@@ -33,9 +33,11 @@ func hostOf(field string, all netip.Prefix, gateway netip.Addr, id uint32, lastT
 		return netip.Prefix{}, fmt.Errorf("%s %s: %w %d > %d", field, all, ErrNodeIDRange, id, count)
 	}
 	index := uint64(id)
-	if gw, ok := space.Index(all, gateway); ok && gw <= index {
-		index++
-		lastToo = false
+	for _, gateway := range gateways {
+		if gw, ok := space.Index(all, gateway); ok && gw <= index {
+			index++
+			lastToo = false
+		}
 	}
 	top := count - 1
 	if all.Addr().Is4() && !lastToo {
@@ -52,7 +54,7 @@ func hostOf(field string, all netip.Prefix, gateway netip.Addr, id uint32, lastT
 }
 
 // maxHost is the highest ID that hostOf has an address for when the broadcast address is none.
-func maxHost(all netip.Prefix, gateway netip.Addr) uint64 {
+func maxHost(all netip.Prefix, gateways []netip.Addr) uint64 {
 	if !all.IsValid() {
 		return ^uint64(0)
 	}
@@ -60,8 +62,11 @@ func maxHost(all netip.Prefix, gateway netip.Addr) uint64 {
 	if all.Addr().Is4() && top > 0 {
 		top--
 	}
-	if gw, ok := space.Index(all, gateway); ok && gw <= top && top > 0 {
-		top--
+	highest := top
+	for _, gateway := range gateways {
+		if gw, ok := space.Index(all, gateway); ok && gw <= highest && top > 0 {
+			top--
+		}
 	}
 	return top
 }

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math"
 	"net/netip"
+	"slices"
 
+	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
@@ -41,6 +43,8 @@ type Plan struct {
 	PodIf netip.Prefix
 	// DefaultGateway is skipped when node addresses are counted, if it lies in NodeInterconnect.
 	DefaultGateway netip.Addr
+	// NodeGateways are skipped as DefaultGateway is: what single nodes have in its place. In any order.
+	NodeGateways []netip.Addr
 	// External: pod addresses come from another IPAM plugin.
 	External bool
 	// DHCP: node addresses come from DHCP.
@@ -142,6 +146,22 @@ func (p Plan) checkGateway() error {
 	return nil
 }
 
+// gateways are the addresses of NodeInterconnect that no node may get, ascending. What no node gets anyway is left out.
+func (p Plan) gateways() []netip.Addr {
+	if !p.DefaultGateway.IsValid() && len(p.NodeGateways) == 0 {
+		return nil
+	}
+	var list []netip.Addr
+	for _, gw := range append([]netip.Addr{p.DefaultGateway}, p.NodeGateways...) {
+		gw = space.NormalAddr(gw)
+		if p.NodeInterconnect.Contains(gw) && gw != space.First(p.NodeInterconnect) && !(gw.Is4() && gw == space.Last(p.NodeInterconnect)) {
+			list = append(list, gw)
+		}
+	}
+	slices.SortFunc(list, netip.Addr.Compare)
+	return slices.Compact(list)
+}
+
 // MaxNodeID is the highest ID whose every address exists: each ID in 1..MaxNodeID has a NodePlan, none above has.
 // 0 means that no node fits. With External the pod blocks set no limit: they do not follow from IDs.
 func (p Plan) MaxNodeID() uint32 {
@@ -152,8 +172,8 @@ func (p Plan) MaxNodeID() uint32 {
 	limit := min(
 		blocks,
 		space.SubnetCount(p.VPPHostSubnet, p.VPPHostSubnetOneNodeLen),
-		maxHost(p.VXLAN, netip.Addr{}),
-		maxHost(p.NodeInterconnect, p.DefaultGateway),
+		maxHost(p.VXLAN, nil),
+		maxHost(p.NodeInterconnect, p.gateways()),
 		math.MaxUint32,
 	)
 	return uint32(limit)
@@ -188,26 +208,23 @@ func (p Plan) NodeWithBlock(id uint32, block netip.Prefix) (NodePlan, error) {
 	if n.LinuxEnd, err = space.Nth(n.VPPHostSubnet, linuxEndIndex); err != nil {
 		return NodePlan{}, fmt.Errorf("linux end of the host link: %w", err)
 	}
-	if n.VXLANIP, err = hostOf("vxlanCIDR", p.VXLAN, netip.Addr{}, id, false); err != nil {
+	if n.VXLANIP, err = hostOf("vxlanCIDR", p.VXLAN, nil, id, false); err != nil {
 		return NodePlan{}, err
 	}
-	if n.NodeIP, err = hostOf("nodeInterconnectCIDR", p.NodeInterconnect, p.DefaultGateway, id, false); err != nil {
+	if n.NodeIP, err = hostOf("nodeInterconnectCIDR", p.NodeInterconnect, p.gateways(), id, false); err != nil {
 		return NodePlan{}, err
 	}
 	return n, nil
 }
 
-// PodIfAddr is the VPP end of the interface of the pod that has addr in block: the host bits of addr on PodIf.
-func (p Plan) PodIfAddr(block netip.Prefix, addr netip.Addr) (netip.Addr, error) {
-	index, ok := space.Index(block, addr)
-	if !ok {
-		return netip.Addr{}, fmt.Errorf("pod interface of %s: not in block %s", addr, block)
+// PodIfAddr is the VPP end of the interface of the pod with that number, from 1, on its node: that address of PodIf. Numbers tell
+// pods of a node apart, where their addresses in two blocks may have the same host bits. The error of a number that the range is
+// too small for is ipam.ErrExhausted.
+func (p Plan) PodIfAddr(number uint32) (netip.Addr, error) {
+	if count := space.Count(p.PodIf); number < 1 || count < 3 || uint64(number) > count-2 {
+		return netip.Addr{}, fmt.Errorf("podIfIPCIDR %s has no address for pod interface %d: %w", p.PodIf, number, ipam.ErrExhausted)
 	}
-	a, err := space.Nth(p.PodIf, index)
-	if err != nil {
-		return netip.Addr{}, fmt.Errorf("pod interface of %s in podIfIPCIDR: %w", addr, err)
-	}
-	return a, nil
+	return space.Nth(p.PodIf, uint64(number))
 }
 
 // NodeID is the ID of the node whose block addr lies in; the last ID owns block 0.

@@ -3,9 +3,12 @@ package contiv
 import (
 	"errors"
 	"net/netip"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/space"
 	"pgregory.net/rapid"
 )
@@ -45,14 +48,15 @@ func TestDefaultsAndTheDocumentedExample(t *testing.T) {
 	}
 }
 
-func TestPodInterfaceAddressFollowsThePod(t *testing.T) {
+func TestPodInterfaceAddressFollowsTheNumber(t *testing.T) {
 	p := resolve(t, IPAMConfig{PodIfIPCIDR: "10.2.1.0/24"})
-	a, err := p.PodIfAddr(netip.MustParsePrefix("10.1.7.0/24"), netip.MustParseAddr("10.1.7.2"))
-	if err != nil || a != netip.MustParseAddr("10.2.1.2") {
-		t.Errorf("%s %v", a, err)
-	}
-	if _, err := p.PodIfAddr(netip.MustParsePrefix("10.1.7.0/24"), netip.MustParseAddr("10.1.8.2")); err == nil {
-		t.Error("a pod of another block got an address")
+	for number, want := range map[uint32]string{1: "10.2.1.1", 2: "10.2.1.2", 254: "10.2.1.254", 0: "", 255: "", 1 << 31: ""} {
+		switch a, err := p.PodIfAddr(number); {
+		case want == "" && !errors.Is(err, ipam.ErrExhausted):
+			t.Errorf("interface %d: %s %v", number, a, err)
+		case want != "" && (err != nil || a.String() != want):
+			t.Errorf("interface %d: %s %v, want %s", number, a, err, want)
+		}
 	}
 }
 
@@ -87,7 +91,7 @@ func TestResolveRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, err := c.config.Resolve()
-			if err == nil || p != (Plan{}) {
+			if err == nil || !reflect.DeepEqual(p, Plan{}) {
 				t.Fatalf("was accepted: %+v %v", p, err)
 			}
 			for _, w := range c.words {
@@ -215,6 +219,45 @@ func FuzzDissectContivCIDR(f *testing.F) {
 		}
 		if p.MaxNodeID() < 510 {
 			t.Fatalf("%s has room for %d nodes", all, p.MaxNodeID())
+		}
+	})
+}
+
+// Goal: no node gets a gateway as its address, whoever's it is, and every other address is used. Method: the addresses of all IDs
+// beside those of the range without the gateways.
+func TestNodesStepOverEveryGateway(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, err := IPAMConfig{NodeInterconnectCIDR: "192.168.16.0/28"}.Resolve()
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := rapid.IntRange(0, 40)
+		nth := func(i int) netip.Addr { return netip.AddrFrom4([4]byte{192, 168, 16, byte(i)}) }
+		if i := at.Draw(t, "default"); i > 0 && i != 15 {
+			p.DefaultGateway = nth(i)
+		}
+		for _, i := range rapid.SliceOfN(at, 0, 5).Draw(t, "gateways") {
+			p.NodeGateways = append(p.NodeGateways, nth(i))
+		}
+		var want []netip.Addr
+		for i := 1; i < 15; i++ {
+			if a := nth(i); a != p.DefaultGateway && !slices.Contains(p.NodeGateways, a) {
+				want = append(want, a)
+			}
+		}
+		var have []netip.Addr
+		for id := uint32(1); id <= p.MaxNodeID(); id++ {
+			n, err := p.Node(id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			have = append(have, n.NodeIP.Addr())
+		}
+		if !slices.Equal(have, want) {
+			t.Fatalf("nodes have %v, want %v", have, want)
+		}
+		if n, err := p.Node(p.MaxNodeID() + 1); err == nil {
+			t.Fatalf("one more node has %v", n.NodeIP)
 		}
 	})
 }

@@ -69,10 +69,10 @@ func (s Contiv) podInterfaces(d *draft, p contiv.Plan, pods Range) {
 		return
 	}
 	d.Ranges = append(d.Ranges, Range{Name: "podIfIPCIDR", Prefix: p.PodIf, Purpose: "VPP ends of pod interfaces, the same on each node", use: useLocal})
-	// A pod's interface address has the index of its own address in the block; indices 0 and 1 belong to no pod.
+	// Interfaces are numbered from 1; the network address and the broadcast address belong to none.
 	if pods.Parts > 0 && space.HostBits(p.PodIf) < pods.Prefix.Addr().BitLen()-pods.OneNode {
-		d.pod("podIfIPCIDR "+p.PodIf.String(), less(space.Count(p.PodIf), 2), "the interface address has the pod's index in its block")
-		d.find(rulePodIf, Error, "podIfIPCIDR "+p.PodIf.String(), fmt.Sprintf("it is smaller than a block of /%d, so pods with higher addresses get no interface address", pods.OneNode),
+		d.pod("podIfIPCIDR "+p.PodIf.String(), less(space.Count(p.PodIf), 2), "one for each pod, without network and broadcast address")
+		d.find(rulePodIf, Error, "podIfIPCIDR "+p.PodIf.String(), fmt.Sprintf("it is smaller than a block of /%d, so the last pods get no interface address", pods.OneNode),
 			fmt.Sprintf("give at most /%d", pods.OneNode))
 	}
 }

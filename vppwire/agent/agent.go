@@ -95,6 +95,7 @@ func New(cfg Config, alloc ipam.NodeAllocator) (*Agent, error) {
 	a.journal.core, a.journal.of = &a.core, a
 	a.ids = nodeid.New(nodeid.Config{Name: cfg.NodeName, Quarantine: cfg.NodeIDQuarantine, Patience: cfg.ClaimPatience, Plan: (*plan)(a)})
 	a.pods.init(&a.core, &a.journal, a)
+	a.ranges.gateways = cfg.nodeGateways()
 	if pools, ok, err := cfg.Pools(); err != nil {
 		return nil, fmt.Errorf("agent: %w", err)
 	} else if ok {

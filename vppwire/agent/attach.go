@@ -3,10 +3,12 @@ package agent
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"path"
 	"slices"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/contiv"
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/linkname"
 	"github.com/vppdrill/vppdrill/vppwire/mode"
@@ -122,9 +124,10 @@ func (p *pods) admit(t *attachment) {
 		}
 	}
 	lease, records, err := p.allocate(t)
-	if err == nil && !p.takeNumber(t) {
-		p.alloc.Release(p.now, t.sandbox.Owner)
-		err = errTooMany
+	if err == nil {
+		if err = p.number(t); err != nil {
+			p.alloc.Release(p.now, t.sandbox.Owner)
+		}
 	}
 	if err != nil {
 		p.forget(t)
@@ -143,6 +146,23 @@ func (p *pods) allocate(t *attachment) (ipam.Lease, []ipam.Record, error) {
 		err = fmt.Errorf("%w: %s", err, p.rest.awaitedBlocks())
 	}
 	return lease, records, err
+}
+
+// number gives t a number, and with it an address of VPP's end where such are wanted.
+func (p *pods) number(t *attachment) error {
+	if !p.takeNumber(t) {
+		return errTooMany
+	}
+	_, err := p.vppEnd(t)
+	return err
+}
+
+// vppEnd is the address of VPP's end of a pod's interface, the zero Addr where it borrows one.
+func (p *pods) vppEnd(t *attachment) (netip.Addr, error) {
+	if !p.node.PodIf.IsValid() {
+		return netip.Addr{}, nil
+	}
+	return contiv.Plan{PodIf: p.node.PodIf}.PodIfAddr(t.number)
 }
 
 // errTooMany: VPP has no tap number left.
@@ -189,6 +209,11 @@ func (p *pods) wirePod(t *attachment) {
 		return
 	}
 	facts := t.facts()
+	var err error
+	if facts.VPPEnd, err = p.vppEnd(t); err != nil {
+		p.log(levelError, "pod %s/%s is not wired anew: %v", t.sandbox.PodNamespace, t.sandbox.PodName, err)
+		return
+	}
 	t.iface = p.wiring.PodInterface(facts)
 	p.wire.Set(t.group, p.wiring.PodObjects(p.node, facts))
 }

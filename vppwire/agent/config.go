@@ -126,7 +126,8 @@ type NodeConfigSpec struct {
 	OtherVPPInterfaces []InterfaceConfig
 	// StealInterface is refused unless empty.
 	StealInterface string
-	// Gateway is the next hop of the node's default route; it overrides the ranges' default gateway.
+	// Gateway is the next hop of the node's default route; it overrides the ranges' default gateway. No node gets it as its own
+	// address, so the section must be the same on all nodes.
 	Gateway string
 	// NatExternalTraffic is refused when true.
 	NatExternalTraffic bool
@@ -189,7 +190,7 @@ func (cfg *Config) ApplyIPAMConfig() error {
 	c.ContivCIDR = ""
 	c.PodSubnetCIDR, c.PodSubnetOneNodePrefixLen = plan.PodSubnet.String(), plan.PodSubnetOneNodePrefixLen
 	c.VPPHostSubnetCIDR, c.VPPHostSubnetOneNodePrefixLen = plan.VPPHostSubnet.String(), plan.VPPHostSubnetOneNodeLen
-	c.VXLANCIDR = plan.VXLAN.String()
+	c.VXLANCIDR, c.PodIfIPCIDR = plan.VXLAN.String(), plan.PodIf.String()
 	c.NodeInterconnectCIDR = ""
 	if plan.NodeInterconnect.IsValid() {
 		c.NodeInterconnectCIDR = plan.NodeInterconnect.String()
@@ -236,6 +237,17 @@ func (cfg *Config) Pools() (Pools, bool, error) {
 		return Pools{}, false, fmt.Errorf("ipamConfig: %w", err)
 	}
 	return poolsOf(plan), true, nil
+}
+
+// nodeGateways are the gateways of all nodes that have one of their own.
+func (cfg *Config) nodeGateways() []netip.Addr {
+	var list []netip.Addr
+	for i := range cfg.NodeConfig {
+		if gw, err := parseAddr(cfg.NodeConfig[i].Gateway); err == nil {
+			list = append(list, gw)
+		}
+	}
+	return list
 }
 
 // ownSpec is what is special about the agent's own node.

@@ -171,8 +171,8 @@ func TestConfigContivCIDR(t *testing.T) {
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}
-	got := fmt.Sprint(p.PodSubnet, p.PodSubnetOneNodePrefixLen, p.VPPHostSubnet, p.NodeInterconnect, p.VXLAN, p.Service)
-	if want := "10.128.0.0/16 25 10.129.0.0/16 10.130.0.0/23 10.130.2.0/23 10.97.0.0/16"; got != want {
+	got := fmt.Sprint(p.PodSubnet, p.PodSubnetOneNodePrefixLen, p.VPPHostSubnet, p.NodeInterconnect, p.VXLAN, p.Service) + " " + cfg.IPAMConfig.PodIfIPCIDR
+	if want := "10.128.0.0/16 25 10.129.0.0/16 10.130.0.0/23 10.130.2.0/23 10.97.0.0/16 10.130.4.0/25"; got != want {
 		t.Errorf("ranges are %s, not %s", got, want)
 	}
 	if _, err := ParseConfig("f", []byte("TCPstackDisabled: true\nipamConfig: {contivCIDR: nonsense}")); err == nil {

@@ -19,6 +19,8 @@ type ranges struct {
 	known   bool
 	acting  int64 // plan's generation
 	plan    contiv.Plan
+	// gateways are those of single nodes, which no node gets as its own address. From the configuration.
+	gateways []netip.Addr
 	// mine is what follows from our ID; mineOK when the plan has room for it.
 	mine   contiv.NodePlan
 	mineOK bool
@@ -142,6 +144,7 @@ func (a *Agent) poolsWritten(generation int64) {
 func (a *Agent) actOn(p Pools) {
 	r := &a.ranges
 	r.known, r.acting, r.plan = true, p.Generation, planOf(p)
+	r.plan.NodeGateways = r.gateways
 	a.identity(nodeid.Replanned{})
 	a.todo |= todoRanges
 }

@@ -15,7 +15,7 @@ type Config struct {
 	RxRing, TxRing uint16
 	// KeepOffload leaves TX checksum offload of pods' veths on.
 	KeepOffload bool
-	// ScanNeighbors makes VPP age out neighbors after StaleMinutes.
+	// ScanNeighbors makes VPP age out neighbors after StaleMinutes; otherwise they do not age.
 	ScanNeighbors bool
 	StaleMinutes  uint8
 }
@@ -41,8 +41,8 @@ type Node struct {
 	Gateways []netip.Prefix
 	// Blocks are those of this node's pod blocks whose gateway lies outside of them (AWS' 169.254.1.1).
 	Blocks []netip.Prefix
-	// PodIf, where valid, gives each pod interface of VPP an address of its own, as upstream first did: its base with the
-	// pod address's host bits. Otherwise pod interfaces borrow the gateway's address, which is then real and answers.
+	// PodIf, where valid, is the range from which each pod interface of VPP has an address of its own (Pod.VPPEnd), as upstream
+	// first did. Otherwise pod interfaces borrow the gateway's address, which is then real and answers.
 	PodIf netip.Prefix
 	// HostAddrs are the addresses of the host's own links.
 	HostAddrs []netip.Addr
@@ -64,6 +64,8 @@ type Pod struct {
 	// Namespace and Name are the pod's, for the interface tag.
 	Namespace, Name string
 	Addr, Gateway   netip.Addr
+	// VPPEnd is the address of VPP's end of the pod's interface where Node.PodIf is valid, unlike any other pod's of the node.
+	VPPEnd netip.Addr
 	// Number is unique among the node's attachments, 1 to PodNumberMax; taps are numbered by it.
 	Number uint32
 }

@@ -34,7 +34,11 @@ func TestModes(t *testing.T) {
 			case "peer":
 				return lines(c.PeerObjects(n, peerTwo(d)))
 			case "pod":
-				return lines(c.PodObjects(n, mode.Pod{Container: "c0ffee", IfName: "eth0", Netns: "/var/run/netns/cni-1",
+				var end netip.Addr
+				if n.PodIf.IsValid() {
+					end = n.PodIf.Addr().Next()
+				}
+				return lines(c.PodObjects(n, mode.Pod{VPPEnd: end, Container: "c0ffee", IfName: "eth0", Netns: "/var/run/netns/cni-1",
 					Namespace: "default", Name: "web-0", Addr: addr("10.1.1.2"), Gateway: addr("10.1.1.1"), Number: 1}))
 			default:
 				t.Fatalf("unknown command %s", d.Cmd)

@@ -28,9 +28,11 @@ func (c Config) NodeObjects(n Node) []vppwire.Object {
 	wiring.interconnect(c, &o, n)
 	c.gateway(&o, n)
 	wiring.betweenTables(c, &o, n)
+	age := uint32(0) // never: what an earlier configuration left in VPP ends with it
 	if c.ScanNeighbors {
-		o.add(vppwire.NeighborConfig{IP6: n.Address.Addr().Is6(), MaxNumber: neighborsMax, MaxAge: uint32(c.StaleMinutes) * 60})
+		age = uint32(c.StaleMinutes) * 60
 	}
+	o.add(vppwire.NeighborConfig{IP6: n.Address.Addr().Is6(), MaxNumber: neighborsMax, MaxAge: age})
 	return o.list
 }
 

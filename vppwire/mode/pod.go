@@ -29,7 +29,7 @@ func (c Config) vppTowardsPod(o *objects, n Node, p Pod, name string, podMAC vpp
 		o.add(vppwire.InTable{If: name, Table: c.PodTable, IP6: p.Addr.Is6()})
 	}
 	if n.PodIf.IsValid() {
-		o.add(vppwire.Address{If: name, Addr: podIfAddress(n.PodIf, p.Addr), Table: c.PodTable})
+		o.add(vppwire.Address{If: name, Addr: netip.PrefixFrom(p.VPPEnd, p.VPPEnd.BitLen()), Table: c.PodTable})
 	} else {
 		o.add(vppwire.Unnumbered{If: name, Donor: GatewayLoop, Table: c.PodTable})
 	}
@@ -39,24 +39,6 @@ func (c Config) vppTowardsPod(o *objects, n Node, p Pod, name string, podMAC vpp
 	o.add(vppwire.Up{If: name})
 	o.add(vppwire.Neighbor{If: name, Addr: p.Addr, MAC: podMAC})
 	o.add(vppwire.Route{Table: c.PodTable, Prefix: netip.PrefixFrom(p.Addr, p.Addr.BitLen()), Via: p.Addr, If: name})
-}
-
-// podIfAddress is base with the host bits of a, full length.
-func podIfAddress(base netip.Prefix, a netip.Addr) netip.Prefix {
-	b, x := base.Addr().As16(), a.As16()
-	network := base.Bits()
-	if base.Addr().Is4() {
-		network += 96
-	}
-	for i := network; i < 128; i++ {
-		bit := byte(1) << (7 - i%8)
-		b[i/8] = b[i/8]&^bit | x[i/8]&bit
-	}
-	addr := netip.AddrFrom16(b)
-	if base.Addr().Is4() {
-		addr = addr.Unmap()
-	}
-	return netip.PrefixFrom(addr, addr.BitLen())
 }
 
 // tagMax is VPP's longest interface tag in bytes.

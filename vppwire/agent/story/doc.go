@@ -30,6 +30,9 @@
 //	withdraw REQUEST            nobody waits for "add c1" any more; "netns-gone CONTAINER"
 //	node-seen, node-gone        the machine's Node object, told to everybody; "own-seen", "nodes-listed", "hide", "uid UID"
 //	disk bad | good, watch-lost, own-address CIDR, cidrs CIDR..., patience DURATION, dhcp
+//	scan on | off               whether VPP's neighbors age
+//	pod-if CIDR                 a range of addresses for VPP's ends of pod interfaces
+//	gateway NODE ADDR           a gateway of NODE's own, in this machine's configuration
 //	show, wrote, journal        print the state, whether VPP was written to since the last time, the disk
 //
 // To add a word, see act.go; something that may go wrong, Mishap.
