@@ -42,6 +42,8 @@ var arrows = []arrow{
 		"a file's grammar is its structs; what they mean is decided by who reads them"},
 	{"vppwire/agent/story", []string{"ipam", "ipam/contiv", "vppwire", "vppwire/agent", "vppwire/agent/nodeid", "sim/hostmodel", "sim/vppmodel"},
 		"a story needs machines to happen on, and the models are the only ones that need neither root nor a VPP"},
+	{"vppwire/agent/storetest", []string{"vppwire/agent", "sim/engine"},
+		"what a store owes is tried on the real one and on models, so it knows neither; its random requests are the simulator's engine's affair"},
 	{"vppwire/agent/journaltest", []string{"vppwire/agent", "sim/engine"},
 		"what a journal owes is tried on the real one and on models, so it knows neither; trying everything is the simulator's engine's affair"},
 	{"vppwire/agent", []string{"ipam/...", "vppwire", "vppwire/mode", "vppwire/linkname", "vppwire/agent/nodeid", "vppwire/strictyaml"},

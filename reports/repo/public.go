@@ -16,6 +16,7 @@ import (
 // the same names.
 var public = []struct{ name, why string }{
 	{"vppwire/agent/story", "stories of agents for whoever changes or embeds one: its doc lists the words"},
+	{"vppwire/agent/storetest", "the tests that the author of a store runs; ours on etcd and the simulator's pass them"},
 	{"vppwire/agent/journaltest", "the tests that the author of a journal runs; ours and the simulator's pass them"},
 	{"ipam/datastore", "the store of amazon-vpc-cni-k8s under its own names, with its checkpoint file: a thin layer over the Node and NodePool that the simulator runs"},
 	{"vppwire/host/kube", "runs ipam/nodeipam's controllers against a Kubernetes API server; users link it, no command does yet"},

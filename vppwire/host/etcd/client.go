@@ -48,7 +48,10 @@ type Client struct {
 }
 
 // Connect returns at once, whether or not etcd answers. A configuration that cannot be is an error.
-func Connect(cfg Config) (*Client, error) {
+func Connect(cfg Config) (*Client, error) { return connect(cfg, clientv3.Config{}) }
+
+// connect is Connect with further choices of etcd's client.
+func connect(cfg Config, etcd clientv3.Config) (*Client, error) {
 	if cfg.Prefix == "" {
 		cfg.Prefix = DefaultPrefix
 	}
@@ -59,8 +62,9 @@ func Connect(cfg Config) (*Client, error) {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	ctx, end := context.WithCancel(context.Background())
-	c, err := clientv3.New(clientv3.Config{Endpoints: cfg.Endpoints, Context: ctx, Logger: zap.NewNop(),
-		DialKeepAliveTime: keepAlive, DialKeepAliveTimeout: keepAliveWait})
+	etcd.Endpoints, etcd.Context, etcd.Logger = cfg.Endpoints, ctx, zap.NewNop()
+	etcd.DialKeepAliveTime, etcd.DialKeepAliveTimeout = keepAlive, keepAliveWait
+	c, err := clientv3.New(etcd)
 	if err != nil {
 		end()
 		return nil, fmt.Errorf("etcd %s: %w", strings.Join(cfg.Endpoints, ","), err)
