@@ -35,8 +35,10 @@ type Agent struct {
 	ranges  ranges
 	pods    pods
 	groups  []string // scratch
-	alarm   time.Time
-	armed   time.Time // the last WakeAt
+	// unwired is since when the node's own wiring is not complete, zero while it is; calledAt when the last call went out.
+	unwired, calledAt time.Time
+	alarm             time.Time
+	armed             time.Time // the last WakeAt
 }
 
 // core is what every part of an agent works on.
@@ -208,6 +210,7 @@ func (a *Agent) settle() {
 			break
 		}
 	}
+	a.watchNode()
 	a.wake()
 }
 
@@ -247,7 +250,7 @@ func (a *Agent) drive() bool {
 	}
 	call, ok := a.wire.Next(a.now)
 	if ok {
-		a.calling = true
+		a.calling, a.calledAt = true, a.now
 		a.emit(CallDataplane{Call: call})
 	}
 	if !a.looked && a.vppUp && (!a.calling || ok && call.Verb() != vppwire.VerbDump) { // dumps always come first

@@ -100,6 +100,8 @@ func (a *Agent) notReady() string {
 		return a.ids.Waiting()
 	case a.ids.Acting() == 0:
 		return "no node ID yet"
+	case a.node.ID == 0 && a.ranges.unfit != "":
+		return a.ranges.unfit
 	case a.node.ID == 0 && a.ranges.mineOK:
 		return "the node's address is not known"
 	case len(a.alloc.Blocks()) == 0 && !a.ranges.blocked:
@@ -268,7 +270,7 @@ func (p *pods) answerIfDone(t *attachment) {
 }
 
 func (p *pods) attached(t *attachment) {
-	t.phase = phaseUp
+	t.phase, p.failing = phaseUp, ""
 	p.answerAdds(t, Answer{Result: p.result(t)})
 }
 
@@ -282,6 +284,7 @@ func (p *pods) judgeWiring() {
 		case errors.Is(err, vppwire.ErrNoNamespace):
 			p.fail(t, CodeUnknownContainer, err)
 		case !p.now.Before(t.since.Add(p.cfg.AddPatience)):
+			p.failing = wiringTrouble(t, err)
 			p.fail(t, CodeTryAgain, err)
 		}
 		if t.phase == phaseWiring && !p.now.Before(t.since.Add(p.cfg.AddPatience)) {

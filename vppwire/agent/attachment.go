@@ -94,6 +94,8 @@ type pods struct {
 	// waiting are in phaseWaiting, in the order of their ADDs; underway are in phaseWiring with somebody waiting.
 	waiting, underway []*attachment
 	lastHook          uint64
+	// failing is why the last ADD that was wired was given up, empty since one was answered.
+	failing string
 	// staleBoot names the boot of stale attachments; several earlier boots count as one.
 	staleBoot string
 }
@@ -104,6 +106,8 @@ type surroundings interface {
 	notReady() string
 	// awaitedBlocks says why not all blocks that the node should have are taken; empty when they are.
 	awaitedBlocks() string
+	// Trouble says why no pod can be wired now; empty when one can.
+	Trouble(now time.Time) string
 }
 
 func (p *pods) init(c *core, j *journal, rest surroundings) {

@@ -38,6 +38,44 @@ func TestAddPatience(t *testing.T) {
 	}
 }
 
+// TestTroubleWithPods: what VPP refuses of pods is told by STATUS after seconds, stays told when the ADD is given up, and ends with
+// the first pod that can be wired.
+func TestTroubleWithPods(t *testing.T) {
+	l := story.New(t)
+	b := l.Machine("n1")
+	b.Start()
+	b.Tell()
+	l.Settle()
+	var refused bool
+	l.Mishap = func(_ *story.Machine, what string) story.Mishap {
+		if what == "call" && refused {
+			return story.Refused
+		}
+		return story.Fine
+	}
+	told := func(when, want string) {
+		t.Helper()
+		l.Settle()
+		if have := b.Agent.Trouble(l.Now); (have == "") != (want == "") || !strings.Contains(have, want) {
+			t.Errorf("%s: %q, want %q", when, have, want)
+		}
+	}
+	told("at rest", "")
+	refused = true
+	b.Add("web-0", "c1")
+	told("at once", "")
+	l.Pass(4 * time.Second)
+	told("after 4 s", "")
+	l.Pass(2 * time.Second)
+	told("after 6 s", "pod default/web-0 cannot be wired: "+story.ErrRefused.Error())
+	l.Pass(time.Minute)
+	told("after the ADD was given up", "pod default/web-0 cannot be wired: "+story.ErrRefused.Error())
+	refused = false
+	l.Pass(time.Minute) // what is left of it goes
+	b.Add("web-1", "c2")
+	told("with a pod that is wired", "")
+}
+
 // TestEarlyEvents: what comes before the journal has been read waits for it.
 func TestEarlyEvents(t *testing.T) {
 	a, err := New(story.Config("n1"), freshAllocator(t))

@@ -34,16 +34,9 @@ func (p *pods) podCheck(e PodCheck) {
 	}
 }
 
-// podStatus says whether an ADD would be taken on now.
+// podStatus says whether an ADD would be taken on and could be done now.
 func (p *pods) podStatus(e PodStatus) {
-	why := p.rest.notReady()
-	if why == "" && p.journal.unverified {
-		why = "the journal cannot be written"
-	}
-	if why == "" && !p.vppUp {
-		why = "VPP is down"
-	}
-	if why != "" {
+	if why := p.rest.Trouble(p.now); why != "" {
 		p.refuse(e.Request, CodeUnavailable, "%s", why)
 		return
 	}

@@ -31,6 +31,7 @@
 //	node-seen, node-gone        the machine's Node object, told to everybody; "own-seen", "nodes-listed", "hide", "uid UID"
 //	disk bad | good, watch-lost, own-address CIDR, cidrs CIDR..., patience DURATION, dhcp
 //	scan on | off               whether VPP's neighbors age
+//	nic NAME                    VPP's main interface by the machine's configuration
 //	pod-if CIDR                 a range of addresses for VPP's ends of pod interfaces
 //	gateway NODE ADDR           a gateway of NODE's own, in this machine's configuration
 //	show, wrote, journal        print the state, whether VPP was written to since the last time, the disk

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -77,11 +78,11 @@ func (h handler) plan(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(text) // who went away does not miss it
 }
 
-// health is 200 with "ok" when nothing is left to do, 200 with what is pending, or 503 when the agent does not answer: a probe
-// that restarts the agent because VPP is away would make nothing better.
+// health is 200 with "ok" when nothing is left to do and pods can be wired, 200 with why they cannot or with what is pending, or
+// 503 when the agent does not answer: a probe that restarts the agent because VPP is away would make nothing better.
 func (h handler) health(w http.ResponseWriter, r *http.Request) {
 	pending := ""
-	if !h.ask(w, r, func(a *agent.Agent) { pending = a.Pending() }) {
+	if !h.ask(w, r, func(a *agent.Agent) { pending = cmp.Or(a.Pending(), a.Trouble(time.Now())) }) {
 		return
 	}
 	if pending == "" {
