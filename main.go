@@ -114,6 +114,7 @@ func exploring() cmd.Explorer {
 		Points: func(ctx context.Context, s *scenarios.Scenario, seed uint64, laws []scenarios.Law, kinds []string, node string) ([]cmd.Point, error) {
 			return points(ctx, x, s, seed, laws, kinds, node)
 		},
+		Lives: gen.Lives,
 		Exhaust: func(ctx context.Context, s *scenarios.Scenario, laws []scenarios.Law, most int) (cmd.Exhausted, error) {
 			found, err := x.Exhaust(ctx, s, laws, most, nil)
 			e := cmd.Exhausted{Runs: found.Runs, Complete: found.Complete}

@@ -14,7 +14,7 @@ type Report struct {
 
 // Explored says what an exploration covered: of its runs, the report holds the first failure of each kind.
 type Explored struct {
-	// Way is seeds, random, exhaustive or crash-points.
+	// Way is seeds, random, exhaustive, crash-points or lives.
 	Way string `json:"way"`
 	// FirstSeed is the first seed, or the only one; 0 for an exhaustive search.
 	FirstSeed uint64 `json:"firstSeed,omitempty"`

@@ -62,6 +62,9 @@ type Explorer struct {
 	// Points lists the crash points of these kinds in the run of s with a seed, of one node or, for "", of all. The run must
 	// pass without a fault.
 	Points func(ctx context.Context, s *scenarios.Scenario, seed uint64, laws []scenarios.Law, kinds []string, node string) ([]Point, error)
+	// Lives are small clusters that do everything once, one for each address management system and way of wiring. Their names are
+	// known wherever a scenario of the catalogue is.
+	Lives func() []*scenarios.Scenario
 	// Exhaust runs every combination of the choices of s, most of them at most. What was found comes with every error.
 	Exhaust func(ctx context.Context, s *scenarios.Scenario, laws []scenarios.Law, most int) (Exhausted, error)
 	// Profiles are the words for kinds of random scenarios.

@@ -17,7 +17,7 @@ import (
 
 // exploreFlags are the flags of `vppdrill explore`.
 type exploreFlags struct {
-	random, exhaustive, points bool
+	random, exhaustive, points, lives bool
 
 	from   uint64
 	seeds  int
@@ -42,6 +42,7 @@ var exploreWays = []struct {
 	{"random", []string{"from", "seeds", "profile"}},
 	{"exhaustive", []string{"most"}},
 	{"crash-points", []string{"from", "most", "seed", "kind", "node"}},
+	{"lives", []string{"most", "seed", "kind", "node"}},
 	{"", []string{"from", "seeds"}},
 }
 
@@ -52,15 +53,18 @@ const combinationsMost = 10_000
 func exploreCommand(c Config) *cobra.Command {
 	var f exploreFlags
 	cmd := &cobra.Command{
-		Use:   "explore FILE [--exhaustive | --crash-points] | --random",
+		Use:   "explore FILE [--exhaustive | --crash-points] | --random | --lives",
 		Short: "Look for failures: many seeds, random scenarios, every choice, or a fault at every point",
-		Long: `Look for failures in the simulator, in one of four ways:
+		Long: `Look for failures in the simulator, in one of five ways:
 
   explore FILE                  the scenario with many seeds
   explore --random              random scenarios under random churn and faults, one for each seed
   explore FILE --exhaustive     every combination of the choices that one run makes by chance
   explore FILE --crash-points   one run for each operation and each fault that can happen to it: lost, refused, a crash
-                                before or after; operations are calls, disk writes, store requests, watch events, effects
+                                before or after, late or repeated; operations are calls, disk writes, store requests, watch
+                                events, effects
+  explore --lives               --crash-points of small clusters, one for each address management system and way of wiring,
+                                that do everything once: pods, garbage, address plan, nodes, restarts
 
 The first failure of each kind (the law that broke) is told with the command that shows it again and, with --out, shrunk to a
 capsule. The last lines say what was covered. Every search ends: after --seeds or --most runs, after --for, or when nothing
@@ -69,10 +73,11 @@ is left to try. Exhaustive searches suit small clusters: two nodes, a few pods, 
   vppdrill explore my-scenario.yaml --for 60s --jobs 2
   vppdrill explore --random --profile systems --for 10m --out out
   vppdrill explore my-scenario.yaml --crash-points --kind persist,effect --node node-1
+  vppdrill explore --lives --kind persist,control --jobs 2
   vppdrill explore my-scenario.yaml --exhaustive --most 50000`,
 		Args: func(cmd *cobra.Command, given []string) error {
-			if f.random {
-				return cli.Args(0, 0, "no file with --random")(cmd, given)
+			if f.random || f.lives {
+				return cli.Args(0, 0, "no file with --random or --lives")(cmd, given)
 			}
 			return cli.Args(1, 1, "one scenario file")(cmd, given)
 		},
@@ -87,9 +92,10 @@ is left to try. Exhaustive searches suit small clusters: two nodes, a few pods, 
 	flags.BoolVar(&f.random, "random", false, "draw a random scenario for each seed")
 	flags.BoolVar(&f.exhaustive, "exhaustive", false, "try every combination of the choices of a run")
 	flags.BoolVar(&f.points, "crash-points", false, "let a fault happen at every point of a run")
+	flags.BoolVar(&f.lives, "lives", false, "let a fault happen at every point of a small cluster's life, for each system and wiring")
 	flags.Uint64Var(&f.from, "from", 1, "the first seed, or the first of all crash points")
 	flags.IntVar(&f.seeds, "seeds", 100, "how many seeds")
-	flags.IntVar(&f.most, "most", combinationsMost, "how many runs at most, of an exhaustive search or of crash points")
+	flags.IntVar(&f.most, "most", combinationsMost, "how many runs at most, of an exhaustive search, of crash points, or of each life's")
 	flags.DurationVar(&f.length, "for", 0, "go on until this long has passed, or nothing is left to try")
 	flags.StringVar(&f.profile, "profile", "small", "what random scenarios are like: "+strings.Join(c.Explorer.Profiles, ", "))
 	flags.Uint64Var(&f.seed, "seed", 1, "the seed of the run whose crash points are tried")
@@ -112,7 +118,7 @@ func (f *exploreFlags) check(cmd *cobra.Command, c Config) error {
 		}
 	}
 	if ways > 1 {
-		return cli.Usagef("explore: --random, --exhaustive and --crash-points exclude one another")
+		return cli.Usagef("explore: --random, --exhaustive, --crash-points and --lives exclude one another")
 	}
 	for _, w := range exploreWays {
 		for _, name := range w.knows {
@@ -152,7 +158,7 @@ func (f *exploreFlags) explore(cmd *cobra.Command, c Config, file string) error 
 	}
 	w := &sweep{run: run, laws: c.Laws(), first: map[string]found{}, explored: Explored{Broken: map[string]int{}}}
 	var s *scenarios.Scenario
-	if !f.random {
+	if !f.random && !f.lives {
 		list, err := c.load(false, []string{file})
 		if err != nil {
 			return err
@@ -170,9 +176,11 @@ func (f *exploreFlags) explore(cmd *cobra.Command, c Config, file string) error 
 		err = f.everyChoice(ctx, cmd, c, w, s, file)
 	case f.points && x.Points != nil:
 		err = f.everyPoint(ctx, cmd, c, w, s, file)
+	case f.lives && x.Points != nil && x.Lives != nil:
+		err = f.everyLife(ctx, cmd, c, w)
 	case f.random && x.Random != nil:
 		f.seedsOf(ctx, cmd, w, "random", f.drawn(c))
-	case !f.random && !f.points && !f.exhaustive:
+	case !f.random && !f.points && !f.exhaustive && !f.lives:
 		f.seedsOf(ctx, cmd, w, "seeds", func(seed uint64) trial {
 			return trial{s: s, seed: seed, replay: replayOf(s, "sim", seed)}
 		})
@@ -217,6 +225,34 @@ func (f *exploreFlags) drawn(c Config) func(seed uint64) trial {
 
 // everyPoint tries every crash point of the scenario's run.
 func (f *exploreFlags) everyPoint(ctx context.Context, cmd *cobra.Command, c Config, w *sweep, s *scenarios.Scenario, file string) error {
+	w.explored.Way, w.explored.FirstSeed, w.explored.Points, w.explored.Tried = "crash-points", f.seed, map[string]int{}, map[string]int{}
+	all, err := f.pointsOf(ctx, cmd, c, w, s, file)
+	w.explored.Complete = w.explored.Runs == all
+	return err
+}
+
+// everyLife tries every crash point of every life.
+func (f *exploreFlags) everyLife(ctx context.Context, cmd *cobra.Command, c Config, w *sweep) error {
+	w.explored.Way, w.explored.FirstSeed, w.explored.Points, w.explored.Tried = "lives", f.seed, map[string]int{}, map[string]int{}
+	f.from = 1
+	sum := 0
+	for _, s := range c.Explorer.Lives() {
+		hit, runs := w.explored.Hit, w.explored.Runs
+		all, err := f.pointsOf(ctx, cmd, c, w, s, s.Name)
+		if err != nil || ctx.Err() != nil {
+			return err
+		}
+		sum += all
+		if f.format == cli.Text {
+			fmt.Fprintf(cmd.OutOrStdout(), "%-32s %d of %d points tried, %d hit\n", s.Name, w.explored.Runs-runs, all, w.explored.Hit-hit)
+		}
+	}
+	w.explored.Complete = w.explored.Runs == sum
+	return nil
+}
+
+// pointsOf tries the crash points of one scenario's run and returns how many there are.
+func (f *exploreFlags) pointsOf(ctx context.Context, cmd *cobra.Command, c Config, w *sweep, s *scenarios.Scenario, file string) (int, error) {
 	kinds, only := f.kinds, ""
 	if len(kinds) == 0 {
 		kinds = c.Explorer.Kinds
@@ -228,16 +264,14 @@ func (f *exploreFlags) everyPoint(ctx context.Context, cmd *cobra.Command, c Con
 	}
 	points, err := c.Explorer.Points(ctx, s, f.seed, w.laws, kinds, f.node)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	w.explored.Way, w.explored.FirstSeed, w.explored.Points = "crash-points", f.seed, map[string]int{}
 	all, skipped := len(points), min(f.from-1, uint64(len(points)))
 	for _, p := range points {
 		w.explored.Points[p.Kind]++
 	}
 	points = points[skipped:]
 	points = points[:min(len(points), f.most)]
-	w.explored.Tried = map[string]int{}
 	w.do(ctx, cmd, f.jobs, len(points), func(i uint64) (trial, bool) {
 		if i >= uint64(len(points)) {
 			return trial{}, false
@@ -246,8 +280,7 @@ func (f *exploreFlags) everyPoint(ctx context.Context, cmd *cobra.Command, c Con
 		return trial{s: p.Scenario(), seed: f.seed, kind: p.Kind, where: p.Name,
 			replay: fmt.Sprintf("vppdrill explore %s --crash-points --seed %d%s --from %d --most 1", quote(file), f.seed, only, f.from+i)}, true
 	})
-	w.explored.Complete = w.explored.Runs == all
-	return nil
+	return all, nil
 }
 
 // everyChoice runs every combination of the choices of a run.

@@ -20,7 +20,7 @@ import (
 
 // Explored says what an exploration covered.
 type Explored struct {
-	// Way is seeds, random, exhaustive or crash-points.
+	// Way is seeds, random, exhaustive, crash-points or lives.
 	Way string
 	// FirstSeed is the first seed, or the only one; 0 for an exhaustive search.
 	FirstSeed uint64
@@ -98,13 +98,13 @@ func (w *sweep) tellText(out io.Writer, c Config, s Session) error {
 	for _, kind := range slices.Sorted(maps.Keys(e.Points)) {
 		fmt.Fprintf(out, "%s: %d of %d points tried\n", kind, e.Tried[kind], e.Points[kind])
 	}
-	unit := map[string]string{"seeds": "seeds", "random": "random scenarios", "exhaustive": "runs", "crash-points": "points"}[e.Way]
-	short := map[string]string{"seeds": "seeds", "random": "seeds", "exhaustive": "runs", "crash-points": "points"}[e.Way]
+	unit := map[string]string{"seeds": "seeds", "random": "random scenarios", "exhaustive": "runs", "crash-points": "points", "lives": "points"}[e.Way]
+	short := map[string]string{"seeds": "seeds", "random": "seeds", "exhaustive": "runs", "crash-points": "points", "lives": "points"}[e.Way]
 	fmt.Fprintf(out, "%d %s in %.1fs, %.1f %s/s", e.Runs, unit, s.WallSeconds, float64(e.Runs)/max(s.WallSeconds, 1e-9), short)
 	switch e.Way {
 	case "exhaustive":
 		fmt.Fprintf(out, "; %s", map[bool]string{true: "every combination of choices was tried", false: "there are more combinations of choices"}[e.Complete])
-	case "crash-points":
+	case "crash-points", "lives":
 		fmt.Fprintf(out, "; %d hit", e.Hit)
 		if len(e.Points) == 0 {
 			fmt.Fprint(out, "; no operation of these kinds before the end of the timeline, after which nothing fails")

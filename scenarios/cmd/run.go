@@ -202,6 +202,9 @@ func (c Config) load(catalog bool, files []string) ([]*scenarios.Scenario, error
 		}
 		return all, nil
 	}
+	if c.Explorer.Lives != nil {
+		all = append(all, c.Explorer.Lives()...)
+	}
 	var list []*scenarios.Scenario
 	for _, name := range files {
 		s, err := scenarios.Load(name)

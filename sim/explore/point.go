@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim"
@@ -53,19 +54,25 @@ func (p Point) Scenario(s *scenarios.Scenario) *scenarios.Scenario {
 // Kinds are the kinds of operations that can fail.
 func Kinds() []fault.OpKind { return slices.Clone(kinds) }
 
-// Harms are what can happen to an operation of a kind, in the order of Points. Delays are not among them:
-// between a late answer and a lost one there is no third thing that an agent can do.
+// late is how much later than usual an operation is, where it is: within CallTimeout's default, and long enough for everything that
+// waits for nothing to go on meanwhile.
+const late = 700 * time.Millisecond
+
+// Harms are what can happen to an operation of a kind, in the order of Points: its request or its reply is lost, late or repeated, it
+// is refused, or who performs it dies before or after. Watches are not late: what they bring is as old as their connection is slow.
 func Harms(kind fault.OpKind) []fault.Verdict {
 	var actions []fault.Action
 	switch kind {
-	case fault.KindDataplane, fault.KindControl:
-		actions = []fault.Action{fault.Vanish, fault.Mute, fault.Refuse, fault.CrashBefore, fault.CrashAfter}
+	case fault.KindDataplane:
+		actions = []fault.Action{fault.Vanish, fault.Mute, fault.Delay, fault.Duplicate, fault.Refuse, fault.CrashBefore, fault.CrashAfter}
+	case fault.KindControl:
+		actions = []fault.Action{fault.Vanish, fault.Mute, fault.Delay, fault.Refuse, fault.CrashBefore, fault.CrashAfter}
 	case fault.KindStore:
-		actions = []fault.Action{fault.Vanish, fault.Mute, fault.Refuse}
+		actions = []fault.Action{fault.Vanish, fault.Mute, fault.Delay, fault.Duplicate, fault.Refuse}
 	case fault.KindStoreWatch, fault.KindAPIWatch:
 		actions = []fault.Action{fault.Vanish, fault.Duplicate}
 	case fault.KindPersist:
-		actions = []fault.Action{fault.Refuse, fault.CrashBefore, fault.CrashAfter}
+		actions = []fault.Action{fault.Delay, fault.Refuse, fault.CrashBefore, fault.CrashAfter}
 	case fault.KindCNI:
 		actions = []fault.Action{fault.Vanish}
 	case fault.KindEffect:
@@ -75,7 +82,11 @@ func Harms(kind fault.OpKind) []fault.Verdict {
 	}
 	var verdicts []fault.Verdict
 	for _, a := range actions {
-		verdicts = append(verdicts, fault.Verdict{Action: a})
+		v := fault.Verdict{Action: a}
+		if a == fault.Delay {
+			v.Delay = late
+		}
+		verdicts = append(verdicts, v)
 	}
 	return verdicts
 }

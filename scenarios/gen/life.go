@@ -1,0 +1,91 @@
+package gen
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// wirings are all ways of connecting pods, nodes and hosts.
+var wirings = struct {
+	pod  []scenarios.PodWiring
+	node []scenarios.NodeWiring
+	host []scenarios.HostWiring
+}{
+	[]scenarios.PodWiring{scenarios.PodVETH, scenarios.PodTAP},
+	[]scenarios.NodeWiring{scenarios.NodeVXLAN, scenarios.NodeL2},
+	[]scenarios.HostWiring{scenarios.HostTAP, scenarios.HostVETH, scenarios.HostNone},
+}
+
+// systems are all address management systems.
+var systems = []scenarios.System{scenarios.Contiv, scenarios.NodeIPAM, scenarios.Cilium, scenarios.Datastore}
+
+// LifePrefix begins the names of Lives.
+const LifePrefix = "life-"
+
+// Lives returns, for every address management system and every way of wiring, a cluster of two nodes that does everything once: pods
+// are added and deleted, garbage is collected, the address plan changes, a node joins, one leaves, agent and VPP restart. They are
+// small enough to let each of their operations fail in every way; in them nothing is left to chance but what the run's seed decides.
+func Lives() []*scenarios.Scenario {
+	var lives []*scenarios.Scenario
+	for _, system := range systems {
+		for _, pod := range wirings.pod {
+			for _, node := range wirings.node {
+				for _, host := range wirings.host {
+					lives = append(lives, life(system, scenarios.Wiring{Pod: pod, Node: node, Host: host}))
+				}
+			}
+		}
+	}
+	return lives
+}
+
+func life(system scenarios.System, w scenarios.Wiring) *scenarios.Scenario {
+	s := scenarios.Default()
+	s.Name = LifePrefix + strings.Join([]string{string(system), string(w.Pod), string(w.Node), string(w.Host)}, "-")
+	s.Labels = []string{"life"}
+	s.Goal = fmt.Sprintf("Two nodes with %s, pods by %s, nodes by %s, hosts by %s do everything once.", system, w.Pod, w.Node, w.Host)
+	s.Topology.Nodes, s.Topology.PodsPerNode = 2, 1
+	s.Config.Wiring.Pod, s.Config.Wiring.Node, s.Config.Wiring.Host = w.Pod, w.Node, w.Host
+	s.Config.Agent.NodeIDQuarantine = 10 * time.Second
+	s.Limits.Settle = 20 * time.Minute
+	first, pods := scenarios.NodeRef("node-1"), 1
+	c := &s.Config.IPAM
+	c.System = system
+	var change scenarios.Action = scenarios.AddRange{CIDR: systemSecond}
+	switch system {
+	case scenarios.Contiv:
+		c.PodSubnetCIDR, c.PodSubnetOneNodePrefixLen = podRanges[0], 26
+		change = scenarios.ChangeCIDR{PodSubnetCIDR: podRanges[2]}
+	case scenarios.NodeIPAM:
+		c.PodSubnetCIDR, c.PodSubnetOneNodePrefixLen, c.Ranges = systemSubnet, 28, []netip.Prefix{systemFirst}
+		pods = 3
+	case scenarios.Cilium: // a block more when pods come, and one back when they have gone
+		c.PodSubnetCIDR, c.PodSubnetOneNodePrefixLen, c.Ranges = systemSubnet, 28, []netip.Prefix{systemFirst}
+		c.Cilium.PreAllocate = 2
+		pods = 12
+	case scenarios.Datastore: // an interface more when pods come, and one back when they have gone
+		c.PodSubnetCIDR, c.PodSubnetOneNodePrefixLen, c.Ranges = systemSubnet, 0, []netip.Prefix{systemFirst}
+		c.Datastore.InstanceType, c.Datastore.Cooling, c.Datastore.WarmIP, c.Datastore.WarmPrefix = "t3.nano", time.Second, 3, 0
+		pods = 20
+	}
+	do := func(actions ...scenarios.Action) {
+		for _, a := range actions {
+			s.Timeline = append(s.Timeline, scenarios.Step{Trigger: scenarios.WhenSettled, Action: a})
+		}
+	}
+	do(scenarios.CreatePods{Count: pods, Node: first}, scenarios.DeletePods{Count: pods, Node: first}, scenarios.GC{Node: first}, change,
+		scenarios.AddNode{Count: 1}, scenarios.RemoveNode{Node: "node-2"}, scenarios.RestartAgent{Node: first}, scenarios.RestartVPP{Node: first},
+		scenarios.Settle{})
+	if system == scenarios.Datastore { // ipamd gives an interface back once a minute
+		last := len(s.Timeline) - 1
+		s.Timeline[last] = scenarios.Step{Trigger: scenarios.AfterPrevious, Time: 3 * time.Minute, Action: scenarios.Settle{}}
+	}
+	if err := s.Validate(); err != nil {
+		panic(fmt.Sprintf("gen: %s is invalid: %v\n%s", s.Name, err, s.Marshal()))
+	}
+	return &s
+}
