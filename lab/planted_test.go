@@ -171,7 +171,7 @@ func TestPlanted(t *testing.T) {
 			l.w.record.tell(scenarios.Fact{Kind: scenarios.FactVPPCrash, Node: "node-1", Text: "VPP died by itself"}, "")
 		}},
 	}
-	elsewhere := map[string]bool{scenarios.LawSettles: true, "nodes-served": true, "programs-survive": true}
+	elsewhere := map[string]bool{scenarios.LawSettles: true, "nodes-served": true, "programs-survive": true, "stays-wired": true}
 	for _, name := range plantedOnMachines {
 		elsewhere[name] = true
 	}

@@ -36,6 +36,10 @@ const (
 	VPPLives Evidence = "lives of VPP"
 	// ProgramLives: FactAgentUp, and FactProgramCrash.
 	ProgramLives Evidence = "lives of programs"
+	// NodeAddresses: FactAddressed.
+	NodeAddresses Evidence = "node addresses"
+	// Removals: FactRemoved for every call that takes something away.
+	Removals Evidence = "removals"
 	// VPPTables and LinuxTables: NodeState.VPP and Linux in settled snapshots.
 	VPPTables   Evidence = "VPP's tables"
 	LinuxTables Evidence = "Linux' tables"
@@ -44,7 +48,7 @@ const (
 // AllEvidence lists every kind of evidence. The slice is the caller's.
 func AllEvidence() []Evidence {
 	return []Evidence{Leases, Sandboxes, Refusals, NodeIDs, Blocks, AssignedBlocks, BlockedBlocks, FreeBlocks, WaitingPods, Rests,
-		Disturbances, CleanStops, VPPLives, ProgramLives, VPPTables, LinuxTables}
+		Disturbances, CleanStops, VPPLives, ProgramLives, NodeAddresses, Removals, VPPTables, LinuxTables}
 }
 
 // Missing lists what the law needs and is not among delivered, in the law's order.

@@ -73,7 +73,7 @@ const (
 	FactLeased FactKind = iota + 1
 	// FactReleased: the agent frees Addr of Owner, which the configuration keeps unused on the node for Rest.
 	FactReleased
-	// FactAnswered: an ADD for Owner was answered with Addr.
+	// FactAnswered: an ADD for Owner was answered with Addr; its sandbox' namespace is Netns.
 	FactAnswered
 	// FactRefused: an ADD for Owner was answered with an error (Text), Exhausted when no address was free.
 	FactRefused
@@ -110,6 +110,11 @@ const (
 	FactDelRefused
 	// FactCounted: Counts more has been asked, by the node's agent or, without a node, by anybody.
 	FactCounted
+	// FactAddressed: the node is reached by Addrs from now on: its address, its VXLAN address, the ends of its host interconnect,
+	// its management addresses. None: its agent acts on no ID yet.
+	FactAddressed
+	// FactRemoved: a call took Removal away from the node's VPP or Linux.
+	FactRemoved
 )
 
 const (
@@ -140,7 +145,11 @@ type Fact struct {
 	Leases []ipam.Lease
 	Text   string
 	Rest   time.Duration
-	// Exhausted is FactRefused's, Counts FactCounted's.
+	// Exhausted is FactRefused's, Counts FactCounted's, Addrs FactAddressed's, Removal FactRemoved's; Netns, the sandbox' namespace,
+	// FactAnswered's.
 	Exhausted bool
 	Counts    *Counts
+	Addrs     []netip.Addr
+	Removal   *Removal
+	Netns     string
 }

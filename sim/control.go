@@ -104,7 +104,7 @@ func (w *World) externalRelease(m *machine, owner ipam.Owner) {
 // hooks turn what container runtimes do into facts.
 func (w *World) hooks() cluster.Hooks {
 	fact := func(kind scenarios.FactKind, node string, s *cluster.Sandbox) {
-		w.emit(scenarios.Fact{Kind: kind, Node: node, Owner: s.Owner, Pod: s.Pod.String(), PodUID: s.UID, Addr: s.Addr.Addr()})
+		w.emit(scenarios.Fact{Kind: kind, Node: node, Owner: s.Owner, Pod: s.Pod.String(), PodUID: s.UID, Addr: s.Addr.Addr(), Netns: s.Netns})
 	}
 	return cluster.Hooks{
 		Answered: func(node string, s *cluster.Sandbox) { fact(scenarios.FactAnswered, node, s) },

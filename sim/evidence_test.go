@@ -35,6 +35,10 @@ func seen(f scenarios.Fact, note func(scenarios.Evidence)) {
 		}
 	case scenarios.FactAgentUp:
 		note(scenarios.ProgramLives)
+	case scenarios.FactAddressed:
+		note(scenarios.NodeAddresses)
+	case scenarios.FactRemoved:
+		note(scenarios.Removals)
 	case scenarios.FactAgentDown:
 		if f.Text == scenarios.CleanStop {
 			note(scenarios.CleanStops)

@@ -39,6 +39,7 @@ type machine struct {
 	// knownID and knownBlocks are what was last told as facts.
 	knownID     uint32
 	knownBlocks []ipam.Block
+	told        addressed
 	// management are the addresses of the Linux side, own an interconnect address that somebody gave the node.
 	management []netip.Addr
 	own        netip.Prefix

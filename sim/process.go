@@ -84,6 +84,7 @@ func (p *process) step(ev agent.Event) {
 	}
 	p.m.w.stepping = ""
 	p.leaseFacts(effects) // what the agent decides is a fact from now on, whether or not it survives
+	p.m.tellAddresses()
 	for _, e := range effects {
 		if !p.perform(e) {
 			return
@@ -251,9 +252,13 @@ func (d *dataplaneCall) perform() (vppwire.Result, bool) {
 	}
 	w := p.m.w
 	w.count(p.m, d.call)
+	taking := p.m.beforeCall(d.call)
 	r := d.call.Do(context.Background(), p.m.dataplane())
 	if d.twice {
 		r = d.call.Do(context.Background(), p.m.dataplane())
+	}
+	if taking {
+		p.m.afterCall(d.call)
 	}
 	if r.Err != nil && !r.Lost {
 		w.note(p.m, "answer", r.Err.Error())

@@ -181,6 +181,7 @@ func (st stage) SetAddress(_ context.Context, node string, a netip.Prefix) error
 func (st stage) SetManagement(_ context.Context, node string, addrs []netip.Addr) error {
 	m := st.machines[node]
 	m.setManagement(slices.Clone(addrs))
+	m.tellAddresses()
 	if m.proc != nil {
 		m.proc.step(agent.HostAddresses{Addrs: m.management})
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/agentconfig"
+	"github.com/vppdrill/vppdrill/scenarios/removal"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/sim/engine"
@@ -54,6 +55,8 @@ type World struct {
 	// stepping is the node whose agent decides at this moment; fallen: something panicked, and nothing may be asked any more.
 	stepping string
 	fallen   bool
+	// look is of the call under way.
+	look removal.Look
 	// plant is nil in nearly every run.
 	plant *Plant
 }

@@ -75,6 +75,12 @@ func (c Call) Key() Key {
 	return c.p.obj.Key()
 }
 
+// Request is the binary API message that is sent, nil for Linux; LinuxOp the operation on Linux, nil for VPP and for dumps.
+func (c Call) Request() api.Message { return c.p.req }
+
+// LinuxOp is described at Request.
+func (c Call) LinuxOp() LinuxOp { return c.p.op }
+
 // String is the canonical line: message, verb, object.
 func (c Call) String() string { return string(c.AppendText(nil)) }
 

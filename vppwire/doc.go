@@ -8,8 +8,8 @@
 //
 // Deletes go before creates; an object is created after what it needs and deleted before it. A lost reply is unknown, never
 // failed: the Session doubts the object, which says that a dump must look before it decides. Until then its entry is unverified.
-// A refused call backs off, and others go on. An object that goes with its owner is deleted with it, without a call. Nothing is
-// deleted before AllowDelete, and what nobody wants and is not ours by name is left alone.
+// A refused call backs off, and others go on. An object that goes with its owner is deleted with it, without a call. Nothing but what
+// is dropped is deleted before AllowDelete, and what nobody wants and is not ours by name is left alone.
 //
 // To add a kind of object, write one file beside route.go and its row in kind.go: word, key, needs, text both ways, creation,
 // deletion, and the dump that shows it. A Session, the plan, the parser and the list of messages know kinds by that row alone.

@@ -38,7 +38,7 @@ func (s *Session) nextDelete() bool {
 		case e.flags&(flagDelayed|flagBusy) != 0:
 		case !s.obsolete(e):
 			s.touch(n)
-		case !s.deletes:
+		case !s.deletes && !s.groups[e.group].dropped:
 			s.held = append(s.held, n)
 		case e.refs > 0:
 			e.flags |= flagBlocked

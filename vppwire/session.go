@@ -56,6 +56,7 @@ type group struct {
 	entries []uint32
 	pending int
 	live    bool
+	dropped bool // see Drop
 }
 
 // failure is an object's last error and when it is tried again.
@@ -124,6 +125,7 @@ func (s *Session) Set(name string, objects []Object) {
 		s.touch(n)
 	}
 	s.groups[gi].entries = next
+	s.groups[gi].dropped = s.groups[gi].dropped && len(objects) == 0
 	for _, n := range slices.Backward(old) { // what was created last goes first, so that little stands in the way
 		e := s.at(n)
 		if e.flags&flagLive == 0 || e.group != gi || e.mark == mark {
@@ -134,6 +136,20 @@ func (s *Session) Set(name string, objects []Object) {
 		s.touch(n)
 	}
 	s.reportIfDone(gi)
+}
+
+// Drop is Set of nothing by somebody who knows that the group's objects have had their day, whoever else has not reported yet: they
+// are deleted without waiting for AllowDelete.
+func (s *Session) Drop(name string) {
+	if gi, ok := s.byName[name]; ok {
+		s.groups[gi].dropped = true
+		for _, n := range s.held {
+			if e := s.at(n); e.flags&flagLive != 0 && e.group == gi {
+				s.touch(n)
+			}
+		}
+	}
+	s.Set(name, nil)
 }
 
 func (s *Session) newGroup(name string) uint32 {

@@ -26,6 +26,7 @@ func All() []scenarios.Law {
 		reachable(),
 		booksAgree(),
 		tunnelsSymmetric(),
+		staysWired(),
 		quietRestart(),
 		vppSurvives(),
 		programsSurvive(),

@@ -12,6 +12,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/space"
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 )
 
 // cilium are the faults of Cilium's agent.
@@ -27,6 +28,12 @@ func cilium() []Exhibit {
 					return &expiring{NodeAllocator: a, served: s}
 				}}
 			},
+		},
+		{
+			Name: "peers-removed-before-sync", Incidents: []string{"cilium/cilium#31985", "cilium/cilium#34062", "projectcalico/calico#8071"}, Law: "stays-wired",
+			Upstream: "An agent that started removed stale peers before the store had told it all, and put the living ones back when it had.",
+			Fault:    "An agent whose store does not answer goes by what it knows so far, which after a start is nothing.",
+			Plant:    func() *sim.Plant { return &sim.Plant{Agent: agents(storeTakenForEmpty)} },
 		},
 		{
 			Name: "expiry-never-frees", Incidents: []string{"cilium/cilium#29443"}, Law: "books-agree",
@@ -188,4 +195,12 @@ func (x *unreserved) Leases() iter.Seq[ipam.Lease] {
 	all := slices.AppendSeq(slices.Clone(x.given), x.NodeAllocator.Leases())
 	slices.SortFunc(all, func(a, b ipam.Lease) int { return a.Addr.Compare(b.Addr) })
 	return slices.Values(all)
+}
+
+// storeTakenForEmpty tells an agent that a store which does not answer is complete and has no records.
+func storeTakenForEmpty(l *life, now time.Time, ev agent.Event) []agent.Effect {
+	if r, ok := ev.(agent.StoreReply); ok && r.Err == agent.StoreUnavailable {
+		ev = agent.StoreReply{ID: r.ID, Items: []agent.StoreItem{{Key: nodeid.Prefix + "complete", Value: "yes", ModRevision: 1}}, Revision: 1}
+	}
+	return l.PlantedAgent.Step(now, ev)
 }

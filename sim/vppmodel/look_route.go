@@ -120,3 +120,20 @@ func (v *VPP) Neighbors() iter.Seq[Neighbor] {
 		}
 	}
 }
+
+// RouteTo is the route that a client's API source holds to exactly p in a table, whether or not it won.
+func (v *VPP) RouteTo(table uint32, p netip.Prefix) (Route, bool) {
+	f, a := addrOfNetip(p.Addr())
+	t := v.tables[f][table]
+	if t == nil {
+		return Route{}, false
+	}
+	k := prefix{a.mask(uint8(p.Bits())), uint8(p.Bits())}
+	e, ok := t.sourced(k, sourceAPI)
+	if !ok {
+		return Route{}, false
+	}
+	r := v.resolve(f, k, e)
+	r.dropped = false
+	return r.look(t), true
+}

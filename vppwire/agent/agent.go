@@ -27,8 +27,9 @@ type Agent struct {
 	podCIDRs []netip.Prefix
 	told     netip.Prefix // OwnAddress
 	nic      string
-	// podsListed: the pods have been told once. permitted: every source of desired state has reported.
-	podsListed, permitted bool
+	// podsListed: the pods have been told once. permitted: every source of desired state has reported. incomplete: that the store
+	// has not has been logged.
+	podsListed, permitted, incomplete bool
 
 	journal journal
 	peers   peers
@@ -314,9 +315,17 @@ func (a *Agent) vppIsUp(e VPPUp) {
 }
 
 // permit allows deletes in the dataplane once everything that could want an object has said so: the journal, the ranges,
-// our own ID and address, the node list, the node records and the pod list.
+// our own ID and address, the node list, the node records and the pod list. A store that has lost its data does not say who is
+// there: what leads to nodes that have not written their records again is left alone until they have, or their Node objects are gone.
 func (a *Agent) permit() {
 	if a.permitted || !a.podsListed || !a.ids.NodesKnown() || !a.ids.RecordsKnown() || a.node.ID == 0 {
+		return
+	}
+	if name := a.ids.Unrecorded(); name != "" {
+		if !a.incomplete {
+			a.incomplete = true
+			a.log(levelInfo, "the store is not complete: what nobody wants stays in VPP until there is a record of %s and perhaps others", name)
+		}
 		return
 	}
 	a.permitted = true

@@ -60,7 +60,7 @@ func (p *pods) unwire(t *attachment) {
 	case t.stale:
 		p.erase(t) // its namespace died with the earlier boot, and VPP with it
 	case p.looked:
-		p.wire.Set(t.group, nil)
+		p.wire.Drop(t.group)
 	}
 }
 
@@ -69,7 +69,7 @@ func (p *pods) unwireDelayed() {
 	for _, t := range p.sorted() {
 		switch t.phase {
 		case phaseUnwiring:
-			p.wire.Set(t.group, nil)
+			p.wire.Drop(t.group)
 		case phaseWiring, phaseUp:
 			p.answerIfDone(t)
 		}

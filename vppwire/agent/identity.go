@@ -10,6 +10,9 @@ import (
 
 // identity steps the machine of node IDs and does what it asks for.
 func (a *Agent) identity(ev nodeid.Event) {
+	if !a.permitted {
+		a.todo |= todoPermit
+	}
 	for _, e := range a.ids.Step(a.now, ev) {
 		switch e := e.(type) {
 		case nodeid.Request:

@@ -22,7 +22,13 @@ import (
 type view struct{ *vppmodel.VPP }
 
 // Of returns a view of v. It costs nothing and may be taken anew for every question.
-func Of(v *vppmodel.VPP) scenarios.VPP { return view{v} }
+func Of(v *vppmodel.VPP) View { return view{v} }
+
+// View is scenarios.VPP, and one entry of a table by its prefix.
+type View interface {
+	scenarios.VPP
+	RouteTo(table uint32, p netip.Prefix) (scenarios.Route, bool)
+}
 
 func (v view) Interfaces() iter.Seq[scenarios.Interface] { return each(v.VPP.Interfaces(), iface) }
 
@@ -36,6 +42,15 @@ func (v view) Interface(index uint32) (scenarios.Interface, bool) {
 
 func (v view) Route(table uint32, dst netip.Addr) (scenarios.Route, bool) {
 	r, found := v.VPP.Route(table, dst)
+	if !found {
+		return scenarios.Route{}, false
+	}
+	return route(r), true
+}
+
+// RouteTo implements removal.VPP.
+func (v view) RouteTo(table uint32, p netip.Prefix) (scenarios.Route, bool) {
+	r, found := v.VPP.RouteTo(table, p)
 	if !found {
 		return scenarios.Route{}, false
 	}

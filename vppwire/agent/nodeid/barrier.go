@@ -199,6 +199,15 @@ func (m *Machine) dropAnnouncement() bool {
 	return true
 }
 
+// Unrecorded names a node that may hold an ID without a record, in a store that is not known to be complete; empty when there
+// is none.
+func (m *Machine) Unrecorded() string {
+	if m.Complete() {
+		return ""
+	}
+	return m.unregistered()
+}
+
 // accountedFor: the node whose Node object has this UID need not be waited for.
 func (m *Machine) accountedFor(uid string) { delete(m.barrier.unregistered, uid) }
 

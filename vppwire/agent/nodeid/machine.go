@@ -50,6 +50,7 @@ type Machine struct {
 	claim   claim
 	barrier barrier
 	members members
+	losing  bool // what is being applied is missing in a store that is not complete
 }
 
 // New returns a Machine that knows nothing.

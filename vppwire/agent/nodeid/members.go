@@ -92,7 +92,12 @@ func (m *Machine) nodesAreListed() {
 		m.changed |= NodesKnown | WantsAct
 	}
 	for i := range m.view.entries {
-		m.mayBeStale(&m.view.entries[i])
+		e := &m.view.entries[i]
+		if e.lost && !s.present(e) {
+			m.view.found(e)
+			m.emit(RecordChanged{ID: e.id})
+		}
+		m.mayBeStale(e)
 	}
 }
 
@@ -113,7 +118,7 @@ func (m *Machine) nodeIsGone(uid string) {
 		m.ownNodeIsGone()
 	}
 	for i := range m.view.entries {
-		if e := &m.view.entries[i]; e.uid == uid && !e.deleted {
+		if e := &m.view.entries[i]; e.uid == uid && (!e.deleted || e.lost) {
 			m.emit(MemberChanged{ID: e.id})
 			m.mayBeStale(e)
 		}

@@ -31,10 +31,18 @@ func (m *Machine) Trouble() string { return m.claim.lost }
 func (m *Machine) Waiting() string { return m.claim.waiting }
 
 // Peer is the record of an ID whose node others should reach: a living node that is not this one and does not count as gone.
-// regular is the plan's word about it.
+// One whose record the store has lost is reached by what it said, until its Node object is gone. regular is the plan's word
+// about it.
 func (m *Machine) Peer(id uint32) (r Record, regular, ok bool) {
-	e := m.view.entry(id)
-	if e == nil || !e.live() || e.malformed || id == m.claim.ID || e.name == m.cfg.Name || m.members.gone[e.uid] {
+	at, known := m.view.find(id)
+	if !known {
+		return Record{}, false, false
+	}
+	e := &m.view.entries[at]
+	switch {
+	case e.malformed || id == m.claim.ID || e.name == m.cfg.Name || m.members.gone[e.uid]:
+		return Record{}, false, false
+	case !e.lost && !e.live():
 		return Record{}, false, false
 	}
 	return e.record(), !e.irregular, true

@@ -145,11 +145,13 @@ func (m *Machine) storeListed(e StoreReply) {
 		}
 		n.forget(m.cfg.Name, others, e.Revision)
 		n.unregistered = nil
+		m.losing = !m.Complete()
 		for i := range v.entries {
 			if r := &v.entries[i]; !listed[r.id] && !r.deleted && r.rev <= e.Revision {
 				m.apply([]Item{{Key: recordKey(r.id), ModRevision: e.Revision, Deleted: true}})
 			}
 		}
+		m.losing = false
 		v.revision = e.Revision
 	}
 	v.stale = complete && !n.marked() // announcements were not noted while it was there

@@ -11,6 +11,8 @@ import (
 type view struct {
 	// entries ascend by ID. Deleted ones stay, so that a late delivery cannot bring them back.
 	entries []entry
+	// lost counts the lost entries.
+	lost int
 	// irregular counts live irregular entries: 0 means that nobody has pods outside of the plan's blocks.
 	irregular int
 	// revision is the store's, up to which list and watch have told everything.
@@ -28,6 +30,9 @@ type entry struct {
 	deleted   bool
 	malformed bool
 	irregular bool // see Plan.Regular
+	// lost: the record was live and is not in a list of a store that is not complete. Its node is reached by it until it is
+	// written again or another one of the node's is, or the Node object is gone.
+	lost      bool
 	rev       int64
 	value     string
 	name, uid string // parts of value
@@ -131,6 +136,9 @@ func (m *Machine) applyRecord(id uint32, item *Item) {
 		released = ""
 	}
 	m.fill(e, item)
+	if v.lost > 0 && e.live() && !e.malformed {
+		m.foundAgain(e.uid)
+	}
 	if e.deleted || e.malformed {
 		m.barrier.unregistered = nil
 	} else {
@@ -154,8 +162,16 @@ func (m *Machine) fill(e *entry, item *Item) {
 	v := &m.view
 	v.counted(e, -1)
 	defer v.counted(e, 1)
+	was := *e
+	if e.lost {
+		v.lost--
+	}
 	*e = entry{id: e.id, rev: item.ModRevision, value: item.Value, deleted: item.Deleted}
 	if item.Deleted {
+		if m.losing && (was.lost || was.live() && !was.malformed && was.value != "") {
+			e.value, e.name, e.uid, e.lost = was.value, was.name, was.uid, true
+			v.lost++
+		}
 		return
 	}
 	n, err := ParseRecord(item.Value)
@@ -166,6 +182,23 @@ func (m *Machine) fill(e *entry, item *Item) {
 	}
 	e.name, e.uid, e.released = n.Name, n.UID, n.ReleasedAt
 	e.irregular = !m.plan.Regular(e.id, n.PodNetworks)
+}
+
+// found makes a lost entry one that is deleted.
+func (v *view) found(e *entry) {
+	e.lost = false
+	v.lost--
+}
+
+// foundAgain: the node of this UID has a record under another ID than a lost one.
+func (m *Machine) foundAgain(uid string) {
+	v := &m.view
+	for i := range v.entries {
+		if e := &v.entries[i]; e.lost && e.uid == uid {
+			v.found(e)
+			m.emit(RecordChanged{ID: e.id})
+		}
+	}
 }
 
 // ours reports whether a record is this node's.

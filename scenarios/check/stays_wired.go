@@ -1,0 +1,314 @@
+package check
+
+import (
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+const staysWiredName = "stays-wired"
+
+// staysWired: nothing that a living pod or a living node needs is taken from a VPP or a Linux host, or replaced there, except
+// by a cause. It is judged at every call, so that what is taken too soon and put back shows, which laws about quiet pass over.
+//
+// A removal is about whom its namespace, address or prefix belongs to; what belongs to nobody is not judged. Causes are facts:
+//
+//	of a pod    its DEL was asked for, a GC runs on its node, its sandbox or its node is gone, or a newer sandbox of it came
+//	of a peer   it left or its machine is down, or it is reached by other addresses or has other blocks than what was taken
+//	of the node itself  likewise, for its own addresses, gateways, tables and bridge domains
+//
+// The end of a VPP takes everything along without a call and is no cause for one: what is there afterwards was put there
+// for the same pods and peers.
+//
+// A snapshot has no history, so there is nothing to check in one.
+func staysWired() scenarios.Law {
+	return scenarios.Law{
+		Name:  staysWiredName,
+		Why:   "A route, tunnel or interface that is taken away and put back a moment later is an outage that no test of the end result sees.",
+		When:  scenarios.Always,
+		Needs: []scenarios.Evidence{scenarios.Removals, scenarios.NodeAddresses, scenarios.Sandboxes, scenarios.Blocks},
+		Watch: func() scenarios.Watcher {
+			return &wiredWatcher{nodes: map[string]*wiredNode{}, homes: map[netip.Prefix]*wiredNode{}, left: map[netip.Prefix]int{}}
+		},
+	}
+}
+
+// wiredNode is what one node needs, and others to reach it.
+type wiredNode struct {
+	name    string
+	addrs   []netip.Addr
+	blocks  []ipam.Block
+	byAddr  map[netip.Addr]*wiredPod
+	byNetns map[string]*wiredPod
+	byOwner map[ipam.Owner]*wiredPod
+	// moves counts changes of the node's addresses after the first ones. remade holds, of what leads from this node to others, the
+	// moves of both nodes at which it was last taken away for that.
+	moves  int
+	remade map[thing]int
+	// agentUp is when its agent's present life began.
+	agentUp time.Duration
+}
+
+// thing is what may be remade once for each move of the nodes at its ends.
+type thing struct {
+	what   scenarios.Removed
+	table  uint32
+	prefix netip.Prefix
+	addr   netip.Addr
+}
+
+type wiredPod struct {
+	owner ipam.Owner
+	pod   string
+	addr  netip.Addr
+	netns string
+	since time.Duration
+}
+
+type wiredWatcher struct {
+	nodes map[string]*wiredNode
+	// homes are the living nodes by what leads to them: their addresses, as prefixes, and their blocks.
+	homes map[netip.Prefix]*wiredNode
+	// left counts the nodes that went down or left, or gave a block back, by what led to them: what was there for one may go when the
+	// next has come.
+	left map[netip.Prefix]int
+	// ranges counts changes of the cluster's address ranges, and of nodes' blocks behind the first of them: routes to blocks are then
+	// joined and parted.
+	ranges int
+	// last is what disturbed the cluster last, at lastAt.
+	last   string
+	lastAt time.Duration
+	checks int64
+}
+
+func (w *wiredWatcher) Checks() int64 { return w.checks }
+
+func (w *wiredWatcher) Observe(f scenarios.Fact) error {
+	switch f.Kind {
+	case scenarios.FactRemoved:
+		return w.removed(&f)
+	case scenarios.FactAnswered:
+		n := w.node(f.Node)
+		n.end(f.Owner)
+		p := &wiredPod{owner: f.Owner, pod: f.Pod, addr: f.Addr, netns: f.Netns, since: f.At}
+		n.byOwner[f.Owner], n.byAddr[f.Addr] = p, p
+		if f.Netns != "" {
+			n.byNetns[f.Netns] = p
+		}
+	case scenarios.FactAsked:
+		switch f.Text {
+		case "Del":
+			w.node(f.Node).end(f.Owner)
+		case "GC":
+			w.node(f.Node).endAll()
+		}
+	case scenarios.FactDeleted, scenarios.FactSandboxGone:
+		w.node(f.Node).end(f.Owner)
+	case scenarios.FactAddressed:
+		n := w.node(f.Node)
+		w.unhome(n)
+		if n.addrs != nil {
+			n.moves++
+		}
+		n.addrs = append(n.addrs[:0], f.Addrs...)
+		w.home(n)
+	case scenarios.FactBlocks:
+		n := w.node(f.Node)
+		w.unhome(n)
+		for i := range n.blocks {
+			if p := n.blocks[i].Prefix; !slices.ContainsFunc(f.Blocks, func(b ipam.Block) bool { return b.Prefix == p }) {
+				w.left[p]++
+			}
+		}
+		n.blocks = append(n.blocks[:0], f.Blocks...)
+		if w.ranges > 0 {
+			w.ranges++
+		}
+		w.home(n)
+	case scenarios.FactNodeGone:
+		n := w.node(f.Node)
+		n.endAll()
+		w.unhome(n)
+		n.ways(func(p netip.Prefix) { w.left[p]++ })
+		n.addrs, n.blocks = nil, nil
+		w.last, w.lastAt = f.Node+" went down", f.At
+		if f.Text == scenarios.NodeLeft {
+			w.last = f.Node + " left"
+		}
+	case scenarios.FactAgentUp:
+		w.node(f.Node).agentUp = f.At
+	case scenarios.FactDisturbed:
+		if f.Text != scenarios.VPPUp {
+			w.last, w.lastAt = f.Text, f.At
+		}
+		if f.Text == (scenarios.ChangeCIDR{}).Verb() {
+			w.ranges++
+		}
+	}
+	return nil
+}
+
+func (w *wiredWatcher) removed(f *scenarios.Fact) error {
+	w.checks++
+	n, r := w.node(f.Node), f.Removal
+	if p := n.podOf(r); p != nil && p.since <= f.At {
+		return w.torn(f, n, "pod "+p.pod+" ("+p.addr.String()+")", "nobody asked for its DEL")
+	}
+	if peer, p := w.peerOf(n, r); peer != nil {
+		if w.excused(n, peer, r, p) {
+			return nil
+		}
+		return w.torn(f, n, peer.name, "it has not left, and is reached by what it was")
+	}
+	if what := n.own(r); what != "" {
+		return w.torn(f, n, f.Node+" itself", what)
+	}
+	return nil
+}
+
+func (w *wiredWatcher) torn(f *scenarios.Fact, n *wiredNode, whose, why string) error {
+	did := "is taken from"
+	if f.Removal.Replaced {
+		did = "is replaced under"
+	}
+	after := ""
+	if w.last != "" {
+		after = "; last before it: " + w.last + " " + (f.At - w.lastAt).String() + " ago"
+	}
+	return broken(staysWiredName, f.At, f.Node, "%s %s %s, which lives: %s; the agent of %s has run for %s%s",
+		f.Removal, did, whose, why, f.Node, f.At-n.agentUp, after)
+}
+
+// podOf is the living pod that a removal on its node is about.
+func (n *wiredNode) podOf(r *scenarios.Removal) *wiredPod {
+	if r.Netns != "" {
+		return n.byNetns[r.Netns]
+	}
+	switch {
+	case r.What == scenarios.RemovedRoute && r.Prefix.IsSingleIP():
+		return n.byAddr[r.Prefix.Addr()]
+	case r.What == scenarios.RemovedNeighbor:
+		return n.byAddr[r.Addr]
+	}
+	return nil
+}
+
+// peerOf is the living other node that a removal is about, and what of it.
+func (w *wiredWatcher) peerOf(n *wiredNode, r *scenarios.Removal) (*wiredNode, netip.Prefix) {
+	p := r.Prefix
+	switch {
+	case r.What == scenarios.RemovedAddress || r.What == scenarios.RemovedLinuxAddress:
+		return nil, p
+	case r.Addr.IsValid():
+		p = netip.PrefixFrom(r.Addr, r.Addr.BitLen())
+	case !p.IsValid():
+		return nil, p
+	}
+	if peer := w.homes[p]; peer != n {
+		return peer, p
+	}
+	return nil, p
+}
+
+// excused: the node or its peer has moved, or another node was where the peer is now, since the thing was taken away last.
+func (w *wiredWatcher) excused(n, peer *wiredNode, r *scenarios.Removal, p netip.Prefix) bool {
+	moves := n.moves + peer.moves + w.left[p]
+	if r.What == scenarios.RemovedRoute || r.What == scenarios.RemovedLinuxRoute {
+		moves += w.ranges
+	}
+	if moves == 0 {
+		return false
+	}
+	k := thing{r.What, r.Table, r.Prefix, r.Addr}
+	if n.remade[k] == moves {
+		return false
+	}
+	if n.remade == nil {
+		n.remade = map[thing]int{}
+	}
+	n.remade[k] = moves
+	return true
+}
+
+// own says what of the node itself a removal is about.
+func (n *wiredNode) own(r *scenarios.Removal) string {
+	if len(n.addrs) == 0 {
+		return ""
+	}
+	switch r.What {
+	case scenarios.RemovedTable, scenarios.RemovedBridge:
+		return "the node still has its ID and addresses"
+	case scenarios.RemovedAddress, scenarios.RemovedLinuxAddress:
+		if n.owns(r.Prefix.Addr()) {
+			return "the node still has that address"
+		}
+	case scenarios.RemovedInterface, scenarios.RemovedUp:
+		for _, a := range r.Addrs {
+			if n.owns(a.Addr()) {
+				return "the node still has its address " + a.Addr().String()
+			}
+		}
+	}
+	return ""
+}
+
+func (n *wiredNode) owns(a netip.Addr) bool {
+	return slices.Contains(n.addrs, a) || slices.ContainsFunc(n.blocks, func(b ipam.Block) bool { return b.Gateway == a && !b.Draining })
+}
+
+func (n *wiredNode) end(o ipam.Owner) {
+	p := n.byOwner[o]
+	if p == nil {
+		return
+	}
+	delete(n.byOwner, o)
+	if n.byAddr[p.addr] == p {
+		delete(n.byAddr, p.addr)
+	}
+	if n.byNetns[p.netns] == p {
+		delete(n.byNetns, p.netns)
+	}
+}
+
+func (n *wiredNode) endAll() {
+	clear(n.byOwner)
+	clear(n.byAddr)
+	clear(n.byNetns)
+}
+
+// home and unhome keep what leads to a node.
+func (w *wiredWatcher) home(n *wiredNode) {
+	if len(n.addrs) == 0 {
+		return
+	}
+	n.ways(func(p netip.Prefix) { w.homes[p] = n })
+}
+
+func (w *wiredWatcher) unhome(n *wiredNode) {
+	n.ways(func(p netip.Prefix) {
+		if w.homes[p] == n {
+			delete(w.homes, p)
+		}
+	})
+}
+
+func (n *wiredNode) ways(each func(netip.Prefix)) {
+	for _, a := range n.addrs {
+		each(netip.PrefixFrom(a, a.BitLen()))
+	}
+	for i := range n.blocks {
+		each(n.blocks[i].Prefix)
+	}
+}
+
+func (w *wiredWatcher) node(name string) *wiredNode {
+	n := w.nodes[name]
+	if n == nil {
+		n = &wiredNode{name: name, byAddr: map[netip.Addr]*wiredPod{}, byNetns: map[string]*wiredPod{}, byOwner: map[ipam.Owner]*wiredPod{}}
+		w.nodes[name] = n
+	}
+	return n
+}

@@ -1,0 +1,96 @@
+package check
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+func addrs(list ...string) (out []netip.Addr) {
+	for _, a := range list {
+		out = append(out, netip.MustParseAddr(a))
+	}
+	return out
+}
+
+// Goal: stays-wired breaks when something of a living pod, peer or of the node itself is taken away or replaced, names whose it
+// was, and stays silent where a fact is the cause. Method: two nodes with a pod; each case tells what came before and one removal.
+func TestStaysWired(t *testing.T) {
+	web := ipam.Owner{Network: "k8s", ContainerID: "c1", IfName: "eth0"}
+	pod, block := netip.MustParseAddr("10.1.1.2"), netip.MustParsePrefix("10.1.2.0/24")
+	start := []scenarios.Fact{
+		{Kind: scenarios.FactAddressed, Node: "node-1", Addrs: addrs("192.168.16.1", "192.168.30.1", "172.30.1.1")},
+		{Kind: scenarios.FactBlocks, Node: "node-1", Blocks: []ipam.Block{{Prefix: netip.MustParsePrefix("10.1.1.0/24"), Gateway: netip.MustParseAddr("10.1.1.1")}}},
+		{Kind: scenarios.FactAddressed, Node: "node-2", Addrs: addrs("192.168.16.2", "192.168.30.2", "172.30.2.1")},
+		{Kind: scenarios.FactBlocks, Node: "node-2", Blocks: []ipam.Block{{Prefix: block}}},
+		{Kind: scenarios.FactAnswered, Node: "node-1", Owner: web, Pod: "default/web", Addr: pod, Netns: "/run/netns/c1"},
+	}
+	podRoute := scenarios.Removal{What: scenarios.RemovedRoute, Table: 1, Prefix: netip.PrefixFrom(pod, 32)}
+	podTap := scenarios.Removal{What: scenarios.RemovedInterface, Name: "tap1", Netns: "/run/netns/c1"}
+	tunnel := scenarios.Removal{What: scenarios.RemovedTunnel, Name: "vxlan_tunnel2", Addr: netip.MustParseAddr("192.168.16.2")}
+	blockRoute := scenarios.Removal{What: scenarios.RemovedRoute, Table: 1, Prefix: block}
+	moved := scenarios.Fact{Kind: scenarios.FactAddressed, Node: "node-1", Addrs: addrs("192.168.16.77", "192.168.30.1", "172.30.1.1")}
+	for _, tc := range []struct {
+		name   string
+		before []scenarios.Fact
+		gone   []scenarios.Removal
+		want   string
+	}{
+		{name: "route of a living pod", gone: []scenarios.Removal{podRoute}, want: "route 10.1.1.2/32 of table 1 () is taken from pod default/web"},
+		{name: "its interface", gone: []scenarios.Removal{podTap}, want: "pod default/web"},
+		{name: "its neighbor, by another MAC", gone: []scenarios.Removal{{What: scenarios.RemovedNeighbor, Addr: pod, Replaced: true}}, want: "is replaced under pod default/web"},
+		{name: "after its DEL", before: []scenarios.Fact{{Kind: scenarios.FactAsked, Node: "node-1", Owner: web, Text: "Del"}}, gone: []scenarios.Removal{podRoute, podTap}},
+		{name: "after another pod's DEL", before: []scenarios.Fact{{Kind: scenarios.FactAsked, Node: "node-1", Owner: ipam.Owner{ContainerID: "c2"}, Text: "Del"}},
+			gone: []scenarios.Removal{podRoute}, want: "nobody asked for its DEL"},
+		{name: "after a GC", before: []scenarios.Fact{{Kind: scenarios.FactAsked, Node: "node-1", Text: "GC"}}, gone: []scenarios.Removal{podRoute}},
+		{name: "tunnel to a living peer", gone: []scenarios.Removal{tunnel}, want: "is taken from node-2"},
+		{name: "route to its block", gone: []scenarios.Removal{blockRoute}, want: "is taken from node-2"},
+		{name: "neighbor of its BVI", gone: []scenarios.Removal{{What: scenarios.RemovedNeighbor, Addr: netip.MustParseAddr("192.168.30.2")}}, want: "node-2"},
+		{name: "after the peer left", before: []scenarios.Fact{{Kind: scenarios.FactNodeGone, Node: "node-2", Text: scenarios.NodeLeft}},
+			gone: []scenarios.Removal{tunnel, blockRoute}},
+		{name: "once after another node came in its place", before: []scenarios.Fact{{Kind: scenarios.FactNodeGone, Node: "node-2", Text: scenarios.NodeLeft}, start[2]},
+			gone: []scenarios.Removal{tunnel}},
+		{name: "a block that the peer has not any more", before: []scenarios.Fact{{Kind: scenarios.FactBlocks, Node: "node-2"}}, gone: []scenarios.Removal{blockRoute}},
+		{name: "once after the node's own move", before: []scenarios.Fact{moved}, gone: []scenarios.Removal{tunnel}},
+		{name: "twice after it", before: []scenarios.Fact{moved}, gone: []scenarios.Removal{tunnel, tunnel}, want: "is taken from node-2"},
+		{name: "route to a block after the ranges changed", before: []scenarios.Fact{{Kind: scenarios.FactDisturbed, Text: "change-cidr"}}, gone: []scenarios.Removal{blockRoute}},
+		{name: "tunnel after the ranges changed", before: []scenarios.Fact{{Kind: scenarios.FactDisturbed, Text: "change-cidr"}}, gone: []scenarios.Removal{tunnel}, want: "node-2"},
+		{name: "the node's own address", gone: []scenarios.Removal{{What: scenarios.RemovedAddress, Name: "loop1", Prefix: netip.MustParsePrefix("192.168.16.1/24")}},
+			want: "node-1 itself"},
+		{name: "the pods' gateway", gone: []scenarios.Removal{{What: scenarios.RemovedAddress, Name: "loop2", Prefix: netip.MustParsePrefix("10.1.1.1/24")}}, want: "node-1 itself"},
+		{name: "the BVI", gone: []scenarios.Removal{{What: scenarios.RemovedInterface, Name: "loop0", Addrs: []netip.Prefix{netip.MustParsePrefix("192.168.30.1/24")}}},
+			want: "still has its address 192.168.30.1"},
+		{name: "the pod table", gone: []scenarios.Removal{{What: scenarios.RemovedTable, Table: 1}}, want: "node-1 itself"},
+		{name: "what is nobody's", gone: []scenarios.Removal{{What: scenarios.RemovedRoute, Prefix: netip.MustParsePrefix("10.9.9.9/32")},
+			{What: scenarios.RemovedInterface, Name: "tap9", Netns: "/run/netns/left"}}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			w := staysWired().Watch()
+			for _, f := range append(append([]scenarios.Fact{}, start...), tc.before...) {
+				if err := w.Observe(f); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var err error
+			for i := range tc.gone {
+				if err != nil {
+					t.Fatalf("too early: %v", err)
+				}
+				err = w.Observe(scenarios.Fact{Kind: scenarios.FactRemoved, At: time.Second, Node: "node-1", Removal: &tc.gone[i]})
+			}
+			switch {
+			case tc.want == "" && err != nil:
+				t.Error(err)
+			case tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)):
+				t.Errorf("%v: want %q", err, tc.want)
+			}
+			if w.Checks() != int64(len(tc.gone)) {
+				t.Errorf("%d occasions", w.Checks())
+			}
+		})
+	}
+}

@@ -1,0 +1,196 @@
+package removal
+
+import (
+	"net/netip"
+	"slices"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/vppwire"
+)
+
+// VPP is a view that can be asked for one entry of a table.
+type VPP interface {
+	scenarios.VPP
+	// RouteTo is the table's API route to exactly p.
+	RouteTo(table uint32, p netip.Prefix) (scenarios.Route, bool)
+}
+
+// Look compares a thing before a call with the same thing after it.
+type Look struct {
+	VPP   VPP
+	Linux scenarios.Linux
+
+	target Target
+	before state
+	told   scenarios.Removal
+}
+
+// state is what a thing is, as far as another state of it would be another thing.
+type state struct {
+	there  bool
+	index  uint32
+	number uint32
+	addr   netip.Addr
+	mac    vppwire.MAC
+	name   string
+	action scenarios.RouteAction
+}
+
+// Before looks at the target; false when there is nothing to take away.
+func (l *Look) Before(t Target) bool {
+	l.target = t
+	if t.What == scenarios.RemovedTunnel {
+		l.target.Index = none
+		if i, ok := l.VPP.Tunnel(t.Src, t.Dst, t.VNI); ok {
+			l.target.Index = i
+		}
+	}
+	l.before = l.state()
+	if !l.before.there {
+		return false
+	}
+	l.describe()
+	return true
+}
+
+// After looks again and returns what is gone, nil for nothing. It is valid until the next Before.
+func (l *Look) After(call string) *scenarios.Removal {
+	now := l.state()
+	if now == l.before {
+		return nil
+	}
+	l.told.Call, l.told.Replaced = call, now.there
+	return &l.told
+}
+
+func (l *Look) state() state {
+	t := &l.target
+	switch t.What {
+	case scenarios.RemovedRoute:
+		r, ok := l.VPP.RouteTo(t.Table, t.Prefix)
+		return state{there: ok, index: r.Index, number: r.Lookup, addr: r.Via, action: r.Action}
+	case scenarios.RemovedNeighbor:
+		mac, ok := l.VPP.Neighbor(t.Index, t.Addr)
+		return state{there: ok, mac: mac}
+	case scenarios.RemovedFIB:
+		e, ok := l.VPP.FIB(t.Table, t.MAC)
+		return state{there: ok, index: e.Index}
+	case scenarios.RemovedBridge:
+		_, ok := l.VPP.Bridge(t.Table)
+		return state{there: ok}
+	case scenarios.RemovedTable:
+		for id := range l.VPP.Tables() {
+			if id == t.Table {
+				return state{there: true}
+			}
+		}
+		return state{}
+	case scenarios.RemovedInterface, scenarios.RemovedTunnel, scenarios.RemovedUp, scenarios.RemovedMAC, scenarios.RemovedAddress,
+		scenarios.RemovedUnnumbered, scenarios.RemovedInTable, scenarios.RemovedMember:
+		return l.ofInterface()
+	}
+	return l.ofLinux()
+}
+
+func (l *Look) ofInterface() state {
+	t := &l.target
+	if t.Name != "" { // an AF_PACKET interface, which is deleted by its device
+		for i := range l.VPP.Interfaces() {
+			if i.Type == scenarios.TypeAFPacket && i.Host == t.Name {
+				return state{there: true, index: i.Index}
+			}
+		}
+		return state{}
+	}
+	i, ok := l.VPP.Interface(t.Index)
+	if !ok {
+		return state{}
+	}
+	switch t.What {
+	case scenarios.RemovedUp:
+		return state{there: i.Up}
+	case scenarios.RemovedMAC:
+		return state{there: i.Up, mac: i.MAC}
+	case scenarios.RemovedAddress:
+		return state{there: slices.Contains(i.Addrs, t.Prefix)}
+	case scenarios.RemovedUnnumbered:
+		return state{there: i.HasUnnumbered, index: i.Unnumbered}
+	case scenarios.RemovedInTable:
+		return state{there: i.Table4 != 0 || i.Table6 != 0, number: i.Table4, index: i.Table6}
+	case scenarios.RemovedMember:
+		return state{there: i.Bridge != 0, number: i.Bridge}
+	}
+	return state{there: true}
+}
+
+func (l *Look) ofLinux() state {
+	t := &l.target
+	switch t.What {
+	case scenarios.RemovedLinuxRoute:
+		r, ok := l.Linux.Route(t.Netns, t.Prefix.Addr())
+		return state{there: ok && r.Dst == t.Prefix, name: r.Link, addr: r.Via}
+	case scenarios.RemovedLinuxNeighbor:
+		mac, ok := l.Linux.Neighbor(t.Netns, t.Name, t.Addr)
+		return state{there: ok, mac: mac}
+	}
+	link, ok := l.Linux.Link(t.Netns, t.Name)
+	switch t.What {
+	case scenarios.RemovedLinkUp:
+		return state{there: ok && link.Up}
+	case scenarios.RemovedLinkMAC:
+		return state{there: ok && link.Up, mac: link.MAC}
+	case scenarios.RemovedLinuxAddress:
+		return state{there: ok && slices.Contains(link.Addrs, t.Prefix)}
+	}
+	return state{there: ok}
+}
+
+// describe notes what will be told if the thing goes: afterwards nobody can be asked for it.
+func (l *Look) describe() {
+	t := &l.target
+	l.told = scenarios.Removal{What: t.What, Name: t.Name, Table: t.Table, Prefix: t.Prefix, Addr: t.Addr, Netns: t.Netns, Addrs: l.told.Addrs[:0]}
+	index := t.Index
+	switch t.What {
+	case scenarios.RemovedRoute, scenarios.RemovedFIB:
+		index = l.before.index
+	case scenarios.RemovedLink:
+		l.told.Netns = l.beyond(t.Netns, t.Name)
+		return
+	}
+	if t.What == scenarios.RemovedFIB {
+		l.told.MAC = t.MAC
+	} else {
+		l.told.MAC = l.before.mac
+	}
+	if t.What == scenarios.RemovedInterface && t.Name != "" {
+		index = l.before.index
+	}
+	if index == none || l.VPP == nil {
+		return
+	}
+	i, ok := l.VPP.Interface(index)
+	if !ok {
+		return
+	}
+	l.told.Name = i.Name
+	if i.Type == scenarios.TypeVXLAN && !l.told.Addr.IsValid() {
+		l.told.Addr = i.Dst
+	}
+	switch i.Type {
+	case scenarios.TypeTap:
+		l.told.Netns = i.HostNetns
+	case scenarios.TypeAFPacket:
+		l.told.Netns = l.beyond(i.HostNetns, i.Host)
+	}
+	if t.What == scenarios.RemovedInterface || t.What == scenarios.RemovedUp {
+		l.told.Addrs = append(l.told.Addrs, i.Addrs...)
+	}
+}
+
+// beyond is the namespace of a link's other end, or its own where that is not known.
+func (l *Look) beyond(netns, name string) string {
+	if link, ok := l.Linux.Link(netns, name); ok && link.PeerNetns != "" {
+		return link.PeerNetns
+	}
+	return netns
+}

@@ -1,0 +1,74 @@
+package sim
+
+import (
+	"net/netip"
+	"slices"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/removal"
+	"github.com/vppdrill/vppdrill/sim/vppmodel/view"
+	"github.com/vppdrill/vppdrill/vppwire"
+)
+
+// beforeCall looks at what a call is about to take away; false when that is nothing. What it shows is what the models hold, not
+// what the agent thinks.
+func (m *machine) beforeCall(c vppwire.Call) bool {
+	if !c.Writes() {
+		return false
+	}
+	var t removal.Target
+	var takes bool
+	if op := c.LinuxOp(); op != nil {
+		t, takes = removal.OfLinux(op)
+	} else {
+		t, takes = removal.OfVPP(c.Request())
+	}
+	if !takes {
+		return false
+	}
+	m.w.look.VPP, m.w.look.Linux = view.Of(m.vpp), m.host
+	return m.w.look.Before(t)
+}
+
+// afterCall tells what beforeCall's call has taken away.
+func (m *machine) afterCall(c vppwire.Call) {
+	if m.vpp == nil {
+		return
+	}
+	if r := m.w.look.After(c.Name()); r != nil {
+		m.fact(scenarios.Fact{Kind: scenarios.FactRemoved, Removal: r})
+	}
+}
+
+// tellAddresses tells by which addresses the node is reached, when they have changed.
+func (m *machine) tellAddresses() {
+	if m.proc == nil {
+		return
+	}
+	n := m.proc.agent.Node()
+	if n.ID == m.told.id && n.Address == m.told.address && n.VXLAN == m.told.vxlan && n.HostVPP == m.told.hostVPP && slices.Equal(m.management, m.told.management) {
+		return
+	}
+	m.told = addressed{id: n.ID, address: n.Address, vxlan: n.VXLAN, hostVPP: n.HostVPP, management: slices.Clone(m.management)}
+	f := scenarios.Fact{Kind: scenarios.FactAddressed}
+	if n.ID != 0 {
+		f.Addrs = append(f.Addrs, n.Address.Addr())
+		if m.w.wiring.Overlay() {
+			f.Addrs = append(f.Addrs, n.VXLAN.Addr())
+		}
+		if m.w.wiring.Interconnected() {
+			f.Addrs = append(f.Addrs, n.HostVPP, n.HostLinux)
+		}
+		f.Addrs = append(f.Addrs, m.management...)
+	}
+	m.fact(f)
+}
+
+// addressed is what tellAddresses told last.
+type addressed struct {
+	id         uint32
+	address    netip.Prefix
+	vxlan      netip.Prefix
+	hostVPP    netip.Addr
+	management []netip.Addr
+}

@@ -1,0 +1,42 @@
+package sim_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/catalog"
+	"github.com/vppdrill/vppdrill/sim"
+)
+
+// Goal: every kind of removal is told when it happens, so that stays-wired does not hold because nobody speaks. Method: scenarios in
+// which pods, nodes and ranges come and go under both ways of wiring pods; each kind must be told at least once. Kinds that the
+// agent has no reason to take away anywhere are named with the reason.
+func TestRemovalsAreTold(t *testing.T) {
+	told := map[scenarios.Removed]int{}
+	for _, name := range []string{"pods-come-and-go", "node-leaves", "pod-veth-node-vxlan-host-veth", "pod-range-moves", "node-address-changes", "tunnel-range-moves"} {
+		s, err := catalog.ByName(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := sim.New(s, sim.Options{Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Watch(func(f scenarios.Fact) error {
+			if f.Kind == scenarios.FactRemoved {
+				told[f.Removal.What]++
+			}
+			return nil
+		})
+		scenarios.Run(context.Background(), w, s, nil, scenarios.Options{})
+	}
+	for _, what := range []scenarios.Removed{scenarios.RemovedInterface, scenarios.RemovedUp, scenarios.RemovedAddress, scenarios.RemovedUnnumbered,
+		scenarios.RemovedMember, scenarios.RemovedTunnel, scenarios.RemovedRoute, scenarios.RemovedNeighbor, scenarios.RemovedFIB,
+		scenarios.RemovedLink, scenarios.RemovedLinuxAddress, scenarios.RemovedLinuxRoute, scenarios.RemovedLinuxNeighbor} {
+		if told[what] == 0 {
+			t.Errorf("no %s is told: %v", what, told)
+		}
+	}
+	t.Log(told)
+}
