@@ -100,14 +100,21 @@ var epoch = time.Unix(1700000000, 0).UTC()
 
 func newWorld(t *testing.T, p scenarios.IPAM) *world {
 	t.Helper()
+	return newWorldWith(t, p, func(*controllers.Env) {})
+}
+
+func newWorldWith(t *testing.T, p scenarios.IPAM, change func(*controllers.Env)) *world {
+	t.Helper()
 	w := &world{t: t, eng: engine.New(engine.Seeded(1)), agents: make(map[string]*host), assigned: make(map[string][]netip.Prefix)}
 	w.cluster = cluster.New(cluster.Config{Clock: w.eng, Machine: nothing{}})
 	var err error
-	w.system, err = controllers.New(controllers.Env{
+	env := controllers.Env{
 		Clock: w.eng, Cluster: w.cluster, Epoch: epoch, Plan: p,
 		Tell: w.tell, Assigned: w.assign, Judge: w.judge, Crash: w.crash,
 		Note: func(who, text string) { w.say("%s: %s", who, text) },
-	})
+	}
+	change(&env)
+	w.system, err = controllers.New(env)
 	w.must(err)
 	w.system.Start()
 	return w
