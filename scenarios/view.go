@@ -24,6 +24,10 @@ type VPP interface {
 	Neighbor(index uint32, addr netip.Addr) (vppwire.MAC, bool)
 	// Neighbors yields static neighbours in ascending (index, address) order, those on dead interfaces included.
 	Neighbors() iter.Seq[Neighbor]
+	// Admits reports whether a guarded interface takes IPv4 packets from an address in frames from a MAC.
+	Admits(index uint32, mac vppwire.MAC, addr netip.Addr) bool
+	// Sources yields what a guarded interface admits, in ascending address order.
+	Sources(index uint32) iter.Seq[Source]
 	// Bridge returns a bridge domain with its members in ascending index order; ^0 is VPP's own, of which a view may know nothing.
 	Bridge(id uint32) (Bridge, bool)
 	// Bridges yields bridge domain IDs in ascending order.
@@ -55,6 +59,8 @@ type Interface struct {
 	// Unnumbered is the index of the interface whose addresses it borrows; only with HasUnnumbered.
 	Unnumbered    uint32
 	HasUnnumbered bool
+	// Guarded: it takes only the IPv4 packets whose source it admits.
+	Guarded bool
 	// Bridge is the bridge domain it is a member of, 0 for none, ^0 for VPP's own; BVI whether as its virtual interface; SHG its split horizon group.
 	Bridge uint32
 	BVI    bool
@@ -114,6 +120,12 @@ type Neighbor struct {
 	Index uint32
 	Addr  netip.Addr
 	MAC   vppwire.MAC
+}
+
+// Source is who may send through a guarded interface as whom.
+type Source struct {
+	Addr netip.Addr
+	MAC  vppwire.MAC
 }
 
 // Bridge is one bridge domain.

@@ -12,6 +12,8 @@ type AFPacket struct {
 	// Device is the Linux device, at most linkname.Max bytes: deletion goes by this name.
 	Device string
 	MAC    MAC
+	// Shared: many pods are behind it, so it has room for more frames. A dump does not tell.
+	Shared bool
 }
 
 const afPacketPrefix = "host-"
@@ -27,12 +29,16 @@ func (o AFPacket) AppendNeeds(keys []Key) []Key {
 	return append(keys, Key{Kind: KindVeth, Name: o.Device})
 }
 
-// AppendText implements Object: "af-packet host-vd0123456789ab mac 02:fe:00:00:00:01".
+// AppendText implements Object: "af-packet host-vd0123456789ab mac 02:fe:00:00:00:01", "… mac 02:38:00:00:00:01 shared".
 func (o AFPacket) AppendText(b []byte) []byte {
 	b = append(b, "af-packet host-"...)
 	b = append(b, o.Device...)
 	b = append(b, " mac "...)
-	return o.MAC.AppendText(b)
+	b = o.MAC.AppendText(b)
+	if o.Shared {
+		b = append(b, " shared"...)
+	}
+	return b
 }
 
 func (AFPacket) parse(p *words) Object {
@@ -42,8 +48,14 @@ func (AFPacket) parse(p *words) Object {
 		p.fail("%q is not %s and a device", w, afPacketPrefix)
 	}
 	p.expect("mac")
-	o.MAC = p.mac()
+	o.MAC, o.Shared = p.mac(), p.has("shared")
 	return o
+}
+
+// like: a dump does not tell how large the rings are.
+func (o AFPacket) like(found Object) bool {
+	f, ok := found.(AFPacket)
+	return ok && o.Device == f.Device && o.MAC == f.MAC
 }
 
 func (o AFPacket) owner() (Key, bool)   { return Key{}, false }
@@ -51,16 +63,22 @@ func (o AFPacket) ours() bool           { return true }
 func (o AFPacket) replaces(Object) bool { return false }
 func (o AFPacket) shown() dumpStep      { return dumpStep{dump: afPacketDump} }
 
+// lowers: an interface that goes is set down first.
+func (o AFPacket) lowers() (Key, bool) { return linkKey("", o.Device), true }
+
 func (AFPacket) oursByName(name string) bool {
 	return ownDevice(strings.TrimPrefix(name, afPacketPrefix))
 }
 
 // Rings of an AF_PACKET interface. 25.10's own default is a TX ring of 1024 frames of 66 KB, for segmentation offload, which is
 // off on our links, and 10 MB for RX: 79 MB a pod. These are 5 MB, and a frame holds the largest MTU that can be configured.
+// One that pods share has room for a burst of all of them: 20 MB.
 const (
 	afPacketRxFrames = 8
 	afPacketTxFrame  = 10240
 	afPacketTxFrames = 256
+	sharedRxFrames   = 32
+	sharedTxFrames   = 1024
 )
 
 type afPacketMessages struct {
@@ -81,6 +99,9 @@ func (o AFPacket) create(s *Session, r *request, _ Object) {
 	c.Mode, c.HwAddr, c.UseRandomHwAddr = af_packet.AF_PACKET_API_MODE_ETHERNET, toMAC(o.MAC), false
 	c.HostIfName, c.NumRxQueues, c.NumTxQueues = o.Device, 1, 1
 	c.RxFramesPerBlock, c.TxFrameSize, c.TxFramesPerBlock = afPacketRxFrames, afPacketTxFrame, afPacketTxFrames
+	if o.Shared {
+		c.RxFramesPerBlock, c.TxFramesPerBlock = sharedRxFrames, sharedTxFrames
+	}
 	r.invoke(c, &m.createReply, &m.createReply.Retval)
 	r.number = (*uint32)(&m.createReply.SwIfIndex)
 }

@@ -148,6 +148,9 @@ func (c Call) Do(ctx context.Context, d Dataplane) Result {
 		if p.number != nil {
 			r.number = *p.number
 		}
+		if p.verb == VerbDump {
+			r.shown = &shown{details: []api.Message{p.reply}}
+		}
 	}
 	return r
 }

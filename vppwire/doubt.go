@@ -66,6 +66,8 @@ func (s *Session) Doubt(error) {
 	clear(s.ifIndex)
 	clear(s.ifName)
 	clear(s.netns)
+	s.sources = noTable
+	clear(s.down)
 	s.dump.all(s.ip6)
 	for n := uint32(1); n <= s.used; n++ {
 		s.unverify(n)

@@ -115,6 +115,11 @@ func (s *Session) doubtObject(o Object) {
 	if v, ok := o.(spanning); ok && v.farNetns() != "" {
 		s.dump.push(dumpStep{dump: linuxDump, name: v.farNetns()})
 	}
+	if l, ok := o.(lowering); ok {
+		if k, down := l.lowers(); down {
+			s.dump.push(dumpStep{dump: linuxDump, name: k.Netns})
+		}
+	}
 }
 
 // nextDump fills the call with the next dump that is due.

@@ -38,14 +38,16 @@ func (s *Session) Feed(now time.Time, r Result) {
 	case r.Err == nil && s.call.verb == VerbDelete:
 		s.forgetFailure(n)
 		s.forget(n)
+		s.lowered(s.call.obj)
 	case r.Err == nil:
 		if s.call.number != nil {
-			s.bind(s.call.obj.Key().Name, r.number)
+			s.numbered(s.call.obj.Key(), r.number)
 		}
 		s.forgetFailure(n)
 		s.feeding = n
 		s.setHave(n, s.call.obj)
 		s.feeding = 0
+		s.raised(s.call.obj)
 		if b, ok := s.call.obj.(bringing); ok {
 			s.brought(b.brings())
 		}
@@ -54,6 +56,39 @@ func (s *Session) Feed(now time.Time, r Result) {
 		s.forget(n) // gone is gone
 	default:
 		s.fail(n, r.Err, now)
+	}
+}
+
+// lowered notes that a link is down because o has gone.
+func (s *Session) lowered(o Object) {
+	l, ok := o.(lowering)
+	if !ok {
+		return
+	}
+	if k, down := l.lowers(); down {
+		id := s.ident(&k)
+		if n := s.find(id); n != 0 && s.at(n).have != nil {
+			was := s.at(n).have
+			s.forget(n)
+			s.down[id] = was
+		}
+	}
+}
+
+// raised notes that a link is up again as it was, because o has come.
+func (s *Session) raised(o Object) {
+	l, ok := o.(lowering)
+	if !ok || len(s.down) == 0 {
+		return
+	}
+	if k, up := l.lowers(); up {
+		id := s.ident(&k)
+		if was, known := s.down[id]; known {
+			delete(s.down, id)
+			if n := s.find(id); n != 0 && s.at(n).have == nil && s.at(n).want != nil {
+				s.setHave(n, was)
+			}
+		}
 	}
 }
 
@@ -157,6 +192,7 @@ func (s *Session) setHave(n uint32, o Object) {
 func (s *Session) forget(n uint32) {
 	e := s.at(n)
 	old := e.have
+	delete(s.down, e.id)
 	if old == nil {
 		return
 	}
@@ -164,8 +200,11 @@ func (s *Session) forget(n uint32) {
 	s.countNetns(e.id, -1)
 	e.flags &^= flagForce | flagBlocked | flagUnverified
 	s.dropNeeds(n, old)
-	if kinds[e.id.kind].creates.prefix != "" {
+	switch {
+	case kinds[e.id.kind].creates.prefix != "":
 		s.unbind(old.Key().Name)
+	case Kind(e.id.kind) == KindSourceTable:
+		s.sources = noTable
 	}
 	for a := e.firstAttr; a != 0; {
 		attr := s.at(a)

@@ -81,6 +81,15 @@ func (s *Session) bind(name string, index uint32) {
 	}
 }
 
+// numbered notes the number that VPP gave a created object: an interface's index, or the classifier table of sources.
+func (s *Session) numbered(k Key, number uint32) {
+	if k.Kind == KindSourceTable {
+		s.sources = number
+		return
+	}
+	s.bind(k.Name, number)
+}
+
 func (s *Session) unbind(name string) {
 	if i, ok := s.ifIndex[name]; ok {
 		delete(s.ifIndex, name)

@@ -24,7 +24,11 @@ const (
 	KindNeighbor
 	KindNeighborConfig
 	KindRoute
+	KindSourceTable
+	KindSource
+	KindGuard
 	KindVeth
+	KindMacvlan
 	KindLinuxLink
 	KindOffload
 	KindLinuxAddress
@@ -84,7 +88,12 @@ var kinds = []row{
 	KindNeighborConfig: {word: "neighbor-config", object: NeighborConfig{}, dumps: by(neighborConfigDump), num: "ip6", noDelete: true},
 	KindRoute:          {word: "route", object: Route{}, dumps: by(routeDump, tableDump, sourceDump), num: "table"},
 
+	KindSourceTable: {word: "source-table", object: SourceTable{}, dumps: by(classifierDump, classifierInfoDump)},
+	KindSource:      {word: "source", object: Source{}, dumps: by(sourcesDump)},
+	KindGuard:       {word: "guard", object: Guard{}, dumps: by(guardDump, interfaceDump, classifierDump, classifierInfoDump)},
+
 	KindVeth:          {word: "veth", object: Veth{}, dumps: by(linuxDump)},
+	KindMacvlan:       {word: "macvlan", object: Macvlan{}, dumps: by(linuxDump)},
 	KindLinuxLink:     {word: "link", object: LinkState{}, dumps: by(linuxDump), noDelete: true},
 	KindOffload:       {word: "offload", object: Offload{}, dumps: by(linuxDump), noDelete: true},
 	KindLinuxAddress:  {word: "linux-address", object: LinuxAddress{}, dumps: by(linuxDump)},

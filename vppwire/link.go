@@ -5,9 +5,12 @@ type LinkState struct {
 	Netns, Name string
 	MTU         uint32
 	MAC         MAC
-	// Of names what makes the link: a veth's device or a tap's VPP name. A dump leaves it empty.
+	// Of names what makes the link: a veth's device, a tap's VPP name, or OfMacvlan. A dump leaves it empty.
 	Of string
 }
+
+// OfMacvlan is the LinkState.Of of a link that is a macvlan.
+const OfMacvlan = "macvlan"
 
 // LinkSet changes a link: Up always, MTU where not 0 (bytes), MAC where not zero.
 type LinkSet struct {
@@ -24,7 +27,7 @@ func linkKey(netns, name string) Key { return Key{Kind: KindLinuxLink, Netns: ne
 // Key implements Object.
 func (o LinkState) Key() Key { return linkKey(o.Netns, o.Name) }
 
-// AppendNeeds implements Object: the veth or the tap behind the link.
+// AppendNeeds implements Object: the veth or the tap behind the link, or the macvlan that it is.
 func (o LinkState) AppendNeeds(keys []Key) []Key {
 	if k, ok := o.owner(); ok {
 		keys = append(keys, k)
@@ -55,8 +58,11 @@ func (LinkState) parse(p *words) Object {
 }
 
 func (o LinkState) owner() (Key, bool) {
-	if o.Of == "" {
+	switch o.Of {
+	case "":
 		return Key{}, false
+	case OfMacvlan:
+		return macvlanKey(o.Netns, o.Name), true
 	}
 	if k, ok := interfaceKey(o.Of); ok {
 		return k, true
@@ -87,7 +93,12 @@ func (o LinkState) create(_ *Session, r *request, over Object) {
 func (o LinkState) delete(*Session, *request) bool { return false }
 
 func (LinkState) readLink(s *Session, netns string, l *LinuxLink) {
-	if l.Up {
-		s.observe(LinkState{Netns: netns, Name: l.Name, MTU: l.MTU, MAC: l.MAC})
+	o := LinkState{Netns: netns, Name: l.Name, MTU: l.MTU, MAC: l.MAC}
+	k := o.Key()
+	switch {
+	case l.Up:
+		s.observe(o)
+	case netns == "" && o.ours():
+		s.down[s.ident(&k)] = o
 	}
 }

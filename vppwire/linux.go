@@ -42,15 +42,17 @@ type LinuxState struct {
 // LinuxLink is one link of a namespace with its addresses.
 type LinuxLink struct {
 	Name string
-	// Type is the kernel's kind: "veth", "tun" (a tap of VPP's), "device".
+	// Type is the kernel's kind: "veth", "tun" (a tap of VPP's), "macvlan", "device".
 	Type string
 	// Peer is the other end of a veth pair; PeerNetns its namespace, where known.
 	Peer, PeerNetns string
-	MAC             MAC
-	MTU             uint32
-	Up              bool
-	OffloadOff      bool
-	Addrs           []netip.Prefix
+	// Parent is the link of the host's own namespace that a macvlan sits on, where known.
+	Parent     string
+	MAC        MAC
+	MTU        uint32
+	Up         bool
+	OffloadOff bool
+	Addrs      []netip.Prefix
 }
 
 // LinuxNeighbor is one permanent neighbour entry.

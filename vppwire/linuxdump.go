@@ -6,16 +6,23 @@ import (
 )
 
 // DevicePrefix begins the name of every Linux device that we create for a pod; HostVPPDevice and HostLinuxDevice are the
-// two ends of the VPP-host interconnect, HostLinuxDevice being the one that Linux uses (upstream's names).
+// two ends of the VPP-host interconnect, HostLinuxDevice being the one that Linux uses (upstream's names). TrunkVPPDevice and
+// TrunkLinuxDevice are the ends of the pair that many pods share, TrunkLinuxDevice being the parent of their macvlans.
 const (
-	DevicePrefix    = "vd"
-	HostVPPDevice   = "vpp2"
-	HostLinuxDevice = "vpp1"
+	DevicePrefix     = "vd"
+	HostVPPDevice    = "vpp2"
+	HostLinuxDevice  = "vpp1"
+	TrunkVPPDevice   = "vpptrunk"
+	TrunkLinuxDevice = "vpppods"
 )
 
 // ownDevice reports whether a link of the host's namespace is ours by its name.
 func ownDevice(name string) bool {
-	return strings.HasPrefix(name, DevicePrefix) || name == HostVPPDevice || name == HostLinuxDevice
+	switch name {
+	case HostVPPDevice, HostLinuxDevice, TrunkVPPDevice, TrunkLinuxDevice:
+		return true
+	}
+	return strings.HasPrefix(name, DevicePrefix)
 }
 
 // ownLink reports whether a link is ours: a pod's namespace is all ours.

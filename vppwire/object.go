@@ -57,6 +57,12 @@ type taking interface {
 	takes() [2]Key
 }
 
+// lowering is an object whose deletion sets a Linux link down, and whose creation sets it up.
+type lowering interface {
+	// lowers returns the link's key; false: there is no such link.
+	lowers() (Key, bool)
+}
+
 // spanning is an object that reaches into a namespace that its key does not name.
 type spanning interface{ farNetns() string }
 

@@ -39,8 +39,13 @@ type Session struct {
 	ip6     bool // something wanted is IPv6: its dumps are worth their calls
 	ifIndex map[string]uint32
 	ifName  map[uint32]string
-	keys    []Key // scratch
-	keys2   []Key // scratch
+	// down are links of the host's that are down, as they would be when somebody set them up.
+	down map[ident]Object
+	// sources is the classifier table of pods' sources, noTable where none is known; candidates are tables that may be it.
+	sources    uint32
+	candidates []uint32
+	keys       []Key // scratch
+	keys2      []Key // scratch
 	// inNetns counts what is there by namespace number.
 	inNetns []int
 	// needs are the entries that the present call's object needs, as found before the call; feeding is the entry whose answered
@@ -72,6 +77,7 @@ func NewSession() *Session {
 		byName: map[string]uint32{}, waiters: map[ident][]uint32{}, failures: map[uint32]*failure{},
 		ifIndex: map[string]uint32{}, ifName: map[uint32]string{}, netns: map[string]bool{},
 		groups: make([]group, 1), // group 0 is "none"
+		down:   map[ident]Object{}, sources: noTable,
 	}
 	s.msg = make([]any, len(kinds))
 	s.byID = map[ident]uint32{}

@@ -28,6 +28,7 @@ const twinNIC = "GigabitEthernet0/8/0"
 // bare is a dataplane made from dumps: a map of objects that believes each call and shows itself in dumps. It refuses what no
 // dataplane could do: an object without what it needs, a deletion of what others stand on.
 type bare struct {
+	down  map[Key]Object // links that went down with what is above them, as they were
 	have  map[Key]Object
 	index map[string]uint32
 	next  uint32
@@ -37,7 +38,7 @@ type bare struct {
 var errNotThere = errors.New("it is not there")
 
 func newBare() *bare {
-	return &bare{have: map[Key]Object{}, index: map[string]uint32{twinNIC: 1}, next: 1}
+	return &bare{down: map[Key]Object{}, have: map[Key]Object{}, index: map[string]uint32{twinNIC: 1}, next: 1}
 }
 
 func (b *bare) sorted() []Object {
@@ -70,6 +71,10 @@ func (b *bare) add(o Object) error {
 	if x, ok := o.(bringing); ok {
 		b.have[x.brings().Key()] = x.brings()
 	}
+	if link, ok := lowered(o); ok && b.down[link] != nil {
+		b.have[link] = b.down[link]
+	}
+	delete(b.down, k)
 	return nil
 }
 
@@ -86,6 +91,10 @@ func (b *bare) del(k Key) error {
 	}
 	if b.have[k] == nil {
 		return errNotThere
+	}
+	if link, ok := lowered(b.have[k]); ok && b.have[link] != nil {
+		b.down[link] = b.have[link]
+		delete(b.have, link)
 	}
 	b.drop(k)
 	return nil
@@ -109,8 +118,17 @@ func (b *bare) drop(k Key) {
 	if x, ok := o.(taking); ok {
 		for _, l := range x.takes() {
 			b.drop(l)
+			delete(b.down, l)
 		}
 	}
+}
+
+// lowered is the link that goes up and down with o.
+func lowered(o Object) (Key, bool) {
+	if x, ok := o.(lowering); ok {
+		return x.lowers()
+	}
+	return Key{}, false
 }
 
 // die is VPP's end: Linux stays, without taps' devices.
@@ -252,6 +270,8 @@ func (b *bare) linux(netns string) (s LinuxState) {
 		l := LinuxLink{Name: name, Type: kind, Peer: peer, PeerNetns: peerNetns, OffloadOff: b.have[Offload{netns, name}.Key()] != nil}
 		if o, ok := b.have[linkKey(netns, name)].(LinkState); ok {
 			l.Up, l.MTU, l.MAC = true, o.MTU, o.MAC
+		} else if o, ok := b.down[linkKey(netns, name)].(LinkState); ok {
+			l.MTU, l.MAC = o.MTU, o.MAC
 		}
 		for _, o := range b.sorted() {
 			if a, ok := o.(LinuxAddress); ok && a.Netns == netns && a.Link == name {
@@ -427,6 +447,11 @@ func wrong(have map[Key]Object, want []Object) map[Key]bool {
 					touch[k], gone[k], changed = true, true, true
 				}
 			}
+		}
+	}
+	for k := range gone { // and a link goes down with what is above it
+		if link, ok := lowered(have[k]); ok && gone[k] {
+			touch[link] = true
 		}
 	}
 	for _, o := range want { // what comes with an object that is made again is right, or goes again

@@ -1,6 +1,8 @@
 package vppwire
 
 import (
+	"strings"
+
 	"go.fd.io/govpp/api"
 	interfaces "go.fd.io/govpp/binapi/interface"
 	"go.fd.io/govpp/binapi/interface_types"
@@ -12,8 +14,14 @@ type Up struct{ If string }
 // Key implements Object.
 func (o Up) Key() Key { return Key{Kind: KindUp, Name: o.If} }
 
-// AppendNeeds implements Object.
-func (o Up) AppendNeeds(keys []Key) []Key { return needInterface(keys, o.If) }
+// AppendNeeds implements Object. An interface that many pods share is up only while it is guarded.
+func (o Up) AppendNeeds(keys []Key) []Key {
+	keys = needInterface(keys, o.If)
+	if o.If == AFPacketName(TrunkVPPDevice) {
+		keys = append(keys, guardKey(o.If))
+	}
+	return keys
+}
 
 // AppendText implements Object: "up loop0".
 func (o Up) AppendText(b []byte) []byte { return appendWord(b, "up", o.If) }
@@ -24,6 +32,12 @@ func (o Up) owner() (Key, bool)   { return interfaceKey(o.If) }
 func (o Up) ours() bool           { return ownInterface(o.If) }
 func (o Up) replaces(Object) bool { return true }
 func (o Up) shown() dumpStep      { return dumpStep{dump: interfaceDump} }
+
+// lowers: VPP sets the device below an AF_PACKET interface down together with the interface (src/plugins/af_packet/device.c).
+func (o Up) lowers() (Key, bool) {
+	device, ok := strings.CutPrefix(o.If, afPacketPrefix)
+	return linkKey("", device), ok
+}
 
 type upMessages struct {
 	flags      interfaces.SwInterfaceSetFlags

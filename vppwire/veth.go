@@ -62,9 +62,9 @@ func (o Veth) delete(_ *Session, r *request) bool {
 	return true
 }
 
-// readLink takes the end that VPP sits on. Of the host interconnect, Linux uses the other one.
+// readLink takes the end that VPP sits on. Of the host interconnect and of the trunk, Linux uses the other one.
 func (Veth) readLink(s *Session, netns string, l *LinuxLink) {
-	if netns == "" && l.Type == "veth" && l.Name != HostLinuxDevice {
+	if netns == "" && l.Type == "veth" && l.Name != HostLinuxDevice && l.Name != TrunkLinuxDevice {
 		s.observe(Veth{Device: l.Name, Peer: l.Peer, PeerNetns: l.PeerNetns})
 	}
 }

@@ -12,7 +12,8 @@ func Of(c scenarios.Config) (agent.Config, error) {
 	cfg := agent.Config{
 		TCPChecksumOffloadDisabled: true, TCPstackDisabled: true,
 		UseL2Interconnect: c.Wiring.Node == scenarios.NodeL2, UseTAPInterfaces: c.Wiring.Pod == scenarios.PodTAP,
-		MTUSize: c.Wiring.MTU, MainVRFID: c.Wiring.MainVRF, PodVRFID: c.Wiring.PodVRF,
+		PodInterconnect: agent.PodInterconnect(c.Wiring.Pod),
+		MTUSize:         c.Wiring.MTU, MainVRFID: c.Wiring.MainVRF, PodVRFID: c.Wiring.PodVRF,
 		HostInterconnect: agent.HostInterconnect(c.Wiring.Host), NodeIDQuarantine: c.Agent.NodeIDQuarantine,
 		AddPatience: c.Agent.AddPatience,
 		NodeName:    "any",

@@ -15,6 +15,8 @@ func (h *Host) Apply(op vppwire.LinuxOp) error {
 	switch op := op.(type) {
 	case vppwire.VethAdd:
 		return h.vethAdd(op)
+	case vppwire.MacvlanAdd:
+		return h.macvlanAdd(op)
 	case vppwire.LinkDel:
 		return h.linkDel(op)
 	case vppwire.LinkSet:
@@ -70,6 +72,9 @@ func (h *Host) Dump(netns string) (vppwire.LinuxState, error) {
 func (l *link) view() vppwire.LinuxLink {
 	v := vppwire.LinuxLink{
 		Name: l.name, Type: l.kind.String(), MAC: l.mac, MTU: l.mtu, Up: l.up, OffloadOff: l.offloadOff, Addrs: l.addrs,
+	}
+	if l.parent != nil {
+		v.Parent = l.parent.name
 	}
 	if l.peer != nil {
 		v.Peer, v.PeerNetns = l.peer.name, l.peer.ns.path

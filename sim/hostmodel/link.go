@@ -18,6 +18,9 @@ type link struct {
 	mac        vppwire.MAC
 	mtu        uint32
 	peer       *link
+	// parent is what a macvlan sits on, children are the macvlans on this one, in the order in which they came.
+	parent   *link
+	children []*link
 	// addrs is in address order; secondary says of each whether it came after another of its subnet.
 	addrs     []netip.Prefix
 	secondary []bool
@@ -35,6 +38,7 @@ const (
 	kindDevice
 	kindVeth
 	kindTun
+	kindMacvlan
 )
 
 func (k linkKind) String() string {
@@ -45,6 +49,8 @@ func (k linkKind) String() string {
 		return "veth"
 	case kindTun:
 		return "tun"
+	case kindMacvlan:
+		return "macvlan"
 	}
 	panic(fmt.Sprintf("hostmodel: link kind %d", uint8(k)))
 }
@@ -110,9 +116,13 @@ func (h *Host) linkDel(op vppwire.LinkDel) error {
 // unlink takes a link away with all that hangs on it, a veth's other end included.
 func (h *Host) unlink(l *link) {
 	peer := l.peer
+	for len(l.children) > 0 { // the other end's go as well, below
+		h.unlink(l.children[len(l.children)-1])
+	}
 	h.detach(l)
 	if peer != nil {
-		h.detach(peer)
+		peer.peer = nil
+		h.unlink(peer)
 	}
 }
 
@@ -128,6 +138,9 @@ func (h *Host) detach(l *link) {
 		h.forgetTap(l)
 	}
 	l.peer = nil
+	if l.parent != nil {
+		l.parent.children = slices.DeleteFunc(l.parent.children, func(c *link) bool { return c == l })
+	}
 }
 
 func (h *Host) linkSet(op vppwire.LinkSet) error {
@@ -141,8 +154,23 @@ func (h *Host) linkSet(op vppwire.LinkSet) error {
 	if op.MAC[0]&1 != 0 {
 		return fmt.Errorf("%s: MAC %s: %w", l, op.MAC, ErrInvalid)
 	}
+	if l.parent != nil && op.MTU > l.parent.mtu {
+		return fmt.Errorf("%s: MTU %d above its parent's, %d: %w", l, op.MTU, l.parent.mtu, ErrInvalid)
+	}
+	if l.parent != nil && op.Up {
+		want := l.mac
+		if op.MAC != (vppwire.MAC{}) {
+			want = op.MAC
+		}
+		if err := l.parent.vacant(want, l); err != nil {
+			return err
+		}
+	}
 	if op.MTU != 0 {
 		l.mtu = op.MTU
+		for _, c := range l.children {
+			c.mtu = min(c.mtu, l.mtu)
+		}
 	}
 	if op.MAC != (vppwire.MAC{}) {
 		l.mac = op.MAC

@@ -84,7 +84,11 @@ func (v *VPP) deleteAFPacket(m *af_packet.AfPacketDelete) int32 {
 		return syscallError1
 	}
 	delete(v.packets, name)
-	v.deleteInterface(v.ifaces[at])
+	i := v.ifaces[at]
+	if i.up { // it is set down on its way out (src/vnet/interface.c, vnet_delete_sw_interface)
+		i.device.(*afPacket).follow(v, false)
+	}
+	v.deleteInterface(i)
 	return ok
 }
 

@@ -27,6 +27,7 @@ const (
 	CrashBelowRoute       CrashTrigger = "neighbor-below-its-route"  // a recursive route goes that covers its next hop, which is a neighbor
 	CrashBorrowerWithOwn  CrashTrigger = "borrower-with-addresses"   // an interface borrows addresses and has or lends some
 	CrashAddressOtherwise CrashTrigger = "address-of-other-length"   // an address is deleted with another length than it has
+	CrashClassifierInUse  CrashTrigger = "classifier-in-use"         // the classifier table goes that an interface's packets are looked up in
 )
 
 // PredictCrash says what a real VPP would die of if it were asked m now, or because of it some time later. It looks at what there

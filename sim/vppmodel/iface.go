@@ -117,6 +117,7 @@ func (v *VPP) deleteInterface(i *iface) {
 		v.leaveBridge(i)
 	}
 	delete(v.unflooded, i.index)
+	v.forgetFilters(i.index)
 	v.paths.kill(i.index)
 	v.killAdjacencies(i.index)
 	for _, f := range families {

@@ -19,6 +19,7 @@ type Interface struct {
 	Addrs      []netip.Prefix
 	Unnumbered uint32 // whose addresses it borrows, only with Borrows
 	Borrows    bool
+	Filtered   bool // IPv4 packets that come in are looked up in a classifier table
 	// Bridge is the ID of the bridge domain that lists it as a member, 0 for none. Member: it is one, of VPP's own where Bridge is 0.
 	Bridge uint32
 	Member bool
@@ -58,6 +59,9 @@ func (v *VPP) look(i *iface) Interface {
 	o := Interface{Index: i.index, Name: i.name, Tag: i.tag, Kind: i.kind, Up: i.up, MAC: i.mac, MTU: i.mtu[0], MTU4: i.mtu[1], MTU6: i.mtu[2], LinkMTU: uint32(i.linkMTU), Tables: i.tables,
 		Addrs: i.addrs, Unnumbered: i.donor, Borrows: i.borrows, BVI: v.isBVI(i), SHG: i.shg, Member: i.member,
 		Unlisted: i.bridged && !i.member}
+	if f := v.filters[i.index]; f != nil {
+		o.Filtered = f.acts[filterIP4]
+	}
 	if i.member {
 		o.Bridge = v.bridges[i.bridge].id
 	}

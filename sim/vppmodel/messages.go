@@ -6,6 +6,7 @@ import (
 	"go.fd.io/govpp/api"
 	"go.fd.io/govpp/binapi/af_packet"
 	"go.fd.io/govpp/binapi/arp"
+	"go.fd.io/govpp/binapi/classify"
 	"go.fd.io/govpp/binapi/dhcp"
 	"go.fd.io/govpp/binapi/fib"
 	interfaces "go.fd.io/govpp/binapi/interface"
@@ -57,6 +58,16 @@ var messages = []message{
 	filled(changes, (*VPP).createAFPacket).but("AF_PACKET frame and block sizes, checksum flags and bridges as host devices are not checked."),
 	plainly[af_packet.AfPacketDeleteReply](changes, (*VPP).deleteAFPacket),
 	dumped[af_packet.AfPacketDetails]((*VPP).afPacketDump),
+
+	// Classifier tables and input ACLs: classify.go.
+	dies(filled(changes, (*VPP).changeClassifier), (*VPP).classifierCrash).but(
+		"A classifier table that starts at the packet's present data is taken for one that starts at the frame."),
+	plainly[classify.ClassifyAddDelSessionReply](changes, (*VPP).changeSession).but("A classifier session's action is not performed."),
+	filled(reads, (*VPP).classifierIDs),
+	filled(reads, (*VPP).classifierInfo),
+	dumped[classify.ClassifySessionDetails]((*VPP).sessionDump).but("Classifier sessions are dumped in the order of their keys; VPP has them by hash."),
+	plainly[classify.InputACLSetInterfaceReply](changes, (*VPP).setFilter),
+	filled(reads, (*VPP).filterGet),
 
 	// VXLAN tunnels: vxlan.go.
 	dies(filled(changes, (*VPP).vxlanAddDel), (*VPP).tunnelCrash).but("A VXLAN decap_next_index other than ^0 and 1 is refused with -76."),

@@ -249,9 +249,9 @@ func (v *VPP) release(list uint32) {
 }
 
 // grown returns s with an element at index.
-func grown(s []uint32, index uint32) []uint32 {
+func grown[T any](s []T, index uint32) []T {
 	if n := int(index) + 1; n > len(s) {
-		s = append(s, make([]uint32, n-len(s))...)
+		s = append(s, make([]T, n-len(s))...)
 	}
 	return s
 }

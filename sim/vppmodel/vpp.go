@@ -45,6 +45,10 @@ type VPP struct {
 	loops   instances
 	packets map[string]uint32 // AF_PACKET interfaces by Linux device
 
+	classifiers  []*classifier // by index; nil where free
+	classifierAt indexPool
+	filters      map[uint32]*filters // by interface index; survives the interface
+
 	proxies    []proxyRange
 	proxied    map[uint32]bool // by index; survives the interface, as in VPP
 	dhcp       map[uint32]*dhcpClient
@@ -120,7 +124,8 @@ func New(cfg Config) *VPP {
 		neighbors: make(map[neighborKey]neighbor),
 		bridgeBy:  make(map[uint32]uint32), oldAges: make(map[uint32]uint8), macs: make(map[macKey]macEntry), unflooded: make(map[uint32]bool),
 		packets: make(map[string]uint32), proxied: make(map[uint32]bool),
-		dhcp: make(map[uint32]*dhcpClient), wantEvents: make(map[uint32]uint32),
+		filters: make(map[uint32]*filters),
+		dhcp:    make(map[uint32]*dhcpClient), wantEvents: make(map[uint32]uint32),
 		neighborLimits: [2]neighborLimit{{number: neighborLimitDefault}, {number: neighborLimitDefault}},
 	}
 	v.paths.init()

@@ -212,9 +212,8 @@ func (t *attachment) facts() mode.Pod {
 // result is what a successful ADD answers.
 func (p *pods) result(t *attachment) Attachment {
 	s := &t.sandbox
-	mac, _ := mode.PodMACs(s.Owner.ContainerID, s.Owner.IfName)
 	return Attachment{
 		IfName: s.Owner.IfName, Netns: s.Netns, Addr: netip.PrefixFrom(t.lease.Addr, t.lease.Addr.BitLen()),
-		Gateway: t.lease.Gateway, MAC: mac, MTU: p.cfg.MTUSize,
+		Gateway: t.lease.Gateway, MAC: p.wiring.PodMAC(p.node, t.facts()), MTU: p.cfg.MTUSize,
 	}
 }

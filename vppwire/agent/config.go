@@ -51,6 +51,17 @@ const (
 	HostInterconnectNone HostInterconnect = "none"
 )
 
+// PodInterconnect says how pods are connected with VPP. The zero value follows UseTAPInterfaces: a tap where that is true, else
+// a macvlan, as VPP hangs of 16 AF_PACKET interfaces that are busy at once.
+type PodInterconnect string
+
+// Pod interconnects.
+const (
+	PodInterconnectVeth    PodInterconnect = "veth"
+	PodInterconnectTAP     PodInterconnect = "tap"
+	PodInterconnectMacvlan PodInterconnect = "macvlan"
+)
+
 // Config is one node agent's configuration. The fields up to NodeConfig are contiv/vpp 2.0's under their own names; what
 // this product cannot do is refused by Validate, never ignored. The rest is ours.
 type Config struct {
@@ -61,7 +72,7 @@ type Config struct {
 	TCPstackDisabled bool
 	// UseL2Interconnect connects nodes by a common layer 2 segment instead of a VXLAN full mesh.
 	UseL2Interconnect bool
-	// UseTAPInterfaces wires pods, and the host where HostInterconnect does not say, by tap instead of veth.
+	// UseTAPInterfaces wires pods and the host by tap, where PodInterconnect and HostInterconnect do not say otherwise.
 	UseTAPInterfaces bool
 	// TAPInterfaceVersion is 2; VPP has had no other since 20.05.
 	TAPInterfaceVersion uint8
@@ -99,7 +110,8 @@ type Config struct {
 
 	// NodeName is this node's Kubernetes name; required by New.
 	NodeName string
-	// HostInterconnect overrides how the host is connected.
+	// PodInterconnect overrides how pods are connected, HostInterconnect how the host is.
+	PodInterconnect  PodInterconnect
 	HostInterconnect HostInterconnect
 	// NodeIDQuarantine keeps a removed node's ID, and every address derived from it, unused for this long.
 	NodeIDQuarantine time.Duration
@@ -155,6 +167,12 @@ func (cfg *Config) ApplyDefaults() {
 	setDefault(&cfg.NodeIDQuarantine, DefaultNodeIDQuarantine)
 	setDefault(&cfg.AddPatience, DefaultAddPatience)
 	setDefault(&cfg.ClaimPatience, DefaultClaimPatience)
+	if cfg.PodInterconnect == "" {
+		cfg.PodInterconnect = PodInterconnectMacvlan
+		if cfg.UseTAPInterfaces {
+			cfg.PodInterconnect = PodInterconnectTAP
+		}
+	}
 	if cfg.HostInterconnect == "" {
 		cfg.HostInterconnect = HostInterconnectVeth
 		if cfg.UseTAPInterfaces {
@@ -211,19 +229,18 @@ func (cfg *Config) GetNodeConfig(nodeName string) *NodeConfig {
 // Mode is the wiring that the configuration chooses. Defaults must have been applied.
 func (cfg *Config) Mode() mode.Config {
 	m := mode.Config{
-		Pod: mode.PodVeth, Node: mode.NodeVXLAN, MTU: cfg.MTUSize,
+		Node: mode.NodeVXLAN, MTU: cfg.MTUSize,
 		MainTable: cfg.MainVRFID, PodTable: cfg.PodVRFID,
 		RxRing: cfg.TAPv2RxRingSize, TxRing: cfg.TAPv2TxRingSize,
 		KeepOffload:   !cfg.TCPChecksumOffloadDisabled,
 		ScanNeighbors: cfg.ScanIPNeighbors, StaleMinutes: cfg.IPNeighborStaleThreshold,
 	}
-	if cfg.UseTAPInterfaces {
-		m.Pod = mode.PodTap
-	}
 	if cfg.UseL2Interconnect {
 		m.Node = mode.NodeL2
 	}
-	m.Host, _ = mode.HostModeOf(string(cfg.HostInterconnect)) // Validate knows it
+	// Validate knows both.
+	m.Pod, _ = mode.PodModeOf(string(cfg.PodInterconnect))
+	m.Host, _ = mode.HostModeOf(string(cfg.HostInterconnect))
 	return m
 }
 

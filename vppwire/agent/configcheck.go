@@ -102,6 +102,9 @@ func (cfg *Config) checkLinks(refuse func(string, ...any)) {
 	if m := cfg.MTUSize; m != 0 && (m < mtuMin || m > mtuMax) {
 		refuse("MTUSize %d: an MTU is 0 (leave the default) or %d to %d", m, mtuMin, mtuMax)
 	}
+	if _, ok := mode.PodModeOf(string(cfg.PodInterconnect)); !ok {
+		refuse("PodInterconnect %q: want veth, tap or macvlan", cfg.PodInterconnect)
+	}
 	if _, ok := mode.HostModeOf(string(cfg.HostInterconnect)); !ok {
 		refuse("HostInterconnect %q: want veth, tap or none", cfg.HostInterconnect)
 	}

@@ -49,6 +49,16 @@ func gatewayMAC(id uint32) vppwire.MAC {
 	return vppwire.MAC{0x02, 0x37, byte(id >> 24), byte(id >> 16), byte(id >> 8), byte(id)}
 }
 
+// trunkMAC is the MAC of VPP's end of the trunk: the pods' gateway's.
+func trunkMAC(id uint32) vppwire.MAC {
+	return vppwire.MAC{0x02, 0x38, byte(id >> 24), byte(id >> 16), byte(id >> 8), byte(id)}
+}
+
+// childMAC is the MAC of a pod on the trunk. Nobody else sees it, so that it must differ within the node alone.
+func childMAC(number uint32) vppwire.MAC {
+	return vppwire.MAC{0x02, 0x39, byte(number >> 24), byte(number >> 16), byte(number >> 8), byte(number)}
+}
+
 // PodMACs are the MACs of a pod's two ends: 02:fe and four bytes of a hash of container and interface; the VPP end has them
 // inverted (upstream's later rule).
 func PodMACs(container, ifName string) (pod, vpp vppwire.MAC) {

@@ -15,6 +15,7 @@ type HostMode uint8
 const (
 	PodVeth PodMode = iota + 1
 	PodTap
+	PodMacvlan
 )
 
 // Node modes.
@@ -34,8 +35,9 @@ var podModes = []struct {
 	word string
 	podWiring
 }{
-	PodVeth: {"veth", podVeth{}},
-	PodTap:  {"tap", podTap{}},
+	PodVeth:    {"veth", podVeth{}},
+	PodTap:     {"tap", podTap{}},
+	PodMacvlan: {"macvlan", podMacvlan{}},
 }
 
 var nodeModes = []struct {
@@ -60,8 +62,13 @@ var hostModes = []struct {
 
 // podWiring is one way of wiring pods.
 type podWiring interface {
-	// name is the VPP name of a pod's interface.
+	// name is the VPP name of a pod's interface, macs the MACs of its two ends.
 	name(p Pod) string
+	macs(n Node, p Pod) (pod, vpp vppwire.MAC)
+	// shared: all pods have one interface, which is the node's.
+	shared() bool
+	// node adds what pods share.
+	node(c Config, o *objects, n Node)
 	// ends adds the interface, and the pod's end of it up to its MAC and MTU.
 	ends(c Config, o *objects, p Pod, podMAC, vppMAC vppwire.MAC)
 }
@@ -90,6 +97,16 @@ func (m PodMode) String() string  { return podModes[m].word }
 func (m NodeMode) String() string { return nodeModes[m].word }
 func (m HostMode) String() string { return hostModes[m].word }
 
+// PodModeOf is the pod mode of that name, false for an unknown one.
+func PodModeOf(word string) (PodMode, bool) {
+	for m := PodVeth; int(m) < len(podModes); m++ {
+		if podModes[m].word == word {
+			return m, true
+		}
+	}
+	return 0, false
+}
+
 // HostModeOf is the host mode of that name, false for an unknown one.
 func HostModeOf(word string) (HostMode, bool) {
 	for m, row := range hostModes {
@@ -114,5 +131,18 @@ func (c Config) InterconnectName() string {
 	return hostModes[c.Host].name()
 }
 
+// PodMAC is the MAC of a pod's link.
+func (c Config) PodMAC(n Node, p Pod) vppwire.MAC {
+	mac, _ := podModes[c.Pod].macs(n, p)
+	return mac
+}
+
 // PodInterface is the VPP name of a pod's interface.
 func (c Config) PodInterface(p Pod) string { return podModes[c.Pod].name(p) }
+
+// ownInterface is of wirings that give each pod an interface of its own; the two ends' MACs follow from the pod's name.
+type ownInterface struct{}
+
+func (ownInterface) macs(_ Node, p Pod) (pod, vpp vppwire.MAC) { return PodMACs(p.Container, p.IfName) }
+func (ownInterface) shared() bool                              { return false }
+func (ownInterface) node(Config, *objects, Node)               {}

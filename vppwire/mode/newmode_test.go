@@ -8,7 +8,7 @@ import (
 )
 
 // podLoop is a way of wiring that the product does not have: a pod that lives inside of VPP, on a loopback.
-type podLoop struct{}
+type podLoop struct{ ownInterface }
 
 func (podLoop) name(p Pod) string { return vppwire.LoopbackName(100 + p.Number) }
 

@@ -27,6 +27,7 @@ func (c Config) NodeObjects(n Node) []vppwire.Object {
 	wiring := nodeModes[c.Node]
 	wiring.interconnect(c, &o, n)
 	c.gateway(&o, n)
+	podModes[c.Pod].node(c, &o, n)
 	wiring.betweenTables(c, &o, n)
 	age := uint32(0) // never: what an earlier configuration left in VPP ends with it
 	if c.ScanNeighbors {

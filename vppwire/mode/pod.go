@@ -10,8 +10,9 @@ import (
 // PodObjects wires one pod.
 func (c Config) PodObjects(n Node, p Pod) []vppwire.Object {
 	o := objects{list: make([]vppwire.Object, 0, 20)}
-	podMAC, vppMAC := PodMACs(p.Container, p.IfName)
-	podModes[c.Pod].ends(c, &o, p, podMAC, vppMAC)
+	wiring := podModes[c.Pod]
+	podMAC, vppMAC := wiring.macs(n, p)
+	wiring.ends(c, &o, p, podMAC, vppMAC)
 	c.podTowardsVPP(&o, p, vppMAC)
 	c.vppTowardsPod(&o, n, p, c.PodInterface(p), podMAC)
 	return o.list
@@ -25,20 +26,32 @@ func (c Config) podTowardsVPP(o *objects, p Pod, vppMAC vppwire.MAC) {
 }
 
 func (c Config) vppTowardsPod(o *objects, n Node, p Pod, name string, podMAC vppwire.MAC) {
-	if c.PodTable != 0 {
-		o.add(vppwire.InTable{If: name, Table: c.PodTable, IP6: p.Addr.Is6()})
+	own := o
+	if podModes[c.Pod].shared() {
+		own = &objects{} // the node's
 	}
+	c.inPodTable(own, name, p.Addr.Is6())
 	if n.PodIf.IsValid() {
 		o.add(vppwire.Address{If: name, Addr: netip.PrefixFrom(p.VPPEnd, p.VPPEnd.BitLen()), Table: c.PodTable})
 	} else {
-		o.add(vppwire.Unnumbered{If: name, Donor: GatewayLoop, Table: c.PodTable})
+		own.add(vppwire.Unnumbered{If: name, Donor: GatewayLoop, Table: c.PodTable})
 	}
+	c.podMTU(own, name)
+	own.add(vppwire.Up{If: name})
+	o.add(vppwire.Neighbor{If: name, Addr: p.Addr, MAC: podMAC})
+	o.add(vppwire.Route{Table: c.PodTable, Prefix: netip.PrefixFrom(p.Addr, p.Addr.BitLen()), Via: p.Addr, If: name})
+}
+
+func (c Config) inPodTable(o *objects, name string, ip6 bool) {
+	if c.PodTable != 0 {
+		o.add(vppwire.InTable{If: name, Table: c.PodTable, IP6: ip6})
+	}
+}
+
+func (c Config) podMTU(o *objects, name string) {
 	if c.MTU != 0 {
 		o.add(vppwire.MTU{If: name, Bytes: c.MTU})
 	}
-	o.add(vppwire.Up{If: name})
-	o.add(vppwire.Neighbor{If: name, Addr: p.Addr, MAC: podMAC})
-	o.add(vppwire.Route{Table: c.PodTable, Prefix: netip.PrefixFrom(p.Addr, p.Addr.BitLen()), Via: p.Addr, If: name})
 }
 
 // tagMax is VPP's longest interface tag in bytes.

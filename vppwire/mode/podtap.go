@@ -3,7 +3,7 @@ package mode
 import "github.com/vppdrill/vppdrill/vppwire"
 
 // podTap is a tap that VPP creates with its device inside the pod's namespace.
-type podTap struct{}
+type podTap struct{ ownInterface }
 
 func (podTap) name(p Pod) string { return vppwire.TapName(p.Number) }
 

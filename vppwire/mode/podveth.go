@@ -3,7 +3,7 @@ package mode
 import "github.com/vppdrill/vppdrill/vppwire"
 
 // podVeth is a veth pair between the pod's namespace and the host's, where VPP sits on the end by AF_PACKET.
-type podVeth struct{}
+type podVeth struct{ ownInterface }
 
 func (podVeth) name(p Pod) string { return vppwire.AFPacketName(PodDevice(p.Container, p.IfName)) }
 

@@ -23,6 +23,8 @@ type VPP struct {
 	Neighs  []scenarios.Neighbor
 	Domains []scenarios.Bridge
 	L2      []scenarios.FIBEntry
+	// Senders are what guarded interfaces admit, in address order.
+	Senders []scenarios.Source
 
 	tables  []table
 	tunnels []tunnel
@@ -233,6 +235,14 @@ func (v *VPP) FIB(id uint32, mac vppwire.MAC) (scenarios.FIBEntry, bool) {
 	}
 	return v.L2[i], true
 }
+
+// Admits implements scenarios.VPP.
+func (v *VPP) Admits(index uint32, mac vppwire.MAC, addr netip.Addr) bool {
+	return !v.Ifaces[index].Guarded || slices.Contains(v.Senders, scenarios.Source{Addr: addr, MAC: mac})
+}
+
+// Sources implements scenarios.VPP.
+func (v *VPP) Sources(uint32) iter.Seq[scenarios.Source] { return slices.Values(v.Senders) }
 
 // FIBs implements scenarios.VPP.
 func (v *VPP) FIBs() iter.Seq[scenarios.FIBEntry] { return slices.Values(v.L2) }

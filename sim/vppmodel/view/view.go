@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"iter"
 	"net/netip"
+	"slices"
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
@@ -70,6 +71,16 @@ func (v view) Neighbors() iter.Seq[scenarios.Neighbor] {
 	})
 }
 
+func (v view) Admits(index uint32, mac vppwire.MAC, addr netip.Addr) bool {
+	return v.VPP.Admits(index, mac, addr)
+}
+
+func (v view) Sources(index uint32) iter.Seq[scenarios.Source] {
+	return each(slices.Values(v.Senders(index)), func(s vppmodel.Sender) scenarios.Source {
+		return scenarios.Source{Addr: s.Addr, MAC: s.MAC}
+	})
+}
+
 func (v view) Bridge(id uint32) (scenarios.Bridge, bool) {
 	b, found := v.VPP.Bridge(id)
 	if !found {
@@ -105,7 +116,7 @@ func iface(i vppmodel.Interface) scenarios.Interface {
 	}
 	return scenarios.Interface{
 		Index: i.Index, Name: i.Name, Tag: i.Tag, Type: kind(i.Kind), Up: i.Up, MAC: i.MAC, MTU: i.MTU, MTU4: i.MTU4, MTU6: i.MTU6, LinkMTU: i.LinkMTU,
-		Table4: i.Tables[0], Table6: i.Tables[1], Addrs: i.Addrs, Unnumbered: i.Unnumbered, HasUnnumbered: i.Borrows,
+		Table4: i.Tables[0], Table6: i.Tables[1], Addrs: i.Addrs, Unnumbered: i.Unnumbered, HasUnnumbered: i.Borrows, Guarded: i.Filtered,
 		Bridge: i.Bridge, BVI: i.BVI, SHG: i.SHG, Unlisted: i.Unlisted, Host: i.Host, HostNetns: i.HostNetns,
 		Src: i.Src, Dst: i.Dst, VNI: i.VNI, EncapTable: i.EncapTable,
 	}

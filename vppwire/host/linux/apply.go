@@ -17,6 +17,8 @@ func (h *Host) Apply(op vppwire.LinuxOp) error {
 	switch op := op.(type) {
 	case vppwire.VethAdd:
 		return h.vethAdd(op)
+	case vppwire.MacvlanAdd:
+		return h.macvlanAdd(op)
 	case vppwire.LinkDel:
 		return h.linkDel(op)
 	case vppwire.LinkSet:
@@ -109,6 +111,30 @@ func (h *Host) vethAdd(op vppwire.VethAdd) error {
 		return err
 	}
 	return about(here.LinkSetAlias(l, note), "alias of %s in %s", op.Name, here)
+}
+
+// macvlanAdd makes the child in its namespace at once, so that no crash leaves it in the host's.
+func (h *Host) macvlanAdd(op vppwire.MacvlanAdd) error {
+	there, err := h.at(op.Netns)
+	if err != nil {
+		return err
+	}
+	defer there.close()
+	here, err := h.at("")
+	if err != nil {
+		return err
+	}
+	parent, err := here.link(op.Parent)
+	if err != nil {
+		return err
+	}
+	attrs := netlink.NewLinkAttrs()
+	attrs.Name, attrs.HardwareAddr, attrs.ParentIndex = op.Name, hardware(op.MAC), parent.Attrs().Index
+	if !there.own {
+		attrs.Namespace = netlink.NsFd(there.ns)
+	}
+	child := &netlink.Macvlan{LinkAttrs: attrs, Mode: netlink.MACVLAN_MODE_PRIVATE}
+	return about(here.LinkAdd(child), "macvlan %s on %s in %s", op.Name, op.Parent, there)
 }
 
 func (h *Host) linkDel(op vppwire.LinkDel) error {

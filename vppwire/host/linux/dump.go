@@ -25,7 +25,7 @@ func (h *Host) Dump(netns string) (vppwire.LinuxState, error) {
 	defer p.close()
 	var s vppwire.LinuxState
 	names := map[int]string{}
-	if err := p.dumpLinks(&s, names); err != nil {
+	if err := h.dumpLinks(p, &s, names); err != nil {
 		return s, fmt.Errorf("links of %s: %w", p, err)
 	}
 	for _, family := range [...]int{netlink.FAMILY_V4, netlink.FAMILY_V6} {
@@ -58,7 +58,7 @@ func whole[T any](dump func() ([]T, error)) (list []T, err error) {
 	return nil, err
 }
 
-func (p *place) dumpLinks(s *vppwire.LinuxState, names map[int]string) error {
+func (h *Host) dumpLinks(p *place, s *vppwire.LinuxState, names map[int]string) error {
 	links, err := whole(p.LinkList)
 	if err != nil {
 		return err
@@ -101,6 +101,8 @@ func (p *place) dumpLinks(s *vppwire.LinuxState, names map[int]string) error {
 			link.Type = "tun"
 		case "veth":
 			link.Peer, link.PeerNetns = p.peer(a, names)
+		case "macvlan":
+			link.Parent = h.parent(p, a)
 		}
 		slices.SortFunc(link.Addrs, comparePrefixes)
 		s.Links = append(s.Links, link)

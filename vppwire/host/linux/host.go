@@ -138,7 +138,7 @@ func meaning(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, unix.EEXIST):
+	case errors.Is(err, unix.EEXIST), errors.Is(err, unix.EADDRINUSE):
 		return fmt.Errorf("%w (%w)", vppwire.ErrLinuxExists, err)
 	case errors.As(err, &notFound):
 		return vppwire.ErrLinuxMissing

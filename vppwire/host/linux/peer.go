@@ -44,3 +44,19 @@ func (p *place) peer(a *netlink.LinkAttrs, names map[int]string) (name, path str
 	}
 	return name, path
 }
+
+// parent is the name of the link that a macvlan sits on, where that is in the host's own namespace; otherwise empty.
+func (h *Host) parent(p *place, a *netlink.LinkAttrs) string {
+	if !p.own {
+		if id, err := p.GetNetNsIdByFd(int(h.own)); err != nil || id != a.NetNsID {
+			return ""
+		}
+	} else if a.NetNsID >= 0 {
+		return ""
+	}
+	l, err := h.base.LinkByIndex(a.ParentIndex)
+	if err != nil {
+		return ""
+	}
+	return l.Attrs().Name
+}

@@ -1,0 +1,86 @@
+package vppwire
+
+import (
+	"net/netip"
+
+	"go.fd.io/govpp/api"
+	"go.fd.io/govpp/binapi/classify"
+)
+
+// Source is a pod's right to send on the interface that pods share: IPv4 packets from Addr in frames from MAC pass Guard.
+type Source struct {
+	Addr netip.Addr
+	MAC  MAC
+}
+
+// Key implements Object.
+func (o Source) Key() Key { return Key{Kind: KindSource, Prefix: full(o.Addr)} }
+
+// AppendNeeds implements Object.
+func (o Source) AppendNeeds(keys []Key) []Key { return append(keys, sourceTableKey()) }
+
+// AppendText implements Object: "source 10.1.1.2 02:39:00:00:00:01".
+func (o Source) AppendText(b []byte) []byte {
+	b = o.Addr.AppendTo(append(b, "source "...))
+	return o.MAC.AppendText(append(b, ' '))
+}
+
+func (Source) parse(p *words) Object {
+	o := Source{Addr: p.addr(), MAC: p.mac()}
+	if p.err == nil && !o.Addr.Is4() {
+		p.fail("%s is not an IPv4 address", o.Addr)
+	}
+	return o
+}
+
+func (o Source) owner() (Key, bool)   { return sourceTableKey(), true }
+func (o Source) ours() bool           { return true }
+func (o Source) replaces(Object) bool { return false }
+func (o Source) shown() dumpStep      { return dumpStep{dump: sourcesDump} }
+
+type sourceMessages struct {
+	session      classify.ClassifyAddDelSession
+	sessionReply classify.ClassifyAddDelSessionReply
+}
+
+func (Source) messages() []api.Message {
+	m := new(sourceMessages)
+	return []api.Message{&m.session, &m.sessionReply}
+}
+
+func (o Source) fill(s *Session, r *request, add bool) {
+	m := buffers[sourceMessages](s, KindSource)
+	m.session = classify.ClassifyAddDelSession{IsAdd: add, TableIndex: s.sources, HitNextIndex: hitPasses, OpaqueIndex: noTable,
+		MatchLen: sourceBytes, Match: source(o.MAC, o.Addr.As4())}
+	r.invoke(&m.session, &m.sessionReply, &m.sessionReply.Retval)
+}
+
+func (o Source) create(s *Session, r *request, _ Object) { o.fill(s, r, true) }
+func (o Source) delete(s *Session, r *request) bool      { o.fill(s, r, false); return true }
+
+// sourcesDump shows the sessions of our classifier table.
+var sourcesDump = &dump{reader: sourcesReader{}}
+
+type sourcesReader struct{}
+
+func (sourcesReader) messages() []api.Message {
+	return []api.Message{&classify.ClassifySessionDump{}, &classify.ClassifySessionDetails{}}
+}
+
+func (sourcesReader) void(s *Session, _ dumpStep) bool { return s.noSources() }
+
+func (sourcesReader) gone(error) bool { return false }
+
+func (sourcesReader) ask(s *Session, _ dumpStep, r *request) {
+	r.dump(&classify.ClassifySessionDump{TableID: s.sources})
+}
+
+func (sourcesReader) take(s *Session, _ dumpStep, res Result) {
+	for _, m := range res.shown.details {
+		d, ok := m.(*classify.ClassifySessionDetails)
+		if !ok || len(d.Match) < sourceBytes {
+			continue
+		}
+		s.observe(Source{Addr: netip.AddrFrom4([4]byte(d.Match[sourceIP4:])), MAC: MAC(d.Match[sourceMAC:])})
+	}
+}
