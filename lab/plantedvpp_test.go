@@ -76,7 +76,7 @@ func TestPlantedOnVPP(t *testing.T) {
 		}
 		t.Logf("%v", err)
 	}
-	w, ctx := standing(t, "# Two nodes.\nname: planted\ntopology: {nodes: 2, podsPerNode: 1}\n")
+	w, ctx := standing(t, "# Two nodes.\nname: planted\ntopology: {nodes: 2, podsPerNode: 1}\nconfig: {wiring: {pod: veth}}\n")
 	ctl := func(format string, args ...any) func() error {
 		return func() error {
 			c, err := vppproc.Dial(w.VPPDirOf("node-1"))
@@ -112,6 +112,16 @@ func TestPlantedOnVPP(t *testing.T) {
 	}
 	// Deleting the pod's route would not do: VPP still has one from the pod's neighbor entry.
 	breaks(ctx, t, w, "reachable", func() error { return w.InPod("node-1", n.Pods[0], "ip", "route", "del", "default") })
+	shared, ctx := standing(t, "# Pods on a trunk.\nname: planted-trunk\ntopology: {nodes: 1, podsPerNode: 2}\nconfig: {wiring: {pod: macvlan}}\n")
+	breaks(ctx, t, shared, "senders-bound", func() error {
+		c, err := vppproc.Dial(shared.VPPDirOf("node-1"))
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		_, err = c.CLI(ctx, "set interface input acl intfc host-vpptrunk ip4-table 0 del")
+		return err
+	})
 	for _, law := range lab.PlantedOnMachines() {
 		if !planted[law] {
 			t.Errorf("nothing is planted against %s", law)

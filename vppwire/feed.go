@@ -102,6 +102,11 @@ func (s *Session) brought(o Object) {
 
 // fail notes a refusal, plans the next try and looks at what contradicts the Session's belief.
 func (s *Session) fail(n uint32, err error, now time.Time) {
+	if e := s.at(n); e.want == nil && e.have == nil { // nobody wants it any more: there is nothing to try again
+		s.doubtObject(s.call.obj)
+		s.touch(n)
+		return
+	}
 	f := s.failures[n]
 	if f == nil {
 		f = &failure{}

@@ -46,10 +46,15 @@ type countedConn struct {
 func (c countedConn) Invoke(ctx context.Context, req, reply api.Message) error {
 	c.counts.vpp.Add(1)
 	name := req.GetMessageName()
-	if !strings.HasSuffix(name, "_get") && !strings.HasSuffix(name, "_get_table") && !strings.HasSuffix(name, "_dump") {
+	if !asks(name) {
 		c.counts.writes.Add(1)
 	}
 	return c.Conn.Invoke(ctx, req, reply)
+}
+
+func asks(name string) bool {
+	return strings.HasSuffix(name, "_get") || strings.HasSuffix(name, "_get_table") || strings.HasSuffix(name, "_dump") ||
+		strings.HasPrefix(name, "classify_table_")
 }
 
 // NewStream implements api.Connection: dumps come this way.

@@ -10,6 +10,7 @@ import (
 	"go.fd.io/govpp/adapter"
 	"go.fd.io/govpp/api"
 	"go.fd.io/govpp/binapi/af_packet"
+	"go.fd.io/govpp/binapi/classify"
 	"go.fd.io/govpp/binapi/fib"
 	interfaces "go.fd.io/govpp/binapi/interface"
 	"go.fd.io/govpp/binapi/interface_types"
@@ -36,7 +37,7 @@ func dumpVPP(ctx context.Context, c api.Connection) (*Dump, error) {
 		&vxlan.VxlanTunnelV2Dump{SwIfIndex: allInterfaces}, &ip.IPTableDump{},
 		&l2.BridgeDomainDump{BdID: ^uint32(0), SwIfIndex: allInterfaces},
 		&ip_neighbor.IPNeighborDump{SwIfIndex: allInterfaces, Af: ip_types.ADDRESS_IP4},
-		&ip.IPUnnumberedDump{SwIfIndex: allInterfaces},
+		&ip.IPUnnumberedDump{SwIfIndex: allInterfaces}, &classify.ClassifyTableIds{},
 	}
 	if err := d.ask(ctx, c, first); err != nil {
 		return nil, err
@@ -60,6 +61,12 @@ func dumpVPP(ctx context.Context, c api.Connection) (*Dump, error) {
 		case *ip.IPTableDetails:
 			if !m.Table.IsIP6 {
 				second = append(second, &ip.IPRouteV2Dump{Table: ip.IPTable{TableID: m.Table.TableID}})
+			}
+		case *af_packet.AfPacketDetails:
+			second = append(second, &classify.ClassifyTableByInterface{SwIfIndex: m.SwIfIndex})
+		case *classify.ClassifyTableIdsReply:
+			for _, id := range m.Ids {
+				second = append(second, &classify.ClassifyTableInfo{TableID: id}, &classify.ClassifySessionDump{TableID: id})
 			}
 		case *l2.BridgeDomainDetails:
 			if m.BdID != 0 {

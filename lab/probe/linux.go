@@ -52,6 +52,9 @@ type host struct{ spaces map[string]*space }
 type space struct {
 	vppwire.LinuxState
 	ends []vethEnd
+	// children are macvlans with the indexes of their parents; names are links by index.
+	children []vethEnd
+	names    map[int]string
 }
 
 // vethEnd is one end of a pair. There is the other end's index, and whether it is in another namespace.
@@ -76,6 +79,7 @@ func dumpSpace(name, path string) (*space, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.names = names
 	routes, err := again(func() ([]netlink.Route, error) {
 		return nl.RouteListFiltered(netlink.FAMILY_V4, &netlink.Route{Table: unix.RT_TABLE_MAIN}, netlink.RT_FILTER_TABLE)
 	})
@@ -155,6 +159,9 @@ func (s *space) links(nl *netlink.Handle) (map[int]string, error) {
 		if out.Type == "veth" {
 			s.ends = append(s.ends, vethEnd{link: len(s.Links), index: a.Index, there: a.ParentIndex, abroad: a.NetNsID >= 0})
 		}
+		if out.Type == "macvlan" {
+			s.children = append(s.children, vethEnd{link: len(s.Links), there: a.ParentIndex, abroad: a.NetNsID >= 0})
+		}
 		s.Links = append(s.Links, out)
 	}
 	return names, nil
@@ -165,6 +172,11 @@ func (s *space) links(nl *netlink.Handle) (map[int]string, error) {
 func (h *host) pair() {
 	own := h.spaces[""]
 	for path, s := range h.spaces { //vppdrill:unordered each namespace by itself
+		for _, c := range s.children {
+			if c.abroad == (path != "") { // a parent is looked for in the node's own namespace
+				s.Links[c.link].Parent = own.names[c.there]
+			}
+		}
 		for _, e := range s.ends {
 			in, peerPath := s, path
 			switch {

@@ -44,6 +44,9 @@ type tables struct {
 	statics []scenarios.Neighbor
 	bridges []scenarios.Bridge
 	l2      []scenarios.FIBEntry
+	// guards are the classifier tables of interfaces' IPv4 input ACLs, classifiers what the tables admit, by source.
+	guards      map[uint32]uint32
+	classifiers map[uint32]*classifier
 }
 
 // entry is one route with the next longer one around it.
@@ -63,7 +66,8 @@ func apiSource(d *Dump) (uint8, bool) {
 }
 
 func newTables(d *Dump, nic string) *tables {
-	t := &tables{ifaces: map[uint32]*scenarios.Interface{}, fibs: map[uint32][]entry{}}
+	t := &tables{ifaces: map[uint32]*scenarios.Interface{}, fibs: map[uint32][]entry{},
+		guards: map[uint32]uint32{}, classifiers: map[uint32]*classifier{}}
 	source, _ := apiSource(d)
 	for _, m := range d.Messages {
 		if m, ok := m.(*interfaces.SwInterfaceDetails); ok {
@@ -96,6 +100,9 @@ func (t *tables) addInterface(m *interfaces.SwInterfaceDetails) {
 }
 
 func (t *tables) add(m api.Message, source uint8, nic string) {
+	if t.addClassifier(m) {
+		return
+	}
 	switch m := m.(type) {
 	case *af_packet.AfPacketDetails:
 		if i := t.ifaces[uint32(m.SwIfIndex)]; i != nil {
@@ -195,6 +202,7 @@ func route(r *ip.IPRouteV2, source uint8) scenarios.Route {
 // finish sorts everything and finds the route around each route.
 func (t *tables) finish() {
 	slices.Sort(t.order)
+	t.sortSources()
 	slices.Sort(t.ids)
 	slices.SortFunc(t.statics, func(a, b scenarios.Neighbor) int {
 		return cmp.Or(cmp.Compare(a.Index, b.Index), a.Addr.Compare(b.Addr))

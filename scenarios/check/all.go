@@ -27,6 +27,7 @@ func All() []scenarios.Law {
 		booksAgree(),
 		tunnelsSymmetric(),
 		staysWired(),
+		sendersBound(),
 		quietRestart(),
 		vppSurvives(),
 		programsSurvive(),

@@ -60,6 +60,9 @@ type lists struct {
 	// uses.
 	ports   map[uint32]int
 	devices map[string]bool
+	// trunk is the interface that pods share, only with hasTrunk.
+	trunk    uint32
+	hasTrunk bool
 	// alive caches the last answer of exists.
 	aliveIndex uint32
 	alive      bool
@@ -87,6 +90,7 @@ func (b *lists) open(n *scenarios.NodeState) {
 	clear(b.devices)
 	b.wired = append(b.wired[:0], make([]wired, len(n.Pods))...)
 	b.aliveIndex, b.alive = 0, true
+	b.hasTrunk = false
 	for i := range n.Pods {
 		if p := &n.Pods[i]; p.Addr.IsValid() {
 			b.byOwner[p.Owner], b.byAddr[p.Addr], b.byNetns[p.Netns] = i, i, i

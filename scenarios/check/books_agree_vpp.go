@@ -18,6 +18,12 @@ func (b *lists) interfaces() error {
 		if ifc.Type != scenarios.TypeTap && ifc.Type != scenarios.TypeAFPacket || b.interconnect(&ifc) {
 			continue
 		}
+		if parent := b.shared(&ifc); parent != "" {
+			if err := b.sharedPort(&ifc, parent); err != nil {
+				return err
+			}
+			continue
+		}
 		i, ok := b.byNetns[b.leadsTo(&ifc)]
 		if !ok {
 			return b.broken("interface %s (tag %q) leads into no answered sandbox", ifc.Name, ifc.Tag)
@@ -37,6 +43,41 @@ func (b *lists) interfaces() error {
 	for i := range b.wired {
 		if p := &b.n.Pods[i]; p.Addr.IsValid() && !b.wired[i].hasPort {
 			return b.broken("%s (%s) was answered %s, but no VPP interface leads to it", p.Pod, p.Owner, p.Addr)
+		}
+	}
+	return nil
+}
+
+// shared is the other end of the veth below an AF_PACKET interface, where that end is the host's and so no pod's.
+func (b *lists) shared(ifc *scenarios.Interface) string {
+	if ifc.Type != scenarios.TypeAFPacket || ifc.Host == "" {
+		return ""
+	}
+	if l, ok := b.n.Linux.Link(ifc.HostNetns, ifc.Host); ok && l.PeerNetns == "" {
+		return l.Peer
+	}
+	return ""
+}
+
+// sharedPort is an interface with a macvlan of each pod's behind it: all that there are lead from answered sandboxes.
+func (b *lists) sharedPort(ifc *scenarios.Interface, parent string) error {
+	b.trunk, b.hasTrunk = ifc.Index, true
+	if !ifc.Up {
+		return b.broken("interface %s, which pods share, is down", ifc.Name)
+	}
+	for netns := range b.n.Linux.Namespaces() {
+		for l := range b.n.Linux.Links(netns) {
+			if l.Parent != parent {
+				continue
+			}
+			i, ok := b.byNetns[netns]
+			if !ok {
+				continue // not answered yet, or a runtime that removes the sandbox itself
+			}
+			if p := &b.n.Pods[i]; p.Addr.Is4() && ifc.Table4 != b.n.PodTable {
+				return b.broken("interface %s, which pods share, is not in the pod table", ifc.Name)
+			}
+			b.wired[i].port, b.wired[i].hasPort = *ifc, true
 		}
 	}
 	return nil
@@ -66,8 +107,11 @@ func (b *lists) leadsTo(ifc *scenarios.Interface) string {
 // neighbors: each pod's interface has exactly one static entry, the pod's; none is left on interfaces that are gone.
 func (b *lists) neighbors() error {
 	for nb := range b.n.VPP.Neighbors() {
-		i, ok := b.ports[nb.Index]
+		i, ok := b.portOf(nb.Index, nb.Addr)
 		if !ok {
+			if b.hasTrunk && nb.Index == b.trunk {
+				return b.broken("neighbor %s is left on the interface that pods share", nb.Addr)
+			}
 			if !b.exists(nb.Index) {
 				return b.broken("neighbor %s is left on interface %d, which is gone", nb.Addr, nb.Index)
 			}
@@ -117,7 +161,7 @@ func (b *lists) route(table uint32, r *scenarios.Route) error {
 	if r.Index != ^uint32(0) && !b.exists(r.Index) {
 		return b.broken("route %s of table %d is left on interface %d, which is gone", r.Prefix, table, r.Index)
 	}
-	port, onPort := b.ports[r.Index]
+	port, onPort := b.portOf(r.Index, r.Prefix.Addr())
 	i, isPod := -1, false
 	if r.Prefix.IsSingleIP() {
 		i, isPod = b.byAddr[r.Prefix.Addr()]
@@ -128,12 +172,24 @@ func (b *lists) route(table uint32, r *scenarios.Route) error {
 			return b.broken("the route to %s (%s) does not lead out of its interface %s", b.n.Pods[i].Pod, r.Prefix.Addr(), b.wired[i].port.Name)
 		}
 		b.wired[i].route = true
+	case b.hasTrunk && r.Index == b.trunk:
+		return b.broken("route %s of table %d is left on the interface that pods share", r.Prefix, table)
 	case onPort:
 		return b.broken("route %s of table %d is left on interface %s of %s", r.Prefix, table, b.wired[port].port.Name, b.n.Pods[port].Pod)
 	case !isPod && r.Prefix.IsSingleIP() && b.inBlocks(r.Prefix.Addr()):
 		return b.broken("route %s of table %d leads to an address of this node that no pod has", r.Prefix, table)
 	}
 	return nil
+}
+
+// portOf is the pod that something of an address on an interface is about: the interface's, or on a shared one the address'.
+func (b *lists) portOf(index uint32, a netip.Addr) (int, bool) {
+	if b.hasTrunk && index == b.trunk {
+		i, ok := b.byAddr[a]
+		return i, ok && b.wired[i].hasPort
+	}
+	i, ok := b.ports[index]
+	return i, ok
 }
 
 func (b *lists) inBlocks(a netip.Addr) bool {

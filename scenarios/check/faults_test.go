@@ -44,6 +44,34 @@ var planted = []fault{
 		n := anyNode(c, pick)
 		n.VPP.API = cutAt(n.VPP.API, pick(len(n.VPP.API)))
 	}},
+	{"guard-gone", func(c *clustertest.Cluster, pick func(int) int) {
+		_, i := anyIface(c, pick)
+		i.Guarded = false
+	}},
+	{"sender-left", func(c *clustertest.Cluster, pick func(int) int) {
+		n := anyNode(c, pick)
+		n.VPP.Senders = append(n.VPP.Senders, scenarios.Source{Addr: n.Blocks[0].Gateway, MAC: vppwire.MAC{2, 0x39, 9}})
+	}},
+	{"sender-of-another", func(c *clustertest.Cluster, pick func(int) int) {
+		n := anyNode(c, pick)
+		if len(n.VPP.Senders) > 1 {
+			n.VPP.Senders = append(n.VPP.Senders, scenarios.Source{Addr: n.VPP.Senders[1].Addr, MAC: n.VPP.Senders[0].MAC})
+		}
+	}},
+	{"sender-gone", func(c *clustertest.Cluster, pick func(int) int) {
+		n := anyNode(c, pick)
+		if len(n.VPP.Senders) > 0 {
+			n.VPP.Senders = cutAt(n.VPP.Senders, pick(len(n.VPP.Senders)))
+		}
+	}},
+	{"parent-down", func(c *clustertest.Cluster, pick func(int) int) {
+		s := anyNode(c, pick).Linux.Spaces[""]
+		for i := range s.Links {
+			if s.Links[i].Name == "vpppods" {
+				s.Links[i].Up = false
+			}
+		}
+	}},
 	{"route-to-wrong-peer", func(c *clustertest.Cluster, pick func(int) int) {
 		n := anyNode(c, pick)
 		r := &n.VPP.API[pick(len(n.VPP.API))]

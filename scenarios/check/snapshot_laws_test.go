@@ -58,6 +58,11 @@ func TestLawsSeeFaults(t *testing.T) {
 		fault string
 		laws  []string
 	}{
+		{"guard-gone", []string{sendersBoundName}},
+		{"sender-left", []string{sendersBoundName}},
+		{"sender-of-another", []string{sendersBoundName}},
+		{"sender-gone", []string{reachableName}},
+		{"parent-down", []string{reachableName}},
 		{"route-gone", []string{reachableName, booksAgreeName}},
 		{"interface-gone", []string{reachableName, booksAgreeName, tunnelsSymmetricName}},
 		{"interface-down", []string{reachableName, booksAgreeName, tunnelsSymmetricName}},

@@ -1,6 +1,9 @@
 package walk
 
-import "github.com/vppdrill/vppdrill/scenarios"
+import (
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/vppwire"
+)
 
 // host is a Linux stack with a packet: it is the destination, or it routes the packet out of one of its links.
 // Only the host's own namespace forwards packets of others; pods do not.
@@ -68,13 +71,19 @@ func (t *trip) host(n *node, netns string, arrived bool) Kind {
 		}
 		mac = ifc.MAC
 	}
-	t.to = mac
+	t.to, t.from = mac, l.MAC
+	if t.src = t.forged; !t.src.IsValid() && len(l.Addrs) > 0 {
+		t.src = l.Addrs[0].Addr()
+	}
+	if t.forgedMAC != (vppwire.MAC{}) {
+		t.from = t.forgedMAC
+	}
 	return t.receive(n, &ifc)
 }
 
 // toLinux sends the frame out of a tap or AF_PACKET interface.
 func (t *trip) toLinux(n *node, ifc *scenarios.Interface) Kind {
-	l, device, netns, why := n.linuxEnd(ifc)
+	l, device, netns, why := n.linuxEnd(ifc, t.to)
 	switch {
 	case why != "":
 		return t.drop(n, why)

@@ -19,6 +19,9 @@ type trip struct {
 	exact        bool
 	// fragmented: the packet, or one around it, was cut on the way.
 	fragmented bool
+	// forged and forgedMAC are what the sender says it is, where that is not what it is.
+	forged    netip.Addr
+	forgedMAC vppwire.MAC
 	// asks: whoever has the next hop on the wire takes the frame.
 	asks bool
 	// dut is nil in a cluster.
@@ -124,10 +127,16 @@ func (t *trip) left(n *node) Kind {
 	return Left
 }
 
+// guarded is why a packet is dropped whose sender is not who it says.
+const guarded = "the VPP interface does not admit the packet's source"
+
 // l3 is a packet that an interface of VPP hands to its table.
 func (t *trip) l3(n *node, ifc *scenarios.Interface) Kind {
 	if !routes(ifc, t.dst) {
 		return t.drop(n, "the VPP interface has no address and so does not route")
+	}
+	if ifc.Guarded && t.dst.Is4() && !n.VPP.Admits(ifc.Index, t.from, t.src) {
+		return t.drop(n, guarded)
 	}
 	t.in, t.inTable = ifc.Index, tableFor(ifc, t.dst)
 	t.w.trail.add(note{node: n, kind: noteTaken, name: ifc.Name, mac: t.to})

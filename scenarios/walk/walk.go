@@ -4,6 +4,7 @@ import (
 	"net/netip"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/vppwire"
 )
 
 // Limits of one walk.
@@ -126,6 +127,17 @@ func (w *Walker) Outcome(from Point, p Packet) Outcome {
 	t.run()
 	w.trail.from, w.trail.packet, w.trail.outcome = from, p, t.out
 	return t.out
+}
+
+// Forged follows a packet whose sender, in a namespace, gives an address and a MAC as its own; zero ones are the truth. It reports
+// whether VPP turned it away for that; otherwise Path tells its way.
+func (w *Walker) Forged(from Point, src netip.Addr, mac vppwire.MAC, dst netip.Addr) (Outcome, bool) {
+	p := Packet{Dst: dst}
+	t := w.newTrip(from, p)
+	t.forged, t.forgedMAC = src, mac
+	t.run()
+	w.trail.from, w.trail.packet, w.trail.outcome = from, p, t.out
+	return t.out, t.out.Kind == Dropped && t.out.Why == guarded
 }
 
 // Path is the way of the packet that Outcome or Step followed last.

@@ -25,6 +25,14 @@ type node struct {
 	*scenarios.NodeState
 	ends    map[end]uint32
 	bridges []scenarios.Bridge // without their members
+	// children are the macvlans of the node by parent and MAC, found when first asked for.
+	children map[child]end
+}
+
+// child is what finds a macvlan: its parent in the host's own namespace, and its MAC.
+type child struct {
+	parent string
+	mac    vppwire.MAC
 }
 
 // end is the Linux device behind a tap or AF_PACKET interface.
@@ -151,9 +159,10 @@ type device struct {
 	MTU  uint32
 }
 
-// linuxEnd finds the Linux link whose namespace gets what VPP sends out of a tap or AF_PACKET interface: the tap's
-// device itself, or the other end of the veth that the AF_PACKET interface sits on, which is the device between.
-func (n *node) linuxEnd(ifc *scenarios.Interface) (l vppwire.LinuxLink, between device, netns, why string) {
+// linuxEnd finds the Linux link whose namespace gets what VPP sends to a MAC out of a tap or AF_PACKET interface: the tap's
+// device itself, or the other end of the veth that the AF_PACKET interface sits on, which is the device
+// between, or the macvlan of that MAC on it.
+func (n *node) linuxEnd(ifc *scenarios.Interface, to vppwire.MAC) (l vppwire.LinuxLink, between device, netns, why string) {
 	if n.Linux == nil {
 		return l, between, "", "the machine's Linux side is not known"
 	}
@@ -177,11 +186,47 @@ func (n *node) linuxEnd(ifc *scenarios.Interface) (l vppwire.LinuxLink, between 
 	if !l.Up {
 		return l, between, "", "the other end of the veth is down"
 	}
+	if netns == "" && l.MAC != to {
+		if c, ok := n.childOf(l.Name, to); ok {
+			l, _ = n.Linux.Link(c.netns, c.name)
+			netns = c.netns
+		}
+	}
 	return l, between, netns, ""
+}
+
+// childOf is the macvlan that is up and takes frames for a MAC that come in by its parent.
+func (n *node) childOf(parent string, to vppwire.MAC) (end, bool) {
+	if n.children == nil {
+		n.children = map[child]end{}
+		note := func(netns string) {
+			for l := range n.Linux.Links(netns) {
+				if l.Parent != "" && l.Up {
+					n.children[child{l.Parent, l.MAC}] = end{netns, l.Name}
+				}
+			}
+		}
+		note("")
+		for netns := range n.Linux.Namespaces() {
+			note(netns)
+		}
+	}
+	e, ok := n.children[child{parent, to}]
+	return e, ok
 }
 
 // vppEnd is linuxEnd the other way: the VPP interface that gets what a namespace sends out of a link.
 func (n *node) vppEnd(netns string, l *vppwire.LinuxLink) (index uint32, between device, why string) {
+	if l.Parent != "" {
+		p, ok := n.Linux.Link("", l.Parent)
+		switch {
+		case !ok:
+			return 0, between, "the macvlan's parent does not exist"
+		case !p.Up:
+			return 0, between, "the macvlan's parent is down"
+		}
+		netns, l = "", &p
+	}
 	at := end{netns, l.Name}
 	if l.Peer != "" {
 		at = end{l.PeerNetns, l.Peer}

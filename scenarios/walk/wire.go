@@ -12,7 +12,7 @@ import (
 func (t *trip) answer(n *node, ifc *scenarios.Interface, hop netip.Addr) (mac vppwire.MAC, why string) {
 	switch ifc.Type {
 	case scenarios.TypeTap, scenarios.TypeAFPacket:
-		l, _, netns, why := n.linuxEnd(ifc)
+		l, _, netns, why := n.linuxEnd(ifc, vppwire.MAC{})
 		switch {
 		case why != "":
 			return mac, why

@@ -222,7 +222,7 @@ func (v *VPP) classifierCrash(m *classify.ClassifyAddDelTable) CrashTrigger {
 	if m.IsAdd || v.classifier(m.TableIndex) == nil {
 		return ""
 	}
-	for index, f := range v.filters {
+	for index, f := range v.filters { //vppdrill:unordered any of them will do
 		for k := range f.table {
 			if f.acts[k] && f.table[k] == m.TableIndex && v.at(index) != nil {
 				return CrashClassifierInUse

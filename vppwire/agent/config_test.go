@@ -30,7 +30,7 @@ var configFields = []struct {
 		"TCPstackDisabled: false", "set it to true"},
 	{"UseL2Interconnect", "vxlan", "useL2Interconnect: true", "l2", func(c *Config) any { return c.Mode().Node },
 		"useL2Interconnect: maybe", "is not true or false"},
-	{"UseTAPInterfaces", "{veth veth}", "UseTAPInterfaces: true", "{tap tap}", func(c *Config) any {
+	{"UseTAPInterfaces", "{macvlan veth}", "UseTAPInterfaces: true", "{tap tap}", func(c *Config) any {
 		return struct {
 			Pod  mode.PodMode
 			Host mode.HostMode
@@ -89,6 +89,8 @@ var configFields = []struct {
 			}{nic, valid(address), valid(gateway), dhcp}
 		}, "nodeConfig:\n- nodeName: k8s-1\n  otherVPPInterfaces:\n  - interfaceName: eth8", "only the main interface is wired"},
 	{"NodeName", "", "nodeName: k8s-1", "k8s-1", func(c *Config) any { return c.NodeName }, "nodeName: [a]", "wants one value, not a list"},
+	{"PodInterconnect", "macvlan", "podInterconnect: veth", "veth", func(c *Config) any { return c.Mode().Pod },
+		"podInterconnect: bridge", "want veth, tap or macvlan"},
 	{"HostInterconnect", "veth", "hostInterconnect: none", "none", func(c *Config) any { return c.Mode().Host },
 		"hostInterconnect: bridge", "want veth, tap or none"},
 	{"NodeIDQuarantine", "10m0s", "nodeIDQuarantine: 90s", "1m30s", func(c *Config) any { return c.NodeIDQuarantine },

@@ -16,6 +16,7 @@ func TestHooks(t *testing.T) {
 	l := story.New(t)
 	b := l.Machine("n1")
 	b.Config.Hooks = true
+	b.Config.PodInterconnect = PodInterconnectVeth // an interface for each pod
 	b.Start()
 	b.Tell()
 	l.Settle()

@@ -13,6 +13,7 @@ import (
 func TestNodeShown(t *testing.T) {
 	l := story.New(t)
 	b := l.Machine("n1")
+	b.Config.PodInterconnect = PodInterconnectVeth // an interface for each pod
 	b.Start()
 	a := b.Agent
 	if n := a.Node(); n.ID != 0 || n.Address.IsValid() || len(a.Blocks())+len(a.Reserved()) > 0 || a.ID() != 0 {

@@ -36,6 +36,7 @@ func TestNothingDeletedEarly(t *testing.T) {
 	for missing := range sources {
 		l := story.New(t)
 		b := l.Machine("n1")
+		b.Config.PodInterconnect = PodInterconnectVeth // an interface for each pod
 		b.Start()
 		b.Tell()
 		l.Settle()

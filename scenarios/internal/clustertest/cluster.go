@@ -17,6 +17,8 @@ type Config struct {
 	Nodes, PodsPerNode int
 	// Veth attaches pods and hosts by veth and AF_PACKET instead of taps.
 	Veth bool
+	// Macvlan gives pods macvlans on one veth pair with an AF_PACKET interface, guarded; it wins over Veth.
+	Macvlan bool
 	// L2 joins nodes by plain routes instead of VXLAN tunnels.
 	L2 bool
 }

@@ -106,6 +106,26 @@ func (n *Node) join(cfg Config, peer *Node, tunnelNames []string) {
 	}
 }
 
+// The trunk of pods with macvlans: its two ends, and VPP's MAC on it.
+const trunkDevice, trunkParent = "vpptrunk", "vpppods"
+
+var trunkMAC = vppwire.MAC{0x02, 0x38}
+
+// trunk is the interface that the node's pods share, made with the first of them.
+func (n *Node) trunk() uint32 {
+	for i := range n.VPP.Ifaces {
+		if n.VPP.Ifaces[i].Host == trunkDevice {
+			return uint32(i)
+		}
+	}
+	n.VPP.Ifaces = append(n.VPP.Ifaces, scenarios.Interface{Name: "host-" + trunkDevice, Type: scenarios.TypeAFPacket, Up: true, MTU: MTU, MAC: trunkMAC,
+		Table4: PodTable, Host: trunkDevice, Guarded: true})
+	s := n.Linux.Spaces[""]
+	s.Links = append(s.Links, vppwire.LinuxLink{Name: trunkDevice, Type: "veth", Peer: trunkParent, MTU: MTU, Up: true},
+		vppwire.LinuxLink{Name: trunkParent, Type: "veth", Peer: trunkDevice, MTU: MTU, Up: true})
+	return uint32(len(n.VPP.Ifaces) - 1)
+}
+
 // addPod attaches pod number p, 0 to 250, with everything that belongs to it.
 func (n *Node) addPod(cfg Config, p int) {
 	addr := at(n.Blocks[0].Prefix, uint32(p)+2)
@@ -117,15 +137,24 @@ func (n *Node) addPod(cfg Config, p int) {
 	ifc := scenarios.Interface{Name: fmt.Sprintf("tap%d", p+1), Type: scenarios.TypeTap, Up: true, MTU: MTU, MAC: mac, Table4: PodTable,
 		Addrs: []netip.Prefix{host(at(podIfNet, uint32(p)+2))}, Host: "eth0", HostNetns: netns}
 	link := vppwire.LinuxLink{Name: "eth0", Type: "tun", MAC: podMAC, MTU: MTU, Up: true, Addrs: []netip.Prefix{host(addr)}}
-	if cfg.Veth {
+	own := podMAC
+	if cfg.Macvlan {
+		index, mac = n.trunk(), trunkMAC
+		own = vppwire.MAC{0x02, 0x39, 0, 0, 0, byte(p + 1)}
+		link.Type, link.Parent, link.MAC = "macvlan", trunkParent, own
+		n.VPP.Ifaces[index].Addrs = append(n.VPP.Ifaces[index].Addrs, ifc.Addrs...)
+		n.VPP.Senders = append(n.VPP.Senders, scenarios.Source{Addr: addr, MAC: own})
+	} else if cfg.Veth {
 		ifc.Host, ifc.HostNetns = fmt.Sprintf("vd%03d", p), ""
 		ifc.Name, ifc.Type = "host-"+ifc.Host, scenarios.TypeAFPacket
 		link.Type, link.Peer = "veth", ifc.Host
 		s := n.Linux.Spaces[""]
 		s.Links = append(s.Links, vppwire.LinuxLink{Name: ifc.Host, Type: "veth", Peer: "eth0", PeerNetns: netns, MTU: MTU, Up: true})
 	}
-	n.VPP.Ifaces = append(n.VPP.Ifaces, ifc)
-	n.VPP.Neighs = append(n.VPP.Neighs, scenarios.Neighbor{Index: index, Addr: addr, MAC: podMAC})
+	if !cfg.Macvlan {
+		n.VPP.Ifaces = append(n.VPP.Ifaces, ifc)
+	}
+	n.VPP.Neighs = append(n.VPP.Neighs, scenarios.Neighbor{Index: index, Addr: addr, MAC: own})
 	n.VPP.API = append(n.VPP.API, scenarios.Route{Table: PodTable, Prefix: host(addr), Action: scenarios.ActionForward, Via: addr, Index: index})
 	n.Linux.Spaces[netns] = &vppwire.LinuxState{
 		Links: []vppwire.LinuxLink{link},

@@ -1,0 +1,119 @@
+package check
+
+import (
+	"net/netip"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/walk"
+	"github.com/vppdrill/vppdrill/vppwire"
+)
+
+const sendersBoundName = "senders-bound"
+
+// sendersBound: a pod that shares its VPP interface with others sends as nobody else. A packet of its with another's address,
+// with another's MAC, or with an address that nobody has goes no further than that interface; and the interface admits the pods
+// that there are and nobody who was.
+//
+// An interface is shared where pods' links are macvlans of one parent. Whoever gives both another's address and its MAC is told
+// from it by nothing in the frame, and not judged here.
+func sendersBound() scenarios.Law {
+	return scenarios.Law{
+		Name:  sendersBoundName,
+		Why:   "Policies, logs and answers go by a packet's source: who can choose it is whoever it likes.",
+		When:  scenarios.Settled,
+		Needs: []scenarios.Evidence{scenarios.Sandboxes, scenarios.VPPTables, scenarios.LinuxTables},
+		Check: checkSenders,
+	}
+}
+
+// sender is one pod on a shared interface.
+type sender struct {
+	pod *scenarios.PodState
+	mac vppwire.MAC
+}
+
+func checkSenders(s scenarios.Snapshot) (occasions int64, err error) {
+	var w *walk.Walker
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		if !lives(n) || n.VPP == nil || n.Linux == nil {
+			continue
+		}
+		senders := sharers(n)
+		occasions += int64(len(senders))
+		for k := range senders {
+			if w == nil {
+				w = walk.New(s)
+			}
+			if err := forges(s, w, n, &senders[k], &senders[(k+1)%len(senders)]); err != nil {
+				return occasions, err
+			}
+		}
+		if err := admitted(s, n, senders); err != nil {
+			return occasions, err
+		}
+	}
+	return occasions, nil
+}
+
+// sharers are the answered pods of a node whose links are macvlans.
+func sharers(n *scenarios.NodeState) (list []sender) {
+	for i := range n.Pods {
+		p := &n.Pods[i]
+		if !p.Addr.Is4() {
+			continue
+		}
+		if l, ok := n.Linux.Link(p.Netns, p.Owner.IfName); ok && l.Parent != "" {
+			list = append(list, sender{pod: p, mac: l.MAC})
+		}
+	}
+	return list
+}
+
+// nobody is an address that no pod has (RFC 5737).
+var nobody = netip.AddrFrom4([4]byte{192, 0, 2, 1})
+
+// lie is what a pod says that it is; a zero MAC is its own.
+type lie struct {
+	src netip.Addr
+	mac vppwire.MAC
+	as  string
+}
+
+// forges lets a pod send as another one, or where it is alone as nobody. A pod alone reaches itself without leaving its namespace, so it
+// sends to its gateway.
+func forges(s scenarios.Snapshot, w *walk.Walker, n *scenarios.NodeState, p, other *sender) error {
+	lies, to := []lie{{src: nobody, as: "from " + nobody.String()}}, p.pod.Gateway
+	if other.pod != p.pod {
+		to = other.pod.Addr
+		lies = append(lies, lie{src: to, as: "with the address of " + other.pod.Pod}, lie{p.pod.Addr, other.mac, "with the MAC of " + other.pod.Pod})
+	}
+	if !to.IsValid() {
+		return nil
+	}
+	for _, l := range lies {
+		if out, turnedAway := w.Forged(walk.FromPod(n.Name, p.pod.Netns), l.src, l.mac, to); !turnedAway {
+			return broken(sendersBoundName, s.At, n.Name, "%s (%s) sends %s, and the packet is %s", p.pod.Pod, p.pod.Addr, l.as, out.Kind)
+		}
+	}
+	return nil
+}
+
+// admitted holds what a node's guarded interfaces admit against its pods.
+func admitted(s scenarios.Snapshot, n *scenarios.NodeState, senders []sender) error {
+	known := map[scenarios.Source]bool{}
+	for i := range senders {
+		known[scenarios.Source{Addr: senders[i].pod.Addr, MAC: senders[i].mac}] = true
+	}
+	for ifc := range n.VPP.Interfaces() {
+		if !ifc.Guarded {
+			continue
+		}
+		for src := range n.VPP.Sources(ifc.Index) {
+			if !known[src] {
+				return broken(sendersBoundName, s.At, n.Name, "interface %s admits packets from %s by %s, which is no pod's", ifc.Name, src.Addr, src.MAC)
+			}
+		}
+	}
+	return nil
+}
