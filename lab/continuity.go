@@ -35,7 +35,7 @@ func (w *World) Continuity(ctx context.Context, places []probe.Place, limit time
 	}
 	// Every pair has been heard of before, so that what is lost is lost to what happens.
 	pairs := probe.AllPairs(places, streamsMost)
-	if failed := probe.Failed(probe.Mesh(ctx, pairs, 56, patience)); len(failed) > 0 {
+	if failed := probe.Failed(probe.Mesh(ctx, pairs, pingBytes, false, patience)); len(failed) > 0 {
 		return nil, errors.New("before anything happened: " + failed[0].Error())
 	}
 	var streams []*probe.Stream

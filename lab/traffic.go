@@ -32,6 +32,8 @@ type Traffic struct {
 type Wanted struct {
 	// Pairs bounds the pairs that are pinged, 0 is DefaultPairs; Deep those that also get TCP, UDP and the MTU's edge.
 	Pairs, Deep int
+	// Whole: pings are as long as the pods' MTU, and nobody may fragment them.
+	Whole bool
 	// Within bounds the whole probe, 0 is ProbeLimit.
 	Within time.Duration
 }
@@ -52,6 +54,9 @@ const DefaultPairs = 1000
 
 // patience is how long one probe may take. VPP asks for a neighbor's MAC first and drops the packet that made it ask.
 const patience = 5 * time.Second
+
+// pingBytes is the payload of ping's usual packet.
+const pingBytes = 56
 
 // payloadBytes crosses every link in many segments: broken checksum offload shows after 76 KB.
 const payloadBytes = 256 << 10
@@ -89,13 +94,17 @@ func (w *World) Probe(ctx context.Context, want Wanted) Traffic {
 	pairs := probe.AllPairs(places, want.Pairs)
 	out := Traffic{Places: len(places), Pairs: len(pairs)}
 	var times []time.Duration
-	for _, o := range probe.Mesh(ctx, pairs, 56, patience) {
+	mtu, size := int(w.scenario().Config.Wiring.MTU), pingBytes
+	if want.Whole {
+		size = mtu - probe.PingHeaders
+	}
+	for _, o := range probe.Mesh(ctx, pairs, size, want.Whole, patience) {
 		switch {
 		case errors.Is(o.Err, context.DeadlineExceeded), errors.Is(o.Err, context.Canceled):
 			out.NotTried++
 			continue
 		case o.Err != nil:
-			out.Failed = append(out.Failed, "ping: "+o.Error())
+			out.Failed = append(out.Failed, fmt.Sprintf("ping of %d bytes: %s", size+probe.PingHeaders, o.Error()))
 			continue
 		}
 		out.Pings++
@@ -105,7 +114,6 @@ func (w *World) Probe(ctx context.Context, want Wanted) Traffic {
 		slices.Sort(times)
 		out.Median, out.Slowest = times[len(times)/2], times[len(times)-1]
 	}
-	mtu := int(w.scenario().Config.Wiring.MTU)
 	for _, p := range probe.AllPairs(places, max(0, want.Deep)) {
 		if want.Deep == 0 {
 			break
@@ -152,17 +160,17 @@ func (w *World) checkTraffic(ctx context.Context) error {
 	if w.scenario().Laws != nil && !slices.Contains(w.scenario().Laws, reachableLaw) {
 		return nil
 	}
-	t := w.Probe(ctx, Wanted{Pairs: pingedPairs})
+	t := w.Probe(ctx, Wanted{Pairs: pingedPairs, Whole: true})
 	if why := t.Nothing(); why != "" {
 		w.record.note(why)
 		return nil
 	}
-	w.record.note(fmt.Sprintf("%d of %d pings answered, half of them within %s", t.Pings, t.Pairs, t.Median.Round(time.Microsecond)))
+	w.record.note(fmt.Sprintf("%d of %d pings of the MTU's size with DF answered, half of them within %s", t.Pings, t.Pairs, t.Median.Round(time.Microsecond)))
 	if len(t.Failed) == 0 || ctx.Err() != nil {
 		return nil
 	}
 	return &scenarios.Violation{Law: reachableLaw, At: w.Now(),
-		What: fmt.Sprintf("the lab is quiet, but %d of %d real pings are not answered: %s", len(t.Failed), t.Pairs, t.Failed[0])}
+		What: fmt.Sprintf("the lab is quiet, but %d of %d real pings of the MTU's size with DF are not answered: %s", len(t.Failed), t.Pairs, t.Failed[0])}
 }
 
 // pingedPairs bounds the pings of one check within a scenario: all pairs of nine pods, a sample of more.

@@ -140,13 +140,12 @@ func echoUDP(c *net.UDPConn) {
 // Edge looks for the longest packet that passes whole between two places, and says what is wrong unless it is exactly mtu
 // bytes with the IP header: one byte more must be refused by the sender's own link, not lost on the way.
 func Edge(ctx context.Context, p Pair, mtu int, patience time.Duration) Outcome {
-	const headers = 20 + 8 // IPv4 and ICMP
-	out := Ping(ctx, p.From, p.To, mtu-headers, true, patience)
+	out := Ping(ctx, p.From, p.To, mtu-PingHeaders, true, patience)
 	if out.Err != nil {
 		out.Err = fmt.Errorf("%d bytes, the MTU: %w", mtu, out.Err)
 		return out
 	}
-	over := Ping(ctx, p.From, p.To, mtu-headers+1, true, patience/5)
+	over := Ping(ctx, p.From, p.To, mtu-PingHeaders+1, true, patience/5)
 	if over.Err == nil {
 		out.Err = fmt.Errorf("%d bytes passed whole where the MTU is %d", mtu+1, mtu)
 	}

@@ -33,6 +33,9 @@ type Outcome struct {
 	Err error
 }
 
+// PingHeaders is what a ping has before its payload, in bytes: IPv4 and ICMP.
+const PingHeaders = 20 + 8
+
 // Ping sends one echo request after the other, a tenth of patience apart, until one is answered: the first may be lost
 // to a neighbor that VPP has to ask for. size counts the bytes behind the ICMP header; with whole set nobody may fragment it.
 func Ping(ctx context.Context, from, to Place, size int, whole bool, patience time.Duration) Outcome {
@@ -158,9 +161,9 @@ func gcd(a, b int64) int64 {
 // atOnce is how many probes run at the same time.
 const atOnce = 16
 
-// Mesh pings every pair, many at the same time, and returns the outcomes in the pairs' order.
-func Mesh(ctx context.Context, pairs []Pair, size int, patience time.Duration) []Outcome {
-	return run(pairs, func(p Pair) Outcome { return Ping(ctx, p.From, p.To, size, false, patience) })
+// Mesh pings every pair, many at the same time, and returns the outcomes in the pairs' order. size and whole are Ping's.
+func Mesh(ctx context.Context, pairs []Pair, size int, whole bool, patience time.Duration) []Outcome {
+	return run(pairs, func(p Pair) Outcome { return Ping(ctx, p.From, p.To, size, whole, patience) })
 }
 
 // run probes every pair.
