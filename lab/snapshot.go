@@ -113,7 +113,7 @@ func (n *node) look(ctx context.Context, deep bool) (scenarios.NodeState, error)
 	out.MainTable, out.PodTable = m.MainTable, m.PodTable
 	out.Waiting = n.kubelet.waiting()
 	n.mu.Lock()
-	out.Assigned = n.assigned
+	out.Assigned, out.Management = n.assigned, slices.Clone(n.management)
 	out.MachineUp, out.VPPUp, out.AgentUp = n.up, n.vpp.proc != nil, n.agent.proc != nil
 	n.mu.Unlock()
 	if out.AgentUp {

@@ -34,6 +34,8 @@ type Wanted struct {
 	Pairs, Deep int
 	// Whole: pings are as long as the pods' MTU, and nobody may fragment them.
 	Whole bool
+	// Hosts: nodes' Linux sides ping pods and are pinged by them, beside the pairs of pods.
+	Hosts bool
 	// Within bounds the whole probe, 0 is ProbeLimit.
 	Within time.Duration
 }
@@ -92,6 +94,9 @@ func (w *World) Probe(ctx context.Context, want Wanted) Traffic {
 		return Traffic{Places: len(places)}
 	}
 	pairs := probe.AllPairs(places, want.Pairs)
+	if want.Hosts {
+		pairs = append(pairs, w.hostPairs()...)
+	}
 	out := Traffic{Places: len(places), Pairs: len(pairs)}
 	var times []time.Duration
 	mtu, size := int(w.scenario().Config.Wiring.MTU), pingBytes
@@ -160,7 +165,7 @@ func (w *World) checkTraffic(ctx context.Context) error {
 	if w.scenario().Laws != nil && !slices.Contains(w.scenario().Laws, reachableLaw) {
 		return nil
 	}
-	t := w.Probe(ctx, Wanted{Pairs: pingedPairs, Whole: true})
+	t := w.Probe(ctx, Wanted{Pairs: pingedPairs, Whole: true, Hosts: true})
 	if why := t.Nothing(); why != "" {
 		w.record.note(why)
 		return nil

@@ -16,6 +16,8 @@ const (
 	Refusals Evidence = "refusals"
 	// NodeIDs: FactNodeID; NodeState.ID and what follows from it: addresses and host subnet.
 	NodeIDs Evidence = "node IDs"
+	// Management: NodeState.Management.
+	Management Evidence = "management addresses"
 	// Blocks: FactBlocks; NodeState.Blocks and Reserved.
 	Blocks Evidence = "blocks"
 	// AssignedBlocks: FactAssigned; NodeState.Assigned.
@@ -47,7 +49,7 @@ const (
 
 // AllEvidence lists every kind of evidence. The slice is the caller's.
 func AllEvidence() []Evidence {
-	return []Evidence{Leases, Sandboxes, Refusals, NodeIDs, Blocks, AssignedBlocks, BlockedBlocks, FreeBlocks, WaitingPods, Rests,
+	return []Evidence{Leases, Sandboxes, Refusals, NodeIDs, Management, Blocks, AssignedBlocks, BlockedBlocks, FreeBlocks, WaitingPods, Rests,
 		Disturbances, CleanStops, VPPLives, ProgramLives, NodeAddresses, Removals, VPPTables, LinuxTables}
 }
 

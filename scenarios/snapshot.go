@@ -45,6 +45,8 @@ type NodeState struct {
 	// HostSubnet is the node's part of the VPP-host subnet; HostVPP and HostLinux its two ends.
 	HostSubnet         netip.Prefix
 	HostVPP, HostLinux netip.Addr
+	// Management are the addresses by which administrators and the API server know the machine's Linux side.
+	Management []netip.Addr
 	// PodSubnet is the cluster-wide pod subnet that the agent acts on.
 	PodSubnet netip.Prefix
 	// Blocks are the pod ranges the node holds; Reserved the addresses in them that no pod may get.

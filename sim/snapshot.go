@@ -31,7 +31,7 @@ func (w *World) Snapshot(context.Context) (_ scenarios.Snapshot, err error) {
 func (m *machine) state() scenarios.NodeState {
 	n := scenarios.NodeState{
 		Name: m.name, MachineUp: m.up, AgentUp: m.proc != nil, VPPUp: m.vpp != nil,
-		Assigned:  m.w.assigned[m.name],
+		Assigned: m.w.assigned[m.name], Management: m.management,
 		MainTable: m.w.wiring.MainTable, PodTable: m.w.wiring.PodTable, Pods: m.w.sandboxes(m),
 	}
 	if node, ok := m.w.api.Node(m.name); ok {

@@ -153,7 +153,7 @@ func (f *fit) differ(side linkSide, mtu uint32) error {
 // nic sees that the node's NIC carries what the links hand to other nodes.
 func (f *fit) nic(n *scenarios.NodeState) error {
 	to := f.elsewhere(n)
-	ifc, carries, ok := f.w.NIC(n.Address.Addr())
+	ifc, carries, ok := f.w.NIC(n.Name, n.Address.Addr())
 	if !ok || f.mtu == 0 || to == nil {
 		return nil
 	}

@@ -7,18 +7,23 @@ import (
 
 const reachableName = "reachable"
 
-// reachable: every answered pod reaches every other one, VPP by way of its gateway, its own host's stack and its node's
-// address; it is reached from its host; and what it sends to an address that nobody holds is dropped.
+// reachable: whoever the design promises a way has it, and back:
+//
+//   - Every answered pod reaches every other one, VPP by way of its gateway, every node's address, every node's Linux side (its end
+//     of the link to VPP and its management addresses), and whoever else is on the network between the nodes.
+//   - Every host reaches every pod.
+//   - What comes to a node's NIC, from another node or from outside of the cluster, reaches all of that through it.
+//   - What any of them sends to an address of the pods' that nobody holds is dropped.
 //
 // A packet's way is a chain of lookups, and what happens between two of them depends on the destination only through
 // the routes that it meets. So the pairs fall into classes, and the law proves all of them with few walks:
 //
-//   - Egress. A pod's namespace has a handful of routes; the destinations between two route boundaries leave alike. One
-//     step per pod and such range shows that everything the pod sends is looked up next in one table of its node.
-//   - Transit. The boundaries of all prefixes in all tables of a node cut the ascending list of destinations into ranges
-//     that each lookup on the node treats alike. One step per node, table and range shows the node, and the table there,
-//     where that range is looked up next.
-//   - Delivery. Each pod's address is walked from the pod and main table of its own node, to its own namespace.
+//   - Egress. A namespace, a pod's or the host's, has a handful of routes; the destinations between two route boundaries leave
+//     alike. One step per namespace and such range shows that everything it sends is looked up next in one table of its node.
+//   - Transit. The boundaries of all prefixes in a table cut the ascending list of destinations into ranges that the table treats
+//     alike. One step per next hop, or per range where a route names none, shows the node, and the table there, where that range is
+//     looked up next. A range that is looked up in another table of the node ends as well as that one's.
+//   - Delivery. Each address is walked from a table of its own node to where it belongs.
 //
 // The way from pod p to pod q is p's egress, followed by the transit of the range that q lies in, followed by q's
 // delivery where the transit ended: if all three hold, the pair holds, and each was checked once for all pairs that
@@ -32,9 +37,9 @@ const reachableName = "reachable"
 func reachable() scenarios.Law {
 	return scenarios.Law{
 		Name:  reachableName,
-		Why:   "Kubernetes promises every pod a way to every other pod and to its node, and applications take the promise for granted.",
+		Why:   "Kubernetes promises every pod a way to every other pod and to all nodes, and applications take the promise for granted.",
 		When:  scenarios.Settled,
-		Needs: []scenarios.Evidence{scenarios.Sandboxes, scenarios.NodeIDs, scenarios.Blocks, scenarios.VPPTables, scenarios.LinuxTables},
+		Needs: []scenarios.Evidence{scenarios.Sandboxes, scenarios.NodeIDs, scenarios.Management, scenarios.Blocks, scenarios.VPPTables, scenarios.LinuxTables},
 		Check: checkReachable,
 	}
 }
@@ -44,19 +49,13 @@ func checkReachable(s scenarios.Snapshot) (occasions int64, err error) {
 	if err != nil {
 		return 1, err
 	}
-	p := &proof{s: s, w: walk.New(s), dests: dests, nodes: make(map[string]int32, len(s.Nodes)),
-		cuts: make([]bool, len(dests.list)+1), mainDone: make([]bool, len(s.Nodes))}
+	p := &proof{s: s, w: walk.New(s), dests: dests, nodes: make(map[string]int32, len(s.Nodes))}
 	for slot := range p.delivered {
-		p.delivered[slot] = make([]bool, len(dests.list))
+		p.delivered[slot] = make([]verdict, len(dests.list))
 	}
 	p.sizes()
 	for i := range s.Nodes {
 		p.nodes[s.Nodes[i].Name] = int32(i)
-	}
-	for j := range dests.list {
-		if home := dests.list[j].home; home >= 0 {
-			p.deliver(slotPod, j, s.Nodes[home].PodTable)
-		}
 	}
 	for i := range s.Nodes {
 		if !lives(&s.Nodes[i]) {

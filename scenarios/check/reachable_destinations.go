@@ -8,18 +8,40 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
-// destination is an address that packets are sent to: an answered pod's, or one that nobody holds.
+// destination is an address that packets are sent to.
 type destination struct {
 	addr netip.Addr
-	// home is the index of the node whose block or pod it is, -1 for none; pod the pod's index there, -1 when nobody
-	// holds the address.
-	home, pod int32
+	// home is the index of the node that it belongs to, -1 for none.
+	home int32
+	// pod is the index of toPod there.
+	pod  int32
+	kind destinationKind
 }
 
-// destinations is a cluster's answered pods and one free address per block and per pod subnet, in ascending order.
+// destinationKind is whose an address is. The bits make sets.
+type destinationKind uint8
+
+// Kinds of destinations. Service addresses will be one more: what they are translated to decides where their packets end.
+const (
+	// toPod is an answered pod's address, toFree one of the pods' ranges that nobody holds.
+	toPod destinationKind = 1 << iota
+	toFree
+	// toHost is an address of a node's Linux side: its end of the link to VPP, or one of its management network.
+	toHost
+	// toVPP is a node's address, which its VPP has.
+	toVPP
+	// toOutside is an address of the network between the nodes that none of them has.
+	toOutside
+
+	everything = toPod | toFree | toHost | toVPP | toOutside
+)
+
+// destinations is whatever packets are sent to in a cluster, in ascending order.
 type destinations struct {
 	list []destination
 	keys []key
+	// podSubnets are the cluster-wide pod subnets that agents act on.
+	podSubnets []netip.Prefix
 	// last is where the previous search ended: prefixes come in ascending order more often than not.
 	last int
 }
@@ -48,25 +70,32 @@ func bounds(p netip.Prefix) (first, last key) {
 }
 
 // collect gathers the destinations of the nodes that live. Two pods with one address are an error: one of them is
-// unreachable.
+// unreachable. Of others with one address, the first is taken.
 func collect(s scenarios.Snapshot) (*destinations, error) {
 	d := &destinations{}
+	for i := range s.Nodes {
+		if p := s.Nodes[i].PodSubnet; p.IsValid() && lives(&s.Nodes[i]) && !slices.Contains(d.podSubnets, p) {
+			d.podSubnets = append(d.podSubnets, p)
+		}
+	}
 	for i := range s.Nodes {
 		if n := &s.Nodes[i]; lives(n) {
 			for p := range n.Pods {
 				if n.Pods[p].Addr.IsValid() {
-					d.list = append(d.list, destination{n.Pods[p].Addr, int32(i), int32(p)})
+					d.list = append(d.list, destination{n.Pods[p].Addr, int32(i), int32(p), toPod})
 				}
 			}
+			d.addNode(n, int32(i))
 		}
 	}
 	d.addFree(s)
-	// A pod before a free address that is not so free after all.
+	d.addOutside(s)
+	// A pod before a node or a free address that is not so free after all.
 	slices.SortStableFunc(d.list, func(a, b destination) int { return a.addr.Compare(b.addr) })
 	kept := d.list[:0]
 	for _, x := range d.list {
 		if len(kept) > 0 && kept[len(kept)-1].addr == x.addr {
-			if x.pod < 0 {
+			if x.kind != toPod || kept[len(kept)-1].kind != toPod {
 				continue
 			}
 			a, b := &s.Nodes[kept[len(kept)-1].home], &s.Nodes[x.home]
@@ -83,10 +112,51 @@ func collect(s scenarios.Snapshot) (*destinations, error) {
 	return d, nil
 }
 
+// addNode adds a node's own addresses. What its Linux side has is reached through VPP only where the two are joined.
+func (d *destinations) addNode(n *scenarios.NodeState, i int32) {
+	if a := n.Address.Addr(); a.IsValid() {
+		d.list = append(d.list, destination{addr: a, home: i, kind: toVPP})
+	}
+	if !n.HostLinux.IsValid() {
+		return
+	}
+	d.list = append(d.list, destination{addr: n.HostLinux, home: i, kind: toHost})
+	for _, a := range n.Management {
+		if !d.ofPods(a) {
+			d.list = append(d.list, destination{addr: a, home: i, kind: toHost})
+		}
+	}
+}
+
+// ofPods reports whether an address lies in a range of the pods. A management network there is a mistake of the plan, which the plan's
+// lint tells of: nobody can say whose such an address is.
+func (d *destinations) ofPods(a netip.Addr) bool {
+	return slices.ContainsFunc(d.podSubnets, func(p netip.Prefix) bool { return p.Contains(a) })
+}
+
+// addOutside picks an address in each network between the nodes that no node has: that of a router or another machine there.
+func (d *destinations) addOutside(s scenarios.Snapshot) {
+	var networks []netip.Prefix
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		if p := n.Address.Masked(); lives(n) && p.IsValid() && !slices.Contains(networks, p) {
+			networks = append(networks, p)
+		}
+	}
+	for _, p := range networks {
+		a := beforeLast(p)
+		for a.IsValid() && slices.ContainsFunc(d.list, func(x destination) bool { return x.addr == a }) {
+			a = a.Prev()
+		}
+		if a.IsValid() && p.Contains(a) && a != p.Addr() {
+			d.list = append(d.list, destination{addr: a, home: -1, kind: toOutside})
+		}
+	}
+}
+
 // addFree picks an address that nobody holds in each block, and one of each pod subnet that lies in no block.
 func (d *destinations) addFree(s scenarios.Snapshot) {
 	used := map[netip.Addr]bool{}
-	var subnets []netip.Prefix
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		if !lives(n) {
@@ -111,16 +181,13 @@ func (d *destinations) addFree(s scenarios.Snapshot) {
 				a = a.Next()
 			}
 			if b.Prefix.Contains(a) {
-				d.list = append(d.list, destination{a, int32(i), -1})
+				d.list = append(d.list, destination{addr: a, home: int32(i), kind: toFree})
 			}
 		}
-		if n.PodSubnet.IsValid() && !slices.Contains(subnets, n.PodSubnet) {
-			subnets = append(subnets, n.PodSubnet)
-		}
 	}
-	for _, p := range subnets {
+	for _, p := range d.podSubnets {
 		if a := beforeLast(p); a.IsValid() && !inSomeBlock(s, a) {
-			d.list = append(d.list, destination{a, -1, -1})
+			d.list = append(d.list, destination{addr: a, home: -1, kind: toFree})
 		}
 	}
 }

@@ -33,37 +33,43 @@ func slowReachable(s scenarios.Snapshot) error {
 	if err != nil {
 		return err
 	}
+	arrived := func(node string, d destination, out walk.Outcome) bool {
+		switch d.kind {
+		case toFree:
+			return out.Kind == walk.Dropped || out.Kind == walk.Left
+		case toOutside:
+			return out.Kind == walk.Left && out.Node == node
+		case toHost:
+			return out.To(s.Nodes[d.home].Name, "")
+		case toVPP:
+			return out.Kind == walk.Delivered && out.Node == s.Nodes[d.home].Name && out.Netns == ""
+		}
+		return out.To(s.Nodes[d.home].Name, s.Nodes[d.home].Pods[d.pod].Netns)
+	}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
-		for p := range n.Pods {
-			ps := &n.Pods[p]
-			if !lives(n) || !ps.Addr.IsValid() {
-				continue
+		if !lives(n) {
+			continue
+		}
+		for _, d := range dests.list {
+			if _, _, ok := w.NIC(n.Name, n.Address.Addr()); ok {
+				nic, _ := n.VPP.Interface(clustertest.IfaceNIC)
+				if out := w.Outcome(walk.FromTable(n.Name, nic.Table4), packet(d.addr)); !arrived(n.Name, d, out) {
+					return fmt.Errorf("NIC of %s to %s: %s", n.Name, d.addr, out)
+				}
 			}
-			from := walk.FromPod(n.Name, ps.Netns)
-			for _, d := range dests.list {
-				if d.addr == ps.Addr {
-					continue
-				}
-				out := w.Outcome(from, packet(d.addr))
-				if d.pod < 0 && out.Kind != walk.Dropped {
-					return fmt.Errorf("%s to free %s: %s", ps.Pod, d.addr, out)
-				}
-				if d.pod >= 0 && !out.To(s.Nodes[d.home].Name, s.Nodes[d.home].Pods[d.pod].Netns) {
+			if out := w.Outcome(walk.FromHost(n.Name), packet(d.addr)); d.kind&(toPod|toFree) != 0 && !arrived(n.Name, d, out) {
+				return fmt.Errorf("host of %s to %s: %s", n.Name, d.addr, out)
+			}
+			for _, ps := range n.Pods {
+				if out := w.Outcome(walk.FromPod(n.Name, ps.Netns), packet(d.addr)); ps.Addr.IsValid() && d.addr != ps.Addr && !arrived(n.Name, d, out) {
 					return fmt.Errorf("%s to %s: %s", ps.Pod, d.addr, out)
 				}
 			}
-			if path := w.Walk(from, ps.Gateway); len(path.Hops) < 3 {
+		}
+		for _, ps := range n.Pods {
+			if path := w.Walk(walk.FromPod(n.Name, ps.Netns), ps.Gateway); ps.Addr.IsValid() && len(path.Hops) < 3 {
 				return fmt.Errorf("%s to gateway: %s", ps.Pod, path.Outcome)
-			}
-			if out := w.Outcome(from, packet(n.HostLinux)); !out.To(n.Name, "") {
-				return fmt.Errorf("%s to host: %s", ps.Pod, out)
-			}
-			if out := w.Outcome(from, packet(n.Address.Addr())); out.Kind != walk.Delivered || out.Node != n.Name || out.Netns != "" {
-				return fmt.Errorf("%s to node: %s", ps.Pod, out)
-			}
-			if out := w.Outcome(walk.FromHost(n.Name), packet(ps.Addr)); !out.To(n.Name, ps.Netns) {
-				return fmt.Errorf("host to %s: %s", ps.Pod, out)
 			}
 		}
 	}

@@ -17,7 +17,8 @@ func (t *trip) route(n *node, table uint32) Kind {
 	case t.spent():
 		return t.loop(n, "interfaces hand the packet to each other")
 	}
-	for range lookupsMax {
+	for made := range lookupsMax {
+		t.lookups = max(t.lookups, made+1)
 		h, why := t.follow(n, table, t.dst, true)
 		if why != "" {
 			return t.drop(n, why)

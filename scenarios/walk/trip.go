@@ -17,6 +17,8 @@ type trip struct {
 	// depth counts the frames on the walker's stack, steps the interfaces, bridge domains and lookups since the last count.
 	depth, steps int
 	exact        bool
+	// lookups is the most that one VPP has made in a row.
+	lookups int
 	// fragmented: the packet, or one around it, was cut on the way.
 	fragmented bool
 	// forged and forgedMAC are what the sender says it is, where that is not what it is.
@@ -58,7 +60,7 @@ func (t *trip) run() {
 	if t.depth > 0 {
 		t.out.Hops = ttlInitial - t.w.inside[0].ttl
 	}
-	t.out.Fragmented = t.fragmented
+	t.out.Fragmented, t.out.Lookups = t.fragmented, t.lookups
 }
 
 // step takes the packet to where it is looked up next, through all tunnels between.

@@ -55,7 +55,7 @@ const (
 	Delivered Kind = iota + 1
 	Dropped
 	Looped
-	// Left: it came out of a device under test, or copies of it go on.
+	// Left: it went to somebody on the wire who is no node, came out of a device under test, or copies of it go on.
 	Left
 )
 
@@ -81,10 +81,12 @@ type Outcome struct {
 	// VPP: delivered to VPP itself, else to the stack of namespace Netns, which is empty for the host's own.
 	VPP   bool
 	Netns string
-	// Why says why it was dropped or looped.
+	// Why says why it was dropped or looped, and who nobody is where it left.
 	Why string
 	// Hops counts how often it was forwarded, 0 to 64. Packets that carry it do not count.
 	Hops int
+	// Lookups is the largest number of lookups that one VPP made in a row, 0 to 4.
+	Lookups int
 	// Fragmented: it was cut on the way, or a packet that carried it.
 	Fragmented bool
 }
@@ -159,7 +161,7 @@ type Step struct {
 func (w *Walker) Step(from Point, p Packet) Step {
 	t := w.newTrip(from, p)
 	t.step()
-	t.out.Fragmented = t.fragmented
+	t.out.Fragmented, t.out.Lookups = t.fragmented, t.lookups
 	w.trail.from, w.trail.packet, w.trail.outcome = from, p, t.out
 	if t.out.Kind != 0 {
 		t.next = Point{}

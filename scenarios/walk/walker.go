@@ -246,11 +246,11 @@ func (n *node) vppEnd(netns string, l *vppwire.LinuxLink) (index uint32, between
 	return index, between, ""
 }
 
-// NIC finds the NIC on the wire between the nodes that has an address, and what the device itself carries, in bytes of the IP packet,
-// 0 where that is not known.
-func (w *Walker) NIC(addr netip.Addr) (ifc scenarios.Interface, carries uint32, ok bool) {
+// NIC finds the NIC of a node that alone has an address on the wire between the nodes, and what the device itself carries, in bytes
+// of the IP packet, 0 where that is not known.
+func (w *Walker) NIC(node string, addr netip.Addr) (ifc scenarios.Interface, carries uint32, ok bool) {
 	at, ok := w.nics[addr]
-	if !ok {
+	if !ok || at.shared || at.node.Name != node {
 		return ifc, 0, false
 	}
 	ifc, ok = at.node.VPP.Interface(at.index)

@@ -43,7 +43,9 @@ func (t *trip) wire(n *node, ifc *scenarios.Interface, hop netip.Addr) Kind {
 		// A gateway outside the cluster is taken to know the nodes' own addresses and nothing else.
 		t.looksAtDestination()
 		if to, ok = t.w.nics[t.dst]; !ok {
-			return t.drop(n, "no NIC of the cluster has the next hop")
+			t.w.trail.add(note{node: n, kind: noteWire, name: ifc.Name, addr: hop, link: "nobody of the cluster"})
+			t.out = Outcome{Kind: Left, Node: n.Name, Why: "no NIC of the cluster has the next hop"}
+			return Left
 		}
 	}
 	switch {

@@ -58,11 +58,12 @@ const (
 
 // The cluster-wide ranges.
 var (
-	PodSubnet  = netip.MustParsePrefix("10.0.0.0/8")
-	HostSubnet = netip.MustParsePrefix("172.16.0.0/12")
-	nodeNet    = netip.MustParsePrefix("192.168.16.0/20")
-	vxlanNet   = netip.MustParsePrefix("192.168.32.0/20")
-	podIfNet   = netip.MustParsePrefix("100.64.1.0/24")
+	PodSubnet     = netip.MustParsePrefix("10.0.0.0/8")
+	HostSubnet    = netip.MustParsePrefix("172.16.0.0/12")
+	nodeNet       = netip.MustParsePrefix("192.168.16.0/20")
+	managementNet = netip.MustParsePrefix("192.168.64.0/20")
+	vxlanNet      = netip.MustParsePrefix("192.168.32.0/20")
+	podIfNet      = netip.MustParsePrefix("100.64.1.0/24")
 )
 
 // New writes a cluster down as it should be.

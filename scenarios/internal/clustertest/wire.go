@@ -34,10 +34,11 @@ func newNode(cfg Config, id uint32) *Node {
 			MachineUp: true, AgentUp: true, VPPUp: true, ID: id,
 			Address:    netip.PrefixFrom(at(nodeNet, id), nodeNet.Bits()),
 			HostSubnet: hostNet, HostVPP: at(hostNet, 1), HostLinux: at(hostNet, 2),
-			PodSubnet: PodSubnet,
-			Blocks:    []ipam.Block{{Prefix: block, Gateway: at(block, 1)}},
-			Reserved:  []netip.Addr{at(block, 0), at(block, 1), at(block, 254), at(block, 255)},
-			MainTable: MainTable, PodTable: PodTable,
+			Management: []netip.Addr{at(managementNet, id)},
+			PodSubnet:  PodSubnet,
+			Blocks:     []ipam.Block{{Prefix: block, Gateway: at(block, 1)}},
+			Reserved:   []netip.Addr{at(block, 0), at(block, 1), at(block, 254), at(block, 255)},
+			MainTable:  MainTable, PodTable: PodTable,
 		},
 		VPP:   &VPP{Tabs: []uint32{MainTable, PodTable}},
 		Linux: &Linux{Spaces: map[string]*vppwire.LinuxState{}},
@@ -75,7 +76,8 @@ func (n *Node) addHost(cfg Config, hostNet netip.Prefix) {
 	ifc := scenarios.Interface{Name: "tap0", Type: scenarios.TypeTap, Up: true, MTU: MTU, MAC: hostMAC, Host: "vpp1",
 		Addrs: []netip.Prefix{netip.PrefixFrom(n.HostVPP, hostNet.Bits())}}
 	end := vppwire.LinuxLink{Name: "vpp1", Type: "tun", MAC: linuxMAC, MTU: MTU, Up: true, Addrs: []netip.Prefix{netip.PrefixFrom(n.HostLinux, hostNet.Bits())}}
-	s := &vppwire.LinuxState{}
+	eth0 := vppwire.LinuxLink{Name: "eth0", Type: "device", MTU: NICMTU, Up: true, Addrs: []netip.Prefix{netip.PrefixFrom(n.Management[0], managementNet.Bits())}}
+	s := &vppwire.LinuxState{Links: []vppwire.LinuxLink{eth0}}
 	if cfg.Veth {
 		ifc.Name, ifc.Type, ifc.Host = "host-vpp2", scenarios.TypeAFPacket, "vpp2"
 		end.Type, end.Peer = "veth", "vpp2"
@@ -85,13 +87,14 @@ func (n *Node) addHost(cfg Config, hostNet netip.Prefix) {
 	s.Routes = append(s.Routes, vppwire.HostRoute{Dst: PodSubnet, Via: n.HostVPP, Link: "vpp1"})
 	n.Linux.Spaces[""] = s
 	n.VPP.Ifaces = append(n.VPP.Ifaces, ifc)
+	n.VPP.API = append(n.VPP.API, scenarios.Route{Table: MainTable, Prefix: host(n.Management[0]), Action: scenarios.ActionForward, Via: n.HostLinux, Index: IfaceHost})
 }
 
 // join makes a peer known.
 func (n *Node) join(cfg Config, peer *Node, tunnelNames []string) {
 	v := n.VPP
 	if cfg.L2 {
-		for _, p := range [...]netip.Prefix{peer.Blocks[0].Prefix, peer.HostSubnet} {
+		for _, p := range [...]netip.Prefix{peer.Blocks[0].Prefix, peer.HostSubnet, host(peer.Management[0])} {
 			v.API = append(v.API, scenarios.Route{Table: MainTable, Prefix: p, Action: scenarios.ActionForward, Via: peer.Address.Addr(), Index: recursive})
 		}
 		return
@@ -101,7 +104,8 @@ func (n *Node) join(cfg Config, peer *Node, tunnelNames []string) {
 		Src: n.Address.Addr(), Dst: peer.Address.Addr(), VNI: VNI, EncapTable: MainTable})
 	v.L2 = append(v.L2, scenarios.FIBEntry{Bridge: Domain, MAC: bviMAC(peer.ID), Index: index, Static: true})
 	v.Neighs = append(v.Neighs, scenarios.Neighbor{Index: IfaceBVI, Addr: peer.VXLANAddress, MAC: bviMAC(peer.ID)})
-	for _, p := range [...]netip.Prefix{peer.Blocks[0].Prefix, peer.HostSubnet} {
+	v.API = append(v.API, lookup(MainTable, host(peer.Management[0]), PodTable))
+	for _, p := range [...]netip.Prefix{host(peer.Management[0]), peer.Blocks[0].Prefix, peer.HostSubnet} {
 		v.API = append(v.API, scenarios.Route{Table: PodTable, Prefix: p, Action: scenarios.ActionForward, Via: peer.VXLANAddress, Index: IfaceBVI})
 	}
 }
