@@ -66,6 +66,9 @@ func TestEvidenceIsTold(t *testing.T) {
 			for _, n := range end.Nodes {
 				if n.VPP != nil && n.Linux != nil {
 					note(scenarios.VPPTables)
+					if len(n.Management) > 0 {
+						note(scenarios.Management)
+					}
 					note(scenarios.LinuxTables)
 				}
 			}

@@ -28,12 +28,15 @@ func (nodeL2) betweenTables(c Config, o *objects, n Node) {
 }
 
 // peer needs no tunnel: the peer's address is the next hop, found by whatever route leads to it.
-func (nodeL2) peer(c Config, o *objects, _ Node, p Peer) {
+func (nodeL2) peer(c Config, o *objects, n Node, p Peer) {
 	via := func(dst netip.Prefix) vppwire.Route {
 		return vppwire.Route{Table: c.MainTable, Prefix: dst, Via: p.Address}
 	}
 	for _, dst := range p.PodNetworks {
 		o.add(via(dst))
+		if !covered(dst, n.PodSubnets) && c.Interconnected() { // the host's cluster-wide route does not lead to VPP
+			o.once(vppwire.LinuxRoute{Link: vppwire.HostLinuxDevice, Dst: dst, Via: n.HostVPP})
+		}
 	}
 	if p.HostSubnet.IsValid() && c.Interconnected() {
 		o.once(via(p.HostSubnet))
