@@ -11,6 +11,11 @@ import (
 // VPPDirOf is where the files of a node's VPP are.
 func (w *World) VPPDirOf(node string) string { return w.nodes[node].machine.VPPDir() }
 
+// InHost runs a command on a node.
+func (w *World) InHost(node string, argv ...string) error {
+	return w.InPod(node, scenarios.PodState{}, argv...)
+}
+
 // InPod runs a command in the namespace of a pod of a node.
 func (w *World) InPod(node string, p scenarios.PodState, argv ...string) error {
 	return spawn.Inside(w.nodes[node].machine.Netns(p.Netns), func() error {

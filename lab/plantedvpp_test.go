@@ -112,6 +112,12 @@ func TestPlantedOnVPP(t *testing.T) {
 	}
 	// Deleting the pod's route would not do: VPP still has one from the pod's neighbor entry.
 	breaks(ctx, t, w, "reachable", func() error { return w.InPod("node-1", n.Pods[0], "ip", "route", "del", "default") })
+	if err := w.InPod("node-1", n.Pods[0], "ip", "route", "add", "default", "via", n.Pods[0].Gateway.String()); err != nil {
+		t.Fatal(err)
+	}
+	breaks(ctx, t, w, "host-routes", func() error {
+		return w.InHost("node-1", "ip", "route", "add", "198.18.0.0/15", "via", n.HostVPP.String())
+	})
 	shared, ctx := standing(t, "# Pods on a trunk.\nname: planted-trunk\ntopology: {nodes: 1, podsPerNode: 2}\nconfig: {wiring: {pod: macvlan}}\n")
 	breaks(ctx, t, shared, "senders-bound", func() error {
 		c, err := vppproc.Dial(shared.VPPDirOf("node-1"))

@@ -138,7 +138,7 @@ func fill(out *scenarios.NodeState, s state, m mode.Config) {
 	if m.Interconnected() {
 		out.HostSubnet, out.HostVPP, out.HostLinux = s.HostSubnet, s.HostVPP, s.HostLinux
 	}
-	out.PodSubnet, out.Blocks, out.Reserved = s.PodSubnet, s.Blocks, s.Reserved
+	out.PodSubnet, out.FormerPodSubnets, out.Blocks, out.Reserved = s.PodSubnet, s.FormerPodSubnets, s.Blocks, s.Reserved
 	out.Leases = func() iter.Seq[ipam.Lease] { return slices.Values(s.Leases) }
 }
 

@@ -49,6 +49,8 @@ type NodeState struct {
 	Management []netip.Addr
 	// PodSubnet is the cluster-wide pod subnet that the agent acts on.
 	PodSubnet netip.Prefix
+	// FormerPodSubnets are earlier ones of which some node may hold blocks still.
+	FormerPodSubnets []netip.Prefix
 	// Blocks are the pod ranges the node holds; Reserved the addresses in them that no pod may get.
 	Blocks   []ipam.Block
 	Reserved []netip.Addr

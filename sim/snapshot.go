@@ -59,7 +59,7 @@ func (m *machine) state() scenarios.NodeState {
 		n.HostSubnet, n.HostVPP, n.HostLinux = facts.HostSubnet, facts.HostVPP, facts.HostLinux
 	}
 	if len(facts.PodSubnets) > 0 {
-		n.PodSubnet = facts.PodSubnets[0]
+		n.PodSubnet, n.FormerPodSubnets = facts.PodSubnets[0], facts.PodSubnets[1:]
 	}
 	n.Blocks, n.Reserved = a.Blocks(), a.Reserved()
 	n.Blocked = m.blocked(&n)

@@ -146,7 +146,6 @@ func nodeFacts(id uint32) mode.Node {
 		HostSubnets: []netip.Prefix{netip.MustParsePrefix("172.30.0.0/16")},
 		HostSubnet:  netip.PrefixFrom(netip.AddrFrom4([4]byte{172, 30, byte(id), 0}), 24),
 		HostVPP:     netip.AddrFrom4([4]byte{172, 30, byte(id), 1}), HostLinux: netip.AddrFrom4([4]byte{172, 30, byte(id), 2}),
-		Service:   netip.MustParsePrefix("10.96.0.0/12"),
 		HostAddrs: []netip.Addr{netip.AddrFrom4([4]byte{10, 20, 0, byte(id)})},
 		Gateways:  []netip.Prefix{netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 1, byte(id), 1}), 24)},
 	}

@@ -22,6 +22,7 @@ type State struct {
 	HostSubnet         netip.Prefix
 	HostVPP, HostLinux netip.Addr
 	PodSubnet          netip.Prefix
+	FormerPodSubnets   []netip.Prefix
 	Blocks             []ipam.Block
 	Reserved           []netip.Addr
 	// Leases are in ascending address order; Restored those that the journal held at this life's start.
@@ -49,7 +50,7 @@ func stateOf(a *agent.Agent) State {
 		s.HostSubnet, s.HostVPP, s.HostLinux = facts.HostSubnet, facts.HostVPP, facts.HostLinux
 	}
 	if len(facts.PodSubnets) > 0 {
-		s.PodSubnet = facts.PodSubnets[0]
+		s.PodSubnet, s.FormerPodSubnets = facts.PodSubnets[0], slices.Clone(facts.PodSubnets[1:])
 	}
 	return s
 }

@@ -24,6 +24,7 @@ func All() []scenarios.Law {
 		addNotForgotten(),
 		packetsFit(),
 		reachable(),
+		hostRoutes(),
 		booksAgree(),
 		tunnelsSymmetric(),
 		staysWired(),

@@ -179,6 +179,10 @@ func TestLawsSeeLeftovers(t *testing.T) {
 		{"another gateway's MAC", booksAgreeName, true, func(n *clustertest.Node) {
 			n.Linux.Spaces[n.Pods[0].Netns].Neighbors[0].MAC[2]++
 		}},
+		{"host's route to what VPP drops", hostRoutesName, false, func(n *clustertest.Node) {
+			host := n.Linux.Spaces[""]
+			host.Routes = append(host.Routes, vppwire.HostRoute{Dst: netip.MustParsePrefix("198.18.0.0/15"), Via: n.HostVPP, Link: "vpp1"})
+		}},
 		{"tunnel to nobody", tunnelsSymmetricName, false, func(n *clustertest.Node) {
 			ifc := n.VPP.Ifaces[4]
 			ifc.Dst = netip.MustParseAddr("192.168.16.99")

@@ -22,7 +22,7 @@ func (a *Agent) wireNode() {
 	n := mode.Node{
 		ID: a.ids.Acting(), Address: addr, VXLAN: r.mine.VXLANIP, NIC: a.nic, Gateway: a.own.gateway,
 		HostSubnet: r.mine.VPPHostSubnet, HostVPP: r.mine.VPPEnd, HostLinux: r.mine.LinuxEnd,
-		Service: r.plan.Service, Gateways: a.gateways(), PodIf: a.podIf(), HostAddrs: a.hosts,
+		Gateways: a.gateways(), PodIf: a.podIf(), HostAddrs: a.hosts,
 	}
 	for _, b := range a.alloc.Blocks() {
 		if !b.Prefix.Contains(b.Gateway) {
@@ -124,7 +124,7 @@ func (a *Agent) hostAddresses(addrs []netip.Addr) {
 
 func sameNode(x, y *mode.Node) bool {
 	return !peersDiffer(x, y) && x.Address == y.Address && x.NIC == y.NIC && x.Gateway == y.Gateway &&
-		x.HostLinux == y.HostLinux && x.Service == y.Service && x.PodIf == y.PodIf &&
+		x.HostLinux == y.HostLinux && x.PodIf == y.PodIf &&
 		slices.Equal(x.Gateways, y.Gateways) && slices.Equal(x.Blocks, y.Blocks) && slices.Equal(x.HostAddrs, y.HostAddrs)
 }
 

@@ -33,9 +33,6 @@ func (c Config) hostInterconnect(o *objects, n Node) {
 	for _, p := range n.podRanges() {
 		o.once(vppwire.LinuxRoute{Link: link, Dst: p, Via: n.HostVPP})
 	}
-	if n.Service.IsValid() {
-		o.once(vppwire.LinuxRoute{Link: link, Dst: n.Service, Via: n.HostVPP})
-	}
 	for _, a := range n.HostAddrs {
 		if a != n.HostLinux {
 			o.once(vppwire.Route{Table: c.MainTable, Prefix: netip.PrefixFrom(a, a.BitLen()), Via: n.HostLinux, If: name})

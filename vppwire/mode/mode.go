@@ -35,7 +35,6 @@ type Node struct {
 	// HostSubnet is this node's part of the VPP-host range; HostVPP and HostLinux its two ends.
 	HostSubnet         netip.Prefix
 	HostVPP, HostLinux netip.Addr
-	Service            netip.Prefix
 	// Gateways are this node's pod blocks, each written as its gateway with the block's length (10.1.1.1/24), draining
 	// ones behind.
 	Gateways []netip.Prefix

@@ -69,7 +69,7 @@ func nodeOne(nic string) mode.Node {
 	}
 	return mode.Node{ID: 1, Address: prefix("192.168.16.1/24"), VXLAN: prefix("192.168.30.1/24"), NIC: nic,
 		PodSubnets: []netip.Prefix{prefix("10.1.0.0/16")}, HostSubnets: []netip.Prefix{prefix("172.30.0.0/16")},
-		HostSubnet: prefix("172.30.1.0/24"), HostVPP: addr("172.30.1.1"), HostLinux: addr("172.30.1.2"), Service: prefix("10.96.0.0/12"),
+		HostSubnet: prefix("172.30.1.0/24"), HostVPP: addr("172.30.1.1"), HostLinux: addr("172.30.1.2"),
 		HostAddrs: []netip.Addr{addr("10.20.0.2"), addr("10.0.2.15")}, Gateways: []netip.Prefix{prefix("10.1.1.1/24")}}
 }
 

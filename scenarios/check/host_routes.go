@@ -1,0 +1,83 @@
+package check
+
+import (
+	"net/netip"
+
+	"github.com/vppdrill/vppdrill/ipam/space"
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/walk"
+)
+
+const hostRoutesName = "host-routes"
+
+// hostRoutes: what a route of the host's Linux leads into VPP, VPP carries on. The ranges of pods and hosts are left to reachable,
+// which knows who is there; of any other network, one address that is no host's stands for all.
+func hostRoutes() scenarios.Law {
+	return scenarios.Law{
+		Name:  hostRoutesName,
+		Why:   "A route into VPP takes its network from whatever way the host had there: where VPP drops it all, the host has lost that network.",
+		When:  scenarios.Settled,
+		Needs: []scenarios.Evidence{scenarios.NodeIDs, scenarios.Blocks, scenarios.VPPTables, scenarios.LinuxTables},
+		Check: checkHostRoutes,
+	}
+}
+
+func checkHostRoutes(s scenarios.Snapshot) (occasions int64, err error) {
+	known := knownRanges(s)
+	var w *walk.Walker
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		if !lives(n) || n.VPP == nil || n.Linux == nil || !n.HostVPP.IsValid() {
+			continue
+		}
+		for r := range n.Linux.Routes("") {
+			if r.Via != n.HostVPP {
+				continue
+			}
+			occasions++
+			if served(known, r.Dst) {
+				continue
+			}
+			if w == nil {
+				w = walk.New(s)
+			}
+			at := somewhere(r.Dst)
+			if out := w.Outcome(walk.FromHost(n.Name), walk.Packet{Dst: at}); out.Kind == walk.Dropped {
+				v := broken(hostRoutesName, s.At, n.Name, "the host of %s sends %s to VPP by %s, and there %s is %s", n.Name, r.Dst, r.Link, at, out)
+				v.After = w.Path().String()
+				return occasions, v
+			}
+		}
+	}
+	return occasions, nil
+}
+
+// knownRanges are those in which pods and hosts have their addresses.
+func knownRanges(s scenarios.Snapshot) (list []netip.Prefix) {
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		list = append(append(list, n.PodSubnet, n.HostSubnet), n.FormerPodSubnets...)
+		for _, b := range n.Blocks {
+			list = append(list, b.Prefix)
+		}
+	}
+	return list
+}
+
+// served reports whether a route has to do with one of the ranges.
+func served(ranges []netip.Prefix, dst netip.Prefix) bool {
+	for _, r := range ranges {
+		if r.IsValid() && r.Overlaps(dst) {
+			return true
+		}
+	}
+	return false
+}
+
+// somewhere is an address of a network that is not its own.
+func somewhere(p netip.Prefix) netip.Addr {
+	if a, err := space.Nth(p, 1); err == nil {
+		return a
+	}
+	return p.Addr()
+}
