@@ -85,6 +85,23 @@ func (s *Session) Doubt(error) {
 	}
 }
 
+// Look has everything that a group wants looked at anew, by dumps that come before any change: another hand than ours may have
+// changed it. What they find missing is put back afterwards.
+func (s *Session) Look(name string) {
+	gi, ok := s.byName[name]
+	if !ok {
+		return
+	}
+	for _, n := range s.groups[gi].entries {
+		if o := s.at(n).want; o != nil {
+			s.doubtObject(o)
+		}
+	}
+}
+
+// Looked reports that no dump is due.
+func (s *Session) Looked() bool { return len(s.dump.steps) == 0 }
+
 // DoubtNetns forgets what is known of one namespace.
 func (s *Session) DoubtNetns(path string) {
 	s.netns[path] = true

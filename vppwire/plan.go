@@ -60,6 +60,27 @@ func (s *Session) appendEntry(b []byte, n uint32) []byte {
 	return append(b, '\n')
 }
 
+// Wrong says what is the first thing of a group that is not as wanted; empty when everything is.
+func (s *Session) Wrong(name string) string {
+	gi, ok := s.byName[name]
+	if !ok || s.groups[gi].pending == 0 {
+		return ""
+	}
+	for _, n := range s.groups[gi].entries {
+		e := s.at(n)
+		switch {
+		case s.right(e) || e.want == nil:
+		case e.have == nil:
+			return string(e.want.AppendText(nil)) + " is missing"
+		case e.have != e.want:
+			return string(e.have.AppendText(nil)) + " should be " + string(e.want.AppendText(nil))
+		default:
+			return string(e.want.AppendText(nil)) + " is not certain"
+		}
+	}
+	return "something is left over"
+}
+
 // Pending says in one sentence why the Session is not idle; empty when it is.
 func (s *Session) Pending() string {
 	switch {

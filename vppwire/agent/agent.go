@@ -259,6 +259,7 @@ func (a *Agent) drive() bool {
 		a.pods.unwireDelayed()
 		return true
 	}
+	a.pods.answerChecks(call, ok)
 	return false
 }
 

@@ -312,5 +312,9 @@ func (p *pods) answerAdds(t *attachment, e Answer) {
 }
 
 func (p *pods) refuse(request uint64, code Code, format string, args ...any) {
-	p.emit(Answer{Request: request, Code: code, Message: fmt.Sprintf(format, args...)})
+	p.emit(refused(request, code, format, args...))
+}
+
+func refused(request uint64, code Code, format string, args ...any) Answer {
+	return Answer{Request: request, Code: code, Message: fmt.Sprintf(format, args...)}
 }

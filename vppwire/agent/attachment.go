@@ -90,7 +90,9 @@ type pods struct {
 	numbers []uint64
 	// requests are the open ADD and DEL requests, collections the open GC requests.
 	requests map[uint64]*attachment
-	hooks    map[uint64]*attachment
+	// checks are CHECKs that wait for VPP and Linux to be looked at.
+	checks []PodCheck
+	hooks  map[uint64]*attachment
 	// waiting are in phaseWaiting, in the order of their ADDs; underway are in phaseWiring with somebody waiting.
 	waiting, underway []*attachment
 	lastHook          uint64

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"slices"
+	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
 )
@@ -119,8 +120,12 @@ func (p *pods) erased(t *attachment) {
 	p.todo |= todoPods
 }
 
-// podGC removes every attachment of a network that the runtime does not name. One that is just being added is left alone:
-// the runtime made its list before it asked for it.
+// gcGrace is how old a list of a GC may be: attachments that were added since may be missing from it. It is how long our plugin
+// waits by default, so that a GC which had to wait for the agent does no harm.
+const gcGrace = time.Minute
+
+// podGC removes every attachment of a network that the runtime does not name. One that is just being added, or was not long ago, is
+// left alone: the runtime made its list before it asked for it.
 func (p *pods) podGC(e PodGC) {
 	valid := make(map[ipam.Owner]bool, len(e.Valid))
 	for _, o := range e.Valid {
@@ -128,7 +133,7 @@ func (p *pods) podGC(e PodGC) {
 	}
 	c := &collection{request: e.Request, left: 1} // itself, so that it cannot end before all are counted
 	for _, t := range p.sorted() {
-		if o := t.sandbox.Owner; o.Network != e.Network || valid[o] || len(t.adds) > 0 && t.phase != phaseUp {
+		if o := t.sandbox.Owner; o.Network != e.Network || valid[o] || len(t.adds) > 0 && t.phase != phaseUp || p.isNew(t) {
 			continue
 		}
 		p.log(levelInfo, "GC: %s is not known to the runtime: removed", t.sandbox.Owner)
@@ -137,6 +142,12 @@ func (p *pods) podGC(e PodGC) {
 		p.remove(t)
 	}
 	p.collected(c)
+}
+
+// isNew reports whether an attachment may be younger than the list of a GC.
+func (p *pods) isNew(t *attachment) bool {
+	age := p.now.Sub(t.lease.Since)
+	return !t.removing() && age >= 0 && age < gcGrace
 }
 
 func (p *pods) collected(c *collection) {
@@ -168,6 +179,7 @@ func (p *pods) listed(e PodsListed) {
 // withdrawn: nobody waits for a request any more. An ADD goes on all the same, as the runtime will ask for its DEL; one that
 // has not even got an address is dropped.
 func (p *pods) withdrawn(e Withdrawn) {
+	p.withdrawCheck(e.Request)
 	t := p.requests[e.Request]
 	if t == nil {
 		return

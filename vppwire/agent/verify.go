@@ -1,37 +1,62 @@
 package agent
 
-// podCheck compares an attachment with the allocation state and with what stands in VPP and Linux.
+import (
+	"slices"
+
+	"github.com/vppdrill/vppdrill/vppwire"
+)
+
+// podCheck compares an attachment with the allocation state and with what stands in VPP and Linux: what the agent made may have been
+// changed by another hand, so it looks again before it answers.
 func (p *pods) podCheck(e PodCheck) {
+	if answer, done := p.checked(e); done {
+		p.emit(answer)
+		return
+	}
+	p.checks = append(p.checks, e)
+	p.wire.Look(p.byOwner[e.Owner].group)
+}
+
+// checked answers a CHECK as far as it can be without a look; done when that is all.
+func (p *pods) checked(e PodCheck) (answer Answer, done bool) {
 	t := p.byOwner[e.Owner]
-	if t == nil || !t.recorded() {
-		p.refuse(e.Request, CodeUnknownContainer, "%s is not attached", e.Owner)
-		return
-	}
-	if e.Addr.IsValid() && e.Addr.Unmap() != t.lease.Addr {
-		p.refuse(e.Request, CodeMismatch, "%s has address %s, not %s", e.Owner, t.lease.Addr, e.Addr)
-		return
-	}
-	if t.removing() {
-		p.refuse(e.Request, CodeUnknownContainer, "%s is being removed", e.Owner)
-		return
-	}
-	if t.stale {
-		p.refuse(e.Request, CodeUnknownContainer, "%s is of an earlier boot", e.Owner)
-		return
-	}
-	if !p.vppUp {
-		p.refuse(e.Request, CodeTryAgain, "VPP is down")
-		return
-	}
-	done, err := p.wire.Done(t.group)
 	switch {
-	case err != nil:
-		p.refuse(e.Request, CodeMismatch, "%s: %v", e.Owner, err)
-	case !done || !p.looked || t.phase < phaseHooking:
-		p.refuse(e.Request, CodeMismatch, "%s is not wired", e.Owner)
-	default:
-		p.emit(Answer{Request: e.Request})
+	case t == nil || !t.recorded():
+		return refused(e.Request, CodeUnknownContainer, "%s is not attached", e.Owner), true
+	case e.Addr.IsValid() && e.Addr.Unmap() != t.lease.Addr:
+		return refused(e.Request, CodeMismatch, "%s has address %s, not %s", e.Owner, t.lease.Addr, e.Addr), true
+	case t.removing():
+		return refused(e.Request, CodeUnknownContainer, "%s is being removed", e.Owner), true
+	case t.stale:
+		return refused(e.Request, CodeUnknownContainer, "%s is of an earlier boot", e.Owner), true
+	case !p.vppUp:
+		return refused(e.Request, CodeTryAgain, "VPP is down"), true
+	case t.phase < phaseHooking || p.node.ID == 0:
+		return refused(e.Request, CodeMismatch, "%s is not wired", e.Owner), true
 	}
+	return Answer{Request: e.Request}, false
+}
+
+// answerChecks answers what waited for a look, once it is over: call is what comes next, where anything does.
+func (p *pods) answerChecks(call vppwire.Call, next bool) {
+	if len(p.checks) == 0 || p.vppUp && (!p.looked || !p.wire.Looked() || p.calling && (!next || call.Verb() == vppwire.VerbDump)) {
+		return
+	}
+	for _, e := range p.checks {
+		answer, done := p.checked(e)
+		if !done {
+			if wrong := p.wire.Wrong(p.byOwner[e.Owner].group); wrong != "" {
+				answer = refused(e.Request, CodeMismatch, "%s is not wired as it should be: %s", e.Owner, wrong)
+			}
+		}
+		p.emit(answer)
+	}
+	p.checks = nil
+}
+
+// withdrawCheck forgets a CHECK that nobody waits for.
+func (p *pods) withdrawCheck(request uint64) {
+	p.checks = slices.DeleteFunc(p.checks, func(e PodCheck) bool { return e.Request == request })
 }
 
 // podStatus says whether an ADD would be taken on and could be done now.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
@@ -31,7 +32,7 @@ func (l *Lab) Play(block string) (string, error) {
 var words = map[string]int{
 	"settle": 0, "pass": 1, "pools": 3, "external": 0, "store": 1, "box": 1,
 	"start": 1, "api": 1, "up": 1, "kill": 1, "vpp-kill": 1, "vpp-start": 1, "reboot": 1, "disk": 2, "uid": 2, "add": 3, "del": 2,
-	"netns-gone": 2, "withdraw": 2, "check": 2, "status": 1, "gc": 1, "node-gone": 1, "node-seen": 1, "own-seen": 1, "nodes-listed": 1,
+	"netns-gone": 2, "route-gone": 2, "withdraw": 2, "check": 2, "status": 1, "gc": 1, "node-gone": 1, "node-seen": 1, "own-seen": 1, "nodes-listed": 1,
 	"own-address": 2, "hide": 1, "cidrs": 1, "patience": 2, "dhcp": 1, "gateway": 3, "pod-if": 2, "nic": 2, "scan": 2, "add-at": 4, "watch-lost": 1, "show": 1, "wrote": 1,
 	"journal": 1, "fill": 2,
 }
@@ -139,6 +140,18 @@ func (l *Lab) actOn(verb string, b *Machine, args []string) error {
 		b.Del(args[0])
 	case "netns-gone":
 		b.Host.RemoveNamespace(Netns(args[0]))
+	case "route-gone":
+		ns := Netns(args[0])
+		state, err := b.Host.Dump(ns)
+		if err != nil {
+			return err
+		}
+		for _, r := range state.Routes {
+			if r.Dst.Bits() == 0 {
+				return b.Host.Apply(vppwire.RouteDel{Route: vppwire.HostRoute{Netns: ns, Dst: r.Dst, Via: r.Via, Link: r.Link}})
+			}
+		}
+		return fmt.Errorf("no default route in %s", ns)
 	case "withdraw":
 		for id, name := range b.Open {
 			if name == strings.Join(args, " ") {
