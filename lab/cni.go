@@ -17,16 +17,35 @@ import (
 // cniSocket is where a node's agent listens, below the node's folder.
 const cniSocket = "cni.sock"
 
-// cni asks a node's agent as the CNI plugin does. No answer, for whatever reason, is an error: whether it was done is
-// unknown.
+// errAway: nobody listens, or the agent was gone before it had answered.
+var errAway = errors.New("agent is not running")
+
+// cni asks a node's agent as the CNI plugin does, again and again while it is away, but not for long. No answer, for whatever reason,
+// is an error: whether it was done is unknown.
 func (n *node) cni(ctx context.Context, name string, owner ipam.Owner, req wire.Request) (wire.Response, error) {
-	n.kubelet.gate.RLock()
-	defer n.kubelet.gate.RUnlock()
 	ctx, cancel := context.WithTimeout(ctx, cniTimeout)
 	defer cancel()
+	until := time.Now().Add(agentWait)
+	for {
+		r, err := n.conversation(ctx, name, owner, req)
+		if !errors.Is(err, errAway) || time.Now().Add(agentPause).After(until) || !n.isUp() {
+			return r, err
+		}
+		select {
+		case <-ctx.Done():
+			return r, err
+		case <-time.After(agentPause):
+		}
+	}
+}
+
+// conversation is one request over the agent's socket.
+func (n *node) conversation(ctx context.Context, name string, owner ipam.Owner, req wire.Request) (wire.Response, error) {
+	n.kubelet.gate.RLock()
+	defer n.kubelet.gate.RUnlock()
 	c, err := (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(n.dir, cniSocket))
 	if err != nil {
-		return wire.Response{}, errors.New("agent is not running")
+		return wire.Response{}, errAway
 	}
 	defer func() { _ = c.Close() }() // the answer is complete by then
 	stop := context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })
@@ -40,7 +59,7 @@ func (n *node) cni(ctx context.Context, name string, owner ipam.Owner, req wire.
 	case ctx.Err() != nil:
 		return r, fmt.Errorf("the agent has not answered within %s", cniTimeout)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return r, errors.New("the agent ended before it answered")
+		return r, fmt.Errorf("%w any more: it ended before it answered", errAway)
 	case err != nil:
 		return r, fmt.Errorf("the agent's answer: %w", err)
 	}

@@ -17,19 +17,38 @@ import (
 )
 
 const (
-	// cniTimeout is how long a kubelet waits for a plugin; containerd's is longer, so that a hanging agent shows sooner.
+	// cniTimeout is how long a kubelet waits for a plugin unless the scenario says; containerd's is longer, so that a hanging agent shows
+	// sooner.
 	cniTimeout = 60 * time.Second
+	// agentWait is how long a plugin waits for an agent that is away, its default; agentPause is how long between two attempts.
+	agentWait  = 5 * time.Second
+	agentPause = 100 * time.Millisecond
 )
 
 // podConfig is how a lab's kubelets behave. Kubernetes waits longer at first.
-var podConfig = podworker.Config{Retry: 250 * time.Millisecond, RetryMax: 8 * time.Second}
+func podConfig(r scenarios.Runtime) podworker.Config {
+	return podworker.Config{Retry: 250 * time.Millisecond, RetryMax: 8 * time.Second,
+		RepeatAdd: r.RepeatAdd, RepeatDel: r.RepeatDel, AddBeforeDel: r.AddBeforeDel}
+}
+
+// runtime is how the scenario lets kubelets behave.
+func (k *kubelet) runtime() scenarios.Runtime { return k.n.w.scenario().Config.Runtime }
+
+// patience is how long a kubelet waits for a plugin.
+func (k *kubelet) patience() time.Duration {
+	if t := k.runtime().Timeout; t > 0 {
+		return max(k.n.w.real(t), agentWait)
+	}
+	return cniTimeout
+}
 
 // PodLink is the pods' interface.
 const PodLink = timeline.IfName
 
 // kubelet runs the pods of one node: kubelet and container runtime in one.
 type kubelet struct {
-	n *node
+	n      *node
+	config podworker.Config
 
 	mu      sync.Mutex
 	on      bool
@@ -48,7 +67,7 @@ type kubelet struct {
 }
 
 func newKubelet(n *node) *kubelet {
-	return &kubelet{n: n, workers: map[string]*worker{}, quit: make(chan struct{}), nudge: make(chan struct{})}
+	return &kubelet{n: n, config: podConfig(n.w.scenario().Config.Runtime), workers: map[string]*worker{}, quit: make(chan struct{}), nudge: make(chan struct{})}
 }
 
 // powerOn starts the kubelet; sandboxes of before the boot get their DEL, pods new ones.
@@ -72,7 +91,7 @@ func (k *kubelet) powerOff() {
 	for _, w := range k.inOrder() {
 		w.PowerOff()
 		for _, s := range w.Old() {
-			s.exists, s.addr = false, netip.Addr{}
+			s.exists, s.bare, s.dead, s.addr = false, true, true, netip.Addr{}
 		}
 	}
 }
@@ -97,7 +116,7 @@ func (k *kubelet) see(p *pod) {
 	}
 	w := k.workers[p.uid]
 	if w == nil {
-		w = &worker{Worker: podworker.New[*sandbox](&podConfig), k: k, pod: p}
+		w = &worker{Worker: podworker.New[*sandbox](&k.config), k: k, pod: p}
 		k.workers[p.uid] = w
 	}
 	w.See(p.deleting.Load())
@@ -184,6 +203,20 @@ func (k *kubelet) sandboxes() []scenarios.PodState {
 	}
 	slices.SortFunc(out, func(a, b scenarios.PodState) int { return strings.Compare(a.Owner.String(), b.Owner.String()) })
 	return out
+}
+
+// strip removes the namespace of a sandbox that still exists.
+func (k *kubelet) strip(owner ipam.Owner) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, w := range k.workers { //vppdrill:unordered one at most has it
+		s, has := w.Has()
+		if has && s.owner == owner && s.exists && !s.bare {
+			s.bare = true
+			return k.n.machine.RemovePod(s.netns)
+		}
+	}
+	return nil
 }
 
 // waiting counts the pods that wait for an address.

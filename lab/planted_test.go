@@ -215,7 +215,7 @@ func TestPlantedOnNodesServed(t *testing.T) {
 	l.w.play = timeline.New(stage{l.w}, l.w.scenario(), choice.Seeded(1))
 	l.two()
 	n := l.nodes[1]
-	refused := podworker.New[*sandbox](&podConfig)
+	refused := podworker.New[*sandbox](&podworker.Config{})
 	step, _ := refused.Plan()
 	refused.Begin(step.Op)
 	refused.Adding(&sandbox{})

@@ -12,11 +12,14 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/lab/relay"
+	"github.com/vppdrill/vppdrill/lab/vppproc"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/breakage"
 	"github.com/vppdrill/vppdrill/scenarios/hostlocal"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/cni/wire"
+	"github.com/vppdrill/vppdrill/vppwire/host/linux"
 )
 
 // Pods implements timeline.Pods.
@@ -64,16 +67,45 @@ func (st stage) Past(name string) []ipam.Owner {
 // Ask implements timeline.Pods: it waits for the answer.
 func (st stage) Ask(ctx context.Context, name string, r timeline.Request, done func(timeline.Response)) {
 	req := wire.Request{Version: wire.Version, Command: strings.ToUpper(r.Command), Network: r.Owner.Network, Addr: r.Addr, Netns: r.Netns}
-	if req.Command != wire.GC {
+	if req.Command != wire.GC && req.Command != wire.Status {
 		req.ContainerID, req.IfName = r.Owner.ContainerID, r.Owner.IfName
 	}
 	for _, o := range r.Valid {
 		req.Valid = append(req.Valid, wire.Attachment{ContainerID: o.ContainerID, IfName: o.IfName})
 	}
-	res, err := st.node(name).cni(ctx, r.Command, r.Owner, req)
+	ctx, cancel := context.WithTimeout(ctx, cniTimeout)
+	defer cancel()
+	res, err := st.node(name).conversation(ctx, r.Command, r.Owner, req)
 	if done != nil {
 		done(timeline.Response{Known: err == nil, Code: res.Code, Message: res.Message})
 	}
+}
+
+// Break implements timeline.Pods.
+func (st stage) Break(ctx context.Context, name string, s scenarios.PodState, what scenarios.Breakage) error {
+	n := st.node(name)
+	state, err := n.look(ctx, true)
+	if err != nil {
+		return err
+	}
+	if state.VPP == nil || state.Linux == nil {
+		return fmt.Errorf("%w: VPP of %s is down", timeline.ErrNoTarget, name)
+	}
+	c, err := vppproc.Dial(n.machine.VPPDir())
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	host, err := linux.New(n.machine.Netns(""))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = host.Close() }() // what it was for has been done
+	hand := breakage.Node{State: &state, VPP: c, Linux: host, Netns: n.machine.Netns(s.Netns), Remove: func() error { return n.kubelet.strip(s.Owner) }}
+	if err := hand.Break(ctx, s, what); !errors.Is(err, breakage.ErrNothing) {
+		return err
+	}
+	return timeline.ErrNoTarget
 }
 
 // connections are a node's to a server.

@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/netip"
 	"time"
 
@@ -24,6 +25,8 @@ type sandbox struct {
 	// asked: an ADD has been sent, so that a DEL is owed; refused: it was answered by a refusal, so that nothing is held; ending: a DEL
 	// has been sent.
 	asked, refused, ending bool
+	// bare: its namespace is not there; dead: that its processes ended has been told.
+	bare, dead bool
 }
 
 // worker brings one pod up and down, on a goroutine of its own while there is something to do; what comes next podworker decides.
@@ -93,6 +96,11 @@ func (w *worker) do(ctx context.Context, step podworker.Step) {
 	switch step.Do {
 	case podworker.Add:
 		w.add(ctx, step.Op)
+	case podworker.Again:
+		w.k.mu.Lock()
+		s := w.Subject()
+		w.k.mu.Unlock()
+		w.ask(ctx, step.Op, s)
 	case podworker.Del:
 		w.del(ctx, step.Op)
 	case podworker.Remove:
@@ -109,11 +117,14 @@ func (w *worker) do(ctx context.Context, step podworker.Step) {
 // add makes the pod's sandbox and asks the agent to connect it.
 func (w *worker) add(ctx context.Context, op int) {
 	k, n := w.k, w.k.n
-	s := &sandbox{pod: w.pod, owner: ipam.Owner{Network: timeline.NetworkName, ContainerID: containerID(), IfName: timeline.IfName}}
+	s := &sandbox{bare: true, pod: w.pod, owner: ipam.Owner{Network: timeline.NetworkName, ContainerID: containerID(), IfName: timeline.IfName}}
 	k.mu.Lock()
 	if !w.Live(op) {
 		k.mu.Unlock()
 		return
+	}
+	for _, old := range w.Old() {
+		w.died(old) // nobody adds a sandbox while the processes of another one live
 	}
 	w.Adding(s)
 	k.mu.Unlock()
@@ -121,25 +132,32 @@ func (w *worker) add(ctx context.Context, op int) {
 	k.mu.Lock()
 	live := w.Live(op)
 	if err == nil && live {
-		s.netns, s.exists, s.asked = path, true, true
+		s.netns, s.exists, s.asked, s.bare = path, true, true, false
 	} else if live {
 		if !errors.Is(err, ErrNotAlive) {
 			w.say("no namespace: " + err.Error())
 		}
 		w.Added(k.now(), false, false)
 	}
+	k.mu.Unlock()
+	if err == nil && live {
+		w.ask(ctx, op, s)
+	}
+}
+
+// ask asks the agent to connect a sandbox.
+func (w *worker) ask(ctx context.Context, op int, s *sandbox) {
+	k, n := w.k, w.k.n
+	k.mu.Lock()
 	changes := k.changes
 	k.mu.Unlock()
-	if err != nil || !live {
-		return
-	}
 	req := wire.Request{Version: wire.Version, Command: wire.Add, Network: s.owner.Network, ContainerID: s.owner.ContainerID,
 		IfName: s.owner.IfName, Netns: s.netns,
 		Args: "K8S_POD_NAMESPACE=default;K8S_POD_NAME=" + w.pod.name + ";K8S_POD_INFRA_CONTAINER_ID=" + s.owner.ContainerID + ";K8S_POD_UID=" + w.pod.uid}
 	if n.w.scenario().Config.IPAM.UseExternalIPAM {
 		req.Addr = n.w.external.pick(n, s.owner)
 	}
-	r, err := n.cni(ctx, "Add", s.owner, req)
+	r, err := k.plugin(ctx, "Add", s.owner, req)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	s.refused = err == nil && r.Code != 0
@@ -191,10 +209,21 @@ func (w *worker) del(ctx context.Context, op int) {
 	}
 	s := w.Subject()
 	s.ending = s.asked
+	bare := s.exists && k.runtime().NoNetns
 	k.mu.Unlock()
+	if bare {
+		w.dispose(s)
+	}
 	if s.asked {
-		r, err := n.cni(ctx, "Del", s.owner, wire.Request{Version: wire.Version, Command: wire.Del, Network: s.owner.Network,
-			ContainerID: s.owner.ContainerID, IfName: s.owner.IfName, Netns: s.netns})
+		req := wire.Request{Version: wire.Version, Command: wire.Del, Network: s.owner.Network,
+			ContainerID: s.owner.ContainerID, IfName: s.owner.IfName, Netns: s.netns}
+		if bare {
+			req.Netns = ""
+		}
+		if k.runtime().TwiceDel {
+			k.wg.Go(func() { _, _ = k.plugin(ctx, "Del", s.owner, req) }) // nobody looks at what it says
+		}
+		r, err := k.plugin(ctx, "Del", s.owner, req)
 		if err != nil {
 			r.Code, r.Message = 1, err.Error()
 		}
@@ -210,13 +239,62 @@ func (w *worker) del(ctx context.Context, op int) {
 		n.w.external.release(n, s.owner)
 	}
 	if w.gone(s, op) {
-		n.w.fail(n.machine.RemovePod(s.netns))
-		n.w.record.tell(scenarios.Fact{Kind: scenarios.FactSandboxGone, Node: n.name, Owner: s.owner, Pod: w.pod.key()}, "")
+		w.dispose(s)
 	}
 }
 
-// gone notes a DEL that succeeded; true when the sandbox's namespace has to go.
-func (w *worker) gone(s *sandbox, op int) (existed bool) {
+// dispose removes a sandbox's namespace.
+func (w *worker) dispose(s *sandbox) {
+	n := w.k.n
+	w.k.mu.Lock()
+	bare := s.bare
+	s.bare = true
+	w.k.mu.Unlock()
+	if !bare {
+		n.w.fail(n.machine.RemovePod(s.netns))
+	}
+	w.k.mu.Lock()
+	defer w.k.mu.Unlock()
+	w.died(s)
+}
+
+// died tells once that a sandbox's processes have ended. k.mu is held.
+func (w *worker) died(s *sandbox) {
+	if s.asked && !s.dead {
+		w.k.n.w.record.tell(scenarios.Fact{Kind: scenarios.FactSandboxGone, Node: w.k.n.name, Owner: s.owner, Pod: w.pod.key()}, "")
+	}
+	s.exists, s.dead = false, true
+}
+
+// plugin runs the CNI plugin for as long as the runtime waits for it; one that takes too long is killed, or goes on by itself.
+func (k *kubelet) plugin(ctx context.Context, name string, owner ipam.Owner, req wire.Request) (wire.Response, error) {
+	patience := k.patience()
+	if !k.runtime().Orphans {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		return k.n.cni(ctx, name, owner, req)
+	}
+	type outcome struct {
+		r   wire.Response
+		err error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		r, err := k.n.cni(context.WithoutCancel(ctx), name, owner, req)
+		done <- outcome{r, err}
+	}()
+	select {
+	case o := <-done:
+		return o.r, o.err
+	case <-ctx.Done():
+		return wire.Response{}, ctx.Err()
+	case <-time.After(patience):
+		return wire.Response{}, fmt.Errorf("the plugin has not ended within %s", patience)
+	}
+}
+
+// gone notes a DEL that succeeded; true when what is left of the sandbox has to go.
+func (w *worker) gone(s *sandbox, op int) bool {
 	k, n := w.k, w.k.n
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -229,8 +307,7 @@ func (w *worker) gone(s *sandbox, op int) (existed bool) {
 	if removed := w.Deleted(k.now(), true); !removed {
 		return false
 	}
-	existed = s.exists
-	s.exists, s.addr = false, netip.Addr{}
+	s.addr = netip.Addr{}
 	n.forgetPod(w.pod.name, s)
 	w.why = ""
 	if s.asked && !s.refused {
@@ -239,5 +316,5 @@ func (w *worker) gone(s *sandbox, op int) (existed bool) {
 	if s.asked {
 		k.past = append(k.past, s.owner)
 	}
-	return existed
+	return true
 }

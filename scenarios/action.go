@@ -55,7 +55,9 @@ var actionKinds = []actionKind{
 	{ReplaceSandbox{Count: 1}, "The container runtime replaces pods' sandboxes: DEL for the old container, ADD for a new one."},
 	{RepeatDel{Count: 1}, "The container runtime repeats DEL for sandboxes that are long gone."},
 	{CheckPods{}, "The container runtime sends CHECK for every pod of a node."},
+	{PollStatus{}, "The container runtime sends STATUS."},
 	{GC{}, "The container runtime sends GC with the attachments that are still valid."},
+	{BreakWiring{Count: 1}, "Somebody changes pods' wiring by hand, behind the agent's back."},
 
 	{AddNode{Count: 1}, "Nodes join."},
 	{RemoveNode{}, "A node leaves: its object is deleted and its machine is gone."},

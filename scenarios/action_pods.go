@@ -1,5 +1,7 @@
 package scenarios
 
+import "time"
+
 // CreatePods creates Count pods on Node, or where the scheduler puts them when Node is empty.
 type CreatePods struct {
 	Count int     `yaml:"count" min:"1" max:"100000" doc:"How many; with node all, on each."`
@@ -35,9 +37,15 @@ type CheckPods struct {
 	Node NodeRef `yaml:"node" required:"true" doc:"The node."`
 }
 
-// GC makes the container runtime send GC with the attachments that are still valid on Node.
-type GC struct {
+// PollStatus makes the container runtime send STATUS to Node's agent.
+type PollStatus struct {
 	Node NodeRef `yaml:"node" required:"true" doc:"The node."`
+}
+
+// GC makes the container runtime send GC with the attachments that are valid on Node when it makes its list, Age before it sends it.
+type GC struct {
+	Node NodeRef       `yaml:"node" required:"true" doc:"The node."`
+	Age  time.Duration `yaml:"age" doc:"How old the list is when it is sent."`
 }
 
 func (CreatePods) Verb() string     { return "create-pods" }
@@ -45,6 +53,7 @@ func (DeletePods) Verb() string     { return "delete-pods" }
 func (ReplaceSandbox) Verb() string { return "replace-sandbox" }
 func (RepeatDel) Verb() string      { return "repeat-del" }
 func (CheckPods) Verb() string      { return "check-pods" }
+func (PollStatus) Verb() string     { return "poll-status" }
 func (GC) Verb() string             { return "gc" }
 
 func (a CreatePods) String() string     { return actionLine(a) }
@@ -52,6 +61,7 @@ func (a DeletePods) String() string     { return actionLine(a) }
 func (a ReplaceSandbox) String() string { return actionLine(a) }
 func (a RepeatDel) String() string      { return actionLine(a) }
 func (a CheckPods) String() string      { return actionLine(a) }
+func (a PollStatus) String() string     { return actionLine(a) }
 func (a GC) String() string             { return actionLine(a) }
 
 func (a DeletePods) problem() (field, message string) {

@@ -10,7 +10,26 @@ type Config struct {
 	IPAM   IPAM   `yaml:"ipam" doc:"Who gets which address."`
 	Wiring Wiring `yaml:"wiring" doc:"How pods, host and nodes are connected through VPP."`
 	Agent  Agent  `yaml:"agent" doc:"The node agent's own settings."`
+	// Runtime is how kubelets and container runtimes behave; the zero Runtime is patient and does everything once and in order.
+	Runtime Runtime `yaml:"runtime" doc:"How kubelets and container runtimes behave towards the CNI plugin."`
 }
+
+// Runtime is how badly kubelets and container runtimes behave. All of it was seen of containerd and CRI-O.
+type Runtime struct {
+	// Timeout is containerd's and kubelets' deadline for a sandbox; at least 10 s, so that a plugin which still waits for an agent that
+	// is away, and asks again, never outlives it.
+	Timeout   time.Duration `yaml:"timeout" doc:"A plugin that takes longer has failed; 1m when absent, 10s at least."`
+	Orphans   bool          `yaml:"orphans" doc:"Plugins that took too long are not killed: DEL and the next ADD come while they run."`
+	RepeatAdd bool          `yaml:"repeatAdd" doc:"Each ADD that succeeded is sent again for the same sandbox."`
+	RepeatDel bool          `yaml:"repeatDel" doc:"Each DEL that succeeded is sent again."`
+	TwiceDel  bool          `yaml:"twiceDel" doc:"Each DEL is sent twice at the same time."`
+	// NoNetns is what a DEL looks like whose namespace went with a crashed shim.
+	NoNetns      bool `yaml:"noNetns" doc:"The namespace is removed before DEL is sent."`
+	AddBeforeDel bool `yaml:"addBeforeDel" doc:"A new sandbox is added before the old one is deleted."`
+}
+
+// RuntimeTimeoutLeast bounds Runtime.Timeout.
+const RuntimeTimeoutLeast = 10 * time.Second
 
 // IPAM is the cluster-wide address plan. The keys are Contiv's own; zero prefixes and lengths mean "not given": Plan
 // fills them in.

@@ -42,6 +42,8 @@ const (
 	NodeAddresses Evidence = "node addresses"
 	// Removals: FactRemoved for every call that takes something away.
 	Removals Evidence = "removals"
+	// Checks: FactChecked and FactStatus.
+	Checks Evidence = "checks"
 	// VPPTables and LinuxTables: NodeState.VPP and Linux in settled snapshots.
 	VPPTables   Evidence = "VPP's tables"
 	LinuxTables Evidence = "Linux' tables"
@@ -50,7 +52,7 @@ const (
 // AllEvidence lists every kind of evidence. The slice is the caller's.
 func AllEvidence() []Evidence {
 	return []Evidence{Leases, Sandboxes, Refusals, NodeIDs, Management, Blocks, AssignedBlocks, BlockedBlocks, FreeBlocks, WaitingPods, Rests,
-		Disturbances, CleanStops, VPPLives, ProgramLives, NodeAddresses, Removals, VPPTables, LinuxTables}
+		Disturbances, CleanStops, VPPLives, Checks, ProgramLives, NodeAddresses, Removals, VPPTables, LinuxTables}
 }
 
 // Missing lists what the law needs and is not among delivered, in the law's order.

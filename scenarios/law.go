@@ -108,6 +108,13 @@ const (
 	// FactDelRefused: a DEL for Owner, sent again although nothing of it is there any more, was answered with an error (Text),
 	// while nothing that was injected explains it.
 	FactDelRefused
+	// FactChecked: a CHECK of Owner was answered with Number, a CNI error code or 0, and Text; Broken says what is wrong with the pod's
+	// wiring, "" for nothing. It is told only where that is certain: nothing was under way when it was asked, nor, where nothing is
+	// wrong, when it was answered.
+	FactChecked
+	// FactStatus: a STATUS was answered with Number, a CNI error code or 0, and Text; Broken says why the node takes no ADD, "" when
+	// it does. It is told only where that is certain, as FactChecked.
+	FactStatus
 	// FactCounted: Counts more has been asked, by the node's agent or, without a node, by anybody.
 	FactCounted
 	// FactAddressed: the node is reached by Addrs from now on: its address, its VXLAN address, the ends of its host interconnect,
@@ -144,6 +151,7 @@ type Fact struct {
 	Blocks []ipam.Block
 	Leases []ipam.Lease
 	Text   string
+	Broken string
 	Rest   time.Duration
 	// Exhausted is FactRefused's, Counts FactCounted's, Addrs FactAddressed's, Removal FactRemoved's; Netns, the sandbox' namespace,
 	// FactAnswered's.

@@ -21,7 +21,7 @@ var ipamFields = strictyaml.Fields(reflect.TypeFor[IPAM]())
 // mistake in the order of the file's sections.
 func (s *Scenario) Validate() error {
 	for _, check := range [...]func() *InputError{
-		s.checkName, s.checkTopology, s.checkPlan, s.checkWiring, s.checkTimeline, s.checkChurn, s.checkFaults,
+		s.checkName, s.checkTopology, s.checkPlan, s.checkWiring, s.checkRuntime, s.checkTimeline, s.checkChurn, s.checkFaults,
 		s.checkWorkload, s.checkEnd, s.checkLaws,
 	} {
 		if err := check(); err != nil {
@@ -41,6 +41,13 @@ func (s *Scenario) wrongAt(path, format string, args ...any) *InputError {
 func (s *Scenario) checkName() *InputError {
 	if !isWord(s.Name) {
 		return s.wrongAt("name", "%q is not %s", s.Name, patterns["word"].want)
+	}
+	return nil
+}
+
+func (s *Scenario) checkRuntime() *InputError {
+	if t := s.Config.Runtime.Timeout; t != 0 && t < RuntimeTimeoutLeast {
+		return s.wrongAt("config.runtime.timeout", "%s is less than %s", FormatDuration(t), FormatDuration(RuntimeTimeoutLeast))
 	}
 	return nil
 }

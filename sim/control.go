@@ -8,6 +8,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/hostlocal"
+	"github.com/vppdrill/vppdrill/scenarios/podworker"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/sim/controllers"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
@@ -23,6 +24,7 @@ func (w *World) build(pools agent.Pools) error {
 	w.cluster = cluster.New(cluster.Config{
 		Clock: w.eng, Machine: runtime{w}, Hooks: w.hooks(),
 		Scheduler: cluster.SchedulerConfig{MaxPods: w.s.Topology.MaxPodsPerNode},
+		Kubelet:   kubelets(w.s.Config.Runtime),
 	})
 	w.net, w.api, w.store = w.cluster.Net, w.cluster.API, w.cluster.Store
 	if err := w.makeSystem(); err != nil {
@@ -33,6 +35,12 @@ func (w *World) build(pools agent.Pools) error {
 	}
 	w.system.Start()
 	return w.play.Start(context.Background())
+}
+
+// kubelets behave as a scenario says.
+func kubelets(r scenarios.Runtime) cluster.KubeletConfig {
+	return cluster.KubeletConfig{Timeout: r.Timeout, Orphans: r.Orphans, TwiceDel: r.TwiceDel, NoNetns: r.NoNetns,
+		Config: podworker.Config{RepeatAdd: r.RepeatAdd, RepeatDel: r.RepeatDel, AddBeforeDel: r.AddBeforeDel}}
 }
 
 // runtime is the machines as kubelets see them.

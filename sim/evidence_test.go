@@ -28,6 +28,8 @@ func seen(f scenarios.Fact, note func(scenarios.Evidence)) {
 		note(scenarios.Blocks)
 	case scenarios.FactAssigned:
 		note(scenarios.AssignedBlocks)
+	case scenarios.FactChecked, scenarios.FactStatus:
+		note(scenarios.Checks)
 	case scenarios.FactDisturbed:
 		note(scenarios.Disturbances)
 		if f.Text == scenarios.VPPUp {
@@ -52,7 +54,7 @@ func seen(f scenarios.Fact, note func(scenarios.Evidence)) {
 func TestEvidenceIsTold(t *testing.T) {
 	told := map[scenarios.Evidence]bool{scenarios.FreeBlocks: true, scenarios.BlockedBlocks: true, scenarios.WaitingPods: true}
 	note := func(e scenarios.Evidence) { told[e] = true }
-	for _, name := range []string{"released-addresses-rest", "external-range-changes", "agent-restarts"} {
+	for _, name := range []string{"released-addresses-rest", "external-range-changes", "gc-and-check", "agent-restarts"} {
 		s, err := catalog.ByName(name)
 		if err != nil {
 			t.Fatal(err)

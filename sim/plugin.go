@@ -46,8 +46,8 @@ const (
 	pauseMost  = 500 * time.Millisecond
 )
 
-// pluginTimeout is how long a runtime waits for what it asked beside ADD and DEL of its pods, for which kubelets have a time of
-// their own.
+// pluginTimeout is how long a plugin waits for an answer by itself, its default. Of ADD and DEL it is told only where kubelets do not
+// kill plugins: it would cost an event for each.
 const pluginTimeout = time.Minute
 
 // ask starts a plugin, which asks the agent a hop over its socket later.
@@ -55,6 +55,9 @@ func (w *World) ask(x *plugin) {
 	x.since, x.pause = w.eng.Now(), pauseFirst
 	x.m.plugins = append(x.m.plugins, x)
 	w.eng.After(answerTime, x)
+	if w.s.Config.Runtime.Orphans || x.command != "Add" && x.command != "Del" {
+		w.eng.After(pluginTimeout, &pluginDeadline{x})
+	}
 }
 
 // AppendText implements engine.Event.
@@ -130,7 +133,7 @@ func (x *plugin) withdraw() {
 // unknown reports that nobody can say what became of the request.
 func unknown(r cluster.CNIResult) bool { return r == noAgent || r == agentEnded || r == killed }
 
-// pluginDeadline is when a runtime gives up on a plugin of its own.
+// pluginDeadline is when a plugin gives up by itself.
 type pluginDeadline struct{ *plugin }
 
 // AppendText implements engine.Event.
@@ -163,11 +166,10 @@ func (x *plugin) String() string {
 
 // Withdraw implements cluster.Withdrawer: a kubelet gave up on a plugin.
 func (r runtime) Withdraw(node string, owner ipam.Owner) {
-	for _, x := range r.w.machines[node].plugins {
+	for _, x := range slices.Clone(r.w.machines[node].plugins) {
 		if x.owner == owner && (x.command == "Add" || x.command == "Del") {
 			x.kill()
 			x.withdraw()
-			return
 		}
 	}
 }

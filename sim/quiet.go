@@ -7,8 +7,18 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
-// quiet says why the cluster is not quiet, or "". It asks what is cheap to ask first.
+// quiet says why the cluster is not quiet, or "".
 func (w *World) quiet() string {
+	for _, m := range w.order {
+		if len(m.plugins) > 0 {
+			return m.plugins[0].String()
+		}
+	}
+	return w.unchanging()
+}
+
+// unchanging says what is under way beside requests that change nothing, or "". It asks what is cheap to ask first.
+func (w *World) unchanging() string {
 	if b := w.net.Busy(); !b.Quiet() {
 		return "something is under way on the network"
 	}
@@ -16,8 +26,10 @@ func (w *World) quiet() string {
 		if why := m.unquiet(); why != "" {
 			return why
 		}
-		if len(m.plugins) > 0 {
-			return m.plugins[0].String()
+		for _, x := range m.plugins {
+			if x.command != "Check" && x.command != "Status" {
+				return x.String()
+			}
 		}
 	}
 	return w.controlPending()

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/breakage"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/sim/fault"
@@ -61,6 +63,8 @@ func (st stage) Ask(_ context.Context, node string, r timeline.Request, done fun
 			return agent.PodDel{Request: n, Owner: r.Owner}
 		case "Check":
 			return agent.PodCheck{Request: n, Owner: r.Owner, Addr: r.Addr}
+		case "Status":
+			return agent.PodStatus{Request: n}
 		case "GC":
 			return agent.PodGC{Request: n, Network: r.Owner.Network, Valid: r.Valid}
 		}
@@ -72,7 +76,20 @@ func (st stage) Ask(_ context.Context, node string, r timeline.Request, done fun
 		}
 	}
 	st.ask(x)
-	st.eng.After(pluginTimeout, &pluginDeadline{x})
+}
+
+// Break implements timeline.Pods.
+func (st stage) Break(ctx context.Context, node string, s scenarios.PodState, what scenarios.Breakage) error {
+	m := st.machines[node]
+	state := m.state()
+	if state.VPP == nil || state.Linux == nil {
+		return fmt.Errorf("%w: VPP of %s is down", timeline.ErrNoTarget, node)
+	}
+	hand := breakage.Node{State: &state, VPP: m.vpp, Linux: m.host, Netns: s.Netns, Remove: func() error { m.host.RemoveNamespace(s.Netns); return nil }}
+	if err := hand.Break(ctx, s, what); !errors.Is(err, breakage.ErrNothing) {
+		return err
+	}
+	return timeline.ErrNoTarget
 }
 
 // end is one end of a connection; the modelled network calls ends as scenarios do.

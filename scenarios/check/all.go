@@ -29,6 +29,7 @@ func All() []scenarios.Law {
 		tunnelsSymmetric(),
 		staysWired(),
 		sendersBound(),
+		checkTells(),
 		quietRestart(),
 		vppSurvives(),
 		programsSurvive(),

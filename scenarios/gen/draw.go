@@ -25,6 +25,7 @@ func Draw(c Chooser, p Profile, name string) *scenarios.Scenario {
 	s.Config.Wiring.Pod, s.Config.Wiring.Node, s.Config.Wiring.Host = k.pod, k.node, k.host
 	s.Config.IPAM.PodSubnetCIDR, s.Config.IPAM.PodSubnetOneNodePrefixLen = podRanges[0], k.prefixLen
 	s.Config.IPAM.ReuseDelay, s.Config.Agent.NodeIDQuarantine = k.reuseDelay, k.quarantine
+	s.Config.Runtime = d.drawRuntime()
 	s.Churn, s.Faults = k.churn, k.faults
 	s.Duration = p.Duration
 	// Longer than the longest quarantine, which a node that joined last may have to wait for.

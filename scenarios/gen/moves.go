@@ -40,7 +40,17 @@ var moves = []move{
 		return scenarios.RepeatDel{Node: scenarios.AnyNode, Count: 1 + d.c.Pick("sandboxes", 4)}
 	}},
 	{"check pods", 1, func(drawer, *state) scenarios.Action { return scenarios.CheckPods{Node: scenarios.AnyNode} }},
-	{"gc", 1, func(drawer, *state) scenarios.Action { return scenarios.GC{Node: scenarios.AnyNode} }},
+	{"gc", 1, func(d drawer, _ *state) scenarios.Action {
+		gc := scenarios.GC{Node: scenarios.AnyNode}
+		if d.coin("old list", 2) {
+			gc.Age = d.between("age", time.Millisecond, 30*time.Second)
+		}
+		return gc
+	}},
+	{"poll status", 1, func(d drawer, _ *state) scenarios.Action { return scenarios.PollStatus{Node: d.someNodes()} }},
+	{"break wiring", 1, func(d drawer, _ *state) scenarios.Action {
+		return scenarios.BreakWiring{What: one(d, "breakage", scenarios.Breakages()...), Node: scenarios.AnyNode, Count: 1 + d.c.Pick("sandboxes", 3)}
+	}},
 
 	{"add or remove node", 2, drawNodes},
 	{"crash node", 1, func(d drawer, _ *state) scenarios.Action {

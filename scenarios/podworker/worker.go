@@ -11,11 +11,13 @@ const (
 	// Add makes a sandbox and asks the CNI plugin to connect it; Del asks it to disconnect one, which then goes.
 	Add
 	Del
+	// Again asks the plugin a second time to connect a sandbox that it has connected.
+	Again
 	// Remove takes the pod's object out of the API.
 	Remove
 )
 
-var names = [...]string{Nothing: "rest", Add: "add", Del: "del", Remove: "remove"}
+var names = [...]string{Nothing: "rest", Add: "add", Del: "del", Again: "add again", Remove: "remove"}
 
 // String is one word.
 func (d Do) String() string { return names[d] }
@@ -24,9 +26,12 @@ func (d Do) String() string { return names[d] }
 type Config struct {
 	// Retry and RetryMax bound the backoff after failures, which doubles.
 	Retry, RetryMax time.Duration
+	// RepeatAdd sends each ADD a second time after it succeeded, as runtimes do that lost the answer.
+	RepeatAdd bool
 	// RepeatDel sends each DEL a second time after it succeeded, as kubelets do that restart at a bad moment.
 	RepeatDel bool
-	// AddBeforeDel makes a replacement's ADD start before the old sandbox's DEL, as some runtimes do.
+	// AddBeforeDel makes a replacement's ADD start before the old sandbox's DEL, as some runtimes do. After an ADD that failed the old
+	// sandboxes go first.
 	AddBeforeDel bool
 }
 
@@ -65,6 +70,7 @@ type Worker[S any] struct {
 	addBackoff, delBackoff time.Duration
 	addAfter, delAfter     time.Duration
 	repeated               bool // old[0] got its first successful DEL
+	readded                bool // current got its second ADD
 	waiting                bool // for an address
 }
 
@@ -109,12 +115,12 @@ func (w *Worker[S]) Plan() (step Step, fresh bool) {
 	return w.step, do != Nothing
 }
 
-// decide says what the pod needs: old sandboxes are torn down first, then a pod that stops is taken away, and one that does not
+// decide says what the pod needs: old sandboxes are torn down first, mostly, then a pod that stops is taken away, and one that does not
 // gets a sandbox.
 func (w *Worker[S]) decide() (Do, time.Duration) {
 	wants := !w.Stopping() && !w.has
 	switch {
-	case len(w.old) > 0 && !(w.config.AddBeforeDel && wants):
+	case len(w.old) > 0 && !(w.config.AddBeforeDel && wants && w.addBackoff == 0):
 		return Del, w.delAfter
 	case w.Stopping() && w.has:
 		w.retire()
@@ -123,6 +129,8 @@ func (w *Worker[S]) decide() (Do, time.Duration) {
 		return Remove, w.delAfter
 	case wants:
 		return Add, w.addAfter
+	case w.config.RepeatAdd && w.answered && !w.readded:
+		return Again, 0
 	}
 	return Nothing, 0
 }
@@ -139,10 +147,10 @@ func (w *Worker[S]) Begin(op int) bool {
 // Adding names the sandbox of an Add that has begun. From now on a DEL for it is owed.
 func (w *Worker[S]) Adding(s S) {
 	w.attempt++
-	w.current, w.has, w.answered = s, true, false
+	w.current, w.has, w.answered, w.readded = s, true, false, false
 }
 
-// Subject is the sandbox that the present Add or Del is about.
+// Subject is the sandbox that the present Add, Again or Del is about.
 func (w *Worker[S]) Subject() S {
 	if w.step.Do == Del {
 		return w.old[0]
@@ -160,8 +168,9 @@ func (w *Worker[S]) Old() []S             { return w.old }
 // Live reports whether an outcome of this number is awaited.
 func (w *Worker[S]) Live(op int) bool { return w.op == op && w.begun }
 
-// Added tells the outcome of an Add. A sandbox whose ADD failed, or got no answer, is torn down: its outcome is unknown.
+// Added tells the outcome of an Add or Again. A sandbox whose ADD failed, or got no answer, is torn down: its outcome is unknown.
 func (w *Worker[S]) Added(now time.Duration, ok, exhausted bool) {
+	w.readded = w.step.Do == Again
 	w.clear()
 	if !ok {
 		w.waiting = w.waiting || exhausted
@@ -220,9 +229,9 @@ func (w *Worker[S]) retire() {
 	w.current, w.has, w.answered = none, false, false
 }
 
-// Replace retires a sandbox that has died; false when the pod has none with an address, or is to go.
+// Replace retires a sandbox that has died; false when the pod has none with an address, or is to go, or a plugin is busy with it.
 func (w *Worker[S]) Replace() bool {
-	if !w.has || !w.answered || w.Stopping() {
+	if w.begun && w.step.Do == Again || !w.has || !w.answered || w.Stopping() {
 		return false
 	}
 	w.retire()

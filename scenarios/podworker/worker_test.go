@@ -65,6 +65,10 @@ func (d *driver) begin(jump bool) bool {
 		if d.w.Attempt() != d.made {
 			d.blame("attempt %d of %d", d.w.Attempt(), d.made)
 		}
+	case podworker.Again:
+		if s, runs := d.w.Current(); !runs || s != d.w.Subject() {
+			d.blame("ADD again of a sandbox that does not run")
+		}
 	case podworker.Del:
 		if !d.owed[d.w.Subject()] {
 			d.blame("DEL of sandbox %d, which is gone", d.w.Subject())
@@ -87,7 +91,7 @@ func (d *driver) finish(ok, exhausted bool) bool {
 		return false
 	}
 	switch step.Do {
-	case podworker.Add:
+	case podworker.Add, podworker.Again:
 		d.w.Added(d.now, ok, exhausted)
 	case podworker.Del:
 		s := d.w.Subject()
@@ -175,7 +179,7 @@ func TestEveryOrder(t *testing.T) {
 	const depth = 7
 	runs := 0
 	for _, c := range []podworker.Config{
-		{}, {RepeatDel: true}, {AddBeforeDel: true}, {RepeatDel: true, AddBeforeDel: true},
+		{}, {RepeatDel: true}, {AddBeforeDel: true}, {RepeatDel: true, AddBeforeDel: true}, {RepeatAdd: true},
 	} {
 		c.Retry, c.RetryMax = time.Second, 4*time.Second
 		var walk func(path []int)
@@ -214,6 +218,8 @@ func TestPlan(t *testing.T) {
 	config := podworker.Config{Retry: time.Second, RetryMax: 3 * time.Second}
 	before, repeat := config, config
 	before.AddBeforeDel, repeat.RepeatDel = true, true
+	again := config
+	again.RepeatAdd = true
 	for _, c := range []struct {
 		config podworker.Config
 		moves  string
@@ -234,6 +240,8 @@ func TestPlan(t *testing.T) {
 		{before, "begin ok replace begin ok", podworker.Del, 0, ""},
 		{config, "begin ok delete", podworker.Del, 0, ""},
 		{before, "begin ok delete", podworker.Del, 0, ""},
+		{before, "begin ok replace begin fail", podworker.Del, 0, ""},
+		{before, "begin ok replace begin fail begin ok begin ok", podworker.Add, time.Second, ""},
 		{config, "begin ok delete begin fail", podworker.Del, time.Second, ""},
 		{config, "begin ok delete begin fail forget", podworker.Del, 0, ""},
 		{config, "begin ok delete begin ok", podworker.Remove, 0, ""},
@@ -249,6 +257,12 @@ func TestPlan(t *testing.T) {
 		{config, "begin off", podworker.Del, 0, ""},
 		{config, "begin off ok", podworker.Del, 0, ""},
 		{config, "begin ok off on begin ok", podworker.Add, 0, ""},
+		{again, "begin ok", podworker.Again, 0, ""},
+		{again, "begin ok begin replace", podworker.Again, 0, "begun"},
+		{again, "begin ok begin ok", podworker.Nothing, 0, "settled"},
+		{again, "begin ok begin fail", podworker.Del, 0, ""},
+		{again, "begin ok delete", podworker.Del, 0, ""},
+		{again, "begin ok begin ok replace begin ok begin ok", podworker.Again, 0, ""},
 		{config, "begin ok delete begin forget", podworker.Del, 0, "begun"},
 		{config, "begin ok delete begin ok begin forget", podworker.Remove, 0, ""},
 	} {

@@ -33,6 +33,8 @@ type Player struct {
 	turn   string
 	heals  heals
 	healed bool
+	// damaged is wiring that was broken by hand.
+	damaged []damage
 }
 
 // New returns a Player of s, for a world in which nothing has happened. The seed's choices come from c.
@@ -54,7 +56,9 @@ var actions = []action{
 	on((*Player).replaceSandbox),
 	on((*Player).repeatDel),
 	on((*Player).checkPods),
+	on((*Player).pollStatus),
 	on((*Player).gc),
+	on((*Player).breakWiring),
 
 	on((*Player).addNode),
 	on((*Player).removeNode),
@@ -135,7 +139,7 @@ func (p *Player) disturbed(by string) {
 }
 
 // Heal ends every fault: what has an end that is still to come ends now, in the order of the beginnings; then links and
-// servers are as usual, and everything starts that is down.
+// servers are as usual, everything starts that is down, and runtimes notice what was broken by hand.
 func (p *Player) Heal() error {
 	p.healed = true
 	p.heals.all()
@@ -145,6 +149,7 @@ func (p *Player) Heal() error {
 	for _, m := range p.world.Machines() {
 		p.world.Release(m.Name)
 	}
+	p.noticed()
 	return nil
 }
 

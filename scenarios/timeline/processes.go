@@ -22,9 +22,9 @@ func (p *Player) restartAgent(ctx context.Context, a scenarios.RestartAgent) err
 	})
 }
 
-// stopReason vouches for a clean stop where it is one: everything was quiet when it came.
+// stopReason vouches for a clean stop where it is one: everything was quiet when it came, and nothing was broken by hand.
 func (p *Player) stopReason(ctx context.Context, node string) string {
-	if p.world.Quiet(ctx, node) {
+	if p.world.Quiet(ctx, node) && len(p.damaged) == 0 {
 		return scenarios.CleanStop
 	}
 	return "kill"

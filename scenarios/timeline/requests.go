@@ -3,6 +3,7 @@ package timeline
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -33,27 +34,29 @@ func (p *Player) repeatDel(ctx context.Context, a scenarios.RepeatDel) error {
 	})
 }
 
-// checkPods sends CHECK for every pod that has an address. What the agent answers is its own affair: the pod may be on its
-// way out.
-func (p *Player) checkPods(ctx context.Context, a scenarios.CheckPods) error {
-	return p.each(a.Node, a.Verb(), living, func(node string) error {
-		for _, s := range p.world.Sandboxes(node) {
-			if s.Addr.IsValid() {
-				p.world.Ask(ctx, node, Request{Command: "Check", Owner: s.Owner, Netns: s.Netns, Addr: s.Addr}, nil)
-			}
-		}
-		return nil
-	})
-}
-
-// gc sends GC with the attachments of every sandbox that exists.
+// gc sends GC with the attachments of every sandbox that exists, or existed when the list was made.
 func (p *Player) gc(ctx context.Context, a scenarios.GC) error {
+	ctx = context.WithoutCancel(ctx) // of a list that grows old
 	return p.each(a.Node, a.Verb(), living, func(node string) error {
 		r := Request{Command: "GC", Owner: ipam.Owner{Network: NetworkName, ContainerID: "all", IfName: "all"}}
 		for _, s := range p.world.Sandboxes(node) {
 			r.Valid = append(r.Valid, s.Owner)
 		}
-		p.world.Ask(ctx, node, r, nil)
+		send := func() {
+			if p.lives(node) {
+				p.world.Ask(ctx, node, r, nil)
+			}
+		}
+		if a.Age == 0 {
+			send()
+			return nil
+		}
+		p.until(a.Age, "gc "+node, send)
 		return nil
 	})
+}
+
+// lives reports whether a machine is there and has power.
+func (p *Player) lives(node string) bool {
+	return slices.ContainsFunc(p.world.Machines(), func(m Machine) bool { return m.Name == node && m.On })
 }

@@ -162,6 +162,16 @@ func (w *script) Ask(_ context.Context, node string, r timeline.Request, done fu
 	}
 }
 
+func (w *script) Break(_ context.Context, node string, s scenarios.PodState, what scenarios.Breakage) error {
+	w.say("  break %s of %s on %s", what, s.Owner.ContainerID, node)
+	return nil
+}
+
+// Snapshot shows nothing: answers of CHECK and STATUS prove nothing here.
+func (w *script) Snapshot(context.Context) (scenarios.Snapshot, error) {
+	return scenarios.Snapshot{}, nil
+}
+
 func (w *script) Cut(a, b scenarios.Endpoint, oneWay bool) error {
 	w.say("  cut %s %s one way=%t", a, b, oneWay)
 	return nil

@@ -23,6 +23,8 @@ type World interface {
 	Now() time.Duration
 	// After does something d from now, on the goroutine that drives the run. What names it for people.
 	After(d time.Duration, what string, do func())
+	// Snapshot is the cluster as it is.
+	Snapshot(ctx context.Context) (scenarios.Snapshot, error)
 	// Tell tells the laws a fact.
 	Tell(f scenarios.Fact)
 	// Fail ends the run: something that an action began before has gone wrong.
@@ -79,7 +81,7 @@ type Processes interface {
 	Start(node string, p Program)
 	// Release starts whatever is down on a machine that has power, held or not.
 	Release(node string)
-	// Quiet reports that nothing is under way that could change what the node should look like.
+	// Quiet reports that nothing is under way that could change what the node should look like; CHECK and STATUS do not.
 	Quiet(ctx context.Context, node string) bool
 }
 
@@ -94,7 +96,7 @@ type Pod struct {
 
 // Request is one that a container runtime sends to a node's agent beside ADD and DEL of its pods.
 type Request struct {
-	// Command is Del, Check or GC.
+	// Command is Del, Check, GC or Status.
 	Command string
 	Owner   ipam.Owner
 	Netns   string
@@ -124,6 +126,8 @@ type Pods interface {
 	Past(node string) []ipam.Owner
 	// Ask sends a request; done is called at most once, at once or later. A nil done waits for nothing.
 	Ask(ctx context.Context, node string, r Request, done func(Response))
+	// Break breaks a sandbox's wiring, without anybody else's noticing.
+	Break(ctx context.Context, node string, s scenarios.PodState, what scenarios.Breakage) error
 }
 
 // Link is how a slow link differs from the usual one; the zero Link is as usual.

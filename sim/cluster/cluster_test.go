@@ -33,9 +33,9 @@ func TestClusterHeals(t *testing.T) {
 		cfg.Kubelet.RepeatDel = rapid.Bool().Draw(t, "repeat")
 		cfg.Kubelet.AddBeforeDel = rapid.Bool().Draw(t, "overlap")
 		var c *Cluster
-		cfg.Hooks.Gone = func(node string, s *Sandbox) {
+		cfg.Hooks.Gone = func(node string, _ *Sandbox) {
 			if !c.Kubelet(node).Powered() {
-				delete(m.netns, node+s.Netns) // a machine that dies loses its own
+				maps.DeleteFunc(m.netns, func(key string, _ bool) bool { return strings.HasPrefix(key, node) }) // a machine that dies loses its own
 			}
 		}
 		c = New(cfg)
@@ -73,16 +73,19 @@ func act(t *rapid.T, c *Cluster, load *crowd, m *fakeMachine) {
 	switch action {
 	case 0:
 		k.PowerOff()
+		maps.DeleteFunc(m.netns, func(key string, _ bool) bool { return strings.HasPrefix(key, node) })
 	case 1:
 		k.PowerOn()
 	case 2:
 		reboot(k, 5*time.Second)
+		maps.DeleteFunc(m.netns, func(key string, _ bool) bool { return strings.HasPrefix(key, node) })
 	case 3:
 		restart(k, 5*time.Second)
 	case 4:
 		k.Stop()
 	case 5:
 		_ = c.RemoveNode(node)
+		maps.DeleteFunc(m.netns, func(key string, _ bool) bool { return strings.HasPrefix(key, node) })
 		maps.DeleteFunc(m.held, func(key string, _ netip.Addr) bool { return strings.HasPrefix(key, node) })
 	case 6:
 		c.Net.Cut(at, c.API.Endpoint())

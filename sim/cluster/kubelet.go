@@ -18,6 +18,10 @@ type KubeletConfig struct {
 	Network, IfName string
 	// Timeout is how long a CNI plugin may take; default 60 s. It is fixed when the kubelet is made.
 	Timeout time.Duration
+	// Orphans: plugins that took too long are not killed and go on by themselves.
+	Orphans bool
+	// TwiceDel: each DEL is sent twice at the same time; NoNetns: the namespace goes before DEL.
+	TwiceDel, NoNetns bool
 	// Config is what pods' workers follow; Retry and RetryMax default to 1 s and 30 s.
 	podworker.Config
 }
@@ -240,7 +244,7 @@ func (k *Kubelet) appendName(b []byte) []byte {
 
 // appeared and vanished keep the container runtime's list.
 func (k *Kubelet) appeared(s *Sandbox) {
-	s.exists, s.Created = true, k.clock.Now()
+	s.exists, s.netns, s.Created = true, true, k.clock.Now()
 	k.sandboxes = append(k.sandboxes, s)
 	k.sorted = false
 	if k.hooks.Created != nil {

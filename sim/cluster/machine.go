@@ -70,7 +70,8 @@ type Sandbox struct {
 	Addr    netip.Prefix
 	Gateway netip.Addr
 
-	exists bool // its namespace and processes do
+	exists bool // its processes do
+	netns  bool // its namespace does
 }
 
 // Exists reports that the sandbox's processes may run: it was made, and neither removed nor lost with its machine.

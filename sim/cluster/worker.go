@@ -78,6 +78,8 @@ func (s *workerStep) AppendText(b []byte) []byte {
 	switch s.step.Do {
 	case podworker.Add:
 		b = appendSandbox(b, w.next)
+	case podworker.Again:
+		b = appendSandbox(b, w.Subject())
 	case podworker.Del:
 		b = appendSandbox(b, w.Subject())
 		if w.Repeated() {
@@ -104,6 +106,8 @@ func (s *workerStep) Fire() {
 	switch s.step.Do {
 	case podworker.Add:
 		w.add(s.step.Op)
+	case podworker.Again:
+		w.ask(s.step.Op)
 	case podworker.Del:
 		w.del(s.step.Op)
 	case podworker.Remove:
@@ -115,8 +119,17 @@ func (w *worker) add(op int) {
 	k, s := w.k, w.next
 	w.Adding(s)
 	w.next = nil
+	for _, old := range w.Old() {
+		k.vanished(old) // nobody adds a sandbox while the processes of another one live
+	}
 	k.machine.CreateNetns(k.node, s.Netns)
 	k.appeared(s)
+	w.ask(op)
+}
+
+// ask runs the plugin for the present sandbox.
+func (w *worker) ask(op int) {
+	k, s := w.k, w.Subject()
 	k.expect(w)
 	req := CNIAdd{Owner: s.Owner, Netns: s.Netns, PodNamespace: s.Pod.Namespace, PodName: s.Pod.Name, PodUID: s.UID}
 	k.machine.Add(k.node, req, func(r CNIResult) {
@@ -148,20 +161,26 @@ func (w *worker) added(r CNIResult) {
 // timeout gives up on a plugin that has not answered: its outcome is unknown.
 func (w *worker) timeout() {
 	k := w.k
-	if m, ok := k.machine.(Withdrawer); ok {
+	if m, ok := k.machine.(Withdrawer); ok && !k.Config.Orphans {
 		m.Withdraw(k.node, w.Subject().Owner)
 	}
 	late := CNIResult{Code: 100, Message: "timeout"} // 100 and above are a plugin's own (spec 1.1 section "Error")
-	if w.Planned().Do == podworker.Add {
-		w.added(late)
-	} else {
+	if w.Planned().Do == podworker.Del {
 		w.deleted(late)
+	} else {
+		w.added(late)
 	}
 }
 
 func (w *worker) del(op int) {
 	k, s := w.k, w.Subject()
 	k.expect(w)
+	if k.Config.NoNetns {
+		w.dispose(s)
+	}
+	if k.Config.TwiceDel {
+		k.machine.Del(k.node, CNIDel{Owner: s.Owner, Pod: s.Pod, Netns: s.Netns}, func(CNIResult) {})
+	}
 	k.machine.Del(k.node, CNIDel{Owner: s.Owner, Pod: s.Pod, Netns: s.Netns}, func(r CNIResult) {
 		if w.Live(op) {
 			w.deleted(r)
@@ -176,11 +195,19 @@ func (w *worker) deleted(r CNIResult) {
 	if r.Code == 0 && k.hooks.Deleted != nil {
 		k.hooks.Deleted(k.node, s)
 	}
-	if removed && s.exists {
-		k.machine.RemoveNetns(k.node, s.Netns)
-		k.vanished(s)
+	if removed {
+		w.dispose(s)
 	}
 	w.plan()
+}
+
+// dispose removes a sandbox's namespace, once.
+func (w *worker) dispose(s *Sandbox) {
+	if s.netns {
+		s.netns = false
+		w.k.machine.RemoveNetns(w.k.node, s.Netns)
+	}
+	w.k.vanished(s)
 }
 
 // remove takes the pod's object out of the API.
@@ -223,6 +250,7 @@ func (w *worker) powerOff() {
 	w.PowerOff()
 	w.told.ip = netip.Addr{}
 	for _, s := range w.Old() {
+		s.netns = false
 		w.k.vanished(s)
 	}
 	w.account()

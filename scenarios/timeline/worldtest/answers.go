@@ -25,7 +25,9 @@ var examples = map[string]string{
 	"replace-sandbox": "replace-sandbox node=any",
 	"repeat-del":      "repeat-del node=all count=2",
 	"check-pods":      "check-pods node=all",
-	"gc":              "gc node=all",
+	"gc":              "gc node=all age=1s",
+	"poll-status":     "poll-status node=all",
+	"break-wiring":    "break-wiring what=route node=node-1",
 
 	"add-node":      "add-node name=node-9",
 	"remove-node":   "remove-node node=node-9",

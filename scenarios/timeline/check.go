@@ -1,0 +1,178 @@
+package timeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/walk"
+)
+
+// damage is a sandbox whose wiring was broken by hand and, as far as anybody knows, has not been put right.
+type damage struct {
+	node string
+	pod  scenarios.PodState
+	what scenarios.Breakage
+}
+
+// breakWiring changes pods' wiring behind their agents' backs.
+func (p *Player) breakWiring(ctx context.Context, a scenarios.BreakWiring) error {
+	broken := 0
+	spoil := func(node string, s scenarios.PodState) error {
+		err := p.world.Break(ctx, node, s, a.What)
+		if err == nil {
+			broken++
+			p.damaged = append(p.damaged, damage{node, s, a.What})
+		}
+		if errors.Is(err, ErrNoTarget) {
+			return nil
+		}
+		return err
+	}
+	answered := func(node string) []scenarios.PodState {
+		return slices.DeleteFunc(p.world.Sandboxes(node), func(s scenarios.PodState) bool { return !s.Addr.IsValid() })
+	}
+	if a.Pod != "" {
+		for _, m := range p.machines(living) {
+			for _, s := range answered(m.Name) {
+				if s.Pod == a.Pod {
+					if err := spoil(m.Name, s); err != nil {
+						return err
+					}
+				}
+			}
+		}
+	} else if err := p.each(a.Node, a.Verb(), living, func(node string) error {
+		list := answered(node)
+		for range min(a.Count, len(list)) {
+			i := p.pick("sandbox", len(list))
+			s := list[i]
+			list = slices.Delete(list, i, i+1)
+			if err := spoil(node, s); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	if broken == 0 {
+		return fmt.Errorf("%s: %w: no sandbox with an address has a %s to break", a.Verb(), ErrNoTarget, a.What)
+	}
+	return nil
+}
+
+// noticed lets runtimes see what is broken: they send CHECK, upon which an agent puts right what it finds, and replace sandboxes
+// without a namespace.
+func (p *Player) noticed() {
+	for _, d := range p.damaged {
+		if !p.lives(d.node) {
+			continue // its pods died with it
+		}
+		if d.what == scenarios.BreakNamespace {
+			p.world.ReplaceSandbox(d.pod.Pod[len("default/"):])
+			continue
+		}
+		p.world.Ask(context.Background(), d.node, Request{Command: "Check", Owner: d.pod.Owner, Netns: d.pod.Netns, Addr: d.pod.Addr}, nil)
+	}
+	p.damaged = nil
+}
+
+// checkPods sends CHECK for every pod that has an address, and tells the laws what came of it.
+func (p *Player) checkPods(ctx context.Context, a scenarios.CheckPods) error {
+	return p.each(a.Node, a.Verb(), living, func(node string) error {
+		for _, s := range p.world.Sandboxes(node) {
+			if s.Addr.IsValid() {
+				p.check(ctx, node, s)
+			}
+		}
+		return nil
+	})
+}
+
+// check sends one CHECK. Its answer says something only where nothing else is under way: then packets tell what is broken.
+func (p *Player) check(ctx context.Context, node string, s scenarios.PodState) {
+	before, certain := p.wiring(ctx, node, s.Owner)
+	p.world.Ask(ctx, node, Request{Command: "Check", Owner: s.Owner, Netns: s.Netns, Addr: s.Addr}, func(r Response) {
+		if !certain || !r.Known {
+			return
+		}
+		f := scenarios.Fact{Kind: scenarios.FactChecked, Node: node, Owner: s.Owner, Pod: s.Pod, PodUID: s.UID, Addr: s.Addr,
+			Number: r.Code, Text: r.Message, Broken: before}
+		hand := slices.ContainsFunc(p.damaged, func(d damage) bool { return d.node == node })
+		if before == "" {
+			// What was broken by hand may be without a consequence, and pods come and go: then a refusal proves nothing.
+			if after, certain := p.wiring(ctx, node, s.Owner); !certain || after != "" || hand {
+				return
+			}
+		}
+		if before != "" && r.Code != 0 { // the agent knows by now, and puts it right where that is possible
+			p.damaged = slices.DeleteFunc(p.damaged, func(d damage) bool {
+				return d.node == node && d.pod.Owner == s.Owner && d.what != scenarios.BreakNamespace
+			})
+		}
+		p.world.Tell(f)
+	})
+}
+
+// wiring says what packets find broken about a sandbox, "" for nothing. It is certain where nothing is under way.
+func (p *Player) wiring(ctx context.Context, node string, owner ipam.Owner) (wrong string, certain bool) {
+	if !p.world.Quiet(ctx, node) {
+		return "", false
+	}
+	snapshot, err := p.world.Snapshot(ctx)
+	n, found := snapshot.Node(node)
+	if err != nil || !found || n.VPP == nil || n.Linux == nil {
+		return "", false
+	}
+	i := slices.IndexFunc(n.Pods, func(s scenarios.PodState) bool { return s.Owner == owner })
+	if i < 0 || !n.Pods[i].Addr.IsValid() {
+		return "", false
+	}
+	s, w := n.Pods[i], walk.New(snapshot)
+	if to := w.Outcome(walk.FromTable(node, n.PodTable), walk.Packet{Dst: s.Addr}); !to.To(node, s.Netns) {
+		return fmt.Sprintf("packets from VPP to %s do not arrive (%s)", s.Addr, to), true
+	}
+	if from := w.Outcome(walk.FromPod(node, s.Netns), walk.Packet{Dst: s.Gateway}); from.Kind != walk.Delivered || !from.VPP || from.Node != node {
+		return fmt.Sprintf("packets from the pod to its gateway %s do not arrive (%s)", s.Gateway, from), true
+	}
+	if _, found := n.Linux.Route(s.Netns, elsewhere); !found {
+		return "the pod has no route to other networks", true
+	}
+	return "", true
+}
+
+// elsewhere is an address that no plan holds: TEST-NET-1 of RFC 5737.
+var elsewhere = netip.AddrFrom4([4]byte{192, 0, 2, 1})
+
+// pollStatus sends STATUS to agents, and tells the laws what came of it.
+func (p *Player) pollStatus(ctx context.Context, a scenarios.PollStatus) error {
+	return p.each(a.Node, a.Verb(), living, func(node string) error {
+		before, certain := p.canAdd(ctx, node)
+		owner := ipam.Owner{Network: NetworkName, ContainerID: "none", IfName: "none"}
+		p.world.Ask(ctx, node, Request{Command: "Status", Owner: owner}, func(r Response) {
+			after, still := p.canAdd(ctx, node)
+			if certain && still && r.Known && before == after {
+				p.world.Tell(scenarios.Fact{Kind: scenarios.FactStatus, Node: node, Number: r.Code, Text: r.Message, Broken: before})
+			}
+		})
+		return nil
+	})
+}
+
+// canAdd says why a node could take no ADD, "" where it could. It is certain where nothing is under way.
+func (p *Player) canAdd(ctx context.Context, node string) (why string, certain bool) {
+	snapshot, err := p.world.Snapshot(ctx)
+	n, found := snapshot.Node(node)
+	switch {
+	case err != nil || !found || !n.MachineUp || !n.AgentUp:
+		return "", false
+	case !n.VPPUp:
+		return "VPP is down", true
+	}
+	return "", n.ID != 0 && len(n.Blocks) > 0 && p.world.Quiet(ctx, node)
+}
