@@ -8,7 +8,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -30,7 +29,6 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/cmd"
 	"github.com/vppdrill/vppdrill/scenarios/gen"
 	"github.com/vppdrill/vppdrill/sim"
-	"github.com/vppdrill/vppdrill/sim/engine"
 	"github.com/vppdrill/vppdrill/sim/explore"
 	"github.com/vppdrill/vppdrill/sim/museum"
 	agentcmd "github.com/vppdrill/vppdrill/vppwire/cmd"
@@ -125,12 +123,20 @@ func exploring() cmd.Explorer {
 			}
 			return e, err
 		},
-		Random: func(profile string, seed uint64) *scenarios.Scenario {
-			p, ok := gen.ByName(profile)
-			if !ok {
-				panic("vppdrill: no profile of random scenarios is called " + profile)
+		Draw: func(profile string, from uint64) cmd.Search { return search{x.Draw(profileOf(profile), from)} },
+		Steer: func(profile string, from uint64, corpus []cmd.Member) cmd.Search {
+			var members []*explore.Member
+			for _, m := range corpus {
+				members = append(members, &explore.Member{Scenario: m.Scenario, Seed: m.Seed, Kept: m.Kept})
 			}
-			return gen.Draw(engine.Seeded(seed), p, fmt.Sprintf("random-%s-%d", profile, seed))
+			return search{x.Steer(profileOf(profile), from, members)}
+		},
+		Reduced: func(ctx context.Context, capsule []byte, laws []scenarios.Law) (cmd.Member, bool) {
+			m, ok := x.Reduced(ctx, capsule, laws)
+			if !ok {
+				return cmd.Member{}, false
+			}
+			return cmd.Member{Scenario: m.Scenario, Seed: m.Seed, Kept: m.Kept}, true
 		},
 		Replay: func(ctx context.Context, capsule []byte, until int64, o cmd.RunOptions) (scenarios.Result, error) {
 			return x.Replay(ctx, capsule, until, options(o))
@@ -143,6 +149,44 @@ func exploring() cmd.Explorer {
 		e.Profiles = append(e.Profiles, p.Name)
 	}
 	return e
+}
+
+// profileOf is a profile of random scenarios by the word that the command has checked.
+func profileOf(name string) gen.Profile {
+	p, ok := gen.ByName(name)
+	if !ok {
+		panic("vppdrill: no profile of random scenarios is called " + name)
+	}
+	return p
+}
+
+// search is a search of package explore as the commands see it.
+type search struct{ of *explore.Steered }
+
+func (s search) Batch(most int) (runs []cmd.SearchRun) {
+	for _, t := range s.of.Batch(most) {
+		runs = append(runs, cmd.SearchRun{Scenario: t.Scenario, Seed: t.Seed, Run: func(ctx context.Context, _ *scenarios.Scenario, o cmd.RunOptions) (scenarios.Result, error) {
+			return t.Run(ctx, options(o))
+		}})
+	}
+	return runs
+}
+
+func (s search) Learn() { s.of.Learn() }
+
+func (s search) Coverage(laws []scenarios.Law) (groups []cmd.Covered) {
+	c := s.of.Coverage()
+	for _, g := range explore.Groups() {
+		groups = append(groups, cmd.Covered{Group: string(g), Reached: c[g], Missing: c.Missing(g, laws)})
+	}
+	return groups
+}
+
+func (s search) Corpus() (members []cmd.Member) {
+	for _, m := range s.of.Corpus() {
+		members = append(members, cmd.Member{Scenario: m.Scenario, Seed: m.Seed, Kept: m.Kept})
+	}
+	return members
 }
 
 // points are the crash points of several kinds of operations, one kind after the other.
@@ -198,6 +242,18 @@ func formats() cmd.Reports {
 	}
 }
 
+// exploredOf says an exploration in the report's words.
+func exploredOf(e *cmd.Explored) *reports.Explored {
+	if e == nil {
+		return nil
+	}
+	out := &reports.Explored{Way: e.Way, FirstSeed: e.FirstSeed, Runs: e.Runs, Complete: e.Complete, Points: e.Points, Tried: e.Tried, Hit: e.Hit, Broken: e.Broken}
+	for _, g := range e.Coverage {
+		out.Coverage = append(out.Coverage, reports.Covered(g))
+	}
+	return out
+}
+
 // reportOf adds to a session where it happened.
 func reportOf(s cmd.Session) reports.Report {
 	e := reports.Environment{Command: s.Command, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
@@ -205,5 +261,5 @@ func reportOf(s cmd.Session) reports.Report {
 	if !s.Started.IsZero() {
 		e.Started = s.Started.UTC().Format(time.RFC3339)
 	}
-	return reports.Report{Version: s.Version, Environment: e, Scenarios: s.Results, Explored: (*reports.Explored)(s.Explored)}
+	return reports.Report{Version: s.Version, Environment: e, Scenarios: s.Results, Explored: exploredOf(s.Explored)}
 }

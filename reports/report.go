@@ -14,7 +14,7 @@ type Report struct {
 
 // Explored says what an exploration covered: of its runs, the report holds the first failure of each kind.
 type Explored struct {
-	// Way is seeds, random, exhaustive, crash-points or lives.
+	// Way is seeds, random, steered (random with a corpus), exhaustive, crash-points or lives.
 	Way string `json:"way"`
 	// FirstSeed is the first seed, or the only one; 0 for an exhaustive search.
 	FirstSeed uint64 `json:"firstSeed,omitempty"`
@@ -28,6 +28,15 @@ type Explored struct {
 	Hit int `json:"hit,omitempty"`
 	// Broken counts the runs that did not pass, by law.
 	Broken map[string]int `json:"broken"`
+	// Coverage is what random scenarios came by.
+	Coverage []Covered `json:"coverage,omitempty"`
+}
+
+// Covered is one group of what runs came by: how many runs by which, and what none came by, where that can be said.
+type Covered struct {
+	Group   string         `json:"group"`
+	Reached map[string]int `json:"reached"`
+	Missing []string       `json:"missing,omitempty"`
 }
 
 // Environment says where and how the runs happened. Every field may be empty; nothing of it changes a digest.

@@ -94,6 +94,9 @@ func (w *World) judge(op fault.Op) fault.Verdict {
 	v := fault.Judge(w.faults, op)
 	if v.Action != fault.Pass {
 		w.counts.Faults++
+		if w.witness != nil {
+			w.befell(op, v.Action)
+		}
 	}
 	return v
 }

@@ -61,6 +61,8 @@ type process struct {
 	// wokeTimes counts wakes at the instant wokeAt.
 	wokeAt    time.Duration
 	wokeTimes int
+	// witnessedState is what the run's witness was told last.
+	witnessedState string
 }
 
 // openRequest is a CNI request that somebody waits for.
@@ -91,6 +93,9 @@ func (p *process) step(ev agent.Event) {
 		}
 	}
 	p.m.w.system.Changed(p.m.name)
+	if p.m.w.witness != nil && !slices.ContainsFunc(effects, isCall) {
+		p.witnessed()
+	}
 }
 
 // perform starts one effect; false when the agent died of it.

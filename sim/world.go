@@ -56,7 +56,8 @@ type World struct {
 	stepping string
 	fallen   bool
 	// look is of the call under way.
-	look removal.Look
+	look    removal.Look
+	witness Witness
 	// plant is nil in nearly every run.
 	plant *Plant
 }
@@ -79,6 +80,8 @@ type Options struct {
 	AtEnd func(scenarios.Snapshot)
 	// Replay is the command that shows this run again; made from the scenario when empty.
 	Replay string
+	// Witness, where set, is told what the run comes by.
+	Witness Witness
 	// Plant, where set, puts an upstream's fault back; it serves one run.
 	Plant *Plant
 }
@@ -102,7 +105,7 @@ func New(s *scenarios.Scenario, o Options) (*World, error) {
 	}
 	w := &World{
 		s: s, eng: engine.New(chooser), machines: map[string]*machine{}, callTimeout: s.Config.Agent.CallTimeout, logs: o.Logs,
-		plant: o.Plant,
+		plant: o.Plant, witness: o.Witness,
 	}
 	if o.Events != nil {
 		w.eng.Trail(o.Events)

@@ -69,10 +69,46 @@ type Explorer struct {
 	Exhaust func(ctx context.Context, s *scenarios.Scenario, laws []scenarios.Law, most int) (Exhausted, error)
 	// Profiles are the words for kinds of random scenarios.
 	Profiles []string
-	// Random draws a seed's scenario.
-	Random func(profile string, seed uint64) *scenarios.Scenario
+	// Draw starts a search of random scenarios, one for each seed from the first on.
+	Draw func(profile string, from uint64) Search
+	// Steer starts one that varies what came by something new; the members of a corpus are run first.
+	Steer func(profile string, from uint64, corpus []Member) Search
+	// Reduced makes a member of a capsule; false where only the capsule itself shows the failure.
+	Reduced func(ctx context.Context, capsule []byte, laws []scenarios.Law) (Member, bool)
 	// Replay runs a capsule again, up to and with event until when that is above 0. It refuses a capsule of another version.
 	Replay func(ctx context.Context, capsule []byte, until int64, o RunOptions) (scenarios.Result, error)
+}
+
+// Search is a search of random scenarios under way.
+type Search interface {
+	// Batch returns the next runs, most of them at most, which may be done at the same time. Learn counts those that were done.
+	Batch(most int) []SearchRun
+	Learn()
+	// Coverage is what the runs came by, in the order of reports.
+	Coverage(laws []scenarios.Law) []Covered
+	// Corpus are the members that are worth keeping.
+	Corpus() []Member
+}
+
+// SearchRun is one run of a Search.
+type SearchRun struct {
+	Scenario *scenarios.Scenario
+	Seed     uint64
+	Run      RunFunc
+}
+
+// Member is a scenario of a corpus with its seed. Kept: it stays whatever else covers the same.
+type Member struct {
+	Scenario *scenarios.Scenario
+	Seed     uint64
+	Kept     bool
+}
+
+// Covered is one group of what runs came by: how many runs by which, and what none came by, where that can be said.
+type Covered struct {
+	Group   string
+	Reached map[string]int
+	Missing []string
 }
 
 // Point is one place of a run where a fault can happen.

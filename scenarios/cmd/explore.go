@@ -25,6 +25,7 @@ type exploreFlags struct {
 	length time.Duration
 
 	profile string
+	corpus  string
 	seed    uint64
 	kinds   []string
 	node    string
@@ -39,7 +40,7 @@ var exploreWays = []struct {
 	flag  string
 	knows []string
 }{
-	{"random", []string{"from", "seeds", "profile"}},
+	{"random", []string{"from", "seeds", "profile", "corpus"}},
 	{"exhaustive", []string{"most"}},
 	{"crash-points", []string{"from", "most", "seed", "kind", "node"}},
 	{"lives", []string{"most", "seed", "kind", "node"}},
@@ -58,7 +59,8 @@ func exploreCommand(c Config) *cobra.Command {
 		Long: `Look for failures in the simulator, in one of five ways:
 
   explore FILE                  the scenario with many seeds
-  explore --random              random scenarios under random churn and faults, one for each seed
+  explore --random              random scenarios under random churn and faults, one for each seed; with --corpus, variations of
+                                those that came by something new, which the corpus keeps
   explore FILE --exhaustive     every combination of the choices that one run makes by chance
   explore FILE --crash-points   one run for each operation and each fault that can happen to it: lost, refused, a crash
                                 before or after, late or repeated; operations are calls, disk writes, store requests, watch
@@ -72,6 +74,7 @@ is left to try. Exhaustive searches suit small clusters: two nodes, a few pods, 
 		Example: `  vppdrill explore my-scenario.yaml --seeds 1000 --out out
   vppdrill explore my-scenario.yaml --for 60s --jobs 2
   vppdrill explore --random --profile systems --for 10m --out out
+  vppdrill explore --random --corpus corpus --for 1h --out out
   vppdrill explore my-scenario.yaml --crash-points --kind persist,effect --node node-1
   vppdrill explore --lives --kind persist,control --jobs 2
   vppdrill explore my-scenario.yaml --exhaustive --most 50000`,
@@ -98,6 +101,7 @@ is left to try. Exhaustive searches suit small clusters: two nodes, a few pods, 
 	flags.IntVar(&f.most, "most", combinationsMost, "how many runs at most, of an exhaustive search, of crash points, or of each life's")
 	flags.DurationVar(&f.length, "for", 0, "go on until this long has passed, or nothing is left to try")
 	flags.StringVar(&f.profile, "profile", "small", "what random scenarios are like: "+strings.Join(c.Explorer.Profiles, ", "))
+	flags.StringVar(&f.corpus, "corpus", "", "folder of random scenarios that came by something new, to start from and to add to")
 	flags.Uint64Var(&f.seed, "seed", 1, "the seed of the run whose crash points are tried")
 	flags.StringSliceVar(&f.kinds, "kind", nil, "crash points of these kinds of operations only: "+strings.Join(c.Explorer.Kinds, ", "))
 	flags.StringVar(&f.node, "node", "", "crash points of this node only")
@@ -156,7 +160,7 @@ func (f *exploreFlags) explore(cmd *cobra.Command, c Config, file string) error 
 	if err != nil {
 		return err
 	}
-	w := &sweep{run: run, laws: c.Laws(), first: map[string]found{}, explored: Explored{Broken: map[string]int{}}}
+	w := &sweep{run: run, laws: c.Laws(), first: map[string]found{}, capsules: map[string][]byte{}, explored: Explored{Broken: map[string]int{}}}
 	var s *scenarios.Scenario
 	if !f.random && !f.lives {
 		list, err := c.load(false, []string{file})
@@ -178,8 +182,8 @@ func (f *exploreFlags) explore(cmd *cobra.Command, c Config, file string) error 
 		err = f.everyPoint(ctx, cmd, c, w, s, file)
 	case f.lives && x.Points != nil && x.Lives != nil:
 		err = f.everyLife(ctx, cmd, c, w)
-	case f.random && x.Random != nil:
-		f.seedsOf(ctx, cmd, w, "random", f.drawn(c))
+	case f.random && x.Draw != nil && x.Steer != nil:
+		err = f.search(ctx, cmd, c, w)
 	case !f.random && !f.points && !f.exhaustive && !f.lives:
 		f.seedsOf(ctx, cmd, w, "seeds", func(seed uint64) trial {
 			return trial{s: s, seed: seed, replay: replayOf(s, "sim", seed)}
@@ -192,6 +196,11 @@ func (f *exploreFlags) explore(cmd *cobra.Command, c Config, file string) error 
 	}
 	if err := w.tell(cmd, c, f, started); err != nil {
 		return err
+	}
+	if f.corpus != "" {
+		if err := w.keepFound(cmd, c, f); err != nil {
+			return cli.BadInput(err)
+		}
 	}
 	if err := cmd.Context().Err(); err != nil {
 		return err
@@ -213,14 +222,6 @@ func (f *exploreFlags) seedsOf(ctx context.Context, cmd *cobra.Command, w *sweep
 		return of(f.from + i), true
 	})
 	w.explored.Complete = true // seeds never come to an end
-}
-
-// drawn makes the random scenario of a seed.
-func (f *exploreFlags) drawn(c Config) func(seed uint64) trial {
-	return func(seed uint64) trial {
-		return trial{s: c.Explorer.Random(f.profile, seed), seed: seed,
-			replay: fmt.Sprintf("vppdrill explore --random --profile %s --from %d --seeds 1", f.profile, seed)}
-	}
 }
 
 // everyPoint tries every crash point of the scenario's run.

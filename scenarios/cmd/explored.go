@@ -20,7 +20,7 @@ import (
 
 // Explored says what an exploration covered.
 type Explored struct {
-	// Way is seeds, random, exhaustive, crash-points or lives.
+	// Way is seeds, random, steered (random with a corpus), exhaustive, crash-points or lives.
 	Way string
 	// FirstSeed is the first seed, or the only one; 0 for an exhaustive search.
 	FirstSeed uint64
@@ -33,6 +33,8 @@ type Explored struct {
 	Hit int
 	// Broken counts the runs that did not pass, by law.
 	Broken map[string]int
+	// Coverage is what random scenarios came by.
+	Coverage []Covered
 }
 
 // kept are the kept failures in the order of their trials.
@@ -63,8 +65,11 @@ func (w *sweep) tell(cmd *cobra.Command, c Config, f *exploreFlags, started time
 		if err := c.Reports.JSON(out, s); err != nil {
 			return err
 		}
-	} else if err := w.tellText(out, c, s); err != nil {
-		return err
+	} else {
+		tellCoverage(cmd, w.explored.Coverage)
+		if err := w.tellText(out, c, s); err != nil {
+			return err
+		}
 	}
 	if f.out == "" {
 		return nil
@@ -98,8 +103,8 @@ func (w *sweep) tellText(out io.Writer, c Config, s Session) error {
 	for _, kind := range slices.Sorted(maps.Keys(e.Points)) {
 		fmt.Fprintf(out, "%s: %d of %d points tried\n", kind, e.Tried[kind], e.Points[kind])
 	}
-	unit := map[string]string{"seeds": "seeds", "random": "random scenarios", "exhaustive": "runs", "crash-points": "points", "lives": "points"}[e.Way]
-	short := map[string]string{"seeds": "seeds", "random": "seeds", "exhaustive": "runs", "crash-points": "points", "lives": "points"}[e.Way]
+	unit := map[string]string{"seeds": "seeds", "random": "random scenarios", "steered": "random scenarios", "exhaustive": "runs", "crash-points": "points", "lives": "points"}[e.Way]
+	short := map[string]string{"seeds": "seeds", "random": "seeds", "steered": "runs", "exhaustive": "runs", "crash-points": "points", "lives": "points"}[e.Way]
 	fmt.Fprintf(out, "%d %s in %.1fs, %.1f %s/s", e.Runs, unit, s.WallSeconds, float64(e.Runs)/max(s.WallSeconds, 1e-9), short)
 	switch e.Way {
 	case "exhaustive":
@@ -139,6 +144,7 @@ func (w *sweep) shrinkAll(cmd *cobra.Command, c Config, f *exploreFlags) error {
 			fmt.Fprintf(cmd.ErrOrStderr(), "vppdrill: %s with seed %d does not shrink: %s\n", law, k.result.Seed, cli.FirstLine(err.Error()))
 			continue
 		}
+		w.capsules[law] = capsule
 		name := filepath.Join(f.out, law+".capsule")
 		if err := os.WriteFile(name, capsule, 0o644); err != nil {
 			return cli.BadInput(err)

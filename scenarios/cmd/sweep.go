@@ -18,6 +18,8 @@ type trial struct {
 	replay string
 	// kind and where say what is special about it: the kind of operation that failed, and which one and how.
 	kind, where string
+	// run does it; nil: the sweep's does.
+	run RunFunc
 	// shrink makes its failure's capsule; nil: the scenario and seed say everything about the run.
 	shrink func(ctx context.Context) ([]byte, error)
 }
@@ -34,19 +36,31 @@ type sweep struct {
 	run  RunFunc
 	laws []scenarios.Law
 
+	// progress tells how far all calls of do together are; nil: each call tells of itself.
+	progress *progress
+	// begun counts the trials of earlier calls of do.
+	begun uint64
+
 	mu       sync.Mutex
 	explored Explored
 	// first holds the failure of the earliest trial of each kind; kinds the kinds in order of their first arrival.
 	first map[string]found
 	kinds []string
+	// capsules are those of shrunk failures, by law.
+	capsules map[string][]byte
 }
 
 // do runs the trials of next, from 0 on, until there are no more or the context ends. total is how many there are, 0 for nobody
 // knows.
 func (w *sweep) do(ctx context.Context, cmd *cobra.Command, jobs, total int, next func(i uint64) (trial, bool)) {
-	p := startProgress(cmd.ErrOrStderr(), total)
-	defer p.stop()
+	p := w.progress
+	if p == nil {
+		p = startProgress(cmd.ErrOrStderr(), total)
+		defer p.stop()
+	}
 	var place atomic.Uint64
+	first := w.begun // runs keep their places over several calls
+	defer func() { w.begun = first + min(place.Load(), uint64(max(total, 0))) }()
 	var workers sync.WaitGroup
 	for range jobs {
 		workers.Go(func() {
@@ -59,13 +73,17 @@ func (w *sweep) do(ctx context.Context, cmd *cobra.Command, jobs, total int, nex
 				name := t.s.Name
 				p.begin(name)
 				o := RunOptions{Seed: t.seed, Laws: w.laws, Replay: t.replay}
-				r, err := w.run(ctx, t.s, o)
+				run := w.run
+				if t.run != nil {
+					run = t.run
+				}
+				r, err := run(ctx, t.s, o)
 				p.end(name)
 				if err != nil {
 					r = failedStart(task{t.s, t.seed}, "sim", o, err)
 				}
 				if ctx.Err() == nil {
-					w.note(i, t, r)
+					w.note(first+i, t, r)
 				}
 			}
 		})

@@ -125,3 +125,30 @@ func BenchmarkDraw(b *testing.B) {
 		gen.Draw(c, gen.Small(), "x")
 	}
 }
+
+// Goal: whatever is picked, a variation is valid, comes back from its file equal, and has its items in order of time. Method: random
+// picks, and a variation of the variation.
+func TestVary(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := rapid.SampledFrom([]gen.Profile{gen.Tiny(), gen.Systems()}).Draw(t, "profile")
+		c := drawn{t}
+		a, b := gen.Draw(c, p, "a"), gen.Draw(c, p, "b")
+		for range 3 {
+			before := string(a.Marshal())
+			v := gen.Vary(c, p, a, b, "v")
+			if string(a.Marshal()) != before {
+				t.Fatal("the variation changed what it is one of")
+			}
+			again, err := scenarios.Parse("v.yaml", v.Marshal())
+			if err != nil || !again.Equal(v) {
+				t.Fatalf("Marshal wrote another scenario, %v\n%s", err, v.Marshal())
+			}
+			for i := 1; i < len(v.Timeline); i++ {
+				if v.Timeline[i].Time < v.Timeline[i-1].Time {
+					t.Fatalf("item %d is before the one in front of it\n%s", i, v.Marshal())
+				}
+			}
+			a, b = v, a
+		}
+	})
+}

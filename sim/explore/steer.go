@@ -1,0 +1,194 @@
+package explore
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/gen"
+	"github.com/vppdrill/vppdrill/sim"
+	"github.com/vppdrill/vppdrill/sim/engine"
+)
+
+// Steered is a search that varies what came by something new. It hands out runs in batches: what a batch holds follows from the batches
+// before it, the seed and the corpus alone, so that any number of workers finds the same.
+type Steered struct {
+	Explorer
+	profile gen.Profile
+	// plain: every scenario is a new one, so that its seed says all of it.
+	plain bool
+	// next is the seed of the next run.
+	next    uint64
+	corpus  []*Member
+	waiting []*Member
+	batch   []*Trial
+	total   Coverage
+}
+
+// Member is a scenario of a corpus, with the seed that it is run with.
+type Member struct {
+	Scenario *scenarios.Scenario
+	Seed     uint64
+	// Kept: a failure was once found with it, so that it stays whatever else covers the same.
+	Kept bool
+	// seen is what its run came by, events how long that took; nil before it was run.
+	seen   Coverage
+	events int64
+}
+
+// Trial is one run of a batch.
+type Trial struct {
+	Member
+	x      *Steered
+	result scenarios.Result
+	done   bool
+}
+
+// batchSize is how many runs are handed out between two looks at what is new. Few workers wait for its last.
+const batchSize = 32
+
+// Steer starts a search of random scenarios of a profile, which takes its draws from seeds from `from` on. Each member of the corpus is
+// run first.
+func (x Explorer) Steer(profile gen.Profile, from uint64, corpus []*Member) *Steered {
+	return &Steered{Explorer: x, profile: profile, next: from, waiting: slices.Clone(corpus), total: Coverage{}}
+}
+
+// Draw starts a search that varies nothing: each seed from `from` on draws its scenario.
+func (x Explorer) Draw(profile gen.Profile, from uint64) *Steered {
+	return &Steered{Explorer: x, profile: profile, next: from, plain: true, total: Coverage{}}
+}
+
+// Batch returns the next runs, most of them at most. Learn counts those that have been run.
+func (s *Steered) Batch(most int) []*Trial {
+	s.batch = nil
+	for len(s.batch) < min(batchSize, most) {
+		t := &Trial{x: s}
+		if len(s.waiting) > 0 {
+			t.Member = *s.waiting[0]
+			s.waiting = s.waiting[1:]
+		} else {
+			t.Seed = s.next
+			t.Scenario = s.draw(engine.Seeded(s.next), fmt.Sprintf("random-%s-%d", s.profile.Name, s.next))
+			s.next++
+		}
+		s.batch = append(s.batch, t)
+	}
+	return slices.Clone(s.batch)
+}
+
+// draw makes a scenario: a third of them new ones, the others variations of members.
+func (s *Steered) draw(c engine.Chooser, name string) *scenarios.Scenario {
+	if s.plain || len(s.corpus) == 0 || c.Pick("fresh", 3) == 0 {
+		return gen.Draw(c, s.profile, name)
+	}
+	// The youngest members know what is newest.
+	pick := func() *scenarios.Scenario {
+		n := len(s.corpus)
+		if young := n/4 + 1; c.Pick("young", 2) == 0 {
+			return s.corpus[n-1-c.Pick("member", young)].Scenario
+		}
+		return s.corpus[c.Pick("member", n)].Scenario
+	}
+	return gen.Vary(c, s.profile, pick(), pick(), name)
+}
+
+// Run runs one trial; several may run at the same time.
+func (t *Trial) Run(ctx context.Context, o sim.Options) (scenarios.Result, error) {
+	w := &witness{Coverage{}}
+	o.Seed, o.Witness = t.Seed, w
+	r, err := t.x.run(ctx, t.Scenario, o)
+	if err == nil && ctx.Err() == nil {
+		w.ended(r)
+		t.seen, t.events, t.result, t.done = w.seen, r.Events, r, true
+	}
+	return r, err
+}
+
+// Learn counts what the batch came by and takes into the corpus what came by something new. A run that was interrupted, or that broke
+// something, teaches nothing.
+func (s *Steered) Learn() {
+	for _, t := range s.batch {
+		if !t.done {
+			continue
+		}
+		news := s.total.Add(t.seen)
+		if s.plain {
+			continue
+		}
+		if t.Kept || news > 0 && t.result.Verdict == scenarios.Pass {
+			m := t.Member
+			s.corpus = append(s.corpus, &m)
+		}
+	}
+	s.batch = nil
+}
+
+// Coverage is what all runs so far came by.
+func (s *Steered) Coverage() Coverage { return s.total }
+
+// Corpus is a smallest part of the members that comes by all that they came by, as far as taking the one with the most that is new, and
+// of those the shortest, finds it.
+func (s *Steered) Corpus() []*Member {
+	left := slices.Clone(s.corpus)
+	var kept []*Member
+	seen := Coverage{}
+	take := func(i int) {
+		seen.Add(left[i].seen)
+		kept = append(kept, left[i])
+		left = slices.Delete(left, i, i+1)
+	}
+	for i := 0; i < len(left); {
+		if left[i].Kept {
+			take(i)
+		} else {
+			i++
+		}
+	}
+	slices.SortStableFunc(left, func(a, b *Member) int { return cmp.Compare(a.events, b.events) })
+	for {
+		best, most := -1, 0
+		for i, m := range left {
+			if n := seen.news(m.seen); n > most {
+				best, most = i, n
+			}
+		}
+		if best < 0 {
+			return kept
+		}
+		take(best)
+	}
+}
+
+// news counts what is in another Coverage and not in this one.
+func (c Coverage) news(other Coverage) (n int) {
+	for g, names := range other { // in any order: it is a sum
+		for name := range names { // in any order: it is a sum
+			if !c.Has(g, name) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// Reduced is a member for a corpus made of a capsule: its scenario, which names operations where the failure was found by chance, with a
+// seed with which it breaks the same law. It says false where only the capsule's listed choices do.
+func (x Explorer) Reduced(ctx context.Context, capsule []byte, laws []scenarios.Law) (*Member, bool) {
+	c, err := Parse(string(capsule))
+	if err != nil {
+		return nil, false
+	}
+	const seeds = 10
+	for seed := range uint64(seeds) {
+		if seed == 0 {
+			seed = c.Seed
+		}
+		r, err := x.run(ctx, c.Scenario, sim.Options{Seed: seed, Laws: laws})
+		if err == nil && brokenLaw(r) == c.Failure.Law {
+			return &Member{Scenario: c.Scenario, Seed: seed, Kept: true}, true
+		}
+	}
+	return nil, false
+}
