@@ -28,6 +28,8 @@ type Policy struct {
 	Unflooded func(index uint32) bool
 	// Resolved reports whether something resolves through an address of a table: a tunnel, or a recursive next hop.
 	Resolved func(table uint32, addr netip.Addr) bool
+	// Carries is what the Linux devices below AF_PACKET interfaces take from VPP, in bytes of the IP packet; 0 is everything.
+	Carries uint32
 	// Doubtful reports whether VPP may do something else with an address than its table says. hop: the address is a next hop or
 	// a tunnel's far end.
 	Doubtful func(table uint32, addr netip.Addr, hop bool) bool
@@ -51,8 +53,10 @@ type Frame struct {
 	// Src and Dst are the packet's, Dst also the address that an ARP request asks for.
 	Src, Dst netip.Addr
 	TTL      int
-	// Size is the IP packet's, in bytes.
-	Size int
+	// Size is the IP packet's, in bytes; Whole: nobody may fragment it. Where Uncut is not 0, VPP sends fragments of a packet of Uncut
+	// bytes, the longest of them Size bytes long.
+	Size, Uncut int
+	Whole       bool
 	// VNI and Inner belong to VXLAN.
 	VNI   uint32
 	Inner *Frame
@@ -100,7 +104,7 @@ func (t *trip) unpack(f *Frame) {
 		t.w.inside = append(t.w.inside[:t.depth], t.packet)
 		t.depth++
 	}
-	t.packet = packet{kind: f.Content, to: f.To, from: f.From, src: f.Src, dst: f.Dst, ttl: f.TTL, size: f.Size, vni: f.VNI}
+	t.packet = packet{kind: f.Content, to: f.To, from: f.From, src: f.Src, dst: f.Dst, ttl: f.TTL, size: f.Size, uncut: f.Uncut, whole: f.Whole, vni: f.VNI}
 }
 
 // emit notes the frame as one that leaves.
@@ -114,7 +118,7 @@ func (t *trip) emit(index uint32) {
 }
 
 func (p *packet) frame(inner *Frame) Frame {
-	return Frame{To: p.to, From: p.from, Content: p.kind, Src: p.src, Dst: p.dst, TTL: p.ttl, Size: p.size, VNI: p.vni, Inner: inner}
+	return Frame{To: p.to, From: p.from, Content: p.kind, Src: p.src, Dst: p.dst, TTL: p.ttl, Size: p.size, Uncut: p.uncut, Whole: p.whole, VNI: p.vni, Inner: inner}
 }
 
 // finish follows the packet until it ends.

@@ -180,6 +180,8 @@ func (t *trip) transmit(n *node, ifc *scenarios.Interface, hop netip.Addr) Kind 
 	switch ifc.Type {
 	case scenarios.TypeTap, scenarios.TypeAFPacket, scenarios.TypeNIC:
 		switch {
+		case t.dut != nil && ifc.Type == scenarios.TypeAFPacket && t.exceeds(t.dut.policy.Carries):
+			return t.drop(n, "the Linux device below the interface does not take it")
 		case t.dut != nil:
 			t.emit(ifc.Index)
 			return t.left(n)

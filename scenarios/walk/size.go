@@ -18,6 +18,8 @@ const (
 	// vlanLen is how much longer than its device's MTU a frame between the ends of a veth may be: Linux leaves room for a VLAN tag
 	// whether there is one or not (include/linux/netdevice.h, __is_skb_forwardable).
 	vlanLen = 4
+	// bufferLen is the longest fragment that VPP makes: one buffer's worth, by default (src/vnet/ip/ip_frag.c, ip4_frag_do_fragment).
+	bufferLen = 2048
 	// ip4Len is the header of an IPv4 packet without options; what a fragment carries behind it is a multiple of fragmentUnit (RFC 791).
 	ip4Len, fragmentUnit = 20, 8
 )
@@ -60,14 +62,16 @@ func (t *trip) fitsVPP(n *node, ifc *scenarios.Interface) Kind {
 	switch {
 	case !t.exceeds(limit) || v6 && limit < ip6Least:
 		return 0
-	case t.dut != nil:
-		return t.unsure(n, "the packet is larger than the interface's MTU, and VPP may answer with an ICMP error")
+	case t.dut != nil && (t.uncut != 0 || t.depth > 0 && t.w.inside[t.depth-1].uncut != 0):
+		return t.unsure(n, "fragments are cut again")
+	case t.dut != nil && t.whole:
+		return t.complain(n)
 	case v6:
 		return t.drop(n, t.tooLong(ifc.Name, limit)+": VPP answers ICMPv6 packet too big")
 	case t.whole:
 		return t.drop(n, t.tooLong(ifc.Name, limit)+" and must not be fragmented: VPP answers ICMP fragmentation needed")
 	}
-	t.fragment(n, "", ifc.Name, limit)
+	t.fragment(n, "", ifc.Name, min(limit, bufferLen))
 	return 0
 }
 
@@ -94,6 +98,9 @@ func (t *trip) tooLong(name string, mtu uint32) string {
 
 // fragment cuts the packet. All fragments take the same way, so the longest of them is followed.
 func (t *trip) fragment(n *node, netns, name string, limit uint32) {
+	if t.uncut == 0 {
+		t.uncut = t.size
+	}
 	t.size = int(limit)
 	if t.dst.Is4() {
 		t.size = ip4Len + (int(limit)-ip4Len)/fragmentUnit*fragmentUnit

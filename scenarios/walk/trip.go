@@ -43,6 +43,8 @@ type packet struct {
 	// size is the IP packet's, or that of its longest fragment, in bytes; 0 where it does not matter. whole: nobody may fragment it.
 	size  int
 	whole bool
+	// uncut is its size before it was fragmented, 0 where it was not.
+	uncut int
 	vni   uint32
 }
 

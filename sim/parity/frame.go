@@ -14,7 +14,7 @@ import (
 func seen(frame []byte) walk.Frame {
 	body := frame[ethernetLen:]
 	f := walk.Frame{To: [6]byte(frame[:6]), From: [6]byte(frame[6:12]), Src: netip.AddrFrom4([4]byte(body[12:16])),
-		Dst: netip.AddrFrom4([4]byte(body[16:20])), TTL: int(body[8]), Size: len(body)}
+		Dst: netip.AddrFrom4([4]byte(body[16:20])), TTL: int(body[8]), Size: len(body), Whole: body[6]&flagDF != 0}
 	if binary.BigEndian.Uint16(body[ip4Len+2:]) == tunnelPort {
 		payload := body[ip4Len+udpLen:]
 		inner := seen(payload[8:])
@@ -23,21 +23,45 @@ func seen(frame []byte) walk.Frame {
 	return f
 }
 
-// foretold writes down a frame that the walker emits because of a probe, as describe does for one that a real VPP sends. It is
-// empty for what describe leaves out.
-func foretold(number int, f *walk.Frame) string {
+// foretold writes down what the walker emits because of a probe, as describe does for what a real VPP sends: one line for a frame, several for
+// one that is cut. It leaves out what describe does.
+func foretold(number int, f *walk.Frame) []string {
 	eth := fmt.Sprintf("eth_dst=%s eth_src=%s", ethernet_types.MacAddress(f.To), ethernet_types.MacAddress(f.From))
 	head := fmt.Sprintf("%s src=%s dst=%s ttl=%d", eth, f.Src, f.Dst, f.TTL)
+	var lines []string
 	switch f.Content {
 	case walk.ARPRequest:
-		return fmt.Sprintf("arp %s target=%s", eth, f.Dst)
+		return []string{fmt.Sprintf("arp %s target=%s", eth, f.Dst)}
 	case walk.VXLAN:
-		if inner := foretold(number, f.Inner); inner != "" {
-			return fmt.Sprintf("vxlan %s vni=%d around %s", head, f.VNI, inner)
+		for k, inner := range foretold(number, f.Inner) {
+			size := f.Size
+			if k > 0 || f.Inner.Uncut != 0 {
+				size = walk.Overhead(f.Dst) + pieces(f.Inner)[k].size
+			}
+			lines = append(lines, fmt.Sprintf("vxlan %s%s vni=%d around %s", head, sized(size, f.Uncut != 0), f.VNI, inner))
 		}
-		return ""
 	case walk.Plain:
-		return fmt.Sprintf("udp number=%d %s", number, head)
+		lines = append(lines, fmt.Sprintf("udp number=%d %s%s", number, head, sized(f.Size, f.Uncut != 0)))
 	}
-	return ""
+	if len(lines) > 0 && f.Uncut != 0 {
+		for _, p := range pieces(f)[1:] {
+			lines = append(lines, fragment(number, head, p.offset, p.size))
+		}
+	}
+	return lines
+}
+
+// piece is one fragment: where in the packet's payload it begins, and its size with its header.
+type piece struct{ offset, size int }
+
+// pieces are the fragments of a frame, one of a frame that is not cut.
+func pieces(f *walk.Frame) []piece {
+	if f.Uncut == 0 {
+		return []piece{{0, f.Size}}
+	}
+	var all []piece
+	for offset, step := 0, f.Size-ip4Len; offset < f.Uncut-ip4Len; offset += step {
+		all = append(all, piece{offset, ip4Len + min(step, f.Uncut-ip4Len-offset)})
+	}
+	return all
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"net/netip"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,6 +45,9 @@ func packets(v *vppmodel.VPP) []Packet {
 		}
 		for _, a := range four {
 			add(i.Host, func(n int) []byte { return udp(n, i.MAC, netip.MustParseAddr(a)) })
+			for _, df := range []bool{false, true} {
+				add(i.Host, func(n int) []byte { return long(n, i.MAC, netip.MustParseAddr(a), df) })
+			}
 		}
 		macs := [][6]byte{group}
 		for last := range byte(5) {
@@ -71,6 +75,7 @@ func packets(v *vppmodel.VPP) []Packet {
 const (
 	ethernetLen, ip4Len, udpLen = 14, 20, 8
 	probePort                   = 33434 // nobody listens
+	flagDF, flagMore            = 0x40, 0x20
 	tunnelPort                  = 4789
 	protocolUDP                 = 17
 )
@@ -80,6 +85,31 @@ func udp(number int, to [6]byte, dst netip.Addr) []byte {
 	payload := binary.BigEndian.AppendUint32([]byte("vppdrill probe"), uint32(number))
 	return ethernet(to, testerMAC(number), ip4(tester, dst, 64, probePort, payload))
 }
+
+// longLen is the size of a long probe's IP packet: more than some of the MTUs that sequences set, and with a tunnel's header more than
+// the devices of the testbed carry.
+const longLen = 1480
+
+// long is a UDP packet that is full of its number, so that each of its fragments tells it.
+func long(number int, to [6]byte, dst netip.Addr, df bool) []byte {
+	payload := append(binary.BigEndian.AppendUint32([]byte("vppdrill probe"), uint32(number)), "      "...)
+	for len(payload) < longLen-ip4Len-udpLen {
+		payload = fmt.Appendf(payload, "vd%06d", number)
+	}
+	body := ip4(tester, dst, 64, probePort, payload[:longLen-ip4Len-udpLen])
+	if df {
+		body[6] = flagDF
+		binary.BigEndian.PutUint16(body[10:], 0)
+		binary.BigEndian.PutUint16(body[10:], ^sum(body[:ip4Len]))
+	}
+	return ethernet(to, testerMAC(number), body)
+}
+
+// numberIn finds the number in a piece of a long probe.
+var numberIn = regexp.MustCompile(`vd(\d{6})`)
+
+// pieceHead is how much of a fragment is searched for the number.
+const pieceHead = 24
 
 func ethernet(to, from [6]byte, body []byte) []byte {
 	return append(append(append(append(make([]byte, 0, ethernetLen+len(body)), to[:]...), from[:]...), 0x08, 0x00), body...)
@@ -137,6 +167,15 @@ func describe(frame []byte) string {
 		good = " checksum=bad"
 	}
 	head := fmt.Sprintf("%s src=%s dst=%s ttl=%d%s", eth, netip.AddrFrom4([4]byte(body[12:16])), netip.AddrFrom4([4]byte(body[16:20])), body[8], good)
+	size, offset := int(binary.BigEndian.Uint16(body[2:])), int(binary.BigEndian.Uint16(body[6:])&0x1fff)*8
+	if offset > 0 {
+		if m := numberIn.FindSubmatch(body[ip4Len:min(len(body), ip4Len+pieceHead)]); m != nil {
+			number, _ := strconv.Atoi(string(m[1])) // six digits
+			return fragment(number, head, offset, size)
+		}
+		return ""
+	}
+	head += sized(size, body[6]&flagMore != 0)
 	payload := body[ip4Len+udpLen:]
 	if binary.BigEndian.Uint16(body[ip4Len+2:]) == tunnelPort && len(payload) > 8 {
 		if inner := describe(payload[8:]); inner != "" {
@@ -148,6 +187,22 @@ func describe(frame []byte) string {
 		return fmt.Sprintf("udp number=%d %s", binary.BigEndian.Uint32([]byte(number)), head)
 	}
 	return ""
+}
+
+// sized is what a line says of the size of a long packet, and of further fragments behind it.
+func sized(size int, more bool) string {
+	switch {
+	case more:
+		return fmt.Sprintf(" size=%d more", size)
+	case size > longLen/4:
+		return fmt.Sprintf(" size=%d", size)
+	}
+	return ""
+}
+
+// fragment is the line for a fragment that is not the first.
+func fragment(number int, head string, offset, size int) string {
+	return fmt.Sprintf("fragment number=%d %s offset=%d size=%d", number, head, offset, size)
 }
 
 // sights are the lines for frames that came out of a device.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cockroachdb/datadriven"
+
 	"github.com/vppdrill/vppdrill/sim/parity"
 )
 
@@ -53,11 +55,17 @@ func TestPackets(t *testing.T) {
 }
 
 const wantPackets = `out=vd0 arp eth_dst=ff:ff:ff:ff:ff:ff eth_src=02:00:00:00:0c:01 target=192.168.16.3
-out=vd0 udp number=8 eth_dst=02:00:00:00:00:02 eth_src=02:00:00:00:0c:01 src=198.18.0.9 dst=192.168.16.2 ttl=63
-out=vd0 vxlan eth_dst=02:00:00:00:00:02 eth_src=02:00:00:00:0c:01 src=192.168.16.1 dst=192.168.16.2 ttl=253 vni=10 around udp number=27 eth_dst=02:00:00:00:00:04 eth_src=02:00:00:00:00:01 src=198.18.0.9 dst=10.1.0.2 ttl=63
+out=vd0 udp number=22 eth_dst=02:00:00:00:00:02 eth_src=02:00:00:00:0c:01 src=198.18.0.9 dst=192.168.16.2 ttl=63
+out=vd0 udp number=23 eth_dst=02:00:00:00:00:02 eth_src=02:00:00:00:0c:01 src=198.18.0.9 dst=192.168.16.2 ttl=63 size=1480
+out=vd0 udp number=24 eth_dst=02:00:00:00:00:02 eth_src=02:00:00:00:0c:01 src=198.18.0.9 dst=192.168.16.2 ttl=63 size=1480
+out=vd0 vxlan eth_dst=02:00:00:00:00:02 eth_src=02:00:00:00:0c:01 src=192.168.16.1 dst=192.168.16.2 ttl=253 vni=10 around udp number=57 eth_dst=02:00:00:00:00:04 eth_src=02:00:00:00:00:01 src=198.18.0.9 dst=10.1.0.2 ttl=63
 out=vd1 arp eth_dst=ff:ff:ff:ff:ff:ff eth_src=02:00:00:00:0c:02 target=10.0.0.3
-out=vd1 udp number=2 eth_dst=02:00:00:00:00:03 eth_src=02:00:00:00:0c:02 src=198.18.0.9 dst=10.0.0.2 ttl=63
-out=vd1 udp number=23 eth_dst=02:00:00:00:00:03 eth_src=02:00:00:00:0c:02 src=198.18.0.9 dst=10.0.0.2 ttl=63`
+out=vd1 udp number=4 eth_dst=02:00:00:00:00:03 eth_src=02:00:00:00:0c:02 src=198.18.0.9 dst=10.0.0.2 ttl=63
+out=vd1 udp number=45 eth_dst=02:00:00:00:00:03 eth_src=02:00:00:00:0c:02 src=198.18.0.9 dst=10.0.0.2 ttl=63
+out=vd1 udp number=46 eth_dst=02:00:00:00:00:03 eth_src=02:00:00:00:0c:02 src=198.18.0.9 dst=10.0.0.2 ttl=63 size=1480
+out=vd1 udp number=47 eth_dst=02:00:00:00:00:03 eth_src=02:00:00:00:0c:02 src=198.18.0.9 dst=10.0.0.2 ttl=63 size=1480
+out=vd1 udp number=5 eth_dst=02:00:00:00:00:03 eth_src=02:00:00:00:0c:02 src=198.18.0.9 dst=10.0.0.2 ttl=63 size=1480
+out=vd1 udp number=6 eth_dst=02:00:00:00:00:03 eth_src=02:00:00:00:0c:02 src=198.18.0.9 dst=10.0.0.2 ttl=63 size=1480`
 
 // misled is a model that loses a frame.
 type misled struct{ parity.Prober }
@@ -100,12 +108,47 @@ func TestPacketsToBVIThatIsDown(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := strings.Join(got, "\n")
-	if !strings.Contains(all, "out=vd1 udp number=23 ") || strings.Contains(all, "vxlan") {
+	if !strings.Contains(all, "out=vd1 udp number=45 ") || strings.Contains(all, "vxlan") {
 		t.Errorf("got\n%s", all)
 	}
 }
 
-// Goal: real packets come out of a real VPP where the model has them. Method: the same node on both, whole and with its BVI down.
+// MTUs of the uplink that the tunnel's packets leave by, of the BVI that packets enter the tunnel by, and of the pods' interface for IPv4 alone.
+const (
+	shortUplink = `
+sw_interface_set_mtu sw_if_index=1 mtu=1400,0,0,0`
+	shortBVI = `
+sw_interface_set_mtu sw_if_index=3 mtu=1450,0,0,0`
+	shortPods = `
+sw_interface_set_mtu sw_if_index=2 mtu=9000,1400,0,0`
+)
+
+// Goal: what is longer than an interface's MTU comes out in fragments, or not at all where it has DF; what is longer than the device below
+// it is lost. Method: the long probes into the small node with one short MTU at a time, each with all that comes out of them.
+func TestLongPackets(t *testing.T) {
+	datadriven.RunTest(t, "testdata/long.txt", func(t *testing.T, d *datadriven.TestData) string {
+		s := parity.NewModel()
+		for _, m := range parse(t, node+"\n"+d.Input) {
+			if _, err := s.Ask(context.Background(), m); err != nil {
+				t.Fatal(err)
+			}
+		}
+		lines, err := s.(parity.Prober).Probe(context.Background(), parity.Packets(s), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		for _, l := range lines {
+			if strings.Contains(l, "size=") {
+				b.WriteString(l + "\n")
+			}
+		}
+		return b.String()
+	})
+}
+
+// Goal: real packets come out of a real VPP where the model has them. Method: the same node on both, whole, with its BVI down, and with
+// one short MTU at a time.
 func TestPacketsLive(t *testing.T) {
 	path := realVPP(t)
 	real, end, err := parity.RealVPPs(path)
@@ -113,7 +156,7 @@ func TestPacketsLive(t *testing.T) {
 		t.Skip("needs a network namespace: " + err.Error())
 	}
 	defer end()
-	for _, calls := range []string{node, node + bviDown} {
+	for _, calls := range []string{node, node + bviDown, node + shortUplink, node + shortBVI, node + shortPods} {
 		f, report, err := parity.Sequence{Model: fresh, Real: real}.Run(context.Background(), parse(t, calls))
 		if err != nil || report.Packets == 0 {
 			t.Fatalf("%d packets, %v", report.Packets, err)

@@ -114,7 +114,8 @@ func learnedBy(ctx context.Context, s Subject) (func(bridge uint32, mac vppwire.
 
 // dut is the model as the packet walker of laws sees it, with the model's word on what no view of a VPP holds.
 func (m model) dut() *walk.DUT {
-	return walk.NewDUT(view.Of(m.VPP), walk.Policy{Learned: m.learned, Unflooded: m.Unflooded, Resolved: m.Resolved, Doubtful: m.Doubtful})
+	return walk.NewDUT(view.Of(m.VPP), walk.Policy{Learned: m.learned, Unflooded: m.Unflooded, Resolved: m.Resolved, Doubtful: m.Doubtful,
+		Carries: deviceMTU})
 }
 
 // inject is what the walker says of a packet.
@@ -134,7 +135,9 @@ func (m model) Probe(_ context.Context, all []Packet, _ func([]string) bool) ([]
 	for _, p := range all {
 		for _, f := range m.inject(dut, p).Frames {
 			if o, _ := m.Interface(f.Index); o.Host != "" {
-				lines = append(lines, sight(o.Host, foretold(p.number, &f.Frame))...)
+				for _, line := range foretold(p.number, &f.Frame) {
+					lines = append(lines, sight(o.Host, line)...)
+				}
 			}
 		}
 	}
