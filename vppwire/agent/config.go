@@ -87,7 +87,7 @@ type Config struct {
 	// NatExternalTraffic and CleanupIdleNATSessions are refused when true: nothing here configures NAT.
 	NatExternalTraffic     bool
 	CleanupIdleNATSessions bool
-	// TCPNATSessionTimeout and OtherNATSessionTimeout, in minutes, are only told to those who ask for them.
+	// TCPNATSessionTimeout and OtherNATSessionTimeout, in minutes, are refused unless they are the defaults: NAT's again.
 	TCPNATSessionTimeout   uint32
 	OtherNATSessionTimeout uint32
 	// ScanIPNeighbors lets VPP age out neighbors after IPNeighborStaleThreshold minutes. IPNeighborScanInterval is 1:
@@ -95,9 +95,9 @@ type Config struct {
 	ScanIPNeighbors          bool
 	IPNeighborScanInterval   uint8
 	IPNeighborStaleThreshold uint8
-	// MainVRFID and PodVRFID are honoured when both are not 0, else they are 0 and 1.
+	// MainVRFID and PodVRFID are both not 0, or 0 and 1.
 	MainVRFID, PodVRFID uint32
-	// ServiceLocalEndpointWeight is only told to those who ask for it.
+	// ServiceLocalEndpointWeight is refused unless it is the default: VPP serves no services.
 	ServiceLocalEndpointWeight uint8
 	// DisableNATVirtualReassembly and EnablePacketTrace are refused when true.
 	DisableNATVirtualReassembly bool
@@ -151,7 +151,7 @@ type InterfaceConfig struct {
 	InterfaceName string
 	// IP is the address with its subnet's length; empty derives it from the node ID. It beats UseDHCP.
 	IP string
-	// UseDHCP makes the agent wait for OwnAddress.
+	// UseDHCP makes the agent wait for OwnAddress: for embeddings that lease an address. ParseConfig refuses it, as nothing here does.
 	UseDHCP bool
 }
 
@@ -179,8 +179,8 @@ func (cfg *Config) ApplyDefaults() {
 			cfg.HostInterconnect = HostInterconnectTAP
 		}
 	}
-	if cfg.MainVRFID == 0 || cfg.PodVRFID == 0 {
-		cfg.MainVRFID, cfg.PodVRFID = 0, DefaultPodVRFID
+	if cfg.MainVRFID == 0 && cfg.PodVRFID == 0 {
+		cfg.PodVRFID = DefaultPodVRFID
 	}
 }
 

@@ -2,11 +2,13 @@ package agent_test
 
 import (
 	"fmt"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/vppdrill/vppdrill/ipam/contiv"
 	"github.com/vppdrill/vppdrill/vppwire/mode"
 
 	. "github.com/vppdrill/vppdrill/vppwire/agent"
@@ -52,10 +54,10 @@ var configFields = []struct {
 		"natExternalTraffic: true", "NAT is not configured"},
 	{"CleanupIdleNATSessions", "false", "cleanupIdleNATSessions: false", "false",
 		func(c *Config) any { return c.CleanupIdleNATSessions }, "cleanupIdleNATSessions: true", "NAT is not configured"},
-	{"TCPNATSessionTimeout", "180", "tcpNATSessionTimeout: 90", "90", func(c *Config) any { return c.TCPNATSessionTimeout },
-		"tcpNATSessionTimeout: -1", "is less than 0"},
-	{"OtherNATSessionTimeout", "5", "otherNATSessionTimeout: 7", "7", func(c *Config) any { return c.OtherNATSessionTimeout },
-		"otherNATSessionTimeout: 5m", "is not a whole number"},
+	{"TCPNATSessionTimeout", "180", "tcpNATSessionTimeout: 180", "180", func(c *Config) any { return c.TCPNATSessionTimeout },
+		"tcpNATSessionTimeout: 90", "NAT is not configured"},
+	{"OtherNATSessionTimeout", "5", "otherNATSessionTimeout: 5", "5", func(c *Config) any { return c.OtherNATSessionTimeout },
+		"otherNATSessionTimeout: 7", "NAT is not configured"},
 	{"ScanIPNeighbors", "false", "scanIPNeighbors: true", "true", func(c *Config) any { return c.Mode().ScanNeighbors },
 		"scanIPNeighbors: 1", "is not true or false"},
 	{"IPNeighborScanInterval", "1", "ipNeighborScanInterval: 1", "1", func(c *Config) any { return c.IPNeighborScanInterval },
@@ -64,10 +66,10 @@ var configFields = []struct {
 		"ipNeighborStaleThreshold: 256", "is more than 255"},
 	{"MainVRFID", "0", "mainVRFID: 5\npodVRFID: 7", "5", func(c *Config) any { return c.Mode().MainTable },
 		"mainVRFID: 5\npodVRFID: 5", "pods need a table of their own"},
-	{"PodVRFID", "1", "podVRFID: 7", "1", func(c *Config) any { return c.Mode().PodTable }, // upstream: only both together
-		"podVRFID: x", "is not a whole number"},
-	{"ServiceLocalEndpointWeight", "1", "serviceLocalEndpointWeight: 3", "3",
-		func(c *Config) any { return c.ServiceLocalEndpointWeight }, "serviceLocalEndpointWeight: 300", "is more than 255"},
+	{"PodVRFID", "1", "podVRFID: 1", "1", func(c *Config) any { return c.Mode().PodTable }, // upstream ignores one without the other
+		"podVRFID: 7", "give both, neither of them 0, or none"},
+	{"ServiceLocalEndpointWeight", "1", "serviceLocalEndpointWeight: 1", "1",
+		func(c *Config) any { return c.ServiceLocalEndpointWeight }, "serviceLocalEndpointWeight: 3", "VPP serves no services"},
 	{"DisableNATVirtualReassembly", "false", "disableNATVirtualReassembly: false", "false",
 		func(c *Config) any { return c.DisableNATVirtualReassembly }, "disableNATVirtualReassembly: true", "no such switch any more"},
 	{"EnablePacketTrace", "false", "enablePacketTrace: false", "false", func(c *Config) any { return c.EnablePacketTrace },
@@ -179,6 +181,54 @@ func TestConfigContivCIDR(t *testing.T) {
 	}
 	if _, err := ParseConfig("f", []byte("TCPstackDisabled: true\nipamConfig: {contivCIDR: nonsense}")); err == nil {
 		t.Error("a contivCIDR that does not parse is accepted")
+	}
+}
+
+// TestConfigNotBuilt goal: what Contiv has and is not built here is refused by name when the file is read, in one line for each.
+func TestConfigNotBuilt(t *testing.T) {
+	for text, want := range map[string]string{
+		"ipamConfig: {nodeInterconnectDHCP: true}":                                                                     "ipamConfig.nodeInterconnectDHCP: no address is leased by DHCP yet",
+		"nodeConfig: [{nodeName: a, mainVPPInterface: {useDHCP: true}}]":                                               "NodeConfig a: mainVPPInterface.useDHCP: no address is leased by DHCP yet",
+		"nodeConfig: [{nodeName: a, mainVPPInterface: {ip: \"fd00::1/64\"}}]":                                          "NodeConfig a: mainVPPInterface.ip fd00::1/64: IPv6 is not wired yet",
+		"nodeConfig: [{nodeName: a, gateway: \"fd00::1\"}]":                                                            "NodeConfig a: gateway fd00::1: IPv6 is not wired yet",
+		"ipamConfig: {podSubnetCIDR: \"fd00:1::/64\", vppHostSubnetCIDR: \"fd00:2::/64\", vxlanCIDR: \"fd00:3::/64\"}": "ipamConfig: podSubnetCIDR fd00:1::/64: IPv6 is not wired yet",
+		"ipamConfig: {contivCIDR: \"fd00::/64\"}":                                                                      "ipamConfig: podSubnetCIDR fd00::/112: IPv6 is not wired yet",
+	} {
+		_, err := ParseConfig("contiv.yaml", []byte("TCPstackDisabled: true\n"+text))
+		if err == nil || !strings.HasPrefix(err.Error(), "contiv.yaml: "+want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// TestReadmeSettings goal: README.md says of every key of a configuration file whether it works. Method: the fields of the structs
+// that the file is read into beside the first column of the table.
+func TestReadmeSettings(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(readme), "## An agent's settings")
+	section, _, _ = strings.Cut(section, "\n## ")
+	told := map[string]bool{}
+	for line := range strings.Lines(section) {
+		if cells := strings.Split(line, "|"); len(cells) > 3 {
+			for i, word := range strings.Split(cells[1]+cells[2], "`") {
+				if i%2 == 1 {
+					told[strings.ToLower(word)] = true
+				}
+			}
+		}
+	}
+	if len(told) < 30 {
+		t.Fatalf("the table has %d settings", len(told))
+	}
+	for _, of := range []reflect.Type{reflect.TypeFor[Config](), reflect.TypeFor[NodeConfigSpec](), reflect.TypeFor[InterfaceConfig](), reflect.TypeFor[contiv.IPAMConfig]()} {
+		for _, f := range reflect.VisibleFields(of) {
+			if !told[strings.ToLower(f.Name)] {
+				t.Errorf("README.md does not say whether %s works", f.Name)
+			}
+		}
 	}
 }
 

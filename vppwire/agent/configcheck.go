@@ -24,8 +24,11 @@ func (cfg *Config) Validate() error {
 	refuse := func(format string, args ...any) { found = append(found, fmt.Errorf(format, args...)) }
 	cfg.checkUnsupported(refuse)
 	cfg.checkLinks(refuse)
-	if cfg.MainVRFID == cfg.PodVRFID {
+	switch {
+	case cfg.MainVRFID == cfg.PodVRFID:
 		refuse("MainVRFID and PodVRFID are both %d: pods need a table of their own", cfg.PodVRFID)
+	case cfg.MainVRFID == 0 && cfg.PodVRFID != DefaultPodVRFID || cfg.PodVRFID == 0:
+		refuse("MainVRFID %d and PodVRFID %d: give both, neither of them 0, or none", cfg.MainVRFID, cfg.PodVRFID)
 	}
 	if cfg.IPNeighborScanInterval > 1 {
 		refuse("IPNeighborScanInterval %d: VPP has no scan interval any more, leave it at 0 or 1", cfg.IPNeighborScanInterval)
@@ -40,7 +43,9 @@ func (cfg *Config) Validate() error {
 		if cfg.IPAMConfig.SRv6 != (contiv.SRv6Config{}) {
 			refuse("ipamConfig.srv6: segment routing is not wired, remove it")
 		}
-		if _, err := cfg.IPAMConfig.Resolve(); err != nil {
+		if plan, err := cfg.IPAMConfig.Resolve(); err != nil {
+			refuse("ipamConfig: %w", err)
+		} else if err := wirable(plan); err != nil {
 			refuse("ipamConfig: %w", err)
 		}
 	}
@@ -55,6 +60,29 @@ func (cfg *Config) Validate() error {
 		}
 		seen[n.NodeName] = true
 		n.check(refuse)
+	}
+	return errors.Join(found...)
+}
+
+// wirable says why ranges that make sense cannot be wired.
+func wirable(p contiv.Plan) error {
+	if p.PodSubnet.Addr().Is6() {
+		return fmt.Errorf("podSubnetCIDR %s: IPv6 is not wired yet, give IPv4 ranges", p.PodSubnet)
+	}
+	return nil
+}
+
+// checkDriver refuses what an embedding of the agent could do and this product's driver does not.
+func (cfg *Config) checkDriver() error {
+	var found []error
+	const why = "no address is leased by DHCP yet"
+	if cfg.IPAMConfig.NodeInterconnectDHCP {
+		found = append(found, errors.New("ipamConfig.nodeInterconnectDHCP: "+why+", set it to false and give nodeInterconnectCIDR"))
+	}
+	for i := range cfg.NodeConfig {
+		if n := &cfg.NodeConfig[i]; n.MainVPPInterface.UseDHCP {
+			found = append(found, fmt.Errorf("NodeConfig %s: mainVPPInterface.useDHCP: %s, set it to false, and give ip where the node ID does not decide it", n.NodeName, why))
+		}
 	}
 	return errors.Join(found...)
 }
@@ -81,6 +109,17 @@ func (cfg *Config) checkUnsupported(refuse func(string, ...any)) {
 	}
 	if cfg.CleanupIdleNATSessions {
 		refuse("CleanupIdleNATSessions: NAT is not configured by this agent, set it to false")
+	}
+	for _, n := range [...]struct {
+		field          string
+		value, ignored uint32
+	}{{"TCPNATSessionTimeout", cfg.TCPNATSessionTimeout, DefaultTCPNATSessionTimeout}, {"OtherNATSessionTimeout", cfg.OtherNATSessionTimeout, DefaultOtherNATSessionTimeout}} {
+		if n.value != n.ignored {
+			refuse("%s %d: NAT is not configured by this agent, remove it", n.field, n.value)
+		}
+	}
+	if cfg.ServiceLocalEndpointWeight != DefaultServiceLocalEndpointWeight {
+		refuse("ServiceLocalEndpointWeight %d: VPP serves no services, remove it", cfg.ServiceLocalEndpointWeight)
 	}
 	if cfg.DisableNATVirtualReassembly {
 		refuse("DisableNATVirtualReassembly: VPP has no such switch any more, set it to false")
@@ -119,6 +158,8 @@ func (n *NodeConfig) check(refuse func(string, ...any)) {
 		p, err := netip.ParsePrefix(ip)
 		if err != nil {
 			refuse("NodeConfig %s: mainVPPInterface.ip %q: want an address with its subnet's length, as 192.168.16.1/24", n.NodeName, ip)
+		} else if p.Addr().Is6() {
+			refuse("NodeConfig %s: mainVPPInterface.ip %s: IPv6 is not wired yet, give an IPv4 address", n.NodeName, ip)
 		} else if p.Bits() < p.Addr().BitLen()-1 && p.Addr() == p.Masked().Addr() {
 			refuse("NodeConfig %s: mainVPPInterface.ip %s is the network address of its subnet", n.NodeName, ip)
 		}
@@ -133,8 +174,10 @@ func (n *NodeConfig) check(refuse func(string, ...any)) {
 		refuse("NodeConfig %s: natExternalTraffic: NAT is not configured by this agent, set it to false", n.NodeName)
 	}
 	if n.Gateway != "" {
-		if _, err := parseAddr(n.Gateway); err != nil {
+		if a, err := parseAddr(n.Gateway); err != nil {
 			refuse("NodeConfig %s: gateway %q: want an address, as 192.168.16.100", n.NodeName, n.Gateway)
+		} else if a.Is6() {
+			refuse("NodeConfig %s: gateway %s: IPv6 is not wired yet, give an IPv4 address", n.NodeName, n.Gateway)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"time"
@@ -18,7 +19,7 @@ func ParseConfig(file string, yaml []byte) (Config, error) {
 		return Config{}, err
 	}
 	cfg.ApplyDefaults()
-	if err := cfg.Validate(); err != nil {
+	if err := errors.Join(cfg.Validate(), cfg.checkDriver()); err != nil {
 		return Config{}, fmt.Errorf("%s: %w", file, err)
 	}
 	if err := cfg.ApplyIPAMConfig(); err != nil {

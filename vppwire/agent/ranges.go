@@ -114,13 +114,22 @@ func (r *ranges) regular(id uint32, networks []netip.Prefix) bool {
 	return err == nil && theirs.PodSubnet == networks[0]
 }
 
+// checkPools says why ranges cannot be acted on.
+func checkPools(p Pools) error {
+	plan := planOf(p)
+	if err := plan.Check(); err != nil {
+		return err
+	}
+	return wirable(plan)
+}
+
 // poolsChanged takes newer ranges; they are acted on when they are on disk.
 func (a *Agent) poolsChanged(p Pools) {
 	r := &a.ranges
 	if n := len(r.history); n > 0 && p.Generation <= r.history[n-1].Generation {
 		return
 	}
-	if err := planOf(p).Check(); err != nil {
+	if err := checkPools(p); err != nil {
 		a.log(levelError, "address ranges of generation %d are refused: %v", p.Generation, err)
 		return
 	}

@@ -64,7 +64,7 @@ func (a *Agent) restore(e Restored) {
 }
 
 func (a *Agent) restorePools(p Pools) {
-	if err := planOf(p).Check(); err != nil {
+	if err := checkPools(p); err != nil {
 		a.log(levelError, "journal: address ranges of generation %d are left out: %v", p.Generation, err)
 		return
 	}
