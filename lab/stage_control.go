@@ -222,6 +222,9 @@ func (st stage) StopAPI(stop bool) { st.stop(&st.control.apiStop, stop) }
 // WipeStore implements timeline.ControlPlane.
 func (st stage) WipeStore() error { return st.control.store.Wipe() }
 
+// CompactStore implements timeline.ControlPlane.
+func (st stage) CompactStore(ctx context.Context) error { return st.control.store.Compact(ctx) }
+
 // SetPools implements timeline.ControlPlane.
 func (st stage) SetPools(ctx context.Context, plan scenarios.IPAM, _ agent.Pools) error {
 	return st.control.setPools(ctx, plan)
@@ -263,7 +266,7 @@ func (st stage) AddRange(netip.Prefix) error { return lacking(timeline.CIDRContr
 func (st stage) RemoveRange(netip.Prefix) error { return lacking(timeline.CIDRControllers) }
 
 // LoseLeader implements timeline.ControlPlane.
-func (st stage) LoseLeader(time.Duration) error { return lacking(timeline.LeadingController) }
+func (st stage) LoseLeader(scenarios.LoseLeader) error { return lacking(timeline.LeadingController) }
 
 // LagWatches implements timeline.ControlPlane.
 func (st stage) LagWatches(string, time.Duration) { st.fail(lacking(timeline.WatchDelivery)) }

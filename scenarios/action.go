@@ -75,6 +75,7 @@ var actionKinds = []actionKind{
 
 	{StopStore{}, "The store answers nothing."},
 	{WipeStore{}, "The store loses all its data."},
+	{CompactStore{}, "The store forgets its history; watches that are behind are lost."},
 	{StopAPI{}, "The API server answers nothing; watches stall."},
 	{StaleWatch{}, "A node's watches deliver nothing new and then all that was missed, in order."},
 	{GapWatch{}, "A node's watches lose their place (revision compacted); the node lists again."},

@@ -33,6 +33,8 @@ type RestartBoth struct {
 // only after Pause. Another one leads once the leader's lease has run out.
 type LoseLeader struct {
 	Pause time.Duration `yaml:"pause" doc:"How long the old leader's requests are on their way; 30s when absent."`
+	// Within lets them arrive earlier, among the next leader's own.
+	Within bool `yaml:"withinTakeover" doc:"The late requests arrive between the first requests of the next leader, one at each."`
 }
 
 func (LoseLeader) Verb() string     { return "lose-leader" }

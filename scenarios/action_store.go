@@ -10,6 +10,9 @@ type StopStore struct {
 // WipeStore makes the store lose all its data, as when etcd's volume is deleted. Watches end.
 type WipeStore struct{}
 
+// CompactStore makes the store forget its history: watches that are behind end, and one from before is refused.
+type CompactStore struct{}
+
 // StopAPI makes the API server answer nothing for For, or until Heal.
 type StopAPI struct {
 	For time.Duration `yaml:"for" doc:"How long; until everything is healed when absent."`
@@ -34,6 +37,7 @@ type DuplicateWatch struct {
 
 func (StopStore) Verb() string      { return "stop-store" }
 func (WipeStore) Verb() string      { return "wipe-store" }
+func (CompactStore) Verb() string   { return "compact-store" }
 func (StopAPI) Verb() string        { return "stop-api" }
 func (StaleWatch) Verb() string     { return "stale-watch" }
 func (GapWatch) Verb() string       { return "gap-watch" }
@@ -41,6 +45,7 @@ func (DuplicateWatch) Verb() string { return "duplicate-watch" }
 
 func (a StopStore) String() string      { return actionLine(a) }
 func (a WipeStore) String() string      { return actionLine(a) }
+func (a CompactStore) String() string   { return actionLine(a) }
 func (a StopAPI) String() string        { return actionLine(a) }
 func (a StaleWatch) String() string     { return actionLine(a) }
 func (a GapWatch) String() string       { return actionLine(a) }

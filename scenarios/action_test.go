@@ -39,6 +39,7 @@ var actionLines = []string{
 	"restart-vpp node=node-2",
 	"restart-both node=all",
 	"stop-store for=20s",
+	"compact-store",
 	"wipe-store",
 	"stop-api",
 	"stale-watch node=node-1 for=1m",

@@ -16,9 +16,12 @@ type Faults struct {
 	CrashAfterPersist float64 `yaml:"crashAfterPersist" min:"0" max:"1" doc:"The agent is killed right after its journal was synced."`
 	DiskError         float64 `yaml:"diskError" min:"0" max:"1" doc:"A journal write fails; nothing, a part or all of it is on disk."`
 
+	SlowDisk Delay `yaml:"slowDisk" doc:"A journal write is safe, and told so, later; those behind it wait."`
+
 	StoreUnavailable float64 `yaml:"storeUnavailable" min:"0" max:"1" doc:"A store request is answered with unavailable; whether it was done is open."`
 	DropStoreReply   float64 `yaml:"dropStoreReply" min:"0" max:"1" doc:"A store request is done and its reply lost."`
 	DelayStoreReply  Delay   `yaml:"delayStoreReply" doc:"A store reply comes late."`
+	CompactStore     float64 `yaml:"compactStore" min:"0" max:"1" doc:"The store forgets its history before it serves a request: a watch from before is refused, one that was cut off is lost."`
 	LoseWatch        float64 `yaml:"loseWatch" min:"0" max:"1" doc:"A watch ends at a delivery; the agent lists again."`
 	DuplicateWatch   float64 `yaml:"duplicateWatch" min:"0" max:"1" doc:"A watch delivers a change twice."`
 
@@ -37,7 +40,7 @@ type Delay struct {
 // Any reports whether anything can go wrong by chance.
 func (f *Faults) Any() bool {
 	for _, p := range [...]float64{f.DropRequest, f.DropReply, f.Refuse, f.DelayReply.P, f.CrashVPP, f.CrashBeforeEffect,
-		f.CrashAfterEffect, f.CrashAfterPersist, f.DiskError, f.StoreUnavailable, f.DropStoreReply, f.DelayStoreReply.P,
+		f.CrashAfterEffect, f.CrashAfterPersist, f.DiskError, f.SlowDisk.P, f.StoreUnavailable, f.DropStoreReply, f.DelayStoreReply.P, f.CompactStore,
 		f.LoseWatch, f.DuplicateWatch, f.WithdrawCNI} {
 		if p > 0 {
 			return true

@@ -80,7 +80,7 @@ func Default() Scenario {
 	return Scenario{
 		Topology: Topology{Nodes: 2, MaxPodsPerNode: 110, NIC: DefaultNIC, NICMTU: 1500, HostIPs: 1},
 		Config:   DefaultConfig(),
-		Faults:   Faults{DelayReply: Delay{By: time.Second}, DelayStoreReply: Delay{By: time.Second}},
+		Faults:   Faults{DelayReply: Delay{By: time.Second}, DelayStoreReply: Delay{By: time.Second}, SlowDisk: Delay{By: time.Second}},
 		Limits:   Limits{Settle: 5 * time.Minute},
 		Seeds:    1,
 	}

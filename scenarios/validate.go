@@ -141,7 +141,7 @@ func (s *Scenario) checkFaults() *InputError {
 	for _, d := range [...]struct {
 		name string
 		Delay
-	}{{"delayReply", f.DelayReply}, {"delayStoreReply", f.DelayStoreReply}} {
+	}{{"delayReply", f.DelayReply}, {"delayStoreReply", f.DelayStoreReply}, {"slowDisk", f.SlowDisk}} {
 		if d.P > 0 && d.By == 0 {
 			return s.wrongAt("faults."+d.name+".by", "a delay of 0s is none")
 		}

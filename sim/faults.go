@@ -36,6 +36,8 @@ func injectors(f *scenarios.Faults, env fault.Env) ([]fault.Injector, error) {
 	b.chance(f.StoreUnavailable, fault.KindStore, fault.Refuse)
 	b.chance(f.DropStoreReply, fault.KindStore, fault.Mute)
 	b.late(f.DelayStoreReply, fault.KindStore)
+	b.chance(f.CompactStore, fault.KindStore, fault.Compact)
+	b.late(f.SlowDisk, fault.KindPersist)
 	for _, kind := range [...]fault.OpKind{fault.KindStoreWatch, fault.KindAPIWatch} {
 		b.chance(f.LoseWatch, kind, fault.Vanish)
 		b.chance(f.DuplicateWatch, kind, fault.Duplicate)

@@ -32,7 +32,9 @@ func (p *process) persist(e agent.Persist) {
 	w.counts.JournalBytes += int64(len(payload))
 	write := hostmodel.Write{Seq: e.Seq, GivenUp: e.GivenUp, Replace: e.Replace, Payload: payload}
 	ok := p.journal.Write(write, verdict.Action == fault.Refuse, w.eng.Chooser())
-	w.eng.After(syncTime+verdict.Delay, &synced{p: p, seq: e.Seq, failed: !ok, verdict: verdict})
+	// A disk syncs in the order in which it is asked.
+	p.syncedAt = max(p.syncedAt, w.eng.Now()+syncTime+verdict.Delay)
+	w.eng.After(p.syncedAt-w.eng.Now(), &synced{p: p, seq: e.Seq, failed: !ok, verdict: verdict})
 }
 
 // leaseFacts tells what a step changes in the agent's leases: what is gone, then ID and blocks, then what is new. The blocks that

@@ -35,6 +35,8 @@ type process struct {
 	m       *machine
 	agent   *agent.Agent
 	journal *hostmodel.Journal
+	// syncedAt is when the last write will be safe.
+	syncedAt time.Duration
 	// planted is the agent as it is driven where something wraps it, nil otherwise.
 	planted PlantedAgent
 	// wake numbers the agent's WakeAt effects: only the last one counts.

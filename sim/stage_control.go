@@ -138,6 +138,12 @@ func (st stage) WipeStore() error {
 	return nil
 }
 
+// CompactStore implements timeline.ControlPlane.
+func (st stage) CompactStore(context.Context) error {
+	st.store.Store.Compact(st.store.Store.Revision())
+	return nil
+}
+
 // SetPools implements timeline.ControlPlane.
 func (st stage) SetPools(_ context.Context, _ scenarios.IPAM, pools agent.Pools) error {
 	return st.api.SetConfigMap(poolsName, pools)
@@ -150,7 +156,9 @@ func (st stage) AddRange(r netip.Prefix) error { return st.system.AddRange(r) }
 func (st stage) RemoveRange(r netip.Prefix) error { return st.system.RemoveRange(r) }
 
 // LoseLeader implements timeline.ControlPlane.
-func (st stage) LoseLeader(pause time.Duration) error { return st.system.LoseLeader(pause) }
+func (st stage) LoseLeader(how scenarios.LoseLeader) error {
+	return st.system.LoseLeader(how.Pause, how.Within)
+}
 
 // SetPodCIDR implements timeline.ControlPlane.
 func (st stage) SetPodCIDR(_ context.Context, node string, p netip.Prefix) error {

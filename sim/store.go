@@ -49,6 +49,8 @@ func (p *process) store(r agent.StoreRequest) {
 	case fault.Duplicate:
 		p.client.Do(r)
 		p.client.Do(r)
+	case fault.Compact:
+		p.client.DoCompacted(r)
 	}
 }
 

@@ -148,6 +148,8 @@ func (d drawer) drawFaults() scenarios.Faults {
 	f.StoreUnavailable = d.chance("store unavailable", 0.2)
 	f.DropStoreReply = d.chance("drop store reply", 0.2)
 	f.DelayStoreReply = d.delay("delay store reply", 0.3)
+	f.CompactStore = d.chance("compact store", 0.2)
+	f.SlowDisk = d.delay("slow disk", 0.3)
 	f.LoseWatch = d.chance("lose watch", 0.2)
 	f.DuplicateWatch = d.chance("duplicate watch", 0.2)
 	f.WithdrawCNI = d.chance("withdraw cni", 0.1)

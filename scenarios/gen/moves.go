@@ -75,6 +75,7 @@ var moves = []move{
 
 	{"stop store", 1, func(d drawer, _ *state) scenarios.Action { return scenarios.StopStore{For: d.span()} }},
 	{"wipe store", 1, func(drawer, *state) scenarios.Action { return scenarios.WipeStore{} }},
+	{"compact store", 1, func(drawer, *state) scenarios.Action { return scenarios.CompactStore{} }},
 	{"stop api", 1, func(d drawer, _ *state) scenarios.Action { return scenarios.StopAPI{For: d.span()} }},
 	{"stale watch", 1, func(d drawer, _ *state) scenarios.Action {
 		return scenarios.StaleWatch{Node: scenarios.AnyNode, For: d.span()}

@@ -47,7 +47,7 @@ func (d drawer) drawSystem(s *scenarios.Scenario) {
 		}
 		switch leads := c.System != scenarios.Datastore; {
 		case leads && d.coin("leader lost", 2):
-			s.Timeline[i].Action = scenarios.LoseLeader{Pause: d.between("pause", time.Second, time.Minute)}
+			s.Timeline[i].Action = scenarios.LoseLeader{Pause: d.between("pause", time.Second, time.Minute), Within: d.coin("within takeover", 2)}
 		case second:
 			s.Timeline[i].Action = scenarios.RemoveRange{CIDR: systemSecond}
 			second = false

@@ -17,6 +17,10 @@ func (p *Player) stopStore(_ context.Context, a scenarios.StopStore) error {
 
 func (p *Player) wipeStore(context.Context, scenarios.WipeStore) error { return p.world.WipeStore() }
 
+func (p *Player) compactStore(ctx context.Context, _ scenarios.CompactStore) error {
+	return p.world.CompactStore(ctx)
+}
+
 func (p *Player) stopAPI(_ context.Context, a scenarios.StopAPI) error {
 	p.world.StopAPI(true)
 	p.until(a.For, "start api", func() { p.world.StopAPI(false) })
@@ -74,7 +78,7 @@ func (p *Player) removeRange(_ context.Context, a scenarios.RemoveRange) error {
 }
 
 func (p *Player) loseLeader(_ context.Context, a scenarios.LoseLeader) error {
-	return p.world.LoseLeader(a.Pause)
+	return p.world.LoseLeader(a)
 }
 
 func (p *Player) setPodCIDR(ctx context.Context, a scenarios.SetPodCIDR) error {

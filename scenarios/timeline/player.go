@@ -75,6 +75,7 @@ var actions = []action{
 	on((*Player).restartBoth),
 
 	on((*Player).stopStore),
+	on((*Player).compactStore),
 	on((*Player).wipeStore),
 	on((*Player).stopAPI),
 	on((*Player).staleWatch, WatchDelivery),

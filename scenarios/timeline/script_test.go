@@ -181,16 +181,20 @@ func (w *script) Slow(a, b scenarios.Endpoint, l timeline.Link) error {
 	w.say("  link %s %s %v", a, b, l)
 	return nil
 }
-func (w *script) StopStore(stop bool) { w.say("  stop store %t", stop) }
-func (w *script) StopAPI(stop bool)   { w.say("  stop api %t", stop) }
-func (w *script) WipeStore() error    { w.say("  wipe store"); return nil }
+func (w *script) StopStore(stop bool)                { w.say("  stop store %t", stop) }
+func (w *script) StopAPI(stop bool)                  { w.say("  stop api %t", stop) }
+func (w *script) WipeStore() error                   { w.say("  wipe store"); return nil }
+func (w *script) CompactStore(context.Context) error { w.say("  compact store"); return nil }
 func (w *script) SetPools(_ context.Context, c scenarios.IPAM, p agent.Pools) error {
 	w.say("  pools %s of plan %s", p.PodSubnet, c.PodSubnetCIDR)
 	return nil
 }
-func (w *script) AddRange(r netip.Prefix) error        { w.say("  add range %s", r); return nil }
-func (w *script) RemoveRange(r netip.Prefix) error     { w.say("  remove range %s", r); return nil }
-func (w *script) LoseLeader(d time.Duration) error     { w.say("  lose leader %s", d); return nil }
+func (w *script) AddRange(r netip.Prefix) error    { w.say("  add range %s", r); return nil }
+func (w *script) RemoveRange(r netip.Prefix) error { w.say("  remove range %s", r); return nil }
+func (w *script) LoseLeader(a scenarios.LoseLeader) error {
+	w.say("  lose leader %s", a.Pause)
+	return nil
+}
 func (w *script) RepeatWatches(node string, n int)     { w.say("  repeat %d changes to %s", n, node) }
 func (w *script) LagWatches(n string, d time.Duration) { w.say("  watches of %s are %s late", n, d) }
 func (w *script) GapWatches(_ context.Context, node string) error {

@@ -153,12 +153,14 @@ type ControlPlane interface {
 	StopStore(stop bool)
 	StopAPI(stop bool)
 	WipeStore() error
+	// CompactStore makes the store forget its history.
+	CompactStore(ctx context.Context) error
 	// SetPools makes a plan the cluster's; pools are its ranges.
 	SetPools(ctx context.Context, plan scenarios.IPAM, pools agent.Pools) error
 	// AddRange, RemoveRange and LoseLeader are for the controllers of nodes' pod ranges.
 	AddRange(r netip.Prefix) error
 	RemoveRange(r netip.Prefix) error
-	LoseLeader(pause time.Duration) error
+	LoseLeader(how scenarios.LoseLeader) error
 	// SetPodCIDR, SetAddress and SetManagement change one node.
 	SetPodCIDR(ctx context.Context, node string, p netip.Prefix) error
 	SetAddress(ctx context.Context, node string, a netip.Prefix) error

@@ -97,6 +97,8 @@ func (l *listener) StoreChanged(revision int64, items []agent.StoreItem) {
 
 func (l *listener) StoreEnded() { l.ended = true }
 
+func (l *listener) StoreCompacted() {}
+
 // TestStoreAgainstTwin: random transactions, lists, watches and compactions give what the slow twin gives.
 func TestStoreAgainstTwin(t *testing.T) {
 	keys := []string{"a/1", "a/2", "a/20", "b/1", "ab"}

@@ -55,6 +55,11 @@ func (c *StoreClient) Do(r agent.StoreRequest) {
 	c.server.net.Call(c.at, c.server.at, storeTimeout, &storeCall{client: c, StoreRequest: r})
 }
 
+// DoCompacted is Do of a request before which the store forgets its history.
+func (c *StoreClient) DoCompacted(r agent.StoreRequest) {
+	c.server.net.Call(c.at, c.server.at, storeTimeout, &storeCall{client: c, StoreRequest: r, compacts: true})
+}
+
 func (c *StoreClient) endWatch() {
 	if c.watch != nil {
 		c.watch.stream.close()
@@ -65,7 +70,8 @@ func (c *StoreClient) endWatch() {
 type storeCall struct {
 	client *StoreClient
 	agent.StoreRequest
-	feed *storeFeed
+	feed     *storeFeed
+	compacts bool
 }
 
 var storeOpNames = [...]string{
@@ -95,6 +101,9 @@ func (c *storeCall) AppendText(b []byte) []byte {
 // Serve runs at the store.
 func (c *storeCall) Serve() any {
 	store := c.client.server.Store
+	if c.compacts {
+		store.Compact(store.Revision())
+	}
 	var out Outcome
 	switch c.Op {
 	case agent.StoreList:
@@ -183,6 +192,9 @@ func (f *storeFeed) StoreChanged(revision int64, items []agent.StoreItem) {
 }
 
 func (f *storeFeed) StoreEnded() { f.stream.finish() }
+
+// StoreCompacted ends a watch that is cut off: it has missed what is forgotten now.
+func (f *storeFeed) StoreCompacted() { f.stream.abandon() }
 
 func (f *storeFeed) closeWatch() {
 	if f.watch != nil {

@@ -22,6 +22,8 @@ type StoreSink interface {
 	StoreChanged(revision int64, items []agent.StoreItem)
 	// StoreEnded is the last call: an outage or the loss of all data ended the watch.
 	StoreEnded()
+	// StoreCompacted: the history has been forgotten. A sink that has not delivered all of it tells its own receiver that it ends.
+	StoreCompacted()
 }
 
 // Watch tells sink of every change below prefix after revision, beginning with those of the past, before it returns.
@@ -63,6 +65,9 @@ func (s *Store) Compact(revision int64) {
 	s.compacted = max(s.compacted, min(revision, s.revision))
 	n := sort.Search(len(s.log), func(i int) bool { return s.log[i].ModRevision > s.compacted })
 	s.log = slices.Clone(s.log[n:])
+	for _, w := range slices.Clone(s.watches) {
+		w.sink.StoreCompacted()
+	}
 }
 
 // Compacted is the revision up to which changes have been forgotten.

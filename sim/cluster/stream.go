@@ -105,6 +105,17 @@ func (s *stream[T]) finish() {
 	}
 }
 
+// abandon breaks a stream that stands still, with what is on its way.
+func (s *stream[T]) abandon() {
+	if s.closed || s.ending || !s.standing() || s.waiting() == 0 {
+		return
+	}
+	s.n.busy.Streamed -= s.waiting()
+	clear(s.queue[s.head:])
+	s.queue, s.due = s.queue[:s.head], s.due[:s.head]
+	s.terminate(s.next())
+}
+
 // drop loses one item: the stream is broken from here on, but nobody knows yet.
 func (s *stream[T]) drop() {
 	if !s.gapped {

@@ -40,7 +40,7 @@ func anyTrouble(t *testing.T, rt *rapid.T, p scenarios.IPAM) {
 		case step == "join" && h == nil:
 			w.join(node)
 		case step == "lose":
-			_ = w.system.LoseLeader(time.Duration(rapid.IntRange(1, 60).Draw(rt, "pause")) * time.Second) // AWS has none
+			_ = w.system.LoseLeader(time.Duration(rapid.IntRange(1, 60).Draw(rt, "pause"))*time.Second, rapid.Bool().Draw(rt, "within")) // AWS has none
 		case step == "fault":
 			w.faults = append(w.faults, &storyFault{
 				request: rapid.SampledFrom(controllers.RequestNames).Draw(rt, "request"),

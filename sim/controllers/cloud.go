@@ -144,7 +144,7 @@ func (s *cloudSystem) RemoveRange(r netip.Prefix) error {
 	return nil
 }
 
-func (*cloudSystem) LoseLeader(time.Duration) error { return scenarios.ErrUnsupported }
+func (*cloudSystem) LoseLeader(time.Duration, bool) error { return scenarios.ErrUnsupported }
 
 // FreeBlock is not known: what an instance can have depends on its interfaces.
 func (*cloudSystem) FreeBlock() bool { return false }

@@ -25,13 +25,15 @@ type leader struct {
 	// cut: it was cut off; its requests wait in held.
 	cut, dead bool
 	held      []func()
+	// late is the leader before, where its requests arrive in front of this one's.
+	late *leader
 	// wake numbers its alarms: only the last one counts.
 	wake uint64
 }
 
-func newLeader(env *Env, name string, life int) *leader {
+func newLeader(env *Env, name string, life int, late *leader) *leader {
 	kind, name := name, name+"-"+strconv.Itoa(life)
-	return &leader{env: env, kind: kind, name: name, at: env.Cluster.Net.Endpoint(name)}
+	return &leader{env: env, kind: kind, name: name, at: env.Cluster.Net.Endpoint(name), late: late}
 }
 
 // send starts a request, or keeps it until the cut ends.
@@ -40,23 +42,38 @@ func (l *leader) send(call func()) {
 		l.held = append(l.held, call)
 		return
 	}
+	if l.late != nil {
+		l.late.arrive(1)
+	}
 	call()
 }
 
-// lose cuts the leader off for pause. After renewDeadline it knows, and stops.
-func (l *leader) lose(pause time.Duration, knows func()) {
+// lose cuts the leader off for pause. After renewDeadline it knows, and stops. It returns itself where its requests arrive in front
+// of its successor's.
+func (l *leader) lose(pause time.Duration, within bool, knows func()) (late *leader) {
 	l.cut = true
 	l.env.Note(l.name, "cut off")
 	l.env.Clock.After(renewDeadline, &step{l.name, "stops leading", func() {
 		knows()
 	}})
 	l.env.Clock.After(pause, &step{l.name, "late requests", func() {
-		held := l.held
-		l.cut, l.held = l.dead, nil
-		for _, call := range held {
-			call()
-		}
+		l.cut = l.dead
+		l.arrive(len(l.held))
 	}})
+	if within {
+		return l
+	}
+	return nil
+}
+
+// arrive lets so many of the requests through that were kept, the oldest first.
+func (l *leader) arrive(n int) {
+	n = min(n, len(l.held))
+	held := l.held[:n]
+	l.held = l.held[n:]
+	for _, call := range held {
+		call()
+	}
 }
 
 // alarm replaces the leader's alarm; the zero time cancels it.

@@ -22,6 +22,8 @@ type poolSystem struct {
 	lives    int
 	leading  *operator
 	electing bool
+	// late is the leader before, where its requests arrive within the takeover.
+	late     *leader
 	nodes    map[string]*requester // living agents
 	allocs   map[string]*cilium.Node
 	requests int64
@@ -102,7 +104,7 @@ func (s *poolSystem) Start() { s.lead() }
 func (s *poolSystem) lead() {
 	s.electing = false
 	s.lives++
-	s.leading = newOperator(s, newLeader(&s.env, operatorProgram, s.lives))
+	s.leading = newOperator(s, newLeader(&s.env, operatorProgram, s.lives, s.late))
 	s.leading.start()
 }
 
@@ -160,13 +162,13 @@ func (s *poolSystem) RemoveRange(r netip.Prefix) error {
 }
 
 // LoseLeader lets another operator take over.
-func (s *poolSystem) LoseLeader(pause time.Duration) error {
+func (s *poolSystem) LoseLeader(pause time.Duration, within bool) error {
 	if s.electing {
 		return nil // nobody leads: there is nobody to lose
 	}
 	s.electing = true
 	old := s.leading
-	old.lose(pause, old.stop)
+	s.late = old.lose(pause, within, old.stop)
 	s.env.Clock.After(leaseTime+electionTime, &step{old.name, "is replaced", s.lead})
 	return nil
 }

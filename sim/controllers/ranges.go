@@ -24,6 +24,8 @@ type rangeSystem struct {
 	lives    int
 	leading  *controller
 	electing bool
+	// late is the leader before, where its requests arrive within the takeover.
+	late     *leader
 	requests int64
 }
 
@@ -86,7 +88,7 @@ func (s *rangeSystem) lead() {
 	if plant := s.env.Plant.Controller; plant != nil {
 		alloc = plant(s.lives, params, r)
 	}
-	s.leading = &controller{system: s, leader: newLeader(&s.env, rangeProgram, s.lives), alloc: alloc}
+	s.leading = &controller{system: s, leader: newLeader(&s.env, rangeProgram, s.lives, s.late), alloc: alloc}
 	s.leading.start()
 }
 
@@ -126,13 +128,13 @@ func (s *rangeSystem) RemoveRange(r netip.Prefix) error {
 }
 
 // LoseLeader lets another controller manager take over.
-func (s *rangeSystem) LoseLeader(pause time.Duration) error {
+func (s *rangeSystem) LoseLeader(pause time.Duration, within bool) error {
 	old := s.leading
 	if old == nil || s.electing {
 		return nil // nobody leads: there is nobody to lose
 	}
 	s.electing = true
-	old.lose(pause, old.stop)
+	s.late = old.lose(pause, within, old.stop)
 	old.step(nodeipam.Leading{Until: s.env.now().Add(renewDeadline)})
 	s.env.Clock.After(leaseTime+electionTime, &step{old.name, "is replaced", s.lead})
 	return nil

@@ -31,7 +31,7 @@ import (
 //	busy|idle NODE                         whether its agent has something to journal or to tell
 //	pods NODE N                            so many pods hold an address there
 //	range-add|range-remove CIDR            what blocks are carved from
-//	lose PAUSE                             the leader is cut off, its requests arrive that much later
+//	lose PAUSE [within]                    the leader is cut off, its requests arrive that much later, or within the takeover
 //	fault REQUEST ACTION [skip=N] [n=N]    what befalls requests of that name, from the one behind the skipped ones on
 //	run DURATION                           time passes; prints what was noted and assigned
 //	state                                  who has what, and what is under way
@@ -208,7 +208,7 @@ func (w *world) command(d *datadriven.TestData) string {
 	case "lose":
 		pause, err := time.ParseDuration(node)
 		w.must(err)
-		if err := w.system.LoseLeader(pause); err != nil {
+		if err := w.system.LoseLeader(pause, len(d.CmdArgs) > 1 && d.CmdArgs[1].Key == "within"); err != nil {
 			return "error: " + err.Error()
 		}
 	case "fault":

@@ -67,8 +67,9 @@ type System interface {
 	// AddRange and RemoveRange change what blocks are carved from.
 	AddRange(r netip.Prefix) error
 	RemoveRange(r netip.Prefix) error
-	// LoseLeader cuts the leading controller off: its requests arrive pause later.
-	LoseLeader(pause time.Duration) error
+	// LoseLeader cuts the leading controller off: its requests arrive pause later, or within its successor's takeover, one in front
+	// of each of the successor's own.
+	LoseLeader(pause time.Duration, within bool) error
 	// FreeBlock reports whether there is a block that a node without any could be given.
 	FreeBlock() bool
 	// Pending says what is under way, "" when nothing is.
@@ -121,7 +122,7 @@ func (*own) Refused(string, ipam.Owner)           {}
 func (*own) Blocks(string) ([]netip.Prefix, bool) { return nil, false }
 func (*own) AddRange(netip.Prefix) error          { return scenarios.ErrUnsupported }
 func (*own) RemoveRange(netip.Prefix) error       { return scenarios.ErrUnsupported }
-func (*own) LoseLeader(time.Duration) error       { return scenarios.ErrUnsupported }
+func (*own) LoseLeader(time.Duration, bool) error { return scenarios.ErrUnsupported }
 func (*own) FreeBlock() bool                      { return false }
 func (*own) Pending() string                      { return "" }
 func (*own) Requests() int64                      { return 0 }

@@ -100,6 +100,8 @@ func probable(f *scenarios.Faults) []probability {
 		one(&f.StoreUnavailable, fault.KindStore, fault.Refuse),
 		one(&f.DropStoreReply, fault.KindStore, fault.Mute),
 		late(&f.DelayStoreReply, fault.KindStore),
+		one(&f.CompactStore, fault.KindStore, fault.Compact),
+		late(&f.SlowDisk, fault.KindPersist),
 		both(&f.LoseWatch, 1, outcome{fault.KindStoreWatch, fault.Vanish}, outcome{fault.KindAPIWatch, fault.Vanish}),
 		both(&f.DuplicateWatch, 1, outcome{fault.KindStoreWatch, fault.Duplicate}, outcome{fault.KindAPIWatch, fault.Duplicate}),
 		one(&f.WithdrawCNI, fault.KindCNI, fault.Vanish),

@@ -59,7 +59,7 @@ func Kinds() []fault.OpKind { return slices.Clone(kinds) }
 const late = 700 * time.Millisecond
 
 // Harms are what can happen to an operation of a kind, in the order of Points: its request or its reply is lost, late or repeated, it
-// is refused, or who performs it dies before or after. Watches are not late: what they bring is as old as their connection is slow.
+// is refused, who performs it dies before or after, or whoever is asked has forgotten what was. Watches are not late: what they bring is as old as their connection is slow.
 func Harms(kind fault.OpKind) []fault.Verdict {
 	var actions []fault.Action
 	switch kind {
@@ -68,7 +68,7 @@ func Harms(kind fault.OpKind) []fault.Verdict {
 	case fault.KindControl:
 		actions = []fault.Action{fault.Vanish, fault.Mute, fault.Delay, fault.Refuse, fault.CrashBefore, fault.CrashAfter}
 	case fault.KindStore:
-		actions = []fault.Action{fault.Vanish, fault.Mute, fault.Delay, fault.Duplicate, fault.Refuse}
+		actions = []fault.Action{fault.Vanish, fault.Mute, fault.Delay, fault.Duplicate, fault.Refuse, fault.Compact}
 	case fault.KindStoreWatch, fault.KindAPIWatch:
 		actions = []fault.Action{fault.Vanish, fault.Duplicate}
 	case fault.KindPersist:

@@ -40,6 +40,9 @@ func usualDelays(f *scenarios.Faults) {
 	if f.DelayStoreReply.P == 0 {
 		f.DelayStoreReply = usual.DelayStoreReply
 	}
+	if f.SlowDisk.P == 0 {
+		f.SlowDisk = usual.SlowDisk
+	}
 }
 
 // fixChances writes down which probable faults have happened, and leaves nothing to chance.

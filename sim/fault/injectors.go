@@ -22,6 +22,7 @@ var injectors = []row{
 	{"Duplicate", "", verdict(Duplicate)},       // verdict.go
 	{"CrashBefore", "", verdict(CrashBefore)},   // verdict.go
 	{"CrashAfter", "", verdict(CrashAfter)},     // verdict.go
+	{"Compact", "", verdict(Compact)},           // verdict.go
 	{"Census", "", parseCensus},                 // census.go
 }
 

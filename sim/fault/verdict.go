@@ -37,12 +37,14 @@ const (
 	CrashBefore
 	// CrashAfter: whoever performs it dies after it has happened, before its answer.
 	CrashAfter
+	// Compact: a store forgets its history before it happens; it happens all the same.
+	Compact
 	actionEnd
 )
 
 var actionWords = [actionEnd]string{
 	Pass: "Pass", Refuse: "Refuse", Vanish: "Vanish", Mute: "Mute", Delay: "Delay", Duplicate: "Duplicate",
-	CrashBefore: "CrashBefore", CrashAfter: "CrashAfter",
+	CrashBefore: "CrashBefore", CrashAfter: "CrashAfter", Compact: "Compact",
 }
 
 func (a Action) String() string {

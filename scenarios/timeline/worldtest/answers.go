@@ -44,6 +44,7 @@ var examples = map[string]string{
 	"restart-both":  "restart-both node=any",
 
 	"stop-store":      "stop-store for=2s",
+	"compact-store":   "compact-store",
 	"wipe-store":      "wipe-store",
 	"stop-api":        "stop-api for=2s",
 	"stale-watch":     "stale-watch node=node-1 for=2s",
