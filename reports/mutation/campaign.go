@@ -26,6 +26,8 @@ type Campaign struct {
 	Seed uint64
 	// Only, where set, plants those alone whose place contains it: a file, "file.go:120", "call-dropped Agent.Step".
 	Only string
+	// Again, where set, are trials of a former report: those that were not caught are tried, if the tree still has them.
+	Again []*Trial
 	// Budget is the processor time of each, Jobs how many are tried at the same time.
 	Budget time.Duration
 	Jobs   int
@@ -41,24 +43,26 @@ func (c Campaign) Run(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	all = slices.DeleteFunc(all, func(m *Mutant) bool { return !strings.Contains(m.Place(), c.Only) })
+	if c.Again != nil {
+		all = uncaught(all, c.Again)
+	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("no place for a fault is called %q", c.Only)
+		return nil, fmt.Errorf("no place for a fault is called %q, or is one of those to be tried again", c.Only)
 	}
 	c.note("%d places for faults in the product", len(all))
-	program, clean := filepath.Join(c.Scratch, "planted"), filepath.Join(c.Scratch, "clean")
+	program := filepath.Join(c.Scratch, "planted")
 	if err := Build(ctx, c.Root, c.Scratch, program, all); err != nil {
 		return nil, err
 	}
-	if err := build(ctx, c.Root, "-o", clean); err != nil {
-		return nil, err
+	r := &Report{Seed: c.Seed, BudgetSeconds: c.Budget.Seconds(), places: all, reached: all}
+	chosen := all
+	if c.Again == nil {
+		if r.reached, err = c.reach(ctx, program, all); err != nil {
+			return nil, err
+		}
+		c.note("%d of them make a difference in a run", len(r.reached))
+		chosen = Choose(r.reached, c.Mutants, c.Seed)
 	}
-	reached, err := c.reach(ctx, clean, program, all)
-	if err != nil {
-		return nil, err
-	}
-	c.note("%d of them make a difference in a run", len(reached))
-	chosen := Choose(reached, c.Mutants, c.Seed)
-	r := &Report{Seed: c.Seed, BudgetSeconds: c.Budget.Seconds(), places: all, reached: reached}
 	for _, m := range chosen {
 		r.Trials = append(r.Trials, &Trial{Mutant: m, Outcome: Survived})
 	}
@@ -78,7 +82,11 @@ const reachRounds = 12
 
 // reach runs the planted program with no mutant on, which must do what the clean one does, and returns the mutants that
 // runs come by.
-func (c Campaign) reach(ctx context.Context, clean, program string, all []*Mutant) ([]*Mutant, error) {
+func (c Campaign) reach(ctx context.Context, program string, all []*Mutant) ([]*Mutant, error) {
+	clean := filepath.Join(c.Scratch, "clean")
+	if err := build(ctx, c.Root, "-o", clean); err != nil {
+		return nil, err
+	}
 	asked, err := c.askedFile("reached", all)
 	if err != nil {
 		return nil, err
@@ -114,6 +122,26 @@ func (c Campaign) reach(ctx context.Context, clean, program string, all []*Mutan
 func (c Campaign) askedFile(name string, all []*Mutant) (string, error) {
 	file := filepath.Join(c.Scratch, name+".asked")
 	return file, os.WriteFile(file, make([]byte, last(all)+1), 0o644)
+}
+
+// uncaught finds those of a former report's trials that were not caught: the same lines of the same function, wherever they are now.
+func uncaught(all []*Mutant, former []*Trial) []*Mutant {
+	type place struct{ file, function, kind, before, after string }
+	wanted := map[place]int{}
+	for _, t := range former {
+		if t.Outcome != Caught {
+			wanted[place{t.File, t.Func, t.Kind, t.Before, t.After}]++
+		}
+	}
+	var found []*Mutant
+	for _, m := range all {
+		p := place{m.File, m.Func, m.Kind, m.Before, m.After}
+		if wanted[p] > 0 {
+			wanted[p]--
+			found = append(found, m)
+		}
+	}
+	return found
 }
 
 // last is the highest number of the mutants, which are in order.

@@ -141,8 +141,8 @@ func (t trial) search(ctx context.Context, m *Trial, budget time.Duration) error
 }
 
 // process runs the program with a mutant on and at most this much processor time; read is given what it prints.
-func (t trial) process(ctx context.Context, m *Trial, budget time.Duration, args []string, read func(out io.Reader, stop func()) error) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*budget+time.Minute) // a machine that is shared gives a tenth at worst
+func (t trial) process(whole context.Context, m *Trial, budget time.Duration, args []string, read func(out io.Reader, stop func()) error) error {
+	ctx, cancel := context.WithTimeout(whole, 30*budget+time.Minute) // a machine that is shared gives a thirtieth at worst
 	defer cancel()
 	limits := fmt.Sprintf("ulimit -t %d; ulimit -v %d; ulimit -c 0; exec \"$@\"", int(budget/time.Second)+1, memoryMost)
 	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", limits, "sh", t.program}, args...)...)
@@ -166,7 +166,7 @@ func (t trial) process(ctx context.Context, m *Trial, budget time.Duration, args
 	if readErr != nil && ctx.Err() == nil {
 		return fmt.Errorf("read what the planted program prints: %w", readErr)
 	}
-	if waitErr != nil && !stopped && m.Outcome != Caught {
+	if waitErr != nil && !stopped && m.Outcome != Caught && whole.Err() == nil {
 		m.judgeEnd(waitErr, said.String(), ctx)
 	}
 	return nil

@@ -37,11 +37,20 @@ func run(ctx context.Context, args []string, out, notes io.Writer) int {
 	flags.StringVar(&c.Only, "only", "", "only those whose file:line:column and kind contain this")
 	flags.DurationVar(&c.Budget, "budget", time.Minute, "processor time for each")
 	flags.IntVar(&c.Jobs, "jobs", 1, "how many are tried at the same time")
+	again := flags.String("again", "", "a file of --json: only what was not caught then")
 	least := flags.Float64("least", 0, "percent that must be caught")
 	file := flags.String("json", "", "file for the results")
 	if err := flags.Parse(args); err != nil || flags.NArg() > 0 || c.Budget < time.Second || c.Jobs < 1 || c.Mutants < 0 {
 		fmt.Fprintln(notes, "mutate: --mutants from 0, --jobs from 1, --budget from 1s; no arguments")
 		return 2
+	}
+	if *again != "" {
+		former, err := mutation.Read(*again)
+		if err != nil {
+			fmt.Fprintln(notes, "mutate:", err)
+			return 2
+		}
+		c.Again = former.Trials
 	}
 	r, err := c.Run(ctx)
 	if r != nil {
