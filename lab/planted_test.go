@@ -171,7 +171,8 @@ func TestPlanted(t *testing.T) {
 			l.w.record.tell(scenarios.Fact{Kind: scenarios.FactVPPCrash, Node: "node-1", Text: "VPP died by itself"}, "")
 		}},
 	}
-	elsewhere := map[string]bool{scenarios.LawSettles: true, "nodes-served": true, "programs-survive": true, "stays-wired": true}
+	elsewhere := map[string]bool{scenarios.LawSettles: true, "nodes-served": true, "programs-survive": true, "stays-wired": true,
+		"unwired-before-reuse": true, "node-ids-rest": true, "records-owned": true}
 	for _, name := range plantedOnMachines {
 		elsewhere[name] = true
 	}

@@ -44,6 +44,12 @@ const (
 	Removals Evidence = "removals"
 	// Checks: FactChecked and FactStatus.
 	Checks Evidence = "checks"
+	// Leftovers: Fact.Left of FactLeased and FactReleased.
+	Leftovers Evidence = "leftovers"
+	// Records: FactRecord.
+	Records Evidence = "node records"
+	// IDRests: Fact.Rest of FactNodeGone.
+	IDRests Evidence = "rests of node IDs"
 	// VPPTables and LinuxTables: NodeState.VPP and Linux in settled snapshots.
 	VPPTables   Evidence = "VPP's tables"
 	LinuxTables Evidence = "Linux' tables"
@@ -52,7 +58,8 @@ const (
 // AllEvidence lists every kind of evidence. The slice is the caller's.
 func AllEvidence() []Evidence {
 	return []Evidence{Leases, Sandboxes, Refusals, NodeIDs, Management, Blocks, AssignedBlocks, BlockedBlocks, FreeBlocks, WaitingPods, Rests,
-		Disturbances, CleanStops, VPPLives, Checks, ProgramLives, NodeAddresses, Removals, VPPTables, LinuxTables}
+		Disturbances, CleanStops, VPPLives, Checks, ProgramLives, NodeAddresses, Removals, Leftovers,
+		Records, IDRests, VPPTables, LinuxTables}
 }
 
 // Missing lists what the law needs and is not among delivered, in the law's order.

@@ -67,11 +67,33 @@ func (v *Violation) Error() string {
 // FactKind is what a Fact says.
 type FactKind uint8
 
+// Leftover is what a node still holds of an address's owner when it is released, or leased to another one.
+type Leftover struct {
+	// Node has it; Thing is what it is.
+	Node, Thing string
+	Owner       ipam.Owner
+}
+
+// RecordChange is one change of a node ID's record in the store.
+type RecordChange struct {
+	ID            uint32
+	Before, After NodeRecord
+}
+
+// NodeRecord is what a record says of whose an ID is; the zero NodeRecord is none.
+type NodeRecord struct {
+	Name, UID string
+	// Released: its node was found gone.
+	Released bool
+}
+
 // Kinds of facts, and the fields they set beside At and Node.
 const (
-	// FactLeased: the agent leases Addr of block Prefix to Owner (decided, perhaps not yet on disk).
+	// FactLeased: the agent leases Addr of block Prefix to Owner (decided, perhaps not yet on disk). Left is what is still there of
+	// the address's former owner.
 	FactLeased FactKind = iota + 1
-	// FactReleased: the agent frees Addr of Owner, which the configuration keeps unused on the node for Rest.
+	// FactReleased: the agent frees Addr of Owner, which the configuration keeps unused on the node for Rest. Left is what is still
+	// there of Owner's.
 	FactReleased
 	// FactAnswered: an ADD for Owner was answered with Addr; its sandbox' namespace is Netns.
 	FactAnswered
@@ -85,7 +107,8 @@ const (
 	FactNodeID
 	// FactBlocks: the node's pod ranges are now Blocks.
 	FactBlocks
-	// FactNodeGone: the node left the cluster (Text: NodeLeft) or its machine crashed; everything on it is dead.
+	// FactNodeGone: the node left the cluster (Text: NodeLeft; its ID stays unused for Rest) or its machine crashed; everything on it
+	// is dead.
 	FactNodeGone
 	// FactAgentUp: the agent has read its journal; it holds Leases (and nothing else).
 	FactAgentUp
@@ -122,6 +145,9 @@ const (
 	FactAddressed
 	// FactRemoved: a call took Removal away from the node's VPP or Linux.
 	FactRemoved
+	// FactRecord: the record of a node ID in the store was written or deleted as Record says. It is told when the store does it,
+	// whoever asked.
+	FactRecord
 )
 
 const (
@@ -160,4 +186,7 @@ type Fact struct {
 	Addrs     []netip.Addr
 	Removal   *Removal
 	Netns     string
+	// Left is FactLeased's and FactReleased's, Record FactRecord's.
+	Left   *Leftover
+	Record *RecordChange
 }

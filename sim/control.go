@@ -27,6 +27,7 @@ func (w *World) build(pools agent.Pools) error {
 		Kubelet:   kubelets(w.s.Config.Runtime),
 	})
 	w.net, w.api, w.store = w.cluster.Net, w.cluster.API, w.cluster.Store
+	w.store.Store.Committed = w.recordChanged
 	if err := w.makeSystem(); err != nil {
 		return err
 	}
@@ -115,8 +116,11 @@ func (w *World) hooks() cluster.Hooks {
 		w.emit(scenarios.Fact{Kind: kind, Node: node, Owner: s.Owner, Pod: s.Pod.String(), PodUID: s.UID, Addr: s.Addr.Addr(), Netns: s.Netns})
 	}
 	return cluster.Hooks{
-		Answered: func(node string, s *cluster.Sandbox) { fact(scenarios.FactAnswered, node, s) },
-		Deleted:  func(node string, s *cluster.Sandbox) { fact(scenarios.FactDeleted, node, s) },
+		Answered: func(node string, s *cluster.Sandbox) {
+			w.answered(node, s)
+			fact(scenarios.FactAnswered, node, s)
+		},
+		Deleted: func(node string, s *cluster.Sandbox) { fact(scenarios.FactDeleted, node, s) },
 		Gone: func(node string, s *cluster.Sandbox) {
 			if m := w.machines[node]; m != nil {
 				m.past = append(m.past, s.Owner)

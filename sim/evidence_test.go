@@ -37,6 +37,12 @@ func seen(f scenarios.Fact, note func(scenarios.Evidence)) {
 		}
 	case scenarios.FactAgentUp:
 		note(scenarios.ProgramLives)
+	case scenarios.FactRecord:
+		note(scenarios.Records)
+	case scenarios.FactNodeGone:
+		if f.Rest > 0 {
+			note(scenarios.IDRests)
+		}
 	case scenarios.FactAddressed:
 		note(scenarios.NodeAddresses)
 	case scenarios.FactRemoved:
@@ -49,12 +55,12 @@ func seen(f scenarios.Fact, note func(scenarios.Evidence)) {
 }
 
 // Goal: the simulator tells the evidence that it states: a law that is fed nothing would hold for ever. Method: a few scenarios of
-// the catalogue, and what was told in any of them. What only planted faults bring about is left to the museum: free and blocked
+// the catalogue, and what was told in any of them. What only planted faults bring about is left to the museum: leftovers, free and blocked
 // blocks, and pods that wait in a cluster at rest.
 func TestEvidenceIsTold(t *testing.T) {
-	told := map[scenarios.Evidence]bool{scenarios.FreeBlocks: true, scenarios.BlockedBlocks: true, scenarios.WaitingPods: true}
+	told := map[scenarios.Evidence]bool{scenarios.FreeBlocks: true, scenarios.BlockedBlocks: true, scenarios.WaitingPods: true, scenarios.Leftovers: true}
 	note := func(e scenarios.Evidence) { told[e] = true }
-	for _, name := range []string{"released-addresses-rest", "external-range-changes", "gc-and-check", "agent-restarts"} {
+	for _, name := range []string{"released-addresses-rest", "external-range-changes", "node-leaves", "gc-and-check", "agent-restarts"} {
 		s, err := catalog.ByName(name)
 		if err != nil {
 			t.Fatal(err)

@@ -48,11 +48,12 @@ func (p *process) leaseFacts(effects []agent.Effect) {
 		return
 	}
 	for _, r := range gone {
-		p.m.fact(scenarios.Fact{Kind: scenarios.FactReleased, Owner: r.Owner, Addr: r.Addr, Prefix: r.Prefix, Rest: p.m.w.rest()})
+		p.m.fact(scenarios.Fact{Kind: scenarios.FactReleased, Owner: r.Owner, Addr: r.Addr, Prefix: r.Prefix, Rest: p.m.w.rest(),
+			Left: p.m.leftover(r.Addr, r.Owner, p.m.w.tenants[r.Addr].of(r.Owner))})
 	}
 	p.m.tellIdentity()
 	for _, r := range come {
-		p.m.fact(scenarios.Fact{Kind: scenarios.FactLeased, Owner: r.Owner, Addr: r.Addr, Prefix: r.Prefix})
+		p.m.fact(scenarios.Fact{Kind: scenarios.FactLeased, Owner: r.Owner, Addr: r.Addr, Prefix: r.Prefix, Left: p.m.formerly(r.Addr, r.Owner)})
 	}
 }
 

@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -55,6 +56,8 @@ type World struct {
 	// stepping is the node whose agent decides at this moment; fallen: something panicked, and nothing may be asked any more.
 	stepping string
 	fallen   bool
+	// tenants are who was answered an address last.
+	tenants map[netip.Addr]tenant
 	// look is of the call under way.
 	look    removal.Look
 	witness Witness
@@ -104,7 +107,7 @@ func New(s *scenarios.Scenario, o Options) (*World, error) {
 		chooser = engine.Seeded(o.Seed)
 	}
 	w := &World{
-		s: s, eng: engine.New(chooser), machines: map[string]*machine{}, callTimeout: s.Config.Agent.CallTimeout, logs: o.Logs,
+		s: s, eng: engine.New(chooser), machines: map[string]*machine{}, tenants: map[netip.Addr]tenant{}, callTimeout: s.Config.Agent.CallTimeout, logs: o.Logs,
 		plant: o.Plant, witness: o.Witness,
 	}
 	if o.Events != nil {

@@ -269,6 +269,9 @@ func (s *Session) Changed() []string {
 	return out
 }
 
+// Dumping reports whether there is something that a dump has yet to show, perhaps after a pause because one failed.
+func (s *Session) Dumping() bool { return len(s.dump.steps) > 0 }
+
 // Idle reports whether everything is as wanted, known for certain, and nothing is outstanding.
 func (s *Session) Idle() bool {
 	return s.connected && !s.out && s.pending == 0 && len(s.dump.steps) == 0

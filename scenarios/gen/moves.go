@@ -1,6 +1,7 @@
 package gen
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -19,6 +20,8 @@ type state struct {
 	profile Profile
 	// nodes is how many nodes there are if every action worked.
 	nodes int
+	// racers counts the nodes that joined under names of their own.
+	racers int
 }
 
 // moves lists every kind, in the order of the actions' documentation. Nodes are always "any": which one is left to the run,
@@ -53,6 +56,7 @@ var moves = []move{
 	}},
 
 	{"add or remove node", 2, drawNodes},
+	{"joiners race", 1, drawRace},
 	{"crash node", 1, func(d drawer, _ *state) scenarios.Action {
 		return scenarios.CrashNode{Node: scenarios.AnyNode, For: d.span()}
 	}},
@@ -96,6 +100,17 @@ var moves = []move{
 	{"inject", 3, func(d drawer, _ *state) scenarios.Action {
 		return scenarios.Inject{Fault: d.fault(), Node: scenarios.AnyNode, For: d.span()}
 	}},
+}
+
+// drawRace lets a node join whose name comes before all others: whoever has joined a moment before and has a slow way to the store
+// left it no room, and both claim one ID.
+func drawRace(d drawer, st *state) scenarios.Action {
+	if st.nodes >= st.profile.NodesMax || d.coin("slow way to the store", 2) {
+		return scenarios.Inject{Fault: "(Kind store (Jitter 1 3s))", Node: scenarios.AnyNode, For: d.between("slow for", time.Second, time.Minute)}
+	}
+	st.nodes++
+	st.racers++
+	return scenarios.AddNode{Count: 1, Name: "early-" + strconv.Itoa(st.racers)}
 }
 
 // drawNodes keeps the number of nodes within the profile.

@@ -23,6 +23,8 @@ type Store struct {
 	ops       int64
 	// identity grows when all data is lost; etcd's cluster ID is as good as a number that never comes twice.
 	identity uint64
+	// Committed, where set, is told each change of a key: what was there, what is there now.
+	Committed func(before, after agent.StoreItem)
 }
 
 type storeEntry struct {
@@ -177,12 +179,16 @@ func (s *Store) commit(ops []Op) []agent.StoreItem {
 		switch op.Kind {
 		case OpCheck:
 		case OpDelete, OpRemove:
+			before := s.present(op.Key)
 			if s.drop(op.Key) {
+				s.committed(before, agent.StoreItem{Key: op.Key, Deleted: true})
 				items = append(items, agent.StoreItem{Key: op.Key, ModRevision: next, Deleted: true})
 			}
 		default:
 			item := agent.StoreItem{Key: op.Key, Value: op.Value, ModRevision: next}
+			before := s.present(op.Key)
 			s.write(item)
+			s.committed(before, item)
 			items = append(items, item)
 		}
 	}
@@ -192,6 +198,19 @@ func (s *Store) commit(ops []Op) []agent.StoreItem {
 		s.tell(next, items)
 	}
 	return items
+}
+
+func (s *Store) present(key string) agent.StoreItem {
+	if e := s.byKey[key]; e != nil {
+		return e.item
+	}
+	return agent.StoreItem{Key: key, Deleted: true}
+}
+
+func (s *Store) committed(before, after agent.StoreItem) {
+	if s.Committed != nil {
+		s.Committed(before, after)
+	}
 }
 
 func (s *Store) write(item agent.StoreItem) {

@@ -137,3 +137,26 @@ func (v *VPP) RouteTo(table uint32, p netip.Prefix) (Route, bool) {
 	r.dropped = false
 	return r.look(t), true
 }
+
+// HostEntry says what any table holds for exactly one address by a client's doing: a route, a neighbor, or an interface's own.
+func (v *VPP) HostEntry(a netip.Addr) (what string, found bool) {
+	f, x := addrOfNetip(a)
+	p := prefix{x, f.bits()}
+	least := none
+	for id, t := range v.tables[f] { //vppdrill:unordered the least table is told
+		e, ok := t.get(p)
+		if !ok || id >= least || e.source == sourceDefault || e.source == sourceSpecial {
+			continue
+		}
+		least = id
+		switch e.source {
+		case sourceAdjacency:
+			what = "neighbor in table " + t.name
+		case sourceInterface:
+			what = "interface address in table " + t.name
+		default:
+			what = "route in table " + t.name
+		}
+	}
+	return what, least != none
+}

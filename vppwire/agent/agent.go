@@ -254,7 +254,7 @@ func (a *Agent) drive() bool {
 		a.calling, a.calledAt = true, a.now
 		a.emit(CallDataplane{Call: call})
 	}
-	if !a.looked && a.vppUp && (!a.calling || ok && call.Verb() != vppwire.VerbDump) { // dumps always come first
+	if !a.looked && a.vppUp && (!a.calling || ok && call.Verb() != vppwire.VerbDump) && !a.wire.Dumping() { // dumps always come first
 		a.looked = true
 		a.pods.unwireDelayed()
 		return true

@@ -1,0 +1,71 @@
+package check
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// Goal: node-ids-rest, records-owned and unwired-before-reuse break by what they are about, name it, and stay silent where it is
+// right. Method: short histories; the last fact breaks the law or does not.
+func TestIdentityAndReuse(t *testing.T) {
+	left := func(node string, at time.Duration) scenarios.Fact {
+		return scenarios.Fact{Kind: scenarios.FactNodeGone, At: at, Node: node, Text: scenarios.NodeLeft, Rest: time.Minute}
+	}
+	acts := func(node string, at time.Duration, id uint32) scenarios.Fact {
+		return scenarios.Fact{Kind: scenarios.FactNodeID, At: at, Node: node, Number: id}
+	}
+	record := func(before, after scenarios.NodeRecord) scenarios.Fact {
+		return scenarios.Fact{Kind: scenarios.FactRecord, Node: after.Name, Record: &scenarios.RecordChange{ID: 2, Before: before, After: after}}
+	}
+	two, three := scenarios.NodeRecord{Name: "node-2", UID: "uid-2"}, scenarios.NodeRecord{Name: "node-3", UID: "uid-3"}
+	released := two
+	released.Released = true
+	wiped := scenarios.Fact{Kind: scenarios.FactDisturbed, Text: "wipe-store"}
+	a, web, api := netip.MustParseAddr("10.1.1.5"), ipam.Owner{ContainerID: "web"}, ipam.Owner{ContainerID: "api"}
+	leftover := &scenarios.Leftover{Node: "node-1", Thing: "route in table vrf-1", Owner: web}
+	for _, tc := range []struct {
+		name  string
+		law   scenarios.Law
+		facts []scenarios.Fact
+		want  string
+	}{
+		{"an ID within its quarantine", nodeIDsRest(), []scenarios.Fact{record(scenarios.NodeRecord{}, two), acts("node-2", 0, 2), left("node-2", time.Second), acts("node-3", 31*time.Second, 2)},
+			"node-3 acts on node ID 2, 30s after node-2 left"},
+		{"after it", nodeIDsRest(), []scenarios.Fact{record(scenarios.NodeRecord{}, two), acts("node-2", 0, 2), left("node-2", time.Second), acts("node-3", 61*time.Second, 2)}, ""},
+		{"by a later node of the same name", nodeIDsRest(), []scenarios.Fact{record(scenarios.NodeRecord{}, two), acts("node-2", 0, 2), left("node-2", 0), acts("node-2", time.Second, 2)}, "node-2 acts on node ID 2"},
+		{"of a node that is only down", nodeIDsRest(), []scenarios.Fact{record(scenarios.NodeRecord{}, two), acts("node-2", 0, 2), {Kind: scenarios.FactNodeGone, Node: "node-2"}, acts("node-2", time.Second, 2)}, ""},
+		{"whose record the store has lost", nodeIDsRest(), []scenarios.Fact{record(scenarios.NodeRecord{}, two), acts("node-2", 0, 2), wiped, left("node-2", 0), acts("node-3", time.Second, 2)}, ""},
+		{"a record written over", recordsOwned(), []scenarios.Fact{record(scenarios.NodeRecord{}, two), record(two, three)}, "which is node-2's (UID uid-2), is written over by node-3 (UID uid-3)"},
+		{"by the node itself", recordsOwned(), []scenarios.Fact{record(two, two)}, ""},
+		{"released, and taken", recordsOwned(), []scenarios.Fact{record(two, released), record(released, three)}, ""},
+		{"deleted, and taken", recordsOwned(), []scenarios.Fact{record(two, scenarios.NodeRecord{}), record(scenarios.NodeRecord{}, three)}, ""},
+		{"released with its route", unwiredBeforeReuse(), []scenarios.Fact{{Kind: scenarios.FactLeased, Node: "node-1", Addr: a, Owner: web},
+			{Kind: scenarios.FactReleased, Node: "node-1", Addr: a, Owner: web, Left: leftover}}, "is released while node-1 still has its route in table vrf-1"},
+		{"leased with another's route", unwiredBeforeReuse(), []scenarios.Fact{{Kind: scenarios.FactLeased, Node: "node-1", Addr: a, Owner: web},
+			{Kind: scenarios.FactLeased, Node: "node-2", Addr: a, Owner: api, Left: leftover}}, "while node-1 still has the route in table vrf-1"},
+		{"released and leased", unwiredBeforeReuse(), []scenarios.Fact{{Kind: scenarios.FactLeased, Node: "node-1", Addr: a, Owner: web},
+			{Kind: scenarios.FactReleased, Node: "node-1", Addr: a, Owner: web}, {Kind: scenarios.FactLeased, Node: "node-1", Addr: a, Owner: api}}, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			w := tc.law.Watch()
+			var err error
+			for _, f := range tc.facts {
+				if err != nil {
+					t.Fatalf("too early: %v", err)
+				}
+				err = w.Observe(f)
+			}
+			switch {
+			case tc.want == "" && err != nil:
+				t.Error(err)
+			case tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)):
+				t.Errorf("%v: want %q", err, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,63 @@
+package check
+
+import (
+	"net/netip"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+const unwiredName = "unwired-before-reuse"
+
+// unwiredBeforeReuse: an address is free for others only when nothing of its owner's is left: no route, neighbor or interface
+// address in any table of VPP, no link in its namespace. That is looked at when the agent releases the address, whoever gets it
+// when; and again when it goes to another owner, on that one's node and on the one where it was before.
+//
+// A snapshot shows leftovers only when they stay; books-agree finds those.
+func unwiredBeforeReuse() scenarios.Law {
+	return scenarios.Law{
+		Name:  unwiredName,
+		Why:   "An address that is given away while packets still go to its last owner is answered by a dead pod's wiring, or by the wrong living one.",
+		When:  scenarios.Always,
+		Needs: []scenarios.Evidence{scenarios.Leases, scenarios.Leftovers},
+		Watch: func() scenarios.Watcher { return &reuseWatcher{owners: map[netip.Addr]ipam.Owner{}} },
+	}
+}
+
+type reuseWatcher struct {
+	// owners are the last ones of addresses.
+	owners map[netip.Addr]ipam.Owner
+	checks int64
+}
+
+func (w *reuseWatcher) Checks() int64 { return w.checks }
+
+func (w *reuseWatcher) Observe(f scenarios.Fact) error {
+	switch f.Kind {
+	case scenarios.FactReleased:
+		w.checks++
+		if l := f.Left; l != nil {
+			return broken(unwiredName, f.At, f.Node, "%s of %s is released while %s still has its %s: look at what releases addresses before their wiring is gone",
+				f.Addr, f.Owner, l.Node, l.Thing)
+		}
+	case scenarios.FactLeased:
+		return w.leased(&f)
+	}
+	return nil
+}
+
+func (w *reuseWatcher) leased(f *scenarios.Fact) error {
+	before, had := w.owners[f.Addr]
+	w.owners[f.Addr] = f.Owner
+	if had && before != f.Owner {
+		w.checks++
+	}
+	if l := f.Left; l != nil {
+		v := broken(unwiredName, f.At, f.Node, "%s goes to %s while %s still has the %s of %s: look at what releases the address there, and when",
+			f.Addr, f.Owner, l.Node, l.Thing, l.Owner)
+		v.Before = f.Addr.String() + ": " + l.Owner.String() + " on " + l.Node
+		v.After = f.Addr.String() + ": " + f.Owner.String() + " on " + f.Node
+		return v
+	}
+	return nil
+}

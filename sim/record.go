@@ -1,0 +1,94 @@
+package sim
+
+import (
+	"net/netip"
+	"strings"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/sim/cluster"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
+)
+
+// recordChanged tells what the store does to a node's record. What is no record, or cannot be read, is nobody's.
+func (w *World) recordChanged(before, after agent.StoreItem) {
+	if !strings.HasPrefix(after.Key, nodeid.Prefix) || len(w.listeners) == 0 {
+		return
+	}
+	c := scenarios.RecordChange{}
+	var known bool
+	for _, side := range [...]struct {
+		item agent.StoreItem
+		to   *scenarios.NodeRecord
+	}{{before, &c.Before}, {after, &c.After}} {
+		if side.item.Deleted {
+			continue
+		}
+		r, err := nodeid.ParseRecord(side.item.Value)
+		if err != nil {
+			continue
+		}
+		known, c.ID = true, r.ID
+		*side.to = scenarios.NodeRecord{Name: r.Name, UID: r.UID, Released: !r.ReleasedAt.IsZero()}
+	}
+	if known {
+		w.emit(scenarios.Fact{Kind: scenarios.FactRecord, Node: c.After.Name, Record: &c})
+	}
+}
+
+// tenant is who had an address last.
+type tenant struct {
+	m     *machine
+	owner ipam.Owner
+	netns string
+}
+
+// of is the namespace of the owner, empty where it is not this tenant.
+func (t tenant) of(o ipam.Owner) string {
+	if t.owner != o {
+		return ""
+	}
+	return t.netns
+}
+
+// answered notes where an address is wired.
+func (w *World) answered(node string, s *cluster.Sandbox) {
+	if m := w.machines[node]; m != nil {
+		w.tenants[s.Addr.Addr()] = tenant{m, s.Owner, s.Netns}
+	}
+}
+
+// formerly looks for what machines still hold of an address that is leased to owner on m: on m, and where it was before.
+func (m *machine) formerly(a netip.Addr, owner ipam.Owner) *scenarios.Leftover {
+	last, had := m.w.tenants[a]
+	if !had || last.owner == owner {
+		return nil
+	}
+	delete(m.w.tenants, a)
+	if l := last.m.leftover(a, last.owner, last.netns); l != nil || last.m == m {
+		return l
+	}
+	return m.leftover(a, last.owner, "")
+}
+
+// leftover looks for what the machine still holds of an address that owner had, in this namespace where it is known.
+func (m *machine) leftover(a netip.Addr, owner ipam.Owner, netns string) *scenarios.Leftover {
+	if !m.up || m.gone {
+		return nil
+	}
+	if m.vpp != nil {
+		if thing, found := m.vpp.HostEntry(a); found {
+			return &scenarios.Leftover{Node: m.name, Thing: thing, Owner: owner}
+		}
+	}
+	if netns == "" {
+		return nil
+	}
+	for l := range m.host.Links(netns) {
+		if l.Type != "device" {
+			return &scenarios.Leftover{Node: m.name, Thing: "link " + l.Name + " in its namespace", Owner: owner}
+		}
+	}
+	return nil
+}
