@@ -10,6 +10,16 @@
 // To add a CNI verb, see attach.go and detach.go; a fact about nodes, nodeid and peer.go; a choice for administrators,
 // config.go, whose table in the tests wants every field explained. An event or effect that is missing below fails a test.
 //
+// # Versions
+//
+// Nodes are upgraded one after the other, and back. A version reads the journal and the node records of the version before and of
+// all before that, and what it writes the version before can go on from. So a line of a known kind never gets another field, and a
+// known field never another meaning. What is new is a kind of line or a field of its own, which older versions leave out
+// (ErrUnknownRecord) or ignore. Where that would do harm, a new format is needed: a version learns to read it first, and one
+// release later it is written, behind a RecordFormat or with a "format" in the node record. A version that finds a newer
+// JournalFormat than its own refuses the journal by name and changes nothing; a newer record of a node it leaves alone: the ID is
+// taken, and the node is not wired until this one has been upgraded.
+//
 // # The caller of Step
 //
 // What follows is the whole contract; story.Watched holds a driver's tests to what of it can be seen from outside.

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"strconv"
@@ -29,6 +30,8 @@ type Record struct {
 	Pools Pools
 	// Boot is set for RecordBoot: sandboxes recorded from now on belong to this boot of the machine.
 	Boot string
+	// Format is set for RecordFormat: what a reader of the journal has to know at least.
+	Format uint32
 }
 
 // RecordKind is a kind of journal line. The zero kind is invalid.
@@ -42,10 +45,24 @@ const (
 	RecordNode
 	RecordPools
 	RecordBoot
+	RecordFormat
+)
+
+// JournalFormat is the newest format of journals that this version reads. Format 1 needs no RecordFormat, and this version writes
+// nothing newer.
+const JournalFormat = 1
+
+// Errors of ParseRecord about lines that are as they were written.
+var (
+	// ErrNewer: the line says that the journal needs a newer reader. Nothing of the journal may be used or changed.
+	ErrNewer = errors.New("a newer version has written it")
+	// ErrUnknownRecord: a newer version has kinds of lines that this one does not know. Where leaving them out would do harm, it
+	// says so by RecordFormat.
+	ErrUnknownRecord = errors.New("unknown kind")
 )
 
 var recordKinds = [...]string{RecordIPAM: "ipam", RecordSandbox: "sandbox", RecordGone: "gone", RecordNode: "node",
-	RecordPools: "pools", RecordBoot: "boot"}
+	RecordPools: "pools", RecordBoot: "boot", RecordFormat: "format"}
 
 // String is one line without its end; ParseRecord reads it back.
 func (r Record) String() string { return string(r.AppendText(nil)) }
@@ -75,6 +92,8 @@ func (r Record) AppendText(b []byte) []byte {
 		return appendPools(b, r.Pools)
 	case RecordBoot:
 		return appendField(b, r.Boot)
+	case RecordFormat:
+		return strconv.AppendUint(b, uint64(r.Format), 10)
 	}
 	panic(fmt.Sprintf("agent: record of kind %d", r.Kind))
 }
@@ -156,8 +175,13 @@ func parseRecord(text string) (Record, error) {
 	case recordKinds[RecordBoot]:
 		r.Kind = RecordBoot
 		r.Boot = f.text()
+	case recordKinds[RecordFormat]:
+		r.Kind = RecordFormat
+		if r.Format = uint32(f.int(1, 1<<32-1)); f.err == nil && r.Format > JournalFormat {
+			return Record{}, fmt.Errorf("%w: it needs a reader of format %d, and this version reads up to %d", ErrNewer, r.Format, JournalFormat)
+		}
 	default:
-		return Record{}, fmt.Errorf("unknown kind %q", kind)
+		return Record{}, fmt.Errorf("%w %q", ErrUnknownRecord, kind)
 	}
 	return r, f.end()
 }

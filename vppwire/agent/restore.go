@@ -41,6 +41,7 @@ func (a *Agent) restore(e Restored) {
 			claim, a.told = nodeid.Claim{ID: r.NodeID, UID: r.NodeUID}, r.NodeAddress
 		case RecordPools:
 			a.restorePools(r.Pools)
+		case RecordFormat: // whoever read it knew enough
 		default:
 			a.log(levelError, "journal: a record of kind %d is left out", r.Kind)
 		}

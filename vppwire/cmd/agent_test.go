@@ -49,11 +49,14 @@ func TestRefusals(t *testing.T) {
 	if after := listing(t, dir); after != before {
 		t.Errorf("made:\n%s", after)
 	}
+	newer := filepath.Join(dir, "newer")
+	must(t, os.WriteFile(newer, []byte("journal 2\n"), 0o600))
 	for _, test := range []struct {
 		args []string
 		code int
 		text string
 	}{
+		{[]string{"--config", good, "--journal", newer}, 2, "agent: journal " + newer + ": a newer version has written it"},
 		{[]string{"--config", good}, 3, "agent: " + dir + "/api.sock: VPP does not answer: there is no such socket"},
 		{[]string{"--config", good, "--netns", "/etc/passwd"}, 3, "agent: /etc/passwd is no network namespace"},
 		{[]string{"--config", good, "--cni-socket", dir + "/file"}, 1, "agent: CNI socket " + dir + "/file: there is a file"},

@@ -40,6 +40,9 @@ func run(ctx context.Context, o options) (err error) {
 		}
 	}
 	j, records, err := journal.Open(o.journal)
+	if errors.Is(err, agent.ErrNewer) {
+		return cli.Usagef("agent: %w: start the version that has written it", err)
+	}
 	if err != nil {
 		return err
 	}
@@ -49,6 +52,9 @@ func run(ctx context.Context, o options) (err error) {
 		o.log.Error("the journal was damaged; what stands before the damage counts", "error", found.Damage, "kept", found.Quarantine)
 	} else if found.Cut > 0 {
 		o.log.Warn("the journal ended within a write, which was cut off", "bytes", found.Cut)
+	}
+	if found.Unknown != nil {
+		o.log.Warn("the journal has records that only a newer version knows; they are left out", "error", found.Unknown)
 	}
 	boot, err := host.BootID()
 	if err != nil {

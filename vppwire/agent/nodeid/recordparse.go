@@ -1,7 +1,9 @@
 package nodeid
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/netip"
 	"strconv"
@@ -9,14 +11,21 @@ import (
 	"time"
 )
 
-// ParseRecord reads a record. Fields may come in any order and unknown ones are ignored, as records of other writers
-// may have them. The strings of the result may share text's memory.
+// RecordFormat is the newest format of node records that this version reads. Format 1 needs no word of it, and this version writes
+// nothing newer.
+const RecordFormat = 1
+
+// ErrNewer: a record says that whoever ignores what he does not know of it would do harm.
+var ErrNewer = errors.New("a newer version has written it")
+
+// ParseRecord reads a record. Fields may come in any order and unknown ones are ignored, as records of other writers and of newer
+// versions may have them; ErrNewer where the record forbids that. The strings of the result may share text's memory.
 func ParseRecord(text string) (Record, error) {
 	var w recordWire
 	if !w.scan(text) {
 		w = recordWire{}
 		if err := json.Unmarshal([]byte(text), &w); err != nil {
-			return Record{}, fmt.Errorf("node record %q: %w", text, err)
+			return Record{}, fmt.Errorf("node record %q: %w", text, cmp.Or(newer(text), err))
 		}
 	}
 	n, err := w.info()
@@ -24,6 +33,24 @@ func ParseRecord(text string) (Record, error) {
 		return Record{}, fmt.Errorf("node record %q: %w", text, err)
 	}
 	return n, nil
+}
+
+// newer is ErrNewer where nothing but the format of a record can be read and says so.
+func newer(text string) error {
+	var w struct {
+		Format uint32 `json:"format"`
+	}
+	if json.Unmarshal([]byte(text), &w) != nil {
+		return nil
+	}
+	return tooNew(w.Format)
+}
+
+func tooNew(format uint32) error {
+	if format <= RecordFormat {
+		return nil
+	}
+	return fmt.Errorf("%w: it needs a reader of format %d, and this version reads up to %d", ErrNewer, format, RecordFormat)
 }
 
 // recordWire is a record before its addresses are parsed.
@@ -37,11 +64,15 @@ type recordWire struct {
 	HostNetwork string   `json:"host_network"`
 	VXLAN       string   `json:"vxlan"`
 	ReleasedAt  string   `json:"released_at"`
+	Format      uint32   `json:"format"`
 }
 
 func (w *recordWire) info() (Record, error) {
 	n := Record{ID: w.ID, Name: w.Name, UID: w.UID}
-	var err error
+	err := tooNew(w.Format)
+	if err != nil {
+		return n, err
+	}
 	if w.Address != "" {
 		if n.Address, err = netip.ParsePrefix(w.Address); err != nil {
 			return n, fmt.Errorf("ip_address: %w", err)

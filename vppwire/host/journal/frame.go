@@ -3,7 +3,9 @@ package journal
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"hash/crc32"
+	"io"
 	"math"
 	"strconv"
 	"strings"
@@ -26,6 +28,22 @@ const (
 	// frameRecords is how many records of a rewriting share a frame, so that damage to one of them costs less than all.
 	frameRecords = 256
 )
+
+// layoutWord begins the first line of a file that is laid out in a way of later versions, with a number behind it. Nothing that a
+// crash leaves of a file of ours begins so.
+const layoutWord = "journal "
+
+// readable refuses a file of a layout that only a later version knows: taken for damage, it would be cut.
+func readable(f io.ReaderAt, size int64) error {
+	head := make([]byte, min(size, int64(len(layoutWord))))
+	if err := readFull(f, head, 0); err != nil {
+		return err
+	}
+	if string(head) == layoutWord {
+		return fmt.Errorf("%w, in another layout", agent.ErrNewer)
+	}
+	return nil
+}
 
 // castagnoli is CRC-32C: it finds every burst of up to 32 wrong bits, and processors compute it.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

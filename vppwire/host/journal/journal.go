@@ -60,7 +60,8 @@ type write struct {
 // Open opens or creates the journal at path, whose folder must exist, and returns the records of earlier lives, oldest
 // first. Everything that is returned has been synced: an earlier life may have died before it did, and others are told of
 // what is read here. A tail that a crash broke off is cut; a damaged file is kept beside under a name with ".damaged-" and
-// a number, and what stands before the damage counts: see Found. ErrLocked where the journal is in use.
+// a number, and what stands before the damage counts: see Found. ErrLocked where the journal is in use. agent.ErrNewer where it
+// needs a newer reader: then nothing of it is changed.
 func Open(path string) (*Journal, []agent.Record, error) {
 	return open(path, realDisk{})
 }
@@ -143,12 +144,15 @@ func (j *Journal) settle(take func(*agent.History)) error {
 	if err != nil {
 		return err
 	}
+	if err := readable(j.file, size); err != nil {
+		return err
+	}
 	c, err := read(j.file, size, pieceSize, take)
 	if err != nil {
 		return err
 	}
 	j.size = c.whole
-	j.found = Found{Frames: c.frames, Bytes: c.whole, Cut: size - c.whole, Damage: c.damage}
+	j.found = Found{Frames: c.frames, Bytes: c.whole, Cut: size - c.whole, Damage: c.damage, Unknown: c.unknown}
 	if c.damage != nil {
 		if j.found.Quarantine, err = quarantine(j.path, io.NewSectionReader(j.file, 0, size)); err != nil {
 			return fmt.Errorf("damaged, and no copy can be made: %w", err)

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"io"
 	"runtime"
 	"sync"
@@ -29,6 +30,7 @@ type pipeline struct {
 	frames     int
 	whole      int64
 	unreadable []error
+	unknown    []error
 }
 
 // run takes frames up to the first that does not count.
@@ -105,12 +107,13 @@ func (p *pipeline) runAlone() error {
 
 // taken gives a piece's records on. more is false where nothing behind it counts.
 func (p *pipeline) taken(c *piece) (more bool, err error) {
-	if c.err != nil {
-		return false, c.err
+	if err := cmp.Or(c.err, c.newer); err != nil {
+		return false, err
 	}
 	p.frames += c.frames
 	p.whole = c.whole()
 	p.unreadable = append(p.unreadable, c.unreadable...)
+	p.unknown = append(p.unknown, c.unknown...)
 	if c.history.Len() > 0 {
 		p.take(&c.history)
 	}

@@ -20,6 +20,9 @@ type Found struct {
 	// Damage is why, where more than a write that was broken off by a crash has happened; nil otherwise. Also set when a
 	// record could not be read: it was left out and the rest counts.
 	Damage error
+	// Unknown are records of kinds that this version does not know: a newer one has written them. They were left out, as those
+	// kinds allow, and are gone with the next rewriting.
+	Unknown error
 	// Quarantine is the file's copy as it was found, where there is Damage.
 	Quarantine string
 }
@@ -30,6 +33,8 @@ type content struct {
 	whole  int64 // bytes of frames that count
 	torn   bool
 	damage error
+	// unknown are lines of kinds that only a newer version knows.
+	unknown error
 }
 
 // read takes frames from the start of a file as long as they count, and gives their records to take, oldest first and some
@@ -39,7 +44,7 @@ func read(f io.ReaderAt, size int64, piece int, take func(*agent.History)) (cont
 	if err := p.run(); err != nil {
 		return content{}, err
 	}
-	c := content{frames: p.frames, whole: p.whole, damage: errors.Join(p.unreadable...)}
+	c := content{frames: p.frames, whole: p.whole, damage: errors.Join(p.unreadable...), unknown: errors.Join(p.unknown...)}
 	if c.whole == size {
 		return c, nil
 	}
@@ -104,6 +109,8 @@ type piece struct {
 	// history is what the frames that count hold.
 	history    agent.History
 	unreadable []error
+	unknown    []error
+	newer      error // the journal is not for this version
 	err        error // the disk's
 	done       chan struct{}
 }
@@ -155,7 +162,7 @@ func frameSize(data []byte, left int64) (size int, ok bool) {
 // parse checks the frames and reads their records, up to the first frame that does not count.
 func (p *piece) parse() {
 	p.history.Reset()
-	p.unreadable, p.frames = nil, 0
+	p.unreadable, p.unknown, p.newer, p.frames = nil, nil, nil, 0
 	begin := 0
 	for _, end := range p.ends {
 		payload, _, _, err := nextFrame(p.data[begin:end])
@@ -163,12 +170,26 @@ func (p *piece) parse() {
 			return
 		}
 		lines(payload, func(line string) {
-			if err := p.history.Read(line); err != nil {
-				p.unreadable = append(p.unreadable, fmt.Errorf("at byte %d: left out: %w", p.at+int64(begin), err))
-			}
+			p.note(begin, p.history.Read(line))
 		})
 		p.frames++
 		begin = end
+	}
+}
+
+// note files what is wrong with a line of the frame that begins there.
+func (p *piece) note(begin int, err error) {
+	if err == nil {
+		return
+	}
+	err = fmt.Errorf("at byte %d: left out: %w", p.at+int64(begin), err)
+	switch {
+	case errors.Is(err, agent.ErrNewer):
+		p.newer = err
+	case errors.Is(err, agent.ErrUnknownRecord):
+		p.unknown = append(p.unknown, err)
+	default:
+		p.unreadable = append(p.unreadable, err)
 	}
 }
 

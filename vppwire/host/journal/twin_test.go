@@ -48,7 +48,11 @@ func slowRead(data []byte) reading {
 		r.whole += int64(size)
 		for line := range strings.Lines(payload) {
 			record, err := agent.ParseRecord(strings.TrimSuffix(line, "\n"))
-			if err != nil {
+			switch {
+			case errors.Is(err, agent.ErrUnknownRecord):
+				r.unknown = errors.Join(r.unknown, fmt.Errorf("at byte %d: left out: %w", at, err))
+				continue
+			case err != nil:
 				r.damage = errors.Join(r.damage, fmt.Errorf("at byte %d: left out: %w", at, err))
 				continue
 			}
@@ -90,7 +94,8 @@ func slowFrame(data []byte) (payload string, size int, err error) {
 
 // differs says in what two readings differ; empty for nothing.
 func (r reading) differs(want reading) string {
-	if r.frames != want.frames || r.whole != want.whole || r.torn != want.torn || fmt.Sprint(r.damage) != fmt.Sprint(want.damage) {
+	if r.frames != want.frames || r.whole != want.whole || r.torn != want.torn || fmt.Sprint(r.damage) != fmt.Sprint(want.damage) ||
+		fmt.Sprint(r.unknown) != fmt.Sprint(want.unknown) {
 		return fmt.Sprintf("read %+v\nwant %+v", r.content, want.content)
 	}
 	if !slices.Equal(r.records, want.records) {
