@@ -46,6 +46,9 @@ func broken(c *clustertest.Cluster, d *datadriven.TestData) *clustertest.Cluster
 	}
 	b := clustertest.New(c.Config)
 	faults[d.CmdArgs[len(d.CmdArgs)-1].Vals[0]](b.Nodes[0], b.Nodes[1])
+	for _, n := range b.Nodes {
+		n.VPP.Freeze()
+	}
 	return b
 }
 
@@ -98,6 +101,31 @@ func breakEach(t *testing.T, c *clustertest.Cluster, d *datadriven.TestData) str
 }
 
 var faults = map[string]func(a, b *clustertest.Node){
+	"next-hop-in-other-table": func(a, b *clustertest.Node) { towards(a, b).Lookup = clustertest.PodTable },
+	"next-hop-through-other-table": func(a, b *clustertest.Node) {
+		towards(a, b).Lookup = clustertest.PodTable
+		a.VPP.API = append(a.VPP.API, scenarios.Route{Table: clustertest.PodTable, Prefix: netip.PrefixFrom(b.Address.Addr(), 32),
+			Action: scenarios.ActionForward, Index: clustertest.IfaceNIC})
+	},
+	"next-hop-through-next-hop": func(a, b *clustertest.Node) {
+		hop := netip.MustParseAddr("192.168.99.1")
+		towards(a, b).Via = hop
+		a.VPP.API = append(a.VPP.API, scenarios.Route{Table: clustertest.MainTable, Prefix: netip.PrefixFrom(hop, 32),
+			Action: scenarios.ActionForward, Via: b.Address.Addr(), Index: ^uint32(0)})
+	},
+	"next-hop-through-itself": func(a, b *clustertest.Node) { towards(a, b).Via = b.Blocks[0].Gateway },
+	"peer-tunnels-in-two-tables": func(_, b *clustertest.Node) {
+		other := b.VPP.Ifaces[4]
+		other.Name, other.EncapTable = "vxlan_tunnel99", clustertest.PodTable
+		b.VPP.Ifaces = append(b.VPP.Ifaces, other)
+	},
+	"peer-nic-in-pod-table": func(_, b *clustertest.Node) { b.VPP.Ifaces[clustertest.IfaceNIC].Table4 = clustertest.PodTable },
+	"peer-has-source": func(a, b *clustertest.Node) {
+		b.VPP.Ifaces[clustertest.IfaceHost].Addrs = append(b.VPP.Ifaces[clustertest.IfaceHost].Addrs, netip.PrefixFrom(a.Address.Addr(), 32))
+	},
+	"peer-drops-source": func(a, b *clustertest.Node) {
+		b.VPP.API = append(b.VPP.API, scenarios.Route{Table: clustertest.MainTable, Prefix: netip.PrefixFrom(a.Address.Addr(), 32), Action: scenarios.ActionDrop})
+	},
 	"pod-if-mtu":      func(_, b *clustertest.Node) { lastIface(b).MTU = 1400 },
 	"pod-if-mtu4":     func(_, b *clustertest.Node) { lastIface(b).MTU4 = 1400 },
 	"pod-if-no-mtu":   func(_, b *clustertest.Node) { lastIface(b).MTU = 0 },
@@ -177,6 +205,16 @@ var faults = map[string]func(a, b *clustertest.Node){
 		ifc.Addrs, ifc.HasUnnumbered, ifc.Unnumbered = nil, true, uint32(len(a.VPP.Ifaces)-1)
 		podSpace(a, 0).Neighbors = nil
 	},
+}
+
+// towards is a's route to b's block.
+func towards(a, b *clustertest.Node) *scenarios.Route {
+	for i := range a.VPP.API {
+		if r := &a.VPP.API[i]; r.Prefix == b.Blocks[0].Prefix {
+			return r
+		}
+	}
+	return nil
 }
 
 func lastIface(n *clustertest.Node) *scenarios.Interface      { return &n.VPP.Ifaces[len(n.VPP.Ifaces)-1] }
