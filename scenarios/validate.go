@@ -114,13 +114,23 @@ func (s *Scenario) checkWiring() *InputError {
 		return s.wrongAt("config.agent.callTimeout", "must be longer than 0s")
 	case w.Node == NodeL2 && s.Topology.NIC == "":
 		return s.wrongAt("config.wiring.node", "l2 needs an interface: topology.nic")
-	case s.Topology.NIC == "":
-	case w.Node == NodeVXLAN && w.MTU+vxlanOverhead > s.Topology.NICMTU:
-		return s.wrongAt("config.wiring.mtu", "%d bytes and the %d that VXLAN adds do not fit topology.nicMTU %d", w.MTU, vxlanOverhead, s.Topology.NICMTU)
-	case w.MTU > s.Topology.NICMTU:
-		return s.wrongAt("config.wiring.mtu", "%d bytes do not fit topology.nicMTU %d", w.MTU, s.Topology.NICMTU)
 	}
-	return nil
+	return s.checkMTU()
+}
+
+// checkMTU refuses links whose packets the network between the nodes does not carry, at the MTU that was given.
+func (s *Scenario) checkMTU() *InputError {
+	need, more := s.Config.Wiring.MTU, ""
+	if s.Config.Wiring.Node == NodeVXLAN {
+		need, more = need+vxlanOverhead, fmt.Sprintf(" and the %d that VXLAN adds", vxlanOverhead)
+	}
+	if s.Topology.NIC == "" || need <= s.Topology.NICMTU {
+		return nil
+	}
+	if _, given := s.at["config.wiring.mtu"]; !given {
+		return s.wrongAt("topology.nicMTU", "%d bytes do not carry config.wiring.mtu %d%s", s.Topology.NICMTU, s.Config.Wiring.MTU, more)
+	}
+	return s.wrongAt("config.wiring.mtu", "%d bytes%s do not fit topology.nicMTU %d", s.Config.Wiring.MTU, more, s.Topology.NICMTU)
 }
 
 func (s *Scenario) checkChurn() *InputError {

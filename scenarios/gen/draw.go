@@ -34,6 +34,7 @@ func Draw(c Chooser, p Profile, name string) *scenarios.Scenario {
 	if p.Systems {
 		d.drawSystem(&s)
 	}
+	d.drawLinks(&s)
 	if err := s.Validate(); err != nil {
 		panic(fmt.Sprintf("gen: drew an invalid scenario: %v\n%s", err, s.Marshal()))
 	}
