@@ -10,7 +10,7 @@ import (
 
 // DUT is one VPP by itself, a device under test: frames are injected into its interfaces, every copy is followed, and what
 // leaves through a tap, an AF_PACKET interface or a NIC is emitted. Nobody answers VPP's ARP requests; they are emitted as
-// well. IPv4 only. A DUT is valid until its VPP changes, and for one goroutine.
+// well; what it says by ICMPv6 is not. Tunnels are those over IPv4. A DUT is valid until its VPP changes, and for one goroutine.
 type DUT struct {
 	node   node
 	walker Walker

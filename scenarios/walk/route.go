@@ -133,6 +133,9 @@ func (t *trip) ask(n *node, index uint32, hop netip.Addr) Kind {
 }
 
 func (t *trip) asked(n *node, ifc *scenarios.Interface, hop netip.Addr) Kind {
+	if t.dut != nil && !hop.Is4() {
+		return t.drop(n, "VPP asks for the next hop by ICMPv6, which is not followed")
+	}
 	if t.dut != nil {
 		return t.solicit(n, ifc, hop)
 	}

@@ -29,7 +29,7 @@ func (t *trip) wrapped(n *node, tun *scenarios.Interface) Kind {
 	case t.dut == nil && t.depth == wrapsMax:
 		return t.drop(n, "the tunnel's own packets go into a tunnel")
 	case t.dut != nil && !tun.Src.Is4():
-		return t.drop(n, "the tunnel is one over IPv6")
+		return t.unsure(n, "the tunnel is one over IPv6")
 	}
 	t.w.trail.add(note{node: n, kind: noteWrapped, name: tun.Name, src: tun.Src, addr: tun.Dst, table: tun.VNI})
 	t.w.inside = append(t.w.inside[:t.depth], t.packet)
@@ -56,6 +56,9 @@ func (t *trip) arrived(n *node, table uint32) Kind {
 	}
 	if t.kind == ICMPError {
 		return t.drop(n, "VPP gets its own ICMP error")
+	}
+	if t.dut != nil && !t.dst.Is4() {
+		return t.drop(n, "VPP answers by ICMPv6, which is not followed")
 	}
 	back, why := t.follow(n, table, t.src, false)
 	switch {

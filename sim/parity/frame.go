@@ -13,6 +13,10 @@ import (
 // seen is a probe's frame as the walker sees it.
 func seen(frame []byte) walk.Frame {
 	body := frame[ethernetLen:]
+	if binary.BigEndian.Uint16(frame[12:]) == etherIPv6 {
+		return walk.Frame{To: [6]byte(frame[:6]), From: [6]byte(frame[6:12]), Src: netip.AddrFrom16([16]byte(body[8:24])),
+			Dst: netip.AddrFrom16([16]byte(body[24:40])), TTL: int(body[7]), Size: len(body)}
+	}
 	f := walk.Frame{To: [6]byte(frame[:6]), From: [6]byte(frame[6:12]), Src: netip.AddrFrom4([4]byte(body[12:16])),
 		Dst: netip.AddrFrom4([4]byte(body[16:20])), TTL: int(body[8]), Size: len(body), Whole: body[6]&flagDF != 0}
 	if binary.BigEndian.Uint16(body[ip4Len+2:]) == tunnelPort {

@@ -26,7 +26,7 @@ func (p Packet) String() string {
 }
 
 // tester is where packets come from: an address and a MAC that nothing else has.
-var tester = netip.MustParseAddr("198.18.0.9")
+var tester, tester6 = netip.MustParseAddr("198.18.0.9"), netip.MustParseAddr("2001:db8::9")
 
 func testerMAC(number int) [6]byte { return [6]byte{2, 4: 0x0f, 5: byte(number)} }
 
@@ -39,8 +39,11 @@ func packets(v *vppmodel.VPP) []Packet {
 		all = append(all, Packet{n, device, frame(n)})
 	}
 	group := [6]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
+	takes := func(i vppmodel.Interface) bool {
+		return i.Kind == vppmodel.KindAFPacket && i.Host != "" && i.Up && i.MAC != [6]byte{}
+	}
 	for i := range v.Interfaces() {
-		if i.Kind != vppmodel.KindAFPacket || i.Host == "" || !i.Up || i.MAC == [6]byte{} {
+		if !takes(i) {
 			continue
 		}
 		for _, a := range four {
@@ -69,11 +72,20 @@ func packets(v *vppmodel.VPP) []Packet {
 			}
 		}
 	}
+	for i := range v.Interfaces() {
+		for _, a := range six {
+			if takes(i) {
+				add(i.Host, func(n int) []byte { return udp6(n, i.MAC, netip.MustParseAddr(a), false) })
+				add(i.Host, func(n int) []byte { return udp6(n, i.MAC, netip.MustParseAddr(a), true) })
+			}
+		}
+	}
 	return all
 }
 
 const (
 	ethernetLen, ip4Len, udpLen = 14, 20, 8
+	ip6Len, etherIPv6           = 40, 0x86dd
 	probePort                   = 33434 // nobody listens
 	flagDF, flagMore            = 0x40, 0x20
 	tunnelPort                  = 4789
@@ -82,8 +94,7 @@ const (
 
 // udp is a UDP packet with its number as its payload, in an Ethernet frame.
 func udp(number int, to [6]byte, dst netip.Addr) []byte {
-	payload := binary.BigEndian.AppendUint32([]byte("vppdrill probe"), uint32(number))
-	return ethernet(to, testerMAC(number), ip4(tester, dst, 64, probePort, payload))
+	return ethernet(to, testerMAC(number), ip4(tester, dst, 64, probePort, numbered(number)))
 }
 
 // longLen is the size of a long probe's IP packet: more than some of the MTUs that sequences set, and with a tunnel's header more than
@@ -92,17 +103,46 @@ const longLen = 1480
 
 // long is a UDP packet that is full of its number, so that each of its fragments tells it.
 func long(number int, to [6]byte, dst netip.Addr, df bool) []byte {
-	payload := append(binary.BigEndian.AppendUint32([]byte("vppdrill probe"), uint32(number)), "      "...)
-	for len(payload) < longLen-ip4Len-udpLen {
-		payload = fmt.Appendf(payload, "vd%06d", number)
-	}
-	body := ip4(tester, dst, 64, probePort, payload[:longLen-ip4Len-udpLen])
+	body := ip4(tester, dst, 64, probePort, filled(number, longLen-ip4Len-udpLen))
 	if df {
 		body[6] = flagDF
 		binary.BigEndian.PutUint16(body[10:], 0)
 		binary.BigEndian.PutUint16(body[10:], ^sum(body[:ip4Len]))
 	}
 	return ethernet(to, testerMAC(number), body)
+}
+
+// filled is so many bytes that tell a number everywhere.
+func filled(number, size int) []byte {
+	payload := append(numbered(number), "      "...)
+	for len(payload) < size {
+		payload = fmt.Appendf(payload, "vd%06d", number)
+	}
+	return payload[:size]
+}
+
+// numbered is a short payload that tells a number.
+func numbered(number int) []byte {
+	return binary.BigEndian.AppendUint32([]byte("vppdrill probe"), uint32(number))
+}
+
+// udp6 is a probe by IPv6, long or short. Nobody is there to miss its checksum.
+func udp6(number int, to [6]byte, dst netip.Addr, long bool) []byte {
+	payload := numbered(number)
+	if long {
+		payload = filled(number, longLen-ip6Len-udpLen)
+	}
+	b := make([]byte, ip6Len+udpLen, ip6Len+udpLen+len(payload))
+	b[0], b[6], b[7] = 0x60, protocolUDP, 64
+	binary.BigEndian.PutUint16(b[4:], uint16(udpLen+len(payload)))
+	copy(b[8:], tester6.AsSlice())
+	copy(b[24:], dst.AsSlice())
+	binary.BigEndian.PutUint16(b[ip6Len:], probePort)
+	binary.BigEndian.PutUint16(b[ip6Len+2:], probePort)
+	binary.BigEndian.PutUint16(b[ip6Len+4:], uint16(udpLen+len(payload)))
+	frame := ethernet(to, testerMAC(number), append(b, payload...))
+	binary.BigEndian.PutUint16(frame[12:], etherIPv6)
+	return frame
 }
 
 // numberIn finds the number in a piece of a long probe.
@@ -159,6 +199,8 @@ func describe(frame []byte) string {
 	case kind == 0x0806 && binary.BigEndian.Uint16(body[6:]) == 1:
 		// The sender's address is VPP's choice among several; who is asked for is the route's.
 		return fmt.Sprintf("arp %s target=%s", eth, netip.AddrFrom4([4]byte(body[24:28])))
+	case kind == etherIPv6:
+		return describe6(eth, body)
 	case kind != 0x0800 || body[9] != protocolUDP:
 		return ""
 	}
@@ -183,10 +225,33 @@ func describe(frame []byte) string {
 		}
 		return ""
 	}
-	if number, probe := strings.CutPrefix(string(payload[:min(len(payload), 18)]), "vppdrill probe"); probe && len(number) == 4 {
-		return fmt.Sprintf("udp number=%d %s", binary.BigEndian.Uint32([]byte(number)), head)
+	if number, is := numberOf(payload); is {
+		return fmt.Sprintf("udp number=%d %s", number, head)
 	}
 	return ""
+}
+
+// numberOf is what a probe's payload begins with.
+func numberOf(payload []byte) (uint32, bool) {
+	number, probe := strings.CutPrefix(string(payload[:min(len(payload), 18)]), "vppdrill probe")
+	if !probe || len(number) != 4 {
+		return 0, false
+	}
+	return binary.BigEndian.Uint32([]byte(number)), true
+}
+
+// describe6 is describe for an IPv6 packet.
+func describe6(eth string, body []byte) string {
+	if len(body) < ip6Len+udpLen || body[6] != protocolUDP {
+		return ""
+	}
+	number, is := numberOf(body[ip6Len+udpLen:])
+	if !is {
+		return ""
+	}
+	size := ip6Len + int(binary.BigEndian.Uint16(body[4:]))
+	return fmt.Sprintf("udp number=%d %s src=%s dst=%s ttl=%d%s", number, eth, netip.AddrFrom16([16]byte(body[8:24])), netip.AddrFrom16([16]byte(body[24:40])),
+		body[7], sized(size, false))
 }
 
 // sized is what a line says of the size of a long packet, and of further fragments behind it.

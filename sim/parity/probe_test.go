@@ -121,14 +121,32 @@ sw_interface_set_mtu sw_if_index=1 mtu=1400,0,0,0`
 sw_interface_set_mtu sw_if_index=3 mtu=1450,0,0,0`
 	shortPods = `
 sw_interface_set_mtu sw_if_index=2 mtu=9000,1400,0,0`
+	shortSix = `
+sw_interface_set_mtu sw_if_index=2 mtu=9000,0,1400,0`
 )
+
+// sixth gives the node IPv6 as well: a pod, a range behind the tunnel, a next hop that is looked up again, one range that is dropped.
+const sixth = `
+ip_table_add_del_v2 table.table_id=1 table.is_ip6=true is_add=true
+sw_interface_set_table sw_if_index=2 is_ipv6=true vrf_id=1
+sw_interface_set_table sw_if_index=3 is_ipv6=true vrf_id=1
+sw_interface_add_del_address sw_if_index=1 is_add=true prefix=fd01::1/64
+sw_interface_add_del_address sw_if_index=2 is_add=true prefix=fd00::1/64
+sw_interface_add_del_address sw_if_index=3 is_add=true prefix=fd00:1::1/64
+ip_neighbor_add_del is_add=true neighbor.sw_if_index=2 neighbor.flags=1 neighbor.mac_address=02:00:00:00:00:03 neighbor.ip_address=fd00::2
+ip_neighbor_add_del is_add=true neighbor.sw_if_index=3 neighbor.flags=1 neighbor.mac_address=02:00:00:00:00:04 neighbor.ip_address=fd00:1::9
+ip_route_add_del_v2 is_add=true route.prefix=fd00::/16 route.paths[0].sw_if_index=~0 route.paths[0].table_id=1 route.paths[0].weight=1 route.paths[0].proto=1`
 
 // Goal: what is longer than an interface's MTU comes out in fragments, or not at all where it has DF; what is longer than the device below
 // it is lost. Method: the long probes into the small node with one short MTU at a time, each with all that comes out of them.
 func TestLongPackets(t *testing.T) {
 	datadriven.RunTest(t, "testdata/long.txt", func(t *testing.T, d *datadriven.TestData) string {
 		s := parity.NewModel()
-		for _, m := range parse(t, node+"\n"+d.Input) {
+		calls := node
+		if d.HasArg("ipv6") {
+			calls += sixth
+		}
+		for _, m := range parse(t, calls+"\n"+d.Input) {
 			if _, err := s.Ask(context.Background(), m); err != nil {
 				t.Fatal(err)
 			}
@@ -139,7 +157,7 @@ func TestLongPackets(t *testing.T) {
 		}
 		var b strings.Builder
 		for _, l := range lines {
-			if strings.Contains(l, "size=") {
+			if strings.Contains(l, "size=") && !d.HasArg("ipv6") || strings.Contains(l, "src=2001:") {
 				b.WriteString(l + "\n")
 			}
 		}
@@ -156,7 +174,7 @@ func TestPacketsLive(t *testing.T) {
 		t.Skip("needs a network namespace: " + err.Error())
 	}
 	defer end()
-	for _, calls := range []string{node, node + bviDown, node + shortUplink, node + shortBVI, node + shortPods} {
+	for _, calls := range []string{node, node + bviDown, node + shortUplink, node + shortBVI, node + shortPods, node + sixth, node + sixth + shortSix} {
 		f, report, err := parity.Sequence{Model: fresh, Real: real}.Run(context.Background(), parse(t, calls))
 		if err != nil || report.Packets == 0 {
 			t.Fatalf("%d packets, %v", report.Packets, err)
