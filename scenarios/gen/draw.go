@@ -103,7 +103,7 @@ type knobs struct {
 // drawKnobs draws every knob of a run in one place.
 func (d drawer) drawKnobs(p Profile) knobs {
 	k := knobs{
-		pod:         one(d, "pod wiring", scenarios.PodVETH, scenarios.PodTAP),
+		pod:         one(d, "pod wiring", wirings.pod...),
 		node:        one(d, "node wiring", scenarios.NodeVXLAN, scenarios.NodeVXLAN, scenarios.NodeL2),
 		host:        one(d, "host wiring", scenarios.HostTAP, scenarios.HostVETH, scenarios.HostNone),
 		podsPerNode: d.c.Pick("pods per node", min(p.PodsPerNodeMax, 6)+1),

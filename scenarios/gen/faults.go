@@ -15,10 +15,14 @@ var kinds = [...]struct {
 	kind     string
 	outcomes []string
 }{
-	{"dataplane", []string{"Mute", "Vanish", "(Refuse -1)", "(Delay 3s)", "CrashBefore", "CrashAfter"}},
-	{"store", []string{"Mute", "Vanish", "(Refuse 0)", "(Delay 3s)"}},
+	{"dataplane", []string{"Mute", "Vanish", "(Refuse -1)", "(Delay 3s)", "(Delay 700ms)", "Duplicate", "CrashBefore", "CrashAfter"}},
+	{"store", []string{"Mute", "Vanish", "(Refuse 0)", "(Delay 3s)", "Duplicate"}},
 	{"effect", []string{"CrashBefore", "CrashAfter"}},
-	{"persist", []string{"(Refuse 0)", "CrashBefore", "CrashAfter"}},
+	{"persist", []string{"(Refuse 0)", "CrashBefore", "CrashAfter", "(Delay 700ms)"}},
+	{"control", []string{"Mute", "Vanish", "(Refuse 0)", "(Delay 3s)", "CrashBefore", "CrashAfter"}},
+	{"store-watch", []string{"Vanish", "Duplicate"}},
+	{"api-watch", []string{"Vanish", "Duplicate"}},
+	{"cni", []string{"Vanish"}},
 }
 
 // fault draws a precise fault: the n-th, or the first n, of one message or of one kind of operation.

@@ -15,7 +15,7 @@ var wirings = struct {
 	node []scenarios.NodeWiring
 	host []scenarios.HostWiring
 }{
-	[]scenarios.PodWiring{scenarios.PodVETH, scenarios.PodTAP},
+	[]scenarios.PodWiring{scenarios.PodVETH, scenarios.PodTAP, scenarios.PodMACVLAN},
 	[]scenarios.NodeWiring{scenarios.NodeVXLAN, scenarios.NodeL2},
 	[]scenarios.HostWiring{scenarios.HostTAP, scenarios.HostVETH, scenarios.HostNone},
 }
