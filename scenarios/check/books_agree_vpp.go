@@ -19,7 +19,7 @@ func (b *lists) interfaces() error {
 			continue
 		}
 		if parent := b.shared(&ifc); parent != "" {
-			if err := b.sharedPort(&ifc, parent); err != nil {
+			if err := b.sharedPort(ifc, parent); err != nil {
 				return err
 			}
 			continue
@@ -60,7 +60,7 @@ func (b *lists) shared(ifc *scenarios.Interface) string {
 }
 
 // sharedPort is an interface with a macvlan of each pod's behind it: all that there are lead from answered sandboxes.
-func (b *lists) sharedPort(ifc *scenarios.Interface, parent string) error {
+func (b *lists) sharedPort(ifc scenarios.Interface, parent string) error {
 	b.trunk, b.hasTrunk = ifc.Index, true
 	if !ifc.Up {
 		return b.broken("interface %s, which pods share, is down", ifc.Name)
@@ -77,7 +77,7 @@ func (b *lists) sharedPort(ifc *scenarios.Interface, parent string) error {
 			if p := &b.n.Pods[i]; p.Addr.Is4() && ifc.Table4 != b.n.PodTable {
 				return b.broken("interface %s, which pods share, is not in the pod table", ifc.Name)
 			}
-			b.wired[i].port, b.wired[i].hasPort = *ifc, true
+			b.wired[i].port, b.wired[i].hasPort = ifc, true
 		}
 	}
 	return nil

@@ -109,11 +109,19 @@ func admitted(s scenarios.Snapshot, n *scenarios.NodeState, senders []sender) er
 		if !ifc.Guarded {
 			continue
 		}
-		for src := range n.VPP.Sources(ifc.Index) {
-			if !known[src] {
-				return broken(sendersBoundName, s.At, n.Name, "interface %s admits packets from %s by %s, which is no pod's", ifc.Name, src.Addr, src.MAC)
-			}
+		if src, ok := stranger(n, ifc.Index, known); ok {
+			return broken(sendersBoundName, s.At, n.Name, "interface %s admits packets from %s by %s, which is no pod's", ifc.Name, src.Addr, src.MAC)
 		}
 	}
 	return nil
+}
+
+// stranger is a source that an interface admits and that is not known; false when there is none.
+func stranger(n *scenarios.NodeState, index uint32, known map[scenarios.Source]bool) (scenarios.Source, bool) {
+	for src := range n.VPP.Sources(index) {
+		if !known[src] {
+			return src, true
+		}
+	}
+	return scenarios.Source{}, false
 }

@@ -79,12 +79,7 @@ func (l *Look) state() state {
 		_, ok := l.VPP.Bridge(t.Table)
 		return state{there: ok}
 	case scenarios.RemovedTable:
-		for id := range l.VPP.Tables() {
-			if id == t.Table {
-				return state{there: true}
-			}
-		}
-		return state{}
+		return state{there: l.hasTable(t.Table)}
 	case scenarios.RemovedInterface, scenarios.RemovedTunnel, scenarios.RemovedUp, scenarios.RemovedMAC, scenarios.RemovedAddress,
 		scenarios.RemovedUnnumbered, scenarios.RemovedInTable, scenarios.RemovedMember:
 		return l.ofInterface()
@@ -92,15 +87,30 @@ func (l *Look) state() state {
 	return l.ofLinux()
 }
 
+// hasTable is apart, as ofDevice is: a function with such a loop puts what it returns on the heap, whether it gets there or not.
+func (l *Look) hasTable(table uint32) bool {
+	for id := range l.VPP.Tables() {
+		if id == table {
+			return true
+		}
+	}
+	return false
+}
+
+// ofDevice is the state of an AF_PACKET interface, which is deleted by its device.
+func (l *Look) ofDevice(name string) state {
+	for i := range l.VPP.Interfaces() {
+		if i.Type == scenarios.TypeAFPacket && i.Host == name {
+			return state{there: true, index: i.Index}
+		}
+	}
+	return state{}
+}
+
 func (l *Look) ofInterface() state {
 	t := &l.target
-	if t.Name != "" { // an AF_PACKET interface, which is deleted by its device
-		for i := range l.VPP.Interfaces() {
-			if i.Type == scenarios.TypeAFPacket && i.Host == t.Name {
-				return state{there: true, index: i.Index}
-			}
-		}
-		return state{}
+	if t.Name != "" {
+		return l.ofDevice(t.Name)
 	}
 	i, ok := l.VPP.Interface(t.Index)
 	if !ok {

@@ -168,9 +168,9 @@ func (v *VPP) setBridge(m *l2.SwInterfaceSetL2Bridge) int32 {
 // join puts an interface into the list of members: behind those of its own flood class, a BVI in front of all
 // (src/vnet/l2/l2_bd.c, bd_add_member).
 func (v *VPP) join(b *bridge, i *iface) {
-	class, at := v.floodClass(i), 0
+	class, at := v.floodClass(i, v.isBVI(i)), 0
 	if class > floodBVI {
-		for at < len(b.members) && v.floodClass(v.ifaces[b.members[at]]) <= class {
+		for at < len(b.members) && v.floodClass(v.ifaces[b.members[at]], b.members[at] == b.bvi) <= class {
 			at++
 		}
 	}
@@ -233,11 +233,11 @@ const (
 	floodNone
 )
 
-func (v *VPP) floodClass(i *iface) int {
+func (v *VPP) floodClass(i *iface, bvi bool) int {
 	switch {
-	case v.isBVI(i):
+	case bvi:
 		return floodBVI
-	case i.kind == KindLoopback || v.unflooded[i.index]:
+	case i.kind == KindLoopback || len(v.unflooded) > 0 && v.unflooded[i.index]:
 		return floodNone
 	case i.kind == KindVXLAN:
 		return floodTunnel

@@ -69,7 +69,11 @@ func (i *iface) driver() string {
 
 // isBVI reports whether an interface is its bridge's virtual interface.
 func (v *VPP) isBVI(i *iface) bool {
-	return i.bridged && v.bridges[i.bridge] != nil && v.bridges[i.bridge].bvi == i.index
+	if !i.bridged {
+		return false
+	}
+	b := v.bridges[i.bridge]
+	return b != nil && b.bvi == i.index
 }
 
 // at returns a live interface or nil.

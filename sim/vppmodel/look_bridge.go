@@ -1,8 +1,8 @@
 package vppmodel
 
 import (
-	"bytes"
 	"cmp"
+	"encoding/binary"
 	"iter"
 	"maps"
 	"slices"
@@ -68,6 +68,11 @@ type MACEntry struct {
 	Static, Filter bool
 }
 
+// order is the MAC as a number: a slice of it would be put on the heap by each comparison of a sort.
+func (e *MACEntry) order() uint64 {
+	return uint64(binary.BigEndian.Uint32(e.MAC[:4]))<<16 | uint64(binary.BigEndian.Uint16(e.MAC[4:]))
+}
+
 // MAC finds what a bridge domain does with a MAC.
 func (v *VPP) MAC(bridge uint32, m [6]byte) (MACEntry, bool) {
 	b := v.bridgeOf(bridge)
@@ -88,7 +93,7 @@ func (v *VPP) MACs() iter.Seq[MACEntry] {
 			}
 		}
 		slices.SortFunc(all, func(x, y MACEntry) int {
-			return cmp.Or(cmp.Compare(x.Bridge, y.Bridge), bytes.Compare(x.MAC[:], y.MAC[:]), cmp.Compare(x.Index, y.Index))
+			return cmp.Or(cmp.Compare(x.Bridge, y.Bridge), cmp.Compare(x.order(), y.order()), cmp.Compare(x.Index, y.Index))
 		})
 		for _, e := range all {
 			if !yield(e) {
