@@ -126,6 +126,11 @@ type Process interface {
 	Stop()
 }
 
+// Pauser is a Process that can be stopped where it is and let go on.
+type Pauser interface {
+	Pause(pause bool) error
+}
+
 // ManagementDevice is the link of a node's Linux side that carries its management addresses.
 const ManagementDevice = "eth0"
 

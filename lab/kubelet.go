@@ -123,6 +123,16 @@ func (k *kubelet) see(p *pod) {
 	w.wake()
 }
 
+// vanished tells the kubelet that a pod's object is not there any more.
+func (k *kubelet) vanished(p *pod) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if w := k.workers[p.uid]; w != nil {
+		w.Vanish()
+		w.wake()
+	}
+}
+
 // replace retires a pod's sandbox; false when it has none with an address.
 func (k *kubelet) replace(p *pod) bool {
 	k.mu.Lock()
@@ -198,7 +208,7 @@ func (k *kubelet) sandboxes() []scenarios.PodState {
 			if !s.exists {
 				continue
 			}
-			out = append(out, scenarios.PodState{Owner: s.owner, Pod: w.pod.key(), UID: w.pod.uid, Netns: s.netns, Addr: s.addr, Gateway: s.gateway})
+			out = append(out, scenarios.PodState{Owner: s.owner, Pod: w.pod.key(), UID: w.pod.sandboxUID(), Netns: s.netns, Addr: s.addr, Gateway: s.gateway})
 		}
 	}
 	slices.SortFunc(out, func(a, b scenarios.PodState) int { return strings.Compare(a.Owner.String(), b.Owner.String()) })

@@ -107,7 +107,7 @@ func (w *World) planPods(want *scenarios.Scenario) []Change {
 			p := w.findPod(pod)
 			switch {
 			case i < want.Topology.PodsPerNode && (p == nil || p.deleting.Load()):
-				out = append(out, Change{"create pod " + pod, func(context.Context) error { w.createPod(pod, "per-node", name, 0); return nil }})
+				out = append(out, Change{"create pod " + pod, func(context.Context) error { w.createPod(pod, "per-node", name, 0, false); return nil }})
 			case i >= want.Topology.PodsPerNode && p != nil && !p.deleting.Load():
 				out = append(out, Change{"delete pod " + pod, func(context.Context) error { w.deletePod(p); return nil }})
 			}

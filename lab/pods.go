@@ -16,9 +16,13 @@ type pod struct {
 	name, uid, app, node string
 	// maxPerNode bounds pods of the app on one node that have a bound too; 0 is none.
 	maxPerNode int
-	deleting   atomic.Bool
-	published  bool
-	number     int
+	// static pods' sandboxes have another UID than their object.
+	static bool
+	// removed: the API server has forgotten its object.
+	removed   bool
+	deleting  atomic.Bool
+	published bool
+	number    int
 }
 
 // key is "namespace/name": the lab's pods are all in namespace default.
@@ -34,14 +38,14 @@ type pods struct {
 func (p *pods) init() { p.byName = map[string]*pod{} }
 
 // createPod makes a pod; the scheduler places it where node is empty.
-func (w *World) createPod(name, app, node string, maxPerNode int) {
+func (w *World) createPod(name, app, node string, maxPerNode int, static bool) {
 	w.mu.Lock()
 	if w.pods.byName[name] != nil {
 		w.mu.Unlock()
 		return
 	}
 	w.pods.made++
-	w.pods.byName[name] = &pod{name: name, uid: uuid.NewString(), app: app, node: node, maxPerNode: maxPerNode, number: w.pods.made}
+	w.pods.byName[name] = &pod{name: name, uid: uuid.NewString(), app: app, node: node, maxPerNode: maxPerNode, static: static, number: w.pods.made}
 	w.mu.Unlock()
 	w.schedule()
 }
@@ -143,6 +147,25 @@ func (w *World) deletePod(p *pod) {
 	w.schedule()
 }
 
+// removePod takes a pod's object away at once; its kubelet tears it down afterwards.
+func (w *World) removePod(p *pod) {
+	w.mu.Lock()
+	n := w.nodes[p.node]
+	w.mu.Unlock()
+	w.podStopped(p)
+	if n != nil {
+		n.kubelet.vanished(p)
+	}
+}
+
+// sandboxUID is the pod's UID as container runtimes know it.
+func (p *pod) sandboxUID() string {
+	if p.static {
+		return "static-" + p.uid
+	}
+	return p.uid
+}
+
 // stopped forgets a pod whose kubelet has ended it.
 func (w *World) podStopped(p *pod) {
 	w.mu.Lock()
@@ -150,9 +173,10 @@ func (w *World) podStopped(p *pod) {
 	if w.pods.byName[p.name] == p {
 		delete(w.pods.byName, p.name)
 	}
-	if w.closed {
+	if w.closed || p.removed || !p.published {
 		return
 	}
+	p.removed = true
 	if err := w.control.objects.DeletePod(context.Background(), p.node, p.uid); err != nil {
 		w.broken = errors.Join(w.broken, err)
 	}

@@ -57,7 +57,12 @@ func (st stage) Tell(f scenarios.Fact) { st.record.tell(f, "") }
 func (st stage) Fail(err error) { st.fail(err) }
 
 // Lacks implements timeline.World.
-func (st stage) Lacks() []timeline.Need { return lacks }
+func (st stage) Lacks() []timeline.Need {
+	if _, containers := st.o.Backend.(Supplier); containers {
+		return append(slices.Clone(lacks), timeline.PausedPrograms)
+	}
+	return lacks
+}
 
 // Machines implements timeline.Machines.
 func (st stage) Machines() []timeline.Machine {
@@ -161,6 +166,21 @@ func (st stage) Release(name string) {
 	if n := st.node(name); n != nil {
 		n.release()
 	}
+}
+
+// Pause implements timeline.Processes.
+func (st stage) Pause(name string, p timeline.Program, pause bool) error {
+	n := st.node(name)
+	if n == nil {
+		return nil
+	}
+	d, _ := n.program(p)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if s, ok := d.proc.(Pauser); ok {
+		return s.Pause(pause)
+	}
+	return nil
 }
 
 // Quiet implements timeline.Processes. While a fault has still to end, nobody can say what a real node should look like.

@@ -28,17 +28,23 @@ func (st stage) Pods(node string) []timeline.Pod {
 	defer st.mu.Unlock()
 	var out []timeline.Pod
 	for _, p := range st.pods.byNameOf(node) {
-		out = append(out, timeline.Pod{Name: p.name, App: p.app, Node: p.node, MaxPerNode: p.maxPerNode, Deleting: p.deleting.Load()})
+		out = append(out, timeline.Pod{Name: p.name, App: p.app, Node: p.node, MaxPerNode: p.maxPerNode, Static: p.static, Deleting: p.deleting.Load()})
 	}
 	return out
 }
 
 // CreatePod implements timeline.Pods.
-func (st stage) CreatePod(p timeline.Pod) { st.createPod(p.Name, p.App, p.Node, p.MaxPerNode) }
+func (st stage) CreatePod(p timeline.Pod) {
+	st.createPod(p.Name, p.App, p.Node, p.MaxPerNode, p.Static)
+}
 
 // DeletePod implements timeline.Pods.
-func (st stage) DeletePod(name string) {
-	if p := st.findPod(name); p != nil {
+func (st stage) DeletePod(name string, force bool) {
+	switch p := st.findPod(name); {
+	case p == nil:
+	case force:
+		st.removePod(p)
+	default:
 		st.deletePod(p)
 	}
 }

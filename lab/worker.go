@@ -153,7 +153,7 @@ func (w *worker) ask(ctx context.Context, op int, s *sandbox) {
 	k.mu.Unlock()
 	req := wire.Request{Version: wire.Version, Command: wire.Add, Network: s.owner.Network, ContainerID: s.owner.ContainerID,
 		IfName: s.owner.IfName, Netns: s.netns,
-		Args: "K8S_POD_NAMESPACE=default;K8S_POD_NAME=" + w.pod.name + ";K8S_POD_INFRA_CONTAINER_ID=" + s.owner.ContainerID + ";K8S_POD_UID=" + w.pod.uid}
+		Args: "K8S_POD_NAMESPACE=default;K8S_POD_NAME=" + w.pod.name + ";K8S_POD_INFRA_CONTAINER_ID=" + s.owner.ContainerID + ";K8S_POD_UID=" + w.pod.sandboxUID()}
 	if n.w.scenario().Config.IPAM.UseExternalIPAM {
 		req.Addr = n.w.external.pick(n, s.owner)
 	}
@@ -176,7 +176,7 @@ func (w *worker) ask(ctx context.Context, op int, s *sandbox) {
 		w.Added(k.now(), true, false)
 		n.notePod(w.pod.name, s)
 		w.why = ""
-		n.w.record.tell(scenarios.Fact{Kind: scenarios.FactAnswered, Node: n.name, Owner: s.owner, Pod: w.pod.key(), PodUID: w.pod.uid, Addr: s.addr},
+		n.w.record.tell(scenarios.Fact{Kind: scenarios.FactAnswered, Node: n.name, Owner: s.owner, Pod: w.pod.key(), PodUID: w.pod.sandboxUID(), Addr: s.addr},
 			n.name+" answered "+w.pod.key()+" "+s.addr.String())
 	}
 }
@@ -186,7 +186,7 @@ func (w *worker) refuse(s *sandbox, message string, exhausted bool, changes int6
 	n := w.k.n
 	w.Added(w.k.now(), false, exhausted)
 	w.refused, w.why = changes, message
-	n.w.record.tell(scenarios.Fact{Kind: scenarios.FactRefused, Node: n.name, Owner: s.owner, Pod: w.pod.key(), PodUID: w.pod.uid, Text: message, Exhausted: exhausted},
+	n.w.record.tell(scenarios.Fact{Kind: scenarios.FactRefused, Node: n.name, Owner: s.owner, Pod: w.pod.key(), PodUID: w.pod.sandboxUID(), Text: message, Exhausted: exhausted},
 		n.name+" refused "+w.pod.key()+": "+message)
 }
 

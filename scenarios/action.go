@@ -72,6 +72,8 @@ var actionKinds = []actionKind{
 	{KillVPP{}, "VPP's process is killed; it starts again, empty, later."},
 	{RestartVPP{}, "VPP's process is killed and started again, empty."},
 	{RestartBoth{}, "Agent and VPP are killed and started again."},
+	{PauseAgent{}, "The agent's process stands still and goes on later, as after SIGSTOP and SIGCONT."},
+	{PauseVPP{}, "VPP's process stands still and goes on later."},
 
 	{StopStore{}, "The store answers nothing."},
 	{WipeStore{}, "The store loses all its data."},

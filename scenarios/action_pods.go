@@ -7,6 +7,8 @@ type CreatePods struct {
 	Count int     `yaml:"count" min:"1" max:"100000" doc:"How many; with node all, on each."`
 	Node  NodeRef `yaml:"node" doc:"Where; the scheduler decides when absent."`
 	App   string  `yaml:"app" pattern:"word" doc:"The application that the pods belong to."`
+	// Static pods come from a node's own files: their sandboxes carry a UID that the API server does not know.
+	Static bool `yaml:"static" doc:"Static pods, which the API server knows under another UID; they need a node."`
 }
 
 // DeletePods deletes Count pods, or all of them, or the one named Pod. Which ones is the chooser's decision.
@@ -16,6 +18,9 @@ type DeletePods struct {
 	Node  NodeRef `yaml:"node" doc:"Only pods of this node."`
 	App   string  `yaml:"app" pattern:"word" doc:"Only pods of this application."`
 	Pod   string  `yaml:"pod" pattern:"pod" doc:"This pod, as namespace/name."`
+	// Force is kubectl delete --force --grace-period=0; Again is what a StatefulSet's controller does next.
+	Force bool `yaml:"force" doc:"Their objects go at once; the kubelets tear the sandboxes down afterwards."`
+	Again bool `yaml:"again" doc:"With force: pods of the same names are created at once, on the same nodes."`
 }
 
 // ReplaceSandbox makes the container runtime replace the sandbox of Pod, or of Count pods of Node: DEL for the old
@@ -76,6 +81,15 @@ func (a DeletePods) problem() (field, message string) {
 		return "", "wants exactly one of count, all and pod"
 	case a.Pod != "" && (a.Node != "" || a.App != ""):
 		return "pod", "cannot be combined with node or app"
+	case a.Again && !a.Force:
+		return "again", "needs force: while an object is there, nobody can create another of its name"
+	}
+	return "", ""
+}
+
+func (a CreatePods) problem() (field, message string) {
+	if a.Static && a.Node == "" {
+		return "static", "needs a node: no scheduler places static pods"
 	}
 	return "", ""
 }

@@ -29,6 +29,30 @@ type RestartBoth struct {
 	Node NodeRef `yaml:"node" required:"true" doc:"The node."`
 }
 
+// PauseAgent stops the agent's process as SIGSTOP does; it goes on where it was after For, or at Heal.
+type PauseAgent struct {
+	Node NodeRef       `yaml:"node" required:"true" doc:"The node."`
+	For  time.Duration `yaml:"for" doc:"How long it stands still; until everything is healed when absent."`
+}
+
+// PauseVPP stops VPP's process as SIGSTOP does; it goes on where it was after For, or at Heal.
+type PauseVPP struct {
+	Node NodeRef       `yaml:"node" required:"true" doc:"The node."`
+	For  time.Duration `yaml:"for" doc:"How long it stands still; until everything is healed when absent."`
+}
+
+func (PauseAgent) Verb() string { return "pause-agent" }
+func (PauseVPP) Verb() string   { return "pause-vpp" }
+
+func (a PauseAgent) String() string { return actionLine(a) }
+func (a PauseVPP) String() string   { return actionLine(a) }
+
+// Lasts is how long the agent stands still, 0 until Heal.
+func (a PauseAgent) Lasts() time.Duration { return a.For }
+
+// Lasts is how long VPP stands still, 0 until Heal.
+func (a PauseVPP) Lasts() time.Duration { return a.For }
+
 // LoseLeader cuts the leader of the IPAM system's controllers off without its knowing: what it asks for from then on arrives
 // only after Pause. Another one leads once the leader's lease has run out.
 type LoseLeader struct {

@@ -34,8 +34,11 @@ type machine struct {
 	// vppLife and agentLife number starts, so that an event meant for an earlier life is recognized.
 	vppLife, agentLife int
 	vppHeld, agentHeld bool // stays down until somebody starts it
-	proc               *process
-	alloc              ipam.NodeAllocator // the process's
+	// vppPaused: VPP stands still since the agent's life pausedLife.
+	vppPaused  bool
+	pausedLife int
+	proc       *process
+	alloc      ipam.NodeAllocator // the process's
 	// knownID and knownBlocks are what was last told as facts.
 	knownID     uint32
 	knownBlocks []ipam.Block
@@ -134,14 +137,14 @@ func (m *machine) crashes(by vppmodel.CrashTrigger, request api.Message) {
 // tellVPP tells a living agent that VPP is there.
 func (m *machine) tellVPP() {
 	m.fact(scenarios.Fact{Kind: scenarios.FactDisturbed, Text: scenarios.VPPUp})
-	if m.proc != nil && m.vpp != nil {
+	if m.proc != nil && m.vpp != nil && !m.vppPaused {
 		m.proc.step(agent.VPPUp{PID: m.pid, NIC: string(m.w.s.Topology.NIC)})
 	}
 }
 
 // killVPP ends VPP; with hold it stays down until startVPP.
 func (m *machine) killVPP(hold bool) {
-	m.vppHeld = hold
+	m.vppHeld, m.vppPaused = hold, false
 	m.vppLife++
 	if m.vpp == nil {
 		return

@@ -42,7 +42,13 @@ type process struct {
 	// wake numbers the agent's WakeAt effects: only the last one counts.
 	wake uint64
 	dead bool
-	call dataplaneCall
+	// paused: the process stands still; inbox is what it will hear when it goes on. A paused VPP holds back the answer withheld to
+	// call number withheldSeq.
+	paused      bool
+	inbox       []agent.Event
+	withheld    vppwire.Result
+	withheldSeq uint64
+	call        dataplaneCall
 	// burst is how many calls may still be made at this instant, chained that the next one of them is asked for; spent is how
 	// many calls' time passes before the next burst.
 	burst, spent int
@@ -77,6 +83,10 @@ type openRequest struct {
 // step feeds one event to the agent and performs what it asks for.
 func (p *process) step(ev agent.Event) {
 	if p.dead {
+		return
+	}
+	if p.paused {
+		p.inbox = append(p.inbox, ev)
 		return
 	}
 	p.m.w.stepping = p.m.name
@@ -179,6 +189,9 @@ func (p *process) callDataplane(c vppwire.Call) {
 	w := p.m.w
 	p.call.p, p.call.call, p.call.twice = p, c, false
 	p.call.seq++
+	if p.disconnected() {
+		return // the agent will hear of it next
+	}
 	if !w.faulty() {
 		if p.burst > 0 {
 			p.chained = true
@@ -231,6 +244,10 @@ const burstMost = 16
 // Fire implements engine.Event: VPP performs the call and the agent learns the outcome, perhaps a few times.
 func (d *dataplaneCall) Fire() {
 	p, w := d.p, d.p.m.w
+	if p.m.vppPaused {
+		p.withhold()
+		return
+	}
 	p.burst, p.spent = 1, 1
 	if !w.faulty() {
 		p.burst += w.eng.Choose("burst", burstMost)

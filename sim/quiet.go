@@ -43,7 +43,7 @@ func (m *machine) unquiet() string {
 	case !m.up: // down on purpose: quiet as it gets
 	case m.proc == nil && !m.agentHeld:
 		return "the agent is starting"
-	case m.proc == nil:
+	case m.proc == nil || m.proc.paused || m.vppPaused:
 	case m.vpp == nil && !m.vppHeld:
 		return "VPP is starting"
 	case m.vpp == nil:
@@ -58,6 +58,10 @@ func (m *machine) held() string {
 	switch {
 	case !m.up:
 		return "the machine is off"
+	case m.proc != nil && m.proc.paused:
+		return "the agent stands still until somebody lets it go on"
+	case m.vppPaused:
+		return "VPP stands still until somebody lets it go on"
 	case m.agentHeld && m.proc == nil:
 		return "the agent is down and stays so until somebody starts it"
 	case m.vppHeld && m.vpp == nil:

@@ -30,7 +30,7 @@ func (w *World) Snapshot(context.Context) (_ scenarios.Snapshot, err error) {
 
 func (m *machine) state() scenarios.NodeState {
 	n := scenarios.NodeState{
-		Name: m.name, MachineUp: m.up, AgentUp: m.proc != nil, VPPUp: m.vpp != nil,
+		Name: m.name, MachineUp: m.up, AgentUp: m.proc != nil && !m.proc.paused, VPPUp: m.vpp != nil && !m.vppPaused,
 		Assigned: m.w.assigned[m.name], Management: m.management,
 		MainTable: m.w.wiring.MainTable, PodTable: m.w.wiring.PodTable, Pods: m.w.sandboxes(m),
 	}
@@ -43,10 +43,10 @@ func (m *machine) state() scenarios.NodeState {
 	if m.up {
 		n.Linux = m.host
 	}
-	if m.vpp != nil {
+	if n.VPPUp {
 		n.VPP = view.Of(m.vpp)
 	}
-	if m.proc == nil {
+	if !n.AgentUp {
 		return n
 	}
 	a := m.proc.agent

@@ -163,7 +163,7 @@ func (st stage) Release(node string) {
 // Quiet implements timeline.Processes. A planted fault that asks for something when an agent stops makes no stop a clean one.
 func (st stage) Quiet(_ context.Context, node string) bool {
 	m := st.machines[node]
-	return m.proc != nil && m.vpp != nil && m.proc.agent.Idle() && st.unchanging() == "" && !st.faulty() &&
+	return m.proc != nil && m.vpp != nil && !m.proc.paused && !m.vppPaused && m.proc.agent.Idle() && st.unchanging() == "" && !st.faulty() &&
 		(st.plant == nil || st.plant.Stopping == nil)
 }
 

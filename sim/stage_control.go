@@ -26,18 +26,24 @@ func (st stage) Pods(node string) []timeline.Pod {
 	pods := make([]timeline.Pod, len(objects))
 	for i, o := range objects {
 		p := o.(*cluster.Pod)
-		pods[i] = timeline.Pod{Name: p.Name, App: p.App, Node: p.Node, MaxPerNode: p.MaxPerNode, Pinned: p.Pinned, Deleting: p.Deleting}
+		pods[i] = timeline.Pod{Name: p.Name, App: p.App, Node: p.Node, MaxPerNode: p.MaxPerNode, Pinned: p.Pinned, Static: p.Static, Deleting: p.Deleting}
 	}
 	return pods
 }
 
 // CreatePod implements timeline.Pods.
 func (st stage) CreatePod(p timeline.Pod) {
-	st.cluster.Workload.Create(cluster.PodSpec{Name: p.Name, App: p.App, Node: p.Node, Pinned: p.Pinned, MaxPerNode: p.MaxPerNode})
+	st.cluster.Workload.Create(cluster.PodSpec{Name: p.Name, App: p.App, Node: p.Node, Pinned: p.Pinned, Static: p.Static, MaxPerNode: p.MaxPerNode})
 }
 
 // DeletePod implements timeline.Pods.
-func (st stage) DeletePod(name string) { st.cluster.Workload.Delete(podKey(name)) }
+func (st stage) DeletePod(name string, force bool) {
+	if force {
+		st.cluster.Workload.Remove(podKey(name))
+		return
+	}
+	st.cluster.Workload.Delete(podKey(name))
+}
 
 // ReplaceSandbox implements timeline.Pods.
 func (st stage) ReplaceSandbox(pod string) bool {

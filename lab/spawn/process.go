@@ -103,6 +103,18 @@ func (p *Process) End(sig syscall.Signal, patience time.Duration) {
 // stopPatience is how long a process that is asked to end may take.
 const stopPatience = 5 * time.Second
 
+// Pause stops the process where it is, or lets it go on. One that has ended stays so.
+func (p *Process) Pause(pause bool) error {
+	sig := syscall.SIGCONT
+	if pause {
+		sig = syscall.SIGSTOP
+	}
+	if err := p.cmd.Process.Signal(sig); !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	return nil
+}
+
 // Kill ends it at once and returns when it is gone; Stop asks first.
 func (p *Process) Kill() { p.End(syscall.SIGKILL, 0) }
 

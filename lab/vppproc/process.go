@@ -167,3 +167,6 @@ func Examine(ctx context.Context, binary string) (version string, plugins []stri
 	plugins, err = c.Plugins(ctx)
 	return version, plugins, err
 }
+
+// Pause stops VPP where it is, or lets it go on.
+func (p *Process) Pause(pause bool) error { return p.proc.Pause(pause) }

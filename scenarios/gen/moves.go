@@ -28,13 +28,19 @@ type state struct {
 // where the chooser knows who is alive.
 var moves = []move{
 	{"create pods", 2, func(d drawer, st *state) scenarios.Action {
+		if d.coin("static pods", 8) {
+			return scenarios.CreatePods{Count: 1, Node: scenarios.AnyNode, Static: true}
+		}
 		return scenarios.CreatePods{Count: 1 + d.c.Pick("pods", st.profile.PodsPerNodeMax)}
 	}},
 	{"delete pods", 3, func(d drawer, st *state) scenarios.Action {
 		if d.coin("all pods", 6) {
 			return scenarios.DeletePods{All: true, Node: scenarios.AnyNode}
 		}
-		return scenarios.DeletePods{Count: 1 + d.c.Pick("pods", 2*st.profile.PodsPerNodeMax)}
+		del := scenarios.DeletePods{Count: 1 + d.c.Pick("pods", 2*st.profile.PodsPerNodeMax)}
+		del.Force = d.coin("by force", 3)
+		del.Again = del.Force && d.coin("again", 2)
+		return del
 	}},
 	{"replace sandbox", 2, func(d drawer, _ *state) scenarios.Action {
 		return scenarios.ReplaceSandbox{Node: scenarios.AnyNode, Count: 1 + d.c.Pick("sandboxes", 4)}
@@ -75,6 +81,12 @@ var moves = []move{
 		return scenarios.KillVPP{Node: d.someNodes(), For: d.span()}
 	}},
 	{"restart vpp", 3, func(d drawer, _ *state) scenarios.Action { return scenarios.RestartVPP{Node: d.someNodes()} }},
+	{"pause agent", 1, func(d drawer, _ *state) scenarios.Action {
+		return scenarios.PauseAgent{Node: d.someNodes(), For: d.span()}
+	}},
+	{"pause vpp", 1, func(d drawer, _ *state) scenarios.Action {
+		return scenarios.PauseVPP{Node: scenarios.AnyNode, For: d.span()}
+	}},
 	{"restart both", 2, func(d drawer, _ *state) scenarios.Action { return scenarios.RestartBoth{Node: d.someNodes()} }},
 
 	{"stop store", 1, func(d drawer, _ *state) scenarios.Action { return scenarios.StopStore{For: d.span()} }},

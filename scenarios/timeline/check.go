@@ -169,7 +169,7 @@ func (p *Player) canAdd(ctx context.Context, node string) (why string, certain b
 	snapshot, err := p.world.Snapshot(ctx)
 	n, found := snapshot.Node(node)
 	switch {
-	case err != nil || !found || !n.MachineUp || !n.AgentUp:
+	case err != nil || !found || !n.MachineUp || !n.AgentUp || p.paused[node] > 0: // nobody can tell at once that VPP stands still
 		return "", false
 	case !n.VPPUp:
 		return "VPP is down", true

@@ -23,6 +23,7 @@ const (
 	CIDRControllers
 	LeadingController
 	VhostNet
+	PausedPrograms
 )
 
 // needs is the one table of reasons for which an action or a setting is refused.
@@ -37,6 +38,7 @@ var needs = [...]string{
 	CIDRControllers:   "no controller of nodes' pod ranges runs here",
 	LeadingController: "nodes' pod ranges come from no controller that others could replace",
 	VhostNet:          "VPP's taps need /dev/vhost-net",
+	PausedPrograms:    "what runs inside a container is not reached by this machine's signals",
 }
 
 // String is the reason, for people.

@@ -33,13 +33,15 @@ type Player struct {
 	turn   string
 	heals  heals
 	healed bool
+	// paused counts what stands still of each node.
+	paused map[string]int
 	// damaged is wiring that was broken by hand.
 	damaged []damage
 }
 
 // New returns a Player of s, for a world in which nothing has happened. The seed's choices come from c.
 func New(w World, s *scenarios.Scenario, c choice.Chooser) *Player {
-	return &Player{world: w, s: s, chooser: c, plan: s.Config.IPAM, named: map[string]bool{}, done: map[string]int{}}
+	return &Player{world: w, s: s, chooser: c, plan: s.Config.IPAM, named: map[string]bool{}, paused: map[string]int{}, done: map[string]int{}}
 }
 
 // action is one verb: what it needs and how it is done.
@@ -73,6 +75,8 @@ var actions = []action{
 	on((*Player).killVPP),
 	on((*Player).restartVPP),
 	on((*Player).restartBoth),
+	on((*Player).pauseAgent, PausedPrograms),
+	on((*Player).pauseVPP, PausedPrograms),
 
 	on((*Player).stopStore),
 	on((*Player).compactStore),

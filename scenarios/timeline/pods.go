@@ -16,7 +16,7 @@ func (p *Player) createPods(_ context.Context, a scenarios.CreatePods) error {
 	create := func(node string) error {
 		for range a.Count {
 			p.podsMade++
-			p.world.CreatePod(Pod{Name: app + "-" + strconv.Itoa(p.podsMade), App: app, Node: node})
+			p.world.CreatePod(Pod{Name: app + "-" + strconv.Itoa(p.podsMade), App: app, Node: node, Static: a.Static})
 		}
 		return nil
 	}
@@ -62,7 +62,7 @@ func (p *Player) deletePods(_ context.Context, a scenarios.DeletePods) error {
 	if a.Pod != "" {
 		name, err := p.namedPod(a.Verb(), a.Pod)
 		if err == nil {
-			p.world.DeletePod(name)
+			p.deletePod(name, a)
 		}
 		return err
 	}
@@ -72,7 +72,7 @@ func (p *Player) deletePods(_ context.Context, a scenarios.DeletePods) error {
 			list = p.choose(list, a.Count)
 		}
 		for _, name := range list {
-			p.world.DeletePod(name)
+			p.deletePod(name, a)
 		}
 		return nil
 	}
@@ -80,6 +80,18 @@ func (p *Player) deletePods(_ context.Context, a scenarios.DeletePods) error {
 		return del("")
 	}
 	return p.each(a.Node, a.Verb(), present, del)
+}
+
+// deletePod deletes a pod as an action says.
+func (p *Player) deletePod(name string, a scenarios.DeletePods) {
+	pods := p.world.Pods("")
+	p.world.DeletePod(name, a.Force)
+	i := slices.IndexFunc(pods, func(pod Pod) bool { return pod.Name == name })
+	if a.Again && i >= 0 {
+		again := pods[i]
+		again.Deleting = false
+		p.world.CreatePod(again)
+	}
 }
 
 func (p *Player) replaceSandbox(_ context.Context, a scenarios.ReplaceSandbox) error {

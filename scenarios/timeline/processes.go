@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"context"
+	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
 )
@@ -34,6 +35,26 @@ func (p *Player) killVPP(_ context.Context, a scenarios.KillVPP) error {
 	return p.each(a.Node, a.Verb(), living, func(node string) error {
 		p.world.Kill(node, VPP, Kill{Hold: true})
 		p.until(a.For, "start vpp "+node, func() { p.world.Release(node) })
+		return nil
+	})
+}
+
+func (p *Player) pauseAgent(_ context.Context, a scenarios.PauseAgent) error {
+	return p.pause(a.Node, a.Verb(), Agent, a.For)
+}
+
+func (p *Player) pauseVPP(_ context.Context, a scenarios.PauseVPP) error {
+	return p.pause(a.Node, a.Verb(), VPP, a.For)
+}
+
+// pause stops a program where it is. One that is killed meanwhile starts anew, and is not paused.
+func (p *Player) pause(ref scenarios.NodeRef, verb string, which Program, d time.Duration) error {
+	return p.each(ref, verb, living, func(node string) error {
+		if err := p.world.Pause(node, which, true); err != nil {
+			return err
+		}
+		p.paused[node]++
+		p.until(d, "resume "+node, func() { p.paused[node]--; p.fail(p.world.Pause(node, which, false)) })
 		return nil
 	})
 }

@@ -122,6 +122,10 @@ var programs = [...]string{timeline.Agent: "agent", timeline.VPP: "VPP"}
 func (w *script) Kill(node string, p timeline.Program, how timeline.Kill) {
 	w.say("  kill %s of %s hold=%t %s", programs[p], node, how.Hold, how.Reason)
 }
+func (w *script) Pause(node string, p timeline.Program, pause bool) error {
+	w.say("  pause %s of %s %t", programs[p], node, pause)
+	return nil
+}
 func (w *script) Start(node string, p timeline.Program)      { w.say("  start %s of %s", programs[p], node) }
 func (w *script) Release(node string)                        { w.say("  release %s", node) }
 func (w *script) Quiet(_ context.Context, _ string) bool     { return w.quiet }
@@ -144,8 +148,8 @@ func (w *script) CreatePod(p timeline.Pod) {
 	slices.SortFunc(w.pods, func(a, b timeline.Pod) int { return strings.Compare(a.Name, b.Name) })
 }
 
-func (w *script) DeletePod(name string) {
-	w.say("  delete pod %s", name)
+func (w *script) DeletePod(name string, force bool) {
+	w.say("  delete pod %s%s", name, map[bool]string{true: " at once"}[force])
 	w.pods = slices.DeleteFunc(w.pods, func(p timeline.Pod) bool { return p.Name == name })
 }
 

@@ -63,7 +63,7 @@ func (t *trace) next() {
 		case t.p.healed:
 			return
 		case dies:
-			t.p.world.DeletePod(r.Name)
+			t.p.world.DeletePod(r.Name, false)
 		default:
 			t.p.world.CreatePod(Pod{Name: r.Name, App: r.App, MaxPerNode: r.MaxPerNode})
 		}
@@ -84,7 +84,7 @@ func (p *Player) churnAfter(c scenarios.Churn, d time.Duration, made int) {
 			if c.Lifetime > 0 {
 				p.world.After(p.around(c.Lifetime, "life"), "churn ends "+name, func() {
 					if !p.healed {
-						p.world.DeletePod(name)
+						p.world.DeletePod(name, false)
 					}
 				})
 			}

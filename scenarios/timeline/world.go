@@ -79,6 +79,8 @@ type Processes interface {
 	// Kill ends a program at once; Start starts one that is down.
 	Kill(node string, p Program, how Kill)
 	Start(node string, p Program)
+	// Pause stops a program that runs where it is, or lets it go on; one that is down stays so.
+	Pause(node string, p Program, pause bool) error
 	// Release starts whatever is down on a machine that has power, held or not.
 	Release(node string)
 	// Quiet reports that nothing is under way that could change what the node should look like; CHECK and STATUS do not.
@@ -90,8 +92,8 @@ type Pod struct {
 	Name, App, Node string
 	// MaxPerNode bounds pods of the App on one node; 0 is no bound.
 	MaxPerNode int
-	// Pinned pods are not evicted. Deleting pods are about to go; new ones are not.
-	Pinned, Deleting bool
+	// Pinned pods are not evicted. Deleting pods are about to go; new ones are not. Static pods' sandboxes have another UID.
+	Pinned, Deleting, Static bool
 }
 
 // Request is one that a container runtime sends to a node's agent beside ADD and DEL of its pods.
@@ -116,9 +118,10 @@ type Response struct {
 type Pods interface {
 	// Pods lists a node's, or all for "", in name order.
 	Pods(node string) []Pod
-	// CreatePod creates one unless there is one of that name. DeletePod asks for one's graceful end.
+	// CreatePod creates one unless there is one of that name. DeletePod asks for one's graceful end, or takes
+	// its object away at once.
 	CreatePod(p Pod)
-	DeletePod(name string)
+	DeletePod(name string, force bool)
 	// ReplaceSandbox gives a pod a new sandbox; false when it has none with an address.
 	ReplaceSandbox(pod string) bool
 	// Sandboxes are those that exist on a node, in owner order; Past the owners of those that do not any more.

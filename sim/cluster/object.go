@@ -122,6 +122,8 @@ type Pod struct {
 	Node string
 	// Pinned pods stay with their node as a DaemonSet's do: they are not evicted when it is not ready.
 	Pinned bool
+	// Static pods come from the node itself: the object only mirrors them, and their sandboxes have another UID.
+	Static bool
 	Phase  Phase
 	IP     netip.Addr
 	// Deleting is a set deletionTimestamp: the kubelet tears the pod down and removes the object.

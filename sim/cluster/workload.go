@@ -8,7 +8,9 @@ type PodSpec struct {
 	// Node binds the pod at once; empty leaves it to the scheduler.
 	Node string
 	// Pinned pods are not evicted.
-	Pinned     bool
+	Pinned bool
+	// Static pods' sandboxes have a UID that the API server does not know.
+	Static     bool
 	Requests   string
 	MaxPerNode int
 }
@@ -41,12 +43,19 @@ func (w *Workload) Create(spec PodSpec) {
 	w.api.whenAvailable(func() {
 		key := spec.Key()
 		p := &Pod{
-			Meta: Meta{Namespace: key.Namespace, Name: key.Name}, App: spec.App, Node: spec.Node, Pinned: spec.Pinned,
+			Meta: Meta{Namespace: key.Namespace, Name: key.Name}, App: spec.App, Node: spec.Node, Pinned: spec.Pinned, Static: spec.Static,
 			Requests: spec.Requests, MaxPerNode: spec.MaxPerNode,
 		}
 		if w.api.Create(p) == nil {
 			w.created++
 		}
+	})
+}
+
+// Remove takes a pod's object away at once, as a forced deletion does. Its kubelet tears it down afterwards.
+func (w *Workload) Remove(key Key) {
+	w.api.whenAvailable(func() {
+		_ = w.api.Delete(KindPod, key, "") // ErrNotFound: as wanted
 	})
 }
 

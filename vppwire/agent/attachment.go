@@ -63,12 +63,13 @@ func (t *attachment) removing() bool { return t.phase >= phaseUnhooking }
 // recorded reports whether the allocator holds an address for the attachment.
 func (t *attachment) recorded() bool { return t.phase != phaseWaiting && t.phase != phaseErasing }
 
-// podKey is what at most one sandbox of a node may be attached for.
-type podKey struct{ namespace, name, ifName string }
+// podKey is what at most one sandbox of a node may be attached for. A pod that was deleted by force may still be ending while another
+// of its name begins: the UID, where the runtime tells it, keeps them apart.
+type podKey struct{ namespace, name, uid, ifName string }
 
 // pod is the attachment's podKey; false when the request did not say which pod it is for.
 func (t *attachment) pod() (podKey, bool) {
-	k := podKey{t.sandbox.PodNamespace, t.sandbox.PodName, t.sandbox.Owner.IfName}
+	k := podKey{t.sandbox.PodNamespace, t.sandbox.PodName, t.sandbox.PodUID, t.sandbox.Owner.IfName}
 	return k, k.namespace != "" && k.name != ""
 }
 

@@ -42,6 +42,8 @@ var examples = map[string]string{
 	"kill-vpp":      "kill-vpp node=node-2 for=2s",
 	"restart-vpp":   "restart-vpp node=node-3",
 	"restart-both":  "restart-both node=any",
+	"pause-agent":   "pause-agent node=node-1 for=2s",
+	"pause-vpp":     "pause-vpp node=node-2 for=2s",
 
 	"stop-store":      "stop-store for=2s",
 	"compact-store":   "compact-store",

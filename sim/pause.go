@@ -1,0 +1,65 @@
+package sim
+
+import (
+	"slices"
+
+	"github.com/vppdrill/vppdrill/scenarios/timeline"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+)
+
+// Pause implements timeline.Processes. A process that stands still hears everything when it goes on, in order: sockets and pipes keep
+// it. Timers of others go on, so that what waits for it may give up.
+func (st stage) Pause(node string, p timeline.Program, pause bool) error {
+	switch m := st.machines[node]; {
+	case m == nil:
+	case p == timeline.VPP:
+		m.pauseVPP(pause)
+	case m.proc != nil:
+		m.proc.pause(pause)
+	}
+	return nil
+}
+
+func (p *process) pause(pause bool) {
+	p.paused = pause
+	for !p.paused && len(p.inbox) > 0 && !p.dead {
+		ev := p.inbox[0]
+		p.inbox = p.inbox[1:]
+		p.step(ev)
+	}
+}
+
+// disconnected reports that the connection to VPP is lost, which the agent will hear when it goes on hearing.
+func (p *process) disconnected() bool {
+	return slices.ContainsFunc(p.inbox, func(ev agent.Event) bool { _, down := ev.(agent.VPPDown); return down })
+}
+
+// pauseVPP lets a VPP stand still, or go on.
+func (m *machine) pauseVPP(pause bool) {
+	if m.vpp == nil || m.vppPaused == pause {
+		return
+	}
+	m.vppPaused = pause
+	p := m.proc
+	switch {
+	case pause || p == nil:
+	case m.pausedLife != m.agentLife: // nobody could connect meanwhile
+		m.tellVPP()
+	case p.withheldSeq == p.call.seq && p.withheldSeq != 0:
+		p.withheldSeq = 0
+		p.call.seq++ // the timeout is nobody's any more
+		p.called(p.withheld)
+	}
+	m.pausedLife = m.agentLife
+}
+
+// withhold performs a call whose answer a paused VPP owes: what it does when it goes on nobody can tell from what it did before,
+// as nobody can look in between. An agent that waits for too long gives the call up.
+func (p *process) withhold() {
+	r, ok := p.call.perform()
+	if !ok {
+		return
+	}
+	p.withheld, p.withheldSeq = r, p.call.seq
+	p.m.w.eng.After(p.m.w.callTimeout, &lateResult{p: p, seq: p.call.seq, result: p.call.call.Unanswered(), what: "no answer"})
+}
