@@ -131,7 +131,7 @@ type Agent struct {
 	CallTimeout time.Duration `yaml:"callTimeout" doc:"A VPP reply that takes longer counts as lost."`
 }
 
-// DefaultConfig is Contiv's default deployment: VXLAN between nodes, veth to pods, tap to the host, MTU 1450 (1500
+// DefaultConfig is Contiv's default deployment: VXLAN between nodes, macvlans to pods, tap to the host, MTU 1450 (1500
 // less the 50 bytes of a VXLAN header over IPv4).
 func DefaultConfig() Config {
 	return Config{
@@ -141,7 +141,7 @@ func DefaultConfig() Config {
 			// 30 s cooling is amazon-vpc-cni-k8s' addressCoolingPeriod; a prefix kept warm is its default.
 			Datastore: DatastoreIPAM{InstanceType: "m5.large", WarmPrefix: 1, Cooling: 30 * time.Second, AttachDelay: 5 * time.Second, MetadataLag: 2 * time.Second},
 		},
-		Wiring: Wiring{Pod: PodVETH, Node: NodeVXLAN, Host: HostTAP, MTU: 1450, MainVRF: 0, PodVRF: 1},
+		Wiring: Wiring{Pod: PodMACVLAN, Node: NodeVXLAN, Host: HostTAP, MTU: 1450, MainVRF: 0, PodVRF: 1},
 		Agent:  Agent{NodeIDQuarantine: 10 * time.Minute, AddPatience: 30 * time.Second, CallTimeout: time.Second},
 	}
 }

@@ -138,7 +138,7 @@ func (m *machine) crashes(by vppmodel.CrashTrigger, request api.Message) {
 func (m *machine) tellVPP() {
 	m.fact(scenarios.Fact{Kind: scenarios.FactDisturbed, Text: scenarios.VPPUp})
 	if m.proc != nil && m.vpp != nil && !m.vppPaused {
-		m.proc.step(agent.VPPUp{PID: m.pid, NIC: string(m.w.s.Topology.NIC)})
+		m.proc.step(agent.VPPUp{PID: m.pid, Version: vppmodel.Version, NIC: string(m.w.s.Topology.NIC)})
 	}
 }
 

@@ -57,7 +57,7 @@ func TestSettlesSaysWhy(t *testing.T) {
 			[]string{"DEL of pod default/node-1-pod-0, sandbox ", "is open since 9"}},
 		{"{at: 9s, do: kill-agent, node: node-2}, {do: replace-sandbox, pod: default/node-2-pod-0}, {after: 10s, do: settle}",
 			"node-2", "the agent is down and stays so until somebody starts it", []string{"kubelet node-2 default/node-2-pod-0: del"}},
-		{"{at: 9s, do: inject, fault: (Request af_packet_create_v3 (Refuse -7))}, {do: create-pods, node: node-1}, {at: 10s, do: settle}",
+		{"{at: 9s, do: inject, fault: (Request ip_neighbor_add_del (Refuse -7))}, {do: create-pods, node: node-1}, {at: 10s, do: settle}",
 			"node-1", "ADD is open: sandbox of pod is being wired: VPPApiError: Invalid value", []string{"ADD of pod default/pod-1, sandbox "}},
 	} {
 		s := parsed(t, "topology: {nodes: 2, podsPerNode: 1}\nlimits: {settle: 3s}\ntimeline: ["+c.timeline+"]\n")

@@ -124,6 +124,7 @@ func (afPacketReader) messages() []api.Message {
 func (afPacketReader) ask(_ *Session, _ dumpStep, r *request) { r.dump(&af_packet.AfPacketDump{}) }
 
 func (afPacketReader) take(s *Session, _ dumpStep, res Result) {
+	s.packets = len(res.shown.details)
 	for _, m := range res.shown.details {
 		if d, ok := m.(*af_packet.AfPacketDetails); ok && ownDevice(d.HostIfName) {
 			s.observe(AFPacket{Device: d.HostIfName, MAC: s.dump.macs[AFPacketName(d.HostIfName)]})

@@ -39,6 +39,7 @@ func (s *Session) Feed(now time.Time, r Result) {
 		s.forgetFailure(n)
 		s.forget(n)
 		s.lowered(s.call.obj)
+		s.countPackets(s.call.obj, -1)
 	case r.Err == nil:
 		if s.call.number != nil {
 			s.numbered(s.call.obj.Key(), r.number)
@@ -48,6 +49,7 @@ func (s *Session) Feed(now time.Time, r Result) {
 		s.setHave(n, s.call.obj)
 		s.feeding = 0
 		s.raised(s.call.obj)
+		s.countPackets(s.call.obj, 1)
 		if b, ok := s.call.obj.(bringing); ok {
 			s.brought(b.brings())
 		}

@@ -12,7 +12,7 @@ func (s *Session) Next(now time.Time) (Call, bool) {
 		return Call{}, false
 	}
 	s.call = request{}
-	if !s.nextDump() && !s.nextDelete() && !s.nextCreate() {
+	if !s.nextDump() && !s.nextDelete() && !s.nextCreate(now) {
 		return Call{}, false
 	}
 	s.seq++
@@ -55,7 +55,7 @@ func (s *Session) nextDelete() bool {
 }
 
 // nextCreate takes the first creation whose needs stand.
-func (s *Session) nextCreate() bool {
+func (s *Session) nextCreate(now time.Time) bool {
 	for {
 		n, ok := s.adds.pop()
 		if !ok {
@@ -76,6 +76,12 @@ func (s *Session) nextCreate() bool {
 		s.call.verb, s.call.entry, s.call.obj = VerbCreate, n, e.want
 		if e.have != nil {
 			s.call.verb = VerbSet
+		}
+		if err := s.full(e.want); err != nil {
+			s.short = true
+			s.fail(n, err, now)
+			s.call = request{}
+			return s.nextDump() || s.nextCreate(now) // what there is may have changed behind our back
 		}
 		e.want.create(s, &s.call, e.have)
 		return true

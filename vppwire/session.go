@@ -41,6 +41,10 @@ type Session struct {
 	ifName  map[uint32]string
 	// down are links of the host's that are down, as they would be when somebody set them up.
 	down map[ident]Object
+	// packets counts VPP's AF_PACKET interfaces, room is how many there may be; negative: any number.
+	packets, room int
+	// short: an AF_PACKET interface was refused for want of room since Short was asked.
+	short bool
 	// sources is the classifier table of pods' sources, noTable where none is known; candidates are tables that may be it.
 	sources    uint32
 	candidates []uint32
@@ -77,7 +81,7 @@ func NewSession() *Session {
 		byName: map[string]uint32{}, waiters: map[ident][]uint32{}, failures: map[uint32]*failure{},
 		ifIndex: map[string]uint32{}, ifName: map[uint32]string{}, netns: map[string]bool{},
 		groups: make([]group, 1), // group 0 is "none"
-		down:   map[ident]Object{}, sources: noTable,
+		down:   map[ident]Object{}, sources: noTable, room: -1,
 	}
 	s.msg = make([]any, len(kinds))
 	s.byID = map[ident]uint32{}

@@ -22,6 +22,9 @@ func Draw(c Chooser, p Profile, name string) *scenarios.Scenario {
 	s.Name, s.Labels = name, []string{"random", p.Name}
 	s.Goal = fmt.Sprintf("A random %s cluster under random churn and faults: every law holds, and it comes to rest.", p.Name)
 	s.Topology.Nodes, s.Topology.PodsPerNode, s.Topology.MaxPodsPerNode = p.Nodes, k.podsPerNode, p.PodsPerNodeMax
+	if k.pod == scenarios.PodVETH && p.PodsPerNodeMax > vethPodsMax {
+		k.pod = scenarios.PodMACVLAN
+	}
 	s.Config.Wiring.Pod, s.Config.Wiring.Node, s.Config.Wiring.Host = k.pod, k.node, k.host
 	s.Config.IPAM.PodSubnetCIDR, s.Config.IPAM.PodSubnetOneNodePrefixLen = podRanges[0], k.prefixLen
 	s.Config.IPAM.ReuseDelay, s.Config.Agent.NodeIDQuarantine = k.reuseDelay, k.quarantine
@@ -40,6 +43,10 @@ func Draw(c Chooser, p Profile, name string) *scenarios.Scenario {
 	}
 	return &s
 }
+
+// vethPodsMax is up to how many pods a node may have for them to get an AF_PACKET interface each. VPP hangs of 16, so that what is too
+// much waits until others go; moves that name a node go beyond what its scheduler would place, and some pods would wait for ever.
+const vethPodsMax = 6
 
 // drawer turns picks into values.
 type drawer struct{ c Chooser }

@@ -27,6 +27,7 @@ const (
 	CrashBelowRoute       CrashTrigger = "neighbor-below-its-route"  // a recursive route goes that covers its next hop, which is a neighbor
 	CrashBorrowerWithOwn  CrashTrigger = "borrower-with-addresses"   // an interface borrows addresses and has or lends some
 	CrashAddressOtherwise CrashTrigger = "address-of-other-length"   // an address is deleted with another length than it has
+	CrashAFPacketMany     CrashTrigger = "af-packet-many"            // the 16th AF_PACKET interface: as many with a frame at once, and VPP spins for ever
 	CrashClassifierInUse  CrashTrigger = "classifier-in-use"         // the classifier table goes that an interface's packets are looked up in
 )
 

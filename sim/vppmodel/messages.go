@@ -55,7 +55,7 @@ var messages = []message{
 	dumped[tapv2.SwInterfaceTapV2Details]((*VPP).tapDump),
 
 	// AF_PACKET interfaces: afpacket.go.
-	filled(changes, (*VPP).createAFPacket).but("AF_PACKET frame and block sizes, checksum flags and bridges as host devices are not checked."),
+	dies(filled(changes, (*VPP).createAFPacket), (*VPP).afPacketCrash).but("AF_PACKET frame and block sizes, checksum flags and bridges as host devices are not checked."),
 	plainly[af_packet.AfPacketDeleteReply](changes, (*VPP).deleteAFPacket),
 	dumped[af_packet.AfPacketDetails]((*VPP).afPacketDump),
 

@@ -254,6 +254,10 @@ func (a *Agent) drive() bool {
 		a.calling, a.calledAt = true, a.now
 		a.emit(CallDataplane{Call: call})
 	}
+	if a.wire.Short() {
+		a.pods.judgeRoom()
+		return true
+	}
 	if !a.looked && a.vppUp && (!a.calling || ok && call.Verb() != vppwire.VerbDump) && !a.wire.Dumping() { // dumps always come first
 		a.looked = true
 		a.pods.unwireDelayed()
@@ -312,6 +316,11 @@ func (a *Agent) vppIsUp(e VPPUp) {
 		a.wireNode()
 	}
 	a.vppUp, a.calling = true, false
+	most, limited := vppwire.AFPacketRoom(e.Version)
+	if !limited {
+		most = -1
+	}
+	a.wire.LimitAFPacket(most)
 	a.wire.Connect(e.PID)
 }
 

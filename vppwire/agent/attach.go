@@ -295,6 +295,20 @@ func (p *pods) judgeWiring() {
 	}
 }
 
+// judgeRoom fails every ADD that VPP has no room for: others have to go first, and nobody knows when.
+func (p *pods) judgeRoom() {
+	for _, t := range p.sorted() {
+		if t.phase != phaseWiring {
+			continue
+		}
+		if _, err := p.wire.Done(t.group); errors.Is(err, vppwire.ErrNoRoom) {
+			p.emit(Log{Level: levelWarn, Reason: ReasonNoRoom, Namespace: t.sandbox.PodNamespace, PodName: t.sandbox.PodName, Message: err.Error()})
+			p.underway = without(p.underway, t)
+			p.fail(t, CodeTryAgain, err)
+		}
+	}
+}
+
 func (p *pods) fail(t *attachment, code Code, err error) {
 	p.log(levelWarn, "pod %s/%s: %v", t.sandbox.PodNamespace, t.sandbox.PodName, err)
 	p.answerAdds(t, Answer{Code: code, Message: err.Error()})

@@ -50,16 +50,27 @@ type (
 		Before             bool // before removal, else after addition
 		Namespace, PodName string
 	}
-	// Log is for people. Level follows slog: -4 debug, 0 info, 4 warn, 8 error.
+	// Log is for people. Level follows slog: -4 debug, 0 info, 4 warn, 8 error. With a Reason, one word in CamelCase, it is an event as
+	// Kubernetes has them, about a pod (Namespace, PodName) or else about the node.
 	Log struct {
-		Level   int
-		Message string
+		Level              int
+		Message            string
+		Reason             string
+		Namespace, PodName string
 	}
 	// ListNodes asks for the Node objects to be listed again, by the API server itself and not from a cache; NodeSeen and
 	// NodesListed come, however late.
 	ListNodes struct{}
 	// NodeAddress says that this node's interconnect address is known or changed.
 	NodeAddress struct{ Addr netip.Prefix }
+)
+
+// Reasons of events.
+const (
+	// ReasonNoRoom: a pod's AF_PACKET interface would hang VPP.
+	ReasonNoRoom = "TooManyAFPacketInterfaces"
+	// ReasonSilent: VPP runs and does not answer.
+	ReasonSilent = "VPPDoesNotAnswer"
 )
 
 // Code is the outcome of a CNI request (CNI specification 1.1, "Error"; from 100 on the plugin's own).

@@ -71,7 +71,7 @@ func (e Hook) AppendText(b []byte) []byte {
 
 // AppendText implements Effect.
 func (e Log) AppendText(b []byte) []byte {
-	return strconv.AppendQuote(line(b).word("log").int("level", int64(e.Level)).space(), e.Message)
+	return strconv.AppendQuote(line(b).word("log").int("level", int64(e.Level)).text("reason", e.Reason).text("ns", e.Namespace).text("pod", e.PodName).space(), e.Message)
 }
 
 // AppendText implements Effect.

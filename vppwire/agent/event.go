@@ -107,6 +107,8 @@ type (
 	// VPPUp: a connection to VPP stands. PID tells one life of VPP from the next.
 	VPPUp struct {
 		PID uint32
+		// Version is what VPP says of itself, as 25.10-release.
+		Version string
 		// NIC is the VPP name of the main physical interface, empty where VPP has none (mode.PickNIC tells which).
 		NIC string
 	}

@@ -109,7 +109,7 @@ func (Woke) AppendText(b []byte) []byte { return line(b).word("woke") }
 
 // AppendText implements Event.
 func (e VPPUp) AppendText(b []byte) []byte {
-	return line(b).word("vpp-up").uint("pid", uint64(e.PID)).text("nic", e.NIC)
+	return line(b).word("vpp-up").uint("pid", uint64(e.PID)).text("version", e.Version).text("nic", e.NIC)
 }
 
 // AppendText implements Event.

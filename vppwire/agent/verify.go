@@ -14,7 +14,17 @@ func (p *pods) podCheck(e PodCheck) {
 		return
 	}
 	p.checks = append(p.checks, e)
-	p.wire.Look(p.byOwner[e.Owner].group)
+	for _, group := range p.groupsOf(p.byOwner[e.Owner]) {
+		p.wire.Look(group)
+	}
+}
+
+// groupsOf are the groups that an attachment's packets depend on: its own and, where pods share an interface, the node's.
+func (p *pods) groupsOf(t *attachment) []string {
+	if p.wiring.SharesInterface() {
+		return []string{t.group, groupNode}
+	}
+	return []string{t.group}
 }
 
 // checked answers a CHECK as far as it can be without a look; done when that is all.
@@ -45,8 +55,11 @@ func (p *pods) answerChecks(call vppwire.Call, next bool) {
 	for _, e := range p.checks {
 		answer, done := p.checked(e)
 		if !done {
-			if wrong := p.wire.Wrong(p.byOwner[e.Owner].group); wrong != "" {
-				answer = refused(e.Request, CodeMismatch, "%s is not wired as it should be: %s", e.Owner, wrong)
+			for _, group := range p.groupsOf(p.byOwner[e.Owner]) {
+				if wrong := p.wire.Wrong(group); wrong != "" {
+					answer = refused(e.Request, CodeMismatch, "%s is not wired as it should be: %s", e.Owner, wrong)
+					break
+				}
 			}
 		}
 		p.emit(answer)

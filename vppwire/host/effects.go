@@ -30,7 +30,12 @@ func (d *Driver) perform(now time.Time, e agent.Effect) {
 	case agent.Hook:
 		go func() { d.Tell(agent.Hooked{ID: e.ID, Err: d.cfg.Hooks(e)}) }()
 	case agent.Log:
-		d.log.Log(context.Background(), slog.Level(e.Level), e.Message)
+		if e.Reason == "" {
+			d.log.Log(context.Background(), slog.Level(e.Level), e.Message)
+			break
+		}
+		d.Metrics.events.WithLabelValues(e.Reason).Inc()
+		d.log.Log(context.Background(), slog.Level(e.Level), e.Message, "reason", e.Reason, "namespace", e.Namespace, "pod", e.PodName)
 	case agent.ListNodes:
 		d.cfg.Cluster.Relist()
 	case agent.NodeAddress:

@@ -25,6 +25,7 @@ type Metrics struct {
 	writes    *prometheus.CounterVec
 	writeTime prometheus.Histogram
 	requests  *prometheus.HistogramVec
+	events    *prometheus.CounterVec
 }
 
 func newMetrics(d *Driver) *Metrics {
@@ -44,7 +45,9 @@ func newMetrics(d *Driver) *Metrics {
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: space + "cni_seconds",
 			Help: "How long CNI requests took, by command and code.", Buckets: prometheus.ExponentialBuckets(1e-3, 2, 14)}, []string{"command", "code"}),
 	}
-	m.Registry.MustRegister(m.steps, m.vppUp, m.calls, m.callTime, m.writes, m.writeTime, m.requests, (*agentState)(m))
+	m.events = prometheus.NewCounterVec(prometheus.CounterOpts{Name: space + "warnings_total",
+		Help: "Events about pods and the node, as Kubernetes has them, by reason."}, []string{"reason"})
+	m.Registry.MustRegister(m.events, m.steps, m.vppUp, m.calls, m.callTime, m.writes, m.writeTime, m.requests, (*agentState)(m))
 	return m
 }
 

@@ -137,6 +137,9 @@ func (c Config) PodMAC(n Node, p Pod) vppwire.MAC {
 	return mac
 }
 
+// SharesInterface reports whether all pods of a node have one VPP interface, which is the node's.
+func (c Config) SharesInterface() bool { return podModes[c.Pod].shared() }
+
 // PodInterface is the VPP name of a pod's interface.
 func (c Config) PodInterface(p Pod) string { return podModes[c.Pod].name(p) }
 

@@ -33,7 +33,7 @@ var words = map[string]int{
 	"settle": 0, "pass": 1, "pools": 3, "external": 0, "store": 1, "box": 1,
 	"start": 1, "api": 1, "up": 1, "kill": 1, "vpp-kill": 1, "vpp-start": 1, "reboot": 1, "disk": 2, "uid": 2, "add": 3, "del": 2,
 	"netns-gone": 2, "route-gone": 2, "withdraw": 2, "check": 2, "status": 1, "gc": 1, "node-gone": 1, "node-seen": 1, "own-seen": 1, "nodes-listed": 1,
-	"own-address": 2, "hide": 1, "cidrs": 1, "patience": 2, "dhcp": 1, "gateway": 3, "pod-if": 2, "nic": 2, "scan": 2, "add-at": 4, "watch-lost": 1, "show": 1, "wrote": 1,
+	"own-address": 2, "hide": 1, "cidrs": 1, "patience": 2, "dhcp": 1, "gateway": 3, "pod-if": 2, "pods-by": 2, "nic": 2, "scan": 2, "add-at": 4, "watch-lost": 1, "show": 1, "wrote": 1,
 	"journal": 1, "fill": 2,
 }
 
@@ -211,6 +211,8 @@ func (l *Lab) actOn(verb string, b *Machine, args []string) error {
 	case "nic":
 		b.Config.NodeConfig = append(b.Config.NodeConfig, agent.NodeConfig{NodeName: b.Name,
 			NodeConfigSpec: agent.NodeConfigSpec{MainVPPInterface: agent.InterfaceConfig{InterfaceName: args[0]}}})
+	case "pods-by":
+		b.Config.PodInterconnect = agent.PodInterconnect(args[0])
 	case "pod-if":
 		b.Config.IPAMConfig.PodIfIPCIDR = args[0]
 	case "gateway":

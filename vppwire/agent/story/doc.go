@@ -33,6 +33,7 @@
 //	scan on | off               whether VPP's neighbors age
 //	nic NAME                    VPP's main interface by the machine's configuration
 //	pod-if CIDR                 a range of addresses for VPP's ends of pod interfaces
+//	pods-by veth|tap|macvlan    how pods are connected
 //	gateway NODE ADDR           a gateway of NODE's own, in this machine's configuration
 //	show, wrote, journal        print the state, whether VPP was written to since the last time, the disk
 //

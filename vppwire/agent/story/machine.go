@@ -64,7 +64,7 @@ func (b *Machine) StartVPP() {
 	b.pid++
 	b.VPP = vppmodel.New(vppmodel.Config{PID: b.pid, Host: b.Host, NoNamespace: vppwire.ErrNoNamespace})
 	b.writes = 0
-	b.Step(agent.VPPUp{PID: b.pid})
+	b.Step(agent.VPPUp{PID: b.pid, Version: vppmodel.Version})
 }
 
 // KillVPP ends VPP, and the taps with it.
@@ -95,7 +95,7 @@ func (b *Machine) Start() {
 	}
 	b.Step(agent.Restored{Records: records, Boot: "boot-" + strconv.Itoa(b.Boot)})
 	if b.VPP != nil {
-		b.Step(agent.VPPUp{PID: b.pid})
+		b.Step(agent.VPPUp{PID: b.pid, Version: vppmodel.Version})
 	}
 	b.Step(agent.PoolsChanged{Pools: b.lab.Pools})
 }
