@@ -13,6 +13,8 @@ type VPP interface {
 	scenarios.VPP
 	// RouteTo is the table's API route to exactly p.
 	RouteTo(table uint32, p netip.Prefix) (scenarios.Route, bool)
+	// AFPacket is the index of the AF_PACKET interface that sits on a host's device.
+	AFPacket(device string) (index uint32, ok bool)
 }
 
 // Look compares a thing before a call with the same thing after it.
@@ -87,7 +89,7 @@ func (l *Look) state() state {
 	return l.ofLinux()
 }
 
-// hasTable is apart, as ofDevice is: a function with such a loop puts what it returns on the heap, whether it gets there or not.
+// hasTable is apart: a function with such a loop puts what it returns on the heap, whether it gets there or not.
 func (l *Look) hasTable(table uint32) bool {
 	for id := range l.VPP.Tables() {
 		if id == table {
@@ -97,20 +99,11 @@ func (l *Look) hasTable(table uint32) bool {
 	return false
 }
 
-// ofDevice is the state of an AF_PACKET interface, which is deleted by its device.
-func (l *Look) ofDevice(name string) state {
-	for i := range l.VPP.Interfaces() {
-		if i.Type == scenarios.TypeAFPacket && i.Host == name {
-			return state{there: true, index: i.Index}
-		}
-	}
-	return state{}
-}
-
 func (l *Look) ofInterface() state {
 	t := &l.target
-	if t.Name != "" {
-		return l.ofDevice(t.Name)
+	if t.Name != "" { // an AF_PACKET interface is deleted by its device
+		index, ok := l.VPP.AFPacket(t.Name)
+		return state{there: ok, index: index}
 	}
 	i, ok := l.VPP.Interface(t.Index)
 	if !ok {

@@ -78,6 +78,19 @@ func (v *VPP) look(i *iface) Interface {
 	return o
 }
 
+// AFPacket finds the AF_PACKET interface that sits on a device of the host.
+func (v *VPP) AFPacket(device string) (index uint32, ok bool) {
+	for _, i := range v.ifaces {
+		if i == nil {
+			continue
+		}
+		if d, is := i.device.(*afPacket); is && d.hostName == device && d.sits(v) {
+			return i.index, true
+		}
+	}
+	return 0, false
+}
+
 // Tunnel finds the VXLAN tunnel that takes a packet from remote to local on the usual port, whatever its encap table; of
 // several, the one with the smallest.
 func (v *VPP) Tunnel(local, remote netip.Addr, vni uint32) (uint32, bool) {

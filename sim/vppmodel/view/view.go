@@ -25,10 +25,11 @@ type view struct{ *vppmodel.VPP }
 // Of returns a view of v. It costs nothing and may be taken anew for every question.
 func Of(v *vppmodel.VPP) View { return view{v} }
 
-// View is scenarios.VPP, and one entry of a table by its prefix.
+// View is scenarios.VPP, one entry of a table by its prefix, and an interface by its device.
 type View interface {
 	scenarios.VPP
 	RouteTo(table uint32, p netip.Prefix) (scenarios.Route, bool)
+	AFPacket(device string) (index uint32, ok bool)
 }
 
 func (v view) Interfaces() iter.Seq[scenarios.Interface] { return each(v.VPP.Interfaces(), iface) }
