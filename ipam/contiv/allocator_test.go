@@ -124,12 +124,16 @@ func (m *machine) compare(t *rapid.T) {
 }
 
 func TestAllocatorAgreesWithItsTwin(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		m := newMachine(t)
-		actions := m.actions()
-		actions[""] = m.compare
-		t.Repeat(actions)
-	})
+	rapid.Check(t, func(t *rapid.T) { driven(t) })
+}
+
+// driven is a machine behind a random history, compared with its twin after each operation.
+func driven(t *rapid.T) *machine {
+	m := newMachine(t)
+	actions := m.actions()
+	actions[""] = m.compare
+	t.Repeat(actions)
+	return m
 }
 
 // replay makes a new allocator from records, each read back from its text as a journal would.
@@ -155,10 +159,7 @@ func replay(t *rapid.T, cfg Config, records []ipam.Record) *Allocator {
 // a torn journal) the replay succeeds and the allocator goes on without giving an address twice.
 func TestCrashAtEveryRecordYieldsAnEarlierState(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := newMachine(t)
-		actions := m.actions()
-		actions[""] = m.compare
-		t.Repeat(actions)
+		m := driven(t)
 		for _, s := range m.steps {
 			full, compact := replay(t, m.fast.cfg, m.history[:s.length]), replay(t, m.fast.cfg, s.state)
 			for _, a := range [...]*Allocator{full, compact} {

@@ -136,19 +136,28 @@ func (m *machine) assign(t *rapid.T) {
 	}
 	a, device, err := m.ds.AssignPodIPv4Address(k)
 	b, twin, want := m.slow.assign(k)
-	m.same(t, "assign "+k.String(), err, want)
-	if a != b || device != twin {
-		t.Fatalf("assigned %s on %d, want %s on %d", a, device, b, twin)
-	}
+	m.sameAddress(t, "assign "+k.String(), answer{a, device, err}, answer{b, twin, want})
 }
 
 func (m *machine) unassign(t *rapid.T) {
 	k := key(rapid.IntRange(0, 9).Draw(t, "pod"))
 	a, device, err := m.ds.UnassignPodIPv4Address(k)
 	b, twin, want := m.slow.unassign(k)
-	m.same(t, "unassign "+k.String(), err, want)
-	if a != b || device != twin {
-		t.Fatalf("unassigned %s on %d, want %s on %d", a, device, b, twin)
+	m.sameAddress(t, "unassign "+k.String(), answer{a, device, err}, answer{b, twin, want})
+}
+
+// answer is what a store says about one pod's address.
+type answer struct {
+	addr   netip.Addr
+	device int
+	err    error
+}
+
+func (m *machine) sameAddress(t *rapid.T, what string, have, want answer) {
+	t.Helper()
+	m.same(t, what, have.err, want.err)
+	if have.addr != want.addr || have.device != want.device {
+		t.Fatalf("%s: %s on %d, want %s on %d", what, have.addr, have.device, want.addr, want.device)
 	}
 }
 
