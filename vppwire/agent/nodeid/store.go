@@ -152,6 +152,7 @@ func (m *Machine) storeListed(e StoreReply) {
 			}
 		}
 		m.losing = false
+		m.askForLost()
 		v.revision = e.Revision
 	}
 	v.stale = complete && !n.marked() // announcements were not noted while it was there

@@ -184,6 +184,17 @@ func (m *Machine) fill(e *entry, item *Item) {
 	e.irregular = !m.plan.Regular(e.id, n.PodNetworks)
 }
 
+// askForLost has the nodes listed again where a lost entry is of a node that has never been told of: its Node object may be gone for
+// long, or its news may not have come yet.
+func (m *Machine) askForLost() {
+	s := &m.members
+	if m.view.lost == 0 || s.listing || !slices.ContainsFunc(m.view.entries, func(e entry) bool { return e.lost && !s.present(&e) && !s.gone[e.uid] }) {
+		return
+	}
+	s.listing = true
+	m.emit(ListNodes{})
+}
+
 // found makes a lost entry one that is deleted.
 func (v *view) found(e *entry) {
 	e.lost = false
