@@ -30,6 +30,7 @@ type state = nodeagent.State
 const (
 	watchSocket  = "watch.sock"
 	journalFile  = "journal"
+	removalsFile = "removals"
 	agentConfig  = "agent.json"
 	AgentLogFile = "agent.log"
 )
@@ -85,7 +86,7 @@ func (n *node) agentConfigFor() nodeagent.Config {
 		// A lost reply costs the connection, so a lab's patience is at least what a loaded machine needs.
 		CallTimeout: max(n.w.scenario().Config.Agent.CallTimeout, 10*time.Second),
 		VPP:         filepath.Join(n.machine.VPPDir(), vppproc.APISocketFile), Store: in(storeSocket), Cluster: in(apiSocket),
-		CNI: in(cniSocket), Watch: in(watchSocket), Journal: in(journalFile),
+		CNI: in(cniSocket), Watch: in(watchSocket), Journal: in(journalFile), Removals: in(removalsFile),
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -238,6 +239,7 @@ func (n *node) heard(s state) {
 		}
 	}
 	n.identity(0, s.ID, s.Blocks)
+	n.tellAddresses(&s)
 	if s.Writes > n.writes && time.Now().Before(n.recordUntil) {
 		tell(scenarios.Fact{Kind: scenarios.FactVPPWrite, Node: n.name, Text: strconv.FormatInt(s.Writes-n.writes, 10) + " writes"}, "")
 	}

@@ -51,6 +51,9 @@ type node struct {
 	// recordUntil is until when writes of a restarted agent are told as facts; writes what it had written when last asked.
 	recordUntil time.Time
 	writes      int64
+	// addressed is what was told last of the node's addresses, removals how much of the file of that name.
+	addressed []netip.Addr
+	removals  int64
 }
 
 // daemon is one of the two programs on a node.

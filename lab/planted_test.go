@@ -1,6 +1,8 @@
 package lab
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"net/netip"
 	"testing"
@@ -95,6 +97,15 @@ func (l *liars) wrote(i int) {
 	n.heard(state{PID: n.life, ID: n.id, Blocks: n.blocks, Writes: n.writes + 1})
 }
 
+// removes is an agent that has taken something away, in the words of its file.
+func (l *liars) removes(i int, r scenarios.Removal) {
+	line, err := json.Marshal(nodeagent.Removed{At: l.w.monotonic + int64(l.at), Removal: r})
+	if err != nil {
+		panic(err)
+	}
+	l.w.readRemovals(l.nodes[i-1].name, bytes.NewReader(append(line, '\n')))
+}
+
 // two brings both nodes up with a pod each, as they should be.
 func (l *liars) two() {
 	for i := 1; i <= 2; i++ {
@@ -167,12 +178,19 @@ func TestPlanted(t *testing.T) {
 			}},
 		"add-not-forgotten": {truth: func(l *liars) { l.restart(first) }, lie: func(l *liars) { l.restart() }},
 		"quiet-restart":     {truth: func(l *liars) { l.restart(first) }, lie: func(l *liars) { l.wrote(1) }},
+		"stays-wired": {
+			truth: func(l *liars) {
+				l.nodes[1].tellAddresses(&state{ID: 2, Address: netip.MustParsePrefix("192.168.16.2/24")})
+				l.removes(1, scenarios.Removal{What: scenarios.RemovedRoute, Prefix: netip.MustParsePrefix("10.99.0.0/16")})
+			},
+			lie: func(l *liars) {
+				l.removes(1, scenarios.Removal{What: scenarios.RemovedTunnel, Addr: netip.MustParseAddr("192.168.16.2")})
+			}},
 		"vpp-survives": {lie: func(l *liars) {
 			l.w.record.tell(scenarios.Fact{Kind: scenarios.FactVPPCrash, Node: "node-1", Text: "VPP died by itself"}, "")
 		}},
 	}
-	elsewhere := map[string]bool{scenarios.LawSettles: true, "nodes-served": true, "programs-survive": true, "stays-wired": true,
-		"unwired-before-reuse": true, "node-ids-rest": true, "records-owned": true}
+	elsewhere := map[string]bool{scenarios.LawSettles: true, "nodes-served": true, "programs-survive": true, "unwired-before-reuse": true, "node-ids-rest": true, "records-owned": true}
 	for _, name := range plantedOnMachines {
 		elsewhere[name] = true
 	}

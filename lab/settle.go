@@ -37,6 +37,7 @@ func (w *World) Settle(ctx context.Context, limit time.Duration) error {
 		case since.IsZero():
 			since = now
 		case now.Sub(since) >= stillFor:
+			w.tellRemovals()
 			return errors.Join(w.checkTraffic(ctx), w.deliver())
 		}
 		if now.After(end) {

@@ -176,7 +176,7 @@ func (w *worker) ask(ctx context.Context, op int, s *sandbox) {
 		w.Added(k.now(), true, false)
 		n.notePod(w.pod.name, s)
 		w.why = ""
-		n.w.record.tell(scenarios.Fact{Kind: scenarios.FactAnswered, Node: n.name, Owner: s.owner, Pod: w.pod.key(), PodUID: w.pod.sandboxUID(), Addr: s.addr},
+		n.w.record.tell(scenarios.Fact{Kind: scenarios.FactAnswered, Node: n.name, Owner: s.owner, Pod: w.pod.key(), PodUID: w.pod.sandboxUID(), Addr: s.addr, Netns: s.netns},
 			n.name+" answered "+w.pod.key()+" "+s.addr.String())
 	}
 }

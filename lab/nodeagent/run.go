@@ -35,8 +35,8 @@ type Config struct {
 	Address string
 	// CallTimeout is how long VPP may leave a write unanswered.
 	CallTimeout time.Duration
-	// Paths of what the agent listens on, dials and keeps.
-	VPP, Store, Cluster, CNI, Watch, Journal string
+	// Paths of what the agent listens on, dials and keeps. Removals, where set, is appended to: see Removed.
+	VPP, Store, Cluster, CNI, Watch, Journal, Removals string
 }
 
 // process is the running agent with what is watched of it.
@@ -95,11 +95,15 @@ func run(ctx context.Context, c Config, kernel vppwire.Linux, addresses host.Hos
 		return err
 	}
 	defer closed(api.Close)
+	gone, err := newRemovals(c.Removals)
+	if err != nil {
+		return err
+	}
 	p := &process{changes: newChanges()}
 	p.cluster = &heardCluster{Cluster: api.Cluster(c.Agent.NodeName), nodes: map[string]string{}}
 	p.driver, err = host.New(host.Config{
 		Agent: c.Agent, Allocator: alloc, Journal: countedJournal{j, &p.counts}, Records: records, Boot: c.Boot,
-		Linux: countedLinux{kernel, &p.counts}, VPP: countedVPP{host.Socket(c.VPP), &p.counts, &p.vppUp},
+		Linux: countedLinux{kernel, &p.counts, gone}, VPP: countedVPP{host.Socket(c.VPP), &p.counts, &p.vppUp, gone},
 		Store: heardStore{store.Store(), &p.store, &p.counts}, Cluster: p.cluster, HostAddresses: addresses,
 		CallTimeout: c.CallTimeout, Stepped: p.changes.stepped, Log: log,
 	})

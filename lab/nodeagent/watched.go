@@ -22,8 +22,9 @@ type counts struct{ vpp, linux, writes, store, storeWrites, journal atomic.Int64
 // countedVPP counts what goes to VPP.
 type countedVPP struct {
 	host.VPP
-	counts *counts
-	up     *atomic.Bool
+	counts   *counts
+	up       *atomic.Bool
+	removals *removals
 }
 
 // Dial implements host.VPP.
@@ -33,13 +34,15 @@ func (v countedVPP) Dial(ctx context.Context) (host.Conn, error) {
 		return nil, err
 	}
 	v.up.Store(true)
-	return countedConn{c, v.counts, v.up}, nil
+	v.removals.dialed()
+	return countedConn{c, v.counts, v.up, v.removals}, nil
 }
 
 type countedConn struct {
 	host.Conn
-	counts *counts
-	up     *atomic.Bool
+	counts   *counts
+	up       *atomic.Bool
+	removals *removals
 }
 
 // Invoke implements api.Connection. What asks is told from what writes by VPP's own way of naming messages.
@@ -49,7 +52,11 @@ func (c countedConn) Invoke(ctx context.Context, req, reply api.Message) error {
 	if !asks(name) {
 		c.counts.writes.Add(1)
 	}
-	return c.Conn.Invoke(ctx, req, reply)
+	err := c.Conn.Invoke(ctx, req, reply)
+	if err == nil {
+		c.removals.answered(req, reply)
+	}
+	return err
 }
 
 func asks(name string) bool {
@@ -60,7 +67,11 @@ func asks(name string) bool {
 // NewStream implements api.Connection: dumps come this way.
 func (c countedConn) NewStream(ctx context.Context, options ...api.StreamOption) (api.Stream, error) {
 	c.counts.vpp.Add(1)
-	return c.Conn.NewStream(ctx, options...)
+	s, err := c.Conn.NewStream(ctx, options...)
+	if err != nil {
+		return nil, err
+	}
+	return seenStream{s, c.removals}, nil
 }
 
 // Close implements host.Conn.
@@ -72,14 +83,19 @@ func (c countedConn) Close() {
 // countedLinux counts what goes to Linux.
 type countedLinux struct {
 	vppwire.Linux
-	counts *counts
+	counts   *counts
+	removals *removals
 }
 
 // Apply implements vppwire.Linux.
 func (l countedLinux) Apply(op vppwire.LinuxOp) error {
 	l.counts.linux.Add(1)
 	l.counts.writes.Add(1)
-	return l.Linux.Apply(op)
+	err := l.Linux.Apply(op)
+	if err == nil {
+		l.removals.applied(op)
+	}
+	return err
 }
 
 // Dump implements vppwire.Linux.

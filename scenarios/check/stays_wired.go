@@ -66,6 +66,8 @@ type wiredPod struct {
 	addr  netip.Addr
 	netns string
 	since time.Duration
+	// until is when it was asked to go, zero before: removals may be told later than they happened.
+	until time.Duration
 }
 
 type wiredWatcher struct {
@@ -101,7 +103,7 @@ func (w *wiredWatcher) Observe(f scenarios.Fact) error {
 	case scenarios.FactAsked:
 		switch f.Text {
 		case "Del":
-			w.node(f.Node).end(f.Owner)
+			w.node(f.Node).ask(f.Owner, f.At)
 		case "GC":
 			w.node(f.Node).endAll()
 		}
@@ -109,6 +111,9 @@ func (w *wiredWatcher) Observe(f scenarios.Fact) error {
 		w.node(f.Node).end(f.Owner)
 	case scenarios.FactAddressed:
 		n := w.node(f.Node)
+		if len(f.Addrs) == 0 || slices.Equal(f.Addrs, n.addrs) {
+			return nil // its agent starts; its VPP goes on
+		}
 		w.unhome(n)
 		if n.addrs != nil {
 			n.moves++
@@ -154,7 +159,7 @@ func (w *wiredWatcher) Observe(f scenarios.Fact) error {
 func (w *wiredWatcher) removed(f *scenarios.Fact) error {
 	w.checks++
 	n, r := w.node(f.Node), f.Removal
-	if p := n.podOf(r); p != nil && p.since <= f.At {
+	if p := n.podOf(r); p != nil && p.since <= f.At && (p.until == 0 || f.At < p.until) {
 		return w.torn(f, n, "pod "+p.pod+" ("+p.addr.String()+")", "nobody asked for its DEL")
 	}
 	if peer, p := w.peerOf(n, r); peer != nil {
@@ -257,6 +262,13 @@ func (n *wiredNode) own(r *scenarios.Removal) string {
 
 func (n *wiredNode) owns(a netip.Addr) bool {
 	return slices.Contains(n.addrs, a) || slices.ContainsFunc(n.blocks, func(b ipam.Block) bool { return b.Gateway == a && !b.Draining })
+}
+
+// ask notes that a pod's DEL was asked for.
+func (n *wiredNode) ask(o ipam.Owner, at time.Duration) {
+	if p := n.byOwner[o]; p != nil && p.until == 0 {
+		p.until = max(at, 1)
+	}
 }
 
 func (n *wiredNode) end(o ipam.Owner) {
