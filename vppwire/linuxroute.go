@@ -76,8 +76,8 @@ func connected(links []LinuxLink, r HostRoute) bool {
 	if r.Via.IsValid() {
 		return false
 	}
-	if r.Dst.Addr().IsLinkLocalUnicast() {
-		return true
+	if r.Dst.Addr().Is6() && r.Dst.Addr().IsLinkLocalUnicast() {
+		return true // of IPv4's the kernel makes none by itself, and AWS' gateway is one
 	}
 	for _, l := range links {
 		if l.Name != r.Link {
