@@ -33,11 +33,14 @@ type Campaign struct {
 	Jobs   int
 	// Notes is told how far the campaign is.
 	Notes io.Writer
+
+	usual *usual
 }
 
 // Run does the campaign. Every mutant is first tried with the catalogue and a few random scenarios, then the rest of them with
 // more and more, so that an interrupted campaign is a shallow one and not half of one.
 func (c Campaign) Run(ctx context.Context) (*Report, error) {
+	c.usual = &usual{found: map[uint64]map[failure]bool{}}
 	all, err := Find(c.Root)
 	if err != nil {
 		return nil, err
@@ -103,7 +106,7 @@ func (c Campaign) reach(ctx context.Context, program string, all []*Mutant) ([]*
 			return nil, errors.New("with no fault on, the planted program does something else than the tree's")
 		}
 	}
-	none := &Trial{Outcome: Survived}
+	none := &Trial{Outcome: Survived, failures: map[failure]bool{}}
 	if err := t.catalogue(ctx, none, time.Hour); err != nil {
 		return nil, err
 	}
@@ -111,6 +114,9 @@ func (c Campaign) reach(ctx context.Context, program string, all []*Mutant) ([]*
 		if err := t.search(ctx, none, time.Hour); err != nil {
 			return nil, err
 		}
+	}
+	for f := range none.failures { // in any order: there should be none
+		c.note("without a fault %s breaks in %s: not counted", f.by, f.scenario)
 	}
 	if none.Outcome != Survived {
 		return nil, fmt.Errorf("the product breaks laws without a fault: %s by %s: %s", none.Scenario, none.By, none.What)
@@ -239,7 +245,7 @@ func (c Campaign) round(ctx context.Context, program string, trials []*Trial, sh
 
 // try goes on with one mutant until it has had this much processor time.
 func (c Campaign) try(ctx context.Context, program string, m *Trial, share time.Duration) error {
-	t := trial{program: program}
+	t := trial{program: program, usual: c.usual}
 	left := func() time.Duration { return c.Budget - time.Duration(m.CPUSeconds*float64(time.Second)) }
 	run := t.catalogue
 	if m.begun {

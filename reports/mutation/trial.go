@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -50,6 +51,8 @@ type Trial struct {
 	// next counts random searches; begun: the catalogue has been run.
 	next  uint64
 	begun bool
+	// failures collects what a search found, where it is set.
+	failures map[failure]bool
 }
 
 // memoryMost is how much address space a planted program may have, in KiB: a mutant that never stops collecting must not take the
@@ -68,6 +71,38 @@ type trial struct {
 	program string
 	// asked is the file of switches that were asked.
 	asked string
+	// usual are failures that random scenarios have without a fault; nil: none are known.
+	usual *usual
+}
+
+// usual remembers what each search finds without a fault, so that nothing of it is taken for a fault's doing.
+type usual struct {
+	mu    sync.Mutex
+	found map[uint64]map[failure]bool
+}
+
+// failure is what tells a failure from others.
+type failure struct {
+	scenario, by string
+}
+
+// of is what a search finds without a fault. It is run once.
+func (u *usual) of(ctx context.Context, t trial, number uint64) (map[failure]bool, error) {
+	if u == nil {
+		return nil, nil
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if known, ok := u.found[number]; ok {
+		return known, nil
+	}
+	t.usual = nil
+	m := &Trial{next: number, failures: map[failure]bool{}}
+	if err := t.search(ctx, m, time.Hour); err != nil {
+		return nil, err
+	}
+	u.found[number] = m.failures
+	return m.failures, nil
 }
 
 // catalogue runs the catalogue until the first failure.
@@ -109,6 +144,7 @@ func (t trial) search(ctx context.Context, m *Trial, budget time.Duration) error
 	from := m.next/uint64(len(profiles))*uint64(p.seeds) + 1
 	args := []string{"explore", "--random", "--profile", p.name, "--from", strconv.FormatUint(from, 10), "--seeds", strconv.Itoa(p.seeds),
 		"--jobs", "1", "--format", "json"}
+	number := m.next
 	m.next++
 	return t.process(ctx, m, budget, args, func(out io.Reader, _ func()) error {
 		text, err := io.ReadAll(out)
@@ -123,21 +159,40 @@ func (t trial) search(ctx context.Context, m *Trial, budget time.Duration) error
 			return nil // it died while it wrote, which is seen by how it ended
 		}
 		m.Runs += report.Explored.Runs
-		for _, r := range report.Scenarios {
-			if r.Verdict == scenarios.Pass {
-				continue
-			}
-			m.Outcome, m.Scenario, m.Seed, m.By, m.What = Caught, r.Scenario, r.Seed, "expectation", r.Error
-			if r.Verdict == scenarios.Error {
-				m.By = "error"
-			}
-			if r.Failure != nil {
-				m.By, m.What = r.Failure.Law, r.Failure.What
-			}
-			break
+		return t.judge(ctx, m, number, report.Scenarios)
+	})
+}
+
+// judge takes the first failure that the search does not have without the fault.
+func (t trial) judge(ctx context.Context, m *Trial, number uint64, results []scenarios.Result) error {
+	for _, r := range results {
+		f := failure{r.Scenario, "expectation"}
+		switch {
+		case r.Verdict == scenarios.Pass:
+			continue
+		case r.Failure != nil:
+			f.by = r.Failure.Law
+		case r.Verdict == scenarios.Error:
+			f.by = "error"
+		}
+		if m.failures != nil {
+			m.failures[f] = true
+			continue
+		}
+		known, err := t.usual.of(ctx, t, number)
+		if err != nil {
+			return err
+		}
+		if known[f] {
+			continue
+		}
+		m.Outcome, m.Scenario, m.Seed, m.By, m.What = Caught, r.Scenario, r.Seed, f.by, r.Error
+		if r.Failure != nil {
+			m.What = r.Failure.What
 		}
 		return nil
-	})
+	}
+	return nil
 }
 
 // process runs the program with a mutant on and at most this much processor time; read is given what it prints.
