@@ -8,8 +8,11 @@
 // the dumps of a real VPP. Nothing else forwards packets in this project: laws judge by it, and sim/parity compares it
 // with where packets come out of a real VPP.
 //
+// A Packet has a size, if it is given one: whatever is too small for it refuses, cuts or drops it, and a tunnel makes it larger. What is
+// cut goes on as its longest fragment, since all of them take the same way.
+//
 // Start at Walk for one packet, at Walker for many; a Walker is valid as long as its snapshot. DUT is one VPP by itself,
-// with frames instead of packets, flooded copies and ARP requests.
+// with frames instead of packets, flooded copies, fragments and ARP requests.
 //
 // Nothing here depends on time, order or chance: the same snapshot gives the same path. Every way of not arriving is an
 // Outcome with a reason; nothing panics on a broken cluster. The hop limits are those of IP and of VPP. Where the real
