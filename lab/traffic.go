@@ -26,6 +26,8 @@ type Traffic struct {
 	NotTried int
 	// Failed are lines that say who did not reach whom and how.
 	Failed []string
+	// unanswered is the first ping without an answer.
+	unanswered probe.Pair
 }
 
 // Wanted is what a probe does; the zero Wanted pings all pairs of a small lab.
@@ -109,6 +111,9 @@ func (w *World) Probe(ctx context.Context, want Wanted) Traffic {
 			out.NotTried++
 			continue
 		case o.Err != nil:
+			if len(out.Failed) == 0 {
+				out.unanswered = probe.Pair{From: o.From, To: o.To}
+			}
 			out.Failed = append(out.Failed, fmt.Sprintf("ping of %d bytes: %s", size+probe.PingHeaders, o.Error()))
 			continue
 		}
@@ -174,8 +179,13 @@ func (w *World) checkTraffic(ctx context.Context) error {
 	if len(t.Failed) == 0 || ctx.Err() != nil {
 		return nil
 	}
-	return &scenarios.Violation{Law: reachableLaw, At: w.Now(),
+	v := &scenarios.Violation{Law: reachableLaw, At: w.Now(),
 		What: fmt.Sprintf("the lab is quiet, but %d of %d real pings of the MTU's size with DF are not answered: %s", len(t.Failed), t.Pairs, t.Failed[0])}
+	if path, ok := w.wayOf(ctx, t.unanswered); ok {
+		v.What += "; by the tables it is " + path.Outcome.String()
+		v.After = path.String()
+	}
+	return v
 }
 
 // pingedPairs bounds the pings of one check within a scenario: all pairs of nine pods, a sample of more.

@@ -1,10 +1,12 @@
 package lab
 
 import (
+	"context"
 	"net/netip"
 	"strings"
 
 	"github.com/vppdrill/vppdrill/lab/probe"
+	"github.com/vppdrill/vppdrill/scenarios/walk"
 )
 
 // hostPairs are pods and Linux sides that are promised a way to each other: on each node and between it and the next one, each
@@ -61,4 +63,40 @@ func (w *World) interconnected() bool {
 	c := w.agents()
 	c.ApplyDefaults()
 	return c.Mode().Interconnected()
+}
+
+// wayOf is the way that the tables of VPPs and Linuxes give to a ping of the pods' MTU: there, unless only the way back ends badly. False
+// where the lab cannot be dumped.
+func (w *World) wayOf(ctx context.Context, p probe.Pair) (path walk.Path, ok bool) {
+	s, err := w.look(ctx, true)
+	if err != nil {
+		return path, false
+	}
+	walker := walk.New(s)
+	for _, way := range []probe.Pair{p, {From: p.To, To: p.From}} {
+		from, found := w.pointOf(way.From.Netns)
+		if !found {
+			return path, ok
+		}
+		walker.Outcome(from, walk.Packet{Dst: way.To.Addr, Size: int(w.scenario().Config.Wiring.MTU), Whole: true})
+		if path, ok = walker.Path(), true; path.Outcome.Kind != walk.Delivered {
+			return path, true
+		}
+	}
+	return path, ok
+}
+
+// pointOf is the node or pod whose namespace this process opens by that path.
+func (w *World) pointOf(netns string) (walk.Point, bool) {
+	for _, n := range w.inOrder() {
+		if n.machine.Netns("") == netns {
+			return walk.FromHost(n.name), true
+		}
+		for _, p := range n.kubelet.sandboxes() {
+			if n.machine.Netns(p.Netns) == netns {
+				return walk.FromPod(n.name, p.Netns), true
+			}
+		}
+	}
+	return walk.Point{}, false
 }
