@@ -69,6 +69,7 @@ var actionKinds = []actionKind{
 
 	{KillAgent{}, "The agent's process is killed; it starts again later."},
 	{RestartAgent{}, "The agent's process is killed and started again."},
+	{ChangeVersion{Version: Present}, "The agent is ended, and another version of it is started: upgrade and downgrade."},
 	{KillVPP{}, "VPP's process is killed; it starts again, empty, later."},
 	{RestartVPP{}, "VPP's process is killed and started again, empty."},
 	{RestartBoth{}, "Agent and VPP are killed and started again."},

@@ -53,6 +53,26 @@ func (a PauseAgent) Lasts() time.Duration { return a.For }
 // Lasts is how long VPP stands still, 0 until Heal.
 func (a PauseVPP) Lasts() time.Duration { return a.For }
 
+// AgentVersion is which version of the agent a node runs, as seen from the one that is tested.
+type AgentVersion string
+
+// The versions.
+const (
+	// Present is the one that is tested.
+	Present AgentVersion = "present"
+	// Next writes what the present one does, and lines and fields that the present one may leave out.
+	Next AgentVersion = "next"
+	// Breaking writes journals that need a newer reader than the present one is.
+	Breaking AgentVersion = "breaking"
+)
+
+// ChangeVersion ends a node's agent and starts another version of it on the same journal.
+type ChangeVersion struct {
+	Node    NodeRef       `yaml:"node" required:"true" doc:"The node."`
+	Version AgentVersion  `yaml:"version" enum:"present,next,breaking" doc:"The version: the tested one, one whose additions the tested one may leave out, or one whose journals it must refuse."`
+	Every   time.Duration `yaml:"every" doc:"Time between one node and the next; all at once when absent."`
+}
+
 // LoseLeader cuts the leader of the IPAM system's controllers off without its knowing: what it asks for from then on arrives
 // only after Pause. Another one leads once the leader's lease has run out.
 type LoseLeader struct {
@@ -63,6 +83,9 @@ type LoseLeader struct {
 
 func (LoseLeader) Verb() string     { return "lose-leader" }
 func (a LoseLeader) String() string { return actionLine(a) }
+
+func (ChangeVersion) Verb() string     { return "change-version" }
+func (a ChangeVersion) String() string { return actionLine(a) }
 
 func (KillAgent) Verb() string    { return "kill-agent" }
 func (RestartAgent) Verb() string { return "restart-agent" }

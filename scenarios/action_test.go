@@ -43,6 +43,7 @@ var actionLines = []string{
 	"pause-agent node=node-1 for=20s",
 	"pause-vpp node=all",
 	"stop-store for=20s",
+	"change-version node=all version=next every=5s",
 	"compact-store",
 	"wipe-store",
 	"stop-api",

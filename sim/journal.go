@@ -29,6 +29,7 @@ func (p *process) persist(e agent.Persist) {
 		payload = e.Records[i].AppendText(payload)
 		payload = append(payload, '\n')
 	}
+	payload = m.journalText(payload)
 	w.counts.JournalBytes += int64(len(payload))
 	write := hostmodel.Write{Seq: e.Seq, GivenUp: e.GivenUp, Replace: e.Replace, Payload: payload}
 	ok := p.journal.Write(write, verdict.Action == fault.Refuse, w.eng.Chooser())
@@ -114,8 +115,9 @@ func (s *synced) Fire() {
 	p.step(agent.Persisted{Seq: s.seq})
 }
 
-// restore opens the journal as a starting agent's driver does. A line that cannot be read is told and left out.
-func (m *machine) restore() (*hostmodel.Journal, []agent.Record) {
+// restore opens the journal as a starting agent's driver does. A line that cannot be read is told and left out; an error is that the
+// journal is not for this version.
+func (m *machine) restore() (*hostmodel.Journal, []agent.Record, error) {
 	var records []agent.Record
 	j, frames, cut := m.disk.Open()
 	if cut > 0 {
@@ -123,7 +125,13 @@ func (m *machine) restore() (*hostmodel.Journal, []agent.Record) {
 	}
 	for _, frame := range frames {
 		for line := range bytes.SplitSeq(bytes.TrimSuffix(frame, []byte{'\n'}), []byte{'\n'}) {
+			if m.knows(line) {
+				continue
+			}
 			r, err := agent.ParseRecord(string(line))
+			if errors.Is(err, agent.ErrNewer) {
+				return nil, nil, err
+			}
 			if err != nil {
 				m.w.note(m, "journal", err.Error())
 				continue
@@ -134,5 +142,5 @@ func (m *machine) restore() (*hostmodel.Journal, []agent.Record) {
 	if m.w.plant != nil && m.w.plant.Records != nil {
 		records = m.w.plant.Records(m.name, records)
 	}
-	return j, records
+	return j, records, nil
 }

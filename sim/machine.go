@@ -26,8 +26,10 @@ type machine struct {
 	at     cluster.Endpoint
 	host   *hostmodel.Host
 	disk   *hostmodel.Disk
-	up     bool
-	gone   bool
+	// version is the agent's that starts next, empty the present one; newest is the one that the journal needs, where it is another.
+	version, newest scenarios.AgentVersion
+	up              bool
+	gone            bool
 
 	vpp *vppmodel.VPP
 	pid uint32
@@ -200,12 +202,15 @@ func (m *machine) agentUp() {
 	if err != nil {
 		panic("sim: the scenario's agent was accepted before: " + err.Error())
 	}
-	p := &process{m: m, spent: 1, agent: a, planted: w.plantAgent(m.name, a)}
+	j, records, err := m.restore()
+	if err != nil {
+		m.refuse(err)
+		return
+	}
+	p := &process{m: m, spent: 1, agent: a, journal: j, planted: w.plantAgent(m.name, a)}
 	m.proc, m.alloc = p, alloc
 	p.client = w.cluster.NewStoreClient(m.name, p.fromStore)
 	p.feed = w.cluster.NewFeed(m.name, p.fromAPI)
-	var records []agent.Record
-	p.journal, records = m.restore()
 	p.step(agent.Restored{Records: records, Boot: m.host.Boot()})
 	if p.dead {
 		return

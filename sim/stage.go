@@ -59,6 +59,11 @@ func (st stage) Lacks() []timeline.Need {
 // Restore implements timeline.World.
 func (st stage) Restore() error {
 	st.net.MendAll()
+	for _, m := range st.order {
+		if m.newest != "" { // what refuses its journal is replaced by what has written it
+			m.version = m.newest
+		}
+	}
 	return nil
 }
 
@@ -149,6 +154,15 @@ func (st stage) Start(node string, p timeline.Program) {
 		m.startVPP()
 	} else {
 		m.startAgent()
+	}
+}
+
+// SetVersion implements timeline.Processes.
+func (st stage) SetVersion(node string, v scenarios.AgentVersion) {
+	m := st.machines[node]
+	m.version = v
+	if v == scenarios.Breaking {
+		m.newest = v
 	}
 }
 

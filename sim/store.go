@@ -17,6 +17,7 @@ var storeNames = [...]string{agent.StoreList: "list", agent.StoreCreate: "create
 // store sends one request of the agent to the store.
 func (p *process) store(r agent.StoreRequest) {
 	w := p.m.w
+	r = p.m.toStore(r)
 	switch r.Op {
 	case agent.StoreWatch:
 		p.watch = r.ID
@@ -75,6 +76,14 @@ func (t *told) Fire() { t.p.step(t.ev) }
 func (p *process) fromStore(ev agent.Event) {
 	if p.dead {
 		return
+	}
+	switch e := ev.(type) {
+	case agent.StoreReply:
+		e.Items = p.m.fromStore(e.Items)
+		ev = e
+	case agent.StoreChanged:
+		e.Items = p.m.fromStore(e.Items)
+		ev = e
 	}
 	if r, ok := ev.(agent.StoreReply); ok {
 		for i, id := range p.muted {

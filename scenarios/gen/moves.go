@@ -77,6 +77,9 @@ var moves = []move{
 		return scenarios.KillAgent{Node: d.someNodes(), For: d.span()}
 	}},
 	{"restart agent", 3, func(d drawer, _ *state) scenarios.Action { return scenarios.RestartAgent{Node: d.someNodes()} }},
+	{"change version", 2, func(d drawer, _ *state) scenarios.Action {
+		return scenarios.ChangeVersion{Node: d.someNodes(), Version: one(d, "version", scenarios.Present, scenarios.Next), Every: d.between("change every", 0, 20*time.Second)}
+	}},
 	{"kill vpp", 2, func(d drawer, _ *state) scenarios.Action {
 		return scenarios.KillVPP{Node: d.someNodes(), For: d.span()}
 	}},

@@ -24,6 +24,7 @@ const (
 	LeadingController
 	VhostNet
 	PausedPrograms
+	OtherVersions
 )
 
 // needs is the one table of reasons for which an action or a setting is refused.
@@ -39,6 +40,7 @@ var needs = [...]string{
 	LeadingController: "nodes' pod ranges come from no controller that others could replace",
 	VhostNet:          "VPP's taps need /dev/vhost-net",
 	PausedPrograms:    "what runs inside a container is not reached by this machine's signals",
+	OtherVersions:     "no other version of the agent is there",
 }
 
 // String is the reason, for people.

@@ -72,6 +72,7 @@ var actions = []action{
 
 	on((*Player).killAgent),
 	on((*Player).restartAgent),
+	on((*Player).changeVersion, OtherVersions),
 	on((*Player).killVPP),
 	on((*Player).restartVPP),
 	on((*Player).restartBoth),
@@ -128,7 +129,7 @@ func (p *Player) Do(ctx context.Context, a scenarios.Action) error {
 	p.done[a.Verb()]++
 	p.turn = "timeline " + a.Verb() + " " + strconv.Itoa(p.done[a.Verb()])
 	switch a.(type) {
-	case scenarios.RestartAgent, scenarios.KillAgent: // the agent's end tells whether it was a clean one
+	case scenarios.RestartAgent, scenarios.ChangeVersion, scenarios.KillAgent: // the agent's end tells whether it was a clean one
 	default:
 		p.disturbed(a.Verb())
 	}

@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -21,6 +22,31 @@ func (p *Player) restartAgent(ctx context.Context, a scenarios.RestartAgent) err
 		p.world.Start(node, Agent)
 		return nil
 	})
+}
+
+// changeVersion ends agents and starts others, node after node.
+func (p *Player) changeVersion(ctx context.Context, a scenarios.ChangeVersion) error {
+	list, err := p.targets(a.Node, a.Verb(), living)
+	if err != nil {
+		return err
+	}
+	for i, node := range list {
+		change := func() {
+			p.world.SetVersion(node, a.Version)
+			p.world.Kill(node, Agent, Kill{Reason: "kill"})
+			p.world.Start(node, Agent)
+		}
+		if wait := time.Duration(i) * a.Every; wait > 0 {
+			p.later(wait, a.Verb()+" "+node, func() {
+				if slices.ContainsFunc(p.world.Machines(), func(m Machine) bool { return m.Name == node && m.On }) {
+					change()
+				}
+			})
+		} else {
+			change()
+		}
+	}
+	return nil
 }
 
 // stopReason vouches for a clean stop where it is one: everything was quiet when it came, and nothing was broken by hand.

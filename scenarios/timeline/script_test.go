@@ -185,9 +185,12 @@ func (w *script) Slow(a, b scenarios.Endpoint, l timeline.Link) error {
 	w.say("  link %s %s %v", a, b, l)
 	return nil
 }
-func (w *script) StopStore(stop bool)                { w.say("  stop store %t", stop) }
-func (w *script) StopAPI(stop bool)                  { w.say("  stop api %t", stop) }
-func (w *script) WipeStore() error                   { w.say("  wipe store"); return nil }
+func (w *script) StopStore(stop bool) { w.say("  stop store %t", stop) }
+func (w *script) StopAPI(stop bool)   { w.say("  stop api %t", stop) }
+func (w *script) WipeStore() error    { w.say("  wipe store"); return nil }
+func (w *script) SetVersion(node string, v scenarios.AgentVersion) {
+	w.say("  version of %s is %s", node, v)
+}
 func (w *script) CompactStore(context.Context) error { w.say("  compact store"); return nil }
 func (w *script) SetPools(_ context.Context, c scenarios.IPAM, p agent.Pools) error {
 	w.say("  pools %s of plan %s", p.PodSubnet, c.PodSubnetCIDR)

@@ -81,6 +81,8 @@ type Processes interface {
 	Start(node string, p Program)
 	// Pause stops a program that runs where it is, or lets it go on; one that is down stays so.
 	Pause(node string, p Program, pause bool) error
+	// SetVersion says which version of the agent starts next on a node.
+	SetVersion(node string, v scenarios.AgentVersion)
 	// Release starts whatever is down on a machine that has power, held or not.
 	Release(node string)
 	// Quiet reports that nothing is under way that could change what the node should look like; CHECK and STATUS do not.
