@@ -59,6 +59,8 @@ type core struct {
 
 	node  mode.Node // what the node is wired as; ID 0: not yet
 	vppUp bool
+	// vppSilent: the last connection was given up because VPP did not answer.
+	vppSilent bool
 	// calling: a CallDataplane is outstanding. looked: VPP's and Linux's present state has been dumped completely at least
 	// once in this life.
 	calling, looked bool
@@ -187,6 +189,9 @@ func (a *Agent) take(ev Event) {
 		a.vppIsUp(e)
 	case VPPDown:
 		a.vppUp, a.calling = false, false
+		if a.vppSilent = e.Silent; e.Silent {
+			a.emit(Log{Level: levelError, Reason: ReasonSilent, Message: vppSilence})
+		}
 		a.wire.Disconnect()
 	case Restored:
 		a.log(levelError, "Restored came twice: ignored")
@@ -315,7 +320,7 @@ func (a *Agent) vppIsUp(e VPPUp) {
 		a.todo |= todoNode
 		a.wireNode()
 	}
-	a.vppUp, a.calling = true, false
+	a.vppUp, a.vppSilent, a.calling = true, false, false
 	most, limited := vppwire.AFPacketRoom(e.Version)
 	if !limited {
 		most = -1

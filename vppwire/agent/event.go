@@ -112,8 +112,9 @@ type (
 		// NIC is the VPP name of the main physical interface, empty where VPP has none (mode.PickNIC tells which).
 		NIC string
 	}
-	// VPPDown: the connection is lost; whether VPP died is told by the next VPPUp's PID.
-	VPPDown struct{}
+	// VPPDown: the connection is lost; whether VPP died is told by the next VPPUp's PID. Silent: it was given up, as VPP did not answer
+	// in time.
+	VPPDown struct{ Silent bool }
 	// Restored is the first event of an agent's life: the records of its journal, oldest first; none on a new node.
 	// All of them are on disk: a driver syncs the journal before it tells, as an earlier life may have died before it did,
 	// and others are told of what is read here.

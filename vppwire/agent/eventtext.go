@@ -113,7 +113,13 @@ func (e VPPUp) AppendText(b []byte) []byte {
 }
 
 // AppendText implements Event.
-func (VPPDown) AppendText(b []byte) []byte { return line(b).word("vpp-down") }
+func (e VPPDown) AppendText(b []byte) []byte {
+	l := line(b).word("vpp-down")
+	if e.Silent {
+		l = l.word("silent")
+	}
+	return l
+}
 
 // AppendText implements Event.
 func (e Restored) AppendText(b []byte) []byte {

@@ -9,6 +9,9 @@ import (
 // restarted is wired again in less than a second.
 const troubleAfter = 5 * time.Second
 
+// vppSilence is what to say of a VPP that is as good as dead.
+const vppSilence = "VPP is there and does not answer: its main thread may hang, restart it"
+
 // Trouble is one sentence about why no pod can be wired at that time, empty when one can. Unlike Pending it names what only other
 // nodes or people can end, and says nothing of what has been going on for a few seconds only.
 func (a *Agent) Trouble(now time.Time) string {
@@ -19,6 +22,8 @@ func (a *Agent) Trouble(now time.Time) string {
 	switch {
 	case a.journal.unverified:
 		return "the journal cannot be written"
+	case !a.vppUp && a.vppSilent:
+		return vppSilence
 	case !a.vppUp:
 		return "VPP is down"
 	case a.calling && now.Sub(a.calledAt) >= troubleAfter:

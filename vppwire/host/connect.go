@@ -3,9 +3,11 @@ package host
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"go.fd.io/govpp/api"
+	"go.fd.io/govpp/binapi/memclnt"
 
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/host/vpp"
@@ -85,6 +87,38 @@ type connection struct {
 	// ctx ends with the connection, so that a call under way does too.
 	ctx    context.Context
 	unused chan struct{} // closed when the agent has been told that it is gone
+	// silent: VPP holds the connection and has not answered in time. calling: a call of the agent's is under way.
+	silent, calling atomic.Bool
+}
+
+// A VPP whose main thread hangs holds its sockets: only a question tells. Calls have limits of their own, which are longer as dumps of a
+// large node take seconds, and a ping behind one waits for it.
+const (
+	pingEvery    = 2 * time.Second
+	pingPatience = 5 * time.Second
+)
+
+// ping asks until the connection ends, or drops it where VPP does not answer.
+func (d *Driver) ping(c *connection) {
+	for {
+		select {
+		case <-c.ctx.Done():
+			return
+		case <-time.After(pingEvery):
+		}
+		if c.calling.Load() {
+			continue
+		}
+		ctx, cancel := context.WithTimeout(c.ctx, min(pingPatience, d.cfg.CallTimeout))
+		err := c.Invoke(ctx, &memclnt.ControlPing{}, &memclnt.ControlPingReply{})
+		late := ctx.Err() != nil
+		cancel()
+		if c.ctx.Err() == nil && err != nil && late && !c.calling.Load() {
+			c.silent.Store(true)
+			c.Drop()
+			return
+		}
+	}
 }
 
 // keep has the agent use a connection until it is gone, and returns when nobody uses it any more.
@@ -92,6 +126,8 @@ func (d *Driver) keep(ctx context.Context, conn Conn) {
 	alive, end := context.WithCancel(ctx)
 	c := &connection{Conn: conn, ctx: alive, unused: make(chan struct{})}
 	d.inbox.put(func() { d.enter(c) })
+	pinged := make(chan struct{})
+	go func() { defer close(pinged); d.ping(c) }()
 	select {
 	case <-conn.Gone():
 	case <-ctx.Done():
@@ -106,6 +142,7 @@ func (d *Driver) keep(ctx context.Context, conn Conn) {
 	case <-c.unused:
 	case <-d.callsEnded: // with ctx: the agent is not asked any more
 	}
+	<-pinged
 	conn.Close()
 }
 
@@ -121,9 +158,9 @@ func (d *Driver) enter(c *connection) {
 func (d *Driver) leave() {
 	c := d.conn
 	d.left, d.conn = false, nil
-	d.log.Warn("VPP's connection is lost")
+	d.log.Warn("VPP's connection is lost", "silent", c.silent.Load())
 	d.Metrics.vppUp.Set(0)
-	d.step(agent.VPPDown{})
+	d.step(agent.VPPDown{Silent: c.silent.Load()})
 	close(c.unused)
 }
 

@@ -1,9 +1,12 @@
 package host_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"net/netip"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -84,6 +87,46 @@ func TestLostAnswer(t *testing.T) {
 	if mute.lost != 1 || mute.dials < 2 {
 		t.Fatalf("%d answers lost, %d connections", mute.lost, mute.dials)
 	}
+}
+
+// Goal: a VPP that holds its sockets and answers nothing is found out while nobody asks anything of it, and told as silent. Method: a
+// connection in between that swallows the answer to one ping.
+func TestSilentVPP(t *testing.T) {
+	n := newNode(t)
+	n.startVPP()
+	mute := &muted{inner: host.Socket(n.socket()), name: "control_ping"}
+	var log lockedBuffer
+	n.startAgent(func(c *host.Config) {
+		c.VPP, c.CallTimeout, c.Log = mute, 50*time.Millisecond, slog.New(slog.NewTextHandler(&log, nil))
+	})
+	address(t, n.add(n.sandbox(1)))
+	until(t, func() bool {
+		mute.mu.Lock()
+		defer mute.mu.Unlock()
+		return mute.lost == 1 && mute.dials > 1
+	}, func() string { return "nobody noticed" })
+	n.settled()
+	if text := log.String(); !strings.Contains(text, agent.ReasonSilent) {
+		t.Errorf("no event of reason %s:\n%s", agent.ReasonSilent, text)
+	}
+}
+
+// lockedBuffer is a log that is read while it is written.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
 }
 
 // muted loses the first answer to one message.

@@ -91,6 +91,8 @@ func (d *Driver) call(c plannedCall) vppwire.Result {
 	if !c.call.Writes() {
 		limit = d.cfg.DumpTimeout
 	}
+	c.conn.calling.Store(true)
+	defer c.conn.calling.Store(false)
 	ctx, cancel := context.WithTimeout(c.conn.ctx, limit)
 	defer cancel()
 	return c.call.Do(ctx, vppwire.Dataplane{VPP: c.conn, Linux: d.cfg.Linux})
@@ -106,6 +108,7 @@ func (d *Driver) called(c plannedCall, r vppwire.Result) {
 		return
 	case r.Lost:
 		d.log.Warn("no answer", "call", c.call)
+		c.conn.silent.Store(true)
 		c.conn.Drop() // keep has the agent told
 		return
 	case r.Err != nil:
