@@ -129,7 +129,7 @@ func (l *liars) restart(leases ...ipam.Lease) {
 
 // Goal: each law that a lab judges by facts can be broken in a lab. Method: two agents that lie, one lie for each law, told
 // through the lab's own code; the law must break by the lie, must have found something to judge, and must hold without it. Every
-// law of package check has a lie here or on real machines (TestPlantedOnVPP); settles is broken by any lab that is not quiet.
+// law of package check has a lie here or on real machines (TestPlantedOnVPP); settles has TestPlantedOnSettles.
 func TestPlanted(t *testing.T) {
 	first, pod := lease(1, "pod-node-1", 10), lease(2, "pod-node-2", 10)
 	lies := map[string]struct {

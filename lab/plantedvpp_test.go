@@ -134,3 +134,32 @@ func TestPlantedOnVPP(t *testing.T) {
 		}
 	}
 }
+
+// Goal: settles can be broken in a lab, by a program that does not come to rest. Method: an agent stands still for longer than the
+// lab is waited for; the run must end by the law and say what is pending.
+func TestPlantedOnSettles(t *testing.T) {
+	o := options(t)
+	s, err := scenarios.Parse("restless.yaml", []byte(`# An agent stands still.
+name: restless
+topology: {nodes: 2, podsPerNode: 1}
+timeline:
+  - {when: settled, do: pause-agent, node: node-1, for: 3m}
+  - {do: create-pods, node: node-1, count: 1}
+  - {do: settle}
+limits: {settle: 15s}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	defer cancel()
+	o.TimeScale = 1
+	r, err := lab.Run(ctx, s, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Failure == nil || r.Failure.Law != scenarios.LawSettles {
+		t.Fatalf("verdict %s, %s, %+v", r.Verdict, r.Error, r.Failure)
+	}
+	t.Log(r.Failure.What)
+}
