@@ -18,7 +18,7 @@ import (
 )
 
 // plantedOnMachines are the laws that TestPlantedOnVPP breaks on a real lab; they look at dumps.
-var plantedOnMachines = []string{"reachable", "books-agree", "tunnels-symmetric", "senders-bound", "host-routes"}
+var plantedOnMachines = []string{"reachable", "books-agree", "tunnels-symmetric", "senders-bound", "host-routes", "packets-fit"}
 
 // PlantedOnMachines is for the tests of package lab_test.
 func PlantedOnMachines() []string { return plantedOnMachines }
@@ -185,6 +185,13 @@ func TestPlanted(t *testing.T) {
 			},
 			lie: func(l *liars) {
 				l.removes(1, scenarios.Removal{What: scenarios.RemovedTunnel, Addr: netip.MustParseAddr("192.168.16.2")})
+			}},
+		"check-tells": {
+			truth: func(l *liars) {
+				l.w.record.tell(scenarios.Fact{Kind: scenarios.FactChecked, Node: "node-1", Pod: "default/pod-node-1"}, "")
+			},
+			lie: func(l *liars) {
+				l.w.record.tell(scenarios.Fact{Kind: scenarios.FactChecked, Node: "node-1", Pod: "default/pod-node-1", Broken: "its interface is down"}, "")
 			}},
 		"vpp-survives": {lie: func(l *liars) {
 			l.w.record.tell(scenarios.Fact{Kind: scenarios.FactVPPCrash, Node: "node-1", Text: "VPP died by itself"}, "")

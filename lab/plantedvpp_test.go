@@ -128,6 +128,12 @@ func TestPlantedOnVPP(t *testing.T) {
 		_, err = c.CLI(ctx, "set interface input acl intfc host-vpptrunk ip4-table 0 del")
 		return err
 	})
+	if err := w.InHost("node-1", "ip", "route", "del", "198.18.0.0/15"); err != nil {
+		t.Fatal(err)
+	}
+	breaks(ctx, t, w, "packets-fit", func() error {
+		return w.InPod("node-1", n.Pods[0], "ip", "link", "set", n.Pods[0].Owner.IfName, "mtu", "1400")
+	})
 	for _, law := range lab.PlantedOnMachines() {
 		if !planted[law] {
 			t.Errorf("nothing is planted against %s", law)
