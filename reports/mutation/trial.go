@@ -51,6 +51,8 @@ type Trial struct {
 	// next counts random searches; begun: the catalogue has been run.
 	next  uint64
 	begun bool
+	// reported: the last program wrote its whole report, so that it did not die.
+	reported bool
 	// failures collects what a search found, where it is set.
 	failures map[failure]bool
 }
@@ -159,6 +161,7 @@ func (t trial) search(ctx context.Context, m *Trial, budget time.Duration) error
 			return nil // it died while it wrote, which is seen by how it ended
 		}
 		m.Runs += report.Explored.Runs
+		m.reported = true
 		return t.judge(ctx, m, number, report.Scenarios)
 	})
 }
@@ -215,13 +218,14 @@ func (t trial) process(whole context.Context, m *Trial, budget time.Duration, ar
 		return fmt.Errorf("start the planted program: %w", err)
 	}
 	stopped := false
+	m.reported = false
 	readErr := read(out, func() { stopped = true; cancel() })
 	waitErr := cmd.Wait()
 	m.CPUSeconds += (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
 	if readErr != nil && ctx.Err() == nil {
 		return fmt.Errorf("read what the planted program prints: %w", readErr)
 	}
-	if waitErr != nil && !stopped && m.Outcome != Caught && whole.Err() == nil {
+	if waitErr != nil && !stopped && !m.reported && m.Outcome != Caught && whole.Err() == nil {
 		m.judgeEnd(waitErr, said.String(), ctx)
 	}
 	return nil

@@ -118,6 +118,9 @@ func (w *sweep) tellText(out io.Writer, c Config, s Session) error {
 	for _, r := range s.Results {
 		fmt.Fprintf(out, "; %s in %d", kindOf(r), e.Broken[kindOf(r)])
 	}
+	if e.Way == "random" {
+		fmt.Fprintf(out, "; go on with --from %d", w.next)
+	}
 	fmt.Fprintln(out)
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 func (f *exploreFlags) search(ctx context.Context, cmd *cobra.Command, c Config, w *sweep) error {
 	s := c.Explorer.Draw(f.profile, f.from)
 	var corpus *corpusFolder
+	w.next = f.from
 	w.explored.Way, w.explored.FirstSeed = "random", f.from
 	if f.corpus != "" {
 		var err error
@@ -44,6 +45,9 @@ func (f *exploreFlags) search(ctx context.Context, cmd *cobra.Command, c Config,
 			return t, true
 		})
 		s.Learn()
+		if ctx.Err() == nil {
+			w.next += uint64(len(batch))
+		}
 	}
 	w.explored.Complete = true // seeds never come to an end
 	w.explored.Coverage = s.Coverage(w.laws)

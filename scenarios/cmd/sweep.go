@@ -36,6 +36,8 @@ type sweep struct {
 	run  RunFunc
 	laws []scenarios.Law
 
+	// next is the first seed that was not taken: every one before it, from the first on, was.
+	next uint64
 	// progress tells how far all calls of do together are; nil: each call tells of itself.
 	progress *progress
 	// begun counts the trials of earlier calls of do.
