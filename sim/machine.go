@@ -36,11 +36,11 @@ type machine struct {
 	// vppLife and agentLife number starts, so that an event meant for an earlier life is recognized.
 	vppLife, agentLife int
 	vppHeld, agentHeld bool // stays down until somebody starts it
-	// vppPaused: VPP stands still since the agent's life pausedLife.
-	vppPaused  bool
-	pausedLife int
-	proc       *process
-	alloc      ipam.NodeAllocator // the process's
+	// vppPaused: VPP stands still since pausedUnder was the agent's process, nil for none.
+	vppPaused   bool
+	pausedUnder *process
+	proc        *process
+	alloc       ipam.NodeAllocator // the process's
 	// knownID and knownBlocks are what was last told as facts.
 	knownID     uint32
 	knownBlocks []ipam.Block

@@ -43,14 +43,14 @@ func (m *machine) pauseVPP(pause bool) {
 	p := m.proc
 	switch {
 	case pause || p == nil:
-	case m.pausedLife != m.agentLife: // nobody could connect meanwhile
+	case m.pausedUnder != p: // it could not connect meanwhile
 		m.tellVPP()
 	case p.withheldSeq == p.call.seq && p.withheldSeq != 0:
 		p.withheldSeq = 0
 		p.call.seq++ // the timeout is nobody's any more
 		p.called(p.withheld)
 	}
-	m.pausedLife = m.agentLife
+	m.pausedUnder = p
 }
 
 // withhold performs a call whose answer a paused VPP owes: what it does when it goes on nobody can tell from what it did before,

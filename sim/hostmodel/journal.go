@@ -21,7 +21,7 @@ type Write struct {
 
 // What a failed write leaves of itself.
 const (
-	leftNothing = iota
+	_ = iota // nothing
 	// leftUnsafe: all of it is in the file, and a crash of the machine may lose it.
 	leftUnsafe
 	// leftTorn: a part of it is behind the last frame. A replacement takes the name whole or not at all.
