@@ -66,18 +66,24 @@ func (p *Player) breakWiring(ctx context.Context, a scenarios.BreakWiring) error
 	return nil
 }
 
-// noticed lets runtimes see what is broken: they send CHECK, upon which an agent puts right what it finds, and replace sandboxes
-// without a namespace.
+// noticed lets runtimes see what is broken: they send CHECK for every pod of a node where anything was broken, as pods share
+// interfaces and the one that was broken may be gone, upon which the agent puts right what it finds; sandboxes without a namespace
+// they replace.
 func (p *Player) noticed() {
+	asked := map[string]bool{}
 	for _, d := range p.damaged {
-		if !p.lives(d.node) {
-			continue // its pods died with it
-		}
-		if d.what == scenarios.BreakNamespace {
+		switch {
+		case !p.lives(d.node): // its pods died with it
+		case d.what == scenarios.BreakNamespace:
 			p.world.ReplaceSandbox(d.pod.Pod[len("default/"):])
-			continue
+		case !asked[d.node]:
+			asked[d.node] = true
+			for _, s := range p.world.Sandboxes(d.node) {
+				if s.Addr.IsValid() {
+					p.world.Ask(context.Background(), d.node, Request{Command: "Check", Owner: s.Owner, Netns: s.Netns, Addr: s.Addr}, nil)
+				}
+			}
 		}
-		p.world.Ask(context.Background(), d.node, Request{Command: "Check", Owner: d.pod.Owner, Netns: d.pod.Netns, Addr: d.pod.Addr}, nil)
 	}
 	p.damaged = nil
 }
