@@ -24,6 +24,7 @@ const (
 // Settle implements scenarios.World.
 func (w *World) Settle(ctx context.Context, limit time.Duration) error {
 	end := time.Now().Add(max(w.real(limit), min(limit, SettleLeast)))
+	w.play.Notice()
 	var since time.Time
 	for {
 		if err := w.pump(w.Now()); err != nil {

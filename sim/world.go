@@ -201,6 +201,7 @@ func (w *World) Settle(ctx context.Context, limit time.Duration) error {
 	const look = 50 * time.Millisecond
 	defer w.tellCounts()
 	end := w.eng.Now() + limit
+	w.play.Notice()
 	why := w.quiet()
 	for why != "" {
 		if w.eng.Now() >= end {

@@ -66,10 +66,10 @@ func (p *Player) breakWiring(ctx context.Context, a scenarios.BreakWiring) error
 	return nil
 }
 
-// noticed lets runtimes see what is broken: they send CHECK for every pod of a node where anything was broken, as pods share
+// Notice lets runtimes see what was broken by hand, before anybody waits for quiet: they send CHECK for every pod of a node where anything was broken, as pods share
 // interfaces and the one that was broken may be gone, upon which the agent puts right what it finds; sandboxes without a namespace
 // they replace.
-func (p *Player) noticed() {
+func (p *Player) Notice() {
 	asked := map[string]bool{}
 	for _, d := range p.damaged {
 		switch {

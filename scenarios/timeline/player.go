@@ -155,7 +155,7 @@ func (p *Player) Heal() error {
 	for _, m := range p.world.Machines() {
 		p.world.Release(m.Name)
 	}
-	p.noticed()
+	p.Notice()
 	return nil
 }
 
