@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"html"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -76,21 +77,24 @@ func drawNode(n scenarios.NodeState) GraphNode {
 		out.Title += "  no VPP"
 		return out
 	}
-	netns := map[string]string{}
+	netns, pods := map[string]bool{}, map[netip.Addr]string{}
 	for _, p := range n.Pods {
-		netns[p.Netns] = fmt.Sprintf("%s %s", strings.TrimPrefix(p.Pod, "default/"), p.Addr)
+		netns[p.Netns] = true
+		pods[p.Addr] = fmt.Sprintf("%s %s", strings.TrimPrefix(p.Pod, "default/"), p.Addr)
 	}
 	for id := range n.VPP.Tables() {
 		t := GraphTable{ID: id}
-		for range n.VPP.Routes(id) {
+		for r := range n.VPP.Routes(id) {
 			t.Routes++
+			if pod := pods[r.Prefix.Addr()]; pod != "" && r.Prefix.IsSingleIP() {
+				t.Pods = append(t.Pods, pod)
+			}
 		}
 		for i := range n.VPP.Interfaces() {
 			if i.Table4 != id || i.Type == scenarios.TypeLocal || i.Type == scenarios.TypeVXLAN {
 				continue
 			}
-			if pod := podBehind(n, i, netns); pod != "" {
-				t.Pods = append(t.Pods, pod)
+			if leadsToPod(n, i, netns) {
 				continue
 			}
 			text := i.Name
@@ -108,18 +112,17 @@ func drawNode(n scenarios.NodeState) GraphNode {
 	return out
 }
 
-// podBehind is the pod that an interface leads to, "" for none.
-func podBehind(n scenarios.NodeState, i scenarios.Interface, pods map[string]string) string {
+// leadsToPod reports whether an interface is one pod's own; pods that share one are seen by their routes alone.
+func leadsToPod(n scenarios.NodeState, i scenarios.Interface, pods map[string]bool) bool {
 	switch {
 	case n.Linux == nil:
 	case i.Type == scenarios.TypeTap:
 		return pods[i.HostNetns]
 	case i.Type == scenarios.TypeAFPacket:
-		if l, ok := n.Linux.Link(i.HostNetns, i.Host); ok {
-			return pods[l.PeerNetns]
-		}
+		l, ok := n.Linux.Link(i.HostNetns, i.Host)
+		return ok && pods[l.PeerNetns]
 	}
-	return ""
+	return false
 }
 
 // lines are what a table's box says.
