@@ -218,7 +218,10 @@ func (m *machine) agentUp() {
 	leases := slices.Collect(a.Leases())
 	p.leases = agent.NewLeaseChanges(slices.Values(leases))
 	m.fact(scenarios.Fact{Kind: scenarios.FactAgentUp, Leases: leases})
-	m.knownID, m.knownBlocks = 0, nil
+	m.knownID = 0
+	if len(a.Blocks()) > 0 {
+		m.knownBlocks = nil // told again; that an earlier life's blocks are not held any more is a change
+	}
 	m.tellIdentity()
 	w.system.AgentUp(m.name, a)
 	p.step(agent.HostAddresses{Addrs: m.management})
