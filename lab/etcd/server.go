@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.uber.org/zap"
@@ -119,7 +120,7 @@ func (s *Server) Compact(ctx context.Context) error {
 	if err == nil {
 		_, err = s.client.Compact(ctx, revision)
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, rpctypes.ErrCompacted) { // nothing was written since the last time
 		return fmt.Errorf("compact: %w", err)
 	}
 	return nil
