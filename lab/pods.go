@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 
 	"github.com/google/uuid"
+
+	"github.com/vppdrill/vppdrill/scenarios"
 )
 
 // pod is a Pod object. A pod without a node waits for the scheduler.
@@ -45,9 +47,19 @@ func (w *World) createPod(name, app, node string, maxPerNode int, static bool) {
 		return
 	}
 	w.pods.made++
-	w.pods.byName[name] = &pod{name: name, uid: uuid.NewString(), app: app, node: node, maxPerNode: maxPerNode, static: static, number: w.pods.made}
+	p := &pod{name: name, uid: uuid.NewString(), app: app, node: node, maxPerNode: maxPerNode, static: static, number: w.pods.made}
+	w.pods.byName[name] = p
 	w.mu.Unlock()
+	w.tellPod(p, scenarios.PodCreated)
+	if node != "" {
+		w.tellPod(p, scenarios.PodBound)
+	}
 	w.schedule()
+}
+
+// tellPod tells what a pod's object came by.
+func (w *World) tellPod(p *pod, text string) {
+	w.record.tell(scenarios.Fact{Kind: scenarios.FactPod, Node: p.node, Pod: p.key(), PodUID: p.sandboxUID(), Text: text}, "")
 }
 
 // schedule places waiting pods on the node with the fewest pods that stay, as the simulator's scheduler does, and tells kubelets what is theirs.
@@ -79,6 +91,7 @@ func (w *World) schedule() {
 		}
 		if best != nil {
 			p.node = best.name
+			w.tellPod(p, scenarios.PodBound)
 			count[best.name]++
 			staying[best.name]++
 		}
@@ -144,6 +157,7 @@ func (w *World) deletePod(p *pod) {
 	w.mu.Lock()
 	p.deleting.Store(true)
 	w.mu.Unlock()
+	w.tellPod(p, scenarios.PodDeleted)
 	w.schedule()
 }
 
@@ -152,6 +166,7 @@ func (w *World) removePod(p *pod) {
 	w.mu.Lock()
 	n := w.nodes[p.node]
 	w.mu.Unlock()
+	w.tellPod(p, scenarios.PodDeleted)
 	w.podStopped(p)
 	if n != nil {
 		n.kubelet.vanished(p)
@@ -189,6 +204,7 @@ func (w *World) orphans(node string) {
 	for name, p := range w.pods.byName { //vppdrill:unordered each by itself
 		if p.node == node {
 			delete(w.pods.byName, name)
+			w.tellPod(p, scenarios.PodDeleted)
 			if err := w.control.objects.DeletePod(context.Background(), p.node, p.uid); err != nil {
 				w.broken = errors.Join(w.broken, err)
 			}

@@ -161,7 +161,7 @@ func (w *World) Evidence() []scenarios.Evidence { return Evidence() }
 
 // Evidence is what labs let laws judge by.
 func Evidence() []scenarios.Evidence {
-	return []scenarios.Evidence{scenarios.AssignedBlocks, scenarios.BlockedBlocks, scenarios.FreeBlocks, scenarios.WaitingPods, scenarios.Leases, scenarios.Sandboxes, scenarios.Refusals, scenarios.NodeIDs, scenarios.Management, scenarios.Blocks, scenarios.Rests,
+	return []scenarios.Evidence{scenarios.AssignedBlocks, scenarios.BlockedBlocks, scenarios.FreeBlocks, scenarios.WaitingPods, scenarios.Leases, scenarios.Sandboxes, scenarios.PodLives, scenarios.Refusals, scenarios.NodeIDs, scenarios.Management, scenarios.Blocks, scenarios.Rests,
 		scenarios.Disturbances, scenarios.CleanStops, scenarios.VPPLives, scenarios.Checks,
 		scenarios.NodeAddresses, scenarios.Removals, scenarios.VPPTables, scenarios.LinuxTables}
 }

@@ -88,7 +88,7 @@ func figuresOf(s scenarios.Result) []fact {
 	}
 	never := "none"
 	if m.PodsNeverPlaced > 0 {
-		never = thousands(m.PodsNeverPlaced)
+		never = thousands(m.PodsNeverPlaced) + ": " + neverPlaced(m)
 	}
 	facts := []fact{
 		{"Nodes", thousands(s.Nodes)},

@@ -36,7 +36,7 @@ func sample() Report {
 		Digest: "a81c22fe90aa01b2c3d4e5f60718293a", Events: 51377, VirtualSeconds: 120, WallSeconds: 0.151, PeakRSSBytes: 61 << 20,
 		Laws: broken, Nodes: 4, Pods: 40, Replay: "vppdrill run scenarios/catalog/cidr/change_under_load.yaml --seed 4711",
 		Summary: scenarios.Summary{Adds: 212, Dels: 180, VPPCalls: 3021, LinuxCalls: 1499, StoreOps: 88, JournalBytes: 51200, Faults: 9, PeakPods: 61,
-			PodsWaited: 7, LongestWaitSeconds: 12.4, TotalWaitSeconds: 41, PodsNeverPlaced: 1, Reused: 33, ShortestReuseSeconds: 0.5,
+			PodsWaited: 7, LongestWaitSeconds: 12.4, TotalWaitSeconds: 41, PodsNeverPlaced: 1, PodsRefused: 1, Reused: 33, ShortestReuseSeconds: 0.5,
 			Exhausted: []scenarios.RanOut{{Node: "node-2", AtSeconds: 61.5, PodsWaited: 5, WaitSeconds: 33}, {Node: "node-3", AtSeconds: 64, PodsWaited: 2, WaitSeconds: 8}}},
 		Failure: &scenarios.Failure{Law: "one-owner", What: "10.1.2.7 is held by default/web-3 and by default/db-0.", Node: "node-2", AtSeconds: 72.5, Event: 31244,
 			Line:   "1m12.5s node-2 agent answer pod-add default/db-0 10.1.2.7",

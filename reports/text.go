@@ -104,8 +104,25 @@ func (t *Text) addExhausted(s scenarios.Summary) {
 		t.printf("       full    %s\n", ranOut(n))
 	}
 	if s.PodsWaited > 0 {
-		t.printf("       waited  %s for an address, longest %s; %d never got one\n", plural(int(s.PodsWaited), "pod"), clock(s.LongestWaitSeconds), s.PodsNeverPlaced)
+		t.printf("       waited  %s for an address, longest %s\n", plural(int(s.PodsWaited), "pod"), clock(s.LongestWaitSeconds))
 	}
+	if s.PodsNeverPlaced > 0 {
+		t.printf("       never   placed %s: %s\n", plural(int(s.PodsNeverPlaced), "pod"), neverPlaced(s))
+	}
+}
+
+// neverPlaced says why pods never got an address.
+func neverPlaced(s scenarios.Summary) string {
+	var why []string
+	for _, x := range [...]struct {
+		pods int64
+		what string
+	}{{s.PodsUnscheduled, "without a node"}, {s.PodsWaiting, "still waiting"}, {s.PodsRefused, "refused"}, {s.PodsNeverAnswered, "never answered"}} {
+		if x.pods > 0 {
+			why = append(why, thousands(x.pods)+" "+x.what)
+		}
+	}
+	return strings.Join(why, ", ")
 }
 
 // ranOut is one node's shortage as a sentence.

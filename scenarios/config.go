@@ -71,7 +71,7 @@ type DatastoreIPAM struct {
 	Cooling      time.Duration `yaml:"cooling" doc:"A released address is not given out again this long."`
 	AttachDelay  time.Duration `yaml:"attachDelay" doc:"How long EC2 takes to attach an interface."`
 	MetadataLag  time.Duration `yaml:"metadataLag" doc:"How old the metadata service's answers are."`
-	Requests     int           `yaml:"requestsPerSecond" min:"0" max:"1000" doc:"EC2 requests a second before it throttles; 0 is no limit."`
+	Requests     int           `yaml:"requestsPerSecond" min:"0" max:"1000" doc:"EC2 requests a second of all nodes together before it throttles; 0 is no limit."`
 }
 
 // System is an address management system.

@@ -12,6 +12,8 @@ const (
 	Leases Evidence = "leases"
 	// Sandboxes: FactAsked, FactAnswered, FactDeleted, FactSandboxGone, FactNodeGone; NodeState.Pods.
 	Sandboxes Evidence = "sandboxes"
+	// PodLives: FactPod.
+	PodLives Evidence = "lives of pods"
 	// Refusals: FactRefused for ADD and DEL.
 	Refusals Evidence = "refusals"
 	// NodeIDs: FactNodeID; NodeState.ID and what follows from it: addresses and host subnet.
@@ -57,7 +59,7 @@ const (
 
 // AllEvidence lists every kind of evidence. The slice is the caller's.
 func AllEvidence() []Evidence {
-	return []Evidence{Leases, Sandboxes, Refusals, NodeIDs, Management, Blocks, AssignedBlocks, BlockedBlocks, FreeBlocks, WaitingPods, Rests,
+	return []Evidence{Leases, Sandboxes, PodLives, Refusals, NodeIDs, Management, Blocks, AssignedBlocks, BlockedBlocks, FreeBlocks, WaitingPods, Rests,
 		Disturbances, CleanStops, VPPLives, Checks, ProgramLives, NodeAddresses, Removals, Leftovers,
 		Records, IDRests, VPPTables, LinuxTables}
 }

@@ -180,7 +180,8 @@ func (r *run) expectations(ctx context.Context) {
 			}
 		}
 	}
-	e, ranOut := r.s.Expect, r.tally.summary(r.world.Now()).Exhausted
+	e, sum := r.s.Expect, r.tally.summary(r.world.Now())
+	ranOut := sum.Exhausted
 	switch {
 	case e.Exhausted != nil && *e.Exhausted && len(ranOut) == 0:
 		r.result.Error = "expected a node to run out of addresses and none did"
@@ -190,5 +191,17 @@ func (r *run) expectations(ctx context.Context) {
 		r.result.Error = fmt.Sprintf("expected %d attached pods at the end and found %d", *e.Pods, pods)
 	case e.Nodes != nil && *e.Nodes != len(snapshot.Nodes):
 		r.result.Error = fmt.Sprintf("expected %d nodes at the end and found %d", *e.Nodes, len(snapshot.Nodes))
+	}
+	for _, x := range [...]struct {
+		want *int
+		is   int64
+		what string
+	}{
+		{e.Unscheduled, sum.PodsUnscheduled, "without a node"}, {e.Waiting, sum.PodsWaiting, "waiting for an address"},
+		{e.Refused, sum.PodsRefused, "refused"}, {e.NeverAnswered, sum.PodsNeverAnswered, "never answered"},
+	} {
+		if x.want != nil && int64(*x.want) != x.is && r.result.Error == "" {
+			r.result.Error = fmt.Sprintf("expected %d pods %s and found %d", *x.want, x.what, x.is)
+		}
 	}
 }

@@ -148,6 +148,8 @@ const (
 	// FactRecord: the record of a node ID in the store was written or deleted as Record says. It is told when the store does it,
 	// whoever asked.
 	FactRecord
+	// FactPod: the API server's object of the pod was created, bound to Node or asked to go (Text: PodCreated, PodBound, PodDeleted).
+	FactPod
 )
 
 const (
@@ -159,6 +161,8 @@ const (
 	CleanStop = "clean"
 	// VPPUp is the Text of a FactDisturbed by which a world says that a VPP has started.
 	VPPUp = "VPP is up"
+	// PodCreated, PodBound and PodDeleted are the Texts of a FactPod. A pod that is created on a node is bound too.
+	PodCreated, PodBound, PodDeleted = "created", "bound", "deleted"
 	// AskedAdd is the Text of a FactAsked for an ADD: its sandbox is there from now on.
 	AskedAdd = "Add"
 )

@@ -71,6 +71,11 @@ type Expect struct {
 	Exhausted *bool `yaml:"exhausted" doc:"Whether some node must run out of addresses (true) or must not (false)."`
 	Pods      *int  `yaml:"pods" min:"0" doc:"Attached pods at the end."`
 	Nodes     *int  `yaml:"nodes" min:"0" doc:"Nodes at the end."`
+	// The next four say how many pods never got an address, by why: see Summary.
+	Unscheduled   *int `yaml:"unscheduled" min:"0" doc:"Pods that never got a node."`
+	Waiting       *int `yaml:"waiting" min:"0" doc:"Pods that wait for an address at the end."`
+	Refused       *int `yaml:"refused" min:"0" doc:"Pods that were refused, and never got an address."`
+	NeverAnswered *int `yaml:"neverAnswered" min:"0" doc:"Pods that got a node and no answer."`
 	// Violation turns the verdict round: the run passes when this law is broken, so that a known defect stays shown.
 	Violation string `yaml:"violation" pattern:"word" doc:"The law that this run must break; it fails when it does not."`
 }

@@ -15,13 +15,26 @@ type Summary struct {
 	StoreOps     int64 `json:"storeOps"`
 	JournalBytes int64 `json:"journalBytes"`
 	Faults       int64 `json:"faults"`
-	// PodsWaited counts pods whose first ADD was refused because no address was free; PodsNeverPlaced those of them that
-	// were deleted before they got one or still wait. The wait figures are those of the others.
-	PodsWaited         int64    `json:"podsWaited"`
-	LongestWaitSeconds float64  `json:"longestWaitSeconds"`
-	TotalWaitSeconds   float64  `json:"totalWaitSeconds"`
-	PodsNeverPlaced    int64    `json:"podsNeverPlaced"`
-	Exhausted          []RanOut `json:"exhausted,omitempty"`
+	// PodsCreated counts the API server's Pod objects; 0 in a world without the evidence of pods' lives.
+	PodsCreated int64 `json:"podsCreated"`
+	// PodsWaited counts pods of which an ADD was refused because no address was free. Their wait lasts from then until they have
+	// an address; of those that never got one, until they are deleted or the run ends.
+	PodsWaited         int64   `json:"podsWaited"`
+	LongestWaitSeconds float64 `json:"longestWaitSeconds"`
+	TotalWaitSeconds   float64 `json:"totalWaitSeconds"`
+	// StartP50Seconds and StartP99Seconds are quantiles of the time from a pod's creation until it has an address; of pods that
+	// never got one, until they are deleted or the run ends.
+	StartP50Seconds float64 `json:"startP50Seconds"`
+	StartP99Seconds float64 `json:"startP99Seconds"`
+	// PodsNeverPlaced counts pods that never had an address. It is the sum of the next four.
+	PodsNeverPlaced int64 `json:"podsNeverPlaced"`
+	// PodsUnscheduled got no node, PodsNeverAnswered a node and no answer to an ADD, PodsWaiting still wait for an address at the
+	// end, PodsRefused are the others: deleted while they waited, or refused for another reason.
+	PodsUnscheduled   int64    `json:"podsUnscheduled"`
+	PodsWaiting       int64    `json:"podsWaiting"`
+	PodsRefused       int64    `json:"podsRefused"`
+	PodsNeverAnswered int64    `json:"podsNeverAnswered"`
+	Exhausted         []RanOut `json:"exhausted,omitempty"`
 	// Reused counts addresses given out a second time; ShortestReuseSeconds is the shortest gap, -1 without any.
 	Reused               int64   `json:"reused"`
 	ShortestReuseSeconds float64 `json:"shortestReuseSeconds"`
@@ -69,7 +82,7 @@ type tally struct {
 	// attached counts the pods with an answered address.
 	attached int64
 	reuse    reuse
-	waits    waits
+	lives    lives
 	waste    waste
 }
 
@@ -92,7 +105,7 @@ type attachment struct {
 }
 
 func newTally() *tally {
-	return &tally{out: Summary{ShortestReuseSeconds: -1, ShortestReuseLeases: -1}, nodes: map[string]*tallied{}, reuse: newReuse(), waits: newWaits()}
+	return &tally{out: Summary{ShortestReuseSeconds: -1, ShortestReuseLeases: -1}, nodes: map[string]*tallied{}, reuse: newReuse(), lives: newLives()}
 }
 
 func (t *tally) node(name string) *tallied {
@@ -119,13 +132,13 @@ func (t *tally) observe(f *Fact) {
 		}
 	case FactAnswered:
 		t.out.Adds++
-		t.waits.placed(t, f)
+		t.lives.answered(f)
 		t.change(f, func(a *attachment) { a.sandbox, a.answered = true, true })
 		t.out.PeakPods = max(t.out.PeakPods, t.attached)
 	case FactRefused:
-		if f.Exhausted {
-			t.waits.begin(t, f)
-		}
+		t.lives.refused(t, f)
+	case FactPod:
+		t.lives.pod(f)
 	case FactDeleted:
 		t.out.Dels++
 		t.change(f, func(a *attachment) { a.answered = false })
@@ -213,7 +226,7 @@ func (t *tally) count(c Counts) {
 // summary is what the run amounts to at a time.
 func (t *tally) summary(now time.Duration) Summary {
 	out := t.out
-	t.waits.sum(&out, t.nodes)
+	t.lives.sum(&out, t.nodes, now)
 	out.WastedAddresses = t.waste.mean(now)
 	out.LeakedAddresses = leaked(t.nodes)
 	return out

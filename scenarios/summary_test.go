@@ -49,6 +49,16 @@ func storyOfTwoNodes() []scenarios.Fact {
 		t.fact(2, scenarios.FactLeased, "node-1", pod, nil)
 		t.fact(2, scenarios.FactAnswered, "node-1", pod, nil)
 	}
+	told := func(node, pod string, at float64, text string) {
+		t.fact(at, scenarios.FactPod, node, pod, func(f *scenarios.Fact) { f.Text = text })
+	}
+	told("", "c", 2.5, scenarios.PodCreated)
+	told("node-1", "c", 2.5, scenarios.PodBound)
+	told("", "u", 1, scenarios.PodCreated) // no node takes it
+	told("", "n", 2, scenarios.PodCreated) // its node's agent says nothing
+	told("node-2", "n", 2, scenarios.PodBound)
+	told("node-2", "n", 9.5, scenarios.PodDeleted)
+	told("", "a", 1.5, scenarios.PodCreated)
 	full := func(f *scenarios.Fact) { f.Exhausted = true }
 	t.fact(3, scenarios.FactRefused, "node-1", "c", full)
 	t.fact(4, scenarios.FactRefused, "node-1", "c", full)
@@ -82,8 +92,9 @@ func summaryOf(t *testing.T, facts []scenarios.Fact) scenarios.Summary {
 func TestSummary(t *testing.T) {
 	want := scenarios.Summary{
 		Adds: 3, Dels: 1, VPPCalls: 10, LinuxCalls: 8, StoreOps: 6, JournalBytes: 40, APIWrites: 4, Faults: 2, PeakPods: 2,
-		PodsWaited: 3, PodsNeverPlaced: 2, LongestWaitSeconds: 3, TotalWaitSeconds: 3,
-		Exhausted: []scenarios.RanOut{{Node: "node-1", AtSeconds: 3, PodsWaited: 2, WaitSeconds: 3}},
+		PodsCreated: 4, PodsWaited: 3, LongestWaitSeconds: 7, TotalWaitSeconds: 3 + 7 + 7, StartP50Seconds: 3.5, StartP99Seconds: 10,
+		PodsNeverPlaced: 5, PodsUnscheduled: 1, PodsWaiting: 2, PodsRefused: 1, PodsNeverAnswered: 1,
+		Exhausted: []scenarios.RanOut{{Node: "node-1", AtSeconds: 3, PodsWaited: 2, WaitSeconds: 3 + 7}},
 		Reused:    1, ShortestReuseSeconds: 0.5, ShortestReuseLeases: 1,
 		LeakedAddresses: 1 + 8,
 		// Leases: 2 from 2 s, 1 from 5 s, 2 from 5.5 s, 3 from 7 s.

@@ -20,6 +20,8 @@ func seen(f scenarios.Fact, note func(scenarios.Evidence)) {
 		}
 	case scenarios.FactAnswered:
 		note(scenarios.Sandboxes)
+	case scenarios.FactPod:
+		note(scenarios.PodLives)
 	case scenarios.FactRefused:
 		note(scenarios.Refusals)
 	case scenarios.FactNodeID:

@@ -146,8 +146,41 @@ func (w *World) Close() error { return nil }
 // Evidence implements scenarios.World: the simulator tells everything.
 func (w *World) Evidence() []scenarios.Evidence { return scenarios.AllEvidence() }
 
-// Watch implements scenarios.World.
-func (w *World) Watch(fn func(scenarios.Fact) error) { w.listeners = append(w.listeners, fn) }
+// Watch implements scenarios.World. Pods that are there from the start are told at once.
+func (w *World) Watch(fn func(scenarios.Fact) error) {
+	if len(w.listeners) == 0 {
+		w.api.Observe(w.podChanged)
+	}
+	w.listeners = append(w.listeners, fn)
+	pods, _ := w.api.List(cluster.KindPod, "")
+	for _, p := range pods {
+		w.podChanged(nil, p)
+	}
+}
+
+// podChanged tells what an object of a pod came by.
+func (w *World) podChanged(old, now cluster.Object) {
+	before, _ := old.(*cluster.Pod)
+	after, _ := now.(*cluster.Pod)
+	p := after
+	if p == nil {
+		if p = before; p == nil {
+			return
+		}
+	}
+	tell := func(text string) {
+		w.emit(scenarios.Fact{Kind: scenarios.FactPod, Node: p.Node, Pod: p.Key().String(), PodUID: p.SandboxUID(), Text: text})
+	}
+	if before == nil {
+		tell(scenarios.PodCreated)
+	}
+	if p.Node != "" && (before == nil || before.Node == "") {
+		tell(scenarios.PodBound)
+	}
+	if (after == nil || after.Deleting) && (before == nil || !before.Deleting) {
+		tell(scenarios.PodDeleted)
+	}
+}
 
 // Digest implements scenarios.Recorder.
 func (w *World) Digest() string { return w.eng.Digest().String() }

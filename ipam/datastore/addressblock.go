@@ -107,14 +107,11 @@ func (a *addresses) Arranged(from int) {
 	}
 	for i := from; i < len(a.arranged); i++ {
 		a.open.Clear(uint64(i))
+		a.begun.Clear(uint64(i))
 	}
 	a.arranged = append(a.arranged[:min(from, len(a.arranged))], active[from:]...)
 	if a.open.Size() < uint64(len(active)) {
-		wider := space.NewBitmap(uint64(2 * len(active)))
-		for j, ok := a.open.NextSet(0); ok; j, ok = a.open.NextSet(j + 1) {
-			wider.Set(j)
-		}
-		a.open = wider
+		a.open, a.begun = widened(a.open, 2*len(active)), widened(a.begun, 2*len(active))
 	}
 	for i, b := range active[from:] {
 		b.Own.position = from + i
@@ -130,11 +127,26 @@ func (a *addresses) mark(b *block) {
 	if b.Own.position < 0 {
 		return // the active blocks are being arranged
 	}
-	if b.Own.taken.Count() == b.Own.taken.Size() {
-		a.open.Clear(uint64(b.Own.position))
+	at, open := uint64(b.Own.position), b.Own.taken.Count() < b.Own.taken.Size()
+	set(a.open, at, open)
+	set(a.begun, at, open && b.Own.counts[assigned] > 0)
+}
+
+func set(bits *space.Bitmap, at uint64, on bool) {
+	if on {
+		bits.Set(at)
 	} else {
-		a.open.Set(uint64(b.Own.position))
+		bits.Clear(at)
 	}
+}
+
+// widened is a larger bitmap with the same bits set.
+func widened(bits *space.Bitmap, size int) *space.Bitmap {
+	wider := space.NewBitmap(uint64(size))
+	for i, ok := bits.NextSet(0); ok; i, ok = bits.NextSet(i + 1) {
+		wider.Set(i)
+	}
+	return wider
 }
 
 // populate works out b's account, by its addresses or by all that is known, whichever is less.

@@ -25,9 +25,10 @@ type addresses struct {
 	queue   coolQueue
 	// blocked counts who keeps an address from pods: the held blocks that reserve it, and damaged checkpoint entries.
 	blocked map[netip.Addr]int
-	// arranged are the active blocks as they were told last; open has the positions of those with an idle address.
-	arranged []*block
-	open     *space.Bitmap
+	// arranged are the active blocks as they were told last; open has the positions of those with an idle address, begun of those
+	// among them of which a pod has an address.
+	arranged    []*block
+	open, begun *space.Bitmap
 }
 
 // fact: an address is held, or cools since at. It was picked from a block, which may not be held any more.
@@ -113,9 +114,13 @@ func (a *addresses) Pick(time.Time) (*block, netip.Addr, error) {
 	return b, addr, nil
 }
 
-// next is the address that the next pick takes.
+// next is the address that the next pick takes: of a block that is in use already where there is one, because EC2 takes only whole
+// blocks back and a node asks for more as soon as too few are unused.
 func (a *addresses) next() (*block, netip.Addr, bool) {
-	i, ok := a.open.NextSet(0)
+	i, ok := a.begun.NextSet(0)
+	if !ok {
+		i, ok = a.open.NextSet(0)
+	}
 	if !ok {
 		return nil, netip.Addr{}, false
 	}
@@ -134,12 +139,12 @@ func (a *addresses) next() (*block, netip.Addr, bool) {
 // Take implements ipam.Policy.
 func (a *addresses) Take(_ time.Time, b *block, addr netip.Addr) error {
 	a.expire(a.ledger.Clock())
-	switch a.state(addr) {
-	case assigned:
+	switch s := a.state(addr); {
+	case s == assigned && !slices.Contains(a.ownOf(b), addr):
 		return ipam.ErrTaken
-	case aside:
+	case s == assigned || s == aside:
 		return fmt.Errorf("it is reserved: %w", ipam.ErrNotInPool)
-	case cooling:
+	case s == cooling:
 		return fmt.Errorf("of %d addresses it cools: %w", b.Own.taken.Size()-uint64(b.Own.counts[aside]), ipam.ErrExhausted)
 	}
 	return nil

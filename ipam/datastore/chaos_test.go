@@ -27,7 +27,7 @@ func TestAnyTroubleEndsInRest(t *testing.T) {
 				z.WholeENI = rapid.Bool().Draw(rt, "whole")
 				c.MetadataLag = time.Duration(rapid.IntRange(0, 40).Draw(rt, "lag")) * time.Second
 				if rapid.IntRange(0, 3).Draw(rt, "throttled") == 0 {
-					c.Requests, c.Burst = 0.2, 3
+					c.Account = ec2.NewAccount(epoch, 0.2, 3)
 				}
 			})
 		losing := false

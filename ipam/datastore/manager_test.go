@@ -261,7 +261,7 @@ func TestLateAnswerIsIgnored(t *testing.T) {
 
 // EC2 throttles: the node waits longer and longer, and gets there all the same.
 func TestThrottling(t *testing.T) {
-	w := newWorld(t, "t3.small", warmENI(1), func(c *ec2.Config, _ *datastore.Sizing) { c.Requests, c.Burst = 0.02, 1 })
+	w := newWorld(t, "t3.small", warmENI(1), func(c *ec2.Config, _ *datastore.Sizing) { c.Account = ec2.NewAccount(epoch, 0.02, 1) })
 	for range 60 {
 		w.run(time.Minute)
 		if len(w.pods) < 5 {

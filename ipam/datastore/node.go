@@ -43,7 +43,7 @@ func NewNode(cfg NodeConfig) (*Node, error) {
 		cfg.Cooling = CoolingPeriod
 	}
 	n := &Node{addrs: addresses{
-		period: cfg.Cooling, gateway: space.NormalAddr(cfg.Gateway), open: space.NewBitmap(0),
+		period: cfg.Cooling, gateway: space.NormalAddr(cfg.Gateway), open: space.NewBitmap(0), begun: space.NewBitmap(0),
 		facts: make(map[netip.Addr]fact), blocked: make(map[netip.Addr]int),
 	}}
 	n.addrs.ledger = &n.ledger

@@ -82,7 +82,7 @@ func (s *slowNode) allocate(now time.Time, o ipam.Owner, want netip.Addr) (ipam.
 	if len(s.active) == 0 {
 		return ipam.Lease{}, ipam.ErrNoBlock
 	}
-	for _, p := range s.active {
+	for _, p := range s.order() {
 		for a := p.Addr(); p.Contains(a); a = a.Next() {
 			switch {
 			case want.IsValid() && a != want:
@@ -104,6 +104,22 @@ func (s *slowNode) allocate(now time.Time, o ipam.Owner, want netip.Addr) (ipam.
 		return ipam.Lease{}, ipam.ErrNotInPool
 	}
 	return ipam.Lease{}, ipam.ErrExhausted
+}
+
+// order is the active blocks, those first of which a pod has an address.
+func (s *slowNode) order() (list []netip.Prefix) {
+	for _, begun := range [...]bool{true, false} {
+		for _, p := range s.active {
+			held := false
+			for a := p.Addr(); p.Contains(a); a = a.Next() {
+				held = held || s.held(a)
+			}
+			if held == begun {
+				list = append(list, p)
+			}
+		}
+	}
+	return list
 }
 
 func (s *slowNode) leased(p netip.Prefix) bool {

@@ -196,6 +196,11 @@ func (s *slow) removeUnused(warm, minimum int) string {
 	return ""
 }
 
+// begun reports whether a pod has an address of a unit.
+func (s *slow) begun(unit netip.Prefix) bool {
+	return slices.ContainsFunc(s.addrs, func(x *slowAddr) bool { return x.unit == unit && !x.key.IsZero() })
+}
+
 func (s *slow) assign(k IPAMKey) (netip.Addr, int, error) {
 	if !k.Valid() {
 		return netip.Addr{}, -1, ErrInvalidKey
@@ -204,14 +209,14 @@ func (s *slow) assign(k IPAMKey) (netip.Addr, int, error) {
 		return x.addr, s.enis[x.eni].device, nil
 	}
 	var best *slowAddr
-	for _, id := range s.order() {
-		for _, x := range s.addrs {
-			if x.eni == id && s.idle(x) && (best == nil || x.addr.Less(best.addr)) {
-				best = x
+	for _, begun := range [...]bool{true, false} {
+		for _, id := range s.order() {
+			for _, x := range s.addrs {
+				fits := x.eni == id && s.idle(x) && s.begun(x.unit) == begun
+				if fits && (best == nil || best.eni == id && s.begun(best.unit) == begun && x.addr.Less(best.addr)) {
+					best = x
+				}
 			}
-		}
-		if best != nil {
-			break
 		}
 	}
 	if best == nil {

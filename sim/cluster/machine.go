@@ -97,12 +97,12 @@ func newSandbox(p *Pod, life [2]int, attempt int, network, ifName string) *Sandb
 	path = appendUUID(path, [16]byte(sum[:16]))
 	return &Sandbox{
 		Owner: ipam.Owner{Network: network, ContainerID: string(id[:]), IfName: ifName},
-		Pod:   p.Key(), UID: sandboxUID(p), Netns: string(path), Attempt: attempt,
+		Pod:   p.Key(), UID: p.SandboxUID(), Netns: string(path), Attempt: attempt,
 	}
 }
 
-// sandboxUID is the pod's UID as container runtimes know it.
-func sandboxUID(p *Pod) string {
+// SandboxUID is the pod's UID as container runtimes know it.
+func (p *Pod) SandboxUID() string {
 	if p.Static {
 		return "static-" + p.UID
 	}

@@ -21,6 +21,8 @@ type cloudSystem struct {
 	env    Env
 	limits datastore.Limits
 	subnet *ec2.Subnet
+	// account throttles all nodes together; nil without a limit.
+	account *ec2.Account
 	// foreign are the parts of the subnet that somebody else uses.
 	foreign   []netip.Prefix
 	instances map[string]Cloud
@@ -41,6 +43,9 @@ func newCloudSystem(env Env) (*cloudSystem, error) {
 	s := &cloudSystem{
 		env: env, limits: limits, subnet: ec2.NewSubnet(plan.PodSubnet),
 		instances: make(map[string]Cloud), daemons: make(map[string]*ipamd), allocs: make(map[string]*datastore.Node),
+	}
+	if rate := float64(env.Plan.Datastore.Requests); rate > 0 {
+		s.account = ec2.NewAccount(env.now(), rate, 2*rate)
 	}
 	ranges, err := s.env.ranges()
 	if err != nil {
@@ -77,8 +82,7 @@ func (*cloudSystem) Start() {}
 func (s *cloudSystem) Join(node string) error {
 	c := s.env.Plan.Datastore
 	i, err := ec2.New(s.env.now(), ec2.Config{
-		Limits: ec2.Limits(s.limits), Subnet: s.subnet, AttachDelay: c.AttachDelay, MetadataLag: c.MetadataLag,
-		Requests: float64(c.Requests), Burst: float64(2 * c.Requests),
+		Limits: ec2.Limits(s.limits), Subnet: s.subnet, AttachDelay: c.AttachDelay, MetadataLag: c.MetadataLag, Account: s.account,
 	})
 	if err != nil {
 		return fmt.Errorf("launch %s: %w", node, err)

@@ -24,9 +24,8 @@ type Config struct {
 	AttachDelay time.Duration
 	// MetadataLag is how long the metadata service takes to show a change.
 	MetadataLag time.Duration
-	// Requests may come that many per second in the long run and Burst at once; 0 is without a limit.
-	Requests float64
-	Burst    float64
+	// Account is whose requests are throttled together; nil is without a limit.
+	Account *Account
 }
 
 // ENI is a network interface. Values are copies.
@@ -47,11 +46,9 @@ func (e ENI) clone() ENI {
 
 // Instance is one instance with its interfaces.
 type Instance struct {
-	cfg    Config
-	made   int
-	enis   []ENI // by device
-	tokens float64
-	filled time.Time
+	cfg  Config
+	made int
+	enis []ENI // by device
 	// past has what was attached after each change, for the metadata service.
 	past     []moment
 	requests map[string]int // let through, by name
@@ -65,7 +62,7 @@ type moment struct {
 
 // New starts an instance with its primary ENI, which has an address of its own and nothing more.
 func New(now time.Time, cfg Config) (*Instance, error) {
-	i := &Instance{cfg: cfg, tokens: cfg.Burst, filled: now, requests: make(map[string]int), refused: make(map[string]time.Time)}
+	i := &Instance{cfg: cfg, requests: make(map[string]int), refused: make(map[string]time.Time)}
 	own, ok := cfg.Subnet.address()
 	if !ok {
 		return nil, &APIError{CodeSubnetFull, cfg.Subnet.prefix.String()}
@@ -244,18 +241,13 @@ func (i *Instance) give(e *ENI, units int, prefixes bool) error {
 	return nil
 }
 
-// throttle takes a token from a bucket, as EC2 does for an account.
+// throttle takes a token of the account.
 func (i *Instance) throttle(now time.Time, name string) error {
 	if now.Before(i.refused[name]) {
 		return &APIError{CodeInternal, name}
 	}
-	if i.cfg.Requests > 0 {
-		i.tokens = min(i.tokens+now.Sub(i.filled).Seconds()*i.cfg.Requests, i.cfg.Burst)
-		i.filled = now
-		if i.tokens < 1 {
-			return &APIError{CodeThrottled, name}
-		}
-		i.tokens--
+	if i.cfg.Account != nil && !i.cfg.Account.take(now) {
+		return &APIError{CodeThrottled, name}
 	}
 	i.requests[name]++
 	return nil

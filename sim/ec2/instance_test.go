@@ -104,7 +104,7 @@ func TestMetadataTellsThePast(t *testing.T) {
 }
 
 func TestThrottlingRefills(t *testing.T) {
-	i := instance(t, "m5.large", "10.0.0.0/24", func(c *ec2.Config) { c.Requests, c.Burst = 0.5, 2 })
+	i := instance(t, "m5.large", "10.0.0.0/24", func(c *ec2.Config) { c.Account = ec2.NewAccount(epoch, 0.5, 2) })
 	var codes []string
 	for _, after := range [...]int{0, 0, 0, 1, 2, 60, 60, 60} {
 		_, err := i.Describe(epoch.Add(time.Duration(after) * time.Second))
@@ -168,4 +168,27 @@ func TestNoAddressIsGivenTwice(t *testing.T) {
 			},
 		})
 	})
+}
+
+// Goal: EC2 throttles an account, however many instances ask. Method: 60 instances that ask every second for 10 s.
+func TestThrottlingIsTheAccounts(t *testing.T) {
+	subnet, account, answered := ec2.NewSubnet(netip.MustParsePrefix("10.0.0.0/20")), ec2.NewAccount(epoch, 1, 2), 0
+	var fleet []*ec2.Instance
+	for range 60 {
+		i, err := ec2.New(epoch, ec2.Config{Limits: ec2.Limits{ENIs: 3, IPv4PerENI: 10}, Subnet: subnet, Account: account})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fleet = append(fleet, i)
+	}
+	for second := range 11 {
+		for _, i := range fleet {
+			if _, err := i.Describe(epoch.Add(time.Duration(second) * time.Second)); err == nil {
+				answered++
+			}
+		}
+	}
+	if answered != 2+10 {
+		t.Errorf("%d requests answered, want the burst of 2 and 1 in each of 10 s", answered)
+	}
 }
