@@ -214,7 +214,7 @@ func TestPlanted(t *testing.T) {
 		}
 		t.Run(law.Name, func(t *testing.T) {
 			l, watcher := newLiars(tc.external), law.Watch()
-			l.w.Watch(func(f scenarios.Fact) error { return watcher.Observe(f) })
+			l.w.Watch(func(f scenarios.Fact) error { return watcher.Observe(&f) })
 			l.two()
 			if tc.truth != nil {
 				tc.truth(l)

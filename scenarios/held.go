@@ -16,7 +16,7 @@ type holder struct {
 	owner ipam.Owner
 }
 
-func (h *holdings) observe(f Fact) {
+func (h *holdings) observe(f *Fact) {
 	switch f.Kind {
 	case FactAnswered:
 		h.start(f)
@@ -31,7 +31,7 @@ func (h *holdings) observe(f Fact) {
 	}
 }
 
-func (h *holdings) start(f Fact) {
+func (h *holdings) start(f *Fact) {
 	key := holder{f.Node, f.Owner}
 	if _, held := h.open[key]; held || len(h.spans) >= h.limit {
 		return
@@ -43,7 +43,7 @@ func (h *holdings) start(f Fact) {
 	h.spans = append(h.spans, Held{Node: f.Node, Addr: f.Addr.String(), Pod: f.Pod, FromSeconds: f.At.Seconds(), UntilSeconds: -1})
 }
 
-func (h *holdings) end(key holder, f Fact) {
+func (h *holdings) end(key holder, f *Fact) {
 	if len(h.open) == 0 {
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // judge holds a run's laws and what each has judged so far.
@@ -51,14 +52,14 @@ func (j *judge) demanded(s *Scenario, world string) error {
 }
 
 // observe feeds a fact to every watcher and returns the first violation.
-func (j *judge) observe(f Fact) *Violation {
+func (j *judge) observe(f *Fact) *Violation {
 	for i := range j.laws {
 		l := &j.laws[i]
 		if l.watcher == nil {
 			continue
 		}
 		if err := l.watcher.Observe(f); err != nil {
-			return asViolation(err, l.law.Name, f)
+			return asViolation(err, l.law.Name, f.At, f.Node)
 		}
 	}
 	return nil
@@ -77,7 +78,7 @@ func (j *judge) check(snapshot Snapshot, wanted func(Law) bool) *Violation {
 			l.occasions += max(1, occasions)
 		}
 		if err != nil {
-			return asViolation(err, l.law.Name, Fact{At: snapshot.At})
+			return asViolation(err, l.law.Name, snapshot.At, "")
 		}
 	}
 	return nil
@@ -114,12 +115,12 @@ func (j *judge) results() []LawResult {
 }
 
 // asViolation gives a law's error the shape of a Violation.
-func asViolation(err error, law string, f Fact) *Violation {
+func asViolation(err error, law string, at time.Duration, node string) *Violation {
 	var v *Violation
 	if errors.As(err, &v) {
 		return v
 	}
-	return &Violation{Law: law, At: f.At, Node: f.Node, What: err.Error()}
+	return &Violation{Law: law, At: at, Node: node, What: err.Error()}
 }
 
 // checkNow judges the present instant by every law that can be judged now: those for settled clusters only when it is.

@@ -36,8 +36,9 @@ type Law struct {
 
 // Watcher judges a run fact by fact. A step costs what the fact changes.
 type Watcher interface {
-	// Observe returns a *Violation at the first fact that breaks the law.
-	Observe(f Fact) error
+	// Observe returns a *Violation at the first fact that breaks the law. The fact is the caller's: it is read, not changed, and
+	// not kept beyond the call.
+	Observe(f *Fact) error
 	// Checks counts what was judged so far: the watcher's occasions.
 	Checks() int64
 }

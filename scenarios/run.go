@@ -97,6 +97,7 @@ type run struct {
 	tally  *tally
 	marks  marks
 	names  podNames
+	fact   Fact // the one under judgement
 	result Result
 	// until is when the last fault with a time of its own ends.
 	until time.Duration
@@ -190,9 +191,11 @@ func (r *run) unsupported(a Action, why string) {
 }
 
 // observe is fed every fact, in order, by the world.
-func (r *run) observe(f Fact) error {
-	r.tally.observe(&f)
-	r.names.observe(&f)
+func (r *run) observe(fact Fact) error {
+	r.fact = fact
+	f := &r.fact
+	r.tally.observe(f)
+	r.names.observe(f)
 	if r.failure != nil {
 		return r.failure
 	}

@@ -83,7 +83,7 @@ func (w *script) Tail(int) []string                  { return []string{"before",
 // noDelete is a law that watches: no FactDeleted ever.
 type noDelete struct{ seen int64 }
 
-func (n *noDelete) Observe(f scenarios.Fact) error {
+func (n *noDelete) Observe(f *scenarios.Fact) error {
 	n.seen++
 	if f.Kind == scenarios.FactDeleted {
 		return &scenarios.Violation{Law: "no-delete", At: f.At, Node: f.Node, What: "something was deleted"}

@@ -31,7 +31,8 @@ func TestCrashTriggerBreaksTheLaw(t *testing.T) {
 		}
 	}()
 	law, _ := check.ByName("vpp-survives")
-	w.Watch(law.Watch().Observe)
+	watcher := law.Watch()
+	w.Watch(func(f scenarios.Fact) error { return watcher.Observe(&f) })
 	if err := w.Settle(t.Context(), time.Hour); err != nil {
 		t.Fatal(err)
 	}

@@ -63,14 +63,14 @@ type forgottenWatcher struct {
 
 func (w *forgottenWatcher) Checks() int64 { return w.checks }
 
-func (w *forgottenWatcher) Observe(f scenarios.Fact) error {
+func (w *forgottenWatcher) Observe(f *scenarios.Fact) error {
 	switch f.Kind {
 	case scenarios.FactReleased:
 		delete(w.pods.nodes[f.Node], f.Owner)
 	case scenarios.FactAgentUp:
-		return w.readBack(&f)
+		return w.readBack(f)
 	default:
-		w.pods.observe(&f)
+		w.pods.observe(f)
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ type restWatcher struct {
 
 func (w *restWatcher) Checks() int64 { return w.checks }
 
-func (w *restWatcher) Observe(f scenarios.Fact) error {
+func (w *restWatcher) Observe(f *scenarios.Fact) error {
 	switch f.Kind {
 	case scenarios.FactReleased:
 		if a, had := w.pods.address(f.Node, f.Owner); f.Rest <= 0 || !had || a != f.Addr {
@@ -74,9 +74,9 @@ func (w *restWatcher) Observe(f scenarios.Fact) error {
 		}
 	case scenarios.FactNodeGone:
 		delete(w.nodes, f.Node)
-		w.pods.observe(&f)
+		w.pods.observe(f)
 	default:
-		w.pods.observe(&f)
+		w.pods.observe(f)
 	}
 	return nil
 }

@@ -64,11 +64,11 @@ type stableWatcher struct {
 
 func (w *stableWatcher) Checks() int64 { return w.checks }
 
-func (w *stableWatcher) Observe(f scenarios.Fact) error {
+func (w *stableWatcher) Observe(f *scenarios.Fact) error {
 	switch f.Kind {
 	case scenarios.FactLeased:
 		w.leases.set(f.Node, f.Owner, f.Addr)
-		return w.compare(&f, f.Owner)
+		return w.compare(f, f.Owner)
 	case scenarios.FactReleased:
 		if a, _ := w.leases.address(f.Node, f.Owner); a == f.Addr {
 			delete(w.leases.nodes[f.Node], f.Owner)
@@ -81,18 +81,18 @@ func (w *stableWatcher) Observe(f scenarios.Fact) error {
 			w.leases.set(f.Node, f.Leases[i].Owner, f.Leases[i].Addr)
 		}
 		for i := range f.Leases {
-			if err := w.compare(&f, f.Leases[i].Owner); err != nil {
+			if err := w.compare(f, f.Leases[i].Owner); err != nil {
 				return err
 			}
 		}
 	case scenarios.FactAnswered:
-		w.pods.observe(&f)
-		return w.compare(&f, f.Owner)
+		w.pods.observe(f)
+		return w.compare(f, f.Owner)
 	case scenarios.FactNodeGone:
 		delete(w.leases.nodes, f.Node)
-		w.pods.observe(&f)
+		w.pods.observe(f)
 	default:
-		w.pods.observe(&f)
+		w.pods.observe(f)
 	}
 	return nil
 }

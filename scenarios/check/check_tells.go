@@ -21,7 +21,7 @@ type checkWatcher struct{ answers int64 }
 
 func (w *checkWatcher) Checks() int64 { return w.answers }
 
-func (w *checkWatcher) Observe(f scenarios.Fact) error {
+func (w *checkWatcher) Observe(f *scenarios.Fact) error {
 	if f.Kind != scenarios.FactChecked && f.Kind != scenarios.FactStatus {
 		return nil
 	}

@@ -25,7 +25,7 @@ func TestCheckTells(t *testing.T) {
 		{scenarios.Fact{Kind: scenarios.FactStatus, Number: 50, Text: "away"}, "STATUS failed with code 50 (away)"},
 		{scenarios.Fact{Kind: scenarios.FactAnswered, Number: 1}, ""},
 	} {
-		err := law.Watch().Observe(c.fact)
+		err := law.Watch().Observe(&c.fact)
 		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%+v: %v, want %q", c.fact, err, c.says)
 		}

@@ -40,11 +40,11 @@ type grantWatcher struct{ blocks nodeBlocks }
 
 func (w *grantWatcher) Checks() int64 { return w.blocks.checks }
 
-func (w *grantWatcher) Observe(f scenarios.Fact) error {
+func (w *grantWatcher) Observe(f *scenarios.Fact) error {
 	if f.Kind != scenarios.FactAssigned {
 		return nil
 	}
-	if mine, other, overlap := w.blocks.set(&f); overlap {
+	if mine, other, overlap := w.blocks.set(f); overlap {
 		return broken(grantsName, f.At, f.Node, "%s of %s overlaps %s of %s", mine, f.Node, other.prefix, other.node)
 	}
 	return nil

@@ -37,10 +37,10 @@ type steadyWatcher struct {
 
 func (w *steadyWatcher) Checks() int64 { return w.checks }
 
-func (w *steadyWatcher) Observe(f scenarios.Fact) error {
+func (w *steadyWatcher) Observe(f *scenarios.Fact) error {
 	switch f.Kind {
 	case scenarios.FactAssigned:
-		return w.assigned(&f)
+		return w.assigned(f)
 	case scenarios.FactAsked:
 		if n := w.nodes[f.Node]; n != nil {
 			n.moved, n.turns = false, 0

@@ -96,7 +96,7 @@ func TestGrantsSteady(t *testing.T) {
 			} else {
 				f.Blocks = make([]ipam.Block, n)
 			}
-			broken = w.Observe(f) != nil || broken
+			broken = w.Observe(&f) != nil || broken
 		}
 		if broken != tc.broken {
 			t.Errorf("%v: broken %t", tc.sizes, broken)

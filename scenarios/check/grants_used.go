@@ -86,7 +86,7 @@ type useWatcher struct {
 
 func (w *useWatcher) Checks() int64 { return w.checks }
 
-func (w *useWatcher) Observe(f scenarios.Fact) error {
+func (w *useWatcher) Observe(f *scenarios.Fact) error {
 	n := w.nodes[f.Node]
 	if n == nil {
 		if f.Kind == scenarios.FactAssigned && len(f.Blocks) > 0 {
@@ -98,12 +98,12 @@ func (w *useWatcher) Observe(f scenarios.Fact) error {
 	switch f.Kind {
 	case scenarios.FactAssigned:
 		n.assigned = append(n.assigned[:0], f.Blocks...)
-		return w.judge(&f, n)
+		return w.judge(f, n)
 	case scenarios.FactLeased:
 		n.leases[f.Addr] = f.Owner
 		w.checks++
 		if !assigned(n.assigned, f.Addr) {
-			return notAssigned(&f, n.assigned, f.Addr, f.Owner)
+			return notAssigned(f, n.assigned, f.Addr, f.Owner)
 		}
 	case scenarios.FactReleased:
 		if n.leases[f.Addr] == f.Owner {
@@ -114,7 +114,7 @@ func (w *useWatcher) Observe(f scenarios.Fact) error {
 		for i := range f.Leases {
 			n.leases[f.Leases[i].Addr] = f.Leases[i].Owner
 		}
-		return w.judge(&f, n)
+		return w.judge(f, n)
 	case scenarios.FactAgentDown:
 		clear(n.leases)
 	case scenarios.FactNodeGone:

@@ -58,7 +58,7 @@ func TestIdentityAndReuse(t *testing.T) {
 				if err != nil {
 					t.Fatalf("too early: %v", err)
 				}
-				err = w.Observe(f)
+				err = w.Observe(&f)
 			}
 			switch {
 			case tc.want == "" && err != nil:

@@ -81,7 +81,7 @@ type rangeWatcher struct {
 
 func (w *rangeWatcher) Checks() int64 { return w.checks }
 
-func (w *rangeWatcher) Observe(f scenarios.Fact) error {
+func (w *rangeWatcher) Observe(f *scenarios.Fact) error {
 	switch f.Kind {
 	case scenarios.FactLeased:
 		n := w.node(f.Node)
@@ -90,13 +90,13 @@ func (w *rangeWatcher) Observe(f scenarios.Fact) error {
 			return nil
 		}
 		w.checks++
-		return inRange(&f, n.blocks, f.Addr, f.Owner)
+		return inRange(f, n.blocks, f.Addr, f.Owner)
 	case scenarios.FactReleased:
 		if n := w.node(f.Node); n.leases[f.Addr] == f.Owner {
 			delete(n.leases, f.Addr)
 		}
 	case scenarios.FactBlocks:
-		return w.setBlocks(&f)
+		return w.setBlocks(f)
 	case scenarios.FactAgentUp:
 		n := w.node(f.Node)
 		clear(n.leases)

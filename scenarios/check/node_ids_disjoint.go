@@ -124,12 +124,12 @@ type idWatcher struct {
 
 func (w *idWatcher) Checks() int64 { return w.checks + w.blocks.checks }
 
-func (w *idWatcher) Observe(f scenarios.Fact) error {
+func (w *idWatcher) Observe(f *scenarios.Fact) error {
 	switch f.Kind {
 	case scenarios.FactNodeID:
-		return w.setID(&f)
+		return w.setID(f)
 	case scenarios.FactBlocks:
-		if mine, other, overlap := w.blocks.set(&f); overlap {
+		if mine, other, overlap := w.blocks.set(f); overlap {
 			return broken(nodeIDsName, f.At, f.Node, "pod block %s of %s overlaps %s of %s", mine, f.Node, other.prefix, other.node)
 		}
 	case scenarios.FactNodeGone:

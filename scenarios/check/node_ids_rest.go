@@ -42,7 +42,7 @@ type idRestWatcher struct {
 
 func (w *idRestWatcher) Checks() int64 { return w.checks }
 
-func (w *idRestWatcher) Observe(f scenarios.Fact) error {
+func (w *idRestWatcher) Observe(f *scenarios.Fact) error {
 	switch f.Kind {
 	case scenarios.FactNodeGone:
 		if f.Text != scenarios.NodeLeft {

@@ -105,10 +105,10 @@ type ownerWatcher struct {
 
 func (w *ownerWatcher) Checks() int64 { return w.checks }
 
-func (w *ownerWatcher) Observe(f scenarios.Fact) error {
+func (w *ownerWatcher) Observe(f *scenarios.Fact) error {
 	switch f.Kind {
 	case scenarios.FactAnswered:
-		return w.answer(&f)
+		return w.answer(f)
 	case scenarios.FactAsked:
 		if n := w.node(f.Node); f.Text == "Del" && n.sandboxes[f.Owner].IsValid() {
 			n.ending[f.Owner] = true
@@ -116,7 +116,7 @@ func (w *ownerWatcher) Observe(f scenarios.Fact) error {
 	case scenarios.FactDeleted, scenarios.FactSandboxGone:
 		w.end(w.node(f.Node), f.Owner)
 	case scenarios.FactLeased:
-		return w.lease(&f, w.node(f.Node), f.Addr, f.Owner)
+		return w.lease(f, w.node(f.Node), f.Addr, f.Owner)
 	case scenarios.FactReleased:
 		n := w.node(f.Node)
 		free(w.leased, f.Addr, n, f.Owner)
@@ -129,7 +129,7 @@ func (w *ownerWatcher) Observe(f scenarios.Fact) error {
 		n := w.node(f.Node)
 		n.process++
 		for i := range f.Leases {
-			if err := w.lease(&f, n, f.Leases[i].Addr, f.Leases[i].Owner); err != nil {
+			if err := w.lease(f, n, f.Leases[i].Addr, f.Leases[i].Owner); err != nil {
 				return err
 			}
 		}

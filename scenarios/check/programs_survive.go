@@ -20,7 +20,7 @@ type programWatcher struct{ lives int64 }
 
 func (w *programWatcher) Checks() int64 { return w.lives }
 
-func (w *programWatcher) Observe(f scenarios.Fact) error {
+func (w *programWatcher) Observe(f *scenarios.Fact) error {
 	switch f.Kind {
 	case scenarios.FactProgramCrash:
 		return broken(programsSurviveName, f.At, f.Node, "%s", f.Text)

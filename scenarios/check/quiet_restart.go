@@ -46,7 +46,7 @@ type quietWatcher struct {
 
 func (w *quietWatcher) Checks() int64 { return w.checks }
 
-func (w *quietWatcher) Observe(f scenarios.Fact) error {
+func (w *quietWatcher) Observe(f *scenarios.Fact) error {
 	switch f.Kind {
 	case scenarios.FactVPPWrite:
 		if w.armed == 0 {

@@ -25,7 +25,7 @@ type recordWatcher struct{ checks int64 }
 
 func (w *recordWatcher) Checks() int64 { return w.checks }
 
-func (w *recordWatcher) Observe(f scenarios.Fact) error {
+func (w *recordWatcher) Observe(f *scenarios.Fact) error {
 	if f.Kind != scenarios.FactRecord {
 		return nil
 	}

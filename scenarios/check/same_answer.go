@@ -56,7 +56,7 @@ type answerWatcher struct {
 
 func (w *answerWatcher) Checks() int64 { return w.checks }
 
-func (w *answerWatcher) Observe(f scenarios.Fact) error {
+func (w *answerWatcher) Observe(f *scenarios.Fact) error {
 	switch f.Kind {
 	case scenarios.FactAnswered:
 	case scenarios.FactDelRefused:
@@ -66,12 +66,12 @@ func (w *answerWatcher) Observe(f scenarios.Fact) error {
 		}
 		return broken(sameAnswerName, f.At, f.Node, "a repeated DEL of %s was refused: %s", f.Owner, f.Text)
 	default:
-		w.pods.observe(&f)
+		w.pods.observe(f)
 		return nil
 	}
 	w.checks++
 	before, again := w.pods.address(f.Node, f.Owner)
-	w.pods.observe(&f)
+	w.pods.observe(f)
 	if !again || before == f.Addr {
 		return nil
 	}

@@ -88,10 +88,10 @@ type wiredWatcher struct {
 
 func (w *wiredWatcher) Checks() int64 { return w.checks }
 
-func (w *wiredWatcher) Observe(f scenarios.Fact) error {
+func (w *wiredWatcher) Observe(f *scenarios.Fact) error {
 	switch f.Kind {
 	case scenarios.FactRemoved:
-		return w.removed(&f)
+		return w.removed(f)
 	case scenarios.FactAnswered:
 		n := w.node(f.Node)
 		n.end(f.Owner)

@@ -71,7 +71,7 @@ func TestStaysWired(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			w := staysWired().Watch()
 			for _, f := range append(append([]scenarios.Fact{}, start...), tc.before...) {
-				if err := w.Observe(f); err != nil {
+				if err := w.Observe(&f); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -80,7 +80,7 @@ func TestStaysWired(t *testing.T) {
 				if err != nil {
 					t.Fatalf("too early: %v", err)
 				}
-				err = w.Observe(scenarios.Fact{Kind: scenarios.FactRemoved, At: time.Second, Node: "node-1", Removal: &tc.gone[i]})
+				err = w.Observe(&scenarios.Fact{Kind: scenarios.FactRemoved, At: time.Second, Node: "node-1", Removal: &tc.gone[i]})
 			}
 			switch {
 			case tc.want == "" && err != nil:

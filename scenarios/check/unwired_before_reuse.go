@@ -32,7 +32,7 @@ type reuseWatcher struct {
 
 func (w *reuseWatcher) Checks() int64 { return w.checks }
 
-func (w *reuseWatcher) Observe(f scenarios.Fact) error {
+func (w *reuseWatcher) Observe(f *scenarios.Fact) error {
 	switch f.Kind {
 	case scenarios.FactReleased:
 		w.checks++
@@ -41,7 +41,7 @@ func (w *reuseWatcher) Observe(f scenarios.Fact) error {
 				f.Addr, f.Owner, l.Node, l.Thing)
 		}
 	case scenarios.FactLeased:
-		return w.leased(&f)
+		return w.leased(f)
 	}
 	return nil
 }

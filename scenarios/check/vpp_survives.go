@@ -21,7 +21,7 @@ type survivalWatcher struct{ lives int64 }
 
 func (w *survivalWatcher) Checks() int64 { return w.lives }
 
-func (w *survivalWatcher) Observe(f scenarios.Fact) error {
+func (w *survivalWatcher) Observe(f *scenarios.Fact) error {
 	switch {
 	case f.Kind == scenarios.FactVPPCrash:
 		return broken(vppSurvivesName, f.At, f.Node, "%s", f.Text)

@@ -264,7 +264,7 @@ func TestWatchersAgree(t *testing.T) {
 			for range rapid.IntRange(1, 60).Draw(t, "steps") {
 				for _, f := range h.draw(t) {
 					h.apply(f)
-					err := w.Observe(f)
+					err := w.Observe(&f)
 					if !tc.relevant(f) {
 						continue
 					}
@@ -545,7 +545,7 @@ func TestQuietRestart(t *testing.T) {
 			if err != nil {
 				t.Errorf("%s: too early: %v", tc.name, err)
 			}
-			err = w.Observe(f)
+			err = w.Observe(&f)
 		}
 		if (err != nil) != tc.broken || w.Checks() == 0 {
 			t.Errorf("%s: %v after %d checks", tc.name, err, w.Checks())
@@ -558,14 +558,14 @@ func TestProgramsSurvive(t *testing.T) {
 	law, _ := ByName(programsSurviveName)
 	w := law.Watch()
 	for _, f := range []scenarios.Fact{{Kind: scenarios.FactAgentUp}, {Kind: scenarios.FactAgentDown}, {Kind: scenarios.FactAgentUp}} {
-		if err := w.Observe(f); err != nil {
+		if err := w.Observe(&f); err != nil {
 			t.Error(err)
 		}
 	}
 	if w.Checks() != 2 {
 		t.Errorf("%d lives were counted", w.Checks())
 	}
-	if err := w.Observe(scenarios.Fact{Kind: scenarios.FactProgramCrash, Node: "n1", Text: "of something"}); err == nil {
+	if err := w.Observe(&scenarios.Fact{Kind: scenarios.FactProgramCrash, Node: "n1", Text: "of something"}); err == nil {
 		t.Error("an agent may die")
 	}
 }
@@ -575,14 +575,14 @@ func TestVPPSurvives(t *testing.T) {
 	law, _ := ByName(vppSurvivesName)
 	w := law.Watch()
 	for _, f := range []scenarios.Fact{{Kind: scenarios.FactDisturbed, Text: scenarios.VPPUp}, {Kind: scenarios.FactDisturbed, Text: "kill-vpp"}, {Kind: scenarios.FactVPPWrite}} {
-		if err := w.Observe(f); err != nil {
+		if err := w.Observe(&f); err != nil {
 			t.Error(err)
 		}
 	}
 	if w.Checks() != 1 {
 		t.Errorf("%d lives were counted", w.Checks())
 	}
-	if err := w.Observe(scenarios.Fact{Kind: scenarios.FactVPPCrash, Node: "n1", Text: "of something"}); err == nil {
+	if err := w.Observe(&scenarios.Fact{Kind: scenarios.FactVPPCrash, Node: "n1", Text: "of something"}); err == nil {
 		t.Error("a VPP may die")
 	}
 }
@@ -596,7 +596,7 @@ func TestForgottenWhileDeleting(t *testing.T) {
 		{Kind: scenarios.FactLeased, Node: "n1", Owner: o, Addr: a}, {Kind: scenarios.FactAnswered, Node: "n1", Owner: o, Addr: a},
 		{Kind: scenarios.FactReleased, Node: "n1", Owner: o, Addr: a}, {Kind: scenarios.FactAgentDown, Node: "n1"}, {Kind: scenarios.FactAgentUp, Node: "n1"},
 	} {
-		if err := w.Observe(f); err != nil {
+		if err := w.Observe(&f); err != nil {
 			t.Error(err)
 		}
 	}
@@ -631,11 +631,11 @@ func TestOneOwnerWhileDeleting(t *testing.T) {
 		w := law.Watch()
 		begin := []scenarios.Fact{{Kind: scenarios.FactLeased, Node: "n1", Owner: first, Addr: a}, {Kind: scenarios.FactAnswered, Node: "n1", Owner: first, Addr: a}}
 		for _, f := range append(begin, tc.facts...) {
-			if err := w.Observe(f); err != nil {
+			if err := w.Observe(&f); err != nil {
 				t.Errorf("%s: too early: %v", tc.name, err)
 			}
 		}
-		if err := w.Observe(scenarios.Fact{Kind: scenarios.FactAnswered, Node: "n1", Owner: second, Addr: a}); (err != nil) != tc.broken {
+		if err := w.Observe(&scenarios.Fact{Kind: scenarios.FactAnswered, Node: "n1", Owner: second, Addr: a}); (err != nil) != tc.broken {
 			t.Errorf("%s: %v", tc.name, err)
 		}
 	}
@@ -657,7 +657,7 @@ func BenchmarkWatchers(b *testing.B) {
 		names[i] = fmt.Sprintf("node-%d", i+1)
 		p := netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(i >> 8), byte(i), 0}), 24)
 		for _, w := range watchers {
-			if err := w.Observe(scenarios.Fact{Kind: scenarios.FactBlocks, Node: names[i], Blocks: []ipam.Block{{Prefix: p}}}); err != nil {
+			if err := w.Observe(&scenarios.Fact{Kind: scenarios.FactBlocks, Node: names[i], Blocks: []ipam.Block{{Prefix: p}}}); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -673,7 +673,7 @@ func BenchmarkWatchers(b *testing.B) {
 		f := facts[i]
 		f.Kind = kinds[k]
 		for _, w := range watchers {
-			if err := w.Observe(f); err != nil {
+			if err := w.Observe(&f); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -107,7 +107,7 @@ type goneNodes int64
 
 func (g *goneNodes) Checks() int64 { return int64(*g) }
 
-func (g *goneNodes) Observe(f scenarios.Fact) error {
+func (g *goneNodes) Observe(f *scenarios.Fact) error {
 	*g++
 	if f.Kind == scenarios.FactNodeGone {
 		return &scenarios.Violation{Law: "nodes-stay", At: f.At, Node: f.Node, What: f.Node + " left", Before: "2 nodes", After: "1 node"}

@@ -33,8 +33,8 @@ type watcher func(scenarios.Fact) string
 
 func (w watcher) Checks() int64 { return 1 }
 
-func (w watcher) Observe(f scenarios.Fact) error {
-	if what := w(f); what != "" {
+func (w watcher) Observe(f *scenarios.Fact) error {
+	if what := w(*f); what != "" {
 		return &scenarios.Violation{Law: "unreasonable", At: f.At, Node: f.Node, What: what}
 	}
 	return nil

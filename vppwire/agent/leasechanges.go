@@ -12,6 +12,8 @@ import (
 // writes, not at what the agent holds: what is told is what a restart would find if every write reached the disk.
 type LeaseChanges struct {
 	held map[ipam.Owner]netip.Addr
+	// said is Step's scratch: what the writes of one step say of leases, in order.
+	said []ipam.Record
 }
 
 // NewLeaseChanges starts from the leases that a restored agent holds.
@@ -27,50 +29,50 @@ func NewLeaseChanges(leases iter.Seq[ipam.Lease]) *LeaseChanges {
 // addresses. A step may ask for several writes, of which only the outcome counts: a lease that came and went within the step was
 // nobody's. wrote is false for a step that asks for no write.
 func (c *LeaseChanges) Step(effects []Effect) (gone, come []ipam.Record, wrote bool) {
-	var after map[ipam.Owner]ipam.Record
-	for _, e := range effects {
-		if e, ok := e.(Persist); ok {
-			if after == nil {
-				after = map[ipam.Owner]ipam.Record{}
-			}
-			c.write(after, e)
+	c.said = c.said[:0]
+	for i := range effects {
+		if e, ok := effects[i].(Persist); ok {
+			wrote = true
+			c.write(e)
 		}
 	}
-	if after == nil {
-		return nil, nil, false
-	}
-	for o, r := range after { //vppdrill:unordered sorted below
-		addr, held := c.held[o]
+	// The last word about each owner counts.
+	slices.SortStableFunc(c.said, func(x, y ipam.Record) int { return compareOwners(x.Owner, y.Owner) })
+	for i := range c.said {
+		r := &c.said[i]
+		if i+1 < len(c.said) && c.said[i+1].Owner == r.Owner {
+			continue
+		}
+		addr, held := c.held[r.Owner]
 		if held && (r.Op == ipam.OpRelease || addr != r.Addr) {
-			gone = append(gone, ipam.Record{Owner: o, Addr: addr, Prefix: r.Prefix})
-			delete(c.held, o)
+			gone = append(gone, ipam.Record{Owner: r.Owner, Addr: addr, Prefix: r.Prefix})
+			delete(c.held, r.Owner)
 		}
 		if r.Op == ipam.OpLease && !(held && addr == r.Addr) {
-			come = append(come, r)
-			c.held[o] = r.Addr
+			come = append(come, *r)
+			c.held[r.Owner] = r.Addr
 		}
 	}
 	byAddress := func(x, y ipam.Record) int { return x.Addr.Compare(y.Addr) }
 	slices.SortFunc(gone, byAddress)
 	slices.SortFunc(come, byAddress)
-	return gone, come, true
+	return gone, come, wrote
 }
 
-// write notes the last word of one write about each lease. A compacted history releases what it does not name.
-func (c *LeaseChanges) write(after map[ipam.Owner]ipam.Record, e Persist) {
+// write notes what one write says of leases. A compacted history releases what it does not name.
+func (c *LeaseChanges) write(e Persist) {
 	if e.Replace {
-		for o, addr := range c.held { //vppdrill:unordered one entry each
-			after[o] = ipam.Record{Op: ipam.OpRelease, Owner: o, Addr: addr}
+		for i := range c.said {
+			c.said[i].Op = ipam.OpRelease
 		}
-		for o, r := range after { //vppdrill:unordered one entry each
-			r.Op = ipam.OpRelease
-			after[o] = r
+		for o, addr := range c.held { //vppdrill:unordered sorted by Step
+			c.said = append(c.said, ipam.Record{Op: ipam.OpRelease, Owner: o, Addr: addr})
 		}
 	}
 	for i := range e.Records {
 		if r := &e.Records[i]; r.Kind == RecordIPAM && r.IPAM.Owner != (ipam.Owner{}) &&
 			(r.IPAM.Op == ipam.OpLease || r.IPAM.Op == ipam.OpRelease) {
-			after[r.IPAM.Owner] = r.IPAM
+			c.said = append(c.said, r.IPAM)
 		}
 	}
 }
