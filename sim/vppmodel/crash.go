@@ -29,6 +29,7 @@ const (
 	CrashAddressOtherwise CrashTrigger = "address-of-other-length"   // an address is deleted with another length than it has
 	CrashAFPacketMany     CrashTrigger = "af-packet-many"            // the 16th AF_PACKET interface: as many with a frame at once, and VPP spins for ever
 	CrashClassifierInUse  CrashTrigger = "classifier-in-use"         // the classifier table goes that an interface's packets are looked up in
+	CrashNATWeights       CrashTrigger = "nat-weights"               // the weights of a load balancing mapping are 0 altogether, or 256
 )
 
 // PredictCrash says what a real VPP would die of if it were asked m now, or because of it some time later. It looks at what there

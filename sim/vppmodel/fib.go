@@ -43,9 +43,10 @@ type table struct {
 	id     uint32
 	at     uint32 // VPP's index of it
 	name   string
-	// api is the clients' one lock. bound counts interfaces, adjacent neighbors, lookups path lists: they lock it too.
-	api                      bool
-	bound, adjacent, lookups int
+	// api is the clients' one lock. bound counts interfaces, adjacent neighbors, lookups path lists, nat what NAT44 names it for:
+	// they lock it too.
+	api                           bool
+	bound, adjacent, lookups, nat int
 
 	four map[uint64]entry // address<<32 | length
 	six  map[prefix]entry

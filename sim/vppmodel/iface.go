@@ -122,6 +122,7 @@ func (v *VPP) deleteInterface(i *iface) {
 	}
 	delete(v.unflooded, i.index)
 	v.forgetFilters(i.index)
+	v.nat.forgetInterface(i.index)
 	v.paths.kill(i.index)
 	v.killAdjacencies(i.index)
 	for _, f := range families {

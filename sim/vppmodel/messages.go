@@ -13,6 +13,7 @@ import (
 	"go.fd.io/govpp/binapi/ip"
 	"go.fd.io/govpp/binapi/ip_neighbor"
 	"go.fd.io/govpp/binapi/l2"
+	"go.fd.io/govpp/binapi/nat44_ed"
 	"go.fd.io/govpp/binapi/tapv2"
 	"go.fd.io/govpp/binapi/vxlan"
 )
@@ -68,6 +69,25 @@ var messages = []message{
 	dumped[classify.ClassifySessionDetails]((*VPP).sessionDump).but("Classifier sessions are dumped in the order of their keys; VPP has them by hash."),
 	plainly[classify.InputACLSetInterfaceReply](changes, (*VPP).setFilter),
 	filled(reads, (*VPP).filterGet),
+
+	// NAT44-ED: nat44.go, nat44interface.go, nat44mapping.go.
+	plainly[nat44_ed.Nat44EdPluginEnableDisableReply](changes, (*VPP).enableNAT).but(
+		"NAT44's own routes are absent: VPP has each address of NAT's and each mapping's outer one as a local route in the tables of outside interfaces.",
+		"Tables that NAT44 was enabled with are not locked for good when it is disabled."),
+	plainly[nat44_ed.Nat44ForwardingEnableDisableReply](changes, (*VPP).forwardNAT),
+	plainly[nat44_ed.NatSetTimeoutsReply](changes, (*VPP).setNATTimeouts),
+	filled(reads, (*VPP).natConfig),
+	plainly[nat44_ed.Nat44AddDelAddressRangeReply](changes, (*VPP).natAddresses),
+	dumped[nat44_ed.Nat44AddressDetails]((*VPP).natAddressDump),
+	plainly[nat44_ed.Nat44InterfaceAddDelFeatureReply](changes, (*VPP).natFeature),
+	dumped[nat44_ed.Nat44InterfaceDetails]((*VPP).natInterfaceDump),
+	plainly[nat44_ed.Nat44EdAddDelOutputInterfaceReply](changes, (*VPP).natOutput),
+	ended[nat44_ed.Nat44EdOutputInterfaceDetails, nat44_ed.Nat44EdOutputInterfaceGetReply]((*VPP).natOutputGet),
+	plainly[nat44_ed.Nat44AddDelIdentityMappingReply](changes, (*VPP).identity).but("Identity mappings of an interface's address are taken for those of the address that the request holds."),
+	dumped[nat44_ed.Nat44IdentityMappingDetails]((*VPP).identityDump),
+	dies(plainly[nat44_ed.Nat44AddDelLbStaticMappingReply](changes, (*VPP).balance), (*VPP).balanceCrash),
+	dies(plainly[nat44_ed.Nat44LbStaticMappingAddDelLocalReply](changes, (*VPP).balanceLocal), (*VPP).balanceLocalCrash),
+	dumped[nat44_ed.Nat44LbStaticMappingDetails]((*VPP).balanceDump),
 
 	// VXLAN tunnels: vxlan.go.
 	dies(filled(changes, (*VPP).vxlanAddDel), (*VPP).tunnelCrash).but("A VXLAN decap_next_index other than ^0 and 1 is refused with -76."),

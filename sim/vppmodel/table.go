@@ -40,7 +40,7 @@ func (v *VPP) addTable(f family, id uint32, name string) *table {
 
 // reap destroys a table that nothing locks any more, with whatever routes it still has.
 func (v *VPP) reap(t *table) {
-	if t.id == 0 || t.api || t.bound > 0 || t.adjacent > 0 || t.lookups > 0 || v.tables[t.family][t.id] != t {
+	if t.id == 0 || t.api || t.bound > 0 || t.adjacent > 0 || t.lookups > 0 || t.nat > 0 || v.tables[t.family][t.id] != t {
 		return
 	}
 	delete(v.tables[t.family], t.id)

@@ -49,6 +49,8 @@ type VPP struct {
 	classifierAt indexPool
 	filters      map[uint32]*filters // by interface index; survives the interface
 
+	nat nat
+
 	proxies    []proxyRange
 	proxied    map[uint32]bool // by index; survives the interface, as in VPP
 	dhcp       map[uint32]*dhcpClient
