@@ -19,7 +19,7 @@ var public = []struct{ name, why string }{
 	{"vppwire/agent/storetest", "the tests that the author of a store runs; ours on etcd and the simulator's pass them"},
 	{"vppwire/agent/journaltest", "the tests that the author of a journal runs; ours and the simulator's pass them"},
 	{"ipam/datastore", "the store of amazon-vpc-cni-k8s under its own names, with its checkpoint file: a thin layer over the Node and NodePool that the simulator runs"},
-	{"vppwire/host/kube", "runs ipam/nodeipam's controllers against a Kubernetes API server; users link it, no command does yet"},
+	{"vppwire/host/kube", "agents and controllers on a Kubernetes API server; commands use its Connection, users link its parts with clients, clouds and controllers of their own"},
 	{"vppwire.ParseObject", "reads the lines that a plan and a trail print, for tools and for each kind's story"},
 	{"scenarios/yardstick", "benchmarks print the machine's rate beside their figures, those of users' own worlds too"},
 	{"vppwire/cni.Conflist", "writes the plugin's configuration, for installers such as a DaemonSet"},

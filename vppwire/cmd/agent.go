@@ -38,6 +38,7 @@ type agentFlags struct {
 	netns                          string
 	etcd, etcdPrefix               string
 	register                       bool
+	cluster                        clusterFlags
 	rest                           string
 	patience, callTime, reuseDelay time.Duration
 	format                         cli.Format
@@ -51,12 +52,13 @@ func agentCommand() *cobra.Command {
 		Use:   "agent",
 		Short: "Run the node agent: pods get addresses and are wired to the VPP of this machine",
 		Long: `agent runs one node's agent: it answers the CNI plugin on a unix socket, keeps its records in a journal, finds its node ID and
-its peers in etcd, and wires pods, node and peers in VPP and Linux. Stopping it leaves the dataplane as it stands; starting it
+its peers in etcd, or with --cluster kubernetes at the API server, and wires pods, node and peers in VPP and Linux. Stopping it leaves the dataplane as it stands; starting it
 again changes only what is not as it should be. With --plan it prints what a running agent wants and what is there instead.
 
 Exit codes: 0 stopped, 1 it could not go on, 2 bad usage or configuration, 3 this machine cannot run it now.`,
 		Example: `  vppdrill agent --config contiv.yaml --node node-1 --etcd http://127.0.0.1:2379
   vppdrill agent --config contiv.yaml --etcd embedded:/var/lib/vppdrill/etcd --register
+  vppdrill agent --config contiv.yaml --cluster kubernetes --kubeconfig /etc/kubernetes/kubelet.conf --ipam external
   vppdrill agent --plan --rest 127.0.0.1:9999`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -82,6 +84,7 @@ Exit codes: 0 stopped, 1 it could not go on, 2 bad usage or configuration, 3 thi
 	flags.StringVar(&f.etcd, "etcd", defaultEtcd, "etcd's `URLs`, parted by commas; embedded:DIR runs one member in the agent")
 	flags.StringVar(&f.etcdPrefix, "etcd-prefix", etcd.DefaultPrefix, "what every `key` in etcd begins with")
 	flags.BoolVar(&f.register, "register", false, "write this node's object into etcd where nobody else does")
+	f.cluster.add(flags)
 	flags.StringVar(&f.rest, "rest", defaultREST, "loopback `address` or unix:PATH that REST is served at; empty: none")
 	flags.DurationVar(&f.patience, "vpp-patience", defaultPatience, "how long VPP may be away at the start; 0: for ever")
 	flags.DurationVar(&f.callTime, "call-timeout", 0, "how long a request to VPP may go unanswered; 0: 10s")
@@ -97,7 +100,7 @@ Exit codes: 0 stopped, 1 it could not go on, 2 bad usage or configuration, 3 thi
 func (f *agentFlags) options(errOut io.Writer) (options, error) {
 	o := options{agentFlags: *f}
 	var err error
-	if o.log, err = logger(errOut, f.format, f.level); err != nil {
+	if o.log, err = logger("agent", errOut, f.format, f.level); err != nil {
 		return o, err
 	}
 	for _, d := range [...]struct {
@@ -124,10 +127,11 @@ func (f *agentFlags) options(errOut io.Writer) (options, error) {
 		return o, cli.BadInput(oneline.Error(fmt.Errorf("agent: %w", err)))
 	}
 	o.cfg.NodeName = o.node
-	return o, nil
+	return o, o.cluster.check(&o.cfg)
 }
 
-func logger(out io.Writer, format cli.Format, level string) (*slog.Logger, error) {
+// logger writes a command's log for people or programs.
+func logger(command string, out io.Writer, format cli.Format, level string) (*slog.Logger, error) {
 	var l slog.Level
 	switch level {
 	case "debug", "info", "warn", "error":
@@ -135,7 +139,7 @@ func logger(out io.Writer, format cli.Format, level string) (*slog.Logger, error
 			return nil, err
 		}
 	default:
-		return nil, cli.Usagef("agent: --log-level %q is none of debug, info, warn, error", level)
+		return nil, cli.Usagef("%s: --log-level %q is none of debug, info, warn, error", command, level)
 	}
 	options := &slog.HandlerOptions{Level: l}
 	if format == cli.JSON {

@@ -65,17 +65,17 @@ func run(ctx context.Context, o options) (err error) {
 		return err
 	}
 	defer closing(machine.Close)
-	facts, stop, err := connect(ctx, o)
+	facts, err := join(ctx, o)
 	if err != nil {
 		return err
 	}
-	defer closing(stop)
+	defer closing(facts.stop)
 	alloc, err := contiv.New(contiv.Config{ReuseDelay: o.reuseDelay, External: o.cfg.IPAMConfig.UseExternalIPAM})
 	if err != nil {
 		return err
 	}
 	d, err := host.New(host.Config{Agent: o.cfg, Allocator: alloc, Journal: j, Records: records, Boot: boot, Linux: machine,
-		VPP: host.Socket(o.vppSocket), Store: facts.Store(), Cluster: facts.Cluster(o.node), HostAddresses: machine,
+		VPP: host.Socket(o.vppSocket), Store: facts.store, Cluster: facts.cluster, Events: facts.events, HostAddresses: machine,
 		CallTimeout: o.callTime, VPPPatience: o.patience, Log: o.log})
 	if err != nil {
 		return err

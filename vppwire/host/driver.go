@@ -58,6 +58,9 @@ type Config struct {
 	HostAddresses HostAddresses
 	// Hooks run for each pod after its addition and before its removal; nil: none. They may block.
 	Hooks func(h agent.Hook) error
+	// Events, where set, is told what operators should see: what the agent logs with a reason, and pods that get no address. It runs
+	// on the driver's goroutine and must not block.
+	Events func(e agent.Log)
 	// Stepped, where set, sees each step that the agent has made, at its time, before what it asks for is performed. It runs on
 	// the driver's goroutine, must not block and must not call the Driver.
 	Stepped func(now time.Time, a *agent.Agent, effects []agent.Effect)
@@ -93,7 +96,7 @@ type Driver struct {
 	left       bool        // the connection is gone, and VPPDown waits for the outstanding call
 	alarm      *time.Timer
 
-	requests map[uint64]chan<- agent.Answer
+	requests map[uint64]request
 	last     uint64
 	fatal    error
 
@@ -119,7 +122,7 @@ func New(cfg Config) (*Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Driver{cfg: cfg, log: cfg.Log, agent: a, requests: map[uint64]chan<- agent.Answer{}, ended: make(chan struct{}),
+	d := &Driver{cfg: cfg, log: cfg.Log, agent: a, requests: map[uint64]request{}, ended: make(chan struct{}),
 		calls: make(chan plannedCall, 1), callsEnded: make(chan struct{})}
 	d.inbox.init()
 	d.Metrics = newMetrics(d)
@@ -185,6 +188,12 @@ func (d *Driver) Ask(ctx context.Context, look func(*agent.Agent)) error {
 	}
 }
 
+// request is an open CNI request, with its pod where it is an ADD that names one.
+type request struct {
+	answer         chan<- agent.Answer
+	namespace, pod string
+}
+
 // Request opens a CNI request and waits for its answer. event makes the agent's event of the request's number. When ctx ends
 // first, the agent is told that nobody waits any more.
 func (d *Driver) Request(ctx context.Context, event func(number uint64) agent.Event) (agent.Answer, error) {
@@ -193,8 +202,13 @@ func (d *Driver) Request(ctx context.Context, event func(number uint64) agent.Ev
 	d.inbox.put(func() {
 		d.last++
 		number <- d.last
-		d.requests[d.last] = answer
-		d.step(event(d.last))
+		ev := event(d.last)
+		r := request{answer: answer}
+		if add, ok := ev.(agent.PodAdd); ok {
+			r.namespace, r.pod = add.Sandbox.PodNamespace, add.Sandbox.PodName
+		}
+		d.requests[d.last] = r
+		d.step(ev)
 	})
 	select {
 	case a := <-answer:

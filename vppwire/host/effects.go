@@ -21,9 +21,12 @@ func (d *Driver) perform(now time.Time, e agent.Effect) {
 	case agent.StoreRequest:
 		d.cfg.Store.Do(e, d.Tell)
 	case agent.Answer:
-		if answer, ok := d.requests[e.Request]; ok {
+		if r, ok := d.requests[e.Request]; ok {
 			delete(d.requests, e.Request)
-			answer <- e
+			r.answer <- e
+			if e.Exhausted {
+				d.tellPeople(agent.Log{Level: 4, Reason: ReasonExhausted, Message: e.Message, Namespace: r.namespace, PodName: r.pod})
+			}
 		}
 	case agent.WakeAt:
 		d.wakeAt(now, e)
@@ -34,7 +37,7 @@ func (d *Driver) perform(now time.Time, e agent.Effect) {
 			d.log.Log(context.Background(), slog.Level(e.Level), e.Message)
 			break
 		}
-		d.Metrics.events.WithLabelValues(e.Reason).Inc()
+		d.tellPeople(e)
 		d.log.Log(context.Background(), slog.Level(e.Level), e.Message, "reason", e.Reason, "namespace", e.Namespace, "pod", e.PodName)
 	case agent.ListNodes:
 		d.cfg.Cluster.Relist()
@@ -42,6 +45,17 @@ func (d *Driver) perform(now time.Time, e agent.Effect) {
 		d.log.Info("node address", "address", e.Addr)
 	default:
 		panic(fmt.Sprintf("host: unknown effect %T", e))
+	}
+}
+
+// ReasonExhausted: a pod was refused as no address was free. An event of the driver's own, as the agent answers it and logs nothing.
+const ReasonExhausted = "NoFreeAddress"
+
+// tellPeople counts an event and hands it on.
+func (d *Driver) tellPeople(e agent.Log) {
+	d.Metrics.events.WithLabelValues(e.Reason).Inc()
+	if d.cfg.Events != nil {
+		d.cfg.Events(e)
 	}
 }
 

@@ -1,5 +1,5 @@
 // Package kube drives ipam/nodeipam's controllers on a real Kubernetes API server, and tells an agent what that server knows
-// of its cluster.
+// of its cluster and keeps for it: Connection is the way there, Facts and Store are what vppwire/host asks for.
 //
 // It decides what an object, a change and an answer mean. It never decides who gets which CIDR: that is ipam/nodeipam. Start at
 // New and Driver.Run for the controllers, at NewFacts for an agent's view. The opposite is ipam/nodeipam, which performs
@@ -14,6 +14,9 @@
 // deltas, is left out on purpose: it turns a list after a gap into single changes, in which whoever is gone may come after
 // whoever gets its CIDR. So there is no DeletedFinalStateUnknown here; what went away in a gap is not in the list. No list is
 // ever taken from what a server remembers of the past (resourceVersion 0).
+//
+// A record of a node ID is an object of its own, and its resourceVersion the revision that writes compare: package storetest says what
+// that owes, and Store passes it as etcd does.
 //
 // To add an effect, perform it in effects.go; to add a fact, give Facts another reflector.
 package kube

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 
@@ -110,7 +111,7 @@ func New(cfg Config) (*Driver, error) {
 func (d *Driver) Run(ctx context.Context) error {
 	defer close(d.ended)
 	ctx = logged(ctx, d.log)
-	events := newEvents(ctx, d.cfg)
+	events := newEvents(ctx, d.cfg.Client, v1.EventSource{Component: d.cfg.Source}, d.cfg.Log)
 	defer events.stop()
 	if d.cfg.Lease == nil {
 		return d.serve(ctx, nil, events)

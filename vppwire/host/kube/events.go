@@ -6,6 +6,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 	typedv1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/record"
@@ -20,10 +21,10 @@ type events struct {
 	log         *slog.Logger
 }
 
-func newEvents(ctx context.Context, cfg Config) *events {
+func newEvents(ctx context.Context, client kubernetes.Interface, source v1.EventSource, log *slog.Logger) *events {
 	b := record.NewBroadcaster(record.WithContext(ctx))
-	b.StartRecordingToSink(eventSink{ctx, cfg.Client.CoreV1().Events("")})
-	return &events{b, b.NewRecorder(scheme.Scheme, v1.EventSource{Component: cfg.Source}), cfg.Log}
+	b.StartRecordingToSink(eventSink{ctx, client.CoreV1().Events("")})
+	return &events{b, b.NewRecorder(scheme.Scheme, source), log}
 }
 
 func (e *events) stop() { e.broadcaster.Shutdown() }

@@ -41,6 +41,10 @@ type server struct {
 	watches int      // that have begun
 	broken  []string // overlapping pod CIDRs, as they came
 	patches map[string]int
+	// missing are resources that are not served.
+	missing []string
+	// denied are what access reviews forbid: "verb resource".
+	denied []string
 	// answer may answer in the place of the server, after a request was done; nil and 0 let it pass.
 	answer func(r *http.Request) int
 }
@@ -87,6 +91,14 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		panic(http.ErrAbortHandler)
+	}
+	if resource == "selfsubjectaccessreviews" {
+		reply(w, 201, s.review(decode(body)))
+		return
+	}
+	if s.unknown(resource) {
+		refuse(w, 404, "the server could not find the requested resource", "")
+		return
 	}
 	if name == "" && r.Method == http.MethodGet {
 		match := selector(r.URL.Query().Get("fieldSelector"))
@@ -142,9 +154,24 @@ func (s *server) one(r *http.Request, resource, prefix, name, sub string, body [
 		s.patches[name]++
 		o, code, why, field = s.patch(resource, key, sub, r.Header.Get("Content-Type"), body)
 	case http.MethodDelete:
-		code = s.remove(key)
+		code = s.remove(key, body)
 	}
 	return o, code, why, field
+}
+
+func (s *server) unknown(resource string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Contains(s.missing, resource)
+}
+
+// review answers what a client may do.
+func (s *server) review(o map[string]any) map[string]any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	asked := o["spec"].(map[string]any)["resourceAttributes"].(map[string]any)
+	o["status"] = map[string]any{"allowed": !slices.Contains(s.denied, fmt.Sprint(asked["verb"], " ", asked["resource"]))}
+	return o
 }
 
 func parsePath(path string) (resource, namespace, name, sub string) {
@@ -238,9 +265,19 @@ func (s *server) create(prefix string, o map[string]any) (int, string) {
 	return 201, ""
 }
 
-func (s *server) remove(key string) int {
-	if s.objects[key] == nil {
+// remove deletes an object, where body names no other version of it.
+func (s *server) remove(key string, body []byte) int {
+	var options metav1.DeleteOptions
+	if len(body) > 0 {
+		if err := json.Unmarshal(body, &options); err != nil {
+			return 400
+		}
+	}
+	switch p := options.Preconditions; {
+	case s.objects[key] == nil:
 		return 404
+	case p != nil && p.ResourceVersion != nil && *p.ResourceVersion != metadata(s.objects[key])["resourceVersion"]:
+		return 409
 	}
 	s.write(key, "DELETED", nil)
 	return 200
@@ -252,6 +289,9 @@ func (s *server) update(key string, o map[string]any) (code int, why, field stri
 		return 404, "", ""
 	}
 	was, is := metadata(old), metadata(o)
+	if is["uid"] == nil { // k8s.io/apimachinery 0.36, pkg/api/validation, ValidateObjectMetaAccessorUpdate
+		is["uid"] = was["uid"]
+	}
 	switch {
 	case is["resourceVersion"] != was["resourceVersion"]:
 		return 409, "the object has been modified", ""
@@ -320,7 +360,7 @@ func (s *server) list(w http.ResponseWriter, resource string, mine func(string, 
 	}
 	version := s.version
 	s.mu.Unlock()
-	kind := map[string]string{"nodes": "NodeList", "pods": "PodList", "configmaps": "ConfigMapList", "events": "EventList"}[resource]
+	kind := map[string]string{"nodes": "NodeList", "pods": "PodList", "configmaps": "ConfigMapList", "events": "EventList", "nodeidrecords": "NodeIDRecordList"}[resource]
 	reply(w, 200, map[string]any{"apiVersion": "v1", "kind": kind, "metadata": map[string]any{"resourceVersion": strconv.FormatInt(version, 10)}, "items": items})
 }
 
@@ -455,7 +495,7 @@ func (s *server) watched() bool {
 func (s *server) deleteNode(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.remove("nodes//" + name)
+	s.remove("nodes//"+name, nil)
 }
 
 // nodes returns what the server has.

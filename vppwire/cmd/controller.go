@@ -1,0 +1,111 @@
+package cmd
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vppdrill/vppdrill/ipam/nodeipam"
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
+	"github.com/vppdrill/vppdrill/vppwire/host/kube"
+	"github.com/vppdrill/vppdrill/vppwire/oneline"
+)
+
+// defaultLease is beside the controller manager's own.
+const defaultLease = "kube-system/vppdrill-node-ipam"
+
+// cloudTypes are those that look into a cloud.
+var cloudTypes = []nodeipam.CIDRAllocatorType{nodeipam.CloudAllocatorType, nodeipam.IPAMFromClusterAllocatorType, nodeipam.IPAMFromCloudAllocatorType}
+
+// controllerFlags are the command line of `vppdrill controller`; those of the controller manager have its names.
+type controllerFlags struct {
+	kind              string
+	ipam              nodeipam.Flags
+	kubeconfig, lease string
+	format            cli.Format
+	level             string
+}
+
+func controllerCommand() *cobra.Command {
+	f := &controllerFlags{}
+	c := &cobra.Command{
+		Use:   "controller",
+		Short: "Run the controller that gives a cluster's nodes their pod CIDRs",
+		Long: `controller gives each Node object its spec.podCIDRs, in place of the controller manager, which then runs with
+--allocate-node-cidrs=false. Any number may run at a time: the holder of a Lease works, the others wait.
+
+Exit codes: 0 stopped, 1 it could not go on, 2 bad usage, 3 the cluster lacks what it needs.`,
+		Example: `  vppdrill controller --type RangeAllocator --cluster-cidr 10.244.0.0/16 --service-cluster-ip-range 10.96.0.0/16 --kubeconfig admin.conf`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return cli.Usagef("controller: takes no arguments, only flags; %q is one; see vppdrill controller --help", args[0])
+			}
+			log, err := logger("controller", cmd.ErrOrStderr(), f.format, f.level)
+			if err != nil {
+				return err
+			}
+			cfg, err := f.config()
+			if err != nil {
+				return err
+			}
+			cfg.Log = log
+			c, err := dialKubernetes(cmd.Context(), "controller", f.kubeconfig, "vppdrill-controller", kube.ControllerNeeds(cfg.Lease.Namespace), log)
+			if err != nil {
+				return err
+			}
+			return runController(cmd.Context(), c, cfg)
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.kind, "type", string(nodeipam.RangeAllocatorType), "`RangeAllocator`; CloudAllocator, IPAMFromCluster and IPAMFromCloud need a cloud, and are refused")
+	flags.StringVar(&f.ipam.ClusterCIDR, "cluster-cidr", "", "`CIDR` of all pods, or one of each family with a comma")
+	flags.StringVar(&f.ipam.ServiceCIDR, "service-cluster-ip-range", "", "`CIDR` of services, which no node gets; or one of each family")
+	flags.IntVar(&f.ipam.NodeCIDRMaskSize, "node-cidr-mask-size", 0, "`length` of a node's block; 0: 24 for IPv4, 64 for IPv6")
+	flags.IntVar(&f.ipam.NodeCIDRMaskSizeIPv4, "node-cidr-mask-size-ipv4", 0, "`length` of a node's IPv4 block with two families")
+	flags.IntVar(&f.ipam.NodeCIDRMaskSizeIPv6, "node-cidr-mask-size-ipv6", 0, "`length` of a node's IPv6 block with two families")
+	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "`file` that says which API server to use; empty: the one of the pod that this runs in")
+	flags.StringVar(&f.lease, "lease", defaultLease, "Lease `NAMESPACE/NAME` that the one who works holds")
+	f.format = cli.Text
+	flags.Var(&f.format, "format", "logs as text or json")
+	flags.StringVar(&f.level, "log-level", "info", "least `level` that is logged: debug, info, warn, error")
+	return c
+}
+
+// config checks the flags.
+func (f *controllerFlags) config() (kube.Config, error) {
+	f.ipam.AllocatorType = nodeipam.CIDRAllocatorType(f.kind)
+	if slices.Contains(cloudTypes, f.ipam.AllocatorType) {
+		return kube.Config{}, cli.Usagef("controller: --type %s looks into a cloud, and this program comes with none; RangeAllocator needs none", f.kind)
+	}
+	if _, err := f.ipam.Resolve(); err != nil {
+		return kube.Config{}, cli.Usagef("controller: %w", oneline.Error(err))
+	}
+	namespace, name, ok := strings.Cut(f.lease, "/")
+	if !ok || namespace == "" || name == "" || strings.Contains(name, "/") {
+		return kube.Config{}, cli.Usagef("controller: --lease %q: want NAMESPACE/NAME", f.lease)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return kube.Config{}, err
+	}
+	return kube.Config{Flags: f.ipam, Lease: &kube.Lease{Namespace: namespace, Name: name, Identity: host + "_" + rand.Text()}}, nil
+}
+
+// runController runs one until ctx ends, which is no error.
+func runController(ctx context.Context, c *kube.Connection, cfg kube.Config) error {
+	d, err := c.Driver(cfg)
+	if err != nil {
+		return cli.Usagef("controller: %w", err)
+	}
+	cfg.Log.Info("controller", "type", cfg.Flags.AllocatorType, "lease", cfg.Lease.Namespace+"/"+cfg.Lease.Name, "identity", cfg.Lease.Identity)
+	if err := d.Run(ctx); err != nil && !errors.Is(err, context.Canceled) {
+		return cli.Broken(oneline.Error(fmt.Errorf("controller: %w", err)))
+	}
+	return nil
+}

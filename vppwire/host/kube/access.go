@@ -1,0 +1,99 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	authv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ErrNotReady: the cluster lacks what this program needs of it, and somebody has to give it that.
+var ErrNotReady = errors.New("the cluster is not ready for this program")
+
+// mend is what gives a cluster everything that agents and controllers need.
+const mend = "kubectl apply -k fixtures/kubernetes/base"
+
+// Need is what a program does with objects of one kind.
+type Need struct {
+	Group, Resource string
+	// Namespace is empty for all, or for objects that have none. Name is empty for any.
+	Namespace, Name string
+	Verbs           []string
+}
+
+// AgentNeeds are those of an agent with this ConfigMap of ranges, none where it is not named. ClusterRole vppdrill-agent grants them.
+func AgentNeeds(poolsNamespace, poolsName string) []Need {
+	needs := []Need{
+		{Resource: "nodes", Verbs: []string{"list", "watch"}},
+		{Resource: "pods", Verbs: []string{"list"}},
+		{Group: Group, Resource: RecordResource, Verbs: []string{"get", "list", "watch", "create", "update", "delete"}},
+		{Resource: "events", Verbs: []string{"create", "patch"}},
+	}
+	if poolsName != "" {
+		needs = append(needs, Need{Resource: "configmaps", Namespace: poolsNamespace, Name: poolsName, Verbs: []string{"list", "watch"}})
+	}
+	return needs
+}
+
+// ControllerNeeds are those of a node IPAM controller with a lease in this namespace.
+func ControllerNeeds(leaseNamespace string) []Need {
+	return []Need{
+		{Resource: "nodes", Verbs: []string{"get", "list", "watch", "patch"}},
+		{Resource: "nodes/status", Verbs: []string{"patch"}},
+		{Resource: "events", Verbs: []string{"create", "patch"}},
+		{Group: "coordination.k8s.io", Resource: "leases", Namespace: leaseNamespace, Verbs: []string{"get", "create", "update"}},
+	}
+}
+
+// Check asks the server whether this program may do what it needs, and has what it needs; ErrNotReady names the first thing
+// that is missing and the command that mends it. A server that does not answer is no error: a dataplane outlives it.
+func (c *Connection) Check(ctx context.Context, needs []Need) error {
+	ctx, cancel := context.WithTimeout(logged(ctx, c.log), answerTime)
+	defer cancel()
+	for _, n := range needs {
+		if n.Resource == RecordResource {
+			if err := c.served(ctx); err != nil {
+				return err
+			}
+		}
+		for _, verb := range n.Verbs {
+			allowed, err := c.may(ctx, n, verb)
+			if err != nil {
+				return c.silent(verb+" "+n.Resource, err)
+			}
+			if !allowed {
+				return fmt.Errorf("%w: this program's account may not %s %s: %s", ErrNotReady, verb, n, mend)
+			}
+		}
+	}
+	return nil
+}
+
+// String names the objects as kubectl does.
+func (n Need) String() string {
+	s := n.Resource
+	if n.Group != "" {
+		s += "." + n.Group
+	}
+	if n.Name != "" {
+		s += "/" + n.Name
+	}
+	if n.Namespace != "" {
+		s += " in namespace " + n.Namespace
+	}
+	return s
+}
+
+func (c *Connection) may(ctx context.Context, n Need, verb string) (bool, error) {
+	resource, sub, _ := strings.Cut(n.Resource, "/")
+	review := &authv1.SelfSubjectAccessReview{Spec: authv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authv1.ResourceAttributes{
+		Namespace: n.Namespace, Verb: verb, Group: n.Group, Resource: resource, Subresource: sub, Name: n.Name}}}
+	done, err := c.client.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
+	if err != nil {
+		return false, err
+	}
+	return done.Status.Allowed, nil
+}

@@ -1,0 +1,113 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+)
+
+// Connection is a way to an API server.
+type Connection struct {
+	client kubernetes.Interface
+	log    *slog.Logger
+}
+
+// A program's own limits beside the server's. client-go's default of 5 requests a second holds up nodes that are claimed together.
+const (
+	clientQPS   = 50
+	clientBurst = 100
+)
+
+// ErrNoCluster: there is nothing that says which API server is meant.
+var ErrNoCluster = errors.New("no API server is named: --kubeconfig FILE, or run in a pod with a service account")
+
+// Dial reads which API server to use, from a kubeconfig, or where that is empty from the pod that this process runs in. It does not
+// wait for the server. userAgent names this program to it.
+func Dial(kubeconfig, userAgent string, log *slog.Logger) (*Connection, error) {
+	var cfg *rest.Config
+	var err error
+	if kubeconfig == "" {
+		cfg, err = rest.InClusterConfig()
+		if errors.Is(err, rest.ErrNotInCluster) {
+			return nil, ErrNoCluster
+		}
+	} else {
+		cfg, err = clientcmd.BuildConfigFromFlags("", kubeconfig)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("kubeconfig: %w", err)
+	}
+	cfg.QPS, cfg.Burst, cfg.UserAgent = clientQPS, clientBurst, userAgent
+	cfg.ContentType = "application/json" // as records are asked for, so that one wire can be read by people and by tests
+	cfg.WarningHandler = rest.NoWarnings{}
+	client, err := kubernetes.NewForConfig(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("kubeconfig: %w", err)
+	}
+	return &Connection{client, log}, nil
+}
+
+// Facts is what the agent of a node is told by; the ranges are in that ConfigMap, where one is named.
+func (c *Connection) Facts(node, poolsNamespace, poolsName string) *Facts {
+	return NewFacts(FactsConfig{Client: c.client, Node: node, PoolsNamespace: poolsNamespace, PoolsName: poolsName, Log: c.log})
+}
+
+// Store is where records of node IDs are kept.
+func (c *Connection) Store() *Store { return NewStore(StoreConfig{Client: c.client, Log: c.log}) }
+
+// Driver is New on this connection.
+func (c *Connection) Driver(cfg Config) (*Driver, error) {
+	cfg.Client = c.client
+	return New(cfg)
+}
+
+// Events returns what records an agent's events about its node and its pods until ctx ends. It does not block; what the server does
+// not take is lost.
+func (c *Connection) Events(ctx context.Context, node string) func(agent.Log) {
+	e := newEvents(logged(ctx, c.log), c.client, v1.EventSource{Component: "vppdrill-agent", Host: node}, c.log)
+	context.AfterFunc(ctx, e.stop)
+	return func(l agent.Log) {
+		about := &v1.ObjectReference{APIVersion: "v1", Kind: "Pod", Namespace: l.Namespace, Name: l.PodName}
+		if l.PodName == "" {
+			// A kubelet's own events name its node by its name in place of the UID, and that is what people look for.
+			about = &v1.ObjectReference{APIVersion: "v1", Kind: "Node", Name: node, UID: types.UID(node)}
+		}
+		kind := v1.EventTypeNormal
+		if l.Level >= int(slog.LevelWarn) {
+			kind = v1.EventTypeWarning
+		}
+		e.recorder.Event(about, kind, l.Reason, l.Message)
+	}
+}
+
+// answerTime is how long an API server may take to say what a program may do.
+const answerTime = 10 * time.Second
+
+// silent: an API server that does not answer now has said nothing; whoever was told so goes on and waits for it.
+func (c *Connection) silent(what string, err error) error {
+	c.log.Warn("the API server does not answer; what this program may do is not known", "asked", what, "error", err)
+	return nil
+}
+
+// served says whether the cluster has the custom resource of node IDs in this program's version.
+func (c *Connection) served(ctx context.Context) error {
+	_, err := c.Store().records(ctx, "metadata.name="+identityName)
+	switch {
+	case statusCode(err) == http.StatusNotFound:
+		return fmt.Errorf("%w: it serves no %s in version %s of %s: %s", ErrNotReady, RecordResource, RecordVersion, Group, mend)
+	case statusCode(err) == http.StatusForbidden, err == nil:
+		return nil // what is forbidden is told by name
+	}
+	return c.silent(RecordResource, err)
+}

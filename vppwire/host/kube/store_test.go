@@ -1,0 +1,139 @@
+package kube_test
+
+import (
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/agent/storetest"
+	"github.com/vppdrill/vppdrill/vppwire/host"
+	"github.com/vppdrill/vppdrill/vppwire/host/kube"
+)
+
+var _ host.Store = (*kube.Store)(nil)
+
+// Goal: records as objects of an API server owe agents what etcd owes them. Method: the contract's own suite; requests and answers are
+// lost on the wire, watches are cut.
+func TestStoreContract(t *testing.T) {
+	storetest.Try(t, func(t *testing.T) storetest.Server {
+		return &recordServer{t: t, server: newServer(t), events: make(chan func(), 1000)}
+	})
+}
+
+type recordServer struct {
+	*server
+	t *testing.T
+	// events are what stores tell from their goroutines, for the test's own.
+	events chan func()
+}
+
+// Client implements storetest.Server.
+func (s *recordServer) Client() storetest.Client {
+	client, w := s.dial(s.t)
+	c := &recordClient{s: s, w: w, store: kube.NewStore(kube.StoreConfig{Client: client})}
+	w.set(c.judge)
+	s.t.Cleanup(c.store.Close)
+	return c
+}
+
+// Compact implements storetest.Server.
+func (s *recordServer) Compact() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.oldest = s.version
+}
+
+// Wipe implements storetest.Server.
+func (s *recordServer) Wipe() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for key := range s.objects { // in any order
+		if strings.HasPrefix(key, kube.RecordResource+"/") {
+			s.remove(key, nil)
+		}
+	}
+}
+
+// Until implements storetest.Server.
+func (s *recordServer) Until(done func() bool) bool {
+	limit := time.After(30 * time.Second)
+	for !done() {
+		select {
+		case f := <-s.events:
+			f()
+		case <-limit:
+			return false
+		}
+	}
+	return true
+}
+
+type recordClient struct {
+	s                       *recordServer
+	w                       *wire
+	store                   *kube.Store
+	off, question, response atomic.Bool
+}
+
+// Do implements storetest.Client.
+func (c *recordClient) Do(r agent.StoreRequest, tell func(agent.Event)) {
+	c.store.Do(r, func(ev agent.Event) { c.s.events <- func() { tell(ev) } })
+}
+
+func (c *recordClient) judge(*http.Request) fate {
+	switch {
+	case c.off.Load(), c.question.CompareAndSwap(true, false):
+		return vanish
+	case c.response.CompareAndSwap(true, false):
+		return mute
+	}
+	return pass
+}
+
+// Lose implements storetest.Client.
+func (c *recordClient) Lose(answer bool) {
+	if answer {
+		c.response.Store(true)
+	} else {
+		c.question.Store(true)
+	}
+}
+
+// Cut implements storetest.Client.
+func (c *recordClient) Cut(off bool) {
+	c.off.Store(off)
+	c.w.mu.Lock()
+	defer c.w.mu.Unlock()
+	for b := range c.w.bodies { // in any order
+		b.cut()
+	}
+}
+
+// Goal: a server that refuses does not harm; what is not there is told as such, and no request is repeated behind the agent's back.
+// Method: each write is answered by 503 with Retry-After once it was done, as a proxy may do.
+func TestStoreRepeatsNothing(t *testing.T) {
+	s := newServer(t)
+	client, _ := s.dial(t)
+	var writes atomic.Int32
+	s.answer = func(r *http.Request) int {
+		if r.Method != http.MethodGet && !strings.Contains(r.URL.Path, "identity") {
+			writes.Add(1)
+			return http.StatusServiceUnavailable
+		}
+		return 0
+	}
+	store := kube.NewStore(kube.StoreConfig{Client: client})
+	t.Cleanup(store.Close)
+	answer := make(chan agent.Event, 1)
+	store.Do(agent.StoreRequest{ID: 1, Op: agent.StoreCreate, Key: "k/a", Value: "x"}, func(ev agent.Event) { answer <- ev })
+	if got := (<-answer).(agent.StoreReply); got.Err != agent.StoreUnavailable || writes.Load() != 1 {
+		t.Fatalf("answered %+v after %d writes", got, writes.Load())
+	}
+	store.Do(agent.StoreRequest{ID: 2, Op: agent.StoreCreate, Key: "no name", Value: "x"}, func(ev agent.Event) { answer <- ev })
+	if got := (<-answer).(agent.StoreReply); got.Err != agent.StoreUnavailable || writes.Load() != 1 {
+		t.Fatalf("answered %+v after %d writes", got, writes.Load())
+	}
+}
