@@ -145,3 +145,27 @@ func FuzzParseClaim(f *testing.F) {
 		_ = p.Apply(c)
 	})
 }
+
+// Goal: what keeps a node's interfaces from being used is told, and nothing else. Method: a table; a VPC with one range is the usual one.
+func TestValidateENIConfig(t *testing.T) {
+	one, none := netip.MustParsePrefix("10.1.0.0/16"), netip.Prefix{}
+	for _, c := range [...]struct {
+		vpc  ENIVPC
+		want string
+	}{
+		{ENIVPC{PrimaryCIDR: one}, ""},
+		{ENIVPC{PrimaryCIDR: one, CIDRs: []netip.Prefix{one}}, ""},
+		{ENIVPC{PrimaryCIDR: one, CIDRs: []netip.Prefix{one, none}}, "VPC CIDR not set for ENI eni-1"},
+		{ENIVPC{}, "VPC Primary CIDR not set for ENI eni-1"},
+	} {
+		n := &CiliumNode{}
+		n.Status.ENI.ENIs = map[string]ENI{"eni-1": {ID: "eni-1", VPC: c.vpc}}
+		got := ""
+		if err := ValidateENIConfig(n); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%+v: %q, want %q", c.vpc, got, c.want)
+		}
+	}
+}

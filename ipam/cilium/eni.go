@@ -91,7 +91,8 @@ func (e ENIError) Error() string {
 }
 
 // ValidateENIConfig reports, in the order of identifiers, what keeps the node's interfaces from being used: an interface
-// without VPC ranges, a pool address whose interface is unknown or does not carry it. Errors come joined.
+// whose VPC has no primary range or an empty further one, a pool address whose interface is unknown or does not carry it. A VPC
+// without further ranges is the usual one. Errors come joined.
 func ValidateENIConfig(n *CiliumNode) error {
 	var errs []error
 	for _, id := range slices.Sorted(maps.Keys(n.Status.ENI.ENIs)) {
@@ -99,7 +100,7 @@ func ValidateENIConfig(n *CiliumNode) error {
 		switch {
 		case !vpc.PrimaryCIDR.IsValid():
 			errs = append(errs, ENIError{id, "VPC Primary CIDR not set for ENI " + id})
-		case len(vpc.CIDRs) == 0:
+		case slices.ContainsFunc(vpc.CIDRs, func(p netip.Prefix) bool { return !p.IsValid() }):
 			errs = append(errs, ENIError{id, "VPC CIDR not set for ENI " + id})
 		}
 	}

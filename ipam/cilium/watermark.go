@@ -3,20 +3,24 @@ package cilium
 // preAllocateDefault is what a pre-allocate of 0 means (pkg/ipam/option, 1.7).
 const preAllocateDefault = 8
 
+// PreAllocateNone is the PreAllocate that keeps nothing unused; resources cannot say it, as 0 means the default there.
+const PreAllocateNone = -1
+
 // NodeCount is how many addresses a node has and uses; 0 <= Used <= Available.
 type NodeCount struct{ Available, Used int }
 
-func (w Watermarks) preAllocate() int {
-	if w.PreAllocate <= 0 {
+// Unused is how many unused addresses a node has at least, by PreAllocate.
+func (w Watermarks) Unused() int {
+	if w.PreAllocate == 0 {
 		return preAllocateDefault
 	}
-	return w.PreAllocate
+	return max(w.PreAllocate, 0)
 }
 
 // CalculateNeededIPs is how many more addresses the node needs: enough that PreAllocate are unused and MinAllocate are
 // there, but not more than MaxAllocate in all.
 func CalculateNeededIPs(c NodeCount, w Watermarks) int {
-	needed := w.preAllocate() - (c.Available - c.Used)
+	needed := w.Unused() - (c.Available - c.Used)
 	if w.MinAllocate > 0 {
 		needed = max(needed, w.MinAllocate-c.Available)
 	}
@@ -34,7 +38,7 @@ func CalculateExcessIPs(c NodeCount, w Watermarks) int {
 	if c.Used <= keep && c.Available <= keep {
 		return 0
 	}
-	excess := c.Available - c.Used - w.preAllocate() - w.MaxAboveWatermark
+	excess := c.Available - c.Used - w.Unused() - w.MaxAboveWatermark
 	return max(min(excess, c.Available-w.MinAllocate), 0)
 }
 

@@ -52,7 +52,7 @@ func checkWatermarks(t *testing.T, c NodeCount, w Watermarks, flaps *int) int {
 	}
 	// The formula without the floor is what this one replaces: it must flap somewhere here.
 	if keep := w.MinAllocate + w.MaxAboveWatermark; c.Used > keep || c.Available > keep {
-		floorless := max(c.Available-c.Used-w.preAllocate()-w.MaxAboveWatermark, 0)
+		floorless := max(c.Available-c.Used-w.Unused()-w.MaxAboveWatermark, 0)
 		if CalculateNeededIPs(NodeCount{Available: c.Available - floorless, Used: c.Used}, w) > 0 && floorless > 0 {
 			*flaps++
 		}

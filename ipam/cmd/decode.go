@@ -18,6 +18,7 @@ var (
 	typePrefix   = reflect.TypeFor[netip.Prefix]()
 	typeAddr     = reflect.TypeFor[netip.Addr]()
 	typeDuration = reflect.TypeFor[time.Duration]()
+	typeUnused   = reflect.TypeFor[unused]()
 )
 
 // setScalar reads the values that a plan has beyond numbers, truth values and words.
@@ -31,6 +32,13 @@ func setScalar(v reflect.Value, _ reflect.StructTag, text string) (done bool, er
 			return true, strictyaml.Wrong(text, "is not an address")
 		}
 		v.Set(reflect.ValueOf(a.Unmap()))
+		return true, nil
+	case typeUnused:
+		var u unused
+		if err := u.Set(text); err != nil {
+			return true, strictyaml.Wrong(text, "%s", err)
+		}
+		v.Set(reflect.ValueOf(u))
 		return true, nil
 	case typeDuration:
 		t, err := scenarios.ParseDuration(text)

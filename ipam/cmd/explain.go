@@ -29,6 +29,7 @@ type explainOptions struct {
 	targets                   datastore.Targets
 	prefixes, wholeENI, skip  bool
 	marks                     cilium.Watermarks
+	unused                    unused
 	limit                     int
 	keep                      bool
 	follow, brief, documented bool
@@ -74,7 +75,8 @@ scenario or an ipam section; flags come before it. --documented compares with th
 	f.BoolVar(&o.prefixes, "prefix-delegation", false, "units are /28 prefixes")
 	f.BoolVar(&o.wholeENI, "whole-eni", false, "ask for all that fits on an interface, as upstream up to 1.7")
 	f.BoolVar(&o.skip, "custom-networking", false, "pods are in another subnet, so the first interface has none")
-	f.IntVar(&o.marks.PreAllocate, "pre-allocate", 8, "cilium: unused addresses that a node has at least; 0 is 8")
+	o.unused = 8
+	f.Var(&o.unused, "pre-allocate", "cilium: unused addresses that a node has at least, or none; 0 is 8, as in a CiliumNode")
 	f.IntVar(&o.marks.MinAllocate, "min-allocate", 0, "cilium: addresses that it has at least")
 	f.IntVar(&o.marks.MaxAllocate, "max-allocate", 0, "cilium: addresses that it has at most; 0 is no limit")
 	f.IntVar(&o.marks.MaxAboveWatermark, "max-above-watermark", 0, "cilium: addresses beyond what is needed in each request")
@@ -102,6 +104,7 @@ func runExplain(w io.Writer, args []string, o explainOptions) error {
 			return err
 		}
 	}
+	o.marks.PreAllocate = int(o.unused)
 	if systems := []string{"datastore", "cilium"}; !slices.Contains(systems, o.system) {
 		return cli.Usagef("ipam explain: --system %q keeps nothing ready; datastore and cilium do%s", o.system, cli.Hint(o.system, systems))
 	}
@@ -127,7 +130,7 @@ func (o explainOptions) rows(pods []int) (rows []plan.Row, head string, err erro
 			return nil, "", cli.Usagef("ipam explain: --max-allocate %d is less than --min-allocate %d", m.MaxAllocate, m.MinAllocate)
 		}
 		k := plan.Watermark{Marks: m, Limit: o.limit, ReleaseExcess: !o.keep}
-		head = fmt.Sprintf("cilium: pre-allocate %d, min-allocate %d, max-allocate %d, max-above-watermark %d", m.PreAllocate, m.MinAllocate, m.MaxAllocate, m.MaxAboveWatermark)
+		head = fmt.Sprintf("cilium: pre-allocate %s, min-allocate %d, max-allocate %d, max-above-watermark %d", o.unused.String(), m.MinAllocate, m.MaxAllocate, m.MaxAboveWatermark)
 		if o.follow {
 			return k.Follow(pods...), head, nil
 		}
@@ -152,7 +155,7 @@ func (o explainOptions) negative() error {
 		value int
 	}{
 		{"enis", o.enis}, {"ips-per-eni", o.ipsPerENI}, {"max-eni", o.maxENI}, {"warm-eni", o.targets.WarmENI}, {"warm-ip", o.targets.WarmIP},
-		{"minimum-ip", o.targets.MinimumIP}, {"warm-prefix", o.targets.WarmPrefix}, {"pre-allocate", o.marks.PreAllocate},
+		{"minimum-ip", o.targets.MinimumIP}, {"warm-prefix", o.targets.WarmPrefix},
 		{"min-allocate", o.marks.MinAllocate}, {"max-allocate", o.marks.MaxAllocate}, {"max-above-watermark", o.marks.MaxAboveWatermark},
 		{"limit", o.limit},
 	} {
@@ -204,12 +207,15 @@ func (o *explainOptions) from(file string) error {
 	}{
 		{"warm-ip", &o.targets.WarmIP, c.WarmIP}, {"minimum-ip", &o.targets.MinimumIP, c.MinimumIP}, {"warm-eni", &o.targets.WarmENI, c.WarmENI},
 		{"warm-prefix", &o.targets.WarmPrefix, c.WarmPrefix}, {"enis", &o.enis, c.ENIs}, {"ips-per-eni", &o.ipsPerENI, c.IPsPerENI}, {"max-eni", &o.maxENI, c.MaxENI},
-		{"pre-allocate", &o.marks.PreAllocate, s.section.Cilium.PreAllocate}, {"min-allocate", &o.marks.MinAllocate, s.section.Cilium.MinAllocate},
+		{"min-allocate", &o.marks.MinAllocate, s.section.Cilium.MinAllocate},
 		{"max-allocate", &o.marks.MaxAllocate, s.section.Cilium.MaxAllocate}, {"max-above-watermark", &o.marks.MaxAboveWatermark, s.section.Cilium.MaxAboveWatermark},
 	} {
 		if !o.changed(v.flag) {
 			*v.into = v.from
 		}
+	}
+	if !o.changed("pre-allocate") {
+		o.unused = s.section.Cilium.PreAllocate
 	}
 	if !o.changed("prefix-delegation") {
 		o.prefixes = c.PrefixDelegation

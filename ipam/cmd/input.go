@@ -11,6 +11,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/ipam/plan"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
@@ -187,6 +188,9 @@ func allPods(c scenarios.IPAM) netip.Prefix {
 func asSection(c scenarios.IPAM) section {
 	s := section{IPAM: c, PodSubnetOneNodePrefixLen: c.PodSubnetOneNodePrefixLen, VPPHostSubnetOneNodePrefixLen: c.VPPHostSubnetOneNodePrefixLen}
 	s.Cilium.CiliumIPAM, s.Datastore.DatastoreIPAM = c.Cilium, c.Datastore
+	if s.Cilium.PreAllocate = unused(c.Cilium.PreAllocate); c.Cilium.PreAllocate == 0 {
+		s.Cilium.PreAllocate = cilium.PreAllocateNone // a scenario's 0 is none
+	}
 	s.Datastore.PrefixDelegation = true
 	return s
 }

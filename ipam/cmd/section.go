@@ -57,6 +57,7 @@ type clusterCIDR struct {
 type ciliumSection struct {
 	scenarios.CiliumIPAM `yaml:",inline"`
 
+	PreAllocate       unused       `yaml:"preAllocate"`
 	Mode              string       `yaml:"mode" enum:"cluster-pool,multi-pool"`
 	Pools             []ciliumPool `yaml:"pools"`
 	KeptPerCIDR       int          `yaml:"keptPerCIDR" min:"0" max:"1024"`
@@ -71,7 +72,7 @@ type ciliumPool struct {
 	IPv6         []netip.Prefix `yaml:"ipv6"`
 	MaskSizeIPv4 int            `yaml:"maskSizeIPv4" min:"0" max:"32"`
 	MaskSizeIPv6 int            `yaml:"maskSizeIPv6" min:"0" max:"128"`
-	PreAllocate  int            `yaml:"preAllocate" min:"0" max:"65536"`
+	PreAllocate  unused         `yaml:"preAllocate"`
 }
 
 type datastoreSection struct {
@@ -102,7 +103,7 @@ type hostNetwork struct {
 // defaults is what a document without keys means: what a scenario means.
 func defaults() document {
 	d := document{IPAM: section{IPAM: scenarios.DefaultConfig().IPAM}}
-	d.IPAM.Cilium.CiliumIPAM = d.IPAM.IPAM.Cilium
+	d.IPAM.Cilium.CiliumIPAM, d.IPAM.Cilium.PreAllocate = d.IPAM.IPAM.Cilium, unused(d.IPAM.IPAM.Cilium.PreAllocate)
 	d.IPAM.Datastore.DatastoreIPAM = d.IPAM.IPAM.Datastore
 	d.IPAM.Datastore.WarmENI, d.IPAM.Datastore.PrefixDelegation = 1, true
 	return d

@@ -158,14 +158,14 @@ func (s stage) cilium() (plan.Source, error) {
 		out.Kept = wiredKept
 	}
 	for _, p := range own.Pools {
-		pool := plan.CiliumPool{Name: cmp.Or(p.Name, cilium.DefaultPool), PreAllocate: p.PreAllocate}
+		pool := plan.CiliumPool{Name: cmp.Or(p.Name, cilium.DefaultPool), PreAllocate: max(int(p.PreAllocate), 0)}
 		pool.PoolSpec = cilium.PoolSpec{IPv4: p.IPv4, IPv6: p.IPv6, MaskSize4: p.MaskSizeIPv4, MaskSize6: p.MaskSizeIPv6}
 		out.Pools = append(out.Pools, pool)
 	}
 	if len(out.Pools) > 0 {
 		return out, nil
 	}
-	pool := plan.CiliumPool{Name: cilium.DefaultPool, PreAllocate: own.PreAllocate}
+	pool := plan.CiliumPool{Name: cilium.DefaultPool, PreAllocate: max(int(own.PreAllocate), 0)}
 	for _, p := range ranges {
 		if p.Addr().Is4() {
 			pool.IPv4, pool.MaskSize4 = append(pool.IPv4, p), bits

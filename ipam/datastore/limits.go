@@ -1,12 +1,14 @@
 package datastore
 
 import (
+	_ "embed" // the table of instance types
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
-// Limits are what an EC2 instance type can have, from AWS' "Elastic network interfaces" page of the EC2 user guide and
-// amazon-vpc-cni-k8s' pkg/vpc/vpc_ip_resource_limit.go.
+// Limits are what an EC2 instance type can have.
 type Limits struct {
 	// ENIs is how many interfaces, the primary one included.
 	ENIs int
@@ -14,12 +16,28 @@ type Limits struct {
 	IPv4PerENI int
 }
 
-var instanceTypes = map[string]Limits{
-	"t3.nano": {2, 2}, "t3.micro": {2, 2}, "t3.small": {3, 4}, "t3.medium": {3, 6}, "t3.large": {3, 12}, "t3.xlarge": {4, 15},
-	"t3.2xlarge": {4, 15}, "m5.large": {3, 10}, "m5.xlarge": {4, 15}, "m5.2xlarge": {4, 15}, "m5.4xlarge": {8, 30},
-	"m5.8xlarge": {8, 30}, "m5.12xlarge": {8, 30}, "m5.16xlarge": {15, 50}, "m5.24xlarge": {15, 50}, "c5.large": {3, 10},
-	"c5.xlarge": {4, 15}, "c5.4xlarge": {8, 30}, "c5.9xlarge": {8, 30}, "c5.18xlarge": {15, 50}, "r5.large": {3, 10},
-	"r5.4xlarge": {8, 30}, "p3dn.24xlarge": {15, 50}, "p4d.24xlarge": {60, 50},
+//go:embed instance_types.txt
+var instanceTypesText string
+
+var instanceTypes = readInstanceTypes(instanceTypesText)
+
+// readInstanceTypes reads the table: lines of interfaces, addresses and the types that have so many.
+func readInstanceTypes(text string) map[string]Limits {
+	table := map[string]Limits{}
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		fields := strings.Fields(line)
+		var l Limits
+		if _, err := fmt.Sscan(line, &l.ENIs, &l.IPv4PerENI); err != nil {
+			panic("datastore: instance_types.txt: " + line)
+		}
+		for _, name := range fields[2:] {
+			table[name] = l
+		}
+	}
+	return table
 }
 
 // LimitsOf looks an instance type up.

@@ -112,9 +112,11 @@ func (s Datastore) prefixSize() int {
 	return max(datastore.DelegatedIPs-s.Kept, 1)
 }
 
-// zones counts the nodes that come to rest with e in each zone, and adds the sum.
+// zones counts the nodes that come to rest with e in each zone. Nodes are spread evenly, as autoscaling groups and schedulers do, so
+// that the smallest zone ends the cluster.
 func (s Datastore) zones(d *draft, e Row) error {
-	total := uint64(0)
+	least, most, sum := uint64(countMax), uint64(0), uint64(0)
+	var first string
 	for _, z := range s.Zones {
 		nodes, pods := space.Normal(z.Subnet), space.Normal(z.Pods)
 		if pods == nodes {
@@ -138,16 +140,24 @@ func (s Datastore) zones(d *draft, e Row) error {
 		for takeNode(own, other, e, s.prefixSize()) {
 			n++
 		}
-		total = plus(total, n)
+		if sum = plus(sum, n); n < least {
+			least, first = n, cmp.Or(z.Name, "subnet")+" "+z.Subnet.String()
+		}
+		most = max(most, n)
 		if each := uint64(e.Prefixes); s.Sizing.PrefixDelegation && each > 0 && n < blocks/each {
 			d.find(rulePieces, Warning, d.Ranges[len(d.Ranges)-1].String(),
 				fmt.Sprintf("its %d whole /28 prefixes are enough for %s, but ENIs' own addresses break some, and %s fit", blocks, plural(blocks/each, "node"), countText(n)),
 				"reserve a part of the subnet for prefixes (EC2's subnet CIDR reservation), or give prefixes a subnet of their own")
 		}
 	}
-	what := cmp.Or(s.Zones[0].Name, "subnet") + " " + s.Zones[0].Subnet.String()
+	what, total := cmp.Or(s.Zones[0].Name, "subnet")+" "+s.Zones[0].Subnet.String(), sum
 	if len(s.Zones) > 1 {
 		what = fmt.Sprintf("%d subnets", len(s.Zones))
+	}
+	if sum > 0 && least < most {
+		total = times(least, uint64(len(s.Zones)))
+		d.find(ruleZones, Warning, first, fmt.Sprintf("it ends at %s and another subnet at %d: spread evenly over %d subnets %s fit, %s if the others are filled up", plural(least, "node"),
+			most, len(s.Zones), plural(total, "node"), countText(sum)), "give all zones subnets of one size")
 	}
 	units := e.Held
 	if s.Sizing.PrefixDelegation {

@@ -32,6 +32,28 @@ func FabricOf(p contiv.Plan) Fabric {
 	return f
 }
 
+// What kube-apiserver takes as a range of services: 2^20 addresses at most and 8 at least (--service-cluster-ip-range); kubeadm
+// gives the DNS service the tenth address.
+const (
+	serviceHostBitsMax = 20
+	serviceLeast       = 8
+	serviceDNS         = 10
+)
+
+func (f Fabric) service(d *draft, r Range) {
+	d.Ranges = append(d.Ranges, r)
+	longest := r.Prefix.Addr().BitLen() - 3
+	fits := fmt.Sprintf("give /%d to /%d", r.Prefix.Addr().BitLen()-serviceHostBitsMax, longest)
+	switch n := space.Count(r.Prefix); {
+	case space.HostBits(r.Prefix) > serviceHostBitsMax:
+		d.find(ruleServiceSize, Error, r.String(), fmt.Sprintf("it is larger than /%d, and the API server does not start", r.Prefix.Addr().BitLen()-serviceHostBitsMax), fits)
+	case n < serviceLeast:
+		d.find(ruleServiceSize, Error, r.String(), fmt.Sprintf("it has %d addresses, and the API server wants at least %d", n, serviceLeast), fits)
+	case n <= serviceDNS:
+		d.find(ruleServiceSize, Warning, r.String(), "it has no tenth address, which kubeadm gives the cluster's DNS", fits)
+	}
+}
+
 // linkHostBitsMin is what a link between VPP and Linux needs: VPP's end is address 1, Linux' end 2.
 const linkHostBitsMin = 2
 
@@ -40,7 +62,7 @@ func (f Fabric) draft(d *draft) {
 	f.hosts(d, "nodeInterconnectCIDR", f.Interconnect, f.Gateway)
 	f.hosts(d, "vxlanCIDR", f.VXLAN, netip.Addr{})
 	for _, s := range f.Services {
-		d.Ranges = append(d.Ranges, Range{Name: "serviceCIDR", Prefix: space.Normal(s), Purpose: "cluster services", use: useService})
+		f.service(d, Range{Name: "serviceCIDR", Prefix: space.Normal(s), Purpose: "cluster services", use: useService})
 	}
 	if gw := f.Gateway; gw.IsValid() && f.Interconnect.IsValid() {
 		where := "defaultGateway " + gw.String()

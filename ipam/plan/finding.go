@@ -46,6 +46,7 @@ const (
 	ruleFamilies    = "families"
 	ruleOverlap     = "overlap"
 	ruleService     = "service-range"
+	ruleServiceSize = "service-size"
 	ruleHost        = "host-network"
 	ruleSpecial     = "special-range"
 	rulePublic      = "public-range"
@@ -54,6 +55,7 @@ const (
 	ruleSize        = "cluster-size"
 	rulePods        = "node-size"
 	ruleMaxPods     = "max-pods"
+	ruleZones       = "zones"
 	ruleGrowth      = "growth"
 	ruleReuse       = "reuse-room"
 	ruleStranded    = "stranded"
@@ -72,6 +74,7 @@ var rules = []Rule{
 	{ruleFamilies, "ranges that have to be of one address family are not"},
 	{ruleOverlap, "two ranges share addresses, so two things can get the same one"},
 	{ruleService, "the service range and another one share addresses, so a service hides a pod or a node"},
+	{ruleServiceSize, "the service range is larger or smaller than the API server takes, or has no room for the cluster's DNS"},
 	{ruleHost, "a range shares addresses with a network that the hosts are attached to, so one of the two cannot be reached"},
 	{ruleSpecial, "a range lies in addresses that hosts do not forward"},
 	{rulePublic, "a range lies in addresses of the internet, which pods then cannot reach"},
@@ -79,7 +82,8 @@ var rules = []Rule{
 	{ruleSubnet, "EC2 has no subnets of this size"},
 	{ruleSize, "more nodes are expected than fit"},
 	{rulePods, "more pods are expected on a node than it can have addresses for"},
-	{ruleMaxPods, "the kubelet may start more pods on a node than it can have addresses for"},
+	{ruleMaxPods, "the kubelet starts more pods on a node than it can have addresses for, or fewer than are expected"},
+	{ruleZones, "subnets of several zones end at different numbers of nodes, and nodes are spread evenly"},
 	{ruleGrowth, "the cluster cannot grow as much as expected"},
 	{ruleReuse, "a full node has so few spare addresses that a released one is used again at once"},
 	{ruleStranded, "a range has many times the room that the shortest one lets the cluster use"},

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -108,6 +109,14 @@ func (d *draft) demand(c Cluster) {
 			d.find(ruleGrowth, Warning, l.What, fmt.Sprintf("%s, and %s would be %d%% more than the expected %s", fits, countText(want), c.growth(), countText(c.Nodes)), d.roomier(l, c))
 		}
 	}
+	if most := cmp.Or(c.MaxPods, kubeletMaxPods); c.PodsPerNode > most {
+		severity, set := Error, "set maxPods"
+		if c.MaxPods == 0 {
+			severity, set = Warning, "set the kubelet's maxPods, which nothing here says,"
+		}
+		d.find(ruleMaxPods, severity, kubeletLimit, fmt.Sprintf("the kubelet starts up to %s and %s are expected on a node", plural(most, "pod"), countText(c.PodsPerNode)),
+			fmt.Sprintf("%s to %s, or expect less", set, countText(c.PodsPerNode)))
+	}
 	switch pods := d.podLimit(); {
 	case c.PodsPerNode > pods.Fits:
 		d.find(rulePods, Error, pods.What, fmt.Sprintf("%s fit on a node and %s are expected", plural(pods.Fits, "pod"), countText(c.PodsPerNode)), "give each node more addresses, or expect less")
@@ -121,6 +130,9 @@ func (d *draft) demand(c Cluster) {
 // reuseSpare: a full node should have at least a fourth of its pods' number to spare. A choice of this project; hosted Kubernetes
 // gives twice as many addresses as pods for the same reason.
 const reuseSpare = 4
+
+// kubeletMaxPods is the kubelet's maxPods where its configuration says nothing.
+const kubeletMaxPods = 110
 
 // podLimit is the lowest limit of pods on a node that addresses make.
 func (d *draft) podLimit() Limit {

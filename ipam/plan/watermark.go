@@ -57,7 +57,7 @@ func (w Watermark) step(held, pods int) (change int, why string) {
 		if n <= 0 {
 			return 0, ""
 		}
-		why = fmt.Sprintf("%s more: %d of %d unused, pre-allocate wants %d", plurals(uint64(n), "address", "addresses"), unused, held, w.preAllocate())
+		why = fmt.Sprintf("%s more: %d of %d unused, pre-allocate wants %d", plurals(uint64(n), "address", "addresses"), unused, held, w.Marks.Unused())
 		if w.Marks.MinAllocate > 0 {
 			why += fmt.Sprintf(", min-allocate wants %d in all", w.Marks.MinAllocate)
 		}
@@ -75,17 +75,7 @@ func (w Watermark) step(held, pods int) (change int, why string) {
 	}
 	if excess := cilium.CalculateExcessIPs(c, w.Marks); w.ReleaseExcess && excess > 0 {
 		return -excess, fmt.Sprintf("%s given back: %d of %d unused, pre-allocate keeps %d, max-above-watermark %d, min-allocate %d in all",
-			plurals(uint64(excess), "address", "addresses"), unused, held, w.preAllocate(), w.Marks.MaxAboveWatermark, w.Marks.MinAllocate)
+			plurals(uint64(excess), "address", "addresses"), unused, held, w.Marks.Unused(), w.Marks.MaxAboveWatermark, w.Marks.MinAllocate)
 	}
 	return 0, ""
-}
-
-// preAllocateDefault is what a pre-allocate of 0 means (cilium pkg/ipam/option, 1.7).
-const preAllocateDefault = 8
-
-func (w Watermark) preAllocate() int {
-	if w.Marks.PreAllocate <= 0 {
-		return preAllocateDefault
-	}
-	return w.Marks.PreAllocate
 }
