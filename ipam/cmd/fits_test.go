@@ -1,0 +1,135 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/vppdrill/vppdrill/ipam/plan"
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/sim"
+)
+
+// Goal: what a plan says is what a cluster gets: as many nodes and pods as it says find their addresses, however they arrive, and one pod
+// more on a node finds none. Method: random configurations of all systems, filled in the simulator in three ways.
+
+// drawn is a random configuration and what the plan says of it.
+type drawn struct {
+	config      scenarios.IPAM
+	nodes, pods int
+	// strict: a node with its planned pods has no address for one more.
+	strict bool
+}
+
+// String is the configuration's section of a scenario.
+func (d drawn) String() string {
+	s := scenarios.Default()
+	s.Name, s.Config.IPAM = "fits", d.config
+	return string(s.Marshal())
+}
+
+func draw(t *rapid.T, system scenarios.System) drawn {
+	d := drawn{config: scenarios.DefaultConfig().IPAM}
+	d.config.System = system
+	range4 := func(bits int) netip.Prefix {
+		return netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 1, 0, 0}), bits)
+	}
+	wanted := uint64(0)
+	switch system {
+	case scenarios.Datastore:
+		d.config.PodSubnetCIDR = range4(rapid.IntRange(23, 26).Draw(t, "subnet"))
+		x := &d.config.Datastore
+		x.InstanceType = rapid.SampledFrom([]string{"t3.nano", "t3.small", "t3a.small"}).Draw(t, "type")
+		x.WarmPrefix, x.Cooling = rapid.IntRange(0, 2).Draw(t, "warm prefix"), time.Second
+		if rapid.Bool().Draw(t, "addressed") {
+			x.WarmIP, x.MinimumIP = rapid.IntRange(1, 9).Draw(t, "warm IP"), rapid.IntRange(0, 20).Draw(t, "minimum IP")
+		}
+		wanted = uint64(rapid.IntRange(0, 40).Draw(t, "expected"))
+	case scenarios.Cilium:
+		bits := rapid.IntRange(26, 28).Draw(t, "node bits")
+		d.config.PodSubnetOneNodePrefixLen, d.config.PodSubnetCIDR = bits, range4(bits-rapid.IntRange(1, 4).Draw(t, "wider"))
+		d.config.Cilium.PreAllocate = rapid.IntRange(0, 16).Draw(t, "pre-allocate")
+		wanted = uint64(rapid.IntRange(1, 40).Draw(t, "expected"))
+	default:
+		bits := rapid.IntRange(26, 28).Draw(t, "node bits")
+		d.config.PodSubnetOneNodePrefixLen, d.config.PodSubnetCIDR = bits, range4(bits-rapid.IntRange(1, 3).Draw(t, "wider"))
+	}
+	source, err := (stage{section: asSection(d.config), wired: true}).source()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := plan.Make(source, plan.Cluster{PodsPerNode: wanted})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Nodes == 0 || p.PodsPerNode == 0 {
+		t.Skip("nothing fits")
+	}
+	d.nodes, d.pods, d.strict = int(min(p.Nodes, 4)), int(p.PodsPerNode), system != scenarios.Cilium
+	if wanted > 0 {
+		d.strict = d.strict && wanted >= p.PodsPerNode
+		d.pods = int(min(wanted, p.PodsPerNode))
+	}
+	return d
+}
+
+// wait gives ipamds, which look at their pools every 5 s, and kubelets, which try again ever later, time: a cluster whose ipamds sleep is quiet.
+const wait = "  - {after: 10m, do: poll-status, node: node-1}\n"
+
+// arrivals are how pods come; each is a timeline by the number of pods on each node.
+var arrivals = map[string]func(pods int) string{
+	"burst": func(pods int) string {
+		return fmt.Sprintf("  - {when: settled, do: create-pods, node: all, count: %d}\n", pods)
+	},
+	"trickle": func(pods int) string {
+		return strings.Repeat("  - {after: 3s, do: create-pods, node: all, count: 1}\n", pods)
+	},
+	"rolling": func(pods int) string {
+		text := fmt.Sprintf("  - {when: settled, do: create-pods, node: all, count: %d}\n", pods)
+		if some := pods / 3; some > 0 {
+			for range 3 {
+				text += fmt.Sprintf("  - {after: 20s, do: delete-pods, node: all, count: %d}\n  - {after: 5s, do: create-pods, node: all, count: %d}\n", some, some)
+			}
+		}
+		return text
+	},
+}
+
+func (d drawn) run(t *rapid.T, steps string) scenarios.Result {
+	s, err := scenarios.Parse("fits.yaml", []byte(fmt.Sprintf("name: fits\ntopology: {nodes: %d, maxPodsPerNode: 1000}\ntimeline:\n%s%s", d.nodes, steps, wait)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Config.IPAM, s.Laws = d.config, scenarios.LawNames{scenarios.LawSettles}
+	if err := s.Validate(); err != nil {
+		t.Fatalf("%v:\n%s", err, d)
+	}
+	r, err := sim.Run(context.Background(), s, sim.Options{Seed: 1})
+	if err != nil || r.Verdict != scenarios.Pass {
+		t.Fatalf("%v: %+v", err, r.Error)
+	}
+	return r
+}
+
+func TestPlanIsWhatAClusterGets(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		system := rapid.SampledFrom([]scenarios.System{scenarios.Contiv, scenarios.NodeIPAM, scenarios.Cilium, scenarios.Datastore}).Draw(t, "system")
+		way := arrivals[rapid.SampledFrom([]string{"burst", "trickle", "rolling"}).Draw(t, "arrivals")]
+		d := draw(t, system)
+		if r := d.run(t, way(d.pods)); r.Summary.PodsWaiting > 0 || r.Pods != d.nodes*d.pods {
+			t.Fatalf("the plan has %d pods on each of %d nodes; %d are attached and %d wait:\n%s", d.pods, d.nodes, r.Pods, r.Summary.PodsWaiting, d)
+		}
+		if !d.strict {
+			return
+		}
+		more := wait + "  - {when: settled, do: create-pods, node: node-1, count: 1}\n"
+		if r := d.run(t, way(d.pods)+more); r.Summary.PodsWaiting != 1 {
+			t.Fatalf("the plan has %d pods on each of %d nodes; of one more %d wait:\n%s", d.pods, d.nodes, r.Summary.PodsWaiting, d)
+		}
+	})
+}
