@@ -50,6 +50,12 @@ const (
 	Leftovers Evidence = "leftovers"
 	// Records: FactRecord.
 	Records Evidence = "node records"
+	// Disks: Fact.Unsaved of FactAnswered, FactDeleted and FactNodeID.
+	Disks Evidence = "disks"
+	// RefusedCalls: FactCallRefused.
+	RefusedCalls Evidence = "refused calls"
+	// Patience: Rest and Number of FactRefused, and FactAbandoned.
+	Patience Evidence = "patience"
 	// IDRests: Fact.Rest of FactNodeGone.
 	IDRests Evidence = "rests of node IDs"
 	// VPPTables and LinuxTables: NodeState.VPP and Linux in settled snapshots.
@@ -61,7 +67,7 @@ const (
 func AllEvidence() []Evidence {
 	return []Evidence{Leases, Sandboxes, PodLives, Refusals, NodeIDs, Management, Blocks, AssignedBlocks, BlockedBlocks, FreeBlocks, WaitingPods, Rests,
 		Disturbances, CleanStops, VPPLives, Checks, ProgramLives, NodeAddresses, Removals, Leftovers,
-		Records, IDRests, VPPTables, LinuxTables}
+		Records, IDRests, Disks, RefusedCalls, Patience, VPPTables, LinuxTables}
 }
 
 // Missing lists what the law needs and is not among delivered, in the law's order.

@@ -96,15 +96,17 @@ const (
 	// FactReleased: the agent frees Addr of Owner, which the configuration keeps unused on the node for Rest. Left is what is still
 	// there of Owner's.
 	FactReleased
-	// FactAnswered: an ADD for Owner was answered with Addr; its sandbox' namespace is Netns.
+	// FactAnswered: an ADD for Owner was answered with Addr; its sandbox' namespace is Netns. Unsaved as below.
 	FactAnswered
-	// FactRefused: an ADD for Owner was answered with an error (Text), Exhausted when no address was free.
+	// FactRefused: an ADD for Owner was answered with an error (Text) and its CNI error code (Number), Exhausted when no address was
+	// free. Rest is how long the configuration has an ADD wait for its wiring; 0 where something else than the wiring may have
+	// refused it, or nobody knows who did.
 	FactRefused
-	// FactDeleted: a DEL for Owner was answered with success.
+	// FactDeleted: a DEL for Owner was answered with success. Unsaved as below.
 	FactDeleted
 	// FactSandboxGone: the container runtime removed Owner's sandbox; its processes are dead.
 	FactSandboxGone
-	// FactNodeID: the agent acts on node ID Number from now on; 0: on none.
+	// FactNodeID: the agent acts on node ID Number from now on; 0: on none. Unsaved as below.
 	FactNodeID
 	// FactBlocks: the node's pod ranges are now Blocks.
 	FactBlocks
@@ -115,7 +117,7 @@ const (
 	FactAgentUp
 	// FactAgentDown: the agent's process ended.
 	FactAgentDown
-	// FactAsked: a CNI request (Text: AskedAdd, Del, Check, GC) for Owner has reached the agent.
+	// FactAsked: a CNI request (Text: AskedAdd, Del, Check, GC) for Owner of Pod with PodUID has reached the agent.
 	FactAsked
 	// FactDisturbed: something that may change what any node should look like has happened or begins (Text): an action, a
 	// VPP that came or went.
@@ -151,6 +153,12 @@ const (
 	FactRecord
 	// FactPod: the API server's object of the pod was created, bound to Node or asked to go (Text: PodCreated, PodBound, PodDeleted).
 	FactPod
+	// FactCallRefused: VPP or Linux refused a call of the agent (Text: the call and why), and nothing that was injected lately explains
+	// it; for want of the namespace Netns, where that is set.
+	FactCallRefused
+	// FactAbandoned: the runtime gave up waiting for the answer to a request (Text as FactAsked's) for Owner after Rest, all of which the
+	// node was able to answer: its programs ran, nothing was injected, and it had an ID.
+	FactAbandoned
 )
 
 const (
@@ -194,4 +202,7 @@ type Fact struct {
 	// Left is FactLeased's and FactReleased's, Record FactRecord's.
 	Left   *Leftover
 	Record *RecordChange
+	// Unsaved says what the node's disk holds otherwise than the fact tells: a crash of the machine at this moment would undo it. Empty:
+	// nothing.
+	Unsaved string
 }

@@ -67,7 +67,7 @@ func (r runtime) RemoveNetns(node, path string) {
 func (r runtime) Add(node string, req cluster.CNIAdd, done func(cluster.CNIResult)) {
 	m := r.w.machines[node]
 	sandbox := agent.Sandbox{Owner: req.Owner, Netns: req.Netns, PodNamespace: req.PodNamespace, PodName: req.PodName, PodUID: req.PodUID}
-	r.w.ask(&plugin{m: m, command: "Add", owner: req.Owner, pod: req.PodNamespace + "/" + req.PodName, done: func(res cluster.CNIResult) {
+	r.w.ask(&plugin{m: m, command: "Add", owner: req.Owner, pod: req.PodNamespace + "/" + req.PodName, podUID: req.PodUID, done: func(res cluster.CNIResult) {
 		if res.Code != 0 {
 			r.w.externalRelease(m, req.Owner)
 		}
@@ -113,7 +113,11 @@ func (w *World) externalRelease(m *machine, owner ipam.Owner) {
 // hooks turn what container runtimes do into facts.
 func (w *World) hooks() cluster.Hooks {
 	fact := func(kind scenarios.FactKind, node string, s *cluster.Sandbox) {
-		w.emit(scenarios.Fact{Kind: kind, Node: node, Owner: s.Owner, Pod: s.Pod.String(), PodUID: s.UID, Addr: s.Addr.Addr(), Netns: s.Netns})
+		f := scenarios.Fact{Kind: kind, Node: node, Owner: s.Owner, Pod: s.Pod.String(), PodUID: s.UID, Addr: s.Addr.Addr(), Netns: s.Netns}
+		if m := w.machines[node]; m != nil {
+			f.Unsaved = m.saved.unsaved(&f)
+		}
+		w.emit(f)
 	}
 	return cluster.Hooks{
 		Answered: func(node string, s *cluster.Sandbox) {
@@ -128,7 +132,8 @@ func (w *World) hooks() cluster.Hooks {
 			fact(scenarios.FactSandboxGone, node, s)
 		},
 		Refused: func(node string, s *cluster.Sandbox, r cluster.CNIResult) {
-			w.emit(scenarios.Fact{Kind: scenarios.FactRefused, Node: node, Owner: s.Owner, Pod: s.Pod.String(), PodUID: s.UID, Text: r.Message, Exhausted: r.Exhausted})
+			w.emit(scenarios.Fact{Kind: scenarios.FactRefused, Node: node, Owner: s.Owner, Pod: s.Pod.String(), PodUID: s.UID, Text: r.Message,
+				Number: r.Code, Exhausted: r.Exhausted, Rest: w.patience(node, r)})
 		},
 	}
 }

@@ -96,6 +96,9 @@ func (w *World) judge(op fault.Op) fault.Verdict {
 	v := fault.Judge(w.faults, op)
 	if v.Action != fault.Pass {
 		w.counts.Faults++
+		if m := w.machines[op.Node]; m != nil {
+			m.hitAt = w.eng.Now()
+		}
 		if w.witness != nil {
 			w.befell(op, v.Action)
 		}

@@ -33,6 +33,7 @@ func (p *process) persist(e agent.Persist) {
 	w.counts.JournalBytes += int64(len(payload))
 	write := hostmodel.Write{Seq: e.Seq, GivenUp: e.GivenUp, Replace: e.Replace, Payload: payload}
 	ok := p.journal.Write(write, verdict.Action == fault.Refuse, w.eng.Chooser())
+	m.saved.writes = append(m.saved.writes, e)
 	// A disk syncs in the order in which it is asked.
 	p.syncedAt = max(p.syncedAt, w.eng.Now()+syncTime+verdict.Delay)
 	w.eng.After(p.syncedAt-w.eng.Now(), &synced{p: p, seq: e.Seq, failed: !ok, verdict: verdict})
@@ -104,10 +105,12 @@ func (s *synced) Fire() {
 		return
 	case s.failed:
 		p.journal.Told()
+		p.m.saved.synced(s.seq, true)
 		p.step(agent.Persisted{Seq: s.seq, Err: errDisk})
 		return
 	}
 	p.journal.Sync()
+	p.m.saved.synced(s.seq, false)
 	if s.verdict.Action == fault.CrashAfter {
 		p.m.crashAgent()
 		return

@@ -55,6 +55,10 @@ type machine struct {
 	plugins []*plugin
 	// past are owners of sandboxes that are gone.
 	past []ipam.Owner
+	// saved is what the disk says; it is known from the agent's first start on.
+	saved saved
+	// hitAt is when something was last injected into what the machine does, ableAt since when both programs have run.
+	hitAt, ableAt time.Duration
 }
 
 // recordTime is ample for an agent's start and the dumps of a large node.
@@ -126,7 +130,7 @@ func (m *machine) startVPP() {
 			n := m.number
 			cfg.NICs = []vppmodel.NIC{{Name: nic, MTU: uint16(m.w.s.Topology.NICMTU), MAC: [6]byte{0x02, 0x0a, byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}}}
 		}
-		m.vpp = vppmodel.New(cfg)
+		m.vpp, m.ableAt = vppmodel.New(cfg), m.w.eng.Now()
 		m.tellVPP()
 	}})
 }
@@ -207,8 +211,9 @@ func (m *machine) agentUp() {
 		m.refuse(err)
 		return
 	}
+	m.saved = newSaved(records)
 	p := &process{m: m, spent: 1, agent: a, journal: j, planted: w.plantAgent(m.name, a)}
-	m.proc, m.alloc = p, alloc
+	m.proc, m.alloc, m.ableAt = p, alloc, w.eng.Now()
 	p.client = w.cluster.NewStoreClient(m.name, p.fromStore)
 	p.feed = w.cluster.NewFeed(m.name, p.fromAPI)
 	p.step(agent.Restored{Records: records, Boot: m.host.Boot()})
@@ -273,8 +278,8 @@ func (m *machine) tellIdentity() {
 	}
 	a := m.proc.agent
 	if id := a.ID(); id != m.knownID {
-		m.knownID = id
-		m.fact(scenarios.Fact{Kind: scenarios.FactNodeID, Number: id})
+		m.knownID, m.ableAt = id, m.w.eng.Now()
+		m.factAndDisk(scenarios.Fact{Kind: scenarios.FactNodeID, Number: id})
 	}
 	if blocks := a.Blocks(); !slices.Equal(blocks, m.knownBlocks) {
 		m.knownBlocks = slices.Clone(blocks)

@@ -21,7 +21,7 @@ func (st stage) Pause(node string, p timeline.Program, pause bool) error {
 }
 
 func (p *process) pause(pause bool) {
-	p.paused = pause
+	p.paused, p.m.ableAt = pause, p.m.w.eng.Now()
 	for !p.paused && len(p.inbox) > 0 && !p.dead {
 		ev := p.inbox[0]
 		p.inbox = p.inbox[1:]
@@ -39,7 +39,7 @@ func (m *machine) pauseVPP(pause bool) {
 	if m.vpp == nil || m.vppPaused == pause {
 		return
 	}
-	m.vppPaused = pause
+	m.vppPaused, m.ableAt = pause, m.w.eng.Now()
 	p := m.proc
 	switch {
 	case pause || p == nil:

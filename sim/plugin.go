@@ -20,6 +20,7 @@ type plugin struct {
 	command string
 	owner   ipam.Owner
 	pod     string
+	podUID  string
 	// event is the request to the agent under a number.
 	event func(number uint64) agent.Event
 	// done is told once what the plugin printed; a plugin that is killed prints nothing.
@@ -79,7 +80,7 @@ func (x *plugin) Fire() {
 		x.again(noAgent)
 		return
 	}
-	x.m.fact(scenarios.Fact{Kind: scenarios.FactAsked, Owner: x.owner, Pod: x.pod, Text: x.command})
+	x.m.fact(scenarios.Fact{Kind: scenarios.FactAsked, Owner: x.owner, Pod: x.pod, PodUID: x.podUID, Text: x.command})
 	x.proc, x.number = p, p.request(x.owner, func(a agent.Answer) { x.end(w.cniResult(a)) })
 	if w.faulty() && w.judge(fault.Op{Node: x.m.name, Kind: fault.KindCNI, Name: x.command, Key: x.owner.ContainerID}).Action == fault.Vanish {
 		// The plugin is killed right after it asked: the kubelet sees a failure, the agent an empty socket.
@@ -147,8 +148,18 @@ func (d *pluginDeadline) AppendText(b []byte) []byte {
 // Fire implements engine.Event.
 func (d *pluginDeadline) Fire() {
 	if d.running() {
+		d.abandoned()
 		d.withdraw()
 		d.end(killed)
+	}
+}
+
+// abandoned tells that nobody waits any more for an answer that the node was able to give.
+func (x *plugin) abandoned() {
+	m := x.m
+	since := max(x.since, m.ableAt, m.hitAt)
+	if waited := m.w.eng.Now() - since; x.proc != nil && m.able() && waited >= abandonedLeast {
+		m.fact(scenarios.Fact{Kind: scenarios.FactAbandoned, Owner: x.owner, Pod: x.pod, Text: x.command, Rest: waited})
 	}
 }
 
@@ -169,6 +180,7 @@ func (r runtime) Withdraw(node string, owner ipam.Owner) {
 	for _, x := range slices.Clone(r.w.machines[node].plugins) {
 		if x.owner == owner && (x.command == "Add" || x.command == "Del") {
 			x.kill()
+			x.abandoned()
 			x.withdraw()
 		}
 	}

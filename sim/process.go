@@ -286,6 +286,9 @@ func (d *dataplaneCall) perform() (vppwire.Result, bool) {
 	}
 	if r.Err != nil && !r.Lost {
 		w.note(p.m, "answer", r.Err.Error())
+		if !d.twice {
+			p.m.refusedCall(d.call, r.Err)
+		}
 	}
 	return r, true
 }
@@ -455,6 +458,12 @@ func (e *answered) Fire() { e.done(e.answer) }
 func (m *machine) fact(f scenarios.Fact) {
 	f.Node = m.name
 	m.w.emit(f)
+}
+
+// factAndDisk tells a fact, and what the disk says otherwise.
+func (m *machine) factAndDisk(f scenarios.Fact) {
+	f.Unsaved = m.saved.unsaved(&f)
+	m.fact(f)
 }
 
 func appendCount(b []byte, n int) []byte { return strconv.AppendInt(b, int64(n), 10) }

@@ -1,6 +1,8 @@
 package vppwire
 
 import (
+	"slices"
+
 	"go.fd.io/govpp/api"
 	"go.fd.io/govpp/binapi/l2"
 )
@@ -35,6 +37,11 @@ func (o FIB) owner() (Key, bool)   { return Key{}, false }
 func (o FIB) ours() bool           { return true }
 func (o FIB) replaces(Object) bool { return true }
 func (o FIB) shown() dumpStep      { return dumpStep{dump: fibDump, num: o.Bridge} }
+
+// lapses: with the bridge domain, whose own dump would otherwise have queued a look at its entries.
+func (o FIB) lapses(s *Session, st dumpStep) bool {
+	return st.dump == bridgeDump && !slices.Contains(s.dump.steps, o.shown())
+}
 
 type fibMessages struct {
 	entry      l2.L2fibAddDel

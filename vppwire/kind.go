@@ -82,7 +82,7 @@ var kinds = []row{
 
 	KindBridge:       {word: "bridge", object: Bridge{}, dumps: by(bridgeDump), num: "bd"},
 	KindBridgeMember: {word: "member", object: Member{}, dumps: by(bridgeDump)},
-	KindFIB:          {word: "fib", object: FIB{}, dumps: by(fibDump), num: "bd"},
+	KindFIB:          {word: "fib", object: FIB{}, dumps: by(fibDump, bridgeDump), num: "bd"},
 
 	KindNeighbor:       {word: "neighbor", object: Neighbor{}, dumps: by(neighborDump)},
 	KindNeighborConfig: {word: "neighbor-config", object: NeighborConfig{}, dumps: by(neighborConfigDump), num: "ip6", noDelete: true},

@@ -1,0 +1,83 @@
+package check
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// Goal: told-is-saved, one-sandbox, requests-answered and calls-accepted break by what they are about, name it, and stay silent where it
+// is right. Method: short histories; the last fact breaks the law or does not.
+func TestAnswersAndCalls(t *testing.T) {
+	const node, netns = "node-1", "/run/netns/web"
+	web, next := ipam.Owner{ContainerID: "web"}, ipam.Owner{ContainerID: "next"}
+	a, b := netip.MustParseAddr("10.1.1.5"), netip.MustParseAddr("10.1.1.6")
+	asked := func(o ipam.Owner, uid string, at time.Duration) scenarios.Fact {
+		return scenarios.Fact{Kind: scenarios.FactAsked, At: at, Node: node, Owner: o, Pod: "default/web", PodUID: uid, Text: scenarios.AskedAdd}
+	}
+	leased := func(o ipam.Owner, addr netip.Addr) scenarios.Fact {
+		return scenarios.Fact{Kind: scenarios.FactLeased, Node: node, Owner: o, Addr: addr}
+	}
+	refused := func(at, patience time.Duration) scenarios.Fact {
+		return scenarios.Fact{Kind: scenarios.FactRefused, At: at, Node: node, Owner: web, Rest: patience, Text: "VPP says no"}
+	}
+	answered := scenarios.Fact{Kind: scenarios.FactAnswered, Node: node, Owner: web, Addr: a, Netns: netns}
+	call := func(at time.Duration, text, netns string) scenarios.Fact {
+		return scenarios.Fact{Kind: scenarios.FactCallRefused, At: at, Node: node, Text: text, Netns: netns}
+	}
+	crashed := scenarios.Fact{Kind: scenarios.FactNodeGone, Node: node}
+	for _, tc := range []struct {
+		name  string
+		law   scenarios.Law
+		facts []scenarios.Fact
+		want  string
+	}{
+		{"an answer before its lease is saved", toldIsSaved(), []scenarios.Fact{{Kind: scenarios.FactAnswered, Node: node, Owner: web, Addr: a, Unsaved: "the disk knows no lease of it"}},
+			"is answered with 10.1.1.5, and the disk knows no lease of it"},
+		{"an ID before it is saved", toldIsSaved(), []scenarios.Fact{{Kind: scenarios.FactNodeID, Node: node, Number: 3, Unsaved: "the disk does not know it"}}, "acts on a node ID, and the disk does not know it"},
+		{"a DEL before the release is saved", toldIsSaved(), []scenarios.Fact{{Kind: scenarios.FactDeleted, Node: node, Owner: web, Unsaved: "the disk may still hold its lease of 10.1.1.5"}}, "the DEL of"},
+		{"what is saved", toldIsSaved(), []scenarios.Fact{answered, {Kind: scenarios.FactNodeID, Node: node, Number: 3}}, ""},
+
+		{"two sandboxes of a pod", oneSandbox(), []scenarios.Fact{asked(web, "1", 0), leased(web, a), asked(next, "1", 0), leased(next, b)}, "still holds its address"},
+		{"after a restart", oneSandbox(), []scenarios.Fact{asked(web, "1", 0), {Kind: scenarios.FactAgentUp, Node: node, Leases: []ipam.Lease{{Owner: web, Addr: a}}},
+			asked(next, "1", 0), leased(next, b)}, "still holds its address"},
+		{"one after the other", oneSandbox(), []scenarios.Fact{asked(web, "1", 0), leased(web, a), asked(next, "1", 0),
+			{Kind: scenarios.FactReleased, Node: node, Owner: web, Addr: a}, leased(next, b)}, ""},
+		{"of another pod of the same name", oneSandbox(), []scenarios.Fact{asked(web, "1", 0), leased(web, a), asked(next, "2", 0), leased(next, b)}, ""},
+
+		{"given up early", requestsAnswered(), []scenarios.Fact{asked(web, "1", 0), refused(time.Second, 30*time.Second)}, "was refused after 1s (VPP says no), and it is to wait 30s"},
+		{"given up in time", requestsAnswered(), []scenarios.Fact{asked(web, "1", 0), refused(31*time.Second, 30*time.Second)}, ""},
+		{"asked again by the same plugin", requestsAnswered(), []scenarios.Fact{asked(web, "1", 0), asked(web, "1", 20*time.Second), refused(31*time.Second, 30*time.Second)}, ""},
+		{"refused for something else", requestsAnswered(), []scenarios.Fact{asked(web, "1", 0), refused(time.Second, 0)}, ""},
+		{"never answered", requestsAnswered(), []scenarios.Fact{{Kind: scenarios.FactAbandoned, Node: node, Owner: web, Text: "Del", Rest: time.Minute}}, "the Del of"},
+
+		{"a call refused for nothing", callsAccepted(), []scenarios.Fact{call(0, "ip_route_add_del_v2 of route 10.1.1.5/32: no such entry", "")}, "nothing explains the refusal"},
+		{"by what was broken by hand", callsAccepted(), []scenarios.Fact{{Kind: scenarios.FactDisturbed, Text: "break-wiring"}, call(0, "linux_route_del of eth0: does not exist", "")}, ""},
+		{"for want of a namespace", callsAccepted(), []scenarios.Fact{answered, call(0, "linux_route_set of eth0: no such network namespace", netns)}, ""},
+		{"of an earlier boot", callsAccepted(), []scenarios.Fact{answered, crashed, call(0, "linux_route_set of eth0: no such network namespace", netns)}, "ended with an earlier boot of node-1"},
+		{"a link that went with its namespace", callsAccepted(), []scenarios.Fact{{Kind: scenarios.FactSandboxGone, Node: node, Owner: web}, call(time.Second, "linux_link_del of veth vd1: does not exist", "")}, ""},
+		{"long after", callsAccepted(), []scenarios.Fact{{Kind: scenarios.FactSandboxGone, Node: node, Owner: web}, call(time.Hour, "linux_link_del of veth vd1: does not exist", "")}, "nothing explains"},
+		{"a route behind its gateway's", callsAccepted(), []scenarios.Fact{call(0, "linux_route_set of 0.0.0.0/0: a route to its gateway 10.1.1.1 does not exist", "")}, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			w := tc.law.Watch()
+			var err error
+			for _, f := range tc.facts {
+				if err != nil {
+					t.Fatalf("too early: %v", err)
+				}
+				err = w.Observe(&f)
+			}
+			switch {
+			case tc.want == "" && err != nil:
+				t.Error(err)
+			case tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)):
+				t.Errorf("%v: want %q", err, tc.want)
+			}
+		})
+	}
+}

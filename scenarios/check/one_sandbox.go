@@ -1,0 +1,88 @@
+package check
+
+import (
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+const oneSandboxName = "one-sandbox"
+
+// oneSandbox: a pod's next sandbox gets its address when the agent has let go of the one before, on the same node: whatever order the
+// runtime sends DEL and ADD in. Pods of one name and different UIDs are different pods.
+//
+// Which pod a sandbox is for is told by its ADD. A snapshot shows two sandboxes of one pod only in between.
+func oneSandbox() scenarios.Law {
+	return scenarios.Law{
+		Name:  oneSandboxName,
+		Why:   "A pod with two addresses holds one of them for nobody, and packets to it go to a dead sandbox.",
+		When:  scenarios.Always,
+		Needs: []scenarios.Evidence{scenarios.Leases, scenarios.Sandboxes},
+		Watch: func() scenarios.Watcher { return &sandboxWatcher{nodes: map[string]*podSandboxes{}} },
+	}
+}
+
+// podInterface is what a node has at most one sandbox for.
+type podInterface struct{ pod, uid, ifName string }
+
+// podSandboxes are one node's. What is asked for and leased by nobody is forgotten with the answer's end: it costs a map entry.
+type podSandboxes struct {
+	// of is whose a sandbox is, leased the sandbox of each pod that has an address.
+	of     map[ipam.Owner]podInterface
+	leased map[podInterface]ipam.Owner
+}
+
+type sandboxWatcher struct {
+	nodes  map[string]*podSandboxes
+	checks int64
+}
+
+func (w *sandboxWatcher) Checks() int64 { return w.checks }
+
+func (w *sandboxWatcher) Observe(f *scenarios.Fact) error {
+	n := w.nodes[f.Node]
+	if n == nil {
+		if f.Kind != scenarios.FactAsked {
+			return nil
+		}
+		n = &podSandboxes{of: map[ipam.Owner]podInterface{}, leased: map[podInterface]ipam.Owner{}}
+		w.nodes[f.Node] = n
+	}
+	switch f.Kind {
+	case scenarios.FactAsked:
+		if f.Text == scenarios.AskedAdd && f.Pod != "" && f.PodUID != "" {
+			n.of[f.Owner] = podInterface{f.Pod, f.PodUID, f.Owner.IfName}
+		}
+	case scenarios.FactLeased:
+		p, known := n.of[f.Owner]
+		if !known {
+			return nil
+		}
+		w.checks++
+		before, had := n.leased[p]
+		n.leased[p] = f.Owner
+		if had && before != f.Owner {
+			return broken(oneSandboxName, f.At, f.Node, "%s gets %s for %s while %s of the same pod still holds its address: look at how sandboxes of one pod are told to belong together",
+				f.Owner, f.Addr, p.pod, before)
+		}
+	case scenarios.FactReleased:
+		if p := n.of[f.Owner]; n.leased[p] == f.Owner {
+			delete(n.leased, p)
+		}
+	case scenarios.FactAgentUp:
+		clear(n.leased)
+		for i := range f.Leases {
+			if p, known := n.of[f.Leases[i].Owner]; known {
+				n.leased[p] = f.Leases[i].Owner
+			}
+		}
+	case scenarios.FactSandboxGone:
+		if p := n.of[f.Owner]; n.leased[p] != f.Owner {
+			delete(n.of, f.Owner)
+		}
+	case scenarios.FactNodeGone:
+		if f.Text == scenarios.NodeLeft {
+			delete(w.nodes, f.Node)
+		}
+	}
+	return nil
+}

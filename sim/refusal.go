@@ -1,0 +1,76 @@
+package sim
+
+import (
+	"strings"
+	"time"
+
+	"go.fd.io/govpp/binapi/tapv2"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/sim/cluster"
+	"github.com/vppdrill/vppdrill/sim/vppmodel"
+	"github.com/vppdrill/vppdrill/sim/vppmodel/view"
+	"github.com/vppdrill/vppdrill/vppwire"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+)
+
+const (
+	// hitLasts is for how long what was injected explains what goes wrong: longer than an agent's patience with a lost answer and
+	// the look around that follows.
+	hitLasts = time.Minute
+	// abandonedLeast is how long an able node may take for a request: longer than an ADD's patience with what refuses its wiring.
+	abandonedLeast = 50 * time.Second
+)
+
+// refusedCall tells of a call that VPP or Linux have refused by themselves.
+func (m *machine) refusedCall(c vppwire.Call, err error) {
+	if !c.Writes() || m.hitAt != 0 && m.w.eng.Now()-m.hitAt < hitLasts {
+		return
+	}
+	m.fact(scenarios.Fact{Kind: scenarios.FactCallRefused, Text: c.Name() + " of " + c.Key().String() + ": " + err.Error(), Netns: m.missing(c)})
+}
+
+// missing is the namespace that a call needs and that is not there, "" for none.
+func (m *machine) missing(c vppwire.Call) string {
+	netns := []string{c.Key().Netns}
+	switch req := c.Request().(type) {
+	case *tapv2.TapCreateV3:
+		netns = append(netns, req.HostNamespace)
+	}
+	switch op := c.LinuxOp().(type) {
+	case vppwire.VethAdd:
+		netns = append(netns, op.Netns, op.PeerNetns)
+	}
+	for _, path := range netns {
+		if path != "" && !m.host.HasNamespace(path) {
+			return path
+		}
+	}
+	return ""
+}
+
+// patience is how long an ADD that the agent has refused had to wait for its wiring, 0 where that is not why it was refused: who
+// refused is not known, or VPP holds as many AF_PACKET interfaces as it survives.
+func (w *World) patience(node string, r cluster.CNIResult) time.Duration {
+	m := w.machines[node]
+	if m == nil || r.Code != uint32(agent.CodeTryAgain) || r.Exhausted || unknown(r) {
+		return 0
+	}
+	if most, limited := vppwire.AFPacketRoom(vppmodel.Version); limited && m.vpp != nil {
+		packets := 0
+		for i := range view.Of(m.vpp).Interfaces() {
+			if strings.HasPrefix(i.Name, "host-") {
+				packets++
+			}
+		}
+		if packets >= most {
+			return 0
+		}
+	}
+	return w.agentConfig.AddPatience
+}
+
+// able reports whether a machine can answer CNI requests at this moment.
+func (m *machine) able() bool {
+	return m.up && m.proc != nil && !m.proc.paused && m.vpp != nil && !m.vppPaused && m.knownID != 0
+}
