@@ -2,8 +2,10 @@ package vppwire
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"go.fd.io/govpp/adapter"
 	"go.fd.io/govpp/api"
 	"go.fd.io/govpp/binapi/memclnt"
 )
@@ -139,7 +141,11 @@ func (c Call) Do(ctx context.Context, d Dataplane) Result {
 		r.shown = &shown{details: details}
 	default:
 		if err := d.VPP.Invoke(ctx, p.req, p.reply); err != nil {
-			r.Lost = true
+			if unknownMessage(err) {
+				r.Err = err
+			} else {
+				r.Lost = true
+			}
 			break
 		}
 		if *p.retval != 0 {
@@ -153,6 +159,12 @@ func (c Call) Do(ctx context.Context, d Dataplane) Result {
 		}
 	}
 	return r
+}
+
+// unknownMessage reports whether a request was not sent because VPP has no such message.
+func unknownMessage(err error) bool {
+	var unknown *adapter.UnknownMsgError
+	return errors.As(err, &unknown)
 }
 
 // collect runs one dump: the request, a control ping, and details until the ping's reply.

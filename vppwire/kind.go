@@ -27,6 +27,14 @@ const (
 	KindSourceTable
 	KindSource
 	KindGuard
+	KindNAT
+	KindNATForwarding
+	KindNATTimeouts
+	KindNATAddress
+	KindNATInterface
+	KindNATOutput
+	KindIdentity
+	KindService
 	KindVeth
 	KindMacvlan
 	KindLinuxLink
@@ -92,6 +100,15 @@ var kinds = []row{
 	KindSource:      {word: "source", object: Source{}, dumps: by(sourcesDump)},
 	KindGuard:       {word: "guard", object: Guard{}, dumps: by(guardDump, interfaceDump, classifierDump, classifierInfoDump)},
 
+	KindNAT:           {word: "nat", object: NAT{}, dumps: by(natDump), plugin: natPlugin},
+	KindNATForwarding: {word: "nat-forwarding", object: NATForwarding{}, dumps: by(natDump), plugin: natPlugin},
+	KindNATTimeouts:   {word: "nat-timeouts", object: NATTimeouts{}, dumps: by(natDump), noDelete: true, plugin: natPlugin},
+	KindNATAddress:    {word: "nat-address", object: NATAddress{}, dumps: by(natAddressDump, natDump), plugin: natPlugin},
+	KindNATInterface:  {word: "nat-interface", object: NATInterface{}, dumps: by(natInterfaceDump, natDump), num: "side", plugin: natPlugin},
+	KindNATOutput:     {word: "nat-output", object: NATOutput{}, dumps: by(natOutputDump, natDump), plugin: natPlugin},
+	KindIdentity:      {word: "nat-identity", object: Identity{}, dumps: by(identityDump, natDump), num: "table", plugin: natPlugin},
+	KindService:       {word: "service", object: Service{}, dumps: by(serviceDump, natDump), num: "port", plugin: natPlugin},
+
 	KindVeth:          {word: "veth", object: Veth{}, dumps: by(linuxDump)},
 	KindMacvlan:       {word: "macvlan", object: Macvlan{}, dumps: by(linuxDump)},
 	KindLinuxLink:     {word: "link", object: LinkState{}, dumps: by(linuxDump), noDelete: true},
@@ -121,7 +138,7 @@ func Parts() []Part {
 			i++
 		}
 		if i == len(parts) {
-			parts = append(parts, Part{Plugin: k.plugin})
+			parts = append(parts, Part{Plugin: k.plugin, Optional: k.plugin == natPlugin})
 		}
 		if s, ok := k.object.(speaker); ok {
 			parts[i].Messages = append(parts[i].Messages, s.messages()...)

@@ -26,11 +26,7 @@ func (o Source) AppendText(b []byte) []byte {
 }
 
 func (Source) parse(p *words) Object {
-	o := Source{Addr: p.addr(), MAC: p.mac()}
-	if p.err == nil && !o.Addr.Is4() {
-		p.fail("%s is not an IPv4 address", o.Addr)
-	}
-	return o
+	return Source{Addr: p.addr4(), MAC: p.mac()}
 }
 
 func (o Source) owner() (Key, bool)   { return sourceTableKey(), true }

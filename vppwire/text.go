@@ -90,6 +90,16 @@ func (p *words) addr() netip.Addr {
 	return a
 }
 
+// addr4 is addr of IPv4.
+func (p *words) addr4() netip.Addr {
+	a := p.addr()
+	if p.err == nil && !a.Is4() {
+		p.fail("%s is not an IPv4 address", a)
+		return netip.Addr{}
+	}
+	return a
+}
+
 func (p *words) prefix() netip.Prefix {
 	w := p.word()
 	x, err := netip.ParsePrefix(w)

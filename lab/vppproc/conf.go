@@ -49,8 +49,8 @@ const (
 // plugins are those that a lab's VPP loads; all others stay out, which saves memory and start time. The first group must
 // exist, the second is taken where it does.
 var (
-	plugins         = []string{"af_packet", "vxlan"}
-	optionalPlugins = []string{"ping", "nat", "acl", "arping", "memif", "tracedump", "dhcp", "stn"}
+	plugins         = []string{"af_packet", "vxlan", "nat"}
+	optionalPlugins = []string{"ping", "acl", "arping", "memif", "tracedump", "dhcp", "stn"}
 )
 
 // render is VPP's startup.conf.

@@ -128,6 +128,7 @@ func TestLacks(t *testing.T) {
 		{nil, ""},
 		{table{"af_packet"}, "runs without its af_packet plugin (af_packet_plugin.so): enable it"},
 		{table{"vxlan"}, "runs without its vxlan plugin"},
+		{table{"nat44_", "nat_set_"}, ""},
 		{table{"af_packet_create_v3"}, "does not know af_packet_create_v3_"},
 		{table{"ip_"}, "and "},
 	} {

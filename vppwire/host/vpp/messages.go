@@ -25,7 +25,7 @@ type known interface {
 	GetMessageID(api.Message) (uint16, error)
 }
 
-// lacks says in one line what a VPP lacks, nil for nothing. A plugin of which nothing is known is not loaded; a message that is
+// lacks says in one line what a VPP lacks, nil for nothing. A plugin of which nothing is known is not loaded, which is fine for an optional one; a message that is
 // missing among known ones has another CRC, or comes from another release.
 func lacks(c known, version string) error {
 	for _, p := range parts() {
@@ -37,6 +37,7 @@ func lacks(c known, version string) error {
 		}
 		switch {
 		case len(missing) == 0:
+		case p.Optional && len(missing) == len(p.Messages):
 		case p.Plugin != "" && len(missing) == len(p.Messages):
 			return fmt.Errorf("%w: VPP %s runs without its %s plugin (%s_plugin.so): enable it in startup.conf", ErrIncompatible, version, p.Plugin, p.Plugin)
 		default:
