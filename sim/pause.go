@@ -2,6 +2,7 @@ package sim
 
 import (
 	"slices"
+	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
@@ -23,15 +24,24 @@ func (st stage) Pause(node string, p timeline.Program, pause bool) error {
 func (p *process) pause(pause bool) {
 	p.paused, p.m.ableAt = pause, p.m.w.eng.Now()
 	for !p.paused && len(p.inbox) > 0 && !p.dead {
-		ev := p.inbox[0]
+		h := p.inbox[0]
 		p.inbox = p.inbox[1:]
-		p.step(ev)
+		if l, ok := h.ev.(agent.NodesListed); ok { // it has grown older in the socket
+			h.ev = agent.NodesListed{Age: l.Age + p.m.w.eng.Now() - h.at}
+		}
+		p.step(h.ev)
 	}
+}
+
+// heard is an event with when it came.
+type heard struct {
+	ev agent.Event
+	at time.Duration
 }
 
 // disconnected reports that the connection to VPP is lost, which the agent will hear when it goes on hearing.
 func (p *process) disconnected() bool {
-	return slices.ContainsFunc(p.inbox, func(ev agent.Event) bool { _, down := ev.(agent.VPPDown); return down })
+	return slices.ContainsFunc(p.inbox, func(h heard) bool { _, down := h.ev.(agent.VPPDown); return down })
 }
 
 // pauseVPP lets a VPP stand still, or go on.

@@ -45,7 +45,7 @@ type process struct {
 	// paused: the process stands still; inbox is what it will hear when it goes on. A paused VPP holds back the answer withheld to
 	// call number withheldSeq.
 	paused      bool
-	inbox       []agent.Event
+	inbox       []heard
 	withheld    vppwire.Result
 	withheldSeq uint64
 	call        dataplaneCall
@@ -86,7 +86,7 @@ func (p *process) step(ev agent.Event) {
 		return
 	}
 	if p.paused {
-		p.inbox = append(p.inbox, ev)
+		p.inbox = append(p.inbox, heard{ev, p.m.w.eng.Now()})
 		return
 	}
 	p.m.w.stepping = p.m.name

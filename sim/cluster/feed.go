@@ -59,7 +59,7 @@ func (f *feedNodes) Listed(objects []Object, _ int64) {
 			return
 		}
 	}
-	f.sink(agent.NodesListed{})
+	f.sink(agent.NodesListed{Age: f.Nodes.listAge()})
 }
 
 // Changed is called by the informer.

@@ -39,7 +39,8 @@ type Informer struct {
 	synced  bool
 	counted bool
 	listed  bool
-	attempt uint64 // whatever belongs to an older attempt is ignored
+	attempt uint64        // whatever belongs to an older attempt is ignored
+	asked   time.Duration // when the last attempt began
 	version int64
 	stream  *stream[Change]
 	wait    time.Duration
@@ -107,6 +108,7 @@ func (i *Informer) DuplicateNext(n int) { i.Faults.Duplicate = n }
 // again starts a new attempt: a list, or a watch from where the last one ended.
 func (i *Informer) again() {
 	i.attempt++
+	i.asked = i.api.clock.Now()
 	i.closeStream()
 	i.setSynced(false)
 	net := i.api.net
@@ -116,6 +118,9 @@ func (i *Informer) again() {
 	}
 	net.Call(i.cfg.At, i.api.at, apiTimeout, &watchCall{i: i, attempt: i.attempt, from: i.version})
 }
+
+// listAge is how long ago the list that is being told was asked for.
+func (i *Informer) listAge() time.Duration { return i.api.clock.Now() - i.asked }
 
 func (i *Informer) closeStream() {
 	if i.stream != nil {

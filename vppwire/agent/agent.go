@@ -172,7 +172,7 @@ func (a *Agent) take(ev Event) {
 	case NodeGone:
 		a.identity(nodeid.NodeGone(e))
 	case NodesListed:
-		a.identity(nodeid.NodesListed{})
+		a.identity(nodeid.NodesListed(e))
 	case PodsListed:
 		if !a.podsListed {
 			a.podsListed = true

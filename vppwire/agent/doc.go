@@ -46,6 +46,7 @@
 //     began goes on, except an ADD that has no address yet.
 //   - NodeSeen and NodeGone tell of Node objects in any order; repeating one is free. NodeGone of an earlier UID does not concern
 //     the node that bears the name now. NodesListed ends a complete round of NodeSeen: who was not told in it, is gone.
+//     It says how old the list is, as a record may be younger: one that came since is no sign of a node that is gone.
 //   - PodsListed names the pods bound to this node. PoolsChanged brings address ranges: an older generation, or the same, is
 //     ignored. OwnAddress brings the node's own address; the zero prefix says that the plan's holds again.
 //   - StoreReply answers the StoreRequest of its ID; one that is given up or unknown is ignored. StoreChanged belongs to the watch of

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"net/netip"
+	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/vppwire"
@@ -69,8 +70,8 @@ type (
 	// an earlier boot left behind is removed because of it: static pods run under a UID that this list does not have.
 	PodsListed struct{ UIDs []string }
 	// NodesListed: every existing node has been told by NodeSeen since the agent's start or the last gap;
-	// a node that was not, is gone.
-	NodesListed struct{}
+	// a node that was not, is gone. Age is how long ago the list was asked for, at the most.
+	NodesListed struct{ Age time.Duration }
 	// PoolsChanged carries new cluster-wide address ranges; the first one may come at any time after the start.
 	PoolsChanged struct{ Pools Pools }
 	// OwnAddress: the node's own interconnect address changed (DHCP, operator). Zero means unknown.

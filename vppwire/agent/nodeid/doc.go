@@ -14,7 +14,7 @@
 //
 //   - Restored comes first, and only where the journal holds a claim. It may be acted on at once.
 //   - NodeSeen, NodeGone and NodesListed tell which Node objects exist, in any order and as often as the caller likes. NodesListed
-//     says that all have been told since the one before: a node that was not, is gone. ListNodes asks for such a round from the API
+//     says that all have been told since the one before: a node that was not, is gone, unless it came after the list was asked for. ListNodes asks for such a round from the API
 //     server itself; it may take any time.
 //   - Request goes to the store. StoreReply answers it, or nothing ever does: it is given up after 5 s, and an answer that comes
 //     later is ignored. Besides a Watch, one request is outstanding at a time. Requests may be done late, after they were given

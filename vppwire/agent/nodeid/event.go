@@ -1,5 +1,7 @@
 package nodeid
 
+import "time"
+
 // Event is something that the Machine is told: one of the types below.
 type Event interface{ event() }
 
@@ -10,8 +12,8 @@ type (
 	// NodeGone: the Node object with this UID does not exist any more.
 	NodeGone struct{ Name, UID string }
 	// NodesListed: every existing node has been told by NodeSeen since the start or the last NodesListed; a node that was not, is
-	// gone.
-	NodesListed struct{}
+	// gone. Age is how long ago the list was asked for, at the most: it says nothing about what came to be since.
+	NodesListed struct{ Age time.Duration }
 )
 
 // What the store says.

@@ -1,6 +1,9 @@
 package nodeid
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // members is which nodes the cluster has, as the API server tells it.
 type members struct {
@@ -64,10 +67,12 @@ func (m *Machine) nodeGone(e NodeGone) {
 	m.nodeIsGone(e.UID)
 }
 
-// nodesAreListed: whoever has not been told of since the list before is gone.
-func (m *Machine) nodesAreListed() {
+// nodesAreListed: whoever has not been told of since the list before is gone. A list that was under way when a node came to be does
+// not have it, however late it arrives: it counts from when it was asked for.
+func (m *Machine) nodesAreListed(age time.Duration) {
 	s := &m.members
-	s.listedAt, s.listing = m.now, false
+	s.listedAt = m.now.Add(-age)
+	s.listing = s.listing && s.listedAt.Before(s.askedAt)
 	if len(s.stale) > 0 {
 		m.changed |= WantsJudge
 	}
@@ -93,12 +98,13 @@ func (m *Machine) nodesAreListed() {
 	}
 	for i := range m.view.entries {
 		e := &m.view.entries[i]
-		if e.lost && !s.present(e) {
+		if e.lost && !s.present(e) && !s.listedAt.Before(m.view.lostAt) {
 			m.view.found(e)
 			m.emit(RecordChanged{ID: e.id})
 		}
 		m.mayBeStale(e)
 	}
+	m.askForLost()
 }
 
 // nodeIsGone takes the node whose Node object had this UID out, at once, and makes its ID a case for release.

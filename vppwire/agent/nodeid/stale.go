@@ -20,9 +20,15 @@ type staleRecords struct {
 	// stale are live records whose nodes are gone or have never been told of; ascending by ID.
 	stale []staleRecord
 	dueAt time.Time
-	// listedAt is when all Node objects were told of last; listing: that was asked for again.
-	listedAt time.Time
-	listing  bool
+	// listedAt is when the last list of all Node objects was asked for; listing: one was asked for at askedAt, and none as new has come.
+	listedAt, askedAt time.Time
+	listing           bool
+}
+
+// ask has the Node objects listed again.
+func (s *staleRecords) ask(m *Machine) {
+	s.listing, s.askedAt = true, m.now
+	m.emit(ListNodes{})
 }
 
 // staleRecord is one record that may have to be released.
@@ -89,8 +95,7 @@ func (m *Machine) judge() {
 				if turn := at.Add(time.Duration(rank) * rankDelay); m.now.Before(turn) {
 					s.dueBy(turn)
 				} else if !s.listing {
-					s.listing = true
-					m.emit(ListNodes{})
+					s.ask(m)
 				}
 				continue
 			}

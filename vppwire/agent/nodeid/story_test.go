@@ -66,6 +66,24 @@ func (c *cluster) act(w []string) error {
 		for _, other := range c.nodes {
 			c.step(other, NodeSeen{n.name, n.uid})
 		}
+	case "unheard": // its Node object is there, and nobody else hears of it
+		n.uid = w[2]
+	case "listed-late": // a list that was asked for a while ago, before this node came to be, reaches the others
+		age, err := time.ParseDuration(w[2])
+		if err != nil {
+			return err
+		}
+		for _, other := range c.nodes {
+			if other == n {
+				continue
+			}
+			for _, told := range c.nodes {
+				if told != n && told.uid != "" {
+					c.step(other, NodeSeen{told.name, told.uid})
+				}
+			}
+			c.step(other, NodesListed{age})
+		}
 	case "gone":
 		uid := n.uid
 		n.uid = ""

@@ -11,8 +11,9 @@ import (
 type view struct {
 	// entries ascend by ID. Deleted ones stay, so that a late delivery cannot bring them back.
 	entries []entry
-	// lost counts the lost entries.
-	lost int
+	// lost counts the lost entries, lostAt is when the last was lost.
+	lost   int
+	lostAt time.Time
 	// irregular counts live irregular entries: 0 means that nobody has pods outside of the plan's blocks.
 	irregular int
 	// revision is the store's, up to which list and watch have told everything.
@@ -171,6 +172,7 @@ func (m *Machine) fill(e *entry, item *Item) {
 		if m.losing && (was.lost || was.live() && !was.malformed && was.value != "") {
 			e.value, e.name, e.uid, e.lost = was.value, was.name, was.uid, true
 			v.lost++
+			v.lostAt = m.now
 		}
 		return
 	}
@@ -191,8 +193,7 @@ func (m *Machine) askForLost() {
 	if m.view.lost == 0 || s.listing || !slices.ContainsFunc(m.view.entries, func(e entry) bool { return e.lost && !s.present(&e) && !s.gone[e.uid] }) {
 		return
 	}
-	s.listing = true
-	m.emit(ListNodes{})
+	s.ask(m)
 }
 
 // found makes a lost entry one that is deleted.

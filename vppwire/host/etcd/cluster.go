@@ -76,6 +76,7 @@ func (f *Cluster) round(ctx context.Context, tell func(agent.Event)) error {
 			gets = append(gets, clientv3.OpGet(f.c.prefix+key, clientv3.WithPrefix()))
 		}
 	}
+	asked := time.Now()
 	list, err := f.c.commit(ctx, nil, gets, nil)
 	if err != nil {
 		return err
@@ -92,7 +93,7 @@ func (f *Cluster) round(ctx context.Context, tell func(agent.Event)) error {
 		whole = f.seen(tell, kv) && whole
 	}
 	if whole { // otherwise a node that exists would count as gone
-		tell(agent.NodesListed{})
+		tell(agent.NodesListed{Age: time.Since(asked)})
 	}
 	for _, kv := range list.Responses[1].GetResponseRange().Kvs {
 		if _, rest := f.c.fact(kv.Key); strings.Contains(rest, "/") {

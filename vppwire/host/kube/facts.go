@@ -102,8 +102,10 @@ func (f *Facts) followNodes(ctx context.Context, say func(...agent.Event)) {
 	for ctx.Err() == nil {
 		round, end := context.WithCancel(ctx)
 		listed := make(chan struct{}, 1)
+		var asked time.Time
 		to := sink[*v1.Node]{
-			listed: func(nodes []*v1.Node) { f.listed(nodes, say); signal(f.pods); signal(listed) },
+			asked:  func() { asked = time.Now() },
+			listed: func(nodes []*v1.Node) { f.listed(nodes, asked, say); signal(f.pods); signal(listed) },
 			put:    func(n *v1.Node, _ bool) { say(f.seen(n)...) },
 			gone:   func(n *v1.Node) { f.gone(n, say) },
 		}
@@ -120,8 +122,8 @@ func (f *Facts) followNodes(ctx context.Context, say func(...agent.Event)) {
 	}
 }
 
-// listed tells every node, changed or not.
-func (f *Facts) listed(nodes []*v1.Node, say func(...agent.Event)) {
+// listed tells every node, changed or not, of a list that was asked for at a time.
+func (f *Facts) listed(nodes []*v1.Node, asked time.Time, say func(...agent.Event)) {
 	before := f.told
 	f.told = make(map[string]agent.NodeSeen, len(nodes))
 	var events []agent.Event
@@ -133,7 +135,7 @@ func (f *Facts) listed(nodes []*v1.Node, say func(...agent.Event)) {
 		f.told[n.Name] = now
 		events = append(events, now)
 	}
-	say(append(events, agent.NodesListed{})...)
+	say(append(events, agent.NodesListed{Age: time.Since(asked)})...)
 }
 
 // seen is what to tell of a node that may have changed: kubelets report themselves all the time, mostly with nothing new.

@@ -23,11 +23,19 @@ type object interface {
 
 // sink takes what a Reflector reads, in its order, from one goroutine. It is a cache.ReflectorStore that stores nothing.
 type sink[T object] struct {
+	// asked is called when a list is asked for; nil: nobody wants to know.
+	asked func()
 	// listed takes everything that exists, in order of namespaces and names: at the start and after each gap.
 	listed func([]T)
 	// put takes an object that is new or has changed, gone the last state of one that was deleted.
 	put  func(obj T, added bool)
 	gone func(T)
+}
+
+func (s sink[T]) ask() {
+	if s.asked != nil {
+		s.asked()
+	}
 }
 
 // Add implements cache.ReflectorStore.
@@ -70,10 +78,14 @@ func follow[T object, L runtime.Object](ctx context.Context, client kubernetes.I
 				o.ResourceVersion = "" // as it is now, not as the server remembers it
 			}
 			o.FieldSelector = selector
+			to.ask()
 			return kind.List(ctx, o)
 		},
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 			o.FieldSelector = selector
+			if o.SendInitialEvents != nil && *o.SendInitialEvents { // this server streams its lists
+				to.ask()
+			}
 			return kind.Watch(ctx, o)
 		},
 	}
