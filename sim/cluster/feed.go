@@ -4,7 +4,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
-// AgentFeed tells one agent life about nodes, its own pods and the pools: what vppwire/host learns from a real API server.
+// AgentFeed tells one agent life about nodes, its own pods and the pools: what vppwire/host learns from a real API server, which it
+// never asks to list from its cache. A node that was made anew would find its former Node object there, and with it its former ID.
 type AgentFeed struct {
 	// Nodes, Pods and Configs are the feed's informers, for fault hooks.
 	Nodes, Pods, Configs *Informer
@@ -17,9 +18,9 @@ type AgentFeed struct {
 // Start and until Stop.
 func (a *API) NewAgentFeed(node string, at Endpoint, sink func(agent.Event)) *AgentFeed {
 	f := &AgentFeed{sink: sink}
-	f.Nodes = a.NewInformer(InformerConfig{Name: "agent", At: at, Kind: KindNode, Handler: (*feedNodes)(f)})
-	f.Pods = a.NewInformer(InformerConfig{Name: "agent", At: at, Kind: KindPod, Node: node, Handler: (*feedPods)(f)})
-	f.Configs = a.NewInformer(InformerConfig{Name: "agent", At: at, Kind: KindConfigMap, Handler: (*feedConfigs)(f)})
+	f.Nodes = a.NewInformer(InformerConfig{Name: "agent", At: at, Kind: KindNode, Fresh: true, Handler: (*feedNodes)(f)})
+	f.Pods = a.NewInformer(InformerConfig{Name: "agent", At: at, Kind: KindPod, Node: node, Fresh: true, Handler: (*feedPods)(f)})
+	f.Configs = a.NewInformer(InformerConfig{Name: "agent", At: at, Kind: KindConfigMap, Fresh: true, Handler: (*feedConfigs)(f)})
 	return f
 }
 

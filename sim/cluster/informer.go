@@ -24,13 +24,16 @@ type InformerConfig struct {
 	// Node selects what belongs to that node, pods bound there or its resource; empty selects everything.
 	Node    string
 	Handler Handler
+	// Fresh: lists are asked of the API server itself and not of its cache, so that they are as of now at the earliest.
+	Fresh bool
 }
 
 // Informer keeps its Handler up to date by list and watch. It keeps no objects itself: a thousand of them that watch a
 // thousand nodes cost a thousand streams and one list. Changes that come twice or late are dropped; a broken watch makes
 // it watch again from where it was, and list again when the API has forgotten that.
 type Informer struct {
-	// Faults are hooks of the watch. Lag makes lists stale too, but never staler than what was seen since Start.
+	// Faults are hooks of the watch. Lag makes lists that are not Fresh stale too, but never staler than what was seen since
+	// Start.
 	Faults StreamFaults
 
 	api     *API
@@ -233,7 +236,7 @@ func (l *listCall) Serve() any {
 		return ErrUnavailable
 	}
 	state := i.api.kinds[i.cfg.Kind]
-	if i.Faults.Lag > 0 {
+	if i.Faults.Lag > 0 && !i.cfg.Fresh {
 		// A stale cache answers, but a client that names the version it has seen is never taken back before it.
 		version := max(state.versionAt(i.api.clock.Now()-i.Faults.Lag), i.version)
 		return &listReply{state.listAt(version, i.cfg.Node), version}

@@ -1,8 +1,10 @@
 package nodeid
 
 import (
+	"hash/fnv"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Keys of the store beside the node records.
@@ -16,6 +18,10 @@ const (
 	keyComplete   = Prefix + "complete"
 	valueLooking  = "looking"
 	valueComplete = "yes"
+	// keyAssumed is created, by whoever loses patience, before a store is marked complete in which nodes that exist have no record.
+	// Such nodes may hold IDs all the same, mostly small ones: see assumedFirst.
+	keyAssumed   = Prefix + "assumed"
+	valueAssumed = "yes"
 	// prefixAnnounced and a node's name is that node's word that nobody has to wait for a record of its own; the value is
 	// its Node object's UID.
 	prefixAnnounced = Prefix + "new/"
@@ -38,7 +44,7 @@ func (n *note) take(item *Item) bool {
 
 // barrier is the bootstrap barrier: what holds claims back in a store that may not have everybody's record.
 type barrier struct {
-	complete note
+	complete, assumed note
 	// own is our own announcement; others are kept by name, and only while the store is not complete.
 	own    note
 	others map[string]note
@@ -46,6 +52,11 @@ type barrier struct {
 	// no ID; nil: not looked for yet. named is one of them, for people.
 	unregistered map[string]string
 	named        string
+	// doubted: the store has lost data in this life, or before it, as our own record is not there. Its mark then says that somebody
+	// has waited long enough to claim an ID, and nothing about who has written his record again: until doubtedUntil nothing is taken
+	// because of it, as others who were cut off come back at the same time.
+	doubted      bool
+	doubtedUntil time.Time
 	// awaited: the embedding waits for a complete store.
 	awaited bool
 }
@@ -54,7 +65,7 @@ type barrier struct {
 func (b *barrier) marked() bool { return b.complete.there && b.complete.value == valueComplete }
 
 // reset forgets what another store said.
-func (b *barrier) reset() { b.complete, b.own, b.others = note{}, note{}, nil }
+func (b *barrier) reset() { b.complete, b.assumed, b.own, b.others = note{}, note{}, note{}, nil }
 
 // forget deletes what a complete list at a revision has not got; self is this node's name.
 func (b *barrier) forget(self string, listed map[string]bool, revision int64) {
@@ -64,6 +75,7 @@ func (b *barrier) forget(self string, listed map[string]bool, revision int64) {
 		}
 	}
 	gone(keyComplete, &b.complete)
+	gone(keyAssumed, &b.assumed)
 	gone(prefixAnnounced+self, &b.own)
 	for name, x := range b.others { //vppdrill:unordered each by itself
 		if gone(prefixAnnounced+name, &x); !x.there {
@@ -88,6 +100,8 @@ func (m *Machine) applyNote(item *Item) bool {
 		} else if was {
 			m.view.stale = true // announcements were not noted while it was there
 		}
+	case item.Key == keyAssumed:
+		b.assumed.take(item)
 	case announced && name == m.cfg.Name:
 		b.own.take(item)
 	case announced:
@@ -136,7 +150,16 @@ func (m *Machine) heldBack() bool {
 
 // Complete reports whether every ID and every block that somebody holds has a record in the store; with a negative
 // patience that is taken for granted.
-func (m *Machine) Complete() bool { return m.cfg.Patience < 0 || m.barrier.marked() }
+func (m *Machine) Complete() bool {
+	return m.cfg.Patience < 0 || m.barrier.marked() && (!m.barrier.doubted || due(m.barrier.doubtedUntil, m.now) || m.unregistered() == "")
+}
+
+// doubt: the store has lost data that we have seen, or written, before.
+func (m *Machine) doubt() {
+	if b := &m.barrier; !b.doubted {
+		b.doubted, b.doubtedUntil = true, m.now.Add(m.cfg.Patience)
+	}
+}
 
 // awaitRecords takes the next step towards a complete store: it says what has to be waited for, or asks for the mark. In a store
 // without it, IDs and blocks without a record may be held all the same: the agents of their nodes may be down or cut off,
@@ -145,7 +168,7 @@ func (m *Machine) Complete() bool { return m.cfg.Patience < 0 || m.barrier.marke
 // Where records are found in such a store, it has lost its data and their owners have written them again, so nobody takes
 // anything before every existing node has a record or has said that it holds no ID. Where there are none, this may be a
 // cluster's first start, and some node may have no agent at all: that is waited for as long as Config.Patience. Whoever has
-// waited marks the store, and nobody waits after that.
+// waited marks the store, and nobody waits after that; but the IDs that the silent ones most likely hold are left to them.
 func (m *Machine) awaitRecords() (why string) {
 	c := &m.claim
 	if !m.members.listed {
@@ -156,6 +179,10 @@ func (m *Machine) awaitRecords() (why string) {
 			return ""
 		}
 		why = "waits for the record of " + name + " and perhaps others"
+		if m.barrier.marked() {
+			c.retryAt = m.barrier.doubtedUntil
+			return "the store has lost data: " + why
+		}
 		if slices.ContainsFunc(m.view.entries, func(e entry) bool { return !e.deleted }) {
 			return "the store has lost data: " + why
 		}
@@ -165,6 +192,10 @@ func (m *Machine) awaitRecords() (why string) {
 		if !due(c.patientUntil, m.now) {
 			c.retryAt = c.patientUntil
 			return why
+		}
+		if !m.barrier.assumed.there {
+			m.ask(Request{Op: Create, Key: keyAssumed, Value: valueAssumed})
+			return ""
 		}
 	}
 	if mark := m.barrier.complete; mark.there {
@@ -199,10 +230,22 @@ func (m *Machine) dropAnnouncement() bool {
 	return true
 }
 
-// Unrecorded names a node that may hold an ID without a record, in a store that is not known to be complete; empty when there
-// is none.
+// assumedFirst is the ID from which one is looked for, downwards, in a store that was marked complete although nodes had no record,
+// as long as there are such nodes; 0: the smallest is taken. A cluster that has claimed the smallest IDs has the upper half free, and
+// where in it this node begins follows from its Node object, so that those who do this after different losses do not meet either.
+func (m *Machine) assumedFirst(most uint32) uint32 {
+	if !m.barrier.assumed.there || m.unregistered() == "" {
+		return 0
+	}
+	h := fnv.New32a()
+	h.Write([]byte(m.uid))
+	return most - h.Sum32()%(most/2+1)
+}
+
+// Unrecorded names a node that may hold an ID without a record, in a store that is not known to be complete or is known to have
+// lost data; empty when there is none.
 func (m *Machine) Unrecorded() string {
-	if m.Complete() {
+	if m.cfg.Patience < 0 || m.Complete() && !m.barrier.doubted {
 		return ""
 	}
 	return m.unregistered()

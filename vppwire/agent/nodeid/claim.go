@@ -20,6 +20,8 @@ type claim struct {
 	// waiting says why no ID can be claimed now.
 	waiting   string
 	conflicts int
+	// unsure is the revision of our record that a write of it which was given up may still find and change; 0: none.
+	unsure int64
 	// patientUntil is how long other nodes' records are waited for where the store has none, zero before the first look.
 	patientUntil time.Time
 	retryAt      time.Time // patientUntil, or the end of the first quarantine that stands in the way
@@ -58,8 +60,8 @@ func (m *Machine) relinquish() {
 	m.changed |= IDChanged
 }
 
-// seek finds our record or asks for a new one: the smallest ID that fits the plan, that nobody holds, and whose block no
-// other node still has pods in.
+// seek finds our record or asks for a new one: the smallest ID, or a great one where small ones may be held unseen, that fits the
+// plan, that nobody holds, and whose block no other node still has pods in.
 func (m *Machine) seek() {
 	if m.uid == "" {
 		m.cannotClaim("the Node object of %s has not been seen", m.cfg.Name)
@@ -79,44 +81,69 @@ func (m *Machine) seek() {
 			return
 		}
 	}
-	if !m.claimBehind(m.unregisteredBefore(), most) && !m.claimBehind(0, most) {
-		m.cannotClaim("no node ID from 1 to %d is free", most)
+	if first := m.assumedFirst(most); first != 0 {
+		for i := range most {
+			id := first - i
+			if i >= first { // behind 1 comes the greatest
+				id += most
+			}
+			if m.free(id) {
+				m.claimFree(id)
+				return
+			}
+		}
+	} else if m.claimBehind(m.unregisteredBefore(), most) || m.claimBehind(0, most) {
+		return
 	}
+	m.cannotClaim("no node ID from 1 to %d is free", most)
 }
 
 // claimBehind asks for the smallest free ID behind the first `before` free ones; false when there is none. Nodes that start
 // together leave each other room in the order of their names: each asks once, where all would race for the same ID and a
 // thousand nodes make half a million requests.
 func (m *Machine) claimBehind(before int, most uint32) bool {
-	c := &m.claim
 	for id := uint32(1); id <= most && id != 0; id++ {
-		e := m.view.entry(id)
-		if e != nil && (e.live() || e.malformed) {
+		if !m.free(id) {
 			continue
 		}
-		if e != nil && m.quarantined(e, m.now) {
-			end := e.released.Add(m.cfg.Quarantine)
-			if c.retryAt.IsZero() || end.Before(c.retryAt) {
-				c.retryAt = end
-			}
-			continue
+		if before == 0 {
+			m.claimFree(id)
+			return true
 		}
-		if block, ok := m.plan.Block(id); !ok {
-			continue
-		} else if block.IsValid() {
-			if _, held := m.Holder(m.now, block); held {
-				continue
-			}
-		}
-		if before > 0 {
-			before--
-			continue
-		}
-		c.waiting = ""
-		m.write(Claim{id, m.uid}, e)
-		return true
+		before--
 	}
 	return false
+}
+
+// free reports whether nobody holds an ID, and nobody has an address of its block.
+func (m *Machine) free(id uint32) bool {
+	c, e := &m.claim, m.view.entry(id)
+	if e != nil && (e.live() || e.malformed) {
+		return false
+	}
+	if e != nil && m.quarantined(e, m.now) {
+		end := e.released.Add(m.cfg.Quarantine)
+		if c.retryAt.IsZero() || end.Before(c.retryAt) {
+			c.retryAt = end
+		}
+		return false
+	}
+	block, ok := m.plan.Block(id)
+	if !ok {
+		return false
+	}
+	if block.IsValid() {
+		if _, held := m.Holder(m.now, block); held {
+			return false
+		}
+	}
+	return true
+}
+
+// claimFree asks for an ID that is free.
+func (m *Machine) claimFree(id uint32) {
+	m.claim.waiting = ""
+	m.write(Claim{id, m.uid}, m.view.entry(id))
 }
 
 // write asks for the record of a claim to be as the plan has it, over the record that is there. False when that is not to be
@@ -135,7 +162,7 @@ func (m *Machine) write(c Claim, present *entry) bool {
 	switch {
 	case present == nil:
 		m.ask(Request{Op: Create, Key: recordKey(c.ID), Value: value})
-	case value == present.value:
+	case value == present.value && (present.rev != m.claim.unsure || c != m.claim.Claim):
 		return false
 	default:
 		m.ask(Request{Op: Update, Key: recordKey(c.ID), Value: value, Revision: present.rev})

@@ -48,9 +48,18 @@ func (m *Machine) Peer(id uint32) (r Record, regular, ok bool) {
 	return e.record(), !e.irregular, true
 }
 
-// Shows reports whether the view, our own record included, shows us as the holder of a block.
+// Shows reports whether the view, our own record included, shows us as the holder of a block, and goes on doing so: nothing that
+// we have asked for, answered or not, would take the block out of the record.
 func (m *Machine) Shows(block netip.Prefix) bool {
 	own := m.view.entry(m.claim.ID)
+	if own != nil && own.rev == m.claim.unsure {
+		return false
+	}
+	if asked := m.store.asked; m.overOwn(asked) {
+		if r, err := ParseRecord(asked.Value); err != nil || !slices.Contains(r.PodNetworks, block) {
+			return false
+		}
+	}
 	if own == nil || !m.ours(own, m.claim.UID) || !own.live() || m.view.stale || m.view.revision < own.rev {
 		return false
 	}

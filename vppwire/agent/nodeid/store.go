@@ -82,11 +82,14 @@ func (m *Machine) storeReplied(e StoreReply) {
 	asked := s.asked
 	s.asked, s.deadline = Request{}, time.Time{}
 	m.changed |= WantsAct
+	if m.overOwn(asked) {
+		m.changed |= Viewed // what the request would have changed may be acted on
+	}
 	if len(m.members.stale) > 0 {
 		m.changed |= WantsJudge
 	}
 	if e.Err == Unavailable || e.Err == Compacted {
-		m.storeUnknown()
+		m.storeUnknown(asked)
 		return
 	}
 	s.tries, s.retryAt = 0, time.Time{}
@@ -105,9 +108,17 @@ func (m *Machine) storeReplied(e StoreReply) {
 	}
 }
 
-// storeUnknown: the request may or may not have been done. After a backoff, the store is listed.
-func (m *Machine) storeUnknown() {
+// overOwn reports whether a request writes over our own record.
+func (m *Machine) overOwn(r Request) bool {
+	return r.Op == Update && m.claim.ID != 0 && r.Key == recordKey(m.claim.ID)
+}
+
+// storeUnknown: the request may or may not have been done, or be done later. After a backoff, the store is listed.
+func (m *Machine) storeUnknown(asked Request) {
 	s := &m.store
+	if m.overOwn(asked) {
+		m.claim.unsure = asked.Revision
+	}
 	m.view.stale = true
 	s.retryAt = m.now.Add(min(storeRetryFirst<<min(s.tries, 16), storeRetryMost))
 	s.tries++
@@ -118,12 +129,13 @@ func (m *Machine) storeUnknown() {
 func (m *Machine) storeOverdue() {
 	s := &m.store
 	if due(s.deadline, m.now) {
+		asked := s.asked
 		s.asked, s.deadline = Request{}, time.Time{}
-		m.storeUnknown()
+		m.storeUnknown(asked)
 	}
 	if due(s.watchDeadline, m.now) {
 		m.storeWatchLost(s.watch)
-		m.storeUnknown()
+		m.storeUnknown(Request{})
 	}
 }
 
@@ -145,7 +157,10 @@ func (m *Machine) storeListed(e StoreReply) {
 		}
 		n.forget(m.cfg.Name, others, e.Revision)
 		n.unregistered = nil
-		m.losing = !m.Complete()
+		if m.claim.ID != 0 && !listed[m.claim.ID] {
+			m.doubt()
+		}
+		m.losing = !m.Complete() || n.doubted
 		for i := range v.entries {
 			if r := &v.entries[i]; !listed[r.id] && !r.deleted && r.rev <= e.Revision {
 				m.apply([]Item{{Key: recordKey(r.id), ModRevision: e.Revision, Deleted: true}})
@@ -181,7 +196,9 @@ func (m *Machine) identifyStore(id uint64) {
 			v.entries[i].rev = 0
 		}
 		m.barrier.reset()
-		m.claim.patientUntil = time.Time{}
+		m.barrier.doubted = false // of the one before
+		m.doubt()
+		m.claim.patientUntil, m.claim.unsure = time.Time{}, 0
 	}
 	v.store = id
 }
@@ -196,7 +213,7 @@ func (m *Machine) watchReplied(e StoreReply) {
 		s.watch, s.watchDeadline, v.stale = 0, time.Time{}, true
 	default:
 		s.watch, s.watchDeadline = 0, time.Time{}
-		m.storeUnknown()
+		m.storeUnknown(Request{})
 	}
 	m.changed |= WantsAct
 }
