@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"sync"
 	"syscall"
 	"time"
 
@@ -60,6 +61,7 @@ func tuneMemory() {
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second one ends the program at once
 	return cmd.Execute(ctx, config(), os.Args[1:], os.Stdout, os.Stderr)
 }
 
@@ -72,13 +74,14 @@ func config() cmd.Config {
 			"netns":     func(ctx context.Context) error { return labcmd.Check(ctx, netns.Backend{}) },
 			"container": func(ctx context.Context) error { return labcmd.Check(ctx, container.Backend{}) },
 		},
-		Adapts:   map[string]func(*scenarios.Scenario) (*scenarios.Scenario, string){"netns": lab.Adapted, "container": lab.Adapted},
-		Catalog:  catalog.All,
-		Laws:     check.All,
-		Reports:  formats(),
-		Museum:   exhibits(),
-		Commands: slices.Concat(ipamcmd.Commands(), agentcmd.Commands(), labcmd.Commands(labcmd.Build{Version: cmd.Version(), Worlds: []string{"sim", "netns", "container"}})),
-		Explorer: exploring(),
+		Adapts:    map[string]func(*scenarios.Scenario) (*scenarios.Scenario, string){"netns": lab.Adapted, "container": lab.Adapted},
+		Catalog:   catalog.All,
+		Laws:      check.All,
+		Exercises: scenarios.Exercises,
+		Reports:   formats(),
+		Museum:    exhibits(),
+		Commands:  slices.Concat(ipamcmd.Commands(), agentcmd.Commands(), labcmd.Commands(labcmd.Build{Version: cmd.Version(), Worlds: []string{"sim", "netns", "container"}})),
+		Explorer:  exploring(),
 	}
 }
 
@@ -122,6 +125,17 @@ func exploring() cmd.Explorer {
 				}})
 			}
 			return e, err
+		},
+		Survey: func() (cmd.RunFunc, func([]scenarios.Law) []cmd.Covered) {
+			var mu sync.Mutex
+			total := explore.Coverage{}
+			return func(ctx context.Context, s *scenarios.Scenario, o cmd.RunOptions) (scenarios.Result, error) {
+				r, seen, err := x.Survey(ctx, s, options(o))
+				mu.Lock()
+				defer mu.Unlock()
+				total.Add(seen)
+				return r, err
+			}, func(laws []scenarios.Law) []cmd.Covered { mu.Lock(); defer mu.Unlock(); return covered(total, laws) }
 		},
 		Draw: func(profile string, from uint64) cmd.Search { return search{x.Draw(profileOf(profile), from)} },
 		Steer: func(profile string, from uint64, corpus []cmd.Member) cmd.Search {
@@ -174,8 +188,10 @@ func (s search) Batch(most int) (runs []cmd.SearchRun) {
 
 func (s search) Learn() { s.of.Learn() }
 
-func (s search) Coverage(laws []scenarios.Law) (groups []cmd.Covered) {
-	c := s.of.Coverage()
+func (s search) Coverage(laws []scenarios.Law) []cmd.Covered { return covered(s.of.Coverage(), laws) }
+
+// covered is a coverage as the commands see it.
+func covered(c explore.Coverage, laws []scenarios.Law) (groups []cmd.Covered) {
 	for _, g := range explore.Groups() {
 		groups = append(groups, cmd.Covered{Group: string(g), Reached: c[g], Missing: c.Missing(g, laws)})
 	}
@@ -227,20 +243,31 @@ func inLab(b lab.Backend) cmd.RunFunc {
 // formats are package reports as the commands see it.
 func formats() cmd.Reports {
 	return cmd.Reports{
-		Text:   func(w io.Writer, names []string) cmd.TextReport { return reports.NewText(w, names) },
-		JSON:   func(w io.Writer, s cmd.Session) error { return reports.WriteJSON(w, reportOf(s)) },
-		Folder: func(dir string, s cmd.Session) error { return reports.WriteFolder(dir, reportOf(s)) },
+		Text: func(w io.Writer, names []string) cmd.TextReport { return reports.NewText(w, names) },
+		JSON: func(w io.Writer, s cmd.Session) error { return reports.WriteJSON(w, reportOf(s)) },
+		Folder: func(dir string) (cmd.Folder, error) {
+			f, err := reports.OpenFolder(dir)
+			if err != nil {
+				return nil, err
+			}
+			return folder{f}, nil
+		},
 		Again: func(dir string) ([]scenarios.Result, error) {
 			r, err := reports.Read(dir)
 			if err != nil {
 				return nil, err
 			}
-			return r.Scenarios, reports.WriteFolder(dir, r)
+			return r.Scenarios, reports.WriteAgain(dir, r)
 		},
 		Events:     func(w io.Writer) cmd.EventLog { return reports.NewEventLog(w) },
 		EventsFile: reports.EventsFile,
 	}
 }
+
+// folder is a report's folder as the commands see it.
+type folder struct{ *reports.Folder }
+
+func (f folder) Keep(s cmd.Session) error { return f.Folder.Keep(reportOf(s)) }
 
 // exploredOf says an exploration in the report's words.
 func exploredOf(e *cmd.Explored) *reports.Explored {
@@ -261,5 +288,5 @@ func reportOf(s cmd.Session) reports.Report {
 	if !s.Started.IsZero() {
 		e.Started = s.Started.UTC().Format(time.RFC3339)
 	}
-	return reports.Report{Version: s.Version, Environment: e, Scenarios: s.Results, Explored: exploredOf(s.Explored)}
+	return reports.Report{Version: s.Version, Environment: e, Scenarios: s.Results, Incomplete: s.Incomplete, Explored: exploredOf(s.Explored)}
 }

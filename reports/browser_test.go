@@ -32,7 +32,7 @@ func TestBrowser(t *testing.T) {
 		t.Skip("no chromium found in PATH: the page was not tried in a browser")
 	}
 	dir := t.TempDir()
-	if err := WriteFolder(dir, sample()); err != nil {
+	if err := writeFolder(dir, sample()); err != nil {
 		t.Fatal(err)
 	}
 	b := startBrowser(t, program, "file://"+filepath.Join(dir, PageFile))

@@ -5,33 +5,178 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
-// Names of the files in a report's folder.
+// Names of the files in a report's folder. Beside them lie capsules, whose names end in CapsuleSuffix.
 const (
-	ResultFile = "result.json"
-	EventsFile = "events.jsonl"
-	JUnitFile  = "junit.xml"
-	PageFile   = "report.html"
+	ResultFile    = "result.json"
+	EventsFile    = "events.jsonl"
+	JUnitFile     = "junit.xml"
+	PageFile      = "report.html"
+	CapsuleSuffix = ".capsule"
 )
 
-// WriteFolder writes result.json, junit.xml and report.html into dir, which is made when absent. Each file is written
-// beside its place and renamed, so that a reader never meets half of one. events.jsonl is written while running, by
-// EventLog.
-func WriteFolder(dir string, r Report) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("make the report's folder: %w", err)
+// files are what a report is written as, beside events.jsonl and capsules.
+var files = []struct {
+	name  string
+	write func(io.Writer, Report) error
+}{
+	{ResultFile, WriteJSON}, {JUnitFile, WriteJUnit}, {PageFile, WriteHTML},
+}
+
+// ours reports whether a name in a report's folder is one that a report replaces.
+func ours(name string) bool {
+	return name == EventsFile || strings.HasSuffix(name, CapsuleSuffix) ||
+		slices.ContainsFunc(files, func(f struct {
+			name  string
+			write func(io.Writer, Report) error
+		}) bool {
+			return f.name == name
+		})
+}
+
+// Folder is a report's folder in the making. Everything is written beside its place and takes it at once, so that whoever looks,
+// also after a kill -9, finds the old report or the new one and never something of both.
+type Folder struct {
+	dir, stage string
+	lock       *os.File
+}
+
+// stageMark stands between a folder's name and what is random in the name of its stage.
+const stageMark = ".writing-"
+
+// OpenFolder starts a report for dir, which need not exist. What is already there stays until Keep.
+func OpenFolder(dir string) (*Folder, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("make the report's folder: %w", err)
 	}
-	files := []struct {
-		name  string
-		write func(io.Writer, Report) error
-	}{
-		{ResultFile, WriteJSON}, {JUnitFile, WriteJUnit}, {PageFile, WriteHTML},
+	mode := fs.FileMode(0o755)
+	if info, err := os.Stat(dir); err == nil {
+		if !info.IsDir() {
+			return nil, fmt.Errorf("make the report's folder: %s is a file", dir)
+		}
+		mode = info.Mode().Perm()
 	}
-	for _, f := range files {
-		if err := writeFile(filepath.Join(dir, f.name), func(w io.Writer) error { return f.write(w, r) }); err != nil {
+	parent := filepath.Dir(dir)
+	if err := os.MkdirAll(parent, 0o755); err != nil {
+		return nil, fmt.Errorf("make the report's folder: %w", err)
+	}
+	sweepStages(parent, filepath.Base(dir))
+	stage, err := os.MkdirTemp(parent, "."+filepath.Base(dir)+stageMark+"*")
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.EROFS) { // the folder may be all that is ours to write into
+		stage, err = os.MkdirTemp(dir, stageMark+"*")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("make the report's folder: %w", err)
+	}
+	f := &Folder{dir: dir, stage: stage}
+	if f.lock, err = os.Open(stage); err == nil {
+		err = errors.Join(unix.Flock(int(f.lock.Fd()), unix.LOCK_EX|unix.LOCK_NB), os.Chmod(stage, mode))
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("make the report's folder: %w", err), f.Drop())
+	}
+	return f, nil
+}
+
+// sweepStages removes what killed writers of the same folder have left: stages that nobody holds locked.
+func sweepStages(parent, base string) {
+	left, _ := filepath.Glob(filepath.Join(parent, "."+base+stageMark+"*")) // no pattern of ours is bad
+	for _, stage := range left {
+		f, err := os.Open(stage)
+		if err != nil {
+			continue
+		}
+		if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
+			_ = os.RemoveAll(stage) // what cannot be removed is only untidy
+		}
+		_ = f.Close() // nothing was written
+	}
+}
+
+// Stage is where the files of the report to come are put.
+func (f *Folder) Stage() string { return f.stage }
+
+// Drop gives the report up; what was there stays.
+func (f *Folder) Drop() error {
+	if f.lock != nil {
+		_ = f.lock.Close() // it was only locked
+		f.lock = nil
+	}
+	return os.RemoveAll(f.stage)
+}
+
+// Keep writes a report's files and lets everything in the stage take the folder's place. A folder that holds anything that is not a
+// report's stays, and its files are replaced one by one.
+func (f *Folder) Keep(r Report) error {
+	defer func() { _ = f.Drop() }() // what is left is the old report
+	for _, x := range files {
+		if err := writeFile(filepath.Join(f.stage, x.name), func(w io.Writer) error { return x.write(w, r) }); err != nil {
+			return err
+		}
+	}
+	if err := f.tidy(); err != nil {
+		return err
+	}
+	there, err := os.ReadDir(f.dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return os.Rename(f.stage, f.dir)
+	case err != nil:
+		return err
+	case !slices.ContainsFunc(there, func(e fs.DirEntry) bool { return !ours(e.Name()) }):
+		if unix.Renameat2(unix.AT_FDCWD, f.stage, unix.AT_FDCWD, f.dir, unix.RENAME_EXCHANGE) == nil {
+			return nil // Drop removes the old one
+		}
+	}
+	return f.oneByOne(there)
+}
+
+// tidy takes hidden files out of the stage: parts of what was interrupted.
+func (f *Folder) tidy() error {
+	list, err := os.ReadDir(f.stage)
+	for _, e := range list {
+		if strings.HasPrefix(e.Name(), ".") {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(f.stage, e.Name())))
+		}
+	}
+	return err
+}
+
+// oneByOne moves the stage's files into a folder that is more than a report's: somebody's home, a mount.
+func (f *Folder) oneByOne(there []fs.DirEntry) error {
+	list, err := os.ReadDir(f.stage)
+	if err != nil {
+		return err
+	}
+	for _, e := range there {
+		if ours(e.Name()) && !slices.ContainsFunc(list, func(n fs.DirEntry) bool { return n.Name() == e.Name() }) {
+			if err := os.Remove(filepath.Join(f.dir, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	for _, e := range list {
+		if err := os.Rename(filepath.Join(f.stage, e.Name()), filepath.Join(f.dir, e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WriteAgain writes the files that a report is made of into the folder that it was read from, each beside its place and renamed.
+// Event lines and capsules stay.
+func WriteAgain(dir string, r Report) error {
+	for _, x := range files {
+		if err := writeFile(filepath.Join(dir, x.name), func(w io.Writer) error { return x.write(w, r) }); err != nil {
 			return err
 		}
 	}

@@ -27,6 +27,9 @@ func WriteJSON(w io.Writer, r Report) error {
 			s.Timeline = []scenarios.Mark{}
 		}
 	}
+	if r.Explored == nil && r.Incomplete == "" && len(r.Scenarios) > 0 {
+		r.NotExercised = notExercised(r.Scenarios)
+	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
@@ -36,7 +39,7 @@ func WriteJSON(w io.Writer, r Report) error {
 // ErrNoReport says that a folder holds no result.json that this program can read.
 var ErrNoReport = errors.New("no report")
 
-// Read takes a report back from a folder that WriteFolder wrote. Unknown fields are fine: a newer program may have
+// Read takes a report back from a folder that Folder.Keep wrote. Unknown fields are fine: a newer program may have
 // written them. Errors wrap ErrNoReport when the file is missing or is no report.
 func Read(dir string) (Report, error) {
 	name := filepath.Join(dir, ResultFile)

@@ -17,14 +17,14 @@ import (
 // write another, compare every file byte by byte.
 func TestReadBack(t *testing.T) {
 	first, second := t.TempDir(), t.TempDir()
-	if err := WriteFolder(first, sample()); err != nil {
+	if err := writeFolder(first, sample()); err != nil {
 		t.Fatal(err)
 	}
 	r, err := Read(first)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteFolder(second, r); err != nil {
+	if err := writeFolder(second, r); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{ResultFile, JUnitFile, PageFile} {
@@ -128,4 +128,13 @@ func FuzzReadJSON(f *testing.F) {
 			}
 		}
 	})
+}
+
+// writeFolder writes a report's folder as commands do.
+func writeFolder(dir string, r Report) error {
+	f, err := OpenFolder(dir)
+	if err != nil {
+		return err
+	}
+	return f.Keep(r)
 }

@@ -67,6 +67,22 @@ func WriteJUnit(w io.Writer, r Report) error {
 		Name: "vppdrill", Tests: c.Total(), Failures: c.Fail, Errors: c.Error, Time: seconds(c.WallSeconds),
 		Properties: []junitProperty{{"version", r.Version}},
 	}
+	if r.Incomplete != "" {
+		suite.Properties = append(suite.Properties, junitProperty{"incomplete", oneLine(r.Incomplete)})
+		suite.Cases = append(suite.Cases, junitCase{Name: "incomplete", Class: "vppdrill", Time: seconds(0),
+			Errors: []junitTrouble{{Type: "incomplete", Message: oneLine(r.Incomplete)}}})
+		suite.Tests++
+		suite.Errors++
+	} else if names := notExercised(r.Scenarios); r.Explored == nil && len(r.Scenarios) > 0 && len(names) > 0 {
+		suite.Properties = append(suite.Properties, junitProperty{"notExercised", strings.Join(names, " ")})
+	}
+	if e := r.Explored; e != nil {
+		suite.Properties = append(suite.Properties, exploredProperties(*e, r.Environment.WallSeconds)...)
+		if len(r.Scenarios) == 0 && r.Incomplete == "" {
+			suite.Cases = append(suite.Cases, junitCase{Name: fmt.Sprintf("explored %d runs", e.Runs), Class: "vppdrill." + e.Way, Time: seconds(r.Environment.WallSeconds)})
+			suite.Tests++
+		}
+	}
 	runs := map[[2]string]int{}
 	for _, s := range r.Scenarios {
 		runs[[2]string{s.World, s.Scenario}]++
@@ -99,6 +115,20 @@ func WriteJUnit(w io.Writer, r Report) error {
 	return err
 }
 
+// exploredProperties say what an exploration covered.
+func exploredProperties(e Explored, wall float64) []junitProperty {
+	list := []junitProperty{{"way", e.Way}, {"runs", strconv.Itoa(e.Runs)}, {"firstSeed", strconv.FormatUint(e.FirstSeed, 10)},
+		{"complete", strconv.FormatBool(e.Complete)}, {"runsPerSecond", seconds(float64(e.Runs) / max(wall, 1e-9))}}
+	for _, g := range e.Coverage {
+		text := strconv.Itoa(len(g.Reached))
+		if len(g.Missing) > 0 {
+			text += fmt.Sprintf(" of %d; never %s", len(g.Reached)+len(g.Missing), strings.Join(g.Missing, ", "))
+		}
+		list = append(list, junitProperty{"covered: " + oneLine(g.Group), oneLine(text)})
+	}
+	return list
+}
+
 func junitCaseOf(name string, s scenarios.Result) junitCase {
 	c := junitCase{Name: name, Class: "vppdrill." + s.World, File: s.File, Time: seconds(s.WallSeconds), Properties: []junitProperty{
 		{"seed", strconv.FormatUint(s.Seed, 10)},
@@ -107,6 +137,9 @@ func junitCaseOf(name string, s scenarios.Result) junitCase {
 		{"virtualSeconds", seconds(s.VirtualSeconds)},
 		{"replay", s.Replay},
 	}}
+	if what := strings.TrimSpace(hollow(s)); what != "" {
+		c.Properties = append(c.Properties, junitProperty{"hollow", what})
+	}
 	var idle []string
 	for _, l := range s.Laws {
 		if l.Idle() {
@@ -118,6 +151,8 @@ func junitCaseOf(name string, s scenarios.Result) junitCase {
 	}
 	switch s.Verdict {
 	case scenarios.Pass:
+	case scenarios.Stopped:
+		c.Skipped = &junitSkipped{oneLine(s.Error)}
 	case scenarios.Fail:
 		c.Failures = brokenLaws(s)
 	default:

@@ -5,9 +5,13 @@ import "github.com/vppdrill/vppdrill/scenarios"
 // Report is a set of finished runs with where they happened. Its JSON is result.json.
 type Report struct {
 	// Version is the version of the program that ran the scenarios.
-	Version     string             `json:"version"`
-	Environment Environment        `json:"environment"`
-	Scenarios   []scenarios.Result `json:"scenarios"`
+	Version     string      `json:"version"`
+	Environment Environment `json:"environment"`
+	// Incomplete says what is missing and why; absent where nothing is.
+	Incomplete string             `json:"incomplete,omitempty"`
+	Scenarios  []scenarios.Result `json:"scenarios"`
+	// NotExercised names what none of the runs came by, of scenarios.Exercises; absent in a report of an exploration.
+	NotExercised []string `json:"notExercised,omitempty"`
 	// Explored is there when the runs are what an exploration found.
 	Explored *Explored `json:"explored,omitempty"`
 }
@@ -57,14 +61,16 @@ type Environment struct {
 // Counts are how many runs ended which way, and what they amount to together.
 type Counts struct {
 	Pass, Fail, Error int
-	Events            int64
-	VirtualSeconds    float64
-	WallSeconds       float64
-	Checks            int64
+	// Stopped counts runs that were ended before their end, as somebody asked: they are none of the others.
+	Stopped        int
+	Events         int64
+	VirtualSeconds float64
+	WallSeconds    float64
+	Checks         int64
 }
 
 // Total is the number of runs.
-func (c Counts) Total() int { return c.Pass + c.Fail + c.Error }
+func (c Counts) Total() int { return c.Pass + c.Fail + c.Error + c.Stopped }
 
 // Add counts one more run. A verdict that is no known word counts as an error: it could not be judged.
 func (c *Counts) Add(r scenarios.Result) {
@@ -73,6 +79,8 @@ func (c *Counts) Add(r scenarios.Result) {
 		c.Pass++
 	case scenarios.Fail:
 		c.Fail++
+	case scenarios.Stopped:
+		c.Stopped++
 	default:
 		c.Error++
 	}

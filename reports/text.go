@@ -18,6 +18,9 @@ type Text struct {
 	laws   []string
 	judged map[string]bool
 	err    error
+	// results are what the runs exercised; whole: they are all there is.
+	results []scenarios.Result
+	whole   bool
 }
 
 // NewText starts a text report; names are the scenarios to come, so that the columns are known before the first ends.
@@ -32,8 +35,9 @@ func NewText(w io.Writer, names []string) *Text {
 // Add writes one run: its verdict line and, unless it passed, what broke and how to see it again.
 func (t *Text) Add(r scenarios.Result) {
 	t.counts.Add(r)
-	t.printf("%-5s  %-*s  %-9s  seed %-6d  %12s events  %9s virtual  %9s wall  %s\n", verdictWord(r.Verdict), t.name,
-		oneLine(r.Scenario), oneLine(r.World), r.Seed, thousands(r.Events), clock(r.VirtualSeconds), clock(r.WallSeconds), digestShort(r.Digest))
+	t.results = append(t.results, scenarios.Result{Exercised: r.Exercised})
+	t.printf("%-5s  %-*s  %-9s  seed %-6d  %12s events  %9s virtual  %9s wall  %s%s\n", verdictWord(r.Verdict), t.name,
+		oneLine(r.Scenario), oneLine(r.World), r.Seed, thousands(r.Events), clock(r.VirtualSeconds), clock(r.WallSeconds), digestShort(r.Digest), hollow(r))
 	t.addExhausted(r.Summary)
 	t.addLaws(r.Laws)
 	if r.Verdict == scenarios.Pass {
@@ -48,6 +52,8 @@ func (t *Text) Add(r scenarios.Result) {
 		if len(f.Tail) > 1 { // a trail: only worlds that record one have it
 			t.printf("       look    %s\n", look(r))
 		}
+	} else if r.Verdict == scenarios.Stopped {
+		t.printf("       asked   %s\n", oneLine(r.Error))
 	} else if r.Error != "" {
 		t.printf("       error   %s\n", oneLine(r.Error))
 	}
@@ -57,6 +63,25 @@ func (t *Text) Add(r scenarios.Result) {
 	if r.Replay != "" {
 		t.printf("       replay  %s\n", oneLine(r.Replay))
 	}
+}
+
+// hollow is what a verdict leaves out: pods that never got an address, actions that did nothing.
+func hollow(r scenarios.Result) string {
+	var parts []string
+	if s := r.Summary; s.PodsNeverPlaced > 0 && s.PodsCreated > 0 {
+		parts = append(parts, fmt.Sprintf("placed %s of %s", thousands(s.PodsCreated-s.PodsNeverPlaced), plural(int(s.PodsCreated), "pod")))
+	}
+	if n := len(r.DidNothing); n > 0 {
+		text := "did nothing: " + oneLine(r.DidNothing[0])
+		if n > 1 {
+			text += fmt.Sprintf(" and %d more", n-1)
+		}
+		parts = append(parts, text)
+	}
+	if parts == nil {
+		return ""
+	}
+	return "  " + strings.Join(parts, "; ")
 }
 
 // look says where the events are that led to a failure.
@@ -130,14 +155,28 @@ func ranOut(n scenarios.RanOut) string {
 	return fmt.Sprintf("%s had no free address at %s: %s waited, together %s", oneLine(n.Node), moment(n.AtSeconds), plural(int(n.PodsWaited), "pod"), clock(n.WaitSeconds))
 }
 
+// Whole says that the runs so far are all there is: Close then tells what none of them came by.
+func (t *Text) Whole() { t.whole = true }
+
+// notExercised names what none of some runs came by.
+func notExercised(results []scenarios.Result) (names []string) {
+	for _, e := range scenarios.NotExercised(scenarios.Exercises(), results) {
+		names = append(names, e.Name)
+	}
+	return names
+}
+
 // Close writes the summary line and returns the first error of writing.
 func (t *Text) Close() error {
 	c := t.counts
 	if names := t.idle(); len(names) > 0 {
 		t.printf("held, 0 occasions: %s\n", strings.Join(names, ", "))
 	}
-	t.printf("%s: %d passed, %d failed, %d could not be judged; %s events, %s law checks, %s virtual, %s wall\n",
-		plural(c.Total(), "run"), c.Pass, c.Fail, c.Error, thousands(c.Events), thousands(c.Checks), clock(c.VirtualSeconds), clock(c.WallSeconds))
+	if names := notExercised(t.results); t.whole && len(t.results) > 0 && len(names) > 0 {
+		t.printf("not exercised: %s\n", strings.Join(names, ", "))
+	}
+	t.printf("%s: %d passed, %d failed, %d could not be judged%s; %s events, %s law checks, %s virtual, %s wall\n",
+		plural(c.Total(), "run"), c.Pass, c.Fail, c.Error, map[bool]string{true: fmt.Sprintf(", %d stopped as asked", c.Stopped)}[c.Stopped > 0], thousands(c.Events), thousands(c.Checks), clock(c.VirtualSeconds), clock(c.WallSeconds))
 	return t.err
 }
 
@@ -154,6 +193,8 @@ func verdictWord(v scenarios.Verdict) string {
 		return "pass"
 	case scenarios.Fail:
 		return "FAIL"
+	case scenarios.Stopped:
+		return "stop"
 	}
 	return "ERROR"
 }

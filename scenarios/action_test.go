@@ -102,6 +102,9 @@ func TestActionInTimeline(t *testing.T) {
 		default:
 			s.Config.IPAM.UseExternalIPAM = true
 		}
+		if a, ok := a.(scenarios.DeletePods); ok && a.App != "" {
+			s.Workload = scenarios.Workload{Format: "pods/1", Rows: scenarios.Rows{{Name: "one", App: a.App}}}
+		}
 		s.Timeline = []scenarios.Step{{Action: a}}
 		again, err := scenarios.Parse("x.yaml", s.Marshal())
 		if err != nil {

@@ -30,6 +30,7 @@ func (r *run) finish(ctx context.Context, started time.Time) Result {
 	}
 	out.Laws = r.judge.results()
 	out.Addresses = r.held.list()
+	out.Exercised = r.exercised()
 	r.verdict()
 	r.marks.end(r.world.Now())
 	out.Timeline = r.marks.list()
@@ -56,9 +57,21 @@ func (r *run) verdict() {
 		out.Verdict, out.Error = Fail, fmt.Sprintf("law %s was expected to be broken and held", want)
 	case out.Error != "":
 		out.Verdict = Fail
+	case r.idleLaw() != "":
+		out.Verdict, out.Error = Fail, fmt.Sprintf("law %s is asked for by name and found nothing to judge", r.idleLaw())
 	default:
 		out.Verdict = Pass
 	}
+}
+
+// idleLaw is the first law that the scenario names and that had no occasion, "" for none.
+func (r *run) idleLaw() string {
+	for _, l := range r.result.Laws {
+		if r.s.Laws != nil && l.Idle() {
+			return l.Name
+		}
+	}
+	return ""
 }
 
 func (r *run) noteFailure() {

@@ -8,6 +8,8 @@ const (
 	Pass  Verdict = "pass"
 	Fail  Verdict = "fail"
 	Error Verdict = "error"
+	// Stopped: the run was ended before its end, as somebody asked. Nothing follows from it.
+	Stopped Verdict = "stopped"
 )
 
 // Result is one scenario's run. Its JSON is one entry of result.json's "scenarios" array; the names are a promise.
@@ -34,10 +36,14 @@ type Result struct {
 	Replay string `json:"replay"`
 	// Unsupported names actions that this world cannot do.
 	Unsupported []string `json:"unsupported,omitempty"`
-	Summary     Summary  `json:"summary"`
-	Failure     *Failure `json:"failure,omitempty"`
-	Timeline    []Mark   `json:"timeline"`
-	Addresses   []Held   `json:"addresses,omitempty"`
+	// DidNothing are actions that made sense and found nothing to act on, in the order of the timeline.
+	DidNothing []string `json:"didNothing,omitempty"`
+	// Exercised names what the run came by, of Exercises.
+	Exercised []string `json:"exercised,omitempty"`
+	Summary   Summary  `json:"summary"`
+	Failure   *Failure `json:"failure,omitempty"`
+	Timeline  []Mark   `json:"timeline"`
+	Addresses []Held   `json:"addresses,omitempty"`
 }
 
 // Status is what a run says about one law.

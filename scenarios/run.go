@@ -275,6 +275,9 @@ func (r *run) do(ctx context.Context, a Action, optional bool) {
 	case errors.Is(err, ErrUnsupported):
 		_, why, _ := strings.Cut(oneline.Text(err.Error()), ErrUnsupported.Error())
 		r.unsupported(a, why)
+	case errors.Is(err, ErrNothing):
+		r.result.DidNothing = append(r.result.DidNothing, a.String())
+		r.marks.point(now, markAction, a.String()+": did nothing")
 	case ctx.Err() != nil:
 		r.broken(ctx.Err())
 	case optional && !errors.As(err, new(*Violation)):

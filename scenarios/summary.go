@@ -66,12 +66,14 @@ type Counts struct {
 	VPPCalls, LinuxCalls, StoreOps, JournalBytes int64
 	// APIWrites are writes to what the address management keeps its state in, Faults operations that an injector changed.
 	APIWrites, Faults int64
+	// LostReplies are dataplane calls that were carried out and whose reply an injector lost.
+	LostReplies int64
 }
 
 // Minus is what was added since before.
 func (c Counts) Minus(before Counts) Counts {
 	return Counts{c.VPPCalls - before.VPPCalls, c.LinuxCalls - before.LinuxCalls, c.StoreOps - before.StoreOps,
-		c.JournalBytes - before.JournalBytes, c.APIWrites - before.APIWrites, c.Faults - before.Faults}
+		c.JournalBytes - before.JournalBytes, c.APIWrites - before.APIWrites, c.Faults - before.Faults, c.LostReplies - before.LostReplies}
 }
 
 // tally makes a run's Summary of its facts, in every world alike. Facts of different nodes may come out of the order of their
@@ -84,6 +86,7 @@ type tally struct {
 	reuse    reuse
 	lives    lives
 	waste    waste
+	reached  reached
 }
 
 // tallied is what facts have told of one node.
@@ -96,6 +99,11 @@ type tallied struct {
 	holding     holding
 	// ranOut is nil before a pod of the node has waited.
 	ranOut *ranOut
+	// lives counts the lives of its agent. wired: a pod of it was wired once.
+	lives int
+	wired bool
+	// returner: its machine has lost power before.
+	returner bool
 }
 
 // attachment is what there is of one pod on its node.
@@ -158,6 +166,7 @@ func (t *tally) observe(f *Fact) {
 		t.count(*f.Counts)
 	}
 	t.waste.observe(t, f)
+	t.reached.observe(t, f)
 }
 
 // change brings one pod's attachment up to date.

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strconv"
@@ -102,6 +103,10 @@ func (s *Scenario) checkTimeline() *InputError {
 			if slices.Contains(r.present, a.Name) {
 				return s.wrongAt(path+".name", "%q exists already", a.Name)
 			}
+		case DeletePods:
+			if err := s.checkApp(path+".app", a.App); err != nil {
+				return err
+			}
 		case ChangeCIDR:
 			if ipam.System != Contiv {
 				return s.wrongAt(path+".do", "change-cidr needs config.ipam.system contiv; %s has add-range and remove-range", ipam.System)
@@ -130,6 +135,43 @@ func (s *Scenario) checkTimeline() *InputError {
 		r.apply(step.Action)
 	}
 	return nil
+}
+
+// The applications of pods that nothing gives another one: those of the topology, of create-pods and of churn.
+const (
+	TopologyApp = "per-node"
+	CreatedApp  = "pod"
+	ChurnApp    = "churn"
+)
+
+// checkApp refuses an application that no pod of the scenario belongs to.
+func (s *Scenario) checkApp(path, app string) *InputError {
+	if app == "" {
+		return nil
+	}
+	var known []string
+	if s.Topology.PodsPerNode > 0 {
+		known = append(known, TopologyApp)
+	}
+	if s.Churn.On() {
+		known = append(known, cmp.Or(s.Churn.App, ChurnApp))
+	}
+	for _, step := range s.Timeline {
+		if a, ok := step.Action.(CreatePods); ok {
+			known = append(known, cmp.Or(a.App, CreatedApp))
+		}
+	}
+	for _, row := range s.Workload.Rows {
+		if row.App == app {
+			return nil
+		}
+	}
+	if slices.Contains(known, app) {
+		return nil
+	}
+	err := s.wrongAt(path, "no pod of this scenario belongs to %q", app)
+	err.Nearest = strictyaml.Nearest(app, known)
+	return err
 }
 
 // checkNodes looks up every node that an action names. Fields of types NodeRef and Endpoint are what names nodes.

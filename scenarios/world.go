@@ -11,7 +11,7 @@ type World interface {
 	// Name is sim, netns, container or kind.
 	Name() string
 	// Do performs an action now and returns when it has been started, not when its effects have settled.
-	// ErrUnsupported where this world cannot; other errors mean that the action makes no sense here and now.
+	// ErrUnsupported where this world cannot, ErrNothing where the action did nothing; other errors mean that the action makes no sense here and now.
 	Do(ctx context.Context, a Action) error
 	// Advance lets time pass until at since the start.
 	Advance(ctx context.Context, at time.Duration) error
@@ -31,6 +31,9 @@ type World interface {
 
 // ErrUnsupported says that a world cannot do an action; it is reported by name and never counts as a pass.
 var ErrUnsupported = errors.New("unsupported in this world")
+
+// ErrNothing says that an action made sense and that there was nothing that it could act on: it did nothing.
+var ErrNothing = errors.New("did nothing")
 
 // ErrFallen says that a world broke: what is still asked of it means nothing, and its run cannot be judged.
 var ErrFallen = errors.New("the world cannot go on")

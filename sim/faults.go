@@ -99,6 +99,9 @@ func (w *World) judge(op fault.Op) fault.Verdict {
 		if m := w.machines[op.Node]; m != nil {
 			m.hitAt = w.eng.Now()
 		}
+		if v.Action == fault.Mute && op.Kind == fault.KindDataplane {
+			w.counts.LostReplies++
+		}
 		if w.witness != nil {
 			w.befell(op, v.Action)
 		}

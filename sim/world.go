@@ -204,6 +204,7 @@ func (w *World) Refusal(a scenarios.Action) string { return w.play.Refusal(a) }
 func (w *World) Advance(ctx context.Context, at time.Duration) error {
 	const slice = time.Second
 	defer w.tellCounts()
+	w.eng.Interrupt(ctx.Err)
 	for w.eng.Now() < at {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -233,6 +234,7 @@ func (w *World) runUntil(t time.Duration) (err error) {
 func (w *World) Settle(ctx context.Context, limit time.Duration) error {
 	const look = 50 * time.Millisecond
 	defer w.tellCounts()
+	w.eng.Interrupt(ctx.Err)
 	end := w.eng.Now() + limit
 	w.play.Notice()
 	why := w.quiet()

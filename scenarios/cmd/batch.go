@@ -73,11 +73,11 @@ func (b *batch) do(ctx context.Context, notes io.Writer, text TextReport) ([]sce
 	var firstErr error
 	for _, slot := range slots {
 		d := <-slot
-		if err := b.events.take(d.events); err != nil && firstErr == nil {
-			firstErr = cli.BadInput(fmt.Errorf("keep event lines: %w", err))
-		}
 		if !d.kept {
 			continue
+		}
+		if err := b.events.take(d.events); err != nil && firstErr == nil {
+			firstErr = cli.BadInput(fmt.Errorf("keep event lines: %w", err))
 		}
 		results = append(results, d.result)
 		if text != nil {

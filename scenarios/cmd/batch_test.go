@@ -28,19 +28,24 @@ func fakeReports() Reports {
 		JSON:       func(w io.Writer, s Session) error { return cli.WriteJSON(w, s.Results) },
 		EventsFile: "events.jsonl",
 		Events:     func(w io.Writer) EventLog { return &fakeLog{w} },
-		Folder: func(dir string, s Session) error {
-			text, err := json.Marshal(s.Results)
-			if err != nil {
-				return err
-			}
-			return errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, "result.json"), text, 0o644))
-		},
+		Folder:     func(dir string) (Folder, error) { return fakeFolder(dir), os.MkdirAll(dir, 0o755) },
 	}
+}
+
+// fakeFolder writes where it is.
+type fakeFolder string
+
+func (f fakeFolder) Stage() string { return string(f) }
+func (f fakeFolder) Drop() error   { return nil }
+func (f fakeFolder) Keep(s Session) error {
+	text, err := json.Marshal(s.Results)
+	return errors.Join(err, os.WriteFile(filepath.Join(string(f), "result.json"), text, 0o644))
 }
 
 type fakeText struct{ w io.Writer }
 
 func (f fakeText) Add(r scenarios.Result) { fmt.Fprintln(f.w, r.Verdict, r.Scenario, r.Seed, r.Error) }
+func (f fakeText) Whole()                 {}
 func (f fakeText) Close() error           { return nil }
 
 type fakeLog struct{ w io.Writer }
@@ -154,7 +159,7 @@ func TestInterrupt(t *testing.T) {
 	})
 	dir := t.TempDir()
 	code, out, errOut := execute(t, ctx, c, "run", "--catalog", "--jobs", "1", "--out", dir)
-	if code != 130 || out != "pass first 1 \n" || errOut != "vppdrill: interrupted\n" {
+	if code != 130 || out != "pass first 1 \nincomplete: interrupted after 1 of 6 runs\n" || errOut != "vppdrill: interrupted\n" {
 		t.Errorf("code %d, printed\n%s%s", code, out, errOut)
 	}
 	if text, err := os.ReadFile(filepath.Join(dir, "result.json")); err != nil || strings.Count(string(text), "verdict") != 1 {

@@ -87,7 +87,7 @@ func compareWorlds(cmd *cobra.Command, c Config, f runFlags, list []*scenarios.S
 	}
 	if f.out != "" {
 		session := Session{Version: c.Version, Command: commandLine(cmd), Started: started, WallSeconds: time.Since(started).Seconds(), Results: all}
-		if err := c.Reports.Folder(f.out, session); err != nil {
+		if err := c.Reports.keep(f.out, session); err != nil {
 			return cli.BadInput(err)
 		}
 	}

@@ -25,6 +25,8 @@ type Config struct {
 	Catalog func() ([]*scenarios.Scenario, error)
 	// Laws are all laws; a scenario selects among them.
 	Laws func() []scenarios.Law
+	// Exercises are what the catalogue as a whole must come by; nil: nothing.
+	Exercises func() []scenarios.Exercise
 	// Reports writes and reads what is left of a run.
 	Reports Reports
 	// Explorer finds and shrinks failures and replays them; its functions may be nil in a build without it.
@@ -67,6 +69,8 @@ type Explorer struct {
 	Lives func() []*scenarios.Scenario
 	// Exhaust runs every combination of the choices of s, most of them at most. What was found comes with every error.
 	Exhaust func(ctx context.Context, s *scenarios.Scenario, laws []scenarios.Law, most int) (Exhausted, error)
+	// Survey returns a RunFunc that counts what its runs come by, and what they came by so far.
+	Survey func() (run RunFunc, coverage func(laws []scenarios.Law) []Covered)
 	// Profiles are the words for kinds of random scenarios.
 	Profiles []string
 	// Draw starts a search of random scenarios, one for each seed from the first on.
@@ -142,6 +146,8 @@ type Session struct {
 	Started     time.Time
 	WallSeconds float64
 	Results     []scenarios.Result
+	// Incomplete says what is missing and why, "" for nothing: an interrupt ended the command early.
+	Incomplete string
 	// Explored is set by explore.
 	Explored *Explored
 }
@@ -152,8 +158,8 @@ type Reports struct {
 	Text func(w io.Writer, names []string) TextReport
 	// JSON writes result.json's content.
 	JSON func(w io.Writer, s Session) error
-	// Folder writes the report's files into a folder.
-	Folder func(dir string, s Session) error
+	// Folder starts a report's folder; what is there stays until the new one is kept.
+	Folder func(dir string) (Folder, error)
 	// Again writes the report's files again from the result.json in a folder and returns its runs.
 	Again func(dir string) ([]scenarios.Result, error)
 	// Events starts a log of event lines.
@@ -162,9 +168,30 @@ type Reports struct {
 	EventsFile string
 }
 
+// Folder is a report's folder in the making.
+type Folder interface {
+	// Stage is where event lines and capsules are put.
+	Stage() string
+	// Keep writes the report and lets all of it take the folder's place at once. Drop leaves what was there; after Keep it does
+	// nothing.
+	Keep(s Session) error
+	Drop() error
+}
+
+// keep writes a whole report's folder.
+func (r Reports) keep(dir string, s Session) error {
+	f, err := r.Folder(dir)
+	if err != nil {
+		return err
+	}
+	return f.Keep(s)
+}
+
 // TextReport tells runs as verdict lines.
 type TextReport interface {
 	Add(scenarios.Result)
+	// Whole says that the runs are all there is, so that what none of them exercised is told.
+	Whole()
 	Close() error
 }
 

@@ -79,7 +79,7 @@ func duel(cmd *cobra.Command, c Config, f runFlags, file string) error {
 	}
 	if f.out != "" {
 		session := Session{Version: c.Version, Command: commandLine(cmd), Started: started, WallSeconds: time.Since(started).Seconds(), Results: results}
-		if err := c.Reports.Folder(f.out, session); err != nil {
+		if err := c.Reports.keep(f.out, session); err != nil {
 			return cli.BadInput(err)
 		}
 	}

@@ -2,8 +2,8 @@ package cmd
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -25,11 +25,8 @@ type eventFile struct {
 	file    *os.File
 }
 
-// openEvents starts the file in a folder, which is made when absent.
+// openEvents starts the file in a folder.
 func openEvents(r Reports, dir string, all bool) (*eventFile, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("make the report's folder: %w", err)
-	}
 	f, err := os.Create(filepath.Join(dir, r.EventsFile))
 	if err != nil {
 		return nil, err
@@ -78,6 +75,15 @@ func isOne(words [][]byte, word []byte) bool {
 		}
 	}
 	return false
+}
+
+// incomplete ends the file with a line that says what is missing.
+func (e *eventFile) incomplete(why string) error {
+	line, err := json.Marshal(map[string]string{"incomplete": why})
+	if err == nil {
+		_, err = e.file.Write(append(line, '\n'))
+	}
+	return err
 }
 
 // take appends a finished run's lines and removes their waiting place.

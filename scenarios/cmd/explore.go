@@ -155,7 +155,7 @@ func wayName(flag string) string {
 }
 
 // explore does what the flags ask for and tells it.
-func (f *exploreFlags) explore(cmd *cobra.Command, c Config, file string) error {
+func (f *exploreFlags) explore(cmd *cobra.Command, c Config, file string) (err error) {
 	run, err := c.world(cmd.Context(), "sim")
 	if err != nil {
 		return err
@@ -169,11 +169,22 @@ func (f *exploreFlags) explore(cmd *cobra.Command, c Config, file string) error 
 		}
 		s = list[0]
 	}
+	if f.out != "" {
+		if w.folder, err = c.Reports.Folder(f.out); err != nil {
+			return cli.BadInput(err)
+		}
+		defer func() { err = errors.Join(err, w.folder.Drop()) }()
+	}
 	ctx, cancel := cmd.Context(), func() {}
 	if f.length > 0 {
 		ctx, cancel = context.WithTimeout(ctx, f.length)
 	}
 	defer cancel()
+	coverage := func([]scenarios.Law) []Covered { return nil }
+	if c.Explorer.Survey != nil && !f.random {
+		run, coverage = c.Explorer.Survey()
+		w.run = promptRun(run)
+	}
 	started := time.Now()
 	switch x := c.Explorer; {
 	case f.exhaustive && x.Exhaust != nil:
@@ -193,6 +204,9 @@ func (f *exploreFlags) explore(cmd *cobra.Command, c Config, file string) error 
 	}
 	if interrupted := cmd.Context().Err(); err != nil && interrupted == nil && ctx.Err() == nil {
 		return cli.BadInput(fmt.Errorf("explore: %w", err))
+	}
+	if list := coverage(w.laws); w.explored.Coverage == nil && w.explored.Runs > 0 && !f.exhaustive {
+		w.explored.Coverage = list
 	}
 	if err := w.tell(cmd, c, f, started); err != nil {
 		return err
@@ -263,7 +277,7 @@ func (f *exploreFlags) pointsOf(ctx context.Context, cmd *cobra.Command, c Confi
 	if f.node != "" {
 		only += " --node " + quote(f.node)
 	}
-	points, err := c.Explorer.Points(ctx, s, f.seed, w.laws, kinds, f.node)
+	points, err := promptly(ctx, func() ([]Point, error) { return c.Explorer.Points(ctx, s, f.seed, w.laws, kinds, f.node) })
 	if err != nil {
 		return 0, err
 	}
@@ -288,7 +302,7 @@ func (f *exploreFlags) pointsOf(ctx context.Context, cmd *cobra.Command, c Confi
 func (f *exploreFlags) everyChoice(ctx context.Context, cmd *cobra.Command, c Config, w *sweep, s *scenarios.Scenario, file string) error {
 	p := startProgress(cmd.ErrOrStderr(), 0)
 	p.begin(s.Name)
-	e, err := c.Explorer.Exhaust(ctx, s, w.laws, f.most)
+	e, err := promptly(ctx, func() (Exhausted, error) { return c.Explorer.Exhaust(ctx, s, w.laws, f.most) })
 	p.end(s.Name)
 	p.stop()
 	w.explored.Way, w.explored.Complete = "exhaustive", e.Complete

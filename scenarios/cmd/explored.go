@@ -66,18 +66,27 @@ func (w *sweep) tell(cmd *cobra.Command, c Config, f *exploreFlags, started time
 			return err
 		}
 	} else {
-		tellCoverage(cmd, w.explored.Coverage)
+		tellCoverage(cmd, w.explored.Coverage, f.random)
 		if err := w.tellText(out, c, s); err != nil {
 			return err
 		}
 	}
-	if f.out == "" {
+	if w.folder == nil {
 		return nil
 	}
-	if err := c.Reports.Folder(f.out, s); err != nil {
+	lines, err := w.shrinkAll(cmd, c, f)
+	if cmd.Context().Err() != nil {
+		s.Incomplete = "interrupted"
+	}
+	if err := errors.Join(err, w.folder.Keep(s)); err != nil {
 		return cli.BadInput(err)
 	}
-	return w.shrinkAll(cmd, c, f)
+	if f.format == cli.Text {
+		for _, line := range lines {
+			fmt.Fprintln(out, line)
+		}
+	}
+	return nil
 }
 
 func (w *sweep) tellText(out io.Writer, c Config, s Session) error {
@@ -106,6 +115,12 @@ func (w *sweep) tellText(out io.Writer, c Config, s Session) error {
 	unit := map[string]string{"seeds": "seeds", "random": "random scenarios", "steered": "random scenarios", "exhaustive": "runs", "crash-points": "points", "lives": "points"}[e.Way]
 	short := map[string]string{"seeds": "seeds", "random": "seeds", "steered": "runs", "exhaustive": "runs", "crash-points": "points", "lives": "points"}[e.Way]
 	fmt.Fprintf(out, "%d %s in %.1fs, %.1f %s/s", e.Runs, unit, s.WallSeconds, float64(e.Runs)/max(s.WallSeconds, 1e-9), short)
+	if e.Way == "seeds" && e.Runs > 0 {
+		fmt.Fprintf(out, "; seeds %d to %d", e.FirstSeed, e.FirstSeed+uint64(e.Runs)-1)
+	}
+	if len(s.Results) == 0 && e.Runs > 0 {
+		fmt.Fprint(out, "; no law was broken")
+	}
 	switch e.Way {
 	case "exhaustive":
 		fmt.Fprintf(out, "; %s", map[bool]string{true: "every combination of choices was tried", false: "there are more combinations of choices"}[e.Complete])
@@ -125,8 +140,8 @@ func (w *sweep) tellText(out io.Writer, c Config, s Session) error {
 	return nil
 }
 
-// shrinkAll writes a capsule of each failure of a law.
-func (w *sweep) shrinkAll(cmd *cobra.Command, c Config, f *exploreFlags) error {
+// shrinkAll writes a capsule of each failure of a law, and returns lines that say how to replay them. An interrupt ends it early.
+func (w *sweep) shrinkAll(cmd *cobra.Command, c Config, f *exploreFlags) (lines []string, err error) {
 	for _, k := range w.kept() {
 		if k.result.Failure == nil {
 			continue
@@ -134,27 +149,24 @@ func (w *sweep) shrinkAll(cmd *cobra.Command, c Config, f *exploreFlags) error {
 		shrink := k.trial.shrink
 		if shrink == nil {
 			if c.Explorer.Shrink == nil {
-				return nil
+				return nil, nil
 			}
 			shrink = func(ctx context.Context) ([]byte, error) { return c.Explorer.Shrink(ctx, k.trial.s, k.result, w.laws) }
 		}
 		law := k.result.Failure.Law
-		capsule, err := shrink(cmd.Context())
+		capsule, err := promptly(cmd.Context(), func() ([]byte, error) { return shrink(cmd.Context()) })
 		if errors.Is(err, context.Canceled) {
-			return err
+			return lines, nil
 		}
 		if err != nil {
 			fmt.Fprintf(cmd.ErrOrStderr(), "vppdrill: %s with seed %d does not shrink: %s\n", law, k.result.Seed, cli.FirstLine(err.Error()))
 			continue
 		}
 		w.capsules[law] = capsule
-		name := filepath.Join(f.out, law+".capsule")
-		if err := os.WriteFile(name, capsule, 0o644); err != nil {
-			return cli.BadInput(err)
+		if err := os.WriteFile(filepath.Join(w.folder.Stage(), law+".capsule"), capsule, 0o644); err != nil {
+			return lines, err
 		}
-		if f.format == cli.Text {
-			fmt.Fprintf(cmd.OutOrStdout(), "capsule %s: vppdrill replay %s\n", law, quote(name))
-		}
+		lines = append(lines, fmt.Sprintf("capsule %s: vppdrill replay %s", law, quote(filepath.Join(f.out, law+".capsule"))))
 	}
-	return nil
+	return lines, nil
 }

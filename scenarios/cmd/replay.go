@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -54,7 +55,9 @@ func replayCapsule(cmd *cobra.Command, c Config, name string, until int64, forma
 		}
 	}
 	started := time.Now()
-	r, err := c.Explorer.Replay(cmd.Context(), capsule, until, o)
+	r, err := promptRun(func(ctx context.Context, _ *scenarios.Scenario, o RunOptions) (scenarios.Result, error) {
+		return c.Explorer.Replay(ctx, capsule, until, o)
+	})(cmd.Context(), nil, o)
 	if flushErr := lines.Flush(); flushErr != nil {
 		return cli.BadInput(flushErr)
 	}

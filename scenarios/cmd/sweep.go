@@ -35,6 +35,8 @@ type found struct {
 type sweep struct {
 	run  RunFunc
 	laws []scenarios.Law
+	// folder takes capsules and the report, nil for none.
+	folder Folder
 
 	// next is the first seed that was not taken: every one before it, from the first on, was.
 	next uint64
@@ -77,7 +79,7 @@ func (w *sweep) do(ctx context.Context, cmd *cobra.Command, jobs, total int, nex
 				o := RunOptions{Seed: t.seed, Laws: w.laws, Replay: t.replay}
 				run := w.run
 				if t.run != nil {
-					run = t.run
+					run = promptRun(t.run)
 				}
 				r, err := run(ctx, t.s, o)
 				p.end(name)

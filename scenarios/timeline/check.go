@@ -90,14 +90,17 @@ func (p *Player) Notice() {
 
 // checkPods sends CHECK for every pod that has an address, and tells the laws what came of it.
 func (p *Player) checkPods(ctx context.Context, a scenarios.CheckPods) error {
-	return p.each(a.Node, a.Verb(), living, func(node string) error {
+	asked := 0
+	err := p.each(a.Node, a.Verb(), living, func(node string) error {
 		for _, s := range p.world.Sandboxes(node) {
 			if s.Addr.IsValid() {
+				asked++
 				p.check(ctx, node, s)
 			}
 		}
 		return nil
 	})
+	return did(asked, a, err)
 }
 
 // check sends one CHECK. Its answer says something only where nothing else is under way: then packets tell what is broken.

@@ -41,7 +41,7 @@ func (p *Player) Join(ctx context.Context, names ...string) error {
 		}
 		if slices.Contains(topology, name) {
 			for i := range p.s.Topology.PodsPerNode {
-				p.world.CreatePod(Pod{Name: name + "-pod-" + strconv.Itoa(i), App: "per-node", Node: name, Pinned: true})
+				p.world.CreatePod(Pod{Name: name + "-pod-" + strconv.Itoa(i), App: scenarios.TopologyApp, Node: name, Pinned: true})
 			}
 		}
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 func (p *Player) createPods(_ context.Context, a scenarios.CreatePods) error {
-	app := cmp.Or(a.App, "pod")
+	app := cmp.Or(a.App, scenarios.CreatedApp)
 	create := func(node string) error {
 		for range a.Count {
 			p.podsMade++
@@ -24,6 +24,14 @@ func (p *Player) createPods(_ context.Context, a scenarios.CreatePods) error {
 		return create("")
 	}
 	return p.each(a.Node, a.Verb(), present, create)
+}
+
+// did says of an action that went well and acted on nothing that it did nothing.
+func did(n int, a scenarios.Action, err error) error {
+	if n == 0 && err == nil {
+		return fmt.Errorf("%s: %w", a.Verb(), scenarios.ErrNothing)
+	}
+	return err
 }
 
 // candidates are the names of the pods that an action may mean, in order.
@@ -66,6 +74,7 @@ func (p *Player) deletePods(_ context.Context, a scenarios.DeletePods) error {
 		}
 		return err
 	}
+	deleted := 0
 	del := func(node string) error {
 		list := p.candidates(node, a.App)
 		if !a.All {
@@ -74,12 +83,16 @@ func (p *Player) deletePods(_ context.Context, a scenarios.DeletePods) error {
 		for _, name := range list {
 			p.deletePod(name, a)
 		}
+		deleted += len(list)
 		return nil
 	}
+	var err error
 	if a.Node == "" {
-		return del("")
+		err = del("")
+	} else {
+		err = p.each(a.Node, a.Verb(), present, del)
 	}
-	return p.each(a.Node, a.Verb(), present, del)
+	return did(deleted, a, err)
 }
 
 // deletePod deletes a pod as an action says.
@@ -102,14 +115,17 @@ func (p *Player) replaceSandbox(_ context.Context, a scenarios.ReplaceSandbox) e
 		}
 		return err
 	}
-	return p.each(a.Node, a.Verb(), living, func(node string) error {
+	replaced := 0
+	err := p.each(a.Node, a.Verb(), living, func(node string) error {
 		list := p.candidates(node, "")
 		left := a.Count
 		for _, name := range p.choose(list, len(list)) {
 			if left > 0 && p.world.ReplaceSandbox(name) {
 				left--
+				replaced++
 			}
 		}
 		return nil
 	})
+	return did(replaced, a, err)
 }

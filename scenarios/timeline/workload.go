@@ -23,7 +23,7 @@ func (p *Player) startWorkload() {
 	slices.SortStableFunc(t.deaths, func(a, b int32) int { return cmp.Compare(rows[a].Delete, rows[b].Delete) })
 	t.next()
 	if c := p.s.Churn; c.On() {
-		c.App = cmp.Or(c.App, "churn")
+		c.App = cmp.Or(c.App, scenarios.ChurnApp)
 		if c.Until == 0 {
 			c.Until = p.s.BreakEnd()
 		}

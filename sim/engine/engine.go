@@ -18,8 +18,10 @@ type Engine struct {
 	err     error
 	firing  bool
 	stopped bool
-	chain   chain
-	wall    wall
+	// interrupted, where set, is asked every few events whether to go on.
+	interrupted func() error
+	chain       chain
+	wall        wall
 }
 
 // New returns an Engine at time 0 with nothing to do. A nil Chooser always picks 0.
@@ -108,7 +110,12 @@ func (e *Engine) tell(ev Event) {
 // last event fired: nil after Stop, the error after Fail.
 func (e *Engine) RunUntil(t time.Duration) error {
 	e.stopped = false
-	for len(e.queue) > 0 && e.queue[0].at <= t {
+	for n := 0; len(e.queue) > 0 && e.queue[0].at <= t; n++ {
+		if e.interrupted != nil && n%interruptEvery == 0 {
+			if err := e.interrupted(); err != nil {
+				return err
+			}
+		}
 		if !e.Step() || e.stopped {
 			return e.err
 		}
@@ -118,6 +125,13 @@ func (e *Engine) RunUntil(t time.Duration) error {
 	}
 	return e.err
 }
+
+// interruptEvery is how many events fire between two looks: some 100 us, far less than a person notices.
+const interruptEvery = 32
+
+// Interrupt makes RunUntil ask fn now and then whether to go on; its error ends that RunUntil early and changes nothing else. It is
+// how those who run an engine stop it without a place in its time.
+func (e *Engine) Interrupt(fn func() error) { e.interrupted = fn }
 
 // Stop makes the RunUntil in progress return after the present event. What waits keeps waiting.
 func (e *Engine) Stop() { e.stopped = true }

@@ -30,11 +30,13 @@ const (
 	FaultStates Group = "faults in states"
 	// Occasions are laws that had something to judge.
 	Occasions Group = "laws with occasions"
+	// Exercises are scenarios.Exercises.
+	Exercises Group = "exercises"
 )
 
 // Groups lists every group, in the order of reports.
 func Groups() []Group {
-	return []Group{Actions, Faults, Steps, States, Changes, FaultStates, Occasions}
+	return []Group{Actions, Faults, Steps, States, Changes, FaultStates, Occasions, Exercises}
 }
 
 // Possible lists the things of a group that a run could come by, sorted; nil for a group that has no such list.
@@ -52,6 +54,10 @@ func Possible(g Group, laws []scenarios.Law) []string {
 	case Occasions:
 		for _, l := range laws {
 			names = append(names, l.Name)
+		}
+	case Exercises:
+		for _, e := range scenarios.Exercises() {
+			names = append(names, e.Name)
 		}
 	default:
 		return nil
@@ -91,6 +97,13 @@ func (c Coverage) Missing(g Group, laws []scenarios.Law) []string {
 
 // Names lists what runs came by in a group, sorted.
 func (c Coverage) Names(g Group) []string { return slices.Sorted(maps.Keys(c[g])) }
+
+// exercised counts what a run exercised. It is told and steers nothing: a run that exercises something new did something new before.
+func (c Coverage) exercised(r scenarios.Result) {
+	for _, name := range r.Exercised {
+		c.add(Exercises, name, 1)
+	}
+}
 
 // witness collects one run's Coverage.
 type witness struct{ seen Coverage }

@@ -24,7 +24,7 @@ func (e *DifferError) Error() string {
 // are the capsule's. The errors are *ParseError, *VersionError, and *DifferError together with the Result as it came.
 //
 // With until above 0 the run ends after that event, and no listener hears of later ones. Where that is before the first bad
-// event, the Result passes, has no digest, and counts until events: nothing was broken so far.
+// event, the Result is Stopped, has no digest, and counts until events: nothing was broken so far.
 func (x Explorer) Replay(ctx context.Context, capsule []byte, until int64, o sim.Options) (scenarios.Result, error) {
 	c, err := Parse(string(capsule))
 	if err != nil {
@@ -67,7 +67,8 @@ func (x Explorer) replayUntil(ctx context.Context, c *Capsule, until int64, o si
 	if r.Failure != nil && r.Failure.Event <= until {
 		return r, &DifferError{[]string{fmt.Sprintf("it broke %s at event %d, and not %s at event %d", r.Failure.Law, r.Failure.Event, c.Failure.Law, c.Failure.Event)}}
 	}
-	r.Verdict, r.Error, r.Failure, r.Digest, r.Events = scenarios.Pass, "", nil, "", until
+	r.Verdict, r.Error, r.Failure, r.Digest, r.Events = scenarios.Stopped, "", nil, "", until
+	r.Error = fmt.Sprintf("stopped after event %d as asked; %s breaks at event %d", until, c.Failure.Law, c.Failure.Event)
 	return r, nil
 }
 

@@ -114,6 +114,7 @@ func (s *Steered) Learn() {
 			continue
 		}
 		news := s.total.Add(t.seen)
+		s.total.exercised(t.result)
 		if s.plain {
 			continue
 		}
