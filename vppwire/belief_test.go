@@ -68,3 +68,26 @@ func TestFarEnd(t *testing.T) {
 		t.Errorf("the link is %v:\n%s", o, s.AppendPlan(nil))
 	}
 }
+
+// Goal: what lay in a bridge or a table is not believed any longer when a restarted VPP has neither. Method: everything is made, VPP
+// restarts, and once the dumps are through, the entry and the route are missing before anything is tried.
+func TestContainersGone(t *testing.T) {
+	b, s := newBare(), NewSession()
+	entry, route := "fib bd 1 12:2b:00:00:00:02 loop0", "route table 1 10.1.2.0/24 via 192.168.30.2 loop0"
+	s.Set("node", parsed(t, "bridge 1", "loopback loop0 mac 12:2b:00:00:00:01", "member loop0 bd 1 shg 1", entry, "table 1", route))
+	s.Connect(1)
+	drive(s, b, toTheEnd)
+	if !s.Idle() {
+		t.Fatal(s.Pending())
+	}
+	b.die()
+	s.Disconnect()
+	s.Connect(2)
+	drive(s, b, Call.Writes)
+	plan := string(s.AppendPlan(nil))
+	for _, line := range []string{entry, route} {
+		if !strings.Contains(plan, "  + "+line) {
+			t.Errorf("no line %q in\n%s", line, plan)
+		}
+	}
+}

@@ -39,7 +39,13 @@ type Meta struct {
 // Key names an object among those of its kind.
 type Key struct{ Namespace, Name string }
 
-func (k Key) String() string { return string(k.AppendText(nil)) }
+// String is what AppendText appends.
+func (k Key) String() string {
+	if k.Namespace == "" {
+		return k.Name
+	}
+	return k.Namespace + "/" + k.Name
+}
 
 // AppendText appends "namespace/name", or "name" without a namespace.
 func (k Key) AppendText(b []byte) []byte {
