@@ -11,6 +11,7 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 	"github.com/vppdrill/vppdrill/vppwire/mode"
+	"github.com/vppdrill/vppdrill/vppwire/service"
 )
 
 // Agent decides for one node. It is not safe for concurrent use: one driver calls Step, one event after the other.
@@ -35,7 +36,9 @@ type Agent struct {
 	peers   peers
 	ranges  ranges
 	pods    pods
-	groups  []string // scratch
+	// services is nil where others serve them.
+	services *service.Table
+	groups   []string // scratch
 	// unwired is since when the node's own wiring is not complete, zero while it is; calledAt when the last call went out.
 	unwired, calledAt time.Time
 	alarm             time.Time
@@ -76,6 +79,7 @@ const (
 	todoNode                      // the node's own wiring
 	todoPeers                     // every peer's wiring
 	todoPods                      // waiting ADDs
+	todoServices                  // what services want of NAT
 	todoStale                     // records of nodes that may be gone
 	todoPermit                    // deletes in the dataplane
 	todoJournal                   // a failed write is due again
@@ -98,6 +102,9 @@ func New(cfg Config, alloc ipam.NodeAllocator) (*Agent, error) {
 	a := &Agent{core: core{cfg: cfg, wiring: cfg.Mode(), alloc: alloc, wire: vppwire.NewSession()}, own: cfg.ownSpec()}
 	a.peers = peers{core: &a.core, ranges: &a.ranges, wired: map[uint32]bool{}}
 	a.journal.core, a.journal.of = &a.core, a
+	if a.cfg.Services == ServicesVPP {
+		a.services = service.New()
+	}
 	a.ids = nodeid.New(nodeid.Config{Name: cfg.NodeName, Quarantine: cfg.NodeIDQuarantine, Patience: cfg.ClaimPatience, Plan: (*plan)(a)})
 	a.pods.init(&a.core, &a.journal, a)
 	a.ranges.gateways = cfg.nodeGateways()
@@ -179,6 +186,8 @@ func (a *Agent) take(ev Event) {
 			a.todo |= todoPermit
 		}
 		a.pods.listed(e)
+	case ServiceSeen, ServiceGone, EndpointsSeen, EndpointsGone, ServicesListed:
+		a.serviceFact(e)
 	case PoolsChanged:
 		a.poolsChanged(e.Pools)
 	case OwnAddress:
@@ -234,6 +243,8 @@ func (a *Agent) decide(bit todo) {
 		a.peers.wireAll()
 	case todoPods:
 		a.pods.admitPods()
+	case todoServices:
+		a.wireServices()
 	case todoStale:
 		a.identity(nodeid.Judge{})
 	case todoPermit:
@@ -330,10 +341,10 @@ func (a *Agent) vppIsUp(e VPPUp) {
 }
 
 // permit allows deletes in the dataplane once everything that could want an object has said so: the journal, the ranges,
-// our own ID and address, the node list, the node records and the pod list. A store that has lost its data does not say who is
+// our own ID and address, the node list, the node records, the pod list and, where they are ours, the services. A store that has lost its data does not say who is
 // there: what leads to nodes that have not written their records again is left alone until they have, or their Node objects are gone.
 func (a *Agent) permit() {
-	if a.permitted || !a.podsListed || !a.ids.NodesKnown() || !a.ids.RecordsKnown() || a.node.ID == 0 {
+	if a.permitted || !a.podsListed || !a.ids.NodesKnown() || !a.ids.RecordsKnown() || a.node.ID == 0 || !a.servicesKnown() {
 		return
 	}
 	if name := a.ids.Unrecorded(); name != "" {

@@ -62,6 +62,15 @@ const (
 	PodInterconnectMacvlan PodInterconnect = "macvlan"
 )
 
+// Services says who serves the cluster's services. The zero value leaves them to kube-proxy.
+type Services string
+
+// Who serves them.
+const (
+	ServicesKubeProxy Services = "kube-proxy"
+	ServicesVPP       Services = "vpp"
+)
+
 // Config is one node agent's configuration. The fields up to NodeConfig are contiv/vpp 2.0's under their own names; what
 // this product cannot do is refused by Validate, never ignored. The rest is ours.
 type Config struct {
@@ -84,10 +93,12 @@ type Config struct {
 	StealFirstNIC  bool
 	StealInterface string
 	STNSocketFile  string
-	// NatExternalTraffic and CleanupIdleNATSessions are refused when true: nothing here configures NAT.
-	NatExternalTraffic     bool
+	// NatExternalTraffic has the sources of what pods send to outside translated to the node's address, where nodes are joined by VXLAN
+	// and VPP has a NIC and a default gateway. This and the rest of NAT are refused unless VPP serves services.
+	NatExternalTraffic bool
+	// CleanupIdleNATSessions ends sessions that were idle for TCPNATSessionTimeout or OtherNATSessionTimeout; else only want of room does.
 	CleanupIdleNATSessions bool
-	// TCPNATSessionTimeout and OtherNATSessionTimeout, in minutes, are refused unless they are the defaults: NAT's again.
+	// TCPNATSessionTimeout and OtherNATSessionTimeout are in minutes.
 	TCPNATSessionTimeout   uint32
 	OtherNATSessionTimeout uint32
 	// ScanIPNeighbors lets VPP age out neighbors after IPNeighborStaleThreshold minutes. IPNeighborScanInterval is 1:
@@ -97,7 +108,7 @@ type Config struct {
 	IPNeighborStaleThreshold uint8
 	// MainVRFID and PodVRFID are both not 0, or 0 and 1.
 	MainVRFID, PodVRFID uint32
-	// ServiceLocalEndpointWeight is refused unless it is the default: VPP serves no services.
+	// ServiceLocalEndpointWeight is the weight of a node's own endpoints against 1 of others': they get so many times as many sessions.
 	ServiceLocalEndpointWeight uint8
 	// DisableNATVirtualReassembly and EnablePacketTrace are refused when true.
 	DisableNATVirtualReassembly bool
@@ -113,6 +124,8 @@ type Config struct {
 	// PodInterconnect overrides how pods are connected, HostInterconnect how the host is.
 	PodInterconnect  PodInterconnect
 	HostInterconnect HostInterconnect
+	// Services says who serves the cluster's services: kube-proxy, or VPP.
+	Services Services
 	// NodeIDQuarantine keeps a removed node's ID, and every address derived from it, unused for this long.
 	NodeIDQuarantine time.Duration
 	// ClaimPatience is how long a node without an ID waits for the records of other nodes that exist, where the store has no
@@ -141,7 +154,7 @@ type NodeConfigSpec struct {
 	// Gateway is the next hop of the node's default route; it overrides the ranges' default gateway. No node gets it as its own
 	// address, so the section must be the same on all nodes.
 	Gateway string
-	// NatExternalTraffic is refused when true.
+	// NatExternalTraffic is OR-ed with the cluster's.
 	NatExternalTraffic bool
 }
 
@@ -178,6 +191,9 @@ func (cfg *Config) ApplyDefaults() {
 		if cfg.UseTAPInterfaces {
 			cfg.HostInterconnect = HostInterconnectTAP
 		}
+	}
+	if cfg.Services == "" {
+		cfg.Services = ServicesKubeProxy
 	}
 	if cfg.MainVRFID == 0 && cfg.PodVRFID == 0 {
 		cfg.PodVRFID = DefaultPodVRFID
@@ -237,6 +253,9 @@ func (cfg *Config) Mode() mode.Config {
 	}
 	if cfg.UseL2Interconnect {
 		m.Node = mode.NodeL2
+	}
+	if cfg.Services == ServicesVPP {
+		m.NAT = cfg.nat()
 	}
 	// Validate knows both.
 	m.Pod, _ = mode.PodModeOf(string(cfg.PodInterconnect))

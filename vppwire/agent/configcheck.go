@@ -23,6 +23,7 @@ func (cfg *Config) Validate() error {
 	var found []error
 	refuse := func(format string, args ...any) { found = append(found, fmt.Errorf(format, args...)) }
 	cfg.checkUnsupported(refuse)
+	cfg.checkServices(refuse)
 	cfg.checkLinks(refuse)
 	switch {
 	case cfg.MainVRFID == cfg.PodVRFID:
@@ -104,23 +105,6 @@ func (cfg *Config) checkUnsupported(refuse func(string, ...any)) {
 	if cfg.STNSocketFile != "" && cfg.STNSocketFile != DefaultSTNSocketFile {
 		refuse("STNSocketFile %q: taking a NIC from Linux (STN) is not supported, remove it", cfg.STNSocketFile)
 	}
-	if cfg.NatExternalTraffic {
-		refuse("NatExternalTraffic: NAT is not configured by this agent, set it to false")
-	}
-	if cfg.CleanupIdleNATSessions {
-		refuse("CleanupIdleNATSessions: NAT is not configured by this agent, set it to false")
-	}
-	for _, n := range [...]struct {
-		field          string
-		value, ignored uint32
-	}{{"TCPNATSessionTimeout", cfg.TCPNATSessionTimeout, DefaultTCPNATSessionTimeout}, {"OtherNATSessionTimeout", cfg.OtherNATSessionTimeout, DefaultOtherNATSessionTimeout}} {
-		if n.value != n.ignored {
-			refuse("%s %d: NAT is not configured by this agent, remove it", n.field, n.value)
-		}
-	}
-	if cfg.ServiceLocalEndpointWeight != DefaultServiceLocalEndpointWeight {
-		refuse("ServiceLocalEndpointWeight %d: VPP serves no services, remove it", cfg.ServiceLocalEndpointWeight)
-	}
 	if cfg.DisableNATVirtualReassembly {
 		refuse("DisableNATVirtualReassembly: VPP has no such switch any more, set it to false")
 	}
@@ -169,9 +153,6 @@ func (n *NodeConfig) check(refuse func(string, ...any)) {
 	}
 	if n.StealInterface != "" {
 		refuse("NodeConfig %s: stealInterface %q: taking a NIC from Linux (STN) is not supported, remove it", n.NodeName, n.StealInterface)
-	}
-	if n.NatExternalTraffic {
-		refuse("NodeConfig %s: natExternalTraffic: NAT is not configured by this agent, set it to false", n.NodeName)
 	}
 	if n.Gateway != "" {
 		if a, err := parseAddr(n.Gateway); err != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
+	"github.com/vppdrill/vppdrill/vppwire/service"
 )
 
 // Event is something that the agent is told: one of the types below. Each prints as one canonical line.
@@ -74,6 +75,14 @@ type (
 	NodesListed struct{ Age time.Duration }
 	// PoolsChanged carries new cluster-wide address ranges; the first one may come at any time after the start.
 	PoolsChanged struct{ Pools Pools }
+	// ServiceSeen: a service exists with these values; ServiceGone: it does not any more. Only an agent with Config.Services listens.
+	ServiceSeen struct{ Service service.Service }
+	ServiceGone struct{ Name service.Name }
+	// EndpointsSeen: an EndpointSlice of IPv4 addresses exists with these values; EndpointsGone: it does not any more.
+	EndpointsSeen struct{ Slice service.Slice }
+	EndpointsGone struct{ Name service.Name }
+	// ServicesListed: every existing service and slice has been told since the agent's start or the last gap; what was not, is gone.
+	ServicesListed struct{}
 	// OwnAddress: the node's own interconnect address changed (DHCP, operator). Zero means unknown.
 	OwnAddress struct{ Addr netip.Prefix }
 )

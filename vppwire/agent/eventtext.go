@@ -62,6 +62,48 @@ func (e PodsListed) AppendText(b []byte) []byte {
 func (NodesListed) AppendText(b []byte) []byte { return line(b).word("nodes-listed") }
 
 // AppendText implements Event.
+func (e ServiceSeen) AppendText(b []byte) []byte {
+	s := &e.Service
+	l := line(b).word("service-seen").word(s.Name.String()).addrs("cluster", s.ClusterIPs).addrs("external", s.ExternalIPs)
+	for _, p := range s.Ports {
+		l = l.text("port", p.Name).word(p.Proto.String()).uint("at", uint64(p.Port))
+		if p.NodePort != 0 {
+			l = l.uint("node-port", uint64(p.NodePort))
+		}
+	}
+	if s.Affinity != 0 {
+		l = l.uint("affinity", uint64(s.Affinity))
+	}
+	return l.flag("external-local", s.ExternalLocal).flag("internal-local", s.InternalLocal)
+}
+
+// AppendText implements Event.
+func (e ServiceGone) AppendText(b []byte) []byte {
+	return line(b).word("service-gone").word(e.Name.String())
+}
+
+// AppendText implements Event.
+func (e EndpointsSeen) AppendText(b []byte) []byte {
+	s := &e.Slice
+	l := line(b).word("endpoints-seen").word(s.Name.String()).text("of", s.Service)
+	for _, p := range s.Ports {
+		l = l.text("port", p.Name).word(p.Proto.String()).uint("at", uint64(p.Port))
+	}
+	for _, p := range s.Endpoints {
+		l = l.addr("endpoint", p.Addr).text("node", p.Node).flag("ready", p.Ready).flag("serving", p.Serving).flag("terminating", p.Terminating)
+	}
+	return l
+}
+
+// AppendText implements Event.
+func (e EndpointsGone) AppendText(b []byte) []byte {
+	return line(b).word("endpoints-gone").word(e.Name.String())
+}
+
+// AppendText implements Event.
+func (ServicesListed) AppendText(b []byte) []byte { return line(b).word("services-listed") }
+
+// AppendText implements Event.
 func (e PoolsChanged) AppendText(b []byte) []byte { return line(b).word("pools").pools(e.Pools) }
 
 // AppendText implements Event.
@@ -158,6 +200,11 @@ func (NodeSeen) event()       {}
 func (NodeGone) event()       {}
 func (PodsListed) event()     {}
 func (NodesListed) event()    {}
+func (ServiceSeen) event()    {}
+func (ServiceGone) event()    {}
+func (EndpointsSeen) event()  {}
+func (EndpointsGone) event()  {}
+func (ServicesListed) event() {}
 func (PoolsChanged) event()   {}
 func (OwnAddress) event()     {}
 func (StoreReply) event()     {}

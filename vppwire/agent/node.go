@@ -35,6 +35,9 @@ func (a *Agent) wireNode() {
 	if !n.Gateway.IsValid() {
 		n.Gateway = r.plan.DefaultGateway
 	}
+	if a.services != nil {
+		n.Services = r.plan.Service
+	}
 	n.PodSubnets, n.HostSubnets = []netip.Prefix{r.plan.PodSubnet}, []netip.Prefix{r.plan.VPPHostSubnet}
 	for _, p := range slices.Backward(r.history) {
 		if p.Generation < r.acting {
@@ -57,7 +60,7 @@ func (a *Agent) wireNode() {
 	if old.ID == 0 || old.PodIf != n.PodIf {
 		a.pods.wirePods()
 	}
-	a.todo |= todoPermit | todoPods
+	a.todo |= todoPermit | todoPods | todoServices
 }
 
 // appendNew adds p unless it is there or lies in what is there.
@@ -124,7 +127,7 @@ func (a *Agent) hostAddresses(addrs []netip.Addr) {
 
 func sameNode(x, y *mode.Node) bool {
 	return !peersDiffer(x, y) && x.Address == y.Address && x.NIC == y.NIC && x.Gateway == y.Gateway &&
-		x.HostLinux == y.HostLinux && x.PodIf == y.PodIf &&
+		x.HostLinux == y.HostLinux && x.PodIf == y.PodIf && x.Services == y.Services &&
 		slices.Equal(x.Gateways, y.Gateways) && slices.Equal(x.Blocks, y.Blocks) && slices.Equal(x.HostAddrs, y.HostAddrs)
 }
 

@@ -14,6 +14,8 @@ const (
 	groupNode  = "node"
 	groupPeers = "peer/"
 	groupPods  = "pod/"
+	// groupServices is followed by a service's namespace and name.
+	groupServices = "service/"
 )
 
 func peerGroup(id uint32) string {

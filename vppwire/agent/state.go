@@ -98,6 +98,8 @@ func (a *Agent) Pending() string {
 		return "the pods have not been listed"
 	case !a.ids.NodesKnown():
 		return "the nodes have not been listed"
+	case !a.servicesKnown():
+		return "the services have not been listed"
 	}
 	return a.pendingPods()
 }

@@ -39,6 +39,9 @@ func (f *clusterFlags) add(flags *pflag.FlagSet) {
 
 // check completes the flags, and the configuration by them.
 func (f *clusterFlags) check(cfg *agent.Config) error {
+	if cfg.Services == agent.ServicesVPP {
+		return cli.Usagef("agent: Services vpp: nothing tells this command of services yet, set it to kube-proxy")
+	}
 	switch f.kind {
 	case clusterEtcd:
 		for _, flag := range [...]struct{ name, value string }{{"kubeconfig", f.kubeconfig}, {"pools", f.pools}} {

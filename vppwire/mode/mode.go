@@ -18,6 +18,8 @@ type Config struct {
 	// ScanNeighbors makes VPP age out neighbors after StaleMinutes; otherwise they do not age.
 	ScanNeighbors bool
 	StaleMinutes  uint8
+	// NAT is needed where VPP serves services; it takes a host interconnect.
+	NAT NAT
 }
 
 // Node is what is known about this node.
@@ -43,6 +45,8 @@ type Node struct {
 	// PodIf, where valid, is the range from which each pod interface of VPP has an address of its own (Pod.VPPEnd), as upstream
 	// first did. Otherwise pod interfaces borrow the gateway's address, which is then real and answers.
 	PodIf netip.Prefix
+	// Services is the range of the cluster's services where VPP serves them; else the zero Prefix.
+	Services netip.Prefix
 	// HostAddrs are the addresses of the host's own links.
 	HostAddrs []netip.Addr
 }

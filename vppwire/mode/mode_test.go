@@ -28,6 +28,10 @@ func TestModes(t *testing.T) {
 			if podIf != "" {
 				n.PodIf = netip.MustParsePrefix(podIf)
 			}
+			if d.HasArg("services") {
+				c.NAT, n.Services = mode.NAT{On: true, External: d.HasArg("external"), TCPIdle: 10800, OtherIdle: 300}, prefix("10.96.0.0/12")
+				n.Gateway = addr("192.168.16.100")
+			}
 			switch d.Cmd {
 			case "node":
 				return lines(c.NodeObjects(n))

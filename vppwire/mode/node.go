@@ -29,6 +29,7 @@ func (c Config) NodeObjects(n Node) []vppwire.Object {
 	c.gateway(&o, n)
 	podModes[c.Pod].node(c, &o, n)
 	wiring.betweenTables(c, &o, n)
+	c.nat(&o, n)
 	age := uint32(0) // never: what an earlier configuration left in VPP ends with it
 	if c.ScanNeighbors {
 		age = uint32(c.StaleMinutes) * 60

@@ -38,6 +38,9 @@ func (c Config) vppTowardsPod(o *objects, n Node, p Pod, name string, podMAC vpp
 	}
 	c.podMTU(own, name)
 	own.add(vppwire.Up{If: name})
+	if c.NAT.On {
+		c.natSides(own, name)
+	}
 	o.add(vppwire.Neighbor{If: name, Addr: p.Addr, MAC: podMAC})
 	o.add(vppwire.Route{Table: c.PodTable, Prefix: netip.PrefixFrom(p.Addr, p.Addr.BitLen()), Via: p.Addr, If: name})
 }

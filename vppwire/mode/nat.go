@@ -1,0 +1,80 @@
+package mode
+
+import (
+	"net/netip"
+
+	"github.com/vppdrill/vppdrill/vppwire"
+)
+
+// NAT is what VPP translates. The zero NAT is nothing.
+type NAT struct {
+	On bool
+	// External has the sources of what leaves by the NIC translated to the node's address. Only with an overlay, a NIC and a gateway.
+	External bool
+	// TCPIdle and OtherIdle are after how many seconds without a packet a session ends.
+	TCPIdle, OtherIdle uint32
+}
+
+// natSessions is how many sessions VPP keeps: a connection of a pod through a service is one, so that 250 pods have 500 each.
+const natSessions = 128 * 1024
+
+// tcpTransitory is how long a TCP session is kept that is not established, or not any more, in seconds: VPP's default.
+const tcpTransitory = 240
+
+// nat adds what services need of a node beside themselves. Clients and endpoints are behind the same interfaces, so that each of
+// them is on both sides of NAT: VPP then looks for a session, or a mapping of the destination, and leaves all else alone.
+//
+// The address that a client has which is its own endpoint, or that comes from outside, is VPP's end of the interconnect: all nodes
+// and hosts have a way to it, and no pod has it.
+//
+// What nobody serves is dropped: without a route of its own the service range would lead to the default gateway.
+func (c Config) nat(o *objects, n Node) {
+	if !c.NAT.On {
+		return
+	}
+	o.add(vppwire.NAT{Table: c.MainTable, Sessions: natSessions})
+	o.add(vppwire.NATForwarding{})
+	o.add(vppwire.NATTimeouts{UDP: c.NAT.OtherIdle, TCPEstablished: c.NAT.TCPIdle, TCPTransitory: min(tcpTransitory, c.NAT.TCPIdle), ICMP: c.NAT.OtherIdle})
+	o.add(vppwire.NATAddress{Addr: n.HostVPP, Twice: true})
+	c.natSides(o, c.InterconnectName())
+	if c.Overlay() {
+		c.natSides(o, BVIName)
+	}
+	if wiring := podModes[c.Pod]; wiring.shared() && (len(n.Gateways) > 0 || n.PodIf.IsValid()) {
+		c.natSides(o, wiring.name(Pod{}))
+	}
+	switch addr := n.Address.Addr(); {
+	case n.NIC == "":
+	case c.NAT.External && c.Overlay() && n.Gateway.IsValid():
+		o.add(vppwire.NATAddress{Addr: addr})
+		o.add(vppwire.NATOutput{If: n.NIC})
+		// What the node sends and gets itself: packets of tunnels still count as those of the pods' table.
+		o.add(vppwire.Identity{Addr: addr, Table: c.MainTable, Proto: vppwire.UDP, Port: vxlanPort})
+		o.add(vppwire.Identity{Addr: addr, Table: c.MainTable})
+		o.add(vppwire.Identity{Addr: addr, Table: c.PodTable})
+	default:
+		c.natSides(o, n.NIC)
+	}
+	if n.Services.IsValid() {
+		o.once(vppwire.Route{Table: c.MainTable, Prefix: n.Services, Drop: true})
+		o.once(vppwire.Route{Table: c.PodTable, Prefix: n.Services, Drop: true})
+		o.once(vppwire.LinuxRoute{Link: vppwire.HostLinuxDevice, Dst: n.Services, Via: n.HostVPP})
+	}
+	// Other hosts' endpoints answer clients that have such an address.
+	for _, p := range n.HostSubnets {
+		o.once(vppwire.LinuxRoute{Link: vppwire.HostLinuxDevice, Dst: p, Via: n.HostVPP})
+	}
+	// NAT makes addresses of mappings VPP's own in the tables of its interfaces; the host's have to go on leading there.
+	for _, a := range n.HostAddrs {
+		o.once(vppwire.Route{Table: c.PodTable, Prefix: netip.PrefixFrom(a, a.BitLen()), ToTable: true, Lookup: c.MainTable})
+	}
+}
+
+// vxlanPort is where VPP takes tunnels' packets (RFC 7348).
+const vxlanPort = 4789
+
+// natSides puts an interface on both sides of NAT.
+func (c Config) natSides(o *objects, name string) {
+	o.once(vppwire.NATInterface{If: name})
+	o.once(vppwire.NATInterface{If: name, Outside: true})
+}

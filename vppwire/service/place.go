@@ -1,0 +1,134 @@
+package service
+
+import (
+	"hash/fnv"
+	"net/netip"
+	"slices"
+
+	"github.com/vppdrill/vppdrill/vppwire"
+)
+
+// Place is a node's situation.
+type Place struct {
+	// Node is its name, Address its own one on the interconnect, Hosts those of the host below it.
+	Node    string
+	Address netip.Addr
+	Hosts   []netip.Addr
+	// Pods are the cluster's pod ranges.
+	Pods []netip.Prefix
+	// MainTable is where the node's own address and its host are, PodTable where pods are, and with Overlay other nodes too.
+	MainTable, PodTable uint32
+	Overlay             bool
+	// LocalWeight is the weight of an endpoint of this node against 1 of another's; not 0.
+	LocalWeight uint8
+}
+
+// front is one address and port that a service is reached at.
+type front struct {
+	key
+	port  *Port
+	twice vppwire.Twice
+	local bool // only by endpoints of this node
+}
+
+// fronts are those of a service on this node, in order: cluster, external, node ports. A client from outside has its own address
+// translated, so that the answer comes back by this node, unless only this node's endpoints are asked.
+func (p *Place) fronts(s *Service) []front {
+	var out []front
+	outside := vppwire.TwiceAlways
+	if s.ExternalLocal {
+		outside = vppwire.TwiceSelf
+	}
+	for i := range s.Ports {
+		port := &s.Ports[i]
+		if port.Proto == 0 {
+			continue
+		}
+		add := func(a netip.Addr, number uint16, twice vppwire.Twice, local bool) {
+			if a.Is4() && number != 0 {
+				out = append(out, front{key{a, number, port.Proto}, port, twice, local})
+			}
+		}
+		for _, a := range s.ClusterIPs {
+			add(a, port.Port, vppwire.TwiceSelf, s.InternalLocal)
+		}
+		for _, a := range s.ExternalIPs {
+			add(a, port.Port, outside, s.ExternalLocal)
+		}
+		for _, a := range append([]netip.Addr{p.Address}, p.Hosts...) {
+			add(a, port.NodePort, outside, s.ExternalLocal)
+		}
+	}
+	return out
+}
+
+// choose is who serves: the ready ones, or, where there are none, those that go but still serve.
+func (p *Place) choose(all []candidate, local bool) []vppwire.Endpoint {
+	if local {
+		all = slices.DeleteFunc(slices.Clone(all), func(c candidate) bool { return !p.own(c.Node) })
+	}
+	who := slices.DeleteFunc(slices.Clone(all), func(c candidate) bool { return !c.Ready })
+	if len(who) == 0 {
+		who = slices.DeleteFunc(slices.Clone(all), func(c candidate) bool { return !c.Serving || !c.Terminating })
+	}
+	return p.weigh(who)
+}
+
+// own: an endpoint that does not say where it runs is taken for one of this node, as upstream does.
+func (p *Place) own(node string) bool { return node == "" || node == p.Node }
+
+// weigh gives endpoints their tables and weights, within what VPP can add up. Of more than that many, each node takes others.
+func (p *Place) weigh(who []candidate) []vppwire.Endpoint {
+	sum := 0
+	weight := func(c candidate) uint8 {
+		if p.own(c.Node) {
+			return p.LocalWeight
+		}
+		return 1
+	}
+	for _, c := range who {
+		sum += int(weight(c))
+	}
+	even := sum > vppwire.WeightsMax
+	if len(who) > vppwire.WeightsMax {
+		h := fnv.New32a()
+		_, _ = h.Write([]byte(p.Node)) // a hash takes everything
+		from := int(h.Sum32() % uint32(len(who)))
+		who = slices.Concat(who[from:], who[:from])
+		slices.SortStableFunc(who, func(a, b candidate) int { return first(p.own(a.Node)) - first(p.own(b.Node)) })
+		who = who[:vppwire.WeightsMax]
+	}
+	out := make([]vppwire.Endpoint, len(who))
+	for i, c := range who {
+		out[i] = vppwire.Endpoint{Addr: netip.AddrPortFrom(c.Addr, c.port), Table: p.table(c.Endpoint), Weight: 1}
+		if !even {
+			out[i].Weight = weight(c)
+		}
+	}
+	return out
+}
+
+func first(yes bool) int {
+	if yes {
+		return 0
+	}
+	return 1
+}
+
+// table is where an endpoint's answers come from: VPP finds their session by it.
+func (p *Place) table(e Endpoint) uint32 {
+	pod := slices.ContainsFunc(p.Pods, func(r netip.Prefix) bool { return r.Contains(e.Addr) })
+	switch {
+	case e.Addr == p.Address, slices.Contains(p.Hosts, e.Addr):
+		return p.MainTable
+	case p.own(e.Node) && pod:
+		return p.PodTable
+	case e.Node != "" && e.Node != p.Node, pod:
+		if p.Overlay {
+			return p.PodTable
+		}
+	case e.Node != "":
+		return p.PodTable // a pod of this node, of a range that is going
+	}
+	return p.MainTable
+}

@@ -1,0 +1,265 @@
+package service
+
+import (
+	"maps"
+	"net/netip"
+	"reflect"
+	"slices"
+
+	"github.com/vppdrill/vppdrill/vppwire"
+)
+
+// Table keeps the facts and what follows from them. It is not safe for concurrent use. The zero Table is not usable; see New.
+type Table struct {
+	place    Place
+	services map[Name]*known
+	slices   map[Name]*told
+	// claims are the services that want an address and port, in the order of their names.
+	claims map[key][]Name
+	dirty  map[Name]bool
+	round  uint64
+	listed bool
+}
+
+// key is what VPP finds a mapping by.
+type key struct {
+	addr  netip.Addr
+	port  uint16
+	proto vppwire.Proto
+}
+
+// known is one service.
+type known struct {
+	Service
+	round  uint64
+	claims []key
+	// exists: it has been told; else it is only known by its slices.
+	exists bool
+	slices map[Name]bool
+}
+
+type told struct {
+	Slice
+	round uint64
+}
+
+// New returns a Table that knows of no service.
+func New() *Table {
+	return &Table{services: map[Name]*known{}, slices: map[Name]*told{}, claims: map[key][]Name{}, dirty: map[Name]bool{}}
+}
+
+// Settle says what the node's situation is; everything is decided again where it is another one.
+func (t *Table) Settle(p Place) {
+	if reflect.DeepEqual(t.place, p) {
+		return
+	}
+	t.place = p
+	for n := range t.services { // in any order: a set
+		t.dirty[n] = true
+	}
+}
+
+func (t *Table) service(n Name) *known {
+	s := t.services[n]
+	if s == nil {
+		s = &known{slices: map[Name]bool{}}
+		t.services[n] = s
+	}
+	return s
+}
+
+// Seen takes a service as it is now. The slices of the fact stay the caller's and are not changed.
+func (t *Table) Seen(s Service) {
+	k := t.service(s.Name)
+	k.round = t.round
+	if k.exists && reflect.DeepEqual(k.Service, s) {
+		return
+	}
+	k.Service, k.exists = s, true
+	t.dirty[s.Name] = true
+}
+
+// Gone takes away a service; its slices are told of by themselves.
+func (t *Table) Gone(n Name) {
+	if s := t.services[n]; s != nil && s.exists {
+		s.Service, s.exists = Service{}, false
+		t.dirty[n] = true
+	}
+}
+
+// SliceSeen takes a slice as it is now.
+func (t *Table) SliceSeen(s Slice) {
+	old := t.slices[s.Name]
+	if old != nil {
+		old.round = t.round
+		if reflect.DeepEqual(old.Slice, s) {
+			return
+		}
+		t.forget(old)
+	}
+	t.slices[s.Name] = &told{s, t.round}
+	of := Name{s.Name.Namespace, s.Service}
+	t.service(of).slices[s.Name] = true
+	t.dirty[of] = true
+}
+
+// SliceGone takes away a slice.
+func (t *Table) SliceGone(n Name) {
+	if old := t.slices[n]; old != nil {
+		t.forget(old)
+		delete(t.slices, n)
+	}
+}
+
+// forget takes a slice off its service.
+func (t *Table) forget(s *told) {
+	of := Name{s.Slice.Name.Namespace, s.Service}
+	delete(t.service(of).slices, s.Slice.Name)
+	t.dirty[of] = true
+}
+
+// Listed says that everything which exists has been told since the start, or since it said so last: what was not, is gone.
+func (t *Table) Listed() {
+	for _, n := range slices.SortedFunc(maps.Keys(t.slices), compare) {
+		if t.slices[n].round != t.round {
+			t.SliceGone(n)
+		}
+	}
+	for _, n := range slices.SortedFunc(maps.Keys(t.services), compare) {
+		if t.services[n].round != t.round {
+			t.Gone(n)
+		}
+	}
+	t.round++
+	t.listed = true
+}
+
+// Known reports whether Listed has been said.
+func (t *Table) Known() bool { return t.listed }
+
+func compare(a, b Name) int {
+	switch {
+	case a.less(b):
+		return -1
+	case b.less(a):
+		return 1
+	}
+	return 0
+}
+
+// Change is what one service wants in VPP now; nothing where it is not served.
+type Change struct {
+	Name    Name
+	Objects []vppwire.Object
+}
+
+// Changes returns the services that were decided again since the last call, in the order of their names.
+func (t *Table) Changes() []Change {
+	if len(t.dirty) == 0 || !t.place.Address.IsValid() {
+		return nil
+	}
+	for _, n := range slices.SortedFunc(maps.Keys(t.dirty), compare) {
+		t.claim(n) // which makes others dirty: a service that lets go of an address makes it the next one's turn
+	}
+	out := make([]Change, 0, len(t.dirty))
+	for _, n := range slices.SortedFunc(maps.Keys(t.dirty), compare) {
+		out = append(out, Change{n, t.objects(n)})
+		if s := t.services[n]; !s.exists && len(s.slices) == 0 {
+			delete(t.services, n)
+		}
+	}
+	clear(t.dirty)
+	return out
+}
+
+// claim says what addresses and ports a service wants, and makes those dirty that want one that it has taken or let go.
+func (t *Table) claim(n Name) {
+	s := t.services[n]
+	var now []key
+	for _, f := range t.place.fronts(&s.Service) {
+		if !slices.Contains(now, f.key) {
+			now = append(now, f.key)
+		}
+	}
+	for _, k := range s.claims {
+		if slices.Contains(now, k) {
+			continue
+		}
+		t.claims[k] = slices.DeleteFunc(t.claims[k], func(m Name) bool { return m == n })
+		if len(t.claims[k]) == 0 {
+			delete(t.claims, k)
+		}
+		t.touch(k)
+	}
+	for _, k := range now {
+		if slices.Contains(s.claims, k) {
+			continue
+		}
+		t.claims[k] = append(t.claims[k], n)
+		slices.SortFunc(t.claims[k], compare)
+		if len(t.claims[k]) > 1 {
+			t.touch(k)
+		}
+	}
+	s.claims = now
+}
+
+func (t *Table) touch(k key) {
+	for _, m := range t.claims[k] {
+		t.dirty[m] = true
+	}
+}
+
+// objects are the mappings of a service, in the order of its addresses and ports.
+func (t *Table) objects(n Name) []vppwire.Object {
+	s := t.services[n]
+	var out []vppwire.Object
+	seen := map[key]bool{}
+	for _, f := range t.place.fronts(&s.Service) {
+		if seen[f.key] || t.claims[f.key][0] != n {
+			continue
+		}
+		seen[f.key] = true
+		list := t.place.choose(t.endpoints(s, f.port), f.local)
+		if len(list) == 0 {
+			continue
+		}
+		out = append(out, vppwire.Service{Addr: f.key.addr, Port: f.key.port, Proto: f.key.proto, Twice: f.twice, Affinity: s.Affinity,
+			Tag: tag(n), Endpoints: vppwire.FormatEndpoints(list)})
+	}
+	return out
+}
+
+// tag is the service's name as VPP takes it.
+func tag(n Name) string {
+	text := n.String()
+	return text[:min(len(text), vppwire.ServiceTagMax)]
+}
+
+// candidate is an endpoint with the port that it answers on.
+type candidate struct {
+	Endpoint
+	port uint16
+}
+
+// endpoints are those of one port of a service, without repeats.
+func (t *Table) endpoints(s *known, p *Port) []candidate {
+	var out []candidate
+	seen := map[netip.AddrPort]bool{}
+	for _, n := range slices.SortedFunc(maps.Keys(s.slices), compare) {
+		slice := t.slices[n]
+		for _, sp := range slice.Ports {
+			if sp.Name != p.Name || sp.Proto != p.Proto || sp.Port == 0 {
+				continue
+			}
+			for _, e := range slice.Endpoints {
+				at := netip.AddrPortFrom(e.Addr, sp.Port)
+				if e.Addr.Is4() && !seen[at] {
+					seen[at] = true
+					out = append(out, candidate{e, sp.Port})
+				}
+			}
+		}
+	}
+	return out
+}
