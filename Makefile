@@ -16,7 +16,7 @@ help: ## list the targets
 
 build: ## build bin/vppdrill
 	@mkdir -p bin
-	$(GO) build -o $(VPPDRILL) .
+	CGO_ENABLED=0 $(GO) build -o $(VPPDRILL) .
 
 run: build ## run every scenario of the catalogue; reports land in out/
 	$(VPPDRILL) run --catalog --out out

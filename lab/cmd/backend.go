@@ -64,5 +64,5 @@ func (c *common) census(ctx context.Context, say io.Writer) error {
 			fmt.Fprintf(say, "removed what killed labs had left: %s\n", strings.Join(gone, " "))
 		}
 	}
-	return nil
+	return kindCensus(ctx, c, say)
 }

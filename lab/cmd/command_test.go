@@ -66,23 +66,30 @@ func TestBadUsage(t *testing.T) {
 	}
 	root := t.TempDir() + "/labs"
 	for args, want := range map[string]string{
-		"lab up a b":                    "at most one file",
-		"lab up --nodes 0":              "less than 1",
-		"lab up --nodes 2 nothing.yaml": "--nodes and --pods are for labs without one",
-		"lab up nothing.yaml":           "nothing.yaml",
-		"lab up --format xml":           `--format "xml" is none of text, json`,
-		"lab exec node-1":               "wants NODE[/POD]",
-		"lab exec node-1 -- true":       "there is no lab",
-		"lab status --lab nope":         "there is no lab nope",
-		"lab graph --as png":            `"png" is none of mermaid, dot, svg`,
-		"lab capture node-1":            "a node and an interface",
-		"lab do":                        "wants an action",
-		"lab upp":                       `unknown command "upp"`,
-		"doctor --format xml":           `--format "xml" is none of text, json`,
-		"lab down nope":                 "there is no lab nope",
+		"lab up a b":                             "at most one file",
+		"lab up --nodes 0":                       "less than 1",
+		"lab up --nodes 2 nothing.yaml":          "--nodes and --pods are for labs without one",
+		"lab up nothing.yaml":                    "nothing.yaml",
+		"lab up --world kind file.yaml":          "world kind takes no file",
+		"lab up --world kind --pods 3":           "pods are yours to make",
+		"lab up --world kind --nodes 0":          "a kind cluster has 1 to",
+		"lab up --world kind --lab Big":          "one to eight lower case",
+		"lab up --world kind --vpp /bin/vpp":     "--vpp goes with --vpp-from-host",
+		"lab up --world kind --node-image A:b:c": "lab up:",
+		"lab up --node-image x":                  "are for world kind",
+		"lab up --format xml":                    `--format "xml" is none of text, json`,
+		"lab exec node-1":                        "wants NODE[/POD]",
+		"lab exec node-1 -- true":                "there is no lab",
+		"lab status --lab nope":                  "there is no lab nope",
+		"lab graph --as png":                     `"png" is none of mermaid, dot, svg`,
+		"lab capture node-1":                     "a node and an interface",
+		"lab do":                                 "wants an action",
+		"lab upp":                                `unknown command "upp"`,
+		"doctor --format xml":                    `--format "xml" is none of text, json`,
+		"lab down nope":                          "there is no lab nope",
 
 		"lab up --world contaner":                                       "none of netns, container; did you mean container?",
-		"lab up --world kind":                                           `--world "kind" is none of netns, container`,
+		"lab up --world kint":                                           `--world "kint" is none of netns, container, kind; did you mean kind?`,
 		"lab up --world container --vpp /usr/bin/vpp":                   "--vpp is a binary of this machine",
 		"lab up --vpp-image a:1":                                        "--vpp-image is for world container",
 		"lab up --world container --vpp-image UPPER":                    `"UPPER" is no name of an image`,
@@ -137,7 +144,7 @@ func TestCannotRun(t *testing.T) {
 
 // Goal: a lab whose entry names a world that this version does not know is told, and left alone.
 func TestUnknownWorld(t *testing.T) {
-	if _, err := backendOf(lab.StateDir{ID: "x", Backend: "kind"}); err == nil || !strings.Contains(err.Error(), `world "kind" is none of netns, container`) {
+	if _, err := backendOf(lab.StateDir{ID: "x", Backend: "kind"}); err == nil || !strings.Contains(err.Error(), `world "kind" is none of netns, container, kind; did you mean kind?`) {
 		t.Errorf("%v", err)
 	}
 	for _, b := range append(backends(), nil) {

@@ -50,6 +50,7 @@ what its nodes are made of is found in its folder. What a killed lab has left be
 	for _, sub := range root.Commands() {
 		hook(sub, c)
 	}
+	root.AddCommand(vppCommand()) // its machine has no labs
 	return root
 }
 
@@ -153,6 +154,10 @@ func downCommand(c *common) *cobra.Command {
 			}
 			dirs, err := lab.StateDirs(c.root)
 			if err != nil {
+				return err
+			}
+			ended, err := kindDown(cmd.Context(), cmd.OutOrStdout(), c, all)
+			if err != nil || ended && !all {
 				return err
 			}
 			if !all {

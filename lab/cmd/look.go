@@ -47,6 +47,11 @@ func statusCommand(c *common) *cobra.Command {
 				}
 				list = append(list, s)
 			}
+			clusters, err := kindStatus(cmd.Context(), c)
+			if err != nil {
+				return err
+			}
+			list = append(list, clusters...)
 			if c.id != "" && len(list) == 0 {
 				return fmt.Errorf("there is no lab %s", c.id)
 			}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/lab"
 	"github.com/vppdrill/vppdrill/lab/container"
+	"github.com/vppdrill/vppdrill/lab/kindcluster"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
@@ -30,9 +31,12 @@ type upFlags struct {
 	nodes, pods int
 	// world is what nodes are made of; vpp names a binary of this machine, image an image that has one.
 	world, vpp, image string
-	dryRun            bool
-	keep              bool
-	wait              time.Duration
+	// nodeImage and fromHost are for world kind.
+	nodeImage string
+	fromHost  bool
+	dryRun    bool
+	keep      bool
+	wait      time.Duration
 }
 
 func upCommand(c *common) *cobra.Command {
@@ -46,15 +50,22 @@ scenario file; its timeline is left to vppdrill run. Run again after editing FIL
   vppdrill lab up my-lab.yaml --dry-run
   vppdrill lab up --world container --vpp-image ligato/vpp-base:25.10-release`,
 		Args: cli.Args(0, 1, "at most one file"),
-		RunE: func(cmd *cobra.Command, args []string) error { return up(cmd, c, f, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.world == kindWorld {
+				return kindUp(cmd, c, f, args)
+			}
+			return up(cmd, c, f, args)
+		},
 	}
 	flags := cmd.Flags()
 	flags.IntVar(&f.nodes, "nodes", 2, "nodes, where there is no file")
 	flags.IntVar(&f.pods, "pods", 1, "pods of each node, where there is no file")
-	flags.StringVar(&f.world, "world", backends()[0].Name(), "what nodes are made of: "+worlds())
+	flags.StringVar(&f.world, "world", backends()[0].Name(), "what nodes are made of: "+worlds()+", kind")
 	flags.StringVar(&f.vpp, "vpp", "", "VPP's binary; looked for when absent")
 	flags.StringVar(&f.image, "vpp-image", "", "for world container: the image of nodes, pulled where it is not here; "+
 		container.Environment+" or what lab image has made when absent")
+	flags.StringVar(&f.nodeImage, "node-image", "", "for world kind: the image of nodes; "+kindcluster.NodeImageEnvironment+" or kind's own when absent")
+	flags.BoolVar(&f.fromHost, "vpp-from-host", false, "for world kind: make the image of this machine's VPP and this program first")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print what would change, and change nothing")
 	flags.BoolVar(&f.keep, "keep", false, "leave a lab that does not come up as it is, to look at")
 	flags.DurationVar(&f.wait, "wait", 2*time.Minute, "how long to wait until everything is at rest")
@@ -65,12 +76,15 @@ scenario file; its timeline is left to vppdrill run. Run again after editing FIL
 func (f upFlags) backend() (lab.Backend, error) {
 	b := backendNamed(f.world)
 	if b == nil {
-		names := strings.Split(worlds(), ", ")
+		names := append(strings.Split(worlds(), ", "), kindWorld)
 		near := ""
 		if word := strictyaml.Nearest(f.world, names); word != "" {
 			near = "; did you mean " + word + "?"
 		}
-		return nil, cli.Usagef("lab up: --world %q is none of %s%s", f.world, worlds(), near)
+		return nil, cli.Usagef("lab up: --world %q is none of %s%s", f.world, strings.Join(names, ", "), near)
+	}
+	if f.nodeImage != "" || f.fromHost {
+		return nil, cli.Usagef("lab up: --node-image and --vpp-from-host are for world kind")
 	}
 	_, supplied := b.(lab.Supplier)
 	switch {

@@ -22,8 +22,6 @@ var public = []struct{ name, why string }{
 	{"vppwire/host/kube", "agents and controllers on a Kubernetes API server; commands use its Connection, users link its parts with clients, clouds and controllers of their own"},
 	{"vppwire.ParseObject", "reads the lines that a plan and a trail print, for tools and for each kind's story"},
 	{"scenarios/yardstick", "benchmarks print the machine's rate beside their figures, those of users' own worlds too"},
-	{"vppwire/cni.Conflist", "writes the plugin's configuration, for installers such as a DaemonSet"},
-	{"vppwire/cni.Install", "puts plugin and configuration in place whole or not at all, for the same installers"},
 	{"vppwire/host/journal.OpenInto", "reads a history that need not be kept; ipam/peers races it"},
 	{"scenarios/timeline/worldtest", "the test that the author of a new world runs"},
 	{"ipam/contiv", "contiv/vpp's plugins/ipam by upstream's names, over the Allocator and the Plan that agents run"},

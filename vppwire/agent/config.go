@@ -126,6 +126,9 @@ type Config struct {
 	HostInterconnect HostInterconnect
 	// Services says who serves the cluster's services: kube-proxy, or VPP.
 	Services Services
+	// ExternalByHost sends what no other route leads to, services and the outside, from VPP to the host's Linux: to its kube-proxy and
+	// its routes. A gateway, where there is one, goes before it. It needs a host interconnect.
+	ExternalByHost bool
 	// NodeIDQuarantine keeps a removed node's ID, and every address derived from it, unused for this long.
 	NodeIDQuarantine time.Duration
 	// ClaimPatience is how long a node without an ID waits for the records of other nodes that exist, where the store has no
@@ -248,6 +251,7 @@ func (cfg *Config) Mode() mode.Config {
 		Node: mode.NodeVXLAN, MTU: cfg.MTUSize,
 		MainTable: cfg.MainVRFID, PodTable: cfg.PodVRFID,
 		RxRing: cfg.TAPv2RxRingSize, TxRing: cfg.TAPv2TxRingSize,
+		OutsideByHost: cfg.ExternalByHost,
 		KeepOffload:   !cfg.TCPChecksumOffloadDisabled,
 		ScanNeighbors: cfg.ScanIPNeighbors, StaleMinutes: cfg.IPNeighborStaleThreshold,
 	}

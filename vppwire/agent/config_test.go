@@ -100,6 +100,7 @@ var configFields = []struct {
 		"nodeIDQuarantine: 10", "is not a duration such as 10m or 1m30s"},
 	{"ClaimPatience", "2m0s", "claimPatience: 1s", "1s", func(c *Config) any { return c.ClaimPatience }, "claimPatience: soon", "is not a duration such as 10m or 1m30s"},
 	{"AddPatience", "30s", "addPatience: 1m", "1m0s", func(c *Config) any { return c.AddPatience }, "addPatience: -1s", "is negative"},
+	{"ExternalByHost", "false", "externalByHost: true", "true", func(c *Config) any { return c.Mode().OutsideByHost }, "{TCPstackDisabled: true, hostInterconnect: none, externalByHost: true}", "there is no way to the host"},
 	{"Hooks", "false", "hooks: true", "true", func(c *Config) any { return c.Hooks }, "hooks: 2", "is not true or false"},
 }
 

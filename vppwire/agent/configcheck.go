@@ -128,6 +128,9 @@ func (cfg *Config) checkLinks(refuse func(string, ...any)) {
 	if _, ok := mode.PodModeOf(string(cfg.PodInterconnect)); !ok {
 		refuse("PodInterconnect %q: want veth, tap or macvlan", cfg.PodInterconnect)
 	}
+	if cfg.ExternalByHost && cfg.HostInterconnect == HostInterconnectNone {
+		refuse("ExternalByHost: there is no way to the host, set HostInterconnect to veth or tap")
+	}
 	if _, ok := mode.HostModeOf(string(cfg.HostInterconnect)); !ok {
 		refuse("HostInterconnect %q: want veth, tap or none", cfg.HostInterconnect)
 	}

@@ -44,6 +44,7 @@ type agentFlags struct {
 	format                         cli.Format
 	level                          string
 	plan                           bool
+	install                        installFlags
 }
 
 func agentCommand() *cobra.Command {
@@ -85,6 +86,7 @@ Exit codes: 0 stopped, 1 it could not go on, 2 bad usage or configuration, 3 thi
 	flags.StringVar(&f.etcdPrefix, "etcd-prefix", etcd.DefaultPrefix, "what every `key` in etcd begins with")
 	flags.BoolVar(&f.register, "register", false, "write this node's object into etcd where nobody else does")
 	f.cluster.add(flags)
+	f.install.add(flags)
 	flags.StringVar(&f.rest, "rest", defaultREST, "loopback `address` or unix:PATH that REST is served at; empty: none")
 	flags.DurationVar(&f.patience, "vpp-patience", defaultPatience, "how long VPP may be away at the start; 0: for ever")
 	flags.DurationVar(&f.callTime, "call-timeout", 0, "how long a request to VPP may go unanswered; 0: 10s")
@@ -127,7 +129,11 @@ func (f *agentFlags) options(errOut io.Writer) (options, error) {
 		return o, cli.BadInput(oneline.Error(fmt.Errorf("agent: %w", err)))
 	}
 	o.cfg.NodeName = o.node
-	return o, o.cluster.check(&o.cfg)
+	if err := o.cluster.check(&o.cfg); err != nil {
+		return o, err
+	}
+	o.install.conflist, err = o.install.check(f.cniSocket)
+	return o, err
 }
 
 // logger writes a command's log for people or programs.

@@ -5,23 +5,55 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/cilium"
+	"github.com/vppdrill/vppdrill/ipam/contiv"
+	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/host"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 )
 
-// Where an agent's facts come from, and where its addresses do.
+// Where an agent's facts come from.
 const (
 	clusterEtcd       = "etcd"
 	clusterKubernetes = "kubernetes"
-	ipamContiv        = "contiv"
-	ipamExternal      = "external"
 )
+
+// Where its addresses come from. All but contiv take their blocks from the Node object's pod CIDRs, which somebody else gives it.
+const (
+	ipamContiv      = "contiv"       // blocks and addresses as Contiv cuts them by node ID
+	ipamNodeIPAM    = "nodeipam"     // addresses as host-local gives them
+	ipamClusterPool = "cluster-pool" // addresses as Cilium's agent gives them
+	ipamExternal    = "external"     // addresses as another IPAM plugin says
+)
+
+var ipamSystems = []string{ipamContiv, ipamNodeIPAM, ipamClusterPool, ipamExternal}
+
+// allocator is what gives a node's pods their addresses.
+func (f *clusterFlags) allocator(reuseDelay time.Duration) (ipam.NodeAllocator, error) {
+	switch f.ipam {
+	case ipamNodeIPAM:
+		return nodeipam.NewNode(nodeipam.NodeConfig{ReuseDelay: reuseDelay})
+	case ipamClusterPool:
+		return cilium.NewNode(cilium.NodeConfig{Pick: picker{}, FirstRouter: true})
+	}
+	return contiv.New(contiv.Config{ReuseDelay: reuseDelay, External: f.ipam == ipamExternal})
+}
+
+// picker draws where a search for a free address begins.
+type picker struct{}
+
+// Pick implements cilium.Picker.
+func (picker) Pick(_ string, n int) int { return rand.IntN(n) }
 
 // clusterFlags say which cluster an agent belongs to.
 type clusterFlags struct {
@@ -34,7 +66,7 @@ func (f *clusterFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.kind, "cluster", clusterEtcd, "what tells about nodes, pods and ranges, and keeps node IDs: `etcd|kubernetes`")
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "`file` that says which API server to use; empty: the one of the pod that this runs in")
 	flags.StringVar(&f.pools, "pools", "", "ConfigMap `NAMESPACE/NAME` whose key pools holds the address ranges, which may change; empty: the configuration's")
-	flags.StringVar(&f.ipam, "ipam", "", "where a node's blocks come from: `contiv|external`: cut by node ID, or the Node object's pod CIDRs; empty: as useExternalIPAM of the configuration says")
+	flags.StringVar(&f.ipam, "ipam", "", "where addresses come from: `contiv|nodeipam|cluster-pool|external`: cut by node ID, or of the Node object's pod CIDRs as host-local, Cilium or another IPAM plugin choose; empty: as useExternalIPAM of the configuration says")
 }
 
 // check completes the flags, and the configuration by them.
@@ -59,12 +91,17 @@ func (f *clusterFlags) check(cfg *agent.Config) error {
 			return cli.Usagef("agent: --pools %q: want NAMESPACE/NAME", f.pools)
 		}
 	}
-	switch f.ipam {
-	case "":
-	case ipamContiv, ipamExternal:
-		cfg.IPAMConfig.UseExternalIPAM = f.ipam == ipamExternal
-	default:
-		return cli.Usagef("agent: --ipam %q is none of contiv, external", f.ipam)
+	if f.ipam == "" {
+		f.ipam = ipamContiv
+		if cfg.IPAMConfig.UseExternalIPAM {
+			f.ipam = ipamExternal
+		}
+	}
+	if !slices.Contains(ipamSystems, f.ipam) {
+		return cli.Usagef("agent: --ipam %q is none of %s%s", f.ipam, strings.Join(ipamSystems, ", "), cli.Hint(f.ipam, ipamSystems))
+	}
+	if cfg.IPAMConfig != (contiv.IPAMConfig{}) {
+		cfg.IPAMConfig.UseExternalIPAM = f.ipam != ipamContiv
 	}
 	return nil
 }

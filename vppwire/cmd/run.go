@@ -12,7 +12,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/vppdrill/vppdrill/ipam/contiv"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/host"
@@ -70,7 +69,7 @@ func run(ctx context.Context, o options) (err error) {
 		return err
 	}
 	defer closing(facts.stop)
-	alloc, err := contiv.New(contiv.Config{ReuseDelay: o.reuseDelay, External: o.cfg.IPAMConfig.UseExternalIPAM})
+	alloc, err := o.cluster.allocator(o.reuseDelay)
 	if err != nil {
 		return err
 	}
@@ -163,6 +162,9 @@ func serve(ctx context.Context, o options, d *host.Driver) error {
 		group.Go(end(func() error { return rest.Serve(ctx, l, h) }))
 	}
 	group.Go(end(func() error { return d.Run(ctx) }))
+	if o.install.confDir != "" {
+		group.Go(func() error { return o.install.whenReady(ctx, d, o.log) })
+	}
 	o.log.Info("agent", "node", o.node, "cni", o.cniSocket, "vpp", o.vppSocket)
 	if err := group.Wait(); !errors.Is(err, ended) {
 		return err

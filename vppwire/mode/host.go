@@ -33,6 +33,9 @@ func (c Config) hostInterconnect(o *objects, n Node) {
 	for _, p := range n.podRanges() {
 		o.once(vppwire.LinuxRoute{Link: link, Dst: p, Via: n.HostVPP})
 	}
+	if c.OutsideByHost && !(n.Gateway.IsValid() && n.NIC != "") {
+		o.add(vppwire.Route{Table: c.MainTable, Prefix: everything(n.HostLinux), Via: n.HostLinux, If: name})
+	}
 	for _, a := range n.HostAddrs {
 		if a != n.HostLinux {
 			o.once(vppwire.Route{Table: c.MainTable, Prefix: netip.PrefixFrom(a, a.BitLen()), Via: n.HostLinux, If: name})

@@ -23,6 +23,7 @@ func TestModes(t *testing.T) {
 			d.MaybeScanArgs(t, "host", &host)
 			d.MaybeScanArgs(t, "nic", &nic)
 			d.MaybeScanArgs(t, "pod-if", &podIf)
+			c.OutsideByHost = d.HasArg("outside-by-host")
 			c.Pod, c.Node, c.Host = named(pod, mode.PodVeth), named(node, mode.NodeVXLAN), named(host, mode.HostNone)
 			n := nodeOne(nic)
 			if podIf != "" {

@@ -1,0 +1,368 @@
+package kindcluster
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
+	"sigs.k8s.io/kind/pkg/cluster"
+	"sigs.k8s.io/kind/pkg/cluster/nodes"
+	"sigs.k8s.io/kind/pkg/cluster/nodeutils"
+
+	"github.com/vppdrill/vppdrill/lab"
+	"github.com/vppdrill/vppdrill/lab/spawn"
+)
+
+// NodeImageEnvironment is the variable that names the image of nodes.
+const NodeImageEnvironment = "VPPDRILL_NODE_IMAGE"
+
+// Options are what a cluster is.
+type Options struct {
+	// ID names it: see lab.ValidID. Its kind cluster is "vppdrill-" and this.
+	ID string
+	// Nodes is how many there are, the control plane counted; it takes pods where it is alone. At least 1.
+	Nodes int
+	// NodeImage is what nodes are made of; empty is what VPPDRILL_NODE_IMAGE names, else kind's own, which it pulls.
+	NodeImage string
+	// VPPImage holds VPP and this program: what lab image --from-host makes. It is here already.
+	VPPImage string
+	// Dir is the folder of this machine's labs: the cluster's kubeconfig is in it.
+	Dir string
+	// Wait is how long all may take to become ready.
+	Wait time.Duration
+	// Say gets a line for each step; nil: nobody.
+	Say func(line string)
+}
+
+// Cluster is one that stands.
+type Cluster struct {
+	ID         string        `json:"id"`
+	Name       string        `json:"name"`
+	Kubeconfig string        `json:"kubeconfig"`
+	Nodes      []string      `json:"nodes"`
+	Took       time.Duration `json:"took"`
+}
+
+// Name is the kind cluster of an ID.
+func Name(id string) string { return "vppdrill-" + id }
+
+// Kubeconfig is where a cluster's is.
+func Kubeconfig(dir, id string) string { return filepath.Join(dir, "kind-"+id+".kubeconfig") }
+
+// Check says in one line what this machine lacks; it changes nothing.
+func Check(ctx context.Context, o Options) error {
+	e, err := connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = e.Close() }() // it has answered
+	_, architecture, err := e.image(ctx, o.VPPImage)
+	if lab.IsCannotRun(err) {
+		return lab.Cannot("world kind needs the image %s; `vppdrill lab image --from-host` makes one of this machine's VPP and this program", o.VPPImage)
+	}
+	if err == nil && architecture != runtime.GOARCH {
+		return lab.Cannot("image %s is for %s, and this machine is %s; `vppdrill lab image --from-host` makes one", o.VPPImage, architecture, runtime.GOARCH)
+	}
+	if err != nil || o.nodeImage() == "" {
+		return err
+	}
+	_, architecture, err = e.image(ctx, o.nodeImage())
+	if lab.IsCannotRun(err) {
+		return lab.Cannot("there is no node image %s; docker pull %s, or name another by --node-image", o.nodeImage(), o.nodeImage())
+	}
+	if err == nil && architecture != runtime.GOARCH {
+		return lab.Cannot("node image %s is for %s, and this machine is %s", o.nodeImage(), architecture, runtime.GOARCH)
+	}
+	return err
+}
+
+func (o Options) nodeImage() string {
+	if o.NodeImage != "" {
+		return o.NodeImage
+	}
+	return os.Getenv(NodeImageEnvironment)
+}
+
+func (o Options) say(format string, args ...any) {
+	if o.Say != nil {
+		o.Say(fmt.Sprintf(format, args...))
+	}
+}
+
+// maker makes one cluster.
+type maker struct {
+	Options
+	engine   engine
+	provider *cluster.Provider
+	nodes    []nodes.Node
+	control  nodes.Node
+}
+
+// Up makes a cluster stand, or changes one that stands to what it should be, and returns when its nodes are ready and its pods have
+// addresses. After an error what Up has made is still there: Down removes it.
+func Up(ctx context.Context, o Options) (Cluster, error) {
+	began := time.Now()
+	if err := Check(ctx, o); err != nil {
+		return Cluster{}, err
+	}
+	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+		return Cluster{}, err
+	}
+	e, err := connect(ctx)
+	if err != nil {
+		return Cluster{}, err
+	}
+	defer func() { _ = e.Close() }() // all is done
+	m := &maker{Options: o, engine: e, provider: cluster.NewProvider(cluster.ProviderWithDocker())}
+	for _, step := range []func(context.Context) error{m.create, m.connect, m.load, m.apply, m.ready} {
+		if err := step(ctx); err != nil {
+			return Cluster{}, err
+		}
+		if ctx.Err() != nil {
+			return Cluster{}, ctx.Err()
+		}
+	}
+	c := Cluster{ID: o.ID, Name: Name(o.ID), Kubeconfig: Kubeconfig(o.Dir, o.ID), Took: time.Since(began)}
+	for _, n := range m.nodes {
+		c.Nodes = append(c.Nodes, n.String())
+	}
+	return c, nil
+}
+
+// config is the cluster in kind's words. What kube-proxy sends to pods has to come back the same way: it masquerades all.
+func (o Options) config() *v1alpha4.Cluster {
+	c := &v1alpha4.Cluster{TypeMeta: v1alpha4.TypeMeta{Kind: "Cluster", APIVersion: "kind.x-k8s.io/v1alpha4"}}
+	for i := range o.Nodes {
+		role := v1alpha4.WorkerRole
+		if i == 0 {
+			role = v1alpha4.ControlPlaneRole
+		}
+		c.Nodes = append(c.Nodes, v1alpha4.Node{Role: role, Image: o.nodeImage()})
+	}
+	c.Networking = v1alpha4.Networking{DisableDefaultCNI: true, PodSubnet: podSubnet, ServiceSubnet: serviceSubnet}
+	c.KubeadmConfigPatches = []string{
+		"apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\niptables: {masqueradeAll: true}\nconntrack: {maxPerCore: 0}\n",
+	}
+	return c
+}
+
+// create makes the wire and the cluster where they are not there.
+func (m *maker) create(ctx context.Context) error {
+	if _, err := m.engine.wire(ctx, m.Dir, m.ID); err != nil {
+		return err
+	}
+	there, err := m.engine.containers(ctx, Name(m.ID))
+	if err != nil {
+		return err
+	}
+	if len(there) == 0 {
+		m.say("making %d nodes", m.Nodes)
+		err := m.provider.Create(Name(m.ID), cluster.CreateWithV1Alpha4Config(m.config()), cluster.CreateWithRetain(true),
+			cluster.CreateWithKubeconfigPath(Kubeconfig(m.Dir, m.ID)), cluster.CreateWithDisplayUsage(false), cluster.CreateWithDisplaySalutation(false))
+		if err != nil && strings.Contains(err.Error(), "failed to pull image") {
+			return errors.Join(lab.Cannot("kind's own node image is not here and cannot be pulled: name one that is here by --node-image or %s", NodeImageEnvironment), m.engine.dropWire(ctx, m.ID))
+		}
+		if err != nil {
+			return fmt.Errorf("make cluster %s: %w", Name(m.ID), oneLine(err))
+		}
+	} else if len(there) != m.Nodes {
+		return fmt.Errorf("cluster %s has %d nodes, and %d are wanted: kind cannot change that; vppdrill lab down %s, then again", Name(m.ID), len(there), m.Nodes, m.ID)
+	}
+	if m.nodes, err = m.provider.ListInternalNodes(Name(m.ID)); err != nil {
+		return fmt.Errorf("list nodes of %s: %w", Name(m.ID), oneLine(err))
+	}
+	slices.SortFunc(m.nodes, func(a, b nodes.Node) int { return strings.Compare(a.String(), b.String()) })
+	control, err := nodeutils.ControlPlaneNodes(m.nodes)
+	if err != nil || len(control) == 0 {
+		return fmt.Errorf("cluster %s has no control plane: %w", Name(m.ID), errors.Join(errNoCluster, err))
+	}
+	m.control = control[0]
+	return m.provider.ExportKubeConfig(Name(m.ID), Kubeconfig(m.Dir, m.ID), false)
+}
+
+// connect joins the nodes' VPPs, and has nodes masquerade what pods send to the outside, as kind's own CNI does.
+func (m *maker) connect(ctx context.Context) error {
+	rule := []string{"POSTROUTING", "-s", podSubnet, "!", "-d", podSubnet, "-o", "eth0", "-m", "comment", "--comment", "vppdrill: pods to the outside", "-j", "MASQUERADE"}
+	for _, n := range m.nodes {
+		if err := m.engine.join(ctx, m.ID, n.String()); err != nil {
+			return err
+		}
+		if n.CommandContext(ctx, "iptables", append([]string{"-w", "-t", "nat", "-C"}, rule...)...).Run() == nil {
+			continue
+		}
+		if err := n.CommandContext(ctx, "iptables", append([]string{"-w", "-t", "nat", "-A"}, rule...)...).Run(); err != nil {
+			return fmt.Errorf("masquerade on %s: %w", n, oneLine(err))
+		}
+	}
+	return nil
+}
+
+// load brings the image into the nodes that do not have it, at the same time.
+func (m *maker) load(ctx context.Context) error {
+	id, _, err := m.engine.image(ctx, m.VPPImage)
+	if err != nil {
+		return err
+	}
+	errs := make([]error, len(m.nodes))
+	var wg sync.WaitGroup
+	for i, n := range m.nodes {
+		if has, err := nodeutils.ImageID(n, m.VPPImage); err == nil && has == id {
+			continue
+		}
+		m.say("loading %s into %s", m.VPPImage, n)
+		wg.Go(func() { errs[i] = m.loadInto(ctx, n) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+func (m *maker) loadInto(ctx context.Context, n nodes.Node) error {
+	image, err := m.engine.save(ctx, m.VPPImage)
+	if err != nil {
+		return err
+	}
+	err = nodeutils.LoadImageArchive(n, image)
+	if err = errors.Join(err, image.Close()); err != nil {
+		return fmt.Errorf("load %s into %s: %w", m.VPPImage, n, oneLine(err))
+	}
+	return nil
+}
+
+// apply installs the manifests.
+func (m *maker) apply(ctx context.Context) error {
+	wire, err := m.engine.wire(ctx, m.Dir, m.ID)
+	if err != nil {
+		return err
+	}
+	id, _, err := m.engine.image(ctx, m.VPPImage)
+	if err != nil {
+		return err
+	}
+	files, err := archive(overlay(m.VPPImage, id, wire))
+	if err != nil {
+		return err
+	}
+	m.say("installing VPP and the agent")
+	if err := m.control.CommandContext(ctx, "mkdir", "-p", manifestsDir).Run(); err != nil {
+		return fmt.Errorf("write manifests: %w", oneLine(err))
+	}
+	if err := m.control.CommandContext(ctx, "tar", "-x", "-C", manifestsDir).SetStdin(files).Run(); err != nil {
+		return fmt.Errorf("write manifests: %w", oneLine(err))
+	}
+	_, err = m.kubectl(ctx, "apply", "--server-side", "--force-conflicts", "-k", manifestsDir+"/"+clusterOverlay)
+	return err
+}
+
+// kubectl runs on the control plane.
+func (m *maker) kubectl(ctx context.Context, args ...string) (string, error) {
+	var out, said bytes.Buffer
+	args = append([]string{"--kubeconfig=/etc/kubernetes/admin.conf"}, args...)
+	err := m.control.CommandContext(ctx, "kubectl", args...).SetStdout(&out).SetStderr(&said).Run()
+	if err != nil {
+		return "", fmt.Errorf("kubectl %s: %s", strings.Join(args[1:], " "), lastLine(said.String(), err))
+	}
+	return out.String(), nil
+}
+
+// ready waits until all DaemonSets, nodes and CoreDNS are.
+func (m *maker) ready(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, m.Wait)
+	defer cancel()
+	m.say("waiting until nodes are ready")
+	for _, what := range [][]string{
+		{"rollout", "status", "-n", "kube-system", "daemonset/vppdrill-agent"},
+		{"wait", "--for=condition=Ready", "node", "--all"},
+		{"rollout", "status", "-n", "kube-system", "deployment/coredns"},
+	} {
+		left := time.Until(deadline(ctx)).Round(time.Second)
+		if what[0] == "wait" {
+			what = append(what, "--timeout="+left.String())
+		}
+		var err error
+		if what[0] == "rollout" {
+			for _, one := range what[4:] {
+				if err == nil {
+					_, err = m.kubectl(ctx, append(what[:4:4], one, "--timeout="+left.String())...)
+				}
+			}
+		} else {
+			_, err = m.kubectl(ctx, what...)
+		}
+		if err != nil {
+			return fmt.Errorf("not ready within %s: %w", m.Wait, err)
+		}
+	}
+	return nil
+}
+
+func deadline(ctx context.Context) time.Time {
+	at, _ := ctx.Deadline() // it was set
+	return at
+}
+
+// Down removes a cluster and everything of it; what is not there is fine.
+func Down(ctx context.Context, dir, id string) error {
+	e, err := connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = e.Close() }() // all is done
+	var errs []error
+	if err := cluster.NewProvider(cluster.ProviderWithDocker()).Delete(Name(id), Kubeconfig(dir, id)); err != nil {
+		errs = append(errs, fmt.Errorf("remove cluster %s: %w", Name(id), oneLine(err)))
+	}
+	errs = append(errs, e.dropWire(ctx, id))
+	for _, file := range []string{Kubeconfig(dir, id), Kubeconfig(dir, id) + ".lock"} {
+		if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// List are the IDs of the clusters of a folder of labs, in order. Strays are those of this machine whose making was killed, of whatever
+// folder: they have a network and no kubeconfig, and their maker is gone.
+func List(ctx context.Context, dir string) (ids, strays []string, err error) {
+	e, err := connect(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = e.Close() }() // reading only
+	made, err := e.made(ctx)
+	for id, from := range made { // sorted below
+		who, bad := spawn.ParseID(from.owner)
+		_, gone := os.Stat(Kubeconfig(from.dir, id))
+		switch alive := bad == nil && who.Alive(); {
+		case !alive && errors.Is(gone, os.ErrNotExist):
+			strays = append(strays, id)
+		case from.dir == dir:
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	slices.Sort(strays)
+	return ids, strays, err
+}
+
+// oneLine is an error of kind's without the log that it carries.
+func oneLine(err error) error { return errors.New(lastLine("", err)) }
+
+// lastLine is the last line that a program said, else the error's.
+func lastLine(said string, err error) string {
+	for _, text := range []string{said, err.Error()} {
+		lines := strings.Split(strings.TrimSpace(text), "\n")
+		if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
+			return last
+		}
+	}
+	return err.Error()
+}

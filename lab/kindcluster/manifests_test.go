@@ -1,0 +1,144 @@
+package kindcluster
+
+import (
+	"archive/tar"
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"net"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/vppdrill/vppdrill/fixtures/kubernetes"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/host/kube"
+)
+
+// objects are what a manifest file holds.
+func objects(t *testing.T, path string) (list []map[string]any) {
+	t.Helper()
+	text, err := fs.ReadFile(kubernetes.Files, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range strings.Split(string(text), "\n---\n") {
+		o := map[string]any{}
+		if err := yaml.UnmarshalStrict([]byte(one), &o); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		list = append(list, o)
+	}
+	return list
+}
+
+// Goal: the settings and ranges that clusters start with are some that agents take. Method: the agent's own parsers.
+func TestSettingsAreTaken(t *testing.T) {
+	for _, o := range objects(t, "base/config.yaml") {
+		data := o["data"].(map[string]any)
+		if text, ok := data["contiv.yaml"].(string); ok {
+			cfg, err := agent.ParseConfig("contiv.yaml", []byte(text))
+			if err != nil || !cfg.ExternalByHost {
+				t.Errorf("%+v, %v", cfg, err)
+			}
+		}
+		if text, ok := data[kube.PoolsKey].(string); ok {
+			if pools, err := agent.ParsePools([]byte(text)); err != nil || !pools.External {
+				t.Errorf("%+v, %v", pools, err)
+			}
+		}
+	}
+	var k struct {
+		Patches []struct{ Patch string }
+	}
+	if err := yaml.Unmarshal([]byte(overlay("image", "sha256:1", netip.MustParsePrefix("192.168.17.0/24"))), &k); err != nil {
+		t.Fatal(err)
+	}
+	var ops []struct{ Value string }
+	if err := yaml.Unmarshal([]byte(k.Patches[1].Patch), &ops); err != nil {
+		t.Fatal(err)
+	}
+	pools, err := agent.ParsePools([]byte(ops[0].Value))
+	if err != nil || pools.NodeInterconnect != netip.MustParsePrefix("192.168.17.0/24") {
+		t.Errorf("%+v, %v", pools, err)
+	}
+}
+
+// Goal: roles grant exactly what the programs ask for: nothing that they need is missing, nothing else is there. Method: both as sets of
+// group, resource and verb.
+func TestRolesGrantWhatIsNeeded(t *testing.T) {
+	granted := map[string]map[string]bool{}
+	for _, o := range objects(t, "base/rbac.yaml") {
+		if kind := o["kind"]; kind != "ClusterRole" && kind != "Role" {
+			continue
+		}
+		name := o["metadata"].(map[string]any)["name"].(string)
+		if granted[name] == nil {
+			granted[name] = map[string]bool{}
+		}
+		for _, r := range o["rules"].([]any) {
+			rule := r.(map[string]any)
+			for _, g := range rule["apiGroups"].([]any) {
+				for _, res := range rule["resources"].([]any) {
+					for _, v := range rule["verbs"].([]any) {
+						granted[name][g.(string)+" "+res.(string)+" "+v.(string)] = true
+					}
+				}
+			}
+		}
+	}
+	for name, needs := range map[string][]kube.Need{
+		"vppdrill-agent":      kube.AgentNeeds("kube-system", "vppdrill-pools"),
+		"vppdrill-controller": kube.ControllerNeeds("kube-system"),
+	} {
+		left := granted[name]
+		for _, n := range needs {
+			for _, v := range n.Verbs {
+				what := n.Group + " " + n.Resource + " " + v
+				if !left[what] {
+					t.Errorf("%s is not granted %q", name, what)
+				}
+				delete(left, what)
+			}
+		}
+		for what := range left { // in any order
+			t.Errorf("%s is granted %q, which it does not need", name, what)
+		}
+	}
+}
+
+// Goal: a control plane gets every manifest, and the overlay of its own cluster.
+func TestArchive(t *testing.T) {
+	b, err := archive("the overlay")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for r := tar.NewReader(bytes.NewReader(b.Bytes())); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, _ := io.ReadAll(r)
+		got[h.Name] = string(text)
+	}
+	if got["overlays/cluster/kustomization.yaml"] != "the overlay" || !strings.Contains(got["base/crd.yaml"], kube.RecordResource+"."+kube.Group) {
+		t.Errorf("%d files: %q", len(got), got["overlays/cluster/kustomization.yaml"])
+	}
+}
+
+// Goal: no two nodes' uplinks have one MAC, and none has Linux's own, whose frames Linux would forward a second time.
+func TestUplinkMAC(t *testing.T) {
+	own, _ := net.ParseMAC("02:42:c0:a8:10:02")
+	other, _ := net.ParseMAC("02:42:c0:a8:10:03")
+	got := uplinkMAC(own)
+	if got.String() != "02:76:c0:a8:10:02" || bytes.Equal(got, uplinkMAC(other)) || bytes.Equal(got, own) || own.String() != "02:42:c0:a8:10:02" {
+		t.Errorf("%s of %s", got, own)
+	}
+}
