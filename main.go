@@ -112,6 +112,13 @@ func exploring() cmd.Explorer {
 		Shrink: func(ctx context.Context, s *scenarios.Scenario, failure scenarios.Result, laws []scenarios.Law) ([]byte, error) {
 			return x.Shrink(ctx, s, nil, failure, laws)
 		},
+		Explain: func(ctx context.Context, s *scenarios.Scenario, o cmd.RunOptions) ([]scenarios.Link, error) {
+			r, err := x.Explain(ctx, s, options(o))
+			if err != nil || r.Failure == nil {
+				return nil, err
+			}
+			return r.Failure.Chain, nil
+		},
 		Points: func(ctx context.Context, s *scenarios.Scenario, seed uint64, laws []scenarios.Law, kinds []string, node string) ([]cmd.Point, error) {
 			return points(ctx, x, s, seed, laws, kinds, node)
 		},

@@ -14,13 +14,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Names of the files in a report's folder. Beside them lie capsules, whose names end in CapsuleSuffix.
+// Names of the files in a report's folder. Beside them lie capsules and smallest scenarios, named after the laws that they break.
 const (
-	ResultFile    = "result.json"
-	EventsFile    = "events.jsonl"
-	JUnitFile     = "junit.xml"
-	PageFile      = "report.html"
-	CapsuleSuffix = ".capsule"
+	ResultFile     = "result.json"
+	EventsFile     = "events.jsonl"
+	JUnitFile      = "junit.xml"
+	PageFile       = "report.html"
+	CapsuleSuffix  = ".capsule"
+	ScenarioSuffix = ".smallest.yaml"
 )
 
 // files are what a report is written as, beside events.jsonl and capsules.
@@ -33,7 +34,7 @@ var files = []struct {
 
 // ours reports whether a name in a report's folder is one that a report replaces.
 func ours(name string) bool {
-	return name == EventsFile || strings.HasSuffix(name, CapsuleSuffix) ||
+	return name == EventsFile || strings.HasSuffix(name, CapsuleSuffix) || strings.HasSuffix(name, ScenarioSuffix) ||
 		slices.ContainsFunc(files, func(f struct {
 			name  string
 			write func(io.Writer, Report) error

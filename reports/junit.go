@@ -194,6 +194,16 @@ func failureText(s scenarios.Result) string {
 			fmt.Fprintf(&b, "%s:\n  %s\n", title, strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  "))
 		}
 	}
+	if len(f.Chain) > 0 {
+		var lines []string
+		for i, l := range f.Chain {
+			lines = append(lines, fmt.Sprintf("%2d. %s, event %d: %s", i+1, moment(l.AtSeconds), l.Event, l.Text))
+		}
+		section("causes", strings.Join(lines, "\n"))
+	}
+	if f.Smallest != nil {
+		section(fmt.Sprintf("smallest scenario, with seed %d", f.Smallest.Seed), f.Smallest.Scenario)
+	}
 	section("event", f.Line)
 	section("before", f.Before)
 	section("after", f.After)

@@ -46,7 +46,13 @@ func (t *Text) Add(r scenarios.Result) {
 	if f := r.Failure; f != nil {
 		t.printf("       law     %s%s at %s, event %s\n", oneLine(f.Law), on(f.Node), moment(f.AtSeconds), thousands(f.Event))
 		t.printf("       what    %s\n", oneLine(f.What))
-		if f.Follows != "" {
+		for i, l := range f.Chain {
+			if l.Kind == "broken" {
+				l.Text = "law " + f.Law + " is broken"
+			}
+			t.printf("       %-7s %2d. %9s  event %-8s %s\n", map[bool]string{true: "cause"}[i == 0], i+1, clock(l.AtSeconds), thousands(l.Event), oneLine(l.Text))
+		}
+		if f.Follows != "" && len(f.Chain) == 0 {
 			t.printf("       after   %s\n", oneLine(f.Follows))
 		}
 		if len(f.Tail) > 1 { // a trail: only worlds that record one have it

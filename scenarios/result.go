@@ -110,6 +110,29 @@ type Failure struct {
 	After     string  `json:"after,omitempty"`
 	// Tail holds the last event lines up to the bad one, oldest first.
 	Tail []string `json:"tail,omitempty"`
+	// Chain are the events that led to the failure in words, oldest first; the last one is the broken law.
+	Chain []Link `json:"chain,omitempty"`
+	// Smallest is the smallest scenario that was found to break the same law.
+	Smallest *Smallest `json:"smallest,omitempty"`
+}
+
+// Smallest is a failure made smaller: a scenario file's text with its seed, and the same as the text of a Go test.
+type Smallest struct {
+	Scenario string `json:"scenario"`
+	Seed     uint64 `json:"seed"`
+	GoTest   string `json:"goTest"`
+}
+
+// Link is one event of a failure's chain of causes.
+type Link struct {
+	Event     int64   `json:"event"`
+	AtSeconds float64 `json:"atSeconds"`
+	Node      string  `json:"node,omitempty"`
+	// Kind is action, fault, event or broken.
+	Kind string `json:"kind"`
+	Text string `json:"text"`
+	// Leads is the event of the chain that this one led to; 0 for the last.
+	Leads int64 `json:"leads,omitempty"`
 }
 
 // Mark is one thing of the timeline: an action (EndSeconds equal to AtSeconds) or a fault's span.

@@ -85,6 +85,8 @@ type Options struct {
 	Replay string
 	// Witness, where set, is told what the run comes by.
 	Witness Witness
+	// Account, where set, is told the run for an explanation.
+	Account Account
 	// Plant, where set, puts an upstream's fault back; it serves one run.
 	Plant *Plant
 }
@@ -110,9 +112,7 @@ func New(s *scenarios.Scenario, o Options) (*World, error) {
 		s: s, eng: engine.New(chooser), machines: map[string]*machine{}, tenants: map[netip.Addr]tenant{}, callTimeout: s.Config.Agent.CallTimeout, logs: o.Logs,
 		plant: o.Plant, witness: o.Witness,
 	}
-	if o.Events != nil {
-		w.eng.Trail(o.Events)
-	}
+	w.account(o)
 	var err error
 	w.play = timeline.New(stage{w}, s, chooser)
 	if w.agentConfig, err = agentconfig.Of(s.Config); err != nil {

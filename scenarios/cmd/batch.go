@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -24,9 +25,15 @@ type batch struct {
 	laws  []scenarios.Law
 	jobs  int
 	tasks []task
+	// explain finds the causes of failures, for the first explainedMost; nil: nobody asked.
+	explain   func(ctx context.Context, s *scenarios.Scenario, o RunOptions) ([]scenarios.Link, error)
+	explained atomic.Int64
 	// events keeps event lines, nil for none.
 	events *eventFile
 }
+
+// explainedMost is how many failures of one command are explained, each by a second run.
+const explainedMost = 20
 
 // done is one finished run: its result, and its event lines on their way to the log.
 type done struct {
@@ -108,6 +115,13 @@ func (b *batch) one(ctx context.Context, t task, p *progress) done {
 	defer p.end(t.s.Name)
 	started := time.Now()
 	result, err := b.run(ctx, t.s, o)
+	if err == nil && result.Verdict == scenarios.Fail && result.Failure != nil && b.explain != nil && b.explained.Add(1) <= explainedMost {
+		o.Events, o.OnMark = nil, nil
+		chain, explainErr := promptly(ctx, func() ([]scenarios.Link, error) { return b.explain(ctx, t.s, o) })
+		if explainErr == nil {
+			result.Failure.Chain = chain
+		}
+	}
 	if err != nil {
 		result = failedStart(t, b.world, o, err)
 		result.WallSeconds = time.Since(started).Seconds()

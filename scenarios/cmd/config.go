@@ -59,6 +59,8 @@ type RunOptions struct {
 type Explorer struct {
 	// Shrink makes the smallest capsule it can of a failure: bytes that Replay takes back.
 	Shrink func(ctx context.Context, s *scenarios.Scenario, failure scenarios.Result, laws []scenarios.Law) ([]byte, error)
+	// Explain runs a scenario again for the chain of causes of its failure; nil where it does not fail.
+	Explain func(ctx context.Context, s *scenarios.Scenario, o RunOptions) ([]scenarios.Link, error)
 	// Kinds are the kinds of operations that have crash points.
 	Kinds []string
 	// Points lists the crash points of these kinds in the run of s with a seed, of one node or, for "", of all. The run must

@@ -35,6 +35,7 @@ type runFlags struct {
 	format  cli.Format
 	jobs    int
 	compare []string
+	shrink  time.Duration
 }
 
 func runCommand(c Config) *cobra.Command {
@@ -63,6 +64,7 @@ Without --seed a scenario runs with as many seeds as it asks for, from 1 on.`,
 	flags.BoolVar(&f.catalog, "catalog", false, "run every scenario of the catalogue")
 	flags.StringVar(&f.world, "world", "sim", "where it happens: sim, netns, container or kind")
 	flags.Uint64Var(&f.seed, "seed", 1, "run this seed only")
+	flags.DurationVar(&f.shrink, "shrink", 20*time.Second, "how long failures may be made smaller; 0 leaves them as they are")
 	flags.StringVar(&f.out, "out", "", "folder for result.json, junit.xml, report.html and events.jsonl")
 	flags.BoolVar(&f.verify, "verify", false, "run everything twice, on one and on several processors, and compare")
 	flags.StringVar(&f.events, "events", "notable", "event lines to keep in --out: all, notable or none")
@@ -78,6 +80,9 @@ func (f runFlags) check(cmd *cobra.Command) error {
 		if err := f.checkCompare(cmd); err != nil {
 			return err
 		}
+	}
+	if f.shrink < 0 {
+		return cli.Usagef("--shrink %s: a time, or 0 for none", f.shrink)
 	}
 	if f.jobs < 1 {
 		return cli.Usagef("--jobs %d: at least 1 run at a time", f.jobs)
@@ -121,6 +126,9 @@ func runScenarios(cmd *cobra.Command, c Config, f runFlags, files []string) (err
 	for _, s := range list {
 		b.tasks = append(b.tasks, f.tasks(s)...)
 	}
+	if f.world == "sim" && f.shrink > 0 {
+		b.explain = c.Explorer.Explain
+	}
 	if f.verify {
 		b.run, b.jobs = verified(run), 1 // the number of processors is the process's, so runs cannot share it
 	}
@@ -146,8 +154,26 @@ func runScenarios(cmd *cobra.Command, c Config, f runFlags, files []string) (err
 	if cmd.Context().Err() != nil {
 		session.Incomplete = fmt.Sprintf("interrupted after %d of %d runs", len(results), len(b.tasks))
 	}
+	var small []smallest
+	if f.world == "sim" && runErr == nil {
+		small, _ = promptly(cmd.Context(), func() ([]smallest, error) {
+			return c.shrinkFailures(cmd.Context(), cmd.ErrOrStderr(), b.tasks, results, f.shrink), nil
+		})
+	}
+	if folder != nil {
+		for _, s := range small {
+			if err := s.write(folder.Stage()); err != nil {
+				return cli.BadInput(err)
+			}
+		}
+	}
 	if err := finish(cmd.OutOrStdout(), c.Reports, folder, session, text, b.events); err != nil {
 		return cli.BadInput(err)
+	}
+	for _, s := range small {
+		if text != nil {
+			s.tell(cmd.OutOrStdout(), f.out)
+		}
 	}
 	if runErr != nil {
 		return runErr

@@ -16,6 +16,7 @@ type Engine struct {
 	chooser Chooser
 	trail   func(seq int64, at time.Duration, line []byte)
 	err     error
+	parent  int64
 	firing  bool
 	stopped bool
 	// interrupted, where set, is asked every few events whether to go on.
@@ -40,6 +41,9 @@ func (e *Engine) Now() time.Duration { return e.now }
 // Seq counts the events fired so far; during Fire it is the present event's number, the first being 1.
 func (e *Engine) Seq() int64 { return e.fired }
 
+// Parent is the number of the event during which the present one was scheduled or told; 0 where that was outside of any.
+func (e *Engine) Parent() int64 { return e.parent }
+
 // Len counts the events that wait.
 func (e *Engine) Len() int { return len(e.queue) }
 
@@ -58,7 +62,11 @@ func (e *Engine) At(t time.Duration, ev Event) {
 		panic(fmt.Sprintf("engine: at %s event %q is scheduled for %s, which has passed", e.now, ev.AppendText(nil), t))
 	}
 	e.queued++
-	e.queue.push(entry{at: t, seq: e.queued, ev: ev})
+	by := int64(0)
+	if e.firing {
+		by = e.fired
+	}
+	e.queue.push(entry{at: t, seq: e.queued, by: by, ev: ev})
 }
 
 // After schedules ev at d from now; d must not be negative. A sum beyond the end of time (292 years) is the end of time.
@@ -79,7 +87,7 @@ func (e *Engine) Step() bool {
 		panic(fmt.Sprintf("engine: at %s an event steps the engine that fires it", e.now))
 	}
 	next := e.queue.pop()
-	e.now = next.at
+	e.now, e.parent = next.at, next.by
 	e.tell(next.ev)
 	e.firing = true
 	next.ev.Fire()
@@ -94,6 +102,7 @@ func (e *Engine) Tell(ev Event) {
 	if !e.firing {
 		panic(fmt.Sprintf("engine: at %s an event is told while none fires", e.now))
 	}
+	e.parent = e.fired
 	e.tell(ev)
 }
 

@@ -9,7 +9,9 @@ type queue []entry
 type entry struct {
 	at  time.Duration
 	seq int64
-	ev  Event
+	// by is the event during which this one was scheduled, 0 for none.
+	by int64
+	ev Event
 }
 
 const arity = 4

@@ -39,7 +39,8 @@ func (x Explorer) Shrink(ctx context.Context, s *scenarios.Scenario, picks []Pic
 
 // Smallest looks for the smallest scenario that breaks the same law for the same cause as failure, a Result of s: fewer things that happen, fewer
 // nodes and pods, precise faults for probable ones, shorter times, a small seed. It is deterministic, and it does at
-// most Budget runs beside the last one, which is the capsule's. A cancelled context is an error.
+// most Budget runs beside the last one, which is the capsule's. A cancelled context is an error; at its
+// deadline, the smallest so far is what comes out, where the failure has happened again by then.
 func (x Explorer) Smallest(ctx context.Context, s *scenarios.Scenario, failure scenarios.Result, laws []scenarios.Law) (*Capsule, error) {
 	return x.smallest(ctx, s, failure, laws, &shrinker{seed: failure.Seed})
 }
@@ -67,7 +68,9 @@ func (x Explorer) smallest(ctx context.Context, s *scenarios.Scenario, failure s
 	k.eventsMost = eventsFactor*k.result.Events + eventsSpare
 	k.reduce()
 	k.settleChoices()
-	if err := ctx.Err(); err != nil {
+	if err := ctx.Err(); errors.Is(err, context.DeadlineExceeded) {
+		k.ctx = context.WithoutCancel(ctx) // the time is over: the best so far is the smallest
+	} else if err != nil {
 		return nil, err
 	}
 	return k.capsule(s, failure)

@@ -1,0 +1,341 @@
+package cause
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// Most is how many links a chain has at most: what a person reads at once.
+const Most = 12
+
+// Chain walks back from a failure's event and returns at most Most links in the order of time, the last of which is the broken law. It
+// is empty where the failure has no event or the event is not kept.
+func (r *Recorder) Chain(f *scenarios.Failure) []scenarios.Link {
+	last := f.Event - r.first
+	if f.Event == 0 || last < 0 || last >= int64(len(r.events)) {
+		return nil
+	}
+	w := walk{r: r, wanted: map[string]*want{}, ancestors: map[int64]bool{}, ranks: map[string]int{}}
+	w.start(f)
+	for i := last; i >= 0; i-- {
+		w.visit(i)
+	}
+	return w.links(f)
+}
+
+// want is something that the chain is about, and the event for whose sake it is.
+type want struct {
+	depth int
+	leads int64
+	// plain is how event lines say it.
+	plain []string
+}
+
+// walk goes back through a run.
+type walk struct {
+	r      *Recorder
+	end    int64
+	node   string
+	wanted map[string]*want
+	order  []string
+	// ancestors are the events that scheduled what led to the failure.
+	ancestors map[int64]bool
+	// begun is the first thing that the timeline did: what came before is how the cluster started.
+	begun int64
+	// facts is the number of facts that are still ahead, going back.
+	facts int
+	// ranks counts candidates of one kind, so that many of one kind do not crowd out the others.
+	ranks map[string]int
+	found []candidate
+}
+
+// candidate is a link that may be chosen.
+type candidate struct {
+	scenarios.Link
+	score int
+}
+
+// depthMost is how many steps from what the law speaks of the walk still wants what it finds.
+const depthMost = 2
+
+func (w *walk) start(f *scenarios.Failure) {
+	w.end, w.node = f.Event, f.Node
+	w.facts = len(w.r.facts)
+	for i := range w.r.events[:f.Event-w.r.first] {
+		if strings.HasPrefix(w.r.events[i].line, "action ") {
+			w.begun = w.r.first + int64(i)
+			break
+		}
+	}
+	w.want(w.r.about(f.Node, f.What), 0, f.Event)
+	if f.Node != "" {
+		w.want([]string{"n:" + f.Node}, 0, f.Event)
+	}
+	bad := &w.r.events[f.Event-w.r.first]
+	w.want(w.r.about(nodeOf(bad.line), bad.line), 1, f.Event)
+	w.ancestors[bad.parent] = true
+}
+
+// want adds what the walk looks for. What is wanted already stays as it is: it is nearer.
+func (w *walk) want(tokens []string, depth int, leads int64) {
+	if depth > depthMost {
+		return
+	}
+	for _, t := range tokens {
+		if w.wanted[t] != nil || depth > 0 && strings.HasPrefix(t, "b:") && len(w.order) > 24 {
+			continue
+		}
+		x := &want{depth: depth, leads: leads}
+		kind, name, _ := strings.Cut(t, ":")
+		switch kind {
+		case "a", "b", "p":
+			x.plain = []string{name}
+		case "i":
+			x.plain = []string{"allocatedIDs/" + name}
+		case "d":
+			_, device, _ := strings.Cut(name, " ")
+			x.plain = []string{device}
+		}
+		w.wanted[t] = x
+		w.order = append(w.order, t)
+	}
+}
+
+// visit looks at one event, the later ones having been looked at.
+func (w *walk) visit(i int64) {
+	e := &w.r.events[i]
+	seq := w.r.first + i
+	for w.facts > 0 && w.r.facts[w.facts-1].event > seq {
+		w.facts--
+	}
+	ancestor := w.ancestors[seq]
+	if ancestor {
+		w.ancestors[e.parent] = true
+	}
+	fromFacts := false
+	for k := w.facts - 1; k >= 0 && w.r.facts[k].event == seq; k-- {
+		fromFacts = w.fact(seq, e, &w.r.facts[k].fact, ancestor) || fromFacts
+	}
+	if !fromFacts {
+		w.line(seq, e, ancestor)
+	}
+}
+
+// fact considers a fact of the event.
+func (w *walk) fact(seq int64, e *event, f *scenarios.Fact, ancestor bool) bool {
+	tokens := w.r.aboutFact(f)
+	nearest, about := w.nearest(tokens, "apbid")
+	weight := weightOf(f)
+	if nearest == nil {
+		if weight != turning {
+			return false
+		}
+		if nearest, about = w.nearest(tokens, "n"); nearest == nil {
+			return false
+		}
+	}
+	text, _ := words(w.r, f)
+	if c := f.Record; c != nil {
+		text += w.unheard(seq, fmt.Sprintf("allocatedIDs/%d", c.ID))
+	}
+	score := 60 - 12*nearest.depth
+	if strings.HasPrefix(about, "n:") {
+		score = 34 - 8*nearest.depth
+		if ends := f.Kind == scenarios.FactAgentDown || f.Kind == scenarios.FactNodeGone || f.Kind == scenarios.FactVPPCrash; ends || seq > w.begun && f.Kind == scenarios.FactAgentUp {
+			score = 50 - 8*nearest.depth // what a program knew and what it knows are two things
+		}
+	}
+	score -= 5 * w.rank(fmt.Sprint(f.Kind, " ", about))
+	if ancestor {
+		score += 10
+	}
+	if seq < w.begun {
+		score -= 12
+	}
+	w.add(seq, e, f.Node, text, "event", nearest.leads, score)
+	if score > 20 {
+		w.want(tokens, nearest.depth+1, seq)
+		w.ancestors[e.parent] = true
+	}
+	return true
+}
+
+// line considers the event's own line.
+func (w *walk) line(seq int64, e *event, ancestor bool) {
+	node := nodeOf(e.line)
+	nearest, about := w.mentioned(node, e.line)
+	text, weight := w.r.tellLine(e.line)
+	if weight == 0 {
+		return
+	}
+	kind, score := "event", 0
+	switch {
+	case weight == doing:
+		kind = "fault"
+		if strings.HasPrefix(e.line, "action ") {
+			kind = "action"
+		}
+		score = 52
+		if nearest == nil {
+			if nearest, about = w.nearest([]string{"n:" + node}, "n"); nearest == nil {
+				if node != "" && kind == "fault" {
+					return
+				}
+				nearest, about = &want{leads: w.end}, kind // what is done to all, or to any
+				score = 40
+			} else {
+				score = 54 - 6*nearest.depth
+			}
+		}
+		if kind == "action" { // whatever it is about: what was done last comes first to mind
+			score = max(score, 60-4*w.rank("last action"))
+		}
+		score -= 6 * w.rank(kind+" "+about)
+	case nearest != nil:
+		score = 20 + 10*int(weight) - 10*nearest.depth - 6*w.rank(about)
+		if strings.Contains(text, " asks the ") || strings.Contains(text, " asks to ") {
+			score -= 12
+		}
+	case ancestor && weight >= touching:
+		nearest = &want{leads: w.end}
+		score = 26 - 4*w.rank("ancestor")
+	default:
+		return
+	}
+	if ancestor {
+		score += 6
+	}
+	w.add(seq, e, node, text, kind, nearest.leads, score)
+	if score > 30 && node != "" {
+		w.want([]string{"n:" + node}, nearest.depth+1, seq)
+	}
+}
+
+// rank counts how many of a kind there were.
+func (w *walk) rank(kind string) int {
+	n := w.ranks[kind]
+	w.ranks[kind]++
+	return n
+}
+
+func (w *walk) add(seq int64, e *event, node, text, kind string, leads int64, score int) {
+	if leads <= seq {
+		leads = w.end
+	}
+	w.found = append(w.found, candidate{scenarios.Link{Event: seq, AtSeconds: e.at.Seconds(), Node: node, Kind: kind, Text: text, Leads: leads}, score})
+}
+
+// nearest is the wanted thing among tokens of some kinds that is nearest to what the law speaks of.
+func (w *walk) nearest(tokens []string, kinds string) (best *want, token string) {
+	for _, t := range tokens {
+		if x := w.wanted[t]; x != nil && strings.Contains(kinds, t[:1]) && (best == nil || x.depth < best.depth) {
+			best, token = x, t
+		}
+	}
+	return best, token
+}
+
+// mentioned is the nearest wanted thing that a line of a node speaks of; devices are those of the node.
+func (w *walk) mentioned(node, line string) (best *want, token string) {
+	for _, t := range w.order {
+		x := w.wanted[t]
+		if best != nil && x.depth >= best.depth || t[0] == 'd' && !strings.HasPrefix(t, "d:"+node+" ") {
+			continue
+		}
+		for _, p := range x.plain {
+			if mentions(line, p) {
+				best, token = x, t
+			}
+		}
+		if pod, ok := strings.CutPrefix(t, "p:"); ok && best != x {
+			for _, id := range containerPattern.FindAllString(line, 2) {
+				if w.r.pods[head(strings.ReplaceAll(id, "-", ""))] == pod {
+					best, token = x, t
+				}
+			}
+		}
+	}
+	return best, token
+}
+
+// mentions reports whether a line has a word, and not only as a part of a longer one.
+func mentions(line, word string) bool {
+	for from := 0; ; {
+		i := strings.Index(line[from:], word)
+		if i < 0 {
+			return false
+		}
+		i += from
+		end := i + len(word)
+		if (i == 0 || !inWord(line[i-1])) && (end == len(line) || !inWord(line[end])) {
+			return true
+		}
+		from = i + 1
+	}
+}
+
+func inWord(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c == '.' || c == '-' }
+
+// unheard says whether the node that broke the law had heard of a key's change.
+func (w *walk) unheard(seq int64, key string) string {
+	if w.node == "" {
+		return ""
+	}
+	for i := seq - w.r.first; i <= w.end-w.r.first; i++ {
+		line := w.r.events[i].line
+		if strings.HasPrefix(line, "watch store>"+w.node+" ") && mentions(line, key) {
+			return fmt.Sprintf("; %s hears of it at event %d", w.node, w.r.first+i)
+		}
+		if strings.HasPrefix(line, "link store>"+w.node+" ") && (mentions(line, key) || strings.Contains(line, " list ")) {
+			return fmt.Sprintf("; %s reads it at event %d", w.node, w.r.first+i)
+		}
+	}
+	return "; " + w.node + " has not heard of it when the law breaks"
+}
+
+// links chooses.
+func (w *walk) links(f *scenarios.Failure) []scenarios.Link {
+	slices.SortStableFunc(w.found, func(a, b candidate) int {
+		return cmp.Or(-cmp.Compare(a.score, b.score), -cmp.Compare(a.Event, b.Event))
+	})
+	var out []scenarios.Link
+	texts := map[string]bool{}
+	for _, c := range w.found {
+		if len(out) == Most-1 {
+			break
+		}
+		if i := slices.IndexFunc(out, func(l scenarios.Link) bool { return l.Event == c.Event }); i >= 0 {
+			if len(out[i].Text) < 200 && !strings.Contains(out[i].Text, c.Text) {
+				out[i].Text = c.Text + "; " + out[i].Text
+			}
+			continue
+		}
+		if c.score <= 0 || texts[c.Text] {
+			continue
+		}
+		texts[c.Text] = true
+		out = append(out, c.Link)
+	}
+	at := w.r.events[f.Event-w.r.first].at
+	if f.AtSeconds > 0 {
+		at = max(at, time.Duration(f.AtSeconds*float64(time.Second)))
+	}
+	out = append(out, scenarios.Link{Event: f.Event, AtSeconds: at.Seconds(), Node: f.Node, Kind: "broken", Text: "law " + f.Law + " is broken: " + f.What})
+	slices.SortStableFunc(out, func(a, b scenarios.Link) int { return cmp.Compare(a.Event, b.Event) })
+	// A link leads to the next chosen one at or behind the event for whose sake it was found.
+	for i := range out[:len(out)-1] {
+		leads := out[len(out)-1].Event
+		for _, l := range out[i+1:] {
+			if l.Event == out[i].Leads {
+				leads = l.Event
+			}
+		}
+		out[i].Leads = leads
+	}
+	return out
+}

@@ -1,0 +1,9 @@
+// Package cause explains a failure: it walks back from the event that broke a law through what each event read and wrote, and tells at
+// most a dozen linked events in words.
+//
+// It decides nothing and judges nothing: a law has. It does not look into programs: what it knows are a run's events with their lines, which
+// event scheduled which, the facts that laws judge by, and the faults in the lines. A chain is a reading of these, not a proof.
+//
+// Start at Recorder, which a run is told to, and Chain. Events come in their order; only the last ones of a very long run are kept. The
+// words of facts are in deed.go, those of event lines in line.go; what is chosen and why is in chain.go.
+package cause

@@ -1,0 +1,33 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// Account is told a run event by event and fact by fact, by whoever explains it. It changes nothing.
+type Account interface {
+	// Event is told each event before it fires; parent is the event that scheduled it, 0 for none. line is valid during the call.
+	Event(seq int64, at time.Duration, parent int64, line []byte)
+	// Fact is told each fact of the present event, before laws are.
+	Fact(f scenarios.Fact)
+}
+
+// account lets those who asked for it see the run.
+func (w *World) account(o Options) {
+	a := o.Account
+	if a == nil {
+		if o.Events != nil {
+			w.eng.Trail(o.Events)
+		}
+		return
+	}
+	w.eng.Trail(func(seq int64, at time.Duration, line []byte) {
+		a.Event(seq, at, w.eng.Parent(), line)
+		if o.Events != nil {
+			o.Events(seq, at, line)
+		}
+	})
+	w.listeners = append(w.listeners, func(f scenarios.Fact) error { a.Fact(f); return nil })
+}

@@ -1,0 +1,83 @@
+package explore_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/catalog"
+	"github.com/vppdrill/vppdrill/scenarios/cause"
+	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/sim"
+	"github.com/vppdrill/vppdrill/sim/explore"
+	"github.com/vppdrill/vppdrill/sim/museum"
+)
+
+// faulty are ten exhibits of the museum, whose faults others have planted after upstreams' incidents, each with what a reader must find in
+// the chain: the step at which the program does what it should not, or does not do what it should.
+var faulty = map[string][]string{
+	"etcd-lost-ids":            {"the timeline does wipe-store", "alpha's agent acts on node ID 1"},
+	"address-reused-at-once":   {`takes 10.1.2.4 back from default/churn-1`, `gives 10.1.2.4 to default/churn-3`},
+	"id-released-on-close":     {`record 1 in the store is deleted, which was node-1's`, "record 1 in the store says that the ID is alpha's"},
+	"failed-add-leaks":         {"refuses the ADD of default/pod-1: journal", "answers the DEL of default/pod-1 with success"},
+	"existing-not-occupied":    {"node-1 is assigned 10.1.0.0/24", "node-4 is assigned 10.1.0.0/24"},
+	"deleted-node-loop":        {"remove-node node=node-3", "patch-node .* node-3 .*: not found"},
+	"leases-forgotten":         {"restart-agent", "gives 10.1.2.2 to default/node-2-pod-0", "gives 10.1.2.2 to default/pod-4"},
+	"repeated-del-frees-other": {`takes 10.1.0.225 back from default/pod-6`, `gives 10.1.0.225 to default/pod-9`},
+	"slow-add-expires":         {`takes 10.1.0.9 back from default/pod-1`, `gives 10.1.0.9 to default/pod-2`, "answers the ADD of default/pod-1 with 10.1.0.9"},
+	"used-and-released":        {"lose-leader", "node-1 is assigned 10.1.0.0/28", "node-2 is assigned .*10.1.0.0/28"},
+}
+
+// Goal: a chain of causes leads to the fault, is short, is in order and ends with the law. Method: every exhibit of the museum with its
+// fault planted; of ten, the words that name the faulty step. At least nine must be named.
+func TestChains(t *testing.T) {
+	named := 0
+	for _, e := range museum.All() {
+		law, _ := check.ByName(e.Law)
+		s, err := catalog.ByName(e.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r scenarios.Result
+		for seed := uint64(1); seed <= 10 && r.Failure == nil; seed++ {
+			r, err = (explore.Explorer{}).Explain(t.Context(), s, sim.Options{Seed: seed, Laws: []scenarios.Law{law}, Plant: e.Plant()})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if r.Failure == nil {
+			t.Errorf("%s breaks nothing", e.Name)
+			continue
+		}
+		chain := r.Failure.Chain
+		var text strings.Builder
+		for i, l := range chain {
+			fmt.Fprintf(&text, "%2d. %6d %s\n", i+1, l.Event, l.Text)
+			if i > 0 && l.Event < chain[i-1].Event || l.Leads != 0 && l.Leads < l.Event || (l.Kind == "broken") != (i == len(chain)-1) {
+				t.Errorf("%s: link %d is out of place", e.Name, i+1)
+			}
+		}
+		if len(chain) < 2 || len(chain) > cause.Most {
+			t.Errorf("%s: %d links\n%s", e.Name, len(chain), text.String())
+		}
+		want, ok := faulty[e.Name]
+		if !ok {
+			continue
+		}
+		found := true
+		for _, w := range want {
+			if !regexp.MustCompile(w).MatchString(text.String()) {
+				found = false
+				t.Logf("%s: the chain does not name %q\n%s", e.Name, w, text.String())
+			}
+		}
+		if found {
+			named++
+		}
+	}
+	if named < 9 {
+		t.Errorf("the faulty step is named in %d of %d", named, len(faulty))
+	}
+}
