@@ -163,14 +163,14 @@ func (w *World) controlPending() string {
 	return w.system.Pending()
 }
 
-// starvedInVain names a node whose pods wait for an address that is there, or "".
+// starvedInVain names a node whose pods wait for an address that is there, and which VPP has room for, or "".
 func (w *World) starvedInVain() string {
 	if w.cluster.Load().Starved == 0 {
 		return ""
 	}
 	for _, m := range w.order {
 		if k := w.cluster.Kubelet(m.name); k != nil && k.Starved() > 0 && m.proc != nil {
-			if _, free := m.alloc.Capacity(w.clock()); free > 0 {
+			if _, free := m.alloc.Capacity(w.clock()); free > 0 && !m.crowded() {
 				return m.name + ": pods wait for an address and there is one"
 			}
 		}

@@ -81,7 +81,7 @@ func (x *plugin) Fire() {
 		return
 	}
 	x.m.fact(scenarios.Fact{Kind: scenarios.FactAsked, Owner: x.owner, Pod: x.pod, PodUID: x.podUID, Text: x.command})
-	x.proc, x.number = p, p.request(x.owner, func(a agent.Answer) { x.end(w.cniResult(a)) })
+	x.proc, x.number = p, p.request(x.owner, func(a agent.Answer) { x.end(x.m.cniResult(a)) })
 	if w.faulty() && w.judge(fault.Op{Node: x.m.name, Kind: fault.KindCNI, Name: x.command, Key: x.owner.ContainerID}).Action == fault.Vanish {
 		// The plugin is killed right after it asked: the kubelet sees a failure, the agent an empty socket.
 		p.step(x.event(x.number))
@@ -203,6 +203,9 @@ func (p *process) agentEnded() {
 	}
 }
 
-func (w *World) cniResult(a agent.Answer) cluster.CNIResult {
-	return cluster.CNIResult{Code: uint32(a.Code), Message: a.Message, Exhausted: a.Exhausted, Addr: a.Result.Addr, Gateway: a.Result.Gateway}
+func (m *machine) cniResult(a agent.Answer) cluster.CNIResult {
+	return cluster.CNIResult{
+		Code: uint32(a.Code), Message: a.Message, Addr: a.Result.Addr, Gateway: a.Result.Gateway,
+		Exhausted: a.Exhausted, Crowded: a.Code == agent.CodeTryAgain && !a.Exhausted && m.crowded(),
+	}
 }

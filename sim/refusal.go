@@ -52,22 +52,25 @@ func (m *machine) missing(c vppwire.Call) string {
 // patience is how long an ADD that the agent has refused had to wait for its wiring, 0 where that is not why it was refused: who
 // refused is not known, or VPP holds as many AF_PACKET interfaces as it survives.
 func (w *World) patience(node string, r cluster.CNIResult) time.Duration {
-	m := w.machines[node]
-	if m == nil || r.Code != uint32(agent.CodeTryAgain) || r.Exhausted || unknown(r) {
+	if w.machines[node] == nil || r.Code != uint32(agent.CodeTryAgain) || r.Exhausted || r.Crowded || unknown(r) {
 		return 0
 	}
-	if most, limited := vppwire.AFPacketRoom(vppmodel.Version); limited && m.vpp != nil {
-		packets := 0
-		for i := range view.Of(m.vpp).Interfaces() {
-			if strings.HasPrefix(i.Name, "host-") {
-				packets++
-			}
-		}
-		if packets >= most {
-			return 0
+	return w.agentConfig.AddPatience
+}
+
+// crowded reports whether VPP holds as many AF_PACKET interfaces as it survives.
+func (m *machine) crowded() bool {
+	most, limited := vppwire.AFPacketRoom(vppmodel.Version)
+	if !limited || m.vpp == nil {
+		return false
+	}
+	packets := 0
+	for i := range view.Of(m.vpp).Interfaces() {
+		if strings.HasPrefix(i.Name, "host-") {
+			packets++
 		}
 	}
-	return w.agentConfig.AddPatience
+	return packets >= most
 }
 
 // able reports whether a machine can answer CNI requests at this moment.

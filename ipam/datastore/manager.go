@@ -113,6 +113,10 @@ func newManager(ds store, sizing Sizing) *Manager {
 // Ready reports whether the store knows what live pods hold, so that pods can be served.
 func (m *Manager) Ready() bool { return m.phase == running }
 
+// Joining reports whether an ENI is on its way into the store: EC2 has it, and the metadata service does not show it yet or the
+// host's side is not set up.
+func (m *Manager) Joining() bool { return len(m.joining) > 0 }
+
 // Step takes an event and returns what follows from it, in order; the slice is valid until the next Step.
 func (m *Manager) Step(now time.Time, ev Event) []Effect {
 	m.effects = m.effects[:0]

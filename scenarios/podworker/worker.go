@@ -168,7 +168,7 @@ func (w *Worker[S]) Old() []S             { return w.old }
 // Live reports whether an outcome of this number is awaited.
 func (w *Worker[S]) Live(op int) bool { return w.op == op && w.begun }
 
-// Added tells the outcome of an Add or Again. A sandbox whose ADD failed, or got no answer, is torn down: its outcome is unknown.
+// Added tells the outcome of an Add or Again; exhausted: it was refused for want of what others have to give back first. A sandbox whose ADD failed, or got no answer, is torn down: its outcome is unknown.
 func (w *Worker[S]) Added(now time.Duration, ok, exhausted bool) {
 	w.readded = w.step.Do == Again
 	w.clear()

@@ -142,7 +142,7 @@ func (w *worker) ask(op int) {
 // added takes the ADD's result.
 func (w *worker) added(r CNIResult) {
 	k, s := w.k, w.Subject()
-	w.Added(k.clock.Now(), r.Code == 0, r.Exhausted)
+	w.Added(k.clock.Now(), r.Code == 0, r.Exhausted || r.Crowded)
 	if r.Code != 0 {
 		w.told.ip = netip.Addr{}
 		if k.hooks.Refused != nil {

@@ -252,6 +252,8 @@ func (d *ipamd) pending() string {
 		return "ipamd is starting"
 	case d.asked > 0:
 		return "ipamd waits for EC2"
+	case d.manager.Joining():
+		return "ipamd waits for an ENI to join"
 	case d.again, len(d.unset) > 0:
 		return "ipamd tries again"
 	}

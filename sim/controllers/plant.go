@@ -54,6 +54,7 @@ type Demand interface {
 // Manager is what an ipamd decides by: datastore.Manager.
 type Manager interface {
 	Ready() bool
+	Joining() bool
 	Step(now time.Time, ev datastore.Event) []datastore.Effect
 }
 

@@ -295,10 +295,11 @@ func (p *pods) judgeWiring() {
 	}
 }
 
-// judgeRoom fails every ADD that VPP has no room for: others have to go first, and nobody knows when.
+// judgeRoom fails every ADD that VPP has no room for: others have to go first, and nobody knows when. An ADD that an earlier life
+// began is one of them when the runtime repeats it.
 func (p *pods) judgeRoom() {
 	for _, t := range p.sorted() {
-		if t.phase != phaseWiring {
+		if t.phase != phaseWiring && (t.phase != phaseUp || len(t.adds) == 0) {
 			continue
 		}
 		if _, err := p.wire.Done(t.group); errors.Is(err, vppwire.ErrNoRoom) {
