@@ -24,6 +24,7 @@ import (
 	"github.com/vppdrill/vppdrill/lab/container"
 	"github.com/vppdrill/vppdrill/lab/netns"
 	"github.com/vppdrill/vppdrill/reports"
+	experimentpage "github.com/vppdrill/vppdrill/reports/experiment"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/catalog"
 	"github.com/vppdrill/vppdrill/scenarios/check"
@@ -232,7 +233,7 @@ func points(ctx context.Context, x explore.Explorer, s *scenarios.Scenario, seed
 
 // options are a command's wishes in the simulator's terms.
 func options(o cmd.RunOptions) sim.Options {
-	return sim.Options{Seed: o.Seed, Laws: o.Laws, Events: o.Events, OnMark: o.OnMark, AtEnd: o.AtEnd, Replay: o.Replay}
+	return sim.Options{Seed: o.Seed, Laws: o.Laws, Events: o.Events, OnMark: o.OnMark, AtEnd: o.AtEnd, Replay: o.Replay, Series: o.Series}
 }
 
 // simulate runs a scenario in virtual time.
@@ -268,6 +269,7 @@ func formats() cmd.Reports {
 		},
 		Events:     func(w io.Writer) cmd.EventLog { return reports.NewEventLog(w) },
 		EventsFile: reports.EventsFile,
+		Experiment: experimentpage.Write,
 	}
 }
 

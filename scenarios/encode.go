@@ -22,6 +22,13 @@ func (s *Scenario) Marshal() []byte {
 	return appendFields(b, reflect.ValueOf(s).Elem(), reflect.ValueOf(Default()), 0)
 }
 
+// WorkloadText is the section of the scenario's workload, as Marshal writes it; nothing without one.
+func (s *Scenario) WorkloadText() []byte {
+	only := Default()
+	only.Workload = s.Workload
+	return appendFields(nil, reflect.ValueOf(&only).Elem(), reflect.ValueOf(Default()), 0)
+}
+
 // appendComment wraps text into comment lines. A word that is itself a comment sign would read back as an empty line.
 func appendComment(b []byte, text string) []byte {
 	column := 0

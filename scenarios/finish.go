@@ -16,6 +16,9 @@ func (r *run) finish(ctx context.Context, started time.Time) Result {
 	out := &r.result
 	out.VirtualSeconds = r.world.Now().Seconds()
 	out.Summary = r.tally.summary(r.world.Now())
+	if r.sampler != nil {
+		out.Series = r.sampler.series(r.tally, r.world.Now())
+	}
 	if snapshot, err := r.world.Snapshot(ctx); err == nil {
 		out.Nodes = len(snapshot.Nodes)
 		for _, n := range snapshot.Nodes {

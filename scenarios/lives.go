@@ -8,7 +8,11 @@ import (
 
 // lives tells what became of pods: who got a node and an address, how long each waited for them, and why the others never got any.
 // A pod is known by its UID: another of its name is another pod. Facts may come in any order: all figures are worked out at the end.
-type lives struct{ byUID map[string]*life }
+type lives struct {
+	byUID map[string]*life
+	// open counts the pods that wait.
+	open int64
+}
 
 // never is a time at which nothing happened.
 const never time.Duration = -1
@@ -58,13 +62,22 @@ func (v *lives) pod(f *Fact) {
 		mark(&l.bound, f.At)
 	case PodDeleted:
 		mark(&l.deleted, f.At)
+		v.ended(l, f.At)
 	}
 }
 
 func (v *lives) answered(f *Fact) {
 	l := v.of(f.PodUID)
 	mark(&l.answered, f.At)
-	l.waitUntil(f.At)
+	v.ended(l, f.At)
+}
+
+// ended ends a wait.
+func (v *lives) ended(l *life, at time.Duration) {
+	if l.full != never {
+		v.open--
+	}
+	l.waitUntil(at)
 }
 
 // waitUntil ends a wait.
@@ -79,10 +92,11 @@ func (l *life) waitUntil(at time.Duration) {
 func (v *lives) refused(t *tally, f *Fact) {
 	l := v.of(f.PodUID)
 	mark(&l.refused, f.At)
-	if !f.Exhausted || l.full != never {
+	if !f.Exhausted || l.full != never || l.deleted != never {
 		return
 	}
 	l.full, l.node, l.waited = f.At, f.Node, true
+	v.open++
 	n := t.node(f.Node)
 	if n.ranOut == nil {
 		n.ranOut = &ranOut{first: f.At}

@@ -44,6 +44,7 @@ type Result struct {
 	Failure   *Failure `json:"failure,omitempty"`
 	Timeline  []Mark   `json:"timeline"`
 	Addresses []Held   `json:"addresses,omitempty"`
+	Series    *Series  `json:"series,omitempty"`
 }
 
 // Status is what a run says about one law.

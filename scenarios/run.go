@@ -36,6 +36,8 @@ type Options struct {
 	AddressesMax int
 	// OnMark, where set, is told each mark of the timeline when it starts, for progress.
 	OnMark func(Mark)
+	// Series: the Result has a series.
+	Series bool
 	// AtEnd, where set, sees the cluster as the run left it, before it is closed.
 	AtEnd func(Snapshot)
 }
@@ -89,16 +91,18 @@ func Run(ctx context.Context, w World, s *Scenario, laws []Law, o Options) Resul
 
 // run is one run under way.
 type run struct {
-	world  World
-	s      *Scenario
-	o      Options
-	judge  *judge
-	held   holdings
-	tally  *tally
-	marks  marks
-	names  podNames
-	fact   Fact // the one under judgement
-	result Result
+	world World
+	s     *Scenario
+	o     Options
+	judge *judge
+	held  holdings
+	tally *tally
+	// sampler is nil where no series is asked for.
+	sampler *sampler
+	marks   marks
+	names   podNames
+	fact    Fact // the one under judgement
+	result  Result
 	// until is when the last fault with a time of its own ends.
 	until time.Duration
 	// failure is the first broken law, err what made the run impossible to judge; the first of both ends the run.
@@ -116,6 +120,9 @@ func newRun(w World, s *Scenario, o Options) *run {
 		o.AddressesMax = 4000
 	}
 	r := &run{world: w, s: s, o: o, judge: newJudge(nil, nil), held: holdings{limit: o.AddressesMax}, marks: marks{tell: o.OnMark}, tally: newTally()}
+	if o.Series {
+		r.sampler = newSampler()
+	}
 	r.result = Result{Scenario: s.Name, Goal: s.Goal, File: s.File, Labels: s.Labels, World: w.Name(), Seed: o.Seed, Replay: o.Replay}
 	if r.result.Replay == "" {
 		file := s.File
@@ -194,6 +201,9 @@ func (r *run) unsupported(a Action, why string) {
 func (r *run) observe(fact Fact) error {
 	r.fact = fact
 	f := &r.fact
+	if r.sampler != nil {
+		r.sampler.observe(r.tally, f)
+	}
 	r.tally.observe(f)
 	r.names.observe(f)
 	if r.failure != nil {

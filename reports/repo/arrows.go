@@ -16,7 +16,7 @@ type arrow struct {
 
 // arrows is ordered: the first pattern that matches a package is its arrow.
 var arrows = []arrow{
-	{".", []string{"scenarios/cmd", "lab/cmd", "vppwire/cmd", "ipam/cmd", "sim", "sim/...", "lab", "lab/...", "vppwire/cni", "reports", "scenarios/..."},
+	{".", []string{"scenarios/cmd", "lab/cmd", "vppwire/cmd", "ipam/cmd", "sim", "sim/...", "lab", "lab/...", "vppwire/cni", "reports", "reports/experiment", "scenarios/..."},
 		"main only assembles commands, so that each of them can be tested without a process"},
 	{"ipam/space", nil,
 		"prefix arithmetic must be usable, and provable, without knowing what an address is for"},
@@ -96,6 +96,8 @@ var arrows = []arrow{
 		"recorded facts that import code start to agree with it"},
 	{"reports/mutation/...", []string{"reports/mutation", "scenarios"},
 		"faults are planted into sources and seen from outside, through the program that a user has"},
+	{"reports/experiment", []string{"scenarios", "scenarios/experiment"},
+		"a page draws what an experiment has worked out and works nothing out itself"},
 	{"reports/...", []string{"reports/...", "scenarios"},
 		"a report that knows how a run works would have to be trusted twice"},
 }
@@ -109,6 +111,8 @@ var strangersIn = []struct {
 	in      []string
 	why     string
 }{
+	{"gonum.org", []string{"reports/experiment"},
+		"plots are drawn in one place, and figures come without a library of statistics, which each of them names"},
 	{"k8s.io", []string{"vppwire/host", "vppwire/host/kube", "lab/kindcluster"},
 		"client-go is large and brings goroutines and clocks with it; two folders can be watched, twenty cannot"},
 	{"go.etcd.io/etcd", []string{"vppwire/host/etcd/...", "lab/..."},
@@ -124,7 +128,7 @@ var strangersIn = []struct {
 		"decisions count nothing; whoever drives them does"},
 	{"go.fd.io/govpp", []string{"vppwire/...", "sim/vppmodel/...", "sim/parity/...", "sim", "lab/...", "scenarios/removal", "scenarios/breakage"},
 		"VPP's messages are spoken in the wiring, its model and the drivers; laws and reports speak of views, and scenarios/removal reads for them what was sent; scenarios/breakage is another hand than the agent's"},
-	{"github.com/goccy/go-yaml", []string{"vppwire/strictyaml", "scenarios", "ipam/cmd"}, "there is one decoder of files that people write; two that differ teach two grammars"},
+	{"github.com/goccy/go-yaml", []string{"vppwire/strictyaml", "scenarios/experiment", "scenarios", "ipam/cmd"}, "there is one decoder of files that people write; two that differ teach two grammars"},
 	{"github.com/agnivade/levenshtein", []string{"vppwire/strictyaml"}, "what a wrong word most likely meant is decided once"},
 	{"github.com/chromedp", nil, "a browser is needed by tests of the report alone"},
 	{"github.com/onsi", []string{"scenarios/suite"}, "a test framework belongs to tests and to the one package that makes them"},

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/experiment"
 )
 
 // Config is what main puts together: worlds that run scenarios, and formats that tell of them.
@@ -51,6 +52,8 @@ type RunOptions struct {
 	OnMark func(scenarios.Mark)
 	// AtEnd, where set, sees the cluster as the run left it; it is valid only during the call.
 	AtEnd func(scenarios.Snapshot)
+	// Series: the result has a series, where the world can tell one.
+	Series bool
 	// Replay is the command that shows this run again.
 	Replay string
 }
@@ -164,6 +167,8 @@ type Reports struct {
 	Folder func(dir string) (Folder, error)
 	// Again writes the report's files again from the result.json in a folder and returns its runs.
 	Again func(dir string) ([]scenarios.Result, error)
+	// Experiment writes an experiment's page into its folder; nil in a build without plots.
+	Experiment func(dir string, o *experiment.Outcome) error
 	// Events starts a log of event lines.
 	Events func(w io.Writer) EventLog
 	// EventsFile is that log's name in the folder.

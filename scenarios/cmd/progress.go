@@ -24,8 +24,10 @@ type progress struct {
 
 	mu      sync.Mutex
 	running []string
-	ended   int
-	shown   bool
+	// more, where set, goes on after the number of what is done, in place of what runs.
+	more  func(elapsed time.Duration) string
+	ended int
+	shown bool
 }
 
 // How often progress is told: as the eye reads on a terminal, as a patient log reader scrolls elsewhere.
@@ -82,7 +84,9 @@ func (p *progress) tell() {
 		of = fmt.Sprintf(" of %d", p.total)
 	}
 	line := fmt.Sprintf("%d%s done, %s", p.ended, of, time.Since(p.started).Round(100*time.Millisecond))
-	if len(p.running) > 0 {
+	if p.more != nil {
+		line = fmt.Sprintf("%d%s", p.ended, p.more(time.Since(p.started)))
+	} else if len(p.running) > 0 {
 		line += ", running " + strings.Join(p.running, ", ")
 	}
 	if !p.terminal {

@@ -1,0 +1,57 @@
+package experiment
+
+import (
+	_ "embed" // the page
+	"html/template"
+	"os"
+	"path/filepath"
+
+	"github.com/vppdrill/vppdrill/scenarios/experiment"
+)
+
+//go:embed page.html.tmpl
+var pageText string
+
+var page = template.Must(template.New("page").Funcs(template.FuncMap{"figure": experiment.FigureText, "minus1": func(n int) int { return n - 1 }}).Parse(pageText))
+
+// view is what the page shows.
+type view struct {
+	*experiment.Outcome
+	Folder   string
+	Sections []section
+	Few      bool
+}
+
+// section is plots with what they show.
+type section struct {
+	Title, Says string
+	Plots       []template.HTML
+}
+
+// Write writes experiment.html into an outcome's folder.
+func Write(dir string, o *experiment.Outcome) error {
+	v := view{Outcome: o, Folder: dir}
+	for _, p := range o.Points {
+		for _, e := range p.Estimates {
+			v.Few = v.Few || e.Few
+		}
+	}
+	for _, draw := range plots {
+		s, err := draw(o)
+		if err != nil {
+			return err
+		}
+		if len(s.Plots) > 0 {
+			v.Sections = append(v.Sections, s)
+		}
+	}
+	file, err := os.Create(filepath.Join(dir, "experiment.html"))
+	if err != nil {
+		return err
+	}
+	if err := page.Execute(file, v); err != nil {
+		_ = file.Close() // the page's error says more
+		return err
+	}
+	return file.Close()
+}

@@ -1,0 +1,321 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
+	"github.com/vppdrill/vppdrill/scenarios/experiment"
+)
+
+// experimentFlags are what a command line says instead of a file, or in place of what a file says.
+type experimentFlags struct {
+	vary, against             []string
+	measure                   []string
+	design, find, within, out string
+	where                     string
+	seeds, jobs               int
+	metrics                   bool
+	format                    cli.Format
+}
+
+func experimentCommand(c Config) *cobra.Command {
+	var f experimentFlags
+	cmd := &cobra.Command{
+		Use:   "experiment FILE",
+		Short: "Vary fields of a scenario over many seeds and say how its figures follow, with intervals and plots",
+		Long: `Run a scenario with varied settings and many seeds. FILE is an experiment (a file with scenario, vary, seeds or until, measure,
+find, against), or a scenario file or the name of a scenario of the catalogue, with flags for the rest.
+
+Levels are a list, "20s,1m,5m", or a range: "24..28", "10..50 step 10", "1..1000 log 4". Figures are every number of a run's summary
+(--metrics lists them) and quantiles of its series, such as held.p99. --find looks by bisection for the largest (or, with a leading
+"smallest ", the smallest) level of a field --within which the condition --where holds.
+
+The folder of --out receives runs.jsonl (the store: what it has is not run again, also after kill -9), runs.csv, points.csv,
+experiment.json, experiment.html, and the scenario of each point, with which its runs are replayed. Means have intervals of 95 %: by
+bootstrap, of shares Wilson's; differences between settings of --against are tested by turning the signs of pairs of the same seed
+round. A figure of too few seeds says so.`,
+		Example: `  vppdrill experiment pods-come-and-go --vary config.ipam.podSubnetOneNodePrefixLen=24..28 --seeds 20
+  vppdrill experiment churn-at-the-brim --find topology.podsPerNode --within 1..12 --where 'podsWaited == 0'
+  vppdrill experiment duel --against 'contiv: config.ipam.system=contiv' --against 'cilium: config.ipam.system=cilium' --out out`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if f.metrics {
+				return cli.Args(0, 0, "no file beside --metrics")(cmd, args)
+			}
+			return cli.Args(1, 1, "one experiment or scenario")(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.metrics {
+				_, err := io.WriteString(cmd.OutOrStdout(), strings.Join(experiment.Metrics(), "\n")+"\n")
+				return err
+			}
+			return runExperiment(cmd, c, f, args[0])
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVar(&f.vary, "vary", nil, "FIELD=LEVELS, a field of the scenario and what it is set to; may be repeated")
+	flags.StringArrayVar(&f.against, "against", nil, "NAME: FIELD=VALUE FIELD=VALUE, or NAME: results=DIR, one of the settings that are compared; repeated")
+	flags.StringSliceVar(&f.measure, "measure", nil, "figures to tell, separated by commas")
+	flags.StringVar(&f.design, "design", "", "grid, or latin N for a Latin hypercube of N points")
+	flags.IntVar(&f.seeds, "seeds", 0, "seeds of each point, from 1 on; 10 where nothing says so")
+	flags.StringVar(&f.find, "find", "", "the field whose largest level is looked for; \"smallest FIELD\" for the smallest")
+	flags.StringVar(&f.within, "within", "", "the levels to look in")
+	flags.StringVar(&f.where, "where", "", "what must hold in a run, such as 'podsNeverPlaced == 0 and startP99Seconds < 5'")
+	flags.StringVar(&f.out, "out", "", "folder of results; out/experiment-NAME when empty")
+	flags.IntVar(&f.jobs, "jobs", runtime.NumCPU(), "runs at a time")
+	cli.AddFormat(cmd, &f.format)
+	flags.BoolVar(&f.metrics, "metrics", false, "list the figures instead")
+	return cmd
+}
+
+func runExperiment(cmd *cobra.Command, c Config, f experimentFlags, name string) error {
+	file, s, err := f.read(c, name)
+	if err != nil {
+		return err
+	}
+	out, err := file.Plan(s, c.Version)
+	if err != nil {
+		return cli.BadInput(err)
+	}
+	for _, p := range out.Points {
+		if _, err := p.Scenario.SelectLaws(c.Laws()); err != nil {
+			return cli.BadInput(err)
+		}
+	}
+	run, err := c.world(cmd.Context(), "sim")
+	if err != nil {
+		return err
+	}
+	dir := f.out
+	if dir == "" {
+		dir = filepath.Join("out", "experiment-"+file.Name)
+	}
+	store, err := experiment.OpenStore(dir, c.Version)
+	if err != nil {
+		return cli.BadInput(err)
+	}
+	started := time.Now()
+	err = perform(cmd, c, file, out, store, run, f.jobs)
+	if err = errors.Join(err, store.Close()); err != nil {
+		if cmd.Context().Err() != nil {
+			fmt.Fprintf(cmd.ErrOrStderr(), "vppdrill: finished runs are in %s; the same command goes on\n", dir)
+			return cli.Exit{Code: cli.ExitInterrupted, Err: err}
+		}
+		return cli.BadInput(err)
+	}
+	if err := out.Write(dir); err != nil {
+		return cli.BadInput(err)
+	}
+	if c.Reports.Experiment != nil {
+		if err := c.Reports.Experiment(dir, out); err != nil {
+			return cli.BadInput(err)
+		}
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "vppdrill: %d runs in %s; %s\n", out.Runs, time.Since(started).Round(100*time.Millisecond), filepath.Join(dir, "experiment.html"))
+	if f.format == cli.JSON {
+		return out.JSON(cmd.OutOrStdout())
+	}
+	return tellExperiment(cmd.OutOrStdout(), dir, out)
+}
+
+// perform runs what the store does not have.
+func perform(cmd *cobra.Command, c Config, file *experiment.File, out *experiment.Outcome, store *experiment.Store, run RunFunc, jobs int) error {
+	var total, ended atomic.Int64
+	p := startProgress(cmd.ErrOrStderr(), 0)
+	defer p.stop()
+	p.more = func(elapsed time.Duration) string {
+		n, rate := total.Load(), float64(ended.Load())/elapsed.Seconds()
+		text := fmt.Sprintf(" of %d, %d points, %.1f runs/s", n, len(out.Points), rate)
+		if rate > 0 {
+			text += fmt.Sprintf(", %s left", time.Duration(float64(n-ended.Load())/rate*float64(time.Second)).Round(time.Second))
+		}
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return text + fmt.Sprintf(", %d MiB", m.Sys>>20)
+	}
+	laws := c.Laws()
+	e := &experiment.Engine{Jobs: jobs, Store: store, Asked: func(runs, had int) { total.Add(int64(runs - had)) }}
+	e.Run = func(ctx context.Context, s *scenarios.Scenario, seed uint64) (scenarios.Result, error) {
+		p.begin(s.Name)
+		defer p.end(s.Name)
+		defer ended.Add(1)
+		return run(ctx, s, RunOptions{Seed: seed, Laws: laws, Series: true})
+	}
+	return file.Do(cmd.Context(), e, out)
+}
+
+// read is the experiment, with what flags say, and its scenario.
+func (f experimentFlags) read(c Config, name string) (*experiment.File, *scenarios.Scenario, error) {
+	file, source := new(experiment.File), name
+	*file = experiment.Default()
+	data, err := os.ReadFile(name)
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return nil, nil, cli.BadInput(err)
+	case err == nil && isExperiment(string(data)):
+		if file, err = experiment.Parse(name, data); err != nil {
+			return nil, nil, cli.BadInput(err)
+		}
+		source = file.Scenario
+		if beside := filepath.Join(filepath.Dir(name), source); exists(beside) {
+			source = beside
+		}
+	}
+	list, err := c.load(false, []string{source})
+	if err != nil {
+		return nil, nil, err
+	}
+	if file.File == "" {
+		file.Name, file.Scenario = list[0].Name, name
+	}
+	if err := f.apply(file); err != nil {
+		return nil, nil, err
+	}
+	return file, list[0], nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// isExperiment reports whether a file says which scenario it is about, as scenarios do not.
+func isExperiment(text string) bool {
+	return strings.HasPrefix(text, "scenario:") || strings.Contains(text, "\nscenario:")
+}
+
+// apply puts flags in place of what the file says.
+func (f experimentFlags) apply(file *experiment.File) error {
+	for _, text := range f.vary {
+		name, levels, ok := strings.Cut(text, "=")
+		if !ok {
+			return cli.Usagef("--vary %q is not FIELD=LEVELS", text)
+		}
+		file.Vary = append(slices.DeleteFunc(file.Vary, func(a experiment.Axis) bool { return a.Field == name }), experiment.Axis{Field: name, Levels: levels})
+	}
+	for _, text := range f.against {
+		name, rest, ok := strings.Cut(text, ":")
+		arm := experiment.Arm{Name: strings.TrimSpace(name)}
+		for word := range strings.FieldsSeq(rest) {
+			field, value, isSet := strings.Cut(word, "=")
+			if ok = ok && isSet; field == "results" {
+				arm.Results = value
+			} else {
+				arm.Values = append(arm.Values, experiment.Value{Field: field, Text: value})
+			}
+		}
+		if !ok || arm.Name == "" {
+			return cli.Usagef("--against %q is not NAME: FIELD=VALUE FIELD=VALUE", text)
+		}
+		file.Against = append(file.Against, arm)
+	}
+	if f.find != "" || f.where != "" || f.within != "" {
+		file.Find = experiment.Find{Largest: f.find, Within: f.within, Where: f.where, Share: 0.9, Confidence: 0.95, Most: 100}
+		if field, ok := strings.CutPrefix(f.find, "smallest "); ok {
+			file.Find.Largest, file.Find.Smallest = "", strings.TrimSpace(field)
+		}
+	}
+	if f.seeds != 0 {
+		file.Seeds = f.seeds
+	}
+	if f.design != "" {
+		file.Design = f.design
+	}
+	if len(f.measure) > 0 {
+		file.Measure = f.measure
+	}
+	switch {
+	case file.Seeds < 1:
+		return cli.Usagef("--seeds %d is less than 1", file.Seeds)
+	case f.jobs < 1:
+		return cli.Usagef("--jobs %d is less than 1", f.jobs)
+	}
+	if err := file.Check(); err != nil {
+		return cli.BadInput(err)
+	}
+	return nil
+}
+
+// tellExperiment prints a table of points, or of what was found.
+func tellExperiment(w io.Writer, dir string, out *experiment.Outcome) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	few, failed := false, 0
+	if out.Find != "" {
+		fmt.Fprintf(w, "%s\n\n", out.Find)
+		fmt.Fprintln(t, "point\tholds up to\tnot at\truns there\tshare\tinterval")
+		for _, f := range out.Found {
+			for _, x := range f.Tried {
+				if x.Level == f.Level {
+					fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%.3g\t%.3g to %.3g\n", out.Points[f.Point-1].Label(), f.Level, f.Next, x.Runs, float64(x.Held)/float64(x.Runs), x.Low, x.High)
+				}
+			}
+		}
+		return t.Flush()
+	}
+	fmt.Fprint(t, "point\tsettings\tseeds")
+	for _, m := range out.Measure {
+		fmt.Fprint(t, "\t"+m)
+	}
+	fmt.Fprintln(t)
+	for _, p := range out.Points {
+		fmt.Fprintf(t, "%d\t%s\t%d", p.Number, p.Label(), len(p.Runs))
+		for _, e := range p.Estimates {
+			mark := ""
+			if few = few || e.Few; e.Few {
+				mark = "?"
+			}
+			switch {
+			case e.Runs == 0:
+				fmt.Fprint(t, "\t-")
+			case e.Low == e.High:
+				fmt.Fprintf(t, "\t%s%s", experiment.FigureText(e.Mean), mark)
+			default:
+				fmt.Fprintf(t, "\t%s [%s, %s]%s", experiment.FigureText(e.Mean), experiment.FigureText(e.Low), experiment.FigureText(e.High), mark)
+			}
+		}
+		fmt.Fprintln(t)
+		failed += len(p.Failed)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	tellDifferences(w, out)
+	if few {
+		fmt.Fprintln(w, "? too few seeds for an interval of 95 %: give 8 at least")
+	}
+	if failed > 0 {
+		p := out.Points[slices.IndexFunc(out.Points, func(p *experiment.Point) bool { return len(p.Failed) > 0 })]
+		fmt.Fprintf(w, "%d of %d runs did not pass, the first: %s\n  vppdrill run %s --seed %d\n", failed, out.Runs, cli.FirstLine(p.Failed[0].Error), filepath.Join(dir, p.File()), p.Failed[0].Seed)
+		return cli.Broken(nil)
+	}
+	return nil
+}
+
+// tellDifferences prints what differs between arms beyond chance.
+func tellDifferences(w io.Writer, out *experiment.Outcome) {
+	if len(out.Arms) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\nagainst %s, at the same seeds:\n", out.Arms[0])
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, p := range out.Points {
+		for _, d := range p.Differences {
+			fmt.Fprintf(t, "  %s\t%s\t%+.4g\t[%.4g, %.4g]\tp=%.2g\t%d pairs\n", p.Label(), d.Metric, d.Mean, d.Low, d.High, d.P, d.Pairs)
+		}
+	}
+	_ = t.Flush() // the table's writer is the command's, whose errors the caller sees next
+}
