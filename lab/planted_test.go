@@ -197,7 +197,7 @@ func TestPlanted(t *testing.T) {
 			l.w.record.tell(scenarios.Fact{Kind: scenarios.FactVPPCrash, Node: "node-1", Text: "VPP died by itself"}, "")
 		}},
 	}
-	elsewhere := map[string]bool{scenarios.LawSettles: true, "nodes-served": true, "programs-survive": true, "unwired-before-reuse": true, "node-ids-rest": true, "records-owned": true}
+	elsewhere := map[string]bool{scenarios.LawSettles: true, "nodes-served": true, "programs-survive": true, "address-leased": true, "unwired-before-reuse": true, "node-ids-rest": true, "records-owned": true}
 	for _, name := range plantedOnMachines {
 		elsewhere[name] = true
 	}

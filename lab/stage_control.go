@@ -219,6 +219,9 @@ func (st stage) stop(which *bool, stop bool) {
 	st.schedule()
 }
 
+// StopDHCP implements timeline.ControlPlane; see Lacks.
+func (st stage) StopDHCP(bool) {}
+
 // StopStore implements timeline.ControlPlane.
 func (st stage) StopStore(stop bool) { st.stop(&st.control.storeStop, stop) }
 

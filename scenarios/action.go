@@ -77,6 +77,7 @@ var actionKinds = []actionKind{
 	{PauseVPP{}, "VPP's process stands still and goes on later."},
 
 	{StopStore{}, "The store answers nothing."},
+	{StopDHCP{}, "The DHCP server of the nodes' network answers nothing."},
 	{WipeStore{}, "The store loses all its data."},
 	{CompactStore{}, "The store forgets its history; watches that are behind are lost."},
 	{StopAPI{}, "The API server answers nothing; watches stall."},

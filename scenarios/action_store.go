@@ -7,6 +7,12 @@ type StopStore struct {
 	For time.Duration `yaml:"for" doc:"How long; until everything is healed when absent."`
 }
 
+// StopDHCP makes the DHCP server of the nodes' network answer nothing for For, or until Heal: leases are not renewed, and who needs one
+// gets none.
+type StopDHCP struct {
+	For time.Duration `yaml:"for" doc:"How long; until everything is healed when absent."`
+}
+
 // WipeStore makes the store lose all its data, as when etcd's volume is deleted. Watches end.
 type WipeStore struct{}
 
@@ -36,6 +42,7 @@ type DuplicateWatch struct {
 }
 
 func (StopStore) Verb() string      { return "stop-store" }
+func (StopDHCP) Verb() string       { return "stop-dhcp" }
 func (WipeStore) Verb() string      { return "wipe-store" }
 func (CompactStore) Verb() string   { return "compact-store" }
 func (StopAPI) Verb() string        { return "stop-api" }
@@ -44,6 +51,7 @@ func (GapWatch) Verb() string       { return "gap-watch" }
 func (DuplicateWatch) Verb() string { return "duplicate-watch" }
 
 func (a StopStore) String() string      { return actionLine(a) }
+func (a StopDHCP) String() string       { return actionLine(a) }
 func (a WipeStore) String() string      { return actionLine(a) }
 func (a CompactStore) String() string   { return actionLine(a) }
 func (a StopAPI) String() string        { return actionLine(a) }

@@ -61,6 +61,7 @@ var actionLines = []string{
 	"slow-link between=node-1,store delay=200ms loss=0.1 duplicate=0.05",
 	`inject fault="(Nth 1 (Request tap_create_v3 Mute))" for=10s`,
 	"inject fault=Vanish node=node-1",
+	"stop-dhcp for=3m",
 	"settle",
 	"heal",
 }
@@ -99,6 +100,8 @@ func TestActionInTimeline(t *testing.T) {
 		switch a.(type) {
 		case scenarios.AddRange, scenarios.RemoveRange, scenarios.LoseLeader:
 			s.Config.IPAM.System = scenarios.NodeIPAM
+		case scenarios.StopDHCP:
+			s.Config.IPAM.NodeInterconnectDHCP = true
 		default:
 			s.Config.IPAM.UseExternalIPAM = true
 		}

@@ -9,6 +9,7 @@ import (
 type Config struct {
 	IPAM   IPAM   `yaml:"ipam" doc:"Who gets which address."`
 	Wiring Wiring `yaml:"wiring" doc:"How pods, host and nodes are connected through VPP."`
+	DHCP   DHCP   `yaml:"dhcp" doc:"The DHCP server of the nodes' network; with config.ipam.nodeInterconnectDHCP."`
 	Agent  Agent  `yaml:"agent" doc:"The node agent's own settings."`
 	// Runtime is how kubelets and container runtimes behave; the zero Runtime is patient and does everything once and in order.
 	Runtime Runtime `yaml:"runtime" doc:"How kubelets and container runtimes behave towards the CNI plugin."`
@@ -43,6 +44,7 @@ type IPAM struct {
 	VPPHostSubnetOneNodePrefixLen int          `yaml:"vppHostSubnetOneNodePrefixLen" min:"0" max:"32" doc:"Prefix length of one node's link between VPP and Linux; 24 when absent."`
 
 	NodeInterconnectCIDR netip.Prefix `yaml:"nodeInterconnectCIDR" doc:"The nodes' own addresses; 192.168.16.0/24 when absent."`
+	NodeInterconnectDHCP bool         `yaml:"nodeInterconnectDHCP" doc:"Nodes lease their addresses from a DHCP server, which has nodeInterconnectCIDR."`
 	VXLANCIDR            netip.Prefix `yaml:"vxlanCIDR" doc:"The nodes' tunnel addresses; 192.168.30.0/24 when absent."`
 	ServiceCIDR          netip.Prefix `yaml:"serviceCIDR" doc:"Cluster services; 10.96.0.0/12 when absent."`
 	ContivCIDR           netip.Prefix `yaml:"contivCIDR" doc:"One prefix, at most /14, that pods, links, nodes and tunnels are cut from; excludes giving those."`
@@ -120,6 +122,15 @@ const (
 	HostNone   HostWiring = "none"
 )
 
+// DHCP is the server from which nodes lease their addresses.
+type DHCP struct {
+	Lease  time.Duration `yaml:"lease" doc:"How long a lease lasts; clients renew it when half of it is over."`
+	Router netip.Addr    `yaml:"router" doc:"The default gateway that the server names; none when absent."`
+}
+
+// DHCPLeaseLeast bounds DHCP.Lease: no server in use gives shorter ones (dnsmasq's least).
+const DHCPLeaseLeast = 2 * time.Minute
+
 // Agent is the node agent's own settings.
 type Agent struct {
 	// NodeIDQuarantine keeps a removed node's ID, and with it every address derived from it, unused while packets and
@@ -142,6 +153,7 @@ func DefaultConfig() Config {
 			Datastore: DatastoreIPAM{InstanceType: "m5.large", WarmPrefix: 1, Cooling: 30 * time.Second, AttachDelay: 5 * time.Second, MetadataLag: 2 * time.Second},
 		},
 		Wiring: Wiring{Pod: PodMACVLAN, Node: NodeVXLAN, Host: HostTAP, MTU: 1450, MainVRF: 0, PodVRF: 1},
+		DHCP:   DHCP{Lease: DHCPLeaseLeast},
 		Agent:  Agent{NodeIDQuarantine: 10 * time.Minute, AddPatience: 30 * time.Second, CallTimeout: time.Second},
 	}
 }

@@ -42,6 +42,8 @@ const (
 	ProgramLives Evidence = "lives of programs"
 	// NodeAddresses: FactAddressed.
 	NodeAddresses Evidence = "node addresses"
+	// NodeLeases: NodeState.Leased.
+	NodeLeases Evidence = "leases of nodes"
 	// Removals: FactRemoved for every call that takes something away.
 	Removals Evidence = "removals"
 	// Checks: FactChecked and FactStatus.
@@ -66,7 +68,7 @@ const (
 // AllEvidence lists every kind of evidence. The slice is the caller's.
 func AllEvidence() []Evidence {
 	return []Evidence{Leases, Sandboxes, PodLives, Refusals, NodeIDs, Management, Blocks, AssignedBlocks, BlockedBlocks, FreeBlocks, WaitingPods, Rests,
-		Disturbances, CleanStops, VPPLives, Checks, ProgramLives, NodeAddresses, Removals, Leftovers,
+		Disturbances, CleanStops, VPPLives, Checks, ProgramLives, NodeAddresses, NodeLeases, Removals, Leftovers,
 		Records, IDRests, Disks, RefusedCalls, Patience, VPPTables, LinuxTables}
 }
 

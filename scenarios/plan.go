@@ -23,6 +23,7 @@ func (c IPAM) Contiv() contiv.IPAMConfig {
 		VPPHostSubnetCIDR:             rangeText(c.VPPHostSubnetCIDR),
 		VPPHostSubnetOneNodePrefixLen: c.VPPHostSubnetOneNodePrefixLen,
 		NodeInterconnectCIDR:          rangeText(c.NodeInterconnectCIDR),
+		NodeInterconnectDHCP:          c.NodeInterconnectDHCP,
 		VXLANCIDR:                     rangeText(c.VXLANCIDR),
 	}
 	if c.System == Datastore {
@@ -39,6 +40,16 @@ func (c IPAM) Contiv() contiv.IPAMConfig {
 
 // Plan is every range of the cluster, defaults filled in. The error names the field that does not fit.
 func (c IPAM) Plan() (contiv.Plan, error) { return c.Contiv().Resolve() }
+
+// Interconnect is where the nodes' own addresses are from, whether they follow from IDs or are leased; c has a Plan.
+func (c IPAM) Interconnect() netip.Prefix {
+	c.NodeInterconnectDHCP = false
+	plan, err := c.Plan()
+	if err != nil {
+		panic("scenarios: a plan that was accepted is none: " + err.Error())
+	}
+	return plan.NodeInterconnect
+}
 
 func rangeText(p netip.Prefix) string {
 	if !p.IsValid() {

@@ -40,6 +40,8 @@ type NodeState struct {
 	ID uint32
 	// Address is the node's interconnect address with its subnet's length.
 	Address netip.Prefix
+	// Leased is what a DHCP server has given the node's VPP; zero where there is none, or nothing is leased.
+	Leased netip.Prefix
 	// VXLANAddress is the BVI's address; zero with plain L2.
 	VXLANAddress netip.Addr
 	// HostSubnet is the node's part of the VPP-host subnet; HostVPP and HostLinux its two ends.

@@ -69,7 +69,37 @@ func (s *Scenario) checkPlan() *InputError {
 	if err := s.planError("config.ipam", s.Config.IPAM, s.Topology.Nodes); err != nil {
 		return err
 	}
+	if err := s.checkDHCP(); err != nil {
+		return err
+	}
 	return s.checkSystem(s.Config.IPAM)
+}
+
+// checkDHCP asks for a server that can serve, and for somebody to be served.
+func (s *Scenario) checkDHCP() *InputError {
+	d := s.Config.DHCP
+	if !s.Config.IPAM.NodeInterconnectDHCP {
+		if d != DefaultConfig().DHCP {
+			return s.wrongAt("config.dhcp", "serves nobody: config.ipam.nodeInterconnectDHCP is not set")
+		}
+		return nil
+	}
+	static := s.Config.IPAM
+	static.NodeInterconnectDHCP = false
+	if err := s.planError("config.ipam", static, s.Topology.Nodes); err != nil {
+		return err
+	}
+	switch {
+	case s.Topology.NIC == "":
+		return s.wrongAt("config.ipam.nodeInterconnectDHCP", "wants an interface to lease an address on: topology.nic")
+	case s.Config.IPAM.DefaultGateway.IsValid():
+		return s.wrongAt("config.ipam.defaultGateway", "%s: the DHCP server names the gateway, config.dhcp.router", s.Config.IPAM.DefaultGateway)
+	case d.Lease < DHCPLeaseLeast:
+		return s.wrongAt("config.dhcp.lease", "%s is less than %s", FormatDuration(d.Lease), FormatDuration(DHCPLeaseLeast))
+	case d.Router.IsValid() && !static.Interconnect().Contains(d.Router):
+		return s.wrongAt("config.dhcp.router", "%s is not in nodeInterconnectCIDR %s", d.Router, static.Interconnect())
+	}
+	return nil
 }
 
 // planError says why an address plan with so many nodes cannot work, at the field of section that is to blame.

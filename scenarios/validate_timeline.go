@@ -112,7 +112,9 @@ func (s *Scenario) checkTimeline() *InputError {
 				return s.wrongAt(path+".do", "change-cidr needs config.ipam.system contiv; %s has add-range and remove-range", ipam.System)
 			}
 			ipam = a.Apply(ipam)
-			if err := s.planError(path, ipam, len(r.present)); err != nil {
+			static := ipam
+			static.NodeInterconnectDHCP = false // what a server leases from must fit as well
+			if err := s.planError(path, static, len(r.present)); err != nil {
 				return err
 			}
 		case AddRange:
@@ -122,6 +124,10 @@ func (s *Scenario) checkTimeline() *InputError {
 		case RemoveRange:
 			if err := s.checkRange(path+".cidr", ipam, a.CIDR); err != nil {
 				return err
+			}
+		case StopDHCP:
+			if !s.Config.IPAM.NodeInterconnectDHCP {
+				return s.wrongAt(path+".do", "%s: there is no DHCP server: config.ipam.nodeInterconnectDHCP is not set", a.Verb())
 			}
 		case LoseLeader:
 			if ipam.System != Cilium && ipam.System != NodeIPAM {

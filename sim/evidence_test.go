@@ -63,7 +63,7 @@ func TestEvidenceIsTold(t *testing.T) {
 	told := map[scenarios.Evidence]bool{scenarios.FreeBlocks: true, scenarios.BlockedBlocks: true, scenarios.WaitingPods: true, scenarios.Leftovers: true,
 		scenarios.Disks: true, scenarios.RefusedCalls: true, scenarios.Patience: true}
 	note := func(e scenarios.Evidence) { told[e] = true }
-	for _, name := range []string{"released-addresses-rest", "external-range-changes", "node-leaves", "gc-and-check", "agent-restarts"} {
+	for _, name := range []string{"released-addresses-rest", "external-range-changes", "node-leaves", "gc-and-check", "leased-addresses", "agent-restarts"} {
 		s, err := catalog.ByName(name)
 		if err != nil {
 			t.Fatal(err)
@@ -75,6 +75,9 @@ func TestEvidenceIsTold(t *testing.T) {
 		w.Watch(func(f scenarios.Fact) error { seen(f, note); return nil })
 		scenarios.Run(context.Background(), w, s, nil, scenarios.Options{AtEnd: func(end scenarios.Snapshot) {
 			for _, n := range end.Nodes {
+				if n.Leased.IsValid() {
+					note(scenarios.NodeLeases)
+				}
 				if n.VPP != nil && n.Linux != nil {
 					note(scenarios.VPPTables)
 					if len(n.Management) > 0 {

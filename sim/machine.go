@@ -37,7 +37,9 @@ type machine struct {
 	vppLife, agentLife int
 	vppHeld, agentHeld bool // stays down until somebody starts it
 	// vppPaused: VPP stands still since pausedUnder was the agent's process, nil for none.
-	vppPaused   bool
+	vppPaused bool
+	// lessee is VPP's DHCP client, nil where it has none.
+	lessee      *lessee
 	pausedUnder *process
 	proc        *process
 	alloc       ipam.NodeAllocator // the process's
@@ -125,7 +127,7 @@ func (m *machine) startVPP() {
 		}
 		m.w.pids++
 		m.pid = m.w.pids
-		cfg := vppmodel.Config{PID: m.pid, Host: m.host, NoNamespace: vppwire.ErrNoNamespace, Crash: m.crashes}
+		cfg := vppmodel.Config{PID: m.pid, Host: m.host, NoNamespace: vppwire.ErrNoNamespace, Crash: m.crashes, Leasing: m.dhcpClient}
 		if nic := string(m.w.s.Topology.NIC); nic != "" {
 			n := m.number
 			cfg.NICs = []vppmodel.NIC{{Name: nic, MTU: uint16(m.w.s.Topology.NICMTU), MAC: [6]byte{0x02, 0x0a, byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}}}
@@ -157,6 +159,7 @@ func (m *machine) killVPP(hold bool) {
 	}
 	m.vpp.Kill()
 	m.vpp = nil
+	m.dhcpClient(0, false)
 	m.host.DropTaps()
 	if m.proc != nil {
 		m.proc.call.seq++ // whatever was under way is forgotten with the connection
@@ -292,7 +295,7 @@ func (m *machine) powerOff() {
 	if !m.up {
 		return
 	}
-	m.plugins = nil
+	m.plugins, m.told = nil, addressed{} // who has heard that the node is gone hears its addresses again
 	m.killAgent(false, "power")
 	m.killVPP(false)
 	m.up = false

@@ -50,6 +50,9 @@ func (m *machine) unquiet() string {
 	case !m.proc.agent.Idle():
 		return m.proc.agent.Pending()
 	}
+	if m.up && m.proc != nil && !m.proc.paused && !m.vppPaused {
+		return m.unleased()
+	}
 	return ""
 }
 

@@ -45,15 +45,20 @@ func (st stage) Tell(f scenarios.Fact) { st.emit(f) }
 // Fail implements timeline.World.
 func (st stage) Fail(err error) { st.eng.Fail(err) }
 
-// Lacks implements timeline.World: everything is modelled, but not every system of addresses has controllers, or a leading one.
+// Lacks implements timeline.World: everything is modelled, but not every system of addresses has controllers, or a
+// leading one, nor every network a DHCP server.
 func (st stage) Lacks() []timeline.Need {
+	var lacks []timeline.Need
 	switch st.s.Config.IPAM.System {
 	case scenarios.Contiv:
-		return []timeline.Need{timeline.CIDRControllers, timeline.LeadingController}
+		lacks = append(lacks, timeline.CIDRControllers, timeline.LeadingController)
 	case scenarios.Datastore:
-		return []timeline.Need{timeline.LeadingController}
+		lacks = append(lacks, timeline.LeadingController)
 	}
-	return nil
+	if st.dhcp == nil {
+		lacks = append(lacks, timeline.DHCPServer)
+	}
+	return lacks
 }
 
 // Restore implements timeline.World.
@@ -181,9 +186,14 @@ func (st stage) Quiet(_ context.Context, node string) bool {
 		(st.plant == nil || st.plant.Stopping == nil)
 }
 
-// SetAddress implements timeline.ControlPlane: DHCP or an operator gives a node another interconnect address.
+// SetAddress implements timeline.ControlPlane: an operator gives a node another interconnect address, or has the DHCP server do it when
+// the lease is renewed.
 func (st stage) SetAddress(_ context.Context, node string, a netip.Prefix) error {
 	m := st.machines[node]
+	if st.dhcp != nil {
+		st.dhcp.reserved[m] = a
+		return nil
+	}
 	m.own = a
 	if m.proc != nil {
 		m.proc.step(agent.OwnAddress{Addr: a})

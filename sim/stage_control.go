@@ -138,6 +138,9 @@ func (st stage) StopStore(stop bool) { st.store.SetAvailable(!stop) }
 // StopAPI implements timeline.ControlPlane.
 func (st stage) StopAPI(stop bool) { st.api.SetAvailable(!stop) }
 
+// StopDHCP implements timeline.ControlPlane.
+func (st stage) StopDHCP(stop bool) { st.dhcp.stopped = stop }
+
 // WipeStore implements timeline.ControlPlane.
 func (st stage) WipeStore() error {
 	st.store.Store.Wipe()
@@ -151,7 +154,10 @@ func (st stage) CompactStore(context.Context) error {
 }
 
 // SetPools implements timeline.ControlPlane.
-func (st stage) SetPools(_ context.Context, _ scenarios.IPAM, pools agent.Pools) error {
+func (st stage) SetPools(_ context.Context, plan scenarios.IPAM, pools agent.Pools) error {
+	if st.dhcp != nil {
+		st.dhcp.ranges = plan.Interconnect()
+	}
 	return st.api.SetConfigMap(poolsName, pools)
 }
 

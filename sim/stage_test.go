@@ -14,9 +14,10 @@ import (
 // language in one cluster per system.
 func TestEveryAction(t *testing.T) {
 	for system, want := range map[string]string{
-		"contiv": "add-range remove-range lose-leader", "cilium, ranges: [10.2.0.0/18]": "", "nodeipam": "", "datastore": "lose-leader",
+		"contiv": "stop-dhcp add-range remove-range lose-leader", "cilium, ranges: [10.2.0.0/18]": "stop-dhcp", "nodeipam": "stop-dhcp",
+		"datastore": "stop-dhcp lose-leader", "contiv, nodeInterconnectDHCP: true": "add-range remove-range lose-leader",
 	} {
-		t.Run(system[:6], func(t *testing.T) {
+		t.Run(system, func(t *testing.T) {
 			s, err := scenarios.Parse("every.yaml", fmt.Appendf(nil, "%sconfig: {ipam: {system: %s, podSubnetCIDR: 10.2.0.0/16}}\n", worldtest.Scenario, system))
 			if err != nil {
 				t.Fatal(err)

@@ -61,6 +61,8 @@ type World struct {
 	// look is of the call under way.
 	look    removal.Look
 	witness Witness
+	// dhcp is the network's DHCP server, nil where nodes' addresses follow from their IDs.
+	dhcp *dhcpServer
 	// plant is nil in nearly every run.
 	plant *Plant
 }
@@ -129,6 +131,9 @@ func New(s *scenarios.Scenario, o Options) (*World, error) {
 	pools, err := agentconfig.Pools(s.Config.IPAM)
 	if err != nil {
 		return nil, err
+	}
+	if ipam := s.Config.IPAM; ipam.NodeInterconnectDHCP {
+		w.dhcp = &dhcpServer{w: w, ranges: ipam.Interconnect(), reserved: map[*machine]netip.Prefix{}, given: map[netip.Addr]*dhcpLease{}}
 	}
 	return w, w.build(pools)
 }

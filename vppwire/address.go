@@ -102,4 +102,7 @@ func (addressReader) take(s *Session, st dumpStep, res Result) {
 		}
 		s.observe(Address{If: st.name, Addr: p, Table: s.tableOf(st.name, st.ip6)})
 	}
+	if !st.ip6 {
+		s.leased(st.name)
+	}
 }

@@ -1,5 +1,10 @@
 package vppwire
 
+import (
+	"fmt"
+	"slices"
+)
+
 // Connect tells that a connection to VPP stands. The first one, and each with another pid, forgets all that was known.
 func (s *Session) Connect(pid uint32) {
 	s.connected = true
@@ -7,6 +12,23 @@ func (s *Session) Connect(pid uint32) {
 	s.abandon()
 	s.pid = pid
 	s.Doubt(nil)
+}
+
+// Without tells which optional plugins the VPP has not loaded that is connected next. What only they can do is not there, and what is
+// wanted of it fails with a reason.
+func (s *Session) Without(plugins []string) { s.without = plugins }
+
+// lacks reports whether an optional plugin is not loaded.
+func (s *Session) lacks(plugin string) bool {
+	return plugin != "" && slices.Contains(s.without, plugin)
+}
+
+// impossible says why the present VPP cannot have an object at all.
+func (s *Session) impossible(o Object) error {
+	if k := &kinds[o.Key().Kind]; s.lacks(k.plugin) {
+		return fmt.Errorf("VPP runs without its %s plugin (%s_plugin.so): enable it in startup.conf", k.plugin, k.plugin)
+	}
+	return nil
 }
 
 // Disconnect tells that the connection is lost. An outstanding call is forgotten: its outcome will be seen by dumps.

@@ -14,6 +14,8 @@ type dump struct {
 	family bool
 	// first: goes before whatever is queued.
 	first bool
+	// plugin of VPP's without which there is nothing to ask; empty where it has to be loaded.
+	plugin string
 	reader
 }
 
@@ -128,7 +130,7 @@ func (s *Session) nextDump() bool {
 	for len(d.steps) > 0 {
 		st := d.steps[0]
 		d.steps = d.steps[1:]
-		if l, ok := st.dump.reader.(local); ok && l.void(s, st) {
+		if l, ok := st.dump.reader.(local); ok && l.void(s, st) || s.lacks(st.dump.plugin) {
 			s.reconcile(st, d.mark+1) // what it asks about is gone, and with it what it would have shown
 			d.mark++
 			continue

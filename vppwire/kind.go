@@ -18,6 +18,7 @@ const (
 	KindInTable
 	KindAddress
 	KindUnnumbered
+	KindDHCPClient
 	KindBridge
 	KindBridgeMember
 	KindFIB
@@ -88,6 +89,8 @@ var kinds = []row{
 	KindAddress:    {word: "address", object: Address{}, dumps: by(addressDump, interfaceDump)},
 	KindUnnumbered: {word: "unnumbered", object: Unnumbered{}, dumps: by(unnumberedDump)},
 
+	KindDHCPClient: {word: "dhcp-client", object: DHCPClient{}, dumps: by(dhcpDump), plugin: dhcpPlugin},
+
 	KindBridge:       {word: "bridge", object: Bridge{}, dumps: by(bridgeDump), num: "bd"},
 	KindBridgeMember: {word: "member", object: Member{}, dumps: by(bridgeDump)},
 	KindFIB:          {word: "fib", object: FIB{}, dumps: by(fibDump, bridgeDump), num: "bd"},
@@ -118,6 +121,9 @@ var kinds = []row{
 	KindLinuxNeighbor: {word: "linux-neighbor", object: LinuxNeighborEntry{}, dumps: by(linuxDump)},
 }
 
+// optional reports whether a plugin need not be loaded while nobody wants anything of it.
+func optional(plugin string) bool { return plugin == natPlugin || plugin == dhcpPlugin }
+
 func by(dumps ...*dump) []*dump { return dumps }
 
 func (k Kind) String() string {
@@ -138,7 +144,7 @@ func Parts() []Part {
 			i++
 		}
 		if i == len(parts) {
-			parts = append(parts, Part{Plugin: k.plugin, Optional: k.plugin == natPlugin})
+			parts = append(parts, Part{Plugin: k.plugin, Optional: optional(k.plugin)})
 		}
 		if s, ok := k.object.(speaker); ok {
 			parts[i].Messages = append(parts[i].Messages, s.messages()...)

@@ -77,6 +77,11 @@ func (s *Session) nextCreate(now time.Time) bool {
 		if e.have != nil {
 			s.call.verb = VerbSet
 		}
+		if err := s.impossible(e.want); err != nil {
+			s.fail(n, err, now)
+			s.call = request{}
+			return s.nextDump() || s.nextCreate(now)
+		}
 		if err := s.full(e.want); err != nil {
 			s.short = true
 			s.fail(n, err, now)

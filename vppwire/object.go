@@ -91,7 +91,7 @@ type (
 // Part is what one plugin of VPP answers for: binary API messages, requests and replies.
 type Part struct {
 	Plugin string
-	// Optional: a VPP without the plugin is fine as long as nothing of it is wanted; after that it refuses.
+	// Optional: a VPP without the plugin is fine as long as nothing of it is wanted; after that it refuses. See Session.Without.
 	Optional bool
 	Messages []api.Message
 }

@@ -35,10 +35,16 @@ type Session struct {
 	changed    []string
 	pending    int
 
-	dump    dumper
-	ip6     bool // something wanted is IPv6: its dumps are worth their calls
-	ifIndex map[string]uint32
-	ifName  map[uint32]string
+	dump dumper
+	ip6  bool // something wanted is IPv6: its dumps are worth their calls
+	// without are VPP's plugins that are not loaded, of those that need not be.
+	without []string
+	// leases are what DHCP clients have, by interface.
+	leases map[string]Lease
+	// leasesTold: a dump has told of them since LeasesTold was asked.
+	leasesTold bool
+	ifIndex    map[string]uint32
+	ifName     map[uint32]string
 	// down are links of the host's that are down, as they would be when somebody set them up.
 	down map[ident]Object
 	// packets counts VPP's AF_PACKET interfaces, room is how many there may be; negative: any number.
@@ -81,6 +87,7 @@ func NewSession() *Session {
 		byName: map[string]uint32{}, waiters: map[ident][]uint32{}, failures: map[uint32]*failure{},
 		ifIndex: map[string]uint32{}, ifName: map[uint32]string{}, netns: map[string]bool{},
 		groups: make([]group, 1), // group 0 is "none"
+		leases: map[string]Lease{},
 		down:   map[ident]Object{}, sources: noTable, room: -1,
 	}
 	s.msg = make([]any, len(kinds))

@@ -20,6 +20,7 @@ func All() []scenarios.Law {
 		grantsUsed(),
 		grantsSteady(),
 		nodesServed(),
+		addressLeased(),
 		addressStable(),
 		sameAnswer(),
 		addressRests(),

@@ -15,6 +15,12 @@ func (p *Player) stopStore(_ context.Context, a scenarios.StopStore) error {
 	return nil
 }
 
+func (p *Player) stopDHCP(_ context.Context, a scenarios.StopDHCP) error {
+	p.world.StopDHCP(true)
+	p.until(a.For, "start dhcp", func() { p.world.StopDHCP(false) })
+	return nil
+}
+
 func (p *Player) wipeStore(context.Context, scenarios.WipeStore) error { return p.world.WipeStore() }
 
 func (p *Player) compactStore(ctx context.Context, _ scenarios.CompactStore) error {

@@ -22,6 +22,7 @@ const (
 	ServerLink
 	CIDRControllers
 	LeadingController
+	DHCPServer
 	VhostNet
 	PausedPrograms
 	OtherVersions
@@ -38,6 +39,7 @@ var needs = [...]string{
 	ServerLink:        "API server and store do not speak through anything that can be cut",
 	CIDRControllers:   "no controller of nodes' pod ranges runs here",
 	LeadingController: "nodes' pod ranges come from no controller that others could replace",
+	DHCPServer:        "nodes' addresses come from no DHCP server",
 	VhostNet:          "VPP's taps need /dev/vhost-net",
 	PausedPrograms:    "what runs inside a container is not reached by this machine's signals",
 	OtherVersions:     "no other version of the agent is there",
@@ -118,6 +120,7 @@ func RefusedSettings(s *scenarios.Scenario, lacks []Need) []Refusal {
 		{"faults.loseWatch", WatchDelivery, f.LoseWatch > 0}, {"faults.duplicateWatch", WatchDelivery, f.DuplicateWatch > 0},
 		{"faults.withdrawCNI", AgentCalls, f.WithdrawCNI > 0}, {"faults.inject", AgentCalls, len(f.Inject) > 0},
 		{"ipam.system=" + string(s.Config.IPAM.System), CIDRControllers, s.Config.IPAM.System != scenarios.Contiv},
+		{"ipam.nodeInterconnectDHCP", DHCPServer, s.Config.IPAM.NodeInterconnectDHCP},
 		{"wiring.pod=tap", VhostNet, s.Config.Wiring.Pod == scenarios.PodTAP},
 	} {
 		if r.on && slices.Contains(lacks, r.need) {

@@ -80,6 +80,7 @@ var actions = []action{
 	on((*Player).pauseVPP, PausedPrograms),
 
 	on((*Player).stopStore),
+	on((*Player).stopDHCP, DHCPServer),
 	on((*Player).compactStore),
 	on((*Player).wipeStore),
 	on((*Player).stopAPI),

@@ -185,6 +185,7 @@ func (w *script) Slow(a, b scenarios.Endpoint, l timeline.Link) error {
 	w.say("  link %s %s %v", a, b, l)
 	return nil
 }
+func (w *script) StopDHCP(stop bool)  { w.say("  stop dhcp %t", stop) }
 func (w *script) StopStore(stop bool) { w.say("  stop store %t", stop) }
 func (w *script) StopAPI(stop bool)   { w.say("  stop api %t", stop) }
 func (w *script) WipeStore() error    { w.say("  wipe store"); return nil }

@@ -158,6 +158,8 @@ type ControlPlane interface {
 	StopStore(stop bool)
 	StopAPI(stop bool)
 	WipeStore() error
+	// StopDHCP switches the DHCP server off and on, where there is one.
+	StopDHCP(stop bool)
 	// CompactStore makes the store forget its history.
 	CompactStore(ctx context.Context) error
 	// SetPools makes a plan the cluster's; pools are its ranges.

@@ -42,8 +42,14 @@ func (v *VPP) dhcpConfig(m *dhcp.DHCPClientConfig) int32 {
 		v.unbind(at, c)
 		delete(v.dhcp, at)
 	}
+	if v.leasing != nil {
+		v.leasing(at, m.IsAdd)
+	}
 	return ok
 }
+
+// Up reports whether an interface is there and up.
+func (v *VPP) Up(at uint32) bool { i := v.at(at); return i != nil && i.up }
 
 // BindLease lets an interface's DHCP client receive a lease, or lose it when the lease is zero: address and default route
 // change, and the client that asked for events is told. The error says that there is no such client.

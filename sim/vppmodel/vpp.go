@@ -59,6 +59,7 @@ type VPP struct {
 	announce   func(client uint32, event api.Message)
 	caller     uint32 // the client whose request is under way
 	crash      func(CrashTrigger, api.Message)
+	leasing    func(at uint32, wanted bool)
 }
 
 // Config says what a VPP has when it starts. The zero Config is a VPP without NICs on a host where every tap works.
@@ -75,6 +76,8 @@ type Config struct {
 	// Crash is told of every request that a real VPP 25.10 would die of, before the model performs it all the same. nil: nobody
 	// is, and it costs nothing.
 	Crash func(CrashTrigger, api.Message)
+	// Leasing is told of every DHCP client that comes or goes, by its interface; whoever has a server answers by BindLease.
+	Leasing func(at uint32, wanted bool)
 }
 
 // NIC is a physical or hypervisor interface.
@@ -122,7 +125,7 @@ var ErrKilled = errors.New("not connected to VPP")
 // New starts a VPP: local0, the NICs, and table 0 of both families.
 func New(cfg Config) *VPP {
 	v := &VPP{
-		pid: max(cfg.PID, 1), host: cfg.Host, noNetns: cfg.NoNamespace, crash: cfg.Crash,
+		pid: max(cfg.PID, 1), host: cfg.Host, noNetns: cfg.NoNamespace, crash: cfg.Crash, leasing: cfg.Leasing,
 		neighbors: make(map[neighborKey]neighbor),
 		bridgeBy:  make(map[uint32]uint32), oldAges: make(map[uint32]uint8), macs: make(map[macKey]macEntry), unflooded: make(map[uint32]bool),
 		packets: make(map[string]uint32), proxied: make(map[uint32]bool),

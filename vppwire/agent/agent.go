@@ -33,6 +33,7 @@ type Agent struct {
 	podsListed, permitted, incomplete bool
 
 	journal journal
+	lease   lease
 	peers   peers
 	ranges  ranges
 	pods    pods
@@ -147,6 +148,9 @@ func (a *Agent) take(ev Event) {
 	case Called:
 		a.calling = false
 		a.wire.Feed(a.now, e.Result)
+		if a.wire.LeasesTold() {
+			a.leasesTold()
+		}
 		if e.Result.Err != nil {
 			a.pods.judgeWiring()
 		}
@@ -201,6 +205,7 @@ func (a *Agent) take(ev Event) {
 		if a.vppSilent = e.Silent; e.Silent {
 			a.emit(Log{Level: levelError, Reason: ReasonSilent, Message: vppSilence})
 		}
+		a.forgetLease()
 		a.wire.Disconnect()
 	case Restored:
 		a.log(levelError, "Restored came twice: ignored")
@@ -305,6 +310,7 @@ func (a *Agent) alarmed() {
 	if due(a.alarm, a.now) {
 		a.alarm = time.Time{}
 		a.identity(nodeid.Woke{})
+		a.watchLease()
 		a.pods.judgeWiring()
 		a.todo |= todoBlocks | todoJournal
 	}
@@ -313,7 +319,7 @@ func (a *Agent) alarmed() {
 // setAlarm finds the earliest of our own deadlines; the Session's are added in wake.
 func (a *Agent) setAlarm() {
 	var at time.Time
-	for _, t := range [...]time.Time{a.ids.Due(a.now), a.ranges.retryAt, a.journal.retryAt, a.pods.due(a.cfg.AddPatience)} {
+	for _, t := range [...]time.Time{a.ids.Due(a.now), a.ranges.retryAt, a.journal.retryAt, a.lease.lookAt, a.pods.due(a.cfg.AddPatience)} {
 		if t.After(a.now) && (at.IsZero() || t.Before(at)) {
 			at = t // one that has come already waits for something else than time
 		}
@@ -337,6 +343,8 @@ func (a *Agent) vppIsUp(e VPPUp) {
 		most = -1
 	}
 	a.wire.LimitAFPacket(most)
+	a.wire.Without(e.Without)
+	a.forgetLease()
 	a.wire.Connect(e.PID)
 }
 

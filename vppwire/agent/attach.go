@@ -102,6 +102,8 @@ func (a *Agent) notReady() string {
 		return "no node ID yet"
 	case a.node.ID == 0 && a.ranges.unfit != "":
 		return a.ranges.unfit
+	case a.node.ID == 0 && a.ranges.mineOK && a.unleased() != "":
+		return a.unleased()
 	case a.node.ID == 0 && a.ranges.mineOK:
 		return "the node's address is not known"
 	case len(a.alloc.Blocks()) == 0 && !a.ranges.blocked:

@@ -167,7 +167,7 @@ type InterfaceConfig struct {
 	InterfaceName string
 	// IP is the address with its subnet's length; empty derives it from the node ID. It beats UseDHCP.
 	IP string
-	// UseDHCP makes the agent wait for OwnAddress: for embeddings that lease an address. ParseConfig refuses it, as nothing here does.
+	// UseDHCP lets VPP lease the address by DHCP.
 	UseDHCP bool
 }
 
@@ -312,6 +312,6 @@ type ownSpec struct {
 	nic     string
 	address netip.Prefix
 	gateway netip.Addr
-	// dhcp: without OwnAddress there is no address.
+	// dhcp: the address is leased.
 	dhcp bool
 }

@@ -189,8 +189,8 @@ func TestConfigContivCIDR(t *testing.T) {
 // TestConfigNotBuilt goal: what Contiv has and is not built here is refused by name when the file is read, in one line for each.
 func TestConfigNotBuilt(t *testing.T) {
 	for text, want := range map[string]string{
-		"ipamConfig: {nodeInterconnectDHCP: true}":                                                                     "ipamConfig.nodeInterconnectDHCP: no address is leased by DHCP yet",
-		"nodeConfig: [{nodeName: a, mainVPPInterface: {useDHCP: true}}]":                                               "NodeConfig a: mainVPPInterface.useDHCP: no address is leased by DHCP yet",
+		"ipamConfig: {nodeInterconnectDHCP: true, nodeInterconnectCIDR: 192.168.16.0/24}":                              "ipamConfig.nodeInterconnectCIDR 192.168.16.0/24: with nodeInterconnectDHCP the DHCP server decides",
+		"ipamConfig: {nodeInterconnectDHCP: true, defaultGateway: 192.168.16.1}":                                       "ipamConfig.defaultGateway 192.168.16.1: with nodeInterconnectDHCP the DHCP server names the gateway",
 		"nodeConfig: [{nodeName: a, mainVPPInterface: {ip: \"fd00::1/64\"}}]":                                          "NodeConfig a: mainVPPInterface.ip fd00::1/64: IPv6 is not wired yet",
 		"nodeConfig: [{nodeName: a, gateway: \"fd00::1\"}]":                                                            "NodeConfig a: gateway fd00::1: IPv6 is not wired yet",
 		"ipamConfig: {podSubnetCIDR: \"fd00:1::/64\", vppHostSubnetCIDR: \"fd00:2::/64\", vxlanCIDR: \"fd00:3::/64\"}": "ipamConfig: podSubnetCIDR fd00:1::/64: IPv6 is not wired yet",

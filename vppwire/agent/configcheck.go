@@ -44,6 +44,7 @@ func (cfg *Config) Validate() error {
 		if cfg.IPAMConfig.SRv6 != (contiv.SRv6Config{}) {
 			refuse("ipamConfig.srv6: segment routing is not wired, remove it")
 		}
+		cfg.checkDHCP(refuse)
 		if plan, err := cfg.IPAMConfig.Resolve(); err != nil {
 			refuse("ipamConfig: %w", err)
 		} else if err := wirable(plan); err != nil {
@@ -65,27 +66,24 @@ func (cfg *Config) Validate() error {
 	return errors.Join(found...)
 }
 
+// checkDHCP refuses what would not count beside leased addresses.
+func (cfg *Config) checkDHCP(refuse func(string, ...any)) {
+	c := &cfg.IPAMConfig
+	switch {
+	case !c.NodeInterconnectDHCP:
+	case c.NodeInterconnectCIDR != "":
+		refuse("ipamConfig.nodeInterconnectCIDR %s: with nodeInterconnectDHCP the DHCP server decides, give one of them", c.NodeInterconnectCIDR)
+	case c.DefaultGateway != "":
+		refuse("ipamConfig.defaultGateway %s: with nodeInterconnectDHCP the DHCP server names the gateway; give a node's own in NodeConfig where it shall be another", c.DefaultGateway)
+	}
+}
+
 // wirable says why ranges that make sense cannot be wired.
 func wirable(p contiv.Plan) error {
 	if p.PodSubnet.Addr().Is6() {
 		return fmt.Errorf("podSubnetCIDR %s: IPv6 is not wired yet, give IPv4 ranges", p.PodSubnet)
 	}
 	return nil
-}
-
-// checkDriver refuses what an embedding of the agent could do and this product's driver does not.
-func (cfg *Config) checkDriver() error {
-	var found []error
-	const why = "no address is leased by DHCP yet"
-	if cfg.IPAMConfig.NodeInterconnectDHCP {
-		found = append(found, errors.New("ipamConfig.nodeInterconnectDHCP: "+why+", set it to false and give nodeInterconnectCIDR"))
-	}
-	for i := range cfg.NodeConfig {
-		if n := &cfg.NodeConfig[i]; n.MainVPPInterface.UseDHCP {
-			found = append(found, fmt.Errorf("NodeConfig %s: mainVPPInterface.useDHCP: %s, set it to false, and give ip where the node ID does not decide it", n.NodeName, why))
-		}
-	}
-	return errors.Join(found...)
 }
 
 // checkUnsupported names what exists upstream and not here.
@@ -149,6 +147,8 @@ func (n *NodeConfig) check(refuse func(string, ...any)) {
 			refuse("NodeConfig %s: mainVPPInterface.ip %s: IPv6 is not wired yet, give an IPv4 address", n.NodeName, ip)
 		} else if p.Bits() < p.Addr().BitLen()-1 && p.Addr() == p.Masked().Addr() {
 			refuse("NodeConfig %s: mainVPPInterface.ip %s is the network address of its subnet", n.NodeName, ip)
+		} else if n.MainVPPInterface.UseDHCP {
+			refuse("NodeConfig %s: mainVPPInterface.ip %s and useDHCP: give one of them, the address would win", n.NodeName, ip)
 		}
 	}
 	if len(n.OtherVPPInterfaces) > 0 {

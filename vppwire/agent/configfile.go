@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 	"time"
@@ -19,7 +18,7 @@ func ParseConfig(file string, yaml []byte) (Config, error) {
 		return Config{}, err
 	}
 	cfg.ApplyDefaults()
-	if err := errors.Join(cfg.Validate(), cfg.checkDriver()); err != nil {
+	if err := cfg.Validate(); err != nil {
 		return Config{}, fmt.Errorf("%s: %w", file, err)
 	}
 	if err := cfg.ApplyIPAMConfig(); err != nil {

@@ -69,6 +69,8 @@ type (
 const (
 	// ReasonNoRoom: a pod's AF_PACKET interface would hang VPP.
 	ReasonNoRoom = "TooManyAFPacketInterfaces"
+	// ReasonLeaseLost: the DHCP lease of the node's address has ended, and there is no other.
+	ReasonLeaseLost = "LeaseLost"
 	// ReasonSilent: VPP runs and does not answer.
 	ReasonSilent = "VPPDoesNotAnswer"
 )

@@ -121,6 +121,8 @@ type (
 		Version string
 		// NIC is the VPP name of the main physical interface, empty where VPP has none (mode.PickNIC tells which).
 		NIC string
+		// Without are VPP's plugins that are not loaded, of those that are needed for some settings only.
+		Without []string
 	}
 	// VPPDown: the connection is lost; whether VPP died is told by the next VPPUp's PID. Silent: it was given up, as VPP did not answer
 	// in time.

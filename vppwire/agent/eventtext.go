@@ -151,7 +151,11 @@ func (Woke) AppendText(b []byte) []byte { return line(b).word("woke") }
 
 // AppendText implements Event.
 func (e VPPUp) AppendText(b []byte) []byte {
-	return line(b).word("vpp-up").uint("pid", uint64(e.PID)).text("version", e.Version).text("nic", e.NIC)
+	l := line(b).word("vpp-up").uint("pid", uint64(e.PID)).text("version", e.Version).text("nic", e.NIC)
+	for _, plugin := range e.Without {
+		l = l.text("without", plugin)
+	}
+	return l
 }
 
 // AppendText implements Event.

@@ -176,15 +176,15 @@ func appendMissing(list []netip.Prefix, p netip.Prefix) []netip.Prefix {
 	return append(list, p)
 }
 
-// addressIn is the interconnect address: what we were told, else the configured one, else the plan's.
+// addressIn is the interconnect address: what we were told, else the configured one, else what is leased or the plan's.
 func (a *Agent) addressIn(planned netip.Prefix) netip.Prefix {
 	switch {
 	case a.told.IsValid():
 		return a.told
 	case a.own.address.IsValid():
 		return a.own.address
-	case a.own.dhcp:
-		return netip.Prefix{}
+	case a.leasing():
+		return a.lease.addr
 	}
 	return planned
 }

@@ -222,6 +222,9 @@ func (a *Agent) snapshot() []Record {
 	if a.ids.Claim().ID != 0 {
 		records = append(records, a.nodeRecord())
 	}
+	if a.lease.addr.IsValid() && a.leasing() {
+		records = append(records, a.leaseRecord())
+	}
 	for _, r := range leases {
 		records = append(records, Record{Kind: RecordIPAM, IPAM: r})
 	}

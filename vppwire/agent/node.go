@@ -11,16 +11,19 @@ import (
 // is wired stays while something is unknown.
 func (a *Agent) wireNode() {
 	r := &a.ranges
+	a.awaitLease()
 	if a.ids.Acting() == 0 || !r.mineOK {
+		a.wireUplink()
 		return
 	}
 	addr := a.addressIn(r.mine.NodeIP)
 	if !addr.IsValid() {
+		a.wireUplink()
 		return
 	}
 	a.pruneHistory()
 	n := mode.Node{
-		ID: a.ids.Acting(), Address: addr, VXLAN: r.mine.VXLANIP, NIC: a.nic, Gateway: a.own.gateway,
+		ID: a.ids.Acting(), Address: addr, VXLAN: r.mine.VXLANIP, NIC: a.mainNIC(), Gateway: a.own.gateway,
 		HostSubnet: r.mine.VPPHostSubnet, HostVPP: r.mine.VPPEnd, HostLinux: r.mine.LinuxEnd,
 		Gateways: a.gateways(), PodIf: a.podIf(), HostAddrs: a.hosts,
 	}
@@ -29,9 +32,7 @@ func (a *Agent) wireNode() {
 			n.Blocks = append(n.Blocks, b.Prefix)
 		}
 	}
-	if a.own.nic != "" {
-		n.NIC = a.own.nic
-	}
+	n.Hostname, n.DHCP = a.cfg.NodeName, a.leasing() && n.NIC != ""
 	if !n.Gateway.IsValid() {
 		n.Gateway = r.plan.DefaultGateway
 	}
@@ -61,6 +62,13 @@ func (a *Agent) wireNode() {
 		a.pods.wirePods()
 	}
 	a.todo |= todoPermit | todoPods | todoServices
+}
+
+// wireUplink lets VPP lease an address as long as nothing else is known of the node.
+func (a *Agent) wireUplink() {
+	if nic := a.mainNIC(); a.node.ID == 0 && nic != "" && a.leasing() {
+		a.wire.Set(groupNode, a.wiring.UplinkObjects(mode.Node{NIC: nic, Hostname: a.cfg.NodeName, DHCP: true}))
+	}
 }
 
 // appendNew adds p unless it is there or lies in what is there.
@@ -127,7 +135,7 @@ func (a *Agent) hostAddresses(addrs []netip.Addr) {
 
 func sameNode(x, y *mode.Node) bool {
 	return !peersDiffer(x, y) && x.Address == y.Address && x.NIC == y.NIC && x.Gateway == y.Gateway &&
-		x.HostLinux == y.HostLinux && x.PodIf == y.PodIf && x.Services == y.Services &&
+		x.DHCP == y.DHCP && x.HostLinux == y.HostLinux && x.PodIf == y.PodIf && x.Services == y.Services &&
 		slices.Equal(x.Gateways, y.Gateways) && slices.Equal(x.Blocks, y.Blocks) && slices.Equal(x.HostAddrs, y.HostAddrs)
 }
 

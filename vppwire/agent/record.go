@@ -22,7 +22,8 @@ type Record struct {
 	// Number is set for RecordSandbox: what the attachment is numbered by, see mode.Pod.
 	Number uint32
 	// NodeID and NodeUID are set for RecordNode: the cluster-wide ID that this node holds and the UID of the Node object
-	// that it was claimed for. NodeAddress is the interconnect address the agent was told, zero for the plan's own.
+	// that it was claimed for. NodeAddress is the interconnect address the agent was told, zero for the plan's own; of RecordLease
+	// the one that VPP has leased by DHCP.
 	NodeID      uint32
 	NodeUID     string
 	NodeAddress netip.Prefix
@@ -46,6 +47,7 @@ const (
 	RecordPools
 	RecordBoot
 	RecordFormat
+	RecordLease
 )
 
 // JournalFormat is the newest format of journals that this version reads. Format 1 needs no RecordFormat, and this version writes
@@ -62,7 +64,7 @@ var (
 )
 
 var recordKinds = [...]string{RecordIPAM: "ipam", RecordSandbox: "sandbox", RecordGone: "gone", RecordNode: "node",
-	RecordPools: "pools", RecordBoot: "boot", RecordFormat: "format"}
+	RecordPools: "pools", RecordBoot: "boot", RecordFormat: "format", RecordLease: "lease"}
 
 // String is one line without its end; ParseRecord reads it back.
 func (r Record) String() string { return string(r.AppendText(nil)) }
@@ -92,6 +94,8 @@ func (r Record) AppendText(b []byte) []byte {
 		return appendPools(b, r.Pools)
 	case RecordBoot:
 		return appendField(b, r.Boot)
+	case RecordLease:
+		return appendPrefix(b, r.NodeAddress)
 	case RecordFormat:
 		return strconv.AppendUint(b, uint64(r.Format), 10)
 	}
@@ -175,6 +179,8 @@ func parseRecord(text string) (Record, error) {
 	case recordKinds[RecordBoot]:
 		r.Kind = RecordBoot
 		r.Boot = f.text()
+	case recordKinds[RecordLease]:
+		r.Kind, r.NodeAddress = RecordLease, f.prefix(false)
 	case recordKinds[RecordFormat]:
 		r.Kind = RecordFormat
 		if r.Format = uint32(f.int(1, 1<<32-1)); f.err == nil && r.Format > JournalFormat {

@@ -39,6 +39,8 @@ func (a *Agent) restore(e Restored) {
 			delete(sandboxes, r.Sandbox.Owner)
 		case RecordNode:
 			claim, a.told = nodeid.Claim{ID: r.NodeID, UID: r.NodeUID}, r.NodeAddress
+		case RecordLease:
+			a.lease.addr = r.NodeAddress
 		case RecordPools:
 			a.restorePools(r.Pools)
 		case RecordFormat: // whoever read it knew enough

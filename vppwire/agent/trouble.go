@@ -34,6 +34,8 @@ func (a *Agent) Trouble(now time.Time) string {
 			why = err.Error()
 		}
 		return "the node itself has not been wired for " + since(a.unwired) + ": " + why
+	case a.unleased() != "" && now.Sub(a.lease.since) >= troubleAfter:
+		return a.unleased()
 	case len(a.alloc.Blocks()) == 0:
 		return "no block of addresses: " + a.ranges.waiting
 	}

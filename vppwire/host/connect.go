@@ -151,7 +151,7 @@ func (d *Driver) enter(c *connection) {
 	d.conn = c
 	d.log.Info("VPP is up", "pid", who.PID, "version", who.Version, "nic", who.NIC)
 	d.Metrics.vppUp.Set(1)
-	d.step(agent.VPPUp{PID: who.PID, Version: who.Version, NIC: who.NIC})
+	d.step(agent.VPPUp{PID: who.PID, Version: who.Version, NIC: who.NIC, Without: who.Without})
 }
 
 // leave tells the agent that the connection is gone. No call is under way: its buffers belong to the agent again.

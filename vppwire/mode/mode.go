@@ -30,6 +30,9 @@ type Node struct {
 	// Address is the interconnect address with its subnet's length; VXLAN the BVI's.
 	Address netip.Prefix
 	VXLAN   netip.Prefix
+	// DHCP: VPP leases the address on the NIC, and tells the server Hostname.
+	DHCP     bool
+	Hostname string
 	// NIC is VPP's name of the main physical interface; empty: the address goes on a loopback.
 	NIC string
 	// Gateway of the main VRF's default route; zero for none.

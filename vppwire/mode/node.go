@@ -16,13 +16,7 @@ func (n Node) MainInterface() string {
 
 // NodeObjects wires the node itself: tables, main interface, host interconnect, BVI and bridge, routes between the VRFs.
 func (c Config) NodeObjects(n Node) []vppwire.Object {
-	var o objects
-	for _, t := range [...]uint32{c.MainTable, c.PodTable} {
-		if t != 0 {
-			o.add(vppwire.Table{ID: t, IP6: n.Address.Addr().Is6()})
-		}
-	}
-	c.mainInterface(&o, n)
+	o := objects{list: c.UplinkObjects(n)}
 	c.hostInterconnect(&o, n)
 	wiring := nodeModes[c.Node]
 	wiring.interconnect(c, &o, n)
@@ -38,6 +32,18 @@ func (c Config) NodeObjects(n Node) []vppwire.Object {
 	return o.list
 }
 
+// UplinkObjects are of NodeObjects what does not need the node's address: a node that leases one begins with them.
+func (c Config) UplinkObjects(n Node) []vppwire.Object {
+	var o objects
+	for _, t := range [...]uint32{c.MainTable, c.PodTable} {
+		if t != 0 {
+			o.add(vppwire.Table{ID: t, IP6: n.Address.Addr().Is6()})
+		}
+	}
+	c.mainInterface(&o, n)
+	return o.list
+}
+
 func (c Config) mainInterface(o *objects, n Node) {
 	name := n.MainInterface()
 	if n.NIC == "" {
@@ -47,7 +53,9 @@ func (c Config) mainInterface(o *objects, n Node) {
 	if c.MainTable != 0 {
 		o.add(vppwire.InTable{If: name, Table: c.MainTable, IP6: n.Address.Addr().Is6()})
 	}
-	if n.Address.IsValid() {
+	if n.DHCP {
+		o.add(vppwire.DHCPClient{If: name, Table: c.MainTable, Hostname: hostname(n.Hostname)})
+	} else if n.Address.IsValid() {
 		o.add(vppwire.Address{If: name, Addr: n.Address, Table: c.MainTable})
 	}
 	o.add(vppwire.Up{If: name})
@@ -55,6 +63,9 @@ func (c Config) mainInterface(o *objects, n Node) {
 		o.add(vppwire.Route{Table: c.MainTable, Prefix: everything(n.Gateway), Via: n.Gateway, If: name})
 	}
 }
+
+// hostname is as much of a node's name as VPP tells a DHCP server.
+func hostname(name string) string { return name[:min(len(name), 63)] }
 
 // everything is the default route's prefix in a's family.
 func everything(a netip.Addr) netip.Prefix {

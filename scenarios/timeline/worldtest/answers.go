@@ -47,6 +47,7 @@ var examples = map[string]string{
 	"change-version": "change-version node=all version=next every=2s",
 
 	"stop-store":      "stop-store for=2s",
+	"stop-dhcp":       "stop-dhcp for=2s",
 	"compact-store":   "compact-store",
 	"wipe-store":      "wipe-store",
 	"stop-api":        "stop-api for=2s",

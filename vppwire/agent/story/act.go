@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vppdrill/vppdrill/sim/vppmodel"
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
@@ -33,7 +34,7 @@ var words = map[string]int{
 	"settle": 0, "pass": 1, "pools": 3, "external": 0, "store": 1, "box": 1,
 	"start": 1, "api": 1, "up": 1, "kill": 1, "vpp-kill": 1, "vpp-start": 1, "reboot": 1, "disk": 2, "uid": 2, "add": 3, "del": 2,
 	"netns-gone": 2, "route-gone": 2, "withdraw": 2, "check": 2, "status": 1, "gc": 1, "node-gone": 1, "node-seen": 1, "own-seen": 1, "nodes-listed": 1,
-	"own-address": 2, "hide": 1, "cidrs": 1, "patience": 2, "dhcp": 1, "gateway": 3, "pod-if": 2, "pods-by": 2, "nic": 2, "scan": 2, "add-at": 4, "watch-lost": 1, "show": 1, "wrote": 1,
+	"own-address": 2, "hide": 1, "cidrs": 1, "patience": 2, "dhcp": 1, "static": 1, "vpp-nic": 2, "lease": 2, "lease-lost": 1, "gateway": 3, "pod-if": 2, "pods-by": 2, "nic": 2, "scan": 2, "add-at": 4, "watch-lost": 1, "show": 1, "wrote": 1,
 	"journal": 1, "fill": 2,
 }
 
@@ -219,6 +220,20 @@ func (l *Lab) actOn(verb string, b *Machine, args []string) error {
 		b.Config.NodeConfig = append(b.Config.NodeConfig, agent.NodeConfig{NodeName: args[0], NodeConfigSpec: agent.NodeConfigSpec{Gateway: args[1]}})
 	case "dhcp":
 		b.Config.IPAMConfig.NodeInterconnectDHCP = true
+	case "static":
+		b.Config.IPAMConfig.NodeInterconnectDHCP = false
+	case "vpp-nic":
+		b.KillVPP()
+		b.NIC = args[0]
+		b.StartVPP()
+	case "lease":
+		addr, err := netip.ParsePrefix(args[0])
+		if err != nil {
+			return err
+		}
+		return b.VPP.BindLease(1, vppmodel.Lease{Addr: addr})
+	case "lease-lost":
+		return b.VPP.BindLease(1, vppmodel.Lease{})
 	case "add-at":
 		addr, err := netip.ParseAddr(args[2])
 		if err != nil {

@@ -28,6 +28,8 @@ type Machine struct {
 	Host       *hostmodel.Host
 	// VPP is nil while none runs.
 	VPP *vppmodel.VPP
+	// NIC is VPP's name of its physical interface, which has index 1; empty where it has none.
+	NIC string
 	// Journal is the disk, line by line; with DiskBad nothing can be written.
 	Journal []string
 	DiskBad bool
@@ -62,9 +64,17 @@ func (l *Lab) Machine(name string) *Machine {
 // StartVPP starts a VPP that knows nothing, and connects the agent to it.
 func (b *Machine) StartVPP() {
 	b.pid++
-	b.VPP = vppmodel.New(vppmodel.Config{PID: b.pid, Host: b.Host, NoNamespace: vppwire.ErrNoNamespace})
+	cfg := vppmodel.Config{PID: b.pid, Host: b.Host, NoNamespace: vppwire.ErrNoNamespace}
+	if b.NIC != "" {
+		cfg.NICs = []vppmodel.NIC{{Name: b.NIC}}
+	}
+	b.VPP = vppmodel.New(cfg)
 	b.writes = 0
-	b.Step(agent.VPPUp{PID: b.pid, Version: vppmodel.Version})
+	b.Step(b.vppUp())
+}
+
+func (b *Machine) vppUp() agent.VPPUp {
+	return agent.VPPUp{PID: b.pid, Version: vppmodel.Version, NIC: b.NIC}
 }
 
 // KillVPP ends VPP, and the taps with it.
@@ -95,7 +105,7 @@ func (b *Machine) Start() {
 	}
 	b.Step(agent.Restored{Records: records, Boot: "boot-" + strconv.Itoa(b.Boot)})
 	if b.VPP != nil {
-		b.Step(agent.VPPUp{PID: b.pid, Version: vppmodel.Version})
+		b.Step(b.vppUp())
 	}
 	b.Step(agent.PoolsChanged{Pools: b.lab.Pools})
 }

@@ -156,7 +156,7 @@ func (out *NodeIPAM) fill(a addressed, own contiv.IPAMConfig) bool {
 	out.Config = IPAMConfig{
 		PodIfIPCIDR: text(plan.PodIf), PodSubnetCIDR: text(plan.PodSubnet), PodNetworkPrefixLen: plan.PodSubnetOneNodePrefixLen,
 		VPPHostSubnetCIDR: text(plan.VPPHostSubnet), VPPHostNetworkPrefixLen: plan.VPPHostSubnetOneNodeLen,
-		NodeInterconnectCIDR: text(plan.NodeInterconnect), NodeInterconnectDHCP: own.NodeInterconnectDHCP,
+		NodeInterconnectCIDR: text(plan.NodeInterconnect), NodeInterconnectDHCP: !plan.NodeInterconnect.IsValid(),
 		VXLANCIDR: text(plan.VXLAN), ServiceCIDR: text(plan.Service), ContivCIDR: own.ContivCIDR,
 	}
 	return true

@@ -44,6 +44,8 @@ type Identity struct {
 	Version string
 	// NIC is VPP's name of its main physical interface, empty where it has none.
 	NIC string
+	// Without are optional plugins that are not loaded.
+	Without []string
 }
 
 // Conn is a connection to one life of VPP. It is what a vppwire.Call is performed on.
@@ -136,7 +138,8 @@ func (c *Conn) greet(ctx context.Context) error {
 		return err
 	}
 	c.who.Version = version.Version
-	if err := lacks(c, c.who.Version); err != nil {
+	var err error
+	if c.who.Without, err = lacks(c, c.who.Version); err != nil {
 		return err
 	}
 	var ping memclnt.ControlPingReply
@@ -144,7 +147,8 @@ func (c *Conn) greet(ctx context.Context) error {
 		return err
 	}
 	c.who.PID = ping.VpePID
-	names, err := c.interfaces(ctx)
+	var names []string
+	names, err = c.interfaces(ctx)
 	if err != nil {
 		return err
 	}

@@ -132,7 +132,7 @@ func TestLacks(t *testing.T) {
 		{table{"af_packet_create_v3"}, "does not know af_packet_create_v3_"},
 		{table{"ip_"}, "and "},
 	} {
-		err := lacks(test.lacking, "25.10-release")
+		_, err := lacks(test.lacking, "25.10-release")
 		if test.want == "" && err != nil || test.want != "" && (!errors.Is(err, ErrIncompatible) || !strings.Contains(err.Error(), test.want)) {
 			t.Errorf("without %v: %v", test.lacking, err)
 		}

@@ -25,9 +25,10 @@ type known interface {
 	GetMessageID(api.Message) (uint16, error)
 }
 
-// lacks says in one line what a VPP lacks, nil for nothing. A plugin of which nothing is known is not loaded, which is fine for an optional one; a message that is
+// lacks says in one line what a VPP lacks, nil for nothing, and which optional plugins it has not loaded. A plugin of which nothing is
+// known is not loaded, which is fine for an optional one; a message that is
 // missing among known ones has another CRC, or comes from another release.
-func lacks(c known, version string) error {
+func lacks(c known, version string) (without []string, err error) {
 	for _, p := range parts() {
 		var missing []string
 		for _, m := range p.Messages {
@@ -38,18 +39,19 @@ func lacks(c known, version string) error {
 		switch {
 		case len(missing) == 0:
 		case p.Optional && len(missing) == len(p.Messages):
+			without = append(without, p.Plugin)
 		case p.Plugin != "" && len(missing) == len(p.Messages):
-			return fmt.Errorf("%w: VPP %s runs without its %s plugin (%s_plugin.so): enable it in startup.conf", ErrIncompatible, version, p.Plugin, p.Plugin)
+			return nil, fmt.Errorf("%w: VPP %s runs without its %s plugin (%s_plugin.so): enable it in startup.conf", ErrIncompatible, version, p.Plugin, p.Plugin)
 		default:
 			slices.Sort(missing)
 			more := ""
 			if len(missing) > 3 {
 				more = fmt.Sprintf(" and %d more", len(missing)-3)
 			}
-			return fmt.Errorf("%w: VPP %s does not know %s%s: these are VPP 25.10's", ErrIncompatible, version, strings.Join(missing[:min(3, len(missing))], ", "), more)
+			return nil, fmt.Errorf("%w: VPP %s does not know %s%s: these are VPP 25.10's", ErrIncompatible, version, strings.Join(missing[:min(3, len(missing))], ", "), more)
 		}
 	}
-	return nil
+	return without, nil
 }
 
 // nameOf is a message's name with its CRC, as VPP lists it.

@@ -1,0 +1,226 @@
+package sim
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/vppdrill/vppdrill/sim/vppmodel"
+)
+
+// How VPP's DHCP client goes about it (25.10, src/plugins/dhcp/client.c): it asks once a second, after ten times in vain every
+// five, and renews a lease when half of it is over.
+const (
+	// dhcpExchange is from DISCOVER to ACK: four packets on a LAN, and a server that writes the lease down.
+	dhcpExchange = 5 * time.Millisecond
+	dhcpRetry    = time.Second
+	dhcpSlow     = 5 * time.Second
+	dhcpPatience = 10
+	// dhcpFirst is the number of the first address that is given out in a range with room behind it: nodes do not by chance get those
+	// that a plan would give them.
+	dhcpFirst = 100
+)
+
+// dhcpServer is the network's DHCP server. It knows machines by their MACs, keeps an address for whoever had it as long as the
+// lease lasts, and longer while nobody else needs it.
+type dhcpServer struct {
+	w       *World
+	stopped bool
+	ranges  netip.Prefix
+	// reserved are addresses that an administrator wants machines to have.
+	reserved map[*machine]netip.Prefix
+	given    map[netip.Addr]*dhcpLease
+}
+
+type dhcpLease struct {
+	m     *machine
+	until time.Duration
+}
+
+// lessee is one life of a VPP's DHCP client.
+type lessee struct {
+	m     *machine
+	at    uint32
+	life  int
+	gone  bool
+	tries int
+	// addr is what it has until expires; the zero prefix before.
+	addr    netip.Prefix
+	expires time.Duration
+}
+
+// wish is the address that a machine gets now; false where none is free.
+func (d *dhcpServer) wish(m *machine) (netip.Prefix, bool) {
+	if p, ok := d.reserved[m]; ok {
+		return p, true
+	}
+	now, bits := d.w.eng.Now(), d.ranges.Bits()
+	var free, lapsed netip.Addr
+	for a := d.first(); d.ranges.Contains(a.Next()); a = a.Next() {
+		l := d.given[a]
+		switch {
+		case d.taken(a, m):
+		case l != nil && l.m == m:
+			return netip.PrefixFrom(a, bits), true
+		case l == nil && !free.IsValid():
+			free = a
+		case l != nil && l.until <= now && !lapsed.IsValid():
+			lapsed = a
+		}
+	}
+	if !free.IsValid() {
+		free = lapsed
+	}
+	return netip.PrefixFrom(free, bits), free.IsValid()
+}
+
+func (d *dhcpServer) first() netip.Addr {
+	number := 2 // behind the network and the router
+	if d.ranges.Addr().BitLen()-d.ranges.Bits() >= 8 {
+		number = dhcpFirst
+	}
+	a := d.ranges.Addr()
+	for range number {
+		a = a.Next()
+	}
+	return a
+}
+
+// taken reports whether an address is kept for another machine than m.
+func (d *dhcpServer) taken(a netip.Addr, m *machine) bool {
+	if a == d.w.s.Config.DHCP.Router {
+		return true
+	}
+	for other, p := range d.reserved { // in any order: it is a question about any of them
+		if other != m && p.Addr() == a {
+			return true
+		}
+	}
+	return false
+}
+
+// dhcpClient tells of a DHCP client that VPP has got or lost.
+func (m *machine) dhcpClient(at uint32, wanted bool) {
+	if m.lessee != nil {
+		m.lessee.gone = true
+		m.lessee = nil
+	}
+	if wanted && m.w.dhcp != nil {
+		m.lessee = &lessee{m: m, at: at, life: m.vppLife}
+		m.lessee.after(0, "dhcp discover", m.lessee.discover)
+	}
+}
+
+// after lets the client do something later, unless it is gone by then. A VPP that stands still does it when it goes on.
+func (c *lessee) after(d time.Duration, what string, do func()) {
+	c.m.w.eng.After(d, &happening{c.m, what, func() {
+		switch {
+		case c.gone || c.m.vpp == nil || c.m.vppLife != c.life:
+		case c.m.vppPaused:
+			c.after(dhcpRetry, what, do)
+		default:
+			do()
+		}
+	}})
+}
+
+// retry is how long the client waits before it asks again.
+func (c *lessee) retry() time.Duration {
+	if c.tries++; c.tries > dhcpPatience {
+		return dhcpSlow
+	}
+	return dhcpRetry
+}
+
+// hears reports whether the server would answer the client.
+func (c *lessee) hears() bool { return !c.m.w.dhcp.stopped && c.m.vpp.Up(c.at) }
+
+func (c *lessee) discover() {
+	if !c.hears() {
+		c.after(c.retry(), "dhcp discover", c.discover)
+		return
+	}
+	c.after(dhcpExchange, "dhcp ack", c.bind)
+}
+
+// bind gives the client its address.
+func (c *lessee) bind() {
+	d := c.m.w.dhcp
+	addr, ok := d.wish(c.m)
+	if !ok || !c.hears() {
+		c.after(c.retry(), "dhcp discover", c.discover)
+		return
+	}
+	c.tries, c.addr = 0, addr
+	c.lease(vppmodel.Lease{Addr: addr, Router: d.w.s.Config.DHCP.Router})
+	c.extend()
+}
+
+// extend makes the lease last from now on, and has it renewed.
+func (c *lessee) extend() {
+	d, lasts := c.m.w.dhcp, c.m.w.s.Config.DHCP.Lease
+	c.tries, c.expires = 0, d.w.eng.Now()+lasts
+	d.given[c.addr.Addr()] = &dhcpLease{c.m, c.expires}
+	c.after(lasts/2, "dhcp renew", c.renew)
+}
+
+// renew asks for the same address again. A server that wants the machine to have another one refuses, and the client begins anew.
+func (c *lessee) renew() {
+	d := c.m.w.dhcp
+	if c.hears() {
+		if addr, ok := d.wish(c.m); ok && addr == c.addr {
+			c.extend()
+			return
+		}
+		c.lose()
+		return
+	}
+	wait := c.retry()
+	if left := c.expires - d.w.eng.Now(); left <= 0 {
+		c.lose()
+		return
+	} else if wait > left {
+		wait = left
+	}
+	c.after(wait, "dhcp renew", c.renew)
+}
+
+func (c *lessee) lose() {
+	c.addr = netip.Prefix{}
+	c.lease(vppmodel.Lease{})
+	c.tries = 0
+	c.discover()
+}
+
+func (c *lessee) lease(l vppmodel.Lease) {
+	if err := c.m.vpp.BindLease(c.at, l); err != nil {
+		panic("sim: a DHCP client that is there cannot be served: " + err.Error())
+	}
+}
+
+// unleased says what a machine's lease waits for, empty where the server has nothing to give or to change.
+func (m *machine) unleased() string {
+	d := m.w.dhcp
+	if d == nil || d.stopped || m.vpp == nil {
+		return ""
+	}
+	addr, ok := d.wish(m)
+	switch {
+	case !ok:
+		return ""
+	case m.lessee == nil:
+		return "VPP asks for no DHCP lease yet"
+	case m.lessee.addr != addr:
+		return "the DHCP server has another address for it"
+	case m.proc != nil && !m.proc.paused && m.proc.agent.Node().ID != 0 && m.proc.agent.Node().Address != addr:
+		return "the agent has not noticed its DHCP lease"
+	}
+	return ""
+}
+
+// leased is the address that the DHCP server has given a machine, the zero prefix where none.
+func (m *machine) leased() netip.Prefix {
+	if m.lessee == nil || m.vpp == nil {
+		return netip.Prefix{}
+	}
+	return m.lessee.addr
+}
