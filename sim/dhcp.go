@@ -150,7 +150,7 @@ func (c *lessee) bind() {
 		c.after(c.retry(), "dhcp discover", c.discover)
 		return
 	}
-	c.tries, c.addr = 0, addr
+	c.tries, c.addr, c.m.ableAt = 0, addr, d.w.eng.Now()
 	c.lease(vppmodel.Lease{Addr: addr, Router: d.w.s.Config.DHCP.Router})
 	c.extend()
 }
