@@ -9,7 +9,7 @@ FUZZTIME ?= 5s
 MUTANTS ?= 100
 BUDGET  ?= 60s
 SEED    ?= 1
-.PHONY: help build run test check mutate bench bench-peers golden cover fuzz-short clean
+.PHONY: help build run test check mutate kind-conformance bench bench-peers golden cover fuzz-short clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,6 +40,9 @@ check: ## formatting, vet, staticcheck, golangci-lint where installed, the repos
 mutate: ## plant MUTANTS (100) faults into the product, BUDGET (60s) of processor time each, and list what laws do not catch
 	@mkdir -p out
 	$(GO) run ./reports/mutation/mutate --mutants $(MUTANTS) --budget $(BUDGET) --seed $(SEED) --json out/mutants.json
+
+kind-conformance: ## Kubernetes' own conformance suite for networks on a kind cluster with VPP and one with the reference plugins; FOCUS=, ON=
+	bash .ci/kind-conformance
 
 bench: ## run all benchmarks once, for a look; see CONTRIBUTING.md for figures worth keeping
 	GOGC=400 GOMEMLIMIT=5GiB $(GO) test -run '^$$' -bench . -benchmem -p 1 -timeout 60m ./...

@@ -189,18 +189,27 @@ func (m *maker) create(ctx context.Context) error {
 	return m.provider.ExportKubeConfig(Name(m.ID), Kubeconfig(m.Dir, m.ID), false)
 }
 
-// connect joins the nodes' VPPs, and has nodes masquerade what pods send to the outside, as kind's own CNI does.
+// rules are what nodes do with what pods send beside VPP: to the outside they masquerade it, as kind's own CNI does, and a service's
+// address that kube-proxy does not serve is refused and never the outside's, where anybody may answer.
+var rules = [][]string{
+	{"nat", "POSTROUTING", "-s", podSubnet, "!", "-d", podSubnet, "-o", "eth0", "-m", "comment", "--comment", "vppdrill: pods to the outside", "-j", "MASQUERADE"},
+	{"filter", "FORWARD", "-d", serviceSubnet, "-m", "comment", "--comment", "vppdrill: services that nobody serves", "-j", "REJECT"},
+}
+
+// connect joins the nodes' VPPs, and gives nodes the rules that they do not have.
 func (m *maker) connect(ctx context.Context) error {
-	rule := []string{"POSTROUTING", "-s", podSubnet, "!", "-d", podSubnet, "-o", "eth0", "-m", "comment", "--comment", "vppdrill: pods to the outside", "-j", "MASQUERADE"}
 	for _, n := range m.nodes {
 		if err := m.engine.join(ctx, m.ID, n.String()); err != nil {
 			return err
 		}
-		if n.CommandContext(ctx, "iptables", append([]string{"-w", "-t", "nat", "-C"}, rule...)...).Run() == nil {
-			continue
-		}
-		if err := n.CommandContext(ctx, "iptables", append([]string{"-w", "-t", "nat", "-A"}, rule...)...).Run(); err != nil {
-			return fmt.Errorf("masquerade on %s: %w", n, oneLine(err))
+		for _, rule := range rules {
+			table := []string{"-w", "-t", rule[0]}
+			if n.CommandContext(ctx, "iptables", append(append(table[:3:3], "-C"), rule[1:]...)...).Run() == nil {
+				continue
+			}
+			if err := n.CommandContext(ctx, "iptables", append(append(table[:3:3], "-I"), rule[1:]...)...).Run(); err != nil {
+				return fmt.Errorf("iptables on %s: %w", n, oneLine(err))
+			}
 		}
 	}
 	return nil

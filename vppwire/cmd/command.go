@@ -16,7 +16,9 @@ import (
 )
 
 // Commands are the commands of this package.
-func Commands() []*cobra.Command { return []*cobra.Command{agentCommand(), controllerCommand()} }
+func Commands() []*cobra.Command {
+	return []*cobra.Command{agentCommand(), controllerCommand(), auditCommand()}
+}
 
 // cannotRun are the errors that say that this machine, as it is now, cannot run an agent.
 var cannotRun = []error{vpp.ErrAbsent, vpp.ErrForbidden, vpp.ErrIncompatible, journal.ErrLocked, cnisocket.ErrInUse,

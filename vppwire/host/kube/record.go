@@ -26,8 +26,8 @@ const (
 	RecordResource = "nodeidrecords"
 )
 
-// recordsPath is where the server has records.
-const recordsPath = "/apis/" + Group + "/" + RecordVersion + "/" + RecordResource
+// RecordsPath is where the server has records.
+const RecordsPath = "/apis/" + Group + "/" + RecordVersion + "/" + RecordResource
 
 // identityName is of the one object that stands for the data.
 const identityName = "identity"
@@ -126,9 +126,9 @@ func refused(err error) bool {
 func (s *Store) request(verb, name string, body []byte) *rest.Request {
 	r := s.cfg.Client.CoreV1().RESTClient().Verb(verb).MaxRetries(0).SetHeader("Accept", "application/json")
 	if name == "" {
-		r = r.AbsPath(recordsPath)
+		r = r.AbsPath(RecordsPath)
 	} else {
-		r = r.AbsPath(recordsPath, name)
+		r = r.AbsPath(RecordsPath, name)
 	}
 	if body != nil {
 		r = r.SetHeader("Content-Type", "application/json").Body(body)

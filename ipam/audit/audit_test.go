@@ -1,0 +1,117 @@
+package audit
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+)
+
+// Goal: each law tells what breaks it and is silent about what does not; what cannot be judged is said. Method: clusters in a few words,
+// which become the JSON that kubectl prints, and the report of each.
+func TestAudit(t *testing.T) {
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			var o Objects
+			for line := range strings.Lines(d.Input) {
+				if err := o.Parse("line", []byte(manifest(t, strings.Fields(line)))); err != nil {
+					return err.Error()
+				}
+			}
+			r := Judge(&o)
+			var b strings.Builder
+			fmt.Fprintf(&b, "%d nodes, %d pods, broken %t\n", r.Nodes, r.Pods, r.Broken())
+			for _, f := range r.Findings {
+				fmt.Fprintln(&b, f)
+			}
+			for _, u := range r.Unknown {
+				fmt.Fprintln(&b, "unknown", u)
+			}
+			for _, law := range Laws() {
+				if r.Judged[law] > 0 {
+					fmt.Fprintf(&b, "judged %s %d\n", law, r.Judged[law])
+				}
+			}
+			return b.String()
+		})
+	})
+}
+
+// manifest is a line of a story as an object.
+func manifest(t *testing.T, w []string) string {
+	quoted := func(list string) string { return `"` + strings.ReplaceAll(list, ",", `","`) + `"` }
+	arg := func(i int) string {
+		if i < len(w) {
+			return w[i]
+		}
+		return ""
+	}
+	switch w[0] {
+	case "node": // name address podCIDRs maxPods
+		cidrs := ""
+		if arg(3) != "-" && arg(3) != "" {
+			cidrs = quoted(arg(3))
+		}
+		return fmt.Sprintf(`{"apiVersion":"v1","kind":"Node","metadata":{"name":%q},"spec":{"podCIDRs":[%s]},"status":{"addresses":[{"type":"InternalIP","address":%q},{"type":"Hostname","address":%q}],"allocatable":{"pods":%q}}}`,
+			arg(1), cidrs, arg(2), arg(1), arg(4))
+	case "pod": // namespace/name node address phase
+		namespace, name, _ := strings.Cut(arg(1), "/")
+		return fmt.Sprintf(`{"kind":"Pod","metadata":{"namespace":%q,"name":%q},"spec":{"nodeName":%q,"hostNetwork":%t},"status":{"phase":%q,"podIP":%q,"podIPs":[{"ip":%q}]}}`,
+			namespace, name, arg(2), arg(4) == "host", strings.TrimSuffix(arg(4), "host"), arg(3), arg(3))
+	case "service":
+		return fmt.Sprintf(`{"kind":"Service","metadata":{"namespace":"default","name":%q},"spec":{"clusterIP":%q}}`, arg(1), arg(2))
+	case "servicecidr":
+		return fmt.Sprintf(`{"kind":"ServiceCIDRList","items":[{"metadata":{"name":%q},"spec":{"cidrs":[%s]}}]}`, arg(1), quoted(arg(2)))
+	case "calico": // cidr host pod,pod,-
+		var attributes, allocations []string
+		for i, p := range strings.Split(arg(3), ",") {
+			if p == "-" {
+				allocations = append(allocations, "null")
+				attributes = append(attributes, `{"handle_id":"x"}`)
+				continue
+			}
+			namespace, name, _ := strings.Cut(p, "/")
+			allocations = append(allocations, fmt.Sprint(i))
+			attributes = append(attributes, fmt.Sprintf(`{"handle_id":"x","secondary":{"namespace":%q,"pod":%q,"node":%q}}`, namespace, name, arg(2)))
+		}
+		return fmt.Sprintf(`{"apiVersion":"crd.projectcalico.org/v1","kind":"IPAMBlock","metadata":{"name":"b"},"spec":{"cidr":%q,"affinity":"host:%s","allocations":[%s],"attributes":[%s]}}`,
+			arg(1), arg(2), strings.Join(allocations, ","), strings.Join(attributes, ","))
+	case "cilium": // node cidr address=owner
+		used := ""
+		if addr, owner, ok := strings.Cut(arg(3), "="); ok {
+			used = fmt.Sprintf(`%q:{"owner":%q}`, addr, owner)
+		}
+		return fmt.Sprintf(`{"kind":"CiliumNode","metadata":{"name":%q},"spec":{"ipam":{"podCIDRs":[%s]}},"status":{"ipam":{"used":{%s}}}}`, arg(1), quoted(arg(2)), used)
+	case "record": // id node cidr
+		return fmt.Sprintf(`{"kind":"NodeIDRecord","metadata":{"name":"r"},"spec":{"key":"allocatedIDs/%s","record":"{\"name\":\"%s\",\"pod_networks\":[\"%s\"]}"}}`, arg(1), arg(2), arg(3))
+	}
+	t.Fatalf("%q is no object of a story", w)
+	return ""
+}
+
+// Goal: what is no cluster is refused with where it is, and whatever is read does not panic.
+func TestParseRefuses(t *testing.T) {
+	for text, want := range map[string]string{
+		"nodes:\n- a":         "f:1: want Kubernetes objects as JSON",
+		"{\"kind\":\"Node\"}": "an object without kind or name",
+		`{"kind":"Node","metadata":{"name":"n"},"spec":{"podCIDR":"10.0.0"}}`: "f: Node n: spec.podCIDRs: ",
+		"{\"kind\":\"List\",\"items\":[]}\n{":                                 "f:2: want",
+	} {
+		var o Objects
+		if err := o.Parse("f", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// Goal: no text makes a report panic.
+func FuzzParse(f *testing.F) {
+	f.Add(`{"kind":"List","items":[{"kind":"Pod","metadata":{"name":"a"}}]}`)
+	f.Fuzz(func(_ *testing.T, text string) {
+		var o Objects
+		if o.Parse("f", []byte(text)) == nil {
+			Judge(&o)
+		}
+	})
+}

@@ -1,0 +1,239 @@
+package audit
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// readers read what is known of objects, by kind.
+var readers = map[string]func(*Objects, object) error{
+	"Node": readNode, "Pod": readPod, "Service": readService, "ServiceCIDR": readServiceCIDR,
+	"IPAMBlock": readCalicoBlock, "CiliumNode": readCiliumNode, "NodeIDRecord": readNodeID,
+}
+
+// podCIDR is what Node objects say. Where a CNI has ranges of its own it does not use them, and they may overlap with those.
+const podCIDR = "pod CIDR"
+
+// decode reads a part of an object; a part that is not there is empty.
+func decode(part json.RawMessage, into any) error {
+	if len(part) == 0 {
+		return nil
+	}
+	return json.Unmarshal(part, into)
+}
+
+// prefixes reads what Kubernetes writes as texts; addrs does for addresses, and leaves out what is none.
+func prefixes(texts []string) (list []netip.Prefix, err error) {
+	for _, t := range texts {
+		p, err := netip.ParsePrefix(t)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, p.Masked())
+	}
+	return list, nil
+}
+
+func addrs(texts []string) (list []netip.Addr) {
+	for _, t := range texts {
+		if a, err := netip.ParseAddr(t); err == nil { // "None", and names of hosts
+			list = append(list, a.Unmap())
+		}
+	}
+	return list
+}
+
+func readNode(o *Objects, one object) error {
+	var spec struct {
+		PodCIDR  string
+		PodCIDRs []string
+	}
+	var status struct {
+		Addresses   []struct{ Address string }
+		Allocatable struct{ Pods string }
+	}
+	if err := decode(one.Spec, &spec); err != nil {
+		return err
+	}
+	if err := decode(one.Status, &status); err != nil {
+		return err
+	}
+	if len(spec.PodCIDRs) == 0 && spec.PodCIDR != "" {
+		spec.PodCIDRs = []string{spec.PodCIDR}
+	}
+	cidrs, err := prefixes(spec.PodCIDRs)
+	if err != nil {
+		return fmt.Errorf("spec.podCIDRs: %w", err)
+	}
+	n := node{name: one.Metadata.Name}
+	for _, a := range status.Addresses {
+		n.addresses = append(n.addresses, addrs([]string{a.Address})...)
+	}
+	n.maxPods, _ = strconv.Atoi(status.Allocatable.Pods) // a count, or nothing
+	o.nodes[n.name] = n
+	for _, p := range cidrs {
+		o.ranges = append(o.ranges, heldRange{node: n.name, prefix: p, by: podCIDR, whole: true})
+	}
+	return nil
+}
+
+func readPod(o *Objects, one object) error {
+	var spec struct {
+		NodeName    string
+		HostNetwork bool
+	}
+	var status struct {
+		Phase, PodIP string
+		PodIPs       []struct{ IP string }
+	}
+	if err := decode(one.Spec, &spec); err != nil {
+		return err
+	}
+	if err := decode(one.Status, &status); err != nil {
+		return err
+	}
+	p := pod{namespace: one.Metadata.Namespace, name: one.Metadata.Name, node: spec.NodeName, host: spec.HostNetwork,
+		over: status.Phase == "Succeeded" || status.Phase == "Failed"}
+	texts := []string{status.PodIP}
+	if len(status.PodIPs) > 0 {
+		texts = nil
+	}
+	for _, ip := range status.PodIPs {
+		texts = append(texts, ip.IP)
+	}
+	p.addrs = addrs(texts)
+	o.pods = append(o.pods, p)
+	return nil
+}
+
+func readService(o *Objects, one object) error {
+	var spec struct {
+		ClusterIP  string
+		ClusterIPs []string
+	}
+	if err := decode(one.Spec, &spec); err != nil {
+		return err
+	}
+	if len(spec.ClusterIPs) == 0 {
+		spec.ClusterIPs = []string{spec.ClusterIP}
+	}
+	o.services = append(o.services, service{name: one.Metadata.Namespace + "/" + one.Metadata.Name, addrs: addrs(spec.ClusterIPs)})
+	return nil
+}
+
+func readServiceCIDR(o *Objects, one object) error {
+	var spec struct{ CIDRs []string }
+	if err := decode(one.Spec, &spec); err != nil {
+		return err
+	}
+	cidrs, err := prefixes(spec.CIDRs)
+	o.services = append(o.services, service{name: "service range " + one.Metadata.Name, cidrs: cidrs})
+	return err
+}
+
+// readCalicoBlock reads crd.projectcalico.org/v1: allocations are indices into attributes, null where the address is free.
+func readCalicoBlock(o *Objects, one object) error {
+	var spec struct {
+		CIDR, Affinity string
+		Deleted        bool
+		Allocations    []*int
+		Attributes     []struct {
+			HandleID  string            `json:"handle_id"`
+			Secondary map[string]string `json:"secondary"`
+		}
+	}
+	if err := decode(one.Spec, &spec); err != nil {
+		return err
+	}
+	if spec.Deleted {
+		return nil
+	}
+	p, err := netip.ParsePrefix(spec.CIDR)
+	if err != nil {
+		return fmt.Errorf("spec.cidr: %w", err)
+	}
+	host := strings.TrimPrefix(spec.Affinity, "host:")
+	if host != "" {
+		o.ranges = append(o.ranges, heldRange{node: host, prefix: p.Masked(), by: "Calico block"})
+	}
+	addr := p.Masked().Addr()
+	for _, index := range spec.Allocations {
+		if index != nil && *index >= 0 && *index < len(spec.Attributes) {
+			a := spec.Attributes[*index].Secondary
+			if a["pod"] != "" { // tunnels and reserved addresses have none
+				o.used = append(o.used, usedAddress{addr: addr, namespace: a["namespace"], pod: a["pod"], node: a["node"], by: "Calico block " + p.String()})
+			}
+		}
+		addr = addr.Next()
+	}
+	return nil
+}
+
+// readCiliumNode reads cilium.io/v2: podCIDRs of cluster-pool and pools of multi-pool, and what is used.
+func readCiliumNode(o *Objects, one object) error {
+	type owned struct{ Owner string }
+	var spec struct {
+		IPAM struct {
+			PodCIDRs []string
+			Pools    struct {
+				Allocated []struct{ CIDRs []string }
+			}
+		}
+	}
+	var status struct {
+		IPAM struct{ Used map[string]owned }
+	}
+	if err := decode(one.Spec, &spec); err != nil {
+		return err
+	}
+	if err := decode(one.Status, &status); err != nil {
+		return err
+	}
+	texts := spec.IPAM.PodCIDRs
+	for _, pool := range spec.IPAM.Pools.Allocated {
+		texts = append(texts, pool.CIDRs...)
+	}
+	cidrs, err := prefixes(texts)
+	for _, p := range cidrs {
+		o.ranges = append(o.ranges, heldRange{node: one.Metadata.Name, prefix: p, by: "CiliumNode"})
+	}
+	for text, u := range status.IPAM.Used { //vppdrill:unordered sorted below, by address
+		namespace, name, isPod := strings.Cut(u.Owner, "/")
+		if a, err := netip.ParseAddr(text); err == nil && isPod {
+			o.used = append(o.used, usedAddress{addr: a, namespace: namespace, pod: name, node: one.Metadata.Name, by: "CiliumNode " + one.Metadata.Name})
+		}
+	}
+	slices.SortStableFunc(o.used, func(a, b usedAddress) int { return a.addr.Compare(b.addr) })
+	return err
+}
+
+// readNodeID reads this project's own records.
+func readNodeID(o *Objects, one object) error {
+	var spec struct{ Key, Record string }
+	if err := decode(one.Spec, &spec); err != nil {
+		return err
+	}
+	var record struct {
+		Name        string
+		PodNetworks []string `json:"pod_networks"`
+		ReleasedAt  string   `json:"released_at"`
+	}
+	if !strings.HasPrefix(spec.Record, "{") {
+		return nil // marks of the store's own
+	}
+	if err := json.Unmarshal([]byte(spec.Record), &record); err != nil {
+		return fmt.Errorf("spec.record: %w", err)
+	}
+	if record.ReleasedAt != "" {
+		return nil // its ID rests
+	}
+	cidrs, err := prefixes(record.PodNetworks)
+	for _, p := range cidrs {
+		o.ranges = append(o.ranges, heldRange{node: record.Name, prefix: p, by: "node record " + spec.Key, whole: true})
+	}
+	return err
+}

@@ -1,0 +1,59 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
+)
+
+// Goal: an audit of files tells findings with code 1, nothing with 0, and bad input in one line with 2. Method: files as kubectl prints
+// them, and a server that is not there.
+func TestAuditFiles(t *testing.T) {
+	dir := t.TempDir()
+	put := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		must(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	const node = `{"kind":"Node","metadata":{"name":"n"},"spec":{"podCIDR":"10.0.0.0/24"}}`
+	pod := func(name, addr string) string {
+		return `{"kind":"Pod","metadata":{"namespace":"d","name":"` + name + `"},"spec":{"nodeName":"n"},"status":{"podIP":"` + addr + `"}}`
+	}
+	good := put("good.json", `{"kind":"List","items":[`+node+`,`+pod("a", "10.0.0.5")+`]}`)
+	more := put("more.json", pod("b", "10.0.0.5"))
+	bad, empty := put("bad.json", "[]"), put("empty.json", "")
+	nowhere := put("nowhere.yaml", "apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: 'http://127.0.0.1:1'}}]\ncontexts: [{name: c, context: {cluster: c}}]\ncurrent-context: c\n")
+	for _, test := range []struct {
+		args []string
+		code int
+		text string
+	}{
+		{[]string{good}, 0, "1 nodes, 1 pods with addresses of their own"},
+		{[]string{good, more}, 1, "error duplicate-address: 10.0.0.5: pods d/a on n and d/b on n have it"},
+		{[]string{good, more, "--format", "json"}, 1, `"law": "duplicate-address"`},
+		{[]string{bad}, 2, "want Kubernetes objects as JSON"},
+		{[]string{empty}, 2, "no Kubernetes objects in it"},
+		{[]string{dir + "/none"}, 2, "no such file"},
+		{nil, 2, "audit wants either"},
+		{[]string{"--kubeconfig", good, good}, 2, "audit wants either"},
+		{[]string{"--kubeconfig", nowhere}, 3, "connection refused"},
+	} {
+		root := &cobra.Command{Use: "vppdrill", SilenceErrors: true, SilenceUsage: true}
+		root.AddCommand(auditCommand())
+		var out bytes.Buffer
+		root.SetOut(&out)
+		root.SetErr(&out)
+		root.SetArgs(append([]string{"audit"}, test.args...))
+		code, line := cli.Code(root.ExecuteContext(context.Background()))
+		if code != test.code || !strings.Contains(out.String()+line, test.text) || strings.Contains(line, "\n") {
+			t.Errorf("%q: %d %q %q", test.args, code, out.String(), line)
+		}
+	}
+}
