@@ -8,6 +8,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -163,6 +164,15 @@ func exploring() cmd.Explorer {
 		Replay: func(ctx context.Context, capsule []byte, until int64, o cmd.RunOptions) (scenarios.Result, error) {
 			return x.Replay(ctx, capsule, until, options(o))
 		},
+		Regress: func(ctx context.Context, capsule []byte, o cmd.RunOptions) (scenarios.Result, []string, error) {
+			return x.Regress(ctx, capsule, options(o))
+		},
+		Walk: func(ctx context.Context, capsule []byte, o cmd.RunOptions, visit func(cmd.Moment)) (scenarios.Result, error) {
+			return x.Walk(ctx, capsule, options(o), func(m explore.Moment) { visit(cmd.Moment(m)) })
+		},
+		Branch: func(ctx context.Context, capsule []byte, o cmd.RunOptions, b cmd.Branch) (cmd.Branched, error) {
+			return branched(x.Branch(ctx, capsule, options(o), explore.Branch(b)))
+		},
 	}
 	for _, k := range explore.Kinds() {
 		e.Kinds = append(e.Kinds, k.String())
@@ -171,6 +181,24 @@ func exploring() cmd.Explorer {
 		e.Profiles = append(e.Profiles, p.Name)
 	}
 	return e
+}
+
+// branched are two futures as the commands see them.
+func branched(b explore.Branched, err error) (cmd.Branched, error) {
+	out := cmd.Branched{At: b.At, Line: b.Line, Changed: b.Changed}
+	for _, c := range b.Choices {
+		out.Choices = append(out.Choices, fmt.Sprintf("event %d: %s = %d of %d", c.Event, c.Label, c.Value, c.N))
+	}
+	for _, f := range [...]struct {
+		from explore.Future
+		to   *cmd.Future
+	}{{b.Before, &out.Before}, {b.After, &out.After}} {
+		f.to.Result = f.from.Result
+		for _, line := range f.from.Lines {
+			f.to.Lines = append(f.to.Lines, cmd.FutureLine(line))
+		}
+	}
+	return out, err
 }
 
 // profileOf is a profile of random scenarios by the word that the command has checked.

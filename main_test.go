@@ -32,7 +32,7 @@ func TestScripts(t *testing.T) {
 		UpdateScripts:       *rewrite,
 		RequireUniqueNames:  true,
 		RequireExplicitExec: false,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"code": exitCode},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"code": exitCode, "replace": replaceIn},
 	})
 }
 
@@ -127,4 +127,15 @@ func exitCode(ts *testscript.TestScript, neg bool, args []string) {
 	if strconv.Itoa(got) != args[0] {
 		ts.Fatalf("exit code %d, want %s", got, args[0])
 	}
+}
+
+// replaceIn is the script command "replace PATTERN TEXT FILE": lines that match have what matches replaced.
+func replaceIn(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: replace pattern text file")
+	}
+	file := ts.MkAbs(args[2])
+	text, err := os.ReadFile(file)
+	ts.Check(err)
+	ts.Check(os.WriteFile(file, regexp.MustCompile("(?m)"+args[0]).ReplaceAll(text, []byte(args[1])), 0o644))
 }

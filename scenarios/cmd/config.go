@@ -86,6 +86,12 @@ type Explorer struct {
 	Reduced func(ctx context.Context, capsule []byte, laws []scenarios.Law) (Member, bool)
 	// Replay runs a capsule again, up to and with event until when that is above 0. It refuses a capsule of another version.
 	Replay func(ctx context.Context, capsule []byte, until int64, o RunOptions) (scenarios.Result, error)
+	// Regress runs a capsule of any version as this program's own run; the notes say what could not be repeated.
+	Regress func(ctx context.Context, capsule []byte, o RunOptions) (r scenarios.Result, notes []string, err error)
+	// Walk runs a capsule and shows each event before it happens.
+	Walk func(ctx context.Context, capsule []byte, o RunOptions, visit func(Moment)) (scenarios.Result, error)
+	// Branch runs a capsule as it was and otherwise.
+	Branch func(ctx context.Context, capsule []byte, o RunOptions, b Branch) (Branched, error)
 }
 
 // Search is a search of random scenarios under way.

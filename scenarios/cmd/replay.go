@@ -16,14 +16,17 @@ import (
 
 func replayCommand(c Config) *cobra.Command {
 	var until int64
+	var regress bool
 	var format cli.Format
 	cmd := &cobra.Command{
 		Use:   "replay CAPSULE",
 		Short: "Show the failure in a capsule again, event by event if asked",
 		Long: `Run the failure that explore put into a capsule again. With --until the event lines up to that event are printed before
-the verdict. A capsule of another version is refused, because its events would be others.`,
+the verdict. A capsule of another version is refused, because its events would be others; --regress runs what it holds anyway, as a
+regression test that passes when nothing breaks any more, and says what could not be repeated.`,
 		Example: `  vppdrill replay out/one-owner.capsule
-  vppdrill replay out/one-owner.capsule --until 31244`,
+  vppdrill replay out/one-owner.capsule --until 31244
+  vppdrill replay old/one-owner.capsule --regress`,
 		Args: cli.Args(1, 1, "one capsule"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if until < 0 {
@@ -32,12 +35,58 @@ the verdict. A capsule of another version is refused, because its events would b
 			if c.Explorer.Replay == nil {
 				return cli.CannotRun(errors.New("this build cannot replay capsules"))
 			}
+			if regress {
+				if until > 0 {
+					return cli.Usagef("replay: --regress and --until exclude each other")
+				}
+				return regressCapsule(cmd, c, args[0], format)
+			}
 			return replayCapsule(cmd, c, args[0], until, format)
 		},
 	}
 	cmd.Flags().Int64Var(&until, "until", 0, "print event lines and stop after this event; 0 prints none and goes to the end")
+	cmd.Flags().BoolVar(&regress, "regress", false, "run a capsule of any version as a regression test")
 	cli.AddFormat(cmd, &format)
 	return cmd
+}
+
+// regressCapsule runs a capsule as this program's own run.
+func regressCapsule(cmd *cobra.Command, c Config, name string, format cli.Format) error {
+	capsule, err := os.ReadFile(name)
+	if err != nil {
+		return cli.BadInput(err)
+	}
+	if c.Explorer.Regress == nil {
+		return cli.CannotRun(errors.New("this build cannot replay capsules"))
+	}
+	var notes []string
+	started := time.Now()
+	r, err := promptly(cmd.Context(), func() (scenarios.Result, error) {
+		r, n, err := c.Explorer.Regress(cmd.Context(), capsule, RunOptions{Laws: c.Laws(), Replay: "vppdrill replay --regress " + quote(name)})
+		notes = n
+		return r, err
+	})
+	if err != nil {
+		return cli.BadInput(err)
+	}
+	if err := c.tellReplay(cmd, r, format, started); err != nil {
+		return err
+	}
+	for _, note := range notes {
+		fmt.Fprintln(cmd.ErrOrStderr(), "vppdrill: "+note)
+	}
+	return verdictOf([]scenarios.Result{r})
+}
+
+// tellReplay prints the one run of a replay.
+func (c Config) tellReplay(cmd *cobra.Command, r scenarios.Result, format cli.Format, started time.Time) error {
+	if format == cli.JSON {
+		return c.Reports.JSON(cmd.OutOrStdout(), Session{Version: c.Version, Command: commandLine(cmd), Started: started,
+			WallSeconds: time.Since(started).Seconds(), Results: []scenarios.Result{r}})
+	}
+	text := c.Reports.Text(cmd.OutOrStdout(), []string{r.Scenario})
+	text.Add(r)
+	return text.Close()
 }
 
 func replayCapsule(cmd *cobra.Command, c Config, name string, until int64, format cli.Format) error {
@@ -64,13 +113,6 @@ func replayCapsule(cmd *cobra.Command, c Config, name string, until int64, forma
 	if err != nil {
 		return cli.BadInput(err)
 	}
-	if format == cli.JSON {
-		err = c.Reports.JSON(cmd.OutOrStdout(), Session{Version: c.Version, Command: commandLine(cmd), Started: started,
-			WallSeconds: time.Since(started).Seconds(), Results: []scenarios.Result{r}})
-	} else {
-		text := c.Reports.Text(cmd.OutOrStdout(), []string{r.Scenario})
-		text.Add(r)
-		err = text.Close()
-	}
+	err = c.tellReplay(cmd, r, format, started)
 	return errors.Join(err, verdictOf([]scenarios.Result{r}))
 }

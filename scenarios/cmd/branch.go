@@ -1,0 +1,199 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
+)
+
+// Branch is what a run does otherwise from an event on.
+type Branch struct {
+	At                int64
+	Label, Choose, Do string
+}
+
+// Branched are two futures of one run.
+type Branched struct {
+	At   time.Duration
+	Line string
+	// Choices are those that are made from the event on, as lines.
+	Choices []string
+	Changed string
+	Before  Future
+	After   Future
+}
+
+// Future is a run from an event on: its lines with their times.
+type Future struct {
+	Lines  []FutureLine
+	Result scenarios.Result
+}
+
+// FutureLine is an event with its time.
+type FutureLine struct {
+	At   time.Duration
+	Line string
+}
+
+func branchCommand(c Config) *cobra.Command {
+	var b Branch
+	var most int
+	cmd := &cobra.Command{
+		Use:   "branch CAPSULE --at EVENT [--choose [LABEL=]VALUE | --do ACTION]",
+		Short: "Replay a capsule to an event, change one thing, and show both futures side by side",
+		Long: `Run a capsule as it was and once more with one thing changed at an event, and print what differs between the two, side by side, until
+they agree again. What may change is one choice that the run makes by chance (which node, how late, whether a fault strikes) or one action
+more: any that a timeline knows, also an injected fault. Without --choose and --do the choices from that event on are listed.`,
+		Example: `  vppdrill branch out/one-owner.capsule --at 120
+  vppdrill branch out/one-owner.capsule --at 120 --choose 'timeline kill-vpp 1 node=0'
+  vppdrill branch out/one-owner.capsule --at 120 --do 'restart-agent node=node-2'
+  vppdrill branch out/one-owner.capsule --at 120 --do 'inject fault="(Nth 1 (Kind persist (Refuse)))" node=node-1'`,
+		Args: cli.Args(1, 1, "one capsule"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case c.Explorer.Branch == nil:
+				return cli.CannotRun(errors.New("this build cannot branch capsules"))
+			case b.At < 1:
+				return cli.Usagef("branch: --at wants an event's number, from 1 on")
+			case b.Choose != "" && b.Do != "":
+				return cli.Usagef("branch: --choose and --do exclude each other")
+			case most < 1:
+				return cli.Usagef("branch: --most %d: at least 1 line", most)
+			}
+			capsule, err := os.ReadFile(args[0])
+			if err != nil {
+				return cli.BadInput(err)
+			}
+			if i := strings.LastIndexByte(b.Choose, '='); i >= 0 {
+				b.Label, b.Choose = b.Choose[:i], b.Choose[i+1:]
+			}
+			found, err := promptly(cmd.Context(), func() (Branched, error) {
+				return c.Explorer.Branch(cmd.Context(), capsule, RunOptions{Laws: c.Laws()}, b)
+			})
+			if err != nil {
+				return cli.BadInput(err)
+			}
+			tellBranch(cmd.OutOrStdout(), b, found, most)
+			return nil
+		},
+	}
+	cmd.Flags().Int64Var(&b.At, "at", 0, "the event from which on it is otherwise")
+	cmd.Flags().StringVar(&b.Choose, "choose", "", "a choice's label and what it becomes: yes, no, other, or a number")
+	cmd.Flags().StringVar(&b.Do, "do", "", "an action that the timeline does then as well")
+	cmd.Flags().IntVar(&most, "most", 60, "how many differing lines are printed")
+	return cmd
+}
+
+func tellBranch(w io.Writer, b Branch, f Branched, most int) {
+	fmt.Fprintf(w, "event %d at %s: %s\n", b.At, scenarios.FormatDuration(f.At), f.Line)
+	if f.Changed == "" {
+		fmt.Fprintf(w, "from here on the run chooses:\n")
+		for _, line := range f.Choices {
+			fmt.Fprintln(w, "  "+line)
+		}
+		return
+	}
+	fmt.Fprintln(w, f.Changed)
+	rows, again := sideBySide(f.Before.Lines, f.After.Lines)
+	const width = 78
+	fmt.Fprintf(w, "%-*s | %s\n", width, "as it was", "otherwise")
+	for i, r := range rows {
+		if i == most {
+			fmt.Fprintf(w, "and %d more lines; --most prints them\n", len(rows)-most)
+			break
+		}
+		fmt.Fprintf(w, "%-*s | %s\n", width, cut(r[0], width), r[1])
+	}
+	switch {
+	case len(rows) == 0:
+		fmt.Fprintln(w, "both futures are the same")
+	case again != "":
+		fmt.Fprintf(w, "they agree again from %s on\n", again)
+	default:
+		fmt.Fprintln(w, "they never agree again")
+	}
+	fmt.Fprintf(w, "%-*s | %s\n", width, cut(ending(f.Before.Result), width), ending(f.After.Result))
+}
+
+func ending(r scenarios.Result) string {
+	return strings.TrimSpace(string(r.Verdict) + " " + r.Error)
+}
+
+func cut(text string, width int) string {
+	r := []rune(text)
+	if len(r) <= width {
+		return text
+	}
+	return string(r[:width-1]) + "…"
+}
+
+// sideBySide are the lines that only one of two futures has at a time, in the order of time, and from when on both have the same.
+func sideBySide(a, b []FutureLine) (rows [][2]string, again string) {
+	agreed := true
+	for len(a) > 0 || len(b) > 0 {
+		at := nextAt(a, b)
+		left, right := instant(&a, at), instant(&b, at)
+		onlyLeft, onlyRight := without(left, right), without(right, left)
+		same := len(onlyLeft) == 0 && len(onlyRight) == 0
+		if same && !agreed {
+			again = scenarios.FormatDuration(at)
+		}
+		agreed = same
+		if !same {
+			again = ""
+		}
+		for i := range max(len(onlyLeft), len(onlyRight)) {
+			var row [2]string
+			for k, list := range [...][]string{onlyLeft, onlyRight} {
+				if i < len(list) {
+					row[k] = scenarios.FormatDuration(at) + " " + list[i]
+				}
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows, again
+}
+
+func nextAt(a, b []FutureLine) time.Duration {
+	switch {
+	case len(a) == 0:
+		return b[0].At
+	case len(b) == 0:
+		return a[0].At
+	}
+	return min(a[0].At, b[0].At)
+}
+
+// instant takes the lines of one time off a list.
+func instant(list *[]FutureLine, at time.Duration) (lines []string) {
+	for len(*list) > 0 && (*list)[0].At == at {
+		lines = append(lines, (*list)[0].Line)
+		*list = (*list)[1:]
+	}
+	return lines
+}
+
+// without are the lines of a that b does not have as often.
+func without(a, b []string) (only []string) {
+	have := map[string]int{}
+	for _, line := range b {
+		have[line]++
+	}
+	for _, line := range a {
+		if have[line] > 0 {
+			have[line]--
+			continue
+		}
+		only = append(only, line)
+	}
+	return only
+}

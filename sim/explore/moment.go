@@ -1,0 +1,52 @@
+package explore
+
+import (
+	"context"
+	"time"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/sim"
+)
+
+// Moment is one event of a run that is about to happen.
+type Moment struct {
+	Seq int64
+	At  time.Duration
+	// Parent is the event that scheduled it, 0 for none.
+	Parent int64
+	Line   string
+	// State is the cluster before the event; it is valid until visit returns. Of an event that is one small step of another, it may lie
+	// in the middle of that other.
+	State func() (scenarios.Snapshot, error)
+}
+
+// Walk runs a capsule and shows each event right before it happens. The capsule may be of another version: what it shows is this
+// program's run.
+func (x Explorer) Walk(ctx context.Context, capsule []byte, o sim.Options, visit func(Moment)) (scenarios.Result, error) {
+	c, err := Parse(string(capsule))
+	if err != nil {
+		return scenarios.Result{}, err
+	}
+	o = c.options(o)
+	v := &visitor{visit: visit}
+	o.Account = v
+	w, err := sim.New(c.Scenario, o)
+	if err != nil {
+		return scenarios.Result{}, err
+	}
+	v.state = func() (scenarios.Snapshot, error) { return w.Snapshot(ctx) }
+	defer func() { _ = w.Close() }() // a simulated world holds nothing but memory
+	return scenarios.Run(ctx, w, c.Scenario, o.Laws, scenarios.Options{Seed: o.Seed, Replay: o.Replay}), nil
+}
+
+// visitor is an account that shows events.
+type visitor struct {
+	visit func(Moment)
+	state func() (scenarios.Snapshot, error)
+}
+
+func (v *visitor) Event(seq int64, at time.Duration, parent int64, line []byte) {
+	v.visit(Moment{Seq: seq, At: at, Parent: parent, Line: string(line), State: v.state})
+}
+
+func (v *visitor) Fact(scenarios.Fact) {}
