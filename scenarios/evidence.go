@@ -28,10 +28,14 @@ const (
 	BlockedBlocks Evidence = "blocked blocks"
 	// FreeBlocks: Snapshot.FreeBlock.
 	FreeBlocks Evidence = "free blocks"
-	// WaitingPods: NodeState.Waiting.
+	// WaitingPods: NodeState.Waiting and Crowded.
 	WaitingPods Evidence = "waiting pods"
-	// Rests: Fact.Rest of FactReleased.
+	// Rests: Fact.Rest of FactReleased; NodeState.Resting.
 	Rests Evidence = "rests"
+	// WarmTargets: NodeState.Warm.
+	WarmTargets Evidence = "warm targets"
+	// LongQuiet: FactQuiet, and FactVPPWrite from then on.
+	LongQuiet Evidence = "long quiet"
 	// Disturbances: FactDisturbed for whatever changes what nodes should look like and no other fact tells.
 	Disturbances Evidence = "disturbances"
 	// CleanStops: FactAgentDown with the text "clean", and FactVPPWrite for a while after it.
@@ -69,7 +73,7 @@ const (
 func AllEvidence() []Evidence {
 	return []Evidence{Leases, Sandboxes, PodLives, Refusals, NodeIDs, Management, Blocks, AssignedBlocks, BlockedBlocks, FreeBlocks, WaitingPods, Rests,
 		Disturbances, CleanStops, VPPLives, Checks, ProgramLives, NodeAddresses, NodeLeases, Removals, Leftovers,
-		Records, IDRests, Disks, RefusedCalls, Patience, VPPTables, LinuxTables}
+		Records, IDRests, Disks, RefusedCalls, Patience, WarmTargets, LongQuiet, VPPTables, LinuxTables}
 }
 
 // Missing lists what the law needs and is not among delivered, in the law's order.

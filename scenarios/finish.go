@@ -14,10 +14,34 @@ import (
 // finish fills in the result, whatever happened before.
 func (r *run) finish(ctx context.Context, started time.Time) Result {
 	out := &r.result
-	out.VirtualSeconds = r.world.Now().Seconds()
-	out.Summary = r.tally.summary(r.world.Now())
+	r.end(ctx)
+	if rec, ok := r.world.(Recorder); ok {
+		out.Digest, out.Events = rec.Digest(), rec.Events()
+	}
+	out.Laws = r.judge.results()
+	out.Addresses = r.held.list()
+	out.Exercised = r.exercised()
+	r.verdict()
+	if r.failure != nil {
+		out.VirtualSeconds = r.world.Now().Seconds() // what broke long after the end belongs to the picture
+	}
+	r.marks.end(time.Duration(out.VirtualSeconds * float64(time.Second)))
+	out.Timeline = r.marks.list()
+	out.PeakRSSBytes = peakRSS()
+	out.WallSeconds = time.Since(started).Seconds()
+	return *out
+}
+
+// end takes what the run amounts to at this moment, once.
+func (r *run) end(ctx context.Context) {
+	if r.ended {
+		return
+	}
+	r.ended = true
+	out, now := &r.result, r.world.Now()
+	out.VirtualSeconds, out.Summary = now.Seconds(), r.tally.summary(now)
 	if r.sampler != nil {
-		out.Series = r.sampler.series(r.tally, r.world.Now())
+		out.Series = r.sampler.series(r.tally, now)
 	}
 	if snapshot, err := r.world.Snapshot(ctx); err == nil {
 		out.Nodes = len(snapshot.Nodes)
@@ -28,18 +52,6 @@ func (r *run) finish(ctx context.Context, started time.Time) Result {
 			r.o.AtEnd(snapshot)
 		}
 	}
-	if rec, ok := r.world.(Recorder); ok {
-		out.Digest, out.Events = rec.Digest(), rec.Events()
-	}
-	out.Laws = r.judge.results()
-	out.Addresses = r.held.list()
-	out.Exercised = r.exercised()
-	r.verdict()
-	r.marks.end(r.world.Now())
-	out.Timeline = r.marks.list()
-	out.PeakRSSBytes = peakRSS()
-	out.WallSeconds = time.Since(started).Seconds()
-	return *out
 }
 
 // verdict decides how the run ended. An expected violation turns it round.

@@ -122,7 +122,7 @@ const (
 	// FactDisturbed: something that may change what any node should look like has happened or begins (Text): an action, a
 	// VPP that came or went.
 	FactDisturbed
-	// FactVPPWrite, told for some minutes after a FactAgentDown with Text "clean": the agent made a writing call (Text) to VPP or Linux.
+	// FactVPPWrite, told for some minutes after a FactAgentDown with Text "clean", and from FactQuiet on: the agent made a writing call (Text) to VPP or Linux.
 	FactVPPWrite
 	// FactAssigned: what decides about nodes' blocks (API server, EC2) says that the node has Blocks, of which only prefixes and
 	// Draining count: a draining one was taken back by an administrator while it may be in use. None: it has none, or is gone.
@@ -157,8 +157,10 @@ const (
 	// it; for want of the namespace Netns, where that is set.
 	FactCallRefused
 	// FactAbandoned: the runtime gave up waiting for the answer to a request (Text as FactAsked's) for Owner after Rest, all of which the
-	// node was able to answer: its programs ran, nothing was injected, and it had an ID.
+	// node was able to answer: its programs ran, nothing was injected, and it had an ID and blocks.
 	FactAbandoned
+	// FactQuiet: everything is healed and quiet, and nothing will be asked of the cluster any more.
+	FactQuiet
 )
 
 const (

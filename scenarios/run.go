@@ -105,6 +105,8 @@ type run struct {
 	result  Result
 	// until is when the last fault with a time of its own ends.
 	until time.Duration
+	// ended: the result's figures are taken. lingers: what comes is judged and nothing else.
+	ended, lingers bool
 	// failure is the first broken law, err what made the run impossible to judge; the first of both ends the run.
 	failure *Violation
 	err     error
@@ -201,10 +203,12 @@ func (r *run) unsupported(a Action, why string) {
 func (r *run) observe(fact Fact) error {
 	r.fact = fact
 	f := &r.fact
-	if r.sampler != nil {
-		r.sampler.observe(r.tally, f)
+	if !r.lingers {
+		if r.sampler != nil {
+			r.sampler.observe(r.tally, f)
+		}
+		r.tally.observe(f)
 	}
-	r.tally.observe(f)
 	r.names.observe(f)
 	if r.failure != nil {
 		return r.failure
@@ -238,6 +242,19 @@ func (r *run) drive(ctx context.Context) {
 	r.heal(ctx)
 	r.settle(ctx, "after healing")
 	r.expectations(ctx)
+	r.linger(ctx)
+}
+
+// linger judges once more long after the end of a run that has passed so far. What the run amounts to is what it was before.
+func (r *run) linger(ctx context.Context) {
+	w, ok := r.world.(Lingerer)
+	if !ok || r.over() || r.result.Error != "" {
+		return
+	}
+	r.end(ctx)
+	r.lingers = true
+	r.broken(w.Linger(ctx))
+	r.settle(ctx, "long after healing")
 }
 
 // step waits for a timeline item's trigger and does its action.
@@ -317,7 +334,9 @@ func (r *run) settle(ctx context.Context, occasion string) {
 	switch {
 	case r.over():
 	case err == nil:
-		r.marks.point(now, markSettled, "quiet "+occasion)
+		if !r.lingers {
+			r.marks.point(now, markSettled, "quiet "+occasion)
+		}
 		r.checkNow(ctx)
 	case ctx.Err() != nil:
 		r.broken(ctx.Err())

@@ -70,6 +70,13 @@ type NodeState struct {
 	Pods []PodState
 	// Waiting counts pods that the runtime holds back until there is an address; they have no sandbox.
 	Waiting int
+	// Crowded reports that VPP has no room for another pod's interface, which pods wait for then.
+	Crowded bool
+	// Resting are released addresses that the configuration keeps unused still.
+	Resting []netip.Addr
+	// Warm is what the node keeps for pods to come; nil where the configuration promises nothing, or when there may not have been the
+	// time to get it or to give it back.
+	Warm *Warm
 	// VPP is nil when VPP is down, Linux nil when the machine is.
 	VPP   VPP
 	Linux Linux
@@ -85,6 +92,16 @@ func (n *NodeState) BlockedBy(foreign func(netip.Prefix) bool) (list []netip.Pre
 		}
 	}
 	return list
+}
+
+// Warm is what a node keeps for pods to come beside what the configuration has it keep.
+type Warm struct {
+	// Free addresses are neither leased nor resting, LeastFree how many there shall be.
+	Free, LeastFree int
+	// Idle blocks have only free addresses, of which there shall be LeastIdle to MostIdle.
+	Idle, LeastIdle, MostIdle int
+	// Empty counts interfaces without a block that could be given back: none shall stay.
+	Empty int
 }
 
 // PodState is one sandbox as the container runtime sees it.

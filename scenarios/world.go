@@ -29,6 +29,13 @@ type World interface {
 	Close() error
 }
 
+// Lingerer is a World whose time costs so little that it may pass when nothing is to happen any more.
+type Lingerer interface {
+	// Linger tells FactQuiet and lets time pass, for longer than what the cluster still owes takes: what is given back at intervals, what
+	// failed and is tried again.
+	Linger(ctx context.Context) error
+}
+
 // ErrUnsupported says that a world cannot do an action; it is reported by name and never counts as a pass.
 var ErrUnsupported = errors.New("unsupported in this world")
 

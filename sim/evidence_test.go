@@ -39,6 +39,8 @@ func seen(f scenarios.Fact, note func(scenarios.Evidence)) {
 		}
 	case scenarios.FactAgentUp:
 		note(scenarios.ProgramLives)
+	case scenarios.FactQuiet:
+		note(scenarios.LongQuiet)
 	case scenarios.FactRecord:
 		note(scenarios.Records)
 	case scenarios.FactNodeGone:
@@ -61,7 +63,7 @@ func seen(f scenarios.Fact, note func(scenarios.Evidence)) {
 // blocks, pods that wait in a cluster at rest, what disks lack, refused calls, and requests that nobody answers.
 func TestEvidenceIsTold(t *testing.T) {
 	told := map[scenarios.Evidence]bool{scenarios.FreeBlocks: true, scenarios.BlockedBlocks: true, scenarios.WaitingPods: true, scenarios.Leftovers: true,
-		scenarios.Disks: true, scenarios.RefusedCalls: true, scenarios.Patience: true}
+		scenarios.Disks: true, scenarios.RefusedCalls: true, scenarios.Patience: true, scenarios.WarmTargets: true}
 	note := func(e scenarios.Evidence) { told[e] = true }
 	for _, name := range []string{"released-addresses-rest", "external-range-changes", "node-leaves", "gc-and-check", "leased-addresses", "agent-restarts"} {
 		s, err := catalog.ByName(name)

@@ -61,6 +61,8 @@ type machine struct {
 	saved saved
 	// hitAt is when something was last injected into what the machine does, ableAt since when both programs have run.
 	hitAt, ableAt time.Duration
+	// rests holds until when released addresses rest.
+	rests map[netip.Addr]time.Duration
 }
 
 // recordTime is ample for an agent's start and the dumps of a large node.
@@ -74,7 +76,7 @@ func managementAddress(number uint32, k int) netip.Addr {
 
 func (w *World) newMachine(name string) (*machine, error) {
 	w.machinesMade++
-	m := &machine{w: w, name: name, number: w.machinesMade, at: w.net.Endpoint(name), up: true, disk: &hostmodel.Disk{}}
+	m := &machine{w: w, name: name, number: w.machinesMade, at: w.net.Endpoint(name), up: true, disk: &hostmodel.Disk{}, rests: map[netip.Addr]time.Duration{}}
 	eth0 := hostmodel.Device{Name: managementLink}
 	for k := range w.s.Topology.HostIPs {
 		a := managementAddress(m.number, k)
@@ -285,7 +287,7 @@ func (m *machine) tellIdentity() {
 		m.factAndDisk(scenarios.Fact{Kind: scenarios.FactNodeID, Number: id})
 	}
 	if blocks := a.Blocks(); !slices.Equal(blocks, m.knownBlocks) {
-		m.knownBlocks = slices.Clone(blocks)
+		m.knownBlocks, m.ableAt = slices.Clone(blocks), m.w.eng.Now()
 		m.fact(scenarios.Fact{Kind: scenarios.FactBlocks, Blocks: m.knownBlocks})
 	}
 }

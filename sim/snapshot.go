@@ -64,6 +64,10 @@ func (m *machine) state() scenarios.NodeState {
 	}
 	n.Blocks, n.Reserved = a.Blocks(), a.Reserved()
 	n.Blocked = m.blocked(&n)
+	n.Resting, n.Crowded = m.resting(), m.crowded()
+	if m.w.lingered {
+		n.Warm = m.warm(a)
+	}
 	n.Leases = func() iter.Seq[ipam.Lease] { return a.Leases() }
 	return n
 }

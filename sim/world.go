@@ -56,6 +56,8 @@ type World struct {
 	// stepping is the node whose agent decides at this moment; fallen: something panicked, and nothing may be asked any more.
 	stepping string
 	fallen   bool
+	// lingered: much time has passed since all was quiet.
+	lingered bool
 	// tenants are who was answered an address last.
 	tenants map[netip.Addr]tenant
 	// look is of the call under way.

@@ -1,7 +1,9 @@
 package check
 
 import (
+	"iter"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,7 +12,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
-// Goal: told-is-saved, one-sandbox, requests-answered and calls-accepted break by what they are about, name it, and stay silent where it
+// Goal: told-is-saved, one-sandbox, requests-answered, stays-quiet and calls-accepted break by what they are about, name it, and stay silent where it
 // is right. Method: short histories; the last fact breaks the law or does not.
 func TestAnswersAndCalls(t *testing.T) {
 	const node, netns = "node-1", "/run/netns/web"
@@ -55,6 +57,10 @@ func TestAnswersAndCalls(t *testing.T) {
 		{"refused for something else", requestsAnswered(), []scenarios.Fact{asked(web, "1", 0), refused(time.Second, 0)}, ""},
 		{"never answered", requestsAnswered(), []scenarios.Fact{{Kind: scenarios.FactAbandoned, Node: node, Owner: web, Text: "Del", Rest: time.Minute}}, "the Del of"},
 
+		{"a call in quiet", staysQuiet(), []scenarios.Fact{{Kind: scenarios.FactQuiet}, {Kind: scenarios.FactVPPWrite, At: time.Second, Node: node, Text: "ip_route_add_del_v2"}}, "although everything was done"},
+		{"a call for a pod in quiet", staysQuiet(), []scenarios.Fact{{Kind: scenarios.FactQuiet}, asked(web, "1", time.Second), {Kind: scenarios.FactVPPWrite, At: 2 * time.Second, Node: node, Text: "tap_create_v3"}}, ""},
+		{"a call before", staysQuiet(), []scenarios.Fact{{Kind: scenarios.FactVPPWrite, Node: node, Text: "tap_create_v3"}, {Kind: scenarios.FactQuiet}}, ""},
+
 		{"a call refused for nothing", callsAccepted(), []scenarios.Fact{call(0, "ip_route_add_del_v2 of route 10.1.1.5/32: no such entry", "")}, "nothing explains the refusal"},
 		{"by what was broken by hand", callsAccepted(), []scenarios.Fact{{Kind: scenarios.FactDisturbed, Text: "break-wiring"}, call(0, "linux_route_del of eth0: does not exist", "")}, ""},
 		{"for want of a namespace", callsAccepted(), []scenarios.Fact{answered, call(0, "linux_route_set of eth0: no such network namespace", netns)}, ""},
@@ -79,5 +85,47 @@ func TestAnswersAndCalls(t *testing.T) {
 				t.Errorf("%v: want %q", err, tc.want)
 			}
 		})
+	}
+}
+
+// Goal: pods-served and warm-kept look at what is free. Method: one node, of which one number is changed at a time.
+func TestServedAndWarm(t *testing.T) {
+	block := netip.MustParsePrefix("10.1.1.0/30")
+	lease := func(last byte) ipam.Lease { return ipam.Lease{Addr: netip.AddrFrom4([4]byte{10, 1, 1, last})} }
+	full := func() scenarios.NodeState {
+		leases := []ipam.Lease{lease(2), lease(3)}
+		return scenarios.NodeState{Name: "node-1", MachineUp: true, AgentUp: true, ID: 1, Waiting: 1, Blocks: []ipam.Block{{Prefix: block, Gateway: lease(1).Addr}},
+			Reserved: []netip.Addr{lease(0).Addr}, Leases: func() iter.Seq[ipam.Lease] { return slices.Values(leases) },
+			Warm: &scenarios.Warm{Free: 5, LeastFree: 5, Idle: 2, LeastIdle: 1, MostIdle: 2}}
+	}
+	for _, tc := range []struct {
+		name   string
+		law    scenarios.Law
+		change func(n *scenarios.NodeState)
+		want   string
+	}{
+		{"full", podsServed(), func(*scenarios.NodeState) {}, ""},
+		{"a free address", podsServed(), func(n *scenarios.NodeState) {
+			n.Leases = func() iter.Seq[ipam.Lease] { return slices.Values([]ipam.Lease{lease(2)}) }
+		}, "10.1.1.3 is nobody's"},
+		{"a resting address", podsServed(), func(n *scenarios.NodeState) {
+			n.Leases = func() iter.Seq[ipam.Lease] { return slices.Values([]ipam.Lease{lease(2)}) }
+			n.Resting = []netip.Addr{lease(3).Addr}
+		}, ""},
+		{"nobody waits", podsServed(), func(n *scenarios.NodeState) { n.Waiting, n.Reserved = 0, nil }, ""},
+		{"a draining block", podsServed(), func(n *scenarios.NodeState) { n.Blocks[0].Draining, n.Reserved = true, nil }, ""},
+		{"as promised", warmKept(), func(*scenarios.NodeState) {}, ""},
+		{"too few free", warmKept(), func(n *scenarios.NodeState) { n.Warm.Free = 4 }, "4 free addresses of the 5"},
+		{"too few blocks", warmKept(), func(n *scenarios.NodeState) { n.Warm.Idle = 0 }, "0 unused blocks of the 1"},
+		{"too many blocks", warmKept(), func(n *scenarios.NodeState) { n.Warm.Idle = 3 }, "keeps 3 unused blocks and needs 2"},
+		{"one of them blocked", warmKept(), func(n *scenarios.NodeState) { n.Warm.Idle, n.Blocked = 3, []netip.Prefix{block} }, ""},
+		{"an empty interface", warmKept(), func(n *scenarios.NodeState) { n.Warm.Empty = 1 }, "1 interfaces without a block"},
+	} {
+		n := full()
+		tc.change(&n)
+		_, err := tc.law.Check(scenarios.Snapshot{Settled: true, Nodes: []scenarios.NodeState{n}})
+		if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
+			t.Errorf("%s: %v: want %q", tc.name, err, tc.want)
+		}
 	}
 }

@@ -134,6 +134,7 @@ func (s *poolSystem) Changed(node string) {
 func (s *poolSystem) Refused(node string, o ipam.Owner) {
 	if r := s.nodes[node]; r != nil {
 		r.demand.Refused(s.env.now(), o)
+		r.later(refusedTime) // what is asked for with it may be too much by then
 		r.soon()
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
+	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/cilium"
@@ -34,6 +35,8 @@ type requester struct {
 	// scheduled: an evaluation is on its way. leases and blocks are what was evaluated last.
 	scheduled      bool
 	leases, blocks int
+	// again is for when an evaluation was planned last, since the start.
+	again time.Duration
 }
 
 func newRequester(s *poolSystem, node string, side Side, alloc *cilium.Node) *requester {
@@ -96,6 +99,19 @@ func (r *requester) soon() {
 			r.evaluate()
 		}
 	}})
+}
+
+// refusedTime is after how long an owner that found no address counts as demand no more (ipam/cilium, NodeDemand).
+const refusedTime = 5*time.Minute + time.Second
+
+// later evaluates again in a while, once however often it is asked for at one time.
+func (r *requester) later(d time.Duration) {
+	at := r.system.env.Clock.Now() + d
+	if r.again == at {
+		return
+	}
+	r.again = at
+	r.system.env.Clock.After(d, &step{r.node, "cilium demand expires", r.soon})
 }
 
 func (r *requester) evaluate() {

@@ -1,0 +1,109 @@
+package controllers
+
+import (
+	"net/netip"
+
+	"github.com/vppdrill/vppdrill/ipam/space"
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/sim/cluster"
+)
+
+// unitSize is how many addresses a /28 has, which EC2 calls a prefix.
+const unitSize = 16
+
+// Warm implements System: AWS documents what the targets mean (amazon-vpc-cni-k8s, docs/eni-and-ip-target.md and
+// docs/prefix-and-ip-target.md). Where the instance is full, or the subnet has no whole prefix for sure, nothing is promised.
+func (s *cloudSystem) Warm(node string, taken []netip.Addr) *scenarios.Warm {
+	i := s.instances[node]
+	if i == nil {
+		return nil
+	}
+	w, units := &scenarios.Warm{}, 0
+	enis := i.Metadata(s.env.now())
+	for _, e := range enis {
+		if len(e.Units) == 0 && !e.Primary {
+			w.Empty++
+		}
+		for _, u := range e.Units {
+			if u.Bits() != 28 {
+				return nil // pieces of a subnet without whole prefixes
+			}
+			units++
+			used := 0
+			for _, a := range taken {
+				if u.Contains(a) {
+					used++
+				}
+			}
+			w.Free += unitSize - used
+			if used == 0 {
+				w.Idle++
+			}
+		}
+	}
+	held := units*unitSize - w.Free
+	roundUp := func(addresses int) int { return (addresses + unitSize - 1) / unitSize }
+	t := s.env.Plan.Datastore
+	switch {
+	case t.WarmIP > 0 || t.MinimumIP > 0:
+		w.LeastFree = max(t.WarmIP, t.MinimumIP-held)
+		needed := max(roundUp(held+t.WarmIP), roundUp(t.MinimumIP))
+		w.MostIdle = max(w.Idle-max(units-needed, 0), 0)
+	case t.WarmPrefix > 0:
+		w.LeastIdle, w.MostIdle = t.WarmPrefix, t.WarmPrefix
+	default:
+		w.LeastFree = 1
+		if w.Free == w.Idle*unitSize {
+			w.MostIdle = 1
+		}
+	}
+	if full := s.limits.ENIs * (s.limits.IPv4PerENI - 1); units >= full || s.subnet.Free() < unitSize*unitSize {
+		w.LeastFree, w.LeastIdle = 0, 0
+	}
+	return w
+}
+
+// Warm implements System: a controller gives each node one block.
+func (*rangeSystem) Warm(string, []netip.Addr) *scenarios.Warm { return nil }
+
+// Warm implements System: an agent asks for preAllocate addresses more than its pods have, and gives back whole CIDRs that it does not
+// need for that (Cilium's documentation, Multi-Pool). Without a free block nothing is promised.
+func (s *poolSystem) Warm(node string, taken []netip.Addr) *scenarios.Warm {
+	o, ok := s.env.Cluster.API.Get(cluster.KindResource, cluster.Key{Name: node})
+	if !ok {
+		return nil
+	}
+	w, size, blocks := &scenarios.Warm{}, 0, 0
+	for _, p := range shown(o.(*cluster.Resource)) {
+		size = int(space.Count(p))
+		blocks++
+		used := 0
+		for _, a := range taken {
+			if p.Contains(a) {
+				used++
+			}
+		}
+		w.Free += size - used - 1 // one is the router's
+		if used == 0 {
+			w.Idle++
+		}
+	}
+	if s.FreeBlock() {
+		w.LeastFree = s.env.Plan.Cilium.PreAllocate
+	}
+	w.MostIdle = w.Idle
+	// Of each block the agent keeps one or two addresses, and counts some of them as used.
+	for w.MostIdle > 0 && (blocks-1)*(size-2) >= wanted(len(taken)+2*blocks, s.env.Plan.Cilium.PreAllocate) {
+		w.MostIdle--
+		blocks--
+	}
+	return w
+}
+
+// wanted is how many addresses a node asks for that uses some: the next multiple of preAllocate that leaves so many.
+func wanted(used, preAllocate int) int {
+	if preAllocate == 0 {
+		return used
+	}
+	return (used + 2*preAllocate - 1) / preAllocate * preAllocate
+}

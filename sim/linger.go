@@ -1,0 +1,55 @@
+package sim
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+)
+
+// lingerTime is longer than what a cluster without faults still owes takes: an ipamd that was throttled asks EC2 again within five
+// minutes, and then gives back at intervals of half a minute.
+const lingerTime = 8 * time.Minute
+
+// Linger implements scenarios.Lingerer.
+func (w *World) Linger(ctx context.Context) error {
+	for _, m := range w.order {
+		m.recordUntil = w.eng.Now() + lingerTime
+	}
+	w.emit(scenarios.Fact{Kind: scenarios.FactQuiet})
+	err := w.Advance(ctx, w.eng.Now()+lingerTime)
+	w.lingered = true
+	return err
+}
+
+// rest notes that an address was released.
+func (m *machine) rest(a netip.Addr) {
+	if d := m.w.rest(); d > 0 {
+		m.rests[a] = m.w.eng.Now() + d
+	}
+}
+
+// resting are the addresses that were released and rest still, in order. Who is leased again rests no more, whether or not it should have.
+func (m *machine) resting() (list []netip.Addr) {
+	for a, until := range m.rests { //vppdrill:unordered sorted below
+		if until > m.w.eng.Now() {
+			list = append(list, a)
+		} else {
+			delete(m.rests, a)
+		}
+	}
+	slices.SortFunc(list, netip.Addr.Compare)
+	return list
+}
+
+// warm is what the node keeps for pods to come.
+func (m *machine) warm(a *agent.Agent) *scenarios.Warm {
+	taken := m.resting()
+	for l := range a.Leases() {
+		taken = append(taken, l.Addr)
+	}
+	return m.w.system.Warm(m.name, taken)
+}
