@@ -93,6 +93,10 @@ var actionKinds = []actionKind{
 	{ChangeNodeAddress{}, "A node's interconnect address changes (DHCP, operator)."},
 	{ChangeManagement{}, "A node's management addresses change."},
 
+	{ChangeService{}, "A service is created or changed."},
+	{RemoveService{}, "A service is deleted."},
+	{SetReady{}, "Pods pass or fail their readiness probes from now on."},
+
 	{Partition{}, "Two ends do not reach each other."},
 	{SlowLink{}, "Messages between two ends take longer, get lost or come twice."},
 

@@ -57,6 +57,11 @@ var actionLines = []string{
 	"set-pod-cidr node=node-1 podCIDR=10.9.0.0/24",
 	"change-node-address node=node-1 address=192.168.16.77/24",
 	"change-management node=node-1 addresses=10.0.0.1,10.0.0.2",
+	"change-service name=dns app=dns clusterIP=10.96.0.11 protocol=udp port=53 nodePort=30053 sessionAffinity=3h externalTrafficPolicy=local",
+	"change-service name=api hosts=all clusterIP=10.96.0.1 externalIP=20.20.20.20 targetPort=6443 internalTrafficPolicy=local",
+	"remove-service service=dns",
+	"set-ready app=web count=2",
+	"set-ready app=web ready=true",
 	"partition between=node-1,api oneWay=true for=20s",
 	"slow-link between=node-1,store delay=200ms loss=0.1 duplicate=0.05",
 	`inject fault="(Nth 1 (Request tap_create_v3 Mute))" for=10s`,
@@ -102,6 +107,8 @@ func TestActionInTimeline(t *testing.T) {
 			s.Config.IPAM.System = scenarios.NodeIPAM
 		case scenarios.StopDHCP:
 			s.Config.IPAM.NodeInterconnectDHCP = true
+		case scenarios.ChangeService:
+			s.Config.Wiring.Services = scenarios.ServedByVPP
 		default:
 			s.Config.IPAM.UseExternalIPAM = true
 		}

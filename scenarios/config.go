@@ -99,6 +99,14 @@ type Wiring struct {
 	// MainVRF and PodVRF are 0 and 1, or both not 0: Contiv honours them only together.
 	MainVRF uint32 `yaml:"mainVRF" doc:"VPP table of the node's own interfaces."`
 	PodVRF  uint32 `yaml:"podVRF" doc:"VPP table of the pods."`
+
+	Services Serving `yaml:"services" enum:"kube-proxy,vpp" doc:"Who serves the cluster's services; kube-proxy is not modelled."`
+	// The rest of NAT needs Services: vpp.
+	NatExternal    bool   `yaml:"natExternalTraffic" doc:"What pods send outside has their node's address."`
+	NatCleanup     bool   `yaml:"cleanupIdleNATSessions" doc:"Idle sessions of NAT end by the next two timeouts."`
+	NatTCPTimeout  uint32 `yaml:"tcpNATSessionTimeout" max:"10080" doc:"Minutes after which an idle TCP session ends; 180 when absent."`
+	NatTimeout     uint32 `yaml:"otherNATSessionTimeout" max:"10080" doc:"Minutes after which any other idle session ends; 5 when absent."`
+	LocalEndpoints uint32 `yaml:"serviceLocalEndpointWeight" max:"255" doc:"Weight of a node's own endpoints against 1 of others'; 1 when absent."`
 }
 
 type (
@@ -152,8 +160,8 @@ func DefaultConfig() Config {
 			// 30 s cooling is amazon-vpc-cni-k8s' addressCoolingPeriod; a prefix kept warm is its default.
 			Datastore: DatastoreIPAM{InstanceType: "m5.large", WarmPrefix: 1, Cooling: 30 * time.Second, AttachDelay: 5 * time.Second, MetadataLag: 2 * time.Second},
 		},
-		Wiring: Wiring{Pod: PodMACVLAN, Node: NodeVXLAN, Host: HostTAP, MTU: 1450, MainVRF: 0, PodVRF: 1},
 		DHCP:   DHCP{Lease: DHCPLeaseLeast},
+		Wiring: Wiring{Pod: PodMACVLAN, Node: NodeVXLAN, Host: HostTAP, MTU: 1450, MainVRF: 0, PodVRF: 1, Services: ServedByKubeProxy},
 		Agent:  Agent{NodeIDQuarantine: 10 * time.Minute, AddPatience: 30 * time.Second, CallTimeout: time.Second},
 	}
 }

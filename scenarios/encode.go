@@ -128,10 +128,28 @@ func appendValue(b []byte, v reflect.Value) []byte {
 			b = appendValue(b, v.Index(i))
 		}
 		return append(b, ']')
+	case v.Kind() == reflect.Struct && !isScalarStruct(v.Type()):
+		return appendFlow(b, v)
 	case v.Kind() == reflect.String:
 		return appendText(b, v.String())
 	}
 	return append(b, formatScalar(v)...)
+}
+
+// appendFlow writes an element of a list in flow style, without what is not said: {name: web, app: web}.
+func appendFlow(b []byte, v reflect.Value) []byte {
+	b = append(b, '{')
+	for i, f := range strictyaml.Fields(v.Type()) {
+		value := v.FieldByIndex(f.Index)
+		if value.IsZero() && i > 0 {
+			continue
+		}
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = appendValue(append(append(b, f.Name...), ": "...), value)
+	}
+	return append(b, '}')
 }
 
 // appendText writes text plain where YAML reads it back as the same text, else in double quotes.

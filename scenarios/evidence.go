@@ -64,6 +64,8 @@ const (
 	Patience Evidence = "patience"
 	// IDRests: Fact.Rest of FactNodeGone.
 	IDRests Evidence = "rests of node IDs"
+	// Services: Snapshot.Services and NodeState.ServiceRange.
+	Services Evidence = "services"
 	// VPPTables and LinuxTables: NodeState.VPP and Linux in settled snapshots.
 	VPPTables   Evidence = "VPP's tables"
 	LinuxTables Evidence = "Linux' tables"
@@ -73,7 +75,7 @@ const (
 func AllEvidence() []Evidence {
 	return []Evidence{Leases, Sandboxes, PodLives, Refusals, NodeIDs, Management, Blocks, AssignedBlocks, BlockedBlocks, FreeBlocks, WaitingPods, Rests,
 		Disturbances, CleanStops, VPPLives, Checks, ProgramLives, NodeAddresses, NodeLeases, Removals, Leftovers,
-		Records, IDRests, Disks, RefusedCalls, Patience, WarmTargets, LongQuiet, VPPTables, LinuxTables}
+		Records, IDRests, Disks, RefusedCalls, Patience, Services, WarmTargets, LongQuiet, VPPTables, LinuxTables}
 }
 
 // Missing lists what the law needs and is not among delivered, in the law's order.

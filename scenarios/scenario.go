@@ -17,6 +17,7 @@ type Scenario struct {
 	Labels   []string      `yaml:"labels" pattern:"word" doc:"Words to select scenarios by, such as cidr, restart or slow."`
 	Topology Topology      `yaml:"topology" doc:"Machines and pods at the start."`
 	Config   Config        `yaml:"config" doc:"What the cluster's administrator would configure."`
+	Services []Service     `yaml:"services" doc:"Services at the start."`
 	Timeline []Step        `yaml:"timeline" doc:"What happens, in this order. Times never go back."`
 	Churn    Churn         `yaml:"churn" doc:"Pods that come and go by themselves."`
 	Faults   Faults        `yaml:"faults" doc:"Probabilities of faults during the break phase, and injected faults."`

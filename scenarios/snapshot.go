@@ -17,6 +17,8 @@ type Snapshot struct {
 	Settled bool
 	// FreeBlock reports that pods wait and that whatever assigns blocks to nodes has one that no node has.
 	FreeBlock bool
+	// Services are those that VPP serves, in name order.
+	Services []ServiceState
 	// Nodes holds the machines that the cluster knows, in name order.
 	Nodes []NodeState
 }
@@ -62,6 +64,8 @@ type NodeState struct {
 	// Blocked are assigned blocks that the node does not use because the record of another node, which may be gone, still says
 	// that it has addresses of them.
 	Blocked []netip.Prefix
+	// ServiceRange is what the host's way to services leads into VPP for; the zero Prefix where VPP serves none.
+	ServiceRange netip.Prefix
 	// MainTable and PodTable are the VRFs.
 	MainTable, PodTable uint32
 	// Leases yields what the agent has leased in ascending address order; nil when the agent is down.

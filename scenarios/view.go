@@ -28,6 +28,8 @@ type VPP interface {
 	Admits(index uint32, mac vppwire.MAC, addr netip.Addr) bool
 	// Sources yields what a guarded interface admits, in ascending address order.
 	Sources(index uint32) iter.Seq[Source]
+	// NAT is how packets are translated; false where they are not.
+	NAT() (NAT, bool)
 	// Bridge returns a bridge domain with its members in ascending index order; ^0 is VPP's own, of which a view may know nothing.
 	Bridge(id uint32) (Bridge, bool)
 	// Bridges yields bridge domain IDs in ascending order.
@@ -61,6 +63,8 @@ type Interface struct {
 	HasUnnumbered bool
 	// Guarded: it takes only the IPv4 packets whose source it admits.
 	Guarded bool
+	// NAT is what NAT does with its packets.
+	NAT NATSides
 	// Bridge is the bridge domain it is a member of, 0 for none, ^0 for VPP's own; BVI whether as its virtual interface; SHG its split horizon group.
 	Bridge uint32
 	BVI    bool

@@ -65,7 +65,7 @@ func TestEvidenceIsTold(t *testing.T) {
 	told := map[scenarios.Evidence]bool{scenarios.FreeBlocks: true, scenarios.BlockedBlocks: true, scenarios.WaitingPods: true, scenarios.Leftovers: true,
 		scenarios.Disks: true, scenarios.RefusedCalls: true, scenarios.Patience: true, scenarios.WarmTargets: true}
 	note := func(e scenarios.Evidence) { told[e] = true }
-	for _, name := range []string{"released-addresses-rest", "external-range-changes", "node-leaves", "gc-and-check", "leased-addresses", "agent-restarts"} {
+	for _, name := range []string{"released-addresses-rest", "external-range-changes", "node-leaves", "gc-and-check", "leased-addresses", "services-change", "agent-restarts"} {
 		s, err := catalog.ByName(name)
 		if err != nil {
 			t.Fatal(err)
@@ -76,6 +76,9 @@ func TestEvidenceIsTold(t *testing.T) {
 		}
 		w.Watch(func(f scenarios.Fact) error { seen(f, note); return nil })
 		scenarios.Run(context.Background(), w, s, nil, scenarios.Options{AtEnd: func(end scenarios.Snapshot) {
+			if len(end.Services) > 0 {
+				note(scenarios.Services)
+			}
 			for _, n := range end.Nodes {
 				if n.Leased.IsValid() {
 					note(scenarios.NodeLeases)

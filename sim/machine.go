@@ -221,6 +221,9 @@ func (m *machine) agentUp() {
 	m.proc, m.alloc, m.ableAt = p, alloc, w.eng.Now()
 	p.client = w.cluster.NewStoreClient(m.name, p.fromStore)
 	p.feed = w.cluster.NewFeed(m.name, p.fromAPI)
+	if w.serving() {
+		p.feed.WithServices()
+	}
 	p.step(agent.Restored{Records: records, Boot: m.host.Boot()})
 	if p.dead {
 		return

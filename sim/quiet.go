@@ -19,6 +19,9 @@ func (w *World) quiet() string {
 
 // unchanging says what is under way beside requests that change nothing, or "". It asks what is cheap to ask first.
 func (w *World) unchanging() string {
+	if w.services.due && w.api.Available() {
+		return "the controller of endpoint slices has not looked yet"
+	}
 	if b := w.net.Busy(); !b.Quiet() {
 		return "something is under way on the network"
 	}

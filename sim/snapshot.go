@@ -24,6 +24,7 @@ func (w *World) Snapshot(context.Context) (_ scenarios.Snapshot, err error) {
 		s.Nodes = append(s.Nodes, m.state())
 	}
 	slices.SortFunc(s.Nodes, func(a, b scenarios.NodeState) int { return cmp.Compare(a.Name, b.Name) })
+	s.Services = w.serviceStates(s.Nodes)
 	s.FreeBlock = w.cluster.Load().Starved > 0 && w.system.FreeBlock()
 	return s, nil
 }
@@ -56,6 +57,7 @@ func (m *machine) state() scenarios.NodeState {
 	if m.w.wiring.Overlay() {
 		n.VXLANAddress = facts.VXLAN.Addr()
 	}
+	n.ServiceRange = facts.Services
 	if m.w.wiring.Interconnected() {
 		n.HostSubnet, n.HostVPP, n.HostLinux = facts.HostSubnet, facts.HostVPP, facts.HostLinux
 	}

@@ -201,9 +201,9 @@ func (st stage) watchFault(node string, change func(*cluster.StreamFaults)) {
 		return
 	}
 	change(&p.client.Faults)
-	change(&p.feed.Nodes.Faults)
-	change(&p.feed.Pods.Faults)
-	change(&p.feed.Configs.Faults)
+	for _, i := range p.feed.All() {
+		change(&i.Faults)
+	}
 }
 
 // Inject implements timeline.ControlPlane.

@@ -119,7 +119,7 @@ func (p *process) fromAPI(ev agent.Event) {
 			return
 		case fault.Duplicate:
 			switch ev.(type) {
-			case agent.NodesListed, agent.PodsListed: // the end of a list comes once
+			case agent.NodesListed, agent.PodsListed, agent.ServicesListed, agent.EndpointsListed: // the end of a list comes once
 			default:
 				p.step(ev)
 			}
@@ -135,6 +135,10 @@ func (p *process) informer(ev agent.Event) *cluster.Informer {
 		return p.feed.Pods
 	case agent.PoolsChanged:
 		return p.feed.Configs
+	case agent.ServiceSeen, agent.ServiceGone, agent.ServicesListed:
+		return p.feed.Services
+	case agent.EndpointsSeen, agent.EndpointsGone, agent.EndpointsListed:
+		return p.feed.Endpoints
 	}
 	return p.feed.Nodes
 }

@@ -32,6 +32,7 @@ type World struct {
 	store *cluster.StoreServer
 
 	control
+	services services
 
 	machines map[string]*machine
 	// order holds the machines in the order in which they joined; machines that are gone leave it.

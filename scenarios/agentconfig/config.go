@@ -17,6 +17,9 @@ func Of(c scenarios.Config) (agent.Config, error) {
 		HostInterconnect: agent.HostInterconnect(c.Wiring.Host), NodeIDQuarantine: c.Agent.NodeIDQuarantine,
 		AddPatience: c.Agent.AddPatience,
 		NodeName:    "any",
+		Services:    agent.Services(c.Wiring.Services), NatExternalTraffic: c.Wiring.NatExternal, CleanupIdleNATSessions: c.Wiring.NatCleanup,
+		TCPNATSessionTimeout: c.Wiring.NatTCPTimeout, OtherNATSessionTimeout: c.Wiring.NatTimeout,
+		ServiceLocalEndpointWeight: uint8(c.Wiring.LocalEndpoints),
 	}
 	probe := cfg
 	probe.ApplyDefaults()

@@ -34,6 +34,7 @@ func All() []scenarios.Law {
 		packetsFit(),
 		reachable(),
 		hostRoutes(),
+		servicesReached(),
 		booksAgree(),
 		tunnelsSymmetric(),
 		staysWired(),

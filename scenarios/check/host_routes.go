@@ -56,7 +56,7 @@ func checkHostRoutes(s scenarios.Snapshot) (occasions int64, err error) {
 func knownRanges(s scenarios.Snapshot) (list []netip.Prefix) {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
-		list = append(append(list, n.PodSubnet, n.HostSubnet), n.FormerPodSubnets...)
+		list = append(append(list, n.PodSubnet, n.HostSubnet, n.ServiceRange), n.FormerPodSubnets...)
 		for _, b := range n.Blocks {
 			list = append(list, b.Prefix)
 		}

@@ -18,6 +18,9 @@ const bootTime = 5 * time.Second
 
 // Start makes the nodes and pods of the topology and starts what happens by itself.
 func (p *Player) Start(ctx context.Context) error {
+	for _, s := range p.s.Services {
+		p.serve(s)
+	}
 	if err := p.Join(ctx, p.s.NodeNames()...); err != nil {
 		return err
 	}

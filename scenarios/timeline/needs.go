@@ -26,6 +26,7 @@ const (
 	VhostNet
 	PausedPrograms
 	OtherVersions
+	ServiceFeed
 )
 
 // needs is the one table of reasons for which an action or a setting is refused.
@@ -43,6 +44,7 @@ var needs = [...]string{
 	VhostNet:          "VPP's taps need /dev/vhost-net",
 	PausedPrograms:    "what runs inside a container is not reached by this machine's signals",
 	OtherVersions:     "no other version of the agent is there",
+	ServiceFeed:       "nothing tells the agents of services",
 }
 
 // String is the reason, for people.
@@ -121,6 +123,7 @@ func RefusedSettings(s *scenarios.Scenario, lacks []Need) []Refusal {
 		{"faults.withdrawCNI", AgentCalls, f.WithdrawCNI > 0}, {"faults.inject", AgentCalls, len(f.Inject) > 0},
 		{"ipam.system=" + string(s.Config.IPAM.System), CIDRControllers, s.Config.IPAM.System != scenarios.Contiv},
 		{"ipam.nodeInterconnectDHCP", DHCPServer, s.Config.IPAM.NodeInterconnectDHCP},
+		{"wiring.services=vpp", ServiceFeed, s.Config.Wiring.Services == scenarios.ServedByVPP},
 		{"wiring.pod=tap", VhostNet, s.Config.Wiring.Pod == scenarios.PodTAP},
 	} {
 		if r.on && slices.Contains(lacks, r.need) {

@@ -35,13 +35,15 @@ type Player struct {
 	healed bool
 	// paused counts what stands still of each node.
 	paused map[string]int
+	// services are those that there are.
+	services map[string]bool
 	// damaged is wiring that was broken by hand.
 	damaged []damage
 }
 
 // New returns a Player of s, for a world in which nothing has happened. The seed's choices come from c.
 func New(w World, s *scenarios.Scenario, c choice.Chooser) *Player {
-	return &Player{world: w, s: s, chooser: c, plan: s.Config.IPAM, named: map[string]bool{}, paused: map[string]int{}, done: map[string]int{}}
+	return &Player{world: w, s: s, chooser: c, plan: s.Config.IPAM, named: map[string]bool{}, paused: map[string]int{}, done: map[string]int{}, services: map[string]bool{}}
 }
 
 // action is one verb: what it needs and how it is done.
@@ -95,6 +97,10 @@ var actions = []action{
 	on((*Player).setPodCIDR),
 	on((*Player).changeNodeAddress),
 	on((*Player).changeManagement),
+
+	on((*Player).changeService, ServiceFeed),
+	on((*Player).removeService, ServiceFeed),
+	on((*Player).setReady, ServiceFeed),
 
 	onWhere((*Player).partition, partitionNeed),
 	onWhere((*Player).slowLink, slowLinkNeed),

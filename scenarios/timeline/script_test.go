@@ -203,7 +203,14 @@ func (w *script) LoseLeader(a scenarios.LoseLeader) error {
 	w.say("  lose leader %s", a.Pause)
 	return nil
 }
-func (w *script) RepeatWatches(node string, n int)     { w.say("  repeat %d changes to %s", n, node) }
+func (w *script) RepeatWatches(node string, n int) { w.say("  repeat %d changes to %s", n, node) }
+func (w *script) SetService(s scenarios.Service) {
+	w.say("  service %s is served by %s%s", s.Name, s.App, s.Hosts)
+}
+func (w *script) RemoveService(name string) { w.say("  service %s is gone", name) }
+func (w *script) SetReady(pods []string, ready bool) {
+	w.say("  %s are ready: %t", strings.Join(pods, " "), ready)
+}
 func (w *script) LagWatches(n string, d time.Duration) { w.say("  watches of %s are %s late", n, d) }
 func (w *script) GapWatches(_ context.Context, node string) error {
 	w.say("  watches of %s lose their place", node)

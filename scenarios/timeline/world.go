@@ -177,6 +177,11 @@ type ControlPlane interface {
 	LagWatches(node string, lag time.Duration)
 	GapWatches(ctx context.Context, node string) error
 	RepeatWatches(node string, count int)
+	// SetService makes a service what it says; RemoveService deletes one that is there; SetReady has pods pass or fail their readiness
+	// probes. Endpoints follow.
+	SetService(s scenarios.Service)
+	RemoveService(name string)
+	SetReady(pods []string, ready bool)
 	// Inject adds a fault, on one node or everywhere for "", until end is called.
 	Inject(fault, node string) (end func(), err error)
 }

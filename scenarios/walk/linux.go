@@ -72,8 +72,10 @@ func (t *trip) host(n *node, netns string, arrived bool) Kind {
 		mac = ifc.MAC
 	}
 	t.to, t.from = mac, l.MAC
-	if t.src = t.forged; !t.src.IsValid() && len(l.Addrs) > 0 {
-		t.src = l.Addrs[0].Addr()
+	if !arrived || t.proto == 0 { // what it forwards keeps its source; nobody looks at that of others
+		if t.src = t.forged; !t.src.IsValid() && len(l.Addrs) > 0 {
+			t.src = l.Addrs[0].Addr()
+		}
 	}
 	if t.forgedMAC != (vppwire.MAC{}) {
 		t.from = t.forgedMAC

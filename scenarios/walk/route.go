@@ -189,6 +189,7 @@ func (t *trip) transmit(n *node, ifc *scenarios.Interface, hop netip.Addr) Kind 
 			t.emit(ifc.Index)
 			return t.left(n)
 		case ifc.Type == scenarios.TypeNIC:
+			t.leaving(n, ifc)
 			return t.wire(n, ifc, hop)
 		}
 		return t.toLinux(n, ifc)

@@ -27,6 +27,11 @@ const (
 // Packet is what a walk follows.
 type Packet struct {
 	Dst netip.Addr
+	// Src is the sender's address where it has several; the zero Addr is the first of the link that it leaves by.
+	Src netip.Addr
+	// Proto (of IP), SrcPort and DstPort are what NAT looks at; a packet without them is nobody's connection, and not translated.
+	Proto            uint8
+	SrcPort, DstPort uint16
 	// Size is the IP packet's with its header, in bytes; 0 is one that fits everywhere.
 	Size int
 	// Whole: nobody may fragment it (IPv4's DF). On its way nobody fragments a packet of IPv6 in any case.

@@ -43,6 +43,7 @@ const (
 	noteUnwrapped                     // a tunnel unwraps it
 	noteWire                          // a NIC sends
 	noteFragments                     // it is cut to fit
+	noteNAT                           // NAT translates it
 )
 
 func (l *trail) reset() {
@@ -94,6 +95,8 @@ func (l *trail) text(n *note) (place, decision string) {
 		return n.name, "takes the frame from " + n.addr.String()
 	case noteFragments:
 		return n.name, "in fragments, for an MTU of " + itoa(n.table)
+	case noteNAT:
+		return n.name, "NAT makes it " + netip.AddrPortFrom(n.src, uint16(n.table)).String() + " to " + netip.AddrPortFrom(n.addr, uint16(n.at)).String()
 	case noteWire:
 		return n.name, "over the wire to " + n.addr.String() + " at " + n.link
 	}

@@ -24,6 +24,8 @@ type trip struct {
 	// forged and forgedMAC are what the sender says it is, where that is not what it is.
 	forged    netip.Addr
 	forgedMAC vppwire.MAC
+	// answers: the packet is an answer; NAT begins no session with it.
+	answers bool
 	// asks: whoever has the next hop on the wire takes the frame.
 	asks bool
 	// dut is nil in a cluster.
@@ -39,7 +41,10 @@ type packet struct {
 	kind     Content
 	to, from vppwire.MAC
 	src, dst netip.Addr
-	ttl      int
+	// proto, sport and dport are 0 where nobody looks at them.
+	proto        uint8
+	sport, dport uint16
+	ttl          int
 	// size is the IP packet's, or that of its longest fragment, in bytes; 0 where it does not matter. whole: nobody may fragment it.
 	size  int
 	whole bool
@@ -51,7 +56,7 @@ type packet struct {
 // newTrip is a pod's packet at its start.
 func (w *Walker) newTrip(from Point, p Packet) trip {
 	w.trail.reset()
-	return trip{w: w, packet: packet{dst: p.Dst, ttl: ttlInitial, size: p.Size, whole: p.Whole}, next: from}
+	return trip{w: w, packet: packet{dst: p.Dst, proto: p.Proto, sport: p.SrcPort, dport: p.DstPort, ttl: ttlInitial, size: p.Size, whole: p.Whole}, next: from, forged: p.Src}
 }
 
 // run follows the packet to its end.
@@ -142,8 +147,12 @@ func (t *trip) l3(n *node, ifc *scenarios.Interface) Kind {
 	if ifc.Guarded && t.dst.Is4() && !n.VPP.Admits(ifc.Index, t.from, t.src) {
 		return t.drop(n, guarded)
 	}
+	table, end := t.translated(n, ifc, tableFor(ifc, t.dst))
+	if end != 0 {
+		return end
+	}
 	t.in, t.inTable = ifc.Index, tableFor(ifc, t.dst)
 	t.w.trail.add(note{node: n, kind: noteTaken, name: ifc.Name, mac: t.to})
-	t.next = Point{Node: n.Name, VPP: true, Table: t.inTable, at: n}
+	t.next = Point{Node: n.Name, VPP: true, Table: table, at: n}
 	return 0
 }

@@ -16,6 +16,9 @@ type Walker struct {
 	// inside holds the frames inside the packet under way, the outermost last; trail tells its way.
 	inside []packet
 	trail  trail
+	// nat is what NAT remembers within an Exchange; else nil.
+	nat         *translation
+	translation translation
 	// chain is what Link answered last.
 	chain []LinkEnd
 }
@@ -27,6 +30,9 @@ type node struct {
 	bridges []scenarios.Bridge // without their members
 	// children are the macvlans of the node by parent and MAC, found when first asked for.
 	children map[child]end
+	// nat is the VPP's, found when first asked for.
+	nat      *scenarios.NAT
+	natKnown bool
 }
 
 // child is what finds a macvlan: its parent in the host's own namespace, and its MAC.

@@ -9,6 +9,8 @@ import (
 type AgentFeed struct {
 	// Nodes, Pods and Configs are the feed's informers, for fault hooks.
 	Nodes, Pods, Configs *Informer
+	// Services and Endpoints are nil for an agent that does not serve services.
+	Services, Endpoints *Informer
 
 	sink func(agent.Event)
 }
@@ -24,22 +26,40 @@ func (a *API) NewAgentFeed(node string, at Endpoint, sink func(agent.Event)) *Ag
 	return f
 }
 
+// WithServices has the feed tell of services and endpoints too, ServicesListed and EndpointsListed among it. It is called before Start.
+func (f *AgentFeed) WithServices() {
+	api, at := f.Nodes.api, f.Nodes.cfg.At
+	f.Services = api.NewInformer(InformerConfig{Name: "agent", At: at, Kind: KindService, Fresh: true, Handler: (*feedServices)(f)})
+	f.Endpoints = api.NewInformer(InformerConfig{Name: "agent", At: at, Kind: KindEndpoints, Fresh: true, Handler: (*feedEndpoints)(f)})
+}
+
+// All are the feed's informers.
+func (f *AgentFeed) All() []*Informer {
+	all := []*Informer{f.Nodes, f.Pods, f.Configs}
+	if f.Services != nil {
+		all = append(all, f.Services, f.Endpoints)
+	}
+	return all
+}
+
 // Start begins to tell, with everything that exists.
 func (f *AgentFeed) Start() {
-	f.Nodes.Start()
-	f.Pods.Start()
-	f.Configs.Start()
+	for _, i := range f.All() {
+		i.Start()
+	}
 }
 
 // Stop ends the feed: the agent died.
 func (f *AgentFeed) Stop() {
-	f.Nodes.Stop()
-	f.Pods.Stop()
-	f.Configs.Stop()
+	for _, i := range f.All() {
+		i.Stop()
+	}
 }
 
 // Synced reports that everything was told and watches are live.
-func (f *AgentFeed) Synced() bool { return f.Nodes.Synced() && f.Pods.Synced() && f.Configs.Synced() }
+func (f *AgentFeed) Synced() bool {
+	return f.Nodes.Synced() && f.Pods.Synced() && f.Configs.Synced() && (f.Services == nil || f.Services.Synced() && f.Endpoints.Synced())
+}
 
 type feedNodes AgentFeed
 
@@ -107,5 +127,53 @@ func (f *feedConfigs) config(c *ConfigMap) {
 	if pools, ok := c.Value.(agent.Pools); ok {
 		pools.Generation = c.Generation
 		f.sink(agent.PoolsChanged{Pools: pools})
+	}
+}
+
+type feedServices AgentFeed
+
+// Listed is called by the informer; see feedNodes for a list that is broken off.
+func (f *feedServices) Listed(objects []Object, _ int64) {
+	attempt := f.Services.attempt
+	for _, o := range objects {
+		f.sink(agent.ServiceSeen{Service: o.(*Service).Value})
+		if f.Services.attempt != attempt {
+			return
+		}
+	}
+	f.sink(agent.ServicesListed{})
+}
+
+// Changed is called by the informer.
+func (f *feedServices) Changed(c Change) {
+	s := c.Object.(*Service)
+	if c.Type == Deleted {
+		f.sink(agent.ServiceGone{Name: s.Value.Name})
+	} else {
+		f.sink(agent.ServiceSeen{Service: s.Value})
+	}
+}
+
+type feedEndpoints AgentFeed
+
+// Listed is called by the informer; see feedNodes for a list that is broken off.
+func (f *feedEndpoints) Listed(objects []Object, _ int64) {
+	attempt := f.Endpoints.attempt
+	for _, o := range objects {
+		f.sink(agent.EndpointsSeen{Slice: o.(*Endpoints).Value})
+		if f.Endpoints.attempt != attempt {
+			return
+		}
+	}
+	f.sink(agent.EndpointsListed{})
+}
+
+// Changed is called by the informer.
+func (f *feedEndpoints) Changed(c Change) {
+	s := c.Object.(*Endpoints)
+	if c.Type == Deleted {
+		f.sink(agent.EndpointsGone{Name: s.Value.Name})
+	} else {
+		f.sink(agent.EndpointsSeen{Slice: s.Value})
 	}
 }

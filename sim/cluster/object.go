@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/service"
 )
 
 // Kind is a kind of API object.
@@ -18,10 +19,13 @@ const (
 	KindPod
 	KindConfigMap
 	KindResource
+	KindService
+	KindEndpoints
 	kindEnd
 )
 
-var kindNames = [kindEnd]string{KindNode: "node", KindPod: "pod", KindConfigMap: "configmap", KindResource: "resource"}
+var kindNames = [kindEnd]string{KindNode: "node", KindPod: "pod", KindConfigMap: "configmap", KindResource: "resource",
+	KindService: "service", KindEndpoints: "endpoints"}
 
 func (k Kind) String() string { return kindNames[k] }
 
@@ -70,7 +74,7 @@ func (k Key) compare(o Key) int {
 	return 0
 }
 
-// Object is *Node, *Pod, *ConfigMap or *Resource.
+// Object is *Node, *Pod, *ConfigMap, *Resource, *Service or *Endpoints.
 type Object interface {
 	Kind() Kind
 	// Common is the object's Meta.
@@ -163,6 +167,24 @@ type Resource struct {
 
 // Kind is KindResource.
 func (*Resource) Kind() Kind { return KindResource }
+
+// Service is a Kubernetes Service. Its Value must not change.
+type Service struct {
+	Meta
+	Value service.Service
+}
+
+// Kind is KindService.
+func (*Service) Kind() Kind { return KindService }
+
+// Endpoints is an EndpointSlice. Its Value must not change.
+type Endpoints struct {
+	Meta
+	Value service.Slice
+}
+
+// Kind is KindEndpoints.
+func (*Endpoints) Kind() Kind { return KindEndpoints }
 
 // ChangeType says what became of an object.
 type ChangeType uint8

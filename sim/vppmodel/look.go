@@ -19,7 +19,8 @@ type Interface struct {
 	Addrs      []netip.Prefix
 	Unnumbered uint32 // whose addresses it borrows, only with Borrows
 	Borrows    bool
-	Filtered   bool // IPv4 packets that come in are looked up in a classifier table
+	NAT        uint8 // 1 inside, 2 outside, 4 output
+	Filtered   bool  // IPv4 packets that come in are looked up in a classifier table
 	// Bridge is the ID of the bridge domain that lists it as a member, 0 for none. Member: it is one, of VPP's own where Bridge is 0.
 	Bridge uint32
 	Member bool
@@ -61,6 +62,9 @@ func (v *VPP) look(i *iface) Interface {
 		Unlisted: i.bridged && !i.member}
 	if f := v.filters[i.index]; f != nil {
 		o.Filtered = f.acts[filterIP4]
+	}
+	if v.nat.on {
+		o.NAT = v.nat.sidesOf(i.index)
 	}
 	if i.member {
 		o.Bridge = v.bridges[i.bridge].id

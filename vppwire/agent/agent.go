@@ -190,7 +190,7 @@ func (a *Agent) take(ev Event) {
 			a.todo |= todoPermit
 		}
 		a.pods.listed(e)
-	case ServiceSeen, ServiceGone, EndpointsSeen, EndpointsGone, ServicesListed:
+	case ServiceSeen, ServiceGone, EndpointsSeen, EndpointsGone, ServicesListed, EndpointsListed:
 		a.serviceFact(e)
 	case PoolsChanged:
 		a.poolsChanged(e.Pools)

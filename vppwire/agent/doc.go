@@ -38,7 +38,7 @@
 // Restored begins the agent's life, once; a second one is logged and ignored. Its records are what the disk holds, and they are
 // synced before it is told: others are told of what is read here. What is told before it is kept until then. HostAddresses
 // should follow at once, and whenever they change; PodsListed and NodesListed each once after the start and after every gap
-// in the news, and ServicesListed where VPP serves services. Until all of these, the ranges and the node records have reported, nothing in VPP or Linux is deleted.
+// in the news, and ServicesListed and EndpointsListed where VPP serves services. Until all of these, the ranges and the node records have reported, nothing in VPP or Linux is deleted.
 //
 //   - PodAdd, PodDel, PodCheck, PodGC and PodStatus open a request, each under a number that was not used before in this life. An
 //     Answer closes it, exactly one, in the same Step or any later one. The same sandbox may be added again at any time and gets
@@ -48,7 +48,7 @@
 //     the node that bears the name now. NodesListed ends a complete round of NodeSeen: who was not told in it, is gone.
 //     It says how old the list is, as a record may be younger: one that came since is no sign of a node that is gone.
 //   - ServiceSeen and ServiceGone tell of services, EndpointsSeen and EndpointsGone of their endpoint slices, in any order; repeating one
-//     is free. ServicesListed ends a complete round of both; nothing is wanted for services before the first one.
+//     is free. ServicesListed and EndpointsListed end a complete round of either; nothing is wanted for services before the first of both.
 //   - PodsListed names the pods bound to this node. PoolsChanged brings address ranges: an older generation, or the same, is
 //     ignored. OwnAddress brings the node's own address; the zero prefix says that the plan's holds again.
 //   - StoreReply answers the StoreRequest of its ID; one that is given up or unknown is ignored. StoreChanged belongs to the watch of

@@ -81,8 +81,10 @@ type (
 	// EndpointsSeen: an EndpointSlice of IPv4 addresses exists with these values; EndpointsGone: it does not any more.
 	EndpointsSeen struct{ Slice service.Slice }
 	EndpointsGone struct{ Name service.Name }
-	// ServicesListed: every existing service and slice has been told since the agent's start or the last gap; what was not, is gone.
-	ServicesListed struct{}
+	// ServicesListed: every existing service has been told since the agent's start or the last gap; what was not, is gone.
+	// EndpointsListed is the same of slices.
+	ServicesListed  struct{}
+	EndpointsListed struct{}
 	// OwnAddress: the node's own interconnect address changed (DHCP, operator). Zero means unknown.
 	OwnAddress struct{ Addr netip.Prefix }
 )

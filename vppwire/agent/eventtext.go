@@ -104,6 +104,9 @@ func (e EndpointsGone) AppendText(b []byte) []byte {
 func (ServicesListed) AppendText(b []byte) []byte { return line(b).word("services-listed") }
 
 // AppendText implements Event.
+func (EndpointsListed) AppendText(b []byte) []byte { return line(b).word("endpoints-listed") }
+
+// AppendText implements Event.
 func (e PoolsChanged) AppendText(b []byte) []byte { return line(b).word("pools").pools(e.Pools) }
 
 // AppendText implements Event.
@@ -194,31 +197,32 @@ func (l line) items(items []StoreItem) line {
 	return l
 }
 
-func (PodAdd) event()         {}
-func (PodDel) event()         {}
-func (PodCheck) event()       {}
-func (PodGC) event()          {}
-func (PodStatus) event()      {}
-func (Withdrawn) event()      {}
-func (NodeSeen) event()       {}
-func (NodeGone) event()       {}
-func (PodsListed) event()     {}
-func (NodesListed) event()    {}
-func (ServiceSeen) event()    {}
-func (ServiceGone) event()    {}
-func (EndpointsSeen) event()  {}
-func (EndpointsGone) event()  {}
-func (ServicesListed) event() {}
-func (PoolsChanged) event()   {}
-func (OwnAddress) event()     {}
-func (StoreReply) event()     {}
-func (StoreChanged) event()   {}
-func (StoreWatchLost) event() {}
-func (Persisted) event()      {}
-func (Called) event()         {}
-func (Hooked) event()         {}
-func (Woke) event()           {}
-func (VPPUp) event()          {}
-func (VPPDown) event()        {}
-func (Restored) event()       {}
-func (HostAddresses) event()  {}
+func (PodAdd) event()          {}
+func (PodDel) event()          {}
+func (PodCheck) event()        {}
+func (PodGC) event()           {}
+func (PodStatus) event()       {}
+func (Withdrawn) event()       {}
+func (NodeSeen) event()        {}
+func (NodeGone) event()        {}
+func (PodsListed) event()      {}
+func (NodesListed) event()     {}
+func (ServiceSeen) event()     {}
+func (ServiceGone) event()     {}
+func (EndpointsSeen) event()   {}
+func (EndpointsGone) event()   {}
+func (ServicesListed) event()  {}
+func (EndpointsListed) event() {}
+func (PoolsChanged) event()    {}
+func (OwnAddress) event()      {}
+func (StoreReply) event()      {}
+func (StoreChanged) event()    {}
+func (StoreWatchLost) event()  {}
+func (Persisted) event()       {}
+func (Called) event()          {}
+func (Hooked) event()          {}
+func (Woke) event()            {}
+func (VPPUp) event()           {}
+func (VPPDown) event()         {}
+func (Restored) event()        {}
+func (HostAddresses) event()   {}

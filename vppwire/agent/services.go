@@ -27,6 +27,9 @@ func (a *Agent) serviceFact(ev Event) {
 	case ServicesListed:
 		t.Listed()
 		a.todo |= todoPermit
+	case EndpointsListed:
+		t.SlicesListed()
+		a.todo |= todoPermit
 	default:
 		panic(fmt.Sprintf("agent: %T is no fact about services", ev))
 	}

@@ -26,9 +26,10 @@ type Place struct {
 // front is one address and port that a service is reached at.
 type front struct {
 	key
-	port  *Port
-	twice vppwire.Twice
-	local bool // only by endpoints of this node
+	port   *Port
+	twice  vppwire.Twice
+	local  bool // only by endpoints of this node
+	inside bool // the cluster's own address
 }
 
 // fronts are those of a service on this node, in order: cluster, external, node ports. A client from outside has its own address
@@ -46,11 +47,14 @@ func (p *Place) fronts(s *Service) []front {
 		}
 		add := func(a netip.Addr, number uint16, twice vppwire.Twice, local bool) {
 			if a.Is4() && number != 0 {
-				out = append(out, front{key{a, number, port.Proto}, port, twice, local})
+				out = append(out, front{key: key{a, number, port.Proto}, port: port, twice: twice, local: local})
 			}
 		}
 		for _, a := range s.ClusterIPs {
 			add(a, port.Port, vppwire.TwiceSelf, s.InternalLocal)
+		}
+		for i := range out {
+			out[i].inside = out[i].inside || out[i].port == port
 		}
 		for _, a := range s.ExternalIPs {
 			add(a, port.Port, outside, s.ExternalLocal)

@@ -79,6 +79,7 @@ func (s *story) tell(f []string) {
 		s.table.SliceGone(name)
 	case "listed":
 		s.table.Listed()
+		s.table.SlicesListed()
 	case "weight":
 		_, _ = fmt.Sscan(f[1], &s.place.LocalWeight)
 		s.table.Settle(s.place)

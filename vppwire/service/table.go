@@ -17,8 +17,8 @@ type Table struct {
 	// claims are the services that want an address and port, in the order of their names.
 	claims map[key][]Name
 	dirty  map[Name]bool
-	round  uint64
-	listed bool
+	// serviceRound and sliceRound count the lists of each that were told to their end.
+	serviceRound, sliceRound uint64
 }
 
 // key is what VPP finds a mapping by.
@@ -71,7 +71,7 @@ func (t *Table) service(n Name) *known {
 // Seen takes a service as it is now. The slices of the fact stay the caller's and are not changed.
 func (t *Table) Seen(s Service) {
 	k := t.service(s.Name)
-	k.round = t.round
+	k.round = t.serviceRound
 	if k.exists && reflect.DeepEqual(k.Service, s) {
 		return
 	}
@@ -91,13 +91,13 @@ func (t *Table) Gone(n Name) {
 func (t *Table) SliceSeen(s Slice) {
 	old := t.slices[s.Name]
 	if old != nil {
-		old.round = t.round
+		old.round = t.sliceRound
 		if reflect.DeepEqual(old.Slice, s) {
 			return
 		}
 		t.forget(old)
 	}
-	t.slices[s.Name] = &told{s, t.round}
+	t.slices[s.Name] = &told{s, t.sliceRound}
 	of := Name{s.Name.Namespace, s.Service}
 	t.service(of).slices[s.Name] = true
 	t.dirty[of] = true
@@ -118,24 +118,28 @@ func (t *Table) forget(s *told) {
 	t.dirty[of] = true
 }
 
-// Listed says that everything which exists has been told since the start, or since it said so last: what was not, is gone.
+// Listed says that every service which exists has been told since the start, or since it said so last: what was not, is gone.
 func (t *Table) Listed() {
-	for _, n := range slices.SortedFunc(maps.Keys(t.slices), compare) {
-		if t.slices[n].round != t.round {
-			t.SliceGone(n)
-		}
-	}
 	for _, n := range slices.SortedFunc(maps.Keys(t.services), compare) {
-		if t.services[n].round != t.round {
+		if t.services[n].round != t.serviceRound {
 			t.Gone(n)
 		}
 	}
-	t.round++
-	t.listed = true
+	t.serviceRound++
 }
 
-// Known reports whether Listed has been said.
-func (t *Table) Known() bool { return t.listed }
+// SlicesListed is Listed of slices.
+func (t *Table) SlicesListed() {
+	for _, n := range slices.SortedFunc(maps.Keys(t.slices), compare) {
+		if t.slices[n].round != t.sliceRound {
+			t.SliceGone(n)
+		}
+	}
+	t.sliceRound++
+}
+
+// Known reports whether both lists have been told.
+func (t *Table) Known() bool { return t.serviceRound > 0 && t.sliceRound > 0 }
 
 func compare(a, b Name) int {
 	switch {
@@ -223,6 +227,9 @@ func (t *Table) objects(n Name) []vppwire.Object {
 		list := t.place.choose(t.endpoints(s, f.port), f.local)
 		if len(list) == 0 {
 			continue
+		}
+		if f.inside && slices.ContainsFunc(list, func(e vppwire.Endpoint) bool { return slices.Contains(t.place.Hosts, e.Addr.Addr()) }) {
+			f.twice = vppwire.TwiceAlways // this host may be client and endpoint under two addresses, and would answer itself
 		}
 		out = append(out, vppwire.Service{Addr: f.key.addr, Port: f.key.port, Proto: f.key.proto, Twice: f.twice, Affinity: s.Affinity,
 			Tag: tag(n), Endpoints: vppwire.FormatEndpoints(list)})

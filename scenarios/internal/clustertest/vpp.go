@@ -25,6 +25,8 @@ type VPP struct {
 	L2      []scenarios.FIBEntry
 	// Senders are what guarded interfaces admit, in address order.
 	Senders []scenarios.Source
+	// Translates is its NAT, none without mappings.
+	Translates scenarios.NAT
 
 	tables  []table
 	tunnels []tunnel
@@ -240,6 +242,9 @@ func (v *VPP) FIB(id uint32, mac vppwire.MAC) (scenarios.FIBEntry, bool) {
 func (v *VPP) Admits(index uint32, mac vppwire.MAC, addr netip.Addr) bool {
 	return !v.Ifaces[index].Guarded || slices.Contains(v.Senders, scenarios.Source{Addr: addr, MAC: mac})
 }
+
+// NAT implements scenarios.VPP.
+func (v *VPP) NAT() (scenarios.NAT, bool) { return v.Translates, len(v.Translates.Mappings) > 0 }
 
 // Sources implements scenarios.VPP.
 func (v *VPP) Sources(uint32) iter.Seq[scenarios.Source] { return slices.Values(v.Senders) }

@@ -63,6 +63,10 @@ var examples = map[string]string{
 	"change-node-address": "change-node-address node=node-1 address=192.168.16.77/24",
 	"change-management":   "change-management node=node-2 addresses=10.20.9.9",
 
+	"change-service": "change-service name=web app=per-node clusterIP=10.96.0.10",
+	"remove-service": "remove-service service=web",
+	"set-ready":      "set-ready app=per-node ready=true",
+
 	"partition": "partition between=node-1,store for=2s",
 	"slow-link": "slow-link between=node-2,api delay=100ms for=2s",
 	"inject":    `inject fault="(Nth 1 (Request tap_create_v3 Mute))" for=2s`,

@@ -72,6 +72,24 @@ func (v view) Neighbors() iter.Seq[scenarios.Neighbor] {
 	})
 }
 
+func (v view) NAT() (scenarios.NAT, bool) {
+	c, on := v.VPP.NAT()
+	out := scenarios.NAT{Forwarding: c.Forwarding, Addrs: c.Addrs, Twice: c.Twice}
+	for _, m := range c.Mappings {
+		o := scenarios.NATMapping{Addr: m.Addr, Port: m.Port, Proto: m.Proto, Identity: m.Identity, Twice: m.Twice, Self: m.Self}
+		for _, l := range m.Locals {
+			if m.Identity {
+				o.Tables = append(o.Tables, l.Table)
+			} else {
+				o.Locals = append(o.Locals, scenarios.NATLocal(l))
+			}
+		}
+		out.Mappings = append(out.Mappings, o)
+	}
+	slices.SortFunc(out.Mappings, scenarios.CompareNATMappings)
+	return out, on
+}
+
 func (v view) Admits(index uint32, mac vppwire.MAC, addr netip.Addr) bool {
 	return v.VPP.Admits(index, mac, addr)
 }
@@ -117,7 +135,7 @@ func iface(i vppmodel.Interface) scenarios.Interface {
 	}
 	return scenarios.Interface{
 		Index: i.Index, Name: i.Name, Tag: i.Tag, Type: kind(i.Kind), Up: i.Up, MAC: i.MAC, MTU: i.MTU, MTU4: i.MTU4, MTU6: i.MTU6, LinkMTU: i.LinkMTU,
-		Table4: i.Tables[0], Table6: i.Tables[1], Addrs: i.Addrs, Unnumbered: i.Unnumbered, HasUnnumbered: i.Borrows, Guarded: i.Filtered,
+		Table4: i.Tables[0], Table6: i.Tables[1], Addrs: i.Addrs, Unnumbered: i.Unnumbered, HasUnnumbered: i.Borrows, Guarded: i.Filtered, NAT: scenarios.NATSides(i.NAT),
 		Bridge: i.Bridge, BVI: i.BVI, SHG: i.SHG, Unlisted: i.Unlisted, Host: i.Host, HostNetns: i.HostNetns,
 		Src: i.Src, Dst: i.Dst, VNI: i.VNI, EncapTable: i.EncapTable,
 	}

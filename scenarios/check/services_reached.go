@@ -1,0 +1,191 @@
+package check
+
+import (
+	"net/netip"
+	"slices"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/walk"
+)
+
+const servicesReachedName = "services-reached"
+
+// servicesReached: from every pod and host, each address and port of a service leads to all of its ready endpoints that the client
+// may get, to no other, and the answer comes back from the address that was asked. What VPP maps, some service has.
+func servicesReached() scenarios.Law {
+	return scenarios.Law{
+		Name:  servicesReachedName,
+		Why:   "An endpoint that some node does not know gets no load, one that has gone swallows a share of the connections, and an answer from another address is nobody's.",
+		When:  scenarios.Settled,
+		Needs: []scenarios.Evidence{scenarios.Services, scenarios.Sandboxes, scenarios.NodeIDs, scenarios.VPPTables, scenarios.LinuxTables},
+		Check: checkServicesReached,
+	}
+}
+
+// Numbers of IP protocols.
+const (
+	protoTCP = 6
+	protoUDP = 17
+)
+
+// clientPort is where clients ask from: Linux' first ephemeral port.
+const clientPort = 32768
+
+// serving is the law's state over one snapshot.
+type serving struct {
+	s scenarios.Snapshot
+	w *walk.Walker
+}
+
+func checkServicesReached(s scenarios.Snapshot) (occasions int64, err error) {
+	v := &serving{s: s}
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		if !lives(n) || n.VPP == nil || n.Linux == nil || n.ID == 0 {
+			continue
+		}
+		c, on := n.VPP.NAT()
+		if !on {
+			continue
+		}
+		if v.w == nil {
+			v.w = walk.New(s)
+		}
+		if err := v.mapped(n, &c); err != nil {
+			return occasions, err
+		}
+		for _, from := range clients(n) {
+			for k := range s.Services {
+				for _, f := range v.fronts(&s.Services[k], n) {
+					occasions++
+					if err := v.ask(n, from, &s.Services[k], f); err != nil {
+						return occasions, err
+					}
+				}
+			}
+		}
+	}
+	return occasions, nil
+}
+
+// clients are the node's pods that have an address, and its host.
+func clients(n *scenarios.NodeState) []walk.Point {
+	var out []walk.Point
+	for _, p := range n.Pods {
+		if p.Addr.IsValid() {
+			out = append(out, walk.FromPod(n.Name, p.Netns))
+		}
+	}
+	if n.HostVPP.IsValid() {
+		out = append(out, walk.FromHost(n.Name))
+	}
+	return out
+}
+
+// front is an address and port of a service as a client of a node asks it; at is the node that decides who serves.
+type front struct {
+	addr  netip.AddrPort
+	at    *scenarios.NodeState
+	local bool
+	// pods: only they are asked: what a host sends to its own addresses, or to outer ones, does not come by VPP.
+	pods bool
+}
+
+// fronts are those that clients of a node may ask: the cluster's address, the outer one, and every node's port. A host asks its own
+// machine's addresses of itself.
+func (v *serving) fronts(svc *scenarios.ServiceState, n *scenarios.NodeState) []front {
+	var out []front
+	if svc.ClusterIP.IsValid() {
+		out = append(out, front{netip.AddrPortFrom(svc.ClusterIP, uint16(svc.Port)), n, svc.InternalPolicy == scenarios.NodeLocal, false})
+	}
+	if svc.External.IsValid() {
+		out = append(out, front{netip.AddrPortFrom(svc.External, uint16(svc.Port)), n, svc.ExternalPolicy == scenarios.NodeLocal, true})
+	}
+	if svc.NodePort == 0 {
+		return out
+	}
+	for i := range v.s.Nodes {
+		at := &v.s.Nodes[i]
+		if lives(at) && at.VPP != nil && at.Address.IsValid() {
+			out = append(out, front{netip.AddrPortFrom(at.Address.Addr(), uint16(svc.NodePort)), at, svc.ExternalPolicy == scenarios.NodeLocal, true})
+		}
+	}
+	return out
+}
+
+// expected are the endpoints that a front serves.
+func (f *front) expected(svc *scenarios.ServiceState) []scenarios.EndpointState {
+	return slices.DeleteFunc(slices.Clone(svc.Endpoints), func(e scenarios.EndpointState) bool { return f.local && e.Node != f.at.Name })
+}
+
+func protoOf(svc *scenarios.ServiceState) uint8 {
+	if svc.Protocol == scenarios.UDP {
+		return protoUDP
+	}
+	return protoTCP
+}
+
+// ask lets a client have each of a mapping's locals once.
+func (v *serving) ask(n *scenarios.NodeState, from walk.Point, svc *scenarios.ServiceState, f front) error {
+	if f.pods && from.Netns == "" {
+		return nil
+	}
+	want := f.expected(svc)
+	p := walk.Packet{Dst: f.addr.Addr(), Proto: protoOf(svc), SrcPort: clientPort, DstPort: f.addr.Port()}
+	got := map[netip.Addr]bool{}
+	for i, of := 0, 1; i < of; i++ {
+		drawn := false
+		draw := func(n int) int { drawn, of = true, n; return min(i, n-1) }
+		x := v.w.Exchange(from, p, draw)
+		say := func(format string, args ...any) error {
+			b := broken(servicesReachedName, v.s.At, n.Name, format, args...)
+			b.After = v.w.ExchangeWay(from, p, draw)
+			return b
+		}
+		switch {
+		case !drawn && len(want) == 0:
+			return nil // nobody serves it, and nothing is mapped
+		case !drawn:
+			return say("%s of service %s leads %s nowhere: %s", f.addr, svc.Name, from, x.There)
+		}
+		k := slices.IndexFunc(want, func(e scenarios.EndpointState) bool { return e.Addr == x.At.Addr() })
+		switch {
+		case k < 0:
+			return say("%s of service %s leads %s to %s, which is no endpoint of it", f.addr, svc.Name, from, x.At)
+		case !x.There.To(want[k].Node, want[k].Netns):
+			return say("%s of service %s does not lead %s to endpoint %s on %s: %s", f.addr, svc.Name, from, x.At, want[k].Node, x.There)
+		case uint32(x.At.Port()) != svc.TargetPort:
+			return say("%s of service %s leads %s to port %d of its endpoints, not %d", f.addr, svc.Name, from, x.At.Port(), svc.TargetPort)
+		case !x.Back.To(from.Node, from.Netns):
+			return say("what endpoint %s of service %s answers does not come back to %s: %s", x.At, svc.Name, from, x.Back)
+		case x.From != f.addr:
+			return say("%s hears %s answer, when it has asked %s of service %s", from, x.From, f.addr, svc.Name)
+		}
+		got[x.At.Addr()] = true
+	}
+	for _, e := range want {
+		if !got[e.Addr] {
+			return broken(servicesReachedName, v.s.At, n.Name, "endpoint %s on %s of service %s is ready, and %s never gets it from %s", e.Addr, e.Node, svc.Name, from, f.addr)
+		}
+	}
+	return nil
+}
+
+// mapped: whatever VPP maps belongs to a service.
+func (v *serving) mapped(n *scenarios.NodeState, c *scenarios.NAT) error {
+	for _, m := range c.Mappings {
+		if m.Identity {
+			continue
+		}
+		if !slices.ContainsFunc(v.s.Services, func(svc scenarios.ServiceState) bool {
+			number := svc.Port
+			if m.Addr != svc.ClusterIP && m.Addr != svc.External {
+				number = svc.NodePort
+			}
+			return protoOf(&svc) == m.Proto && uint32(m.Port) == number
+		}) {
+			return broken(servicesReachedName, v.s.At, n.Name, "VPP of %s maps %s, which no service has", n.Name, netip.AddrPortFrom(m.Addr, m.Port))
+		}
+	}
+	return nil
+}
