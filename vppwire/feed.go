@@ -40,6 +40,9 @@ func (s *Session) Feed(now time.Time, r Result) {
 		s.forget(n)
 		s.lowered(s.call.obj)
 		s.countPackets(s.call.obj, -1)
+		if l, ok := s.call.obj.(leaving); ok {
+			l.left(s)
+		}
 	case r.Err == nil:
 		if s.call.number != nil {
 			s.numbered(s.call.obj.Key(), r.number)

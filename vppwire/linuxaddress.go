@@ -57,6 +57,21 @@ func (o LinuxAddress) delete(_ *Session, r *request) bool {
 	return true
 }
 
+// left: with its last address a link loses its routes and everybody it knows (Linux, fib_disable_ip).
+func (o LinuxAddress) left(s *Session) {
+	k := linkKey(o.Netns, o.Link)
+	m := s.find(s.ident(&k))
+	if m == 0 {
+		return
+	}
+	for a := s.at(m).firstAttr; a != 0; a = s.at(a).nextAttr {
+		if e := s.at(a); e.have != nil && (Kind(e.id.kind) == KindLinuxRoute || Kind(e.id.kind) == KindLinuxNeighbor) {
+			s.doubtObject(o)
+			return
+		}
+	}
+}
+
 func (LinuxAddress) readLink(s *Session, netns string, l *LinuxLink) {
 	for _, a := range l.Addrs {
 		if !a.Addr().IsLinkLocalUnicast() {

@@ -50,6 +50,9 @@ type lapsing interface {
 // bringing is an object that comes with another one, which nobody has to create.
 type bringing interface{ brings() Object }
 
+// leaving is an object whose deletion may take others along that do not hang on it: left looks at them again.
+type leaving interface{ left(s *Session) }
+
 // taking is an object that takes links along when it is deleted, whether or not they know their owner: a dump cannot show
 // what a link belongs to.
 type taking interface {
