@@ -94,6 +94,9 @@ func (w *World) faulty() bool { return len(w.faults) > 0 }
 // judge asks every injector about an operation.
 func (w *World) judge(op fault.Op) fault.Verdict {
 	v := fault.Judge(w.faults, op)
+	if v.Action == fault.PowerLoss && op.Kind != fault.KindPersist {
+		return fault.Verdict{}
+	}
 	if v.Action != fault.Pass {
 		w.counts.Faults++
 		if m := w.machines[op.Node]; m != nil {

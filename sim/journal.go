@@ -22,7 +22,11 @@ func (p *process) persist(e agent.Persist) {
 	}
 	var verdict fault.Verdict
 	if w.faulty() {
-		verdict = w.judge(fault.Op{Node: m.name, Kind: fault.KindPersist, Name: "Persist"})
+		name := "Persist"
+		if e.Replace {
+			name = "Replace"
+		}
+		verdict = w.judge(fault.Op{Node: m.name, Kind: fault.KindPersist, Name: name})
 	}
 	payload := make([]byte, 0, 96*len(e.Records))
 	for i := range e.Records {
@@ -103,6 +107,9 @@ func (s *synced) Fire() {
 	switch {
 	case s.verdict.Action == fault.CrashBefore:
 		p.m.crashAgent()
+		return
+	case s.verdict.Action == fault.PowerLoss:
+		p.m.losePower()
 		return
 	case s.failed:
 		p.journal.Told()

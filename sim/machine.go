@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -305,6 +306,22 @@ func (m *machine) powerOff() {
 	m.killVPP(false)
 	m.up = false
 	m.disk.Crash(m.w.eng.Chooser())
+}
+
+// rebootTime is how long a machine takes that has lost power for an instant, as one that reboots.
+const rebootTime = 5 * time.Second
+
+// losePower is a machine without power for an instant.
+func (m *machine) losePower() {
+	st, ctx := stage{m.w}, context.Background()
+	if err := st.PowerOff(ctx, m.name); err != nil {
+		panic("sim: " + err.Error())
+	}
+	m.w.eng.After(rebootTime, &happening{m, "boots", func() {
+		if err := st.PowerOn(ctx, m.name); err != nil {
+			panic("sim: " + err.Error())
+		}
+	}})
 }
 
 // powerOn boots the machine: an empty Linux, VPP and the agent start.

@@ -19,6 +19,7 @@ var harms = []struct{ word, text string }{
 	{"CrashBefore", "the program dies before it"},
 	{"CrashAfter", "the program dies after it"},
 	{"Compact", "the store forgets its history first"},
+	{"PowerLoss", "the machine loses power meanwhile"},
 }
 
 // tellLine puts an event line into words; weight 0 is a line that explains nothing.

@@ -29,6 +29,7 @@ func All() []scenarios.Law {
 		unwiredBeforeReuse(),
 		addNotForgotten(),
 		toldIsSaved(),
+		restartsRemember(),
 		oneSandbox(),
 		requestsAnswered(),
 		packetsFit(),

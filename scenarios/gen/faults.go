@@ -18,7 +18,7 @@ var kinds = [...]struct {
 	{"dataplane", []string{"Mute", "Vanish", "(Refuse -1)", "(Delay 3s)", "(Delay 700ms)", "Duplicate", "CrashBefore", "CrashAfter"}},
 	{"store", []string{"Mute", "Vanish", "(Refuse 0)", "(Delay 3s)", "Duplicate"}},
 	{"effect", []string{"CrashBefore", "CrashAfter"}},
-	{"persist", []string{"(Refuse 0)", "CrashBefore", "CrashAfter", "(Delay 700ms)"}},
+	{"persist", []string{"(Refuse 0)", "CrashBefore", "CrashAfter", "(Delay 700ms)", "PowerLoss"}},
 	{"control", []string{"Mute", "Vanish", "(Refuse 0)", "(Delay 3s)", "CrashBefore", "CrashAfter"}},
 	{"store-watch", []string{"Vanish", "Duplicate"}},
 	{"api-watch", []string{"Vanish", "Duplicate"}},

@@ -84,7 +84,7 @@ var kinds = []fault.OpKind{
 // operationNames are the names of operations other than calls of VPP and Linux.
 var operationNames = []string{
 	"list", "create", "update", "delete", "watch", "StoreChanged", "change", "Add", "Del", "Check", "GC",
-	"CallDataplane", "Persist", "StoreRequest", "Answer", "WakeAt", "Hook", "Log", "ListNodes", "NodeAddress",
+	"CallDataplane", "Persist", "Replace", "StoreRequest", "Answer", "WakeAt", "Hook", "Log", "ListNodes", "NodeAddress",
 }
 
 // probing adds the questions to a scenario, before its own faults, and makes l hear them. Calls are asked about by the names

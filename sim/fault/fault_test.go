@@ -34,6 +34,7 @@ func TestJudge(t *testing.T) {
 		{`(Request tap_* Vanish)`, `Vanish . . Vanish . Vanish`},
 		{`(Request * Vanish)`, `Vanish Vanish Vanish Vanish Vanish Vanish`},
 		{`(Request tap_ Vanish)`, `. . . . . .`},
+		{`(Kind dataplane PowerLoss)`, `PowerLoss . PowerLoss PowerLoss . PowerLoss`},
 		{`(Kind store Compact)`, `. Compact . . . .`},
 		{`(Kind dataplane Duplicate)`, `Duplicate . Duplicate Duplicate . Duplicate`},
 		{`(Kind persist CrashBefore)`, `. . . . CrashBefore .`},

@@ -23,6 +23,7 @@ var injectors = []row{
 	{"CrashBefore", "", verdict(CrashBefore)},   // verdict.go
 	{"CrashAfter", "", verdict(CrashAfter)},     // verdict.go
 	{"Compact", "", verdict(Compact)},           // verdict.go
+	{"PowerLoss", "", verdict(PowerLoss)},       // verdict.go
 	{"Census", "", parseCensus},                 // census.go
 }
 

@@ -39,12 +39,15 @@ const (
 	CrashAfter
 	// Compact: a store forgets its history before it happens; it happens all the same.
 	Compact
+	// PowerLoss: the machine that writes to its disk loses power while it does, so that the write may be there or not, and boots again.
+	// Operations that write to no disk pass.
+	PowerLoss
 	actionEnd
 )
 
 var actionWords = [actionEnd]string{
 	Pass: "Pass", Refuse: "Refuse", Vanish: "Vanish", Mute: "Mute", Delay: "Delay", Duplicate: "Duplicate",
-	CrashBefore: "CrashBefore", CrashAfter: "CrashAfter", Compact: "Compact",
+	CrashBefore: "CrashBefore", CrashAfter: "CrashAfter", Compact: "Compact", PowerLoss: "PowerLoss",
 }
 
 func (a Action) String() string {

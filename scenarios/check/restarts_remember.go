@@ -1,0 +1,113 @@
+package check
+
+import (
+	"maps"
+	"net/netip"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+const restartsRememberName = "restarts-remember"
+
+// restartsRemember: an agent that starts holds the address of each sandbox whose ADD was answered and that it has not let go of, and
+// none of one whose DEL was answered: whatever ended the life before, and whatever the disk made of its last writes.
+//
+// What its life before had released without an answer may be there or not, and so may what it leased. Sandboxes of a machine that
+// has rebooted are read back like others, and released then. A snapshot has no history.
+func restartsRemember() scenarios.Law {
+	return scenarios.Law{
+		Name:  restartsRememberName,
+		Why:   "An address that a restart forgets is given to a second pod; one that comes back is held for nobody.",
+		When:  scenarios.Always,
+		Needs: []scenarios.Evidence{scenarios.Leases, scenarios.Sandboxes},
+		Watch: func() scenarios.Watcher { return &memoryWatcher{nodes: map[string]*memory{}} },
+	}
+}
+
+// memory is what one node's agent has to remember: addresses that were told, and owners that were told to be gone. What is leased is
+// not gone, as a sandbox may be asked for anew before the answer to its DEL.
+type memory struct {
+	told         map[ipam.Owner]netip.Addr
+	leased, gone map[ipam.Owner]bool
+}
+
+type memoryWatcher struct {
+	nodes  map[string]*memory
+	checks int64
+}
+
+func (w *memoryWatcher) Checks() int64 { return w.checks }
+
+func (w *memoryWatcher) Observe(f *scenarios.Fact) error {
+	switch f.Kind {
+	case scenarios.FactAnswered:
+		w.of(f.Node).told[f.Owner] = f.Addr
+	case scenarios.FactLeased:
+		m := w.of(f.Node)
+		m.leased[f.Owner] = true
+		delete(m.gone, f.Owner)
+	case scenarios.FactReleased:
+		m := w.of(f.Node)
+		delete(m.told, f.Owner)
+		delete(m.leased, f.Owner)
+	case scenarios.FactDeleted:
+		m := w.of(f.Node)
+		delete(m.told, f.Owner)
+		if !m.leased[f.Owner] {
+			m.gone[f.Owner] = true
+		}
+	case scenarios.FactNodeGone:
+		if f.Text == scenarios.NodeLeft {
+			delete(w.nodes, f.Node)
+		}
+	case scenarios.FactAgentUp:
+		return w.started(f)
+	}
+	return nil
+}
+
+func (w *memoryWatcher) of(node string) *memory {
+	m := w.nodes[node]
+	if m == nil {
+		m = &memory{map[ipam.Owner]netip.Addr{}, map[ipam.Owner]bool{}, map[ipam.Owner]bool{}}
+		w.nodes[node] = m
+	}
+	return m
+}
+
+// started compares what an agent has read with what was told; the first owner that differs is told.
+func (w *memoryWatcher) started(f *scenarios.Fact) error {
+	m := w.nodes[f.Node]
+	if m == nil {
+		return nil
+	}
+	lost := maps.Clone(m.told)
+	w.checks += int64(len(m.told) + len(m.gone))
+	for i := range f.Leases {
+		l := &f.Leases[i]
+		if m.gone[l.Owner] {
+			return broken(restartsRememberName, f.At, f.Node, "the agent starts with %s for %s, whose DEL was answered: look at what the journal held of its release",
+				l.Addr, l.Owner)
+		}
+		if lost[l.Owner] == l.Addr {
+			delete(lost, l.Owner)
+		}
+	}
+	clear(m.gone) // what an agent has not read once, it does not read again
+	clear(m.leased)
+	for i := range f.Leases {
+		m.leased[f.Leases[i].Owner] = true
+	}
+	var first ipam.Owner
+	for o := range lost { //vppdrill:unordered the first in their order is told
+		if first == (ipam.Owner{}) || o.String() < first.String() {
+			first = o
+		}
+	}
+	if first != (ipam.Owner{}) {
+		return broken(restartsRememberName, f.At, f.Node, "the agent starts without %s of %s, whose ADD was answered: look at what the journal held of its lease",
+			lost[first], first)
+	}
+	return nil
+}
