@@ -32,7 +32,7 @@ func cilium() []Exhibit {
 		{
 			Name: "peers-removed-before-sync", Incidents: []string{"cilium/cilium#31985", "cilium/cilium#34062", "projectcalico/calico#8071"}, Law: "stays-wired",
 			Upstream: "An agent that started removed stale peers before the store had told it all, and put the living ones back when it had.",
-			Fault:    "An agent whose store does not answer goes by what it knows so far, which after a start is nothing.",
+			Fault:    "An agent whose store does not answer goes by what it knows so far, which after a start is itself.",
 			Plant:    func() *sim.Plant { return &sim.Plant{Agent: agents(storeTakenForEmpty)} },
 		},
 		{
@@ -197,10 +197,24 @@ func (x *unreserved) Leases() iter.Seq[ipam.Lease] {
 	return slices.Values(all)
 }
 
-// storeTakenForEmpty tells an agent that a store which does not answer is complete and has no records.
+// storeTakenForEmpty tells an agent that a store which does not answer is complete and has its own record, as the journal tells it, and
+// no others.
 func storeTakenForEmpty(l *life, now time.Time, ev agent.Event) []agent.Effect {
-	if r, ok := ev.(agent.StoreReply); ok && r.Err == agent.StoreUnavailable {
-		ev = agent.StoreReply{ID: r.ID, Items: []agent.StoreItem{{Key: nodeid.Prefix + "complete", Value: "yes", ModRevision: 1}}, Revision: 1}
+	switch e := ev.(type) {
+	case agent.Restored:
+		for _, r := range e.Records {
+			if r.Kind == agent.RecordNode {
+				l.own = nodeid.Record{ID: r.NodeID, Name: l.node, UID: r.NodeUID}
+			}
+		}
+	case agent.StoreReply:
+		if e.Err == agent.StoreUnavailable {
+			items := []agent.StoreItem{{Key: nodeid.Prefix + "complete", Value: "yes", ModRevision: 1}}
+			if l.own.ID != 0 {
+				items = append(items, agent.StoreItem{Key: l.own.Key(), Value: l.own.String(), ModRevision: 1})
+			}
+			ev = agent.StoreReply{ID: e.ID, Items: items, Revision: 1}
+		}
 	}
 	return l.PlantedAgent.Step(now, ev)
 }

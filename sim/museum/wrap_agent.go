@@ -8,6 +8,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 )
 
 // life is one life of a node's agent with a planted fault around it.
@@ -19,6 +20,8 @@ type life struct {
 	step   func(l *life, now time.Time, ev agent.Event) []agent.Effect
 	// looked: VPP was looked at.
 	looked bool
+	// own is the node's record as far as its journal tells it.
+	own nodeid.Record
 }
 
 // Step implements sim.PlantedAgent.
