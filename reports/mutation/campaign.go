@@ -28,6 +28,8 @@ type Campaign struct {
 	Only string
 	// Again, where set, are trials of a former report: those that were not caught are tried, if the tree still has them.
 	Again []*Trial
+	// Resume, where set, is what an interrupted campaign has reported: its trials go on where they were.
+	Resume *Report
 	// Budget is the processor time of each, Jobs how many are tried at the same time.
 	Budget time.Duration
 	Jobs   int
@@ -46,7 +48,14 @@ func (c Campaign) Run(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	all = slices.DeleteFunc(all, func(m *Mutant) bool { return !strings.Contains(m.Place(), c.Only) })
-	if c.Again != nil {
+	var trials []*Trial
+	switch {
+	case c.Resume != nil:
+		if trials, err = resumed(all, c.Resume.Trials); err != nil {
+			return nil, err
+		}
+		all = mutantsOf(trials)
+	case c.Again != nil:
 		all = uncaught(all, c.Again)
 	}
 	if len(all) == 0 {
@@ -56,6 +65,12 @@ func (c Campaign) Run(ctx context.Context) (*Report, error) {
 	program := filepath.Join(c.Scratch, "planted")
 	if err := Build(ctx, c.Root, c.Scratch, program, all); err != nil {
 		return nil, err
+	}
+	if c.Resume != nil {
+		r := &Report{Seed: c.Resume.Seed, BudgetSeconds: c.Budget.Seconds(), Trials: trials, former: c.Resume.Kinds}
+		err = c.rounds(ctx, program, r.Trials)
+		r.count()
+		return r, err
 	}
 	r := &Report{Seed: c.Seed, BudgetSeconds: c.Budget.Seconds(), places: all, reached: all}
 	chosen := all
@@ -132,18 +147,16 @@ func (c Campaign) askedFile(name string, all []*Mutant) (string, error) {
 
 // uncaught finds those of a former report's trials that were not caught: the same lines of the same function, wherever they are now.
 func uncaught(all []*Mutant, former []*Trial) []*Mutant {
-	type place struct{ file, function, kind, before, after string }
-	wanted := map[place]int{}
+	wanted := map[site]int{}
 	for _, t := range former {
 		if t.Outcome != Caught {
-			wanted[place{t.File, t.Func, t.Kind, t.Before, t.After}]++
+			wanted[t.site()]++
 		}
 	}
 	var found []*Mutant
 	for _, m := range all {
-		p := place{m.File, m.Func, m.Kind, m.Before, m.After}
-		if wanted[p] > 0 {
-			wanted[p]--
+		if wanted[m.site()] > 0 {
+			wanted[m.site()]--
 			found = append(found, m)
 		}
 	}
@@ -246,7 +259,7 @@ func (c Campaign) round(ctx context.Context, program string, trials []*Trial, sh
 // try goes on with one mutant until it has had this much processor time.
 func (c Campaign) try(ctx context.Context, program string, m *Trial, share time.Duration) error {
 	t := trial{program: program, usual: c.usual}
-	left := func() time.Duration { return c.Budget - time.Duration(m.CPUSeconds*float64(time.Second)) }
+	left := func() time.Duration { return c.Budget - m.spent() }
 	run := t.catalogue
 	if m.begun {
 		run = t.search

@@ -2,6 +2,7 @@ package mutation
 
 import (
 	"errors"
+	"go/ast"
 	"os"
 	"path/filepath"
 	"slices"
@@ -116,5 +117,63 @@ func TestAgain(t *testing.T) {
 	}
 	if !slices.Equal(lines, []int{5, 7}) {
 		t.Errorf("found in lines %v, want g in 5 and 7 and not h", lines)
+	}
+}
+
+// Goal: an interrupted campaign goes on with the trials that it had, and not in another tree. Method: a report through its file, the same
+// source, and one with a line more.
+func TestResume(t *testing.T) {
+	const text = "package a\n\nfunc f(g, h func()) {\n\tg()\n\th()\n\tg()\n}\n"
+	var former Report
+	for i, m := range numbered(parsed(t, text)) {
+		former.Trials = append(former.Trials, &Trial{Mutant: m, Outcome: Survived, CPUSeconds: float64(i), Searches: uint64(7 * i)})
+	}
+	name := filepath.Join(t.TempDir(), "report.json")
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(former.WriteJSON(f), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	read, err := Read(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same := numbered(parsed(t, text))
+	trials, err := resumed(same, read.Trials)
+	if err != nil || len(trials) != 3 {
+		t.Fatal(trials, err)
+	}
+	for i, m := range trials {
+		if m.Mutant != same[i] || m.begun != (i > 0) || m.Searches != uint64(7*i) || m.spent() != time.Duration(i)*time.Second {
+			t.Errorf("trial %d is %+v", i, m)
+		}
+	}
+	if _, err := resumed(numbered(parsed(t, strings.Replace(text, "func f", "// f does it.\nfunc f", 1))), read.Trials); err == nil {
+		t.Error("it goes on in another tree")
+	}
+}
+
+// Goal: faults are not planted into functions that only write for people. Method: a function for a String, one for a function that acts as
+// well, one that nobody but itself and such a one uses, and an exported one.
+func TestForPeople(t *testing.T) {
+	s := parsed(t, `package a
+type A struct{}
+func (A) String() string { return word(1) + Name(2) }
+func word(n int) string { return letters(n) + both(n) }
+func letters(n int) string { if n > 9 { return letters(n - 1) }; return "a" }
+func both(n int) string { return "b" }
+func Name(n int) string { return "c" }
+func act() { both(1) }
+`)
+	people := forPeople([]*ast.File{s.syntax}, s.info)
+	var names []string
+	for f := range people {
+		names = append(names, f.Name())
+	}
+	slices.Sort(names)
+	if !slices.Equal(names, []string{"letters", "word"}) {
+		t.Error(names)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"go/ast"
+	"go/types"
 	"os"
 	"path"
 	"path/filepath"
@@ -51,6 +52,7 @@ func Find(root string) ([]*Mutant, error) {
 		if len(p.Errors) > 0 {
 			return nil, fmt.Errorf("load %s: %w", p.PkgPath, p.Errors[0])
 		}
+		people := forPeople(p.Syntax, p.TypesInfo)
 		for i, file := range p.CompiledGoFiles {
 			rel, err := filepath.Rel(root, file)
 			if err != nil {
@@ -62,7 +64,7 @@ func Find(root string) ([]*Mutant, error) {
 			}
 			rel = filepath.ToSlash(rel)
 			all = append(all, findIn(&source{path: rel, file: file, folder: path.Dir(rel), text: text,
-				fset: p.Fset, syntax: p.Syntax[i], info: p.TypesInfo, pkg: p.Types})...)
+				fset: p.Fset, syntax: p.Syntax[i], info: p.TypesInfo, pkg: p.Types, people: people})...)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b *Mutant) int {
@@ -82,7 +84,7 @@ func findIn(s *source) []*Mutant {
 	var found []*Mutant
 	for _, d := range s.syntax.Decls {
 		f, ok := d.(*ast.FuncDecl)
-		if !ok || f.Body == nil || text(f.Name.Name) {
+		if !ok || f.Body == nil || text(f.Name.Name) || s.people[s.info.Defs[f.Name]] {
 			continue
 		}
 		c := &cursor{src: s}
@@ -113,6 +115,51 @@ func text(name string) bool {
 		return true
 	}
 	return strings.HasPrefix(name, "validate") || strings.HasSuffix(name, "Text") || strings.HasSuffix(name, "String")
+}
+
+// forPeople are the functions of a package that are used, and by none but those whose name says that they write for people, or those
+// that only they use. Exported ones may be used elsewhere and are none of them.
+func forPeople(files []*ast.File, info *types.Info) map[types.Object]bool {
+	users := map[types.Object]map[types.Object]bool{}
+	for _, file := range files {
+		for _, d := range file.Decls {
+			var user types.Object // nil: a variable's beginning
+			if f, ok := d.(*ast.FuncDecl); ok {
+				user = info.Defs[f.Name]
+			}
+			ast.Inspect(d, func(n ast.Node) bool {
+				id, ok := n.(*ast.Ident)
+				if !ok {
+					return true
+				}
+				if f, ok := info.Uses[id].(*types.Func); ok && !f.Exported() {
+					used := types.Object(f.Origin())
+					if users[used] == nil {
+						users[used] = map[types.Object]bool{}
+					}
+					users[used][user] = true
+				}
+				return true
+			})
+		}
+	}
+	people := map[types.Object]bool{}
+	for more := true; more; {
+		more = false
+		for f, by := range users { // in any order: it goes on until nothing changes
+			if people[f] {
+				continue
+			}
+			all := true
+			for user := range by { // in any order: all are asked
+				all = all && user != nil && (user == f || text(user.Name()) || people[user])
+			}
+			if all {
+				people[f], more = true, true
+			}
+		}
+	}
+	return people
 }
 
 // reserves reports whether a call only makes room: how much changes nothing but time.

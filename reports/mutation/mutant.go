@@ -45,6 +45,8 @@ type source struct {
 	syntax             *ast.File
 	info               *types.Info
 	pkg                *types.Package
+	// people are functions of the package that only write for people.
+	people map[types.Object]bool
 }
 
 func (s *source) offset(p token.Pos) int { return s.fset.Position(p).Offset }

@@ -20,6 +20,8 @@ type Report struct {
 	Trials        []*Trial `json:"trials"`
 
 	places, reached []*Mutant
+	// former are the rows of the report that was resumed, which knew places and reached.
+	former []Row
 }
 
 // Row is what came of one kind of faults.
@@ -45,6 +47,11 @@ func (r *Report) count() {
 	for i, k := range kinds {
 		rows[i] = Row{Kind: k.Name, By: map[string]int{}}
 		of[k.Name] = &rows[i]
+	}
+	for _, f := range r.former {
+		if row := of[f.Kind]; row != nil {
+			row.Places, row.Reached = f.Places, f.Reached
+		}
 	}
 	for _, m := range r.places {
 		of[m.Kind].Places++

@@ -18,7 +18,7 @@ func (c *cursor) unordered(e ast.Expr) bool {
 	return ok
 }
 
-// tells reports whether a call only says something to people: a log line, a panic.
+// tells reports whether a call only says something to people: a log line, a note, a panic.
 func tells(call *ast.CallExpr) bool {
 	name := ""
 	switch f := call.Fun.(type) {
@@ -31,7 +31,7 @@ func tells(call *ast.CallExpr) bool {
 		name = f.Sel.Name
 	}
 	name = strings.ToLower(name)
-	return name == "panic" || name == "log" || strings.HasPrefix(name, "log") && !strings.HasPrefix(name, "login") || name == "debugf" || name == "warnf" || name == "infof"
+	return name == "panic" || name == "log" || name == "note" || strings.HasPrefix(name, "log") && !strings.HasPrefix(name, "login") || name == "debugf" || name == "warnf" || name == "infof"
 }
 
 // onlyTells reports whether a body does nothing but say something to people.

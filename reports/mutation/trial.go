@@ -48,8 +48,10 @@ type Trial struct {
 	CPUSeconds float64 `json:"cpuSeconds"`
 	Runs       int     `json:"runs"`
 
-	// next counts random searches; begun: the catalogue has been run.
-	next  uint64
+	// Searches is how many random searches were begun.
+	Searches uint64 `json:"searches"`
+
+	// begun: the catalogue has been run.
 	begun bool
 	// reported: the last program wrote its whole report, so that it did not die.
 	reported bool
@@ -99,7 +101,7 @@ func (u *usual) of(ctx context.Context, t trial, number uint64) (map[failure]boo
 		return known, nil
 	}
 	t.usual = nil
-	m := &Trial{next: number, failures: map[failure]bool{}}
+	m := &Trial{Searches: number, failures: map[failure]bool{}}
 	if err := t.search(ctx, m, time.Hour); err != nil {
 		return nil, err
 	}
@@ -142,12 +144,12 @@ func (t trial) catalogue(ctx context.Context, m *Trial, budget time.Duration) er
 
 // search runs a few random scenarios more.
 func (t trial) search(ctx context.Context, m *Trial, budget time.Duration) error {
-	p := profiles[m.next%uint64(len(profiles))]
-	from := m.next/uint64(len(profiles))*uint64(p.seeds) + 1
+	p := profiles[m.Searches%uint64(len(profiles))]
+	from := m.Searches/uint64(len(profiles))*uint64(p.seeds) + 1
 	args := []string{"explore", "--random", "--profile", p.name, "--from", strconv.FormatUint(from, 10), "--seeds", strconv.Itoa(p.seeds),
 		"--jobs", "1", "--format", "json"}
-	number := m.next
-	m.next++
+	number := m.Searches
+	m.Searches++
 	return t.process(ctx, m, budget, args, func(out io.Reader, _ func()) error {
 		text, err := io.ReadAll(out)
 		if err != nil || len(bytes.TrimSpace(text)) == 0 {

@@ -2,7 +2,7 @@
 //
 // It decides nothing itself: faults and trials are package mutation's. It never changes a file of the tree but those in its scratch
 // folder and the one that --json names. Start at run. It exits with 1 when fewer than --least percent are caught, and with 2 when it
-// could not look. An interrupt ends it with what is known so far. To add a kind of fault, see package mutation.
+// could not look. An interrupt ends it with what is known so far, and --resume goes on from there. To add a kind of fault, see package mutation.
 package main
 
 import (
@@ -38,6 +38,7 @@ func run(ctx context.Context, args []string, out, notes io.Writer) int {
 	flags.DurationVar(&c.Budget, "budget", time.Minute, "processor time for each")
 	flags.IntVar(&c.Jobs, "jobs", 1, "how many are tried at the same time")
 	again := flags.String("again", "", "a file of --json: only what was not caught then")
+	resume := flags.Bool("resume", false, "go on with the campaign whose results the file of --json has, in the same tree")
 	least := flags.Float64("least", 0, "percent that must be caught")
 	file := flags.String("json", "", "file for the results")
 	if err := flags.Parse(args); err != nil || flags.NArg() > 0 || c.Budget < time.Second || c.Jobs < 1 || c.Mutants < 0 {
@@ -51,6 +52,14 @@ func run(ctx context.Context, args []string, out, notes io.Writer) int {
 			return 2
 		}
 		c.Again = former.Trials
+	}
+	if *resume {
+		former, err := mutation.Read(*file)
+		if err != nil {
+			fmt.Fprintln(notes, "mutate:", err)
+			return 2
+		}
+		c.Resume = former
 	}
 	r, err := c.Run(ctx)
 	if r != nil {
