@@ -31,6 +31,13 @@ func TestAnswersAndCalls(t *testing.T) {
 	call := func(at time.Duration, text, netns string) scenarios.Fact {
 		return scenarios.Fact{Kind: scenarios.FactCallRefused, At: at, Node: node, Text: text, Netns: netns}
 	}
+	one, two := ipam.Block{Prefix: netip.MustParsePrefix("10.1.0.0/28")}, ipam.Block{Prefix: netip.MustParsePrefix("10.1.0.16/28")}
+	given := func(blocks ...ipam.Block) scenarios.Fact {
+		return scenarios.Fact{Kind: scenarios.FactAssigned, Node: node, Blocks: blocks}
+	}
+	uses := func(blocks ...ipam.Block) scenarios.Fact {
+		return scenarios.Fact{Kind: scenarios.FactBlocks, Node: node, Blocks: blocks}
+	}
 	crashed := scenarios.Fact{Kind: scenarios.FactNodeGone, Node: node}
 	for _, tc := range []struct {
 		name  string
@@ -56,6 +63,10 @@ func TestAnswersAndCalls(t *testing.T) {
 		{"asked again by the same plugin", requestsAnswered(), []scenarios.Fact{asked(web, "1", 0), asked(web, "1", 20*time.Second), refused(31*time.Second, 30*time.Second)}, ""},
 		{"refused for something else", requestsAnswered(), []scenarios.Fact{asked(web, "1", 0), refused(time.Second, 0)}, ""},
 		{"never answered", requestsAnswered(), []scenarios.Fact{{Kind: scenarios.FactAbandoned, Node: node, Owner: web, Text: "Del", Rest: time.Minute}}, "the Del of"},
+
+		{"a block taken back in use", grantsUsed(), []scenarios.Fact{given(one, two), uses(one, two), given(one)}, "10.1.0.16/28 is taken back while node-1 still gives"},
+		{"taken back when dropped", grantsUsed(), []scenarios.Fact{given(one, two), uses(one, two), uses(one), given(one)}, ""},
+		{"a node that has left", grantsUsed(), []scenarios.Fact{given(one, two), uses(one, two), given()}, ""},
 
 		{"a call in quiet", staysQuiet(), []scenarios.Fact{{Kind: scenarios.FactQuiet}, {Kind: scenarios.FactVPPWrite, At: time.Second, Node: node, Text: "ip_route_add_del_v2"}}, "although everything was done"},
 		{"a call for a pod in quiet", staysQuiet(), []scenarios.Fact{{Kind: scenarios.FactQuiet}, asked(web, "1", time.Second), {Kind: scenarios.FactVPPWrite, At: 2 * time.Second, Node: node, Text: "tap_create_v3"}}, ""},

@@ -11,8 +11,8 @@ import (
 const grantsUsedName = "grants-used"
 
 // grantsUsed: where a controller or a cloud gives nodes their blocks, what it says a node has and what the node uses are the
-// same: at every instant each lease lies in a block that the node was assigned, and in quiet each assigned block is one that the
-// node gives addresses from.
+// same: at every instant each lease lies in a block that the node was assigned, no block is taken back before the node has dropped it, and in
+// quiet each assigned block is one that the node gives addresses from.
 //
 // Between a grant and its use, and between the end of its use and its return, something is always under way; so the second half
 // is for settled snapshots, and for nodes that have an ID to act on. It passes blocks over that another node's record bars, as a
@@ -75,7 +75,23 @@ func notAssigned(f *scenarios.Fact, list []ipam.Block, addr netip.Addr, o ipam.O
 
 type useNode struct {
 	assigned []ipam.Block
-	leases   map[netip.Addr]ipam.Owner
+	// blocks are what the node uses.
+	blocks []ipam.Block
+	leases map[netip.Addr]ipam.Owner
+}
+
+// takenBack finds a block that the node uses, had, and has no more. A node that has nothing any more has left, or is another one.
+func (n *useNode) takenBack(assigned []ipam.Block) (netip.Prefix, bool) {
+	if len(assigned) == 0 {
+		return netip.Prefix{}, false
+	}
+	for _, a := range n.assigned {
+		is := func(b ipam.Block) bool { return b.Prefix == a.Prefix }
+		if !slices.ContainsFunc(assigned, is) && slices.ContainsFunc(n.blocks, is) {
+			return a.Prefix, true
+		}
+	}
+	return netip.Prefix{}, false
 }
 
 // useWatcher knows the nodes that were ever assigned something; others cost nothing.
@@ -97,8 +113,14 @@ func (w *useWatcher) Observe(f *scenarios.Fact) error {
 	}
 	switch f.Kind {
 	case scenarios.FactAssigned:
+		lost, held := n.takenBack(f.Blocks)
 		n.assigned = append(n.assigned[:0], f.Blocks...)
+		if held {
+			return broken(grantsUsedName, f.At, f.Node, "%s is taken back while %s still gives addresses from it: look at what waits for the node to have dropped it", lost, f.Node)
+		}
 		return w.judge(f, n)
+	case scenarios.FactBlocks:
+		n.blocks = append(n.blocks[:0], f.Blocks...)
 	case scenarios.FactLeased:
 		n.leases[f.Addr] = f.Owner
 		w.checks++
