@@ -95,6 +95,11 @@ func readCluster(ctx context.Context, kubeconfig string, o *audit.Objects) (left
 	if err != nil {
 		return nil, cli.Usagef("audit: %w", err)
 	}
+	return readObjects(ctx, c, o)
+}
+
+// readObjects reads everything that an audit looks at.
+func readObjects(ctx context.Context, c *kube.Connection, o *audit.Objects) (left []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, auditTime)
 	defer cancel()
 	for i, path := range auditPaths {

@@ -17,7 +17,7 @@ import (
 
 // Commands are the commands of this package.
 func Commands() []*cobra.Command {
-	return []*cobra.Command{agentCommand(), controllerCommand(), auditCommand()}
+	return []*cobra.Command{agentCommand(), controllerCommand(), auditCommand(), conformanceCommand()}
 }
 
 // cannotRun are the errors that say that this machine, as it is now, cannot run an agent.

@@ -66,6 +66,9 @@ func (c *Connection) Facts(node, poolsNamespace, poolsName string) *Facts {
 // Store is where records of node IDs are kept.
 func (c *Connection) Store() *Store { return NewStore(StoreConfig{Client: c.client, Log: c.log}) }
 
+// Client is the connection itself, for what goes beyond agents and controllers.
+func (c *Connection) Client() kubernetes.Interface { return c.client }
+
 // Driver is New on this connection.
 func (c *Connection) Driver(cfg Config) (*Driver, error) {
 	cfg.Client = c.client

@@ -1,0 +1,129 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vppdrill/vppdrill/ipam/audit"
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
+	"github.com/vppdrill/vppdrill/vppwire/host/kube"
+	"github.com/vppdrill/vppdrill/vppwire/host/kube/conformance"
+	"github.com/vppdrill/vppdrill/vppwire/oneline"
+)
+
+func conformanceCommand() *cobra.Command {
+	var kubeconfig string
+	var format cli.Format
+	o := conformance.Options{}
+	c := &cobra.Command{
+		Use:   "conformance --kubeconfig FILE",
+		Short: "Judge a running cluster, whatever its CNI, by making pods in it",
+		Long: `conformance makes pods on every ready node of a cluster, in a namespace of its own, replaces all of them several times, and judges
+each round: pods start, have addresses of their own inside of their nodes' ranges, reach each other and a service, and leave no
+record behind (vppdrill audit says which records it knows). What an audit finds before the run is told and is not the run's. The
+namespace is removed in the end, and nothing else is touched.
+
+Exit codes: 0 all laws held, 1 a law was broken, 2 bad usage, 3 the server does not answer or refuses.`,
+		Example: `  vppdrill conformance --kubeconfig ~/.kube/config --rounds 5 --pods 10`,
+		Args:    cli.Args(0, 0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case kubeconfig == "":
+				return cli.Usagef("conformance: --kubeconfig FILE is needed: pods are made in the cluster that it names")
+			case o.PodsPerNode < 1 || o.Rounds < 1 || o.Calls < 0 || o.Wait <= 0:
+				return cli.Usagef("conformance: --pods and --rounds are at least 1, --calls at least 0, --wait more than 0")
+			}
+			client, err := kube.Dial(kubeconfig, "vppdrill-conformance", slog.New(slog.DiscardHandler))
+			if err != nil {
+				return cli.Usagef("conformance: %w", err)
+			}
+			o.Connection = client
+			o.Audit = func(ctx context.Context) (audit.Report, error) { return auditOf(ctx, client) }
+			o.Say = func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), line) }
+			r, err := conformance.Run(cmd.Context(), o)
+			return errors.Join(printConformance(cmd.OutOrStdout(), format, r), notJudged(err))
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&kubeconfig, "kubeconfig", "", "`file` that says which cluster to judge")
+	flags.StringVar(&o.Image, "image", conformance.DefaultImage, "`image` of the pods: one with agnhost as its entry point")
+	flags.IntVar(&o.PodsPerNode, "pods", 3, "pods on each node at a time")
+	flags.IntVar(&o.Rounds, "rounds", 3, "how often all pods are replaced")
+	flags.IntVar(&o.Calls, "calls", 100, "pairs of pods that call each other in each round; 0: all")
+	flags.Uint64Var(&o.Seed, "seed", 1, "draws the pairs")
+	flags.DurationVar(&o.Patience, "patience", 3*time.Second, "how long a call that fails is made again, as proxies hear of new pods a moment later")
+	flags.DurationVar(&o.Wait, "wait", 2*time.Minute, "how long pods of a round may take to start, and to go")
+	cli.AddFormat(c, &format)
+	return c
+}
+
+// auditOf reads a cluster and judges it.
+func auditOf(ctx context.Context, c *kube.Connection) (audit.Report, error) {
+	var o audit.Objects
+	left, err := readObjects(ctx, c, &o)
+	if err != nil {
+		return audit.Report{}, err
+	}
+	r := audit.Judge(&o)
+	r.Unknown = append(r.Unknown, left...)
+	return r, nil
+}
+
+func notJudged(err error) error {
+	switch {
+	case err == nil, cli.Coded(err), errors.Is(err, context.Canceled):
+		return err
+	}
+	return cli.CannotRun(oneline.Error(fmt.Errorf("conformance: %w", err)))
+}
+
+func printConformance(out io.Writer, format cli.Format, r conformance.Result) error {
+	if r.Namespace == "" {
+		return nil // nothing was judged
+	}
+	if format == cli.JSON {
+		if err := cli.WriteJSON(out, r); err != nil {
+			return err
+		}
+	} else {
+		laws := append([]string{conformance.LawStart, conformance.LawPods, conformance.LawService, conformance.LawGone}, audit.Laws()...)
+		for _, law := range laws {
+			var broken []conformance.Violation
+			for _, v := range r.Broken {
+				if v.Law == law {
+					broken = append(broken, v)
+				}
+			}
+			verdict := "held"
+			switch {
+			case len(broken) > 0:
+				verdict = "broken"
+			case r.Occasions[law] == 0:
+				verdict = "not judged"
+			}
+			fmt.Fprintf(out, "%-11s %-20s %d occasions\n", verdict, law, r.Occasions[law])
+			for _, v := range broken {
+				fmt.Fprintf(out, "  round %d: %s\n", v.Round, v.Text)
+			}
+		}
+		for _, n := range r.Notes {
+			fmt.Fprintln(out, "note:", n)
+		}
+		fmt.Fprintf(out, "%d nodes, %d rounds", r.Nodes, r.Rounds)
+		if len(r.Started) > 0 {
+			fmt.Fprintf(out, ", all pods of a round ready within %s at most", slices.Max(r.Started).Round(10*time.Millisecond))
+		}
+		fmt.Fprintln(out)
+	}
+	if len(r.Broken) > 0 {
+		return cli.Broken(nil)
+	}
+	return nil
+}

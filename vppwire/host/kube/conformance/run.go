@@ -1,0 +1,293 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/vppdrill/vppdrill/ipam/audit"
+	"github.com/vppdrill/vppdrill/vppwire/host/kube"
+)
+
+// DefaultImage is Kubernetes' own test image, whose server calls others when asked.
+const DefaultImage = "registry.k8s.io/e2e-test-images/agnhost:2.56"
+
+// Laws that a run judges beside ipam/audit's.
+const (
+	LawStart   = "pods-start"
+	LawPods    = "pods-reach-pods"
+	LawService = "pods-reach-services"
+	LawGone    = "nothing-stays"
+)
+
+// Options are what a run does. Connection is needed.
+type Options struct {
+	Connection *kube.Connection
+	Image      string
+	// PodsPerNode run on each ready node at a time; Rounds is how often all of them are replaced by new ones.
+	PodsPerNode, Rounds int
+	// Calls is how many pairs of pods call each other in each round; all where there are fewer.
+	Calls int
+	Seed  uint64
+	// Wait is how long pods of a round may take to start, and to go.
+	Wait time.Duration
+	// Patience is how long a call that fails is made again: kube-proxies hear of a pod a moment after it is ready. 0 is not at all.
+	Patience time.Duration
+	// Audit reads everything that an audit looks at.
+	Audit func(ctx context.Context) (audit.Report, error)
+	// Say gets a line for each step; nil: nobody.
+	Say func(line string)
+}
+
+// Result is what a run found, by law. A law that had no occasion was not judged.
+type Result struct {
+	Namespace string         `json:"namespace"`
+	Nodes     int            `json:"nodes"`
+	Rounds    int            `json:"rounds"`
+	Occasions map[string]int `json:"occasions"`
+	Broken    []Violation    `json:"broken"`
+	Notes     []string       `json:"notes,omitempty"`
+	// Started is how long the slowest pod of each round took to have an address and be ready.
+	Started []time.Duration `json:"started"`
+}
+
+// Violation is a law that did not hold.
+type Violation struct {
+	Law   string `json:"law"`
+	Round int    `json:"round"`
+	Text  string `json:"text"`
+}
+
+// run is one under way.
+type run struct {
+	Options
+	Result
+	draw  *rand.Rand
+	nodes []string
+	// before are the findings of the audit before the run: what was wrong already is not this run's.
+	before map[string]bool
+}
+
+// ErrNoNodes: no node is ready for pods.
+var ErrNoNodes = errors.New("no node is ready for pods")
+
+// Run makes pods, judges, and removes them. An error is that it could not be judged; the result holds what was until then.
+func Run(ctx context.Context, o Options) (result Result, err error) {
+	r := &run{Options: o, draw: rand.New(rand.NewPCG(o.Seed, 0)), before: map[string]bool{}}
+	r.Occasions = map[string]int{}
+	if r.Say == nil {
+		r.Say = func(string) {}
+	}
+	if err := r.begin(ctx); err != nil {
+		return r.Result, err
+	}
+	defer func() {
+		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.Wait)
+		defer cancel()
+		err = errors.Join(err, r.end(limited))
+		result = r.Result
+	}()
+	for round := 1; round <= max(1, r.Options.Rounds); round++ {
+		if err := r.round(ctx, round); err != nil {
+			return r.Result, err
+		}
+		r.Result.Rounds = round
+	}
+	return r.Result, nil
+}
+
+// begin looks at the cluster as it is and makes the namespace.
+func (r *run) begin(ctx context.Context) error {
+	list, err := r.client().Nodes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return fmt.Errorf("list nodes: %w", err)
+	}
+	for i := range list.Items {
+		if n := &list.Items[i]; !n.Spec.Unschedulable && ready(n) {
+			r.nodes = append(r.nodes, n.Name)
+		}
+	}
+	slices.Sort(r.nodes)
+	if r.Nodes = len(r.nodes); r.Nodes == 0 {
+		return ErrNoNodes
+	}
+	report, err := r.Audit(ctx)
+	if err != nil {
+		return err
+	}
+	for _, f := range report.Findings {
+		r.before[f.String()] = true
+		r.Notes = append(r.Notes, "before the run: "+f.String())
+	}
+	r.Notes = append(r.Notes, report.Unknown...)
+	made, err := r.client().Namespaces().Create(ctx, &v1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "vppdrill-conformance-",
+		Labels: map[string]string{"pod-security.kubernetes.io/enforce": "privileged"}}}, metav1.CreateOptions{})
+	if err != nil {
+		return fmt.Errorf("make a namespace: %w", err)
+	}
+	r.Namespace = made.Name
+	if _, err = r.client().Services(r.Namespace).Create(ctx, service(), metav1.CreateOptions{}); err == nil {
+		err = r.account(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("make a service in namespace %s: %w", r.Namespace, errors.Join(err, r.end(context.WithoutCancel(ctx))))
+	}
+	return nil
+}
+
+// account waits for the namespace's service account, which a controller makes, and without which no pod is taken.
+func (r *run) account(ctx context.Context) error {
+	for limit := time.Now().Add(r.Wait); ; {
+		_, err := r.client().ServiceAccounts(r.Namespace).Get(ctx, "default", metav1.GetOptions{})
+		if err == nil || time.Now().After(limit) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+func ready(n *v1.Node) bool {
+	return slices.ContainsFunc(n.Status.Conditions, func(c v1.NodeCondition) bool {
+		return c.Type == v1.NodeReady && c.Status == v1.ConditionTrue
+	})
+}
+
+// round starts pods on every node, judges, and takes them away.
+func (r *run) round(ctx context.Context, round int) error {
+	r.Say(fmt.Sprintf("round %d: %d pods on each of %d nodes", round, r.PodsPerNode, len(r.nodes)))
+	began := time.Now()
+	for _, node := range r.nodes {
+		for i := range r.PodsPerNode {
+			p := workload(fmt.Sprintf("r%d-%d-%s", round, i, short(node)), node, r.Image)
+			if _, err := r.client().Pods(r.Namespace).Create(ctx, p, metav1.CreateOptions{}); err != nil {
+				return fmt.Errorf("make pod %s: %w", p.Name, err)
+			}
+		}
+	}
+	pods, err := r.started(ctx, round)
+	if err != nil {
+		return err
+	}
+	r.Started = append(r.Started, time.Since(began))
+	report, err := r.Audit(ctx)
+	if err != nil {
+		return err
+	}
+	r.judge(round, report)
+	if err := r.reach(ctx, round, pods); err != nil {
+		return err
+	}
+	if err := r.gone(ctx, round); err != nil {
+		return err
+	}
+	if report, err = r.Audit(ctx); err != nil {
+		return err
+	}
+	r.judge(round, report)
+	return nil
+}
+
+func (r *run) broken(law string, round int, format string, args ...any) {
+	r.Broken = append(r.Broken, Violation{law, round, fmt.Sprintf(format, args...)})
+}
+
+// judge takes what an audit finds that was not there before the run.
+func (r *run) judge(round int, report audit.Report) {
+	for law, n := range report.Judged { // each by itself
+		r.Occasions[law] += n
+	}
+	for _, f := range report.Findings {
+		if line := f.String(); !r.before[line] {
+			r.before[line] = true
+			r.broken(f.Law, round, "%s: %s", f.Subject, f.Text)
+		}
+	}
+}
+
+// started waits until every pod is ready; those that are not in time break a law and are left out.
+func (r *run) started(ctx context.Context, round int) (up []v1.Pod, err error) {
+	limit := time.Now().Add(r.Wait)
+	for {
+		list, err := r.client().Pods(r.Namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return nil, fmt.Errorf("list pods: %w", err)
+		}
+		up = nil
+		var waiting []string
+		for i := range list.Items {
+			p := &list.Items[i]
+			if p.Status.Phase == v1.PodRunning && p.Status.PodIP != "" && podReady(p) {
+				up = append(up, *p)
+			} else {
+				waiting = append(waiting, p.Name+" on "+p.Spec.NodeName)
+			}
+		}
+		if len(waiting) == 0 || time.Now().After(limit) {
+			r.Occasions[LawStart] += len(list.Items)
+			for _, p := range waiting {
+				r.broken(LawStart, round, "pod %s is not ready within %s", p, r.Wait)
+			}
+			return up, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+func podReady(p *v1.Pod) bool {
+	return slices.ContainsFunc(p.Status.Conditions, func(c v1.PodCondition) bool { return c.Type == v1.PodReady && c.Status == v1.ConditionTrue })
+}
+
+// gone takes the round's pods away and waits until they are.
+func (r *run) gone(ctx context.Context, round int) error {
+	now := int64(0)
+	if err := r.client().Pods(r.Namespace).DeleteCollection(ctx, metav1.DeleteOptions{GracePeriodSeconds: &now}, metav1.ListOptions{}); err != nil {
+		return fmt.Errorf("delete pods: %w", err)
+	}
+	for limit := time.Now().Add(r.Wait); ; {
+		list, err := r.client().Pods(r.Namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return fmt.Errorf("list pods: %w", err)
+		}
+		if len(list.Items) == 0 || time.Now().After(limit) {
+			r.Occasions[LawGone]++
+			for i := range list.Items {
+				r.broken(LawGone, round, "pod %s is there %s after its deletion", list.Items[i].Name, r.Wait)
+			}
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+// end removes everything of the run.
+func (r *run) end(ctx context.Context) error {
+	r.Say("removing namespace " + r.Namespace)
+	if err := r.client().Namespaces().Delete(ctx, r.Namespace, metav1.DeleteOptions{}); err != nil {
+		return fmt.Errorf("kubectl delete namespace %s: %w", r.Namespace, err)
+	}
+	return nil
+}
+
+// short is a node's name as a part of a pod's.
+func short(node string) string {
+	return strings.Trim(strings.ReplaceAll(node[max(0, len(node)-40):], ".", "-"), "-")
+}

@@ -1,0 +1,165 @@
+package conformance_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"log/slog"
+
+	"github.com/vppdrill/vppdrill/ipam/audit"
+	"github.com/vppdrill/vppdrill/vppwire/host/kube"
+	"github.com/vppdrill/vppdrill/vppwire/host/kube/conformance"
+)
+
+// tinyCluster is as much of an API server, its kubelets and its network as a run sees, with faults.
+type tinyCluster struct {
+	mu      sync.Mutex
+	pods    map[string]map[string]any
+	numbers int
+	deleted []string // namespaces
+	// address is what the nth pod gets; reaches says whether a call gets there; stays keeps pods.
+	address func(n int) string
+	reaches func(from, to string) bool
+	stays   bool
+}
+
+func (c *tinyCluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	body, _ := io.ReadAll(r.Body)
+	answer := func(o any) {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(o)
+	}
+	path := strings.TrimPrefix(r.URL.Path, "/api/v1")
+	switch {
+	case path == "/nodes":
+		answer(map[string]any{"kind": "NodeList", "apiVersion": "v1", "items": []any{
+			map[string]any{"metadata": map[string]any{"name": "n1"}, "spec": map[string]any{"podCIDR": "10.0.0.0/24"}, "status": map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": "True"}}}},
+			map[string]any{"metadata": map[string]any{"name": "off"}, "status": map[string]any{}}}})
+	case path == "/namespaces" && r.Method == http.MethodPost:
+		answer(map[string]any{"kind": "Namespace", "apiVersion": "v1", "metadata": map[string]any{"name": "run-1"}})
+	case path == "/namespaces/run-1" && r.Method == http.MethodDelete:
+		c.deleted = append(c.deleted, "run-1")
+		answer(map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Success"})
+	case strings.HasPrefix(path, "/namespaces/run-1/services"):
+		answer(map[string]any{"kind": "Service", "apiVersion": "v1", "metadata": map[string]any{"name": "all"}, "spec": map[string]any{"clusterIP": "10.96.0.7"}})
+	case strings.HasPrefix(path, "/namespaces/run-1/serviceaccounts"):
+		answer(map[string]any{"kind": "ServiceAccount", "apiVersion": "v1", "metadata": map[string]any{"name": "default"}})
+	case strings.HasSuffix(path, "/proxy/dial"):
+		from := strings.Split(strings.TrimPrefix(path, "/namespaces/run-1/pods/"), ":")[0]
+		to := r.URL.Query().Get("host")
+		name := "any"
+		for n, p := range c.pods {
+			if p["status"].(map[string]any)["podIP"] == to {
+				name = n
+			}
+		}
+		if !c.reaches(from, to) {
+			answer(map[string]any{"errors": []string{"timeout"}})
+			return
+		}
+		answer(map[string]any{"responses": []string{name}})
+	case strings.HasSuffix(path, "/pods") && r.Method == http.MethodPost:
+		p := map[string]any{}
+		_ = json.Unmarshal(body, &p)
+		p["metadata"].(map[string]any)["namespace"] = "run-1"
+		p["status"] = map[string]any{"phase": "Running", "podIP": c.address(c.numbers), "conditions": []any{map[string]any{"type": "Ready", "status": "True"}}}
+		c.numbers++
+		c.pods[p["metadata"].(map[string]any)["name"].(string)] = p
+		answer(p)
+	case strings.HasSuffix(path, "/pods") && r.Method == http.MethodDelete:
+		if !c.stays {
+			c.pods = map[string]map[string]any{}
+		}
+		answer(map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Success"})
+	case strings.HasSuffix(path, "/pods"):
+		items := []any{}
+		for _, p := range c.pods { // in any order
+			items = append(items, p)
+		}
+		answer(map[string]any{"kind": "PodList", "apiVersion": "v1", "items": items})
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+// judged runs a conformance run on a cluster.
+func judged(t *testing.T, c *tinyCluster) conformance.Result {
+	t.Helper()
+	c.pods = map[string]map[string]any{}
+	server := httptest.NewServer(c)
+	t.Cleanup(server.Close)
+	file := filepath.Join(t.TempDir(), "config")
+	text := fmt.Sprintf("apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: %q}}]\ncontexts: [{name: c, context: {cluster: c}}]\ncurrent-context: c\n", server.URL)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	client, err := kube.Dial(file, "test", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := conformance.Run(t.Context(), conformance.Options{Connection: client, Image: "x", PodsPerNode: 3, Rounds: 2, Wait: time.Second,
+		Audit: func(ctx context.Context) (audit.Report, error) {
+			var o audit.Objects
+			for _, path := range []string{"/api/v1/nodes", "/api/v1/pods"} {
+				if err := client.List(ctx, path, func(page []byte) error { return o.Parse(path, page) }); err != nil {
+					return audit.Report{}, err
+				}
+			}
+			return audit.Judge(&o), nil
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(c.deleted, []string{"run-1"}) {
+		t.Errorf("the namespace was removed %d times", len(c.deleted))
+	}
+	return r
+}
+
+// Goal: a cluster that works breaks no law; each fault breaks the law that is about it and no other, and the run's namespace is always removed.
+// Method: a small cluster over HTTP, with one fault after the other.
+func TestRun(t *testing.T) {
+	good := func(n int) string { return fmt.Sprintf("10.0.0.%d", 5+n%200) }
+	all := func(string, string) bool { return true }
+	for _, test := range []struct {
+		what string
+		c    *tinyCluster
+		want string
+	}{
+		{"nothing", &tinyCluster{address: good, reaches: all}, ""},
+		{"one address for two", &tinyCluster{address: func(n int) string { return good(max(n, 1)) }, reaches: all}, audit.LawDuplicate},
+		{"an address of nowhere", &tinyCluster{address: func(n int) string { return fmt.Sprintf("10.9.0.%d", 5+n) }, reaches: all}, audit.LawOutside},
+		{"a pod nobody reaches", &tinyCluster{address: good, reaches: func(_, to string) bool { return to != "10.0.0.6" }}, conformance.LawPods},
+		{"no services", &tinyCluster{address: good, reaches: func(_, to string) bool { return to != "10.96.0.7" }}, conformance.LawService},
+		{"pods that stay", &tinyCluster{address: good, reaches: all, stays: true}, conformance.LawGone},
+	} {
+		t.Run(test.what, func(t *testing.T) {
+			r := judged(t, test.c)
+			var laws []string
+			for _, v := range r.Broken {
+				if !slices.Contains(laws, v.Law) && !(test.what == "one address for two" && v.Law == conformance.LawPods) {
+					laws = append(laws, v.Law) // who shares an address may answer for the other
+				}
+			}
+			if strings.Join(laws, " ") != test.want {
+				t.Errorf("broken: %+v, want %q", r.Broken, test.want)
+			}
+			if r.Nodes != 1 || r.Rounds != 2 || r.Occasions[conformance.LawPods] < 12 || r.Occasions[conformance.LawService] < 6 {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+}
