@@ -72,6 +72,8 @@ type Fabric interface {
 	// Cut makes exactly these pairs of machines unable to reach each other through the fabric; none is the healthy fabric.
 	// ErrUnsupported where the fabric cannot cut these and nothing else.
 	Cut(pairs [][2]string) error
+	// ServeDHCP starts a DHCP server for machines' NICs; ErrCannotRun where there is none.
+	ServeDHCP(c DHCPConfig) (DHCP, error)
 	// Close removes the fabric; machines are removed before.
 	Close() error
 }

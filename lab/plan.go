@@ -30,6 +30,9 @@ func (w *World) Plan(want *scenarios.Scenario) ([]Change, error) {
 	if (want.Topology.NIC != "") != (w.scenario().Topology.NIC != "") {
 		return nil, fmt.Errorf("topology.nic: nodes get or lose their interface only when they are made; take the lab down first")
 	}
+	if want.Config.IPAM.NodeInterconnectDHCP != w.scenario().Config.IPAM.NodeInterconnectDHCP || want.Config.DHCP != w.scenario().Config.DHCP {
+		return nil, fmt.Errorf("config.dhcp: a lab gets or loses its DHCP server only when it is made; take it down first")
+	}
 	want = scaled(want, w.o.TimeScale)
 	var out []Change
 	if !reflect.DeepEqual(want.Config.IPAM, w.scenario().Config.IPAM) {

@@ -112,6 +112,9 @@ func (n *node) look(ctx context.Context, deep bool) (scenarios.NodeState, error)
 	m := wires.Mode()
 	out.MainTable, out.PodTable = m.MainTable, m.PodTable
 	out.Waiting = n.kubelet.waiting()
+	if n.w.dhcp != nil {
+		out.Leased, _, _ = n.w.dhcp.Leased(n.number)
+	}
 	n.mu.Lock()
 	out.Assigned, out.Management = n.assigned, slices.Clone(n.management)
 	out.MachineUp, out.VPPUp, out.AgentUp = n.up, n.vpp.proc != nil, n.agent.proc != nil

@@ -58,10 +58,14 @@ func (st stage) Fail(err error) { st.fail(err) }
 
 // Lacks implements timeline.World.
 func (st stage) Lacks() []timeline.Need {
+	list := slices.Clone(lacks)
 	if _, containers := st.o.Backend.(Supplier); containers {
-		return append(slices.Clone(lacks), timeline.PausedPrograms)
+		list = append(list, timeline.PausedPrograms)
 	}
-	return lacks
+	if st.dhcp == nil {
+		list = append(list, timeline.DHCPServer)
+	}
+	return list
 }
 
 // SetVersion implements timeline.Processes; it is never asked for, as the lab lacks its need.
@@ -194,7 +198,11 @@ func (st stage) Quiet(ctx context.Context, name string) bool {
 
 // SetAddress implements timeline.ControlPlane.
 func (st stage) SetAddress(ctx context.Context, name string, a netip.Prefix) error {
-	return st.node(name).setOwn(ctx, a)
+	n := st.node(name)
+	if st.dhcp != nil {
+		return st.dhcp.Reserve(n.number, a.Addr())
+	}
+	return n.setOwn(ctx, a)
 }
 
 // SetManagement implements timeline.ControlPlane.

@@ -219,8 +219,12 @@ func (st stage) stop(which *bool, stop bool) {
 	st.schedule()
 }
 
-// StopDHCP implements timeline.ControlPlane; see Lacks.
-func (st stage) StopDHCP(bool) {}
+// StopDHCP implements timeline.ControlPlane.
+func (st stage) StopDHCP(stop bool) {
+	if err := st.dhcp.Stop(stop); err != nil {
+		st.fail(err)
+	}
+}
 
 // StopStore implements timeline.ControlPlane.
 func (st stage) StopStore(stop bool) { st.stop(&st.control.storeStop, stop) }
@@ -236,6 +240,11 @@ func (st stage) CompactStore(ctx context.Context) error { return st.control.stor
 
 // SetPools implements timeline.ControlPlane.
 func (st stage) SetPools(ctx context.Context, plan scenarios.IPAM, _ agent.Pools) error {
+	if st.dhcp != nil && plan.Interconnect() != st.scenario().Config.IPAM.Interconnect() {
+		if err := st.dhcp.Serve(plan.Interconnect()); err != nil {
+			return err
+		}
+	}
 	return st.control.setPools(ctx, plan)
 }
 

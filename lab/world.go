@@ -22,9 +22,11 @@ import (
 // World is one lab. It implements scenarios.World, scenarios.Recorder and scenarios.Supporter. One goroutine drives it;
 // processes and kubelets live on goroutines of their own.
 type World struct {
-	o       Options
-	state   StateDir
-	fabric  Fabric
+	o      Options
+	state  StateDir
+	fabric Fabric
+	// dhcp is nil where nodes' addresses follow from their IDs.
+	dhcp    DHCP
 	started time.Time
 	// monotonic is started as agents tell times.
 	monotonic int64
@@ -103,6 +105,9 @@ func New(ctx context.Context, s *scenarios.Scenario, o Options) (_ *World, err e
 	if err = errors.Join(err, <-plane); err != nil {
 		return nil, err
 	}
+	if err = w.serveDHCP(s); err != nil {
+		return nil, err
+	}
 	return w, w.populate(ctx)
 }
 
@@ -163,7 +168,7 @@ func (w *World) Evidence() []scenarios.Evidence { return Evidence() }
 func Evidence() []scenarios.Evidence {
 	return []scenarios.Evidence{scenarios.AssignedBlocks, scenarios.BlockedBlocks, scenarios.FreeBlocks, scenarios.WaitingPods, scenarios.Leases, scenarios.Sandboxes, scenarios.PodLives, scenarios.Refusals, scenarios.NodeIDs, scenarios.Management, scenarios.Blocks, scenarios.Rests,
 		scenarios.Disturbances, scenarios.CleanStops, scenarios.VPPLives, scenarios.Checks,
-		scenarios.NodeAddresses, scenarios.Removals, scenarios.VPPTables, scenarios.LinuxTables}
+		scenarios.NodeAddresses, scenarios.NodeLeases, scenarios.Removals, scenarios.VPPTables, scenarios.LinuxTables}
 }
 
 // Watch implements scenarios.World.
@@ -288,6 +293,9 @@ func (w *World) Close() error {
 	each(w.inOrder(), func(n *node) { n.remove() })
 	if w.control != nil {
 		errs = append(errs, w.control.close())
+	}
+	if w.dhcp != nil {
+		errs = append(errs, w.dhcp.Close())
 	}
 	if w.fabric != nil {
 		errs = append(errs, w.fabric.Close())

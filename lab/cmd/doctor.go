@@ -107,6 +107,7 @@ func examineMachine(ctx context.Context) []Finding {
 		device("/dev/vhost-net", "labs: taps of VPP; without it the host is connected by veth", "modprobe vhost_net"),
 		examineHugepages(), examineDocker(ctx),
 		program("kind", "labs in kind", "go install sigs.k8s.io/kind@latest", "kind"),
+		program("dnsmasq", "labs whose nodes lease their addresses", "apt-get install dnsmasq-base", "dnsmasq", "/usr/sbin/dnsmasq"),
 		program("ip", "labs: a look at what they made", "apt-get install iproute2", "ip", "/sbin/ip", "/usr/sbin/ip"),
 		program("Chromium", "tests of the HTML report", "apt-get install chromium", "chromium", "chromium-browser", "google-chrome"),
 		program("golangci-lint", "make check: the lint part", "go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@latest", "golangci-lint"),

@@ -70,11 +70,12 @@ func Port(bridge string, number uint32) string {
 	return bridge[:1] + strconv.FormatUint(uint64(number), 10)
 }
 
-// Kinds of MAC addresses: Linux's ends of the two links, and VPP's interface on the wire.
+// Kinds of MAC addresses: Linux's ends of the two links, VPP's interface on the wire, and what no machine has.
 const (
 	managementMAC = 1
 	wireMAC       = 2
 	vppMAC        = 3
+	nobodyMAC     = 4
 )
 
 // mac is a locally administered address of the lab's own: kind, then the machine's number.

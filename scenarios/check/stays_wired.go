@@ -38,8 +38,10 @@ func staysWired() scenarios.Law {
 
 // wiredNode is what one node needs, and others to reach it.
 type wiredNode struct {
-	name    string
-	addrs   []netip.Addr
+	name  string
+	addrs []netip.Addr
+	// former are those that it had when it went down, until it is back.
+	former  []netip.Addr
 	blocks  []ipam.Block
 	byAddr  map[netip.Addr]*wiredPod
 	byNetns map[string]*wiredPod
@@ -115,9 +117,10 @@ func (w *wiredWatcher) Observe(f *scenarios.Fact) error {
 			return nil // its agent starts; its VPP goes on
 		}
 		w.unhome(n)
-		if n.addrs != nil {
-			n.moves++
+		if n.addrs != nil || n.former != nil && !slices.Equal(n.former, f.Addrs) {
+			n.moves++ // also one that comes back to other addresses than it went with
 		}
+		n.former = nil
 		n.addrs = append(n.addrs[:0], f.Addrs...)
 		w.home(n)
 	case scenarios.FactBlocks:
@@ -138,7 +141,7 @@ func (w *wiredWatcher) Observe(f *scenarios.Fact) error {
 		n.endAll()
 		w.unhome(n)
 		n.ways(func(p netip.Prefix) { w.left[p]++ })
-		n.addrs, n.blocks = nil, nil
+		n.addrs, n.blocks, n.former = nil, nil, n.addrs
 		w.last, w.lastAt = f.Node+" went down", f.At
 		if f.Text == scenarios.NodeLeft {
 			w.last = f.Node + " left"
