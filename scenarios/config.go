@@ -58,23 +58,38 @@ type IPAM struct {
 	Datastore DatastoreIPAM  `yaml:"datastore" doc:"What only datastore has."`
 }
 
-// CiliumIPAM is Cilium's multi-pool mode with one pool. A node's block has podSubnetOneNodePrefixLen.
+// CiliumIPAM is Cilium's multi-pool mode with one pool, or its cluster-pool mode, which is upstream's default. A node's block has
+// podSubnetOneNodePrefixLen.
 type CiliumIPAM struct {
-	PreAllocate int `yaml:"preAllocate" min:"0" max:"4096" doc:"How many unused addresses a node has at least."`
+	Mode        CiliumMode `yaml:"mode" enum:"multi-pool,cluster-pool" doc:"Whether nodes get blocks as their pods ask for them, or one block each."`
+	PreAllocate int        `yaml:"preAllocate" min:"0" max:"4096" doc:"How many unused addresses a node has at least."`
 }
 
-// DatastoreIPAM is AWS VPC CNI's ipamd with prefix delegation: a node's blocks are /28 prefixes of the VPC's subnet, which
-// is podSubnetCIDR. The targets carry the names of upstream's environment; 0 is unset.
+// DatastoreIPAM is AWS VPC CNI's ipamd: a node's blocks are /28 prefixes of the VPC's subnet, which is podSubnetCIDR, or, without
+// prefix delegation, single addresses of it, as upstream has it by default. The targets carry the names of upstream's environment; 0
+// is unset.
 type DatastoreIPAM struct {
-	InstanceType string        `yaml:"instanceType" pattern:"word" doc:"EC2 instance type, which limits interfaces and addresses."`
-	WarmIP       int           `yaml:"warmIPTarget" min:"0" max:"4096" doc:"WARM_IP_TARGET: addresses available."`
-	MinimumIP    int           `yaml:"minimumIPTarget" min:"0" max:"4096" doc:"MINIMUM_IP_TARGET: addresses there in all."`
-	WarmPrefix   int           `yaml:"warmPrefixTarget" min:"0" max:"256" doc:"WARM_PREFIX_TARGET: /28 prefixes available."`
-	Cooling      time.Duration `yaml:"cooling" doc:"A released address is not given out again this long."`
-	AttachDelay  time.Duration `yaml:"attachDelay" doc:"How long EC2 takes to attach an interface."`
-	MetadataLag  time.Duration `yaml:"metadataLag" doc:"How old the metadata service's answers are."`
-	Requests     int           `yaml:"requestsPerSecond" min:"0" max:"1000" doc:"EC2 requests a second of all nodes together before it throttles; 0 is no limit."`
+	// PrefixDelegation is ENABLE_PREFIX_DELEGATION.
+	PrefixDelegation bool          `yaml:"prefixDelegation" doc:"Whether EC2 gives /28 prefixes (ENABLE_PREFIX_DELEGATION) or single addresses."`
+	WarmENI          int           `yaml:"warmENITarget" min:"0" max:"1024" doc:"WARM_ENI_TARGET: interfaces' worth of addresses available, without prefix delegation."`
+	InstanceType     string        `yaml:"instanceType" pattern:"word" doc:"EC2 instance type, which limits interfaces and addresses."`
+	WarmIP           int           `yaml:"warmIPTarget" min:"0" max:"4096" doc:"WARM_IP_TARGET: addresses available."`
+	MinimumIP        int           `yaml:"minimumIPTarget" min:"0" max:"4096" doc:"MINIMUM_IP_TARGET: addresses there in all."`
+	WarmPrefix       int           `yaml:"warmPrefixTarget" min:"0" max:"256" doc:"WARM_PREFIX_TARGET: /28 prefixes available."`
+	Cooling          time.Duration `yaml:"cooling" doc:"A released address is not given out again this long."`
+	AttachDelay      time.Duration `yaml:"attachDelay" doc:"How long EC2 takes to attach an interface."`
+	MetadataLag      time.Duration `yaml:"metadataLag" doc:"How old the metadata service's answers are."`
+	Requests         int           `yaml:"requestsPerSecond" min:"0" max:"1000" doc:"EC2 requests a second of all nodes together before it throttles; 0 is no limit."`
 }
+
+// CiliumMode is how Cilium's operator gives blocks to nodes.
+type CiliumMode string
+
+// Cilium's modes.
+const (
+	MultiPool   CiliumMode = "multi-pool"
+	ClusterPool CiliumMode = "cluster-pool"
+)
 
 // System is an address management system.
 type System string
@@ -156,9 +171,9 @@ func DefaultConfig() Config {
 	return Config{
 		IPAM: IPAM{
 			System: Contiv,
-			Cilium: CiliumIPAM{PreAllocate: 8},
+			Cilium: CiliumIPAM{Mode: MultiPool, PreAllocate: 8},
 			// 30 s cooling is amazon-vpc-cni-k8s' addressCoolingPeriod; a prefix kept warm is its default.
-			Datastore: DatastoreIPAM{InstanceType: "m5.large", WarmPrefix: 1, Cooling: 30 * time.Second, AttachDelay: 5 * time.Second, MetadataLag: 2 * time.Second},
+			Datastore: DatastoreIPAM{InstanceType: "m5.large", PrefixDelegation: true, WarmENI: 1, WarmPrefix: 1, Cooling: 30 * time.Second, AttachDelay: 5 * time.Second, MetadataLag: 2 * time.Second},
 		},
 		DHCP:   DHCP{Lease: DHCPLeaseLeast},
 		Wiring: Wiring{Pod: PodMACVLAN, Node: NodeVXLAN, Host: HostTAP, MTU: 1450, MainVRF: 0, PodVRF: 1, Services: ServedByKubeProxy},

@@ -45,6 +45,13 @@ func (s *Scenario) checkSystem(c IPAM) *InputError {
 			}
 		}
 	}
+	if c.System == Cilium && c.Cilium.Mode == ClusterPool {
+		for i, step := range s.Timeline {
+			if _, ok := step.Action.(RemoveRange); ok {
+				return s.wrongAt("timeline["+strconv.Itoa(i)+"]", "cluster-pool does not take ranges back")
+			}
+		}
+	}
 	if c.System != Datastore {
 		if plan.PodSubnetOneNodePrefixLen > blockBitsMax {
 			return s.wrongAt("config.ipam.podSubnetOneNodePrefixLen", "/%d is longer than /%d", plan.PodSubnetOneNodePrefixLen, blockBitsMax)

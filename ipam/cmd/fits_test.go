@@ -45,6 +45,7 @@ func draw(t *rapid.T, system scenarios.System) drawn {
 		d.config.PodSubnetCIDR = range4(rapid.IntRange(23, 26).Draw(t, "subnet"))
 		x := &d.config.Datastore
 		x.InstanceType = rapid.SampledFrom([]string{"t3.nano", "t3.small", "t3a.small"}).Draw(t, "type")
+		x.PrefixDelegation, x.WarmENI = rapid.Bool().Draw(t, "prefixes"), rapid.IntRange(0, 2).Draw(t, "warm ENI")
 		x.WarmPrefix, x.Cooling = rapid.IntRange(0, 2).Draw(t, "warm prefix"), time.Second
 		if rapid.Bool().Draw(t, "addressed") {
 			x.WarmIP, x.MinimumIP = rapid.IntRange(1, 9).Draw(t, "warm IP"), rapid.IntRange(0, 20).Draw(t, "minimum IP")
@@ -53,6 +54,7 @@ func draw(t *rapid.T, system scenarios.System) drawn {
 	case scenarios.Cilium:
 		bits := rapid.IntRange(26, 28).Draw(t, "node bits")
 		d.config.PodSubnetOneNodePrefixLen, d.config.PodSubnetCIDR = bits, range4(bits-rapid.IntRange(1, 4).Draw(t, "wider"))
+		d.config.Cilium.Mode = rapid.SampledFrom([]scenarios.CiliumMode{scenarios.MultiPool, scenarios.ClusterPool}).Draw(t, "mode")
 		d.config.Cilium.PreAllocate = rapid.IntRange(0, 16).Draw(t, "pre-allocate")
 		wanted = uint64(rapid.IntRange(1, 40).Draw(t, "expected"))
 	default:

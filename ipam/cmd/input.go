@@ -191,7 +191,6 @@ func asSection(c scenarios.IPAM) section {
 	if s.Cilium.PreAllocate = unused(c.Cilium.PreAllocate); c.Cilium.PreAllocate == 0 {
 		s.Cilium.PreAllocate = cilium.PreAllocateNone // a scenario's 0 is none
 	}
-	s.Datastore.PrefixDelegation = true
 	return s
 }
 

@@ -58,7 +58,6 @@ type ciliumSection struct {
 	scenarios.CiliumIPAM `yaml:",inline"`
 
 	PreAllocate       unused       `yaml:"preAllocate"`
-	Mode              string       `yaml:"mode" enum:"cluster-pool,multi-pool"`
 	Pools             []ciliumPool `yaml:"pools"`
 	KeptPerCIDR       int          `yaml:"keptPerCIDR" min:"0" max:"1024"`
 	MinAllocate       int          `yaml:"minAllocate" min:"0" max:"65536"`
@@ -80,13 +79,10 @@ type datastoreSection struct {
 
 	Subnets []subnet `yaml:"subnets"`
 	// ENIs and IPsPerENI are an instance's limits where its type is not known here.
-	ENIs      int `yaml:"enis" min:"1" max:"128"`
-	IPsPerENI int `yaml:"ipsPerENI" min:"1" max:"128"`
-	MaxENI    int `yaml:"maxENI" min:"0" max:"1024"`
-	// WarmENI counts without prefix delegation.
-	WarmENI          int  `yaml:"warmENITarget" min:"0" max:"1024"`
-	PrefixDelegation bool `yaml:"prefixDelegation"`
-	TrunkENI         bool `yaml:"trunkENI"`
+	ENIs      int  `yaml:"enis" min:"1" max:"128"`
+	IPsPerENI int  `yaml:"ipsPerENI" min:"1" max:"128"`
+	MaxENI    int  `yaml:"maxENI" min:"0" max:"1024"`
+	TrunkENI  bool `yaml:"trunkENI"`
 }
 
 // subnet is one that instances are in; Pods is where their pods' ENIs are, with custom networking.
@@ -105,6 +101,5 @@ func defaults() document {
 	d := document{IPAM: section{IPAM: scenarios.DefaultConfig().IPAM}}
 	d.IPAM.Cilium.CiliumIPAM, d.IPAM.Cilium.PreAllocate = d.IPAM.IPAM.Cilium, unused(d.IPAM.IPAM.Cilium.PreAllocate)
 	d.IPAM.Datastore.DatastoreIPAM = d.IPAM.IPAM.Datastore
-	d.IPAM.Datastore.WarmENI, d.IPAM.Datastore.PrefixDelegation = 1, true
 	return d
 }

@@ -153,7 +153,7 @@ func (s stage) cilium() (plan.Source, error) {
 		return nil, err
 	}
 	own := s.section.Cilium
-	out := plan.Cilium{Multi: own.Mode != "cluster-pool", Kept: own.KeptPerCIDR, Fabric: f}
+	out := plan.Cilium{Multi: own.Mode != scenarios.ClusterPool, Kept: own.KeptPerCIDR, Fabric: f}
 	if s.wired {
 		out.Kept = wiredKept
 	}

@@ -80,6 +80,9 @@ func importTrace(cmd *cobra.Command, f traceFlags, format, file string) error {
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "vppdrill: wrote %s: %d nodes, %d pods over %s\n", f.out, s.Topology.Nodes, len(s.Workload.Rows),
 		scenarios.FormatDuration(s.BreakEnd()))
+	for _, note := range s.Notes {
+		fmt.Fprintf(cmd.ErrOrStderr(), "vppdrill: %s\n", note)
+	}
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"fmt"
 	"io"
 
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -18,7 +19,7 @@ const (
 )
 
 // ImportOpenB reads the openb trace: tasks on a GPU cluster and the cluster's nodes. A pod's application is its quality of
-// service class. Pods that the trace's scheduler never placed (no scheduled_time) are left out. Options.Nodes, when
+// service class. Pods that the trace's scheduler never placed (no scheduled_time) are left out, and the notes say how many. Options.Nodes, when
 // set, overrides the number of nodes in the list. Errors are *scenarios.InputError with the place in the file.
 func ImportOpenB(pods io.Reader, podsFile string, nodes io.Reader, nodesFile string, o Options) (*scenarios.Scenario, error) {
 	count, err := countNodes(nodes, nodesFile)
@@ -30,6 +31,7 @@ func ImportOpenB(pods io.Reader, podsFile string, nodes io.Reader, nodesFile str
 		return nil, err
 	}
 	var rows rowSet
+	unplaced := 0
 	for {
 		more, err := t.next()
 		if err != nil {
@@ -43,13 +45,18 @@ func ImportOpenB(pods io.Reader, podsFile string, nodes io.Reader, nodesFile str
 			return nil, err
 		}
 		if t.text(openbScheduled) == "" {
+			unplaced++
 			continue
 		}
 		if err := rows.add(t, openbName, pod); err != nil {
 			return nil, err
 		}
 	}
-	return o.withDefaults("openb", count).scenario(t, rows.pods)
+	s, err := o.withDefaults("openb", count).scenario(t, rows.pods)
+	if err == nil && unplaced > 0 {
+		s.Notes = append(s.Notes, fmt.Sprintf("Left out: %d of %d pods have no %s, as the trace's own scheduler never placed them.", unplaced, unplaced+len(rows.pods), openbScheduled))
+	}
+	return s, err
 }
 
 // openbPod reads one row.

@@ -21,7 +21,7 @@ func TestAnyTroubleEndsServed(t *testing.T) {
 	plans := map[string]scenarios.IPAM{
 		"nodeipam":  {System: scenarios.NodeIPAM, PodSubnetOneNodePrefixLen: 26},
 		"cilium":    {System: scenarios.Cilium, PodSubnetOneNodePrefixLen: 27, Cilium: scenarios.CiliumIPAM{PreAllocate: 8}},
-		"datastore": {System: scenarios.Datastore, PodSubnetOneNodePrefixLen: 28, Datastore: scenarios.DatastoreIPAM{InstanceType: "t3.small", WarmPrefix: 1, MetadataLag: time.Second}},
+		"datastore": {System: scenarios.Datastore, PodSubnetOneNodePrefixLen: 28, Datastore: scenarios.DatastoreIPAM{InstanceType: "t3.small", PrefixDelegation: true, WarmPrefix: 1, MetadataLag: time.Second}},
 	}
 	for name, p := range plans {
 		p.PodSubnetCIDR = netip.MustParsePrefix("10.1.0.0/24")

@@ -16,7 +16,7 @@ import (
 // gateway is what AWS VPC CNI's pods use: an address of no subnet, so that every address of a prefix is a pod's.
 var gateway = netip.MustParseAddr("169.254.1.1")
 
-// cloudSystem is AWS: every node is an EC2 instance whose ipamd keeps /28 prefixes of the subnet warm.
+// cloudSystem is AWS: every node is an EC2 instance whose ipamd keeps /28 prefixes or single addresses of the subnet warm.
 type cloudSystem struct {
 	env    Env
 	limits datastore.Limits

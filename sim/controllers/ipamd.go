@@ -47,8 +47,8 @@ func newIPAMD(s *cloudSystem, node string, side Side, alloc *datastore.Node) *ip
 	d := &ipamd{system: s, node: node, side: side, unset: make(map[string]bool), pool: datastore.NewNodePool(alloc, s.env.now)}
 	c := s.env.Plan.Datastore
 	d.manager = datastore.NewNodeManager(d.pool, datastore.Sizing{
-		Targets: datastore.Targets{WarmIP: c.WarmIP, MinimumIP: c.MinimumIP, WarmPrefix: c.WarmPrefix},
-		ENIsMax: s.limits.ENIs, UnitsPerENI: s.limits.IPv4PerENI - 1, PrefixDelegation: true,
+		Targets: datastore.Targets{WarmIP: c.WarmIP, MinimumIP: c.MinimumIP, WarmPrefix: c.WarmPrefix, WarmENI: c.WarmENI},
+		ENIsMax: s.limits.ENIs, UnitsPerENI: s.limits.IPv4PerENI - 1, PrefixDelegation: c.PrefixDelegation,
 	})
 	if plant := s.env.Plant.Manager; plant != nil {
 		d.manager = plant(node, d.pool, d.manager)

@@ -46,7 +46,7 @@ type operator struct {
 
 func newOperator(s *poolSystem, l *leader) *operator {
 	o := &operator{leader: l, system: s, views: make(map[string]*cluster.Resource)}
-	pools, err := cilium.NewPoolOperator(cilium.PoolOperatorConfig{ReuseDelay: s.env.Plan.ReuseDelay})
+	pools, err := s.newPools()
 	if err != nil {
 		panic("controllers: the scenario's pool was accepted before: " + err.Error())
 	}

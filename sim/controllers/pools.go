@@ -9,11 +9,12 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/ipam/space"
+	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 )
 
-// poolSystem is Cilium's multi-pool mode with the default pool: agents ask in their CiliumNode resources, the operator
-// answers there, and its ledger is in the store.
+// poolSystem is Cilium's multi-pool mode with the default pool, or its cluster-pool mode: agents ask in their CiliumNode resources, the
+// operator answers there, and its ledger is in the store.
 type poolSystem struct {
 	env    Env
 	bits   int
@@ -43,6 +44,14 @@ func newPoolSystem(env Env) (*poolSystem, error) {
 	}
 	env.Cluster.API.Observe(s.observe)
 	return s, nil
+}
+
+// newPools is what an operator decides by.
+func (s *poolSystem) newPools() (Pools, error) {
+	if s.env.Plan.Cilium.Mode == scenarios.ClusterPool {
+		return newClusterPools(s)
+	}
+	return cilium.NewPoolOperator(cilium.PoolOperatorConfig{ReuseDelay: s.env.Plan.ReuseDelay})
 }
 
 // observe tells what resources show, and collects those whose Node object is gone, as Kubernetes does for owners.
@@ -158,8 +167,11 @@ func (s *poolSystem) RemoveRange(r netip.Prefix) error {
 	if i < 0 {
 		return fmt.Errorf("there is no range %s", r)
 	}
+	if err := s.leading.pools.RetireRange(cilium.DefaultPool, r); err != nil {
+		return err
+	}
 	s.ranges = slices.Delete(s.ranges, i, i+1)
-	return s.leading.pools.RetireRange(cilium.DefaultPool, r)
+	return nil
 }
 
 // LoseLeader lets another operator take over.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/cilium"
+	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/sim/fault"
 )
@@ -41,7 +42,10 @@ type requester struct {
 
 func newRequester(s *poolSystem, node string, side Side, alloc *cilium.Node) *requester {
 	r := &requester{system: s, node: node, side: side, alloc: alloc, at: s.env.Cluster.Net.Endpoint(node)}
-	r.demand = &allocatorDemand{NodeDemand: cilium.NodeDemand{PreAllocate: s.env.Plan.Cilium.PreAllocate}, alloc: alloc}
+	demand := &allocatorDemand{NodeDemand: cilium.NodeDemand{PreAllocate: s.env.Plan.Cilium.PreAllocate}, alloc: alloc}
+	if r.demand = demand; s.env.Plan.Cilium.Mode == scenarios.ClusterPool {
+		r.demand = oneCIDR{demand}
+	}
 	if plant := s.env.Plant.Demand; plant != nil {
 		r.demand = plant(node, r.demand)
 	}

@@ -75,6 +75,7 @@ func plan(t *testing.T, d *datadriven.TestData) scenarios.IPAM {
 	if p.System == scenarios.Datastore {
 		p.PodSubnetOneNodePrefixLen, p.Datastore.InstanceType = 28, "t3.small"
 		p.Datastore.AttachDelay, p.Datastore.MetadataLag = 3*time.Second, time.Second
+		p.Datastore.PrefixDelegation = true
 	}
 	return p
 }
