@@ -15,7 +15,7 @@ const unitSize = 16
 // docs/prefix-and-ip-target.md). Where the instance is full, or the subnet has no whole prefix for sure, nothing is promised.
 func (s *cloudSystem) Warm(node string, taken []netip.Addr) *scenarios.Warm {
 	i := s.instances[node]
-	if i == nil {
+	if i == nil || !s.env.Plan.Datastore.PrefixDelegation { // what single addresses keep warm, nobody judges yet
 		return nil
 	}
 	w, units := &scenarios.Warm{}, 0
@@ -70,7 +70,7 @@ func (*rangeSystem) Warm(string, []netip.Addr) *scenarios.Warm { return nil }
 // need for that (Cilium's documentation, Multi-Pool). Without a free block nothing is promised.
 func (s *poolSystem) Warm(node string, taken []netip.Addr) *scenarios.Warm {
 	o, ok := s.env.Cluster.API.Get(cluster.KindResource, cluster.Key{Name: node})
-	if !ok {
+	if !ok || s.env.Plan.Cilium.Mode == scenarios.ClusterPool { // one CIDR each, whatever pods ask for
 		return nil
 	}
 	w, size, blocks := &scenarios.Warm{}, 0, 0
