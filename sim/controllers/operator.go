@@ -100,8 +100,11 @@ func (o *operator) store(r agent.StoreRequest, then func(agent.StoreReply)) {
 	r.ID = o.asked
 	o.replied = then
 	name := ledgerRead
-	if r.Op == agent.StoreCreate {
+	switch r.Op {
+	case agent.StoreCreate:
 		name = ledgerAppend
+	case agent.StoreDelete:
+		name = ledgerStrike
 	}
 	o.env.request(request{
 		op:     fault.Op{Node: o.kind, Name: name, Key: r.Key},
@@ -123,13 +126,14 @@ func (o *operator) fromStore(ev agent.Event) {
 	}
 }
 
-// restore reads the ledger; the resources come next.
+// restore reads the ledger.
 func (o *operator) restore(r agent.StoreReply) {
 	if r.Err != agent.StoreOK {
 		o.fail("the ledger cannot be read")
 		return
 	}
 	items := slices.SortedFunc(slices.Values(r.Items), func(a, b agent.StoreItem) int { return strings.Compare(a.Key, b.Key) })
+	var stray []agent.StoreItem
 	for _, item := range items {
 		c, err := cilium.ParseClaim(item.Value)
 		if err == nil {
@@ -137,10 +141,30 @@ func (o *operator) restore(r agent.StoreReply) {
 		}
 		if err != nil {
 			o.env.Note(o.name, err.Error())
+			stray = append(stray, item)
+		} else {
+			stray = stray[:0]
 		}
 	}
-	o.ledger = true
-	o.feed.Start()
+	o.strike(stray)
+}
+
+// strike takes entries out of the ledger's end that do not follow from the ones before: a store that has lost its data may get one from
+// a deposed leader, late. Nobody could append where it stands. What nodes show is entered again by adoption. The resources come next.
+func (o *operator) strike(stray []agent.StoreItem) {
+	if len(stray) == 0 {
+		o.ledger = true
+		o.feed.Start()
+		return
+	}
+	x := stray[0]
+	o.store(agent.StoreRequest{Op: agent.StoreDelete, Key: x.Key, Revision: x.ModRevision}, func(r agent.StoreReply) {
+		if r.Err != agent.StoreOK {
+			o.fail(x.Key + ": not known to be struck out")
+			return
+		}
+		o.strike(stray[1:])
+	})
 }
 
 // Listed implements cluster.Handler.

@@ -15,7 +15,7 @@ const silence = 10 * time.Second
 // Node and the Name of operations of kind fault.KindControl.
 var (
 	Programs     = []string{operatorProgram, rangeProgram}
-	RequestNames = []string{ledgerRead, ledgerAppend, resourceWrite, resourceAsk, resourceMake, nodeList, nodeGet, nodeTouch, nodePatch,
+	RequestNames = []string{ledgerRead, ledgerAppend, ledgerStrike, resourceWrite, resourceAsk, resourceMake, nodeList, nodeGet, nodeTouch, nodePatch,
 		datastore.DescribeENIs.String(), datastore.ReadIMDS.String(), datastore.SetUpENI.String(), datastore.AssignUnits.String(),
 		datastore.UnassignUnits.String(), datastore.CreateENI.String(), datastore.DeleteENI.String()}
 )
@@ -26,6 +26,7 @@ const (
 
 	ledgerRead    = "ledger-read"
 	ledgerAppend  = "ledger-append"
+	ledgerStrike  = "ledger-strike"
 	resourceWrite = "resource-write" // by the operator
 	resourceAsk   = "resource-ask"   // by an agent
 	resourceMake  = "resource-make"
