@@ -15,6 +15,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -33,6 +34,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/gen"
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/sim/explore"
+	"github.com/vppdrill/vppdrill/sim/fault"
 	"github.com/vppdrill/vppdrill/sim/museum"
 	agentcmd "github.com/vppdrill/vppdrill/vppwire/cmd"
 	"github.com/vppdrill/vppdrill/vppwire/cni"
@@ -76,15 +78,24 @@ func config() cmd.Config {
 			"netns":     func(ctx context.Context) error { return labcmd.Check(ctx, netns.Backend{}) },
 			"container": func(ctx context.Context) error { return labcmd.Check(ctx, container.Backend{}) },
 		},
-		Adapts:    map[string]func(*scenarios.Scenario) (*scenarios.Scenario, string){"netns": lab.Adapted, "container": lab.Adapted},
-		Catalog:   catalog.All,
-		Laws:      check.All,
-		Exercises: scenarios.Exercises,
-		Reports:   formats(),
-		Museum:    exhibits(),
-		Commands:  slices.Concat(ipamcmd.Commands(), agentcmd.Commands(), labcmd.Commands(labcmd.Build{Version: cmd.Version(), Worlds: []string{"sim", "netns", "container"}})),
-		Explorer:  exploring(),
+		Adapts:     map[string]func(*scenarios.Scenario) (*scenarios.Scenario, string){"netns": lab.Adapted, "container": lab.Adapted},
+		Catalog:    catalog.All,
+		Laws:       check.All,
+		Exercises:  scenarios.Exercises,
+		FaultWords: faultWords,
+		Reports:    formats(),
+		Museum:     exhibits(),
+		Commands:   slices.Concat(ipamcmd.Commands(), agentcmd.Commands(), labcmd.Commands(labcmd.Build{Version: cmd.Version(), Worlds: []string{"sim", "netns", "container"}})),
+		Explorer:   exploring(),
 	}
+}
+
+// faultWords are the words of injected faults as the commands see them.
+func faultWords() (list []scenarios.Entry) {
+	for _, w := range fault.Words() {
+		list = append(list, scenarios.Entry{Name: w.Word, Type: "injected fault", Doc: w.Doc, Example: "faults: {inject: [" + strconv.Quote(w.Example) + "]}"})
+	}
+	return list
 }
 
 // exhibits are the museum's as the commands see it.

@@ -36,6 +36,9 @@ func WriteJSON(w io.Writer, r Report) error {
 	return enc.Encode(r)
 }
 
+// resultMost is how many bytes of a result.json are read: ten times the catalogue's.
+const resultMost = 512 << 20
+
 // ErrNoReport says that a folder holds no result.json that this program can read.
 var ErrNoReport = errors.New("no report")
 
@@ -48,7 +51,7 @@ func Read(dir string) (Report, error) {
 		return Report{}, fmt.Errorf("%w in %s: %w", ErrNoReport, dir, err)
 	}
 	defer func() { _ = f.Close() }() // nothing was written
-	r, err := ReadJSON(f)
+	r, err := ReadJSON(io.LimitReader(f, resultMost))
 	if err != nil {
 		return Report{}, fmt.Errorf("%w: %s: %w", ErrNoReport, name, err)
 	}

@@ -3,8 +3,11 @@ package reports
 import (
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
+
+	"golang.org/x/term"
 
 	"github.com/vppdrill/vppdrill/scenarios"
 )
@@ -21,11 +24,29 @@ type Text struct {
 	// results are what the runs exercised; whole: they are all there is.
 	results []scenarios.Result
 	whole   bool
+	// colour: w is a terminal that wants it.
+	colour bool
+}
+
+// coloured reports whether a writer is a terminal and nobody asked for text without colour (no-color.org).
+func coloured(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
+}
+
+// verdict is a verdict's word in its colour, as wide as the widest.
+func (t *Text) verdict(v scenarios.Verdict) string {
+	word := fmt.Sprintf("%-5s", verdictWord(v))
+	code, known := map[scenarios.Verdict]int{scenarios.Pass: 32, scenarios.Fail: 31, scenarios.Error: 33}[v]
+	if !t.colour || !known {
+		return word
+	}
+	return fmt.Sprintf("\x1b[%dm%s\x1b[0m", code, word)
 }
 
 // NewText starts a text report; names are the scenarios to come, so that the columns are known before the first ends.
 func NewText(w io.Writer, names []string) *Text {
-	t := &Text{w: w, name: 20, judged: map[string]bool{}}
+	t := &Text{w: w, name: 20, judged: map[string]bool{}, colour: coloured(w)}
 	for _, n := range names {
 		t.name = max(t.name, min(len(n), 48))
 	}
@@ -36,7 +57,7 @@ func NewText(w io.Writer, names []string) *Text {
 func (t *Text) Add(r scenarios.Result) {
 	t.counts.Add(r)
 	t.results = append(t.results, scenarios.Result{Exercised: r.Exercised})
-	t.printf("%-5s  %-*s  %-9s  seed %-6d  %12s events  %9s virtual  %9s wall  %s%s\n", verdictWord(r.Verdict), t.name,
+	t.printf("%s  %-*s  %-9s  seed %-6d  %12s events  %9s virtual  %9s wall  %s%s\n", t.verdict(r.Verdict), t.name,
 		oneLine(r.Scenario), oneLine(r.World), r.Seed, thousands(r.Events), clock(r.VirtualSeconds), clock(r.WallSeconds), digestShort(r.Digest), hollow(r))
 	t.addExhausted(r.Summary)
 	t.addLaws(r.Laws)

@@ -2,15 +2,15 @@ package scenarios
 
 import (
 	"fmt"
-	"os"
 	"strings"
 
+	"github.com/vppdrill/vppdrill/vppwire/inputfile"
 	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
 
 // Load reads a scenario file. Its errors are *InputError, or the operating system's for a file that cannot be read.
 func Load(path string) (*Scenario, error) {
-	data, err := os.ReadFile(path)
+	data, err := inputfile.Read(path)
 	if err != nil {
 		return nil, fmt.Errorf("read scenario: %w", err)
 	}

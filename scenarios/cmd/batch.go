@@ -115,6 +115,7 @@ func (b *batch) one(ctx context.Context, t task, p *progress) done {
 	defer p.end(t.s.Name)
 	started := time.Now()
 	result, err := b.run(ctx, t.s, o)
+	p.result(result)
 	if err == nil && result.Verdict == scenarios.Fail && result.Failure != nil && b.explain != nil && b.explained.Add(1) <= explainedMost {
 		o.Events, o.OnMark = nil, nil
 		chain, explainErr := promptly(ctx, func() ([]scenarios.Link, error) { return b.explain(ctx, t.s, o) })

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
+	"github.com/vppdrill/vppdrill/vppwire/inputfile"
 )
 
 // Branch is what a run does otherwise from an event on.
@@ -68,7 +68,7 @@ more: any that a timeline knows, also an injected fault. Without --choose and --
 			case most < 1:
 				return cli.Usagef("branch: --most %d: at least 1 line", most)
 			}
-			capsule, err := os.ReadFile(args[0])
+			capsule, err := inputfile.Read(args[0])
 			if err != nil {
 				return cli.BadInput(err)
 			}

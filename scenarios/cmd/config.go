@@ -28,6 +28,8 @@ type Config struct {
 	Laws func() []scenarios.Law
 	// Exercises are what the catalogue as a whole must come by; nil: nothing.
 	Exercises func() []scenarios.Exercise
+	// FaultWords are the words of the language of injected faults; nil: none are told.
+	FaultWords func() []scenarios.Entry
 	// Reports writes and reads what is left of a run.
 	Reports Reports
 	// Explorer finds and shrinks failures and replays them; its functions may be nil in a build without it.

@@ -91,6 +91,7 @@ is left to try. Exhaustive searches suit small clusters: two nodes, a few pods, 
 			return f.explore(cmd, c, strings.Join(args, ""))
 		},
 	}
+	cmd.ValidArgsFunction = c.completeScenarios
 	flags := cmd.Flags()
 	flags.BoolVar(&f.random, "random", false, "draw a random scenario for each seed")
 	flags.BoolVar(&f.exhaustive, "exhaustive", false, "try every combination of the choices of a run")
@@ -108,6 +109,8 @@ is left to try. Exhaustive searches suit small clusters: two nodes, a few pods, 
 	flags.IntVar(&f.jobs, "jobs", runtime.GOMAXPROCS(0), "runs at the same time; an exhaustive search does one at a time")
 	flags.StringVar(&f.out, "out", "", "folder for the capsules and the report of the failures")
 	cli.AddFormatTo(flags, &f.format)
+	complete(cmd, "profile", c.Explorer.Profiles...)
+	complete(cmd, "kind", c.Explorer.Kinds...)
 	return cmd
 }
 

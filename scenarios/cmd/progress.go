@@ -4,12 +4,15 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/metrics"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/term"
+
+	"github.com/vppdrill/vppdrill/scenarios"
 )
 
 // progress tells that something is going on: a line that is rewritten on a terminal, a plain line now and then elsewhere.
@@ -27,7 +30,10 @@ type progress struct {
 	// more, where set, goes on after the number of what is done, in place of what runs.
 	more  func(elapsed time.Duration) string
 	ended int
-	shown bool
+	// failed counts runs that did not pass, events those of all.
+	failed int
+	events int64
+	shown  bool
 }
 
 // How often progress is told: as the eye reads on a terminal, as a patient log reader scrolls elsewhere.
@@ -76,6 +82,23 @@ func (p *progress) end(name string) {
 	}
 }
 
+// result counts what a run came to.
+func (p *progress) result(r scenarios.Result) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.events += r.Events
+	if r.Verdict == scenarios.Fail || r.Verdict == scenarios.Error {
+		p.failed++
+	}
+}
+
+// heldBytes is how much memory the program holds.
+func heldBytes() uint64 {
+	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64() - sample[1].Value.Uint64()
+}
+
 func (p *progress) tell() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -84,6 +107,16 @@ func (p *progress) tell() {
 		of = fmt.Sprintf(" of %d", p.total)
 	}
 	line := fmt.Sprintf("%d%s done, %s", p.ended, of, time.Since(p.started).Round(100*time.Millisecond))
+	if p.total > 0 {
+		line = fmt.Sprintf("%3d%% %s", 100*p.ended/p.total, line)
+	}
+	if p.failed > 0 {
+		line += fmt.Sprintf(", %d failed", p.failed)
+	}
+	if p.events > 0 {
+		line += fmt.Sprintf(", %.0f events/s", float64(p.events)/max(time.Since(p.started).Seconds(), 0.001))
+	}
+	line += fmt.Sprintf(", %d MiB", heldBytes()>>20)
 	if p.more != nil {
 		line = fmt.Sprintf("%d%s", p.ended, p.more(time.Since(p.started)))
 	} else if len(p.running) > 0 {

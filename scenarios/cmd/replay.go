@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
+	"github.com/vppdrill/vppdrill/vppwire/inputfile"
 )
 
 func replayCommand(c Config) *cobra.Command {
@@ -52,7 +52,7 @@ regression test that passes when nothing breaks any more, and says what could no
 
 // regressCapsule runs a capsule as this program's own run.
 func regressCapsule(cmd *cobra.Command, c Config, name string, format cli.Format) error {
-	capsule, err := os.ReadFile(name)
+	capsule, err := inputfile.Read(name)
 	if err != nil {
 		return cli.BadInput(err)
 	}
@@ -90,7 +90,7 @@ func (c Config) tellReplay(cmd *cobra.Command, r scenarios.Result, format cli.Fo
 }
 
 func replayCapsule(cmd *cobra.Command, c Config, name string, until int64, format cli.Format) error {
-	capsule, err := os.ReadFile(name)
+	capsule, err := inputfile.Read(name)
 	if err != nil {
 		return cli.BadInput(err)
 	}

@@ -60,6 +60,7 @@ Without --seed a scenario runs with as many seeds as it asks for, from 1 on.`,
 			return runScenarios(cmd, c, f, args)
 		},
 	}
+	cmd.ValidArgsFunction = c.completeScenarios
 	flags := cmd.Flags()
 	flags.BoolVar(&f.catalog, "catalog", false, "run every scenario of the catalogue")
 	flags.StringVar(&f.world, "world", "sim", "where it happens: sim, netns, container or kind")
@@ -71,6 +72,8 @@ Without --seed a scenario runs with as many seeds as it asks for, from 1 on.`,
 	cli.AddFormatTo(flags, &f.format)
 	flags.StringSliceVar(&f.compare, "compare", nil, "run in each of these worlds, as in sim,netns, and print only what differs")
 	flags.IntVar(&f.jobs, "jobs", runtime.GOMAXPROCS(0), "runs at the same time")
+	complete(cmd, "world", append([]string{"sim"}, labWorlds...)...)
+	complete(cmd, "events", "all", "notable", "none")
 	return cmd
 }
 

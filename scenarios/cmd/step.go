@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
+	"github.com/vppdrill/vppdrill/vppwire/inputfile"
 )
 
 // Moment is one event of a run that is about to happen.
@@ -49,7 +49,7 @@ Time does not pass while it stops. Commands may come from a pipe.`,
 			if c.Explorer.Walk == nil {
 				return cli.CannotRun(errors.New("this build cannot walk through capsules"))
 			}
-			capsule, err := os.ReadFile(args[0])
+			capsule, err := inputfile.Read(args[0])
 			if err != nil {
 				return cli.BadInput(err)
 			}

@@ -83,6 +83,7 @@ func (w *sweep) do(ctx context.Context, cmd *cobra.Command, jobs, total int, nex
 				}
 				r, err := run(ctx, t.s, o)
 				p.end(name)
+				p.result(r)
 				if err != nil {
 					r = failedStart(task{t.s, t.seed}, "sim", o, err)
 				}

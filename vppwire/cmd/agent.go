@@ -18,6 +18,7 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/host/etcd"
 	"github.com/vppdrill/vppdrill/vppwire/host/rest"
+	"github.com/vppdrill/vppdrill/vppwire/inputfile"
 	"github.com/vppdrill/vppdrill/vppwire/oneline"
 )
 
@@ -121,7 +122,7 @@ func (f *agentFlags) options(errOut io.Writer) (options, error) {
 			return o, cli.Usagef("agent: --node is needed: %w", err)
 		}
 	}
-	yaml, err := os.ReadFile(f.config)
+	yaml, err := inputfile.Read(f.config)
 	if err != nil {
 		return o, cli.Usagef("agent: --config: %w", err)
 	}

@@ -1,0 +1,96 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
+)
+
+func initCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "init [DIR]",
+		Short: "Write a commented scenario and a commented agent configuration to start from",
+		Long: `Write scenario.yaml and agent.yaml into a folder, the present one when none is given: a small scenario that passes, and the configuration of
+the node agent with the same address plan, both with comments on what else they may say. Files that are there stay as they are.`,
+		Example: `  vppdrill init rehearsal
+  vppdrill run rehearsal/scenario.yaml`,
+		Args: cli.Args(0, 1, "at most one folder"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir := "."
+			if len(args) > 0 {
+				dir = args[0]
+			}
+			return writeStart(cmd, dir)
+		},
+	}
+	return cmd
+}
+
+// writeStart writes the files, or none where one is there already.
+func writeStart(cmd *cobra.Command, dir string) error {
+	files := [...]struct{ name, text string }{{"scenario.yaml", startScenario}, {"agent.yaml", startAgent}}
+	for _, f := range files {
+		if _, err := os.Lstat(filepath.Join(dir, f.name)); !errors.Is(err, fs.ErrNotExist) {
+			if err == nil {
+				err = fmt.Errorf("%s is there already", filepath.Join(dir, f.name))
+			}
+			return cli.BadInput(err)
+		}
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return cli.BadInput(err)
+	}
+	for _, f := range files {
+		name := filepath.Join(dir, f.name)
+		if err := os.WriteFile(name, []byte(f.text), 0o644); err != nil {
+			return cli.BadInput(err)
+		}
+		fmt.Fprintln(cmd.OutOrStdout(), "wrote "+name)
+	}
+	fmt.Fprintln(cmd.OutOrStdout(), "next: vppdrill run "+quote(filepath.Join(dir, "scenario.yaml")))
+	return nil
+}
+
+const startScenario = `# What this scenario is for, in one or two sentences: reports print it.
+name: my-rehearsal
+labels: [mine]                              # words to select scenarios by
+topology: {nodes: 3, podsPerNode: 4}        # node-1 to node-3
+config:
+  ipam:
+    # system: contiv                        # or cilium, nodeipam, datastore: vppdrill settings config.ipam
+    podSubnetCIDR: 10.1.0.0/16
+    podSubnetOneNodePrefixLen: 24           # a /24 for each node
+  wiring: {pod: macvlan, node: vxlan, mtu: 1450}
+churn: {every: 2s, lifetime: 20s}           # pods that come and go by themselves
+timeline:                                   # what happens, in this order: vppdrill actions
+  - {at: 10s, do: restart-vpp, node: node-2}
+  - {at: 20s, do: kill-agent, node: any, for: 5s}
+  - {when: settled, do: add-node}
+  # - {after: 30s, do: partition, between: [node-1, store], for: 20s}
+faults: {dropReply: 0.01}                   # by chance, until the end of the timeline: vppdrill faults
+# laws: [one-owner, reachable]              # all when absent: vppdrill laws
+expect: {nodes: 4}                          # what else must be so at the end
+seeds: 3                                    # vppdrill run takes seeds 1 to 3
+`
+
+const startAgent = `# The configuration of vppdrill agent --config FILE: Contiv's file; README.md says which settings work.
+TCPstackDisabled: true                      # has to be said: pods are not wired to VPP's own TCP stack
+# UseTAPInterfaces: false                   # pods share one AF_PACKET interface by macvlans
+MTUSize: 1450
+IPAMConfig:
+  podSubnetCIDR: 10.1.0.0/16
+  podSubnetOneNodePrefixLen: 24
+  nodeInterconnectCIDR: 192.168.16.0/24
+  vxlanCIDR: 192.168.30.0/24
+  vppHostSubnetCIDR: 172.30.0.0/16
+  vppHostSubnetOneNodePrefixLen: 24
+# NodeConfig:                               # what differs by node, the same file on all of them
+#   - NodeName: node-1
+#     gateway: 192.168.16.254
+`

@@ -1,0 +1,230 @@
+package cmd
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
+)
+
+// referenceCommands print what scenario files may say, made from the code that reads them.
+func referenceCommands(c Config) []*cobra.Command {
+	return []*cobra.Command{
+		referenceCommand(c, "actions", "List what a timeline can do, with arguments and an example each", "restart-vpp", actionsOf),
+		referenceCommand(c, "laws", "List the laws, with why each matters and what it needs", "one-owner", lawsOf),
+		referenceCommand(c, "faults", "List what can go wrong by chance or on purpose, with an example each", "dropReply", faultsOf),
+		referenceCommand(c, "settings", "List every field of a scenario file, with its default and an example", "config.ipam", settingsOf),
+	}
+}
+
+func referenceCommand(c Config, name, short, example string, of func(Config) []scenarios.Entry) *cobra.Command {
+	var format cli.Format
+	cmd := &cobra.Command{
+		Use:   name + " [NAME…]",
+		Short: short,
+		Long:  short + ".\n\nA NAME is one of them, or the beginning of several.",
+		Example: fmt.Sprintf(`  vppdrill %s
+  vppdrill %s %s`, name, name, example),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			list, err := named(name, of(c), args)
+			if err != nil {
+				return err
+			}
+			if format == cli.JSON {
+				return cli.WriteJSON(cmd.OutOrStdout(), list)
+			}
+			return tellEntries(cmd.OutOrStdout(), list, len(args) > 0)
+		},
+		ValidArgsFunction: func(*cobra.Command, []string, string) (names []string, _ cobra.ShellCompDirective) {
+			for _, e := range of(c) {
+				names = append(names, e.Name)
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+	cli.AddFormat(cmd, &format)
+	return cmd
+}
+
+// named picks entries by name or by what names begin with.
+func named(what string, list []scenarios.Entry, names []string) ([]scenarios.Entry, error) {
+	if len(names) == 0 {
+		return list, nil
+	}
+	var out []scenarios.Entry
+	var all []string
+	for _, e := range list {
+		all = append(all, e.Name)
+	}
+	for _, name := range names {
+		before := len(out)
+		for _, e := range list {
+			if e.Name == name || name != "" && strings.HasPrefix(e.Name, name) {
+				out = append(out, e)
+			}
+		}
+		if len(out) == before {
+			return nil, cli.Usagef("%s: there is no %q%s", what, name, cli.Hint(name, all))
+		}
+	}
+	return out, nil
+}
+
+// tellEntries prints a table, or each entry with all that is known of it.
+func tellEntries(w io.Writer, list []scenarios.Entry, whole bool) error {
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	for _, e := range list {
+		if !whole {
+			extra := ""
+			if e.Default != "" {
+				extra = " Default: " + e.Default + "."
+			}
+			fmt.Fprintf(t, "%s\t%s%s\n\t%s\n", e.Name, e.Doc, extra, e.Example)
+			continue
+		}
+		fmt.Fprintf(t, "%s\t%s\n", e.Name, e.Doc)
+		for _, row := range [...][2]string{{"values", e.Type}, {"default", e.Default}, {"example", e.Example}} {
+			if row[1] != "" {
+				fmt.Fprintf(t, "\t%s: %s\n", row[0], row[1])
+			}
+		}
+		for _, a := range e.Arguments {
+			text := a.Doc + " (" + a.Type
+			if a.Default != "" {
+				text += "; default " + a.Default
+			}
+			fmt.Fprintf(t, "  %s\t%s)\n", a.Name, text)
+		}
+	}
+	return t.Flush()
+}
+
+// lines are the lines of every scenario of the catalogue as it is written out, shortest first: where examples come from.
+func (c Config) lines() []string {
+	if c.Catalog == nil {
+		return nil
+	}
+	all, err := c.Catalog()
+	if err != nil {
+		return nil
+	}
+	var lines []string
+	for _, s := range all {
+		s := *s
+		s.Workload = scenarios.Workload{}
+		for line := range strings.Lines(string(s.Marshal())) {
+			lines = append(lines, strings.TrimSpace(line))
+		}
+	}
+	slices.SortStableFunc(lines, func(a, b string) int { return len(a) - len(b) })
+	return lines
+}
+
+func actionsOf(c Config) []scenarios.Entry {
+	list, lines := scenarios.Actions(), c.lines()
+	for i := range list {
+		e := &list[i]
+		e.Example = "- {do: " + e.Name + "}"
+		for _, line := range lines {
+			if strings.HasPrefix(line, "- {") && (strings.Contains(line, "do: "+e.Name+",") || strings.Contains(line, "do: "+e.Name+"}")) {
+				e.Example = line
+				break
+			}
+		}
+	}
+	return list
+}
+
+func lawsOf(c Config) (list []scenarios.Entry) {
+	for _, l := range c.Laws() {
+		when := "at every instant"
+		if l.When == scenarios.Settled {
+			when = "whenever the cluster is quiet"
+		}
+		var needs []string
+		for _, n := range l.Needs {
+			needs = append(needs, string(n))
+		}
+		text := "judged " + when
+		if needs != nil {
+			text += ", by " + strings.Join(needs, ", ")
+		}
+		list = append(list, scenarios.Entry{Name: l.Name, Doc: l.Why, Type: text, Example: "laws: [" + l.Name + "]"})
+	}
+	return list
+}
+
+func faultsOf(c Config) (list []scenarios.Entry) {
+	for _, e := range settingsOf(c) {
+		if name, ok := strings.CutPrefix(e.Name, "faults."); ok {
+			e.Name = name
+			list = append(list, e)
+		}
+	}
+	if c.FaultWords != nil {
+		for _, e := range c.FaultWords() {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+func settingsOf(c Config) []scenarios.Entry {
+	list, lines := scenarios.Settings(), c.lines()
+	for i := range list {
+		e := &list[i]
+		path := strings.Split(e.Name, ".")
+		last := path[len(path)-1]
+		value := ""
+		for _, line := range lines {
+			if v, ok := strings.CutPrefix(line, last+": "); ok && len(path) > 1 && fits(*e, v) {
+				value = v
+				break
+			}
+		}
+		if value == "" {
+			value = exampleValue(*e)
+		}
+		e.Example = last + ": " + value
+		for k := len(path) - 2; k >= 0; k-- {
+			e.Example = path[k] + ": {" + e.Example + "}"
+		}
+	}
+	return list
+}
+
+// fits reports whether a value that some scenario gives a field of the same name shows something of this one.
+func fits(e scenarios.Entry, value string) bool {
+	list := strings.HasPrefix(e.Type, "list of ")
+	return value != "0" && value != e.Default && !strings.Contains(value, "|") && list == strings.HasPrefix(value, "[") &&
+		(e.Type != "whole number" || !strings.ContainsAny(value, ".{"))
+}
+
+// exampleValue is a value of a kind, for what no scenario of the catalogue sets.
+func exampleValue(e scenarios.Entry) string {
+	kind, _, _ := strings.Cut(e.Type, ", required")
+	first, _, _ := strings.Cut(kind, ", ")
+	list := false
+	if inner, ok := strings.CutPrefix(first, "list of "); ok {
+		first, list = inner, true
+	}
+	value := map[string]string{"time": "30s", "range": "10.1.0.0/16", "address": "192.168.16.254", "word": "web", "node": "node-1", "pod": "default/web-1",
+		"number": "0.5", "whole number": "2", "0 to 1": "0.01", "actions": "{at: 10s, do: restart-vpp, node: any}", "fault": `"(Nth 1 (Kind persist (Refuse)))"`,
+		"rows": "…", "all": "all", "true": "true", "sections": "{}"}[first]
+	if value == "" {
+		value = strings.Split(first, " to ")[0]
+	}
+	if e.Default != "" && !list {
+		value = e.Default
+	}
+	if list {
+		value = "[" + value + "]"
+	}
+	return value
+}
