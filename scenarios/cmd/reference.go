@@ -168,9 +168,7 @@ func faultsOf(c Config) (list []scenarios.Entry) {
 		}
 	}
 	if c.FaultWords != nil {
-		for _, e := range c.FaultWords() {
-			list = append(list, e)
-		}
+		list = append(list, c.FaultWords()...)
 	}
 	return list
 }
