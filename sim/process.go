@@ -42,6 +42,9 @@ type process struct {
 	// wake numbers the agent's WakeAt effects: only the last one counts.
 	wake uint64
 	dead bool
+	// newsUntil is until when what a stream brings is late, newsLate how much of it is on its way.
+	newsUntil map[*cluster.Informer]time.Duration
+	newsLate  int
 	// paused: the process stands still; inbox is what it will hear when it goes on. A paused VPP holds back the answer withheld to
 	// call number withheldSeq.
 	paused      bool

@@ -47,6 +47,8 @@ func (m *machine) unquiet() string {
 	case m.proc == nil && !m.agentHeld:
 		return "the agent is starting"
 	case m.proc == nil || m.proc.paused || m.vppPaused:
+	case m.proc.newsLate > 0:
+		return "what watches brought is on its way"
 	case m.vpp == nil && !m.vppHeld:
 		return "VPP is starting"
 	case m.vpp == nil:

@@ -94,16 +94,51 @@ func (p *process) fromStore(ev agent.Event) {
 			}
 		}
 	}
-	if c, ok := ev.(agent.StoreChanged); ok && p.m.w.faulty() {
-		switch p.m.w.judge(fault.Op{Node: p.m.name, Kind: fault.KindStoreWatch, Name: "StoreChanged"}).Action {
-		case fault.Vanish, fault.Refuse:
-			p.step(agent.StoreWatchLost{Watch: c.Watch})
-			return
-		case fault.Duplicate:
-			p.step(ev)
-		}
+	if !p.m.w.faulty() && p.newsLate == 0 {
+		p.step(ev)
+		return
 	}
-	p.step(ev)
+	var verdict fault.Verdict
+	switch c := ev.(type) {
+	case agent.StoreChanged:
+		if p.m.w.faulty() {
+			verdict = p.m.w.judge(fault.Op{Node: p.m.name, Kind: fault.KindStoreWatch, Name: "StoreChanged"})
+		}
+		switch verdict.Action {
+		case fault.Vanish, fault.Refuse:
+			ev = agent.StoreWatchLost{Watch: c.Watch}
+		case fault.Duplicate:
+			p.news(nil, 0, func(time.Duration) { p.step(ev) })
+		}
+	case agent.StoreWatchLost:
+	default:
+		p.step(ev)
+		return
+	}
+	p.news(nil, verdict.Delay, func(time.Duration) { p.step(ev) })
+}
+
+// news lets an agent hear what a stream brings, late by d or at once, and not before what the same stream has brought earlier: other
+// streams, and answers, overtake it. The stream is an informer's, nil for the store's watch. tell is told how late it is.
+func (p *process) news(stream *cluster.Informer, d time.Duration, tell func(late time.Duration)) {
+	w := p.m.w
+	now := w.eng.Now()
+	at := max(now+d, p.newsUntil[stream])
+	if at == now {
+		tell(0)
+		return
+	}
+	if p.newsUntil == nil {
+		p.newsUntil = map[*cluster.Informer]time.Duration{}
+	}
+	p.newsUntil[stream] = at
+	p.newsLate++
+	w.eng.After(at-now, &happening{p.m, "hears late", func() {
+		p.newsLate--
+		if !p.dead {
+			tell(at - now)
+		}
+	}})
 }
 
 // fromAPI takes what the API server tells through the agent's informers.
@@ -111,21 +146,34 @@ func (p *process) fromAPI(ev agent.Event) {
 	if p.dead {
 		return
 	}
-	ev = p.ownNode(ev)
+	if !p.m.w.faulty() && p.newsLate == 0 {
+		p.step(p.ownNode(ev))
+		return
+	}
+	var verdict fault.Verdict
 	if p.m.w.faulty() {
-		switch p.m.w.judge(fault.Op{Node: p.m.name, Kind: fault.KindAPIWatch, Name: "change"}).Action {
-		case fault.Vanish, fault.Refuse:
-			p.informer(ev).Relist()
-			return
-		case fault.Duplicate:
-			switch ev.(type) {
-			case agent.NodesListed, agent.PodsListed, agent.ServicesListed, agent.EndpointsListed: // the end of a list comes once
-			default:
-				p.step(ev)
-			}
+		verdict = p.m.w.judge(fault.Op{Node: p.m.name, Kind: fault.KindAPIWatch, Name: "change"})
+	}
+	from := p.informer(ev)
+	tell := func(late time.Duration) {
+		if l, ok := ev.(agent.NodesListed); ok {
+			l.Age += late
+			ev = l
+		}
+		p.step(p.ownNode(ev))
+	}
+	switch verdict.Action {
+	case fault.Vanish, fault.Refuse:
+		p.news(from, 0, func(time.Duration) { from.Relist() })
+		return
+	case fault.Duplicate:
+		switch ev.(type) {
+		case agent.NodesListed, agent.PodsListed, agent.ServicesListed, agent.EndpointsListed: // the end of a list comes once
+		default:
+			p.news(from, 0, tell)
 		}
 	}
-	p.step(ev)
+	p.news(from, verdict.Delay, tell)
 }
 
 // informer is the one that an event came through.

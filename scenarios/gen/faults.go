@@ -20,8 +20,8 @@ var kinds = [...]struct {
 	{"effect", []string{"CrashBefore", "CrashAfter"}},
 	{"persist", []string{"(Refuse 0)", "CrashBefore", "CrashAfter", "(Delay 700ms)", "PowerLoss"}},
 	{"control", []string{"Mute", "Vanish", "(Refuse 0)", "(Delay 3s)", "CrashBefore", "CrashAfter"}},
-	{"store-watch", []string{"Vanish", "Duplicate"}},
-	{"api-watch", []string{"Vanish", "Duplicate"}},
+	{"store-watch", []string{"Vanish", "Duplicate", "(Delay 3s)"}},
+	{"api-watch", []string{"Vanish", "Duplicate", "(Delay 3s)"}},
 	{"cni", []string{"Vanish"}},
 }
 

@@ -59,7 +59,8 @@ func Kinds() []fault.OpKind { return slices.Clone(kinds) }
 const late = 700 * time.Millisecond
 
 // Harms are what can happen to an operation of a kind, in the order of Points: its request or its reply is lost, late or repeated, it
-// is refused, who performs it dies before or after, its machine loses power meanwhile, or whoever is asked has forgotten what was. Watches are not late: what they bring is as old as their connection is slow.
+// is refused, who performs it dies before or after, its machine loses power meanwhile, or whoever is asked has forgotten what was.
+// What a late watch brings is overtaken by answers and by other watches, and not by what the same one brings later.
 func Harms(kind fault.OpKind) []fault.Verdict {
 	var actions []fault.Action
 	switch kind {
@@ -70,7 +71,7 @@ func Harms(kind fault.OpKind) []fault.Verdict {
 	case fault.KindStore:
 		actions = []fault.Action{fault.Vanish, fault.Mute, fault.Delay, fault.Duplicate, fault.Refuse, fault.Compact}
 	case fault.KindStoreWatch, fault.KindAPIWatch:
-		actions = []fault.Action{fault.Vanish, fault.Duplicate}
+		actions = []fault.Action{fault.Vanish, fault.Delay, fault.Duplicate}
 	case fault.KindPersist:
 		actions = []fault.Action{fault.Delay, fault.Refuse, fault.CrashBefore, fault.CrashAfter, fault.PowerLoss}
 	case fault.KindCNI:
