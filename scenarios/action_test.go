@@ -108,7 +108,7 @@ func TestActionInTimeline(t *testing.T) {
 		case scenarios.StopDHCP:
 			s.Config.IPAM.NodeInterconnectDHCP = true
 		case scenarios.ChangeService:
-			s.Config.Wiring.Services = scenarios.ServedByVPP
+			s.Config.Wiring.Services, s.Config.Wiring.Pod = scenarios.ServedByVPP, scenarios.PodTAP
 		default:
 			s.Config.IPAM.UseExternalIPAM = true
 		}

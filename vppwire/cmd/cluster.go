@@ -71,8 +71,8 @@ func (f *clusterFlags) add(flags *pflag.FlagSet) {
 
 // check completes the flags, and the configuration by them.
 func (f *clusterFlags) check(cfg *agent.Config) error {
-	if cfg.Services == agent.ServicesVPP {
-		return cli.Usagef("agent: Services vpp: nothing tells this command of services yet, set it to kube-proxy")
+	if cfg.Services == agent.ServicesVPP && f.kind == clusterKubernetes {
+		return cli.Usagef("agent: Services vpp: with --cluster kubernetes nothing tells of services yet, set it to kube-proxy")
 	}
 	switch f.kind {
 	case clusterEtcd:

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -119,6 +120,9 @@ type machine struct {
 	folder, vpp    string
 	host           *netns
 	process, agent *exec.Cmd
+	// etcd is the agent's; empty: one within its process. plugins are further ones of VPP.
+	etcd    string
+	plugins []string
 }
 
 func (m *machine) path(name string) string { return filepath.Join(m.folder, name) }
@@ -138,6 +142,9 @@ plugins { plugin default { disable } plugin af_packet_plugin.so { enable } plugi
 `, "DIR", m.folder))
 	conf, err := os.ReadFile(m.path("startup.conf"))
 	must(m.t, err)
+	for _, p := range m.plugins {
+		conf = bytes.Replace(conf, []byte("plugin vxlan"), []byte("plugin "+p+"_plugin.so { enable } plugin vxlan"), 1)
+	}
 	m.write("startup.conf", strings.ReplaceAll(string(conf), "NAME", filepath.Base(m.folder)))
 	m.t.Cleanup(func() { // a VPP that was killed leaves its shared memory
 		left, err := filepath.Glob("/dev/shm/" + filepath.Base(m.folder) + "-*")
@@ -153,7 +160,7 @@ plugins { plugin default { disable } plugin af_packet_plugin.so { enable } plugi
 func (m *machine) startAgent() {
 	m.t.Helper()
 	m.agent = exec.Command(os.Args[0], "--config", m.path("contiv.yaml"), "--node", "node-1", "--vpp-socket", m.path("api.sock"),
-		"--journal", m.path("journal"), "--cni-socket", m.path("cni.sock"), "--etcd", "embedded:"+m.path("etcd"), "--register",
+		"--journal", m.path("journal"), "--cni-socket", m.path("cni.sock"), "--etcd", cmp.Or(m.etcd, "embedded:"+m.path("etcd")), "--register",
 		"--rest", "unix:"+m.path("rest.sock"), "--netns", m.host.path, "--vpp-patience", patience.String())
 	m.agent.Env = append(os.Environ(), agentEnv+"=1")
 	start(m.t, m.agent, nil)

@@ -81,6 +81,11 @@ func (p *Place) choose(all []candidate, local bool) []vppwire.Endpoint {
 // own: an endpoint that does not say where it runs is taken for one of this node, as upstream does.
 func (p *Place) own(node string) bool { return node == "" || node == p.Node }
 
+// drawUnit is the weight of 1 as long as there is room. VPP draws by a number of a linear congruential generator modulo the sum of weights
+// (random_u32, src/vppinfra/random.h), whose lowest bits go round in a few steps: of two endpoints with weights of 1, sessions that
+// take two numbers each, as those of a client that is its own endpoint, get the same one for ever. An odd unit mixes higher bits in.
+const drawUnit = 5
+
 // weigh gives endpoints their tables and weights, within what VPP can add up. Of more than that many, each node takes others.
 func (p *Place) weigh(who []candidate) []vppwire.Endpoint {
 	sum := 0
@@ -93,7 +98,10 @@ func (p *Place) weigh(who []candidate) []vppwire.Endpoint {
 	for _, c := range who {
 		sum += int(weight(c))
 	}
-	even := sum > vppwire.WeightsMax
+	even, unit := sum > vppwire.WeightsMax, uint8(1)
+	if sum*drawUnit <= vppwire.WeightsMax {
+		unit = drawUnit
+	}
 	if len(who) > vppwire.WeightsMax {
 		h := fnv.New32a()
 		_, _ = h.Write([]byte(p.Node)) // a hash takes everything
@@ -106,7 +114,7 @@ func (p *Place) weigh(who []candidate) []vppwire.Endpoint {
 	for i, c := range who {
 		out[i] = vppwire.Endpoint{Addr: netip.AddrPortFrom(c.Addr, c.port), Table: p.table(c.Endpoint), Weight: 1}
 		if !even {
-			out[i].Weight = weight(c)
+			out[i].Weight = unit * weight(c)
 		}
 	}
 	return out

@@ -12,7 +12,7 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
-// Cluster tells one agent about nodes, its own node's pods and the address ranges.
+// Cluster tells one agent about nodes, its own node's pods, the address ranges and services.
 type Cluster struct {
 	c    *Client
 	node string
@@ -67,7 +67,7 @@ func (f *Cluster) round(ctx context.Context, tell func(agent.Event)) error {
 	case <-f.again: // this list is the one
 	default:
 	}
-	keys := []string{nodesKey, podsKey + f.node + "/", poolsKey}
+	keys := []string{nodesKey, podsKey + f.node + "/", poolsKey, servicesKey, slicesKey}
 	var gets []clientv3.Op
 	for _, key := range keys {
 		if key == poolsKey {
@@ -104,6 +104,12 @@ func (f *Cluster) round(ctx context.Context, tell func(agent.Event)) error {
 	for _, kv := range list.Responses[2].GetResponseRange().Kvs {
 		f.pools(tell, kv)
 	}
+	for i, end := range [...]agent.Event{agent.ServicesListed{}, agent.EndpointsListed{}} {
+		for _, kv := range list.Responses[3+i].GetResponseRange().Kvs {
+			f.service(tell, kv, false)
+		}
+		tell(end)
+	}
 	return f.follow(ctx, tell, list)
 }
 
@@ -114,6 +120,8 @@ func (f *Cluster) follow(ctx context.Context, tell func(agent.Event), list answe
 	from := clientv3.WithRev(list.Header.Revision + 1)
 	nodes := f.c.etcd.Watch(ctx, f.c.prefix+nodesKey, clientv3.WithPrefix(), from)
 	pools := f.c.etcd.Watch(ctx, f.c.prefix+poolsKey, from)
+	services := f.c.etcd.Watch(ctx, f.c.prefix+servicesKey, clientv3.WithPrefix(), from)
+	endpoints := f.c.etcd.Watch(ctx, f.c.prefix+slicesKey, clientv3.WithPrefix(), from)
 	probe := time.NewTicker(probeInterval)
 	defer probe.Stop()
 	last := list.Header.Revision
@@ -144,6 +152,20 @@ func (f *Cluster) follow(ctx context.Context, tell func(agent.Event), list answe
 					continue
 				}
 				f.seen(tell, ev.Kv)
+			}
+		case w, ok := <-services:
+			if !ok || w.Err() != nil {
+				return errAgain
+			}
+			for _, ev := range w.Events {
+				f.service(tell, ev.Kv, ev.Type == mvccpb.DELETE)
+			}
+		case w, ok := <-endpoints:
+			if !ok || w.Err() != nil {
+				return errAgain
+			}
+			for _, ev := range w.Events {
+				f.service(tell, ev.Kv, ev.Type == mvccpb.DELETE)
 			}
 		case w, ok := <-pools:
 			if !ok || w.Err() != nil {

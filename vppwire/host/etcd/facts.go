@@ -17,6 +17,9 @@ const (
 	nodesKey = "nodes/"
 	podsKey  = "pods/"
 	poolsKey = "pools"
+	// servicesKey and slicesKey are followed by a namespace and a name.
+	servicesKey = "services/"
+	slicesKey   = "slices/"
 )
 
 // Node is the value of nodes/NAME: what a Kubernetes Node object says, as far as agents care.
@@ -102,7 +105,7 @@ func parseNode(name string, value []byte) (agent.NodeSeen, error) {
 // fact is one key below the prefix, parted.
 func (c *Client) fact(key []byte) (kind, rest string) {
 	name := strings.TrimPrefix(string(key), c.prefix)
-	for _, kind := range [...]string{nodesKey, podsKey} {
+	for _, kind := range [...]string{nodesKey, podsKey, servicesKey, slicesKey} {
 		if rest, ok := strings.CutPrefix(name, kind); ok {
 			return kind, rest
 		}
