@@ -122,7 +122,7 @@ func (f *File) checkFind(varied map[string]bool) error {
 
 // surest is the lower end of the interval when all of n runs fulfil a condition.
 func surest(n int, z float64) float64 {
-	low, _ := wilson(n, n, z)
+	low, _ := Wilson(n, n, z)
 	return low
 }
 

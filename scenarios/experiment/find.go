@@ -135,7 +135,7 @@ func (b *bisection) try(ctx context.Context, index int) error {
 				t.Held++
 			}
 		}
-		t.Low, t.High = wilson(t.Held, t.Runs, zOf(find.Confidence))
+		t.Low, t.High = Wilson(t.Held, t.Runs, zOf(find.Confidence))
 		t.Holds, t.Undecided = t.Low > find.Share, t.Low <= find.Share && t.High >= find.Share
 		if !t.Undecided {
 			break

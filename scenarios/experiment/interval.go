@@ -27,8 +27,8 @@ type Estimate struct {
 // fewSeeds is how many an interval wants at least: a bootstrap of fewer values has too few different samples to speak of 95 %.
 const fewSeeds = 8
 
-// z95 is the normal distribution's quantile of a two-sided interval of 95 %.
-const z95 = 1.959963984540054
+// Z95 is the normal distribution's quantile of a two-sided interval of 95 %.
+const Z95 = 1.959963984540054
 
 // resamples of a bootstrap, and of a test by permutations.
 const resamples = 2000
@@ -43,7 +43,7 @@ func estimate(metric string, values []float64) Estimate {
 	e.Mean, e.P10, e.P50, e.P90 = mean(values), quantile(sorted, 0.1), quantile(sorted, 0.5), quantile(sorted, 0.9)
 	if metric == "failed" {
 		e.Method = "wilson"
-		e.Low, e.High = wilson(int(math.Round(e.Mean*float64(len(values)))), len(values), z95)
+		e.Low, e.High = Wilson(int(math.Round(e.Mean*float64(len(values)))), len(values), Z95)
 		return e
 	}
 	e.Method = "bootstrap"
@@ -66,15 +66,22 @@ func bootstrap(values []float64) (low, high float64) {
 	return quantile(means, 0.025), quantile(means, 0.975)
 }
 
-// wilson is the score interval of a share: hits of n, with z the quantile of the normal distribution (Wilson 1927).
-func wilson(hits, n int, z float64) (low, high float64) {
+// Wilson is the score interval of a share: hits of n, with z the quantile of the normal distribution (Wilson 1927).
+func Wilson(hits, n int, z float64) (low, high float64) {
 	if n == 0 {
 		return 0, 1
 	}
 	p, m := float64(hits)/float64(n), float64(n)
 	middle := (p + z*z/(2*m)) / (1 + z*z/m)
 	half := z / (1 + z*z/m) * math.Sqrt(p*(1-p)/m+z*z/(4*m*m))
-	return max(0, middle-half), min(1, middle+half)
+	low, high = max(0, middle-half), min(1, middle+half)
+	if hits == 0 {
+		low = 0 // exactly, which the arithmetic above misses by rounding
+	}
+	if hits == n {
+		high = 1
+	}
+	return low, high
 }
 
 // zOf is the normal distribution's quantile of a two-sided interval.

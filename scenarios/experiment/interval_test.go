@@ -12,12 +12,12 @@ func TestWilson(t *testing.T) {
 		hits, n   int
 		low, high float64
 	}{{81, 263, 0.2553, 0.3662}, {15, 148, 0.0624, 0.1605}, {0, 20, 0, 0.1611}, {1, 29, 0.0061, 0.1718}} {
-		low, high := wilson(c.hits, c.n, z95)
+		low, high := Wilson(c.hits, c.n, Z95)
 		if math.Abs(low-c.low) > 5e-5 || math.Abs(high-c.high) > 5e-5 {
 			t.Errorf("%d of %d: %.4f to %.4f, want %.4f to %.4f", c.hits, c.n, low, high, c.low, c.high)
 		}
 	}
-	if z := zOf(0.95); math.Abs(z-z95) > 1e-9 {
+	if z := zOf(0.95); math.Abs(z-Z95) > 1e-9 {
 		t.Error(z)
 	}
 }
