@@ -3,6 +3,7 @@ package hostmodel
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 
 	"github.com/vppdrill/vppdrill/vppwire"
 )
@@ -19,7 +20,9 @@ func (h *Host) routeSet(r vppwire.HostRoute) error {
 		return fmt.Errorf("route %s over %s: %w", dst, l, ErrDown)
 	}
 	if r.Via.IsValid() {
-		if l = ns.routes.gateway(r.Via, l); l == nil {
+		if own := ns.localOn(r.Via, l); own != nil {
+			l = own
+		} else if l = ns.routes.gateway(r.Via, l); l == nil {
 			return fmt.Errorf("route %s in %s: a route to its gateway %s %w", dst, ns, r.Via, vppwire.ErrLinuxMissing)
 		}
 	}
@@ -66,6 +69,21 @@ func (h *Host) routeDel(r vppwire.HostRoute) error {
 	}
 	if !ns.routes.del(dst, r.Via, l) {
 		return fmt.Errorf("route %s via %s link %q in %s: %w", r.Dst, r.Via, r.Link, ns, vppwire.ErrLinuxMissing)
+	}
+	return nil
+}
+
+// localOn finds the link that is up and has via itself, nil for none; only a given one counts. The kernel takes one of the host's own IPv4
+// addresses for a gateway that is reached (net/ipv4/fib_semantics.c, fib_check_nh_v4_gw: RTN_LOCAL is as good as RTN_UNICAST).
+func (ns *namespace) localOn(via netip.Addr, only *link) *link {
+	if !via.Is4() {
+		return nil
+	}
+	i, _ := slices.BinarySearchFunc(ns.locals, via, compareLocal)
+	for ; i < len(ns.locals) && ns.locals[i].addr == via; i++ {
+		if l := ns.locals[i].link; l.up && (only == nil || l == only) {
+			return l
+		}
 	}
 	return nil
 }
