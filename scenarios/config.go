@@ -46,6 +46,7 @@ type IPAM struct {
 	NodeInterconnectCIDR netip.Prefix `yaml:"nodeInterconnectCIDR" doc:"The nodes' own addresses; 192.168.16.0/24 when absent."`
 	NodeInterconnectDHCP bool         `yaml:"nodeInterconnectDHCP" doc:"Nodes lease their addresses from a DHCP server, which has nodeInterconnectCIDR."`
 	VXLANCIDR            netip.Prefix `yaml:"vxlanCIDR" doc:"The nodes' tunnel addresses; 192.168.30.0/24 when absent."`
+	PodIfIPCIDR          netip.Prefix `yaml:"podIfIPCIDR" doc:"Addresses of VPP's ends of pod interfaces, the same on each node; they borrow the gateway's when absent."`
 	ServiceCIDR          netip.Prefix `yaml:"serviceCIDR" doc:"Cluster services; 10.96.0.0/12 when absent."`
 	ContivCIDR           netip.Prefix `yaml:"contivCIDR" doc:"One prefix, at most /14, that pods, links, nodes and tunnels are cut from; excludes giving those."`
 	DefaultGateway       netip.Addr   `yaml:"defaultGateway" doc:"Next hop of the nodes' default route; node addresses step over it."`
@@ -112,8 +113,15 @@ type Wiring struct {
 	Host HostWiring `yaml:"host" enum:"veth,tap,none" doc:"How the host's Linux side is connected to VPP."`
 	MTU  uint32     `yaml:"mtu" min:"576" max:"9000" doc:"MTU of pod and host links."`
 	// MainVRF and PodVRF are 0 and 1, or both not 0: Contiv honours them only together.
-	MainVRF uint32 `yaml:"mainVRF" doc:"VPP table of the node's own interfaces."`
-	PodVRF  uint32 `yaml:"podVRF" doc:"VPP table of the pods."`
+	// The rings are of taps, 0 for VPP's own choice.
+	RxRing uint32 `yaml:"rxRing" min:"0" max:"32768" doc:"Entries of a tap's receive ring, a power of two; VPP's own choice (256) when absent."`
+	TxRing uint32 `yaml:"txRing" min:"0" max:"32768" doc:"Entries of a tap's transmit ring, a power of two; VPP's own choice (256) when absent."`
+	// KeepOffload is what Contiv's TCPChecksumOffloadDisabled: false asks for.
+	KeepOffload bool `yaml:"keepOffload" doc:"Veths keep their checksum offload, which AF_PACKET cannot pass on."`
+	// NeighborAge is in whole minutes, up to 255: that is how the agent is told.
+	NeighborAge time.Duration `yaml:"neighborAge" doc:"VPP's neighbors are probed when they are so old, in whole minutes; never when absent."`
+	MainVRF     uint32        `yaml:"mainVRF" doc:"VPP table of the node's own interfaces."`
+	PodVRF      uint32        `yaml:"podVRF" doc:"VPP table of the pods."`
 
 	Services Serving `yaml:"services" enum:"kube-proxy,vpp" doc:"Who serves the cluster's services; kube-proxy is not modelled."`
 	// The rest of NAT needs Services: vpp.
@@ -161,6 +169,9 @@ type Agent struct {
 	NodeIDQuarantine time.Duration `yaml:"nodeIDQuarantine" doc:"A removed node's ID stays unused this long."`
 	// AddPatience is the agent's own default: well below the minutes after which container runtimes give up.
 	AddPatience time.Duration `yaml:"addPatience" doc:"An ADD that VPP or Linux refuses this long fails and is undone."`
+	// HookTime and HookFails are the pod hooks of whoever embeds the agent.
+	HookTime  time.Duration `yaml:"hookTime" doc:"Hooks run after each pod's addition and before its removal, each this long; none when absent."`
+	HookFails float64       `yaml:"hookFails" min:"0" max:"1" doc:"Probability that a hook fails, which is told and changes nothing."`
 	// CallTimeout is how long the agent's driver waits for VPP before a reply counts as lost.
 	CallTimeout time.Duration `yaml:"callTimeout" doc:"A VPP reply that takes longer counts as lost."`
 }

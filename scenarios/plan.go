@@ -25,6 +25,7 @@ func (c IPAM) Contiv() contiv.IPAMConfig {
 		NodeInterconnectCIDR:          rangeText(c.NodeInterconnectCIDR),
 		NodeInterconnectDHCP:          c.NodeInterconnectDHCP,
 		VXLANCIDR:                     rangeText(c.VXLANCIDR),
+		PodIfIPCIDR:                   rangeText(c.PodIfIPCIDR),
 	}
 	if c.System == Datastore {
 		out.PodSubnetOneNodePrefixLen = delegatedBits

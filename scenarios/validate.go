@@ -131,6 +131,9 @@ func (s *Scenario) planError(section string, ipam IPAM, nodes int) *InputError {
 // vxlanOverhead is Ethernet, VXLAN, UDP and IPv4 around a packet, in bytes (RFC 7348).
 const vxlanOverhead = 14 + 8 + 8 + 20
 
+// neighborAgeMost is what an agent can be told.
+const neighborAgeMost = 255 * time.Minute
+
 func (s *Scenario) checkWiring() *InputError {
 	w := s.Config.Wiring
 	switch {
@@ -142,6 +145,18 @@ func (s *Scenario) checkWiring() *InputError {
 		return s.wrongAt("config.agent.addPatience", "must be longer than 0s")
 	case s.Config.Agent.CallTimeout == 0:
 		return s.wrongAt("config.agent.callTimeout", "must be longer than 0s")
+	case (w.RxRing != 0 || w.TxRing != 0) && w.Pod != PodTAP && w.Host != HostTAP:
+		return s.wrongAt("config.wiring", "rxRing and txRing are taps', and neither pods nor host have one")
+	case w.RxRing&(w.RxRing-1) != 0:
+		return s.wrongAt("config.wiring.rxRing", "%d is no power of two", w.RxRing)
+	case w.TxRing&(w.TxRing-1) != 0:
+		return s.wrongAt("config.wiring.txRing", "%d is no power of two", w.TxRing)
+	case w.KeepOffload && w.Pod == PodTAP && w.Host != HostVETH:
+		return s.wrongAt("config.wiring.keepOffload", "is veths', and neither pods nor host have one")
+	case w.NeighborAge != w.NeighborAge.Truncate(time.Minute) || w.NeighborAge > neighborAgeMost:
+		return s.wrongAt("config.wiring.neighborAge", "%s: want whole minutes up to %s", FormatDuration(w.NeighborAge), FormatDuration(neighborAgeMost))
+	case s.Config.Agent.HookFails > 0 && s.Config.Agent.HookTime == 0:
+		return s.wrongAt("config.agent.hookFails", "there are no hooks: config.agent.hookTime is not set")
 	case w.Node == NodeL2 && s.Topology.NIC == "":
 		return s.wrongAt("config.wiring.node", "l2 needs an interface: topology.nic")
 	}

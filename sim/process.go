@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"time"
@@ -138,7 +139,7 @@ func (p *process) perform(e agent.Effect) bool {
 	case agent.WakeAt:
 		p.wakeAt(e)
 	case agent.Hook:
-		panic("sim: a hook was asked for although none is registered")
+		p.hook(e)
 	case agent.Log:
 		w.log(p.m, e)
 	case agent.ListNodes:
@@ -153,6 +154,23 @@ func (p *process) perform(e agent.Effect) bool {
 	}
 	return true
 }
+
+// hook runs a pod hook of the program that embeds the agent.
+func (p *process) hook(h agent.Hook) {
+	w := p.m.w
+	w.eng.After(w.s.Config.Agent.HookTime, &happening{p.m, "hook " + h.Namespace + "/" + h.PodName, func() {
+		var err error
+		if fails := w.s.Config.Agent.HookFails; fails > 0 && w.eng.Choose("hook fails", hookFailSteps) < int(fails*hookFailSteps) {
+			err = errHook
+		}
+		p.step(agent.Hooked{ID: h.ID, Err: err})
+	}})
+}
+
+// hookFailSteps is how finely hooks' probability of failing is drawn.
+const hookFailSteps = 100
+
+var errHook = errors.New("the hook has failed")
 
 // effectName is an effect's name for faults.
 func effectName(e agent.Effect) string {

@@ -2,6 +2,7 @@ package agentconfig
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
@@ -10,7 +11,10 @@ import (
 // Of is the configuration that all agents of a scenario share. NodeName is a placeholder: each agent gets its own.
 func Of(c scenarios.Config) (agent.Config, error) {
 	cfg := agent.Config{
-		TCPChecksumOffloadDisabled: true, TCPstackDisabled: true,
+		TCPChecksumOffloadDisabled: !c.Wiring.KeepOffload, TCPstackDisabled: true,
+		TAPv2RxRingSize: uint16(c.Wiring.RxRing), TAPv2TxRingSize: uint16(c.Wiring.TxRing),
+		ScanIPNeighbors: c.Wiring.NeighborAge > 0, IPNeighborStaleThreshold: uint8(c.Wiring.NeighborAge / time.Minute),
+		Hooks:             c.Agent.HookTime > 0,
 		UseL2Interconnect: c.Wiring.Node == scenarios.NodeL2, UseTAPInterfaces: c.Wiring.Pod == scenarios.PodTAP,
 		PodInterconnect: agent.PodInterconnect(c.Wiring.Pod),
 		MTUSize:         c.Wiring.MTU, MainVRFID: c.Wiring.MainVRF, PodVRFID: c.Wiring.PodVRF,
@@ -20,6 +24,12 @@ func Of(c scenarios.Config) (agent.Config, error) {
 		Services:    agent.Services(c.Wiring.Services), NatExternalTraffic: c.Wiring.NatExternal, CleanupIdleNATSessions: c.Wiring.NatCleanup,
 		TCPNATSessionTimeout: c.Wiring.NatTCPTimeout, OtherNATSessionTimeout: c.Wiring.NatTimeout,
 		ServiceLocalEndpointWeight: uint8(c.Wiring.LocalEndpoints),
+	}
+	if c.IPAM.PodIfIPCIDR.IsValid() { // an agent knows it from its file alone, which has the other ranges as well
+		cfg.IPAMConfig = c.IPAM.Contiv()
+		if cfg.IPAMConfig.NodeInterconnectDHCP {
+			cfg.IPAMConfig.NodeInterconnectCIDR = ""
+		}
 	}
 	probe := cfg
 	probe.ApplyDefaults()

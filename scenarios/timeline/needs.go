@@ -122,6 +122,7 @@ func RefusedSettings(s *scenarios.Scenario, lacks []Need) []Refusal {
 		{"faults.loseWatch", WatchDelivery, f.LoseWatch > 0}, {"faults.duplicateWatch", WatchDelivery, f.DuplicateWatch > 0},
 		{"faults.withdrawCNI", AgentCalls, f.WithdrawCNI > 0}, {"faults.inject", AgentCalls, len(f.Inject) > 0},
 		{"ipam.system=" + string(s.Config.IPAM.System), CIDRControllers, s.Config.IPAM.System != scenarios.Contiv},
+		{"agent.hookTime", AgentCalls, s.Config.Agent.HookTime > 0},
 		{"wiring.services=vpp", ServiceFeed, s.Config.Wiring.Services == scenarios.ServedByVPP},
 		{"wiring.pod=tap", VhostNet, s.Config.Wiring.Pod == scenarios.PodTAP},
 	} {
