@@ -13,6 +13,8 @@ type detail struct {
 	row
 	// Open says that the section starts unfolded.
 	Open bool
+	// Short: it passed among hundreds, so that the address map and the laws' reasons are left out.
+	Short bool
 	// Place is where and when the failure happened, in words.
 	Place         string
 	Before, After []diffLine
@@ -25,11 +27,18 @@ type detail struct {
 	Maps                    []addressMap
 	MapsCut                 int
 	Figures                 []fact
+	// Hollow is what the verdict hides.
+	Hollow string
+	Fill   *fill
 }
 
-func detailOf(r row, open bool) detail {
+// wholeMax is how many runs a page has at most for those that passed to be drawn in full; beyond, a page of hundreds would take seconds to
+// open, and result.json has it all.
+const wholeMax = 60
+
+func detailOf(r row, open, short bool) detail {
 	s := r.Result
-	d := detail{row: r, Open: open, Laws: brokenFirst(s.Laws), Figures: figuresOf(s)}
+	d := detail{row: r, Open: open, Short: short, Laws: brokenFirst(s.Laws), Figures: figuresOf(s)}
 	for _, l := range d.Laws {
 		if l.Violations > 0 {
 			d.Broken++
@@ -51,7 +60,10 @@ func detailOf(r row, open bool) detail {
 	}
 	span := spanOf(s)
 	d.Timeline = timelineOf(s, span)
-	d.Maps, d.MapsCut = addressMapsOf(s, span)
+	if !short {
+		d.Maps, d.MapsCut = addressMapsOf(s, span)
+	}
+	d.Hollow, d.Fill = strings.TrimSpace(hollow(s)), fillOf(s, span)
 	return d
 }
 

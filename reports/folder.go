@@ -20,16 +20,21 @@ const (
 	EventsFile     = "events.jsonl"
 	JUnitFile      = "junit.xml"
 	PageFile       = "report.html"
+	SummaryFile    = "summary.md"
+	MetricsFile    = "metrics.prom"
+	SARIFFile      = "results.sarif"
+	TraceFile      = "trace.json"
 	CapsuleSuffix  = ".capsule"
 	ScenarioSuffix = ".smallest.yaml"
 )
 
-// files are what a report is written as, beside events.jsonl and capsules.
+// files are what a report is written as, beside events.jsonl, capsules and smallest scenarios.
 var files = []struct {
 	name  string
 	write func(io.Writer, Report) error
 }{
-	{ResultFile, WriteJSON}, {JUnitFile, WriteJUnit}, {PageFile, WriteHTML},
+	{ResultFile, WriteJSON}, {JUnitFile, WriteJUnit}, {PageFile, WriteHTML}, {SummaryFile, WriteSummary}, {MetricsFile, WriteMetrics},
+	{SARIFFile, WriteSARIF}, {TraceFile, WriteTrace},
 }
 
 // ours reports whether a name in a report's folder is one that a report replaces.

@@ -37,6 +37,9 @@ type overview struct {
 	Laws       []lawRow
 	Details    []detail
 	DetailsCut int
+	// Incomplete says what is missing of the report, Never names what none of its runs exercised.
+	Incomplete string
+	Never      []string
 }
 
 // fact is a labelled value.
@@ -79,6 +82,10 @@ func verdictBadge(v scenarios.Verdict) badge {
 
 func overviewOf(r Report) overview {
 	o := overview{Version: r.Version, Environment: environmentFacts(r), Counts: r.Counts(), Headline: headline(r.Counts()), Took: clock(cmp.Or(r.Environment.WallSeconds, r.Counts().WallSeconds))}
+	o.Incomplete = oneLine(r.Incomplete)
+	if r.Explored == nil && r.Incomplete == "" && len(r.Scenarios) > 0 {
+		o.Never = notExercised(r.Scenarios)
+	}
 	number := map[*scenarios.Result]int{}
 	order := make([]*scenarios.Result, len(r.Scenarios))
 	for i := range r.Scenarios {
@@ -97,7 +104,7 @@ func overviewOf(r Report) overview {
 		}
 		if len(o.Details) < detailsMax {
 			one.ID = fmt.Sprintf("run-%d", one.Number)
-			o.Details = append(o.Details, detailOf(one, s.Verdict != scenarios.Pass && len(o.Details) < openMax))
+			o.Details = append(o.Details, detailOf(one, s.Verdict != scenarios.Pass && len(o.Details) < openMax, s.Verdict == scenarios.Pass && len(order) > wholeMax))
 		} else {
 			o.DetailsCut++
 		}

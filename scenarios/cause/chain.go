@@ -190,6 +190,9 @@ func (w *walk) line(seq int64, e *event, ancestor bool) {
 				score = 40
 			} else {
 				score = 54 - 6*nearest.depth
+				if kind == "fault" { // it struck somebody near, and nothing that the law speaks of
+					score = 46 - 8*nearest.depth - 6*w.rank("fault nearby")
+				}
 			}
 		}
 		if kind == "action" { // whatever it is about: what was done last comes first to mind

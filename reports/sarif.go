@@ -1,0 +1,86 @@
+package reports
+
+import (
+	"encoding/json"
+	"io"
+	"slices"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// The part of SARIF 2.1.0 that code hosts read.
+type (
+	sarifLog struct {
+		Schema  string     `json:"$schema"`
+		Version string     `json:"version"`
+		Runs    []sarifRun `json:"runs"`
+	}
+	sarifRun struct {
+		Tool    sarifTool     `json:"tool"`
+		Results []sarifResult `json:"results"`
+	}
+	sarifTool struct {
+		Driver sarifDriver `json:"driver"`
+	}
+	sarifDriver struct {
+		Name    string      `json:"name"`
+		Version string      `json:"version,omitempty"`
+		Rules   []sarifRule `json:"rules"`
+	}
+	sarifRule struct {
+		ID    string    `json:"id"`
+		Short sarifText `json:"shortDescription"`
+	}
+	sarifText struct {
+		Text string `json:"text"`
+	}
+	sarifResult struct {
+		Rule      string          `json:"ruleId"`
+		Level     string          `json:"level"`
+		Message   sarifText       `json:"message"`
+		Locations []sarifLocation `json:"locations,omitempty"`
+	}
+	sarifLocation struct {
+		Physical struct {
+			Artifact struct {
+				URI string `json:"uri"`
+			} `json:"artifactLocation"`
+			Region struct {
+				Line int `json:"startLine"`
+			} `json:"region"`
+		} `json:"physicalLocation"`
+	}
+)
+
+// WriteSARIF writes results.sarif: each run that did not pass as a result at its scenario's file, its rule the broken law.
+func WriteSARIF(w io.Writer, r Report) error {
+	run := sarifRun{Tool: sarifTool{sarifDriver{Name: "vppdrill", Version: r.Version, Rules: []sarifRule{}}}, Results: []sarifResult{}}
+	for _, s := range r.Scenarios {
+		if s.Verdict == scenarios.Pass || s.Verdict == scenarios.Stopped {
+			continue
+		}
+		rule, why, text := "not-judged", "A run that could not be judged says nothing.", s.Error
+		switch {
+		case s.Failure != nil:
+			rule, text = s.Failure.Law, s.Failure.What
+			if i := slices.IndexFunc(s.Laws, func(l scenarios.LawResult) bool { return l.Name == rule }); i >= 0 {
+				why = s.Laws[i].Why
+			}
+		case s.Verdict == scenarios.Fail:
+			rule, why = "expectation", "What a scenario expects beside the laws did not come true."
+		}
+		if !slices.ContainsFunc(run.Tool.Driver.Rules, func(x sarifRule) bool { return x.ID == rule }) {
+			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{rule, sarifText{oneLine(why)}})
+		}
+		result := sarifResult{Rule: rule, Level: "error", Message: sarifText{oneLine(text) + " Replay: " + oneLine(s.Replay)}}
+		if s.File != "" {
+			var at sarifLocation
+			at.Physical.Artifact.URI, at.Physical.Region.Line = s.File, 1
+			result.Locations = []sarifLocation{at}
+		}
+		run.Results = append(run.Results, result)
+	}
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(sarifLog{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []sarifRun{run}})
+}

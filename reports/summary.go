@@ -1,0 +1,83 @@
+package reports
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// summaryRows is how many runs that did not pass a summary has: GitHub cuts one at 1 MiB, and a reader stops before.
+const summaryRows = 30
+
+// WriteSummary writes summary.md: what a CI's page shows of the runs, in GitHub's Markdown. `cat summary.md >> $GITHUB_STEP_SUMMARY` puts it
+// there.
+func WriteSummary(w io.Writer, r Report) error {
+	c := r.Counts()
+	var b strings.Builder
+	fmt.Fprintf(&b, "### %s\n\n%s passed, %s failed, %s could not be judged; %s events, %s law checks.\n", markdown(headline(c)),
+		thousands(c.Pass), thousands(c.Fail), thousands(c.Error), thousands(c.Events), thousands(c.Checks))
+	if r.Incomplete != "" {
+		fmt.Fprintf(&b, "\n**Incomplete:** %s\n", markdown(r.Incomplete))
+	}
+	if names := notExercised(r.Scenarios); r.Explored == nil && r.Incomplete == "" && len(r.Scenarios) > 0 && len(names) > 0 {
+		fmt.Fprintf(&b, "\nNot exercised: %s.\n", strings.Join(names, ", "))
+	}
+	rows := 0
+	for _, s := range r.Scenarios {
+		if s.Verdict == scenarios.Pass || s.Verdict == scenarios.Stopped {
+			continue
+		}
+		if rows++; rows > summaryRows {
+			continue
+		}
+		if rows == 1 {
+			b.WriteString("\n| | scenario | seed | what | see it again |\n|---|---|---|---|---|\n")
+		}
+		what := s.Error
+		if s.Failure != nil {
+			what = code(s.Failure.Law) + " " + markdown(s.Failure.What)
+		} else {
+			what = markdown(what)
+		}
+		fmt.Fprintf(&b, "| %s | %s | %d | %s | %s |\n", verdictWord(s.Verdict), markdown(s.Scenario), s.Seed, what, code(s.Replay))
+	}
+	if rows > summaryRows {
+		fmt.Fprintf(&b, "\n%s more in report.html.\n", thousands(rows-summaryRows))
+	}
+	for _, s := range r.Scenarios {
+		if s.Failure == nil || len(s.Failure.Chain) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "\n<details><summary>How %s came about in %s, seed %d</summary>\n\n", markdown(s.Failure.Law), markdown(s.Scenario), s.Seed)
+		for i, l := range s.Failure.Chain {
+			fmt.Fprintf(&b, "%d. %s, event %s: %s\n", i+1, clock(l.AtSeconds), thousands(l.Event), markdown(l.Text))
+		}
+		b.WriteString("\n</details>\n")
+		break
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// code is a text as a code span in a table. What would end it, or begin HTML in a reader that does not know code spans, is replaced.
+func code(text string) string {
+	return "`" + strings.NewReplacer("|", "\\|", "`", "'", "<", "‹").Replace(oneLine(text)) + "`"
+}
+
+// markdown is a text that Markdown and HTML take for nothing but text, on one line.
+func markdown(text string) string {
+	var b strings.Builder
+	for _, c := range oneLine(text) {
+		if strings.ContainsRune("\\`*_[]<>|#&~", c) {
+			if c == '<' || c == '>' || c == '&' {
+				b.WriteString(map[rune]string{'<': "&lt;", '>': "&gt;", '&': "&amp;"}[c])
+				continue
+			}
+			b.WriteByte('\\')
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}
