@@ -84,6 +84,9 @@ func kindNotUp(cmd *cobra.Command, f upFlags, o kindcluster.Options, why error) 
 	if lab.IsCannotRun(why) {
 		return why
 	}
+	if errors.Is(why, kindcluster.ErrStands) {
+		return cli.Broken(why)
+	}
 	if f.keep {
 		return cli.Broken(fmt.Errorf("%w; it stays up: vppdrill lab down %s ends it", why, o.ID))
 	}

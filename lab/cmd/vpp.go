@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/vppdrill/vppdrill/lab/kindcluster"
@@ -16,7 +18,10 @@ func vppCommand() *cobra.Command {
 addresses are taken off: it is VPP's from then on. Agents see the API socket once the uplink is there.`,
 		Example: "  vppdrill lab vpp --dir /run/vpp --uplink eth1",
 		Args:    cli.Args(0, 0, "no arguments"),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return coded(kindcluster.RunVPP(cmd.Context(), cfg)) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg.Say = func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), line) }
+			return coded(kindcluster.RunVPP(cmd.Context(), cfg))
+		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&cfg.Binary, "vpp", "", "VPP's binary; looked for when absent")

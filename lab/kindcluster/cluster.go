@@ -105,10 +105,15 @@ type maker struct {
 	provider *cluster.Provider
 	nodes    []nodes.Node
 	control  nodes.Node
+	// stood: the cluster was there before.
+	stood bool
 }
 
+// ErrStands is around every error about a cluster that stood before Up, which nobody must take down because of it.
+var ErrStands = errors.New("the cluster stands as it was")
+
 // Up makes a cluster stand, or changes one that stands to what it should be, and returns when its nodes are ready and its pods have
-// addresses. After an error what Up has made is still there: Down removes it.
+// addresses. After an error what Up has made is still there, and Down removes it; ErrStands where the cluster was not made by this Up.
 func Up(ctx context.Context, o Options) (Cluster, error) {
 	began := time.Now()
 	if err := Check(ctx, o); err != nil {
@@ -124,11 +129,15 @@ func Up(ctx context.Context, o Options) (Cluster, error) {
 	defer func() { _ = e.Close() }() // all is done
 	m := &maker{Options: o, engine: e, provider: cluster.NewProvider(cluster.ProviderWithDocker())}
 	for _, step := range []func(context.Context) error{m.create, m.connect, m.load, m.apply, m.ready} {
-		if err := step(ctx); err != nil {
-			return Cluster{}, err
+		err := step(ctx)
+		if err == nil {
+			err = ctx.Err()
 		}
-		if ctx.Err() != nil {
-			return Cluster{}, ctx.Err()
+		if err != nil && m.stood {
+			err = fmt.Errorf("%w: %w", ErrStands, err)
+		}
+		if err != nil {
+			return Cluster{}, err
 		}
 	}
 	c := Cluster{ID: o.ID, Name: Name(o.ID), Kubeconfig: Kubeconfig(o.Dir, o.ID), Took: time.Since(began)}
@@ -164,7 +173,8 @@ func (m *maker) create(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(there) == 0 {
+	m.stood = len(there) > 0
+	if !m.stood {
 		m.say("making %d nodes", m.Nodes)
 		err := m.provider.Create(Name(m.ID), cluster.CreateWithV1Alpha4Config(m.config()), cluster.CreateWithRetain(true),
 			cluster.CreateWithKubeconfigPath(Kubeconfig(m.Dir, m.ID)), cluster.CreateWithDisplayUsage(false), cluster.CreateWithDisplaySalutation(false))

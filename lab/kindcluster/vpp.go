@@ -24,9 +24,16 @@ type VPPConfig struct {
 	Uplink string
 	// Sleep is how long VPP sleeps between two rounds of its main loop.
 	Sleep time.Duration
+	// Say gets a line when VPP is started again; nil: nobody.
+	Say func(line string)
 }
 
-// RunVPP runs a VPP until ctx ends, which is no error. Its uplink is taken from Linux, and is there before its API socket is.
+// livedLeast is how long a VPP has to live for another one to be started behind it at once. One that dies sooner will again, and
+// whoever runs this program waits longer each time.
+const livedLeast = 5 * time.Second
+
+// RunVPP runs a VPP until ctx ends, which is no error. Its uplink is taken from Linux, and is there before its API socket is. One that
+// ends is followed by another at once: a kubelet would take seconds, and packets wait.
 func RunVPP(ctx context.Context, cfg VPPConfig) error {
 	binary, err := vppproc.Find(cfg.Binary)
 	if err != nil {
@@ -38,20 +45,33 @@ func RunVPP(ctx context.Context, cfg VPPConfig) error {
 	if err := os.MkdirAll(cfg.Dir, 0o755); err != nil {
 		return fmt.Errorf("VPP's folder: %w", err)
 	}
-	boot, err := takeUplink(cfg.Uplink)
-	if err != nil {
-		return err
+	for {
+		boot, err := takeUplink(cfg.Uplink)
+		if err != nil {
+			return err
+		}
+		p, err := vppproc.Start(ctx, vppproc.Config{Binary: binary, Dir: cfg.Dir, Sleep: cfg.Sleep, Boot: boot})
+		if err != nil {
+			return err
+		}
+		began := time.Now()
+		select {
+		case <-ctx.Done():
+			p.Stop()
+			return nil
+		case <-p.Done():
+		}
+		lived := time.Since(began)
+		if lived < livedLeast {
+			return fmt.Errorf("VPP has ended after %s; what it said last is in %s", lived.Round(time.Millisecond), filepath.Join(cfg.Dir, vppproc.OutputFile))
+		}
+		cfg.say("VPP has ended after %s and is started again", lived.Round(time.Second))
 	}
-	p, err := vppproc.Start(ctx, vppproc.Config{Binary: binary, Dir: cfg.Dir, Sleep: cfg.Sleep, Boot: boot})
-	if err != nil {
-		return err
-	}
-	select {
-	case <-ctx.Done():
-		p.Stop()
-		return nil
-	case <-p.Done():
-		return fmt.Errorf("VPP has ended; what it said last is in %s", filepath.Join(cfg.Dir, vppproc.OutputFile))
+}
+
+func (c VPPConfig) say(format string, args ...any) {
+	if c.Say != nil {
+		c.Say(fmt.Sprintf(format, args...))
 	}
 }
 
