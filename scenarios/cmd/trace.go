@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -15,11 +16,13 @@ import (
 
 // traceFlags are the flags of `vppdrill trace import`.
 type traceFlags struct {
-	out      string
-	name     string
-	nodes    int
-	repeat   int
-	nodeList string
+	out       string
+	name      string
+	nodes     int
+	repeat    int
+	nodeList  string
+	anonymous bool
+	churn     time.Duration
 }
 
 func traceCommand() *cobra.Command {
@@ -41,9 +44,12 @@ func traceImportCommand() *cobra.Command {
 		Short: "Make a scenario of a trace file",
 		Long: `Make a scenario of a recorded trace. FORMAT is one of
   dlrm    instances with creation and deletion times (Alibaba cluster-trace-gpu, dlrm)
-  openb   pods with creation, scheduling and deletion times (Alibaba openb); --node-list names its node list`,
+  openb   pods with creation, scheduling and deletion times (Alibaba openb); --node-list names its node list
+  kubernetes  a cluster, as kubectl get nodes,pods -A -o json prints it: its nodes, pods, ranges and address management as found;
+          --churn lets pods come and go as often as the ages of those that are there tell`,
 		Example: `  vppdrill trace import dlrm instances.csv -o dlrm.yaml --nodes 300
-  vppdrill trace import openb pod_list.csv --node-list node_list.csv -o openb.yaml --repeat 4`,
+  vppdrill trace import openb pod_list.csv --node-list node_list.csv -o openb.yaml --repeat 4
+  kubectl get nodes,pods -A -o json > cluster.json && vppdrill trace import kubernetes cluster.json -o cluster.yaml --churn 1h`,
 		Args: cli.Args(2, 2, "a format and one trace file"),
 		RunE: func(cmd *cobra.Command, args []string) error { return importTrace(cmd, f, args[0], args[1]) },
 	}
@@ -52,12 +58,14 @@ func traceImportCommand() *cobra.Command {
 	flags.StringVar(&f.name, "name", "", "the scenario's name; the format's when empty")
 	flags.IntVar(&f.nodes, "nodes", 0, "nodes of the cluster; 0 takes the trace's own number")
 	flags.IntVar(&f.repeat, "repeat", 1, "how often each pod comes, to make a sparse trace denser")
+	flags.BoolVar(&f.anonymous, "anonymous", false, "for kubernetes: numbers in place of the names of pods and workloads")
+	flags.DurationVar(&f.churn, "churn", 0, "for kubernetes: how long pods come and go; 0 is a cluster at rest")
 	flags.StringVar(&f.nodeList, "node-list", "", "the trace's node list, for openb")
 	return cmd
 }
 
 func importTrace(cmd *cobra.Command, f traceFlags, format, file string) error {
-	if err := cli.OneOf("FORMAT", format, "dlrm", "openb"); err != nil {
+	if err := cli.OneOf("FORMAT", format, "dlrm", "openb", "kubernetes"); err != nil {
 		return err
 	}
 	if f.out == "" {
@@ -93,6 +101,15 @@ func readTrace(f traceFlags, format, file string) (_ *scenarios.Scenario, err er
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, pods.Close()) }()
+	if (f.anonymous || f.churn != 0) && format != "kubernetes" {
+		return nil, errors.New("--anonymous and --churn belong to format kubernetes")
+	}
+	if format == "kubernetes" {
+		if f.nodeList != "" || f.repeat != 1 || f.churn < 0 {
+			return nil, errors.New("--node-list and --repeat belong to other formats, and --churn is not negative")
+		}
+		return trace.ImportKubernetes(pods, filepath.Base(file), trace.KubernetesOptions{Options: o, Anonymous: f.anonymous, Churn: f.churn})
+	}
 	if format == "dlrm" {
 		if f.nodeList != "" {
 			return nil, errors.New("--node-list belongs to format openb")

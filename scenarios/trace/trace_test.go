@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/datadriven"
 
@@ -46,6 +47,12 @@ func importAs(format, rows, nodes string, o trace.Options) (*scenarios.Scenario,
 		return trace.ImportDLRM(strings.NewReader(rows), "dlrm.csv", o)
 	case "openb":
 		return trace.ImportOpenB(strings.NewReader(rows), "pods.csv", strings.NewReader(nodes), "nodes.csv", o)
+	case "kubernetes", "kubernetes-churn":
+		k := trace.KubernetesOptions{Options: o, Anonymous: o.Name == "anonymous"}
+		if format == "kubernetes-churn" {
+			k.Churn = time.Hour
+		}
+		return trace.ImportKubernetes(strings.NewReader(rows), "cluster.json", k)
 	case "openb-nodes":
 		return trace.ImportOpenB(strings.NewReader("name\n"), "pods.csv", strings.NewReader(rows), "nodes.csv", o)
 	}

@@ -1,0 +1,304 @@
+package trace
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam/datastore"
+	"github.com/vppdrill/vppdrill/ipam/space"
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// kubeList is what kubectl get nodes,pods -A -o json prints, as far as addresses are concerned.
+type kubeList struct {
+	Kind  string     `json:"kind"`
+	Items []kubeItem `json:"items"`
+}
+
+type kubeItem struct {
+	Kind     string `json:"kind"`
+	Metadata struct {
+		Name      string            `json:"name"`
+		Namespace string            `json:"namespace"`
+		Created   time.Time         `json:"creationTimestamp"`
+		Labels    map[string]string `json:"labels"`
+		Owners    []struct {
+			Kind string `json:"kind"`
+			Name string `json:"name"`
+		} `json:"ownerReferences"`
+	} `json:"metadata"`
+	Spec struct {
+		PodCIDR     string `json:"podCIDR"`
+		HostNetwork bool   `json:"hostNetwork"`
+	} `json:"spec"`
+	Status struct {
+		Phase       string            `json:"phase"`
+		PodIP       string            `json:"podIP"`
+		Allocatable map[string]string `json:"allocatable"`
+	} `json:"status"`
+}
+
+// KubernetesOptions are how a cluster becomes a scenario beside Options.
+type KubernetesOptions struct {
+	Options
+	// Anonymous replaces the names of pods and workloads by numbers.
+	Anonymous bool
+	// Churn lets pods come and go that long, as often as the ages of those that are there tell; 0 is not at all.
+	Churn time.Duration
+}
+
+// found is what a list amounts to.
+type found struct {
+	nodes            []kubeItem
+	pods             scenarios.Rows
+	addresses, cidrs []netip.Prefix
+	created          []time.Time
+	system           scenarios.System
+	hostNetwork      int
+	ended            int
+	notes            []string
+}
+
+// ImportKubernetes reads a cluster as kubectl get nodes,pods -A -o json prints it: its nodes, the pods that have addresses of their own,
+// and the ranges and the system that they come from. Notes say what was left out. Errors are *scenarios.InputError.
+func ImportKubernetes(r io.Reader, file string, o KubernetesOptions) (*scenarios.Scenario, error) {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	var list kubeList
+	if err := json.Unmarshal(data, &list); err != nil {
+		return nil, jsonError(file, data, err)
+	}
+	wrong := func(field, message string) error {
+		return &scenarios.InputError{File: file, Line: 1, Column: 1, Field: field, Message: message}
+	}
+	if list.Kind != "List" {
+		return nil, wrong("kind", strconv.Quote(list.Kind)+" is not List; give what kubectl get nodes,pods -A -o json prints")
+	}
+	var f found
+	for i, item := range list.Items {
+		switch item.Kind {
+		case "Node":
+			f.nodes = append(f.nodes, item)
+		case "Pod":
+			f.pod(item, o.Anonymous)
+		default:
+			return nil, wrong(fmt.Sprintf("items[%d].kind", i), strconv.Quote(item.Kind)+" is neither Node nor Pod; get only those")
+		}
+	}
+	if len(f.nodes) == 0 {
+		return nil, wrong("items", "no Node; give what kubectl get nodes,pods -A -o json prints")
+	}
+	if o.Name == "" {
+		o.Name = "kubernetes"
+	}
+	if o.Nodes == 0 {
+		o.Nodes = len(f.nodes)
+	}
+	return f.scenario(file, o)
+}
+
+// jsonError names the place at which a text is no JSON, or ends too early.
+func jsonError(file string, data []byte, err error) error {
+	offset, message := int64(len(data)), "is cut off"
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax) && !strings.Contains(err.Error(), "unexpected end"):
+		offset, message = syntax.Offset, "is no JSON: "+err.Error()
+	case errors.As(err, &kind):
+		offset, message = kind.Offset, kind.Field+" is a "+kind.Value
+	}
+	before := data[:min(max(offset, 0), int64(len(data)))]
+	line := 1 + bytes.Count(before, []byte("\n"))
+	return &scenarios.InputError{File: file, Line: line, Column: max(1, len(before)-bytes.LastIndexByte(before, '\n')-1), Message: message}
+}
+
+// agents are pods by which a system is known, by the beginning of their names.
+var agents = []struct {
+	prefix string
+	system scenarios.System
+}{{"cilium-operator", scenarios.Cilium}, {"aws-node", scenarios.Datastore}, {"contiv-vswitch", scenarios.Contiv}, {"calico-node", scenarios.NodeIPAM}}
+
+// pod takes a pod that has, or waits for, an address of its own.
+func (f *found) pod(p kubeItem, anonymous bool) {
+	for _, a := range agents {
+		if p.Metadata.Namespace == "kube-system" && strings.HasPrefix(p.Metadata.Name, a.prefix) && f.system == "" {
+			f.system = a.system
+			if a.prefix == "calico-node" {
+				f.notes = append(f.notes, "Calico's blocks are not modelled: one block for each node, as Kubernetes' controller gives them, stands in.")
+			}
+		}
+	}
+	switch {
+	case p.Spec.HostNetwork:
+		f.hostNetwork++
+		return
+	case p.Status.Phase == "Succeeded" || p.Status.Phase == "Failed":
+		f.ended++
+		return
+	}
+	row := scenarios.WorkloadPod{Name: p.Metadata.Namespace + "-" + p.Metadata.Name, App: p.Metadata.Namespace + "-" + p.app(), Create: scenarios.BeforeStart, Delete: scenarios.AfterEnd}
+	if anonymous || !isWord(row.Name) || !isWord(row.App) {
+		row.Name, row.App = "pod-"+strconv.Itoa(len(f.pods)+1), "app"
+	}
+	f.pods, f.created = append(f.pods, row), append(f.created, p.Metadata.Created)
+	if a, err := netip.ParseAddr(p.Status.PodIP); err == nil && a.Is4() {
+		f.addresses = append(f.addresses, netip.PrefixFrom(a, 32))
+	}
+}
+
+// app is the workload that a pod belongs to: a Deployment's ReplicaSets count as one.
+func (p kubeItem) app() string {
+	if len(p.Metadata.Owners) == 0 {
+		return "none"
+	}
+	owner := p.Metadata.Owners[0]
+	if i := strings.LastIndexByte(owner.Name, '-'); owner.Kind == "ReplicaSet" && i > 0 {
+		return owner.Name[:i]
+	}
+	return owner.Name
+}
+
+// isWord reports whether a row can hold a name.
+func isWord(name string) bool {
+	return len(name) <= nameMax && strings.IndexFunc(name, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '.')
+	}) < 0
+}
+
+// covering is the longest prefix that has all of them.
+func covering(list []netip.Prefix) netip.Prefix {
+	if len(list) == 0 {
+		return netip.Prefix{}
+	}
+	all := list[0].Masked()
+	for _, p := range list[1:] {
+		for all.Bits() > 0 && !(all.Contains(p.Addr()) && all.Bits() <= p.Bits()) {
+			all = netip.PrefixFrom(all.Addr(), all.Bits()-1).Masked()
+		}
+	}
+	return all
+}
+
+// scenario makes the scenario: the cluster as it is, at rest or with fitted churn.
+func (f *found) scenario(file string, o KubernetesOptions) (*scenarios.Scenario, error) {
+	s := scenarios.Default()
+	s.Name, s.Labels, s.Topology.Nodes = o.Name, []string{"trace"}, o.Nodes
+	plan, err := planFor(o.Nodes, max(len(f.pods), 1))
+	if err != nil {
+		return nil, err
+	}
+	idBits := 32 - plan.ipam.VXLANCIDR.Bits()
+	s.Config.IPAM = scenarios.DefaultConfig().IPAM
+	c := &s.Config.IPAM
+	// The wiring's own ranges: shared address space, where clusters seldom have pods.
+	c.VPPHostSubnetCIDR, c.VPPHostSubnetOneNodePrefixLen = prefix("100.96.0.0", 30-idBits), 30
+	c.NodeInterconnectCIDR, c.VXLANCIDR = prefix("100.64.0.0", 32-idBits), prefix("100.68.0.0", 32-idBits)
+	c.PodSubnetCIDR, c.PodSubnetOneNodePrefixLen = plan.ipam.PodSubnetCIDR, plan.ipam.PodSubnetOneNodePrefixLen
+	s.Topology.MaxPodsPerNode = 110
+	if most := f.maxPods(); most > 0 {
+		s.Topology.MaxPodsPerNode = most
+	}
+	f.ranges(c)
+	if len(f.pods) > 0 {
+		s.Workload = scenarios.Workload{Format: "pods/1", Rows: f.pods}
+	}
+	s.Duration = time.Minute
+	f.churn(&s, o.Churn)
+	s.Goal = fmt.Sprintf("The cluster of %s: %d nodes and %d pods with addresses of their own, %s's addresses.", file, o.Nodes, len(f.pods), c.System)
+	if room := o.Nodes * s.Topology.MaxPodsPerNode; len(f.pods) > room {
+		f.notes = append(f.notes, fmt.Sprintf("The pods do not fit: kubelets of %d nodes start %d.", o.Nodes, room))
+	}
+	if f.hostNetwork+f.ended > 0 {
+		f.notes = append(f.notes, fmt.Sprintf("Left out: %d pods of the hosts' own network and %d that have ended, of %d.", f.hostNetwork, f.ended, f.hostNetwork+f.ended+len(f.pods)))
+	}
+	s.Notes = f.notes
+	return &s, s.Validate()
+}
+
+// maxPods is what the kubelet of most room says.
+func (f *found) maxPods() (most int) {
+	for _, n := range f.nodes {
+		if x, err := strconv.Atoi(n.Status.Allocatable["pods"]); err == nil {
+			most = max(most, x)
+		}
+	}
+	return most
+}
+
+// ranges are the system's and its blocks', by what nodes and pods show.
+func (f *found) ranges(c *scenarios.IPAM) {
+	for _, n := range f.nodes {
+		if p, err := netip.ParsePrefix(n.Spec.PodCIDR); err == nil && p.Addr().Is4() {
+			f.cidrs = append(f.cidrs, p.Masked())
+		}
+	}
+	if f.system == "" {
+		f.system = scenarios.NodeIPAM
+	}
+	c.System = f.system
+	switch {
+	case f.system == scenarios.Datastore:
+		c.PodSubnetOneNodePrefixLen, c.Datastore.PrefixDelegation = 0, false
+		if all := covering(f.addresses); all.IsValid() {
+			c.PodSubnetCIDR = netip.PrefixFrom(all.Addr(), min(max(all.Bits(), 16), 24)).Masked()
+			f.notes = append(f.notes, fmt.Sprintf("The subnet %s is what the pods' addresses tell; a larger one may be there.", c.PodSubnetCIDR))
+		}
+		for _, n := range f.nodes {
+			if t := n.Metadata.Labels["node.kubernetes.io/instance-type"]; t != "" {
+				if _, ok := datastore.LimitsOf(t); ok {
+					c.Datastore.InstanceType = t
+					break
+				}
+			}
+		}
+	case len(f.cidrs) > 0:
+		c.PodSubnetCIDR, c.PodSubnetOneNodePrefixLen = covering(f.cidrs), f.cidrs[0].Bits()
+		if i := slices.IndexFunc(f.cidrs, func(p netip.Prefix) bool { return p.Bits() != f.cidrs[0].Bits() }); i >= 0 {
+			f.notes = append(f.notes, fmt.Sprintf("Nodes have blocks of different lengths, such as %s and %s: the first is taken for all.", f.cidrs[0], f.cidrs[i]))
+		}
+		// A cluster that has used each block yet has room for those of nodes that come and go.
+		for space.SubnetCount(c.PodSubnetCIDR, c.PodSubnetOneNodePrefixLen) < uint64(2*len(f.nodes)) && c.PodSubnetCIDR.Bits() > 8 {
+			c.PodSubnetCIDR = netip.PrefixFrom(c.PodSubnetCIDR.Addr(), c.PodSubnetCIDR.Bits()-1).Masked()
+		}
+		if c.System == scenarios.Cilium {
+			c.Cilium.Mode = scenarios.ClusterPool
+		}
+		f.notes = append(f.notes, fmt.Sprintf("The range %s is the shortest with the nodes' blocks of /%d and room for as many more; the cluster's own may be wider.", c.PodSubnetCIDR, c.PodSubnetOneNodePrefixLen))
+	default:
+		f.notes = append(f.notes, fmt.Sprintf("No node shows a podCIDR: the range %s and blocks of /%d are made up.", c.PodSubnetCIDR, c.PodSubnetOneNodePrefixLen))
+	}
+}
+
+// churnYoung is how long ago pods count as the present rate of creations.
+const churnYoung = 24 * time.Hour
+
+// churn fits creations to the ages of the pods: as many as came within a day of the youngest, and lives as long as that keeps their
+// number.
+func (f *found) churn(s *scenarios.Scenario, lasts time.Duration) {
+	if lasts == 0 || len(f.created) == 0 {
+		return
+	}
+	youngest := slices.MaxFunc(f.created, time.Time.Compare)
+	young := 0
+	for _, at := range f.created {
+		if youngest.Sub(at) < churnYoung {
+			young++
+		}
+	}
+	every := churnYoung / time.Duration(young)
+	s.Churn.Every, s.Churn.Lifetime, s.Churn.Until = every, every*time.Duration(young), lasts
+	s.Duration = lasts
+	f.notes = append(f.notes, fmt.Sprintf("Churn: %d of %d pods are less than a day older than the youngest, so one comes each %s and lives %s on average.",
+		young, len(f.pods), scenarios.FormatDuration(every.Round(time.Second)), scenarios.FormatDuration(s.Churn.Lifetime.Round(time.Second))))
+}
