@@ -96,8 +96,11 @@ func (n *node) agentConfigFor() nodeagent.Config {
 	}
 	c.Agent.NodeName = n.name
 	if n.w.scenario().Topology.NIC != "" {
-		c.Agent.NodeConfig = []agent.NodeConfig{{NodeName: n.name,
-			NodeConfigSpec: agent.NodeConfigSpec{MainVPPInterface: agent.InterfaceConfig{InterfaceName: NICName}}}}
+		c.Agent.NodeConfig = slices.Clone(c.Agent.NodeConfig)
+		if c.Agent.GetNodeConfig(n.name) == nil {
+			c.Agent.NodeConfig = append(c.Agent.NodeConfig, agent.NodeConfig{NodeName: n.name})
+		}
+		c.Agent.GetNodeConfig(n.name).MainVPPInterface.InterfaceName = NICName
 	}
 	return c
 }

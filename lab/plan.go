@@ -44,7 +44,8 @@ func (w *World) Plan(want *scenarios.Scenario) ([]Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !reflect.DeepEqual(want.Config.Wiring, w.scenario().Config.Wiring) || !reflect.DeepEqual(want.Config.Agent, w.scenario().Config.Agent) {
+	if !reflect.DeepEqual(want.Config.Wiring, w.scenario().Config.Wiring) || !reflect.DeepEqual(want.Config.Agent, w.scenario().Config.Agent) ||
+		!reflect.DeepEqual(want.Config.Nodes, w.scenario().Config.Nodes) {
 		out = append(out, Change{"restart every agent with the new wiring and settings", func(context.Context) error {
 			w.desired.Store(&desired{w.scenario(), cfg})
 			for _, n := range w.inOrder() {

@@ -10,7 +10,9 @@ type Config struct {
 	IPAM   IPAM   `yaml:"ipam" doc:"Who gets which address."`
 	Wiring Wiring `yaml:"wiring" doc:"How pods, host and nodes are connected through VPP."`
 	DHCP   DHCP   `yaml:"dhcp" doc:"The DHCP server of the nodes' network; with config.ipam.nodeInterconnectDHCP."`
-	Agent  Agent  `yaml:"agent" doc:"The node agent's own settings."`
+	// Nodes is Contiv's NodeConfig.
+	Nodes []NodeSettings `yaml:"nodes" doc:"What is special about single nodes; all agents are given all of it."`
+	Agent Agent          `yaml:"agent" doc:"The node agent's own settings."`
 	// Runtime is how kubelets and container runtimes behave; the zero Runtime is patient and does everything once and in order.
 	Runtime Runtime `yaml:"runtime" doc:"How kubelets and container runtimes behave towards the CNI plugin."`
 }
@@ -152,6 +154,13 @@ const (
 	HostTAP    HostWiring = "tap"
 	HostNone   HostWiring = "none"
 )
+
+// NodeSettings is what is special about one node.
+type NodeSettings struct {
+	Name    string       `yaml:"name" required:"true" pattern:"word" doc:"The node, which may join later."`
+	IP      netip.Prefix `yaml:"ip" host:"true" doc:"Its interconnect address with the subnet's length, instead of the plan's or a leased one."`
+	Gateway netip.Addr   `yaml:"gateway" doc:"Next hop of its default route; no node gets it as its own address."`
+}
 
 // DHCP is the server from which nodes lease their addresses.
 type DHCP struct {

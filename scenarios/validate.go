@@ -45,6 +45,25 @@ func (s *Scenario) checkName() *InputError {
 	return nil
 }
 
+// checkNodeSettings refuses what says nothing, or the same of two.
+func (s *Scenario) checkNodeSettings() *InputError {
+	for i, n := range s.Config.Nodes {
+		path := "config.nodes[" + strconv.Itoa(i) + "]"
+		if !n.IP.IsValid() && !n.Gateway.IsValid() {
+			return s.wrongAt(path, "says nothing of %s: want ip or gateway", n.Name)
+		}
+		for _, other := range s.Config.Nodes[:i] {
+			switch {
+			case other.Name == n.Name:
+				return s.wrongAt(path+".name", "%s is named twice", n.Name)
+			case n.IP.IsValid() && other.IP.Addr() == n.IP.Addr():
+				return s.wrongAt(path+".ip", "%s is %s's too", n.IP.Addr(), other.Name)
+			}
+		}
+	}
+	return nil
+}
+
 func (s *Scenario) checkRuntime() *InputError {
 	if t := s.Config.Runtime.Timeout; t != 0 && t < RuntimeTimeoutLeast {
 		return s.wrongAt("config.runtime.timeout", "%s is less than %s", FormatDuration(t), FormatDuration(RuntimeTimeoutLeast))

@@ -25,6 +25,16 @@ func Of(c scenarios.Config) (agent.Config, error) {
 		TCPNATSessionTimeout: c.Wiring.NatTCPTimeout, OtherNATSessionTimeout: c.Wiring.NatTimeout,
 		ServiceLocalEndpointWeight: uint8(c.Wiring.LocalEndpoints),
 	}
+	for _, n := range c.Nodes {
+		one := agent.NodeConfig{NodeName: n.Name}
+		if n.IP.IsValid() {
+			one.MainVPPInterface.IP = n.IP.String()
+		}
+		if n.Gateway.IsValid() {
+			one.Gateway = n.Gateway.String()
+		}
+		cfg.NodeConfig = append(cfg.NodeConfig, one)
+	}
 	if c.IPAM.PodIfIPCIDR.IsValid() { // an agent knows it from its file alone, which has the other ranges as well
 		cfg.IPAMConfig = c.IPAM.Contiv()
 		if cfg.IPAMConfig.NodeInterconnectDHCP {

@@ -13,13 +13,13 @@ import (
 // sections by itself, another value than the default's, and what agents are given; a new field without a value here fails.
 func TestSettingsReachAgents(t *testing.T) {
 	values := map[string]any{
-		"Pod": scenarios.PodTAP, "Node": scenarios.NodeL2, "Host": scenarios.HostVETH, "Services": scenarios.ServedByVPP,
+		"Pod": scenarios.PodTAP, "Node": scenarios.NodeL2, "Host": scenarios.HostVETH,
 		"MTU": uint32(1400), "RxRing": uint32(512), "TxRing": uint32(64), "KeepOffload": true, "NeighborAge": 4 * time.Minute,
 		"NodeIDQuarantine": time.Minute, "AddPatience": time.Minute, "HookTime": time.Second,
 	}
 	// What others are given, or only together.
 	elsewhere := map[string]string{
-		"MainVRF": "with PodVRF", "PodVRF": "with MainVRF", "CallTimeout": "the driver's", "HookFails": "the world's",
+		"Services": "with Pod", "MainVRF": "with PodVRF", "PodVRF": "with MainVRF", "CallTimeout": "the driver's", "HookFails": "the world's",
 		"NatExternal": "with Services", "NatCleanup": "with Services", "NatTCPTimeout": "with Services", "NatTimeout": "with Services",
 		"LocalEndpoints": "with Services",
 	}
