@@ -12,7 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/vppdrill/vppdrill/ipam/contiv"
+	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/service"
 )
 
 // watch starts a node's view of the cluster.
@@ -64,7 +66,7 @@ func TestCluster(t *testing.T) {
 	f, l := watch(t, c, "node-1")
 	seen1 := agent.NodeSeen{Name: "node-1", UID: "1", Addresses: one.Addresses, PodCIDRs: one.PodCIDRs}
 	seen2 := agent.NodeSeen{Name: "node-2", UID: "2"}
-	expect(t, l, seen1, seen2, agent.NodesListed{}, agent.PodsListed{UIDs: []string{"pod-uid"}})
+	expect(t, l, seen1, seen2, agent.NodesListed{}, agent.PodsListed{UIDs: []string{"pod-uid"}}, agent.ServicesListed{}, agent.EndpointsListed{})
 
 	ipam := contiv.IPAMConfig{PodSubnetCIDR: "10.3.0.0/16", NodeInterconnectCIDR: "192.168.16.0/24"}
 	must(t, c.PutPools(ctx, agent.PublishedPools{Generation: 3, IPAMConfig: ipam}))
@@ -80,7 +82,7 @@ func TestCluster(t *testing.T) {
 
 	must(t, c.DeletePod(ctx, "node-1", "pod-uid"))
 	f.Relist()
-	expect(t, l, agent.NodeSeen{Name: "node-1", UID: "1b"}, agent.NodesListed{}, agent.PodsListed{}, agent.PoolsChanged{Pools: pools})
+	expect(t, l, agent.NodeSeen{Name: "node-1", UID: "1b"}, agent.NodesListed{}, agent.PodsListed{}, agent.PoolsChanged{Pools: pools}, agent.ServicesListed{}, agent.EndpointsListed{})
 }
 
 // Goal: a node that cannot be read exists all the same, so that nobody takes its ID or routes away.
@@ -94,16 +96,42 @@ func TestUnreadableNode(t *testing.T) {
 	must(t, c.PutNode(ctx, "node-1", Node{UID: "1"}))
 	f, l := watch(t, c, "node-1")
 	seen := agent.NodeSeen{Name: "node-1", UID: "1"}
-	expect(t, l, seen, agent.NodesListed{}, agent.PodsListed{})
+	expect(t, l, seen, agent.NodesListed{}, agent.PodsListed{}, agent.ServicesListed{}, agent.EndpointsListed{})
 	broken("node-1")
 	expect(t, l, seen)
 	f.Relist()
-	expect(t, l, seen, agent.NodesListed{}, agent.PodsListed{})
+	expect(t, l, seen, agent.NodesListed{}, agent.PodsListed{}, agent.ServicesListed{}, agent.EndpointsListed{})
 	broken("node-2") // of which nothing was known: the list has no end
 	f.Relist()
-	expect(t, l, seen, agent.PodsListed{})
+	expect(t, l, seen, agent.PodsListed{}, agent.ServicesListed{}, agent.EndpointsListed{})
 	must(t, c.DeleteNode(ctx, "node-2"))
 	expect(t, l, agent.NodeGone{Name: "node-2"})
+}
+
+// Goal: an agent hears of services and slices that exist, of changes, and of what is gone or cannot be read any more.
+func TestServices(t *testing.T) {
+	c := client(t, member(t), "")
+	ctx := t.Context()
+	n := service.Name{Namespace: "default", Name: "web"}
+	s := service.Service{Name: n, ClusterIPs: []netip.Addr{netip.MustParseAddr("10.96.0.10")}, Ports: []service.Port{{Proto: vppwire.TCP, Port: 80}}}
+	slice := service.Slice{Name: n, Service: "web", Ports: []service.SlicePort{{Proto: vppwire.TCP, Port: 8080}},
+		Endpoints: []service.Endpoint{{Addr: netip.MustParseAddr("10.1.1.2"), Node: "node-1", Ready: true}}}
+	must(t, c.PutService(ctx, s))
+	must(t, c.PutSlice(ctx, slice))
+	_, l := watch(t, c, "node-1")
+	expect(t, l, agent.NodesListed{}, agent.PodsListed{}, agent.ServiceSeen{Service: s}, agent.ServicesListed{}, agent.EndpointsSeen{Slice: slice}, agent.EndpointsListed{})
+	slice.Endpoints = nil
+	must(t, c.PutSlice(ctx, slice))
+	expect(t, l, agent.EndpointsSeen{Slice: slice})
+	must(t, c.DeleteSlice(ctx, n))
+	expect(t, l, agent.EndpointsGone{Name: n})
+	_, err := c.etcd.Put(ctx, c.prefix+servicesKey+n.String(), "{")
+	must(t, err)
+	expect(t, l, agent.ServiceGone{Name: n})
+	must(t, c.PutService(ctx, s))
+	expect(t, l, agent.ServiceSeen{Service: s})
+	must(t, c.DeleteService(ctx, n))
+	expect(t, l, agent.ServiceGone{Name: n})
 }
 
 // Goal: what a writer may get wrong is refused, with the name of what is wrong.
