@@ -59,6 +59,9 @@ func (st stage) ReplaceSandbox(name string) bool {
 	return n != nil && n.kubelet.replace(p)
 }
 
+// LoseSandbox implements timeline.Pods; it is never asked for, as the lab lacks its need.
+func (st stage) LoseSandbox(string, bool) bool { return false }
+
 // Sandboxes implements timeline.Pods.
 func (st stage) Sandboxes(name string) []scenarios.PodState { return st.node(name).kubelet.sandboxes() }
 

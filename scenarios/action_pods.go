@@ -31,6 +31,15 @@ type ReplaceSandbox struct {
 	Count int     `yaml:"count" min:"1" max:"100000" doc:"How many pods of the node."`
 }
 
+// LoseSandboxes makes the container runtime forget Count sandboxes of Node, as one that has lost its database does: their processes and
+// namespaces are gone, and no DEL ever comes for them. With Gone their pods' objects go as well, else the pods get new sandboxes. A runtime
+// sends GC a minute later, which is the first that an agent hears of it.
+type LoseSandboxes struct {
+	Node  NodeRef `yaml:"node" required:"true" doc:"The node."`
+	Count int     `yaml:"count" min:"1" max:"100000" doc:"How many sandboxes."`
+	Gone  bool    `yaml:"gone" doc:"Their pods' objects are gone as well."`
+}
+
 // RepeatDel makes the container runtime send DEL again for Count sandboxes of Node that were deleted before.
 type RepeatDel struct {
 	Node  NodeRef `yaml:"node" required:"true" doc:"The node."`
@@ -56,6 +65,7 @@ type GC struct {
 func (CreatePods) Verb() string     { return "create-pods" }
 func (DeletePods) Verb() string     { return "delete-pods" }
 func (ReplaceSandbox) Verb() string { return "replace-sandbox" }
+func (LoseSandboxes) Verb() string  { return "lose-sandboxes" }
 func (RepeatDel) Verb() string      { return "repeat-del" }
 func (CheckPods) Verb() string      { return "check-pods" }
 func (PollStatus) Verb() string     { return "poll-status" }
@@ -64,6 +74,7 @@ func (GC) Verb() string             { return "gc" }
 func (a CreatePods) String() string     { return actionLine(a) }
 func (a DeletePods) String() string     { return actionLine(a) }
 func (a ReplaceSandbox) String() string { return actionLine(a) }
+func (a LoseSandboxes) String() string  { return actionLine(a) }
 func (a RepeatDel) String() string      { return actionLine(a) }
 func (a CheckPods) String() string      { return actionLine(a) }
 func (a PollStatus) String() string     { return actionLine(a) }

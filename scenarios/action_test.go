@@ -19,6 +19,7 @@ var actionLines = []string{
 	"create-pods count=2 node=node-1 static=true",
 	"replace-sandbox node=node-2 count=2",
 	"replace-sandbox pod=default/web-0",
+	"lose-sandboxes node=any count=2 gone=true",
 	"repeat-del node=all count=4",
 	"check-pods node=node-1",
 	"poll-status node=all",

@@ -14,7 +14,10 @@ func (w *World) quiet() string {
 			return m.plugins[0].String()
 		}
 	}
-	return w.unchanging()
+	if why := w.unchanging(); why != "" {
+		return why
+	}
+	return w.play.Owed()
 }
 
 // unchanging says what is under way beside requests that change nothing, or "". It asks what is cheap to ask first.
@@ -122,6 +125,7 @@ func (w *World) unquiet() error {
 	}
 	add("", w.starvedInVain())
 	add("", w.system.Pending())
+	add("", w.play.Owed())
 	if len(u.Pending) == 0 {
 		add("", w.quiet())
 	}

@@ -55,6 +55,22 @@ func (st stage) ReplaceSandbox(pod string) bool {
 	return k != nil && k.ReplaceSandbox(p.Key()) == nil
 }
 
+// LoseSandbox implements timeline.Pods.
+func (st stage) LoseSandbox(pod string, gone bool) bool {
+	p, ok := st.api.Pod(podKey(pod))
+	if !ok {
+		return false
+	}
+	k := st.cluster.Kubelet(p.Node)
+	if k == nil || !k.LoseSandbox(p.Key(), gone) {
+		return false
+	}
+	if gone {
+		st.cluster.Workload.Remove(p.Key())
+	}
+	return true
+}
+
 // Sandboxes implements timeline.Pods.
 func (st stage) Sandboxes(node string) []scenarios.PodState { return st.sandboxes(st.machines[node]) }
 

@@ -31,8 +31,9 @@ func callsAccepted() scenarios.Law {
 	}
 }
 
-// linkLag is how long links that went with a namespace may be taken for present: until the agent has tried.
-const linkLag = time.Minute
+// linkLag is how long links that went with a namespace may be taken for present: until somebody asks for their removal, which after a loss is
+// a GC.
+const linkLag = 10 * time.Minute
 
 type acceptWatcher struct {
 	// netns are the namespaces of a node's answered sandboxes: true those of an earlier boot.

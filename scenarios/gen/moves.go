@@ -45,6 +45,9 @@ var moves = []move{
 	{"replace sandbox", 2, func(d drawer, _ *state) scenarios.Action {
 		return scenarios.ReplaceSandbox{Node: scenarios.AnyNode, Count: 1 + d.c.Pick("sandboxes", 4)}
 	}},
+	{"lose sandboxes", 1, func(d drawer, _ *state) scenarios.Action {
+		return scenarios.LoseSandboxes{Node: scenarios.AnyNode, Count: 1 + d.c.Pick("sandboxes", 3), Gone: d.coin("pods gone", 2)}
+	}},
 	{"repeat del", 1, func(d drawer, _ *state) scenarios.Action {
 		return scenarios.RepeatDel{Node: scenarios.AnyNode, Count: 1 + d.c.Pick("sandboxes", 4)}
 	}},

@@ -238,6 +238,19 @@ func (w *Worker[S]) Replace() bool {
 	return true
 }
 
+// Lose takes the sandbox away of which the runtime has forgotten everything: no DEL is owed for it. False when the pod has none with an
+// address, or a plugin is busy.
+func (w *Worker[S]) Lose() (lost S, ok bool) {
+	if w.begun || !w.has || !w.answered {
+		return lost, false
+	}
+	lost = w.current
+	var none S
+	w.current, w.has, w.answered = none, false, false
+	w.clear()
+	return lost, true
+}
+
 // Hurry forgets how long an ADD should wait: something has changed for which it is worth trying again.
 func (w *Worker[S]) Hurry() {
 	w.addBackoff, w.addAfter = 0, 0

@@ -27,6 +27,7 @@ const (
 	PausedPrograms
 	OtherVersions
 	ServiceFeed
+	ForgetfulRuntimes
 )
 
 // needs is the one table of reasons for which an action or a setting is refused.
@@ -45,6 +46,7 @@ var needs = [...]string{
 	PausedPrograms:    "what runs inside a container is not reached by this machine's signals",
 	OtherVersions:     "no other version of the agent is there",
 	ServiceFeed:       "nothing tells the agents of services",
+	ForgetfulRuntimes: "the kubelets here forget no sandbox without a DEL",
 }
 
 // String is the reason, for people.

@@ -37,13 +37,15 @@ type Player struct {
 	paused map[string]int
 	// services are those that there are.
 	services map[string]bool
+	// owed counts nodes' collections of garbage that are still to succeed.
+	owed map[string]int
 	// damaged is wiring that was broken by hand.
 	damaged []damage
 }
 
 // New returns a Player of s, for a world in which nothing has happened. The seed's choices come from c.
 func New(w World, s *scenarios.Scenario, c choice.Chooser) *Player {
-	return &Player{world: w, s: s, chooser: c, plan: s.Config.IPAM, named: map[string]bool{}, paused: map[string]int{}, done: map[string]int{}, services: map[string]bool{}}
+	return &Player{world: w, s: s, chooser: c, plan: s.Config.IPAM, named: map[string]bool{}, paused: map[string]int{}, owed: map[string]int{}, done: map[string]int{}, services: map[string]bool{}}
 }
 
 // action is one verb: what it needs and how it is done.
@@ -58,6 +60,7 @@ var actions = []action{
 	on((*Player).createPods),
 	on((*Player).deletePods),
 	on((*Player).replaceSandbox),
+	on((*Player).loseSandboxes, ForgetfulRuntimes),
 	on((*Player).repeatDel),
 	on((*Player).checkPods),
 	on((*Player).pollStatus),

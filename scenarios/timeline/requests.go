@@ -38,10 +38,7 @@ func (p *Player) repeatDel(ctx context.Context, a scenarios.RepeatDel) error {
 func (p *Player) gc(ctx context.Context, a scenarios.GC) error {
 	ctx = context.WithoutCancel(ctx) // of a list that grows old
 	return p.each(a.Node, a.Verb(), living, func(node string) error {
-		r := Request{Command: "GC", Owner: ipam.Owner{Network: NetworkName, ContainerID: "all", IfName: "all"}}
-		for _, s := range p.world.Sandboxes(node) {
-			r.Valid = append(r.Valid, s.Owner)
-		}
+		r := p.garbage(node)
 		send := func() {
 			if p.lives(node) {
 				p.world.Ask(ctx, node, r, nil)
@@ -54,6 +51,11 @@ func (p *Player) gc(ctx context.Context, a scenarios.GC) error {
 		p.until(a.Age, "gc "+node, send)
 		return nil
 	})
+}
+
+// present reports whether a node is there.
+func (p *Player) present(node string) bool {
+	return slices.ContainsFunc(p.world.Machines(), func(m Machine) bool { return m.Name == node })
 }
 
 // lives reports whether a machine is there and has power.

@@ -159,6 +159,12 @@ func (w *script) ReplaceSandbox(pod string) bool {
 	return pod != "node-1-pod-0"
 }
 
+// LoseSandbox knows one pod without a sandbox.
+func (w *script) LoseSandbox(pod string, gone bool) bool {
+	w.say("  lose sandbox of %s%s", pod, map[bool]string{true: " with its pod"}[gone])
+	return pod != "node-1-pod-0"
+}
+
 func (w *script) Ask(_ context.Context, node string, r timeline.Request, done func(timeline.Response)) {
 	w.say("  ask %s %s %.12s %s %v", node, r.Command, r.Owner.ContainerID, r.Addr, len(r.Valid))
 	if done != nil {

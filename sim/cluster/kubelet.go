@@ -153,6 +153,19 @@ func (k *Kubelet) ReplaceSandbox(pod Key) error {
 	return fmt.Errorf("replace sandbox of %s on %s: no such sandbox", pod, k.node)
 }
 
+// LoseSandbox makes the runtime forget a pod's sandbox: it is gone, and no DEL comes for it. False when the pod has no sandbox with an
+// address here, or a plugin is busy with it.
+//
+// With gone the pod's object is about to go at once, and the kubelet gives it no new sandbox.
+func (k *Kubelet) LoseSandbox(pod Key, gone bool) bool {
+	for _, w := range k.inOrder() {
+		if w.pod.Key() == pod && w.lose(gone) {
+			return true
+		}
+	}
+	return false
+}
+
 // Sandboxes yields the sandboxes that exist on the machine, in owner order.
 func (k *Kubelet) Sandboxes() iter.Seq[*Sandbox] {
 	if !k.sorted {

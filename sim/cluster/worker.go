@@ -237,6 +237,21 @@ func (w *worker) replace() bool {
 	return true
 }
 
+// lose takes the pod's sandbox away without a DEL; with gone the pod is no more.
+func (w *worker) lose(gone bool) bool {
+	s, ok := w.Lose()
+	if !ok {
+		return false
+	}
+	w.told.ip = netip.Addr{}
+	w.dispose(s)
+	if gone {
+		w.Vanish()
+	}
+	w.plan()
+	return true
+}
+
 // forget drops what only the process remembers.
 func (w *worker) forget() {
 	w.Forget()

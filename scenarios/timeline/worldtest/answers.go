@@ -23,6 +23,7 @@ var examples = map[string]string{
 	"create-pods":     "create-pods count=2",
 	"delete-pods":     "delete-pods count=1",
 	"replace-sandbox": "replace-sandbox node=any",
+	"lose-sandboxes":  "lose-sandboxes node=node-1",
 	"repeat-del":      "repeat-del node=all count=2",
 	"check-pods":      "check-pods node=all",
 	"gc":              "gc node=all age=1s",

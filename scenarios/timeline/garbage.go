@@ -1,0 +1,89 @@
+package timeline
+
+import (
+	"context"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+const (
+	// garbageTime is how long after a loss a runtime collects garbage: agents spare what is younger than a minute, as a list may be.
+	garbageTime = 65 * time.Second
+	// garbageAgain is when it tries again.
+	garbageAgain = 10 * time.Second
+	// garbageLost is when a request is known to have no answer: plugins give up after a minute.
+	garbageLost = 2 * time.Minute
+)
+
+// loseSandboxes makes a runtime forget sandboxes, and collect garbage later.
+func (p *Player) loseSandboxes(ctx context.Context, a scenarios.LoseSandboxes) error {
+	lost := 0
+	err := p.each(a.Node, a.Verb(), living, func(node string) error {
+		left := a.Count
+		list := p.candidates(node, "")
+		for _, name := range p.choose(list, len(list)) {
+			if left == 0 || !p.world.LoseSandbox(name, a.Gone) {
+				continue
+			}
+			left--
+			lost++
+		}
+		if left < a.Count {
+			p.owed[node]++
+			p.collectLater(context.WithoutCancel(ctx), node, garbageTime)
+		}
+		return nil
+	})
+	return did(lost, a, err)
+}
+
+// collectLater sends GC after a while, until it succeeds or the node is gone.
+func (p *Player) collectLater(ctx context.Context, node string, d time.Duration) {
+	p.world.After(d, "garbage "+node, func() {
+		if !p.present(node) {
+			delete(p.owed, node)
+			return
+		}
+		if !p.lives(node) {
+			p.collectLater(ctx, node, garbageAgain)
+			return
+		}
+		answered := false
+		p.world.After(garbageLost, "garbage answered "+node, func() {
+			if !answered { // it ended with its machine
+				p.collectLater(ctx, node, 0)
+			}
+		})
+		p.world.Ask(ctx, node, p.garbage(node), func(r Response) {
+			answered = true
+			if r.Code != 0 || !r.Known && !p.healed {
+				p.collectLater(ctx, node, garbageAgain)
+				return
+			}
+			if p.owed[node]--; p.owed[node] <= 0 {
+				delete(p.owed, node)
+			}
+		})
+	})
+}
+
+// garbage is a GC with the attachments of every sandbox that a node has.
+func (p *Player) garbage(node string) Request {
+	r := Request{Command: "GC", Owner: ipam.Owner{Network: NetworkName, ContainerID: "all", IfName: "all"}}
+	for _, s := range p.world.Sandboxes(node) {
+		r.Valid = append(r.Valid, s.Owner)
+	}
+	return r
+}
+
+// Owed is why the cluster is not quiet although nothing is under way, "" for nothing: a runtime has garbage to collect.
+func (p *Player) Owed() string {
+	for _, m := range p.machines(present) {
+		if p.owed[m.Name] > 0 {
+			return m.Name + ": the runtime has lost sandboxes and collects garbage later"
+		}
+	}
+	return ""
+}
