@@ -48,6 +48,12 @@ Exit codes: 0 all laws hold, 1 a law is broken, 2 bad usage or input, 3 this wor
 	root.AddCommand(referenceCommands(c)...)
 	root.AddCommand(initCommand(), stepCommand(c), branchCommand(c), microscopeCommand())
 	root.AddCommand(c.Commands...)
+	root.InitDefaultCompletionCmd()
+	for _, sub := range root.Commands() {
+		if sub.Name() == "completion" { // cobra's own takes any shell for a wish for help
+			sub.Args, sub.RunE = cli.NoCommand, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		}
+	}
 	root.SetFlagErrorFunc(cli.FlagError)
 	root.SuggestionsMinimumDistance = 2
 	return root

@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
 // corpusFolder is a folder of scenarios to start a search from: seed-7-1a2b3c4d.yaml came by something new with seed 7,
@@ -28,6 +29,9 @@ var corpusName = regexp.MustCompile(`^(?:found-.+-)?seed-([0-9]+)-[0-9a-f]{8}\.y
 // openCorpus reads a folder, which need not be there.
 func openCorpus(dir string) (*corpusFolder, error) {
 	f := &corpusFolder{dir: dir}
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() { // said before an hour of searching
+		return nil, cli.Usagef("explore: --corpus %s: it is a file", dir)
+	}
 	names, err := filepath.Glob(filepath.Join(dir, "*.yaml")) // in the order of names
 	if err != nil {
 		return nil, err

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vppdrill/vppdrill/scenarios/cmd"
+)
+
+// badScenarios are files that `vppdrill run` must refuse, each for one reason.
+var badScenarios = []string{
+	"", "\x00\x00\x00", "\xff\xfe\xfa", "name: x\nname: y", "name: [x]", "name: X Y", "name: ''", "- a\n- b", "name: x\n\ttopology: {}", "{", "name: x\nbogus: 1",
+	"name: x\ntopology: {nodes: 0}", "name: x\ntopology: {nodes: -1}", "name: x\ntopology: {nodes: 99999999999999999999}", "name: x\ntopology: {nodes: 1.5}",
+	"name: x\ntopology: {nodes: many}", "name: x\ntopology: {nodes: 5001}", "name: x\ntopology: 5", "name: x\ntopology: {podsPerNode: 500}", "name: x\ntopology: {nicMTU: 1}",
+	"name: x\nseeds: 0", "name: x\nseeds: -1", "name: x\nlaws: some", "name: x\nlaws: [no-such-law]", "name: x\nlaws: [one-owner, one-owner]", "name: x\nlabels: 5",
+	"name: x\nduration: -5s", "name: x\nduration: 5", "name: x\nduration: 5 parsecs", "name: x\nlimits: {settle: 0s}", "name: x\nlimits: {events: -1}",
+	"name: x\nchurn: {lifetime: 5s}", "name: x\nchurn: {every: 1ns, until: 5s}", "name: x\nchurn: {every: 1s, from: 9s, until: 5s}", "name: x\nchurn: {every: 1s}",
+	"name: x\nfaults: {dropReply: 2}", "name: x\nfaults: {dropReply: -0.1}", "name: x\nfaults: {dropReply: .nan}", "name: x\nduration: 5s\nfaults: {inject: ['(']}",
+	"name: x\nduration: 5s\nfaults: {nodes: [node-77], dropReply: 0.1}", "name: x\nfaults: {dropReply: 0.1}", "name: x\nduration: 9s\nfaults: {delayReply: {p: 0.1, by: 0s}}",
+	"name: x\nconfig: {ipam: {podSubnetCIDR: 10.1.0.0/33}}", "name: x\nconfig: {ipam: {podSubnetCIDR: 10.1.0.1/16}}", "name: x\nconfig: {ipam: {podSubnetCIDR: banana}}",
+	"name: x\nconfig: {ipam: {podSubnetOneNodePrefixLen: 8}}", "name: x\nconfig: {ipam: {system: calico}}", "name: x\nconfig: {wiring: {pod: cable}}",
+	"name: x\nconfig: {ipam: {podSubnetCIDR: 10.1.0.0/24, podSubnetOneNodePrefixLen: 24}}\ntopology: {nodes: 9}",
+	"name: x\ntimeline: [{at: 1s}]", "name: x\ntimeline: [{at: 1s, do: explode}]", "name: x\ntimeline: [{at: 1s, do: restart-vpp, node: node-9}]",
+	"name: x\ntimeline: [{at: 5s, do: settle}, {at: 1s, do: settle}]", "name: x\ntimeline: [{at: -1s, do: settle}]", "name: x\ntimeline: [{at: 1s, after: 1s, do: settle}]",
+	"name: x\ntimeline: [{when: never, do: settle}]", "name: x\ntimeline: [{at: 1s, do: delete-pods, all: true, app: typo}]", "name: x\ntimeline: [{at: 1s, do: delete-pods}]",
+	"name: x\ntimeline: [{at: 1s, do: create-pods, count: 0}]", "name: x\ntimeline: [{at: 1s, do: create-pods, count: 9999999}]", "name: x\ntimeline: [{at: 1s, do: add-range, cidr: 10.9.0.0/24}]",
+	"name: x\ntimeline: [{at: 1s, do: partition, between: [node-1]}]", "name: x\ntimeline: [{at: 1s, do: remove-node, node: node-1}, {at: 2s, do: restart-vpp, node: node-1}]",
+	"name: x\nworkload: {rows: 'a b c'}", "name: x\nworkload: {format: pods/1}", "name: x\nworkload:\n  format: pods/1\n  rows: |\n    p a x y -\n",
+	"name: x\nexpect: {violation: no-such-law}", "name: x\nexpect: {pods: -1}", "name: &a [*a]", "a: &x {b: *x}",
+}
+
+// badLines are command lines that must be refused; calm.yaml is a scenario that passes, bad.capsule no capsule, a.capsule one that is cut off.
+var badLines = []string{
+	"nonsense", "run", "run nosuch.yaml", "run .", "run calm.yaml --seed -1", "run calm.yaml --seed 99999999999999999999", "run calm.yaml --jobs 0", "run calm.yaml --jobs -3",
+	"run calm.yaml --events most", "run calm.yaml --format xml", "run calm.yaml --shrink -1s", "run calm.yaml --shrink soon", "run calm.yaml --world moon", "run calm.yaml --out calm.yaml",
+	"run calm.yaml --out calm.yaml/below", "run calm.yaml --out ''", "run --catalog calm.yaml", "run calm.yaml --compare sim", "run calm.yaml --compare sim,sim", "run calm.yaml --compare sim,moon",
+	"run /dev/zero", "run /dev/null", "run agent-restart", "duel nosuch", "duel calm.yaml --format xml", "museum nosuch", "museum etcd-lost-ids --seeds 0", "museum etcd-lost-ids --tail -1",
+	"explore", "explore nosuch.yaml", "explore calm.yaml --seeds 0", "explore calm.yaml --seeds 5 --for 5s", "explore calm.yaml --for -1s", "explore --random calm.yaml", "explore --random --profile huge",
+	"explore calm.yaml --random --exhaustive", "explore calm.yaml --crash-points --kind sneeze", "explore calm.yaml --most 5", "explore --random --corpus calm.yaml", "explore calm.yaml --out calm.yaml",
+	"replay", "replay nosuch", "replay bad.capsule", "replay a.capsule", "replay calm.yaml", "replay a.capsule --until -1", "replay a.capsule --regress --until 5", "replay /dev/zero", "replay .",
+	"step", "step nosuch", "step bad.capsule", "step /dev/zero", "branch bad.capsule", "branch bad.capsule --at 0", "branch bad.capsule --at 5", "branch bad.capsule --at 5 --choose yes --do settle",
+	"branch bad.capsule --at 5 --most 0", "microscope calm.yaml", "microscope calm.yaml calm.yaml", "microscope nosuch nosuch", "microscope . .", "microscope calm.yaml calm.yaml --before -1",
+	"trace nonsense", "trace import", "trace import nosuch calm.yaml -o out.yaml", "trace import openb nosuch -o out.yaml", "trace import openb calm.yaml -o out.yaml", "report nosuch", "report .", "report calm.yaml",
+	"schema extra", "version extra", "vpp-model", "vpp-model --socket ''", "vpp-model --socket calm.yaml/x", "parity --sequences -1", "ipam nonsense", "ipam plan", "ipam plan nosuch", "ipam plan bad.capsule",
+	"ipam plan calm.yaml --nodes -1", "ipam plan calm.yaml --growth -200", "ipam explain nosuch", "agent", "agent --config nosuch", "agent --config bad.capsule",
+	"agent --config /dev/zero", "actions explode", "laws no-such-law", "faults gravity", "settings config.ipm", "init calm.yaml", "init . extra", "init taken", "lab nonsense", "lab up nosuch.yaml --world netns",
+	"completion klingon", "run calm.yaml --sed 7",
+}
+
+// Goal: no abuse of any command panics, hangs, is taken silently or leaves half an output. Method: more than a hundred bad files and lines, in a
+// folder in which nothing may change; each ends with a code above 0 and one line on standard error that says why.
+func TestAbuse(t *testing.T) {
+	const calm = "name: calm\ntopology: {nodes: 2, podsPerNode: 1}\n"
+	files := map[string]string{"calm.yaml": calm, "bad.capsule": "vppdrill capsule 1\nversion x\nwhat\n", "a.capsule": "vppdrill capsule 1\nversion devel\nseed 1\nverdict fail\n", "taken/agent.yaml": "mine"}
+	lines := badLines
+	for i, text := range badScenarios {
+		name := "bad-" + string(rune('a'+i/26)) + string(rune('a'+i%26)) + ".yaml"
+		files[name] = text
+		lines = append(lines, "run "+name+" --out out")
+	}
+	if len(lines) < 160 {
+		t.Fatalf("only %d", len(lines))
+	}
+	dir := t.TempDir()
+	t.Chdir(dir)
+	for name, text := range files {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := treeOf(t, dir)
+	for _, line := range lines {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // a slow machine's second
+		var out, errOut bytes.Buffer
+		var args []string
+		for _, word := range shellWords(line) {
+			args = append(args, word)
+		}
+		if strings.HasSuffix(line, " ''") {
+			args = append(args, "")
+		}
+		code := cmd.Execute(ctx, config(), args, &out, &errOut)
+		hung := ctx.Err() != nil
+		cancel()
+		told := strings.TrimSpace(errOut.String())
+		name, _ := strings.CutSuffix(strings.TrimPrefix(line, "run "), " --out out")
+		switch {
+		case hung:
+			t.Errorf("%s hangs", line)
+		case code == 0 && !strings.HasSuffix(line, " ''"):
+			t.Errorf("%s is taken:\n%s%s\n%s", line, out.String(), told, files[name])
+		case code != 0 && (told == "" || strings.Contains(told, "\n") && !strings.Contains(line, "completion") || strings.Contains(told, "goroutine ")):
+			t.Errorf("%s says %q (code %d), %q", line, told, code, files[name])
+		case code != 0 && out.Len() > 0 && !strings.HasPrefix(line, "microscope"):
+			t.Errorf("%s prints %q although it is refused", line, out.String())
+		}
+		if after := treeOf(t, dir); after != before {
+			t.Errorf("%s (%q) changes the folder from\n%s\nto\n%s", line, files[name], before, after)
+			before = after
+		}
+	}
+}
+
+// treeOf lists a folder's files with their sizes.
+func treeOf(t *testing.T, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	err := filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
+		if err == nil {
+			b.WriteString(path + " " + info.Mode().String())
+			if !info.IsDir() {
+				b.WriteString(" " + info.ModTime().String())
+			}
+			b.WriteByte('\n')
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
