@@ -31,12 +31,14 @@ record behind (vppdrill audit says which records it knows). What an audit finds 
 namespace is removed in the end, and nothing else is touched.
 
 Exit codes: 0 all laws held, 1 a law was broken, 2 bad usage, 3 the server does not answer or refuses.`,
-		Example: `  vppdrill conformance --kubeconfig ~/.kube/config --rounds 5 --pods 10`,
+		Example: `  vppdrill conformance --kubeconfig ~/.kube/config --image example.org/e2e-test-images/agnhost:2.56 --rounds 5 --pods 10`,
 		Args:    cli.Args(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case kubeconfig == "":
 				return cli.Usagef("conformance: --kubeconfig FILE is needed: pods are made in the cluster that it names")
+			case o.Image == "":
+				return cli.Usagef("conformance: --image REF is needed: one that the cluster can pull, with Kubernetes' test program agnhost as its entry point")
 			case o.PodsPerNode < 1 || o.Rounds < 1 || o.Calls < 0 || o.Wait <= 0:
 				return cli.Usagef("conformance: --pods and --rounds are at least 1, --calls at least 0, --wait more than 0")
 			}
@@ -53,7 +55,7 @@ Exit codes: 0 all laws held, 1 a law was broken, 2 bad usage, 3 the server does 
 	}
 	flags := c.Flags()
 	flags.StringVar(&kubeconfig, "kubeconfig", "", "`file` that says which cluster to judge")
-	flags.StringVar(&o.Image, "image", conformance.DefaultImage, "`image` of the pods: one with agnhost as its entry point")
+	flags.StringVar(&o.Image, "image", "", "image `REF` of the pods: Kubernetes' own test image agnhost, under the name by which the cluster can pull it")
 	flags.IntVar(&o.PodsPerNode, "pods", 3, "pods on each node at a time")
 	flags.IntVar(&o.Rounds, "rounds", 3, "how often all pods are replaced")
 	flags.IntVar(&o.Calls, "calls", 100, "pairs of pods that call each other in each round; 0: all")

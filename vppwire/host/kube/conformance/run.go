@@ -16,9 +16,6 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 )
 
-// DefaultImage is Kubernetes' own test image, whose server calls others when asked.
-const DefaultImage = "registry.k8s.io/e2e-test-images/agnhost:2.56"
-
 // Laws that a run judges beside ipam/audit's.
 const (
 	LawStart   = "pods-start"
@@ -30,7 +27,8 @@ const (
 // Options are what a run does. Connection is needed.
 type Options struct {
 	Connection *kube.Connection
-	Image      string
+	// Image is one with Kubernetes' test program agnhost as its entry point, whose server calls others when asked.
+	Image string
 	// PodsPerNode run on each ready node at a time; Rounds is how often all of them are replaced by new ones.
 	PodsPerNode, Rounds int
 	// Calls is how many pairs of pods call each other in each round; all where there are fewer.
