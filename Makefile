@@ -9,7 +9,7 @@ FUZZTIME ?= 5s
 MUTANTS ?= 100
 BUDGET  ?= 60s
 SEED    ?= 1
-.PHONY: help build run test check mutate kind-conformance bench bench-peers golden cover fuzz-short clean
+.PHONY: help build run test check duel mutate kind-conformance bench bench-peers golden cover fuzz-short clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +36,9 @@ check: ## formatting, vet, staticcheck, golangci-lint where installed, the repos
 	else echo "golangci-lint skipped: it is not installed"; fi
 	$(GO) run ./reports/repo/repocheck
 	$(GO) test ./reports/repo/...
+
+duel: build ## every address management system at ten fills of a tight pool; tables and plots in out/duel/experiment.html, two minutes
+	$(VPPDRILL) experiment scenarios/experiment/shipped/duel.yaml --out out/duel
 
 mutate: ## plant MUTANTS (100) faults into the product, BUDGET (60s) of processor time each, and list what laws do not catch
 	@mkdir -p out

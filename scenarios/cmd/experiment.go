@@ -310,10 +310,13 @@ func tellDifferences(w io.Writer, out *experiment.Outcome) {
 	if len(out.Arms) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\nagainst %s, at the same seeds:\n", out.Arms[0])
+	fmt.Fprintf(w, "\nagainst %s, at the same seeds, where the interval excludes 0:\n", out.Arms[0])
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, p := range out.Points {
 		for _, d := range p.Differences {
+			if d.Low <= 0 && d.High >= 0 {
+				continue
+			}
 			fmt.Fprintf(t, "  %s\t%s\t%+.4g\t[%.4g, %.4g]\tp=%.2g\t%d pairs\n", p.Label(), d.Metric, d.Mean, d.Low, d.High, d.P, d.Pairs)
 		}
 	}
