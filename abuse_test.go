@@ -80,10 +80,7 @@ func TestAbuse(t *testing.T) {
 	for _, line := range lines {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // a slow machine's second
 		var out, errOut bytes.Buffer
-		var args []string
-		for _, word := range shellWords(line) {
-			args = append(args, word)
-		}
+		args := shellWords(line)
 		if strings.HasSuffix(line, " ''") {
 			args = append(args, "")
 		}
