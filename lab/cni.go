@@ -39,6 +39,15 @@ func (n *node) cni(ctx context.Context, name string, owner ipam.Owner, req wire.
 	}
 }
 
+// asked tells of a request that reaches the agent, with the pod that its CNI_ARGS name.
+func (n *node) asked(name string, owner ipam.Owner, args string) scenarios.Fact {
+	f := scenarios.Fact{Kind: scenarios.FactAsked, Node: n.name, Owner: owner, Text: name}
+	if said, err := wire.ParseArgs(args); err == nil && said["K8S_POD_NAME"] != "" {
+		f.Pod, f.PodUID = said["K8S_POD_NAMESPACE"]+"/"+said["K8S_POD_NAME"], said["K8S_POD_UID"]
+	}
+	return f
+}
+
 // conversation is one request over the agent's socket.
 func (n *node) conversation(ctx context.Context, name string, owner ipam.Owner, req wire.Request) (wire.Response, error) {
 	n.kubelet.gate.RLock()
@@ -50,7 +59,7 @@ func (n *node) conversation(ctx context.Context, name string, owner ipam.Owner, 
 	defer func() { _ = c.Close() }() // the answer is complete by then
 	stop := context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
-	n.w.record.tell(scenarios.Fact{Kind: scenarios.FactAsked, Node: n.name, Owner: owner, Text: name}, "")
+	n.w.record.tell(n.asked(name, owner, req.Args), "")
 	if err := wire.Write(c, req); err != nil {
 		return wire.Response{}, fmt.Errorf("ask the agent: %w", err)
 	}

@@ -181,6 +181,11 @@ func (p *pod) sandboxUID() string {
 	return p.uid
 }
 
+// cniArgs is what a kubelet says of a pod in CNI_ARGS.
+func (p *pod) cniArgs(container string) string {
+	return "K8S_POD_NAMESPACE=default;K8S_POD_NAME=" + p.name + ";K8S_POD_INFRA_CONTAINER_ID=" + container + ";K8S_POD_UID=" + p.sandboxUID()
+}
+
 // stopped forgets a pod whose kubelet has ended it.
 func (w *World) podStopped(p *pod) {
 	w.mu.Lock()

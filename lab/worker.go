@@ -153,7 +153,7 @@ func (w *worker) ask(ctx context.Context, op int, s *sandbox) {
 	k.mu.Unlock()
 	req := wire.Request{Version: wire.Version, Command: wire.Add, Network: s.owner.Network, ContainerID: s.owner.ContainerID,
 		IfName: s.owner.IfName, Netns: s.netns,
-		Args: "K8S_POD_NAMESPACE=default;K8S_POD_NAME=" + w.pod.name + ";K8S_POD_INFRA_CONTAINER_ID=" + s.owner.ContainerID + ";K8S_POD_UID=" + w.pod.sandboxUID()}
+		Args: w.pod.cniArgs(s.owner.ContainerID)}
 	if n.w.scenario().Config.IPAM.UseExternalIPAM {
 		req.Addr = n.w.external.pick(n, s.owner)
 	}

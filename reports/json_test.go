@@ -27,7 +27,8 @@ func TestReadBack(t *testing.T) {
 	if err := writeFolder(second, r); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{ResultFile, JUnitFile, PageFile} {
+	files := []string{ResultFile, JUnitFile, PageFile, SummaryFile, MetricsFile, SARIFFile, TraceFile}
+	for _, name := range files {
 		a, errA := os.ReadFile(filepath.Join(first, name))
 		b, errB := os.ReadFile(filepath.Join(second, name))
 		if errA != nil || errB != nil {
@@ -38,8 +39,8 @@ func TestReadBack(t *testing.T) {
 		}
 	}
 	left, err := os.ReadDir(first)
-	if err != nil || len(left) != 3 {
-		t.Errorf("the folder holds %v (%v), want three files", left, err)
+	if err != nil || len(left) != len(files) {
+		t.Errorf("the folder holds %v (%v), want %v", left, err, files)
 	}
 }
 

@@ -28,10 +28,12 @@ const (
 	BlockedBlocks Evidence = "blocked blocks"
 	// FreeBlocks: Snapshot.FreeBlock.
 	FreeBlocks Evidence = "free blocks"
-	// WaitingPods: NodeState.Waiting and Crowded.
+	// WaitingPods: NodeState.Waiting.
 	WaitingPods Evidence = "waiting pods"
-	// Rests: Fact.Rest of FactReleased; NodeState.Resting.
+	// Rests: Fact.Rest of FactReleased.
 	Rests Evidence = "rests"
+	// FullNodes: NodeState.Resting and Crowded.
+	FullNodes Evidence = "resting addresses and crowded nodes"
 	// WarmTargets: NodeState.Warm.
 	WarmTargets Evidence = "warm targets"
 	// LongQuiet: FactQuiet, and FactVPPWrite from then on.
@@ -73,7 +75,7 @@ const (
 
 // AllEvidence lists every kind of evidence. The slice is the caller's.
 func AllEvidence() []Evidence {
-	return []Evidence{Leases, Sandboxes, PodLives, Refusals, NodeIDs, Management, Blocks, AssignedBlocks, BlockedBlocks, FreeBlocks, WaitingPods, Rests,
+	return []Evidence{Leases, Sandboxes, PodLives, Refusals, NodeIDs, Management, Blocks, AssignedBlocks, BlockedBlocks, FreeBlocks, WaitingPods, Rests, FullNodes,
 		Disturbances, CleanStops, VPPLives, Checks, ProgramLives, NodeAddresses, NodeLeases, Removals, Leftovers,
 		Records, IDRests, Disks, RefusedCalls, Patience, Services, WarmTargets, LongQuiet, VPPTables, LinuxTables}
 }

@@ -88,7 +88,7 @@ func TestBadUsage(t *testing.T) {
 		"doctor --format xml":                    `--format "xml" is none of text, json`,
 		"lab down nope":                          "there is no lab nope",
 
-		"lab up --world contaner":                                       "none of netns, container; did you mean container?",
+		"lab up --world contaner":                                       "none of netns, container, kind; did you mean container?",
 		"lab up --world kint":                                           `--world "kint" is none of netns, container, kind; did you mean kind?`,
 		"lab up --world container --vpp /usr/bin/vpp":                   "--vpp is a binary of this machine",
 		"lab up --vpp-image a:1":                                        "--vpp-image is for world container",
@@ -144,7 +144,7 @@ func TestCannotRun(t *testing.T) {
 
 // Goal: a lab whose entry names a world that this version does not know is told, and left alone.
 func TestUnknownWorld(t *testing.T) {
-	if _, err := backendOf(lab.StateDir{ID: "x", Backend: "kind"}); err == nil || !strings.Contains(err.Error(), `world "kind" is none of netns, container, kind; did you mean kind?`) {
+	if _, err := backendOf(lab.StateDir{ID: "x", Backend: "kind"}); err == nil || !strings.Contains(err.Error(), `world "kind" is none of netns, container`) {
 		t.Errorf("%v", err)
 	}
 	for _, b := range append(backends(), nil) {

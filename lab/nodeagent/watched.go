@@ -60,7 +60,7 @@ func (c countedConn) Invoke(ctx context.Context, req, reply api.Message) error {
 }
 
 func asks(name string) bool {
-	return strings.HasSuffix(name, "_get") || strings.HasSuffix(name, "_get_table") || strings.HasSuffix(name, "_dump") ||
+	return strings.HasSuffix(name, "_get") || strings.HasSuffix(name, "_get_table") || strings.HasSuffix(name, "_dump") || strings.HasSuffix(name, "_show_running_config") ||
 		strings.HasPrefix(name, "classify_table_") || name == "control_ping"
 }
 

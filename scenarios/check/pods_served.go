@@ -17,7 +17,7 @@ func podsServed() scenarios.Law {
 		Name:  podsServedName,
 		Why:   "An address that the allocator has forgotten is lost until the agent restarts, and pods wait beside it.",
 		When:  scenarios.Settled,
-		Needs: []scenarios.Evidence{scenarios.WaitingPods, scenarios.Leases, scenarios.Blocks, scenarios.Rests},
+		Needs: []scenarios.Evidence{scenarios.WaitingPods, scenarios.Leases, scenarios.Blocks, scenarios.FullNodes},
 		Check: checkPodsServed,
 	}
 }

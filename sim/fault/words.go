@@ -29,6 +29,7 @@ func Words() []Word {
 		"CrashBefore": {"The program dies before the operation.", "(Nth 1 (Kind effect CrashBefore))"},
 		"CrashAfter":  {"The program dies after the operation, before it knows.", "(Nth 1 (Kind persist CrashAfter))"},
 		"Compact":     {"The store forgets its history first.", "(Nth 5 (Kind store Compact))"},
+		"PowerLoss":   {"The machine that writes to its disk loses power while it does: the write may be there or not.", "(Nth 2 (Kind persist PowerLoss))"},
 		"Census":      {"Nothing happens; operations are counted.", "Census"},
 	}
 	var out []Word

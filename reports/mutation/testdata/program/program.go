@@ -17,7 +17,7 @@ type table struct {
 	due         time.Time
 }
 
-func (t *table) note(what, about string) {
+func (t *table) record(what, about string) {
 	t.log = append(t.log, fmt.Sprint(what, " ", about, " ", t.count))
 }
 
@@ -28,13 +28,13 @@ func (t *table) add(first, last string, n int) error {
 	t.first, t.last = first, last
 	t.rows[t.first] = n + 1
 	t.count++
-	t.note(first, last)
+	t.record(first, last)
 	return nil
 }
 
 func (t *table) fill(from, to int) error {
 	for i := from; i < to; i++ {
-		t.note("row", fmt.Sprint(i))
+		t.record("row", fmt.Sprint(i))
 		if err := t.add(fmt.Sprint("a", i), "z", i); err != nil {
 			return err
 		}
@@ -47,9 +47,9 @@ func (t *table) get(key, other string) (int, bool) {
 		return 0, false
 	}
 	if t.rows[key] == 0 {
-		t.note("missing", key)
+		t.record("missing", key)
 	} else {
-		t.note("there", other)
+		t.record("there", other)
 	}
 	return t.rows[key], true
 }
@@ -59,11 +59,11 @@ func (t *table) close(now time.Time) {
 		t.due = t.due.Add(-time.Second * time.Duration(t.count))
 		return
 	}
-	t.note("closing", "it")
+	t.record("closing", "it")
 	t.open = false
 	delete(t.rows, t.last)
 	for _, name := range []string{"x", "y"} {
-		t.note("closed", name)
+		t.record("closed", name)
 		_ = name // a fault may leave it without a use
 	}
 }
