@@ -369,7 +369,7 @@ func wasAnswered(before []scenarios.Fact, f scenarios.Fact) bool {
 // usedUnassigned goes through a node's history from its first grant on.
 func usedUnassigned(h *history) bool {
 	last := h.facts[len(h.facts)-1]
-	var blocks []ipam.Block
+	var blocks, before, used []ipam.Block
 	known := false
 	held := map[netip.Addr]ipam.Owner{}
 	for _, f := range h.facts {
@@ -379,7 +379,9 @@ func usedUnassigned(h *history) bool {
 		known = true
 		switch f.Kind {
 		case scenarios.FactAssigned:
-			blocks = f.Blocks
+			before, blocks = blocks, f.Blocks
+		case scenarios.FactBlocks:
+			used = f.Blocks
 		case scenarios.FactLeased:
 			held[f.Addr] = f.Owner
 		case scenarios.FactReleased:
@@ -400,7 +402,13 @@ func usedUnassigned(h *history) bool {
 			return true
 		}
 	}
-	return false
+	// A block that a node uses is not taken from it; a node that has none any more has left.
+	in := func(list []ipam.Block, p netip.Prefix) bool {
+		return slices.ContainsFunc(list, func(b ipam.Block) bool { return b.Prefix == p })
+	}
+	return last.Kind == scenarios.FactAssigned && len(blocks) > 0 && slices.ContainsFunc(used, func(b ipam.Block) bool {
+		return in(before, b.Prefix) && !in(blocks, b.Prefix)
+	})
 }
 
 // turnedTooOften counts a node's turns back to what last disturbed it.
