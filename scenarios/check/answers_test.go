@@ -39,12 +39,7 @@ func TestAnswersAndCalls(t *testing.T) {
 		return scenarios.Fact{Kind: scenarios.FactBlocks, Node: node, Blocks: blocks}
 	}
 	crashed := scenarios.Fact{Kind: scenarios.FactNodeGone, Node: node}
-	for _, tc := range []struct {
-		name  string
-		law   scenarios.Law
-		facts []scenarios.Fact
-		want  string
-	}{
+	for _, tc := range []watched{
 		{"an answer before its lease is saved", toldIsSaved(), []scenarios.Fact{{Kind: scenarios.FactAnswered, Node: node, Owner: web, Addr: a, Unsaved: "the disk knows no lease of it"}},
 			"is answered with 10.1.1.5, and the disk knows no lease of it"},
 		{"an ID before it is saved", toldIsSaved(), []scenarios.Fact{{Kind: scenarios.FactNodeID, Node: node, Number: 3, Unsaved: "the disk does not know it"}}, "acts on a node ID, and the disk does not know it"},
@@ -80,22 +75,7 @@ func TestAnswersAndCalls(t *testing.T) {
 		{"long after", callsAccepted(), []scenarios.Fact{{Kind: scenarios.FactSandboxGone, Node: node, Owner: web}, call(time.Hour, "linux_link_del of veth vd1: does not exist", "")}, "nothing explains"},
 		{"a route behind its gateway's", callsAccepted(), []scenarios.Fact{call(0, "linux_route_set of 0.0.0.0/0: a route to its gateway 10.1.1.1 does not exist", "")}, ""},
 	} {
-		t.Run(tc.name, func(t *testing.T) {
-			w := tc.law.Watch()
-			var err error
-			for _, f := range tc.facts {
-				if err != nil {
-					t.Fatalf("too early: %v", err)
-				}
-				err = w.Observe(&f)
-			}
-			switch {
-			case tc.want == "" && err != nil:
-				t.Error(err)
-			case tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)):
-				t.Errorf("%v: want %q", err, tc.want)
-			}
-		})
+		t.Run(tc.name, tc.judge)
 	}
 }
 

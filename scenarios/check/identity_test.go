@@ -28,12 +28,7 @@ func TestIdentityAndReuse(t *testing.T) {
 	wiped := scenarios.Fact{Kind: scenarios.FactDisturbed, Text: "wipe-store"}
 	a, web, api := netip.MustParseAddr("10.1.1.5"), ipam.Owner{ContainerID: "web"}, ipam.Owner{ContainerID: "api"}
 	leftover := &scenarios.Leftover{Node: "node-1", Thing: "route in table vrf-1", Owner: web}
-	for _, tc := range []struct {
-		name  string
-		law   scenarios.Law
-		facts []scenarios.Fact
-		want  string
-	}{
+	for _, tc := range []watched{
 		{"an ID within its quarantine", nodeIDsRest(), []scenarios.Fact{record(scenarios.NodeRecord{}, two), acts("node-2", 0, 2), left("node-2", time.Second), acts("node-3", 31*time.Second, 2)},
 			"node-3 acts on node ID 2, 30s after node-2 left"},
 		{"after it", nodeIDsRest(), []scenarios.Fact{record(scenarios.NodeRecord{}, two), acts("node-2", 0, 2), left("node-2", time.Second), acts("node-3", 61*time.Second, 2)}, ""},
@@ -51,21 +46,31 @@ func TestIdentityAndReuse(t *testing.T) {
 		{"released and leased", unwiredBeforeReuse(), []scenarios.Fact{{Kind: scenarios.FactLeased, Node: "node-1", Addr: a, Owner: web},
 			{Kind: scenarios.FactReleased, Node: "node-1", Addr: a, Owner: web}, {Kind: scenarios.FactLeased, Node: "node-1", Addr: a, Owner: api}}, ""},
 	} {
-		t.Run(tc.name, func(t *testing.T) {
-			w := tc.law.Watch()
-			var err error
-			for _, f := range tc.facts {
-				if err != nil {
-					t.Fatalf("too early: %v", err)
-				}
-				err = w.Observe(&f)
-			}
-			switch {
-			case tc.want == "" && err != nil:
-				t.Error(err)
-			case tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)):
-				t.Errorf("%v: want %q", err, tc.want)
-			}
-		})
+		t.Run(tc.name, tc.judge)
+	}
+}
+
+// watched is a story for a law's watcher: want is part of what it says of the last fact, "" for nothing. It may say nothing of those before.
+type watched struct {
+	name  string
+	law   scenarios.Law
+	facts []scenarios.Fact
+	want  string
+}
+
+func (tc watched) judge(t *testing.T) {
+	w := tc.law.Watch()
+	var err error
+	for _, f := range tc.facts {
+		if err != nil {
+			t.Fatalf("too early: %v", err)
+		}
+		err = w.Observe(&f)
+	}
+	switch {
+	case tc.want == "" && err != nil:
+		t.Error(err)
+	case tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)):
+		t.Errorf("%v: want %q", err, tc.want)
 	}
 }

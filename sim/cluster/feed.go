@@ -70,17 +70,22 @@ func (f *feedNodes) seen(n *Node) {
 	f.sink(n.seen)
 }
 
-// Listed is called by the informer. A list whose telling is broken off by a relist has no end: what was not told of it would
-// count as gone.
-func (f *feedNodes) Listed(objects []Object, _ int64) {
-	attempt := f.Nodes.attempt
+// tellList tells a list object by object, then its end. A list whose telling is broken off by a relist has no end: what was not told
+// of it would count as gone.
+func tellList(i *Informer, objects []Object, seen func(Object), end func()) {
+	attempt := i.attempt
 	for _, o := range objects {
-		f.seen(o.(*Node))
-		if f.Nodes.attempt != attempt {
+		seen(o)
+		if i.attempt != attempt {
 			return
 		}
 	}
-	f.sink(agent.NodesListed{Age: f.Nodes.listAge()})
+	end()
+}
+
+// Listed is called by the informer.
+func (f *feedNodes) Listed(objects []Object, _ int64) {
+	tellList(f.Nodes, objects, func(o Object) { f.seen(o.(*Node)) }, func() { f.sink(agent.NodesListed{Age: f.Nodes.listAge()}) })
 }
 
 // Changed is called by the informer.
@@ -132,48 +137,36 @@ func (f *feedConfigs) config(c *ConfigMap) {
 
 type feedServices AgentFeed
 
-// Listed is called by the informer; see feedNodes for a list that is broken off.
+func (f *feedServices) seen(o Object) { f.sink(agent.ServiceSeen{Service: o.(*Service).Value}) }
+
+// Listed is called by the informer.
 func (f *feedServices) Listed(objects []Object, _ int64) {
-	attempt := f.Services.attempt
-	for _, o := range objects {
-		f.sink(agent.ServiceSeen{Service: o.(*Service).Value})
-		if f.Services.attempt != attempt {
-			return
-		}
-	}
-	f.sink(agent.ServicesListed{})
+	tellList(f.Services, objects, f.seen, func() { f.sink(agent.ServicesListed{}) })
 }
 
 // Changed is called by the informer.
 func (f *feedServices) Changed(c Change) {
-	s := c.Object.(*Service)
 	if c.Type == Deleted {
-		f.sink(agent.ServiceGone{Name: s.Value.Name})
+		f.sink(agent.ServiceGone{Name: c.Object.(*Service).Value.Name})
 	} else {
-		f.sink(agent.ServiceSeen{Service: s.Value})
+		f.seen(c.Object)
 	}
 }
 
 type feedEndpoints AgentFeed
 
-// Listed is called by the informer; see feedNodes for a list that is broken off.
+func (f *feedEndpoints) seen(o Object) { f.sink(agent.EndpointsSeen{Slice: o.(*Endpoints).Value}) }
+
+// Listed is called by the informer.
 func (f *feedEndpoints) Listed(objects []Object, _ int64) {
-	attempt := f.Endpoints.attempt
-	for _, o := range objects {
-		f.sink(agent.EndpointsSeen{Slice: o.(*Endpoints).Value})
-		if f.Endpoints.attempt != attempt {
-			return
-		}
-	}
-	f.sink(agent.EndpointsListed{})
+	tellList(f.Endpoints, objects, f.seen, func() { f.sink(agent.EndpointsListed{}) })
 }
 
 // Changed is called by the informer.
 func (f *feedEndpoints) Changed(c Change) {
-	s := c.Object.(*Endpoints)
 	if c.Type == Deleted {
-		f.sink(agent.EndpointsGone{Name: s.Value.Name})
+		f.sink(agent.EndpointsGone{Name: c.Object.(*Endpoints).Value.Name})
 	} else {
-		f.sink(agent.EndpointsSeen{Slice: s.Value})
+		f.seen(c.Object)
 	}
 }
