@@ -91,6 +91,24 @@ func TestChoose(t *testing.T) {
 	}
 }
 
+// reread is a report that went through its file.
+func reread(t *testing.T, r *Report) *Report {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "report.json")
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(r.WriteJSON(f), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	read, err := Read(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return read
+}
+
 // Goal: what a former report did not catch is found again where its lines have moved, and what it caught is not. Method: a report through
 // its file, and the same source with a line more.
 func TestAgain(t *testing.T) {
@@ -99,18 +117,7 @@ func TestAgain(t *testing.T) {
 	for i, m := range numbered(parsed(t, text)) {
 		former.Trials = append(former.Trials, &Trial{Mutant: m, Outcome: []Outcome{Survived, Caught, Crashed}[i%3]})
 	}
-	name := filepath.Join(t.TempDir(), "report.json")
-	f, err := os.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(former.WriteJSON(f), f.Close()); err != nil {
-		t.Fatal(err)
-	}
-	read, err := Read(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	read := reread(t, &former)
 	var lines []int
 	for _, m := range uncaught(numbered(parsed(t, strings.Replace(text, "func f", "// f does it.\nfunc f", 1))), read.Trials) {
 		lines = append(lines, m.Line)
@@ -128,18 +135,7 @@ func TestResume(t *testing.T) {
 	for i, m := range numbered(parsed(t, text)) {
 		former.Trials = append(former.Trials, &Trial{Mutant: m, Outcome: Survived, CPUSeconds: float64(i), Searches: uint64(7 * i)})
 	}
-	name := filepath.Join(t.TempDir(), "report.json")
-	f, err := os.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(former.WriteJSON(f), f.Close()); err != nil {
-		t.Fatal(err)
-	}
-	read, err := Read(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	read := reread(t, &former)
 	same := numbered(parsed(t, text))
 	trials, err := resumed(same, read.Trials)
 	if err != nil || len(trials) != 3 {
