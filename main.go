@@ -322,7 +322,7 @@ func exploredOf(e *cmd.Explored) *reports.Explored {
 	if e == nil {
 		return nil
 	}
-	out := &reports.Explored{Way: e.Way, FirstSeed: e.FirstSeed, Runs: e.Runs, Complete: e.Complete, Points: e.Points, Tried: e.Tried, Hit: e.Hit, Broken: e.Broken}
+	out := &reports.Explored{Way: e.Way, FirstSeed: e.FirstSeed, Runs: e.Runs, Complete: e.Complete, Points: e.Points, Tried: e.Tried, Hit: e.Hit, Broken: e.Broken, Digest: e.Digest}
 	for _, g := range e.Coverage {
 		out.Coverage = append(out.Coverage, reports.Covered(g))
 	}

@@ -34,6 +34,8 @@ type Explored struct {
 	Broken map[string]int `json:"broken"`
 	// Coverage is what random scenarios came by.
 	Coverage []Covered `json:"coverage,omitempty"`
+	// Digest is all runs' digests in one, whatever their order: equal ones say that two searches did the same.
+	Digest string `json:"digest,omitempty"`
 }
 
 // Covered is one group of what runs came by: how many runs by which, and what none came by, where that can be said.

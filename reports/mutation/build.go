@@ -77,11 +77,7 @@ func build(ctx context.Context, root string, args ...string) error {
 	return nil
 }
 
-// askedOf returns the mutants whose switches a file of asked ones names.
-func askedOf(name string, mutants []*Mutant) ([]*Mutant, error) {
-	asked, err := os.ReadFile(name)
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(slices.Clone(mutants), func(m *Mutant) bool { return m.Number >= len(asked) || asked[m.Number] == 0 }), nil
+// askedOf returns the mutants whose switches were asked.
+func askedOf(asked []byte, mutants []*Mutant) []*Mutant {
+	return slices.DeleteFunc(slices.Clone(mutants), func(m *Mutant) bool { return m.Number >= len(asked) || asked[m.Number] == 0 })
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,50 +37,55 @@ type Campaign struct {
 	// Notes is told how far the campaign is.
 	Notes io.Writer
 
-	usual *usual
+	survey *survey
+	// usual is what the catalogue's runs do without a fault.
+	usual map[string]string
 }
 
 // Run does the campaign. Every mutant is first tried with the catalogue and a few random scenarios, then the rest of them with
 // more and more, so that an interrupted campaign is a shallow one and not half of one.
 func (c Campaign) Run(ctx context.Context) (*Report, error) {
-	c.usual = &usual{found: map[uint64]map[failure]bool{}}
 	all, err := Find(c.Root)
 	if err != nil {
 		return nil, err
 	}
 	all = slices.DeleteFunc(all, func(m *Mutant) bool { return !strings.Contains(m.Place(), c.Only) })
-	var trials []*Trial
-	switch {
-	case c.Resume != nil:
-		if trials, err = resumed(all, c.Resume.Trials); err != nil {
-			return nil, err
-		}
-		all = mutantsOf(trials)
-	case c.Again != nil:
-		all = uncaught(all, c.Again)
-	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("no place for a fault is called %q, or is one of those to be tried again", c.Only)
+		return nil, fmt.Errorf("no place for a fault is called %q", c.Only)
 	}
 	c.note("%d places for faults in the product", len(all))
 	program := filepath.Join(c.Scratch, "planted")
 	if err := Build(ctx, c.Root, c.Scratch, program, all); err != nil {
 		return nil, err
 	}
-	if c.Resume != nil {
-		r := &Report{Seed: c.Resume.Seed, BudgetSeconds: c.Budget.Seconds(), Trials: trials, former: c.Resume.Kinds}
-		err = c.rounds(ctx, program, r.Trials)
-		r.count()
-		return r, err
+	if c.survey, err = newSurvey(program, c.Scratch, last(all)); err != nil {
+		return nil, err
 	}
-	r := &Report{Seed: c.Seed, BudgetSeconds: c.Budget.Seconds(), places: all, reached: all}
-	chosen := all
-	if c.Again == nil {
-		if r.reached, err = c.reach(ctx, program, all); err != nil {
+	r := &Report{Seed: c.Seed, BudgetSeconds: c.Budget.Seconds()}
+	var chosen []*Mutant
+	switch {
+	case c.Resume != nil:
+		r.Seed, r.former = c.Resume.Seed, c.Resume.Kinds
+		if r.Trials, err = resumed(all, c.Resume.Trials); err != nil {
 			return nil, err
 		}
-		c.note("%d of them make a difference in a run", len(r.reached))
-		chosen = Choose(r.reached, c.Mutants, c.Seed)
+	case c.Again != nil:
+		if chosen = uncaught(all, c.Again); len(chosen) == 0 {
+			return nil, errors.New("none of the faults that were not caught is there any more")
+		}
+		r.places, r.reached = chosen, chosen
+	}
+	reached, err := c.reach(ctx, program, all)
+	if err != nil {
+		return nil, err
+	}
+	if c.Resume == nil && c.Again == nil {
+		if !c.chooses() {
+			reached = all // who asks for one fault is told of it
+		}
+		c.note("runs come by %d of them", len(reached))
+		r.places, r.reached = all, reached
+		chosen = Choose(reached, c.Mutants, c.Seed)
 	}
 	for _, m := range chosen {
 		r.Trials = append(r.Trials, &Trial{Mutant: m, Outcome: Survived})
@@ -89,54 +95,78 @@ func (c Campaign) Run(ctx context.Context) (*Report, error) {
 	return r, err
 }
 
+// chooses reports whether the campaign chooses among all faults that runs come by.
+func (c Campaign) chooses() bool { return c.Resume == nil && c.Again == nil && c.Only == "" }
+
 func (c Campaign) note(format string, args ...any) {
 	if c.Notes != nil {
 		fmt.Fprintf(c.Notes, format+"\n", args...)
 	}
 }
 
-// reachRounds is how many random searches, beside the catalogue, decide what is reached: a third of a minute.
-const reachRounds = 12
+// reachUnits is how many units of random runs, beside the catalogue, decide what is reached.
+const reachUnits = 3 * surveyBlock
 
 // reach runs the planted program with no mutant on, which must do what the clean one does, and returns the mutants that
 // runs come by.
-func (c Campaign) reach(ctx context.Context, program string, all []*Mutant) ([]*Mutant, error) {
+func (c *Campaign) reach(ctx context.Context, program string, all []*Mutant) ([]*Mutant, error) {
 	clean := filepath.Join(c.Scratch, "clean")
 	if err := build(ctx, c.Root, "-o", clean); err != nil {
 		return nil, err
 	}
-	asked, err := c.askedFile("reached", all)
-	if err != nil {
-		return nil, err
-	}
-	t := trial{program: program, asked: asked}
-	for _, args := range [][]string{{"run", "--catalog"}, {"explore", "--random", "--seeds", "3"}} {
-		var said [2]string
-		for i, p := range []string{clean, program} {
-			if said[i], err = verdicts(ctx, p, args); err != nil {
+	var said [2]map[string]string
+	for i, p := range []string{clean, program} {
+		t := trial{program: p, said: map[string]string{}}
+		none := &Trial{Outcome: Survived}
+		if i == 1 {
+			var err error
+			if t.asked, err = c.askedFile("reached", all); err != nil {
 				return nil, err
 			}
 		}
-		if said[0] != said[1] {
-			return nil, errors.New("with no fault on, the planted program does something else than the tree's")
-		}
-	}
-	none := &Trial{Outcome: Survived, failures: map[failure]bool{}}
-	if err := t.catalogue(ctx, none, time.Hour); err != nil {
-		return nil, err
-	}
-	for range reachRounds {
-		if err := t.search(ctx, none, time.Hour); err != nil {
+		if err := t.catalogue(ctx, none, time.Hour); err != nil {
 			return nil, err
 		}
+		if none.Outcome != Survived {
+			return nil, fmt.Errorf("the product breaks laws without a fault: %s by %s: %s", none.Scenario, none.By, none.What)
+		}
+		said[i] = t.said
 	}
-	for f := range none.failures { // in any order: there should be none
-		c.note("without a fault %s breaks in %s: not counted", f.by, f.scenario)
+	if !maps.Equal(said[0], said[1]) {
+		return nil, errors.New("with no fault on, the planted program does something else than the tree's")
 	}
-	if none.Outcome != Survived {
-		return nil, fmt.Errorf("the product breaks laws without a fault: %s by %s: %s", none.Scenario, none.By, none.What)
+	c.usual = said[1]
+	asked, err := os.ReadFile(filepath.Join(c.Scratch, "reached.asked"))
+	if err != nil {
+		return nil, err
 	}
-	return askedOf(asked, all)
+	units := uint64(len(profiles))
+	if c.chooses() {
+		units = reachUnits
+	}
+	for n := range units {
+		u, err := c.survey.of(ctx, n)
+		if err != nil {
+			return nil, err
+		}
+		if n < uint64(len(profiles)) {
+			var none Trial
+			r, err := trial{program: clean}.unit(ctx, &none, unitOf(n), time.Hour)
+			if err != nil {
+				return nil, err
+			}
+			if r == nil || r.Explored.Digest != u.Digest {
+				return nil, errors.New("with no fault on, random runs of the planted program do something else than the tree's")
+			}
+		}
+		for i, a := range u.Asked {
+			asked[i] |= a
+		}
+		for _, f := range u.Broken {
+			c.note("without a fault %s breaks in %s: not counted", f.By, f.Scenario)
+		}
+	}
+	return askedOf(asked, all), nil
 }
 
 // askedFile makes a file in which switches note that they were asked.
@@ -258,20 +288,20 @@ func (c Campaign) round(ctx context.Context, program string, trials []*Trial, sh
 
 // try goes on with one mutant until it has had this much processor time.
 func (c Campaign) try(ctx context.Context, program string, m *Trial, share time.Duration) error {
-	t := trial{program: program, usual: c.usual}
+	t := trial{program: program, survey: c.survey, usual: c.usual}
 	left := func() time.Duration { return c.Budget - m.spent() }
 	run := t.catalogue
 	if m.begun {
 		run = t.search
 	}
-	for m.Outcome == Survived && ctx.Err() == nil && c.Budget-left() < share {
+	for m.Outcome == Survived && !m.exhausted && ctx.Err() == nil && c.Budget-left() < share {
 		if err := run(ctx, m, max(time.Second, left())); err != nil {
 			return err
 		}
 		m.begun, run = true, t.search
 	}
 	if m.Outcome != Survived || share == c.Budget {
-		c.note("%-8s %s: %s %s", m.Outcome, m.Place(), m.By, m.What)
+		c.note("%-8s %s: %s %s, %d runs, %d differ", m.Outcome, m.Place(), m.By, m.What, m.Runs, m.Differing)
 	}
 	return nil
 }

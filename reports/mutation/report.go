@@ -34,8 +34,10 @@ type Row struct {
 	Planted  int `json:"planted"`
 	Caught   int `json:"caught"`
 	Survived int `json:"survived"`
-	Crashed  int `json:"crashed"`
-	Hung     int `json:"hung"`
+	// Silent are those of the survivors with which no run did anything else than without them.
+	Silent  int `json:"silent"`
+	Crashed int `json:"crashed"`
+	Hung    int `json:"hung"`
 	// By counts what caught them.
 	By map[string]int `json:"by"`
 }
@@ -69,6 +71,9 @@ func (r *Report) count() {
 			row.By[t.By]++
 		case Survived:
 			row.Survived++
+			if t.Differing == 0 {
+				row.Silent++
+			}
 		case Crashed:
 			row.Crashed++
 		case Hung:
@@ -87,6 +92,7 @@ func (r *Report) total() Row {
 		sum.Planted += k.Planted
 		sum.Caught += k.Caught
 		sum.Survived += k.Survived
+		sum.Silent += k.Silent
 		sum.Crashed += k.Crashed
 		sum.Hung += k.Hung
 		for law, n := range k.By { // in any order: it is a sum
@@ -105,9 +111,9 @@ func (r *Report) Caught() float64 {
 // WriteText writes the table by kind, what caught how many, and every fault that was not caught.
 func (r *Report) WriteText(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "kind\tplaces\treached\tplanted\tcaught\tsurvived\tcrashed\thung\t")
+	fmt.Fprintln(t, "kind\tplaces\treached\tplanted\tcaught\tsurvived\tsilent\tcrashed\thung\t")
 	for _, k := range append(slices.Clone(r.Kinds), r.total()) {
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", k.Kind, k.Places, k.Reached, k.Planted, k.Caught, k.Survived, k.Crashed, k.Hung)
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", k.Kind, k.Places, k.Reached, k.Planted, k.Caught, k.Survived, k.Silent, k.Crashed, k.Hung)
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -146,6 +152,9 @@ func (t *Trial) writeText(w io.Writer) {
 	fmt.Fprintf(w, "  %s", t.Place())
 	if t.What != "" {
 		fmt.Fprintf(w, ": %s", t.What)
+	}
+	if t.Outcome == Survived {
+		fmt.Fprintf(w, ": %d random runs come by it; with it, %d runs or units of them differ", t.Runs, t.Differing)
 	}
 	fmt.Fprintf(w, "\n    - %s\n    + %s\n", strings.ReplaceAll(t.Before, "\n", "\n    - "), strings.ReplaceAll(t.After, "\n", "\n    + "))
 }

@@ -1,9 +1,7 @@
 package mutation
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -32,16 +30,6 @@ func resumed(all []*Mutant, former []*Trial) ([]*Trial, error) {
 		trials[i] = &t
 	}
 	return trials, nil
-}
-
-// mutantsOf are the trials' faults in order.
-func mutantsOf(trials []*Trial) []*Mutant {
-	list := make([]*Mutant, len(trials))
-	for i, t := range trials {
-		list[i] = t.Mutant
-	}
-	slices.SortFunc(list, func(a, b *Mutant) int { return cmp.Compare(a.Number, b.Number) })
-	return list
 }
 
 // spent is how much processor time a trial has had.

@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -44,69 +43,43 @@ type Trial struct {
 	Scenario string `json:"scenario,omitempty"`
 	Seed     uint64 `json:"seed,omitempty"`
 	What     string `json:"what,omitempty"`
-	// CPUSeconds is the processor time that was spent, Runs how many random runs it was enough for.
+	// CPUSeconds is the processor time that was spent, Runs how many random runs that come by its place it was enough for.
 	CPUSeconds float64 `json:"cpuSeconds"`
 	Runs       int     `json:"runs"`
+	// Differing is how many runs of the catalogue and units of random runs did anything else than without the fault. A fault that survives with
+	// none is equivalent, or what it changes never mattered.
+	Differing int `json:"differing"`
 
-	// Searches is how many random searches were begun.
+	// Searches is how many units of random runs were looked at.
 	Searches uint64 `json:"searches"`
 
 	// begun: the catalogue has been run.
 	begun bool
+	// exhausted: no surveyed unit that asks its switch is left.
+	exhausted bool
 	// reported: the last program wrote its whole report, so that it did not die.
 	reported bool
-	// failures collects what a search found, where it is set.
-	failures map[failure]bool
 }
 
 // memoryMost is how much address space a planted program may have, in KiB: a mutant that never stops collecting must not take the
 // machine along.
 const memoryMost = 8 << 20
 
-// profiles are the kinds of random scenarios that a search takes in turn, each with its number of seeds: a second or two of
-// processor time.
-var profiles = []struct {
-	name  string
-	seeds int
-}{{"small", 25}, {"systems", 25}, {"tiny", 200}}
-
 // trial runs the planted program.
 type trial struct {
 	program string
-	// asked is the file of switches that were asked.
+	// asked is the file of switches that were asked, empty for none.
 	asked string
-	// usual are failures that random scenarios have without a fault; nil: none are known.
-	usual *usual
-}
-
-// usual remembers what each search finds without a fault, so that nothing of it is taken for a fault's doing.
-type usual struct {
-	mu    sync.Mutex
-	found map[uint64]map[failure]bool
+	// survey is what the program does without a fault.
+	survey *survey
+	// said, where set, takes what each of the catalogue's runs did, by scenario and seed; usual, where set, is what they do without a fault.
+	said, usual map[string]string
 }
 
 // failure is what tells a failure from others.
 type failure struct {
-	scenario, by string
-}
-
-// of is what a search finds without a fault. It is run once.
-func (u *usual) of(ctx context.Context, t trial, number uint64) (map[failure]bool, error) {
-	if u == nil {
-		return nil, nil
-	}
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if known, ok := u.found[number]; ok {
-		return known, nil
-	}
-	t.usual = nil
-	m := &Trial{Searches: number, failures: map[failure]bool{}}
-	if err := t.search(ctx, m, time.Hour); err != nil {
-		return nil, err
-	}
-	u.found[number] = m.failures
-	return m.failures, nil
+	Scenario string `json:"scenario"`
+	By       string `json:"by"`
 }
 
 // catalogue runs the catalogue until the first failure.
@@ -120,6 +93,14 @@ func (t trial) catalogue(ctx context.Context, m *Trial, budget time.Duration) er
 			words := strings.Fields(lines.Text())
 			switch {
 			case len(words) == 0:
+			case words[0] == "pass":
+				name, did := verdictOf(words)
+				if t.said != nil {
+					t.said[name] = did
+				}
+				if t.usual != nil && t.usual[name] != did {
+					m.Differing++
+				}
 			case words[0] == "FAIL" || words[0] == "ERROR":
 				failed = true
 				m.Outcome, m.Scenario, m.By = Caught, words[1], "expectation"
@@ -142,62 +123,82 @@ func (t trial) catalogue(ctx context.Context, m *Trial, budget time.Duration) er
 	})
 }
 
-// search runs a few random scenarios more.
+// search does the next unit of random runs that asks the fault's switch.
 func (t trial) search(ctx context.Context, m *Trial, budget time.Duration) error {
-	p := profiles[m.Searches%uint64(len(profiles))]
-	from := m.Searches/uint64(len(profiles))*uint64(p.seeds) + 1
-	args := []string{"explore", "--random", "--profile", p.name, "--from", strconv.FormatUint(from, 10), "--seeds", strconv.Itoa(p.seeds),
-		"--jobs", "1", "--format", "json"}
-	number := m.Searches
+	known, err := t.survey.of(ctx, m.Searches)
+	for err == nil && known != nil && !known.asks(m.Number) {
+		m.Searches++
+		known, err = t.survey.of(ctx, m.Searches)
+	}
+	if err != nil {
+		return err
+	}
+	if known == nil {
+		m.exhausted = true
+		return nil
+	}
+	u := unitOf(m.Searches)
 	m.Searches++
-	return t.process(ctx, m, budget, args, func(out io.Reader, _ func()) error {
-		text, err := io.ReadAll(out)
-		if err != nil || len(bytes.TrimSpace(text)) == 0 {
-			return err
-		}
-		var report struct {
-			Scenarios []scenarios.Result
-			Explored  struct{ Runs int }
-		}
-		if err := json.Unmarshal(text, &report); err != nil {
-			return nil // it died while it wrote, which is seen by how it ended
-		}
-		m.Runs += report.Explored.Runs
-		m.reported = true
-		return t.judge(ctx, m, number, report.Scenarios)
-	})
-}
-
-// judge takes the first failure that the search does not have without the fault.
-func (t trial) judge(ctx context.Context, m *Trial, number uint64, results []scenarios.Result) error {
-	for _, r := range results {
-		f := failure{r.Scenario, "expectation"}
-		switch {
-		case r.Verdict == scenarios.Pass:
-			continue
-		case r.Failure != nil:
-			f.by = r.Failure.Law
-		case r.Verdict == scenarios.Error:
-			f.by = "error"
-		}
-		if m.failures != nil {
-			m.failures[f] = true
+	r, err := t.unit(ctx, m, u, budget)
+	if err != nil || r == nil {
+		return err
+	}
+	m.Runs += known.Runs
+	if r.Explored.Digest != known.Digest {
+		m.Differing++
+	}
+	for _, result := range r.Scenarios {
+		f, failed := failureOf(result)
+		if !failed || known.usual(f) {
 			continue
 		}
-		known, err := t.usual.of(ctx, t, number)
-		if err != nil {
-			return err
-		}
-		if known[f] {
-			continue
-		}
-		m.Outcome, m.Scenario, m.Seed, m.By, m.What = Caught, r.Scenario, r.Seed, f.by, r.Error
-		if r.Failure != nil {
-			m.What = r.Failure.What
+		m.Outcome, m.Scenario, m.Seed, m.By, m.What = Caught, result.Scenario, result.Seed, f.By, result.Error
+		if result.Failure != nil {
+			m.What = result.Failure.What
 		}
 		return nil
 	}
 	return nil
+}
+
+// found is what a search prints.
+type found struct {
+	Scenarios []scenarios.Result
+	Explored  struct {
+		Runs   int
+		Digest string
+	}
+}
+
+// unit does a unit of random runs; nil when the program died before it reported, which the trial then says.
+func (t trial) unit(ctx context.Context, m *Trial, u unit, budget time.Duration) (*found, error) {
+	args := []string{"explore", "--random", "--profile", u.profile, "--from", strconv.FormatUint(u.from, 10), "--seeds", strconv.Itoa(u.seeds),
+		"--jobs", "1", "--format", "json"}
+	var report *found
+	err := t.process(ctx, m, budget, args, func(out io.Reader, _ func()) error {
+		text, err := io.ReadAll(out)
+		if err != nil || len(bytes.TrimSpace(text)) == 0 {
+			return err
+		}
+		var r found
+		if json.Unmarshal(text, &r) == nil { // else it died while it wrote, which is seen by how it ended
+			report, m.reported = &r, true
+		}
+		return nil
+	})
+	return report, err
+}
+
+// failureOf is the failure of a run that did not pass.
+func failureOf(r scenarios.Result) (failure, bool) {
+	f := failure{r.Scenario, "expectation"}
+	switch {
+	case r.Failure != nil:
+		f.By = r.Failure.Law
+	case r.Verdict == scenarios.Error:
+		f.By = "error"
+	}
+	return f, r.Verdict != scenarios.Pass
 }
 
 // process runs the program with a mutant on and at most this much processor time; read is given what it prints.
@@ -206,7 +207,10 @@ func (t trial) process(whole context.Context, m *Trial, budget time.Duration, ar
 	defer cancel()
 	limits := fmt.Sprintf("ulimit -t %d; ulimit -v %d; ulimit -c 0; exec \"$@\"", int(budget/time.Second)+1, memoryMost)
 	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", limits, "sh", t.program}, args...)...)
-	cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "GOTRACEBACK=single", askedVariable+"="+t.asked)
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "GOTRACEBACK=single")
+	if t.asked != "" {
+		cmd.Env = append(cmd.Env, askedVariable+"="+t.asked)
+	}
 	if m.Mutant != nil {
 		cmd.Env = append(cmd.Env, mutantVariable+"="+strconv.Itoa(m.Number))
 	}

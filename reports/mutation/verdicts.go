@@ -1,28 +1,13 @@
 package mutation
 
-import (
-	"context"
-	"encoding/json"
-	"fmt"
-	"os/exec"
-	"strings"
-)
+import "strings"
 
-// verdicts are the runs that a program does, each with its verdict and digest, as text to be compared.
-func verdicts(ctx context.Context, program string, args []string) (string, error) {
-	out, err := exec.CommandContext(ctx, program, append(args, "--jobs", "1", "--format", "json")...).Output()
-	if err != nil {
-		return "", fmt.Errorf("%s %s does not pass without a fault: %w", program, strings.Join(args, " "), err)
-	}
-	var report struct {
-		Scenarios []struct {
-			Scenario, Verdict, Digest string
-			Seed                      uint64
+// verdictOf takes a verdict line of `vppdrill run` apart: the scenario with its seed, and what the run did: its events and its digest.
+func verdictOf(words []string) (name, did string) {
+	for i, w := range words {
+		if w == "seed" && i+2 < len(words) {
+			return words[1] + " " + words[i+1], words[i+2] + " " + words[len(words)-1]
 		}
-		Explored any
 	}
-	if err := json.Unmarshal(out, &report); err != nil {
-		return "", fmt.Errorf("read what %s printed: %w", program, err)
-	}
-	return fmt.Sprint(report), nil
+	return strings.Join(words, " "), ""
 }

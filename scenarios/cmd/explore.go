@@ -313,6 +313,6 @@ func (f *exploreFlags) everyChoice(ctx context.Context, cmd *cobra.Command, c Co
 		b.Result.Replay = fmt.Sprintf("vppdrill explore %s --exhaustive --most %d", quote(file), b.Run)
 		w.note(uint64(i), trial{s: s, where: fmt.Sprintf("run %d", b.Run), shrink: b.Shrink}, b.Result)
 	}
-	w.explored.Runs = e.Runs
+	w.explored.Runs, w.explored.Digest = e.Runs, ""
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"maps"
 	"os"
@@ -35,6 +36,19 @@ type Explored struct {
 	Broken map[string]int
 	// Coverage is what random scenarios came by.
 	Coverage []Covered
+	// Digest is all runs' digests in one, whatever their order; empty for an exhaustive search.
+	Digest string
+
+	// sum adds up what Digest says.
+	sum uint64
+}
+
+// digest takes a run's digest into the exploration's.
+func (e *Explored) digest(t trial, r scenarios.Result) {
+	h := fnv.New64a()
+	fmt.Fprintln(h, t.s.Name, t.seed, t.where, r.Verdict, r.Digest)
+	e.sum += h.Sum64()
+	e.Digest = fmt.Sprintf("%016x", e.sum)
 }
 
 // kept are the kept failures in the order of their trials.

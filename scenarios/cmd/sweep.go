@@ -101,6 +101,7 @@ func (w *sweep) note(at uint64, t trial, r scenarios.Result) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.explored.Runs++
+	w.explored.digest(t, r)
 	if w.explored.Tried != nil {
 		w.explored.Tried[t.kind]++
 		if r.Summary.Faults > 0 {
