@@ -105,8 +105,9 @@ type run struct {
 	result  Result
 	// until is when the last fault with a time of its own ends.
 	until time.Duration
-	// ended: the result's figures are taken. lingers: what comes is judged and nothing else.
-	ended, lingers bool
+	// ended: the result's figures are taken. lingers: what comes is judged and nothing else. proven: of the tables of VPPs and Linux all
+	// that there is to judge has been judged.
+	ended, lingers, proven bool
 	// failure is the first broken law, err what made the run impossible to judge; the first of both ends the run.
 	failure *Violation
 	err     error
@@ -253,7 +254,9 @@ func (r *run) linger(ctx context.Context) {
 	}
 	r.end(ctx)
 	r.lingers = true
-	r.broken(w.Linger(ctx))
+	stirred, err := w.Linger(ctx)
+	r.proven = !stirred
+	r.broken(err)
 	r.settle(ctx, "long after healing")
 }
 

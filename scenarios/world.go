@@ -32,8 +32,8 @@ type World interface {
 // Lingerer is a World whose time costs so little that it may pass when nothing is to happen any more.
 type Lingerer interface {
 	// Linger tells FactQuiet and lets time pass, for longer than what the cluster still owes takes: what is given back at intervals, what
-	// failed and is tried again.
-	Linger(ctx context.Context) error
+	// failed and is tried again. Where nothing stirred, VPPs and Linux hold what they held before.
+	Linger(ctx context.Context) (stirred bool, err error)
 }
 
 // ErrUnsupported says that a world cannot do an action; it is reported by name and never counts as a pass.

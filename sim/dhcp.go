@@ -192,6 +192,7 @@ func (c *lessee) lose() {
 }
 
 func (c *lessee) lease(l vppmodel.Lease) {
+	c.m.w.stirs++
 	if err := c.m.vpp.BindLease(c.at, l); err != nil {
 		panic("sim: a DHCP client that is there cannot be served: " + err.Error())
 	}

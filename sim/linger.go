@@ -15,14 +15,15 @@ import (
 const lingerTime = 8 * time.Minute
 
 // Linger implements scenarios.Lingerer.
-func (w *World) Linger(ctx context.Context) error {
+func (w *World) Linger(ctx context.Context) (stirred bool, err error) {
 	for _, m := range w.order {
-		m.recordUntil = w.eng.Now() + lingerTime
+		m.recordUntil = w.eng.Now() + lingerTime // each write is a fact
 	}
 	w.emit(scenarios.Fact{Kind: scenarios.FactQuiet})
-	err := w.Advance(ctx, w.eng.Now()+lingerTime)
+	before := w.stirs
+	err = w.Advance(ctx, w.eng.Now()+lingerTime)
 	w.lingered = true
-	return err
+	return w.stirs != before, err
 }
 
 // rest notes that an address was released.

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"strings"
 	"time"
 
 	"go.fd.io/govpp/binapi/tapv2"
@@ -9,7 +8,6 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
-	"github.com/vppdrill/vppdrill/sim/vppmodel/view"
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
@@ -64,13 +62,7 @@ func (m *machine) crowded() bool {
 	if !limited || m.vpp == nil {
 		return false
 	}
-	packets := 0
-	for i := range view.Of(m.vpp).Interfaces() {
-		if strings.HasPrefix(i.Name, "host-") {
-			packets++
-		}
-	}
-	return packets >= most
+	return m.vpp.AFPackets() >= most
 }
 
 // able reports whether a machine can answer CNI requests at this moment.

@@ -57,8 +57,9 @@ type World struct {
 	// stepping is the node whose agent decides at this moment; fallen: something panicked, and nothing may be asked any more.
 	stepping string
 	fallen   bool
-	// lingered: much time has passed since all was quiet.
+	// lingered: much time has passed since all was quiet. stirs counts whatever is no mere count of questions: facts, and leases of VPPs.
 	lingered bool
+	stirs    int64
 	// tenants are who was answered an address last.
 	tenants map[netip.Addr]tenant
 	// look is of the call under way.
@@ -273,6 +274,9 @@ func (w *World) soon(m *machine, what string, do func()) { w.eng.After(0, &happe
 // emit tells every listener; the first error stops the run.
 func (w *World) emit(f scenarios.Fact) {
 	f.At = w.eng.Now()
+	if f.Kind != scenarios.FactCounted {
+		w.stirs++
+	}
 	for _, fn := range w.listeners {
 		if err := fn(f); err != nil {
 			w.eng.Fail(err)

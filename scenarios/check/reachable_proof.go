@@ -35,6 +35,7 @@ type proof struct {
 	// depths are scratch, for tables that are looked up in tables.
 	depths []*scratch
 	few    []int
+	cutBy  []int // of the node at hand, empty where nobody has asked
 	// size is that of the packets, in bytes: what every pod and host can send; 0 where nobody can tell.
 	size int
 }
@@ -148,7 +149,7 @@ func (p *proof) arrives(j int, i int32, table uint32) bool {
 // node proves everything that pods and host of node i send, and what comes to its NIC.
 func (p *proof) node(i int) error {
 	n := &p.s.Nodes[i]
-	p.entries = p.entries[:0]
+	p.entries, p.cutBy = p.entries[:0], p.cutBy[:0]
 	if nic, _, ok := p.w.NIC(n.Name, n.Address.Addr()); ok {
 		from := walk.FromTable(n.Name, nic.Table4)
 		if n.Address.Addr().Is6() {

@@ -40,12 +40,23 @@ func (p *proof) cut(n *scenarios.NodeState, table uint32, cuts []bool) {
 	if n.VPP == nil {
 		return
 	}
-	mark := func(x netip.Prefix) {
-		lo, hi := p.dests.span(x)
+	for r := range n.VPP.Routes(table) {
+		lo, hi := p.dests.span(r.Prefix)
 		cuts[lo], cuts[hi] = true, true
 	}
-	for r := range n.VPP.Routes(table) {
-		mark(r.Prefix)
+	for _, at := range p.ends(n) {
+		cuts[at] = true
+	}
+}
+
+// ends are the places at which interfaces' addresses and neighbors of the node at hand cut all of its tables.
+func (p *proof) ends(n *scenarios.NodeState) []int {
+	if len(p.cutBy) > 0 {
+		return p.cutBy
+	}
+	mark := func(x netip.Prefix) {
+		lo, hi := p.dests.span(x)
+		p.cutBy = append(p.cutBy, lo, hi)
 	}
 	for ifc := range n.VPP.Interfaces() {
 		for _, a := range ifc.Addrs {
@@ -61,6 +72,7 @@ func (p *proof) cut(n *scenarios.NodeState, table uint32, cuts []bool) {
 	for nb := range n.VPP.Neighbors() {
 		mark(single(nb.Addr))
 	}
+	return p.cutBy
 }
 
 // transit proves a table of node i: one step per next hop and range of destinations.

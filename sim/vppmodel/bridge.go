@@ -2,6 +2,7 @@ package vppmodel
 
 import (
 	"slices"
+	"sort"
 
 	"go.fd.io/govpp/api"
 	"go.fd.io/govpp/binapi/l2"
@@ -169,8 +170,13 @@ func (v *VPP) setBridge(m *l2.SwInterfaceSetL2Bridge) int32 {
 // (src/vnet/l2/l2_bd.c, bd_add_member).
 func (v *VPP) join(b *bridge, i *iface) {
 	class, at := v.floodClass(i, v.isBVI(i)), 0
-	if class > floodBVI {
-		for at < len(b.members) && v.floodClass(v.ifaces[b.members[at]], b.members[at] == b.bvi) <= class {
+	behind := func(m uint32) bool { return v.floodClass(v.ifaces[m], m == b.bvi) <= class }
+	switch {
+	case class <= floodBVI:
+	case len(v.unflooded) == 0: // no class has ever changed, so members are in their classes' order
+		at = sort.Search(len(b.members), func(k int) bool { return !behind(b.members[k]) })
+	default:
+		for at < len(b.members) && behind(b.members[at]) {
 			at++
 		}
 	}

@@ -82,6 +82,9 @@ func (v *VPP) look(i *iface) Interface {
 	return o
 }
 
+// AFPackets is how many AF_PACKET interfaces there are, with those whose device is gone.
+func (v *VPP) AFPackets() int { return len(v.packets) }
+
 // AFPacket finds the AF_PACKET interface that sits on a device of the host.
 func (v *VPP) AFPacket(device string) (index uint32, ok bool) {
 	for _, i := range v.ifaces {
