@@ -2,6 +2,8 @@ package vppproc
 
 import (
 	"fmt"
+	"hash/fnv"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -53,6 +55,22 @@ var (
 	optionalPlugins = []string{"ping", "acl", "arping", "memif", "tracedump", "dhcp", "stn"}
 )
 
+// segment is how the names of VPP's shared memory begin. Each VPP has its own, also one that nobody speaks to by shared memory: of
+// two that make /dev/shm/vpe-api at one time, the one that comes upon it half made ends (seen once in some hundred starts).
+func (c Config) segment() string {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(c.Dir)) // a hash takes everything
+	return fmt.Sprintf("vppdrill-%016x", h.Sum64())
+}
+
+// unlinkSegment takes the names of VPP's shared memory away. A VPP that has started has mapped it, and one that is killed would leave
+// them for ever.
+func (c Config) unlinkSegment() {
+	for _, name := range []string{"vpe-api", "global_vm"} {
+		_ = os.Remove(filepath.Join("/dev/shm", c.segment()+"-"+name)) // VPP may have ended before it made one
+	}
+}
+
 // render is VPP's startup.conf.
 func (c Config) render() string {
 	var b strings.Builder
@@ -63,6 +81,7 @@ func (c Config) render() string {
 		fmt.Fprintf(&b, "  poll-sleep-usec %d\n", c.Sleep.Microseconds())
 	}
 	b.WriteString("}\n")
+	fmt.Fprintf(&b, "api-segment {\n  prefix %s\n}\n", c.segment())
 	fmt.Fprintf(&b, "socksvr {\n  socket-name %s\n}\n", in(apiReal))
 	fmt.Fprintf(&b, "statseg {\n  size 16M\n  page-size default\n  socket-name %s\n}\n", in("stats.sock"))
 	heap := c.Heap

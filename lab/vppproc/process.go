@@ -23,23 +23,6 @@ type Process struct {
 // Start runs a VPP and returns when it is ready: it answers, it is one that labs can use, its boot commands have run, and
 // its API socket exists. After an error nothing of it runs any more; its log is in Config.Dir.
 func Start(ctx context.Context, cfg Config) (*Process, error) {
-	for tries := 1; ; tries++ {
-		p, err := start(ctx, cfg)
-		if err == nil || tries == startTries || !strings.Contains(err.Error(), sharedSegment) {
-			return p, err
-		}
-	}
-}
-
-// sharedSegment is what a VPP says that lost a race for /dev/shm/vpe-api: all VPPs that see one /dev/shm make and map that file, also
-// those that never use it, and one that comes upon it half made ends. Seen once in some hundred starts of several at a time.
-const (
-	sharedSegment = "vl_mem_api_init (/vpe-api) failed"
-	startTries    = 3
-)
-
-// start is one attempt.
-func start(ctx context.Context, cfg Config) (*Process, error) {
 	if cfg.Ready == 0 {
 		cfg.Ready = defaultReady
 	}
@@ -63,6 +46,7 @@ func start(ctx context.Context, cfg Config) (*Process, error) {
 		return nil, fmt.Errorf("start VPP %s: %w", cfg.Binary, err)
 	}
 	p := &Process{cfg: cfg, proc: proc}
+	defer cfg.unlinkSegment()
 	ctx, cancel := context.WithTimeout(ctx, cfg.Ready)
 	defer cancel()
 	if err := p.ready(ctx); err != nil {

@@ -49,6 +49,9 @@ func TestStartStop(t *testing.T) {
 			t.Errorf("plugins %v, %v", plugins, err)
 		}
 		c.Close()
+		if left := sharedMemory(t, dir); len(left) > 0 {
+			t.Errorf("shared memory with names, which a VPP that is killed leaves: %v", left)
+		}
 		end(p)
 		if _, err := os.Lstat(filepath.Join(dir, vppproc.APISocketFile)); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("the API socket outlived VPP: %v", err)
@@ -57,6 +60,25 @@ func TestStartStop(t *testing.T) {
 	if left := spawn.Marked("test-vppproc"); len(left) > 0 {
 		t.Errorf("processes left: %v", left)
 	}
+}
+
+// sharedMemory is what there is of the names that the VPP in a folder was told to use.
+func sharedMemory(t *testing.T, dir string) []string {
+	t.Helper()
+	conf, err := os.ReadFile(filepath.Join(dir, vppproc.ConfFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(conf), "api-segment {\n  prefix ")
+	prefix, _, ended := strings.Cut(rest, "\n")
+	if !found || !ended || prefix == "" {
+		t.Fatalf("VPP has no shared memory of its own name:\n%s", conf)
+	}
+	left, err := filepath.Glob("/dev/shm/" + prefix + "*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return left
 }
 
 // Goal: a VPP that cannot serve is one line of ErrCannotRun, and nothing of it runs on. Method: programs that are no VPP, and
