@@ -5,7 +5,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc"
@@ -21,7 +20,7 @@ import (
 func TestContract(t *testing.T) {
 	storetest.Try(t, func(t *testing.T) storetest.Server {
 		server := member(t)
-		return &realServer{t: t, endpoint: server.Endpoint(), direct: client(t, server, ""), events: make(chan func(), 1000)}
+		return &realServer{t: t, endpoint: server.Endpoint(), direct: client(t, server, ""), Inbox: storetest.NewInbox()}
 	})
 }
 
@@ -29,8 +28,7 @@ type realServer struct {
 	t        *testing.T
 	endpoint string
 	direct   *Client
-	// events are what stores tell from their goroutines, for the test's own.
-	events chan func()
+	storetest.Inbox
 }
 
 // Client implements storetest.Server.
@@ -71,23 +69,6 @@ func (s *realServer) Wipe() {
 	}
 }
 
-// patience is how long something that a store owes may take on a slow machine: several requestTimes and probeIntervals.
-const patience = 30 * time.Second
-
-// Until implements storetest.Server.
-func (s *realServer) Until(done func() bool) bool {
-	limit := time.After(patience)
-	for !done() {
-		select {
-		case f := <-s.events:
-			f()
-		case <-limit:
-			return false
-		}
-	}
-	return true
-}
-
 type realClient struct {
 	*faultyLink
 	s     *realServer
@@ -96,7 +77,7 @@ type realClient struct {
 
 // Do implements storetest.Client.
 func (c *realClient) Do(r agent.StoreRequest, tell func(agent.Event)) {
-	c.store.Do(r, func(ev agent.Event) { c.s.events <- func() { tell(ev) } })
+	c.store.Do(r, c.s.Later(tell))
 }
 
 // faultyLink stands between etcd's client and the network.

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/agent/storetest"
@@ -19,15 +18,14 @@ var _ host.Store = (*kube.Store)(nil)
 // lost on the wire, watches are cut.
 func TestStoreContract(t *testing.T) {
 	storetest.Try(t, func(t *testing.T) storetest.Server {
-		return &recordServer{t: t, server: newServer(t), events: make(chan func(), 1000)}
+		return &recordServer{t: t, server: newServer(t), Inbox: storetest.NewInbox()}
 	})
 }
 
 type recordServer struct {
 	*server
 	t *testing.T
-	// events are what stores tell from their goroutines, for the test's own.
-	events chan func()
+	storetest.Inbox
 }
 
 // Client implements storetest.Server.
@@ -57,20 +55,6 @@ func (s *recordServer) Wipe() {
 	}
 }
 
-// Until implements storetest.Server.
-func (s *recordServer) Until(done func() bool) bool {
-	limit := time.After(30 * time.Second)
-	for !done() {
-		select {
-		case f := <-s.events:
-			f()
-		case <-limit:
-			return false
-		}
-	}
-	return true
-}
-
 type recordClient struct {
 	s                       *recordServer
 	w                       *wire
@@ -80,7 +64,7 @@ type recordClient struct {
 
 // Do implements storetest.Client.
 func (c *recordClient) Do(r agent.StoreRequest, tell func(agent.Event)) {
-	c.store.Do(r, func(ev agent.Event) { c.s.events <- func() { tell(ev) } })
+	c.store.Do(r, c.s.Later(tell))
 }
 
 func (c *recordClient) judge(*http.Request) fate {
