@@ -49,15 +49,16 @@ func main() {
 }
 
 // tuneMemory lets the garbage collector rest until there is something worth collecting: a run's memory is mostly a cluster
-// that lives as long as the run. GOGC and GOMEMLIMIT, where set, decide instead.
+// that lives as long as the run. Where less than that may be used, it works earlier. GOGC and GOMEMLIMIT, where set, decide instead.
 func tuneMemory() {
 	const (
 		percent = 400
 		limit   = 5 << 30 // a thousand nodes in a full mesh fit; beyond it the collector works as usual
 	)
 	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
+		allowed, _ := cmd.MemoryLimit()
 		debug.SetGCPercent(percent)
-		debug.SetMemoryLimit(limit)
+		debug.SetMemoryLimit(int64(min(limit, allowed/10*9)))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 )
 
@@ -124,10 +125,14 @@ func (f *Folder) Drop() error {
 // report's stays, and its files are replaced one by one.
 func (f *Folder) Keep(r Report) error {
 	defer func() { _ = f.Drop() }() // what is left is the old report
+	var writers errgroup.Group      // each file by itself: a person who interrupted waits for this
 	for _, x := range files {
-		if err := writeFile(filepath.Join(f.stage, x.name), func(w io.Writer) error { return x.write(w, r) }); err != nil {
-			return err
-		}
+		writers.Go(func() error {
+			return writeFile(filepath.Join(f.stage, x.name), func(w io.Writer) error { return x.write(w, r) })
+		})
+	}
+	if err := writers.Wait(); err != nil {
+		return err
 	}
 	if err := f.tidy(); err != nil {
 		return err

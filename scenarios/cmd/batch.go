@@ -39,8 +39,9 @@ const explainedMost = 20
 type done struct {
 	result scenarios.Result
 	events *eventPart
-	// kept is false for a run that an interrupt ended or kept from starting.
+	// kept is false for a run that an interrupt ended or kept from starting; cut names one that it ended.
 	kept bool
+	cut  string
 }
 
 func (b *batch) names() []string {
@@ -57,6 +58,9 @@ func (b *batch) do(ctx context.Context, notes io.Writer, text TextReport) ([]sce
 	slots := make([]chan done, len(b.tasks))
 	for i := range slots {
 		slots[i] = make(chan done, 1)
+	}
+	if text := b.forecast(); text != "" {
+		fmt.Fprintln(notes, "vppdrill: "+text)
 	}
 	p := startProgress(notes, len(b.tasks))
 	defer p.stop()
@@ -80,11 +84,11 @@ func (b *batch) do(ctx context.Context, notes io.Writer, text TextReport) ([]sce
 	var firstErr error
 	for _, slot := range slots {
 		d := <-slot
+		if err := b.events.take(d.events, d.cut); err != nil && firstErr == nil {
+			firstErr = cli.BadInput(fmt.Errorf("keep event lines: %w", err))
+		}
 		if !d.kept {
 			continue
-		}
-		if err := b.events.take(d.events); err != nil && firstErr == nil {
-			firstErr = cli.BadInput(fmt.Errorf("keep event lines: %w", err))
 		}
 		results = append(results, d.result)
 		if text != nil {
@@ -111,11 +115,8 @@ func (b *batch) one(ctx context.Context, t task, p *progress) done {
 	if part != nil {
 		o.Events = part.event
 	}
-	p.begin(t.s.Name)
-	defer p.end(t.s.Name)
 	started := time.Now()
-	result, err := b.run(ctx, t.s, o)
-	p.result(result)
+	result, err := p.followed(b.run)(ctx, t.s, o)
 	if err == nil && result.Verdict == scenarios.Fail && result.Failure != nil && b.explain != nil && b.explained.Add(1) <= explainedMost {
 		o.Events, o.OnMark = nil, nil
 		chain, explainErr := promptly(ctx, func() ([]scenarios.Link, error) { return b.explain(ctx, t.s, o) })
@@ -127,7 +128,10 @@ func (b *batch) one(ctx context.Context, t task, p *progress) done {
 		result = failedStart(t, b.world, o, err)
 		result.WallSeconds = time.Since(started).Seconds()
 	}
-	return done{result: result, events: part, kept: ctx.Err() == nil}
+	if ctx.Err() != nil {
+		return done{events: part, cut: fmt.Sprintf("%s with seed %d was interrupted here", t.s.Name, t.seed)}
+	}
+	return done{result: result, events: part, kept: true}
 }
 
 func failedStart(t task, world string, o RunOptions, err error) scenarios.Result {

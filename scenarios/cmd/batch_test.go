@@ -147,10 +147,11 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// TestInterrupt goal: an interrupt keeps what was finished, says so and ends with 130. Method: the second run interrupts.
+// TestInterrupt goal: an interrupt keeps what was finished and the event lines of what was not, says so and ends with 130. Method: the second run interrupts.
 func TestInterrupt(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	c := config(func(ctx context.Context, s *scenarios.Scenario, o RunOptions) (scenarios.Result, error) {
+		o.Events(1, 0, []byte("node-1 starts "+s.Name))
 		if s.Name == "second" {
 			interrupt()
 			return result(s, o, scenarios.Error), ctx.Err()
@@ -159,6 +160,10 @@ func TestInterrupt(t *testing.T) {
 	})
 	dir := t.TempDir()
 	code, out, errOut := execute(t, ctx, c, "run", "--catalog", "--jobs", "1", "--out", dir)
+	if text, err := os.ReadFile(filepath.Join(dir, "events.jsonl")); err != nil || string(text) != "run first 1\n1 node-1 starts first\nrun second 1\n1 node-1 starts second\n"+
+		`{"incomplete":"second with seed 1 was interrupted here"}`+"\n"+`{"incomplete":"interrupted after 1 of 6 runs"}`+"\n" {
+		t.Errorf("events.jsonl: %s %v", text, err)
+	}
 	if code != 130 || out != "pass first 1 \nincomplete: interrupted after 1 of 6 runs\n" || errOut != "vppdrill: interrupted\n" {
 		t.Errorf("code %d, printed\n%s%s", code, out, errOut)
 	}

@@ -85,6 +85,7 @@ more: any that a timeline knows, also an injected fault. Without --choose and --
 			return nil
 		},
 	}
+	cmd.ValidArgsFunction = completeCapsule
 	cmd.Flags().Int64Var(&b.At, "at", 0, "the event from which on it is otherwise")
 	cmd.Flags().StringVar(&b.Choose, "choose", "", "a choice's label and what it becomes: yes, no, other, or a number")
 	cmd.Flags().StringVar(&b.Do, "do", "", "an action that the timeline does then as well")

@@ -54,6 +54,7 @@ Exit codes: 0 all laws hold, 1 a law is broken, 2 bad usage or input, 3 this wor
 			sub.Args, sub.RunE = cli.NoCommand, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 		}
 	}
+	completeWords(root)
 	root.SetFlagErrorFunc(cli.FlagError)
 	root.SuggestionsMinimumDistance = 2
 	return root

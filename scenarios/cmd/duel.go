@@ -45,6 +45,7 @@ shortest time, and the fewest leases between.`,
 			return duel(cmd, c, f, file)
 		},
 	}
+	cmd.ValidArgsFunction = c.completeScenarios
 	cmd.Flags().Uint64Var(&f.seed, "seed", f.seed, "decides what a scenario leaves open, such as where searches start")
 	cmd.Flags().StringVar(&f.out, "out", "", "folder for result.json, junit.xml and report.html")
 	cli.AddFormat(cmd, &f.format)

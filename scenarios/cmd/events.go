@@ -23,6 +23,8 @@ type eventFile struct {
 	dir     string
 	all     bool
 	file    *os.File
+	// begun: it holds a run.
+	begun bool
 }
 
 // openEvents starts the file in a folder.
@@ -78,21 +80,36 @@ func isOne(words [][]byte, word []byte) bool {
 }
 
 // incomplete ends the file with a line that says what is missing.
-func (e *eventFile) incomplete(why string) error {
+func (e *eventFile) incomplete(why string) error { return tellIncomplete(e.file, why) }
+
+func tellIncomplete(w io.Writer, why string) error {
 	line, err := json.Marshal(map[string]string{"incomplete": why})
 	if err == nil {
-		_, err = e.file.Write(append(line, '\n'))
+		_, err = w.Write(append(line, '\n'))
 	}
 	return err
 }
 
-// take appends a finished run's lines and removes their waiting place.
-func (e *eventFile) take(p *eventPart) error {
+// take appends a run's lines and removes their waiting place. cut says why they end before the run, "" for a whole run. The first run's
+// waiting place becomes the file itself: lines of a single run may be gigabytes.
+func (e *eventFile) take(p *eventPart, cut string) error {
 	if e == nil || p == nil {
 		return nil
 	}
-	defer func() { _ = os.Remove(p.file.Name()) }() // a leftover is only untidy
 	err := p.log.Flush()
+	if cut != "" && err == nil {
+		err = tellIncomplete(p.file, cut)
+	}
+	if !e.begun && err == nil {
+		e.begun = true
+		if err = os.Rename(p.file.Name(), e.file.Name()); err != nil {
+			return errors.Join(err, p.file.Close())
+		}
+		err = errors.Join(e.file.Close(), p.file.Chmod(0o644))
+		e.file = p.file
+		return err
+	}
+	defer func() { _ = os.Remove(p.file.Name()) }() // a leftover is only untidy
 	if err == nil {
 		_, err = p.file.Seek(0, io.SeekStart)
 	}

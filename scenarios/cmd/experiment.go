@@ -66,6 +66,7 @@ round. A figure of too few seeds says so.`,
 			return runExperiment(cmd, c, f, args[0])
 		},
 	}
+	cmd.ValidArgsFunction = c.completeScenarios
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.vary, "vary", nil, "FIELD=LEVELS, a field of the scenario and what it is set to; may be repeated")
 	flags.StringArrayVar(&f.against, "against", nil, "NAME: FIELD=VALUE FIELD=VALUE, or NAME: results=DIR, one of the settings that are compared; repeated")
@@ -143,15 +144,12 @@ func perform(cmd *cobra.Command, c Config, file *experiment.File, out *experimen
 		if rate > 0 {
 			text += fmt.Sprintf(", %s left", time.Duration(float64(n-ended.Load())/rate*float64(time.Second)).Round(time.Second))
 		}
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return text + fmt.Sprintf(", %d MiB", m.Sys>>20)
+		return text
 	}
 	laws := c.Laws()
 	e := &experiment.Engine{Jobs: jobs, Store: store, Asked: func(runs, had int) { total.Add(int64(runs - had)) }}
+	run = p.followed(run)
 	e.Run = func(ctx context.Context, s *scenarios.Scenario, seed uint64) (scenarios.Result, error) {
-		p.begin(s.Name)
-		defer p.end(s.Name)
 		defer ended.Add(1)
 		return run(ctx, s, RunOptions{Seed: seed, Laws: laws, Series: true})
 	}

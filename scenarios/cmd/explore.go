@@ -304,9 +304,9 @@ func (f *exploreFlags) pointsOf(ctx context.Context, cmd *cobra.Command, c Confi
 // everyChoice runs every combination of the choices of a run.
 func (f *exploreFlags) everyChoice(ctx context.Context, cmd *cobra.Command, c Config, w *sweep, s *scenarios.Scenario, file string) error {
 	p := startProgress(cmd.ErrOrStderr(), 0)
-	p.begin(s.Name)
+	r := p.begin(s)
 	e, err := promptly(ctx, func() (Exhausted, error) { return c.Explorer.Exhaust(ctx, s, w.laws, f.most) })
-	p.end(s.Name)
+	p.end(r)
 	p.stop()
 	w.explored.Way, w.explored.Complete = "exhaustive", e.Complete
 	for i, b := range e.Broken {

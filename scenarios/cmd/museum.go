@@ -70,6 +70,7 @@ not hold without its fault or is not caught with it.`,
 			return c.museum(cmd.Context(), cmd.OutOrStdout(), chosen, seeds, tail, format)
 		},
 	}
+	cmd.ValidArgsFunction = c.completeExhibits
 	cmd.Flags().BoolVar(&list, "list", false, "print what there is and run nothing")
 	cmd.Flags().IntVar(&seeds, "seeds", seeds, "how many seeds a planted fault gets to be caught")
 	cmd.Flags().IntVar(&tail, "tail", tail, "print that many event lines up to the one that broke the law, at most 40")

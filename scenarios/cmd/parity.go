@@ -149,7 +149,7 @@ func compareLive(cmd *cobra.Command, f parityFlags) error {
 		Sequence: parity.Sequence{Real: fresh, Model: func(context.Context) (parity.Subject, error) { return parity.NewModel(), nil }},
 		Progress: func(done int) {
 			for ; at < done; at++ {
-				p.end("")
+				p.end(nil)
 			}
 		}}
 	o, err := c.Run(cmd.Context())

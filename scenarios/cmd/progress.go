@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/metrics"
 	"slices"
 	"strings"
 	"sync"
@@ -26,25 +25,28 @@ type progress struct {
 	gone     sync.WaitGroup
 
 	mu      sync.Mutex
-	running []string
+	running []*running
 	// more, where set, goes on after the number of what is done, in place of what runs.
 	more  func(elapsed time.Duration) string
 	ended int
-	// failed counts runs that did not pass, events those of all.
+	// failed counts runs that did not pass, events those of runs that have ended.
 	failed int
 	events int64
 	shown  bool
+	// memory says once when it becomes short.
+	memory memoryWatch
 }
 
 // How often progress is told: as the eye reads on a terminal, as a patient log reader scrolls elsewhere.
 const (
 	terminalEvery = 200 * time.Millisecond
 	plainEvery    = 10 * time.Second
+	memoryEvery   = 250 * time.Millisecond
 )
 
 // startProgress starts telling on w about total runs, 0 for nobody knows how many. stop must be called.
 func startProgress(w io.Writer, total int) *progress {
-	p := &progress{w: w, total: total, started: time.Now(), quit: make(chan struct{}), width: 80}
+	p := &progress{w: w, total: total, started: time.Now(), quit: make(chan struct{}), width: 80, memory: newMemoryWatch()}
 	every := plainEvery
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		p.terminal, every = true, terminalEvery
@@ -55,10 +57,14 @@ func startProgress(w io.Writer, total int) *progress {
 	p.gone.Go(func() {
 		tick := time.NewTicker(every)
 		defer tick.Stop()
+		look := time.NewTicker(memoryEvery)
+		defer look.Stop()
 		for {
 			select {
 			case <-tick.C:
 				p.tell()
+			case <-look.C:
+				p.warn()
 			case <-p.quit:
 				return
 			}
@@ -67,18 +73,31 @@ func startProgress(w io.Writer, total int) *progress {
 	return p
 }
 
-func (p *progress) begin(name string) {
+// begin starts telling of a run, until end.
+func (p *progress) begin(s *scenarios.Scenario) *running {
+	r := &running{name: s.Name, nodes: s.Topology.Nodes, end: s.BreakEnd()}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.running = append(p.running, name)
+	p.running = append(p.running, r)
+	return r
 }
 
-func (p *progress) end(name string) {
+func (p *progress) end(r *running) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.ended++
-	if i := slices.Index(p.running, name); i >= 0 {
+	if i := slices.Index(p.running, r); i >= 0 {
 		p.running = slices.Delete(p.running, i, i+1)
+	}
+}
+
+// warn says once that memory becomes short, and what would fit.
+func (p *progress) warn() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if text := p.memory.look(p.running); text != "" {
+		p.clear()
+		fmt.Fprintln(p.w, "vppdrill: "+text)
 	}
 }
 
@@ -92,13 +111,6 @@ func (p *progress) result(r scenarios.Result) {
 	}
 }
 
-// heldBytes is how much memory the program holds.
-func heldBytes() uint64 {
-	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
-	metrics.Read(sample)
-	return sample[0].Value.Uint64() - sample[1].Value.Uint64()
-}
-
 func (p *progress) tell() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -106,22 +118,31 @@ func (p *progress) tell() {
 	if p.total > 0 {
 		of = fmt.Sprintf(" of %d", p.total)
 	}
-	line := fmt.Sprintf("%d%s done, %s", p.ended, of, time.Since(p.started).Round(100*time.Millisecond))
+	elapsed := time.Since(p.started)
+	line := fmt.Sprintf("%d%s done, %s", p.ended, of, elapsed.Round(100*time.Millisecond))
+	events, done := p.events, float64(p.ended)
+	var where []string
+	for _, r := range p.running {
+		events += r.events.Load()
+		done += r.share()
+		where = append(where, r.where())
+	}
 	if p.total > 0 {
-		line = fmt.Sprintf("%3d%% %s", 100*p.ended/p.total, line)
+		line = fmt.Sprintf("%3d%% %s", min(int(100*done/float64(p.total)), 100), line)
 	}
 	if p.failed > 0 {
 		line += fmt.Sprintf(", %d failed", p.failed)
 	}
-	if p.events > 0 {
-		line += fmt.Sprintf(", %.0f events/s", float64(p.events)/max(time.Since(p.started).Seconds(), 0.001))
+	if events > 0 {
+		line += fmt.Sprintf(", %.0f events/s", float64(events)/max(elapsed.Seconds(), 0.001))
 	}
-	line += fmt.Sprintf(", %d MiB", heldBytes()>>20)
+	held := fmt.Sprintf(", %d MiB", heldBytes()>>20)
 	if p.more != nil {
-		line = fmt.Sprintf("%d%s", p.ended, p.more(time.Since(p.started)))
-	} else if len(p.running) > 0 {
-		line += ", running " + strings.Join(p.running, ", ")
+		line = fmt.Sprintf("%d%s", p.ended, p.more(elapsed))
+	} else if len(where) > 0 {
+		held += ", running " + strings.Join(where, ", ")
 	}
+	line += held
 	if !p.terminal {
 		fmt.Fprintln(p.w, "vppdrill: "+line)
 		return
@@ -137,6 +158,11 @@ func (p *progress) tell() {
 func (p *progress) hide() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.clear()
+}
+
+// clear is hide for those who hold mu.
+func (p *progress) clear() {
 	if p.shown {
 		fmt.Fprint(p.w, "\r\x1b[K")
 		p.shown = false

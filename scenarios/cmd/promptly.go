@@ -2,14 +2,14 @@ package cmd
 
 import (
 	"context"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
 // interruptGrace is how long what was interrupted may still end by itself: a person notices a tenth of a second.
-const interruptGrace = 50 * time.Millisecond
+const interruptGrace = 20 * time.Millisecond
 
 // promptly does something that may look at its context seldom, and returns soon after the context has ended, whatever it is at. What
 // is left to itself then holds nothing but memory, and its process is about to end.
@@ -43,26 +43,34 @@ func promptly[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	}
 }
 
-// promptRun is a RunFunc that hears an interrupt promptly. What was left to itself tells nobody anything any more.
+// promptRun is a RunFunc that hears an interrupt promptly. What was left to itself tells nobody anything any more, and what it told
+// before is whole.
 func promptRun(run RunFunc) RunFunc {
 	return func(ctx context.Context, s *scenarios.Scenario, o RunOptions) (scenarios.Result, error) {
-		var left atomic.Bool
+		var telling sync.Mutex
+		left := false
 		if tell := o.Events; tell != nil {
 			o.Events = func(seq int64, at time.Duration, line []byte) {
-				if !left.Load() {
+				telling.Lock()
+				defer telling.Unlock()
+				if !left {
 					tell(seq, at, line)
 				}
 			}
 		}
 		if tell := o.OnMark; tell != nil {
 			o.OnMark = func(m scenarios.Mark) {
-				if !left.Load() {
+				telling.Lock()
+				defer telling.Unlock()
+				if !left {
 					tell(m)
 				}
 			}
 		}
 		r, err := promptly(ctx, func() (scenarios.Result, error) { return run(ctx, s, o) })
-		left.Store(ctx.Err() != nil)
+		telling.Lock()
+		defer telling.Unlock()
+		left = ctx.Err() != nil
 		return r, err
 	}
 }

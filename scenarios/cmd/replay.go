@@ -44,6 +44,7 @@ regression test that passes when nothing breaks any more, and says what could no
 			return replayCapsule(cmd, c, args[0], until, format)
 		},
 	}
+	cmd.ValidArgsFunction = completeCapsule
 	cmd.Flags().Int64Var(&until, "until", 0, "print event lines and stop after this event; 0 prints none and goes to the end")
 	cmd.Flags().BoolVar(&regress, "regress", false, "run a capsule of any version as a regression test")
 	cli.AddFormat(cmd, &format)

@@ -73,6 +73,7 @@ Without --seed a scenario runs with as many seeds as it asks for, from 1 on.`,
 	flags.StringSliceVar(&f.compare, "compare", nil, "run in each of these worlds, as in sim,netns, and print only what differs")
 	flags.IntVar(&f.jobs, "jobs", runtime.GOMAXPROCS(0), "runs at the same time")
 	complete(cmd, "world", append([]string{"sim"}, labWorlds...)...)
+	complete(cmd, "compare", append([]string{"sim"}, labWorlds...)...)
 	complete(cmd, "events", "all", "notable", "none")
 	return cmd
 }

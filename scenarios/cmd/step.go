@@ -44,7 +44,8 @@ Time does not pass while it stops. Commands may come from a pipe.`,
 		Example: `  vppdrill step out/one-owner.capsule
   echo 'b
   state node-2' | vppdrill step out/one-owner.capsule`,
-		Args: cli.Args(1, 1, "one capsule"),
+		Args:              cli.Args(1, 1, "one capsule"),
+		ValidArgsFunction: completeCapsule,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if c.Explorer.Walk == nil {
 				return cli.CannotRun(errors.New("this build cannot walk through capsules"))

@@ -74,16 +74,12 @@ func (w *sweep) do(ctx context.Context, cmd *cobra.Command, jobs, total int, nex
 				if !ok {
 					return
 				}
-				name := t.s.Name
-				p.begin(name)
 				o := RunOptions{Seed: t.seed, Laws: w.laws, Replay: t.replay}
 				run := w.run
 				if t.run != nil {
 					run = promptRun(t.run)
 				}
-				r, err := run(ctx, t.s, o)
-				p.end(name)
-				p.result(r)
+				r, err := p.followed(run)(ctx, t.s, o)
 				if err != nil {
 					r = failedStart(task{t.s, t.seed}, "sim", o, err)
 				}
