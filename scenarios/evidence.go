@@ -36,6 +36,8 @@ const (
 	FullNodes Evidence = "resting addresses and crowded nodes"
 	// WarmTargets: NodeState.Warm.
 	WarmTargets Evidence = "warm targets"
+	// HeldIDs: Snapshot.HeldIDs.
+	HeldIDs Evidence = "held node IDs"
 	// LongQuiet: FactQuiet, and FactVPPWrite from then on.
 	LongQuiet Evidence = "long quiet"
 	// Disturbances: FactDisturbed for whatever changes what nodes should look like and no other fact tells.
@@ -77,7 +79,7 @@ const (
 func AllEvidence() []Evidence {
 	return []Evidence{Leases, Sandboxes, PodLives, Refusals, NodeIDs, Management, Blocks, AssignedBlocks, BlockedBlocks, FreeBlocks, WaitingPods, Rests, FullNodes,
 		Disturbances, CleanStops, VPPLives, Checks, ProgramLives, NodeAddresses, NodeLeases, Removals, Leftovers,
-		Records, IDRests, Disks, RefusedCalls, Patience, Services, WarmTargets, LongQuiet, VPPTables, LinuxTables}
+		Records, IDRests, Disks, RefusedCalls, Patience, Services, WarmTargets, HeldIDs, LongQuiet, VPPTables, LinuxTables}
 }
 
 // Missing lists what the law needs and is not among delivered, in the law's order.

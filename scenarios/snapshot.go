@@ -19,8 +19,17 @@ type Snapshot struct {
 	FreeBlock bool
 	// Services are those that VPP serves, in name order.
 	Services []ServiceState
+	// HeldIDs are the node IDs whose records in the store are not marked as released, in the store's order; none where a node that is gone
+	// may not have been found so yet.
+	HeldIDs []HeldID
 	// Nodes holds the machines that the cluster knows, in name order.
 	Nodes []NodeState
+}
+
+// HeldID is a node ID with whose it is by its record in the store.
+type HeldID struct {
+	ID        uint32
+	Name, UID string
 }
 
 // Node finds a node by name.

@@ -37,6 +37,16 @@ func (w *World) recordChanged(before, after agent.StoreItem) {
 	}
 }
 
+// heldIDs are the records that are not marked as released.
+func (w *World) heldIDs() (list []scenarios.HeldID) {
+	for _, item := range w.store.Store.Look(nodeid.Prefix) {
+		if r, err := nodeid.ParseRecord(item.Value); err == nil && r.ReleasedAt.IsZero() {
+			list = append(list, scenarios.HeldID{ID: r.ID, Name: r.Name, UID: r.UID})
+		}
+	}
+	return list
+}
+
 // tenant is who had an address last.
 type tenant struct {
 	m     *machine

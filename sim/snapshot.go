@@ -24,6 +24,9 @@ func (w *World) Snapshot(context.Context) (_ scenarios.Snapshot, err error) {
 		s.Nodes = append(s.Nodes, m.state())
 	}
 	slices.SortFunc(s.Nodes, func(a, b scenarios.NodeState) int { return cmp.Compare(a.Name, b.Name) })
+	if w.lingered {
+		s.HeldIDs = w.heldIDs()
+	}
 	s.Services = w.serviceStates(s.Nodes)
 	s.FreeBlock = w.cluster.Load().Starved > 0 && w.system.FreeBlock()
 	return s, nil

@@ -25,8 +25,8 @@ type Campaign struct {
 	Mutants int
 	// Seed decides which.
 	Seed uint64
-	// Only, where set, plants those alone whose place contains it: a file, "file.go:120", "call-dropped Agent.Step".
-	Only string
+	// Only, where it has any, plants those alone whose place contains one of them: a file, "file.go:120", "call-dropped Agent.Step".
+	Only []string
 	// Again, where set, are trials of a former report: those that were not caught are tried, if the tree still has them.
 	Again []*Trial
 	// Resume, where set, is what an interrupted campaign has reported: its trials go on where they were.
@@ -49,7 +49,7 @@ func (c Campaign) Run(ctx context.Context) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(m *Mutant) bool { return !strings.Contains(m.Place(), c.Only) })
+	all = slices.DeleteFunc(all, func(m *Mutant) bool { return !c.wanted(m) })
 	if len(all) == 0 {
 		return nil, fmt.Errorf("no place for a fault is called %q", c.Only)
 	}
@@ -96,7 +96,13 @@ func (c Campaign) Run(ctx context.Context) (*Report, error) {
 }
 
 // chooses reports whether the campaign chooses among all faults that runs come by.
-func (c Campaign) chooses() bool { return c.Resume == nil && c.Again == nil && c.Only == "" }
+func (c Campaign) chooses() bool { return c.Resume == nil && c.Again == nil && len(c.Only) == 0 }
+
+// wanted reports whether the campaign is asked for a fault by its place, or for all.
+func (c Campaign) wanted(m *Mutant) bool {
+	place := m.Place()
+	return len(c.Only) == 0 || slices.ContainsFunc(c.Only, func(part string) bool { return strings.Contains(place, part) })
+}
 
 func (c Campaign) note(format string, args ...any) {
 	if c.Notes != nil {

@@ -74,3 +74,30 @@ func (tc watched) judge(t *testing.T) {
 		t.Errorf("%v: want %q", err, tc.want)
 	}
 }
+
+// Goal: ids-returned breaks by a record that nobody releases, and by nothing else. Method: a cluster long after node-2 has left, of which one
+// thing is changed at a time.
+func TestIDsReturned(t *testing.T) {
+	left := scenarios.HeldID{ID: 2, Name: "node-2", UID: "uid-2"}
+	for _, tc := range []struct {
+		name      string
+		change    func(s *scenarios.Snapshot)
+		occasions int64
+		want      string
+	}{
+		{"its own record", func(*scenarios.Snapshot) {}, 1, ""},
+		{"of a node that left", func(s *scenarios.Snapshot) { s.HeldIDs = append(s.HeldIDs, left) }, 2, "node ID 2 is node-2's (UID uid-2), which left long ago"},
+		{"of an earlier node of the same name", func(s *scenarios.Snapshot) { s.HeldIDs[0].UID = "uid-0" }, 1, "node ID 1 is node-1's (UID uid-0)"},
+		{"not settled", func(s *scenarios.Snapshot) { s.HeldIDs, s.Settled = append(s.HeldIDs, left), false }, 0, ""},
+		{"nobody could do it", func(s *scenarios.Snapshot) { s.HeldIDs, s.Nodes[0].AgentUp = append(s.HeldIDs, left), false }, 0, ""},
+		{"nobody has an ID", func(s *scenarios.Snapshot) { s.HeldIDs, s.Nodes[0].ID = append(s.HeldIDs, left), 0 }, 0, ""},
+	} {
+		s := scenarios.Snapshot{Settled: true, HeldIDs: []scenarios.HeldID{{ID: 1, Name: "node-1", UID: "uid-1"}},
+			Nodes: []scenarios.NodeState{{Name: "node-1", UID: "uid-1", MachineUp: true, AgentUp: true, VPPUp: true, ID: 1}}}
+		tc.change(&s)
+		occasions, err := idsReturned().Check(s)
+		if occasions != tc.occasions || tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
+			t.Errorf("%s: %d occasions, %v: want %d, %q", tc.name, occasions, err, tc.occasions, tc.want)
+		}
+	}
+}

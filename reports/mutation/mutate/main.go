@@ -34,7 +34,10 @@ func run(ctx context.Context, args []string, out, notes io.Writer) int {
 	flags.StringVar(&c.Scratch, "scratch", "bin/_mutants", "folder for rewritten files and the planted program, out of the way of ./...")
 	flags.IntVar(&c.Mutants, "mutants", 100, "how many faults are tried, of those that runs reach; 0: all")
 	flags.Uint64Var(&c.Seed, "seed", 1, "decides which")
-	flags.StringVar(&c.Only, "only", "", "only those whose file:line:column and kind contain this")
+	flags.Func("only", "only those whose \"file:line:column kind function\" contains this; may be given several times", func(part string) error {
+		c.Only = append(c.Only, part)
+		return nil
+	})
 	flags.DurationVar(&c.Budget, "budget", time.Minute, "processor time for each")
 	flags.IntVar(&c.Jobs, "jobs", 1, "how many are tried at the same time")
 	again := flags.String("again", "", "a file of --json: only what was not caught then")
