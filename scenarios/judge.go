@@ -85,6 +85,17 @@ func (j *judge) check(snapshot Snapshot, wanted func(Law) bool) *Violation {
 	return nil
 }
 
+// outliving is check for snapshots whose views may panic.
+func (j *judge) outliving(snapshot Snapshot, wanted func(Law) bool) (err error) {
+	if snapshot.Outlive != nil {
+		defer snapshot.Outlive(&err)
+	}
+	if v := j.check(snapshot, wanted); v != nil {
+		return v
+	}
+	return nil
+}
+
 // find returns a law of this run by name, nil when it does not judge it.
 func (j *judge) find(name string) *judged {
 	for i := range j.laws {
@@ -126,19 +137,10 @@ func asViolation(err error, law string, at time.Duration, node string) *Violatio
 
 // checkNow judges the present instant by every law that can be judged now: those for settled clusters only when it is.
 func (r *run) checkNow(ctx context.Context) {
-	if r.over() {
-		return
-	}
-	snapshot, err := r.world.Snapshot(ctx)
-	if err != nil {
-		r.broken(fmt.Errorf("snapshot at %s: %w", FormatDuration(r.world.Now()), err))
-		return
-	}
-	v := r.judge.check(snapshot, func(l Law) bool {
-		return (l.When == Always || snapshot.Settled) && !(r.proven && slices.Contains(l.Needs, VPPTables))
-	})
-	if v != nil {
-		r.violated(v)
+	if !r.over() {
+		r.look(ctx, func(l Law, settled bool) bool {
+			return (l.When == Always || settled) && !(r.proven && slices.Contains(l.Needs, VPPTables))
+		})
 	}
 }
 
@@ -147,23 +149,25 @@ func (r *run) checkAlways(ctx context.Context) {
 	if r.over() {
 		return
 	}
-	unwatched := func(l Law) bool { return l.When == Always && l.Watch == nil }
+	unwatched := func(l Law, _ bool) bool { return l.When == Always && l.Watch == nil }
 	needed := false
 	for i := range r.judge.laws {
 		l := r.judge.laws[i].law
-		needed = needed || l.Check != nil && unwatched(l) && len(r.judge.laws[i].missing) == 0
+		needed = needed || l.Check != nil && unwatched(l, false) && len(r.judge.laws[i].missing) == 0
 	}
-	if !needed {
-		return
+	if needed {
+		r.look(ctx, unwatched)
 	}
+}
+
+// look judges a snapshot of the present instant by some laws.
+func (r *run) look(ctx context.Context, wanted func(l Law, settled bool) bool) {
 	snapshot, err := r.world.Snapshot(ctx)
 	if err != nil {
 		r.broken(fmt.Errorf("snapshot at %s: %w", FormatDuration(r.world.Now()), err))
 		return
 	}
-	if v := r.judge.check(snapshot, unwatched); v != nil {
-		r.violated(v)
-	}
+	r.broken(r.judge.outliving(snapshot, func(l Law) bool { return wanted(l, snapshot.Settled) }))
 }
 
 // expectations compares the end with what the scenario expects.

@@ -24,6 +24,9 @@ type Snapshot struct {
 	HeldIDs []HeldID
 	// Nodes holds the machines that the cluster knows, in name order.
 	Nodes []NodeState
+	// Outlive is deferred while the snapshot's views are looked at, where a world has it: what the views ask may be a program's own
+	// state, and a panic of it ends the run by a law, or by an error, which is the deferring function's result.
+	Outlive func(err *error)
 }
 
 // HeldID is a node ID with whose it is by its record in the store.

@@ -63,3 +63,38 @@ func TestPanicIsTold(t *testing.T) {
 		t.Errorf("%s: %s", r.Verdict, r.Error)
 	}
 }
+
+// brokenBook is an address system that dies when a law looks at its leases.
+type brokenBook struct {
+	ipam.NodeAllocator
+	looking *bool
+}
+
+func (b brokenBook) Leases() iter.Seq[ipam.Lease] {
+	if *b.looking {
+		return (*agent.Agent)(nil).Leases() // a panic of the product
+	}
+	return b.NodeAllocator.Leases()
+}
+
+// Goal: what dies of being looked at by a law ends its run by programs-survive, too. Method: a book of leases is broken for one law.
+func TestPanicUnderLawIsTold(t *testing.T) {
+	s, err := scenarios.Parse("dying.yaml", []byte("# Two nodes.\nname: dying\ntopology: {nodes: 2, podsPerNode: 1}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	looking := false
+	look := scenarios.Law{Name: "looks", Why: "A test.", When: scenarios.Settled, Check: func(s scenarios.Snapshot) (int64, error) {
+		looking = true
+		s.Nodes[0].Leases()
+		return 1, nil
+	}}
+	r, err := sim.Run(t.Context(), s, sim.Options{Seed: 1, Laws: append(check.All(), look), Plant: &sim.Plant{
+		Allocator: func(_ string, a ipam.NodeAllocator) ipam.NodeAllocator { return brokenBook{a, &looking} }}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := r.Failure; r.Verdict != scenarios.Fail || f == nil || f.Law != "programs-survive" || !strings.Contains(f.What, "vppwire/agent.(*Agent).Leases") {
+		t.Errorf("%s: %s %+v", r.Verdict, r.Error, f)
+	}
+}

@@ -19,7 +19,7 @@ func (w *World) Snapshot(context.Context) (_ scenarios.Snapshot, err error) {
 		return scenarios.Snapshot{}, scenarios.ErrFallen
 	}
 	defer w.outlive(&err)
-	s := scenarios.Snapshot{At: w.eng.Now(), Settled: w.quiet() == "" && !slices.ContainsFunc(w.order, (*machine).stands)}
+	s := scenarios.Snapshot{At: w.eng.Now(), Outlive: w.outlive, Settled: w.quiet() == "" && !slices.ContainsFunc(w.order, (*machine).stands)}
 	for _, m := range w.order {
 		s.Nodes = append(s.Nodes, m.state())
 	}

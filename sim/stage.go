@@ -25,7 +25,8 @@ func (w *World) Do(ctx context.Context, a scenarios.Action) (err error) {
 }
 
 // Heal implements scenarios.World.
-func (w *World) Heal(context.Context) error {
+func (w *World) Heal(context.Context) (err error) {
+	defer w.outlive(&err)
 	w.trail("heal")
 	w.faults, w.keyed = nil, false
 	return w.play.Heal()

@@ -242,9 +242,10 @@ func (w *World) runUntil(t time.Duration) (err error) {
 }
 
 // Settle implements scenarios.World.
-func (w *World) Settle(ctx context.Context, limit time.Duration) error {
+func (w *World) Settle(ctx context.Context, limit time.Duration) (err error) {
 	const look = 50 * time.Millisecond
 	defer w.tellCounts()
+	defer w.outlive(&err)
 	w.eng.Interrupt(ctx.Err)
 	end := w.eng.Now() + limit
 	w.play.Notice()
