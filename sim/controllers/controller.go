@@ -108,8 +108,11 @@ func (c *controller) perform(effects []nodeipam.Effect) {
 		case nodeipam.WakeAt:
 			c.due = !e.At.IsZero()
 			c.alarm(e.At, func() { c.step(nodeipam.Woke{}) })
-		case nodeipam.RecordEvent, nodeipam.GiveUp:
+		case nodeipam.RecordEvent:
 			c.env.Note(c.name, string(e.AppendText(nil)))
+		case nodeipam.GiveUp:
+			c.env.Note(c.name, string(e.AppendText(nil)))
+			c.crash() // a controller that lived on without its CIDR map would assign nothing, ever
 		default:
 			panic("controllers: an effect of a cloud: " + string(e.AppendText(nil)))
 		}
