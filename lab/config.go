@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/agentconfig"
@@ -65,6 +66,37 @@ func Validate(s *scenarios.Scenario) error {
 func configure(s *scenarios.Scenario) (agent.Config, error) {
 	adapted, _ := Adapted(s)
 	return agentconfig.Of(adapted.Config)
+}
+
+// Standing is what of a scenario a standing lab is made of, and what is left out of it, a line each: faults, which nobody would end, and what
+// only a run does.
+func Standing(s *scenarios.Scenario) (standing *scenarios.Scenario, left []string) {
+	out := *s
+	if s.Faults.Any() {
+		out.Faults = scenarios.Faults{}
+		line := "left out: faults, which only a run heals"
+		var cannot []timeline.Refusal
+		for _, r := range Unsupported(s) {
+			if strings.HasPrefix(r.What, "faults.") {
+				cannot = append(cannot, r)
+			}
+		}
+		if len(cannot) > 0 {
+			line += "; labs cannot do " + timeline.Line(cannot)
+		}
+		left = append(left, line)
+	}
+	if n := len(s.Timeline); n > 0 || s.Churn.On() {
+		line := fmt.Sprintf("left to vppdrill run: a timeline of %d items", n)
+		if s.Churn.On() {
+			line += " and churn"
+		}
+		if cannot := UnsupportedActions(s); len(cannot) > 0 {
+			line += "; labs cannot do " + timeline.Line(cannot)
+		}
+		left = append(left, line)
+	}
+	return &out, left
 }
 
 // Unsupported is what a lab on this machine cannot do of a scenario beside its timeline.

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"runtime"
@@ -17,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/vppdrill/vppdrill/lab"
 	"github.com/vppdrill/vppdrill/lab/fabric"
 	"github.com/vppdrill/vppdrill/lab/netns"
 	"github.com/vppdrill/vppdrill/lab/vppproc"
@@ -173,32 +172,19 @@ func examineHugepages() Finding {
 	return f
 }
 
-// examineDocker asks the daemon: a socket alone says nothing.
+// examineDocker asks the engine: a socket alone says nothing.
 func examineDocker(ctx context.Context) Finding {
-	f := Finding{What: "Docker", For: "labs in containers and kind", Mend: "systemctl start docker"}
-	const socket = "/var/run/docker.sock"
-	ctx, cancel := context.WithTimeout(ctx, examineTime)
-	defer cancel()
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
-	}}}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://docker/version", nil)
-	if err != nil {
-		return f
+	f := Finding{What: "Docker", For: "labs in containers and kind"}
+	version, err := lab.Docker(ctx)
+	var none lab.NoDocker
+	switch {
+	case errors.As(err, &none):
+		f.Found, f.Mend = none.Why, none.Mend
+	case err != nil:
+		f.Found = err.Error()
+	default:
+		f.OK, f.Found = true, orWord(version, "answers")
 	}
-	r, err := client.Do(req)
-	if err != nil {
-		if _, missing := os.Stat(socket); missing != nil {
-			f.Mend = "apt-get install docker.io"
-		}
-		return f
-	}
-	defer func() { _ = r.Body.Close() }() // it has been read
-	var v struct{ Version string }
-	if err := json.NewDecoder(r.Body).Decode(&v); err != nil {
-		return f
-	}
-	f.OK, f.Found = true, v.Version
 	return f
 }
 

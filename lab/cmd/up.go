@@ -44,7 +44,7 @@ func upCommand(c *common) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "up [FILE]", Short: "Make a lab stand, or change one to what its file says now",
 		Long: `Make a lab of FILE's topology and config stand and wait until every law of rest holds: agents idle, pods addressed. FILE is a
-scenario file; its timeline is left to vppdrill run. Run again after editing FILE, only the difference is done. Without FILE,
+scenario file; its timeline and churn are left to vppdrill run and its faults left out, which is said, with what of them a lab could not do. Run again after editing FILE, only the difference is done. Without FILE,
 --nodes and --pods say what to make.`,
 		Example: `  vppdrill lab up --nodes 3 --pods 2
   vppdrill lab up my-lab.yaml --dry-run
@@ -132,11 +132,15 @@ func up(cmd *cobra.Command, c *common, f upFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	s, left := lab.Standing(s)
 	if missing := lab.Unsupported(s); len(missing) > 0 {
 		return cli.CannotRun(fmt.Errorf("this machine cannot do %s", timeline.Line(missing)))
 	}
 	if err := lab.Validate(s); err != nil {
 		return cli.Usagef("lab up: %w", err)
+	}
+	for _, line := range left {
+		fmt.Fprintln(cmd.ErrOrStderr(), line)
 	}
 	h, exists, err := c.same(s)
 	if err != nil {

@@ -48,6 +48,9 @@ type engine struct{ *testcontainers.DockerClient }
 // connect returns an engine that answers; it is ErrCannotRun when there is none.
 func connect(ctx context.Context) (engine, error) {
 	quiet()
+	if _, err := lab.Docker(ctx); err != nil {
+		return engine{}, lab.Cannot("world container needs a Docker engine: %s", err)
+	}
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	if err := answers(ctx); err != nil {

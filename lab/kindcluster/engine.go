@@ -32,6 +32,9 @@ type engine struct{ *client.Client }
 
 // connect returns an engine that answers; ErrCannotRun where there is none.
 func connect(ctx context.Context) (engine, error) {
+	if _, err := lab.Docker(ctx); err != nil {
+		return engine{}, lab.Cannot("world kind needs a Docker engine: %s", err)
+	}
 	c, err := client.New(client.FromEnv)
 	if err != nil {
 		return engine{}, lab.Cannot("no Docker engine: %s", err)

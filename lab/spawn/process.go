@@ -82,6 +82,12 @@ func (p *Process) ID() ID { return p.id }
 // Done is closed when the process has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
+// Ended says how the process ended, as "exit status 1" or "signal: killed"; only after Done.
+func (p *Process) Ended() string {
+	<-p.done
+	return p.cmd.ProcessState.String()
+}
+
 // End sends sig and waits until the process is gone; after patience, where it is not 0, it is killed.
 func (p *Process) End(sig syscall.Signal, patience time.Duration) {
 	_ = p.cmd.Process.Signal(sig) // it may have ended by itself

@@ -58,7 +58,7 @@ func Start(ctx context.Context, cfg Config) (*Process, error) {
 
 // ready waits for the API socket, checks what is behind it and boots it.
 func (p *Process) ready(ctx context.Context) error {
-	real := filepath.Join(p.cfg.Dir, apiReal)
+	real, began := filepath.Join(p.cfg.Dir, apiReal), time.Now()
 	var c Conn
 	for {
 		var err error
@@ -69,12 +69,12 @@ func (p *Process) ready(ctx context.Context) error {
 		}
 		select {
 		case <-p.proc.Done():
-			return Cannot("VPP %s ended while it started: %s", p.cfg.Binary, p.lastWords())
+			return Cannot("VPP %s ended while it started (%s): %s", p.cfg.Binary, p.proc.Ended(), p.lastWords())
 		case <-ctx.Done():
 			if errors.Is(err, os.ErrPermission) {
 				return Cannot("VPP's API socket %s: permission denied", real)
 			}
-			return Cannot("VPP %s does not answer on %s after %s: %s", p.cfg.Binary, real, p.cfg.Ready, p.lastWords())
+			return Cannot("VPP %s hangs: its process runs and does not answer on %s after %s: %s", p.cfg.Binary, real, time.Since(began).Round(100*time.Millisecond), p.lastWords())
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
