@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/recordtest"
 	"pgregory.net/rapid"
 )
 
@@ -15,14 +16,7 @@ type machine struct {
 	fast    *Node
 	slow    *slowNode
 	now     time.Time
-	history []ipam.Record
-	steps   []step
-}
-
-// step is how long the history was after an operation, and the compact history of that moment.
-type step struct {
-	length int
-	state  []ipam.Record
+	history recordtest.History
 }
 
 func newMachine(t *rapid.T) *machine {
@@ -51,7 +45,7 @@ func (m *machine) actions() map[string]func(*rapid.T) {
 		"allocate": m.allocate,
 		"release": func(t *rapid.T) {
 			o := drawOwner(t)
-			m.history = append(m.history, m.fast.Release(m.now, o)...)
+			m.history.Add(m.fast.Release(m.now, o))
 			m.slow.release(o)
 		},
 		"confirm": func(t *rapid.T) {
@@ -67,11 +61,11 @@ func (m *machine) actions() map[string]func(*rapid.T) {
 			if twin := m.slow.setBlocks(prefixes); (err == nil) != (twin == nil) {
 				t.Fatalf("set blocks %v: %v, want %v", prefixes, err, twin)
 			}
-			m.history = append(m.history, records...)
+			m.history.Add(records)
 		},
 		"time": func(t *rapid.T) {
 			m.now = m.now.Add(time.Duration(rapid.IntRange(1, 4).Draw(t, "seconds")) * time.Second)
-			m.history = append(m.history, m.fast.Expire(m.now)...)
+			m.history.Add(m.fast.Expire(m.now))
 			m.slow.expire(m.now)
 		},
 	}
@@ -95,7 +89,7 @@ func (m *machine) allocate(t *rapid.T) {
 	if wantRecords := err == nil && !held; len(records) > 0 != wantRecords {
 		t.Fatalf("allocate %s: %d records", o, len(records))
 	}
-	m.history = append(m.history, records...)
+	m.history.Add(records)
 }
 
 func (m *machine) compare(t *rapid.T) {
@@ -114,5 +108,5 @@ func (m *machine) compare(t *rapid.T) {
 	if wantTotal, wantFree := m.slow.capacity(); total != wantTotal || free != wantFree || !m.fast.FreeAt(m.now).IsZero() {
 		t.Fatalf("capacity %d, free %d; want %d, %d", total, free, wantTotal, wantFree)
 	}
-	m.steps = append(m.steps, step{length: len(m.history), state: m.fast.Records()})
+	m.history.Moment(m.fast, m.now)
 }

@@ -3,11 +3,11 @@ package cilium
 import (
 	"fmt"
 	"net/netip"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/recordtest"
 	"github.com/vppdrill/vppdrill/ipam/space"
 	"pgregory.net/rapid"
 )
@@ -48,68 +48,24 @@ func TestNodeAgreesWithItsTwin(t *testing.T) {
 	}
 }
 
-// replay makes a new node from records, each read back from its text as a journal would.
-func replay(t *rapid.T, cfg NodeConfig, records []ipam.Record) *Node {
+// fresh makes a node without blocks.
+func fresh(t *rapid.T, cfg NodeConfig) *Node {
 	cfg.Pick = new(scatter)
 	n, err := NewNode(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range records {
-		back, err := ipam.ParseRecord(r.String())
-		if err != nil || back != r {
-			t.Fatalf("record %q reads back as %q: %v", r, back, err)
-		}
-		if err := n.Apply(back); err != nil {
-			t.Fatalf("%v, after %v", err, records)
-		}
-	}
 	return n
 }
 
-// Every prefix of a history is a state that existed: after whole operations the very state of that moment, from the full
-// and from the compact history alike. In between, the replay succeeds and goes on without giving an address twice.
 func TestCrashAtEveryRecordYieldsAnEarlierState(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newMachine(t)
 		actions := m.actions()
 		actions[""] = m.compare
 		t.Repeat(actions)
-		for _, s := range m.steps {
-			for _, records := range [...][]ipam.Record{m.history[:s.length], s.state} {
-				if have := replay(t, m.fast.cfg, records).Records(); !slices.Equal(have, s.state) {
-					t.Fatalf("after %d records: state %v, want %v", s.length, have, s.state)
-				}
-			}
-		}
-		for length := range m.history {
-			n := replay(t, m.fast.cfg, m.history[:length])
-			if _, err := n.SetBlocks(m.now, []netip.Prefix{universe[5]}); err != nil {
-				t.Fatal(err)
-			}
-			for i := range 20 {
-				_, _, _ = n.Allocate(m.now, owner(20+i), ipam.Want{})
-			}
-			onlyOnce(t, n)
-		}
+		recordtest.Try(t, &m.history, func() ipam.NodeAllocator { return fresh(t, m.fast.cfg) }, m.now, universe[5])
 	})
-}
-
-// onlyOnce fails when two owners hold an address, or one is a router's.
-func onlyOnce(t *rapid.T, n *Node) {
-	seen := make(map[netip.Addr]string)
-	for _, b := range n.Blocks() {
-		if seen[b.Gateway] != "" {
-			t.Fatalf("%s is the router of two blocks", b.Gateway)
-		}
-		seen[b.Gateway] = b.Prefix.String()
-	}
-	for l := range n.Leases() {
-		if by := seen[l.Addr]; by != "" {
-			t.Fatalf("%s is given to %s and %s", l.Addr, by, l.Owner)
-		}
-		seen[l.Addr] = l.Owner.String()
-	}
 }
 
 // A record that contradicts the state is refused and changes nothing, whatever it says.
@@ -118,7 +74,8 @@ func TestContradictingRecordsChangeNothing(t *testing.T) {
 		m := newMachine(t)
 		actions := m.actions()
 		actions["apply"] = func(t *rapid.T) {
-			n := replay(t, m.fast.cfg, m.fast.Records())
+			n := fresh(t, m.fast.cfg)
+			recordtest.Replay(t, n, m.fast.Records())
 			p := rapid.SampledFrom(universe).Draw(t, "prefix")
 			r := ipam.Record{
 				Op:     ipam.RecordOp(rapid.IntRange(0, 7).Draw(t, "op")),
@@ -127,11 +84,7 @@ func TestContradictingRecordsChangeNothing(t *testing.T) {
 				Prefix: rapid.SampledFrom([]netip.Prefix{{}, p, netip.PrefixFrom(p.Addr(), p.Bits()+1)}).Draw(t, "block"),
 				At:     m.now,
 			}
-			before := n.Records()
-			if err := n.Apply(r); err != nil && !slices.Equal(n.Records(), before) {
-				t.Fatalf("%v, but the state %v became %v", err, before, n.Records())
-			}
-			onlyOnce(t, n)
+			recordtest.Refused(t, n, r)
 		}
 		t.Repeat(actions)
 	})

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/recordtest"
 	"pgregory.net/rapid"
 )
 
@@ -34,15 +35,7 @@ type machine struct {
 	fast    *Allocator
 	slow    *slow
 	now     time.Time
-	history []ipam.Record
-	// steps are the lengths that the history had after each operation, with the compact history of that moment.
-	steps []step
-}
-
-type step struct {
-	length int
-	state  []ipam.Record
-	now    time.Time
+	history recordtest.History
 }
 
 func newMachine(t *rapid.T) *machine {
@@ -62,7 +55,7 @@ func (m *machine) actions() map[string]func(*rapid.T) {
 		"allocate": m.allocate,
 		"release": func(t *rapid.T) {
 			o := owner(rapid.IntRange(0, 15).Draw(t, "owner"))
-			m.history = append(m.history, m.fast.Release(m.now, o)...)
+			m.history.Add(m.fast.Release(m.now, o))
 			m.slow.release(m.now, o)
 		},
 		"blocks": m.setBlocks,
@@ -91,7 +84,7 @@ func (m *machine) allocate(t *rapid.T) {
 	if wantRecords := err == nil && !held; len(records) > 0 != wantRecords {
 		t.Fatalf("allocate %s: %d records", o, len(records))
 	}
-	m.history = append(m.history, records...)
+	m.history.Add(records)
 }
 
 func (m *machine) setBlocks(t *rapid.T) {
@@ -100,7 +93,7 @@ func (m *machine) setBlocks(t *rapid.T) {
 	if twin := m.slow.setBlocks(prefixes); (err == nil) != (twin == nil) {
 		t.Fatalf("set blocks %v: %v, want %v", prefixes, err, twin)
 	}
-	m.history = append(m.history, records...)
+	m.history.Add(records)
 }
 
 func (m *machine) compare(t *rapid.T) {
@@ -120,7 +113,7 @@ func (m *machine) compare(t *rapid.T) {
 	if wantFree, wantNext := m.slow.freeNow(m.now); free != wantFree || total < free || !next.Equal(wantNext) {
 		t.Fatalf("capacity %d, free %d at %s; want free %d at %s", total, free, next, wantFree, wantNext)
 	}
-	m.steps = append(m.steps, step{length: len(m.history), state: m.fast.Records(), now: m.now})
+	m.history.Moment(m.fast, m.now)
 }
 
 func TestAllocatorAgreesWithItsTwin(t *testing.T) {
@@ -136,55 +129,19 @@ func driven(t *rapid.T) *machine {
 	return m
 }
 
-// replay makes a new allocator from records, each read back from its text as a journal would.
-func replay(t *rapid.T, cfg Config, records []ipam.Record) *Allocator {
+// fresh makes an allocator without blocks.
+func fresh(t *rapid.T, cfg Config) *Allocator {
 	a, err := New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range records {
-		back, err := ipam.ParseRecord(r.String())
-		if err != nil || back != r {
-			t.Fatalf("record %q reads back as %q: %v", r, back, err)
-		}
-		if err := a.Apply(back); err != nil {
-			t.Fatalf("%v, after %v", err, records)
-		}
-	}
 	return a
 }
 
-// Every prefix of a history is a state that existed: after whole operations the very state of that moment, from the full
-// and from the compact history alike. In between (records of one operation are persisted together, so this takes
-// a torn journal) the replay succeeds and the allocator goes on without giving an address twice.
 func TestCrashAtEveryRecordYieldsAnEarlierState(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := driven(t)
-		for _, s := range m.steps {
-			full, compact := replay(t, m.fast.cfg, m.history[:s.length]), replay(t, m.fast.cfg, s.state)
-			for _, a := range [...]*Allocator{full, compact} {
-				a.Capacity(s.now)
-				if have := a.Records(); !slices.Equal(have, s.state) {
-					t.Fatalf("after %d records: state %v, want %v", s.length, have, s.state)
-				}
-			}
-		}
-		for length := range m.history {
-			a := replay(t, m.fast.cfg, m.history[:length])
-			if _, err := a.SetBlocks(m.now, []netip.Prefix{universe[4]}); err != nil {
-				t.Fatal(err)
-			}
-			seen := make(map[netip.Addr]bool)
-			for n := range 20 {
-				_, _, _ = a.Allocate(m.now, owner(20+n), ipam.Want{})
-			}
-			for l := range a.Leases() {
-				if seen[l.Addr] {
-					t.Fatalf("%s was given twice after %d records", l.Addr, length)
-				}
-				seen[l.Addr] = true
-			}
-		}
+		recordtest.Try(t, &m.history, func() ipam.NodeAllocator { return fresh(t, m.fast.cfg) }, m.now, universe[4])
 	})
 }
 
@@ -193,10 +150,11 @@ func TestContradictingRecordsChangeNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newMachine(t)
 		m.slow.cfg.External = false
-		m.fast = replay(t, m.slow.cfg, nil)
+		m.fast = fresh(t, m.slow.cfg)
 		actions := m.actions()
 		actions["apply"] = func(t *rapid.T) {
-			a := replay(t, m.fast.cfg, m.fast.Records())
+			a := fresh(t, m.fast.cfg)
+			recordtest.Replay(t, a, m.fast.Records())
 			p := rapid.SampledFrom(universe).Draw(t, "prefix")
 			r := ipam.Record{
 				Op:     ipam.RecordOp(rapid.IntRange(0, 7).Draw(t, "op")),
@@ -206,17 +164,7 @@ func TestContradictingRecordsChangeNothing(t *testing.T) {
 				At:     m.now,
 			}
 			a.Capacity(m.now)
-			before := a.Records()
-			if err := a.Apply(r); err != nil && !slices.Equal(a.Records(), before) {
-				t.Fatalf("%v, but the state %v became %v", err, before, a.Records())
-			}
-			held := make(map[netip.Addr]bool)
-			for l := range a.Leases() {
-				if held[l.Addr] {
-					t.Fatalf("after %+v two owners hold %s", r, l.Addr)
-				}
-				held[l.Addr] = true
-			}
+			recordtest.Refused(t, a, r)
 		}
 		t.Repeat(actions)
 	})

@@ -18,7 +18,7 @@ func TestReplayAgreesWithApply(t *testing.T) {
 		actions := m.actions()
 		actions[""] = func(*rapid.T) {}
 		t.Repeat(actions)
-		records := slices.Clone(m.history)
+		records := slices.Clone(m.history.Records)
 		for range rapid.IntRange(0, 5).Draw(t, "changes") {
 			if len(records) == 0 {
 				break
@@ -35,7 +35,7 @@ func TestReplayAgreesWithApply(t *testing.T) {
 				records[i].Owner.IfName = rapid.SampledFrom([]string{"net1", "net2"}).Draw(t, "interface")
 			}
 		}
-		replayed, applied := replay(t, m.fast.cfg, nil), replay(t, m.fast.cfg, nil)
+		replayed, applied := fresh(t, m.fast.cfg), fresh(t, m.fast.cfg)
 		for rest := records; ; {
 			n, err := ipam.Replay(replayed, rest)
 			for i := range n {

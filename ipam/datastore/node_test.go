@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/recordtest"
 	"github.com/vppdrill/vppdrill/ipam/space"
 	"pgregory.net/rapid"
 )
@@ -166,14 +167,7 @@ type nodeMachine struct {
 	fast    *Node
 	slow    *slowNode
 	now     time.Time
-	history []ipam.Record
-	steps   []nodeStep
-}
-
-type nodeStep struct {
-	length int
-	state  []ipam.Record
-	now    time.Time
+	history recordtest.History
 }
 
 var blocks = []netip.Prefix{
@@ -210,11 +204,11 @@ func (m *nodeMachine) actions() map[string]func(*rapid.T) {
 			if have != twin || !errors.Is(err, wrong) || (err == nil) != (wrong == nil) || (len(records) > 0) != (err == nil && !held) {
 				t.Fatalf("allocate %s %s: %+v %v, want %+v %v", o, want, have, err, twin, wrong)
 			}
-			m.history = append(m.history, records...)
+			m.history.Add(records)
 		},
 		"release": func(t *rapid.T) {
 			o := owner(rapid.IntRange(0, 15).Draw(t, "owner"))
-			m.history = append(m.history, m.fast.Release(m.now, o)...)
+			m.history.Add(m.fast.Release(m.now, o))
 			m.slow.release(m.now, o)
 		},
 		"blocks": func(t *rapid.T) {
@@ -223,7 +217,7 @@ func (m *nodeMachine) actions() map[string]func(*rapid.T) {
 			if wrong := m.slow.setBlocks(list); (err == nil) != (wrong == nil) {
 				t.Fatalf("set blocks %v: %v, want %v", list, err, wrong)
 			}
-			m.history = append(m.history, records...)
+			m.history.Add(records)
 		},
 		"time": func(t *rapid.T) {
 			m.now = m.now.Add(time.Duration(rapid.IntRange(1, 4).Draw(t, "seconds")) * time.Second)
@@ -273,60 +267,22 @@ func (m *nodeMachine) compare(t *rapid.T) {
 	if at := m.fast.FreeAt(m.now); total != wantTotal || free != wantFree || !at.Equal(next) {
 		t.Fatalf("capacity %d of %d, free at %s; want %d of %d, %s", free, total, at, wantFree, wantTotal, next)
 	}
-	m.steps = append(m.steps, nodeStep{length: len(m.history), state: m.fast.Records(), now: m.now})
+	m.history.Moment(m.fast, m.now)
 }
 
-// Every prefix of a history is a state that existed, from the full and from the compact history alike; a torn journal goes on
-// without giving an address twice.
 func TestNodeAgreesWithItsTwinAndItsHistory(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newNodeMachine(t)
 		t.Repeat(m.actions())
-		for _, s := range m.steps {
-			for _, records := range [...][]ipam.Record{m.history[:s.length], s.state} {
-				n := m.replay(t, records)
-				n.Capacity(s.now)
-				if have := n.Records(); !slices.Equal(have, s.state) {
-					t.Fatalf("after %d records: state %v, want %v", s.length, have, s.state)
-				}
-			}
-		}
-		for length := range m.history {
-			n := m.replay(t, m.history[:length])
-			if _, err := n.SetBlocks(m.now, []netip.Prefix{blocks[4]}); err != nil {
-				t.Fatal(err)
-			}
-			for i := range 20 {
-				_, _, _ = n.Allocate(m.now, owner(20+i), ipam.Want{})
-			}
-			unique(t, n)
-		}
+		recordtest.Try(t, &m.history, func() ipam.NodeAllocator { return m.fresh(t) }, m.now, blocks[4])
 	})
 }
 
-func unique(t *rapid.T, n *Node) {
-	seen := make(map[netip.Addr]bool)
-	for l := range n.Leases() {
-		if seen[l.Addr] {
-			t.Fatalf("two owners hold %s", l.Addr)
-		}
-		seen[l.Addr] = true
-	}
-}
-
-func (m *nodeMachine) replay(t *rapid.T, records []ipam.Record) *Node {
+// fresh makes a node without blocks.
+func (m *nodeMachine) fresh(t *rapid.T) *Node {
 	n, err := NewNode(m.slow.cfg)
 	if err != nil {
 		t.Fatal(err)
-	}
-	for _, r := range records {
-		back, err := ipam.ParseRecord(r.String())
-		if err != nil || back != r {
-			t.Fatalf("record %q reads back as %q: %v", r, back, err)
-		}
-		if err := n.Apply(back); err != nil {
-			t.Fatalf("%v, after %v", err, records)
-		}
 	}
 	return n
 }
@@ -337,7 +293,8 @@ func TestNodeRefusesContradictingRecords(t *testing.T) {
 		m := newNodeMachine(t)
 		actions := m.actions()
 		actions["apply"] = func(t *rapid.T) {
-			n := m.replay(t, m.fast.Records())
+			n := m.fresh(t)
+			recordtest.Replay(t, n, m.fast.Records())
 			p := rapid.SampledFrom(blocks).Draw(t, "prefix")
 			r := ipam.Record{
 				Op:     ipam.RecordOp(rapid.IntRange(0, 7).Draw(t, "op")),
@@ -347,11 +304,7 @@ func TestNodeRefusesContradictingRecords(t *testing.T) {
 				At:     m.now,
 			}
 			n.Capacity(m.now)
-			before := n.Records()
-			if err := n.Apply(r); err != nil && !slices.Equal(n.Records(), before) {
-				t.Fatalf("%v, but the state %v became %v", err, before, n.Records())
-			}
-			unique(t, n)
+			recordtest.Refused(t, n, r)
 		}
 		t.Repeat(actions)
 	})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/recordtest"
 	"github.com/vppdrill/vppdrill/ipam/space"
 	"pgregory.net/rapid"
 )
@@ -230,21 +231,12 @@ func (m *nodeRun) check(t *rapid.T) {
 	m.lengths, m.states = append(m.lengths, len(m.history)), append(m.states, m.fast.Records())
 }
 
-// replay applies records, each read back from its text as a journal would.
 func (m *nodeRun) replay(t *rapid.T, records []ipam.Record) *Node {
 	n, err := NewNode(m.fast.cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range records {
-		back, err := ipam.ParseRecord(r.String())
-		if err == nil {
-			err = n.Apply(back)
-		}
-		if err != nil {
-			t.Fatalf("%v after %v", err, records)
-		}
-	}
+	recordtest.Replay(t, n, records)
 	return n
 }
 

@@ -30,6 +30,40 @@ type blockBook struct {
 	occupy, release func(netip.Prefix) error
 }
 
+// blockSource is what gives and takes back node CIDRs in a contestant's own shape.
+type blockSource[P any] interface {
+	AllocateNext() (P, error)
+	Release(P) error
+}
+
+// blockPairs takes a block and gives it back, so many times.
+func blockPairs[P any](s blockSource[P]) func(n int) error {
+	return func(n int) error {
+		for range n {
+			p, err := s.AllocateNext()
+			if err != nil {
+				return err
+			}
+			if err := s.Release(p); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// blockTakes takes so many blocks.
+func blockTakes[P any](s blockSource[P]) func(n int) error {
+	return func(n int) error {
+		for range n {
+			if _, err := s.AllocateNext(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
 func allBlockSets() []blockSet {
 	return []blockSet{ourBlocks(), ciliumBlocks(), kubernetesBlocks()}
 }
@@ -38,29 +72,7 @@ func ourBlocks() blockSet {
 	return blockSet{name: "ours: ipam/nodeipam/cidrset", fresh: func(cluster netip.Prefix, bits int) (blockBook, error) {
 		s, err := cidrset.NewCIDRSet(cluster, bits)
 		return blockBook{
-			next: func() (netip.Prefix, error) { return s.AllocateNext() },
-			pairs: func(n int) error {
-				for range n {
-					p, err := s.AllocateNext()
-					if err != nil {
-						return err
-					}
-					if err := s.Release(p); err != nil {
-						return err
-					}
-				}
-				return nil
-			},
-			take: func(n int) error {
-				for range n {
-					if _, err := s.AllocateNext(); err != nil {
-						return err
-					}
-				}
-				return nil
-			},
-			occupy:  func(p netip.Prefix) error { return s.Occupy(p) },
-			release: func(p netip.Prefix) error { return s.Release(p) },
+			next: func() (netip.Prefix, error) { return s.AllocateNext() }, pairs: blockPairs(s), take: blockTakes(s), occupy: s.Occupy, release: s.Release,
 		}, err
 	}}
 }

@@ -41,29 +41,7 @@ func ciliumBlocks() blockSet {
 	return blockSet{name: "Cilium cidrset", module: ciliumModule, fresh: func(cluster netip.Prefix, bits int) (blockBook, error) {
 		s, err := cidrset.NewCIDRSet(cluster, bits)
 		return blockBook{
-			next: func() (netip.Prefix, error) { return s.AllocateNext() },
-			pairs: func(n int) error {
-				for range n {
-					p, err := s.AllocateNext()
-					if err != nil {
-						return err
-					}
-					if err := s.Release(p); err != nil {
-						return err
-					}
-				}
-				return nil
-			},
-			take: func(n int) error {
-				for range n {
-					if _, err := s.AllocateNext(); err != nil {
-						return err
-					}
-				}
-				return nil
-			},
-			occupy:  func(p netip.Prefix) error { return s.Occupy(p) },
-			release: func(p netip.Prefix) error { return s.Release(p) },
+			next: func() (netip.Prefix, error) { return s.AllocateNext() }, pairs: blockPairs(s), take: blockTakes(s), occupy: s.Occupy, release: s.Release,
 		}, err
 	}}
 }

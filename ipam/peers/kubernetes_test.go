@@ -65,26 +65,8 @@ func kubernetesBlocks() blockSet {
 				}
 				return prefixOf(n), nil
 			},
-			pairs: func(n int) error {
-				for range n {
-					p, err := s.AllocateNext()
-					if err != nil {
-						return err
-					}
-					if err := s.Release(p); err != nil {
-						return err
-					}
-				}
-				return nil
-			},
-			take: func(n int) error {
-				for range n {
-					if _, err := s.AllocateNext(); err != nil {
-						return err
-					}
-				}
-				return nil
-			},
+			pairs:   blockPairs(s),
+			take:    blockTakes(s),
 			occupy:  func(p netip.Prefix) error { return s.Occupy(ipNet(p)) },
 			release: func(p netip.Prefix) error { return s.Release(ipNet(p)) },
 		}, err

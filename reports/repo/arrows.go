@@ -24,6 +24,8 @@ var arrows = []arrow{
 		"pods of a pod CIDR are wired like Contiv's, so their addresses come from the same pool; the CIDRs themselves know no pod"},
 	{"ipam/cmd", []string{"ipam/...", "scenarios", "scenarios/cmd/cli", "vppwire/inputfile", "vppwire/strictyaml"},
 		"a command that explains an address plan reads the same scenario files as a run"},
+	{"ipam/recordtest", []string{"ipam"},
+		"what every address system owes is tried on each of them, so it knows none"},
 	{"ipam/plan", []string{"ipam", "ipam/space", "ipam/contiv", "ipam/nodeipam", "ipam/nodeipam/cidrset", "ipam/cilium", "ipam/datastore"},
 		"an explanation must come from the allocators that it explains"},
 	{"ipam/...", []string{"ipam", "ipam/space"},
