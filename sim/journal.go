@@ -53,6 +53,9 @@ func (p *process) leaseFacts(effects []agent.Effect) {
 	if !wrote {
 		return
 	}
+	if len(gone)+len(come) > 0 {
+		p.m.leasesAt = p.m.w.eng.Now()
+	}
 	for _, r := range gone {
 		p.m.rest(r.Addr)
 		p.m.fact(scenarios.Fact{Kind: scenarios.FactReleased, Owner: r.Owner, Addr: r.Addr, Prefix: r.Prefix, Rest: p.m.w.rest(),

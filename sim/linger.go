@@ -14,6 +14,10 @@ import (
 // minutes, and then gives back at intervals of half a minute.
 const lingerTime = 8 * time.Minute
 
+// warmTime is the part of it that a node gets to keep again what it should after its leases have changed, which they do at that time
+// where a quarantine ended.
+const warmTime = lingerTime - 2*time.Minute
+
 // Linger implements scenarios.Lingerer.
 func (w *World) Linger(ctx context.Context) (stirred bool, err error) {
 	for _, m := range w.order {
@@ -46,8 +50,11 @@ func (m *machine) resting() (list []netip.Addr) {
 	return list
 }
 
-// warm is what the node keeps for pods to come.
+// warm is what the node keeps for pods to come, nil where it may still be about to.
 func (m *machine) warm(a *agent.Agent) *scenarios.Warm {
+	if m.w.eng.Now()-m.leasesAt < warmTime {
+		return nil
+	}
 	taken := m.resting()
 	for l := range a.Leases() {
 		taken = append(taken, l.Addr)

@@ -64,6 +64,8 @@ type machine struct {
 	hitAt, ableAt time.Duration
 	// rests holds until when released addresses rest.
 	rests map[netip.Addr]time.Duration
+	// leasesAt is when the agent leased or freed an address last.
+	leasesAt time.Duration
 }
 
 // recordTime is ample for an agent's start and the dumps of a large node.
