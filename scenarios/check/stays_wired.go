@@ -31,7 +31,7 @@ func staysWired() scenarios.Law {
 		When:  scenarios.Always,
 		Needs: []scenarios.Evidence{scenarios.Removals, scenarios.NodeAddresses, scenarios.Sandboxes, scenarios.Blocks},
 		Watch: func() scenarios.Watcher {
-			return &wiredWatcher{nodes: map[string]*wiredNode{}, homes: map[netip.Prefix]*wiredNode{}, left: map[netip.Prefix]int{}}
+			return &wiredWatcher{nodes: map[string]*wiredNode{}, homes: map[netip.Prefix]*wiredNode{}, left: map[netip.Prefix][]time.Duration{}}
 		},
 	}
 }
@@ -46,10 +46,10 @@ type wiredNode struct {
 	byAddr  map[netip.Addr]*wiredPod
 	byNetns map[string]*wiredPod
 	byOwner map[ipam.Owner]*wiredPod
-	// moves counts changes of the node's addresses after the first ones. remade holds, of what leads from this node to others, the
-	// moves of both nodes at which it was last taken away for that.
+	// moves counts changes of the node's addresses after the first ones. remade holds, of what leads from this node to others, what
+	// it was taken away for.
 	moves  int
-	remade map[thing]int
+	remade map[thing]remade
 	// agentUp is when its agent's present life began.
 	agentUp time.Duration
 }
@@ -61,6 +61,13 @@ type thing struct {
 	prefix netip.Prefix
 	addr   netip.Addr
 }
+
+// remade counts what a thing was taken away for: the moves of the nodes at its ends, all that there were then, and the leavings of nodes
+// that it led to.
+type remade struct{ moves, left int }
+
+// newsLate is how late a node may hear what others of its kind have long heard: a stale watch delivers up to 20 s late.
+const newsLate = 30 * time.Second
 
 type wiredPod struct {
 	owner ipam.Owner
@@ -76,9 +83,9 @@ type wiredWatcher struct {
 	nodes map[string]*wiredNode
 	// homes are the living nodes by what leads to them: their addresses, as prefixes, and their blocks.
 	homes map[netip.Prefix]*wiredNode
-	// left counts the nodes that went down or left, or gave a block back, by what led to them: what was there for one may go when the
-	// next has come.
-	left map[netip.Prefix]int
+	// left is when nodes went down or left, or gave a block back, by what led to them: what was there for one may go when the next has
+	// come.
+	left map[netip.Prefix][]time.Duration
 	// ranges counts changes of the cluster's address ranges, and of nodes' blocks behind the first of them: routes to blocks are then
 	// joined and parted.
 	ranges int
@@ -128,7 +135,7 @@ func (w *wiredWatcher) Observe(f *scenarios.Fact) error {
 		w.unhome(n)
 		for i := range n.blocks {
 			if p := n.blocks[i].Prefix; !slices.ContainsFunc(f.Blocks, func(b ipam.Block) bool { return b.Prefix == p }) {
-				w.left[p]++
+				w.left[p] = append(w.left[p], f.At)
 			}
 		}
 		n.blocks = append(n.blocks[:0], f.Blocks...)
@@ -140,7 +147,7 @@ func (w *wiredWatcher) Observe(f *scenarios.Fact) error {
 		n := w.node(f.Node)
 		n.endAll()
 		w.unhome(n)
-		n.ways(func(p netip.Prefix) { w.left[p]++ })
+		n.ways(func(p netip.Prefix) { w.left[p] = append(w.left[p], f.At) })
 		n.addrs, n.blocks, n.former = nil, nil, n.addrs
 		w.last, w.lastAt = f.Node+" went down", f.At
 		if f.Text == scenarios.NodeLeft {
@@ -166,7 +173,7 @@ func (w *wiredWatcher) removed(f *scenarios.Fact) error {
 		return w.torn(f, n, "pod "+p.pod+" ("+p.addr.String()+")", "nobody asked for its DEL")
 	}
 	if peer, p := w.peerOf(n, r); peer != nil {
-		if w.excused(n, peer, r, p) {
+		if w.excused(f, n, peer, p) {
 			return nil
 		}
 		return w.torn(f, n, peer.name, "it has not left, and is reached by what it was")
@@ -221,23 +228,34 @@ func (w *wiredWatcher) peerOf(n *wiredNode, r *scenarios.Removal) (*wiredNode, n
 	return nil, p
 }
 
-// excused: the node or its peer has moved, or another node was where the peer is now, since the thing was taken away last.
-func (w *wiredWatcher) excused(n, peer *wiredNode, r *scenarios.Removal, p netip.Prefix) bool {
-	moves := n.moves + peer.moves + w.left[p]
+// excused: the node or its peer has moved, or another node was where the peer is now, since the thing was taken away last. Where blocks
+// go to and fro, a node that hears late takes away for each of them what others took away long ago: each leaving is then a cause of its own.
+func (w *wiredWatcher) excused(f *scenarios.Fact, n, peer *wiredNode, p netip.Prefix) bool {
+	r, left := f.Removal, w.left[p]
+	moves := n.moves + peer.moves
 	if r.What == scenarios.RemovedRoute || r.What == scenarios.RemovedLinuxRoute {
 		moves += w.ranges
 	}
-	if moves == 0 {
-		return false
-	}
 	k := thing{r.What, r.Table, r.Prefix, r.Addr}
-	if n.remade[k] == moves {
+	was := n.remade[k]
+	heard := was.left
+	for heard < len(left) && left[heard] < f.At-newsLate {
+		heard++
+	}
+	switch {
+	case was.moves != moves:
+		was.moves, was.left = moves, heard
+	case heard < len(left):
+		was.left = heard + 1
+	case was.left < heard:
+		was.left = heard
+	default:
 		return false
 	}
 	if n.remade == nil {
-		n.remade = map[thing]int{}
+		n.remade = map[thing]remade{}
 	}
-	n.remade[k] = moves
+	n.remade[k] = was
 	return true
 }
 

@@ -2,6 +2,7 @@ package check
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,6 +35,12 @@ func TestStaysWired(t *testing.T) {
 	tunnel := scenarios.Removal{What: scenarios.RemovedTunnel, Name: "vxlan_tunnel2", Addr: netip.MustParseAddr("192.168.16.2")}
 	blockRoute := scenarios.Removal{What: scenarios.RemovedRoute, Table: 1, Prefix: block}
 	moved := scenarios.Fact{Kind: scenarios.FactAddressed, Node: "node-1", Addrs: addrs("192.168.16.77", "192.168.30.1", "172.30.1.1")}
+	away := scenarios.Fact{Kind: scenarios.FactBlocks, Node: "node-2"}
+	toAndFro := []scenarios.Fact{away, start[3], away, start[3]}
+	longAgo := slices.Clone(toAndFro)
+	for i := range longAgo {
+		longAgo[i].At = -time.Minute
+	}
 	for _, tc := range []struct {
 		name   string
 		before []scenarios.Fact
@@ -55,6 +62,10 @@ func TestStaysWired(t *testing.T) {
 		{name: "once after another node came in its place", before: []scenarios.Fact{{Kind: scenarios.FactNodeGone, Node: "node-2", Text: scenarios.NodeLeft}, start[2]},
 			gone: []scenarios.Removal{tunnel}},
 		{name: "a block that the peer has not any more", before: []scenarios.Fact{{Kind: scenarios.FactBlocks, Node: "node-2"}}, gone: []scenarios.Removal{blockRoute}},
+		{name: "twice after the block went to and fro twice, by a node that hears late", before: toAndFro, gone: []scenarios.Removal{blockRoute, blockRoute}},
+		{name: "thrice after it", before: toAndFro, gone: []scenarios.Removal{blockRoute, blockRoute, blockRoute}, want: "is taken from node-2"},
+		{name: "once where that was long ago", before: longAgo, gone: []scenarios.Removal{blockRoute}},
+		{name: "twice where that was long ago", before: longAgo, gone: []scenarios.Removal{blockRoute, blockRoute}, want: "is taken from node-2"},
 		{name: "once after the node's own move", before: []scenarios.Fact{moved}, gone: []scenarios.Removal{tunnel}},
 		{name: "twice after it", before: []scenarios.Fact{moved}, gone: []scenarios.Removal{tunnel, tunnel}, want: "is taken from node-2"},
 		{name: "route to a block after the ranges changed", before: []scenarios.Fact{{Kind: scenarios.FactDisturbed, Text: "change-cidr"}}, gone: []scenarios.Removal{blockRoute}},
