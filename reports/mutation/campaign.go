@@ -45,6 +45,9 @@ type Campaign struct {
 // Run does the campaign. Every mutant is first tried with the catalogue and a few random scenarios, then the rest of them with
 // more and more, so that an interrupted campaign is a shallow one and not half of one.
 func (c Campaign) Run(ctx context.Context) (*Report, error) {
+	if c.Resume != nil {
+		return c.resume(ctx)
+	}
 	all, err := Find(c.Root)
 	if err != nil {
 		return nil, err
@@ -61,15 +64,9 @@ func (c Campaign) Run(ctx context.Context) (*Report, error) {
 	if c.survey, err = newSurvey(program, c.Scratch, last(all)); err != nil {
 		return nil, err
 	}
-	r := &Report{Seed: c.Seed, BudgetSeconds: c.Budget.Seconds()}
+	r := &Report{Seed: c.Seed, BudgetSeconds: c.Budget.Seconds(), Program: c.survey.sum, Switches: last(all)}
 	var chosen []*Mutant
-	switch {
-	case c.Resume != nil:
-		r.Seed, r.former = c.Resume.Seed, c.Resume.Kinds
-		if r.Trials, err = resumed(all, c.Resume.Trials); err != nil {
-			return nil, err
-		}
-	case c.Again != nil:
+	if c.Again != nil {
 		if chosen = uncaught(all, c.Again); len(chosen) == 0 {
 			return nil, errors.New("none of the faults that were not caught is there any more")
 		}
@@ -79,7 +76,7 @@ func (c Campaign) Run(ctx context.Context) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Resume == nil && c.Again == nil {
+	if c.Again == nil {
 		if !c.chooses() {
 			reached = all // who asks for one fault is told of it
 		}
@@ -96,7 +93,7 @@ func (c Campaign) Run(ctx context.Context) (*Report, error) {
 }
 
 // chooses reports whether the campaign chooses among all faults that runs come by.
-func (c Campaign) chooses() bool { return c.Resume == nil && c.Again == nil && len(c.Only) == 0 }
+func (c Campaign) chooses() bool { return c.Again == nil && len(c.Only) == 0 }
 
 // wanted reports whether the campaign is asked for a fault by its place, or for all.
 func (c Campaign) wanted(m *Mutant) bool {
@@ -142,6 +139,9 @@ func (c *Campaign) reach(ctx context.Context, program string, all []*Mutant) ([]
 		return nil, errors.New("with no fault on, the planted program does something else than the tree's")
 	}
 	c.usual = said[1]
+	if err := c.survey.keepCatalogue(c.usual); err != nil {
+		return nil, err
+	}
 	asked, err := os.ReadFile(filepath.Join(c.Scratch, "reached.asked"))
 	if err != nil {
 		return nil, err

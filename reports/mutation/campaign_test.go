@@ -128,27 +128,34 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// Goal: an interrupted campaign goes on with the trials that it had, and not in another tree. Method: a report through its file, the same
-// source, and one with a line more.
+// Goal: an interrupted campaign goes on with the trials and the program that it had, and with no other program. Method: a program that does
+// nothing, a report through its file with one trial that is caught and one whose budget is spent, and another program.
 func TestResume(t *testing.T) {
-	const text = "package a\n\nfunc f(g, h func()) {\n\tg()\n\th()\n\tg()\n}\n"
-	var former Report
-	for i, m := range numbered(parsed(t, text)) {
-		former.Trials = append(former.Trials, &Trial{Mutant: m, Outcome: Survived, CPUSeconds: float64(i), Searches: uint64(7 * i)})
+	scratch := t.TempDir()
+	program := filepath.Join(scratch, "planted")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
 	}
-	read := reread(t, &former)
-	same := numbered(parsed(t, text))
-	trials, err := resumed(same, read.Trials)
-	if err != nil || len(trials) != 3 {
-		t.Fatal(trials, err)
+	s, err := newSurvey(program, scratch, 3)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for i, m := range trials {
-		if m.Mutant != same[i] || m.begun != (i > 0) || m.Searches != uint64(7*i) || m.spent() != time.Duration(i)*time.Second {
-			t.Errorf("trial %d is %+v", i, m)
-		}
+	if err := s.keepCatalogue(map[string]string{"a 1": "done"}); err != nil {
+		t.Fatal(err)
 	}
-	if _, err := resumed(numbered(parsed(t, strings.Replace(text, "func f", "// f does it.\nfunc f", 1))), read.Trials); err == nil {
-		t.Error("it goes on in another tree")
+	m := &Mutant{Number: 2, Kind: kinds[0].Name, File: "a.go", Line: 5}
+	former := Report{Program: s.sum, Switches: 3, Kinds: []Row{{Kind: kinds[0].Name, Places: 9, Reached: 7}}, Trials: []*Trial{
+		{Mutant: m, Outcome: Caught, By: "settles", CPUSeconds: 1}, {Mutant: m, Outcome: Survived, CPUSeconds: 60, Runs: 4, Searches: 7}}}
+	c := Campaign{Scratch: scratch, Budget: time.Minute, Resume: reread(t, &former)}
+	r, err := c.Run(t.Context())
+	if err != nil || len(r.Trials) != 2 || r.Caught() != 50 || r.Trials[1].Searches != 7 || r.Trials[1].Number != 2 || r.Kinds[0].Places != 9 || r.Kinds[0].Reached != 7 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if err := os.WriteFile(program, []byte("#!/bin/sh\nexit\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Run(t.Context()); err == nil {
+		t.Error("it goes on with another program")
 	}
 }
 

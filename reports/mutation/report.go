@@ -18,6 +18,9 @@ type Report struct {
 	CPUSeconds    float64  `json:"cpuSeconds"`
 	Kinds         []Row    `json:"kinds"`
 	Trials        []*Trial `json:"trials"`
+	// Program is the planted program's SHA-256 in hexadecimal, with which alone the campaign can go on; Switches how many it has.
+	Program  string `json:"program"`
+	Switches int    `json:"switches"`
 
 	places, reached []*Mutant
 	// former are the rows of the report that was resumed, which knew places and reached.

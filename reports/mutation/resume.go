@@ -1,7 +1,9 @@
 package mutation
 
 import (
-	"fmt"
+	"context"
+	"errors"
+	"path/filepath"
 	"time"
 )
 
@@ -10,26 +12,27 @@ type site struct{ file, function, kind, before, after string }
 
 func (m *Mutant) site() site { return site{m.File, m.Func, m.Kind, m.Before, m.After} }
 
-// resumed are an interrupted report's trials with the faults of the tree as it is. It must be the same tree.
-func resumed(all []*Mutant, former []*Trial) ([]*Trial, error) {
-	by := map[site]map[int]*Mutant{} // by line
-	for _, m := range all {
-		if by[m.site()] == nil {
-			by[m.site()] = map[int]*Mutant{}
-		}
-		by[m.site()][m.Line<<10+m.Column] = m
+// resume goes on with an interrupted campaign: with the program that it has built, whatever has become of the tree.
+func (c Campaign) resume(ctx context.Context) (*Report, error) {
+	former := c.Resume
+	program := filepath.Join(c.Scratch, "planted")
+	var err error
+	if c.survey, err = newSurvey(program, c.Scratch, former.Switches); err != nil {
+		return nil, err
 	}
-	trials := make([]*Trial, len(former))
-	for i, f := range former {
-		m := by[f.site()][f.Line<<10+f.Column]
-		if m == nil {
-			return nil, fmt.Errorf("the tree has changed since the report was written: there is no %s any more; start a new campaign", f.Place())
-		}
-		t := *f
-		t.Mutant, t.begun = m, f.CPUSeconds > 0
-		trials[i] = &t
+	if c.survey.sum != former.Program {
+		return nil, errors.New("the planted program is not the one of the report any more: start a new campaign")
 	}
-	return trials, nil
+	if c.usual, err = c.survey.catalogue(); err != nil {
+		return nil, err
+	}
+	r := &Report{Seed: former.Seed, BudgetSeconds: c.Budget.Seconds(), Program: former.Program, Switches: former.Switches, Trials: former.Trials, former: former.Kinds}
+	for _, t := range r.Trials {
+		t.begun = t.CPUSeconds > 0
+	}
+	err = c.rounds(ctx, program, r.Trials)
+	r.count()
+	return r, err
 }
 
 // spent is how much processor time a trial has had.

@@ -3,6 +3,7 @@ package mutation
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -63,6 +64,8 @@ const surveyMost, surveyBlock = 1800, 60
 // somebody wants to know, and kept beside the program.
 type survey struct {
 	program string
+	// sum is the program's SHA-256 in hexadecimal.
+	sum string
 	// folder keeps the blocks; asked is the file of switches of the block under way.
 	folder, asked string
 	switches      int
@@ -82,7 +85,8 @@ func newSurvey(program, scratch string, switches int) (*survey, error) {
 	if _, err := io.Copy(sum, text); err != nil {
 		return nil, fmt.Errorf("read %s: %w", program, err)
 	}
-	s := &survey{program: program, folder: filepath.Join(scratch, fmt.Sprintf("survey-%x", sum.Sum(nil)[:8])), switches: switches}
+	s := &survey{program: program, sum: hex.EncodeToString(sum.Sum(nil)), switches: switches}
+	s.folder = filepath.Join(scratch, "survey-"+s.sum[:16])
 	s.asked = filepath.Join(s.folder, "asked")
 	return s, os.MkdirAll(s.folder, 0o755)
 }
@@ -125,6 +129,26 @@ func (s *survey) block(ctx context.Context, first uint64) ([]surveyed, error) {
 	}
 	return block, os.WriteFile(name, text, 0o644)
 }
+
+// keepCatalogue keeps what the catalogue's runs do without a fault.
+func (s *survey) keepCatalogue(usual map[string]string) error {
+	text, err := json.Marshal(usual)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(s.catalogueFile(), text, 0o644)
+}
+
+// catalogue is what keepCatalogue kept.
+func (s *survey) catalogue() (usual map[string]string, err error) {
+	text, err := os.ReadFile(s.catalogueFile())
+	if err != nil {
+		return nil, err
+	}
+	return usual, json.Unmarshal(text, &usual)
+}
+
+func (s *survey) catalogueFile() string { return filepath.Join(s.folder, "catalogue.json") }
 
 // unit surveys one unit.
 func (s *survey) unit(ctx context.Context, u unit) (*surveyed, error) {

@@ -41,7 +41,7 @@ func run(ctx context.Context, args []string, out, notes io.Writer) int {
 	flags.DurationVar(&c.Budget, "budget", time.Minute, "processor time for each")
 	flags.IntVar(&c.Jobs, "jobs", 1, "how many are tried at the same time")
 	again := flags.String("again", "", "a file of --json: only what was not caught then")
-	resume := flags.Bool("resume", false, "go on with the campaign whose results the file of --json has, in the same tree")
+	resume := flags.Bool("resume", false, "go on with the campaign whose results the file of --json has, with the program that it built")
 	least := flags.Float64("least", 0, "percent that must be caught")
 	file := flags.String("json", "", "file for the results")
 	if err := flags.Parse(args); err != nil || flags.NArg() > 0 || c.Budget < time.Second || c.Jobs < 1 || c.Mutants < 0 {
