@@ -145,6 +145,10 @@ func (r *Report) WriteText(w io.Writer) error {
 			t.writeText(w)
 		}
 	}
+	sum := r.total()
+	if told := sum.Planted - sum.Silent; told < sum.Planted {
+		fmt.Fprintf(w, "\nof those with which some run did anything else than without them, %.0f %% of %d are caught\n", 100*float64(sum.Caught)/float64(max(1, told)), told)
+	}
 	_, err := fmt.Fprintf(w, "\n%.0f %% of %d caught within %.0f s of processor time each; seed %d, %.0f s together\n",
 		r.Caught(), len(r.Trials), r.BudgetSeconds, r.Seed, r.CPUSeconds)
 	return err

@@ -105,6 +105,16 @@ func held(e ast.Expr) bool {
 	return false
 }
 
+// notes reports whether a call only takes pointers for later: what is assigned to what they point to behind it counts as well as before it.
+func notes(s ast.Stmt) bool {
+	c := call(s)
+	if c == nil {
+		return false
+	}
+	f, ok := c.Fun.(*ast.SelectorExpr)
+	return ok && f.Sel.Name == "invoke"
+}
+
 // swapped changes the order of two statements of which one is a call and one changes what the other speaks of. Each statement is in one
 // pair at most. What a wiring mode says is a set of objects, whose order means nothing.
 func swapped(c *cursor) {
@@ -122,7 +132,7 @@ func swapped(c *cursor) {
 	}
 	for i := 0; i+1 < len(list); i++ {
 		a, b := list[i], list[i+1]
-		if !simple(a) || !simple(b) || call(a) == nil && call(b) == nil || !c.related(a, b) {
+		if !simple(a) || !simple(b) || notes(a) || notes(b) || call(a) == nil && call(b) == nil || !c.related(a, b) {
 			continue
 		}
 		i++ // b is taken

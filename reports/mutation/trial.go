@@ -237,6 +237,9 @@ func (t trial) process(whole context.Context, m *Trial, budget time.Duration, ar
 	return nil
 }
 
+// refusedInput is vppdrill's exit code for input that it refuses.
+const refusedInput = 2
+
 // judgeEnd says how a program ended that told of no failure.
 func (m *Trial) judgeEnd(err error, said string, ctx context.Context) {
 	var exit *exec.ExitError
@@ -249,6 +252,8 @@ func (m *Trial) judgeEnd(err error, said string, ctx context.Context) {
 	case status.Signaled() && (status.Signal() == syscall.SIGXCPU || status.Signal() == syscall.SIGKILL), ctx.Err() != nil,
 		strings.Contains(said, "SIGXCPU"):
 		m.Outcome, m.What = Hung, ""
+	case status.ExitStatus() == refusedInput && !strings.Contains(said, "panic:") && !strings.Contains(said, "fatal error:"):
+		m.Outcome, m.By, m.What = Caught, "error", firstLine(said) // a scenario or a configuration that is right is refused
 	default:
 		m.Outcome, m.What = Crashed, firstLine(said)
 	}
