@@ -39,7 +39,7 @@ func (w *World) Settle(ctx context.Context, limit time.Duration) error {
 			since = now
 		case now.Sub(since) >= stillFor:
 			w.tellRemovals()
-			return errors.Join(w.checkTraffic(ctx), w.deliver())
+			return errors.Join(w.checkTraffic(ctx), w.checkServices(ctx), w.deliver())
 		}
 		if now.After(end) {
 			if why == "" {
@@ -79,7 +79,11 @@ func (w *World) quiet(ctx context.Context) string {
 	if err != nil {
 		return "the store does not tell its revision: " + err.Error()
 	}
-	heard := w.control.heard()
+	if !w.servicesTold() {
+		return "the API server has not heard of every endpoint"
+	}
+	heard := append(w.control.heard(), w.services.heard()...)
+	slices.Sort(heard)
 	why := make([]string, len(nodes))
 	var wg sync.WaitGroup
 	for i, n := range nodes {

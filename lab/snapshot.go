@@ -72,6 +72,7 @@ func (w *World) look(ctx context.Context, deep bool) (scenarios.Snapshot, error)
 		err = w.blocked(ctx, s.Nodes)
 	}
 	slices.SortFunc(s.Nodes, func(a, b scenarios.NodeState) int { return strings.Compare(a.Name, b.Name) })
+	s.Services = w.services.states(s.Nodes)
 	return s, err
 }
 
@@ -141,6 +142,7 @@ func fill(out *scenarios.NodeState, s state, m mode.Config) {
 	if m.Interconnected() {
 		out.HostSubnet, out.HostVPP, out.HostLinux = s.HostSubnet, s.HostVPP, s.HostLinux
 	}
+	out.ServiceRange = s.Services
 	out.PodSubnet, out.FormerPodSubnets, out.Blocks, out.Reserved = s.PodSubnet, s.FormerPodSubnets, s.Blocks, s.Reserved
 	out.Leases = func() iter.Seq[ipam.Lease] { return slices.Values(s.Leases) }
 }

@@ -20,7 +20,7 @@ var _ timeline.World = stage{}
 // lacks is what no lab has: a hand in an agent's own process, in what watches deliver, in a disk, and in single directions of
 // the fabric.
 var lacks = []timeline.Need{timeline.AgentCalls, timeline.WatchDelivery, timeline.UnsyncedWrites, timeline.OneWayFabric,
-	timeline.SlowFabric, timeline.ServerLink, timeline.CIDRControllers, timeline.LeadingController, timeline.OtherVersions, timeline.ServiceFeed, timeline.ForgetfulRuntimes}
+	timeline.SlowFabric, timeline.ServerLink, timeline.CIDRControllers, timeline.LeadingController, timeline.OtherVersions, timeline.ForgetfulRuntimes}
 
 // Supports implements scenarios.Supporter.
 func (w *World) Supports(a scenarios.Action) bool { return w.play.Refusal(a) == "" }

@@ -289,15 +289,6 @@ func (st stage) RemoveRange(netip.Prefix) error { return lacking(timeline.CIDRCo
 // LoseLeader implements timeline.ControlPlane.
 func (st stage) LoseLeader(scenarios.LoseLeader) error { return lacking(timeline.LeadingController) }
 
-// SetService implements timeline.ControlPlane.
-func (st stage) SetService(scenarios.Service) { st.fail(lacking(timeline.ServiceFeed)) }
-
-// RemoveService implements timeline.ControlPlane.
-func (st stage) RemoveService(string) { st.fail(lacking(timeline.ServiceFeed)) }
-
-// SetReady implements timeline.ControlPlane.
-func (st stage) SetReady([]string, bool) { st.fail(lacking(timeline.ServiceFeed)) }
-
 // LagWatches implements timeline.ControlPlane.
 func (st stage) LagWatches(string, time.Duration) { st.fail(lacking(timeline.WatchDelivery)) }
 

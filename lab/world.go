@@ -46,6 +46,7 @@ type World struct {
 	pods  pods
 
 	external external
+	services services
 	cuts     [][2]string
 	// broken is what a goroutine could not do.
 	broken error
@@ -74,6 +75,7 @@ func New(ctx context.Context, s *scenarios.Scenario, o Options) (_ *World, err e
 	w := &World{o: o, nodes: map[string]*node{}, started: time.Now(), monotonic: nodeagent.Monotonic()}
 	w.record.now, w.record.lines = w.Now, o.Events
 	w.pods.init()
+	w.services.init()
 	w.play = timeline.New(stage{w}, s, choice.Seeded(o.Seed))
 	cfg, err := configure(s)
 	if err != nil {
@@ -168,7 +170,7 @@ func (w *World) Evidence() []scenarios.Evidence { return Evidence() }
 func Evidence() []scenarios.Evidence {
 	return []scenarios.Evidence{scenarios.AssignedBlocks, scenarios.BlockedBlocks, scenarios.FreeBlocks, scenarios.WaitingPods, scenarios.Leases, scenarios.Sandboxes, scenarios.PodLives, scenarios.Refusals, scenarios.NodeIDs, scenarios.Management, scenarios.Blocks, scenarios.Rests,
 		scenarios.Disturbances, scenarios.CleanStops, scenarios.VPPLives, scenarios.Checks,
-		scenarios.NodeAddresses, scenarios.NodeLeases, scenarios.Removals, scenarios.VPPTables, scenarios.LinuxTables}
+		scenarios.NodeAddresses, scenarios.NodeLeases, scenarios.Removals, scenarios.Services, scenarios.VPPTables, scenarios.LinuxTables}
 }
 
 // Watch implements scenarios.World.
@@ -177,6 +179,7 @@ func (w *World) Watch(fn func(scenarios.Fact) error) { w.listeners = append(w.li
 // pump does what is due until a time: what was planned happens, facts reach the laws. It is called often by whoever waits.
 func (w *World) pump(until time.Duration) error {
 	w.agenda.carryOut(until)
+	w.publishServices(time.Now())
 	return w.deliver()
 }
 

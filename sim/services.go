@@ -3,14 +3,13 @@ package sim
 import (
 	"cmp"
 	"maps"
-	"net/netip"
 	"reflect"
 	"slices"
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/endpoints"
 	"github.com/vppdrill/vppdrill/sim/cluster"
-	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/service"
 )
 
@@ -99,7 +98,7 @@ func (w *World) publishServices() bool {
 	for _, name := range slices.Sorted(maps.Keys(w.services.served)) {
 		s := w.services.served[name]
 		meta := cluster.Meta{Namespace: "default", Name: name}
-		w.publish(&cluster.Service{Meta: meta, Value: kubeService(s)}, func(o cluster.Object) any { return o.(*cluster.Service).Value })
+		w.publish(&cluster.Service{Meta: meta, Value: endpoints.Service(s)}, func(o cluster.Object) any { return o.(*cluster.Service).Value })
 		w.publish(&cluster.Endpoints{Meta: meta, Value: w.slice(s)}, func(o cluster.Object) any { return o.(*cluster.Endpoints).Value })
 	}
 	return true
@@ -126,75 +125,33 @@ func (w *World) publish(o cluster.Object, value func(cluster.Object) any) {
 	}
 }
 
-func serviceProto(p scenarios.Protocol) vppwire.Proto {
-	if p == scenarios.UDP {
-		return vppwire.UDP
-	}
-	return vppwire.TCP
-}
-
-// kubeService is a scenario's service as the API server has it.
-func kubeService(s scenarios.Service) service.Service {
-	out := service.Service{Name: service.Name{Namespace: "default", Name: s.Name}, Affinity: uint32(s.Affinity / time.Second),
-		ExternalLocal: s.ExternalPolicy == scenarios.NodeLocal, InternalLocal: s.InternalPolicy == scenarios.NodeLocal,
-		Ports: []service.Port{{Proto: serviceProto(s.Protocol), Port: uint16(s.Port), NodePort: uint16(s.NodePort)}}}
-	if s.ClusterIP.IsValid() {
-		out.ClusterIPs = []netip.Addr{s.ClusterIP}
-	}
-	if s.External.IsValid() {
-		out.ExternalIPs = []netip.Addr{s.External}
-	}
-	return out
-}
-
-// slice is what the controller makes of a service's pods, or of hosts.
+// slice is what the controller makes of a service.
 func (w *World) slice(s scenarios.Service) service.Slice {
-	out := service.Slice{Name: service.Name{Namespace: "default", Name: s.Name}, Service: s.Name,
-		Ports: []service.SlicePort{{Proto: serviceProto(s.Protocol), Port: uint16(s.TargetPort)}}}
+	var list []endpoints.Pod
 	pods, _ := w.api.List(cluster.KindPod, "")
 	for _, o := range pods {
 		p := o.(*cluster.Pod)
-		if s.App == "" || p.App != s.App || !p.IP.IsValid() || p.Phase != cluster.Running {
-			continue
+		if p.IP.IsValid() && p.Phase == cluster.Running {
+			list = append(list, endpoints.Pod{App: p.App, Node: p.Node, Addr: p.IP, Unready: w.services.unready[p.Name], Deleting: p.Deleting})
 		}
-		ready := !w.services.unready[p.Name]
-		out.Endpoints = append(out.Endpoints, service.Endpoint{Addr: p.IP, Node: p.Node, Ready: ready && !p.Deleting, Serving: ready, Terminating: p.Deleting})
 	}
+	var hosts []endpoints.Host
 	nodes, _ := w.api.List(cluster.KindNode, "")
 	for _, o := range nodes {
-		n := o.(*cluster.Node)
-		if (s.Hosts == scenarios.AllNodes || string(s.Hosts) == n.Name) && len(n.Addresses) > 0 {
-			out.Endpoints = append(out.Endpoints, service.Endpoint{Addr: n.Addresses[0], Node: n.Name, Ready: true, Serving: true})
+		if n := o.(*cluster.Node); len(n.Addresses) > 0 {
+			hosts = append(hosts, endpoints.Host{Name: n.Name, Addr: n.Addresses[0]})
 		}
 	}
-	return out
+	return endpoints.Slice(s, list, hosts)
 }
 
 // serviceStates are the services as the API server has them, with where their ready endpoints are.
 func (w *World) serviceStates(nodes []scenarios.NodeState) []scenarios.ServiceState {
 	var out []scenarios.ServiceState
 	for _, name := range slices.Sorted(maps.Keys(w.services.served)) {
-		s := scenarios.ServiceState{Service: w.services.served[name]}
-		o, known := w.api.Get(cluster.KindEndpoints, cluster.Key{Namespace: "default", Name: name})
-		if !known {
-			continue
+		if o, known := w.api.Get(cluster.KindEndpoints, cluster.Key{Namespace: "default", Name: name}); known {
+			out = append(out, endpoints.State(w.services.served[name], o.(*cluster.Endpoints).Value, nodes))
 		}
-		for _, e := range o.(*cluster.Endpoints).Value.Endpoints {
-			if !e.Ready {
-				continue
-			}
-			at := scenarios.EndpointState{Addr: e.Addr, Node: e.Node}
-			for i := range nodes {
-				for _, p := range nodes[i].Pods {
-					if nodes[i].Name == e.Node && p.Addr == e.Addr {
-						at.Netns = p.Netns
-					}
-				}
-			}
-			s.Endpoints = append(s.Endpoints, at)
-		}
-		slices.SortFunc(s.Endpoints, func(a, b scenarios.EndpointState) int { return a.Addr.Compare(b.Addr) })
-		out = append(out, s)
 	}
 	return out
 }

@@ -100,7 +100,7 @@ func run(ctx context.Context, c Config, kernel vppwire.Linux, addresses host.Hos
 		return err
 	}
 	p := &process{changes: newChanges()}
-	p.cluster = &heardCluster{Cluster: api.Cluster(c.Agent.NodeName), nodes: map[string]string{}}
+	p.cluster = newHeardCluster(api.Cluster(c.Agent.NodeName))
 	p.driver, err = host.New(host.Config{
 		Agent: c.Agent, Allocator: alloc, Journal: countedJournal{j, &p.counts}, Records: records, Boot: c.Boot,
 		Linux: countedLinux{kernel, &p.counts, gone}, VPP: countedVPP{host.Socket(c.VPP), &p.counts, &p.vppUp, gone},

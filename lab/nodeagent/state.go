@@ -21,10 +21,12 @@ type State struct {
 	VXLAN              netip.Addr
 	HostSubnet         netip.Prefix
 	HostVPP, HostLinux netip.Addr
-	PodSubnet          netip.Prefix
-	FormerPodSubnets   []netip.Prefix
-	Blocks             []ipam.Block
-	Reserved           []netip.Addr
+	// Services is the range that the host's way into VPP leads to, zero where VPP serves none.
+	Services         netip.Prefix
+	PodSubnet        netip.Prefix
+	FormerPodSubnets []netip.Prefix
+	Blocks           []ipam.Block
+	Reserved         []netip.Addr
 	// Leases are in ascending address order; Restored those that the journal held at this life's start.
 	Leases, Restored []ipam.Lease
 	// Changes are those that the lab has not heard of, oldest first.
@@ -49,6 +51,7 @@ func stateOf(a *agent.Agent) State {
 	if a.Mode().Interconnected() {
 		s.HostSubnet, s.HostVPP, s.HostLinux = facts.HostSubnet, facts.HostVPP, facts.HostLinux
 	}
+	s.Services = facts.Services
 	if len(facts.PodSubnets) > 0 {
 		s.PodSubnet, s.FormerPodSubnets = facts.PodSubnets[0], slices.Clone(facts.PodSubnets[1:])
 	}

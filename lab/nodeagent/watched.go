@@ -14,6 +14,7 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/host"
+	"github.com/vppdrill/vppdrill/vppwire/service"
 )
 
 // counts are the calls of one life.
@@ -174,6 +175,22 @@ type heardCluster struct {
 	mu    sync.Mutex
 	nodes map[string]string
 	pools string
+	// services and slices are by name; those of a list under way in their fresh ones.
+	services, slices told
+}
+
+// told are the lines of one kind of object, by name.
+type told struct{ now, fresh map[service.Name]string }
+
+func (t *told) seen(n service.Name, line string) { t.now[n], t.fresh[n] = line, line }
+func (t *told) gone(n service.Name)              { delete(t.now, n); delete(t.fresh, n) }
+
+// listed: what this list has not told is not there.
+func (t *told) listed() { t.now, t.fresh = t.fresh, map[service.Name]string{} }
+
+func newHeardCluster(c host.Cluster) *heardCluster {
+	fresh := func() told { return told{map[service.Name]string{}, map[service.Name]string{}} }
+	return &heardCluster{Cluster: c, nodes: map[string]string{}, services: fresh(), slices: fresh()}
 }
 
 // Watch implements host.Cluster.
@@ -193,6 +210,18 @@ func (c *heardCluster) Watch(ctx context.Context, tell func(agent.Event)) {
 			clear(fresh)
 		case agent.PoolsChanged:
 			c.pools = HeardPools(e.Pools)
+		case agent.ServiceSeen:
+			c.services.seen(e.Service.Name, HeardService(e.Service))
+		case agent.ServiceGone:
+			c.services.gone(e.Name)
+		case agent.ServicesListed:
+			c.services.listed()
+		case agent.EndpointsSeen:
+			c.slices.seen(e.Slice.Name, HeardSlice(e.Slice))
+		case agent.EndpointsGone:
+			c.slices.gone(e.Name)
+		case agent.EndpointsListed:
+			c.slices.listed()
 		}
 		c.mu.Unlock()
 		tell(ev)
@@ -204,6 +233,8 @@ func (c *heardCluster) heard() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	out := slices.Collect(maps.Values(c.nodes))
+	out = slices.AppendSeq(out, maps.Values(c.services.now))
+	out = slices.AppendSeq(out, maps.Values(c.slices.now))
 	if c.pools != "" {
 		out = append(out, c.pools)
 	}
@@ -219,3 +250,9 @@ func HeardNode(n agent.NodeSeen) string {
 
 // HeardPools is a line like HeardNode's.
 func HeardPools(p agent.Pools) string { return fmt.Sprintf("pools %d", p.Generation) }
+
+// HeardService and HeardSlice are lines like HeardNode's.
+func HeardService(s service.Service) string { return fmt.Sprintf("service %+v", s) }
+
+// HeardSlice is HeardService's, of a slice.
+func HeardSlice(s service.Slice) string { return fmt.Sprintf("slice %+v", s) }

@@ -7,18 +7,19 @@ import (
 	"testing"
 
 	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/service"
 )
 
 // told is a cluster that tells what a test wants.
-type told []agent.Event
+type tells []agent.Event
 
-func (c told) Watch(_ context.Context, tell func(agent.Event)) {
+func (c tells) Watch(_ context.Context, tell func(agent.Event)) {
 	for _, ev := range c {
 		tell(ev)
 	}
 }
 
-func (told) Relist() {}
+func (tells) Relist() {}
 
 // Goal: what an agent has heard of the cluster is what was told last of each object, and a new list drops what is not in it.
 // Method: stories of events, each with the lines after it.
@@ -30,8 +31,9 @@ func TestHeardCluster(t *testing.T) {
 		}
 		return ev
 	}
-	var events told
-	c := &heardCluster{nodes: map[string]string{}}
+	var events tells
+	web := service.Name{Namespace: "default", Name: "web"}
+	slice := service.Slice{Name: web, Service: "web"}
 	passed := 0
 	for _, step := range []struct {
 		ev   agent.Event
@@ -47,9 +49,14 @@ func TestHeardCluster(t *testing.T) {
 		{seen("node-4", "d"), []string{"node node-1 a [10.1.1.0/24] []", "node node-4 d [] []", "pools 3"}},
 		{agent.NodesListed{}, []string{"node node-4 d [] []", "pools 3"}},
 		{agent.PoolsChanged{Pools: agent.Pools{Generation: 4}}, []string{"node node-4 d [] []", "pools 4"}},
+		{agent.ServiceSeen{Service: service.Service{Name: web}}, []string{"node node-4 d [] []", "pools 4", HeardService(service.Service{Name: web})}},
+		{agent.EndpointsSeen{Slice: slice}, []string{"node node-4 d [] []", "pools 4", HeardService(service.Service{Name: web}), HeardSlice(slice)}},
+		{agent.ServicesListed{}, []string{"node node-4 d [] []", "pools 4", HeardService(service.Service{Name: web}), HeardSlice(slice)}},
+		{agent.ServicesListed{}, []string{"node node-4 d [] []", "pools 4", HeardSlice(slice)}}, // another list, without it
+		{agent.EndpointsGone{Name: web}, []string{"node node-4 d [] []", "pools 4"}},
 	} {
 		events = append(events, step.ev)
-		c = &heardCluster{Cluster: events, nodes: map[string]string{}}
+		c := newHeardCluster(events)
 		passed = 0
 		c.Watch(t.Context(), func(agent.Event) { passed++ })
 		if have := c.heard(); !slices.Equal(have, step.want) {

@@ -70,9 +70,6 @@ func (t *tables) sortSources() {
 	}
 }
 
-// NAT implements scenarios.VPP: it is not looked at yet.
-func (t *tables) NAT() (scenarios.NAT, bool) { return scenarios.NAT{}, false }
-
 // Admits implements scenarios.VPP.
 func (t *tables) Admits(index uint32, mac vppwire.MAC, addr netip.Addr) bool {
 	id, guarded := t.guards[index]

@@ -19,6 +19,7 @@ import (
 	"go.fd.io/govpp/binapi/ip_types"
 	"go.fd.io/govpp/binapi/l2"
 	"go.fd.io/govpp/binapi/memclnt"
+	"go.fd.io/govpp/binapi/nat44_ed"
 	"go.fd.io/govpp/binapi/tapv2"
 	"go.fd.io/govpp/binapi/vxlan"
 )
@@ -46,6 +47,9 @@ func dumpVPP(ctx context.Context, c api.Connection) (*Dump, error) {
 	if err := d.ask(ctx, c, []api.Message{&tapv2.SwInterfaceTapV2Dump{SwIfIndex: allInterfaces}}); err != nil && !unknownMessage(err) {
 		return nil, err
 	}
+	if err := d.ask(ctx, c, []api.Message{&nat44_ed.Nat44ShowRunningConfig{}}); err != nil && !unknownMessage(err) {
+		return nil, err
+	}
 	var second []api.Message
 	apiSource := uint8(0)
 	for _, m := range d.Messages {
@@ -68,6 +72,8 @@ func dumpVPP(ctx context.Context, c api.Connection) (*Dump, error) {
 			for _, id := range m.Ids {
 				second = append(second, &classify.ClassifyTableInfo{TableID: id}, &classify.ClassifySessionDump{TableID: id})
 			}
+		case *nat44_ed.Nat44ShowRunningConfigReply:
+			second = append(second, natDumps(m)...)
 		case *l2.BridgeDomainDetails:
 			if m.BdID != 0 {
 				second = append(second, &l2.L2FibTableDump{BdID: m.BdID})

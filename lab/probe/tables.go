@@ -47,6 +47,7 @@ type tables struct {
 	// guards are the classifier tables of interfaces' IPv4 input ACLs, classifiers what the tables admit, by source.
 	guards      map[uint32]uint32
 	classifiers map[uint32]*classifier
+	nat         nat
 }
 
 // entry is one route with the next longer one around it.
@@ -100,7 +101,7 @@ func (t *tables) addInterface(m *interfaces.SwInterfaceDetails) {
 }
 
 func (t *tables) add(m api.Message, source uint8, nic string) {
-	if t.addClassifier(m) {
+	if t.addClassifier(m) || t.addNAT(m) {
 		return
 	}
 	switch m := m.(type) {
@@ -203,6 +204,7 @@ func route(r *ip.IPRouteV2, source uint8) scenarios.Route {
 func (t *tables) finish() {
 	slices.Sort(t.order)
 	t.sortSources()
+	t.nat.finish()
 	slices.Sort(t.ids)
 	slices.SortFunc(t.statics, func(a, b scenarios.Neighbor) int {
 		return cmp.Or(cmp.Compare(a.Index, b.Index), a.Addr.Compare(b.Addr))

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/endpoints"
 	"github.com/vppdrill/vppdrill/scenarios/walk"
 )
 
@@ -56,7 +57,7 @@ func checkServicesReached(s scenarios.Snapshot) (occasions int64, err error) {
 		}
 		for _, from := range clients(n) {
 			for k := range s.Services {
-				for _, f := range v.fronts(&s.Services[k], n) {
+				for _, f := range endpoints.Fronts(&s.Services[k], n.Name, s.Nodes) {
 					occasions++
 					if err := v.ask(n, from, &s.Services[k], f); err != nil {
 						return occasions, err
@@ -82,42 +83,6 @@ func clients(n *scenarios.NodeState) []walk.Point {
 	return out
 }
 
-// front is an address and port of a service as a client of a node asks it; at is the node that decides who serves.
-type front struct {
-	addr  netip.AddrPort
-	at    *scenarios.NodeState
-	local bool
-	// pods: only they are asked: what a host sends to its own addresses, or to outer ones, does not come by VPP.
-	pods bool
-}
-
-// fronts are those that clients of a node may ask: the cluster's address, the outer one, and every node's port. A host asks its own
-// machine's addresses of itself.
-func (v *serving) fronts(svc *scenarios.ServiceState, n *scenarios.NodeState) []front {
-	var out []front
-	if svc.ClusterIP.IsValid() {
-		out = append(out, front{netip.AddrPortFrom(svc.ClusterIP, uint16(svc.Port)), n, svc.InternalPolicy == scenarios.NodeLocal, false})
-	}
-	if svc.External.IsValid() {
-		out = append(out, front{netip.AddrPortFrom(svc.External, uint16(svc.Port)), n, svc.ExternalPolicy == scenarios.NodeLocal, true})
-	}
-	if svc.NodePort == 0 {
-		return out
-	}
-	for i := range v.s.Nodes {
-		at := &v.s.Nodes[i]
-		if lives(at) && at.VPP != nil && at.Address.IsValid() {
-			out = append(out, front{netip.AddrPortFrom(at.Address.Addr(), uint16(svc.NodePort)), at, svc.ExternalPolicy == scenarios.NodeLocal, true})
-		}
-	}
-	return out
-}
-
-// expected are the endpoints that a front serves.
-func (f *front) expected(svc *scenarios.ServiceState) []scenarios.EndpointState {
-	return slices.DeleteFunc(slices.Clone(svc.Endpoints), func(e scenarios.EndpointState) bool { return f.local && e.Node != f.at.Name })
-}
-
 func protoOf(svc *scenarios.ServiceState) uint8 {
 	if svc.Protocol == scenarios.UDP {
 		return protoUDP
@@ -126,12 +91,12 @@ func protoOf(svc *scenarios.ServiceState) uint8 {
 }
 
 // ask lets a client have each of a mapping's locals once.
-func (v *serving) ask(n *scenarios.NodeState, from walk.Point, svc *scenarios.ServiceState, f front) error {
-	if f.pods && from.Netns == "" {
+func (v *serving) ask(n *scenarios.NodeState, from walk.Point, svc *scenarios.ServiceState, f endpoints.Front) error {
+	if f.Pods && from.Netns == "" {
 		return nil
 	}
-	want := f.expected(svc)
-	p := walk.Packet{Dst: f.addr.Addr(), Proto: protoOf(svc), SrcPort: clientPort, DstPort: f.addr.Port()}
+	want := f.Expected(svc)
+	p := walk.Packet{Dst: f.Addr.Addr(), Proto: protoOf(svc), SrcPort: clientPort, DstPort: f.Addr.Port()}
 	got := map[netip.Addr]bool{}
 	for i, of := 0, 1; i < of; i++ {
 		drawn := false
@@ -146,26 +111,26 @@ func (v *serving) ask(n *scenarios.NodeState, from walk.Point, svc *scenarios.Se
 		case !drawn && len(want) == 0:
 			return nil // nobody serves it, and nothing is mapped
 		case !drawn:
-			return say("%s of service %s leads %s nowhere: %s", f.addr, svc.Name, from, x.There)
+			return say("%s of service %s leads %s nowhere: %s", f.Addr, svc.Name, from, x.There)
 		}
 		k := slices.IndexFunc(want, func(e scenarios.EndpointState) bool { return e.Addr == x.At.Addr() })
 		switch {
 		case k < 0:
-			return say("%s of service %s leads %s to %s, which is no endpoint of it", f.addr, svc.Name, from, x.At)
+			return say("%s of service %s leads %s to %s, which is no endpoint of it", f.Addr, svc.Name, from, x.At)
 		case !x.There.To(want[k].Node, want[k].Netns):
-			return say("%s of service %s does not lead %s to endpoint %s on %s: %s", f.addr, svc.Name, from, x.At, want[k].Node, x.There)
+			return say("%s of service %s does not lead %s to endpoint %s on %s: %s", f.Addr, svc.Name, from, x.At, want[k].Node, x.There)
 		case uint32(x.At.Port()) != svc.TargetPort:
-			return say("%s of service %s leads %s to port %d of its endpoints, not %d", f.addr, svc.Name, from, x.At.Port(), svc.TargetPort)
+			return say("%s of service %s leads %s to port %d of its endpoints, not %d", f.Addr, svc.Name, from, x.At.Port(), svc.TargetPort)
 		case !x.Back.To(from.Node, from.Netns):
 			return say("what endpoint %s of service %s answers does not come back to %s: %s", x.At, svc.Name, from, x.Back)
-		case x.From != f.addr:
-			return say("%s hears %s answer, when it has asked %s of service %s", from, x.From, f.addr, svc.Name)
+		case x.From != f.Addr:
+			return say("%s hears %s answer, when it has asked %s of service %s", from, x.From, f.Addr, svc.Name)
 		}
 		got[x.At.Addr()] = true
 	}
 	for _, e := range want {
 		if !got[e.Addr] {
-			return broken(servicesReachedName, v.s.At, n.Name, "endpoint %s on %s of service %s is ready, and %s never gets it from %s", e.Addr, e.Node, svc.Name, from, f.addr)
+			return broken(servicesReachedName, v.s.At, n.Name, "endpoint %s on %s of service %s is ready, and %s never gets it from %s", e.Addr, e.Node, svc.Name, from, f.Addr)
 		}
 	}
 	return nil

@@ -1,0 +1,165 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vppdrill/vppdrill/lab/probe"
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/endpoints"
+)
+
+// servicesLaw is the law of package check that real sessions judge too: what the mappings promise, connections do.
+const servicesLaw = "services-reached"
+
+const (
+	// askedMost bounds the pairs of a client and a front whose service real sessions ask in one check.
+	askedMost = 96
+	// sessionsPer is how many sessions a client opens for each endpoint that it is to get, at the most. VPP draws each time: of n, all
+	// but one in a million are drawn within some 14 n + n ln n sessions.
+	sessionsPer = 40
+	// sessionPatience is how long one session may take; a first packet may be lost to a neighbor that VPP has to ask for.
+	sessionPatience = time.Second
+	// silent is how many sessions in a row may get no answer.
+	silent = 3
+)
+
+// client is who asks services: a pod, or a host.
+type client struct {
+	place probe.Place
+	node  string
+	host  bool
+}
+
+// checkServices opens real sessions with services until each endpoint that a client may get has answered it, from one pod of each node and
+// from each host; its error is a violation. A scenario that does not want the law gets no sessions.
+func (w *World) checkServices(ctx context.Context) error {
+	if w.scenario().Laws != nil && !slices.Contains(w.scenario().Laws, servicesLaw) {
+		return nil
+	}
+	w.services.mu.Lock()
+	none := len(w.services.told) == 0
+	w.services.mu.Unlock()
+	if none {
+		return nil
+	}
+	s, err := w.look(ctx, true)
+	if err != nil {
+		return err
+	}
+	echoes, err := w.endpointsAnswer(s)
+	defer func() {
+		for _, e := range echoes {
+			e.Close()
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	asked, sessions := 0, 0
+	for i, c := range w.clients(s) {
+		for k := range s.Services {
+			svc := &s.Services[k]
+			fronts := endpoints.Fronts(svc, c.node, s.Nodes)
+			for j := range fronts {
+				// Of the fronts of all nodes each client asks another one.
+				if f := &fronts[j]; f.Pods && (c.host || (j+i)%2 > 0) || len(f.Expected(svc)) == 0 || asked == askedMost || ctx.Err() != nil {
+					continue
+				} else if n, what := ask(ctx, c, svc, f); what != "" {
+					return &scenarios.Violation{Law: servicesLaw, At: w.Now(), What: "the lab is quiet, but " + what}
+				} else {
+					asked, sessions = asked+1, sessions+n
+				}
+			}
+		}
+	}
+	w.record.note(fmt.Sprintf("%d sessions got every endpoint of %d addresses of services", sessions, asked))
+	return nil
+}
+
+// ask opens sessions with one front until everybody whom the client may get has answered, and says what is wrong.
+func ask(ctx context.Context, c client, svc *scenarios.ServiceState, f *endpoints.Front) (sessions int, wrong string) {
+	want := f.Expected(svc)
+	missing := map[netip.Addr]bool{}
+	for _, e := range want {
+		missing[e.Addr] = true
+	}
+	quiet := 0
+	for sessions < sessionsPer*len(want) && len(missing) > 0 {
+		sessions++
+		who, err := probe.WhoServes(ctx, c.place, network(svc), f.Addr, sessionPatience)
+		switch {
+		case ctx.Err() != nil:
+			return sessions, ""
+		case err != nil && quiet < silent:
+			quiet++
+			continue
+		case err != nil:
+			return sessions, fmt.Sprintf("%s of service %s does not answer %s: %v", f.Addr, svc.Name, c.place.Name, err)
+		case !slices.ContainsFunc(want, func(e scenarios.EndpointState) bool { return e.Addr == who }):
+			return sessions, fmt.Sprintf("%s of service %s leads %s to %s, which is no endpoint that it may get", f.Addr, svc.Name, c.place.Name, who)
+		}
+		quiet = 0
+		delete(missing, who)
+		if svc.Affinity > 0 {
+			return sessions, "" // the same one for ever
+		}
+	}
+	for _, e := range want {
+		if missing[e.Addr] {
+			return sessions, fmt.Sprintf("endpoint %s of service %s is ready, and %s gets it in none of %d sessions with %s", e.Addr, svc.Name, c.place.Name, sessions, f.Addr)
+		}
+	}
+	return sessions, ""
+}
+
+func network(svc *scenarios.ServiceState) string { return string(svc.Protocol) + "4" }
+
+// clients are one pod of each node whose VPP runs and serves, and its host.
+func (w *World) clients(s scenarios.Snapshot) []client {
+	var out []client
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		at := w.node(n.Name)
+		if at == nil || n.VPP == nil {
+			continue
+		}
+		if _, on := n.VPP.NAT(); !on {
+			continue
+		}
+		if k := slices.IndexFunc(n.Pods, func(p scenarios.PodState) bool { return p.Addr.IsValid() }); k >= 0 {
+			p := &n.Pods[k]
+			out = append(out, client{probe.Place{Name: n.Name + " " + strings.TrimPrefix(p.Pod, "default/"), Netns: at.machine.Netns(p.Netns), Addr: p.Addr}, n.Name, false})
+		}
+		if n.HostVPP.IsValid() {
+			out = append(out, client{probe.Place{Name: n.Name + " host", Netns: at.machine.Netns(""), Addr: n.HostLinux}, n.Name, true})
+		}
+	}
+	return out
+}
+
+// endpointsAnswer has every endpoint say who it is, once for each of its ports. Those that were begun are returned with an error too.
+func (w *World) endpointsAnswer(s scenarios.Snapshot) (out []*probe.Echo, err error) {
+	begun := map[string]bool{}
+	for i := range s.Services {
+		svc := &s.Services[i]
+		for _, e := range svc.Endpoints {
+			key := fmt.Sprint(network(svc), e.Addr, svc.TargetPort)
+			n := w.node(e.Node)
+			if n == nil || begun[key] {
+				continue
+			}
+			begun[key] = true
+			echo, err := probe.StartEcho(probe.Place{Name: e.Node, Netns: n.machine.Netns(e.Netns), Addr: e.Addr}, network(svc), uint16(svc.TargetPort))
+			if err != nil {
+				return out, err
+			}
+			out = append(out, echo)
+		}
+	}
+	return out, nil
+}
