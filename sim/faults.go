@@ -100,7 +100,7 @@ func (w *World) judge(op fault.Op) fault.Verdict {
 	if v.Action != fault.Pass {
 		w.counts.Faults++
 		if m := w.machines[op.Node]; m != nil {
-			m.hitAt = w.eng.Now()
+			m.hit(op, v)
 		}
 		if v.Action == fault.Mute && op.Kind == fault.KindDataplane {
 			w.counts.LostReplies++

@@ -63,6 +63,7 @@ func (p *process) leaseFacts(effects []agent.Effect) {
 	}
 	p.m.tellIdentity()
 	for _, r := range come {
+		p.m.addLeased(r.Owner)
 		p.m.fact(scenarios.Fact{Kind: scenarios.FactLeased, Owner: r.Owner, Addr: r.Addr, Prefix: r.Prefix, Left: p.m.formerly(r.Addr, r.Owner)})
 	}
 }

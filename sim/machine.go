@@ -60,8 +60,9 @@ type machine struct {
 	past []ipam.Owner
 	// saved is what the disk says; it is known from the agent's first start on.
 	saved saved
-	// hitAt is when something was last injected into what the machine does, ableAt since when both programs have run.
-	hitAt, ableAt time.Duration
+	// hitAt is when something was last injected into what the machine does, but that a call was refused, which is refusedAt; ableAt since
+	// when both programs have run.
+	hitAt, refusedAt, ableAt time.Duration
 	// rests holds until when released addresses rest.
 	rests map[netip.Addr]time.Duration
 	// leasesAt is when the agent leased or freed an address last.

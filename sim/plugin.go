@@ -27,6 +27,8 @@ type plugin struct {
 	done func(cluster.CNIResult)
 
 	since, pause time.Duration
+	// leasedAt is when the agent has leased an address for what an ADD asks for; 0 before.
+	leasedAt time.Duration
 	// proc is the agent's life that was asked, under number.
 	proc   *process
 	number uint64
@@ -154,12 +156,26 @@ func (d *pluginDeadline) Fire() {
 	}
 }
 
-// abandoned tells that nobody waits any more for an answer that the node was able to give.
+// abandoned tells that nobody waits any more for an answer that the node was able to give. Calls that are refused explain that nothing can be
+// removed, also an older sandbox that an ADD waits for, but not that an ADD which has its address is neither wired nor refused.
 func (x *plugin) abandoned() {
 	m := x.m
-	since := max(x.since, m.ableAt, m.hitAt)
-	if waited := m.w.eng.Now() - since; x.proc != nil && m.able() && waited >= abandonedLeast {
+	since := max(x.since, m.ableAt, m.hitAt, m.refusedAt)
+	if x.command == "Add" && x.leasedAt > 0 {
+		since = max(x.leasedAt, m.ableAt, m.hitAt)
+	}
+	least := max(abandonedLeast, m.w.agentConfig.AddPatience+abandonedLeast/2)
+	if waited := m.w.eng.Now() - since; x.proc != nil && m.able() && waited >= least {
 		m.fact(scenarios.Fact{Kind: scenarios.FactAbandoned, Owner: x.owner, Pod: x.pod, Text: x.command, Rest: waited})
+	}
+}
+
+// addLeased notes that the agent has leased an address for an ADD that is open.
+func (m *machine) addLeased(owner ipam.Owner) {
+	for _, x := range m.plugins {
+		if x.owner == owner && x.command == "Add" {
+			x.leasedAt = m.w.eng.Now()
+		}
 	}
 }
 

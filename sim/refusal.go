@@ -7,6 +7,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/cluster"
+	"github.com/vppdrill/vppdrill/sim/fault"
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
@@ -20,9 +21,18 @@ const (
 	abandonedLeast = 50 * time.Second
 )
 
+// hit notes that something was injected into an operation of the machine's.
+func (m *machine) hit(op fault.Op, v fault.Verdict) {
+	if v.Action == fault.Refuse && op.Kind == fault.KindDataplane {
+		m.refusedAt = m.w.eng.Now()
+		return
+	}
+	m.hitAt = m.w.eng.Now()
+}
+
 // refusedCall tells of a call that VPP or Linux have refused by themselves.
 func (m *machine) refusedCall(c vppwire.Call, err error) {
-	if !c.Writes() || m.hitAt != 0 && m.w.eng.Now()-m.hitAt < hitLasts {
+	if hit := max(m.hitAt, m.refusedAt); !c.Writes() || hit != 0 && m.w.eng.Now()-hit < hitLasts {
 		return
 	}
 	m.fact(scenarios.Fact{Kind: scenarios.FactCallRefused, Text: c.Name() + " of " + c.Key().String() + ": " + err.Error(), Netns: m.missing(c)})
