@@ -62,6 +62,7 @@ require (
 	github.com/pelletier/go-toml v1.9.5 // indirect
 	github.com/pkg/errors v0.9.1 // indirect
 	golang.org/x/image v0.30.0 // indirect
+	k8s.io/cri-api v0.36.3 // indirect
 )
 
 require (

@@ -74,19 +74,20 @@ func run() int {
 func config() cmd.Config {
 	return cmd.Config{
 		Version: cmd.Version(),
-		Worlds:  map[string]cmd.RunFunc{"sim": simulate, "netns": inLab(netns.Backend{}), "container": inLab(container.Backend{})},
+		Worlds:  map[string]cmd.RunFunc{"sim": simulate, "netns": inLab(netns.Backend{}), "container": inLab(container.Backend{}), "kind": inCluster},
 		Checks: map[string]func(context.Context) error{
 			"netns":     func(ctx context.Context) error { return labcmd.Check(ctx, netns.Backend{}) },
 			"container": func(ctx context.Context) error { return labcmd.Check(ctx, container.Backend{}) },
+			"kind":      labcmd.KindCheck,
 		},
-		Adapts:     map[string]func(*scenarios.Scenario) (*scenarios.Scenario, string){"netns": lab.Adapted, "container": lab.Adapted},
+		Adapts:     map[string]func(*scenarios.Scenario) (*scenarios.Scenario, string){"netns": lab.Adapted, "container": lab.Adapted, "kind": lab.Adapted},
 		Catalog:    catalog.All,
 		Laws:       check.All,
 		Exercises:  scenarios.Exercises,
 		FaultWords: faultWords,
 		Reports:    formats(),
 		Museum:     exhibits(),
-		Commands:   slices.Concat(ipamcmd.Commands(), agentcmd.Commands(), labcmd.Commands(labcmd.Build{Version: cmd.Version(), Worlds: []string{"sim", "netns", "container"}})),
+		Commands:   slices.Concat(ipamcmd.Commands(), agentcmd.Commands(), labcmd.Commands(labcmd.Build{Version: cmd.Version(), Worlds: []string{"sim", "netns", "container", "kind"}})),
 		Explorer:   exploring(),
 	}
 }
@@ -284,8 +285,18 @@ func simulate(ctx context.Context, s *scenarios.Scenario, o cmd.RunOptions) (sce
 // inLab runs scenarios on real VPPs.
 func inLab(b lab.Backend) cmd.RunFunc {
 	return func(ctx context.Context, s *scenarios.Scenario, o cmd.RunOptions) (scenarios.Result, error) {
-		return labcmd.World(ctx, b, s, labcmd.Request{Seed: o.Seed, Laws: o.Laws, Events: o.Events, OnMark: o.OnMark, AtEnd: o.AtEnd, Replay: o.Replay})
+		return labcmd.World(ctx, b, s, labRequest(o))
 	}
+}
+
+// inCluster runs scenarios on Kubernetes clusters of kind.
+func inCluster(ctx context.Context, s *scenarios.Scenario, o cmd.RunOptions) (scenarios.Result, error) {
+	return labcmd.KindWorld(ctx, s, labRequest(o))
+}
+
+// labRequest is a command's wishes in the labs' terms.
+func labRequest(o cmd.RunOptions) labcmd.Request {
+	return labcmd.Request{Seed: o.Seed, Laws: o.Laws, Events: o.Events, OnMark: o.OnMark, AtEnd: o.AtEnd, Replay: o.Replay}
 }
 
 // formats are package reports as the commands see it.

@@ -22,7 +22,7 @@ const LabelMatrix = "matrix"
 // hostWiring is how the host is connected in this lab: as the scenario says, except that a tap becomes a veth where this
 // machine has no vhost-net. The result says so.
 func hostWiring(s *scenarios.Scenario) (wiring scenarios.HostWiring, replaced bool) {
-	if s.Config.Wiring.Host != scenarios.HostTAP || hasTaps() {
+	if s.Config.Wiring.Host != scenarios.HostTAP || HasTaps() {
 		return s.Config.Wiring.Host, false
 	}
 	return scenarios.HostVETH, true
@@ -39,8 +39,8 @@ func Adapted(s *scenarios.Scenario) (*scenarios.Scenario, string) {
 	return &out, fmt.Sprintf("the host is connected by %s: there is no %s for a tap", wiring, vhostNet)
 }
 
-// hasTaps reports whether VPP can make taps here.
-func hasTaps() bool {
+// HasTaps reports whether VPP can make taps here.
+func HasTaps() bool {
 	f, err := os.OpenFile(vhostNet, os.O_RDWR, 0)
 	if err != nil {
 		return false
@@ -101,7 +101,7 @@ func Standing(s *scenarios.Scenario) (standing *scenarios.Scenario, left []strin
 
 // Unsupported is what a lab on this machine cannot do of a scenario beside its timeline.
 func Unsupported(s *scenarios.Scenario) []timeline.Refusal {
-	if hasTaps() {
+	if HasTaps() {
 		return timeline.RefusedSettings(s, lacks)
 	}
 	out := timeline.RefusedSettings(s, append(slices.Clone(lacks), timeline.VhostNet))

@@ -8,9 +8,9 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
-// record is what happens in a lab: numbered lines for people, and facts for laws. Lines come from any goroutine, facts are
+// Record is what happens in a world of real machines: numbered lines for people, and facts for laws. Lines come from any goroutine, facts are
 // delivered on the one that drives the world, in the order in which they happened.
-type record struct {
+type Record struct {
 	mu    sync.Mutex
 	now   func() time.Duration
 	seq   int64
@@ -19,16 +19,21 @@ type record struct {
 	facts []scenarios.Fact
 }
 
+// NewRecord returns one whose times are now's. lines, where set, sees each line.
+func NewRecord(now func() time.Duration, lines func(seq int64, at time.Duration, line []byte)) *Record {
+	return &Record{now: now, lines: lines}
+}
+
 const tailMax = 400
 
-// note adds a line.
-func (r *record) note(text string) {
+// Note adds a line.
+func (r *Record) Note(text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.noteLocked(text)
 }
 
-func (r *record) noteLocked(text string) {
+func (r *Record) noteLocked(text string) {
 	r.seq++
 	at := r.now()
 	line := scenarios.FormatDuration(at.Truncate(time.Millisecond)) + " " + text
@@ -41,8 +46,8 @@ func (r *record) noteLocked(text string) {
 	}
 }
 
-// tell adds a fact, and its line where it has one.
-func (r *record) tell(f scenarios.Fact, line string) {
+// Tell adds a fact, and its line where it has one.
+func (r *Record) Tell(f scenarios.Fact, line string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if f.At == 0 { // else it happened before it was heard of
@@ -54,8 +59,8 @@ func (r *record) tell(f scenarios.Fact, line string) {
 	}
 }
 
-// take returns the facts since the last time.
-func (r *record) take() []scenarios.Fact {
+// Take returns the facts since the last time.
+func (r *Record) Take() []scenarios.Fact {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	out := r.facts
@@ -63,8 +68,8 @@ func (r *record) take() []scenarios.Fact {
 	return out
 }
 
-// last returns the last n lines, and how many there were.
-func (r *record) last(n int) ([]string, int64) {
+// Last returns the last n lines, and how many there were.
+func (r *Record) Last(n int) ([]string, int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return append([]string(nil), r.tail[max(0, len(r.tail)-n):]...), r.seq

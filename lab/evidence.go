@@ -30,21 +30,26 @@ var shownLinux = [][]string{{"ip", "-d", "address"}, {"ip", "route", "show", "ta
 // Evidence is below this folder; VPPDRILL_EVIDENCE names another.
 const evidenceRoot = "/var/lib/vppdrill/evidence"
 
+// EvidenceRoot is the folder that evidence gets new ones in.
+func EvidenceRoot() string {
+	if set := os.Getenv("VPPDRILL_EVIDENCE"); set != "" {
+		return set
+	}
+	return evidenceRoot
+}
+
 // WriteEvidence saves what a lab looks like now in a new folder: logs, journals, plans, states, what VPP and Linux show, and
 // the last lines of what happened. dir is the folder that gets the new one; empty is the usual place. What cannot be had is
 // noted in its place: evidence of a broken lab is broken too.
 func (w *World) WriteEvidence(ctx context.Context, dir string) (string, error) {
 	if dir == "" {
-		dir = evidenceRoot
-		if set := os.Getenv("VPPDRILL_EVIDENCE"); set != "" {
-			dir = set
-		}
+		dir = EvidenceRoot()
 	}
 	dir = filepath.Join(dir, fmt.Sprintf("%s-%s-%s", w.scenario().Name, w.state.ID, time.Now().UTC().Format("20060102-150405")))
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	lines, _ := w.record.last(tailMax)
+	lines, _ := w.record.Last(tailMax)
 	errs := []error{save(dir, "events.txt", strings.Join(lines, "\n")+"\n"), save(dir, "scenario.yaml", string(w.scenario().Marshal()))}
 	nodes := w.inOrder()
 	if snapshot, err := w.look(ctx, true); err == nil {
@@ -84,7 +89,7 @@ func (w *World) captures(ctx context.Context, nodes []*node, dir string) error {
 			}
 			defer func() { _ = f.Close() }() // flushed after each packet
 			if _, err := probe.Capture(ctx, netns, link, n.name, f, 0, nil); err != nil {
-				w.record.note("capture: " + err.Error())
+				w.record.Note("capture: " + err.Error())
 			}
 		})
 	}()
@@ -151,29 +156,35 @@ func (n *node) evidence(ctx context.Context, dir string) error {
 		pods += fmt.Sprintf("%s %s %s %s\n", p.Pod, p.Addr, p.Netns, p.Owner.ContainerID)
 	}
 	put("pods.txt", pods+n.kubelet.pending()+"\n", nil)
-	if c, err := vppproc.Dial(n.machine.VPPDir()); err != nil {
-		put("vpp.txt", "", err)
-	} else {
-		var b strings.Builder
-		for _, command := range shown {
-			text, err := c.CLI(ctx, command)
-			fmt.Fprintf(&b, "vpp# %s\n%s\n", command, text)
-			if err != nil {
-				fmt.Fprintf(&b, "(%v)\n", err)
-			}
-		}
-		c.Close()
-		put("vpp.txt", b.String(), nil)
-	}
-	put("linux.txt", linuxShows(ctx, n.machine.Netns("")), nil)
+	shows, err := ShowVPP(ctx, n.machine.VPPDir())
+	put("vpp.txt", shows, err)
+	put("linux.txt", ShowLinux(ctx, n.machine.Netns("")), nil)
 	for _, p := range n.kubelet.sandboxes() {
-		put("pod-"+strings.TrimPrefix(p.Pod, "default/")+".txt", linuxShows(ctx, n.machine.Netns(p.Netns)), nil)
+		put("pod-"+strings.TrimPrefix(p.Pod, "default/")+".txt", ShowLinux(ctx, n.machine.Netns(p.Netns)), nil)
 	}
 	return errors.Join(errs...)
 }
 
-// linuxShows is what the usual commands print in a namespace.
-func linuxShows(ctx context.Context, netns string) string {
+// ShowVPP is what the usual commands print of the VPP whose files are in dir.
+func ShowVPP(ctx context.Context, dir string) (string, error) {
+	c, err := vppproc.Dial(dir)
+	if err != nil {
+		return "", err
+	}
+	defer c.Close()
+	var b strings.Builder
+	for _, command := range shown {
+		text, err := c.CLI(ctx, command)
+		fmt.Fprintf(&b, "vpp# %s\n%s\n", command, text)
+		if err != nil {
+			fmt.Fprintf(&b, "(%v)\n", err)
+		}
+	}
+	return b.String(), nil
+}
+
+// ShowLinux is what the usual commands print in a namespace.
+func ShowLinux(ctx context.Context, netns string) string {
 	var b strings.Builder
 	for _, argv := range shownLinux {
 		var out []byte

@@ -28,13 +28,13 @@ func TestGoneOnce(t *testing.T) {
 // Goal: plans are carried out in the order of their times, what follows from one counts from its time and not from when it was carried
 // out, and nothing of later happens. Method: plans of plans.
 func TestAgenda(t *testing.T) {
-	var a agenda
+	var a Agenda
 	var have []time.Duration
 	add := func(at, next time.Duration) {
-		a.add(at, func() {
-			have = append(have, a.now(99*time.Second))
+		a.Add(at, func() {
+			have = append(have, a.Now(99*time.Second))
 			if next > 0 {
-				a.add(a.now(99*time.Second)+next, func() { have = append(have, a.now(99*time.Second)) })
+				a.Add(a.Now(99*time.Second)+next, func() { have = append(have, a.Now(99*time.Second)) })
 			}
 		})
 	}
@@ -42,7 +42,7 @@ func TestAgenda(t *testing.T) {
 	add(1*time.Second, time.Second)
 	add(1*time.Second, 0)
 	add(7*time.Second, 0)
-	a.carryOut(5 * time.Second)
+	a.CarryOut(5 * time.Second)
 	want := []time.Duration{time.Second, time.Second, 2 * time.Second, 3 * time.Second}
 	if len(have) != len(want) {
 		t.Fatalf("carried out at %v, want %v", have, want)
@@ -52,7 +52,7 @@ func TestAgenda(t *testing.T) {
 			t.Errorf("carried out at %v, want %v", have, want)
 		}
 	}
-	if a.now(99*time.Second) != 99*time.Second {
+	if a.Now(99*time.Second) != 99*time.Second {
 		t.Error("time stands still between plans")
 	}
 }

@@ -123,7 +123,7 @@ func (w *World) planPods(want *scenarios.Scenario) []Change {
 // Apply makes changes, in order.
 func (w *World) Apply(ctx context.Context, changes []Change) error {
 	for _, c := range changes {
-		w.record.note("apply: " + c.Text)
+		w.record.Note("apply: " + c.Text)
 		if err := c.do(ctx); err != nil {
 			return fmt.Errorf("%s: %w", c.Text, err)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/choice"
 	"github.com/vppdrill/vppdrill/scenarios/podworker"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
+	"github.com/vppdrill/vppdrill/vppwire/host/rest"
 )
 
 // plantedOnMachines are the laws that TestPlantedOnVPP breaks on a real lab; they look at dumps.
@@ -39,7 +40,7 @@ func newLiars(external bool) *liars {
 		s.Config.IPAM.ReuseDelay = time.Minute
 	}
 	w := &World{o: Options{TimeScale: 1}, started: time.Now(), monotonic: nodeagent.Monotonic()}
-	w.record.now = w.Now
+	w.record = NewRecord(w.Now, nil)
 	w.desired.Store(&desired{scenario: &s})
 	l := &liars{w: w}
 	for i := range l.nodes {
@@ -77,7 +78,7 @@ func (l *liars) holds(i int, id uint32, block ipam.Block, released, leased []ipa
 	n := l.nodes[i-1]
 	l.at += time.Second
 	c := nodeagent.Change{Number: n.changes + 1, At: l.w.monotonic + int64(l.at), Released: released, Leased: leased, ID: id, Blocks: []ipam.Block{block}}
-	n.heard(state{PID: 100 + i, ID: id, Blocks: c.Blocks, Changes: []nodeagent.Change{c}, Writes: n.writes})
+	n.heard(state{PID: 100 + i, State: rest.State{ID: id, Blocks: c.Blocks}, Changes: []nodeagent.Change{c}, Writes: n.writes})
 }
 
 // answered is a kubelet that got an ADD answered.
@@ -87,14 +88,14 @@ func (l *liars) answered(i int, x ipam.Lease) {
 }
 
 func (l *liars) kubelet(kind scenarios.FactKind, i int, x ipam.Lease) {
-	l.w.record.tell(scenarios.Fact{Kind: kind, Node: l.nodes[i-1].name, Owner: x.Owner, Pod: "default/" + x.Owner.ContainerID, Addr: x.Addr, Text: scenarios.AskedAdd}, "")
+	l.w.record.Tell(scenarios.Fact{Kind: kind, Node: l.nodes[i-1].name, Owner: x.Owner, Pod: "default/" + x.Owner.ContainerID, Addr: x.Addr, Text: scenarios.AskedAdd}, "")
 }
 
 // wrote is an agent that has made a writing call after a clean stop.
 func (l *liars) wrote(i int) {
 	n := l.nodes[i-1]
 	n.recordUntil = time.Now().Add(time.Minute)
-	n.heard(state{PID: n.life, ID: n.id, Blocks: n.blocks, Writes: n.writes + 1})
+	n.heard(state{PID: n.life, State: rest.State{ID: n.id, Blocks: n.blocks}, Writes: n.writes + 1})
 }
 
 // removes is an agent that has taken something away, in the words of its file.
@@ -110,7 +111,7 @@ func (l *liars) removes(i int, r scenarios.Removal) {
 func (l *liars) two() {
 	for i := 1; i <= 2; i++ {
 		l.up(i)
-		l.w.record.tell(scenarios.Fact{Kind: scenarios.FactDisturbed, Node: l.nodes[i-1].name, Text: scenarios.VPPUp}, "")
+		l.w.record.Tell(scenarios.Fact{Kind: scenarios.FactDisturbed, Node: l.nodes[i-1].name, Text: scenarios.VPPUp}, "")
 		if l.w.scenario().Config.IPAM.UseExternalIPAM {
 			l.w.assign(l.nodes[i-1], []netip.Prefix{plantedBlock(i).Prefix})
 		}
@@ -160,7 +161,7 @@ func TestPlanted(t *testing.T) {
 			l.holds(1, 1, plantedBlock(1), []ipam.Lease{first}, []ipam.Lease{moved})
 		}},
 		"same-answer": {lie: func(l *liars) {
-			l.w.record.tell(scenarios.Fact{Kind: scenarios.FactDelRefused, Node: "node-1", Owner: plantedOwner("long-gone"), Text: "unknown container"}, "")
+			l.w.record.Tell(scenarios.Fact{Kind: scenarios.FactDelRefused, Node: "node-1", Owner: plantedOwner("long-gone"), Text: "unknown container"}, "")
 		}},
 		"address-rests": {
 			truth: func(l *liars) {
@@ -180,17 +181,17 @@ func TestPlanted(t *testing.T) {
 		"restarts-remember": {truth: func(l *liars) { l.restart(first) }, lie: func(l *liars) { l.restart() }},
 		"one-sandbox": {
 			truth: func(l *liars) {
-				l.w.record.tell(l.nodes[0].asked(scenarios.AskedAdd, plantedOwner("once"), twin.cniArgs("once")), "")
+				l.w.record.Tell(l.nodes[0].asked(scenarios.AskedAdd, plantedOwner("once"), twin.cniArgs("once")), "")
 				l.holds(1, 1, plantedBlock(1), nil, []ipam.Lease{lease(1, "once", 20)})
 			},
 			lie: func(l *liars) {
-				l.w.record.tell(l.nodes[0].asked(scenarios.AskedAdd, plantedOwner("twice"), twin.cniArgs("twice")), "")
+				l.w.record.Tell(l.nodes[0].asked(scenarios.AskedAdd, plantedOwner("twice"), twin.cniArgs("twice")), "")
 				l.holds(1, 1, plantedBlock(1), nil, []ipam.Lease{lease(1, "twice", 21)})
 			}},
 		"quiet-restart": {truth: func(l *liars) { l.restart(first) }, lie: func(l *liars) { l.wrote(1) }},
 		"stays-wired": {
 			truth: func(l *liars) {
-				l.nodes[1].tellAddresses(&state{ID: 2, Address: netip.MustParsePrefix("192.168.16.2/24")})
+				l.nodes[1].tellAddresses(&state{State: rest.State{ID: 2, Address: netip.MustParsePrefix("192.168.16.2/24")}})
 				l.removes(1, scenarios.Removal{What: scenarios.RemovedRoute, Prefix: netip.MustParsePrefix("10.99.0.0/16")})
 			},
 			lie: func(l *liars) {
@@ -198,13 +199,13 @@ func TestPlanted(t *testing.T) {
 			}},
 		"check-tells": {
 			truth: func(l *liars) {
-				l.w.record.tell(scenarios.Fact{Kind: scenarios.FactChecked, Node: "node-1", Pod: "default/pod-node-1"}, "")
+				l.w.record.Tell(scenarios.Fact{Kind: scenarios.FactChecked, Node: "node-1", Pod: "default/pod-node-1"}, "")
 			},
 			lie: func(l *liars) {
-				l.w.record.tell(scenarios.Fact{Kind: scenarios.FactChecked, Node: "node-1", Pod: "default/pod-node-1", Broken: "its interface is down"}, "")
+				l.w.record.Tell(scenarios.Fact{Kind: scenarios.FactChecked, Node: "node-1", Pod: "default/pod-node-1", Broken: "its interface is down"}, "")
 			}},
 		"vpp-survives": {lie: func(l *liars) {
-			l.w.record.tell(scenarios.Fact{Kind: scenarios.FactVPPCrash, Node: "node-1", Text: "VPP died by itself"}, "")
+			l.w.record.Tell(scenarios.Fact{Kind: scenarios.FactVPPCrash, Node: "node-1", Text: "VPP died by itself"}, "")
 		}},
 	}
 	elsewhere := map[string]bool{scenarios.LawSettles: true, "nodes-served": true, "address-leased": true}

@@ -32,7 +32,7 @@ func (n *node) notePod(name string, s *sandbox) {
 	}
 	text := fmt.Sprintf("%s %s %s\n", n.machine.Netns(s.netns), s.addr, s.owner.ContainerID)
 	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-		n.w.record.note("note of pod " + name + ": " + err.Error())
+		n.w.record.Note("note of pod " + name + ": " + err.Error())
 	}
 }
 

@@ -59,7 +59,7 @@ func (w *World) createPod(name, app, node string, maxPerNode int, static bool) {
 
 // tellPod tells what a pod's object came by.
 func (w *World) tellPod(p *pod, text string) {
-	w.record.tell(scenarios.Fact{Kind: scenarios.FactPod, Node: p.node, Pod: p.key(), PodUID: p.sandboxUID(), Text: text}, "")
+	w.record.Tell(scenarios.Fact{Kind: scenarios.FactPod, Node: p.node, Pod: p.key(), PodUID: p.sandboxUID(), Text: text}, "")
 }
 
 // schedule places waiting pods on the node with the fewest pods that stay, as the simulator's scheduler does, and tells kubelets what is theirs.

@@ -77,7 +77,7 @@ func (w *World) checkServices(ctx context.Context) error {
 			}
 		}
 	}
-	w.record.note(fmt.Sprintf("%d sessions got every endpoint of %d addresses of services", sessions, asked))
+	w.record.Note(fmt.Sprintf("%d sessions got every endpoint of %d addresses of services", sessions, asked))
 	return nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/vppdrill/vppdrill/lab/vppproc"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
+	"github.com/vppdrill/vppdrill/vppwire/host/rest"
 	"github.com/vppdrill/vppdrill/vppwire/mode"
 )
 
@@ -125,7 +126,7 @@ func (n *node) look(ctx context.Context, deep bool) (scenarios.NodeState, error)
 		if err != nil {
 			out.AgentUp = false // killed this moment
 		} else {
-			fill(&out, s, m)
+			Claim(&out, &s.State, m)
 		}
 	}
 	if !deep {
@@ -134,10 +135,10 @@ func (n *node) look(ctx context.Context, deep bool) (scenarios.NodeState, error)
 	return out, n.dump(ctx, &out)
 }
 
-// fill adds what the agent claims: the node ID that it acts on, what follows from it, its blocks and leases. These are claims
+// Claim adds what an agent claims: the node ID that it acts on, what follows from it, its blocks and leases. These are claims
 // because laws are about what agents act on; other laws hold them against the sandboxes, the dumps of VPP and Linux, and what the
 // API server has said.
-func fill(out *scenarios.NodeState, s state, m mode.Config) {
+func Claim(out *scenarios.NodeState, s *rest.State, m mode.Config) {
 	out.ID, out.Address, out.VXLANAddress = s.ID, s.Address, s.VXLAN
 	if m.Interconnected() {
 		out.HostSubnet, out.HostVPP, out.HostLinux = s.HostSubnet, s.HostVPP, s.HostLinux

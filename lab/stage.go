@@ -30,13 +30,13 @@ func (w *World) Refusal(a scenarios.Action) string { return w.play.Refusal(a) }
 
 // Do implements scenarios.World.
 func (w *World) Do(ctx context.Context, a scenarios.Action) error {
-	w.record.note("action " + a.String())
+	w.record.Note("action " + a.String())
 	return errors.Join(w.play.Do(ctx, a), w.deliver())
 }
 
 // Heal implements scenarios.World.
 func (w *World) Heal(context.Context) error {
-	w.record.note("heal")
+	w.record.Note("heal")
 	if err := w.play.Heal(); err != nil {
 		return err
 	}
@@ -45,13 +45,13 @@ func (w *World) Heal(context.Context) error {
 }
 
 // Now implements timeline.World.
-func (st stage) Now() time.Duration { return st.agenda.now(st.World.Now()) }
+func (st stage) Now() time.Duration { return st.agenda.Now(st.World.Now()) }
 
 // After implements timeline.World.
-func (st stage) After(d time.Duration, _ string, do func()) { st.agenda.add(st.Now()+d, do) }
+func (st stage) After(d time.Duration, _ string, do func()) { st.agenda.Add(st.Now()+d, do) }
 
 // Tell implements timeline.World.
-func (st stage) Tell(f scenarios.Fact) { st.record.tell(f, "") }
+func (st stage) Tell(f scenarios.Fact) { st.record.Tell(f, "") }
 
 // Fail implements timeline.World.
 func (st stage) Fail(err error) { st.fail(err) }
@@ -131,7 +131,7 @@ func (st stage) Remove(ctx context.Context, name string) error {
 	n.mu.Lock()
 	st.assign(n, nil)
 	n.mu.Unlock()
-	st.record.tell(scenarios.Fact{Kind: scenarios.FactNodeGone, Node: name, Text: scenarios.NodeLeft}, name+" has left")
+	st.record.Tell(scenarios.Fact{Kind: scenarios.FactNodeGone, Node: name, Text: scenarios.NodeLeft}, name+" has left")
 	st.orphans(name)
 	st.external.forget(n.number)
 	st.cuts = slices.DeleteFunc(st.cuts, func(c [2]string) bool { return slices.Contains(c[:], name) })

@@ -32,10 +32,10 @@ type World struct {
 	monotonic int64
 	// play interprets the timeline; agenda is what it has planned.
 	play   *timeline.Player
-	agenda agenda
+	agenda Agenda
 
 	control *controlPlane
-	record  record
+	record  *Record
 	// desired is what the lab is to be; a standing lab's changes.
 	desired atomic.Pointer[desired]
 
@@ -73,7 +73,7 @@ func New(ctx context.Context, s *scenarios.Scenario, o Options) (_ *World, err e
 	}
 	s = scaled(s, o.TimeScale)
 	w := &World{o: o, nodes: map[string]*node{}, started: time.Now(), monotonic: nodeagent.Monotonic()}
-	w.record.now, w.record.lines = w.Now, o.Events
+	w.record = NewRecord(w.Now, o.Events)
 	w.pods.init()
 	w.services.init()
 	w.play = timeline.New(stage{w}, s, choice.Seeded(o.Seed))
@@ -129,7 +129,7 @@ func (w *World) populate(ctx context.Context) error {
 		return err
 	}
 	var err error
-	w.agenda.during(plan{do: func() { err = w.play.Start(ctx) }}) // however long it takes, what is planned begins at 0
+	w.agenda.During(0, func() { err = w.play.Start(ctx) }) // however long it takes, what is planned begins at 0
 	return err
 }
 
@@ -178,14 +178,14 @@ func (w *World) Watch(fn func(scenarios.Fact) error) { w.listeners = append(w.li
 
 // pump does what is due until a time: what was planned happens, facts reach the laws. It is called often by whoever waits.
 func (w *World) pump(until time.Duration) error {
-	w.agenda.carryOut(until)
+	w.agenda.CarryOut(until)
 	w.publishServices(time.Now())
 	return w.deliver()
 }
 
 // deliver tells the listeners what has happened; the first error ends the run.
 func (w *World) deliver() error {
-	for _, f := range w.record.take() {
+	for _, f := range w.record.Take() {
 		for _, fn := range w.listeners {
 			if err := fn(f); err != nil && w.stopped == nil {
 				w.stopped = err
@@ -223,13 +223,13 @@ func (w *World) Digest() string { return "" }
 
 // Events implements scenarios.Recorder.
 func (w *World) Events() int64 {
-	_, n := w.record.last(0)
+	_, n := w.record.Last(0)
 	return n
 }
 
 // Tail implements scenarios.Recorder.
 func (w *World) Tail(n int) []string {
-	lines, _ := w.record.last(n)
+	lines, _ := w.record.Last(n)
 	return lines
 }
 
@@ -243,7 +243,7 @@ func (w *World) fail(err error) {
 	if w.closed {
 		return
 	}
-	w.record.note("error: " + err.Error())
+	w.record.Note("error: " + err.Error())
 	w.broken = errors.Join(w.broken, err)
 }
 

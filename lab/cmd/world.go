@@ -48,12 +48,17 @@ func World(ctx context.Context, b lab.Backend, s *scenarios.Scenario, r Request)
 	}
 	result, err := lab.Run(ctx, s, o)
 	if lab.IsCannotRun(err) {
-		// As a result that names what is missing, so that a session of many scenarios goes on and ends with code 3.
-		what, _, _ := strings.Cut(err.Error(), "\n")
-		return scenarios.Result{Scenario: s.Name, Goal: s.Goal, File: s.File, Labels: s.Labels, World: b.Name(), Seed: r.Seed, Replay: r.Replay,
-			Verdict: scenarios.Error, Error: what, Unsupported: []string{"a lab"}, Laws: []scenarios.LawResult{}, Timeline: []scenarios.Mark{}}, nil
+		return cannotRun(s, b.Name(), r, err), nil
 	}
 	return result, coded(err)
+}
+
+// cannotRun is a run that this machine cannot do, as a result that names what is missing, so that a session of many scenarios goes on and
+// ends with code 3.
+func cannotRun(s *scenarios.Scenario, world string, r Request, why error) scenarios.Result {
+	what, _, _ := strings.Cut(why.Error(), "\n")
+	return scenarios.Result{Scenario: s.Name, Goal: s.Goal, File: s.File, Labels: s.Labels, World: world, Seed: r.Seed, Replay: r.Replay,
+		Verdict: scenarios.Error, Error: what, Unsupported: []string{"a lab"}, Laws: []scenarios.LawResult{}, Timeline: []scenarios.Mark{}}
 }
 
 // Check says in one line why no lab of this backend can run on this machine.

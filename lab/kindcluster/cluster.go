@@ -37,6 +37,8 @@ type Options struct {
 	VPPImage string
 	// Dir is the folder of this machine's labs: the cluster's kubeconfig is in it.
 	Dir string
+	// Agents is how agents differ from what fixtures/kubernetes says; nil: not at all.
+	Agents *Agents
 	// Wait is how long all may take to become ready.
 	Wait time.Duration
 	// Say gets a line for each step; nil: nobody.
@@ -57,6 +59,12 @@ func Name(id string) string { return "vppdrill-" + id }
 
 // Kubeconfig is where a cluster's is.
 func Kubeconfig(dir, id string) string { return filepath.Join(dir, "kind-"+id+".kubeconfig") }
+
+// keptFile says of a run's cluster that it outlives its run.
+func keptFile(dir, id string) string { return filepath.Join(dir, "kind-"+id+".kept") }
+
+// Keep has a run's cluster outlive its run, until Down.
+func Keep(dir, id string) error { return os.WriteFile(keptFile(dir, id), nil, 0o644) }
 
 // Check says in one line what this machine lacks; it changes nothing.
 func Check(ctx context.Context, o Options) error {
@@ -109,6 +117,10 @@ type maker struct {
 	stood bool
 }
 
+func newMaker(o Options, e engine) *maker {
+	return &maker{Options: o, engine: e, provider: cluster.NewProvider(cluster.ProviderWithDocker())}
+}
+
 // ErrStands is around every error about a cluster that stood before Up, which nobody must take down because of it.
 var ErrStands = errors.New("the cluster stands as it was")
 
@@ -127,7 +139,7 @@ func Up(ctx context.Context, o Options) (Cluster, error) {
 		return Cluster{}, err
 	}
 	defer func() { _ = e.Close() }() // all is done
-	m := &maker{Options: o, engine: e, provider: cluster.NewProvider(cluster.ProviderWithDocker())}
+	m := newMaker(o, e)
 	for _, step := range []func(context.Context) error{m.create, m.connect, m.load, m.apply, m.ready} {
 		err := step(ctx)
 		if err == nil {
@@ -166,7 +178,7 @@ func (o Options) config() *v1alpha4.Cluster {
 
 // create makes the wire and the cluster where they are not there.
 func (m *maker) create(ctx context.Context) error {
-	if _, err := m.engine.wire(ctx, m.Dir, m.ID); err != nil {
+	if _, err := m.engine.wire(ctx, m.Dir, m.ID, m.Agents != nil); err != nil {
 		return err
 	}
 	there, err := m.engine.containers(ctx, Name(m.ID))
@@ -185,8 +197,18 @@ func (m *maker) create(ctx context.Context) error {
 			return fmt.Errorf("make cluster %s: %w", Name(m.ID), oneLine(err))
 		}
 	} else if len(there) != m.Nodes {
-		return fmt.Errorf("cluster %s has %d nodes, and %d are wanted: kind cannot change that; vppdrill lab down %s, then again", Name(m.ID), len(there), m.Nodes, m.ID)
+		if err := m.resize(ctx, there); err != nil {
+			return err
+		}
 	}
+	if err := m.find(); err != nil {
+		return err
+	}
+	return m.provider.ExportKubeConfig(Name(m.ID), Kubeconfig(m.Dir, m.ID), false)
+}
+
+// find lists the cluster's nodes.
+func (m *maker) find() (err error) {
 	if m.nodes, err = m.provider.ListInternalNodes(Name(m.ID)); err != nil {
 		return fmt.Errorf("list nodes of %s: %w", Name(m.ID), oneLine(err))
 	}
@@ -196,7 +218,7 @@ func (m *maker) create(ctx context.Context) error {
 		return fmt.Errorf("cluster %s has no control plane: %w", Name(m.ID), errors.Join(errNoCluster, err))
 	}
 	m.control = control[0]
-	return m.provider.ExportKubeConfig(Name(m.ID), Kubeconfig(m.Dir, m.ID), false)
+	return nil
 }
 
 // rules are what nodes do with what pods send beside VPP: to the outside they masquerade it, as kind's own CNI does, and a service's
@@ -209,17 +231,25 @@ var rules = [][]string{
 // connect joins the nodes' VPPs, and gives nodes the rules that they do not have.
 func (m *maker) connect(ctx context.Context) error {
 	for _, n := range m.nodes {
-		if err := m.engine.join(ctx, m.ID, n.String()); err != nil {
+		if err := m.connectNode(ctx, n); err != nil {
 			return err
 		}
-		for _, rule := range rules {
-			table := []string{"-w", "-t", rule[0]}
-			if n.CommandContext(ctx, "iptables", append(append(table[:3:3], "-C"), rule[1:]...)...).Run() == nil {
-				continue
-			}
-			if err := n.CommandContext(ctx, "iptables", append(append(table[:3:3], "-I"), rule[1:]...)...).Run(); err != nil {
-				return fmt.Errorf("iptables on %s: %w", n, oneLine(err))
-			}
+	}
+	return nil
+}
+
+// connectNode joins one node's VPP, and gives it the rules.
+func (m *maker) connectNode(ctx context.Context, n nodes.Node) error {
+	if err := m.engine.join(ctx, m.ID, n.String()); err != nil {
+		return err
+	}
+	for _, rule := range rules {
+		table := []string{"-w", "-t", rule[0]}
+		if n.CommandContext(ctx, "iptables", append(append(table[:3:3], "-C"), rule[1:]...)...).Run() == nil {
+			continue
+		}
+		if err := n.CommandContext(ctx, "iptables", append(append(table[:3:3], "-I"), rule[1:]...)...).Run(); err != nil {
+			return fmt.Errorf("iptables on %s: %w", n, oneLine(err))
 		}
 	}
 	return nil
@@ -227,21 +257,29 @@ func (m *maker) connect(ctx context.Context) error {
 
 // load brings the image into the nodes that do not have it, at the same time.
 func (m *maker) load(ctx context.Context) error {
+	errs := make([]error, len(m.nodes))
+	var wg sync.WaitGroup
+	for i, n := range m.nodes {
+		if m.Agents != nil && n == m.control {
+			continue
+		}
+		wg.Go(func() { errs[i] = m.loadNode(ctx, n) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// loadNode brings the image into a node that does not have it.
+func (m *maker) loadNode(ctx context.Context, n nodes.Node) error {
 	id, _, err := m.engine.image(ctx, m.VPPImage)
 	if err != nil {
 		return err
 	}
-	errs := make([]error, len(m.nodes))
-	var wg sync.WaitGroup
-	for i, n := range m.nodes {
-		if has, err := nodeutils.ImageID(n, m.VPPImage); err == nil && has == id {
-			continue
-		}
-		m.say("loading %s into %s", m.VPPImage, n)
-		wg.Go(func() { errs[i] = m.loadInto(ctx, n) })
+	if has, err := nodeutils.ImageID(n, m.VPPImage); err == nil && has == id {
+		return nil
 	}
-	wg.Wait()
-	return errors.Join(errs...)
+	m.say("loading %s into %s", m.VPPImage, n)
+	return m.loadInto(ctx, n)
 }
 
 func (m *maker) loadInto(ctx context.Context, n nodes.Node) error {
@@ -258,7 +296,7 @@ func (m *maker) loadInto(ctx context.Context, n nodes.Node) error {
 
 // apply installs the manifests.
 func (m *maker) apply(ctx context.Context) error {
-	wire, err := m.engine.wire(ctx, m.Dir, m.ID)
+	wire, err := m.engine.wire(ctx, m.Dir, m.ID, m.Agents != nil)
 	if err != nil {
 		return err
 	}
@@ -266,7 +304,7 @@ func (m *maker) apply(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	files, err := archive(overlay(m.VPPImage, id, wire))
+	files, err := archive(overlay(m.VPPImage, id, wire, m.Agents))
 	if err != nil {
 		return err
 	}
@@ -276,6 +314,18 @@ func (m *maker) apply(ctx context.Context) error {
 	}
 	if err := m.control.CommandContext(ctx, "tar", "-x", "-C", manifestsDir).SetStdin(files).Run(); err != nil {
 		return fmt.Errorf("write manifests: %w", oneLine(err))
+	}
+	if m.Agents != nil {
+		// A control plane without an agent takes no pods, and no agent waits for its record; DNS has no room before there are other nodes.
+		for _, args := range [][]string{
+			{"taint", "node", m.control.String(), controlTaint, "--overwrite"},
+			{"label", "node", m.control.String(), AgentNone, "--overwrite"},
+			{"scale", "-n", Namespace, "deployment/coredns", "--replicas=0"},
+		} {
+			if _, err := m.kubectl(ctx, args...); err != nil {
+				return err
+			}
+		}
 	}
 	_, err = m.kubectl(ctx, "apply", "--server-side", "--force-conflicts", "-k", manifestsDir+"/"+clusterOverlay)
 	return err
@@ -292,8 +342,17 @@ func (m *maker) kubectl(ctx context.Context, args ...string) (string, error) {
 	return out.String(), nil
 }
 
+// controlTaint keeps pods off a control plane, as kind does where there are other nodes.
+const controlTaint = "node-role.kubernetes.io/control-plane:NoSchedule"
+
+// AgentNone is the label by which agents know a node without one: AgentLabel of vppwire/host/kube.
+const AgentNone = "vppdrill.github.io/agent=none"
+
 // ready waits until all DaemonSets, nodes and CoreDNS are.
 func (m *maker) ready(ctx context.Context) error {
+	if m.Agents != nil {
+		return nil // nodes are made one by one
+	}
 	ctx, cancel := context.WithTimeout(ctx, m.Wait)
 	defer cancel()
 	m.say("waiting until nodes are ready")
@@ -340,7 +399,7 @@ func Down(ctx context.Context, dir, id string) error {
 		errs = append(errs, fmt.Errorf("remove cluster %s: %w", Name(id), oneLine(err)))
 	}
 	errs = append(errs, e.dropWire(ctx, id))
-	for _, file := range []string{Kubeconfig(dir, id), Kubeconfig(dir, id) + ".lock"} {
+	for _, file := range []string{Kubeconfig(dir, id), Kubeconfig(dir, id) + ".lock", keptFile(dir, id)} {
 		if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
 			errs = append(errs, err)
 		}
@@ -360,6 +419,9 @@ func List(ctx context.Context, dir string) (ids, strays []string, err error) {
 	for id, from := range made { // sorted below
 		who, bad := spawn.ParseID(from.owner)
 		_, gone := os.Stat(Kubeconfig(from.dir, id))
+		if from.run { // its owner takes it down, unless it was to be kept
+			_, gone = os.Stat(keptFile(from.dir, id))
+		}
 		switch alive := bad == nil && who.Alive(); {
 		case !alive && errors.Is(gone, os.ErrNotExist):
 			strays = append(strays, id)

@@ -23,6 +23,8 @@ const (
 	labelOwner   = "vppdrill.kind.owner"
 	// labelDir is the folder of labs whose clusters it is one of.
 	labelDir = "vppdrill.kind.dir"
+	// labelRun marks a cluster that was made for one run and ends with it.
+	labelRun = "vppdrill.kind.run"
 	// labelKind is kind's own label of its containers.
 	labelKind = "io.x-k8s.kind.cluster"
 )
@@ -76,7 +78,7 @@ func wires() (list []netip.Prefix) {
 }
 
 // wire is the subnet of a cluster's network, which is made where it is not there.
-func (e engine) wire(ctx context.Context, dir, id string) (netip.Prefix, error) {
+func (e engine) wire(ctx context.Context, dir, id string, run bool) (netip.Prefix, error) {
 	there, err := e.NetworkInspect(ctx, networkName(id), client.NetworkInspectOptions{})
 	if err == nil {
 		if len(there.Network.IPAM.Config) == 0 {
@@ -87,13 +89,17 @@ func (e engine) wire(ctx context.Context, dir, id string) (netip.Prefix, error) 
 	if !errdefs.IsNotFound(err) {
 		return netip.Prefix{}, fmt.Errorf("look for network %s: %w", networkName(id), err)
 	}
+	labels := map[string]string{labelCluster: id, labelDir: dir, labelOwner: spawn.Self().String()}
+	if run {
+		labels[labelRun] = "true"
+	}
 	for _, subnet := range wires() {
 		last := subnet.Addr().As4()
 		last[3] = 254
 		_, err = e.NetworkCreate(ctx, networkName(id), client.NetworkCreateOptions{Driver: "bridge",
 			IPAM:    &network.IPAM{Config: []network.IPAMConfig{{Subnet: subnet, Gateway: netip.AddrFrom4(last)}}},
 			Options: map[string]string{"com.docker.network.bridge.enable_ip_masquerade": "false"},
-			Labels:  map[string]string{labelCluster: id, labelDir: dir, labelOwner: spawn.Self().String()}})
+			Labels:  labels})
 		if err == nil {
 			return subnet, nil
 		}
@@ -131,8 +137,11 @@ func (e engine) dropWire(ctx context.Context, id string) error {
 	return nil
 }
 
-// origin is where a cluster comes from: the folder of its labs, and the process that made its network.
-type origin struct{ dir, owner string }
+// origin is where a cluster comes from: the folder of its labs, the process that made its network, and whether it is one run's.
+type origin struct {
+	dir, owner string
+	run        bool
+}
 
 // made are the clusters of which there is a network.
 func (e engine) made(ctx context.Context) (map[string]origin, error) {
@@ -142,7 +151,7 @@ func (e engine) made(ctx context.Context) (map[string]origin, error) {
 	}
 	out := map[string]origin{}
 	for _, n := range list.Items {
-		out[n.Labels[labelCluster]] = origin{n.Labels[labelDir], n.Labels[labelOwner]}
+		out[n.Labels[labelCluster]] = origin{n.Labels[labelDir], n.Labels[labelOwner], n.Labels[labelRun] != ""}
 	}
 	return out, nil
 }

@@ -22,10 +22,34 @@ const (
 	serviceSubnet = "10.96.0.0/16"
 )
 
+// Agents is how the agents of a cluster are set where somebody makes its nodes one by one. Its control plane has neither agent nor VPP
+// and takes no pods.
+type Agents struct {
+	// Settings is the configuration file, Pools what the ConfigMap of ranges says, both as agents read them.
+	Settings, Pools []byte
+	// Flags are added to the agent's command line.
+	Flags []string
+}
+
+// Where the settings are, for whoever changes them later.
+const (
+	Namespace   = "kube-system"
+	PoolsConfig = "vppdrill-pools"
+)
+
+// HoldLabel keeps the agent off a node that has it, whatever its value, so that one who ends an agent can keep it down.
+const HoldLabel = "vppdrill.github.io/held"
+
 // overlay is the kustomization of one cluster: the image, whose ID has agents exchanged when it is another one under the same name,
-// and the wire that the cluster got.
-func overlay(image, imageID string, wire netip.Prefix) string {
-	return fmt.Sprintf(`apiVersion: kustomize.config.k8s.io/v1beta1
+// the wire that the cluster got, and what its agents have of their own.
+func overlay(image, imageID string, wire netip.Prefix, agents *Agents) string {
+	pools := fmt.Sprintf(`{"generation": 1, "ipamConfig": {"useExternalIPAM": true, "podSubnetCIDR": %q, "podSubnetOneNodePrefixLen": 24, `+
+		`"vppHostSubnetCIDR": "172.30.0.0/16", "vppHostSubnetOneNodePrefixLen": 24, "nodeInterconnectCIDR": %q, `+
+		`"vxlanCIDR": "192.168.240.0/24", "serviceCIDR": %q}}`, podSubnet, wire, serviceSubnet)
+	if agents != nil {
+		pools = string(agents.Pools)
+	}
+	out := fmt.Sprintf(`apiVersion: kustomize.config.k8s.io/v1beta1
 kind: Kustomization
 resources: [../kind]
 patches:
@@ -35,12 +59,27 @@ patches:
       - {op: add, path: /spec/template/metadata/annotations, value: {vppdrill.github.io/image-id: %q}}
   - target: {kind: ConfigMap, name: vppdrill-pools}
     patch: |
-      - op: replace
-        path: /data/pools
-        value: '{"generation": 1, "ipamConfig": {"useExternalIPAM": true, "podSubnetCIDR": %q, "podSubnetOneNodePrefixLen": 24,
-          "vppHostSubnetCIDR": "172.30.0.0/16", "vppHostSubnetOneNodePrefixLen": 24, "nodeInterconnectCIDR": %q,
-          "vxlanCIDR": "192.168.240.0/24", "serviceCIDR": %q}}'
-`, image, imageID, podSubnet, wire, serviceSubnet)
+      - {op: replace, path: /data/pools, value: %q}
+`, image, imageID, pools)
+	if agents == nil {
+		return out
+	}
+	out += fmt.Sprintf(`  - target: {kind: ConfigMap, name: vppdrill-agent}
+    patch: |
+      - {op: replace, path: /data/contiv.yaml, value: %q}
+  - target: {kind: DaemonSet}
+    patch: |
+      - op: add
+        path: /spec/template/spec/affinity
+        value: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: node-role.kubernetes.io/control-plane, operator: DoesNotExist}]}]}}}
+  - target: {kind: DaemonSet, name: vppdrill-agent}
+    patch: |
+      - {op: add, path: /spec/template/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/-, value: {key: %q, operator: DoesNotExist}}
+`, agents.Settings, HoldLabel)
+	for _, flag := range agents.Flags {
+		out += fmt.Sprintf("      - {op: add, path: /spec/template/spec/containers/0/args/-, value: %q}\n", flag)
+	}
+	return out
 }
 
 // archive is the manifests, with this overlay, as a tar archive.

@@ -54,7 +54,7 @@ func TestSettingsAreTaken(t *testing.T) {
 	var k struct {
 		Patches []struct{ Patch string }
 	}
-	if err := yaml.Unmarshal([]byte(overlay("image", "sha256:1", netip.MustParsePrefix("192.168.17.0/24"))), &k); err != nil {
+	if err := yaml.Unmarshal([]byte(overlay("image", "sha256:1", netip.MustParsePrefix("192.168.17.0/24"), nil)), &k); err != nil {
 		t.Fatal(err)
 	}
 	var ops []struct{ Value string }

@@ -42,7 +42,7 @@ func (p *process) state(out http.ResponseWriter, r *http.Request) {
 		return
 	}
 	err = p.driver.Ask(r.Context(), func(a *agent.Agent) {
-		s = stateOf(a)
+		s.State = rest.StateOf(a)
 		s.Changes = p.changes.after(heard)
 	})
 	if err != nil {

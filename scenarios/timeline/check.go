@@ -19,6 +19,13 @@ type damage struct {
 	what scenarios.Breakage
 }
 
+func breakWiringNeed(a scenarios.BreakWiring) Need {
+	if a.What == scenarios.BreakNamespace {
+		return PodNamespaces
+	}
+	return Nothing
+}
+
 // breakWiring changes pods' wiring behind their agents' backs.
 func (p *Player) breakWiring(ctx context.Context, a scenarios.BreakWiring) error {
 	broken := 0

@@ -28,6 +28,16 @@ const (
 	OtherVersions
 	ServiceFeed
 	ForgetfulRuntimes
+	StoreHistory
+	GivenAddresses
+	GivenPodCIDRs
+	SlowServers
+	GivenMachines
+	RudeRuntimes
+	BoundedApps
+	StaticPods
+	PodNamespaces
+	ExternalPlugin
 )
 
 // needs is the one table of reasons for which an action or a setting is refused.
@@ -47,6 +57,16 @@ var needs = [...]string{
 	OtherVersions:     "no other version of the agent is there",
 	ServiceFeed:       "nothing tells the agents of services",
 	ForgetfulRuntimes: "the kubelets here forget no sandbox without a DEL",
+	StoreHistory:      "the API server keeps and drops its history by itself",
+	GivenAddresses:    "nobody gives a node of a cluster another address",
+	GivenPodCIDRs:     "a Node object's pod CIDR is not changed by anybody",
+	SlowServers:       "connections to the API server cannot be made slow",
+	GivenMachines:     "machines here have one NIC with Ethernet's MTU and one management address",
+	RudeRuntimes:      "the container runtime is a real one and behaves as it does",
+	BoundedApps:       "the scheduler bounds no application's pods on a node",
+	StaticPods:        "no pod comes from a node's own files here",
+	PodNamespaces:     "a namespace that a running container holds cannot be taken away",
+	ExternalPlugin:    "no IPAM plugin runs beside the agents here",
 }
 
 // String is the reason, for people.
@@ -127,6 +147,13 @@ func RefusedSettings(s *scenarios.Scenario, lacks []Need) []Refusal {
 		{"agent.hookTime", AgentCalls, s.Config.Agent.HookTime > 0},
 		{"wiring.services=vpp", ServiceFeed, s.Config.Wiring.Services == scenarios.ServedByVPP},
 		{"wiring.pod=tap", VhostNet, s.Config.Wiring.Pod == scenarios.PodTAP},
+		{"topology.nic=false", GivenMachines, s.Topology.NIC == ""},
+		{"topology.nicMTU", GivenMachines, s.Topology.NICMTU != scenarios.Default().Topology.NICMTU},
+		{"topology.hostIPs", GivenMachines, s.Topology.HostIPs != 1},
+		{"config.runtime", RudeRuntimes, s.Config.Runtime != scenarios.Runtime{}},
+		{"workload.maxPerNode", BoundedApps, slices.ContainsFunc(s.Workload.Rows, func(r scenarios.WorkloadPod) bool { return r.MaxPerNode > 0 })},
+		{"ipam.useExternalIPAM", ExternalPlugin, s.Config.IPAM.UseExternalIPAM},
+		{"ipam.nodeInterconnectDHCP", DHCPServer, s.Config.IPAM.NodeInterconnectDHCP},
 	} {
 		if r.on && slices.Contains(lacks, r.need) {
 			out = append(out, Refusal{r.what, r.need})

@@ -20,6 +20,9 @@ func slowLinkNeed(a scenarios.SlowLink) Need {
 	if !server(a.Between[0]) && !server(a.Between[1]) {
 		return SlowFabric
 	}
+	if server(a.Between[0]) != server(a.Between[1]) {
+		return SlowServers
+	}
 	return serverNeed(a.Between)
 }
 

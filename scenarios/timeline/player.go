@@ -57,7 +57,7 @@ type action struct {
 
 // actions lists every verb but settle and heal, which scenarios.Run does itself.
 var actions = []action{
-	on((*Player).createPods),
+	onWhere((*Player).createPods, createPodsNeed),
 	on((*Player).deletePods),
 	on((*Player).replaceSandbox),
 	on((*Player).loseSandboxes, ForgetfulRuntimes),
@@ -65,7 +65,7 @@ var actions = []action{
 	on((*Player).checkPods),
 	on((*Player).pollStatus),
 	on((*Player).gc),
-	on((*Player).breakWiring),
+	onWhere((*Player).breakWiring, breakWiringNeed),
 
 	on((*Player).addNode),
 	on((*Player).removeNode),
@@ -86,20 +86,20 @@ var actions = []action{
 
 	on((*Player).stopStore),
 	on((*Player).stopDHCP, DHCPServer),
-	on((*Player).compactStore),
+	on((*Player).compactStore, StoreHistory),
 	on((*Player).wipeStore),
 	on((*Player).stopAPI),
 	on((*Player).staleWatch, WatchDelivery),
-	on((*Player).gapWatch),
+	on((*Player).gapWatch, StoreHistory),
 	on((*Player).duplicateWatch, WatchDelivery),
 
 	on((*Player).changeCIDR),
 	on((*Player).addRange, CIDRControllers),
 	on((*Player).removeRange, CIDRControllers),
 	on((*Player).loseLeader, LeadingController),
-	on((*Player).setPodCIDR),
-	on((*Player).changeNodeAddress),
-	on((*Player).changeManagement),
+	on((*Player).setPodCIDR, GivenPodCIDRs),
+	on((*Player).changeNodeAddress, GivenAddresses),
+	on((*Player).changeManagement, GivenAddresses),
 
 	on((*Player).changeService, ServiceFeed),
 	on((*Player).removeService, ServiceFeed),

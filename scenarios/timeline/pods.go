@@ -11,6 +11,13 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
+func createPodsNeed(a scenarios.CreatePods) Need {
+	if a.Static {
+		return StaticPods
+	}
+	return Nothing
+}
+
 func (p *Player) createPods(_ context.Context, a scenarios.CreatePods) error {
 	app := cmp.Or(a.App, scenarios.CreatedApp)
 	create := func(node string) error {

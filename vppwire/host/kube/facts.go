@@ -106,8 +106,14 @@ func (f *Facts) followNodes(ctx context.Context, say func(...agent.Event)) {
 		to := sink[*v1.Node]{
 			asked:  func() { asked = time.Now() },
 			listed: func(nodes []*v1.Node) { f.listed(nodes, asked, say); signal(f.pods); signal(listed) },
-			put:    func(n *v1.Node, _ bool) { say(f.seen(n)...) },
-			gone:   func(n *v1.Node) { f.gone(n, say) },
+			put: func(n *v1.Node, _ bool) {
+				if agentless(n) {
+					f.gone(n, say)
+				} else {
+					say(f.seen(n)...)
+				}
+			},
+			gone: func(n *v1.Node) { f.gone(n, say) },
 		}
 		var follower sync.WaitGroup
 		follower.Go(func() { followNodes(round, f.cfg.Client, to) })
@@ -122,12 +128,24 @@ func (f *Facts) followNodes(ctx context.Context, say func(...agent.Event)) {
 	}
 }
 
+// AgentLabel with the value AgentNone says of a node that no agent runs on it: a control plane, or a machine without VPP. Other nodes
+// neither wait for its record nor count it among their peers. A node that had an agent and gets the label counts as gone.
+const (
+	AgentLabel = "vppdrill.github.io/agent"
+	AgentNone  = "none"
+)
+
+func agentless(n *v1.Node) bool { return n.Labels[AgentLabel] == AgentNone }
+
 // listed tells every node, changed or not, of a list that was asked for at a time.
 func (f *Facts) listed(nodes []*v1.Node, asked time.Time, say func(...agent.Event)) {
 	before := f.told
 	f.told = make(map[string]agent.NodeSeen, len(nodes))
 	var events []agent.Event
 	for _, n := range nodes {
+		if agentless(n) {
+			continue
+		}
 		now := f.read(n)
 		if was, ok := before[n.Name]; ok && was.UID != now.UID {
 			events = append(events, agent.NodeGone{Name: was.Name, UID: was.UID})

@@ -89,6 +89,8 @@ func facts(t *testing.T, streams bool) {
 	block := netip.MustParsePrefix("10.0.1.0/24")
 	node("node-2", "two")
 	node("node-1", "one", "10.0.1.0/24")
+	labelled := map[string]string{kube.AgentLabel: kube.AgentNone}
+	s.addNode("control", func(n *v1.Node) { n.Labels = labelled }) // runs no agent: nobody hears of it
 	s.put("pods", pod("b", "node-1"))
 	s.put("pods", pod("a", "node-1"))
 	s.put("pods", pod("c", "node-2"))
@@ -105,6 +107,10 @@ func facts(t *testing.T, streams bool) {
 	h.expect(t, seen("node-3", "three"))
 	s.deleteNode("node-3")
 	h.expect(t, agent.NodeGone{Name: "node-3", UID: "three"})
+	node("node-4", "four")
+	h.expect(t, seen("node-4", "four"))
+	s.addNode("node-4", func(n *v1.Node) { n.UID, n.Labels = "four", labelled })
+	h.expect(t, agent.NodeGone{Name: "node-4", UID: "four"})
 	f.Relist()
 	h.expect(t, all...)
 	s.forget(func() { s.deleteNode("node-2"); node("node-2", "two again") })

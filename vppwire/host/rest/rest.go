@@ -52,6 +52,7 @@ func Handler(cfg Config) http.Handler {
 	mux.HandleFunc("GET "+PluginURL, h.ipam)
 	mux.HandleFunc("GET /healthz", h.health)
 	mux.HandleFunc("GET /plan", h.plan)
+	mux.HandleFunc("GET "+StateURL, h.state(time.Now()))
 	mux.Handle("GET /metrics", promhttp.HandlerFor(cfg.Metrics, promhttp.HandlerOpts{}))
 	return mux
 }

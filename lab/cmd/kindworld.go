@@ -1,0 +1,47 @@
+package cmd
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/vppdrill/vppdrill/lab"
+	"github.com/vppdrill/vppdrill/lab/container"
+	"github.com/vppdrill/vppdrill/lab/kindcluster"
+	"github.com/vppdrill/vppdrill/lab/kindworld"
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// runPatience is how long a run's control plane may take.
+const runPatience = 5 * time.Minute
+
+// runCluster is what a cluster of one run is made of; VPPDRILL_VPP_IMAGE names its image, VPPDRILL_NODE_IMAGE that of nodes.
+func runCluster() kindcluster.Options {
+	o := kindcluster.Options{ID: "r" + strings.ToLower(rand.Text()[:6]), Nodes: 1, VPPImage: container.DefaultImage, Dir: lab.DefaultRoot(), Wait: runPatience}
+	if set := os.Getenv(container.Environment); set != "" {
+		o.VPPImage = set
+	}
+	return o
+}
+
+// KindWorld runs one scenario in a kind cluster of its own. VPPDRILL_KEEP=1 leaves the cluster of a failed run up.
+func KindWorld(ctx context.Context, s *scenarios.Scenario, r Request) (scenarios.Result, error) {
+	o := kindworld.Options{Cluster: runCluster(), Seed: r.Seed, Laws: r.Laws, Events: r.Events, OnMark: r.OnMark, AtEnd: r.AtEnd, Replay: r.Replay,
+		Keep: os.Getenv(envKeep) == "1", Log: slog.New(slog.NewTextHandler(os.Stderr, nil))}
+	if len(kindworld.Unsupported(s)) == 0 {
+		if err := kindCensus(ctx, &common{root: o.Cluster.Dir}, os.Stderr); err != nil {
+			return scenarios.Result{}, err
+		}
+	}
+	result, err := kindworld.Run(ctx, s, o)
+	if lab.IsCannotRun(err) {
+		return cannotRun(s, kindWorld, r, err), nil
+	}
+	return result, coded(err)
+}
+
+// KindCheck says in one line why no cluster can be made on this machine.
+func KindCheck(ctx context.Context) error { return kindcluster.Check(ctx, runCluster()) }

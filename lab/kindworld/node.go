@@ -1,0 +1,200 @@
+package kindworld
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/vppdrill/vppdrill/lab/spawn"
+	"github.com/vppdrill/vppdrill/lab/vppproc"
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// node is one node of the cluster.
+type node struct {
+	name, container string
+	told            *told
+	// last is the last look; vpp is the VPP that was told of, vppUp that it takes connections.
+	last  seen
+	vpp   spawn.ID
+	vppUp bool
+	// ended: the VPP of before was killed by an action.
+	ended bool
+	// held is what is kept down.
+	agentHeld, vppHeld bool
+
+	// mu guards what follows: a node boots on a goroutine of its own.
+	mu         sync.Mutex
+	joined, on bool
+	// boots counts the boots under way.
+	boots      int
+	machine    *machine
+	uid        string
+	management []netip.Addr
+}
+
+// up is the machine where it runs, nil elsewhere.
+func (n *node) up() *machine {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !n.on {
+		return nil
+	}
+	return n.machine
+}
+
+// boot counts a boot that begins or ends, and returns how many are under way.
+func (n *node) boot(more int) int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.boots += more
+	return n.boots
+}
+
+// lost lets go of a machine that has ended.
+func (n *node) lost() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.on = false
+	if n.machine == nil {
+		return nil
+	}
+	err := n.machine.runtime.close()
+	n.machine = nil
+	return err
+}
+
+// bootLimit is how long a node may take to join: its image is loaded meanwhile.
+const bootLimit = 5 * time.Minute
+
+// boot makes or starts a machine, and finds its node object.
+func (w *World) boot(n *node) error {
+	ctx, cancel := context.WithTimeout(context.Background(), bootLimit)
+	defer cancel()
+	n.mu.Lock()
+	joined := n.joined
+	n.mu.Unlock()
+	var err error
+	if joined {
+		err = w.machines.On(ctx, n.container)
+	} else {
+		err = w.machines.Join(ctx, n.name)
+	}
+	if err != nil {
+		return err
+	}
+	pid, id, err := w.machines.PID(ctx, n.container)
+	if err != nil {
+		return err
+	}
+	m, err := newMachine(n.container, pid, id)
+	if err != nil {
+		return err
+	}
+	object, err := w.registered(ctx, n.name)
+	if err != nil {
+		return errors.Join(err, m.runtime.close())
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.joined, n.on, n.machine, n.uid, n.management = true, true, m, string(object.UID), nil
+	for _, a := range object.Status.Addresses {
+		if addr, err := netip.ParseAddr(a.Address); err == nil && a.Type == v1.NodeInternalIP {
+			n.management = append(n.management, addr)
+		}
+	}
+	return nil
+}
+
+// registered waits for a Node object with an address: its kubelet makes it a moment after it has joined.
+func (w *World) registered(ctx context.Context, name string) (*v1.Node, error) {
+	for {
+		object, err := w.client.CoreV1().Nodes().Get(ctx, name, meta.GetOptions{})
+		if err == nil && len(object.Status.Addresses) > 0 {
+			return object, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("node %s has not registered itself: %w", name, errors.Join(ctx.Err(), err))
+		case <-time.After(lookPause):
+		}
+	}
+}
+
+// lookAround looks at every node, at the same time, and at the pods, and tells what has changed.
+func (w *World) lookAround(ctx context.Context) {
+	nodes := w.inOrder()
+	var wg sync.WaitGroup
+	for _, n := range nodes {
+		m := n.up()
+		if m == nil {
+			continue
+		}
+		wg.Go(func() {
+			n.mu.Lock()
+			management := slices.Clone(n.management)
+			n.mu.Unlock()
+			s, err := m.look(ctx, management, n.told.life)
+			if err != nil {
+				w.record.Note(n.name + ": " + err.Error())
+				return
+			}
+			n.last = s
+			n.vppUp = takesConnections(m.root() + vppDir + "/" + vppproc.APISocketFile)
+			for _, f := range n.told.look(s) {
+				w.record.Tell(f, lineOf(f))
+			}
+			w.lookAtVPP(n, m.vpp())
+		})
+	}
+	wg.Wait()
+	w.work(ctx)
+	w.lookAtPods(ctx)
+	w.looked = time.Now()
+}
+
+// lookAtVPP tells of a VPP that is another one than before.
+func (w *World) lookAtVPP(n *node, now spawn.ID) {
+	if now == n.vpp || now == (spawn.ID{}) || !n.vppUp {
+		return
+	}
+	if n.vpp != (spawn.ID{}) && !n.ended {
+		w.record.Tell(scenarios.Fact{Kind: scenarios.FactVPPCrash, Node: n.name, Text: "VPP died by itself"}, n.name+" VPP died by itself")
+	}
+	n.vpp, n.ended = now, false
+	w.record.Tell(scenarios.Fact{Kind: scenarios.FactDisturbed, Node: n.name, Text: scenarios.VPPUp}, n.name+" VPP is up")
+}
+
+func takesConnections(socket string) bool {
+	c, err := net.DialTimeout("unix", socket, time.Second)
+	if err != nil {
+		return false
+	}
+	_ = c.Close() // nothing was said
+	return true
+}
+
+// lineOf is a fact for people; most have none.
+func lineOf(f scenarios.Fact) string {
+	switch f.Kind {
+	case scenarios.FactAnswered:
+		return fmt.Sprintf("%s %s has %s", f.Node, f.Pod, f.Addr)
+	case scenarios.FactSandboxGone:
+		return fmt.Sprintf("%s sandbox %.12s is gone", f.Node, f.Owner.ContainerID)
+	case scenarios.FactNodeID:
+		return fmt.Sprintf("%s node ID %d", f.Node, f.Number)
+	case scenarios.FactAgentUp:
+		return fmt.Sprintf("%s agent is up with %d leases", f.Node, len(f.Leases))
+	case scenarios.FactAgentDown:
+		return f.Node + " agent down: " + f.Text
+	}
+	return ""
+}

@@ -1,0 +1,206 @@
+package kindworld
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/errors"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/timeline"
+)
+
+// Namespace and image of the scenario's pods. Every node image has the image: it is that of sandboxes.
+const (
+	podNamespace = "default"
+	podImage     = "registry.k8s.io/pause:3.10"
+	labelApp     = "app"
+	labelStays   = "vppdrill.github.io/pinned"
+)
+
+// pods are the scenario's.
+type pods struct {
+	// listed are the objects as the API server had them last, by name.
+	listed map[string]v1.Pod
+	// wanted are those that were created and are not listed yet, or whose name is still another's.
+	wanted map[string]timeline.Pod
+	// going are those whose deletion was asked for, bound those of whose node was told, by UID.
+	going, bound map[string]bool
+}
+
+func (p *pods) init() {
+	p.listed, p.wanted, p.going, p.bound = map[string]v1.Pod{}, map[string]timeline.Pod{}, map[string]bool{}, map[string]bool{}
+}
+
+// apiTime is how long the API server may take to answer one request.
+const apiTime = 5 * time.Second
+
+// work asks the API server for what it has not taken yet, in order, until it does not take one.
+func (w *World) work(ctx context.Context) {
+	for len(w.backlog) > 0 {
+		bounded, cancel := context.WithTimeout(ctx, apiTime)
+		err := w.backlog[0].do(bounded)
+		cancel()
+		if err != nil {
+			w.record.Note(w.backlog[0].what + " again: " + err.Error())
+			return
+		}
+		w.backlog = w.backlog[1:]
+	}
+}
+
+// ask asks the API server for something now, or as soon as it answers.
+func (w *World) ask(what string, do func(context.Context) error) {
+	w.backlog = append(w.backlog, request{what, do})
+	if len(w.backlog) == 1 {
+		w.work(context.Background())
+	}
+}
+
+// lookAtPods lists the pods, and creates what is wanted where names have become free and nodes have joined.
+func (w *World) lookAtPods(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, apiTime)
+	defer cancel()
+	list, err := w.client.CoreV1().Pods(podNamespace).List(ctx, meta.ListOptions{ResourceVersion: "0"})
+	if err != nil {
+		w.record.Note("list pods: " + err.Error())
+		return
+	}
+	clear(w.pods.listed)
+	for _, p := range list.Items {
+		w.pods.listed[p.Name] = p
+		if p.Spec.NodeName != "" && !w.pods.bound[string(p.UID)] {
+			w.pods.bound[string(p.UID)] = true
+			w.tellPod(&p, scenarios.PodBound)
+		}
+	}
+	for name := range w.pods.going { // in any order: each by itself
+		if p, there := w.pods.listed[name]; !there || p.DeletionTimestamp == nil && len(w.backlog) == 0 && w.pods.wanted[name].Name == "" {
+			if !there {
+				delete(w.pods.going, name)
+			}
+		}
+	}
+	for _, name := range sortedNames(w.pods.wanted) {
+		p := w.pods.wanted[name]
+		if _, there := w.pods.listed[name]; there || !w.hosts(p.Node) {
+			continue
+		}
+		delete(w.pods.wanted, name)
+		w.ask("create pod "+name, func(ctx context.Context) error {
+			made, err := w.client.CoreV1().Pods(podNamespace).Create(ctx, podOf(p), meta.CreateOptions{})
+			if err == nil {
+				w.pods.listed[name] = *made
+				w.tellPod(made, scenarios.PodCreated)
+			}
+			if errors.IsAlreadyExists(err) { // an answer was lost
+				err = nil
+			}
+			return err
+		})
+	}
+}
+
+func sortedNames(m map[string]timeline.Pod) []string {
+	var names []string
+	for name := range m { // in any order: sorted below
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		if len(a) != len(b) {
+			return len(a) - len(b)
+		}
+		return strings.Compare(a, b)
+	})
+	return names
+}
+
+// hosts reports whether a pod of a node can be created: its Node object is there, else the API server would remove the pod.
+func (w *World) hosts(name string) bool {
+	if name == "" {
+		return true
+	}
+	n := w.node(name)
+	if n == nil {
+		return false
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.joined
+}
+
+// tellPod tells what a pod's object came by.
+func (w *World) tellPod(p *v1.Pod, text string) {
+	w.record.Tell(scenarios.Fact{Kind: scenarios.FactPod, Node: p.Spec.NodeName, Pod: p.Namespace + "/" + p.Name, PodUID: string(p.UID), Text: text}, "")
+}
+
+// podOf is a Pod object. One that names its node stays there whatever becomes of the node, as pods of a DaemonSet do.
+func podOf(p timeline.Pod) *v1.Pod {
+	out := &v1.Pod{ObjectMeta: meta.ObjectMeta{Name: p.Name, Namespace: podNamespace, Labels: map[string]string{labelApp: p.App}}}
+	grace, no := int64(1), false
+	out.Spec = v1.PodSpec{NodeName: p.Node, TerminationGracePeriodSeconds: &grace, AutomountServiceAccountToken: &no, EnableServiceLinks: &no,
+		Containers: []v1.Container{{Name: "pause", Image: podImage, ImagePullPolicy: v1.PullIfNotPresent}}}
+	if p.Node != "" {
+		out.Spec.Tolerations = []v1.Toleration{{Operator: v1.TolerationOpExists}}
+	}
+	if p.Pinned {
+		out.Labels[labelStays] = "true"
+	}
+	return out
+}
+
+// Pods implements timeline.Pods.
+func (st stage) Pods(node string) []timeline.Pod {
+	var out []timeline.Pod
+	for name, p := range st.pods.listed { // in any order: sorted below
+		if node != "" && p.Spec.NodeName != node {
+			continue
+		}
+		out = append(out, timeline.Pod{Name: name, App: p.Labels[labelApp], Node: p.Spec.NodeName, Pinned: p.Labels[labelStays] != "",
+			Deleting: p.DeletionTimestamp != nil || st.pods.going[name]})
+	}
+	for name, p := range st.pods.wanted { // in any order: sorted below
+		if _, there := st.pods.listed[name]; !there && (node == "" || p.Node == node) {
+			out = append(out, p)
+		}
+	}
+	slices.SortFunc(out, func(a, b timeline.Pod) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// CreatePod implements timeline.Pods.
+func (st stage) CreatePod(p timeline.Pod) {
+	if _, there := st.pods.listed[p.Name]; there && !st.pods.going[p.Name] {
+		return
+	}
+	st.pods.wanted[p.Name] = p
+}
+
+// DeletePod implements timeline.Pods.
+func (st stage) DeletePod(name string, force bool) {
+	p, there := st.pods.listed[name]
+	if _, wanted := st.pods.wanted[name]; wanted && !there {
+		delete(st.pods.wanted, name)
+		return
+	}
+	if !there || p.DeletionTimestamp != nil && !force {
+		return
+	}
+	st.pods.going[name] = true
+	st.tellPod(&p, scenarios.PodDeleted)
+	o := meta.DeleteOptions{Preconditions: &meta.Preconditions{UID: &p.UID}}
+	if force {
+		o.GracePeriodSeconds = new(int64)
+	}
+	st.ask("delete pod "+name, func(ctx context.Context) error {
+		err := st.client.CoreV1().Pods(podNamespace).Delete(ctx, name, o)
+		if errors.IsNotFound(err) || errors.IsConflict(err) { // it is gone, or another one has its name
+			err = nil
+		}
+		return err
+	})
+}

@@ -1,0 +1,149 @@
+package kindworld
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam/contiv"
+	"github.com/vppdrill/vppdrill/lab"
+	"github.com/vppdrill/vppdrill/lab/kindcluster"
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/timeline"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+)
+
+// Name is the world's.
+const Name = "kind"
+
+// Options are what a run chooses beside its scenario. Cluster's ID, image, folder and patience are required; what the cluster is made of
+// follows from the scenario.
+type Options struct {
+	Cluster kindcluster.Options
+	// Seed decides which pods and nodes an action takes that leaves it open.
+	Seed uint64
+	// Keep leaves a cluster up whose scenario failed.
+	Keep bool
+	// Laws judge the run.
+	Laws []scenarios.Law
+	// Events, where set, sees each line of what happens; OnMark each mark of the timeline; AtEnd the cluster as the run left it; Replay is
+	// the command that shows a run again.
+	Events func(seq int64, at time.Duration, line []byte)
+	OnMark func(scenarios.Mark)
+	AtEnd  func(scenarios.Snapshot)
+	Replay string
+	// Log gets what goes wrong beside the run.
+	Log *slog.Logger
+
+	kept bool
+}
+
+// Run makes a cluster for s, drives it, judges it and removes it. The error is a cluster that could not be made; what happens in the run is
+// in the Result. What a cluster cannot do of s is named there, and nothing is made.
+func Run(ctx context.Context, s *scenarios.Scenario, o Options) (scenarios.Result, error) {
+	if missing := Unsupported(s); len(missing) > 0 {
+		return scenarios.Result{Scenario: s.Name, Goal: s.Goal, File: s.File, Labels: s.Labels, World: Name, Seed: o.Seed,
+			Verdict: scenarios.Error, Error: fmt.Sprintf("world %s cannot do %s", Name, timeline.Line(missing)),
+			Unsupported: timeline.Names(missing), Replay: o.Replay, Laws: []scenarios.LawResult{}, Timeline: []scenarios.Mark{}}, nil
+	}
+	s, note := lab.Adapted(s)
+	w, err := New(ctx, s, o)
+	if err != nil {
+		return scenarios.Result{}, err
+	}
+	result := scenarios.Run(ctx, w, s, o.Laws, scenarios.Options{Seed: o.Seed, Replay: o.Replay, OnMark: o.OnMark, AtEnd: o.AtEnd})
+	if note != "" {
+		result.Timeline = append([]scenarios.Mark{{Kind: "note", Text: note}}, result.Timeline...)
+	}
+	if result.Verdict != scenarios.Pass && len(result.Unsupported) == 0 && ctx.Err() == nil {
+		dir, err := w.WriteEvidence(ctx)
+		if err != nil {
+			o.Log.Warn("evidence", "error", err)
+		}
+		if dir != "" {
+			result.Error += " (evidence in " + dir + ")"
+		}
+		if w.o.kept = o.Keep; o.Keep {
+			if err := kindcluster.Keep(o.Cluster.Dir, o.Cluster.ID); err != nil {
+				o.Log.Warn("the cluster is not kept for long", "error", err)
+			}
+			o.Log.Warn("the cluster stays up", "kubeconfig", kindcluster.Kubeconfig(o.Cluster.Dir, o.Cluster.ID), "end", "vppdrill lab down "+o.Cluster.ID)
+		}
+	}
+	return result, w.Close()
+}
+
+// Unsupported is what no cluster can do of a scenario, each with its reason.
+func Unsupported(s *scenarios.Scenario) []timeline.Refusal {
+	here := lacks
+	if !lab.HasTaps() { // nodes are privileged: what this machine has they have
+		here = append(slices.Clone(lacks), timeline.VhostNet)
+	}
+	out := append(timeline.RefusedSettings(s, here), timeline.RefusedActions(s, here)...)
+	if _, note := lab.Adapted(s); note != "" && slices.Contains(s.Labels, lab.LabelMatrix) {
+		out = append(out, timeline.Refusal{What: "wiring.host=tap", Need: timeline.VhostNet})
+	}
+	return out
+}
+
+// errSettings: what agents of a cluster would read is not what the scenario says.
+var errSettings = errors.New("the agent's configuration does not survive its own file")
+
+// settingsOf is an agent's configuration as the file that agents read: durations are words there, and what is not said is left out.
+func settingsOf(c agent.Config) ([]byte, error) {
+	text, err := json.Marshal(c)
+	if err != nil {
+		return nil, err
+	}
+	said := map[string]any{}
+	if err := json.Unmarshal(text, &said); err != nil {
+		return nil, err
+	}
+	delete(said, "NodeName")                                                                                                                               // each agent is told its own
+	for key, d := range map[string]time.Duration{"NodeIDQuarantine": c.NodeIDQuarantine, "ClaimPatience": c.ClaimPatience, "AddPatience": c.AddPatience} { // in any order: they are keys
+		said[key] = d.String()
+	}
+	for key, value := range said { // in any order: each by itself
+		if value == nil || reflect.ValueOf(value).IsZero() {
+			delete(said, key)
+		}
+	}
+	for _, d := range []string{"NodeIDQuarantine", "ClaimPatience", "AddPatience"} {
+		if said[d] == "0s" {
+			delete(said, d)
+		}
+	}
+	if c.IPAMConfig == (contiv.IPAMConfig{}) {
+		delete(said, "IPAMConfig")
+	}
+	// Where the file does not say, it is true.
+	said["TCPChecksumOffloadDisabled"] = c.TCPChecksumOffloadDisabled
+	if text, err = json.MarshalIndent(said, "", " "); err != nil {
+		return nil, err
+	}
+	back, err := agent.ParseConfig("contiv.yaml", text)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errSettings, err)
+	}
+	c.ApplyDefaults()
+	back.NodeName = c.NodeName
+	back.ApplyDefaults()
+	if !reflect.DeepEqual(back, c) {
+		return nil, fmt.Errorf("%w: %+v is read as %+v", errSettings, c, back)
+	}
+	return text, nil
+}
+
+// quoted is text as a JSON string.
+func quoted(text []byte) string {
+	out, err := json.Marshal(string(text))
+	if err != nil {
+		panic(err) // text always can be
+	}
+	return string(out)
+}

@@ -1,0 +1,94 @@
+package kindworld
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/vppdrill/vppdrill/lab"
+	"github.com/vppdrill/vppdrill/lab/probe"
+	"github.com/vppdrill/vppdrill/lab/vppproc"
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// snapshotTries is how often a snapshot is taken anew because the cluster has changed meanwhile.
+const snapshotTries = 5
+
+// Snapshot implements scenarios.World. VPP and Linux are dumped only where the cluster is quiet before and after.
+func (w *World) Snapshot(ctx context.Context) (scenarios.Snapshot, error) {
+	var s scenarios.Snapshot
+	for range snapshotTries {
+		quiet := w.quiet() == ""
+		before := w.Events()
+		var err error
+		if s, err = w.snapshot(ctx, quiet); err != nil {
+			return s, err
+		}
+		if !quiet {
+			break
+		}
+		w.lookAround(ctx)
+		if s.Settled = w.quiet() == "" && w.Events() == before; s.Settled {
+			break
+		}
+	}
+	return s, nil
+}
+
+func (w *World) snapshot(ctx context.Context, deep bool) (scenarios.Snapshot, error) {
+	s := scenarios.Snapshot{At: w.Now()}
+	nodes := w.inOrder()
+	s.Nodes = make([]scenarios.NodeState, len(nodes))
+	errs := make([]error, len(nodes))
+	var wg sync.WaitGroup
+	for i, n := range nodes {
+		wg.Go(func() { s.Nodes[i], errs[i] = stage{w}.state(ctx, n, deep) })
+	}
+	wg.Wait()
+	slices.SortFunc(s.Nodes, func(a, b scenarios.NodeState) int { return strings.Compare(a.Name, b.Name) })
+	return s, errors.Join(errs...)
+}
+
+// state is one node's part of a snapshot; deep also of its dataplane.
+func (st stage) state(ctx context.Context, n *node, deep bool) (scenarios.NodeState, error) {
+	wires := st.agents
+	wires.ApplyDefaults()
+	m := wires.Mode()
+	n.mu.Lock()
+	out := scenarios.NodeState{Name: n.name, UID: n.uid, Management: slices.Clone(n.management), MachineUp: n.on, MainTable: m.MainTable, PodTable: m.PodTable}
+	n.mu.Unlock()
+	on := n.up()
+	out.VPPUp, out.AgentUp = on != nil && n.vppUp, on != nil && n.last.agent != nil
+	out.Pods = n.told.pods()
+	if out.AgentUp {
+		lab.Claim(&out, n.last.agent, m)
+	}
+	if !deep || on == nil {
+		return out, nil
+	}
+	var spaces []string
+	for _, p := range out.Pods {
+		spaces = append(spaces, p.Netns)
+	}
+	l, err := probe.Linux(on.netns, spaces, []string{uplink, management})
+	if err != nil {
+		return out, fmt.Errorf("%s: %w", n.name, err)
+	}
+	out.Linux = l
+	if !out.VPPUp {
+		return out, nil
+	}
+	c, err := vppproc.Dial(on.root() + vppDir)
+	if err != nil {
+		out.VPPUp = false // it died this moment
+		return out, nil
+	}
+	defer c.Close()
+	if out.VPP, err = probe.VPP(ctx, c, uplink); err != nil {
+		return out, fmt.Errorf("%s: %w", n.name, err)
+	}
+	return out, nil
+}

@@ -1,0 +1,225 @@
+package kindworld
+
+import (
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/timeline"
+	"github.com/vppdrill/vppdrill/vppwire/host/rest"
+)
+
+// seen is what one look at a node has found. Sandboxes are looked at before the agent is asked, and once more when the agent turns out to
+// be another life.
+type seen struct {
+	sandboxes []sandbox
+	// agent is nil where none answered.
+	agent *rest.State
+	// management are the node's addresses by its Node object.
+	management []netip.Addr
+}
+
+// patience is for how many looks something is taken for a change under way that the next look shows whole: an address that is not leased
+// any more while its sandbox is there, or a sandbox whose address is not leased.
+const patience = 4
+
+// told is what was told of one node so far, and makes of the next look what has to be told. It decides alone: no clock, no node.
+type told struct {
+	node string
+	// life is the agent's, zero while none runs that was told of.
+	life time.Time
+	// leases are what the agent holds, sandboxes what was answered, by sandbox; asked those whose ADD was told.
+	leases    map[string]ipam.Lease
+	sandboxes map[string]scenarios.PodState
+	asked     map[string]bool
+	past      []ipam.Owner
+	id        uint32
+	blocks    []ipam.Block
+	addresses []netip.Addr
+	// waits counts the looks at what contradicts itself.
+	waits map[string]int
+}
+
+func newTold(node string) *told {
+	t := &told{node: node, leases: map[string]ipam.Lease{}}
+	t.gone()
+	return t
+}
+
+// gone: the machine has lost its power or left, and everything on it is dead. What its agent held it reads back, and may have given back
+// before anybody looks.
+func (t *told) gone() {
+	t.life, t.sandboxes, t.asked, t.waits = time.Time{}, map[string]scenarios.PodState{}, map[string]bool{}, map[string]int{}
+	t.id, t.blocks, t.addresses = 0, nil, nil
+}
+
+// down: the agent's process has ended.
+func (t *told) down() { t.life = time.Time{} }
+
+func ownerOf(id string) ipam.Owner {
+	return ipam.Owner{Network: timeline.NetworkName, ContainerID: id, IfName: timeline.IfName}
+}
+
+// look turns a look into facts, in an order in which they can have happened: sandboxes end, leases are given back, the node's identity
+// changes, leases are given, ADDs are answered.
+func (t *told) look(s seen) []scenarios.Fact {
+	var out []scenarios.Fact
+	tell := func(f scenarios.Fact) { f.Node = t.node; out = append(out, f) }
+	now := map[string]sandbox{}
+	for _, x := range s.sandboxes {
+		if x.ready {
+			now[x.id] = x
+		}
+	}
+	held := map[string]ipam.Lease{}
+	if s.agent != nil {
+		for _, l := range s.agent.Leases {
+			held[l.Owner.ContainerID] = l
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(t.sandboxes)) {
+		if _, lives := now[id]; lives {
+			continue
+		}
+		p := t.sandboxes[id]
+		delete(t.sandboxes, id)
+		if _, leased := held[id]; s.agent != nil && !leased {
+			tell(scenarios.Fact{Kind: scenarios.FactDeleted, Owner: p.Owner})
+		}
+		tell(scenarios.Fact{Kind: scenarios.FactSandboxGone, Owner: p.Owner})
+		t.past = append(t.past, p.Owner)
+	}
+	switch {
+	case s.agent == nil:
+	case !s.agent.Life.Equal(t.life):
+		t.another(s.agent, held, now, tell)
+		t.identity(s, tell)
+	default:
+		t.released(held, now, tell)
+		t.identity(s, tell)
+		t.leased(held, now, tell)
+	}
+	t.answered(now, tell)
+	return out
+}
+
+// another is another life of the agent.
+func (t *told) another(agent *rest.State, held map[string]ipam.Lease, now map[string]sandbox, tell func(scenarios.Fact)) {
+	if !t.life.IsZero() {
+		tell(scenarios.Fact{Kind: scenarios.FactAgentDown, Text: "crash"})
+	}
+	t.life = agent.Life
+	for _, id := range slices.Sorted(maps.Keys(t.leases)) {
+		l := t.leases[id]
+		if _, lives := now[id]; !lives && held[id].Addr != l.Addr { // its DEL came between two looks
+			tell(scenarios.Fact{Kind: scenarios.FactReleased, Owner: l.Owner, Addr: l.Addr, Prefix: l.Block})
+		}
+	}
+	tell(scenarios.Fact{Kind: scenarios.FactAgentUp, Leases: slices.Clone(agent.Leases)})
+	t.leases = held
+	t.id, t.blocks = 0, nil
+	clear(t.waits)
+}
+
+// waiting counts looks at a contradiction, and reports whether it may still be a change under way.
+func (t *told) waiting(what string) bool {
+	t.waits[what]++
+	if t.waits[what] < patience {
+		return true
+	}
+	delete(t.waits, what)
+	return false
+}
+
+func (t *told) released(held map[string]ipam.Lease, now map[string]sandbox, tell func(scenarios.Fact)) {
+	for _, id := range slices.Sorted(maps.Keys(t.leases)) {
+		l := t.leases[id]
+		if held[id].Addr == l.Addr {
+			continue
+		}
+		if _, lives := now[id]; lives && t.waiting("released "+id) {
+			continue
+		}
+		delete(t.leases, id)
+		tell(scenarios.Fact{Kind: scenarios.FactReleased, Owner: l.Owner, Addr: l.Addr, Prefix: l.Block})
+	}
+}
+
+func (t *told) leased(held map[string]ipam.Lease, now map[string]sandbox, tell func(scenarios.Fact)) {
+	for _, id := range slices.Sorted(maps.Keys(held)) {
+		if _, had := t.leases[id]; had {
+			continue
+		}
+		l := held[id]
+		t.leases[id] = l
+		t.ask(id, now, tell)
+		tell(scenarios.Fact{Kind: scenarios.FactLeased, Owner: l.Owner, Addr: l.Addr, Prefix: l.Block})
+	}
+}
+
+// ask tells of a sandbox' ADD once, where the runtime shows the sandbox.
+func (t *told) ask(id string, now map[string]sandbox, tell func(scenarios.Fact)) {
+	if x, ok := now[id]; ok && !t.asked[id] {
+		t.asked[id] = true
+		tell(scenarios.Fact{Kind: scenarios.FactAsked, Owner: ownerOf(id), Pod: x.pod, PodUID: x.uid, Text: scenarios.AskedAdd})
+	}
+}
+
+func (t *told) answered(now map[string]sandbox, tell func(scenarios.Fact)) {
+	for _, id := range slices.Sorted(maps.Keys(now)) {
+		x := now[id]
+		if _, had := t.sandboxes[id]; had || !x.addr.IsValid() {
+			continue
+		}
+		if t.leases[id].Addr != x.addr && t.waiting("answered "+id) {
+			continue
+		}
+		t.ask(id, now, tell)
+		p := scenarios.PodState{Owner: ownerOf(id), Pod: x.pod, UID: x.uid, Netns: x.netns, Addr: x.addr}
+		t.sandboxes[id] = p
+		tell(scenarios.Fact{Kind: scenarios.FactAnswered, Owner: p.Owner, Pod: p.Pod, PodUID: p.UID, Addr: p.Addr, Netns: p.Netns})
+	}
+}
+
+func (t *told) identity(s seen, tell func(scenarios.Fact)) {
+	if a := s.agent; a.ID != t.id {
+		t.id = a.ID
+		tell(scenarios.Fact{Kind: scenarios.FactNodeID, Number: a.ID})
+	}
+	if a := s.agent; !slices.Equal(a.Blocks, t.blocks) {
+		t.blocks = a.Blocks
+		tell(scenarios.Fact{Kind: scenarios.FactBlocks, Blocks: a.Blocks})
+	}
+	var addrs []netip.Addr
+	if a := s.agent; a.ID != 0 && a.Address.IsValid() {
+		for _, x := range append([]netip.Addr{a.Address.Addr(), a.VXLAN, a.HostVPP, a.HostLinux}, s.management...) {
+			if x.IsValid() {
+				addrs = append(addrs, x)
+			}
+		}
+	}
+	if !slices.Equal(addrs, t.addresses) {
+		t.addresses = addrs
+		tell(scenarios.Fact{Kind: scenarios.FactAddressed, Addrs: addrs})
+	}
+}
+
+// pods are the sandboxes that were answered, in owner order.
+func (t *told) pods() []scenarios.PodState {
+	var out []scenarios.PodState
+	for _, id := range slices.Sorted(maps.Keys(t.sandboxes)) {
+		p := t.sandboxes[id]
+		if l := t.leases[id]; l.Addr == p.Addr {
+			p.Gateway = l.Gateway
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// podName is a pod's name without its namespace, where that is the scenario's.
+func podName(key string) (string, bool) { return strings.CutPrefix(key, "default/") }

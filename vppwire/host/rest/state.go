@@ -1,0 +1,68 @@
+package rest
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+)
+
+// StateURL is where State is served, as JSON.
+const StateURL = "/state"
+
+// State is what an agent claims: the node ID that it acts on, what follows from it, its blocks and leases.
+type State struct {
+	// Pending says why the agent is not idle; empty: it is. Trouble says why it cannot take a pod; empty: it can.
+	Pending, Trouble string
+	ID               uint32
+	Address          netip.Prefix
+	// VXLAN is the BVI's address, zero with plain L2; HostSubnet and its two ends are zero without a host interconnect.
+	VXLAN              netip.Addr
+	HostSubnet         netip.Prefix
+	HostVPP, HostLinux netip.Addr
+	// Services is the range that the host's way into VPP leads to, zero where VPP serves none.
+	Services         netip.Prefix
+	PodSubnet        netip.Prefix
+	FormerPodSubnets []netip.Prefix
+	Blocks           []ipam.Block
+	Reserved         []netip.Addr
+	// Leases are in ascending address order.
+	Leases []ipam.Lease
+	// Life is when this process of the agent began to serve: another one is another life.
+	Life time.Time
+}
+
+// StateOf copies what an agent claims. It runs between two of its steps.
+func StateOf(a *agent.Agent) State {
+	facts := a.Node()
+	s := State{Pending: a.Pending(), Trouble: a.Trouble(time.Now()), ID: facts.ID, Address: facts.Address, Blocks: slices.Clone(a.Blocks()),
+		Reserved: a.Reserved(), Leases: slices.Collect(a.Leases())}
+	if a.Mode().Overlay() {
+		s.VXLAN = facts.VXLAN.Addr()
+	}
+	if a.Mode().Interconnected() {
+		s.HostSubnet, s.HostVPP, s.HostLinux = facts.HostSubnet, facts.HostVPP, facts.HostLinux
+	}
+	s.Services = facts.Services
+	if len(facts.PodSubnets) > 0 {
+		s.PodSubnet, s.FormerPodSubnets = facts.PodSubnets[0], slices.Clone(facts.PodSubnets[1:])
+	}
+	return s
+}
+
+// state shows what the agent claims, of the life that began when it began to serve.
+func (h handler) state(began time.Time) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var s State
+		if !h.ask(w, r, func(a *agent.Agent) { s = StateOf(a) }) {
+			return
+		}
+		s.Life = began
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		_ = json.NewEncoder(w).Encode(s) // who went away does not miss it
+	}
+}
