@@ -52,7 +52,7 @@ func Find(root string) ([]*Mutant, error) {
 		if len(p.Errors) > 0 {
 			return nil, fmt.Errorf("load %s: %w", p.PkgPath, p.Errors[0])
 		}
-		people := forPeople(p.Syntax, p.TypesInfo)
+		people, functions := forPeople(p.Syntax, p.TypesInfo), declared(p.Syntax, p.TypesInfo)
 		for i, file := range p.CompiledGoFiles {
 			rel, err := filepath.Rel(root, file)
 			if err != nil {
@@ -64,7 +64,7 @@ func Find(root string) ([]*Mutant, error) {
 			}
 			rel = filepath.ToSlash(rel)
 			all = append(all, findIn(&source{path: rel, file: file, folder: path.Dir(rel), text: text,
-				fset: p.Fset, syntax: p.Syntax[i], info: p.TypesInfo, pkg: p.Types, people: people})...)
+				fset: p.Fset, syntax: p.Syntax[i], info: p.TypesInfo, pkg: p.Types, people: people, declared: functions})...)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b *Mutant) int {

@@ -30,6 +30,7 @@ func parsed(t *testing.T, text string) *source {
 	if s.pkg, err = config.Check(module+"/a", s.fset, []*ast.File{s.syntax}, s.info); err != nil {
 		t.Fatal(err)
 	}
+	s.declared = declared([]*ast.File{s.syntax}, s.info)
 	return s
 }
 

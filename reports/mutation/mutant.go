@@ -47,6 +47,8 @@ type source struct {
 	pkg                *types.Package
 	// people are functions of the package that only write for people.
 	people map[types.Object]bool
+	// declared are the package's functions.
+	declared map[types.Object]*ast.FuncDecl
 }
 
 func (s *source) offset(p token.Pos) int { return s.fset.Position(p).Offset }

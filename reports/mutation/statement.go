@@ -132,7 +132,7 @@ func swapped(c *cursor) {
 	}
 	for i := 0; i+1 < len(list); i++ {
 		a, b := list[i], list[i+1]
-		if !simple(a) || !simple(b) || notes(a) || notes(b) || call(a) == nil && call(b) == nil || !c.related(a, b) {
+		if !simple(a) || !simple(b) || notes(a) || notes(b) || call(a) == nil && call(b) == nil || !c.related(a, b) || c.apart(a, b) {
 			continue
 		}
 		i++ // b is taken
