@@ -138,14 +138,15 @@ func (v *VPP) RouteTo(table uint32, p netip.Prefix) (Route, bool) {
 	return r.look(t), true
 }
 
-// HostEntry says what any table holds for exactly one address by a client's doing: a route, a neighbor, or an interface's own.
+// HostEntry says what any table holds for exactly one address by a client's doing: a route to it, a neighbor, or an interface's own. A
+// route to another table, or by another next hop, is none: it leads where a block is that has only this address.
 func (v *VPP) HostEntry(a netip.Addr) (what string, found bool) {
 	f, x := addrOfNetip(a)
 	p := prefix{x, f.bits()}
 	least := none
 	for id, t := range v.tables[f] { //vppdrill:unordered the least table is told
 		e, ok := t.get(p)
-		if !ok || id >= least || e.source == sourceDefault || e.source == sourceSpecial {
+		if !ok || id >= least || e.source == sourceDefault || e.source == sourceSpecial || v.elsewhere(e, x) {
 			continue
 		}
 		least = id
@@ -159,4 +160,19 @@ func (v *VPP) HostEntry(a netip.Addr) (what string, found bool) {
 		}
 	}
 	return what, least != none
+}
+
+// elsewhere reports whether a client's route leads to another table, or to next hops that are not its own address.
+func (v *VPP) elsewhere(e entry, x addr) bool {
+	switch e.source {
+	case sourceAdjacency, sourceInterface:
+		return false
+	}
+	for i := e.paths; i != 0; i = v.paths.nodes[i].next {
+		p := &v.paths.nodes[i].path
+		if p.kind != pathLookup && p.kind != pathRecursive && (p.kind != pathNextHop || p.addr == x) {
+			return false
+		}
+	}
+	return e.paths != 0
 }

@@ -36,7 +36,7 @@ func (nodeVXLAN) betweenTables(c Config, o *objects, n Node) {
 		o.once(vppwire.Route{Table: pod, Prefix: n.HostSubnet, ToTable: true, Lookup: main})
 	}
 	for _, p := range ranges {
-		if !n.connected(p) {
+		if !n.connected(p) && !p.IsSingleIP() { // as in nodeL2
 			o.once(vppwire.Route{Table: pod, Prefix: p, Drop: true})
 		}
 	}
