@@ -34,6 +34,7 @@ func (m *Manager) awaited(now time.Time, id string, r Result) {
 		j.fresh, j.tries, j.at = false, 0, now
 	case j.tries+1 >= awaitTries:
 		m.note("%s was attached, but the metadata service does not show it", j.ID)
+		m.unshown[j.ID] = now
 		m.joining = slices.Delete(m.joining, i, i+1)
 	default:
 		j.tries++
@@ -60,6 +61,7 @@ func (m *Manager) setUp(now time.Time, c Call, r Result) {
 		return
 	}
 	joined := j.AttachedENI
+	delete(m.unshown, j.ID)
 	m.joining = slices.Delete(m.joining, i, i+1)
 	m.nextPool = now
 	if err := m.ds.AddENI(joined.ID, joined.Device, joined.Primary, joined.Trunk); err != nil {

@@ -52,6 +52,7 @@ type Manager struct {
 	lastDecrease                 time.Time
 
 	joining   []joining
+	unshown   map[string]time.Time // ENIs that the metadata service did not show in time, since then
 	attached  map[string]bool // every ENI of the instance, managed or not
 	unmanaged map[string]bool
 	freed     map[netip.Prefix]time.Time
@@ -106,7 +107,7 @@ func NewNodeManager(p *NodePool, sizing Sizing) *Manager { return newManager(p, 
 func newManager(ds store, sizing Sizing) *Manager {
 	return &Manager{
 		sizing: sizing, ds: ds,
-		attached: make(map[string]bool), unmanaged: make(map[string]bool), freed: make(map[netip.Prefix]time.Time),
+		attached: make(map[string]bool), unshown: make(map[string]time.Time), unmanaged: make(map[string]bool), freed: make(map[netip.Prefix]time.Time),
 	}
 }
 
@@ -115,7 +116,10 @@ func (m *Manager) Ready() bool { return m.phase == running }
 
 // Joining reports whether an ENI is on its way into the store: EC2 has it, and the metadata service does not show it yet or the
 // host's side is not set up.
-func (m *Manager) Joining() bool { return len(m.joining) > 0 }
+func (m *Manager) Joining() bool { return len(m.joining)+len(m.unshown) > 0 }
+
+// unshownMemory is how long an ENI that the metadata service did not show in time counts as on its way: a few reconciliations.
+const unshownMemory = 5 * time.Minute
 
 // Step takes an event and returns what follows from it, in order; the slice is valid until the next Step.
 func (m *Manager) Step(now time.Time, ev Event) []Effect {
@@ -171,6 +175,11 @@ func (m *Manager) next() time.Time {
 }
 
 func (m *Manager) wake(now time.Time) {
+	for id, at := range m.unshown { // in any order: each by itself
+		if now.Sub(at) >= unshownMemory {
+			delete(m.unshown, id)
+		}
+	}
 	if m.call.Number != 0 {
 		if now.Before(m.asked.Add(callTimeout)) {
 			return
