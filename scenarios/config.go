@@ -3,6 +3,8 @@ package scenarios
 import (
 	"net/netip"
 	"time"
+
+	"github.com/vppdrill/vppdrill/ipam/calico"
 )
 
 // Config is what the cluster's administrator would configure.
@@ -37,7 +39,7 @@ const RuntimeTimeoutLeast = 10 * time.Second
 // IPAM is the cluster-wide address plan. The keys are Contiv's own; zero prefixes and lengths mean "not given": Plan
 // fills them in.
 type IPAM struct {
-	System System `yaml:"system" enum:"contiv,cilium,nodeipam,datastore" doc:"The address management system."`
+	System System `yaml:"system" enum:"contiv,cilium,nodeipam,datastore,calico" doc:"The address management system."`
 
 	PodSubnetCIDR             netip.Prefix `yaml:"podSubnetCIDR" doc:"All pods; 10.1.0.0/16 when absent."`
 	PodSubnetOneNodePrefixLen int          `yaml:"podSubnetOneNodePrefixLen" min:"0" max:"32" doc:"Prefix length of one node's pods; 24 when absent."`
@@ -56,9 +58,10 @@ type IPAM struct {
 	UseExternalIPAM bool          `yaml:"useExternalIPAM" doc:"Pod addresses come from an external plugin and pod ranges from each Node object."`
 	ReuseDelay      time.Duration `yaml:"reuseDelay" doc:"A released address stays unused at least this long."`
 
-	Ranges    []netip.Prefix `yaml:"ranges" doc:"What nodes' blocks are carved from, inside podSubnetCIDR; all of it when absent (cilium, nodeipam)."`
+	Ranges    []netip.Prefix `yaml:"ranges" doc:"What nodes' blocks are carved from, inside podSubnetCIDR; all of it when absent (cilium, nodeipam, calico)."`
 	Cilium    CiliumIPAM     `yaml:"cilium" doc:"What only cilium has."`
 	Datastore DatastoreIPAM  `yaml:"datastore" doc:"What only datastore has."`
+	Calico    CalicoIPAM     `yaml:"calico" doc:"What only calico has."`
 }
 
 // CiliumIPAM is Cilium's multi-pool mode with one pool, or its cluster-pool mode, which is upstream's default. A node's block has
@@ -85,6 +88,14 @@ type DatastoreIPAM struct {
 	Requests         int           `yaml:"requestsPerSecond" min:"0" max:"1000" doc:"EC2 requests a second of all nodes together before it throttles; 0 is no limit."`
 }
 
+// CalicoIPAM is Calico's: addresses of blocks of podSubnetOneNodePrefixLen, 26 when absent, each with an affinity to one node.
+type CalicoIPAM struct {
+	StrictAffinity bool `yaml:"strictAffinity" doc:"No node gets an address of another's block; otherwise nodes borrow when no block is left."`
+	MaxBlocks      int  `yaml:"maxBlocksPerHost" min:"1" max:"4096" doc:"How many blocks a node claims at most; it borrows beyond."`
+	// EmptyBlockGrace is kube-controllers' leakGracePeriod.
+	EmptyBlockGrace time.Duration `yaml:"emptyBlockGrace" doc:"A node's block that is empty for so long is released, if the node has another one."`
+}
+
 // CiliumMode is how Cilium's operator gives blocks to nodes.
 type CiliumMode string
 
@@ -103,6 +114,7 @@ const (
 	Cilium    System = "cilium"
 	NodeIPAM  System = "nodeipam"
 	Datastore System = "datastore"
+	Calico    System = "calico"
 )
 
 // Assigned reports whether nodes get their blocks from outside.
@@ -194,6 +206,7 @@ func DefaultConfig() Config {
 			Cilium: CiliumIPAM{Mode: MultiPool, PreAllocate: 8},
 			// 30 s cooling is amazon-vpc-cni-k8s' addressCoolingPeriod; a prefix kept warm is its default.
 			Datastore: DatastoreIPAM{InstanceType: "m5.large", PrefixDelegation: true, WarmENI: 1, WarmPrefix: 1, Cooling: 30 * time.Second, AttachDelay: 5 * time.Second, MetadataLag: 2 * time.Second},
+			Calico:    CalicoIPAM{MaxBlocks: calico.DefaultMaxBlocks, EmptyBlockGrace: calico.DefaultGrace},
 		},
 		DHCP:   DHCP{Lease: DHCPLeaseLeast},
 		Wiring: Wiring{Pod: PodMACVLAN, Node: NodeVXLAN, Host: HostTAP, MTU: 1450, MainVRF: 0, PodVRF: 1, Services: ServedByKubeProxy},

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"strings"
 
+	"github.com/vppdrill/vppdrill/ipam/calico"
 	"github.com/vppdrill/vppdrill/ipam/contiv"
 	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
@@ -29,6 +30,9 @@ func (c IPAM) Contiv() contiv.IPAMConfig {
 	}
 	if c.System == Datastore {
 		out.PodSubnetOneNodePrefixLen = delegatedBits
+	}
+	if c.System == Calico && c.PodSubnetOneNodePrefixLen == 0 {
+		out.PodSubnetOneNodePrefixLen = calico.DefaultBlockBits
 	}
 	if c.DefaultGateway.IsValid() {
 		out.DefaultGateway = c.DefaultGateway.String()

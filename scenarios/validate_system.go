@@ -17,6 +17,8 @@ const (
 	// blockBitsMax leaves a block room for its network, gateway, NAT loopback and broadcast address and pods: with cilium and
 	// nodeipam its 4 host bits are also what Kubernetes' ClusterCIDR demands.
 	blockBitsMax = 28
+	// Calico's IPPool has a blockSize of 20 to 32; below 8 addresses Contiv's own ranges, which agents check, make no sense.
+	calicoBitsMin, calicoBitsMax = 20, 29
 )
 
 // checkSystem checks what belongs to one address management system.
@@ -51,6 +53,12 @@ func (s *Scenario) checkSystem(c IPAM) *InputError {
 				return s.wrongAt("timeline["+strconv.Itoa(i)+"]", "cluster-pool does not take ranges back")
 			}
 		}
+	}
+	if c.System == Calico {
+		if n := plan.PodSubnetOneNodePrefixLen; n < calicoBitsMin || n > calicoBitsMax {
+			return s.wrongAt("config.ipam.podSubnetOneNodePrefixLen", "Calico's blocks are /%d to /%d", calicoBitsMin, calicoBitsMax)
+		}
+		return nil
 	}
 	if c.System != Datastore {
 		if plan.PodSubnetOneNodePrefixLen > blockBitsMax {

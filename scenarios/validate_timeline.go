@@ -130,8 +130,8 @@ func (s *Scenario) checkTimeline() *InputError {
 				return s.wrongAt(path+".do", "%s: there is no DHCP server: config.ipam.nodeInterconnectDHCP is not set", a.Verb())
 			}
 		case LoseLeader:
-			if ipam.System != Cilium && ipam.System != NodeIPAM {
-				return s.wrongAt(path+".do", "lose-leader needs config.ipam.system cilium or nodeipam: %s has no controller", ipam.System)
+			if ipam.System != Cilium && ipam.System != NodeIPAM && ipam.System != Calico {
+				return s.wrongAt(path+".do", "lose-leader needs config.ipam.system cilium, nodeipam or calico: %s has no controller", ipam.System)
 			}
 		case SetPodCIDR:
 			if !ipam.UseExternalIPAM {

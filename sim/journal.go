@@ -68,10 +68,10 @@ func (p *process) leaseFacts(effects []agent.Effect) {
 	}
 }
 
-// rest is how long the configuration keeps a released address unused. Cilium keeps none, and another plugin its own.
+// rest is how long the configuration keeps a released address unused. Cilium and Calico keep none, and another plugin its own.
 func (w *World) rest() time.Duration {
 	switch c := &w.s.Config.IPAM; {
-	case c.UseExternalIPAM || c.System == scenarios.Cilium:
+	case c.UseExternalIPAM || c.System == scenarios.Cilium || c.System == scenarios.Calico:
 		return 0
 	case c.System == scenarios.Datastore:
 		return c.Datastore.Cooling

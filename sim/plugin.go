@@ -9,6 +9,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/cluster"
+	"github.com/vppdrill/vppdrill/sim/controllers"
 	"github.com/vppdrill/vppdrill/sim/fault"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
@@ -29,6 +30,8 @@ type plugin struct {
 	since, pause time.Duration
 	// leasedAt is when the agent has leased an address for what an ADD asks for; 0 before.
 	leasedAt time.Duration
+	// prepared: an address for the pod has been seen to.
+	prepared bool
 	// proc is the agent's life that was asked, under number.
 	proc   *process
 	number uint64
@@ -82,6 +85,11 @@ func (x *plugin) Fire() {
 		x.again(noAgent)
 		return
 	}
+	if prep, ok := w.system.(controllers.Preparer); ok && x.command == "Add" && !x.prepared {
+		x.prepared = true
+		prep.Prepare(x.m.name, x.owner, func() { w.eng.After(0, x) })
+		return
+	}
 	x.m.fact(scenarios.Fact{Kind: scenarios.FactAsked, Owner: x.owner, Pod: x.pod, PodUID: x.podUID, Text: x.command})
 	x.proc, x.number = p, p.request(x.owner, func(a agent.Answer) { x.end(x.m.cniResult(a)) })
 	if w.faulty() && w.judge(fault.Op{Node: x.m.name, Kind: fault.KindCNI, Name: x.command, Key: x.owner.ContainerID}).Action == fault.Vanish {
@@ -99,7 +107,7 @@ func (x *plugin) running() bool { return slices.Contains(x.m.plugins, x) }
 
 // again asks once more, unless the agent has been away for too long.
 func (x *plugin) again(why cluster.CNIResult) {
-	x.proc = nil
+	x.proc, x.prepared = nil, false
 	w := x.m.w
 	if w.eng.Now()+x.pause >= x.since+agentWait {
 		x.end(why)

@@ -61,6 +61,9 @@ func TestAnswersAndCalls(t *testing.T) {
 
 		{"a block taken back in use", grantsUsed(), []scenarios.Fact{given(one, two), uses(one, two), given(one)}, "10.1.0.16/28 is taken back while node-1 still gives"},
 		{"taken back when dropped", grantsUsed(), []scenarios.Fact{given(one, two), uses(one, two), uses(one), given(one)}, ""},
+		{"taken back piece by piece of a node that has left", grantsUsed(), []scenarios.Fact{given(one, two), uses(one, two),
+			{Kind: scenarios.FactNodeGone, Node: node, Text: scenarios.NodeLeft}, given(one)}, ""},
+		{"taken back of a node that lies still", grantsUsed(), []scenarios.Fact{given(one, two), uses(one, two), {Kind: scenarios.FactNodeGone, Node: node}, given(one)}, "is taken back while"},
 		{"a node that has left", grantsUsed(), []scenarios.Fact{given(one, two), uses(one, two), given()}, ""},
 
 		{"a call in quiet", staysQuiet(), []scenarios.Fact{{Kind: scenarios.FactQuiet}, {Kind: scenarios.FactVPPWrite, At: time.Second, Node: node, Text: "ip_route_add_del_v2"}}, "although everything was done"},

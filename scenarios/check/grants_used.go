@@ -141,6 +141,9 @@ func (w *useWatcher) Observe(f *scenarios.Fact) error {
 		clear(n.leases)
 	case scenarios.FactNodeGone:
 		clear(n.leases)
+		if f.Text == scenarios.NodeLeft {
+			n.blocks = n.blocks[:0] // its machine is gone, and its disk
+		}
 	}
 	return nil
 }

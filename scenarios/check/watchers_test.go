@@ -393,8 +393,13 @@ func usedUnassigned(h *history) bool {
 			for _, l := range f.Leases {
 				held[l.Addr] = l.Owner
 			}
-		case scenarios.FactAgentDown, scenarios.FactNodeGone:
+		case scenarios.FactAgentDown:
 			clear(held)
+		case scenarios.FactNodeGone:
+			clear(held)
+			if f.Text == scenarios.NodeLeft {
+				used = nil
+			}
 		}
 	}
 	for a := range held {

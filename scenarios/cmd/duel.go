@@ -20,13 +20,13 @@ import (
 const duelDefault = "duel"
 
 // duelSystems fight in this order.
-var duelSystems = []scenarios.System{scenarios.Contiv, scenarios.Cilium, scenarios.NodeIPAM, scenarios.Datastore}
+var duelSystems = []scenarios.System{scenarios.Contiv, scenarios.Cilium, scenarios.NodeIPAM, scenarios.Datastore, scenarios.Calico}
 
 func duelCommand(c Config) *cobra.Command {
 	f := runFlags{world: "sim", events: "none", jobs: 1, seed: 1}
 	cmd := &cobra.Command{
 		Use:   "duel [FILE]",
-		Short: "Run all four address management systems under the same churn and compare them",
+		Short: "Run all five address management systems under the same churn and compare them",
 		Long: `Run one scenario with each address management system: the same nodes and pods come and go at the same times. FILE is a
 scenario file or the name of a scenario of the catalogue, "duel" when absent. Nothing in it may be left to chance: no churn
 section, no faults, no node "any".

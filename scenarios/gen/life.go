@@ -21,7 +21,7 @@ var wirings = struct {
 }
 
 // systems are all address management systems.
-var systems = []scenarios.System{scenarios.Contiv, scenarios.NodeIPAM, scenarios.Cilium, scenarios.Datastore}
+var systems = []scenarios.System{scenarios.Contiv, scenarios.NodeIPAM, scenarios.Cilium, scenarios.Datastore, scenarios.Calico}
 
 // LifePrefix begins the names of Lives.
 const LifePrefix = "life-"
@@ -71,6 +71,10 @@ func life(system scenarios.System, w scenarios.Wiring) *scenarios.Scenario {
 		c.PodSubnetCIDR, c.PodSubnetOneNodePrefixLen, c.Ranges = systemSubnet, 0, []netip.Prefix{systemFirst}
 		c.Datastore.InstanceType, c.Datastore.Cooling, c.Datastore.WarmIP, c.Datastore.WarmPrefix = "t3.nano", time.Second, 3, 0
 		pods = 20
+	case scenarios.Calico: // another block when pods come, which is borrowed of
+		c.PodSubnetCIDR, c.PodSubnetOneNodePrefixLen, c.Ranges = systemSubnet, 29, []netip.Prefix{systemFirst}
+		c.Calico.MaxBlocks = 1
+		pods = 9
 	}
 	do := func(actions ...scenarios.Action) {
 		for _, a := range actions {

@@ -20,12 +20,14 @@ var (
 	systemSubnet = netip.MustParsePrefix("10.1.0.0/16")
 	systemFirst  = netip.MustParsePrefix("10.1.0.0/18")
 	systemSecond = netip.MustParsePrefix("10.1.64.0/18")
+	// systemTight has a few blocks, so that nodes borrow.
+	systemTight = netip.MustParsePrefix("10.1.0.0/26")
 )
 
 // drawSystem gives a scenario another system. What changed the address plan becomes what happens to controllers and ranges.
 func (d drawer) drawSystem(s *scenarios.Scenario) {
 	c := &s.Config.IPAM
-	c.System = one(d, "system", scenarios.NodeIPAM, scenarios.Cilium, scenarios.Datastore)
+	c.System = one(d, "system", scenarios.NodeIPAM, scenarios.Cilium, scenarios.Datastore, scenarios.Calico)
 	c.PodSubnetCIDR, c.Ranges = systemSubnet, []netip.Prefix{systemFirst}
 	switch c.System {
 	case scenarios.NodeIPAM:
@@ -33,12 +35,22 @@ func (d drawer) drawSystem(s *scenarios.Scenario) {
 	case scenarios.Cilium:
 		c.PodSubnetOneNodePrefixLen = one(d, "prefix length", 26, 27, 28)
 		c.Cilium.PreAllocate = one(d, "pre-allocate", 0, 2, 8)
+		c.Cilium.Mode = one(d, "mode", scenarios.MultiPool, scenarios.ClusterPool)
 	case scenarios.Datastore:
 		c.PodSubnetOneNodePrefixLen = 0
 		c.Datastore.Cooling = one(d, "cooling", time.Second, 30*time.Second)
 		c.Datastore.WarmIP = one(d, "warm ip", 0, 3, 20)
 		c.Datastore.MetadataLag = one(d, "metadata lag", time.Second, time.Minute)
 		c.Datastore.Requests = one(d, "requests", 0, 2)
+		c.Datastore.PrefixDelegation = d.coin("prefix delegation", 2)
+	case scenarios.Calico:
+		c.PodSubnetOneNodePrefixLen = one(d, "prefix length", 26, 28, 29)
+		if d.coin("tight", 3) {
+			c.Ranges[0] = systemTight
+		}
+		c.Calico.StrictAffinity = d.coin("strict affinity", 3)
+		c.Calico.MaxBlocks = one(d, "blocks", 20, 2)
+		c.Calico.EmptyBlockGrace = one(d, "grace", time.Second, 15*time.Minute)
 	}
 	second := false
 	for i := range s.Timeline {
@@ -48,9 +60,11 @@ func (d drawer) drawSystem(s *scenarios.Scenario) {
 		switch leads := c.System != scenarios.Datastore; {
 		case leads && d.coin("leader lost", 2):
 			s.Timeline[i].Action = scenarios.LoseLeader{Pause: d.between("pause", time.Second, time.Minute), Within: d.coin("within takeover", 2)}
-		case second:
+		case second && c.Cilium.Mode != scenarios.ClusterPool:
 			s.Timeline[i].Action = scenarios.RemoveRange{CIDR: systemSecond}
 			second = false
+		case second:
+			s.Timeline[i].Action = scenarios.Settle{}
 		default:
 			s.Timeline[i].Action = scenarios.AddRange{CIDR: systemSecond}
 			second = true

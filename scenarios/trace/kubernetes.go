@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vppdrill/vppdrill/ipam/calico"
 	"github.com/vppdrill/vppdrill/ipam/datastore"
 	"github.com/vppdrill/vppdrill/ipam/space"
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -127,7 +128,7 @@ func jsonError(file string, data []byte, err error) error {
 var agents = []struct {
 	prefix string
 	system scenarios.System
-}{{"cilium-operator", scenarios.Cilium}, {"aws-node", scenarios.Datastore}, {"contiv-vswitch", scenarios.Contiv}, {"calico-node", scenarios.NodeIPAM}}
+}{{"cilium-operator", scenarios.Cilium}, {"aws-node", scenarios.Datastore}, {"contiv-vswitch", scenarios.Contiv}, {"calico-node", scenarios.Calico}}
 
 // pod takes a pod that has, or waits for, an address of its own.
 func (f *found) pod(p kubeItem, anonymous bool) {
@@ -261,6 +262,12 @@ func (f *found) ranges(c *scenarios.IPAM) {
 					break
 				}
 			}
+		}
+	case f.system == scenarios.Calico: // whatever CIDRs its nodes show, it does not use them
+		c.PodSubnetOneNodePrefixLen = calico.DefaultBlockBits
+		if all := covering(f.addresses); all.IsValid() {
+			c.PodSubnetCIDR = netip.PrefixFrom(all.Addr(), min(all.Bits(), 16)).Masked()
+			f.notes = append(f.notes, fmt.Sprintf("The pool %s is what the pods' addresses tell, and its blocks of /%d Calico's default; others may be there.", c.PodSubnetCIDR, calico.DefaultBlockBits))
 		}
 	case len(f.cidrs) > 0:
 		c.PodSubnetCIDR, c.PodSubnetOneNodePrefixLen = covering(f.cidrs), f.cidrs[0].Bits()

@@ -1,7 +1,8 @@
 // Package controllers runs, in virtual time, what gives nodes their blocks of pod addresses: Kubernetes' range allocator,
-// Cilium's operator and the part of its agent that asks for more, AWS' EC2 and the ipamd of each node.
+// Cilium's operator and the part of its agent that asks for more, AWS' EC2 and the ipamd of each node, Calico's nodes that take
+// addresses of common blocks and its controllers.
 //
-// It never decides who gets what: that is ipam's nodeipam, cilium and datastore, whose effects it performs on the modelled
+// It never decides who gets what: that is ipam's nodeipam, cilium, datastore and calico, whose effects it performs on the modelled
 // cluster. It never touches a node's wiring.
 //
 // Start at System for what the simulator asks of each system, and at New.

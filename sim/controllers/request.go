@@ -14,15 +14,17 @@ const silence = 10 * time.Second
 // Programs are the controllers that requests come from beside nodes' own daemons, and RequestNames what they are called: the
 // Node and the Name of operations of kind fault.KindControl.
 var (
-	Programs     = []string{operatorProgram, rangeProgram}
+	Programs     = []string{operatorProgram, rangeProgram, tenderProgram}
 	RequestNames = []string{ledgerRead, ledgerAppend, ledgerStrike, resourceWrite, resourceAsk, resourceMake, nodeList, nodeGet, nodeTouch, nodePatch,
 		datastore.DescribeENIs.String(), datastore.ReadIMDS.String(), datastore.SetUpENI.String(), datastore.AssignUnits.String(),
-		datastore.UnassignUnits.String(), datastore.CreateENI.String(), datastore.DeleteENI.String()}
+		datastore.UnassignUnits.String(), datastore.CreateENI.String(), datastore.DeleteENI.String(),
+		blockAssign, blockRelease, blockTend}
 )
 
 const (
 	operatorProgram = "cilium-operator"
 	rangeProgram    = "controller-manager"
+	tenderProgram   = "calico-kube-controllers"
 
 	ledgerRead    = "ledger-read"
 	ledgerAppend  = "ledger-append"
@@ -34,6 +36,9 @@ const (
 	nodeGet       = "node-get"
 	nodeTouch     = "node-touch"
 	nodePatch     = "node-patch"
+	blockAssign   = "block-assign" // by a node
+	blockRelease  = "block-release"
+	blockTend     = "block-tend" // by the controllers
 )
 
 // request is one request of a controller or of a node's daemon, which a fault may befall.

@@ -53,6 +53,7 @@ func TestStories(t *testing.T) {
 func plan(t *testing.T, d *datadriven.TestData) scenarios.IPAM {
 	p := scenarios.IPAM{System: scenarios.System(d.CmdArgs[0].Key), PodSubnetOneNodePrefixLen: 26}
 	p.PodSubnetCIDR = netip.MustParsePrefix("10.1.0.0/24")
+	p.Calico.MaxBlocks = 20
 	for _, a := range d.CmdArgs[1:] {
 		n, _ := strconv.Atoi(a.Vals[0])
 		switch a.Key {
@@ -60,6 +61,12 @@ func plan(t *testing.T, d *datadriven.TestData) scenarios.IPAM {
 			for _, r := range a.Vals {
 				p.Ranges = append(p.Ranges, netip.MustParsePrefix(r))
 			}
+		case "strict":
+			p.Calico.StrictAffinity = n != 0
+		case "grace":
+			p.Calico.EmptyBlockGrace = time.Duration(n) * time.Second
+		case "block":
+			p.PodSubnetOneNodePrefixLen = n
 		case "pre-allocate":
 			p.Cilium.PreAllocate = n
 		case "reuse-delay":
@@ -289,6 +296,8 @@ type host struct {
 	alloc  ipam.NodeAllocator
 	busy   bool
 	wanted int
+	// asking are pods whose plugins wait for an address.
+	asking map[ipam.Owner]bool
 }
 
 // Blocks implements controllers.Side.
@@ -298,7 +307,7 @@ func (h *host) Blocks() []ipam.Block { return h.alloc.Blocks() }
 func (h *host) Idle() bool { return !h.busy }
 
 func (w *world) up(node string, before *host) {
-	h := &host{w: w, name: node}
+	h := &host{w: w, name: node, asking: map[ipam.Owner]bool{}}
 	var err error
 	h.alloc, err = w.system.Allocator(node)
 	w.must(err)
@@ -310,6 +319,9 @@ func (w *world) up(node string, before *host) {
 	w.agents[node] = h
 	w.system.AgentUp(node, h)
 	w.seen(node)
+	if _, ok := w.system.(controllers.Preparer); ok {
+		h.pods(h.wanted)
+	}
 }
 
 func (w *world) join(node string) {
@@ -349,7 +361,9 @@ func (w *world) tell(node string, blocks []netip.Prefix) {
 			w.t.Fatalf("%s: %v", node, err)
 		}
 		w.say("%s holds %v", node, blocks)
-		h.pods(h.wanted)
+		if _, ok := w.system.(controllers.Preparer); !ok { // there, plugins ask
+			h.pods(h.wanted)
+		}
 		w.system.Changed(node)
 	}})
 }
@@ -365,11 +379,39 @@ func (h *host) pods(n int) {
 			h.alloc.Release(h.w.now(), l.Owner)
 		}
 	}
+	if prep, ok := h.w.system.(controllers.Preparer); ok {
+		for i := range n {
+			if _, holds := h.alloc.Lease(owner(i)); !holds && !h.asking[owner(i)] {
+				h.asking[owner(i)] = true
+				prep.Prepare(h.name, owner(i), func() { h.w.eng.After(0, event{h.name + " asks", func() { h.take(owner(i), i) }}) })
+			}
+		}
+		h.w.system.Changed(h.name)
+		return
+	}
 	for i := range n {
 		if _, _, err := h.alloc.Allocate(h.w.now(), owner(i), ipam.Want{}); err != nil {
 			h.w.system.Refused(h.name, owner(i))
 			break
 		}
+	}
+	h.w.system.Changed(h.name)
+}
+
+// take is a pod's plugin asking its agent; a kubelet tries a pod that was refused again.
+func (h *host) take(o ipam.Owner, i int) {
+	delete(h.asking, o)
+	if h.w.agents[h.name] != h || i >= h.wanted {
+		return
+	}
+	if _, _, err := h.alloc.Allocate(h.w.now(), o, ipam.Want{}); err != nil {
+		h.w.system.Refused(h.name, o)
+		h.w.eng.After(30*time.Second, event{h.name + " tries again", func() {
+			if h.w.agents[h.name] == h && i < h.wanted && !h.asking[o] {
+				h.asking[o] = true
+				h.w.system.(controllers.Preparer).Prepare(h.name, o, func() { h.take(o, i) })
+			}
+		}})
 	}
 	h.w.system.Changed(h.name)
 }

@@ -92,6 +92,8 @@ func New(env Env) (System, error) {
 		return newPoolSystem(env)
 	case scenarios.Datastore:
 		return newCloudSystem(env)
+	case scenarios.Calico:
+		return newBlockSystem(env)
 	}
 	return nil, fmt.Errorf("no system %q", env.Plan.System)
 }

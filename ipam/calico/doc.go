@@ -1,0 +1,20 @@
+// Package calico is Calico's way of giving out addresses: the cluster's pools are cut into small blocks, each with an affinity to
+// one host, and every address is assigned by a compare-and-swap of its block's object, by whichever host needs one.
+//
+// It never reads or writes an object, and knows no clock: blocks come in, changed blocks go out, for a driver that swaps them in only
+// if nobody was faster. It never wires anything.
+//
+// Start at Pools.Assign, which says what a host changes to get addresses, at Block.Release for what it gives back, and at Pools.Tend
+// for what the cluster's controller cleans up. Node is the allocator of one host's agent, whose blocks are the single addresses
+// that the host was assigned.
+//
+// A Block is a value: its methods return another one. Hosts are named by incarnation, so that a host which comes anew under its name
+// is another one. Within a block the address that has been free for the longest is given first, as Calico's allocation queue does. A
+// swap that fails has changed nothing: the host looks at the block again. It differs from projectcalico/calico on purpose:
+//   - A host's search for a block starts at a place that its name decides, and goes up. (Upstream draws from a generator with the name
+//     as its seed; both keep hosts out of each other's way and need no luck.)
+//   - Affinity stands in the block alone. (Upstream has objects of its own for it, in two states, because a block and a claim for it
+//     are written one after the other.)
+//
+// To add a way of choosing a block, give Pools.Assign another line.
+package calico

@@ -1,0 +1,135 @@
+package calico
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam/space"
+)
+
+// Defaults of Calico (IPPool.blockSize, IPAMConfig.maxBlocksPerHost, and the grace that kube-controllers give an empty block).
+const (
+	DefaultBlockBits = 26
+	DefaultMaxBlocks = 20
+	DefaultGrace     = 15 * time.Minute
+)
+
+// ErrNoAddress: no block gives the host an address.
+var ErrNoAddress = errors.New("no block has a free address for the host")
+
+// Pools is what blocks are cut from, and how.
+type Pools struct {
+	// Ranges do not overlap; a block of none of them gives no more addresses. The first one with room is used.
+	Ranges []netip.Prefix
+	// BlockBits is the prefix length of new blocks, 20 to 32.
+	BlockBits int
+	// MaxBlocks is how many blocks may have an affinity to one host, above 0.
+	MaxBlocks int
+	// Strict is strictAffinity: no host gets an address of another's block.
+	Strict bool
+}
+
+// Assign says what a host changes to get up to n addresses: one block, new or not, as it should be then. Hosts use the blocks with an
+// affinity to them, then claim new ones up to MaxBlocks, and borrow last. Blocks are in ascending order. Where one block has less than
+// n, the host asks again. The error wraps ErrNoAddress.
+func (p Pools) Assign(blocks []Block, host string, n int) (Block, error) {
+	mine := 0
+	for _, b := range blocks {
+		if b.Affinity != host {
+			continue
+		}
+		if mine++; len(b.Free) > 0 && p.gives(b.CIDR) {
+			return b.assign(host, n), nil
+		}
+	}
+	if mine < p.MaxBlocks {
+		if cidr, ok := p.unclaimed(blocks, host); ok {
+			return NewBlock(cidr, host).assign(host, n), nil
+		}
+	}
+	if !p.Strict && len(blocks) > 0 {
+		at := start(host, uint64(len(blocks)))
+		for i := range blocks {
+			b := blocks[(at+uint64(i))%uint64(len(blocks))]
+			if len(b.Free) > 0 && p.gives(b.CIDR) {
+				return b.assign(host, n), nil
+			}
+		}
+	}
+	return Block{}, fmt.Errorf("%s, %d blocks of its own, %d in all: %w", host, mine, len(blocks), ErrNoAddress)
+}
+
+// Left reports whether a host that has nothing would get an address.
+func (p Pools) Left(blocks []Block) bool {
+	_, err := p.Assign(blocks, "-", 1)
+	return err == nil
+}
+
+// gives reports whether a block is of a range.
+func (p Pools) gives(cidr netip.Prefix) bool {
+	return slices.ContainsFunc(p.Ranges, func(r netip.Prefix) bool { return r.Bits() <= cidr.Bits() && r.Contains(cidr.Addr()) })
+}
+
+// unclaimed finds a block of the ranges that overlaps none that there is.
+func (p Pools) unclaimed(blocks []Block, host string) (netip.Prefix, bool) {
+	for _, r := range p.Ranges {
+		count := space.SubnetCount(r, p.BlockBits)
+		if count == 0 {
+			continue
+		}
+		taken := make(map[uint64]bool)
+		for _, b := range blocks {
+			if !b.CIDR.Overlaps(r) {
+				continue
+			}
+			// A pool's block size does not change while it has blocks; a range that took the place of another one may hold longer ones.
+			first, _ := space.Index(r, b.CIDR.Addr())
+			size := uint64(1) << (r.Addr().BitLen() - p.BlockBits)
+			for i := first / size; i <= (first+space.Count(b.CIDR)-1)/size; i++ {
+				taken[i] = true
+			}
+		}
+		if uint64(len(taken)) >= count {
+			continue
+		}
+		for i := start(host, count); ; i = (i + 1) % count {
+			if !taken[i] {
+				a, err := space.Nth(r, i<<(r.Addr().BitLen()-p.BlockBits))
+				if err != nil {
+					panic(fmt.Sprintf("calico: block %d of %s: %v", i, r, err))
+				}
+				return netip.PrefixFrom(a, p.BlockBits), true
+			}
+		}
+	}
+	return netip.Prefix{}, false
+}
+
+// start is where a host's search begins.
+func start(host string, n uint64) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(host)) // it never fails
+	return h.Sum64() % n
+}
+
+// Tend is what the cluster's controller does about one block: addresses of hosts that are gone are taken back, and a block that has
+// been empty for long enough loses its affinity if its host is gone, if its range is, or if the host has another one. A block that is
+// empty and nobody's is deleted, which the driver sees from the result. The last result is false where nothing changes.
+func (p Pools) Tend(b Block, empty bool, others int, lives func(host string) bool) (Block, bool) {
+	next := b.clone()
+	for i, h := range b.Hosts {
+		if h != "" && !lives(h) {
+			next.Hosts[i] = ""
+			next.Free = append(next.Free, i)
+		}
+	}
+	gone := b.Affinity != "" && !lives(b.Affinity)
+	if gone || b.Affinity != "" && empty && next.Empty() && (others > 0 || !p.gives(b.CIDR)) {
+		next.Affinity = ""
+	}
+	return next, next.Affinity != b.Affinity || len(next.Free) != len(b.Free) || b.Affinity == "" && b.Empty()
+}

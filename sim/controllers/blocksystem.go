@@ -1,0 +1,320 @@
+package controllers
+
+import (
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/calico"
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/sim/cluster"
+)
+
+// Preparer is a System whose CNI plugin asks for an address by itself, before it asks the agent. Then is called when the agent may be
+// asked: the address is there, or none is to be had.
+type Preparer interface {
+	Prepare(node string, o ipam.Owner, then func())
+}
+
+// blockSystem is Calico: each node assigns itself addresses of the cluster's blocks, which are resources that everybody swaps; the
+// controllers take back what nodes that are gone had.
+type blockSystem struct {
+	env   Env
+	pools calico.Pools
+
+	lives    int
+	leading  *tender
+	electing bool
+	// late is the leader before, where its requests arrive within the takeover.
+	late     *leader
+	hosts    map[string]*blockHost // of living agents
+	allocs   map[string]ipam.NodeAllocator
+	requests int64
+	// shown is what each node has, by the names of the blocks.
+	shown map[string]map[string][]netip.Prefix
+}
+
+var _ Preparer = (*blockSystem)(nil)
+
+func newBlockSystem(env Env) (*blockSystem, error) {
+	plan, err := env.Plan.Plan()
+	if err != nil {
+		return nil, err
+	}
+	s := &blockSystem{env: env, hosts: make(map[string]*blockHost), allocs: make(map[string]ipam.NodeAllocator), shown: make(map[string]map[string][]netip.Prefix),
+		pools: calico.Pools{BlockBits: plan.PodSubnetOneNodePrefixLen, MaxBlocks: env.Plan.Calico.MaxBlocks, Strict: env.Plan.Calico.StrictAffinity}}
+	if s.pools.Ranges, err = env.ranges(); err != nil {
+		return nil, err
+	}
+	env.Cluster.API.Observe(s.observe)
+	return s, nil
+}
+
+// blockOf is the block of a resource.
+func blockOf(o cluster.Object) (calico.Block, bool) {
+	r, ok := o.(*cluster.Resource)
+	if !ok {
+		return calico.Block{}, false
+	}
+	b, ok := r.Value.(calico.Block)
+	return b, ok
+}
+
+// hostName names one incarnation of a node, nodeName its node.
+func hostName(n *cluster.Node) string { return n.Name + "/" + n.UID }
+
+func nodeName(host string) string {
+	name, _, _ := strings.Cut(host, "/")
+	return name
+}
+
+// observe tells what blocks show.
+func (s *blockSystem) observe(old, now cluster.Object) {
+	was, before := blockOf(old)
+	is, after := blockOf(now)
+	if !before && !after {
+		return
+	}
+	block := was.CIDR
+	if after {
+		block = is.CIDR
+	}
+	has := make(map[string][]netip.Prefix)
+	for _, h := range was.Hosts {
+		if h != "" {
+			has[nodeName(h)] = nil
+		}
+	}
+	for _, h := range is.Hosts {
+		if h != "" {
+			has[nodeName(h)] = nil
+		}
+	}
+	for _, node := range slices.Sorted(maps.Keys(has)) {
+		var list []netip.Prefix
+		for i, h := range is.Hosts {
+			if h != "" && nodeName(h) == node {
+				list = append(list, unit(is.Addr(i)))
+			}
+		}
+		if slices.Equal(list, s.shown[node][block.String()]) {
+			continue
+		}
+		if s.shown[node] == nil {
+			s.shown[node] = make(map[string][]netip.Prefix)
+		}
+		s.shown[node][block.String()] = list
+		var all []netip.Prefix
+		for _, name := range slices.Sorted(maps.Keys(s.shown[node])) {
+			all = append(all, s.shown[node][name]...)
+		}
+		s.env.Assigned(node, all)
+	}
+}
+
+// unit is an address as an agent's block.
+func unit(a netip.Addr) netip.Prefix { return netip.PrefixFrom(a, a.BitLen()) }
+
+// blocks are all there are, ascending.
+func (s *blockSystem) blocks() []calico.Block {
+	resources, _ := s.env.Cluster.API.List(cluster.KindResource, "")
+	var list []calico.Block
+	for _, o := range resources {
+		if b, ok := blockOf(o); ok {
+			list = append(list, b)
+		}
+	}
+	return ascendingBlocks(list)
+}
+
+func ascendingBlocks(list []calico.Block) []calico.Block {
+	slices.SortFunc(list, func(a, b calico.Block) int { return a.CIDR.Compare(b.CIDR) })
+	return list
+}
+
+// Allocator implements System.
+func (s *blockSystem) Allocator(node string) (ipam.NodeAllocator, error) {
+	n := calico.NewNode()
+	s.allocs[node] = n
+	return n, nil
+}
+
+// Start implements System.
+func (s *blockSystem) Start() { s.lead() }
+
+func (s *blockSystem) lead() {
+	s.electing = false
+	s.lives++
+	s.leading = newTender(s, newLeader(&s.env, tenderProgram, s.lives, s.late))
+	s.leading.start()
+}
+
+// Join implements System.
+func (*blockSystem) Join(string) error { return nil }
+
+// Leave implements System: the controllers see that the Node object is gone.
+func (*blockSystem) Leave(string) {}
+
+// AgentUp implements System.
+func (s *blockSystem) AgentUp(node string, side Side) {
+	h := newBlockHost(s, node, side, s.allocs[node])
+	s.hosts[node] = h
+	h.start()
+}
+
+// AgentDown implements System.
+func (s *blockSystem) AgentDown(node string) {
+	if h := s.hosts[node]; h != nil {
+		delete(s.hosts, node)
+		h.stop()
+	}
+}
+
+// Changed implements System.
+func (s *blockSystem) Changed(node string) {
+	if h := s.hosts[node]; h != nil {
+		h.changed()
+	}
+}
+
+// Refused implements System.
+func (s *blockSystem) Refused(node string, o ipam.Owner) {
+	if h := s.hosts[node]; h != nil {
+		h.refused[o] = s.env.now()
+	}
+}
+
+// Prepare implements Preparer.
+func (s *blockSystem) Prepare(node string, o ipam.Owner, then func()) {
+	h := s.hosts[node]
+	if h == nil {
+		then()
+		return
+	}
+	h.prepare(o, then)
+}
+
+// Blocks implements System.
+func (s *blockSystem) Blocks(node string) ([]netip.Prefix, bool) {
+	if h := s.hosts[node]; h != nil {
+		return h.want(), true
+	}
+	return nil, true
+}
+
+// AddRange implements System: another pool.
+func (s *blockSystem) AddRange(r netip.Prefix) error {
+	s.pools.Ranges = append(slices.Clone(s.pools.Ranges), r)
+	for _, name := range sortedNames(s.hosts) {
+		s.hosts[name].soon()
+	}
+	return nil
+}
+
+// RemoveRange implements System: its blocks give no more addresses.
+func (s *blockSystem) RemoveRange(r netip.Prefix) error {
+	i := slices.Index(s.pools.Ranges, r)
+	if i < 0 {
+		return fmt.Errorf("there is no range %s", r)
+	}
+	s.pools.Ranges = slices.Delete(slices.Clone(s.pools.Ranges), i, i+1)
+	s.leading.soon()
+	return nil
+}
+
+// LoseLeader implements System: other controllers take over.
+func (s *blockSystem) LoseLeader(pause time.Duration, within bool) error {
+	if s.electing {
+		return nil // nobody leads: there is nobody to lose
+	}
+	s.electing = true
+	old := s.leading
+	s.late = old.lose(pause, within, old.stop)
+	s.env.Clock.After(leaseTime+electionTime, &step{old.name, "is replaced", s.lead})
+	return nil
+}
+
+// again starts the controllers anew after they have crashed.
+func (s *blockSystem) again(old *tender) {
+	if old == s.leading && !s.electing {
+		s.electing = true
+		s.env.Clock.After(electionTime, &step{old.name, "is replaced", s.lead})
+	}
+}
+
+// FreeBlock implements System.
+func (s *blockSystem) FreeBlock() bool { return s.pools.Left(s.blocks()) }
+
+// Pending implements System.
+func (s *blockSystem) Pending() string {
+	if s.electing {
+		return tenderProgram + " is being elected"
+	}
+	if why := s.leading.pending(); why != "" {
+		return why
+	}
+	for _, name := range s.env.Cluster.Nodes() {
+		if h := s.hosts[name]; h != nil {
+			if why := h.pending(); why != "" {
+				return name + ": " + why
+			}
+		}
+	}
+	return ""
+}
+
+// Warm implements System: a node keeps no address that no pod has, but one when it has no pods.
+func (s *blockSystem) Warm(node string, taken []netip.Addr) *scenarios.Warm {
+	if s.hosts[node] == nil {
+		return nil
+	}
+	w := &scenarios.Warm{}
+	for _, list := range s.shown[node] { //vppdrill:unordered it is a count
+		for _, p := range list {
+			if !slices.Contains(taken, p.Addr()) {
+				w.Free++
+				w.Idle++
+			}
+		}
+	}
+	if len(taken) == 0 {
+		w.MostIdle = leastKept
+	}
+	return w
+}
+
+// Requests implements System: writes of blocks.
+func (s *blockSystem) Requests() int64 { return s.requests }
+
+// swap replaces a block by what it should be, if nobody was faster; nil is one that is not there yet. A block that is empty and nobody's is
+// deleted.
+func swap(old *cluster.Resource, b calico.Block) func(*cluster.API) (cluster.Object, error) {
+	return func(a *cluster.API) (cluster.Object, error) {
+		if old == nil {
+			fresh := &cluster.Resource{Meta: cluster.Meta{Name: b.CIDR.String()}, Value: b}
+			return created(fresh, a.Create(fresh))
+		}
+		if b.Affinity != "" || !b.Empty() {
+			fresh := &cluster.Resource{Meta: old.Meta, Value: b}
+			return created(fresh, a.Update(fresh))
+		}
+		switch have, ok := a.Get(cluster.KindResource, old.Key()); {
+		case !ok:
+			return nil, cluster.ErrNotFound
+		case have.Common().ResourceVersion != old.ResourceVersion:
+			return nil, cluster.ErrConflict
+		}
+		return nil, a.Delete(cluster.KindResource, old.Key(), old.UID)
+	}
+}
+
+func created(r *cluster.Resource, err error) (cluster.Object, error) {
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
