@@ -53,7 +53,7 @@ type Manager struct {
 
 	joining   []joining
 	unshown   map[string]time.Time // ENIs that the metadata service did not show in time, since then
-	attached  map[string]bool // every ENI of the instance, managed or not
+	attached  map[string]bool      // every ENI of the instance, managed or not
 	unmanaged map[string]bool
 	freed     map[netip.Prefix]time.Time
 }
