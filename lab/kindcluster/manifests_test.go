@@ -91,7 +91,7 @@ func TestRolesGrantWhatIsNeeded(t *testing.T) {
 		}
 	}
 	for name, needs := range map[string][]kube.Need{
-		"vppdrill-agent":      kube.AgentNeeds("kube-system", "vppdrill-pools"),
+		"vppdrill-agent":      kube.AgentNeeds("kube-system", "vppdrill-pools", true),
 		"vppdrill-controller": kube.ControllerNeeds("kube-system"),
 	} {
 		left := granted[name]

@@ -71,9 +71,6 @@ func (f *clusterFlags) add(flags *pflag.FlagSet) {
 
 // check completes the flags, and the configuration by them.
 func (f *clusterFlags) check(cfg *agent.Config) error {
-	if cfg.Services == agent.ServicesVPP && f.kind == clusterKubernetes {
-		return cli.Usagef("agent: Services vpp: with --cluster kubernetes nothing tells of services yet, set it to kube-proxy")
-	}
 	switch f.kind {
 	case clusterEtcd:
 		for _, flag := range [...]struct{ name, value string }{{"kubeconfig", f.kubeconfig}, {"pools", f.pools}} {
@@ -129,12 +126,13 @@ func join(ctx context.Context, o options) (facts, error) {
 
 // joinKubernetes ends an agent that may not do what it needs. An API server that does not answer ends none: what runs goes on.
 func joinKubernetes(ctx context.Context, o options) (facts, error) {
-	c, err := dialKubernetes(ctx, "agent", o.cluster.kubeconfig, "vppdrill-agent", kube.AgentNeeds(o.cluster.poolsNamespace, o.cluster.poolsName), o.log)
+	services := o.cfg.Services == agent.ServicesVPP
+	c, err := dialKubernetes(ctx, "agent", o.cluster.kubeconfig, "vppdrill-agent", kube.AgentNeeds(o.cluster.poolsNamespace, o.cluster.poolsName, services), o.log)
 	if err != nil {
 		return facts{}, err
 	}
 	store := c.Store()
-	return facts{store: store, cluster: c.Facts(o.node, o.cluster.poolsNamespace, o.cluster.poolsName), events: c.Events(ctx, o.node),
+	return facts{store: store, cluster: c.Facts(o.node, o.cluster.poolsNamespace, o.cluster.poolsName, services), events: c.Events(ctx, o.node),
 		stop: func() error { store.Close(); return nil }}, nil
 }
 

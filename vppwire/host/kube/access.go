@@ -24,8 +24,9 @@ type Need struct {
 	Verbs           []string
 }
 
-// AgentNeeds are those of an agent with this ConfigMap of ranges, none where it is not named. ClusterRole vppdrill-agent grants them.
-func AgentNeeds(poolsNamespace, poolsName string) []Need {
+// AgentNeeds are those of an agent with this ConfigMap of ranges, none where it is not named, which serves services or does not. ClusterRole
+// vppdrill-agent grants them.
+func AgentNeeds(poolsNamespace, poolsName string, services bool) []Need {
 	needs := []Need{
 		{Resource: "nodes", Verbs: []string{"list", "watch"}},
 		{Resource: "pods", Verbs: []string{"list"}},
@@ -34,6 +35,10 @@ func AgentNeeds(poolsNamespace, poolsName string) []Need {
 	}
 	if poolsName != "" {
 		needs = append(needs, Need{Resource: "configmaps", Namespace: poolsNamespace, Name: poolsName, Verbs: []string{"list", "watch"}})
+	}
+	if services {
+		needs = append(needs, Need{Resource: "services", Verbs: []string{"list", "watch"}},
+			Need{Group: "discovery.k8s.io", Resource: "endpointslices", Verbs: []string{"list", "watch"}})
 	}
 	return needs
 }

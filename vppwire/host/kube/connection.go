@@ -58,9 +58,9 @@ func Dial(kubeconfig, userAgent string, log *slog.Logger) (*Connection, error) {
 	return &Connection{client, log}, nil
 }
 
-// Facts is what the agent of a node is told by; the ranges are in that ConfigMap, where one is named.
-func (c *Connection) Facts(node, poolsNamespace, poolsName string) *Facts {
-	return NewFacts(FactsConfig{Client: c.client, Node: node, PoolsNamespace: poolsNamespace, PoolsName: poolsName, Log: c.log})
+// Facts is what the agent of a node is told by; the ranges are in that ConfigMap, where one is named, and services are told to who serves them.
+func (c *Connection) Facts(node, poolsNamespace, poolsName string, services bool) *Facts {
+	return NewFacts(FactsConfig{Client: c.client, Node: node, PoolsNamespace: poolsNamespace, PoolsName: poolsName, Services: services, Log: c.log})
 }
 
 // Store is where records of node IDs are kept.

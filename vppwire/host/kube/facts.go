@@ -19,12 +19,14 @@ import (
 
 // FactsConfig says what an agent is told about.
 type FactsConfig struct {
-	// Client needs: nodes list, watch; pods list; configmaps list, watch.
+	// Client needs what AgentNeeds says.
 	Client kubernetes.Interface
 	// Node is the agent's own node.
 	Node string
 	// PoolsNamespace and PoolsName name the ConfigMap with the address ranges: see Pools. Empty: there is none.
 	PoolsNamespace, PoolsName string
+	// Services: services and their slices are told too.
+	Services bool
 	// RequestTimeout is how long a list of pods may take; 0 is 10 s.
 	RequestTimeout time.Duration
 	// Log is for people; nil: nobody.
@@ -84,6 +86,9 @@ func (f *Facts) Watch(ctx context.Context, tell func(agent.Event)) {
 	others.Go(func() { f.listPods(ctx, say) })
 	if f.cfg.PoolsName != "" {
 		others.Go(func() { f.followPools(ctx, say) })
+	}
+	if f.cfg.Services {
+		others.Go(func() { f.followServices(ctx, say) })
 	}
 	for {
 		select {

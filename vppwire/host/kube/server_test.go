@@ -350,6 +350,15 @@ func mergePatch(o, p map[string]any) {
 	}
 }
 
+// kindOf is what objects of a path are.
+func kindOf(path string) (api, kind string) {
+	resource, _, _, _ := parsePath(path)
+	if resource == "endpointslices" {
+		return "discovery.k8s.io/v1", "EndpointSlice"
+	}
+	return "v1", map[string]string{"nodes": "Node", "pods": "Pod", "configmaps": "ConfigMap", "events": "Event", "nodeidrecords": "NodeIDRecord", "services": "Service"}[resource]
+}
+
 func (s *server) list(w http.ResponseWriter, resource string, mine func(string, map[string]any) bool) {
 	s.mu.Lock()
 	items := []any{}
@@ -360,8 +369,8 @@ func (s *server) list(w http.ResponseWriter, resource string, mine func(string, 
 	}
 	version := s.version
 	s.mu.Unlock()
-	kind := map[string]string{"nodes": "NodeList", "pods": "PodList", "configmaps": "ConfigMapList", "events": "EventList", "nodeidrecords": "NodeIDRecordList"}[resource]
-	reply(w, 200, map[string]any{"apiVersion": "v1", "kind": kind, "metadata": map[string]any{"resourceVersion": strconv.FormatInt(version, 10)}, "items": items})
+	api, kind := kindOf("/api/v1/" + resource)
+	reply(w, 200, map[string]any{"apiVersion": api, "kind": kind + "List", "metadata": map[string]any{"resourceVersion": strconv.FormatInt(version, 10)}, "items": items})
 }
 
 func (s *server) watch(w http.ResponseWriter, r *http.Request, mine func(string, map[string]any) bool) {
@@ -386,11 +395,9 @@ func (s *server) watch(w http.ResponseWriter, r *http.Request, mine func(string,
 			}
 		}
 		from = s.version
-		bookmark := v1.Node{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Node"}}
-		if strings.Contains(r.URL.Path, "configmaps") {
-			bookmark.Kind = "ConfigMap"
-		}
-		bookmark.ResourceVersion, bookmark.Annotations = strconv.FormatInt(from, 10), map[string]string{metav1.InitialEventsAnnotationKey: "true"}
+		api, kind := kindOf(r.URL.Path)
+		bookmark := map[string]any{"apiVersion": api, "kind": kind, "metadata": map[string]any{
+			"resourceVersion": strconv.FormatInt(from, 10), "annotations": map[string]string{metav1.InitialEventsAnnotationKey: "true"}}}
 		event("BOOKMARK", bookmark)
 	}
 	s.watches++
