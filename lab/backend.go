@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"strconv"
 
 	"github.com/vppdrill/vppdrill/lab/vppproc"
 )
@@ -88,6 +89,8 @@ type MachineSpec struct {
 	// NIC: VPP has an interface to the fabric, with an MTU of NICMTU bytes.
 	NIC    bool
 	NICMTU uint32
+	// OtherNICs are VPP's names of further interfaces to the fabric; it sits on OtherDevice of each one's number.
+	OtherNICs []string
 	// Management are the addresses of its Linux side.
 	Management []netip.Addr
 }
@@ -135,6 +138,18 @@ type Pauser interface {
 
 // ManagementDevice is the link of a node's Linux side that carries its management addresses.
 const ManagementDevice = "eth0"
+
+// nicDevices are the links that stand in for each machine's physical interfaces.
+func (w *World) nicDevices() []string {
+	list := []string{NICDevice}
+	for i := range w.scenario().Topology.OtherNICs {
+		list = append(list, OtherDevice(i))
+	}
+	return list
+}
+
+// OtherDevice is the link to the fabric of a machine's n-th further interface, from 0.
+func OtherDevice(n int) string { return "nic" + strconv.Itoa(n+1) }
 
 // NICDevice is the link to the fabric, NICName what its VPP interface is renamed to: an agent takes "host-…" for its own.
 const (

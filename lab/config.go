@@ -51,7 +51,7 @@ func HasTaps() bool {
 
 // Validate says in one line what is wrong with a scenario's topology or configuration for a lab: what an agent would refuse.
 func Validate(s *scenarios.Scenario) error {
-	if nic := string(s.Topology.NIC); nic != "" && mode.PickNIC([]string{nic}) == "" {
+	if nic := string(s.Topology.NIC); nic != "" && len(mode.NICs([]string{nic})) == 0 {
 		return fmt.Errorf("topology.nic %q: an agent takes an interface of that name for one that it has made; true, or a name as %s, is wanted",
 			nic, scenarios.DefaultNIC)
 	}

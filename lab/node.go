@@ -94,7 +94,7 @@ func (w *World) newNode(name string) (*node, error) {
 		n.management = append(n.management, managementAddress(number, k))
 	}
 	var err error
-	if n.machine, err = w.fabric.Join(MachineSpec{Name: name, Number: number, Dir: n.dir, NIC: w.scenario().Topology.NIC != "", NICMTU: w.scenario().Topology.NICMTU,
+	if n.machine, err = w.fabric.Join(MachineSpec{Name: name, Number: number, Dir: n.dir, NIC: w.scenario().Topology.NIC != "", OtherNICs: w.scenario().Topology.OtherNICs, NICMTU: w.scenario().Topology.NICMTU,
 		Management: n.management}); err != nil {
 		return nil, err
 	}

@@ -27,10 +27,10 @@ func (w *World) Plan(want *scenarios.Scenario) ([]Change, error) {
 	if err := Validate(want); err != nil {
 		return nil, err
 	}
-	if (want.Topology.NIC != "") != (w.scenario().Topology.NIC != "") {
-		return nil, fmt.Errorf("topology.nic: nodes get or lose their interface only when they are made; take the lab down first")
+	if (want.Topology.NIC != "") != (w.scenario().Topology.NIC != "") || !slices.Equal(want.Topology.OtherNICs, w.scenario().Topology.OtherNICs) {
+		return nil, fmt.Errorf("topology.nic, otherNICs: nodes get or lose their interface only when they are made; take the lab down first")
 	}
-	if want.Config.IPAM.NodeInterconnectDHCP != w.scenario().Config.IPAM.NodeInterconnectDHCP || want.Config.DHCP != w.scenario().Config.DHCP {
+	if want.Config.HasDHCP() != w.scenario().Config.HasDHCP() || want.Config.DHCP != w.scenario().Config.DHCP {
 		return nil, fmt.Errorf("config.dhcp: a lab gets or loses its DHCP server only when it is made; take it down first")
 	}
 	want = scaled(want, w.o.TimeScale)

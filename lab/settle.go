@@ -145,7 +145,7 @@ func (n *node) pending(ctx context.Context, heard []string, stored int64) string
 		case s.Pending != "":
 			return n.name + ": " + s.Pending
 		}
-		if why := n.unleased(s.Address); vpp.proc != nil && why != "" {
+		if why := n.unleased(&s); vpp.proc != nil && why != "" {
 			return why
 		}
 		if n.relays.api.hears() && !slices.Equal(s.Heard, heard) {

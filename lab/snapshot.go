@@ -114,7 +114,8 @@ func (n *node) look(ctx context.Context, deep bool) (scenarios.NodeState, error)
 	m := wires.Mode()
 	out.MainTable, out.PodTable = m.MainTable, m.PodTable
 	out.Waiting = n.kubelet.waiting()
-	if n.w.dhcp != nil {
+	out.OtherNICs = n.otherNICs()
+	if n.w.scenario().Config.Leases(n.name) {
 		out.Leased, _, _ = n.w.dhcp.Leased(n.number)
 	}
 	n.mu.Lock()
@@ -170,7 +171,7 @@ func (n *node) dump(ctx context.Context, out *scenarios.NodeState) error {
 		return nil
 	}
 	defer c.Close()
-	v, err := probe.VPP(ctx, c, NICDevice)
+	v, err := probe.VPP(ctx, c, n.w.nicDevices()...)
 	if err != nil {
 		return fmt.Errorf("%s: %w", n.name, err)
 	}

@@ -199,7 +199,7 @@ func (st stage) Quiet(ctx context.Context, name string) bool {
 // SetAddress implements timeline.ControlPlane.
 func (st stage) SetAddress(ctx context.Context, name string, a netip.Prefix) error {
 	n := st.node(name)
-	if st.dhcp != nil {
+	if st.scenario().Config.Leases(name) {
 		return st.dhcp.Reserve(n.number, a.Addr())
 	}
 	return n.setOwn(ctx, a)

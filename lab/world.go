@@ -170,7 +170,7 @@ func (w *World) Evidence() []scenarios.Evidence { return Evidence() }
 func Evidence() []scenarios.Evidence {
 	return []scenarios.Evidence{scenarios.AssignedBlocks, scenarios.BlockedBlocks, scenarios.FreeBlocks, scenarios.WaitingPods, scenarios.Leases, scenarios.Sandboxes, scenarios.PodLives, scenarios.Refusals, scenarios.NodeIDs, scenarios.Management, scenarios.Blocks, scenarios.Rests,
 		scenarios.Disturbances, scenarios.CleanStops, scenarios.VPPLives, scenarios.Checks,
-		scenarios.NodeAddresses, scenarios.NodeLeases, scenarios.Removals, scenarios.Services, scenarios.VPPTables, scenarios.LinuxTables}
+		scenarios.NodeAddresses, scenarios.NodeLeases, scenarios.OtherNICs, scenarios.Removals, scenarios.Services, scenarios.VPPTables, scenarios.LinuxTables}
 }
 
 // Watch implements scenarios.World.

@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam/calico"
@@ -171,13 +172,57 @@ const (
 type NodeSettings struct {
 	Name    string       `yaml:"name" required:"true" pattern:"word" doc:"The node, which may join later."`
 	IP      netip.Prefix `yaml:"ip" host:"true" doc:"Its interconnect address with the subnet's length, instead of the plan's or a leased one."`
+	UseDHCP bool         `yaml:"useDHCP" doc:"It leases its address, whatever other nodes do."`
 	Gateway netip.Addr   `yaml:"gateway" doc:"Next hop of its default route; no node gets it as its own address."`
+	// Others is Contiv's otherVPPInterfaces.
+	Others []NICSettings `yaml:"otherNICs" doc:"What is on its further interfaces."`
+}
+
+// NICSettings is one physical interface of a node beside the one to the interconnect.
+type NICSettings struct {
+	Name    string       `yaml:"name" required:"true" pattern:"interface" doc:"VPP's name of it; one that topology.otherNICs lacks is left out."`
+	IP      netip.Prefix `yaml:"ip" host:"true" doc:"Its address with the subnet's length."`
+	UseDHCP bool         `yaml:"useDHCP" doc:"It leases an address of config.dhcp.otherRange."`
+}
+
+// OtherNICs are what a node's VPP has of the interfaces that are configured for it, in the configuration's order.
+func (s *Scenario) OtherNICs(node string) (list []NICSettings) {
+	for i := range s.Config.Nodes {
+		if s.Config.Nodes[i].Name != node {
+			continue
+		}
+		for _, nic := range s.Config.Nodes[i].Others {
+			if slices.Contains(s.Topology.OtherNICs, nic.Name) {
+				list = append(list, nic)
+			}
+		}
+	}
+	return list
+}
+
+// Leases reports whether a node's interconnect address comes from the DHCP server.
+func (c *Config) Leases(node string) bool {
+	for i := range c.Nodes {
+		if n := &c.Nodes[i]; n.Name == node && (n.IP.IsValid() || n.UseDHCP) {
+			return !n.IP.IsValid()
+		}
+	}
+	return c.IPAM.NodeInterconnectDHCP
+}
+
+// HasDHCP reports whether anybody leases an address.
+func (c *Config) HasDHCP() bool {
+	return c.IPAM.NodeInterconnectDHCP || slices.ContainsFunc(c.Nodes, func(n NodeSettings) bool {
+		return n.UseDHCP || slices.ContainsFunc(n.Others, func(o NICSettings) bool { return o.UseDHCP })
+	})
 }
 
 // DHCP is the server from which nodes lease their addresses.
 type DHCP struct {
 	Lease  time.Duration `yaml:"lease" doc:"How long a lease lasts; clients renew it when half of it is over."`
 	Router netip.Addr    `yaml:"router" doc:"The default gateway that the server names; none when absent."`
+	// OtherRange is apart from the interconnect: VPP takes no two interfaces of one subnet.
+	OtherRange netip.Prefix `yaml:"otherRange" doc:"What nodes' other interfaces lease from; config.nodes says which do."`
 }
 
 // DHCPLeaseLeast bounds DHCP.Lease: no server in use gives shorter ones (dnsmasq's least).

@@ -52,6 +52,8 @@ const (
 	NodeAddresses Evidence = "node addresses"
 	// NodeLeases: NodeState.Leased.
 	NodeLeases Evidence = "leases of nodes"
+	// OtherNICs: NodeState.OtherNICs.
+	OtherNICs Evidence = "other interfaces of nodes"
 	// Removals: FactRemoved for every call that takes something away.
 	Removals Evidence = "removals"
 	// Checks: FactChecked and FactStatus.
@@ -78,7 +80,7 @@ const (
 // AllEvidence lists every kind of evidence. The slice is the caller's.
 func AllEvidence() []Evidence {
 	return []Evidence{Leases, Sandboxes, PodLives, Refusals, NodeIDs, Management, Blocks, AssignedBlocks, BlockedBlocks, FreeBlocks, WaitingPods, Rests, FullNodes,
-		Disturbances, CleanStops, VPPLives, Checks, ProgramLives, NodeAddresses, NodeLeases, Removals, Leftovers,
+		Disturbances, CleanStops, VPPLives, Checks, ProgramLives, NodeAddresses, NodeLeases, OtherNICs, Removals, Leftovers,
 		Records, IDRests, Disks, RefusedCalls, Patience, Services, WarmTargets, HeldIDs, LongQuiet, VPPTables, LinuxTables}
 }
 

@@ -18,9 +18,10 @@ type pattern struct {
 
 // patterns are the values of the pattern tag.
 var patterns = map[string]pattern{
-	"word": {`^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$`, isWord, "a name of lower case letters, digits, hyphens and dots"},
-	"node": {`^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$`, isNode, "a node name of lower case letters, digits, hyphens and dots"},
-	"pod":  {`^[a-z0-9]([-.a-z0-9]*[a-z0-9])?/[a-z0-9]([-.a-z0-9]*[a-z0-9])?$`, isPod, "a pod as namespace/name"},
+	"word":      {`^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$`, isWord, "a name of lower case letters, digits, hyphens and dots"},
+	"node":      {`^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$`, isNode, "a node name of lower case letters, digits, hyphens and dots"},
+	"pod":       {`^[a-z0-9]([-.a-z0-9]*[a-z0-9])?/[a-z0-9]([-.a-z0-9]*[a-z0-9])?$`, isPod, "a pod as namespace/name"},
+	"interface": {`^[!-~]{1,63}$`, isInterface, "an interface name of at most 63 ASCII characters"},
 	"fault": {`^(\([ -~]*\)|[A-Za-z]+)$`, isFault,
 		"a fault such as (Nth 1 (Request tap_create_v3 Mute)): ASCII words in balanced parentheses"},
 }
@@ -45,8 +46,8 @@ func checkText(t reflect.Type, tag reflect.StructTag, text string) *strictyaml.V
 		}
 		return nil
 	case typeNIC:
-		if text == "" || len(text) > 63 || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
-			return strictyaml.Wrong(text, "is not an interface name of at most 63 ASCII characters")
+		if p := patterns["interface"]; !p.match(text) {
+			return strictyaml.Wrong(text, "is not %s", p.want)
 		}
 		return nil
 	}
@@ -62,6 +63,11 @@ func checkText(t reflect.Type, tag reflect.StructTag, text string) *strictyaml.V
 		return e
 	}
 	return nil
+}
+
+// isInterface accepts what VPP takes for an interface's name.
+func isInterface(s string) bool {
+	return s != "" && len(s) <= 63 && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 // isWord accepts lower case DNS-like names of at most 63 characters: what Kubernetes takes for names of objects.

@@ -44,7 +44,8 @@ type Topology struct {
 	PodsPerNode    int `yaml:"podsPerNode" min:"0" max:"10000" doc:"Pods created on each node at the start."`
 	MaxPodsPerNode int `yaml:"maxPodsPerNode" min:"1" max:"10000" doc:"The kubelet's limit; the scheduler places no more."`
 	// NIC is the name of each node's VPP interface to the interconnect; empty for none (a loopback carries the node address).
-	NIC NIC `yaml:"nic" doc:"Whether VPP has a physical interface: true, false or its name."`
+	NIC       NIC      `yaml:"nic" doc:"Whether VPP has a physical interface: true, false or its name."`
+	OtherNICs []string `yaml:"otherNICs" pattern:"interface" doc:"VPP's names of further physical interfaces that each node's VPP has, on the same network; config.nodes says what is on them."`
 	// NICMTU is what the nodes' NICs and the network between them carry. The default is Ethernet's.
 	NICMTU uint32 `yaml:"nicMTU" min:"576" max:"9216" doc:"MTU of the nodes' NICs and of the network between them."`
 	// HostIPs counts the management addresses of each node's Linux side beside the interconnect: 1 by default.

@@ -56,6 +56,8 @@ type NodeState struct {
 	Address netip.Prefix
 	// Leased is what a DHCP server has given the node's VPP; zero where there is none, or nothing is leased.
 	Leased netip.Prefix
+	// OtherNICs are what the node's VPP has of the further interfaces that are configured for it.
+	OtherNICs []OtherNIC
 	// VXLANAddress is the BVI's address; zero with plain L2.
 	VXLANAddress netip.Addr
 	// HostSubnet is the node's part of the VPP-host subnet; HostVPP and HostLinux its two ends.
@@ -118,6 +120,13 @@ type Warm struct {
 	Idle, LeastIdle, MostIdle int
 	// Empty counts interfaces without a block that could be given back: none shall stay.
 	Empty int
+}
+
+// OtherNIC is a physical interface of a node's VPP beside the one to the interconnect, as it should be.
+type OtherNIC struct {
+	Name string
+	// Addr is its address with the subnet's length, of one that leases what the DHCP server has given it; zero for none.
+	Addr netip.Prefix
 }
 
 // PodState is one sandbox as the container runtime sees it.

@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"net/netip"
 	"reflect"
 	"slices"
 	"strconv"
@@ -49,8 +50,11 @@ func (s *Scenario) checkName() *InputError {
 func (s *Scenario) checkNodeSettings() *InputError {
 	for i, n := range s.Config.Nodes {
 		path := "config.nodes[" + strconv.Itoa(i) + "]"
-		if !n.IP.IsValid() && !n.Gateway.IsValid() {
-			return s.wrongAt(path, "says nothing of %s: want ip or gateway", n.Name)
+		if !n.IP.IsValid() && !n.Gateway.IsValid() && !n.UseDHCP && len(n.Others) == 0 {
+			return s.wrongAt(path, "says nothing of %s: want ip, useDHCP, gateway or otherNICs", n.Name)
+		}
+		if err := s.checkOtherNICs(path, &n); err != nil {
+			return err
 		}
 		for _, other := range s.Config.Nodes[:i] {
 			switch {
@@ -59,6 +63,37 @@ func (s *Scenario) checkNodeSettings() *InputError {
 			case n.IP.IsValid() && other.IP.Addr() == n.IP.Addr():
 				return s.wrongAt(path+".ip", "%s is %s's too", n.IP.Addr(), other.Name)
 			}
+		}
+	}
+	return nil
+}
+
+// checkOtherNICs refuses interfaces in networks that lead elsewhere.
+func (s *Scenario) checkOtherNICs(path string, n *NodeSettings) *InputError {
+	plan, err := s.Config.IPAM.Plan()
+	if err != nil {
+		return nil // told of elsewhere
+	}
+	ranges := []netip.Prefix{plan.PodSubnet, plan.VPPHostSubnet, plan.Service}
+	if ranges = append(ranges, s.Config.IPAM.Interconnect()); n.IP.IsValid() {
+		ranges[len(ranges)-1] = n.IP
+	}
+	for i, o := range n.Others {
+		at := path + ".otherNICs[" + strconv.Itoa(i) + "]"
+		if o.IP.IsValid() && o.UseDHCP {
+			return s.wrongAt(at, "%s: give ip or useDHCP", o.Name)
+		}
+		addr := o.IP
+		if o.UseDHCP {
+			addr = s.Config.DHCP.OtherRange
+		}
+		for _, r := range ranges {
+			if addr.IsValid() && r.IsValid() && addr.Overlaps(r) {
+				return s.wrongAt(at, "%s of %s overlaps %s, which leads elsewhere", addr, o.Name, r.Masked())
+			}
+		}
+		if addr.IsValid() {
+			ranges = append(ranges, addr)
 		}
 	}
 	return nil
@@ -97,11 +132,20 @@ func (s *Scenario) checkPlan() *InputError {
 // checkDHCP asks for a server that can serve, and for somebody to be served.
 func (s *Scenario) checkDHCP() *InputError {
 	d := s.Config.DHCP
-	if !s.Config.IPAM.NodeInterconnectDHCP {
+	if !s.Config.HasDHCP() {
 		if d != DefaultConfig().DHCP {
-			return s.wrongAt("config.dhcp", "serves nobody: config.ipam.nodeInterconnectDHCP is not set")
+			return s.wrongAt("config.dhcp", "serves nobody: neither config.ipam.nodeInterconnectDHCP is set nor useDHCP of a node")
 		}
 		return nil
+	}
+	others := slices.ContainsFunc(s.Config.Nodes, func(n NodeSettings) bool {
+		return slices.ContainsFunc(n.Others, func(o NICSettings) bool { return o.UseDHCP })
+	})
+	switch {
+	case others && !d.OtherRange.IsValid():
+		return s.wrongAt("config.dhcp.otherRange", "is missing: other interfaces of nodes lease their addresses")
+	case !others && d.OtherRange.IsValid():
+		return s.wrongAt("config.dhcp.otherRange", "%s: no other interface of a node leases an address", d.OtherRange)
 	}
 	static := s.Config.IPAM
 	static.NodeInterconnectDHCP = false

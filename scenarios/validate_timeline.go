@@ -126,7 +126,7 @@ func (s *Scenario) checkTimeline() *InputError {
 				return err
 			}
 		case StopDHCP:
-			if !s.Config.IPAM.NodeInterconnectDHCP {
+			if !s.Config.HasDHCP() {
 				return s.wrongAt(path+".do", "%s: there is no DHCP server: config.ipam.nodeInterconnectDHCP is not set", a.Verb())
 			}
 		case LoseLeader:

@@ -2,8 +2,10 @@ package sim
 
 import (
 	"net/netip"
+	"slices"
 	"time"
 
+	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
 )
 
@@ -32,14 +34,30 @@ type dhcpServer struct {
 }
 
 type dhcpLease struct {
-	m     *machine
+	to    port
 	until time.Duration
+}
+
+// port is an interface of a machine's VPP, by its index.
+type port struct {
+	m  *machine
+	at uint32
+}
+
+// mainNIC is the index of a VPP's first physical interface, which leads to the interconnect. Further ones come behind.
+const mainNIC = 1
+
+// rangeOf is what a port leases from.
+func (d *dhcpServer) rangeOf(p port) netip.Prefix {
+	if p.at == mainNIC {
+		return d.ranges
+	}
+	return d.w.s.Config.DHCP.OtherRange
 }
 
 // lessee is one life of a VPP's DHCP client.
 type lessee struct {
-	m     *machine
-	at    uint32
+	port
 	life  int
 	gone  bool
 	tries int
@@ -48,18 +66,19 @@ type lessee struct {
 	expires time.Duration
 }
 
-// wish is the address that a machine gets now; false where none is free.
-func (d *dhcpServer) wish(m *machine) (netip.Prefix, bool) {
-	if p, ok := d.reserved[m]; ok {
-		return p, true
+// wish is the address that a port gets now; false where none is free.
+func (d *dhcpServer) wish(p port) (netip.Prefix, bool) {
+	if r, ok := d.reserved[p.m]; ok && p.at == mainNIC {
+		return r, true
 	}
-	now, bits := d.w.eng.Now(), d.ranges.Bits()
+	ranges := d.rangeOf(p)
+	now, bits := d.w.eng.Now(), ranges.Bits()
 	var free, lapsed netip.Addr
-	for a := d.first(); d.ranges.Contains(a.Next()); a = a.Next() {
+	for a := firstOf(ranges); ranges.Contains(a.Next()); a = a.Next() {
 		l := d.given[a]
 		switch {
-		case d.taken(a, m):
-		case l != nil && l.m == m:
+		case d.taken(a, p.m):
+		case l != nil && l.to == p:
 			return netip.PrefixFrom(a, bits), true
 		case l == nil && !free.IsValid():
 			free = a
@@ -73,12 +92,13 @@ func (d *dhcpServer) wish(m *machine) (netip.Prefix, bool) {
 	return netip.PrefixFrom(free, bits), free.IsValid()
 }
 
-func (d *dhcpServer) first() netip.Addr {
+// firstOf is the first address that is given out in a range.
+func firstOf(ranges netip.Prefix) netip.Addr {
 	number := 2 // behind the network and the router
-	if d.ranges.Addr().BitLen()-d.ranges.Bits() >= 8 {
+	if ranges.Addr().BitLen()-ranges.Bits() >= 8 {
 		number = dhcpFirst
 	}
-	a := d.ranges.Addr()
+	a := ranges.Addr()
 	for range number {
 		a = a.Next()
 	}
@@ -100,13 +120,17 @@ func (d *dhcpServer) taken(a netip.Addr, m *machine) bool {
 
 // dhcpClient tells of a DHCP client that VPP has got or lost.
 func (m *machine) dhcpClient(at uint32, wanted bool) {
-	if m.lessee != nil {
-		m.lessee.gone = true
-		m.lessee = nil
+	if c := m.lessees[at]; c != nil {
+		c.gone = true
+		delete(m.lessees, at)
 	}
 	if wanted && m.w.dhcp != nil {
-		m.lessee = &lessee{m: m, at: at, life: m.vppLife}
-		m.lessee.after(0, "dhcp discover", m.lessee.discover)
+		c := &lessee{port: port{m, at}, life: m.vppLife}
+		if m.lessees == nil {
+			m.lessees = map[uint32]*lessee{}
+		}
+		m.lessees[at] = c
+		c.after(0, "dhcp discover", c.discover)
 	}
 }
 
@@ -145,13 +169,17 @@ func (c *lessee) discover() {
 // bind gives the client its address.
 func (c *lessee) bind() {
 	d := c.m.w.dhcp
-	addr, ok := d.wish(c.m)
+	addr, ok := d.wish(c.port)
 	if !ok || !c.hears() {
 		c.after(c.retry(), "dhcp discover", c.discover)
 		return
 	}
 	c.tries, c.addr, c.m.ableAt = 0, addr, d.w.eng.Now()
-	c.lease(vppmodel.Lease{Addr: addr, Router: d.w.s.Config.DHCP.Router})
+	l := vppmodel.Lease{Addr: addr}
+	if c.at == mainNIC {
+		l.Router = d.w.s.Config.DHCP.Router
+	}
+	c.lease(l)
 	c.extend()
 }
 
@@ -159,7 +187,7 @@ func (c *lessee) bind() {
 func (c *lessee) extend() {
 	d, lasts := c.m.w.dhcp, c.m.w.s.Config.DHCP.Lease
 	c.tries, c.expires = 0, d.w.eng.Now()+lasts
-	d.given[c.addr.Addr()] = &dhcpLease{c.m, c.expires}
+	d.given[c.addr.Addr()] = &dhcpLease{c.port, c.expires}
 	c.after(lasts/2, "dhcp renew", c.renew)
 }
 
@@ -167,7 +195,7 @@ func (c *lessee) extend() {
 func (c *lessee) renew() {
 	d := c.m.w.dhcp
 	if c.hears() {
-		if addr, ok := d.wish(c.m); ok && addr == c.addr {
+		if addr, ok := d.wish(c.port); ok && addr == c.addr {
 			c.extend()
 			return
 		}
@@ -198,30 +226,65 @@ func (c *lessee) lease(l vppmodel.Lease) {
 	}
 }
 
-// unleased says what a machine's lease waits for, empty where the server has nothing to give or to change.
+// unleased says what a machine's leases wait for, empty where the server has nothing to give or to change.
 func (m *machine) unleased() string {
 	d := m.w.dhcp
 	if d == nil || d.stopped || m.vpp == nil {
 		return ""
 	}
-	addr, ok := d.wish(m)
-	switch {
-	case !ok:
-		return ""
-	case m.lessee == nil:
-		return "VPP asks for no DHCP lease yet"
-	case m.lessee.addr != addr:
-		return "the DHCP server has another address for it"
-	case m.proc != nil && !m.proc.paused && m.proc.agent.Node().ID != 0 && m.proc.agent.Node().Address != addr:
-		return "the agent has not noticed its DHCP lease"
+	if m.w.s.Config.Leases(m.name) {
+		if why := m.awaits(mainNIC); why != "" {
+			return why
+		}
+		if m.proc != nil && !m.proc.paused && m.proc.agent.Node().ID != 0 && m.proc.agent.Node().Address != m.leased() && m.leased().IsValid() {
+			return "the agent has not noticed its DHCP lease"
+		}
+	}
+	for _, o := range m.w.s.OtherNICs(m.name) {
+		if o.UseDHCP {
+			if why := m.awaits(m.indexOf(o.Name)); why != "" {
+				return why
+			}
+		}
 	}
 	return ""
 }
 
-// leased is the address that the DHCP server has given a machine, the zero prefix where none.
-func (m *machine) leased() netip.Prefix {
-	if m.lessee == nil || m.vpp == nil {
-		return netip.Prefix{}
+// awaits says what the lease of one interface waits for.
+func (m *machine) awaits(at uint32) string {
+	addr, ok := m.w.dhcp.wish(port{m, at})
+	switch c := m.lessees[at]; {
+	case !ok:
+		return ""
+	case c == nil:
+		return "VPP asks for no DHCP lease yet"
+	case c.addr != addr:
+		return "the DHCP server has another address for it"
 	}
-	return m.lessee.addr
+	return ""
+}
+
+// indexOf is the index of a physical interface.
+func (m *machine) indexOf(nic string) uint32 { return uint32(slices.Index(m.w.nics(), nic)) + mainNIC }
+
+// leased is the address that the DHCP server has given a machine's main interface, the zero prefix where none.
+func (m *machine) leased() netip.Prefix { return m.leasedAt(mainNIC) }
+
+func (m *machine) leasedAt(at uint32) netip.Prefix {
+	if c := m.lessees[at]; c != nil && m.vpp != nil {
+		return c.addr
+	}
+	return netip.Prefix{}
+}
+
+// otherNICs are what the machine's VPP has beside its main interface, as it should be.
+func (m *machine) otherNICs() (list []scenarios.OtherNIC) {
+	for _, o := range m.w.s.OtherNICs(m.name) {
+		nic := scenarios.OtherNIC{Name: o.Name, Addr: o.IP}
+		if o.UseDHCP {
+			nic.Addr = m.leasedAt(m.indexOf(o.Name))
+		}
+		list = append(list, nic)
+	}
+	return list
 }

@@ -65,7 +65,7 @@ func TestEvidenceIsTold(t *testing.T) {
 	told := map[scenarios.Evidence]bool{scenarios.FreeBlocks: true, scenarios.BlockedBlocks: true, scenarios.WaitingPods: true, scenarios.FullNodes: true, scenarios.Leftovers: true,
 		scenarios.Disks: true, scenarios.RefusedCalls: true, scenarios.Patience: true, scenarios.WarmTargets: true, scenarios.HeldIDs: true}
 	note := func(e scenarios.Evidence) { told[e] = true }
-	for _, name := range []string{"released-addresses-rest", "external-range-changes", "node-leaves", "gc-and-check", "leased-addresses", "services-change", "agent-restarts"} {
+	for _, name := range []string{"released-addresses-rest", "external-range-changes", "node-leaves", "gc-and-check", "leased-addresses", "storage-network", "services-change", "agent-restarts"} {
 		s, err := catalog.ByName(name)
 		if err != nil {
 			t.Fatal(err)
@@ -82,6 +82,9 @@ func TestEvidenceIsTold(t *testing.T) {
 			for _, n := range end.Nodes {
 				if n.Leased.IsValid() {
 					note(scenarios.NodeLeases)
+				}
+				if len(n.OtherNICs) > 0 {
+					note(scenarios.OtherNICs)
 				}
 				if n.VPP != nil && n.Linux != nil {
 					note(scenarios.VPPTables)

@@ -39,8 +39,8 @@ type machine struct {
 	vppHeld, agentHeld bool // stays down until somebody starts it
 	// vppPaused: VPP stands still since pausedUnder was the agent's process, nil for none.
 	vppPaused bool
-	// lessee is VPP's DHCP client, nil where it has none.
-	lessee      *lessee
+	// lessees are VPP's DHCP clients by their interfaces.
+	lessees     map[uint32]*lessee
 	pausedUnder *process
 	proc        *process
 	alloc       ipam.NodeAllocator // the process's
@@ -134,13 +134,22 @@ func (m *machine) startVPP() {
 		m.w.pids++
 		m.pid = m.w.pids
 		cfg := vppmodel.Config{PID: m.pid, Host: m.host, NoNamespace: vppwire.ErrNoNamespace, Crash: m.crashes, Leasing: m.dhcpClient}
-		if nic := string(m.w.s.Topology.NIC); nic != "" {
+		for i, nic := range m.w.nics() {
 			n := m.number
-			cfg.NICs = []vppmodel.NIC{{Name: nic, MTU: uint16(m.w.s.Topology.NICMTU), MAC: [6]byte{0x02, 0x0a, byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}}}
+			cfg.NICs = append(cfg.NICs, vppmodel.NIC{Name: nic, MTU: uint16(m.w.s.Topology.NICMTU),
+				MAC: [6]byte{0x02, 0x0a + byte(i), byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}})
 		}
 		m.vpp, m.ableAt = vppmodel.New(cfg), m.w.eng.Now()
 		m.tellVPP()
 	}})
+}
+
+// nics are the names of each VPP's physical interfaces, in VPP's order: the first has index mainNIC.
+func (w *World) nics() (names []string) {
+	if w.s.Topology.NIC != "" {
+		names = append(names, string(w.s.Topology.NIC))
+	}
+	return append(names, w.s.Topology.OtherNICs...)
 }
 
 // crashes tells of a request that a real VPP dies of.
@@ -152,7 +161,7 @@ func (m *machine) crashes(by vppmodel.CrashTrigger, request api.Message) {
 func (m *machine) tellVPP() {
 	m.fact(scenarios.Fact{Kind: scenarios.FactDisturbed, Text: scenarios.VPPUp})
 	if m.proc != nil && m.vpp != nil && !m.vppPaused {
-		m.proc.step(agent.VPPUp{PID: m.pid, Version: vppmodel.Version, NIC: string(m.w.s.Topology.NIC)})
+		m.proc.step(agent.VPPUp{PID: m.pid, Version: vppmodel.Version, NICs: m.w.nics()})
 	}
 }
 
@@ -165,7 +174,9 @@ func (m *machine) killVPP(hold bool) {
 	}
 	m.vpp.Kill()
 	m.vpp = nil
-	m.dhcpClient(0, false)
+	for at := range m.lessees { // in any order: each by itself
+		m.dhcpClient(at, false)
+	}
 	m.host.DropTaps()
 	if m.proc != nil {
 		m.proc.call.seq++ // whatever was under way is forgotten with the connection

@@ -78,5 +78,5 @@ func (m *machine) crowded() bool {
 // able reports whether a machine can answer CNI requests at this moment.
 func (m *machine) able() bool {
 	return m.up && m.proc != nil && !m.proc.paused && m.vpp != nil && !m.vppPaused && m.knownID != 0 && len(m.knownBlocks) > 0 &&
-		(m.w.dhcp == nil || m.leased().IsValid())
+		(!m.w.s.Config.Leases(m.name) || m.leased().IsValid())
 }

@@ -42,7 +42,7 @@ func (m *machine) state() scenarios.NodeState {
 		Assigned: m.w.assigned[m.name], Management: m.management,
 		MainTable: m.w.wiring.MainTable, PodTable: m.w.wiring.PodTable, Pods: m.w.sandboxes(m),
 	}
-	n.Leased = m.leased()
+	n.Leased, n.OtherNICs = m.leased(), m.otherNICs()
 	if node, ok := m.w.api.Node(m.name); ok {
 		n.UID = node.UID
 	}

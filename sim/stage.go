@@ -191,7 +191,7 @@ func (st stage) Quiet(_ context.Context, node string) bool {
 // the lease is renewed.
 func (st stage) SetAddress(_ context.Context, node string, a netip.Prefix) error {
 	m := st.machines[node]
-	if st.dhcp != nil {
+	if st.s.Config.Leases(node) {
 		st.dhcp.reserved[m] = a
 		return nil
 	}

@@ -136,7 +136,7 @@ func New(s *scenarios.Scenario, o Options) (*World, error) {
 	if err != nil {
 		return nil, err
 	}
-	if ipam := s.Config.IPAM; ipam.NodeInterconnectDHCP {
+	if ipam := s.Config.IPAM; s.Config.HasDHCP() {
 		w.dhcp = &dhcpServer{w: w, ranges: ipam.Interconnect(), reserved: map[*machine]netip.Prefix{}, given: map[netip.Addr]*dhcpLease{}}
 	}
 	return w, w.build(pools)

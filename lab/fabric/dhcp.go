@@ -3,6 +3,7 @@ package fabric
 import (
 	"bytes"
 	"fmt"
+	"net"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -58,11 +59,7 @@ func (d *dhcp) file(name string) string { return filepath.Join(d.c.Dir, name) }
 
 // nth is the n-th address of the range.
 func (d *dhcp) nth(n int) netip.Addr {
-	a := d.c.Range.Addr()
-	for range n {
-		a = a.Next()
-	}
-	return a
+	return nthOf(d.c.Range, n)
 }
 
 // Serve implements lab.DHCP.
@@ -72,13 +69,14 @@ func (d *dhcp) Serve(r netip.Prefix) error {
 	}
 	d.mu.Lock()
 	d.c.Range = r
-	first, last, server := 2, 1<<(r.Addr().BitLen()-r.Bits())-3, 0
-	if server = last + 1; r.Addr().BitLen()-r.Bits() >= 8 {
-		first, server = dhcpFirst, serverNumber
-		last = server - 1
-	}
+	first, last, server := numbers(r)
 	d.own = append([]netip.Prefix{netip.PrefixFrom(d.nth(server), r.Bits())}, d.own...)
-	err := d.f.SetAddresses(Wire, d.own)
+	own := slices.Clone(d.own)
+	if o := d.c.OtherRange; o.IsValid() {
+		_, _, server := numbers(o)
+		own = append(own, netip.PrefixFrom(nthOf(o, server), o.Bits()))
+	}
+	err := d.f.SetAddresses(Wire, own)
 	if err == nil {
 		err = os.WriteFile(d.file("dnsmasq.conf"), d.render(first, last), 0o644)
 	}
@@ -89,25 +87,63 @@ func (d *dhcp) Serve(r netip.Prefix) error {
 	return d.Stop(false)
 }
 
+// numbers are what of a range is given out, and the server's own.
+func numbers(r netip.Prefix) (first, last, server int) {
+	first, last = 2, 1<<(r.Addr().BitLen()-r.Bits())-3
+	if server = last + 1; r.Addr().BitLen()-r.Bits() >= 8 {
+		first, server = dhcpFirst, serverNumber
+		last = server - 1
+	}
+	return first, last, server
+}
+
+// renderOthers is what serves machines' further interfaces, which are known by their MACs: they are on the same wire.
+func (d *dhcp) renderOthers() (lines []string) {
+	r := d.c.OtherRange
+	if !r.IsValid() {
+		return nil
+	}
+	for i := range d.c.Others {
+		lines = append(lines, fmt.Sprintf("dhcp-mac=set:other,02:76:%02x:*:*:*", otherVPP(i)))
+	}
+	first, last, _ := numbers(r)
+	return append(lines, fmt.Sprintf("dhcp-range=tag:other,%s,%s,%s,%d", nthOf(r, first), nthOf(r, last), maskOf(r), int(d.c.Lease.Seconds())),
+		"dhcp-option=tag:other,3")
+}
+
+func maskOf(r netip.Prefix) netip.Addr {
+	m, _ := netip.AddrFrom4([4]byte{255, 255, 255, 255}).Prefix(r.Bits()) // of IPv4: Validate has seen it
+	return m.Addr()
+}
+
+// nthOf is the n-th address of a range.
+func nthOf(r netip.Prefix, n int) netip.Addr {
+	a := r.Addr()
+	for range n {
+		a = a.Next()
+	}
+	return a
+}
+
 // render is dnsmasq's configuration. T1 (option 58) comes early, so that nobody waits long for a renewal.
 func (d *dhcp) render(first, last int) []byte {
-	mask := netip.AddrFrom4([4]byte{255, 255, 255, 255})
-	if m, err := mask.Prefix(d.c.Range.Bits()); err == nil {
-		mask = m.Addr()
-	}
 	router := "3"
 	if d.c.Router.IsValid() {
 		router = "3," + d.c.Router.String()
 	}
+	notOther := ""
+	if d.c.OtherRange.IsValid() {
+		notOther = "tag:!other,"
+	}
 	var b bytes.Buffer
-	for _, line := range []string{
+	for _, line := range append([]string{
 		"port=0", "no-resolv", "no-hosts", "interface=" + Wire, "bind-interfaces", "except-interface=lo", "user=root", "pid-file=",
-		fmt.Sprintf("dhcp-range=%s,%s,%s,%d", d.nth(first), d.nth(last), mask, int(d.c.Lease.Seconds())),
+		fmt.Sprintf("dhcp-range=%s%s,%s,%s,%d", notOther, d.nth(first), d.nth(last), maskOf(d.c.Range), int(d.c.Lease.Seconds())),
 		"dhcp-option=" + router, "dhcp-option=6", fmt.Sprintf("dhcp-option-force=58,%d", int(d.c.Renew.Seconds())),
 		"dhcp-hostsfile=" + d.file("hosts"), "dhcp-leasefile=" + d.file("leases"),
 		// Nobody else is there who could have an address, or another server.
 		"no-ping", "dhcp-authoritative", "log-dhcp", "log-facility=" + d.file("dnsmasq.log"),
-	} {
+	}, d.renderOthers()...) {
 		b.WriteString(line + "\n")
 	}
 	return b.Bytes()
@@ -178,23 +214,36 @@ func (d *dhcp) Reserve(number uint32, a netip.Addr) error {
 func (d *dhcp) Leased(number uint32) (now, wish netip.Prefix, up bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	text, _ := os.ReadFile(d.file("leases")) // none yet is none
-	for _, line := range strings.Split(string(text), "\n") {
-		w := strings.Fields(line) // expiry, MAC, address, host name, client ID
-		if len(w) < 3 || w[1] != mac(vppMAC, number).String() {
-			continue
-		}
-		until, err := strconv.ParseInt(w[0], 10, 64)
-		a, err2 := netip.ParseAddr(w[2])
-		if err == nil && err2 == nil && until > time.Now().Unix() && d.c.Range.Contains(a) {
-			now = netip.PrefixFrom(a, d.c.Range.Bits())
-		}
-	}
+	now = d.given(mac(vppMAC, number), d.c.Range)
 	wish = now
 	if a, ok := d.hosts[number]; ok {
 		wish = netip.PrefixFrom(a, d.c.Range.Bits())
 	}
 	return now, wish, d.process != nil
+}
+
+// LeasedOther implements lab.DHCP.
+func (d *dhcp) LeasedOther(number uint32, nic int) (netip.Prefix, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.given(mac(otherVPP(nic), number), d.c.OtherRange), d.process != nil
+}
+
+// given is what of a range whoever has that MAC has leased now.
+func (d *dhcp) given(to net.HardwareAddr, ranges netip.Prefix) (now netip.Prefix) {
+	text, _ := os.ReadFile(d.file("leases")) // none yet is none
+	for _, line := range strings.Split(string(text), "\n") {
+		w := strings.Fields(line) // expiry, MAC, address, host name, client ID
+		if len(w) < 3 || w[1] != to.String() {
+			continue
+		}
+		until, err := strconv.ParseInt(w[0], 10, 64)
+		a, err2 := netip.ParseAddr(w[2])
+		if err == nil && err2 == nil && until > time.Now().Unix() && ranges.Contains(a) {
+			now = netip.PrefixFrom(a, ranges.Bits())
+		}
+	}
+	return now
 }
 
 // Close implements lab.DHCP.

@@ -32,7 +32,7 @@ type Fabric struct {
 	name string
 	// ports are the wire's ports by machine name, guarded by mu: machines boot at the same time.
 	mu    sync.Mutex
-	ports map[string]string
+	ports map[string][]string
 }
 
 // New makes a fabric in a namespace of this name.
@@ -44,7 +44,7 @@ func New(name string) (*Fabric, error) {
 	if err != nil {
 		return nil, errors.Join(err, Remove(name))
 	}
-	f := &Fabric{Space: s, name: name, ports: map[string]string{}}
+	f := &Fabric{Space: s, name: name, ports: map[string][]string{}}
 	for _, b := range []string{Wire, Management} {
 		attrs := netlink.NewLinkAttrs()
 		attrs.Name, attrs.MTU = b, WireMTU
@@ -76,6 +76,8 @@ const (
 	wireMAC       = 2
 	vppMAC        = 3
 	nobodyMAC     = 4
+	// A machine's further interfaces have kinds of their own from here on: VPP's end even, Linux's odd.
+	otherMAC = 8
 )
 
 // mac is a locally administered address of the lab's own: kind, then the machine's number.
@@ -86,40 +88,58 @@ func mac(kind byte, number uint32) net.HardwareAddr {
 // VPPBoot are the CLI commands by which a machine's VPP takes its interface to the wire; none where it has no NIC. The ring is
 // smaller than VPP's own choice, which is for segmentation offload and takes 70 MB.
 func VPPBoot(spec lab.MachineSpec) []string {
-	if !spec.NIC {
-		return nil
+	var list []string
+	boot := func(device, name string, hw net.HardwareAddr) {
+		list = append(list, fmt.Sprintf("create host-interface name %s hw-addr %s tx-size 10240", device, hw),
+			fmt.Sprintf("set interface name host-%s %s", device, name))
 	}
-	return []string{
-		fmt.Sprintf("create host-interface name %s hw-addr %s tx-size 10240", lab.NICDevice, mac(vppMAC, spec.Number)),
-		fmt.Sprintf("set interface name host-%s %s", lab.NICDevice, lab.NICName),
+	if spec.NIC {
+		boot(lab.NICDevice, lab.NICName, mac(vppMAC, spec.Number))
 	}
+	for i, name := range spec.OtherNICs {
+		boot(lab.OtherDevice(i), name, mac(otherVPP(i), spec.Number))
+	}
+	return list
 }
+
+// otherVPP is the kind of the MACs that VPPs have on their further interfaces.
+func otherVPP(nic int) byte { return byte(otherMAC + 2*nic) }
 
 // Join gives a machine that has just booted, in namespace s, its links: management, and the wire if it has a NIC.
 func (f *Fabric) Join(s *Space, spec lab.MachineSpec) error {
-	if err := f.link(s, spec.Number, Management, lab.ManagementDevice, managementMAC, managementMTU); err != nil {
+	if err := f.link(s, Port(Management, spec.Number), Management, lab.ManagementDevice, mac(managementMAC, spec.Number), managementMTU); err != nil {
 		return err
 	}
-	if !spec.NIC {
-		return nil
+	var ports []string
+	if spec.NIC {
+		ports = append(ports, Port(Wire, spec.Number))
+		if err := f.link(s, ports[0], Wire, lab.NICDevice, mac(wireMAC, spec.Number), int(spec.NICMTU)); err != nil {
+			return err
+		}
 	}
-	if err := f.link(s, spec.Number, Wire, lab.NICDevice, wireMAC, int(spec.NICMTU)); err != nil {
-		return err
+	for i := range spec.OtherNICs {
+		port := otherPort(i, spec.Number)
+		if err := f.link(s, port, Wire, lab.OtherDevice(i), mac(otherVPP(i)+1, spec.Number), int(spec.NICMTU)); err != nil {
+			return err
+		}
+		ports = append(ports, port)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.ports[spec.Name] = Port(Wire, spec.Number)
+	f.ports[spec.Name] = ports
 	return nil
 }
 
+// otherPort is the name of the port of a machine's further interface.
+func otherPort(nic int, number uint32) string { return Port(Wire, number) + "-" + strconv.Itoa(nic+1) }
+
 // link joins a device of s to a bridge.
-func (f *Fabric) link(s *Space, number uint32, bridge, device string, kind byte, mtu int) error {
-	port := Port(bridge, number)
+func (f *Fabric) link(s *Space, port, bridge, device string, hw net.HardwareAddr, mtu int) error {
 	if err := f.Drop(port); err != nil { // of an earlier boot: it goes by itself, but when Linux likes
 		return err
 	}
 	attrs := netlink.NewLinkAttrs()
-	attrs.Name, attrs.MTU, attrs.HardwareAddr, attrs.Namespace = device, mtu, mac(kind, number), netlink.NsFd(s.ns)
+	attrs.Name, attrs.MTU, attrs.HardwareAddr, attrs.Namespace = device, mtu, hw, netlink.NsFd(s.ns)
 	veth := &netlink.Veth{LinkAttrs: attrs, PeerName: port, PeerNamespace: netlink.NsFd(f.ns), PeerMTU: uint32(mtu)}
 	if err := s.LinkAdd(veth); err != nil {
 		return fmt.Errorf("create link %s in %s: %w", device, s.path, err)
@@ -147,7 +167,11 @@ func (f *Fabric) Leave(spec lab.MachineSpec) error {
 	f.mu.Lock()
 	delete(f.ports, spec.Name)
 	f.mu.Unlock()
-	return errors.Join(f.Drop(Port(Wire, spec.Number)), f.Drop(Port(Management, spec.Number)))
+	errs := []error{f.Drop(Port(Wire, spec.Number)), f.Drop(Port(Management, spec.Number))}
+	for i := range spec.OtherNICs {
+		errs = append(errs, f.Drop(otherPort(i, spec.Number)))
+	}
+	return errors.Join(errs...)
 }
 
 // SetManagement makes these the addresses of a machine's management device.
@@ -177,12 +201,14 @@ func (f *Fabric) Cut(pairs [][2]string) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for machine, port := range f.ports { //vppdrill:unordered each port by itself
-		err := f.With(port, "isolate", func(l netlink.Link) error {
-			return f.LinkSetIsolated(l, slices.Contains(cut, machine))
-		})
-		if err != nil {
-			return err
+	for machine, ports := range f.ports { //vppdrill:unordered each port by itself
+		for _, port := range ports {
+			err := f.With(port, "isolate", func(l netlink.Link) error {
+				return f.LinkSetIsolated(l, slices.Contains(cut, machine))
+			})
+			if err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -25,14 +25,14 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
-// VPP dumps a VPP and shows it as laws see it. nic is the AF_PACKET device that stands in for a physical interface: its
-// interface is a NIC. IPv4 only, as the lab's address plans are.
-func VPP(ctx context.Context, c api.Connection, nic string) (scenarios.VPP, error) {
+// VPP dumps a VPP and shows it as laws see it. nics are the AF_PACKET devices that stand in for physical interfaces:
+// their interfaces are NICs. IPv4 only, as the lab's address plans are.
+func VPP(ctx context.Context, c api.Connection, nics ...string) (scenarios.VPP, error) {
 	d, err := dumpVPP(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	return newTables(d, nic), nil
+	return newTables(d, nics...), nil
 }
 
 // tables is one VPP at one moment.
@@ -66,7 +66,7 @@ func apiSource(d *Dump) (uint8, bool) {
 	return 0, false
 }
 
-func newTables(d *Dump, nic string) *tables {
+func newTables(d *Dump, nics ...string) *tables {
 	t := &tables{ifaces: map[uint32]*scenarios.Interface{}, fibs: map[uint32][]entry{},
 		guards: map[uint32]uint32{}, classifiers: map[uint32]*classifier{}}
 	source, _ := apiSource(d)
@@ -76,7 +76,7 @@ func newTables(d *Dump, nic string) *tables {
 		}
 	}
 	for _, m := range d.Messages {
-		t.add(m, source, nic)
+		t.add(m, source, nics)
 	}
 	t.finish()
 	return t
@@ -100,14 +100,14 @@ func (t *tables) addInterface(m *interfaces.SwInterfaceDetails) {
 	t.order = append(t.order, i.Index)
 }
 
-func (t *tables) add(m api.Message, source uint8, nic string) {
+func (t *tables) add(m api.Message, source uint8, nics []string) {
 	if t.addClassifier(m) || t.addNAT(m) {
 		return
 	}
 	switch m := m.(type) {
 	case *af_packet.AfPacketDetails:
 		if i := t.ifaces[uint32(m.SwIfIndex)]; i != nil {
-			if i.Host = m.HostIfName; i.Host != nic {
+			if i.Host = m.HostIfName; !slices.Contains(nics, i.Host) {
 				i.Type = scenarios.TypeAFPacket
 			}
 		}
@@ -175,9 +175,9 @@ func (t *tables) addBridge(m *l2.BridgeDomainDetails) {
 	t.bridges = append(t.bridges, b)
 }
 
-// route reduces a route to its first path: the agent makes none with more.
+// route reduces a route to its first path: the agent makes none with more. VPP tells a connected route with the interface's own host bits.
 func route(r *ip.IPRouteV2, source uint8) scenarios.Route {
-	out := scenarios.Route{Table: r.TableID, Prefix: prefix(r.Prefix), API: r.Src == source, Action: scenarios.ActionDrop, Index: ^uint32(0)}
+	out := scenarios.Route{Table: r.TableID, Prefix: prefix(r.Prefix).Masked(), API: r.Src == source, Action: scenarios.ActionDrop, Index: ^uint32(0)}
 	if len(r.Paths) == 0 {
 		return out
 	}

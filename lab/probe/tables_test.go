@@ -106,7 +106,7 @@ func TestLongestMatch(t *testing.T) {
 				d.Messages = append(d.Messages, routeOf(t, p.String(), 0, fib_types.FibPath{SwIfIndex: uint32(p.Bits())}))
 			}
 		}
-		v := newTables(d, "")
+		v := newTables(d)
 		for range 50 {
 			a := netip.AddrFrom4([4]byte{10, byte(r.IntN(3)), byte(r.IntN(4)), byte(r.IntN(8))})
 			best := netip.Prefix{}

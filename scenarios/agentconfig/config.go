@@ -33,6 +33,14 @@ func Of(c scenarios.Config) (agent.Config, error) {
 		if n.Gateway.IsValid() {
 			one.Gateway = n.Gateway.String()
 		}
+		one.MainVPPInterface.UseDHCP = n.UseDHCP
+		for _, o := range n.Others {
+			nic := agent.InterfaceConfig{InterfaceName: o.Name, UseDHCP: o.UseDHCP}
+			if o.IP.IsValid() {
+				nic.IP = o.IP.String()
+			}
+			one.OtherVPPInterfaces = append(one.OtherVPPInterfaces, nic)
+		}
 		cfg.NodeConfig = append(cfg.NodeConfig, one)
 	}
 	if c.IPAM.PodIfIPCIDR.IsValid() { // an agent knows it from its file alone, which has the other ranges as well

@@ -22,6 +22,7 @@ func All() []scenarios.Law {
 		grantsSteady(),
 		nodesServed(),
 		addressLeased(),
+		nicsWired(),
 		podsServed(),
 		warmKept(),
 		addressStable(),

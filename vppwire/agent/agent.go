@@ -27,7 +27,7 @@ type Agent struct {
 	// Facts as last told.
 	podCIDRs []netip.Prefix
 	told     netip.Prefix // OwnAddress
-	nic      string
+	nics     []string     // VPP's, in its order
 	// podsListed: the pods have been told once. permitted: every source of desired state has reported. incomplete: that the store
 	// has not has been logged.
 	podsListed, permitted, incomplete bool
@@ -332,11 +332,12 @@ func due(at, now time.Time) bool { return !at.IsZero() && !now.Before(at) }
 
 // vppIsUp makes the Session look at what is there. The NIC is known before it does.
 func (a *Agent) vppIsUp(e VPPUp) {
-	if a.nic != e.NIC {
-		a.nic = e.NIC
+	if !slices.Equal(a.nics, e.NICs) {
+		a.nics = slices.Clone(e.NICs)
 		a.todo |= todoNode
 		a.wireNode()
 	}
+	a.missingNICs()
 	a.vppUp, a.vppSilent, a.calling = true, false, false
 	most, limited := vppwire.AFPacketRoom(e.Version)
 	if !limited {

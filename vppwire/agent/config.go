@@ -150,7 +150,7 @@ type NodeConfig struct {
 // NodeConfigSpec has the fields of contiv's NodeConfig resource.
 type NodeConfigSpec struct {
 	MainVPPInterface InterfaceConfig
-	// OtherVPPInterfaces is refused unless empty.
+	// OtherVPPInterfaces are wired into the main VRF, those that VPP has. An agent says which are missing.
 	OtherVPPInterfaces []InterfaceConfig
 	// StealInterface is refused unless empty.
 	StealInterface string
@@ -304,6 +304,13 @@ func (cfg *Config) ownSpec() (s ownSpec) {
 	if n.Gateway != "" {
 		s.gateway, _ = netip.ParseAddr(n.Gateway)
 	}
+	for _, o := range n.OtherVPPInterfaces {
+		nic := mode.OtherNIC{Name: o.InterfaceName, DHCP: o.UseDHCP}
+		if o.IP != "" {
+			nic.Addr, _ = netip.ParsePrefix(o.IP)
+		}
+		s.others = append(s.others, nic)
+	}
 	s.dhcp = !s.address.IsValid() && (n.MainVPPInterface.UseDHCP || cfg.IPAMConfig.NodeInterconnectDHCP)
 	return s
 }
@@ -314,4 +321,6 @@ type ownSpec struct {
 	gateway netip.Addr
 	// dhcp: the address is leased.
 	dhcp bool
+	// others are the node's further interfaces, whether VPP has them or not.
+	others []mode.OtherNIC
 }

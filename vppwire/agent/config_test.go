@@ -90,7 +90,7 @@ var configFields = []struct {
 				NIC, Address, Gateway string
 				DHCP                  bool
 			}{nic, valid(address), valid(gateway), dhcp}
-		}, "nodeConfig:\n- nodeName: k8s-1\n  otherVPPInterfaces:\n  - interfaceName: eth8", "only the main interface is wired"},
+		}, "nodeConfig:\n- nodeName: k8s-1\n  mainVPPInterface: {ip: 10.7.0.1/16}\n  otherVPPInterfaces:\n  - {interfaceName: eth8, ip: 10.7.1.1/24}", "overlaps 10.7.0.0/16 of another interface"},
 	{"NodeName", "", "nodeName: k8s-1", "k8s-1", func(c *Config) any { return c.NodeName }, "nodeName: [a]", "wants one value, not a list"},
 	{"PodInterconnect", "macvlan", "podInterconnect: veth", "veth", func(c *Config) any { return c.Mode().Pod },
 		"podInterconnect: bridge", "want veth, tap or macvlan"},

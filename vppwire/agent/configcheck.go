@@ -3,7 +3,6 @@ package agent
 import (
 	"errors"
 	"fmt"
-	"net/netip"
 
 	"github.com/vppdrill/vppdrill/ipam/contiv"
 	"github.com/vppdrill/vppdrill/vppwire/mode"
@@ -49,6 +48,10 @@ func (cfg *Config) Validate() error {
 			refuse("ipamConfig: %w", err)
 		} else if err := wirable(plan); err != nil {
 			refuse("ipamConfig: %w", err)
+		} else {
+			for i := range cfg.NodeConfig {
+				cfg.NodeConfig[i].checkOverlaps(plan, refuse)
+			}
 		}
 	}
 	seen := map[string]bool{}
@@ -135,25 +138,7 @@ func (cfg *Config) checkLinks(refuse func(string, ...any)) {
 }
 
 func (n *NodeConfig) check(refuse func(string, ...any)) {
-	if name := n.MainVPPInterface.InterfaceName; name != "" && mode.PickNIC([]string{name}) == "" {
-		refuse("NodeConfig %s: mainVPPInterface.interfaceName %q: interfaces of that name are the agent's own, give the NIC another one (vppctl set interface name %s uplink0)",
-			n.NodeName, name, name)
-	}
-	if ip := n.MainVPPInterface.IP; ip != "" {
-		p, err := netip.ParsePrefix(ip)
-		if err != nil {
-			refuse("NodeConfig %s: mainVPPInterface.ip %q: want an address with its subnet's length, as 192.168.16.1/24", n.NodeName, ip)
-		} else if p.Addr().Is6() {
-			refuse("NodeConfig %s: mainVPPInterface.ip %s: IPv6 is not wired yet, give an IPv4 address", n.NodeName, ip)
-		} else if p.Bits() < p.Addr().BitLen()-1 && p.Addr() == p.Masked().Addr() {
-			refuse("NodeConfig %s: mainVPPInterface.ip %s is the network address of its subnet", n.NodeName, ip)
-		} else if n.MainVPPInterface.UseDHCP {
-			refuse("NodeConfig %s: mainVPPInterface.ip %s and useDHCP: give one of them, the address would win", n.NodeName, ip)
-		}
-	}
-	if len(n.OtherVPPInterfaces) > 0 {
-		refuse("NodeConfig %s: otherVPPInterfaces: only the main interface is wired, remove them", n.NodeName)
-	}
+	n.checkNICs(refuse)
 	if n.StealInterface != "" {
 		refuse("NodeConfig %s: stealInterface %q: taking a NIC from Linux (STN) is not supported, remove it", n.NodeName, n.StealInterface)
 	}

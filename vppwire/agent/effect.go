@@ -71,6 +71,8 @@ const (
 	ReasonNoRoom = "TooManyAFPacketInterfaces"
 	// ReasonLeaseLost: the DHCP lease of the node's address has ended, and there is no other.
 	ReasonLeaseLost = "LeaseLost"
+	// ReasonNoNIC: VPP lacks an interface that the configuration names.
+	ReasonNoNIC = "InterfaceMissing"
 	// ReasonSilent: VPP runs and does not answer.
 	ReasonSilent = "VPPDoesNotAnswer"
 )

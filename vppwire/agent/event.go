@@ -121,8 +121,9 @@ type (
 		PID uint32
 		// Version is what VPP says of itself, as 25.10-release.
 		Version string
-		// NIC is the VPP name of the main physical interface, empty where VPP has none (mode.PickNIC tells which).
-		NIC string
+		// NICs are VPP's names of its physical interfaces, in VPP's order (mode.NICs tells which). The first that is not configured as another
+		// one is the node's main interface.
+		NICs []string
 		// Without are VPP's plugins that are not loaded, of those that are needed for some settings only.
 		Without []string
 	}

@@ -154,7 +154,10 @@ func (Woke) AppendText(b []byte) []byte { return line(b).word("woke") }
 
 // AppendText implements Event.
 func (e VPPUp) AppendText(b []byte) []byte {
-	l := line(b).word("vpp-up").uint("pid", uint64(e.PID)).text("version", e.Version).text("nic", e.NIC)
+	l := line(b).word("vpp-up").uint("pid", uint64(e.PID)).text("version", e.Version)
+	for _, nic := range e.NICs {
+		l = l.text("nic", nic)
+	}
 	for _, plugin := range e.Without {
 		l = l.text("without", plugin)
 	}

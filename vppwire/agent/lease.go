@@ -2,7 +2,10 @@ package agent
 
 import (
 	"net/netip"
+	"slices"
 	"time"
+
+	"github.com/vppdrill/vppdrill/vppwire/mode"
 )
 
 // How often VPP is asked for the lease of its DHCP client: VPP tells nobody when it loses one, and an agent that did not make the
@@ -40,15 +43,34 @@ func (a *Agent) mainNIC() string {
 	if a.own.nic != "" {
 		return a.own.nic
 	}
-	return a.nic
+	for _, name := range a.nics {
+		if !slices.ContainsFunc(a.own.others, func(o mode.OtherNIC) bool { return o.Name == name }) {
+			return name
+		}
+	}
+	return ""
 }
 
 // leasesTold takes what a dump has shown.
 func (a *Agent) leasesTold() {
-	nic := a.mainNIC()
-	if !a.leasing() || nic == "" {
+	nic, r := a.mainNIC(), &a.lease
+	if !a.watchesLeases() {
 		return
 	}
+	r.lookAt = a.now.Add(leaseWatched)
+	for _, o := range a.node.Others {
+		if _, held := a.wire.Lease(o.Name); o.DHCP && !held {
+			r.lookAt = a.now.Add(leaseAwaited)
+		}
+	}
+	if a.leasing() && nic != "" {
+		a.mainLeaseTold(nic)
+	}
+	a.setAlarm()
+}
+
+// mainLeaseTold takes what a dump has shown of the main interface's lease.
+func (a *Agent) mainLeaseTold(nic string) {
 	r := &a.lease
 	l, held := a.wire.Lease(nic)
 	if held != r.held {
@@ -57,22 +79,30 @@ func (a *Agent) leasesTold() {
 		}
 		r.held, r.since = held, a.now
 	}
-	r.lookAt = a.now.Add(leaseAwaited)
-	if held {
-		r.lookAt = a.now.Add(leaseWatched)
-		if l.Addr != r.addr {
-			a.log(levelInfo, "%s is leased on %s", l.Addr, nic)
-			r.addr = l.Addr
-			a.journal.persist([]Record{a.leaseRecord()}, journalWaiter{})
-			a.todo |= todoNode | todoIdentity
-		}
+	if !held {
+		r.lookAt = a.now.Add(leaseAwaited)
+	} else if l.Addr != r.addr {
+		a.log(levelInfo, "%s is leased on %s", l.Addr, nic)
+		r.addr = l.Addr
+		a.journal.persist([]Record{a.leaseRecord()}, journalWaiter{})
+		a.todo |= todoNode | todoIdentity
 	}
-	a.setAlarm()
+}
+
+// watchesLeases reports whether VPP leases an address of the node.
+func (a *Agent) watchesLeases() bool {
+	return a.leasing() && a.mainNIC() != "" || slices.ContainsFunc(a.node.Others, func(o mode.OtherNIC) bool { return o.DHCP })
+}
+
+// LeaseOf is what VPP has leased on an interface as far as it has told, false for nothing.
+func (a *Agent) LeaseOf(nic string) (netip.Prefix, bool) {
+	l, ok := a.wire.Lease(nic)
+	return l.Addr, ok
 }
 
 // awaitLease begins to ask VPP: it may have told of its clients before anybody knew that there is to be one.
 func (a *Agent) awaitLease() {
-	if r := &a.lease; r.lookAt.IsZero() && a.leasing() && a.mainNIC() != "" {
+	if r := &a.lease; r.lookAt.IsZero() && a.watchesLeases() {
 		r.lookAt = a.now.Add(leaseAwaited)
 	}
 }

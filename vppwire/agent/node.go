@@ -32,6 +32,7 @@ func (a *Agent) wireNode() {
 			n.Blocks = append(n.Blocks, b.Prefix)
 		}
 	}
+	n.Others = a.presentNICs()
 	n.Hostname, n.DHCP = a.cfg.NodeName, a.leasing() && n.NIC != ""
 	if !n.Gateway.IsValid() {
 		n.Gateway = r.plan.DefaultGateway
@@ -52,6 +53,8 @@ func (a *Agent) wireNode() {
 	}
 	a.node = n
 	a.wire.Set(groupNode, a.wiring.NodeObjects(n))
+	a.wire.Set(groupNICs, a.wiring.OtherObjects(n))
+	a.awaitLease()
 	if old.Address != n.Address {
 		a.emit(NodeAddress{Addr: n.Address})
 	}
@@ -136,7 +139,7 @@ func (a *Agent) hostAddresses(addrs []netip.Addr) {
 func sameNode(x, y *mode.Node) bool {
 	return !peersDiffer(x, y) && x.Address == y.Address && x.NIC == y.NIC && x.Gateway == y.Gateway &&
 		x.DHCP == y.DHCP && x.HostLinux == y.HostLinux && x.PodIf == y.PodIf && x.Services == y.Services &&
-		slices.Equal(x.Gateways, y.Gateways) && slices.Equal(x.Blocks, y.Blocks) && slices.Equal(x.HostAddrs, y.HostAddrs)
+		slices.Equal(x.Others, y.Others) && slices.Equal(x.Gateways, y.Gateways) && slices.Equal(x.Blocks, y.Blocks) && slices.Equal(x.HostAddrs, y.HostAddrs)
 }
 
 // peersDiffer reports whether something differs that the wiring towards peers is made of.

@@ -11,7 +11,9 @@ import (
 
 // Groups of the Session.
 const (
-	groupNode  = "node"
+	groupNode = "node"
+	// groupNICs is what the node has beside its main interface. Pods do not wait for it.
+	groupNICs  = "nics"
 	groupPeers = "peer/"
 	groupPods  = "pod/"
 	// groupServices is followed by a service's namespace and name.

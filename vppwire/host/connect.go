@@ -149,9 +149,9 @@ func (d *Driver) keep(ctx context.Context, conn Conn) {
 func (d *Driver) enter(c *connection) {
 	who := c.Who()
 	d.conn = c
-	d.log.Info("VPP is up", "pid", who.PID, "version", who.Version, "nic", who.NIC)
+	d.log.Info("VPP is up", "pid", who.PID, "version", who.Version, "nics", who.NICs)
 	d.Metrics.vppUp.Set(1)
-	d.step(agent.VPPUp{PID: who.PID, Version: who.Version, NIC: who.NIC, Without: who.Without})
+	d.step(agent.VPPUp{PID: who.PID, Version: who.Version, NICs: who.NICs, Without: who.Without})
 }
 
 // leave tells the agent that the connection is gone. No call is under way: its buffers belong to the agent again.

@@ -35,6 +35,8 @@ type Node struct {
 	Hostname string
 	// NIC is VPP's name of the main physical interface; empty: the address goes on a loopback.
 	NIC string
+	// Others are its further physical interfaces, as far as VPP has them.
+	Others []OtherNIC
 	// Gateway of the main VRF's default route; zero for none.
 	Gateway netip.Addr
 	// PodSubnets and HostSubnets are the cluster-wide ranges, the current one first, draining ones behind.

@@ -43,11 +43,14 @@ func (c Config) nat(o *objects, n Node) {
 	if wiring := podModes[c.Pod]; wiring.shared() && (len(n.Gateways) > 0 || n.PodIf.IsValid()) {
 		c.natSides(o, wiring.name(Pod{}))
 	}
-	switch addr := n.Address.Addr(); {
+	switch out, addr := n.DefaultInterface(); {
 	case n.NIC == "":
-	case c.NAT.External && c.Overlay() && n.Gateway.IsValid():
+	case c.NAT.External && c.Overlay() && out != "":
 		o.add(vppwire.NATAddress{Addr: addr})
-		o.add(vppwire.NATOutput{If: n.NIC})
+		o.add(vppwire.NATOutput{If: out})
+		if out != n.NIC {
+			c.natSides(o, n.NIC)
+		}
 		// What the node sends and gets itself: packets of tunnels still count as those of the pods' table.
 		o.add(vppwire.Identity{Addr: addr, Table: c.MainTable, Proto: vppwire.UDP, Port: vxlanPort})
 		o.add(vppwire.Identity{Addr: addr, Table: c.MainTable})

@@ -59,8 +59,8 @@ func (c Config) mainInterface(o *objects, n Node) {
 		o.add(vppwire.Address{If: name, Addr: n.Address, Table: c.MainTable})
 	}
 	o.add(vppwire.Up{If: name})
-	if n.Gateway.IsValid() && n.NIC != "" {
-		o.add(vppwire.Route{Table: c.MainTable, Prefix: everything(n.Gateway), Via: n.Gateway, If: name})
+	if !n.gatewayBehindOther() {
+		c.defaultRoute(o, n)
 	}
 }
 

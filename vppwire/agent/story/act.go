@@ -34,7 +34,7 @@ var words = map[string]int{
 	"settle": 0, "pass": 1, "pools": 3, "external": 0, "store": 1, "box": 1,
 	"start": 1, "api": 1, "up": 1, "kill": 1, "vpp-kill": 1, "vpp-start": 1, "reboot": 1, "disk": 2, "uid": 2, "add": 3, "del": 2,
 	"netns-gone": 2, "route-gone": 2, "withdraw": 2, "check": 2, "status": 1, "gc": 1, "node-gone": 1, "node-seen": 1, "own-seen": 1, "nodes-listed": 1,
-	"own-address": 2, "hide": 1, "cidrs": 1, "patience": 2, "dhcp": 1, "static": 1, "vpp-nic": 2, "lease": 2, "lease-lost": 1, "gateway": 3, "pod-if": 2, "pods-by": 2, "nic": 2, "scan": 2, "add-at": 4, "watch-lost": 1, "show": 1, "wrote": 1,
+	"own-address": 2, "hide": 1, "cidrs": 1, "patience": 2, "dhcp": 1, "static": 1, "vpp-nic": 2, "lease": 2, "lease-lost": 1, "gateway": 3, "pod-if": 2, "pods-by": 2, "other-nic": 3, "plan": 2, "nic": 2, "scan": 2, "add-at": 4, "watch-lost": 1, "show": 1, "wrote": 1,
 	"journal": 1, "fill": 2,
 }
 
@@ -218,13 +218,17 @@ func (l *Lab) actOn(verb string, b *Machine, args []string) error {
 		b.Config.IPAMConfig.PodIfIPCIDR = args[0]
 	case "gateway":
 		b.Config.NodeConfig = append(b.Config.NodeConfig, agent.NodeConfig{NodeName: args[0], NodeConfigSpec: agent.NodeConfigSpec{Gateway: args[1]}})
+	case "plan":
+		b.showPlan(args[0])
+	case "other-nic":
+		return b.otherNIC(args)
 	case "dhcp":
 		b.Config.IPAMConfig.NodeInterconnectDHCP = true
 	case "static":
 		b.Config.IPAMConfig.NodeInterconnectDHCP = false
 	case "vpp-nic":
 		b.KillVPP()
-		b.NIC = args[0]
+		b.NICs = args
 		b.StartVPP()
 	case "lease":
 		addr, err := netip.ParsePrefix(args[0])
@@ -270,4 +274,32 @@ func (b *Machine) fill(args []string) error {
 	}
 	b.lab.Settle()
 	return err
+}
+
+// otherNIC configures a further interface of the box, of an address or "dhcp".
+func (b *Machine) otherNIC(args []string) error {
+	if len(args) != 2 {
+		return fmt.Errorf("other-nic %q: want a name and an address, or dhcp", args)
+	}
+	nic := agent.InterfaceConfig{InterfaceName: args[0], IP: args[1]}
+	if args[1] == "dhcp" {
+		nic.IP, nic.UseDHCP = "", true
+	}
+	n := b.Config.GetNodeConfig(b.Name)
+	if n == nil {
+		b.Config.NodeConfig = append(b.Config.NodeConfig, agent.NodeConfig{NodeName: b.Name})
+		n = b.Config.GetNodeConfig(b.Name)
+	}
+	n.OtherVPPInterfaces = append(n.OtherVPPInterfaces, nic)
+	return nil
+}
+
+// showPlan prints the lines of what the agent wants and knows that have a word.
+func (b *Machine) showPlan(word string) {
+	b.lab.Settle()
+	for line := range strings.Lines(string(b.Agent.AppendPlan(nil))) {
+		if strings.Contains(line, word) {
+			b.lab.Out.WriteString(b.Name + " " + line)
+		}
+	}
 }

@@ -31,7 +31,9 @@
 //	node-seen, node-gone        the machine's Node object, told to everybody; "own-seen", "nodes-listed", "hide", "uid UID"
 //	disk bad | good, watch-lost, own-address CIDR, cidrs CIDR..., patience DURATION
 //	dhcp, static                whether the node's address is leased by DHCP, from the agent's next life on
-//	vpp-nic NAME                VPP starts anew, with a physical interface
+//	vpp-nic NAME...             VPP starts anew, with physical interfaces
+//	other-nic NAME CIDR | dhcp  a further interface by the machine's configuration
+//	plan WORD                   what the agent wants and knows, the lines with a word
 //	lease CIDR, lease-lost      what a DHCP server does to VPP's client
 //	scan on | off               whether VPP's neighbors age
 //	nic NAME                    VPP's main interface by the machine's configuration

@@ -28,8 +28,8 @@ type Machine struct {
 	Host       *hostmodel.Host
 	// VPP is nil while none runs.
 	VPP *vppmodel.VPP
-	// NIC is VPP's name of its physical interface, which has index 1; empty where it has none.
-	NIC string
+	// NICs are VPP's names of its physical interfaces, which have indices from 1.
+	NICs []string
 	// Journal is the disk, line by line; with DiskBad nothing can be written.
 	Journal []string
 	DiskBad bool
@@ -65,8 +65,8 @@ func (l *Lab) Machine(name string) *Machine {
 func (b *Machine) StartVPP() {
 	b.pid++
 	cfg := vppmodel.Config{PID: b.pid, Host: b.Host, NoNamespace: vppwire.ErrNoNamespace}
-	if b.NIC != "" {
-		cfg.NICs = []vppmodel.NIC{{Name: b.NIC}}
+	for _, name := range b.NICs {
+		cfg.NICs = append(cfg.NICs, vppmodel.NIC{Name: name})
 	}
 	b.VPP = vppmodel.New(cfg)
 	b.writes = 0
@@ -74,7 +74,7 @@ func (b *Machine) StartVPP() {
 }
 
 func (b *Machine) vppUp() agent.VPPUp {
-	return agent.VPPUp{PID: b.pid, Version: vppmodel.Version, NIC: b.NIC}
+	return agent.VPPUp{PID: b.pid, Version: vppmodel.Version, NICs: b.NICs}
 }
 
 // KillVPP ends VPP, and the taps with it.

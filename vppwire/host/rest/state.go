@@ -20,6 +20,8 @@ type State struct {
 	Pending, Trouble string
 	ID               uint32
 	Address          netip.Prefix
+	// Leased are the DHCP leases of further interfaces that VPP has told of, by name.
+	Leased map[string]netip.Prefix
 	// VXLAN is the BVI's address, zero with plain L2; HostSubnet and its two ends are zero without a host interconnect.
 	VXLAN              netip.Addr
 	HostSubnet         netip.Prefix
@@ -48,6 +50,14 @@ func StateOf(a *agent.Agent) State {
 		s.HostSubnet, s.HostVPP, s.HostLinux = facts.HostSubnet, facts.HostVPP, facts.HostLinux
 	}
 	s.Services = facts.Services
+	for _, o := range facts.Others {
+		if l, ok := a.LeaseOf(o.Name); ok && o.DHCP {
+			if s.Leased == nil {
+				s.Leased = map[string]netip.Prefix{}
+			}
+			s.Leased[o.Name] = l
+		}
+	}
 	if len(facts.PodSubnets) > 0 {
 		s.PodSubnet, s.FormerPodSubnets = facts.PodSubnets[0], slices.Clone(facts.PodSubnets[1:])
 	}

@@ -42,8 +42,8 @@ type Identity struct {
 	PID uint32
 	// Version is VPP's, as 25.10-release.
 	Version string
-	// NIC is VPP's name of its main physical interface, empty where it has none.
-	NIC string
+	// NICs are VPP's names of its physical interfaces, in its order.
+	NICs []string
 	// Without are optional plugins that are not loaded.
 	Without []string
 }
@@ -152,7 +152,7 @@ func (c *Conn) greet(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.who.NIC = mode.PickNIC(names)
+	c.who.NICs = mode.NICs(names)
 	return nil
 }
 

@@ -34,7 +34,7 @@ func TestDial(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if who := c.Who(); who.PID != 42 || who.NIC != "eth9" || who.Version == "" {
+	if who := c.Who(); who.PID != 42 || !slices.Equal(who.NICs, []string{"eth9"}) || who.Version == "" {
 		t.Errorf("%+v", who)
 	}
 	select {
