@@ -60,7 +60,7 @@ func (w *World) checkServices(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	asked, sessions := 0, 0
+	asked, sessions, unanswered := 0, 0, 0
 	for i, c := range w.clients(s) {
 		for k := range s.Services {
 			svc := &s.Services[k]
@@ -69,20 +69,20 @@ func (w *World) checkServices(ctx context.Context) error {
 				// Of the fronts of all nodes each client asks another one.
 				if f := &fronts[j]; f.Pods && (c.host || (j+i)%2 > 0) || len(f.Expected(svc)) == 0 || asked == askedMost || ctx.Err() != nil {
 					continue
-				} else if n, what := ask(ctx, c, svc, f); what != "" {
+				} else if n, silent, what := ask(ctx, c, svc, f); what != "" {
 					return &scenarios.Violation{Law: servicesLaw, At: w.Now(), What: "the lab is quiet, but " + what}
 				} else {
-					asked, sessions = asked+1, sessions+n
+					asked, sessions, unanswered = asked+1, sessions+n, unanswered+silent
 				}
 			}
 		}
 	}
-	w.record.Note(fmt.Sprintf("%d sessions got every endpoint of %d addresses of services", sessions, asked))
+	w.record.Note(fmt.Sprintf("%d sessions got every endpoint of %d addresses of services, %d others got no answer", sessions, asked, unanswered))
 	return nil
 }
 
 // ask opens sessions with one front until everybody whom the client may get has answered, and says what is wrong.
-func ask(ctx context.Context, c client, svc *scenarios.ServiceState, f *endpoints.Front) (sessions int, wrong string) {
+func ask(ctx context.Context, c client, svc *scenarios.ServiceState, f *endpoints.Front) (sessions, unanswered int, wrong string) {
 	want := f.Expected(svc)
 	missing := map[netip.Addr]bool{}
 	for _, e := range want {
@@ -90,31 +90,32 @@ func ask(ctx context.Context, c client, svc *scenarios.ServiceState, f *endpoint
 	}
 	quiet := 0
 	for sessions < sessionsPer*len(want) && len(missing) > 0 {
-		sessions++
 		who, err := probe.WhoServes(ctx, c.place, network(svc), f.Addr, sessionPatience)
 		switch {
 		case ctx.Err() != nil:
-			return sessions, ""
+			return sessions, unanswered, ""
 		case err != nil && quiet < silent:
 			quiet++
+			unanswered++
 			continue
 		case err != nil:
-			return sessions, fmt.Sprintf("%s of service %s does not answer %s: %v", f.Addr, svc.Name, c.place.Name, err)
+			return sessions, unanswered, fmt.Sprintf("%s of service %s does not answer %s: %v", f.Addr, svc.Name, c.place.Name, err)
 		case !slices.ContainsFunc(want, func(e scenarios.EndpointState) bool { return e.Addr == who }):
-			return sessions, fmt.Sprintf("%s of service %s leads %s to %s, which is no endpoint that it may get", f.Addr, svc.Name, c.place.Name, who)
+			return sessions, unanswered, fmt.Sprintf("%s of service %s leads %s to %s, which is no endpoint that it may get", f.Addr, svc.Name, c.place.Name, who)
 		}
 		quiet = 0
+		sessions++
 		delete(missing, who)
 		if svc.Affinity > 0 {
-			return sessions, "" // the same one for ever
+			return sessions, unanswered, "" // the same one for ever
 		}
 	}
 	for _, e := range want {
 		if missing[e.Addr] {
-			return sessions, fmt.Sprintf("endpoint %s of service %s is ready, and %s gets it in none of %d sessions with %s", e.Addr, svc.Name, c.place.Name, sessions, f.Addr)
+			return sessions, unanswered, fmt.Sprintf("endpoint %s of service %s is ready, and %s gets it in none of %d sessions with %s", e.Addr, svc.Name, c.place.Name, sessions, f.Addr)
 		}
 	}
-	return sessions, ""
+	return sessions, unanswered, ""
 }
 
 func network(svc *scenarios.ServiceState) string { return string(svc.Protocol) + "4" }

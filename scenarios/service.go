@@ -142,9 +142,6 @@ func (s *Scenario) checkServices() *InputError {
 	if w.Services == ServedByVPP && w.Host == HostNone {
 		return s.wrongAt("config.wiring.services", "needs a host interconnect: its address is that of clients that are their own endpoints")
 	}
-	if w.Services == ServedByVPP && w.Pod == PodMACVLAN {
-		return s.wrongAt("config.wiring.services", "needs wiring.pod tap or veth: VPP asks who sends on the interface that macvlans share only behind NAT")
-	}
 	for i, step := range s.Timeline {
 		if _, is := step.Action.(ChangeService); is && w.Services != ServedByVPP {
 			return s.wrongAt(fmt.Sprintf("timeline[%d].do", i), "change-service needs config.wiring.services: vpp; nothing else here serves services")

@@ -61,7 +61,7 @@ type Interface struct {
 	// Unnumbered is the index of the interface whose addresses it borrows; only with HasUnnumbered.
 	Unnumbered    uint32
 	HasUnnumbered bool
-	// Guarded: it takes only the IPv4 packets whose source it admits.
+	// Guarded: it takes only the IPv4 packets whose source it admits; in a bridge domain, nothing but such packets.
 	Guarded bool
 	// NAT is what NAT does with its packets.
 	NAT NATSides

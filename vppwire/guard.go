@@ -6,11 +6,19 @@ import (
 )
 
 // Guard puts the table of sources before an interface that pods share: IPv4 packets that come in by it pass only with a source
-// that is one of the table's.
+// that is one of the table's. A Bridged one is of an interface in a bridge domain, where it is asked before anything else; frames
+// that hold no IPv4 packet of a source do not pass it either.
+//
+// An IPv4 input ACL of 25.10 runs behind NAT, where answers of services have the service's address for their source: an interface
+// with both is bridged to one that has NAT. Whatever leaves a bridge domain loses a Bridged one, though VPP goes on to show its
+// number (src/vnet/l2/l2_input.c): it goes before the interface does so.
 //
 // VPP 25.10 keeps the table's number when the interface goes, and the next interface of that index then counts as guarded
 // without being so (src/vnet/classify/in_out_acl.c): it always goes first, and has no owner that would take it along.
-type Guard struct{ If string }
+type Guard struct {
+	If      string
+	Bridged bool
+}
 
 func guardKey(name string) Key { return Key{Kind: KindGuard, Name: name} }
 
@@ -19,13 +27,23 @@ func (o Guard) Key() Key { return guardKey(o.If) }
 
 // AppendNeeds implements Object.
 func (o Guard) AppendNeeds(keys []Key) []Key {
-	return append(needInterface(keys, o.If), sourceTableKey())
+	keys = append(needInterface(keys, o.If), sourceTableKey())
+	if o.Bridged {
+		keys = append(keys, Key{Kind: KindBridgeMember, Name: o.If})
+	}
+	return keys
 }
 
-// AppendText implements Object: "guard host-vpptrunk".
-func (o Guard) AppendText(b []byte) []byte { return appendWord(b, "guard", o.If) }
+// AppendText implements Object: "guard host-vpptrunk", "guard host-vpptrunk bridged".
+func (o Guard) AppendText(b []byte) []byte {
+	b = appendWord(b, "guard", o.If)
+	if o.Bridged {
+		b = append(b, " bridged"...)
+	}
+	return b
+}
 
-func (Guard) parse(p *words) Object { return Guard{If: p.word()} }
+func (Guard) parse(p *words) Object { return Guard{If: p.word(), Bridged: p.has("bridged")} }
 
 func (o Guard) owner() (Key, bool)   { return Key{}, false }
 func (o Guard) ours() bool           { return ownInterface(o.If) }
@@ -56,6 +74,9 @@ func (o Guard) fill(s *Session, r *request, add bool) {
 	m := buffers[guardMessages](s, KindGuard)
 	m.set = classify.InputACLSetInterface{SwIfIndex: s.swIfIndex(o.If), IP4TableIndex: s.sources, IP6TableIndex: noTable,
 		L2TableIndex: noTable, IsAdd: add}
+	if o.Bridged {
+		m.set.IP4TableIndex, m.set.L2TableIndex = noTable, s.sources
+	}
 	r.invoke(&m.set, &m.setReply, &m.setReply.Retval)
 }
 
@@ -75,11 +96,14 @@ func (guardReader) ask(s *Session, st dumpStep, r *request) {
 	m := buffers[guardMessages](s, KindGuard)
 	m.get, m.getReply = classify.ClassifyTableByInterface{SwIfIndex: s.swIfIndex(st.name)}, classify.ClassifyTableByInterfaceReply{}
 	r.invoke(&m.get, &m.getReply, &m.getReply.Retval)
-	r.number = &m.getReply.IP4TableID
 }
 
-func (guardReader) take(s *Session, st dumpStep, res Result) {
-	if res.number != noTable && res.number == s.sources {
+func (guardReader) take(s *Session, st dumpStep, _ Result) {
+	switch r := &buffers[guardMessages](s, KindGuard).getReply; {
+	case s.sources == noTable:
+	case r.IP4TableID == s.sources:
 		s.observe(Guard{If: st.name})
+	case r.L2TableID == s.sources:
+		s.observe(Guard{If: st.name, Bridged: true})
 	}
 }

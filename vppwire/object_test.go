@@ -11,7 +11,7 @@ var every = []Object{
 	Loopback{Instance: 3, MAC: MAC{0x12, 0x2b, 0, 0, 0, 1}},
 	Tap{ID: 9, MAC: MAC{2, 0xfe, 1, 2, 3, 4}, Host: "eth0", Netns: "/var/run/netns/cni-1", HostMAC: MAC{2, 0xfe, 5, 6, 7, 8}, HostMTU: 1450, RxRing: 256, TxRing: 512, Tag: "pod/default/web-0"},
 	Tap{Host: "vpp1"},
-	AFPacket{Device: "vpptrunk", MAC: MAC{2, 0x38}, Shared: true}, SourceTable{}, Guard{If: "host-vpptrunk"},
+	AFPacket{Device: "vpptrunk", MAC: MAC{2, 0x38}, Shared: true}, SourceTable{}, Guard{If: "host-vpptrunk"}, Guard{If: "host-vpptrunk", Bridged: true},
 	Source{Addr: netip.MustParseAddr("10.1.1.2"), MAC: MAC{2, 0x39}},
 	Macvlan{Netns: "/n", Name: "eth0", Parent: "vpppods", MAC: MAC{2, 0x39}}, LinkState{Netns: "/n", Name: "eth0", Of: OfMacvlan},
 	AFPacket{Device: "vd0123456789abc", MAC: MAC{2, 0xfe, 1, 2, 3, 4}},

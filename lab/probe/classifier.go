@@ -43,9 +43,14 @@ func (t *tables) addClassifier(m api.Message) bool {
 	}
 	switch m := m.(type) {
 	case *classify.ClassifyTableByInterfaceReply:
-		if i := t.ifaces[uint32(m.SwIfIndex)]; i != nil && m.IP4TableID != ^uint32(0) {
+		id := m.IP4TableID
+		i := t.ifaces[uint32(m.SwIfIndex)]
+		if i != nil && i.Bridge != 0 { // bridge domains have been told of by now
+			id = m.L2TableID
+		}
+		if i != nil && id != ^uint32(0) {
 			i.Guarded = true
-			t.guards[i.Index] = m.IP4TableID
+			t.guards[i.Index] = id
 		}
 	case *classify.ClassifyTableInfoReply:
 		c := at(m.TableID)

@@ -44,7 +44,7 @@ type tables struct {
 	statics []scenarios.Neighbor
 	bridges []scenarios.Bridge
 	l2      []scenarios.FIBEntry
-	// guards are the classifier tables of interfaces' IPv4 input ACLs, classifiers what the tables admit, by source.
+	// guards are the classifier tables of interfaces' input ACLs, of IPv4 or of bridged frames, classifiers what the tables admit, by source.
 	guards      map[uint32]uint32
 	classifiers map[uint32]*classifier
 	nat         nat

@@ -37,7 +37,7 @@ func checkBooks(s scenarios.Snapshot) (occasions int64, err error) {
 		}
 		occasions++ // also a node without pods: nothing may be left over there
 		b.open(n)
-		for _, compare := range [...]func() error{b.leases, b.interfaces, b.neighbors, b.routes, b.namespaces, b.hostLinks} {
+		for _, compare := range [...]func() error{b.leases, b.interfaces, b.neighbors, b.macs, b.routes, b.namespaces, b.hostLinks} {
 			if err := compare(); err != nil {
 				return occasions, err
 			}
@@ -63,6 +63,8 @@ type lists struct {
 	// trunk is the interface that pods share, only with hasTrunk.
 	trunk    uint32
 	hasTrunk bool
+	// podsBridge joins it with the interface trunkPort, by which pods' frames come; 0 where they come by trunk itself.
+	podsBridge, trunkPort uint32
 	// alive caches the last answer of exists.
 	aliveIndex uint32
 	alive      bool
@@ -90,7 +92,7 @@ func (b *lists) open(n *scenarios.NodeState) {
 	clear(b.devices)
 	b.wired = append(b.wired[:0], make([]wired, len(n.Pods))...)
 	b.aliveIndex, b.alive = 0, true
-	b.hasTrunk = false
+	b.hasTrunk, b.podsBridge = false, 0
 	for i := range n.Pods {
 		if p := &n.Pods[i]; p.Addr.IsValid() {
 			b.byOwner[p.Owner], b.byAddr[p.Addr], b.byNetns[p.Netns] = i, i, i

@@ -2,8 +2,10 @@ package check
 
 import (
 	"net/netip"
+	"slices"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/vppwire"
 )
 
 // interfaces: exactly one leads into each answered sandbox, up and in the pod table, and none leads elsewhere.
@@ -61,7 +63,17 @@ func (b *lists) shared(ifc *scenarios.Interface) string {
 
 // sharedPort is an interface with a macvlan of each pod's behind it: all that there are lead from answered sandboxes.
 func (b *lists) sharedPort(ifc scenarios.Interface, parent string) error {
-	b.trunk, b.hasTrunk = ifc.Index, true
+	port := ifc
+	if ifc.Bridge != 0 { // what routes is behind it
+		bridge, _ := b.n.VPP.Bridge(ifc.Bridge)
+		k := slices.IndexFunc(bridge.Members, func(m scenarios.BridgeMember) bool { return m.BVI })
+		if k < 0 {
+			return b.broken("interface %s, which pods share, is in bridge domain %d, which has no BVI", ifc.Name, ifc.Bridge)
+		}
+		port, _ = b.n.VPP.Interface(bridge.Members[k].Index)
+		b.podsBridge, b.trunkPort = ifc.Bridge, ifc.Index
+	}
+	b.trunk, b.hasTrunk = port.Index, true
 	for netns := range b.n.Linux.Namespaces() {
 		for l := range b.n.Linux.Links(netns) {
 			if l.Parent != parent {
@@ -71,13 +83,13 @@ func (b *lists) sharedPort(ifc scenarios.Interface, parent string) error {
 			if !ok {
 				continue // not answered yet, or a runtime that removes the sandbox itself
 			}
-			if !ifc.Up { // with no pod behind it, nobody could have noticed, and nobody is harmed
+			if !ifc.Up || !port.Up { // with no pod behind it, nobody could have noticed, and nobody is harmed
 				return b.broken("interface %s, which pods share, is down", ifc.Name)
 			}
-			if p := &b.n.Pods[i]; p.Addr.Is4() && ifc.Table4 != b.n.PodTable {
-				return b.broken("interface %s, which pods share, is not in the pod table", ifc.Name)
+			if p := &b.n.Pods[i]; p.Addr.Is4() && port.Table4 != b.n.PodTable {
+				return b.broken("interface %s, which pods share, is not in the pod table", port.Name)
 			}
-			b.wired[i].port, b.wired[i].hasPort = ifc, true
+			b.wired[i].port, b.wired[i].hasPort = port, true
 		}
 	}
 	return nil
@@ -132,6 +144,34 @@ func (b *lists) neighbors() error {
 	for i := range b.wired {
 		if b.wired[i].hasPort && !b.wired[i].neighbor {
 			return b.broken("%s (%s) has no neighbor entry", b.n.Pods[i].Pod, b.n.Pods[i].Addr)
+		}
+	}
+	return nil
+}
+
+// macs: where pods' shared interface is bridged, each pod's MAC leads there, and no other does.
+func (b *lists) macs() error {
+	if b.podsBridge == 0 {
+		return nil
+	}
+	left := map[vppwire.MAC]int{}
+	for i := range b.wired {
+		if b.wired[i].hasPort {
+			left[b.wired[i].link.MAC] = i
+		}
+	}
+	for e := range b.n.VPP.FIBs() {
+		if e.Bridge != b.podsBridge || e.BVI {
+			continue
+		}
+		if _, ok := left[e.MAC]; !ok || e.Index != b.trunkPort {
+			return b.broken("the L2 FIB of bridge domain %d has %s on interface %d, which is no pod's", e.Bridge, e.MAC, e.Index)
+		}
+		delete(left, e.MAC)
+	}
+	for i := range b.wired {
+		if k, missing := left[b.wired[i].link.MAC]; missing && k == i && b.wired[i].hasPort {
+			return b.broken("the L2 FIB of bridge domain %d has no entry for %s of %s", b.podsBridge, b.wired[i].link.MAC, b.n.Pods[i].Pod)
 		}
 	}
 	return nil

@@ -70,6 +70,8 @@ type meshNode struct {
 	whole  bool
 	bvi    scenarios.Interface
 	hasBVI bool
+	// pods is the bridge domain that joins the pods' shared interface with VPP's tables, 0 for none. It is no part of the mesh.
+	pods uint32
 }
 
 // learn registers what identifies a node: what its agent says, or else what its VPP has.
@@ -83,16 +85,28 @@ func (m *mesh) learn(i int) {
 		m.hidden = m.hidden || !told
 		return
 	}
+	var others []scenarios.Interface
 	for ifc := range n.VPP.Interfaces() {
 		switch {
 		case ifc.BVI && !p.hasBVI:
 			p.bvi, p.hasBVI = ifc, true
-			m.byMAC[ifc.MAC] = i
-			if !told {
-				register(m.byVXLAN, ifc.Addrs, i)
-			}
+		case ifc.BVI:
+			others = append(others, ifc)
+		case ifc.Bridge != 0 && ifc.Type == scenarios.TypeAFPacket:
+			p.pods = ifc.Bridge
 		case !told && (ifc.Type == scenarios.TypeNIC || ifc.Type == scenarios.TypeLoopback):
 			register(m.byAddress, ifc.Addrs, i)
+		}
+	}
+	if p.hasBVI && p.bvi.Bridge == p.pods {
+		if p.hasBVI = len(others) > 0; p.hasBVI {
+			p.bvi = others[0]
+		}
+	}
+	if p.hasBVI {
+		m.byMAC[p.bvi.MAC] = i
+		if !told {
+			register(m.byVXLAN, p.bvi.Addrs, i)
 		}
 	}
 	p.whole = told && n.AgentUp && n.ID != 0
@@ -205,6 +219,7 @@ func (m *mesh) macs(i int) error {
 	for e := range n.VPP.FIBs() {
 		peer, ok := m.byMAC[e.MAC]
 		switch {
+		case e.Bridge == p.pods && p.pods != 0:
 		case !ok && (m.hidden || m.downPeer(e.Index)):
 		case !ok || !p.hasBVI || e.Bridge != p.bvi.Bridge:
 			return m.broken(i, "the L2 FIB of bridge domain %d has %s, which is no peer's BVI", e.Bridge, e.MAC)

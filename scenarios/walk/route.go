@@ -214,6 +214,8 @@ func (t *trip) receive(n *node, ifc *scenarios.Interface) Kind {
 	case ifc.Unlisted:
 		// VPP does not tell such an interface what its bridge domain does, nor that it is gone.
 		return t.unsure(n, "the frame comes to an interface for unknown unicast")
+	case ifc.Bridge != 0 && ifc.Guarded && (t.kind == ARPRequest || !n.VPP.Admits(ifc.Index, t.from, t.src)):
+		return t.drop(n, guarded)
 	case ifc.Bridge != 0:
 		return t.bridged(n, ifc.Bridge, ifc.Index, ifc.SHG)
 	case !isGroup(t.to) && t.to != ifc.MAC:

@@ -141,6 +141,9 @@ func (v *VPP) setBridge(m *l2.SwInterfaceSetL2Bridge) int32 {
 		v.leaveBridge(i)
 	}
 	if !m.Enable {
+		if f := v.filters[i.index]; f != nil {
+			f.acts[filterL2] = false // with all other features of bridging; VPP goes on to show the table
+		}
 		return ok
 	}
 	b := v.bridgeOf(m.BdID)

@@ -136,7 +136,7 @@ func (v *VPP) changeSession(m *classify.ClassifyAddDelSession) int32 {
 }
 
 func (v *VPP) classifierIDs(_ *classify.ClassifyTableIds, r *classify.ClassifyTableIdsReply) int32 {
-	*r = classify.ClassifyTableIdsReply{}
+	*r = classify.ClassifyTableIdsReply{Ids: []uint32{}}
 	for at, c := range v.classifiers {
 		if c != nil {
 			r.Ids = append(r.Ids, uint32(at))
@@ -238,10 +238,19 @@ const (
 	frameLength                              = 34
 )
 
+// filterOf is the place of the table that an interface's IPv4 packets are looked up in: in a bridge domain all frames are, in one.
+func filterOf(i *iface) int {
+	if i != nil && i.bridged {
+		return filterL2
+	}
+	return filterIP4
+}
+
 // Admits reports whether the input ACL of an interface lets an IPv4 packet pass, by its frame's source and its own.
 func (v *VPP) Admits(index uint32, from [6]byte, src netip.Addr) bool {
 	f := v.filters[index]
-	if f == nil || !f.acts[filterIP4] {
+	k := filterOf(v.at(index))
+	if f == nil || !f.acts[k] {
 		return true
 	}
 	frame := make([]byte, frameLength)
@@ -251,7 +260,7 @@ func (v *VPP) Admits(index uint32, from [6]byte, src netip.Addr) bool {
 		ip := src.As4()
 		copy(frame[frameSrc:], ip[:])
 	}
-	for at := f.table[filterIP4]; at != none; {
+	for at := f.table[k]; at != none; {
 		c := v.classifier(at)
 		if c == nil {
 			return false // VPP would look into freed memory
@@ -273,13 +282,13 @@ type Sender struct {
 	MAC  [6]byte
 }
 
-// Senders lists those of an interface's IPv4 input ACL by address, as far as it looks at both sources and nothing else.
+// Senders lists those of an interface's input ACL by address, as far as it looks at both sources and nothing else.
 func (v *VPP) Senders(index uint32) []Sender {
-	f := v.filters[index]
-	if f == nil || !f.acts[filterIP4] {
+	f, k := v.filters[index], filterOf(v.at(index))
+	if f == nil || !f.acts[k] {
 		return nil
 	}
-	c := v.classifier(f.table[filterIP4])
+	c := v.classifier(f.table[k])
 	if c == nil || c.skip != 0 || len(c.mask) != 2*vectorSize {
 		return nil
 	}

@@ -61,7 +61,7 @@ func (v *VPP) look(i *iface) Interface {
 		Addrs: i.addrs, Unnumbered: i.donor, Borrows: i.borrows, BVI: v.isBVI(i), SHG: i.shg, Member: i.member,
 		Unlisted: i.bridged && !i.member}
 	if f := v.filters[i.index]; f != nil {
-		o.Filtered = f.acts[filterIP4]
+		o.Filtered = f.acts[filterOf(i)]
 	}
 	if v.nat.on {
 		o.NAT = v.nat.sidesOf(i.index)

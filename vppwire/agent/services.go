@@ -114,9 +114,6 @@ func (cfg *Config) checkNAT(refuse func(string, ...any)) {
 	if cfg.HostInterconnect == HostInterconnectNone {
 		refuse("Services vpp: without HostInterconnect VPP has no address for clients that are their own endpoints, set it to veth or tap")
 	}
-	if cfg.PodInterconnect == PodInterconnectMacvlan {
-		refuse("Services vpp: VPP asks who sends on the interface that macvlans share only behind NAT, and drops what services answer: set PodInterconnect to tap or veth")
-	}
 	if cfg.NatExternalTraffic && cfg.UseL2Interconnect {
 		refuse("NatExternalTraffic with UseL2Interconnect: pods of other nodes are outside too, set one of them to false")
 	}

@@ -13,7 +13,11 @@ const (
 	bviInstance = 0
 	nicInstance = 1
 	gwInstance  = 2
-	hostTapID   = 0
+	// trunkInstance is the instance of the trunk bridge's BVI.
+	trunkInstance = 3
+	// TrunkBridgeID is the bridge domain that joins the pods' trunk with VPP's tables, where there is one.
+	TrunkBridgeID = 2
+	hostTapID     = 0
 	// neighborsMax dynamic neighbors: VPP's default.
 	neighborsMax = 50000
 	// defaultRing is what VPP makes of a ring size of 0.
@@ -21,11 +25,12 @@ const (
 )
 
 // BVIName is the VPP name of the bridge's virtual interface; LoopbackNIC of the loopback that stands in for a NIC;
-// GatewayLoop of the loopback that holds the pods' gateway addresses.
+// GatewayLoop of the loopback that holds the pods' gateway addresses; TrunkBVI of the trunk bridge's virtual interface.
 var (
 	BVIName     = vppwire.LoopbackName(bviInstance)
 	LoopbackNIC = vppwire.LoopbackName(nicInstance)
 	GatewayLoop = vppwire.LoopbackName(gwInstance)
+	TrunkBVI    = vppwire.LoopbackName(trunkInstance)
 )
 
 // BVIMAC is the BVI's MAC on node id: 12:2b and the ID in four bytes, upstream's later rule, unique for every ID.
@@ -49,9 +54,14 @@ func gatewayMAC(id uint32) vppwire.MAC {
 	return vppwire.MAC{0x02, 0x37, byte(id >> 24), byte(id >> 16), byte(id >> 8), byte(id)}
 }
 
-// trunkMAC is the MAC of VPP's end of the trunk: the pods' gateway's.
+// trunkMAC is the MAC of the pods' gateway: VPP's end of the trunk, or the BVI behind it.
 func trunkMAC(id uint32) vppwire.MAC {
 	return vppwire.MAC{0x02, 0x38, byte(id >> 24), byte(id >> 16), byte(id >> 8), byte(id)}
+}
+
+// portMAC is the MAC of VPP's end of a trunk that is bridged, which takes frames whatever their MAC.
+func portMAC(id uint32) vppwire.MAC {
+	return vppwire.MAC{0x02, 0x3a, byte(id >> 24), byte(id >> 16), byte(id >> 8), byte(id)}
 }
 
 // childMAC is the MAC of a pod on the trunk. Nobody else sees it, so that it must differ within the node alone.

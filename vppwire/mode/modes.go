@@ -62,8 +62,8 @@ var hostModes = []struct {
 
 // podWiring is one way of wiring pods.
 type podWiring interface {
-	// name is the VPP name of a pod's interface, macs the MACs of its two ends.
-	name(p Pod) string
+	// name is the VPP name of the interface that a pod is routed by, macs the MACs of the pod and of its gateway.
+	name(c Config, p Pod) string
 	macs(n Node, p Pod) (pod, vpp vppwire.MAC)
 	// shared: all pods have one interface, which is the node's.
 	shared() bool
@@ -141,7 +141,7 @@ func (c Config) PodMAC(n Node, p Pod) vppwire.MAC {
 func (c Config) SharesInterface() bool { return podModes[c.Pod].shared() }
 
 // PodInterface is the VPP name of a pod's interface.
-func (c Config) PodInterface(p Pod) string { return podModes[c.Pod].name(p) }
+func (c Config) PodInterface(p Pod) string { return podModes[c.Pod].name(c, p) }
 
 // ownInterface is of wirings that give each pod an interface of its own; the two ends' MACs follow from the pod's name.
 type ownInterface struct{}

@@ -41,7 +41,7 @@ func (c Config) nat(o *objects, n Node) {
 		c.natSides(o, BVIName)
 	}
 	if wiring := podModes[c.Pod]; wiring.shared() && (len(n.Gateways) > 0 || n.PodIf.IsValid()) {
-		c.natSides(o, wiring.name(Pod{}))
+		c.natSides(o, wiring.name(c, Pod{}))
 	}
 	switch out, addr := n.DefaultInterface(); {
 	case n.NIC == "":

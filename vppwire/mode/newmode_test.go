@@ -10,11 +10,11 @@ import (
 // podLoop is a way of wiring that the product does not have: a pod that lives inside of VPP, on a loopback.
 type podLoop struct{ ownInterface }
 
-func (podLoop) name(p Pod) string { return vppwire.LoopbackName(100 + p.Number) }
+func (podLoop) name(_ Config, p Pod) string { return vppwire.LoopbackName(100 + p.Number) }
 
 func (w podLoop) ends(_ Config, o *objects, p Pod, _, vppMAC vppwire.MAC) {
 	o.add(vppwire.Loopback{Instance: 100 + p.Number, MAC: vppMAC})
-	o.add(vppwire.Tag{If: w.name(p), Text: podTag(p)})
+	o.add(vppwire.Tag{If: w.name(Config{}, p), Text: podTag(p)})
 }
 
 // Goal: a way of wiring is one file and one row. Method: the table gets a row that no other code knows; the pod's objects are the

@@ -11,9 +11,22 @@ import "github.com/vppdrill/vppdrill/vppwire"
 //
 // Who sends as whom is told from the frame alone, by MAC and address together. MACs are numbers, so that no two pods of a node
 // have the same one.
+//
+// VPP 25.10 asks that of an interface that routes only behind NAT, when the answers of services have the service's address. Where VPP
+// serves services, the trunk is bridged to a virtual interface that routes, and it is asked where frames come into the bridge domain.
 type podMacvlan struct{}
 
-func (podMacvlan) name(Pod) string { return vppwire.AFPacketName(vppwire.TrunkVPPDevice) }
+var trunk = vppwire.AFPacketName(vppwire.TrunkVPPDevice)
+
+// bridged reports whether a virtual interface behind the trunk routes.
+func (podMacvlan) bridged(c Config) bool { return c.NAT.On }
+
+func (w podMacvlan) name(c Config, _ Pod) string {
+	if w.bridged(c) {
+		return TrunkBVI
+	}
+	return trunk
+}
 
 func (podMacvlan) macs(n Node, p Pod) (pod, vpp vppwire.MAC) {
 	return childMAC(p.Number), trunkMAC(n.ID)
@@ -26,7 +39,7 @@ func (w podMacvlan) node(c Config, o *objects, n Node) {
 	if len(n.Gateways) == 0 && !n.PodIf.IsValid() {
 		return
 	}
-	name, device, parent := w.name(Pod{}), vppwire.TrunkVPPDevice, vppwire.TrunkLinuxDevice
+	device, parent := vppwire.TrunkVPPDevice, vppwire.TrunkLinuxDevice
 	o.add(vppwire.Veth{Device: device, Peer: parent})
 	// The kernel finishes checksums and cuts segments where a macvlan's frames enter the pair, as long as that offers neither.
 	for _, end := range [...]string{device, parent} {
@@ -35,21 +48,43 @@ func (w podMacvlan) node(c Config, o *objects, n Node) {
 			o.add(vppwire.Offload{Name: end})
 		}
 	}
-	o.add(vppwire.AFPacket{Device: device, MAC: trunkMAC(n.ID), Shared: true})
-	o.add(vppwire.Tag{If: name, Text: "podTrunk"})
+	mac := trunkMAC(n.ID)
+	if w.bridged(c) {
+		mac = portMAC(n.ID)
+	}
+	o.add(vppwire.AFPacket{Device: device, MAC: mac, Shared: true})
+	o.add(vppwire.Tag{If: trunk, Text: "podTrunk"})
+	if w.bridged(c) {
+		w.bridge(c, o, n)
+	}
+	name := w.name(c, Pod{})
 	c.inPodTable(o, name, false)
 	if !n.PodIf.IsValid() {
 		o.add(vppwire.Unnumbered{If: name, Donor: GatewayLoop, Table: c.PodTable})
 	}
 	c.podMTU(o, name)
 	o.add(vppwire.SourceTable{})
-	o.add(vppwire.Guard{If: name})
-	o.add(vppwire.Up{If: name})
+	o.add(vppwire.Guard{If: trunk, Bridged: w.bridged(c)})
+	o.add(vppwire.Up{If: trunk})
 }
 
-func (podMacvlan) ends(c Config, o *objects, p Pod, podMAC, _ vppwire.MAC) {
+// bridge joins the trunk with a virtual interface that routes for it.
+func (podMacvlan) bridge(c Config, o *objects, n Node) {
+	o.add(vppwire.Bridge{ID: TrunkBridgeID})
+	o.add(vppwire.Loopback{Instance: trunkInstance, MAC: trunkMAC(n.ID)})
+	o.add(vppwire.Tag{If: TrunkBVI, Text: "podTrunkBVI"})
+	o.add(vppwire.Up{If: TrunkBVI})
+	o.add(vppwire.Member{Bridge: TrunkBridgeID, If: TrunkBVI, BVI: true})
+	o.add(vppwire.Member{Bridge: TrunkBridgeID, If: trunk})
+	c.podMTU(o, trunk)
+}
+
+func (w podMacvlan) ends(c Config, o *objects, p Pod, podMAC, _ vppwire.MAC) {
 	o.add(vppwire.Macvlan{Netns: p.Netns, Name: p.IfName, Parent: vppwire.TrunkLinuxDevice, MAC: podMAC})
 	o.add(vppwire.LinkState{Netns: p.Netns, Name: p.IfName, MTU: c.MTU, Of: vppwire.OfMacvlan})
+	if w.bridged(c) {
+		o.add(vppwire.FIB{Bridge: TrunkBridgeID, MAC: podMAC, If: trunk})
+	}
 	if p.Addr.Is4() {
 		o.add(vppwire.Source{Addr: p.Addr, MAC: podMAC})
 	}

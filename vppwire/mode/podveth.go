@@ -5,14 +5,16 @@ import "github.com/vppdrill/vppdrill/vppwire"
 // podVeth is a veth pair between the pod's namespace and the host's, where VPP sits on the end by AF_PACKET.
 type podVeth struct{ ownInterface }
 
-func (podVeth) name(p Pod) string { return vppwire.AFPacketName(PodDevice(p.Container, p.IfName)) }
+func (podVeth) name(_ Config, p Pod) string {
+	return vppwire.AFPacketName(PodDevice(p.Container, p.IfName))
+}
 
 func (w podVeth) ends(c Config, o *objects, p Pod, podMAC, vppMAC vppwire.MAC) {
 	device := PodDevice(p.Container, p.IfName)
 	o.add(vppwire.Veth{Device: device, Peer: p.IfName, PeerNetns: p.Netns})
 	o.add(vppwire.LinkState{Name: device, MTU: c.MTU, Of: device})
 	o.add(vppwire.AFPacket{Device: device, MAC: vppMAC})
-	o.add(vppwire.Tag{If: w.name(p), Text: podTag(p)})
+	o.add(vppwire.Tag{If: w.name(c, p), Text: podTag(p)})
 	o.add(vppwire.LinkState{Netns: p.Netns, Name: p.IfName, MTU: c.MTU, MAC: podMAC, Of: device})
 	if !c.KeepOffload {
 		// AF_PACKET forwards frames whose checksum the kernel left for hardware to finish: they arrive broken.
