@@ -127,12 +127,8 @@ func exploring() cmd.Explorer {
 		Shrink: func(ctx context.Context, s *scenarios.Scenario, failure scenarios.Result, laws []scenarios.Law) ([]byte, error) {
 			return x.Shrink(ctx, s, nil, failure, laws)
 		},
-		Explain: func(ctx context.Context, s *scenarios.Scenario, o cmd.RunOptions) ([]scenarios.Link, error) {
-			r, err := x.Explain(ctx, s, options(o))
-			if err != nil || r.Failure == nil {
-				return nil, err
-			}
-			return r.Failure.Chain, nil
+		Explain: func(ctx context.Context, s *scenarios.Scenario, o cmd.RunOptions, last int64) (scenarios.Result, error) {
+			return x.Explain(ctx, s, options(o), last)
 		},
 		Points: func(ctx context.Context, s *scenarios.Scenario, seed uint64, laws []scenarios.Law, kinds []string, node string) ([]cmd.Point, error) {
 			return points(ctx, x, s, seed, laws, kinds, node)
@@ -274,7 +270,7 @@ func points(ctx context.Context, x explore.Explorer, s *scenarios.Scenario, seed
 
 // options are a command's wishes in the simulator's terms.
 func options(o cmd.RunOptions) sim.Options {
-	return sim.Options{Seed: o.Seed, Laws: o.Laws, Events: o.Events, OnMark: o.OnMark, AtEnd: o.AtEnd, Replay: o.Replay, Series: o.Series}
+	return sim.Options{Seed: o.Seed, Laws: o.Laws, Events: o.Events, OnMark: o.OnMark, AtEnd: o.AtEnd, Replay: o.Replay, Series: o.Series, Story: o.Story}
 }
 
 // simulate runs a scenario in virtual time.
@@ -348,5 +344,5 @@ func reportOf(s cmd.Session) reports.Report {
 	if !s.Started.IsZero() {
 		e.Started = s.Started.UTC().Format(time.RFC3339)
 	}
-	return reports.Report{Version: s.Version, Environment: e, Scenarios: s.Results, Incomplete: s.Incomplete, Explored: exploredOf(s.Explored)}
+	return reports.Report{Version: s.Version, Environment: e, Scenarios: s.Results, Incomplete: s.Incomplete, Duel: (*reports.Table)(s.Duel), Explored: exploredOf(s.Explored)}
 }

@@ -15,6 +15,8 @@ type detail struct {
 	Open bool
 	// Short: it passed among hundreds, so that the address map and the laws' reasons are left out.
 	Short bool
+	// Until is the end of its charts in seconds.
+	Until float64
 	// Place is where and when the failure happened, in words.
 	Place         string
 	Before, After []diffLine
@@ -30,6 +32,15 @@ type detail struct {
 	// Hollow is what the verdict hides.
 	Hollow string
 	Fill   *fill
+	Curves *curves
+	Waits  []wait
+	Way    []stop
+	// Story is for the page's script: see storyOf.
+	Story string
+	// HeldLaws and HeldOccasions count what a short section leaves out: laws that held.
+	HeldLaws      int
+	HeldOccasions int64
+	IdleLaws      []string
 }
 
 // wholeMax is how many runs a page has at most for those that passed to be drawn in full; beyond, a page of hundreds would take seconds to
@@ -59,13 +70,52 @@ func detailOf(r row, open, short bool) detail {
 		}
 	}
 	span := spanOf(s)
-	d.Timeline = timelineOf(s, span)
+	d.Timeline, d.Until = timelineOf(s, span), span.Until
 	if !short {
 		d.Maps, d.MapsCut = addressMapsOf(s, span)
 	}
-	d.Hollow, d.Fill = strings.TrimSpace(hollow(s)), fillOf(s, span)
+	d.Hollow = strings.TrimSpace(hollow(s))
+	d.Curves, d.Waits = curvesOf(s, span, d.Timeline), waitsOf(s)
+	if s.Failure != nil {
+		d.Way = wayOf(s.Failure.Way)
+	}
+	if short {
+		d.shorten()
+	} else {
+		d.Fill = fillOf(s, span)
+	}
+	if packed, err := storyOf(s, span, short); err == nil { // it holds nothing that cannot be encoded
+		d.Story = packed
+	}
 	return d
 }
+
+// shorten leaves out the laws that held, which are as many in each of hundreds of sections.
+func (d *detail) shorten() {
+	d.Laws = slices.DeleteFunc(d.Laws, func(l scenarios.LawResult) bool {
+		switch {
+		case l.Idle():
+			d.IdleLaws = append(d.IdleLaws, l.Name)
+		case l.Status == scenarios.HeldStatus:
+			d.HeldLaws++
+			d.HeldOccasions += l.Occasions
+		default:
+			return false
+		}
+		return true
+	})
+	var quantiles []string
+	for _, w := range d.Waits {
+		quantiles = append(quantiles, fmt.Sprintf("%d %% %s", w.Percent, w.Text))
+	}
+	if len(quantiles) > 0 {
+		d.Figures = append(d.Figures, fact{"Until pods had an address", strings.Join(quantiles, ", ")})
+	}
+	d.Waits = nil
+}
+
+// Failed reports that the run stands among what failed: a law is broken, or it could not be judged.
+func (d detail) Failed() bool { return d.Result.Verdict != scenarios.Pass }
 
 // Clash reports whether any map shows an address with two holders.
 func (d detail) Clash() bool {

@@ -18,6 +18,10 @@ var (
 	pageStyle string
 	//go:embed page/report.js
 	pageScript string
+	//go:embed page/story.js
+	storyScript string
+	//go:embed page/picture.js
+	pictureScript string
 )
 
 // layout is the parsed template. It is parsed once, as the tests parse it: a template that does not is a broken build.
@@ -37,7 +41,7 @@ type pageData struct {
 // allows only the style and the script that it carries, by their hashes, so that a hostile name that slipped through the
 // escaping could still do nothing.
 func WriteHTML(w io.Writer, r Report) error {
-	style, script := strings.TrimSpace(pageStyle), strings.TrimSpace(pageScript)
+	style, script := lean(pageStyle), lean(pageScript+pictureScript+storyScript)
 	return layout.Execute(w, pageData{
 		overview: overviewOf(r),
 		Style:    template.CSS(style),
@@ -45,6 +49,17 @@ func WriteHTML(w io.Writer, r Report) error {
 		Policy: fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; img-src data:; base-uri 'none'; form-action 'none'",
 			sourceHash(style), sourceHash(script)),
 	})
+}
+
+// lean is a source without what only its writers read: indentation, and lines that are comments.
+func lean(source string) string {
+	var b strings.Builder
+	for line := range strings.Lines(source) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "//") {
+			b.WriteString(line + "\n")
+		}
+	}
+	return strings.TrimSpace(b.String())
 }
 
 // sourceHash is a CSP level 2 hash source of an inline element.

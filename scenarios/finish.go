@@ -43,7 +43,14 @@ func (r *run) end(ctx context.Context) {
 	if r.sampler != nil {
 		out.Series = r.sampler.series(r.tally, now)
 	}
+	if r.looking != nil {
+		out.Story = &r.looking.story
+		out.Story.Starts = r.tally.lives.quantiles(now)
+	}
 	if snapshot, err := r.world.Snapshot(ctx); err == nil {
+		if r.looking != nil {
+			_ = r.looking.at(snapshot) // what fell here has been judged
+		}
 		out.Nodes = len(snapshot.Nodes)
 		for _, n := range snapshot.Nodes {
 			out.Pods += len(n.Pods)
@@ -91,7 +98,7 @@ func (r *run) idleLaw() string {
 
 func (r *run) noteFailure() {
 	v := r.failure
-	f := &Failure{Law: v.Law, What: v.What, Cause: v.Cause, Node: v.Node, Follows: r.marks.before(v.At), AtSeconds: v.At.Seconds(), Before: v.Before, After: v.After}
+	f := &Failure{Law: v.Law, What: v.What, Cause: v.Cause, Node: v.Node, Follows: r.marks.before(v.At), AtSeconds: v.At.Seconds(), Before: v.Before, After: v.After, Way: v.Way}
 	if rec, ok := r.world.(Recorder); ok {
 		f.Event, f.Tail = rec.Events(), rec.Tail(r.o.TailLines)
 		if n := len(f.Tail); n > 0 {

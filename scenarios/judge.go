@@ -167,6 +167,9 @@ func (r *run) look(ctx context.Context, wanted func(l Law, settled bool) bool) {
 		r.broken(fmt.Errorf("snapshot at %s: %w", FormatDuration(r.world.Now()), err))
 		return
 	}
+	if r.looking != nil {
+		r.broken(r.looking.at(snapshot))
+	}
 	r.broken(r.judge.outliving(snapshot, func(l Law) bool { return wanted(l, snapshot.Settled) }))
 }
 

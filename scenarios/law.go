@@ -55,6 +55,15 @@ type Violation struct {
 	Cause string
 	// Before and After are the state around the first bad event, where known.
 	Before, After string
+	// Way is the way of the packet that shows it, hop by hop, where one does. What became of it is the last hop's decision.
+	Way []Hop
+}
+
+// Hop is one place on a packet's way: where on which node, and what happened there.
+type Hop struct {
+	Node     string `json:"node"`
+	Place    string `json:"place,omitempty"`
+	Decision string `json:"decision"`
 }
 
 func (v *Violation) Error() string {

@@ -120,11 +120,7 @@ func (v *lives) sum(out *Summary, nodes map[string]*tallied, now time.Duration) 
 	for _, l := range v.byUID {         //vppdrill:unordered sums and counts; starts are sorted
 		if l.created != never {
 			out.PodsCreated++
-			until := l.answered
-			if until == never {
-				until = l.gone(now)
-			}
-			starts = append(starts, max(0, until-l.created))
+			starts = append(starts, l.start(now))
 		}
 		if l.waited {
 			out.PodsWaited++
@@ -160,10 +156,37 @@ func (v *lives) sum(out *Summary, nodes map[string]*tallied, now time.Duration) 
 	})
 }
 
+// quantiles are the times from pods' creation until they had an address, at Quantiles; nil without pods.
+func (v *lives) quantiles(now time.Duration) (out []float64) {
+	var starts []time.Duration
+	for _, l := range v.byUID { //vppdrill:unordered starts are sorted
+		if l.created != never {
+			starts = append(starts, l.start(now))
+		}
+	}
+	if len(starts) == 0 {
+		return nil
+	}
+	slices.Sort(starts)
+	for _, q := range Quantiles() {
+		out = append(out, quantile(starts, q))
+	}
+	return out
+}
+
+// start is how long a created pod took to have an address; of one that never got one, until it was deleted or the run ended.
+func (l *life) start(now time.Duration) time.Duration {
+	until := l.answered
+	if until == never {
+		until = l.gone(now)
+	}
+	return max(0, until-l.created)
+}
+
 // quantile is the smallest of sorted times that is at least as long as percent of them, in seconds; 0 of none.
 func quantile(sorted []time.Duration, percent int) float64 {
 	if len(sorted) == 0 {
 		return 0
 	}
-	return sorted[(len(sorted)*percent+99)/100-1].Seconds()
+	return sorted[max(0, (len(sorted)*percent+99)/100-1)].Seconds()
 }

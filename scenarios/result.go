@@ -45,6 +45,7 @@ type Result struct {
 	Timeline  []Mark   `json:"timeline"`
 	Addresses []Held   `json:"addresses,omitempty"`
 	Series    *Series  `json:"series,omitempty"`
+	Story     *Story   `json:"story,omitempty"`
 }
 
 // Status is what a run says about one law.
@@ -109,6 +110,8 @@ type Failure struct {
 	Line      string  `json:"line"`
 	Before    string  `json:"before,omitempty"`
 	After     string  `json:"after,omitempty"`
+	// Way is the way of the packet that shows the failure, where one does; its last hop says what became of it.
+	Way []Hop `json:"way,omitempty"`
 	// Tail holds the last event lines up to the bad one, oldest first.
 	Tail []string `json:"tail,omitempty"`
 	// Chain are the events that led to the failure in words, oldest first; the last one is the broken law.

@@ -38,6 +38,8 @@ type Options struct {
 	OnMark func(Mark)
 	// Series: the Result has a series.
 	Series bool
+	// Story: the Result has a story.
+	Story bool
 	// AtEnd, where set, sees the cluster as the run left it, before it is closed.
 	AtEnd func(Snapshot)
 }
@@ -99,6 +101,8 @@ type run struct {
 	tally *tally
 	// sampler is nil where no series is asked for.
 	sampler *sampler
+	// looking is nil where no story is asked for.
+	looking *looking
 	marks   marks
 	names   podNames
 	fact    Fact // the one under judgement
@@ -125,6 +129,9 @@ func newRun(w World, s *Scenario, o Options) *run {
 	r := &run{world: w, s: s, o: o, judge: newJudge(nil, nil), held: holdings{limit: o.AddressesMax}, marks: marks{tell: o.OnMark}, tally: newTally()}
 	if o.Series {
 		r.sampler = newSampler()
+	}
+	if o.Story {
+		r.looking = newLooking(s)
 	}
 	r.result = Result{Scenario: s.Name, Goal: s.Goal, File: s.File, Labels: s.Labels, World: w.Name(), Seed: o.Seed, Replay: o.Replay}
 	if r.result.Replay == "" {
@@ -224,6 +231,7 @@ func (r *run) observe(fact Fact) error {
 
 // drive is the break phase, the healing and the last judgement.
 func (r *run) drive(ctx context.Context) {
+	r.picture(ctx)
 	for _, step := range r.s.Timeline {
 		r.step(ctx, step)
 		if r.over() {
@@ -234,12 +242,11 @@ func (r *run) drive(ctx context.Context) {
 	if r.s.Duration == 0 {
 		end = max(end, r.until) // else "for" would mean nothing on the last items
 	}
-	if end > r.world.Now() {
-		r.broken(r.world.Advance(ctx, end))
-	}
+	r.advance(ctx, end)
 	if r.over() {
 		return
 	}
+	r.picture(ctx)
 	r.heal(ctx)
 	r.settle(ctx, "after healing")
 	r.expectations(ctx)
@@ -273,12 +280,11 @@ func (r *run) step(ctx context.Context, step Step) {
 	default:
 		panic(fmt.Sprintf("scenarios: unknown trigger %d", step.Trigger))
 	}
-	if at > r.world.Now() && !r.over() {
-		r.broken(r.world.Advance(ctx, at))
-	}
+	r.advance(ctx, at)
 	if r.over() {
 		return
 	}
+	r.picture(ctx)
 	switch a := step.Action.(type) {
 	case Settle:
 		r.settle(ctx, "as the timeline asks")

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -8,6 +9,8 @@ import (
 
 // Account is told a run event by event and fact by fact, by whoever explains it. It changes nothing.
 type Account interface {
+	// Begin is told before the first event how to see the cluster as it is: in the middle of an event, perhaps, whose small steps are events.
+	Begin(state func() (scenarios.Snapshot, error))
 	// Event is told each event before it fires; parent is the event that scheduled it, 0 for none. line is valid during the call.
 	Event(seq int64, at time.Duration, parent int64, line []byte)
 	// Fact is told each fact of the present event, before laws are.
@@ -23,6 +26,7 @@ func (w *World) account(o Options) {
 		}
 		return
 	}
+	a.Begin(func() (scenarios.Snapshot, error) { return w.Snapshot(context.Background()) })
 	w.eng.Trail(func(seq int64, at time.Duration, line []byte) {
 		a.Event(seq, at, w.eng.Parent(), line)
 		if o.Events != nil {

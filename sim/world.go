@@ -89,6 +89,8 @@ type Options struct {
 	AtEnd func(scenarios.Snapshot)
 	// Series: the result has a series.
 	Series bool
+	// Story: the result has a story.
+	Story bool
 	// Replay is the command that shows this run again; made from the scenario when empty.
 	Replay string
 	// Witness, where set, is told what the run comes by.
@@ -107,7 +109,7 @@ func Run(ctx context.Context, s *scenarios.Scenario, o Options) (scenarios.Resul
 		return scenarios.Result{}, err
 	}
 	defer func() { _ = w.Close() }() // a simulated world holds nothing but memory
-	return scenarios.Run(ctx, w, s, o.Laws, scenarios.Options{Seed: o.Seed, Replay: o.Replay, OnMark: o.OnMark, AtEnd: o.AtEnd, Series: o.Series}), nil
+	return scenarios.Run(ctx, w, s, o.Laws, scenarios.Options{Seed: o.Seed, Replay: o.Replay, OnMark: o.OnMark, AtEnd: o.AtEnd, Series: o.Series, Story: o.Story}), nil
 }
 
 // New builds the cluster at its start: nothing has happened yet.

@@ -93,7 +93,7 @@
   });
 
   // Charts: one tab stop each, arrow keys inside, and the words of the mark in hand below.
-  all(".chart .plot").forEach(function (plot) {
+  function charts(run) { all(".chart .plot", run).forEach(function (plot) {
     var marks = all(".mark", plot), readout = plot.closest(".chart").nextElementSibling;
     if (marks.length && marks[0].dataset.order) {
       marks.sort(function (a, b) { return a.dataset.order - b.dataset.order; });
@@ -117,5 +117,12 @@
         marks[to].focus();
       });
     });
+  }); }
+  // A folded run's charts are left alone until somebody unfolds it: there are hundreds.
+  all(".run > details").forEach(function (d) {
+    var done = false;
+    function open() { if (d.open && !done) { done = true; charts(d); } }
+    d.addEventListener("toggle", open);
+    open();
   });
 })();

@@ -77,7 +77,7 @@ func (w *walk) start(f *scenarios.Failure) {
 		w.want([]string{"n:" + f.Node}, 0, f.Event)
 	}
 	bad := &w.r.events[f.Event-w.r.first]
-	w.want(w.r.about(nodeOf(bad.line), bad.line), 1, f.Event)
+	w.want(w.r.about(NodeOf(bad.line), bad.line), 1, f.Event)
 	w.ancestors[bad.parent] = true
 }
 
@@ -167,7 +167,7 @@ func (w *walk) fact(seq int64, e *event, f *scenarios.Fact, ancestor bool) bool 
 
 // line considers the event's own line.
 func (w *walk) line(seq int64, e *event, ancestor bool) {
-	node := nodeOf(e.line)
+	node := NodeOf(e.line)
 	nearest, about := w.mentioned(node, e.line)
 	text, weight := w.r.tellLine(e.line)
 	if weight == 0 {

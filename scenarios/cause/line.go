@@ -183,8 +183,8 @@ func (r *Recorder) about(node, text string) []string {
 	return slices.Compact(out)
 }
 
-// nodeOf is the node that a line is about, empty for none.
-func nodeOf(line string) string {
+// NodeOf is the node that a line is about, empty for none.
+func NodeOf(line string) string {
 	word, rest, _ := strings.Cut(line, " ")
 	if strings.HasPrefix(word, "node-") {
 		return word

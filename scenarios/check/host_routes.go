@@ -44,7 +44,7 @@ func checkHostRoutes(s scenarios.Snapshot) (occasions int64, err error) {
 			at := somewhere(r.Dst)
 			if out := w.Outcome(walk.FromHost(n.Name), walk.Packet{Dst: at}); out.Kind == walk.Dropped {
 				v := broken(hostRoutesName, s.At, n.Name, "the host of %s sends %s to VPP by %s, and there %s is %s", n.Name, r.Dst, r.Link, at, out)
-				v.After = w.Path().String()
+				show(v, w.Path())
 				return occasions, v
 			}
 		}

@@ -126,7 +126,7 @@ func (f *fit) mismatch(side linkSide, a, b walk.LinkEnd, size uint32) error {
 	}
 	v := broken(packetsFitName, f.s.At, n.Name, "the link of %s has two MTUs: %s %d, %s %d; a packet of %d bytes with DF %s is %s",
 		side, device(a), a.MTU, device(b), b.MTU, size, way, out)
-	v.After = f.w.Path().String()
+	show(v, f.w.Path())
 	return v
 }
 
@@ -146,7 +146,7 @@ func (f *fit) differ(side linkSide, mtu uint32) error {
 	out := f.w.Outcome(from.from(), walk.Packet{Dst: to.addr, Size: int(size), Whole: true})
 	v := broken(packetsFitName, f.s.At, side.n.Name, "%s of %s has MTU %d, %s of %s has %d; a packet of %d bytes with DF from %s to %s is %s",
 		side.device, side, mtu, f.first.device, f.first, f.mtu, size, from, to, out)
-	v.After = f.w.Path().String()
+	show(v, f.w.Path())
 	return v
 }
 
@@ -177,7 +177,7 @@ func (f *fit) nic(n *scenarios.NodeState) error {
 	out := f.w.Outcome(from, packet)
 	v := broken(packetsFitName, f.s.At, n.Name, "%s of %s has MTU %d, and nodes send each other packets of %d bytes, %d of %s of %s%s; one with DF to %s is %s",
 		ifc.Name, n.Name, limit, need, f.mtu, f.first.device, f.first, more, to.Name, out)
-	v.After = f.w.Path().String()
+	show(v, f.w.Path())
 	return v
 }
 

@@ -17,7 +17,7 @@ func (p *proof) wrong(i int, from witness, j int) error {
 	path := p.w.Path()
 	v := broken(reachableName, p.s.At, p.s.Nodes[i].Name, "what %s sends to %s, which nobody holds, is not dropped: %s",
 		p.named(i, from), d.addr, path.Outcome)
-	v.After = path.String()
+	show(v, path)
 	return v
 }
 
@@ -33,6 +33,6 @@ func (p *proof) named(i int, from witness) string {
 func (p *proof) unreachable(i int, from witness, what string) error {
 	path := p.w.Path()
 	v := broken(reachableName, p.s.At, p.s.Nodes[i].Name, "%s does not reach %s: %s", p.named(i, from), what, path.Outcome)
-	v.After = path.String()
+	show(v, path)
 	return v
 }

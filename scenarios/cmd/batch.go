@@ -25,15 +25,24 @@ type batch struct {
 	laws  []scenarios.Law
 	jobs  int
 	tasks []task
-	// explain finds the causes of failures, for the first explainedMost; nil: nobody asked.
-	explain   func(ctx context.Context, s *scenarios.Scenario, o RunOptions) ([]scenarios.Link, error)
+	// explain finds the causes of failures, for the first explainedMost, and tells the events of a story; nil: nobody asked.
+	explain   func(ctx context.Context, s *scenarios.Scenario, o RunOptions, last int64) (scenarios.Result, error)
 	explained atomic.Int64
+	// story: runs have stories, for a page.
+	story bool
 	// events keeps event lines, nil for none.
 	events *eventFile
 }
 
 // explainedMost is how many failures of one command are explained, each by a second run.
 const explainedMost = 20
+
+// toldMost is how many runs one command may have for those that pass to tell their events as well, and toldEvents how many events such a
+// run has at most: it is done twice.
+const (
+	toldMost   = 4
+	toldEvents = 500_000
+)
 
 // done is one finished run: its result, and its event lines on their way to the log.
 type done struct {
@@ -107,7 +116,7 @@ func (b *batch) one(ctx context.Context, t task, p *progress) done {
 	if ctx.Err() != nil {
 		return done{}
 	}
-	o := RunOptions{Seed: t.seed, Laws: b.laws, Replay: replayOf(t.s, b.world, t.seed)}
+	o := RunOptions{Seed: t.seed, Laws: b.laws, Replay: replayOf(t.s, b.world, t.seed), Story: b.story, Series: b.story}
 	part, err := b.events.part(t.s.Name, b.world, t.seed)
 	if err != nil {
 		return done{result: failedStart(t, b.world, o, err), kept: true}
@@ -117,12 +126,8 @@ func (b *batch) one(ctx context.Context, t task, p *progress) done {
 	}
 	started := time.Now()
 	result, err := p.followed(b.run)(ctx, t.s, o)
-	if err == nil && result.Verdict == scenarios.Fail && result.Failure != nil && b.explain != nil && b.explained.Add(1) <= explainedMost {
-		o.Events, o.OnMark = nil, nil
-		chain, explainErr := promptly(ctx, func() ([]scenarios.Link, error) { return b.explain(ctx, t.s, o) })
-		if explainErr == nil {
-			result.Failure.Chain = chain
-		}
+	if err == nil && ctx.Err() == nil {
+		b.tell(ctx, t.s, o, &result)
 	}
 	if err != nil {
 		result = failedStart(t, b.world, o, err)
@@ -132,6 +137,30 @@ func (b *batch) one(ctx context.Context, t task, p *progress) done {
 		return done{events: part, cut: fmt.Sprintf("%s with seed %d was interrupted here", t.s.Name, t.seed)}
 	}
 	return done{result: result, events: part, kept: true}
+}
+
+// tell runs a task again for what a person wants to know of it: the causes of its failure, the events of its story.
+func (b *batch) tell(ctx context.Context, s *scenarios.Scenario, o RunOptions, r *scenarios.Result) {
+	broken := r.Verdict == scenarios.Fail && r.Failure != nil
+	told := b.story && len(b.tasks) <= toldMost && r.Events <= toldEvents
+	if b.explain == nil || !broken && !told || b.explained.Add(1) > explainedMost {
+		return
+	}
+	o.Events, o.OnMark, o.AtEnd = nil, nil, nil
+	last := int64(0)
+	if b.story {
+		last = r.Events
+	}
+	again, err := promptly(ctx, func() (scenarios.Result, error) { return b.explain(ctx, s, o, last) })
+	if err != nil {
+		return
+	}
+	if broken && again.Failure != nil {
+		r.Failure.Chain = again.Failure.Chain
+	}
+	if r.Story != nil && again.Story != nil {
+		r.Story.Base, r.Story.Events = again.Story.Base, again.Story.Events
+	}
 }
 
 func failedStart(t task, world string, o RunOptions, err error) scenarios.Result {

@@ -56,6 +56,8 @@ type RunOptions struct {
 	AtEnd func(scenarios.Snapshot)
 	// Series: the result has a series, where the world can tell one.
 	Series bool
+	// Story: the result has a story, for a page.
+	Story bool
 	// Replay is the command that shows this run again.
 	Replay string
 }
@@ -64,8 +66,9 @@ type RunOptions struct {
 type Explorer struct {
 	// Shrink makes the smallest capsule it can of a failure: bytes that Replay takes back.
 	Shrink func(ctx context.Context, s *scenarios.Scenario, failure scenarios.Result, laws []scenarios.Law) ([]byte, error)
-	// Explain runs a scenario again for the chain of causes of its failure; nil where it does not fail.
-	Explain func(ctx context.Context, s *scenarios.Scenario, o RunOptions) ([]scenarios.Link, error)
+	// Explain runs a scenario again for the chain of causes of its failure and, where last is a number, for its story's events up to that
+	// one.
+	Explain func(ctx context.Context, s *scenarios.Scenario, o RunOptions, last int64) (scenarios.Result, error)
 	// Kinds are the kinds of operations that have crash points.
 	Kinds []string
 	// Points lists the crash points of these kinds in the run of s with a seed, of one node or, for "", of all. The run must
@@ -161,8 +164,16 @@ type Session struct {
 	Results     []scenarios.Result
 	// Incomplete says what is missing and why, "" for nothing: an interrupt ended the command early.
 	Incomplete string
-	// Explored is set by explore.
+	// Explored is set by explore, Duel by duel.
 	Explored *Explored
+	Duel     *Table
+}
+
+// Table is figures side by side, a row for each of what is compared.
+type Table struct {
+	Title   string
+	Columns []string
+	Rows    [][]string
 }
 
 // Reports are the formats of finished runs.

@@ -65,7 +65,7 @@ func duel(cmd *cobra.Command, c Config, f runFlags, file string) error {
 	if err != nil {
 		return err
 	}
-	b := &batch{world: f.world, run: run, laws: c.Laws(), jobs: f.jobs}
+	b := &batch{world: f.world, run: run, laws: c.Laws(), jobs: f.jobs, story: f.out != "", explain: c.Explorer.Explain}
 	for _, system := range duelSystems {
 		s, err := fighter(list[0], system)
 		if err != nil {
@@ -78,13 +78,14 @@ func duel(cmd *cobra.Command, c Config, f runFlags, file string) error {
 	if err != nil {
 		return err
 	}
+	rows := duelRows(results)
 	if f.out != "" {
-		session := Session{Version: c.Version, Command: commandLine(cmd), Started: started, WallSeconds: time.Since(started).Seconds(), Results: results}
+		session := Session{Version: c.Version, Command: commandLine(cmd), Started: started, WallSeconds: time.Since(started).Seconds(), Results: results, Duel: duelTable(churn, rows)}
 		if err := c.Reports.keep(f.out, session); err != nil {
 			return cli.BadInput(err)
 		}
 	}
-	if err := tellDuel(cmd.OutOrStdout(), f.format, churn, results); err != nil {
+	if err := tellDuel(cmd.OutOrStdout(), f.format, churn, rows, results); err != nil {
 		return err
 	}
 	for _, r := range results {
@@ -144,7 +145,7 @@ type duelRow struct {
 	Digest      string           `json:"digest"`
 }
 
-func tellDuel(w io.Writer, format cli.Format, churn string, results []scenarios.Result) error {
+func duelRows(results []scenarios.Result) []duelRow {
 	rows := make([]duelRow, len(results))
 	for i, r := range results {
 		s := r.Summary
@@ -155,26 +156,42 @@ func tellDuel(w io.Writer, format cli.Format, churn string, results []scenarios.
 			rows[i].Collisions += l.Violations
 		}
 	}
+	return rows
+}
+
+// duelTable is the rows as people read them.
+func duelTable(churn string, rows []duelRow) *Table {
+	t := &Table{Title: "churn " + churn + ", the same for all",
+		Columns: []string{"system", "verdict", "pods", "collisions", "leaked", "writes", "waited", "longest", "never", "wasted", "reused", "after", "leases"}}
+	for _, r := range rows {
+		after, leases := "-", "-"
+		if r.ReuseLeases >= 0 {
+			after, leases = fmt.Sprintf("%.1fs", r.ReuseAfter), fmt.Sprint(r.ReuseLeases)
+		}
+		t.Rows = append(t.Rows, []string{string(r.System), r.Verdict, fmt.Sprint(r.Adds), fmt.Sprint(r.Collisions), fmt.Sprint(r.Leaked), fmt.Sprint(r.Writes),
+			fmt.Sprint(r.Waited), fmt.Sprintf("%.1fs", r.LongestWait), fmt.Sprint(r.NeverPlaced), fmt.Sprintf("%.0f", r.Wasted), fmt.Sprint(r.Reused), after, leases})
+	}
+	return t
+}
+
+func tellDuel(w io.Writer, format cli.Format, churn string, rows []duelRow, results []scenarios.Result) error {
 	if format == cli.JSON {
 		return json.NewEncoder(w).Encode(struct {
 			Churn   string    `json:"churn"`
 			Systems []duelRow `json:"systems"`
 		}{churn, rows})
 	}
-	fmt.Fprintf(w, "churn %s, the same for all\n\n", churn)
+	table := duelTable(churn, rows)
+	fmt.Fprintf(w, "%s\n\n", table.Title)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "system\tverdict\tpods\tcollisions\tleaked\twrites\twaited\tlongest\tnever\twasted\treused\tafter\tleases\t")
-	for i, r := range rows {
-		after, leases := "-", "-"
-		if r.ReuseLeases >= 0 {
-			after, leases = fmt.Sprintf("%.1fs", r.ReuseAfter), fmt.Sprint(r.ReuseLeases)
-		}
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%.1fs\t%d\t%.0f\t%d\t%s\t%s\t\n", r.System, r.Verdict, r.Adds, r.Collisions, r.Leaked,
-			r.Writes, r.Waited, r.LongestWait, r.NeverPlaced, r.Wasted, r.Reused, after, leases)
-		if f := results[i].Failure; f != nil {
-			defer fmt.Fprintf(w, "%s: %s: %s\n", r.System, f.Law, f.What)
-		} else if results[i].Error != "" {
-			defer fmt.Fprintf(w, "%s: %s\n", r.System, results[i].Error)
+	for _, row := range append([][]string{table.Columns}, table.Rows...) {
+		fmt.Fprintln(t, strings.Join(row, "\t")+"\t")
+	}
+	for i, r := range results {
+		if f := r.Failure; f != nil {
+			defer fmt.Fprintf(w, "%s: %s: %s\n", rows[i].System, f.Law, f.What)
+		} else if r.Error != "" {
+			defer fmt.Fprintf(w, "%s: %s\n", rows[i].System, r.Error)
 		}
 	}
 	return t.Flush()

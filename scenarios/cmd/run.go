@@ -130,7 +130,8 @@ func runScenarios(cmd *cobra.Command, c Config, f runFlags, files []string) (err
 	for _, s := range list {
 		b.tasks = append(b.tasks, f.tasks(s)...)
 	}
-	if f.world == "sim" && f.shrink > 0 {
+	b.story = f.out != ""
+	if f.world == "sim" && (f.shrink > 0 || b.story) {
 		b.explain = c.Explorer.Explain
 	}
 	if f.verify {

@@ -193,38 +193,8 @@ func (s *stepper) state(m Moment, node string) {
 		if node != "" && n.Name != node {
 			continue
 		}
-		tellNode(s.out, &n)
-	}
-}
-
-// tellNode prints one node as it is, with its own addresses and numbers.
-func tellNode(w io.Writer, n *scenarios.NodeState) {
-	up := map[bool]string{true: "up", false: "down"}
-	address := "none"
-	if n.Address.IsValid() {
-		address = n.Address.String()
-	}
-	fmt.Fprintf(w, "%s: machine %s, agent %s, VPP %s, node ID %d, address %s\n", n.Name, up[n.MachineUp], up[n.AgentUp], up[n.VPPUp], n.ID, address)
-	for _, b := range n.Blocks {
-		fmt.Fprintf(w, "  block %s%s\n", b.Prefix, map[bool]string{true: " draining"}[b.Draining])
-	}
-	if n.Leases != nil {
-		for l := range n.Leases() {
-			fmt.Fprintf(w, "  lease %s %s\n", l.Addr, l.Owner)
-		}
-	}
-	for _, p := range n.Pods {
-		fmt.Fprintf(w, "  pod %s %s\n", p.Pod, p.Addr)
-	}
-	if n.VPP == nil {
-		return
-	}
-	for i := range n.VPP.Interfaces() {
-		fmt.Fprintf(w, "  interface %d %s up=%v table %d mtu %d %v\n", i.Index, i.Name, i.Up, i.Table4, i.MTU, i.Addrs)
-	}
-	for t := range n.VPP.Tables() {
-		for r := range n.VPP.Routes(t) {
-			fmt.Fprintf(w, "  route table %d %s via %s interface %d\n", t, r.Prefix, r.Via, int32(r.Index))
+		for _, line := range n.Lines() {
+			fmt.Fprintln(s.out, line)
 		}
 	}
 }

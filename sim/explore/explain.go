@@ -4,17 +4,27 @@ import (
 	"context"
 
 	"github.com/vppdrill/vppdrill/scenarios"
-	"github.com/vppdrill/vppdrill/scenarios/cause"
 	"github.com/vppdrill/vppdrill/sim"
 )
 
-// Explain runs a scenario and gives its failure the chain of causes. The run costs what it costs without, and the memory of its lines.
-func (x Explorer) Explain(ctx context.Context, s *scenarios.Scenario, o sim.Options) (scenarios.Result, error) {
-	var told cause.Recorder
-	o.Account = &told
+// Explain runs a scenario and gives its failure the chain of causes. Where last is a number, the result's story has the events up to it, with
+// what each changed. The run costs what it costs without, the memory of its lines, and a look at a node for each event of the story.
+func (x Explorer) Explain(ctx context.Context, s *scenarios.Scenario, o sim.Options, last int64) (scenarios.Result, error) {
+	told := tellerOf(s.Topology.Nodes, last)
+	o.Account = told
 	r, err := x.run(ctx, s, o)
-	if err == nil && ctx.Err() == nil && r.Failure != nil {
-		r.Failure.Chain = told.Chain(r.Failure)
+	if err != nil || ctx.Err() != nil {
+		return r, err
 	}
-	return r, err
+	told.end()
+	if r.Failure != nil {
+		r.Failure.Chain = told.told.Chain(r.Failure)
+	}
+	if len(told.story.Events) > 0 {
+		if r.Story == nil {
+			r.Story = &scenarios.Story{}
+		}
+		r.Story.Base, r.Story.Events = told.story.Base, told.story.Events
+	}
+	return r, nil
 }

@@ -42,7 +42,7 @@ func TestChains(t *testing.T) {
 		}
 		var r scenarios.Result
 		for seed := uint64(1); seed <= 10 && r.Failure == nil; seed++ {
-			r, err = (explore.Explorer{}).Explain(t.Context(), s, sim.Options{Seed: seed, Laws: []scenarios.Law{law}, Plant: e.Plant()})
+			r, err = (explore.Explorer{}).Explain(t.Context(), s, sim.Options{Seed: seed, Laws: []scenarios.Law{law}, Plant: e.Plant()}, 0)
 			if err != nil {
 				t.Fatal(err)
 			}

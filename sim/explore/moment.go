@@ -28,15 +28,8 @@ func (x Explorer) Walk(ctx context.Context, capsule []byte, o sim.Options, visit
 		return scenarios.Result{}, err
 	}
 	o = c.options(o)
-	v := &visitor{visit: visit}
-	o.Account = v
-	w, err := sim.New(c.Scenario, o)
-	if err != nil {
-		return scenarios.Result{}, err
-	}
-	v.state = func() (scenarios.Snapshot, error) { return w.Snapshot(ctx) }
-	defer func() { _ = w.Close() }() // a simulated world holds nothing but memory
-	return scenarios.Run(ctx, w, c.Scenario, o.Laws, scenarios.Options{Seed: o.Seed, Replay: o.Replay}), nil
+	o.Account = &visitor{visit: visit}
+	return x.run(ctx, c.Scenario, o)
 }
 
 // visitor is an account that shows events.
@@ -48,5 +41,7 @@ type visitor struct {
 func (v *visitor) Event(seq int64, at time.Duration, parent int64, line []byte) {
 	v.visit(Moment{Seq: seq, At: at, Parent: parent, Line: string(line), State: v.state})
 }
+
+func (v *visitor) Begin(state func() (scenarios.Snapshot, error)) { v.state = state }
 
 func (v *visitor) Fact(scenarios.Fact) {}
