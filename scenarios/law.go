@@ -126,7 +126,8 @@ const (
 	FactAgentUp
 	// FactAgentDown: the agent's process ended.
 	FactAgentDown
-	// FactAsked: a CNI request (Text: AskedAdd, Del, Check, GC) for Owner of Pod with PodUID has reached the agent.
+	// FactAsked: a CNI request (Text: AskedAdd, Del, Check, GC) for Owner of Pod with PodUID has reached the agent. An ADD's sandbox' namespace
+	// is Netns, where the world can tell.
 	FactAsked
 	// FactDisturbed: something that may change what any node should look like has happened or begins (Text): an action, a
 	// VPP that came or went.

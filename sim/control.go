@@ -68,7 +68,7 @@ func (r runtime) RemoveNetns(node, path string) {
 func (r runtime) Add(node string, req cluster.CNIAdd, done func(cluster.CNIResult)) {
 	m := r.w.machines[node]
 	sandbox := agent.Sandbox{Owner: req.Owner, Netns: req.Netns, PodNamespace: req.PodNamespace, PodName: req.PodName, PodUID: req.PodUID}
-	r.w.ask(&plugin{m: m, command: "Add", owner: req.Owner, pod: req.PodNamespace + "/" + req.PodName, podUID: req.PodUID, done: func(res cluster.CNIResult) {
+	r.w.ask(&plugin{m: m, command: "Add", owner: req.Owner, pod: req.PodNamespace + "/" + req.PodName, podUID: req.PodUID, netns: sandbox.Netns, done: func(res cluster.CNIResult) {
 		if res.Code != 0 {
 			r.w.externalRelease(m, req.Owner)
 		}

@@ -22,6 +22,8 @@ type plugin struct {
 	owner   ipam.Owner
 	pod     string
 	podUID  string
+	// netns is the sandbox's namespace, of an ADD.
+	netns string
 	// event is the request to the agent under a number.
 	event func(number uint64) agent.Event
 	// done is told once what the plugin printed; a plugin that is killed prints nothing.
@@ -90,7 +92,7 @@ func (x *plugin) Fire() {
 		prep.Prepare(x.m.name, x.owner, func() { w.eng.After(0, x) })
 		return
 	}
-	x.m.fact(scenarios.Fact{Kind: scenarios.FactAsked, Owner: x.owner, Pod: x.pod, PodUID: x.podUID, Text: x.command})
+	x.m.fact(scenarios.Fact{Kind: scenarios.FactAsked, Owner: x.owner, Pod: x.pod, PodUID: x.podUID, Text: x.command, Netns: x.netns})
 	x.proc, x.number = p, p.request(x.owner, func(a agent.Answer) { x.end(x.m.cniResult(a)) })
 	if w.faulty() && w.judge(fault.Op{Node: x.m.name, Kind: fault.KindCNI, Name: x.command, Key: x.owner.ContainerID}).Action == fault.Vanish {
 		// The plugin is killed right after it asked: the kubelet sees a failure, the agent an empty socket.

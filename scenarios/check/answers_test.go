@@ -31,6 +31,10 @@ func TestAnswersAndCalls(t *testing.T) {
 	call := func(at time.Duration, text, netns string) scenarios.Fact {
 		return scenarios.Fact{Kind: scenarios.FactCallRefused, At: at, Node: node, Text: text, Netns: netns}
 	}
+	in := func(netns string, f scenarios.Fact) scenarios.Fact {
+		f.Netns = netns
+		return f
+	}
 	one, two := ipam.Block{Prefix: netip.MustParsePrefix("10.1.0.0/28")}, ipam.Block{Prefix: netip.MustParsePrefix("10.1.0.16/28")}
 	given := func(blocks ...ipam.Block) scenarios.Fact {
 		return scenarios.Fact{Kind: scenarios.FactAssigned, Node: node, Blocks: blocks}
@@ -57,6 +61,9 @@ func TestAnswersAndCalls(t *testing.T) {
 		{"given up in time", requestsAnswered(), []scenarios.Fact{asked(web, "1", 0), refused(31*time.Second, 30*time.Second)}, ""},
 		{"asked again by the same plugin", requestsAnswered(), []scenarios.Fact{asked(web, "1", 0), asked(web, "1", 20*time.Second), refused(31*time.Second, 30*time.Second)}, ""},
 		{"refused for something else", requestsAnswered(), []scenarios.Fact{asked(web, "1", 0), refused(time.Second, 0)}, ""},
+		{"its namespace is gone", requestsAnswered(), []scenarios.Fact{in(netns, asked(web, "1", 0)), call(time.Second, "no such network namespace", netns), refused(31*time.Second, 0)}, "30s after a call had shown that its namespace is gone"},
+		{"and said so at once", requestsAnswered(), []scenarios.Fact{in(netns, asked(web, "1", 0)), call(time.Second, "no such network namespace", netns), refused(2*time.Second, 0)}, ""},
+		{"another's namespace is gone", requestsAnswered(), []scenarios.Fact{in(netns, asked(web, "1", 0)), call(time.Second, "no such network namespace", "/other"), refused(31*time.Second, 0)}, ""},
 		{"never answered", requestsAnswered(), []scenarios.Fact{{Kind: scenarios.FactAbandoned, Node: node, Owner: web, Text: "Del", Rest: time.Minute}}, "the Del of"},
 
 		{"a block taken back in use", grantsUsed(), []scenarios.Fact{given(one, two), uses(one, two), given(one)}, "10.1.0.16/28 is taken back while node-1 still gives"},

@@ -11,7 +11,7 @@ const requestsAnsweredName = "requests-answered"
 
 // requestsAnswered: a CNI request is answered while the runtime waits, where the node is able to; and an ADD whose wiring is refused is
 // not given up before its patience is over. Whose fault a missing answer is, is the world's to say: it tells of those that it can vouch
-// for.
+// for. An ADD whose namespace is gone, as a call has shown, is refused at once: no patience brings it back.
 //
 // A snapshot has no history.
 func requestsAnswered() scenarios.Law {
@@ -19,8 +19,10 @@ func requestsAnswered() scenarios.Law {
 		Name:  requestsAnsweredName,
 		Why:   "A request that hangs holds its pod for minutes, and one that is given up at the first hiccup makes the runtime build a new sandbox for nothing.",
 		When:  scenarios.Always,
-		Needs: []scenarios.Evidence{scenarios.Sandboxes, scenarios.Refusals, scenarios.Patience},
-		Watch: func() scenarios.Watcher { return &answeredWatcher{since: map[sandboxOf]time.Duration{}} },
+		Needs: []scenarios.Evidence{scenarios.Sandboxes, scenarios.Refusals, scenarios.Patience, scenarios.RefusedCalls},
+		Watch: func() scenarios.Watcher {
+			return &answeredWatcher{open: map[sandboxOf]openAdd{}, netns: map[string]sandboxOf{}}
+		},
 	}
 }
 
@@ -30,10 +32,28 @@ type sandboxOf struct {
 	owner ipam.Owner
 }
 
+// openAdd is an ADD without an answer.
+type openAdd struct {
+	since time.Duration
+	// netns is its namespace, where it is known; lost is when a call was refused because that is gone, 0 for never.
+	netns string
+	lost  time.Duration
+}
+
 type answeredWatcher struct {
-	// since is when an ADD was asked for that has no answer yet.
-	since  map[sandboxOf]time.Duration
+	open map[sandboxOf]openAdd
+	// netns are the namespaces of open ADDs.
+	netns  map[string]sandboxOf
 	checks int64
+}
+
+// lostMost is how long an agent may take to refuse an ADD whose namespace it was told to be gone.
+const lostMost = 5 * time.Second
+
+// close forgets an ADD.
+func (w *answeredWatcher) close(key sandboxOf) {
+	delete(w.netns, w.open[key].netns)
+	delete(w.open, key)
 }
 
 func (w *answeredWatcher) Checks() int64 { return w.checks }
@@ -42,17 +62,31 @@ func (w *answeredWatcher) Observe(f *scenarios.Fact) error {
 	key := sandboxOf{f.Node, f.Owner}
 	switch f.Kind {
 	case scenarios.FactAsked:
-		if _, open := w.since[key]; !open && f.Text == scenarios.AskedAdd {
-			w.since[key] = f.At
+		if _, open := w.open[key]; !open && f.Text == scenarios.AskedAdd {
+			w.open[key] = openAdd{since: f.At, netns: f.Netns}
+			if f.Netns != "" {
+				w.netns[f.Netns] = key
+			}
+		}
+	case scenarios.FactCallRefused:
+		if key, found := w.netns[f.Netns]; found && key.node == f.Node {
+			if add := w.open[key]; add.lost == 0 {
+				add.lost = f.At
+				w.open[key] = add
+			}
 		}
 	case scenarios.FactAnswered, scenarios.FactSandboxGone:
 		w.checks++
-		delete(w.since, key)
+		w.close(key)
 	case scenarios.FactRefused:
 		w.checks++
-		since, asked := w.since[key]
-		delete(w.since, key)
-		if waited := f.At - since; asked && f.Rest > 0 && waited < f.Rest {
+		add, asked := w.open[key]
+		w.close(key)
+		if add.lost != 0 && f.At-add.lost > lostMost {
+			return broken(requestsAnsweredName, f.At, f.Node, "the ADD of %s was refused (%s) %s after a call had shown that its namespace is gone: look at what failed calls are told to",
+				f.Owner, f.Text, f.At-add.lost)
+		}
+		if waited := f.At - add.since; asked && f.Rest > 0 && waited < f.Rest {
 			return broken(requestsAnsweredName, f.At, f.Node, "the ADD of %s was refused after %s (%s), and it is to wait %s for its wiring: look at what gives ADDs up",
 				f.Owner, waited, f.Text, f.Rest)
 		}
@@ -61,9 +95,9 @@ func (w *answeredWatcher) Observe(f *scenarios.Fact) error {
 		return broken(requestsAnsweredName, f.At, f.Node, "the %s of %s had no answer after %s, through which agent and VPP of %s ran and nothing disturbed them: look at what it waits for",
 			f.Text, f.Owner, f.Rest, f.Node)
 	case scenarios.FactNodeGone:
-		for k := range w.since { //vppdrill:unordered each is deleted by itself
+		for k := range w.open { //vppdrill:unordered each is deleted by itself
 			if k.node == f.Node {
-				delete(w.since, k)
+				w.close(k)
 			}
 		}
 	}

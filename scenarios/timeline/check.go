@@ -40,8 +40,8 @@ func (p *Player) breakWiring(ctx context.Context, a scenarios.BreakWiring) error
 		}
 		return err
 	}
-	answered := func(node string) []scenarios.PodState {
-		return slices.DeleteFunc(p.world.Sandboxes(node), func(s scenarios.PodState) bool { return !s.Addr.IsValid() })
+	answered := func(node string) []scenarios.PodState { // a namespace is there before its sandbox has an address
+		return slices.DeleteFunc(p.world.Sandboxes(node), func(s scenarios.PodState) bool { return !s.Addr.IsValid() && a.What != scenarios.BreakNamespace })
 	}
 	if a.Pod != "" {
 		for _, m := range p.machines(living) {
