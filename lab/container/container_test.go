@@ -241,7 +241,7 @@ func TestNoEngine(t *testing.T) {
 	cmd := exec.Command(self, checkWord, "x")
 	cmd.Env = append(os.Environ(), "DOCKER_HOST=unix://"+t.TempDir()+"/no.sock", "HOME="+t.TempDir())
 	text, err := cmd.CombinedOutput()
-	if err == nil || !strings.Contains(string(text), "no Docker engine answers") || strings.Count(string(text), "\n") != 1 {
+	if err == nil || !strings.Contains(string(text), "world container needs a Docker engine: ") || !strings.Contains(string(text), "no.sock, which DOCKER_HOST names") || strings.Count(string(text), "\n") != 1 {
 		t.Errorf("%v: %s", err, text)
 	}
 }
