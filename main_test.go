@@ -38,6 +38,18 @@ func TestScripts(t *testing.T) {
 
 // TestReadme goal: the scenario that README.md shows is one. Method: parse it as a file.
 func TestReadme(t *testing.T) {
+	s, err := scenarios.Parse("README.md", []byte(readmeScenario(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Goal == "" || len(s.Timeline) < 3 {
+		t.Errorf("the example shows little: %+v", s)
+	}
+}
+
+// readmeScenario is the scenario that README.md shows.
+func readmeScenario(t *testing.T) string {
+	t.Helper()
 	text, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)
@@ -54,13 +66,7 @@ func TestReadme(t *testing.T) {
 		}
 		scenario.WriteString(code)
 	}
-	s, err := scenarios.Parse("README.md", []byte(scenario.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s.Goal == "" || len(s.Timeline) < 3 {
-		t.Errorf("the example shows little: %+v", s)
-	}
+	return scenario.String()
 }
 
 // TestDocumentedCommands goal: every command, and every flag of it, that a page names exists. Method: whatever stands behind
