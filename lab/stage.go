@@ -20,7 +20,7 @@ var _ timeline.World = stage{}
 // lacks is what no lab has: a hand in an agent's own process, in what watches deliver, in a disk, and in single directions of
 // the fabric.
 var lacks = []timeline.Need{timeline.AgentCalls, timeline.WatchDelivery, timeline.UnsyncedWrites, timeline.OneWayFabric,
-	timeline.SlowFabric, timeline.ServerLink, timeline.CIDRControllers, timeline.LeadingController, timeline.OtherVersions, timeline.ForgetfulRuntimes}
+	timeline.SlowFabric, timeline.ServerLink, timeline.CIDRControllers, timeline.LeadingController, timeline.OtherVersions, timeline.ForgetfulRuntimes, timeline.OwnClocks}
 
 // Supports implements scenarios.Supporter.
 func (w *World) Supports(a scenarios.Action) bool { return w.play.Refusal(a) == "" }
@@ -70,6 +70,9 @@ func (st stage) Lacks() []timeline.Need {
 
 // SetVersion implements timeline.Processes; it is never asked for, as the lab lacks its need.
 func (st stage) SetVersion(string, scenarios.AgentVersion) {}
+
+// SetClock implements timeline.Processes; nobody asks it: see lacks.
+func (st stage) SetClock(string, time.Duration) {}
 
 // Machines implements timeline.Machines.
 func (st stage) Machines() []timeline.Machine {

@@ -76,6 +76,7 @@ var actionKinds = []actionKind{
 	{RestartBoth{}, "Agent and VPP are killed and started again."},
 	{PauseAgent{}, "The agent's process stands still and goes on later, as after SIGSTOP and SIGCONT."},
 	{PauseVPP{}, "VPP's process stands still and goes on later."},
+	{SetClock{}, "The wall clock of a node's machine is set ahead or back."},
 
 	{StopStore{}, "The store answers nothing."},
 	{StopDHCP{}, "The DHCP server of the nodes' network answers nothing."},

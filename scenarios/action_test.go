@@ -37,6 +37,8 @@ var actionLines = []string{
 	"recreate-node node=node-1",
 	"roll-nodes every=30s count=2",
 	"kill-agent node=node-3 for=5s",
+	"set-clock node=node-3 ahead=1h",
+	"set-clock node=any back=1m30s",
 	"restart-agent node=all",
 	"kill-vpp node=node-3",
 	"restart-vpp node=node-2",

@@ -133,6 +133,10 @@ func (s *Scenario) checkTimeline() *InputError {
 			if ipam.System != Cilium && ipam.System != NodeIPAM && ipam.System != Calico {
 				return s.wrongAt(path+".do", "lose-leader needs config.ipam.system cilium, nodeipam or calico: %s has no controller", ipam.System)
 			}
+		case SetClock:
+			if (a.Ahead > 0) == (a.Back > 0) {
+				return s.wrongAt(path+".do", "set-clock needs one of ahead and back")
+			}
 		case SetPodCIDR:
 			if !ipam.UseExternalIPAM {
 				return s.wrongAt(path+".do", "set-pod-cidr needs config.ipam.useExternalIPAM: otherwise Node objects do not decide pod ranges")

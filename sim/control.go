@@ -171,7 +171,7 @@ func (w *World) starvedInVain() string {
 	}
 	for _, m := range w.order {
 		if k := w.cluster.Kubelet(m.name); k != nil && k.Starved() > 0 && m.proc != nil {
-			if _, free := m.alloc.Capacity(w.clock()); free > 0 && !m.crowded() {
+			if _, free := m.alloc.Capacity(m.proc.agent.Time(m.proc.now())); free > 0 && !m.crowded() {
 				return m.name + ": pods wait for an address and there is one"
 			}
 		}

@@ -33,7 +33,7 @@ func (w *World) Linger(ctx context.Context) (stirred bool, err error) {
 // rest notes that an address was released.
 func (m *machine) rest(a netip.Addr) {
 	if d := m.w.rest(); d > 0 {
-		m.rests[a] = m.w.eng.Now() + d
+		m.rests[a] = m.w.eng.Now() + m.truly(d)
 	}
 }
 

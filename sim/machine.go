@@ -67,6 +67,7 @@ type machine struct {
 	rests map[netip.Addr]time.Duration
 	// leasesAt is when the agent leased or freed an address last.
 	leasesAt time.Duration
+	clocks   clocks
 }
 
 // recordTime is ample for an agent's start and the dumps of a large node.
@@ -92,6 +93,7 @@ func (w *World) newMachine(name string) (*machine, error) {
 		return nil, err
 	}
 	m.host = host
+	m.drawClocks()
 	w.machines[name] = m
 	w.order = append(w.order, m)
 	return m, nil
@@ -232,14 +234,14 @@ func (m *machine) agentUp() {
 		return
 	}
 	m.saved = newSaved(records)
-	p := &process{m: m, spent: 1, agent: a, journal: j, planted: w.plantAgent(m.name, a)}
+	p := &process{m: m, ahead: m.clocks.ahead, spent: 1, agent: a, journal: j, planted: w.plantAgent(m.name, a)}
 	m.proc, m.alloc, m.ableAt = p, alloc, w.eng.Now()
 	p.client = w.cluster.NewStoreClient(m.name, p.fromStore)
 	p.feed = w.cluster.NewFeed(m.name, p.fromAPI)
 	if w.serving() {
 		p.feed.WithServices()
 	}
-	p.step(agent.Restored{Records: records, Boot: m.host.Boot()})
+	p.step(agent.Restored{Records: records, Boot: m.host.Boot(), Uptime: m.sinceBoot()})
 	if p.dead {
 		return
 	}
@@ -251,7 +253,7 @@ func (m *machine) agentUp() {
 		m.knownBlocks = nil // told again; that an earlier life's blocks are not held any more is a change
 	}
 	m.tellIdentity()
-	w.system.AgentUp(m.name, a)
+	w.system.AgentUp(m.name, side{a, p})
 	p.step(agent.HostAddresses{Addrs: m.management})
 	if m.own.IsValid() {
 		p.step(agent.OwnAddress{Addr: m.own})

@@ -43,6 +43,8 @@ type process struct {
 	// wake numbers the agent's WakeAt effects: only the last one counts.
 	wake uint64
 	dead bool
+	// ahead is how far the wall clock was ahead when the process started.
+	ahead time.Duration
 	// newsUntil is until when what a stream brings is late, newsLate how much of it is on its way.
 	newsUntil map[*cluster.Informer]time.Duration
 	newsLate  int
@@ -96,9 +98,9 @@ func (p *process) step(ev agent.Event) {
 	p.m.w.stepping = p.m.name
 	var effects []agent.Effect
 	if p.planted == nil {
-		effects = p.agent.Step(p.m.w.clock(), ev)
+		effects = p.agent.Step(p.now(), ev)
 	} else {
-		effects = p.planted.Step(p.m.w.clock(), ev)
+		effects = p.planted.Step(p.now(), ev)
 	}
 	p.m.w.stepping = ""
 	p.leaseFacts(effects) // what the agent decides is a fact from now on, whether or not it survives
@@ -388,7 +390,7 @@ func (p *process) wakeAt(e agent.WakeAt) {
 		return
 	}
 	w := p.m.w
-	w.eng.After(max(0, e.At.Sub(w.clock())), &woken{p: p, wake: p.wake})
+	w.eng.After(p.m.truly(max(0, e.At.Sub(p.now()))), &woken{p: p, wake: p.wake})
 }
 
 // AppendText implements engine.Event.

@@ -139,7 +139,7 @@ func (st stage) Remove(_ context.Context, name string) error {
 		st.assign(name, nil)
 	}
 	st.external.Forget(m.number)
-	m.fact(scenarios.Fact{Kind: scenarios.FactNodeGone, Text: scenarios.NodeLeft, Rest: st.agentConfig.NodeIDQuarantine})
+	m.fact(scenarios.Fact{Kind: scenarios.FactNodeGone, Text: scenarios.NodeLeft, Rest: st.restOfIDs()})
 	return nil
 }
 

@@ -144,9 +144,6 @@ func New(s *scenarios.Scenario, o Options) (*World, error) {
 	return w, w.build(pools)
 }
 
-// clock is the present instant as agents see it.
-func (w *World) clock() time.Time { return epoch.Add(w.eng.Now()) }
-
 // Name implements scenarios.World.
 func (w *World) Name() string { return "sim" }
 

@@ -27,7 +27,7 @@ var _ timeline.World = stage{}
 // lacks is what no cluster of real machines has.
 var lacks = []timeline.Need{timeline.AgentCalls, timeline.WatchDelivery, timeline.UnsyncedWrites, timeline.OneWayFabric, timeline.SlowFabric,
 	timeline.ServerLink, timeline.CIDRControllers, timeline.LeadingController, timeline.DHCPServer, timeline.OtherVersions, timeline.ServiceFeed,
-	timeline.ForgetfulRuntimes, timeline.StoreHistory, timeline.GivenAddresses, timeline.GivenPodCIDRs, timeline.SlowServers, timeline.GivenMachines,
+	timeline.ForgetfulRuntimes, timeline.OwnClocks, timeline.StoreHistory, timeline.GivenAddresses, timeline.GivenPodCIDRs, timeline.SlowServers, timeline.GivenMachines,
 	timeline.RudeRuntimes, timeline.BoundedApps, timeline.StaticPods, timeline.PodNamespaces, timeline.ExternalPlugin}
 
 // Lacks implements timeline.World.
@@ -244,6 +244,9 @@ func (st stage) Pause(name string, p timeline.Program, pause bool) error {
 
 // SetVersion implements timeline.Processes; it is never asked for, as the world lacks its need.
 func (st stage) SetVersion(string, scenarios.AgentVersion) {}
+
+// SetClock implements timeline.Processes; nobody asks it: see lacks.
+func (st stage) SetClock(string, time.Duration) {}
 
 // Quiet implements timeline.Processes.
 func (st stage) Quiet(_ context.Context, name string) bool {

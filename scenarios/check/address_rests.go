@@ -63,7 +63,7 @@ func (w *restWatcher) Observe(f *scenarios.Fact) error {
 		w.checks++
 		delete(w.nodes[f.Node], f.Addr)
 		if f.At < r.until && f.Owner != r.owner {
-			v := broken(addressRestsName, f.At, f.Node, "%s goes to %s %s after it was released, and should rest for %s",
+			v := broken(addressRestsName, f.At, f.Node, "%s goes to %s %s after it was released, and should rest for %s: look at what its rest was measured by, and at clocks that were set",
 				f.Addr, f.Owner, f.At-r.since, r.until-r.since)
 			v.Before, v.After = f.Addr.String()+": resting", f.Addr.String()+": "+f.Owner.String()
 			return v

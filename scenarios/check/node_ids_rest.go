@@ -71,7 +71,7 @@ func (w *idRestWatcher) Observe(f *scenarios.Fact) error {
 		w.checks++
 		delete(w.resting, f.Number)
 		if f.At < r.until {
-			return broken(idsRestName, f.At, f.Node, "%s acts on node ID %d, %s after %s left with it, and it should rest for %s: look at who released its record, and when it was claimed",
+			return broken(idsRestName, f.At, f.Node, "%s acts on node ID %d, %s after %s left with it, and it should rest for %s: look at who released its record, when it was claimed, and by whose clock",
 				f.Node, f.Number, f.At-r.left, r.node, r.until-r.left)
 		}
 	}

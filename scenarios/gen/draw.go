@@ -38,6 +38,7 @@ func Draw(c Chooser, p Profile, name string) *scenarios.Scenario {
 		d.drawSystem(&s)
 	}
 	d.drawLinks(&s)
+	d.drawClocks(&s.Topology)
 	d.drawDHCP(&s)
 	if err := s.Validate(); err != nil {
 		panic(fmt.Sprintf("gen: drew an invalid scenario: %v\n%s", err, s.Marshal()))

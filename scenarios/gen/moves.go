@@ -93,6 +93,7 @@ var moves = []move{
 	{"pause vpp", 1, func(d drawer, _ *state) scenarios.Action {
 		return scenarios.PauseVPP{Node: scenarios.AnyNode, For: d.span()}
 	}},
+	{"set clock", 1, drawClock},
 	{"restart both", 2, func(d drawer, _ *state) scenarios.Action { return scenarios.RestartBoth{Node: d.someNodes()} }},
 
 	{"stop store", 1, func(d drawer, _ *state) scenarios.Action { return scenarios.StopStore{For: d.span()} }},

@@ -38,6 +38,7 @@ const (
 	StaticPods
 	PodNamespaces
 	ExternalPlugin
+	OwnClocks
 )
 
 // needs is the one table of reasons for which an action or a setting is refused.
@@ -67,6 +68,7 @@ var needs = [...]string{
 	StaticPods:        "no pod comes from a node's own files here",
 	PodNamespaces:     "a namespace that a running container holds cannot be taken away",
 	ExternalPlugin:    "no IPAM plugin runs beside the agents here",
+	OwnClocks:         "all nodes have the clock of this machine",
 }
 
 // String is the reason, for people.
@@ -146,6 +148,7 @@ func RefusedSettings(s *scenarios.Scenario, lacks []Need) []Refusal {
 		{"ipam.system=" + string(s.Config.IPAM.System), CIDRControllers, s.Config.IPAM.System != scenarios.Contiv},
 		{"agent.hookTime", AgentCalls, s.Config.Agent.HookTime > 0},
 		{"wiring.services=vpp", ServiceFeed, s.Config.Wiring.Services == scenarios.ServedByVPP},
+		{"topology.clockSpread", OwnClocks, s.Topology.ClockSpread > 0}, {"topology.clockDrift", OwnClocks, s.Topology.ClockDrift > 0},
 		{"wiring.pod=tap", VhostNet, s.Config.Wiring.Pod == scenarios.PodTAP},
 		{"topology.nic=false", GivenMachines, s.Topology.NIC == ""},
 		{"topology.nicMTU", GivenMachines, s.Topology.NICMTU != scenarios.Default().Topology.NICMTU},

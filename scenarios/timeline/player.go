@@ -83,6 +83,7 @@ var actions = []action{
 	on((*Player).restartBoth),
 	on((*Player).pauseAgent, PausedPrograms),
 	on((*Player).pauseVPP, PausedPrograms),
+	on((*Player).setClock, OwnClocks),
 
 	on((*Player).stopStore),
 	on((*Player).stopDHCP, DHCPServer),

@@ -102,3 +102,8 @@ func (p *Player) restartBoth(_ context.Context, a scenarios.RestartBoth) error {
 		return nil
 	})
 }
+
+// setClock moves the wall clocks of machines.
+func (p *Player) setClock(_ context.Context, a scenarios.SetClock) error {
+	return p.each(a.Node, a.Verb(), living, func(node string) error { p.world.SetClock(node, a.By()); return nil })
+}

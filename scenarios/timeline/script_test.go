@@ -191,10 +191,11 @@ func (w *script) Slow(a, b scenarios.Endpoint, l timeline.Link) error {
 	w.say("  link %s %s %v", a, b, l)
 	return nil
 }
-func (w *script) StopDHCP(stop bool)  { w.say("  stop dhcp %t", stop) }
-func (w *script) StopStore(stop bool) { w.say("  stop store %t", stop) }
-func (w *script) StopAPI(stop bool)   { w.say("  stop api %t", stop) }
-func (w *script) WipeStore() error    { w.say("  wipe store"); return nil }
+func (w *script) StopDHCP(stop bool)                     { w.say("  stop dhcp %t", stop) }
+func (w *script) StopStore(stop bool)                    { w.say("  stop store %t", stop) }
+func (w *script) StopAPI(stop bool)                      { w.say("  stop api %t", stop) }
+func (w *script) WipeStore() error                       { w.say("  wipe store"); return nil }
+func (w *script) SetClock(node string, by time.Duration) { w.say("  clock of %s by %v", node, by) }
 func (w *script) SetVersion(node string, v scenarios.AgentVersion) {
 	w.say("  version of %s is %s", node, v)
 }

@@ -81,6 +81,8 @@ type Processes interface {
 	Start(node string, p Program)
 	// Pause stops a program that runs where it is, or lets it go on; one that is down stays so.
 	Pause(node string, p Program, pause bool) error
+	// SetClock moves a machine's wall clock.
+	SetClock(node string, by time.Duration)
 	// SetVersion says which version of the agent starts next on a node.
 	SetVersion(node string, v scenarios.AgentVersion)
 	// Release starts whatever is down on a machine that has power, held or not.

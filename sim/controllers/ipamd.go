@@ -44,7 +44,7 @@ type ipamd struct {
 }
 
 func newIPAMD(s *cloudSystem, node string, side Side, alloc *datastore.Node) *ipamd {
-	d := &ipamd{system: s, node: node, side: side, unset: make(map[string]bool), pool: datastore.NewNodePool(alloc, s.env.now)}
+	d := &ipamd{system: s, node: node, side: side, unset: make(map[string]bool), pool: datastore.NewNodePool(alloc, side.Now)}
 	c := s.env.Plan.Datastore
 	d.manager = datastore.NewNodeManager(d.pool, datastore.Sizing{
 		Targets: datastore.Targets{WarmIP: c.WarmIP, MinimumIP: c.MinimumIP, WarmPrefix: c.WarmPrefix, WarmENI: c.WarmENI},
@@ -71,7 +71,7 @@ func (d *ipamd) after(t time.Duration, what string, do func()) {
 
 func (d *ipamd) step(ev datastore.Event) {
 	d.begun = true
-	for _, e := range slices.Clone(d.manager.Step(d.system.env.now(), ev)) {
+	for _, e := range slices.Clone(d.manager.Step(d.side.Now(), ev)) {
 		if d.dead {
 			return
 		}
@@ -99,7 +99,7 @@ func (d *ipamd) tell() {
 func (d *ipamd) wakeAt(at time.Time) {
 	d.wake++
 	n := d.wake
-	d.after(max(0, at.Sub(d.system.env.now())), "ipamd wakes", func() {
+	d.after(max(0, at.Sub(d.side.Now())), "ipamd wakes", func() {
 		if d.wake == n {
 			d.step(datastore.Woke{})
 		}

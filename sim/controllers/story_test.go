@@ -306,6 +306,9 @@ func (h *host) Blocks() []ipam.Block { return h.alloc.Blocks() }
 // Idle implements controllers.Side.
 func (h *host) Idle() bool { return !h.busy }
 
+// Now implements controllers.Side.
+func (h *host) Now() time.Time { return h.w.now() }
+
 func (w *world) up(node string, before *host) {
 	h := &host{w: w, name: node, asking: map[ipam.Owner]bool{}}
 	var err error

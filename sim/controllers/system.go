@@ -44,6 +44,8 @@ type Side interface {
 	Blocks() []ipam.Block
 	// Idle reports whether all that the agent has decided is journaled and told to the other nodes.
 	Idle() bool
+	// Now is the agent's own time.
+	Now() time.Time
 }
 
 // System is where nodes' blocks come from.

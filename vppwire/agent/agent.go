@@ -54,9 +54,12 @@ type core struct {
 	wire   *vppwire.Session
 	ids    *nodeid.Machine
 
-	now  time.Time
-	out  []Effect
-	todo todo
+	// now is the agent's own time, which the caller's is ahead of by ahead: see ownTime.
+	now   time.Time
+	ahead time.Duration
+	began time.Time // of this boot, zero where nobody knows
+	out   []Effect
+	todo  todo
 
 	// mgmt are the own Node object's addresses, hosts those of the host's own links, as last told.
 	mgmt, hosts []netip.Addr
@@ -120,7 +123,7 @@ func New(cfg Config, alloc ipam.NodeAllocator) (*Agent, error) {
 // Step takes one event at one time and returns what has to be done because of it, in order. The package's documentation says what
 // the caller owes and gets. An event of an unknown type panics.
 func (a *Agent) Step(now time.Time, ev Event) []Effect {
-	a.now = now
+	a.now = a.Time(now)
 	clear(a.out)
 	a.out = a.out[:0]
 	if !a.restored {
@@ -298,6 +301,9 @@ func (a *Agent) wake() {
 		return
 	}
 	a.armed = at
+	if !at.IsZero() {
+		at = at.Add(a.ahead)
+	}
 	a.emit(WakeAt{At: at})
 }
 

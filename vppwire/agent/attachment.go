@@ -109,8 +109,8 @@ type surroundings interface {
 	notReady() string
 	// awaitedBlocks says why not all blocks that the node should have are taken; empty when they are.
 	awaitedBlocks() string
-	// Trouble says why no pod can be wired now; empty when one can.
-	Trouble(now time.Time) string
+	// trouble says why no pod can be wired now, by the agent's own time; empty when one can.
+	trouble(now time.Time) string
 }
 
 func (p *pods) init(c *core, j *journal, rest surroundings) {

@@ -133,10 +133,12 @@ type (
 	// Restored is the first event of an agent's life: the records of its journal, oldest first; none on a new node.
 	// All of them are on disk: a driver syncs the journal before it tells, as an earlier life may have died before it did,
 	// and others are told of what is read here.
-	// Boot identifies the machine's boot: namespaces of an earlier boot are gone.
+	// Boot identifies the machine's boot: namespaces of an earlier boot are gone. Uptime is how long that was ago, by a clock that nobody
+	// sets; 0 where nobody knows.
 	Restored struct {
 		Records []Record
 		Boot    string
+		Uptime  time.Duration
 	}
 	// HostAddresses lists the addresses of the host's own links (loopback, docker and our own left out), in order. A driver
 	// tells it right after Restored, so that routes to them are not taken away and put back at each start.

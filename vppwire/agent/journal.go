@@ -240,14 +240,23 @@ func (a *Agent) snapshot() []Record {
 				continue
 			}
 			if !named {
-				records = append(records, Record{Kind: RecordBoot, Boot: boot})
+				records = a.appendBoot(records, boot, stale)
 				named = true
 			}
 			records = append(records, Record{Kind: RecordSandbox, Sandbox: att.sandbox, Number: att.number})
 		}
 		if !stale && !named {
-			records = append(records, Record{Kind: RecordBoot, Boot: boot})
+			records = a.appendBoot(records, boot, stale)
 		}
+	}
+	return records
+}
+
+// appendBoot names a boot, and says of the present one when it began.
+func (a *Agent) appendBoot(records []Record, boot string, stale bool) []Record {
+	records = append(records, Record{Kind: RecordBoot, Boot: boot})
+	if !stale && !a.began.IsZero() {
+		records = append(records, Record{Kind: RecordClock, Began: a.began})
 	}
 	return records
 }

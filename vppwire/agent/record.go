@@ -3,9 +3,11 @@ package agent
 import (
 	"errors"
 	"fmt"
+	"math"
 	"net/netip"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/vppwire/mode"
@@ -31,6 +33,8 @@ type Record struct {
 	Pools Pools
 	// Boot is set for RecordBoot: sandboxes recorded from now on belong to this boot of the machine.
 	Boot string
+	// Began is set for RecordClock: the agent's own time when the boot named last before it began. UTC, nanoseconds.
+	Began time.Time
 	// Format is set for RecordFormat: what a reader of the journal has to know at least.
 	Format uint32
 }
@@ -48,6 +52,7 @@ const (
 	RecordBoot
 	RecordFormat
 	RecordLease
+	RecordClock
 )
 
 // JournalFormat is the newest format of journals that this version reads. Format 1 needs no RecordFormat, and this version writes
@@ -64,7 +69,7 @@ var (
 )
 
 var recordKinds = [...]string{RecordIPAM: "ipam", RecordSandbox: "sandbox", RecordGone: "gone", RecordNode: "node",
-	RecordPools: "pools", RecordBoot: "boot", RecordFormat: "format", RecordLease: "lease"}
+	RecordPools: "pools", RecordBoot: "boot", RecordFormat: "format", RecordLease: "lease", RecordClock: "clock"}
 
 // String is one line without its end; ParseRecord reads it back.
 func (r Record) String() string { return string(r.AppendText(nil)) }
@@ -96,6 +101,8 @@ func (r Record) AppendText(b []byte) []byte {
 		return appendField(b, r.Boot)
 	case RecordLease:
 		return appendPrefix(b, r.NodeAddress)
+	case RecordClock:
+		return strconv.AppendInt(b, r.Began.UnixNano(), 10)
 	case RecordFormat:
 		return strconv.AppendUint(b, uint64(r.Format), 10)
 	}
@@ -181,6 +188,8 @@ func parseRecord(text string) (Record, error) {
 		r.Boot = f.text()
 	case recordKinds[RecordLease]:
 		r.Kind, r.NodeAddress = RecordLease, f.prefix(false)
+	case recordKinds[RecordClock]:
+		r.Kind, r.Began = RecordClock, time.Unix(0, f.int(1, math.MaxInt64)).UTC()
 	case recordKinds[RecordFormat]:
 		r.Kind = RecordFormat
 		if r.Format = uint32(f.int(1, 1<<32-1)); f.err == nil && r.Format > JournalFormat {

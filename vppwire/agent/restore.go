@@ -13,6 +13,7 @@ import (
 // rewriting.
 func (a *Agent) restore(e Restored) {
 	a.restored, a.boot = true, e.Boot
+	clock := a.ownTime(e)
 	configured := a.ranges.history
 	a.ranges.history = nil
 	sandboxes := map[ipam.Owner]*attachment{}
@@ -43,7 +44,7 @@ func (a *Agent) restore(e Restored) {
 			a.lease.addr = r.NodeAddress
 		case RecordPools:
 			a.restorePools(r.Pools)
-		case RecordFormat: // whoever read it knew enough
+		case RecordFormat, RecordClock: // whoever read it knew enough; ownTime has read it
 		default:
 			a.log(levelError, "journal: a record of kind %d is left out", r.Kind)
 		}
@@ -57,6 +58,7 @@ func (a *Agent) restore(e Restored) {
 	if boot != e.Boot || len(e.Records) == 0 {
 		fresh = append(fresh, Record{Kind: RecordBoot, Boot: e.Boot})
 	}
+	fresh = append(fresh, clock...)
 	if n := len(a.ranges.history); n > 0 {
 		a.actOn(a.ranges.history[n-1])
 	}

@@ -14,7 +14,9 @@ const vppSilence = "VPP is there and does not answer: its main thread may hang, 
 
 // Trouble is one sentence about why no pod can be wired at that time, empty when one can. Unlike Pending it names what only other
 // nodes or people can end, and says nothing of what has been going on for a few seconds only.
-func (a *Agent) Trouble(now time.Time) string {
+func (a *Agent) Trouble(now time.Time) string { return a.trouble(a.Time(now)) }
+
+func (a *Agent) trouble(now time.Time) string {
 	if why := a.notReady(); why != "" {
 		return why
 	}

@@ -74,7 +74,7 @@ func (p *pods) withdrawCheck(request uint64) {
 
 // podStatus says whether an ADD would be taken on and could be done now.
 func (p *pods) podStatus(e PodStatus) {
-	if why := p.rest.Trouble(p.now); why != "" {
+	if why := p.rest.trouble(p.now); why != "" {
 		p.refuse(e.Request, CodeUnavailable, "%s", why)
 		return
 	}

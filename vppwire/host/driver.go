@@ -142,7 +142,7 @@ func (d *Driver) Run(ctx context.Context) error {
 		close(d.ended)
 	}()
 	others.Go(func() { d.callLoop(ctx) })
-	d.step(agent.Restored{Records: d.cfg.Records, Boot: d.cfg.Boot})
+	d.step(agent.Restored{Records: d.cfg.Records, Boot: d.cfg.Boot, Uptime: uptime()})
 	d.cfg.Records = nil
 	if d.cfg.HostAddresses != nil {
 		if err := d.tellAddresses(); err != nil {
@@ -243,20 +243,19 @@ func (d *Driver) step(ev agent.Event) {
 	}
 }
 
-// clock is the machine's clock, kept from going back: where it is set back, time goes on from where it was.
-type clock struct{ last time.Time }
+// clock tells the time that the machine's wall clock had at its first look, and what has passed since by the monotonic clock: where the wall
+// clock is set ahead or back, time goes on as it was, and neither patience nor rests end early.
+type clock struct{ began time.Time }
 
 func (c *clock) now() time.Time {
-	now := time.Now()
-	if !c.last.IsZero() {
-		passed := now.Sub(c.last) // by the monotonic clock
-		if wall := c.last.Round(0).Add(passed); now.Round(0).Before(wall) {
-			now = c.last.Add(passed)
-		}
+	if c.began.IsZero() {
+		c.began = time.Now()
 	}
-	c.last = now
-	return now
+	return c.at(time.Since(c.began))
 }
+
+// at is the time when so much has passed.
+func (c *clock) at(passed time.Duration) time.Time { return c.began.Round(0).Add(passed) }
 
 // inbox is a queue without end, so that nobody who tells something ever waits.
 type inbox struct {

@@ -121,10 +121,9 @@ func (m *Machine) free(id uint32) bool {
 	if e != nil && (e.live() || e.malformed) {
 		return false
 	}
-	if e != nil && m.quarantined(e, m.now) {
-		end := e.released.Add(m.cfg.Quarantine)
-		if c.retryAt.IsZero() || end.Before(c.retryAt) {
-			c.retryAt = end
+	if e != nil && e.quarantined(m.now) {
+		if c.retryAt.IsZero() || e.rests.Before(c.retryAt) {
+			c.retryAt = e.rests
 		}
 		return false
 	}

@@ -20,6 +20,8 @@ type staleRecords struct {
 	// stale are live records whose nodes are gone or have never been told of; ascending by ID.
 	stale []staleRecord
 	dueAt time.Time
+	// resting are the IDs that rest by what this Machine has seen, in that order.
+	resting []uint32
 	// listedAt is when the last list of all Node objects was asked for; listing: one was asked for at askedAt, and none as new has come.
 	listedAt, askedAt time.Time
 	listing           bool
@@ -70,7 +72,7 @@ func (m *Machine) mayBeStale(e *entry) {
 	}
 }
 
-// judge takes out nodes that stayed absent, and releases the IDs of gone nodes where that is our turn.
+// judge takes out nodes that stayed absent, releases the IDs of gone nodes where that is our turn, and says what has rested.
 //
 // That a record's node has never been told of says little when the record is newer than the list of nodes: we may be cut
 // off from the API server and its news, while the node runs. So the nodes are listed again first, by those whose turn it is.
@@ -119,6 +121,7 @@ func (m *Machine) judge() {
 		m.release(e)
 	}
 	s.stale = still
+	m.judgeResting(rank)
 }
 
 // rank counts the live nodes with a lower ID than ours: they come before us in duties that one node has.
@@ -136,14 +139,23 @@ func (m *Machine) rank() int {
 	return n
 }
 
-// release marks a gone node's record as released, so that its quarantine begins. When the store is busy or left alone for a
-// while, its next answer brings us back here.
+// release marks a gone node's record as released, so that its quarantine begins.
 func (m *Machine) release(e *entry) {
-	if !m.claim.usable() || m.store.asked.ID != 0 || m.view.stale || !m.view.listed || m.now.Before(m.store.retryAt) {
-		return
+	if m.marks() {
+		m.log(Info, "node ID %d of node %s is released", e.id, e.name)
+		m.mark(e, m.now.UTC())
 	}
+}
+
+// marks reports whether a gone node's record can be written now. When the store is busy or left alone for a while, its next answer brings us
+// back to judge.
+func (m *Machine) marks() bool {
+	return m.claim.usable() && m.store.asked.ID == 0 && !m.view.stale && m.view.listed && !m.now.Before(m.store.retryAt)
+}
+
+// mark writes a release time into a gone node's record.
+func (m *Machine) mark(e *entry, at time.Time) {
 	r := e.record()
-	r.ReleasedAt = m.now.UTC()
-	m.log(Info, "node ID %d of node %s is released", e.id, e.name)
+	r.ReleasedAt = at
 	m.ask(Request{Op: Update, Key: recordKey(e.id), Value: r.String(), Revision: e.rev})
 }

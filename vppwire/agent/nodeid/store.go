@@ -85,7 +85,7 @@ func (m *Machine) storeReplied(e StoreReply) {
 	if m.overOwn(asked) {
 		m.changed |= Viewed // what the request would have changed may be acted on
 	}
-	if len(m.members.stale) > 0 {
+	if m.members.owed() {
 		m.changed |= WantsJudge
 	}
 	if e.Err == Unavailable || e.Err == Compacted {

@@ -38,6 +38,8 @@ type entry struct {
 	value     string
 	name, uid string // parts of value
 	released  time.Time
+	// rests is until when a released ID is given to nobody by what this Machine has seen of it, zero where somebody else has seen all of it.
+	rests time.Time
 }
 
 // live reports whether the record says that somebody holds the ID.
@@ -183,6 +185,13 @@ func (m *Machine) fill(e *entry, item *Item) {
 		return
 	}
 	e.name, e.uid, e.released = n.Name, n.UID, n.ReleasedAt
+	switch {
+	case e.live() || e.released.Equal(rested):
+	case was.released.Equal(e.released) && was.uid == e.uid:
+		e.rests = was.rests
+	default:
+		m.beginsToRest(e)
+	}
 	e.irregular = !m.plan.Regular(e.id, n.PodNetworks)
 }
 
@@ -219,9 +228,7 @@ func (m *Machine) ours(e *entry, uid string) bool {
 }
 
 // quarantined reports whether a released ID may not be given out yet.
-func (m *Machine) quarantined(e *entry, now time.Time) bool {
-	return !e.released.IsZero() && now.Before(e.released.Add(m.cfg.Quarantine))
-}
+func (e *entry) quarantined(now time.Time) bool { return !e.rests.IsZero() && now.Before(e.rests) }
 
 // Holder is another node whose record shows an address of a block.
 type Holder struct {
@@ -234,13 +241,13 @@ type Holder struct {
 func (m *Machine) Holder(now time.Time, block netip.Prefix) (Holder, bool) {
 	for i := range m.view.entries {
 		e := &m.view.entries[i]
-		if e.deleted || e.malformed || !e.irregular || e.id == m.claim.ID || m.ours(e, m.claim.UID) || !e.live() && !m.quarantined(e, now) {
+		if e.deleted || e.malformed || !e.irregular || e.id == m.claim.ID || m.ours(e, m.claim.UID) || !e.live() && !e.quarantined(now) {
 			continue
 		}
 		if slices.ContainsFunc(e.record().PodNetworks, block.Overlaps) {
 			h := Holder{Name: e.name}
 			if !e.live() {
-				h.Free = e.released.Add(m.cfg.Quarantine)
+				h.Free = e.rests
 			}
 			return h, true
 		}

@@ -1,0 +1,83 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+)
+
+// clocks are a machine's: the wall clock, which may be wrong and is set, and the one behind it, which runs a little too fast or too slow.
+type clocks struct {
+	// ahead is how far the wall clock is ahead of the true time, without what it has gained by running wrong.
+	ahead time.Duration
+	// ppm is by how many parts per million time runs too fast.
+	ppm int64
+	// boot is which boot began when the clock behind had ticked as much as booted says.
+	boot   string
+	booted time.Duration
+}
+
+// million is what a clock's error is a part of.
+const million = 1_000_000
+
+// drawClocks draws how wrong a new machine's clocks are.
+func (m *machine) drawClocks() {
+	t := &m.w.s.Topology
+	if spread := int(t.ClockSpread / time.Millisecond); spread > 0 {
+		m.clocks.ahead = time.Duration(m.w.eng.Chooser().Pick("clock of "+m.name, 2*spread+1)-spread) * time.Millisecond
+	}
+	if most := int(t.ClockDrift * million); most > 0 {
+		m.clocks.ppm = int64(m.w.eng.Chooser().Pick("drift of "+m.name, 2*most+1) - most)
+	}
+}
+
+// ticked is how much time has passed since the run's start by the machine's own count.
+func (m *machine) ticked() time.Duration {
+	now := m.w.eng.Now()
+	if m.clocks.ppm == 0 {
+		return now
+	}
+	return now + now/million*time.Duration(m.clocks.ppm) + now%million*time.Duration(m.clocks.ppm)/million
+}
+
+// truly is how long at least it takes until so much has passed by the machine's own count.
+func (m *machine) truly(d time.Duration) time.Duration {
+	rate := million + time.Duration(m.clocks.ppm)
+	if rate == million {
+		return d
+	}
+	return d/rate*million + d%rate*million/rate + time.Microsecond
+}
+
+// sinceBoot is how long the machine has run, as agents see it: since the first of this boot.
+func (m *machine) sinceBoot() time.Duration {
+	if b := m.host.Boot(); b != m.clocks.boot {
+		m.clocks.boot, m.clocks.booted = b, m.ticked()-agentStartTime
+	}
+	return m.ticked() - m.clocks.booted
+}
+
+// now is the time as the process sees it: what the wall clock said when it started, and what has passed since.
+func (p *process) now() time.Time { return epoch.Add(p.ahead + p.m.ticked()) }
+
+// side is an agent as its node's daemons see it, whose time is its own.
+type side struct {
+	*agent.Agent
+	p *process
+}
+
+// Now implements controllers.Side.
+func (s side) Now() time.Time { return s.Time(s.p.now()) }
+
+// SetClock implements timeline.Processes.
+func (st stage) SetClock(node string, by time.Duration) { st.machines[node].clocks.ahead += by }
+
+// restOfIDs is how long the ID of a node that is gone is nobody's, if whoever waits for that has the fastest clock there may be.
+func (w *World) restOfIDs() time.Duration {
+	d := w.agentConfig.NodeIDQuarantine
+	if w.s.Topology.ClockDrift == 0 {
+		return d
+	}
+	return time.Duration(float64(d) / (1 + scenarios.ClockDriftMost))
+}
