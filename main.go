@@ -16,6 +16,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -87,7 +88,7 @@ func config() cmd.Config {
 		FaultWords: faultWords,
 		Reports:    formats(),
 		Museum:     exhibits(),
-		Commands:   slices.Concat(ipamcmd.Commands(), agentcmd.Commands(), labcmd.Commands(labcmd.Build{Version: cmd.Version(), Worlds: []string{"sim", "netns", "container", "kind"}})),
+		Commands:   slices.Concat(ipamcmd.Commands(), agentcmd.Commands(saveJudgement), labcmd.Commands(labcmd.Build{Version: cmd.Version(), Worlds: []string{"sim", "netns", "container", "kind"}})),
 		Explorer:   exploring(),
 	}
 }
@@ -335,6 +336,34 @@ func exploredOf(e *cmd.Explored) *reports.Explored {
 		out.Coverage = append(out.Coverage, reports.Covered(g))
 	}
 	return out
+}
+
+// saveJudgement writes what was found out about a running cluster as a report of one run.
+func saveJudgement(dir string, j agentcmd.Judgement) error {
+	r := scenarios.Result{Scenario: j.Name, Goal: j.Goal, World: "cluster", Seed: j.Seed, Verdict: scenarios.Pass, WallSeconds: j.Took.Seconds(), Nodes: j.Nodes,
+		Laws: []scenarios.LawResult{}, Timeline: []scenarios.Mark{}, Replay: strings.Join(os.Args, " ")}
+	for _, n := range j.Notes {
+		r.Timeline = append(r.Timeline, scenarios.Mark{Kind: "note", Text: n})
+	}
+	for _, l := range j.Laws {
+		law := scenarios.LawResult{Name: l.Name, Why: l.Why, Status: scenarios.HeldStatus, Checks: int64(l.Occasions), Occasions: int64(l.Occasions), Violations: int64(len(l.Broken))}
+		switch {
+		case len(l.Broken) > 0:
+			law.Status, r.Verdict = scenarios.BrokenStatus, scenarios.Fail
+			if r.Failure == nil {
+				r.Failure = &scenarios.Failure{Law: l.Name, What: l.Broken[0], Tail: l.Broken}
+				r.Error = l.Name + ": " + l.Broken[0]
+			}
+		case l.Occasions == 0:
+			law.Status = scenarios.NotJudgedStatus
+		}
+		r.Laws = append(r.Laws, law)
+	}
+	f, err := reports.OpenFolder(dir)
+	if err != nil {
+		return err
+	}
+	return f.Keep(reportOf(cmd.Session{Version: cmd.Version(), Command: r.Replay, Started: j.Started, WallSeconds: r.WallSeconds, Results: []scenarios.Result{r}}))
 }
 
 // reportOf adds to a session where it happened.

@@ -77,6 +77,14 @@ func wires() (list []netip.Prefix) {
 	return list
 }
 
+// engineRange is what the engine gives nodes' Linux sides of a wire, until their VPPs take them off: none that a node ID stands for, or
+// Linux would answer for another node's VPP.
+func engineRange(subnet netip.Prefix) netip.Prefix {
+	from := subnet.Addr().As4()
+	from[3] = 128
+	return netip.PrefixFrom(netip.AddrFrom4(from), 25)
+}
+
 // wire is the subnet of a cluster's network, which is made where it is not there.
 func (e engine) wire(ctx context.Context, dir, id string, run bool) (netip.Prefix, error) {
 	there, err := e.NetworkInspect(ctx, networkName(id), client.NetworkInspectOptions{})
@@ -97,7 +105,7 @@ func (e engine) wire(ctx context.Context, dir, id string, run bool) (netip.Prefi
 		last := subnet.Addr().As4()
 		last[3] = 254
 		_, err = e.NetworkCreate(ctx, networkName(id), client.NetworkCreateOptions{Driver: "bridge",
-			IPAM:    &network.IPAM{Config: []network.IPAMConfig{{Subnet: subnet, Gateway: netip.AddrFrom4(last)}}},
+			IPAM:    &network.IPAM{Config: []network.IPAMConfig{{Subnet: subnet, Gateway: netip.AddrFrom4(last), IPRange: engineRange(subnet)}}},
 			Options: map[string]string{"com.docker.network.bridge.enable_ip_masquerade": "false"},
 			Labels:  labels})
 		if err == nil {
@@ -124,6 +132,15 @@ func (e engine) join(ctx context.Context, id, container string) error {
 	}
 	if _, err := e.NetworkConnect(ctx, networkName(id), client.NetworkConnectOptions{Container: container}); err != nil {
 		return fmt.Errorf("connect node %s with network %s: %w", container, networkName(id), err)
+	}
+	return nil
+}
+
+// part takes a node's container off the wire; one that is not on it is fine.
+func (e engine) part(ctx context.Context, id, container string) error {
+	_, err := e.NetworkDisconnect(ctx, networkName(id), client.NetworkDisconnectOptions{Container: container, Force: true})
+	if err != nil && !errdefs.IsNotFound(err) && !strings.Contains(err.Error(), "is not connected") {
+		return fmt.Errorf("take node %s off network %s: %w", container, networkName(id), err)
 	}
 	return nil
 }

@@ -293,7 +293,8 @@ func (x *Machines) Off(ctx context.Context, container string) error {
 	if _, err := x.m.engine.ContainerKill(ctx, container, client.ContainerKillOptions{Signal: "KILL"}); err != nil {
 		return fmt.Errorf("switch off %s: %w", container, err)
 	}
-	return nil
+	// A node of kind that starts takes the address that its name has first for its own: that has to be the one it had, and not the wire's.
+	return x.m.engine.part(ctx, x.m.ID, container)
 }
 
 // On implements what Off says.

@@ -188,9 +188,10 @@ func (w *World) room() bool {
 }
 
 const (
-	// pingedPairs bounds the pings of one check: all pairs of nine pods, a sample of more; pingPatience is for one of them.
+	// pingedPairs bounds the pings of one check: all pairs of nine pods, a sample of more; pingPatience is for one of them, tries of a tenth
+	// each. Kubelets, an API server and etcd on two processors were seen to leave VPP waiting for a second.
 	pingedPairs  = 72
-	pingPatience = 5 * time.Second
+	pingPatience = 20 * time.Second
 	reachableLaw = "reachable"
 )
 

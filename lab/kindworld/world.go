@@ -254,6 +254,9 @@ func (w *World) node(name string) *node {
 	return w.nodes[name]
 }
 
+// closeLimit is how long a cluster may take to go: an engine that has much to do takes minutes.
+const closeLimit = 5 * time.Minute
+
 // Close implements scenarios.World: the cluster is removed, unless it is to be kept.
 func (w *World) Close() error {
 	w.mu.Lock()
@@ -274,7 +277,7 @@ func (w *World) Close() error {
 	if w.o.kept {
 		return errors.Join(errs...)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // also after an interrupt
+	ctx, cancel := context.WithTimeout(context.Background(), closeLimit) // also after an interrupt
 	defer cancel()
 	if err := errors.Join(append(errs, kindcluster.Down(ctx, w.o.Cluster.Dir, w.o.Cluster.ID))...); err != nil {
 		return fmt.Errorf("end cluster %s: %w", w.o.Cluster.ID, err)

@@ -152,6 +152,7 @@ func RefusedSettings(s *scenarios.Scenario, lacks []Need) []Refusal {
 		{"wiring.pod=tap", VhostNet, s.Config.Wiring.Pod == scenarios.PodTAP},
 		{"topology.nic=false", GivenMachines, s.Topology.NIC == ""},
 		{"topology.nicMTU", GivenMachines, s.Topology.NICMTU != scenarios.Default().Topology.NICMTU},
+		{"topology.otherNICs", GivenMachines, len(s.Topology.OtherNICs) > 0},
 		{"topology.hostIPs", GivenMachines, s.Topology.HostIPs != 1},
 		{"config.runtime", RudeRuntimes, s.Config.Runtime != scenarios.Runtime{}},
 		{"workload.maxPerNode", BoundedApps, slices.ContainsFunc(s.Workload.Rows, func(r scenarios.WorkloadPod) bool { return r.MaxPerNode > 0 })},

@@ -15,9 +15,9 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/oneline"
 )
 
-// Commands are the commands of this package.
-func Commands() []*cobra.Command {
-	return []*cobra.Command{agentCommand(), controllerCommand(), auditCommand(), conformanceCommand()}
+// Commands are the commands of this package. save writes what was judged into a folder, in every format that this program has.
+func Commands(save func(dir string, j Judgement) error) []*cobra.Command {
+	return []*cobra.Command{agentCommand(), controllerCommand(), auditCommand(), conformanceCommand(save)}
 }
 
 // cannotRun are the errors that say that this machine, as it is now, cannot run an agent.

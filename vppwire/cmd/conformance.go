@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,8 +19,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/oneline"
 )
 
-func conformanceCommand() *cobra.Command {
-	var kubeconfig string
+func conformanceCommand(save func(dir string, j Judgement) error) *cobra.Command {
+	var kubeconfig, out string
 	var format cli.Format
 	o := conformance.Options{}
 	c := &cobra.Command{
@@ -27,12 +28,14 @@ func conformanceCommand() *cobra.Command {
 		Short: "Judge a running cluster, whatever its CNI, by making pods in it",
 		Long: `conformance makes pods on every ready node of a cluster, in a namespace of its own, replaces all of them several times, and judges
 each round: pods start, have addresses of their own inside of their nodes' ranges, reach each other and a service, and leave no
-record behind (vppdrill audit says which records it knows). What an audit finds before the run is told and is not the run's. The
-namespace is removed in the end, and nothing else is touched.
+record behind (vppdrill audit says which records it knows). With --roll it also restarts the pods of one DaemonSet, such as the CNI's agents,
+and has running pods call each other meanwhile. What an audit finds before the run is told and is not the run's. The
+namespace is removed in the end, and nothing else is touched. With --out it writes JUnit's format, an HTML page, Markdown, SARIF and JSON.
 
 Exit codes: 0 all laws held, 1 a law was broken, 2 bad usage, 3 the server does not answer or refuses.`,
-		Example: `  vppdrill conformance --kubeconfig ~/.kube/config --image example.org/e2e-test-images/agnhost:2.56 --rounds 5 --pods 10`,
-		Args:    cli.Args(0, 0, "no arguments"),
+		Example: `  vppdrill conformance --kubeconfig ~/.kube/config --image example.org/e2e-test-images/agnhost:2.56 --rounds 5 --pods 10
+  vppdrill conformance --kubeconfig ~/.kube/config --image example.org/e2e-test-images/agnhost:2.56 --roll kube-system/cilium --out out`,
+		Args: cli.Args(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case kubeconfig == "":
@@ -42,6 +45,10 @@ Exit codes: 0 all laws held, 1 a law was broken, 2 bad usage, 3 the server does 
 			case o.PodsPerNode < 1 || o.Rounds < 1 || o.Calls < 0 || o.Wait <= 0:
 				return cli.Usagef("conformance: --pods and --rounds are at least 1, --calls at least 0, --wait more than 0")
 			}
+			if namespace, name, ok := strings.Cut(o.Roll, "/"); o.Roll != "" && (!ok || namespace == "" || name == "" || strings.Contains(name, "/")) {
+				return cli.Usagef("conformance: --roll %q: want NAMESPACE/NAME of a DaemonSet", o.Roll)
+			}
+			began := time.Now()
 			client, err := kube.Dial(kubeconfig, "vppdrill-conformance", slog.New(slog.DiscardHandler))
 			if err != nil {
 				return cli.Usagef("conformance: %w", err)
@@ -50,6 +57,11 @@ Exit codes: 0 all laws held, 1 a law was broken, 2 bad usage, 3 the server does 
 			o.Audit = func(ctx context.Context) (audit.Report, error) { return auditOf(ctx, client) }
 			o.Say = func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), line) }
 			r, err := conformance.Run(cmd.Context(), o)
+			if out != "" && r.Namespace != "" {
+				if bad := save(out, judgement(r, o.Seed, began)); bad != nil {
+					err = errors.Join(err, cli.BadInput(bad))
+				}
+			}
 			return errors.Join(printConformance(cmd.OutOrStdout(), format, r), notJudged(err))
 		},
 	}
@@ -62,6 +74,8 @@ Exit codes: 0 all laws held, 1 a law was broken, 2 bad usage, 3 the server does 
 	flags.Uint64Var(&o.Seed, "seed", 1, "draws the pairs")
 	flags.DurationVar(&o.Patience, "patience", 3*time.Second, "how long a call that fails is made again, as proxies hear of new pods a moment later")
 	flags.DurationVar(&o.Wait, "wait", 2*time.Minute, "how long pods of a round may take to start, and to go")
+	flags.StringVar(&o.Roll, "roll", "", "DaemonSet `NAMESPACE/NAME` whose pods may be restarted in each round; empty: nothing is restarted")
+	flags.StringVar(&out, "out", "", "`folder` that gets the report: junit.xml, report.html and more")
 	cli.AddFormat(c, &format)
 	return c
 }
@@ -95,7 +109,7 @@ func printConformance(out io.Writer, format cli.Format, r conformance.Result) er
 			return err
 		}
 	} else {
-		laws := append([]string{conformance.LawStart, conformance.LawPods, conformance.LawService, conformance.LawGone}, audit.Laws()...)
+		laws := append(conformance.Laws(), audit.Laws()...)
 		for _, law := range laws {
 			var broken []conformance.Violation
 			for _, v := range r.Broken {

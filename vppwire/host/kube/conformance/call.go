@@ -102,6 +102,7 @@ func (r *run) all(ctx context.Context, round int, law string, calls []call) erro
 		}
 		r.Occasions[law]++
 		if why != nil {
+			r.silent[c.to] = true
 			r.broken(law, round, "pod %s on %s does not reach %s at %s: %v", c.from.Name, c.from.Spec.NodeName, or(c.want, "the service"), c.to, why)
 		}
 	}

@@ -22,7 +22,11 @@ const (
 	LawPods    = "pods-reach-pods"
 	LawService = "pods-reach-services"
 	LawGone    = "nothing-stays"
+	LawRoll    = "pods-survive-rolls"
 )
+
+// Laws are those, in the order in which they are told.
+func Laws() []string { return []string{LawStart, LawPods, LawService, LawGone, LawRoll} }
 
 // Options are what a run does. Connection is needed.
 type Options struct {
@@ -34,6 +38,8 @@ type Options struct {
 	// Calls is how many pairs of pods call each other in each round; all where there are fewer.
 	Calls int
 	Seed  uint64
+	// Roll is the DaemonSet, NAMESPACE/NAME, whose pods are restarted in each round while pods call each other; empty: none.
+	Roll string
 	// Wait is how long pods of a round may take to start, and to go.
 	Wait time.Duration
 	// Patience is how long a call that fails is made again: kube-proxies hear of a pod a moment after it is ready. 0 is not at all.
@@ -71,6 +77,8 @@ type run struct {
 	nodes []string
 	// before are the findings of the audit before the run: what was wrong already is not this run's.
 	before map[string]bool
+	// silent are addresses that somebody did not reach: what is wrong already is no roll's.
+	silent map[string]bool
 }
 
 // ErrNoNodes: no node is ready for pods.
@@ -78,7 +86,7 @@ var ErrNoNodes = errors.New("no node is ready for pods")
 
 // Run makes pods, judges, and removes them. An error is that it could not be judged; the result holds what was until then.
 func Run(ctx context.Context, o Options) (result Result, err error) {
-	r := &run{Options: o, draw: rand.New(rand.NewPCG(o.Seed, 0)), before: map[string]bool{}}
+	r := &run{Options: o, draw: rand.New(rand.NewPCG(o.Seed, 0)), before: map[string]bool{}, silent: map[string]bool{}}
 	r.Occasions = map[string]int{}
 	if r.Say == nil {
 		r.Say = func(string) {}
@@ -184,6 +192,9 @@ func (r *run) round(ctx context.Context, round int) error {
 	}
 	r.judge(round, report)
 	if err := r.reach(ctx, round, pods); err != nil {
+		return err
+	}
+	if err := r.roll(ctx, round, pods); err != nil {
 		return err
 	}
 	if err := r.gone(ctx, round); err != nil {

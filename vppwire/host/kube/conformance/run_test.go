@@ -32,6 +32,9 @@ type tinyCluster struct {
 	address func(n int) string
 	reaches func(from, to string) bool
 	stays   bool
+	// rolls counts what was asked of the DaemonSet since it was restarted, 0 for not restarted; cutOff: pods reach nobody meanwhile.
+	rolls  int
+	cutOff bool
 }
 
 func (c *tinyCluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -44,6 +47,18 @@ func (c *tinyCluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	path := strings.TrimPrefix(r.URL.Path, "/api/v1")
 	switch {
+	case path == "/apis/apps/v1/namespaces/kube-system/daemonsets/cni":
+		if r.Method == http.MethodPatch {
+			c.rolls = 1
+		} else if c.rolls++; c.rolls > 4 {
+			c.rolls = 0
+		}
+		updated := 0
+		if c.rolls == 0 {
+			updated = 1
+		}
+		answer(map[string]any{"kind": "DaemonSet", "apiVersion": "apps/v1", "metadata": map[string]any{"name": "cni", "generation": 7},
+			"status": map[string]any{"observedGeneration": 7, "desiredNumberScheduled": 1, "updatedNumberScheduled": updated, "numberUnavailable": 1 - updated}})
 	case path == "/nodes":
 		answer(map[string]any{"kind": "NodeList", "apiVersion": "v1", "items": []any{
 			map[string]any{"metadata": map[string]any{"name": "n1"}, "spec": map[string]any{"podCIDR": "10.0.0.0/24"}, "status": map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": "True"}}}},
@@ -66,7 +81,7 @@ func (c *tinyCluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 				name = n
 			}
 		}
-		if !c.reaches(from, to) {
+		if !c.reaches(from, to) || c.cutOff && c.rolls > 0 {
 			answer(map[string]any{"errors": []string{"timeout"}})
 			return
 		}
@@ -110,7 +125,7 @@ func judged(t *testing.T, c *tinyCluster) conformance.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := conformance.Run(t.Context(), conformance.Options{Connection: client, Image: "x", PodsPerNode: 3, Rounds: 2, Wait: time.Second,
+	r, err := conformance.Run(t.Context(), conformance.Options{Connection: client, Image: "x", PodsPerNode: 3, Rounds: 2, Wait: time.Second, Roll: "kube-system/cni",
 		Audit: func(ctx context.Context) (audit.Report, error) {
 			var o audit.Objects
 			for _, path := range []string{"/api/v1/nodes", "/api/v1/pods"} {
@@ -144,6 +159,7 @@ func TestRun(t *testing.T) {
 		{"an address of nowhere", &tinyCluster{address: func(n int) string { return fmt.Sprintf("10.9.0.%d", 5+n) }, reaches: all}, audit.LawOutside},
 		{"a pod nobody reaches", &tinyCluster{address: good, reaches: func(_, to string) bool { return to != "10.0.0.6" }}, conformance.LawPods},
 		{"no services", &tinyCluster{address: good, reaches: func(_, to string) bool { return to != "10.96.0.7" }}, conformance.LawService},
+		{"agents that take the network with them", &tinyCluster{address: good, reaches: all, cutOff: true}, conformance.LawRoll},
 		{"pods that stay", &tinyCluster{address: good, reaches: all, stays: true}, conformance.LawGone},
 	} {
 		t.Run(test.what, func(t *testing.T) {
@@ -157,7 +173,7 @@ func TestRun(t *testing.T) {
 			if strings.Join(laws, " ") != test.want {
 				t.Errorf("broken: %+v, want %q", r.Broken, test.want)
 			}
-			if r.Nodes != 1 || r.Rounds != 2 || r.Occasions[conformance.LawPods] < 12 || r.Occasions[conformance.LawService] < 6 {
+			if r.Nodes != 1 || r.Rounds != 2 || r.Occasions[conformance.LawPods] < 12 || r.Occasions[conformance.LawService] < 6 || r.Occasions[conformance.LawRoll] < 6 {
 				t.Errorf("%+v", r)
 			}
 		})

@@ -1,0 +1,63 @@
+package cmd
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam/audit"
+	"github.com/vppdrill/vppdrill/vppwire/host/kube/conformance"
+)
+
+// Judgement is what a command found out about a running cluster, for whoever writes reports.
+type Judgement struct {
+	// Name is the command's, Goal one sentence about what was judged.
+	Name, Goal string
+	Seed       uint64
+	Started    time.Time
+	Took       time.Duration
+	Nodes      int
+	Notes      []string
+	// Laws are all that could be judged, in their order.
+	Laws []JudgedLaw
+}
+
+// JudgedLaw is how one law fared; one without occasions was not judged.
+type JudgedLaw struct {
+	Name, Why string
+	Occasions int
+	// Broken has a sentence for each violation.
+	Broken []string
+}
+
+// whys are what breaks for a user when a law does.
+var whys = map[string]string{
+	conformance.LawStart:   "A pod that does not start has no network, or nobody told its runtime.",
+	conformance.LawPods:    "Every pod reaches every other without translation: Kubernetes' own promise of its network.",
+	conformance.LawService: "What a service has as its address leads to one of its endpoints.",
+	conformance.LawGone:    "A pod that does not go keeps its address and its name.",
+	conformance.LawRoll:    "A CNI's own upgrade may not cut off pods that run.",
+	audit.LawDuplicate:     "Packets for one of two pods go to the other.",
+	audit.LawOutside:       "Other nodes send what is for the pod to the node that has its range.",
+	audit.LawOverlap:       "Two nodes give out the same addresses.",
+	audit.LawService:       "A pod with a service's address is never reached, or the service is not.",
+	audit.LawNodeRange:     "A pod with a node's address takes what is for the node.",
+	audit.LawLeak:          "Addresses that nobody has and nobody gets are lost until the node has none.",
+	audit.LawGone:          "What a node that is gone still holds, no other gets.",
+	audit.LawExhaustion:    "A node without addresses starts no pod.",
+}
+
+// judgement is a conformance run for reports.
+func judgement(r conformance.Result, seed uint64, began time.Time) Judgement {
+	j := Judgement{Name: "conformance", Goal: fmt.Sprintf("A running cluster of %d nodes, judged by pods made in it for %d rounds.", r.Nodes, r.Rounds),
+		Seed: seed, Started: began, Took: time.Since(began), Nodes: r.Nodes, Notes: r.Notes}
+	for _, name := range append(conformance.Laws(), audit.Laws()...) {
+		l := JudgedLaw{Name: name, Why: whys[name], Occasions: r.Occasions[name]}
+		for _, v := range r.Broken {
+			if v.Law == name {
+				l.Broken = append(l.Broken, fmt.Sprintf("round %d: %s", v.Round, v.Text))
+			}
+		}
+		j.Laws = append(j.Laws, l)
+	}
+	return j
+}
