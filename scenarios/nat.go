@@ -28,6 +28,8 @@ type NATMapping struct {
 	// Twice: the client's address is translated too; Self: where the client is the local.
 	Twice, Self bool
 	Locals      []NATLocal
+	// Kept are locals that are gone and that clients with affinity may be sent to still, where the world can tell.
+	Kept []NATLocal
 }
 
 // NATLocal is one of those that sessions are spread over. Weight 0 is never drawn.

@@ -151,6 +151,12 @@ func (v *serving) mapped(n *scenarios.NodeState, c *scenarios.NAT) error {
 		}) {
 			return broken(servicesReachedName, v.s.At, n.Name, "VPP of %s maps %s, which no service has", n.Name, netip.AddrPortFrom(m.Addr, m.Port))
 		}
+		for _, l := range m.Kept {
+			if !slices.ContainsFunc(m.Locals, func(x scenarios.NATLocal) bool { return x.Addr == l.Addr && x.Table == l.Table }) {
+				return broken(servicesReachedName, v.s.At, n.Name, "clients of %s with affinity are sent to %s by VPP of %s, although that has gone: look at how it was taken away",
+					netip.AddrPortFrom(m.Addr, m.Port), l.Addr, n.Name)
+			}
+		}
 	}
 	return nil
 }

@@ -22,6 +22,8 @@ type NATMapping struct {
 	Identity    bool
 	Twice, Self bool
 	Locals      []NATLocal
+	// Kept are locals that are gone and that clients with affinity may be sent to still.
+	Kept []NATLocal
 }
 
 // NATLocal is one local.
@@ -54,6 +56,9 @@ func (v *VPP) NAT() (NAT, bool) {
 			if l != nil {
 				o.Locals = append(o.Locals, NATLocal{netip.AddrPortFrom(l.addr.netip(v4), l.port), l.table, l.weight})
 			}
+		}
+		for _, l := range m.kept {
+			o.Kept = append(o.Kept, NATLocal{netip.AddrPortFrom(l.addr.netip(v4), l.port), l.table, l.weight})
 		}
 		out.Mappings = append(out.Mappings, o)
 	}

@@ -31,9 +31,12 @@ type natMapping struct {
 	flags    nat_types.NatConfigFlags
 	identity bool
 	affinity uint32
-	tag      string
-	locals   []*natLocal // by VPP's pool index; nil where free
-	localAt  indexPool
+	// kept are locals that were taken away under the affinity of clients, who are sent there still: only the whole mapping's end flushes
+	// whom they keep (nat_affinity_flush_service, src/plugins/nat/nat44-ed/nat44_ed.c).
+	kept    []natLocal
+	tag     string
+	locals  []*natLocal // by VPP's pool index; nil where free
+	localAt indexPool
 }
 
 func (m *natMapping) add(l natLocal) {
@@ -234,6 +237,9 @@ func (v *VPP) balanceLocal(m *nat44_ed.Nat44LbStaticMappingAddDelLocal) int32 {
 		return unspecified
 	default:
 		v.unlockNAT(want.table)
+		if lb.affinity != 0 {
+			lb.kept = append(lb.kept, *lb.locals[at])
+		}
 		lb.remove(at)
 	}
 	return ok

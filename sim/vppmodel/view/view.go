@@ -84,6 +84,9 @@ func (v view) NAT() (scenarios.NAT, bool) {
 				o.Locals = append(o.Locals, scenarios.NATLocal(l))
 			}
 		}
+		for _, l := range m.Kept {
+			o.Kept = append(o.Kept, scenarios.NATLocal(l))
+		}
 		out.Mappings = append(out.Mappings, o)
 	}
 	slices.SortFunc(out.Mappings, scenarios.CompareNATMappings)
