@@ -11,6 +11,11 @@ import (
 // VPPDirOf is where the files of a node's VPP are.
 func (w *World) VPPDirOf(node string) string { return w.nodes[node].machine.VPPDir() }
 
+// NetnsOf is the path of a pod's namespace.
+func (w *World) NetnsOf(node string, p scenarios.PodState) string {
+	return w.nodes[node].machine.Netns(p.Netns)
+}
+
 // InHost runs a command on a node.
 func (w *World) InHost(node string, argv ...string) error {
 	return w.InPod(node, scenarios.PodState{}, argv...)

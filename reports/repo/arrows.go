@@ -90,7 +90,7 @@ var arrows = []arrow{
 		"a model that shares a belief with the code it judges cannot contradict it"},
 	{"sim/ec2", []string{"ipam/space"},
 		"a model of EC2 that knows the ipamd which asks it cannot contradict it"},
-	{"sim/museum", []string{"ipam/...", "vppwire/agent/...", "scenarios", "scenarios/catalog", "scenarios/check", "sim", "sim/controllers", "sim/ec2", "vppwire/strictyaml"},
+	{"sim/museum", []string{"ipam/...", "vppwire/agent/...", "vppwire/service", "scenarios", "scenarios/catalog", "scenarios/check", "sim", "sim/controllers", "sim/ec2", "vppwire/strictyaml"},
 		"a planted fault wraps what the product made; whoever imported it could come to need it"},
 	{"sim/...", []string{"sim/...", "ipam/...", "vppwire", "vppwire/mode", "vppwire/service", "vppwire/linkname", "vppwire/agent/...", "vppwire/strictyaml", "scenarios/..."},
 		"the simulator may not reach into a lab, the real host or the reports: a run is the same without them"},

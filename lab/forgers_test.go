@@ -1,0 +1,138 @@
+package lab_test
+
+import (
+	"net"
+	"net/netip"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gopacket/gopacket"
+	"github.com/gopacket/gopacket/layers"
+	"golang.org/x/sys/unix"
+
+	"github.com/vppdrill/vppdrill/lab/spawn"
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/vppwire"
+)
+
+// forgedPort is where the victim listens.
+const forgedPort = 9999
+
+// frame is a datagram in an Ethernet frame as a pod that may send raw frames makes it; text is what the victim reads.
+func frame(t *testing.T, from, gateway vppwire.MAC, src, dst netip.Addr, text string) []byte {
+	t.Helper()
+	eth := &layers.Ethernet{SrcMAC: from[:], DstMAC: gateway[:], EthernetType: layers.EthernetTypeIPv4}
+	ip := &layers.IPv4{Version: 4, TTL: 64, Protocol: layers.IPProtocolUDP, SrcIP: src.AsSlice(), DstIP: dst.AsSlice()}
+	udp := &layers.UDP{SrcPort: 40000, DstPort: forgedPort}
+	if err := udp.SetNetworkLayerForChecksum(ip); err != nil {
+		t.Fatal(err)
+	}
+	b := gopacket.NewSerializeBuffer()
+	if err := gopacket.SerializeLayers(b, gopacket.SerializeOptions{FixLengths: true, ComputeChecksums: true}, eth, ip, udp, gopacket.Payload(text)); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// sendRaw sends frames as they are from a link in a namespace.
+func sendRaw(t *testing.T, netns, link string, frames ...[]byte) {
+	t.Helper()
+	if err := spawn.Inside(netns, func() error {
+		l, err := net.InterfaceByName(link)
+		if err != nil {
+			return err
+		}
+		fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = unix.Close(fd) }()
+		for _, f := range frames {
+			if err := unix.Sendto(fd, f, 0, &unix.SockaddrLinklayer{Ifindex: l.Index}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Goal: on the interface that pods share nothing arrives that a pod sends with another address or MAC than its own, whether the
+// trunk routes or is bridged for services, to a pod of the same node and of another one. Method: raw frames from a pod's
+// namespace; honest ones before and after them arrive.
+func TestForgers(t *testing.T) {
+	for name, wiring := range map[string]string{"routed": "pod: macvlan", "bridged": "pod: macvlan, services: vpp"} {
+		t.Run(name, func(t *testing.T) {
+			w, ctx := standing(t, "# A pod that lies.\nname: forgers\ntopology: {nodes: 2, podsPerNode: 2}\nconfig: {wiring: {host: veth, "+wiring+"}}\n")
+			s, err := w.Snapshot(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := s.Nodes[0]
+			liar, other := n.Pods[0], n.Pods[1]
+			mac := func(p scenarios.PodState) vppwire.MAC {
+				l, ok := n.Linux.Link(p.Netns, p.Owner.IfName)
+				if !ok || l.Parent == "" {
+					t.Fatalf("%s has no macvlan", p.Pod)
+				}
+				return l.MAC
+			}
+			var gateway vppwire.MAC
+			for nb := range n.VPP.Neighbors() {
+				if i, ok := n.VPP.Interface(nb.Index); ok && nb.Addr == liar.Addr {
+					gateway = i.MAC
+				}
+			}
+			for _, victim := range []scenarios.PodState{other, s.Nodes[1].Pods[0]} {
+				at := w.NetnsOf("node-1", victim)
+				if victim.Addr != other.Addr {
+					at = w.NetnsOf("node-2", victim)
+				}
+				forge(t, w.NetnsOf("node-1", liar), at, liar, victim, mac(liar), mac(other), gateway, s.Nodes[1].Pods[1].Addr)
+			}
+			if err := w.Settle(ctx, time.Hour); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func forge(t *testing.T, from, at string, liar, victim scenarios.PodState, own, others, gateway vppwire.MAC, third netip.Addr) {
+	t.Helper()
+	var c *net.UDPConn
+	if err := spawn.Inside(at, func() (err error) {
+		c, err = net.ListenUDP("udp4", net.UDPAddrFromAddrPort(netip.AddrPortFrom(victim.Addr, forgedPort)))
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }() // everything has been read
+	send := func(mac vppwire.MAC, src netip.Addr, text string) {
+		sendRaw(t, from, liar.Owner.IfName, frame(t, mac, gateway, src, victim.Addr, text))
+	}
+	send(own, liar.Addr, "honest")
+	for range 3 {
+		send(own, third, "with another pod's address")
+		send(own, netip.MustParseAddr("192.0.2.1"), "with nobody's address")
+		send(others, liar.Addr, "with another pod's MAC")
+		send(vppwire.MAC{2, 9, 9, 9, 9, 9}, liar.Addr, "with nobody's MAC")
+		send(gateway, liar.Addr, "with the gateway's MAC")
+		send(own, liar.Gateway, "with the gateway's address")
+	}
+	send(own, liar.Addr, "honest again")
+	var got []string
+	b := make([]byte, 100)
+	for !slices.Contains(got, "honest again") {
+		_ = c.SetReadDeadline(time.Now().Add(5 * time.Second)) // a socket that cannot have one times out never
+		k, err := c.Read(b)
+		if err != nil {
+			t.Fatalf("honest datagrams do not arrive: %v, got %q", err, got)
+		}
+		got = append(got, string(b[:k]))
+	}
+	if !slices.Equal(got, []string{"honest", "honest again"}) {
+		t.Errorf("%s got %q", victim.Pod, got)
+	}
+}
