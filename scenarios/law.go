@@ -126,8 +126,8 @@ const (
 	FactAgentUp
 	// FactAgentDown: the agent's process ended.
 	FactAgentDown
-	// FactAsked: a CNI request (Text: AskedAdd, Del, Check, GC) for Owner of Pod with PodUID has reached the agent. An ADD's sandbox' namespace
-	// is Netns, where the world can tell.
+	// FactAsked: a CNI request (Text: AskedAdd, Del, Check, GC) for Owner of Pod with PodUID has reached the agent, or (AskedAddress) the
+	// address management, which the plugin asks before. An ADD's sandbox' namespace is Netns, where the world can tell.
 	FactAsked
 	// FactDisturbed: something that may change what any node should look like has happened or begins (Text): an action, a
 	// VPP that came or went.
@@ -186,6 +186,8 @@ const (
 	PodCreated, PodBound, PodDeleted = "created", "bound", "deleted"
 	// AskedAdd is the Text of a FactAsked for an ADD: its sandbox is there from now on.
 	AskedAdd = "Add"
+	// AskedAddress is the Text of a FactAsked that the agent has not seen yet.
+	AskedAddress = "Address"
 )
 
 // Fact is one thing that happened, in the world's order.

@@ -42,9 +42,10 @@ type plugin struct {
 // What the CNI plugin prints when the agent's socket refuses, when the agent has ended with the request open, and when it is killed
 // itself: code 11, try again later.
 var (
-	noAgent    = cluster.CNIResult{Code: 11, Message: "agent is not running"}
-	agentEnded = cluster.CNIResult{Code: 11, Message: "agent ended before it answered"}
-	killed     = cluster.CNIResult{Code: 11, Message: "plugin was killed"}
+	noAgent     = cluster.CNIResult{Code: 11, Message: "agent is not running"}
+	agentEnded  = cluster.CNIResult{Code: 11, Message: "agent ended before it answered"}
+	noNamespace = cluster.CNIResult{Code: 3, Message: "the namespace is gone"}
+	killed      = cluster.CNIResult{Code: 11, Message: "plugin was killed"}
 )
 
 // A plugin waits agentWait, its default, for an agent that is away and asks again, after pauses that double.
@@ -89,7 +90,12 @@ func (x *plugin) Fire() {
 	}
 	if prep, ok := w.system.(controllers.Preparer); ok && x.command == "Add" && !x.prepared {
 		x.prepared = true
+		x.m.fact(scenarios.Fact{Kind: scenarios.FactAsked, Owner: x.owner, Pod: x.pod, PodUID: x.podUID, Text: scenarios.AskedAddress})
 		prep.Prepare(x.m.name, x.owner, func() { w.eng.After(0, x) })
+		return
+	}
+	if x.prepared && !x.m.host.HasNamespace(x.netns) {
+		x.end(noNamespace) // its kubelet has given it up meanwhile
 		return
 	}
 	x.m.fact(scenarios.Fact{Kind: scenarios.FactAsked, Owner: x.owner, Pod: x.pod, PodUID: x.podUID, Text: x.command, Netns: x.netns})
