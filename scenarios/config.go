@@ -66,10 +66,16 @@ type IPAM struct {
 }
 
 // CiliumIPAM is Cilium's multi-pool mode with one pool, or its cluster-pool mode, which is upstream's default. A node's block has
-// podSubnetOneNodePrefixLen.
+// podSubnetOneNodePrefixLen. In its ENI mode a node has single addresses of the VPC's subnet, which is podSubnetCIDR.
 type CiliumIPAM struct {
-	Mode        CiliumMode `yaml:"mode" enum:"multi-pool,cluster-pool" doc:"Whether nodes get blocks as their pods ask for them, or one block each."`
-	PreAllocate int        `yaml:"preAllocate" min:"0" max:"4096" doc:"How many unused addresses a node has at least."`
+	Mode        CiliumMode `yaml:"mode" enum:"multi-pool,cluster-pool,eni" doc:"Whether nodes get blocks as their pods ask for them, one block each, or single addresses of EC2."`
+	PreAllocate int        `yaml:"preAllocate" min:"0" max:"4096" doc:"How many unused addresses a node has at least; with mode eni, 0 means 8."`
+	// What follows is CiliumNode's, for mode eni. EC2 is as datastore has it: instanceType, attachDelay, requestsPerSecond.
+	MinAllocate       int           `yaml:"minAllocate" min:"0" max:"4096" doc:"How many addresses a node has at least, with mode eni."`
+	MaxAllocate       int           `yaml:"maxAllocate" min:"0" max:"4096" doc:"How many addresses a node has at most, with mode eni; no limit when absent."`
+	MaxAboveWatermark int           `yaml:"maxAboveWatermark" min:"0" max:"4096" doc:"How many more are asked for at once than needed, with mode eni."`
+	KeepExcess        bool          `yaml:"keepExcess" doc:"Addresses that are too many are never released, with mode eni; upstream's aws-release-excess-ips is off by default."`
+	ReleaseDelay      time.Duration `yaml:"releaseDelay" doc:"How long an address must be too many before it is released, with mode eni."`
 }
 
 // DatastoreIPAM is AWS VPC CNI's ipamd: a node's blocks are /28 prefixes of the VPC's subnet, which is podSubnetCIDR, or, without
@@ -104,6 +110,7 @@ type CiliumMode string
 const (
 	MultiPool   CiliumMode = "multi-pool"
 	ClusterPool CiliumMode = "cluster-pool"
+	ENI         CiliumMode = "eni"
 )
 
 // System is an address management system.
@@ -117,6 +124,11 @@ const (
 	Datastore System = "datastore"
 	Calico    System = "calico"
 )
+
+// OnEC2 reports whether nodes are EC2 instances, whose addresses are of one subnet.
+func (c IPAM) OnEC2() bool {
+	return c.System == Datastore || c.System == Cilium && c.Cilium.Mode == ENI
+}
 
 // Assigned reports whether nodes get their blocks from outside.
 func (c IPAM) Assigned() bool { return c.System != Contiv || c.UseExternalIPAM }
@@ -248,7 +260,7 @@ func DefaultConfig() Config {
 	return Config{
 		IPAM: IPAM{
 			System: Contiv,
-			Cilium: CiliumIPAM{Mode: MultiPool, PreAllocate: 8},
+			Cilium: CiliumIPAM{Mode: MultiPool, PreAllocate: 8, ReleaseDelay: 180 * time.Second},
 			// 30 s cooling is amazon-vpc-cni-k8s' addressCoolingPeriod; a prefix kept warm is its default.
 			Datastore: DatastoreIPAM{InstanceType: "m5.large", PrefixDelegation: true, WarmENI: 1, WarmPrefix: 1, Cooling: 30 * time.Second, AttachDelay: 5 * time.Second, MetadataLag: 2 * time.Second},
 			Calico:    CalicoIPAM{MaxBlocks: calico.DefaultMaxBlocks, EmptyBlockGrace: calico.DefaultGrace},

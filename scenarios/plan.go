@@ -28,7 +28,7 @@ func (c IPAM) Contiv() contiv.IPAMConfig {
 		VXLANCIDR:                     rangeText(c.VXLANCIDR),
 		PodIfIPCIDR:                   rangeText(c.PodIfIPCIDR),
 	}
-	if c.System == Datastore {
+	if c.OnEC2() {
 		out.PodSubnetOneNodePrefixLen = delegatedBits
 	}
 	if c.System == Calico && c.PodSubnetOneNodePrefixLen == 0 {

@@ -60,7 +60,7 @@ func (s *Scenario) checkSystem(c IPAM) *InputError {
 		}
 		return nil
 	}
-	if c.System != Datastore {
+	if !c.OnEC2() {
 		if plan.PodSubnetOneNodePrefixLen > blockBitsMax {
 			return s.wrongAt("config.ipam.podSubnetOneNodePrefixLen", "/%d is longer than /%d", plan.PodSubnetOneNodePrefixLen, blockBitsMax)
 		}

@@ -35,7 +35,13 @@ func (d drawer) drawSystem(s *scenarios.Scenario) {
 	case scenarios.Cilium:
 		c.PodSubnetOneNodePrefixLen = one(d, "prefix length", 26, 27, 28)
 		c.Cilium.PreAllocate = one(d, "pre-allocate", 0, 2, 8)
-		c.Cilium.Mode = one(d, "mode", scenarios.MultiPool, scenarios.ClusterPool)
+		c.Cilium.Mode = one(d, "mode", scenarios.MultiPool, scenarios.ClusterPool, scenarios.ENI)
+		if c.Cilium.Mode == scenarios.ENI {
+			c.PodSubnetOneNodePrefixLen = 0
+			c.Cilium.MinAllocate, c.Cilium.MaxAboveWatermark = one(d, "min-allocate", 0, 10), one(d, "max-above-watermark", 0, 4)
+			c.Cilium.ReleaseDelay = one(d, "release delay", time.Second, 3*time.Minute)
+			c.Datastore.Requests = one(d, "requests", 0, 2)
+		}
 	case scenarios.Datastore:
 		c.PodSubnetOneNodePrefixLen = 0
 		c.Datastore.Cooling = one(d, "cooling", time.Second, 30*time.Second)
@@ -64,7 +70,7 @@ func (d drawer) drawSystem(s *scenarios.Scenario) {
 			s.Timeline[i].Action = scenarios.RemoveRange{CIDR: systemSecond}
 			second = false
 		case second:
-			s.Timeline[i].Action = scenarios.Settle{}
+			s.Timeline[i].Action = scenarios.LoseLeader{Pause: d.between("pause", time.Second, time.Minute)} // cluster-pool takes no range back
 		default:
 			s.Timeline[i].Action = scenarios.AddRange{CIDR: systemSecond}
 			second = true

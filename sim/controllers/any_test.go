@@ -22,8 +22,10 @@ func TestAnyTroubleEndsServed(t *testing.T) {
 		"nodeipam":  {System: scenarios.NodeIPAM, PodSubnetOneNodePrefixLen: 26},
 		"cilium":    {System: scenarios.Cilium, PodSubnetOneNodePrefixLen: 27, Cilium: scenarios.CiliumIPAM{PreAllocate: 8}},
 		"datastore": {System: scenarios.Datastore, PodSubnetOneNodePrefixLen: 28, Datastore: scenarios.DatastoreIPAM{InstanceType: "t3.small", PrefixDelegation: true, WarmPrefix: 1, MetadataLag: time.Second}},
-		"calico":    {System: scenarios.Calico, PodSubnetOneNodePrefixLen: 28, Calico: scenarios.CalicoIPAM{MaxBlocks: 3, EmptyBlockGrace: time.Minute}},
-		"strict":    {System: scenarios.Calico, PodSubnetOneNodePrefixLen: 27, Calico: scenarios.CalicoIPAM{MaxBlocks: 20, StrictAffinity: true}},
+		"eni": {System: scenarios.Cilium, PodSubnetOneNodePrefixLen: 28, Cilium: scenarios.CiliumIPAM{Mode: scenarios.ENI, PreAllocate: 4, MaxAboveWatermark: 2, ReleaseDelay: time.Second},
+			Datastore: scenarios.DatastoreIPAM{InstanceType: "t3.small", AttachDelay: time.Second}},
+		"calico": {System: scenarios.Calico, PodSubnetOneNodePrefixLen: 28, Calico: scenarios.CalicoIPAM{MaxBlocks: 3, EmptyBlockGrace: time.Minute}},
+		"strict": {System: scenarios.Calico, PodSubnetOneNodePrefixLen: 27, Calico: scenarios.CalicoIPAM{MaxBlocks: 20, StrictAffinity: true}},
 	}
 	for name, p := range plans {
 		p.PodSubnetCIDR = netip.MustParsePrefix("10.1.0.0/24")

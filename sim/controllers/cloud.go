@@ -1,16 +1,12 @@
 package controllers
 
 import (
-	"fmt"
 	"net/netip"
-	"slices"
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/datastore"
-	"github.com/vppdrill/vppdrill/ipam/space"
 	"github.com/vppdrill/vppdrill/scenarios"
-	"github.com/vppdrill/vppdrill/sim/ec2"
 )
 
 // gateway is what AWS VPC CNI's pods use: an address of no subnet, so that every address of a prefix is a pod's.
@@ -18,52 +14,14 @@ var gateway = netip.MustParseAddr("169.254.1.1")
 
 // cloudSystem is AWS: every node is an EC2 instance whose ipamd keeps /28 prefixes or single addresses of the subnet warm.
 type cloudSystem struct {
-	env    Env
-	limits datastore.Limits
-	subnet *ec2.Subnet
-	// account throttles all nodes together; nil without a limit.
-	account *ec2.Account
-	// foreign are the parts of the subnet that somebody else uses.
-	foreign   []netip.Prefix
-	instances map[string]Cloud
-	daemons   map[string]*ipamd // of living agents
-	allocs    map[string]*datastore.Node
-	requests  int64
+	*vpc
+	daemons map[string]*ipamd // of living agents
+	allocs  map[string]*datastore.Node
 }
 
 func newCloudSystem(env Env) (*cloudSystem, error) {
-	plan, err := env.Plan.Plan()
-	if err != nil {
-		return nil, err
-	}
-	limits, ok := datastore.LimitsOf(env.Plan.Datastore.InstanceType)
-	if !ok {
-		return nil, fmt.Errorf("no instance type %s", env.Plan.Datastore.InstanceType)
-	}
-	s := &cloudSystem{
-		env: env, limits: limits, subnet: ec2.NewSubnet(plan.PodSubnet),
-		instances: make(map[string]Cloud), daemons: make(map[string]*ipamd), allocs: make(map[string]*datastore.Node),
-	}
-	if rate := float64(env.Plan.Datastore.Requests); rate > 0 {
-		s.account = ec2.NewAccount(env.now(), rate, 2*rate)
-	}
-	ranges, err := s.env.ranges()
-	if err != nil {
-		return nil, err
-	}
-	s.occupy(plan.PodSubnet, func(a netip.Addr) bool {
-		return !slices.ContainsFunc(ranges, func(r netip.Prefix) bool { return r.Contains(a) })
-	})
-	return s, nil
-}
-
-// occupy takes free addresses of a prefix for somebody else, where taken says so.
-func (s *cloudSystem) occupy(p netip.Prefix, taken func(netip.Addr) bool) {
-	for a := p.Masked().Addr(); p.Contains(a); a = a.Next() {
-		if taken(a) && s.subnet.Occupy(a) {
-			s.foreign = append(s.foreign, netip.PrefixFrom(a, a.BitLen()))
-		}
-	}
+	v, err := newVPC(env)
+	return &cloudSystem{vpc: v, daemons: make(map[string]*ipamd), allocs: make(map[string]*datastore.Node)}, err
 }
 
 func (s *cloudSystem) Allocator(node string) (ipam.NodeAllocator, error) {
@@ -77,30 +35,6 @@ func (s *cloudSystem) Allocator(node string) (ipam.NodeAllocator, error) {
 }
 
 func (*cloudSystem) Start() {}
-
-// Join launches an instance.
-func (s *cloudSystem) Join(node string) error {
-	c := s.env.Plan.Datastore
-	i, err := ec2.New(s.env.now(), ec2.Config{
-		Limits: ec2.Limits(s.limits), Subnet: s.subnet, AttachDelay: c.AttachDelay, MetadataLag: c.MetadataLag, Account: s.account,
-	})
-	if err != nil {
-		return fmt.Errorf("launch %s: %w", node, err)
-	}
-	s.instances[node] = newInstance(i, func(blocks []netip.Prefix) { s.env.Assigned(node, blocks) })
-	if plant := s.env.Plant.Cloud; plant != nil {
-		s.instances[node] = plant(node, s.instances[node])
-	}
-	return nil
-}
-
-// Leave terminates it.
-func (s *cloudSystem) Leave(node string) {
-	if i := s.instances[node]; i != nil {
-		i.Terminate(s.env.now())
-		delete(s.instances, node)
-	}
-}
 
 func (s *cloudSystem) AgentUp(node string, side Side) {
 	d := newIPAMD(s, node, side, s.allocs[node])
@@ -130,24 +64,6 @@ func (s *cloudSystem) Blocks(node string) ([]netip.Prefix, bool) {
 	return nil, true
 }
 
-// AddRange gives a part of the subnet back that somebody else used.
-func (s *cloudSystem) AddRange(r netip.Prefix) error {
-	s.foreign = slices.DeleteFunc(s.foreign, func(p netip.Prefix) bool {
-		inside := r.Contains(p.Addr())
-		if inside {
-			s.subnet.Vacate(p.Addr())
-		}
-		return inside
-	})
-	return nil
-}
-
-// RemoveRange lets somebody else take what is free in a part of the subnet.
-func (s *cloudSystem) RemoveRange(r netip.Prefix) error {
-	s.occupy(space.Normal(r), func(netip.Addr) bool { return true })
-	return nil
-}
-
 func (*cloudSystem) LoseLeader(time.Duration, bool) error { return scenarios.ErrUnsupported }
 
 // FreeBlock is not known: what an instance can have depends on its interfaces.
@@ -164,6 +80,3 @@ func (s *cloudSystem) Pending() string {
 	}
 	return ""
 }
-
-// Requests counts requests to EC2 that change something.
-func (s *cloudSystem) Requests() int64 { return s.requests }

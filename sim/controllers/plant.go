@@ -19,6 +19,8 @@ type Plant struct {
 	Pools func(life int, p Pools) Pools
 	// Demand wraps what one life of a node's Cilium agent asks for and gives back.
 	Demand func(node string, d Demand) Demand
+	// Handshake wraps what one life of a node's Cilium agent says in the release handshake; lives count from 1.
+	Handshake func(node string, life int, h Handshake) Handshake
 	// Side wraps what is seen of one life of a node's agent.
 	Side func(node string, s Side) Side
 	// Manager wraps one life of a node's ipamd, which decides about pool.

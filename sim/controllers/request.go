@@ -18,7 +18,7 @@ var (
 	RequestNames = []string{ledgerRead, ledgerAppend, ledgerStrike, resourceWrite, resourceAsk, resourceMake, nodeList, nodeGet, nodeTouch, nodePatch,
 		datastore.DescribeENIs.String(), datastore.ReadIMDS.String(), datastore.SetUpENI.String(), datastore.AssignUnits.String(),
 		datastore.UnassignUnits.String(), datastore.CreateENI.String(), datastore.DeleteENI.String(),
-		blockAssign, blockRelease, blockTend}
+		blockAssign, blockRelease, blockTend, listENIs, assignIPs, unassignIPs}
 )
 
 const (
@@ -36,6 +36,9 @@ const (
 	nodeGet       = "node-get"
 	nodeTouch     = "node-touch"
 	nodePatch     = "node-patch"
+	listENIs      = "list-enis" // by Cilium's operator
+	assignIPs     = "assign-ips"
+	unassignIPs   = "unassign-ips"
 	blockAssign   = "block-assign" // by a node
 	blockRelease  = "block-release"
 	blockTend     = "block-tend" // by the controllers

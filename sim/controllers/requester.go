@@ -182,16 +182,21 @@ func requests(needed int) []cilium.PoolRequest {
 func (r *requester) create(needed int) {
 	n := &cilium.CiliumNode{}
 	n.Spec.IPAM.Pools.Requested = requests(needed)
-	r.write(resourceMake, func(a *cluster.API) (cluster.Object, error) {
-		if _, ok := a.Node(r.node); !ok {
+	r.write(resourceMake, makeResource(r.node, n))
+}
+
+// makeResource makes a node's resource, if there is a Node object to own it.
+func makeResource(node string, n *cilium.CiliumNode) func(*cluster.API) (cluster.Object, error) {
+	return func(a *cluster.API) (cluster.Object, error) {
+		if _, ok := a.Node(node); !ok {
 			return nil, cluster.ErrNotFound
 		}
-		fresh := &cluster.Resource{Meta: cluster.Meta{Name: r.node}, Value: n}
+		fresh := &cluster.Resource{Meta: cluster.Meta{Name: node}, Value: n}
 		if err := a.Create(fresh); err != nil {
 			return nil, err
 		}
 		return fresh, nil
-	})
+	}
 }
 
 func (r *requester) write(what string, act func(*cluster.API) (cluster.Object, error)) {

@@ -67,6 +67,10 @@ func plan(t *testing.T, d *datadriven.TestData) scenarios.IPAM {
 			p.Calico.EmptyBlockGrace = time.Duration(n) * time.Second
 		case "block":
 			p.PodSubnetOneNodePrefixLen = n
+		case "mode":
+			p.Cilium.Mode = scenarios.CiliumMode(a.Vals[0])
+		case "release-delay":
+			p.Cilium.ReleaseDelay = time.Duration(n) * time.Second
 		case "pre-allocate":
 			p.Cilium.PreAllocate = n
 		case "reuse-delay":
@@ -79,7 +83,7 @@ func plan(t *testing.T, d *datadriven.TestData) scenarios.IPAM {
 			d.Fatalf(t, "unknown setting %s", a.Key)
 		}
 	}
-	if p.System == scenarios.Datastore {
+	if p.OnEC2() {
 		p.PodSubnetOneNodePrefixLen, p.Datastore.InstanceType = 28, "t3.small"
 		p.Datastore.AttachDelay, p.Datastore.MetadataLag = 3*time.Second, time.Second
 		p.Datastore.PrefixDelegation = true

@@ -91,6 +91,9 @@ func New(env Env) (System, error) {
 	case scenarios.NodeIPAM:
 		return newRangeSystem(env)
 	case scenarios.Cilium:
+		if env.Plan.Cilium.Mode == scenarios.ENI {
+			return newENISystem(env)
+		}
 		return newPoolSystem(env)
 	case scenarios.Datastore:
 		return newCloudSystem(env)

@@ -28,37 +28,24 @@ func ciliumOperator() []Exhibit {
 			},
 		},
 		{
-			Name: "used-and-released", Incidents: []string{"cilium/cilium#32531"}, Law: "grants-disjoint",
+			Name: "used-and-released", Incidents: []string{"cilium/cilium#32531"}, Law: "grants-used",
 			Upstream: "An operator that died during the release handshake left addresses both used and released.",
-			Fault:    "What a node holds counts as released when the next operator starts, and stays in the node's resource.",
+			Fault:    "An agent gives out addresses that it has called ready for release, until they are released.",
 			Plant: func() *sim.Plant {
-				return pools(func(p *ledgered) {
-					released := ""
-					p.before = func(now time.Time, n *ciliumipam.CiliumNode) {
-						switch {
-						case p.life == 1:
-						case n.Metadata.Name == "node-1":
-							released = n.Metadata.Incarnation()
-						default:
-							p.Pools.Delete(now, released)
-						}
-					}
-				})
+				return handshakes(func(_ int, h controllers.Handshake) controllers.Handshake { return agreeing{h} })
 			},
 		},
 		{
 			Name: "stuck-in-released", Incidents: []string{"cilium/cilium#39981"}, Law: "settles",
 			Upstream: "Entries of the release handshake were never cleaned up when the agent restarted in between.",
-			Fault:    "After a restart the agent never says that it has dropped a block that it started with.",
+			Fault:    "After a restart the agent never says that it is done with a released address.",
 			Plant: func() *sim.Plant {
-				lives := map[string]int{}
-				return &sim.Plant{Controllers: controllers.Plant{Side: func(node string, s controllers.Side) controllers.Side {
-					lives[node]++
-					if lives[node] == 1 {
-						return s
+				return handshakes(func(life int, h controllers.Handshake) controllers.Handshake {
+					if life == 1 {
+						return h
 					}
-					return clinging{Side: s, seen: slices.Clone(s.Blocks())}
-				}}}
+					return mindful{h}
+				})
 			},
 		},
 		{
@@ -152,14 +139,24 @@ func (h *hasty) Excess(needed int) (list []netip.Prefix) {
 // Occupied implements controllers.Demand.
 func (*hasty) Occupied(netip.Prefix) bool { return false }
 
-// clinging is an agent that goes on saying what it had when it started.
-type clinging struct {
-	controllers.Side
-	seen []ipam.Block
+// handshakes wraps what every life of an agent says in the release handshake.
+func handshakes(wrap func(life int, h controllers.Handshake) controllers.Handshake) *sim.Plant {
+	return &sim.Plant{Controllers: controllers.Plant{Handshake: func(_ string, life int, h controllers.Handshake) controllers.Handshake { return wrap(life, h) }}}
 }
 
-// Blocks implements controllers.Side.
-func (c clinging) Blocks() []ipam.Block { return c.seen }
+// agreeing gives out what it has agreed to give back.
+type agreeing struct{ controllers.Handshake }
+
+// Blocked implements controllers.Handshake.
+func (e agreeing) Blocked(s ciliumipam.HandshakeState) bool {
+	return s != ciliumipam.ReadyForRelease && e.Handshake.Blocked(s)
+}
+
+// mindful never forgets what was released.
+type mindful struct{ controllers.Handshake }
+
+// Forget implements controllers.Handshake.
+func (mindful) Forget() bool { return false }
 
 // generous gives back whatever is idle.
 type generous struct{ controllers.Demand }

@@ -33,6 +33,9 @@ func transparent() *sim.Plant {
 	p.Stopping = func(string) []agent.StoreRequest { return nil }
 	p.Controllers.Pools = func(_ int, p controllers.Pools) controllers.Pools { return struct{ controllers.Pools }{p} }
 	p.Controllers.Demand = func(_ string, d controllers.Demand) controllers.Demand { return struct{ controllers.Demand }{d} }
+	p.Controllers.Handshake = func(_ string, _ int, h controllers.Handshake) controllers.Handshake {
+		return struct{ controllers.Handshake }{h}
+	}
 	p.Controllers.Side = func(_ string, s controllers.Side) controllers.Side { return struct{ controllers.Side }{s} }
 	p.Controllers.Cloud = func(_ string, c controllers.Cloud) controllers.Cloud { return struct{ controllers.Cloud }{c} }
 	p.Controllers.Manager = managers(func(m *manager, now time.Time, ev datastore.Event) []datastore.Effect { return m.inner(now, ev) }).Controllers.Manager

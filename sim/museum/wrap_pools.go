@@ -24,8 +24,6 @@ type ledgered struct {
 	// forgetOnExtend: a pool that changes is made anew.
 	forgetOnExtend bool
 	upserts        int
-	// before, where set, is called before a node is answered.
-	before func(now time.Time, n *ciliumipam.CiliumNode)
 }
 
 // pools wraps every life of the operator.
@@ -82,9 +80,6 @@ func (p *ledgered) Adopt(now time.Time, n *ciliumipam.CiliumNode) ([]ciliumipam.
 
 // Reconcile implements controllers.Pools.
 func (p *ledgered) Reconcile(now time.Time, n *ciliumipam.CiliumNode) ([]ciliumipam.PoolAllocation, []ciliumipam.Claim, error) {
-	if p.before != nil {
-		p.before(now, n)
-	}
 	for _, a := range n.Spec.IPAM.Pools.Allocated {
 		if slices.Contains(a.CIDRs, p.forgotten) {
 			return n.Spec.IPAM.Pools.Allocated, nil, nil // its resource is not in the cache either

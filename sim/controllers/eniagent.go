@@ -1,0 +1,268 @@
+package controllers
+
+import (
+	"errors"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/cilium"
+	"github.com/vppdrill/vppdrill/sim/cluster"
+	"github.com/vppdrill/vppdrill/sim/fault"
+)
+
+// Handshake is what a Cilium agent's side of the release handshake says; see Plant.Handshake.
+type Handshake interface {
+	// Blocked reports whether an address in this state must not be given to pods.
+	Blocked(s cilium.HandshakeState) bool
+	// Forget reports whether the agent says that it is done with a released address.
+	Forget() bool
+}
+
+// handshake is the one that is right.
+type handshake struct{}
+
+// Blocked implements Handshake.
+func (handshake) Blocked(s cilium.HandshakeState) bool { return s.Blocked() }
+
+// Forget implements Handshake.
+func (handshake) Forget() bool { return true }
+
+// eniAgent is the part of a Cilium agent that tells its operator what is in use and answers it, for one life of a node's agent.
+type eniAgent struct {
+	system *eniSystem
+	node   string
+	side   Side
+	alloc  *cilium.AddressNode
+	store  *cilium.NodeStore
+	says   Handshake
+	feed   *cluster.Informer
+	at     cluster.Endpoint
+
+	dead, listed, restored                 bool
+	view                                   *cluster.Resource
+	told                                   []netip.Prefix
+	spoke                                  bool
+	writing, scheduled, retrying, alarming bool
+	leases                                 int
+}
+
+func newENIAgent(s *eniSystem, node string, side Side, alloc *cilium.AddressNode) *eniAgent {
+	store, err := cilium.NewNodeStore(cilium.StoreConfig{Name: node, Pick: picker{&s.env}})
+	if err != nil {
+		panic("controllers: " + err.Error())
+	}
+	a := &eniAgent{system: s, node: node, side: side, alloc: alloc, store: store, says: handshake{}, at: s.env.Cluster.Net.Endpoint(node)}
+	if plant := s.env.Plant.Side; plant != nil {
+		a.side = plant(node, side)
+	}
+	if plant := s.env.Plant.Handshake; plant != nil {
+		a.says = plant(node, s.restarts[node], a.says)
+	}
+	// Fresh: what was agreed to before must not look as if it was not.
+	a.feed = s.env.Cluster.API.NewInformer(cluster.InformerConfig{Name: "cilium", At: a.at, Kind: cluster.KindResource, Node: node, Fresh: true, Handler: a})
+	return a
+}
+
+// Listed implements cluster.Handler.
+func (a *eniAgent) Listed(objects []cluster.Object, _ int64) {
+	a.listed = true
+	before := a.view
+	a.view = nil
+	for _, o := range objects {
+		a.view = o.(*cluster.Resource)
+	}
+	if before != nil && a.view != nil && before.UID == a.view.UID && before.ResourceVersion > a.view.ResourceVersion {
+		a.view = before
+	}
+	a.soon()
+}
+
+// Changed implements cluster.Handler.
+func (a *eniAgent) Changed(ch cluster.Change) {
+	switch o := ch.Object.(*cluster.Resource); {
+	case ch.Type == cluster.Deleted:
+		a.view = nil
+	case a.view == nil || a.view.UID != o.UID || a.view.ResourceVersion < o.ResourceVersion:
+		a.view = o
+	}
+	a.soon()
+}
+
+// want is what the agent should have: the pool without what is on its way back. What is marked and in use stays.
+func (a *eniAgent) want() []netip.Prefix {
+	if a.view == nil {
+		return nil
+	}
+	n := a.view.Value.(*cilium.CiliumNode)
+	return slices.DeleteFunc(poolUnits(n.Spec.IPAM.Pool), func(p netip.Prefix) bool {
+		return a.says.Blocked(n.Status.IPAM.ReleaseIPs[p.Addr()]) && !a.used(p.Addr())
+	})
+}
+
+func (a *eniAgent) used(ip netip.Addr) bool {
+	for l := range a.alloc.Leases() {
+		if l.Addr == ip {
+			return true
+		}
+	}
+	return false
+}
+
+// changed looks whether the agent's step concerns what is told.
+func (a *eniAgent) changed() {
+	if a.alloc.Len() != a.leases || a.leaves() {
+		a.soon()
+	}
+}
+
+// leaves reports whether an address is marked.
+func (a *eniAgent) leaves() bool {
+	return a.view != nil && len(a.view.Value.(*cilium.CiliumNode).Status.IPAM.ReleaseIPs) > 0
+}
+
+// soon evaluates in an event of its own: the agent is in the middle of a step.
+func (a *eniAgent) soon() { a.later(0) }
+
+func (a *eniAgent) later(d time.Duration) {
+	if d == 0 && a.scheduled || d > 0 && a.alarming || a.dead {
+		return
+	}
+	flag := &a.scheduled
+	if d > 0 {
+		flag = &a.alarming
+	}
+	*flag = true
+	a.system.env.Clock.After(d, &step{a.node, "cilium status", func() {
+		if *flag = false; !a.dead {
+			a.evaluate()
+		}
+	}})
+}
+
+func (a *eniAgent) evaluate() {
+	a.leases = a.alloc.Len()
+	switch {
+	case !a.listed || a.writing || a.retrying:
+		return
+	case a.view == nil:
+		a.create()
+		return
+	}
+	if err := a.store.Update(ciliumNode(a.view)); err != nil {
+		a.system.env.Note(a.node, err.Error())
+		return
+	}
+	a.account()
+	if want := a.want(); !slices.Equal(want, a.told) || !a.spoke {
+		a.told, a.spoke = want, true
+		a.system.env.Tell(a.node, want)
+		if a.dead {
+			return
+		}
+	}
+	a.account()
+	if !a.agrees() {
+		return // the agent still has to drop what is marked
+	}
+	now := a.system.env.now()
+	if n, ok := a.store.Publish(now); ok {
+		if !a.says.Forget() {
+			for ip, s := range a.view.Value.(*cilium.CiliumNode).Status.IPAM.ReleaseIPs { //vppdrill:unordered each by itself
+				if s == cilium.Released {
+					if n.Status.IPAM.ReleaseIPs == nil {
+						n.Status.IPAM.ReleaseIPs = make(map[netip.Addr]cilium.HandshakeState)
+					}
+					n.Status.IPAM.ReleaseIPs[ip] = s
+				}
+			}
+		}
+		a.write(resourceAsk, updateResource(&cluster.Resource{Meta: a.view.Meta, Value: n}))
+	} else if at := a.store.NextPublish(); at.After(now) {
+		a.later(at.Sub(now))
+	}
+}
+
+// account tells the store what pods have.
+func (a *eniAgent) account() {
+	v4 := a.store.Allocator(cilium.IPv4)
+	have, _ := v4.Dump()
+	for l := range a.alloc.Leases() {
+		if _, known := have[l.Addr.String()]; known {
+			delete(have, l.Addr.String())
+			continue
+		}
+		if _, err := v4.Allocate(l.Addr, l.Owner.String()); err != nil {
+			a.system.env.Note(a.node, "cilium: "+err.Error())
+		}
+	}
+	for _, text := range sortedNames(have) {
+		_ = v4.Release(netip.MustParseAddr(text)) // it is allocated
+	}
+	if !a.restored {
+		a.restored = true
+		a.store.FinishRestore()
+	}
+}
+
+// agrees reports whether the agent has dropped for good what its answers would give away.
+func (a *eniAgent) agrees() bool {
+	held := a.side.Blocks()
+	answers := a.store.Answers()
+	for ip := range answers { //vppdrill:unordered all of them are asked
+		if answers[ip] == cilium.ReadyForRelease && (!a.side.Idle() || slices.ContainsFunc(held, func(b ipam.Block) bool { return b.Prefix == unit(ip) })) {
+			return false
+		}
+	}
+	return true
+}
+
+// create makes the node's resource, as soon as there is a Node object to own it.
+func (a *eniAgent) create() {
+	n := &cilium.CiliumNode{}
+	n.Spec.IPAM.Watermarks = a.system.watermarks()
+	a.write(resourceMake, makeResource(a.node, n))
+}
+
+func (a *eniAgent) write(what string, act func(*cluster.API) (cluster.Object, error)) {
+	a.writing = true
+	a.system.requests++
+	call := &cluster.ResourceCall{API: a.system.env.Cluster.API, What: "cilium " + what + " " + a.node, Act: act, Then: func(o cluster.Object, err error) {
+		a.writing = false
+		if a.dead {
+			return
+		}
+		if err == nil {
+			if x, ok := o.(*cluster.Resource); ok && (a.view == nil || a.view.UID != x.UID || a.view.ResourceVersion < x.ResourceVersion) {
+				a.view = x
+			}
+			a.soon()
+			return
+		}
+		a.store.Refused()
+		d := retryTime
+		if errors.Is(err, cluster.ErrConflict) || errors.Is(err, cluster.ErrExists) {
+			d = conflictTime // the watch tells what is there
+		}
+		a.retrying = true
+		a.system.env.Clock.After(d, &step{a.node, "cilium tries again", func() {
+			a.retrying = false
+			a.soon()
+		}})
+	}}
+	a.system.env.call(fault.Op{Node: a.node, Name: what, Key: a.node}, call, func() { call.Send(a.at) },
+		func() { a.system.env.Crash(a.node) })
+}
+
+func (a *eniAgent) pending() string {
+	switch {
+	case !a.listed || a.view == nil:
+		return "its CiliumNode resource is not known"
+	case a.writing || a.scheduled || a.retrying || a.alarming:
+		return "its CiliumNode resource is being written"
+	case a.leaves():
+		return "addresses of its are on their way back"
+	}
+	return ""
+}

@@ -1,0 +1,310 @@
+package controllers
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam/cilium"
+	"github.com/vppdrill/vppdrill/sim/cluster"
+	"github.com/vppdrill/vppdrill/sim/fault"
+)
+
+// resyncTime is how often cilium-operator looks at every node (pkg/ipam/node_manager.go).
+const resyncTime = time.Minute
+
+// eniOperator is one life of cilium-operator in ENI mode: a cilium.Operator, whose actions it performs.
+type eniOperator struct {
+	*leader
+	system *eniSystem
+	core   *cilium.Operator
+	feed   *cluster.Informer
+	listed bool
+	views  map[string]*cluster.Resource
+	// unlisted are nodes of which EC2's listing is under way or to be asked for again.
+	unlisted map[string]bool
+	asked    int
+}
+
+func newENIOperator(s *eniSystem, l *leader) *eniOperator {
+	c := s.env.Plan.Cilium
+	core, err := cilium.NewOperator(cilium.OperatorConfig{ReleaseExcessIPs: !c.KeepExcess, ReleaseDelay: c.ReleaseDelay})
+	if err != nil {
+		panic("controllers: the scenario's watermarks were accepted before: " + err.Error())
+	}
+	o := &eniOperator{leader: l, system: s, core: core, views: make(map[string]*cluster.Resource), unlisted: make(map[string]bool)}
+	o.feed = s.env.Cluster.API.NewInformer(cluster.InformerConfig{Name: "operator", At: o.at, Kind: cluster.KindResource, Handler: o})
+	return o
+}
+
+func (o *eniOperator) start() {
+	o.feed.Start()
+	o.resync()
+}
+
+// stop ends the process.
+func (o *eniOperator) stop() {
+	if !o.dead {
+		o.dead = true
+		o.feed.Stop()
+	}
+}
+
+func (o *eniOperator) after(d time.Duration, what string, do func()) {
+	o.env.Clock.After(d, &step{o.name, what, func() {
+		if !o.dead {
+			do()
+		}
+	}})
+}
+
+func (o *eniOperator) resync() {
+	o.perform(o.core.Resync(o.env.now()))
+	o.after(resyncTime, "resync", o.resync)
+}
+
+// Listed implements cluster.Handler.
+func (o *eniOperator) Listed(objects []cluster.Object, _ int64) {
+	o.listed = true
+	there := make(map[string]bool, len(objects))
+	for _, x := range objects {
+		there[x.Common().Name] = true
+		o.see(x.(*cluster.Resource))
+	}
+	for _, name := range sortedNames(o.views) {
+		if !there[name] {
+			o.drop(name)
+		}
+	}
+}
+
+// Changed implements cluster.Handler.
+func (o *eniOperator) Changed(ch cluster.Change) {
+	r := ch.Object.(*cluster.Resource)
+	switch old := o.views[r.Name]; {
+	case ch.Type != cluster.Deleted:
+		o.see(r)
+	case old != nil && old.UID == r.UID:
+		o.drop(r.Name)
+	}
+}
+
+func (o *eniOperator) drop(name string) {
+	delete(o.views, name)
+	delete(o.unlisted, name)
+	o.core.Delete(name)
+}
+
+// see takes in a resource, unless it is older than what is known of it.
+func (o *eniOperator) see(r *cluster.Resource) {
+	old := o.views[r.Name]
+	if old != nil && old.UID == r.UID && old.ResourceVersion >= r.ResourceVersion {
+		return
+	}
+	o.views[r.Name] = r
+	actions, err := o.core.Update(o.env.now(), ciliumNode(r))
+	if err != nil {
+		o.env.Note(o.name, err.Error())
+		return
+	}
+	o.perform(actions)
+	if old == nil || old.UID != r.UID {
+		o.list(r.Name)
+	}
+}
+
+// list asks EC2 what a node has; what was not answered is asked again.
+func (o *eniOperator) list(node string) {
+	if o.unlisted[node] || o.views[node] == nil {
+		return
+	}
+	o.unlisted[node] = true
+	uid := o.views[node].UID
+	var m cilium.AllocationMap
+	o.ask(node, listENIs, node, describeTime, func(c Cloud) (err error) {
+		m, err = listing(c, o.env.now())
+		return err
+	}, func(err error) {
+		delete(o.unlisted, node)
+		switch {
+		case o.views[node] == nil || o.views[node].UID != uid:
+			return
+		case err != nil:
+			o.unlisted[node] = true
+			o.after(retryTime, "lists "+node+" again", func() {
+				delete(o.unlisted, node)
+				o.list(node)
+			})
+			return
+		}
+		o.perform(o.core.Listed(o.env.now(), node, m))
+	})
+}
+
+func (o *eniOperator) perform(actions []cilium.Action) {
+	for _, a := range actions {
+		if o.dead {
+			return
+		}
+		switch a.Kind {
+		case cilium.ActAllocate:
+			o.allocate(a)
+		case cilium.ActFree:
+			o.free(a)
+		case cilium.ActWrite:
+			o.write(a)
+		}
+	}
+}
+
+// allocate asks for addresses on the first interface with room, or on a new one.
+func (o *eniOperator) allocate(a cilium.Action) {
+	got := make(cilium.AllocationMap)
+	var late time.Duration
+	o.ask(a.Node, assignIPs, a.Node, changeTime, func(c Cloud) error {
+		now := o.env.now()
+		enis, err := c.Describe(now)
+		if err != nil {
+			return err
+		}
+		most := o.system.limits.IPv4PerENI - 1
+		for _, e := range enis {
+			if room := most - len(e.Units); room > 0 {
+				units, err := c.Assign(now, e.ID, min(room, a.Count), false)
+				for _, u := range units {
+					got[u.Addr()] = cilium.AllocationIP{Resource: e.ID}
+				}
+				return err
+			}
+		}
+		e, at, err := c.Create(now, min(most, a.Count), false)
+		for _, u := range e.Units {
+			got[u.Addr()] = cilium.AllocationIP{Resource: e.ID}
+		}
+		late = at.Sub(now)
+		return err
+	}, func(err error) {
+		// An interface is there for its addresses when it is attached.
+		o.asked++
+		o.after(late, "has "+a.Node+"'s addresses", func() {
+			o.asked--
+			o.perform(o.core.Allocated(o.env.now(), a.Node, got, err))
+			if errors.Is(err, cluster.ErrNoAnswer) { // they may be there all the same
+				o.list(a.Node)
+			}
+		})
+	})
+}
+
+// free gives an address back to EC2; one that is not there has gone already.
+func (o *eniOperator) free(a cilium.Action) {
+	o.ask(a.Node, unassignIPs, a.IP.String(), changeTime, func(c Cloud) error {
+		now := o.env.now()
+		enis, err := c.Describe(now)
+		if err != nil {
+			return err
+		}
+		for _, e := range enis {
+			if slices.Contains(e.Units, unit(a.IP)) {
+				return c.Unassign(now, e.ID, append(e.Units[:0:0], unit(a.IP)))
+			}
+		}
+		return nil
+	}, func(err error) { o.perform(o.core.Freed(o.env.now(), a.Node, a.IP, err)) })
+}
+
+// ask is one call of EC2 for a node.
+func (o *eniOperator) ask(node, what, key string, wait time.Duration, act func(Cloud) error, then func(error)) {
+	o.asked++
+	if wait == changeTime {
+		o.system.requests++
+	}
+	answered := false
+	answer := func(err error) {
+		if !answered && !o.dead {
+			answered = true
+			o.asked--
+			then(err)
+		}
+	}
+	muted := false
+	o.env.request(request{
+		op: fault.Op{Node: o.kind, Name: what, Key: key},
+		send: func() {
+			if o.cut { // its connection is
+				o.after(silence, "hears nothing of "+what, func() { answer(cluster.ErrNoAnswer) })
+				return
+			}
+			// A call under way outlives the process that made it.
+			o.env.Clock.After(wait, &step{o.name, what + " " + key, func() {
+				err := error(cluster.ErrNotFound)
+				if c := o.system.instances[node]; c != nil {
+					err = act(c)
+				}
+				if !muted {
+					answer(err)
+				}
+			}})
+		},
+		forget: func() { muted = true },
+		tell: func(silent bool) {
+			if silent {
+				answer(cluster.ErrNoAnswer)
+				return
+			}
+			answer(cluster.ErrUnavailable)
+		},
+		die: func() { o.fail("it crashed") },
+	})
+}
+
+func (o *eniOperator) write(a cilium.Action) {
+	r := o.views[a.Node]
+	if r == nil {
+		return
+	}
+	o.system.requests++
+	o.asked++
+	version := a.Resource.Metadata
+	call := &cluster.ResourceCall{API: o.env.Cluster.API, What: "operator writes " + a.Node,
+		Act: updateResource(&cluster.Resource{Meta: r.Meta, Value: a.Resource}),
+		Then: func(x cluster.Object, err error) {
+			o.asked--
+			if o.dead {
+				return
+			}
+			if err == nil {
+				o.see(x.(*cluster.Resource))
+				return
+			}
+			o.core.Refused(a.Node)
+			if r := o.views[a.Node]; r != nil && ciliumNode(r).Metadata == version && !errors.Is(err, cluster.ErrConflict) && !errors.Is(err, cluster.ErrNotFound) {
+				o.after(retryTime, "tries again", func() { o.perform(o.core.Resync(o.env.now())) })
+			}
+		}}
+	o.env.call(fault.Op{Node: o.kind, Name: resourceWrite, Key: a.Node}, call,
+		func() { o.send(func() { call.Send(o.at) }) }, func() { o.fail("it crashed") })
+}
+
+// fail ends a process that crashed.
+func (o *eniOperator) fail(why string) {
+	o.env.Note(o.name, "ends: "+why)
+	o.stop()
+	o.system.again(o)
+}
+
+func (o *eniOperator) pending() string {
+	switch {
+	case !o.listed || len(o.unlisted) > 0:
+		return o.name + " is starting"
+	case o.asked > 0:
+		return o.name + " is at work"
+	}
+	for _, name := range sortedNames(o.views) {
+		// An entry of the handshake is on its way out, whoever's turn it is; but excess only ages.
+		if s, ok := o.core.Get(name); ok && s.Leaving > 0 {
+			return o.name + " takes addresses of " + name + " back"
+		}
+	}
+	return ""
+}

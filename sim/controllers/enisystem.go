@@ -1,0 +1,198 @@
+package controllers
+
+import (
+	"maps"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/cilium"
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/sim/cluster"
+)
+
+// eniSystem is Cilium's ENI mode: cilium-operator keeps every node's CiliumNode resource supplied with single addresses of EC2 by
+// watermarks, and gets them back by the release handshake with its agent.
+type eniSystem struct {
+	*vpc
+	lives    int
+	leading  *eniOperator
+	electing bool
+	agents   map[string]*eniAgent // living ones
+	allocs   map[string]*cilium.AddressNode
+	restarts map[string]int
+}
+
+func newENISystem(env Env) (*eniSystem, error) {
+	v, err := newVPC(env)
+	if err != nil {
+		return nil, err
+	}
+	s := &eniSystem{vpc: v, agents: make(map[string]*eniAgent), allocs: make(map[string]*cilium.AddressNode), restarts: make(map[string]int)}
+	env.Cluster.API.Observe(func(old, now cluster.Object) {
+		n, ok := old.(*cluster.Node)
+		if !ok || now != nil {
+			return
+		}
+		key := cluster.Key{Name: n.Name}
+		r, ok := env.Cluster.API.Get(cluster.KindResource, key)
+		if !ok {
+			return
+		}
+		// A node that comes at once under the name is another instance: nothing of this resource is its own.
+		uid := r.Common().UID
+		env.Clock.After(0, &step{n.Name, "resource collected", func() { _ = env.Cluster.API.Delete(cluster.KindResource, key, uid) }})
+	})
+	return s, nil
+}
+
+// watermarks are what the configuration says of each node.
+func (s *eniSystem) watermarks() cilium.Watermarks {
+	c := s.env.Plan.Cilium
+	return cilium.Watermarks{PreAllocate: c.PreAllocate, MinAllocate: c.MinAllocate, MaxAllocate: c.MaxAllocate, MaxAboveWatermark: c.MaxAboveWatermark}
+}
+
+// Allocator implements System.
+func (s *eniSystem) Allocator(node string) (ipam.NodeAllocator, error) {
+	n, err := cilium.NewAddressNode(picker{&s.env}, gateway)
+	s.allocs[node] = n
+	return n, err
+}
+
+// Start implements System.
+func (s *eniSystem) Start() { s.lead() }
+
+func (s *eniSystem) lead() {
+	s.electing = false
+	s.lives++
+	s.leading = newENIOperator(s, newLeader(&s.env, operatorProgram, s.lives, nil))
+	s.leading.start()
+}
+
+// AgentUp implements System.
+func (s *eniSystem) AgentUp(node string, side Side) {
+	s.restarts[node]++
+	a := newENIAgent(s, node, side, s.allocs[node])
+	s.agents[node] = a
+	a.feed.Start()
+}
+
+// AgentDown implements System.
+func (s *eniSystem) AgentDown(node string) {
+	if a := s.agents[node]; a != nil {
+		a.dead = true
+		a.feed.Stop()
+		delete(s.agents, node)
+	}
+}
+
+// Changed implements System.
+func (s *eniSystem) Changed(node string) {
+	if a := s.agents[node]; a != nil {
+		a.changed()
+	}
+}
+
+// Refused implements System: the operator learns of pods only from what is in use.
+func (*eniSystem) Refused(string, ipam.Owner) {}
+
+// Blocks implements System.
+func (s *eniSystem) Blocks(node string) ([]netip.Prefix, bool) {
+	if a := s.agents[node]; a != nil {
+		return a.want(), true
+	}
+	return nil, true
+}
+
+// LoseLeader implements System. What the old operator had asked of EC2 and was cut off with never gets there; what it had written
+// arrives late.
+func (s *eniSystem) LoseLeader(pause time.Duration, within bool) error {
+	if s.electing {
+		return nil // nobody leads: there is nobody to lose
+	}
+	s.electing = true
+	old := s.leading
+	old.lose(pause, within, old.stop)
+	s.env.Clock.After(leaseTime+electionTime, &step{old.name, "is replaced", s.lead})
+	return nil
+}
+
+// again starts the operator's process anew after it has crashed.
+func (s *eniSystem) again(old *eniOperator) {
+	if old == s.leading && !s.electing {
+		s.electing = true
+		s.env.Clock.After(electionTime, &step{old.name, "is replaced", s.lead})
+	}
+}
+
+// FreeBlock is not known: what an instance can have depends on its interfaces.
+func (*eniSystem) FreeBlock() bool { return false }
+
+// Pending implements System.
+func (s *eniSystem) Pending() string {
+	if s.electing {
+		return "a cilium-operator is being elected"
+	}
+	if why := s.leading.pending(); why != "" {
+		return why
+	}
+	for _, name := range s.env.Cluster.Nodes() {
+		if a := s.agents[name]; a != nil {
+			if why := a.pending(); why != "" {
+				return name + ": " + why
+			}
+		}
+	}
+	return ""
+}
+
+// Warm implements System: what the watermarks ask for is there, and what is excess by them is given back
+// (Cilium's documentation, AWS ENI).
+func (s *eniSystem) Warm(node string, taken []netip.Addr) *scenarios.Warm {
+	i := s.instances[node]
+	if i == nil || s.agents[node] == nil {
+		return nil
+	}
+	c, units := cilium.NodeCount{}, 0
+	enis := i.Metadata(s.env.now())
+	for _, e := range enis {
+		units += len(e.Units)
+		for _, u := range e.Units {
+			c.Available++
+			if slices.Contains(taken, u.Addr()) {
+				c.Used++
+			}
+		}
+	}
+	free := c.Available - c.Used
+	w := &scenarios.Warm{Free: free, Idle: free, MostIdle: free - cilium.CalculateExcessIPs(c, s.watermarks())}
+	if needed := cilium.CalculateNeededIPs(c, s.watermarks()); units < s.limits.ENIs*(s.limits.IPv4PerENI-1) && s.subnet.Free() > needed+s.limits.ENIs {
+		w.LeastFree = free + needed
+	}
+	return w
+}
+
+// listing is what EC2 has for a node, as the operator sees it.
+func listing(i Cloud, now time.Time) (cilium.AllocationMap, error) {
+	enis, err := i.Describe(now)
+	if err != nil {
+		return nil, err
+	}
+	m := make(cilium.AllocationMap)
+	for _, e := range enis {
+		for _, u := range e.Units {
+			m[u.Addr()] = cilium.AllocationIP{Resource: e.ID}
+		}
+	}
+	return m, nil
+}
+
+// poolUnits are a pool's addresses, ascending.
+func poolUnits(pool cilium.AllocationMap) []netip.Prefix {
+	var list []netip.Prefix
+	for _, a := range slices.SortedFunc(maps.Keys(pool), netip.Addr.Compare) {
+		list = append(list, unit(a))
+	}
+	return list
+}

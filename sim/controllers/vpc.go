@@ -1,0 +1,101 @@
+package controllers
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"github.com/vppdrill/vppdrill/ipam/datastore"
+	"github.com/vppdrill/vppdrill/ipam/space"
+	"github.com/vppdrill/vppdrill/sim/ec2"
+)
+
+// vpc is the part of AWS that is the same whoever asks EC2: every node is an instance in one subnet.
+type vpc struct {
+	env    Env
+	limits datastore.Limits
+	subnet *ec2.Subnet
+	// account throttles all nodes together; nil without a limit.
+	account *ec2.Account
+	// foreign are the parts of the subnet that somebody else uses.
+	foreign   []netip.Prefix
+	instances map[string]Cloud
+	requests  int64
+}
+
+func newVPC(env Env) (*vpc, error) {
+	plan, err := env.Plan.Plan()
+	if err != nil {
+		return nil, err
+	}
+	limits, ok := datastore.LimitsOf(env.Plan.Datastore.InstanceType)
+	if !ok {
+		return nil, fmt.Errorf("no instance type %s", env.Plan.Datastore.InstanceType)
+	}
+	s := &vpc{env: env, limits: limits, subnet: ec2.NewSubnet(plan.PodSubnet), instances: make(map[string]Cloud)}
+	if rate := float64(env.Plan.Datastore.Requests); rate > 0 {
+		s.account = ec2.NewAccount(env.now(), rate, 2*rate)
+	}
+	ranges, err := s.env.ranges()
+	if err != nil {
+		return nil, err
+	}
+	s.occupy(plan.PodSubnet, func(a netip.Addr) bool {
+		return !slices.ContainsFunc(ranges, func(r netip.Prefix) bool { return r.Contains(a) })
+	})
+	return s, nil
+}
+
+// occupy takes free addresses of a prefix for somebody else, where taken says so.
+func (s *vpc) occupy(p netip.Prefix, taken func(netip.Addr) bool) {
+	for a := p.Masked().Addr(); p.Contains(a); a = a.Next() {
+		if taken(a) && s.subnet.Occupy(a) {
+			s.foreign = append(s.foreign, netip.PrefixFrom(a, a.BitLen()))
+		}
+	}
+}
+
+// Join launches an instance.
+func (s *vpc) Join(node string) error {
+	c := s.env.Plan.Datastore
+	i, err := ec2.New(s.env.now(), ec2.Config{
+		Limits: ec2.Limits(s.limits), Subnet: s.subnet, AttachDelay: c.AttachDelay, MetadataLag: c.MetadataLag, Account: s.account,
+	})
+	if err != nil {
+		return fmt.Errorf("launch %s: %w", node, err)
+	}
+	s.instances[node] = newInstance(i, func(blocks []netip.Prefix) { s.env.Assigned(node, blocks) })
+	if plant := s.env.Plant.Cloud; plant != nil {
+		s.instances[node] = plant(node, s.instances[node])
+	}
+	return nil
+}
+
+// Leave terminates it.
+func (s *vpc) Leave(node string) {
+	if i := s.instances[node]; i != nil {
+		i.Terminate(s.env.now())
+		delete(s.instances, node)
+	}
+}
+
+// AddRange gives a part of the subnet back that somebody else used.
+func (s *vpc) AddRange(r netip.Prefix) error {
+	s.foreign = slices.DeleteFunc(s.foreign, func(p netip.Prefix) bool {
+		inside := r.Contains(p.Addr())
+		if inside {
+			s.subnet.Vacate(p.Addr())
+		}
+		return inside
+	})
+	return nil
+}
+
+// RemoveRange lets somebody else take what is free in a part of the subnet.
+func (s *vpc) RemoveRange(r netip.Prefix) error {
+	s.occupy(space.Normal(r), func(netip.Addr) bool { return true })
+	return nil
+}
+
+// Requests counts requests to EC2 that change something, and writes of resources where there are any.
+func (s *vpc) Requests() int64 { return s.requests }
