@@ -41,13 +41,21 @@ func (m *machine) ticked() time.Duration {
 	return now + now/million*time.Duration(m.clocks.ppm) + now%million*time.Duration(m.clocks.ppm)/million
 }
 
-// truly is how long at least it takes until so much has passed by the machine's own count.
+// truly is how long it takes until so much has passed by the machine's own count, to a microsecond.
 func (m *machine) truly(d time.Duration) time.Duration {
 	rate := million + time.Duration(m.clocks.ppm)
 	if rate == million {
 		return d
 	}
-	return d/rate*million + d%rate*million/rate + time.Microsecond
+	return d/rate*million + d%rate*million/rate
+}
+
+// untilAfter is truly, and never too short: who is woken too early would sleep for ever.
+func (m *machine) untilAfter(d time.Duration) time.Duration {
+	if m.clocks.ppm == 0 || d == 0 {
+		return d
+	}
+	return m.truly(d) + time.Microsecond
 }
 
 // sinceBoot is how long the machine has run, as agents see it: since the first of this boot.

@@ -390,7 +390,7 @@ func (p *process) wakeAt(e agent.WakeAt) {
 		return
 	}
 	w := p.m.w
-	w.eng.After(p.m.truly(max(0, e.At.Sub(p.now()))), &woken{p: p, wake: p.wake})
+	w.eng.After(p.m.untilAfter(max(0, e.At.Sub(p.now()))), &woken{p: p, wake: p.wake})
 }
 
 // AppendText implements engine.Event.
