@@ -126,6 +126,12 @@ func (p *Player) check(ctx context.Context, node string, s scenarios.PodState) {
 				return
 			}
 		}
+		if before != "" && r.Code == 0 {
+			// A request waits for an agent that starts, which looks at everything and puts it right before it answers.
+			if after, certain := p.wiring(ctx, node, s.Owner); certain && after == "" {
+				return
+			}
+		}
 		if before != "" && r.Code != 0 { // the agent knows by now, and puts it right where that is possible
 			p.damaged = slices.DeleteFunc(p.damaged, func(d damage) bool {
 				return d.node == node && d.pod.Owner == s.Owner && d.what != scenarios.BreakNamespace
