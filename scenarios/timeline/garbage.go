@@ -59,11 +59,13 @@ func (p *Player) collectLater(ctx context.Context, node string, d time.Duration)
 		p.world.Ask(ctx, node, p.garbage(node), func(r Response) {
 			answered = true
 			if r.Code != 0 || !r.Known && !p.healed {
+				p.swept[node] = p.swept[node] || r.Code == 0
 				p.collectLater(ctx, node, garbageAgain)
 				return
 			}
 			if p.owed[node]--; p.owed[node] <= 0 {
 				delete(p.owed, node)
+				delete(p.swept, node)
 			}
 		})
 	})
@@ -81,7 +83,7 @@ func (p *Player) garbage(node string) Request {
 // Owed is why the cluster is not quiet although nothing is under way, "" for nothing: a runtime has garbage to collect.
 func (p *Player) Owed() string {
 	for _, m := range p.machines(present) {
-		if p.owed[m.Name] > 0 {
+		if p.owed[m.Name] > 0 && (p.healed || !p.swept[m.Name]) {
 			return m.Name + ": the runtime has lost sandboxes and collects garbage later"
 		}
 	}
