@@ -44,7 +44,7 @@ func (m *machine) ticked() time.Duration {
 // truly is how long it takes until so much has passed by the machine's own count, to a microsecond.
 func (m *machine) truly(d time.Duration) time.Duration {
 	rate := million + time.Duration(m.clocks.ppm)
-	if rate == million {
+	if rate == million || d == 0 { // no rest is none by any clock
 		return d
 	}
 	return d/rate*million + d%rate*million/rate

@@ -34,6 +34,8 @@ type blockHost struct {
 	// told is what the agent was told last. spoke: it was told something in this life.
 	told  []netip.Prefix
 	spoke bool
+	// spent are addresses that a pod has had.
+	spent map[netip.Prefix]bool
 	// since is since when the agent has been told of each address.
 	since map[netip.Prefix]time.Time
 	// coming are pods whose plugins have asked, by owner; order is theirs.
@@ -65,7 +67,7 @@ const (
 
 func newBlockHost(s *blockSystem, node string, side Side, alloc ipam.NodeAllocator) *blockHost {
 	h := &blockHost{system: s, node: node, side: side, alloc: alloc, at: s.env.Cluster.Net.Endpoint(node),
-		coming: make(map[ipam.Owner]*coming), refused: make(map[ipam.Owner]time.Time), since: make(map[netip.Prefix]time.Time)}
+		coming: make(map[ipam.Owner]*coming), refused: make(map[ipam.Owner]time.Time), since: make(map[netip.Prefix]time.Time), spent: make(map[netip.Prefix]bool)}
 	if plant := s.env.Plant.Side; plant != nil {
 		h.side = plant(node, side)
 	}
@@ -222,6 +224,7 @@ func (h *blockHost) look() {
 	for p := range h.since { //vppdrill:unordered each by itself
 		if gone(p) {
 			delete(h.since, p)
+			delete(h.spent, p)
 		}
 	}
 	h.leaving = slices.DeleteFunc(h.leaving, gone)
@@ -285,6 +288,12 @@ func (h *blockHost) balance() (lacking int) {
 			h.later(barredTime)
 		}
 		free := !used[p.Addr()]
+		if !free {
+			h.spent[p] = true
+		} else if h.spent[p] { // its pod has gone: the next one gets the address that has been free for the longest
+			h.leaving = append(h.leaving, p)
+			continue
+		}
 		if free && told && now.Sub(since) >= barredTime && !slices.ContainsFunc(held, func(b ipam.Block) bool { return b.Prefix == p }) {
 			if barred++; len(h.order) > 0 {
 				continue

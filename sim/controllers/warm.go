@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"net/netip"
+	"slices"
 
 	"github.com/vppdrill/vppdrill/ipam/space"
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -15,8 +16,11 @@ const unitSize = 16
 // docs/prefix-and-ip-target.md). Where the instance is full, or the subnet has no whole prefix for sure, nothing is promised.
 func (s *cloudSystem) Warm(node string, taken []netip.Addr) *scenarios.Warm {
 	i := s.instances[node]
-	if i == nil || !s.env.Plan.Datastore.PrefixDelegation { // what single addresses keep warm, nobody judges yet
+	switch {
+	case i == nil:
 		return nil
+	case !s.env.Plan.Datastore.PrefixDelegation:
+		return s.warmAddresses(i, taken)
 	}
 	w, units := &scenarios.Warm{}, 0
 	enis := i.Metadata(s.env.now())
@@ -59,6 +63,41 @@ func (s *cloudSystem) Warm(node string, taken []netip.Addr) *scenarios.Warm {
 	}
 	if full := s.limits.ENIs * (s.limits.IPv4PerENI - 1); units >= full || s.subnet.Free() < unitSize*unitSize {
 		w.LeastFree, w.LeastIdle = 0, 0
+	}
+	return w
+}
+
+// warmAddresses is Warm without prefix delegation: an address by itself is the least that is kept. Interfaces' worth of them are kept by
+// WARM_ENI_TARGET, and only a whole interface that nobody uses goes back then.
+func (s *cloudSystem) warmAddresses(i Cloud, taken []netip.Addr) *scenarios.Warm {
+	t, per := s.env.Plan.Datastore, s.limits.IPv4PerENI-1
+	w, units, spare := &scenarios.Warm{}, 0, false
+	enis := i.Metadata(s.env.now())
+	for _, e := range enis {
+		free := 0
+		for _, u := range e.Units {
+			if !slices.Contains(taken, u.Addr()) {
+				free++
+			}
+		}
+		if len(e.Units) == 0 && !e.Primary {
+			w.Empty++
+		}
+		spare = spare || !e.Primary && free > 0 && free == len(e.Units)
+		units, w.Free = units+len(e.Units), w.Free+free
+	}
+	w.Idle, w.MostIdle = w.Free, w.Free
+	if t.WarmIP > 0 || t.MinimumIP > 0 {
+		w.LeastFree = max(t.WarmIP, t.MinimumIP-(units-w.Free))
+		w.MostIdle = w.LeastFree
+	} else {
+		w.LeastFree = max(t.WarmENI*per, 1)
+		if spare && w.Free >= (t.WarmENI+1)*per {
+			w.MostIdle = w.Free - 1
+		}
+	}
+	if units >= s.limits.ENIs*per || s.subnet.Free() <= len(s.instances)*s.limits.IPv4PerENI {
+		w.LeastFree = 0
 	}
 	return w
 }
