@@ -70,12 +70,6 @@ type daemon struct {
 // restartDelay is a supervisor's first back-off, as kubelet's and systemd's.
 const restartDelay = time.Second
 
-// managementAddress is the k-th address of a machine's Linux side on the network that its administrators use: the
-// simulator's, so that scenarios mean the same.
-func managementAddress(number uint32, k int) netip.Addr {
-	return netip.AddrFrom4([4]byte{10, byte(20 + k), byte(number >> 8), byte(number)})
-}
-
 // newNode makes a machine that is off.
 func (w *World) newNode(name string) (*node, error) {
 	w.mu.Lock()
@@ -91,7 +85,7 @@ func (w *World) newNode(name string) (*node, error) {
 		return nil, err
 	}
 	for k := range w.scenario().Topology.HostIPs {
-		n.management = append(n.management, managementAddress(number, k))
+		n.management = append(n.management, w.scenario().Management(number, k).Addr())
 	}
 	var err error
 	if n.machine, err = w.fabric.Join(MachineSpec{Name: name, Number: number, Dir: n.dir, NIC: w.scenario().Topology.NIC != "", OtherNICs: w.scenario().Topology.OtherNICs, NICMTU: w.scenario().Topology.NICMTU,

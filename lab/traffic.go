@@ -103,7 +103,7 @@ func (w *World) Probe(ctx context.Context, want Wanted) Traffic {
 	var times []time.Duration
 	mtu, size := int(w.scenario().Config.Wiring.MTU), pingBytes
 	if want.Whole {
-		size = mtu - probe.PingHeaders
+		size = mtu - probe.PingHeaders(places[0].Addr)
 	}
 	for _, o := range probe.Mesh(ctx, pairs, size, want.Whole, patience) {
 		switch {
@@ -114,7 +114,7 @@ func (w *World) Probe(ctx context.Context, want Wanted) Traffic {
 			if len(out.Failed) == 0 {
 				out.unanswered = probe.Pair{From: o.From, To: o.To}
 			}
-			out.Failed = append(out.Failed, fmt.Sprintf("ping of %d bytes: %s", size+probe.PingHeaders, o.Error()))
+			out.Failed = append(out.Failed, fmt.Sprintf("ping of %d bytes: %s", size+probe.PingHeaders(o.To.Addr), o.Error()))
 			continue
 		}
 		out.Pings++

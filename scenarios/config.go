@@ -43,10 +43,10 @@ type IPAM struct {
 	System System `yaml:"system" enum:"contiv,cilium,nodeipam,datastore,calico" doc:"The address management system."`
 
 	PodSubnetCIDR             netip.Prefix `yaml:"podSubnetCIDR" doc:"All pods; 10.1.0.0/16 when absent."`
-	PodSubnetOneNodePrefixLen int          `yaml:"podSubnetOneNodePrefixLen" min:"0" max:"32" doc:"Prefix length of one node's pods; 24 when absent."`
+	PodSubnetOneNodePrefixLen int          `yaml:"podSubnetOneNodePrefixLen" min:"0" max:"128" doc:"Prefix length of one node's pods; 24 when absent."`
 
 	VPPHostSubnetCIDR             netip.Prefix `yaml:"vppHostSubnetCIDR" doc:"All links between VPP and Linux; 172.30.0.0/16 when absent."`
-	VPPHostSubnetOneNodePrefixLen int          `yaml:"vppHostSubnetOneNodePrefixLen" min:"0" max:"32" doc:"Prefix length of one node's link between VPP and Linux; 24 when absent."`
+	VPPHostSubnetOneNodePrefixLen int          `yaml:"vppHostSubnetOneNodePrefixLen" min:"0" max:"128" doc:"Prefix length of one node's link between VPP and Linux; 24 when absent."`
 
 	NodeInterconnectCIDR netip.Prefix `yaml:"nodeInterconnectCIDR" doc:"The nodes' own addresses; 192.168.16.0/24 when absent."`
 	NodeInterconnectDHCP bool         `yaml:"nodeInterconnectDHCP" doc:"Nodes lease their addresses from a DHCP server, which has nodeInterconnectCIDR."`

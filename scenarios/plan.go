@@ -56,6 +56,22 @@ func (c IPAM) Interconnect() netip.Prefix {
 	return plan.NodeInterconnect
 }
 
+// IP6 reports whether the cluster's addresses are of IPv6. A cluster has one family.
+func (c IPAM) IP6() bool {
+	plan, err := c.Plan()
+	return err == nil && plan.PodSubnet.Addr().Is6()
+}
+
+// Management is the k-th address, with its subnet's length, of a machine's Linux side on the network that its administrators use. 10.20/14 and
+// fd20::/16 are outside every default range of the plan.
+func (s *Scenario) Management(number uint32, k int) netip.Prefix {
+	if s.Config.IPAM.IP6() {
+		a := [16]byte{0xfd, 0x20, 3: byte(k), 12: byte(number >> 24), 13: byte(number >> 16), 14: byte(number >> 8), 15: byte(number)}
+		return netip.PrefixFrom(netip.AddrFrom16(a), 64)
+	}
+	return netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(20 + k), byte(number >> 8), byte(number)}), 16)
+}
+
 func rangeText(p netip.Prefix) string {
 	if !p.IsValid() {
 		return ""

@@ -62,8 +62,8 @@ func setPrefix(v reflect.Value, tag reflect.StructTag, text string) *strictyaml.
 		}
 		return strictyaml.Wrong(text, "is not a prefix")
 	}
-	if !p.Addr().Is4() {
-		return strictyaml.Wrong(text, "is not an IPv4 prefix")
+	if p.Addr().Is4In6() {
+		return strictyaml.Wrong(text, "is an IPv4 prefix in IPv6's clothes")
 	}
 	if tag.Get("host") != "true" && p != p.Masked() {
 		return &strictyaml.ValueError{Message: strictyaml.Wrong(text, "has host bits set").Message, Nearest: p.Masked().String()}
@@ -89,8 +89,8 @@ func setAddr(v reflect.Value, text string) *strictyaml.ValueError {
 		}
 		return strictyaml.Wrong(text, "is not an address")
 	}
-	if !a.Is4() {
-		return strictyaml.Wrong(text, "is not an IPv4 address")
+	if a.Is4In6() || a.Zone() != "" {
+		return strictyaml.Wrong(text, "is no plain IPv4 or IPv6 address")
 	}
 	v.Set(reflect.ValueOf(a))
 	return nil

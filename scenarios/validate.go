@@ -191,8 +191,11 @@ func (s *Scenario) planError(section string, ipam IPAM, nodes int) *InputError {
 	return nil
 }
 
-// vxlanOverhead is Ethernet, VXLAN, UDP and IPv4 around a packet, in bytes (RFC 7348).
-const vxlanOverhead = 14 + 8 + 8 + 20
+// vxlanOverhead is Ethernet, VXLAN, UDP and IP around a packet, in bytes (RFC 7348).
+const (
+	vxlanOverhead  = 14 + 8 + 8 + 20
+	vxlanOverhead6 = vxlanOverhead + 20 // IPv6's header is so much longer
+)
 
 // neighborAgeMost is what an agent can be told.
 const neighborAgeMost = 255 * time.Minute
@@ -230,7 +233,11 @@ func (s *Scenario) checkWiring() *InputError {
 func (s *Scenario) checkMTU() *InputError {
 	need, more := s.Config.Wiring.MTU, ""
 	if s.Config.Wiring.Node == NodeVXLAN {
-		need, more = need+vxlanOverhead, fmt.Sprintf(" and the %d that VXLAN adds", vxlanOverhead)
+		over := vxlanOverhead
+		if s.Config.IPAM.IP6() {
+			over = vxlanOverhead6
+		}
+		need, more = need+uint32(over), fmt.Sprintf(" and the %d that VXLAN adds", over)
 	}
 	if s.Topology.NIC == "" || need <= s.Topology.NICMTU {
 		return nil

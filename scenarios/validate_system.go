@@ -36,6 +36,10 @@ func (s *Scenario) checkSystem(c IPAM) *InputError {
 	if err != nil {
 		return s.wrongAt("config.ipam", "%s", err)
 	}
+	ip6 := plan.PodSubnet.Addr().Is6()
+	if ip6 && (c.OnEC2() || c.System == Calico) {
+		return s.wrongAt("config.ipam.podSubnetCIDR", "%s: %s is here with IPv4 alone; contiv, nodeipam and cilium take IPv6", plan.PodSubnet, c.System)
+	}
 	for i, r := range c.Ranges {
 		path := "config.ipam.ranges[" + strconv.Itoa(i) + "]"
 		if err := s.checkRange(path, c, r); err != nil {
@@ -61,8 +65,12 @@ func (s *Scenario) checkSystem(c IPAM) *InputError {
 		return nil
 	}
 	if !c.OnEC2() {
-		if plan.PodSubnetOneNodePrefixLen > blockBitsMax {
-			return s.wrongAt("config.ipam.podSubnetOneNodePrefixLen", "/%d is longer than /%d", plan.PodSubnetOneNodePrefixLen, blockBitsMax)
+		most := blockBitsMax
+		if ip6 {
+			most = 128 - (32 - blockBitsMax)
+		}
+		if plan.PodSubnetOneNodePrefixLen > most {
+			return s.wrongAt("config.ipam.podSubnetOneNodePrefixLen", "/%d is longer than /%d", plan.PodSubnetOneNodePrefixLen, most)
 		}
 		return nil
 	}

@@ -73,20 +73,14 @@ type machine struct {
 // recordTime is ample for an agent's start and the dumps of a large node.
 const recordTime = 10 * time.Minute
 
-// managementAddress is the k-th address of a machine's Linux side on the network that its administrators use.
-// 10.20/14 is outside every default range of the plan.
-func managementAddress(number uint32, k int) netip.Addr {
-	return netip.AddrFrom4([4]byte{10, byte(20 + k), byte(number >> 8), byte(number)})
-}
-
 func (w *World) newMachine(name string) (*machine, error) {
 	w.machinesMade++
 	m := &machine{w: w, name: name, number: w.machinesMade, at: w.net.Endpoint(name), up: true, disk: &hostmodel.Disk{}, rests: map[netip.Addr]time.Duration{}}
 	eth0 := hostmodel.Device{Name: managementLink}
 	for k := range w.s.Topology.HostIPs {
-		a := managementAddress(m.number, k)
-		m.management = append(m.management, a)
-		eth0.Addrs = append(eth0.Addrs, netip.PrefixFrom(a, managementBits))
+		a := w.s.Management(m.number, k)
+		m.management = append(m.management, a.Addr())
+		eth0.Addrs = append(eth0.Addrs, a)
 	}
 	host, err := hostmodel.New(hostmodel.Config{ID: uint64(m.number), Devices: []hostmodel.Device{eth0}})
 	if err != nil {
@@ -352,12 +346,8 @@ func (m *machine) powerOn() {
 	m.startAgent()
 }
 
-// managementLink is the device that administrators reach a machine by, managementBits the length of its subnets: a lab's
-// are the same.
-const (
-	managementLink = "eth0"
-	managementBits = 16
-)
+// managementLink is the device that administrators reach a machine by.
+const managementLink = "eth0"
 
 // setManagement makes addrs the addresses of the machine's management link.
 func (m *machine) setManagement(addrs []netip.Addr) {
@@ -372,7 +362,7 @@ func (m *machine) setManagement(addrs []netip.Addr) {
 		}
 	}
 	for _, a := range addrs {
-		if err := m.host.Apply(vppwire.AddrAdd{Link: managementLink, Addr: netip.PrefixFrom(a, managementBits)}); err != nil {
+		if err := m.host.Apply(vppwire.AddrAdd{Link: managementLink, Addr: netip.PrefixFrom(a, m.w.s.Management(m.number, 0).Bits())}); err != nil {
 			panic("sim: a free address cannot be added: " + err.Error())
 		}
 	}

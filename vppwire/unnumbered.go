@@ -10,6 +10,8 @@ import (
 type Unnumbered struct {
 	If, Donor string
 	Table     uint32
+	// IP6: the addresses are of IPv6, so that it is that family's tables which have to agree first.
+	IP6 bool
 }
 
 // Key implements Object.
@@ -19,18 +21,22 @@ func (o Unnumbered) Key() Key { return Key{Kind: KindUnnumbered, Name: o.If} }
 func (o Unnumbered) AppendNeeds(keys []Key) []Key {
 	keys = needInterface(needInterface(keys, o.If), o.Donor)
 	if o.Table != 0 {
-		keys = append(keys, inTableKey(o.If, false), inTableKey(o.Donor, false))
+		keys = append(keys, inTableKey(o.If, o.IP6), inTableKey(o.Donor, o.IP6))
 	}
 	return keys
 }
 
-// AppendText implements Object: "unnumbered tap3 loop1 table 1".
+// AppendText implements Object: "unnumbered tap3 loop1 table 1", with " ip6" behind.
 func (o Unnumbered) AppendText(b []byte) []byte {
-	return appendNumber(appendWord(b, "unnumbered", o.If, o.Donor), "table", uint64(o.Table))
+	b = appendNumber(appendWord(b, "unnumbered", o.If, o.Donor), "table", uint64(o.Table))
+	if o.IP6 {
+		b = append(b, " ip6"...)
+	}
+	return b
 }
 
 func (Unnumbered) parse(p *words) Object {
-	return Unnumbered{If: p.word(), Donor: p.word(), Table: uint32(p.named("table", 32))}
+	return Unnumbered{If: p.word(), Donor: p.word(), Table: uint32(p.named("table", 32)), IP6: p.has("ip6")}
 }
 
 func (o Unnumbered) owner() (Key, bool)   { return interfaceKey(o.If) }

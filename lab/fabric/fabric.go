@@ -23,7 +23,8 @@ const (
 	WireMTU       = 9216
 	managementMTU = 1500
 	// managementBits is the length of the management subnet: all nodes of a lab are in one.
-	managementBits = 16
+	managementBits  = 16
+	managementBits6 = 64
 )
 
 // Fabric is one lab's bridges.
@@ -178,7 +179,11 @@ func (f *Fabric) Leave(spec lab.MachineSpec) error {
 func (s *Space) SetManagement(addrs []netip.Addr) error {
 	var list []netip.Prefix
 	for _, a := range addrs {
-		list = append(list, netip.PrefixFrom(a, managementBits))
+		bits := managementBits
+		if a.Is6() {
+			bits = managementBits6
+		}
+		list = append(list, netip.PrefixFrom(a, bits))
 	}
 	return s.SetAddresses(lab.ManagementDevice, list)
 }

@@ -69,6 +69,11 @@ func Settings() error {
 	return nil
 }
 
+// enable6 lets a link of the calling thread's namespace have addresses of IPv6, and hear no router.
+func enable6(link string) error {
+	return errors.Join(Sysctl("ipv6/conf/"+link+"/accept_ra", "0"), Sysctl("ipv6/conf/"+link+"/disable_ipv6", "0"))
+}
+
 // Sysctl sets a key below /proc/sys/net in the calling thread's namespace.
 func Sysctl(key, value string) error { return os.WriteFile("/proc/sys/net/"+key, []byte(value), 0) }
 

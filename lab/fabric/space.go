@@ -10,6 +10,9 @@ import (
 
 	"github.com/vishvananda/netlink"
 	vns "github.com/vishvananda/netns"
+	"golang.org/x/sys/unix"
+
+	"github.com/vppdrill/vppdrill/lab/spawn"
 )
 
 // Space is an open namespace. The netlink.Handle speaks to it.
@@ -78,15 +81,21 @@ func (s *Space) Drop(name string) error {
 // SetAddresses makes a link's addresses exactly these.
 func (s *Space) SetAddresses(name string, want []netip.Prefix) error {
 	return s.With(name, "set addresses of", func(l netlink.Link) error {
-		have, err := s.AddrList(l, netlink.FAMILY_V4)
+		have, err := s.AddrList(l, netlink.FAMILY_ALL)
 		if err != nil {
 			return err
+		}
+		have = slices.DeleteFunc(have, func(a netlink.Addr) bool { return a.IP.IsLinkLocalUnicast() })
+		if slices.ContainsFunc(want, func(p netip.Prefix) bool { return p.Addr().Is6() }) {
+			if err := spawn.Inside(s.path, func() error { return enable6(name) }); err != nil {
+				return err
+			}
 		}
 		there := map[netip.Prefix]bool{}
 		for _, a := range have {
 			ones, _ := a.Mask.Size()
-			ip, _ := netip.AddrFromSlice(a.IP.To4())
-			if p := netip.PrefixFrom(ip, ones); slices.Contains(want, p) {
+			ip, _ := netip.AddrFromSlice(a.IP)
+			if p := netip.PrefixFrom(ip.Unmap(), ones); slices.Contains(want, p) {
 				there[p] = true
 			} else if err := s.AddrDel(l, &a); err != nil && !errors.Is(err, syscall.EADDRNOTAVAIL) { // went with the first of its subnet
 				return err
@@ -94,6 +103,9 @@ func (s *Space) SetAddresses(name string, want []netip.Prefix) error {
 		}
 		for _, p := range want {
 			a := &netlink.Addr{IPNet: &net.IPNet{IP: p.Addr().AsSlice(), Mask: net.CIDRMask(p.Bits(), p.Addr().BitLen())}}
+			if p.Addr().Is6() {
+				a.Flags = unix.IFA_F_NODAD
+			}
 			if there[p] && len(there) == len(have) {
 				continue // nothing was deleted that may have taken it along
 			}

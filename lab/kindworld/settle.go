@@ -215,7 +215,7 @@ func (w *World) ping(ctx context.Context) error {
 		return nil
 	}
 	pairs := probe.AllPairs(places, pingedPairs)
-	size := int(w.s.Config.Wiring.MTU) - probe.PingHeaders
+	size := int(w.s.Config.Wiring.MTU) - probe.PingHeaders(places[0].Addr)
 	failed := probe.Failed(probe.Mesh(ctx, pairs, size, true, pingPatience))
 	w.record.Note(fmt.Sprintf("%d of %d pings of the MTU's size with DF answered", len(pairs)-len(failed), len(pairs)))
 	if len(failed) == 0 || ctx.Err() != nil {

@@ -38,6 +38,7 @@ func dumpVPP(ctx context.Context, c api.Connection) (*Dump, error) {
 		&vxlan.VxlanTunnelV2Dump{SwIfIndex: allInterfaces}, &ip.IPTableDump{},
 		&l2.BridgeDomainDump{BdID: ^uint32(0), SwIfIndex: allInterfaces},
 		&ip_neighbor.IPNeighborDump{SwIfIndex: allInterfaces, Af: ip_types.ADDRESS_IP4},
+		&ip_neighbor.IPNeighborDump{SwIfIndex: allInterfaces, Af: ip_types.ADDRESS_IP6},
 		&ip.IPUnnumberedDump{SwIfIndex: allInterfaces}, &classify.ClassifyTableIds{},
 	}
 	if err := d.ask(ctx, c, first); err != nil {
@@ -61,11 +62,9 @@ func dumpVPP(ctx context.Context, c api.Connection) (*Dump, error) {
 		case *interfaces.SwInterfaceDetails:
 			second = append(second, &interfaces.SwInterfaceGetTable{SwIfIndex: m.SwIfIndex},
 				&interfaces.SwInterfaceGetTable{SwIfIndex: m.SwIfIndex, IsIPv6: true},
-				&ip.IPAddressDump{SwIfIndex: m.SwIfIndex})
+				&ip.IPAddressDump{SwIfIndex: m.SwIfIndex}, &ip.IPAddressDump{SwIfIndex: m.SwIfIndex, IsIPv6: true})
 		case *ip.IPTableDetails:
-			if !m.Table.IsIP6 {
-				second = append(second, &ip.IPRouteV2Dump{Table: ip.IPTable{TableID: m.Table.TableID}})
-			}
+			second = append(second, &ip.IPRouteV2Dump{Table: ip.IPTable{TableID: m.Table.TableID, IsIP6: m.Table.IsIP6}})
 		case *af_packet.AfPacketDetails:
 			second = append(second, &classify.ClassifyTableByInterface{SwIfIndex: m.SwIfIndex})
 		case *classify.ClassifyTableIdsReply:

@@ -22,7 +22,7 @@ import (
 
 // Linux dumps a node's Linux side by netlink: its own namespace and its pods'. open turns a namespace as the node calls it
 // ("" is its own) into a path that this process can open. A namespace that is gone is left out, but not the node's own.
-// hardware are links of the node's own that are its machine's, whatever they are made of. IPv4 only. Offload is not looked
+// hardware are links of the node's own that are its machine's, whatever they are made of. Offload is not looked
 // at: TCP probes show whether it is right.
 func Linux(open func(path string) string, pods, hardware []string) (scenarios.Linux, error) {
 	h := &host{spaces: map[string]*space{}}
@@ -80,36 +80,54 @@ func dumpSpace(name, path string) (*space, error) {
 		return nil, err
 	}
 	s.names = names
+	for _, family := range [...]int{netlink.FAMILY_V4, netlink.FAMILY_V6} {
+		if err := s.paths(nl, name, family); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// paths are the routes and permanent neighbors of one family.
+func (s *space) paths(nl *netlink.Handle, name string, family int) error {
 	routes, err := again(func() ([]netlink.Route, error) {
-		return nl.RouteListFiltered(netlink.FAMILY_V4, &netlink.Route{Table: unix.RT_TABLE_MAIN}, netlink.RT_FILTER_TABLE)
+		return nl.RouteListFiltered(family, &netlink.Route{Table: unix.RT_TABLE_MAIN}, netlink.RT_FILTER_TABLE)
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, r := range routes {
-		out := vppwire.HostRoute{Netns: name, Dst: netip.PrefixFrom(netip.IPv4Unspecified(), 0), Link: names[r.LinkIndex]}
+		everything := netip.IPv4Unspecified()
+		if family == netlink.FAMILY_V6 {
+			everything = netip.IPv6Unspecified()
+		}
+		out := vppwire.HostRoute{Netns: name, Dst: netip.PrefixFrom(everything, 0), Link: s.names[r.LinkIndex]}
 		if r.Dst != nil {
 			out.Dst = fromNet(r.Dst)
 		}
+		if a := out.Dst.Addr(); a.IsLinkLocalUnicast() || a.IsMulticast() {
+			continue // the kernel's own
+		}
 		if r.Gw != nil {
-			out.Via, _ = netip.AddrFromSlice(r.Gw.To4())
+			via, _ := netip.AddrFromSlice(r.Gw)
+			out.Via = via.Unmap()
 		}
 		if r.Type == unix.RTN_UNICAST && out.Link != "" {
 			s.Routes = append(s.Routes, out)
 		}
 	}
-	neighbors, err := again(func() ([]netlink.Neigh, error) { return nl.NeighList(0, netlink.FAMILY_V4) })
+	neighbors, err := again(func() ([]netlink.Neigh, error) { return nl.NeighList(0, family) })
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, n := range neighbors {
-		if n.State&netlink.NUD_PERMANENT == 0 || len(n.HardwareAddr) != 6 || names[n.LinkIndex] == "" {
+		if n.State&netlink.NUD_PERMANENT == 0 || len(n.HardwareAddr) != 6 || s.names[n.LinkIndex] == "" {
 			continue
 		}
-		addr, _ := netip.AddrFromSlice(n.IP.To4())
-		s.Neighbors = append(s.Neighbors, vppwire.LinuxNeighbor{Link: names[n.LinkIndex], Addr: addr, MAC: vppwire.MAC(n.HardwareAddr)})
+		addr, _ := netip.AddrFromSlice(n.IP)
+		s.Neighbors = append(s.Neighbors, vppwire.LinuxNeighbor{Link: s.names[n.LinkIndex], Addr: addr.Unmap(), MAC: vppwire.MAC(n.HardwareAddr)})
 	}
-	return s, nil
+	return nil
 }
 
 // again repeats a dump that a change has interrupted.
@@ -123,9 +141,9 @@ func again[T any](dump func() ([]T, error)) (list []T, err error) {
 }
 
 func fromNet(n *net.IPNet) netip.Prefix {
-	a, _ := netip.AddrFromSlice(n.IP.To4())
+	a, _ := netip.AddrFromSlice(n.IP)
 	ones, _ := n.Mask.Size()
-	return netip.PrefixFrom(a, ones)
+	return netip.PrefixFrom(a.Unmap(), ones)
 }
 
 func (s *space) links(nl *netlink.Handle) (map[int]string, error) {
@@ -133,7 +151,7 @@ func (s *space) links(nl *netlink.Handle) (map[int]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	addrs, err := again(func() ([]netlink.Addr, error) { return nl.AddrList(nil, netlink.FAMILY_V4) })
+	addrs, err := again(func() ([]netlink.Addr, error) { return nl.AddrList(nil, netlink.FAMILY_ALL) })
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +169,7 @@ func (s *space) links(nl *netlink.Handle) (map[int]string, error) {
 			out.Type = "tun"
 		}
 		for _, addr := range addrs {
-			if addr.LinkIndex == a.Index {
+			if addr.LinkIndex == a.Index && !addr.IP.IsLinkLocalUnicast() {
 				out.Addrs = append(out.Addrs, fromNet(addr.IPNet))
 			}
 		}

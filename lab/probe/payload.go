@@ -32,7 +32,7 @@ func TCP(ctx context.Context, p Pair, size int, patience time.Duration) Outcome 
 	defer cancel()
 	var l net.Listener
 	if out.Err = spawn.Inside(p.To.Netns, func() (err error) {
-		l, err = (&net.ListenConfig{}).Listen(ctx, "tcp4", p.To.Addr.String()+":0")
+		l, err = (&net.ListenConfig{}).Listen(ctx, "tcp", netip.AddrPortFrom(p.To.Addr, 0).String())
 		return err
 	}); out.Err != nil {
 		return out
@@ -43,7 +43,7 @@ func TCP(ctx context.Context, p Pair, size int, patience time.Duration) Outcome 
 	var c net.Conn
 	if out.Err = spawn.Inside(p.From.Netns, func() (err error) {
 		// The dialer's own goroutines would be in another namespace: one address, one try, on this thread.
-		c, err = (&net.Dialer{Timeout: patience, FallbackDelay: -1}).DialContext(ctx, "tcp4", l.Addr().String())
+		c, err = (&net.Dialer{Timeout: patience, FallbackDelay: -1}).DialContext(ctx, "tcp", l.Addr().String())
 		return err
 	}); out.Err != nil {
 		return out
@@ -120,7 +120,7 @@ func UDP(ctx context.Context, p Pair, size, count int, patience time.Duration) O
 func listenUDP(netns string, addr netip.Addr) (*net.UDPConn, error) {
 	var c *net.UDPConn
 	err := spawn.Inside(netns, func() (err error) {
-		c, err = net.ListenUDP("udp4", net.UDPAddrFromAddrPort(netip.AddrPortFrom(addr, 0)))
+		c, err = net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(addr, 0)))
 		return err
 	})
 	return c, err
@@ -140,12 +140,12 @@ func echoUDP(c *net.UDPConn) {
 // Edge looks for the longest packet that passes whole between two places, and says what is wrong unless it is exactly mtu
 // bytes with the IP header: one byte more must be refused by the sender's own link, not lost on the way.
 func Edge(ctx context.Context, p Pair, mtu int, patience time.Duration) Outcome {
-	out := Ping(ctx, p.From, p.To, mtu-PingHeaders, true, patience)
+	out := Ping(ctx, p.From, p.To, mtu-PingHeaders(p.To.Addr), true, patience)
 	if out.Err != nil {
 		out.Err = fmt.Errorf("%d bytes, the MTU: %w", mtu, out.Err)
 		return out
 	}
-	over := Ping(ctx, p.From, p.To, mtu-PingHeaders+1, true, patience/5)
+	over := Ping(ctx, p.From, p.To, mtu-PingHeaders(p.To.Addr)+1, true, patience/5)
 	if over.Err == nil {
 		out.Err = fmt.Errorf("%d bytes passed whole where the MTU is %d", mtu+1, mtu)
 	}

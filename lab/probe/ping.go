@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/net/icmp"
 	"golang.org/x/net/ipv4"
+	"golang.org/x/net/ipv6"
 	"golang.org/x/sys/unix"
 
 	"github.com/vppdrill/vppdrill/lab/spawn"
@@ -33,18 +34,45 @@ type Outcome struct {
 	Err error
 }
 
-// PingHeaders is what a ping has before its payload, in bytes: IPv4 and ICMP.
-const PingHeaders = 20 + 8
+// PingHeaders is what a ping to an address has before its payload, in bytes: IP and ICMP.
+func PingHeaders(to netip.Addr) int {
+	if to.Is6() {
+		return 40 + 8
+	}
+	return 20 + 8
+}
+
+// pings is what pings of one family are made of.
+type pings struct {
+	network, any string
+	ask, answer  icmp.Type
+	protocol     int
+	// level and option are what has the kernel refuse packets that are too long, with the value whole.
+	level, option, whole int
+}
+
+var (
+	pings4 = pings{"ip4:icmp", "0.0.0.0", ipv4.ICMPTypeEcho, ipv4.ICMPTypeEchoReply, 1, unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_PROBE}
+	pings6 = pings{"ip6:ipv6-icmp", "::", ipv6.ICMPTypeEchoRequest, ipv6.ICMPTypeEchoReply, 58, unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER, unix.IPV6_PMTUDISC_PROBE}
+)
+
+func pingsTo(a netip.Addr) *pings {
+	if a.Is6() {
+		return &pings6
+	}
+	return &pings4
+}
 
 // Ping sends one echo request after the other, a tenth of patience apart, until one is answered: the first may be lost
 // to a neighbor that VPP has to ask for. size counts the bytes behind the ICMP header; with whole set nobody may fragment it.
 func Ping(ctx context.Context, from, to Place, size int, whole bool, patience time.Duration) Outcome {
 	out := Outcome{From: from, To: to}
 	var c *icmp.PacketConn
+	kind := pingsTo(to.Addr)
 	out.Err = spawn.Inside(from.Netns, func() (err error) {
-		c, err = icmp.ListenPacket("ip4:icmp", "0.0.0.0")
+		c, err = icmp.ListenPacket(kind.network, kind.any)
 		if err == nil && whole {
-			err = dontFragment(c)
+			err = dontFragment(c, kind)
 		}
 		return err
 	})
@@ -63,14 +91,20 @@ func Ping(ctx context.Context, from, to Place, size int, whole bool, patience ti
 }
 
 // dontFragment sets DF and has the kernel refuse what is too long for the link, whatever it learned before.
-func dontFragment(c *icmp.PacketConn) error {
-	raw, err := c.IPv4PacketConn().PacketConn.(*net.IPConn).SyscallConn()
+func dontFragment(c *icmp.PacketConn, kind *pings) error {
+	var of net.PacketConn
+	if p := c.IPv4PacketConn(); p != nil {
+		of = p.PacketConn
+	} else {
+		of = c.IPv6PacketConn().PacketConn
+	}
+	raw, err := of.(*net.IPConn).SyscallConn()
 	if err != nil {
 		return err
 	}
 	var set error
 	if err := raw.Control(func(fd uintptr) {
-		set = unix.SetsockoptInt(int(fd), unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_PROBE)
+		set = unix.SetsockoptInt(int(fd), kind.level, kind.option, kind.whole)
 	}); err != nil {
 		return err
 	}
@@ -81,7 +115,8 @@ func dontFragment(c *icmp.PacketConn) error {
 var errSilent = errors.New("no answer")
 
 func echo(c *icmp.PacketConn, to netip.Addr, id, seq, size int, wait time.Duration) (time.Duration, error) {
-	m := icmp.Message{Type: ipv4.ICMPTypeEcho, Body: &icmp.Echo{ID: id, Seq: seq, Data: make([]byte, size)}}
+	kind := pingsTo(to)
+	m := icmp.Message{Type: kind.ask, Body: &icmp.Echo{ID: id, Seq: seq, Data: make([]byte, size)}}
 	packet, err := m.Marshal(nil)
 	if err != nil {
 		return 0, err
@@ -106,8 +141,8 @@ func echo(c *icmp.PacketConn, to netip.Addr, id, seq, size int, wait time.Durati
 			}
 			return 0, err
 		}
-		m, err := icmp.ParseMessage(1, buffer[:n])
-		if err != nil || m.Type != ipv4.ICMPTypeEchoReply || peer.String() != to.String() {
+		m, err := icmp.ParseMessage(kind.protocol, buffer[:n])
+		if err != nil || m.Type != kind.answer || peer.String() != to.String() {
 			continue
 		}
 		if e, ok := m.Body.(*icmp.Echo); ok && e.ID == id && e.Seq == seq && len(e.Data) == size {

@@ -26,7 +26,7 @@ import (
 )
 
 // VPP dumps a VPP and shows it as laws see it. nics are the AF_PACKET devices that stand in for physical interfaces:
-// their interfaces are NICs. IPv4 only, as the lab's address plans are.
+// their interfaces are NICs.
 func VPP(ctx context.Context, c api.Connection, nics ...string) (scenarios.VPP, error) {
 	d, err := dumpVPP(ctx, c)
 	if err != nil {
@@ -126,7 +126,7 @@ func (t *tables) add(m api.Message, source uint8, nics []string) {
 			i.Table4 = m.VrfID
 		}
 	case *ip.IPAddressDetails:
-		if i := t.ifaces[uint32(m.SwIfIndex)]; i != nil {
+		if i := t.ifaces[uint32(m.SwIfIndex)]; i != nil && !address(m.Prefix.Address).IsLinkLocalUnicast() {
 			i.Addrs = append(i.Addrs, netip.PrefixFrom(address(m.Prefix.Address), int(m.Prefix.Len)))
 		}
 	case *ip.IPUnnumberedDetails:
@@ -188,6 +188,9 @@ func route(r *ip.IPRouteV2, source uint8) scenarios.Route {
 		out.Action = scenarios.ActionLocal
 	case fib_types.FIB_API_PATH_TYPE_NORMAL:
 		via := netip.AddrFrom4(p.Nh.Address.GetIP4())
+		if out.Prefix.Addr().Is6() {
+			via = netip.AddrFrom16(p.Nh.Address.GetIP6())
+		}
 		switch {
 		case !via.IsUnspecified():
 			out.Action, out.Via, out.Lookup = scenarios.ActionForward, via, p.TableID
@@ -264,7 +267,11 @@ func (t *tables) Route(table uint32, dst netip.Addr) (scenarios.Route, bool) {
 			return fib[i].Route, true
 		}
 	}
-	return scenarios.Route{Table: table, Prefix: netip.PrefixFrom(netip.IPv4Unspecified(), 0), Action: scenarios.ActionDrop}, true
+	everything := netip.IPv4Unspecified()
+	if dst.Is6() {
+		everything = netip.IPv6Unspecified()
+	}
+	return scenarios.Route{Table: table, Prefix: netip.PrefixFrom(everything, 0), Action: scenarios.ActionDrop}, true
 }
 
 // Routes implements scenarios.VPP.

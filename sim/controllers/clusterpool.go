@@ -20,13 +20,15 @@ type clusterPools struct {
 var _ Pools = (*clusterPools)(nil)
 
 func newClusterPools(s *poolSystem) (*clusterPools, error) {
-	p, err := cilium.NewClusterPool(cilium.ClusterPoolConfig{IPv4: s.ranges, MaskSize4: s.bits, ReuseDelay: s.env.Plan.ReuseDelay})
+	spec := s.spec()
+	p, err := cilium.NewClusterPool(cilium.ClusterPoolConfig{IPv4: spec.IPv4, IPv6: spec.IPv6, MaskSize4: spec.MaskSize4, MaskSize6: spec.MaskSize6,
+		ReuseDelay: s.env.Plan.ReuseDelay})
 	return &clusterPools{ClusterPool: p, ranges: slices.Clone(s.ranges)}, err
 }
 
 // UpsertPool implements Pools: ranges that are new are added.
 func (p *clusterPools) UpsertPool(_ string, spec cilium.PoolSpec) error {
-	for _, r := range spec.IPv4 {
+	for _, r := range slices.Concat(spec.IPv4, spec.IPv6) {
 		if slices.Contains(p.ranges, r) {
 			continue
 		}

@@ -62,7 +62,7 @@ func newOperator(s *poolSystem, l *leader) *operator {
 
 // upsert makes the pool what the configuration says.
 func (o *operator) upsert() error {
-	return o.pools.UpsertPool(cilium.DefaultPool, cilium.PoolSpec{IPv4: slices.Clone(o.system.ranges), MaskSize4: o.system.bits})
+	return o.pools.UpsertPool(cilium.DefaultPool, o.system.spec())
 }
 
 func (o *operator) extend() error {

@@ -228,3 +228,23 @@ func (s *poolSystem) Pending() string {
 
 // Requests counts writes of resources and ledger.
 func (s *poolSystem) Requests() int64 { return s.requests }
+
+// spec is the pool as the configuration says, of one family.
+func (s *poolSystem) spec() cilium.PoolSpec {
+	if s.ip6() {
+		return cilium.PoolSpec{IPv6: slices.Clone(s.ranges), MaskSize6: s.bits}
+	}
+	return cilium.PoolSpec{IPv4: slices.Clone(s.ranges), MaskSize4: s.bits}
+}
+
+// ip6 reports whether the cluster's pods have addresses of IPv6.
+func (s *poolSystem) ip6() bool { return len(s.ranges) > 0 && s.ranges[0].Addr().Is6() }
+
+// request is what a node asks for.
+func (s *poolSystem) request(needed int) []cilium.PoolRequest {
+	demand := cilium.PoolDemand{IPv4Addrs: needed}
+	if s.ip6() {
+		demand = cilium.PoolDemand{IPv6Addrs: needed}
+	}
+	return []cilium.PoolRequest{{Pool: cilium.DefaultPool, Needed: demand}}
+}

@@ -153,7 +153,7 @@ func (r *requester) choose(needed int) {
 func (r *requester) publish(needed int) {
 	old := ciliumNode(r.view)
 	n := *old
-	n.Spec.IPAM.Pools.Requested = requests(needed)
+	n.Spec.IPAM.Pools.Requested = r.system.request(needed)
 	n.Spec.IPAM.Pools.Allocated = nil
 	for _, a := range old.Spec.IPAM.Pools.Allocated {
 		a.CIDRs = slices.DeleteFunc(slices.Clone(a.CIDRs), r.left)
@@ -174,14 +174,10 @@ func (r *requester) left(p netip.Prefix) bool {
 		!slices.ContainsFunc(r.side.Blocks(), func(b ipam.Block) bool { return b.Prefix == p })
 }
 
-func requests(needed int) []cilium.PoolRequest {
-	return []cilium.PoolRequest{{Pool: cilium.DefaultPool, Needed: cilium.PoolDemand{IPv4Addrs: needed}}}
-}
-
 // create makes the node's resource, as soon as there is a Node object to own it.
 func (r *requester) create(needed int) {
 	n := &cilium.CiliumNode{}
-	n.Spec.IPAM.Pools.Requested = requests(needed)
+	n.Spec.IPAM.Pools.Requested = r.system.request(needed)
 	r.write(resourceMake, makeResource(r.node, n))
 }
 

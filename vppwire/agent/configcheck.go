@@ -46,7 +46,7 @@ func (cfg *Config) Validate() error {
 		cfg.checkDHCP(refuse)
 		if plan, err := cfg.IPAMConfig.Resolve(); err != nil {
 			refuse("ipamConfig: %w", err)
-		} else if err := wirable(plan); err != nil {
+		} else if err := errors.Join(cfg.wirable(plan), cfg.sameFamily(plan)); err != nil {
 			refuse("ipamConfig: %w", err)
 		} else {
 			for i := range cfg.NodeConfig {
@@ -81,10 +81,42 @@ func (cfg *Config) checkDHCP(refuse func(string, ...any)) {
 	}
 }
 
-// wirable says why ranges that make sense cannot be wired.
-func wirable(p contiv.Plan) error {
-	if p.PodSubnet.Addr().Is6() {
-		return fmt.Errorf("podSubnetCIDR %s: IPv6 is not wired yet, give IPv4 ranges", p.PodSubnet)
+// wirable says why ranges that make sense cannot be wired as configured.
+func (cfg *Config) wirable(p contiv.Plan) error {
+	if p.PodSubnet.Addr().Is4() {
+		return nil
+	}
+	switch {
+	case cfg.PodInterconnect == PodInterconnectMacvlan:
+		return fmt.Errorf("podSubnetCIDR %s: with PodInterconnect macvlan VPP cannot tell yet who may send as whom in IPv6, set PodInterconnect to tap or veth", p.PodSubnet)
+	case cfg.Services == ServicesVPP:
+		return fmt.Errorf("podSubnetCIDR %s: VPP serves services of IPv4 only, set Services to kube-proxy", p.PodSubnet)
+	case !p.NodeInterconnect.IsValid():
+		return fmt.Errorf("podSubnetCIDR %s: nodes lease addresses of IPv4 only, give nodeInterconnectCIDR instead of nodeInterconnectDHCP", p.PodSubnet)
+	}
+	for i := range cfg.NodeConfig {
+		n := &cfg.NodeConfig[i]
+		if len(n.OtherVPPInterfaces) > 0 {
+			return fmt.Errorf("podSubnetCIDR %s: otherVPPInterfaces of %s are wired with IPv4 only, remove them", p.PodSubnet, n.NodeName)
+		}
+		if n.MainVPPInterface.UseDHCP {
+			return fmt.Errorf("podSubnetCIDR %s: nodes lease addresses of IPv4 only, remove useDHCP of %s", p.PodSubnet, n.NodeName)
+		}
+	}
+	return nil
+}
+
+// sameFamily refuses addresses of single nodes that are not of the cluster's family.
+func (cfg *Config) sameFamily(p contiv.Plan) error {
+	is6 := p.PodSubnet.Addr().Is6()
+	for i := range cfg.NodeConfig {
+		n := &cfg.NodeConfig[i]
+		if ip := n.MainVPPInterface.subnet(); ip.IsValid() && ip.Addr().Is6() != is6 {
+			return fmt.Errorf("NodeConfig %s: mainVPPInterface.ip %s and podSubnetCIDR %s: a cluster has one address family", n.NodeName, n.MainVPPInterface.IP, p.PodSubnet)
+		}
+		if gw, err := parseAddr(n.Gateway); err == nil && gw.Is6() != is6 {
+			return fmt.Errorf("NodeConfig %s: gateway %s and podSubnetCIDR %s: a cluster has one address family", n.NodeName, gw, p.PodSubnet)
+		}
 	}
 	return nil
 }
@@ -143,10 +175,8 @@ func (n *NodeConfig) check(refuse func(string, ...any)) {
 		refuse("NodeConfig %s: stealInterface %q: taking a NIC from Linux (STN) is not supported, remove it", n.NodeName, n.StealInterface)
 	}
 	if n.Gateway != "" {
-		if a, err := parseAddr(n.Gateway); err != nil {
+		if _, err := parseAddr(n.Gateway); err != nil {
 			refuse("NodeConfig %s: gateway %q: want an address, as 192.168.16.100", n.NodeName, n.Gateway)
-		} else if a.Is6() {
-			refuse("NodeConfig %s: gateway %s: IPv6 is not wired yet, give an IPv4 address", n.NodeName, n.Gateway)
 		}
 	}
 }

@@ -27,10 +27,13 @@ func (a *Agent) missingNICs() {
 	}
 }
 
+// mainField is the main interface's field.
+const mainField = "mainVPPInterface"
+
 // checkNICs refuses interfaces that cannot be wired. VPP takes no two interfaces of one table whose subnets overlap (-105).
 func (n *NodeConfig) checkNICs(refuse func(string, ...any)) {
 	main := &n.MainVPPInterface
-	main.check(n.NodeName, "mainVPPInterface", refuse)
+	main.check(n.NodeName, mainField, refuse)
 	seen := map[string]bool{main.InterfaceName: main.InterfaceName != ""}
 	subnets := []netip.Prefix{main.subnet()}
 	for i := range n.OtherVPPInterfaces {
@@ -67,8 +70,8 @@ func (c *InterfaceConfig) check(node, field string, refuse func(string, ...any))
 	switch {
 	case err != nil:
 		refuse("NodeConfig %s: %s.ip %q: want an address with its subnet's length, as 192.168.16.1/24", node, field, c.IP)
-	case p.Addr().Is6():
-		refuse("NodeConfig %s: %s.ip %s: IPv6 is not wired yet, give an IPv4 address", node, field, c.IP)
+	case p.Addr().Is6() && field != mainField:
+		refuse("NodeConfig %s: %s.ip %s: further interfaces are wired with IPv4 only, give an IPv4 address", node, field, c.IP)
 	case p.Bits() < p.Addr().BitLen()-1 && p.Addr() == p.Masked().Addr():
 		refuse("NodeConfig %s: %s.ip %s is the network address of its subnet", node, field, c.IP)
 	case c.UseDHCP:

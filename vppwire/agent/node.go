@@ -25,7 +25,7 @@ func (a *Agent) wireNode() {
 	n := mode.Node{
 		ID: a.ids.Acting(), Address: addr, VXLAN: r.mine.VXLANIP, NIC: a.mainNIC(), Gateway: a.own.gateway,
 		HostSubnet: r.mine.VPPHostSubnet, HostVPP: r.mine.VPPEnd, HostLinux: r.mine.LinuxEnd,
-		Gateways: a.gateways(), PodIf: a.podIf(), HostAddrs: a.hosts,
+		Gateways: a.gateways(), PodIf: a.podIf(), HostAddrs: ofFamily(a.hosts, addr.Addr()),
 	}
 	for _, b := range a.alloc.Blocks() {
 		if !b.Prefix.Contains(b.Gateway) {
@@ -146,4 +146,13 @@ func sameNode(x, y *mode.Node) bool {
 func peersDiffer(x, y *mode.Node) bool {
 	return x.ID != y.ID || x.Address.Addr() != y.Address.Addr() || x.VXLAN != y.VXLAN || x.HostSubnet != y.HostSubnet ||
 		x.HostVPP != y.HostVPP || !slices.Equal(x.PodSubnets, y.PodSubnets) || !slices.Equal(x.HostSubnets, y.HostSubnets)
+}
+
+// ofFamily keeps the addresses of the same family as like: the cluster has one, and hosts may have both.
+func ofFamily(addrs []netip.Addr, like netip.Addr) []netip.Addr {
+	other := func(a netip.Addr) bool { return a.Is4() != like.Is4() }
+	if !slices.ContainsFunc(addrs, other) {
+		return addrs
+	}
+	return slices.DeleteFunc(slices.Clone(addrs), other)
 }

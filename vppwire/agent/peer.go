@@ -85,7 +85,7 @@ func (r *peers) objects(id uint32) []vppwire.Object {
 	if !regular || len(p.PodNetworks) > 1 {
 		p.PodNetworks = r.foreign(p.PodNetworks, n.Name)
 	}
-	p.Management = r.notOurs(p.Management)
+	p.Management = ofFamily(r.notOurs(p.Management), r.node.Address.Addr())
 	return r.wiring.PeerObjects(r.node, p)
 }
 

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -115,12 +116,12 @@ func (r *ranges) regular(id uint32, networks []netip.Prefix) bool {
 }
 
 // checkPools says why ranges cannot be acted on.
-func checkPools(p Pools) error {
+func (cfg *Config) checkPools(p Pools) error {
 	plan := planOf(p)
 	if err := plan.Check(); err != nil {
 		return err
 	}
-	return wirable(plan)
+	return errors.Join(cfg.wirable(plan), cfg.sameFamily(plan))
 }
 
 // poolsChanged takes newer ranges; they are acted on when they are on disk.
@@ -129,7 +130,7 @@ func (a *Agent) poolsChanged(p Pools) {
 	if n := len(r.history); n > 0 && p.Generation <= r.history[n-1].Generation {
 		return
 	}
-	if err := checkPools(p); err != nil {
+	if err := a.cfg.checkPools(p); err != nil {
 		a.log(levelError, "address ranges of generation %d are refused: %v", p.Generation, err)
 		return
 	}

@@ -69,7 +69,7 @@ func (a *Agent) restore(e Restored) {
 }
 
 func (a *Agent) restorePools(p Pools) {
-	if err := checkPools(p); err != nil {
+	if err := a.cfg.checkPools(p); err != nil {
 		a.log(levelError, "journal: address ranges of generation %d are left out: %v", p.Generation, err)
 		return
 	}

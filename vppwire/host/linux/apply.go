@@ -27,6 +27,9 @@ func (h *Host) Apply(op vppwire.LinuxOp) error {
 		return h.on(op.Netns, op.Name, func(p *place, l netlink.Link) error { return p.setOffload(op.Name, !op.Off) })
 	case vppwire.AddrAdd:
 		return h.on(op.Netns, op.Link, func(p *place, l netlink.Link) error {
+			if err := p.enable6(op.Link, op.Addr); err != nil {
+				return err
+			}
 			return about(p.AddrAdd(l, address(op.Addr)), "address %s on %s in %s", op.Addr, op.Link, p)
 		})
 	case vppwire.AddrDel:
