@@ -35,6 +35,13 @@ func (n *names) node(s *scenarios.NodeState) {
 	n.own(s.VXLANAddress, s.Name+"'s tunnel address")
 	n.own(s.HostVPP, s.Name+"'s host link, VPP's end")
 	n.own(s.HostLinux, s.Name+"'s host link, Linux's end")
+	for i, a := range s.Management {
+		what := s.Name + "'s management address"
+		if i > 0 {
+			what = fmt.Sprintf("%s %d", what, i+1)
+		}
+		n.own(a, what)
+	}
 	n.ranges(s.HostSubnet, s.Name+"'s host link")
 	n.ranges(s.PodSubnet, "the pod subnet")
 	for i, b := range s.Blocks {
