@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -98,7 +99,7 @@ func (r *run) idleLaw() string {
 
 func (r *run) noteFailure() {
 	v := r.failure
-	f := &Failure{Law: v.Law, What: v.What, Cause: v.Cause, Node: v.Node, Follows: r.marks.before(v.At), AtSeconds: v.At.Seconds(), Before: v.Before, After: v.After, Way: v.Way}
+	f := &Failure{Law: v.Law, What: v.What, Cause: cmp.Or(v.Cause, nameless(v.What)), Node: v.Node, Follows: r.marks.before(v.At), AtSeconds: v.At.Seconds(), Before: v.Before, After: v.After, Way: v.Way}
 	if rec, ok := r.world.(Recorder); ok {
 		f.Event, f.Tail = rec.Events(), rec.Tail(r.o.TailLines)
 		if n := len(f.Tail); n > 0 {

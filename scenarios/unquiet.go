@@ -44,8 +44,13 @@ func (u *Unquiet) Cause() string {
 	if len(u.Pending) == 0 {
 		return ""
 	}
+	return nameless(u.Pending[0].What)
+}
+
+// nameless is a sentence without its names, numbers and addresses: what two failures have in common that come about alike.
+func nameless(what string) string {
 	var words []string
-	for word := range strings.FieldsSeq(u.Pending[0].What) {
+	for word := range strings.FieldsSeq(what) {
 		if !strings.ContainsFunc(word, func(r rune) bool { return unicode.IsDigit(r) || r == '/' }) {
 			words = append(words, word)
 		}

@@ -70,8 +70,38 @@ func (w *sweep) failures() []scenarios.Result {
 	return out
 }
 
+// explain gives the kept failures their chains of causes, each by a second run; one that came of listed choices has none.
+func (w *sweep) explain(ctx context.Context, c Config) {
+	if c.Explorer.Explain == nil {
+		return
+	}
+	for i, kind := range w.kinds {
+		found := w.first[kind]
+		if i >= explainedMost || found.result.Failure == nil || found.trial.shrink != nil {
+			continue
+		}
+		again, err := promptly(ctx, func() (scenarios.Result, error) {
+			return c.Explorer.Explain(ctx, found.trial.s, RunOptions{Seed: found.trial.seed, Laws: w.laws, Replay: found.trial.replay, Story: w.folder != nil, Series: w.folder != nil}, w.lastOf(found.result))
+		})
+		if err != nil || again.Failure == nil || again.Failure.Law != found.result.Failure.Law {
+			continue
+		}
+		found.result.Failure.Chain, found.result.Story, found.result.Series = again.Failure.Chain, again.Story, again.Series
+		w.first[kind] = found
+	}
+}
+
+// lastOf is the event up to which a failure's story is told, 0 where nobody sees it.
+func (w *sweep) lastOf(r scenarios.Result) int64 {
+	if w.folder == nil {
+		return 0
+	}
+	return r.Events
+}
+
 // tell prints the failures and what was covered, writes the report's folder and shrinks the failures.
 func (w *sweep) tell(cmd *cobra.Command, c Config, f *exploreFlags, started time.Time) error {
+	w.explain(cmd.Context(), c)
 	s := Session{Version: c.Version, Command: commandLine(cmd), Started: started, WallSeconds: time.Since(started).Seconds(),
 		Results: w.failures(), Explored: &w.explored}
 	out := cmd.OutOrStdout()
