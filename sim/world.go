@@ -97,6 +97,10 @@ type Options struct {
 	Witness Witness
 	// Account, where set, is told the run for an explanation.
 	Account Account
+	// Postpone, where it is a number, is an event that happens behind all others that wait for its instant; Passed, where set, is told how many
+	// those were when the run has ended.
+	Postpone int64
+	Passed   func(int64)
 	// Plant, where set, puts an upstream's fault back; it serves one run.
 	Plant *Plant
 }
@@ -109,6 +113,9 @@ func Run(ctx context.Context, s *scenarios.Scenario, o Options) (scenarios.Resul
 		return scenarios.Result{}, err
 	}
 	defer func() { _ = w.Close() }() // a simulated world holds nothing but memory
+	if o.Passed != nil {
+		defer func() { o.Passed(w.eng.Passed()) }()
+	}
 	return scenarios.Run(ctx, w, s, o.Laws, scenarios.Options{Seed: o.Seed, Replay: o.Replay, OnMark: o.OnMark, AtEnd: o.AtEnd, Series: o.Series, Story: o.Story}), nil
 }
 
@@ -123,6 +130,7 @@ func New(s *scenarios.Scenario, o Options) (*World, error) {
 		plant: o.Plant, witness: o.Witness,
 	}
 	w.account(o)
+	w.eng.Postpone(o.Postpone)
 	var err error
 	w.play = timeline.New(stage{w}, s, chooser)
 	if w.agentConfig, err = agentconfig.Of(s.Config); err != nil {

@@ -18,6 +18,8 @@ import (
 type Branch struct {
 	At                int64
 	Label, Choose, Do string
+	Last              bool
+	Set               string
 }
 
 // Branched are two futures of one run.
@@ -47,24 +49,29 @@ func branchCommand(c Config) *cobra.Command {
 	var b Branch
 	var most int
 	cmd := &cobra.Command{
-		Use:   "branch CAPSULE --at EVENT [--choose [LABEL=]VALUE | --do ACTION]",
+		Use:   "branch CAPSULE --at EVENT [--choose [LABEL=]VALUE | --do ACTION | --last] | --set FIELD=VALUE",
 		Short: "Replay a capsule to an event, change one thing, and show both futures side by side",
 		Long: `Run a capsule as it was and once more with one thing changed at an event, and print what differs between the two, side by side, until
-they agree again. What may change is one choice that the run makes by chance (which node, how late, whether a fault strikes) or one action
-more: any that a timeline knows, also an injected fault. Without --choose and --do the choices from that event on are listed.`,
+they agree again. What may change is one choice that the run makes by chance (which node, how late, whether a fault strikes), one action
+more (any that a timeline knows, also an injected fault), the order of what happens at one instant (the event comes last of it), or, from the
+run's start on, one setting of the scenario. Without any of these the choices from the event on are listed.`,
 		Example: `  vppdrill branch out/one-owner.capsule --at 120
   vppdrill branch out/one-owner.capsule --at 120 --choose 'timeline kill-vpp 1 node=0'
   vppdrill branch out/one-owner.capsule --at 120 --do 'restart-agent node=node-2'
+  vppdrill branch out/one-owner.capsule --at 120 --last
+  vppdrill branch out/one-owner.capsule --set config.ipam.podSubnetOneNodePrefixLen=25
   vppdrill branch out/one-owner.capsule --at 120 --do 'inject fault="(Nth 1 (Kind persist (Refuse)))" node=node-1'`,
 		Args: cli.Args(1, 1, "one capsule"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case c.Explorer.Branch == nil:
 				return cli.CannotRun(errors.New("this build cannot branch capsules"))
-			case b.At < 1:
+			case b.At < 1 && b.Set == "":
 				return cli.Usagef("branch: --at wants an event's number, from 1 on")
-			case b.Choose != "" && b.Do != "":
-				return cli.Usagef("branch: --choose and --do exclude each other")
+			case b.At != 0 && b.Set != "":
+				return cli.Usagef("branch: --set counts from the start and takes no --at")
+			case countTrue(b.Choose != "", b.Do != "", b.Last, b.Set != "") > 1:
+				return cli.Usagef("branch: --choose, --do, --last and --set exclude one another")
 			case most < 1:
 				return cli.Usagef("branch: --most %d: at least 1 line", most)
 			}
@@ -89,12 +96,25 @@ more: any that a timeline knows, also an injected fault. Without --choose and --
 	cmd.Flags().Int64Var(&b.At, "at", 0, "the event from which on it is otherwise")
 	cmd.Flags().StringVar(&b.Choose, "choose", "", "a choice's label and what it becomes: yes, no, other, or a number")
 	cmd.Flags().StringVar(&b.Do, "do", "", "an action that the timeline does then as well")
+	cmd.Flags().BoolVar(&b.Last, "last", false, "the event comes behind all others that wait for its instant")
+	cmd.Flags().StringVar(&b.Set, "set", "", "FIELD=VALUE, a setting of the scenario, such as config.ipam.podSubnetOneNodePrefixLen=25")
 	cmd.Flags().IntVar(&most, "most", 60, "how many differing lines are printed")
 	return cmd
 }
 
+func countTrue(list ...bool) (n int) {
+	for _, is := range list {
+		if is {
+			n++
+		}
+	}
+	return n
+}
+
 func tellBranch(w io.Writer, b Branch, f Branched, most int) {
-	fmt.Fprintf(w, "event %d at %s: %s\n", b.At, scenarios.FormatDuration(f.At), f.Line)
+	if b.Set == "" {
+		fmt.Fprintf(w, "event %d at %s: %s\n", b.At, scenarios.FormatDuration(f.At), f.Line)
+	}
 	if f.Changed == "" {
 		fmt.Fprintf(w, "from here on the run chooses:\n")
 		for _, line := range f.Choices {

@@ -23,6 +23,8 @@ type Engine struct {
 	interrupted func() error
 	chain       chain
 	wall        wall
+	// late is the number of the event that lets others of its instant pass, 0 for none; passed, what it let pass.
+	late, passed int64
 }
 
 // New returns an Engine at time 0 with nothing to do. A nil Chooser always picks 0.
@@ -87,12 +89,38 @@ func (e *Engine) Step() bool {
 		panic(fmt.Sprintf("engine: at %s an event steps the engine that fires it", e.now))
 	}
 	next := e.queue.pop()
+	if e.late == e.fired+1 {
+		next = e.letPass(next)
+	}
 	e.now, e.parent = next.at, next.by
 	e.tell(next.ev)
 	e.firing = true
 	next.ev.Fire()
 	e.firing = false
 	return true
+}
+
+// Postpone makes the event that would have the number seq happen behind all others that wait for its instant by then. It is how those who
+// run an engine ask what another order would have done.
+func (e *Engine) Postpone(seq int64) { e.late = seq }
+
+// Passed counts the events that the postponed one let pass; 0 where it was the only one of its instant, a step of another or never came.
+func (e *Engine) Passed() int64 { return e.passed }
+
+// letPass puts an event behind the others of its instant and returns the one that happens instead.
+func (e *Engine) letPass(late entry) entry {
+	for i := range e.queue {
+		if e.queue[i].at == late.at {
+			e.passed++
+		}
+	}
+	if e.passed == 0 {
+		return late
+	}
+	e.queued++
+	late.seq = e.queued
+	e.queue.push(late)
+	return e.queue.pop()
 }
 
 // Tell counts ev as an event of the present instant, right behind the one that fires, and puts its line into the trail. The

@@ -6,14 +6,17 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/experiment"
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/sim/engine"
 )
 
-// Branch is what a run does otherwise from an event on: one choice, or one thing more that the timeline does.
+// Branch is what a run does otherwise from an event on: one choice, the order of one instant, one thing more that the timeline does; or one
+// setting from its start on.
 type Branch struct {
 	// At is the event, from 1 on.
 	At int64
@@ -22,6 +25,10 @@ type Branch struct {
 	Label, Choose string
 	// Do is an action as timelines print it, done when the event happens.
 	Do string
+	// Last: the event happens behind all others that wait for its instant.
+	Last bool
+	// Set is FIELD=VALUE, a setting of the scenario; the futures are told from the run's start.
+	Set string
 }
 
 // Asked is a choice that a run made.
@@ -63,6 +70,9 @@ func (x Explorer) Branch(ctx context.Context, capsule []byte, o sim.Options, b B
 	if err != nil {
 		return Branched{}, err
 	}
+	if b.Set != "" {
+		b.At = 1
+	}
 	var out Branched
 	was := &fork{inner: chooserOf(c), at: b.At}
 	if out.Before, err = x.future(ctx, c.Scenario, c.options(o), was, b.At); err != nil {
@@ -74,7 +84,19 @@ func (x Explorer) Branch(ctx context.Context, capsule []byte, o sim.Options, b B
 	out.At, out.Line, out.Choices = out.Before.Lines[0].At, out.Before.Lines[0].Line, was.asked
 	s := c.Scenario
 	other := &fork{inner: chooserOf(c), at: b.At}
+	passed := int64(-1)
 	switch {
+	case b.Set != "":
+		field, value, ok := strings.Cut(b.Set, "=")
+		if !ok {
+			return Branched{}, fmt.Errorf("%q is no FIELD=VALUE", b.Set)
+		}
+		if s, err = experiment.With(s, []experiment.Value{{Field: field, Text: value}}); err != nil {
+			return Branched{}, err
+		}
+		out.Changed = field + " is " + value + " from the start"
+	case b.Last:
+		o.Postpone, o.Passed = b.At, func(n int64) { passed = n }
 	case b.Do != "":
 		a, err := scenarios.ParseAction(b.Do)
 		if err != nil {
@@ -100,6 +122,12 @@ func (x Explorer) Branch(ctx context.Context, capsule []byte, o sim.Options, b B
 		return out, nil
 	}
 	out.After, err = x.future(ctx, s, c.options(o), other, b.At)
+	if passed == 0 && err == nil {
+		return Branched{}, fmt.Errorf("nothing else waits for the instant of event %d, or it is a step of another event", b.At)
+	}
+	if b.Last {
+		out.Changed = fmt.Sprintf("event %d comes behind the %d others that wait for its instant", b.At, passed)
+	}
 	return out, err
 }
 
