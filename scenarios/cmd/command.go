@@ -46,7 +46,7 @@ Exit codes: 0 all laws hold, 1 a law is broken, 2 bad usage or input, 3 this wor
 	root.AddCommand(runCommand(c), duelCommand(c), experimentCommand(c), collideCommand(), museumCommand(c), exploreCommand(c), replayCommand(c), schemaCommand(), traceCommand(), reportCommand(c),
 		vppModelCommand(), parityCommand(), versionCommand(c))
 	root.AddCommand(referenceCommands(c)...)
-	root.AddCommand(initCommand(), stepCommand(c), branchCommand(c), microscopeCommand())
+	root.AddCommand(initCommand(), stepCommand(c), branchCommand(c), microscopeCommand(c))
 	root.AddCommand(c.Commands...)
 	root.InitDefaultCompletionCmd()
 	for _, sub := range root.Commands() {

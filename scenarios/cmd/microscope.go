@@ -15,19 +15,24 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
-func microscopeCommand() *cobra.Command {
+func microscopeCommand(c Config) *cobra.Command {
 	var before int
 	cmd := &cobra.Command{
-		Use:   "microscope EVENTS EVENTS",
-		Short: "Find the first event that differs between two runs' event lines",
+		Use:   "microscope EVENTS EVENTS | CAPSULE CAPSULE",
+		Short: "Find the first event that differs between two runs, and what their clusters held before it",
 		Long: `Compare the event lines of two runs (events.jsonl of --events all, from two machines or two versions) and print the first event that
 differs, what came right before it in both, and what kind of difference it is: another time, another order, another content, an event that
-only one has, or an earlier end. Files with several runs are compared run by run, in their order. Exit code 1 where they differ.`,
-		Example: `  vppdrill microscope here/events.jsonl there/events.jsonl`,
-		Args:    cli.Args(2, 2, "two files of event lines"),
+only one has, or an earlier end. Files with several runs are compared run by run, in their order. Of two capsules the runs are made, their
+trails bisected, and the states of all nodes before the first difference compared. Exit code 1 where they differ.`,
+		Example: `  vppdrill microscope here/events.jsonl there/events.jsonl
+  vppdrill microscope one/one-owner.capsule other/one-owner.capsule`,
+		Args: cli.Args(2, 2, "two files of event lines"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if before < 0 {
 				return cli.Usagef("microscope: --before %d: at least 0 lines", before)
+			}
+			if done, err := microscopeCapsules(cmd.Context(), cmd.OutOrStdout(), c, capsuleIn(args[0]), capsuleIn(args[1])); done {
+				return err
 			}
 			var trails [2]*eventReader
 			for i, name := range args {
