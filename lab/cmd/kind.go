@@ -71,7 +71,7 @@ func kindUp(cmd *cobra.Command, c *common, f upFlags, args []string) error {
 	}
 	return c.print(cmd.OutOrStdout(), made, func(w io.Writer) {
 		fmt.Fprintf(w, "cluster %s is up: %d nodes; %s\n", made.Name, len(made.Nodes), made.Took.Round(100*time.Millisecond))
-		fmt.Fprintf(w, "use it:  kubectl --kubeconfig %s get pods -A;  docker exec %s vppctl -s /run/vpp/cli.sock show interface\n", made.Kubeconfig, made.Nodes[0])
+		fmt.Fprintf(w, "use it:  kubectl --kubeconfig %[1]s get pods -A;  kubectl --kubeconfig %[1]s exec -n kube-system ds/vppdrill-vpp -- vppctl -s /run/vpp/cli.sock show interface\n", made.Kubeconfig)
 		fmt.Fprintf(w, "end it:  vppdrill lab down %s\n", made.ID)
 	})
 }
