@@ -352,9 +352,14 @@ func (h *blockHost) assign(n int) bool {
 	return true
 }
 
-// answer lets plugins go on for which there is an address; all of them, when there are none.
+// answer lets plugins go on for which there is an address and, when no more are to be had, those for which there will be none.
 func (h *blockHost) answer(none bool) {
-	used, ready := h.used(), 0
+	used, ready, assigned := h.used(), 0, 0
+	for _, p := range h.want() {
+		if !used[p.Addr()] {
+			assigned++
+		}
+	}
 	for _, b := range h.side.Blocks() {
 		if !b.Draining && !used[b.Prefix.Addr()] {
 			ready++
@@ -362,9 +367,9 @@ func (h *blockHost) answer(none bool) {
 	}
 	now := h.system.env.now()
 	var letGo []func()
-	for _, o := range h.order {
+	for i, o := range h.order {
 		c := h.coming[o]
-		if c.then != nil && (ready > 0 || none) {
+		if c.then != nil && (ready > 0 || none && i >= assigned) {
 			letGo = append(letGo, c.then)
 			c.then, c.until = nil, now.Add(takingTime)
 		}
