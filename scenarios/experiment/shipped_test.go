@@ -19,7 +19,7 @@ func TestShipped(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if filepath.Base(name) == "fill.yaml" {
+		if base := filepath.Base(name); base == "fill.yaml" || base == "uneven.yaml" {
 			continue
 		}
 		f, err := Parse(name, data)
