@@ -162,14 +162,19 @@ func (p *Player) wiring(ctx context.Context, node string, owner ipam.Owner) (wro
 	if from := w.Outcome(walk.FromPod(node, s.Netns), walk.Packet{Dst: s.Gateway}); from.Kind != walk.Delivered || !from.VPP || from.Node != node {
 		return fmt.Sprintf("packets from the pod to its gateway %s do not arrive (%s)", s.Gateway, from), true
 	}
-	if _, found := n.Linux.Route(s.Netns, elsewhere); !found {
+	if _, found := n.Linux.Route(s.Netns, elsewhere(s.Addr)); !found {
 		return "the pod has no route to other networks", true
 	}
 	return "", true
 }
 
-// elsewhere is an address that no plan holds: TEST-NET-1 of RFC 5737.
-var elsewhere = netip.AddrFrom4([4]byte{192, 0, 2, 1})
+// elsewhere is an address that no plan holds, of the family of like: TEST-NET-1 of RFC 5737, or 2001:db8::/32 of RFC 3849.
+func elsewhere(like netip.Addr) netip.Addr {
+	if like.Is6() {
+		return netip.AddrFrom16([16]byte{0x20, 0x01, 0x0d, 0xb8, 15: 1})
+	}
+	return netip.AddrFrom4([4]byte{192, 0, 2, 1})
+}
 
 // pollStatus sends STATUS to agents, and tells the laws what came of it.
 func (p *Player) pollStatus(ctx context.Context, a scenarios.PollStatus) error {

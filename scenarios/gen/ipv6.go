@@ -1,0 +1,87 @@
+package gen
+
+import (
+	"net/netip"
+	"reflect"
+	"strings"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// ip4Bits is how much of an IPv6 address lies before the IPv4 one that it is made of.
+const ip4Bits = 128 - 32
+
+// moreOverIP6 is what a tunnel takes more over IPv6, in bytes.
+const moreOverIP6 = 20
+
+// drawIP6 has some clusters be of IPv6: every range and address becomes the one of fd00::/96 with the same bits behind, so that what is
+// drawn before means the same. What is not wired with IPv6 stays with IPv4.
+func (d drawer) drawIP6(s *scenarios.Scenario) {
+	c := &s.Config
+	if !d.coin("ipv6", 6) || c.HasDHCP() || c.IPAM.OnEC2() || c.IPAM.System == scenarios.Calico || c.Wiring.Services == scenarios.ServedByVPP {
+		return
+	}
+	plan, err := c.IPAM.Plan()
+	if err != nil {
+		panic("gen: drew an address plan that is none: " + err.Error())
+	}
+	i := &c.IPAM
+	i.PodSubnetCIDR, i.PodSubnetOneNodePrefixLen = plan.PodSubnet, plan.PodSubnetOneNodePrefixLen
+	i.VPPHostSubnetCIDR, i.VPPHostSubnetOneNodePrefixLen = plan.VPPHostSubnet, plan.VPPHostSubnetOneNodeLen
+	i.NodeInterconnectCIDR, i.VXLANCIDR, i.ServiceCIDR = plan.NodeInterconnect, plan.VXLAN, plan.Service
+	if c.Wiring.Pod == scenarios.PodMACVLAN {
+		c.Wiring.Pod = scenarios.PodTAP
+	}
+	if c.Wiring.Node == scenarios.NodeVXLAN {
+		c.Wiring.MTU = min(c.Wiring.MTU, s.Topology.NICMTU-50-moreOverIP6)
+	}
+	toIP6(reflect.ValueOf(i).Elem())
+	toIP6(reflect.ValueOf(&c.Nodes).Elem())
+	toIP6(reflect.ValueOf(&s.Timeline).Elem())
+}
+
+// toIP6 changes every address, prefix and prefix length below v.
+func toIP6(v reflect.Value) {
+	switch x := v.Interface().(type) {
+	case netip.Addr:
+		v.Set(reflect.ValueOf(addrOf6(x)))
+		return
+	case netip.Prefix:
+		if x.IsValid() {
+			v.Set(reflect.ValueOf(netip.PrefixFrom(addrOf6(x.Addr()), x.Bits()+ip4Bits)))
+		}
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for k := range v.NumField() {
+			f := v.Field(k)
+			if strings.HasSuffix(v.Type().Field(k).Name, "PrefixLen") && f.Int() != 0 {
+				f.SetInt(f.Int() + ip4Bits)
+			} else if f.CanSet() {
+				toIP6(f)
+			}
+		}
+	case reflect.Slice:
+		for k := range v.Len() {
+			toIP6(v.Index(k))
+		}
+	case reflect.Interface:
+		if v.IsNil() {
+			return
+		}
+		held := reflect.New(v.Elem().Type()).Elem()
+		held.Set(v.Elem())
+		toIP6(held)
+		v.Set(held)
+	}
+}
+
+// addrOf6 is fd00:: with an IPv4 address at its end; the zero Addr stays.
+func addrOf6(a netip.Addr) netip.Addr {
+	if !a.Is4() {
+		return a
+	}
+	b := a.As4()
+	return netip.AddrFrom16([16]byte{0: 0xfd, 12: b[0], 13: b[1], 14: b[2], 15: b[3]})
+}
