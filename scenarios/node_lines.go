@@ -36,3 +36,17 @@ func (n *NodeState) Lines() []string {
 	}
 	return lines
 }
+
+// LinesWithout are the lines of a that b does not have as often, in a's order.
+func LinesWithout(a, b []string) (only []string) {
+	have := map[string]int{}
+	for _, line := range b {
+		have[line]++
+	}
+	for _, line := range a {
+		if have[line]--; have[line] < 0 {
+			only = append(only, line)
+		}
+	}
+	return only
+}

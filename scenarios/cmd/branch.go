@@ -162,7 +162,7 @@ func sideBySide(a, b []FutureLine) (rows [][2]string, again string) {
 	for len(a) > 0 || len(b) > 0 {
 		at := nextAt(a, b)
 		left, right := instant(&a, at), instant(&b, at)
-		onlyLeft, onlyRight := without(left, right), without(right, left)
+		onlyLeft, onlyRight := scenarios.LinesWithout(left, right), scenarios.LinesWithout(right, left)
 		same := len(onlyLeft) == 0 && len(onlyRight) == 0
 		if same && !agreed {
 			again = scenarios.FormatDuration(at)
@@ -201,20 +201,4 @@ func instant(list *[]FutureLine, at time.Duration) (lines []string) {
 		*list = (*list)[1:]
 	}
 	return lines
-}
-
-// without are the lines of a that b does not have as often.
-func without(a, b []string) (only []string) {
-	have := map[string]int{}
-	for _, line := range b {
-		have[line]++
-	}
-	for _, line := range a {
-		if have[line] > 0 {
-			have[line]--
-			continue
-		}
-		only = append(only, line)
-	}
-	return only
 }

@@ -111,7 +111,7 @@ func tellStates(w io.Writer, a, b map[string][]string) {
 	slices.Sort(names)
 	told := false
 	for _, name := range names {
-		went, came := without(a[name], b[name]), without(b[name], a[name])
+		went, came := scenarios.LinesWithout(a[name], b[name]), scenarios.LinesWithout(b[name], a[name])
 		if len(went)+len(came) == 0 {
 			continue
 		}

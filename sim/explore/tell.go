@@ -81,7 +81,7 @@ func (t *teller) happened(s scenarios.Snapshot) {
 			now = n.Lines()
 		}
 		before := t.lines[e.Node]
-		e.Went, e.Came = without(before, now), without(now, before)
+		e.Went, e.Came = scenarios.LinesWithout(before, now), scenarios.LinesWithout(now, before)
 		t.lines[e.Node] = now
 	}
 	if len(e.Went)+len(e.Came) == 0 && slices.ContainsFunc(silent, func(word string) bool { return strings.Contains(e.Line, word) }) {
@@ -99,18 +99,4 @@ func (t *teller) end() {
 			t.happened(s)
 		}
 	}
-}
-
-// without are the lines of a that b does not have as often.
-func without(a, b []string) (only []string) {
-	have := map[string]int{}
-	for _, line := range b {
-		have[line]++
-	}
-	for _, line := range a {
-		if have[line]--; have[line] < 0 {
-			only = append(only, line)
-		}
-	}
-	return only
 }
