@@ -105,7 +105,8 @@ const (
 	// FactReleased: the agent frees Addr of Owner, which the configuration keeps unused on the node for Rest. Left is what is still
 	// there of Owner's.
 	FactReleased
-	// FactAnswered: an ADD for Owner was answered with Addr; its sandbox' namespace is Netns. Unsaved as below.
+	// FactAnswered: an ADD for Owner was answered with Addr; its sandbox' namespace is Netns. Unsaved as below. Broken says what else of the
+	// answer is not so, "" for nothing.
 	FactAnswered
 	// FactRefused: an ADD for Owner was answered with an error (Text) and its CNI error code (Number), Exhausted when no address was
 	// free. Rest is how long the configuration has an ADD wait for its wiring; 0 where something else than the wiring may have

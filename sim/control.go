@@ -117,6 +117,9 @@ func (w *World) hooks() cluster.Hooks {
 		f := scenarios.Fact{Kind: kind, Node: node, Owner: s.Owner, Pod: s.Pod.String(), PodUID: s.UID, Addr: s.Addr.Addr(), Netns: s.Netns}
 		if m := w.machines[node]; m != nil {
 			f.Unsaved = m.saved.unsaved(&f)
+			if kind == scenarios.FactAnswered {
+				f.Broken = m.misanswer
+			}
 		}
 		w.emit(f)
 	}

@@ -63,6 +63,8 @@ type machine struct {
 	// hitAt is when something was last injected into what the machine does, but that a call was refused, which is refusedAt; ableAt since
 	// when both programs have run.
 	hitAt, refusedAt, ableAt time.Duration
+	// misanswer is what is wrong with the answer that the runtime is being told, empty for nothing.
+	misanswer string
 	// rests holds until when released addresses rest.
 	rests map[netip.Addr]time.Duration
 	// leasesAt is when the agent leased or freed an address last.

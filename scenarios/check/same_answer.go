@@ -8,7 +8,7 @@ import (
 const sameAnswerName = "same-answer"
 
 // sameAnswer: an ADD repeated for a living sandbox is answered as before, and a DEL repeated for one that is gone succeeds as
-// before.
+// before. What an answer says of the interface is as it was asked for and as it stands.
 //
 // A snapshot has no history; there the law says that the agent's leases would answer each sandbox again with the address and
 // gateway that it has.
@@ -59,6 +59,10 @@ func (w *answerWatcher) Checks() int64 { return w.checks }
 func (w *answerWatcher) Observe(f *scenarios.Fact) error {
 	switch f.Kind {
 	case scenarios.FactAnswered:
+		if f.Broken != "" {
+			w.checks++
+			return broken(sameAnswerName, f.At, f.Node, "the answer to the ADD of %s is wrong: %s", f.Owner, f.Broken)
+		}
 	case scenarios.FactDelRefused:
 		w.checks++
 		if _, lives := w.pods.address(f.Node, f.Owner); lives {
