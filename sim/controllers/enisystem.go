@@ -29,6 +29,7 @@ func newENISystem(env Env) (*eniSystem, error) {
 	if err != nil {
 		return nil, err
 	}
+	v.subnet.Rotate() // the handshake needs a cloud that does not give an address anew while it is being freed
 	s := &eniSystem{vpc: v, agents: make(map[string]*eniAgent), allocs: make(map[string]*cilium.AddressNode), restarts: make(map[string]int)}
 	env.Cluster.API.Observe(func(old, now cluster.Object) {
 		n, ok := old.(*cluster.Node)

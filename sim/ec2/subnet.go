@@ -10,7 +10,13 @@ import (
 type Subnet struct {
 	prefix netip.Prefix
 	taken  *space.Bitmap
+	// rotates: single addresses go on behind next, so that what was given back comes again late.
+	rotates bool
+	next    uint64
 }
+
+// Rotate makes single addresses come in turn instead of the lowest first.
+func (s *Subnet) Rotate() { s.rotates = true }
 
 const (
 	reservedFirst = 4
@@ -42,13 +48,18 @@ func (s *Subnet) Occupy(a netip.Addr) bool {
 // Vacate gives back what Occupy took.
 func (s *Subnet) Vacate(a netip.Addr) { s.release(netip.PrefixFrom(a, a.BitLen())) }
 
-// address takes the lowest free address.
+// address takes the lowest free address, or the next one in turn.
 func (s *Subnet) address() (netip.Prefix, bool) {
-	i, ok := s.taken.NextClear(0)
+	i, ok := s.taken.NextClear(s.next)
 	if !ok {
-		return netip.Prefix{}, false
+		if i, ok = s.taken.NextClear(0); !ok {
+			return netip.Prefix{}, false
+		}
 	}
 	s.taken.Set(i)
+	if s.rotates {
+		s.next = i + 1
+	}
 	return s.unit(i, 32), true
 }
 
