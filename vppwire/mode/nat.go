@@ -64,13 +64,21 @@ func (c Config) nat(o *objects, n Node) {
 		o.once(vppwire.LinuxRoute{Link: vppwire.HostLinuxDevice, Dst: n.Services, Via: n.HostVPP})
 	}
 	// Other hosts' endpoints answer clients that have such an address.
-	for _, p := range n.HostSubnets {
+	for _, p := range n.HostSubnets[:min(1, len(n.HostSubnets))] { // peers of former ranges bring theirs
 		o.once(vppwire.LinuxRoute{Link: vppwire.HostLinuxDevice, Dst: p, Via: n.HostVPP})
 	}
 	// NAT makes addresses of mappings VPP's own in the tables of its interfaces; the host's have to go on leading there.
 	for _, a := range n.HostAddrs {
 		o.once(vppwire.Route{Table: c.PodTable, Prefix: netip.PrefixFrom(a, a.BitLen()), ToTable: true, Lookup: c.MainTable})
 	}
+}
+
+// natPeer leads the host's answers to clients whose address is a peer's end of its interconnect, where no range does.
+func (c Config) natPeer(o *objects, n Node, p Peer) {
+	if !c.NAT.On || !p.HostSubnet.IsValid() || covered(p.HostSubnet, n.HostSubnets[:min(1, len(n.HostSubnets))]) {
+		return
+	}
+	o.once(vppwire.LinuxRoute{Link: vppwire.HostLinuxDevice, Dst: p.HostSubnet, Via: n.HostVPP})
 }
 
 // vxlanPort is where VPP takes tunnels' packets (RFC 7348).

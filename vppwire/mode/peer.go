@@ -6,5 +6,6 @@ import "github.com/vppdrill/vppdrill/vppwire"
 func (c Config) PeerObjects(n Node, p Peer) []vppwire.Object {
 	o := objects{list: make([]vppwire.Object, 0, 6+len(p.PodNetworks)+2*len(p.Management))}
 	nodeModes[c.Node].peer(c, &o, n, p)
+	c.natPeer(&o, n, p)
 	return o.list
 }

@@ -36,6 +36,9 @@ func (podMacvlan) shared() bool { return true }
 
 // node makes the trunk, once there is a gateway to lend it an address or pods bring addresses of their own.
 func (w podMacvlan) node(c Config, o *objects, n Node) {
+	if w.bridged(c) { // whose it is changes with no range
+		o.add(vppwire.Bridge{ID: TrunkBridgeID})
+	}
 	if len(n.Gateways) == 0 && !n.PodIf.IsValid() {
 		return
 	}
@@ -70,7 +73,6 @@ func (w podMacvlan) node(c Config, o *objects, n Node) {
 
 // bridge joins the trunk with a virtual interface that routes for it.
 func (podMacvlan) bridge(c Config, o *objects, n Node) {
-	o.add(vppwire.Bridge{ID: TrunkBridgeID})
 	o.add(vppwire.Loopback{Instance: trunkInstance, MAC: trunkMAC(n.ID)})
 	o.add(vppwire.Tag{If: TrunkBVI, Text: "podTrunkBVI"})
 	o.add(vppwire.Up{If: TrunkBVI})
