@@ -4,7 +4,6 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
@@ -220,6 +219,3 @@ func (t *told) pods() []scenarios.PodState {
 	}
 	return out
 }
-
-// podName is a pod's name without its namespace, where that is the scenario's.
-func podName(key string) (string, bool) { return strings.CutPrefix(key, "default/") }
