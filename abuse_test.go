@@ -25,7 +25,7 @@ var badScenarios = []string{
 	"name: x\nfaults: {dropReply: 2}", "name: x\nfaults: {dropReply: -0.1}", "name: x\nfaults: {dropReply: .nan}", "name: x\nduration: 5s\nfaults: {inject: ['(']}",
 	"name: x\nduration: 5s\nfaults: {nodes: [node-77], dropReply: 0.1}", "name: x\nfaults: {dropReply: 0.1}", "name: x\nduration: 9s\nfaults: {delayReply: {p: 0.1, by: 0s}}",
 	"name: x\nconfig: {ipam: {podSubnetCIDR: 10.1.0.0/33}}", "name: x\nconfig: {ipam: {podSubnetCIDR: 10.1.0.1/16}}", "name: x\nconfig: {ipam: {podSubnetCIDR: banana}}",
-	"name: x\nconfig: {ipam: {podSubnetOneNodePrefixLen: 8}}", "name: x\nconfig: {ipam: {system: calico}}", "name: x\nconfig: {wiring: {pod: cable}}",
+	"name: x\nconfig: {ipam: {podSubnetOneNodePrefixLen: 8}}", "name: x\nconfig: {ipam: {system: calice}}", "name: x\nconfig: {wiring: {pod: cable}}",
 	"name: x\nconfig: {ipam: {podSubnetCIDR: 10.1.0.0/24, podSubnetOneNodePrefixLen: 24}}\ntopology: {nodes: 9}",
 	"name: x\ntimeline: [{at: 1s}]", "name: x\ntimeline: [{at: 1s, do: explode}]", "name: x\ntimeline: [{at: 1s, do: restart-vpp, node: node-9}]",
 	"name: x\ntimeline: [{at: 5s, do: settle}, {at: 1s, do: settle}]", "name: x\ntimeline: [{at: -1s, do: settle}]", "name: x\ntimeline: [{at: 1s, after: 1s, do: settle}]",

@@ -153,4 +153,4 @@ func TestReference(t *testing.T) {
 }
 
 // unknown are the errors of a field that does not exist or is of another kind.
-var unknown = regexp.MustCompile(`unknown|wants a|is not (a (number|time|range|whole|field|name)|one of)|must be`)
+var unknown = regexp.MustCompile(`unknown|wants a|is not (a (number|time|range|whole|field|name)|one of)|must be [^h]`)

@@ -5,9 +5,9 @@ import "net/netip"
 // ChangeCIDR changes the cluster's address plan; what is zero stays as it is.
 type ChangeCIDR struct {
 	PodSubnetCIDR                 netip.Prefix `yaml:"podSubnetCIDR" doc:"All pods."`
-	PodSubnetOneNodePrefixLen     int          `yaml:"podSubnetOneNodePrefixLen" min:"0" max:"32" doc:"Prefix length of one node's pods."`
+	PodSubnetOneNodePrefixLen     int          `yaml:"podSubnetOneNodePrefixLen" min:"0" max:"128" doc:"Prefix length of one node's pods."`
 	VPPHostSubnetCIDR             netip.Prefix `yaml:"vppHostSubnetCIDR" doc:"All links between VPP and Linux."`
-	VPPHostSubnetOneNodePrefixLen int          `yaml:"vppHostSubnetOneNodePrefixLen" min:"0" max:"32" doc:"Prefix length of one node's link between VPP and Linux."`
+	VPPHostSubnetOneNodePrefixLen int          `yaml:"vppHostSubnetOneNodePrefixLen" min:"0" max:"128" doc:"Prefix length of one node's link between VPP and Linux."`
 	NodeInterconnectCIDR          netip.Prefix `yaml:"nodeInterconnectCIDR" doc:"The nodes' own addresses."`
 	VXLANCIDR                     netip.Prefix `yaml:"vxlanCIDR" doc:"The nodes' tunnel addresses."`
 	ServiceCIDR                   netip.Prefix `yaml:"serviceCIDR" doc:"Cluster services."`

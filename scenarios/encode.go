@@ -133,7 +133,11 @@ func appendValue(b []byte, v reflect.Value) []byte {
 	case v.Kind() == reflect.String:
 		return appendText(b, v.String())
 	}
-	return append(b, formatScalar(v)...)
+	text := formatScalar(v)
+	if strings.Contains(text, ":") { // an IPv6 address is a field to YAML where it stands in a list
+		return strconv.AppendQuote(b, text)
+	}
+	return append(b, text...)
 }
 
 // appendFlow writes an element of a list in flow style, without what is not said: {name: web, app: web}.

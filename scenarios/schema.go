@@ -13,8 +13,8 @@ import (
 const durationPattern = `^(([0-9]+d)?0|[0-9]+d|([0-9]+d)?([0-9]*\.?[0-9]+|[0-9]+\.)(ns|us|µs|μs|ms|s|m|h)(([0-9]*\.?[0-9]+|[0-9]+\.)(ns|us|µs|μs|ms|s|m|h))*)$`
 
 const (
-	prefixPattern = `^[0-9]{1,3}(\.[0-9]{1,3}){3}/[0-9]{1,2}$`
-	addrPattern   = `^[0-9]{1,3}(\.[0-9]{1,3}){3}$`
+	prefixPattern = `^([0-9]{1,3}(\.[0-9]{1,3}){3}/[0-9]{1,2}|[0-9A-Fa-f]*:[0-9A-Fa-f:.]*/[0-9]{1,3})$`
+	addrPattern   = `^([0-9]{1,3}(\.[0-9]{1,3}){3}|[0-9A-Fa-f]*:[0-9A-Fa-f:.]*)$`
 )
 
 // object is a JSON object; encoding/json sorts its keys, so the schema is the same on every machine.

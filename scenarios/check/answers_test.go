@@ -62,8 +62,9 @@ func TestAnswersAndCalls(t *testing.T) {
 		{"asked again by the same plugin", requestsAnswered(), []scenarios.Fact{asked(web, "1", 0), asked(web, "1", 20*time.Second), refused(31*time.Second, 30*time.Second)}, ""},
 		{"refused for something else", requestsAnswered(), []scenarios.Fact{asked(web, "1", 0), refused(time.Second, 0)}, ""},
 		{"an answer about another interface", sameAnswer(), []scenarios.Fact{asked(web, "1", 0), {Kind: scenarios.FactAnswered, Node: node, Owner: web, Addr: a, Broken: "it says MTU 9000"}}, "is wrong: it says MTU 9000"},
-		{"its namespace is gone", requestsAnswered(), []scenarios.Fact{in(netns, asked(web, "1", 0)), call(time.Second, "no such network namespace", netns), refused(31*time.Second, 0)}, "30s after a call had shown that its namespace is gone"},
+		{"its namespace is gone", requestsAnswered(), []scenarios.Fact{in(netns, asked(web, "1", 0)), call(time.Second, "no such network namespace", netns), refused(31*time.Second, 30*time.Second)}, "30s after a call had shown that its namespace is gone"},
 		{"and said so at once", requestsAnswered(), []scenarios.Fact{in(netns, asked(web, "1", 0)), call(time.Second, "no such network namespace", netns), refused(2*time.Second, 0)}, ""},
+		{"its namespace is gone and the agent ended", requestsAnswered(), []scenarios.Fact{in(netns, asked(web, "1", 0)), call(time.Second, "no such network namespace", netns), refused(31*time.Second, 0)}, ""},
 		{"another's namespace is gone", requestsAnswered(), []scenarios.Fact{in(netns, asked(web, "1", 0)), call(time.Second, "no such network namespace", "/other"), refused(31*time.Second, 0)}, ""},
 		{"never answered", requestsAnswered(), []scenarios.Fact{{Kind: scenarios.FactAbandoned, Node: node, Owner: web, Text: "Del", Rest: time.Minute}}, "the Del of"},
 

@@ -92,7 +92,21 @@ func (p *Player) setPodCIDR(ctx context.Context, a scenarios.SetPodCIDR) error {
 }
 
 func (p *Player) changeNodeAddress(ctx context.Context, a scenarios.ChangeNodeAddress) error {
-	return p.each(a.Node, a.Verb(), present, func(node string) error { return p.world.SetAddress(ctx, node, a.Address) })
+	if cluster := p.s.Config.IPAM.NodeInterconnectCIDR; cluster.Addr().Is6() != a.Address.Addr().Is6() {
+		return fmt.Errorf("%s: %s is not of the family of the cluster's node addresses", a.Verb(), a.Address)
+	}
+	return p.each(a.Node, a.Verb(), present, func(node string) error {
+		for _, other := range p.machines(present) {
+			if other.Name != node && p.given[other.Name] == a.Address.Addr() {
+				return fmt.Errorf("%s was given %s before, and two nodes of one address have no way to each other", other.Name, a.Address.Addr())
+			}
+		}
+		err := p.world.SetAddress(ctx, node, a.Address)
+		if err == nil {
+			p.given[node] = a.Address.Addr()
+		}
+		return err
+	})
 }
 
 func (p *Player) changeManagement(ctx context.Context, a scenarios.ChangeManagement) error {

@@ -24,10 +24,10 @@ var faulty = map[string][]string{
 	"failed-add-leaks":         {"refuses the ADD of default/pod-1: journal", "answers the DEL of default/pod-1 with success"},
 	"existing-not-occupied":    {"node-1 is assigned 10.1.0.0/24", "node-4 is assigned 10.1.0.0/24"},
 	"deleted-node-loop":        {"remove-node node=node-3", "patch-node .* node-3 .*: not found"},
-	"leases-forgotten":         {"restart-agent", "gives 10.1.2.2 to default/node-2-pod-0", "gives 10.1.2.2 to default/pod-4"},
+	"leases-forgotten":         {"restart-agent", "gives 10.1.1.2 to default/node-1-pod-0", "gives 10.1.1.2 to default/pod-1"},
 	"repeated-del-frees-other": {`takes 10.1.0.225 back from default/pod-6`, `gives 10.1.0.225 to default/pod-9`},
 	"slow-add-expires":         {`takes 10.1.0.9 back from default/pod-1`, `gives 10.1.0.9 to default/pod-2`, "answers the ADD of default/pod-1 with 10.1.0.9"},
-	"used-and-released":        {"lose-leader", "node-1 is assigned 10.1.0.0/28", "node-2 is assigned .*10.1.0.0/28"},
+	"used-and-released":        {`takes 10.1.0.6 back from default/node-1-pod-0`, `gives addresses from 10.1.0.6/32`},
 }
 
 // Goal: a chain of causes leads to the fault, is short, is in order and ends with the law. Method: every exhibit of the museum with its
