@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/netip"
+	"strconv"
 	"testing"
 	"time"
 
@@ -15,6 +16,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/choice"
 	"github.com/vppdrill/vppdrill/scenarios/podworker"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 	"github.com/vppdrill/vppdrill/vppwire/host/rest"
 )
 
@@ -41,7 +44,7 @@ func newLiars(external bool) *liars {
 	}
 	w := &World{o: Options{TimeScale: 1}, started: time.Now(), monotonic: nodeagent.Monotonic()}
 	w.record = NewRecord(w.Now, nil)
-	w.desired.Store(&desired{scenario: &s})
+	w.desired.Store(&desired{scenario: &s, agents: agent.Config{NodeIDQuarantine: 10 * time.Minute}})
 	l := &liars{w: w}
 	for i := range l.nodes {
 		n := &node{w: w, name: []string{"node-1", "node-2"}[i]}
@@ -58,6 +61,12 @@ func plantedOwner(pod string) ipam.Owner {
 func plantedBlock(node int) ipam.Block {
 	p := netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 1, byte(node), 0}), 24)
 	return ipam.Block{Prefix: p, Gateway: p.Addr().Next()}
+}
+
+// plantedRecord is the creation of the record of node i in the store.
+func plantedRecord(i int, uid string) (key, before, after string) {
+	r := nodeid.Record{ID: uint32(i), Name: "node-" + strconv.Itoa(i), UID: uid}
+	return r.Key(), "", r.String()
 }
 
 // lease is one of pod in the block of a node, by the last byte of its address.
@@ -145,7 +154,23 @@ func TestPlanted(t *testing.T) {
 			l.holds(1, 1, plantedBlock(1), nil, []ipam.Lease{{Owner: plantedOwner("stray"), Addr: netip.MustParseAddr("10.1.9.9")}})
 		}},
 		"node-ids-disjoint": {lie: func(l *liars) { l.holds(2, 1, plantedBlock(2), nil, nil) }},
-		"grants-disjoint":   {external: true, lie: func(l *liars) { l.w.assign(l.nodes[1], []netip.Prefix{plantedBlock(1).Prefix}) }},
+		"node-ids-rest": {truth: func(l *liars) { l.w.recordChanged(plantedRecord(2, "u2")) }, lie: func(l *liars) {
+			l.w.left("node-2")
+			l.holds(1, 2, plantedBlock(1), nil, nil)
+		}},
+		"records-owned": {
+			truth: func(l *liars) {
+				key, _, mine := plantedRecord(1, "u1")
+				l.w.recordChanged(key, "", mine)
+				gone := nodeid.Record{ID: 1, Name: "node-1", UID: "u1", ReleasedAt: time.Unix(1, 0)}.String()
+				l.w.recordChanged(key, mine, gone)
+				l.w.recordChanged(key, gone, nodeid.Record{ID: 1, Name: "node-3", UID: "u3"}.String())
+			},
+			lie: func(l *liars) {
+				key, _, mine := plantedRecord(2, "u2")
+				l.w.recordChanged(key, mine, nodeid.Record{ID: 2, Name: "node-3", UID: "u3"}.String())
+			}},
+		"grants-disjoint": {external: true, lie: func(l *liars) { l.w.assign(l.nodes[1], []netip.Prefix{plantedBlock(1).Prefix}) }},
 		"grants-used": {external: true, lie: func(l *liars) {
 			l.nodes[1].assigned = nil // an API server that forgets what it gave, where an administrator's change would leave it draining
 			l.w.assign(l.nodes[1], []netip.Prefix{plantedBlock(3).Prefix})

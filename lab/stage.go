@@ -134,7 +134,7 @@ func (st stage) Remove(ctx context.Context, name string) error {
 	n.mu.Lock()
 	st.assign(n, nil)
 	n.mu.Unlock()
-	st.record.Tell(scenarios.Fact{Kind: scenarios.FactNodeGone, Node: name, Text: scenarios.NodeLeft}, name+" has left")
+	st.left(name)
 	st.orphans(name)
 	st.external.forget(n.number)
 	st.cuts = slices.DeleteFunc(st.cuts, func(c [2]string) bool { return slices.Contains(c[:], name) })

@@ -17,6 +17,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/choice"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 )
 
 // World is one lab. It implements scenarios.World, scenarios.Recorder and scenarios.Supporter. One goroutine drives it;
@@ -107,6 +108,7 @@ func New(ctx context.Context, s *scenarios.Scenario, o Options) (_ *World, err e
 	if err = errors.Join(err, <-plane); err != nil {
 		return nil, err
 	}
+	w.control.store.Follow(nodeid.Prefix, w.recordChanged)
 	if err = w.serveDHCP(s); err != nil {
 		return nil, err
 	}
@@ -170,7 +172,7 @@ func (w *World) Evidence() []scenarios.Evidence { return Evidence() }
 func Evidence() []scenarios.Evidence {
 	return []scenarios.Evidence{scenarios.AssignedBlocks, scenarios.BlockedBlocks, scenarios.FreeBlocks, scenarios.WaitingPods, scenarios.Leases, scenarios.Sandboxes, scenarios.PodLives, scenarios.Refusals, scenarios.NodeIDs, scenarios.Management, scenarios.Blocks, scenarios.Rests,
 		scenarios.Disturbances, scenarios.CleanStops, scenarios.VPPLives, scenarios.Checks,
-		scenarios.NodeAddresses, scenarios.NodeLeases, scenarios.OtherNICs, scenarios.Removals, scenarios.Services, scenarios.VPPTables, scenarios.LinuxTables}
+		scenarios.Records, scenarios.IDRests, scenarios.NodeAddresses, scenarios.NodeLeases, scenarios.OtherNICs, scenarios.Removals, scenarios.Services, scenarios.VPPTables, scenarios.LinuxTables}
 }
 
 // Watch implements scenarios.World.

@@ -2,37 +2,27 @@ package sim
 
 import (
 	"net/netip"
-	"strings"
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/timeline"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 )
 
-// recordChanged tells what the store does to a node's record. What is no record, or cannot be read, is nobody's.
+// recordChanged tells what the store does to a node's record.
 func (w *World) recordChanged(before, after agent.StoreItem) {
-	if !strings.HasPrefix(after.Key, nodeid.Prefix) || len(w.listeners) == 0 {
+	if len(w.listeners) == 0 {
 		return
 	}
-	c := scenarios.RecordChange{}
-	var known bool
-	for _, side := range [...]struct {
-		item agent.StoreItem
-		to   *scenarios.NodeRecord
-	}{{before, &c.Before}, {after, &c.After}} {
-		if side.item.Deleted {
-			continue
+	text := func(i agent.StoreItem) string {
+		if i.Deleted {
+			return ""
 		}
-		r, err := nodeid.ParseRecord(side.item.Value)
-		if err != nil {
-			continue
-		}
-		known, c.ID = true, r.ID
-		*side.to = scenarios.NodeRecord{Name: r.Name, UID: r.UID, Released: !r.ReleasedAt.IsZero()}
+		return i.Value
 	}
-	if known {
+	if c, ok := timeline.RecordChange(after.Key, text(before), text(after)); ok {
 		w.emit(scenarios.Fact{Kind: scenarios.FactRecord, Node: c.After.Name, Record: &c})
 	}
 }

@@ -25,6 +25,9 @@ type Server struct {
 	name   string
 	server *embed.Etcd
 	client *clientv3.Client
+	// changed is told of changes below prefix: see Follow.
+	prefix  string
+	changed func(key, before, after string)
 }
 
 // Start starts an etcd whose files are in dir, which exists and is empty; name tells it from others of the lab.
@@ -71,7 +74,37 @@ func (s *Server) start() error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("connect to etcd %s: %w", s.name, err), s.Close())
 	}
+	s.follow()
 	return nil
+}
+
+// Follow tells of every change of a key below prefix from now on, in order and as soon as it is committed: the value before and after, empty for
+// none. It goes on after Wipe, which is no change by itself. It is called once, and changed from a goroutine of the Server's.
+func (s *Server) Follow(prefix string, changed func(key, before, after string)) {
+	s.prefix, s.changed = prefix, changed
+	s.follow()
+}
+
+func (s *Server) follow() {
+	if s.changed == nil {
+		return
+	}
+	// From the first revision: nothing that was written before the watch is there is missed. It ends with its client.
+	changes := s.client.Watch(context.Background(), s.prefix, clientv3.WithPrefix(), clientv3.WithPrevKV(), clientv3.WithRev(1))
+	go func() {
+		for r := range changes {
+			for _, e := range r.Events {
+				before, after := "", ""
+				if e.PrevKv != nil {
+					before = string(e.PrevKv.Value)
+				}
+				if e.Type == clientv3.EventTypePut {
+					after = string(e.Kv.Value)
+				}
+				s.changed(string(e.Kv.Key), before, after)
+			}
+		}
+	}()
 }
 
 // log is a logger into a file.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/vppdrill/vppdrill/lab/etcd"
 )
@@ -38,4 +39,45 @@ func TestWipe(t *testing.T) {
 	if err != nil || len(all) != 0 || again >= revision || s.Socket() != socket {
 		t.Fatalf("after a wipe: %v at %d, %v", all, again, err)
 	}
+}
+
+// Goal: every change below a prefix is told in order with what was there before, those of an emptied store too, and no other key's. Method: a
+// few changes, a wipe, one more.
+func TestFollow(t *testing.T) {
+	s, err := etcd.Start(t.TempDir(), "followed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	told := make(chan string, 10)
+	s.Follow("ids/", func(key, before, after string) { told <- key + ": " + before + " > " + after })
+	do := func(_ int64, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	do(s.Put(t.Context(), "ids/1", "a"))
+	do(s.Put(t.Context(), "other", "x"))
+	do(s.Put(t.Context(), "ids/1", "b"))
+	do(s.Delete(t.Context(), "ids/1"))
+	expect := func(want ...string) {
+		t.Helper()
+		for _, want := range want {
+			select {
+			case have := <-told:
+				if have != want {
+					t.Errorf("told %q, want %q", have, want)
+				}
+			case <-time.After(time.Minute):
+				t.Fatalf("%q is not told", want)
+			}
+		}
+	}
+	expect("ids/1:  > a", "ids/1: a > b", "ids/1: b > ")
+	if err := s.Wipe(); err != nil {
+		t.Fatal(err)
+	}
+	do(s.Put(t.Context(), "ids/2", "c"))
+	expect("ids/2:  > c")
 }

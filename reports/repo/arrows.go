@@ -78,7 +78,7 @@ var arrows = []arrow{
 		"a scenario means the same agents in all worlds, so what it says of them becomes their configuration in one place"},
 	{"scenarios/endpoints", []string{"scenarios", "vppwire", "vppwire/service"},
 		"what a control plane tells agents of services is the same in all worlds, so it is made in one place"},
-	{"scenarios/timeline", []string{"scenarios", "scenarios/agentconfig", "scenarios/check", "scenarios/choice", "scenarios/walk", "ipam", "ipam/contiv", "vppwire/agent"},
+	{"scenarios/timeline", []string{"scenarios", "scenarios/agentconfig", "scenarios/check", "scenarios/choice", "scenarios/walk", "ipam", "ipam/contiv", "vppwire/agent", "vppwire/agent/nodeid"},
 		"what an action means is decided once, for worlds that it knows through an interface alone"},
 	{"scenarios/podworker", nil,
 		"what a kubelet does next with a pod follows from what came of it so far, whatever runs the pod"},
