@@ -26,11 +26,8 @@ type blockSystem struct {
 	env   Env
 	pools calico.Pools
 
-	lives    int
+	election
 	leading  *tender
-	electing bool
-	// late is the leader before, where its requests arrive within the takeover.
-	late     *leader
 	hosts    map[string]*blockHost // of living agents
 	allocs   map[string]ipam.NodeAllocator
 	requests int64
@@ -147,9 +144,7 @@ func (s *blockSystem) Allocator(node string) (ipam.NodeAllocator, error) {
 func (s *blockSystem) Start() { s.lead() }
 
 func (s *blockSystem) lead() {
-	s.electing = false
-	s.lives++
-	s.leading = newTender(s, newLeader(&s.env, tenderProgram, s.lives, s.late))
+	s.leading = newTender(s, s.won(&s.env, tenderProgram))
 	s.leading.start()
 }
 
@@ -228,22 +223,8 @@ func (s *blockSystem) RemoveRange(r netip.Prefix) error {
 
 // LoseLeader implements System: other controllers take over.
 func (s *blockSystem) LoseLeader(pause time.Duration, within bool) error {
-	if s.electing {
-		return nil // nobody leads: there is nobody to lose
-	}
-	s.electing = true
-	old := s.leading
-	s.late = old.lose(pause, within, old.stop)
-	s.env.Clock.After(leaseTime+electionTime, &step{old.name, "is replaced", s.lead})
+	s.lose(pause, within, s.leading.stop, s.lead)
 	return nil
-}
-
-// again starts the controllers anew after they have crashed.
-func (s *blockSystem) again(old *tender) {
-	if old == s.leading && !s.electing {
-		s.electing = true
-		s.env.Clock.After(electionTime, &step{old.name, "is replaced", s.lead})
-	}
 }
 
 // FreeBlock implements System.

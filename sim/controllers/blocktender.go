@@ -164,7 +164,7 @@ func (t *tender) write(r *cluster.Resource, next calico.Block) {
 func (t *tender) fail() {
 	t.env.Note(t.name, "ends: it crashed")
 	t.stop()
-	t.system.again(t)
+	t.system.again(t.leader, t.system.lead)
 }
 
 func (t *tender) pending() string {

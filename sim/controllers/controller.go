@@ -45,7 +45,7 @@ func (c *controller) stop() {
 func (c *controller) crash() {
 	c.env.Note(c.name, "crashed")
 	c.stop()
-	c.system.again(c)
+	c.system.again(c.leader, c.system.lead)
 }
 
 func (c *controller) step(ev nodeipam.Event) {

@@ -290,7 +290,7 @@ func (o *eniOperator) write(a cilium.Action) {
 func (o *eniOperator) fail(why string) {
 	o.env.Note(o.name, "ends: "+why)
 	o.stop()
-	o.system.again(o)
+	o.system.again(o.leader, o.system.lead)
 }
 
 func (o *eniOperator) pending() string {

@@ -16,9 +16,8 @@ import (
 // watermarks, and gets them back by the release handshake with its agent.
 type eniSystem struct {
 	*vpc
-	lives    int
+	election
 	leading  *eniOperator
-	electing bool
 	agents   map[string]*eniAgent // living ones
 	allocs   map[string]*cilium.AddressNode
 	restarts map[string]int
@@ -65,9 +64,7 @@ func (s *eniSystem) Allocator(node string) (ipam.NodeAllocator, error) {
 func (s *eniSystem) Start() { s.lead() }
 
 func (s *eniSystem) lead() {
-	s.electing = false
-	s.lives++
-	s.leading = newENIOperator(s, newLeader(&s.env, operatorProgram, s.lives, nil))
+	s.leading = newENIOperator(s, s.won(&s.env, operatorProgram))
 	s.leading.start()
 }
 
@@ -109,22 +106,8 @@ func (s *eniSystem) Blocks(node string) ([]netip.Prefix, bool) {
 // LoseLeader implements System. What the old operator had asked of EC2 and was cut off with never gets there; what it had written
 // arrives late.
 func (s *eniSystem) LoseLeader(pause time.Duration, within bool) error {
-	if s.electing {
-		return nil // nobody leads: there is nobody to lose
-	}
-	s.electing = true
-	old := s.leading
-	old.lose(pause, within, old.stop)
-	s.env.Clock.After(leaseTime+electionTime, &step{old.name, "is replaced", s.lead})
+	s.lose(pause, within, s.leading.stop, s.lead)
 	return nil
-}
-
-// again starts the operator's process anew after it has crashed.
-func (s *eniSystem) again(old *eniOperator) {
-	if old == s.leading && !s.electing {
-		s.electing = true
-		s.env.Clock.After(electionTime, &step{old.name, "is replaced", s.lead})
-	}
 }
 
 // FreeBlock is not known: what an instance can have depends on its interfaces.

@@ -92,7 +92,7 @@ func (o *operator) stop() {
 func (o *operator) fail(why string) {
 	o.env.Note(o.name, "ends: "+why)
 	o.stop()
-	o.system.again(o)
+	o.system.again(o.leader, o.system.lead)
 }
 
 func (o *operator) store(r agent.StoreRequest, then func(agent.StoreReply)) {

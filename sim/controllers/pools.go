@@ -20,11 +20,8 @@ type poolSystem struct {
 	bits   int
 	ranges []netip.Prefix
 
-	lives    int
+	election
 	leading  *operator
-	electing bool
-	// late is the leader before, where its requests arrive within the takeover.
-	late     *leader
 	nodes    map[string]*requester // living agents
 	allocs   map[string]*cilium.Node
 	requests int64
@@ -111,9 +108,7 @@ func natLoopback(block netip.Prefix) []netip.Addr { return []netip.Addr{space.La
 func (s *poolSystem) Start() { s.lead() }
 
 func (s *poolSystem) lead() {
-	s.electing = false
-	s.lives++
-	s.leading = newOperator(s, newLeader(&s.env, operatorProgram, s.lives, s.late))
+	s.leading = newOperator(s, s.won(&s.env, operatorProgram))
 	s.leading.start()
 }
 
@@ -176,22 +171,8 @@ func (s *poolSystem) RemoveRange(r netip.Prefix) error {
 
 // LoseLeader lets another operator take over.
 func (s *poolSystem) LoseLeader(pause time.Duration, within bool) error {
-	if s.electing {
-		return nil // nobody leads: there is nobody to lose
-	}
-	s.electing = true
-	old := s.leading
-	s.late = old.lose(pause, within, old.stop)
-	s.env.Clock.After(leaseTime+electionTime, &step{old.name, "is replaced", s.lead})
+	s.lose(pause, within, s.leading.stop, s.lead)
 	return nil
-}
-
-// again starts the operator's process anew after it has ended itself.
-func (s *poolSystem) again(old *operator) {
-	if old == s.leading && !s.electing {
-		s.electing = true
-		s.env.Clock.After(electionTime, &step{old.name, "is replaced", s.lead})
-	}
 }
 
 // FreeBlock looks for a block of the ranges that no resource shows. One that cools is as good as taken, and how long it does

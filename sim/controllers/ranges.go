@@ -21,11 +21,8 @@ type rangeSystem struct {
 	ranges []nodeipam.ClusterCIDR
 	made   int
 
-	lives    int
+	election
 	leading  *controller
-	electing bool
-	// late is the leader before, where its requests arrive within the takeover.
-	late     *leader
 	requests int64
 }
 
@@ -77,8 +74,7 @@ func (s *rangeSystem) Allocator(string) (ipam.NodeAllocator, error) {
 func (s *rangeSystem) Start() { s.lead() }
 
 func (s *rangeSystem) lead() {
-	s.electing = false
-	s.lives++
+	l := s.won(&s.env, rangeProgram)
 	params := nodeipam.CIDRAllocatorParams{MultiCIDRs: slices.Clone(s.ranges), ServiceCIDR: s.service}
 	r, err := nodeipam.New(nodeipam.RangeAllocatorType, params, "")
 	if err != nil {
@@ -88,7 +84,7 @@ func (s *rangeSystem) lead() {
 	if plant := s.env.Plant.Controller; plant != nil {
 		alloc = plant(s.lives, params, r)
 	}
-	s.leading = &controller{system: s, leader: newLeader(&s.env, rangeProgram, s.lives, s.late), alloc: alloc}
+	s.leading = &controller{system: s, leader: l, alloc: alloc}
 	s.leading.start()
 }
 
@@ -129,23 +125,10 @@ func (s *rangeSystem) RemoveRange(r netip.Prefix) error {
 
 // LoseLeader lets another controller manager take over.
 func (s *rangeSystem) LoseLeader(pause time.Duration, within bool) error {
-	old := s.leading
-	if old == nil || s.electing {
-		return nil // nobody leads: there is nobody to lose
+	if old := s.leading; old != nil && s.lose(pause, within, old.stop, s.lead) {
+		old.step(nodeipam.Leading{Until: s.env.now().Add(renewDeadline)})
 	}
-	s.electing = true
-	s.late = old.lose(pause, within, old.stop)
-	old.step(nodeipam.Leading{Until: s.env.now().Add(renewDeadline)})
-	s.env.Clock.After(leaseTime+electionTime, &step{old.name, "is replaced", s.lead})
 	return nil
-}
-
-// again starts the controller manager anew after it has died.
-func (s *rangeSystem) again(old *controller) {
-	if old == s.leading && !s.electing {
-		s.electing = true
-		s.env.Clock.After(electionTime, &step{old.name, "is replaced", s.lead})
-	}
 }
 
 // FreeBlock looks for a block of the ranges that no Node object shows.

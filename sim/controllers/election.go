@@ -1,0 +1,43 @@
+package controllers
+
+import "time"
+
+// election is who leads of the lives of one program: one at a time, and for a while nobody. The zero election has had no leader yet.
+type election struct {
+	lives    int
+	leads    *leader
+	electing bool
+	// late is the leader before, where its requests arrive within the takeover.
+	late *leader
+}
+
+// won is the leader of the next life.
+func (e *election) won(env *Env, program string) *leader {
+	e.electing = false
+	e.lives++
+	e.leads = newLeader(env, program, e.lives, e.late)
+	return e.leads
+}
+
+// lose cuts the leader off for pause and lets another one take over, which lead starts; knows is called when the old one knows. False:
+// nobody leads, so there is nobody to lose.
+func (e *election) lose(pause time.Duration, within bool, knows, lead func()) bool {
+	if e.leads == nil || e.electing {
+		return false
+	}
+	e.late = e.leads.lose(pause, within, knows)
+	e.replace(leaseTime+electionTime, lead)
+	return true
+}
+
+// again has lead start the program anew after a life of it has died, unless another one leads or is about to.
+func (e *election) again(dead *leader, lead func()) {
+	if dead == e.leads && !e.electing {
+		e.replace(electionTime, lead)
+	}
+}
+
+func (e *election) replace(after time.Duration, lead func()) {
+	e.electing = true
+	e.leads.env.Clock.After(after, &step{e.leads.name, "is replaced", lead})
+}
