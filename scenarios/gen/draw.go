@@ -40,6 +40,7 @@ func Draw(c Chooser, p Profile, name string) *scenarios.Scenario {
 	d.drawLinks(&s)
 	d.drawClocks(&s.Topology)
 	d.drawDHCP(&s)
+	d.drawServices(&s)
 	d.drawIP6(&s)
 	if err := s.Validate(); err != nil {
 		panic(fmt.Sprintf("gen: drew an invalid scenario: %v\n%s", err, s.Marshal()))

@@ -17,11 +17,20 @@ func (w *worker) recheck() {
 	}
 }
 
-// tell reports the pod's status until the API acknowledges it. A pod that loses its address is not reported: the next
-// address is.
+// stranded reports that the API shows an address of a pod which has none any more and waits for the next one: others, such as whoever
+// keeps endpoints, would send to nobody for as long as it waits.
+func (w *worker) stranded() bool {
+	return !w.ended && !w.withdrawn && w.Starved() && w.pod.IP.IsValid()
+}
+
+// tell reports the pod's status until the API acknowledges it. A pod that loses its address is not reported as long as the next address is on
+// its way.
 func (w *worker) tell() {
 	want := w.status()
-	if w.telling || w.ended || want == w.told || want == (podStatus{}) {
+	if want != (podStatus{}) {
+		w.withdrawn = false
+	}
+	if w.telling || w.ended || !w.stranded() && (want == w.told || want == (podStatus{})) {
 		return
 	}
 	if want == (podStatus{w.pod.Phase, w.pod.IP}) {
@@ -44,6 +53,7 @@ func (w *worker) heard(sent podStatus, err error) {
 	switch err {
 	case nil:
 		w.told, w.telling, w.tellBackOff = sent, false, 0
+		w.withdrawn = sent == (podStatus{})
 		w.plan() // the address may be another by now
 	case ErrNotFound, ErrConflict:
 		w.told, w.telling, w.tellBackOff = sent, false, 0 // the watch brings the end of the pod

@@ -18,6 +18,7 @@ type worker struct {
 
 	told        podStatus // what the API has acknowledged
 	telling     bool
+	withdrawn   bool // the API has acknowledged that the pod has no address
 	tellLife    int
 	tellBackOff time.Duration
 
@@ -294,7 +295,7 @@ func (w *worker) account() {
 			w.k.countUnsettled(1)
 		}
 	}
-	if starved := w.Starved(); starved != w.starved {
+	if starved := w.Starved() && !w.telling && !w.stranded(); starved != w.starved {
 		w.starved = starved
 		if starved {
 			w.k.countStarved(1)
