@@ -282,18 +282,18 @@ func simulate(ctx context.Context, s *scenarios.Scenario, o cmd.RunOptions) (sce
 // inLab runs scenarios on real VPPs.
 func inLab(b lab.Backend) cmd.RunFunc {
 	return func(ctx context.Context, s *scenarios.Scenario, o cmd.RunOptions) (scenarios.Result, error) {
-		return labcmd.World(ctx, b, s, labRequest(o))
+		return labcmd.World(ctx, b, s, labRun(o))
 	}
 }
 
 // inCluster runs scenarios on Kubernetes clusters of kind.
 func inCluster(ctx context.Context, s *scenarios.Scenario, o cmd.RunOptions) (scenarios.Result, error) {
-	return labcmd.KindWorld(ctx, s, labRequest(o))
+	return labcmd.KindWorld(ctx, s, labRun(o))
 }
 
-// labRequest is a command's wishes in the labs' terms.
-func labRequest(o cmd.RunOptions) labcmd.Request {
-	return labcmd.Request{Seed: o.Seed, Laws: o.Laws, Events: o.Events, OnMark: o.OnMark, AtEnd: o.AtEnd, Replay: o.Replay}
+// labRun is a command's wishes in the labs' terms.
+func labRun(o cmd.RunOptions) lab.RunOptions {
+	return lab.RunOptions{Options: scenarios.Options{Seed: o.Seed, OnMark: o.OnMark, AtEnd: o.AtEnd, Replay: o.Replay}, Laws: o.Laws, Events: o.Events}
 }
 
 // formats are package reports as the commands see it.

@@ -190,10 +190,10 @@ func (n *node) tellAgentUp(s state) {
 	}
 	for _, x := range n.kubelet.ending() {
 		if !held[x.owner.String()] {
-			n.w.record.Tell(scenarios.Fact{Kind: scenarios.FactReleased, Node: n.name, Owner: x.owner, Addr: x.addr}, "")
+			n.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactReleased, Node: n.name, Owner: x.owner, Addr: x.addr}, "")
 		}
 	}
-	n.w.record.Tell(scenarios.Fact{Kind: scenarios.FactAgentUp, Node: n.name, Leases: s.Restored},
+	n.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactAgentUp, Node: n.name, Leases: s.Restored},
 		fmt.Sprintf("%s agent is up with %d leases", n.name, len(s.Restored)))
 	n.mu.Lock()
 	n.last = state{}
@@ -222,7 +222,7 @@ func (n *node) heard(s state) {
 	if s.PID != n.life {
 		return
 	}
-	tell := n.w.record.Tell
+	tell := n.w.Record.Tell
 	if more := countsOf(s).Minus(countsOf(n.last)); more != (scenarios.Counts{}) {
 		tell(scenarios.Fact{Kind: scenarios.FactCounted, Node: n.name, Counts: &more}, "")
 	}
@@ -253,11 +253,11 @@ func (n *node) heard(s state) {
 func (n *node) identity(at time.Duration, id uint32, blocks []ipam.Block) {
 	if id != n.id {
 		n.id = id
-		n.w.record.Tell(scenarios.Fact{Kind: scenarios.FactNodeID, At: at, Node: n.name, Number: id}, fmt.Sprintf("%s node ID %d", n.name, id))
+		n.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactNodeID, At: at, Node: n.name, Number: id}, fmt.Sprintf("%s node ID %d", n.name, id))
 	}
 	if !slices.Equal(blocks, n.blocks) {
 		n.blocks = blocks
-		n.w.record.Tell(scenarios.Fact{Kind: scenarios.FactBlocks, At: at, Node: n.name, Blocks: blocks}, fmt.Sprintf("%s blocks %v", n.name, prefixes(blocks)))
+		n.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactBlocks, At: at, Node: n.name, Blocks: blocks}, fmt.Sprintf("%s blocks %v", n.name, prefixes(blocks)))
 		n.kubelet.changed()
 	}
 }

@@ -59,7 +59,7 @@ func (n *node) conversation(ctx context.Context, name string, owner ipam.Owner, 
 	defer func() { _ = c.Close() }() // the answer is complete by then
 	stop := context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
-	n.w.record.Tell(n.asked(name, owner, req.Args), "")
+	n.w.Record.Tell(n.asked(name, owner, req.Args), "")
 	if err := wire.Write(c, req); err != nil {
 		return wire.Response{}, fmt.Errorf("ask the agent: %w", err)
 	}

@@ -60,15 +60,8 @@ func (w *World) Continuity(ctx context.Context, places []probe.Place, limit time
 	if err == nil {
 		err = w.Settle(ctx, limit)
 	}
-	pause(ctx, streamTail)
+	_ = pause(ctx, streamTail) // what was lost until then is told
 	return stop(), err
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
 }
 
 // doOrder does an action to a standing lab, and with streams tells what traffic went through.

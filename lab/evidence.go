@@ -49,7 +49,7 @@ func (w *World) WriteEvidence(ctx context.Context, dir string) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	lines, _ := w.record.Last(tailMax)
+	lines, _ := w.Last(tailMax)
 	errs := []error{save(dir, "events.txt", strings.Join(lines, "\n")+"\n"), save(dir, "scenario.yaml", string(w.scenario().Marshal()))}
 	nodes := w.inOrder()
 	if snapshot, err := w.look(ctx, true); err == nil {
@@ -89,7 +89,7 @@ func (w *World) captures(ctx context.Context, nodes []*node, dir string) error {
 			}
 			defer func() { _ = f.Close() }() // flushed after each packet
 			if _, err := probe.Capture(ctx, netns, link, n.name, f, 0, nil); err != nil {
-				w.record.Note("capture: " + err.Error())
+				w.Record.Note("capture: " + err.Error())
 			}
 		})
 	}()

@@ -114,7 +114,7 @@ func (n *node) powerOn() error {
 	if err := n.machine.SetManagement(n.management); err != nil {
 		return fmt.Errorf("boot %s: %w", n.name, err)
 	}
-	n.w.record.Note(n.name + " boots")
+	n.w.Record.Note(n.name + " boots")
 	n.startLocked(&n.vpp, n.launchVPP)
 	ready := n.vpp.starting
 	n.startLocked(&n.agent, func(ctx context.Context, life int) (Process, error) {
@@ -140,7 +140,7 @@ func (n *node) powerOff() error {
 		return nil
 	}
 	n.up = false
-	n.w.record.Tell(scenarios.Fact{Kind: scenarios.FactNodeGone, Node: n.name}, n.name+" is off")
+	n.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactNodeGone, Node: n.name}, n.name+" is off")
 	if err := n.machine.PowerOff(); err != nil {
 		return fmt.Errorf("switch off %s: %w", n.name, err)
 	}
@@ -154,7 +154,7 @@ func (n *node) remove() {
 	n.gone = true
 	n.mu.Unlock()
 	n.kubelet.stop()
-	n.w.fail(errors.Join(err, n.machine.Remove(), n.relays.close()))
+	n.w.Fail(errors.Join(err, n.machine.Remove(), n.relays.close()))
 }
 
 // abandon leaves the machine to itself.
@@ -197,7 +197,7 @@ func (n *node) startLocked(d *daemon, launch func(context.Context, int) (Process
 		n.mu.Unlock()
 		switch {
 		case err != nil && current:
-			n.w.fail(fmt.Errorf("%s: %w", n.name, err))
+			n.w.Fail(fmt.Errorf("%s: %w", n.name, err))
 		case err == nil && !current:
 			p.Kill()
 		case err == nil:
@@ -220,9 +220,9 @@ func (n *node) supervise(d *daemon, p Process, life int, launch func(context.Con
 	n.mu.Unlock()
 	n.ended(d, "crash")
 	if d == &n.vpp {
-		n.w.record.Tell(scenarios.Fact{Kind: scenarios.FactVPPCrash, Node: n.name, Text: "VPP died by itself"}, "")
+		n.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactVPPCrash, Node: n.name, Text: "VPP died by itself"}, "")
 	}
-	n.w.record.Note(n.name + " " + n.title(d) + " ended by itself; it is started again")
+	n.w.Record.Note(n.name + " " + n.title(d) + " ended by itself; it is started again")
 	time.Sleep(restartDelay)
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -265,10 +265,10 @@ func (n *node) ended(d *daemon, why string) {
 		n.mu.Lock()
 		n.life = 0
 		n.mu.Unlock()
-		n.w.record.Tell(scenarios.Fact{Kind: scenarios.FactAgentDown, Node: n.name, Text: why}, n.name+" agent down: "+why)
+		n.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactAgentDown, Node: n.name, Text: why}, n.name+" agent down: "+why)
 		return
 	}
-	n.w.record.Note(n.name + " VPP down")
+	n.w.Record.Note(n.name + " VPP down")
 }
 
 // release starts what an action has stopped.
@@ -289,7 +289,7 @@ func (n *node) launchVPP(ctx context.Context, _ int) (Process, error) {
 		}
 		return nil, err
 	}
-	n.w.record.Tell(scenarios.Fact{Kind: scenarios.FactDisturbed, Node: n.name, Text: scenarios.VPPUp}, n.name+" VPP is up")
+	n.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactDisturbed, Node: n.name, Text: scenarios.VPPUp}, n.name+" VPP is up")
 	return p, nil
 }
 

@@ -2,12 +2,14 @@ package lab
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/timeline"
 )
 
 // Options are what a lab may choose beside its scenario. Backend and Agent are required.
@@ -21,8 +23,6 @@ type Options struct {
 	Root string
 	// ID names the lab; empty takes a free one. See ValidID.
 	ID string
-	// Seed decides which pods and nodes an action takes that leaves it open.
-	Seed uint64
 	// TimeScale divides every time of a scenario, those of its agents' configuration included; 0 is 1. What machines and
 	// programs need for themselves stays as it is.
 	TimeScale float64
@@ -31,18 +31,28 @@ type Options struct {
 	// VPPHeap is its heap in bytes, 0 is vppproc's default.
 	VPPSleep time.Duration
 	VPPHeap  int64
-	// Keep leaves a lab up whose scenario failed.
-	Keep bool
-	// Laws judge a run; see Run.
+	RunOptions
+}
+
+// RunOptions are what a run in any world of real machines may choose beside its scenario. Seed decides which pods and nodes an action takes
+// that leaves it open; real runs tell no Series and no Story.
+type RunOptions struct {
+	scenarios.Options
+	// Laws judge the run.
 	Laws []scenarios.Law
-	// Events, where set, sees each line of what happens; OnMark each mark of the timeline; AtEnd the lab as the run left it;
-	// Replay is the command that shows a run again.
+	// Events, where set, sees each line of what happens.
 	Events func(seq int64, at time.Duration, line []byte)
-	OnMark func(scenarios.Mark)
-	AtEnd  func(scenarios.Snapshot)
-	Replay string
+	// Keep leaves a world up whose scenario failed.
+	Keep bool
 	// Log gets what goes wrong beside the run; nil is nowhere.
 	Log *slog.Logger
+}
+
+// Cannot is the result of a scenario that a world cannot do, as scenarios.Run would have it.
+func (o RunOptions) Cannot(s *scenarios.Scenario, world string, what []timeline.Refusal) scenarios.Result {
+	return scenarios.Result{Scenario: s.Name, Goal: s.Goal, File: s.File, Labels: s.Labels, World: world, Seed: o.Seed,
+		Verdict: scenarios.Error, Error: fmt.Sprintf("world %s cannot do %s", world, timeline.Line(what)),
+		Unsupported: timeline.Names(what), Replay: o.Replay, Laws: []scenarios.LawResult{}, Timeline: []scenarios.Mark{}}
 }
 
 // DefaultRoot is where labs are: the folder that VPPDRILL_LABS names, else below /var/lib. Paths of sockets in it must stay

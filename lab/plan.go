@@ -37,7 +37,7 @@ func (w *World) Plan(want *scenarios.Scenario) ([]Change, error) {
 	var out []Change
 	if !reflect.DeepEqual(want.Config.IPAM, w.scenario().Config.IPAM) {
 		out = append(out, Change{"change the address plan", func(ctx context.Context) error {
-			return w.play.SetPlan(ctx, want.Config.IPAM)
+			return w.Play.SetPlan(ctx, want.Config.IPAM)
 		}})
 	}
 	cfg, err := configure(want)
@@ -60,7 +60,7 @@ func (w *World) Plan(want *scenarios.Scenario) ([]Change, error) {
 	if len(out) > 0 {
 		out[len(out)-1].do = both(out[len(out)-1].do, func(context.Context) error {
 			w.desired.Store(&desired{want, cfg})
-			w.play.SetScenario(want)
+			w.Play.SetScenario(want)
 			return nil
 		})
 	}
@@ -90,7 +90,7 @@ func (w *World) planNodes(want *scenarios.Scenario) []Change {
 	for _, name := range names {
 		switch n := have[name]; {
 		case n == nil:
-			out = append(out, Change{"add " + name, func(ctx context.Context) error { return w.play.Join(ctx, name) }})
+			out = append(out, Change{"add " + name, func(ctx context.Context) error { return w.Play.Join(ctx, name) }})
 		case !n.isUp():
 			out = append(out, Change{"boot " + name, func(ctx context.Context) error { return stage{w}.PowerOn(ctx, n.name) }})
 		default:
@@ -123,7 +123,7 @@ func (w *World) planPods(want *scenarios.Scenario) []Change {
 // Apply makes changes, in order.
 func (w *World) Apply(ctx context.Context, changes []Change) error {
 	for _, c := range changes {
-		w.record.Note("apply: " + c.Text)
+		w.Record.Note("apply: " + c.Text)
 		if err := c.do(ctx); err != nil {
 			return fmt.Errorf("%s: %w", c.Text, err)
 		}

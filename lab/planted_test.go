@@ -13,7 +13,6 @@ import (
 	"github.com/vppdrill/vppdrill/lab/nodeagent"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
-	"github.com/vppdrill/vppdrill/scenarios/choice"
 	"github.com/vppdrill/vppdrill/scenarios/podworker"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
@@ -43,7 +42,7 @@ func newLiars(external bool) *liars {
 		s.Config.IPAM.ReuseDelay = time.Minute
 	}
 	w := &World{o: Options{TimeScale: 1}, started: time.Now(), monotonic: nodeagent.Monotonic()}
-	w.record = NewRecord(w.Now, nil)
+	w.Begin(stage{w}, &s, RunOptions{Options: scenarios.Options{Seed: 1}}, w.Now)
 	w.desired.Store(&desired{scenario: &s, agents: agent.Config{NodeIDQuarantine: 10 * time.Minute}})
 	l := &liars{w: w}
 	for i := range l.nodes {
@@ -97,7 +96,7 @@ func (l *liars) answered(i int, x ipam.Lease) {
 }
 
 func (l *liars) kubelet(kind scenarios.FactKind, i int, x ipam.Lease) {
-	l.w.record.Tell(scenarios.Fact{Kind: kind, Node: l.nodes[i-1].name, Owner: x.Owner, Pod: "default/" + x.Owner.ContainerID, Addr: x.Addr, Text: scenarios.AskedAdd}, "")
+	l.w.Record.Tell(scenarios.Fact{Kind: kind, Node: l.nodes[i-1].name, Owner: x.Owner, Pod: "default/" + x.Owner.ContainerID, Addr: x.Addr, Text: scenarios.AskedAdd}, "")
 }
 
 // wrote is an agent that has made a writing call after a clean stop.
@@ -120,7 +119,7 @@ func (l *liars) removes(i int, r scenarios.Removal) {
 func (l *liars) two() {
 	for i := 1; i <= 2; i++ {
 		l.up(i)
-		l.w.record.Tell(scenarios.Fact{Kind: scenarios.FactDisturbed, Node: l.nodes[i-1].name, Text: scenarios.VPPUp}, "")
+		l.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactDisturbed, Node: l.nodes[i-1].name, Text: scenarios.VPPUp}, "")
 		if l.w.scenario().Config.IPAM.UseExternalIPAM {
 			l.w.assign(l.nodes[i-1], []netip.Prefix{plantedBlock(i).Prefix})
 		}
@@ -186,7 +185,7 @@ func TestPlanted(t *testing.T) {
 			l.holds(1, 1, plantedBlock(1), []ipam.Lease{first}, []ipam.Lease{moved})
 		}},
 		"same-answer": {lie: func(l *liars) {
-			l.w.record.Tell(scenarios.Fact{Kind: scenarios.FactDelRefused, Node: "node-1", Owner: plantedOwner("long-gone"), Text: "unknown container"}, "")
+			l.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactDelRefused, Node: "node-1", Owner: plantedOwner("long-gone"), Text: "unknown container"}, "")
 		}},
 		"address-rests": {
 			truth: func(l *liars) {
@@ -206,11 +205,11 @@ func TestPlanted(t *testing.T) {
 		"restarts-remember": {truth: func(l *liars) { l.restart(first) }, lie: func(l *liars) { l.restart() }},
 		"one-sandbox": {
 			truth: func(l *liars) {
-				l.w.record.Tell(l.nodes[0].asked(scenarios.AskedAdd, plantedOwner("once"), twin.cniArgs("once")), "")
+				l.w.Record.Tell(l.nodes[0].asked(scenarios.AskedAdd, plantedOwner("once"), twin.cniArgs("once")), "")
 				l.holds(1, 1, plantedBlock(1), nil, []ipam.Lease{lease(1, "once", 20)})
 			},
 			lie: func(l *liars) {
-				l.w.record.Tell(l.nodes[0].asked(scenarios.AskedAdd, plantedOwner("twice"), twin.cniArgs("twice")), "")
+				l.w.Record.Tell(l.nodes[0].asked(scenarios.AskedAdd, plantedOwner("twice"), twin.cniArgs("twice")), "")
 				l.holds(1, 1, plantedBlock(1), nil, []ipam.Lease{lease(1, "twice", 21)})
 			}},
 		"quiet-restart": {truth: func(l *liars) { l.restart(first) }, lie: func(l *liars) { l.wrote(1) }},
@@ -224,13 +223,13 @@ func TestPlanted(t *testing.T) {
 			}},
 		"check-tells": {
 			truth: func(l *liars) {
-				l.w.record.Tell(scenarios.Fact{Kind: scenarios.FactChecked, Node: "node-1", Pod: "default/pod-node-1"}, "")
+				l.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactChecked, Node: "node-1", Pod: "default/pod-node-1"}, "")
 			},
 			lie: func(l *liars) {
-				l.w.record.Tell(scenarios.Fact{Kind: scenarios.FactChecked, Node: "node-1", Pod: "default/pod-node-1", Broken: "its interface is down"}, "")
+				l.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactChecked, Node: "node-1", Pod: "default/pod-node-1", Broken: "its interface is down"}, "")
 			}},
 		"vpp-survives": {lie: func(l *liars) {
-			l.w.record.Tell(scenarios.Fact{Kind: scenarios.FactVPPCrash, Node: "node-1", Text: "VPP died by itself"}, "")
+			l.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactVPPCrash, Node: "node-1", Text: "VPP died by itself"}, "")
 		}},
 	}
 	elsewhere := map[string]bool{scenarios.LawSettles: true, "nodes-served": true, "address-leased": true, "services-reached": true, "nics-wired": true} // tried by name elsewhere, or not in labs
@@ -255,12 +254,12 @@ func TestPlanted(t *testing.T) {
 			if tc.truth != nil {
 				tc.truth(l)
 			}
-			if err := l.w.deliver(); err != nil {
+			if err := l.w.Deliver(); err != nil {
 				t.Fatalf("without a lie: %v", err)
 			}
 			tc.lie(l)
 			var v *scenarios.Violation
-			if err := l.w.deliver(); !errors.As(err, &v) || v.Law != law.Name {
+			if err := l.w.Deliver(); !errors.As(err, &v) || v.Law != law.Name {
 				t.Errorf("the lie is not seen: %v", err)
 			}
 			if watcher.Checks() == 0 && law.Name != "same-answer" {
@@ -274,7 +273,6 @@ func TestPlanted(t *testing.T) {
 // was refused for want of an address, and the node's block taken away; with its block the law holds.
 func TestPlantedOnNodesServed(t *testing.T) {
 	l := newLiars(true)
-	l.w.play = timeline.New(stage{l.w}, l.w.scenario(), choice.Seeded(1))
 	l.two()
 	n := l.nodes[1]
 	refused := podworker.New[*sandbox](&podworker.Config{})
@@ -285,7 +283,7 @@ func TestPlantedOnNodesServed(t *testing.T) {
 	n.kubelet.workers["uid"] = &worker{Worker: refused, k: n.kubelet, pod: &pod{name: "web-0", uid: "uid", node: n.name}}
 	law, _ := check.ByName("nodes-served")
 	judge := func() (int64, error) {
-		return law.Check(scenarios.Snapshot{Settled: true, FreeBlock: l.w.play.FreeBlock(), Nodes: []scenarios.NodeState{
+		return law.Check(scenarios.Snapshot{Settled: true, FreeBlock: l.w.Play.FreeBlock(), Nodes: []scenarios.NodeState{
 			{Name: n.name, MachineUp: true, AgentUp: true, Waiting: n.kubelet.waiting(), Assigned: n.assigned}}})
 	}
 	if n, err := judge(); n != 1 || err != nil {

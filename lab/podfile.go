@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"cmp"
 	"fmt"
 	"net/netip"
 	"os"
@@ -9,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/vppdrill/vppdrill/scenarios"
 )
 
 // PodFile is what a lab's folder tells of one pod, for commands that come without its owner: exec, capture, a kept lab.
@@ -32,7 +33,7 @@ func (n *node) notePod(name string, s *sandbox) {
 	}
 	text := fmt.Sprintf("%s %s %s\n", n.machine.Netns(s.netns), s.addr, s.owner.ContainerID)
 	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-		n.w.record.Note("note of pod " + name + ": " + err.Error())
+		n.w.Record.Note("note of pod " + name + ": " + err.Error())
 	}
 }
 
@@ -126,7 +127,6 @@ func dropNamed(list []NodeFolder, name string) []NodeFolder {
 // sortNumbered sorts paths whose last elements are numbers by those.
 func sortNumbered(dirs []string) {
 	slices.SortFunc(dirs, func(a, b string) int {
-		a, b = filepath.Base(a), filepath.Base(b)
-		return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
+		return scenarios.CompareNames(filepath.Base(a), filepath.Base(b))
 	})
 }

@@ -3,7 +3,6 @@ package lab
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -59,7 +58,7 @@ func (w *World) createPod(name, app, node string, maxPerNode int, static bool) {
 
 // tellPod tells what a pod's object came by.
 func (w *World) tellPod(p *pod, text string) {
-	w.record.Tell(scenarios.Fact{Kind: scenarios.FactPod, Node: p.node, Pod: p.key(), PodUID: p.sandboxUID(), Text: text}, "")
+	w.Record.Tell(scenarios.Fact{Kind: scenarios.FactPod, Node: p.node, Pod: p.key(), PodUID: p.sandboxUID(), Text: text}, "")
 }
 
 // schedule places waiting pods on the node with the fewest pods that stay, as the simulator's scheduler does, and tells kubelets what is theirs.
@@ -103,7 +102,7 @@ func (w *World) schedule() {
 		}
 		if n != nil && n.relays.api.hears() {
 			if err := w.publish(p); err != nil {
-				w.broken = errors.Join(w.broken, err)
+				w.Fail(err)
 			}
 			n.kubelet.see(p)
 		}
@@ -193,12 +192,12 @@ func (w *World) podStopped(p *pod) {
 	if w.pods.byName[p.name] == p {
 		delete(w.pods.byName, p.name)
 	}
-	if w.closed || p.removed || !p.published {
+	if w.Ended() || p.removed || !p.published {
 		return
 	}
 	p.removed = true
 	if err := w.control.objects.DeletePod(context.Background(), p.node, p.uid); err != nil {
-		w.broken = errors.Join(w.broken, err)
+		w.Fail(err)
 	}
 }
 
@@ -211,7 +210,7 @@ func (w *World) orphans(node string) {
 			delete(w.pods.byName, name)
 			w.tellPod(p, scenarios.PodDeleted)
 			if err := w.control.objects.DeletePod(context.Background(), p.node, p.uid); err != nil {
-				w.broken = errors.Join(w.broken, err)
+				w.Fail(err)
 			}
 		}
 	}

@@ -59,7 +59,7 @@ func (w *World) assign(n *node, blocks []netip.Prefix) {
 	}
 	if !slices.Equal(now, n.assigned) {
 		n.assigned = now
-		w.record.Tell(scenarios.Fact{Kind: scenarios.FactAssigned, Node: n.name, Blocks: now}, "")
+		w.Record.Tell(scenarios.Fact{Kind: scenarios.FactAssigned, Node: n.name, Blocks: now}, "")
 	}
 }
 

@@ -29,7 +29,7 @@ func (n *node) tellAddresses(s *state) {
 		return
 	}
 	n.addressed = addrs
-	n.w.record.Tell(scenarios.Fact{Kind: scenarios.FactAddressed, Node: n.name, Addrs: addrs}, "")
+	n.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactAddressed, Node: n.name, Addrs: addrs}, "")
 }
 
 // tellRemovals tells what every node's agents have taken away since it was told last. Causes of other nodes are heard of at another
@@ -60,7 +60,7 @@ func (w *World) readRemovals(node string, f io.Reader) (read int64) {
 		read += int64(len(line))
 		var r nodeagent.Removed
 		if json.Unmarshal(line, &r) == nil {
-			w.record.Tell(scenarios.Fact{Kind: scenarios.FactRemoved, At: w.at(r.At), Node: node, Removal: &r.Removal}, "")
+			w.Record.Tell(scenarios.Fact{Kind: scenarios.FactRemoved, At: w.at(r.At), Node: node, Removal: &r.Removal}, "")
 		}
 	}
 }

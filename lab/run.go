@@ -17,7 +17,7 @@ func Run(ctx context.Context, s *scenarios.Scenario, o Options) (scenarios.Resul
 		return scenarios.Result{}, err
 	}
 	if missing := Unsupported(s); len(missing) > 0 {
-		return refused(s, o, missing), nil
+		return o.Cannot(s, o.Backend.Name(), missing), nil
 	}
 	if gone, err := Census(o.Root, o.Backend); err != nil {
 		return scenarios.Result{}, fmt.Errorf("remove what earlier labs left: %w", err)
@@ -25,13 +25,13 @@ func Run(ctx context.Context, s *scenarios.Scenario, o Options) (scenarios.Resul
 		o.Log.Info("removed what earlier labs left", "labs", strings.Join(gone, " "))
 	}
 	if missing := UnsupportedActions(s); len(missing) > 0 {
-		return refused(s, o, missing), nil
+		return o.Cannot(s, o.Backend.Name(), missing), nil
 	}
 	w, err := New(ctx, s, o)
 	if err != nil {
 		return scenarios.Result{}, err
 	}
-	result := scenarios.Run(ctx, w, s, o.Laws, scenarios.Options{Seed: o.Seed, Replay: o.Replay, OnMark: o.OnMark, AtEnd: o.AtEnd})
+	result := scenarios.Run(ctx, w, s, o.Laws, o.RunOptions.Options)
 	if err := w.unable(); err != nil {
 		return scenarios.Result{}, errors.Join(err, w.Close())
 	}
@@ -47,10 +47,8 @@ func Run(ctx context.Context, s *scenarios.Scenario, o Options) (scenarios.Resul
 // unable is what this machine turned out not to be able to do, nil for nothing: a VPP that does not start says nothing about
 // the scenario.
 func (w *World) unable() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if IsCannotRun(w.broken) {
-		return w.broken
+	if err := w.Broken(); IsCannotRun(err) {
+		return err
 	}
 	return nil
 }
@@ -75,14 +73,6 @@ func (w *World) failed(ctx context.Context, r *scenarios.Result) {
 // UnsupportedActions are the timeline's actions that a lab cannot do, each verb once.
 func UnsupportedActions(s *scenarios.Scenario) []timeline.Refusal {
 	return timeline.RefusedActions(s, lacks)
-}
-
-// refused is the result of a scenario that a lab cannot do, as scenarios.Run would have it.
-func refused(s *scenarios.Scenario, o Options, what []timeline.Refusal) scenarios.Result {
-	world := o.Backend.Name()
-	return scenarios.Result{Scenario: s.Name, Goal: s.Goal, File: s.File, Labels: s.Labels, World: world, Seed: o.Seed,
-		Verdict: scenarios.Error, Error: fmt.Sprintf("world %s cannot do %s", world, timeline.Line(what)),
-		Unsupported: timeline.Names(what), Replay: o.Replay, Laws: []scenarios.LawResult{}, Timeline: []scenarios.Mark{}}
 }
 
 // IsCannotRun reports whether an error says that labs cannot run here.

@@ -33,11 +33,9 @@ func (w *World) Serve(ctx context.Context, ready func()) error {
 		ready()
 	}
 	for {
-		if err := w.pump(w.Now()); err != nil {
+		if err := w.Pump(ctx, w.Now()); err != nil {
 			w.o.Log.Error("lab", "error", err)
-			w.mu.Lock()
-			w.broken = nil
-			w.mu.Unlock()
+			w.forgive()
 		}
 		select {
 		case <-ctx.Done():

@@ -125,7 +125,7 @@ func (w *World) publishServices(now time.Time) {
 	}
 	s.looked = now
 	if err := s.write(context.Background(), w.control, w.served()); err != nil {
-		w.fail(err)
+		w.Fail(err)
 	}
 }
 

@@ -77,7 +77,7 @@ func (w *World) checkServices(ctx context.Context) error {
 			}
 		}
 	}
-	w.record.Note(fmt.Sprintf("%d sessions got every endpoint of %d addresses of services, %d others got no answer", sessions, asked, unanswered))
+	w.Record.Note(fmt.Sprintf("%d sessions got every endpoint of %d addresses of services, %d others got no answer", sessions, asked, unanswered))
 	return nil
 }
 

@@ -5,11 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
-
-	"github.com/vppdrill/vppdrill/scenarios"
 )
 
 const (
@@ -17,60 +14,21 @@ const (
 	// reach the next, which knows of it by a watch.
 	lookEvery = 40 * time.Millisecond
 	stillFor  = 200 * time.Millisecond
-	// SettleLeast is the least that machines get in real time, however much a scenario's times are divided.
-	SettleLeast = 3 * time.Minute
 )
 
 // Settle implements scenarios.World.
 func (w *World) Settle(ctx context.Context, limit time.Duration) error {
-	end := time.Now().Add(max(w.real(limit), min(limit, SettleLeast)))
-	w.play.Notice()
-	var since time.Time
-	for {
-		if err := w.pump(w.Now()); err != nil {
-			return err
-		}
-		why := w.quiet(ctx)
-		now := time.Now()
-		switch {
-		case why != "":
-			since = time.Time{}
-		case since.IsZero():
-			since = now
-		case now.Sub(since) >= stillFor:
-			w.tellRemovals()
-			return errors.Join(w.checkTraffic(ctx), w.checkServices(ctx), w.deliver())
-		}
-		if now.After(end) {
-			if why == "" {
-				why = "never quiet for " + stillFor.String()
-			}
-			return w.unquiet(why)
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(lookEvery):
-		}
+	if err := w.AwaitQuiet(ctx, limit, stillFor, lookEvery, w.nodeNames, w.quiet); err != nil {
+		return err
 	}
-}
-
-// unquiet is the error of a Settle that has waited in vain; why names the node, where it is one's affair.
-func (w *World) unquiet(why string) error {
-	p := scenarios.Pending{What: why}
-	for _, n := range w.inOrder() {
-		if slices.Contains(strings.FieldsFunc(why, func(r rune) bool { return r == ' ' || r == ':' }), n.name) {
-			p.Node = n.name
-			break
-		}
-	}
-	return &scenarios.Unquiet{Pending: []scenarios.Pending{p}}
+	w.tellRemovals()
+	return errors.Join(w.checkTraffic(ctx), w.checkServices(ctx), w.Deliver())
 }
 
 // quiet says why the lab is not quiet, or "". It asks every agent.
 func (w *World) quiet(ctx context.Context) string {
 	nodes := w.inOrder()
-	if w.play.Timed() {
+	if w.Play.Timed() {
 		return "an action of the timeline is not over"
 	}
 	asking, cancel := context.WithTimeout(ctx, askTime)
@@ -123,7 +81,7 @@ func (n *node) pending(ctx context.Context, heard []string, stored int64) string
 	up, vpp, agent := n.up, n.vpp, n.agent
 	n.mu.Unlock()
 	switch {
-	case !up && n.w.play.Healed():
+	case !up && n.w.Play.Healed():
 		return n.name + " is down"
 	case !up:
 		return "" // down on purpose: quiet as it gets

@@ -68,7 +68,7 @@ func (w *World) look(ctx context.Context, deep bool) (scenarios.Snapshot, error)
 	for i := range s.Nodes {
 		starve = starve || s.Nodes[i].Waiting > 0
 	}
-	s.FreeBlock = starve && w.play.FreeBlock()
+	s.FreeBlock = starve && w.Play.FreeBlock()
 	if err == nil {
 		err = w.blocked(ctx, s.Nodes)
 	}

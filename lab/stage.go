@@ -22,39 +22,21 @@ var _ timeline.World = stage{}
 var lacks = []timeline.Need{timeline.AgentCalls, timeline.WatchDelivery, timeline.UnsyncedWrites, timeline.OneWayFabric,
 	timeline.SlowFabric, timeline.ServerLink, timeline.CIDRControllers, timeline.LeadingController, timeline.OtherVersions, timeline.ForgetfulRuntimes, timeline.OwnClocks}
 
-// Supports implements scenarios.Supporter.
-func (w *World) Supports(a scenarios.Action) bool { return w.play.Refusal(a) == "" }
-
-// Refusal implements scenarios.Refuser.
-func (w *World) Refusal(a scenarios.Action) string { return w.play.Refusal(a) }
-
-// Do implements scenarios.World.
-func (w *World) Do(ctx context.Context, a scenarios.Action) error {
-	w.record.Note("action " + a.String())
-	return errors.Join(w.play.Do(ctx, a), w.deliver())
-}
-
 // Heal implements scenarios.World.
-func (w *World) Heal(context.Context) error {
-	w.record.Note("heal")
-	if err := w.play.Heal(); err != nil {
-		return err
-	}
+func (w *World) Heal(ctx context.Context) error {
+	err := w.Drive.Heal(ctx)
 	w.schedule()
-	return w.deliver()
+	return errors.Join(err, w.Deliver())
 }
 
 // Now implements timeline.World.
-func (st stage) Now() time.Duration { return st.agenda.Now(st.World.Now()) }
+func (st stage) Now() time.Duration { return st.Agenda.Now(st.World.Now()) }
 
 // After implements timeline.World.
-func (st stage) After(d time.Duration, _ string, do func()) { st.agenda.Add(st.Now()+d, do) }
+func (st stage) After(d time.Duration, _ string, do func()) { st.Agenda.Add(st.Now()+d, do) }
 
 // Tell implements timeline.World.
-func (st stage) Tell(f scenarios.Fact) { st.record.Tell(f, "") }
-
-// Fail implements timeline.World.
-func (st stage) Fail(err error) { st.fail(err) }
+func (st stage) Tell(f scenarios.Fact) { st.Record.Tell(f, "") }
 
 // Lacks implements timeline.World.
 func (st stage) Lacks() []timeline.Need {
@@ -196,7 +178,7 @@ func (st stage) Pause(name string, p timeline.Program, pause bool) error {
 // Quiet implements timeline.Processes. While a fault has still to end, nobody can say what a real node should look like.
 func (st stage) Quiet(ctx context.Context, name string) bool {
 	vpp, agent := st.node(name).running()
-	return vpp != nil && agent != nil && !st.play.Pending() && st.quiet(ctx) == ""
+	return vpp != nil && agent != nil && !st.Play.Pending() && st.quiet(ctx) == ""
 }
 
 // SetAddress implements timeline.ControlPlane.

@@ -225,7 +225,7 @@ func (st stage) stop(which *bool, stop bool) {
 // StopDHCP implements timeline.ControlPlane.
 func (st stage) StopDHCP(stop bool) {
 	if err := st.dhcp.Stop(stop); err != nil {
-		st.fail(err)
+		st.Fail(err)
 	}
 }
 
@@ -290,10 +290,10 @@ func (st stage) RemoveRange(netip.Prefix) error { return lacking(timeline.CIDRCo
 func (st stage) LoseLeader(scenarios.LoseLeader) error { return lacking(timeline.LeadingController) }
 
 // LagWatches implements timeline.ControlPlane.
-func (st stage) LagWatches(string, time.Duration) { st.fail(lacking(timeline.WatchDelivery)) }
+func (st stage) LagWatches(string, time.Duration) { st.Fail(lacking(timeline.WatchDelivery)) }
 
 // RepeatWatches implements timeline.ControlPlane.
-func (st stage) RepeatWatches(string, int) { st.fail(lacking(timeline.WatchDelivery)) }
+func (st stage) RepeatWatches(string, int) { st.Fail(lacking(timeline.WatchDelivery)) }
 
 // Inject implements timeline.ControlPlane.
 func (st stage) Inject(string, string) (func(), error) { return nil, lacking(timeline.AgentCalls) }

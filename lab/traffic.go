@@ -172,10 +172,10 @@ func (w *World) checkTraffic(ctx context.Context) error {
 	}
 	t := w.Probe(ctx, Wanted{Pairs: pingedPairs, Whole: true, Hosts: true})
 	if why := t.Nothing(); why != "" {
-		w.record.Note(why)
+		w.Record.Note(why)
 		return nil
 	}
-	w.record.Note(fmt.Sprintf("%d of %d pings of the MTU's size with DF answered, half of them within %s", t.Pings, t.Pairs, t.Median.Round(time.Microsecond)))
+	w.Record.Note(fmt.Sprintf("%d of %d pings of the MTU's size with DF answered, half of them within %s", t.Pings, t.Pairs, t.Median.Round(time.Microsecond)))
 	if len(t.Failed) == 0 || ctx.Err() != nil {
 		return nil
 	}

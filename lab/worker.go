@@ -176,7 +176,7 @@ func (w *worker) ask(ctx context.Context, op int, s *sandbox) {
 		w.Added(k.now(), true, false)
 		n.notePod(w.pod.name, s)
 		w.why = ""
-		n.w.record.Tell(scenarios.Fact{Kind: scenarios.FactAnswered, Node: n.name, Owner: s.owner, Pod: w.pod.key(), PodUID: w.pod.sandboxUID(), Addr: s.addr, Netns: s.netns},
+		n.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactAnswered, Node: n.name, Owner: s.owner, Pod: w.pod.key(), PodUID: w.pod.sandboxUID(), Addr: s.addr, Netns: s.netns},
 			n.name+" answered "+w.pod.key()+" "+s.addr.String())
 	}
 }
@@ -186,7 +186,7 @@ func (w *worker) refuse(s *sandbox, message string, exhausted bool, changes int6
 	n := w.k.n
 	w.Added(w.k.now(), false, exhausted)
 	w.refused, w.why = changes, message
-	n.w.record.Tell(scenarios.Fact{Kind: scenarios.FactRefused, Node: n.name, Owner: s.owner, Pod: w.pod.key(), PodUID: w.pod.sandboxUID(), Text: message, Exhausted: exhausted},
+	n.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactRefused, Node: n.name, Owner: s.owner, Pod: w.pod.key(), PodUID: w.pod.sandboxUID(), Text: message, Exhausted: exhausted},
 		n.name+" refused "+w.pod.key()+": "+message)
 }
 
@@ -194,7 +194,7 @@ func (w *worker) refuse(s *sandbox, message string, exhausted bool, changes int6
 func (w *worker) say(why string) {
 	if w.why != why {
 		w.why = why
-		w.k.n.w.record.Note(w.k.n.name + " " + w.pod.key() + ": " + why)
+		w.k.n.w.Record.Note(w.k.n.name + " " + w.pod.key() + ": " + why)
 	}
 }
 
@@ -251,7 +251,7 @@ func (w *worker) dispose(s *sandbox) {
 	s.bare = true
 	w.k.mu.Unlock()
 	if !bare {
-		n.w.fail(n.machine.RemovePod(s.netns))
+		n.w.Fail(n.machine.RemovePod(s.netns))
 	}
 	w.k.mu.Lock()
 	defer w.k.mu.Unlock()
@@ -261,7 +261,7 @@ func (w *worker) dispose(s *sandbox) {
 // died tells once that a sandbox's processes have ended. k.mu is held.
 func (w *worker) died(s *sandbox) {
 	if s.asked && !s.dead {
-		w.k.n.w.record.Tell(scenarios.Fact{Kind: scenarios.FactSandboxGone, Node: w.k.n.name, Owner: s.owner, Pod: w.pod.key()}, "")
+		w.k.n.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactSandboxGone, Node: w.k.n.name, Owner: s.owner, Pod: w.pod.key()}, "")
 	}
 	s.exists, s.dead = false, true
 }
@@ -299,7 +299,7 @@ func (w *worker) gone(s *sandbox, op int) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if s.asked {
-		n.w.record.Tell(scenarios.Fact{Kind: scenarios.FactDeleted, Node: n.name, Owner: s.owner, Pod: w.pod.key()}, n.name+" deleted "+w.pod.key())
+		n.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactDeleted, Node: n.name, Owner: s.owner, Pod: w.pod.key()}, n.name+" deleted "+w.pod.key())
 	}
 	if !w.Live(op) {
 		return false // the machine lost power meanwhile; the DEL is repeated

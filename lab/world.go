@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,15 +13,13 @@ import (
 	"github.com/vppdrill/vppdrill/lab/nodeagent"
 	"github.com/vppdrill/vppdrill/lab/vppproc"
 	"github.com/vppdrill/vppdrill/scenarios"
-	"github.com/vppdrill/vppdrill/scenarios/choice"
-	"github.com/vppdrill/vppdrill/scenarios/timeline"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 )
 
-// World is one lab. It implements scenarios.World, scenarios.Recorder and scenarios.Supporter. One goroutine drives it;
-// processes and kubelets live on goroutines of their own.
+// World is one lab, a scenarios.World. One goroutine drives it; processes and kubelets live on goroutines of their own.
 type World struct {
+	Drive
 	o      Options
 	state  StateDir
 	fabric Fabric
@@ -31,12 +28,8 @@ type World struct {
 	started time.Time
 	// monotonic is started as agents tell times.
 	monotonic int64
-	// play interprets the timeline; agenda is what it has planned.
-	play   *timeline.Player
-	agenda Agenda
 
 	control *controlPlane
-	record  *Record
 	// desired is what the lab is to be; a standing lab's changes.
 	desired atomic.Pointer[desired]
 
@@ -49,12 +42,6 @@ type World struct {
 	external external
 	services services
 	cuts     [][2]string
-	// broken is what a goroutine could not do.
-	broken error
-
-	listeners []func(scenarios.Fact) error
-	stopped   error
-	closed    bool
 }
 
 // New builds a lab at the scenario's start and returns when its machines boot; Settle waits until they are up. After an
@@ -74,10 +61,10 @@ func New(ctx context.Context, s *scenarios.Scenario, o Options) (_ *World, err e
 	}
 	s = scaled(s, o.TimeScale)
 	w := &World{o: o, nodes: map[string]*node{}, started: time.Now(), monotonic: nodeagent.Monotonic()}
-	w.record = NewRecord(w.Now, o.Events)
+	w.Pump, w.Wall = w.pump, w.real
+	w.Begin(stage{w}, s, o.RunOptions, w.Now)
 	w.pods.init()
 	w.services.init()
-	w.play = timeline.New(stage{w}, s, choice.Seeded(o.Seed))
 	cfg, err := configure(s)
 	if err != nil {
 		return nil, err
@@ -127,11 +114,11 @@ func (w *World) agents() agent.Config          { return w.desired.Load().agents 
 
 // populate makes the nodes and pods of the start.
 func (w *World) populate(ctx context.Context) error {
-	if err := w.control.setPools(ctx, w.play.Plan()); err != nil {
+	if err := w.control.setPools(ctx, w.Play.Plan()); err != nil {
 		return err
 	}
 	var err error
-	w.agenda.During(0, func() { err = w.play.Start(ctx) }) // however long it takes, what is planned begins at 0
+	w.Agenda.During(0, func() { err = w.Play.Start(ctx) }) // however long it takes, what is planned begins at 0
 	return err
 }
 
@@ -175,78 +162,11 @@ func Evidence() []scenarios.Evidence {
 		scenarios.Records, scenarios.IDRests, scenarios.NodeAddresses, scenarios.NodeLeases, scenarios.OtherNICs, scenarios.Removals, scenarios.Services, scenarios.VPPTables, scenarios.LinuxTables}
 }
 
-// Watch implements scenarios.World.
-func (w *World) Watch(fn func(scenarios.Fact) error) { w.listeners = append(w.listeners, fn) }
-
-// pump does what is due until a time: what was planned happens, facts reach the laws. It is called often by whoever waits.
-func (w *World) pump(until time.Duration) error {
-	w.agenda.CarryOut(until)
+// pump is Drive's Pump: what was planned happens, facts reach the laws.
+func (w *World) pump(_ context.Context, until time.Duration) error {
+	w.Agenda.CarryOut(until)
 	w.publishServices(time.Now())
-	return w.deliver()
-}
-
-// deliver tells the listeners what has happened; the first error ends the run.
-func (w *World) deliver() error {
-	for _, f := range w.record.Take() {
-		for _, fn := range w.listeners {
-			if err := fn(f); err != nil && w.stopped == nil {
-				w.stopped = err
-			}
-		}
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return errors.Join(w.stopped, w.broken)
-}
-
-// tick is how often something that waits looks.
-const tick = 10 * time.Millisecond
-
-// Advance implements scenarios.World.
-func (w *World) Advance(ctx context.Context, at time.Duration) error {
-	for {
-		if err := w.pump(min(at, w.Now())); err != nil {
-			return err
-		}
-		left := w.real(at - w.Now())
-		if left <= 0 {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(min(left, tick)):
-		}
-	}
-}
-
-// Digest implements scenarios.Recorder: real runs have none.
-func (w *World) Digest() string { return "" }
-
-// Events implements scenarios.Recorder.
-func (w *World) Events() int64 {
-	_, n := w.record.Last(0)
-	return n
-}
-
-// Tail implements scenarios.Recorder.
-func (w *World) Tail(n int) []string {
-	lines, _ := w.record.Last(n)
-	return lines
-}
-
-// fail notes what a goroutine could not do; the next wait tells it.
-func (w *World) fail(err error) {
-	if err == nil {
-		return
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.closed {
-		return
-	}
-	w.record.Note("error: " + err.Error())
-	w.broken = errors.Join(w.broken, err)
+	return w.Deliver()
 }
 
 // inOrder are the nodes of the cluster by name, node-2 before node-10.
@@ -257,13 +177,16 @@ func (w *World) inOrder() []*node {
 	for _, n := range w.nodes { //vppdrill:unordered sorted below
 		out = append(out, n)
 	}
-	slices.SortFunc(out, func(a, b *node) int {
-		if len(a.name) != len(b.name) {
-			return len(a.name) - len(b.name)
-		}
-		return strings.Compare(a.name, b.name)
-	})
+	slices.SortFunc(out, func(a, b *node) int { return scenarios.CompareNames(a.name, b.name) })
 	return out
+}
+
+// nodeNames are their names, in that order.
+func (w *World) nodeNames() (names []string) {
+	for _, n := range w.inOrder() {
+		names = append(names, n.name)
+	}
+	return names
 }
 
 // Keep leaves the lab up: Close then ends only this process's part in it. The store goes with this process, so agents go on
@@ -275,13 +198,9 @@ func (w *World) Keep() error {
 
 // Close implements scenarios.World: everything ends, and nothing is left, unless the lab was kept.
 func (w *World) Close() error {
-	w.mu.Lock()
-	if w.closed {
-		w.mu.Unlock()
+	if !w.End() {
 		return nil
 	}
-	w.closed = true
-	w.mu.Unlock()
 	var errs []error
 	for _, n := range w.inOrder() {
 		n.kubelet.stop()

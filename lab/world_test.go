@@ -79,7 +79,7 @@ func options(t *testing.T) lab.Options {
 	if os.Getenv("VPPDRILL_EVIDENCE") == "" {
 		t.Setenv("VPPDRILL_EVIDENCE", root+"/evidence")
 	}
-	return lab.Options{Backend: netns.Backend{}, Agent: []string{self, agentWord}, Root: root + "/labs", TimeScale: 10, Laws: check.All()}
+	return lab.Options{Backend: netns.Backend{}, Agent: []string{self, agentWord}, Root: root + "/labs", TimeScale: 10, RunOptions: lab.RunOptions{Laws: check.All()}}
 }
 
 // run runs a scenario and shows what happened when it does not pass.

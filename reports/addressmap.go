@@ -72,7 +72,7 @@ func addressMapsOf(s scenarios.Result, span stretch) (maps []addressMap, cut int
 			}
 			return 1
 		}
-		return cmp.Or(cmp.Compare(len(by[b]), len(by[a])), compareNames(a, b))
+		return cmp.Or(cmp.Compare(len(by[b]), len(by[a])), scenarios.CompareNames(a, b))
 	})
 	nodesMax, spans := mapNodesMax, mapSpansMax
 	if s.Verdict == scenarios.Pass {

@@ -1,10 +1,8 @@
 package reports
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/vppdrill/vppdrill/scenarios"
 )
@@ -68,7 +66,7 @@ func fillOf(s scenarios.Result, span stretch) *fill {
 	if most == 0 { // spans that say nothing
 		return nil
 	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) })
+	slices.SortFunc(names, scenarios.CompareNames)
 	f := &fill{Most: most, Ticks: span.ticks()}
 	group := (len(names) + fillRowsMax - 1) / fillRowsMax
 	f.Grouped = group > 1

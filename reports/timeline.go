@@ -3,7 +3,6 @@ package reports
 import (
 	"cmp"
 	"slices"
-	"strconv"
 
 	"github.com/vppdrill/vppdrill/scenarios"
 )
@@ -137,7 +136,7 @@ func (c *chart) addLanes(marks []scenarios.Mark) func(node string) *lane {
 			names = append(names, m.Node)
 		}
 	}
-	slices.SortFunc(names, compareNames)
+	slices.SortFunc(names, scenarios.CompareNames)
 	names = slices.Compact(names)
 	rest := -1
 	if len(names) > lanesMax+1 {
@@ -185,23 +184,4 @@ func (c *chart) stackLanes() {
 			l.Bands[j].Top += l.Top + 18
 		}
 	}
-}
-
-// compareNames orders node-2 before node-10 and the cluster, which has no name, before every node.
-func compareNames(a, b string) int {
-	headA, numberA := splitNumber(a)
-	headB, numberB := splitNumber(b)
-	return cmp.Or(cmp.Compare(headA, headB), cmp.Compare(numberA, numberB), cmp.Compare(a, b))
-}
-
-func splitNumber(name string) (head string, number int) {
-	i := len(name)
-	for i > 0 && name[i-1] >= '0' && name[i-1] <= '9' {
-		i--
-	}
-	number, err := strconv.Atoi(name[i:])
-	if err != nil {
-		return name, -1
-	}
-	return name[:i], number
 }

@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"crypto/rand"
-	"log/slog"
 	"os"
 	"strings"
 	"time"
@@ -28,9 +27,8 @@ func runCluster() kindcluster.Options {
 }
 
 // KindWorld runs one scenario in a kind cluster of its own. VPPDRILL_KEEP=1 leaves the cluster of a failed run up.
-func KindWorld(ctx context.Context, s *scenarios.Scenario, r Request) (scenarios.Result, error) {
-	o := kindworld.Options{Cluster: runCluster(), Seed: r.Seed, Laws: r.Laws, Events: r.Events, OnMark: r.OnMark, AtEnd: r.AtEnd, Replay: r.Replay,
-		Keep: os.Getenv(envKeep) == "1", Log: slog.New(slog.NewTextHandler(os.Stderr, nil))}
+func KindWorld(ctx context.Context, s *scenarios.Scenario, r lab.RunOptions) (scenarios.Result, error) {
+	o := kindworld.Options{Cluster: runCluster(), RunOptions: byEnvironment(r)}
 	if len(kindworld.Unsupported(s)) == 0 {
 		if err := kindCensus(ctx, &common{root: o.Cluster.Dir}, os.Stderr); err != nil {
 			return scenarios.Result{}, err

@@ -396,7 +396,7 @@ func serve(ctx context.Context, c *common, f upFlags, args []string, tell func(s
 		return err
 	}
 	log := slog.New(slog.DiscardHandler)
-	w, err := lab.New(ctx, s, lab.Options{Backend: b, Agent: self, Root: c.root, ID: c.id, VPP: f.vpp, Log: log})
+	w, err := lab.New(ctx, s, lab.Options{Backend: b, Agent: self, Root: c.root, ID: c.id, VPP: f.vpp, RunOptions: lab.RunOptions{Log: log}})
 	if err != nil {
 		return err
 	}

@@ -6,22 +6,11 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/vppdrill/vppdrill/lab"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
-
-// Request is what a caller of World may choose; scenarios/cmd's RunOptions, which main translates.
-type Request struct {
-	Seed   uint64
-	Laws   []scenarios.Law
-	Events func(seq int64, at time.Duration, line []byte)
-	OnMark func(scenarios.Mark)
-	AtEnd  func(scenarios.Snapshot)
-	Replay string
-}
 
 // Environment of `vppdrill run --world netns`, whose flags know nothing of labs.
 const (
@@ -32,13 +21,12 @@ const (
 // World runs one scenario in a lab of this backend. VPPDRILL_VPP names VPP, or
 // VPPDRILL_VPP_IMAGE the image that has it, VPPDRILL_TIME_SCALE divides the scenario's times,
 // VPPDRILL_KEEP=1 leaves a failed lab up.
-func World(ctx context.Context, b lab.Backend, s *scenarios.Scenario, r Request) (scenarios.Result, error) {
+func World(ctx context.Context, b lab.Backend, s *scenarios.Scenario, r lab.RunOptions) (scenarios.Result, error) {
 	self, err := AgentCommand()
 	if err != nil {
 		return scenarios.Result{}, coded(err)
 	}
-	o := lab.Options{Backend: b, Agent: self, Seed: r.Seed, Laws: r.Laws, Events: r.Events, OnMark: r.OnMark, AtEnd: r.AtEnd, Replay: r.Replay,
-		Keep: os.Getenv(envKeep) == "1", Log: slog.New(slog.NewTextHandler(os.Stderr, nil))}
+	o := lab.Options{Backend: b, Agent: self, RunOptions: byEnvironment(r)}
 	if text := os.Getenv(envTimeScale); text != "" {
 		scale, err := strconv.ParseFloat(text, 64)
 		if err != nil || scale < 0.1 || scale > 100 {
@@ -53,9 +41,16 @@ func World(ctx context.Context, b lab.Backend, s *scenarios.Scenario, r Request)
 	return result, coded(err)
 }
 
+// byEnvironment adds what the environment chooses and the flags do not.
+func byEnvironment(r lab.RunOptions) lab.RunOptions {
+	r.Keep = os.Getenv(envKeep) == "1"
+	r.Log = slog.New(slog.NewTextHandler(os.Stderr, nil))
+	return r
+}
+
 // cannotRun is a run that this machine cannot do, as a result that names what is missing, so that a session of many scenarios goes on and
 // ends with code 3.
-func cannotRun(s *scenarios.Scenario, world string, r Request, why error) scenarios.Result {
+func cannotRun(s *scenarios.Scenario, world string, r lab.RunOptions, why error) scenarios.Result {
 	what, _, _ := strings.Cut(why.Error(), "\n")
 	return scenarios.Result{Scenario: s.Name, Goal: s.Goal, File: s.File, Labels: s.Labels, World: world, Seed: r.Seed, Replay: r.Replay,
 		Verdict: scenarios.Error, Error: what, Unsupported: []string{"a lab"}, Laws: []scenarios.LawResult{}, Timeline: []scenarios.Mark{}}

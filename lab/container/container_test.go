@@ -124,7 +124,7 @@ func left(t *testing.T, id string) []string {
 }
 
 func options(b container.Backend, root, id string) lab.Options {
-	return lab.Options{Backend: b, Agent: []string{b.Init[0], agentWord}, Root: root, ID: id, TimeScale: 10, Laws: check.All()}
+	return lab.Options{Backend: b, Agent: []string{b.Init[0], agentWord}, Root: root, ID: id, TimeScale: 10, RunOptions: lab.RunOptions{Laws: check.All()}}
 }
 
 const story = `# Whatever can be switched off in a container is, and comes back.

@@ -224,7 +224,7 @@ func (st stage) server(process string, stop bool) {
 	defer cancel()
 	_, id, err := st.machines.PID(ctx, st.machines.Control())
 	if err != nil {
-		st.fail(err)
+		st.Fail(err)
 		return
 	}
 	sig := unix.SIGCONT
@@ -232,7 +232,7 @@ func (st stage) server(process string, stop bool) {
 		sig = unix.SIGSTOP
 	}
 	if signal(id, process, sig) == 0 {
-		st.fail(fmt.Errorf("no process %s runs on the control plane", process))
+		st.Fail(fmt.Errorf("no process %s runs on the control plane", process))
 	}
 }
 
@@ -268,7 +268,7 @@ func (st stage) SetPools(_ context.Context, plan scenarios.IPAM, _ agent.Pools) 
 func lacking(n timeline.Need) error { return fmt.Errorf("%w: %s", scenarios.ErrUnsupported, n) }
 
 // StopDHCP implements timeline.ControlPlane.
-func (st stage) StopDHCP(bool) { st.fail(lacking(timeline.DHCPServer)) }
+func (st stage) StopDHCP(bool) { st.Fail(lacking(timeline.DHCPServer)) }
 
 // CompactStore implements timeline.ControlPlane.
 func (st stage) CompactStore(context.Context) error { return lacking(timeline.StoreHistory) }
@@ -301,19 +301,19 @@ func (st stage) SetManagement(context.Context, string, []netip.Addr) error {
 }
 
 // LagWatches implements timeline.ControlPlane.
-func (st stage) LagWatches(string, time.Duration) { st.fail(lacking(timeline.WatchDelivery)) }
+func (st stage) LagWatches(string, time.Duration) { st.Fail(lacking(timeline.WatchDelivery)) }
 
 // RepeatWatches implements timeline.ControlPlane.
-func (st stage) RepeatWatches(string, int) { st.fail(lacking(timeline.WatchDelivery)) }
+func (st stage) RepeatWatches(string, int) { st.Fail(lacking(timeline.WatchDelivery)) }
 
 // SetService implements timeline.ControlPlane.
-func (st stage) SetService(scenarios.Service) { st.fail(lacking(timeline.ServiceFeed)) }
+func (st stage) SetService(scenarios.Service) { st.Fail(lacking(timeline.ServiceFeed)) }
 
 // RemoveService implements timeline.ControlPlane.
-func (st stage) RemoveService(string) { st.fail(lacking(timeline.ServiceFeed)) }
+func (st stage) RemoveService(string) { st.Fail(lacking(timeline.ServiceFeed)) }
 
 // SetReady implements timeline.ControlPlane.
-func (st stage) SetReady([]string, bool) { st.fail(lacking(timeline.ServiceFeed)) }
+func (st stage) SetReady([]string, bool) { st.Fail(lacking(timeline.ServiceFeed)) }
 
 // Inject implements timeline.ControlPlane.
 func (st stage) Inject(string, string) (func(), error) { return nil, lacking(timeline.AgentCalls) }

@@ -144,13 +144,13 @@ func (w *World) lookAround(ctx context.Context) {
 			n.mu.Unlock()
 			s, err := m.look(ctx, management, n.told.life)
 			if err != nil {
-				w.record.Note(n.name + ": " + err.Error())
+				w.Record.Note(n.name + ": " + err.Error())
 				return
 			}
 			n.last = s
 			n.vppUp = takesConnections(m.root() + vppDir + "/" + vppproc.APISocketFile)
 			for _, f := range n.told.look(s) {
-				w.record.Tell(f, lineOf(f))
+				w.Record.Tell(f, lineOf(f))
 			}
 			w.lookAtVPP(n, m.vpp())
 		})
@@ -167,10 +167,10 @@ func (w *World) lookAtVPP(n *node, now spawn.ID) {
 		return
 	}
 	if n.vpp != (spawn.ID{}) && !n.ended {
-		w.record.Tell(scenarios.Fact{Kind: scenarios.FactVPPCrash, Node: n.name, Text: "VPP died by itself"}, n.name+" VPP died by itself")
+		w.Record.Tell(scenarios.Fact{Kind: scenarios.FactVPPCrash, Node: n.name, Text: "VPP died by itself"}, n.name+" VPP died by itself")
 	}
 	n.vpp, n.ended = now, false
-	w.record.Tell(scenarios.Fact{Kind: scenarios.FactDisturbed, Node: n.name, Text: scenarios.VPPUp}, n.name+" VPP is up")
+	w.Record.Tell(scenarios.Fact{Kind: scenarios.FactDisturbed, Node: n.name, Text: scenarios.VPPUp}, n.name+" VPP is up")
 }
 
 func takesConnections(socket string) bool {

@@ -2,6 +2,7 @@ package kindworld
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -46,7 +47,7 @@ func (w *World) work(ctx context.Context) {
 		err := w.backlog[0].do(bounded)
 		cancel()
 		if err != nil {
-			w.record.Note(w.backlog[0].what + " again: " + err.Error())
+			w.Record.Note(w.backlog[0].what + " again: " + err.Error())
 			return
 		}
 		w.backlog = w.backlog[1:]
@@ -67,7 +68,7 @@ func (w *World) lookAtPods(ctx context.Context) {
 	defer cancel()
 	list, err := w.client.CoreV1().Pods(podNamespace).List(ctx, meta.ListOptions{ResourceVersion: "0"})
 	if err != nil {
-		w.record.Note("list pods: " + err.Error())
+		w.Record.Note("list pods: " + err.Error())
 		return
 	}
 	clear(w.pods.listed)
@@ -106,17 +107,7 @@ func (w *World) lookAtPods(ctx context.Context) {
 }
 
 func sortedNames(m map[string]timeline.Pod) []string {
-	var names []string
-	for name := range m { // in any order: sorted below
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(a, b string) int {
-		if len(a) != len(b) {
-			return len(a) - len(b)
-		}
-		return strings.Compare(a, b)
-	})
-	return names
+	return slices.SortedFunc(maps.Keys(m), scenarios.CompareNames)
 }
 
 // hosts reports whether a pod of a node can be created: its Node object is there, else the API server would remove the pod.
@@ -135,7 +126,7 @@ func (w *World) hosts(name string) bool {
 
 // tellPod tells what a pod's object came by.
 func (w *World) tellPod(p *v1.Pod, text string) {
-	w.record.Tell(scenarios.Fact{Kind: scenarios.FactPod, Node: p.Spec.NodeName, Pod: p.Namespace + "/" + p.Name, PodUID: string(p.UID), Text: text}, "")
+	w.Record.Tell(scenarios.Fact{Kind: scenarios.FactPod, Node: p.Spec.NodeName, Pod: p.Namespace + "/" + p.Name, PodUID: string(p.UID), Text: text}, "")
 }
 
 // podOf is a Pod object. One that names its node stays there whatever becomes of the node, as pods of a DaemonSet do.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"reflect"
 	"slices"
 	"time"
@@ -25,20 +24,7 @@ const Name = "kind"
 // follows from the scenario.
 type Options struct {
 	Cluster kindcluster.Options
-	// Seed decides which pods and nodes an action takes that leaves it open.
-	Seed uint64
-	// Keep leaves a cluster up whose scenario failed.
-	Keep bool
-	// Laws judge the run.
-	Laws []scenarios.Law
-	// Events, where set, sees each line of what happens; OnMark each mark of the timeline; AtEnd the cluster as the run left it; Replay is
-	// the command that shows a run again.
-	Events func(seq int64, at time.Duration, line []byte)
-	OnMark func(scenarios.Mark)
-	AtEnd  func(scenarios.Snapshot)
-	Replay string
-	// Log gets what goes wrong beside the run.
-	Log *slog.Logger
+	lab.RunOptions
 
 	kept bool
 }
@@ -47,16 +33,14 @@ type Options struct {
 // in the Result. What a cluster cannot do of s is named there, and nothing is made.
 func Run(ctx context.Context, s *scenarios.Scenario, o Options) (scenarios.Result, error) {
 	if missing := Unsupported(s); len(missing) > 0 {
-		return scenarios.Result{Scenario: s.Name, Goal: s.Goal, File: s.File, Labels: s.Labels, World: Name, Seed: o.Seed,
-			Verdict: scenarios.Error, Error: fmt.Sprintf("world %s cannot do %s", Name, timeline.Line(missing)),
-			Unsupported: timeline.Names(missing), Replay: o.Replay, Laws: []scenarios.LawResult{}, Timeline: []scenarios.Mark{}}, nil
+		return o.Cannot(s, Name, missing), nil
 	}
 	s, note := lab.Adapted(s)
 	w, err := New(ctx, s, o)
 	if err != nil {
 		return scenarios.Result{}, err
 	}
-	result := scenarios.Run(ctx, w, s, o.Laws, scenarios.Options{Seed: o.Seed, Replay: o.Replay, OnMark: o.OnMark, AtEnd: o.AtEnd})
+	result := scenarios.Run(ctx, w, s, o.Laws, o.RunOptions.Options)
 	if note != "" {
 		result.Timeline = append([]scenarios.Mark{{Kind: "note", Text: note}}, result.Timeline...)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -15,57 +14,24 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
-// stillFor is how long a cluster must look quiet: longer than what one node has decided takes to reach the next by a watch.
-const stillFor = 2 * time.Second
+const (
+	// lookEvery is how often Settle asks, stillFor how long a cluster must look quiet: longer than what one node has decided takes to reach
+	// the next by a watch.
+	lookEvery = 20 * time.Millisecond
+	stillFor  = 2 * time.Second
+)
 
 // Settle implements scenarios.World.
 func (w *World) Settle(ctx context.Context, limit time.Duration) error {
-	end := time.Now().Add(max(limit, lab.SettleLeast))
-	w.play.Notice()
-	var since time.Time
-	for {
-		if err := w.pump(ctx, w.Now()); err != nil {
-			return err
-		}
-		why := w.quiet()
-		now := time.Now()
-		switch {
-		case why != "":
-			since = time.Time{}
-		case since.IsZero():
-			since = now
-		case now.Sub(since) >= stillFor:
-			return errors.Join(w.ping(ctx), w.deliver())
-		}
-		if now.After(end) {
-			if why == "" {
-				why = "never quiet for " + stillFor.String()
-			}
-			return w.unquiet(why)
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(tick):
-		}
+	if err := w.AwaitQuiet(ctx, max(limit, lab.SettleLeast), stillFor, lookEvery, w.nodeNames, func(context.Context) string { return w.quiet() }); err != nil {
+		return err
 	}
-}
-
-// unquiet is the error of a Settle that has waited in vain.
-func (w *World) unquiet(why string) error {
-	p := scenarios.Pending{What: why}
-	for _, n := range w.inOrder() {
-		if slices.Contains(strings.FieldsFunc(why, func(r rune) bool { return r == ' ' || r == ':' }), n.name) {
-			p.Node = n.name
-			break
-		}
-	}
-	return &scenarios.Unquiet{Pending: []scenarios.Pending{p}}
+	return errors.Join(w.ping(ctx), w.Deliver())
 }
 
 // quiet says why the cluster was not quiet at the last look, or "".
 func (w *World) quiet() string {
-	if w.play.Timed() {
+	if w.Play.Timed() {
 		return "an action of the timeline is not over"
 	}
 	if len(w.backlog) > 0 {
@@ -95,7 +61,7 @@ func (w *World) pending(n *node) string {
 	switch {
 	case m == nil && n.boot(0) > 0:
 		return n.name + " boots"
-	case m == nil && w.play.Healed():
+	case m == nil && w.Play.Healed():
 		return n.name + " is down"
 	case m == nil:
 		return "" // down on purpose: quiet as it gets
@@ -211,13 +177,13 @@ func (w *World) ping(ctx context.Context) error {
 		}
 	}
 	if len(places) < 2 {
-		w.record.Note(fmt.Sprintf("nothing was pinged: there are %d pods with an address", len(places)))
+		w.Record.Note(fmt.Sprintf("nothing was pinged: there are %d pods with an address", len(places)))
 		return nil
 	}
 	pairs := probe.AllPairs(places, pingedPairs)
 	size := int(w.s.Config.Wiring.MTU) - probe.PingHeaders(places[0].Addr)
 	failed := probe.Failed(probe.Mesh(ctx, pairs, size, true, pingPatience))
-	w.record.Note(fmt.Sprintf("%d of %d pings of the MTU's size with DF answered", len(pairs)-len(failed), len(pairs)))
+	w.Record.Note(fmt.Sprintf("%d of %d pings of the MTU's size with DF answered", len(pairs)-len(failed), len(pairs)))
 	if len(failed) == 0 || ctx.Err() != nil {
 		return nil
 	}

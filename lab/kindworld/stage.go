@@ -34,16 +34,13 @@ var lacks = []timeline.Need{timeline.AgentCalls, timeline.WatchDelivery, timelin
 func (st stage) Lacks() []timeline.Need { return lacks }
 
 // Now implements timeline.World.
-func (st stage) Now() time.Duration { return st.agenda.Now(st.World.Now()) }
+func (st stage) Now() time.Duration { return st.Agenda.Now(st.World.Now()) }
 
 // After implements timeline.World.
-func (st stage) After(d time.Duration, _ string, do func()) { st.agenda.Add(st.Now()+d, do) }
+func (st stage) After(d time.Duration, _ string, do func()) { st.Agenda.Add(st.Now()+d, do) }
 
 // Tell implements timeline.World.
-func (st stage) Tell(f scenarios.Fact) { st.record.Tell(f, "") }
-
-// Fail implements timeline.World.
-func (st stage) Fail(err error) { st.fail(err) }
+func (st stage) Tell(f scenarios.Fact) { st.Record.Tell(f, "") }
 
 // Machines implements timeline.Machines.
 func (st stage) Machines() []timeline.Machine {
@@ -70,12 +67,12 @@ func (st stage) PowerOn(_ context.Context, names ...string) error {
 		if n == nil || n.up() != nil {
 			continue
 		}
-		st.record.Note(name + " boots")
+		st.Record.Note(name + " boots")
 		n.boot(1)
 		st.booting.Go(func() {
 			defer n.boot(-1)
 			if err := st.boot(n); err != nil && st.node(name) == n {
-				st.fail(fmt.Errorf("boot %s: %w", name, err))
+				st.Fail(fmt.Errorf("boot %s: %w", name, err))
 			}
 		})
 	}
@@ -91,7 +88,7 @@ func (st stage) PowerOff(ctx context.Context, name string) error {
 	}
 	st.agentDown(n, "power")
 	err := st.machines.Off(ctx, n.container)
-	st.record.Tell(scenarios.Fact{Kind: scenarios.FactNodeGone, Node: name}, name+" is off")
+	st.Record.Tell(scenarios.Fact{Kind: scenarios.FactNodeGone, Node: name}, name+" is off")
 	n.told.gone()
 	n.ended, n.vppUp, n.last = true, false, seen{}
 	return errors.Join(err, n.lost())
@@ -109,7 +106,7 @@ func (st stage) Remove(ctx context.Context, name string) error {
 	delete(st.nodes, name)
 	st.mu.Unlock()
 	err := errors.Join(n.lost(), st.machines.Remove(ctx, n.container))
-	st.record.Tell(scenarios.Fact{Kind: scenarios.FactNodeGone, Node: name, Text: scenarios.NodeLeft}, name+" has left")
+	st.Record.Tell(scenarios.Fact{Kind: scenarios.FactNodeGone, Node: name, Text: scenarios.NodeLeft}, name+" has left")
 	st.cuts = slices.DeleteFunc(st.cuts, func(c cut) bool { return c.from == name || c.to == name })
 	st.ask("delete node "+name, func(ctx context.Context) error {
 		return gone(st.client.CoreV1().Nodes().Delete(ctx, name, meta.DeleteOptions{}))
@@ -129,7 +126,7 @@ func (st stage) Remove(ctx context.Context, name string) error {
 func (st stage) agentDown(n *node, why string) {
 	if !n.told.life.IsZero() {
 		n.told.down()
-		st.record.Tell(scenarios.Fact{Kind: scenarios.FactAgentDown, Node: n.name, Text: why}, n.name+" agent down: "+why)
+		st.Record.Tell(scenarios.Fact{Kind: scenarios.FactAgentDown, Node: n.name, Text: why}, n.name+" agent down: "+why)
 	}
 }
 
@@ -159,7 +156,7 @@ func (st stage) Kill(name string, p timeline.Program, how timeline.Kill) {
 	}
 	container, process, err := st.program(m, p)
 	if err != nil {
-		st.fail(fmt.Errorf("kill on %s: %w", name, err))
+		st.Fail(fmt.Errorf("kill on %s: %w", name, err))
 		return
 	}
 	if p == timeline.VPP {
@@ -168,7 +165,7 @@ func (st stage) Kill(name string, p timeline.Program, how timeline.Kill) {
 		}
 		if signal(container, process, unix.SIGKILL) > 0 {
 			n.ended, n.vppUp = true, false
-			st.record.Note(name + " VPP down")
+			st.Record.Note(name + " VPP down")
 		}
 		return
 	}
@@ -251,7 +248,7 @@ func (st stage) SetClock(string, time.Duration) {}
 // Quiet implements timeline.Processes.
 func (st stage) Quiet(_ context.Context, name string) bool {
 	n := st.node(name)
-	return n != nil && n.up() != nil && n.vppUp && n.last.agent != nil && !st.play.Pending() && st.quiet() == ""
+	return n != nil && n.up() != nil && n.vppUp && n.last.agent != nil && !st.Play.Pending() && st.quiet() == ""
 }
 
 // Sandboxes implements timeline.Pods.
@@ -284,7 +281,7 @@ func (st stage) ReplaceSandbox(pod string) bool {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 			defer cancel()
 			if err := m.runtime.stop(ctx, p.Owner.ContainerID); err != nil {
-				st.record.Note("stop sandbox of " + pod + ": " + err.Error())
+				st.Record.Note("stop sandbox of " + pod + ": " + err.Error())
 			}
 			return true
 		}

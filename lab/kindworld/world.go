@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -17,24 +16,19 @@ import (
 	"github.com/vppdrill/vppdrill/lab/kindcluster"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/agentconfig"
-	"github.com/vppdrill/vppdrill/scenarios/choice"
-	"github.com/vppdrill/vppdrill/scenarios/timeline"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 )
 
-// World is one cluster. It implements scenarios.World, scenarios.Recorder, scenarios.Supporter and scenarios.Refuser. One goroutine
-// drives it; nodes boot on others.
+// World is one cluster, a scenarios.World. One goroutine drives it; nodes boot on others.
 type World struct {
+	lab.Drive
 	o        Options
 	s        *scenarios.Scenario
 	agents   agent.Config
 	machines *kindcluster.Machines
 	client   kubernetes.Interface
 	started  time.Time
-	play     *timeline.Player
-	agenda   lab.Agenda
-	record   *lab.Record
 	// generation is that of the pools that were published last.
 	generation int64
 	looked     time.Time
@@ -47,11 +41,6 @@ type World struct {
 	mu      sync.Mutex
 	nodes   map[string]*node
 	booting sync.WaitGroup
-	broken  error
-
-	listeners []func(scenarios.Fact) error
-	stopped   error
-	closed    bool
 }
 
 // request is something asked of the API server; it is repeated until it succeeds, so it must be safe to repeat.
@@ -70,9 +59,9 @@ func New(ctx context.Context, s *scenarios.Scenario, o Options) (_ *World, err e
 	if err != nil {
 		return nil, err
 	}
-	w.record = lab.NewRecord(w.Now, o.Events)
-	w.play = timeline.New(stage{w}, s, choice.Seeded(o.Seed))
-	pools, err := w.published(w.play.Plan())
+	w.Pump, w.Wall = w.pump, func(d time.Duration) time.Duration { return d }
+	w.Begin(stage{w}, s, o.RunOptions, w.Now)
+	pools, err := w.published(w.Play.Plan())
 	if err != nil {
 		return nil, err
 	}
@@ -97,15 +86,13 @@ func New(ctx context.Context, s *scenarios.Scenario, o Options) (_ *World, err e
 	}
 	w.client = conn.Client()
 	w.pods.init()
-	w.agenda.During(0, func() { err = w.play.Start(ctx) })
+	w.Agenda.During(0, func() { err = w.Play.Start(ctx) })
 	if err != nil {
 		return nil, err
 	}
 	w.booting.Wait()
 	w.started = time.Now() // what is planned begins when there is a cluster
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w, w.broken
+	return w, w.Broken()
 }
 
 // flagsOf are what agents of a scenario are started with beside their settings.
@@ -139,112 +126,31 @@ func Evidence() []scenarios.Evidence {
 		scenarios.Disturbances, scenarios.VPPLives, scenarios.NodeAddresses, scenarios.VPPTables, scenarios.LinuxTables}
 }
 
-// Watch implements scenarios.World.
-func (w *World) Watch(fn func(scenarios.Fact) error) { w.listeners = append(w.listeners, fn) }
-
-// Do implements scenarios.World.
-func (w *World) Do(ctx context.Context, a scenarios.Action) error {
-	w.record.Note("action " + a.String())
-	return errors.Join(w.play.Do(ctx, a), w.deliver())
-}
-
-// Supports implements scenarios.Supporter.
-func (w *World) Supports(a scenarios.Action) bool { return w.play.Refusal(a) == "" }
-
-// Refusal implements scenarios.Refuser.
-func (w *World) Refusal(a scenarios.Action) string { return w.play.Refusal(a) }
-
-// Heal implements scenarios.World.
-func (w *World) Heal(context.Context) error {
-	w.record.Note("heal")
-	return errors.Join(w.play.Heal(), w.deliver())
-}
-
-const (
-	// tick is how often what is planned is looked at, lookPause how often nodes are.
-	tick      = 20 * time.Millisecond
-	lookPause = 400 * time.Millisecond
-)
+// lookPause is how often nodes are looked at.
+const lookPause = 400 * time.Millisecond
 
 // pump does what is due, looks at the nodes when it is time, and tells what has happened.
 func (w *World) pump(ctx context.Context, until time.Duration) error {
-	w.agenda.CarryOut(until)
+	w.Agenda.CarryOut(until)
 	if time.Since(w.looked) >= lookPause {
 		w.lookAround(ctx)
 	}
-	return w.deliver()
-}
-
-// deliver tells the listeners what has happened; the first error ends the run.
-func (w *World) deliver() error {
-	for _, f := range w.record.Take() {
-		for _, fn := range w.listeners {
-			if err := fn(f); err != nil && w.stopped == nil {
-				w.stopped = err
-			}
-		}
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return errors.Join(w.stopped, w.broken)
-}
-
-// Advance implements scenarios.World.
-func (w *World) Advance(ctx context.Context, at time.Duration) error {
-	for {
-		if err := w.pump(ctx, min(at, w.Now())); err != nil {
-			return err
-		}
-		left := at - w.Now()
-		if left <= 0 {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(min(left, tick)):
-		}
-	}
-}
-
-// Digest implements scenarios.Recorder: real runs have none.
-func (w *World) Digest() string { return "" }
-
-// Events implements scenarios.Recorder.
-func (w *World) Events() int64 {
-	_, n := w.record.Last(0)
-	return n
-}
-
-// Tail implements scenarios.Recorder.
-func (w *World) Tail(n int) []string {
-	lines, _ := w.record.Last(n)
-	return lines
-}
-
-// fail notes what could not be done; the next wait tells it.
-func (w *World) fail(err error) {
-	if err == nil {
-		return
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !w.closed {
-		w.record.Note("error: " + err.Error())
-		w.broken = errors.Join(w.broken, err)
-	}
+	return w.Deliver()
 }
 
 // inOrder are the nodes by name, node-2 before node-10.
 func (w *World) inOrder() []*node {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.SortedFunc(maps.Values(w.nodes), func(a, b *node) int {
-		if len(a.name) != len(b.name) {
-			return len(a.name) - len(b.name)
-		}
-		return strings.Compare(a.name, b.name)
-	})
+	return slices.SortedFunc(maps.Values(w.nodes), func(a, b *node) int { return scenarios.CompareNames(a.name, b.name) })
+}
+
+// nodeNames are their names, in that order.
+func (w *World) nodeNames() (names []string) {
+	for _, n := range w.inOrder() {
+		names = append(names, n.name)
+	}
+	return names
 }
 
 // node is one by its name, nil when it has left.
@@ -259,13 +165,9 @@ const closeLimit = 5 * time.Minute
 
 // Close implements scenarios.World: the cluster is removed, unless it is to be kept.
 func (w *World) Close() error {
-	w.mu.Lock()
-	if w.closed {
-		w.mu.Unlock()
+	if !w.End() {
 		return nil
 	}
-	w.closed = true
-	w.mu.Unlock()
 	w.booting.Wait()
 	var errs []error
 	for _, n := range w.inOrder() {

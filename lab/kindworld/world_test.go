@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vppdrill/vppdrill/lab"
 	"github.com/vppdrill/vppdrill/lab/container"
 	"github.com/vppdrill/vppdrill/lab/kindcluster"
 	"github.com/vppdrill/vppdrill/lab/kindworld"
@@ -26,7 +27,7 @@ func TestEveryAction(t *testing.T) {
 	if os.Getenv("VPPDRILL_KIND") == "" {
 		t.Skip("VPPDRILL_KIND=1 makes a cluster; it takes many minutes")
 	}
-	o := kindworld.Options{Log: slog.New(slog.DiscardHandler), Seed: 1, Cluster: kindcluster.Options{ID: "every", Nodes: 1, VPPImage: container.DefaultImage,
+	o := kindworld.Options{RunOptions: lab.RunOptions{Log: slog.New(slog.DiscardHandler), Options: scenarios.Options{Seed: 1}}, Cluster: kindcluster.Options{ID: "every", Nodes: 1, VPPImage: container.DefaultImage,
 		Dir: t.TempDir(), Wait: 5 * time.Minute}}
 	if err := kindcluster.Check(t.Context(), o.Cluster); err != nil {
 		t.Skip(err)

@@ -1,14 +1,12 @@
 package timeline
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -190,9 +188,7 @@ func present(m Machine) bool { return true }
 // machines are those for which an action makes sense, node-2 before node-10.
 func (p *Player) machines(sensible func(Machine) bool) []Machine {
 	list := slices.DeleteFunc(p.world.Machines(), func(m Machine) bool { return !sensible(m) })
-	slices.SortFunc(list, func(a, b Machine) int {
-		return cmp.Or(cmp.Compare(len(a.Name), len(b.Name)), strings.Compare(a.Name, b.Name))
-	})
+	slices.SortFunc(list, func(a, b Machine) int { return scenarios.CompareNames(a.Name, b.Name) })
 	return list
 }
 
