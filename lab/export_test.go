@@ -11,6 +11,14 @@ import (
 // VPPDirOf is where the files of a node's VPP are.
 func (w *World) VPPDirOf(node string) string { return w.nodes[node].machine.VPPDir() }
 
+// PIDOfVPP is the process of a node's VPP, 0 while it is down.
+func (w *World) PIDOfVPP(node string) int {
+	if vpp, _ := w.nodes[node].running(); vpp != nil {
+		return vpp.PID()
+	}
+	return 0
+}
+
 // NetnsOf is the path of a pod's namespace.
 func (w *World) NetnsOf(node string, p scenarios.PodState) string {
 	return w.nodes[node].machine.Netns(p.Netns)

@@ -62,6 +62,9 @@ type daemon struct {
 	life int
 	held bool
 	proc Process
+	// paused: the lab has stopped it where it is. ailing is why the lab ended it, where it did.
+	paused bool
+	ailing string
 	// starting is closed when the start under way has ended; nil: none is.
 	starting chan struct{}
 	cancel   context.CancelFunc
@@ -182,6 +185,7 @@ func (n *node) startLocked(d *daemon, launch func(context.Context, int) (Process
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	d.starting, d.cancel = done, cancel
+	d.paused, d.ailing = false, ""
 	go func() {
 		defer close(done)
 		defer cancel()
@@ -201,6 +205,9 @@ func (n *node) startLocked(d *daemon, launch func(context.Context, int) (Process
 		case err == nil && !current:
 			p.Kill()
 		case err == nil:
+			if d == &n.vpp {
+				go n.attend(d, p, life)
+			}
 			go n.supervise(d, p, life, launch)
 		}
 	}()
@@ -217,12 +224,17 @@ func (n *node) supervise(d *daemon, p Process, life int, launch func(context.Con
 	d.life++
 	life = d.life
 	d.proc = nil
+	why := d.ailing
+	d.ailing = ""
 	n.mu.Unlock()
 	n.ended(d, "crash")
-	if d == &n.vpp {
-		n.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactVPPCrash, Node: n.name, Text: "VPP died by itself"}, "")
+	if why == "" {
+		why = n.title(d) + " died by itself"
 	}
-	n.w.Record.Note(n.name + " " + n.title(d) + " ended by itself; it is started again")
+	if d == &n.vpp {
+		n.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactVPPCrash, Node: n.name, Text: why}, "")
+	}
+	n.w.Record.Note(n.name + ": " + why + "; it is started again")
 	time.Sleep(restartDelay)
 	n.mu.Lock()
 	defer n.mu.Unlock()

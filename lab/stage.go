@@ -170,6 +170,7 @@ func (st stage) Pause(name string, p timeline.Program, pause bool) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if s, ok := d.proc.(Pauser); ok {
+		d.paused = pause
 		return s.Pause(pause)
 	}
 	return nil

@@ -1,0 +1,74 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/vppdrill/vppdrill/lab/vppproc"
+)
+
+const (
+	// askVPPEvery is how often a lab asks each of its VPPs for its version, which takes a VPP 0.1 ms.
+	askVPPEvery = 2 * time.Second
+	// silentFor is how long a VPP may be silent before its lab takes it for dead. Beside kubelets and etcd on two processors one was seen to
+	// answer after 3 s; an agent loses patience after 10 s.
+	silentFor = 15 * time.Second
+)
+
+// attend ends a VPP that lives and does not answer, as systemd's watchdog would: whoever waits for its end starts it again. One that the
+// lab itself has stopped where it is may be silent.
+func (n *node) attend(d *daemon, p Process, life int) {
+	var c *vppproc.Conn
+	defer func() {
+		if c != nil {
+			c.Close()
+		}
+	}()
+	heard := time.Now()
+	for {
+		select {
+		case <-p.Done():
+			return
+		case <-time.After(askVPPEvery):
+		}
+		asked := time.Now()
+		err := n.askVPP(&c)
+		n.mu.Lock()
+		if d.life != life {
+			n.mu.Unlock()
+			return
+		}
+		if err == nil || d.paused {
+			heard = asked
+		}
+		silent := time.Since(heard)
+		if silent >= silentFor {
+			d.ailing = fmt.Sprintf("VPP did not answer for %s and was killed: %v", silent.Round(time.Second), err)
+		}
+		n.mu.Unlock()
+		if silent >= silentFor {
+			p.Kill()
+			return
+		}
+	}
+}
+
+// askVPP asks a node's VPP for its version over *c, which is dialled where it is nil, and closed and forgotten when it fails.
+func (n *node) askVPP(c **vppproc.Conn) error {
+	ctx, cancel := context.WithTimeout(context.Background(), silentFor/3)
+	defer cancel()
+	if *c == nil {
+		dialled, err := vppproc.Dial(n.machine.VPPDir())
+		if err != nil {
+			return err
+		}
+		*c = &dialled
+	}
+	_, err := (*c).Version(ctx)
+	if err != nil {
+		(*c).Close()
+		*c = nil
+	}
+	return err
+}
