@@ -123,7 +123,7 @@ func exhibits() cmd.Museum {
 
 // exploring is package explore as the commands see it.
 func exploring() cmd.Explorer {
-	x := explore.Explorer{Version: cmd.Version()}
+	x := explore.Explorer{Version: cmd.Version(), Run: museum.Run}
 	e := cmd.Explorer{
 		Shrink: func(ctx context.Context, s *scenarios.Scenario, failure scenarios.Result, laws []scenarios.Law) ([]byte, error) {
 			return x.Shrink(ctx, s, nil, failure, laws)
@@ -276,7 +276,7 @@ func options(o cmd.RunOptions) sim.Options {
 
 // simulate runs a scenario in virtual time.
 func simulate(ctx context.Context, s *scenarios.Scenario, o cmd.RunOptions) (scenarios.Result, error) {
-	return sim.Run(ctx, s, options(o))
+	return museum.Run(ctx, s, options(o))
 }
 
 // inLab runs scenarios on real VPPs.

@@ -23,7 +23,7 @@ func (r *run) finish(ctx context.Context, started time.Time) Result {
 	out.Addresses = r.held.list()
 	out.Exercised = r.exercised()
 	r.verdict()
-	if r.failure != nil {
+	if r.failure != nil && r.over() {
 		out.VirtualSeconds = r.world.Now().Seconds() // what broke long after the end belongs to the picture
 	}
 	r.marks.end(time.Duration(out.VirtualSeconds * float64(time.Second)))
@@ -98,6 +98,9 @@ func (r *run) idleLaw() string {
 }
 
 func (r *run) noteFailure() {
+	if r.result.Failure != nil {
+		return
+	}
 	v := r.failure
 	f := &Failure{Law: v.Law, What: v.What, Cause: cmp.Or(v.Cause, nameless(v.What)), Node: v.Node, Follows: r.marks.before(v.At), AtSeconds: v.At.Seconds(), Before: v.Before, After: v.After, Way: v.Way}
 	if rec, ok := r.world.(Recorder); ok {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 )
@@ -52,18 +53,19 @@ func (j *judge) demanded(s *Scenario, world string) error {
 	return nil
 }
 
-// observe feeds a fact to every watcher and returns the first violation.
-func (j *judge) observe(f *Fact) *Violation {
-	for i := range j.laws {
-		l := &j.laws[i]
-		if l.watcher == nil {
-			continue
-		}
-		if err := l.watcher.Observe(f); err != nil {
-			return asViolation(err, l.law.Name, f.At, f.Node)
+// observe feeds a fact to one watcher after the other and yields what it breaks.
+func (j *judge) observe(f *Fact) iter.Seq[*Violation] {
+	return func(yield func(*Violation) bool) {
+		for i := range j.laws {
+			l := &j.laws[i]
+			if l.watcher == nil {
+				continue
+			}
+			if err := l.watcher.Observe(f); err != nil && !yield(asViolation(err, l.law.Name, f.At, f.Node)) {
+				return
+			}
 		}
 	}
-	return nil
 }
 
 // check judges a snapshot by the laws of which wanted is true and returns the first violation.

@@ -170,6 +170,8 @@ const (
 	// FactAbandoned: the runtime gave up waiting for the answer to a request (Text as FactAsked's) for Owner after Rest, all of which the
 	// node was able to answer: its programs ran, nothing was injected, and it had an ID and blocks.
 	FactAbandoned
+	// FactSetAside: the node keeps Number addresses for itself beside Blocks, such as those that are free in a block of its.
+	FactSetAside
 	// FactQuiet: everything is healed and quiet, and nothing will be asked of the cluster any more.
 	FactQuiet
 )

@@ -112,9 +112,10 @@ type run struct {
 	// ended: the result's figures are taken. lingers: what comes is judged and nothing else. proven: of the tables of VPPs and Linux all
 	// that there is to judge has been judged.
 	ended, lingers, proven bool
-	// failure is the first broken law, err what made the run impossible to judge; the first of both ends the run.
-	failure *Violation
-	err     error
+	// failure is the first broken law, violations how often laws were broken; err is what made the run impossible to judge.
+	failure    *Violation
+	violations int
+	err        error
 	// refused are the unsupported actions with their reasons.
 	refused []string
 }
@@ -144,8 +145,10 @@ func newRun(w World, s *Scenario, o Options) *run {
 	return r
 }
 
-// over reports whether the run has ended early.
-func (r *run) over() bool { return r.failure != nil || r.err != nil }
+// over reports whether the run has ended early: laws were broken as often as the scenario bears, or it cannot be judged.
+func (r *run) over() bool {
+	return r.err != nil || r.failure != nil && r.violations >= r.s.Limits.Violations
+}
 
 // broken notes that the run cannot be judged. Errors that come out of a stopped world after a violation say nothing new.
 func (r *run) broken(err error) {
@@ -160,13 +163,18 @@ func (r *run) broken(err error) {
 	r.err = err
 }
 
-// violated notes the first broken law.
+// violated notes a broken law; the first is the run's failure.
 func (r *run) violated(v *Violation) {
 	if r.over() {
 		return
 	}
-	v.What = r.names.name(v.What)
-	r.failure = v
+	if r.violations++; r.failure == nil {
+		v.What = r.names.name(v.What)
+		r.failure = v
+		if !r.over() {
+			r.noteFailure() // what happens from now on is not what led here
+		}
+	}
 	if l := r.judge.find(v.Law); l != nil {
 		l.broken++
 	}
@@ -218,12 +226,13 @@ func (r *run) observe(fact Fact) error {
 		r.tally.observe(f)
 	}
 	r.names.observe(f)
-	if r.failure != nil {
+	if r.failure != nil && r.over() {
 		return r.failure
 	}
-	if v := r.judge.observe(f); v != nil {
-		r.violated(v)
-		return r.failure
+	for v := range r.judge.observe(f) {
+		if r.violated(v); r.over() {
+			return r.failure
+		}
 	}
 	r.held.observe(f)
 	return nil

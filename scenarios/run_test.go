@@ -363,3 +363,22 @@ func TestSchemaNamesVerbs(t *testing.T) {
 		t.Error("a tag leaked into the schema")
 	}
 }
+
+// Goal: a run counts as many broken laws as its scenario bears, reports the first, and ends with the last that it bears.
+// Method: three deletions under a law against them, and limits from the default to more than there are.
+func TestViolationsCounted(t *testing.T) {
+	for _, c := range []struct {
+		limit, broken int
+		end           float64
+	}{{1, 1, 10}, {2, 2, 20}, {9, 3, 61}} {
+		w := &script{}
+		for _, at := range []time.Duration{10, 20, 30} {
+			w.facts = append(w.facts, scenarios.Fact{Kind: scenarios.FactDeleted, At: at * time.Second, Node: fmt.Sprintf("node-%d", at)})
+		}
+		s := parse(t, fmt.Sprintf("# G.\nname: counted\nduration: 60s\nlimits: {violations: %d}\n", c.limit))
+		r := scenarios.Run(t.Context(), w, s, twoLaws(time.Hour), scenarios.Options{})
+		if r.Verdict != scenarios.Fail || r.Failure == nil || r.Failure.AtSeconds != 10 || r.Laws[0].Violations != int64(c.broken) || r.VirtualSeconds != c.end {
+			t.Errorf("limit %d: %s, broken %d times, ended at %vs, failure %+v", c.limit, r.Verdict, r.Laws[0].Violations, r.VirtualSeconds, r.Failure)
+		}
+	}
+}

@@ -66,6 +66,8 @@ type Limits struct {
 	// Settle is generous beside a node ID's quarantine because a node that waits for an ID is not quiet.
 	Settle time.Duration `yaml:"settle" doc:"The cluster must be quiet this long after everything was healed."`
 	Events int64         `yaml:"events" min:"0" doc:"The simulator gives up after this many events; 0 is no bound."`
+	// Violations above 1 counts what is broken instead of ending with the first; what a law says behind its first violation is a count.
+	Violations int `yaml:"violations" min:"1" max:"1000000" doc:"The run ends when laws were broken so often; the first one is what it reports."`
 }
 
 // LawNames are the laws that judge a run; nil means all of them.
@@ -91,7 +93,7 @@ func Default() Scenario {
 		Topology: Topology{Nodes: 2, MaxPodsPerNode: 110, NIC: DefaultNIC, NICMTU: 1500, HostIPs: 1},
 		Config:   DefaultConfig(),
 		Faults:   Faults{DelayReply: Delay{By: time.Second}, DelayStoreReply: Delay{By: time.Second}, SlowDisk: Delay{By: time.Second}},
-		Limits:   Limits{Settle: 5 * time.Minute},
+		Limits:   Limits{Settle: 5 * time.Minute, Violations: 1},
 		Seeds:    1,
 	}
 }

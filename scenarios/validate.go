@@ -38,6 +38,13 @@ func (s *Scenario) wrongAt(path, format string, args ...any) *InputError {
 	return &InputError{File: s.File, Line: at.Line, Column: at.Column, Field: path, Message: fmt.Sprintf(format, args...)}
 }
 
+// Misplaced gives a mistake that only a world can tell its place in the file.
+func (s *Scenario) Misplaced(path string, mistake *InputError) *InputError {
+	err := s.wrongAt(path, "%s", mistake.Message)
+	err.Nearest = mistake.Nearest
+	return err
+}
+
 // checkName repeats what the parser demands, for scenarios built in Go.
 func (s *Scenario) checkName() *InputError {
 	if !isWord(s.Name) {

@@ -15,11 +15,13 @@ type waste struct {
 }
 
 // holding is what one node has.
-type holding struct{ addresses, leases float64 }
+type holding struct{ addresses, leases, aside float64 }
+
+func (h holding) idle() float64 { return h.addresses + h.aside - h.leases }
 
 func (x *waste) observe(t *tally, f *Fact) {
 	switch f.Kind {
-	case FactLeased, FactReleased, FactBlocks, FactAgentUp, FactNodeGone:
+	case FactLeased, FactReleased, FactBlocks, FactSetAside, FactAgentUp, FactNodeGone:
 	default:
 		return
 	}
@@ -27,7 +29,7 @@ func (x *waste) observe(t *tally, f *Fact) {
 	x.area += x.idle * (f.At - x.since).Seconds()
 	x.since = f.At
 	n := &t.node(f.Node).holding
-	x.idle -= n.addresses - n.leases
+	x.idle -= n.idle()
 	switch f.Kind {
 	case FactLeased:
 		n.leases++
@@ -35,12 +37,14 @@ func (x *waste) observe(t *tally, f *Fact) {
 		n.leases--
 	case FactBlocks:
 		n.addresses = count(f.Blocks)
+	case FactSetAside:
+		n.aside = float64(f.Number)
 	case FactAgentUp:
 		n.leases = float64(len(f.Leases))
 	case FactNodeGone:
-		*n = holding{}
+		*n = holding{aside: n.aside} // who gives it back tells
 	}
-	x.idle += n.addresses - n.leases
+	x.idle += n.idle()
 }
 
 // mean is the average from the start to now.

@@ -34,6 +34,9 @@ func (w *World) makeSystem() (err error) {
 				m.crashAgent()
 			}
 		},
+		SetAside: func(node string, n int) {
+			w.emit(scenarios.Fact{Kind: scenarios.FactSetAside, Node: node, Number: uint32(n)})
+		},
 		Note: func(who, text string) { w.trail(who + ": " + text) },
 	}
 	if w.plant != nil {

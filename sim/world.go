@@ -125,6 +125,9 @@ func New(s *scenarios.Scenario, o Options) (*World, error) {
 	if chooser == nil {
 		chooser = engine.Seeded(o.Seed)
 	}
+	if s.Faults.AsItWas != "" && o.Plant == nil {
+		return nil, fmt.Errorf("faults.asItWas: nobody has planted %s", s.Faults.AsItWas)
+	}
 	w := &World{
 		s: s, eng: engine.New(chooser), machines: map[string]*machine{}, tenants: map[netip.Addr]tenant{}, callTimeout: s.Config.Agent.CallTimeout, logs: o.Logs,
 		plant: o.Plant, witness: o.Witness,

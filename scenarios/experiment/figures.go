@@ -18,10 +18,8 @@ type Figures map[string]float64
 // FiguresOf are a result's. None of them depends on the machine.
 func FiguresOf(r *scenarios.Result) Figures {
 	out := Figures{"failed": truth(r.Verdict == scenarios.Fail), "nodes": float64(r.Nodes), "pods": float64(r.Pods), "events": float64(r.Events),
-		"virtualSeconds": r.VirtualSeconds, "exhaustedNodes": float64(len(r.Summary.Exhausted))}
-	for _, l := range r.Laws {
-		out["violations"] += float64(l.Violations)
-	}
+		"virtualSeconds": r.VirtualSeconds, "exhaustedNodes": float64(len(r.Summary.Exhausted)),
+		"violations": float64(r.Violations()), "collisions": float64(r.Collisions())}
 	if len(r.Summary.Exhausted) > 0 {
 		out["firstExhaustedSeconds"] = r.Summary.Exhausted[0].AtSeconds
 	}

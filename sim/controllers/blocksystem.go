@@ -33,6 +33,8 @@ type blockSystem struct {
 	requests int64
 	// shown is what each node has, by the names of the blocks.
 	shown map[string]map[string][]netip.Prefix
+	// aside counts the free addresses of the blocks with an affinity to a node.
+	aside map[string]int
 }
 
 var _ Preparer = (*blockSystem)(nil)
@@ -42,7 +44,7 @@ func newBlockSystem(env Env) (*blockSystem, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &blockSystem{env: env, hosts: make(map[string]*blockHost), allocs: make(map[string]ipam.NodeAllocator), shown: make(map[string]map[string][]netip.Prefix),
+	s := &blockSystem{env: env, hosts: make(map[string]*blockHost), allocs: make(map[string]ipam.NodeAllocator), shown: make(map[string]map[string][]netip.Prefix), aside: make(map[string]int),
 		pools: calico.Pools{BlockBits: plan.PodSubnetOneNodePrefixLen, MaxBlocks: env.Plan.Calico.MaxBlocks, Strict: env.Plan.Calico.StrictAffinity}}
 	if s.pools.Ranges, err = env.ranges(); err != nil {
 		return nil, err
@@ -76,6 +78,8 @@ func (s *blockSystem) observe(old, now cluster.Object) {
 	if !before && !after {
 		return
 	}
+	s.setAside(was, -len(was.Free))
+	s.setAside(is, len(is.Free))
 	block := was.CIDR
 	if after {
 		block = is.CIDR
@@ -110,6 +114,14 @@ func (s *blockSystem) observe(old, now cluster.Object) {
 			all = append(all, s.shown[node][name]...)
 		}
 		s.env.Assigned(node, all)
+	}
+}
+
+// setAside counts more or fewer free addresses of a block for the node with its affinity.
+func (s *blockSystem) setAside(b calico.Block, n int) {
+	if node := nodeName(b.Affinity); node != "" && n != 0 {
+		s.aside[node] += n
+		s.env.SetAside(node, s.aside[node])
 	}
 }
 

@@ -122,7 +122,7 @@ func newWorldWith(t *testing.T, p scenarios.IPAM, change func(*controllers.Env))
 	var err error
 	env := controllers.Env{
 		Clock: w.eng, Cluster: w.cluster, Epoch: epoch, Plan: p,
-		Tell: w.tell, Assigned: w.assign, Judge: w.judge, Crash: w.crash,
+		Tell: w.tell, Assigned: w.assign, SetAside: func(string, int) {}, Judge: w.judge, Crash: w.crash,
 		Note: func(who, text string) { w.say("%s: %s", who, text) },
 	}
 	change(&env)

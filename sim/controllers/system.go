@@ -24,6 +24,8 @@ type Env struct {
 	Tell func(node string, blocks []netip.Prefix)
 	// Assigned is told the blocks that a system says a node has, whenever they may have changed.
 	Assigned func(node string, blocks []netip.Prefix)
+	// SetAside is told how many addresses a node keeps for itself beside its blocks, when that changes.
+	SetAside func(node string, n int)
 	// Note puts a line into the trail.
 	Note func(who, text string)
 	// Judge says what befalls a request of a controller; nil: nothing. Crash ends a node's agent, which is started again.

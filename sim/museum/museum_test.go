@@ -148,3 +148,40 @@ func TestMissed(t *testing.T) {
 		t.Error("an unknown law is accepted")
 	}
 }
+
+// Goal: a scenario that asks for a fault as it was has it, whoever runs it, and goes on behind the first broken law where it says so.
+// Method: the same fault by the exhibit and by the scenario's field: one digest; then counted; then a name that is none, and no museum.
+func TestAsItWas(t *testing.T) {
+	const name = "existing-not-occupied"
+	e, err := ByName(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	law, _ := check.ByName(e.Law)
+	planted, err := e.Planted(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := catalog.ByName(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Faults.AsItWas = name
+	o := sim.Options{Seed: 1, Laws: []scenarios.Law{law}}
+	r, err := Run(t.Context(), s, o)
+	if err != nil || r.Digest != planted.Digest || r.Failure == nil || r.Failure.Law != e.Law {
+		t.Errorf("%v: digest %s, the exhibit's is %s; failure %+v", err, r.Digest, planted.Digest, r.Failure)
+	}
+	first := r.Failure
+	s.Limits.Violations = 1000
+	if r, err = Run(t.Context(), s, o); err != nil || r.Failure == nil || r.Failure.Event != first.Event || r.Collisions() < 1 || r.Events <= first.Event {
+		t.Errorf("%v: counted: %+v, %d collisions, %d events", err, r.Failure, r.Collisions(), r.Events)
+	}
+	if _, err := sim.New(s, o); err == nil {
+		t.Error("the fault was left out without a word")
+	}
+	s.Faults.AsItWas = "existing-not-ocupied"
+	if _, err := Run(t.Context(), s, o); err == nil || !strings.Contains(err.Error(), "faults.asItWas") || !strings.Contains(err.Error(), name) {
+		t.Errorf("an exhibit that is none: %v", err)
+	}
+}
