@@ -1,25 +1,12 @@
 package audit
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/netip"
-)
 
-// object is what audits look at of any Kubernetes object.
-type object struct {
-	Kind     string
-	Metadata struct {
-		Name, Namespace, UID string
-		DeletionTimestamp    string
-	}
-	Spec   json.RawMessage
-	Status json.RawMessage
-	Items  []object
-}
+	"github.com/vppdrill/vppdrill/ipam/kubectl"
+)
 
 // Objects are what a cluster shows, by what they are.
 type Objects struct {
@@ -73,28 +60,14 @@ type usedAddress struct {
 	node, by       string
 }
 
-// Parse reads objects, lists of them, or several of both behind each other; name says where they come from. What an object of a known
-// kind should say and does not is an error that names it.
+// Parse reads what kubectl.Read does; name says where it comes from. What an object of a known kind should say and does not is an error
+// that names it.
 func (o *Objects) Parse(name string, text []byte) error {
-	d := json.NewDecoder(bytes.NewReader(text))
-	for {
-		var one object
-		err := d.Decode(&one)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			at := min(int(d.InputOffset()), len(text))
-			if errors.Is(err, io.ErrUnexpectedEOF) {
-				at = len(text)
-			}
-			line := 1 + bytes.Count(text[:at], []byte("\n"))
-			return fmt.Errorf("%s:%d: want Kubernetes objects as JSON, as kubectl get -o json prints them: %w", name, line, err)
-		}
-		if err := o.add(one); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
+	err := kubectl.Read(name, text, o.add)
+	if bad := (*kubectl.Error)(nil); err != nil && !errors.As(err, &bad) { // those name their place themselves
+		return fmt.Errorf("%s: %w", name, err)
 	}
+	return err
 }
 
 // Len is how many objects there are.
@@ -105,23 +78,9 @@ func (o *Objects) Len() (n int) {
 	return n
 }
 
-func (o *Objects) add(one object) error {
+func (o *Objects) add(one kubectl.Object) error {
 	if o.kinds == nil {
 		o.kinds, o.nodes = map[string]int{}, map[string]node{}
-	}
-	for _, item := range one.Items {
-		if item.Kind == "" && len(one.Kind) > len("List") {
-			item.Kind = one.Kind[:len(one.Kind)-len("List")] // servers leave the kind of a list's items out
-		}
-		if err := o.add(item); err != nil {
-			return err
-		}
-	}
-	if one.Items != nil {
-		return nil
-	}
-	if one.Kind == "" || one.Metadata.Name == "" && one.Kind != "List" {
-		return fmt.Errorf("an object without kind or name: want Kubernetes objects")
 	}
 	o.kinds[one.Kind]++
 	read, known := readers[one.Kind]

@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/vppdrill/vppdrill/ipam/kubectl"
 )
 
 // readers read what is known of objects, by kind.
-var readers = map[string]func(*Objects, object) error{
+var readers = map[string]func(*Objects, kubectl.Object) error{
 	"Node": readNode, "Pod": readPod, "Service": readService, "ServiceCIDR": readServiceCIDR,
 	"IPAMBlock": readCalicoBlock, "CiliumNode": readCiliumNode, "NodeIDRecord": readNodeID,
 }
@@ -18,125 +19,56 @@ var readers = map[string]func(*Objects, object) error{
 // podCIDR is what Node objects say. Where a CNI has ranges of its own it does not use them, and they may overlap with those.
 const podCIDR = "pod CIDR"
 
-// decode reads a part of an object; a part that is not there is empty.
-func decode(part json.RawMessage, into any) error {
-	if len(part) == 0 {
-		return nil
-	}
-	return json.Unmarshal(part, into)
-}
-
-// prefixes reads what Kubernetes writes as texts; addrs does for addresses, and leaves out what is none.
-func prefixes(texts []string) (list []netip.Prefix, err error) {
-	for _, t := range texts {
-		p, err := netip.ParsePrefix(t)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, p.Masked())
-	}
-	return list, nil
-}
-
-func addrs(texts []string) (list []netip.Addr) {
-	for _, t := range texts {
-		if a, err := netip.ParseAddr(t); err == nil { // "None", and names of hosts
-			list = append(list, a.Unmap())
-		}
-	}
-	return list
-}
-
-func readNode(o *Objects, one object) error {
-	var spec struct {
-		PodCIDR  string
-		PodCIDRs []string
-	}
-	var status struct {
-		Addresses   []struct{ Address string }
-		Allocatable struct{ Pods string }
-	}
-	if err := decode(one.Spec, &spec); err != nil {
-		return err
-	}
-	if err := decode(one.Status, &status); err != nil {
-		return err
-	}
-	if len(spec.PodCIDRs) == 0 && spec.PodCIDR != "" {
-		spec.PodCIDRs = []string{spec.PodCIDR}
-	}
-	cidrs, err := prefixes(spec.PodCIDRs)
+func readNode(o *Objects, one kubectl.Object) error {
+	read, err := one.Node()
 	if err != nil {
-		return fmt.Errorf("spec.podCIDRs: %w", err)
+		return err
 	}
-	n := node{name: one.Metadata.Name}
-	for _, a := range status.Addresses {
-		n.addresses = append(n.addresses, addrs([]string{a.Address})...)
-	}
-	n.maxPods, _ = strconv.Atoi(status.Allocatable.Pods) // a count, or nothing
-	o.nodes[n.name] = n
-	for _, p := range cidrs {
-		o.ranges = append(o.ranges, heldRange{node: n.name, prefix: p, by: podCIDR, whole: true})
+	name := one.Metadata.Name
+	o.nodes[name] = node{name: name, addresses: read.Addresses, maxPods: read.MaxPods}
+	for _, p := range read.PodCIDRs {
+		o.ranges = append(o.ranges, heldRange{node: name, prefix: p, by: podCIDR, whole: true})
 	}
 	return nil
 }
 
-func readPod(o *Objects, one object) error {
-	var spec struct {
-		NodeName    string
-		HostNetwork bool
-	}
-	var status struct {
-		Phase, PodIP string
-		PodIPs       []struct{ IP string }
-	}
-	if err := decode(one.Spec, &spec); err != nil {
+func readPod(o *Objects, one kubectl.Object) error {
+	read, err := one.Pod()
+	if err != nil {
 		return err
 	}
-	if err := decode(one.Status, &status); err != nil {
-		return err
-	}
-	p := pod{namespace: one.Metadata.Namespace, name: one.Metadata.Name, node: spec.NodeName, host: spec.HostNetwork,
-		over: status.Phase == "Succeeded" || status.Phase == "Failed"}
-	texts := []string{status.PodIP}
-	if len(status.PodIPs) > 0 {
-		texts = nil
-	}
-	for _, ip := range status.PodIPs {
-		texts = append(texts, ip.IP)
-	}
-	p.addrs = addrs(texts)
-	o.pods = append(o.pods, p)
+	o.pods = append(o.pods, pod{namespace: one.Metadata.Namespace, name: one.Metadata.Name, node: read.Node, addrs: read.Addrs,
+		host: read.HostNetwork, over: read.Over})
 	return nil
 }
 
-func readService(o *Objects, one object) error {
+func readService(o *Objects, one kubectl.Object) error {
 	var spec struct {
 		ClusterIP  string
 		ClusterIPs []string
 	}
-	if err := decode(one.Spec, &spec); err != nil {
+	if err := kubectl.Decode(one.Spec, &spec); err != nil {
 		return err
 	}
 	if len(spec.ClusterIPs) == 0 {
 		spec.ClusterIPs = []string{spec.ClusterIP}
 	}
-	o.services = append(o.services, service{name: one.Metadata.Namespace + "/" + one.Metadata.Name, addrs: addrs(spec.ClusterIPs)})
+	o.services = append(o.services, service{name: one.Metadata.Namespace + "/" + one.Metadata.Name, addrs: kubectl.Addrs(spec.ClusterIPs...)})
 	return nil
 }
 
-func readServiceCIDR(o *Objects, one object) error {
+func readServiceCIDR(o *Objects, one kubectl.Object) error {
 	var spec struct{ CIDRs []string }
-	if err := decode(one.Spec, &spec); err != nil {
+	if err := kubectl.Decode(one.Spec, &spec); err != nil {
 		return err
 	}
-	cidrs, err := prefixes(spec.CIDRs)
+	cidrs, err := kubectl.Prefixes(spec.CIDRs)
 	o.services = append(o.services, service{name: "service range " + one.Metadata.Name, cidrs: cidrs})
 	return err
 }
 
 // readCalicoBlock reads crd.projectcalico.org/v1: allocations are indices into attributes, null where the address is free.
-func readCalicoBlock(o *Objects, one object) error {
+func readCalicoBlock(o *Objects, one kubectl.Object) error {
 	var spec struct {
 		CIDR, Affinity string
 		Deleted        bool
@@ -146,7 +78,7 @@ func readCalicoBlock(o *Objects, one object) error {
 			Secondary map[string]string `json:"secondary"`
 		}
 	}
-	if err := decode(one.Spec, &spec); err != nil {
+	if err := kubectl.Decode(one.Spec, &spec); err != nil {
 		return err
 	}
 	if spec.Deleted {
@@ -174,7 +106,7 @@ func readCalicoBlock(o *Objects, one object) error {
 }
 
 // readCiliumNode reads cilium.io/v2: podCIDRs of cluster-pool and pools of multi-pool, and what is used.
-func readCiliumNode(o *Objects, one object) error {
+func readCiliumNode(o *Objects, one kubectl.Object) error {
 	type owned struct{ Owner string }
 	var spec struct {
 		IPAM struct {
@@ -187,17 +119,17 @@ func readCiliumNode(o *Objects, one object) error {
 	var status struct {
 		IPAM struct{ Used map[string]owned }
 	}
-	if err := decode(one.Spec, &spec); err != nil {
+	if err := kubectl.Decode(one.Spec, &spec); err != nil {
 		return err
 	}
-	if err := decode(one.Status, &status); err != nil {
+	if err := kubectl.Decode(one.Status, &status); err != nil {
 		return err
 	}
 	texts := spec.IPAM.PodCIDRs
 	for _, pool := range spec.IPAM.Pools.Allocated {
 		texts = append(texts, pool.CIDRs...)
 	}
-	cidrs, err := prefixes(texts)
+	cidrs, err := kubectl.Prefixes(texts)
 	for _, p := range cidrs {
 		o.ranges = append(o.ranges, heldRange{node: one.Metadata.Name, prefix: p, by: "CiliumNode"})
 	}
@@ -212,9 +144,9 @@ func readCiliumNode(o *Objects, one object) error {
 }
 
 // readNodeID reads this project's own records.
-func readNodeID(o *Objects, one object) error {
+func readNodeID(o *Objects, one kubectl.Object) error {
 	var spec struct{ Key, Record string }
-	if err := decode(one.Spec, &spec); err != nil {
+	if err := kubectl.Decode(one.Spec, &spec); err != nil {
 		return err
 	}
 	var record struct {
@@ -231,7 +163,7 @@ func readNodeID(o *Objects, one object) error {
 	if record.ReleasedAt != "" {
 		return nil // its ID rests
 	}
-	cidrs, err := prefixes(record.PodNetworks)
+	cidrs, err := kubectl.Prefixes(record.PodNetworks)
 	for _, p := range cidrs {
 		o.ranges = append(o.ranges, heldRange{node: record.Name, prefix: p, by: "node record " + spec.Key, whole: true})
 	}

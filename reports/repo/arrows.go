@@ -28,6 +28,8 @@ var arrows = []arrow{
 		"what every address system owes is tried on each of them, so it knows none"},
 	{"ipam/plan", []string{"ipam", "ipam/space", "ipam/contiv", "ipam/nodeipam", "ipam/nodeipam/cidrset", "ipam/cilium", "ipam/datastore"},
 		"an explanation must come from the allocators that it explains"},
+	{"ipam/audit", []string{"ipam/kubectl"},
+		"what is wrong with a cluster is told from what it shows, whatever allocated there"},
 	{"ipam/...", []string{"ipam", "ipam/space"},
 		"allocators that know nothing of VPP or nodes can be checked exhaustively and used by strangers"},
 	{"vppwire/linkname", nil,

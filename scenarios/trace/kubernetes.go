@@ -1,8 +1,6 @@
 package trace
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,38 +12,10 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam/calico"
 	"github.com/vppdrill/vppdrill/ipam/datastore"
+	"github.com/vppdrill/vppdrill/ipam/kubectl"
 	"github.com/vppdrill/vppdrill/ipam/space"
 	"github.com/vppdrill/vppdrill/scenarios"
 )
-
-// kubeList is what kubectl get nodes,pods -A -o json prints, as far as addresses are concerned.
-type kubeList struct {
-	Kind  string     `json:"kind"`
-	Items []kubeItem `json:"items"`
-}
-
-type kubeItem struct {
-	Kind     string `json:"kind"`
-	Metadata struct {
-		Name      string            `json:"name"`
-		Namespace string            `json:"namespace"`
-		Created   time.Time         `json:"creationTimestamp"`
-		Labels    map[string]string `json:"labels"`
-		Owners    []struct {
-			Kind string `json:"kind"`
-			Name string `json:"name"`
-		} `json:"ownerReferences"`
-	} `json:"metadata"`
-	Spec struct {
-		PodCIDR     string `json:"podCIDR"`
-		HostNetwork bool   `json:"hostNetwork"`
-	} `json:"spec"`
-	Status struct {
-		Phase       string            `json:"phase"`
-		PodIP       string            `json:"podIP"`
-		Allocatable map[string]string `json:"allocatable"`
-	} `json:"status"`
-}
 
 // KubernetesOptions are how a cluster becomes a scenario beside Options.
 type KubernetesOptions struct {
@@ -58,7 +28,8 @@ type KubernetesOptions struct {
 
 // found is what a list amounts to.
 type found struct {
-	nodes            []kubeItem
+	nodes            []kubectl.Node
+	instances        []string // types of the nodes that name one
 	pods             scenarios.Rows
 	addresses, cidrs []netip.Prefix
 	created          []time.Time
@@ -75,29 +46,16 @@ func ImportKubernetes(r io.Reader, file string, o KubernetesOptions) (*scenarios
 	if err != nil {
 		return nil, err
 	}
-	var list kubeList
-	if err := json.Unmarshal(data, &list); err != nil {
-		return nil, jsonError(file, data, err)
-	}
-	wrong := func(field, message string) error {
-		return &scenarios.InputError{File: file, Line: 1, Column: 1, Field: field, Message: message}
-	}
-	if list.Kind != "List" {
-		return nil, wrong("kind", strconv.Quote(list.Kind)+" is not List; give what kubectl get nodes,pods -A -o json prints")
-	}
 	var f found
-	for i, item := range list.Items {
-		switch item.Kind {
-		case "Node":
-			f.nodes = append(f.nodes, item)
-		case "Pod":
-			f.pod(item, o.Anonymous)
-		default:
-			return nil, wrong(fmt.Sprintf("items[%d].kind", i), strconv.Quote(item.Kind)+" is neither Node nor Pod; get only those")
-		}
+	err = kubectl.Read(file, data, func(one kubectl.Object) error { return f.take(one, o.Anonymous) })
+	if bad := (*kubectl.Error)(nil); errors.As(err, &bad) {
+		return nil, &scenarios.InputError{File: file, Line: bad.Line, Column: bad.Column, Message: bad.Message}
 	}
-	if len(f.nodes) == 0 {
-		return nil, wrong("items", "no Node; give what kubectl get nodes,pods -A -o json prints")
+	if err == nil && len(f.nodes) == 0 {
+		err = errors.New("no Node; give what kubectl get nodes,pods -A -o json prints")
+	}
+	if err != nil {
+		return nil, &scenarios.InputError{File: file, Line: 1, Column: 1, Message: err.Error()}
 	}
 	if o.Name == "" {
 		o.Name = "kubernetes"
@@ -108,20 +66,29 @@ func ImportKubernetes(r io.Reader, file string, o KubernetesOptions) (*scenarios
 	return f.scenario(file, o)
 }
 
-// jsonError names the place at which a text is no JSON, or ends too early.
-func jsonError(file string, data []byte, err error) error {
-	offset, message := int64(len(data)), "is cut off"
-	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &syntax) && !strings.Contains(err.Error(), "unexpected end"):
-		offset, message = syntax.Offset, "is no JSON: "+err.Error()
-	case errors.As(err, &kind):
-		offset, message = kind.Offset, kind.Field+" is a "+kind.Value
+// take takes an object of the cluster.
+func (f *found) take(o kubectl.Object, anonymous bool) error {
+	wrong := func(err error) error { return fmt.Errorf("%s %s: %w", o.Kind, o.Metadata.Name, err) }
+	switch o.Kind {
+	case "Node":
+		n, err := o.Node()
+		if err != nil {
+			return wrong(err)
+		}
+		f.nodes = append(f.nodes, n)
+		if t := o.Metadata.Labels["node.kubernetes.io/instance-type"]; t != "" {
+			f.instances = append(f.instances, t)
+		}
+	case "Pod":
+		p, err := o.Pod()
+		if err != nil {
+			return wrong(err)
+		}
+		f.pod(o.Metadata, p, anonymous)
+	default:
+		return wrong(errors.New("neither Node nor Pod; get only those"))
 	}
-	before := data[:min(max(offset, 0), int64(len(data)))]
-	line := 1 + bytes.Count(before, []byte("\n"))
-	return &scenarios.InputError{File: file, Line: line, Column: max(1, len(before)-bytes.LastIndexByte(before, '\n')-1), Message: message}
+	return nil
 }
 
 // agents are pods by which a system is known, by the beginning of their names.
@@ -131,9 +98,9 @@ var agents = []struct {
 }{{"cilium-operator", scenarios.Cilium}, {"aws-node", scenarios.Datastore}, {"contiv-vswitch", scenarios.Contiv}, {"calico-node", scenarios.Calico}}
 
 // pod takes a pod that has, or waits for, an address of its own.
-func (f *found) pod(p kubeItem, anonymous bool) {
+func (f *found) pod(m kubectl.Metadata, p kubectl.Pod, anonymous bool) {
 	for _, a := range agents {
-		if p.Metadata.Namespace == "kube-system" && strings.HasPrefix(p.Metadata.Name, a.prefix) && f.system == "" {
+		if m.Namespace == "kube-system" && strings.HasPrefix(m.Name, a.prefix) && f.system == "" {
 			f.system = a.system
 			if a.prefix == "calico-node" {
 				f.notes = append(f.notes, "Calico's blocks are not modelled: one block for each node, as Kubernetes' controller gives them, stands in.")
@@ -141,29 +108,31 @@ func (f *found) pod(p kubeItem, anonymous bool) {
 		}
 	}
 	switch {
-	case p.Spec.HostNetwork:
+	case p.HostNetwork:
 		f.hostNetwork++
 		return
-	case p.Status.Phase == "Succeeded" || p.Status.Phase == "Failed":
+	case p.Over:
 		f.ended++
 		return
 	}
-	row := scenarios.WorkloadPod{Name: p.Metadata.Namespace + "-" + p.Metadata.Name, App: p.Metadata.Namespace + "-" + p.app(), Create: scenarios.BeforeStart, Delete: scenarios.AfterEnd}
+	row := scenarios.WorkloadPod{Name: m.Namespace + "-" + m.Name, App: m.Namespace + "-" + app(m), Create: scenarios.BeforeStart, Delete: scenarios.AfterEnd}
 	if anonymous || !isWord(row.Name) || !isWord(row.App) {
 		row.Name, row.App = "pod-"+strconv.Itoa(len(f.pods)+1), "app"
 	}
-	f.pods, f.created = append(f.pods, row), append(f.created, p.Metadata.Created)
-	if a, err := netip.ParseAddr(p.Status.PodIP); err == nil && a.Is4() {
-		f.addresses = append(f.addresses, netip.PrefixFrom(a, 32))
+	f.pods, f.created = append(f.pods, row), append(f.created, m.Created)
+	for _, a := range p.Addrs {
+		if a.Is4() {
+			f.addresses = append(f.addresses, netip.PrefixFrom(a, 32))
+		}
 	}
 }
 
 // app is the workload that a pod belongs to: a Deployment's ReplicaSets count as one.
-func (p kubeItem) app() string {
-	if len(p.Metadata.Owners) == 0 {
+func app(m kubectl.Metadata) string {
+	if len(m.Owners) == 0 {
 		return "none"
 	}
-	owner := p.Metadata.Owners[0]
+	owner := m.Owners[0]
 	if i := strings.LastIndexByte(owner.Name, '-'); owner.Kind == "ReplicaSet" && i > 0 {
 		return owner.Name[:i]
 	}
@@ -230,9 +199,7 @@ func (f *found) scenario(file string, o KubernetesOptions) (*scenarios.Scenario,
 // maxPods is what the kubelet of most room says.
 func (f *found) maxPods() (most int) {
 	for _, n := range f.nodes {
-		if x, err := strconv.Atoi(n.Status.Allocatable["pods"]); err == nil {
-			most = max(most, x)
-		}
+		most = max(most, n.MaxPods)
 	}
 	return most
 }
@@ -240,8 +207,8 @@ func (f *found) maxPods() (most int) {
 // ranges are the system's and its blocks', by what nodes and pods show.
 func (f *found) ranges(c *scenarios.IPAM) {
 	for _, n := range f.nodes {
-		if p, err := netip.ParsePrefix(n.Spec.PodCIDR); err == nil && p.Addr().Is4() {
-			f.cidrs = append(f.cidrs, p.Masked())
+		if i := slices.IndexFunc(n.PodCIDRs, func(p netip.Prefix) bool { return p.Addr().Is4() }); i >= 0 {
+			f.cidrs = append(f.cidrs, n.PodCIDRs[i])
 		}
 	}
 	if f.system == "" {
@@ -255,12 +222,10 @@ func (f *found) ranges(c *scenarios.IPAM) {
 			c.PodSubnetCIDR = netip.PrefixFrom(all.Addr(), min(max(all.Bits(), 16), 24)).Masked()
 			f.notes = append(f.notes, fmt.Sprintf("The subnet %s is what the pods' addresses tell; a larger one may be there.", c.PodSubnetCIDR))
 		}
-		for _, n := range f.nodes {
-			if t := n.Metadata.Labels["node.kubernetes.io/instance-type"]; t != "" {
-				if _, ok := datastore.LimitsOf(t); ok {
-					c.Datastore.InstanceType = t
-					break
-				}
+		for _, t := range f.instances {
+			if _, ok := datastore.LimitsOf(t); ok {
+				c.Datastore.InstanceType = t
+				break
 			}
 		}
 	case f.system == scenarios.Calico: // whatever CIDRs its nodes show, it does not use them

@@ -1,0 +1,104 @@
+package kubectl
+
+import (
+	"fmt"
+	"net/netip"
+	"strconv"
+)
+
+// Node is what of a Node concerns addresses.
+type Node struct {
+	Addresses []netip.Addr
+	// PodCIDRs are masked.
+	PodCIDRs []netip.Prefix
+	// MaxPods is how many pods its kubelet takes; 0: unknown.
+	MaxPods int
+}
+
+// Node reads an object of kind Node. Addresses that are names of hosts are left out; a pod CIDR that is none is an error.
+func (o Object) Node() (Node, error) {
+	var n Node
+	var spec struct {
+		PodCIDR  string
+		PodCIDRs []string
+	}
+	var status struct {
+		Addresses   []struct{ Address string }
+		Allocatable struct{ Pods string }
+	}
+	if err := Decode(o.Spec, &spec); err != nil {
+		return n, err
+	}
+	if err := Decode(o.Status, &status); err != nil {
+		return n, err
+	}
+	if len(spec.PodCIDRs) == 0 && spec.PodCIDR != "" {
+		spec.PodCIDRs = []string{spec.PodCIDR}
+	}
+	var err error
+	if n.PodCIDRs, err = Prefixes(spec.PodCIDRs); err != nil {
+		return n, fmt.Errorf("spec.podCIDRs: %w", err)
+	}
+	for _, a := range status.Addresses {
+		n.Addresses = append(n.Addresses, Addrs(a.Address)...)
+	}
+	n.MaxPods, _ = strconv.Atoi(status.Allocatable.Pods) // a count, or nothing
+	return n, nil
+}
+
+// Pod is what of a Pod concerns addresses.
+type Pod struct {
+	// Node is empty before the pod is bound.
+	Node  string
+	Addrs []netip.Addr
+	// HostNetwork: it has its node's addresses. Over: it runs no more.
+	HostNetwork, Over bool
+}
+
+// Pod reads an object of kind Pod.
+func (o Object) Pod() (Pod, error) {
+	var spec struct {
+		NodeName    string
+		HostNetwork bool
+	}
+	var status struct {
+		Phase, PodIP string
+		PodIPs       []struct{ IP string }
+	}
+	if err := Decode(o.Spec, &spec); err != nil {
+		return Pod{}, err
+	}
+	if err := Decode(o.Status, &status); err != nil {
+		return Pod{}, err
+	}
+	p := Pod{Node: spec.NodeName, HostNetwork: spec.HostNetwork, Over: status.Phase == "Succeeded" || status.Phase == "Failed"}
+	for _, ip := range status.PodIPs {
+		p.Addrs = append(p.Addrs, Addrs(ip.IP)...)
+	}
+	if len(status.PodIPs) == 0 {
+		p.Addrs = Addrs(status.PodIP)
+	}
+	return p, nil
+}
+
+// Prefixes reads what Kubernetes writes as texts, masked.
+func Prefixes(texts []string) (list []netip.Prefix, err error) {
+	for _, t := range texts {
+		p, err := netip.ParsePrefix(t)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, p.Masked())
+	}
+	return list, nil
+}
+
+// Addrs does the same for addresses, and leaves out what is none: "None", and names of hosts.
+func Addrs(texts ...string) (list []netip.Addr) {
+	for _, t := range texts {
+		if a, err := netip.ParseAddr(t); err == nil {
+			list = append(list, a.Unmap())
+		}
+	}
+	return list
+}
