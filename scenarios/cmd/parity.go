@@ -21,6 +21,9 @@ import (
 // parityFlags are the flags of `vppdrill parity`.
 type parityFlags struct {
 	live      bool
+	hunt      bool
+	most      int
+	loads     []string
 	record    string
 	vpp       string
 	sequences int
@@ -39,19 +42,26 @@ func parityCommand() *cobra.Command {
 has and prints a table: each message, how often it was asked and answered equally, VPP's return codes, and the gaps with
 their reasons. With --live it starts real VPPs and drives them and the model with the same random calls, valid and slightly
 invalid; answers and dumps are compared, and a difference is shrunk to its shortest sequence. With --record it asks a real VPP
-again what the transcripts in a folder ask, and writes its answers down.
+again what the transcripts in a folder ask, and writes its answers down. With --hunt it gives lone real VPPs ever more interfaces,
+routes, services and other objects of one kind, far more than a node has, and watches for death, silence and what is left
+behind when all are gone.
 
 VPP is the first of --vpp, VPPDRILL_VPP, PATH, /usr/bin/vpp, /opt/*/bin/vpp. Real VPPs need root.`,
 		Example: `  vppdrill parity
   vppdrill parity --live --sequences 2000 --seed 7
-  vppdrill parity --record fixtures/vppapi/25.10`,
+  vppdrill parity --record fixtures/vppapi/25.10
+  vppdrill parity --hunt --load af-packets`,
 		Args: cli.Args(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
-			case f.live && f.record != "":
-				return cli.Usagef("parity: --live and --record exclude each other")
-			case f.sequences < 1 || f.calls < 1 || f.chain < 1:
-				return cli.Usagef("parity: --sequences, --calls and --chain are above 0")
+			case f.live && f.record != "" || f.hunt && (f.live || f.record != ""):
+				return cli.Usagef("parity: --live, --record and --hunt exclude each other")
+			case f.sequences < 1 || f.calls < 1 || f.chain < 1 || f.most < 1:
+				return cli.Usagef("parity: --sequences, --calls, --chain and --most are above 0")
+			case f.hunt:
+				return hunt(cmd, f)
+			case cmd.Flags().Changed("most") || cmd.Flags().Changed("load"):
+				return cli.Usagef("parity: --most and --load are of --hunt")
 			case f.live:
 				return compareLive(cmd, f)
 			case f.record != "":
@@ -62,6 +72,9 @@ VPP is the first of --vpp, VPPDRILL_VPP, PATH, /usr/bin/vpp, /opt/*/bin/vpp. Rea
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&f.live, "live", false, "compare with a real VPP")
+	flags.BoolVar(&f.hunt, "hunt", false, "load real VPPs until one does not stand it")
+	flags.IntVar(&f.most, "most", 4096, "the largest count of --hunt; loads whose objects cost much end earlier")
+	flags.StringSliceVar(&f.loads, "load", nil, "loads of --hunt: "+strings.Join(parity.LoadNames(), ", ")+" (default all)")
 	flags.StringVar(&f.record, "record", "", "folder of transcripts whose answers are recorded again")
 	flags.StringVar(&f.vpp, "vpp", "", "the VPP to run")
 	flags.IntVar(&f.sequences, "sequences", 100, "how many random sequences")

@@ -233,7 +233,7 @@ func RealVPPs(path string) (fresh func(context.Context) (Subject, error), end fu
 		if err != nil {
 			return nil, err
 		}
-		p, err := start(ctx, r, path)
+		p, err := start(ctx, r, path, comparedHeap)
 		if err != nil {
 			free.leave(r)
 			return nil, err

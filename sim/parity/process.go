@@ -63,7 +63,7 @@ api-segment { prefix NAME }
 socksvr { socket-name DIR/api.sock }
 statseg { socket-name DIR/stats.sock size 16M }
 buffers { page-size default buffers-per-numa 4096 }
-memory { main-heap-size 192M main-heap-page-size default }
+memory { main-heap-size HEAP main-heap-page-size default }
 plugins { plugin dpdk_plugin.so { disable } }
 `
 
@@ -90,14 +90,21 @@ func remove(dir string) {
 	os.RemoveAll(dir)
 }
 
+// Heaps of VPPs: those that are compared with the model hold little and start quickly with a small one, those that are loaded get VPP's own
+// default.
+const (
+	comparedHeap = "192M"
+	huntedHeap   = "1G"
+)
+
 // start runs VPP in the testbed and waits until it answers.
-func start(ctx context.Context, r *testbed, path string) (*process, error) {
+func start(ctx context.Context, r *testbed, path, heap string) (*process, error) {
 	dir, err := os.MkdirTemp("", folders+strconv.Itoa(os.Getpid())+"-")
 	if err != nil {
 		return nil, err
 	}
 	p := &process{dir: dir, in: r}
-	conf := strings.NewReplacer("DIR", dir, "NAME", filepath.Base(dir)).Replace(startup)
+	conf := strings.NewReplacer("DIR", dir, "NAME", filepath.Base(dir), "HEAP", heap).Replace(startup)
 	if err = os.WriteFile(filepath.Join(dir, "startup.conf"), []byte(conf), 0o600); err == nil {
 		err = r.do(func() error { return p.run(path) })
 	}

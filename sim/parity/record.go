@@ -20,7 +20,7 @@ func Record(ctx context.Context, path, command string, t *transcript.Transcript)
 		return nil, err
 	}
 	defer r.close()
-	p, err := start(ctx, r, path)
+	p, err := start(ctx, r, path, comparedHeap)
 	if err != nil {
 		return nil, err
 	}

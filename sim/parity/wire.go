@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -22,7 +23,7 @@ const frameMax = 2048
 func openWires() ([]wire, error) {
 	var all []wire
 	for _, d := range devices {
-		w, err := openWire(d)
+		w, err := openWire(d + "p")
 		if err != nil {
 			closeWires(all)
 			return nil, fmt.Errorf("listen on %sp: %w", d, err)
@@ -32,8 +33,9 @@ func openWires() ([]wire, error) {
 	return all, nil
 }
 
-func openWire(device string) (wire, error) {
-	link, err := net.InterfaceByName(device + "p")
+// openWire opens a link of the namespace that it runs in.
+func openWire(link string) (wire, error) {
+	at, err := net.InterfaceByName(link)
 	if err != nil {
 		return wire{}, err
 	}
@@ -42,11 +44,11 @@ func openWire(device string) (wire, error) {
 	if err != nil {
 		return wire{}, err
 	}
-	if err := unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: everything, Ifindex: link.Index}); err != nil {
+	if err := unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: everything, Ifindex: at.Index}); err != nil {
 		unix.Close(fd)
 		return wire{}, err
 	}
-	return wire{device, fd}, nil
+	return wire{strings.TrimSuffix(link, "p"), fd}, nil
 }
 
 func closeWires(all []wire) {
