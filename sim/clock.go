@@ -16,6 +16,9 @@ type clocks struct {
 	// boot is which boot began when the clock behind had ticked as much as booted says.
 	boot   string
 	booted time.Duration
+	// own is how far the agent's own time was ahead of the count behind, when its last life began; ownBoot is that life's boot.
+	own     time.Duration
+	ownBoot string
 }
 
 // million is what a clock's error is a part of.
@@ -68,6 +71,20 @@ func (m *machine) sinceBoot() time.Duration {
 
 // now is the time as the process sees it: what the wall clock said when it started, and what has passed since.
 func (p *process) now() time.Time { return epoch.Add(p.ahead + p.m.ticked()) }
+
+// ownTime notes by what a new life of the agent measures rests. A new boot's time is the wall clock's: where somebody has set it back
+// since the boot before, whatever rests does so for longer, by no more than that. An agent that loses more has lost it by itself.
+func (m *machine) ownTime(p *process) {
+	c := &m.clocks
+	own := p.agent.Time(p.now()).Sub(epoch) - m.ticked()
+	if boot := m.host.Boot(); c.ownBoot != boot {
+		if c.ownBoot != "" {
+			m.restLonger(min(c.own-own, c.own-c.ahead))
+		}
+		c.ownBoot = boot
+	}
+	c.own = own
+}
 
 // side is an agent as its node's daemons see it, whose time is its own.
 type side struct {

@@ -37,6 +37,16 @@ func (m *machine) rest(a netip.Addr) {
 	}
 }
 
+// restLonger is said when the agent's own time has fallen behind by d.
+func (m *machine) restLonger(d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	for a := range m.rests { //vppdrill:unordered each by itself
+		m.rests[a] += m.truly(d)
+	}
+}
+
 // resting are the addresses that were released and rest still, in order. Who is leased again rests no more, whether or not it should have.
 func (m *machine) resting() (list []netip.Addr) {
 	for a, until := range m.rests { //vppdrill:unordered sorted below

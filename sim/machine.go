@@ -241,6 +241,7 @@ func (m *machine) agentUp() {
 	if p.dead {
 		return
 	}
+	m.ownTime(p)
 	leases := slices.Collect(a.Leases())
 	p.leases = agent.NewLeaseChanges(slices.Values(leases))
 	m.fact(scenarios.Fact{Kind: scenarios.FactAgentUp, Leases: leases})

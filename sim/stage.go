@@ -66,7 +66,8 @@ func (st stage) Lacks() []timeline.Need {
 func (st stage) Restore() error {
 	st.net.MendAll()
 	for _, m := range st.order {
-		if m.newest != "" { // what refuses its journal is replaced by what has written it
+		st.watchFault(m.name, func(f *cluster.StreamFaults) { *f = cluster.StreamFaults{} }) // what nothing has met yet meets nothing
+		if m.newest != "" {                                                                  // what refuses its journal is replaced by what has written it
 			m.version = m.newest
 		}
 	}

@@ -89,11 +89,12 @@ func (s *Store) SetAvailable(up bool) {
 	}
 }
 
-// Wipe loses all data, as a replaced etcd volume does: no keys, no history, revision 1 again. Every watch ends.
+// Wipe loses all data, as a replaced etcd volume does: no keys, no history, revision 1 again. Every watch ends; who is told of
+// commits still is.
 func (s *Store) Wipe() {
 	s.endWatches()
 	fresh := NewStore()
-	fresh.down, fresh.ops, fresh.identity = s.down, s.ops, s.identity+1
+	fresh.down, fresh.ops, fresh.identity, fresh.Committed = s.down, s.ops, s.identity+1, s.Committed
 	*s = *fresh
 }
 
