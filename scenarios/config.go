@@ -60,10 +60,28 @@ type IPAM struct {
 	ReuseDelay      time.Duration `yaml:"reuseDelay" doc:"A released address stays unused at least this long."`
 
 	Ranges    []netip.Prefix `yaml:"ranges" doc:"What nodes' blocks are carved from, inside podSubnetCIDR; all of it when absent (cilium, nodeipam, calico)."`
+	NodeIPAM  NodeIPAMConfig `yaml:"nodeipam" doc:"What only nodeipam has."`
 	Cilium    CiliumIPAM     `yaml:"cilium" doc:"What only cilium has."`
 	Datastore DatastoreIPAM  `yaml:"datastore" doc:"What only datastore has."`
 	Calico    CalicoIPAM     `yaml:"calico" doc:"What only calico has."`
 }
+
+// NodeIPAMConfig is the controller manager's. With all types but the first nodes are instances of Google's cloud, whose alias ranges are
+// their blocks.
+type NodeIPAMConfig struct {
+	Allocator NodeAllocator `yaml:"allocator" enum:"RangeAllocator,CloudAllocator,IPAMFromCluster,IPAMFromCloud" doc:"The controller manager's --cidr-allocator-type: ranges of its own, what the cloud gave each instance, or ranges of its own that it tells the cloud."`
+}
+
+// NodeAllocator is a type of Kubernetes' node IPAM controller.
+type NodeAllocator string
+
+// The types, by the controller manager's words.
+const (
+	RangeAllocator  NodeAllocator = "RangeAllocator"
+	CloudAllocator  NodeAllocator = "CloudAllocator"
+	IPAMFromCluster NodeAllocator = "IPAMFromCluster"
+	IPAMFromCloud   NodeAllocator = "IPAMFromCloud"
+)
 
 // CiliumIPAM is Cilium's multi-pool mode with one pool, or its cluster-pool mode, which is upstream's default. A node's block has
 // podSubnetOneNodePrefixLen. In its ENI mode a node has single addresses of the VPC's subnet, which is podSubnetCIDR.
@@ -259,8 +277,9 @@ type Agent struct {
 func DefaultConfig() Config {
 	return Config{
 		IPAM: IPAM{
-			System: Contiv,
-			Cilium: CiliumIPAM{Mode: MultiPool, PreAllocate: 8, ReleaseDelay: 180 * time.Second},
+			System:   Contiv,
+			NodeIPAM: NodeIPAMConfig{Allocator: RangeAllocator},
+			Cilium:   CiliumIPAM{Mode: MultiPool, PreAllocate: 8, ReleaseDelay: 180 * time.Second},
 			// 30 s cooling is amazon-vpc-cni-k8s' addressCoolingPeriod; a prefix kept warm is its default.
 			Datastore: DatastoreIPAM{InstanceType: "m5.large", PrefixDelegation: true, WarmENI: 1, WarmPrefix: 1, Cooling: 30 * time.Second, AttachDelay: 5 * time.Second, MetadataLag: 2 * time.Second},
 			Calico:    CalicoIPAM{MaxBlocks: calico.DefaultMaxBlocks, EmptyBlockGrace: calico.DefaultGrace},

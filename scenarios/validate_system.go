@@ -58,6 +58,9 @@ func (s *Scenario) checkSystem(c IPAM) *InputError {
 			}
 		}
 	}
+	if err := s.checkAliases(c); err != nil {
+		return err
+	}
 	if c.System == Calico {
 		if n := plan.PodSubnetOneNodePrefixLen; n < calicoBitsMin || n > calicoBitsMax {
 			return s.wrongAt("config.ipam.podSubnetOneNodePrefixLen", "Calico's blocks are /%d to /%d", calicoBitsMin, calicoBitsMax)
@@ -103,6 +106,23 @@ func (s *Scenario) checkRange(path string, c IPAM, r netip.Prefix) *InputError {
 		return s.wrongAt(path, "%s is not inside podSubnetCIDR %s", r, plan.PodSubnet)
 	case r.Bits() > block:
 		return s.wrongAt(path, "%s has no room for a node's block of /%d", r, block)
+	}
+	return nil
+}
+
+// checkAliases refuses what allocators that have a cloud cannot do: they know one range, from their start on.
+func (s *Scenario) checkAliases(c IPAM) *InputError {
+	if c.System != NodeIPAM || c.NodeIPAM.Allocator == RangeAllocator || c.NodeIPAM.Allocator == "" {
+		return nil
+	}
+	if len(c.Ranges) > 1 {
+		return s.wrongAt("config.ipam.ranges[1]", "%s has one range", c.NodeIPAM.Allocator)
+	}
+	for i, step := range s.Timeline {
+		switch step.Action.(type) {
+		case AddRange, RemoveRange:
+			return s.wrongAt("timeline["+strconv.Itoa(i)+"]", "%s keeps the range that it started with; RangeAllocator has %s", c.NodeIPAM.Allocator, step.Action.Verb())
+		}
 	}
 	return nil
 }

@@ -232,11 +232,13 @@ func (n *nodeSync) allocate() {
 	n.step(syncAddAlias)
 }
 
-// fromAlias: only the cloud knows a CIDR.
+// fromAlias: only the cloud knows a CIDR. Where the cluster decides, that is what a controller before this one had allocated and told the
+// cloud before it ended; upstream refuses it, and the node has no CIDR for ever. One that we would not have given is refused.
 func (n *nodeSync) fromAlias(alias netip.Prefix) {
 	err := n.claim(alias) // in any mode, so that nobody else gets it
+	ours := err == nil && alias.Bits() == n.c.set.NodeMaskSize()
 	switch {
-	case n.c.cfg.Mode != SyncFromCloud:
+	case n.c.cfg.Mode != SyncFromCloud && !ours:
 		n.refuse("sync from cloud", "")
 	case err != nil:
 		n.done(err)

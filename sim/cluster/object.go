@@ -97,6 +97,8 @@ type Node struct {
 	Labels    map[string]string
 	// Touches counts writes of an annotation that means nothing.
 	Touches int
+	// NetworkAvailable: the condition NetworkUnavailable is False.
+	NetworkAvailable bool
 	// Ready is the node's condition; the scheduler uses ready nodes only.
 	Ready bool
 

@@ -85,6 +85,10 @@ func kubeNode(n *cluster.Node) nodeipam.KubeNode {
 	for _, p := range n.PodCIDRs {
 		k.PodCIDRs = append(k.PodCIDRs, p.String())
 	}
+	k.ProviderID = "gce://vppdrill/zone-1/" + n.Name // Google's names an instance, and so a later one of the name too
+	if n.NetworkAvailable {
+		k.NetworkUnavailable = nodeipam.ConditionFalse
+	}
 	if len(k.PodCIDRs) > 0 {
 		k.PodCIDR = k.PodCIDRs[0]
 	}
@@ -105,6 +109,12 @@ func (c *controller) perform(effects []nodeipam.Effect) {
 			c.write(e, e.ID, nodeTouch, e.Name, e.UID, e.ResourceVersion, func(n *cluster.Node) error { n.Touches++; return nil })
 		case nodeipam.PatchNodeCIDRs:
 			c.write(e, e.ID, nodePatch, e.Name, e.UID, e.ResourceVersion, func(n *cluster.Node) error { return patch(n, e.CIDRs) })
+		case nodeipam.SetNetworkAvailable:
+			c.write(e, e.ID, nodeCondition, e.Name, "", "", func(n *cluster.Node) error { n.NetworkAvailable = true; return nil })
+		case nodeipam.GetAliases:
+			c.aliasesOf(e)
+		case nodeipam.AddAlias:
+			c.addAlias(e)
 		case nodeipam.WakeAt:
 			c.due = !e.At.IsZero()
 			c.alarm(e.At, func() { c.step(nodeipam.Woke{}) })
@@ -114,7 +124,7 @@ func (c *controller) perform(effects []nodeipam.Effect) {
 			c.env.Note(c.name, string(e.AppendText(nil)))
 			c.crash() // a controller that lived on without its CIDR map would assign nothing, ever
 		default:
-			panic("controllers: an effect of a cloud: " + string(e.AppendText(nil)))
+			panic("controllers: an effect of nodeipam: " + string(e.AppendText(nil)))
 		}
 	}
 }
@@ -155,14 +165,16 @@ func (c *controller) write(e nodeipam.Effect, id uint64, what, name, uid, versio
 		switch {
 		case !ok:
 			return nil, cluster.ErrNotFound
-		case uid != old.UID, version != "" && version != strconv.FormatInt(old.ResourceVersion, 10):
+		case uid != "" && uid != old.UID, version != "" && version != strconv.FormatInt(old.ResourceVersion, 10):
 			return nil, cluster.ErrConflict
 		}
 		n := *old
 		if err := change(&n); err != nil {
 			return nil, err
 		}
-		if err := a.SetNode(name, uid, func(to *cluster.Node) { to.PodCIDRs, to.Touches = n.PodCIDRs, n.Touches }); err != nil {
+		if err := a.SetNode(name, uid, func(to *cluster.Node) {
+			to.PodCIDRs, to.Touches, to.NetworkAvailable = n.PodCIDRs, n.Touches, n.NetworkAvailable
+		}); err != nil {
 			return nil, err
 		}
 		return get(a, name)

@@ -50,14 +50,6 @@ func (o *eniOperator) stop() {
 	}
 }
 
-func (o *eniOperator) after(d time.Duration, what string, do func()) {
-	o.env.Clock.After(d, &step{o.name, what, func() {
-		if !o.dead {
-			do()
-		}
-	}})
-}
-
 func (o *eniOperator) resync() {
 	o.perform(o.core.Resync(o.env.now()))
 	o.after(resyncTime, "resync", o.resync)
@@ -219,43 +211,16 @@ func (o *eniOperator) ask(node, what, key string, wait time.Duration, act func(C
 	if wait == changeTime {
 		o.system.requests++
 	}
-	answered := false
-	answer := func(err error) {
-		if !answered && !o.dead {
-			answered = true
-			o.asked--
-			then(err)
+	o.outside(fault.Op{Node: o.kind, Name: what, Key: key}, wait, func() error {
+		c := o.system.instances[node]
+		if c == nil {
+			return cluster.ErrNotFound
 		}
-	}
-	muted := false
-	o.env.request(request{
-		op: fault.Op{Node: o.kind, Name: what, Key: key},
-		send: func() {
-			if o.cut { // its connection is
-				o.after(silence, "hears nothing of "+what, func() { answer(cluster.ErrNoAnswer) })
-				return
-			}
-			// A call under way outlives the process that made it.
-			o.env.Clock.After(wait, &step{o.name, what + " " + key, func() {
-				err := error(cluster.ErrNotFound)
-				if c := o.system.instances[node]; c != nil {
-					err = act(c)
-				}
-				if !muted {
-					answer(err)
-				}
-			}})
-		},
-		forget: func() { muted = true },
-		tell: func(silent bool) {
-			if silent {
-				answer(cluster.ErrNoAnswer)
-				return
-			}
-			answer(cluster.ErrUnavailable)
-		},
-		die: func() { o.fail("it crashed") },
-	})
+		return act(c)
+	}, func(err error) {
+		o.asked--
+		then(err)
+	}, func() { o.fail("it crashed") })
 }
 
 func (o *eniOperator) write(a cilium.Action) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/sim/cluster"
+	"github.com/vppdrill/vppdrill/sim/fault"
 )
 
 // leaseTime is how long a leader leads after it renewed its lease last, and how long others wait: client-go's
@@ -88,6 +89,50 @@ func (l *leader) alarm(at time.Time, ring func()) {
 			ring()
 		}
 	}})
+}
+
+// after lets the leader do something later, if it still lives.
+func (l *leader) after(d time.Duration, what string, do func()) {
+	l.env.Clock.After(d, &step{l.name, what, func() {
+		if !l.dead {
+			do()
+		}
+	}})
+}
+
+// outside is one request to somebody outside of the cluster, such as a cloud, which takes wait. A leader that is cut off hears nothing of it.
+func (l *leader) outside(op fault.Op, wait time.Duration, act func() error, then func(error), die func()) {
+	answered, muted := false, false
+	answer := func(err error) {
+		if !answered && !l.dead {
+			answered = true
+			then(err)
+		}
+	}
+	l.env.request(request{
+		op: op,
+		send: func() {
+			if l.cut { // its connection is
+				l.after(silence, "hears nothing of "+op.Name, func() { answer(cluster.ErrNoAnswer) })
+				return
+			}
+			// A call under way outlives the process that made it.
+			l.env.Clock.After(wait, &step{l.name, op.Name + " " + op.Key, func() {
+				if err := act(); !muted {
+					answer(err)
+				}
+			}})
+		},
+		forget: func() { muted = true },
+		tell: func(silent bool) {
+			if silent {
+				answer(cluster.ErrNoAnswer)
+				return
+			}
+			answer(cluster.ErrUnavailable)
+		},
+		die: die,
+	})
 }
 
 // step is an engine event: who does what.

@@ -12,7 +12,8 @@ import (
 	"github.com/vppdrill/vppdrill/sim/cluster"
 )
 
-// rangeSystem is Kubernetes: the controller manager's range allocator writes a pod CIDR into each Node object.
+// rangeSystem is Kubernetes: the controller manager's allocator writes a pod CIDR into each Node object, of ranges of its own or as the
+// cloud has it.
 type rangeSystem struct {
 	env      Env
 	hostBits int
@@ -20,6 +21,9 @@ type rangeSystem struct {
 	// names has the ranges' names in the API, ranges the ranges; both in order of creation.
 	ranges []nodeipam.ClusterCIDR
 	made   int
+
+	// cloud is nil for RangeAllocator.
+	cloud *aliases
 
 	election
 	leading  *controller
@@ -39,8 +43,20 @@ func newRangeSystem(env Env) (*rangeSystem, error) {
 	for _, r := range list {
 		s.ranges = append(s.ranges, s.object(r))
 	}
+	s.cloud = cloudAliases(env.Plan.NodeIPAM.Allocator, list[0], list[0].Addr().BitLen()-s.hostBits, plan.Service)
 	env.Cluster.API.Observe(s.observe)
 	return s, nil
+}
+
+// params are the controller's for its type.
+func (s *rangeSystem) params() (nodeipam.CIDRAllocatorType, nodeipam.CIDRAllocatorParams) {
+	p := nodeipam.CIDRAllocatorParams{ServiceCIDR: s.service}
+	if s.cloud == nil {
+		p.MultiCIDRs = slices.Clone(s.ranges)
+		return nodeipam.RangeAllocatorType, p
+	}
+	p.ClusterCIDRs, p.NodeCIDRMaskSizes, p.Picker = []netip.Prefix{s.cloud.within}, []int{s.cloud.bits}, picker{&s.env}
+	return nodeipam.CIDRAllocatorType(s.env.Plan.NodeIPAM.Allocator), p
 }
 
 // object is the ClusterCIDR of a range.
@@ -75,8 +91,8 @@ func (s *rangeSystem) Start() { s.lead() }
 
 func (s *rangeSystem) lead() {
 	l := s.won(&s.env, rangeProgram)
-	params := nodeipam.CIDRAllocatorParams{MultiCIDRs: slices.Clone(s.ranges), ServiceCIDR: s.service}
-	r, err := nodeipam.New(nodeipam.RangeAllocatorType, params, "")
+	kind, params := s.params()
+	r, err := nodeipam.New(kind, params, nodeipam.CloudProviderGCE)
 	if err != nil {
 		panic("controllers: the scenario's ranges were accepted before: " + err.Error())
 	}
@@ -88,8 +104,21 @@ func (s *rangeSystem) lead() {
 	s.leading.start()
 }
 
-func (*rangeSystem) Join(string) error                    { return nil }
-func (*rangeSystem) Leave(string)                         {}
+// Join implements System: the cloud makes an instance.
+func (s *rangeSystem) Join(node string) error {
+	if s.cloud != nil {
+		s.cloud.create(node)
+	}
+	return nil
+}
+
+// Leave implements System.
+func (s *rangeSystem) Leave(node string) {
+	if s.cloud != nil {
+		s.cloud.delete(node)
+	}
+}
+
 func (*rangeSystem) AgentUp(string, Side)                 {}
 func (*rangeSystem) AgentDown(string)                     {}
 func (*rangeSystem) Changed(string)                       {}
@@ -131,12 +160,20 @@ func (s *rangeSystem) LoseLeader(pause time.Duration, within bool) error {
 	return nil
 }
 
-// FreeBlock looks for a block of the ranges that no Node object shows.
+// FreeBlock looks for a block of the ranges that no Node object shows, or where the cloud gives them, for one that its Node object does not
+// show yet.
 func (s *rangeSystem) FreeBlock() bool {
 	var taken []netip.Prefix
 	nodes, _ := s.env.Cluster.API.List(cluster.KindNode, "")
 	for _, o := range nodes {
-		taken = append(taken, o.(*cluster.Node).PodCIDRs...)
+		n := o.(*cluster.Node)
+		if s.cloud != nil && s.cloud.given && len(n.PodCIDRs) == 0 && s.cloud.of[n.Name].IsValid() {
+			return true
+		}
+		taken = append(taken, n.PodCIDRs...)
+	}
+	if s.cloud != nil && s.cloud.given {
+		return false
 	}
 	if s.service.IsValid() {
 		taken = append(taken, s.service)
@@ -162,10 +199,18 @@ func (s *rangeSystem) Pending() string {
 		return fmt.Sprintf("%s waits for %d answers", s.leading.name, s.leading.asked)
 	case !s.leading.feed.Synced():
 		return s.leading.name + " has no watch"
-	case s.leading.due:
+	case s.cloud == nil && s.leading.due:
 		return s.leading.name + " tries again later"
+	case s.cloud != nil && s.unserved() && s.FreeBlock(): // its alarms are of looks again, which never end
+		return s.leading.name + " has nodes without a block"
 	}
 	return ""
+}
+
+// unserved reports whether a Node object has no pod CIDR.
+func (s *rangeSystem) unserved() bool {
+	nodes, _ := s.env.Cluster.API.List(cluster.KindNode, "")
+	return slices.ContainsFunc(nodes, func(o cluster.Object) bool { return len(o.(*cluster.Node).PodCIDRs) == 0 })
 }
 
 // Requests counts writes of Node objects.

@@ -15,7 +15,7 @@ const silence = 10 * time.Second
 // Node and the Name of operations of kind fault.KindControl.
 var (
 	Programs     = []string{operatorProgram, rangeProgram, tenderProgram}
-	RequestNames = []string{ledgerRead, ledgerAppend, ledgerStrike, resourceWrite, resourceAsk, resourceMake, nodeList, nodeGet, nodeTouch, nodePatch,
+	RequestNames = []string{ledgerRead, ledgerAppend, ledgerStrike, resourceWrite, resourceAsk, resourceMake, nodeList, nodeGet, nodeTouch, nodePatch, nodeCondition, aliasRead, aliasAdd,
 		datastore.DescribeENIs.String(), datastore.ReadIMDS.String(), datastore.SetUpENI.String(), datastore.AssignUnits.String(),
 		datastore.UnassignUnits.String(), datastore.CreateENI.String(), datastore.DeleteENI.String(),
 		blockAssign, blockRelease, blockTend, listENIs, assignIPs, unassignIPs}
@@ -36,6 +36,9 @@ const (
 	nodeGet       = "node-get"
 	nodeTouch     = "node-touch"
 	nodePatch     = "node-patch"
+	nodeCondition = "node-condition"
+	aliasRead     = "alias-read" // by the controller manager
+	aliasAdd      = "alias-add"
 	listENIs      = "list-enis" // by Cilium's operator
 	assignIPs     = "assign-ips"
 	unassignIPs   = "unassign-ips"
