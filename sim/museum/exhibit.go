@@ -28,7 +28,7 @@ type Exhibit struct {
 
 // All are the exhibits by upstream, in the order of their files.
 func All() []Exhibit {
-	return slices.Concat(contiv(), kubernetes(), kubelets(), cilium(), ciliumOperator(), aws(), ipamd(), kubeProxy(), proxies())
+	return slices.Concat(contiv(), kubernetes(), kubelets(), cilium(), ciliumOperator(), aws(), ipamd(), kubeProxy(), proxies(), wires())
 }
 
 // ByName finds an exhibit; the error names the nearest one.
