@@ -36,8 +36,15 @@ func (m *machine) drawClocks() {
 }
 
 // ticked is how much time has passed since the run's start by the machine's own count.
-func (m *machine) ticked() time.Duration {
-	now := m.w.eng.Now()
+func (m *machine) ticked() time.Duration { return m.ticks(m.w.eng.Now()) }
+
+// counted is what the machine has counted since something that is so old: a program that takes the time of both counts no more, and no less.
+func (m *machine) counted(age time.Duration) time.Duration {
+	return m.ticked() - m.ticks(m.w.eng.Now()-age)
+}
+
+// ticks is what the machine counts until a time of the run.
+func (m *machine) ticks(now time.Duration) time.Duration {
 	if m.clocks.ppm == 0 {
 		return now
 	}

@@ -95,6 +95,9 @@ func (p *process) step(ev agent.Event) {
 		p.inbox = append(p.inbox, heard{ev, p.m.w.eng.Now()})
 		return
 	}
+	if l, ok := ev.(agent.NodesListed); ok {
+		ev = agent.NodesListed{Age: p.m.counted(l.Age)}
+	}
 	p.m.w.stepping = p.m.name
 	var effects []agent.Effect
 	if p.planted == nil {

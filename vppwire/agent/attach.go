@@ -49,7 +49,19 @@ func (p *pods) podAdd(e PodAdd) {
 	p.requests[e.Request] = t
 	if t.phase == phaseUp {
 		p.answerIfDone(t)
+		p.patience(t)
 	}
+}
+
+// patience begins for an ADD that an earlier life began, whose attachment stands in the journal and perhaps nowhere else.
+func (p *pods) patience(t *attachment) {
+	if len(t.adds) == 0 || slices.Contains(p.underway, t) {
+		return
+	}
+	t.since = p.now
+	p.underway = append(p.underway, t)
+	p.todo |= todoPods
+	p.judgeWiring() // why it cannot succeed may be known already
 }
 
 // begin files a new attachment, to be admitted before the Step ends.
@@ -258,11 +270,11 @@ func (p *pods) answerIfDone(t *attachment) {
 	if done, _ := p.wire.Done(t.group); !done || !p.looked {
 		return
 	}
+	p.underway = without(p.underway, t)
 	if t.phase == phaseUp {
 		p.answerAdds(t, Answer{Result: p.result(t)})
 		return
 	}
-	p.underway = without(p.underway, t)
 	p.todo |= todoPods
 	if p.hookAfter(t) {
 		t.phase = phaseHooking
@@ -289,7 +301,7 @@ func (p *pods) judgeWiring() {
 			p.failing = wiringTrouble(t, err)
 			p.fail(t, CodeTryAgain, err)
 		}
-		if t.phase == phaseWiring && !p.now.Before(t.since.Add(p.cfg.AddPatience)) {
+		if !t.removing() && !p.now.Before(t.since.Add(p.cfg.AddPatience)) {
 			// Nobody refuses: VPP is away, or the runtime waits no more. The runtime decides how long that may take.
 			p.underway = without(p.underway, t)
 			p.todo |= todoPods

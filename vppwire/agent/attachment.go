@@ -48,7 +48,7 @@ type attachment struct {
 	// stale: of an earlier boot. Its namespace and processes are gone, so it is never wired; its address stays held until
 	// the runtime, the pod list or a newer sandbox says that nobody will ask for it again.
 	stale bool
-	since time.Time // of phaseWiring
+	since time.Time // of phaseWiring, or of the repeated ADD
 	hook  uint64    // outstanding Hook
 	// adds, dels: open requests, oldest first. gcs: collections that wait for this one.
 	adds, dels []uint64
@@ -94,7 +94,8 @@ type pods struct {
 	// checks are CHECKs that wait for VPP and Linux to be looked at.
 	checks []PodCheck
 	hooks  map[uint64]*attachment
-	// waiting are in phaseWaiting, in the order of their ADDs; underway are in phaseWiring with somebody waiting.
+	// waiting are in phaseWaiting, in the order of their ADDs; underway are in phaseWiring, or repeated in phaseUp,
+	// with somebody waiting.
 	waiting, underway []*attachment
 	lastHook          uint64
 	// failing is why the last ADD that was wired was given up, empty since one was answered.

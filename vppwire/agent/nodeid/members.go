@@ -8,7 +8,7 @@ import (
 // members is which nodes the cluster has, as the API server tells it.
 type members struct {
 	nodes map[string]member // by name
-	// round counts NodesListed; a node last told in an earlier round is gone.
+	// round counts NodesListed; a node last told in an earlier round is gone, and one that was told before the list was asked for.
 	round uint32
 	// listed: NodesListed has come once.
 	listed bool
@@ -23,6 +23,7 @@ type members struct {
 type member struct {
 	uid   string
 	round uint32
+	seen  time.Time
 }
 
 func (s *members) init() {
@@ -39,7 +40,7 @@ func (s *members) present(e *entry) bool {
 func (m *Machine) nodeSeen(e NodeSeen) {
 	s := &m.members
 	old, known := s.nodes[e.Name]
-	s.nodes[e.Name] = member{uid: e.UID, round: s.round}
+	s.nodes[e.Name] = member{uid: e.UID, round: s.round, seen: m.now}
 	if known && old.uid != e.UID {
 		m.nodeIsGone(old.uid)
 	}
@@ -78,7 +79,7 @@ func (m *Machine) nodesAreListed(age time.Duration) {
 	}
 	var absent []string
 	for name, n := range s.nodes {
-		if n.round != s.round {
+		if n.round != s.round || n.seen.Before(s.listedAt) {
 			absent = append(absent, name)
 		}
 	}

@@ -68,6 +68,15 @@ func (c *cluster) act(w []string) error {
 		}
 	case "unheard": // its Node object is there, and nobody else hears of it
 		n.uid = w[2]
+	case "left": // its Node object goes, and the others learn it by a list that was asked for after that
+		n.uid = ""
+		for _, other := range c.nodes {
+			if other == n || other.uid == "" {
+				continue
+			}
+			c.step(other, NodeSeen{other.name, other.uid})
+			c.step(other, NodesListed{})
+		}
 	case "listed-late": // a list that was asked for a while ago, before this node came to be, reaches the others
 		age, err := time.ParseDuration(w[2])
 		if err != nil {
