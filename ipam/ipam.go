@@ -37,6 +37,21 @@ func plain(part string) bool {
 		strings.IndexByte(part, '\r') < 0 && strings.IndexByte(part, '\n') < 0
 }
 
+// second is what the interface's name ends with in whose an attachment's second address is: no link's name has a colon.
+const second = ":2"
+
+// Second is who holds the second address of o's attachment, in a cluster of two families: an Owner holds one address.
+func (o Owner) Second() Owner {
+	o.IfName += second
+	return o
+}
+
+// First is the Owner of which o is the Second, and o itself where it is none's.
+func (o Owner) First() (first Owner, is bool) {
+	o.IfName, is = strings.CutSuffix(o.IfName, second)
+	return o, is
+}
+
 // ParseOwner reads what Owner.String wrote.
 func ParseOwner(text string) (Owner, error) {
 	network, rest, _ := strings.Cut(text, "/")
@@ -57,6 +72,20 @@ type Want struct {
 	Addr netip.Addr
 	// Pool names the pool for systems with several; empty is the default pool.
 	Pool string
+}
+
+// Pools of a DualStack for Want.Pool.
+const (
+	PoolIPv4 = "ipv4"
+	PoolIPv6 = "ipv6"
+)
+
+// PoolOf is the pool of an address's family.
+func PoolOf(a netip.Addr) string {
+	if a.Unmap().Is4() {
+		return PoolIPv4
+	}
+	return PoolIPv6
 }
 
 // Lease says that Owner holds Addr.
@@ -123,4 +152,10 @@ type NodeAllocator interface {
 	Apply(r Record) error
 	// Records is the shortest history that recreates the present state in a fresh allocator (for journal compaction).
 	Records() []Record
+}
+
+// DualStack is a NodeAllocator whose blocks may be of two families. Want.Pool chooses one; without a block of it there is ErrNoBlock.
+type DualStack interface {
+	NodeAllocator
+	DualStack()
 }

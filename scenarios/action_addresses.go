@@ -2,22 +2,23 @@ package scenarios
 
 import "net/netip"
 
-// ChangeCIDR changes the cluster's address plan; what is zero stays as it is.
+// ChangeCIDR changes the cluster's address plan; what is zero stays as it is. In a cluster of two families a single range is its family's.
 type ChangeCIDR struct {
-	PodSubnetCIDR                 netip.Prefix `yaml:"podSubnetCIDR" doc:"All pods."`
-	PodSubnetOneNodePrefixLen     int          `yaml:"podSubnetOneNodePrefixLen" min:"0" max:"128" doc:"Prefix length of one node's pods."`
-	VPPHostSubnetCIDR             netip.Prefix `yaml:"vppHostSubnetCIDR" doc:"All links between VPP and Linux."`
-	VPPHostSubnetOneNodePrefixLen int          `yaml:"vppHostSubnetOneNodePrefixLen" min:"0" max:"128" doc:"Prefix length of one node's link between VPP and Linux."`
-	NodeInterconnectCIDR          netip.Prefix `yaml:"nodeInterconnectCIDR" doc:"The nodes' own addresses."`
-	VXLANCIDR                     netip.Prefix `yaml:"vxlanCIDR" doc:"The nodes' tunnel addresses."`
-	ServiceCIDR                   netip.Prefix `yaml:"serviceCIDR" doc:"Cluster services."`
+	PodSubnetCIDR                 CIDRPair `yaml:"podSubnetCIDR" doc:"All pods."`
+	PodSubnetOneNodePrefixLen     int      `yaml:"podSubnetOneNodePrefixLen" min:"0" max:"128" doc:"Prefix length of one node's pods."`
+	PodSubnetOneNodePrefixLenIPv6 int      `yaml:"podSubnetOneNodePrefixLenIPv6" min:"0" max:"128" doc:"The same of IPv6 in a cluster of two families."`
+	VPPHostSubnetCIDR             CIDRPair `yaml:"vppHostSubnetCIDR" doc:"All links between VPP and Linux."`
+	VPPHostSubnetOneNodePrefixLen int      `yaml:"vppHostSubnetOneNodePrefixLen" min:"0" max:"128" doc:"Prefix length of one node's link between VPP and Linux."`
+	NodeInterconnectCIDR          CIDRPair `yaml:"nodeInterconnectCIDR" doc:"The nodes' own addresses."`
+	VXLANCIDR                     CIDRPair `yaml:"vxlanCIDR" doc:"The nodes' tunnel addresses."`
+	ServiceCIDR                   CIDRPair `yaml:"serviceCIDR" doc:"Cluster services."`
 }
 
 // Apply returns the configuration after the change.
 func (a ChangeCIDR) Apply(c IPAM) IPAM {
 	for _, change := range [...]struct {
-		to   netip.Prefix
-		from *netip.Prefix
+		to   CIDRPair
+		from *CIDRPair
 	}{
 		{a.PodSubnetCIDR, &c.PodSubnetCIDR},
 		{a.VPPHostSubnetCIDR, &c.VPPHostSubnetCIDR},
@@ -26,11 +27,14 @@ func (a ChangeCIDR) Apply(c IPAM) IPAM {
 		{a.ServiceCIDR, &c.ServiceCIDR},
 	} {
 		if change.to.IsValid() {
-			*change.from = change.to
+			*change.from = change.from.changed(change.to)
 		}
 	}
 	if a.PodSubnetOneNodePrefixLen != 0 {
 		c.PodSubnetOneNodePrefixLen = a.PodSubnetOneNodePrefixLen
+	}
+	if a.PodSubnetOneNodePrefixLenIPv6 != 0 {
+		c.PodSubnetOneNodePrefixLenIPv6 = a.PodSubnetOneNodePrefixLenIPv6
 	}
 	if a.VPPHostSubnetOneNodePrefixLen != 0 {
 		c.VPPHostSubnetOneNodePrefixLen = a.VPPHostSubnetOneNodePrefixLen

@@ -29,7 +29,7 @@ func actionLine(a Action) string {
 
 // lineText is an argument's text; lists are joined by commas, which no element can hold.
 func lineText(v reflect.Value) string {
-	if v.Kind() != reflect.Slice && v.Kind() != reflect.Array || v.Type() == typePrefix {
+	if v.Kind() != reflect.Slice && v.Kind() != reflect.Array || v.Type() == typePrefix || v.Type() == typePair {
 		return formatScalar(v)
 	}
 	parts := make([]string, v.Len())
@@ -143,4 +143,4 @@ func setElements(v reflect.Value, tag reflect.StructTag, parts []string) *strict
 }
 
 // isScalarStruct reports whether a struct type is written as one scalar.
-func isScalarStruct(t reflect.Type) bool { return t == typePrefix || t == typeAddr }
+func isScalarStruct(t reflect.Type) bool { return t == typePrefix || t == typePair || t == typeAddr }

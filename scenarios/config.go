@@ -42,17 +42,21 @@ const RuntimeTimeoutLeast = 10 * time.Second
 type IPAM struct {
 	System System `yaml:"system" enum:"contiv,cilium,nodeipam,datastore,calico" doc:"The address management system."`
 
-	PodSubnetCIDR             netip.Prefix `yaml:"podSubnetCIDR" doc:"All pods; 10.1.0.0/16 when absent."`
-	PodSubnetOneNodePrefixLen int          `yaml:"podSubnetOneNodePrefixLen" min:"0" max:"128" doc:"Prefix length of one node's pods; 24 when absent."`
+	PodSubnetCIDR             CIDRPair `yaml:"podSubnetCIDR" doc:"All pods; 10.1.0.0/16 when absent. A pair makes a cluster of two families, the first of them primary."`
+	PodSubnetOneNodePrefixLen int      `yaml:"podSubnetOneNodePrefixLen" min:"0" max:"128" doc:"Prefix length of one node's pods; 24 when absent."`
 
-	VPPHostSubnetCIDR             netip.Prefix `yaml:"vppHostSubnetCIDR" doc:"All links between VPP and Linux; 172.30.0.0/16 when absent."`
-	VPPHostSubnetOneNodePrefixLen int          `yaml:"vppHostSubnetOneNodePrefixLen" min:"0" max:"128" doc:"Prefix length of one node's link between VPP and Linux; 24 when absent."`
+	// The next two are for clusters of two families; the other lengths are IPv4's there.
+	PodSubnetOneNodePrefixLenIPv6     int `yaml:"podSubnetOneNodePrefixLenIPv6" min:"0" max:"128" doc:"The same of IPv6 in a cluster of two families; 120 when absent."`
+	VPPHostSubnetOneNodePrefixLenIPv6 int `yaml:"vppHostSubnetOneNodePrefixLenIPv6" min:"0" max:"128" doc:"Prefix length of one node's IPv6 link in a cluster of two families; 120 when absent."`
 
-	NodeInterconnectCIDR netip.Prefix `yaml:"nodeInterconnectCIDR" doc:"The nodes' own addresses; 192.168.16.0/24 when absent."`
+	VPPHostSubnetCIDR             CIDRPair `yaml:"vppHostSubnetCIDR" doc:"All links between VPP and Linux; 172.30.0.0/16 when absent."`
+	VPPHostSubnetOneNodePrefixLen int      `yaml:"vppHostSubnetOneNodePrefixLen" min:"0" max:"128" doc:"Prefix length of one node's link between VPP and Linux; 24 when absent."`
+
+	NodeInterconnectCIDR CIDRPair     `yaml:"nodeInterconnectCIDR" doc:"The nodes' own addresses; 192.168.16.0/24 when absent."`
 	NodeInterconnectDHCP bool         `yaml:"nodeInterconnectDHCP" doc:"Nodes lease their addresses from a DHCP server, which has nodeInterconnectCIDR."`
-	VXLANCIDR            netip.Prefix `yaml:"vxlanCIDR" doc:"The nodes' tunnel addresses; 192.168.30.0/24 when absent."`
+	VXLANCIDR            CIDRPair     `yaml:"vxlanCIDR" doc:"The nodes' tunnel addresses; 192.168.30.0/24 when absent."`
 	PodIfIPCIDR          netip.Prefix `yaml:"podIfIPCIDR" doc:"Addresses of VPP's ends of pod interfaces, the same on each node; they borrow the gateway's when absent."`
-	ServiceCIDR          netip.Prefix `yaml:"serviceCIDR" doc:"Cluster services; 10.96.0.0/12 when absent."`
+	ServiceCIDR          CIDRPair     `yaml:"serviceCIDR" doc:"Cluster services; 10.96.0.0/12 when absent."`
 	ContivCIDR           netip.Prefix `yaml:"contivCIDR" doc:"One prefix, at most /14, that pods, links, nodes and tunnels are cut from; excludes giving those."`
 	DefaultGateway       netip.Addr   `yaml:"defaultGateway" doc:"Next hop of the nodes' default route; node addresses step over it."`
 

@@ -22,6 +22,7 @@ import (
 var (
 	typeDuration = reflect.TypeFor[time.Duration]()
 	typePrefix   = reflect.TypeFor[netip.Prefix]()
+	typePair     = reflect.TypeFor[CIDRPair]()
 	typeAddr     = reflect.TypeFor[netip.Addr]()
 	typeNodeRef  = reflect.TypeFor[NodeRef]()
 	typeEndpoint = reflect.TypeFor[Endpoint]()

@@ -16,16 +16,20 @@ var DefaultNodeInterconnect = netip.MustParsePrefix("192.168.16.0/24")
 // Contiv is the section as Contiv's own configuration, the interconnect's default filled in.
 func (c IPAM) Contiv() contiv.IPAMConfig {
 	out := contiv.IPAMConfig{
-		UseExternalIPAM:               c.Assigned(),
-		ContivCIDR:                    rangeText(c.ContivCIDR),
-		ServiceCIDR:                   rangeText(c.ServiceCIDR),
-		PodSubnetCIDR:                 rangeText(c.PodSubnetCIDR),
-		PodSubnetOneNodePrefixLen:     c.PodSubnetOneNodePrefixLen,
-		VPPHostSubnetCIDR:             rangeText(c.VPPHostSubnetCIDR),
+		UseExternalIPAM:           c.Assigned(),
+		ContivCIDR:                rangeText(c.ContivCIDR),
+		ServiceCIDR:               c.ServiceCIDR.String(),
+		PodSubnetCIDR:             c.PodSubnetCIDR.String(),
+		PodSubnetOneNodePrefixLen: c.PodSubnetOneNodePrefixLen,
+
+		PodSubnetOneNodePrefixLenIPv6:     c.PodSubnetOneNodePrefixLenIPv6,
+		VPPHostSubnetOneNodePrefixLenIPv6: c.VPPHostSubnetOneNodePrefixLenIPv6,
+
+		VPPHostSubnetCIDR:             c.VPPHostSubnetCIDR.String(),
 		VPPHostSubnetOneNodePrefixLen: c.VPPHostSubnetOneNodePrefixLen,
-		NodeInterconnectCIDR:          rangeText(c.NodeInterconnectCIDR),
+		NodeInterconnectCIDR:          c.NodeInterconnectCIDR.String(),
 		NodeInterconnectDHCP:          c.NodeInterconnectDHCP,
-		VXLANCIDR:                     rangeText(c.VXLANCIDR),
+		VXLANCIDR:                     c.VXLANCIDR.String(),
 		PodIfIPCIDR:                   rangeText(c.PodIfIPCIDR),
 	}
 	if c.OnEC2() {
@@ -56,7 +60,10 @@ func (c IPAM) Interconnect() netip.Prefix {
 	return plan.NodeInterconnect
 }
 
-// IP6 reports whether the cluster's addresses are of IPv6. A cluster has one family.
+// Dual reports whether the cluster has two address families.
+func (c IPAM) Dual() bool { return c.PodSubnetCIDR.Second.IsValid() }
+
+// IP6 reports whether the cluster's addresses, its primary ones where it has two families, are of IPv6.
 func (c IPAM) IP6() bool {
 	plan, err := c.Plan()
 	return err == nil && plan.PodSubnet.Addr().Is6()

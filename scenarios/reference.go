@@ -61,6 +61,8 @@ func typeWord(t reflect.Type, tag reflect.StructTag) string {
 		return "time"
 	case typePrefix:
 		return "range"
+	case typePair:
+		return "range, pair of ranges"
 	case typeAddr:
 		return "address"
 	case typeNodeRef:

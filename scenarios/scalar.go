@@ -25,6 +25,8 @@ func setOwn(v reflect.Value, tag reflect.StructTag, text string) (done bool, err
 		return true, setDuration(v, text)
 	case typePrefix:
 		return true, setPrefix(v, tag, text)
+	case typePair:
+		return true, setPair(v, tag, text)
 	case typeAddr:
 		return true, setAddr(v, text)
 	}
@@ -102,6 +104,8 @@ func formatScalar(v reflect.Value) string {
 	case time.Duration:
 		return FormatDuration(x)
 	case netip.Prefix:
+		return x.String()
+	case CIDRPair:
 		return x.String()
 	case netip.Addr:
 		return x.String()

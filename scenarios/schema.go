@@ -13,7 +13,9 @@ import (
 const durationPattern = `^(([0-9]+d)?0|[0-9]+d|([0-9]+d)?([0-9]*\.?[0-9]+|[0-9]+\.)(ns|us|µs|μs|ms|s|m|h)(([0-9]*\.?[0-9]+|[0-9]+\.)(ns|us|µs|μs|ms|s|m|h))*)$`
 
 const (
-	prefixPattern = `^([0-9]{1,3}(\.[0-9]{1,3}){3}/[0-9]{1,2}|[0-9A-Fa-f]*:[0-9A-Fa-f:.]*/[0-9]{1,3})$`
+	prefixText    = `([0-9]{1,3}(\.[0-9]{1,3}){3}/[0-9]{1,2}|[0-9A-Fa-f]*:[0-9A-Fa-f:.]*/[0-9]{1,3})`
+	prefixPattern = `^` + prefixText + `$`
+	pairPattern   = `^` + prefixText + `(, *` + prefixText + `)?$`
 	addrPattern   = `^([0-9]{1,3}(\.[0-9]{1,3}){3}|[0-9A-Fa-f]*:[0-9A-Fa-f:.]*)$`
 )
 
@@ -78,6 +80,8 @@ func typeSchema(t reflect.Type, tag reflect.StructTag, defaults reflect.Value) o
 		return object{"anyOf": []object{{"type": "string", "pattern": durationPattern}, {"const": 0}}}
 	case typePrefix:
 		return object{"type": "string", "pattern": prefixPattern}
+	case typePair:
+		return object{"type": "string", "pattern": pairPattern}
 	case typeAddr:
 		return object{"type": "string", "pattern": addrPattern}
 	case typeNodeRef, typeEndpoint:

@@ -63,6 +63,8 @@ type NodeState struct {
 	// HostSubnet is the node's part of the VPP-host subnet; HostVPP and HostLinux its two ends.
 	HostSubnet         netip.Prefix
 	HostVPP, HostLinux netip.Addr
+	// Second is what the node has of the second address family; nil in clusters of one.
+	Second *SecondFamily
 	// Management are the addresses by which administrators and the API server know the machine's Linux side.
 	Management []netip.Addr
 	// PodSubnet is the cluster-wide pod subnet that the agent acts on.
@@ -84,7 +86,8 @@ type NodeState struct {
 	MainTable, PodTable uint32
 	// Leases yields what the agent has leased in ascending address order; nil when the agent is down.
 	Leases func() iter.Seq[ipam.Lease]
-	// Pods are the sandboxes that exist on the machine, in owner order, whatever the agent thinks.
+	// Pods are the sandboxes that exist on the machine, in owner order, whatever the agent thinks. One with two addresses is there twice,
+	// the second time as its Owner's Second.
 	Pods []PodState
 	// Waiting counts pods that the runtime holds back until there is an address; they have no sandbox.
 	Waiting int
@@ -98,6 +101,16 @@ type NodeState struct {
 	// VPP is nil when VPP is down, Linux nil when the machine is.
 	VPP   VPP
 	Linux Linux
+}
+
+// SecondFamily is what a node has of the second address family: NodeState says the same of the first.
+type SecondFamily struct {
+	Address            netip.Prefix
+	VXLANAddress       netip.Addr
+	HostSubnet         netip.Prefix
+	HostVPP, HostLinux netip.Addr
+	PodSubnet          netip.Prefix
+	FormerPodSubnets   []netip.Prefix
 }
 
 // BlockedBy lists the assigned blocks from which the node gives no addresses and of which foreign says that another node's record

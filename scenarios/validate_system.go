@@ -36,6 +36,22 @@ func (s *Scenario) checkSystem(c IPAM) *InputError {
 	if err != nil {
 		return s.wrongAt("config.ipam", "%s", err)
 	}
+	if plan.Second != nil && c.System != NodeIPAM {
+		return s.wrongAt("config.ipam.podSubnetCIDR", "%s: %s gives addresses of one family here; contiv and nodeipam take two", c.PodSubnetCIDR, c.System)
+	}
+	if plan.Second != nil {
+		first, second := plan.PodSubnet.Addr().BitLen()-plan.PodSubnetOneNodePrefixLen, plan.Second.PodSubnet.Addr().BitLen()-plan.Second.PodSubnetOneNodePrefixLen
+		switch {
+		case first != second: // Kubernetes' ClusterCIDR has one perNodeHostBits
+			return s.wrongAt("config.ipam.podSubnetOneNodePrefixLen", "leaves %d bits to hosts, and podSubnetOneNodePrefixLenIPv6 %d: Kubernetes leaves as many in both families",
+				first, second)
+		case c.NodeIPAM.Allocator != RangeAllocator && c.NodeIPAM.Allocator != "":
+			return s.wrongAt("config.ipam.nodeipam.allocator", "%s gives one block to a node, and podSubnetCIDR %s has two families: RangeAllocator gives one of each",
+				c.NodeIPAM.Allocator, c.PodSubnetCIDR)
+		case len(c.Ranges) > 0:
+			return s.wrongAt("config.ipam.ranges", "has one family, and podSubnetCIDR %s two: blocks are carved from podSubnetCIDR there", c.PodSubnetCIDR)
+		}
+	}
 	ip6 := plan.PodSubnet.Addr().Is6()
 	if ip6 && (c.OnEC2() || c.System == Calico) {
 		return s.wrongAt("config.ipam.podSubnetCIDR", "%s: %s is here with IPv4 alone; contiv, nodeipam and cilium take IPv6", plan.PodSubnet, c.System)

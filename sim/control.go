@@ -76,7 +76,7 @@ func (r runtime) Add(node string, req cluster.CNIAdd, done func(cluster.CNIResul
 	}, event: func(n uint64) agent.Event {
 		ev := agent.PodAdd{Request: n, Sandbox: sandbox}
 		if r.w.s.Config.IPAM.UseExternalIPAM {
-			ev.External = r.w.externalAddress(m, req.Owner)
+			ev.External, ev.ExternalSecond = r.w.externalAddresses(m, req.Owner)
 		}
 		return ev
 	}})
@@ -95,26 +95,30 @@ func (r runtime) Del(node string, req cluster.CNIDel, done func(cluster.CNIResul
 	}})
 }
 
-// externalAddress asks the plugin beside the agent for an address of the node's present pod CIDR.
-func (w *World) externalAddress(m *machine, owner ipam.Owner) netip.Addr {
+// externalAddresses asks the plugin beside the agent for an address of the node's present pod CIDR, or of each of its two.
+func (w *World) externalAddresses(m *machine, owner ipam.Owner) (first, second netip.Addr) {
 	var cidrs []netip.Prefix
 	if node, ok := w.api.Node(m.name); ok {
 		cidrs = node.PodCIDRs
 	}
-	return w.external.Pick(m.number, cidrs, owner)
+	if !w.s.Config.IPAM.Dual() {
+		return w.external.Pick(m.number, cidrs, owner), netip.Addr{}
+	}
+	return w.external.Pick(m.number, cidrs[:min(1, len(cidrs))], owner), w.external.Pick(m.number, cidrs[min(1, len(cidrs)):], owner.Second())
 }
 
 // externalRelease tells it that the address is free.
 func (w *World) externalRelease(m *machine, owner ipam.Owner) {
 	if m != nil {
 		w.external.Release(m.number, owner)
+		w.external.Release(m.number, owner.Second())
 	}
 }
 
 // hooks turn what container runtimes do into facts.
 func (w *World) hooks() cluster.Hooks {
-	fact := func(kind scenarios.FactKind, node string, s *cluster.Sandbox) {
-		f := scenarios.Fact{Kind: kind, Node: node, Owner: s.Owner, Pod: s.Pod.String(), PodUID: s.UID, Addr: s.Addr.Addr(), Netns: s.Netns}
+	one := func(kind scenarios.FactKind, node string, s *cluster.Sandbox, owner ipam.Owner, addr netip.Addr) {
+		f := scenarios.Fact{Kind: kind, Node: node, Owner: owner, Pod: s.Pod.String(), PodUID: s.UID, Addr: addr, Netns: s.Netns}
 		if m := w.machines[node]; m != nil {
 			f.Unsaved = m.saved.unsaved(&f)
 			if kind == scenarios.FactAnswered {
@@ -122,6 +126,12 @@ func (w *World) hooks() cluster.Hooks {
 			}
 		}
 		w.emit(f)
+	}
+	fact := func(kind scenarios.FactKind, node string, s *cluster.Sandbox) {
+		one(kind, node, s, s.Owner, s.Addr.Addr())
+		if s.Second.IsValid() {
+			one(kind, node, s, s.Owner.Second(), s.Second.Addr())
+		}
 	}
 	return cluster.Hooks{
 		Answered: func(node string, s *cluster.Sandbox) {
@@ -152,6 +162,10 @@ func (w *World) sandboxes(m *machine) []scenarios.PodState {
 	for s := range k.Sandboxes() {
 		out = append(out, scenarios.PodState{Owner: s.Owner, Pod: s.Pod.String(), UID: s.UID, Netns: s.Netns,
 			Addr: s.Addr.Addr(), Gateway: s.Gateway})
+		if s.Second.IsValid() {
+			out = append(out, scenarios.PodState{Owner: s.Owner.Second(), Pod: s.Pod.String(), UID: s.UID, Netns: s.Netns,
+				Addr: s.Second.Addr(), Gateway: s.SecondGateway})
+		}
 	}
 	return out
 }

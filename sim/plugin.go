@@ -258,6 +258,7 @@ func (p *process) agentEnded() {
 func (m *machine) cniResult(a agent.Answer) cluster.CNIResult {
 	return cluster.CNIResult{
 		Code: uint32(a.Code), Message: a.Message, Addr: a.Result.Addr, Gateway: a.Result.Gateway,
+		Second: a.Result.Second, SecondGateway: a.Result.SecondGateway,
 		Exhausted: a.Exhausted, Crowded: a.Code == agent.CodeTryAgain && !a.Exhausted && m.crowded(),
 	}
 }

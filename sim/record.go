@@ -56,6 +56,9 @@ func (t tenant) of(o ipam.Owner) string {
 func (w *World) answered(node string, s *cluster.Sandbox) {
 	if m := w.machines[node]; m != nil {
 		w.tenants[s.Addr.Addr()] = tenant{m, s.Owner, s.Netns}
+		if s.Second.IsValid() {
+			w.tenants[s.Second.Addr()] = tenant{m, s.Owner.Second(), s.Netns}
+		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/vppmodel/view"
 	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
+	"github.com/vppdrill/vppdrill/vppwire/mode"
 )
 
 // Snapshot implements scenarios.World. It looks at live state: it is valid until time moves on.
@@ -71,6 +72,7 @@ func (m *machine) state() scenarios.NodeState {
 	if len(facts.PodSubnets) > 0 {
 		n.PodSubnet, n.FormerPodSubnets = facts.PodSubnets[0], facts.PodSubnets[1:]
 	}
+	n.Second = m.second(facts.Second)
 	n.Blocks, n.Reserved = a.Blocks(), a.Reserved()
 	n.Blocked = m.blocked(&n)
 	n.Resting, n.Crowded = m.resting(), m.crowded()
@@ -79,6 +81,21 @@ func (m *machine) state() scenarios.NodeState {
 	}
 	n.Leases = func() iter.Seq[ipam.Lease] { return a.Leases() }
 	return n
+}
+
+// second is what a node has of the second family.
+func (m *machine) second(facts *mode.Node) *scenarios.SecondFamily {
+	if facts == nil {
+		return nil
+	}
+	s := &scenarios.SecondFamily{Address: facts.Address, PodSubnet: facts.PodSubnets[0], FormerPodSubnets: facts.PodSubnets[1:]}
+	if m.w.wiring.Overlay() {
+		s.VXLANAddress = facts.VXLAN.Addr()
+	}
+	if m.w.wiring.Interconnected() {
+		s.HostSubnet, s.HostVPP, s.HostLinux = facts.HostSubnet, facts.HostVPP, facts.HostLinux
+	}
+	return s
 }
 
 // blocked are the assigned blocks that another node's record keeps the node from.

@@ -95,7 +95,11 @@ func (st stage) Join(_ context.Context, name string, podCIDRs []netip.Prefix) er
 	m.startVPP()
 	m.startAgent()
 	if st.s.Config.IPAM.UseExternalIPAM {
-		st.assign(name, []ipam.Block{{Prefix: podCIDRs[0]}})
+		var blocks []ipam.Block
+		for _, p := range podCIDRs {
+			blocks = append(blocks, ipam.Block{Prefix: p})
+		}
+		st.assign(name, blocks)
 	}
 	return st.cluster.AddNode(cluster.Node{Meta: cluster.Meta{Name: name}, Addresses: m.management, PodCIDRs: podCIDRs})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -191,7 +192,15 @@ func (st stage) LoseLeader(how scenarios.LoseLeader) error {
 // SetPodCIDR implements timeline.ControlPlane.
 func (st stage) SetPodCIDR(_ context.Context, node string, p netip.Prefix) error {
 	st.reassign(node, p)
-	return st.api.SetNode(node, "", func(n *cluster.Node) { n.PodCIDRs = []netip.Prefix{p} })
+	return st.api.SetNode(node, "", func(n *cluster.Node) {
+		cidrs := []netip.Prefix{p}
+		for i, old := range n.PodCIDRs {
+			if old.Addr().Is4() != p.Addr().Is4() { // in a cluster of two families the other one's stays, where it was
+				cidrs = slices.Insert(cidrs, min(i, len(cidrs)), old)
+			}
+		}
+		n.PodCIDRs = cidrs
+	})
 }
 
 // LagWatches implements timeline.ControlPlane.

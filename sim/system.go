@@ -61,7 +61,8 @@ func (w *World) reassign(node string, p netip.Prefix) {
 	blocks := []ipam.Block{{Prefix: p}}
 	for _, b := range w.assigned[node] {
 		if b.Prefix != p {
-			blocks = append(blocks, ipam.Block{Prefix: b.Prefix, Draining: true})
+			other := b.Prefix.Addr().Is4() != p.Addr().Is4()
+			blocks = append(blocks, ipam.Block{Prefix: b.Prefix, Draining: b.Draining || !other})
 		}
 	}
 	w.assign(node, blocks)

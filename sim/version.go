@@ -14,7 +14,7 @@ import (
 // agent allows all of it. Those versions are the present one with these additions, which they know and it does not.
 const (
 	laterLine   = "later 1 2 3\n"
-	formatLine  = "format 2\n"
+	formatLine  = "format 3\n"
 	laterField  = `,"later":{"a":[1]}`
 	recordsTail = "}"
 )

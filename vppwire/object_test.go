@@ -20,7 +20,7 @@ var every = []Object{
 	Up{If: "loop0"}, Tag{If: "loop0", Text: "vxlanBVI"}, InTable{If: "tap3", Table: 1}, InTable{If: "tap3", Table: 1, IP6: true},
 	MTU{If: "tap3", Bytes: 1450},
 	Address{If: "loop0", Addr: netip.MustParsePrefix("192.168.30.1/24"), Table: 1},
-	Unnumbered{If: "tap3", Donor: "loop2", Table: 1},
+	Unnumbered{If: "tap3", Donor: "loop2", Table: 1}, Unnumbered{If: "tap3", Donor: "loop2", Table: 1, Both: true},
 	DHCPClient{If: "uplink0", Hostname: "node-1"}, DHCPClient{If: "uplink0", Table: 5},
 	Bridge{ID: 1}, Member{Bridge: 1, If: "loop0", BVI: true, SHG: 1}, Member{Bridge: 1, If: "vxlan_tunnel2", SHG: 1},
 	FIB{Bridge: 1, MAC: MAC{0x12, 0x2b, 0, 0, 0, 2}, If: "vxlan_tunnel2"},

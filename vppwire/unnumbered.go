@@ -12,6 +12,8 @@ type Unnumbered struct {
 	Table     uint32
 	// IP6: the addresses are of IPv6, so that it is that family's tables which have to agree first.
 	IP6 bool
+	// Both: they are of both families, one of which IP6 tells.
+	Both bool
 }
 
 // Key implements Object.
@@ -22,21 +24,27 @@ func (o Unnumbered) AppendNeeds(keys []Key) []Key {
 	keys = needInterface(needInterface(keys, o.If), o.Donor)
 	if o.Table != 0 {
 		keys = append(keys, inTableKey(o.If, o.IP6), inTableKey(o.Donor, o.IP6))
+		if o.Both {
+			keys = append(keys, inTableKey(o.If, !o.IP6), inTableKey(o.Donor, !o.IP6))
+		}
 	}
 	return keys
 }
 
-// AppendText implements Object: "unnumbered tap3 loop1 table 1", with " ip6" behind.
+// AppendText implements Object: "unnumbered tap3 loop1 table 1", with " ip6" or " both" behind, or both words.
 func (o Unnumbered) AppendText(b []byte) []byte {
 	b = appendNumber(appendWord(b, "unnumbered", o.If, o.Donor), "table", uint64(o.Table))
 	if o.IP6 {
 		b = append(b, " ip6"...)
 	}
+	if o.Both {
+		b = append(b, " both"...)
+	}
 	return b
 }
 
 func (Unnumbered) parse(p *words) Object {
-	return Unnumbered{If: p.word(), Donor: p.word(), Table: uint32(p.named("table", 32)), IP6: p.has("ip6")}
+	return Unnumbered{If: p.word(), Donor: p.word(), Table: uint32(p.named("table", 32)), IP6: p.has("ip6"), Both: p.has("both")}
 }
 
 func (o Unnumbered) owner() (Key, bool)   { return interfaceKey(o.If) }

@@ -3,6 +3,7 @@ package cmd
 import (
 	"net/netip"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -16,6 +17,7 @@ func newDecoder(file string) *strictyaml.Decoder {
 
 var (
 	typePrefix   = reflect.TypeFor[netip.Prefix]()
+	typePair     = reflect.TypeFor[scenarios.CIDRPair]()
 	typeAddr     = reflect.TypeFor[netip.Addr]()
 	typeDuration = reflect.TypeFor[time.Duration]()
 	typeUnused   = reflect.TypeFor[unused]()
@@ -26,6 +28,19 @@ func setScalar(v reflect.Value, _ reflect.StructTag, text string) (done bool, er
 	switch v.Type() {
 	case typePrefix:
 		return true, setPrefix(v, text)
+	case typePair:
+		var p scenarios.CIDRPair
+		first, second, both := strings.Cut(text, ",")
+		if err := setPrefix(reflect.ValueOf(&p.Prefix).Elem(), strings.TrimSpace(first)); err != nil {
+			return true, err
+		}
+		if both {
+			if err := setPrefix(reflect.ValueOf(&p.Second).Elem(), strings.TrimSpace(second)); err != nil {
+				return true, err
+			}
+		}
+		v.Set(reflect.ValueOf(p))
+		return true, nil
 	case typeAddr:
 		a, err := netip.ParseAddr(text)
 		if err != nil || a.Zone() != "" {

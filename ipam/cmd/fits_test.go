@@ -42,7 +42,7 @@ func draw(t *rapid.T, system scenarios.System) drawn {
 	wanted := uint64(0)
 	switch system {
 	case scenarios.Datastore:
-		d.config.PodSubnetCIDR = range4(rapid.IntRange(23, 26).Draw(t, "subnet"))
+		d.config.PodSubnetCIDR = scenarios.CIDR(range4(rapid.IntRange(23, 26).Draw(t, "subnet")))
 		x := &d.config.Datastore
 		x.InstanceType = rapid.SampledFrom([]string{"t3.nano", "t3.small", "t3a.small"}).Draw(t, "type")
 		x.PrefixDelegation, x.WarmENI = rapid.Bool().Draw(t, "prefixes"), rapid.IntRange(0, 2).Draw(t, "warm ENI")
@@ -53,13 +53,13 @@ func draw(t *rapid.T, system scenarios.System) drawn {
 		wanted = uint64(rapid.IntRange(0, 40).Draw(t, "expected"))
 	case scenarios.Cilium:
 		bits := rapid.IntRange(26, 28).Draw(t, "node bits")
-		d.config.PodSubnetOneNodePrefixLen, d.config.PodSubnetCIDR = bits, range4(bits-rapid.IntRange(1, 4).Draw(t, "wider"))
+		d.config.PodSubnetOneNodePrefixLen, d.config.PodSubnetCIDR = bits, scenarios.CIDR(range4(bits-rapid.IntRange(1, 4).Draw(t, "wider")))
 		d.config.Cilium.Mode = rapid.SampledFrom([]scenarios.CiliumMode{scenarios.MultiPool, scenarios.ClusterPool}).Draw(t, "mode")
 		d.config.Cilium.PreAllocate = rapid.IntRange(0, 16).Draw(t, "pre-allocate")
 		wanted = uint64(rapid.IntRange(1, 40).Draw(t, "expected"))
 	default:
 		bits := rapid.IntRange(26, 28).Draw(t, "node bits")
-		d.config.PodSubnetOneNodePrefixLen, d.config.PodSubnetCIDR = bits, range4(bits-rapid.IntRange(1, 3).Draw(t, "wider"))
+		d.config.PodSubnetOneNodePrefixLen, d.config.PodSubnetCIDR = bits, scenarios.CIDR(range4(bits-rapid.IntRange(1, 3).Draw(t, "wider")))
 	}
 	source, err := (stage{section: asSection(d.config), wired: true}).source()
 	if err != nil {

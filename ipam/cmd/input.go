@@ -180,7 +180,7 @@ func changedBy(a scenarios.Action, c scenarios.IPAM) (scenarios.IPAM, bool) {
 func allPods(c scenarios.IPAM) netip.Prefix {
 	p, err := plan.Read(c.Contiv())
 	if err != nil {
-		return c.PodSubnetCIDR
+		return c.PodSubnetCIDR.Prefix
 	}
 	return p.PodSubnet
 }

@@ -23,6 +23,9 @@ const wiredKept = 2
 // source is the configuration as package plan takes it.
 func (s stage) source() (plan.Source, error) {
 	c := s.section
+	if c.Dual() {
+		return nil, fmt.Errorf("podSubnetCIDR %s cannot be planned yet: its ranges are of two families; plan each by itself", c.PodSubnetCIDR)
+	}
 	switch c.System {
 	case scenarios.NodeIPAM:
 		return s.nodeIPAM()
@@ -57,13 +60,13 @@ func (s stage) pods() (ranges []netip.Prefix, bits int, f plan.Fabric, err error
 	if !s.wired {
 		all := s.section.PodSubnetCIDR
 		if !all.IsValid() {
-			all = netip.MustParsePrefix(contiv.DefaultPodSubnetCIDR)
+			all = scenarios.CIDR(netip.MustParsePrefix(contiv.DefaultPodSubnetCIDR))
 		}
 		bits = contiv.DefaultOneNodePrefixLen4
 		if all.Addr().Is6() {
 			bits = contiv.DefaultOneNodePrefixLen6
 		}
-		ranges, bits, f = []netip.Prefix{all}, cmp.Or(s.section.PodSubnetOneNodePrefixLen, bits), s.fabric()
+		ranges, bits, f = []netip.Prefix{all.Prefix}, cmp.Or(s.section.PodSubnetOneNodePrefixLen, bits), s.fabric()
 	} else {
 		p, err := plan.Read(s.contiv())
 		if err != nil {
@@ -93,9 +96,9 @@ func (s stage) fabric() plan.Fabric {
 	if c.VPPHostSubnetCIDR.Addr().Is6() {
 		length = contiv.DefaultOneNodePrefixLen6
 	}
-	f := plan.Fabric{VPPHost: c.VPPHostSubnetCIDR, VPPHostOneNode: cmp.Or(c.VPPHostSubnetOneNodePrefixLen, length),
-		Interconnect: c.NodeInterconnectCIDR, VXLAN: c.VXLANCIDR, Gateway: c.DefaultGateway}
-	for _, p := range slices.Concat([]netip.Prefix{c.ServiceCIDR}, c.NodeIPAM.ServiceCIDRs) {
+	f := plan.Fabric{VPPHost: c.VPPHostSubnetCIDR.Prefix, VPPHostOneNode: cmp.Or(c.VPPHostSubnetOneNodePrefixLen, length),
+		Interconnect: c.NodeInterconnectCIDR.Prefix, VXLAN: c.VXLANCIDR.Prefix, Gateway: c.DefaultGateway}
+	for _, p := range slices.Concat([]netip.Prefix{c.ServiceCIDR.Prefix}, c.NodeIPAM.ServiceCIDRs) {
 		if p.IsValid() {
 			f.Services = append(f.Services, p)
 		}

@@ -20,6 +20,9 @@ const (
 
 // IPAMConfig is the ipam section of a scenario or of an agent's configuration, with Contiv's own keys. Empty fields have
 // the defaults above; every range may be written with host bits, which are dropped. Resolve turns it into a Plan.
+//
+// In a cluster of two families PodSubnetCIDR is a pair, 10.1.0.0/16,fd00:1::/64, whose first one is the primary family's; the other
+// ranges and the gateway may be pairs too.
 type IPAMConfig struct {
 	// UseExternalIPAM leaves picking addresses to another IPAM plugin; the node's block is then its Kubernetes podCIDR.
 	UseExternalIPAM bool `json:"useExternalIPAM,omitempty" yaml:"useExternalIPAM,omitempty"`
@@ -32,6 +35,9 @@ type IPAMConfig struct {
 	// PodSubnetCIDR is split into one block of PodSubnetOneNodePrefixLen per node.
 	PodSubnetCIDR             string `json:"podSubnetCIDR,omitempty" yaml:"podSubnetCIDR,omitempty"`
 	PodSubnetOneNodePrefixLen int    `json:"podSubnetOneNodePrefixLen,omitempty" yaml:"podSubnetOneNodePrefixLen,omitempty"`
+	// PodSubnetOneNodePrefixLenIPv6 and VPPHostSubnetOneNodePrefixLenIPv6 are IPv6's in clusters of two families.
+	PodSubnetOneNodePrefixLenIPv6     int `json:"podSubnetOneNodePrefixLenIPv6,omitempty" yaml:"podSubnetOneNodePrefixLenIPv6,omitempty"`
+	VPPHostSubnetOneNodePrefixLenIPv6 int `json:"vppHostSubnetOneNodePrefixLenIPv6,omitempty" yaml:"vppHostSubnetOneNodePrefixLenIPv6,omitempty"`
 	// VPPHostSubnetCIDR is split into one link between VPP and the host per node.
 	VPPHostSubnetCIDR             string `json:"vppHostSubnetCIDR,omitempty" yaml:"vppHostSubnetCIDR,omitempty"`
 	VPPHostSubnetOneNodePrefixLen int    `json:"vppHostSubnetOneNodePrefixLen,omitempty" yaml:"vppHostSubnetOneNodePrefixLen,omitempty"`
@@ -62,6 +68,21 @@ func (c IPAMConfig) Resolve() (Plan, error) {
 
 // parse is Resolve without the checks that concern more than one field.
 func (c IPAMConfig) parse() (Plan, error) {
+	first, second, err := c.families()
+	if err != nil {
+		return Plan{}, err
+	}
+	p, err := first.parseFamily()
+	if err != nil || second == (IPAMConfig{}) {
+		return p, err
+	}
+	other, err := second.parseFamily()
+	p.Second = &other
+	return p, err
+}
+
+// parseFamily is parse of a section of one family.
+func (c IPAMConfig) parseFamily() (Plan, error) {
 	var p Plan
 	var err error
 	if c.ContivCIDR != "" {

@@ -155,6 +155,9 @@ func (i *IPAM) load(kube KubeState) (state, error) {
 	if err != nil {
 		return state{}, err
 	}
+	if plan.Second != nil {
+		return state{}, fmt.Errorf("podSubnetCIDR %q: contiv/vpp's plugin has one address family", config.PodSubnetCIDR)
+	}
 	if gw := i.ContivConf.GetStaticDefaultGW(); gw.IsValid() && !plan.DHCP {
 		plan.DefaultGateway = space.NormalAddr(gw)
 	}

@@ -49,6 +49,8 @@ type Plan struct {
 	External bool
 	// DHCP: node addresses come from DHCP.
 	DHCP bool
+	// Second are the ranges of the second family where the cluster has two, which has no Second itself; else nil.
+	Second *Plan
 }
 
 // NodePlan is every address that follows from one node's ID.
@@ -67,6 +69,8 @@ type NodePlan struct {
 	NodeIP netip.Prefix
 	// VXLANIP is the address of the VXLAN bridge domain's virtual interface, with the length of the VXLAN range.
 	VXLANIP netip.Prefix
+	// Second is the same of the second family where the cluster has two; else nil.
+	Second *NodePlan
 }
 
 // Check validates what concerns more than one field: lengths, families and overlaps.
@@ -77,7 +81,10 @@ func (p Plan) Check() error {
 	if err := p.checkPairs(); err != nil {
 		return err
 	}
-	return p.checkGateway()
+	if err := p.checkGateway(); err != nil {
+		return err
+	}
+	return p.checkSecond()
 }
 
 // checkSplits asks for at least two blocks each, with room for a pod in a pod block (index 0 and 1 and the last two are
@@ -176,6 +183,9 @@ func (p Plan) MaxNodeID() uint32 {
 		maxHost(p.NodeInterconnect, p.gateways()),
 		math.MaxUint32,
 	)
+	if p.Second != nil {
+		limit = min(limit, uint64(p.Second.MaxNodeID()))
+	}
 	return uint32(limit)
 }
 
@@ -186,10 +196,19 @@ func (p Plan) Node(id uint32) (NodePlan, error) {
 	if err != nil {
 		return NodePlan{}, err
 	}
-	return p.NodeWithBlock(id, block)
+	n, err := p.NodeWithBlock(id, block)
+	if err != nil || p.Second == nil {
+		return n, err
+	}
+	second, err := p.Second.Node(id)
+	if err != nil {
+		return NodePlan{}, err
+	}
+	n.Second = &second
+	return n, nil
 }
 
-// NodeWithBlock is Node for a node whose pod block was decided elsewhere, as with External.
+// NodeWithBlock is Node for a node whose pod block was decided elsewhere, as with External. It is of the block's family alone.
 func (p Plan) NodeWithBlock(id uint32, block netip.Prefix) (NodePlan, error) {
 	n := NodePlan{ID: id, PodSubnet: space.Normal(block)}
 	var err error

@@ -17,12 +17,14 @@ import (
 type NodeConfig struct {
 	// ReuseDelay is how long a released address is not given out again, >= 0: released at t, it is free at t+ReuseDelay.
 	ReuseDelay time.Duration
+	// External: another IPAM plugin picks; Allocate takes only Want.Addr.
+	External bool
 }
 
 // Pools of a Node for Want.Pool. The default, "" or "default", is the family of the first active block.
 const (
-	PoolIPv4 = "ipv4"
-	PoolIPv6 = "ipv6"
+	PoolIPv4 = ipam.PoolIPv4
+	PoolIPv6 = ipam.PoolIPv6
 )
 
 // Node gives out the pod addresses of one node, whose pod CIDRs are its blocks: as the CNI plugin host-local, it goes on behind
@@ -40,14 +42,17 @@ type Node struct {
 	active   []netip.Prefix // in SetBlocks order
 }
 
-var _ ipam.NodeAllocator = (*Node)(nil)
+var _ ipam.DualStack = (*Node)(nil)
+
+// DualStack implements ipam.DualStack.
+func (*Node) DualStack() {}
 
 // NewNode returns a Node without blocks. Its blocks are the prefixes that a CIDRAllocator gave the node.
 func NewNode(cfg NodeConfig) (*Node, error) {
 	n := &Node{cfg: cfg}
 	for i := range n.families {
 		var err error
-		if n.families[i], err = contiv.New(contiv.Config{ReuseDelay: cfg.ReuseDelay}); err != nil {
+		if n.families[i], err = contiv.New(contiv.Config{ReuseDelay: cfg.ReuseDelay, External: cfg.External}); err != nil {
 			return nil, err
 		}
 	}
@@ -84,7 +89,7 @@ func (n *Node) Allocate(now time.Time, o ipam.Owner, w ipam.Want) (ipam.Lease, [
 	case holds && (f != family(held.Addr) || w.Addr.IsValid() && family(w.Addr) != f):
 		return ipam.Lease{}, nil, fmt.Errorf("%s holds %s: %w", o, held.Addr, ipam.ErrTaken)
 	case holds:
-	case len(n.active) == 0:
+	case len(n.active) == 0, !n.has(f) && !w.Addr.IsValid():
 		return ipam.Lease{}, nil, ipam.ErrNoBlock
 	case !n.has(f), w.Addr.IsValid() && family(w.Addr) != f:
 		return ipam.Lease{}, nil, fmt.Errorf("address %s, pool %q: %w", w.Addr, w.Pool, ipam.ErrNotInPool)
@@ -183,7 +188,7 @@ func (n *Node) SetBlocks(now time.Time, prefixes []netip.Prefix) ([]ipam.Record,
 
 // twin is a copy of one family.
 func (n *Node) twin(f int) (*contiv.Allocator, error) {
-	a, err := contiv.New(contiv.Config{ReuseDelay: n.cfg.ReuseDelay})
+	a, err := contiv.New(contiv.Config{ReuseDelay: n.cfg.ReuseDelay, External: n.cfg.External})
 	if err != nil {
 		return nil, err
 	}

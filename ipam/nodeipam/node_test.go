@@ -73,6 +73,9 @@ func (s *slowNode) allocate(now time.Time, o ipam.Owner, w ipam.Want) (ipam.Leas
 	}
 	fits := func(p netip.Prefix) bool { return ipv4(p.Addr()) == want4 }
 	if !slices.ContainsFunc(s.active, fits) {
+		if !w.Addr.IsValid() {
+			return ipam.Lease{}, ipam.ErrNoBlock
+		}
 		return ipam.Lease{}, ipam.ErrNotInPool
 	}
 	for _, p := range s.active {

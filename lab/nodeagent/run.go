@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/ipam/contiv"
+	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/host"
@@ -75,7 +75,7 @@ func Run(ctx context.Context, c Config) (err error) {
 
 // run runs the agent on a Linux; addresses are those of the machine itself.
 func run(ctx context.Context, c Config, kernel vppwire.Linux, addresses host.HostAddresses, log *slog.Logger) (err error) {
-	alloc, err := contiv.New(contiv.Config{ReuseDelay: c.ReuseDelay, External: c.External})
+	alloc, err := nodeipam.NewNode(nodeipam.NodeConfig{ReuseDelay: c.ReuseDelay, External: c.External})
 	if err != nil {
 		return err
 	}

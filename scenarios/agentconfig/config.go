@@ -50,6 +50,9 @@ func Of(c scenarios.Config) (agent.Config, error) {
 		}
 	}
 	probe := cfg
+	if plan, err := c.IPAM.Plan(); err == nil && (plan.Second != nil || plan.PodSubnet.Addr().Is6()) { // what agents would refuse when they hear of it
+		probe.IPAMConfig = c.IPAM.Contiv()
+	}
 	probe.ApplyDefaults()
 	if err := probe.Validate(); err != nil {
 		return cfg, fmt.Errorf("config: %w", err)

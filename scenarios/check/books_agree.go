@@ -95,7 +95,10 @@ func (b *lists) open(n *scenarios.NodeState) {
 	b.hasTrunk, b.podsBridge = false, 0
 	for i := range n.Pods {
 		if p := &n.Pods[i]; p.Addr.IsValid() {
-			b.byOwner[p.Owner], b.byAddr[p.Addr], b.byNetns[p.Netns] = i, i, i
+			b.byOwner[p.Owner], b.byAddr[p.Addr] = i, i
+			if _, is := p.Owner.First(); !is {
+				b.byNetns[p.Netns] = i
+			}
 			b.wired[i].gateway = p.Gateway
 		}
 	}
@@ -132,6 +135,12 @@ func (b *lists) leases() error {
 	return b.broken("the agent holds %d leases for %d answered sandboxes", held, len(b.byOwner))
 }
 
+// linkOf is the name of a pod's link, which its second address is on too.
+func linkOf(p *scenarios.PodState) string {
+	first, _ := p.Owner.First()
+	return first.IfName
+}
+
 // namespaces: each pod has its link, its address, its way to the gateway, and the gateway's MAC is its VPP interface's.
 func (b *lists) namespaces() error {
 	for i := range b.wired {
@@ -139,7 +148,7 @@ func (b *lists) namespaces() error {
 		if !w.hasPort {
 			continue
 		}
-		link := p.Owner.IfName
+		link := linkOf(p)
 		local, ok := b.n.Linux.Local(p.Netns, p.Addr)
 		switch {
 		case w.link.Name == "":
@@ -154,7 +163,7 @@ func (b *lists) namespaces() error {
 		if r, ok := b.n.Linux.Route(p.Netns, w.gateway); !ok || r.Link != link || r.Via.IsValid() {
 			return b.broken("%s has no route to its gateway %s", p.Pod, w.gateway)
 		}
-		if b.n.HostLinux.IsValid() {
+		if b.n.HostLinux.IsValid() && b.n.HostLinux.Is4() == w.gateway.Is4() {
 			if r, ok := b.n.Linux.Route(p.Netns, b.n.HostLinux); !ok || r.Link != link || r.Via != w.gateway {
 				return b.broken("the default route of %s does not lead to its gateway %s", p.Pod, w.gateway)
 			}

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"iter"
 	"net/netip"
 	"slices"
 
@@ -36,11 +37,14 @@ func (b *lists) interfaces() error {
 			return b.broken("two interfaces, %s and %s, lead to %s", w.port.Name, ifc.Name, p.Pod)
 		case !ifc.Up:
 			return b.broken("interface %s of %s is down", ifc.Name, p.Pod)
-		case p.Addr.Is4() && ifc.Table4 != b.n.PodTable || p.Addr.Is6() && ifc.Table6 != b.n.PodTable:
-			return b.broken("interface %s of %s is not in the pod table", ifc.Name, p.Pod)
 		}
-		w.port, w.hasPort = ifc, true
 		b.ports[ifc.Index] = i
+		for k := range b.addressesOf(i) {
+			if a := b.n.Pods[k].Addr; a.Is4() && ifc.Table4 != b.n.PodTable || a.Is6() && ifc.Table6 != b.n.PodTable {
+				return b.broken("interface %s of %s (%s) is not in the pod table", ifc.Name, p.Pod, a)
+			}
+			b.wired[k].port, b.wired[k].hasPort = ifc, true
+		}
 	}
 	for i := range b.wired {
 		if p := &b.n.Pods[i]; p.Addr.IsValid() && !b.wired[i].hasPort {
@@ -48,6 +52,18 @@ func (b *lists) interfaces() error {
 		}
 	}
 	return nil
+}
+
+// addressesOf yields a sandbox, and behind it the same one with its second address.
+func (b *lists) addressesOf(i int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		if !yield(i) {
+			return
+		}
+		if k := i + 1; k < len(b.n.Pods) && b.n.Pods[k].Owner == b.n.Pods[i].Owner.Second() {
+			yield(k)
+		}
+	}
 }
 
 // shared is the other end of the veth below an AF_PACKET interface, where that end is the host's and so no pod's.
@@ -136,7 +152,7 @@ func (b *lists) neighbors() error {
 		if nb.Addr != p.Addr {
 			return b.broken("neighbor %s is left on interface %s of %s", nb.Addr, w.port.Name, p.Pod)
 		}
-		if w.link, ok = b.n.Linux.Link(p.Netns, p.Owner.IfName); ok && w.link.MAC != nb.MAC {
+		if w.link, ok = b.n.Linux.Link(p.Netns, linkOf(p)); ok && w.link.MAC != nb.MAC {
 			return b.broken("neighbor %s of %s says %s, but the pod's link has %s", nb.Addr, p.Pod, nb.MAC, w.link.MAC)
 		}
 		w.neighbor = true
@@ -229,7 +245,15 @@ func (b *lists) portOf(index uint32, a netip.Addr) (int, bool) {
 		return i, ok && b.wired[i].hasPort
 	}
 	i, ok := b.ports[index]
-	return i, ok
+	if !ok {
+		return i, false
+	}
+	for k := range b.addressesOf(i) {
+		if b.n.Pods[k].Addr.Is4() == a.Is4() {
+			return k, true
+		}
+	}
+	return i, true
 }
 
 func (b *lists) inBlocks(a netip.Addr) bool {

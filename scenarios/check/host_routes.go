@@ -31,7 +31,7 @@ func checkHostRoutes(s scenarios.Snapshot) (occasions int64, err error) {
 			continue
 		}
 		for r := range n.Linux.Routes("") {
-			if r.Via != n.HostVPP {
+			if r.Via != n.HostVPP && (n.Second == nil || r.Via != n.Second.HostVPP) {
 				continue
 			}
 			occasions++
@@ -57,6 +57,9 @@ func knownRanges(s scenarios.Snapshot) (list []netip.Prefix) {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		list = append(append(list, n.PodSubnet, n.HostSubnet, n.ServiceRange), n.FormerPodSubnets...)
+		if second := n.Second; second != nil {
+			list = append(append(list, second.PodSubnet, second.HostSubnet), second.FormerPodSubnets...)
+		}
 		for _, b := range n.Blocks {
 			list = append(list, b.Prefix)
 		}

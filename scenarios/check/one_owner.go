@@ -110,8 +110,11 @@ func (w *ownerWatcher) Observe(f *scenarios.Fact) error {
 	case scenarios.FactAnswered:
 		return w.answer(f)
 	case scenarios.FactAsked:
-		if n := w.node(f.Node); f.Text == "Del" && n.sandboxes[f.Owner].IsValid() {
-			n.ending[f.Owner] = true
+		n := w.node(f.Node)
+		for _, o := range [...]ipam.Owner{f.Owner, f.Owner.Second()} {
+			if f.Text == "Del" && n.sandboxes[o].IsValid() {
+				n.ending[o] = true
+			}
 		}
 	case scenarios.FactDeleted, scenarios.FactSandboxGone:
 		w.end(w.node(f.Node), f.Owner)

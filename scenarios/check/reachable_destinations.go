@@ -74,8 +74,14 @@ func bounds(p netip.Prefix) (first, last key) {
 func collect(s scenarios.Snapshot) (*destinations, error) {
 	d := &destinations{}
 	for i := range s.Nodes {
-		if p := s.Nodes[i].PodSubnet; p.IsValid() && lives(&s.Nodes[i]) && !slices.Contains(d.podSubnets, p) {
-			d.podSubnets = append(d.podSubnets, p)
+		subnets := [...]netip.Prefix{s.Nodes[i].PodSubnet, {}}
+		if second := s.Nodes[i].Second; second != nil {
+			subnets[1] = second.PodSubnet
+		}
+		for _, p := range subnets {
+			if p.IsValid() && lives(&s.Nodes[i]) && !slices.Contains(d.podSubnets, p) {
+				d.podSubnets = append(d.podSubnets, p)
+			}
 		}
 	}
 	for i := range s.Nodes {
@@ -117,6 +123,12 @@ func (d *destinations) addNode(n *scenarios.NodeState, i int32) {
 	if a := n.Address.Addr(); a.IsValid() {
 		d.list = append(d.list, destination{addr: a, home: i, kind: toVPP})
 	}
+	if s := n.Second; s != nil {
+		d.list = append(d.list, destination{addr: s.Address.Addr(), home: i, kind: toVPP})
+		if s.HostLinux.IsValid() {
+			d.list = append(d.list, destination{addr: s.HostLinux, home: i, kind: toHost})
+		}
+	}
 	if !n.HostLinux.IsValid() {
 		return
 	}
@@ -140,6 +152,12 @@ func (d *destinations) addOutside(s scenarios.Snapshot) {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		if p := n.Address.Masked(); lives(n) && p.IsValid() && !slices.Contains(networks, p) {
+			networks = append(networks, p)
+		}
+		if n.Second == nil || !lives(n) {
+			continue
+		}
+		if p := n.Second.Address.Masked(); !slices.Contains(networks, p) {
 			networks = append(networks, p)
 		}
 	}
@@ -238,6 +256,11 @@ func (d *destinations) span(p netip.Prefix) (lo, hi int) {
 		last.hi++
 	}
 	return lo, d.search(lo, last)
+}
+
+// families are the bounds of IPv4's destinations: a range of both families would be judged by one of them.
+func (d *destinations) families() (lo, hi int) {
+	return d.span(netip.PrefixFrom(netip.IPv4Unspecified(), 0))
 }
 
 // search finds the first key that is not less than k, looking ahead from start in doubling steps.

@@ -100,6 +100,7 @@ func (p *proof) namespaceCuts(n *scenarios.NodeState, from witness) []int {
 			add(p.dests.span(r.Dst))
 		}
 	}
+	add(p.dests.families())
 	slices.Sort(p.few)
 	return p.few
 }

@@ -44,6 +44,8 @@ func (p *proof) cut(n *scenarios.NodeState, table uint32, cuts []bool) {
 		lo, hi := p.dests.span(r.Prefix)
 		cuts[lo], cuts[hi] = true, true
 	}
+	lo, hi := p.dests.families()
+	cuts[lo], cuts[hi] = true, true
 	for _, at := range p.ends(n) {
 		cuts[at] = true
 	}

@@ -287,8 +287,10 @@ func (n *wiredNode) owns(a netip.Addr) bool {
 
 // ask notes that a pod's DEL was asked for.
 func (n *wiredNode) ask(o ipam.Owner, at time.Duration) {
-	if p := n.byOwner[o]; p != nil && p.until == 0 {
-		p.until = max(at, 1)
+	for _, holder := range [...]ipam.Owner{o, o.Second()} {
+		if p := n.byOwner[holder]; p != nil && p.until == 0 {
+			p.until = max(at, 1)
+		}
 	}
 }
 

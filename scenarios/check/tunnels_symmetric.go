@@ -2,6 +2,7 @@ package check
 
 import (
 	"net/netip"
+	"slices"
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/vppwire"
@@ -79,7 +80,10 @@ func (m *mesh) learn(i int) {
 	n, p := &m.s.Nodes[i], &m.peers[i]
 	told := n.Address.IsValid() && n.VXLANAddress.IsValid()
 	if told {
-		m.byAddress[n.Address.Addr()], m.byVXLAN[n.VXLANAddress] = i, i
+		m.byAddress[n.Address.Addr()] = i
+		for _, a := range bviAddresses(n) {
+			m.byVXLAN[a] = i
+		}
 	}
 	if n.VPP == nil || !lives(n) {
 		m.hidden = m.hidden || !told
@@ -129,8 +133,8 @@ func (m *mesh) node(i int) error {
 	if p.whole && !p.hasBVI {
 		return m.broken(i, "the node has VXLAN address %s but no BVI", n.VXLANAddress)
 	}
-	if p.hasBVI && (!p.bvi.Up || len(p.bvi.Addrs) != 1 || p.bvi.Addrs[0].Addr() != n.VXLANAddress) {
-		return m.broken(i, "the BVI %s is down or does not have address %s", p.bvi.Name, n.VXLANAddress)
+	if p.hasBVI && (!p.bvi.Up || !hasAll(p.bvi.Addrs, bviAddresses(n))) {
+		return m.broken(i, "the BVI %s is down or does not have address %s alone", p.bvi.Name, n.VXLANAddress)
 	}
 	for _, compare := range [...]func(int) error{m.interfaces, m.domain, m.macs, m.neighbors} {
 		if err := compare(i); err != nil {
@@ -138,6 +142,21 @@ func (m *mesh) node(i int) error {
 		}
 	}
 	return nil
+}
+
+// bviAddresses are a node's VXLAN addresses, of each family one.
+func bviAddresses(n *scenarios.NodeState) []netip.Addr {
+	if n.Second != nil {
+		return []netip.Addr{n.VXLANAddress, n.Second.VXLANAddress}
+	}
+	return []netip.Addr{n.VXLANAddress}
+}
+
+// hasAll reports whether an interface's addresses are these and no others.
+func hasAll(have []netip.Prefix, want []netip.Addr) bool {
+	return len(have) == len(want) && !slices.ContainsFunc(want, func(a netip.Addr) bool {
+		return !slices.ContainsFunc(have, func(p netip.Prefix) bool { return p.Addr() == a })
+	})
 }
 
 // interfaces: one tunnel per peer, made right.
@@ -249,7 +268,7 @@ func (m *mesh) neighbors(i int) error {
 	if !p.hasBVI {
 		return nil
 	}
-	found := 0
+	found, second := 0, 0
 	for nb := range n.VPP.Neighbors() {
 		if nb.Index != p.bvi.Index {
 			continue
@@ -265,8 +284,17 @@ func (m *mesh) neighbors(i int) error {
 			return m.broken(i, "the BVI has %s for %s of %s, whose BVI has %s",
 				nb.MAC, nb.Addr, m.s.Nodes[peer].Name, m.peers[peer].bvi.MAC)
 		}
-		if m.peers[peer].whole {
+		switch {
+		case !m.peers[peer].whole:
+		case nb.Addr.Is4() == n.VXLANAddress.Is4():
 			found++
+		default:
+			second++
+		}
+	}
+	if n.Second != nil {
+		if err := m.all(i, second, "a neighbor entry of the second family"); err != nil {
+			return err
 		}
 	}
 	return m.all(i, found, "a neighbor entry")

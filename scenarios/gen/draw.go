@@ -26,7 +26,7 @@ func Draw(c Chooser, p Profile, name string) *scenarios.Scenario {
 		k.pod = scenarios.PodMACVLAN
 	}
 	s.Config.Wiring.Pod, s.Config.Wiring.Node, s.Config.Wiring.Host = k.pod, k.node, k.host
-	s.Config.IPAM.PodSubnetCIDR, s.Config.IPAM.PodSubnetOneNodePrefixLen = podRanges[0], k.prefixLen
+	s.Config.IPAM.PodSubnetCIDR, s.Config.IPAM.PodSubnetOneNodePrefixLen = scenarios.CIDR(podRanges[0]), k.prefixLen
 	s.Config.IPAM.ReuseDelay, s.Config.Agent.NodeIDQuarantine = k.reuseDelay, k.quarantine
 	s.Config.Runtime = d.drawRuntime()
 	s.Churn, s.Faults = k.churn, k.faults

@@ -26,9 +26,9 @@ func (d drawer) drawIP6(s *scenarios.Scenario) {
 		panic("gen: drew an address plan that is none: " + err.Error())
 	}
 	i := &c.IPAM
-	i.PodSubnetCIDR, i.PodSubnetOneNodePrefixLen = plan.PodSubnet, plan.PodSubnetOneNodePrefixLen
-	i.VPPHostSubnetCIDR, i.VPPHostSubnetOneNodePrefixLen = plan.VPPHostSubnet, plan.VPPHostSubnetOneNodeLen
-	i.NodeInterconnectCIDR, i.VXLANCIDR, i.ServiceCIDR = plan.NodeInterconnect, plan.VXLAN, plan.Service
+	i.PodSubnetCIDR, i.PodSubnetOneNodePrefixLen = scenarios.CIDR(plan.PodSubnet), plan.PodSubnetOneNodePrefixLen
+	i.VPPHostSubnetCIDR, i.VPPHostSubnetOneNodePrefixLen = scenarios.CIDR(plan.VPPHostSubnet), plan.VPPHostSubnetOneNodeLen
+	i.NodeInterconnectCIDR, i.VXLANCIDR, i.ServiceCIDR = scenarios.CIDR(plan.NodeInterconnect), scenarios.CIDR(plan.VXLAN), scenarios.CIDR(plan.Service)
 	if c.Wiring.Pod == scenarios.PodMACVLAN {
 		c.Wiring.Pod = scenarios.PodTAP
 	}

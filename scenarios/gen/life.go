@@ -58,21 +58,21 @@ func life(system scenarios.System, w scenarios.Wiring) *scenarios.Scenario {
 	var change scenarios.Action = scenarios.AddRange{CIDR: systemSecond}
 	switch system {
 	case scenarios.Contiv:
-		c.PodSubnetCIDR, c.PodSubnetOneNodePrefixLen = podRanges[0], 26
-		change = scenarios.ChangeCIDR{PodSubnetCIDR: podRanges[2]}
+		c.PodSubnetCIDR, c.PodSubnetOneNodePrefixLen = scenarios.CIDR(podRanges[0]), 26
+		change = scenarios.ChangeCIDR{PodSubnetCIDR: scenarios.CIDR(podRanges[2])}
 	case scenarios.NodeIPAM:
-		c.PodSubnetCIDR, c.PodSubnetOneNodePrefixLen, c.Ranges = systemSubnet, 28, []netip.Prefix{systemFirst}
+		c.PodSubnetCIDR, c.PodSubnetOneNodePrefixLen, c.Ranges = scenarios.CIDR(systemSubnet), 28, []netip.Prefix{systemFirst}
 		pods = 3
 	case scenarios.Cilium: // a block more when pods come, and one back when they have gone
-		c.PodSubnetCIDR, c.PodSubnetOneNodePrefixLen, c.Ranges = systemSubnet, 28, []netip.Prefix{systemFirst}
+		c.PodSubnetCIDR, c.PodSubnetOneNodePrefixLen, c.Ranges = scenarios.CIDR(systemSubnet), 28, []netip.Prefix{systemFirst}
 		c.Cilium.PreAllocate = 2
 		pods = 12
 	case scenarios.Datastore: // an interface more when pods come, and one back when they have gone
-		c.PodSubnetCIDR, c.PodSubnetOneNodePrefixLen, c.Ranges = systemSubnet, 0, []netip.Prefix{systemFirst}
+		c.PodSubnetCIDR, c.PodSubnetOneNodePrefixLen, c.Ranges = scenarios.CIDR(systemSubnet), 0, []netip.Prefix{systemFirst}
 		c.Datastore.InstanceType, c.Datastore.Cooling, c.Datastore.WarmIP, c.Datastore.WarmPrefix = "t3.nano", time.Second, 3, 0
 		pods = 20
 	case scenarios.Calico: // another block when pods come, which is borrowed of
-		c.PodSubnetCIDR, c.PodSubnetOneNodePrefixLen, c.Ranges = systemSubnet, 29, []netip.Prefix{systemFirst}
+		c.PodSubnetCIDR, c.PodSubnetOneNodePrefixLen, c.Ranges = scenarios.CIDR(systemSubnet), 29, []netip.Prefix{systemFirst}
 		c.Calico.MaxBlocks = 1
 		pods = 9
 	}

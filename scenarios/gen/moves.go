@@ -150,14 +150,14 @@ func drawChange(d drawer, _ *state) scenarios.Action {
 		return scenarios.ChangeCIDR{PodSubnetOneNodePrefixLen: one(d, "prefix length", 24, 25, 26, 27, 28)}
 	case 1:
 		return scenarios.ChangeCIDR{
-			VPPHostSubnetCIDR: one(d, "host range", hostRanges[:]...), VPPHostSubnetOneNodePrefixLen: one(d, "host length", 24, 28, 30),
+			VPPHostSubnetCIDR: scenarios.CIDR(one(d, "host range", hostRanges[:]...)), VPPHostSubnetOneNodePrefixLen: one(d, "host length", 24, 28, 30),
 		}
 	case 2:
 		return scenarios.ChangeCIDR{
-			PodSubnetCIDR: one(d, "pod range", podRanges[:]...), PodSubnetOneNodePrefixLen: one(d, "prefix length", 24, 26, 28),
+			PodSubnetCIDR: scenarios.CIDR(one(d, "pod range", podRanges[:]...)), PodSubnetOneNodePrefixLen: one(d, "prefix length", 24, 26, 28),
 		}
 	default:
-		return scenarios.ChangeCIDR{PodSubnetCIDR: one(d, "pod range", podRanges[:]...)}
+		return scenarios.ChangeCIDR{PodSubnetCIDR: scenarios.CIDR(one(d, "pod range", podRanges[:]...))}
 	}
 }
 

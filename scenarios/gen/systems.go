@@ -28,7 +28,7 @@ var (
 func (d drawer) drawSystem(s *scenarios.Scenario) {
 	c := &s.Config.IPAM
 	c.System = one(d, "system", scenarios.NodeIPAM, scenarios.Cilium, scenarios.Datastore, scenarios.Calico)
-	c.PodSubnetCIDR, c.Ranges = systemSubnet, []netip.Prefix{systemFirst}
+	c.PodSubnetCIDR, c.Ranges = scenarios.CIDR(systemSubnet), []netip.Prefix{systemFirst}
 	switch c.System {
 	case scenarios.NodeIPAM:
 		c.PodSubnetOneNodePrefixLen = one(d, "prefix length", 24, 26, 28)

@@ -119,7 +119,11 @@ func (l *Look) ofInterface() state {
 	case scenarios.RemovedUnnumbered:
 		return state{there: i.HasUnnumbered, index: i.Unnumbered}
 	case scenarios.RemovedInTable:
-		return state{there: i.Table4 != 0 || i.Table6 != 0, number: i.Table4, index: i.Table6}
+		table := i.Table4
+		if t.IP6 {
+			table = i.Table6
+		}
+		return state{there: table != 0, number: table}
 	case scenarios.RemovedMember:
 		return state{there: i.Bridge != 0, number: i.Bridge}
 	}

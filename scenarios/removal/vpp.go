@@ -33,6 +33,8 @@ type Target struct {
 	MAC      vppwire.MAC
 	Src, Dst netip.Addr
 	VNI      uint32
+	// IP6: a table of IPv6 is meant.
+	IP6 bool
 }
 
 // none is VPP's ~0: no interface.
@@ -58,7 +60,7 @@ func OfVPP(req api.Message) (Target, bool) {
 	case *interfaces.SwInterfaceSetUnnumbered:
 		return Target{What: scenarios.RemovedUnnumbered, Index: uint32(m.UnnumberedSwIfIndex)}, !m.IsAdd
 	case *interfaces.SwInterfaceSetTable:
-		return Target{What: scenarios.RemovedInTable, Sets: true, Index: uint32(m.SwIfIndex), Table: m.VrfID}, true
+		return Target{What: scenarios.RemovedInTable, Sets: true, Index: uint32(m.SwIfIndex), Table: m.VrfID, IP6: m.IsIPv6}, true
 	}
 	return ofTables(req)
 }

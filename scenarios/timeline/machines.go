@@ -57,12 +57,12 @@ func (p *Player) externalBlock() ([]netip.Prefix, error) {
 	if !p.s.Config.IPAM.UseExternalIPAM {
 		return nil, nil
 	}
-	block, err := p.numbered(p.blocks + 1)
+	blocks, err := p.numbered(p.blocks + 1)
 	if err != nil {
 		return nil, err
 	}
 	p.blocks++
-	return []netip.Prefix{block}, nil
+	return blocks, nil
 }
 
 // FreeBlock reports whether there is a pod CIDR for another node.
@@ -71,19 +71,26 @@ func (p *Player) FreeBlock() bool {
 	return p.s.Config.IPAM.UseExternalIPAM && err == nil
 }
 
-// numbered is a block of the pod subnet by its number.
-func (p *Player) numbered(number uint32) (netip.Prefix, error) {
+// numbered are the blocks of the pod subnets by their number.
+func (p *Player) numbered(number uint32) ([]netip.Prefix, error) {
 	pools, err := agentconfig.Pools(p.plan)
 	if err != nil {
-		return netip.Prefix{}, err
+		return nil, err
 	}
 	plan := contiv.Plan{PodSubnet: pools.PodSubnet, PodSubnetOneNodePrefixLen: pools.PodSubnetOneNodePrefixLen,
 		VPPHostSubnet: pools.VPPHostSubnet, VPPHostSubnetOneNodeLen: pools.VPPHostSubnetOneNodeLen}
+	if s := pools.Second; pools.Dual() {
+		plan.Second = &contiv.Plan{PodSubnet: s.PodSubnet, PodSubnetOneNodePrefixLen: s.PodSubnetOneNodePrefixLen,
+			VPPHostSubnet: s.VPPHostSubnet, VPPHostSubnetOneNodeLen: s.VPPHostSubnetOneNodeLen}
+	}
 	n, err := plan.Node(number)
 	if err != nil {
-		return netip.Prefix{}, fmt.Errorf("pod CIDR of node %d: %w", number, err)
+		return nil, fmt.Errorf("pod CIDR of node %d: %w", number, err)
 	}
-	return n.PodSubnet, nil
+	if n.Second != nil {
+		return []netip.Prefix{n.PodSubnet, n.Second.PodSubnet}, nil
+	}
+	return []netip.Prefix{n.PodSubnet}, nil
 }
 
 func (p *Player) addNode(ctx context.Context, a scenarios.AddNode) error {

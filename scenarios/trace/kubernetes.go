@@ -172,8 +172,8 @@ func (f *found) scenario(file string, o KubernetesOptions) (*scenarios.Scenario,
 	s.Config.IPAM = scenarios.DefaultConfig().IPAM
 	c := &s.Config.IPAM
 	// The wiring's own ranges: shared address space, where clusters seldom have pods.
-	c.VPPHostSubnetCIDR, c.VPPHostSubnetOneNodePrefixLen = prefix("100.96.0.0", 30-idBits), 30
-	c.NodeInterconnectCIDR, c.VXLANCIDR = prefix("100.64.0.0", 32-idBits), prefix("100.68.0.0", 32-idBits)
+	c.VPPHostSubnetCIDR, c.VPPHostSubnetOneNodePrefixLen = scenarios.CIDR(prefix("100.96.0.0", 30-idBits)), 30
+	c.NodeInterconnectCIDR, c.VXLANCIDR = scenarios.CIDR(prefix("100.64.0.0", 32-idBits)), scenarios.CIDR(prefix("100.68.0.0", 32-idBits))
 	c.PodSubnetCIDR, c.PodSubnetOneNodePrefixLen = plan.ipam.PodSubnetCIDR, plan.ipam.PodSubnetOneNodePrefixLen
 	s.Topology.MaxPodsPerNode = 110
 	if most := f.maxPods(); most > 0 {
@@ -219,7 +219,7 @@ func (f *found) ranges(c *scenarios.IPAM) {
 	case f.system == scenarios.Datastore:
 		c.PodSubnetOneNodePrefixLen, c.Datastore.PrefixDelegation = 0, false
 		if all := covering(f.addresses); all.IsValid() {
-			c.PodSubnetCIDR = netip.PrefixFrom(all.Addr(), min(max(all.Bits(), 16), 24)).Masked()
+			c.PodSubnetCIDR = scenarios.CIDR(netip.PrefixFrom(all.Addr(), min(max(all.Bits(), 16), 24)).Masked())
 			f.notes = append(f.notes, fmt.Sprintf("The subnet %s is what the pods' addresses tell; a larger one may be there.", c.PodSubnetCIDR))
 		}
 		for _, t := range f.instances {
@@ -231,17 +231,17 @@ func (f *found) ranges(c *scenarios.IPAM) {
 	case f.system == scenarios.Calico: // whatever CIDRs its nodes show, it does not use them
 		c.PodSubnetOneNodePrefixLen = calico.DefaultBlockBits
 		if all := covering(f.addresses); all.IsValid() {
-			c.PodSubnetCIDR = netip.PrefixFrom(all.Addr(), min(all.Bits(), 16)).Masked()
+			c.PodSubnetCIDR = scenarios.CIDR(netip.PrefixFrom(all.Addr(), min(all.Bits(), 16)).Masked())
 			f.notes = append(f.notes, fmt.Sprintf("The pool %s is what the pods' addresses tell, and its blocks of /%d Calico's default; others may be there.", c.PodSubnetCIDR, calico.DefaultBlockBits))
 		}
 	case len(f.cidrs) > 0:
-		c.PodSubnetCIDR, c.PodSubnetOneNodePrefixLen = covering(f.cidrs), f.cidrs[0].Bits()
+		c.PodSubnetCIDR, c.PodSubnetOneNodePrefixLen = scenarios.CIDR(covering(f.cidrs)), f.cidrs[0].Bits()
 		if i := slices.IndexFunc(f.cidrs, func(p netip.Prefix) bool { return p.Bits() != f.cidrs[0].Bits() }); i >= 0 {
 			f.notes = append(f.notes, fmt.Sprintf("Nodes have blocks of different lengths, such as %s and %s: the first is taken for all.", f.cidrs[0], f.cidrs[i]))
 		}
 		// A cluster that has used each block yet has room for those of nodes that come and go.
-		for space.SubnetCount(c.PodSubnetCIDR, c.PodSubnetOneNodePrefixLen) < uint64(2*len(f.nodes)) && c.PodSubnetCIDR.Bits() > 8 {
-			c.PodSubnetCIDR = netip.PrefixFrom(c.PodSubnetCIDR.Addr(), c.PodSubnetCIDR.Bits()-1).Masked()
+		for space.SubnetCount(c.PodSubnetCIDR.Prefix, c.PodSubnetOneNodePrefixLen) < uint64(2*len(f.nodes)) && c.PodSubnetCIDR.Bits() > 8 {
+			c.PodSubnetCIDR = scenarios.CIDR(netip.PrefixFrom(c.PodSubnetCIDR.Addr(), c.PodSubnetCIDR.Bits()-1).Masked())
 		}
 		if c.System == scenarios.Cilium {
 			c.Cilium.Mode = scenarios.ClusterPool

@@ -185,12 +185,12 @@ func planFor(nodes, peak int) (plan, error) {
 		return plan{}, fmt.Errorf("%d nodes with room for %d pods each do not fit 10.0.0.0/10", nodes, pods)
 	}
 	p := plan{ipam: scenarios.DefaultConfig().IPAM, podsPerNode: pods}
-	p.ipam.PodSubnetCIDR = prefix("10.0.0.0", 32-podBits-idBits)
+	p.ipam.PodSubnetCIDR = scenarios.CIDR(prefix("10.0.0.0", 32-podBits-idBits))
 	p.ipam.PodSubnetOneNodePrefixLen = 32 - podBits
-	p.ipam.VPPHostSubnetCIDR = prefix("172.16.0.0", 30-idBits)
+	p.ipam.VPPHostSubnetCIDR = scenarios.CIDR(prefix("172.16.0.0", 30-idBits))
 	p.ipam.VPPHostSubnetOneNodePrefixLen = 30
-	p.ipam.NodeInterconnectCIDR = prefix("10.64.0.0", 32-idBits)
-	p.ipam.VXLANCIDR = prefix("10.68.0.0", 32-idBits)
+	p.ipam.NodeInterconnectCIDR = scenarios.CIDR(prefix("10.64.0.0", 32-idBits))
+	p.ipam.VXLANCIDR = scenarios.CIDR(prefix("10.68.0.0", 32-idBits))
 	p.why = fmt.Sprintf("Addresses: Contiv's default plan ends at 254 nodes, each with a /24 for 252 pods. This one has %d nodes and "+
 		"at most %d pods at a time, so each node gets a /%d (%d pods, three times its fair share or the kubelet's usual 110) "+
 		"and the pod subnet is a /%d with node IDs up to %d: four times the nodes, because the ID of a removed node stays "+

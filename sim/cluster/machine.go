@@ -54,6 +54,9 @@ type CNIResult struct {
 	// Addr and Gateway are a successful ADD's.
 	Addr    netip.Prefix
 	Gateway netip.Addr
+	// Second and SecondGateway are those of the second family; zero in clusters of one.
+	Second        netip.Prefix
+	SecondGateway netip.Addr
 }
 
 // Sandbox is one pod sandbox as the container runtime sees it.
@@ -71,6 +74,9 @@ type Sandbox struct {
 	// Addr and Gateway are what a successful ADD answered; zero before.
 	Addr    netip.Prefix
 	Gateway netip.Addr
+	// Second and SecondGateway are those of the second family; zero in clusters of one.
+	Second        netip.Prefix
+	SecondGateway netip.Addr
 
 	exists bool // its processes do
 	netns  bool // its namespace does

@@ -153,6 +153,7 @@ func (w *worker) added(r CNIResult) {
 		return
 	}
 	s.Addr, s.Gateway = r.Addr, r.Gateway
+	s.Second, s.SecondGateway = r.Second, r.SecondGateway
 	if k.hooks.Answered != nil {
 		k.hooks.Answered(k.node, s)
 	}

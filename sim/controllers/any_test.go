@@ -28,7 +28,7 @@ func TestAnyTroubleEndsServed(t *testing.T) {
 		"strict": {System: scenarios.Calico, PodSubnetOneNodePrefixLen: 27, Calico: scenarios.CalicoIPAM{MaxBlocks: 20, StrictAffinity: true}},
 	}
 	for name, p := range plans {
-		p.PodSubnetCIDR = netip.MustParsePrefix("10.1.0.0/24")
+		p.PodSubnetCIDR = scenarios.CIDR(netip.MustParsePrefix("10.1.0.0/24"))
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(rt *rapid.T) { anyTrouble(t, rt, p) })
 		})

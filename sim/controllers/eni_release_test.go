@@ -51,7 +51,7 @@ type release struct {
 
 func newRelease(t *testing.T, at, row int, action fault.Action) *release {
 	t.Helper()
-	p := scenarios.IPAM{System: scenarios.Datastore, PodSubnetCIDR: netip.MustParsePrefix("10.1.0.0/23"), PodSubnetOneNodePrefixLen: 28}
+	p := scenarios.IPAM{System: scenarios.Datastore, PodSubnetCIDR: scenarios.CIDR(netip.MustParsePrefix("10.1.0.0/23")), PodSubnetOneNodePrefixLen: 28}
 	p.Datastore = scenarios.DatastoreIPAM{InstanceType: "t3.small", PrefixDelegation: true, WarmPrefix: 1, AttachDelay: 3 * time.Second, MetadataLag: 2 * time.Second}
 	r := &release{}
 	r.world = newWorldWith(t, p, func(env *controllers.Env) {

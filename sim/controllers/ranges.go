@@ -17,7 +17,8 @@ import (
 type rangeSystem struct {
 	env      Env
 	hostBits int
-	service  netip.Prefix
+	// service and second are the ranges of services, of the first and the second family.
+	service, second netip.Prefix
 	// names has the ranges' names in the API, ranges the ranges; both in order of creation.
 	ranges []nodeipam.ClusterCIDR
 	made   int
@@ -44,13 +45,18 @@ func newRangeSystem(env Env) (*rangeSystem, error) {
 		s.ranges = append(s.ranges, s.object(r))
 	}
 	s.cloud = cloudAliases(env.Plan.NodeIPAM.Allocator, list[0], list[0].Addr().BitLen()-s.hostBits, plan.Service)
+	if plan.Second != nil { // one range of both, as nodes have a block of each
+		c := &s.ranges[0]
+		c.IPv4, c.IPv6 = env.Plan.PodSubnetCIDR.OfFamily(false), env.Plan.PodSubnetCIDR.OfFamily(true)
+		s.second = plan.Second.Service
+	}
 	env.Cluster.API.Observe(s.observe)
 	return s, nil
 }
 
 // params are the controller's for its type.
 func (s *rangeSystem) params() (nodeipam.CIDRAllocatorType, nodeipam.CIDRAllocatorParams) {
-	p := nodeipam.CIDRAllocatorParams{ServiceCIDR: s.service}
+	p := nodeipam.CIDRAllocatorParams{ServiceCIDR: s.service, SecondaryServiceCIDR: s.second}
 	if s.cloud == nil {
 		p.MultiCIDRs = slices.Clone(s.ranges)
 		return nodeipam.RangeAllocatorType, p
@@ -175,19 +181,19 @@ func (s *rangeSystem) FreeBlock() bool {
 	if s.cloud != nil && s.cloud.given {
 		return false
 	}
-	if s.service.IsValid() {
-		taken = append(taken, s.service)
-	}
-	for _, r := range s.ranges {
-		prefix := r.IPv4
-		if !prefix.IsValid() {
-			prefix = r.IPv6
-		}
-		if hasFreeBlock(prefix, prefix.Addr().BitLen()-r.PerNodeHostBits, taken) {
-			return true
+	for _, services := range [...]netip.Prefix{s.service, s.second} {
+		if services.IsValid() {
+			taken = append(taken, services)
 		}
 	}
-	return false
+	return slices.ContainsFunc(s.ranges, func(r nodeipam.ClusterCIDR) bool {
+		for _, prefix := range [...]netip.Prefix{r.IPv4, r.IPv6} {
+			if prefix.IsValid() && !hasFreeBlock(prefix, prefix.Addr().BitLen()-r.PerNodeHostBits, taken) {
+				return false
+			}
+		}
+		return true
+	})
 }
 
 // Pending says that the leader is still busy. Nodes that wait for a free block do not count: only others can end that.

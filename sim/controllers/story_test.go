@@ -52,7 +52,7 @@ func TestStories(t *testing.T) {
 
 func plan(t *testing.T, d *datadriven.TestData) scenarios.IPAM {
 	p := scenarios.IPAM{System: scenarios.System(d.CmdArgs[0].Key), PodSubnetOneNodePrefixLen: 26}
-	p.PodSubnetCIDR = netip.MustParsePrefix("10.1.0.0/24")
+	p.PodSubnetCIDR = scenarios.CIDR(netip.MustParsePrefix("10.1.0.0/24"))
 	p.Calico.MaxBlocks = 20
 	for _, a := range d.CmdArgs[1:] {
 		n, _ := strconv.Atoi(a.Vals[0])

@@ -8,6 +8,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/contiv"
+	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/sim/fault"
@@ -121,6 +122,9 @@ func (e *Env) ranges() ([]netip.Prefix, error) {
 type own struct{ env Env }
 
 func (s *own) Allocator(string) (ipam.NodeAllocator, error) {
+	if s.env.Plan.Dual() {
+		return nodeipam.NewNode(nodeipam.NodeConfig{ReuseDelay: s.env.Plan.ReuseDelay, External: s.env.Plan.UseExternalIPAM})
+	}
 	return contiv.New(contiv.Config{ReuseDelay: s.env.Plan.ReuseDelay, External: s.env.Plan.UseExternalIPAM})
 }
 

@@ -115,6 +115,9 @@ func New(cfg Config, alloc ipam.NodeAllocator) (*Agent, error) {
 	if pools, ok, err := cfg.Pools(); err != nil {
 		return nil, fmt.Errorf("agent: %w", err)
 	} else if ok {
+		if err := a.checkPools(pools); err != nil {
+			return nil, fmt.Errorf("agent: ipamConfig: %w", err)
+		}
 		a.ranges.history = []Pools{pools}
 	}
 	return a, nil

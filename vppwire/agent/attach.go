@@ -66,7 +66,7 @@ func (p *pods) patience(t *attachment) {
 
 // begin files a new attachment, to be admitted before the Step ends.
 func (p *pods) begin(s Sandbox, e PodAdd) *attachment {
-	t := &attachment{sandbox: s, external: e.External}
+	t := &attachment{sandbox: s, external: [2]netip.Addr{e.External, e.ExternalSecond}}
 	p.add(t)
 	p.waiting = append(p.waiting, t)
 	p.todo |= todoPods
@@ -81,7 +81,7 @@ func (p *pods) beginAgain(t *attachment, s Sandbox, e PodAdd) *attachment {
 	if t.again == nil {
 		t.again = &attachment{}
 	}
-	t.again.sandbox, t.again.external = s, e.External
+	t.again.sandbox, t.again.external = s, [2]netip.Addr{e.External, e.ExternalSecond}
 	return t.again
 }
 
@@ -139,10 +139,10 @@ func (p *pods) admit(t *attachment) {
 			return // erased calls back
 		}
 	}
-	lease, records, err := p.allocate(t)
+	records, err := p.allocate(t)
 	if err == nil {
 		if err = p.number(t); err != nil {
-			p.alloc.Release(p.now, t.sandbox.Owner)
+			p.release(t)
 		}
 	}
 	if err != nil {
@@ -151,18 +151,68 @@ func (p *pods) admit(t *attachment) {
 		return
 	}
 	p.waiting = without(p.waiting, t)
-	t.lease, t.phase = lease, phaseSaving
+	t.phase = phaseSaving
 	list := append(ipamRecords(records), Record{Kind: RecordSandbox, Sandbox: t.sandbox, Number: t.number})
 	p.journal.persist(list, journalWaiter{what: stepAttach, att: t})
 }
 
-func (p *pods) allocate(t *attachment) (ipam.Lease, []ipam.Record, error) {
-	lease, records, err := p.alloc.Allocate(p.now, t.sandbox.Owner, ipam.Want{Addr: t.external})
+// allocate gives t an address of each family, or none. The family that had none last is asked first: an address of the other one that is
+// given back would cool, and after some tries there would be none of either.
+func (p *pods) allocate(t *attachment) (records []ipam.Record, err error) {
+	pools := p.rest.pools()
+	order := [...]int{0, 1}
+	if p.scarce {
+		order = [...]int{1, 0}
+	}
+	for _, k := range order {
+		if k >= len(pools) {
+			continue
+		}
+		owner, lease := t.sandbox.Owner, &t.lease
+		if k == 1 {
+			owner, lease = owner.Second(), &t.second
+		}
+		var list []ipam.Record
+		if *lease, list, err = p.alloc.Allocate(p.now, owner, ipam.Want{Addr: t.external[k], Pool: pools[k]}); err != nil {
+			if len(records) > 0 {
+				p.release(t)
+			}
+			if p.scarce = k == 1; len(pools) > 1 {
+				err = fmt.Errorf("%s: %w", pools[k], err)
+			}
+			break
+		}
+		if k == 1 {
+			records = append(records, list...)
+		} else {
+			records = append(list, records...)
+		}
+	}
 	if errors.Is(err, ipam.ErrNoBlock) && p.rest.awaitedBlocks() != "" {
 		err = fmt.Errorf("%w: %s", err, p.rest.awaitedBlocks())
 	}
-	return lease, records, err
+	return records, err
 }
+
+// release gives t's addresses back.
+func (p *pods) release(t *attachment) []ipam.Record {
+	released := p.alloc.Release(p.now, t.sandbox.Owner)
+	if t.second.Addr.IsValid() {
+		released = append(released, p.alloc.Release(p.now, t.second.Owner)...)
+	}
+	return released
+}
+
+// pools are the pools of a pod's addresses, the primary first.
+func (a *Agent) pools() []string {
+	plan := &a.ranges.plan
+	if plan.Second == nil {
+		return onePool
+	}
+	return []string{ipam.PoolOf(plan.PodSubnet.Addr()), ipam.PoolOf(plan.Second.PodSubnet.Addr())}
+}
+
+var onePool = []string{""}
 
 // number gives t a number, and with it an address of VPP's end where such are wanted.
 func (p *pods) number(t *attachment) error {
@@ -213,7 +263,7 @@ func (p *pods) attachFailed(t *attachment, err error) bool {
 	if t.phase != phaseSaving {
 		return false
 	}
-	p.alloc.Release(p.now, t.sandbox.Owner) // the journal is rewritten as a whole: no records
+	p.release(t) // the journal is rewritten as a whole: no records
 	p.answerAdds(t, Answer{Code: CodeIO, Message: "journal: " + err.Error()})
 	t.phase = phaseErasing
 	return true

@@ -38,8 +38,9 @@ const (
 // attachment is one CNI attachment.
 type attachment struct {
 	sandbox  Sandbox
-	external netip.Addr
+	external [2]netip.Addr // of the first and the second family
 	lease    ipam.Lease
+	second   ipam.Lease // of the second family; zero in clusters of one
 	group    string
 	// number is unique among attachments with an address, 0 before: see mode.Pod.
 	number uint32
@@ -97,7 +98,9 @@ type pods struct {
 	// waiting are in phaseWaiting, in the order of their ADDs; underway are in phaseWiring, or repeated in phaseUp,
 	// with somebody waiting.
 	waiting, underway []*attachment
-	lastHook          uint64
+	// scarce: the second family was the one that had no address last.
+	scarce   bool
+	lastHook uint64
 	// failing is why the last ADD that was wired was given up, empty since one was answered.
 	failing string
 	// staleBoot names the boot of stale attachments; several earlier boots count as one.
@@ -110,6 +113,8 @@ type surroundings interface {
 	notReady() string
 	// awaitedBlocks says why not all blocks that the node should have are taken; empty when they are.
 	awaitedBlocks() string
+	// pools are the allocator's pools of a pod's addresses, the primary first; one that is empty where the cluster has one family.
+	pools() []string
 	// trouble says why no pod can be wired now, by the agent's own time; empty when one can.
 	trouble(now time.Time) string
 }
@@ -209,15 +214,19 @@ func (t *attachment) facts() mode.Pod {
 	s := &t.sandbox
 	return mode.Pod{
 		Container: s.Owner.ContainerID, IfName: s.Owner.IfName, Netns: s.Netns, Namespace: s.PodNamespace, Name: s.PodName,
-		Addr: t.lease.Addr, Gateway: t.lease.Gateway, Number: t.number,
+		Addr: t.lease.Addr, Gateway: t.lease.Gateway, SecondAddr: t.second.Addr, SecondGateway: t.second.Gateway, Number: t.number,
 	}
 }
 
 // result is what a successful ADD answers.
 func (p *pods) result(t *attachment) Attachment {
 	s := &t.sandbox
-	return Attachment{
+	r := Attachment{
 		IfName: s.Owner.IfName, Netns: s.Netns, Addr: netip.PrefixFrom(t.lease.Addr, t.lease.Addr.BitLen()),
 		Gateway: t.lease.Gateway, MAC: p.wiring.PodMAC(p.node, t.facts()), MTU: p.cfg.MTUSize,
 	}
+	if a := t.second.Addr; a.IsValid() {
+		r.Second, r.SecondGateway = netip.PrefixFrom(a, a.BitLen()), t.second.Gateway
+	}
+	return r
 }

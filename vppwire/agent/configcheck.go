@@ -83,10 +83,12 @@ func (cfg *Config) checkDHCP(refuse func(string, ...any)) {
 
 // wirable says why ranges that make sense cannot be wired as configured.
 func (cfg *Config) wirable(p contiv.Plan) error {
-	if p.PodSubnet.Addr().Is4() {
+	if p.PodSubnet.Addr().Is4() && p.Second == nil {
 		return nil
 	}
 	switch {
+	case p.Second != nil && cfg.IPAMConfig.PodIfIPCIDR != "":
+		return fmt.Errorf("podSubnetCIDR %s: podIfIPCIDR %s has one address family, remove it", p.PodSubnet, cfg.IPAMConfig.PodIfIPCIDR)
 	case cfg.PodInterconnect == PodInterconnectMacvlan:
 		return fmt.Errorf("podSubnetCIDR %s: with PodInterconnect macvlan VPP cannot tell yet who may send as whom in IPv6, set PodInterconnect to tap or veth", p.PodSubnet)
 	case cfg.Services == ServicesVPP:

@@ -80,10 +80,10 @@ func (p *pods) unwireDelayed() {
 // erase gives the address back, in the journal first.
 func (p *pods) erase(t *attachment) {
 	t.phase = phaseErasing
-	released := p.alloc.Release(p.now, t.sandbox.Owner)
+	released := p.release(t)
 	list := append(ipamRecords(released), Record{Kind: RecordGone, Sandbox: Sandbox{Owner: t.sandbox.Owner}})
 	p.journal.persist(list, journalWaiter{what: stepDetach, att: t})
-	if len(released) > 1 { // a draining block has gone with its last address
+	if slices.ContainsFunc(released, func(r ipam.Record) bool { return r.Op == ipam.OpDrop }) { // a draining block has gone with its last address
 		p.todo |= todoBlocks | todoNode | todoIdentity
 	} else if p.rest.awaitedBlocks() != "" {
 		p.todo |= todoBlocks

@@ -108,6 +108,9 @@ type Attachment struct {
 	// Addr has the pod's full-length mask: 10.1.1.2/32.
 	Addr    netip.Prefix
 	Gateway netip.Addr
-	MAC     vppwire.MAC
-	MTU     uint32
+	// Second and SecondGateway are of the second family; zero in clusters of one.
+	Second        netip.Prefix
+	SecondGateway netip.Addr
+	MAC           vppwire.MAC
+	MTU           uint32
 }

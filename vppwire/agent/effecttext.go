@@ -45,7 +45,7 @@ func (e Answer) AppendText(b []byte) []byte {
 		return strconv.AppendQuote(l.space(), e.Message)
 	}
 	if r := e.Result; r.Addr.IsValid() {
-		l = l.text("if", r.IfName).prefix("addr", r.Addr).addr("gateway", r.Gateway).key("mac")
+		l = l.text("if", r.IfName).prefix("addr", r.Addr).addr("gateway", r.Gateway).prefix("second", r.Second).addr("second-gateway", r.SecondGateway).key("mac")
 		l = r.MAC.AppendText(l)
 		l = l.uint("mtu", uint64(r.MTU))
 	}

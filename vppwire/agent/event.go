@@ -34,6 +34,8 @@ type (
 		Sandbox Sandbox
 		// External is the address that an external IPAM plugin chose; zero when the agent allocates.
 		External netip.Addr
+		// ExternalSecond is the one of the second family, in clusters of two.
+		ExternalSecond netip.Addr
 	}
 	PodDel struct {
 		Request uint64
@@ -184,4 +186,21 @@ type Pools struct {
 	DefaultGateway            netip.Addr
 	// External: each node's pod CIDRs come from outside, by NodeSeen. Whether its addresses do as well is the allocator's affair.
 	External bool
+	// Second are the ranges of the second family; zero in clusters of one.
+	Second FamilyPools
 }
+
+// FamilyPools are the ranges of one family.
+type FamilyPools struct {
+	PodSubnet                 netip.Prefix
+	PodSubnetOneNodePrefixLen int
+	VPPHostSubnet             netip.Prefix
+	VPPHostSubnetOneNodeLen   int
+	NodeInterconnect          netip.Prefix
+	VXLAN                     netip.Prefix
+	Service                   netip.Prefix
+	DefaultGateway            netip.Addr
+}
+
+// Dual reports whether the cluster has two families.
+func (p Pools) Dual() bool { return p.Second.PodSubnet.IsValid() }

@@ -7,7 +7,7 @@ import "strconv"
 
 // AppendText implements Event.
 func (e PodAdd) AppendText(b []byte) []byte {
-	return line(b).word("pod-add").uint("request", e.Request).sandbox(e.Sandbox).addr("addr", e.External)
+	return line(b).word("pod-add").uint("request", e.Request).sandbox(e.Sandbox).addr("addr", e.External).addr("second", e.ExternalSecond)
 }
 
 // AppendText implements Event.

@@ -135,6 +135,9 @@ func (a *Agent) recordFor(c nodeid.Claim, present *nodeid.Record) nodeid.Record 
 		ID: c.ID, Name: a.cfg.NodeName, UID: c.UID, Address: a.addressIn(mine.NodeIP), Management: a.mgmt,
 		PodNetworks: a.networks(a.ranges.blocksOf(mine, a.podCIDRs)), HostNetwork: mine.VPPHostSubnet, VXLAN: mine.VXLANIP.Addr(),
 	}
+	if s := mine.Second; s != nil {
+		n.SecondAddress, n.SecondHostNetwork, n.SecondVXLAN = s.NodeIP, s.VPPHostSubnet, s.VXLANIP.Addr()
+	}
 	if present != nil {
 		seen := a.ids.UID() != ""
 		if !seen {

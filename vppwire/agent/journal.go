@@ -217,7 +217,7 @@ func (a *Agent) snapshot() []Record {
 	leases := a.alloc.Records()
 	records := make([]Record, 0, len(leases)+len(a.pods.byOwner)+len(a.ranges.history)+3)
 	for _, p := range a.ranges.history {
-		records = append(records, Record{Kind: RecordPools, Pools: p})
+		records = append(records, poolsRecords(p)...)
 	}
 	if a.ids.Claim().ID != 0 {
 		records = append(records, a.nodeRecord())

@@ -129,5 +129,12 @@ func (l line) pools(p Pools) line {
 	l = l.int("generation", p.Generation).prefix("pods", p.PodSubnet).int("pod-len", int64(p.PodSubnetOneNodePrefixLen))
 	l = l.prefix("hosts", p.VPPHostSubnet).int("host-len", int64(p.VPPHostSubnetOneNodeLen))
 	l = l.prefix("nodes", p.NodeInterconnect).prefix("vxlan", p.VXLAN).prefix("services", p.Service)
-	return l.addr("gateway", p.DefaultGateway).flag("external", p.External)
+	l = l.addr("gateway", p.DefaultGateway).flag("external", p.External)
+	if s := p.Second; p.Dual() {
+		l = l.prefix("second-pods", s.PodSubnet).int("second-pod-len", int64(s.PodSubnetOneNodePrefixLen))
+		l = l.prefix("second-hosts", s.VPPHostSubnet).int("second-host-len", int64(s.VPPHostSubnetOneNodeLen))
+		l = l.prefix("second-nodes", s.NodeInterconnect).prefix("second-vxlan", s.VXLAN).prefix("second-services", s.Service)
+		l = l.addr("second-gateway", s.DefaultGateway)
+	}
+	return l
 }

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"github.com/vppdrill/vppdrill/ipam/contiv"
 	"github.com/vppdrill/vppdrill/vppwire/mode"
 )
 
@@ -22,30 +23,15 @@ func (a *Agent) wireNode() {
 		return
 	}
 	a.pruneHistory()
-	n := mode.Node{
-		ID: a.ids.Acting(), Address: addr, VXLAN: r.mine.VXLANIP, NIC: a.mainNIC(), Gateway: a.own.gateway,
-		HostSubnet: r.mine.VPPHostSubnet, HostVPP: r.mine.VPPEnd, HostLinux: r.mine.LinuxEnd,
-		Gateways: a.gateways(), PodIf: a.podIf(), HostAddrs: ofFamily(a.hosts, addr.Addr()),
+	n := a.nodeOf(&r.plan, &r.mine, addr)
+	if r.plan.Second != nil {
+		second := a.nodeOf(r.plan.Second, r.mine.Second, r.mine.Second.NodeIP)
+		n.Second = &second
 	}
-	for _, b := range a.alloc.Blocks() {
-		if !b.Prefix.Contains(b.Gateway) {
-			n.Blocks = append(n.Blocks, b.Prefix)
-		}
-	}
-	n.Others = a.presentNICs()
+	n.PodIf, n.Others = a.podIf(), a.presentNICs()
 	n.Hostname, n.DHCP = a.cfg.NodeName, a.leasing() && n.NIC != ""
-	if !n.Gateway.IsValid() {
-		n.Gateway = r.plan.DefaultGateway
-	}
 	if a.services != nil {
 		n.Services = r.plan.Service
-	}
-	n.PodSubnets, n.HostSubnets = []netip.Prefix{r.plan.PodSubnet}, []netip.Prefix{r.plan.VPPHostSubnet}
-	for _, p := range slices.Backward(r.history) {
-		if p.Generation < r.acting {
-			n.PodSubnets = appendNew(n.PodSubnets, p.PodSubnet)
-			n.HostSubnets = appendNew(n.HostSubnets, p.VPPHostSubnet)
-		}
 	}
 	old := a.node
 	if sameNode(&old, &n) {
@@ -67,6 +53,36 @@ func (a *Agent) wireNode() {
 	a.todo |= todoPermit | todoPods | todoServices
 }
 
+// nodeOf is what the node is of one family.
+func (a *Agent) nodeOf(plan *contiv.Plan, mine *contiv.NodePlan, addr netip.Prefix) mode.Node {
+	r, family := &a.ranges, plan.PodSubnet.Addr()
+	n := mode.Node{
+		ID: a.ids.Acting(), Address: addr, VXLAN: mine.VXLANIP, NIC: a.mainNIC(), Gateway: plan.DefaultGateway,
+		HostSubnet: mine.VPPHostSubnet, HostVPP: mine.VPPEnd, HostLinux: mine.LinuxEnd,
+		Gateways: a.gateways(family), HostAddrs: ofFamily(a.hosts, addr.Addr()),
+	}
+	if gw := a.own.gateway; gw.IsValid() && gw.Is4() == family.Is4() {
+		n.Gateway = gw
+	}
+	for _, b := range a.alloc.Blocks() {
+		if !b.Prefix.Contains(b.Gateway) && b.Prefix.Addr().Is4() == family.Is4() {
+			n.Blocks = append(n.Blocks, b.Prefix)
+		}
+	}
+	n.PodSubnets, n.HostSubnets = []netip.Prefix{plan.PodSubnet}, []netip.Prefix{plan.VPPHostSubnet}
+	for _, p := range slices.Backward(r.history) {
+		if p.Generation >= r.acting {
+			continue
+		}
+		pods, hosts := p.PodSubnet, p.VPPHostSubnet
+		if pods.Addr().Is4() != family.Is4() {
+			pods, hosts = p.Second.PodSubnet, p.Second.VPPHostSubnet
+		}
+		n.PodSubnets, n.HostSubnets = appendNew(n.PodSubnets, pods), appendNew(n.HostSubnets, hosts)
+	}
+	return n
+}
+
 // wireUplink lets VPP lease an address as long as nothing else is known of the node.
 func (a *Agent) wireUplink() {
 	if nic := a.mainNIC(); a.node.ID == 0 && nic != "" && a.leasing() {
@@ -84,13 +100,14 @@ func appendNew(list []netip.Prefix, p netip.Prefix) []netip.Prefix {
 	return append(list, p)
 }
 
-// gateways are the blocks' gateways with the blocks' lengths, or alone where they lie outside of the block: then all blocks
+// gateways are the gateways of a family's blocks with the blocks' lengths, or alone where they lie outside of the block: then all blocks
 // may share one. A draining block that an active one overlaps is left out: an interface cannot have both, and its pods do not
 // ask who their gateway is.
-func (a *Agent) gateways() []netip.Prefix {
+func (a *Agent) gateways(family netip.Addr) []netip.Prefix {
 	var list []netip.Prefix
 	for _, b := range a.alloc.Blocks() {
 		switch {
+		case b.Prefix.Addr().Is4() != family.Is4():
 		case !b.Prefix.Contains(b.Gateway):
 			list = appendNew(list, netip.PrefixFrom(b.Gateway, b.Gateway.BitLen()))
 		case !slices.ContainsFunc(list, b.Prefix.Overlaps):
@@ -121,7 +138,7 @@ func (a *Agent) pruneHistory() {
 	used := slices.AppendSeq(a.networks(nil), a.ids.IrregularNetworks())
 	before := len(r.history)
 	r.history = slices.DeleteFunc(r.history, func(p Pools) bool {
-		return p.Generation < r.acting && !slices.ContainsFunc(used, p.PodSubnet.Overlaps)
+		return p.Generation < r.acting && !slices.ContainsFunc(used, p.PodSubnet.Overlaps) && !slices.ContainsFunc(used, p.Second.PodSubnet.Overlaps)
 	})
 	if len(r.history) != before {
 		a.journal.rewrite() // the next life must not start with ranges that are gone
@@ -137,6 +154,9 @@ func (a *Agent) hostAddresses(addrs []netip.Addr) {
 }
 
 func sameNode(x, y *mode.Node) bool {
+	if (x.Second == nil) != (y.Second == nil) || x.Second != nil && !sameNode(x.Second, y.Second) {
+		return false
+	}
 	return !peersDiffer(x, y) && x.Address == y.Address && x.NIC == y.NIC && x.Gateway == y.Gateway &&
 		x.DHCP == y.DHCP && x.HostLinux == y.HostLinux && x.PodIf == y.PodIf && x.Services == y.Services &&
 		slices.Equal(x.Others, y.Others) && slices.Equal(x.Gateways, y.Gateways) && slices.Equal(x.Blocks, y.Blocks) && slices.Equal(x.HostAddrs, y.HostAddrs)
@@ -144,11 +164,14 @@ func sameNode(x, y *mode.Node) bool {
 
 // peersDiffer reports whether something differs that the wiring towards peers is made of.
 func peersDiffer(x, y *mode.Node) bool {
+	if (x.Second == nil) != (y.Second == nil) || x.Second != nil && peersDiffer(x.Second, y.Second) {
+		return true
+	}
 	return x.ID != y.ID || x.Address.Addr() != y.Address.Addr() || x.VXLAN != y.VXLAN || x.HostSubnet != y.HostSubnet ||
 		x.HostVPP != y.HostVPP || !slices.Equal(x.PodSubnets, y.PodSubnets) || !slices.Equal(x.HostSubnets, y.HostSubnets)
 }
 
-// ofFamily keeps the addresses of the same family as like: the cluster has one, and hosts may have both.
+// ofFamily keeps the addresses of the same family as like: hosts may have both.
 func ofFamily(addrs []netip.Addr, like netip.Addr) []netip.Addr {
 	other := func(a netip.Addr) bool { return a.Is4() != like.Is4() }
 	if !slices.ContainsFunc(addrs, other) {

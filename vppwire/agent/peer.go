@@ -85,8 +85,28 @@ func (r *peers) objects(id uint32) []vppwire.Object {
 	if !regular || len(p.PodNetworks) > 1 {
 		p.PodNetworks = r.foreign(p.PodNetworks, n.Name)
 	}
-	p.Management = ofFamily(r.notOurs(p.Management), r.node.Address.Addr())
+	networks, management := p.PodNetworks, r.notOurs(p.Management)
+	p.PodNetworks, p.Management = prefixesOf(networks, r.node.Address.Addr()), ofFamily(management, r.node.Address.Addr())
+	if second := r.node.Second; second != nil {
+		like := second.Address.Addr()
+		p.Second = &mode.Peer{
+			ID: id, Address: n.SecondAddress.Addr(), VXLAN: n.SecondVXLAN, PodNetworks: prefixesOf(networks, like), HostSubnet: n.SecondHostNetwork,
+			Management: ofFamily(management, like),
+		}
+		if !p.Second.Address.IsValid() || !p.Second.VXLAN.IsValid() && r.wiring.Overlay() {
+			p.Second = nil // a record of upstream's form, or of a node that has not heard yet
+		}
+	}
 	return r.wiring.PeerObjects(r.node, p)
+}
+
+// prefixesOf keeps the prefixes of the same family as like.
+func prefixesOf(list []netip.Prefix, like netip.Addr) []netip.Prefix {
+	other := func(p netip.Prefix) bool { return p.Addr().Is4() != like.Is4() }
+	if !slices.ContainsFunc(list, other) {
+		return list
+	}
+	return slices.DeleteFunc(slices.Clone(list), other)
 }
 
 // complete derives from the ID what records of upstream's form do not say: they have neither the tunnel address nor the host

@@ -53,21 +53,38 @@ const gatewayHostBits = 3
 func (r *ranges) external() bool { return r.plan.External }
 
 func planOf(p Pools) contiv.Plan {
-	return contiv.Plan{
+	plan := contiv.Plan{
 		PodSubnet: p.PodSubnet, PodSubnetOneNodePrefixLen: p.PodSubnetOneNodePrefixLen,
 		VPPHostSubnet: p.VPPHostSubnet, VPPHostSubnetOneNodeLen: p.VPPHostSubnetOneNodeLen,
 		NodeInterconnect: p.NodeInterconnect, VXLAN: p.VXLAN, Service: p.Service,
 		DefaultGateway: p.DefaultGateway, External: p.External,
 	}
+	if s := p.Second; p.Dual() {
+		plan.Second = &contiv.Plan{
+			PodSubnet: s.PodSubnet, PodSubnetOneNodePrefixLen: s.PodSubnetOneNodePrefixLen,
+			VPPHostSubnet: s.VPPHostSubnet, VPPHostSubnetOneNodeLen: s.VPPHostSubnetOneNodeLen,
+			NodeInterconnect: s.NodeInterconnect, VXLAN: s.VXLAN, Service: s.Service,
+			DefaultGateway: s.DefaultGateway, External: p.External,
+		}
+	}
+	return plan
 }
 
 func poolsOf(p contiv.Plan) Pools {
-	return Pools{
+	pools := Pools{
 		PodSubnet: p.PodSubnet, PodSubnetOneNodePrefixLen: p.PodSubnetOneNodePrefixLen,
 		VPPHostSubnet: p.VPPHostSubnet, VPPHostSubnetOneNodeLen: p.VPPHostSubnetOneNodeLen,
 		NodeInterconnect: p.NodeInterconnect, VXLAN: p.VXLAN, Service: p.Service,
 		DefaultGateway: p.DefaultGateway, External: p.External,
 	}
+	if s := p.Second; s != nil {
+		pools.Second = FamilyPools{
+			PodSubnet: s.PodSubnet, PodSubnetOneNodePrefixLen: s.PodSubnetOneNodePrefixLen,
+			VPPHostSubnet: s.VPPHostSubnet, VPPHostSubnetOneNodeLen: s.VPPHostSubnetOneNodeLen,
+			NodeInterconnect: s.NodeInterconnect, VXLAN: s.VXLAN, Service: s.Service, DefaultGateway: s.DefaultGateway,
+		}
+	}
+	return pools
 }
 
 // nodePlan is what follows from an ID. With external addresses the pod block has nothing to do with it.
@@ -75,31 +92,53 @@ func (r *ranges) nodePlan(id uint32, cidrs []netip.Prefix) (contiv.NodePlan, err
 	if !r.external() {
 		return r.plan.Node(id)
 	}
+	mine, err := externalPlan(&r.plan, id, cidrs)
+	if err != nil || r.plan.Second == nil {
+		return mine, err
+	}
+	second, err := externalPlan(r.plan.Second, id, cidrs)
+	if err != nil {
+		return contiv.NodePlan{}, err
+	}
+	mine.Second = &second
+	return mine, nil
+}
+
+// externalPlan is what follows from an ID with external addresses, in one family.
+func externalPlan(plan *contiv.Plan, id uint32, cidrs []netip.Prefix) (contiv.NodePlan, error) {
 	// A block that is too small to hold a gateway (EC2 gives single addresses where a subnet is in pieces) says nothing about
 	// the node's own wiring; its gateway is elsewhere, and the allocator's affair.
-	block := r.plan.PodSubnet
-	for _, own := range r.family(cidrs) {
+	block := plan.PodSubnet
+	for _, own := range ofPlan(plan, cidrs) {
 		if own.Addr().BitLen()-own.Bits() >= gatewayHostBits {
 			block = own
 			break
 		}
 	}
-	return r.plan.NodeWithBlock(id, block)
+	return plan.NodeWithBlock(id, block)
 }
 
 // blocksOf are the blocks that a node with plan mine should give addresses from.
 func (r *ranges) blocksOf(mine contiv.NodePlan, cidrs []netip.Prefix) []netip.Prefix {
 	if r.external() {
-		return r.family(cidrs)
+		var own []netip.Prefix
+		for _, plan := range r.plan.Families() {
+			own = append(own, ofPlan(plan, cidrs)...)
+		}
+		return own
 	}
-	return []netip.Prefix{mine.PodSubnet}
+	own := []netip.Prefix{mine.PodSubnet}
+	if mine.Second != nil {
+		own = append(own, mine.Second.PodSubnet)
+	}
+	return own
 }
 
-// family keeps the prefixes of the cluster's address family, masked.
-func (r *ranges) family(cidrs []netip.Prefix) []netip.Prefix {
+// ofPlan keeps the prefixes of a plan's address family, masked.
+func ofPlan(plan *contiv.Plan, cidrs []netip.Prefix) []netip.Prefix {
 	var own []netip.Prefix
 	for _, c := range cidrs {
-		if c.IsValid() && c.Addr().BitLen() == r.plan.PodSubnet.Addr().BitLen() && !slices.Contains(own, c.Masked()) {
+		if c.IsValid() && c.Addr().BitLen() == plan.PodSubnet.Addr().BitLen() && !slices.Contains(own, c.Masked()) {
 			own = append(own, c.Masked())
 		}
 	}
@@ -108,11 +147,11 @@ func (r *ranges) family(cidrs []netip.Prefix) []netip.Prefix {
 
 // regular reports whether a node's networks are no more than the block that the plan gives its ID.
 func (r *ranges) regular(id uint32, networks []netip.Prefix) bool {
-	if !r.known || r.external() || len(networks) != 1 {
+	if !r.known || r.external() || len(networks) == 0 {
 		return len(networks) == 0
 	}
 	theirs, err := r.plan.Node(id)
-	return err == nil && theirs.PodSubnet == networks[0]
+	return err == nil && slices.Equal(r.blocksOf(theirs, nil), networks)
 }
 
 // checkPools says why ranges cannot be acted on.
@@ -124,18 +163,51 @@ func (cfg *Config) checkPools(p Pools) error {
 	return errors.Join(cfg.wirable(plan), cfg.sameFamily(plan))
 }
 
+// checkPools says why the agent cannot act on ranges.
+func (a *Agent) checkPools(p Pools) error {
+	if err := a.cfg.checkPools(p); err != nil {
+		return err
+	}
+	if _, ok := a.alloc.(ipam.DualStack); p.Dual() && !ok {
+		return fmt.Errorf("podSubnetCIDR %s,%s: the node's allocator has one address family", p.PodSubnet, p.Second.PodSubnet)
+	}
+	for _, old := range a.ranges.history {
+		if old.Dual() != p.Dual() || old.PodSubnet.Addr().Is4() != p.PodSubnet.Addr().Is4() {
+			return fmt.Errorf("podSubnetCIDR %s: a cluster's families stay as they are, and it began with %s", familiesOf(p), familiesOf(old))
+		}
+	}
+	return nil
+}
+
+// familiesOf are the pod subnets of ranges as a configuration has them.
+func familiesOf(p Pools) string {
+	if p.Dual() {
+		return p.PodSubnet.String() + "," + p.Second.PodSubnet.String()
+	}
+	return p.PodSubnet.String()
+}
+
 // poolsChanged takes newer ranges; they are acted on when they are on disk.
 func (a *Agent) poolsChanged(p Pools) {
 	r := &a.ranges
 	if n := len(r.history); n > 0 && p.Generation <= r.history[n-1].Generation {
 		return
 	}
-	if err := a.cfg.checkPools(p); err != nil {
+	if err := a.checkPools(p); err != nil {
 		a.log(levelError, "address ranges of generation %d are refused: %v", p.Generation, err)
 		return
 	}
 	r.history = append(r.history, p)
-	a.journal.persist([]Record{{Kind: RecordPools, Pools: p}}, journalWaiter{what: stepPools, gen: p.Generation})
+	a.journal.persist(poolsRecords(p), journalWaiter{what: stepPools, gen: p.Generation})
+}
+
+// poolsRecords are ranges as the journal has them, behind the format that they need.
+func poolsRecords(p Pools) []Record {
+	one := Record{Kind: RecordPools, Pools: p}
+	if p.Dual() {
+		return []Record{{Kind: RecordFormat, Format: JournalFormat}, one}
+	}
+	return []Record{one}
 }
 
 func (a *Agent) poolsWritten(generation int64) {
@@ -154,7 +226,9 @@ func (a *Agent) poolsWritten(generation int64) {
 func (a *Agent) actOn(p Pools) {
 	r := &a.ranges
 	r.known, r.acting, r.plan = true, p.Generation, planOf(p)
-	r.plan.NodeGateways = r.gateways
+	for _, plan := range r.plan.Families() {
+		plan.NodeGateways = r.gateways
+	}
 	a.identity(nodeid.Replanned{})
 	a.todo |= todoRanges
 }

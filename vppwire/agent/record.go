@@ -55,9 +55,9 @@ const (
 	RecordClock
 )
 
-// JournalFormat is the newest format of journals that this version reads. Format 1 needs no RecordFormat, and this version writes
-// nothing newer.
-const JournalFormat = 1
+// JournalFormat is the newest format of journals that this version reads. Format 1 needs no RecordFormat. Format 2 has a second address
+// for sandboxes and ranges for it: this version writes it, and says so, in clusters of two families alone.
+const JournalFormat = 2
 
 // Errors of ParseRecord about lines that are as they were written.
 var (
@@ -148,7 +148,22 @@ func appendPools(b []byte, p Pools) []byte {
 	} else {
 		b = append(b, '-')
 	}
-	return strconv.AppendBool(append(b, ' '), p.External)
+	b = strconv.AppendBool(append(b, ' '), p.External)
+	if !p.Dual() {
+		return b
+	}
+	s := p.Second
+	b = appendPrefix(append(b, ' '), s.PodSubnet)
+	b = strconv.AppendInt(append(b, ' '), int64(s.PodSubnetOneNodePrefixLen), 10)
+	b = appendPrefix(append(b, ' '), s.VPPHostSubnet)
+	b = strconv.AppendInt(append(b, ' '), int64(s.VPPHostSubnetOneNodeLen), 10)
+	b = appendPrefix(append(b, ' '), s.NodeInterconnect)
+	b = appendPrefix(append(b, ' '), s.VXLAN)
+	b = appendPrefix(append(b, ' '), s.Service)
+	if !s.DefaultGateway.IsValid() {
+		return append(b, " -"...)
+	}
+	return s.DefaultGateway.AppendTo(append(b, ' '))
 }
 
 // ParseRecord reads what Record.String wrote.
@@ -298,12 +313,7 @@ func (f *fields) pools() Pools {
 	p.PodSubnet, p.PodSubnetOneNodePrefixLen = f.prefix(true), int(f.int(0, 128))
 	p.VPPHostSubnet, p.VPPHostSubnetOneNodeLen = f.prefix(true), int(f.int(0, 128))
 	p.NodeInterconnect, p.VXLAN, p.Service = f.prefix(true), f.prefix(true), f.prefix(true)
-	if text, _ := f.next(); text != "-" {
-		var err error
-		if p.DefaultGateway, err = parseAddr(text); err != nil {
-			f.fail("%w", err)
-		}
-	}
+	p.DefaultGateway = f.addr()
 	switch text, _ := f.next(); text {
 	case "true":
 		p.External = true
@@ -311,7 +321,31 @@ func (f *fields) pools() Pools {
 	default:
 		f.fail("flag %q: want true or false", text)
 	}
+	if f.err != nil || f.done {
+		return p
+	}
+	s := &p.Second
+	s.PodSubnet, s.PodSubnetOneNodePrefixLen = f.prefix(true), int(f.int(0, 128))
+	s.VPPHostSubnet, s.VPPHostSubnetOneNodeLen = f.prefix(true), int(f.int(0, 128))
+	s.NodeInterconnect, s.VXLAN, s.Service = f.prefix(true), f.prefix(true), f.prefix(true)
+	s.DefaultGateway = f.addr()
+	if !p.Dual() {
+		f.fail("second ranges without pods")
+	}
 	return p
+}
+
+// addr reads an address, "-" for none.
+func (f *fields) addr() netip.Addr {
+	text, _ := f.next()
+	if text == "-" {
+		return netip.Addr{}
+	}
+	a, err := parseAddr(text)
+	if err != nil {
+		f.fail("%w", err)
+	}
+	return a
 }
 
 // end is the first error, or that fields are left over.

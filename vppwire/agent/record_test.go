@@ -31,6 +31,8 @@ func TestRecordText(t *testing.T) {
 		{Kind: RecordNode, NodeID: 1<<32 - 1, NodeUID: "u"},
 		{Kind: RecordNode, NodeID: 1, NodeAddress: netip.MustParsePrefix("192.168.16.7/24")},
 		{Kind: RecordPools, Pools: story.Pools(9, "10.1.0.0/16", 24)},
+		{Kind: RecordPools, Pools: Pools{Generation: 3, PodSubnet: netip.MustParsePrefix("10.1.0.0/16"), PodSubnetOneNodePrefixLen: 24,
+			Second: FamilyPools{PodSubnet: netip.MustParsePrefix("fd00:1::/48"), PodSubnetOneNodePrefixLen: 64, DefaultGateway: netip.MustParseAddr("fd00::1")}}},
 		{Kind: RecordPools, Pools: Pools{External: true, DefaultGateway: netip.MustParseAddr("fd00::1")}},
 		{Kind: RecordBoot, Boot: "778b1aa9"},
 		{Kind: RecordBoot},

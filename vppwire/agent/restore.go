@@ -69,7 +69,7 @@ func (a *Agent) restore(e Restored) {
 }
 
 func (a *Agent) restorePools(p Pools) {
-	if err := a.cfg.checkPools(p); err != nil {
+	if err := a.checkPools(p); err != nil {
 		a.log(levelError, "journal: address ranges of generation %d are left out: %v", p.Generation, err)
 		return
 	}
@@ -84,7 +84,7 @@ func (a *Agent) configuredPools(configured []Pools) []Record {
 			continue
 		}
 		a.ranges.history = append(a.ranges.history, p)
-		fresh = append(fresh, Record{Kind: RecordPools, Pools: p})
+		fresh = append(fresh, poolsRecords(p)...)
 	}
 	return fresh
 }
@@ -95,15 +95,27 @@ func (a *Agent) restorePods(sandboxes map[ipam.Owner]*attachment) {
 	var orphans []ipam.Owner
 	var attached []*attachment
 	for lease := range a.alloc.Leases() {
-		t := sandboxes[lease.Owner]
-		if t == nil {
+		first, is := lease.Owner.First()
+		t := sandboxes[first]
+		switch {
+		case t == nil:
 			orphans = append(orphans, lease.Owner)
-			continue
+		case is:
+			t.second = lease
+		default:
+			t.lease = lease
+			attached = append(attached, t)
 		}
-		delete(sandboxes, lease.Owner)
-		t.lease = lease
-		attached = append(attached, t)
 	}
+	for o, t := range sandboxes { //vppdrill:unordered sorted below
+		switch {
+		case t.lease.Addr.IsValid():
+			delete(sandboxes, o)
+		case t.second.Addr.IsValid():
+			orphans = append(orphans, t.second.Owner)
+		}
+	}
+	slices.SortFunc(orphans, compareOwners)
 	slices.SortStableFunc(attached, func(x, y *attachment) int { return x.lease.Since.Compare(y.lease.Since) })
 	records := a.restoreNumbers(attached)
 	for _, t := range attached {

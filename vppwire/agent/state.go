@@ -56,6 +56,8 @@ func (a *Agent) Leases() iter.Seq[ipam.Lease] { return a.alloc.Leases() }
 type Attached struct {
 	Sandbox Sandbox
 	Lease   ipam.Lease
+	// Second is the lease of the second family; zero in clusters of one.
+	Second ipam.Lease
 	// Interface is VPP's name of the pod's interface, empty until it is wired.
 	Interface string
 	// Up: its ADD has been answered, in this life or an earlier one. Removing: its removal has begun.
@@ -68,7 +70,7 @@ type Attached struct {
 func (a *Agent) Attachments() iter.Seq[Attached] {
 	return func(yield func(Attached) bool) {
 		for _, t := range a.pods.recorded() {
-			if !yield(Attached{Sandbox: t.sandbox, Lease: t.lease, Interface: t.iface, Up: t.phase == phaseUp, Removing: t.removing(), Stale: t.stale}) {
+			if !yield(Attached{Sandbox: t.sandbox, Lease: t.lease, Second: t.second, Interface: t.iface, Up: t.phase == phaseUp, Removing: t.removing(), Stale: t.stale}) {
 				return
 			}
 		}

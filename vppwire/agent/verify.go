@@ -33,7 +33,7 @@ func (p *pods) checked(e PodCheck) (answer Answer, done bool) {
 	switch {
 	case t == nil || !t.recorded():
 		return refused(e.Request, CodeUnknownContainer, "%s is not attached", e.Owner), true
-	case e.Addr.IsValid() && e.Addr.Unmap() != t.lease.Addr:
+	case e.Addr.IsValid() && e.Addr.Unmap() != t.lease.Addr && e.Addr.Unmap() != t.second.Addr:
 		return refused(e.Request, CodeMismatch, "%s has address %s, not %s", e.Owner, t.lease.Addr, e.Addr), true
 	case t.removing():
 		return refused(e.Request, CodeUnknownContainer, "%s is being removed", e.Owner), true

@@ -40,13 +40,10 @@ var ipamSystems = []string{ipamContiv, ipamNodeIPAM, ipamClusterPool, ipamExtern
 
 // allocator is what gives a node's pods their addresses.
 func (f *clusterFlags) allocator(reuseDelay time.Duration) (ipam.NodeAllocator, error) {
-	switch f.ipam {
-	case ipamNodeIPAM:
-		return nodeipam.NewNode(nodeipam.NodeConfig{ReuseDelay: reuseDelay})
-	case ipamClusterPool:
+	if f.ipam == ipamClusterPool {
 		return cilium.NewNode(cilium.NodeConfig{Pick: picker{}, FirstRouter: true})
 	}
-	return contiv.New(contiv.Config{ReuseDelay: reuseDelay, External: f.ipam == ipamExternal})
+	return nodeipam.NewNode(nodeipam.NodeConfig{ReuseDelay: reuseDelay, External: f.ipam == ipamExternal})
 }
 
 // picker draws where a search for a free address begins.

@@ -34,24 +34,31 @@ func (c *Netconf) delegate(cniPath string) (ipam, *failure) {
 
 func (d ipam) named() bool { return d.path != "" }
 
-// add has the plugin choose an address. The DNS it knows comes along.
-func (d ipam) add(ctx context.Context) (netip.Addr, types.DNS, *failure) {
+// add has the plugin choose an address, or one of each family, in its order. The DNS it knows comes along.
+func (d ipam) add(ctx context.Context) ([]netip.Addr, types.DNS, *failure) {
 	r, err := invoke.ExecPluginWithResult(ctx, d.path, d.conf, &invoke.DelegateArgs{Command: wire.Add}, nil)
 	if err != nil {
-		return netip.Addr{}, types.DNS{}, delegated(err)
+		return nil, types.DNS{}, delegated(err)
 	}
 	result, err := current.NewResultFromResult(r)
 	if err != nil {
-		return netip.Addr{}, types.DNS{}, delegated(err)
+		return nil, types.DNS{}, delegated(err)
 	}
-	if len(result.IPs) != 1 || result.IPs[0] == nil {
-		return netip.Addr{}, types.DNS{}, failed(types.ErrInvalidNetworkConfig, "ipam: %d addresses were chosen; the agent takes one", len(result.IPs))
+	var addrs []netip.Addr
+	for _, one := range result.IPs {
+		if one == nil {
+			return nil, types.DNS{}, failed(types.ErrDecodingFailure, "ipam: an address is null")
+		}
+		addr, ok := netip.AddrFromSlice(one.Address.IP)
+		if !ok {
+			return nil, types.DNS{}, failed(types.ErrDecodingFailure, "ipam: %v is no address", one.Address)
+		}
+		addrs = append(addrs, addr.Unmap())
 	}
-	addr, ok := netip.AddrFromSlice(result.IPs[0].Address.IP)
-	if !ok {
-		return netip.Addr{}, types.DNS{}, failed(types.ErrDecodingFailure, "ipam: %v is no address", result.IPs[0].Address)
+	if n := len(addrs); n < 1 || n > 2 || n == 2 && addrs[0].Is4() == addrs[1].Is4() {
+		return nil, types.DNS{}, failed(types.ErrInvalidNetworkConfig, "ipam: %d addresses were chosen; the agent takes one, or one of each family", n)
 	}
-	return addr.Unmap(), result.DNS, nil
+	return addrs, result.DNS, nil
 }
 
 // tell passes a command on. With no plugin it does nothing.

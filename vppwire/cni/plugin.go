@@ -142,11 +142,14 @@ func (c *call) add(ctx context.Context) ([]byte, *failure) {
 	req, dns := c.request(), c.conf.DNS
 	req.Netns, req.Args = c.netns, c.args
 	if c.ipam.named() {
-		addr, known, f := c.ipam.add(ctx)
+		addrs, known, f := c.ipam.add(ctx)
 		if f != nil {
 			return nil, c.giveBack(f) // the specification wants a DEL behind a failed ADD
 		}
-		if req.Addr = addr; dns.IsEmpty() {
+		if req.Addr = addrs[0]; len(addrs) > 1 {
+			req.SecondAddr = addrs[1]
+		}
+		if dns.IsEmpty() {
 			dns = known
 		}
 	}

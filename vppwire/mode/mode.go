@@ -54,8 +54,11 @@ type Node struct {
 	PodIf netip.Prefix
 	// Services is the range of the cluster's services where VPP serves them; else the zero Prefix.
 	Services netip.Prefix
-	// HostAddrs are the addresses of the host's own links.
+	// HostAddrs are the addresses of the host's own links, of the node's family.
 	HostAddrs []netip.Addr
+	// Second is the node with what it has of the second family, in clusters of two; else nil. Tunnels are made of the first one's
+	// addresses and carry both.
+	Second *Node
 }
 
 // Peer is another node.
@@ -66,6 +69,8 @@ type Peer struct {
 	PodNetworks    []netip.Prefix
 	HostSubnet     netip.Prefix
 	Management     []netip.Addr
+	// Second is the same of the second family, nil where the peer has none.
+	Second *Peer
 }
 
 // Pod is one attachment.
@@ -74,6 +79,8 @@ type Pod struct {
 	// Namespace and Name are the pod's, for the interface tag.
 	Namespace, Name string
 	Addr, Gateway   netip.Addr
+	// SecondAddr and SecondGateway are of the second family; zero where the pod has one address.
+	SecondAddr, SecondGateway netip.Addr
 	// VPPEnd is the address of VPP's end of the pod's interface where Node.PodIf is valid, unlike any other pod's of the node.
 	VPPEnd netip.Addr
 	// Number is unique among the node's attachments, 1 to PodNumberMax; taps are numbered by it.

@@ -16,6 +16,16 @@ func (n Node) MainInterface() string {
 
 // NodeObjects wires the node itself: tables, main interface, host interconnect, BVI and bridge, routes between the VRFs.
 func (c Config) NodeObjects(n Node) []vppwire.Object {
+	if n.Second == nil {
+		return c.familyObjects(n)
+	}
+	o := objects{list: c.familyObjects(n)}
+	o.merge(c.familyObjects(*n.Second))
+	return o.list
+}
+
+// familyObjects is NodeObjects of one family.
+func (c Config) familyObjects(n Node) []vppwire.Object {
 	o := objects{list: c.UplinkObjects(n)}
 	c.hostInterconnect(&o, n)
 	wiring := nodeModes[c.Node]

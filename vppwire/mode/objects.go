@@ -18,3 +18,10 @@ func (o *objects) once(x vppwire.Object) {
 	}
 	o.add(x)
 }
+
+// merge adds what is not wanted already.
+func (o *objects) merge(list []vppwire.Object) {
+	for _, x := range list {
+		o.once(x)
+	}
+}

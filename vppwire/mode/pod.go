@@ -15,6 +15,14 @@ func (c Config) PodObjects(n Node, p Pod) []vppwire.Object {
 	wiring.ends(c, &o, p, podMAC, vppMAC)
 	c.podTowardsVPP(&o, p, vppMAC)
 	c.vppTowardsPod(&o, n, p, c.PodInterface(p), podMAC)
+	if p.SecondAddr.IsValid() {
+		var second objects
+		other := p
+		other.Addr, other.Gateway = p.SecondAddr, p.SecondGateway
+		c.podTowardsVPP(&second, other, vppMAC)
+		c.vppTowardsPod(&second, n, other, c.PodInterface(p), podMAC)
+		o.merge(second.list)
+	}
 	return o.list
 }
 
@@ -34,7 +42,7 @@ func (c Config) vppTowardsPod(o *objects, n Node, p Pod, name string, podMAC vpp
 	if n.PodIf.IsValid() {
 		o.add(vppwire.Address{If: name, Addr: netip.PrefixFrom(p.VPPEnd, p.VPPEnd.BitLen()), Table: c.PodTable})
 	} else {
-		own.add(vppwire.Unnumbered{If: name, Donor: GatewayLoop, Table: c.PodTable, IP6: p.Addr.Is6()})
+		own.add(vppwire.Unnumbered{If: name, Donor: GatewayLoop, Table: c.PodTable, IP6: p.Addr.Is6(), Both: p.SecondAddr.IsValid()})
 	}
 	c.podMTU(own, name)
 	own.add(vppwire.Up{If: name})

@@ -25,6 +25,9 @@ type Record struct {
 	// HostNetwork is the link between VPP and Linux; VXLAN the BVI's address.
 	HostNetwork netip.Prefix
 	VXLAN       netip.Addr
+	// SecondAddress, SecondHostNetwork and SecondVXLAN are the same of the second family; zero in clusters of one.
+	SecondAddress, SecondHostNetwork netip.Prefix
+	SecondVXLAN                      netip.Addr
 	// ReleasedAt is when the node was found gone; the zero time while it lives. UTC, nanoseconds.
 	ReleasedAt time.Time
 }
@@ -89,6 +92,17 @@ func (n Record) AppendText(b []byte) []byte {
 		b = append(b, `,"vxlan":"`...)
 		b = n.VXLAN.AppendTo(b)
 		b = append(b, '"')
+	}
+	for _, f := range [...]struct {
+		name   string
+		prefix netip.Prefix
+	}{{`,"second_ip_address":"`, n.SecondAddress}, {`,"second_host_network":"`, n.SecondHostNetwork}} {
+		if f.prefix.IsValid() {
+			b = append(f.prefix.AppendTo(append(b, f.name...)), '"')
+		}
+	}
+	if n.SecondVXLAN.IsValid() {
+		b = append(n.SecondVXLAN.AppendTo(append(b, `,"second_vxlan":"`...)), '"')
 	}
 	if !n.ReleasedAt.IsZero() {
 		b = append(b, `,"released_at":"`...)

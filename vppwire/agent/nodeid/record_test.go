@@ -15,6 +15,9 @@ func TestRecordText(t *testing.T) {
 		{ID: 5, Name: "n5", UID: "u", Address: p("192.168.16.5/24"), Management: []netip.Addr{netip.MustParseAddr("10.0.0.5"), netip.MustParseAddr("fd00::5")},
 			PodNetworks: []netip.Prefix{p("10.1.5.0/24"), p("10.2.5.0/24")}, HostNetwork: p("172.30.5.0/24"), VXLAN: netip.MustParseAddr("192.168.30.5"),
 			ReleasedAt: time.Unix(1, 2).UTC()},
+		{ID: 6, Name: "n6", UID: "u", Address: p("192.168.16.6/24"), PodNetworks: []netip.Prefix{p("10.1.6.0/24"), p("fd00:1:0:6::/64")},
+			HostNetwork: p("172.30.6.0/24"), VXLAN: netip.MustParseAddr("192.168.30.6"), SecondAddress: p("fd00:16::6/64"),
+			SecondHostNetwork: p("fd00:30::600/120"), SecondVXLAN: netip.MustParseAddr("fd00:18::6")},
 		{ID: 1<<32 - 1, Name: "quote \" and ü", UID: "<&>"},
 	} {
 		back, err := ParseRecord(n.String())
@@ -31,7 +34,7 @@ func TestRecordText(t *testing.T) {
 		t.Errorf("foreign JSON reads as %+v, %v", n, err)
 	}
 	for _, text := range []string{``, `nonsense`, `{"ip_address":"x"}`, `{"pod_networks":["10.1.0.0"]}`, `{"id":-1}`, `{"vxlan":"fe80::1%e"}`,
-		`{"released_at":"yesterday"}`, `{"management_ip_address":"a"}`, `{"host_network":"1"}`} {
+		`{"released_at":"yesterday"}`, `{"management_ip_address":"a"}`, `{"host_network":"1"}`, `{"second_ip_address":"x"}`, `{"second_host_network":"1"}`, `{"second_vxlan":"fe80::1%e"}`} {
 		if n, err := ParseRecord(text); err == nil {
 			t.Errorf("%q reads as %+v", text, n)
 		}

@@ -65,6 +65,10 @@ type recordWire struct {
 	VXLAN       string   `json:"vxlan"`
 	ReleasedAt  string   `json:"released_at"`
 	Format      uint32   `json:"format"`
+
+	SecondAddress     string `json:"second_ip_address"`
+	SecondHostNetwork string `json:"second_host_network"`
+	SecondVXLAN       string `json:"second_vxlan"`
 }
 
 func (w *recordWire) info() (Record, error) {
@@ -105,6 +109,9 @@ func (w *recordWire) info() (Record, error) {
 			return n, fmt.Errorf("vxlan: %w", err)
 		}
 	}
+	if err := w.second(&n); err != nil {
+		return n, err
+	}
 	if w.ReleasedAt != "" {
 		if n.ReleasedAt, err = time.Parse(time.RFC3339Nano, w.ReleasedAt); err != nil {
 			return n, fmt.Errorf("released_at: %w", err)
@@ -115,6 +122,27 @@ func (w *recordWire) info() (Record, error) {
 		}
 	}
 	return n, nil
+}
+
+// second reads what a record says of the second family.
+func (w *recordWire) second(n *Record) (err error) {
+	if w.SecondAddress != "" {
+		if n.SecondAddress, err = netip.ParsePrefix(w.SecondAddress); err != nil {
+			return fmt.Errorf("second_ip_address: %w", err)
+		}
+	}
+	if w.SecondHostNetwork != "" {
+		if n.SecondHostNetwork, err = netip.ParsePrefix(w.SecondHostNetwork); err != nil {
+			return fmt.Errorf("second_host_network: %w", err)
+		}
+		n.SecondHostNetwork = n.SecondHostNetwork.Masked()
+	}
+	if w.SecondVXLAN != "" {
+		if n.SecondVXLAN, err = parseAddr(w.SecondVXLAN); err != nil {
+			return fmt.Errorf("second_vxlan: %w", err)
+		}
+	}
+	return nil
 }
 
 // parseAddr reads an address without a zone: zones mean nothing on another machine.
@@ -149,7 +177,8 @@ func (w *recordWire) scan(text string) bool {
 	for _, f := range [...]struct {
 		label string
 		to    *string
-	}{{`,"host_network":`, &w.HostNetwork}, {`,"vxlan":`, &w.VXLAN}, {`,"released_at":`, &w.ReleasedAt}} {
+	}{{`,"host_network":`, &w.HostNetwork}, {`,"vxlan":`, &w.VXLAN}, {`,"second_ip_address":`, &w.SecondAddress},
+		{`,"second_host_network":`, &w.SecondHostNetwork}, {`,"second_vxlan":`, &w.SecondVXLAN}, {`,"released_at":`, &w.ReleasedAt}} {
 		if s.skip(f.label) && !s.quoted(f.to) {
 			return false
 		}

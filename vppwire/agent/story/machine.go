@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/ipam/contiv"
+	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 	"github.com/vppdrill/vppdrill/sim/hostmodel"
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
 	"github.com/vppdrill/vppdrill/vppwire"
@@ -87,7 +87,7 @@ func (b *Machine) KillVPP() {
 
 // Start begins an agent's life with what its journal says, VPP where it runs, and the address ranges.
 func (b *Machine) Start() {
-	alloc, err := contiv.New(contiv.Config{External: b.lab.Pools.External})
+	alloc, err := nodeipam.NewNode(nodeipam.NodeConfig{External: b.lab.Pools.External})
 	if err != nil {
 		b.lab.t.Fatalf("%s: %v", b.Name, err)
 	}

@@ -44,6 +44,8 @@ type Request struct {
 	Args string `json:"args,omitempty"`
 	// Addr is for ADD the address that another IPAM plugin chose, for CHECK the address in prevResult; else zero.
 	Addr netip.Addr `json:"addr,omitzero"`
+	// SecondAddr is for ADD the address of the other family that the IPAM plugin chose, where it chose two.
+	SecondAddr netip.Addr `json:"secondAddr,omitzero"`
 	// Valid names for GC the attachments that stay.
 	Valid []Attachment `json:"valid,omitempty"`
 }

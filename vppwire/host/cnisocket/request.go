@@ -76,7 +76,7 @@ func translate(req wire.Request) (func(uint64) agent.Event, *wire.Response) {
 	if err != nil {
 		return refuse(agent.CodeInvalidEnv, "%v", err)
 	}
-	add := agent.PodAdd{External: req.Addr, Sandbox: agent.Sandbox{Owner: owner, Netns: req.Netns,
+	add := agent.PodAdd{External: req.Addr, ExternalSecond: req.SecondAddr, Sandbox: agent.Sandbox{Owner: owner, Netns: req.Netns,
 		PodNamespace: args[argNamespace], PodName: args[argName], PodUID: args[argUID]}}
 	return func(n uint64) agent.Event { add.Request = n; return add }, nil
 }
@@ -90,13 +90,22 @@ func respond(req wire.Request, a agent.Answer) wire.Response {
 		return wire.Response{}
 	}
 	r := a.Result
-	everything := netip.PrefixFrom(netip.IPv4Unspecified(), 0)
-	if r.Gateway.Is6() {
-		everything = netip.PrefixFrom(netip.IPv6Unspecified(), 0)
-	}
-	return wire.Response{Result: &wire.Result{
+	result := &wire.Result{
 		Interfaces: []wire.Interface{{Name: r.IfName, MAC: r.MAC.String(), MTU: int(r.MTU), Sandbox: r.Netns}},
 		IPs:        []wire.IP{{Address: r.Addr, Gateway: r.Gateway}},
-		Routes:     []wire.Route{{Dst: everything, GW: r.Gateway}},
-	}}
+		Routes:     []wire.Route{{Dst: everything(r.Gateway), GW: r.Gateway}},
+	}
+	if r.Second.IsValid() {
+		result.IPs = append(result.IPs, wire.IP{Address: r.Second, Gateway: r.SecondGateway})
+		result.Routes = append(result.Routes, wire.Route{Dst: everything(r.SecondGateway), GW: r.SecondGateway})
+	}
+	return wire.Response{Result: result}
+}
+
+// everything is the default route's destination in a gateway's family.
+func everything(gateway netip.Addr) netip.Prefix {
+	if gateway.Is6() {
+		return netip.PrefixFrom(netip.IPv6Unspecified(), 0)
+	}
+	return netip.PrefixFrom(netip.IPv4Unspecified(), 0)
 }
