@@ -10,6 +10,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"runtime"
@@ -39,6 +40,8 @@ import (
 	"github.com/vppdrill/vppdrill/sim/museum"
 	agentcmd "github.com/vppdrill/vppdrill/vppwire/cmd"
 	"github.com/vppdrill/vppdrill/vppwire/cni"
+	"github.com/vppdrill/vppdrill/vppwire/host/kube"
+	"github.com/vppdrill/vppdrill/vppwire/host/kube/indexedjob"
 )
 
 func main() {
@@ -90,7 +93,18 @@ func config() cmd.Config {
 		Museum:     exhibits(),
 		Commands:   slices.Concat(ipamcmd.Commands(), agentcmd.Commands(saveJudgement), labcmd.Commands(labcmd.Build{Version: cmd.Version(), Worlds: []string{"sim", "netns", "container", "kind"}})),
 		Explorer:   exploring(),
+		Elsewhere:  elsewhere,
 	}
+}
+
+// elsewhere runs an experiment's shards as a Job.
+func elsewhere(ctx context.Context, on cmd.Elsewhere, line func([]byte)) error {
+	c, err := kube.Dial(on.Kubeconfig, "vppdrill-experiment", slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	return indexedjob.Run(ctx, c.Client(), indexedjob.Order{Name: on.Name, Namespace: on.Namespace, Image: on.Image,
+		Args: []string{"experiment", "--shard", indexedjob.TaskFile}, Task: on.Task, Shards: on.Shards}, line)
 }
 
 // faultWords are the words of injected faults as the commands see them.

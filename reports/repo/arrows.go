@@ -16,7 +16,7 @@ type arrow struct {
 
 // arrows is ordered: the first pattern that matches a package is its arrow.
 var arrows = []arrow{
-	{".", []string{"scenarios/cmd", "lab/cmd", "vppwire/cmd", "ipam/cmd", "sim", "sim/...", "lab", "lab/...", "vppwire/cni", "reports", "reports/experiment", "scenarios/..."},
+	{".", []string{"scenarios/cmd", "lab/cmd", "vppwire/cmd", "ipam/cmd", "sim", "sim/...", "lab", "lab/...", "vppwire/cni", "vppwire/host/kube", "vppwire/host/kube/indexedjob", "reports", "reports/experiment", "scenarios/..."},
 		"main only assembles commands, so that each of them can be tested without a process"},
 	{"ipam/space", nil,
 		"prefix arithmetic must be usable, and provable, without knowing what an address is for"},
@@ -121,7 +121,7 @@ var strangersIn = []struct {
 }{
 	{"gonum.org", []string{"reports/experiment"},
 		"plots are drawn in one place, and figures come without a library of statistics, which each of them names"},
-	{"k8s.io", []string{"vppwire/host", "vppwire/host/kube", "vppwire/host/kube/conformance", "lab/kindcluster", "lab/kindworld"},
+	{"k8s.io", []string{"vppwire/host", "vppwire/host/kube", "vppwire/host/kube/conformance", "vppwire/host/kube/indexedjob", "lab/kindcluster", "lab/kindworld"},
 		"client-go is large and brings goroutines and clocks with it; three folders can be watched, twenty cannot"},
 	{"go.etcd.io/etcd", []string{"vppwire/host/etcd/...", "lab/..."},
 		"who talks to etcd, and who runs it, is behind the interfaces of vppwire/host: Kubernetes takes its place there"},

@@ -32,6 +32,8 @@ type Config struct {
 	FaultWords func() []scenarios.Entry
 	// Reports writes and reads what is left of a run.
 	Reports Reports
+	// Elsewhere does an experiment's task on a Kubernetes cluster and hands on each line that its pods print; nil where this build cannot.
+	Elsewhere func(ctx context.Context, on Elsewhere, line func(text []byte)) error
 	// Explorer finds and shrinks failures and replays them; its functions may be nil in a build without it.
 	Explorer Explorer
 	// Museum shows upstreams' faults; its functions may be nil in a build without it.

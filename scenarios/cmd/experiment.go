@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -30,11 +29,14 @@ type experimentFlags struct {
 	where                     string
 	seeds, jobs               int
 	metrics                   bool
+	engine                    string
+	on                        Elsewhere
+	shard                     string
 	format                    cli.Format
 }
 
 func experimentCommand(c Config) *cobra.Command {
-	var f experimentFlags
+	f := experimentFlags{engine: engineLocal, on: Elsewhere{Namespace: "default", Shards: 4}}
 	cmd := &cobra.Command{
 		Use:   "experiment FILE",
 		Short: "Vary fields of a scenario over many seeds and say how its figures follow, with intervals and plots",
@@ -48,12 +50,17 @@ Levels are a list, "20s,1m,5m", or a range: "24..28", "10..50 step 10", "1..1000
 The folder of --out receives runs.jsonl (the store: what it has is not run again, also after kill -9), runs.csv, points.csv,
 experiment.json, experiment.html, and the scenario of each point, with which its runs are replayed. Means have intervals of 95 %: by
 bootstrap, of shares Wilson's; differences between settings of --against are tested by turning the signs of pairs of the same seed
-round. A figure of too few seeds says so.`,
+round. A figure of too few seeds says so.
+
+With --engine kubernetes the runs are done by the pods of an Indexed Job of the cluster that --kubeconfig leads to, in a namespace where it
+may make Jobs and ConfigMaps and read pods' logs, of an image that has this version of the program as /usr/bin/vppdrill. Pods may die on
+the way; results are the same bytes as local ones.`,
 		Example: `  vppdrill experiment pods-come-and-go --vary config.ipam.podSubnetOneNodePrefixLen=24..28 --seeds 20
   vppdrill experiment churn-at-the-brim --find topology.podsPerNode --within 1..12 --where 'podsWaited == 0'
-  vppdrill experiment duel --against 'contiv: config.ipam.system=contiv' --against 'cilium: config.ipam.system=cilium' --out out`,
+  vppdrill experiment duel --against 'contiv: config.ipam.system=contiv' --against 'cilium: config.ipam.system=cilium' --out out
+  vppdrill experiment duel.yaml --engine kubernetes --kubeconfig ~/.kube/config --image REF --shards 8`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if f.metrics {
+			if f.metrics || f.shard != "" {
 				return cli.Args(0, 0, "no file beside --metrics")(cmd, args)
 			}
 			return cli.Args(1, 1, "one experiment or scenario")(cmd, args)
@@ -62,6 +69,9 @@ round. A figure of too few seeds says so.`,
 			if f.metrics {
 				_, err := io.WriteString(cmd.OutOrStdout(), strings.Join(experiment.Metrics(), "\n")+"\n")
 				return err
+			}
+			if f.shard != "" {
+				return runShard(cmd, c, f)
 			}
 			return runExperiment(cmd, c, f, args[0])
 		},
@@ -80,6 +90,7 @@ round. A figure of too few seeds says so.`,
 	flags.IntVar(&f.jobs, "jobs", runtime.NumCPU(), "runs at a time")
 	cli.AddFormat(cmd, &f.format)
 	flags.BoolVar(&f.metrics, "metrics", false, "list the figures instead")
+	addEngineFlags(flags, &f)
 	return cmd
 }
 
@@ -97,6 +108,9 @@ func runExperiment(cmd *cobra.Command, c Config, f experimentFlags, name string)
 			return cli.BadInput(err)
 		}
 	}
+	if err := c.checkEngine(f); err != nil {
+		return err
+	}
 	run, err := c.world(cmd.Context(), "sim")
 	if err != nil {
 		return err
@@ -110,7 +124,7 @@ func runExperiment(cmd *cobra.Command, c Config, f experimentFlags, name string)
 		return cli.BadInput(err)
 	}
 	started := time.Now()
-	err = perform(cmd, c, file, out, store, run, f.jobs)
+	err = perform(cmd, c, file, out, store, run, f)
 	if err = errors.Join(err, store.Close()); err != nil {
 		if cmd.Context().Err() != nil {
 			fmt.Fprintf(cmd.ErrOrStderr(), "vppdrill: finished runs are in %s; the same command goes on\n", dir)
@@ -134,7 +148,7 @@ func runExperiment(cmd *cobra.Command, c Config, f experimentFlags, name string)
 }
 
 // perform runs what the store does not have.
-func perform(cmd *cobra.Command, c Config, file *experiment.File, out *experiment.Outcome, store *experiment.Store, run RunFunc, jobs int) error {
+func perform(cmd *cobra.Command, c Config, file *experiment.File, out *experiment.Outcome, store *experiment.Store, run RunFunc, f experimentFlags) error {
 	var total, ended atomic.Int64
 	p := startProgress(cmd.ErrOrStderr(), 0)
 	defer p.stop()
@@ -146,12 +160,10 @@ func perform(cmd *cobra.Command, c Config, file *experiment.File, out *experimen
 		}
 		return text
 	}
-	laws := c.Laws()
-	e := &experiment.Engine{Jobs: jobs, Store: store, Asked: func(runs, had int) { total.Add(int64(runs - had)) }}
-	run = p.followed(run)
-	e.Run = func(ctx context.Context, s *scenarios.Scenario, seed uint64) (scenarios.Result, error) {
-		defer ended.Add(1)
-		return run(ctx, s, RunOptions{Seed: seed, Laws: laws, Series: true})
+	e := &experiment.Engine{Jobs: f.jobs, Store: store, Version: c.Version, Run: c.measured(p.followed(run)),
+		Asked: func(runs, had int) { total.Add(int64(runs - had)) }, Done: func(*scenarios.Scenario, uint64) { ended.Add(1) }}
+	if f.engine == engineKubernetes {
+		e.Elsewhere = f.elsewhere(c, file.Name)
 	}
 	return file.Do(cmd.Context(), e, out)
 }
