@@ -7,6 +7,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
 // How VPP's DHCP client goes about it (25.10, src/plugins/dhcp/client.c): it asks once a second, after ten times in vain every
@@ -236,7 +237,7 @@ func (m *machine) unleased() string {
 		if why := m.awaits(mainNIC); why != "" {
 			return why
 		}
-		if m.proc != nil && !m.proc.paused && m.proc.agent.Node().ID != 0 && m.proc.agent.Node().Address != m.leased() && m.leased().IsValid() {
+		if m.proc != nil && !m.proc.paused && m.leased().IsValid() && m.overlooks(m.proc.agent) {
 			return "the agent has not noticed its DHCP lease"
 		}
 	}
@@ -248,6 +249,16 @@ func (m *machine) unleased() string {
 		}
 	}
 	return ""
+}
+
+// overlooks reports whether an agent that has an ID does not know the main interface's lease: the first one, before its node stands, or
+// another.
+func (m *machine) overlooks(a *agent.Agent) bool {
+	if a.Node().ID != 0 {
+		return a.Node().Address != m.leased()
+	}
+	known, _ := a.LeaseOf(string(m.w.s.Topology.NIC))
+	return a.ID() != 0 && known != m.leased()
 }
 
 // awaits says what the lease of one interface waits for.

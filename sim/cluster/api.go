@@ -96,8 +96,8 @@ func (a *API) waiters() []func() {
 	return w
 }
 
-// whenAvailable runs fn now, or in turn when the outage ends: controllers retry until they are heard.
-func (a *API) whenAvailable(fn func()) {
+// WhenAvailable runs fn now, or in turn when the outage ends: controllers retry until they are heard.
+func (a *API) WhenAvailable(fn func()) {
 	if a.down {
 		a.deferred = append(a.deferred, fn)
 		return

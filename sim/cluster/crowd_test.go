@@ -28,7 +28,7 @@ func newCrowd(c *Cluster) *crowd {
 func (w *crowd) SetPerNode(n int) {
 	before := w.perNode
 	w.perNode = n
-	w.api.whenAvailable(func() {
+	w.api.WhenAvailable(func() {
 		nodes, _ := w.api.List(KindNode, "")
 		for _, node := range slices.Clone(nodes) {
 			name := node.Common().Name
@@ -69,7 +69,7 @@ func (f *fillStep) AppendText(b []byte) []byte {
 	return append(append(b, "workload fill "...), f.node...)
 }
 func (f *fillStep) Fire() {
-	f.w.api.whenAvailable(func() {
+	f.w.api.WhenAvailable(func() {
 		if _, exists := f.w.api.Node(f.node); exists {
 			f.w.fill(f.node)
 		}

@@ -86,7 +86,7 @@ func (s *deploymentStep) AppendText(b []byte) []byte {
 func (s *deploymentStep) Fire() {
 	d := (*deployment)(s)
 	d.due = false
-	d.w.api.whenAvailable(d.reconcile)
+	d.w.api.WhenAvailable(d.reconcile)
 }
 
 func (d *deployment) reconcile() {

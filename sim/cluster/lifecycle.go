@@ -63,7 +63,7 @@ func (l *NodeLifecycle) node(name string) *lifecycleNode {
 // Join creates the Node object, ready, with a new UID; when the API is down, as soon as it is not. A node that exists
 // already is joined by nobody.
 func (l *NodeLifecycle) Join(spec Node) {
-	l.api.whenAvailable(func() {
+	l.api.WhenAvailable(func() {
 		n := spec
 		n.Ready = true
 		n.Labels = spec.Labels
@@ -73,7 +73,7 @@ func (l *NodeLifecycle) Join(spec Node) {
 
 // Remove deletes the Node object. Its pods are collected after CollectAfter.
 func (l *NodeLifecycle) Remove(name string) {
-	l.api.whenAvailable(func() {
+	l.api.WhenAvailable(func() {
 		_ = l.api.Delete(KindNode, Key{Name: name}, "") // ErrNotFound: it was gone
 	})
 }
@@ -152,7 +152,7 @@ func (s *lifecycleStep) Fire() {
 	}
 	if s.l.api.down {
 		// Nobody is heard during an outage, so silence proves nothing: the time starts anew afterwards.
-		s.l.api.whenAvailable(func() {
+		s.l.api.WhenAvailable(func() {
 			if s.n.op == s.op {
 				s.l.consider(s.n)
 			}

@@ -40,7 +40,7 @@ func (w *Workload) Created() int64 { return w.created }
 
 // Create creates a pod, at once or at the end of the outage. Existing pods stay as they are.
 func (w *Workload) Create(spec PodSpec) {
-	w.api.whenAvailable(func() {
+	w.api.WhenAvailable(func() {
 		key := spec.Key()
 		p := &Pod{
 			Meta: Meta{Namespace: key.Namespace, Name: key.Name}, App: spec.App, Node: spec.Node, Pinned: spec.Pinned, Static: spec.Static,
@@ -54,14 +54,14 @@ func (w *Workload) Create(spec PodSpec) {
 
 // Remove takes a pod's object away at once, as a forced deletion does. Its kubelet tears it down afterwards.
 func (w *Workload) Remove(key Key) {
-	w.api.whenAvailable(func() {
+	w.api.WhenAvailable(func() {
 		_ = w.api.Delete(KindPod, key, "") // ErrNotFound: as wanted
 	})
 }
 
 // Delete starts a pod's graceful deletion. An absent pod stays absent.
 func (w *Workload) Delete(key Key) {
-	w.api.whenAvailable(func() {
+	w.api.WhenAvailable(func() {
 		_ = w.api.DeletePod(key, "") // ErrNotFound: as wanted
 	})
 }

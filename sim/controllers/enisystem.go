@@ -42,7 +42,10 @@ func newENISystem(env Env) (*eniSystem, error) {
 		}
 		// A node that comes at once under the name is another instance: nothing of this resource is its own.
 		uid := r.Common().UID
-		env.Clock.After(0, &step{n.Name, "resource collected", func() { _ = env.Cluster.API.Delete(cluster.KindResource, key, uid) }})
+		api := env.Cluster.API
+		env.Clock.After(0, &step{n.Name, "resource collected", func() {
+			api.WhenAvailable(func() { _ = api.Delete(cluster.KindResource, key, uid) })
+		}})
 	})
 	return s, nil
 }
