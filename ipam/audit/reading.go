@@ -13,7 +13,7 @@ import (
 // readers read what is known of objects, by kind.
 var readers = map[string]func(*Objects, kubectl.Object) error{
 	"Node": readNode, "Pod": readPod, "Service": readService, "ServiceCIDR": readServiceCIDR,
-	"IPAMBlock": readCalicoBlock, "CiliumNode": readCiliumNode, "NodeIDRecord": readNodeID,
+	"IPAMBlock": readCalicoBlock, "CiliumNode": readCiliumNode, "PoolNode": readCiliumNode, "NodeIDRecord": readNodeID,
 }
 
 // podCIDR is what Node objects say. Where a CNI has ranges of its own it does not use them, and they may overlap with those.
@@ -105,7 +105,7 @@ func readCalicoBlock(o *Objects, one kubectl.Object) error {
 	return nil
 }
 
-// readCiliumNode reads cilium.io/v2: podCIDRs of cluster-pool and pools of multi-pool, and what is used.
+// readCiliumNode reads cilium.io/v2, and PoolNodes, which are the same as far as they go: podCIDRs of cluster-pool and pools of multi-pool, and what is used.
 func readCiliumNode(o *Objects, one kubectl.Object) error {
 	type owned struct{ Owner string }
 	var spec struct {
@@ -131,7 +131,7 @@ func readCiliumNode(o *Objects, one kubectl.Object) error {
 	}
 	cidrs, err := kubectl.Prefixes(texts)
 	for _, p := range cidrs {
-		o.ranges = append(o.ranges, heldRange{node: one.Metadata.Name, prefix: p, by: "CiliumNode"})
+		o.ranges = append(o.ranges, heldRange{node: one.Metadata.Name, prefix: p, by: one.Kind})
 	}
 	for text, u := range status.IPAM.Used { //vppdrill:unordered sorted below, by address
 		namespace, name, isPod := strings.Cut(u.Owner, "/")

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 
@@ -91,14 +93,14 @@ func TestRolesGrantWhatIsNeeded(t *testing.T) {
 		}
 	}
 	for name, needs := range map[string][]kube.Need{
-		"vppdrill-agent":      kube.AgentNeeds("kube-system", "vppdrill-pools", true),
-		"vppdrill-controller": kube.ControllerNeeds("kube-system"),
+		"vppdrill-agent":      kube.AgentNeeds("kube-system", "vppdrill-pools", true, true),
+		"vppdrill-controller": slices.Concat(kube.ControllerNeeds("kube-system"), kube.OperatorNeeds("kube-system", true), kube.OperatorNeeds("kube-system", false)),
 	} {
-		left := granted[name]
+		left := maps.Clone(granted[name])
 		for _, n := range needs {
 			for _, v := range n.Verbs {
 				what := n.Group + " " + n.Resource + " " + v
-				if !left[what] {
+				if !granted[name][what] {
 					t.Errorf("%s is not granted %q", name, what)
 				}
 				delete(left, what)

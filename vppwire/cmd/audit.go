@@ -19,7 +19,7 @@ import (
 
 // auditPaths are what an audit reads of a server. Without the first three there is nothing to judge.
 var auditPaths = []string{"/api/v1/nodes", "/api/v1/pods", "/api/v1/services", "/apis/networking.k8s.io/v1/servicecidrs",
-	"/apis/crd.projectcalico.org/v1/ipamblocks", "/apis/cilium.io/v2/ciliumnodes", kube.RecordsPath}
+	"/apis/crd.projectcalico.org/v1/ipamblocks", "/apis/cilium.io/v2/ciliumnodes", kube.PoolNodesPath, kube.RecordsPath}
 
 const auditNeeded = 3
 

@@ -33,14 +33,15 @@ const (
 	ipamContiv      = "contiv"       // blocks and addresses as Contiv cuts them by node ID
 	ipamNodeIPAM    = "nodeipam"     // addresses as host-local gives them
 	ipamClusterPool = "cluster-pool" // addresses as Cilium's agent gives them
+	ipamMultiPool   = "multi-pool"   // the same, with blocks that come and go by what the node's PoolNode asks for
 	ipamExternal    = "external"     // addresses as another IPAM plugin says
 )
 
-var ipamSystems = []string{ipamContiv, ipamNodeIPAM, ipamClusterPool, ipamExternal}
+var ipamSystems = []string{ipamContiv, ipamNodeIPAM, ipamClusterPool, ipamMultiPool, ipamExternal}
 
 // allocator is what gives a node's pods their addresses.
 func (f *clusterFlags) allocator(reuseDelay time.Duration) (ipam.NodeAllocator, error) {
-	if f.ipam == ipamClusterPool {
+	if f.ipam == ipamClusterPool || f.ipam == ipamMultiPool {
 		return cilium.NewNode(cilium.NodeConfig{Pick: picker{}, FirstRouter: true})
 	}
 	return nodeipam.NewNode(nodeipam.NodeConfig{ReuseDelay: reuseDelay, External: f.ipam == ipamExternal})
@@ -63,7 +64,7 @@ func (f *clusterFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.kind, "cluster", clusterEtcd, "what tells about nodes, pods and ranges, and keeps node IDs: `etcd|kubernetes`")
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "`file` that says which API server to use; empty: the one of the pod that this runs in")
 	flags.StringVar(&f.pools, "pools", "", "ConfigMap `NAMESPACE/NAME` whose key pools holds the address ranges, which may change; empty: the configuration's")
-	flags.StringVar(&f.ipam, "ipam", "", "where addresses come from: `contiv|nodeipam|cluster-pool|external`: cut by node ID, or of the Node object's pod CIDRs as host-local, Cilium or another IPAM plugin choose; empty: as useExternalIPAM of the configuration says")
+	flags.StringVar(&f.ipam, "ipam", "", "where addresses come from: `contiv|nodeipam|cluster-pool|multi-pool|external`: cut by node ID, or of the Node object's pod CIDRs as host-local, Cilium or another IPAM plugin choose, or of blocks that vppdrill controller --type multi-pool gives as pods come; empty: as useExternalIPAM of the configuration says")
 }
 
 // check completes the flags, and the configuration by them.
@@ -74,6 +75,9 @@ func (f *clusterFlags) check(cfg *agent.Config) error {
 			if flag.value != "" {
 				return cli.Usagef("agent: --%s %s is for --cluster kubernetes", flag.name, flag.value)
 			}
+		}
+		if f.ipam == ipamMultiPool {
+			return cli.Usagef("agent: --ipam multi-pool is for --cluster kubernetes")
 		}
 	case clusterKubernetes:
 	default:
@@ -106,13 +110,18 @@ type facts struct {
 	cluster host.Cluster
 	// events may be nil.
 	events func(agent.Log)
-	stop   func() error
+	// stepped may be nil.
+	stepped func(time.Time, *agent.Agent, []agent.Effect)
+	stop    func() error
 }
 
+// preAllocate is how many addresses of multi-pool are kept ready: cilium-agent's default.
+const preAllocate = 8
+
 // join reaches the agent's cluster.
-func join(ctx context.Context, o options) (facts, error) {
+func join(ctx context.Context, o options, alloc ipam.NodeAllocator) (facts, error) {
 	if o.cluster.kind == clusterKubernetes {
-		return joinKubernetes(ctx, o)
+		return joinKubernetes(ctx, o, alloc)
 	}
 	c, stop, err := connect(ctx, o)
 	if err != nil {
@@ -122,15 +131,21 @@ func join(ctx context.Context, o options) (facts, error) {
 }
 
 // joinKubernetes ends an agent that may not do what it needs. An API server that does not answer ends none: what runs goes on.
-func joinKubernetes(ctx context.Context, o options) (facts, error) {
+func joinKubernetes(ctx context.Context, o options, alloc ipam.NodeAllocator) (facts, error) {
 	services := o.cfg.Services == agent.ServicesVPP
-	c, err := dialKubernetes(ctx, "agent", o.cluster.kubeconfig, "vppdrill-agent", kube.AgentNeeds(o.cluster.poolsNamespace, o.cluster.poolsName, services), o.log)
+	c, err := dialKubernetes(ctx, "agent", o.cluster.kubeconfig, "vppdrill-agent", kube.AgentNeeds(o.cluster.poolsNamespace, o.cluster.poolsName, services, o.cluster.ipam == ipamMultiPool), o.log)
 	if err != nil {
 		return facts{}, err
 	}
 	store := c.Store()
-	return facts{store: store, cluster: c.Facts(o.node, o.cluster.poolsNamespace, o.cluster.poolsName, services), events: c.Events(ctx, o.node),
-		stop: func() error { store.Close(); return nil }}, nil
+	f := facts{store: store, events: c.Events(ctx, o.node), stop: func() error { store.Close(); return nil }}
+	told := kube.FactsConfig{Node: o.node, PoolsNamespace: o.cluster.poolsNamespace, PoolsName: o.cluster.poolsName, Services: services}
+	if node, ok := alloc.(*cilium.Node); ok && o.cluster.ipam == ipamMultiPool {
+		told.Pools = c.Requester(kube.RequesterConfig{Node: o.node, Alloc: node, PreAllocate: preAllocate})
+		f.stepped = func(now time.Time, a *agent.Agent, effects []agent.Effect) { told.Pools.Stepped(now, a, effects) }
+	}
+	f.cluster = c.Facts(told)
+	return f, nil
 }
 
 // dialKubernetes connects a command and checks what it may do.

@@ -23,6 +23,12 @@ const defaultLease = "kube-system/vppdrill-node-ipam"
 // cloudTypes are those that look into a cloud.
 var cloudTypes = []nodeipam.CIDRAllocatorType{nodeipam.CloudAllocatorType, nodeipam.IPAMFromClusterAllocatorType, nodeipam.IPAMFromCloudAllocatorType}
 
+// Types that are cilium-operator's modes.
+const (
+	typeClusterPool = "cluster-pool"
+	typeMultiPool   = "multi-pool"
+)
+
 // controllerFlags are the command line of `vppdrill controller`; those of the controller manager have its names.
 type controllerFlags struct {
 	kind              string
@@ -40,8 +46,14 @@ func controllerCommand() *cobra.Command {
 		Long: `controller gives each Node object its spec.podCIDRs, in place of the controller manager, which then runs with
 --allocate-node-cidrs=false. Any number may run at a time: the holder of a Lease works, the others wait.
 
+RangeAllocator is the controller manager's. cluster-pool and multi-pool are cilium-operator's: --cluster-cidr may name any number of
+ranges, more of them after each start, and who holds what is a ledger among the cluster's NodeIDRecords. cluster-pool gives each Node its
+pod CIDRs, for agents with --ipam cluster-pool or nodeipam. multi-pool answers what agents with --ipam multi-pool ask for in their
+PoolNodes: blocks come as pods do, and go back.
+
 Exit codes: 0 stopped, 1 it could not go on, 2 bad usage, 3 the cluster lacks what it needs.`,
-		Example: `  vppdrill controller --type RangeAllocator --cluster-cidr 10.244.0.0/16 --service-cluster-ip-range 10.96.0.0/16 --kubeconfig admin.conf`,
+		Example: `  vppdrill controller --type RangeAllocator --cluster-cidr 10.244.0.0/16 --service-cluster-ip-range 10.96.0.0/16 --kubeconfig admin.conf
+  vppdrill controller --type multi-pool --cluster-cidr 10.244.0.0/16,10.100.0.0/20 --node-cidr-mask-size 28 --kubeconfig admin.conf`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return cli.Usagef("controller: takes no arguments, only flags; %q is one; see vppdrill controller --help", args[0])
@@ -50,11 +62,18 @@ Exit codes: 0 stopped, 1 it could not go on, 2 bad usage, 3 the cluster lacks wh
 			if err != nil {
 				return err
 			}
+			lease, err := f.leaseOf()
+			if err != nil {
+				return err
+			}
+			if f.kind == typeClusterPool || f.kind == typeMultiPool {
+				return f.operate(cmd.Context(), lease, log)
+			}
 			cfg, err := f.config()
 			if err != nil {
 				return err
 			}
-			cfg.Log = log
+			cfg.Log, cfg.Lease = log, lease
 			c, err := dialKubernetes(cmd.Context(), "controller", f.kubeconfig, "vppdrill-controller", kube.ControllerNeeds(cfg.Lease.Namespace), log)
 			if err != nil {
 				return err
@@ -63,8 +82,8 @@ Exit codes: 0 stopped, 1 it could not go on, 2 bad usage, 3 the cluster lacks wh
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.kind, "type", string(nodeipam.RangeAllocatorType), "`RangeAllocator`; CloudAllocator, IPAMFromCluster and IPAMFromCloud need a cloud, and are refused")
-	flags.StringVar(&f.ipam.ClusterCIDR, "cluster-cidr", "", "`CIDR` of all pods, or one of each family with a comma")
+	flags.StringVar(&f.kind, "type", string(nodeipam.RangeAllocatorType), "`RangeAllocator|cluster-pool|multi-pool`; CloudAllocator, IPAMFromCluster and IPAMFromCloud need a cloud, and are refused")
+	flags.StringVar(&f.ipam.ClusterCIDR, "cluster-cidr", "", "`CIDR` of all pods, or one of each family with a comma; with pools any number")
 	flags.StringVar(&f.ipam.ServiceCIDR, "service-cluster-ip-range", "", "`CIDR` of services, which no node gets; or one of each family")
 	flags.IntVar(&f.ipam.NodeCIDRMaskSize, "node-cidr-mask-size", 0, "`length` of a node's block; 0: 24 for IPv4, 64 for IPv6")
 	flags.IntVar(&f.ipam.NodeCIDRMaskSizeIPv4, "node-cidr-mask-size-ipv4", 0, "`length` of a node's IPv4 block with two families")
@@ -86,15 +105,20 @@ func (f *controllerFlags) config() (kube.Config, error) {
 	if _, err := f.ipam.Resolve(); err != nil {
 		return kube.Config{}, cli.Usagef("controller: %w", oneline.Error(err))
 	}
+	return kube.Config{Flags: f.ipam}, nil
+}
+
+// leaseOf is the lease that this process stands for.
+func (f *controllerFlags) leaseOf() (*kube.Lease, error) {
 	namespace, name, ok := strings.Cut(f.lease, "/")
 	if !ok || namespace == "" || name == "" || strings.Contains(name, "/") {
-		return kube.Config{}, cli.Usagef("controller: --lease %q: want NAMESPACE/NAME", f.lease)
+		return nil, cli.Usagef("controller: --lease %q: want NAMESPACE/NAME", f.lease)
 	}
 	host, err := os.Hostname()
 	if err != nil {
-		return kube.Config{}, err
+		return nil, err
 	}
-	return kube.Config{Flags: f.ipam, Lease: &kube.Lease{Namespace: namespace, Name: name, Identity: host + "_" + rand.Text()}}, nil
+	return &kube.Lease{Namespace: namespace, Name: name, Identity: host + "_" + rand.Text()}, nil
 }
 
 // runController runs one until ctx ends, which is no error.

@@ -64,17 +64,17 @@ func run(ctx context.Context, o options) (err error) {
 		return err
 	}
 	defer closing(machine.Close)
-	facts, err := join(ctx, o)
-	if err != nil {
-		return err
-	}
-	defer closing(facts.stop)
 	alloc, err := o.cluster.allocator(o.reuseDelay)
 	if err != nil {
 		return err
 	}
+	facts, err := join(ctx, o, alloc)
+	if err != nil {
+		return err
+	}
+	defer closing(facts.stop)
 	d, err := host.New(host.Config{Agent: o.cfg, Allocator: alloc, Journal: j, Records: records, Boot: boot, Linux: machine,
-		VPP: host.Socket(o.vppSocket), Store: facts.store, Cluster: facts.cluster, Events: facts.events, HostAddresses: machine,
+		VPP: host.Socket(o.vppSocket), Store: facts.store, Cluster: facts.cluster, Events: facts.events, Stepped: facts.stepped, HostAddresses: machine,
 		CallTimeout: o.callTime, VPPPatience: o.patience, Log: o.log})
 	if err != nil {
 		return err

@@ -24,9 +24,9 @@ type Need struct {
 	Verbs           []string
 }
 
-// AgentNeeds are those of an agent with this ConfigMap of ranges, none where it is not named, which serves services or does not. ClusterRole
-// vppdrill-agent grants them.
-func AgentNeeds(poolsNamespace, poolsName string, services bool) []Need {
+// AgentNeeds are those of an agent with this ConfigMap of ranges, none where it is not named, which serves services or does not, and asks for
+// blocks in its PoolNode or does not. ClusterRole vppdrill-agent grants them.
+func AgentNeeds(poolsNamespace, poolsName string, services, poolNode bool) []Need {
 	needs := []Need{
 		{Resource: "nodes", Verbs: []string{"list", "watch"}},
 		{Resource: "pods", Verbs: []string{"list"}},
@@ -39,6 +39,9 @@ func AgentNeeds(poolsNamespace, poolsName string, services bool) []Need {
 	if services {
 		needs = append(needs, Need{Resource: "services", Verbs: []string{"list", "watch"}},
 			Need{Group: "discovery.k8s.io", Resource: "endpointslices", Verbs: []string{"list", "watch"}})
+	}
+	if poolNode {
+		needs = append(needs, Need{Group: Group, Resource: PoolNodeResource, Verbs: []string{"list", "watch", "create", "update"}})
 	}
 	return needs
 }
@@ -53,14 +56,27 @@ func ControllerNeeds(leaseNamespace string) []Need {
 	}
 }
 
+// OperatorNeeds are those of an Operator with a lease in this namespace, which answers PoolNodes or gives Node objects their pod CIDRs.
+func OperatorNeeds(leaseNamespace string, requested bool) []Need {
+	needs := []Need{
+		{Group: Group, Resource: RecordResource, Verbs: []string{"get", "list", "create", "delete"}},
+		{Resource: "events", Verbs: []string{"create", "patch"}},
+		{Group: "coordination.k8s.io", Resource: "leases", Namespace: leaseNamespace, Verbs: []string{"get", "create", "update"}},
+	}
+	if requested {
+		return append(needs, Need{Group: Group, Resource: PoolNodeResource, Verbs: []string{"list", "watch", "update"}})
+	}
+	return append(needs, Need{Resource: "nodes", Verbs: []string{"list", "watch", "patch"}})
+}
+
 // Check asks the server whether this program may do what it needs, and has what it needs; ErrNotReady names the first thing
 // that is missing and the command that mends it. A server that does not answer is no error: a dataplane outlives it.
 func (c *Connection) Check(ctx context.Context, needs []Need) error {
 	ctx, cancel := context.WithTimeout(logged(ctx, c.log), answerTime)
 	defer cancel()
 	for _, n := range needs {
-		if n.Resource == RecordResource {
-			if err := c.served(ctx); err != nil {
+		if n.Group == Group {
+			if err := c.served(ctx, n.Resource); err != nil {
 				return err
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -58,9 +59,22 @@ func Dial(kubeconfig, userAgent string, log *slog.Logger) (*Connection, error) {
 	return &Connection{client, log}, nil
 }
 
-// Facts is what the agent of a node is told by; the ranges are in that ConfigMap, where one is named, and services are told to who serves them.
-func (c *Connection) Facts(node, poolsNamespace, poolsName string, services bool) *Facts {
-	return NewFacts(FactsConfig{Client: c.client, Node: node, PoolsNamespace: poolsNamespace, PoolsName: poolsName, Services: services, Log: c.log})
+// Facts is what an agent is told by; client and log are the connection's.
+func (c *Connection) Facts(cfg FactsConfig) *Facts {
+	cfg.Client, cfg.Log = c.client, c.log
+	return NewFacts(cfg)
+}
+
+// Requester asks for a node's blocks on this connection.
+func (c *Connection) Requester(cfg RequesterConfig) *Requester {
+	cfg.Client, cfg.Log = c.client, c.log
+	return NewRequester(cfg)
+}
+
+// Operator is NewOperator on this connection.
+func (c *Connection) Operator(cfg OperatorConfig) (*Operator, error) {
+	cfg.Client = c.client
+	return NewOperator(cfg)
 }
 
 // Store is where records of node IDs are kept.
@@ -103,14 +117,14 @@ func (c *Connection) silent(what string, err error) error {
 	return nil
 }
 
-// served says whether the cluster has the custom resource of node IDs in this program's version.
-func (c *Connection) served(ctx context.Context) error {
-	_, err := c.Store().records(ctx, "metadata.name="+identityName)
+// served says whether the cluster has a custom resource in this program's version.
+func (c *Connection) served(ctx context.Context, resource string) error {
+	_, err := custom{c.client, "/apis/" + Group + "/" + RecordVersion + "/" + resource}.List(ctx, metav1.ListOptions{Limit: 1})
 	switch {
 	case statusCode(err) == http.StatusNotFound:
-		return fmt.Errorf("%w: it serves no %s in version %s of %s: %s", ErrNotReady, RecordResource, RecordVersion, Group, mend)
+		return fmt.Errorf("%w: it serves no %s in version %s of %s: %s", ErrNotReady, resource, RecordVersion, Group, mend)
 	case statusCode(err) == http.StatusForbidden, err == nil:
 		return nil // what is forbidden is told by name
 	}
-	return c.silent(RecordResource, err)
+	return c.silent(resource, err)
 }

@@ -33,7 +33,7 @@ func connected(t *testing.T, url string) *kube.Connection {
 func TestCheck(t *testing.T) {
 	s := newServer(t)
 	c := connected(t, s.http.URL)
-	needs := kube.AgentNeeds("kube-system", "ranges", true)
+	needs := kube.AgentNeeds("kube-system", "ranges", true, true)
 	must(t, c.Check(t.Context(), needs))
 	for _, denied := range []string{"watch nodes", "delete nodeidrecords", "watch configmaps", "patch events"} {
 		s.mu.Lock()

@@ -1,4 +1,4 @@
-// Package kube drives ipam/nodeipam's controllers on a real Kubernetes API server, and tells an agent what that server knows
+// Package kube drives ipam/nodeipam's controllers and ipam/cilium's operators on a real Kubernetes API server, and tells an agent what that server knows
 // of its cluster and keeps for it: Connection is the way there, Facts and Store are what vppwire/host asks for.
 //
 // It decides what an object, a change and an answer mean. It never decides who gets which CIDR: that is ipam/nodeipam. Start at
@@ -17,6 +17,9 @@
 //
 // A record of a node ID is an object of its own, and its resourceVersion the revision that writes compare: package storetest says what
 // that owes, and Store passes it as etcd does.
+//
+// Operator runs Cilium's cluster-pool and multi-pool: who holds what is a ledger of such objects, an entry each, which is never compacted; it
+// grows by one object for each block that is given or comes back. Requester is the agent's side of it, for IPv4.
 //
 // To add an effect, perform it in effects.go; to add a fact, give Facts another reflector.
 package kube

@@ -116,8 +116,9 @@ func (d *Driver) Run(ctx context.Context) error {
 	if d.cfg.Lease == nil {
 		return d.serve(ctx, nil, events)
 	}
+	standing := electorate{d.cfg.Client, *d.cfg.Lease, &d.clock, d.log}
 	for ctx.Err() == nil {
-		if err := d.candidate(ctx, events); err != nil {
+		if err := standing.elect(ctx, func(ctx context.Context, l *lock) error { return d.serve(ctx, l, events) }); err != nil {
 			return err
 		}
 	}

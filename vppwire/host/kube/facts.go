@@ -27,6 +27,8 @@ type FactsConfig struct {
 	PoolsNamespace, PoolsName string
 	// Services: services and their slices are told too.
 	Services bool
+	// Pools, where set, is whose blocks the agent is told as its own Node's pod CIDRs; what Node objects say is passed over.
+	Pools *Requester
 	// RequestTimeout is how long a list of pods may take; 0 is 10 s.
 	RequestTimeout time.Duration
 	// Log is for people; nil: nobody.
@@ -38,7 +40,8 @@ type Facts struct {
 	cfg FactsConfig
 	// again asks for a list of nodes, pods for one of pods.
 	again, pods chan struct{}
-	// told are the nodes as last told, by name.
+	// mu keeps told, and the order in which it is told. told are the nodes as last told, by name.
+	mu   sync.Mutex
 	told map[string]agent.NodeSeen
 }
 
@@ -82,10 +85,22 @@ func (f *Facts) Watch(ctx context.Context, tell func(agent.Event)) {
 	}
 	var others sync.WaitGroup
 	defer others.Wait()
-	others.Go(func() { f.followNodes(ctx, say) })
+	others.Go(func() {
+		if f.cfg.Pools != nil { // or the agent would hear at each start that its node has nothing any more
+			select {
+			case <-ctx.Done():
+				return
+			case <-f.cfg.Pools.ready:
+			}
+		}
+		f.followNodes(ctx, say)
+	})
 	others.Go(func() { f.listPods(ctx, say) })
 	if f.cfg.PoolsName != "" {
 		others.Go(func() { f.followPools(ctx, say) })
+	}
+	if f.cfg.Pools != nil {
+		others.Go(func() { f.cfg.Pools.run(ctx, f.ownUID, func() { f.tellOwn(say) }) })
 	}
 	if f.cfg.Services {
 		others.Go(func() { f.followServices(ctx, say) })
@@ -115,7 +130,7 @@ func (f *Facts) followNodes(ctx context.Context, say func(...agent.Event)) {
 				if agentless(n) {
 					f.gone(n, say)
 				} else {
-					say(f.seen(n)...)
+					f.seen(n, say)
 				}
 			},
 			gone: func(n *v1.Node) { f.gone(n, say) },
@@ -144,6 +159,8 @@ func agentless(n *v1.Node) bool { return n.Labels[AgentLabel] == AgentNone }
 
 // listed tells every node, changed or not, of a list that was asked for at a time.
 func (f *Facts) listed(nodes []*v1.Node, asked time.Time, say func(...agent.Event)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	before := f.told
 	f.told = make(map[string]agent.NodeSeen, len(nodes))
 	var events []agent.Event
@@ -159,23 +176,53 @@ func (f *Facts) listed(nodes []*v1.Node, asked time.Time, say func(...agent.Even
 		events = append(events, now)
 	}
 	say(append(events, agent.NodesListed{Age: time.Since(asked)})...)
+	if f.cfg.Pools != nil {
+		signal(f.cfg.Pools.stepped) // a Node that has come can have an object of its own
+	}
 }
 
-// seen is what to tell of a node that may have changed: kubelets report themselves all the time, mostly with nothing new.
-func (f *Facts) seen(n *v1.Node) []agent.Event {
-	now := f.read(n)
-	was, known := f.told[n.Name]
-	f.told[n.Name] = now
+// seen tells of a node that may have changed: kubelets report themselves all the time, mostly with nothing new.
+func (f *Facts) seen(n *v1.Node, say func(...agent.Event)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.changed(f.read(n), say)
+}
+
+// changed tells what is new of a node.
+func (f *Facts) changed(now agent.NodeSeen, say func(...agent.Event)) {
+	was, known := f.told[now.Name]
+	f.told[now.Name] = now
+	if f.cfg.Pools != nil && now.Name == f.cfg.Node && was.UID != now.UID {
+		signal(f.cfg.Pools.stepped) // its object is to be made
+	}
 	switch {
 	case known && was.UID != now.UID:
-		return []agent.Event{agent.NodeGone{Name: was.Name, UID: was.UID}, now}
-	case known && slices.Equal(was.PodCIDRs, now.PodCIDRs) && slices.Equal(was.Addresses, now.Addresses):
-		return nil
+		say(agent.NodeGone{Name: was.Name, UID: was.UID}, now)
+	case !known || !slices.Equal(was.PodCIDRs, now.PodCIDRs) || !slices.Equal(was.Addresses, now.Addresses):
+		say(now)
 	}
-	return []agent.Event{now}
+}
+
+// ownUID is the own Node object's, empty while there is none.
+func (f *Facts) ownUID() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.told[f.cfg.Node].UID
+}
+
+// tellOwn tells the own node's blocks where they have changed.
+func (f *Facts) tellOwn(say func(...agent.Event)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if own, ok := f.told[f.cfg.Node]; ok {
+		own.PodCIDRs = f.cfg.Pools.want()
+		f.changed(own, say)
+	}
 }
 
 func (f *Facts) gone(n *v1.Node, say func(...agent.Event)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if f.told[n.Name].UID == string(n.UID) {
 		delete(f.told, n.Name)
 	}
@@ -185,6 +232,13 @@ func (f *Facts) gone(n *v1.Node, say func(...agent.Event)) {
 // read is what an agent looks at of a Node. A pod CIDR or address that cannot be read is left out: the node exists all the same.
 func (f *Facts) read(n *v1.Node) agent.NodeSeen {
 	seen := agent.NodeSeen{Name: n.Name, UID: string(n.UID)}
+	if f.cfg.Pools != nil {
+		if n.Name == f.cfg.Node {
+			seen.PodCIDRs = f.cfg.Pools.want()
+		}
+		n = n.DeepCopy()
+		n.Spec.PodCIDR, n.Spec.PodCIDRs = "", nil
+	}
 	k := kubeNode(n)
 	texts := k.PodCIDRs
 	if len(texts) == 0 && k.PodCIDR != "" {

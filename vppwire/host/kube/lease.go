@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
@@ -57,14 +59,22 @@ func electorConfig(l Lease, began func(context.Context)) leaderelection.LeaderEl
 	}
 }
 
-// candidate waits for the lease, serves one term, and gives the lease back once nothing of the term is left.
-func (d *Driver) candidate(ctx context.Context, events *events) error {
+// electorate is what a process stands for a lease with.
+type electorate struct {
+	client kubernetes.Interface
+	lease  Lease
+	clock  *clock
+	log    *slog.Logger
+}
+
+// elect waits for the lease, has a term served until it ends or the lease is lost, and gives the lease back once nothing of the term is left.
+func (e electorate) elect(ctx context.Context, serve func(context.Context, *lock) error) error {
 	// The elector outlives ctx: what is under way ends before others may lead.
 	electing, resign := context.WithCancel(context.WithoutCancel(ctx))
 	defer resign()
-	lock := newLock(d)
+	lock := e.lock()
 	began := make(chan context.Context, 1)
-	config := electorConfig(*d.cfg.Lease, func(ctx context.Context) { began <- ctx })
+	config := electorConfig(e.lease, func(ctx context.Context) { began <- ctx })
 	config.Lock = lock
 	elector, err := leaderelection.NewLeaderElector(config)
 	if err != nil {
@@ -85,9 +95,9 @@ func (d *Driver) candidate(ctx context.Context, events *events) error {
 		leading, end := context.WithCancel(leading)
 		defer end()
 		defer context.AfterFunc(ctx, end)()
-		d.log.Info("leading", "lease", lock.Describe(), "identity", lock.Identity())
-		err := d.serve(leading, lock, events)
-		d.log.Info("not leading any more", "lease", lock.Describe(), "error", err)
+		e.log.Info("leading", "lease", lock.Describe(), "identity", lock.Identity())
+		err := serve(leading, lock)
+		e.log.Info("not leading any more", "lease", lock.Describe(), "error", err)
 		return err
 	}
 }
@@ -106,15 +116,14 @@ type lock struct {
 	holder string
 }
 
-func newLock(d *Driver) *lock {
-	l := d.cfg.Lease
+func (e electorate) lock() *lock {
 	return &lock{
 		Interface: &resourcelock.LeaseLock{
-			LeaseMeta:  metav1.ObjectMeta{Namespace: l.Namespace, Name: l.Name},
-			Client:     d.cfg.Client.CoordinationV1(),
-			LockConfig: resourcelock.ResourceLockConfig{Identity: l.Identity},
+			LeaseMeta:  metav1.ObjectMeta{Namespace: e.lease.Namespace, Name: e.lease.Name},
+			Client:     e.client.CoordinationV1(),
+			LockConfig: resourcelock.ResourceLockConfig{Identity: e.lease.Identity},
 		},
-		clock: &d.clock, deadline: l.RenewDeadline, renewed: make(chan struct{}, 1),
+		clock: e.clock, deadline: e.lease.RenewDeadline, renewed: make(chan struct{}, 1),
 	}
 }
 

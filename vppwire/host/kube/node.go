@@ -55,6 +55,10 @@ func touchPatch(e nodeipam.TouchNode) patch {
 }
 
 func cidrPatch(e nodeipam.PatchNodeCIDRs) patch {
+	return cidrPatchOf(identity{UID: e.UID, ResourceVersion: e.ResourceVersion}, e.CIDRs)
+}
+
+func cidrPatchOf(of identity, cidrs []netip.Prefix) patch {
 	type spec struct {
 		PodCIDR  netip.Prefix   `json:"podCIDR"`
 		PodCIDRs []netip.Prefix `json:"podCIDRs"`
@@ -62,7 +66,7 @@ func cidrPatch(e nodeipam.PatchNodeCIDRs) patch {
 	return newPatch(types.StrategicMergePatchType, struct {
 		Metadata identity `json:"metadata"`
 		Spec     spec     `json:"spec"`
-	}{identity{UID: e.UID, ResourceVersion: e.ResourceVersion}, spec{e.CIDRs[0], e.CIDRs}})
+	}{of, spec{cidrs[0], cidrs}})
 }
 
 // conditionPatch sets one condition; in a strategic merge patch the others stay. The reason is upstream's.

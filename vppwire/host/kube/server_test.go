@@ -356,7 +356,7 @@ func kindOf(path string) (api, kind string) {
 	if resource == "endpointslices" {
 		return "discovery.k8s.io/v1", "EndpointSlice"
 	}
-	return "v1", map[string]string{"nodes": "Node", "pods": "Pod", "configmaps": "ConfigMap", "events": "Event", "nodeidrecords": "NodeIDRecord", "services": "Service"}[resource]
+	return "v1", map[string]string{"nodes": "Node", "pods": "Pod", "configmaps": "ConfigMap", "events": "Event", "nodeidrecords": "NodeIDRecord", "services": "Service", "poolnodes": "PoolNode"}[resource]
 }
 
 func (s *server) list(w http.ResponseWriter, resource string, mine func(string, map[string]any) bool) {

@@ -1,0 +1,46 @@
+package cmd
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/vppdrill/vppdrill/ipam/nodeipam"
+	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
+)
+
+// Goal: the flags of cluster-pool and multi-pool become a pool, and what makes none is refused in one line with code 2 before any server is
+// asked. Method: a table of flags.
+func TestPoolFlags(t *testing.T) {
+	for _, test := range []struct {
+		kind         string
+		flags        nodeipam.Flags
+		four, six    int // lengths
+		ranges, text string
+	}{
+		{typeClusterPool, nodeipam.Flags{ClusterCIDR: "10.0.0.0/16"}, 24, 120, "[10.0.0.0/16] []", ""},
+		{typeClusterPool, nodeipam.Flags{ClusterCIDR: "10.0.0.0/16, fd00::/48", NodeCIDRMaskSizeIPv6: 64}, 24, 64, "[10.0.0.0/16] [fd00::/48]", ""},
+		{typeMultiPool, nodeipam.Flags{ClusterCIDR: "10.0.0.0/16,10.9.0.0/20", NodeCIDRMaskSize: 27}, 27, 124, "[10.0.0.0/16 10.9.0.0/20] []", ""},
+		{typeMultiPool, nodeipam.Flags{}, 0, 0, "", "--type multi-pool wants --cluster-cidr"},
+		{typeMultiPool, nodeipam.Flags{ClusterCIDR: "10.0.0/16"}, 0, 0, "", "--cluster-cidr: "},
+		{typeMultiPool, nodeipam.Flags{ClusterCIDR: "10.0.0.0/16,10.0.4.0/24"}, 0, 0, "", "overlap"},
+		{typeClusterPool, nodeipam.Flags{ClusterCIDR: "10.0.0.0/16", NodeCIDRMaskSize: 8}, 0, 0, "", "prefix length 8"},
+		{typeClusterPool, nodeipam.Flags{ClusterCIDR: "10.0.0.0/16", ServiceCIDR: "10.96.0.0/16"}, 0, 0, "", "--service-cluster-ip-range"},
+	} {
+		f := &controllerFlags{kind: test.kind, ipam: test.flags, kubeconfig: "/nonexistent"}
+		if test.text != "" {
+			lease, err := (&controllerFlags{lease: defaultLease}).leaseOf()
+			must(t, err)
+			code, line := cli.Code(f.operate(t.Context(), lease, nil))
+			if code != 2 || !strings.Contains(line, test.text) || strings.Contains(line, "\n") || strings.Contains(line, "nonexistent") {
+				t.Errorf("%s %+v: %d %q, want %q", test.kind, test.flags, code, line, test.text)
+			}
+			continue
+		}
+		p, err := f.pool()
+		must(t, err)
+		if got := fmt.Sprint(p.IPv4, p.IPv6); got != test.ranges || p.MaskSize4 != test.four || p.MaskSize6 != test.six {
+			t.Errorf("%s %+v: %s /%d /%d", test.kind, test.flags, got, p.MaskSize4, p.MaskSize6)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/vppdrill/vppdrill/ipam/cilium"
+)
+
+// Pools is what an Operator decides by: cilium.PoolOperator, or cilium.ClusterPools.
+type Pools interface {
+	Apply(c cilium.Claim) error
+	Adopt(now time.Time, n *cilium.CiliumNode) ([]cilium.Claim, error)
+	FinishRestore()
+	Reconcile(now time.Time, n *cilium.CiliumNode) ([]cilium.PoolAllocation, []cilium.Claim, error)
+	Wrote(n *cilium.CiliumNode)
+	Delete(now time.Time, incarnation string) []cilium.Claim
+	Records() []cilium.Claim
+}
+
+// OperatorConfig is what an Operator needs. Client and New are needed.
+type OperatorConfig struct {
+	// Client needs what OperatorNeeds says.
+	Client kubernetes.Interface
+	// New makes the pools of one term, with their ranges, before anything was restored.
+	New func() (Pools, error)
+	// Requested: nodes ask in PoolNodes, and are answered there; otherwise each Node object gets its pod CIDRs, once.
+	Requested bool
+	// Lease is what leaders hold; nil: this process leads for as long as it runs. Two that lead do no harm: the ledger takes entries of one.
+	Lease *Lease
+	// RequestTimeout is how long a request may go unanswered; 0 is 10 s.
+	RequestTimeout time.Duration
+	// Log is for people; nil: nobody.
+	Log *slog.Logger
+}
+
+// Operator gives nodes blocks of pools as cilium-operator does in modes cluster-pool and multi-pool. Who holds what is a ledger among the
+// records of node IDs, an object for each entry: one is appended before any node is shown what it says, and who cannot append does not lead.
+type Operator struct {
+	cfg   OperatorConfig
+	clock clock
+}
+
+// operatorPause is between two terms, and until an operator looks again at nodes for which there was no block: blocks may have cooled.
+const operatorPause = 5 * time.Second
+
+// NewOperator returns an Operator that does nothing before Run.
+func NewOperator(cfg OperatorConfig) (*Operator, error) {
+	if cfg.Client == nil || cfg.New == nil {
+		return nil, errors.New("kube: a client and pools are needed")
+	}
+	if _, err := cfg.New(); err != nil {
+		return nil, fmt.Errorf("kube: %w", err) // now, and not when this process begins to lead
+	}
+	if cfg.Lease != nil {
+		lease, err := cfg.Lease.complete()
+		if err != nil {
+			return nil, err
+		}
+		cfg.Lease = &lease
+	}
+	if cfg.RequestTimeout == 0 {
+		cfg.RequestTimeout = defaultRequestTimeout
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Operator{cfg: cfg, clock: newClock()}, nil
+}
+
+// Run leads whenever it can until ctx ends, which is no error. It is called once.
+func (o *Operator) Run(ctx context.Context) error {
+	ctx = logged(ctx, o.cfg.Log)
+	events := newEvents(ctx, o.cfg.Client, v1.EventSource{Component: "vppdrill-pools"}, o.cfg.Log)
+	defer events.stop()
+	serve := func(ctx context.Context, _ *lock) error {
+		// A term that ends by itself is over: the next one begins with the ledger.
+		if err := o.serve(ctx, events); err != nil && ctx.Err() == nil {
+			o.cfg.Log.Warn("the term is over", "error", err)
+		}
+		return nil
+	}
+	for ctx.Err() == nil {
+		if o.cfg.Lease == nil {
+			_ = serve(ctx, nil) // it logs what it says
+		} else if err := (electorate{o.cfg.Client, *o.cfg.Lease, &o.clock, o.cfg.Log}).elect(ctx, serve); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(operatorPause):
+		}
+	}
+	return nil
+}
+
+func (o *Operator) target() poolTarget {
+	if o.cfg.Requested {
+		return newPoolNodes(o.cfg.Client)
+	}
+	return nodeCIDRs{o.cfg.Client}
+}
