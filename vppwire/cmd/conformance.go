@@ -29,7 +29,8 @@ func conformanceCommand(save func(dir string, j Judgement) error) *cobra.Command
 		Long: `conformance makes pods on every ready node of a cluster, in a namespace of its own, replaces all of them several times, and judges
 each round: pods start, have addresses of their own inside of their nodes' ranges, reach each other and a service, and leave no
 record behind (vppdrill audit says which records it knows). With --roll it also restarts the pods of one DaemonSet, such as the CNI's agents,
-and has running pods call each other meanwhile. What an audit finds before the run is told and is not the run's. The
+and has running pods call each other meanwhile; with --drain it takes a node out of service in each round: cordoned, this run's own pods on
+it evicted, and put back. What an audit finds before the run is told and is not the run's. The
 namespace is removed in the end, and nothing else is touched. With --out it writes JUnit's format, an HTML page, Markdown, SARIF and JSON.
 
 Exit codes: 0 all laws held, 1 a law was broken, 2 bad usage, 3 the server does not answer or refuses.`,
@@ -75,6 +76,7 @@ Exit codes: 0 all laws held, 1 a law was broken, 2 bad usage, 3 the server does 
 	flags.DurationVar(&o.Patience, "patience", 3*time.Second, "how long a call that fails is made again, as proxies hear of new pods a moment later")
 	flags.DurationVar(&o.Wait, "wait", 2*time.Minute, "how long pods of a round may take to start, and to go")
 	flags.StringVar(&o.Roll, "roll", "", "DaemonSet `NAMESPACE/NAME` whose pods may be restarted in each round; empty: nothing is restarted")
+	flags.BoolVar(&o.Drain, "drain", false, "cordon one node in each round, evict this run's own pods from it, and put it back into service")
 	flags.StringVar(&out, "out", "", "`folder` that gets the report: junit.xml, report.html and more")
 	cli.AddFormat(c, &format)
 	return c

@@ -23,10 +23,11 @@ const (
 	LawService = "pods-reach-services"
 	LawGone    = "nothing-stays"
 	LawRoll    = "pods-survive-rolls"
+	LawDrain   = "nodes-drain"
 )
 
 // Laws are those, in the order in which they are told.
-func Laws() []string { return []string{LawStart, LawPods, LawService, LawGone, LawRoll} }
+func Laws() []string { return []string{LawStart, LawPods, LawService, LawGone, LawRoll, LawDrain} }
 
 // Options are what a run does. Connection is needed.
 type Options struct {
@@ -40,6 +41,8 @@ type Options struct {
 	Seed  uint64
 	// Roll is the DaemonSet, NAMESPACE/NAME, whose pods are restarted in each round while pods call each other; empty: none.
 	Roll string
+	// Drain: in each round one node is cordoned, the run's own pods on it are evicted, and it is put back into service.
+	Drain bool
 	// Wait is how long pods of a round may take to start, and to go.
 	Wait time.Duration
 	// Patience is how long a call that fails is made again: kube-proxies hear of a pod a moment after it is ready. 0 is not at all.
@@ -195,6 +198,9 @@ func (r *run) round(ctx context.Context, round int) error {
 		return err
 	}
 	if err := r.roll(ctx, round, pods); err != nil {
+		return err
+	}
+	if err := r.drain(ctx, round, pods); err != nil {
 		return err
 	}
 	if err := r.gone(ctx, round); err != nil {
