@@ -91,7 +91,7 @@ func (k *kubelet) powerOff() {
 	for _, w := range k.inOrder() {
 		w.PowerOff()
 		for _, s := range w.Old() {
-			s.exists, s.bare, s.dead, s.addr = false, true, true, netip.Addr{}
+			s.exists, s.bare, s.dead, s.addr, s.second = false, true, true, netip.Addr{}, netip.Addr{}
 		}
 	}
 }
@@ -176,6 +176,9 @@ func (k *kubelet) ending() []endings {
 		for _, s := range w.Old() {
 			if s.ending {
 				out = append(out, endings{s.owner, s.addr})
+				if s.second.IsValid() {
+					out = append(out, endings{s.owner.Second(), s.second})
+				}
 			}
 		}
 	}
@@ -209,6 +212,10 @@ func (k *kubelet) sandboxes() []scenarios.PodState {
 				continue
 			}
 			out = append(out, scenarios.PodState{Owner: s.owner, Pod: w.pod.key(), UID: w.pod.sandboxUID(), Netns: s.netns, Addr: s.addr, Gateway: s.gateway})
+			if s.second.IsValid() {
+				out = append(out, scenarios.PodState{Owner: s.owner.Second(), Pod: w.pod.key(), UID: w.pod.sandboxUID(), Netns: s.netns, Addr: s.second,
+					Gateway: s.secondGateway})
+			}
 		}
 	}
 	slices.SortFunc(out, func(a, b scenarios.PodState) int { return strings.Compare(a.Owner.String(), b.Owner.String()) })

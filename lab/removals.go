@@ -23,6 +23,13 @@ func (n *node) tellAddresses(s *state) {
 				addrs = append(addrs, a)
 			}
 		}
+		if f := s.Second; f != nil {
+			for _, a := range [...]netip.Addr{f.Address.Addr(), f.VXLAN, f.HostVPP, f.HostLinux} {
+				if a.IsValid() {
+					addrs = append(addrs, a)
+				}
+			}
+		}
 		addrs = append(addrs, n.management...)
 	}
 	if slices.Equal(addrs, n.addressed) {

@@ -144,6 +144,10 @@ func Claim(out *scenarios.NodeState, s *rest.State, m mode.Config) {
 	if m.Interconnected() {
 		out.HostSubnet, out.HostVPP, out.HostLinux = s.HostSubnet, s.HostVPP, s.HostLinux
 	}
+	if n := s.Second; n != nil {
+		out.Second = &scenarios.SecondFamily{Address: n.Address, VXLANAddress: n.VXLAN, HostSubnet: n.HostSubnet, HostVPP: n.HostVPP, HostLinux: n.HostLinux,
+			PodSubnet: n.PodSubnet, FormerPodSubnets: n.FormerPodSubnets}
+	}
 	out.ServiceRange = s.Services
 	out.PodSubnet, out.FormerPodSubnets, out.Blocks, out.Reserved = s.PodSubnet, s.FormerPodSubnets, s.Blocks, s.Reserved
 	out.Leases = func() iter.Seq[ipam.Lease] { return slices.Values(s.Leases) }

@@ -304,7 +304,7 @@ type external struct {
 	plugin hostlocal.Plugin
 }
 
-func (x *external) pick(n *node, owner ipam.Owner) netip.Addr {
+func (x *external) pick(n *node, owner ipam.Owner) (first, second netip.Addr) {
 	n.mu.Lock()
 	cidrs := n.podCIDRs
 	n.mu.Unlock()

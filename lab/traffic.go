@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -81,6 +82,18 @@ func (w *World) Places() []probe.Place {
 	return out
 }
 
+// ofEachFamily asks the pairs of one address family after those of the other: their longest packets differ.
+func ofEachFamily(pairs []probe.Pair, ask func(of []probe.Pair) []probe.Outcome) (out []probe.Outcome) {
+	six := slices.DeleteFunc(slices.Clone(pairs), func(p probe.Pair) bool { return p.To.Addr.Is4() })
+	four := slices.DeleteFunc(slices.Clone(pairs), func(p probe.Pair) bool { return !p.To.Addr.Is4() })
+	for _, of := range [...][]probe.Pair{four, six} {
+		if len(of) > 0 {
+			out = append(out, ask(of)...)
+		}
+	}
+	return out
+}
+
 // Probe sends real packets between the lab's pods.
 func (w *World) Probe(ctx context.Context, want Wanted) Traffic {
 	if want.Pairs == 0 {
@@ -101,11 +114,16 @@ func (w *World) Probe(ctx context.Context, want Wanted) Traffic {
 	}
 	out := Traffic{Places: len(places), Pairs: len(pairs)}
 	var times []time.Duration
-	mtu, size := int(w.scenario().Config.Wiring.MTU), pingBytes
-	if want.Whole {
-		size = mtu - probe.PingHeaders(places[0].Addr)
+	mtu := int(w.scenario().Config.Wiring.MTU)
+	size := func(to netip.Addr) int {
+		if want.Whole {
+			return mtu - probe.PingHeaders(to)
+		}
+		return pingBytes
 	}
-	for _, o := range probe.Mesh(ctx, pairs, size, want.Whole, patience) {
+	for _, o := range ofEachFamily(pairs, func(of []probe.Pair) []probe.Outcome {
+		return probe.Mesh(ctx, of, size(of[0].To.Addr), want.Whole, patience)
+	}) {
 		switch {
 		case errors.Is(o.Err, context.DeadlineExceeded), errors.Is(o.Err, context.Canceled):
 			out.NotTried++
@@ -114,7 +132,7 @@ func (w *World) Probe(ctx context.Context, want Wanted) Traffic {
 			if len(out.Failed) == 0 {
 				out.unanswered = probe.Pair{From: o.From, To: o.To}
 			}
-			out.Failed = append(out.Failed, fmt.Sprintf("ping of %d bytes: %s", size+probe.PingHeaders(o.To.Addr), o.Error()))
+			out.Failed = append(out.Failed, fmt.Sprintf("ping of %d bytes: %s", size(o.To.Addr)+probe.PingHeaders(o.To.Addr), o.Error()))
 			continue
 		}
 		out.Pings++

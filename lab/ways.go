@@ -13,6 +13,11 @@ import (
 // host to a pod, a pod to each host, by its end of the link to VPP and by its management addresses. Nodes whose VPP is down or
 // that are not joined with VPP are left out.
 func (w *World) hostPairs() []probe.Pair {
+	return append(w.hostPairsOf(0), w.hostPairsOf(1)...)
+}
+
+// hostPairsOf are those of the first or the second address family.
+func (w *World) hostPairsOf(family int) []probe.Pair {
 	type side struct {
 		host probe.Place
 		to   []netip.Addr
@@ -24,14 +29,26 @@ func (w *World) hostPairs() []probe.Pair {
 			continue
 		}
 		n.mu.Lock()
-		end, management := n.last.HostLinux, n.management
+		ends, management := []netip.Addr{n.last.HostLinux}, n.management
+		if n.last.Second != nil {
+			ends = append(ends, n.last.Second.HostLinux)
+		}
 		n.mu.Unlock()
-		if !end.IsValid() {
+		if !ends[0].IsValid() {
 			continue
 		}
-		s := side{host: probe.Place{Name: n.name + " host", Netns: n.machine.Netns(""), Addr: end}, to: append([]netip.Addr{end}, management...)}
+		if family >= len(ends) {
+			continue
+		}
+		end := ends[family]
+		s := side{host: probe.Place{Name: n.name + " host", Netns: n.machine.Netns(""), Addr: end}, to: []netip.Addr{end}}
+		for _, a := range management {
+			if a.Is4() == end.Is4() {
+				s.to = append(s.to, a)
+			}
+		}
 		for _, p := range n.kubelet.sandboxes() {
-			if p.Addr.IsValid() {
+			if p.Addr.IsValid() && p.Addr.Is4() == end.Is4() {
 				s.pod = probe.Place{Name: n.name + " " + strings.TrimPrefix(p.Pod, "default/"), Netns: n.machine.Netns(p.Netns), Addr: p.Addr}
 				break
 			}

@@ -22,6 +22,8 @@ type sandbox struct {
 	// exists: its namespace is there, and its processes would be.
 	exists        bool
 	addr, gateway netip.Addr
+	// second and secondGateway are of the second address family; zero in clusters of one.
+	second, secondGateway netip.Addr
 	// asked: an ADD has been sent, so that a DEL is owed; refused: it was answered by a refusal, so that nothing is held; ending: a DEL
 	// has been sent.
 	asked, refused, ending bool
@@ -155,7 +157,7 @@ func (w *worker) ask(ctx context.Context, op int, s *sandbox) {
 		IfName: s.owner.IfName, Netns: s.netns,
 		Args: w.pod.cniArgs(s.owner.ContainerID)}
 	if n.w.scenario().Config.IPAM.UseExternalIPAM {
-		req.Addr = n.w.external.pick(n, s.owner)
+		req.Addr, req.SecondAddr = n.w.external.pick(n, s.owner)
 	}
 	r, err := k.plugin(ctx, "Add", s.owner, req)
 	k.mu.Lock()
@@ -173,11 +175,18 @@ func (w *worker) ask(ctx context.Context, op int, s *sandbox) {
 		w.refuse(s, r.Message, exhausted(r.Message), changes)
 	default:
 		s.addr, s.gateway = r.Result.IPs[0].Address.Addr(), r.Result.IPs[0].Gateway
+		if len(r.Result.IPs) > 1 {
+			s.second, s.secondGateway = r.Result.IPs[1].Address.Addr(), r.Result.IPs[1].Gateway
+		}
 		w.Added(k.now(), true, false)
 		n.notePod(w.pod.name, s)
 		w.why = ""
 		n.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactAnswered, Node: n.name, Owner: s.owner, Pod: w.pod.key(), PodUID: w.pod.sandboxUID(), Addr: s.addr, Netns: s.netns},
 			n.name+" answered "+w.pod.key()+" "+s.addr.String())
+		if s.second.IsValid() {
+			n.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactAnswered, Node: n.name, Owner: s.owner.Second(), Pod: w.pod.key(), PodUID: w.pod.sandboxUID(), Addr: s.second,
+				Netns: s.netns}, n.name+" answered "+w.pod.key()+" "+s.second.String())
+		}
 	}
 }
 
@@ -262,6 +271,9 @@ func (w *worker) dispose(s *sandbox) {
 func (w *worker) died(s *sandbox) {
 	if s.asked && !s.dead {
 		w.k.n.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactSandboxGone, Node: w.k.n.name, Owner: s.owner, Pod: w.pod.key()}, "")
+		if s.second.IsValid() {
+			w.k.n.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactSandboxGone, Node: w.k.n.name, Owner: s.owner.Second(), Pod: w.pod.key()}, "")
+		}
 	}
 	s.exists, s.dead = false, true
 }
@@ -300,6 +312,9 @@ func (w *worker) gone(s *sandbox, op int) bool {
 	defer k.mu.Unlock()
 	if s.asked {
 		n.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactDeleted, Node: n.name, Owner: s.owner, Pod: w.pod.key()}, n.name+" deleted "+w.pod.key())
+		if s.second.IsValid() {
+			n.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactDeleted, Node: n.name, Owner: s.owner.Second(), Pod: w.pod.key()}, "")
+		}
 	}
 	if !w.Live(op) {
 		return false // the machine lost power meanwhile; the DEL is repeated
@@ -307,7 +322,7 @@ func (w *worker) gone(s *sandbox, op int) bool {
 	if removed := w.Deleted(k.now(), true); !removed {
 		return false
 	}
-	s.addr = netip.Addr{}
+	s.addr, s.second = netip.Addr{}, netip.Addr{}
 	n.forgetPod(w.pod.name, s)
 	w.why = ""
 	if s.asked && !s.refused {

@@ -101,17 +101,13 @@ func (w *World) externalAddresses(m *machine, owner ipam.Owner) (first, second n
 	if node, ok := w.api.Node(m.name); ok {
 		cidrs = node.PodCIDRs
 	}
-	if !w.s.Config.IPAM.Dual() {
-		return w.external.Pick(m.number, cidrs, owner), netip.Addr{}
-	}
-	return w.external.Pick(m.number, cidrs[:min(1, len(cidrs))], owner), w.external.Pick(m.number, cidrs[min(1, len(cidrs)):], owner.Second())
+	return w.external.Pick(m.number, cidrs, owner)
 }
 
 // externalRelease tells it that the address is free.
 func (w *World) externalRelease(m *machine, owner ipam.Owner) {
 	if m != nil {
 		w.external.Release(m.number, owner)
-		w.external.Release(m.number, owner.Second())
 	}
 }
 

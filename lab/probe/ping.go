@@ -154,7 +154,7 @@ func echo(c *icmp.PacketConn, to netip.Addr, id, seq, size int, wait time.Durati
 // Pair is who asks whom.
 type Pair struct{ From, To Place }
 
-// AllPairs are all ordered pairs of places; where they are more than most, some of them, spread evenly and the same each
+// AllPairs are all ordered pairs of places of one family; where they are more than most, some of them, spread evenly and the same each
 // time. most 0 is all.
 func AllPairs(places []Place, most int) []Pair {
 	total := len(places) * (len(places) - 1)
@@ -173,7 +173,9 @@ func AllPairs(places []Place, most int) []Pair {
 		if to >= from {
 			to++
 		}
-		out = append(out, Pair{places[from], places[to]})
+		if places[from].Addr.Is4() == places[to].Addr.Is4() {
+			out = append(out, Pair{places[from], places[to]})
+		}
 	}
 	return out
 }

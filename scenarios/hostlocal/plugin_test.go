@@ -36,8 +36,8 @@ func TestPlugin(t *testing.T) {
 	} {
 		switch s.do {
 		case "pick":
-			if have := p.Pick(s.machine, s.cidrs, owner(s.id)).String(); have != s.want {
-				t.Errorf("%s on %d gets %s, want %s", s.id, s.machine, have, s.want)
+			if first, second := p.Pick(s.machine, s.cidrs, owner(s.id)); first.String() != s.want || second.IsValid() {
+				t.Errorf("%s on %d gets %s and %s, want %s", s.id, s.machine, first, second, s.want)
 			}
 		case "release":
 			p.Release(s.machine, owner(s.id))

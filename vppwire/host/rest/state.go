@@ -30,12 +30,24 @@ type State struct {
 	Services         netip.Prefix
 	PodSubnet        netip.Prefix
 	FormerPodSubnets []netip.Prefix
-	Blocks           []ipam.Block
-	Reserved         []netip.Addr
+	// Second is the same of the second address family, from Address on; nil in clusters of one.
+	Second   *Family `json:",omitempty"`
+	Blocks   []ipam.Block
+	Reserved []netip.Addr
 	// Leases are in ascending address order.
 	Leases []ipam.Lease
 	// Life is when this process of the agent began to serve: another one is another life.
 	Life time.Time
+}
+
+// Family is what a node has of one address family.
+type Family struct {
+	Address            netip.Prefix
+	VXLAN              netip.Addr
+	HostSubnet         netip.Prefix
+	HostVPP, HostLinux netip.Addr
+	PodSubnet          netip.Prefix
+	FormerPodSubnets   []netip.Prefix
 }
 
 // StateOf copies what an agent claims. It runs between two of its steps.
@@ -48,6 +60,15 @@ func StateOf(a *agent.Agent) State {
 	}
 	if a.Mode().Interconnected() {
 		s.HostSubnet, s.HostVPP, s.HostLinux = facts.HostSubnet, facts.HostVPP, facts.HostLinux
+	}
+	if n := facts.Second; n != nil {
+		s.Second = &Family{Address: n.Address, PodSubnet: n.PodSubnets[0], FormerPodSubnets: slices.Clone(n.PodSubnets[1:])}
+		if a.Mode().Overlay() {
+			s.Second.VXLAN = n.VXLAN.Addr()
+		}
+		if a.Mode().Interconnected() {
+			s.Second.HostSubnet, s.Second.HostVPP, s.Second.HostLinux = n.HostSubnet, n.HostVPP, n.HostLinux
+		}
 	}
 	s.Services = facts.Services
 	for _, o := range facts.Others {
