@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 
@@ -34,6 +35,7 @@ type controllerFlags struct {
 	kind              string
 	ipam              nodeipam.Flags
 	kubeconfig, lease string
+	cloud             string
 	format            cli.Format
 	level             string
 }
@@ -51,6 +53,10 @@ ranges, more of them after each start, and who holds what is a ledger among the 
 pod CIDRs, for agents with --ipam cluster-pool or nodeipam. multi-pool answers what agents with --ipam multi-pool ask for in their
 PoolNodes: blocks come as pods do, and go back.
 
+CloudAllocator gives nodes the alias ranges that the cloud has for their machines, IPAMFromCluster tells the cloud what nodes have, and
+IPAMFromCloud the other way round. The cloud is a program of yours, run for each request: "PROGRAM aliases NODE PROVIDER-ID" prints the
+ranges, one a line, "PROGRAM add-alias NODE PROVIDER-ID CIDR" adds one; exit code 0 is done, 2 refused for good, others are tried again.
+
 Exit codes: 0 stopped, 1 it could not go on, 2 bad usage, 3 the cluster lacks what it needs.`,
 		Example: `  vppdrill controller --type RangeAllocator --cluster-cidr 10.244.0.0/16 --service-cluster-ip-range 10.96.0.0/16 --kubeconfig admin.conf
   vppdrill controller --type multi-pool --cluster-cidr 10.244.0.0/16,10.100.0.0/20 --node-cidr-mask-size 28 --kubeconfig admin.conf`,
@@ -67,6 +73,9 @@ Exit codes: 0 stopped, 1 it could not go on, 2 bad usage, 3 the cluster lacks wh
 				return err
 			}
 			if f.kind == typeClusterPool || f.kind == typeMultiPool {
+				if f.cloud != "" {
+					return cli.Usagef("controller: --cloud %s is for cloud types, --type %s asks none", f.cloud, f.kind)
+				}
 				return f.operate(cmd.Context(), lease, log)
 			}
 			cfg, err := f.config()
@@ -82,7 +91,8 @@ Exit codes: 0 stopped, 1 it could not go on, 2 bad usage, 3 the cluster lacks wh
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.kind, "type", string(nodeipam.RangeAllocatorType), "`RangeAllocator|cluster-pool|multi-pool`; CloudAllocator, IPAMFromCluster and IPAMFromCloud need a cloud, and are refused")
+	flags.StringVar(&f.kind, "type", string(nodeipam.RangeAllocatorType), "`RangeAllocator|CloudAllocator|IPAMFromCluster|IPAMFromCloud|cluster-pool|multi-pool`")
+	flags.StringVar(&f.cloud, "cloud", "", "`program` that asks the cloud, for types that look into one")
 	flags.StringVar(&f.ipam.ClusterCIDR, "cluster-cidr", "", "`CIDR` of all pods, or one of each family with a comma; with pools any number")
 	flags.StringVar(&f.ipam.ServiceCIDR, "service-cluster-ip-range", "", "`CIDR` of services, which no node gets; or one of each family")
 	flags.IntVar(&f.ipam.NodeCIDRMaskSize, "node-cidr-mask-size", 0, "`length` of a node's block; 0: 24 for IPv4, 64 for IPv6")
@@ -99,13 +109,24 @@ Exit codes: 0 stopped, 1 it could not go on, 2 bad usage, 3 the cluster lacks wh
 // config checks the flags.
 func (f *controllerFlags) config() (kube.Config, error) {
 	f.ipam.AllocatorType = nodeipam.CIDRAllocatorType(f.kind)
-	if slices.Contains(cloudTypes, f.ipam.AllocatorType) {
-		return kube.Config{}, cli.Usagef("controller: --type %s looks into a cloud, and this program comes with none; RangeAllocator needs none", f.kind)
+	cfg := kube.Config{}
+	switch inCloud := slices.Contains(cloudTypes, f.ipam.AllocatorType); {
+	case inCloud && f.cloud == "":
+		return cfg, cli.Usagef("controller: --type %s looks into a cloud: --cloud PROGRAM asks it, see vppdrill controller --help", f.kind)
+	case inCloud:
+		path, err := exec.LookPath(f.cloud)
+		if err != nil {
+			return cfg, cli.Usagef("controller: --cloud: %w", err)
+		}
+		cfg.Cloud, cfg.Provider = kube.CloudProgram(path), nodeipam.CloudProviderGCE
+	case f.cloud != "":
+		return cfg, cli.Usagef("controller: --cloud %s is for --type %s, %s and %s", f.cloud, cloudTypes[0], cloudTypes[1], cloudTypes[2])
 	}
 	if _, err := f.ipam.Resolve(); err != nil {
 		return kube.Config{}, cli.Usagef("controller: %w", oneline.Error(err))
 	}
-	return kube.Config{Flags: f.ipam}, nil
+	cfg.Flags = f.ipam
+	return cfg, nil
 }
 
 // leaseOf is the lease that this process stands for.

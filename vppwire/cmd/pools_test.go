@@ -44,3 +44,25 @@ func TestPoolFlags(t *testing.T) {
 		}
 	}
 }
+
+// Goal: cloud types want a program, and others refuse one. Method: a table of flags.
+func TestCloudFlags(t *testing.T) {
+	for _, test := range []struct{ kind, cloud, text string }{
+		{"CloudAllocator", "", "--cloud PROGRAM"},
+		{"IPAMFromCloud", "/nonexistent", "--cloud: "},
+		{"RangeAllocator", "sh", "--cloud sh is for --type"},
+		{"CloudAllocator", "sh", ""},
+		{"IPAMFromCluster", "sh", ""},
+	} {
+		cfg, err := (&controllerFlags{kind: test.kind, cloud: test.cloud, ipam: nodeipam.Flags{ClusterCIDR: "10.0.0.0/16"}}).config()
+		switch code, line := cli.Code(err); {
+		case test.text == "":
+			must(t, err)
+			if cfg.Cloud == nil || cfg.Provider != nodeipam.CloudProviderGCE {
+				t.Errorf("%+v: %+v", test, cfg)
+			}
+		case code != 2 || !strings.Contains(line, test.text) || strings.Contains(line, "\n"):
+			t.Errorf("%+v: %d %q", test, code, line)
+		}
+	}
+}
