@@ -132,7 +132,8 @@ type Link struct {
 	Event     int64   `json:"event"`
 	AtSeconds float64 `json:"atSeconds"`
 	Node      string  `json:"node,omitempty"`
-	// Kind is action, fault, event or broken.
+	// Kind is action, fault, event or broken; missing for what should have come behind or before the event and did not, unusual for what no run
+	// does that breaks no law.
 	Kind string `json:"kind"`
 	Text string `json:"text"`
 	// Leads is the event of the chain that this one led to; 0 for the last.

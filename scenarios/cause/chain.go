@@ -25,6 +25,7 @@ func (r *Recorder) Chain(f *scenarios.Failure) []scenarios.Link {
 	for i := last; i >= 0; i-- {
 		w.visit(i)
 	}
+	w.compare(f)
 	return w.links(f)
 }
 
@@ -227,10 +228,14 @@ func (w *walk) rank(kind string) int {
 }
 
 func (w *walk) add(seq int64, e *event, node, text, kind string, leads int64, score int) {
+	w.addOf(seq, e.at, node, text, kind, leads, score)
+}
+
+func (w *walk) addOf(seq int64, at time.Duration, node, text, kind string, leads int64, score int) {
 	if leads <= seq {
 		leads = w.end
 	}
-	w.found = append(w.found, candidate{scenarios.Link{Event: seq, AtSeconds: e.at.Seconds(), Node: node, Kind: kind, Text: text, Leads: leads}, score})
+	w.found = append(w.found, candidate{scenarios.Link{Event: seq, AtSeconds: at.Seconds(), Node: node, Kind: kind, Text: text, Leads: leads}, score})
 }
 
 // nearest is the wanted thing among tokens of some kinds that is nearest to what the law speaks of.
@@ -308,18 +313,27 @@ func (w *walk) links(f *scenarios.Failure) []scenarios.Link {
 	})
 	var out []scenarios.Link
 	texts := map[string]bool{}
+	beside := 0
 	for _, c := range w.found {
 		if len(out) == Most-1 {
 			break
 		}
-		if i := slices.IndexFunc(out, func(l scenarios.Link) bool { return l.Event == c.Event }); i >= 0 {
+		if i := slices.IndexFunc(out, func(l scenarios.Link) bool {
+			return l.Event == c.Event && compared(l.Kind) == compared(c.Kind)
+		}); i >= 0 {
+			if compared(c.Kind) {
+				continue // one is enough at one event
+			}
 			if len(out[i].Text) < 200 && !strings.Contains(out[i].Text, c.Text) {
 				out[i].Text = c.Text + "; " + out[i].Text
 			}
 			continue
 		}
-		if c.score <= 0 || texts[c.Text] {
+		if c.score <= 0 || texts[c.Text] || compared(c.Kind) && beside == comparedMost {
 			continue
+		}
+		if compared(c.Kind) {
+			beside++
 		}
 		texts[c.Text] = true
 		out = append(out, c.Link)
@@ -342,3 +356,9 @@ func (w *walk) links(f *scenarios.Failure) []scenarios.Link {
 	}
 	return out
 }
+
+// comparedMost is how many links of a chain come from comparisons.
+const comparedMost = 5
+
+// compared reports whether links of a kind come from a comparison, and stand beside the event that they name.
+func compared(kind string) bool { return kind == "missing" || kind == "unusual" }

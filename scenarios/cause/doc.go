@@ -4,6 +4,10 @@
 // It decides nothing and judges nothing: a law has. It does not look into programs: what it knows are a run's events with their lines, which
 // event scheduled which, the facts that laws judge by, and the faults in the lines. A chain is a reading of these, not a proof.
 //
+// What was not done has no event. It is found by comparison: habits are what passing runs always did (habits.txt, and known.txt for numbers,
+// which TestHabits of sim/explore learns from the catalogue and random runs), what other pods, addresses and lives of the same run did, and what
+// a law says that a node knows to be due. A habit that was not kept is an oddity beside the walk, and as little a proof.
+//
 // Start at Recorder, which a run is told to, and Chain. Events come in their order; only the last ones of a very long run are kept. The
-// words of facts are in deed.go, those of event lines in line.go; what is chosen and why is in chain.go.
+// words of facts are in deed.go, those of event lines in line.go; what is chosen and why is in chain.go. Learner learns habits.
 package cause

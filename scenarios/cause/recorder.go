@@ -17,6 +17,7 @@ type Recorder struct {
 	events []event
 	facts  []told
 	pods   map[string]string // by the head of a container ID
+	nodes  map[string]bool
 }
 
 // event is one event of the run.
@@ -52,7 +53,10 @@ func (r *Recorder) Event(seq int64, at time.Duration, parent int64, line []byte)
 // Fact takes a fact that became true during the present event. What it points to is kept as it is told.
 func (r *Recorder) Fact(f scenarios.Fact) {
 	if r.pods == nil {
-		r.pods = map[string]string{}
+		r.pods, r.nodes = map[string]string{}, map[string]bool{}
+	}
+	if f.Node != "" {
+		r.nodes[f.Node] = true
 	}
 	if f.Pod != "" && f.Owner.ContainerID != "" {
 		r.pods[head(f.Owner.ContainerID)] = f.Pod

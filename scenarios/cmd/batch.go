@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -25,17 +24,13 @@ type batch struct {
 	laws  []scenarios.Law
 	jobs  int
 	tasks []task
-	// explain finds the causes of failures, for the first explainedMost, and tells the events of a story; nil: nobody asked.
-	explain   func(ctx context.Context, s *scenarios.Scenario, o RunOptions, last int64) (scenarios.Result, error)
-	explained atomic.Int64
+	// explain finds the causes of failures and tells the events of a story, each by a second run; nil: nobody asked.
+	explain func(ctx context.Context, s *scenarios.Scenario, o RunOptions, last int64) (scenarios.Result, error)
 	// story: runs have stories, for a page.
 	story bool
 	// events keeps event lines, nil for none.
 	events *eventFile
 }
-
-// explainedMost is how many failures of one command are explained, each by a second run.
-const explainedMost = 20
 
 // toldMost is how many runs one command may have for those that pass to tell their events as well, and toldEvents how many events such a
 // run has at most: it is done twice.
@@ -143,7 +138,7 @@ func (b *batch) one(ctx context.Context, t task, p *progress) done {
 func (b *batch) tell(ctx context.Context, s *scenarios.Scenario, o RunOptions, r *scenarios.Result) {
 	broken := r.Verdict == scenarios.Fail && r.Failure != nil
 	told := b.story && len(b.tasks) <= toldMost && r.Events <= toldEvents
-	if b.explain == nil || !broken && !told || b.explained.Add(1) > explainedMost {
+	if b.explain == nil || !broken && !told {
 		return
 	}
 	o.Events, o.OnMark, o.AtEnd = nil, nil, nil
@@ -155,8 +150,16 @@ func (b *batch) tell(ctx context.Context, s *scenarios.Scenario, o RunOptions, r
 	if err != nil {
 		return
 	}
-	if broken && again.Failure != nil {
+	switch {
+	case !broken:
+	case again.Failure != nil && again.Failure.Law == r.Failure.Law && again.Failure.Event == r.Failure.Event:
 		r.Failure.Chain = again.Failure.Chain
+	default: // nothing that the seed decides makes the difference
+		at := scenarios.Link{Event: r.Failure.Event, AtSeconds: r.Failure.AtSeconds, Node: r.Failure.Node, Leads: r.Failure.Event, Kind: "unusual",
+			Text: "the same run did something else when it was done again: look for what a seed does not decide, such as the order of a map, a hash or the time"}
+		law := at
+		law.Leads, law.Kind, law.Text = 0, "broken", "law "+r.Failure.Law+" is broken: "+r.Failure.What
+		r.Failure.Chain = []scenarios.Link{at, law}
 	}
 	if r.Story != nil && again.Story != nil {
 		r.Story.Base, r.Story.Events = again.Story.Base, again.Story.Events

@@ -75,9 +75,9 @@ func (w *sweep) explain(ctx context.Context, c Config) {
 	if c.Explorer.Explain == nil {
 		return
 	}
-	for i, kind := range w.kinds {
+	for _, kind := range w.kinds {
 		found := w.first[kind]
-		if i >= explainedMost || found.result.Failure == nil || found.trial.shrink != nil {
+		if found.result.Failure == nil || found.trial.shrink != nil {
 			continue
 		}
 		again, err := promptly(ctx, func() (scenarios.Result, error) {

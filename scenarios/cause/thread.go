@@ -1,0 +1,117 @@
+package cause
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// thread is all that was done by one process in one life, or about one thing, in its order.
+type thread struct {
+	// scope is what threads it may be compared with.
+	scope string
+	// subject is what it is about, as about lists it, and who is of the actor whose steps they are; empty where they are several's.
+	subject, who string
+	// life counts the lives of who.
+	life  int
+	steps []taken
+	// end is until when something could still have been done.
+	end time.Duration
+}
+
+// taken is a step with when and where it was taken.
+type taken struct {
+	text   string
+	event  int64
+	at     time.Duration
+	values []string
+}
+
+// threads sorts the events from first to last by what they belong to. Each event is looked at once.
+func (r *Recorder) threads(first, last int64) []*thread {
+	s := sorter{r: r, by: map[string]*thread{}, life: map[string]int{}, vpp: map[string]int{}}
+	fact := 0
+	for fact < len(r.facts) && r.facts[fact].event < first {
+		fact++
+	}
+	for seq := first; seq <= last; seq++ {
+		e := &r.events[seq-r.first]
+		x := r.stepOf(e.line)
+		switch x.text {
+		case "@ agent up":
+			s.die(x.actor, e.at)
+		case "@ vpp up":
+			s.vpp[x.actor]++
+		}
+		s.take(x, r.about(x.actor, e.line), seq, e.at)
+		for ; fact < len(r.facts) && r.facts[fact].event == seq; fact++ {
+			f := &r.facts[fact].fact
+			if x := r.stepOfFact(f); x.text != "" {
+				s.take(x, r.aboutFact(f), seq, e.at)
+			}
+			if ends(f) {
+				s.die(f.Node, e.at)
+			}
+		}
+	}
+	end := r.events[last-r.first].at
+	for _, t := range s.all {
+		if t.end < 0 {
+			t.end = end
+		}
+	}
+	return s.all
+}
+
+// sorter sorts steps into threads.
+type sorter struct {
+	r    *Recorder
+	by   map[string]*thread
+	all  []*thread
+	life map[string]int
+	// vpp counts the lives of a node's VPP, each of which begins with nothing.
+	vpp map[string]int
+}
+
+func (s *sorter) take(x step, about []string, seq int64, at time.Duration) {
+	class := s.r.class(x.actor)
+	s.add(class+" life", x.actor, "", x.actor+" "+strconv.Itoa(s.life[x.actor]), taken{x.text, seq, at, x.values})
+	for _, t := range about {
+		switch {
+		case t[0] == 'p':
+			s.add("pod", "", t, t, taken{class + " " + x.text, seq, at, x.values})
+		case t[0] == 'n' && t[2:] == x.actor:
+		case t[0] == 'n':
+			s.add("node", "", t, t, taken{class + " " + x.text, seq, at, x.values})
+		case x.actor != "":
+			s.add(class+" "+t[:1], x.actor, t, fmt.Sprint(x.actor, " ", s.life[x.actor], " ", s.vpp[x.actor], " ", t), taken{x.text, seq, at, x.values})
+		}
+	}
+}
+
+func (s *sorter) add(scope, who, subject, key string, x taken) {
+	t := s.by[key]
+	if t == nil {
+		t = &thread{scope: scope, who: who, subject: subject, life: s.life[who]<<16 + s.vpp[who], end: -1}
+		s.by[key] = t
+		s.all = append(s.all, t)
+	}
+	t.steps = append(t.steps, x)
+}
+
+// die ends a life of a process, and with it what it had to do.
+func (s *sorter) die(actor string, at time.Duration) {
+	s.life[actor]++
+	for _, t := range s.all {
+		if t.who == actor && t.end < 0 {
+			t.end = at
+		}
+	}
+}
+
+// ends reports whether a node's programs end with a fact.
+func ends(f *scenarios.Fact) bool {
+	return f.Node != "" && (f.Kind == scenarios.FactAgentDown || f.Kind == scenarios.FactNodeGone || f.Kind == scenarios.FactVPPCrash)
+}

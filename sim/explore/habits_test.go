@@ -1,0 +1,77 @@
+package explore
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/catalog"
+	"github.com/vppdrill/vppdrill/scenarios/cause"
+	"github.com/vppdrill/vppdrill/scenarios/gen"
+	"github.com/vppdrill/vppdrill/sim"
+	"github.com/vppdrill/vppdrill/sim/engine"
+)
+
+var rewrite = flag.Bool("rewrite", false, "learn from runs that break no law what they do, which chains of causes compare with; takes two minutes")
+
+// Goal: what chains of causes say that runs which break no law always do, such runs do. Method: some of the catalogue and random runs that
+// nothing was learned from are held against it; hardly any may break a habit, and most must have kept many.
+func TestHabits(t *testing.T) {
+	all, err := catalog.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := func(s *scenarios.Scenario, seed uint64) *cause.Recorder {
+		x := tellerOf(s.Topology.Nodes, 0)
+		r, err := sim.Run(t.Context(), s, sim.Options{Seed: seed, Account: x})
+		if err != nil || r.Verdict != scenarios.Pass || r.Events > 60_000 {
+			return nil
+		}
+		return &x.told
+	}
+	random := func(first, n uint64, take func(s *scenarios.Scenario, seed uint64)) {
+		for _, p := range []gen.Profile{gen.Small(), gen.Systems(), gen.Tiny()} {
+			for seed := first; seed < first+n; seed++ {
+				take(gen.Draw(engine.Seeded(seed), p, fmt.Sprintf("random-%d", seed)), seed)
+			}
+		}
+	}
+	if *rewrite {
+		var l cause.Learner
+		learn := func(s *scenarios.Scenario, seed uint64) {
+			if r := told(s, seed); r != nil {
+				l.Learn(r)
+			}
+		}
+		for _, s := range all {
+			learn(s, 1)
+		}
+		random(10_001, 40, learn)
+		for name, text := range map[string]string{"habits.txt": cause.WriteHabits(l.Habits(14, 5, 0.995)), "known.txt": l.Known()} {
+			if err := os.WriteFile("../../scenarios/cause/"+name, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return
+	}
+	kept, broken := 0, 0
+	judge := func(s *scenarios.Scenario, seed uint64) {
+		if r := told(s, seed); r != nil {
+			k, b := r.Habits()
+			kept, broken = kept+k, broken+len(b)
+			if len(b) > 0 && testing.Verbose() {
+				t.Logf("%s seed %d: %d of %d, as %s", s.Name, seed, len(b), k+len(b), b[0])
+			}
+		}
+	}
+	for i := 0; i < len(all); i += 24 {
+		judge(all[i], 2)
+	}
+	random(20_001, 3, judge)
+	if kept < 10_000 || broken*100 > kept {
+		t.Errorf("%d habits are kept and %d broken by runs that break no law; go test ./sim/explore -run TestHabits -rewrite learns them anew", kept, broken)
+	}
+	t.Logf("%d kept, %d broken", kept, broken)
+}
