@@ -214,7 +214,7 @@ func (t trial) process(whole context.Context, m *Trial, budget time.Duration, ar
 	if m.Mutant != nil {
 		cmd.Env = append(cmd.Env, mutantVariable+"="+strconv.Itoa(m.Number))
 	}
-	said := &head{most: 4 << 10}
+	said := &head{most: 16 << 10} // of progress too
 	cmd.Stderr = said
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -240,6 +240,9 @@ func (t trial) process(whole context.Context, m *Trial, budget time.Duration, ar
 // refusedInput is vppdrill's exit code for input that it refuses.
 const refusedInput = 2
 
+// neverEnds is what the program says of a step that does not, before it gives up.
+const neverEnds = ": a step does not end: "
+
 // judgeEnd says how a program ended that told of no failure.
 func (m *Trial) judgeEnd(err error, said string, ctx context.Context) {
 	var exit *exec.ExitError
@@ -252,6 +255,8 @@ func (m *Trial) judgeEnd(err error, said string, ctx context.Context) {
 	case status.Signaled() && (status.Signal() == syscall.SIGXCPU || status.Signal() == syscall.SIGKILL), ctx.Err() != nil,
 		strings.Contains(said, "SIGXCPU"):
 		m.Outcome, m.What = Hung, ""
+	case strings.Contains(said, neverEnds):
+		m.Outcome, m.By, m.What = Caught, "error", firstLine(said)
 	case status.ExitStatus() == refusedInput && !strings.Contains(said, "panic:") && !strings.Contains(said, "fatal error:"):
 		m.Outcome, m.By, m.What = Caught, "error", firstLine(said) // a scenario or a configuration that is right is refused
 	default:

@@ -35,6 +35,8 @@ type progress struct {
 	shown  bool
 	// memory says once when it becomes short.
 	memory memoryWatch
+	// stalls ends the program when a step never ends.
+	stalls stallWatch
 }
 
 // How often progress is told: as the eye reads on a terminal, as a patient log reader scrolls elsewhere.
@@ -46,7 +48,7 @@ const (
 
 // startProgress starts telling on w about total runs, 0 for nobody knows how many. stop must be called.
 func startProgress(w io.Writer, total int) *progress {
-	p := &progress{w: w, total: total, started: time.Now(), quit: make(chan struct{}), width: 80, memory: newMemoryWatch()}
+	p := &progress{w: w, total: total, started: time.Now(), quit: make(chan struct{}), width: 80, memory: newMemoryWatch(), stalls: newStallWatch()}
 	every := plainEvery
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		p.terminal, every = true, terminalEvery
@@ -65,6 +67,7 @@ func startProgress(w io.Writer, total int) *progress {
 				p.tell()
 			case <-look.C:
 				p.warn()
+				p.endStalled()
 			case <-p.quit:
 				return
 			}
