@@ -157,7 +157,7 @@ func (t *trip) solicit(n *node, ifc *scenarios.Interface, target netip.Addr) Kin
 		return t.drop(n, "the interface has no address to send ARP requests from")
 	}
 	t.packet = packet{kind: ARPRequest, to: broadcast, from: ifc.MAC, dst: target}
-	t.depth = 0
+	t.depth, t.own = 0, true
 	return t.transmit(n, ifc, target)
 }
 

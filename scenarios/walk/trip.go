@@ -26,6 +26,9 @@ type trip struct {
 	forgedMAC vppwire.MAC
 	// answers: the packet is an answer; NAT begins no session with it.
 	answers bool
+	// own: VPP itself has made the packet. What wraps it then leaves the TTL alone, as VPP's own packets are not forwarded ones
+	// (VNET_BUFFER_F_LOCALLY_ORIGINATED, src/vnet/ip/ip4_forward.c, 25.10).
+	own bool
 	// asks: whoever has the next hop on the wire takes the frame.
 	asks bool
 	// dut is nil in a cluster.

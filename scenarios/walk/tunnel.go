@@ -35,6 +35,9 @@ func (t *trip) wrapped(n *node, tun *scenarios.Interface) Kind {
 	t.w.inside = append(t.w.inside[:t.depth], t.packet)
 	t.depth++
 	outer := packet{kind: VXLAN, src: tun.Src, dst: tun.Dst, ttl: vxlanTTL, vni: tun.VNI}
+	if t.own {
+		outer.ttl++
+	}
 	if t.size > 0 {
 		outer.size = t.size + Overhead(tun.Dst)
 	}
