@@ -57,6 +57,11 @@ func draw(t *rapid.T, system scenarios.System) drawn {
 		d.config.Cilium.Mode = rapid.SampledFrom([]scenarios.CiliumMode{scenarios.MultiPool, scenarios.ClusterPool}).Draw(t, "mode")
 		d.config.Cilium.PreAllocate = rapid.IntRange(0, 16).Draw(t, "pre-allocate")
 		wanted = uint64(rapid.IntRange(1, 40).Draw(t, "expected"))
+	case scenarios.Calico:
+		bits := rapid.IntRange(26, 29).Draw(t, "node bits")
+		d.config.PodSubnetOneNodePrefixLen, d.config.PodSubnetCIDR = bits, scenarios.CIDR(range4(bits-rapid.IntRange(1, 3).Draw(t, "wider")))
+		d.config.Calico.StrictAffinity, d.config.Calico.MaxBlocks = rapid.Bool().Draw(t, "strict"), rapid.IntRange(1, 6).Draw(t, "most blocks")
+		wanted = uint64(rapid.IntRange(1, 40).Draw(t, "expected"))
 	default:
 		bits := rapid.IntRange(26, 28).Draw(t, "node bits")
 		d.config.PodSubnetOneNodePrefixLen, d.config.PodSubnetCIDR = bits, scenarios.CIDR(range4(bits-rapid.IntRange(1, 3).Draw(t, "wider")))
@@ -72,7 +77,7 @@ func draw(t *rapid.T, system scenarios.System) drawn {
 	if p.Nodes == 0 || p.PodsPerNode == 0 {
 		t.Skip("nothing fits")
 	}
-	d.nodes, d.pods, d.strict = int(min(p.Nodes, 4)), int(p.PodsPerNode), system != scenarios.Cilium
+	d.nodes, d.pods, d.strict = int(min(p.Nodes, 4)), int(p.PodsPerNode), system != scenarios.Cilium && system != scenarios.Calico
 	if wanted > 0 {
 		d.strict = d.strict && wanted >= p.PodsPerNode
 		d.pods = int(min(wanted, p.PodsPerNode))
@@ -120,7 +125,7 @@ func (d drawn) run(t *rapid.T, steps string) scenarios.Result {
 
 func TestPlanIsWhatAClusterGets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		system := rapid.SampledFrom([]scenarios.System{scenarios.Contiv, scenarios.NodeIPAM, scenarios.Cilium, scenarios.Datastore}).Draw(t, "system")
+		system := rapid.SampledFrom([]scenarios.System{scenarios.Contiv, scenarios.NodeIPAM, scenarios.Cilium, scenarios.Datastore, scenarios.Calico}).Draw(t, "system")
 		way := arrivals[rapid.SampledFrom([]string{"burst", "trickle", "rolling"}).Draw(t, "arrivals")]
 		d := draw(t, system)
 		if r := d.run(t, way(d.pods)); r.Summary.PodsWaiting > 0 || r.Pods != d.nodes*d.pods {

@@ -38,6 +38,8 @@ type section struct {
 
 // nodeIPAMSection is the controller manager's own view of its ranges.
 type nodeIPAMSection struct {
+	scenarios.NodeIPAMConfig `yaml:",inline"`
+
 	// ClusterCIDRs are one of each family at most, NodeMaskSizes the lengths of their blocks.
 	ClusterCIDRs  []netip.Prefix `yaml:"clusterCIDRs"`
 	NodeMaskSizes []int          `yaml:"nodeMaskSizes" min:"1" max:"128"`

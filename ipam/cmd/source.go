@@ -2,11 +2,11 @@ package cmd
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
 
+	"github.com/vppdrill/vppdrill/ipam/calico"
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/ipam/contiv"
 	"github.com/vppdrill/vppdrill/ipam/datastore"
@@ -36,7 +36,7 @@ func (s stage) source() (plan.Source, error) {
 	case scenarios.Contiv, "":
 		return plan.Contiv{Config: s.contiv()}, nil
 	case scenarios.Calico:
-		return nil, errors.New("system calico cannot be planned yet: its blocks follow pods, and nodes borrow; rehearse it with vppdrill run or experiment")
+		return s.calico()
 	}
 	return nil, fmt.Errorf("no system is called %q", c.System)
 }
@@ -181,6 +181,18 @@ func (s stage) cilium() (plan.Source, error) {
 	}
 	out.Pools, out.Keys = []plan.CiliumPool{pool}, s.keys()
 	return out, nil
+}
+
+func (s stage) calico() (plan.Source, error) {
+	if !s.wired {
+		s.section.PodSubnetOneNodePrefixLen = cmp.Or(s.section.PodSubnetOneNodePrefixLen, calico.DefaultBlockBits)
+	}
+	ranges, bits, f, err := s.pods()
+	if err != nil {
+		return nil, err
+	}
+	own := s.section.Calico
+	return plan.Calico{Pools: calico.Pools{Ranges: ranges, BlockBits: bits, MaxBlocks: own.MaxBlocks, Strict: own.StrictAffinity}, Keys: s.keys(), Fabric: f}, nil
 }
 
 func (s stage) datastore() (plan.Source, error) {

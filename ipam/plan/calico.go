@@ -1,0 +1,71 @@
+package plan
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/netip"
+
+	"github.com/vppdrill/vppdrill/ipam/calico"
+	"github.com/vppdrill/vppdrill/ipam/space"
+)
+
+// Calico is a cluster whose nodes take addresses of common blocks, each with an affinity to one node.
+type Calico struct {
+	Pools calico.Pools
+	// Keys are the configuration's names where they are not upstream's.
+	Keys   Keys
+	Fabric Fabric
+}
+
+func (Calico) system() string { return "calico" }
+
+func (s Calico) draft(d *draft, c Cluster) error {
+	if len(s.Pools.Ranges) == 0 {
+		return errors.New("no pool")
+	}
+	name, key := cmp.Or(s.Keys.Range, "IPPool"), cmp.Or(s.Keys.Length, "blockSize")
+	bits, most := cmp.Or(s.Pools.BlockBits, calico.DefaultBlockBits), uint64(cmp.Or(s.Pools.MaxBlocks, calico.DefaultMaxBlocks))
+	blocks := uint64(0)
+	var one netip.Prefix
+	for _, p := range s.Pools.Ranges {
+		r := Range{Name: name, Prefix: space.Normal(p), Purpose: "pods", OneNode: bits, use: usePods}
+		if !r.Prefix.IsValid() {
+			return fmt.Errorf("%s: a range is empty", name)
+		}
+		r.Parts = splitInto(d, key, r, 0, 1)
+		d.Ranges = append(d.Ranges, r)
+		blocks = plus(blocks, r.Parts)
+		one = netip.PrefixFrom(r.Prefix.Addr(), max(bits, r.Prefix.Bits()))
+	}
+	size := space.Count(one) // a block has neither a network's nor a broadcast address
+	s.limits(d, c, fmt.Sprintf("%s, %s of /%d", name, plural(blocks, "block"), bits), blocks, size, most)
+	d.podsKnown, d.Pods = true, times(blocks, size)
+	s.Fabric.draft(d)
+	return nil
+}
+
+// limits says how many nodes and pods blocks of a size are enough for. A node without pods keeps one address.
+func (s Calico) limits(d *draft, c Cluster, what string, blocks, size, most uint64) {
+	pods := max(c.PodsPerNode, 1)
+	all := times(blocks, size)
+	if !s.Pools.Strict {
+		d.node(what, all/pods, fmt.Sprintf("%s each; nodes without a block borrow of others'", plurals(pods, "address", "addresses")))
+		if c.Nodes > 0 {
+			claimed := min(blocks, times(c.Nodes, most)) // nobody borrows of a block that no node has claimed
+			d.pod(what, times(claimed, size)/c.Nodes, "an equal share of "+plural(claimed, "block")+" that "+plural(c.Nodes, "node")+" may claim")
+			return
+		}
+		d.pod("maxBlocksPerHost", times(most, size), fmt.Sprintf("%s of %d addresses; more only where others have claimed blocks to borrow of", plural(most, "block"), size))
+		d.pod(what, all, "one node may have every address")
+		return
+	}
+	each := (pods + size - 1) / size
+	d.node(what, blocks/each, fmt.Sprintf("%s each for %s, because strictAffinity lets nobody borrow", plural(each, "block"), plural(pods, "pod")))
+	d.pod("maxBlocksPerHost", times(most, size), fmt.Sprintf("%s of %d addresses", plural(most, "block"), size))
+	if c.Nodes > 0 {
+		d.pod(what, times(blocks/c.Nodes, size), "an equal share of its blocks for "+plural(c.Nodes, "node"))
+		return
+	}
+	d.pod(what, all, "one node may have every block")
+}
