@@ -77,6 +77,8 @@ func manifest(t *testing.T, w []string) string {
 		}
 		return fmt.Sprintf(`{"apiVersion":"crd.projectcalico.org/v1","kind":"IPAMBlock","metadata":{"name":"b"},"spec":{"cidr":%q,"affinity":"host:%s","allocations":[%s],"attributes":[%s]}}`,
 			arg(1), arg(2), strings.Join(allocations, ","), strings.Join(attributes, ","))
+	case "pools": // node cidrs
+		return fmt.Sprintf(`{"apiVersion":"vppdrill.github.io/v1alpha1","kind":"PoolNode","metadata":{"name":%q},"spec":{"ipam":{"pools":{"allocated":[{"pool":"default","cidrs":[%s]}]}}}}`, arg(1), quoted(arg(2)))
 	case "cilium": // node cidr address=owner
 		used := ""
 		if addr, owner, ok := strings.Cut(arg(3), "="); ok {

@@ -251,6 +251,9 @@ func (j *judge) leaks() {
 // exhaustion tells nodes whose kubelets take more pods than there are addresses for. Blocks that are given on demand do not count.
 func (j *judge) exhaustion() {
 	for _, n := range j.inOrder() {
+		if slices.ContainsFunc(j.held, func(r heldRange) bool { return r.node == n.name && !r.whole }) {
+			continue // it gets more when it needs more
+		}
 		for _, four := range []bool{true, false} {
 			room, known := 0, false
 			for _, r := range j.held {

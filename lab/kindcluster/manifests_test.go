@@ -4,11 +4,13 @@ import (
 	"archive/tar"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"maps"
 	"net"
 	"net/netip"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -109,6 +111,24 @@ func TestRolesGrantWhatIsNeeded(t *testing.T) {
 		for what := range left { // in any order
 			t.Errorf("%s is granted %q, which it does not need", name, what)
 		}
+	}
+}
+
+// Goal: the component of multi-pool exchanges the argument that it means, and its controller has what Kubernetes wants of a Deployment.
+// Method: the base's own arguments, and the controller's labels.
+func TestMultiPoolComponent(t *testing.T) {
+	args := objects(t, "base/agent.yaml")[0]["spec"].(map[string]any)["template"].(map[string]any)["spec"].(map[string]any)["containers"].([]any)[0].(map[string]any)["args"].([]any)
+	text, err := fs.ReadFile(kubernetes.Files, "multi-pool/kustomization.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if at := slices.Index(args, any("--ipam=nodeipam")); !strings.Contains(string(text), fmt.Sprintf("path: /spec/template/spec/containers/0/args/%d, value: --ipam=nodeipam}", at)) {
+		t.Errorf("--ipam is argument %d, not the one that %s exchanges", at, text)
+	}
+	spec := objects(t, "multi-pool/controller.yaml")[0]["spec"].(map[string]any)
+	labels := spec["template"].(map[string]any)["metadata"].(map[string]any)["labels"]
+	if !reflect.DeepEqual(spec["selector"].(map[string]any)["matchLabels"], labels) {
+		t.Errorf("it selects %v, and labels %v", spec["selector"], labels)
 	}
 }
 
