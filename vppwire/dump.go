@@ -154,6 +154,8 @@ func (s *Session) feedDump(r Result, now time.Time) {
 	mark := s.dump.mark
 	if r.Err == nil {
 		st.dump.take(s, st, r)
+	} else if st.dump == linuxDump {
+		s.explain(st.name, r.Err)
 	}
 	s.reconcile(st, mark)
 	if len(s.dump.steps) == 0 {

@@ -132,6 +132,15 @@ func (s *Session) fail(n uint32, err error, now time.Time) {
 	s.touch(n)
 }
 
+// explain gives failures whose cause is that a namespace is gone that cause: VPP says of a tap for it only that some system call failed.
+func (s *Session) explain(netns string, err error) {
+	for _, n := range s.delayed {
+		if o, ok := s.at(n).want.(spanning); ok && o.farNetns() == netns && s.failures[n] != nil {
+			s.failures[n].err = err
+		}
+	}
+}
+
 func (s *Session) forgetFailure(n uint32) {
 	if len(s.failures) == 0 && len(s.delayed) == 0 {
 		return

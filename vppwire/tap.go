@@ -75,6 +75,7 @@ func (o Tap) owner() (Key, bool)   { return Key{}, false }
 func (o Tap) ours() bool           { return true }
 func (o Tap) replaces(Object) bool { return false }
 func (o Tap) shown() dumpStep      { return dumpStep{dump: tapDump} }
+func (o Tap) farNetns() string     { return o.Netns }
 func (o Tap) takes() [2]Key        { return [2]Key{linkKey(o.Netns, o.Host)} }
 
 type tapMessages struct {
