@@ -186,8 +186,7 @@ func TestPacketsLive(t *testing.T) {
 }
 
 // asksInTunnel is what live seed 30092 shrinks to: a tunnel that routes and has an address of its own asks for neighbors there.
-const asksInTunnel = `
-create_loopback_instance mac_address=02:00:00:00:00:01 is_specified=true user_instance=3
+const asksInTunnel = `create_loopback_instance mac_address=02:00:00:00:00:01 is_specified=true user_instance=3
 vxlan_add_del_tunnel_v3 is_add=true instance=~0 src_address=192.168.16.1 dst_address=192.168.16.2 mcast_sw_if_index=~0 decap_next_index=~0 vni=11
 delete_loopback sw_if_index=1
 sw_interface_add_del_address sw_if_index=2 is_add=true prefix=10.0.0.2/24
