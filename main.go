@@ -307,7 +307,7 @@ func inCluster(ctx context.Context, s *scenarios.Scenario, o cmd.RunOptions) (sc
 
 // labRun is a command's wishes in the labs' terms.
 func labRun(o cmd.RunOptions) lab.RunOptions {
-	return lab.RunOptions{Options: scenarios.Options{Seed: o.Seed, OnMark: o.OnMark, AtEnd: o.AtEnd, Replay: o.Replay}, Laws: o.Laws, Events: o.Events}
+	return lab.RunOptions{Options: scenarios.Options{Seed: o.Seed, OnMark: o.OnMark, AtEnd: o.AtEnd, Replay: o.Replay, Story: o.Story}, Laws: o.Laws, Events: o.Events}
 }
 
 // formats are package reports as the commands see it.
