@@ -39,7 +39,7 @@ func TestRefusals(t *testing.T) {
 		{[]string{"--config", good, "--rest", "0.0.0.0:0"}, 2, `agent: --rest: "0.0.0.0:0": there is no authentication`},
 		{[]string{"--config", good, "--rest", "9999"}, 2, `agent: --rest: "9999": want ADDRESS:PORT or unix:PATH`},
 		{[]string{"--config", good, "--cluster", "k8s"}, 2, `agent: --cluster "k8s" is none of etcd, kubernetes`},
-		{[]string{"--config", good, "--ipam", "calico"}, 2, `agent: --ipam "calico" is none of contiv, nodeipam, cluster-pool, external`},
+		{[]string{"--config", good, "--ipam", "calico"}, 2, `agent: --ipam "calico" is none of contiv, nodeipam, cluster-pool, multi-pool, external`},
 		{[]string{"--config", good, "--pools", "a/b"}, 2, "agent: --pools a/b is for --cluster kubernetes"},
 		{[]string{"--config", good, "--cluster", "kubernetes", "--pools", "ranges"}, 2, `agent: --pools "ranges": want NAMESPACE/NAME`},
 		{[]string{"--config", good, "extra"}, 2, "agent: takes no arguments"},
