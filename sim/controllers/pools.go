@@ -8,9 +8,9 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/cilium"
-	"github.com/vppdrill/vppdrill/ipam/space"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/cluster"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
 // poolSystem is Cilium's multi-pool mode with the default pool, or its cluster-pool mode: agents ask in their CiliumNode resources, the
@@ -102,8 +102,7 @@ func (s *poolSystem) Allocator(node string) (ipam.NodeAllocator, error) {
 	return n, err
 }
 
-// natLoopback is the address of a block that the agent keeps for NAT, whatever the system: the last but one.
-func natLoopback(block netip.Prefix) []netip.Addr { return []netip.Addr{space.Last(block).Prev()} }
+func natLoopback(block netip.Prefix) []netip.Addr { return []netip.Addr{agent.LoopbackOf(block)} }
 
 func (s *poolSystem) Start() { s.lead() }
 

@@ -41,13 +41,13 @@ func (a *Agent) Reserved() []netip.Addr {
 			list = append(list, b.Gateway)
 			continue
 		}
-		list = append(list, b.Prefix.Addr(), b.Gateway, loopbackOf(b.Prefix), space.Last(b.Prefix))
+		list = append(list, b.Prefix.Addr(), b.Gateway, LoopbackOf(b.Prefix), space.Last(b.Prefix))
 	}
 	return list
 }
 
-// loopbackOf is the last address but one.
-func loopbackOf(block netip.Prefix) netip.Addr { return space.Last(block).Prev() }
+// LoopbackOf is the address of a block that an agent keeps for NAT, whatever the system: the last but one.
+func LoopbackOf(block netip.Prefix) netip.Addr { return space.Last(block).Prev() }
 
 // Leases yields the assigned addresses with their owners, in ascending address order.
 func (a *Agent) Leases() iter.Seq[ipam.Lease] { return a.alloc.Leases() }

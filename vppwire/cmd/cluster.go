@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -41,8 +42,12 @@ var ipamSystems = []string{ipamContiv, ipamNodeIPAM, ipamClusterPool, ipamMultiP
 
 // allocator is what gives a node's pods their addresses.
 func (f *clusterFlags) allocator(reuseDelay time.Duration) (ipam.NodeAllocator, error) {
-	if f.ipam == ipamClusterPool || f.ipam == ipamMultiPool {
+	switch f.ipam {
+	case ipamClusterPool: // its journals may hold pods with the address that agents keep for NAT
 		return cilium.NewNode(cilium.NodeConfig{Pick: picker{}, FirstRouter: true})
+	case ipamMultiPool:
+		return cilium.NewNode(cilium.NodeConfig{Pick: picker{}, FirstRouter: true,
+			Keep: func(block netip.Prefix) []netip.Addr { return []netip.Addr{agent.LoopbackOf(block)} }})
 	}
 	return nodeipam.NewNode(nodeipam.NodeConfig{ReuseDelay: reuseDelay, External: f.ipam == ipamExternal})
 }

@@ -2,11 +2,15 @@ package cmd
 
 import (
 	"fmt"
+	"net/netip"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
 // Goal: the flags of cluster-pool and multi-pool become a pool, and what makes none is refused in one line with code 2 before any server is
@@ -63,6 +67,30 @@ func TestCloudFlags(t *testing.T) {
 			}
 		case code != 2 || !strings.Contains(line, test.text) || strings.Contains(line, "\n"):
 			t.Errorf("%+v: %d %q", test, code, line)
+		}
+	}
+}
+
+// Goal: no pod gets an address of its block that the agent keeps for itself. Method: a block of 16 is filled as multi-pool does.
+func TestCiliumLeavesReserved(t *testing.T) {
+	for _, kind := range []string{ipamMultiPool} {
+		alloc, err := (&clusterFlags{ipam: kind}).allocator(0)
+		must(t, err)
+		block := netip.MustParsePrefix("10.0.0.0/28")
+		_, err = alloc.SetBlocks(time.Now(), []netip.Prefix{block})
+		must(t, err)
+		pods := 0
+		for ; ; pods++ {
+			l, _, err := alloc.Allocate(time.Now(), ipam.Owner{Network: "k8s", ContainerID: fmt.Sprint(pods), IfName: "eth0"}, ipam.Want{})
+			if err != nil {
+				break
+			}
+			if l.Addr == agent.LoopbackOf(block) {
+				t.Errorf("%s: pod %d has %s, which is NAT's", kind, pods, l.Addr)
+			}
+		}
+		if pods != 12 { // without network, router, loopback, broadcast
+			t.Errorf("%s: %d pods", kind, pods)
 		}
 	}
 }
