@@ -52,6 +52,7 @@ var badLines = []string{
 	"ipam plan calm.yaml --nodes -1", "ipam plan calm.yaml --growth -200", "ipam explain nosuch", "agent", "agent --config nosuch", "agent --config bad.capsule",
 	"agent --config /dev/zero", "actions explode", "laws no-such-law", "faults gravity", "settings config.ipm", "init calm.yaml", "init . extra", "init taken", "lab nonsense", "lab up nosuch.yaml --world netns",
 	"completion klingon", "run calm.yaml --sed 7",
+	"audit", "audit nosuch", "audit --nope", "audit /dev/null", "audit /dev/zero", "conformance x", "controller --type nonsense", "controller", "collide nosuch", "doctor x",
 }
 
 // Goal: no abuse of any command panics, hangs, is taken silently or leaves half an output. Method: more than a hundred bad files and lines, in a

@@ -74,7 +74,12 @@ func readFiles(in io.Reader, names []string, o *audit.Objects) error {
 		if name == "-" {
 			text, err = io.ReadAll(in)
 		} else {
-			text, err = os.ReadFile(name)
+			var info os.FileInfo
+			if info, err = os.Stat(name); err == nil && info.Mode()&os.ModeDevice != 0 {
+				err = fmt.Errorf("%s is a device and no file", name)
+			} else if err == nil {
+				text, err = os.ReadFile(name)
+			}
 		}
 		if err != nil {
 			return cli.Usagef("audit: %w", err)
