@@ -14,17 +14,19 @@ const (
 	// BreakVPPInterface takes VPP's interface to the pod down, BreakVPPRoute its route to the pod away.
 	BreakVPPInterface Breakage = "vpp-interface"
 	BreakVPPRoute     Breakage = "vpp-route"
+	// BreakTrunk deletes the link whose macvlans are the interfaces of all pods of the node, and those with it.
+	BreakTrunk Breakage = "trunk"
 )
 
 // Breakages lists them all. The slice is the caller's.
 func Breakages() []Breakage {
-	return []Breakage{BreakLink, BreakAddress, BreakRoute, BreakNamespace, BreakVPPInterface, BreakVPPRoute}
+	return []Breakage{BreakLink, BreakAddress, BreakRoute, BreakNamespace, BreakVPPInterface, BreakVPPRoute, BreakTrunk}
 }
 
 // BreakWiring changes the wiring of Pod, or of Count pods of Node, behind the agent's back. When everything is healed the runtime
 // sends CHECK for what is still broken, and replaces sandboxes without a namespace.
 type BreakWiring struct {
-	What  Breakage `yaml:"what" required:"true" enum:"link,address,route,namespace,vpp-interface,vpp-route" doc:"What is broken."`
+	What  Breakage `yaml:"what" required:"true" enum:"link,address,route,namespace,vpp-interface,vpp-route,trunk" doc:"What is broken."`
 	Pod   string   `yaml:"pod" pattern:"pod" doc:"This pod, as namespace/name."`
 	Node  NodeRef  `yaml:"node" doc:"Pods of this node."`
 	Count int      `yaml:"count" min:"1" max:"100000" doc:"How many pods of the node."`

@@ -185,6 +185,8 @@ const (
 	CleanStop = "clean"
 	// VPPUp is the Text of a FactDisturbed by which a world says that a VPP has started.
 	VPPUp = "VPP is up"
+	// LinkDeleted is that of one by which somebody has deleted a pod's link, or without an Owner the one that all pods of the node share.
+	LinkDeleted = "a link was deleted"
 	// PodCreated, PodBound and PodDeleted are the Texts of a FactPod. A pod that is created on a node is bound too.
 	PodCreated, PodBound, PodDeleted = "created", "bound", "deleted"
 	// AskedAdd is the Text of a FactAsked for an ADD: its sandbox is there from now on.

@@ -32,6 +32,7 @@ const (
 	flagAddQueue                          // in Session.adds
 	flagDelQueue                          // in Session.dels
 	flagForce                             // must be deleted although wanted: something it needs is being replaced
+	flagDeaf                              // sits on a link that has gone, or needs what does: it goes whatever else is known
 	flagBlocked                           // waits for its dependents to go
 	flagDelayed                           // failed; waits for its time
 	flagAttr                              // in its owner's attribute list

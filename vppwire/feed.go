@@ -129,6 +129,9 @@ func (s *Session) fail(n uint32, err error, now time.Time) {
 		s.delayed = append(s.delayed, n)
 	}
 	s.doubtObject(s.call.obj)
+	if errors.Is(err, ErrLinuxMissing) {
+		s.doubtNeeds(n)
+	}
 	s.touch(n)
 }
 
@@ -137,6 +140,20 @@ func (s *Session) explain(netns string, err error) {
 	for _, n := range s.delayed {
 		if o, ok := s.at(n).want.(spanning); ok && o.farNetns() == netns && s.failures[n] != nil {
 			s.failures[n].err = err
+		}
+	}
+}
+
+// doubtNeeds queues the dumps that tell what became of what n needs and belongs to: Linux does not say which of it is missing.
+func (s *Session) doubtNeeds(n uint32) {
+	o := s.call.obj
+	s.keys2 = o.AppendNeeds(s.keys2[:0])
+	if owner, owned := o.owner(); owned {
+		s.keys2 = append(s.keys2, owner)
+	}
+	for i := range s.keys2 {
+		if m := s.find(s.ident(&s.keys2[i])); m != 0 && m != n && s.at(m).have != nil {
+			s.doubtObject(s.at(m).have)
 		}
 	}
 }
@@ -217,7 +234,7 @@ func (s *Session) forget(n uint32) {
 	}
 	e.have = nil
 	s.countNetns(e.id, -1)
-	e.flags &^= flagForce | flagBlocked | flagUnverified
+	e.flags &^= flagForce | flagDeaf | flagBlocked | flagUnverified
 	s.dropNeeds(n, old)
 	switch {
 	case kinds[e.id.kind].creates.prefix != "":
@@ -240,6 +257,9 @@ func (s *Session) forget(n uint32) {
 				s.forget(m)
 			}
 		}
+	}
+	if _, waited := s.waiters[e.id]; waited {
+		s.wake(e.id) // some wait for it to go
 	}
 	s.touch(n)
 }

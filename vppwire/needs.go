@@ -124,6 +124,26 @@ func (s *Session) waits(n uint32) bool {
 	return false
 }
 
+// outlived blocks n, which is to be made, behind what sits on a former one, and makes that go.
+func (s *Session) outlived(n uint32) bool {
+	o, can := s.at(n).want.(outlived)
+	if !can || s.at(n).have != nil {
+		return false
+	}
+	k := o.outlivedBy()
+	id := s.ident(&k)
+	m := s.find(id)
+	if m == 0 || s.at(m).have == nil {
+		return false
+	}
+	s.waiters[id] = append(s.waiters[id], n)
+	if e := s.at(m); e.flags&flagDeaf == 0 {
+		e.flags |= flagForce | flagDeaf
+		s.touch(m)
+	}
+	return true
+}
+
 // forceDependents makes everything that needs n go first. Most often they are in n's own group.
 func (s *Session) forceDependents(n uint32) {
 	e := s.at(n)
@@ -141,7 +161,7 @@ func (s *Session) forceDependents(n uint32) {
 	}
 	// Entries of the same group that a dump found but no Set listed are in no group's list.
 	for m := uint32(1); m <= s.used && left > 0; m++ {
-		if d := s.at(m); d.flags&flagLive != 0 && d.flags&flagForce == 0 {
+		if d := s.at(m); d.flags&flagLive != 0 && (d.flags&flagForce == 0 || e.flags&^d.flags&flagDeaf != 0) {
 			left -= s.forceIfNeeds(m, e.id)
 		}
 	}
@@ -164,8 +184,8 @@ func (s *Session) forceIfNeeds(m uint32, id ident) uint32 {
 			count++
 		}
 	}
-	if count > 0 && d.flags&flagForce == 0 {
-		d.flags |= flagForce
+	if how := flagForce | s.at(s.find(id)).flags&flagDeaf; count > 0 && d.flags&how != how {
+		d.flags |= how
 		s.touch(m)
 	}
 	return count

@@ -12,7 +12,7 @@ func (s *Session) Next(now time.Time) (Call, bool) {
 		return Call{}, false
 	}
 	s.call = request{}
-	if !s.nextDump() && !s.nextDelete() && !s.nextCreate(now) {
+	if !s.nextDump() && !s.nextDelete() && !s.nextCreate(now) && !s.nextDelete() { // what is to be made may have something else go first
 		return Call{}, false
 	}
 	s.seq++
@@ -38,7 +38,7 @@ func (s *Session) nextDelete() bool {
 		case e.flags&(flagDelayed|flagBusy) != 0:
 		case !s.obsolete(e):
 			s.touch(n)
-		case !s.deletes && !s.groups[e.group].dropped:
+		case !s.deletes && !s.groups[e.group].dropped && e.flags&flagDeaf == 0:
 			s.held = append(s.held, n)
 		case e.refs > 0:
 			e.flags |= flagBlocked
@@ -70,7 +70,7 @@ func (s *Session) nextCreate(now time.Time) bool {
 			s.touch(n)
 			continue
 		}
-		if s.waits(n) {
+		if s.waits(n) || s.outlived(n) {
 			continue
 		}
 		s.call.verb, s.call.entry, s.call.obj = VerbCreate, n, e.want

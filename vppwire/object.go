@@ -60,6 +60,13 @@ type taking interface {
 	takes() [2]Key
 }
 
+// outlived is an object on which another one goes on to sit when it has gone, deaf and unnoticed: on the next of the same name that one
+// must be made anew.
+type outlived interface {
+	// outlivedBy returns the key of what has to go before the object is made.
+	outlivedBy() Key
+}
+
 // lowering is an object whose deletion sets a Linux link down, and whose creation sets it up.
 type lowering interface {
 	// lowers returns the link's key; false: there is no such link.

@@ -49,6 +49,9 @@ func (o Veth) replaces(Object) bool { return false }
 func (o Veth) shown() dumpStep      { return dumpStep{dump: linuxDump} }
 func (o Veth) farNetns() string     { return o.PeerNetns }
 
+// outlivedBy: an AF_PACKET socket is bound to one device, and stays with it; VPP 25.10 shows the interface up as before.
+func (o Veth) outlivedBy() Key { return AFPacket{Device: o.Device}.Key() }
+
 func (o Veth) takes() [2]Key {
 	return [2]Key{linkKey("", o.Device), linkKey(o.PeerNetns, o.Peer)}
 }

@@ -38,6 +38,8 @@ func (n Node) Break(ctx context.Context, p scenarios.PodState, what scenarios.Br
 		return n.Remove()
 	case scenarios.BreakVPPInterface, scenarios.BreakVPPRoute:
 		return n.breakVPP(ctx, p, what)
+	case scenarios.BreakTrunk:
+		return n.breakTrunk(p)
 	}
 	for l := range n.State.Linux.Links(p.Netns) {
 		if l.Name != p.Owner.IfName {
@@ -59,6 +61,18 @@ func (n Node) Break(ctx context.Context, p scenarios.PodState, what scenarios.Br
 		}
 	}
 	return fmt.Errorf("%s of %s: %w", what, p.Pod, ErrNothing)
+}
+
+// breakTrunk deletes the parent of a pod's macvlan.
+func (n Node) breakTrunk(p scenarios.PodState) error {
+	shares := false
+	for l := range n.State.Linux.Links(p.Netns) {
+		shares = shares || l.Name == p.Owner.IfName && l.Parent == vppwire.TrunkLinuxDevice
+	}
+	if !shares {
+		return fmt.Errorf("%s of %s: %w", scenarios.BreakTrunk, p.Pod, ErrNothing)
+	}
+	return n.Linux.Apply(vppwire.LinkDel{Name: vppwire.TrunkLinuxDevice})
 }
 
 // breakVPP breaks VPP's side: the interface by which the pod's address is reached, or the route to it.

@@ -16,7 +16,8 @@ const staysWiredName = "stays-wired"
 //
 // A removal is about whom its namespace, address or prefix belongs to; what belongs to nobody is not judged. Causes are facts:
 //
-//	of a pod    its DEL was asked for, a GC runs on its node, its sandbox or its node is gone, or a newer sandbox of it came
+//	of a pod    its DEL was asked for, a GC runs on its node, its sandbox or its node is gone, or a newer sandbox of it came; and once,
+//	            when somebody has deleted its link, or the one that pods of its node share: what sat on the former one is made anew
 //	of a peer   it left or its machine is down, or it is reached by other addresses or has other blocks than what was taken
 //	of the node itself  likewise, for its own addresses, gateways, tables and bridge domains
 //
@@ -50,6 +51,9 @@ type wiredNode struct {
 	// it was taken away for.
 	moves  int
 	remade map[thing]remade
+	// lost are sandboxes whose link was deleted, lostAll when the one that all share was, zero for never: their ADD may be answered later.
+	lost    map[ipam.Owner]bool
+	lostAll time.Duration
 	// agentUp is when its agent's present life began.
 	agentUp time.Duration
 }
@@ -75,6 +79,8 @@ type wiredPod struct {
 	addr  netip.Addr
 	netns string
 	since time.Duration
+	// remade is what was taken from it since its link was deleted; nil: that was not.
+	remade map[thing]bool
 	// until is when it was asked to go, zero before: removals may be told later than they happened.
 	until time.Duration
 }
@@ -105,6 +111,9 @@ func (w *wiredWatcher) Observe(f *scenarios.Fact) error {
 		n := w.node(f.Node)
 		n.end(f.Owner)
 		p := &wiredPod{owner: f.Owner, pod: f.Pod, addr: f.Addr, netns: f.Netns, since: f.At}
+		if n.lost[f.Owner] || n.lostAll != 0 && f.At-n.lostAll < newsLate {
+			p.remade = map[thing]bool{}
+		}
 		n.byOwner[f.Owner], n.byAddr[f.Addr] = p, p
 		if f.Netns != "" {
 			n.byNetns[f.Netns] = p
@@ -156,6 +165,9 @@ func (w *wiredWatcher) Observe(f *scenarios.Fact) error {
 	case scenarios.FactAgentUp:
 		w.node(f.Node).agentUp = f.At
 	case scenarios.FactDisturbed:
+		if f.Text == scenarios.LinkDeleted {
+			w.node(f.Node).linkGone(f)
+		}
 		if f.Text != scenarios.VPPUp {
 			w.last, w.lastAt = f.Text, f.At
 		}
@@ -170,6 +182,10 @@ func (w *wiredWatcher) removed(f *scenarios.Fact) error {
 	w.checks++
 	n, r := w.node(f.Node), f.Removal
 	if p := n.podOf(r); p != nil && p.since <= f.At && (p.until == 0 || f.At < p.until) {
+		if t := (thing{r.What, r.Table, r.Prefix, r.Addr}); p.remade != nil && !p.remade[t] {
+			p.remade[t] = true
+			return nil
+		}
 		return w.torn(f, n, "pod "+p.pod+" ("+p.addr.String()+")", "nobody asked for its DEL")
 	}
 	if peer, p := w.peerOf(n, r); peer != nil {
@@ -182,6 +198,20 @@ func (w *wiredWatcher) removed(f *scenarios.Fact) error {
 		return w.torn(f, n, f.Node+" itself", what)
 	}
 	return nil
+}
+
+// linkGone notes whose link was deleted.
+func (n *wiredNode) linkGone(f *scenarios.Fact) {
+	if f.Owner == (ipam.Owner{}) {
+		n.lostAll = f.At
+	} else {
+		n.lost[f.Owner] = true
+	}
+	for owner, p := range n.byOwner { //vppdrill:unordered each by itself
+		if f.Owner == (ipam.Owner{}) || f.Owner == owner {
+			p.remade = map[thing]bool{}
+		}
+	}
 }
 
 func (w *wiredWatcher) torn(f *scenarios.Fact, n *wiredNode, whose, why string) error {
@@ -342,7 +372,7 @@ func (n *wiredNode) ways(each func(netip.Prefix)) {
 func (w *wiredWatcher) node(name string) *wiredNode {
 	n := w.nodes[name]
 	if n == nil {
-		n = &wiredNode{name: name, byAddr: map[netip.Addr]*wiredPod{}, byNetns: map[string]*wiredPod{}, byOwner: map[ipam.Owner]*wiredPod{}}
+		n = &wiredNode{name: name, byAddr: map[netip.Addr]*wiredPod{}, byNetns: map[string]*wiredPod{}, byOwner: map[ipam.Owner]*wiredPod{}, lost: map[ipam.Owner]bool{}}
 		w.nodes[name] = n
 	}
 	return n

@@ -34,6 +34,12 @@ func (p *Player) breakWiring(ctx context.Context, a scenarios.BreakWiring) error
 		if err == nil {
 			broken++
 			p.damaged = append(p.damaged, damage{node, s, a.What})
+			switch a.What {
+			case scenarios.BreakTrunk:
+				p.world.Tell(scenarios.Fact{Kind: scenarios.FactDisturbed, Node: node, Text: scenarios.LinkDeleted})
+			case scenarios.BreakNamespace:
+				p.world.Tell(scenarios.Fact{Kind: scenarios.FactDisturbed, Node: node, Owner: s.Owner, Text: scenarios.LinkDeleted})
+			}
 		}
 		if errors.Is(err, ErrNoTarget) {
 			return nil
@@ -75,7 +81,7 @@ func (p *Player) breakWiring(ctx context.Context, a scenarios.BreakWiring) error
 
 // Notice lets runtimes see what was broken by hand, before anybody waits for quiet: they send CHECK for every pod of a node where anything was broken, as pods share
 // interfaces and the one that was broken may be gone, upon which the agent puts right what it finds; sandboxes without a namespace
-// they replace.
+// they replace. Where a node has no pod left for which the agent would look, whoever broke what pods share restarts the agent.
 func (p *Player) Notice() {
 	asked := map[string]bool{}
 	for _, d := range p.damaged {
@@ -85,14 +91,35 @@ func (p *Player) Notice() {
 			p.world.ReplaceSandbox(d.pod.Pod[len("default/"):])
 		case !asked[d.node]:
 			asked[d.node] = true
-			for _, s := range p.world.Sandboxes(d.node) {
-				if s.Addr.IsValid() {
-					p.world.Ask(context.Background(), d.node, Request{Command: "Check", Owner: s.Owner, Netns: s.Netns, Addr: s.Addr}, nil)
-				}
-			}
+			p.checkAll(d.node)
 		}
 	}
 	p.damaged = nil
+}
+
+// unknownContainer is CNI's code for a container that the plugin does not know, or no longer wants to (specification 1.1, "Error").
+const unknownContainer = 3
+
+// checkAll has a node's agent look at every pod that has an address. When it looked for none of them it is started anew.
+func (p *Player) checkAll(node string) {
+	list := slices.DeleteFunc(p.world.Sandboxes(node), func(s scenarios.PodState) bool { return !s.Addr.IsValid() })
+	left, looked := len(list), false
+	restart := func() {
+		p.world.Kill(node, Agent, Kill{Reason: "kill"})
+		p.world.Start(node, Agent)
+	}
+	if left == 0 {
+		restart()
+	}
+	for _, s := range list {
+		p.world.Ask(context.Background(), node, Request{Command: "Check", Owner: s.Owner, Netns: s.Netns, Addr: s.Addr}, func(r Response) {
+			left--
+			looked = looked || r.Code != unknownContainer
+			if left == 0 && !looked && p.lives(node) {
+				restart()
+			}
+		})
+	}
 }
 
 // checkPods sends CHECK for every pod that has an address, and tells the laws what came of it.

@@ -15,6 +15,7 @@ type Host struct {
 	cfg        Config
 	boots      uint64
 	macs       uint64
+	links      uint64 // that ever were
 	root       *namespace
 	namespaces map[string]*namespace
 	names      []string
@@ -95,7 +96,7 @@ func (h *Host) plug(d Device, slot uint64) error {
 	if l.mac == (vppwire.MAC{}) {
 		l.mac = macFrom(scramble(^h.cfg.ID, slot))
 	}
-	h.root.insert(l)
+	h.insert(h.root, l)
 	if err := h.linkSet(vppwire.LinkSet{Name: d.Name, Up: true, MTU: d.MTU}); err != nil {
 		return err
 	}

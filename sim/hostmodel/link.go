@@ -10,7 +10,9 @@ import (
 
 // link is one network device.
 type link struct {
-	ns         *namespace
+	ns *namespace
+	// id is never 0 and never another link's.
+	id         uint64
 	name       string
 	kind       linkKind
 	up         bool
@@ -93,8 +95,8 @@ func (h *Host) vethAdd(op vppwire.VethAdd) error {
 			l.mac = h.drawMAC()
 		}
 	}
-	here.insert(a)
-	there.insert(b)
+	h.insert(here, a)
+	h.insert(there, b)
 	return nil
 }
 

@@ -30,7 +30,7 @@ func (h *Host) macvlanAdd(op vppwire.MacvlanAdd) error {
 	if l.mac == (vppwire.MAC{}) {
 		l.mac = h.drawMAC()
 	}
-	ns.insert(l)
+	h.insert(ns, l)
 	parent.children = append(parent.children, l)
 	return nil
 }

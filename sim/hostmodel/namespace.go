@@ -58,10 +58,12 @@ func (ns *namespace) free(name string) error {
 	return nil
 }
 
-func (ns *namespace) insert(l *link) {
+// insert puts a new link into a namespace.
+func (h *Host) insert(ns *namespace, l *link) {
 	i, _ := ns.find(l.name)
 	ns.links = slices.Insert(ns.links, i, l)
-	l.ns = ns
+	h.links++
+	l.ns, l.id = ns, h.links
 }
 
 func (ns *namespace) String() string {

@@ -29,7 +29,7 @@ func (h *Host) TapCreate(netns, name string, mac [6]byte, mtu uint32) error {
 	if l.mac == (vppwire.MAC{}) {
 		l.mac = h.drawMAC()
 	}
-	ns.insert(l)
+	h.insert(ns, l)
 	h.taps = append(h.taps, l)
 	return nil
 }
@@ -63,6 +63,14 @@ func (h *Host) forgetTap(l *link) {
 func (h *Host) HasLink(name string) bool {
 	_, ok := h.root.find(name)
 	return ok
+}
+
+// LinkID tells a link of the host's own namespace from every other one, also from a later one of that name; 0 where there is none.
+func (h *Host) LinkID(name string) uint64 {
+	if i, ok := h.root.find(name); ok {
+		return h.root.links[i].id
+	}
+	return 0
 }
 
 // LinkUp and LinkDown set a link of the host's own namespace up or down, as an AF_PACKET interface does when VPP sets it up
