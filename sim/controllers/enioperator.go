@@ -24,6 +24,8 @@ type eniOperator struct {
 	// unlisted are nodes of which EC2's listing is under way or to be asked for again.
 	unlisted map[string]bool
 	asked    int
+	// relisted: EC2 was asked again behind the start.
+	relisted bool
 }
 
 func newENIOperator(s *eniSystem, l *leader) *eniOperator {
@@ -50,8 +52,17 @@ func (o *eniOperator) stop() {
 	}
 }
 
+// resync looks at every node. The first time it also asks EC2 once more what each has: what a leader asked for that is none any more may
+// have come since. The real one asks at every resync, for all nodes in one request.
 func (o *eniOperator) resync() {
 	o.perform(o.core.Resync(o.env.now()))
+	for _, name := range sortedNames(o.views) {
+		if o.relisted {
+			break
+		}
+		o.list(name)
+	}
+	o.relisted = o.relisted || len(o.views) > 0
 	o.after(resyncTime, "resync", o.resync)
 }
 
