@@ -40,7 +40,7 @@ func steer(t *testing.T, s *explore.Steered, runs int, backwards bool) (done []b
 // all that they came by; and it comes by more than as many new scenarios. Method: tiny scenarios, twice.
 func TestSteer(t *testing.T) {
 	var x explore.Explorer
-	const runs = 480
+	const runs = 800 // of four seeds all come by a fifth more by then; at 480 one of them came by less
 	first, again := x.Steer(gen.Tiny(), 1, nil), x.Steer(gen.Tiny(), 1, nil)
 	if !bytes.Equal(steer(t, first, runs, false), steer(t, again, runs, true)) {
 		t.Error("two searches with one seed differ")
