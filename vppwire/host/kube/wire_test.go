@@ -104,7 +104,9 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 		if err != nil {
 			return err
 		}
-		_, err = io.Copy(io.Discard, resp.Body)
+		if !r.URL.Query().Has("watch") { // a watch's answer ends with the watch, and nobody would end this one
+			_, err = io.Copy(io.Discard, resp.Body)
+		}
 		return errors.Join(err, resp.Body.Close())
 	}
 	switch fate {
