@@ -295,11 +295,17 @@ func (v *VPP) balanceLocalCrash(m *nat44_ed.Nat44LbStaticMappingAddDelLocal) Cra
 	if lb == nil || lb.identity {
 		return ""
 	}
+	at := lb.find(func(l *natLocal) bool {
+		return l.addr == addrOfIP4(m.Local.Addr) && l.port == m.Local.Port && l.table == m.Local.VrfID
+	})
 	sum := lb.weights()
-	if m.IsAdd {
+	switch {
+	case m.IsAdd == (at >= 0), !m.IsAdd && lb.len() < 3: // refused, as one that comes twice is
+		return ""
+	case m.IsAdd:
 		sum += m.Local.Probability
-	} else {
-		sum -= m.Local.Probability
+	default:
+		sum -= lb.locals[at].weight
 	}
 	if sum == 0 {
 		return CrashNATWeights
