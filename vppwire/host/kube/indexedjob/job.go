@@ -86,7 +86,7 @@ func Run(ctx context.Context, client kubernetes.Interface, o Order, line func(te
 			case c.Type == batchv1.JobComplete:
 				return nil
 			case c.Type == batchv1.JobFailed:
-				return fmt.Errorf("Job %s/%s failed: %s: %s", o.Namespace, o.Name, c.Reason, c.Message)
+				return fmt.Errorf("job %s/%s failed: %s: %s", o.Namespace, o.Name, c.Reason, c.Message)
 			}
 		}
 		select {
@@ -128,7 +128,7 @@ func remove(ctx context.Context, client kubernetes.Interface, o Order) error {
 		if _, err = client.BatchV1().Jobs(o.Namespace).Get(ctx, o.Name, metav1.GetOptions{}); err == nil {
 			select {
 			case <-ctx.Done():
-				return fmt.Errorf("Job %s/%s is still being deleted: %w", o.Namespace, o.Name, ctx.Err())
+				return fmt.Errorf("job %s/%s is still being deleted: %w", o.Namespace, o.Name, ctx.Err())
 			case <-time.After(lookEvery):
 			}
 		}
