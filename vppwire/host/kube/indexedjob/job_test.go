@@ -39,7 +39,7 @@ func TestRunEnds(t *testing.T) {
 		waiting, want string
 	}{
 		{batchv1.JobComplete, "", ""},
-		{batchv1.JobFailed, "", "Job lab/e failed: Because: so"},
+		{batchv1.JobFailed, "", "job lab/e failed: Because: so"},
 		{"", "ErrImagePull", "pod shard-0: ErrImagePull: no such image"},
 	} {
 		client := ended(c.how, c.waiting)
