@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/url"
 	"sync"
+	"syscall"
 
 	"go.etcd.io/etcd/server/v3/embed"
 )
@@ -21,27 +22,27 @@ type Server struct {
 	once sync.Once
 }
 
+// tries is how often Start takes ports that the kernel picks: each is told before etcd listens there, and any connection of this
+// machine may be given it meanwhile.
+const tries = 10
+
 // Start runs a member on the data in dir, which is created where it is missing, and returns when it answers. listen is the
 // address that clients use: 127.0.0.1:0 where the kernel shall pick the port.
 func Start(ctx context.Context, dir, listen string) (*Server, error) {
-	cfg := embed.NewConfig()
-	cfg.Dir, cfg.Name = dir, "vppdrill"
-	cfg.LogLevel, cfg.LogOutputs = "error", []string{"/dev/null"}
-	client, err := address(listen)
-	if err != nil {
-		return nil, fmt.Errorf("etcd: %w", err)
+	var e *embed.Etcd
+	for try := 1; ; try++ {
+		cfg, err := config(dir, listen)
+		if err == nil {
+			e, err = embed.StartEtcd(cfg)
+		}
+		if err == nil {
+			break
+		}
+		if try == tries || cfg == nil || !errors.Is(err, syscall.EADDRINUSE) {
+			return nil, fmt.Errorf("etcd in %s: %w", dir, err)
+		}
 	}
-	peer, err := address("127.0.0.1:0")
-	if err != nil {
-		return nil, fmt.Errorf("etcd: %w", err)
-	}
-	cfg.ListenClientUrls, cfg.AdvertiseClientUrls = []url.URL{client}, []url.URL{client}
-	cfg.ListenPeerUrls, cfg.AdvertisePeerUrls = []url.URL{peer}, []url.URL{peer}
-	cfg.InitialCluster = cfg.InitialClusterFromName(cfg.Name)
-	e, err := embed.StartEtcd(cfg)
-	if err != nil {
-		return nil, fmt.Errorf("etcd in %s: %w", dir, err)
-	}
+	var err error
 	select {
 	case <-e.Server.ReadyNotify():
 		return &Server{etcd: e}, nil
@@ -55,7 +56,26 @@ func Start(ctx context.Context, dir, listen string) (*Server, error) {
 	return nil, fmt.Errorf("etcd in %s: %w", dir, err)
 }
 
-// address is a URL to listen at. A port that the kernel picks is free now; nobody else takes it meanwhile but by bad luck.
+// config is a member's configuration, with addresses that are free now. An address in use is the caller's and no bad luck: nil.
+func config(dir, listen string) (*embed.Config, error) {
+	cfg := embed.NewConfig()
+	cfg.Dir, cfg.Name = dir, "vppdrill"
+	cfg.LogLevel, cfg.LogOutputs = "error", []string{"/dev/null"}
+	client, err := address(listen)
+	if err != nil {
+		return nil, err
+	}
+	peer, err := address("127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	cfg.ListenClientUrls, cfg.AdvertiseClientUrls = []url.URL{client}, []url.URL{client}
+	cfg.ListenPeerUrls, cfg.AdvertisePeerUrls = []url.URL{peer}, []url.URL{peer}
+	cfg.InitialCluster = cfg.InitialClusterFromName(cfg.Name)
+	return cfg, nil
+}
+
+// address is a URL to listen at.
 func address(listen string) (url.URL, error) {
 	l, err := net.Listen("tcp", listen)
 	if err != nil {
