@@ -224,6 +224,7 @@ func (m *machine) agentUp() {
 	if err != nil {
 		panic("sim: the scenario's agent was accepted before: " + err.Error())
 	}
+	a.Share(w.shared)
 	j, records, err := m.restore()
 	if err != nil {
 		m.refuse(err)

@@ -85,8 +85,7 @@ func (s *Session) AllowDelete() {
 
 // Doubt forgets all that is known of VPP and Linux; dumps come next.
 func (s *Session) Doubt(error) {
-	clear(s.ifIndex)
-	clear(s.ifName)
+	s.forgetIndexes()
 	clear(s.netns)
 	s.sources = noTable
 	clear(s.down)
@@ -98,7 +97,7 @@ func (s *Session) Doubt(error) {
 			continue
 		}
 		for _, o := range [...]Object{e.want, e.have} { // what nobody wants any more must be looked for too
-			if o != nil && e.id.netns != 0 {
+			if o != nil && e.kind.inLinux() && e.num != 0 {
 				s.needNetns(o.Key().Netns)
 			} else if v, ok := o.(spanning); ok && v.farNetns() != "" {
 				s.needNetns(v.farNetns())

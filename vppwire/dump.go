@@ -200,7 +200,7 @@ func (s *Session) reconcile(st dumpStep, mark uint32) {
 	}
 	for n := uint32(1); n <= s.used; n++ {
 		e := s.at(n)
-		if tells[e.id.kind] && e.have != nil && e.mark != mark && st.tells(s, e.have) {
+		if tells[e.kind] && e.have != nil && e.mark != mark && st.tells(s, e.have) {
 			s.forget(n)
 		}
 	}

@@ -4,17 +4,21 @@ import (
 	"encoding/binary"
 )
 
-// ident is a Key packed into 32 bytes without pointers: names are numbers of the Session's own list.
+// ident is a Key packed without pointers: names and namespaces are numbers of the Session's own list. No key has both a Num and a
+// namespace.
 type ident struct {
-	hi, lo           uint64
-	name, netns, num uint32
-	kind, bits       uint8
+	hi, lo    uint64
+	name, num uint32
+	kind      Kind
+	bits      uint8
 }
 
-// entry is what a Session knows of one key: what should be, what is, and how it hangs together with others.
+// entry is what a Session knows of one key: what should be, what is, and how it hangs together with others. A mesh of a thousand
+// nodes has nine millions of them, so the key's parts stand where they cost 80 bytes together.
 type entry struct {
 	want, have Object
-	id         ident
+	hi, lo     uint64
+	name, num  uint32
 	// group is the index of the owning group in Session.groups, 0 for none.
 	group uint32
 	// refs counts entries with have that need this one and would not be owned along with it.
@@ -22,7 +26,14 @@ type entry struct {
 	// firstAttr heads the list of entries that go when this one is deleted; nextAttr links it. Numbers as in Session.at.
 	firstAttr, nextAttr uint32
 	mark                uint32
+	kind                Kind
+	bits                uint8
 	flags               entryFlags
+}
+
+// id is the entry's packed key.
+func (e *entry) id() ident {
+	return ident{hi: e.hi, lo: e.lo, name: e.name, num: e.num, kind: e.kind, bits: e.bits}
 }
 
 type entryFlags uint16
@@ -40,44 +51,6 @@ const (
 	flagUnverified                        // a call's outcome or VPP's life is in doubt; have is a guess until a dump
 	flagBusy                              // the outstanding call is about it
 )
-
-// pageSize entries live together, so that growth copies nothing.
-const pageSize = 256
-
-// store keeps entries by number, from 1; numbers of freed entries are used again, last freed first.
-type store struct {
-	pages []*[pageSize]entry
-	used  uint32
-	free  []uint32
-	byID  map[ident]uint32
-}
-
-func (st *store) at(n uint32) *entry { return &st.pages[n/pageSize][n%pageSize] }
-
-func (st *store) find(id ident) uint32 { return st.byID[id] }
-
-func (st *store) add(id ident) uint32 {
-	var n uint32
-	if k := len(st.free); k > 0 {
-		n = st.free[k-1]
-		st.free = st.free[:k-1]
-	} else {
-		st.used++
-		n = st.used
-		if int(n/pageSize) >= len(st.pages) {
-			st.pages = append(st.pages, new([pageSize]entry))
-		}
-	}
-	*st.at(n) = entry{id: id, flags: flagLive}
-	st.byID[id] = n
-	return n
-}
-
-func (st *store) remove(n uint32) {
-	delete(st.byID, st.at(n).id)
-	*st.at(n) = entry{}
-	st.free = append(st.free, n)
-}
 
 // names numbers strings, from 1; the empty string is 0.
 type names struct {
@@ -100,7 +73,10 @@ func (ns *names) number(s string) uint32 {
 
 // ident packs a key. Equal keys, and only those, have equal idents.
 func (s *Session) ident(k *Key) ident {
-	id := ident{kind: uint8(k.Kind), num: k.Num, name: s.names.number(k.Name), netns: s.names.number(k.Netns)}
+	id := ident{kind: k.Kind, num: k.Num, name: s.names.number(k.Name)}
+	if k.Netns != "" {
+		id.num = s.names.number(k.Netns)
+	}
 	if k.Prefix.IsValid() {
 		a := k.Prefix.Addr()
 		if a.Is4() {

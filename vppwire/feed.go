@@ -216,7 +216,7 @@ func (s *Session) setHave(n uint32, o Object) {
 	if e.have != nil {
 		s.dropNeeds(n, e.have)
 	} else {
-		s.countNetns(e.id, 1)
+		s.countNetns(e, 1)
 	}
 	e.have = o
 	e.flags &^= flagUnverified
@@ -228,18 +228,18 @@ func (s *Session) setHave(n uint32, o Object) {
 func (s *Session) forget(n uint32) {
 	e := s.at(n)
 	old := e.have
-	delete(s.down, e.id)
+	delete(s.down, e.id())
 	if old == nil {
 		return
 	}
 	e.have = nil
-	s.countNetns(e.id, -1)
+	s.countNetns(e, -1)
 	e.flags &^= flagForce | flagDeaf | flagBlocked | flagUnverified
 	s.dropNeeds(n, old)
 	switch {
-	case kinds[e.id.kind].creates.prefix != "":
+	case kinds[e.kind].creates.prefix != "":
 		s.unbind(old.Key().Name)
-	case Kind(e.id.kind) == KindSourceTable:
+	case e.kind == KindSourceTable:
 		s.sources = noTable
 	}
 	for a := e.firstAttr; a != 0; {
@@ -258,8 +258,8 @@ func (s *Session) forget(n uint32) {
 			}
 		}
 	}
-	if _, waited := s.waiters[e.id]; waited {
-		s.wake(e.id) // some wait for it to go
+	if _, waited := s.waiters[e.id()]; waited {
+		s.wake(e.id()) // some wait for it to go
 	}
 	s.touch(n)
 }

@@ -1,12 +1,10 @@
 package vppwire
 
 import (
-	"strconv"
 	"strings"
 
 	"go.fd.io/govpp/api"
 	interfaces "go.fd.io/govpp/binapi/interface"
-	"go.fd.io/govpp/binapi/interface_types"
 )
 
 type interfaceDetails = interfaces.SwInterfaceDetails
@@ -46,55 +44,6 @@ func ownInterface(name string) bool {
 	}
 	n, ok := kinds[k.Kind].object.(named)
 	return !ok || n.oursByName(name)
-}
-
-// swIfIndex is the index of a VPP interface; ^0 for an unknown one, which VPP refuses with a clear error.
-func (s *Session) swIfIndex(name string) interface_types.InterfaceIndex {
-	if i, ok := s.ifIndex[name]; ok {
-		return interface_types.InterfaceIndex(i)
-	}
-	return allInterfacesIndex
-}
-
-func (s *Session) known(name string) bool { _, ok := s.ifIndex[name]; return ok }
-
-// deadPrefix begins the name of an index that no interface has.
-const deadPrefix = "#"
-
-// interfaceName is the name of an index; "#7" for an index that no interface has, as left behind by a deleted one.
-func (s *Session) interfaceName(index uint32) string {
-	if name, ok := s.ifName[index]; ok {
-		return name
-	}
-	return deadPrefix + strconv.FormatUint(uint64(index), 10)
-}
-
-func (s *Session) bind(name string, index uint32) {
-	if old, ok := s.ifName[index]; ok && old != name {
-		delete(s.ifIndex, old)
-	}
-	s.ifIndex[name], s.ifName[index] = index, name
-	if d := s.dump.onReuse[index]; d != nil {
-		delete(s.dump.onReuse, index)
-		s.dump.push(dumpStep{dump: d})
-		s.dump.push(dumpStep{dump: d, ip6: true})
-	}
-}
-
-// numbered notes the number that VPP gave a created object: an interface's index, or the classifier table of sources.
-func (s *Session) numbered(k Key, number uint32) {
-	if k.Kind == KindSourceTable {
-		s.sources = number
-		return
-	}
-	s.bind(k.Name, number)
-}
-
-func (s *Session) unbind(name string) {
-	if i, ok := s.ifIndex[name]; ok {
-		delete(s.ifIndex, name)
-		delete(s.ifName, i)
-	}
 }
 
 // interfaceDump shows all interfaces. It goes first: other dumps name interfaces by the indexes that it tells.
@@ -155,21 +104,5 @@ func (s *Session) dumpL3(name string) {
 	if s.ip6 {
 		s.dump.push(dumpStep{dump: inTableDump, name: name, ip6: true})
 		s.dump.push(dumpStep{dump: addressDump, name: name, ip6: true})
-	}
-}
-
-func (s *Session) unbindUnseen(seen map[string]bool) {
-	if len(seen) == len(s.ifIndex) {
-		return
-	}
-	var gone []string
-	//vppdrill:unordered each name is unbound on its own; the order leaves no trace
-	for name := range s.ifIndex {
-		if !seen[name] {
-			gone = append(gone, name)
-		}
-	}
-	for _, name := range gone {
-		s.unbind(name)
 	}
 }

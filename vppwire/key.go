@@ -12,7 +12,7 @@ type Key struct {
 	Num uint32
 	// Name is an interface's VPP name (loop0, host-vd12, tap7, vxlan_tunnel3) or a Linux link's name.
 	Name string
-	// Netns is the namespace of a Linux object, empty for the host's own.
+	// Netns is the namespace of a Linux object, empty for the host's own. No key has both a Num and a Netns.
 	Netns string
 	// Prefix is a route's destination, an interface's address, or a neighbor's address as a full-length prefix.
 	Prefix netip.Prefix

@@ -126,6 +126,9 @@ func optional(plugin string) bool { return plugin == natPlugin || plugin == dhcp
 
 func by(dumps ...*dump) []*dump { return dumps }
 
+// inLinux reports whether objects of the kind are Linux', in the namespace that their keys name.
+func (k Kind) inLinux() bool { return len(kinds[k].dumps) > 0 && kinds[k].dumps[0] == linuxDump }
+
 func (k Kind) String() string {
 	if int(k) < len(kinds) && kinds[k].word != "" {
 		return kinds[k].word

@@ -72,12 +72,12 @@ func (s *Session) needNetns(path string) {
 }
 
 // countNetns keeps inNetns.
-func (s *Session) countNetns(id ident, by int) {
-	if id.netns == 0 {
+func (s *Session) countNetns(e *entry, by int) {
+	if !e.kind.inLinux() || e.num == 0 {
 		return
 	}
-	for int(id.netns) >= len(s.inNetns) {
+	for int(e.num) >= len(s.inNetns) {
 		s.inNetns = append(s.inNetns, 0)
 	}
-	s.inNetns[id.netns] += by
+	s.inNetns[e.num] += by
 }

@@ -13,7 +13,7 @@ func (s *Session) addNeeds(n uint32, o Object) {
 	}
 	if s.feeding == n {
 		for _, m := range s.needs {
-			if need := s.at(m); !owned || need.id != ownerID {
+			if need := s.at(m); !owned || need.id() != ownerID {
 				need.refs++
 			}
 		}
@@ -152,17 +152,17 @@ func (s *Session) forceDependents(n uint32) {
 		if left == 0 {
 			return
 		}
-		left -= s.forceIfNeeds(m, e.id)
+		left -= s.forceIfNeeds(m, e.id())
 	}
 	for m := uint32(1); m <= s.used && left > 0; m++ {
 		if d := s.at(m); d.flags&flagLive != 0 && d.group != e.group {
-			left -= s.forceIfNeeds(m, e.id)
+			left -= s.forceIfNeeds(m, e.id())
 		}
 	}
 	// Entries of the same group that a dump found but no Set listed are in no group's list.
 	for m := uint32(1); m <= s.used && left > 0; m++ {
 		if d := s.at(m); d.flags&flagLive != 0 && (d.flags&flagForce == 0 || e.flags&^d.flags&flagDeaf != 0) {
-			left -= s.forceIfNeeds(m, e.id)
+			left -= s.forceIfNeeds(m, e.id())
 		}
 	}
 }

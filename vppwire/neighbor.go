@@ -74,7 +74,7 @@ func (neighborReader) take(s *Session, _ dumpStep, res Result) {
 			continue
 		}
 		index := uint32(d.Neighbor.SwIfIndex)
-		name, known := s.ifName[index]
+		name, known := s.nameOf(index)
 		if !known {
 			s.dump.onReuse[index] = neighborDump
 			continue

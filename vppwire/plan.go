@@ -22,7 +22,7 @@ func (s *Session) AppendPlan(b []byte) []byte {
 // appendLeaving appends what a group no longer wants and what is still there.
 func (s *Session) appendLeaving(b []byte, gi uint32) []byte {
 	for n := uint32(1); n <= s.used; n++ {
-		if e := s.at(n); e.flags&flagLive != 0 && e.group == gi && e.want == nil && e.have != nil && !kinds[e.id.kind].noDelete {
+		if e := s.at(n); e.flags&flagLive != 0 && e.group == gi && e.want == nil && e.have != nil && !kinds[e.kind].noDelete {
 			b = s.appendEntry(b, n)
 		}
 	}

@@ -43,8 +43,7 @@ type Session struct {
 	leases map[string]Lease
 	// leasesTold: a dump has told of them since LeasesTold was asked.
 	leasesTold bool
-	ifIndex    map[string]uint32
-	ifName     map[uint32]string
+	indexes    swIfIndexes
 	// down are links of the host's that are down, as they would be when somebody set them up.
 	down map[ident]Object
 	// packets counts VPP's AF_PACKET interfaces, room is how many there may be; negative: any number.
@@ -85,13 +84,12 @@ type failure struct {
 func NewSession() *Session {
 	s := &Session{
 		byName: map[string]uint32{}, waiters: map[ident][]uint32{}, failures: map[uint32]*failure{},
-		ifIndex: map[string]uint32{}, ifName: map[uint32]string{}, netns: map[string]bool{},
+		indexes: swIfIndexes{ofName: map[uint32]uint32{}, nameOf: map[uint32]uint32{}}, netns: map[string]bool{},
 		groups: make([]group, 1), // group 0 is "none"
 		leases: map[string]Lease{},
 		down:   map[ident]Object{}, sources: noTable, room: -1,
 	}
 	s.msg = make([]any, len(kinds))
-	s.byID = map[ident]uint32{}
 	s.names.byName = map[string]uint32{}
 	s.dump.reset()
 	return s
@@ -216,7 +214,7 @@ func (s *Session) touch(n uint32) {
 		}
 	}
 	if e.have != nil && len(s.waiters) > 0 && !s.obsolete(e) {
-		s.wake(e.id)
+		s.wake(e.id())
 	}
 	switch {
 	case e.flags&(flagDelayed|flagBusy|flagBlocked) != 0:
@@ -241,7 +239,7 @@ func (s *Session) right(e *entry) bool {
 	if e.flags&(flagForce|flagUnverified|flagBusy) != 0 {
 		return false
 	}
-	return e.want == e.have || e.want == nil && kinds[e.id.kind].noDelete
+	return e.want == e.have || e.want == nil && kinds[e.kind].noDelete
 }
 
 // obsolete reports whether what is there has to be deleted before anything else can happen to the key.
@@ -253,7 +251,7 @@ func (s *Session) obsolete(e *entry) bool {
 		return true
 	}
 	if e.want == nil {
-		return !kinds[e.id.kind].noDelete
+		return !kinds[e.kind].noDelete
 	}
 	return e.want != e.have && !e.want.replaces(e.have)
 }

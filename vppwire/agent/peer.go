@@ -32,7 +32,12 @@ type peers struct {
 	// wired are the IDs whose groups want something; known: the records have been listed once.
 	wired map[uint32]bool
 	known bool
+	// shared is nil for an agent that is alone in its process.
+	shared *vppwire.ObjectSet
 }
+
+// Share has the agent keep what it wants of its peers together with other agents of the process: see vppwire.ObjectSet.
+func (a *Agent) Share(objects *vppwire.ObjectSet) { a.peers.shared = objects }
 
 // recordChanged follows a record that is new, different or gone.
 func (a *Agent) recordChanged(id uint32) {
@@ -97,7 +102,9 @@ func (r *peers) objects(id uint32) []vppwire.Object {
 			p.Second = nil // a record of upstream's form, or of a node that has not heard yet
 		}
 	}
-	return r.wiring.PeerObjects(r.node, p)
+	objects := r.wiring.PeerObjects(r.node, p)
+	r.shared.Unify(objects)
+	return objects
 }
 
 // prefixesOf keeps the prefixes of the same family as like.

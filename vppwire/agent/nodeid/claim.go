@@ -122,8 +122,8 @@ func (m *Machine) free(id uint32) bool {
 		return false
 	}
 	if e != nil && e.quarantined(m.now) {
-		if c.retryAt.IsZero() || e.rests.Before(c.retryAt) {
-			c.retryAt = e.rests
+		if c.retryAt.IsZero() || e.rest.until.Before(c.retryAt) {
+			c.retryAt = e.rest.until
 		}
 		return false
 	}

@@ -13,7 +13,7 @@ var rested = time.Unix(0, 0).UTC()
 // has just come needs not wait for what has rested for days.
 func (m *Machine) beginsToRest(e *entry) {
 	s := &m.members
-	e.rests = m.now.Add(m.cfg.Quarantine)
+	e.rest.until = m.now.Add(m.cfg.Quarantine)
 	s.resting = append(slices.DeleteFunc(s.resting, func(id uint32) bool { return id == e.id }), e.id)
 	m.changed |= WantsJudge
 }
@@ -27,11 +27,11 @@ func (m *Machine) judgeResting(rank int) {
 	still := s.resting[:0]
 	for i, id := range s.resting {
 		e := m.view.entry(id)
-		if e == nil || e.live() || e.malformed || e.rests.IsZero() {
+		if e == nil || e.live() || e.malformed || e.rest.until.IsZero() {
 			continue
 		}
 		still = append(still, id)
-		at := e.rests
+		at := e.rest.until
 		if !m.now.Before(at) {
 			if rank < 0 {
 				rank = m.rank()
@@ -40,7 +40,7 @@ func (m *Machine) judgeResting(rank int) {
 		}
 		if m.now.Before(at) {
 			s.dueBy(at)
-			if m.now.Before(e.rests) {
+			if m.now.Before(e.rest.until) {
 				still = append(still, s.resting[i+1:]...) // these rest longer
 				break
 			}

@@ -37,13 +37,20 @@ type entry struct {
 	rev       int64
 	value     string
 	name, uid string // parts of value
-	released  time.Time
-	// rests is until when a released ID is given to nobody by what this Machine has seen of it, zero where somebody else has seen all of it.
-	rests time.Time
+	// rest is nil for a record that is not released.
+	rest *rest
+}
+
+// rest is what is known of a released ID.
+type rest struct {
+	// released is when its record says that it was.
+	released time.Time
+	// until is when this Machine gives the ID to somebody by what it has seen of it, zero where somebody else has seen all of it.
+	until time.Time
 }
 
 // live reports whether the record says that somebody holds the ID.
-func (e *entry) live() bool { return !e.deleted && e.released.IsZero() }
+func (e *entry) live() bool { return !e.deleted && e.rest == nil }
 
 // record is the entry's text parsed again. Only for entries that are not malformed or deleted.
 func (e *entry) record() Record {
@@ -135,7 +142,7 @@ func (m *Machine) applyRecord(id uint32, item *Item) {
 		return
 	}
 	released := e.uid
-	if e.released.IsZero() {
+	if e.rest == nil {
 		released = ""
 	}
 	m.fill(e, item)
@@ -184,11 +191,14 @@ func (m *Machine) fill(e *entry, item *Item) {
 		m.log(Warn, "store: %s: %v: left alone", item.Key, err)
 		return
 	}
-	e.name, e.uid, e.released = n.Name, n.UID, n.ReleasedAt
+	e.name, e.uid = n.Name, n.UID
+	if !n.ReleasedAt.IsZero() {
+		e.rest = &rest{released: n.ReleasedAt}
+	}
 	switch {
-	case e.live() || e.released.Equal(rested):
-	case was.released.Equal(e.released) && was.uid == e.uid:
-		e.rests = was.rests
+	case e.live() || e.rest.released.Equal(rested):
+	case was.rest != nil && was.rest.released.Equal(e.rest.released) && was.uid == e.uid:
+		e.rest.until = was.rest.until
 	default:
 		m.beginsToRest(e)
 	}
@@ -228,7 +238,7 @@ func (m *Machine) ours(e *entry, uid string) bool {
 }
 
 // quarantined reports whether a released ID may not be given out yet.
-func (e *entry) quarantined(now time.Time) bool { return !e.rests.IsZero() && now.Before(e.rests) }
+func (e *entry) quarantined(now time.Time) bool { return e.rest != nil && now.Before(e.rest.until) }
 
 // Holder is another node whose record shows an address of a block.
 type Holder struct {
@@ -247,7 +257,7 @@ func (m *Machine) Holder(now time.Time, block netip.Prefix) (Holder, bool) {
 		if slices.ContainsFunc(e.record().PodNetworks, block.Overlaps) {
 			h := Holder{Name: e.name}
 			if !e.live() {
-				h.Free = e.rests
+				h.Free = e.rest.until
 			}
 			return h, true
 		}
