@@ -53,14 +53,16 @@ func (f *Faults) Any() bool {
 
 // Churn are pods that come and go by themselves: from From on, every Every (drawn evenly from half to one and a half
 // times it) Count pods are created where the scheduler puts them, and each is deleted after a lifetime drawn evenly from
-// half to one and a half times Lifetime. The zero Churn does nothing.
+// half to one and a half times Lifetime, or after one of Lifetimes. The zero Churn does nothing.
 type Churn struct {
 	Every    time.Duration `yaml:"every" doc:"Mean time between creations; 0 is no churn."`
 	Count    int           `yaml:"count" min:"0" max:"1000" doc:"Pods per creation; 0 means 1."`
 	Lifetime time.Duration `yaml:"lifetime" doc:"Mean life of a pod; 0 means that it stays."`
-	From     time.Duration `yaml:"from" doc:"When churn starts."`
-	Until    time.Duration `yaml:"until" doc:"When creations end; the end of the break phase when absent."`
-	App      string        `yaml:"app" pattern:"word" doc:"The application that the pods belong to; churn when absent."`
+	// Lifetimes are what a trace's pods had, say its 20 quantiles: lives of real pods are many seconds and some weeks.
+	Lifetimes []time.Duration `yaml:"lifetimes" doc:"Instead of lifetime: lives of which a pod gets one, each as likely; 0 means that it stays."`
+	From      time.Duration   `yaml:"from" doc:"When churn starts."`
+	Until     time.Duration   `yaml:"until" doc:"When creations end; the end of the break phase when absent."`
+	App       string          `yaml:"app" pattern:"word" doc:"The application that the pods belong to; churn when absent."`
 }
 
 // On reports whether there is any churn.

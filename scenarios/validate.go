@@ -258,8 +258,10 @@ func (s *Scenario) checkMTU() *InputError {
 func (s *Scenario) checkChurn() *InputError {
 	c := s.Churn
 	switch {
-	case !c.On() && c != (Churn{}):
+	case !c.On() && !reflect.DeepEqual(c, Churn{}):
 		return s.wrongAt("churn", "wants every, the time between creations")
+	case c.Lifetime > 0 && len(c.Lifetimes) > 0:
+		return s.wrongAt("churn.lifetimes", "stands instead of lifetime; give one of them")
 	case c.On() && c.Every < churnEveryMin:
 		return s.wrongAt("churn.every", "%s is less than %s", FormatDuration(c.Every), FormatDuration(churnEveryMin))
 	case c.Until != 0 && c.Until < c.From:

@@ -19,6 +19,8 @@ type Object struct {
 	Status json.RawMessage `json:"status"`
 	// Items are a list's; Read takes them out.
 	Items []Object `json:"items"`
+
+	eventParts
 }
 
 // Metadata is what is the same for all objects. Absent parts are empty.

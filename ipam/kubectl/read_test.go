@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/vppdrill/vppdrill/ipam/kubectl"
 )
@@ -36,6 +37,25 @@ func TestReadRefuses(t *testing.T) {
 		var have *kubectl.Error
 		if !errors.As(err, &have) || *have != want {
 			t.Errorf("%q: %+v, want %+v", text, have, want)
+		}
+	}
+}
+
+// Goal: an Event of either version says what it is about and when. Method: one of each, and one that repeats.
+func TestEvent(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"kind":"Event","metadata":{"name":"e"},"reason":"Killing","involvedObject":{"kind":"Pod","namespace":"s","name":"p"},"firstTimestamp":"2026-01-01T00:00:00Z","lastTimestamp":"2026-01-01T00:05:00Z","eventTime":null}`: "Pod s/p Killing 00:00:00 00:05:00",
+		`{"kind":"Event","metadata":{"name":"e"},"reason":"Scheduled","regarding":{"kind":"Pod","namespace":"s","name":"p"},"eventTime":"2026-01-01T00:00:07.250000Z"}`:                                                          "Pod s/p Scheduled 00:00:07 00:00:07",
+		`{"kind":"Event","metadata":{"name":"e"},"reason":"BackOff","regarding":{"kind":"Pod","namespace":"s","name":"p"},"eventTime":"2026-01-01T00:00:07Z","series":{"lastObservedTime":"2026-01-01T00:01:00Z"}}`:              "Pod s/p BackOff 00:00:07 00:01:00",
+	} {
+		if err := kubectl.Read("f", []byte(text), func(o kubectl.Object) error {
+			e := o.Event()
+			if got := e.Kind + " " + e.Namespace + "/" + e.Name + " " + e.Reason + " " + e.First.Format(time.TimeOnly) + " " + e.Last.Format(time.TimeOnly); got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -20,6 +20,34 @@ type view struct {
 	Folder   string
 	Sections []section
 	Few      bool
+	// Change is two settings side by side; nil where there are more.
+	Change *change
+}
+
+// change is a pair with a line for each figure.
+type change struct {
+	experiment.Pair
+	Lines []changeLine
+}
+
+type changeLine struct {
+	experiment.Difference
+	Before, After experiment.Estimate
+}
+
+// changeOf is what an outcome of two settings shows first.
+func changeOf(o *experiment.Outcome) *change {
+	pair, ok := o.Pair()
+	if !ok {
+		return nil
+	}
+	c := &change{Pair: pair}
+	for _, m := range o.Measure {
+		if before, after, d, ok := pair.Line(m); ok {
+			c.Lines = append(c.Lines, changeLine{d, before, after})
+		}
+	}
+	return c
 }
 
 // section is plots with what they show.
@@ -30,7 +58,7 @@ type section struct {
 
 // Write writes experiment.html into an outcome's folder.
 func Write(dir string, o *experiment.Outcome) error {
-	v := view{Outcome: o, Folder: dir}
+	v := view{Outcome: o, Folder: dir, Change: changeOf(o)}
 	for _, p := range o.Points {
 		for _, e := range p.Estimates {
 			v.Few = v.Few || e.Few

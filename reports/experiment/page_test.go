@@ -75,6 +75,8 @@ func TestPage(t *testing.T) {
 		{prefix, 4 + 1 + 1 + 5, []string{"By config.ipam.podSubnetOneNodePrefixLen", "The knee is point 3", "How long there are free addresses", "vppdrill run DIR/points/001.yaml --seed 2",
 			"&lt;one&gt; address &amp; two owners", "5 did not pass"}},
 		{prefix + "against: {a: {}, b: {topology.nodes: 8}}\n", 4 + 1 + 1 + 8, []string{"Against a", "p is how often"}},
+		{"seeds: 9\nmeasure: [wastedAddresses]\nagainst: {before: {config.ipam.podSubnetOneNodePrefixLen: 24}, after: {config.ipam.podSubnetOneNodePrefixLen: 26, \"timeline[+]\": {at: 10s, do: restart-vpp, node: node-1}}}\n", 3,
+			[]string{"<h2>before and after</h2>", ">257<td>65<td>-192<td>[-192, -192]"}},
 		{"vary: {config.ipam.podSubnetOneNodePrefixLen: 24..26, topology.nodes: 2..4}\nseeds: 3\nmeasure: [wastedAddresses]\n", 1 + 1 + 1 + 8, []string{"By two fields", "fewer seeds than an interval wants"}},
 		{prefix + "find: {largest: topology.nodes, within: 1..200, where: podsNeverPlaced == 0}\n", 1, []string{"Frontier", "Found", "<td>32<td>33"}},
 	} {

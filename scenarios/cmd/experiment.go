@@ -23,7 +23,7 @@ import (
 
 // experimentFlags are what a command line says instead of a file, or in place of what a file says.
 type experimentFlags struct {
-	vary, against             []string
+	vary, against, change     []string
 	measure                   []string
 	design, find, within, out string
 	where                     string
@@ -47,6 +47,8 @@ Levels are a list, "20s,1m,5m", or a range: "24..28", "10..50 step 10", "1..1000
 (--metrics lists them) and quantiles of its series, such as held.p99. --find looks by bisection for the largest (or, with a leading
 "smallest ", the smallest) level of a field --within which the condition --where holds.
 
+--change is a planned change, told as before and after: settings, or an action of a timeline in braces; all of them together.
+
 The folder of --out receives runs.jsonl (the store: what it has is not run again, also after kill -9), runs.csv, points.csv,
 experiment.json, experiment.html, and the scenario of each point, with which its runs are replayed. Means have intervals of 95 %: by
 bootstrap, of shares Wilson's; differences between settings of --against are tested by turning the signs of pairs of the same seed
@@ -58,6 +60,7 @@ the way; results are the same bytes as local ones.`,
 		Example: `  vppdrill experiment pods-come-and-go --vary config.ipam.podSubnetOneNodePrefixLen=24..28 --seeds 20
   vppdrill experiment churn-at-the-brim --find topology.podsPerNode --within 1..12 --where 'podsWaited == 0'
   vppdrill experiment duel --against 'contiv: config.ipam.system=contiv' --against 'cilium: config.ipam.system=cilium' --out out
+  vppdrill experiment cluster.yaml --change config.ipam.podSubnetOneNodePrefixLen=26 --change '{at: 1h, do: drain-node, node: node-2}'
   vppdrill experiment duel.yaml --engine kubernetes --kubeconfig ~/.kube/config --image REF --shards 8`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if f.metrics || f.shard != "" {
@@ -80,6 +83,7 @@ the way; results are the same bytes as local ones.`,
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.vary, "vary", nil, "FIELD=LEVELS, a field of the scenario and what it is set to; may be repeated")
 	flags.StringArrayVar(&f.against, "against", nil, "NAME: FIELD=VALUE FIELD=VALUE, or NAME: results=DIR, one of the settings that are compared; repeated")
+	flags.StringArrayVar(&f.change, "change", nil, "a planned change: FIELD=VALUE FIELD=VALUE, or an action as a timeline has it, in braces; repeated")
 	flags.StringSliceVar(&f.measure, "measure", nil, "figures to tell, separated by commas")
 	flags.StringVar(&f.design, "design", "", "grid, or latin N for a Latin hypercube of N points")
 	flags.IntVar(&f.seeds, "seeds", 0, "seeds of each point, from 1 on; 10 where nothing says so")
@@ -233,6 +237,9 @@ func (f experimentFlags) apply(file *experiment.File) error {
 		}
 		file.Against = append(file.Against, arm)
 	}
+	if err := f.applyChange(file); err != nil {
+		return err
+	}
 	if f.find != "" || f.where != "" || f.within != "" {
 		file.Find = experiment.Find{Largest: f.find, Within: f.within, Where: f.where, Share: 0.9, Confidence: 0.95, Most: 100}
 		if field, ok := strings.CutPrefix(f.find, "smallest "); ok {
@@ -260,6 +267,62 @@ func (f experimentFlags) apply(file *experiment.File) error {
 	return nil
 }
 
+// applyChange makes a planned change what is compared.
+func (f experimentFlags) applyChange(file *experiment.File) error {
+	if len(f.change) == 0 {
+		return nil
+	}
+	if len(file.Against) > 0 {
+		return cli.Usagef("--change compares before and after; leave out what else is compared (against)")
+	}
+	var values []experiment.Value
+	for _, text := range f.change {
+		if strings.HasPrefix(text, "{") {
+			values = append(values, experiment.Value{Field: "timeline[+]", Text: text})
+			continue
+		}
+		for word := range strings.FieldsSeq(text) {
+			field, value, ok := strings.Cut(word, "=")
+			if !ok {
+				return cli.Usagef("--change %q is neither FIELD=VALUE nor an action such as {at: 1m, do: restart-vpp, node: node-1}", text)
+			}
+			values = append(values, experiment.Value{Field: field, Text: value})
+		}
+	}
+	if len(values) == 0 {
+		return cli.Usagef("--change wants FIELD=VALUE, or an action in braces")
+	}
+	file.Against = experiment.Change(values)
+	if len(file.Measure) == 0 {
+		file.Measure = experiment.ChangeMeasure
+	}
+	return nil
+}
+
+// tellPair prints a change, figure by figure.
+func tellPair(w io.Writer, out *experiment.Outcome, p experiment.Pair) (few bool, err error) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "figure\t%s\t%s\tdifference\tinterval\tp\n", p.Before.Label(), p.After.Label())
+	for _, m := range out.Measure {
+		before, after, d, ok := p.Line(m)
+		if !ok {
+			fmt.Fprintf(t, "%s\t-\t-\n", m)
+			continue
+		}
+		mark := ""
+		if few = few || d.Few; d.Few {
+			mark = "?"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t", m, experiment.FigureText(before.Mean), experiment.FigureText(after.Mean))
+		if d.Mean == 0 && d.Low == d.High {
+			fmt.Fprintf(t, "0%s\n", mark)
+			continue
+		}
+		fmt.Fprintf(t, "%+.4g%s\t[%.4g, %.4g]\t%.2g\n", d.Mean, mark, d.Low, d.High, d.P)
+	}
+	return few, t.Flush()
+}
+
 // tellExperiment prints a table of points, or of what was found.
 func tellExperiment(w io.Writer, dir string, out *experiment.Outcome) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -276,6 +339,37 @@ func tellExperiment(w io.Writer, dir string, out *experiment.Outcome) error {
 		}
 		return t.Flush()
 	}
+	if pair, ok := out.Pair(); ok {
+		var err error
+		if few, err = tellPair(w, out, pair); err != nil {
+			return err
+		}
+	} else {
+		var err error
+		if few, err = tellPoints(w, out); err != nil {
+			return err
+		}
+		tellDifferences(w, out)
+	}
+	for _, p := range out.Points {
+		if p.Scenario.Faults.AsItWas == "" { // of those it is the figure, and no surprise
+			failed += len(p.Failed)
+		}
+	}
+	if few {
+		fmt.Fprintln(w, "? too few seeds for an interval of 95 %: give 8 at least")
+	}
+	if failed > 0 {
+		p := out.Points[slices.IndexFunc(out.Points, func(p *experiment.Point) bool { return len(p.Failed) > 0 && p.Scenario.Faults.AsItWas == "" })]
+		fmt.Fprintf(w, "%d of %d runs did not pass, the first: %s\n  vppdrill run %s --seed %d\n", failed, out.Runs, cli.FirstLine(p.Failed[0].Error), filepath.Join(dir, p.File()), p.Failed[0].Seed)
+		return cli.Broken(nil)
+	}
+	return nil
+}
+
+// tellPoints prints a line for each point.
+func tellPoints(w io.Writer, out *experiment.Outcome) (few bool, err error) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprint(t, "point\tsettings\tseeds")
 	for _, m := range out.Measure {
 		fmt.Fprint(t, "\t"+m)
@@ -298,23 +392,8 @@ func tellExperiment(w io.Writer, dir string, out *experiment.Outcome) error {
 			}
 		}
 		fmt.Fprintln(t)
-		if p.Scenario.Faults.AsItWas == "" { // of those it is the figure, and no surprise
-			failed += len(p.Failed)
-		}
 	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	tellDifferences(w, out)
-	if few {
-		fmt.Fprintln(w, "? too few seeds for an interval of 95 %: give 8 at least")
-	}
-	if failed > 0 {
-		p := out.Points[slices.IndexFunc(out.Points, func(p *experiment.Point) bool { return len(p.Failed) > 0 && p.Scenario.Faults.AsItWas == "" })]
-		fmt.Fprintf(w, "%d of %d runs did not pass, the first: %s\n  vppdrill run %s --seed %d\n", failed, out.Runs, cli.FirstLine(p.Failed[0].Error), filepath.Join(dir, p.File()), p.Failed[0].Seed)
-		return cli.Broken(nil)
-	}
-	return nil
+	return few, t.Flush()
 }
 
 // tellDifferences prints what differs between arms beyond chance.

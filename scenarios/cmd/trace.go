@@ -21,6 +21,8 @@ type traceFlags struct {
 	nodes     int
 	repeat    int
 	nodeList  string
+	auditLog  string
+	events    string
 	anonymous bool
 	churn     time.Duration
 }
@@ -46,10 +48,14 @@ func traceImportCommand() *cobra.Command {
   dlrm    instances with creation and deletion times (Alibaba cluster-trace-gpu, dlrm)
   openb   pods with creation, scheduling and deletion times (Alibaba openb); --node-list names its node list
   kubernetes  a cluster, as kubectl get nodes,pods -A -o json prints it: its nodes, pods, ranges and address management as found;
-          --churn lets pods come and go as often as the ages of those that are there tell`,
+          --audit-log and --events tell when pods came and went: an API server's audit log (audit.k8s.io/v1, one object each line), and what
+          kubectl get events -A -o json prints; records that tell nothing are counted, by why
+With --churn pods come and go for that long as often as the trace's did, with lives as its pods had, and at each seed in another way; for
+kubernetes without records, as the ages of the pods that are there tell.`,
 		Example: `  vppdrill trace import dlrm instances.csv -o dlrm.yaml --nodes 300
   vppdrill trace import openb pod_list.csv --node-list node_list.csv -o openb.yaml --repeat 4
-  kubectl get nodes,pods -A -o json > cluster.json && vppdrill trace import kubernetes cluster.json -o cluster.yaml --churn 1h`,
+  kubectl get nodes,pods -A -o json > cluster.json && vppdrill trace import kubernetes cluster.json -o cluster.yaml --churn 1h
+  vppdrill trace import kubernetes cluster.json --audit-log audit.log -o cluster.yaml`,
 		Args: cli.Args(2, 2, "a format and one trace file"),
 		RunE: func(cmd *cobra.Command, args []string) error { return importTrace(cmd, f, args[0], args[1]) },
 	}
@@ -59,7 +65,9 @@ func traceImportCommand() *cobra.Command {
 	flags.IntVar(&f.nodes, "nodes", 0, "nodes of the cluster; 0 takes the trace's own number")
 	flags.IntVar(&f.repeat, "repeat", 1, "how often each pod comes, to make a sparse trace denser")
 	flags.BoolVar(&f.anonymous, "anonymous", false, "for kubernetes: numbers in place of the names of pods and workloads")
-	flags.DurationVar(&f.churn, "churn", 0, "for kubernetes: how long pods come and go; 0 is a cluster at rest")
+	flags.DurationVar(&f.churn, "churn", 0, "how long pods come and go as learnt of the trace; 0 takes what is recorded")
+	flags.StringVar(&f.auditLog, "audit-log", "", "for kubernetes: the API server's audit log")
+	flags.StringVar(&f.events, "events", "", "for kubernetes: what kubectl get events -A -o json prints")
 	flags.StringVar(&f.nodeList, "node-list", "", "the trace's node list, for openb")
 	return cmd
 }
@@ -95,34 +103,41 @@ func importTrace(cmd *cobra.Command, f traceFlags, format, file string) error {
 }
 
 func readTrace(f traceFlags, format, file string) (_ *scenarios.Scenario, err error) {
-	o := trace.Options{Name: f.name, Nodes: f.nodes, Repeat: f.repeat}
-	pods, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, pods.Close()) }()
-	if (f.anonymous || f.churn != 0) && format != "kubernetes" {
-		return nil, errors.New("--anonymous and --churn belong to format kubernetes")
-	}
-	if format == "kubernetes" {
-		if f.nodeList != "" || f.repeat != 1 || f.churn < 0 {
-			return nil, errors.New("--node-list and --repeat belong to other formats, and --churn is not negative")
-		}
-		return trace.ImportKubernetes(pods, filepath.Base(file), trace.KubernetesOptions{Options: o, Anonymous: f.anonymous, Churn: f.churn})
-	}
-	if format == "dlrm" {
-		if f.nodeList != "" {
-			return nil, errors.New("--node-list belongs to format openb")
-		}
-		return trace.ImportDLRM(pods, filepath.Base(file), o)
-	}
-	if f.nodeList == "" {
+	o := trace.Options{Name: f.name, Nodes: f.nodes, Repeat: f.repeat, Churn: f.churn}
+	switch {
+	case f.churn < 0:
+		return nil, errors.New("--churn is negative")
+	case (f.anonymous || f.auditLog != "" || f.events != "") && format != "kubernetes":
+		return nil, errors.New("--anonymous, --audit-log and --events belong to format kubernetes")
+	case f.nodeList != "" && format != "openb":
+		return nil, errors.New("--node-list belongs to format openb")
+	case f.nodeList == "" && format == "openb":
 		return nil, errors.New("format openb wants --node-list, the trace's list of nodes")
 	}
-	nodes, err := os.Open(f.nodeList)
-	if err != nil {
-		return nil, err
+	open := map[string]*os.File{}
+	for _, name := range []string{file, f.nodeList, f.auditLog, f.events} {
+		if name == "" || open[name] != nil {
+			continue
+		}
+		opened, oerr := os.Open(name)
+		if oerr != nil {
+			return nil, oerr
+		}
+		open[name] = opened
+		defer func() { err = errors.Join(err, opened.Close()) }()
 	}
-	defer func() { err = errors.Join(err, nodes.Close()) }()
-	return trace.ImportOpenB(pods, filepath.Base(file), nodes, filepath.Base(f.nodeList), o)
+	switch format {
+	case "kubernetes":
+		k := trace.KubernetesOptions{Options: o, Anonymous: f.anonymous}
+		if f.auditLog != "" {
+			k.AuditLog, k.AuditLogName = open[f.auditLog], filepath.Base(f.auditLog)
+		}
+		if f.events != "" {
+			k.Events, k.EventsName = open[f.events], filepath.Base(f.events)
+		}
+		return trace.ImportKubernetes(open[file], filepath.Base(file), k)
+	case "dlrm":
+		return trace.ImportDLRM(open[file], filepath.Base(file), o)
+	}
+	return trace.ImportOpenB(open[file], filepath.Base(file), open[f.nodeList], filepath.Base(f.nodeList), o)
 }

@@ -24,7 +24,7 @@ func (e unknownField) Error() string {
 	return text
 }
 
-// checkField reports whether a scenario has a field: config.ipam.podSubnetCIDR, timeline[2].count. What an item of the timeline
+// checkField reports whether a scenario has a field: config.ipam.podSubnetCIDR, timeline[2].count, timeline[+] for one more. What an item of the timeline
 // has follows from its action, and is found out when it is set.
 func checkField(path string) error {
 	t, before := reflect.TypeFor[scenarios.Scenario](), ""
@@ -65,7 +65,11 @@ func With(s *scenarios.Scenario, values []Value) (*scenarios.Scenario, error) {
 		return nil, err
 	}
 	for _, v := range values {
-		next, err := set(tree, strings.Split(v.Field, "."), scalar(v.Text))
+		value, err := valueOf(v.Text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", v.Field, err)
+		}
+		next, err := set(tree, strings.Split(v.Field, "."), value)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", v.Field, err)
 		}
@@ -90,7 +94,19 @@ func With(s *scenarios.Scenario, values []Value) (*scenarios.Scenario, error) {
 	return out, nil
 }
 
-// scalar is a text as YAML would read it.
+// valueOf is a text as YAML would read it: a number, a truth value, words, or a list or section in brackets.
+func valueOf(text string) (any, error) {
+	if strings.HasPrefix(text, "[") || strings.HasPrefix(text, "{") {
+		var v any
+		if err := yaml.UnmarshalWithOptions([]byte(text), &v, yaml.UseOrderedMap()); err != nil {
+			return nil, fmt.Errorf("%s is no list or section as YAML has them", strconv.Quote(text))
+		}
+		return v, nil
+	}
+	return scalar(text), nil
+}
+
+// scalar is a text of one word as YAML would read it.
 func scalar(text string) any {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return n
@@ -129,9 +145,16 @@ func set(tree any, path []string, value any) (any, error) {
 	return append(fields, yaml.MapItem{Key: name, Value: below}), err
 }
 
+// appended is the index of one item more than there are: timeline[+].
+const appended = "+]"
+
 // setItem sets a value below an item of a list.
 func setItem(tree any, index string, rest []string, value any) (any, error) {
 	list, _ := tree.([]any)
+	if index == appended {
+		below, err := set(nil, rest, value)
+		return append(list, below), err
+	}
 	i, err := strconv.Atoi(strings.TrimSuffix(index, "]"))
 	if err != nil || i < 0 || i >= len(list) {
 		return nil, fmt.Errorf("there are %d items, counted from 0", len(list))

@@ -81,6 +81,13 @@ type Value struct {
 // DefaultMeasure are the figures that are told where nobody says which.
 var DefaultMeasure = []string{"podsNeverPlaced", "startP99Seconds", "wastedAddresses", "peakPods"}
 
+// ChangeMeasure are those where a change is rehearsed.
+var ChangeMeasure = []string{"podsNeverPlaced", "podsWaited", "startP99Seconds", "longestWaitSeconds", "peakPods", "wastedAddresses", "fill.max", "exhaustedNodes",
+	"leakedAddresses", "violations", "apiWrites", "vppCalls"}
+
+// Change makes arms of a planned change: before it, and after.
+func Change(values []Value) Arms { return Arms{{Name: "before"}, {Name: "after", Values: values}} }
+
 // Default is what an experiment without a file means.
 func Default() File {
 	return File{Name: "experiment", Design: "grid", Seeds: 10}
@@ -125,7 +132,7 @@ func special(d *strictyaml.Decoder, path string, n ast.Node, v reflect.Value) (b
 				return true, ferr
 			}
 			for _, x := range fields {
-				text, terr := scalarText(d, strictyaml.Join(at, x.Name), x.Value)
+				text, terr := armText(d, strictyaml.Join(at, x.Name), x.Value)
 				switch {
 				case terr != nil:
 					return true, terr
@@ -158,6 +165,23 @@ func levelsText(d *strictyaml.Decoder, path string, n ast.Node) (string, error) 
 		list = append(list, text)
 	}
 	return strings.Join(list, ","), nil
+}
+
+// armText is one value, or a list or section in brackets.
+func armText(d *strictyaml.Decoder, path string, n ast.Node) (string, error) {
+	switch n := n.(type) {
+	case *ast.SequenceNode:
+		if n.IsFlowStyle {
+			return n.String(), nil
+		}
+	case *ast.MappingNode:
+		if n.IsFlowStyle {
+			return n.String(), nil
+		}
+	default:
+		return scalarText(d, path, n)
+	}
+	return "", d.Fail(path, n, "wants one value, or a list or section in brackets", "")
 }
 
 func scalarText(d *strictyaml.Decoder, path string, n ast.Node) (string, error) {

@@ -85,6 +85,30 @@ func (p *Point) Mean(metric string) (float64, bool) {
 	return mean(values), true
 }
 
+// Pair is one setting that was compared with another and nothing more: a change.
+type Pair struct {
+	Before, After *Point
+}
+
+// Line is a figure of both. ok is false where one of them does not have it.
+func (p Pair) Line(metric string) (before, after Estimate, d Difference, ok bool) {
+	before, has := p.Before.Estimate(metric)
+	after, hasToo := p.After.Estimate(metric)
+	i := slices.IndexFunc(p.After.Differences, func(d Difference) bool { return d.Metric == metric })
+	if !has || !hasToo || i < 0 || before.Runs == 0 || after.Runs == 0 {
+		return before, after, d, false
+	}
+	return before, after, p.After.Differences[i], true
+}
+
+// Pair is what an outcome of two points of two arms compares; false for any other.
+func (o *Outcome) Pair() (Pair, bool) {
+	if len(o.Arms) != 2 || len(o.Points) != 2 || o.Find != "" {
+		return Pair{}, false
+	}
+	return Pair{o.Points[0], o.Points[1]}, true
+}
+
 // Plan makes an experiment's points of its scenario: everything that can be wrong with them is found before anything runs.
 func (f *File) Plan(s *scenarios.Scenario, version string) (*Outcome, error) {
 	design, err := points(f.Design, f.Vary)
@@ -107,7 +131,11 @@ func (f *File) Plan(s *scenarios.Scenario, version string) (*Outcome, error) {
 			set := slices.Concat(a.Values, values)
 			scenario, err := With(s, set)
 			if err != nil {
-				return nil, f.wrong("vary", fmt.Sprintf("%s: %v", (&Point{Arm: a.Name, Values: values}).Label(), err), "")
+				at := "vary"
+				if a.Name != "" && len(values) == 0 {
+					at = "against"
+				}
+				return nil, f.wrong(at, fmt.Sprintf("%s: %v", (&Point{Arm: a.Name, Values: values}).Label(), err), "")
 			}
 			out.Points = append(out.Points, &Point{Number: len(out.Points) + 1, Arm: a.Name, Values: values, Scenario: scenario,
 				key: KeyOf(scenario), place: place, results: a.Results})

@@ -81,8 +81,8 @@ func (p *Player) churnAfter(c scenarios.Churn, d time.Duration, made int) {
 		for i := made; i < made+n; i++ {
 			name := c.App + "-" + strconv.Itoa(i)
 			p.world.CreatePod(Pod{Name: name, App: c.App})
-			if c.Lifetime > 0 {
-				p.world.After(p.around(c.Lifetime, "life"), "churn ends "+name, func() {
+			if life := p.life(c); life > 0 {
+				p.world.After(life, "churn ends "+name, func() {
 					if !p.healed {
 						p.world.DeletePod(name, false)
 					}
@@ -91,6 +91,17 @@ func (p *Player) churnAfter(c scenarios.Churn, d time.Duration, made int) {
 		}
 		p.churnAfter(c, p.around(c.Every, "gap"), made+n)
 	})
+}
+
+// life is how long a pod of the churn lives; 0 is to the end.
+func (p *Player) life(c scenarios.Churn) time.Duration {
+	switch {
+	case len(c.Lifetimes) > 0:
+		return c.Lifetimes[p.chooser.Pick("timeline churn lives", len(c.Lifetimes))]
+	case c.Lifetime > 0:
+		return p.around(c.Lifetime, "life")
+	}
+	return 0
 }
 
 // around draws evenly from half to one and a half times d.

@@ -22,8 +22,10 @@ type KubernetesOptions struct {
 	Options
 	// Anonymous replaces the names of pods and workloads by numbers.
 	Anonymous bool
-	// Churn lets pods come and go that long, as often as the ages of those that are there tell; 0 is not at all.
-	Churn time.Duration
+	// AuditLog and Events tell pods' lives: an API server's audit log, and what kubectl get events -A -o json prints. Without Churn the
+	// scenario has the lives that they tell. Their names are for errors.
+	AuditLog, Events         io.Reader
+	AuditLogName, EventsName string
 }
 
 // found is what a list amounts to.
@@ -31,12 +33,17 @@ type found struct {
 	nodes            []kubectl.Node
 	instances        []string // types of the nodes that name one
 	pods             scenarios.Rows
+	keys             []podKey        // of pods
+	notOwn           map[podKey]bool // pods that are there and have no addresses of their own
 	addresses, cidrs []netip.Prefix
 	created          []time.Time
 	system           scenarios.System
+	names            map[string]int // how often a row's name came
 	hostNetwork      int
 	ended            int
 	notes            []string
+	// history is what records tell of pods' lives; nil without any.
+	history *history
 }
 
 // ImportKubernetes reads a cluster as kubectl get nodes,pods -A -o json prints it: its nodes, the pods that have addresses of their own,
@@ -46,16 +53,34 @@ func ImportKubernetes(r io.Reader, file string, o KubernetesOptions) (*scenarios
 	if err != nil {
 		return nil, err
 	}
-	var f found
-	err = kubectl.Read(file, data, func(one kubectl.Object) error { return f.take(one, o.Anonymous) })
-	if bad := (*kubectl.Error)(nil); errors.As(err, &bad) {
-		return nil, &scenarios.InputError{File: file, Line: bad.Line, Column: bad.Column, Message: bad.Message}
+	f := found{notOwn: map[podKey]bool{}}
+	if err := readObjects(file, data, func(one kubectl.Object) error { return f.take(one, o.Anonymous) }); err != nil {
+		return nil, err
 	}
-	if err == nil && len(f.nodes) == 0 {
-		err = errors.New("no Node; give what kubectl get nodes,pods -A -o json prints")
+	if len(f.nodes) == 0 {
+		return nil, &scenarios.InputError{File: file, Line: 1, Column: 1, Message: "no Node; give what kubectl get nodes,pods -A -o json prints"}
 	}
-	if err != nil {
-		return nil, &scenarios.InputError{File: file, Line: 1, Column: 1, Message: err.Error()}
+	var h history
+	if o.AuditLog != nil {
+		if err := h.readAudit(o.AuditLog, o.AuditLogName); err != nil {
+			return nil, err
+		}
+	}
+	if o.Events != nil {
+		if err := h.readEvents(o.Events, o.EventsName); err != nil {
+			return nil, err
+		}
+	}
+	if h.records > 0 {
+		f.history = &h
+		if h.window() <= 0 {
+			name := o.AuditLogName
+			if o.AuditLog == nil {
+				name = o.EventsName
+			}
+			return nil, &scenarios.InputError{File: name, Line: 1, Column: 1, Message: "all records are of one instant: they tell of no churn"}
+		}
+		f.relive(o.Anonymous)
 	}
 	if o.Name == "" {
 		o.Name = "kubernetes"
@@ -102,29 +127,89 @@ func (f *found) pod(m kubectl.Metadata, p kubectl.Pod, anonymous bool) {
 	for _, a := range agents {
 		if m.Namespace == "kube-system" && strings.HasPrefix(m.Name, a.prefix) && f.system == "" {
 			f.system = a.system
-			if a.prefix == "calico-node" {
-				f.notes = append(f.notes, "Calico's blocks are not modelled: one block for each node, as Kubernetes' controller gives them, stands in.")
-			}
 		}
 	}
+	key := podKey{m.Namespace, m.Name}
 	switch {
 	case p.HostNetwork:
 		f.hostNetwork++
+		f.notOwn[key] = true
 		return
 	case p.Over:
 		f.ended++
 		return
 	}
-	row := scenarios.WorkloadPod{Name: m.Namespace + "-" + m.Name, App: m.Namespace + "-" + app(m), Create: scenarios.BeforeStart, Delete: scenarios.AfterEnd}
-	if anonymous || !isWord(row.Name) || !isWord(row.App) {
-		row.Name, row.App = "pod-"+strconv.Itoa(len(f.pods)+1), "app"
-	}
-	f.pods, f.created = append(f.pods, row), append(f.created, m.Created)
+	f.add(key, app(m), scenarios.WorkloadPod{Create: scenarios.BeforeStart, Delete: scenarios.AfterEnd}, m.Created, anonymous)
 	for _, a := range p.Addrs {
 		if a.Is4() {
 			f.addresses = append(f.addresses, netip.PrefixFrom(a, 32))
 		}
 	}
+}
+
+// add adds a row of a pod. times has when it is there.
+func (f *found) add(key podKey, app string, times scenarios.WorkloadPod, created time.Time, anonymous bool) {
+	row := times
+	row.Name, row.App = key.namespace+"-"+key.name, key.namespace+"-"+app
+	if f.names == nil {
+		f.names = map[string]int{}
+	}
+	if f.names[row.Name]++; f.names[row.Name] > 1 { // a StatefulSet's pods have the names of those before them
+		row.Name += "-n" + strconv.Itoa(f.names[row.Name])
+	}
+	if anonymous || !isWord(row.Name) || !isWord(row.App) {
+		row.Name, row.App = "pod-"+strconv.Itoa(len(f.pods)+1), "app"
+	}
+	f.pods, f.created, f.keys = append(f.pods, row), append(f.created, created), append(f.keys, key)
+}
+
+// relive gives pods the lives that records tell, and adds those that the list does not have.
+func (f *found) relive(anonymous bool) {
+	h := f.history
+	lives, notes := h.lives()
+	of := map[podKey][]*life{}
+	for _, l := range lives {
+		of[l.pod] = append(of[l.pod], l)
+	}
+	inList := map[*life]bool{}
+	for i, key := range f.keys {
+		var l *life
+		if list := of[key]; len(list) > 0 {
+			l = list[len(list)-1] // the list shows the pod that came last under the name
+		}
+		switch {
+		case l != nil:
+			inList[l] = true
+			f.pods[i].Create, f.pods[i].Delete = h.row(l).Create, h.row(l).Delete
+			if l.begin.IsZero() && f.created[i].After(h.first) {
+				f.pods[i].Create = min(f.created[i].Sub(h.first), h.window())
+			}
+		case f.created[i].After(h.first) && !f.created[i].After(h.last):
+			f.pods[i].Create = f.created[i].Sub(h.first)
+		}
+	}
+	hosts, gone := 0, 0
+	for _, l := range lives {
+		switch {
+		case inList[l]:
+		case l.hostNetwork || f.notOwn[l.pod]:
+			hosts++
+		default:
+			if l.end.IsZero() {
+				gone++
+			}
+			name := l.app
+			if name == "" {
+				name = appOf(l.pod.name)
+			}
+			f.add(l.pod, name, h.row(l), l.begin, anonymous)
+		}
+	}
+	f.hostNetwork += hosts
+	if gone > 0 {
+		f.notes = append(f.notes, fmt.Sprintf("%d pods have no recorded end and are not in the list of pods: they stay to the end.", gone))
+	}
+	f.notes = append(f.notes, notes...)
 }
 
 // app is the workload that a pod belongs to: a Deployment's ReplicaSets count as one.
@@ -164,7 +249,8 @@ func covering(list []netip.Prefix) netip.Prefix {
 func (f *found) scenario(file string, o KubernetesOptions) (*scenarios.Scenario, error) {
 	s := scenarios.Default()
 	s.Name, s.Labels, s.Topology.Nodes = o.Name, []string{"trace"}, o.Nodes
-	plan, err := planFor(o.Nodes, max(len(f.pods), 1))
+	peak, _ := measure(f.pods)
+	plan, err := planFor(o.Nodes, max(peak*max(o.Repeat, 1), 1))
 	if err != nil {
 		return nil, err
 	}
@@ -180,17 +266,36 @@ func (f *found) scenario(file string, o KubernetesOptions) (*scenarios.Scenario,
 		s.Topology.MaxPodsPerNode = most
 	}
 	f.ranges(c)
+	s.Duration = time.Minute
+	switch {
+	case f.history != nil && o.Churn == 0:
+		s.Duration, s.Limits.Settle = f.history.window().Round(time.Millisecond), settleOfTraces
+		f.notes = append([]string{fmt.Sprintf("Pods come and go as recorded within %s, from %s on.", scenarios.FormatDuration(s.Duration.Round(time.Second)),
+			f.history.first.UTC().Format(time.RFC3339))}, f.notes...)
+	case f.history != nil:
+		rest, churn, note := churnOf(f.pods, f.history.window(), o.Churn)
+		f.pods, s.Churn = rest, churn
+		s.Duration = o.Churn
+		f.notes = append([]string{note}, f.notes...)
+	default:
+		f.churn(&s, o.Churn)
+	}
+	if f.pods, err = repeat(f.pods, max(o.Repeat, 1)); err != nil {
+		return nil, err
+	}
+	if s.Churn.On() {
+		s.Churn.Every = max(s.Churn.Every/time.Duration(max(o.Repeat, 1)), time.Millisecond)
+	}
 	if len(f.pods) > 0 {
 		s.Workload = scenarios.Workload{Format: "pods/1", Rows: f.pods}
 	}
-	s.Duration = time.Minute
-	f.churn(&s, o.Churn)
 	s.Goal = fmt.Sprintf("The cluster of %s: %d nodes and %d pods with addresses of their own, %s's addresses.", file, o.Nodes, len(f.pods), c.System)
-	if room := o.Nodes * s.Topology.MaxPodsPerNode; len(f.pods) > room {
-		f.notes = append(f.notes, fmt.Sprintf("The pods do not fit: kubelets of %d nodes start %d.", o.Nodes, room))
+	peak, _ = measure(f.pods)
+	if room := o.Nodes * s.Topology.MaxPodsPerNode; peak > room {
+		f.notes = append(f.notes, fmt.Sprintf("The pods do not fit: there are %d at a time, and kubelets of %d nodes start %d.", peak, o.Nodes, room))
 	}
 	if f.hostNetwork+f.ended > 0 {
-		f.notes = append(f.notes, fmt.Sprintf("Left out: %d pods of the hosts' own network and %d that have ended, of %d.", f.hostNetwork, f.ended, f.hostNetwork+f.ended+len(f.pods)))
+		f.notes = append(f.notes, fmt.Sprintf("Left out: %d pods of the hosts' own network and %d that have ended, of %d.", f.hostNetwork, f.ended, f.hostNetwork+f.ended+len(f.keys)))
 	}
 	s.Notes = f.notes
 	return &s, s.Validate()

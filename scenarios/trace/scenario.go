@@ -20,7 +20,13 @@ type Options struct {
 	// applications app, app-r2, app-r3. Copies keep the recorded times exactly, so that the trace's bursts stay bursts, and
 	// have placement limits of their own, so that what fitted still fits. 0 means 1.
 	Repeat int
+	// Churn, when set, replaces the pods that come after the start by churn that is learnt of them, for so long: runs longer than the
+	// trace, and another at each seed.
+	Churn time.Duration
 }
+
+// settleOfTraces is how long clusters of traces may take: the quarantine of node IDs and a queue of waiting pods come to rest within it.
+const settleOfTraces = 30 * time.Minute
 
 // These keep a mistyped number from filling the memory.
 const (
@@ -89,21 +95,33 @@ func (o Options) scenario(t *table, pods scenarios.Rows) (*scenarios.Scenario, e
 		return nil, err
 	}
 	peak, end := measure(pods)
+	var notes []string
+	how, count := "replayed:", len(pods)
 	s := scenarios.Default()
 	s.Name = o.Name
 	s.Labels = []string{"trace", "slow"}
 	s.Topology.Nodes = o.Nodes
-	s.Workload = scenarios.Workload{Format: "pods/1", Rows: pods}
 	s.Duration = end
-	s.Limits.Settle = 30 * time.Minute // the quarantine of node IDs and a queue of waiting pods come to rest within it
-	s.Goal = fmt.Sprintf("The %s trace replayed: %d pods over %s, at most %d at a time, on %d nodes. Every law holds to the end.",
-		o.Name, len(pods), scenarios.FormatDuration(end), peak, o.Nodes)
+	if o.Churn > 0 {
+		var note string
+		if pods, s.Churn, note = churnOf(pods, end, o.Churn); note != "" {
+			notes = append(notes, note)
+		}
+		s.Duration = o.Churn
+		how = "as learnt of"
+	}
+	if len(pods) > 0 {
+		s.Workload = scenarios.Workload{Format: "pods/1", Rows: pods}
+	}
+	s.Limits.Settle = settleOfTraces
+	s.Goal = fmt.Sprintf("The %s trace %s %d pods over %s, at most %d at a time, on %d nodes. Every law holds to the end.",
+		o.Name, how, count, scenarios.FormatDuration(end), peak, o.Nodes)
 	plan, err := planFor(o.Nodes, peak)
 	if err != nil {
 		return nil, err
 	}
 	s.Config.IPAM, s.Topology.MaxPodsPerNode = plan.ipam, plan.podsPerNode
-	s.Notes = []string{plan.why}
+	s.Notes = append(notes, plan.why)
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}

@@ -27,6 +27,13 @@ func TestImport(t *testing.T) {
 			d.MaybeScanArgs(t, "nodes", &o.Nodes)
 			d.MaybeScanArgs(t, "repeat", &o.Repeat)
 			d.MaybeScanArgs(t, "name", &o.Name)
+			var churn string
+			if d.MaybeScanArgs(t, "churn", &churn); churn != "" {
+				var err error
+				if o.Churn, err = time.ParseDuration(churn); err != nil {
+					d.Fatalf(t, "%v", err)
+				}
+			}
 			s, err := importAs(d.Cmd, d.Input, nodeList, o)
 			if err != nil {
 				return err.Error() + "\n"
@@ -47,12 +54,17 @@ func importAs(format, rows, nodes string, o trace.Options) (*scenarios.Scenario,
 		return trace.ImportDLRM(strings.NewReader(rows), "dlrm.csv", o)
 	case "openb":
 		return trace.ImportOpenB(strings.NewReader(rows), "pods.csv", strings.NewReader(nodes), "nodes.csv", o)
-	case "kubernetes", "kubernetes-churn":
+	case "kubernetes":
 		k := trace.KubernetesOptions{Options: o, Anonymous: o.Name == "anonymous"}
-		if format == "kubernetes-churn" {
-			k.Churn = time.Hour
+		list, events, hasEvents := strings.Cut(rows, "-- events --\n")
+		list, log, hasLog := strings.Cut(list, "-- audit log --\n")
+		if hasLog {
+			k.AuditLog, k.AuditLogName = strings.NewReader(log), "audit.log"
 		}
-		return trace.ImportKubernetes(strings.NewReader(rows), "cluster.json", k)
+		if hasEvents {
+			k.Events, k.EventsName = strings.NewReader(events), "events.json"
+		}
+		return trace.ImportKubernetes(strings.NewReader(list), "cluster.json", k)
 	case "openb-nodes":
 		return trace.ImportOpenB(strings.NewReader("name\n"), "pods.csv", strings.NewReader(rows), "nodes.csv", o)
 	}
@@ -87,6 +99,57 @@ func FuzzImportOpenB(f *testing.F) {
 	f.Add("name,qos,creation_time,scheduled_time,deletion_time\nopenb-pod-0000,LS,0,0,12537496\n", nodeList)
 	f.Add("name,qos,creation_time,scheduled_time,deletion_time\na,BE,0,,1\n", "sn\na\na\n")
 	f.Fuzz(func(t *testing.T, pods, nodes string) { fuzz(t, "openb", pods, nodes) })
+}
+
+// twoNodes is a list of a cluster without pods.
+const twoNodes = `{"kind": "List", "items": [{"kind": "Node", "metadata": {"name": "a"}, "spec": {"podCIDR": "10.244.0.0/24"}},
+{"kind": "Node", "metadata": {"name": "b"}, "spec": {"podCIDR": "10.244.1.0/24"}}]}
+`
+
+func FuzzImportKubernetes(f *testing.F) {
+	f.Add(twoNodes + "-- audit log --\n" + `{"kind":"Event","stage":"ResponseComplete","verb":"create","objectRef":{"resource":"pods","namespace":"s","name":"w"},"responseStatus":{"code":201},"requestReceivedTimestamp":"2026-11-20T10:00:00.5Z"}
+{"kind":"Event","stage":"ResponseComplete","verb":"delete","objectRef":{"resource":"pods","namespace":"s","name":"w"},"responseStatus":{"code":200},"requestReceivedTimestamp":"2026-11-20T10:05:00Z"}
+`)
+	f.Add(twoNodes + "-- events --\n" + `{"kind":"EventList","items":[{"metadata":{"name":"e"},"reason":"Scheduled","involvedObject":{"kind":"Pod","namespace":"s","name":"w"},"firstTimestamp":"2026-11-20T10:00:00Z"},
+{"metadata":{"name":"f"},"reason":"Killing","regarding":{"kind":"Pod","namespace":"s","name":"w"},"eventTime":"2026-11-20T10:00:09.123456Z","series":{"lastObservedTime":"2026-11-20T10:01:00Z"}}]}`)
+	f.Fuzz(func(t *testing.T, text string) { fuzz(t, "kubernetes", text, "") })
+}
+
+// Goal: learnt lives are those of the trace, also where most ends were not seen. Method: pods that live one to a hundred minutes, watched
+// for a hundred and for thirty: the first of the quantiles agree, and the rest are longer than what was watched.
+func TestLearntLives(t *testing.T) {
+	learn := func(watched int) []time.Duration {
+		var rows strings.Builder
+		rows.WriteString(dlrmHeader)
+		for i := range 100 {
+			end := strconv.Itoa(1 + (i+1)*60)
+			if i >= watched {
+				end = ""
+			}
+			fmt.Fprintf(&rows, "i%d,HN,a,-1,1,%s\n", i, end)
+		}
+		fmt.Fprintf(&rows, "last,HN,a,-1,%d,%d\n", watched*60+1, watched*60+1)
+		s, err := importAs("dlrm", rows.String(), "", trace.Options{Churn: 1000 * time.Hour})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if every := time.Duration(watched*60+1) * time.Second / 101; s.Churn.Every != every || len(s.Workload.Rows) != 0 {
+			t.Errorf("%s, want %s; %d rows", s.Churn.Every, every, len(s.Workload.Rows))
+		}
+		return s.Churn.Lifetimes
+	}
+	whole, part := learn(100), learn(30)
+	for i, life := range whole {
+		if want := time.Duration(i*5+2) * time.Minute; life < want-2*time.Minute || life > want+2*time.Minute {
+			t.Errorf("quantile %d is %s, want about %s", i, life, want)
+		}
+		switch {
+		case i < 6 && part[i] != life:
+			t.Errorf("quantile %d is %s of all and %s of a part", i, life, part[i])
+		case i >= 6 && part[i] != time.Hour:
+			t.Errorf("quantile %d is %s, beyond what was seen", i, part[i])
+		}
+	}
 }
 
 // Goal: a generated plan gives every node a different place for any size of cluster that can be asked for. Method: sizes
