@@ -156,7 +156,7 @@ func (dhcpReader) take(s *Session, _ dumpStep, res Result) {
 // leased asks once more what of an interface's addresses is leased.
 func (s *Session) leased(name string) {
 	k := DHCPClient{If: name}.Key()
-	if n := s.find(s.ident(&k)); n != 0 && (s.at(n).want != nil || s.at(n).have != nil) {
+	if n := s.find(s.ident(&k)); n != 0 && (s.at(n).want() != nil || s.at(n).have() != nil) {
 		s.dump.push(dumpStep{dump: dhcpDump})
 	}
 }
@@ -164,7 +164,7 @@ func (s *Session) leased(name string) {
 // disown forgets an address that a dump has shown, where nobody here wants it: somebody else looks after it.
 func (s *Session) disown(o Address) {
 	k := o.Key()
-	if n := s.find(s.ident(&k)); n != 0 && s.at(n).want == nil {
+	if n := s.find(s.ident(&k)); n != 0 && s.at(n).want() == nil {
 		s.forget(n)
 	}
 }

@@ -63,7 +63,7 @@ func (s *Session) abandon() {
 
 // unverify marks what is believed of n as a guess, until a dump has looked.
 func (s *Session) unverify(n uint32) {
-	if e := s.at(n); e.flags&flagLive != 0 && e.have != nil && e.flags&flagUnverified == 0 {
+	if e := s.at(n); e.flags&flagLive != 0 && e.have() != nil && e.flags&flagUnverified == 0 {
 		e.flags |= flagUnverified
 		s.touch(n)
 	}
@@ -96,7 +96,7 @@ func (s *Session) Doubt(error) {
 		if e.flags&flagLive == 0 {
 			continue
 		}
-		for _, o := range [...]Object{e.want, e.have} { // what nobody wants any more must be looked for too
+		for _, o := range [...]Object{e.want(), e.have()} { // what nobody wants any more must be looked for too
 			if o != nil && e.kind.inLinux() && e.num != 0 {
 				s.needNetns(o.Key().Netns)
 			} else if v, ok := o.(spanning); ok && v.farNetns() != "" {
@@ -114,7 +114,7 @@ func (s *Session) Look(name string) {
 		return
 	}
 	for _, n := range s.groups[gi].entries {
-		if o := s.at(n).want; o != nil {
+		if o := s.at(n).want(); o != nil {
 			s.doubtObject(o)
 		}
 	}

@@ -175,7 +175,7 @@ func (s *Session) observe(o Object) {
 	k := o.Key()
 	id := s.ident(&k)
 	n := s.find(id)
-	if n == 0 || s.at(n).want == nil && s.at(n).have == nil {
+	if n == 0 || s.at(n).want() == nil && s.at(n).have() == nil {
 		if !o.ours() {
 			return
 		}
@@ -200,7 +200,7 @@ func (s *Session) reconcile(st dumpStep, mark uint32) {
 	}
 	for n := uint32(1); n <= s.used; n++ {
 		e := s.at(n)
-		if tells[e.kind] && e.have != nil && e.mark != mark && st.tells(s, e.have) {
+		if tells[e.kind] && e.have() != nil && e.mark != mark && st.tells(s, e.have()) {
 			s.forget(n)
 		}
 	}

@@ -14,11 +14,12 @@ type ident struct {
 }
 
 // entry is what a Session knows of one key: what should be, what is, and how it hangs together with others. A mesh of a thousand
-// nodes has nine millions of them, so the key's parts stand where they cost 80 bytes together.
+// nodes has nine millions of them, so the key's parts stand where they cost 64 bytes together.
 type entry struct {
-	want, have Object
-	hi, lo     uint64
-	name, num  uint32
+	// object is what should be and what is, each where its flag says so; a *differing where the two are not the same.
+	object    Object
+	hi, lo    uint64
+	name, num uint32
 	// group is the index of the owning group in Session.groups, 0 for none.
 	group uint32
 	// refs counts entries with have that need this one and would not be owned along with it.
@@ -29,6 +30,58 @@ type entry struct {
 	kind                Kind
 	bits                uint8
 	flags               entryFlags
+}
+
+// differing is what should be and what is instead.
+type differing struct {
+	Object
+	have Object
+}
+
+// want is what should be, nil for nothing.
+func (e *entry) want() Object {
+	if e.flags&flagWant == 0 {
+		return nil
+	}
+	if d, ok := e.object.(*differing); ok {
+		return d.Object
+	}
+	return e.object
+}
+
+// have is what is there, nil for nothing.
+func (e *entry) have() Object {
+	if e.flags&flagHave == 0 {
+		return nil
+	}
+	if d, ok := e.object.(*differing); ok {
+		return d.have
+	}
+	return e.object
+}
+
+// same reports whether what is there is what should be.
+func (e *entry) same() bool {
+	_, differ := e.object.(*differing)
+	return !differ && (e.flags&flagWant == 0) == (e.flags&flagHave == 0)
+}
+
+// set says what should be and what is, nil for nothing.
+func (e *entry) set(want, have Object) {
+	e.flags &^= flagWant | flagHave
+	e.object = want
+	switch {
+	case want == nil:
+		e.object = have
+	case have != nil && have != want:
+		e.object = &differing{want, have}
+	}
+	if want != nil {
+		e.flags |= flagWant
+	}
+	if have != nil {
+		e.flags |= flagHave
+	}
 }
 
 // id is the entry's packed key.
@@ -50,6 +103,8 @@ const (
 	flagLive                              // in use (not on the free list)
 	flagUnverified                        // a call's outcome or VPP's life is in doubt; have is a guess until a dump
 	flagBusy                              // the outstanding call is about it
+	flagWant                              // something should be: see entry.want
+	flagHave                              // something is: see entry.have
 )
 
 // names numbers strings, from 1; the empty string is 0.
@@ -95,6 +150,9 @@ func (s *Session) ident(k *Key) ident {
 	return id
 }
 
+// queueKept is how long an empty queue's memory may be: a node that joins a thousand others queues ten thousand entries, once.
+const queueKept = 1024
+
 // queue is a first-in first-out list of entry numbers.
 type queue struct {
 	list []uint32
@@ -106,6 +164,9 @@ func (q *queue) push(n uint32) { q.list = append(q.list, n) }
 func (q *queue) pop() (uint32, bool) {
 	if q.head == len(q.list) {
 		q.list, q.head = q.list[:0], 0
+		if cap(q.list) > queueKept {
+			q.list = nil
+		}
 		return 0, false
 	}
 	n := q.list[q.head]

@@ -72,8 +72,8 @@ func (s *Session) lowered(o Object) {
 	}
 	if k, down := l.lowers(); down {
 		id := s.ident(&k)
-		if n := s.find(id); n != 0 && s.at(n).have != nil {
-			was := s.at(n).have
+		if n := s.find(id); n != 0 && s.at(n).have() != nil {
+			was := s.at(n).have()
 			s.forget(n)
 			s.down[id] = was
 		}
@@ -90,7 +90,7 @@ func (s *Session) raised(o Object) {
 		id := s.ident(&k)
 		if was, known := s.down[id]; known {
 			delete(s.down, id)
-			if n := s.find(id); n != 0 && s.at(n).have == nil && s.at(n).want != nil {
+			if n := s.find(id); n != 0 && s.at(n).have() == nil && s.at(n).want() != nil {
 				s.setHave(n, was)
 			}
 		}
@@ -100,14 +100,14 @@ func (s *Session) raised(o Object) {
 // brought notes what came with a created object, wanted or not.
 func (s *Session) brought(o Object) {
 	k := o.Key()
-	if n := s.findOrAdd(s.ident(&k)); s.at(n).have == nil {
+	if n := s.findOrAdd(s.ident(&k)); s.at(n).have() == nil {
 		s.setHave(n, o)
 	}
 }
 
 // fail notes a refusal, plans the next try and looks at what contradicts the Session's belief.
 func (s *Session) fail(n uint32, err error, now time.Time) {
-	if e := s.at(n); e.want == nil && e.have == nil { // nobody wants it any more: there is nothing to try again
+	if e := s.at(n); e.want() == nil && e.have() == nil { // nobody wants it any more: there is nothing to try again
 		s.doubtObject(s.call.obj)
 		s.touch(n)
 		return
@@ -138,7 +138,7 @@ func (s *Session) fail(n uint32, err error, now time.Time) {
 // explain gives failures whose cause is that a namespace is gone that cause: VPP says of a tap for it only that some system call failed.
 func (s *Session) explain(netns string, err error) {
 	for _, n := range s.delayed {
-		if o, ok := s.at(n).want.(spanning); ok && o.farNetns() == netns && s.failures[n] != nil {
+		if o, ok := s.at(n).want().(spanning); ok && o.farNetns() == netns && s.failures[n] != nil {
 			s.failures[n].err = err
 		}
 	}
@@ -152,8 +152,8 @@ func (s *Session) doubtNeeds(n uint32) {
 		s.keys2 = append(s.keys2, owner)
 	}
 	for i := range s.keys2 {
-		if m := s.find(s.ident(&s.keys2[i])); m != 0 && m != n && s.at(m).have != nil {
-			s.doubtObject(s.at(m).have)
+		if m := s.find(s.ident(&s.keys2[i])); m != 0 && m != n && s.at(m).have() != nil {
+			s.doubtObject(s.at(m).have())
 		}
 	}
 }
@@ -203,22 +203,22 @@ func (s *Session) WakeAt() (time.Time, bool) {
 // setHave notes that o is there.
 func (s *Session) setHave(n uint32, o Object) {
 	e := s.at(n)
-	if w, ok := e.want.(incomplete); ok && w.like(o) {
-		o = e.want // a dump knows less than what we asked for
+	if w, ok := e.want().(incomplete); ok && w.like(o) {
+		o = e.want() // a dump knows less than what we asked for
 	}
-	if e.have == o {
+	if e.have() == o {
 		if e.flags&flagUnverified != 0 {
 			e.flags &^= flagUnverified
 			s.touch(n)
 		}
 		return
 	}
-	if e.have != nil {
-		s.dropNeeds(n, e.have)
+	if e.have() != nil {
+		s.dropNeeds(n, e.have())
 	} else {
 		s.countNetns(e, 1)
 	}
-	e.have = o
+	e.set(e.want(), o)
 	e.flags &^= flagUnverified
 	s.addNeeds(n, o)
 	s.touch(n)
@@ -227,12 +227,12 @@ func (s *Session) setHave(n uint32, o Object) {
 // forget notes that nothing is there, and nothing of what would have been owned along.
 func (s *Session) forget(n uint32) {
 	e := s.at(n)
-	old := e.have
+	old := e.have()
 	delete(s.down, e.id())
 	if old == nil {
 		return
 	}
-	e.have = nil
+	e.set(e.want(), nil)
 	s.countNetns(e, -1)
 	e.flags &^= flagForce | flagDeaf | flagBlocked | flagUnverified
 	s.dropNeeds(n, old)

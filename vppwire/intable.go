@@ -101,7 +101,7 @@ func (ofInterface) gone(err error) bool { return errors.Is(err, api.INVALID_SW_I
 func (s *Session) tableOf(name string, ip6 bool) uint32 {
 	k := inTableKey(name, ip6)
 	if n := s.find(s.ident(&k)); n != 0 {
-		if t, ok := s.at(n).have.(InTable); ok {
+		if t, ok := s.at(n).have().(InTable); ok {
 			return t.Table
 		}
 	}

@@ -65,7 +65,7 @@ func (o LinuxAddress) left(s *Session) {
 		return
 	}
 	for a := s.at(m).firstAttr; a != 0; a = s.at(a).nextAttr {
-		if e := s.at(a); e.have != nil && (e.kind == KindLinuxRoute || e.kind == KindLinuxNeighbor) {
+		if e := s.at(a); e.have() != nil && (e.kind == KindLinuxRoute || e.kind == KindLinuxNeighbor) {
 			s.doubtObject(o)
 			return
 		}

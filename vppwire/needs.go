@@ -55,7 +55,7 @@ func (s *Session) dropNeeds(n uint32, o Object) {
 		if need.flags&flagBlocked != 0 {
 			need.flags &^= flagBlocked
 			s.touch(m)
-		} else if need.want == nil && need.have == nil {
+		} else if need.want() == nil && need.have() == nil {
 			s.release(m)
 		}
 	}
@@ -80,7 +80,7 @@ func (s *Session) unlinkAttr(n uint32, owner ident) {
 		}
 	}
 	e.nextAttr = 0
-	if p.want == nil && p.have == nil {
+	if p.want() == nil && p.have() == nil {
 		s.release(m)
 	}
 }
@@ -108,12 +108,12 @@ func (s *Session) wake(id ident) {
 
 // waits blocks n behind the first need that does not stand, if any.
 func (s *Session) waits(n uint32) bool {
-	s.keys = s.at(n).want.AppendNeeds(s.keys[:0])
+	s.keys = s.at(n).want().AppendNeeds(s.keys[:0])
 	s.needs = s.needs[:0]
 	for i := range s.keys {
 		id := s.ident(&s.keys[i])
 		if m := s.find(id); m != 0 {
-			if need := s.at(m); need.have != nil && !s.obsolete(need) {
+			if need := s.at(m); need.have() != nil && !s.obsolete(need) {
 				s.needs = append(s.needs, m)
 				continue
 			}
@@ -126,14 +126,14 @@ func (s *Session) waits(n uint32) bool {
 
 // outlived blocks n, which is to be made, behind what sits on a former one, and makes that go.
 func (s *Session) outlived(n uint32) bool {
-	o, can := s.at(n).want.(outlived)
-	if !can || s.at(n).have != nil {
+	o, can := s.at(n).want().(outlived)
+	if !can || s.at(n).have() != nil {
 		return false
 	}
 	k := o.outlivedBy()
 	id := s.ident(&k)
 	m := s.find(id)
-	if m == 0 || s.at(m).have == nil {
+	if m == 0 || s.at(m).have() == nil {
 		return false
 	}
 	s.waiters[id] = append(s.waiters[id], n)
@@ -170,15 +170,15 @@ func (s *Session) forceDependents(n uint32) {
 // forceIfNeeds returns how many of m's needs are id, having forced m when there is one.
 func (s *Session) forceIfNeeds(m uint32, id ident) uint32 {
 	d := s.at(m)
-	if d.flags&flagLive == 0 || d.have == nil {
+	if d.flags&flagLive == 0 || d.have() == nil {
 		return 0
 	}
-	owner, owned := d.have.owner()
+	owner, owned := d.have().owner()
 	if owned && s.ident(&owner) == id {
 		return 0
 	}
 	var count uint32
-	s.keys2 = d.have.AppendNeeds(s.keys2[:0])
+	s.keys2 = d.have().AppendNeeds(s.keys2[:0])
 	for i := range s.keys2 {
 		if s.ident(&s.keys2[i]) == id {
 			count++

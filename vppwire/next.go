@@ -44,8 +44,8 @@ func (s *Session) nextDelete() bool {
 			e.flags |= flagBlocked
 			s.forceDependents(n)
 		default:
-			s.call.verb, s.call.entry, s.call.obj = VerbDelete, n, e.have
-			if e.have.delete(s, &s.call) {
+			s.call.verb, s.call.entry, s.call.obj = VerbDelete, n, e.have()
+			if e.have().delete(s, &s.call) {
 				return true
 			}
 			s.call = request{}
@@ -66,29 +66,29 @@ func (s *Session) nextCreate(now time.Time) bool {
 		if e.flags&flagLive == 0 || e.flags&(flagDelayed|flagBusy) != 0 {
 			continue
 		}
-		if e.want == nil || s.right(e) || s.obsolete(e) {
+		if e.want() == nil || s.right(e) || s.obsolete(e) {
 			s.touch(n)
 			continue
 		}
 		if s.waits(n) || s.outlived(n) {
 			continue
 		}
-		s.call.verb, s.call.entry, s.call.obj = VerbCreate, n, e.want
-		if e.have != nil {
+		s.call.verb, s.call.entry, s.call.obj = VerbCreate, n, e.want()
+		if e.have() != nil {
 			s.call.verb = VerbSet
 		}
-		if err := s.impossible(e.want); err != nil {
+		if err := s.impossible(e.want()); err != nil {
 			s.fail(n, err, now)
 			s.call = request{}
 			return s.nextDump() || s.nextCreate(now)
 		}
-		if err := s.full(e.want); err != nil {
+		if err := s.full(e.want()); err != nil {
 			s.short = true
 			s.fail(n, err, now)
 			s.call = request{}
 			return s.nextDump() || s.nextCreate(now) // what there is may have changed behind our back
 		}
-		e.want.create(s, &s.call, e.have)
+		e.want().create(s, &s.call, e.have())
 		return true
 	}
 }

@@ -8,12 +8,16 @@ type ObjectSet struct{ objects map[Object]Object }
 // NewObjectSet returns one that keeps nothing yet.
 func NewObjectSet() *ObjectSet { return &ObjectSet{objects: map[Object]Object{}} }
 
-// Unify puts the kept copy in the place of each object in list. A nil ObjectSet leaves them as they are.
+// Unify puts the kept copy in the place of each object in list, but for tunnels, which no two nodes want alike. A nil ObjectSet leaves
+// all as they are.
 func (s *ObjectSet) Unify(list []Object) {
 	if s == nil {
 		return
 	}
 	for i, o := range list {
+		if _, ok := o.(VXLAN); ok {
+			continue
+		}
 		kept, ok := s.objects[o]
 		if !ok {
 			s.objects[o], kept = o, o

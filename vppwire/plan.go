@@ -22,7 +22,7 @@ func (s *Session) AppendPlan(b []byte) []byte {
 // appendLeaving appends what a group no longer wants and what is still there.
 func (s *Session) appendLeaving(b []byte, gi uint32) []byte {
 	for n := uint32(1); n <= s.used; n++ {
-		if e := s.at(n); e.flags&flagLive != 0 && e.group == gi && e.want == nil && e.have != nil && !kinds[e.kind].noDelete {
+		if e := s.at(n); e.flags&flagLive != 0 && e.group == gi && e.want() == nil && e.have() != nil && !kinds[e.kind].noDelete {
 			b = s.appendEntry(b, n)
 		}
 	}
@@ -31,27 +31,27 @@ func (s *Session) appendLeaving(b []byte, gi uint32) []byte {
 
 func (s *Session) appendEntry(b []byte, n uint32) []byte {
 	e := s.at(n)
-	if e.want == nil && e.have == nil {
+	if e.want() == nil && e.have() == nil {
 		return b
 	}
-	sign, o := byte('='), e.want
+	sign, o := byte('='), e.want()
 	switch {
 	case e.flags&(flagUnverified|flagBusy) != 0:
 		sign = '?'
-	case e.want == nil:
-		sign, o = '-', e.have
-	case e.have == nil:
+	case e.want() == nil:
+		sign, o = '-', e.have()
+	case e.have() == nil:
 		sign = '+'
-	case e.want != e.have || e.flags&flagForce != 0:
+	case e.want() != e.have() || e.flags&flagForce != 0:
 		sign = '~'
 	}
 	if o == nil {
-		o = e.have
+		o = e.have()
 	}
 	b = append(b, ' ', ' ', sign, ' ')
 	b = o.AppendText(b)
 	if sign == '~' {
-		b = e.have.AppendText(append(b, "  (is: "...))
+		b = e.have().AppendText(append(b, "  (is: "...))
 		b = append(b, ')')
 	}
 	if f := s.failures[n]; f != nil {
@@ -69,13 +69,13 @@ func (s *Session) Wrong(name string) string {
 	for _, n := range s.groups[gi].entries {
 		e := s.at(n)
 		switch {
-		case s.right(e) || e.want == nil:
-		case e.have == nil:
-			return string(e.want.AppendText(nil)) + " is missing"
-		case e.have != e.want:
-			return string(e.have.AppendText(nil)) + " should be " + string(e.want.AppendText(nil))
+		case s.right(e) || e.want() == nil:
+		case e.have() == nil:
+			return string(e.want().AppendText(nil)) + " is missing"
+		case e.have() != e.want():
+			return string(e.have().AppendText(nil)) + " should be " + string(e.want().AppendText(nil))
 		default:
-			return string(e.want.AppendText(nil)) + " is not certain"
+			return string(e.want().AppendText(nil)) + " is not certain"
 		}
 	}
 	return "something is left over"

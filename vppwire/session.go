@@ -130,10 +130,10 @@ func (s *Session) Set(name string, objects []Object) {
 		if k.Prefix.IsValid() && k.Prefix.Addr().Is6() {
 			s.ip6 = true
 		}
-		if e.want != o {
-			e.want = o
+		if e.want() != o {
+			e.set(o, e.have())
 			s.forgetFailure(n)
-			if w, ok := o.(incomplete); ok && e.have != nil && e.flags&flagUnverified == 0 && w.like(e.have) {
+			if w, ok := o.(incomplete); ok && e.have() != nil && e.flags&flagUnverified == 0 && w.like(e.have()) {
 				s.setHave(n, o) // a dump came first and could not tell everything
 			}
 		}
@@ -146,7 +146,7 @@ func (s *Session) Set(name string, objects []Object) {
 		if e.flags&flagLive == 0 || e.group != gi || e.mark == mark {
 			continue
 		}
-		e.want = nil
+		e.set(nil, e.have())
 		s.forgetFailure(n)
 		s.touch(n)
 	}
@@ -213,7 +213,7 @@ func (s *Session) touch(n uint32) {
 			}
 		}
 	}
-	if e.have != nil && len(s.waiters) > 0 && !s.obsolete(e) {
+	if e.have() != nil && len(s.waiters) > 0 && !s.obsolete(e) {
 		s.wake(e.id())
 	}
 	switch {
@@ -223,12 +223,12 @@ func (s *Session) touch(n uint32) {
 			e.flags |= flagDelQueue
 			s.dels.push(n)
 		}
-	case pending && e.want != nil:
+	case pending && e.want() != nil:
 		if e.flags&flagAddQueue == 0 {
 			e.flags |= flagAddQueue
 			s.adds.push(n)
 		}
-	case e.want == nil && e.have == nil:
+	case e.want() == nil && e.have() == nil:
 		e.group = 0
 		s.release(n)
 	}
@@ -239,21 +239,21 @@ func (s *Session) right(e *entry) bool {
 	if e.flags&(flagForce|flagUnverified|flagBusy) != 0 {
 		return false
 	}
-	return e.want == e.have || e.want == nil && kinds[e.kind].noDelete
+	return e.same() || e.want() == nil && kinds[e.kind].noDelete
 }
 
 // obsolete reports whether what is there has to be deleted before anything else can happen to the key.
 func (s *Session) obsolete(e *entry) bool {
-	if e.have == nil {
+	if e.have() == nil {
 		return false
 	}
 	if e.flags&flagForce != 0 {
 		return true
 	}
-	if e.want == nil {
+	if e.want() == nil {
 		return !kinds[e.kind].noDelete
 	}
-	return e.want != e.have && !e.want.replaces(e.have)
+	return !e.same() && !e.want().replaces(e.have())
 }
 
 func (s *Session) reportIfDone(gi uint32) {

@@ -37,3 +37,20 @@ func TestStoreAsMap(t *testing.T) {
 		}
 	})
 }
+
+// An entry says what was set last, whatever stood there before.
+func TestEntrySays(t *testing.T) {
+	some := []Object{nil, Bridge{ID: 1}, Bridge{ID: 2}}
+	for _, was := range some {
+		for _, want := range some {
+			for _, have := range some {
+				e := entry{flags: flagLive}
+				e.set(was, want)
+				e.set(want, have)
+				if e.want() != want || e.have() != have || e.same() != (want == have) || e.flags&flagLive == 0 {
+					t.Errorf("set(%v, %v) says %v and %v, same: %v", want, have, e.want(), e.have(), e.same())
+				}
+			}
+		}
+	}
+}

@@ -72,12 +72,12 @@ func memoryLimit(root fs.FS, asked bool) (bytes uint64, by string) {
 	return bytes, by
 }
 
-// What a simulated cluster needs while it lives, measured as live heap of clusters of 100 to 800 nodes with 10 pods each (49 MB to
-// 1.88 GB) and of 300 with 100 (455 MB): a full mesh has a tunnel, its routes and neighbors for each pair of nodes.
+// What a simulated cluster needs while it lives, measured as live heap of clusters of 300 and 800 nodes with 10 pods each (230 MiB
+// and 1.3 GiB) and of 300 with 100 (558 MiB): a full mesh has a tunnel, its routes and neighbors for each pair of nodes.
 const (
 	bytesAlways  = 20 << 20
-	bytesPerPair = 2800
-	bytesPerPod  = 6000
+	bytesPerPair = 2000
+	bytesPerPod  = 12500
 )
 
 // needs is about how many bytes a scenario's run needs.

@@ -48,8 +48,8 @@ func TestMemoryIsForetold(t *testing.T) {
 	}{
 		{nil, 4, 1 << 20, ""},
 		{[]task{of(800)}, 4, 5 << 30, ""},
-		{[]task{of(800)}, 1, 1 << 30, "mesh may need 1.7 GiB of memory and 1.0 GiB are there (x): about 518 of its 800 nodes fit"},
-		{[]task{of(800), of(800), of(800)}, 3, 5 << 30, "3 runs at a time may need 5.2 GiB of memory and 5.0 GiB are there (x): --jobs 2 fits"},
+		{[]task{of(800)}, 1, 1 << 30, "mesh may need 1.3 GiB of memory and 1.0 GiB are there (x): about 593 of its 800 nodes fit"},
+		{[]task{of(800), of(800), of(800)}, 3, 5 << 30, "3 runs at a time may need 3.9 GiB of memory and 5.0 GiB are there (x): --jobs 2 fits"},
 	} {
 		if got := forecast(c.tasks, c.jobs, c.limit, "x"); got != c.want {
 			t.Errorf("%d runs, %d jobs, limit %d:\n%q, want\n%q", len(c.tasks), c.jobs, c.limit, got, c.want)

@@ -209,11 +209,17 @@ func (s *stream[T]) Fire() {
 	s.arm()
 }
 
+// queueKept is how many items' memory an idle stream keeps: thousands of streams may have carried a thousand once.
+const queueKept = 64
+
 // trim reuses the queue's memory once most of it has been delivered.
 func (s *stream[T]) trim() {
 	switch {
 	case s.waiting() == 0:
 		s.queue, s.due, s.head = s.queue[:0], s.due[:0], 0
+		if cap(s.queue) > queueKept {
+			s.queue, s.due = nil, nil
+		}
 	case s.head > 64 && s.head > s.waiting():
 		n := copy(s.queue, s.queue[s.head:])
 		clear(s.queue[n:])
