@@ -115,6 +115,34 @@ type DatastoreIPAM struct {
 	AttachDelay      time.Duration `yaml:"attachDelay" doc:"How long EC2 takes to attach an interface."`
 	MetadataLag      time.Duration `yaml:"metadataLag" doc:"How old the metadata service's answers are."`
 	Requests         int           `yaml:"requestsPerSecond" min:"0" max:"1000" doc:"EC2 requests a second of all nodes together before it throttles; 0 is no limit."`
+	// Subnets are also of Cilium's mode eni, but for their pods.
+	Subnets  []VPCSubnet `yaml:"subnets" doc:"Subnets of availability zones, in which nodes are by turns; podSubnetCIDR as one subnet when absent."`
+	TrunkENI bool        `yaml:"trunkENI" doc:"An interface of each instance becomes the trunk of branch interfaces, which are those of pods with security groups (ENABLE_POD_ENI): it has no addresses for other pods."`
+}
+
+// VPCSubnet is a zone's: of its instances and, without custom networking, of their pods.
+type VPCSubnet struct {
+	CIDR netip.Prefix `yaml:"cidr" required:"true" doc:"The instances' own subnet, and their pods' where pods is absent: inside podSubnetCIDR then."`
+	// Pods is the subnet that the zone's ENIConfig names.
+	Pods netip.Prefix `yaml:"pods" doc:"Custom networking (ENIConfig): the subnet of all interfaces but the first, which has no pods then; inside podSubnetCIDR."`
+}
+
+// CustomNetworking reports whether pods are in subnets of their own.
+func (c DatastoreIPAM) CustomNetworking() bool {
+	return slices.ContainsFunc(c.Subnets, func(s VPCSubnet) bool { return s.Pods.IsValid() })
+}
+
+// ForPods are the subnets that pods have addresses of.
+func (c DatastoreIPAM) ForPods() []netip.Prefix {
+	var list []netip.Prefix
+	for _, s := range c.Subnets {
+		if s.Pods.IsValid() {
+			list = append(list, s.Pods)
+		} else {
+			list = append(list, s.CIDR)
+		}
+	}
+	return list
 }
 
 // CalicoIPAM is Calico's: addresses of blocks of podSubnetOneNodePrefixLen, 26 when absent, each with an affinity to one node.

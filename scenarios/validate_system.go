@@ -99,10 +99,71 @@ func (s *Scenario) checkSystem(c IPAM) *InputError {
 	if b := plan.PodSubnet.Bits(); b < subnetBitsMin || b > subnetBitsMax {
 		return s.wrongAt("config.ipam.podSubnetCIDR", "%s can be no subnet of a VPC: want /%d to /%d", plan.PodSubnet, subnetBitsMin, subnetBitsMax)
 	}
+	if err := s.checkSubnets(c, plan.PodSubnet); err != nil {
+		return err
+	}
 	if _, ok := datastore.LimitsOf(c.Datastore.InstanceType); !ok {
 		err := s.wrongAt("config.ipam.datastore.instanceType", "%q is not known", c.Datastore.InstanceType)
 		err.Nearest = strictyaml.Nearest(c.Datastore.InstanceType, datastore.InstanceTypes())
 		return err
+	}
+	return nil
+}
+
+// checkSubnets refuses zones whose subnets cannot be a VPC's, or are not where pods' addresses should be.
+func (s *Scenario) checkSubnets(c IPAM, pods netip.Prefix) *InputError {
+	d := c.Datastore
+	custom := d.CustomNetworking()
+	if custom && c.System != Datastore {
+		return s.wrongAt("config.ipam.datastore.subnets[0].pods", "custom networking is AWS VPC CNI's; Cilium's interfaces are in their instance's subnet here")
+	}
+	if d.TrunkENI && c.System != Datastore {
+		return s.wrongAt("config.ipam.datastore.trunkENI", "is AWS VPC CNI's")
+	}
+	if limits, ok := datastore.LimitsOf(d.InstanceType); ok && c.System == Datastore {
+		taken := 0
+		for _, is := range []bool{custom, d.TrunkENI} {
+			if is {
+				taken++
+			}
+		}
+		if limits.ENIs <= taken {
+			return s.wrongAt("config.ipam.datastore.instanceType", "%s has %d interfaces, of which custom networking and a trunk leave none to pods", d.InstanceType, limits.ENIs)
+		}
+	}
+	var all []netip.Prefix
+	for i, n := range d.Subnets {
+		path := "config.ipam.datastore.subnets[" + strconv.Itoa(i) + "]."
+		mine := []struct {
+			field string
+			p     netip.Prefix
+			pods  bool
+		}{{"cidr", n.CIDR, !custom}}
+		if custom {
+			mine = append(mine, struct {
+				field string
+				p     netip.Prefix
+				pods  bool
+			}{"pods", n.Pods, true})
+		}
+		for _, m := range mine {
+			switch {
+			case !m.p.IsValid():
+				return s.wrongAt(path+m.field, "is missing: other subnets have it")
+			case !m.p.Addr().Is4() || m.p.Bits() < subnetBitsMin || m.p.Bits() > subnetBitsMax:
+				return s.wrongAt(path+m.field, "%s can be no subnet of a VPC: want /%d to /%d", m.p, subnetBitsMin, subnetBitsMax)
+			case m.pods && (m.p.Bits() < pods.Bits() || !pods.Contains(m.p.Addr())):
+				return s.wrongAt(path+m.field, "%s is not inside podSubnetCIDR %s", m.p, pods)
+			case !m.pods && m.p.Overlaps(pods):
+				return s.wrongAt(path+m.field, "%s overlaps podSubnetCIDR %s, which is for pods with custom networking", m.p, pods)
+			}
+			for _, other := range all {
+				if other.Overlaps(m.p) {
+					return s.wrongAt(path+m.field, "%s overlaps %s", m.p, other)
+				}
+			}
+			all = append(all, m.p)
+		}
 	}
 	return nil
 }

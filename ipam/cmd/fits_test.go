@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/vppdrill/vppdrill/ipam/datastore"
 	"github.com/vppdrill/vppdrill/ipam/plan"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim"
@@ -49,6 +50,20 @@ func draw(t *rapid.T, system scenarios.System) drawn {
 		x.WarmPrefix, x.Cooling = rapid.IntRange(0, 2).Draw(t, "warm prefix"), time.Second
 		if rapid.Bool().Draw(t, "addressed") {
 			x.WarmIP, x.MinimumIP = rapid.IntRange(1, 9).Draw(t, "warm IP"), rapid.IntRange(0, 20).Draw(t, "minimum IP")
+		}
+		if limits, _ := datastore.LimitsOf(x.InstanceType); limits.ENIs > 2 {
+			x.TrunkENI = rapid.Bool().Draw(t, "trunk")
+		}
+		if zones := rapid.IntRange(0, 3).Draw(t, "zones"); zones > 0 {
+			d.config.PodSubnetCIDR = scenarios.CIDR(range4(16))
+			custom := rapid.Bool().Draw(t, "custom networking")
+			for i := range zones {
+				n := scenarios.VPCSubnet{CIDR: netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 1, byte(2 * i), 0}), rapid.IntRange(23, 26).Draw(t, "zone"))}
+				if custom {
+					n.Pods, n.CIDR = n.CIDR, netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 200, byte(i), 0}), 27)
+				}
+				x.Subnets = append(x.Subnets, n)
+			}
 		}
 		wanted = uint64(rapid.IntRange(0, 40).Draw(t, "expected"))
 	case scenarios.Cilium:

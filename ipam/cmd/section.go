@@ -79,18 +79,10 @@ type ciliumPool struct {
 type datastoreSection struct {
 	scenarios.DatastoreIPAM `yaml:",inline"`
 
-	Subnets []subnet `yaml:"subnets"`
 	// ENIs and IPsPerENI are an instance's limits where its type is not known here.
-	ENIs      int  `yaml:"enis" min:"1" max:"128"`
-	IPsPerENI int  `yaml:"ipsPerENI" min:"1" max:"128"`
-	MaxENI    int  `yaml:"maxENI" min:"0" max:"1024"`
-	TrunkENI  bool `yaml:"trunkENI"`
-}
-
-// subnet is one that instances are in; Pods is where their pods' ENIs are, with custom networking.
-type subnet struct {
-	Subnet netip.Prefix `yaml:"cidr" required:"true"`
-	Pods   netip.Prefix `yaml:"pods"`
+	ENIs      int `yaml:"enis" min:"1" max:"128"`
+	IPsPerENI int `yaml:"ipsPerENI" min:"1" max:"128"`
+	MaxENI    int `yaml:"maxENI" min:"0" max:"1024"`
 }
 
 type hostNetwork struct {

@@ -206,7 +206,7 @@ func (s stage) datastore() (plan.Source, error) {
 	}
 	out := plan.Datastore{Sizing: z, Fabric: f}
 	for _, n := range s.section.Datastore.Subnets {
-		out.Zones = append(out.Zones, plan.Zone{Subnet: n.Subnet, Pods: n.Pods})
+		out.Zones = append(out.Zones, plan.Zone{Subnet: n.CIDR, Pods: n.Pods})
 		out.Sizing.SkipPrimary = out.Sizing.SkipPrimary || n.Pods.IsValid()
 	}
 	if len(out.Zones) > 0 {

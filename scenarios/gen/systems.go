@@ -24,6 +24,14 @@ var (
 	systemTight = netip.MustParsePrefix("10.1.0.0/26")
 )
 
+// Zones of AWS' subnets, without and with custom networking.
+var (
+	systemZones  = []scenarios.VPCSubnet{{CIDR: netip.MustParsePrefix("10.1.0.0/20")}, {CIDR: netip.MustParsePrefix("10.1.16.0/20")}}
+	systemCustom = []scenarios.VPCSubnet{
+		{CIDR: netip.MustParsePrefix("10.200.0.0/24"), Pods: netip.MustParsePrefix("10.1.0.0/20")},
+		{CIDR: netip.MustParsePrefix("10.200.1.0/24"), Pods: netip.MustParsePrefix("10.1.64.0/20")}}
+)
+
 // drawSystem gives a scenario another system. What changed the address plan becomes what happens to controllers and ranges.
 func (d drawer) drawSystem(s *scenarios.Scenario) {
 	c := &s.Config.IPAM
@@ -32,6 +40,7 @@ func (d drawer) drawSystem(s *scenarios.Scenario) {
 	switch c.System {
 	case scenarios.NodeIPAM:
 		c.PodSubnetOneNodePrefixLen = one(d, "prefix length", 24, 26, 28)
+		c.NodeIPAM.Allocator = one(d, "allocator", scenarios.RangeAllocator, scenarios.RangeAllocator, scenarios.CloudAllocator, scenarios.IPAMFromCluster, scenarios.IPAMFromCloud)
 	case scenarios.Cilium:
 		c.PodSubnetOneNodePrefixLen = one(d, "prefix length", 26, 27, 28)
 		c.Cilium.PreAllocate = one(d, "pre-allocate", 0, 2, 8)
@@ -49,6 +58,8 @@ func (d drawer) drawSystem(s *scenarios.Scenario) {
 		c.Datastore.MetadataLag = one(d, "metadata lag", time.Second, time.Minute)
 		c.Datastore.Requests = one(d, "requests", 0, 2)
 		c.Datastore.PrefixDelegation = d.coin("prefix delegation", 2)
+		c.Datastore.TrunkENI = d.coin("trunk", 4)
+		c.Datastore.Subnets = one(d, "subnets", nil, nil, systemZones, systemCustom)
 	case scenarios.Calico:
 		c.PodSubnetOneNodePrefixLen = one(d, "prefix length", 26, 28, 29)
 		if d.coin("tight", 3) {
@@ -63,7 +74,10 @@ func (d drawer) drawSystem(s *scenarios.Scenario) {
 		if _, ok := s.Timeline[i].Action.(scenarios.ChangeCIDR); !ok {
 			continue
 		}
+		aliases := c.System == scenarios.NodeIPAM && c.NodeIPAM.Allocator != scenarios.RangeAllocator
 		switch leads := c.System != scenarios.Datastore; {
+		case aliases: // such allocators keep the range that they started with
+			s.Timeline[i].Action = scenarios.LoseLeader{Pause: d.between("pause", time.Second, time.Minute), Within: d.coin("within takeover", 2)}
 		case leads && d.coin("leader lost", 2):
 			s.Timeline[i].Action = scenarios.LoseLeader{Pause: d.between("pause", time.Second, time.Minute), Within: d.coin("within takeover", 2)}
 		case second && c.Cilium.Mode != scenarios.ClusterPool:

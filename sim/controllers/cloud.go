@@ -17,11 +17,13 @@ type cloudSystem struct {
 	*vpc
 	daemons map[string]*ipamd // of living agents
 	allocs  map[string]*datastore.Node
+	// trunks are the instances whose trunk is there or on its way: false is on its way.
+	trunks map[string]bool
 }
 
 func newCloudSystem(env Env) (*cloudSystem, error) {
 	v, err := newVPC(env)
-	return &cloudSystem{vpc: v, daemons: make(map[string]*ipamd), allocs: make(map[string]*datastore.Node)}, err
+	return &cloudSystem{vpc: v, daemons: make(map[string]*ipamd), allocs: make(map[string]*datastore.Node), trunks: make(map[string]bool)}, err
 }
 
 func (s *cloudSystem) Allocator(node string) (ipam.NodeAllocator, error) {
@@ -35,6 +37,37 @@ func (s *cloudSystem) Allocator(node string) (ipam.NodeAllocator, error) {
 }
 
 func (*cloudSystem) Start() {}
+
+// trunkRetry is after how long AWS' controller of branch interfaces tries again.
+const trunkRetry = 10 * time.Second
+
+// trunk has that controller attach a trunk, as ipamd has asked for by a label of its Node.
+func (s *cloudSystem) trunk(node string) {
+	i := s.instances[node]
+	if _, ok := s.trunks[node]; ok || i == nil {
+		return
+	}
+	s.trunks[node] = false
+	var try func()
+	try = func() {
+		if s.instances[node] != i {
+			return // it was terminated
+		}
+		s.requests++
+		if _, err := i.Attach(s.env.now(), nil, true); err != nil {
+			s.env.Clock.After(trunkRetry, &step{node, "trunk interface again", try})
+			return
+		}
+		s.trunks[node] = true
+	}
+	s.env.Clock.After(changeTime+s.env.Plan.Datastore.AttachDelay, &step{node, "trunk interface attached", try})
+}
+
+// Leave implements System.
+func (s *cloudSystem) Leave(node string) {
+	delete(s.trunks, node)
+	s.vpc.Leave(node)
+}
 
 func (s *cloudSystem) AgentUp(node string, side Side) {
 	d := newIPAMD(s, node, side, s.allocs[node])
@@ -71,6 +104,11 @@ func (*cloudSystem) FreeBlock() bool { return false }
 
 // Pending says what ipamds wait for.
 func (s *cloudSystem) Pending() string {
+	for _, name := range sortedNames(s.trunks) {
+		if !s.trunks[name] {
+			return name + ": its trunk interface is being attached"
+		}
+	}
 	for _, name := range s.env.Cluster.Nodes() {
 		if d := s.daemons[name]; d != nil {
 			if why := d.pending(); why != "" {

@@ -28,7 +28,9 @@ func newENISystem(env Env) (*eniSystem, error) {
 	if err != nil {
 		return nil, err
 	}
-	v.subnet.Rotate() // the handshake needs a cloud that does not give an address anew while it is being freed
+	for _, z := range v.zones { // the handshake needs a cloud that does not give an address anew while it is being freed
+		z.pods.Rotate()
+	}
 	s := &eniSystem{vpc: v, agents: make(map[string]*eniAgent), allocs: make(map[string]*cilium.AddressNode), restarts: make(map[string]int)}
 	env.Cluster.API.Observe(func(old, now cluster.Object) {
 		n, ok := old.(*cluster.Node)
@@ -154,7 +156,7 @@ func (s *eniSystem) Warm(node string, taken []netip.Addr) *scenarios.Warm {
 	}
 	free := c.Available - c.Used
 	w := &scenarios.Warm{Free: free, Idle: free, MostIdle: free - cilium.CalculateExcessIPs(c, s.watermarks())}
-	if needed := cilium.CalculateNeededIPs(c, s.watermarks()); units < s.limits.ENIs*(s.limits.IPv4PerENI-1) && s.subnet.Free() > needed+s.limits.ENIs {
+	if needed := cilium.CalculateNeededIPs(c, s.watermarks()); units < s.limits.ENIs*(s.limits.IPv4PerENI-1) && s.zoneOf(node).pods.Free() > needed+s.limits.ENIs {
 		w.LeastFree = free + needed
 	}
 	return w

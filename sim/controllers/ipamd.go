@@ -49,6 +49,7 @@ func newIPAMD(s *cloudSystem, node string, side Side, alloc *datastore.Node) *ip
 	d.manager = datastore.NewNodeManager(d.pool, datastore.Sizing{
 		Targets: datastore.Targets{WarmIP: c.WarmIP, MinimumIP: c.MinimumIP, WarmPrefix: c.WarmPrefix, WarmENI: c.WarmENI},
 		ENIsMax: s.limits.ENIs, UnitsPerENI: s.limits.IPv4PerENI - 1, PrefixDelegation: c.PrefixDelegation,
+		TrunkSlot: c.TrunkENI, SkipPrimary: c.CustomNetworking(),
 	})
 	if plant := s.env.Plant.Manager; plant != nil {
 		d.manager = plant(node, d.pool, d.manager)
@@ -82,7 +83,8 @@ func (d *ipamd) step(ev datastore.Event) {
 			d.wakeAt(e.At)
 		case datastore.Note:
 			d.system.env.Note(d.node, "ipamd "+e.Text)
-		case datastore.WantTrunk: // branch interfaces are nobody's affair here
+		case datastore.WantTrunk:
+			d.system.trunk(d.node)
 		}
 	}
 	d.tell()

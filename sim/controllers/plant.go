@@ -68,6 +68,7 @@ type Cloud interface {
 	Assign(now time.Time, eni string, units int, prefixes bool) ([]netip.Prefix, error)
 	Unassign(now time.Time, eni string, units []netip.Prefix) error
 	Delete(now time.Time, eni string) error
+	Attach(now time.Time, tags map[string]string, trunk bool) (string, error)
 	Terminate(now time.Time)
 }
 

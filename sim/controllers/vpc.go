@@ -4,17 +4,23 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/vppdrill/vppdrill/ipam/datastore"
 	"github.com/vppdrill/vppdrill/ipam/space"
+	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/ec2"
 )
 
-// vpc is the part of AWS that is the same whoever asks EC2: every node is an instance in one subnet.
+// zone has a subnet for instances and, the same without custom networking, one for pods.
+type zone struct{ nodes, pods *ec2.Subnet }
+
+// vpc is the part of AWS that is the same whoever asks EC2: every node is an instance in the subnet of its zone.
 type vpc struct {
 	env    Env
 	limits datastore.Limits
-	subnet *ec2.Subnet
+	zones  []zone
 	// account throttles all nodes together; nil without a limit.
 	account *ec2.Account
 	// foreign are the parts of the subnet that somebody else uses.
@@ -32,7 +38,7 @@ func newVPC(env Env) (*vpc, error) {
 	if !ok {
 		return nil, fmt.Errorf("no instance type %s", env.Plan.Datastore.InstanceType)
 	}
-	s := &vpc{env: env, limits: limits, subnet: ec2.NewSubnet(plan.PodSubnet), instances: make(map[string]Cloud)}
+	s := &vpc{env: env, limits: limits, zones: zonesOf(env.Plan.Datastore, plan.PodSubnet), instances: make(map[string]Cloud)}
 	if rate := float64(env.Plan.Datastore.Requests); rate > 0 {
 		s.account = ec2.NewAccount(env.now(), rate, 2*rate)
 	}
@@ -49,17 +55,55 @@ func newVPC(env Env) (*vpc, error) {
 // occupy takes free addresses of a prefix for somebody else, where taken says so.
 func (s *vpc) occupy(p netip.Prefix, taken func(netip.Addr) bool) {
 	for a := p.Masked().Addr(); p.Contains(a); a = a.Next() {
-		if taken(a) && s.subnet.Occupy(a) {
+		if taken(a) && slices.ContainsFunc(s.zones, func(z zone) bool { return z.pods.Occupy(a) }) {
 			s.foreign = append(s.foreign, netip.PrefixFrom(a, a.BitLen()))
 		}
 	}
 }
 
+// zonesOf are the zones of a configuration; without any, pods are one subnet.
+func zonesOf(c scenarios.DatastoreIPAM, pods netip.Prefix) (list []zone) {
+	for _, s := range c.Subnets {
+		z := zone{nodes: ec2.NewSubnet(s.CIDR)}
+		if z.pods = z.nodes; s.Pods.IsValid() {
+			z.pods = ec2.NewSubnet(s.Pods)
+		}
+		list = append(list, z)
+	}
+	if len(list) == 0 {
+		one := ec2.NewSubnet(pods)
+		list = []zone{{one, one}}
+	}
+	return list
+}
+
+// zoneOf is where a node is: by turns, by its number, so that one that comes again is where it was.
+func (s *vpc) zoneOf(node string) zone {
+	digits := node[strings.LastIndexByte(node, '-')+1:]
+	n, err := strconv.Atoi(digits)
+	if err != nil || n < 1 {
+		n = 1
+	}
+	return s.zones[(n-1)%len(s.zones)]
+}
+
+// forPods is how many interfaces of an instance have addresses for pods.
+func (s *vpc) forPods() int {
+	n := s.limits.ENIs
+	if s.env.Plan.Datastore.CustomNetworking() {
+		n--
+	}
+	if s.env.Plan.Datastore.TrunkENI {
+		n--
+	}
+	return n
+}
+
 // Join launches an instance.
 func (s *vpc) Join(node string) error {
-	c := s.env.Plan.Datastore
+	c, z := s.env.Plan.Datastore, s.zoneOf(node)
 	i, err := ec2.New(s.env.now(), ec2.Config{
-		Limits: ec2.Limits(s.limits), Subnet: s.subnet, AttachDelay: c.AttachDelay, MetadataLag: c.MetadataLag, Account: s.account,
+		Limits: ec2.Limits(s.limits), Subnet: z.nodes, Pods: z.pods, AttachDelay: c.AttachDelay, MetadataLag: c.MetadataLag, Account: s.account,
 	})
 	if err != nil {
 		return fmt.Errorf("launch %s: %w", node, err)
@@ -84,7 +128,9 @@ func (s *vpc) AddRange(r netip.Prefix) error {
 	s.foreign = slices.DeleteFunc(s.foreign, func(p netip.Prefix) bool {
 		inside := r.Contains(p.Addr())
 		if inside {
-			s.subnet.Vacate(p.Addr())
+			for _, z := range s.zones {
+				z.pods.Vacate(p.Addr())
+			}
 		}
 		return inside
 	})

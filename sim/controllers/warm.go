@@ -20,12 +20,12 @@ func (s *cloudSystem) Warm(node string, taken []netip.Addr) *scenarios.Warm {
 	case i == nil:
 		return nil
 	case !s.env.Plan.Datastore.PrefixDelegation:
-		return s.warmAddresses(i, taken)
+		return s.warmAddresses(node, i, taken)
 	}
 	w, units := &scenarios.Warm{}, 0
 	enis := i.Metadata(s.env.now())
 	for _, e := range enis {
-		if len(e.Units) == 0 && !e.Primary {
+		if len(e.Units) == 0 && !e.Primary && !e.Trunk {
 			w.Empty++
 		}
 		for _, u := range e.Units {
@@ -61,7 +61,7 @@ func (s *cloudSystem) Warm(node string, taken []netip.Addr) *scenarios.Warm {
 			w.MostIdle = 1
 		}
 	}
-	if full := s.limits.ENIs * (s.limits.IPv4PerENI - 1); units >= full || s.subnet.Free() < unitSize*unitSize {
+	if full := s.forPods() * (s.limits.IPv4PerENI - 1); units >= full || s.zoneOf(node).pods.Free() < unitSize*unitSize {
 		w.LeastFree, w.LeastIdle = 0, 0
 	}
 	return w
@@ -69,7 +69,7 @@ func (s *cloudSystem) Warm(node string, taken []netip.Addr) *scenarios.Warm {
 
 // warmAddresses is Warm without prefix delegation: an address by itself is the least that is kept. Interfaces' worth of them are kept by
 // WARM_ENI_TARGET, and only a whole interface that nobody uses goes back then.
-func (s *cloudSystem) warmAddresses(i Cloud, taken []netip.Addr) *scenarios.Warm {
+func (s *cloudSystem) warmAddresses(node string, i Cloud, taken []netip.Addr) *scenarios.Warm {
 	t, per := s.env.Plan.Datastore, s.limits.IPv4PerENI-1
 	w, units, spare := &scenarios.Warm{}, 0, false
 	enis := i.Metadata(s.env.now())
@@ -80,7 +80,7 @@ func (s *cloudSystem) warmAddresses(i Cloud, taken []netip.Addr) *scenarios.Warm
 				free++
 			}
 		}
-		if len(e.Units) == 0 && !e.Primary {
+		if len(e.Units) == 0 && !e.Primary && !e.Trunk {
 			w.Empty++
 		}
 		spare = spare || !e.Primary && free > 0 && free == len(e.Units)
@@ -96,7 +96,7 @@ func (s *cloudSystem) warmAddresses(i Cloud, taken []netip.Addr) *scenarios.Warm
 			w.MostIdle = w.Free - 1
 		}
 	}
-	if units >= s.limits.ENIs*per || s.subnet.Free() <= len(s.instances)*s.limits.IPv4PerENI {
+	if units >= s.forPods()*per || s.zoneOf(node).pods.Free() <= len(s.instances)*s.limits.IPv4PerENI {
 		w.LeastFree = 0
 	}
 	return w

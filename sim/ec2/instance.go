@@ -19,7 +19,8 @@ type Limits struct {
 // Config describes an Instance.
 type Config struct {
 	Limits Limits
-	Subnet *Subnet
+	// Subnet is where the primary interface is, Pods where the others are; nil is in Subnet.
+	Subnet, Pods *Subnet
 	// AttachDelay is how long it takes until a created ENI is attached; seconds in reality.
 	AttachDelay time.Duration
 	// MetadataLag is how long the metadata service takes to show a change.
@@ -62,6 +63,9 @@ type moment struct {
 
 // New starts an instance with its primary ENI, which has an address of its own and nothing more.
 func New(now time.Time, cfg Config) (*Instance, error) {
+	if cfg.Pods == nil {
+		cfg.Pods = cfg.Subnet
+	}
 	i := &Instance{cfg: cfg, requests: make(map[string]int), refused: make(map[string]time.Time)}
 	own, ok := cfg.Subnet.address()
 	if !ok {
@@ -70,6 +74,14 @@ func New(now time.Time, cfg Config) (*Instance, error) {
 	i.enis = []ENI{{ID: i.name(), Primary: true, Address: own.Addr()}}
 	i.changed(now)
 	return i, nil
+}
+
+// subnet is where an interface is.
+func (i *Instance) subnet(e ENI) *Subnet {
+	if e.Primary {
+		return i.cfg.Subnet
+	}
+	return i.cfg.Pods
 }
 
 func (i *Instance) name() string {
@@ -116,13 +128,13 @@ func (i *Instance) Create(now time.Time, units int, prefixes bool) (ENI, time.Ti
 	if len(i.enis) >= i.cfg.Limits.ENIs {
 		return ENI{}, now, &APIError{CodeTooManyENIs, fmt.Sprintf("%d interfaces", i.cfg.Limits.ENIs)}
 	}
-	own, ok := i.cfg.Subnet.address()
+	own, ok := i.cfg.Pods.address()
 	if !ok {
-		return ENI{}, now, &APIError{CodeSubnetFull, i.cfg.Subnet.prefix.String()}
+		return ENI{}, now, &APIError{CodeSubnetFull, i.cfg.Pods.prefix.String()}
 	}
 	e := ENI{ID: i.name(), Device: i.device(), Address: own.Addr()}
 	if err := i.give(&e, units, prefixes); err != nil {
-		i.cfg.Subnet.release(own)
+		i.cfg.Pods.release(own)
 		return ENI{}, now, err
 	}
 	at := now.Add(i.cfg.AttachDelay)
@@ -176,7 +188,7 @@ func (i *Instance) Unassign(now time.Time, eni string, units []netip.Prefix) err
 	}
 	i.enis[n].Units = slices.DeleteFunc(i.enis[n].Units, func(p netip.Prefix) bool { return slices.Contains(units, p) })
 	for _, p := range units {
-		i.cfg.Subnet.release(p)
+		i.subnet(i.enis[n]).release(p)
 	}
 	i.changed(now)
 	return nil
@@ -195,7 +207,7 @@ func (i *Instance) Delete(now time.Time, eni string) error {
 		return &APIError{CodeNotDetachable, eni + " is the primary interface"}
 	}
 	for _, p := range append(i.enis[n].Units, netip.PrefixFrom(i.enis[n].Address, 32)) {
-		i.cfg.Subnet.release(p)
+		i.cfg.Pods.release(p)
 	}
 	i.enis = slices.Delete(i.enis, n, n+1)
 	i.changed(now)
@@ -206,7 +218,7 @@ func (i *Instance) Delete(now time.Time, eni string) error {
 func (i *Instance) Terminate(now time.Time) {
 	for _, e := range i.enis {
 		for _, p := range append(e.Units, netip.PrefixFrom(e.Address, 32)) {
-			i.cfg.Subnet.release(p)
+			i.subnet(e).release(p)
 		}
 	}
 	i.enis = nil
@@ -221,18 +233,19 @@ func (i *Instance) give(e *ENI, units int, prefixes bool) error {
 	if 1+len(e.Units)+units > i.cfg.Limits.IPv4PerENI {
 		return &APIError{CodeTooManyIPs, fmt.Sprintf("%d on %s", i.cfg.Limits.IPv4PerENI, e.ID)}
 	}
-	take, code := i.cfg.Subnet.address, CodeSubnetFull
+	subnet := i.subnet(*e)
+	take, code := subnet.address, CodeSubnetFull
 	if prefixes {
-		take, code = i.cfg.Subnet.block, CodeNoBlock
+		take, code = subnet.block, CodeNoBlock
 	}
 	var got []netip.Prefix
 	for range units {
 		p, ok := take()
 		if !ok {
 			for _, q := range got {
-				i.cfg.Subnet.release(q)
+				subnet.release(q)
 			}
-			return &APIError{code, i.cfg.Subnet.prefix.String()}
+			return &APIError{code, subnet.prefix.String()}
 		}
 		got = append(got, p)
 	}

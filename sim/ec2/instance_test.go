@@ -192,3 +192,35 @@ func TestThrottlingIsTheAccounts(t *testing.T) {
 		t.Errorf("%d requests answered, want the burst of 2 and 1 in each of 10 s", answered)
 	}
 }
+
+// Goal: with subnets of their own, pods' interfaces leave the instances' subnet alone, and all goes back to where it came from. Method: an
+// instance fills a small subnet for pods, gives back, and ends.
+func TestPodsHaveASubnetOfTheirOwn(t *testing.T) {
+	pods := ec2.NewSubnet(netip.MustParsePrefix("10.9.0.0/28"))
+	var nodes *ec2.Subnet
+	i := instance(t, "m5.large", "10.0.0.0/24", func(c *ec2.Config) { c.Pods, nodes = pods, c.Subnet })
+	if nodes.Free() != 256-5-1 || pods.Free() != 16-5 {
+		t.Fatalf("%d and %d free", nodes.Free(), pods.Free())
+	}
+	e, _, err := i.Create(epoch, 9, false)
+	if err != nil || nodes.Free() != 256-5-1 || pods.Free() != 16-5-10 {
+		t.Fatalf("%v: %d and %d free", err, nodes.Free(), pods.Free())
+	}
+	for _, u := range e.Units {
+		if !netip.MustParsePrefix("10.9.0.0/28").Contains(u.Addr()) {
+			t.Errorf("%s is not for pods", u)
+		}
+	}
+	if _, _, err := i.Create(epoch, 9, false); code(err) != ec2.CodeSubnetFull || pods.Free() != 1 {
+		t.Errorf("%v: %d free", err, pods.Free())
+	}
+	if got, err := i.Assign(epoch, "eni-0000", 1, false); err != nil || !netip.MustParsePrefix("10.0.0.0/24").Contains(got[0].Addr()) {
+		t.Errorf("the primary interface got %v: %v", got, err)
+	}
+	if err := i.Unassign(epoch, e.ID, e.Units[:4]); err != nil || pods.Free() != 5 {
+		t.Errorf("%v: %d free", err, pods.Free())
+	}
+	if i.Terminate(epoch); nodes.Free() != 256-5 || pods.Free() != 16-5 {
+		t.Errorf("%d and %d free at the end", nodes.Free(), pods.Free())
+	}
+}

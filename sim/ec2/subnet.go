@@ -46,7 +46,11 @@ func (s *Subnet) Occupy(a netip.Addr) bool {
 }
 
 // Vacate gives back what Occupy took.
-func (s *Subnet) Vacate(a netip.Addr) { s.release(netip.PrefixFrom(a, a.BitLen())) }
+func (s *Subnet) Vacate(a netip.Addr) {
+	if s.prefix.Contains(a) {
+		s.release(netip.PrefixFrom(a, a.BitLen()))
+	}
+}
 
 // address takes the lowest free address, or the next one in turn.
 func (s *Subnet) address() (netip.Prefix, bool) {
