@@ -73,7 +73,7 @@ Exit codes: 0 stopped, 1 it could not go on, 2 bad usage or configuration, 3 thi
 			if err != nil {
 				return err
 			}
-			return judged(run(cmd.Context(), o))
+			return judged(runConfigured(cmd.Context(), o))
 		},
 	}
 	flags := c.Flags()

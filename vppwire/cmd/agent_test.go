@@ -41,7 +41,9 @@ func TestRefusals(t *testing.T) {
 		{[]string{"--config", good, "--cluster", "k8s"}, 2, `agent: --cluster "k8s" is none of etcd, kubernetes`},
 		{[]string{"--config", good, "--ipam", "calico"}, 2, `agent: --ipam "calico" is none of contiv, nodeipam, cluster-pool, multi-pool, external`},
 		{[]string{"--config", good, "--pools", "a/b"}, 2, "agent: --pools a/b is for --cluster kubernetes"},
-		{[]string{"--config", good, "--cluster", "kubernetes", "--pools", "ranges"}, 2, `agent: --pools "ranges": want NAMESPACE/NAME`},
+		{[]string{"--config", good, "--node-configs"}, 2, "agent: --node-configs is for --cluster kubernetes"},
+		{[]string{"--config", good, "--cluster", "kubernetes", "--pools", "a/b/c"}, 2, `agent: --pools "a/b/c": want NAMESPACE/NAME`},
+		{[]string{"--config", good, "--cluster", "kubernetes", "--pools", "/ranges"}, 2, `agent: --pools "/ranges": want NAMESPACE/NAME`},
 		{[]string{"--config", good, "extra"}, 2, "agent: takes no arguments"},
 		{[]string{"--plan", "--rest", "unix:" + dir + "/rest.sock"}, 3, "agent: no agent shows its plan at unix:"},
 	} {

@@ -61,14 +61,17 @@ func (picker) Pick(_ string, n int) int { return rand.IntN(n) }
 // clusterFlags say which cluster an agent belongs to.
 type clusterFlags struct {
 	kind, kubeconfig, pools, ipam string
-	// poolsNamespace and poolsName are pools, parted.
+	// poolsNamespace and poolsName are pools, parted; of an IPAMConfig there is no namespace.
 	poolsNamespace, poolsName string
+	// nodeConfigs: NodeConfig resources are heeded.
+	nodeConfigs bool
 }
 
 func (f *clusterFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.kind, "cluster", clusterEtcd, "what tells about nodes, pods and ranges, and keeps node IDs: `etcd|kubernetes`")
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "`file` that says which API server to use; empty: the one of the pod that this runs in")
-	flags.StringVar(&f.pools, "pools", "", "ConfigMap `NAMESPACE/NAME` whose key pools holds the address ranges, which may change; empty: the configuration's")
+	flags.StringVar(&f.pools, "pools", "", "where the address ranges are, which may change: the key pools of the ConfigMap `NAMESPACE/NAME`, or the IPAMConfig NAME; empty: in the configuration")
+	flags.BoolVar(&f.nodeConfigs, "node-configs", false, "heed the cluster's NodeConfig resources: what one says of its node counts instead of the configuration's section NodeConfig")
 	flags.StringVar(&f.ipam, "ipam", "", "where addresses come from: `contiv|nodeipam|cluster-pool|multi-pool|external`: cut by node ID, or of the Node object's pod CIDRs as host-local, Cilium or another IPAM plugin choose, or of blocks that vppdrill controller --type multi-pool gives as pods come; empty: as useExternalIPAM of the configuration says")
 }
 
@@ -81,6 +84,9 @@ func (f *clusterFlags) check(cfg *agent.Config) error {
 				return cli.Usagef("agent: --%s %s is for --cluster kubernetes", flag.name, flag.value)
 			}
 		}
+		if f.nodeConfigs {
+			return cli.Usagef("agent: --node-configs is for --cluster kubernetes")
+		}
 		if f.ipam == ipamMultiPool {
 			return cli.Usagef("agent: --ipam multi-pool is for --cluster kubernetes")
 		}
@@ -89,9 +95,12 @@ func (f *clusterFlags) check(cfg *agent.Config) error {
 		return cli.Usagef("agent: --cluster %q is none of etcd, kubernetes", f.kind)
 	}
 	if f.pools != "" {
-		var ok bool
-		if f.poolsNamespace, f.poolsName, ok = strings.Cut(f.pools, "/"); !ok || f.poolsNamespace == "" || f.poolsName == "" || strings.Contains(f.poolsName, "/") {
-			return cli.Usagef("agent: --pools %q: want NAMESPACE/NAME", f.pools)
+		var inNamespace bool
+		if f.poolsNamespace, f.poolsName, inNamespace = strings.Cut(f.pools, "/"); !inNamespace {
+			f.poolsNamespace, f.poolsName = "", f.pools
+		}
+		if inNamespace && f.poolsNamespace == "" || f.poolsName == "" || strings.Contains(f.poolsName, "/") {
+			return cli.Usagef("agent: --pools %q: want NAMESPACE/NAME of a ConfigMap or NAME of an IPAMConfig", f.pools)
 		}
 	}
 	if f.ipam == "" {
@@ -138,13 +147,14 @@ func join(ctx context.Context, o options, alloc ipam.NodeAllocator) (facts, erro
 // joinKubernetes ends an agent that may not do what it needs. An API server that does not answer ends none: what runs goes on.
 func joinKubernetes(ctx context.Context, o options, alloc ipam.NodeAllocator) (facts, error) {
 	services := o.cfg.Services == agent.ServicesVPP
-	c, err := dialKubernetes(ctx, "agent", o.cluster.kubeconfig, "vppdrill-agent", kube.AgentNeeds(o.cluster.poolsNamespace, o.cluster.poolsName, services, o.cluster.ipam == ipamMultiPool), o.log)
+	c, err := dialKubernetes(ctx, "agent", o.cluster.kubeconfig, "vppdrill-agent", kube.AgentNeeds(kube.AgentUse{PoolsNamespace: o.cluster.poolsNamespace,
+		PoolsName: o.cluster.poolsName, Services: services, PoolNode: o.cluster.ipam == ipamMultiPool, NodeConfigs: o.cluster.nodeConfigs}), o.log)
 	if err != nil {
 		return facts{}, err
 	}
 	store := c.Store()
 	f := facts{store: store, events: c.Events(ctx, o.node), stop: func() error { store.Close(); return nil }}
-	told := kube.FactsConfig{Node: o.node, PoolsNamespace: o.cluster.poolsNamespace, PoolsName: o.cluster.poolsName, Services: services}
+	told := kube.FactsConfig{Node: o.node, PoolsNamespace: o.cluster.poolsNamespace, PoolsName: o.cluster.poolsName, Services: services, Events: f.events}
 	if node, ok := alloc.(*cilium.Node); ok && o.cluster.ipam == ipamMultiPool {
 		told.Pools = c.Requester(kube.RequesterConfig{Node: o.node, Alloc: node, PreAllocate: preAllocate})
 		f.stepped = func(now time.Time, a *agent.Agent, effects []agent.Effect) { told.Pools.Stepped(now, a, effects) }

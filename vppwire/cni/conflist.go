@@ -88,17 +88,17 @@ func Install(from, binDir, confDir, name string, conflist []byte) error {
 	if err != nil {
 		return fmt.Errorf("plugin: %w", err)
 	}
-	if err := place(filepath.Join(binDir, PluginType), program, 0o755); err != nil {
+	if err := Place(filepath.Join(binDir, PluginType), program, 0o755); err != nil {
 		return fmt.Errorf("plugin: %w", err)
 	}
-	if err := place(filepath.Join(confDir, name+".conflist"), conflist, 0o644); err != nil {
+	if err := Place(filepath.Join(confDir, name+".conflist"), conflist, 0o644); err != nil {
 		return fmt.Errorf("network configuration: %w", err)
 	}
 	return nil
 }
 
-// place writes a file unless it is there with this content and mode.
-func place(path string, content []byte, mode os.FileMode) (err error) {
+// Place writes a file unless it is there with this content and mode. Nobody sees half of it, not even after a crash.
+func Place(path string, content []byte, mode os.FileMode) (err error) {
 	if same(path, content, mode) {
 		return nil
 	}

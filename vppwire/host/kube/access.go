@@ -19,29 +19,44 @@ const mend = "kubectl apply -k fixtures/kubernetes/base"
 // Need is what a program does with objects of one kind.
 type Need struct {
 	Group, Resource string
+	// Version is set of custom resources that fixtures/kubernetes defines: the server must serve them in it.
+	Version string
 	// Namespace is empty for all, or for objects that have none. Name is empty for any.
 	Namespace, Name string
 	Verbs           []string
 }
 
-// AgentNeeds are those of an agent with this ConfigMap of ranges, none where it is not named, which serves services or does not, and asks for
-// blocks in its PoolNode or does not. ClusterRole vppdrill-agent grants them.
-func AgentNeeds(poolsNamespace, poolsName string, services, poolNode bool) []Need {
+// AgentUse is what of a cluster an agent uses beyond nodes, pods and node IDs.
+type AgentUse struct {
+	// PoolsNamespace and PoolsName are as in FactsConfig.
+	PoolsNamespace, PoolsName string
+	// Services, PoolNode and NodeConfigs: it serves services, asks for blocks in its PoolNode, heeds NodeConfig resources.
+	Services, PoolNode, NodeConfigs bool
+}
+
+// AgentNeeds are those of an agent. ClusterRole vppdrill-agent grants them.
+func AgentNeeds(use AgentUse) []Need {
 	needs := []Need{
 		{Resource: "nodes", Verbs: []string{"list", "watch"}},
 		{Resource: "pods", Verbs: []string{"list"}},
-		{Group: Group, Resource: RecordResource, Verbs: []string{"get", "list", "watch", "create", "update", "delete"}},
+		{Group: Group, Version: RecordVersion, Resource: RecordResource, Verbs: []string{"get", "list", "watch", "create", "update", "delete"}},
 		{Resource: "events", Verbs: []string{"create", "patch"}},
 	}
-	if poolsName != "" {
-		needs = append(needs, Need{Resource: "configmaps", Namespace: poolsNamespace, Name: poolsName, Verbs: []string{"list", "watch"}})
+	switch {
+	case use.PoolsNamespace != "":
+		needs = append(needs, Need{Resource: "configmaps", Namespace: use.PoolsNamespace, Name: use.PoolsName, Verbs: []string{"list", "watch"}})
+	case use.PoolsName != "":
+		needs = append(needs, Need{Group: Group, Version: RecordVersion, Resource: IPAMConfigResource, Verbs: []string{"list", "watch"}})
 	}
-	if services {
+	if use.NodeConfigs {
+		needs = append(needs, Need{Group: NodeConfigGroup, Version: NodeConfigVersion, Resource: NodeConfigResource, Verbs: []string{"list", "watch"}})
+	}
+	if use.Services {
 		needs = append(needs, Need{Resource: "services", Verbs: []string{"list", "watch"}},
 			Need{Group: "discovery.k8s.io", Resource: "endpointslices", Verbs: []string{"list", "watch"}})
 	}
-	if poolNode {
-		needs = append(needs, Need{Group: Group, Resource: PoolNodeResource, Verbs: []string{"list", "watch", "create", "update"}})
+	if use.PoolNode {
+		needs = append(needs, Need{Group: Group, Version: RecordVersion, Resource: PoolNodeResource, Verbs: []string{"list", "watch", "create", "update"}})
 	}
 	return needs
 }
@@ -59,12 +74,12 @@ func ControllerNeeds(leaseNamespace string) []Need {
 // OperatorNeeds are those of an Operator with a lease in this namespace, which answers PoolNodes or gives Node objects their pod CIDRs.
 func OperatorNeeds(leaseNamespace string, requested bool) []Need {
 	needs := []Need{
-		{Group: Group, Resource: RecordResource, Verbs: []string{"get", "list", "create", "delete"}},
+		{Group: Group, Version: RecordVersion, Resource: RecordResource, Verbs: []string{"get", "list", "create", "delete"}},
 		{Resource: "events", Verbs: []string{"create", "patch"}},
 		{Group: "coordination.k8s.io", Resource: "leases", Namespace: leaseNamespace, Verbs: []string{"get", "create", "update"}},
 	}
 	if requested {
-		return append(needs, Need{Group: Group, Resource: PoolNodeResource, Verbs: []string{"list", "watch", "update"}})
+		return append(needs, Need{Group: Group, Version: RecordVersion, Resource: PoolNodeResource, Verbs: []string{"list", "watch", "update"}})
 	}
 	return append(needs, Need{Resource: "nodes", Verbs: []string{"list", "watch", "patch"}})
 }
@@ -75,8 +90,8 @@ func (c *Connection) Check(ctx context.Context, needs []Need) error {
 	ctx, cancel := context.WithTimeout(logged(ctx, c.log), answerTime)
 	defer cancel()
 	for _, n := range needs {
-		if n.Group == Group {
-			if err := c.served(ctx, n.Resource); err != nil {
+		if n.Version != "" {
+			if err := c.served(ctx, n); err != nil {
 				return err
 			}
 		}

@@ -118,13 +118,13 @@ func (c *Connection) silent(what string, err error) error {
 }
 
 // served says whether the cluster has a custom resource in this program's version.
-func (c *Connection) served(ctx context.Context, resource string) error {
-	_, err := custom{c.client, "/apis/" + Group + "/" + RecordVersion + "/" + resource}.List(ctx, metav1.ListOptions{Limit: 1})
+func (c *Connection) served(ctx context.Context, n Need) error {
+	_, err := custom{c.client, "/apis/" + n.Group + "/" + n.Version + "/" + n.Resource}.List(ctx, metav1.ListOptions{Limit: 1})
 	switch {
 	case statusCode(err) == http.StatusNotFound:
-		return fmt.Errorf("%w: it serves no %s in version %s of %s: %s", ErrNotReady, resource, RecordVersion, Group, mend)
+		return fmt.Errorf("%w: it serves no %s in version %s of %s: %s", ErrNotReady, n.Resource, n.Version, n.Group, mend)
 	case statusCode(err) == http.StatusForbidden, err == nil:
 		return nil // what is forbidden is told by name
 	}
-	return c.silent(resource, err)
+	return c.silent(n.Resource, err)
 }

@@ -33,7 +33,7 @@ func connected(t *testing.T, url string) *kube.Connection {
 func TestCheck(t *testing.T) {
 	s := newServer(t)
 	c := connected(t, s.http.URL)
-	needs := kube.AgentNeeds("kube-system", "ranges", true, true)
+	needs := kube.AgentNeeds(kube.AgentUse{PoolsNamespace: "kube-system", PoolsName: "ranges", Services: true, PoolNode: true, NodeConfigs: true})
 	must(t, c.Check(t.Context(), needs))
 	for _, denied := range []string{"watch nodes", "delete nodeidrecords", "watch configmaps", "patch events"} {
 		s.mu.Lock()
@@ -49,6 +49,12 @@ func TestCheck(t *testing.T) {
 	s.mu.Unlock()
 	if err := c.Check(t.Context(), needs); !errors.Is(err, kube.ErrNotReady) || !strings.Contains(err.Error(), "it serves no nodeidrecords in version v1alpha1") {
 		t.Errorf("without the custom resource: %v", err)
+	}
+	s.mu.Lock()
+	s.missing = []string{kube.NodeConfigResource}
+	s.mu.Unlock()
+	if err := c.Check(t.Context(), needs); !errors.Is(err, kube.ErrNotReady) || !strings.Contains(err.Error(), "it serves no nodeconfigs in version v1 of nodeconfig.contiv.vpp") {
+		t.Errorf("without contiv's: %v", err)
 	}
 	s.http.Close()
 	must(t, c.Check(t.Context(), needs))

@@ -23,12 +23,14 @@ type FactsConfig struct {
 	Client kubernetes.Interface
 	// Node is the agent's own node.
 	Node string
-	// PoolsNamespace and PoolsName name the ConfigMap with the address ranges: see Pools. Empty: there is none.
+	// PoolsNamespace and PoolsName name the ConfigMap with the address ranges, PoolsName alone the IPAMConfig. Both empty: there is none.
 	PoolsNamespace, PoolsName string
 	// Services: services and their slices are told too.
 	Services bool
 	// Pools, where set, is whose blocks the agent is told as its own Node's pod CIDRs; what Node objects say is passed over.
 	Pools *Requester
+	// Events is told what operators should see: ranges that are refused; nil: nobody.
+	Events func(agent.Log)
 	// RequestTimeout is how long a list of pods may take; 0 is 10 s.
 	RequestTimeout time.Duration
 	// Log is for people; nil: nobody.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
@@ -149,4 +150,67 @@ func TestPools(t *testing.T) {
 	s.put("configmaps", pools(`{"generation":2}`))
 	s.put("configmaps", pools(fmt.Sprintf(text, 3)))
 	generation(3)
+}
+
+// Goal: the ranges come from the one IPAMConfig that was named, each change of it under the object's next generation and nothing else as one;
+// what cannot be is left alone and told as an event, and so is an object that was made anew without a higher generation. Method: the same as
+// with the ConfigMap, by what is told and by events.
+func TestIPAMConfig(t *testing.T) {
+	s := newServer(t)
+	client, _ := s.dial(t)
+	put := func(name, subnet string, generation int) {
+		spec := map[string]any{"podSubnetCIDR": subnet, "nodeInterconnectCIDR": "192.168.16.0/24"}
+		if generation > 0 {
+			spec["generation"] = generation
+		}
+		s.put(kube.IPAMConfigResource, map[string]any{"apiVersion": kube.Group + "/" + kube.RecordVersion, "kind": "IPAMConfig", "metadata": map[string]any{"name": name}, "spec": spec})
+	}
+	put("ranges", "10.3.0.0/16", 0)
+	put("others", "10.9.0.0/16", 9)
+	refused := make(chan string, 10)
+	_, h := watch(t, kube.FactsConfig{Client: client, Node: "node-1", PoolsName: "ranges", Events: func(l agent.Log) { refused <- l.Reason + ": " + l.Message }})
+	ranges := func(generation int64, subnet string) {
+		t.Helper()
+		for {
+			select {
+			case ev := <-h:
+				if p, ok := ev.(agent.PoolsChanged); ok {
+					if p.Pools.Generation != generation || p.Pools.PodSubnet != netip.MustParsePrefix(subnet) {
+						t.Fatalf("told %+v, want generation %d of %s", p, generation, subnet)
+					}
+					return
+				}
+			case <-time.After(90 * time.Second):
+				t.Fatalf("generation %d is not told", generation)
+			}
+		}
+	}
+	refusal := func(parts ...string) {
+		t.Helper()
+		select {
+		case got := <-refused:
+			for _, part := range parts {
+				if !strings.Contains(got, part) {
+					t.Errorf("refused with %q, want %q in it", got, part)
+				}
+			}
+		case <-time.After(30 * time.Second):
+			t.Fatalf("not refused: %q", parts)
+		}
+	}
+	ranges(1, "10.3.0.0/16")
+	until(t, s.watched, func() string { return "nobody watches" })
+	put("ranges", "10.4.0.0/16", 0)
+	ranges(2, "10.4.0.0/16")
+	put("ranges", "10.4.0.0/33", 0)
+	refusal(kube.ReasonRangesRefused+": IPAMConfig ranges", "10.4.0.0/33")
+	put("ranges", "10.5.0.0/16", 0)
+	ranges(4, "10.5.0.0/16")
+	s.mu.Lock()
+	s.remove(kube.IPAMConfigResource+"//ranges", nil)
+	s.mu.Unlock()
+	put("ranges", "10.6.0.0/16", 0)
+	refusal("generation 1 is below 4", "set generation to 5")
+	put("ranges", "10.6.0.0/16", 5)
+	ranges(5, "10.6.0.0/16")
 }

@@ -49,6 +49,9 @@ type server struct {
 	answer func(r *http.Request) int
 }
 
+// generations are resources whose metadata.generation grows with each change of the spec, as that of all custom resources does.
+var generations = map[string]bool{"ipamconfigs": true}
+
 type change struct {
 	version  int64
 	key      string
@@ -261,6 +264,9 @@ func (s *server) create(prefix string, o map[string]any) (int, string) {
 		s.uids++
 		m["uid"] = fmt.Sprintf("uid-%d", s.uids)
 	}
+	if generations[strings.Split(prefix, "/")[0]] {
+		m["generation"] = 1.0
+	}
 	s.write(key, "ADDED", o)
 	return 201, ""
 }
@@ -301,6 +307,13 @@ func (s *server) update(key string, o map[string]any) (code int, why, field stri
 		return 422, `node updates may not change podCIDR except from "" to valid`, "spec.podCIDRs"
 	case reflect.DeepEqual(old, o):
 		return 200, "", ""
+	}
+	if generations[strings.Split(key, "/")[0]] {
+		was, _ := was["generation"].(float64)
+		is["generation"] = was
+		if !reflect.DeepEqual(old["spec"], o["spec"]) {
+			is["generation"] = was + 1
+		}
 	}
 	s.write(key, "MODIFIED", o)
 	return 200, "", ""
@@ -356,7 +369,8 @@ func kindOf(path string) (api, kind string) {
 	if resource == "endpointslices" {
 		return "discovery.k8s.io/v1", "EndpointSlice"
 	}
-	return "v1", map[string]string{"nodes": "Node", "pods": "Pod", "configmaps": "ConfigMap", "events": "Event", "nodeidrecords": "NodeIDRecord", "services": "Service", "poolnodes": "PoolNode"}[resource]
+	return "v1", map[string]string{"nodes": "Node", "pods": "Pod", "configmaps": "ConfigMap", "events": "Event", "nodeidrecords": "NodeIDRecord", "services": "Service", "poolnodes": "PoolNode",
+		"nodeconfigs": "NodeConfig", "ipamconfigs": "IPAMConfig"}[resource]
 }
 
 func (s *server) list(w http.ResponseWriter, resource string, mine func(string, map[string]any) bool) {
