@@ -19,6 +19,9 @@ type NodeConfig struct {
 	// Keep names addresses of a block that no pod gets, besides its first, its last and the router's; nil for none. It must
 	// give the same answer for the same block each time.
 	Keep func(block netip.Prefix) []netip.Addr
+	// Avoid names addresses that no pod gets any more, for nodes whose history may hold pods that have them: such a lease is restored,
+	// and lasts until it is released. nil for none; like Keep otherwise.
+	Avoid func(block netip.Prefix) []netip.Addr
 	// FirstRouter gives the router the first address of a block that is not kept, instead of any.
 	FirstRouter bool
 }
@@ -46,7 +49,7 @@ func NewNode(c NodeConfig) (*Node, error) {
 	if c.Expiration < 0 {
 		return nil, fmt.Errorf("node: expiration %s is negative", c.Expiration)
 	}
-	s := system{pick: c.Pick, hold: c.Keep, routerLabel: pickRouter}
+	s := system{pick: c.Pick, hold: c.Keep, avoid: c.Avoid, routerLabel: pickRouter}
 	if c.FirstRouter {
 		s.routerLabel = ""
 	}

@@ -36,8 +36,10 @@ func (d *NodeDemand) Needed(now time.Time, n *Node) int {
 func (n *Node) own() (sum int) {
 	for _, b := range n.Active() {
 		sum++ // the router
-		if n.cfg.Keep != nil {
-			sum += len(n.cfg.Keep(b.Prefix))
+		for _, of := range []func(netip.Prefix) []netip.Addr{n.cfg.Keep, n.cfg.Avoid} {
+			if of != nil {
+				sum += len(of(b.Prefix))
+			}
 		}
 	}
 	return sum

@@ -23,6 +23,8 @@ type poolSystem struct {
 type system struct {
 	pick Picker
 	hold func(block netip.Prefix) []netip.Addr
+	// avoid are not given out, and restored all the same; nil for none.
+	avoid func(block netip.Prefix) []netip.Addr
 	// routerLabel is the decision where a router's search starts, "" for the first address.
 	routerLabel string
 }
@@ -64,6 +66,15 @@ func (s system) Fill(b *ipam.AddressBlock) ipam.Addresses {
 	for at, addr := range kept {
 		if _, inside := a.offset(addr); inside && !slices.Contains(kept[:at], addr) {
 			a.kept++
+		}
+	}
+	if s.avoid != nil {
+		for _, addr := range s.avoid(b.Prefix) {
+			if _, inside := a.offset(addr); inside && !slices.Contains(kept, addr) && !slices.Contains(a.avoided, addr) {
+				a.avoided = append(a.avoided, addr)
+				a.Exclude(netip.PrefixFrom(addr, addr.BitLen()))
+				a.kept++
+			}
 		}
 	}
 	return a
@@ -108,6 +119,7 @@ type addresses struct {
 	*CIDRRange
 	kept     uint64 // addresses that the block itself keeps
 	reserved []netip.Addr
+	avoided  []netip.Addr // excluded; Restore takes them
 }
 
 // Allocate implements ipam.Addresses.
@@ -117,7 +129,12 @@ func (a *addresses) Allocate(time.Time) (netip.Addr, bool) {
 }
 
 // Take implements ipam.Addresses.
-func (a *addresses) Take(_ time.Time, ip netip.Addr) error { return a.Restore(ip) }
+func (a *addresses) Take(_ time.Time, ip netip.Addr) error {
+	if slices.Contains(a.avoided, ip) && !a.Has(ip) {
+		return space.ErrReserved
+	}
+	return a.Restore(ip)
+}
 
 // Restore implements ipam.Addresses.
 func (a *addresses) Restore(ip netip.Addr) error {

@@ -43,14 +43,16 @@ var ipamSystems = []string{ipamContiv, ipamNodeIPAM, ipamClusterPool, ipamMultiP
 // allocator is what gives a node's pods their addresses.
 func (f *clusterFlags) allocator(reuseDelay time.Duration) (ipam.NodeAllocator, error) {
 	switch f.ipam {
-	case ipamClusterPool: // its journals may hold pods with the address that agents keep for NAT
-		return cilium.NewNode(cilium.NodeConfig{Pick: picker{}, FirstRouter: true})
+	case ipamClusterPool: // journals of before may hold pods with the address that agents keep for NAT
+		return cilium.NewNode(cilium.NodeConfig{Pick: picker{}, FirstRouter: true, Avoid: natLoopback})
 	case ipamMultiPool:
-		return cilium.NewNode(cilium.NodeConfig{Pick: picker{}, FirstRouter: true,
-			Keep: func(block netip.Prefix) []netip.Addr { return []netip.Addr{agent.LoopbackOf(block)} }})
+		return cilium.NewNode(cilium.NodeConfig{Pick: picker{}, FirstRouter: true, Keep: natLoopback})
 	}
 	return nodeipam.NewNode(nodeipam.NodeConfig{ReuseDelay: reuseDelay, External: f.ipam == ipamExternal})
 }
+
+// natLoopback is what an agent keeps of a block for NAT.
+func natLoopback(block netip.Prefix) []netip.Addr { return []netip.Addr{agent.LoopbackOf(block)} }
 
 // picker draws where a search for a free address begins.
 type picker struct{}

@@ -71,9 +71,9 @@ func TestCloudFlags(t *testing.T) {
 	}
 }
 
-// Goal: no pod gets an address of its block that the agent keeps for itself. Method: a block of 16 is filled as multi-pool does.
+// Goal: no pod gets an address of its block that the agent keeps for itself. Method: a block of 16 is filled as Cilium's modes do.
 func TestCiliumLeavesReserved(t *testing.T) {
-	for _, kind := range []string{ipamMultiPool} {
+	for _, kind := range []string{ipamClusterPool, ipamMultiPool} {
 		alloc, err := (&clusterFlags{ipam: kind}).allocator(0)
 		must(t, err)
 		block := netip.MustParsePrefix("10.0.0.0/28")
