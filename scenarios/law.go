@@ -157,7 +157,8 @@ const (
 	// FactAddressed: the node is reached by Addrs from now on: its address, its VXLAN address, the ends of its host interconnect,
 	// its management addresses. None: its agent acts on no ID yet.
 	FactAddressed
-	// FactRemoved: a call took Removal away from the node's VPP or Linux.
+	// FactRemoved: a call took Removal away from the node's VPP or Linux. The agent had decided on it Rest earlier, as far as the world
+	// knows: what it has learned since could not stop the call.
 	FactRemoved
 	// FactRecord: the record of a node ID in the store was written or deleted as Record says. It is told when the store does it,
 	// whoever asked.

@@ -208,12 +208,13 @@ type dataplaneCall struct {
 	call vppwire.Call
 	// dueSeq tells a scheduled event of this call from one of an abandoned call.
 	seq   uint64
+	since time.Duration
 	twice bool
 }
 
 func (p *process) callDataplane(c vppwire.Call) {
 	w := p.m.w
-	p.call.p, p.call.call, p.call.twice = p, c, false
+	p.call.p, p.call.call, p.call.twice, p.call.since = p, c, false, w.eng.Now()
 	p.call.seq++
 	if p.disconnected() {
 		return // the agent will hear of it next
@@ -308,7 +309,7 @@ func (d *dataplaneCall) perform() (vppwire.Result, bool) {
 		r = d.call.Do(context.Background(), p.m.dataplane())
 	}
 	if taking {
-		p.m.afterCall(d.call)
+		p.m.afterCall(d)
 	}
 	if r.Err != nil && !r.Lost {
 		w.note(p.m, "answer", r.Err.Error())

@@ -32,12 +32,12 @@ func (m *machine) beforeCall(c vppwire.Call) bool {
 }
 
 // afterCall tells what beforeCall's call has taken away.
-func (m *machine) afterCall(c vppwire.Call) {
+func (m *machine) afterCall(d *dataplaneCall) {
 	if m.vpp == nil {
 		return
 	}
-	if r := m.w.look.After(c.Name()); r != nil {
-		m.fact(scenarios.Fact{Kind: scenarios.FactRemoved, Removal: r})
+	if r := m.w.look.After(d.call.Name()); r != nil {
+		m.fact(scenarios.Fact{Kind: scenarios.FactRemoved, Removal: r, Rest: m.w.eng.Now() - d.since})
 	}
 }
 

@@ -89,6 +89,9 @@ func (p *process) fromStore(ev agent.Event) {
 		for i, id := range p.muted {
 			if id == r.ID {
 				p.muted = append(p.muted[:i], p.muted[i+1:]...)
+				if r.Err == agent.StoreUnavailable {
+					break // there was no answer to lose, and the client has waited
+				}
 				p.m.w.eng.After(storeTimeout, &told{p, agent.StoreReply{ID: id, Err: agent.StoreUnavailable}, "store reply lost"})
 				return
 			}

@@ -101,8 +101,23 @@ func (o Service) Key() Key {
 	return Key{Kind: KindService, Num: uint32(o.Port), Name: o.Proto.String(), Prefix: full(o.Addr)}
 }
 
-// AppendNeeds implements Object. Tables come into being with what names them.
-func (o Service) AppendNeeds(keys []Key) []Key { return append(keys, natKey()) }
+// AppendNeeds implements Object. NAT would make a table that is not there, for as long as a mapping names it, and no dump tells such a one from the
+// node's own: it goes with its last mapping, under whatever was to be put into it.
+func (o Service) AppendNeeds(keys []Key) []Key {
+	keys = append(keys, natKey())
+	var last uint64 // table 0 always exists
+	for rest := o.Endpoints; ; {
+		_, after, more := strings.Cut(rest, "@")
+		if !more {
+			return keys
+		}
+		number, _, _ := strings.Cut(after, "*")
+		if t, err := strconv.ParseUint(number, 10, 32); err == nil && t != last {
+			keys, last = needTable(keys, uint32(t), false), t
+		}
+		rest = after
+	}
+}
 
 // AppendText implements Object: "service 10.96.0.10:53 udp self affinity 10800 tag default/dns to 10.1.1.2:53@1*1".
 func (o Service) AppendText(b []byte) []byte {

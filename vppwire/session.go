@@ -153,6 +153,16 @@ func (s *Session) Set(name string, objects []Object) {
 	s.reportIfDone(gi)
 }
 
+// Wanting is the group that wants a key, empty for none.
+func (s *Session) Wanting(k Key) string {
+	if n := s.find(s.ident(&k)); n != 0 {
+		if e := s.at(n); e.want() != nil {
+			return s.groups[e.group].name
+		}
+	}
+	return ""
+}
+
 // Drop is Set of nothing by somebody who knows that the group's objects have had their day, whoever else has not reported yet: they
 // are deleted without waiting for AllowDelete.
 func (s *Session) Drop(name string) {

@@ -172,25 +172,22 @@ func (h *storeHeard) load() int64 {
 // heardCluster notes what the cluster has told last of each object.
 type heardCluster struct {
 	host.Cluster
-	mu    sync.Mutex
-	nodes map[string]string
-	pools string
-	// services and slices are by name; those of a list under way in their fresh ones.
+	mu               sync.Mutex
+	nodes            map[string]string
+	pools            string
 	services, slices told
 }
 
 // told are the lines of one kind of object, by name.
-type told struct{ now, fresh map[service.Name]string }
+type told map[service.Name]string
 
-func (t *told) seen(n service.Name, line string) { t.now[n], t.fresh[n] = line, line }
-func (t *told) gone(n service.Name)              { delete(t.now, n); delete(t.fresh, n) }
-
-// listed: what this list has not told is not there.
-func (t *told) listed() { t.now, t.fresh = t.fresh, map[service.Name]string{} }
+// listed: what is not among names is not there.
+func (t told) listed(names []service.Name) {
+	maps.DeleteFunc(t, func(n service.Name, _ string) bool { return !slices.Contains(names, n) })
+}
 
 func newHeardCluster(c host.Cluster) *heardCluster {
-	fresh := func() told { return told{map[service.Name]string{}, map[service.Name]string{}} }
-	return &heardCluster{Cluster: c, nodes: map[string]string{}, services: fresh(), slices: fresh()}
+	return &heardCluster{Cluster: c, nodes: map[string]string{}, services: told{}, slices: told{}}
 }
 
 // Watch implements host.Cluster.
@@ -211,17 +208,17 @@ func (c *heardCluster) Watch(ctx context.Context, tell func(agent.Event)) {
 		case agent.PoolsChanged:
 			c.pools = HeardPools(e.Pools)
 		case agent.ServiceSeen:
-			c.services.seen(e.Service.Name, HeardService(e.Service))
+			c.services[e.Service.Name] = HeardService(e.Service)
 		case agent.ServiceGone:
-			c.services.gone(e.Name)
+			delete(c.services, e.Name)
 		case agent.ServicesListed:
-			c.services.listed()
+			c.services.listed(e.Names)
 		case agent.EndpointsSeen:
-			c.slices.seen(e.Slice.Name, HeardSlice(e.Slice))
+			c.slices[e.Slice.Name] = HeardSlice(e.Slice)
 		case agent.EndpointsGone:
-			c.slices.gone(e.Name)
+			delete(c.slices, e.Name)
 		case agent.EndpointsListed:
-			c.slices.listed()
+			c.slices.listed(e.Names)
 		}
 		c.mu.Unlock()
 		tell(ev)
@@ -233,8 +230,8 @@ func (c *heardCluster) heard() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	out := slices.Collect(maps.Values(c.nodes))
-	out = slices.AppendSeq(out, maps.Values(c.services.now))
-	out = slices.AppendSeq(out, maps.Values(c.slices.now))
+	out = slices.AppendSeq(out, maps.Values(c.services))
+	out = slices.AppendSeq(out, maps.Values(c.slices))
 	if c.pools != "" {
 		out = append(out, c.pools)
 	}

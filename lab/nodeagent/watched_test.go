@@ -51,8 +51,8 @@ func TestHeardCluster(t *testing.T) {
 		{agent.PoolsChanged{Pools: agent.Pools{Generation: 4}}, []string{"node node-4 d [] []", "pools 4"}},
 		{agent.ServiceSeen{Service: service.Service{Name: web}}, []string{"node node-4 d [] []", "pools 4", HeardService(service.Service{Name: web})}},
 		{agent.EndpointsSeen{Slice: slice}, []string{"node node-4 d [] []", "pools 4", HeardService(service.Service{Name: web}), HeardSlice(slice)}},
-		{agent.ServicesListed{}, []string{"node node-4 d [] []", "pools 4", HeardService(service.Service{Name: web}), HeardSlice(slice)}},
-		{agent.ServicesListed{}, []string{"node node-4 d [] []", "pools 4", HeardSlice(slice)}}, // another list, without it
+		{agent.ServicesListed{Names: []service.Name{web}}, []string{"node node-4 d [] []", "pools 4", HeardService(service.Service{Name: web}), HeardSlice(slice)}},
+		{agent.ServicesListed{}, []string{"node node-4 d [] []", "pools 4", HeardSlice(slice)}}, // a list without it
 		{agent.EndpointsGone{Name: web}, []string{"node node-4 d [] []", "pools 4"}},
 	} {
 		events = append(events, step.ev)

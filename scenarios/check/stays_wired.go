@@ -21,6 +21,8 @@ const staysWiredName = "stays-wired"
 //	of a peer   it left or its machine is down, or it is reached by other addresses or has other blocks than what was taken
 //	of the node itself  likewise, for its own addresses, gateways, tables and bridge domains
 //
+// What came to be needed while the call was under way is no reason against it.
+//
 // The end of a VPP takes everything along without a call and is no cause for one: what is there afterwards was put there
 // for the same pods and peers.
 //
@@ -42,11 +44,13 @@ type wiredNode struct {
 	name  string
 	addrs []netip.Addr
 	// former are those that it had when it went down, until it is back.
-	former  []netip.Addr
-	blocks  []ipam.Block
-	byAddr  map[netip.Addr]*wiredPod
-	byNetns map[string]*wiredPod
-	byOwner map[ipam.Owner]*wiredPod
+	former []netip.Addr
+	blocks []ipam.Block
+	// owned is since when the node has an address of its own, a gateway that is not draining among them; disowned is when it had one last.
+	owned, disowned map[netip.Addr]time.Duration
+	byAddr          map[netip.Addr]*wiredPod
+	byNetns         map[string]*wiredPod
+	byOwner         map[ipam.Owner]*wiredPod
 	// moves counts changes of the node's addresses after the first ones. remade holds, of what leads from this node to others, what
 	// it was taken away for.
 	moves  int
@@ -138,6 +142,7 @@ func (w *wiredWatcher) Observe(f *scenarios.Fact) error {
 		}
 		n.former = nil
 		n.addrs = append(n.addrs[:0], f.Addrs...)
+		n.own(f.At)
 		w.home(n)
 	case scenarios.FactBlocks:
 		n := w.node(f.Node)
@@ -148,6 +153,7 @@ func (w *wiredWatcher) Observe(f *scenarios.Fact) error {
 			}
 		}
 		n.blocks = append(n.blocks[:0], f.Blocks...)
+		n.own(f.At)
 		if w.ranges > 0 {
 			w.ranges++
 		}
@@ -158,6 +164,7 @@ func (w *wiredWatcher) Observe(f *scenarios.Fact) error {
 		w.unhome(n)
 		n.ways(func(p netip.Prefix) { w.left[p] = append(w.left[p], f.At) })
 		n.addrs, n.blocks, n.former = nil, nil, n.addrs
+		n.own(f.At)
 		w.last, w.lastAt = f.Node+" went down", f.At
 		if f.Text == scenarios.NodeLeft {
 			w.last = f.Node + " left"
@@ -181,7 +188,8 @@ func (w *wiredWatcher) Observe(f *scenarios.Fact) error {
 func (w *wiredWatcher) removed(f *scenarios.Fact) error {
 	w.checks++
 	n, r := w.node(f.Node), f.Removal
-	if p := n.podOf(r); p != nil && p.since <= f.At && (p.until == 0 || f.At < p.until) {
+	asked := f.At - f.Rest
+	if p := n.podOf(r); p != nil && p.since <= asked && (p.until == 0 || f.At < p.until) {
 		if t := (thing{r.What, r.Table, r.Prefix, r.Addr}); p.remade != nil && !p.remade[t] {
 			p.remade[t] = true
 			return nil
@@ -194,7 +202,7 @@ func (w *wiredWatcher) removed(f *scenarios.Fact) error {
 		}
 		return w.torn(f, n, peer.name, "it has not left, and is reached by what it was")
 	}
-	if what := n.own(r); what != "" {
+	if what := n.needs(r, asked); what != "" {
 		return w.torn(f, n, f.Node+" itself", what)
 	}
 	return nil
@@ -289,21 +297,26 @@ func (w *wiredWatcher) excused(f *scenarios.Fact, n, peer *wiredNode, p netip.Pr
 	return true
 }
 
-// own says what of the node itself a removal is about.
-func (n *wiredNode) own(r *scenarios.Removal) string {
+// needs says what of the node itself a removal is about that was decided on at a time.
+func (n *wiredNode) needs(r *scenarios.Removal, asked time.Duration) string {
 	if len(n.addrs) == 0 {
 		return ""
+	}
+	owns := func(a netip.Addr) bool {
+		since, own := n.owned[a]
+		gone, was := n.disowned[a]
+		return own && since <= asked && !(was && gone == asked && since == asked)
 	}
 	switch r.What {
 	case scenarios.RemovedTable, scenarios.RemovedBridge:
 		return "the node still has its ID and addresses"
 	case scenarios.RemovedAddress, scenarios.RemovedLinuxAddress:
-		if n.owns(r.Prefix.Addr()) {
+		if owns(r.Prefix.Addr()) {
 			return "the node still has that address"
 		}
 	case scenarios.RemovedInterface, scenarios.RemovedUp:
 		for _, a := range r.Addrs {
-			if n.owns(a.Addr()) {
+			if owns(a.Addr()) {
 				return "the node still has its address " + a.Addr().String()
 			}
 		}
@@ -311,8 +324,30 @@ func (n *wiredNode) own(r *scenarios.Removal) string {
 	return ""
 }
 
-func (n *wiredNode) owns(a netip.Addr) bool {
-	return slices.Contains(n.addrs, a) || slices.ContainsFunc(n.blocks, func(b ipam.Block) bool { return b.Gateway == a && !b.Draining })
+// own keeps since when the node has which addresses.
+func (n *wiredNode) own(at time.Duration) {
+	now := map[netip.Addr]time.Duration{}
+	add := func(a netip.Addr) {
+		since, had := n.owned[a]
+		if !had {
+			since = at
+		}
+		now[a] = since
+	}
+	for _, a := range n.addrs {
+		add(a)
+	}
+	for i := range n.blocks {
+		if b := &n.blocks[i]; !b.Draining {
+			add(b.Gateway)
+		}
+	}
+	for a := range n.owned { //vppdrill:unordered each by itself
+		if _, has := now[a]; !has {
+			n.disowned[a] = at
+		}
+	}
+	n.owned = now
 }
 
 // ask notes that a pod's DEL was asked for.
@@ -372,7 +407,7 @@ func (n *wiredNode) ways(each func(netip.Prefix)) {
 func (w *wiredWatcher) node(name string) *wiredNode {
 	n := w.nodes[name]
 	if n == nil {
-		n = &wiredNode{name: name, byAddr: map[netip.Addr]*wiredPod{}, byNetns: map[string]*wiredPod{}, byOwner: map[ipam.Owner]*wiredPod{}, lost: map[ipam.Owner]bool{}}
+		n = &wiredNode{name: name, byAddr: map[netip.Addr]*wiredPod{}, byNetns: map[string]*wiredPod{}, byOwner: map[ipam.Owner]*wiredPod{}, lost: map[ipam.Owner]bool{}, disowned: map[netip.Addr]time.Duration{}}
 		w.nodes[name] = n
 	}
 	return n

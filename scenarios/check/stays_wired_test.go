@@ -46,6 +46,7 @@ func TestStaysWired(t *testing.T) {
 		before []scenarios.Fact
 		gone   []scenarios.Removal
 		want   string
+		took   time.Duration // the call
 	}{
 		{name: "route of a living pod", gone: []scenarios.Removal{podRoute}, want: "route 10.1.1.2/32 of table 1 () is taken from pod default/web"},
 		{name: "its interface", gone: []scenarios.Removal{podTap}, want: "pod default/web"},
@@ -73,6 +74,12 @@ func TestStaysWired(t *testing.T) {
 		{name: "the node's own address", gone: []scenarios.Removal{{What: scenarios.RemovedAddress, Name: "loop1", Prefix: netip.MustParsePrefix("192.168.16.1/24")}},
 			want: "node-1 itself"},
 		{name: "the pods' gateway", gone: []scenarios.Removal{{What: scenarios.RemovedAddress, Name: "loop2", Prefix: netip.MustParsePrefix("10.1.1.1/24")}}, want: "node-1 itself"},
+		{name: "the pods' gateway, which came back while the call was under way", took: time.Second / 2, before: []scenarios.Fact{
+			{Kind: scenarios.FactBlocks, Node: "node-1"}, {Kind: scenarios.FactBlocks, At: 600 * time.Millisecond, Node: "node-1", Blocks: start[1].Blocks}},
+			gone: []scenarios.Removal{{What: scenarios.RemovedAddress, Name: "loop2", Prefix: netip.MustParsePrefix("10.1.1.1/24")}}},
+		{name: "the pods' gateway, which had come back before", took: time.Second / 2, before: []scenarios.Fact{
+			{Kind: scenarios.FactBlocks, Node: "node-1"}, {Kind: scenarios.FactBlocks, At: 400 * time.Millisecond, Node: "node-1", Blocks: start[1].Blocks}},
+			gone: []scenarios.Removal{{What: scenarios.RemovedAddress, Name: "loop2", Prefix: netip.MustParsePrefix("10.1.1.1/24")}}, want: "node-1 itself"},
 		{name: "the BVI", gone: []scenarios.Removal{{What: scenarios.RemovedInterface, Name: "loop0", Addrs: []netip.Prefix{netip.MustParsePrefix("192.168.30.1/24")}}},
 			want: "still has its address 192.168.30.1"},
 		{name: "the pod table", gone: []scenarios.Removal{{What: scenarios.RemovedTable, Table: 1}}, want: "node-1 itself"},
@@ -91,7 +98,7 @@ func TestStaysWired(t *testing.T) {
 				if err != nil {
 					t.Fatalf("too early: %v", err)
 				}
-				err = w.Observe(&scenarios.Fact{Kind: scenarios.FactRemoved, At: time.Second, Node: "node-1", Removal: &tc.gone[i]})
+				err = w.Observe(&scenarios.Fact{Kind: scenarios.FactRemoved, At: time.Second, Node: "node-1", Removal: &tc.gone[i], Rest: tc.took})
 			}
 			switch {
 			case tc.want == "" && err != nil:

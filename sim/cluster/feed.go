@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/service"
 )
 
 // AgentFeed tells one agent life about nodes, its own pods and the pools: what vppwire/host learns from a real API server, which it
@@ -137,11 +138,20 @@ func (f *feedConfigs) config(c *ConfigMap) {
 
 type feedServices AgentFeed
 
+// serviceNames are the names of services or slices.
+func serviceNames(objects []Object) []service.Name {
+	names := make([]service.Name, len(objects))
+	for i, o := range objects {
+		names[i] = service.Name{Namespace: o.Common().Namespace, Name: o.Common().Name}
+	}
+	return names
+}
+
 func (f *feedServices) seen(o Object) { f.sink(agent.ServiceSeen{Service: o.(*Service).Value}) }
 
 // Listed is called by the informer.
 func (f *feedServices) Listed(objects []Object, _ int64) {
-	tellList(f.Services, objects, f.seen, func() { f.sink(agent.ServicesListed{}) })
+	tellList(f.Services, objects, f.seen, func() { f.sink(agent.ServicesListed{Names: serviceNames(objects)}) })
 }
 
 // Changed is called by the informer.
@@ -159,7 +169,7 @@ func (f *feedEndpoints) seen(o Object) { f.sink(agent.EndpointsSeen{Slice: o.(*E
 
 // Listed is called by the informer.
 func (f *feedEndpoints) Listed(objects []Object, _ int64) {
-	tellList(f.Endpoints, objects, f.seen, func() { f.sink(agent.EndpointsListed{}) })
+	tellList(f.Endpoints, objects, f.seen, func() { f.sink(agent.EndpointsListed{Names: serviceNames(objects)}) })
 }
 
 // Changed is called by the informer.

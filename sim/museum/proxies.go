@@ -196,19 +196,28 @@ func (r *restored) step(l *life, now time.Time, ev agent.Event) []agent.Effect {
 		r.told[this][e.Service.Name] = true
 	case agent.EndpointsSeen:
 		r.slices[e.Slice.Name] = e.Slice
-	case agent.ServicesListed, agent.EndpointsListed:
-		for _, n := range r.order {
-			if l.number == 1 || r.told[this][n] {
-				continue
-			}
-			old := agent.Event(agent.ServiceSeen{Service: r.services[n]})
-			if _, slices := ev.(agent.EndpointsListed); slices {
-				old = agent.EndpointsSeen{Slice: r.slices[n]}
-			}
-			effects = append(effects, l.inner(now, old)...)
+	case agent.ServicesListed:
+		for _, n := range r.former(l, this) {
+			effects = append(effects, l.inner(now, agent.ServiceSeen{Service: r.services[n]})...)
+			e.Names = append(slices.Clone(e.Names), n)
 		}
+		ev = e
+	case agent.EndpointsListed:
+		for _, n := range r.former(l, this) {
+			effects = append(effects, l.inner(now, agent.EndpointsSeen{Slice: r.slices[n]})...)
+			e.Names = append(slices.Clone(e.Names), n)
+		}
+		ev = e
 	}
 	return append(effects, l.inner(now, ev)...)
+}
+
+// former are the services that only earlier lives have heard of.
+func (r *restored) former(l *life, this request) []service.Name {
+	if l.number == 1 {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(r.order), func(n service.Name) bool { return r.told[this][n] })
 }
 
 func peerAddressKept() *sim.Plant {

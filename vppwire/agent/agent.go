@@ -104,7 +104,7 @@ func New(cfg Config, alloc ipam.NodeAllocator) (*Agent, error) {
 		return nil, fmt.Errorf("agent: %w", err)
 	}
 	a := &Agent{core: core{cfg: cfg, wiring: cfg.Mode(), alloc: alloc, wire: vppwire.NewSession()}, own: cfg.ownSpec()}
-	a.peers = peers{core: &a.core, ranges: &a.ranges, wired: map[uint32]bool{}}
+	a.peers = peers{core: &a.core, ranges: &a.ranges, wired: map[uint32]bool{}, contested: map[uint32]bool{}}
 	a.journal.core, a.journal.of = &a.core, a
 	if a.cfg.Services == ServicesVPP {
 		a.services = service.New()
@@ -276,6 +276,11 @@ func (a *Agent) drive() bool {
 		}
 		return true
 	}
+	if (!a.looked || a.pods.named) && a.vppUp && !a.calling && !a.wire.Dumping() { // dumps always come first
+		a.looked = true
+		a.pods.unwireDelayed()
+		return true
+	}
 	call, ok := a.wire.Next(a.now)
 	if ok {
 		a.calling, a.calledAt = true, a.now
@@ -283,11 +288,6 @@ func (a *Agent) drive() bool {
 	}
 	if a.wire.Short() {
 		a.pods.judgeRoom()
-		return true
-	}
-	if !a.looked && a.vppUp && (!a.calling || ok && call.Verb() != vppwire.VerbDump) && !a.wire.Dumping() { // dumps always come first
-		a.looked = true
-		a.pods.unwireDelayed()
 		return true
 	}
 	a.pods.answerChecks(call, ok)

@@ -85,16 +85,31 @@ func (p *pods) beginAgain(t *attachment, s Sandbox, e PodAdd) *attachment {
 	return t.again
 }
 
-// admitPods goes through waiting ADDs in their order.
+// admitPods goes through waiting ADDs in their order. What only people can end is not waited for.
 func (p *pods) admitPods() {
-	if len(p.waiting) == 0 || p.rest.notReady() != "" {
+	unfit := p.rest.unfit()
+	if len(p.waiting) == 0 || p.rest.notReady() != "" && unfit == "" {
 		return
 	}
 	for _, t := range slices.Clone(p.waiting) {
-		if t.phase == phaseWaiting && p.byOwner[t.sandbox.Owner] == t {
-			p.admit(t)
+		if t.phase != phaseWaiting || p.byOwner[t.sandbox.Owner] != t {
+			continue
 		}
+		if unfit == "" {
+			p.admit(t)
+			continue
+		}
+		p.forget(t)
+		p.answerAdds(t, Answer{Code: CodeInvalidConfig, Message: unfit})
 	}
+}
+
+// unfit says why the node's ID has no room in the address ranges; empty when it has, or when the node was wired before they changed.
+func (a *Agent) unfit() string {
+	if a.node.ID != 0 || a.ids.Acting() == 0 || !a.ranges.known {
+		return ""
+	}
+	return a.ranges.unfit
 }
 
 // notReady says why no address can be given out; empty when one can.
@@ -112,8 +127,8 @@ func (a *Agent) notReady() string {
 		return a.ids.Waiting()
 	case a.ids.Acting() == 0:
 		return "no node ID yet"
-	case a.node.ID == 0 && a.ranges.unfit != "":
-		return a.ranges.unfit
+	case a.unfit() != "":
+		return a.unfit()
 	case a.node.ID == 0 && a.ranges.mineOK && a.unleased() != "":
 		return a.unleased()
 	case a.node.ID == 0 && a.ranges.mineOK:
@@ -306,7 +321,7 @@ func (p *pods) groupDone(name string) {
 	case phaseWiring, phaseUp:
 		p.answerIfDone(t)
 	case phaseUnwiring:
-		if done, _ := p.wire.Done(name); done && p.looked {
+		if done, _ := p.wire.Done(name); done && p.looked && !p.named {
 			p.erase(t)
 		}
 	}
@@ -352,6 +367,10 @@ func (p *pods) judgeWiring() {
 			p.fail(t, CodeTryAgain, err)
 		}
 		if !t.removing() && !p.now.Before(t.since.Add(p.cfg.AddPatience)) {
+			if why := p.rest.notReady(); p.node.ID == 0 && t.phase == phaseUp && why != "" {
+				// An earlier life gave the address, and in this one the node itself is not wired. The runtime's DEL will take it back.
+				p.answerAdds(t, Answer{Code: CodeTryAgain, Message: why})
+			}
 			// Nobody refuses: VPP is away, or the runtime waits no more. The runtime decides how long that may take.
 			p.underway = without(p.underway, t)
 			p.todo |= todoPods

@@ -98,6 +98,8 @@ type pods struct {
 	// waiting are in phaseWaiting, in the order of their ADDs; underway are in phaseWiring, or repeated in phaseUp,
 	// with somebody waiting.
 	waiting, underway []*attachment
+	// named: removals wait until the namespaces that they have named have been looked at.
+	named bool
 	// scarce: the second family was the one that had no address last.
 	scarce   bool
 	lastHook uint64
@@ -111,6 +113,8 @@ type pods struct {
 type surroundings interface {
 	// notReady says why no address can be given out; empty when one can.
 	notReady() string
+	// unfit says why nothing can be wired until people give the cluster other address ranges; empty when it can.
+	unfit() string
 	// awaitedBlocks says why not all blocks that the node should have are taken; empty when they are.
 	awaitedBlocks() string
 	// pools are the allocator's pools of a pod's addresses, the primary first; one that is empty where the cluster has one family.

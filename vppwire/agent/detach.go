@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/vppwire/mode"
 )
 
 // podDel takes a CNI DEL: hooks, wiring, journal, answer, in this order. An address is free for others only when the wiring
@@ -60,13 +61,24 @@ func (p *pods) unwire(t *attachment) {
 	switch {
 	case t.stale:
 		p.erase(t) // its namespace died with the earlier boot, and VPP with it
+	case p.unnamed(t):
+		p.wire.Set(t.group, p.wiring.PodObjects(mode.Node{ID: p.ids.Claim().ID}, t.facts()))
+		if p.named = !p.looked || p.wire.Dumping(); !p.named {
+			p.wire.Drop(t.group)
+		}
 	case p.looked:
 		p.wire.Drop(t.group)
 	}
 }
 
-// unwireDelayed goes on with removals that came before the first look.
+// unnamed reports whether the Session does not know what it has found of an attachment: an earlier life wired it, and in this one pods
+// are not wired, as the node itself is not, whose ID may have no room in new address ranges. Its address would be free while VPP
+// still sends to it.
+func (p *pods) unnamed(t *attachment) bool { return p.node.ID == 0 && t.iface == "" }
+
+// unwireDelayed goes on with removals that came before the first look, or that asked for one of their own.
 func (p *pods) unwireDelayed() {
+	p.named = false
 	for _, t := range p.sorted() {
 		switch t.phase {
 		case phaseUnwiring:

@@ -48,7 +48,7 @@
 //     the node that bears the name now. NodesListed ends a complete round of NodeSeen: who was not told in it, is gone.
 //     It says how old the list is, as a record may be younger: one that came since is no sign of a node that is gone.
 //   - ServiceSeen and ServiceGone tell of services, EndpointsSeen and EndpointsGone of their endpoint slices, in any order; repeating one
-//     is free. ServicesListed and EndpointsListed end a complete round of either; nothing is wanted for services before the first of both.
+//     is free. ServicesListed and EndpointsListed name all that exist of either, and follow what tells of them; nothing is wanted for services before the first of both.
 //   - PodsListed names the pods bound to this node. PoolsChanged brings address ranges: an older generation, or the same, is
 //     ignored. OwnAddress brings the node's own address; the zero prefix says that the plan's holds again.
 //   - StoreReply answers the StoreRequest of its ID; one that is given up or unknown is ignored. StoreChanged belongs to the watch of

@@ -83,10 +83,10 @@ type (
 	// EndpointsSeen: an EndpointSlice of IPv4 addresses exists with these values; EndpointsGone: it does not any more.
 	EndpointsSeen struct{ Slice service.Slice }
 	EndpointsGone struct{ Name service.Name }
-	// ServicesListed: every existing service has been told since the agent's start or the last gap; what was not, is gone.
-	// EndpointsListed is the same of slices.
-	ServicesListed  struct{}
-	EndpointsListed struct{}
+	// ServicesListed: these services exist, each of which has been told; any other is gone, also one that has been told since the last list.
+	// It comes once after the agent's start and after every gap in the news. EndpointsListed is the same of slices.
+	ServicesListed  struct{ Names []service.Name }
+	EndpointsListed struct{ Names []service.Name }
 	// OwnAddress: the node's own interconnect address changed (DHCP, operator). Zero means unknown.
 	OwnAddress struct{ Addr netip.Prefix }
 )

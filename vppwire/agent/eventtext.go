@@ -101,10 +101,14 @@ func (e EndpointsGone) AppendText(b []byte) []byte {
 }
 
 // AppendText implements Event.
-func (ServicesListed) AppendText(b []byte) []byte { return line(b).word("services-listed") }
+func (e ServicesListed) AppendText(b []byte) []byte {
+	return line(b).word("services-listed").names(e.Names)
+}
 
 // AppendText implements Event.
-func (EndpointsListed) AppendText(b []byte) []byte { return line(b).word("endpoints-listed") }
+func (e EndpointsListed) AppendText(b []byte) []byte {
+	return line(b).word("endpoints-listed").names(e.Names)
+}
 
 // AppendText implements Event.
 func (e PoolsChanged) AppendText(b []byte) []byte { return line(b).word("pools").pools(e.Pools) }

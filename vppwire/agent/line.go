@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/vppwire/service"
 )
 
 // line builds canonical text: words separated by single spaces, "-" for what is absent, quotes only where free text is.
@@ -89,6 +90,13 @@ func (l line) addrs(name string, list []netip.Addr) line {
 			l = append(l, ',')
 		}
 		l = a.AppendTo(l)
+	}
+	return l
+}
+
+func (l line) names(list []service.Name) line {
+	for _, n := range list {
+		l = l.word(n.String())
 	}
 	return l
 }

@@ -1,9 +1,11 @@
 package agent
 
 import (
+	"maps"
 	"net/netip"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/mode"
@@ -34,6 +36,8 @@ type peers struct {
 	known bool
 	// shared is nil for an agent that is alone in its process.
 	shared *vppwire.ObjectSet
+	// contested are the IDs with networks that another node's record has too, and had before.
+	contested map[uint32]bool
 }
 
 // Share has the agent keep what it wants of its peers together with other agents of the process: see vppwire.ObjectSet.
@@ -60,7 +64,19 @@ func (r *peers) wireAll() {
 // wireOne makes the node's group what it should be: empty for nodes that are gone, that are ourselves, or that have no
 // address yet.
 func (r *peers) wireOne(id uint32) {
-	objects := r.objects(id)
+	r.set(id)
+	if len(r.contested) == 0 {
+		return
+	}
+	for _, other := range slices.Sorted(maps.Keys(r.contested)) {
+		if other != id {
+			r.set(other)
+		}
+	}
+}
+
+func (r *peers) set(id uint32) {
+	objects := r.uncontested(id, r.objects(id))
 	if len(objects) == 0 {
 		if !r.wired[id] {
 			return
@@ -70,6 +86,29 @@ func (r *peers) wireOne(id uint32) {
 		r.wired[id] = true
 	}
 	r.wire.Set(peerGroup(id), objects)
+}
+
+// uncontested leaves out routes to networks that lead to another node already. Two nodes publish one block at the same time where both have
+// been told that it is theirs: whoever was first may use it, and the other steps back or waits.
+func (r *peers) uncontested(id uint32, objects []vppwire.Object) []vppwire.Object {
+	before := len(objects)
+	if n, regular, ok := r.ids.Peer(id); ok && !regular && before > 0 {
+		own := peerGroup(id)
+		objects = slices.DeleteFunc(objects, func(o vppwire.Object) bool {
+			route, is := o.(vppwire.Route)
+			if !is || !slices.Contains(n.PodNetworks, route.Prefix) {
+				return false
+			}
+			other := r.wire.Wanting(route.Key())
+			return other != own && strings.HasPrefix(other, groupPeers)
+		})
+	}
+	if len(objects) == before {
+		delete(r.contested, id)
+	} else {
+		r.contested[id] = true
+	}
+	return objects
 }
 
 func (r *peers) objects(id uint32) []vppwire.Object {

@@ -25,10 +25,10 @@ func (a *Agent) serviceFact(ev Event) {
 	case EndpointsGone:
 		t.SliceGone(e.Name)
 	case ServicesListed:
-		t.Listed()
+		t.Listed(e.Names)
 		a.todo |= todoPermit
 	case EndpointsListed:
-		t.SlicesListed()
+		t.SlicesListed(e.Names)
 		a.todo |= todoPermit
 	default:
 		panic(fmt.Sprintf("agent: %T is no fact about services", ev))

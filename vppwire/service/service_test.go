@@ -62,7 +62,7 @@ func (s *story) changes() string {
 //
 //	service NAME [port=NAME:PROTO:PORT[:NODEPORT]]… [cluster=ADDR]… [external=ADDR]… [affinity=N] [external-local] [internal-local]
 //	slice NAME of=SERVICE [port=NAME:PROTO:PORT]… [ADDR[@NODE][+FLAG…]]…     (flags: unready, serving, terminating)
-//	gone NAME, slice-gone NAME, listed, weight N, l2
+//	gone NAME, slice-gone NAME, listed [SERVICE]… [/SLICE]…, weight N, l2
 func (s *story) tell(f []string) {
 	name := service.Name{Namespace: "default"}
 	if len(f) > 1 {
@@ -78,8 +78,16 @@ func (s *story) tell(f []string) {
 	case "slice-gone":
 		s.table.SliceGone(name)
 	case "listed":
-		s.table.Listed()
-		s.table.SlicesListed()
+		var of, slices []service.Name
+		for _, w := range f[1:] {
+			if n, is := strings.CutPrefix(w, "/"); is {
+				slices = append(slices, service.Name{Namespace: "default", Name: n})
+			} else {
+				of = append(of, service.Name{Namespace: "default", Name: w})
+			}
+		}
+		s.table.Listed(of)
+		s.table.SlicesListed(slices)
 	case "weight":
 		_, _ = fmt.Sscan(f[1], &s.place.LocalWeight)
 		s.table.Settle(s.place)

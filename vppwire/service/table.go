@@ -13,12 +13,12 @@ import (
 type Table struct {
 	place    Place
 	services map[Name]*known
-	slices   map[Name]*told
+	slices   map[Name]*Slice
 	// claims are the services that want an address and port, in the order of their names.
 	claims map[key][]Name
 	dirty  map[Name]bool
-	// serviceRound and sliceRound count the lists of each that were told to their end.
-	serviceRound, sliceRound uint64
+	// listed, slicesListed: all of each have been told once.
+	listed, slicesListed bool
 }
 
 // key is what VPP finds a mapping by.
@@ -31,21 +31,15 @@ type key struct {
 // known is one service.
 type known struct {
 	Service
-	round  uint64
 	claims []key
 	// exists: it has been told; else it is only known by its slices.
 	exists bool
 	slices map[Name]bool
 }
 
-type told struct {
-	Slice
-	round uint64
-}
-
 // New returns a Table that knows of no service.
 func New() *Table {
-	return &Table{services: map[Name]*known{}, slices: map[Name]*told{}, claims: map[key][]Name{}, dirty: map[Name]bool{}}
+	return &Table{services: map[Name]*known{}, slices: map[Name]*Slice{}, claims: map[key][]Name{}, dirty: map[Name]bool{}}
 }
 
 // Settle says what the node's situation is; everything is decided again where it is another one.
@@ -71,7 +65,6 @@ func (t *Table) service(n Name) *known {
 // Seen takes a service as it is now. The slices of the fact stay the caller's and are not changed.
 func (t *Table) Seen(s Service) {
 	k := t.service(s.Name)
-	k.round = t.serviceRound
 	if k.exists && reflect.DeepEqual(k.Service, s) {
 		return
 	}
@@ -91,13 +84,12 @@ func (t *Table) Gone(n Name) {
 func (t *Table) SliceSeen(s Slice) {
 	old := t.slices[s.Name]
 	if old != nil {
-		old.round = t.sliceRound
-		if reflect.DeepEqual(old.Slice, s) {
+		if reflect.DeepEqual(*old, s) {
 			return
 		}
 		t.forget(old)
 	}
-	t.slices[s.Name] = &told{s, t.sliceRound}
+	t.slices[s.Name] = &s
 	of := Name{s.Name.Namespace, s.Service}
 	t.service(of).slices[s.Name] = true
 	t.dirty[of] = true
@@ -112,34 +104,45 @@ func (t *Table) SliceGone(n Name) {
 }
 
 // forget takes a slice off its service.
-func (t *Table) forget(s *told) {
-	of := Name{s.Slice.Name.Namespace, s.Service}
-	delete(t.service(of).slices, s.Slice.Name)
+func (t *Table) forget(s *Slice) {
+	of := Name{s.Name.Namespace, s.Service}
+	delete(t.service(of).slices, s.Name)
 	t.dirty[of] = true
 }
 
-// Listed says that every service which exists has been told since the start, or since it said so last: what was not, is gone.
-func (t *Table) Listed() {
+// Listed says which services exist: any other is gone, also one that was told since the last list. A service that came and went in a gap of the
+// news was told last by a watch, and not by any list.
+func (t *Table) Listed(names []Name) {
+	exist := set(names)
 	for _, n := range slices.SortedFunc(maps.Keys(t.services), compare) {
-		if t.services[n].round != t.serviceRound {
+		if !exist[n] {
 			t.Gone(n)
 		}
 	}
-	t.serviceRound++
+	t.listed = true
 }
 
 // SlicesListed is Listed of slices.
-func (t *Table) SlicesListed() {
+func (t *Table) SlicesListed(names []Name) {
+	exist := set(names)
 	for _, n := range slices.SortedFunc(maps.Keys(t.slices), compare) {
-		if t.slices[n].round != t.sliceRound {
+		if !exist[n] {
 			t.SliceGone(n)
 		}
 	}
-	t.sliceRound++
+	t.slicesListed = true
 }
 
 // Known reports whether both lists have been told.
-func (t *Table) Known() bool { return t.serviceRound > 0 && t.sliceRound > 0 }
+func (t *Table) Known() bool { return t.listed && t.slicesListed }
+
+func set(names []Name) map[Name]bool {
+	s := make(map[Name]bool, len(names))
+	for _, n := range names {
+		s[n] = true
+	}
+	return s
+}
 
 func compare(a, b Name) int {
 	switch {

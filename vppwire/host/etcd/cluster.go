@@ -104,12 +104,8 @@ func (f *Cluster) round(ctx context.Context, tell func(agent.Event)) error {
 	for _, kv := range list.Responses[2].GetResponseRange().Kvs {
 		f.pools(tell, kv)
 	}
-	for i, end := range [...]agent.Event{agent.ServicesListed{}, agent.EndpointsListed{}} {
-		for _, kv := range list.Responses[3+i].GetResponseRange().Kvs {
-			f.service(tell, kv, false)
-		}
-		tell(end)
-	}
+	tell(agent.ServicesListed{Names: f.services(tell, list.Responses[3].GetResponseRange().Kvs)})
+	tell(agent.EndpointsListed{Names: f.services(tell, list.Responses[4].GetResponseRange().Kvs)})
 	return f.follow(ctx, tell, list)
 }
 

@@ -78,3 +78,19 @@ func (f *Cluster) service(tell func(agent.Event), kv *mvccpb.KeyValue, deleted b
 		tell(ev)
 	}
 }
+
+// services tells every service or slice of a list, and returns the names of those that could be read.
+func (f *Cluster) services(tell func(agent.Event), kvs []*mvccpb.KeyValue) (names []service.Name) {
+	for _, kv := range kvs {
+		f.service(func(ev agent.Event) {
+			switch e := ev.(type) {
+			case agent.ServiceSeen:
+				names = append(names, e.Service.Name)
+			case agent.EndpointsSeen:
+				names = append(names, e.Slice.Name)
+			}
+			tell(ev)
+		}, kv, false)
+	}
+	return names
+}

@@ -29,9 +29,12 @@ func (f *Facts) followServices(ctx context.Context, say func(...agent.Event)) {
 			return agent.ServiceSeen{Service: read}
 		}
 		follow(ctx, f.cfg.Client, f.cfg.Client.CoreV1().Services(v1.NamespaceAll), "", &v1.Service{}, sink[*v1.Service]{
-			listed: func(list []*v1.Service) { say(append(each(list, one), agent.ServicesListed{})...) },
-			put:    func(s *v1.Service, _ bool) { say(one(s)) },
-			gone:   func(s *v1.Service) { say(agent.ServiceGone{Name: service.Name{Namespace: s.Namespace, Name: s.Name}}) },
+			listed: func(list []*v1.Service) {
+				told := each(list, one)
+				say(append(told, agent.ServicesListed{Names: seen(told)})...)
+			},
+			put:  func(s *v1.Service, _ bool) { say(one(s)) },
+			gone: func(s *v1.Service) { say(agent.ServiceGone{Name: service.Name{Namespace: s.Namespace, Name: s.Name}}) },
 		})
 	})
 	both.Go(func() {
@@ -43,8 +46,11 @@ func (f *Facts) followServices(ctx context.Context, say func(...agent.Event)) {
 			return agent.EndpointsSeen{Slice: read}
 		}
 		follow(ctx, f.cfg.Client, f.cfg.Client.DiscoveryV1().EndpointSlices(v1.NamespaceAll), "", &discovery.EndpointSlice{}, sink[*discovery.EndpointSlice]{
-			listed: func(list []*discovery.EndpointSlice) { say(append(each(list, one), agent.EndpointsListed{})...) },
-			put:    func(s *discovery.EndpointSlice, _ bool) { say(one(s)) },
+			listed: func(list []*discovery.EndpointSlice) {
+				told := each(list, one)
+				say(append(told, agent.EndpointsListed{Names: seen(told)})...)
+			},
+			put: func(s *discovery.EndpointSlice, _ bool) { say(one(s)) },
 			gone: func(s *discovery.EndpointSlice) {
 				say(agent.EndpointsGone{Name: service.Name{Namespace: s.Namespace, Name: s.Name}})
 			},
@@ -59,6 +65,19 @@ func each[T any](list []T, one func(T) agent.Event) []agent.Event {
 		out[i] = one(o)
 	}
 	return out
+}
+
+// seen are the names of what events tell to exist.
+func seen(events []agent.Event) (names []service.Name) {
+	for _, ev := range events {
+		switch e := ev.(type) {
+		case agent.ServiceSeen:
+			names = append(names, e.Service.Name)
+		case agent.EndpointsSeen:
+			names = append(names, e.Slice.Name)
+		}
+	}
+	return names
 }
 
 // serviceOf is what an agent looks at of a Service; false for one that others serve, or nobody. An address that cannot be read, and one of IPv6,
