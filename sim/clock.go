@@ -4,15 +4,73 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/sim/engine"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
-// clocks are a machine's: the wall clock, which may be wrong and is set, and the one behind it, which runs a little too fast or too slow.
-type clocks struct {
+// wall is a wall clock, which may be wrong and is set, and the one behind it, which runs a little too fast or too slow.
+type wall struct {
+	eng *engine.Engine
 	// ahead is how far the wall clock is ahead of the true time, without what it has gained by running wrong.
 	ahead time.Duration
 	// ppm is by how many parts per million time runs too fast.
 	ppm int64
+}
+
+// million is what a clock's error is a part of.
+const million = 1_000_000
+
+// drawWall draws how wrong the clocks of the machine are on which somebody runs.
+func (w *World) drawWall(of string) wall {
+	t, c := &w.s.Topology, wall{eng: w.eng}
+	if spread := int(t.ClockSpread / time.Millisecond); spread > 0 {
+		c.ahead = time.Duration(w.eng.Chooser().Pick("clock of "+of, 2*spread+1)-spread) * time.Millisecond
+	}
+	if most := int(t.ClockDrift * million); most > 0 {
+		c.ppm = int64(w.eng.Chooser().Pick("drift of "+of, 2*most+1) - most)
+	}
+	return c
+}
+
+// Now implements controllers.Wall.
+func (c *wall) Now() time.Duration { return c.ahead + c.ticked() }
+
+// ticked is how much time has passed since the run's start by the machine's own count.
+func (c *wall) ticked() time.Duration { return c.ticks(c.eng.Now()) }
+
+// counted is what the machine has counted since something that is so old: a program that takes the time of both counts no more, and no less.
+func (c *wall) counted(age time.Duration) time.Duration {
+	return c.ticked() - c.ticks(c.eng.Now()-age)
+}
+
+// ticks is what the machine counts until a time of the run.
+func (c *wall) ticks(now time.Duration) time.Duration {
+	if c.ppm == 0 {
+		return now
+	}
+	return now + now/million*time.Duration(c.ppm) + now%million*time.Duration(c.ppm)/million
+}
+
+// truly is how long it takes until so much has passed by the machine's own count, to a microsecond.
+func (c *wall) truly(d time.Duration) time.Duration {
+	rate := million + time.Duration(c.ppm)
+	if rate == million || d == 0 { // no rest is none by any clock
+		return d
+	}
+	return d/rate*million + d%rate*million/rate
+}
+
+// UntilAfter implements controllers.Wall: it is truly, and never too short, as who is woken too early would sleep for ever.
+func (c *wall) UntilAfter(d time.Duration) time.Duration {
+	if c.ppm == 0 || d == 0 {
+		return d
+	}
+	return c.truly(d) + time.Microsecond
+}
+
+// clocks are a machine's, and what has happened by them.
+type clocks struct {
+	wall
 	// boot is which boot began when the clock behind had ticked as much as booted says.
 	boot   string
 	booted time.Duration
@@ -21,69 +79,22 @@ type clocks struct {
 	ownBoot string
 }
 
-// million is what a clock's error is a part of.
-const million = 1_000_000
-
-// drawClocks draws how wrong a new machine's clocks are.
-func (m *machine) drawClocks() {
-	t := &m.w.s.Topology
-	if spread := int(t.ClockSpread / time.Millisecond); spread > 0 {
-		m.clocks.ahead = time.Duration(m.w.eng.Chooser().Pick("clock of "+m.name, 2*spread+1)-spread) * time.Millisecond
-	}
-	if most := int(t.ClockDrift * million); most > 0 {
-		m.clocks.ppm = int64(m.w.eng.Chooser().Pick("drift of "+m.name, 2*most+1) - most)
-	}
-}
-
-// ticked is how much time has passed since the run's start by the machine's own count.
-func (m *machine) ticked() time.Duration { return m.ticks(m.w.eng.Now()) }
-
-// counted is what the machine has counted since something that is so old: a program that takes the time of both counts no more, and no less.
-func (m *machine) counted(age time.Duration) time.Duration {
-	return m.ticked() - m.ticks(m.w.eng.Now()-age)
-}
-
-// ticks is what the machine counts until a time of the run.
-func (m *machine) ticks(now time.Duration) time.Duration {
-	if m.clocks.ppm == 0 {
-		return now
-	}
-	return now + now/million*time.Duration(m.clocks.ppm) + now%million*time.Duration(m.clocks.ppm)/million
-}
-
-// truly is how long it takes until so much has passed by the machine's own count, to a microsecond.
-func (m *machine) truly(d time.Duration) time.Duration {
-	rate := million + time.Duration(m.clocks.ppm)
-	if rate == million || d == 0 { // no rest is none by any clock
-		return d
-	}
-	return d/rate*million + d%rate*million/rate
-}
-
-// untilAfter is truly, and never too short: who is woken too early would sleep for ever.
-func (m *machine) untilAfter(d time.Duration) time.Duration {
-	if m.clocks.ppm == 0 || d == 0 {
-		return d
-	}
-	return m.truly(d) + time.Microsecond
-}
-
 // sinceBoot is how long the machine has run, as agents see it: since the first of this boot.
 func (m *machine) sinceBoot() time.Duration {
 	if b := m.host.Boot(); b != m.clocks.boot {
-		m.clocks.boot, m.clocks.booted = b, m.ticked()-agentStartTime
+		m.clocks.boot, m.clocks.booted = b, m.clocks.ticked()-agentStartTime
 	}
-	return m.ticked() - m.clocks.booted
+	return m.clocks.ticked() - m.clocks.booted
 }
 
 // now is the time as the process sees it: what the wall clock said when it started, and what has passed since.
-func (p *process) now() time.Time { return epoch.Add(p.ahead + p.m.ticked()) }
+func (p *process) now() time.Time { return epoch.Add(p.ahead + p.m.clocks.ticked()) }
 
 // ownTime notes by what a new life of the agent measures rests. A new boot's time is the wall clock's: where somebody has set it back
 // since the boot before, whatever rests does so for longer, by no more than that. An agent that loses more has lost it by itself.
 func (m *machine) ownTime(p *process) {
 	c := &m.clocks
-	own := p.agent.Time(p.now()).Sub(epoch) - m.ticked()
+	own := p.agent.Time(p.now()).Sub(epoch) - m.clocks.ticked()
 	if boot := m.host.Boot(); c.ownBoot != boot {
 		if c.ownBoot != "" {
 			m.restLonger(min(c.own-own, c.own-c.ahead))

@@ -58,7 +58,7 @@ func (p *process) leaseFacts(effects []agent.Effect) {
 	}
 	for _, r := range gone {
 		p.m.rest(r.Addr)
-		p.m.fact(scenarios.Fact{Kind: scenarios.FactReleased, Owner: r.Owner, Addr: r.Addr, Prefix: r.Prefix, Rest: p.m.truly(p.m.w.rest()),
+		p.m.fact(scenarios.Fact{Kind: scenarios.FactReleased, Owner: r.Owner, Addr: r.Addr, Prefix: r.Prefix, Rest: p.m.clocks.truly(p.m.w.rest()),
 			Left: p.m.leftover(r.Addr, r.Owner, p.m.w.tenants[r.Addr].of(r.Owner))})
 	}
 	p.m.tellIdentity()

@@ -33,7 +33,7 @@ func (w *World) Linger(ctx context.Context) (stirred bool, err error) {
 // rest notes that an address was released.
 func (m *machine) rest(a netip.Addr) {
 	if d := m.w.rest(); d > 0 {
-		m.rests[a] = m.w.eng.Now() + m.truly(d)
+		m.rests[a] = m.w.eng.Now() + m.clocks.truly(d)
 	}
 }
 
@@ -43,7 +43,7 @@ func (m *machine) restLonger(d time.Duration) {
 		return
 	}
 	for a := range m.rests { //vppdrill:unordered each by itself
-		m.rests[a] += m.truly(d)
+		m.rests[a] += m.clocks.truly(d)
 	}
 }
 

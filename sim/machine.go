@@ -89,7 +89,7 @@ func (w *World) newMachine(name string) (*machine, error) {
 		return nil, err
 	}
 	m.host = host
-	m.drawClocks()
+	m.clocks.wall = m.w.drawWall(m.name)
 	w.machines[name] = m
 	w.order = append(w.order, m)
 	return m, nil

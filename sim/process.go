@@ -96,7 +96,7 @@ func (p *process) step(ev agent.Event) {
 		return
 	}
 	if l, ok := ev.(agent.NodesListed); ok {
-		ev = agent.NodesListed{Age: p.m.counted(l.Age)}
+		ev = agent.NodesListed{Age: p.m.clocks.counted(l.Age)}
 	}
 	p.m.w.stepping = p.m.name
 	var effects []agent.Effect
@@ -394,7 +394,7 @@ func (p *process) wakeAt(e agent.WakeAt) {
 		return
 	}
 	w := p.m.w
-	w.eng.After(p.m.untilAfter(max(0, e.At.Sub(p.now()))), &woken{p: p, wake: p.wake})
+	w.eng.After(p.m.clocks.UntilAfter(max(0, e.At.Sub(p.now()))), &woken{p: p, wake: p.wake})
 }
 
 // AppendText implements engine.Event.

@@ -63,7 +63,7 @@ func (w *World) patience(node string, r cluster.CNIResult) time.Duration {
 	if w.machines[node] == nil || r.Code != uint32(agent.CodeTryAgain) || r.Exhausted || r.Crowded || unknown(r) {
 		return 0
 	}
-	return w.machines[node].truly(w.agentConfig.AddPatience)
+	return w.machines[node].clocks.truly(w.agentConfig.AddPatience)
 }
 
 // crowded reports whether VPP holds as many AF_PACKET interfaces as it survives.

@@ -23,6 +23,10 @@ func (w *World) makeSystem() (err error) {
 			}
 			w.assign(node, list)
 		},
+		Wall: func(name string) controllers.Wall {
+			c := w.drawWall(name)
+			return &c
+		},
 		Judge: func(op fault.Op) fault.Verdict {
 			if !w.faulty() {
 				return fault.Verdict{}

@@ -96,7 +96,7 @@ func (t *tender) due() (*cluster.Resource, calico.Block, bool) {
 	if t.alive == nil || !t.view.listed {
 		return nil, calico.Block{}, false
 	}
-	now, grace := t.env.now(), t.env.Plan.Calico.EmptyBlockGrace
+	now, grace := t.now(), t.env.Plan.Calico.EmptyBlockGrace
 	affine := make(map[string]int)
 	for _, b := range t.view.blocks() {
 		affine[b.Affinity]++

@@ -29,7 +29,7 @@ type controller struct {
 
 func (c *controller) start() {
 	c.feed = c.env.Cluster.API.NewInformer(cluster.InformerConfig{Name: "nodeipam", At: c.at, Kind: cluster.KindNode, Handler: c})
-	c.perform(c.alloc.Run(c.env.now()))
+	c.perform(c.alloc.Run(c.now()))
 	c.feed.Start()
 }
 
@@ -50,7 +50,7 @@ func (c *controller) crash() {
 
 func (c *controller) step(ev nodeipam.Event) {
 	if !c.dead {
-		c.perform(c.alloc.Step(c.env.now(), ev))
+		c.perform(c.alloc.Step(c.now(), ev))
 	}
 }
 

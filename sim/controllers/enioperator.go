@@ -55,7 +55,7 @@ func (o *eniOperator) stop() {
 // resync looks at every node. The first time it also asks EC2 once more what each has: what a leader asked for that is none any more may
 // have come since. The real one asks at every resync, for all nodes in one request.
 func (o *eniOperator) resync() {
-	o.perform(o.core.Resync(o.env.now()))
+	o.perform(o.core.Resync(o.now()))
 	for _, name := range sortedNames(o.views) {
 		if o.relisted {
 			break
@@ -105,7 +105,7 @@ func (o *eniOperator) see(r *cluster.Resource) {
 		return
 	}
 	o.views[r.Name] = r
-	actions, err := o.core.Update(o.env.now(), ciliumNode(r))
+	actions, err := o.core.Update(o.now(), ciliumNode(r))
 	if err != nil {
 		o.env.Note(o.name, err.Error())
 		return
@@ -140,7 +140,7 @@ func (o *eniOperator) list(node string) {
 			})
 			return
 		}
-		o.perform(o.core.Listed(o.env.now(), node, m))
+		o.perform(o.core.Listed(o.now(), node, m))
 	})
 }
 
@@ -191,7 +191,7 @@ func (o *eniOperator) allocate(a cilium.Action) {
 		o.asked++
 		o.after(late, "has "+a.Node+"'s addresses", func() {
 			o.asked--
-			o.perform(o.core.Allocated(o.env.now(), a.Node, got, err))
+			o.perform(o.core.Allocated(o.now(), a.Node, got, err))
 			if errors.Is(err, cluster.ErrNoAnswer) { // they may be there all the same
 				o.list(a.Node)
 			}
@@ -213,7 +213,7 @@ func (o *eniOperator) free(a cilium.Action) {
 			}
 		}
 		return nil
-	}, func(err error) { o.perform(o.core.Freed(o.env.now(), a.Node, a.IP, err)) })
+	}, func(err error) { o.perform(o.core.Freed(o.now(), a.Node, a.IP, err)) })
 }
 
 // ask is one call of EC2 for a node.
@@ -255,7 +255,7 @@ func (o *eniOperator) write(a cilium.Action) {
 			}
 			o.core.Refused(a.Node)
 			if r := o.views[a.Node]; r != nil && ciliumNode(r).Metadata == version && !errors.Is(err, cluster.ErrConflict) && !errors.Is(err, cluster.ErrNotFound) {
-				o.after(retryTime, "tries again", func() { o.perform(o.core.Resync(o.env.now())) })
+				o.after(retryTime, "tries again", func() { o.perform(o.core.Resync(o.now())) })
 			}
 		}}
 	o.env.call(fault.Op{Node: o.kind, Name: resourceWrite, Key: a.Node}, call,

@@ -23,6 +23,8 @@ type leader struct {
 	// kind is the program, name this life of it.
 	kind, name string
 	at         cluster.Endpoint
+	// wall is its machine's clocks, nil for right ones.
+	wall Wall
 	// cut: it was cut off; its requests wait in held.
 	cut, dead bool
 	held      []func()
@@ -34,7 +36,27 @@ type leader struct {
 
 func newLeader(env *Env, name string, life int, late *leader) *leader {
 	kind, name := name, name+"-"+strconv.Itoa(life)
-	return &leader{env: env, kind: kind, name: name, at: env.Cluster.Net.Endpoint(name), late: late}
+	l := &leader{env: env, kind: kind, name: name, at: env.Cluster.Net.Endpoint(name), late: late}
+	if env.Wall != nil {
+		l.wall = env.Wall(name)
+	}
+	return l
+}
+
+// now is the time by the wall clock of the leader's machine.
+func (l *leader) now() time.Time {
+	if l.wall == nil {
+		return l.env.now()
+	}
+	return l.env.Epoch.Add(l.wall.Now())
+}
+
+// until is how long it takes until so much has passed by the leader's machine.
+func (l *leader) until(d time.Duration) time.Duration {
+	if l.wall == nil {
+		return d
+	}
+	return l.wall.UntilAfter(d)
 }
 
 // send starts a request, or keeps it until the cut ends.
@@ -54,7 +76,7 @@ func (l *leader) send(call func()) {
 func (l *leader) lose(pause time.Duration, within bool, knows func()) (late *leader) {
 	l.cut = true
 	l.env.Note(l.name, "cut off")
-	l.env.Clock.After(renewDeadline, &step{l.name, "stops leading", func() {
+	l.env.Clock.After(l.until(renewDeadline), &step{l.name, "stops leading", func() {
 		knows()
 	}})
 	l.env.Clock.After(pause, &step{l.name, "late requests", func() {
@@ -84,7 +106,7 @@ func (l *leader) alarm(at time.Time, ring func()) {
 		return
 	}
 	n := l.wake
-	l.env.Clock.After(max(0, at.Sub(l.env.now())), &step{l.name, "wake", func() {
+	l.env.Clock.After(l.until(max(0, at.Sub(l.now()))), &step{l.name, "wake", func() {
 		if l.wake == n && !l.dead {
 			ring()
 		}
@@ -93,7 +115,7 @@ func (l *leader) alarm(at time.Time, ring func()) {
 
 // after lets the leader do something later, if it still lives.
 func (l *leader) after(d time.Duration, what string, do func()) {
-	l.env.Clock.After(d, &step{l.name, what, func() {
+	l.env.Clock.After(l.until(d), &step{l.name, what, func() {
 		if !l.dead {
 			do()
 		}

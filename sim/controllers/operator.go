@@ -234,7 +234,7 @@ func (o *operator) enqueue(name string) {
 func (o *operator) adopt(objects []cluster.Object) {
 	var entries []cilium.Claim
 	for _, x := range objects {
-		more, err := o.pools.Adopt(o.env.now(), ciliumNode(x.(*cluster.Resource)))
+		more, err := o.pools.Adopt(o.now(), ciliumNode(x.(*cluster.Resource)))
 		entries = append(entries, more...)
 		if err != nil {
 			o.env.Note(o.name, err.Error())
@@ -275,7 +275,7 @@ func (o *operator) next() {
 		if incarnation, ok := o.gone[name]; ok {
 			delete(o.gone, name)
 			o.busy = true
-			o.append(o.pools.Delete(o.env.now(), incarnation), o.returned)
+			o.append(o.pools.Delete(o.now(), incarnation), o.returned)
 			continue
 		}
 		if r := o.views[name]; r != nil {
@@ -287,7 +287,7 @@ func (o *operator) next() {
 // reconcile answers one resource.
 func (o *operator) reconcile(r *cluster.Resource) {
 	n := ciliumNode(r)
-	allocated, entries, err := o.pools.Reconcile(o.env.now(), n)
+	allocated, entries, err := o.pools.Reconcile(o.now(), n)
 	if err != nil {
 		o.env.Note(o.name, err.Error())
 		if !slices.Contains(o.short, r.Name) {

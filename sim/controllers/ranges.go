@@ -161,7 +161,7 @@ func (s *rangeSystem) RemoveRange(r netip.Prefix) error {
 // LoseLeader lets another controller manager take over.
 func (s *rangeSystem) LoseLeader(pause time.Duration, within bool) error {
 	if old := s.leading; old != nil && s.lose(pause, within, old.stop, s.lead) {
-		old.step(nodeipam.Leading{Until: s.env.now().Add(renewDeadline)})
+		old.step(nodeipam.Leading{Until: old.now().Add(renewDeadline)})
 	}
 	return nil
 }

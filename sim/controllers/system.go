@@ -32,10 +32,21 @@ type Env struct {
 	// Judge says what befalls a request of a controller; nil: nothing. Crash ends a node's agent, which is started again.
 	Judge func(fault.Op) fault.Verdict
 	Crash func(node string)
+	// Wall gives the clocks of the machine on which a life of a controller runs; nil: all are right.
+	Wall func(name string) Wall
 	// Plant puts faults back; the zero Plant none.
 	Plant Plant
 }
 
+// Wall is the clocks of one machine of the control plane.
+type Wall interface {
+	// Now is what its wall clock says, since Epoch.
+	Now() time.Duration
+	// UntilAfter is how long it takes until so much has passed by its own count.
+	UntilAfter(d time.Duration) time.Duration
+}
+
+// now is the true time: that of a cloud, and of daemons that compare nothing with others' times.
 func (e *Env) now() time.Time { return e.Epoch.Add(e.Clock.Now()) }
 
 // pick is a free decision of the run.
