@@ -19,14 +19,15 @@ func ParseNodeConfigSpec(text []byte) (NodeConfigSpec, error) {
 
 // Override gives nodes that resources speak of what those say, in the place of what the NodeConfig section says, by node and as a whole: the
 // precedence of contiv's LoadNodeConfigFromCRD. A resource that Validate refuses is left out with its reason, and what before, the set that
-// was taken last, says of its node stays. taken is what counts of the resources now, in order of nodes. cfg is left alone; defaults must have
-// been applied.
-func (cfg Config) Override(resources, before []NodeConfig) (now Config, taken []NodeConfig, refused []error) {
+// was taken last, says of its node stays. taken is what counts of the resources now, in order of nodes, refused why not, by node. cfg is left
+// alone; defaults must have been applied.
+func (cfg Config) Override(resources, before []NodeConfig) (now Config, taken []NodeConfig, refused map[string]error) {
 	old := map[string]NodeConfig{}
 	for _, n := range before {
 		old[n.NodeName] = n
 	}
 	good := map[string]NodeConfig{}
+	refused = map[string]error{}
 	for _, n := range resources {
 		alone := cfg
 		alone.NodeConfig = []NodeConfig{n}
@@ -35,7 +36,7 @@ func (cfg Config) Override(resources, before []NodeConfig) (now Config, taken []
 			good[n.NodeName] = n
 			continue
 		}
-		refused = append(refused, err)
+		refused[n.NodeName] = err
 		if last, ok := old[n.NodeName]; ok {
 			good[n.NodeName] = last
 		}

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -54,10 +55,10 @@ func TestOverride(t *testing.T) {
 	}
 }
 
-func errorsText(list []error) string {
+func errorsText(by map[string]error) string {
 	var lines []string
-	for _, err := range list {
-		lines = append(lines, err.Error())
+	for _, name := range slices.Sorted(maps.Keys(by)) {
+		lines = append(lines, by[name].Error())
 	}
 	return strings.Join(lines, "; ")
 }

@@ -157,6 +157,7 @@ func joinKubernetes(ctx context.Context, o options, alloc ipam.NodeAllocator) (f
 	store := c.Store()
 	f := facts{store: store, events: c.Events(ctx, o.node), stop: func() error { store.Close(); return nil }}
 	told := kube.FactsConfig{Node: o.node, PoolsNamespace: o.cluster.poolsNamespace, PoolsName: o.cluster.poolsName, Services: services, Events: f.events}
+	c.TellClock(f.events)
 	if node, ok := alloc.(*cilium.Node); ok && o.cluster.ipam == ipamMultiPool {
 		told.Pools = c.Requester(kube.RequesterConfig{Node: o.node, Alloc: node, PreAllocate: preAllocate})
 		f.stepped = func(now time.Time, a *agent.Agent, effects []agent.Effect) { told.Pools.Stepped(now, a, effects) }
@@ -171,6 +172,7 @@ func dialKubernetes(ctx context.Context, command, kubeconfig, userAgent string, 
 	if err != nil {
 		return nil, cli.Usagef("%s: %w", command, err)
 	}
+	c.TellClock(nil)
 	err = c.Check(ctx, needs)
 	if errors.Is(err, kube.ErrNotReady) {
 		return nil, cli.CannotRun(fmt.Errorf("%s: %w", command, err))

@@ -106,32 +106,32 @@ func (n *nodeConfigs) until(ended <-chan error, news <-chan kube.NodeConfigs, cf
 	}
 }
 
-// take is the configuration by the file and by resources, which are kept for later. What cannot be taken is told, once.
+// take is the configuration by the file and by resources, which are kept for later. What cannot be taken is told.
 func (n *nodeConfigs) take(all kube.NodeConfigs) agent.Config {
-	list, errs := slices.Clone(all.List), []error(nil)
-	for _, name := range slices.Sorted(maps.Keys(all.Bad)) {
-		errs = append(errs, all.Bad[name])
-		if at := slices.IndexFunc(n.taken, func(c agent.NodeConfig) bool { return c.NodeName == name }); at >= 0 {
-			list = append(list, n.taken[at]) // what was known of the node stays
+	list := slices.Clone(all.List)
+	for _, last := range n.taken {
+		if all.Bad[last.NodeName] != nil {
+			list = append(list, last) // what was known of the node stays
 		}
 	}
 	cfg, taken, refused := n.file.Override(list, n.taken)
 	n.taken = taken
-	n.complain(append(errs, refused...))
+	maps.Copy(refused, all.Bad)
+	n.complain(refused)
 	if err := n.keep(); err != nil {
 		n.log.Warn("the NodeConfig resources cannot be kept for starts without an API server", "file", n.copy, "error", err)
 	}
 	return cfg
 }
 
-// complain tells what cannot be taken, where it is something else than the last time.
-func (n *nodeConfigs) complain(errs []error) {
+// complain tells once what of the own node cannot be taken; what is wrong with others their own agents tell.
+func (n *nodeConfigs) complain(refused map[string]error) {
 	text := ""
-	if len(errs) > 0 {
-		text = oneline.Error(errors.Join(errs...)).Error()
+	if err := refused[n.file.NodeName]; err != nil {
+		text = oneline.Error(err).Error()
 	}
 	if text != "" && text != n.refused {
-		n.log.Warn("NodeConfig resources are left alone", "error", text)
+		n.log.Warn("the NodeConfig resource is left alone", "error", text)
 		n.tell(agent.Log{Level: int(slog.LevelWarn), Reason: reasonNodeConfigRefused, Message: "left alone: " + text})
 	}
 	n.refused = text

@@ -22,6 +22,7 @@ import (
 type Connection struct {
 	client kubernetes.Interface
 	log    *slog.Logger
+	clock  *serverClock
 }
 
 // A program's own limits beside the server's. client-go's default of 5 requests a second holds up nodes that are claimed together.
@@ -52,11 +53,13 @@ func Dial(kubeconfig, userAgent string, log *slog.Logger) (*Connection, error) {
 	cfg.QPS, cfg.Burst, cfg.UserAgent = clientQPS, clientBurst, userAgent
 	cfg.ContentType = "application/json" // as records are asked for, so that one wire can be read by people and by tests
 	cfg.WarningHandler = rest.NoWarnings{}
+	clock := &serverClock{now: time.Now, log: log}
+	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { clock.next = next; return clock })
 	client, err := kubernetes.NewForConfig(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("kubeconfig: %w", err)
 	}
-	return &Connection{client, log}, nil
+	return &Connection{client, log, clock}, nil
 }
 
 // Facts is what an agent is told by; client and log are the connection's.
@@ -113,7 +116,7 @@ const answerTime = 10 * time.Second
 
 // silent: an API server that does not answer now has said nothing; whoever was told so goes on and waits for it.
 func (c *Connection) silent(what string, err error) error {
-	c.log.Warn("the API server does not answer; what this program may do is not known", "asked", what, "error", err)
+	c.log.Warn("the API server does not answer; what this program may do is not known", "asked", what, "error", WithClock(err))
 	return nil
 }
 

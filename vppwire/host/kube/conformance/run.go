@@ -116,7 +116,7 @@ func Run(ctx context.Context, o Options) (result Result, err error) {
 func (r *run) begin(ctx context.Context) error {
 	list, err := r.client().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return fmt.Errorf("list nodes: %w", err)
+		return fmt.Errorf("list nodes: %w", kube.WithClock(err))
 	}
 	for i := range list.Items {
 		if n := &list.Items[i]; !n.Spec.Unschedulable && ready(n) {
@@ -135,7 +135,7 @@ func (r *run) begin(ctx context.Context) error {
 		r.before[f.String()] = true
 		r.Notes = append(r.Notes, "before the run: "+f.String())
 	}
-	r.Notes = append(r.Notes, report.Unknown...)
+	r.Notes = append(append(r.Notes, report.Unknown...), r.clocks(ctx)...)
 	made, err := r.client().Namespaces().Create(ctx, &v1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "vppdrill-conformance-",
 		Labels: map[string]string{"pod-security.kubernetes.io/enforce": "privileged"}}}, metav1.CreateOptions{})
 	if err != nil {
