@@ -63,6 +63,10 @@ type IPAM struct {
 	UseExternalIPAM bool          `yaml:"useExternalIPAM" doc:"Pod addresses come from an external plugin and pod ranges from each Node object."`
 	ReuseDelay      time.Duration `yaml:"reuseDelay" doc:"A released address stays unused at least this long."`
 
+	// What a system's controllers and agents may ask of the API server; each process has a limit of its own.
+	ClientQPS   int `yaml:"clientQPS" min:"0" max:"10000" doc:"Requests a second that each client of the system sends to the API server in the long run, as client-go's QPS; 0 is no limit."`
+	ClientBurst int `yaml:"clientBurst" min:"0" max:"100000" doc:"Requests that it sends at once; twice clientQPS when absent, as client-go's 10 for 5."`
+
 	Ranges    []netip.Prefix `yaml:"ranges" doc:"What nodes' blocks are carved from, inside podSubnetCIDR; all of it when absent (cilium, nodeipam, calico)."`
 	NodeIPAM  NodeIPAMConfig `yaml:"nodeipam" doc:"What only nodeipam has."`
 	Cilium    CiliumIPAM     `yaml:"cilium" doc:"What only cilium has."`

@@ -20,7 +20,7 @@ func (m *Manager) pool(now time.Time) {
 		return
 	}
 	s := m.ds.GetIPStats()
-	if g, ok := m.sizing.Grow(s, m.ds.rooms(), len(m.attached)-m.ds.GetENIs()); ok {
+	if g, ok := m.grow(s); ok {
 		op := AssignUnits
 		if g.ENI == "" {
 			op = CreateENI
@@ -39,6 +39,21 @@ func (m *Manager) pool(now time.Time) {
 			m.ask(now, Call{Op: DeleteENI, ENI: id})
 		}
 	}
+}
+
+// grow says what is to be asked for.
+func (m *Manager) grow(s Stats) (Growth, bool) {
+	return m.sizing.Grow(s, m.ds.rooms(), len(m.attached)-m.ds.GetENIs())
+}
+
+// Short reports whether the node has less than its targets, and the Manager, which sleeps, is going to ask for more when it wakes. What EC2
+// refused last is not counted: it may be so for ever.
+func (m *Manager) Short() bool {
+	if m.phase != running || m.stopping || m.failures > 0 || m.doubt {
+		return false
+	}
+	_, ok := m.grow(m.ds.GetIPStats())
+	return ok
 }
 
 // grown puts what EC2 gave into the store.

@@ -36,6 +36,7 @@ var (
 func (d drawer) drawSystem(s *scenarios.Scenario) {
 	c := &s.Config.IPAM
 	c.System = one(d, "system", scenarios.NodeIPAM, scenarios.Cilium, scenarios.Datastore, scenarios.Calico)
+	c.ClientQPS = one(d, "client qps", 0, 0, 5)
 	c.PodSubnetCIDR, c.Ranges = scenarios.CIDR(systemSubnet), []netip.Prefix{systemFirst}
 	switch c.System {
 	case scenarios.NodeIPAM:

@@ -21,6 +21,7 @@ func TestAnyTroubleEndsServed(t *testing.T) {
 	plans := map[string]scenarios.IPAM{
 		"nodeipam":  {System: scenarios.NodeIPAM, PodSubnetOneNodePrefixLen: 26},
 		"cilium":    {System: scenarios.Cilium, PodSubnetOneNodePrefixLen: 27, Cilium: scenarios.CiliumIPAM{PreAllocate: 8}},
+		"limited":   {System: scenarios.Cilium, PodSubnetOneNodePrefixLen: 27, ClientQPS: 1, ClientBurst: 1, Cilium: scenarios.CiliumIPAM{PreAllocate: 8}},
 		"datastore": {System: scenarios.Datastore, PodSubnetOneNodePrefixLen: 28, Datastore: scenarios.DatastoreIPAM{InstanceType: "t3.small", PrefixDelegation: true, WarmPrefix: 1, MetadataLag: time.Second}},
 		"eni": {System: scenarios.Cilium, PodSubnetOneNodePrefixLen: 28, Cilium: scenarios.CiliumIPAM{Mode: scenarios.ENI, PreAllocate: 4, MaxAboveWatermark: 2, ReleaseDelay: time.Second},
 			Datastore: scenarios.DatastoreIPAM{InstanceType: "t3.small", AttachDelay: time.Second}},

@@ -20,6 +20,7 @@ type blockHost struct {
 	side   Side
 	alloc  ipam.NodeAllocator
 	at     cluster.Endpoint
+	api    *apiClient
 	dead   bool
 
 	// self is the node's incarnation, "" while its Node object is not known.
@@ -71,6 +72,7 @@ func newBlockHost(s *blockSystem, node string, side Side, alloc ipam.NodeAllocat
 	if plant := s.env.Plant.Side; plant != nil {
 		h.side = plant(node, side)
 	}
+	h.api = s.env.apiClient(node, func() bool { return h.dead })
 	h.view = newBlockView(h.soon)
 	// Fresh: an address that was given back and is somebody else's by now must not be taken for the node's.
 	h.feed = s.env.Cluster.API.NewInformer(cluster.InformerConfig{Name: "calico", At: h.at, Kind: cluster.KindResource, Fresh: true, Handler: h.view})
@@ -401,7 +403,7 @@ func (h *blockHost) write(what string, old *cluster.Resource, b calico.Block) {
 			h.wait(retryTime)
 		}
 	}}
-	h.system.env.call(fault.Op{Node: h.node, Name: what, Key: b.CIDR.String()}, call, func() { call.Send(h.at) },
+	h.system.env.call(h.api, fault.Op{Node: h.node, Name: what, Key: b.CIDR.String()}, call, func() { call.Send(h.at) },
 		func() { h.system.env.Crash(h.node) })
 }
 

@@ -156,7 +156,7 @@ func (t *tender) write(r *cluster.Resource, next calico.Block) {
 				t.soon()
 			}})
 		}}
-	t.env.call(fault.Op{Node: t.kind, Name: blockTend, Key: r.Name}, call,
+	t.env.call(t.api, fault.Op{Node: t.kind, Name: blockTend, Key: r.Name}, call,
 		func() { t.send(func() { call.Send(t.at) }) }, t.fail)
 }
 

@@ -202,7 +202,7 @@ func (c *controller) call(e nodeipam.Effect, what, name string, act func(*cluste
 		c.asked--
 		then(o, err)
 	}}
-	c.env.call(fault.Op{Node: c.kind, Name: what, Key: name}, call, func() { c.send(func() { call.Send(c.at) }) }, c.crash)
+	c.env.call(c.api, fault.Op{Node: c.kind, Name: what, Key: name}, call, func() { c.send(func() { call.Send(c.at) }) }, c.crash)
 }
 
 func outcome(err error) nodeipam.Outcome {

@@ -39,6 +39,7 @@ type eniAgent struct {
 	says   Handshake
 	feed   *cluster.Informer
 	at     cluster.Endpoint
+	api    *apiClient
 
 	dead, listed, restored                 bool
 	view                                   *cluster.Resource
@@ -60,6 +61,7 @@ func newENIAgent(s *eniSystem, node string, side Side, alloc *cilium.AddressNode
 	if plant := s.env.Plant.Handshake; plant != nil {
 		a.says = plant(node, s.restarts[node], a.says)
 	}
+	a.api = s.env.apiClient(node, func() bool { return a.dead })
 	// Fresh: what was agreed to before must not look as if it was not.
 	a.feed = s.env.Cluster.API.NewInformer(cluster.InformerConfig{Name: "cilium", At: a.at, Kind: cluster.KindResource, Node: node, Fresh: true, Handler: a})
 	return a
@@ -251,7 +253,7 @@ func (a *eniAgent) write(what string, act func(*cluster.API) (cluster.Object, er
 			a.soon()
 		}})
 	}}
-	a.system.env.call(fault.Op{Node: a.node, Name: what, Key: a.node}, call, func() { call.Send(a.at) },
+	a.system.env.call(a.api, fault.Op{Node: a.node, Name: what, Key: a.node}, call, func() { call.Send(a.at) },
 		func() { a.system.env.Crash(a.node) })
 }
 

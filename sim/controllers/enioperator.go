@@ -258,7 +258,7 @@ func (o *eniOperator) write(a cilium.Action) {
 				o.after(retryTime, "tries again", func() { o.perform(o.core.Resync(o.now())) })
 			}
 		}}
-	o.env.call(fault.Op{Node: o.kind, Name: resourceWrite, Key: a.Node}, call,
+	o.env.call(o.api, fault.Op{Node: o.kind, Name: resourceWrite, Key: a.Node}, call,
 		func() { o.send(func() { call.Send(o.at) }) }, func() { o.fail("it crashed") })
 }
 

@@ -258,6 +258,8 @@ func (d *ipamd) pending() string {
 		return "ipamd waits for an ENI to join"
 	case d.again, len(d.unset) > 0:
 		return "ipamd tries again"
+	case d.manager.Short():
+		return "ipamd is short of addresses, and looks at its pool every 5 s"
 	}
 	return ""
 }

@@ -23,6 +23,7 @@ type leader struct {
 	// kind is the program, name this life of it.
 	kind, name string
 	at         cluster.Endpoint
+	api        *apiClient
 	// wall is its machine's clocks, nil for right ones.
 	wall Wall
 	// cut: it was cut off; its requests wait in held.
@@ -37,6 +38,7 @@ type leader struct {
 func newLeader(env *Env, name string, life int, late *leader) *leader {
 	kind, name := name, name+"-"+strconv.Itoa(life)
 	l := &leader{env: env, kind: kind, name: name, at: env.Cluster.Net.Endpoint(name), late: late}
+	l.api = env.apiClient(name, func() bool { return l.dead })
 	if env.Wall != nil {
 		l.wall = env.Wall(name)
 	}

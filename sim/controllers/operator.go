@@ -355,7 +355,7 @@ func (o *operator) write(r *cluster.Resource, n *cilium.CiliumNode, allocated []
 			}
 			o.next()
 		}}
-	o.env.call(fault.Op{Node: o.kind, Name: resourceWrite, Key: r.Name}, call,
+	o.env.call(o.api, fault.Op{Node: o.kind, Name: resourceWrite, Key: r.Name}, call,
 		func() { o.send(func() { call.Send(o.at) }) }, func() { o.fail("it crashed") })
 }
 

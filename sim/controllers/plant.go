@@ -57,6 +57,7 @@ type Demand interface {
 type Manager interface {
 	Ready() bool
 	Joining() bool
+	Short() bool
 	Step(now time.Time, ev datastore.Event) []datastore.Effect
 }
 

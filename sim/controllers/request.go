@@ -88,10 +88,10 @@ func (e *Env) request(r request) {
 	}
 }
 
-// call is a request to the API server, sent by send.
-func (e *Env) call(op fault.Op, c *cluster.ResourceCall, send, die func()) {
+// call is a request to the API server by a client, sent by send.
+func (e *Env) call(from *apiClient, op fault.Op, c *cluster.ResourceCall, send, die func()) {
 	then := c.Then
-	e.request(request{op: op, send: send, die: die,
+	e.request(request{op: op, send: func() { from.send(op.Name, send) }, die: die,
 		forget: func() { c.Then = func(cluster.Object, error) {} },
 		tell: func(silent bool) {
 			if silent {

@@ -24,6 +24,7 @@ type requester struct {
 	feed   *cluster.Informer
 
 	at     cluster.Endpoint
+	api    *apiClient
 	dead   bool
 	listed bool
 	view   *cluster.Resource
@@ -52,6 +53,7 @@ func newRequester(s *poolSystem, node string, side Side, alloc *cilium.Node) *re
 	if plant := s.env.Plant.Side; plant != nil {
 		r.side = plant(node, side)
 	}
+	r.api = s.env.apiClient(node, func() bool { return r.dead })
 	r.feed = s.env.Cluster.API.NewInformer(cluster.InformerConfig{Name: "cilium", At: r.at, Kind: cluster.KindResource, Node: node, Handler: r})
 	return r
 }
@@ -219,7 +221,7 @@ func (r *requester) write(what string, act func(*cluster.API) (cluster.Object, e
 			r.soon()
 		}})
 	}}
-	r.system.env.call(fault.Op{Node: r.node, Name: what, Key: r.node}, call, func() { call.Send(r.at) },
+	r.system.env.call(r.api, fault.Op{Node: r.node, Name: what, Key: r.node}, call, func() { call.Send(r.at) },
 		func() { r.system.env.Crash(r.node) })
 }
 
