@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/containernetworking/cni/pkg/types"
@@ -84,11 +83,12 @@ func (l Conflist) JSON() ([]byte, error) {
 // file is written beside its place and renamed, so that a runtime that looks at any moment finds a whole one or none; a file
 // that is right already is left alone. The folders must exist.
 func Install(from, binDir, confDir, name string, conflist []byte) error {
-	program, err := os.ReadFile(from)
+	program, err := os.Open(from)
 	if err != nil {
 		return fmt.Errorf("plugin: %w", err)
 	}
-	if err := Place(filepath.Join(binDir, PluginType), program, 0o755); err != nil {
+	defer func() { _ = program.Close() }() // it was read
+	if err := place(filepath.Join(binDir, PluginType), program, 0o755); err != nil {
 		return fmt.Errorf("plugin: %w", err)
 	}
 	if err := Place(filepath.Join(confDir, name+".conflist"), conflist, 0o644); err != nil {
@@ -98,9 +98,18 @@ func Install(from, binDir, confDir, name string, conflist []byte) error {
 }
 
 // Place writes a file unless it is there with this content and mode. Nobody sees half of it, not even after a crash.
-func Place(path string, content []byte, mode os.FileMode) (err error) {
-	if same(path, content, mode) {
-		return nil
+func Place(path string, content []byte, mode os.FileMode) error {
+	return place(path, bytes.NewReader(content), mode)
+}
+
+// place reads content piece by piece: a program has a hundred megabytes, and an agent must not keep room for that.
+func place(path string, content io.ReadSeeker, mode os.FileMode) (err error) {
+	there, err := same(path, content, mode)
+	if err != nil || there {
+		return err
+	}
+	if _, err := content.Seek(0, io.SeekStart); err != nil {
+		return err
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
@@ -111,7 +120,7 @@ func Place(path string, content []byte, mode os.FileMode) (err error) {
 			err = errors.Join(err, os.Remove(f.Name()))
 		}
 	}()
-	_, err = io.Copy(f, bytes.NewReader(content))
+	_, err = io.Copy(f, content)
 	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
 	if err != nil {
 		return err
@@ -119,11 +128,33 @@ func Place(path string, content []byte, mode os.FileMode) (err error) {
 	return os.Rename(f.Name(), path)
 }
 
-func same(path string, content []byte, mode os.FileMode) bool {
+// pieceSize is how much of two files is compared at a time.
+const pieceSize = 64 << 10
+
+// same reports whether a file is there with this content and mode. The error is about content alone.
+func same(path string, content io.Reader, mode os.FileMode) (bool, error) {
 	info, err := os.Lstat(path)
-	if err != nil || info.Mode() != mode || info.Size() != int64(len(content)) {
-		return false
+	if err != nil || info.Mode() != mode {
+		return false, nil
 	}
-	there, err := os.ReadFile(path)
-	return err == nil && slices.Equal(there, content)
+	there, err := os.Open(path)
+	if err != nil {
+		return false, nil
+	}
+	defer func() { _ = there.Close() }() // it was read
+	for have, want := make([]byte, pieceSize), make([]byte, pieceSize); ; {
+		n, err := io.ReadFull(content, want)
+		last := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+		if err != nil && !last {
+			return false, err
+		}
+		m, _ := io.ReadFull(there, have) // what is short is another
+		if !bytes.Equal(want[:n], have[:m]) {
+			return false, nil
+		}
+		if last {
+			rest, _ := there.Read(have) // what cannot be read on has ended
+			return rest == 0, nil
+		}
+	}
 }

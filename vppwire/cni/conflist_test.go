@@ -61,6 +61,18 @@ func TestInstall(t *testing.T) {
 	if os.SameFile(first, install()) {
 		t.Error("a file that may be executed was written into")
 	}
+	// Programs of many pieces that differ only in their end, or in their length.
+	long := strings.Repeat("a program ", 30_000)
+	for _, text := range []string{long, long + "x", long + "y", long, long[:64<<10], long[:128<<10], ""} {
+		write(text)
+		last := install()
+		if !os.SameFile(last, install()) {
+			t.Errorf("%d bytes that were right were written again", len(text))
+		}
+		if got, err := os.ReadFile(filepath.Join(bin, cni.PluginType)); err != nil || string(got) != text {
+			t.Errorf("%d bytes are installed, want %d: %v", len(got), len(text), err)
+		}
+	}
 	for _, d := range []string{bin, conf} {
 		entries, err := os.ReadDir(d)
 		if err != nil || len(entries) != 1 {
