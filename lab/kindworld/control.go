@@ -270,11 +270,8 @@ func lacking(n timeline.Need) error { return fmt.Errorf("%w: %s", scenarios.ErrU
 // StopDHCP implements timeline.ControlPlane.
 func (st stage) StopDHCP(bool) { st.Fail(lacking(timeline.DHCPServer)) }
 
-// CompactStore implements timeline.ControlPlane.
-func (st stage) CompactStore(context.Context) error { return lacking(timeline.StoreHistory) }
-
 // GapWatches implements timeline.ControlPlane.
-func (st stage) GapWatches(context.Context, string) error { return lacking(timeline.StoreHistory) }
+func (st stage) GapWatches(context.Context, string) error { return lacking(timeline.WatchGaps) }
 
 // AddRange implements timeline.ControlPlane.
 func (st stage) AddRange(netip.Prefix) error { return lacking(timeline.CIDRControllers) }

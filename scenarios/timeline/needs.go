@@ -28,7 +28,7 @@ const (
 	OtherVersions
 	ServiceFeed
 	ForgetfulRuntimes
-	StoreHistory
+	WatchGaps
 	GivenAddresses
 	GivenPodCIDRs
 	SlowServers
@@ -58,7 +58,7 @@ var needs = [...]string{
 	OtherVersions:     "no other version of the agent is there",
 	ServiceFeed:       "nothing tells the agents of services",
 	ForgetfulRuntimes: "the kubelets here forget no sandbox without a DEL",
-	StoreHistory:      "the API server keeps and drops its history by itself",
+	WatchGaps:         "the API server's cache keeps a watch's place, whatever its store forgets",
 	GivenAddresses:    "nobody gives a node of a cluster another address",
 	GivenPodCIDRs:     "a Node object's pod CIDR is not changed by anybody",
 	SlowServers:       "connections to the API server cannot be made slow",

@@ -90,11 +90,11 @@ var actions = []action{
 
 	on((*Player).stopStore),
 	on((*Player).stopDHCP, DHCPServer),
-	on((*Player).compactStore, StoreHistory),
+	on((*Player).compactStore),
 	on((*Player).wipeStore),
 	on((*Player).stopAPI),
 	on((*Player).staleWatch, WatchDelivery),
-	on((*Player).gapWatch, StoreHistory),
+	on((*Player).gapWatch, WatchGaps),
 	on((*Player).duplicateWatch, WatchDelivery),
 
 	on((*Player).changeCIDR),
