@@ -151,7 +151,8 @@ func (f *Facts) followNodes(ctx context.Context, say func(...agent.Event)) {
 }
 
 // AgentLabel with the value AgentNone says of a node that no agent runs on it: a control plane, or a machine without VPP. Other nodes
-// neither wait for its record nor count it among their peers. A node that had an agent and gets the label counts as gone.
+// neither wait for its record nor count it among their peers. A node that had an agent and gets the label counts as gone. Of a Service it says
+// that agents leave it to kube-proxy.
 const (
 	AgentLabel = "vppdrill.github.io/agent"
 	AgentNone  = "none"

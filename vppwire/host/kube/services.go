@@ -84,7 +84,7 @@ func seen(events []agent.Event) (names []service.Name) {
 // is left out: the service exists all the same.
 func serviceOf(s *v1.Service) (service.Service, bool) {
 	out := service.Service{Name: service.Name{Namespace: s.Namespace, Name: s.Name}}
-	if s.Spec.Type == v1.ServiceTypeExternalName || s.Labels[proxyLabel] != "" {
+	if s.Spec.Type == v1.ServiceTypeExternalName || s.Labels[proxyLabel] != "" || s.Labels[AgentLabel] == AgentNone {
 		return out, false
 	}
 	addresses := func(texts ...string) (list []netip.Addr) {

@@ -85,6 +85,7 @@ func TestServices(t *testing.T) {
 	}))
 	s.put("services", svc("another", func(s *v1.Service) { s.Spec.Type = v1.ServiceTypeExternalName }))
 	s.put("services", svc("beside", func(s *v1.Service) { s.Labels = map[string]string{"service.kubernetes.io/service-proxy-name": "mine"} }))
+	s.put("services", svc("left", func(s *v1.Service) { s.Labels = map[string]string{kube.AgentLabel: kube.AgentNone} }))
 	s.put("endpointslices", slice("web-1", nil))
 	s.put("endpointslices", slice("web-6", func(s *discovery.EndpointSlice) { s.AddressType = discovery.AddressTypeIPv6 }))
 
@@ -97,8 +98,8 @@ func TestServices(t *testing.T) {
 		Endpoints: []service.Endpoint{{Addr: netip.MustParseAddr("10.1.1.2"), Node: "node-1", Ready: true, Serving: true},
 			{Addr: netip.MustParseAddr("10.1.2.2"), Serving: true, Terminating: true}}}}
 	h.expectAnyOrder(t, []agent.Event{agent.NodesListed{}, agent.PodsListed{}},
-		[]agent.Event{agent.ServiceGone{Name: name("another")}, agent.ServiceGone{Name: name("beside")}, web, agent.ServicesListed{}},
-		[]agent.Event{ends, agent.EndpointsGone{Name: name("web-6")}, agent.EndpointsListed{}})
+		[]agent.Event{agent.ServiceGone{Name: name("another")}, agent.ServiceGone{Name: name("beside")}, agent.ServiceGone{Name: name("left")}, web, agent.ServicesListed{Names: []service.Name{name("web")}}},
+		[]agent.Event{ends, agent.EndpointsGone{Name: name("web-6")}, agent.EndpointsListed{Names: []service.Name{name("web-1")}}})
 	deaf.expect(t, agent.NodesListed{}, agent.PodsListed{})
 
 	until(t, s.watched, func() string { return "nobody watches" })
