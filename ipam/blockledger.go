@@ -16,6 +16,8 @@ type BlockLedgerConfig struct {
 	External bool
 	// ReuseDelay is how long the Addresses that System.Fill returns let a released one cool.
 	ReuseDelay time.Duration
+	// PoolOf names the pool that a block is of, the same each time; nil is one pool for all.
+	PoolOf func(block netip.Prefix) string
 }
 
 // BlockLedger is a Ledger for systems in which each block knows its own addresses: it tries blocks in SetBlocks order. Where
@@ -30,6 +32,9 @@ func NewBlockLedger(c BlockLedgerConfig) *BlockLedger {
 	l := &BlockLedger{blocks: blocks{cfg: c}}
 	l.blocks.ledger = &l.Ledger
 	l.Ledger = NewLedger[Addresses](&l.blocks)
+	if c.PoolOf != nil {
+		l.pools = &l.blocks
+	}
 	return l
 }
 
@@ -80,6 +85,29 @@ func (p *blocks) Pick(now time.Time) (*AddressBlock, netip.Addr, error) {
 		}
 	}
 	return nil, netip.Addr{}, ErrExhausted
+}
+
+// PickOf implements PoolPicker.
+func (p *blocks) PickOf(now time.Time, pool string) (*AddressBlock, netip.Addr, error) {
+	for _, b := range p.ledger.active {
+		if p.cfg.PoolOf(b.Prefix) != pool {
+			continue
+		}
+		if addr, ok := b.Own.Allocate(now); ok {
+			return b, addr, nil
+		}
+	}
+	return nil, netip.Addr{}, ErrExhausted
+}
+
+// FreeOf is how many addresses the active blocks of a pool could give out now, with BlockLedgerConfig.PoolOf.
+func (l *BlockLedger) FreeOf(now time.Time, pool string) (free uint64) {
+	for _, b := range l.active {
+		if l.blocks.cfg.PoolOf(b.Prefix) == pool {
+			free += b.Own.Free(now)
+		}
+	}
+	return free
 }
 
 // Take implements Policy.

@@ -1,6 +1,7 @@
 package ipam
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -20,6 +21,7 @@ type Ledger[T any] struct {
 	policy Policy[T]
 	cooler Cooler          // nil where nothing cools
 	cursor CursorKeeper[T] // nil where a pick starts anywhere
+	pools  PoolPicker[T]   // nil where there is one pool
 	table  leaseTable
 	byID   []*HeldBlock[T] // nil where an ID is free
 	freeID int             // no ID below it is free
@@ -43,7 +45,7 @@ func NewLedger[T any](p Policy[T]) Ledger[T] {
 }
 
 // Allocate implements Allocator. An owner that holds another address than Want.Addr gets ErrTaken, a cooling Want.Addr
-// ErrExhausted. There is one pool: Want.Pool is "" or "default", else ErrNotInPool.
+// ErrExhausted. Without a PoolPicker there is one pool: Want.Pool is "" or "default", else ErrNotInPool.
 func (l *Ledger[T]) Allocate(now time.Time, o Owner, w Want) (Lease, []Record, error) {
 	e, b, addr, err := l.assign(now, o, w)
 	switch {
@@ -88,10 +90,13 @@ func (l *Ledger[T]) assign(now time.Time, o Owner, w Want) (held *leaseEntry, b 
 	return nil, b, addr, nil
 }
 
+// defaultPool is whose address an owner gets that names no pool.
+const defaultPool = "default"
+
 // pick takes an address out of a block.
 func (l *Ledger[T]) pick(now time.Time, w Want) (b *HeldBlock[T], addr netip.Addr, err error) {
 	switch {
-	case w.Pool != "" && w.Pool != "default":
+	case l.pools == nil && w.Pool != "" && w.Pool != defaultPool:
 		return nil, netip.Addr{}, fmt.Errorf("pool %q: %w", w.Pool, ErrNotInPool)
 	case len(l.active) == 0:
 		return nil, netip.Addr{}, ErrNoBlock
@@ -104,6 +109,12 @@ func (l *Ledger[T]) pick(now time.Time, w Want) (b *HeldBlock[T], addr netip.Add
 			return nil, netip.Addr{}, fmt.Errorf("address %s in %s: %w", addr, b.Prefix, err)
 		}
 		return b, addr, nil
+	}
+	if l.pools != nil {
+		if b, addr, err = l.pools.PickOf(now, cmp.Or(w.Pool, defaultPool)); err != nil {
+			err = fmt.Errorf("pool %s: %w", cmp.Or(w.Pool, defaultPool), err)
+		}
+		return b, addr, err
 	}
 	if b, addr, err = l.policy.Pick(now); errors.Is(err, ErrExhausted) {
 		total, _ := l.Capacity(now)

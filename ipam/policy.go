@@ -54,6 +54,12 @@ type Policy[T any] interface {
 	Size(now time.Time, b *HeldBlock[T]) (total, free uint64)
 }
 
+// PoolPicker is a Policy whose blocks are of named pools: an owner gets an address of the pool that it wants and of no other.
+type PoolPicker[T any] interface {
+	// PickOf is Pick in the active blocks of a pool; without any the error wraps ErrExhausted.
+	PickOf(now time.Time, pool string) (*HeldBlock[T], netip.Addr, error)
+}
+
 // Cooler is a Policy whose released addresses cool before they are given out again.
 type Cooler interface {
 	// Cool says that addr was released at that time, when it was picked from block; block need not be held any more. An address

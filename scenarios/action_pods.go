@@ -7,6 +7,7 @@ type CreatePods struct {
 	Count int     `yaml:"count" min:"1" max:"100000" doc:"How many; with node all, on each."`
 	Node  NodeRef `yaml:"node" doc:"Where; the scheduler decides when absent."`
 	App   string  `yaml:"app" pattern:"word" doc:"The application that the pods belong to."`
+	Pool  string  `yaml:"pool" pattern:"word" doc:"The pool of Cilium's that their annotation ipam.cilium.io/ip-pool names; that of their namespace when absent."`
 	// Static pods come from a node's own files: their sandboxes carry a UID that the API server does not know.
 	Static bool `yaml:"static" doc:"Static pods, which the API server knows under another UID; they need a node."`
 }

@@ -96,6 +96,9 @@ const (
 type CiliumIPAM struct {
 	Mode        CiliumMode `yaml:"mode" enum:"multi-pool,cluster-pool,eni" doc:"Whether nodes get blocks as their pods ask for them, one block each, or single addresses of EC2."`
 	PreAllocate int        `yaml:"preAllocate" min:"0" max:"4096" doc:"How many unused addresses a node has at least; with mode eni, 0 means 8."`
+	// Pools are further CiliumPodIPPools, of mode multi-pool.
+	Pools         []CiliumPool `yaml:"pools" doc:"Named pools beside the default one, which has config.ipam.ranges; create-pods asks for one by pool, with mode multi-pool."`
+	NamespacePool string       `yaml:"namespacePool" pattern:"word" doc:"The pool that the namespace's annotation ipam.cilium.io/ip-pool names, for pods that have none; default when absent."`
 	// What follows is CiliumNode's, for mode eni. EC2 is as datastore has it: instanceType, attachDelay, requestsPerSecond.
 	MinAllocate       int           `yaml:"minAllocate" min:"0" max:"4096" doc:"How many addresses a node has at least, with mode eni."`
 	MaxAllocate       int           `yaml:"maxAllocate" min:"0" max:"4096" doc:"How many addresses a node has at most, with mode eni; no limit when absent."`
@@ -155,6 +158,14 @@ type CalicoIPAM struct {
 	MaxBlocks      int  `yaml:"maxBlocksPerHost" min:"1" max:"4096" doc:"How many blocks a node claims at most; it borrows beyond."`
 	// EmptyBlockGrace is kube-controllers' leakGracePeriod.
 	EmptyBlockGrace time.Duration `yaml:"emptyBlockGrace" doc:"A node's block that is empty for so long is released, if the node has another one."`
+}
+
+// CiliumPool is a CiliumPodIPPool.
+type CiliumPool struct {
+	Name        string         `yaml:"name" required:"true" pattern:"word" doc:"Its name, which pods ask for."`
+	IPv4        []netip.Prefix `yaml:"ipv4" doc:"Its ranges, inside podSubnetCIDR and apart from all others."`
+	MaskSize    int            `yaml:"maskSizeIPv4" min:"0" max:"32" doc:"Prefix length of the blocks that nodes get of it; podSubnetOneNodePrefixLen when absent."`
+	PreAllocate int            `yaml:"preAllocate" min:"0" max:"4096" doc:"How many unused addresses of it a node has at least; without any it has none before a pod asks."`
 }
 
 // CiliumMode is how Cilium's operator gives blocks to nodes.

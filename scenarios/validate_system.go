@@ -1,7 +1,9 @@
 package scenarios
 
 import (
+	"cmp"
 	"net/netip"
+	"slices"
 	"strconv"
 
 	"github.com/vppdrill/vppdrill/ipam/datastore"
@@ -77,6 +79,9 @@ func (s *Scenario) checkSystem(c IPAM) *InputError {
 	if err := s.checkAliases(c); err != nil {
 		return err
 	}
+	if err := s.checkPools(c, plan.PodSubnet, plan.PodSubnetOneNodePrefixLen); err != nil {
+		return err
+	}
 	if c.System == Calico {
 		if n := plan.PodSubnetOneNodePrefixLen; n < calicoBitsMin || n > calicoBitsMax {
 			return s.wrongAt("config.ipam.podSubnetOneNodePrefixLen", "Calico's blocks are /%d to /%d", calicoBitsMin, calicoBitsMax)
@@ -109,6 +114,77 @@ func (s *Scenario) checkSystem(c IPAM) *InputError {
 	}
 	return nil
 }
+
+// checkPools refuses named pools whose ranges are not their own, and pods that ask for a pool that is not there.
+func (s *Scenario) checkPools(c IPAM, pods netip.Prefix, bits int) *InputError {
+	names := []string{DefaultCiliumPool}
+	all := slices.Clone(c.Ranges)
+	switch {
+	case len(c.Cilium.Pools) == 0:
+	case c.System != Cilium || c.Cilium.Mode != MultiPool || pods.Addr().Is6():
+		return s.wrongAt("config.ipam.cilium.pools", "are of cilium's mode multi-pool, with IPv4")
+	case len(c.Ranges) == 0:
+		return s.wrongAt("config.ipam.cilium.pools", "leave nothing to the default pool: give it a range in config.ipam.ranges")
+	}
+	for i, p := range c.Cilium.Pools {
+		path := "config.ipam.cilium.pools[" + strconv.Itoa(i) + "]"
+		length := cmp.Or(p.MaskSize, bits)
+		switch {
+		case slices.Contains(names, p.Name):
+			return s.wrongAt(path+".name", "%s is a pool already", p.Name)
+		case len(p.IPv4) == 0:
+			return s.wrongAt(path, "has no range: give it ipv4")
+		case length > blockBitsMax:
+			return s.wrongAt(path+".maskSizeIPv4", "/%d is longer than /%d", length, blockBitsMax)
+		}
+		names = append(names, p.Name)
+		for k, r := range p.IPv4 {
+			at := path + ".ipv4[" + strconv.Itoa(k) + "]"
+			switch {
+			case r.Bits() < pods.Bits() || !pods.Contains(r.Addr()):
+				return s.wrongAt(at, "%s is not inside podSubnetCIDR %s", r, pods)
+			case r.Bits() > length:
+				return s.wrongAt(at, "%s has no room for a node's block of /%d", r, length)
+			}
+			for _, other := range all {
+				if other.Overlaps(r) {
+					return s.wrongAt(at, "%s overlaps %s", r, other)
+				}
+			}
+			all = append(all, r)
+		}
+	}
+	unknown := func(path, name string) *InputError {
+		if name == "" || slices.Contains(names, name) {
+			return nil
+		}
+		err := s.wrongAt(path, "there is no pool %q", name)
+		err.Nearest = strictyaml.Nearest(name, names)
+		return err
+	}
+	if err := unknown("config.ipam.cilium.namespacePool", c.Cilium.NamespacePool); err != nil {
+		return err
+	}
+	for i, step := range s.Timeline {
+		path := "timeline[" + strconv.Itoa(i) + "]"
+		switch a := step.Action.(type) {
+		case CreatePods:
+			if err := unknown(path+".pool", a.Pool); err != nil {
+				return err
+			}
+		case AddRange:
+			for _, p := range c.Cilium.Pools {
+				if slices.ContainsFunc(p.IPv4, a.CIDR.Overlaps) {
+					return s.wrongAt(path+".cidr", "%s overlaps a range of pool %s", a.CIDR, p.Name)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// DefaultCiliumPool is the pool of pods that ask for none.
+const DefaultCiliumPool = "default"
 
 // checkSubnets refuses zones whose subnets cannot be a VPC's, or are not where pods' addresses should be.
 func (s *Scenario) checkSubnets(c IPAM, pods netip.Prefix) *InputError {

@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/vppdrill/vppdrill/ipam"
@@ -184,12 +185,22 @@ func (w *World) starvedInVain() string {
 	}
 	for _, m := range w.order {
 		if k := w.cluster.Kubelet(m.name); k != nil && k.Starved() > 0 && m.proc != nil {
-			if _, free := m.alloc.Capacity(m.proc.agent.Time(m.proc.now())); free > 0 && !m.crowded() {
+			if m.freeForStarved(k) && !m.crowded() {
 				return m.name + ": pods wait for an address and there is one"
 			}
 		}
 	}
 	return ""
+}
+
+// freeForStarved reports whether there is a free address for a pod that waits, of its pool where there are several.
+func (m *machine) freeForStarved(k *cluster.Kubelet) bool {
+	now := m.proc.agent.Time(m.proc.now())
+	if pooled, ok := m.alloc.(controllers.PooledAllocator); ok {
+		return slices.ContainsFunc(k.StarvedPods(), func(p *cluster.Pod) bool { return pooled.FreeFor(now, p.Pool) > 0 })
+	}
+	_, free := m.alloc.Capacity(now)
+	return free > 0
 }
 
 // control is the part of a World around the machines.

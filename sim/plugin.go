@@ -88,6 +88,13 @@ func (x *plugin) Fire() {
 		x.again(noAgent)
 		return
 	}
+	if asker, ok := w.system.(controllers.PoolAsker); ok && x.command == "Add" {
+		pool := ""
+		if pod, ok := w.api.Pod(podKey(strings.TrimPrefix(x.pod, "default/"))); ok {
+			pool = pod.Pool
+		}
+		asker.AsksPool(x.owner, pool)
+	}
 	if prep, ok := w.system.(controllers.Preparer); ok && x.command == "Add" && !x.prepared {
 		x.prepared = true
 		x.m.fact(scenarios.Fact{Kind: scenarios.FactAsked, Owner: x.owner, Pod: x.pod, PodUID: x.podUID, Text: scenarios.AskedAddress})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/sim/controllers"
 	"github.com/vppdrill/vppdrill/sim/vppmodel/view"
 	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 	"github.com/vppdrill/vppdrill/vppwire/mode"
@@ -48,7 +49,11 @@ func (m *machine) state() scenarios.NodeState {
 		n.UID = node.UID
 	}
 	if k := m.w.cluster.Kubelet(m.name); k != nil {
-		n.Waiting = k.Starved()
+		if n.Waiting = k.Starved(); n.Waiting > 0 && m.proc != nil {
+			if _, pooled := m.alloc.(controllers.PooledAllocator); pooled && !m.freeForStarved(k) {
+				n.Waiting = 0 // what is free is of other pools
+			}
+		}
 	}
 	if m.up {
 		n.Linux = m.host

@@ -24,6 +24,8 @@ type NodeConfig struct {
 	Avoid func(block netip.Prefix) []netip.Addr
 	// FirstRouter gives the router the first address of a block that is not kept, instead of any.
 	FirstRouter bool
+	// PoolOf names the pool of a block, for a node with several: Want.Pool asks for one of them. nil: all are of DefaultPool.
+	PoolOf func(block netip.Prefix) string
 }
 
 // Node gives out the pod addresses of one node the way Cilium's host-scope mode does: a search in a block starts anywhere
@@ -53,7 +55,7 @@ func NewNode(c NodeConfig) (*Node, error) {
 	if c.FirstRouter {
 		s.routerLabel = ""
 	}
-	return &Node{BlockLedger: ipam.NewBlockLedger(ipam.BlockLedgerConfig{System: s}), cfg: c}, nil
+	return &Node{BlockLedger: ipam.NewBlockLedger(ipam.BlockLedgerConfig{System: s, PoolOf: c.PoolOf}), cfg: c}, nil
 }
 
 // Allocate implements ipam.Allocator, as ipam.Ledger does.

@@ -17,7 +17,7 @@ type releasedCIDR struct {
 // neededIPs addresses, in use or not; when they have fewer, it reclaims CIDRs that were given back without anybody being told,
 // the last first.
 func (p *CIDRPool) ReleaseExcessCIDRs(neededIPs int) {
-	active, have := p.active(), size(p.ledger)
+	active, have := p.active(), size(p.ledger, anyBlock)
 	for i := len(p.released) - 1; i >= 0 && have < uint64(max(neededIPs, 0)); i-- {
 		if p.released[i].tellings == 0 {
 			cidr := p.released[i].cidr
@@ -28,7 +28,7 @@ func (p *CIDRPool) ReleaseExcessCIDRs(neededIPs int) {
 		}
 	}
 	p.mustSetActive(active)
-	excess := excess(p.ledger, neededIPs)
+	excess := excess(p.ledger, neededIPs, anyBlock)
 	for _, cidr := range excess {
 		p.released = append(p.released, releasedCIDR{cidr: cidr})
 	}

@@ -175,10 +175,13 @@ func (a *addresses) Free(time.Time) uint64 { return a.CIDRRange.Free() }
 // excess lists active blocks that a node can give back and still have needed addresses: without leases, the last one first, and
 // never all of them while needed is above 0. The operator gives blocks only when those of the node do not have needed
 // addresses, so the two never fight over one.
-func excess(l *ipam.BlockLedger, needed int) []netip.Prefix {
-	have := size(l)
+func excess(l *ipam.BlockLedger, needed int, of func(block netip.Prefix) bool) []netip.Prefix {
 	var excess []netip.Prefix
+	have := size(l, of)
 	for _, b := range slices.Backward(l.Active()) {
+		if !of(b.Prefix) {
+			continue
+		}
 		if n := b.Own.(*addresses).Max(); b.Leases() == 0 && have-n >= uint64(max(needed, 0)) {
 			have -= n
 			excess = append(excess, b.Prefix)
@@ -188,9 +191,14 @@ func excess(l *ipam.BlockLedger, needed int) []netip.Prefix {
 }
 
 // size is how many addresses the active blocks have, as the operator counts them.
-func size(l *ipam.BlockLedger) (n uint64) {
+func size(l *ipam.BlockLedger, of func(block netip.Prefix) bool) (n uint64) {
 	for _, b := range l.Active() {
-		n += b.Own.(*addresses).Max()
+		if of(b.Prefix) {
+			n += b.Own.(*addresses).Max()
+		}
 	}
 	return n
 }
+
+// anyBlock is for ledgers of one pool.
+func anyBlock(netip.Prefix) bool { return true }

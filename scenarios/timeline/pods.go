@@ -23,7 +23,7 @@ func (p *Player) createPods(_ context.Context, a scenarios.CreatePods) error {
 	create := func(node string) error {
 		for range a.Count {
 			p.podsMade++
-			p.world.CreatePod(Pod{Name: app + "-" + strconv.Itoa(p.podsMade), App: app, Node: node, Static: a.Static})
+			p.world.CreatePod(Pod{Name: app + "-" + strconv.Itoa(p.podsMade), App: app, Node: node, Static: a.Static, Pool: a.Pool})
 		}
 		return nil
 	}

@@ -98,6 +98,8 @@ type Pod struct {
 	MaxPerNode int
 	// Pinned pods are not evicted. Deleting pods are about to go; new ones are not. Static pods' sandboxes have another UID.
 	Pinned, Deleting, Static bool
+	// Pool is what the pod's annotation names; empty without one.
+	Pool string
 }
 
 // Request is one that a container runtime sends to a node's agent beside ADD and DEL of its pods.

@@ -194,6 +194,16 @@ func (k *Kubelet) countStarved(d int) {
 func (k *Kubelet) Unsettled() int { return k.unsettled }
 func (k *Kubelet) Starved() int   { return k.starved }
 
+// StarvedPods are those that Starved counts, in the order in which the kubelet met them.
+func (k *Kubelet) StarvedPods() (list []*Pod) {
+	for _, w := range k.inOrder() {
+		if w.starved {
+			list = append(list, w.pod)
+		}
+	}
+	return list
+}
+
 // Pending describes each unsettled pod in one line, in the order in which the kubelet met them.
 func (k *Kubelet) Pending() (lines []string) {
 	for _, w := range k.inOrder() {

@@ -144,6 +144,8 @@ type Pod struct {
 	Requests string
 	// MaxPerNode bounds how many pods of App may share a node; 0 and below: no bound.
 	MaxPerNode int
+	// Pool is what its annotation says of where its address comes from; nobody here interprets it.
+	Pool string
 }
 
 // Kind is KindPod.

@@ -13,6 +13,7 @@ type PodSpec struct {
 	Static     bool
 	Requests   string
 	MaxPerNode int
+	Pool       string
 }
 
 // Key is the pod's namespace and name.
@@ -44,7 +45,7 @@ func (w *Workload) Create(spec PodSpec) {
 		key := spec.Key()
 		p := &Pod{
 			Meta: Meta{Namespace: key.Namespace, Name: key.Name}, App: spec.App, Node: spec.Node, Pinned: spec.Pinned, Static: spec.Static,
-			Requests: spec.Requests, MaxPerNode: spec.MaxPerNode,
+			Requests: spec.Requests, MaxPerNode: spec.MaxPerNode, Pool: spec.Pool,
 		}
 		if w.api.Create(p) == nil {
 			w.created++

@@ -19,9 +19,11 @@ import (
 // there is a block. Method: rapid draws what befalls each system; stories' world looks after each event.
 func TestAnyTroubleEndsServed(t *testing.T) {
 	plans := map[string]scenarios.IPAM{
-		"nodeipam":  {System: scenarios.NodeIPAM, PodSubnetOneNodePrefixLen: 26},
-		"cilium":    {System: scenarios.Cilium, PodSubnetOneNodePrefixLen: 27, Cilium: scenarios.CiliumIPAM{PreAllocate: 8}},
-		"limited":   {System: scenarios.Cilium, PodSubnetOneNodePrefixLen: 27, ClientQPS: 1, ClientBurst: 1, Cilium: scenarios.CiliumIPAM{PreAllocate: 8}},
+		"nodeipam": {System: scenarios.NodeIPAM, PodSubnetOneNodePrefixLen: 26},
+		"cilium":   {System: scenarios.Cilium, PodSubnetOneNodePrefixLen: 27, Cilium: scenarios.CiliumIPAM{PreAllocate: 8}},
+		"limited":  {System: scenarios.Cilium, PodSubnetOneNodePrefixLen: 27, ClientQPS: 1, ClientBurst: 1, Cilium: scenarios.CiliumIPAM{PreAllocate: 8}},
+		"pools": {System: scenarios.Cilium, PodSubnetOneNodePrefixLen: 28, PodSubnetCIDR: scenarios.CIDR(netip.MustParsePrefix("10.1.0.0/16")), Ranges: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/20")},
+			Cilium: scenarios.CiliumIPAM{PreAllocate: 2, NamespacePool: "blue", Pools: []scenarios.CiliumPool{{Name: "blue", IPv4: []netip.Prefix{netip.MustParsePrefix("10.1.64.0/20")}, MaskSize: 27}}}},
 		"datastore": {System: scenarios.Datastore, PodSubnetOneNodePrefixLen: 28, Datastore: scenarios.DatastoreIPAM{InstanceType: "t3.small", PrefixDelegation: true, WarmPrefix: 1, MetadataLag: time.Second}},
 		"eni": {System: scenarios.Cilium, PodSubnetOneNodePrefixLen: 28, Cilium: scenarios.CiliumIPAM{Mode: scenarios.ENI, PreAllocate: 4, MaxAboveWatermark: 2, ReleaseDelay: time.Second},
 			Datastore: scenarios.DatastoreIPAM{InstanceType: "t3.small", AttachDelay: time.Second}},

@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -62,6 +63,11 @@ func newOperator(s *poolSystem, l *leader) *operator {
 
 // upsert makes the pool what the configuration says.
 func (o *operator) upsert() error {
+	for _, p := range o.system.env.Plan.Cilium.Pools {
+		if err := o.pools.UpsertPool(p.Name, cilium.PoolSpec{IPv4: p.IPv4, MaskSize4: cmp.Or(p.MaskSize, o.system.bits)}); err != nil {
+			return err
+		}
+	}
 	return o.pools.UpsertPool(cilium.DefaultPool, o.system.spec())
 }
 
@@ -413,12 +419,10 @@ func (o *operator) pending() string {
 	return ""
 }
 
-// prefixes are the CIDRs of the default pool.
+// prefixes are the CIDRs of all pools.
 func prefixes(list []cilium.PoolAllocation) (out []netip.Prefix) {
 	for _, a := range list {
-		if a.Pool == cilium.DefaultPool {
-			out = append(out, a.CIDRs...)
-		}
+		out = append(out, a.CIDRs...)
 	}
 	return out
 }

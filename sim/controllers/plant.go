@@ -83,7 +83,9 @@ type allocatorDemand struct {
 func (d *allocatorDemand) Needed(now time.Time) int { return d.NodeDemand.Needed(now, d.alloc) }
 
 // Excess implements Demand.
-func (d *allocatorDemand) Excess(needed int) []netip.Prefix { return d.alloc.Excess(needed) }
+func (d *allocatorDemand) Excess(needed int) []netip.Prefix {
+	return d.NodeDemand.Excess(d.alloc, needed)
+}
 
 // Occupied implements Demand.
 func (d *allocatorDemand) Occupied(p netip.Prefix) bool {

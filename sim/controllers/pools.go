@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -25,6 +26,61 @@ type poolSystem struct {
 	nodes    map[string]*requester // living agents
 	allocs   map[string]*cilium.Node
 	requests int64
+	// asked is the pool that an owner asked for last, where there are several.
+	asked map[ipam.Owner]string
+}
+
+// PoolAsker is a System whose pods may ask for a pool by an annotation, of theirs or of their namespace.
+type PoolAsker interface {
+	// AsksPool says before each ADD what the pod's annotation says; empty without one.
+	AsksPool(o ipam.Owner, pool string)
+}
+
+// AsksPool implements PoolAsker: as an agent of Cilium's looks the annotations up when a pod comes.
+func (s *poolSystem) AsksPool(o ipam.Owner, pool string) {
+	if len(s.env.Plan.Cilium.Pools) > 0 {
+		s.asked[o] = s.named(pool)
+	}
+}
+
+// named is the pool of a pod with an annotation: its own, its namespace's, the default one.
+func (s *poolSystem) named(pool string) string {
+	return cmp.Or(pool, s.env.Plan.Cilium.NamespacePool, cilium.DefaultPool)
+}
+
+// poolOf is the pool that a block is of.
+func (s *poolSystem) poolOf(block netip.Prefix) string {
+	for _, p := range s.env.Plan.Cilium.Pools {
+		if slices.ContainsFunc(p.IPv4, block.Overlaps) {
+			return p.Name
+		}
+	}
+	return cilium.DefaultPool
+}
+
+// pooledNode is a Node whose owners get addresses of the pools that they asked for.
+type pooledNode struct {
+	*cilium.Node
+	system *poolSystem
+}
+
+// PooledAllocator is a node's allocator with several pools.
+type PooledAllocator interface {
+	// FreeFor is how many addresses a pod with that annotation could get now; "" is a pod without one.
+	FreeFor(now time.Time, pool string) uint64
+}
+
+var _ PooledAllocator = pooledNode{}
+
+// FreeFor implements PooledAllocator.
+func (n pooledNode) FreeFor(now time.Time, pool string) uint64 {
+	return n.FreeOf(now, n.system.named(pool))
+}
+
+// Allocate implements ipam.Allocator.
+func (n pooledNode) Allocate(now time.Time, o ipam.Owner, w ipam.Want) (ipam.Lease, []ipam.Record, error) {
+	w.Pool = n.system.asked[o]
+	return n.Node.Allocate(now, o, w)
 }
 
 func newPoolSystem(env Env) (*poolSystem, error) {
@@ -34,7 +90,7 @@ func newPoolSystem(env Env) (*poolSystem, error) {
 	}
 	s := &poolSystem{
 		env: env, bits: plan.PodSubnetOneNodePrefixLen,
-		nodes: make(map[string]*requester), allocs: make(map[string]*cilium.Node),
+		nodes: make(map[string]*requester), allocs: make(map[string]*cilium.Node), asked: make(map[ipam.Owner]string),
 	}
 	if s.ranges, err = s.env.ranges(); err != nil {
 		return nil, err
@@ -97,9 +153,16 @@ type picker struct{ env *Env }
 func (p picker) Pick(label string, n int) int { return p.env.pick(label, n) }
 
 func (s *poolSystem) Allocator(node string) (ipam.NodeAllocator, error) {
-	n, err := cilium.NewNode(cilium.NodeConfig{Pick: picker{&s.env}, FirstRouter: true, Keep: natLoopback})
-	s.allocs[node] = n
-	return n, err
+	c := cilium.NodeConfig{Pick: picker{&s.env}, FirstRouter: true, Keep: natLoopback}
+	several := len(s.env.Plan.Cilium.Pools) > 0
+	if several {
+		c.PoolOf = s.poolOf
+	}
+	n, err := cilium.NewNode(c)
+	if s.allocs[node] = n; err != nil || !several {
+		return n, err
+	}
+	return pooledNode{n, s}, nil
 }
 
 func natLoopback(block netip.Prefix) []netip.Addr { return []netip.Addr{agent.LoopbackOf(block)} }
@@ -136,7 +199,7 @@ func (s *poolSystem) Changed(node string) {
 
 func (s *poolSystem) Refused(node string, o ipam.Owner) {
 	if r := s.nodes[node]; r != nil {
-		r.demand.Refused(s.env.now(), o)
+		r.demandOf(s.asked[o]).Refused(s.env.now(), o)
 		r.later(refusedTime) // what is asked for with it may be too much by then
 		r.soon()
 	}
@@ -177,7 +240,7 @@ func (s *poolSystem) LoseLeader(pause time.Duration, within bool) error {
 // FreeBlock looks for a block of the ranges that no resource shows. One that cools is as good as taken, and how long it does
 // only the operator knows.
 func (s *poolSystem) FreeBlock() bool {
-	if s.env.Plan.ReuseDelay > 0 {
+	if s.env.Plan.ReuseDelay > 0 || len(s.env.Plan.Cilium.Pools) > 0 { // with pools it depends on the pod
 		return false
 	}
 	var taken []netip.Prefix
@@ -220,11 +283,11 @@ func (s *poolSystem) spec() cilium.PoolSpec {
 // ip6 reports whether the cluster's pods have addresses of IPv6.
 func (s *poolSystem) ip6() bool { return len(s.ranges) > 0 && s.ranges[0].Addr().Is6() }
 
-// request is what a node asks for.
-func (s *poolSystem) request(needed int) []cilium.PoolRequest {
+// request is what a node asks for of a pool.
+func (s *poolSystem) request(pool string, needed int) cilium.PoolRequest {
 	demand := cilium.PoolDemand{IPv4Addrs: needed}
 	if s.ip6() {
 		demand = cilium.PoolDemand{IPv6Addrs: needed}
 	}
-	return []cilium.PoolRequest{{Pool: cilium.DefaultPool, Needed: demand}}
+	return cilium.PoolRequest{Pool: pool, Needed: demand}
 }

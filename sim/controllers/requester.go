@@ -20,8 +20,9 @@ type requester struct {
 	node   string
 	side   Side
 	alloc  *cilium.Node
-	demand Demand
-	feed   *cluster.Informer
+	// demands are those of its pools, the default one first.
+	demands []poolDemand
+	feed    *cluster.Informer
 
 	at     cluster.Endpoint
 	api    *apiClient
@@ -41,15 +42,42 @@ type requester struct {
 	again time.Duration
 }
 
-func newRequester(s *poolSystem, node string, side Side, alloc *cilium.Node) *requester {
-	r := &requester{system: s, node: node, side: side, alloc: alloc, at: s.env.Cluster.Net.Endpoint(node)}
-	demand := &allocatorDemand{NodeDemand: cilium.NodeDemand{PreAllocate: s.env.Plan.Cilium.PreAllocate}, alloc: alloc}
-	if r.demand = demand; s.env.Plan.Cilium.Mode == scenarios.ClusterPool {
-		r.demand = oneCIDR{demand}
+// poolDemand is what a node asks for of one pool.
+type poolDemand struct {
+	pool string
+	Demand
+}
+
+// demandsOf are those of a node's pools.
+func (s *poolSystem) demandsOf(node string, alloc *cilium.Node) []poolDemand {
+	first := &allocatorDemand{NodeDemand: cilium.NodeDemand{PreAllocate: s.env.Plan.Cilium.PreAllocate}, alloc: alloc}
+	list := []poolDemand{{cilium.DefaultPool, first}}
+	if s.env.Plan.Cilium.Mode == scenarios.ClusterPool {
+		list[0].Demand = oneCIDR{first}
 	}
 	if plant := s.env.Plant.Demand; plant != nil {
-		r.demand = plant(node, r.demand)
+		list[0].Demand = plant(node, list[0].Demand)
 	}
+	for _, p := range s.env.Plan.Cilium.Pools {
+		first.Pool = cilium.DefaultPool
+		list = append(list, poolDemand{p.Name, &allocatorDemand{NodeDemand: cilium.NodeDemand{PreAllocate: p.PreAllocate, Pool: p.Name}, alloc: alloc}})
+	}
+	return list
+}
+
+// demandOf is the demand of a pool; "" is the default one.
+func (r *requester) demandOf(pool string) Demand {
+	for _, d := range r.demands {
+		if d.pool == pool {
+			return d
+		}
+	}
+	return r.demands[0]
+}
+
+func newRequester(s *poolSystem, node string, side Side, alloc *cilium.Node) *requester {
+	r := &requester{system: s, node: node, side: side, alloc: alloc, at: s.env.Cluster.Net.Endpoint(node)}
+	r.demands = s.demandsOf(node, alloc)
 	if plant := s.env.Plant.Side; plant != nil {
 		r.side = plant(node, side)
 	}
@@ -125,7 +153,10 @@ func (r *requester) evaluate() {
 	if !r.listed || r.writing {
 		return
 	}
-	needed := r.demand.Needed(r.system.env.now())
+	needed := make([]int, len(r.demands))
+	for i, d := range r.demands {
+		needed[i] = d.Needed(r.system.env.now())
+	}
 	if r.view == nil {
 		r.create(needed)
 		return
@@ -139,23 +170,25 @@ func (r *requester) evaluate() {
 }
 
 // choose decides which CIDRs leave. One that a pod got meanwhile stays.
-func (r *requester) choose(needed int) {
+func (r *requester) choose(needed []int) {
 	shown := prefixes(r.view.Value.(*cilium.CiliumNode).Spec.IPAM.Pools.Allocated)
 	r.leaving = slices.DeleteFunc(r.leaving, func(p netip.Prefix) bool {
-		return !slices.Contains(shown, p) || r.demand.Occupied(p)
+		return !slices.Contains(shown, p) || r.demands[0].Occupied(p)
 	})
-	for _, p := range r.demand.Excess(needed) {
-		if slices.Contains(shown, p) && !slices.Contains(r.leaving, p) {
-			r.leaving = append(r.leaving, p)
+	for i, d := range r.demands {
+		for _, p := range d.Excess(needed[i]) {
+			if slices.Contains(shown, p) && !slices.Contains(r.leaving, p) {
+				r.leaving = append(r.leaving, p)
+			}
 		}
 	}
 }
 
 // publish writes demand and what has left into the resource.
-func (r *requester) publish(needed int) {
+func (r *requester) publish(needed []int) {
 	old := ciliumNode(r.view)
 	n := *old
-	n.Spec.IPAM.Pools.Requested = r.system.request(needed)
+	n.Spec.IPAM.Pools.Requested = r.requested(needed)
 	n.Spec.IPAM.Pools.Allocated = nil
 	for _, a := range old.Spec.IPAM.Pools.Allocated {
 		a.CIDRs = slices.DeleteFunc(slices.Clone(a.CIDRs), r.left)
@@ -176,10 +209,20 @@ func (r *requester) left(p netip.Prefix) bool {
 		!slices.ContainsFunc(r.side.Blocks(), func(b ipam.Block) bool { return b.Prefix == p })
 }
 
+// requested is what the resource asks for; of pools beside the default one only where something is needed.
+func (r *requester) requested(needed []int) (list []cilium.PoolRequest) {
+	for i, d := range r.demands {
+		if i == 0 || needed[i] > 0 {
+			list = append(list, r.system.request(d.pool, needed[i]))
+		}
+	}
+	return list
+}
+
 // create makes the node's resource, as soon as there is a Node object to own it.
-func (r *requester) create(needed int) {
+func (r *requester) create(needed []int) {
 	n := &cilium.CiliumNode{}
-	n.Spec.IPAM.Pools.Requested = r.system.request(needed)
+	n.Spec.IPAM.Pools.Requested = r.requested(needed)
 	r.write(resourceMake, makeResource(r.node, n))
 }
 

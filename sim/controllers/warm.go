@@ -109,7 +109,7 @@ func (*rangeSystem) Warm(string, []netip.Addr) *scenarios.Warm { return nil }
 // need for that (Cilium's documentation, Multi-Pool). Without a free block nothing is promised.
 func (s *poolSystem) Warm(node string, taken []netip.Addr) *scenarios.Warm {
 	o, ok := s.env.Cluster.API.Get(cluster.KindResource, cluster.Key{Name: node})
-	if !ok || s.env.Plan.Cilium.Mode == scenarios.ClusterPool { // one CIDR each, whatever pods ask for
+	if !ok || s.env.Plan.Cilium.Mode == scenarios.ClusterPool || len(s.env.Plan.Cilium.Pools) > 0 { // one CIDR each, whatever pods ask for
 		return nil
 	}
 	w, size, blocks := &scenarios.Warm{}, 0, 0

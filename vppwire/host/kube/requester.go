@@ -96,7 +96,7 @@ func (r *Requester) Stepped(now time.Time, a Stepper, effects []agent.Effect) {
 		}
 	}
 	d := agentDemand{needed: r.demand.Needed(at, r.cfg.Alloc)}
-	d.excess = r.cfg.Alloc.Excess(d.needed)
+	d.excess = r.demand.Excess(r.cfg.Alloc, d.needed)
 	for _, b := range r.cfg.Alloc.Blocks() {
 		d.held = append(d.held, b.Prefix)
 	}
