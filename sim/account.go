@@ -7,7 +7,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
-// Account is told a run event by event and fact by fact, by whoever explains it. It changes nothing.
+// Account is told a run event by event, fact by fact and decision by decision, by whoever explains it. It changes nothing.
 type Account interface {
 	// Begin is told before the first event how to see the cluster as it is: in the middle of an event, perhaps, whose small steps are events.
 	Begin(state func() (scenarios.Snapshot, error))
@@ -15,6 +15,9 @@ type Account interface {
 	Event(seq int64, at time.Duration, parent int64, line []byte)
 	// Fact is told each fact of the present event, before laws are.
 	Fact(f scenarios.Fact)
+	// Decided is told what a program decides in the present event and no event shows: what it writes to its journal, what it logs, what it
+	// waits for from now on, how much it wants. who is a node or a controller.
+	Decided(who, text string)
 }
 
 // account lets those who asked for it see the run.
@@ -34,4 +37,5 @@ func (w *World) account(o Options) {
 		}
 	})
 	w.listeners = append(w.listeners, func(f scenarios.Fact) error { a.Fact(f); return nil })
+	w.decided = a.Decided
 }

@@ -77,6 +77,8 @@ type process struct {
 	wokeTimes int
 	// witnessedState is what the run's witness was told last.
 	witnessedState string
+	// lacks and waits are what the run's account was told last that the agent must have, and that it waits for.
+	lacks, waits string
 }
 
 // openRequest is a CNI request that somebody waits for.
@@ -108,6 +110,7 @@ func (p *process) step(ev agent.Event) {
 	p.m.w.stepping = ""
 	p.leaseFacts(effects) // what the agent decides is a fact from now on, whether or not it survives
 	p.m.tellAddresses()
+	p.decisions(effects)
 	for _, e := range effects {
 		if !p.perform(e) {
 			return

@@ -42,6 +42,11 @@ func (w *World) makeSystem() (err error) {
 			w.emit(scenarios.Fact{Kind: scenarios.FactSetAside, Node: node, Number: uint32(n)})
 		},
 		Note: func(who, text string) { w.trail(who + ": " + text) },
+		Decided: func(who, text string) {
+			if w.decided != nil {
+				w.decided(who, text)
+			}
+		},
 	}
 	if w.plant != nil {
 		env.Plant = w.plant.Controllers

@@ -67,6 +67,8 @@ type World struct {
 	// look is of the call under way.
 	look    removal.Look
 	witness Witness
+	// decided, where set, is told what programs decide; see Account.
+	decided func(who, text string)
 	// dhcp is the network's DHCP server, nil where nodes' addresses follow from their IDs.
 	dhcp *dhcpServer
 	// plant is nil in nearly every run.

@@ -26,6 +26,10 @@ func (r *Recorder) Chain(f *scenarios.Failure) []scenarios.Link {
 		w.visit(i)
 	}
 	w.compare(f)
+	w.decided(f)
+	if r.precedent != nil {
+		w.leave(r.precedent)
+	}
 	return w.links(f)
 }
 
@@ -48,6 +52,8 @@ type walk struct {
 	ancestors map[int64]bool
 	// begun is the first thing that the timeline did: what came before is how the cluster started.
 	begun int64
+	// last is the kind of the last fact.
+	last scenarios.FactKind
 	// facts is the number of facts that are still ahead, going back.
 	facts int
 	// ranks counts candidates of one kind, so that many of one kind do not crowd out the others.
@@ -67,6 +73,11 @@ const depthMost = 2
 func (w *walk) start(f *scenarios.Failure) {
 	w.end, w.node = f.Event, f.Node
 	w.facts = len(w.r.facts)
+	for i := range w.r.facts {
+		if x := &w.r.facts[i]; x.event == f.Event {
+			w.last = x.fact.Kind
+		}
+	}
 	for i := range w.r.events[:f.Event-w.r.first] {
 		if strings.HasPrefix(w.r.events[i].line, "action ") {
 			w.begun = w.r.first + int64(i)
@@ -151,11 +162,17 @@ func (w *walk) fact(seq int64, e *event, f *scenarios.Fact, ancestor bool) bool 
 			score = 50 - 8*nearest.depth // what a program knew and what it knows are two things
 		}
 	}
+	switch {
+	case f.Kind == scenarios.FactRemoved:
+		score -= 20
+	case nearest.depth == 0 && f.Kind == w.last && f.Node != w.node:
+		score += 10 // it is what happens when the law breaks, to another one
+	}
 	score -= 5 * w.rank(fmt.Sprint(f.Kind, " ", about))
 	if ancestor {
 		score += 10
 	}
-	if seq < w.begun {
+	if holder := f.Kind == scenarios.FactLeased && nearest.depth == 0 && strings.HasPrefix(about, "a:"); seq < w.begun && !holder {
 		score -= 12
 	}
 	w.add(seq, e, f.Node, text, "event", nearest.leads, score)
@@ -329,10 +346,13 @@ func (w *walk) links(f *scenarios.Failure) []scenarios.Link {
 			}
 			continue
 		}
-		if c.score <= 0 || texts[c.Text] || compared(c.Kind) && beside == comparedMost {
+		if !compared(c.Kind) && slices.ContainsFunc(out, func(l scenarios.Link) bool { return l.Event == c.Event && strings.Contains(l.Text, c.Text) }) {
+			continue // it is said
+		}
+		if c.score <= 0 || texts[c.Text] || compared(c.Kind) && c.score < 90 && beside == comparedMost {
 			continue
 		}
-		if compared(c.Kind) {
+		if compared(c.Kind) && c.score < 90 {
 			beside++
 		}
 		texts[c.Text] = true

@@ -8,6 +8,10 @@
 // which TestHabits of sim/explore learns from the catalogue and random runs), what other pods, addresses and lives of the same run did, and what
 // a law says that a node knows to be due. A habit that was not kept is an oddity beside the walk, and as little a proof.
 //
+// Of the catalogue's runs what was done is kept (passed.zip, which TestPrecedents writes). A failing run of the same scenario and seed is held
+// against it: the first event, fact or decision that is otherwise is where it leaves the right way. Decisions are what programs decide and no
+// event shows: what they write to journals, log, lack, wait for and want.
+//
 // Start at Recorder, which a run is told to, and Chain. Events come in their order; only the last ones of a very long run are kept. The
 // words of facts are in deed.go, those of event lines in line.go; what is chosen and why is in chain.go. Learner learns habits.
 package cause

@@ -31,6 +31,8 @@ func owned(scope, text string) bool {
 		_, text, _ = strings.Cut(text, " ")
 	}
 	switch {
+	case strings.HasPrefix(text, "decides "):
+		return true
 	case strings.HasPrefix(text, "link @>"):
 		return !strings.Contains(text, " list ") && !strings.Contains(text, " watch ")
 	case strings.HasPrefix(text, "fact "):

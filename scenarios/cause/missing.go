@@ -377,6 +377,9 @@ func (r *Recorder) tellStep(t *thread, text string) string {
 	if f, ok := strings.CutPrefix(text, "fact "); ok {
 		return strings.ReplaceAll(f, "@", who)
 	}
+	if d, ok := strings.CutPrefix(text, "decides "); ok {
+		return r.tellDecision(&decision{who: who, text: d})
+	}
 	line := strings.ReplaceAll(text, "@", who)
 	if told, _ := r.tellLine(line); told != "" {
 		return told

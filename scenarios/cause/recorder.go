@@ -1,6 +1,8 @@
 package cause
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -16,8 +18,15 @@ type Recorder struct {
 	first  int64
 	events []event
 	facts  []told
-	pods   map[string]string // by the head of a container ID
-	nodes  map[string]bool
+	// decisions are what programs have decided and no event shows, in their order; saying is what each of them said last of its kind.
+	decisions []decision
+	saying    map[string]string
+	// opening is what was done first in a run whose first events are not kept any more.
+	opening []deed
+	// precedent is what a run of the same scenario and seed did that broke no law, nil where none is known.
+	precedent []deed
+	pods      map[string]string // by the head of a container ID
+	nodes     map[string]bool
 }
 
 // event is one event of the run.
@@ -33,12 +42,60 @@ type told struct {
 	fact  scenarios.Fact
 }
 
+// decision is one of a program.
+type decision struct {
+	event     int64
+	who, text string
+}
+
+// Decided takes what a node's program or a controller decides in the present event and no event shows, in words. What it says again is left
+// out.
+func (r *Recorder) Decided(who, text string) {
+	kind, _, _ := strings.Cut(text, " ")
+	if r.saying == nil {
+		r.saying = map[string]string{}
+	}
+	if key := who + " " + kind; r.saying[key] == text {
+		return
+	} else {
+		r.saying[key] = text
+	}
+	r.decisions = append(r.decisions, decision{r.first + int64(len(r.events)) - 1, who, text})
+}
+
+// Beside sets the run beside one of the same name that broke no law, if p has one.
+func (r *Recorder) Beside(p *Precedents, name string) error {
+	list, err := p.deeds(name)
+	if err != nil {
+		return err
+	}
+	r.precedent = list
+	return nil
+}
+
+// upTo is the last event up to a time.
+func (r *Recorder) upTo(at time.Duration) int64 {
+	i, _ := slices.BinarySearchFunc(r.events, at, func(e event, at time.Duration) int {
+		if e.at <= at {
+			return -1
+		}
+		return 1
+	})
+	return r.first + int64(max(i-1, 0))
+}
+
 // Event takes the next event: its number, time, the number of the event that scheduled it (0: none) and its line.
 func (r *Recorder) Event(seq int64, at time.Duration, parent int64, line []byte) {
 	if len(r.events) == 0 {
 		r.first = seq
 	}
 	if len(r.events) >= 2*keptMost {
+		if r.opening == nil {
+			r.opening = r.start(deedsMost)
+			for i := range r.opening {
+				r.opening[i].told = r.tellDeed(&r.opening[i])
+			}
+		}
 		r.events = append([]event(nil), r.events[keptMost:]...)
 		r.first += keptMost
 		old := 0
@@ -46,11 +103,16 @@ func (r *Recorder) Event(seq int64, at time.Duration, parent int64, line []byte)
 			old++
 		}
 		r.facts = append([]told(nil), r.facts[old:]...)
+		old = 0
+		for old < len(r.decisions) && r.decisions[old].event < r.first {
+			old++
+		}
+		r.decisions = append([]decision(nil), r.decisions[old:]...)
 	}
 	r.events = append(r.events, event{at, parent, string(line)})
 }
 
-// Fact takes a fact that became true during the present event. What it points to is kept as it is told.
+// Fact takes a fact that became true during the present event.
 func (r *Recorder) Fact(f scenarios.Fact) {
 	if r.pods == nil {
 		r.pods, r.nodes = map[string]string{}, map[string]bool{}
@@ -61,6 +123,11 @@ func (r *Recorder) Fact(f scenarios.Fact) {
 	if f.Pod != "" && f.Owner.ContainerID != "" {
 		r.pods[head(f.Owner.ContainerID)] = f.Pod
 	}
+	if f.Removal != nil { // whoever tells uses it again
+		removal := *f.Removal
+		f.Removal = &removal
+	}
+	f.Blocks = slices.Clone(f.Blocks)
 	if _, say := words(r, &f); say {
 		r.facts = append(r.facts, told{r.first + int64(len(r.events)) - 1, f})
 	}

@@ -36,6 +36,10 @@ func (r *Recorder) threads(first, last int64) []*thread {
 	for fact < len(r.facts) && r.facts[fact].event < first {
 		fact++
 	}
+	decision := 0
+	for decision < len(r.decisions) && r.decisions[decision].event < first {
+		decision++
+	}
 	for seq := first; seq <= last; seq++ {
 		e := &r.events[seq-r.first]
 		x := r.stepOf(e.line)
@@ -54,6 +58,10 @@ func (r *Recorder) threads(first, last int64) []*thread {
 			if ends(f) {
 				s.die(f.Node, e.at)
 			}
+		}
+		for ; decision < len(r.decisions) && r.decisions[decision].event == seq; decision++ {
+			d := &r.decisions[decision]
+			s.take(stepOfDecision(d), r.about(d.who, d.text), seq, e.at)
 		}
 	}
 	end := r.events[last-r.first].at

@@ -193,6 +193,7 @@ func (h *blockHost) evaluate() {
 	h.look()
 	h.forget()
 	lacking := h.balance()
+	h.system.env.decided(h.node, "has %d addresses, lacks %d and gives back %v", len(h.mine), lacking, h.leaving)
 	if want := h.want(); !slices.Equal(want, h.told) || h.begun && !h.spoke {
 		h.told, h.spoke = want, h.begun
 		h.system.env.Tell(h.node, want)

@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"cmp"
 	"errors"
 	"net/netip"
 	"slices"
@@ -87,6 +88,8 @@ func (d *ipamd) step(ev datastore.Event) {
 			d.system.trunk(d.node)
 		}
 	}
+	stats := d.pool.GetIPStats()
+	d.system.env.decided(d.node, "has %d addresses on %d ENIs, %d taken and %d resting; %s", stats.TotalIPs, d.pool.GetENIs(), stats.AssignedIPs, stats.CooldownIPs, cmp.Or(d.pending(), "asks for nothing"))
 	d.tell()
 }
 

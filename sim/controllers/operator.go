@@ -301,6 +301,7 @@ func (o *operator) reconcile(r *cluster.Resource) {
 		}
 		o.retryLater()
 	}
+	o.env.decided(o.name, "gives %s %v, with %d entries into its ledger", r.Name, allocated, len(entries))
 	o.busy = true
 	returned := slices.ContainsFunc(entries, func(c cilium.Claim) bool { return c.Op == cilium.OpReturn })
 	o.append(entries, func() {

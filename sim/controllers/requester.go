@@ -162,6 +162,7 @@ func (r *requester) evaluate() {
 		return
 	}
 	r.choose(needed)
+	r.system.env.decided(r.node, "wants %d addresses, has %v and gives back %v", needed, r.want(), r.leaving)
 	if want := r.want(); !slices.Equal(want, r.told) {
 		r.told = slices.Clone(want)
 		r.system.env.Tell(r.node, want)

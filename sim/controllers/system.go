@@ -29,6 +29,8 @@ type Env struct {
 	SetAside func(node string, n int)
 	// Note puts a line into the trail.
 	Note func(who, text string)
+	// Decided, where set, is told what a controller has decided that no event shows, in words.
+	Decided func(who, text string)
 	// Judge says what befalls a request of a controller; nil: nothing. Crash ends a node's agent, which is started again.
 	Judge func(fault.Op) fault.Verdict
 	Crash func(node string)
@@ -44,6 +46,13 @@ type Wall interface {
 	Now() time.Duration
 	// UntilAfter is how long it takes until so much has passed by its own count.
 	UntilAfter(d time.Duration) time.Duration
+}
+
+// decided tells a decision, where somebody hears of it.
+func (e *Env) decided(who, format string, args ...any) {
+	if e.Decided != nil {
+		e.Decided(who, fmt.Sprintf(format, args...))
+	}
 }
 
 // now is the true time: that of a cloud, and of daemons that compare nothing with others' times.

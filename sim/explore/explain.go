@@ -4,11 +4,13 @@ import (
 	"context"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/cause"
 	"github.com/vppdrill/vppdrill/sim"
 )
 
 // Explain runs a scenario and gives its failure the chain of causes. Where last is a number, the result's story has the events up to it, with
-// what each changed. The run costs what it costs without, the memory of its lines, and a look at a node for each event of the story.
+// what each changed. The run costs what it costs without, the memory of its lines, and a look at a node for each event of the story. A run that
+// nothing but its seed decides is held against the one of the catalogue that passed, if it is one of these.
 func (x Explorer) Explain(ctx context.Context, s *scenarios.Scenario, o sim.Options, last int64) (scenarios.Result, error) {
 	told := tellerOf(s.Topology.Nodes, last)
 	o.Account = told
@@ -18,6 +20,16 @@ func (x Explorer) Explain(ctx context.Context, s *scenarios.Scenario, o sim.Opti
 	}
 	told.end()
 	if r.Failure != nil {
+		if o.Chooser == nil && o.Postpone == 0 {
+			name := cause.NameOf(s, o.Seed)
+			p, err := cause.Passed(name)
+			if err == nil {
+				err = told.told.Beside(p, name)
+			}
+			if err != nil {
+				return r, err
+			}
+		}
 		r.Failure.Chain = told.told.Chain(r.Failure)
 	}
 	if len(told.story.Events) > 0 {

@@ -45,3 +45,5 @@ func (v *visitor) Event(seq int64, at time.Duration, parent int64, line []byte) 
 func (v *visitor) Begin(state func() (scenarios.Snapshot, error)) { v.state = state }
 
 func (v *visitor) Fact(scenarios.Fact) {}
+
+func (v *visitor) Decided(string, string) {}

@@ -42,6 +42,9 @@ func (t *teller) Begin(state func() (scenarios.Snapshot, error)) { t.state = sta
 // Fact implements sim.Account.
 func (t *teller) Fact(f scenarios.Fact) { t.told.Fact(f) }
 
+// Decided implements sim.Account.
+func (t *teller) Decided(who, text string) { t.told.Decided(who, text) }
+
 // Event implements sim.Account.
 func (t *teller) Event(seq int64, at time.Duration, parent int64, line []byte) {
 	t.told.Event(seq, at, parent, line)

@@ -83,27 +83,25 @@ func (a *Agent) Idle() bool { return a.Pending() == "" }
 // Pending is one sentence about why the agent is not idle, empty when it is. What only other nodes or people can end (a
 // block that another node's pods still use, no free node ID, an address range that is too small) is not pending.
 func (a *Agent) Pending() string {
-	switch {
-	case !a.restored:
-		return "the journal has not been read"
-	case a.journal.durable != a.journal.seq || a.journal.unverified:
-		return "the journal is being written"
-	case a.ids.Unsettled() != "":
-		return a.ids.Unsettled()
-	case !a.ranges.known:
-		return "no address ranges are known"
-	case a.ids.Unclaimed():
-		return "no node ID yet"
-	case a.ids.Usable() && a.ranges.waiting != "" && !a.ranges.blocked:
-		return a.ranges.waiting
-	case !a.podsListed:
-		return "the pods have not been listed"
-	case !a.ids.NodesKnown():
-		return "the nodes have not been listed"
-	case !a.servicesKnown():
-		return "the services have not been listed"
+	for why := range a.Lacks() {
+		return why
 	}
 	return a.pendingPods()
+}
+
+// Lacks yields all that the agent has to know, to have or to write down before it is ready for pods, in the order in which it counts.
+func (a *Agent) Lacks() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		_ = (a.restored || yield("the journal has not been read")) &&
+			(a.journal.durable == a.journal.seq && !a.journal.unverified || yield("the journal is being written")) &&
+			(a.ids.Unsettled() == "" || yield(a.ids.Unsettled())) &&
+			(a.ranges.known || yield("no address ranges are known")) &&
+			(!a.ids.Unclaimed() || yield("no node ID yet")) &&
+			(!a.ids.Usable() || a.ranges.waiting == "" || a.ranges.blocked || yield(a.ranges.waiting)) &&
+			(a.podsListed || yield("the pods have not been listed")) &&
+			(a.ids.NodesKnown() || yield("the nodes have not been listed")) &&
+			(a.servicesKnown() || yield("the services have not been listed"))
+	}
 }
 
 func (a *Agent) pendingPods() string {

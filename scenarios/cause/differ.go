@@ -1,0 +1,207 @@
+package cause
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// leave adds how the run leaves the way of one that broke no law, of the same scenario and seed: the first thing that is otherwise, what
+// its doer did last before that, and what from then on is never done here or only here.
+func (w *walk) leave(there []deed) {
+	here := w.r.start(deedsMost)
+	if n := slices.IndexFunc(here, func(d deed) bool { return d.event > w.end }); n >= 0 {
+		here = here[:n]
+	}
+	i := parting(here, there)
+	if i == len(here) || i == len(there) {
+		return
+	}
+	a, b := &here[i], &there[i]
+	text := "first otherwise than in the run of this scenario and seed that passed: here " + w.r.tellDeed(a)
+	switch {
+	case a.actor == b.actor && a.text == b.text:
+		text += ", there with other names or numbers"
+	default:
+		text += ", there " + w.tellThere(b)
+	}
+	w.addOf(a.event, a.at, w.nodeNamed(a.actor), text, "unusual", w.end, 120)
+	for k := min(a.event, w.end) - w.r.first; k >= 0; k-- { // what was done on purpose last
+		if e := &w.r.events[k]; strings.HasPrefix(e.line, "action ") {
+			w.addOf(w.r.first+k, e.at, NodeOf(e.line), w.told(e), "action", a.event, 92)
+			break
+		}
+	}
+	for _, who := range slices.Compact([]string{b.actor, a.actor}) {
+		w.before(here[:i], who, a.event)
+	}
+	w.gone(here[i:], there[i:])
+	w.come(here[i:], there)
+}
+
+// parting is the first place in which two runs do not do the same.
+func parting(here, there []deed) (i int) {
+	for i < len(here) && i < len(there) && here[i].actor == there[i].actor && here[i].text == there[i].text && here[i].mark == there[i].mark {
+		i++
+	}
+	return i
+}
+
+// Leaves says where a run first does otherwise than the one of a name that was kept, "" for nowhere; of a run that was not kept it says so.
+func (p *Precedents) Leaves(name string, r *Recorder) (string, error) {
+	there, err := p.deeds(name)
+	if err != nil || there == nil {
+		return "not kept", err
+	}
+	here := r.start(deedsMost)
+	i := parting(here, there)
+	switch {
+	case i == len(here) && i == len(there):
+		return "", nil
+	case i == len(here):
+		return fmt.Sprintf("ends at event %d", r.first+int64(len(r.events))-1), nil
+	}
+	return fmt.Sprintf("event %d: %s", here[i].event, r.tellDeed(&here[i])), nil
+}
+
+// decided adds what programs that are wanted have decided: what the law says that they wait for, since when; what they said; what they wrote
+// about what the law speaks of.
+func (w *walk) decided(f *scenarios.Failure) {
+	for i := range slices.Backward(w.r.decisions) {
+		d := &w.r.decisions[i]
+		if d.event > w.end || d.event < w.r.first {
+			continue
+		}
+		kind, what, _ := strings.Cut(d.text, " ")
+		e := &w.r.events[d.event-w.r.first]
+		near, _ := w.nearest(w.r.about(d.who, d.text), "apbi")
+		score, text := 0, w.r.tellDecision(d)
+		switch {
+		case kind == "waits:" && len(what) > 8 && strings.Contains(f.What, strings.TrimSuffix(what, " ")):
+			if w.rank("waits "+d.who) > 0 {
+				continue
+			}
+			score, text = 68-4*w.rank("waits"), text+", and goes on waiting until the law breaks; it is when "+w.told(e)
+		case near != nil && (kind == "says:" || kind == "writes"):
+			score = 40 - 8*near.depth - 6*w.rank(kind+" near")
+		case kind == "says:" && w.nearness(d.who) <= depthMost:
+			score = 44 - 8*w.nearness(d.who) - 5*w.rank("says")
+		case kind == "wants" || kind == "has" || kind == "gives" || kind == "lacks:":
+			if w.nearness(d.who) > 1 || w.rank(d.who+" "+kind) > 0 {
+				continue // what was decided last holds
+			}
+			score = 40 - 6*w.rank("holds")
+		}
+		if score > 0 {
+			w.addOf(d.event, e.at, w.nodeNamed(d.who), text, "event", w.end, score)
+		}
+	}
+}
+
+// told is an event in words.
+func (w *walk) told(e *event) string {
+	if text, _ := w.r.tellLine(e.line); text != "" {
+		return text
+	}
+	return e.line
+}
+
+// before adds what somebody did or heard last, before an event.
+func (w *walk) before(here []deed, who string, event int64) {
+	for _, d := range slices.Backward(here) {
+		if d.actor != who || d.inner || d.event == event || strings.HasPrefix(d.text, "@ wake") {
+			continue
+		}
+		w.addOf(d.event, d.at, w.nodeNamed(who), w.r.tellDeed(&d)+": up to here both runs are the same", "event", event, 118)
+		return
+	}
+}
+
+// goneMost and comeMost are how many differences behind the first are told.
+const (
+	goneMost = 2
+	comeMost = 1
+)
+
+// own is what somebody did by himself.
+type own struct{ actor, text string }
+
+// gone adds what the run that passed does from the first difference on, before the law broke here, and this one never.
+func (w *walk) gone(here, there []deed) {
+	did := map[own]bool{}
+	for _, d := range here {
+		did[own{d.actor, d.text}] = true
+	}
+	end := w.r.events[w.end-w.r.first].at
+	times := map[own]int{}
+	var order []*deed
+	for i := range there {
+		d := &there[i]
+		k := own{d.actor, d.text}
+		if d.at > end || did[k] || slices.Contains(simulated, d.actor) || !acts("life", d.text) {
+			continue
+		}
+		if times[k]++; times[k] == 1 {
+			order = append(order, d)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b *deed) int { return w.nearness(a.actor) - w.nearness(b.actor) })
+	for n, d := range order[:min(len(order), goneMost)] {
+		text := fmt.Sprintf("missing: %s, as the run that passed does %s at %s from here on, and this one never", w.tellThere(d), count(times[own{d.actor, d.text}], "time"), d.at)
+		at := w.r.upTo(d.at)
+		w.addOf(at, w.r.events[at-w.r.first].at, w.nodeNamed(d.actor), text, "missing", w.end, 50-8*n)
+	}
+}
+
+// come adds what this run does from the first difference on and the one that passed nowhere.
+func (w *walk) come(here, there []deed) {
+	did := map[own]bool{}
+	for _, d := range there {
+		did[own{d.actor, d.text}] = true
+	}
+	n := 0
+	for i := range here {
+		d := &here[i]
+		k := own{d.actor, d.text}
+		if did[k] || slices.Contains(simulated, d.actor) || !acts("life", d.text) || n == comeMost {
+			continue
+		}
+		did[k] = true
+		n++
+		w.addOf(d.event, d.at, w.nodeNamed(d.actor), w.r.tellDeed(d)+", which the run that passed never does", "unusual", w.end, 42)
+	}
+}
+
+// nearness is how near somebody is to what the law speaks of.
+func (w *walk) nearness(actor string) int {
+	if x := w.wanted["n:"+actor]; x != nil {
+		return x.depth
+	}
+	if w.r.class(actor) != "node" {
+		return 1
+	}
+	return depthMost + 1
+}
+
+func (w *walk) nodeNamed(actor string) string {
+	if w.r.class(actor) == "node" {
+		return actor
+	}
+	return ""
+}
+
+// tellDeed puts into words what was done in this run, tellThere what was done in the one that passed, whose names and numbers nobody knows.
+func (r *Recorder) tellDeed(d *deed) string {
+	if d.told != "" {
+		return d.told
+	}
+	line := r.events[d.event-r.first].line
+	if text, _ := r.tellLine(line); text != "" {
+		return text
+	}
+	return line
+}
+
+func (w *walk) tellThere(d *deed) string { return w.r.tellStep(&thread{who: d.actor}, d.text) }

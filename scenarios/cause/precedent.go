@@ -1,0 +1,162 @@
+package cause
+
+import (
+	"archive/zip"
+	"bytes"
+	_ "embed" // runs that broke no law
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// Precedents are runs that broke no law, for whoever has another run of the same scenario and seed that did: what is done in them, without
+// names and numbers. The zero Precedents has none.
+type Precedents struct {
+	runs  map[string]*precedent
+	texts []string
+	ids   map[string]uint32
+}
+
+//go:embed passed.zip
+var passedArchive []byte
+
+// Passed is the catalogue's run of a name as it was when habits were learned; it has none where there is none of that name.
+func Passed(name string) (*Precedents, error) { return Find(passedArchive, name) }
+
+// NameOf names the run of a scenario with a seed, so that a scenario that says something else has another name.
+func NameOf(s *scenarios.Scenario, seed uint64) string {
+	h := fnv.New32a()
+	_, _ = h.Write(s.Marshal())
+	return fmt.Sprintf("%s/%d/%08x", s.Name, seed, h.Sum32())
+}
+
+// precedent is one run, column by column.
+type precedent struct {
+	Actors []string
+	// Who and What are indices of actors and texts, Gap the time since the deed before in microseconds, each a uvarint; Mark one byte each.
+	Who, What, Gap, Mark []byte
+}
+
+// deedsMost is how much of a run is kept.
+const deedsMost = 10_000
+
+// Keep takes a whole run that broke no law, under a name that says which.
+func (p *Precedents) Keep(name string, r *Recorder) {
+	if len(r.events) == 0 {
+		return
+	}
+	if p.runs == nil {
+		p.runs, p.ids = map[string]*precedent{}, map[string]uint32{}
+	}
+	x := &precedent{}
+	actors := map[string]int{}
+	var at time.Duration
+	for _, d := range r.start(deedsMost) {
+		if _, ok := actors[d.actor]; !ok {
+			actors[d.actor] = len(x.Actors)
+			x.Actors = append(x.Actors, d.actor)
+		}
+		id, ok := p.ids[d.text]
+		if !ok {
+			id = uint32(len(p.texts))
+			p.ids[d.text] = id
+			p.texts = append(p.texts, d.text)
+		}
+		x.Who = binary.AppendUvarint(x.Who, uint64(actors[d.actor]))
+		x.What = binary.AppendUvarint(x.What, uint64(id))
+		x.Gap = binary.AppendUvarint(x.Gap, uint64((d.at-at)/time.Microsecond))
+		x.Mark = append(x.Mark, d.mark)
+		at += (d.at - at) / time.Microsecond * time.Microsecond
+	}
+	p.runs[name] = x
+}
+
+// textsFile is the archive's file of texts; a run's file has its name.
+const textsFile = "texts"
+
+// Write writes them as ReadPrecedents reads them: an archive with a file for each run, so that one is found without reading the others.
+func (p *Precedents) Write(w io.Writer) error {
+	z := zip.NewWriter(w)
+	add := func(name string, x any) error {
+		f, err := z.Create(name)
+		if err != nil {
+			return err
+		}
+		return json.NewEncoder(f).Encode(x)
+	}
+	err := add(textsFile, p.texts)
+	for _, name := range slices.Sorted(maps.Keys(p.runs)) {
+		err = errors.Join(err, add(name, p.runs[name]))
+	}
+	if err = errors.Join(err, z.Close()); err != nil {
+		return fmt.Errorf("write precedents: %w", err)
+	}
+	return nil
+}
+
+// Find reads the run of a name from what Write wrote; it has no run where there is none of that name.
+func Find(archive []byte, name string) (*Precedents, error) {
+	z, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
+	if err != nil {
+		return nil, fmt.Errorf("precedents: %w", err)
+	}
+	read := func(name string, x any) (found bool, err error) {
+		i := slices.IndexFunc(z.File, func(f *zip.File) bool { return f.Name == name })
+		if i < 0 {
+			return false, nil
+		}
+		f, err := z.File[i].Open()
+		if err == nil {
+			err = json.NewDecoder(f).Decode(x)
+			err = errors.Join(err, f.Close())
+		}
+		if err != nil {
+			return false, fmt.Errorf("precedents: %s: %w", name, err)
+		}
+		return true, nil
+	}
+	p, x := &Precedents{}, &precedent{}
+	there, err := read(name, x)
+	if err != nil || !there {
+		return p, err
+	}
+	p.runs = map[string]*precedent{name: x}
+	_, err = read(textsFile, &p.texts)
+	return p, err
+}
+
+// errPrecedent is a file that no Precedents wrote.
+var errPrecedent = errors.New("precedents: a column ends early")
+
+// deeds are what a run did.
+func (p *Precedents) deeds(name string) ([]deed, error) {
+	x := p.runs[name]
+	if x == nil {
+		return nil, nil
+	}
+	list := make([]deed, 0, len(x.Mark))
+	who, what, gap := x.Who, x.What, x.Gap
+	var at time.Duration
+	next := func(column *[]byte) uint64 {
+		v, n := binary.Uvarint(*column)
+		*column = (*column)[max(n, 0):]
+		return v
+	}
+	for i, mark := range x.Mark {
+		a, t := next(&who), next(&what)
+		if a >= uint64(len(x.Actors)) || t >= uint64(len(p.texts)) {
+			return nil, errPrecedent
+		}
+		at += time.Duration(next(&gap)) * time.Microsecond
+		list = append(list, deed{step: step{actor: x.Actors[a], text: p.texts[t]}, event: int64(i), at: at, mark: mark})
+	}
+	return slices.Clip(list), nil
+}
