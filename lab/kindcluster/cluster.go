@@ -170,6 +170,9 @@ func (o Options) config() *v1alpha4.Cluster {
 		c.Nodes = append(c.Nodes, v1alpha4.Node{Role: role, Image: o.nodeImage()})
 	}
 	c.Networking = v1alpha4.Networking{DisableDefaultCNI: true, PodSubnet: podSubnet, ServiceSubnet: serviceSubnet}
+	if o.Agents != nil && o.Agents.ServiceSubnet != "" {
+		c.Networking.ServiceSubnet = o.Agents.ServiceSubnet
+	}
 	c.KubeadmConfigPatches = []string{
 		"apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\niptables: {masqueradeAll: true}\nconntrack: {maxPerCore: 0}\n",
 	}
@@ -222,10 +225,12 @@ func (m *maker) find() (err error) {
 }
 
 // rules are what nodes do with what pods send beside VPP: to the outside they masquerade it, as kind's own CNI does, and a service's
-// address that kube-proxy does not serve is refused and never the outside's, where anybody may answer.
+// address that kube-proxy does not serve, or not yet, is refused and never the outside's, where anybody may answer. The second range has that of
+// Agents.ServiceSubnet in it.
 var rules = [][]string{
 	{"nat", "POSTROUTING", "-s", podSubnet, "!", "-d", podSubnet, "-o", "eth0", "-m", "comment", "--comment", "vppdrill: pods to the outside", "-j", "MASQUERADE"},
 	{"filter", "FORWARD", "-d", serviceSubnet, "-m", "comment", "--comment", "vppdrill: services that nobody serves", "-j", "REJECT"},
+	{"filter", "OUTPUT", "-d", "10.96.0.0/12", "-o", "eth0", "-m", "comment", "--comment", "vppdrill: services that nobody serves yet", "-j", "REJECT"},
 }
 
 // connect joins the nodes' VPPs, and gives nodes the rules that they do not have.

@@ -29,6 +29,8 @@ type Agents struct {
 	Settings, Pools []byte
 	// Flags are added to the agent's command line.
 	Flags []string
+	// ServiceSubnet is the range of the cluster's own services; empty is the same as without agents of one's own.
+	ServiceSubnet string
 }
 
 // Where the settings are, for whoever changes them later.

@@ -303,14 +303,5 @@ func (st stage) LagWatches(string, time.Duration) { st.Fail(lacking(timeline.Wat
 // RepeatWatches implements timeline.ControlPlane.
 func (st stage) RepeatWatches(string, int) { st.Fail(lacking(timeline.WatchDelivery)) }
 
-// SetService implements timeline.ControlPlane.
-func (st stage) SetService(scenarios.Service) { st.Fail(lacking(timeline.ServiceFeed)) }
-
-// RemoveService implements timeline.ControlPlane.
-func (st stage) RemoveService(string) { st.Fail(lacking(timeline.ServiceFeed)) }
-
-// SetReady implements timeline.ControlPlane.
-func (st stage) SetReady([]string, bool) { st.Fail(lacking(timeline.ServiceFeed)) }
-
 // Inject implements timeline.ControlPlane.
 func (st stage) Inject(string, string) (func(), error) { return nil, lacking(timeline.AgentCalls) }

@@ -158,6 +158,9 @@ func (w *World) lookAround(ctx context.Context) {
 	wg.Wait()
 	w.work(ctx)
 	w.lookAtPods(ctx)
+	if err := w.lookAtServices(ctx); err != nil {
+		w.Record.Note("services: " + err.Error())
+	}
 	w.looked = time.Now()
 }
 

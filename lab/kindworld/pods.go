@@ -93,7 +93,7 @@ func (w *World) lookAtPods(ctx context.Context) {
 		}
 		delete(w.pods.wanted, name)
 		w.ask("create pod "+name, func(ctx context.Context) error {
-			made, err := w.client.CoreV1().Pods(podNamespace).Create(ctx, podOf(p), meta.CreateOptions{})
+			made, err := w.client.CoreV1().Pods(podNamespace).Create(ctx, w.podOf(p), meta.CreateOptions{})
 			if err == nil {
 				w.pods.listed[name] = *made
 				w.tellPod(made, scenarios.PodCreated)
@@ -130,13 +130,16 @@ func (w *World) tellPod(p *v1.Pod, text string) {
 }
 
 // podOf is a Pod object. One that names its node stays there whatever becomes of the node, as pods of a DaemonSet do.
-func podOf(p timeline.Pod) *v1.Pod {
+func (w *World) podOf(p timeline.Pod) *v1.Pod {
 	out := &v1.Pod{ObjectMeta: meta.ObjectMeta{Name: p.Name, Namespace: podNamespace, Labels: map[string]string{labelApp: p.App}}}
 	grace, no := int64(1), false
 	out.Spec = v1.PodSpec{NodeName: p.Node, TerminationGracePeriodSeconds: &grace, AutomountServiceAccountToken: &no, EnableServiceLinks: &no,
 		Containers: []v1.Container{{Name: "pause", Image: podImage, ImagePullPolicy: v1.PullIfNotPresent}}}
 	if p.Node != "" {
 		out.Spec.Tolerations = []v1.Toleration{{Operator: v1.TolerationOpExists}}
+	}
+	if w.serving() {
+		out.Spec.ReadinessGates = []v1.PodReadinessGate{{ConditionType: readyGate}}
 	}
 	if p.Pinned {
 		out.Labels[labelStays] = "true"

@@ -52,7 +52,7 @@ func (w *World) quiet() string {
 			return why
 		}
 	}
-	return ""
+	return w.unsettledService()
 }
 
 // pending says why one node is not quiet, or "".

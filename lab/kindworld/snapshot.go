@@ -49,6 +49,7 @@ func (w *World) snapshot(ctx context.Context, deep bool) (scenarios.Snapshot, er
 	}
 	wg.Wait()
 	slices.SortFunc(s.Nodes, func(a, b scenarios.NodeState) int { return strings.Compare(a.Name, b.Name) })
+	s.Services = w.serviceStates(s.Nodes)
 	return s, errors.Join(errs...)
 }
 

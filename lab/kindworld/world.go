@@ -33,6 +33,7 @@ type World struct {
 	generation int64
 	looked     time.Time
 	pods       pods
+	services   services
 	// backlog are requests that the API server has not taken yet, in order.
 	backlog []request
 	cuts    []cut
@@ -68,6 +69,9 @@ func New(ctx context.Context, s *scenarios.Scenario, o Options) (_ *World, err e
 	c := o.Cluster
 	c.Nodes = 1
 	c.Agents = &kindcluster.Agents{Settings: settings, Pools: pools, Flags: flagsOf(s)}
+	if w.serving() {
+		c.Agents.ServiceSubnet = clusterServices
+	}
 	defer func() {
 		if err != nil && !lab.IsCannotRun(err) {
 			err = errors.Join(err, w.Close())
@@ -86,6 +90,9 @@ func New(ctx context.Context, s *scenarios.Scenario, o Options) (_ *World, err e
 	}
 	w.client = conn.Client()
 	w.pods.init()
+	if err := w.foundServices(ctx); err != nil {
+		return nil, err
+	}
 	w.Agenda.During(0, func() { err = w.Play.Start(ctx) })
 	if err != nil {
 		return nil, err
@@ -123,7 +130,7 @@ func (w *World) Evidence() []scenarios.Evidence { return Evidence() }
 // Evidence is what laws can judge by in clusters: what a look at nodes and API objects shows.
 func Evidence() []scenarios.Evidence {
 	return []scenarios.Evidence{scenarios.Leases, scenarios.Sandboxes, scenarios.PodLives, scenarios.NodeIDs, scenarios.Management, scenarios.Blocks,
-		scenarios.Disturbances, scenarios.VPPLives, scenarios.NodeAddresses, scenarios.VPPTables, scenarios.LinuxTables}
+		scenarios.Disturbances, scenarios.VPPLives, scenarios.NodeAddresses, scenarios.Services, scenarios.VPPTables, scenarios.LinuxTables}
 }
 
 // lookPause is how often nodes are looked at.
