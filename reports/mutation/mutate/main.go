@@ -1,7 +1,7 @@
 // Command mutate plants faults into the product and prints which of them laws catch.
 //
 // It decides nothing itself: faults and trials are package mutation's. It never changes a file of the tree but those in its scratch
-// folder and the one that --json names. Start at run. It exits with 1 when fewer than --least percent are caught, and with 2 when it
+// folder and the one that --json names. Start at run. It exits with 1 when fewer than --least percent of the faults that change a run are caught, and with 2 when it
 // could not look. An interrupt ends it with what is known so far, and --resume goes on from there. To add a kind of fault, see package mutation.
 package main
 
@@ -42,7 +42,7 @@ func run(ctx context.Context, args []string, out, notes io.Writer) int {
 	flags.IntVar(&c.Jobs, "jobs", 1, "how many are tried at the same time")
 	again := flags.String("again", "", "a file of --json: only what was not caught then")
 	resume := flags.Bool("resume", false, "go on with the campaign whose results the file of --json has, with the program that it built")
-	least := flags.Float64("least", 0, "percent that must be caught")
+	least := flags.Float64("least", 0, "percent that must be caught of the faults that change a run")
 	file := flags.String("json", "", "file for the results")
 	if err := flags.Parse(args); err != nil || flags.NArg() > 0 || c.Budget < time.Second || c.Jobs < 1 || c.Mutants < 0 {
 		fmt.Fprintln(notes, "mutate: --mutants from 0, --jobs from 1, --budget from 1s; no arguments")
@@ -79,7 +79,8 @@ func run(ctx context.Context, args []string, out, notes io.Writer) int {
 	case err != nil:
 		fmt.Fprintln(notes, "mutate:", err)
 		return 2
-	case r.Caught() < *least:
+	}
+	if ofChanging, _ := r.Caught(); ofChanging < *least {
 		return 1
 	}
 	return 0
