@@ -70,6 +70,8 @@ const (
 	Patience Evidence = "patience"
 	// IDRests: Fact.Rest of FactNodeGone.
 	IDRests Evidence = "rests of node IDs"
+	// Unread: FactUnread.
+	Unread Evidence = "records that were refused"
 	// Services: Snapshot.Services and NodeState.ServiceRange.
 	Services Evidence = "services"
 	// VPPTables and LinuxTables: NodeState.VPP and Linux in settled snapshots.
@@ -81,7 +83,7 @@ const (
 func AllEvidence() []Evidence {
 	return []Evidence{Leases, Sandboxes, PodLives, Refusals, NodeIDs, Management, Blocks, AssignedBlocks, BlockedBlocks, FreeBlocks, WaitingPods, Rests, FullNodes,
 		Disturbances, CleanStops, VPPLives, Checks, ProgramLives, NodeAddresses, NodeLeases, OtherNICs, Removals, Leftovers,
-		Records, IDRests, Disks, RefusedCalls, Patience, Services, WarmTargets, HeldIDs, LongQuiet, VPPTables, LinuxTables}
+		Records, IDRests, Disks, Unread, RefusedCalls, Patience, Services, WarmTargets, HeldIDs, LongQuiet, VPPTables, LinuxTables}
 }
 
 // Missing lists what the law needs and is not among delivered, in the law's order.

@@ -173,6 +173,9 @@ const (
 	FactAbandoned
 	// FactSetAside: the node keeps Number addresses for itself beside Blocks, such as those that are free in a block of its.
 	FactSetAside
+	// FactUnread: a program refused what it, or one before it, had written for whoever comes next (Text: where, what and why). Node is empty for
+	// a controller.
+	FactUnread
 	// FactQuiet: everything is healed and quiet, and nothing will be asked of the cluster any more.
 	FactQuiet
 )

@@ -47,6 +47,7 @@ func (w *World) makeSystem() (err error) {
 				w.decided(who, text)
 			}
 		},
+		Unread: func(who, text string) { w.emit(scenarios.Fact{Kind: scenarios.FactUnread, Text: who + ": " + text}) },
 	}
 	if w.plant != nil {
 		env.Plant = w.plant.Controllers

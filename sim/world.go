@@ -334,4 +334,7 @@ func (w *World) log(m *machine, e agent.Log) {
 	if w.logs != nil {
 		w.logs(m.name, e)
 	}
+	if e.Reason == agent.ReasonLeftOut {
+		m.fact(scenarios.Fact{Kind: scenarios.FactUnread, Text: e.Message})
+	}
 }

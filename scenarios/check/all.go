@@ -32,6 +32,7 @@ func All() []scenarios.Law {
 		addNotForgotten(),
 		toldIsSaved(),
 		restartsRemember(),
+		writtenIsRead(),
 		oneSandbox(),
 		requestsAnswered(),
 		packetsFit(),

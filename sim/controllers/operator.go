@@ -147,6 +147,7 @@ func (o *operator) restore(r agent.StoreReply) {
 		}
 		if err != nil {
 			o.env.Note(o.name, err.Error())
+			o.env.Unread(o.name, err.Error())
 			stray = append(stray, item)
 		} else {
 			stray = stray[:0]

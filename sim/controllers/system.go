@@ -27,8 +27,8 @@ type Env struct {
 	Assigned func(node string, blocks []netip.Prefix)
 	// SetAside is told how many addresses a node keeps for itself beside its blocks, when that changes.
 	SetAside func(node string, n int)
-	// Note puts a line into the trail.
-	Note func(who, text string)
+	// Note puts a line into the trail. Unread is told what who refused of what a leader before it had written.
+	Note, Unread func(who, text string)
 	// Decided, where set, is told what a controller has decided that no event shows, in words.
 	Decided func(who, text string)
 	// Judge says what befalls a request of a controller; nil: nothing. Crash ends a node's agent, which is started again.

@@ -73,6 +73,8 @@ const (
 	ReasonLeaseLost = "LeaseLost"
 	// ReasonNoNIC: VPP lacks an interface that the configuration names.
 	ReasonNoNIC = "InterfaceMissing"
+	// ReasonLeftOut: a record of the journal contradicts the ones before it, and is left out.
+	ReasonLeftOut = "JournalRecordLeftOut"
 	// ReasonSilent: VPP runs and does not answer.
 	ReasonSilent = "VPPDoesNotAnswer"
 )

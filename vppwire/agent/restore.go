@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -24,11 +25,11 @@ func (a *Agent) restore(e Restored) {
 			boot = r.Boot
 		case RecordIPAM:
 			if err := a.alloc.Apply(r.IPAM); err != nil {
-				a.log(levelError, "journal: %q is left out: %v", r, err)
+				a.leftOut("%q is left out: %v", r, err)
 			}
 		case RecordSandbox:
 			if !r.Sandbox.Owner.Valid() {
-				a.log(levelError, "journal: %q is left out: the owner is not valid", r)
+				a.leftOut("%q is left out: the owner is not valid", r)
 				continue
 			}
 			t := &attachment{sandbox: r.Sandbox, number: r.Number, phase: phaseUp, stale: boot != e.Boot}
@@ -46,7 +47,7 @@ func (a *Agent) restore(e Restored) {
 			a.restorePools(r.Pools)
 		case RecordFormat, RecordClock: // whoever read it knew enough; ownTime has read it
 		default:
-			a.log(levelError, "journal: a record of kind %d is left out", r.Kind)
+			a.leftOut("a record of kind %d is left out", r.Kind)
 		}
 	}
 	if claim.ID != 0 {
@@ -68,9 +69,14 @@ func (a *Agent) restore(e Restored) {
 	}
 }
 
+// leftOut tells of a record that is not taken.
+func (a *Agent) leftOut(format string, args ...any) {
+	a.emit(Log{Level: levelError, Reason: ReasonLeftOut, Message: "journal: " + fmt.Sprintf(format, args...)})
+}
+
 func (a *Agent) restorePools(p Pools) {
 	if err := a.checkPools(p); err != nil {
-		a.log(levelError, "journal: address ranges of generation %d are left out: %v", p.Generation, err)
+		a.leftOut("address ranges of generation %d are left out: %v", p.Generation, err)
 		return
 	}
 	a.ranges.history = append(a.ranges.history, p)
