@@ -37,8 +37,11 @@ check: ## formatting, vet, staticcheck, golangci-lint where installed, the repos
 	$(GO) run ./reports/repo/repocheck
 	$(GO) test ./reports/repo/...
 
-duel: build ## every address management system at ten fills of a tight pool; tables and plots in out/duel/experiment.html, two minutes
+duel: build ## every address management system at ten fills of a tight pool; table and plots in out/duel/experiment.html, and those of docs/tutorials/compare.md, two minutes
 	$(VPPDRILL) experiment scenarios/experiment/shipped/duel.yaml --out out/duel
+	cp out/duel/plots/02.svg docs/tutorials/duel-never-placed.svg
+	cp out/duel/plots/03.svg docs/tutorials/duel-wait.svg
+	cp out/duel/plots/04.svg docs/tutorials/duel-wasted.svg
 
 mutate: ## plant MUTANTS (100) faults into the product, BUDGET (60s) of processor time each, and list what laws do not catch
 	@mkdir -p out

@@ -2,6 +2,8 @@ package experiment
 
 import (
 	_ "embed" // the page
+	"errors"
+	"fmt"
 	"html/template"
 	"os"
 	"path/filepath"
@@ -56,7 +58,7 @@ type section struct {
 	Plots       []template.HTML
 }
 
-// Write writes experiment.html into an outcome's folder.
+// Write writes experiment.html into an outcome's folder, and each of its plots, in its order, as plots/NUMBER.svg for other documents.
 func Write(dir string, o *experiment.Outcome) error {
 	v := view{Outcome: o, Folder: dir, Change: changeOf(o)}
 	for _, p := range o.Points {
@@ -73,6 +75,9 @@ func Write(dir string, o *experiment.Outcome) error {
 			v.Sections = append(v.Sections, s)
 		}
 	}
+	if err := v.writePlots(filepath.Join(dir, "plots")); err != nil {
+		return err
+	}
 	file, err := os.Create(filepath.Join(dir, "experiment.html"))
 	if err != nil {
 		return err
@@ -82,4 +87,21 @@ func Write(dir string, o *experiment.Outcome) error {
 		return err
 	}
 	return file.Close()
+}
+
+// writePlots writes the plots into a folder of their own, in place of those that it has.
+func (v *view) writePlots(dir string) error {
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
+		return err
+	}
+	n := 0
+	for _, s := range v.Sections {
+		for _, plot := range s.Plots {
+			n++
+			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%02d.svg", n)), []byte(plot), 0o644); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -3,6 +3,7 @@ package experiment
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -60,6 +61,12 @@ func written(t *testing.T, text string) string {
 	}
 	if !bytes.Equal(pages[0], pages[1]) {
 		t.Error("the same outcome gives two pages")
+	}
+	for i := range strings.Count(string(pages[0]), "<svg") { // each plot is a file too
+		plot, err := os.ReadFile(filepath.Join(dir, "plots", fmt.Sprintf("%02d.svg", i+1)))
+		if err != nil || !strings.Contains(string(pages[0]), string(plot)) {
+			t.Errorf("plot %d is not that of the page: %v", i+1, err)
+		}
 	}
 	return strings.ReplaceAll(string(pages[0]), dir, "DIR")
 }
