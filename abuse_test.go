@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -53,6 +54,8 @@ var badLines = []string{
 	"agent --config /dev/zero", "actions explode", "laws no-such-law", "faults gravity", "settings config.ipm", "init calm.yaml", "init . extra", "init taken", "lab nonsense", "lab up nosuch.yaml --world netns",
 	"completion klingon", "run calm.yaml --sed 7",
 	"audit", "audit nosuch", "audit --nope", "audit /dev/null", "audit /dev/zero", "conformance x", "controller --type nonsense", "controller", "collide nosuch", "doctor x",
+	"audit calm.yaml", "audit calm.yaml calm.yaml", "experiment", "experiment nosuch.yaml", "experiment bad.capsule", "experiment /dev/zero", "experiment calm.yaml --seeds 0", "experiment calm.yaml --jobs 0",
+	"experiment calm.yaml calm.yaml", "experiment calm.yaml --out calm.yaml", "collide --nope", "collide --n 1", "collide mac-32 --p 2", "collide mac-32 --trials 0", "collide mac-32 --held 0", "collide mac-32 --window 0s",
 }
 
 // Goal: no abuse of any command panics, hangs, is taken silently or leaves half an output. Method: more than a hundred bad files and lines, in a
@@ -60,7 +63,13 @@ var badLines = []string{
 func TestAbuse(t *testing.T) {
 	const calm = "name: calm\ntopology: {nodes: 2, podsPerNode: 1}\n"
 	files := map[string]string{"calm.yaml": calm, "bad.capsule": "vppdrill capsule 1\nversion x\nwhat\n", "a.capsule": "vppdrill capsule 1\nversion devel\nseed 1\nverdict fail\n", "taken/agent.yaml": "mine"}
-	lines := badLines
+	lines := slices.Clone(badLines)
+	for _, name := range commandNames(t) {
+		lines = append(lines, name+" --no-such-flag")
+		if top, _, _ := strings.Cut(name, " "); !slices.ContainsFunc(badLines, func(l string) bool { return l == top || strings.HasPrefix(l, top+" ") }) {
+			t.Errorf("no line abuses %s", top)
+		}
+	}
 	for i, text := range badScenarios {
 		name := "bad-" + string(rune('a'+i/26)) + string(rune('a'+i%26)) + ".yaml"
 		files[name] = text
@@ -112,6 +121,30 @@ func TestAbuse(t *testing.T) {
 			before = after
 		}
 	}
+}
+
+// groups are the commands that only hold others.
+var groups = []string{"", "lab", "ipam", "trace"}
+
+// commandNames are all commands, with what they hold, as completion knows them.
+func commandNames(t *testing.T) (names []string) {
+	t.Helper()
+	for _, group := range groups {
+		var out, errOut bytes.Buffer
+		if code := cmd.Execute(t.Context(), config(), append(append([]string{"__complete"}, strings.Fields(group)...), ""), &out, &errOut); code != 0 {
+			t.Fatal(errOut.String())
+		}
+		for line := range strings.Lines(out.String()) {
+			name, _, described := strings.Cut(line, "\t")
+			if described && name != "help" {
+				names = append(names, strings.TrimSpace(group+" "+name))
+			}
+		}
+	}
+	if len(names) < 30 || !slices.Contains(names, "lab up") || !slices.Contains(names, "experiment") {
+		t.Fatalf("commands: %q", names)
+	}
+	return names
 }
 
 // hungAfter is how long a person waits for a refusal.

@@ -19,6 +19,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 	"github.com/vppdrill/vppdrill/scenarios/experiment"
+	"github.com/vppdrill/vppdrill/vppwire/inputfile"
 )
 
 // experimentFlags are what a command line says instead of a file, or in place of what a file says.
@@ -69,6 +70,9 @@ the way; results are the same bytes as local ones.`,
 			return cli.Args(1, 1, "one experiment or scenario")(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.seeds < 1 && cmd.Flags().Changed("seeds") {
+				return cli.Usagef("--seeds %d is less than 1", f.seeds)
+			}
 			if f.metrics {
 				_, err := io.WriteString(cmd.OutOrStdout(), strings.Join(experiment.Metrics(), "\n")+"\n")
 				return err
@@ -176,7 +180,7 @@ func perform(cmd *cobra.Command, c Config, file *experiment.File, out *experimen
 func (f experimentFlags) read(c Config, name string) (*experiment.File, *scenarios.Scenario, error) {
 	file, source := new(experiment.File), name
 	*file = experiment.Default()
-	data, err := os.ReadFile(name)
+	data, err := inputfile.Read(name)
 	switch {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, nil, cli.BadInput(err)
