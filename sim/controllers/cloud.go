@@ -1,12 +1,14 @@
 package controllers
 
 import (
+	"errors"
 	"net/netip"
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/datastore"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/sim/ec2"
 )
 
 // gateway is what AWS VPC CNI's pods use: an address of no subnet, so that every address of a prefix is a pod's.
@@ -17,7 +19,8 @@ type cloudSystem struct {
 	*vpc
 	daemons map[string]*ipamd // of living agents
 	allocs  map[string]*datastore.Node
-	// trunks are the instances whose trunk is there or on its way: false is on its way.
+	// trunks are the instances whose trunk is there or on its way: false is on its way. One whose subnet is full waits for others, as pods
+	// would that it is there for, and there is nothing to wait for: it is tried again all the same.
 	trunks map[string]bool
 }
 
@@ -55,6 +58,8 @@ func (s *cloudSystem) trunk(node string) {
 		}
 		s.requests++
 		if _, err := i.Attach(s.env.now(), nil, true); err != nil {
+			var coded interface{ ErrorCode() string }
+			s.trunks[node] = errors.As(err, &coded) && coded.ErrorCode() == ec2.CodeSubnetFull
 			s.env.Clock.After(trunkRetry, &step{node, "trunk interface again", try})
 			return
 		}
