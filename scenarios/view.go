@@ -24,7 +24,7 @@ type VPP interface {
 	Neighbor(index uint32, addr netip.Addr) (vppwire.MAC, bool)
 	// Neighbors yields static neighbours in ascending (index, address) order, those on dead interfaces included.
 	Neighbors() iter.Seq[Neighbor]
-	// Admits reports whether a guarded interface takes IPv4 packets from an address in frames from a MAC.
+	// Admits reports whether an interface that is guarded in an address's family takes packets from the address in frames from a MAC.
 	Admits(index uint32, mac vppwire.MAC, addr netip.Addr) bool
 	// Sources yields what a guarded interface admits, in ascending address order.
 	Sources(index uint32) iter.Seq[Source]
@@ -61,8 +61,9 @@ type Interface struct {
 	// Unnumbered is the index of the interface whose addresses it borrows; only with HasUnnumbered.
 	Unnumbered    uint32
 	HasUnnumbered bool
-	// Guarded: it takes only the IPv4 packets whose source it admits; in a bridge domain, nothing but such packets.
-	Guarded bool
+	// Guarded: it takes only the IPv4 packets whose source it admits; in a bridge domain, nothing but such packets. Guarded6: the
+	// same of IPv6 packets, of an interface that routes.
+	Guarded, Guarded6 bool
 	// NAT is what NAT does with its packets.
 	NAT NATSides
 	// Bridge is the bridge domain it is a member of, 0 for none, ^0 for VPP's own; BVI whether as its virtual interface; SHG its split horizon group.

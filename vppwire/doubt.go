@@ -87,7 +87,7 @@ func (s *Session) AllowDelete() {
 func (s *Session) Doubt(error) {
 	s.forgetIndexes()
 	clear(s.netns)
-	s.sources = noTable
+	s.sources.reset()
 	clear(s.down)
 	s.dump.all(s.ip6)
 	for n := uint32(1); n <= s.used; n++ {

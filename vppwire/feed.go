@@ -240,7 +240,7 @@ func (s *Session) forget(n uint32) {
 	case kinds[e.kind].creates.prefix != "":
 		s.unbind(old.Key().Name)
 	case e.kind == KindSourceTable:
-		s.sources = noTable
+		s.sources.set(old.Key().Num != 0, noTable)
 	}
 	for a := e.firstAttr; a != 0; {
 		attr := s.at(a)

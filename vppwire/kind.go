@@ -99,9 +99,9 @@ var kinds = []row{
 	KindNeighborConfig: {word: "neighbor-config", object: NeighborConfig{}, dumps: by(neighborConfigDump), num: "ip6", noDelete: true},
 	KindRoute:          {word: "route", object: Route{}, dumps: by(routeDump, tableDump, sourceDump), num: "table"},
 
-	KindSourceTable: {word: "source-table", object: SourceTable{}, dumps: by(classifierDump, classifierInfoDump)},
+	KindSourceTable: {word: "source-table", object: SourceTable{}, dumps: by(classifierDump, classifierInfoDump), num: "ip6"},
 	KindSource:      {word: "source", object: Source{}, dumps: by(sourcesDump)},
-	KindGuard:       {word: "guard", object: Guard{}, dumps: by(guardDump, interfaceDump, classifierDump, classifierInfoDump)},
+	KindGuard:       {word: "guard", object: Guard{}, dumps: by(guardDump, interfaceDump, classifierDump, classifierInfoDump), num: "ip6"},
 
 	KindNAT:           {word: "nat", object: NAT{}, dumps: by(natDump), plugin: natPlugin},
 	KindNATForwarding: {word: "nat-forwarding", object: NATForwarding{}, dumps: by(natDump), plugin: natPlugin},

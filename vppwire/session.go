@@ -50,11 +50,10 @@ type Session struct {
 	packets, room int
 	// short: an AF_PACKET interface was refused for want of room since Short was asked.
 	short bool
-	// sources is the classifier table of pods' sources, noTable where none is known; candidates are tables that may be it.
-	sources    uint32
-	candidates []uint32
-	keys       []Key // scratch
-	keys2      []Key // scratch
+	// sources are the classifier tables of pods' sources.
+	sources sourceTables
+	keys    []Key // scratch
+	keys2   []Key // scratch
 	// inNetns counts what is there by namespace number.
 	inNetns []int
 	// needs are the entries that the present call's object needs, as found before the call; feeding is the entry whose answered
@@ -87,11 +86,12 @@ func NewSession() *Session {
 		indexes: swIfIndexes{ofName: map[uint32]uint32{}, nameOf: map[uint32]uint32{}}, netns: map[string]bool{},
 		groups: make([]group, 1), // group 0 is "none"
 		leases: map[string]Lease{},
-		down:   map[ident]Object{}, sources: noTable, room: -1,
+		down:   map[ident]Object{}, room: -1,
 	}
 	s.msg = make([]any, len(kinds))
 	s.names.byName = map[string]uint32{}
 	s.dump.reset()
+	s.sources.reset()
 	return s
 }
 

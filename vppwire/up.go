@@ -9,7 +9,11 @@ import (
 )
 
 // Up says that an interface is administratively up. Without it the interface is left as it is, which is down when new.
-type Up struct{ If string }
+type Up struct {
+	If string
+	// IP6 tells the family in which a shared interface is guarded first; Both: in the other one as well.
+	IP6, Both bool
+}
 
 // Key implements Object.
 func (o Up) Key() Key { return Key{Kind: KindUp, Name: o.If} }
@@ -18,20 +22,38 @@ func (o Up) Key() Key { return Key{Kind: KindUp, Name: o.If} }
 func (o Up) AppendNeeds(keys []Key) []Key {
 	keys = needInterface(keys, o.If)
 	if o.If == AFPacketName(TrunkVPPDevice) {
-		keys = append(keys, guardKey(o.If))
+		keys = append(keys, guardKey(o.If, o.IP6))
+		if o.Both {
+			keys = append(keys, guardKey(o.If, !o.IP6))
+		}
 	}
 	return keys
 }
 
-// AppendText implements Object: "up loop0".
-func (o Up) AppendText(b []byte) []byte { return appendWord(b, "up", o.If) }
+// AppendText implements Object: "up loop0", with " ip6" or " both" behind, or both words.
+func (o Up) AppendText(b []byte) []byte {
+	b = appendWord(b, "up", o.If)
+	if o.IP6 {
+		b = append(b, " ip6"...)
+	}
+	if o.Both {
+		b = append(b, " both"...)
+	}
+	return b
+}
 
-func (Up) parse(p *words) Object { return Up{If: p.word()} }
+func (Up) parse(p *words) Object { return Up{If: p.word(), IP6: p.has("ip6"), Both: p.has("both")} }
 
 func (o Up) owner() (Key, bool)   { return interfaceKey(o.If) }
 func (o Up) ours() bool           { return ownInterface(o.If) }
 func (o Up) replaces(Object) bool { return true }
 func (o Up) shown() dumpStep      { return dumpStep{dump: interfaceDump} }
+
+// like: guards have a dump of their own.
+func (o Up) like(found Object) bool {
+	_, ok := found.(Up)
+	return ok
+}
 
 // lowers: VPP sets the device below an AF_PACKET interface down together with the interface (src/plugins/af_packet/device.c).
 func (o Up) lowers() (Key, bool) {

@@ -14,21 +14,36 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
-// classifier is one classifier table. Only one that looks at the Ethernet and the IPv4 source is understood; another is taken to
-// admit nobody.
+// classifier is one classifier table. Only one that looks at the Ethernet source and that of the IPv4 or the IPv6 packet is understood;
+// another is taken to admit nobody.
 type classifier struct {
 	understood bool
+	ip6        bool
 	misses     bool // what has no session passes
 	sources    []scenarios.Source
 }
 
 // Where a frame holds its source and that of its packet, in bytes from its start.
 const (
-	fromAt, srcAt = 6, 26
-	maskLength    = 32
+	fromAt, srcAt4, srcAt6 = 6, 26, 22
+	mask4, mask6           = 32, 48
 )
 
-var sourceMask = append(append(append(make([]byte, fromAt), bytes.Repeat([]byte{0xff}, 6)...), make([]byte, srcAt-fromAt-6)...), 0xff, 0xff, 0xff, 0xff, 0, 0)
+// sourceMask has ones where a frame of so many bytes has the two sources.
+func sourceMask(length, srcAt, addrLen int) []byte {
+	b := make([]byte, length)
+	copy(b[fromAt:], bytes.Repeat([]byte{0xff}, 6))
+	copy(b[srcAt:], bytes.Repeat([]byte{0xff}, addrLen))
+	return b
+}
+
+var sourceMask4, sourceMask6 = sourceMask(mask4, srcAt4, 4), sourceMask(mask6, srcAt6, 16)
+
+// guard tells a table's place before an interface.
+type guard struct {
+	index uint32
+	ip6   bool
+}
 
 // passes is VPP's next index of a packet that goes on, in the 16 bits that a session has for it.
 const passes = 0xffff
@@ -50,16 +65,27 @@ func (t *tables) addClassifier(m api.Message) bool {
 		}
 		if i != nil && id != ^uint32(0) {
 			i.Guarded = true
-			t.guards[i.Index] = id
+			t.guards[guard{i.Index, false}] = id
+		}
+		if i != nil && i.Bridge == 0 && m.IP6TableID != ^uint32(0) {
+			i.Guarded6 = true
+			t.guards[guard{i.Index, true}] = m.IP6TableID
 		}
 	case *classify.ClassifyTableInfoReply:
 		c := at(m.TableID)
-		c.understood = m.SkipNVectors == 0 && m.NextTableIndex == ^uint32(0) && bytes.Equal(m.Mask, sourceMask)
+		c.ip6 = bytes.Equal(m.Mask, sourceMask6)
+		c.understood = m.SkipNVectors == 0 && m.NextTableIndex == ^uint32(0) && (c.ip6 || bytes.Equal(m.Mask, sourceMask4))
 		c.misses = m.MissNextIndex != 0
 	case *classify.ClassifySessionDetails:
-		if len(m.Match) >= maskLength && m.HitNextIndex&passes == passes {
-			c := at(m.TableID)
-			c.sources = append(c.sources, scenarios.Source{Addr: netip.AddrFrom4([4]byte(m.Match[srcAt:])), MAC: vppwire.MAC(m.Match[fromAt:])})
+		if m.HitNextIndex&passes != passes {
+			break
+		}
+		c := at(m.TableID)
+		switch len(m.Match) {
+		case mask4:
+			c.sources = append(c.sources, scenarios.Source{Addr: netip.AddrFrom4([4]byte(m.Match[srcAt4:])), MAC: vppwire.MAC(m.Match[fromAt:])})
+		case mask6:
+			c.sources = append(c.sources, scenarios.Source{Addr: netip.AddrFrom16([16]byte(m.Match[srcAt6:])), MAC: vppwire.MAC(m.Match[fromAt:])})
 		}
 	default:
 		return false
@@ -77,20 +103,23 @@ func (t *tables) sortSources() {
 
 // Admits implements scenarios.VPP.
 func (t *tables) Admits(index uint32, mac vppwire.MAC, addr netip.Addr) bool {
-	id, guarded := t.guards[index]
+	id, guarded := t.guards[guard{index, addr.Is6()}]
 	if !guarded {
 		return true
 	}
 	c := t.classifiers[id]
-	return c != nil && c.understood && (c.misses || slices.Contains(c.sources, scenarios.Source{Addr: addr, MAC: mac}))
+	return c != nil && c.understood && c.ip6 == addr.Is6() && (c.misses || slices.Contains(c.sources, scenarios.Source{Addr: addr, MAC: mac}))
 }
 
 // Sources implements scenarios.VPP.
 func (t *tables) Sources(index uint32) iter.Seq[scenarios.Source] {
-	if c := t.classifiers[t.guards[index]]; c != nil && c.understood {
-		if _, guarded := t.guards[index]; guarded {
-			return slices.Values(c.sources)
+	var list []scenarios.Source
+	for _, ip6 := range [...]bool{false, true} {
+		if id, guarded := t.guards[guard{index, ip6}]; guarded {
+			if c := t.classifiers[id]; c != nil && c.understood && c.ip6 == ip6 {
+				list = append(list, c.sources...)
+			}
 		}
 	}
-	return slices.Values([]scenarios.Source(nil))
+	return slices.Values(list)
 }

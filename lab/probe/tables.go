@@ -44,8 +44,8 @@ type tables struct {
 	statics []scenarios.Neighbor
 	bridges []scenarios.Bridge
 	l2      []scenarios.FIBEntry
-	// guards are the classifier tables of interfaces' input ACLs, of IPv4 or of bridged frames, classifiers what the tables admit, by source.
-	guards      map[uint32]uint32
+	// guards are the classifier tables of interfaces' input ACLs, of a family or of bridged frames, classifiers what the tables admit, by source.
+	guards      map[guard]uint32
 	classifiers map[uint32]*classifier
 	nat         nat
 }
@@ -68,7 +68,7 @@ func apiSource(d *Dump) (uint8, bool) {
 
 func newTables(d *Dump, nics ...string) *tables {
 	t := &tables{ifaces: map[uint32]*scenarios.Interface{}, fibs: map[uint32][]entry{},
-		guards: map[uint32]uint32{}, classifiers: map[uint32]*classifier{}}
+		guards: map[guard]uint32{}, classifiers: map[uint32]*classifier{}}
 	source, _ := apiSource(d)
 	for _, m := range d.Messages {
 		if m, ok := m.(*interfaces.SwInterfaceDetails); ok {

@@ -102,10 +102,12 @@ func (b *lists) sharedPort(ifc scenarios.Interface, parent string) error {
 			if !ifc.Up || !port.Up { // with no pod behind it, nobody could have noticed, and nobody is harmed
 				return b.broken("interface %s, which pods share, is down", ifc.Name)
 			}
-			if p := &b.n.Pods[i]; p.Addr.Is4() && port.Table4 != b.n.PodTable {
-				return b.broken("interface %s, which pods share, is not in the pod table", port.Name)
+			for k := range b.addressesOf(i) {
+				if a := b.n.Pods[k].Addr; a.Is4() && port.Table4 != b.n.PodTable || a.Is6() && port.Table6 != b.n.PodTable {
+					return b.broken("interface %s, which pods share, is not in the pod table", port.Name)
+				}
+				b.wired[k].port, b.wired[k].hasPort = port, true
 			}
-			b.wired[i].port, b.wired[i].hasPort = port, true
 		}
 	}
 	return nil

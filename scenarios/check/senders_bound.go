@@ -2,6 +2,7 @@ package check
 
 import (
 	"net/netip"
+	"slices"
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/walk"
@@ -39,39 +40,41 @@ func checkSenders(s scenarios.Snapshot) (occasions int64, err error) {
 		if !lives(n) || n.VPP == nil || n.Linux == nil {
 			continue
 		}
-		senders := sharers(n)
-		occasions += int64(len(senders))
-		for k := range senders {
-			if w == nil {
-				w = walk.New(s)
-			}
-			if err := forges(s, w, n, &senders[k], &senders[(k+1)%len(senders)]); err != nil {
-				return occasions, err
+		families := [...][]sender{sharers(n, false), sharers(n, true)}
+		for _, senders := range families {
+			occasions += int64(len(senders))
+			for k := range senders {
+				if w == nil {
+					w = walk.New(s)
+				}
+				if err := forges(s, w, n, &senders[k], &senders[(k+1)%len(senders)]); err != nil {
+					return occasions, err
+				}
 			}
 		}
-		if err := admitted(s, n, senders); err != nil {
+		if err := admitted(s, n, slices.Concat(families[:]...)); err != nil {
 			return occasions, err
 		}
 	}
 	return occasions, nil
 }
 
-// sharers are the answered pods of a node whose links are macvlans.
-func sharers(n *scenarios.NodeState) (list []sender) {
+// sharers are the pods of a node that were answered an address of a family and whose links are macvlans.
+func sharers(n *scenarios.NodeState, ip6 bool) (list []sender) {
 	for i := range n.Pods {
 		p := &n.Pods[i]
-		if !p.Addr.Is4() {
+		if !p.Addr.IsValid() || p.Addr.Is6() != ip6 {
 			continue
 		}
-		if l, ok := n.Linux.Link(p.Netns, p.Owner.IfName); ok && l.Parent != "" {
+		if l, ok := n.Linux.Link(p.Netns, linkOf(p)); ok && l.Parent != "" {
 			list = append(list, sender{pod: p, mac: l.MAC})
 		}
 	}
 	return list
 }
 
-// nobody is an address that no pod has (RFC 5737).
-var nobody = netip.AddrFrom4([4]byte{192, 0, 2, 1})
+// nobody4 and nobody6 are addresses that no pod has (RFC 5737, RFC 3849).
+var nobody4, nobody6 = netip.AddrFrom4([4]byte{192, 0, 2, 1}), netip.AddrFrom16([16]byte{0: 0x20, 1: 1, 2: 0x0d, 3: 0xb8, 15: 1})
 
 // lie is what a pod says that it is; a zero MAC is its own.
 type lie struct {
@@ -83,6 +86,10 @@ type lie struct {
 // forges lets a pod send as another one, or where it is alone as nobody. A pod alone reaches itself without leaving its namespace, so it
 // sends to its gateway.
 func forges(s scenarios.Snapshot, w *walk.Walker, n *scenarios.NodeState, p, other *sender) error {
+	nobody := nobody4
+	if p.pod.Addr.Is6() {
+		nobody = nobody6
+	}
 	lies, to := []lie{{src: nobody, as: "from " + nobody.String()}}, p.pod.Gateway
 	if other.pod != p.pod {
 		to = other.pod.Addr
@@ -106,7 +113,7 @@ func admitted(s scenarios.Snapshot, n *scenarios.NodeState, senders []sender) er
 		known[scenarios.Source{Addr: senders[i].pod.Addr, MAC: senders[i].mac}] = true
 	}
 	for ifc := range n.VPP.Interfaces() {
-		if !ifc.Guarded {
+		if !ifc.Guarded && !ifc.Guarded6 {
 			continue
 		}
 		if src, ok := stranger(n, ifc.Index, known); ok {

@@ -29,9 +29,6 @@ func (d drawer) drawIP6(s *scenarios.Scenario) {
 	i.PodSubnetCIDR, i.PodSubnetOneNodePrefixLen = scenarios.CIDR(plan.PodSubnet), plan.PodSubnetOneNodePrefixLen
 	i.VPPHostSubnetCIDR, i.VPPHostSubnetOneNodePrefixLen = scenarios.CIDR(plan.VPPHostSubnet), plan.VPPHostSubnetOneNodeLen
 	i.NodeInterconnectCIDR, i.VXLANCIDR, i.ServiceCIDR = scenarios.CIDR(plan.NodeInterconnect), scenarios.CIDR(plan.VXLAN), scenarios.CIDR(plan.Service)
-	if c.Wiring.Pod == scenarios.PodMACVLAN {
-		c.Wiring.Pod = scenarios.PodTAP
-	}
 	if c.Wiring.Node == scenarios.NodeVXLAN {
 		c.Wiring.MTU = min(c.Wiring.MTU, s.Topology.NICMTU-50-moreOverIP6)
 	}

@@ -152,7 +152,7 @@ func (t *trip) l3(n *node, ifc *scenarios.Interface) Kind {
 		return end
 	}
 	// VPP 25.10 looks at who sends behind NAT: seen in a trace of ip4-unicast.
-	if ifc.Guarded && ifc.Bridge == 0 && t.dst.Is4() && !n.VPP.Admits(ifc.Index, t.from, t.src) {
+	if (ifc.Guarded && t.dst.Is4() || ifc.Guarded6 && t.dst.Is6()) && ifc.Bridge == 0 && !n.VPP.Admits(ifc.Index, t.from, t.src) {
 		return t.drop(n, guarded)
 	}
 	t.in, t.inTable = ifc.Index, tableFor(ifc, t.dst)

@@ -234,31 +234,42 @@ func (v *VPP) classifierCrash(m *classify.ClassifyAddDelTable) CrashTrigger {
 
 // Where a frame holds what tells its sender, in bytes from its start.
 const (
-	frameFrom, frameType, frameIP4, frameSrc = 6, 12, 14, 26
-	frameLength                              = 34
+	frameFrom, frameType, framePacket, frameSrc4, frameSrc6 = 6, 12, 14, 26, 22
+	// frameLength is that of the headers of IPv6, frameLength4 that of IPv4's.
+	frameLength, frameLength4 = 54, 34
 )
 
-// filterOf is the place of the table that an interface's IPv4 packets are looked up in: in a bridge domain all frames are, in one.
-func filterOf(i *iface) int {
-	if i != nil && i.bridged {
+// filterOf is the place of the table that an interface's packets of a family are looked up in: in a bridge domain all frames are, in one.
+func filterOf(i *iface, ip6 bool) int {
+	switch {
+	case i != nil && i.bridged:
 		return filterL2
+	case ip6:
+		return filterIP6
 	}
 	return filterIP4
 }
 
-// Admits reports whether the input ACL of an interface lets an IPv4 packet pass, by its frame's source and its own.
+// Admits reports whether the input ACL of an interface lets a packet of its source's family pass, by its frame's source and its own.
 func (v *VPP) Admits(index uint32, from [6]byte, src netip.Addr) bool {
 	f := v.filters[index]
-	k := filterOf(v.at(index))
+	k := filterOf(v.at(index), src.Is6())
 	if f == nil || !f.acts[k] {
 		return true
 	}
 	frame := make([]byte, frameLength)
 	copy(frame[frameFrom:], from[:])
-	frame[frameType], frame[frameIP4] = 0x08, 0x45
-	if src.Is4() {
-		ip := src.As4()
-		copy(frame[frameSrc:], ip[:])
+	if src.Is6() {
+		ip := src.As16()
+		frame[frameType], frame[frameType+1], frame[framePacket] = 0x86, 0xdd, 0x60
+		copy(frame[frameSrc6:], ip[:])
+	} else {
+		frame = frame[:frameLength4]
+		frame[frameType], frame[framePacket] = 0x08, 0x45
+		if src.Is4() {
+			ip := src.As4()
+			copy(frame[frameSrc4:], ip[:])
+		}
 	}
 	for at := f.table[k]; at != none; {
 		c := v.classifier(at)
@@ -282,24 +293,44 @@ type Sender struct {
 	MAC  [6]byte
 }
 
-// Senders lists those of an interface's input ACL by address, as far as it looks at both sources and nothing else.
+// Senders lists those of an interface's input ACLs by address, as far as they look at both sources and nothing else.
 func (v *VPP) Senders(index uint32) []Sender {
-	f, k := v.filters[index], filterOf(v.at(index))
-	if f == nil || !f.acts[k] {
-		return nil
-	}
-	c := v.classifier(f.table[k])
-	if c == nil || c.skip != 0 || len(c.mask) != 2*vectorSize {
+	f, i := v.filters[index], v.at(index)
+	if f == nil {
 		return nil
 	}
 	var out []Sender
-	for key, s := range c.sessions {
-		if s.hit != 0 {
-			out = append(out, Sender{netip.AddrFrom4([4]byte([]byte(key[frameSrc:]))), [6]byte([]byte(key[frameFrom:]))})
+	k := filterOf(i, false)
+	if c := v.acting(f, k, 2); c != nil {
+		for key, s := range c.sessions { //vppdrill:unordered sorted below
+			out = s.appendSender(out, netip.AddrFrom4([4]byte([]byte(key[frameSrc4:]))), key)
+		}
+	}
+	if c := v.acting(f, filterIP6, 3); c != nil && k != filterL2 {
+		for key, s := range c.sessions { //vppdrill:unordered sorted below
+			out = s.appendSender(out, netip.AddrFrom16([16]byte([]byte(key[frameSrc6:]))), key)
 		}
 	}
 	slices.SortFunc(out, func(a, b Sender) int { return cmp.Or(a.Addr.Compare(b.Addr), bytes.Compare(a.MAC[:], b.MAC[:])) })
 	return out
+}
+
+// acting is the table in a place that packets are looked up in, if it compares that many vectors from a frame's start; else nil.
+func (v *VPP) acting(f *filters, place, vectors int) *classifier {
+	if !f.acts[place] {
+		return nil
+	}
+	if c := v.classifier(f.table[place]); c != nil && c.skip == 0 && len(c.mask) == vectors*vectorSize {
+		return c
+	}
+	return nil
+}
+
+func (s classifierSession) appendSender(list []Sender, addr netip.Addr, key string) []Sender {
+	if s.hit == 0 {
+		return list
+	}
+	return append(list, Sender{addr, [6]byte([]byte(key[frameFrom:]))})
 }
 
 // key is what the table's mask leaves of a frame; a frame that ends before is as if followed by zeros.

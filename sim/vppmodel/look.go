@@ -20,7 +20,8 @@ type Interface struct {
 	Unnumbered uint32 // whose addresses it borrows, only with Borrows
 	Borrows    bool
 	NAT        uint8 // 1 inside, 2 outside, 4 output
-	Filtered   bool  // IPv4 packets that come in are looked up in a classifier table
+	Filtered   bool  // IPv4 packets that come in, or frames in a bridge domain, are looked up in a classifier table
+	Filtered6  bool  // IPv6 packets are
 	// Bridge is the ID of the bridge domain that lists it as a member, 0 for none. Member: it is one, of VPP's own where Bridge is 0.
 	Bridge uint32
 	Member bool
@@ -61,7 +62,7 @@ func (v *VPP) look(i *iface) Interface {
 		Addrs: i.addrs, Unnumbered: i.donor, Borrows: i.borrows, BVI: v.isBVI(i), SHG: i.shg, Member: i.member,
 		Unlisted: i.bridged && !i.member}
 	if f := v.filters[i.index]; f != nil {
-		o.Filtered = f.acts[filterOf(i)]
+		o.Filtered, o.Filtered6 = f.acts[filterOf(i, false)], f.acts[filterIP6]
 	}
 	if v.nat.on {
 		o.NAT = v.nat.sidesOf(i.index)

@@ -89,8 +89,6 @@ func (cfg *Config) wirable(p contiv.Plan) error {
 	switch {
 	case p.Second != nil && cfg.IPAMConfig.PodIfIPCIDR != "":
 		return fmt.Errorf("podSubnetCIDR %s: podIfIPCIDR %s has one address family, remove it", p.PodSubnet, cfg.IPAMConfig.PodIfIPCIDR)
-	case cfg.PodInterconnect == PodInterconnectMacvlan:
-		return fmt.Errorf("podSubnetCIDR %s: with PodInterconnect macvlan VPP cannot tell yet who may send as whom in IPv6, set PodInterconnect to tap or veth", p.PodSubnet)
 	case cfg.Services == ServicesVPP:
 		return fmt.Errorf("podSubnetCIDR %s: VPP serves services of IPv4 only, set Services to kube-proxy", p.PodSubnet)
 	case !p.NodeInterconnect.IsValid():

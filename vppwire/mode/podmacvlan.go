@@ -61,14 +61,23 @@ func (w podMacvlan) node(c Config, o *objects, n Node) {
 		w.bridge(c, o, n)
 	}
 	name := w.name(c, Pod{})
-	c.inPodTable(o, name, false)
+	ip6, both := n.Address.Addr().Is6(), n.Second != nil
+	c.inPodTable(o, name, ip6)
 	if !n.PodIf.IsValid() {
-		o.add(vppwire.Unnumbered{If: name, Donor: GatewayLoop, Table: c.PodTable})
+		o.add(vppwire.Unnumbered{If: name, Donor: GatewayLoop, Table: c.PodTable, IP6: ip6, Both: both && len(n.Second.Gateways) > 0})
 	}
 	c.podMTU(o, name)
-	o.add(vppwire.SourceTable{})
-	o.add(vppwire.Guard{If: trunk, Bridged: w.bridged(c)})
-	o.add(vppwire.Up{If: trunk})
+	w.guard(c, o, ip6)
+	if both { // whether there are pods of it or not
+		w.guard(c, o, !ip6)
+	}
+	o.add(vppwire.Up{If: trunk, IP6: ip6, Both: both})
+}
+
+// guard asks on the trunk who sends packets of a family.
+func (w podMacvlan) guard(c Config, o *objects, ip6 bool) {
+	o.add(vppwire.SourceTable{IP6: ip6})
+	o.add(vppwire.Guard{If: trunk, Bridged: w.bridged(c), IP6: ip6})
 }
 
 // bridge joins the trunk with a virtual interface that routes for it.
@@ -87,7 +96,8 @@ func (w podMacvlan) ends(c Config, o *objects, p Pod, podMAC, _ vppwire.MAC) {
 	if w.bridged(c) {
 		o.add(vppwire.FIB{Bridge: TrunkBridgeID, MAC: podMAC, If: trunk})
 	}
-	if p.Addr.Is4() {
-		o.add(vppwire.Source{Addr: p.Addr, MAC: podMAC})
+	o.add(vppwire.Source{Addr: p.Addr, MAC: podMAC})
+	if p.SecondAddr.IsValid() {
+		o.add(vppwire.Source{Addr: p.SecondAddr, MAC: podMAC})
 	}
 }

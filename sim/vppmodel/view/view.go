@@ -138,7 +138,7 @@ func iface(i vppmodel.Interface) scenarios.Interface {
 	}
 	return scenarios.Interface{
 		Index: i.Index, Name: i.Name, Tag: i.Tag, Type: kind(i.Kind), Up: i.Up, MAC: i.MAC, MTU: i.MTU, MTU4: i.MTU4, MTU6: i.MTU6, LinkMTU: i.LinkMTU,
-		Table4: i.Tables[0], Table6: i.Tables[1], Addrs: i.Addrs, Unnumbered: i.Unnumbered, HasUnnumbered: i.Borrows, Guarded: i.Filtered, NAT: scenarios.NATSides(i.NAT),
+		Table4: i.Tables[0], Table6: i.Tables[1], Addrs: i.Addrs, Unnumbered: i.Unnumbered, HasUnnumbered: i.Borrows, Guarded: i.Filtered, Guarded6: i.Filtered6, NAT: scenarios.NATSides(i.NAT),
 		Bridge: i.Bridge, BVI: i.BVI, SHG: i.SHG, Unlisted: i.Unlisted, Host: i.Host, HostNetns: i.HostNetns,
 		Src: i.Src, Dst: i.Dst, VNI: i.VNI, EncapTable: i.EncapTable,
 	}
