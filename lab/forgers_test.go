@@ -23,8 +23,15 @@ const forgedPort = 9999
 func frame(t *testing.T, from, gateway vppwire.MAC, src, dst netip.Addr, text string) []byte {
 	t.Helper()
 	eth := &layers.Ethernet{SrcMAC: from[:], DstMAC: gateway[:], EthernetType: layers.EthernetTypeIPv4}
-	ip := &layers.IPv4{Version: 4, TTL: 64, Protocol: layers.IPProtocolUDP, SrcIP: src.AsSlice(), DstIP: dst.AsSlice()}
 	udp := &layers.UDP{SrcPort: 40000, DstPort: forgedPort}
+	var ip interface {
+		gopacket.NetworkLayer
+		gopacket.SerializableLayer
+	} = &layers.IPv4{Version: 4, TTL: 64, Protocol: layers.IPProtocolUDP, SrcIP: src.AsSlice(), DstIP: dst.AsSlice()}
+	if dst.Is6() {
+		eth.EthernetType = layers.EthernetTypeIPv6
+		ip = &layers.IPv6{Version: 6, HopLimit: 64, NextHeader: layers.IPProtocolUDP, SrcIP: src.AsSlice(), DstIP: dst.AsSlice()}
+	}
 	if err := udp.SetNetworkLayerForChecksum(ip); err != nil {
 		t.Fatal(err)
 	}
@@ -60,12 +67,14 @@ func sendRaw(t *testing.T, netns, link string, frames ...[]byte) {
 }
 
 // Goal: on the interface that pods share nothing arrives that a pod sends with another address or MAC than its own, whether the
-// trunk routes or is bridged for services, to a pod of the same node and of another one. Method: raw frames from a pod's
+// trunk routes or is bridged for services, or routes IPv6, to a pod of the same node and of another one. Method: raw frames from a pod's
 // namespace; honest ones before and after them arrive.
 func TestForgers(t *testing.T) {
-	for name, wiring := range map[string]string{"routed": "pod: macvlan", "bridged": "pod: macvlan, services: vpp"} {
+	for name, wiring := range map[string]string{"routed": "wiring: {host: veth, pod: macvlan}", "bridged": "wiring: {host: veth, pod: macvlan, services: vpp}",
+		"ipv6": "wiring: {host: veth, pod: macvlan, mtu: 1430}, ipam: {podSubnetCIDR: 'fd01::/48', podSubnetOneNodePrefixLen: 64, vppHostSubnetCIDR: 'fd02::/96', vppHostSubnetOneNodePrefixLen: 112, " +
+			"nodeInterconnectCIDR: 'fd03::/112', vxlanCIDR: 'fd04::/112', serviceCIDR: 'fd05::/108'}"} {
 		t.Run(name, func(t *testing.T) {
-			w, ctx := standing(t, "# A pod that lies.\nname: forgers\ntopology: {nodes: 2, podsPerNode: 2}\nconfig: {wiring: {host: veth, "+wiring+"}}\n")
+			w, ctx := standing(t, "# A pod that lies.\nname: forgers\ntopology: {nodes: 2, podsPerNode: 2}\nconfig: {"+wiring+"}\n")
 			s, err := w.Snapshot(ctx)
 			if err != nil {
 				t.Fatal(err)
@@ -103,7 +112,7 @@ func forge(t *testing.T, from, at string, liar, victim scenarios.PodState, own, 
 	t.Helper()
 	var c *net.UDPConn
 	if err := spawn.Inside(at, func() (err error) {
-		c, err = net.ListenUDP("udp4", net.UDPAddrFromAddrPort(netip.AddrPortFrom(victim.Addr, forgedPort)))
+		c, err = net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(victim.Addr, forgedPort)))
 		return err
 	}); err != nil {
 		t.Fatal(err)
@@ -112,10 +121,14 @@ func forge(t *testing.T, from, at string, liar, victim scenarios.PodState, own, 
 	send := func(mac vppwire.MAC, src netip.Addr, text string) {
 		sendRaw(t, from, liar.Owner.IfName, frame(t, mac, gateway, src, victim.Addr, text))
 	}
+	nobody := netip.MustParseAddr("192.0.2.1")
+	if victim.Addr.Is6() {
+		nobody = netip.MustParseAddr("2001:db8::1")
+	}
 	send(own, liar.Addr, "honest")
 	for range 3 {
 		send(own, third, "with another pod's address")
-		send(own, netip.MustParseAddr("192.0.2.1"), "with nobody's address")
+		send(own, nobody, "with nobody's address")
 		send(others, liar.Addr, "with another pod's MAC")
 		send(vppwire.MAC{2, 9, 9, 9, 9, 9}, liar.Addr, "with nobody's MAC")
 		send(gateway, liar.Addr, "with the gateway's MAC")
