@@ -251,6 +251,12 @@ func attached(list []ec2.ENI) []datastore.AttachedENI {
 	return out
 }
 
+// starved reports whether pods of the node wait for an address.
+func (d *ipamd) starved() bool {
+	k := d.system.env.Cluster.Kubelet(d.node)
+	return k != nil && k.Starved() > 0
+}
+
 func (d *ipamd) pending() string {
 	switch {
 	case !d.manager.Ready():
@@ -261,8 +267,8 @@ func (d *ipamd) pending() string {
 		return "ipamd waits for an ENI to join"
 	case d.again, len(d.unset) > 0:
 		return "ipamd tries again"
-	case d.manager.Short():
-		return "ipamd is short of addresses, and looks at its pool every 5 s"
+	case d.manager.Short() && d.starved():
+		return "ipamd is short of addresses that pods wait for, and looks at its pool every 5 s"
 	}
 	return ""
 }
