@@ -47,7 +47,7 @@ func (h *history) event(o kubectl.Object) error {
 	}
 	e := o.Event()
 	if e.Last.IsZero() {
-		return fmt.Errorf("Event %s has no time", o.Metadata.Name)
+		return fmt.Errorf("the Event %s has no time", o.Metadata.Name)
 	}
 	h.record(e.First)
 	h.records--

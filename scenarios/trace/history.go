@@ -37,12 +37,11 @@ type sighting struct {
 
 // life is a pod's, as far as records tell. Zero times are unknown.
 type life struct {
-	pod           podKey
-	app           string
-	begin, end    time.Time
-	hostNetwork   bool
-	fromBinding   bool
-	fromSightings bool // nothing told that it was created: it is older than the records
+	pod         podKey
+	app         string
+	begin, end  time.Time
+	hostNetwork bool
+	fromBinding bool
 }
 
 // history collects records of pods, of an audit log or of events, in any order.
