@@ -119,7 +119,7 @@ func TestServices(t *testing.T) {
 	must(t, c.PutService(ctx, s))
 	must(t, c.PutSlice(ctx, slice))
 	_, l := watch(t, c, "node-1")
-	expect(t, l, agent.NodesListed{}, agent.PodsListed{}, agent.ServiceSeen{Service: s}, agent.ServicesListed{}, agent.EndpointsSeen{Slice: slice}, agent.EndpointsListed{})
+	expect(t, l, agent.NodesListed{}, agent.PodsListed{}, agent.ServiceSeen{Service: s}, agent.ServicesListed{Names: []service.Name{n}}, agent.EndpointsSeen{Slice: slice}, agent.EndpointsListed{Names: []service.Name{n}})
 	slice.Endpoints = nil
 	must(t, c.PutSlice(ctx, slice))
 	expect(t, l, agent.EndpointsSeen{Slice: slice})
