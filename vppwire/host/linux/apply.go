@@ -40,7 +40,7 @@ func (h *Host) Apply(op vppwire.LinuxOp) error {
 		return h.route(op.Route, func(p *place, r *netlink.Route) error { return p.RouteReplace(r) })
 	case vppwire.RouteDel:
 		return h.route(op.Route, func(p *place, r *netlink.Route) error {
-			r.Scope = netlink.SCOPE_NOWHERE // any
+			r.Scope, r.Protocol = netlink.SCOPE_NOWHERE, unix.RTPROT_UNSPEC // any, as with ip route del
 			return p.RouteDel(r)
 		})
 	case vppwire.NeighSet:

@@ -329,3 +329,18 @@ func TestLongPath(t *testing.T) {
 		}
 	}
 }
+
+// Goal: a route goes whoever has set it, the kernel itself among them: a dump shows it all the same, and what was seen must be deletable.
+func TestDeletesAnyRoute(t *testing.T) {
+	h := host(t, namespaces(t, 1)[0])
+	for _, op := range []vppwire.LinuxOp{
+		vppwire.VethAdd{Name: "a0", Peer: "b0", MAC: vppwire.MAC{2, 0, 0, 0, 1, 1}, PeerMAC: vppwire.MAC{2, 0, 0, 0, 2, 1}},
+		vppwire.LinkSet{Name: "a0", Up: true},
+		vppwire.AddrAdd{Link: "a0", Addr: netip.MustParsePrefix("10.0.0.1/24")},
+		vppwire.RouteDel{Route: vppwire.HostRoute{Dst: netip.MustParsePrefix("10.0.0.0/24"), Link: "a0"}},
+	} {
+		if err := h.Apply(op); err != nil {
+			t.Fatalf("%T: %v", op, err)
+		}
+	}
+}
