@@ -9,9 +9,13 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/net"
 	typedv1 "k8s.io/client-go/kubernetes/typed/core/v1"
+
+	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 )
 
 // port is where workloads listen; appLabel chooses them.
@@ -96,6 +100,9 @@ func (r *run) all(ctx context.Context, round int, law string, calls []call) erro
 			if why = r.ask(ctx, c); why == nil {
 				break
 			}
+			if err := r.alive(ctx); err != nil {
+				return fmt.Errorf("pod %s of %s calls %s: %w", c.from.Name, c.from.Spec.NodeName, c.to, err)
+			}
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -116,12 +123,47 @@ func or(a, b string) string {
 	return a
 }
 
-// ask has a pod make one call, through the API server's proxy to it.
+// How often the API server is asked whether it is there, how long each time, and the pause between: one that starts again takes longer than a
+// connection that broke.
+const (
+	aliveTries = 3
+	aliveTime  = 5 * time.Second
+	alivePause = time.Second
+)
+
+// alive tells whether the API server answers at all: what nobody could ask of a pod is not the network's fault.
+func (r *run) alive(ctx context.Context) (err error) {
+	for try := range aliveTries {
+		if try > 0 {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(alivePause):
+			}
+		}
+		limited, cancel := context.WithTimeout(ctx, aliveTime)
+		_, err = r.client().RESTClient().Get().AbsPath("/version").MaxRetries(0).DoRaw(limited)
+		cancel()
+		var answered apierrors.APIStatus
+		if err == nil || errors.As(err, &answered) {
+			return nil
+		}
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return fmt.Errorf("the API server has not answered %d times: %w", aliveTries, kube.WithClock(err))
+}
+
+// ask has a pod make one call, through the API server's proxy to it. Whoever asks tries again, not the client.
 func (r *run) ask(ctx context.Context, c call) error {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	text, err := r.client().Pods(r.Namespace).ProxyGet("http", c.from.Name, fmt.Sprint(port), "/dial", map[string]string{
-		"request": "hostname", "protocol": "http", "host": c.to, "port": fmt.Sprint(c.port), "tries": "1"}).DoRaw(ctx)
+	q := r.client().RESTClient().Get().Namespace(r.Namespace).Resource("pods").SubResource("proxy").Name(net.JoinSchemeNamePort("http", c.from.Name, fmt.Sprint(port))).Suffix("dial")
+	for name, value := range map[string]string{"request": "hostname", "protocol": "http", "host": c.to, "port": fmt.Sprint(c.port), "tries": "1"} { // each by itself
+		q.Param(name, value)
+	}
+	text, err := q.MaxRetries(0).DoRaw(ctx)
 	if err != nil {
 		return fmt.Errorf("the API server does not reach it: %w", err)
 	}
