@@ -5,7 +5,7 @@ import (
 	"bytes"
 	_ "embed" // runs that broke no law
 	"encoding/binary"
-	"encoding/json"
+	"encoding/gob"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -46,7 +46,7 @@ type precedent struct {
 }
 
 // deedsMost is how much of a run is kept.
-const deedsMost = 10_000
+const deedsMost = 40_000
 
 // Keep takes a whole run that broke no law, under a name that says which.
 func (p *Precedents) Keep(name string, r *Recorder) {
@@ -90,7 +90,7 @@ func (p *Precedents) Write(w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		return json.NewEncoder(f).Encode(x)
+		return gob.NewEncoder(f).Encode(x)
 	}
 	err := add(textsFile, p.texts)
 	for _, name := range slices.Sorted(maps.Keys(p.runs)) {
@@ -115,7 +115,7 @@ func Find(archive []byte, name string) (*Precedents, error) {
 		}
 		f, err := z.File[i].Open()
 		if err == nil {
-			err = json.NewDecoder(f).Decode(x)
+			err = gob.NewDecoder(f).Decode(x)
 			err = errors.Join(err, f.Close())
 		}
 		if err != nil {
