@@ -33,7 +33,7 @@ func (c Config) hostInterconnect(o *objects, n Node) {
 	for _, p := range n.podRanges() {
 		o.once(vppwire.LinuxRoute{Link: link, Dst: p, Via: n.HostVPP})
 	}
-	if c.OutsideByHost && !(n.Gateway.IsValid() && n.NIC != "") {
+	if c.outsideByHost(n) {
 		o.add(vppwire.Route{Table: c.MainTable, Prefix: everything(n.HostLinux), Via: n.HostLinux, If: name})
 	}
 	for _, a := range n.HostAddrs {
@@ -41,4 +41,10 @@ func (c Config) hostInterconnect(o *objects, n Node) {
 			o.once(vppwire.Route{Table: c.MainTable, Prefix: netip.PrefixFrom(a, a.BitLen()), Via: n.HostLinux, If: name})
 		}
 	}
+}
+
+// outsideByHost: what nothing else leads to leaves by the host. So does what is for the hosts of other nodes, as it is also the answer to
+// what came from them by this host: a service's node port whose packets keep the client's address. Its connection tracking has to see both ways.
+func (c Config) outsideByHost(n Node) bool {
+	return c.OutsideByHost && !(n.Gateway.IsValid() && n.NIC != "")
 }

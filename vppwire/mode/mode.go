@@ -13,7 +13,7 @@ type Config struct {
 	MainTable, PodTable uint32
 	// RxRing and TxRing are tap ring sizes, powers of two up to 32768, 0 for VPP's default (256).
 	RxRing, TxRing uint16
-	// OutsideByHost sends what nothing else leads to, services and the outside, to the host's Linux, where no gateway is.
+	// OutsideByHost sends what nothing else leads to, services, the outside and other nodes' hosts, to the host's Linux, where no gateway is.
 	OutsideByHost bool
 	// KeepOffload leaves TX checksum offload of pods' veths on.
 	KeepOffload bool

@@ -42,6 +42,9 @@ func (nodeL2) peer(c Config, o *objects, n Node, p Peer) {
 	if p.HostSubnet.IsValid() && c.Interconnected() {
 		o.once(via(p.HostSubnet))
 	}
+	if c.outsideByHost(n) {
+		return
+	}
 	for _, a := range p.Management {
 		if a != p.Address {
 			o.once(via(netip.PrefixFrom(a, a.BitLen())))

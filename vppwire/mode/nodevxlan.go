@@ -71,6 +71,9 @@ func (nodeVXLAN) peer(c Config, o *objects, n Node, p Peer) {
 			o.once(toPodTable(p.HostSubnet))
 		}
 	}
+	if c.outsideByHost(n) {
+		return
+	}
 	for _, a := range p.Management {
 		host := netip.PrefixFrom(a, a.BitLen())
 		o.once(via(host))
