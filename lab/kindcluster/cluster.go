@@ -20,6 +20,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/lab"
 	"github.com/vppdrill/vppdrill/lab/spawn"
+	"github.com/vppdrill/vppdrill/vppwire"
 )
 
 // NodeImageEnvironment is the variable that names the image of nodes.
@@ -224,11 +225,13 @@ func (m *maker) find() (err error) {
 	return nil
 }
 
-// rules are what nodes do with what pods send beside VPP: to the outside they masquerade it, as kind's own CNI does, and a service's
+// rules are what nodes do with what pods send beside VPP: to the outside they masquerade it, as kind's own CNI does. So they do what a service
+// sends back to pods (a node port that keeps its clients' addresses among them), as the answer would go from pod to pod past them. A service's
 // address that kube-proxy does not serve, or not yet, is refused and never the outside's, where anybody may answer. The second range has that of
 // Agents.ServiceSubnet in it.
 var rules = [][]string{
 	{"nat", "POSTROUTING", "-s", podSubnet, "!", "-d", podSubnet, "-o", "eth0", "-m", "comment", "--comment", "vppdrill: pods to the outside", "-j", "MASQUERADE"},
+	{"nat", "POSTROUTING", "-s", podSubnet, "-d", podSubnet, "-o", vppwire.HostLinuxDevice, "-m", "comment", "--comment", "vppdrill: pods to services of the host", "-j", "MASQUERADE"},
 	{"filter", "FORWARD", "-d", serviceSubnet, "-m", "comment", "--comment", "vppdrill: services that nobody serves", "-j", "REJECT"},
 	{"filter", "OUTPUT", "-d", "10.96.0.0/12", "-o", "eth0", "-m", "comment", "--comment", "vppdrill: services that nobody serves yet", "-j", "REJECT"},
 }

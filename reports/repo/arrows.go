@@ -96,7 +96,7 @@ var arrows = []arrow{
 		"a planted fault wraps what the product made; whoever imported it could come to need it"},
 	{"sim/...", []string{"sim/...", "ipam/...", "vppwire", "vppwire/mode", "vppwire/service", "vppwire/linkname", "vppwire/agent/...", "vppwire/strictyaml", "scenarios/..."},
 		"the simulator may not reach into a lab, the real host or the reports: a run is the same without them"},
-	{"lab/kindcluster", []string{"lab", "lab/spawn", "lab/vppproc", "fixtures/kubernetes"},
+	{"lab/kindcluster", []string{"lab", "lab/spawn", "lab/vppproc", "fixtures/kubernetes", "vppwire"},
 		"a cluster runs what anybody applies to one, and nothing that only labs know"},
 	{"lab/...", []string{"lab/...", "ipam/...", "vppwire/...", "scenarios/..."},
 		"what a lab reports must come from real processes, never from the simulator"},
