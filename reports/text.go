@@ -24,6 +24,8 @@ type Text struct {
 	// results are what the runs exercised; whole: they are all there is.
 	results []scenarios.Result
 	whole   bool
+	// open is the run whose verdict has been told.
+	open string
 	// colour: w is a terminal that wants it.
 	colour bool
 }
@@ -53,20 +55,38 @@ func NewText(w io.Writer, names []string) *Text {
 	return t
 }
 
-// Add writes one run: its verdict line and, unless it passed, what broke and how to see it again.
-func (t *Text) Add(r scenarios.Result) {
-	t.counts.Add(r)
-	t.results = append(t.results, scenarios.Result{Exercised: r.Exercised})
+// Open writes what is known of a run before its causes are: its verdict line and what broke. Add writes the rest.
+func (t *Text) Open(r scenarios.Result) {
+	t.open = runKey(r)
+	t.head(r)
+}
+
+func runKey(r scenarios.Result) string { return fmt.Sprintf("%s %s %d", r.Scenario, r.World, r.Seed) }
+
+// head writes a run's verdict line and what broke.
+func (t *Text) head(r scenarios.Result) {
 	t.printf("%s  %-*s  %-9s  seed %-6d  %12s events  %9s virtual  %9s wall  %s%s\n", t.verdict(r.Verdict), t.name,
 		oneLine(r.Scenario), oneLine(r.World), r.Seed, thousands(r.Events), clock(r.VirtualSeconds), clock(r.WallSeconds), digestShort(r.Digest), hollow(r))
 	t.addExhausted(r.Summary)
 	t.addLaws(r.Laws)
+	if f := r.Failure; f != nil && r.Verdict != scenarios.Pass {
+		t.printf("       law     %s%s at %s, event %s\n", oneLine(f.Law), on(f.Node), moment(f.AtSeconds), thousands(f.Event))
+		t.printf("       what    %s\n", oneLine(f.What))
+	}
+}
+
+// Add writes one run: its verdict line and, unless it passed, what broke and how to see it again.
+func (t *Text) Add(r scenarios.Result) {
+	t.counts.Add(r)
+	t.results = append(t.results, scenarios.Result{Exercised: r.Exercised})
+	if t.open != runKey(r) {
+		t.head(r)
+	}
+	t.open = ""
 	if r.Verdict == scenarios.Pass {
 		return
 	}
 	if f := r.Failure; f != nil {
-		t.printf("       law     %s%s at %s, event %s\n", oneLine(f.Law), on(f.Node), moment(f.AtSeconds), thousands(f.Event))
-		t.printf("       what    %s\n", oneLine(f.What))
 		for i, l := range f.Chain {
 			if l.Kind == "broken" {
 				l.Text = "law " + f.Law + " is broken"

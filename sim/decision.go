@@ -23,7 +23,7 @@ func (p *process) decisions(effects []agent.Effect) {
 				continue
 			}
 			for i := range e.Records {
-				tell("writes to its journal: " + string(e.Records[i].AppendText(nil)))
+				tell(fmt.Sprintf("writes record %d to its journal: %s", e.Seq, e.Records[i].AppendText(nil)))
 			}
 		case agent.Log:
 			tell("says: " + e.Message)

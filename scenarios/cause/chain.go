@@ -27,6 +27,9 @@ func (r *Recorder) Chain(f *scenarios.Failure) []scenarios.Link {
 	}
 	w.compare(f)
 	w.decided(f)
+	w.saved()
+	w.repeats(f)
+	w.births(strings.Join(macPattern.FindAllString(f.What, -1), " "), f.Event, 54)
 	if r.precedent != nil {
 		w.leave(r.precedent)
 	}

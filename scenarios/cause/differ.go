@@ -2,30 +2,37 @@ package cause
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
 // leave adds how the run leaves the way of one that broke no law, of the same scenario and seed: the first thing that is otherwise, what
-// its doer did last before that, and what from then on is never done here or only here.
+// its doer did last before that, what he does otherwise next, and what from then on is never done here or only here.
 func (w *walk) leave(there []deed) {
 	here := w.r.start(deedsMost)
 	if n := slices.IndexFunc(here, func(d deed) bool { return d.event > w.end }); n >= 0 {
 		here = here[:n]
 	}
 	i := parting(here, there)
+	if i == len(here) && i > 0 {
+		d := &here[i-1]
+		w.addOf(d.event, d.at, w.nodeNamed(d.actor), w.r.tellDeed(d)+": up to here all is as in the run of this scenario and seed that passed, so that the fault is in what this event changes and no event shows",
+			"unusual", w.end, 120)
+	}
 	if i == len(here) || i == len(there) {
 		return
 	}
 	a, b := &here[i], &there[i]
 	text := "first otherwise than in the run of this scenario and seed that passed: here " + w.r.tellDeed(a)
-	switch {
-	case a.actor == b.actor && a.text == b.text:
+	if a.actor == b.actor && a.text == b.text {
 		text += ", there with other names or numbers"
-	default:
-		text += ", there " + w.tellThere(b)
+		w.births(w.r.tellDeed(a), a.event, 96)
+	} else {
+		text += ", there " + w.tellThere(b) + w.sooner(a, b, here[i:], there[i:])
 	}
 	w.addOf(a.event, a.at, w.nodeNamed(a.actor), text, "unusual", w.end, 120)
 	for k := min(a.event, w.end) - w.r.first; k >= 0; k-- { // what was done on purpose last
@@ -36,9 +43,108 @@ func (w *walk) leave(there []deed) {
 	}
 	for _, who := range slices.Compact([]string{b.actor, a.actor}) {
 		w.before(here[:i], who, a.event)
+		w.parts(here[i:], there[i:], who, a.event)
 	}
-	w.gone(here[i:], there[i:])
+	w.gone(here[i:], there[i:], a.event)
 	w.come(here[i:], there)
+}
+
+// sooner says when each run does what the other one does first.
+func (w *walk) sooner(a, b *deed, here, there []deed) string {
+	if slices.Contains(simulated, b.actor) || !owned("life", b.text) {
+		return ""
+	}
+	if d := find(here, b); d != nil {
+		if d.event == a.event {
+			return ""
+		}
+		return fmt.Sprintf(", which comes here at event %d, %s later", d.event, (d.at - b.at).Round(100*time.Microsecond))
+	}
+	return ", which never comes here"
+}
+
+// find is the first of deeds that is one of the other run.
+func find(list []deed, x *deed) *deed {
+	for i := range list {
+		if d := &list[i]; d.actor == x.actor && d.text == x.text && d.mark == x.mark {
+			return d
+		}
+	}
+	return nil
+}
+
+// parts adds the first thing that somebody does by himself otherwise than in the run that passed, behind the first difference.
+func (w *walk) parts(here, there []deed, who string, first int64) {
+	if slices.Contains(simulated, who) {
+		return
+	}
+	a, b := deedsOf(here, who), deedsOf(there, who)
+	i := 0
+	for i < len(a) && i < len(b) && a[i].text == b[i].text && a[i].mark == b[i].mark {
+		i++
+	}
+	switch {
+	case i == len(a) && i == len(b):
+	case i == len(a):
+		d := b[i]
+		if end := w.r.events[w.end-w.r.first].at; d.at > end {
+			return
+		}
+		at, when := w.place(d.at, first)
+		w.addOf(at, when, w.nodeNamed(who), fmt.Sprintf("missing: at %s %s does nothing here, neither now nor later; in the run that passed now %s",
+			scenarios.FormatDuration(d.at.Round(time.Microsecond)), who, w.tellThere(d)), "missing", w.end, 112)
+	case a[i].event != first || i < len(b) && a[i].text != b[i].text:
+		text := "what " + who + " does otherwise next: here " + w.r.tellDeed(a[i])
+		if i < len(b) && b[i].text != a[i].text {
+			text += ", there " + w.tellThere(b[i])
+		} else if i < len(b) {
+			text += ", there with other names or numbers"
+		} else {
+			text += ", there nothing more"
+		}
+		switch d := find(there, a[i]); {
+		case d == nil && (i == len(b) || b[i].text != a[i].text):
+			text += "; there this is never done"
+		case d != nil && (d.at-a[i].at).Abs() >= time.Millisecond:
+			text += fmt.Sprintf("; there this is done at %s", scenarios.FormatDuration(d.at))
+		}
+		w.addOf(a[i].event, a[i].at, w.nodeNamed(who), text, "unusual", w.end, 112)
+	}
+}
+
+// deedsOf are what somebody did by himself and an event shows.
+func deedsOf(list []deed, who string) (out []*deed) {
+	for i := range list {
+		if d := &list[i]; d.actor == who && !d.inner && acts("life", d.text) {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// macPattern finds link addresses.
+var macPattern = regexp.MustCompile(`\b[0-9a-f]{2}(?::[0-9a-f]{2}){5}\b`)
+
+// birthsMost is how many values of one text are followed to their first event.
+const birthsMost = 3
+
+// births adds where the values that a text speaks of come from: the first event that shows them, before one.
+func (w *walk) births(text string, before int64, score int) {
+	values := append(macPattern.FindAllString(text, -1), addressPattern.FindAllString(text, -1)...)
+	seen := map[string]bool{}
+	for _, v := range values {
+		if seen[v] || len(seen) == birthsMost {
+			continue
+		}
+		seen[v] = true
+		for i := range w.r.events[:max(before-w.r.first, 0)] {
+			e := &w.r.events[i]
+			if mentions(e.line, v) {
+				w.addOf(w.r.first+int64(i), e.at, NodeOf(e.line), v+" is first seen here: "+w.told(e), "event", before, score-4*len(seen))
+				break
+			}
+		}
+	}
 }
 
 // parting is the first place in which two runs do not do the same.
@@ -129,7 +235,7 @@ const (
 type own struct{ actor, text string }
 
 // gone adds what the run that passed does from the first difference on, before the law broke here, and this one never.
-func (w *walk) gone(here, there []deed) {
+func (w *walk) gone(here, there []deed, first int64) {
 	did := map[own]bool{}
 	for _, d := range here {
 		did[own{d.actor, d.text}] = true
@@ -150,8 +256,8 @@ func (w *walk) gone(here, there []deed) {
 	slices.SortStableFunc(order, func(a, b *deed) int { return w.nearness(a.actor) - w.nearness(b.actor) })
 	for n, d := range order[:min(len(order), goneMost)] {
 		text := fmt.Sprintf("missing: %s, as the run that passed does %s at %s from here on, and this one never", w.tellThere(d), count(times[own{d.actor, d.text}], "time"), d.at)
-		at := w.r.upTo(d.at)
-		w.addOf(at, w.r.events[at-w.r.first].at, w.nodeNamed(d.actor), text, "missing", w.end, 50-8*n)
+		at, when := w.place(d.at, first)
+		w.addOf(at, when, w.nodeNamed(d.actor), text, "missing", w.end, 50-8*n)
 	}
 }
 
@@ -172,6 +278,15 @@ func (w *walk) come(here, there []deed) {
 		n++
 		w.addOf(d.event, d.at, w.nodeNamed(d.actor), w.r.tellDeed(d)+", which the run that passed never does", "unusual", w.end, 42)
 	}
+}
+
+// place is the last event up to a time, or the first difference where the time is before the events that are kept.
+func (w *walk) place(at time.Duration, first int64) (event int64, when time.Duration) {
+	if at < w.r.events[0].at {
+		return first, at
+	}
+	event = w.r.upTo(at)
+	return event, w.r.events[event-w.r.first].at
 }
 
 // nearness is how near somebody is to what the law speaks of.

@@ -12,6 +12,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -156,7 +157,9 @@ func (p *Precedents) deeds(name string) ([]deed, error) {
 			return nil, errPrecedent
 		}
 		at += time.Duration(next(&gap)) * time.Microsecond
-		list = append(list, deed{step: step{actor: x.Actors[a], text: p.texts[t]}, event: int64(i), at: at, mark: mark})
+		text := p.texts[t]
+		inner := strings.HasPrefix(text, "decides ") || strings.HasPrefix(text, "fact ")
+		list = append(list, deed{step: step{actor: x.Actors[a], text: text}, event: int64(i), at: at, mark: mark, inner: inner})
 	}
 	return slices.Clip(list), nil
 }

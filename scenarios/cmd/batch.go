@@ -43,6 +43,8 @@ const (
 type done struct {
 	result scenarios.Result
 	events *eventPart
+	// early: the run is done, and its causes are still being looked for; the rest follows.
+	early bool
 	// kept is false for a run that an interrupt ended or kept from starting; cut names one that it ended.
 	kept bool
 	cut  string
@@ -61,7 +63,7 @@ func (b *batch) names() []string {
 func (b *batch) do(ctx context.Context, notes io.Writer, text TextReport) ([]scenarios.Result, error) {
 	slots := make([]chan done, len(b.tasks))
 	for i := range slots {
-		slots[i] = make(chan done, 1)
+		slots[i] = make(chan done, 2)
 	}
 	if text := b.forecast(); text != "" {
 		fmt.Fprintln(notes, "vppdrill: "+text)
@@ -73,7 +75,7 @@ func (b *batch) do(ctx context.Context, notes io.Writer, text TextReport) ([]sce
 	for range min(b.jobs, len(b.tasks)) {
 		workers.Go(func() {
 			for i := range next {
-				slots[i] <- b.one(ctx, b.tasks[i], p)
+				slots[i] <- b.one(ctx, b.tasks[i], p, slots[i])
 			}
 		})
 	}
@@ -88,6 +90,13 @@ func (b *batch) do(ctx context.Context, notes io.Writer, text TextReport) ([]sce
 	var firstErr error
 	for _, slot := range slots {
 		d := <-slot
+		if d.early {
+			if text != nil {
+				p.hide()
+				text.Open(d.result)
+			}
+			d = <-slot
+		}
 		if err := b.events.take(d.events, d.cut); err != nil && firstErr == nil {
 			firstErr = cli.BadInput(fmt.Errorf("keep event lines: %w", err))
 		}
@@ -106,8 +115,9 @@ func (b *batch) do(ctx context.Context, notes io.Writer, text TextReport) ([]sce
 	return results, firstErr
 }
 
-// one does one run. A scenario that cannot be started is a result, too: it could not be judged.
-func (b *batch) one(ctx context.Context, t task, p *progress) done {
+// one does one run. A scenario that cannot be started is a result, too: it could not be judged. A failure is told early before its causes are
+// looked for, and an interrupt that ends only the looking leaves it.
+func (b *batch) one(ctx context.Context, t task, p *progress, early chan<- done) done {
 	if ctx.Err() != nil {
 		return done{}
 	}
@@ -122,7 +132,11 @@ func (b *batch) one(ctx context.Context, t task, p *progress) done {
 	started := time.Now()
 	result, err := p.followed(b.run)(ctx, t.s, o)
 	if err == nil && ctx.Err() == nil {
+		if broken := result.Verdict == scenarios.Fail && result.Failure != nil; broken && b.explain != nil {
+			early <- done{result: result, early: true}
+		}
 		b.tell(ctx, t.s, o, &result)
+		return done{result: result, events: part, kept: true}
 	}
 	if err != nil {
 		result = failedStart(t, b.world, o, err)

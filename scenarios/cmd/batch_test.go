@@ -44,9 +44,10 @@ func (f fakeFolder) Keep(s Session) error {
 
 type fakeText struct{ w io.Writer }
 
-func (f fakeText) Add(r scenarios.Result) { fmt.Fprintln(f.w, r.Verdict, r.Scenario, r.Seed, r.Error) }
-func (f fakeText) Whole()                 {}
-func (f fakeText) Close() error           { return nil }
+func (f fakeText) Add(r scenarios.Result)  { fmt.Fprintln(f.w, r.Verdict, r.Scenario, r.Seed, r.Error) }
+func (f fakeText) Open(r scenarios.Result) { fmt.Fprintln(f.w, "open", r.Scenario, r.Seed) }
+func (f fakeText) Whole()                  {}
+func (f fakeText) Close() error            { return nil }
 
 type fakeLog struct{ w io.Writer }
 
@@ -144,6 +145,29 @@ func TestExitCodes(t *testing.T) {
 				t.Errorf("code %d, want %d\n%s%s", code, tc.code, out, errOut)
 			}
 		})
+	}
+}
+
+// TestVerdictFirst goal: a failure is told and kept before its causes are known, also where an interrupt ends the looking. Method: the explanation interrupts, and never ends.
+func TestVerdictFirst(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	c := config(func(_ context.Context, s *scenarios.Scenario, o RunOptions) (scenarios.Result, error) {
+		r := result(s, o, scenarios.Fail)
+		r.Failure = &scenarios.Failure{Law: "one-owner"}
+		return r, nil
+	})
+	c.Explorer.Explain = func(ctx context.Context, _ *scenarios.Scenario, _ RunOptions, _ int64) (scenarios.Result, error) {
+		interrupt()
+		<-ctx.Done()
+		return scenarios.Result{}, ctx.Err()
+	}
+	dir := t.TempDir()
+	code, out, _ := execute(t, ctx, c, "run", "first", "--jobs", "1", "--out", dir)
+	if code != 130 || !strings.HasPrefix(out, "open first 1\nfail first 1 \n") {
+		t.Errorf("code %d, printed\n%s", code, out)
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "result.json")); err != nil || !strings.Contains(string(text), "one-owner") {
+		t.Errorf("result.json: %s %v", text, err)
 	}
 }
 

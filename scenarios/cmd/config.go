@@ -218,6 +218,8 @@ func (r Reports) keep(dir string, s Session) error {
 // TextReport tells runs as verdict lines.
 type TextReport interface {
 	Add(scenarios.Result)
+	// Open tells what is known of a run whose causes are still being looked for, before Add tells the rest of it.
+	Open(scenarios.Result)
 	// Whole says that the runs are all there is, so that what none of them exercised is told.
 	Whole()
 	Close() error

@@ -1,0 +1,95 @@
+package cause
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// answersMost is how many answers are told with the records that they went out on.
+const answersMost = 2
+
+// recordsMost is how many records of one answer are told.
+const recordsMost = 3
+
+// saved adds what the journal of a node had of what the law speaks of when the node answered: records, and how far they were on the disk.
+func (w *walk) saved() {
+	for i := range slices.Backward(w.r.facts) {
+		x := &w.r.facts[i]
+		f := &x.fact
+		if x.event > w.end || f.Node == "" || f.Kind != scenarios.FactAnswered && f.Kind != scenarios.FactDeleted {
+			continue
+		}
+		subjects := w.r.aboutFact(f)
+		if near, _ := w.nearest(subjects, "ap"); near == nil || near.depth > 0 {
+			continue
+		}
+		if w.rank("answer") == answersMost {
+			return
+		}
+		text, late := w.r.recordsOf(f.Node, subjects, x.event)
+		score := 46
+		if late {
+			score = 70
+		}
+		w.addOf(x.event, w.r.events[x.event-w.r.first].at, f.Node, text, "event", w.end, score-6*w.rank("saved"))
+	}
+}
+
+// recordsOf tells the records about something that a node's agent wrote up to an event and since it last answered for it. late: the last of them is not
+// on the disk yet, or there is none.
+func (r *Recorder) recordsOf(node string, subjects []string, event int64) (text string, late bool) {
+	since, born, disk, at := r.first, r.first, 0, int64(0)
+	for i := range r.facts {
+		x := &r.facts[i]
+		if x.event >= event {
+			break
+		}
+		switch f := &x.fact; {
+		case f.Node != node:
+		case f.Kind == scenarios.FactAgentUp:
+			born = x.event
+		case f.Kind == scenarios.FactAnswered && shares(r.aboutFact(f), subjects):
+			since = x.event
+		}
+	}
+	for i := event - r.first; i >= 0 && disk == 0; i-- {
+		line, ok := strings.CutPrefix(r.events[i].line, node+" synced ")
+		if n, err := strconv.Atoi(line); ok && err == nil {
+			disk, at = n, r.first+i
+		}
+	}
+	var told []string
+	last, wrote := 0, int64(0)
+	for i := range r.decisions {
+		d := &r.decisions[i]
+		rest, ok := strings.CutPrefix(d.text, "writes record ")
+		if !ok || d.who != node || d.event < since || d.event > event || !shares(r.about(node, d.text), subjects) {
+			continue
+		}
+		number, what, _ := strings.Cut(rest, " to its journal: ")
+		n, err := strconv.Atoi(number)
+		if err != nil {
+			continue
+		}
+		last, wrote = n, d.event
+		told = append(told, fmt.Sprintf("%d (%s, event %d)", n, r.named(what), d.event))
+	}
+	switch {
+	case last == 0:
+		return "before this answer " + node + "'s agent has written no record about it to its journal since event " + strconv.FormatInt(since, 10), true
+	case wrote < born:
+		return "this answer goes out on records of its agent's former life: " + strings.Join(told[max(0, len(told)-recordsMost):], ", "), false
+	case last > disk:
+		return fmt.Sprintf("this answer does not wait for the journal: of records %s the disk has those up to %d", strings.Join(told[max(0, len(told)-recordsMost):], ", "), disk), true
+	}
+	return fmt.Sprintf("this answer goes out on records %s, on the disk since event %d", strings.Join(told[max(0, len(told)-recordsMost):], ", "), at), false
+}
+
+// shares reports whether two lists of about have a pod or an address in common.
+func shares(a, b []string) bool {
+	return slices.ContainsFunc(a, func(t string) bool { return (t[0] == 'a' || t[0] == 'p') && slices.Contains(b, t) })
+}
