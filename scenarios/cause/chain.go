@@ -27,7 +27,7 @@ func (r *Recorder) Chain(f *scenarios.Failure) []scenarios.Link {
 	}
 	w.compare(f)
 	w.decided(f)
-	w.saved()
+	w.saved(f)
 	w.repeats(f)
 	w.births(strings.Join(macPattern.FindAllString(f.What, -1), " "), f.Event, 54)
 	if r.precedent != nil {

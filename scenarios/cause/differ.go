@@ -27,12 +27,12 @@ func (w *walk) leave(there []deed) {
 		return
 	}
 	a, b := &here[i], &there[i]
-	text := "first otherwise than in the run of this scenario and seed that passed: here " + w.r.tellDeed(a)
+	text := "first otherwise than in the run of this scenario and seed that passed: here " + w.r.tellWhole(a)
 	if a.actor == b.actor && a.text == b.text {
-		text += ", there with other names or numbers"
+		text += ", there " + w.others(b)
 		w.births(w.r.tellDeed(a), a.event, 96)
 	} else {
-		text += ", there " + w.tellThere(b) + w.sooner(a, b, here[i:], there[i:])
+		text += ", there " + w.tellThere(b) + w.sooner(a, b, here[i:], there[i:]) + w.lately(b, a.event)
 	}
 	w.addOf(a.event, a.at, w.nodeNamed(a.actor), text, "unusual", w.end, 120)
 	for k := min(a.event, w.end) - w.r.first; k >= 0; k-- { // what was done on purpose last
@@ -47,6 +47,30 @@ func (w *walk) leave(there []deed) {
 	}
 	w.gone(here[i:], there[i:], a.event)
 	w.come(here[i:], there)
+}
+
+// others tells the same thing done with other names or numbers, where they are known.
+func (w *walk) others(d *deed) string {
+	if d.told != "" {
+		return d.told
+	}
+	return "with other names or numbers"
+}
+
+// lately tells what somebody who decides something in the other run has decided here last of its kind.
+func (w *walk) lately(d *deed, event int64) string {
+	kind, decided := strings.CutPrefix(d.text, "decides ")
+	if !decided {
+		return ""
+	}
+	kind, _, _ = strings.Cut(kind, " ")
+	for i := range slices.Backward(w.r.decisions) {
+		x := &w.r.decisions[i]
+		if had, _, _ := strings.Cut(x.text, " "); x.event < event && x.who == d.actor && had == kind {
+			return fmt.Sprintf(" (here its last word of that kind is of event %d: %s)", x.event, w.r.named(x.text))
+		}
+	}
+	return ""
 }
 
 // sooner says when each run does what the other one does first.
@@ -94,11 +118,11 @@ func (w *walk) parts(here, there []deed, who string, first int64) {
 		w.addOf(at, when, w.nodeNamed(who), fmt.Sprintf("missing: at %s %s does nothing here, neither now nor later; in the run that passed now %s",
 			scenarios.FormatDuration(d.at.Round(time.Microsecond)), who, w.tellThere(d)), "missing", w.end, 112)
 	case a[i].event != first || i < len(b) && a[i].text != b[i].text:
-		text := "what " + who + " does otherwise next: here " + w.r.tellDeed(a[i])
+		text := "what " + who + " does otherwise next: here " + w.r.tellWhole(a[i])
 		if i < len(b) && b[i].text != a[i].text {
 			text += ", there " + w.tellThere(b[i])
 		} else if i < len(b) {
-			text += ", there with other names or numbers"
+			text += ", there " + w.others(b[i])
 		} else {
 			text += ", there nothing more"
 		}
@@ -319,4 +343,16 @@ func (r *Recorder) tellDeed(d *deed) string {
 	return line
 }
 
-func (w *walk) tellThere(d *deed) string { return w.r.tellStep(&thread{who: d.actor}, d.text) }
+// tellWhole is tellDeed with long values.
+func (r *Recorder) tellWhole(d *deed) string {
+	r.whole = true
+	defer func() { r.whole = false }()
+	return r.tellDeed(d)
+}
+
+func (w *walk) tellThere(d *deed) string {
+	if d.told != "" {
+		return d.told
+	}
+	return w.r.tellStep(&thread{who: d.actor}, d.text)
+}

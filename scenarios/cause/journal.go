@@ -16,7 +16,7 @@ const answersMost = 2
 const recordsMost = 3
 
 // saved adds what the journal of a node had of what the law speaks of when the node answered: records, and how far they were on the disk.
-func (w *walk) saved() {
+func (w *walk) saved(failure *scenarios.Failure) {
 	for i := range slices.Backward(w.r.facts) {
 		x := &w.r.facts[i]
 		f := &x.fact
@@ -32,8 +32,8 @@ func (w *walk) saved() {
 		}
 		text, late := w.r.recordsOf(f.Node, subjects, x.event)
 		score := 46
-		if late {
-			score = 70
+		if late || strings.Contains(failure.What, "journal") || strings.Contains(failure.What, "disk") {
+			score = 74
 		}
 		w.addOf(x.event, w.r.events[x.event-w.r.first].at, f.Node, text, "event", w.end, score-6*w.rank("saved"))
 	}

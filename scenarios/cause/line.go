@@ -127,7 +127,7 @@ var (
 // named writes pods' names in place of containers, and leaves long values out.
 func (r *Recorder) named(text string) string {
 	text = valuePattern.ReplaceAllStringFunc(text, func(v string) string {
-		if len(v) > 40 {
+		if len(v) > 40 && !r.whole {
 			return "…"
 		}
 		return v
@@ -138,7 +138,10 @@ func (r *Recorder) named(text string) string {
 		}
 		return id
 	})
-	const most = 160
+	most := 160
+	if r.whole {
+		most = 400
+	}
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "") + "…"
 	}

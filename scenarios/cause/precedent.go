@@ -44,6 +44,8 @@ type precedent struct {
 	Actors []string
 	// Who and What are indices of actors and texts, Gap the time since the deed before in microseconds, each a uvarint; Mark one byte each.
 	Who, What, Gap, Mark []byte
+	// Words are what answers and decisions say, names and numbers and all, one a line.
+	Words string
 }
 
 // deedsMost is how much of a run is kept.
@@ -58,6 +60,7 @@ func (p *Precedents) Keep(name string, r *Recorder) {
 		p.runs, p.ids = map[string]*precedent{}, map[string]uint32{}
 	}
 	x := &precedent{}
+	var words strings.Builder
 	actors := map[string]int{}
 	var at time.Duration
 	for _, d := range r.start(deedsMost) {
@@ -75,9 +78,19 @@ func (p *Precedents) Keep(name string, r *Recorder) {
 		x.What = binary.AppendUvarint(x.What, uint64(id))
 		x.Gap = binary.AppendUvarint(x.Gap, uint64((d.at-at)/time.Microsecond))
 		x.Mark = append(x.Mark, d.mark)
+		if worded(d.text) {
+			words.WriteString(r.tellDeed(&d) + "\n")
+		}
 		at += (d.at - at) / time.Microsecond * time.Microsecond
 	}
+	x.Words = words.String()
 	p.runs[name] = x
+}
+
+// worded reports whether a deed is kept with its words: an answer to a runtime, or a decision, but for journal records, which
+// have random names and times.
+func worded(text string) bool {
+	return strings.HasPrefix(text, "@ answer request") || strings.HasPrefix(text, "decides ") && !strings.HasPrefix(text, "decides writes ")
 }
 
 // textsFile is the archive's file of texts; a run's file has its name.
@@ -146,6 +159,7 @@ func (p *Precedents) deeds(name string) ([]deed, error) {
 	list := make([]deed, 0, len(x.Mark))
 	who, what, gap := x.Who, x.What, x.Gap
 	var at time.Duration
+	words := strings.Split(x.Words, "\n")
 	next := func(column *[]byte) uint64 {
 		v, n := binary.Uvarint(*column)
 		*column = (*column)[max(n, 0):]
@@ -159,7 +173,11 @@ func (p *Precedents) deeds(name string) ([]deed, error) {
 		at += time.Duration(next(&gap)) * time.Microsecond
 		text := p.texts[t]
 		inner := strings.HasPrefix(text, "decides ") || strings.HasPrefix(text, "fact ")
-		list = append(list, deed{step: step{actor: x.Actors[a], text: text}, event: int64(i), at: at, mark: mark, inner: inner})
+		d := deed{step: step{actor: x.Actors[a], text: text}, event: int64(i), at: at, mark: mark, inner: inner}
+		if worded(text) && len(words) > 0 {
+			d.told, words = words[0], words[1:]
+		}
+		list = append(list, d)
 	}
 	return slices.Clip(list), nil
 }

@@ -25,8 +25,10 @@ type Recorder struct {
 	opening []deed
 	// precedent is what a run of the same scenario and seed did that broke no law, nil where none is known.
 	precedent []deed
-	pods      map[string]string // by the head of a container ID
-	nodes     map[string]bool
+	// whole: long values are not left out now.
+	whole bool
+	pods  map[string]string // by the head of a container ID
+	nodes map[string]bool
 }
 
 // event is one event of the run.
