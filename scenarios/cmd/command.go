@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -28,6 +29,20 @@ func Execute(ctx context.Context, c Config, args []string, out, errOut io.Writer
 	return code
 }
 
+// helpOf prints the help of the command that words name.
+func helpOf(root *cobra.Command, words []string) error {
+	cmd := root
+	for _, word := range words {
+		i := slices.IndexFunc(cmd.Commands(), func(sub *cobra.Command) bool { return sub.Name() == word || sub.HasAlias(word) })
+		if i < 0 {
+			return cli.NoCommand(cmd, []string{word})
+		}
+		cmd = cmd.Commands()[i]
+	}
+	cmd.InitDefaultHelpFlag()
+	return cmd.Help()
+}
+
 func rootCommand(c Config) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "vppdrill",
@@ -49,9 +64,13 @@ Exit codes: 0 all laws hold, 1 a law is broken, 2 bad usage or input, 3 this wor
 	root.AddCommand(initCommand(), stepCommand(c), branchCommand(c), microscopeCommand(c))
 	root.AddCommand(c.Commands...)
 	root.InitDefaultCompletionCmd()
+	root.InitDefaultHelpCmd()
 	for _, sub := range root.Commands() {
-		if sub.Name() == "completion" { // cobra's own takes any shell for a wish for help
+		switch sub.Name() {
+		case "completion": // cobra's own takes any shell for a wish for help
 			sub.Args, sub.RunE = cli.NoCommand, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		case "help": // cobra's own says that it knows no such topic, and succeeds
+			sub.Run, sub.RunE = nil, func(_ *cobra.Command, words []string) error { return helpOf(root, words) }
 		}
 	}
 	completeWords(root)
