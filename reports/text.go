@@ -87,12 +87,7 @@ func (t *Text) Add(r scenarios.Result) {
 		return
 	}
 	if f := r.Failure; f != nil {
-		for i, l := range f.Chain {
-			if l.Kind == "broken" {
-				l.Text = "law " + f.Law + " is broken"
-			}
-			t.printf("       %-7s %2d. %9s  event %-8s %s\n", map[bool]string{true: "cause"}[i == 0], i+1, clock(l.AtSeconds), thousands(l.Event), oneLine(l.Text))
-		}
+		t.chain(f.Chain, "law "+f.Law+" is broken")
 		if f.Follows != "" && len(f.Chain) == 0 {
 			t.printf("       after   %s\n", oneLine(f.Follows))
 		}
@@ -103,12 +98,23 @@ func (t *Text) Add(r scenarios.Result) {
 		t.printf("       asked   %s\n", oneLine(r.Error))
 	} else if r.Error != "" {
 		t.printf("       error   %s\n", oneLine(r.Error))
+		t.chain(r.Chain, "it ends otherwise than the scenario expects")
 	}
 	if len(r.Unsupported) > 0 {
 		t.printf("       cannot  %s\n", oneLine(strings.Join(r.Unsupported, ", ")))
 	}
 	if r.Replay != "" {
 		t.printf("       replay  %s\n", oneLine(r.Replay))
+	}
+}
+
+// chain writes the links of a chain of causes; broken are the words of the last.
+func (t *Text) chain(links []scenarios.Link, broken string) {
+	for i, l := range links {
+		if l.Kind == "broken" {
+			l.Text = broken
+		}
+		t.printf("       %-7s %2d. %9s  event %-8s %s\n", map[bool]string{true: "cause"}[i == 0], i+1, clock(l.AtSeconds), thousands(l.Event), oneLine(l.Text))
 	}
 }
 

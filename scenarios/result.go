@@ -42,10 +42,12 @@ type Result struct {
 	Exercised []string `json:"exercised,omitempty"`
 	Summary   Summary  `json:"summary"`
 	Failure   *Failure `json:"failure,omitempty"`
-	Timeline  []Mark   `json:"timeline"`
-	Addresses []Held   `json:"addresses,omitempty"`
-	Series    *Series  `json:"series,omitempty"`
-	Story     *Story   `json:"story,omitempty"`
+	// Chain is how a run that broke no law came out otherwise than its scenario expects, as Failure.Chain is for a law.
+	Chain     []Link  `json:"chain,omitempty"`
+	Timeline  []Mark  `json:"timeline"`
+	Addresses []Held  `json:"addresses,omitempty"`
+	Series    *Series `json:"series,omitempty"`
+	Story     *Story  `json:"story,omitempty"`
 }
 
 // Status is what a run says about one law.

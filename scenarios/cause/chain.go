@@ -224,6 +224,9 @@ func (w *walk) line(seq int64, e *event, ancestor bool) {
 		score = 20 + 10*int(weight) - 10*nearest.depth - 6*w.rank(about)
 		if strings.Contains(text, " asks the ") || strings.Contains(text, " asks to ") {
 			score -= 12
+			if nearest.depth == 0 && writing(e.line) {
+				score += 26 // whoever changes what the law speaks of
+			}
 		}
 	case ancestor && weight >= touching:
 		nearest = &want{leads: w.end}
@@ -238,6 +241,16 @@ func (w *walk) line(seq int64, e *event, ancestor bool) {
 	if score > 30 && node != "" {
 		w.want([]string{"n:" + node}, nearest.depth+1, seq)
 	}
+}
+
+// writing reports whether a line is a request that changes something in a store.
+func writing(line string) bool {
+	for _, verb := range [...]string{"update", "create", "delete", "patch"} {
+		if strings.Contains(line, ">store "+verb+" ") || strings.Contains(line, ">api "+verb) {
+			return true
+		}
+	}
+	return false
 }
 
 // rank counts how many of a kind there were.

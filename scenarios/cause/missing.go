@@ -249,6 +249,9 @@ func (w *walk) weigh(m *missing) (score int, leads int64) {
 	case !m.Next && m.Kept < m.Seen:
 		score -= 8
 	}
+	if m.Next && (strings.Contains(m.at.text, "decides ") || strings.Contains(m.Did, "decides ")) {
+		score -= 14 // what is decided comes in many orders
+	}
 	if m.like != nil {
 		score += 4
 	}

@@ -150,7 +150,7 @@ func (b *batch) one(ctx context.Context, t task, p *progress, early chan<- done)
 
 // tell runs a task again for what a person wants to know of it: the causes of its failure, the events of its story.
 func (b *batch) tell(ctx context.Context, s *scenarios.Scenario, o RunOptions, r *scenarios.Result) {
-	broken := r.Verdict == scenarios.Fail && r.Failure != nil
+	broken := r.Verdict == scenarios.Fail
 	told := b.story && len(b.tasks) <= toldMost && r.Events <= toldEvents
 	if b.explain == nil || !broken && !told {
 		return
@@ -166,6 +166,10 @@ func (b *batch) tell(ctx context.Context, s *scenarios.Scenario, o RunOptions, r
 	}
 	switch {
 	case !broken:
+	case r.Failure == nil:
+		if again.Failure == nil && again.Error == r.Error {
+			r.Chain = again.Chain
+		}
 	case again.Failure != nil && again.Failure.Law == r.Failure.Law && again.Failure.Event == r.Failure.Event:
 		r.Failure.Chain = again.Failure.Chain
 	default: // nothing that the seed decides makes the difference

@@ -19,7 +19,7 @@ func (x Explorer) Explain(ctx context.Context, s *scenarios.Scenario, o sim.Opti
 		return r, err
 	}
 	told.end()
-	if r.Failure != nil {
+	if r.Verdict == scenarios.Fail {
 		if o.Chooser == nil && o.Postpone == 0 {
 			name := cause.NameOf(s, o.Seed)
 			p, err := cause.Passed(name)
@@ -30,7 +30,11 @@ func (x Explorer) Explain(ctx context.Context, s *scenarios.Scenario, o sim.Opti
 				return r, err
 			}
 		}
-		r.Failure.Chain = told.told.Chain(r.Failure)
+		if r.Failure != nil {
+			r.Failure.Chain = told.told.Chain(r.Failure)
+		} else { // an expectation did not come true
+			r.Chain = told.told.Chain(&scenarios.Failure{Law: "expect", What: r.Error, Event: r.Events})
+		}
 	}
 	if len(told.story.Events) > 0 {
 		if r.Story == nil {

@@ -81,3 +81,15 @@ func TestChains(t *testing.T) {
 		t.Errorf("the faulty step is named in %d of %d", named, len(faulty))
 	}
 }
+
+// Goal: a run that breaks no law and ends otherwise than its scenario expects has a chain, too. Method: a cluster of two pods of which nine are expected.
+func TestChainOfExpectation(t *testing.T) {
+	s, err := scenarios.Parse("nine.yaml", []byte("# Two pods.\nname: nine\ntopology: {nodes: 2, podsPerNode: 1}\nexpect: {pods: 9}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := (explore.Explorer{}).Explain(t.Context(), s, sim.Options{Seed: 1, Laws: check.All()}, 0)
+	if err != nil || r.Failure != nil || len(r.Chain) < 2 || r.Chain[len(r.Chain)-1].Kind != "broken" {
+		t.Errorf("%v %v, chain %v", err, r.Error, r.Chain)
+	}
+}

@@ -1,0 +1,105 @@
+package cause
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// toldOf is a recorder that was told lines, one a millisecond from the first event on, with facts and decisions by the number of their event.
+func toldOf(lines []string, facts map[int]scenarios.Fact, decisions map[int]string) *Recorder {
+	var r Recorder
+	for i, line := range lines {
+		seq := i + 1
+		r.Event(int64(seq), time.Duration(seq)*time.Millisecond, int64(i), []byte(line))
+		if f, ok := facts[seq]; ok {
+			r.Fact(f)
+		}
+		if who, text, ok := strings.Cut(decisions[seq], " "); ok {
+			r.Decided(who, text)
+		}
+	}
+	return &r
+}
+
+func textOf(chain []scenarios.Link) string {
+	var out strings.Builder
+	for _, l := range chain {
+		fmt.Fprintf(&out, "%d %s: %s\n", l.Event, l.Kind, l.Text)
+	}
+	return out.String()
+}
+
+// Goal: a chain tells of an answer which records it went out on, that it did not wait for them, and that there are none. Method: a DEL answered with its
+// record on the disk, before it is, and without a record.
+func TestRecordsOfAnswer(t *testing.T) {
+	owner := ipam.Owner{ContainerID: "aaaaaaaaaaaaaaaa"}
+	deleted := scenarios.Fact{Kind: scenarios.FactDeleted, Node: "node-1", Pod: "default/web", Owner: owner}
+	known := scenarios.Fact{Kind: scenarios.FactSandboxGone, Node: "node-1", Pod: "default/web", Owner: owner}
+	for want, lines := range map[string][]string{
+		"goes out on records 7 (gone default/web, event 2), on the disk since event 3": {"node-1 cni del aaaaaaaaaaaa", "node-1 wake", "node-1 synced 7", "node-1 answer: ok"},
+		"does not wait for the journal: of records 7 (gone default/web, event 2)":      {"node-1 cni del aaaaaaaaaaaa", "node-1 wake", "node-1 synced 6", "node-1 answer: ok"},
+	} {
+		r := toldOf(lines, map[int]scenarios.Fact{1: known, 4: deleted}, map[int]string{2: "node-1 writes record 7 to its journal: gone default/web"})
+		chain := r.Chain(&scenarios.Failure{Law: "told-is-saved", Node: "node-1", What: "the DEL of default/web is answered, and the disk may still hold its lease", Event: 4})
+		if text := textOf(chain); !strings.Contains(text, want) {
+			t.Errorf("want %q in\n%s", want, text)
+		}
+	}
+	r := toldOf([]string{"node-1 cni del aaaaaaaaaaaa", "node-1 answer: ok"}, map[int]scenarios.Fact{1: known, 2: deleted}, nil)
+	chain := r.Chain(&scenarios.Failure{Law: "told-is-saved", Node: "node-1", What: "the DEL of default/web is answered, and the disk may still hold its lease", Event: 2})
+	if text := textOf(chain); !strings.Contains(text, "has written no record about it") {
+		t.Errorf("no record:\n%s", text)
+	}
+}
+
+// Goal: of a cluster that finds no rest a chain tells who does what again and again, how often, how fast and with what answer; what was done before the timeline's last action does not
+// count. Method: a controller that asks in vain, and a node that asked as often before the last action.
+func TestRepeats(t *testing.T) {
+	var lines []string
+	for range 20 {
+		lines = append(lines, "link node-1>api early 1", "link api>node-1 early 1: ok")
+	}
+	lines = append(lines, "action wipe-store")
+	for range 20 {
+		lines = append(lines, "link operator>api tend 10.1.0.0/28", "link api>operator tend 10.1.0.0/28: conflict")
+	}
+	r := toldOf(lines, nil, nil)
+	text := textOf(r.Chain(&scenarios.Failure{Law: scenarios.LawSettles, What: "not quiet within 5m: operator is at work", Event: int64(len(lines))}))
+	if want := "operator asks the API server: tend 10.1.0.0/28: again and again, 20 times from here until the law breaks, every 2ms; at last with the answer: the API server answers operator: tend 10.1.0.0/28: conflict"; !strings.Contains(text, want) ||
+		strings.Contains(text, "early 1: again") {
+		t.Errorf("want %q in\n%s", want, text)
+	}
+}
+
+// Goal: where a run leaves the way of the one that passed, the chain tells the first thing that is otherwise, what its doer does otherwise next, where a wrong value comes from, and that
+// nothing is otherwise where nothing is. Method: runs of a few lines, one of which is kept.
+func TestLeave(t *testing.T) {
+	right := []string{"action start", "node-1 call add loop0 12:2b:00:00:00:01", "node-1 call add fib 12:2b:00:00:00:02", "node-1 call end 1", "node-1 call end 2"}
+	for name, c := range map[string]struct {
+		lines, want []string
+	}{
+		"wrong value": {[]string{"action start", "node-1 call add loop0 12:2b:00:00:00:01", "node-1 call add fib 12:2b:00:00:00:01", "node-1 call end 1"},
+			[]string{"3 unusual: first otherwise", "with other names or numbers", "12:2b:00:00:00:01 is first seen here: node-1's agent calls add: loop0"}},
+		"left out": {[]string{"action start", "node-1 call add loop0 12:2b:00:00:00:01", "node-1 call end 1", "node-1 call end 2"},
+			[]string{"3 unusual: first otherwise", "there node-1's agent calls add: fib MAC, which never comes here"}},
+		"nothing": {right[:3], []string{"up to here all is as in the run of this scenario and seed that passed"}},
+	} {
+		var p Precedents
+		p.Keep("x", toldOf(right, nil, nil))
+		r := toldOf(c.lines, nil, nil)
+		if err := r.Beside(&p, "x"); err != nil {
+			t.Fatal(err)
+		}
+		text := textOf(r.Chain(&scenarios.Failure{Law: "reachable", Node: "node-1", What: "node-1 does not reach node-2", Event: int64(len(c.lines))}))
+		for _, want := range c.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: want %q in\n%s", name, want, text)
+			}
+		}
+	}
+}
