@@ -14,14 +14,19 @@ import (
 // its doer did last before that, what he does otherwise next, and what from then on is never done here or only here.
 func (w *walk) leave(there []deed) {
 	here := w.r.start(deedsMost)
+	whole := len(here) < deedsMost
 	if n := slices.IndexFunc(here, func(d deed) bool { return d.event > w.end }); n >= 0 {
-		here = here[:n]
+		here, whole = here[:n], true
 	}
 	i := parting(here, there)
-	if i == len(here) && i > 0 {
+	switch {
+	case i == len(here) && i > 0 && whole:
 		d := &here[i-1]
 		w.addOf(d.event, d.at, w.nodeNamed(d.actor), w.r.tellDeed(d)+": up to here all is as in the run of this scenario and seed that passed, so that the fault is in what this event changes and no event shows",
 			"unusual", w.end, 120)
+	case i == len(there) && i > 0 && i < len(here) && i < deedsMost:
+		d := &here[i]
+		w.addOf(d.event, d.at, w.nodeNamed(d.actor), "up to here all is as in the run of this scenario and seed that passed, which ends here; this one goes on: "+w.r.tellDeed(d), "unusual", w.end, 120)
 	}
 	if i == len(here) || i == len(there) {
 		return
