@@ -28,7 +28,16 @@ func TestIdentityAndReuse(t *testing.T) {
 	wiped := scenarios.Fact{Kind: scenarios.FactDisturbed, Text: "wipe-store"}
 	a, web, api := netip.MustParseAddr("10.1.1.5"), ipam.Owner{ContainerID: "web"}, ipam.Owner{ContainerID: "api"}
 	leftover := &scenarios.Leftover{Node: "node-1", Thing: "route in table vrf-1", Owner: web}
+	has := func(node string, at time.Duration, prefix string) scenarios.Fact {
+		return scenarios.Fact{Kind: scenarios.FactBlocks, At: at, Node: node, Blocks: []ipam.Block{{Prefix: netip.MustParsePrefix(prefix)}}}
+	}
 	for _, tc := range []watched{
+		{"a block within its quarantine", nodeIDsRest(), []scenarios.Fact{record(scenarios.NodeRecord{}, two), acts("node-2", 0, 2), has("node-2", 0, "10.1.2.0/24"), left("node-2", time.Second),
+			has("node-3", 31*time.Second, "10.1.2.0/26")}, "node-3 gives addresses from 10.1.2.0/26, 30s after node-2 left with 10.1.2.0/24"},
+		{"a block after it", nodeIDsRest(), []scenarios.Fact{record(scenarios.NodeRecord{}, two), acts("node-2", 0, 2), has("node-2", 0, "10.1.2.0/24"), left("node-2", time.Second),
+			has("node-3", 61*time.Second, "10.1.2.0/24")}, ""},
+		{"another block", nodeIDsRest(), []scenarios.Fact{record(scenarios.NodeRecord{}, two), acts("node-2", 0, 2), has("node-2", 0, "10.1.2.0/24"), left("node-2", time.Second),
+			has("node-3", 2*time.Second, "10.1.3.0/24")}, ""},
 		{"an ID within its quarantine", nodeIDsRest(), []scenarios.Fact{record(scenarios.NodeRecord{}, two), acts("node-2", 0, 2), left("node-2", time.Second), acts("node-3", 31*time.Second, 2)},
 			"node-3 acts on node ID 2, 30s after node-2 left"},
 		{"after it", nodeIDsRest(), []scenarios.Fact{record(scenarios.NodeRecord{}, two), acts("node-2", 0, 2), left("node-2", time.Second), acts("node-3", 61*time.Second, 2)}, ""},

@@ -13,7 +13,8 @@ const nodeIDsName = "node-ids-disjoint"
 // nodeIDsDisjoint: live nodes act on different node IDs, and what follows from the ID does not overlap.
 //
 // An ID and its blocks stay with a node while its agent is down: its VPP goes on forwarding for them. The watcher
-// judges IDs and blocks, which facts carry; host subnets and the nodes' addresses are judged in snapshots.
+// judges IDs and blocks, which facts carry; host subnets and the nodes' addresses are judged in snapshots, where nobody's address
+// is that of a gateway to which a default route of some VPP leads either.
 func nodeIDsDisjoint() scenarios.Law {
 	return scenarios.Law{
 		Name:  nodeIDsName,
@@ -33,6 +34,7 @@ func checkNodeIDs(s scenarios.Snapshot) (occasions int64, err error) {
 		what   string
 		ranges ranges
 	}
+	gateways := map[netip.Addr]string{}
 	sets := [...]set{{what: "pod block"}, {what: "host subnet"}, {what: "node address"}, {what: "VXLAN address"}}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
@@ -54,9 +56,18 @@ func checkNodeIDs(s scenarios.Snapshot) (occasions int64, err error) {
 		}
 		if n.Address.IsValid() {
 			sets[2].ranges.list = append(sets[2].ranges.list, nodeRange{single(n.Address.Addr()), n.Name})
+			if gw := defaultGateway(n); gw.IsValid() {
+				gateways[gw] = n.Name
+			}
 		}
 		if n.VXLANAddress.IsValid() {
 			sets[3].ranges.list = append(sets[3].ranges.list, nodeRange{single(n.VXLANAddress), n.Name})
+		}
+	}
+	for _, r := range sets[2].ranges.list {
+		if user, is := gateways[r.prefix.Addr()]; is {
+			return occasions, broken(nodeIDsName, s.At, r.node, "%s has the address %s, to which the default route of %s leads: look at what keeps nodes' addresses off gateways",
+				r.node, r.prefix.Addr(), user)
 		}
 	}
 	for i := range sets {
@@ -66,6 +77,28 @@ func checkNodeIDs(s scenarios.Snapshot) (occasions int64, err error) {
 		}
 	}
 	return occasions, nil
+}
+
+// defaultGateway is where a node's VPP sends what nothing else leads to; the zero Addr where that is not another machine's address.
+func defaultGateway(n *scenarios.NodeState) netip.Addr {
+	a := n.Address.Addr()
+	if n.VPP == nil || !a.IsValid() {
+		return netip.Addr{}
+	}
+	all := netip.IPv4Unspecified()
+	if a.Is6() {
+		all = netip.IPv6Unspecified()
+	}
+	for r := range n.VPP.Routes(n.MainTable) { // in ascending order: a family's default route is its first
+		if r.Prefix.Addr().Is4() != a.Is4() {
+			continue
+		}
+		if r.Prefix.Bits() == 0 && r.Prefix.Addr() == all && r.Action == scenarios.ActionForward {
+			return r.Via
+		}
+		break
+	}
+	return netip.Addr{}
 }
 
 func single(a netip.Addr) netip.Prefix { return netip.PrefixFrom(a, a.BitLen()) }

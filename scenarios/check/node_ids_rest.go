@@ -1,6 +1,8 @@
 package check
 
 import (
+	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -9,7 +11,7 @@ import (
 const idsRestName = "node-ids-rest"
 
 // nodeIDsRest: the ID of a node that has left is not acted on by another one, or by a later node of the same name, before its
-// quarantine has passed.
+// quarantine has passed, and nobody gives addresses from its blocks before, whatever has given them on meanwhile.
 //
 // The quarantine that is judged begins when the node leaves; agents begin theirs when they hear of it, so that theirs ends later. A
 // store that loses its data loses the quarantines in it: who has no record in it when leaving, or left before, is not judged. A
@@ -19,9 +21,9 @@ func nodeIDsRest() scenarios.Law {
 		Name:  idsRestName,
 		Why:   "Neighbor tables, tunnels and connections still mean the node that left: the next one with its ID gets its packets.",
 		When:  scenarios.Always,
-		Needs: []scenarios.Evidence{scenarios.NodeIDs, scenarios.IDRests, scenarios.Records, scenarios.Sandboxes, scenarios.Disturbances},
+		Needs: []scenarios.Evidence{scenarios.NodeIDs, scenarios.Blocks, scenarios.IDRests, scenarios.Records, scenarios.Sandboxes, scenarios.Disturbances},
 		Watch: func() scenarios.Watcher {
-			return &idRestWatcher{ids: map[string]uint32{}, resting: map[uint32]restingID{}, records: map[uint32]bool{}}
+			return &idRestWatcher{ids: map[string]uint32{}, resting: map[uint32]restingID{}, records: map[uint32]bool{}, blocks: map[string][]netip.Prefix{}}
 		},
 	}
 }
@@ -37,7 +39,16 @@ type idRestWatcher struct {
 	resting map[uint32]restingID
 	// records are the IDs that have one.
 	records map[uint32]bool
-	checks  int64
+	// blocks are what each node gives addresses from, left what nodes gave addresses from that left, the oldest first.
+	blocks map[string][]netip.Prefix
+	left   []leftBlock
+	checks int64
+}
+
+// leftBlock is a block of a node that left.
+type leftBlock struct {
+	prefix netip.Prefix
+	restingID
 }
 
 func (w *idRestWatcher) Checks() int64 { return w.checks }
@@ -49,16 +60,24 @@ func (w *idRestWatcher) Observe(f *scenarios.Fact) error {
 			return nil
 		}
 		if id := w.ids[f.Node]; w.records[id] {
-			w.resting[id] = restingID{f.Node, f.At, f.At + f.Rest}
+			r := restingID{f.Node, f.At, f.At + f.Rest}
+			w.resting[id] = r
+			for _, p := range w.blocks[f.Node] {
+				w.left = append(w.left, leftBlock{p, r})
+			}
 		}
 		delete(w.ids, f.Node)
+		delete(w.blocks, f.Node)
 	case scenarios.FactRecord:
 		w.records[f.Record.ID] = f.Record.After.UID != ""
 	case scenarios.FactDisturbed:
 		if f.Text == (scenarios.WipeStore{}).Verb() {
 			clear(w.resting)
 			clear(w.records)
+			w.left = nil
 		}
+	case scenarios.FactBlocks:
+		return w.setBlocks(f)
 	case scenarios.FactNodeID:
 		if f.Number == 0 || w.ids[f.Node] == f.Number {
 			return nil
@@ -75,5 +94,32 @@ func (w *idRestWatcher) Observe(f *scenarios.Fact) error {
 				f.Node, f.Number, f.At-r.left, r.node, r.until-r.left)
 		}
 	}
+	return nil
+}
+
+// setBlocks makes the fact's blocks those of its node, of which none that it did not have may rest.
+func (w *idRestWatcher) setBlocks(f *scenarios.Fact) error {
+	had := w.blocks[f.Node]
+	now := make([]netip.Prefix, 0, len(f.Blocks))
+	for i := range f.Blocks {
+		p := f.Blocks[i].Prefix
+		now = append(now, p)
+		if len(w.left) == 0 || slices.Contains(had, p) {
+			continue
+		}
+		for i, l := range w.left {
+			if !l.prefix.Overlaps(p) {
+				continue
+			}
+			w.checks++
+			w.left = slices.Delete(w.left, i, i+1)
+			if f.At < l.until {
+				return broken(idsRestName, f.At, f.Node, "%s gives addresses from %s, %s after %s left with %s, and that should rest for %s: look at what waits for the record of %s to be released",
+					f.Node, p, f.At-l.restingID.left, l.node, l.prefix, l.until-l.restingID.left, l.node)
+			}
+			break
+		}
+	}
+	w.blocks[f.Node] = now
 	return nil
 }

@@ -210,6 +210,9 @@ func TestLawsSeeLeftovers(t *testing.T) {
 		{"ID of a peer", nodeIDsName, true, func(n *clustertest.Node) { n.ID = 2 }},
 		{"host subnet of a peer", nodeIDsName, true, func(n *clustertest.Node) { n.HostSubnet = netip.MustParsePrefix("172.16.2.0/25") }},
 		{"address of a peer", nodeIDsName, true, func(n *clustertest.Node) { n.Address = netip.MustParsePrefix("192.168.16.2/20") }},
+		{"address of the default gateway", nodeIDsName, true, func(n *clustertest.Node) {
+			n.VPP.API = append(n.VPP.API, scenarios.Route{Table: n.MainTable, Prefix: netip.MustParsePrefix("0.0.0.0/0"), Action: scenarios.ActionForward, Via: netip.MustParseAddr("192.168.16.2")})
+		}},
 		{"VXLAN address of a peer", nodeIDsName, false, func(n *clustertest.Node) { n.VXLANAddress = netip.MustParseAddr("192.168.32.2") }},
 		{"block inside a peer's", nodeIDsName, true, func(n *clustertest.Node) {
 			n.Blocks = append(n.Blocks, ipam.Block{Prefix: netip.MustParsePrefix("10.0.2.128/26")})

@@ -58,6 +58,9 @@ type request struct {
 	forget func()
 	// die ends the process that asks.
 	die func()
+	// outlives: whoever asked gives it up after silence, and it arrives all the same. The API server's objects have versions, by
+	// which such a request is refused when it comes too late; a cloud has none, and its clients wait for what they have asked.
+	outlives bool
 }
 
 // request starts a request, or what befalls it.
@@ -77,6 +80,10 @@ func (e *Env) request(r request) {
 		}
 		e.Clock.After(silence, &step{r.op.Node, "no answer to " + r.op.Name, func() { r.tell(true) }})
 	case fault.Delay:
+		if r.outlives && v.Delay > silence {
+			r.forget()
+			e.Clock.After(silence, &step{r.op.Node, "no answer to " + r.op.Name, func() { r.tell(true) }})
+		}
 		e.Clock.After(v.Delay, &step{r.op.Node, "late " + r.op.Name, r.send})
 	case fault.CrashBefore:
 		r.die()
@@ -91,7 +98,7 @@ func (e *Env) request(r request) {
 // call is a request to the API server by a client, sent by send.
 func (e *Env) call(from *apiClient, op fault.Op, c *cluster.ResourceCall, send, die func()) {
 	then := c.Then
-	e.request(request{op: op, send: func() { from.send(op.Name, send) }, die: die,
+	e.request(request{op: op, outlives: true, send: func() { from.send(op.Name, send) }, die: die,
 		forget: func() { c.Then = func(cluster.Object, error) {} },
 		tell: func(silent bool) {
 			if silent {
