@@ -9,8 +9,8 @@ import (
 )
 
 // keptMost is how many events a Recorder keeps at least; at twice as many the first half goes. A chain that leads back further than
-// half a million events explains nothing to a person.
-const keptMost = 500_000
+// that many events explains nothing to a person.
+const keptMost = 150_000
 
 // Recorder keeps what a run does, for Chain. The zero Recorder is empty.
 type Recorder struct {
