@@ -30,6 +30,10 @@ func (r *Recorder) Chain(f *scenarios.Failure) []scenarios.Link {
 	w.saved(f)
 	w.repeats(f)
 	w.births(strings.Join(macPattern.FindAllString(f.What, -1), " "), f.Event, 54)
+	if at := r.neededAt; at >= r.first && at > 0 && at <= w.end {
+		e := &r.events[at-r.first]
+		w.addOf(at, e.at, NodeOf(e.line), r.needed, "event", w.end, 88)
+	}
 	if r.precedent != nil {
 		w.leave(r.precedent)
 	}

@@ -22,17 +22,17 @@ func (w *walk) leave(there []deed) {
 	switch {
 	case i == len(here) && i > 0 && whole:
 		d := &here[i-1]
-		w.addOf(d.event, d.at, w.nodeNamed(d.actor), w.r.tellDeed(d)+": up to here all is as in the run of this scenario and seed that passed, so that the fault is in what this event changes and no event shows",
+		w.addOf(d.event, d.at, w.nodeNamed(d.actor), w.r.tellDeed(d)+": up to here all is as in "+w.r.beside+", so that the fault is in what this event changes and no event shows",
 			"unusual", w.end, 120)
 	case i == len(there) && i > 0 && i < len(here) && i < deedsMost:
 		d := &here[i]
-		w.addOf(d.event, d.at, w.nodeNamed(d.actor), "up to here all is as in the run of this scenario and seed that passed, which ends here; this one goes on: "+w.r.tellDeed(d), "unusual", w.end, 120)
+		w.addOf(d.event, d.at, w.nodeNamed(d.actor), "up to here all is as in "+w.r.beside+", which ends here; this one goes on: "+w.r.tellDeed(d), "unusual", w.end, 120)
 	}
 	if i == len(here) || i == len(there) {
 		return
 	}
 	a, b := &here[i], &there[i]
-	text := "first otherwise than in the run of this scenario and seed that passed: here " + w.r.tellWhole(a)
+	text := "first otherwise than in " + w.r.beside + ": here " + w.r.tellWhole(a)
 	if a.actor == b.actor && a.text == b.text {
 		text += ", there " + w.others(b)
 		w.births(w.r.tellDeed(a), a.event, 96)

@@ -147,6 +147,9 @@ func Find(archive []byte, name string) (*Precedents, error) {
 	return p, err
 }
 
+// Has reports whether there is a run of a name.
+func (p *Precedents) Has(name string) bool { return p.runs[name] != nil }
+
 // errPrecedent is a file that no Precedents wrote.
 var errPrecedent = errors.New("precedents: a column ends early")
 

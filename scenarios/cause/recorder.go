@@ -25,6 +25,11 @@ type Recorder struct {
 	opening []deed
 	// precedent is what a run of the same scenario and seed did that broke no law, nil where none is known.
 	precedent []deed
+	// beside says what run that is.
+	beside string
+	// needed says without what nothing breaks, neededAt the event from which on that shows, 0 for none.
+	needed   string
+	neededAt int64
 	// whole: long values are not left out now.
 	whole bool
 	pods  map[string]string // by the head of a container ID
@@ -71,8 +76,27 @@ func (r *Recorder) Beside(p *Precedents, name string) error {
 	if err != nil {
 		return err
 	}
-	r.precedent = list
+	r.precedent, r.beside = list, "the run of this scenario and seed that passed"
 	return nil
+}
+
+// BesideRun sets the run beside another one that broke no law; words say which.
+func (r *Recorder) BesideRun(other *Recorder, words string) {
+	list := other.start(deedsMost)
+	for i := range list {
+		if d := &list[i]; d.told == "" && (d.inner || acts("life", d.text)) {
+			d.told = other.tellDeed(d)
+		}
+	}
+	r.precedent, r.beside = list, words
+}
+
+// Without takes what the same run does that broke no law without something; words say without what.
+func (r *Recorder) Without(other *Recorder, words string) {
+	here, there := r.start(deedsMost), other.start(deedsMost)
+	if i := parting(here, there); i < len(here) {
+		r.needed, r.neededAt = words, here[i].event
+	}
 }
 
 // upTo is the last event up to a time.

@@ -8,7 +8,7 @@
 //
 // Everything is deterministic: bounds count runs, not seconds, and a cancelled context is the only way to stop early. What
 // operations a run performs is learned through the fault language and the chooser, so the simulator is the same with and
-// without somebody watching.
+// without somebody watching. A failure that is explained is held against the nearest run that breaks nothing (neighbour.go).
 //
 // To make shrinking better, add a reduction to the list in shrink.go: a function that proposes smaller scenarios and keeps
 // those that still break the same law.

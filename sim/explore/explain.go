@@ -10,7 +10,7 @@ import (
 
 // Explain runs a scenario and gives its failure the chain of causes. Where last is a number, the result's story has the events up to it, with
 // what each changed. The run costs what it costs without, the memory of its lines, and a look at a node for each event of the story. A run that
-// nothing but its seed decides is held against the one of the catalogue that passed, if it is one of these.
+// nothing but its seed decides is held against one that breaks nothing: the catalogue's own as it was kept, or its nearest neighbour.
 func (x Explorer) Explain(ctx context.Context, s *scenarios.Scenario, o sim.Options, last int64) (scenarios.Result, error) {
 	told := tellerOf(s.Topology.Nodes, last)
 	o.Account = told
@@ -21,12 +21,7 @@ func (x Explorer) Explain(ctx context.Context, s *scenarios.Scenario, o sim.Opti
 	told.end()
 	if r.Verdict == scenarios.Fail {
 		if o.Chooser == nil && o.Postpone == 0 {
-			name := cause.NameOf(s, o.Seed)
-			p, err := cause.Passed(name)
-			if err == nil {
-				err = told.told.Beside(p, name)
-			}
-			if err != nil {
+			if err := x.beside(ctx, &told.told, s, o, &r); err != nil {
 				return r, err
 			}
 		}
@@ -43,4 +38,18 @@ func (x Explorer) Explain(ctx context.Context, s *scenarios.Scenario, o sim.Opti
 		r.Story.Base, r.Story.Events = told.story.Base, told.story.Events
 	}
 	return r, nil
+}
+
+// beside holds a failing run against one that breaks nothing: the catalogue's own as it was kept, else its nearest neighbour.
+func (x Explorer) beside(ctx context.Context, told *cause.Recorder, s *scenarios.Scenario, o sim.Options, r *scenarios.Result) error {
+	name := cause.NameOf(s, o.Seed)
+	p, err := cause.Passed(name)
+	if err != nil {
+		return err
+	}
+	if p.Has(name) {
+		return told.Beside(p, name)
+	}
+	o.Account = nil
+	return x.neighbour(ctx, told, s, o, r)
 }

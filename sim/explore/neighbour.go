@@ -1,0 +1,99 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/cause"
+	"github.com/vppdrill/vppdrill/sim"
+	"github.com/vppdrill/vppdrill/sim/engine"
+)
+
+const (
+	// neighbourEvents is how many events the search for the nearest passing run may take in about, and of a run at most a tenth of it.
+	neighbourEvents = 300_000
+	// withoutMost is how many of its last steps a timeline is tried without.
+	withoutMost = 6
+)
+
+// neighbour looks for the run nearest to a failing one that breaks nothing, and sets the failing one beside it. First chance decides nothing any more from
+// some choice on: halving finds the choice before which it must end for the law to hold. Where the law is broken without any chance, a step of the
+// timeline is left out, the last first.
+func (x Explorer) neighbour(ctx context.Context, failed *cause.Recorder, s *scenarios.Scenario, o sim.Options, r *scenarios.Result) error {
+	tries := neighbourEvents / max(r.Events, 1)
+	if tries < 10 {
+		return nil
+	}
+	try := func(s *scenarios.Scenario, c engine.Chooser) (*cause.Recorder, bool, error) {
+		if tries--; tries < 0 {
+			return nil, false, nil
+		}
+		told := tellerOf(s.Topology.Nodes, 0)
+		o := o
+		o.Account, o.Chooser = told, c
+		bounded := copyOf(s)
+		bounded.Limits.Events = eventsFactor*r.Events + eventsSpare
+		again, err := x.run(ctx, bounded, o)
+		return &told.told, err == nil && again.Verdict == scenarios.Pass, ctx.Err()
+	}
+	recorder := engine.Recording(engine.Seeded(o.Seed))
+	if _, passes, err := try(s, recorder); passes || err != nil {
+		return err
+	}
+	picks := slices.Clone(recorder.Picks())
+	nearest, passes, err := try(s, &calm{picks: picks})
+	if err != nil {
+		return err
+	}
+	if passes {
+		low, high := 0, len(picks) // with low choices as they were the law holds, with high it does not
+		for high-low > 1 {
+			middle := low + (high-low)/2
+			told, passes, err := try(s, &calm{picks: picks, most: middle})
+			if err != nil {
+				return err
+			}
+			if tries < 0 {
+				break
+			}
+			if passes {
+				low, nearest = middle, told
+			} else {
+				high = middle
+			}
+		}
+		failed.BesideRun(nearest, fmt.Sprintf("the nearest run that breaks nothing, in which chance decides nothing from here on (choice %d, %s)", low+1, picks[low].Label))
+		return nil
+	}
+	for i := len(s.Timeline) - 1; i >= max(0, len(s.Timeline)-withoutMost); i-- {
+		fewer := copyOf(s)
+		fewer.Timeline = slices.Delete(fewer.Timeline, i, i+1)
+		told, passes, err := try(fewer, nil)
+		if err != nil {
+			return err
+		}
+		if passes {
+			failed.Without(told, fmt.Sprintf("without step %d of the timeline, %s, nothing breaks", i+1, s.Timeline[i]))
+			return nil
+		}
+	}
+	return nil
+}
+
+// calm repeats the first decisions of a run and takes the default for every other one.
+type calm struct {
+	picks []engine.Pick
+	most  int
+	at    int
+}
+
+// Pick implements engine.Chooser.
+func (c *calm) Pick(label string, n int) int {
+	if n <= 1 || c.at >= c.most || c.picks[c.at].Label != label || c.picks[c.at].N != n {
+		return 0
+	}
+	c.at++
+	return c.picks[c.at-1].Value
+}
