@@ -31,8 +31,7 @@ func (x Explorer) neighbour(ctx context.Context, failed *cause.Recorder, s *scen
 			return nil, false, nil
 		}
 		told := tellerOf(s.Topology.Nodes, 0)
-		o := o
-		o.Account, o.Chooser = told, c
+		o := sim.Options{Seed: o.Seed, Laws: o.Laws, Plant: o.Plant, Chooser: c, Account: told} // nobody who hears the run hears these
 		bounded := copyOf(s)
 		bounded.Limits.Events = eventsFactor*r.Events + eventsSpare
 		again, err := x.run(ctx, bounded, o)
@@ -56,7 +55,7 @@ func (x Explorer) neighbour(ctx context.Context, failed *cause.Recorder, s *scen
 				return err
 			}
 			if tries < 0 {
-				break
+				return nil
 			}
 			if passes {
 				low, nearest = middle, told
