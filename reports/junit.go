@@ -179,7 +179,7 @@ func brokenLaws(s scenarios.Result) []junitTrouble {
 		}
 	}
 	if len(out) == 0 { // a failed expectation is no law's
-		out = append(out, junitTrouble{Type: "expectation", Message: oneLine(s.Error), Text: xmlText("replay: " + s.Replay + "\n")})
+		out = append(out, junitTrouble{Type: "expectation", Message: oneLine(s.Error), Text: xmlText(causes(s.Chain) + "replay: " + s.Replay + "\n")})
 	}
 	return out
 }
@@ -194,13 +194,7 @@ func failureText(s scenarios.Result) string {
 			fmt.Fprintf(&b, "%s:\n  %s\n", title, strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  "))
 		}
 	}
-	if len(f.Chain) > 0 {
-		var lines []string
-		for i, l := range f.Chain {
-			lines = append(lines, fmt.Sprintf("%2d. %s, event %d: %s", i+1, moment(l.AtSeconds), l.Event, l.Text))
-		}
-		section("causes", strings.Join(lines, "\n"))
-	}
+	b.WriteString(causes(f.Chain))
 	if f.Smallest != nil {
 		section(fmt.Sprintf("smallest scenario, with seed %d", f.Smallest.Seed), f.Smallest.Scenario)
 	}
@@ -209,6 +203,19 @@ func failureText(s scenarios.Result) string {
 	section("after", f.After)
 	section("last events", strings.Join(f.Tail, "\n"))
 	fmt.Fprintf(&b, "replay: %s\n", s.Replay)
+	return b.String()
+}
+
+// causes is a chain of causes as a section, "" where there is none.
+func causes(chain []scenarios.Link) string {
+	if len(chain) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("causes:\n")
+	for i, l := range chain {
+		fmt.Fprintf(&b, "  %2d. %s, event %d: %s\n", i+1, moment(l.AtSeconds), l.Event, l.Text)
+	}
 	return b.String()
 }
 

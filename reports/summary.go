@@ -47,11 +47,15 @@ func WriteSummary(w io.Writer, r Report) error {
 		fmt.Fprintf(&b, "\n%s more in report.html.\n", thousands(rows-summaryRows))
 	}
 	for _, s := range r.Scenarios {
-		if s.Failure == nil || len(s.Failure.Chain) == 0 {
+		chain, what := s.Causes(), "it"
+		if len(chain) == 0 {
 			continue
 		}
-		fmt.Fprintf(&b, "\n<details><summary>How %s came about in %s, seed %d</summary>\n\n", markdown(s.Failure.Law), markdown(s.Scenario), s.Seed)
-		for i, l := range s.Failure.Chain {
+		if s.Failure != nil {
+			what = markdown(s.Failure.Law)
+		}
+		fmt.Fprintf(&b, "\n<details><summary>How %s came about in %s, seed %d</summary>\n\n", what, markdown(s.Scenario), s.Seed)
+		for i, l := range chain {
 			fmt.Fprintf(&b, "%d. %s, event %s: %s\n", i+1, clock(l.AtSeconds), thousands(l.Event), markdown(l.Text))
 		}
 		b.WriteString("\n</details>\n")

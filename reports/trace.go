@@ -56,11 +56,9 @@ func traceOf(s scenarios.Result, run int) []traceEvent {
 		}
 		out = append(out, e)
 	}
-	if f := s.Failure; f != nil {
-		for _, l := range f.Chain {
-			out = append(out, traceEvent{Name: oneLine(l.Text), Phase: "i", At: l.AtSeconds * micro, Run: run, Lane: lane(l.Node), Scope: "p",
-				Args: map[string]string{"kind": "cause", "event": thousands(l.Event)}})
-		}
+	for _, l := range s.Causes() {
+		out = append(out, traceEvent{Name: oneLine(l.Text), Phase: "i", At: l.AtSeconds * micro, Run: run, Lane: lane(l.Node), Scope: "p",
+			Args: map[string]string{"kind": "cause", "event": thousands(l.Event)}})
 	}
 	for _, h := range s.Addresses {
 		until := h.UntilSeconds

@@ -50,6 +50,14 @@ type Result struct {
 	Story     *Story  `json:"story,omitempty"`
 }
 
+// Causes is the chain of causes of a broken law or of an expectation that did not come true, nil for none.
+func (r *Result) Causes() []Link {
+	if r.Failure != nil {
+		return r.Failure.Chain
+	}
+	return r.Chain
+}
+
 // Status is what a run says about one law.
 type Status string
 
