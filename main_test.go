@@ -74,7 +74,7 @@ func readmeScenario(t *testing.T) string {
 func TestDocumentedCommands(t *testing.T) {
 	span := regexp.MustCompile("`(?:bin/)?vppdrill ([^`]+)`|(?m:^    (?:bin/)?vppdrill ([^#\n]+))")
 	flags, number := regexp.MustCompile(`--[a-z][a-z-]+`), 0
-	for _, page := range []string{"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"} {
+	for _, page := range []string{"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/kubernetes.md"} {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)

@@ -40,7 +40,7 @@ func TestReadmeCommands(t *testing.T) {
 	line := regexp.MustCompile(`(?m)^    ((?:bin/vppdrill|make|go|kubectl|bash) [^#\n]*[^#\n ])`)
 	long := regexp.MustCompile(`--for \S+`)
 	ran, made := 0, 0
-	for _, page := range []string{"README.md", "CONTRIBUTING.md"} {
+	for _, page := range []string{"README.md", "CONTRIBUTING.md", "docs/kubernetes.md"} {
 		text, err := os.ReadFile(filepath.Join(root, page))
 		if err != nil {
 			t.Fatal(err)

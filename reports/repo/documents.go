@@ -10,7 +10,7 @@ import (
 )
 
 // documents are the pages that people read first; package comments are read as pages too.
-var documents = []string{"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"}
+var documents = []string{"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/kubernetes.md"}
 
 // foreign are names in documents that other projects have and that look like ours.
 var foreign = map[string]string{
