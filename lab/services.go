@@ -24,6 +24,8 @@ type services struct {
 	unready map[string]bool
 	// told is what the API server has, by name.
 	told map[string]told
+	// fronts are where clients get an endpoint.
+	fronts endpoints.Served
 	// looked is when the controller last looked.
 	looked time.Time
 }
@@ -126,6 +128,10 @@ func (w *World) publishServices(now time.Time) {
 	s.looked = now
 	if err := s.write(context.Background(), w.control, w.served()); err != nil {
 		w.Fail(err)
+		return
+	}
+	for _, f := range s.fronts.Now(s.toldStates(nil)) {
+		w.Record.Tell(f, "")
 	}
 }
 
@@ -176,6 +182,11 @@ func (s *services) heard() []string {
 func (s *services) states(nodes []scenarios.NodeState) []scenarios.ServiceState {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.toldStates(nodes)
+}
+
+// toldStates are those, while mu is held.
+func (s *services) toldStates(nodes []scenarios.NodeState) []scenarios.ServiceState {
 	var out []scenarios.ServiceState
 	for _, name := range slices.Sorted(maps.Keys(s.told)) {
 		t := s.told[name]

@@ -72,7 +72,7 @@ const (
 	IDRests Evidence = "rests of node IDs"
 	// Unread: FactUnread.
 	Unread Evidence = "records that were refused"
-	// Services: Snapshot.Services and NodeState.ServiceRange.
+	// Services: Snapshot.Services and NodeState.ServiceRange; FactServed and FactUnserved.
 	Services Evidence = "services"
 	// VPPTables and LinuxTables: NodeState.VPP and Linux in settled snapshots.
 	VPPTables   Evidence = "VPP's tables"

@@ -176,6 +176,10 @@ const (
 	// FactUnread: a program refused what it, or one before it, had written for whoever comes next (Text: where, what and why). Node is empty for
 	// a controller.
 	FactUnread
+	// FactServed: from now on clients anywhere get an endpoint at Addr and port Number, by protocol Text, of a service without affinity.
+	// FactUnserved: they do not any more, or the service is another one.
+	FactServed
+	FactUnserved
 	// FactQuiet: everything is healed and quiet, and nothing will be asked of the cluster any more.
 	FactQuiet
 )

@@ -25,6 +25,7 @@ const (
 	RemovedFIB        Removed = "L2 FIB entry"
 	RemovedBridge     Removed = "bridge domain"
 	RemovedTable      Removed = "table"
+	RemovedMapping    Removed = "NAT mapping"
 
 	RemovedLink          Removed = "linux link"
 	RemovedLinkUp        Removed = "up state of linux link"
@@ -47,9 +48,12 @@ type Removal struct {
 	Table uint32
 	// Prefix is a route's destination or an interface's address.
 	Prefix netip.Prefix
-	// Addr is a neighbor's address, or the far end of the tunnel that the thing is or is on.
-	Addr netip.Addr
-	MAC  vppwire.MAC
+	// Addr is a neighbor's address, or the far end of the tunnel that the thing is or is on, or with Port and the IP protocol Proto a
+	// mapping's.
+	Addr  netip.Addr
+	Port  uint16
+	Proto uint8
+	MAC   vppwire.MAC
 	// Netns is the pod's namespace that the thing is in, or that its interface leads into; empty for the host's own.
 	Netns string
 	// Addrs are those of an interface that was deleted or set down; the slice is valid during the call of the watcher.
@@ -73,7 +77,10 @@ func (r *Removal) String() string {
 	if r.MAC != (vppwire.MAC{}) {
 		text += " " + r.MAC.String()
 	}
-	if r.Addr.IsValid() {
+	switch {
+	case r.What == RemovedMapping:
+		text += " of " + netip.AddrPortFrom(r.Addr, r.Port).String()
+	case r.Addr.IsValid():
 		text += " to " + r.Addr.String()
 	}
 	return text + " (" + r.Call + ")"

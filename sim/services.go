@@ -20,6 +20,8 @@ type services struct {
 	unready map[string]bool
 	// due: the controller is about to look.
 	due bool
+	// fronts are where clients get an endpoint.
+	fronts endpoints.Served
 }
 
 // Times of the controller of endpoint slices: how long it gathers changes (its default of 1 s for batches of pods is for large clusters), and when
@@ -100,6 +102,9 @@ func (w *World) publishServices() bool {
 		meta := cluster.Meta{Namespace: "default", Name: name}
 		w.publish(&cluster.Service{Meta: meta, Value: endpoints.Service(s)}, func(o cluster.Object) any { return o.(*cluster.Service).Value })
 		w.publish(&cluster.Endpoints{Meta: meta, Value: w.slice(s)}, func(o cluster.Object) any { return o.(*cluster.Endpoints).Value })
+	}
+	for _, f := range w.services.fronts.Now(w.serviceStates(nil)) {
+		w.emit(f)
 	}
 	return true
 }

@@ -203,7 +203,10 @@ func (o Service) step(have Service) (e Endpoint, then Service, ok bool) {
 	at := func(list []Endpoint, e Endpoint) int {
 		return slices.IndexFunc(list, func(x Endpoint) bool { return compareEndpoints(x, e) == 0 })
 	}
-	going := slices.IndexFunc(there, func(x Endpoint) bool { return !slices.Contains(wanted, x) })
+	going := slices.IndexFunc(there, func(x Endpoint) bool { return at(wanted, x) >= 0 && !slices.Contains(wanted, x) })
+	if going < 0 { // those of another weight come first: the last one could not be taken away to come back
+		going = slices.IndexFunc(there, func(x Endpoint) bool { return at(wanted, x) < 0 })
+	}
 	if going >= 0 && o.Affinity != 0 {
 		return e, then, false
 	}

@@ -19,6 +19,7 @@ const staysWiredName = "stays-wired"
 //	of a pod    its DEL was asked for, a GC runs on its node, its sandbox or its node is gone, or a newer sandbox of it came; and once,
 //	            when somebody has deleted its link, or the one that pods of its node share: what sat on the former one is made anew
 //	of a peer   it left or its machine is down, or it is reached by other addresses or has other blocks than what was taken
+//	of a service   clients get no endpoint there, and twice for each time that this began or ended
 //	of the node itself  likewise, for its own addresses, gateways, tables and bridge domains
 //
 // What came to be needed while the call was under way is no reason against it.
@@ -32,9 +33,9 @@ func staysWired() scenarios.Law {
 		Name:  staysWiredName,
 		Why:   "A route, tunnel or interface that is taken away and put back a moment later is an outage that no test of the end result sees.",
 		When:  scenarios.Always,
-		Needs: []scenarios.Evidence{scenarios.Removals, scenarios.NodeAddresses, scenarios.Sandboxes, scenarios.Blocks},
+		Needs: []scenarios.Evidence{scenarios.Removals, scenarios.Services, scenarios.NodeAddresses, scenarios.Sandboxes, scenarios.Blocks},
 		Watch: func() scenarios.Watcher {
-			return &wiredWatcher{nodes: map[string]*wiredNode{}, homes: map[netip.Prefix]*wiredNode{}, left: map[netip.Prefix][]time.Duration{}}
+			return &wiredWatcher{nodes: map[string]*wiredNode{}, homes: map[netip.Prefix]*wiredNode{}, left: map[netip.Prefix][]time.Duration{}, served: map[mapped]int{}}
 		},
 	}
 }
@@ -58,6 +59,8 @@ type wiredNode struct {
 	// lost are sandboxes whose link was deleted, lostAll when the one that all share was, zero for never: their ADD may be answered later.
 	lost    map[ipam.Owner]bool
 	lostAll time.Duration
+	// unmapped counts how often a mapping was taken away while clients got an endpoint there.
+	unmapped map[mapped]int
 	// agentUp is when its agent's present life began.
 	agentUp time.Duration
 }
@@ -89,8 +92,16 @@ type wiredPod struct {
 	until time.Duration
 }
 
+// mapped is an address and port of a service, by IP protocol.
+type mapped struct {
+	at    netip.AddrPort
+	proto uint8
+}
+
 type wiredWatcher struct {
-	nodes map[string]*wiredNode
+	// served counts how often it has changed whether clients get an endpoint at an address, odd while they do.
+	served map[mapped]int
+	nodes  map[string]*wiredNode
 	// homes are the living nodes by what leads to them: their addresses, as prefixes, and their blocks.
 	homes map[netip.Prefix]*wiredNode
 	// left is when nodes went down or left, or gave a block back, by what led to them: what was there for one may go when the next has
@@ -169,6 +180,8 @@ func (w *wiredWatcher) Observe(f *scenarios.Fact) error {
 		if f.Text == scenarios.NodeLeft {
 			w.last = f.Node + " left"
 		}
+	case scenarios.FactServed, scenarios.FactUnserved:
+		w.served[mappedOf(f)]++
 	case scenarios.FactAgentUp:
 		w.node(f.Node).agentUp = f.At
 	case scenarios.FactDisturbed:
@@ -188,6 +201,17 @@ func (w *wiredWatcher) Observe(f *scenarios.Fact) error {
 func (w *wiredWatcher) removed(f *scenarios.Fact) error {
 	w.checks++
 	n, r := w.node(f.Node), f.Removal
+	if r.What == scenarios.RemovedMapping {
+		m := mapped{netip.AddrPortFrom(r.Addr, r.Port), r.Proto}
+		now := w.served[m]
+		if now%2 == 0 {
+			return nil
+		}
+		if n.unmapped[m]++; n.unmapped[m] > 2*now { // a service and its endpoints are heard of one after the other
+			return w.torn(f, n, "a service", "it has had endpoints all along")
+		}
+		return nil
+	}
 	asked := f.At - f.Rest
 	if p := n.podOf(r); p != nil && p.since <= asked && (p.until == 0 || f.At < p.until) {
 		if t := (thing{r.What, r.Table, r.Prefix, r.Addr}); p.remade != nil && !p.remade[t] {
@@ -206,6 +230,14 @@ func (w *wiredWatcher) removed(f *scenarios.Fact) error {
 		return w.torn(f, n, f.Node+" itself", what)
 	}
 	return nil
+}
+
+func mappedOf(f *scenarios.Fact) mapped {
+	m := mapped{netip.AddrPortFrom(f.Addr, uint16(f.Number)), protoTCP}
+	if f.Text == string(scenarios.UDP) {
+		m.proto = protoUDP
+	}
+	return m
 }
 
 // linkGone notes whose link was deleted.
@@ -407,7 +439,7 @@ func (n *wiredNode) ways(each func(netip.Prefix)) {
 func (w *wiredWatcher) node(name string) *wiredNode {
 	n := w.nodes[name]
 	if n == nil {
-		n = &wiredNode{name: name, byAddr: map[netip.Addr]*wiredPod{}, byNetns: map[string]*wiredPod{}, byOwner: map[ipam.Owner]*wiredPod{}, lost: map[ipam.Owner]bool{}, disowned: map[netip.Addr]time.Duration{}}
+		n = &wiredNode{name: name, byAddr: map[netip.Addr]*wiredPod{}, byNetns: map[string]*wiredPod{}, byOwner: map[ipam.Owner]*wiredPod{}, lost: map[ipam.Owner]bool{}, unmapped: map[mapped]int{}, disowned: map[netip.Addr]time.Duration{}}
 		w.nodes[name] = n
 	}
 	return n

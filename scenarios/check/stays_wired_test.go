@@ -112,3 +112,23 @@ func TestStaysWired(t *testing.T) {
 		})
 	}
 }
+
+// Goal: the mapping of a service that keeps its endpoints goes twice at most, as the service may have been another one before, and freely where
+// clients get none. Method: short histories; the last fact breaks the law or does not.
+func TestStaysMapped(t *testing.T) {
+	at := netip.MustParseAddr("10.96.0.10")
+	front := func(kind scenarios.FactKind, proto scenarios.Protocol) scenarios.Fact {
+		return scenarios.Fact{Kind: kind, Addr: at, Number: 80, Text: string(proto)}
+	}
+	served, unserved := front(scenarios.FactServed, scenarios.TCP), front(scenarios.FactUnserved, scenarios.TCP)
+	gone := scenarios.Fact{Kind: scenarios.FactRemoved, Node: "node-1", Removal: &scenarios.Removal{What: scenarios.RemovedMapping, Call: "del", Addr: at, Port: 80, Proto: protoTCP}}
+	for _, tc := range []watched{
+		{"three times, and nothing happened", staysWired(), []scenarios.Fact{served, gone, gone, gone}, "NAT mapping of 10.96.0.10:80 (del) is taken from a service"},
+		{"of another protocol", staysWired(), []scenarios.Fact{front(scenarios.FactServed, scenarios.UDP), gone, gone}, ""},
+		{"without endpoints", staysWired(), []scenarios.Fact{served, unserved, gone, gone}, ""},
+		{"of a service that was another one", staysWired(), []scenarios.Fact{served, gone, unserved, served, gone}, ""},
+		{"of no service", staysWired(), []scenarios.Fact{gone, gone}, ""},
+	} {
+		t.Run(tc.name, tc.judge)
+	}
+}

@@ -82,6 +82,8 @@ func (l *Look) state() state {
 		return state{there: ok}
 	case scenarios.RemovedTable:
 		return state{there: l.hasTable(t.Table)}
+	case scenarios.RemovedMapping:
+		return state{there: l.hasMapping(t)}
 	case scenarios.RemovedInterface, scenarios.RemovedTunnel, scenarios.RemovedUp, scenarios.RemovedMAC, scenarios.RemovedAddress,
 		scenarios.RemovedUnnumbered, scenarios.RemovedInTable, scenarios.RemovedMember:
 		return l.ofInterface()
@@ -97,6 +99,15 @@ func (l *Look) hasTable(table uint32) bool {
 		}
 	}
 	return false
+}
+
+func (l *Look) hasMapping(t *Target) bool {
+	nat, on := l.VPP.NAT()
+	if !on {
+		return false
+	}
+	_, found := slices.BinarySearchFunc(nat.Mappings, scenarios.NATMapping{Addr: t.Addr, Port: t.Port, Proto: t.Proto}, scenarios.CompareNATMappings)
+	return found
 }
 
 func (l *Look) ofInterface() state {
@@ -155,7 +166,7 @@ func (l *Look) ofLinux() state {
 // describe notes what will be told if the thing goes: afterwards nobody can be asked for it.
 func (l *Look) describe() {
 	t := &l.target
-	l.told = scenarios.Removal{What: t.What, Name: t.Name, Table: t.Table, Prefix: t.Prefix, Addr: t.Addr, Netns: t.Netns, Addrs: l.told.Addrs[:0]}
+	l.told = scenarios.Removal{What: t.What, Name: t.Name, Table: t.Table, Prefix: t.Prefix, Addr: t.Addr, Port: t.Port, Proto: t.Proto, Netns: t.Netns, Addrs: l.told.Addrs[:0]}
 	index := t.Index
 	switch t.What {
 	case scenarios.RemovedRoute, scenarios.RemovedFIB:

@@ -77,7 +77,7 @@ func (n *Names) Answered(req, reply api.Message) *scenarios.Removal {
 		return nil
 	}
 	p := n.byIndex[t.Index]
-	r := &scenarios.Removal{What: t.What, Call: req.GetMessageName(), Name: p.name, Table: t.Table, Prefix: t.Prefix, Addr: t.Addr, MAC: t.MAC, Netns: p.netns}
+	r := &scenarios.Removal{What: t.What, Call: req.GetMessageName(), Name: p.name, Table: t.Table, Prefix: t.Prefix, Addr: t.Addr, Port: t.Port, Proto: t.Proto, MAC: t.MAC, Netns: p.netns}
 	switch {
 	case t.What == scenarios.RemovedTunnel:
 		r.Addr = t.Dst

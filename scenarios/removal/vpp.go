@@ -11,6 +11,7 @@ import (
 	"go.fd.io/govpp/binapi/ip_neighbor"
 	"go.fd.io/govpp/binapi/ip_types"
 	"go.fd.io/govpp/binapi/l2"
+	"go.fd.io/govpp/binapi/nat44_ed"
 	"go.fd.io/govpp/binapi/tapv2"
 	"go.fd.io/govpp/binapi/vxlan"
 
@@ -33,6 +34,9 @@ type Target struct {
 	MAC      vppwire.MAC
 	Src, Dst netip.Addr
 	VNI      uint32
+	// Port and Proto, of IP, are a mapping's beside Addr.
+	Port  uint16
+	Proto uint8
 	// IP6: a table of IPv6 is meant.
 	IP6 bool
 }
@@ -83,6 +87,8 @@ func ofTables(req api.Message) (Target, bool) {
 			t.Index = m.Route.Paths[0].SwIfIndex
 		}
 		return t, true
+	case *nat44_ed.Nat44AddDelLbStaticMapping:
+		return Target{What: scenarios.RemovedMapping, Index: none, Addr: netip.AddrFrom4(m.ExternalAddr), Port: m.ExternalPort, Proto: m.Protocol}, !m.IsAdd
 	case *ip_neighbor.IPNeighborAddDel:
 		return Target{What: scenarios.RemovedNeighbor, Sets: m.IsAdd, Index: uint32(m.Neighbor.SwIfIndex), Addr: addr(m.Neighbor.IPAddress),
 			MAC: vppwire.MAC(m.Neighbor.MacAddress)}, true

@@ -98,7 +98,10 @@ func (p *Place) weigh(who []candidate) []vppwire.Endpoint {
 	for _, c := range who {
 		sum += int(weight(c))
 	}
-	even, unit := sum > vppwire.WeightsMax, uint8(1)
+	even, unit := sum > vppwire.WeightsMax || len(who) == 1, uint8(1)
+	if even { // a lone endpoint too: with its weight, one that comes and goes would change, and VPP forgets sessions of what it weighs anew
+		sum = len(who)
+	}
 	if sum*drawUnit <= vppwire.WeightsMax {
 		unit = drawUnit
 	}
@@ -112,9 +115,9 @@ func (p *Place) weigh(who []candidate) []vppwire.Endpoint {
 	}
 	out := make([]vppwire.Endpoint, len(who))
 	for i, c := range who {
-		out[i] = vppwire.Endpoint{Addr: netip.AddrPortFrom(c.Addr, c.port), Table: p.table(c.Endpoint), Weight: 1}
+		out[i] = vppwire.Endpoint{Addr: netip.AddrPortFrom(c.Addr, c.port), Table: p.table(c.Endpoint), Weight: unit}
 		if !even {
-			out[i].Weight = unit * weight(c)
+			out[i].Weight *= weight(c)
 		}
 	}
 	return out

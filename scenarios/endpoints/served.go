@@ -1,0 +1,54 @@
+package endpoints
+
+import (
+	"cmp"
+	"net/netip"
+	"slices"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// Served follows where clients get an endpoint, wherever they are. The zero Served knows of nothing.
+type Served struct {
+	fronts map[servedFront]scenarios.Service
+}
+
+// servedFront is an address and port of a service.
+type servedFront struct {
+	at    netip.AddrPort
+	proto scenarios.Protocol
+}
+
+// Now takes all services as the API server has them from now on, and returns what that ends, then what it begins, in order of addresses. Where
+// endpoints depend on the client's node, or clients keep theirs, nothing is told.
+func (v *Served) Now(services []scenarios.ServiceState) (facts []scenarios.Fact) {
+	now := map[servedFront]scenarios.Service{}
+	for i := range services {
+		s := &services[i]
+		if s.Affinity != 0 || len(s.Endpoints) == 0 {
+			continue
+		}
+		if s.ClusterIP.IsValid() && s.InternalPolicy != scenarios.NodeLocal {
+			now[servedFront{netip.AddrPortFrom(s.ClusterIP, uint16(s.Port)), s.Protocol}] = s.Service
+		}
+		if s.External.IsValid() && s.ExternalPolicy != scenarios.NodeLocal {
+			now[servedFront{netip.AddrPortFrom(s.External, uint16(s.Port)), s.Protocol}] = s.Service
+		}
+	}
+	facts = append(differing(scenarios.FactUnserved, v.fronts, now), differing(scenarios.FactServed, now, v.fronts)...)
+	v.fronts = now
+	return facts
+}
+
+// differing tells of the fronts that are otherwise or not among the others.
+func differing(kind scenarios.FactKind, fronts, others map[servedFront]scenarios.Service) (facts []scenarios.Fact) {
+	for f, s := range fronts { //vppdrill:unordered sorted below
+		if other, ok := others[f]; !ok || other != s {
+			facts = append(facts, scenarios.Fact{Kind: kind, Addr: f.at.Addr(), Number: uint32(f.at.Port()), Text: string(f.proto)})
+		}
+	}
+	slices.SortFunc(facts, func(a, b scenarios.Fact) int {
+		return cmp.Or(a.Addr.Compare(b.Addr), cmp.Compare(a.Number, b.Number), cmp.Compare(a.Text, b.Text))
+	})
+	return facts
+}
