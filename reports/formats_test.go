@@ -45,10 +45,15 @@ func TestFormats(t *testing.T) {
 	if err := json.Unmarshal(trace.Bytes(), &events); err != nil || len(events.List) < 50 {
 		t.Errorf("trace (%v): %d events", err, len(events.List))
 	}
-	line := regexp.MustCompile(`^(# (TYPE|HELP) [a-z0-9_]+ .+|[a-z0-9_]+\{scenario="([^"\\]|\\.)*",world="[a-z]+",seed="[0-9]+"(,law="([^"\\]|\\.)*")?\} [-+.e0-9]+|# EOF)$`)
+	line := regexp.MustCompile(`^(# (TYPE|HELP) [a-z0-9_]+ .+|[a-z0-9_]+\{scenario="([^"\\]|\\.)*",world="[a-z]+",seed="[0-9]+"(,law="([^"\\]|\\.)*")?\} [-+.e0-9]+|vppdrill_complete 0|# EOF)$`)
 	for text := range strings.Lines(metrics.String()) {
 		if !line.MatchString(strings.TrimSuffix(text, "\n")) {
 			t.Errorf("metrics: %q", text)
+		}
+	}
+	for name, text := range map[string]string{"sarif": sarif.String(), "trace": trace.String(), "metrics": metrics.String(), "summary": summary.String(), "page": page.String()} {
+		if !regexp.MustCompile(`(?i)incomplete|vppdrill_complete 0`).MatchString(text) {
+			t.Errorf("%s does not say that it is incomplete", name)
 		}
 	}
 	if !strings.HasSuffix(metrics.String(), "\n# EOF\n") {

@@ -50,6 +50,9 @@ func WriteMetrics(w io.Writer, r Report) error {
 			fmt.Fprintf(&b, "%s{%s,law=%s} %d\n", occasions, runLabels(s), labelValue(l.Name), l.Occasions)
 		}
 	}
+	const complete = "vppdrill_complete"
+	fmt.Fprintf(&b, "# TYPE %s gauge\n# HELP %s 0 for the figures of a command that was ended before its end.\n%s %d\n", complete, complete, complete,
+		map[bool]int{true: 1}[r.Incomplete == ""])
 	b.WriteString("# EOF\n")
 	_, err := io.WriteString(w, b.String())
 	return err

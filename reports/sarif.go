@@ -16,8 +16,18 @@ type (
 		Runs    []sarifRun `json:"runs"`
 	}
 	sarifRun struct {
-		Tool    sarifTool     `json:"tool"`
-		Results []sarifResult `json:"results"`
+		Tool        sarifTool         `json:"tool"`
+		Invocations []sarifInvocation `json:"invocations,omitempty"`
+		Results     []sarifResult     `json:"results"`
+	}
+	// sarifInvocation is there where a command was ended before its end.
+	sarifInvocation struct {
+		Successful    bool                `json:"executionSuccessful"`
+		Notifications []sarifNotification `json:"toolExecutionNotifications"`
+	}
+	sarifNotification struct {
+		Level   string    `json:"level"`
+		Message sarifText `json:"message"`
 	}
 	sarifTool struct {
 		Driver sarifDriver `json:"driver"`
@@ -79,6 +89,9 @@ func WriteSARIF(w io.Writer, r Report) error {
 			result.Locations = []sarifLocation{at}
 		}
 		run.Results = append(run.Results, result)
+	}
+	if r.Incomplete != "" {
+		run.Invocations = []sarifInvocation{{Notifications: []sarifNotification{{"error", sarifText{"incomplete: " + oneLine(r.Incomplete)}}}}}
 	}
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")

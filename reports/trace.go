@@ -32,7 +32,11 @@ func WriteTrace(w io.Writer, r Report) error {
 	for i, s := range runs[:min(len(runs), traceRunsMost)] {
 		events = append(events, traceOf(s, i+1)...)
 	}
-	return json.NewEncoder(w).Encode(map[string]any{"displayTimeUnit": "ms", "traceEvents": events})
+	trace := map[string]any{"displayTimeUnit": "ms", "traceEvents": events}
+	if r.Incomplete != "" {
+		trace["otherData"] = map[string]string{"incomplete": oneLine(r.Incomplete)}
+	}
+	return json.NewEncoder(w).Encode(trace)
 }
 
 func traceOf(s scenarios.Result, run int) []traceEvent {

@@ -36,8 +36,8 @@ func memoryLimit(root fs.FS, asked bool) (bytes uint64, by string) {
 		take(uint64(debug.SetMemoryLimit(-1)), "GOMEMLIMIT")
 	}
 	var limit unix.Rlimit
-	if unix.Getrlimit(unix.RLIMIT_AS, &limit) == nil {
-		take(limit.Cur, "ulimit -v")
+	if unix.Getrlimit(unix.RLIMIT_AS, &limit) == nil && limit.Cur < math.MaxInt64 {
+		take(limit.Cur-min(limit.Cur-1, reserved(root)), "ulimit -v")
 	}
 	cgroups, _ := fs.ReadFile(root, "proc/self/cgroup") // a machine without cgroups has no limit of theirs
 	for line := range strings.Lines(string(cgroups)) {
@@ -72,10 +72,34 @@ func memoryLimit(root fs.FS, asked bool) (bytes uint64, by string) {
 	return bytes, by
 }
 
+// reserved is how much of its address space the process has given away to what is no heap: its file, and what Go's runtime keeps for its tables. It
+// counts against RLIMIT_AS, which is most of a gigabyte before anything runs.
+func reserved(root fs.FS) uint64 {
+	status, _ := fs.ReadFile(root, "proc/self/status")
+	for line := range strings.Lines(string(status)) {
+		if rest, ok := strings.CutPrefix(line, "VmSize:"); ok {
+			if kilobytes, err := strconv.ParseUint(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64); err == nil {
+				size, heap := kilobytes<<10, readMetrics("/memory/classes/total:bytes")[0]
+				return size - min(size, heap)
+			}
+		}
+	}
+	return 0
+}
+
+// keepTo lets the collector work harder before the address space ends, where that is what ends first: without a word from the runtime, the
+// program would die at half of it, since the heap is allowed to double.
+func keepTo(bytes uint64, by string) {
+	if by == "ulimit -v" {
+		debug.SetMemoryLimit(int64(min(uint64(usable*float64(bytes)), math.MaxInt64)))
+	}
+}
+
 // What a simulated cluster needs while it lives, measured as live heap of clusters of 300 and 800 nodes with 10 pods each (230 MiB
 // and 1.3 GiB) and of 300 with 100 (558 MiB): a full mesh has a tunnel, its routes and neighbors for each pair of nodes.
 const (
 	bytesAlways  = 20 << 20
+	bytesLeast   = 64 << 20 // the runtime takes memory in pieces of this size
 	bytesPerPair = 2000
 	bytesPerPod  = 12500
 )
@@ -94,12 +118,16 @@ const usable = 0.75
 // fit; "" where all fit.
 func (b *batch) forecast() string {
 	limit, by := MemoryLimit()
+	keepTo(limit, by)
 	return forecast(b.tasks, b.jobs, limit, by)
 }
 
 func forecast(tasks []task, jobs int, limit uint64, by string) string {
 	if len(tasks) == 0 {
 		return ""
+	}
+	if limit < bytesLeast {
+		return fmt.Sprintf("%s of memory are there (%s), which may end any run: %s would do", gib(limit), by, gib(bytesLeast))
 	}
 	sorted := slices.Clone(tasks)
 	slices.SortStableFunc(sorted, func(x, y task) int { return cmp.Compare(needs(y.s), needs(x.s)) })

@@ -48,6 +48,7 @@ func TestMemoryIsForetold(t *testing.T) {
 	}{
 		{nil, 4, 1 << 20, ""},
 		{[]task{of(800)}, 4, 5 << 30, ""},
+		{[]task{of(2)}, 1, 32 << 20, "32 MiB of memory are there (x), which may end any run: 64 MiB would do"},
 		{[]task{of(800)}, 1, 1 << 30, "mesh may need 1.3 GiB of memory and 1.0 GiB are there (x): about 593 of its 800 nodes fit"},
 		{[]task{of(800), of(800), of(800)}, 3, 5 << 30, "3 runs at a time may need 3.9 GiB of memory and 5.0 GiB are there (x): --jobs 2 fits"},
 	} {
