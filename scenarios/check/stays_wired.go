@@ -52,7 +52,8 @@ type wiredNode struct {
 	byAddr          map[netip.Addr]*wiredPod
 	byNetns         map[string]*wiredPod
 	byOwner         map[ipam.Owner]*wiredPod
-	// moves counts changes of the node's addresses after the first ones. remade holds, of what leads from this node to others, what
+	// moves counts changes of the node's addresses after the first ones, and the first ones where the store was wiped before: others may
+	// have heard of a record whose answer the node never got, and which is lost. remade holds, of what leads from this node to others, what
 	// it was taken away for.
 	moves  int
 	remade map[thing]remade
@@ -110,6 +111,8 @@ type wiredWatcher struct {
 	// ranges counts changes of the cluster's address ranges, and of nodes' blocks behind the first of them: routes to blocks are then
 	// joined and parted.
 	ranges int
+	// wiped: the store has lost what nodes had written there.
+	wiped bool
 	// last is what disturbed the cluster last, at lastAt.
 	last   string
 	lastAt time.Duration
@@ -148,7 +151,7 @@ func (w *wiredWatcher) Observe(f *scenarios.Fact) error {
 			return nil // its agent starts; its VPP goes on
 		}
 		w.unhome(n)
-		if n.addrs != nil || n.former != nil && !slices.Equal(n.former, f.Addrs) {
+		if n.addrs != nil || n.former != nil && !slices.Equal(n.former, f.Addrs) || n.former == nil && w.wiped {
 			n.moves++ // also one that comes back to other addresses than it went with
 		}
 		n.former = nil
@@ -191,8 +194,11 @@ func (w *wiredWatcher) Observe(f *scenarios.Fact) error {
 		if f.Text != scenarios.VPPUp {
 			w.last, w.lastAt = f.Text, f.At
 		}
-		if f.Text == (scenarios.ChangeCIDR{}).Verb() {
+		switch f.Text {
+		case (scenarios.ChangeCIDR{}).Verb():
 			w.ranges++
+		case (scenarios.WipeStore{}).Verb():
+			w.wiped = true
 		}
 	}
 	return nil
