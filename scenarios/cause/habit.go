@@ -2,6 +2,7 @@ package cause
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -28,7 +29,10 @@ type Habit struct {
 // owned reports whether a step is one that a process takes by itself, and not one that it is told of or that the simulator does.
 func owned(scope, text string) bool {
 	if scope == "pod" || scope == "node" {
-		_, text, _ = strings.Cut(text, " ")
+		var class string
+		if class, text, _ = strings.Cut(text, " "); slices.Contains(simulated, class) {
+			return false
+		}
 	}
 	switch {
 	case strings.HasPrefix(text, "decides "):
@@ -49,7 +53,7 @@ func owned(scope, text string) bool {
 func acts(scope, text string) bool { return owned(scope, text) && !strings.Contains(text, " dump") }
 
 // simulated are the scopes of what the simulator itself does.
-var simulated = []string{"action", "churn", "garbage", "lifecycle", "scheduler", "heal", "start", "boot", "join", "api", "roll"}
+var simulated = []string{"action", "churn", "garbage", "lifecycle", "scheduler", "heal", "start", "boot", "join", "api", "roll", "resume", "mend", "fresh"}
 
 // way is the word for how Other belongs to Did in files.
 func (h *Habit) way() string {

@@ -176,8 +176,15 @@ func (r *Recorder) about(node, text string) []string {
 	for _, n := range nodePattern.FindAllString(text, -1) {
 		out = append(out, "n:"+n)
 	}
-	for _, id := range recordPattern.FindAllStringSubmatch(text, -1) {
-		out = append(out, "i:"+id[1]+id[2])
+	for _, at := range recordPattern.FindAllStringSubmatchIndex(text, -1) {
+		if strings.HasSuffix(text[:at[0]], "writes ") || strings.HasSuffix(text[:at[0]], "up to ") {
+			continue // a journal's, which has nothing to do with IDs
+		}
+		for g := 2; g < len(at); g += 2 {
+			if at[g] >= 0 {
+				out = append(out, "i:"+text[at[g]:at[g+1]])
+			}
+		}
 	}
 	for _, d := range devicePattern.FindAllString(text, -1) {
 		out = append(out, "d:"+node+" "+d)
