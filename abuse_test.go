@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -90,37 +91,50 @@ func TestAbuse(t *testing.T) {
 	}
 	before := treeOf(t, dir)
 	for _, line := range lines {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		var out, errOut bytes.Buffer
 		args := shellWords(line)
 		if strings.HasSuffix(line, " ''") {
 			args = append(args, "")
 		}
-		began, spent := time.Now(), processorTime(t)
-		code := cmd.Execute(ctx, config(), args, &out, &errOut)
-		hung := ctx.Err() != nil
-		cancel()
-		// What it computes is told by processor time, which is the same on a machine that others use as well. What it waits for instead
-		// passes on the wall's clock alone, which is only believed when it is far over.
-		spent = processorTime(t) - spent
-		hung = hung || spent > hungAfter || spent < hungAfter/10 && time.Since(began) > 15*hungAfter
-		told := strings.TrimSpace(errOut.String())
+		code, out, errOut, hung := refusal(t, args)
+		// A machine that stands still for seconds makes any line look as if it hung; what truly hangs does it again.
+		for more := 2; hung != "" && more > 0; more-- {
+			t.Logf("%s seems to hang: %s", line, hung)
+			code, out, errOut, hung = refusal(t, args)
+		}
+		told := strings.TrimSpace(errOut)
 		name, _ := strings.CutSuffix(strings.TrimPrefix(line, "run "), " --out out")
 		switch {
-		case hung:
-			t.Errorf("%s hangs: %s of processor time, %s", line, spent, time.Since(began))
+		case hung != "":
+			t.Errorf("%s hangs: %s", line, hung)
 		case code == 0 && !strings.HasSuffix(line, " ''"):
-			t.Errorf("%s is taken:\n%s%s\n%s", line, out.String(), told, files[name])
+			t.Errorf("%s is taken:\n%s%s\n%s", line, out, told, files[name])
 		case code != 0 && (told == "" || strings.Contains(told, "\n") && !strings.Contains(line, "completion") || strings.Contains(told, "goroutine ")):
 			t.Errorf("%s says %q (code %d), %q", line, told, code, files[name])
-		case code != 0 && out.Len() > 0 && !strings.HasPrefix(line, "microscope"):
-			t.Errorf("%s prints %q although it is refused", line, out.String())
+		case code != 0 && out != "" && !strings.HasPrefix(line, "microscope"):
+			t.Errorf("%s prints %q although it is refused", line, out)
 		}
 		if after := treeOf(t, dir); after != before {
 			t.Errorf("%s (%q) changes the folder from\n%s\nto\n%s", line, files[name], before, after)
 			before = after
 		}
 	}
+}
+
+// refusal runs one command line; hung is "" or how long it took where that is too long.
+func refusal(t *testing.T, args []string) (code int, out, errOut, hung string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var outs, errs bytes.Buffer
+	began, spent := time.Now(), processorTime(t)
+	code = cmd.Execute(ctx, config(), args, &outs, &errs)
+	// What it computes is told by processor time, which is the same on a machine that others use as well. What it waits for instead
+	// passes on the wall's clock alone, which is only believed when it is far over.
+	spent = processorTime(t) - spent
+	if took := time.Since(began); ctx.Err() != nil || spent > hungAfter || spent < hungAfter/10 && took > 15*hungAfter {
+		hung = fmt.Sprintf("%s of processor time, %s", spent, took)
+	}
+	return code, outs.String(), errs.String(), hung
 }
 
 // groups are the commands that only hold others.

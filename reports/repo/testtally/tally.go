@@ -23,8 +23,8 @@ type tally struct {
 	packagesFailed          int
 	// said holds the output of tests that have not ended, by package and test.
 	said map[[2]string]*strings.Builder
-	// skips are the skipped tests with their reasons, in order of arrival.
-	skips []string
+	// skips are the skipped tests with their reasons, in order of arrival; failures are the failed ones with the first line that they said.
+	skips, failures []string
 }
 
 func newTally(out io.Writer) *tally {
@@ -85,6 +85,7 @@ func (t *tally) endTest(e event, said string) {
 	case "fail":
 		t.failed++
 		fmt.Fprintf(t.out, "--- FAIL %s %s\n%s", e.Package, e.Test, said)
+		t.failures = append(t.failures, fmt.Sprintf("%s (%s): %s", e.Test, e.Package, firstLine(said)))
 	case "skip":
 		t.skipped++
 		t.skips = append(t.skips, fmt.Sprintf("%s (%s): %s", e.Test, e.Package, reason(said)))
@@ -140,12 +141,28 @@ func reason(said string) string {
 	return strings.Join(words, " ")
 }
 
+// firstLine is the first thing that a failed test said, at most some 300 characters of it: where a log is cut, the last lines still tell what happened.
+func firstLine(said string) string {
+	for line := range strings.Lines(said) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "===") && !strings.HasPrefix(line, "--- ") {
+			return strings.ToValidUTF8(line[:min(len(line), 300)], "")
+		}
+	}
+	return "it said nothing"
+}
+
 // finish prints the last lines and returns the exit code.
 func (t *tally) finish() int {
 	if len(t.skips) > 0 {
 		fmt.Fprintln(t.out, "\nskipped, with reasons:")
 		for _, s := range t.skips {
 			fmt.Fprintln(t.out, "  "+s)
+		}
+	}
+	if len(t.failures) > 0 {
+		fmt.Fprintln(t.out, "\nfailed, with the first line of each:")
+		for _, f := range t.failures {
+			fmt.Fprintln(t.out, "  "+f)
 		}
 	}
 	failed := t.failed

@@ -28,7 +28,7 @@ func TestTally(t *testing.T) {
 {"Action":"fail","Package":"p","Test":"TestC"}
 {"Action":"output","Package":"p","Output":"FAIL\n"}
 {"Action":"fail","Package":"p","Elapsed":0}
-`, "--- FAIL p TestC\n    c_test.go:9: got 1\nFAIL  " + pad("p") + "    0.00s\nFAIL\n0 passed, 1 failed, 0 skipped\n", 1},
+`, "--- FAIL p TestC\n    c_test.go:9: got 1\nFAIL  " + pad("p") + "    0.00s\nFAIL\n\nfailed, with the first line of each:\n  TestC (p): c_test.go:9: got 1\n0 passed, 1 failed, 0 skipped\n", 1},
 		{"a package that does not build", `{"ImportPath":"p","Action":"build-output","Output":"p/x.go:1: undefined: y\n"}
 {"ImportPath":"p","Action":"build-fail"}
 {"Action":"fail","Package":"p","Elapsed":0,"FailedBuild":"p"}
