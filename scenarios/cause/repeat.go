@@ -60,7 +60,11 @@ func (w *walk) repeats(f *scenarios.Failure) {
 		return cmp.Or(cmp.Compare(a.blamed(f), b.blamed(f)), -cmp.Compare(a.times, b.times), cmp.Compare(a.first, b.first))
 	})
 	for n, a := range list[:min(len(list), againMost)] {
-		text := fmt.Sprintf("%s: again and again, %d times from here until the law breaks, every %s", w.told(&w.r.events[a.first-w.r.first]), a.times,
+		least := ""
+		if from > 1 && w.at(a.first)-w.at(from) <= a.period(w) { // it may have begun before what is searched
+			least = "at least "
+		}
+		text := fmt.Sprintf("%s: again and again, %s%d times from here until the law breaks, every %s", w.told(&w.r.events[a.first-w.r.first]), least, a.times,
 			scenarios.FormatDuration(a.period(w).Round(100*time.Microsecond)))
 		for seq := a.last + 1; seq <= w.end; seq++ {
 			if e := &w.r.events[seq-w.r.first]; e.parent == a.last && strings.Contains(e.line, ">"+a.who+" ") {
