@@ -92,19 +92,21 @@ const (
 )
 
 // CiliumIPAM is Cilium's multi-pool mode with one pool, or its cluster-pool mode, which is upstream's default. A node's block has
-// podSubnetOneNodePrefixLen. In its ENI mode a node has single addresses of the VPC's subnet, which is podSubnetCIDR.
+// podSubnetOneNodePrefixLen. In its ENI mode a node has single addresses of the VPC's subnet, which is podSubnetCIDR; in its mode crd the same of
+// config.ipam.ranges, from an address service without a cloud.
 type CiliumIPAM struct {
-	Mode        CiliumMode `yaml:"mode" enum:"multi-pool,cluster-pool,eni" doc:"Whether nodes get blocks as their pods ask for them, one block each, or single addresses of EC2."`
-	PreAllocate int        `yaml:"preAllocate" min:"0" max:"4096" doc:"How many unused addresses a node has at least; with mode eni, 0 means 8."`
+	Mode        CiliumMode `yaml:"mode" enum:"multi-pool,cluster-pool,eni,crd" doc:"Whether nodes get blocks as their pods ask for them, one block each, single addresses of EC2, or single addresses of config.ipam.ranges."`
+	PreAllocate int        `yaml:"preAllocate" min:"0" max:"4096" doc:"How many unused addresses a node has at least; with modes eni and crd, 0 means 8."`
 	// Pools are further CiliumPodIPPools, of mode multi-pool.
 	Pools         []CiliumPool `yaml:"pools" doc:"Named pools beside the default one, which has config.ipam.ranges; create-pods asks for one by pool, with mode multi-pool."`
 	NamespacePool string       `yaml:"namespacePool" pattern:"word" doc:"The pool that the namespace's annotation ipam.cilium.io/ip-pool names, for pods that have none; default when absent."`
-	// What follows is CiliumNode's, for mode eni. EC2 is as datastore has it: instanceType, attachDelay, requestsPerSecond.
-	MinAllocate       int           `yaml:"minAllocate" min:"0" max:"4096" doc:"How many addresses a node has at least, with mode eni."`
-	MaxAllocate       int           `yaml:"maxAllocate" min:"0" max:"4096" doc:"How many addresses a node has at most, with mode eni; no limit when absent."`
-	MaxAboveWatermark int           `yaml:"maxAboveWatermark" min:"0" max:"4096" doc:"How many more are asked for at once than needed, with mode eni."`
-	KeepExcess        bool          `yaml:"keepExcess" doc:"Addresses that are too many are never released, with mode eni; upstream's aws-release-excess-ips is off by default."`
-	ReleaseDelay      time.Duration `yaml:"releaseDelay" doc:"How long an address must be too many before it is released, with mode eni."`
+	// What follows is CiliumNode's, for modes eni and crd. With eni EC2 is as datastore has it: instanceType, attachDelay, requestsPerSecond.
+	MinAllocate       int           `yaml:"minAllocate" min:"0" max:"4096" doc:"How many addresses a node has at least, with modes eni and crd."`
+	MaxAllocate       int           `yaml:"maxAllocate" min:"0" max:"4096" doc:"How many addresses a node has at most, with modes eni and crd; no limit when absent."`
+	MaxAboveWatermark int           `yaml:"maxAboveWatermark" min:"0" max:"4096" doc:"How many more are asked for at once than needed, with modes eni and crd."`
+	KeepExcess        bool          `yaml:"keepExcess" doc:"Addresses that are too many are never released, with modes eni and crd; upstream's aws-release-excess-ips is off by default."`
+	ReleaseDelay      time.Duration `yaml:"releaseDelay" doc:"How long an address must be too many before it is released, with modes eni and crd."`
+	Expiration        time.Duration `yaml:"expiration" doc:"How long an address waits for the pod whose plugin asked for it, with modes eni and crd."`
 }
 
 // DatastoreIPAM is AWS VPC CNI's ipamd: a node's blocks are /28 prefixes of the VPC's subnet, which is podSubnetCIDR, or, without
@@ -176,6 +178,7 @@ const (
 	MultiPool   CiliumMode = "multi-pool"
 	ClusterPool CiliumMode = "cluster-pool"
 	ENI         CiliumMode = "eni"
+	CRD         CiliumMode = "crd"
 )
 
 // System is an address management system.
@@ -193,6 +196,11 @@ const (
 // OnEC2 reports whether nodes are EC2 instances, whose addresses are of one subnet.
 func (c IPAM) OnEC2() bool {
 	return c.System == Datastore || c.System == Cilium && c.Cilium.Mode == ENI
+}
+
+// SingleAddresses reports whether the operator gives nodes addresses, not blocks.
+func (c IPAM) SingleAddresses() bool {
+	return c.OnEC2() || c.System == Cilium && c.Cilium.Mode == CRD
 }
 
 // Assigned reports whether nodes get their blocks from outside.
@@ -326,7 +334,7 @@ func DefaultConfig() Config {
 		IPAM: IPAM{
 			System:   Contiv,
 			NodeIPAM: NodeIPAMConfig{Allocator: RangeAllocator},
-			Cilium:   CiliumIPAM{Mode: MultiPool, PreAllocate: 8, ReleaseDelay: 180 * time.Second},
+			Cilium:   CiliumIPAM{Mode: MultiPool, PreAllocate: 8, ReleaseDelay: 180 * time.Second, Expiration: 10 * time.Minute},
 			// 30 s cooling is amazon-vpc-cni-k8s' addressCoolingPeriod; a prefix kept warm is its default.
 			Datastore: DatastoreIPAM{InstanceType: "m5.large", PrefixDelegation: true, WarmENI: 1, WarmPrefix: 1, Cooling: 30 * time.Second, AttachDelay: 5 * time.Second, MetadataLag: 2 * time.Second},
 			Calico:    CalicoIPAM{MaxBlocks: calico.DefaultMaxBlocks, EmptyBlockGrace: calico.DefaultGrace},

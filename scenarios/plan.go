@@ -32,7 +32,7 @@ func (c IPAM) Contiv() contiv.IPAMConfig {
 		VXLANCIDR:                     c.VXLANCIDR.String(),
 		PodIfIPCIDR:                   rangeText(c.PodIfIPCIDR),
 	}
-	if c.OnEC2() {
+	if c.SingleAddresses() {
 		out.PodSubnetOneNodePrefixLen = delegatedBits
 	}
 	if c.System == Calico && c.PodSubnetOneNodePrefixLen == 0 {

@@ -55,7 +55,8 @@ func (s *Scenario) checkSystem(c IPAM) *InputError {
 		}
 	}
 	ip6 := plan.PodSubnet.Addr().Is6()
-	if ip6 && (c.OnEC2() || c.System == Calico) {
+	crd := c.System == Cilium && c.Cilium.Mode == CRD
+	if ip6 && (c.SingleAddresses() || c.System == Calico) {
 		return s.wrongAt("config.ipam.podSubnetCIDR", "%s: %s is here with IPv4 alone; contiv, nodeipam and cilium take IPv6", plan.PodSubnet, c.System)
 	}
 	for i, r := range c.Ranges {
@@ -85,6 +86,12 @@ func (s *Scenario) checkSystem(c IPAM) *InputError {
 	if c.System == Calico {
 		if n := plan.PodSubnetOneNodePrefixLen; n < calicoBitsMin || n > calicoBitsMax {
 			return s.wrongAt("config.ipam.podSubnetOneNodePrefixLen", "Calico's blocks are /%d to /%d", calicoBitsMin, calicoBitsMax)
+		}
+		return nil
+	}
+	if crd {
+		if n := c.PodSubnetOneNodePrefixLen; n != 0 {
+			return s.wrongAt("config.ipam.podSubnetOneNodePrefixLen", "is of no use with mode crd: nodes get single addresses")
 		}
 		return nil
 	}

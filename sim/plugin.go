@@ -98,6 +98,12 @@ func (x *plugin) Fire() {
 	if prep, ok := w.system.(controllers.Preparer); ok && x.command == "Add" && !x.prepared {
 		x.prepared = true
 		x.m.fact(scenarios.Fact{Kind: scenarios.FactAsked, Owner: x.owner, Pod: x.pod, PodUID: x.podUID, Text: scenarios.AskedAddress})
+		if w.faulty() && w.judge(fault.Op{Node: x.m.name, Kind: fault.KindCNI, Name: scenarios.AskedAddress, Key: x.owner.ContainerID}).Action == fault.Vanish {
+			// The plugin is killed before it can tell what it was given.
+			prep.Prepare(x.m.name, x.owner, func() {})
+			x.end(killed)
+			return
+		}
 		prep.Prepare(x.m.name, x.owner, func() { w.eng.After(0, x) })
 		return
 	}

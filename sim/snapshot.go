@@ -81,6 +81,9 @@ func (m *machine) state() scenarios.NodeState {
 	n.Blocks, n.Reserved = a.Blocks(), a.Reserved()
 	n.Blocked = m.blocked(&n)
 	n.Resting, n.Crowded = m.resting(), m.crowded()
+	if waiter, ok := m.w.system.(controllers.Waiter); ok {
+		n.Resting = append(n.Resting, waiter.Waiting(m.name)...)
+	}
 	if m.w.lingered {
 		n.Warm = m.warm(a)
 	}

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/controllers"
 	"github.com/vppdrill/vppdrill/sim/fault"
@@ -27,6 +28,7 @@ func (w *World) makeSystem() (err error) {
 			c := w.drawWall(name)
 			return &c
 		},
+		Routes: w.hostRoutes,
 		Judge: func(op fault.Op) fault.Verdict {
 			if !w.faulty() {
 				return fault.Verdict{}
@@ -54,6 +56,28 @@ func (w *World) makeSystem() (err error) {
 	}
 	w.control.system, err = controllers.New(env)
 	return err
+}
+
+// hostRoutes are what Linux has on a node, as its Cilium agent sees them.
+func (w *World) hostRoutes(node string) (list []cilium.Route) {
+	m := w.machines[node]
+	if m == nil {
+		return nil
+	}
+	state, err := m.host.Dump("")
+	if err != nil {
+		return nil // it is off
+	}
+	for _, r := range state.Routes {
+		route := cilium.Route{Dst: r.Dst, Link: r.Link, Gw: r.Via}
+		for _, l := range state.Links {
+			if l.Name == r.Link && len(l.Addrs) > 0 && !r.Via.IsValid() {
+				route.Src = l.Addrs[0].Addr()
+			}
+		}
+		list = append(list, route)
+	}
+	return list
 }
 
 // assign tells what a node was assigned.

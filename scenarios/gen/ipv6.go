@@ -18,7 +18,7 @@ const moreOverIP6 = 20
 // drawn before means the same. What is not wired with IPv6 stays with IPv4.
 func (d drawer) drawIP6(s *scenarios.Scenario) {
 	c := &s.Config
-	if !d.coin("ipv6", 6) || c.HasDHCP() || c.IPAM.OnEC2() || c.IPAM.System == scenarios.Calico || c.Wiring.Services == scenarios.ServedByVPP {
+	if !d.coin("ipv6", 6) || c.HasDHCP() || c.IPAM.SingleAddresses() || c.IPAM.System == scenarios.Calico || c.Wiring.Services == scenarios.ServedByVPP {
 		return
 	}
 	plan, err := c.IPAM.Plan()

@@ -45,12 +45,16 @@ func (d drawer) drawSystem(s *scenarios.Scenario) {
 	case scenarios.Cilium:
 		c.PodSubnetOneNodePrefixLen = one(d, "prefix length", 26, 27, 28)
 		c.Cilium.PreAllocate = one(d, "pre-allocate", 0, 2, 8)
-		c.Cilium.Mode = one(d, "mode", scenarios.MultiPool, scenarios.ClusterPool, scenarios.ENI)
-		if c.Cilium.Mode == scenarios.ENI {
+		c.Cilium.Mode = one(d, "mode", scenarios.MultiPool, scenarios.ClusterPool, scenarios.ENI, scenarios.CRD)
+		if c.SingleAddresses() {
 			c.PodSubnetOneNodePrefixLen = 0
 			c.Cilium.MinAllocate, c.Cilium.MaxAboveWatermark = one(d, "min-allocate", 0, 10), one(d, "max-above-watermark", 0, 4)
 			c.Cilium.ReleaseDelay = one(d, "release delay", time.Second, 3*time.Minute)
-			c.Datastore.Requests = one(d, "requests", 0, 2)
+			if c.OnEC2() {
+				c.Datastore.Requests = one(d, "requests", 0, 2)
+			} else {
+				c.Cilium.Expiration = one(d, "expiration", 30*time.Second, 10*time.Minute)
+			}
 		}
 	case scenarios.Datastore:
 		c.PodSubnetOneNodePrefixLen = 0

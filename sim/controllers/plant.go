@@ -21,6 +21,9 @@ type Plant struct {
 	Demand func(node string, d Demand) Demand
 	// Handshake wraps what one life of a node's Cilium agent says in the release handshake; lives count from 1.
 	Handshake func(node string, life int, h Handshake) Handshake
+	// Expirations wraps the timers of addresses in one life of a node's Cilium agent, Routes how it keeps its host's routes out.
+	Expirations func(node string, e Expirations) Expirations
+	Routes      func(node string, core *cilium.IPAM, routes func() []cilium.Route) Reserver
 	// Side wraps what is seen of one life of a node's agent.
 	Side func(node string, s Side) Side
 	// Manager wraps one life of a node's ipamd, which decides about pool.

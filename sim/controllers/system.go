@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/ipam/contiv"
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -31,6 +32,8 @@ type Env struct {
 	Note, Unread func(who, text string)
 	// Decided, where set, is told what a controller has decided that no event shows, in words.
 	Decided func(who, text string)
+	// Routes are those of a node's host; nil: none are known.
+	Routes func(node string) []cilium.Route
 	// Judge says what befalls a request of a controller; nil: nothing. Crash ends a node's agent, which is started again.
 	Judge func(fault.Op) fault.Verdict
 	Crash func(node string)
@@ -57,6 +60,14 @@ func (e *Env) decided(who, format string, args ...any) {
 
 // now is the true time: that of a cloud, and of daemons that compare nothing with others' times.
 func (e *Env) now() time.Time { return e.Epoch.Add(e.Clock.Now()) }
+
+// routes are those of a node's host.
+func (e *Env) routes(node string) []cilium.Route {
+	if e.Routes == nil {
+		return nil
+	}
+	return e.Routes(node)
+}
 
 // pick is a free decision of the run.
 func (e *Env) pick(label string, n int) int { return e.Clock.Choose(label, n) }
@@ -114,8 +125,8 @@ func New(env Env) (System, error) {
 	case scenarios.NodeIPAM:
 		return newRangeSystem(env)
 	case scenarios.Cilium:
-		if env.Plan.Cilium.Mode == scenarios.ENI {
-			return newENISystem(env)
+		if mode := env.Plan.Cilium.Mode; mode == scenarios.ENI || mode == scenarios.CRD {
+			return newCRDSystem(env)
 		}
 		return newPoolSystem(env)
 	case scenarios.Datastore:

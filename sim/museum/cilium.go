@@ -2,15 +2,16 @@ package museum
 
 import (
 	"errors"
-	"fmt"
 	"iter"
 	"net/netip"
 	"slices"
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	ciliumipam "github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/ipam/space"
 	"github.com/vppdrill/vppdrill/sim"
+	"github.com/vppdrill/vppdrill/sim/controllers"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 )
@@ -36,23 +37,22 @@ func cilium() []Exhibit {
 			Plant:    func() *sim.Plant { return &sim.Plant{Agent: agents(storeTakenForEmpty)} },
 		},
 		{
-			Name: "expiry-never-frees", Incidents: []string{"cilium/cilium#29443"}, Law: "books-agree",
+			Name: "expiry-never-frees", Incidents: []string{"cilium/cilium#29443"}, Law: "warm-kept",
 			Upstream: "An address whose time had run out was never released, because the timer looked in a pool without a name.",
-			Fault:    "The address of an ADD that was given up after its time is not released.",
+			Fault:    "The timer of an address that a plugin asked for and no pod has ends, and the release finds no pool.",
 			Plant: func() *sim.Plant {
-				s := newServed()
-				return &sim.Plant{Agent: agents(s.watched), Allocator: func(_ string, a ipam.NodeAllocator) ipam.NodeAllocator {
-					return &leaky{NodeAllocator: a, keep: func(o ipam.Owner) bool { return s.failed[o] == agent.CodeTryAgain }}
-				}}
+				return &sim.Plant{Controllers: controllers.Plant{Expirations: func(_ string, e controllers.Expirations) controllers.Expirations { return poolless{} }}}
 			},
 		},
 		{
 			Name: "route-hides-pool", Law: "settles",
 			Incidents: []string{"cilium/cilium#9793", "cilium/cilium#10627", "cilium/cilium#16677", "cilium/cilium#8865", "cilium/cilium#7155", "cilium/cilium#8008"},
 			Upstream:  "A route of the host such as 10.0.0.0/8 reserved the whole pool, and no pod got an address.",
-			Fault:     "On a node whose host has an address in 10.0.0.0/8, no address of that range is given out.",
+			Fault:     "A route of the host that covers the pool reserves all of it, as if it lay inside.",
 			Plant: func() *sim.Plant {
-				return &sim.Plant{Allocator: func(_ string, a ipam.NodeAllocator) ipam.NodeAllocator { return &hidden{NodeAllocator: a} }}
+				return &sim.Plant{Controllers: controllers.Plant{Routes: func(_ string, core *ciliumipam.IPAM, routes func() []ciliumipam.Route) controllers.Reserver {
+					return covered{core, routes}
+				}}}
 			},
 		},
 		{
@@ -137,18 +137,25 @@ func (x *expiring) Allocate(now time.Time, o ipam.Owner, w ipam.Want) (ipam.Leas
 	return x.NodeAllocator.Allocate(now, o, w)
 }
 
-// hidden is an allocator on a node with a route to 10.0.0.0/8.
-type hidden struct{ ipam.NodeAllocator }
+// poolless are timers that find no pool to release an address in.
+type poolless struct{}
 
-// Allocate implements ipam.Allocator.
-func (x *hidden) Allocate(now time.Time, o ipam.Owner, w ipam.Want) (ipam.Lease, []ipam.Record, error) {
-	route := netip.MustParsePrefix("10.0.0.0/8")
-	for _, b := range x.Blocks() {
-		if route.Overlaps(b.Prefix) {
-			return ipam.Lease{}, nil, fmt.Errorf("pool of %s: %w", b.Prefix, ipam.ErrExhausted)
-		}
+// Advance implements controllers.Expirations.
+func (poolless) Advance(time.Time) []ciliumipam.Expiry { return nil }
+
+// covered reserves whatever a route of the host covers.
+type covered struct {
+	core   *ciliumipam.IPAM
+	routes func() []ciliumipam.Route
+}
+
+// ReserveLocalRoutes implements controllers.Reserver.
+func (x covered) ReserveLocalRoutes() (ciliumipam.RouteReport, error) {
+	report, err := x.core.ReserveLocalRoutes()
+	for _, p := range report.Covering {
+		x.core.BlacklistIPNet(p, "local route: "+p.String())
 	}
-	return x.NodeAllocator.Allocate(now, o, w)
+	return report, err
 }
 
 // failing is an allocator whose first allocation fails too late.

@@ -12,26 +12,25 @@ import (
 	"github.com/vppdrill/vppdrill/sim/cluster"
 )
 
-// eniSystem is Cilium's ENI mode: cilium-operator keeps every node's CiliumNode resource supplied with single addresses of EC2 by
-// watermarks, and gets them back by the release handshake with its agent.
-type eniSystem struct {
-	*vpc
+// crdSystem are Cilium's modes whose CiliumNode resources have a pool: the operator keeps every node's supplied with single addresses by
+// watermarks, and gets them back by the release handshake with its agent. They are EC2's in mode eni, an address service's in mode crd.
+type crdSystem struct {
+	provider
+	env Env
 	election
-	leading  *eniOperator
-	agents   map[string]*eniAgent // living ones
+	requests int64
+	leading  *crdOperator
+	agents   map[string]*crdAgent // living ones
 	allocs   map[string]*cilium.AddressNode
 	restarts map[string]int
 }
 
-func newENISystem(env Env) (*eniSystem, error) {
-	v, err := newVPC(env)
+func newCRDSystem(env Env) (*crdSystem, error) {
+	from, err := newProvider(env)
 	if err != nil {
 		return nil, err
 	}
-	for _, z := range v.zones { // the handshake needs a cloud that does not give an address anew while it is being freed
-		z.pods.Rotate()
-	}
-	s := &eniSystem{vpc: v, agents: make(map[string]*eniAgent), allocs: make(map[string]*cilium.AddressNode), restarts: make(map[string]int)}
+	s := &crdSystem{provider: from, env: env, agents: make(map[string]*crdAgent), allocs: make(map[string]*cilium.AddressNode), restarts: make(map[string]int)}
 	env.Cluster.API.Observe(func(old, now cluster.Object) {
 		n, ok := old.(*cluster.Node)
 		if !ok || now != nil {
@@ -52,37 +51,52 @@ func newENISystem(env Env) (*eniSystem, error) {
 	return s, nil
 }
 
+// newProvider is a mode's.
+func newProvider(env Env) (provider, error) {
+	if env.Plan.Cilium.Mode == scenarios.CRD {
+		return newAddressService(env)
+	}
+	v, err := newVPC(env)
+	if err != nil {
+		return nil, err
+	}
+	for _, z := range v.zones { // the handshake needs a cloud that does not give an address anew while it is being freed
+		z.pods.Rotate()
+	}
+	return v, nil
+}
+
 // watermarks are what the configuration says of each node.
-func (s *eniSystem) watermarks() cilium.Watermarks {
+func (s *crdSystem) watermarks() cilium.Watermarks {
 	c := s.env.Plan.Cilium
 	return cilium.Watermarks{PreAllocate: c.PreAllocate, MinAllocate: c.MinAllocate, MaxAllocate: c.MaxAllocate, MaxAboveWatermark: c.MaxAboveWatermark}
 }
 
 // Allocator implements System.
-func (s *eniSystem) Allocator(node string) (ipam.NodeAllocator, error) {
+func (s *crdSystem) Allocator(node string) (ipam.NodeAllocator, error) {
 	n, err := cilium.NewAddressNode(picker{&s.env}, gateway)
 	s.allocs[node] = n
-	return n, err
+	return expiringNode{n, s, node}, err
 }
 
 // Start implements System.
-func (s *eniSystem) Start() { s.lead() }
+func (s *crdSystem) Start() { s.lead() }
 
-func (s *eniSystem) lead() {
-	s.leading = newENIOperator(s, s.won(&s.env, operatorProgram))
+func (s *crdSystem) lead() {
+	s.leading = newCRDOperator(s, s.won(&s.env, operatorProgram))
 	s.leading.start()
 }
 
 // AgentUp implements System.
-func (s *eniSystem) AgentUp(node string, side Side) {
+func (s *crdSystem) AgentUp(node string, side Side) {
 	s.restarts[node]++
-	a := newENIAgent(s, node, side, s.allocs[node])
+	a := newCRDAgent(s, node, side, s.allocs[node])
 	s.agents[node] = a
 	a.feed.Start()
 }
 
 // AgentDown implements System.
-func (s *eniSystem) AgentDown(node string) {
+func (s *crdSystem) AgentDown(node string) {
 	if a := s.agents[node]; a != nil {
 		a.dead = true
 		a.feed.Stop()
@@ -91,17 +105,17 @@ func (s *eniSystem) AgentDown(node string) {
 }
 
 // Changed implements System.
-func (s *eniSystem) Changed(node string) {
+func (s *crdSystem) Changed(node string) {
 	if a := s.agents[node]; a != nil {
 		a.changed()
 	}
 }
 
 // Refused implements System: the operator learns of pods only from what is in use.
-func (*eniSystem) Refused(string, ipam.Owner) {}
+func (*crdSystem) Refused(string, ipam.Owner) {}
 
 // Blocks implements System.
-func (s *eniSystem) Blocks(node string) ([]netip.Prefix, bool) {
+func (s *crdSystem) Blocks(node string) ([]netip.Prefix, bool) {
 	if a := s.agents[node]; a != nil {
 		return a.want(), true
 	}
@@ -110,16 +124,19 @@ func (s *eniSystem) Blocks(node string) ([]netip.Prefix, bool) {
 
 // LoseLeader implements System. What the old operator had asked of EC2 and was cut off with never gets there; what it had written
 // arrives late.
-func (s *eniSystem) LoseLeader(pause time.Duration, within bool) error {
+func (s *crdSystem) LoseLeader(pause time.Duration, within bool) error {
 	s.lose(pause, within, s.leading.stop, s.lead)
 	return nil
 }
 
-// FreeBlock is not known: what an instance can have depends on its interfaces.
-func (*eniSystem) FreeBlock() bool { return false }
+// FreeBlock implements System.
+func (s *crdSystem) FreeBlock() bool { return s.vacant() }
+
+// Requests counts requests that change something, and writes of resources.
+func (s *crdSystem) Requests() int64 { return s.requests }
 
 // Pending implements System.
-func (s *eniSystem) Pending() string {
+func (s *crdSystem) Pending() string {
 	if s.electing {
 		return "a cilium-operator is being elected"
 	}
@@ -138,11 +155,12 @@ func (s *eniSystem) Pending() string {
 
 // Warm implements System: what the watermarks ask for is there, and what is excess by them is given back
 // (Cilium's documentation, AWS ENI).
-func (s *eniSystem) Warm(node string, taken []netip.Addr) *scenarios.Warm {
-	i := s.instances[node]
-	if i == nil || s.agents[node] == nil {
+func (s *crdSystem) Warm(node string, taken []netip.Addr) *scenarios.Warm {
+	i, a := s.of(node), s.agents[node]
+	if i == nil || a == nil || a.settling() {
 		return nil
 	}
+	taken = slices.Concat(taken, a.waiting())
 	c, units := cilium.NodeCount{}, 0
 	enis := i.Metadata(s.env.now())
 	for _, e := range enis {
@@ -155,8 +173,9 @@ func (s *eniSystem) Warm(node string, taken []netip.Addr) *scenarios.Warm {
 		}
 	}
 	free := c.Available - c.Used
+	interfaces, each := s.most()
 	w := &scenarios.Warm{Free: free, Idle: free, MostIdle: free - cilium.CalculateExcessIPs(c, s.watermarks())}
-	if needed := cilium.CalculateNeededIPs(c, s.watermarks()); units < s.limits.ENIs*(s.limits.IPv4PerENI-1) && s.zoneOf(node).pods.Free() > needed+s.limits.ENIs {
+	if needed := cilium.CalculateNeededIPs(c, s.watermarks()); units < interfaces*each && s.spare(node) > needed {
 		w.LeastFree = free + needed
 	}
 	return w

@@ -13,10 +13,10 @@ import (
 // resyncTime is how often cilium-operator looks at every node (pkg/ipam/node_manager.go).
 const resyncTime = time.Minute
 
-// eniOperator is one life of cilium-operator in ENI mode: a cilium.Operator, whose actions it performs.
-type eniOperator struct {
+// crdOperator is one life of the operator in a mode whose CiliumNodes have a pool: a cilium.Operator, whose actions it performs.
+type crdOperator struct {
 	*leader
-	system *eniSystem
+	system *crdSystem
 	core   *cilium.Operator
 	feed   *cluster.Informer
 	listed bool
@@ -28,24 +28,24 @@ type eniOperator struct {
 	relisted bool
 }
 
-func newENIOperator(s *eniSystem, l *leader) *eniOperator {
+func newCRDOperator(s *crdSystem, l *leader) *crdOperator {
 	c := s.env.Plan.Cilium
 	core, err := cilium.NewOperator(cilium.OperatorConfig{ReleaseExcessIPs: !c.KeepExcess, ReleaseDelay: c.ReleaseDelay})
 	if err != nil {
 		panic("controllers: the scenario's watermarks were accepted before: " + err.Error())
 	}
-	o := &eniOperator{leader: l, system: s, core: core, views: make(map[string]*cluster.Resource), unlisted: make(map[string]bool)}
+	o := &crdOperator{leader: l, system: s, core: core, views: make(map[string]*cluster.Resource), unlisted: make(map[string]bool)}
 	o.feed = s.env.Cluster.API.NewInformer(cluster.InformerConfig{Name: "operator", At: o.at, Kind: cluster.KindResource, Handler: o})
 	return o
 }
 
-func (o *eniOperator) start() {
+func (o *crdOperator) start() {
 	o.feed.Start()
 	o.resync()
 }
 
 // stop ends the process.
-func (o *eniOperator) stop() {
+func (o *crdOperator) stop() {
 	if !o.dead {
 		o.dead = true
 		o.feed.Stop()
@@ -54,7 +54,7 @@ func (o *eniOperator) stop() {
 
 // resync looks at every node. The first time it also asks EC2 once more what each has: what a leader asked for that is none any more may
 // have come since. The real one asks at every resync, for all nodes in one request.
-func (o *eniOperator) resync() {
+func (o *crdOperator) resync() {
 	o.perform(o.core.Resync(o.now()))
 	for _, name := range sortedNames(o.views) {
 		if o.relisted {
@@ -67,7 +67,7 @@ func (o *eniOperator) resync() {
 }
 
 // Listed implements cluster.Handler.
-func (o *eniOperator) Listed(objects []cluster.Object, _ int64) {
+func (o *crdOperator) Listed(objects []cluster.Object, _ int64) {
 	o.listed = true
 	there := make(map[string]bool, len(objects))
 	for _, x := range objects {
@@ -82,7 +82,7 @@ func (o *eniOperator) Listed(objects []cluster.Object, _ int64) {
 }
 
 // Changed implements cluster.Handler.
-func (o *eniOperator) Changed(ch cluster.Change) {
+func (o *crdOperator) Changed(ch cluster.Change) {
 	r := ch.Object.(*cluster.Resource)
 	switch old := o.views[r.Name]; {
 	case ch.Type != cluster.Deleted:
@@ -92,14 +92,14 @@ func (o *eniOperator) Changed(ch cluster.Change) {
 	}
 }
 
-func (o *eniOperator) drop(name string) {
+func (o *crdOperator) drop(name string) {
 	delete(o.views, name)
 	delete(o.unlisted, name)
 	o.core.Delete(name)
 }
 
 // see takes in a resource, unless it is older than what is known of it.
-func (o *eniOperator) see(r *cluster.Resource) {
+func (o *crdOperator) see(r *cluster.Resource) {
 	old := o.views[r.Name]
 	if old != nil && old.UID == r.UID && old.ResourceVersion >= r.ResourceVersion {
 		return
@@ -117,7 +117,7 @@ func (o *eniOperator) see(r *cluster.Resource) {
 }
 
 // list asks EC2 what a node has; what was not answered is asked again.
-func (o *eniOperator) list(node string) {
+func (o *crdOperator) list(node string) {
 	if o.unlisted[node] || o.views[node] == nil {
 		return
 	}
@@ -144,7 +144,7 @@ func (o *eniOperator) list(node string) {
 	})
 }
 
-func (o *eniOperator) perform(actions []cilium.Action) {
+func (o *crdOperator) perform(actions []cilium.Action) {
 	for _, a := range actions {
 		if o.dead {
 			return
@@ -161,7 +161,7 @@ func (o *eniOperator) perform(actions []cilium.Action) {
 }
 
 // allocate asks for addresses on the first interface with room, or on a new one.
-func (o *eniOperator) allocate(a cilium.Action) {
+func (o *crdOperator) allocate(a cilium.Action) {
 	got := make(cilium.AllocationMap)
 	var late time.Duration
 	o.ask(a.Node, assignIPs, a.Node, changeTime, func(c Cloud) error {
@@ -170,7 +170,7 @@ func (o *eniOperator) allocate(a cilium.Action) {
 		if err != nil {
 			return err
 		}
-		most := o.system.limits.IPv4PerENI - 1
+		_, most := o.system.most()
 		for _, e := range enis {
 			if room := most - len(e.Units); room > 0 {
 				units, err := c.Assign(now, e.ID, min(room, a.Count), false)
@@ -200,7 +200,7 @@ func (o *eniOperator) allocate(a cilium.Action) {
 }
 
 // free gives an address back to EC2; one that is not there has gone already.
-func (o *eniOperator) free(a cilium.Action) {
+func (o *crdOperator) free(a cilium.Action) {
 	o.ask(a.Node, unassignIPs, a.IP.String(), changeTime, func(c Cloud) error {
 		now := o.env.now()
 		enis, err := c.Describe(now)
@@ -217,13 +217,13 @@ func (o *eniOperator) free(a cilium.Action) {
 }
 
 // ask is one call of EC2 for a node.
-func (o *eniOperator) ask(node, what, key string, wait time.Duration, act func(Cloud) error, then func(error)) {
+func (o *crdOperator) ask(node, what, key string, wait time.Duration, act func(Cloud) error, then func(error)) {
 	o.asked++
 	if wait == changeTime {
 		o.system.requests++
 	}
 	o.outside(fault.Op{Node: o.kind, Name: what, Key: key}, wait, func() error {
-		c := o.system.instances[node]
+		c := o.system.of(node)
 		if c == nil {
 			return cluster.ErrNotFound
 		}
@@ -234,7 +234,7 @@ func (o *eniOperator) ask(node, what, key string, wait time.Duration, act func(C
 	}, func() { o.fail("it crashed") })
 }
 
-func (o *eniOperator) write(a cilium.Action) {
+func (o *crdOperator) write(a cilium.Action) {
 	r := o.views[a.Node]
 	if r == nil {
 		return
@@ -263,13 +263,13 @@ func (o *eniOperator) write(a cilium.Action) {
 }
 
 // fail ends a process that crashed.
-func (o *eniOperator) fail(why string) {
+func (o *crdOperator) fail(why string) {
 	o.env.Note(o.name, "ends: "+why)
 	o.stop()
 	o.system.again(o.leader, o.system.lead)
 }
 
-func (o *eniOperator) pending() string {
+func (o *crdOperator) pending() string {
 	switch {
 	case !o.listed || len(o.unlisted) > 0:
 		return o.name + " is starting"

@@ -20,6 +20,11 @@ type Handshake interface {
 	Forget() bool
 }
 
+// Reserver keeps a node's own routes out of what is given to pods: cilium.IPAM.
+type Reserver interface {
+	ReserveLocalRoutes() (cilium.RouteReport, error)
+}
+
 // handshake is the one that is right.
 type handshake struct{}
 
@@ -29,13 +34,21 @@ func (handshake) Blocked(s cilium.HandshakeState) bool { return s.Blocked() }
 // Forget implements Handshake.
 func (handshake) Forget() bool { return true }
 
-// eniAgent is the part of a Cilium agent that tells its operator what is in use and answers it, for one life of a node's agent.
-type eniAgent struct {
-	system *eniSystem
+// crdAgent is the part of a Cilium agent that tells its operator what is in use and answers it, for one life of a node's agent.
+type crdAgent struct {
+	system *crdSystem
 	node   string
 	side   Side
 	alloc  *cilium.AddressNode
 	store  *cilium.NodeStore
+	// core gives the pool's addresses out; timers and routes are parts of it.
+	core   *cilium.IPAM
+	timers Expirations
+	routes Reserver
+	// asked are addresses that plugins have asked for and no pod has yet.
+	asked map[ipam.Owner]asked
+	// lapsed is when an address was last not taken in its time.
+	lapsed time.Time
 	says   Handshake
 	feed   *cluster.Informer
 	at     cluster.Endpoint
@@ -49,12 +62,26 @@ type eniAgent struct {
 	leases                                 int
 }
 
-func newENIAgent(s *eniSystem, node string, side Side, alloc *cilium.AddressNode) *eniAgent {
+func newCRDAgent(s *crdSystem, node string, side Side, alloc *cilium.AddressNode) *crdAgent {
 	store, err := cilium.NewNodeStore(cilium.StoreConfig{Name: node, Pick: picker{&s.env}})
 	if err != nil {
 		panic("controllers: " + err.Error())
 	}
-	a := &eniAgent{system: s, node: node, side: side, alloc: alloc, store: store, says: handshake{}, at: s.env.Cluster.Net.Endpoint(node)}
+	a := &crdAgent{system: s, node: node, side: side, alloc: alloc, store: store, says: handshake{}, asked: make(map[ipam.Owner]asked), at: s.env.Cluster.Net.Endpoint(node)}
+	a.core, err = cilium.NewIPAM(cilium.Addressing{CIDR4: s.env.Plan.PodSubnetCIDR.Prefix}, cilium.Configuration{
+		EnableIPv4: true, IPAM: string(s.env.Plan.Cilium.Mode), Store: store, Pick: picker{&s.env}, Now: s.env.now, BlacklistConflictingRoutes: true,
+		Routes: func() ([]cilium.Route, error) { return s.env.routes(node), nil },
+	}, nil)
+	if err != nil {
+		panic("controllers: " + err.Error())
+	}
+	a.timers, a.routes = a.core, a.core
+	if plant := s.env.Plant.Expirations; plant != nil {
+		a.timers = plant(node, a.timers)
+	}
+	if plant := s.env.Plant.Routes; plant != nil {
+		a.routes = plant(node, a.core, func() []cilium.Route { return s.env.routes(node) })
+	}
 	if plant := s.env.Plant.Side; plant != nil {
 		a.side = plant(node, side)
 	}
@@ -68,7 +95,7 @@ func newENIAgent(s *eniSystem, node string, side Side, alloc *cilium.AddressNode
 }
 
 // Listed implements cluster.Handler.
-func (a *eniAgent) Listed(objects []cluster.Object, _ int64) {
+func (a *crdAgent) Listed(objects []cluster.Object, _ int64) {
 	a.listed = true
 	before := a.view
 	a.view = nil
@@ -82,7 +109,7 @@ func (a *eniAgent) Listed(objects []cluster.Object, _ int64) {
 }
 
 // Changed implements cluster.Handler.
-func (a *eniAgent) Changed(ch cluster.Change) {
+func (a *crdAgent) Changed(ch cluster.Change) {
 	switch o := ch.Object.(*cluster.Resource); {
 	case ch.Type == cluster.Deleted:
 		a.view = nil
@@ -93,7 +120,7 @@ func (a *eniAgent) Changed(ch cluster.Change) {
 }
 
 // want is what the agent should have: the pool without what is on its way back. What is marked and in use stays.
-func (a *eniAgent) want() []netip.Prefix {
+func (a *crdAgent) want() []netip.Prefix {
 	if a.view == nil {
 		return nil
 	}
@@ -103,7 +130,7 @@ func (a *eniAgent) want() []netip.Prefix {
 	})
 }
 
-func (a *eniAgent) used(ip netip.Addr) bool {
+func (a *crdAgent) used(ip netip.Addr) bool {
 	for l := range a.alloc.Leases() {
 		if l.Addr == ip {
 			return true
@@ -113,21 +140,21 @@ func (a *eniAgent) used(ip netip.Addr) bool {
 }
 
 // changed looks whether the agent's step concerns what is told.
-func (a *eniAgent) changed() {
+func (a *crdAgent) changed() {
 	if a.alloc.Len() != a.leases || a.leaves() {
 		a.soon()
 	}
 }
 
 // leaves reports whether an address is marked.
-func (a *eniAgent) leaves() bool {
+func (a *crdAgent) leaves() bool {
 	return a.view != nil && len(a.view.Value.(*cilium.CiliumNode).Status.IPAM.ReleaseIPs) > 0
 }
 
 // soon evaluates in an event of its own: the agent is in the middle of a step.
-func (a *eniAgent) soon() { a.later(0) }
+func (a *crdAgent) soon() { a.later(0) }
 
-func (a *eniAgent) later(d time.Duration) {
+func (a *crdAgent) later(d time.Duration) {
 	if d == 0 && a.scheduled || d > 0 && a.alarming || a.dead {
 		return
 	}
@@ -143,7 +170,7 @@ func (a *eniAgent) later(d time.Duration) {
 	}})
 }
 
-func (a *eniAgent) evaluate() {
+func (a *crdAgent) evaluate() {
 	a.leases = a.alloc.Len()
 	switch {
 	case !a.listed || a.writing || a.retrying:
@@ -186,30 +213,8 @@ func (a *eniAgent) evaluate() {
 	}
 }
 
-// account tells the store what pods have.
-func (a *eniAgent) account() {
-	v4 := a.store.Allocator(cilium.IPv4)
-	have, _ := v4.Dump()
-	for l := range a.alloc.Leases() {
-		if _, known := have[l.Addr.String()]; known {
-			delete(have, l.Addr.String())
-			continue
-		}
-		if _, err := v4.Allocate(l.Addr, l.Owner.String()); err != nil {
-			a.system.env.Note(a.node, "cilium: "+err.Error())
-		}
-	}
-	for _, text := range sortedNames(have) {
-		_ = v4.Release(netip.MustParseAddr(text)) // it is allocated
-	}
-	if !a.restored {
-		a.restored = true
-		a.store.FinishRestore()
-	}
-}
-
 // agrees reports whether the agent has dropped for good what its answers would give away.
-func (a *eniAgent) agrees() bool {
+func (a *crdAgent) agrees() bool {
 	held := a.side.Blocks()
 	answers := a.store.Answers()
 	for ip := range answers { //vppdrill:unordered all of them are asked
@@ -221,13 +226,13 @@ func (a *eniAgent) agrees() bool {
 }
 
 // create makes the node's resource, as soon as there is a Node object to own it.
-func (a *eniAgent) create() {
+func (a *crdAgent) create() {
 	n := &cilium.CiliumNode{}
 	n.Spec.IPAM.Watermarks = a.system.watermarks()
 	a.write(resourceMake, makeResource(a.node, n))
 }
 
-func (a *eniAgent) write(what string, act func(*cluster.API) (cluster.Object, error)) {
+func (a *crdAgent) write(what string, act func(*cluster.API) (cluster.Object, error)) {
 	a.writing = true
 	a.system.requests++
 	call := &cluster.ResourceCall{API: a.system.env.Cluster.API, What: "cilium " + what + " " + a.node, Act: act, Then: func(o cluster.Object, err error) {
@@ -257,7 +262,7 @@ func (a *eniAgent) write(what string, act func(*cluster.API) (cluster.Object, er
 		func() { a.system.env.Crash(a.node) })
 }
 
-func (a *eniAgent) pending() string {
+func (a *crdAgent) pending() string {
 	switch {
 	case !a.listed || a.view == nil:
 		return "its CiliumNode resource is not known"
