@@ -103,6 +103,9 @@ func (f upFlags) backend() (lab.Backend, error) {
 	return b, nil
 }
 
+// kubeletPods is a kubelet's limit where nobody says another (Kubernetes' maxPods).
+const kubeletPods = 110
+
 // wanted is the scenario that the lab is to be.
 func (f upFlags) wanted(cmd *cobra.Command, args []string) (*scenarios.Scenario, error) {
 	if len(args) == 1 {
@@ -115,7 +118,7 @@ func (f upFlags) wanted(cmd *cobra.Command, args []string) (*scenarios.Scenario,
 		}
 		return s, nil
 	}
-	text := fmt.Sprintf("# A lab without a file.\nname: lab\ntopology: {nodes: %d, podsPerNode: %d}\n", f.nodes, f.pods)
+	text := fmt.Sprintf("# A lab without a file.\nname: lab\ntopology: {nodes: %d, podsPerNode: %d, maxPodsPerNode: %d}\n", f.nodes, f.pods, max(kubeletPods, f.pods))
 	s, err := scenarios.Parse("--nodes, --pods", []byte(text))
 	if err != nil {
 		return nil, cli.BadInput(err)

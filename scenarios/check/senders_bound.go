@@ -12,8 +12,9 @@ import (
 const sendersBoundName = "senders-bound"
 
 // sendersBound: a pod that shares its VPP interface with others sends as nobody else. A packet of its with another's address,
-// with another's MAC, or with an address that nobody has goes no further than that interface; and the interface admits the pods
-// that there are and nobody who was.
+// with another's MAC, or with an address that nobody has goes no further than that interface; the interface admits the pods
+// that there are and nobody who was; and where VPP sends what is for a pod is nothing that a pod can tell it, by ARP or neighbor
+// discovery.
 //
 // An interface is shared where pods' links are macvlans of one parent. Whoever gives both another's address and its MAC is told
 // from it by nothing in the frame, and not judged here.
@@ -50,6 +51,9 @@ func checkSenders(s scenarios.Snapshot) (occasions int64, err error) {
 				if err := forges(s, w, n, &senders[k], &senders[(k+1)%len(senders)]); err != nil {
 					return occasions, err
 				}
+			}
+			if err := told(s, n, senders); err != nil {
+				return occasions, err
 			}
 		}
 		if err := admitted(s, n, slices.Concat(families[:]...)); err != nil {
@@ -101,6 +105,24 @@ func forges(s scenarios.Snapshot, w *walk.Walker, n *scenarios.NodeState, p, oth
 	for _, l := range lies {
 		if out, turnedAway := w.Forged(walk.FromPod(n.Name, p.pod.Netns), l.src, l.mac, to); !turnedAway {
 			return broken(sendersBoundName, s.At, n.Name, "%s (%s) sends %s, and the packet is %s", p.pod.Pod, p.pod.Addr, l.as, out.Kind)
+		}
+	}
+	return nil
+}
+
+// told finds pods that VPP has no static neighbor for. What is not static goes to whoever announces the address, who may do so by
+// its own MAC and from its own address.
+func told(s scenarios.Snapshot, n *scenarios.NodeState, senders []sender) error {
+	if len(senders) == 0 {
+		return nil
+	}
+	static := map[scenarios.Source]bool{}
+	for nb := range n.VPP.Neighbors() {
+		static[scenarios.Source{Addr: nb.Addr, MAC: nb.MAC}] = true
+	}
+	for _, p := range senders {
+		if !static[scenarios.Source{Addr: p.pod.Addr, MAC: p.mac}] {
+			return broken(sendersBoundName, s.At, n.Name, "VPP learns by whom %s (%s) is reached: no neighbor binds it to %s", p.pod.Pod, p.pod.Addr, p.mac)
 		}
 	}
 	return nil
