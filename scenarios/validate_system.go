@@ -23,6 +23,9 @@ const (
 	calicoBitsMin, calicoBitsMax = 20, 29
 )
 
+// singleBitsMax is the longest range that has an address beside its first and its last.
+const singleBitsMax = 30
+
 // checkSystem checks what belongs to one address management system.
 func (s *Scenario) checkSystem(c IPAM) *InputError {
 	if c.System == Contiv {
@@ -264,6 +267,10 @@ func (s *Scenario) checkRange(path string, c IPAM, r netip.Prefix) *InputError {
 	switch {
 	case r.Bits() < plan.PodSubnet.Bits() || !plan.PodSubnet.Contains(r.Addr()):
 		return s.wrongAt(path, "%s is not inside podSubnetCIDR %s", r, plan.PodSubnet)
+	case c.System == Cilium && c.Cilium.Mode == CRD:
+		if r.Bits() > singleBitsMax {
+			return s.wrongAt(path, "%s has no address for a pod: its first and its last are nobody's", r)
+		}
 	case r.Bits() > block:
 		return s.wrongAt(path, "%s has no room for a node's block of /%d", r, block)
 	}

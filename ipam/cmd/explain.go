@@ -129,8 +129,12 @@ func (o explainOptions) rows(pods []int) (rows []plan.Row, head string, err erro
 		if m.MaxAllocate > 0 && m.MaxAllocate < m.MinAllocate {
 			return nil, "", cli.Usagef("ipam explain: --max-allocate %d is less than --min-allocate %d", m.MaxAllocate, m.MinAllocate)
 		}
+		ready := o.unused
+		if ready == 0 {
+			ready = unused(m.Unused())
+		}
 		k := plan.Watermark{Marks: m, Limit: o.limit, ReleaseExcess: !o.keep}
-		head = fmt.Sprintf("cilium: pre-allocate %s, min-allocate %d, max-allocate %d, max-above-watermark %d", o.unused.String(), m.MinAllocate, m.MaxAllocate, m.MaxAboveWatermark)
+		head = fmt.Sprintf("cilium: pre-allocate %s, min-allocate %d, max-allocate %d, max-above-watermark %d", ready.String(), m.MinAllocate, m.MaxAllocate, m.MaxAboveWatermark)
 		if o.follow {
 			return k.Follow(pods...), head, nil
 		}

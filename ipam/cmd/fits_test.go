@@ -67,11 +67,19 @@ func draw(t *rapid.T, system scenarios.System) drawn {
 		}
 		wanted = uint64(rapid.IntRange(0, 40).Draw(t, "expected"))
 	case scenarios.Cilium:
-		bits := rapid.IntRange(26, 28).Draw(t, "node bits")
-		d.config.PodSubnetOneNodePrefixLen, d.config.PodSubnetCIDR = bits, scenarios.CIDR(range4(bits-rapid.IntRange(1, 4).Draw(t, "wider")))
-		d.config.Cilium.Mode = rapid.SampledFrom([]scenarios.CiliumMode{scenarios.MultiPool, scenarios.ClusterPool}).Draw(t, "mode")
+		modes := []scenarios.CiliumMode{scenarios.MultiPool, scenarios.ClusterPool, scenarios.ENI, scenarios.CRD}
+		d.config.Cilium.Mode = rapid.SampledFrom(modes).Draw(t, "mode")
 		d.config.Cilium.PreAllocate = rapid.IntRange(0, 16).Draw(t, "pre-allocate")
 		wanted = uint64(rapid.IntRange(1, 40).Draw(t, "expected"))
+		if d.config.SingleAddresses() {
+			drawAddresses(t, &d.config)
+			break
+		}
+		bits := rapid.IntRange(26, 28).Draw(t, "node bits")
+		d.config.PodSubnetOneNodePrefixLen, d.config.PodSubnetCIDR = bits, scenarios.CIDR(range4(bits-rapid.IntRange(1, 4).Draw(t, "wider")))
+		if d.config.Cilium.Mode == scenarios.MultiPool {
+			drawPools(t, &d.config)
+		}
 	case scenarios.Calico:
 		bits := rapid.IntRange(26, 29).Draw(t, "node bits")
 		d.config.PodSubnetOneNodePrefixLen, d.config.PodSubnetCIDR = bits, scenarios.CIDR(range4(bits-rapid.IntRange(1, 3).Draw(t, "wider")))
@@ -92,12 +100,49 @@ func draw(t *rapid.T, system scenarios.System) drawn {
 	if p.Nodes == 0 || p.PodsPerNode == 0 {
 		t.Skip("nothing fits")
 	}
-	d.nodes, d.pods, d.strict = int(min(p.Nodes, 4)), int(p.PodsPerNode), system != scenarios.Cilium && system != scenarios.Calico
+	d.nodes, d.pods, d.strict = int(min(p.Nodes, 4)), int(p.PodsPerNode), system != scenarios.Calico
+	if system == scenarios.Cilium { // more is there for a node that comes first, unless it is the node that has a limit
+		d.strict = d.config.Cilium.Mode == scenarios.ENI || d.config.Cilium.Mode == scenarios.CRD && d.config.Cilium.MaxAllocate > 0 && p.PodsPerNode == uint64(d.config.Cilium.MaxAllocate)
+	}
 	if wanted > 0 {
 		d.strict = d.strict && wanted >= p.PodsPerNode
 		d.pods = int(min(wanted, p.PodsPerNode))
 	}
 	return d
+}
+
+// drawAddresses draws what Cilium's modes with single addresses have.
+func drawAddresses(t *rapid.T, c *scenarios.IPAM) {
+	x := &c.Cilium
+	x.MinAllocate, x.MaxAboveWatermark = rapid.IntRange(0, 12).Draw(t, "min-allocate"), rapid.IntRange(0, 6).Draw(t, "max-above-watermark")
+	if rapid.Bool().Draw(t, "max-allocate") {
+		x.MaxAllocate = rapid.IntRange(max(x.MinAllocate, 1), 30).Draw(t, "most")
+	}
+	x.KeepExcess, x.ReleaseDelay = rapid.Bool().Draw(t, "keep excess"), rapid.SampledFrom([]time.Duration{time.Second, time.Minute}).Draw(t, "release delay")
+	c.PodSubnetCIDR = scenarios.CIDR(netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 1, 0, 0}), rapid.IntRange(22, 26).Draw(t, "subnet")))
+	if x.Mode == scenarios.ENI {
+		c.Datastore.InstanceType = rapid.SampledFrom([]string{"t3.nano", "t3.small", "t3a.small"}).Draw(t, "type")
+		return
+	}
+	c.PodSubnetCIDR = scenarios.CIDR(netip.MustParsePrefix("10.1.0.0/16"))
+	for i := range rapid.IntRange(1, 3).Draw(t, "ranges") {
+		c.Ranges = append(c.Ranges, netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 1, byte(i), 0}), rapid.IntRange(24, 30).Draw(t, "range")))
+	}
+}
+
+// drawPools draws pools beside the default one, of which one may be that of the pods' namespace.
+func drawPools(t *rapid.T, c *scenarios.IPAM) {
+	for i, name := range []string{"green", "blue"}[:rapid.IntRange(0, 2).Draw(t, "pools")] {
+		if len(c.Ranges) == 0 { // pools are inside podSubnetCIDR, apart from each other
+			c.Ranges, c.PodSubnetCIDR = []netip.Prefix{c.PodSubnetCIDR.Prefix}, scenarios.CIDR(netip.MustParsePrefix("10.1.0.0/16"))
+		}
+		bits := rapid.IntRange(26, 28).Draw(t, "pool's node bits")
+		p := netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 1, byte(64 + i), 0}), bits-rapid.IntRange(1, 2).Draw(t, "pool wider"))
+		c.Cilium.Pools = append(c.Cilium.Pools, scenarios.CiliumPool{Name: name, IPv4: []netip.Prefix{p}, MaskSize: bits, PreAllocate: rapid.IntRange(0, 4).Draw(t, "pool's pre-allocate")})
+		if rapid.Bool().Draw(t, "the namespace's") {
+			c.Cilium.NamespacePool = name
+		}
+	}
 }
 
 // wait gives ipamds, which look at their pools every 5 s, and kubelets, which try again ever later, time: a cluster whose ipamds sleep is quiet.

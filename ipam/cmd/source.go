@@ -159,7 +159,10 @@ func (s stage) cilium() (plan.Source, error) {
 		return nil, err
 	}
 	own := s.section.Cilium
-	out := plan.Cilium{Multi: own.Mode != scenarios.ClusterPool, Kept: own.KeptPerCIDR, Fabric: f}
+	if own.Mode == scenarios.ENI || own.Mode == scenarios.CRD {
+		return s.ciliumNodes(ranges, f)
+	}
+	out := plan.Cilium{Multi: own.Mode != scenarios.ClusterPool, Kept: own.KeptPerCIDR, Namespace: own.NamespacePool, Fabric: f}
 	if s.wired {
 		out.Kept = wiredKept
 	}
@@ -168,7 +171,8 @@ func (s stage) cilium() (plan.Source, error) {
 		pool.PoolSpec = cilium.PoolSpec{IPv4: p.IPv4, IPv6: p.IPv6, MaskSize4: p.MaskSizeIPv4, MaskSize6: p.MaskSizeIPv6}
 		out.Pools = append(out.Pools, pool)
 	}
-	if len(out.Pools) > 0 {
+	// A document's pools are all that there are; a scenario's come beside the default one.
+	if len(out.Pools) > 0 && !s.wired {
 		return out, nil
 	}
 	pool := plan.CiliumPool{Name: cilium.DefaultPool, PreAllocate: max(int(own.PreAllocate), 0)}
@@ -179,7 +183,24 @@ func (s stage) cilium() (plan.Source, error) {
 			pool.IPv6, pool.MaskSize6 = append(pool.IPv6, p), bits
 		}
 	}
-	out.Pools, out.Keys = []plan.CiliumPool{pool}, s.keys()
+	out.Pools, out.Keys = append([]plan.CiliumPool{pool}, out.Pools...), s.keys()
+	return out, nil
+}
+
+// ciliumNodes is the source of the modes whose nodes get single addresses.
+func (s stage) ciliumNodes(ranges []netip.Prefix, f plan.Fabric) (plan.Source, error) {
+	own := s.section.Cilium
+	marks := cilium.Watermarks{PreAllocate: int(own.PreAllocate), MinAllocate: own.MinAllocate, MaxAllocate: own.MaxAllocate, MaxAboveWatermark: own.MaxAboveWatermark}
+	out := plan.CiliumNodes{Watermark: plan.Watermark{Marks: marks, ReleaseExcess: !own.KeepExcess}, Keys: s.keys(), Fabric: f}
+	if own.Mode == scenarios.CRD {
+		out.Ranges = ranges
+		return out, nil
+	}
+	z, err := s.sizing()
+	if err != nil {
+		return nil, err
+	}
+	out.ENIs, out.PerENI, out.Zones = z.ENIsMax, z.UnitsPerENI, s.zones(ranges)
 	return out, nil
 }
 
@@ -204,20 +225,23 @@ func (s stage) datastore() (plan.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := plan.Datastore{Sizing: z, Fabric: f}
+	z.SkipPrimary = s.section.Datastore.CustomNetworking()
+	return plan.Datastore{Sizing: z, Zones: s.zones(ranges), Fabric: f}, nil
+}
+
+// zones are the subnets of instances.
+func (s stage) zones(ranges []netip.Prefix) (list []plan.Zone) {
 	for _, n := range s.section.Datastore.Subnets {
-		out.Zones = append(out.Zones, plan.Zone{Subnet: n.CIDR, Pods: n.Pods})
-		out.Sizing.SkipPrimary = out.Sizing.SkipPrimary || n.Pods.IsValid()
+		list = append(list, plan.Zone{Subnet: n.CIDR, Pods: n.Pods})
 	}
-	if len(out.Zones) > 0 {
-		return out, nil
+	if len(list) > 0 {
+		return list
 	}
 	zone := plan.Zone{Name: "podSubnetCIDR", Subnet: ranges[0]}
 	if zone.Usable = s.section.Ranges; len(zone.Usable) > 0 {
 		zone.Subnet = allPods(s.section.IPAM)
 	}
-	out.Zones = []plan.Zone{zone}
-	return out, nil
+	return []plan.Zone{zone}
 }
 
 // sizing is what an instance keeps and may have.

@@ -20,7 +20,9 @@ type Cilium struct {
 	// Kept is how many addresses of each CIDR no pod gets beside its first and its last: the health endpoint's, or addresses that
 	// the wiring needs. In mode cluster-pool the router has one more; in mode multi-pool it is counted here if it has one.
 	Kept int
-	// Keys are the configuration's names where they are not upstream's.
+	// Namespace is the pool of pods that name none; the default pool when empty.
+	Namespace string
+	// Keys are the default pool's names in the configuration where they are not upstream's.
 	Keys   Keys
 	Fabric Fabric
 }
@@ -42,8 +44,9 @@ func (s Cilium) draft(d *draft, c Cluster) error {
 	case len(s.Pools) > 1 && !s.Multi:
 		return fmt.Errorf("%d pools in mode cluster-pool, which has one", len(s.Pools))
 	}
-	// Pods that say nothing are in the default pool; without one they are expected in the first.
-	main := max(slices.IndexFunc(s.Pools, func(p CiliumPool) bool { return p.Name == cilium.DefaultPool }), 0)
+	// Pods that say nothing are in their namespace's pool; without one they are expected in the first.
+	named := cmp.Or(s.Namespace, cilium.DefaultPool)
+	main := max(slices.IndexFunc(s.Pools, func(p CiliumPool) bool { return p.Name == named }), 0)
 	for i, p := range s.Pools {
 		if err := s.pool(d, c, p, i == main); err != nil {
 			return err
@@ -105,7 +108,9 @@ func (s Cilium) pool(d *draft, c Cluster, p CiliumPool, main bool) error {
 		if s.Multi {
 			h.name, h.key = "pool "+p.Name, "pool "+p.Name+" maskSize"
 		}
-		h.name, h.key = cmp.Or(s.Keys.Range, h.name), cmp.Or(s.Keys.Length, h.key)
+		if p.Name == cilium.DefaultPool {
+			h.name, h.key = cmp.Or(s.Keys.Range, h.name), cmp.Or(s.Keys.Length, h.key)
+		}
 		if err := s.split(d, &h); err != nil {
 			return err
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
-// Source is the configuration of one system: Contiv, NodeIPAM, Cilium, Datastore or Calico.
+// Source is the configuration of one system: Contiv, NodeIPAM, Cilium, CiliumNodes, Datastore or Calico.
 type Source interface {
 	// system is the system's name in configurations.
 	system() string
