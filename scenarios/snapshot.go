@@ -97,7 +97,7 @@ type NodeState struct {
 	Resting []netip.Addr
 	// Warm is what the node keeps for pods to come; nil where the configuration promises nothing, or when there may not have been the
 	// time to get it or to give it back.
-	Warm *Warm
+	Warm []Warm
 	// VPP is nil when VPP is down, Linux nil when the machine is.
 	VPP   VPP
 	Linux Linux
@@ -127,6 +127,8 @@ func (n *NodeState) BlockedBy(foreign func(netip.Prefix) bool) (list []netip.Pre
 
 // Warm is what a node keeps for pods to come beside what the configuration has it keep.
 type Warm struct {
+	// Pool is the one that it is kept of, where there are several; empty else.
+	Pool string
 	// Free addresses are neither leased nor resting, LeastFree how many there shall be.
 	Free, LeastFree int
 	// Idle blocks have only free addresses, of which there shall be LeastIdle to MostIdle.

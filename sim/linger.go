@@ -61,7 +61,7 @@ func (m *machine) resting() (list []netip.Addr) {
 }
 
 // warm is what the node keeps for pods to come, nil where it may still be about to.
-func (m *machine) warm(a *agent.Agent) *scenarios.Warm {
+func (m *machine) warm(a *agent.Agent) []scenarios.Warm {
 	if m.w.eng.Now()-m.leasesAt < warmTime {
 		return nil
 	}

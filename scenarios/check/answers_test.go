@@ -99,7 +99,7 @@ func TestServedAndWarm(t *testing.T) {
 		leases := []ipam.Lease{lease(2), lease(3)}
 		return scenarios.NodeState{Name: "node-1", MachineUp: true, AgentUp: true, ID: 1, Waiting: 1, Blocks: []ipam.Block{{Prefix: block, Gateway: lease(1).Addr}},
 			Reserved: []netip.Addr{lease(0).Addr}, Leases: func() iter.Seq[ipam.Lease] { return slices.Values(leases) },
-			Warm: &scenarios.Warm{Free: 5, LeastFree: 5, Idle: 2, LeastIdle: 1, MostIdle: 2}}
+			Warm: []scenarios.Warm{{Free: 5, LeastFree: 5, Idle: 2, LeastIdle: 1, MostIdle: 2}}}
 	}
 	for _, tc := range []struct {
 		name   string
@@ -118,11 +118,14 @@ func TestServedAndWarm(t *testing.T) {
 		{"nobody waits", podsServed(), func(n *scenarios.NodeState) { n.Waiting, n.Reserved = 0, nil }, ""},
 		{"a draining block", podsServed(), func(n *scenarios.NodeState) { n.Blocks[0].Draining, n.Reserved = true, nil }, ""},
 		{"as promised", warmKept(), func(*scenarios.NodeState) {}, ""},
-		{"too few free", warmKept(), func(n *scenarios.NodeState) { n.Warm.Free = 4 }, "4 free addresses of the 5"},
-		{"too few blocks", warmKept(), func(n *scenarios.NodeState) { n.Warm.Idle = 0 }, "0 unused blocks of the 1"},
-		{"too many blocks", warmKept(), func(n *scenarios.NodeState) { n.Warm.Idle = 3 }, "keeps 3 unused blocks and needs 2"},
-		{"one of them blocked", warmKept(), func(n *scenarios.NodeState) { n.Warm.Idle, n.Blocked = 3, []netip.Prefix{block} }, ""},
-		{"an empty interface", warmKept(), func(n *scenarios.NodeState) { n.Warm.Empty = 1 }, "1 interfaces without a block"},
+		{"too few free", warmKept(), func(n *scenarios.NodeState) { n.Warm[0].Free = 4 }, "4 free addresses of the 5"},
+		{"too few free of a pool", warmKept(), func(n *scenarios.NodeState) {
+			n.Warm = append(n.Warm, scenarios.Warm{Pool: "green", Free: 1, LeastFree: 2})
+		}, "1 free addresses of pool green of the 2"},
+		{"too few blocks", warmKept(), func(n *scenarios.NodeState) { n.Warm[0].Idle = 0 }, "0 unused blocks of the 1"},
+		{"too many blocks", warmKept(), func(n *scenarios.NodeState) { n.Warm[0].Idle = 3 }, "keeps 3 unused blocks and needs 2"},
+		{"one of them blocked", warmKept(), func(n *scenarios.NodeState) { n.Warm[0].Idle, n.Blocked = 3, []netip.Prefix{block} }, ""},
+		{"an empty interface", warmKept(), func(n *scenarios.NodeState) { n.Warm[0].Empty = 1 }, "1 interfaces without a block"},
 	} {
 		n := full()
 		tc.change(&n)

@@ -22,20 +22,33 @@ func checkWarmKept(s scenarios.Snapshot) (occasions int64, err error) {
 	}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
-		if !lives(n) || !n.AgentUp || n.Warm == nil {
+		if !lives(n) || !n.AgentUp {
 			continue
 		}
-		occasions++
-		switch w := n.Warm; {
-		case w.Free < w.LeastFree:
-			return occasions, broken(warmKeptName, s.At, n.Name, "%s has %d free addresses of the %d that it is to keep ready: look at what makes its pool grow", n.Name, w.Free, w.LeastFree)
-		case w.Idle < w.LeastIdle:
-			return occasions, broken(warmKeptName, s.At, n.Name, "%s has %d unused blocks of the %d that it is to keep ready: look at what makes its pool grow", n.Name, w.Idle, w.LeastIdle)
-		case w.Idle > w.MostIdle+len(n.Blocked): // what the node cannot use yet it cannot do without either
-			return occasions, broken(warmKeptName, s.At, n.Name, "%s keeps %d unused blocks and needs %d: look at what gives blocks back", n.Name, w.Idle, w.MostIdle)
-		case w.Empty > 0:
-			return occasions, broken(warmKeptName, s.At, n.Name, "%s keeps %d interfaces without a block: look at what gives interfaces back", n.Name, w.Empty)
+		for _, w := range n.Warm {
+			occasions++
+			if err := judgeWarm(s, n, w); err != nil {
+				return occasions, err
+			}
 		}
 	}
 	return occasions, nil
+}
+
+func judgeWarm(s scenarios.Snapshot, n *scenarios.NodeState, w scenarios.Warm) error {
+	of := ""
+	if w.Pool != "" {
+		of = " of pool " + w.Pool
+	}
+	switch {
+	case w.Free < w.LeastFree:
+		return broken(warmKeptName, s.At, n.Name, "%s has %d free addresses%s of the %d that it is to keep ready: look at what makes its pool grow", n.Name, w.Free, of, w.LeastFree)
+	case w.Idle < w.LeastIdle:
+		return broken(warmKeptName, s.At, n.Name, "%s has %d unused blocks%s of the %d that it is to keep ready: look at what makes its pool grow", n.Name, w.Idle, of, w.LeastIdle)
+	case w.Idle > w.MostIdle+len(n.Blocked): // what the node cannot use yet it cannot do without either
+		return broken(warmKeptName, s.At, n.Name, "%s keeps %d unused blocks%s and needs %d: look at what gives blocks back", n.Name, w.Idle, of, w.MostIdle)
+	case w.Empty > 0:
+		return broken(warmKeptName, s.At, n.Name, "%s keeps %d interfaces without a block: look at what gives interfaces back", n.Name, w.Empty)
+	}
+	return nil
 }

@@ -261,11 +261,11 @@ func (s *blockSystem) Pending() string {
 }
 
 // Warm implements System: a node keeps no address that no pod has, but one when it has no pods.
-func (s *blockSystem) Warm(node string, taken []netip.Addr) *scenarios.Warm {
+func (s *blockSystem) Warm(node string, taken []netip.Addr) []scenarios.Warm {
 	if s.hosts[node] == nil {
 		return nil
 	}
-	w := &scenarios.Warm{}
+	w := scenarios.Warm{}
 	for _, list := range s.shown[node] { //vppdrill:unordered it is a count
 		for _, p := range list {
 			if !slices.Contains(taken, p.Addr()) {
@@ -277,7 +277,7 @@ func (s *blockSystem) Warm(node string, taken []netip.Addr) *scenarios.Warm {
 	if len(taken) == 0 {
 		w.MostIdle = leastKept
 	}
-	return w
+	return []scenarios.Warm{w}
 }
 
 // Requests implements System: writes of blocks.

@@ -155,7 +155,7 @@ func (s *crdSystem) Pending() string {
 
 // Warm implements System: what the watermarks ask for is there, and what is excess by them is given back
 // (Cilium's documentation, AWS ENI).
-func (s *crdSystem) Warm(node string, taken []netip.Addr) *scenarios.Warm {
+func (s *crdSystem) Warm(node string, taken []netip.Addr) []scenarios.Warm {
 	i, a := s.of(node), s.agents[node]
 	if i == nil || a == nil || a.settling() {
 		return nil
@@ -174,11 +174,11 @@ func (s *crdSystem) Warm(node string, taken []netip.Addr) *scenarios.Warm {
 	}
 	free := c.Available - c.Used
 	interfaces, each := s.most()
-	w := &scenarios.Warm{Free: free, Idle: free, MostIdle: free - cilium.CalculateExcessIPs(c, s.watermarks())}
+	w := scenarios.Warm{Free: free, Idle: free, MostIdle: free - cilium.CalculateExcessIPs(c, s.watermarks())}
 	if needed := cilium.CalculateNeededIPs(c, s.watermarks()); units < interfaces*each && s.spare(node) > needed {
 		w.LeastFree = free + needed
 	}
-	return w
+	return []scenarios.Warm{w}
 }
 
 // listing is what EC2 has for a node, as the operator sees it.

@@ -240,7 +240,15 @@ func (s *poolSystem) LoseLeader(pause time.Duration, within bool) error {
 // FreeBlock looks for a block of the ranges that no resource shows. One that cools is as good as taken, and how long it does
 // only the operator knows.
 func (s *poolSystem) FreeBlock() bool {
-	if s.env.Plan.ReuseDelay > 0 || len(s.env.Plan.Cilium.Pools) > 0 { // with pools it depends on the pod
+	if len(s.env.Plan.Cilium.Pools) > 0 { // it depends on the pod
+		return false
+	}
+	return s.freeBlock(s.ranges, s.bits)
+}
+
+// freeBlock is FreeBlock of some ranges.
+func (s *poolSystem) freeBlock(ranges []netip.Prefix, bits int) bool {
+	if s.env.Plan.ReuseDelay > 0 {
 		return false
 	}
 	var taken []netip.Prefix
@@ -248,7 +256,7 @@ func (s *poolSystem) FreeBlock() bool {
 	for _, o := range resources {
 		taken = append(taken, shown(o.(*cluster.Resource))...)
 	}
-	return slices.ContainsFunc(s.ranges, func(r netip.Prefix) bool { return hasFreeBlock(r, s.bits, taken) })
+	return slices.ContainsFunc(ranges, func(r netip.Prefix) bool { return hasFreeBlock(r, bits, taken) })
 }
 
 // Pending says what operator and agents have under way.

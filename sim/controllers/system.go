@@ -112,7 +112,7 @@ type System interface {
 	Pending() string
 	// Warm is what a node keeps for pods to come, when taken addresses are leased or rest; nil for a system that promises nothing, or for
 	// a node that cannot get what it should have.
-	Warm(node string, taken []netip.Addr) *scenarios.Warm
+	Warm(node string, taken []netip.Addr) []scenarios.Warm
 	// Requests counts writes to what the system keeps its state in: the API server, a ledger, EC2.
 	Requests() int64
 }
@@ -159,18 +159,18 @@ func (s *own) Allocator(string) (ipam.NodeAllocator, error) {
 	return contiv.New(contiv.Config{ReuseDelay: s.env.Plan.ReuseDelay, External: s.env.Plan.UseExternalIPAM})
 }
 
-func (*own) Start()                                    {}
-func (*own) Join(string) error                         { return nil }
-func (*own) Leave(string)                              {}
-func (*own) AgentUp(string, Side)                      {}
-func (*own) AgentDown(string)                          {}
-func (*own) Changed(string)                            {}
-func (*own) Refused(string, ipam.Owner)                {}
-func (*own) Blocks(string) ([]netip.Prefix, bool)      { return nil, false }
-func (*own) AddRange(netip.Prefix) error               { return scenarios.ErrUnsupported }
-func (*own) RemoveRange(netip.Prefix) error            { return scenarios.ErrUnsupported }
-func (*own) LoseLeader(time.Duration, bool) error      { return scenarios.ErrUnsupported }
-func (*own) FreeBlock() bool                           { return false }
-func (*own) Pending() string                           { return "" }
-func (*own) Warm(string, []netip.Addr) *scenarios.Warm { return nil }
-func (*own) Requests() int64                           { return 0 }
+func (*own) Start()                                     {}
+func (*own) Join(string) error                          { return nil }
+func (*own) Leave(string)                               {}
+func (*own) AgentUp(string, Side)                       {}
+func (*own) AgentDown(string)                           {}
+func (*own) Changed(string)                             {}
+func (*own) Refused(string, ipam.Owner)                 {}
+func (*own) Blocks(string) ([]netip.Prefix, bool)       { return nil, false }
+func (*own) AddRange(netip.Prefix) error                { return scenarios.ErrUnsupported }
+func (*own) RemoveRange(netip.Prefix) error             { return scenarios.ErrUnsupported }
+func (*own) LoseLeader(time.Duration, bool) error       { return scenarios.ErrUnsupported }
+func (*own) FreeBlock() bool                            { return false }
+func (*own) Pending() string                            { return "" }
+func (*own) Warm(string, []netip.Addr) []scenarios.Warm { return nil }
+func (*own) Requests() int64                            { return 0 }
