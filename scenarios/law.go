@@ -176,6 +176,9 @@ const (
 	// FactUnread: a program refused what it, or one before it, had written for whoever comes next (Text: where, what and why). Node is empty for
 	// a controller.
 	FactUnread
+	// FactFailed: what the node's agent asks of others (Text: one of TriedJournal and so on), or without a node a controller, has failed for the
+	// Number-th time since Rest ago, with no success in between and nothing told that would be tried for at once. Broken is what was asked.
+	FactFailed
 	// FactServed: from now on clients anywhere get an endpoint at Addr and port Number, by protocol Text, of a service without affinity.
 	// FactUnserved: they do not any more, or the service is another one.
 	FactServed
@@ -199,6 +202,9 @@ const (
 	PodCreated, PodBound, PodDeleted = "created", "bound", "deleted"
 	// AskedAdd is the Text of a FactAsked for an ADD: its sandbox is there from now on.
 	AskedAdd = "Add"
+	// Texts of a FactFailed: a write of the agent's journal, a request to the store, a call that changes VPP or Linux, one that looks
+	// there, a request about a Node object or a cloud's alias, a request to EC2.
+	TriedJournal, TriedStore, TriedWiring, TriedLook, TriedNode, TriedCloud = "journal", "store", "wiring", "look", "node", "cloud"
 	// AskedAddress is the Text of a FactAsked that the agent has not seen yet.
 	AskedAddress = "Address"
 )

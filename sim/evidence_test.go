@@ -47,6 +47,8 @@ func seen(f scenarios.Fact, note func(scenarios.Evidence)) {
 		if f.Rest > 0 {
 			note(scenarios.IDRests)
 		}
+	case scenarios.FactFailed:
+		note(scenarios.Tries)
 	case scenarios.FactAddressed:
 		note(scenarios.NodeAddresses)
 	case scenarios.FactRemoved:
@@ -65,7 +67,7 @@ func TestEvidenceIsTold(t *testing.T) {
 	told := map[scenarios.Evidence]bool{scenarios.FreeBlocks: true, scenarios.BlockedBlocks: true, scenarios.WaitingPods: true, scenarios.FullNodes: true, scenarios.Leftovers: true,
 		scenarios.Disks: true, scenarios.Unread: true, scenarios.RefusedCalls: true, scenarios.Patience: true, scenarios.WarmTargets: true, scenarios.HeldIDs: true}
 	note := func(e scenarios.Evidence) { told[e] = true }
-	for _, name := range []string{"released-addresses-rest", "external-range-changes", "node-leaves", "gc-and-check", "leased-addresses", "storage-network", "services-change", "agent-restarts"} {
+	for _, name := range []string{"released-addresses-rest", "external-range-changes", "node-leaves", "gc-and-check", "leased-addresses", "storage-network", "services-change", "disk-refuses", "agent-restarts"} {
 		s, err := catalog.ByName(name)
 		if err != nil {
 			t.Fatal(err)

@@ -3,6 +3,7 @@ package sim
 import (
 	"bytes"
 	"errors"
+	"strconv"
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -38,6 +39,7 @@ func (p *process) persist(e agent.Persist) {
 	write := hostmodel.Write{Seq: e.Seq, GivenUp: e.GivenUp, Replace: e.Replace, Payload: payload}
 	ok := p.journal.Write(write, verdict.Action == fault.Refuse, w.eng.Chooser())
 	m.saved.writes = append(m.saved.writes, e)
+	p.wrote = e.Seq
 	// A disk syncs in the order in which it is asked.
 	p.syncedAt = max(p.syncedAt, w.eng.Now()+syncTime+verdict.Delay)
 	w.eng.After(p.syncedAt-w.eng.Now(), &synced{p: p, seq: e.Seq, failed: !ok, verdict: verdict})
@@ -55,6 +57,7 @@ func (p *process) leaseFacts(effects []agent.Effect) {
 	}
 	if len(gone)+len(come) > 0 {
 		p.m.leasesAt = p.m.w.eng.Now()
+		p.m.w.anew(func(t try) bool { return t.whose == p.m.name && t.of == scenarios.TriedJournal })
 	}
 	for _, r := range gone {
 		p.m.rest(r.Addr)
@@ -159,3 +162,5 @@ func (m *machine) restore() (*hostmodel.Journal, []agent.Record, error) {
 	}
 	return j, records, nil
 }
+
+func appendCount(b []byte, n int) []byte { return strconv.AppendInt(b, int64(n), 10) }

@@ -231,6 +231,7 @@ func (m *machine) agentUp() {
 		return
 	}
 	m.saved = newSaved(records)
+	w.anew(func(t try) bool { return t.whose == m.name })
 	p := &process{m: m, ahead: m.clocks.ahead, spent: 1, agent: a, journal: j, planted: w.plantAgent(m.name, a)}
 	m.proc, m.alloc, m.ableAt = p, alloc, w.eng.Now()
 	p.client = w.cluster.NewStoreClient(m.name, p.fromStore)

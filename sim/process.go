@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
@@ -75,6 +74,7 @@ type process struct {
 	// wokeTimes counts wakes at the instant wokeAt.
 	wokeAt    time.Duration
 	wokeTimes int
+	writing
 	// witnessedState is what the run's witness was told last.
 	witnessedState string
 	// lacks and waits are what the run's account was told last that the agent must have, and that it waits for.
@@ -100,6 +100,7 @@ func (p *process) step(ev agent.Event) {
 	if l, ok := ev.(agent.NodesListed); ok {
 		ev = agent.NodesListed{Age: p.m.clocks.counted(l.Age)}
 	}
+	p.tried(ev)
 	p.m.w.stepping = p.m.name
 	var effects []agent.Effect
 	if p.planted == nil {
@@ -495,5 +496,3 @@ func (m *machine) factAndDisk(f scenarios.Fact) {
 	f.Unsaved = m.saved.unsaved(&f)
 	m.fact(f)
 }
-
-func appendCount(b []byte, n int) []byte { return strconv.AppendInt(b, int64(n), 10) }

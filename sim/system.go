@@ -35,6 +35,8 @@ func (w *World) makeSystem() (err error) {
 			}
 			return w.judge(op)
 		},
+		Tried: w.requested,
+		Began: func(program string) { w.anew(func(t try) bool { return t.whose == program }) },
 		Crash: func(node string) {
 			if m := w.machines[node]; m != nil && m.proc != nil {
 				m.crashAgent()

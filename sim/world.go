@@ -64,6 +64,8 @@ type World struct {
 	stirs    int64
 	// tenants are who was answered an address last.
 	tenants map[netip.Addr]tenant
+	// vain are what programs try and fail in.
+	vain map[try]vain
 	// look is of the call under way.
 	look    removal.Look
 	witness Witness

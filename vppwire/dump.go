@@ -62,6 +62,8 @@ type dumper struct {
 	mark  uint32
 	// notBefore is when a refused dump is tried again. Nothing else is done before: what is there is not known.
 	notBefore time.Time
+	// refused is why the last dump brought nothing, nil when it brought something.
+	refused error
 	// onReuse are dead interface indexes that something still names, with the dump to repeat when an interface gets one of them.
 	onReuse map[uint32]*dump
 	// macs and tags of interfaces by name, between the interface dump and the dumps that need them.
@@ -75,7 +77,7 @@ func (d *dumper) reset() {
 
 // all queues every dump of a node whose state is not known; what interfaces, tables and bridges there are adds more.
 func (d *dumper) all(ip6 bool) {
-	d.steps = d.steps[:0]
+	d.steps, d.refused = d.steps[:0], nil
 	clear(d.onReuse)
 	for k := range kinds {
 		for _, w := range kinds[k].dumps {
@@ -147,9 +149,10 @@ func (s *Session) feedDump(r Result, now time.Time) {
 	st := s.call.step
 	if r.Err != nil && !st.gone(r.Err) {
 		s.dump.again(st)
-		s.dump.notBefore = now.Add(retryFirst)
+		s.dump.notBefore, s.dump.refused = now.Add(retryFirst), r.Err
 		return
 	}
+	s.dump.refused = nil
 	s.dump.mark++
 	mark := s.dump.mark
 	if r.Err == nil {

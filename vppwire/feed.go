@@ -265,7 +265,7 @@ func (s *Session) forget(n uint32) {
 }
 
 // Done reports whether everything a group wants is there and everything it no longer wants is gone, as far as known for
-// certain. err is the last refusal of one of its objects.
+// certain. err is the last refusal of one of its objects, or of the look without which nothing is done.
 func (s *Session) Done(name string) (bool, error) {
 	gi, ok := s.byName[name]
 	if !ok {
@@ -280,7 +280,7 @@ func (s *Session) Done(name string) (bool, error) {
 			return false, f.err
 		}
 	}
-	return false, nil
+	return false, s.dump.refused
 }
 
 // Changed returns the groups that became done since the last call, in order; a group may be named twice. A group that

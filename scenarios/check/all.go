@@ -35,6 +35,7 @@ func All() []scenarios.Law {
 		writtenIsRead(),
 		oneSandbox(),
 		requestsAnswered(),
+		retriesBackOff(),
 		packetsFit(),
 		reachable(),
 		hostRoutes(),

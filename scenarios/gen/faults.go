@@ -25,8 +25,15 @@ var kinds = [...]struct {
 	{"cni", []string{"Vanish"}},
 }
 
-// fault draws a precise fault: the n-th, or the first n, of one message or of one kind of operation.
+// refusals are what whoever asks is refused again and again as long as it lasts: a disk that is full, a store without a leader, an API server
+// that sheds load.
+var refusals = [...]string{"(Kind persist (Refuse 0))", "(Kind store (Refuse 0))", "(Kind control (Refuse 0))", "(Kind dataplane (Refuse -1))"}
+
+// fault draws a precise fault: the n-th, or the first n, of one message or of one kind of operation; or whatever is refused all the time.
 func (d drawer) fault() string {
+	if d.coin("lasting refusal", 4) {
+		return one(d, "refusal", refusals[:]...)
+	}
 	inner := ""
 	if d.coin("fault of a message", 2) {
 		name := one(d, "message", requests[:]...)

@@ -162,6 +162,7 @@ func (d *ipamd) occupied(b ipam.Block) bool {
 func (d *ipamd) answer(c datastore.Call, r datastore.Result) {
 	d.asked--
 	r.Number = c.Number
+	d.system.env.tried(fault.Op{Node: d.node, Name: c.Op.String(), Key: c.ENI}, r.Err)
 	var refused *ec2.APIError
 	if c.Op == datastore.SetUpENI {
 		d.unset[c.ENI] = true

@@ -130,6 +130,7 @@ func (l *leader) outside(op fault.Op, wait time.Duration, act func() error, then
 	answer := func(err error) {
 		if !answered && !l.dead {
 			answered = true
+			l.env.tried(op, err)
 			then(err)
 		}
 	}

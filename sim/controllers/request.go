@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam/datastore"
+	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/sim/fault"
 )
@@ -97,7 +98,12 @@ func (e *Env) request(r request) {
 
 // call is a request to the API server by a client, sent by send.
 func (e *Env) call(from *apiClient, op fault.Op, c *cluster.ResourceCall, send, die func()) {
-	then := c.Then
+	answer := c.Then
+	then := func(o cluster.Object, err error) {
+		e.tried(op, err)
+		answer(o, err)
+	}
+	c.Then = then
 	e.request(request{op: op, outlives: true, send: func() { from.send(op.Name, send) }, die: die,
 		forget: func() { c.Then = func(cluster.Object, error) {} },
 		tell: func(silent bool) {
@@ -107,4 +113,17 @@ func (e *Env) call(from *apiClient, op fault.Op, c *cluster.ResourceCall, send, 
 			}
 			then(nil, cluster.ErrUnavailable)
 		}})
+}
+
+// tried tells what became of a request, where when it is made again is decided in ipam.
+func (e *Env) tried(op fault.Op, err error) {
+	if e.Tried == nil {
+		return
+	}
+	switch op.Name {
+	case nodeGet, nodeTouch, nodePatch, nodeCondition, aliasRead, aliasAdd:
+		e.Tried(op, scenarios.TriedNode, err)
+	case datastore.DescribeENIs.String(), datastore.AssignUnits.String(), datastore.UnassignUnits.String(), datastore.CreateENI.String(), datastore.DeleteENI.String():
+		e.Tried(op, scenarios.TriedCloud, err)
+	}
 }

@@ -37,6 +37,10 @@ type Env struct {
 	// Judge says what befalls a request of a controller; nil: nothing. Crash ends a node's agent, which is started again.
 	Judge func(fault.Op) fault.Verdict
 	Crash func(node string)
+	// Tried, where set, is told what became of a request that is made again as a policy of ours says, and which (scenarios.TriedNode and so
+	// on); Began that a life of such a program begins.
+	Tried func(op fault.Op, of string, err error)
+	Began func(program string)
 	// Wall gives the clocks of the machine on which a life of a controller runs; nil: all are right.
 	Wall func(name string) Wall
 	// Plant puts faults back; the zero Plant none.

@@ -1,0 +1,77 @@
+package check
+
+import (
+	"time"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+const retriesBackOffName = "retries-back-off"
+
+// backOff is how long somebody leaves alone what has failed: first after the first failure, doubled with each further one, at most most.
+type backOff struct {
+	first, most time.Duration
+	// each is how many tries there are for each pause.
+	each uint32
+}
+
+// backOffs are those that programs document. A spread pause counts as the shortest that it may be.
+var backOffs = map[string]backOff{
+	// vppwire/agent: a journal that the disk refuses is rewritten after 1 s, doubled to 30 s.
+	scenarios.TriedJournal: {first: time.Second, most: 30 * time.Second, each: 1},
+	// vppwire/agent/nodeid: 500 ms, doubled to 16 s, for a request and a watch that fail at a time.
+	scenarios.TriedStore: {first: 500 * time.Millisecond, most: 16 * time.Second, each: 2},
+	// vppwire: an object that is refused is tried again after 1 s, doubled to 30 s, and a dump after 1 s each time.
+	scenarios.TriedWiring: {first: time.Second, most: 30 * time.Second, each: 1},
+	scenarios.TriedLook:   {first: time.Second, most: time.Second, each: 1},
+	// ipam/nodeipam: three tries, then a pause of 250 ms, doubled to 5 s and spread by half.
+	scenarios.TriedNode: {first: 125 * time.Millisecond, most: 2500 * time.Millisecond, each: 3},
+	// ipam/datastore: 5 s, doubled to 5 min; a request for more than there is makes one for less at once.
+	scenarios.TriedCloud: {first: 5 * time.Second, most: 5 * time.Minute, each: 2},
+}
+
+// least is how long n failures in a row take at the least. What begins in the middle of a row has a pause less; a machine's clock may run too
+// fast.
+func (b backOff) least(n uint32) (d time.Duration) {
+	pause := b.first
+	for n = (n - 1) / b.each; n > 1; n-- {
+		d += pause
+		pause = min(2*pause, b.most)
+	}
+	return d - d/100
+}
+
+// retriesBackOff: whoever repeats a failing request, write or call leaves what has refused it alone for as long as it documents, and longer
+// each time. What brings something new, as a CNI request that waits for the disk, may be tried for at once, and the world tells no failure of
+// such a try.
+//
+// A snapshot has no history.
+func retriesBackOff() scenarios.Law {
+	return scenarios.Law{
+		Name:  retriesBackOffName,
+		Why:   "A program that repeats at once what has failed takes the processor, and keeps the store, cloud or disk that is in trouble from ever recovering.",
+		When:  scenarios.Always,
+		Needs: []scenarios.Evidence{scenarios.Tries},
+		Watch: func() scenarios.Watcher { return &triesWatcher{} },
+	}
+}
+
+type triesWatcher struct{ checks int64 }
+
+func (w *triesWatcher) Checks() int64 { return w.checks }
+
+func (w *triesWatcher) Observe(f *scenarios.Fact) error {
+	if f.Kind != scenarios.FactFailed {
+		return nil
+	}
+	b, documented := backOffs[f.Text]
+	if !documented {
+		return nil
+	}
+	w.checks++
+	if least := b.least(f.Number); f.Rest < least {
+		return broken(retriesBackOffName, f.At, f.Node, "%s has failed %d times within %s, and so many tries are to take %s at least: look at what says when it is tried again",
+			f.Broken, f.Number, f.Rest, least)
+	}
+	return nil
+}

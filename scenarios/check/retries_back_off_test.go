@@ -1,0 +1,51 @@
+package check
+
+import (
+	"testing"
+	"time"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// Goal: retries-back-off breaks when somebody repeats at once what has failed, or never waits longer than the first time, and holds for
+// whoever keeps its documented pauses. Method: rows of failures, each at the end of the pauses before it.
+func TestRetriesBackOff(t *testing.T) {
+	for _, tc := range []struct {
+		name, text string
+		pause      func(n int) time.Duration
+		// broken is the failure at which the law breaks, 0 for never.
+		broken int
+	}{
+		{"a journal at once", scenarios.TriedJournal, func(int) time.Duration { return time.Millisecond }, 3},
+		{"a journal after a second each time", scenarios.TriedJournal, func(int) time.Duration { return time.Second }, 5},
+		{"a journal as documented", scenarios.TriedJournal, func(n int) time.Duration { return min(time.Second<<min(n, 10), 30*time.Second) }, 0},
+		{"a dump after a second each time", scenarios.TriedLook, func(int) time.Duration { return time.Second }, 0},
+		{"a dump at once", scenarios.TriedLook, func(int) time.Duration { return 0 }, 3},
+		{"a node thrice, then a pause", scenarios.TriedNode, func(n int) time.Duration {
+			if n%3 != 2 {
+				return 0
+			}
+			return min(125*time.Millisecond<<min(n/3, 10), 2500*time.Millisecond)
+		}, 0},
+		{"a node thrice, then the first pause", scenarios.TriedNode, func(n int) time.Duration {
+			if n%3 != 2 {
+				return 0
+			}
+			return 125 * time.Millisecond
+		}, 13},
+		{"what documents nothing", "prayer", func(int) time.Duration { return 0 }, 0},
+	} {
+		w, at, first := retriesBackOff().Watch(), time.Duration(0), 0
+		for n := range 40 {
+			f := scenarios.Fact{Kind: scenarios.FactFailed, Node: "node-1", Text: tc.text, Broken: "a write", Number: uint32(n + 1), At: at, Rest: at}
+			if err := w.Observe(&f); err != nil {
+				first = n + 1
+				break
+			}
+			at += tc.pause(n)
+		}
+		if first != tc.broken {
+			t.Errorf("%s: broken at failure %d, want %d", tc.name, first, tc.broken)
+		}
+	}
+}

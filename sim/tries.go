@@ -1,0 +1,128 @@
+package sim
+
+import (
+	"errors"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam/datastore"
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/sim/cluster"
+	"github.com/vppdrill/vppdrill/sim/fault"
+	"github.com/vppdrill/vppdrill/vppwire"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+)
+
+// try is something that a program asks of others: whose it is, one of the Texts of a FactFailed, and what it is.
+type try struct{ whose, of, what string }
+
+// vain is how often a try has failed in a row, and since when.
+type vain struct {
+	number uint32
+	since  time.Duration
+}
+
+// writing is the last write of a process' journal that was asked for, and the last one that failed or was under way when one did.
+type writing struct{ wrote, gaveUp uint64 }
+
+// failed tells that a try has failed once more.
+func (w *World) failed(t try, node string) {
+	v, row := w.vain[t]
+	if !row {
+		if w.vain == nil {
+			w.vain = map[try]vain{}
+		}
+		v.since = w.eng.Now()
+	}
+	v.number++
+	w.vain[t] = v
+	w.emit(scenarios.Fact{Kind: scenarios.FactFailed, Node: node, Text: t.of, Broken: t.what, Number: v.number, Rest: w.eng.Now() - v.since})
+}
+
+// anew forgets rows of failures: whoever has something new to try for begins again.
+func (w *World) anew(of func(try) bool) {
+	for t := range w.vain { //vppdrill:unordered each is deleted by itself
+		if of(t) {
+			delete(w.vain, t)
+		}
+	}
+}
+
+// requested tells what became of a controller's request. What others have done meanwhile is no failure.
+func (w *World) requested(op fault.Op, of string, err error) {
+	t := try{op.Node, of, op.Name + " " + op.Key}
+	if of == scenarios.TriedCloud {
+		t.what = "what EC2 is asked" // any success ends a row
+	}
+	switch {
+	case err == nil:
+		delete(w.vain, t)
+	case errors.Is(err, cluster.ErrConflict), errors.Is(err, cluster.ErrNotFound), errors.Is(err, datastore.ErrIPInUse):
+	default:
+		node := ""
+		if w.machines[op.Node] != nil {
+			node = op.Node
+		}
+		w.failed(t, node)
+	}
+}
+
+// tried notes what an event tells the agent of what it has tried, before the agent learns of it.
+func (p *process) tried(ev agent.Event) {
+	w, name := p.m.w, p.m.name
+	switch ev := ev.(type) {
+	case agent.Woke:
+		return
+	case agent.StoreReply:
+		t := try{name, scenarios.TriedStore, "what the store is asked"}
+		if ev.Err == agent.StoreUnavailable {
+			w.failed(t, name)
+		} else {
+			delete(w.vain, t)
+		}
+	case agent.Called:
+		p.triedCall(ev.Result)
+	case agent.Persisted:
+		p.triedWrite(ev)
+	case agent.VPPUp:
+		w.anew(func(t try) bool { return t.whose == name })
+		return
+	}
+	if len(w.vain) == 0 {
+		return
+	}
+	_, written := ev.(agent.Persisted)
+	_, called := ev.(agent.Called)
+	w.anew(func(t try) bool {
+		return t.whose == name && (t.of == scenarios.TriedJournal && !written || t.of == scenarios.TriedWiring && !called)
+	})
+}
+
+// triedCall notes what became of a call. A look that is refused for a reason is answered: what it asks about is not there.
+func (p *process) triedCall(r vppwire.Result) {
+	w, c := p.m.w, p.call.call
+	refused := r.Err != nil && !r.Lost && (c.Writes() || errors.Is(r.Err, refusal(unspecified)))
+	if !refused && len(w.vain) == 0 {
+		return
+	}
+	t := try{p.m.name, scenarios.TriedLook, string(c.AppendText(nil))}
+	if c.Writes() {
+		t.of = scenarios.TriedWiring
+	}
+	if refused {
+		w.failed(t, p.m.name)
+	} else {
+		delete(w.vain, t)
+	}
+}
+
+// triedWrite notes what became of a write of the journal. Those that were under way when one failed are given up with it.
+func (p *process) triedWrite(e agent.Persisted) {
+	t := try{p.m.name, scenarios.TriedJournal, "a write of its journal"}
+	switch {
+	case e.Err == nil:
+		delete(p.m.w.vain, t)
+	case e.Seq > p.gaveUp:
+		p.gaveUp = p.wrote
+		p.m.w.failed(t, p.m.name)
+	}
+}
