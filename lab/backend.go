@@ -79,6 +79,13 @@ type Fabric interface {
 	Close() error
 }
 
+// Wired is a Fabric on whose wire somebody can be who is no machine.
+type Wired interface {
+	// Outsider has somebody who is no machine on the wire, with this address alone, who sends what is for dsts to via. It returns its
+	// namespace as this process opens it. The wire's DHCP server is the same host, so that a lab has one or the other.
+	Outsider(addr netip.Prefix, via netip.Addr, dsts []netip.Addr) (netns string, err error)
+}
+
 // MachineSpec is what a new machine is.
 type MachineSpec struct {
 	Name string

@@ -28,15 +28,24 @@ const (
 	silent = 3
 )
 
-// client is who asks services: a pod, or a host.
+// client is who asks services: a pod, a host, or somebody on the wire.
 type client struct {
 	place probe.Place
-	node  string
+	node  *scenarios.NodeState
 	host  bool
+	// outside: it asks the node, from the wire.
+	outside bool
 }
 
-// checkServices opens real sessions with services until each endpoint that a client may get has answered it, from one pod of each node and
-// from each host; its error is a violation. A scenario that does not want the law gets no sessions.
+func (c *client) fronts(svc *scenarios.ServiceState, nodes []scenarios.NodeState) []endpoints.Front {
+	if c.outside {
+		return endpoints.OuterFronts(svc, c.node)
+	}
+	return endpoints.Fronts(svc, c.node.Name, nodes)
+}
+
+// checkServices opens real sessions with services until each endpoint that a client may get has answered it, from one pod of each node,
+// from each host, and from the wire of each node; its error is a violation. A scenario that does not want the law gets no sessions.
 func (w *World) checkServices(ctx context.Context) error {
 	if w.scenario().Laws != nil && !slices.Contains(w.scenario().Laws, servicesLaw) {
 		return nil
@@ -61,10 +70,17 @@ func (w *World) checkServices(ctx context.Context) error {
 		return err
 	}
 	asked, sessions, unanswered := 0, 0, 0
-	for i, c := range w.clients(s) {
+	clients, err := w.clients(s)
+	if err != nil {
+		return err
+	}
+	for i, c := range clients {
+		if err := w.enter(&c, s.Services); err != nil {
+			return err
+		}
 		for k := range s.Services {
 			svc := &s.Services[k]
-			fronts := endpoints.Fronts(svc, c.node, s.Nodes)
+			fronts := c.fronts(svc, s.Nodes)
 			for j := range fronts {
 				// Of the fronts of all nodes each client asks another one.
 				if f := &fronts[j]; f.Pods && (c.host || (j+i)%2 > 0) || len(f.Expected(svc)) == 0 || asked == askedMost || ctx.Err() != nil {
@@ -120,9 +136,26 @@ func ask(ctx context.Context, c client, svc *scenarios.ServiceState, f *endpoint
 
 func network(svc *scenarios.ServiceState) string { return string(svc.Protocol) + "4" }
 
-// clients are one pod of each node whose VPP runs and serves, and its host.
-func (w *World) clients(s scenarios.Snapshot) []client {
+// enter has a client that is on the wire be there, with a way to the outer addresses by its node.
+func (w *World) enter(c *client, services []scenarios.ServiceState) (err error) {
+	if !c.outside {
+		return nil
+	}
+	var dsts []netip.Addr
+	for i := range services {
+		if a := services[i].External; a.IsValid() {
+			dsts = append(dsts, a)
+		}
+	}
+	c.place.Netns, err = w.fabric.(Wired).Outsider(netip.PrefixFrom(c.place.Addr, c.node.Address.Bits()), c.node.Address.Addr(), dsts)
+	return err
+}
+
+// clients are one pod of each node whose VPP runs and serves, its host, and where the fabric can have one somebody on the wire.
+func (w *World) clients(s scenarios.Snapshot) ([]client, error) {
 	var out []client
+	_, wired := w.fabric.(Wired)
+	wired = wired && w.dhcp == nil
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		at := w.node(n.Name)
@@ -134,13 +167,16 @@ func (w *World) clients(s scenarios.Snapshot) []client {
 		}
 		if k := slices.IndexFunc(n.Pods, func(p scenarios.PodState) bool { return p.Addr.IsValid() }); k >= 0 {
 			p := &n.Pods[k]
-			out = append(out, client{probe.Place{Name: n.Name + " " + strings.TrimPrefix(p.Pod, "default/"), Netns: at.machine.Netns(p.Netns), Addr: p.Addr}, n.Name, false})
+			out = append(out, client{probe.Place{Name: n.Name + " " + strings.TrimPrefix(p.Pod, "default/"), Netns: at.machine.Netns(p.Netns), Addr: p.Addr}, n, false, false})
 		}
 		if n.HostVPP.IsValid() {
-			out = append(out, client{probe.Place{Name: n.Name + " host", Netns: at.machine.Netns(""), Addr: n.HostLinux}, n.Name, true})
+			out = append(out, client{probe.Place{Name: n.Name + " host", Netns: at.machine.Netns(""), Addr: n.HostLinux}, n, true, false})
+		}
+		if addr := endpoints.Outsider(n, s.Nodes); wired && addr.IsValid() && w.scenario().Topology.NIC != "" {
+			out = append(out, client{probe.Place{Name: "somebody on the wire of " + n.Name, Addr: addr}, n, false, true})
 		}
 	}
-	return out
+	return out, nil
 }
 
 // endpointsAnswer has every endpoint say who it is, once for each of its ports. Those that were begun are returned with an error too.

@@ -12,6 +12,8 @@ type NAT struct {
 	Forwarding bool
 	// Addrs are given to packets that leave by an output interface, Twice to those that are translated twice.
 	Addrs, Twice []netip.Addr
+	// Bound are as Addrs, but for packets of one table alone, which nothing comes from.
+	Bound []netip.Addr
 	// Mappings are in ascending order of address, port and protocol.
 	Mappings []NATMapping
 }
@@ -87,6 +89,13 @@ func (n *NAT) Keeps(addr netip.Addr, port uint16, proto uint8, table uint32) boo
 		}
 	}
 	return false
+}
+
+// Leaves reports whether what comes to an address by an interface that is on both sides counts as from inside, where no mapping serves it:
+// so it is with a whole address that an identity has, unless it is one of NAT's.
+func (n *NAT) Leaves(addr netip.Addr) bool {
+	i, ok := slices.BinarySearchFunc(n.Mappings, NATMapping{Addr: addr}, CompareNATMappings)
+	return ok && n.Mappings[i].Identity && !slices.Contains(n.Addrs, addr) && !slices.Contains(n.Bound, addr)
 }
 
 // CompareNATMappings orders mappings by address, port and protocol.

@@ -33,6 +33,7 @@ var every = []Object{
 	Route{Table: 1, Prefix: netip.MustParsePrefix("fd00::/64"), If: "tap3"},
 	NAT{Table: 3, Sessions: 1000}, NATForwarding{}, natTimeoutsDefault,
 	NATAddress{Addr: netip.MustParseAddr("10.1.1.254")}, NATAddress{Addr: netip.MustParseAddr("10.1.1.254"), Twice: true},
+	NATAddress{Addr: netip.MustParseAddr("20.20.20.20"), Table: 2},
 	NATInterface{If: "loop0"}, NATInterface{If: "loop0", Outside: true}, NATOutput{If: "GigabitEthernet0/8/0"},
 	Identity{Addr: netip.MustParseAddr("192.168.16.1"), Table: 1}, Identity{Addr: netip.MustParseAddr("192.168.16.1"), Proto: UDP, Port: 4789},
 	Service{Addr: netip.MustParseAddr("10.96.0.10"), Port: 53, Proto: UDP, Endpoints: "10.1.1.2:53@1*1"},

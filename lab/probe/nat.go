@@ -34,9 +34,12 @@ func (t *tables) addNAT(m api.Message) bool {
 		n.on, n.Forwarding = m.Sessions != 0, m.ForwardingEnabled
 	case *nat44_ed.Nat44AddressDetails:
 		a := netip.AddrFrom4(m.IPAddress)
-		if m.Flags&nat_types.NAT_IS_TWICE_NAT != 0 {
+		switch {
+		case m.Flags&nat_types.NAT_IS_TWICE_NAT != 0:
 			n.Twice = append(n.Twice, a)
-		} else {
+		case m.VrfID != ^uint32(0):
+			n.Bound = append(n.Bound, a)
+		default:
 			n.Addrs = append(n.Addrs, a)
 		}
 	case *nat44_ed.Nat44InterfaceDetails:

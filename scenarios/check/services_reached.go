@@ -11,7 +11,7 @@ import (
 
 const servicesReachedName = "services-reached"
 
-// servicesReached: from every pod and host, each address and port of a service leads to all of its ready endpoints that the client
+// servicesReached: from every pod and host, and from outside of each node by its NIC, each address and port of a service leads to all of its ready endpoints that the client
 // may get, to no other, and the answer comes back from the address that was asked. What VPP maps, some service has.
 func servicesReached() scenarios.Law {
 	return scenarios.Law{
@@ -55,9 +55,9 @@ func checkServicesReached(s scenarios.Snapshot) (occasions int64, err error) {
 		if err := v.mapped(n, &c); err != nil {
 			return occasions, err
 		}
-		for _, from := range clients(n) {
+		for _, from := range v.clients(n) {
 			for k := range s.Services {
-				for _, f := range endpoints.Fronts(&s.Services[k], n.Name, s.Nodes) {
+				for _, f := range from.fronts(&s.Services[k], n, s.Nodes) {
 					occasions++
 					if err := v.ask(n, from, &s.Services[k], f); err != nil {
 						return occasions, err
@@ -69,16 +69,51 @@ func checkServicesReached(s scenarios.Snapshot) (occasions int64, err error) {
 	return occasions, nil
 }
 
-// clients are the node's pods that have an address, and its host.
-func clients(n *scenarios.NodeState) []walk.Point {
-	var out []walk.Point
+// client is who asks services.
+type client struct {
+	walk.Point
+	// outside is its address where it is on the wire, and no node.
+	outside netip.Addr
+}
+
+func (c client) String() string {
+	if c.outside.IsValid() {
+		return c.outside.String() + " outside"
+	}
+	return c.Point.String()
+}
+
+func (c client) fronts(svc *scenarios.ServiceState, n *scenarios.NodeState, nodes []scenarios.NodeState) []endpoints.Front {
+	if c.outside.IsValid() {
+		return endpoints.OuterFronts(svc, n)
+	}
+	return endpoints.Fronts(svc, n.Name, nodes)
+}
+
+// hears reports whether the answer of an exchange comes to the client.
+func (c client) hears(x *walk.Exchange) bool {
+	if !c.outside.IsValid() {
+		return x.Back.To(c.Node, c.Netns)
+	}
+	return x.Back.Kind == walk.Left && x.To == netip.AddrPortFrom(c.outside, clientPort)
+}
+
+// clients are the node's pods that have an address, its host, and somebody outside.
+func (v *serving) clients(n *scenarios.NodeState) []client {
+	var out []client
 	for _, p := range n.Pods {
 		if p.Addr.IsValid() {
-			out = append(out, walk.FromPod(n.Name, p.Netns))
+			out = append(out, client{Point: walk.FromPod(n.Name, p.Netns)})
 		}
 	}
 	if n.HostVPP.IsValid() {
-		out = append(out, walk.FromHost(n.Name))
+		out = append(out, client{Point: walk.FromHost(n.Name)})
+	}
+	if _, _, ok := v.w.NIC(n.Name, n.Address.Addr()); !ok {
+		return out
+	}
+	if addr := endpoints.Outsider(n, v.s.Nodes); addr.IsValid() {
+		out = append(out, client{walk.FromWire(n.Name), addr})
 	}
 	return out
 }
@@ -91,20 +126,20 @@ func protoOf(svc *scenarios.ServiceState) uint8 {
 }
 
 // ask lets a client have each of a mapping's locals once.
-func (v *serving) ask(n *scenarios.NodeState, from walk.Point, svc *scenarios.ServiceState, f endpoints.Front) error {
+func (v *serving) ask(n *scenarios.NodeState, from client, svc *scenarios.ServiceState, f endpoints.Front) error {
 	if f.Pods && from.Netns == "" {
 		return nil
 	}
 	want := f.Expected(svc)
-	p := walk.Packet{Dst: f.Addr.Addr(), Proto: protoOf(svc), SrcPort: clientPort, DstPort: f.Addr.Port()}
+	p := walk.Packet{Src: from.outside, Dst: f.Addr.Addr(), Proto: protoOf(svc), SrcPort: clientPort, DstPort: f.Addr.Port()}
 	got := map[netip.Addr]bool{}
 	for i, of := 0, 1; i < of; i++ {
 		drawn := false
 		draw := func(n int) int { drawn, of = true, n; return min(i, n-1) }
-		x := v.w.Exchange(from, p, draw)
+		x := v.w.Exchange(from.Point, p, draw)
 		say := func(format string, args ...any) error {
 			b := broken(servicesReachedName, v.s.At, n.Name, format, args...)
-			b.After = v.w.ExchangeWay(from, p, draw)
+			b.After = v.w.ExchangeWay(from.Point, p, draw)
 			return b
 		}
 		switch {
@@ -121,7 +156,9 @@ func (v *serving) ask(n *scenarios.NodeState, from walk.Point, svc *scenarios.Se
 			return say("%s of service %s does not lead %s to endpoint %s on %s: %s", f.Addr, svc.Name, from, x.At, want[k].Node, x.There)
 		case uint32(x.At.Port()) != svc.TargetPort:
 			return say("%s of service %s leads %s to port %d of its endpoints, not %d", f.Addr, svc.Name, from, x.At.Port(), svc.TargetPort)
-		case !x.Back.To(from.Node, from.Netns):
+		case f.KeepsClients(want) && from.outside.IsValid() && x.Client.Addr() != from.outside:
+			return say("endpoint %s of service %s, which only endpoints of %s serve, takes %s for %s", x.At, svc.Name, n.Name, from, x.Client)
+		case !from.hears(&x):
 			return say("what endpoint %s of service %s answers does not come back to %s: %s", x.At, svc.Name, from, x.Back)
 		case x.From != f.Addr:
 			return say("%s hears %s answer, when it has asked %s of service %s", from, x.From, f.Addr, svc.Name)

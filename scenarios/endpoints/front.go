@@ -1,6 +1,7 @@
 package endpoints
 
 import (
+	"encoding/binary"
 	"net/netip"
 	"slices"
 
@@ -37,6 +38,43 @@ func Fronts(svc *scenarios.ServiceState, node string, nodes []scenarios.NodeStat
 		}
 	}
 	return out
+}
+
+// OuterFronts are those that clients on the wire ask of a node, which alone they are sent to: its port and the outer address. It keeps
+// who asks where only its own endpoints serve.
+func OuterFronts(svc *scenarios.ServiceState, n *scenarios.NodeState) []Front {
+	var out []Front
+	local := svc.ExternalPolicy == scenarios.NodeLocal
+	if svc.External.IsValid() {
+		out = append(out, Front{netip.AddrPortFrom(svc.External, uint16(svc.Port)), n.Name, local, false})
+	}
+	if svc.NodePort != 0 && n.Address.IsValid() {
+		out = append(out, Front{netip.AddrPortFrom(n.Address.Addr(), uint16(svc.NodePort)), n.Name, local, false})
+	}
+	return out
+}
+
+// Outsider is an address on a node's wire that is no node's: the highest, the broadcast's aside. Invalid where the range has none, and in IPv6.
+func Outsider(n *scenarios.NodeState, nodes []scenarios.NodeState) netip.Addr {
+	wire := n.Address.Masked()
+	if !wire.IsValid() || !wire.Addr().Is4() || wire.Bits() > 30 {
+		return netip.Addr{}
+	}
+	b := wire.Addr().As4()
+	binary.BigEndian.PutUint32(b[:], binary.BigEndian.Uint32(b[:])|^uint32(0)>>wire.Bits())
+	addr := netip.AddrFrom4(b).Prev()
+	for slices.ContainsFunc(nodes, func(o scenarios.NodeState) bool { return o.Address.IsValid() && o.Address.Addr() == addr }) {
+		addr = addr.Prev()
+	}
+	if !wire.Contains(addr) {
+		return netip.Addr{}
+	}
+	return addr
+}
+
+// KeepsClients reports whether endpoints get to see who asks. A host among them would answer by its own way to a client outside.
+func (f *Front) KeepsClients(serve []scenarios.EndpointState) bool {
+	return f.local && !slices.ContainsFunc(serve, func(e scenarios.EndpointState) bool { return e.Netns == "" })
 }
 
 // Expected are the endpoints that a front serves.

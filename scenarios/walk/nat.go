@@ -38,6 +38,8 @@ type Exchange struct {
 	// request that was delivered to a Linux stack has. From is whom the client hears.
 	There, Back Outcome
 	At, From    netip.AddrPort
+	// Client is from whom the request came then, To for whom the answer is at its end.
+	Client, To netip.AddrPort
 }
 
 // Exchange follows the first packet of a connection and its answer. Every VPP begins without sessions and keeps those that the request
@@ -59,7 +61,7 @@ func (w *Walker) exchange(from Point, p Packet, draw func(n int) int, ended func
 	defer func() { w.nat = nil }()
 	t := w.newTrip(from, p)
 	t.run()
-	x.There, x.At = t.out, netip.AddrPortFrom(t.dst, t.dport)
+	x.There, x.At, x.Client = t.out, netip.AddrPortFrom(t.dst, t.dport), netip.AddrPortFrom(t.src, t.sport)
 	w.trail.from, w.trail.packet, w.trail.outcome = from, p, t.out
 	ended()
 	if t.out.Kind != Delivered || t.out.VPP {
@@ -70,7 +72,7 @@ func (w *Walker) exchange(from Point, p Packet, draw func(n int) int, ended func
 	r := w.newTrip(at, back)
 	r.answers = true
 	r.run()
-	x.Back, x.From = r.out, netip.AddrPortFrom(r.src, r.sport)
+	x.Back, x.From, x.To = r.out, netip.AddrPortFrom(r.src, r.sport), netip.AddrPortFrom(r.dst, r.dport)
 	w.trail.from, w.trail.packet, w.trail.outcome = at, back, r.out
 	ended()
 	return x
@@ -130,7 +132,7 @@ func (t *trip) translated(n *node, ifc *scenarios.Interface, table uint32) (uint
 		return table, t.passes(n, c)
 	}
 	m := c.Find(t.dst, t.dport, t.proto)
-	if m == nil || m.Identity {
+	if m == nil || m.Identity || ifc.NAT&(scenarios.NATInside|scenarios.NATOutside) == (scenarios.NATInside|scenarios.NATOutside) && c.Leaves(t.dst) {
 		return table, t.passes(n, c)
 	}
 	if t.answers {

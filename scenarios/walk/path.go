@@ -40,7 +40,10 @@ func (o Outcome) String() string {
 
 // String is "node-1 table 1" or "node-1 netns /run/netns/web-0".
 func (p Point) String() string {
-	if p.VPP {
+	switch {
+	case p.wire:
+		return p.Node + " wire"
+	case p.VPP:
 		return p.Node + " " + placeTable(p.Table)
 	}
 	return p.Node + " " + placeNetns(p.Netns)

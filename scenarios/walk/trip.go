@@ -95,6 +95,8 @@ func (t *trip) lookedUp() Kind {
 		return Dropped
 	case t.next.VPP:
 		return t.route(n, t.next.Table)
+	case t.next.wire:
+		return t.outsider(n)
 	}
 	return t.host(n, t.next.Netns, t.next.arrived)
 }

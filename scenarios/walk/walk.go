@@ -32,6 +32,8 @@ type Point struct {
 	VPP   bool
 	Table uint32
 	Netns string
+	// wire: the packet comes into the node's NIC.
+	wire bool
 	// arrived: the packet came into the namespace, rather than from one of its processes.
 	arrived bool
 	// at is the node where that has been found already.
@@ -46,6 +48,9 @@ func FromHost(node string) Point { return Point{Node: node} }
 
 // FromTable is a VPP table, as for a packet that came in on an interface bound to it.
 func FromTable(node string, table uint32) Point { return Point{Node: node, VPP: true, Table: table} }
+
+// FromWire is the NIC of a node, which somebody on the wire between the nodes who is none of them sends to: Packet.Src.
+func FromWire(node string) Point { return Point{Node: node, wire: true} }
 
 // Kind is how a walk ended. The zero Kind means that it has not.
 type Kind uint8

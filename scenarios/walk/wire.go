@@ -32,6 +32,23 @@ func (t *trip) answer(n *node, ifc *scenarios.Interface, hop netip.Addr) (mac vp
 	return mac, "the route's interface does not send IP packets"
 }
 
+// outsider brings a node's NIC a packet of somebody on the wire.
+func (t *trip) outsider(n *node) Kind {
+	at, ok := t.w.nics[n.Address.Addr()]
+	switch {
+	case !ok || at.node != n:
+		return t.drop(n, "no NIC has the node's address")
+	case at.shared:
+		return t.drop(n, "several NICs have the node's address")
+	}
+	ifc, ok := n.VPP.Interface(at.index)
+	if !ok {
+		return t.drop(n, "the NIC does not exist")
+	}
+	t.src, t.to = t.forged, ifc.MAC
+	return t.receive(n, &ifc)
+}
+
 // wire is the network between the nodes. ARP works there: it is learned, so a snapshot need not hold it, and up NICs
 // answer.
 func (t *trip) wire(n *node, ifc *scenarios.Interface, hop netip.Addr) Kind {

@@ -10,8 +10,10 @@ import (
 type NAT struct {
 	Forwarding bool
 	Addrs      []netip.Addr
-	Twice      []netip.Addr
-	Mappings   []NATMapping
+	// Bound are addresses for packets of one table alone.
+	Bound    []netip.Addr
+	Twice    []netip.Addr
+	Mappings []NATMapping
 }
 
 // NATMapping is one mapping; Port and Proto are 0 for a whole address. Identity mappings have a local without an address for each table.
@@ -41,7 +43,11 @@ func (v *VPP) NAT() (NAT, bool) {
 	}
 	out := NAT{Forwarding: n.forwarding}
 	for _, a := range n.addresses {
-		out.Addrs = append(out.Addrs, a.addr.netip(v4))
+		if a.table == none {
+			out.Addrs = append(out.Addrs, a.addr.netip(v4))
+		} else {
+			out.Bound = append(out.Bound, a.addr.netip(v4))
+		}
 	}
 	for _, a := range n.twice {
 		out.Twice = append(out.Twice, a.addr.netip(v4))

@@ -20,6 +20,8 @@ const (
 	groupPods  = "pod/"
 	// groupServices is followed by a service's namespace and name.
 	groupServices = "service/"
+	// groupOuter is for the outer addresses of all services.
+	groupOuter = "outer-addresses"
 )
 
 func peerGroup(id uint32) string {

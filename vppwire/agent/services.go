@@ -54,6 +54,7 @@ func (a *Agent) wireServices() {
 	for _, c := range a.services.Changes() {
 		a.wire.Set(groupServices+c.Name.String(), c.Objects)
 	}
+	a.wire.Set(groupOuter, a.wiring.OuterAddresses(a.node, a.services.OuterAddresses()))
 }
 
 // nat is what the configuration chooses of NAT.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
@@ -94,6 +95,33 @@ func lines(objects []vppwire.Object) string {
 		b = append(o.AppendText(b), '\n')
 	}
 	return string(b)
+}
+
+// Goal: outer addresses of services are kept from a second translation where what leaves is translated, and only there; no interface is in the
+// table that NAT has them for. Method: three configurations.
+func TestOuterAddresses(t *testing.T) {
+	n := mode.Node{ID: 1, NIC: "uplink0", Address: netip.MustParsePrefix("192.168.16.1/24"), Gateway: netip.MustParseAddr("192.168.16.100")}
+	outer := []netip.Addr{netip.MustParseAddr("20.20.20.20")}
+	c := mode.Config{Node: mode.NodeVXLAN, PodTable: 1, NAT: mode.NAT{On: true, External: true}}
+	for _, tc := range []struct {
+		name string
+		main uint32
+		on   bool
+		want string
+	}{
+		{"translated", 0, true, "table 2|nat-address 20.20.20.20 table 2|nat-identity table 0 20.20.20.20|nat-identity table 1 20.20.20.20"},
+		{"tables of its own", 2, true, "table 3|nat-address 20.20.20.20 table 3|nat-identity table 2 20.20.20.20|nat-identity table 1 20.20.20.20"},
+		{"not translated", 0, false, ""},
+	} {
+		c.MainTable, c.NAT.External = tc.main, tc.on
+		var got []string
+		for _, o := range c.OuterAddresses(n, outer) {
+			got = append(got, string(o.AppendText(nil)))
+		}
+		if text := strings.Join(got, "|"); text != tc.want {
+			t.Errorf("%s: %s", tc.name, text)
+		}
+	}
 }
 
 // MACs of nodes and pods differ wherever the things do: every node ID, every sandbox, both ends.

@@ -45,7 +45,7 @@ func (c Config) nat(o *objects, n Node) {
 	}
 	switch out, addr := n.DefaultInterface(); {
 	case n.NIC == "":
-	case c.NAT.External && c.Overlay() && out != "":
+	case c.outputs(n):
 		o.add(vppwire.NATAddress{Addr: addr})
 		o.add(vppwire.NATOutput{If: out})
 		if out != n.NIC {
@@ -71,6 +71,39 @@ func (c Config) nat(o *objects, n Node) {
 	for _, a := range n.HostAddrs {
 		o.once(vppwire.Route{Table: c.PodTable, Prefix: netip.PrefixFrom(a, a.BitLen()), ToTable: true, Lookup: c.MainTable})
 	}
+}
+
+// OuterAddresses are objects for the outer addresses of services, none of which is the node's: what services answer from them leaves as it is.
+// An output interface of NAT's finds a session only in the table that its packet came in by, which is never the NIC's
+// (nat44_ed_not_translate_output_feature, src/plugins/nat/nat44-ed/nat44_ed_in2out.c, 25.10), and would give the answer the node's
+// address: identities keep it from that. Pods' own requests would be left alone for them too, were the address not one of NAT's; it is one
+// for a table that no packet comes from, so that none ever gets it.
+func (c Config) OuterAddresses(n Node, addrs []netip.Addr) (list []vppwire.Object) {
+	if !c.outputs(n) {
+		return nil
+	}
+	if len(addrs) > 0 {
+		list = append(list, vppwire.Table{ID: c.emptyTable()})
+	}
+	for _, a := range addrs {
+		list = append(list, vppwire.NATAddress{Addr: a, Table: c.emptyTable()}, vppwire.Identity{Addr: a, Table: c.MainTable}, vppwire.Identity{Addr: a, Table: c.PodTable})
+	}
+	return list
+}
+
+// emptyTable is the number of a table that no interface is in.
+func (c Config) emptyTable() uint32 {
+	id := uint32(1)
+	for id == c.MainTable || id == c.PodTable {
+		id++
+	}
+	return id
+}
+
+// outputs reports whether what leaves by the default interface gets its address.
+func (c Config) outputs(n Node) bool {
+	out, _ := n.DefaultInterface()
+	return c.NAT.On && c.NAT.External && c.Overlay() && n.NIC != "" && out != ""
 }
 
 // natPeer leads the host's answers to clients whose address is a peer's end of its interconnect, where no range does.

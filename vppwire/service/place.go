@@ -26,10 +26,9 @@ type Place struct {
 // front is one address and port that a service is reached at.
 type front struct {
 	key
-	port   *Port
-	twice  vppwire.Twice
-	local  bool // only by endpoints of this node
-	inside bool // the cluster's own address
+	port  *Port
+	twice vppwire.Twice
+	local bool // only by endpoints of this node
 }
 
 // fronts are those of a service on this node, in order: cluster, external, node ports. A client from outside has its own address
@@ -52,9 +51,6 @@ func (p *Place) fronts(s *Service) []front {
 		}
 		for _, a := range s.ClusterIPs {
 			add(a, port.Port, vppwire.TwiceSelf, s.InternalLocal)
-		}
-		for i := range out {
-			out[i].inside = out[i].inside || out[i].port == port
 		}
 		for _, a := range s.ExternalIPs {
 			add(a, port.Port, outside, s.ExternalLocal)

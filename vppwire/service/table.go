@@ -211,6 +211,20 @@ func (t *Table) claim(n Name) {
 	s.claims = now
 }
 
+// OuterAddresses are the external addresses of all services that are not the node's own, in order.
+func (t *Table) OuterAddresses() []netip.Addr {
+	var out []netip.Addr
+	for _, s := range t.services { //vppdrill:unordered sorted below
+		for _, a := range s.ExternalIPs {
+			if a.Is4() && a != t.place.Address && !slices.Contains(t.place.Hosts, a) {
+				out = append(out, a)
+			}
+		}
+	}
+	slices.SortFunc(out, netip.Addr.Compare)
+	return slices.Compact(out)
+}
+
 func (t *Table) touch(k key) {
 	for _, m := range t.claims[k] {
 		t.dirty[m] = true
@@ -231,8 +245,9 @@ func (t *Table) objects(n Name) []vppwire.Object {
 		if len(list) == 0 {
 			continue
 		}
-		if f.inside && slices.ContainsFunc(list, func(e vppwire.Endpoint) bool { return slices.Contains(t.place.Hosts, e.Addr.Addr()) }) {
-			f.twice = vppwire.TwiceAlways // this host may be client and endpoint under two addresses, and would answer itself
+		if slices.ContainsFunc(list, func(e vppwire.Endpoint) bool { return slices.Contains(t.place.Hosts, e.Addr.Addr()) }) {
+			// This host may be client and endpoint under two addresses, and would answer itself; clients outside, by its own way to them.
+			f.twice = vppwire.TwiceAlways
 		}
 		out = append(out, vppwire.Service{Addr: f.key.addr, Port: f.key.port, Proto: f.key.proto, Twice: f.twice, Affinity: s.Affinity,
 			Tag: tag(n), Endpoints: vppwire.FormatEndpoints(list)})

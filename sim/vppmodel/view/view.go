@@ -74,7 +74,7 @@ func (v view) Neighbors() iter.Seq[scenarios.Neighbor] {
 
 func (v view) NAT() (scenarios.NAT, bool) {
 	c, on := v.VPP.NAT()
-	out := scenarios.NAT{Forwarding: c.Forwarding, Addrs: c.Addrs, Twice: c.Twice}
+	out := scenarios.NAT{Forwarding: c.Forwarding, Addrs: c.Addrs, Twice: c.Twice, Bound: c.Bound}
 	for _, m := range c.Mappings {
 		o := scenarios.NATMapping{Addr: m.Addr, Port: m.Port, Proto: m.Proto, Identity: m.Identity, Twice: m.Twice, Self: m.Self}
 		for _, l := range m.Locals {
