@@ -307,14 +307,12 @@ func (d *dataplaneCall) perform() (vppwire.Result, bool) {
 	}
 	w := p.m.w
 	w.count(p.m, d.call)
-	taking := p.m.beforeCall(d.call)
+	taking, idle := p.m.beforeCall(d.call), !d.twice && p.m.idle(d.call)
 	r := d.call.Do(context.Background(), p.m.dataplane())
 	if d.twice {
 		r = d.call.Do(context.Background(), p.m.dataplane())
 	}
-	if taking {
-		p.m.afterCall(d)
-	}
+	p.m.afterCall(d, taking, idle && r.Err == nil)
 	if r.Err != nil && !r.Lost {
 		w.note(p.m, "answer", r.Err.Error())
 		if !d.twice {

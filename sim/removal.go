@@ -31,9 +31,23 @@ func (m *machine) beforeCall(c vppwire.Call) bool {
 	return m.w.look.Before(t)
 }
 
-// afterCall tells what beforeCall's call has taken away.
-func (m *machine) afterCall(d *dataplaneCall) {
-	if m.vpp == nil {
+// idle reports whether a call is about to say what is so already.
+func (m *machine) idle(c vppwire.Call) bool {
+	if !c.Writes() {
+		return false
+	}
+	if op := c.LinuxOp(); op != nil {
+		return m.host.Idle(op)
+	}
+	return m.vpp.Idle(c.Request())
+}
+
+// afterCall tells what beforeCall's call has taken away, where it took something, and of one that has said what was so already.
+func (m *machine) afterCall(d *dataplaneCall, taking, idle bool) {
+	if idle {
+		m.fact(scenarios.Fact{Kind: scenarios.FactNeedless, Text: d.call.Name() + " of " + d.call.Key().String()})
+	}
+	if !taking || m.vpp == nil {
 		return
 	}
 	if r := m.w.look.After(d.call.Name()); r != nil {

@@ -45,6 +45,7 @@ func All() []scenarios.Law {
 		staysWired(),
 		sendersBound(),
 		callsAccepted(),
+		callsNeeded(),
 		checkTells(),
 		quietRestart(),
 		staysQuiet(),
