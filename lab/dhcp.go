@@ -73,7 +73,7 @@ func (n *node) unleased(s *state) string {
 		return n.name + " has no DHCP lease yet"
 	case now != wish:
 		return fmt.Sprintf("%s has a lease of %s, and is to have %s", n.name, now, wish)
-	case s.Address != now:
+	case s.Address != now || s.Leased[NICName] != now:
 		return n.name + " has not noticed its DHCP lease of " + now.String()
 	}
 	return ""

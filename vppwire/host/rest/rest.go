@@ -100,6 +100,16 @@ type NodeIPAM struct {
 	PodNetwork     string     `json:"podNetwork"`
 	VPPHostNetwork string     `json:"vppHostNetwork"`
 	Config         IPAMConfig `json:"config"`
+	// Second is ours: what the node has of the second family, absent in clusters of one.
+	Second *SecondIPAM `json:"second,omitempty"`
+}
+
+// SecondIPAM is a node's addresses and ranges of the second family, under the names of the first.
+type SecondIPAM struct {
+	IP             string     `json:"nodeIP"`
+	PodNetwork     string     `json:"podNetwork"`
+	VPPHostNetwork string     `json:"vppHostNetwork"`
+	Config         IPAMConfig `json:"config"`
 }
 
 // IPAMConfig is the address section under contiv/vpp 2.0's names.
@@ -148,19 +158,31 @@ func (out *NodeIPAM) fill(a addressed, own contiv.IPAMConfig) bool {
 	if !known || !n.Address.IsValid() {
 		return false
 	}
-	var block netip.Prefix
-	if blocks := a.Blocks(); len(blocks) > 0 && !blocks[0].Draining { // active ones come first
-		block = blocks[0].Prefix
+	block := func(ip6 bool) string {
+		for _, b := range a.Blocks() { // active ones come first
+			if !b.Draining && b.Prefix.Addr().Is6() == ip6 {
+				return text(b.Prefix)
+			}
+		}
+		return ""
 	}
-	out.ID, out.IP, out.PodNetwork = a.ID(), n.Address.Addr().String(), text(block)
-	out.VPPHostNetwork = text(n.HostSubnet)
-	out.Config = IPAMConfig{
+	out.ID, out.IP, out.PodNetwork = a.ID(), n.Address.Addr().String(), block(n.Address.Addr().Is6())
+	out.VPPHostNetwork, out.Config = text(n.HostSubnet), configOf(&plan)
+	out.Config.ContivCIDR = own.ContivCIDR
+	if second := n.Second; second != nil && plan.Second != nil {
+		out.Second = &SecondIPAM{second.Address.Addr().String(), block(second.Address.Addr().Is6()), text(second.HostSubnet), configOf(plan.Second)}
+	}
+	return true
+}
+
+// configOf are the ranges of one family.
+func configOf(plan *contiv.Plan) IPAMConfig {
+	return IPAMConfig{
 		PodIfIPCIDR: text(plan.PodIf), PodSubnetCIDR: text(plan.PodSubnet), PodNetworkPrefixLen: plan.PodSubnetOneNodePrefixLen,
 		VPPHostSubnetCIDR: text(plan.VPPHostSubnet), VPPHostNetworkPrefixLen: plan.VPPHostSubnetOneNodeLen,
 		NodeInterconnectCIDR: text(plan.NodeInterconnect), NodeInterconnectDHCP: !plan.NodeInterconnect.IsValid(),
-		VXLANCIDR: text(plan.VXLAN), ServiceCIDR: text(plan.Service), ContivCIDR: own.ContivCIDR,
+		VXLANCIDR: text(plan.VXLAN), ServiceCIDR: text(plan.Service),
 	}
-	return true
 }
 
 func text(p netip.Prefix) string {

@@ -20,6 +20,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/contiv"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/mode"
 )
 
 // still is an agent that nobody drives.
@@ -96,6 +97,48 @@ func TestIPAM(t *testing.T) {
 	}
 	if !json.Valid([]byte(body)) {
 		t.Error("no JSON")
+	}
+}
+
+// node is what an agent knows of a node of two families.
+type node struct{}
+
+func (node) ID() uint32 { return 1 }
+
+func (node) Node() mode.Node {
+	return mode.Node{Address: netip.MustParsePrefix("192.168.16.1/24"), HostSubnet: netip.MustParsePrefix("172.30.1.0/24"),
+		Second: &mode.Node{Address: netip.MustParsePrefix("fd00:16::1/64"), HostSubnet: netip.MustParsePrefix("fd00:30::100/120")}}
+}
+
+func (node) Blocks() []ipam.Block {
+	return []ipam.Block{{Prefix: netip.MustParsePrefix("10.1.1.0/24")}, {Prefix: netip.MustParsePrefix("fd00:1:0:1::/64")},
+		{Prefix: netip.MustParsePrefix("fd00:2:0:1::/64"), Draining: true}}
+}
+
+func (node) Ranges() (contiv.Plan, bool) {
+	p, err := contiv.IPAMConfig{PodSubnetCIDR: "10.1.0.0/16,fd00:1::/48", NodeInterconnectCIDR: "192.168.16.0/24,fd00:16::/64", PodSubnetOneNodePrefixLen: 24,
+		PodSubnetOneNodePrefixLenIPv6: 64, VPPHostSubnetCIDR: "172.30.0.0/16,fd00:30::/64", VXLANCIDR: "192.168.30.0/24,fd00:18::/64"}.Resolve()
+	return p, err == nil
+}
+
+// Goal: a node of two families shows both. Method: an agent's answers, in JSON.
+func TestSecondIPAM(t *testing.T) {
+	var out NodeIPAM
+	if _, known := (node{}).Ranges(); !known {
+		t.Fatal("no ranges")
+	}
+	if !out.fill(node{}, contiv.IPAMConfig{}) {
+		t.Fatal("no address")
+	}
+	body, err := json.Marshal(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"nodeIP":"192.168.16.1","podNetwork":"10.1.1.0/24"`, `"podSubnetCIDR":"10.1.0.0/16"`,
+		`"second":{"nodeIP":"fd00:16::1","podNetwork":"fd00:1:0:1::/64","vppHostNetwork":"fd00:30::100/120","config":{"podIfIPCIDR":"","podSubnetCIDR":"fd00:1::/48"`} {
+		if !strings.Contains(string(body), want) {
+			t.Errorf("no %s in %s", want, body)
+		}
 	}
 }
 

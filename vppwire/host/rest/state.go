@@ -20,7 +20,7 @@ type State struct {
 	Pending, Trouble string
 	ID               uint32
 	Address          netip.Prefix
-	// Leased are the DHCP leases of further interfaces that VPP has told of, by name.
+	// Leased are the DHCP leases that VPP has told of, by the name of the interface. The main one's is not there while Address is one from before.
 	Leased map[string]netip.Prefix
 	// VXLAN is the BVI's address, zero with plain L2; HostSubnet and its two ends are zero without a host interconnect.
 	VXLAN              netip.Addr
@@ -71,13 +71,17 @@ func StateOf(a *agent.Agent) State {
 		}
 	}
 	s.Services = facts.Services
-	for _, o := range facts.Others {
-		if l, ok := a.LeaseOf(o.Name); ok && o.DHCP {
+	leased := func(nic string, wanted bool) {
+		if l, ok := a.LeaseOf(nic); ok && wanted {
 			if s.Leased == nil {
 				s.Leased = map[string]netip.Prefix{}
 			}
-			s.Leased[o.Name] = l
+			s.Leased[nic] = l
 		}
+	}
+	leased(facts.NIC, facts.DHCP)
+	for _, o := range facts.Others {
+		leased(o.Name, o.DHCP)
 	}
 	if len(facts.PodSubnets) > 0 {
 		s.PodSubnet, s.FormerPodSubnets = facts.PodSubnets[0], slices.Clone(facts.PodSubnets[1:])
