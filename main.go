@@ -142,8 +142,8 @@ func exploring() cmd.Explorer {
 		Shrink: func(ctx context.Context, s *scenarios.Scenario, failure scenarios.Result, laws []scenarios.Law) ([]byte, error) {
 			return x.Shrink(ctx, s, nil, failure, laws)
 		},
-		Explain: func(ctx context.Context, s *scenarios.Scenario, o cmd.RunOptions, last int64) (scenarios.Result, error) {
-			return x.Explain(ctx, s, options(o), last)
+		Explain: func(ctx context.Context, s *scenarios.Scenario, o cmd.RunOptions, failed *scenarios.Failure, last int64) (scenarios.Result, error) {
+			return x.Explain(ctx, s, options(o), failed, last)
 		},
 		Points: func(ctx context.Context, s *scenarios.Scenario, seed uint64, laws []scenarios.Law, kinds []string, node string) ([]cmd.Point, error) {
 			return points(ctx, x, s, seed, laws, kinds, node)

@@ -36,7 +36,7 @@ func realRun(t *testing.T, name string, planted bool) scenarios.Result {
 	if err != nil || (r.Failure != nil) != planted {
 		t.Fatal(r.Verdict, r.Error, err)
 	}
-	again, err := (explore.Explorer{}).Explain(t.Context(), s, o(), r.Events)
+	again, err := (explore.Explorer{}).Explain(t.Context(), s, o(), nil, r.Events)
 	if err != nil || again.Digest != r.Digest {
 		t.Fatalf("told run %s, run %s: %v", again.Digest, r.Digest, err)
 	}

@@ -14,13 +14,39 @@ import (
 const Most = 12
 
 // Chain walks back from a failure's event and returns at most Most links in the order of time, the last of which is the broken law. It
-// is empty where the failure has no event or the event is not kept.
+// is empty where the failure has no event or the event is not kept any more. Where the recorder was told the run's start alone, which ends
+// before the failure's event, it walks back from the last event that it was told, and a link says what is left out.
 func (r *Recorder) Chain(f *scenarios.Failure) []scenarios.Link {
 	last := f.Event - r.first
-	if f.Event == 0 || last < 0 || last >= int64(len(r.events)) {
+	if f.Event == 0 || last < 0 || len(r.events) == 0 {
 		return nil
 	}
 	w := walk{r: r, wanted: map[string]*want{}, ancestors: map[int64]bool{}, ranks: map[string]int{}}
+	if kept := int64(len(r.events)); last >= kept {
+		w.unseen = last - kept + 1
+		last = kept - 1
+		start := *f
+		start.Event = r.first + last
+		return w.reaching(w.chain(&start, last), f)
+	}
+	return w.chain(f, last)
+}
+
+// reaching lets a chain of a run's start lead to a failure behind it.
+func (w *walk) reaching(links []scenarios.Link, f *scenarios.Failure) []scenarios.Link {
+	for i := range links {
+		if links[i].Leads == w.end {
+			links[i].Leads = f.Event
+		}
+	}
+	law := &links[len(links)-1]
+	law.Event, law.AtSeconds = f.Event, f.AtSeconds
+	return links
+}
+
+// chain is Chain for a failure at an event that is kept, the last from the first.
+func (w *walk) chain(f *scenarios.Failure, last int64) []scenarios.Link {
+	r := w.r
 	w.start(f)
 	for i := last; i >= 0; i-- {
 		w.visit(i)
@@ -36,6 +62,9 @@ func (r *Recorder) Chain(f *scenarios.Failure) []scenarios.Link {
 	}
 	if r.precedent != nil {
 		w.leave(r.precedent)
+	}
+	if w.unseen > 0 {
+		w.addOf(w.end, w.at(w.end), "", fmt.Sprintf("the run goes on like this: %d more events until the law breaks, which are left out here", w.unseen), "event", w.end, 114)
 	}
 	return w.links(f)
 }
@@ -63,6 +92,8 @@ type walk struct {
 	last scenarios.FactKind
 	// facts is the number of facts that are still ahead, going back.
 	facts int
+	// unseen is how many events the run goes on behind end until the law breaks, 0 where end is where it breaks.
+	unseen int64
 	// ranks counts candidates of one kind, so that many of one kind do not crowd out the others.
 	ranks map[string]int
 	found []candidate

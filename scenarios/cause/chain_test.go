@@ -76,6 +76,26 @@ func TestRepeats(t *testing.T) {
 	}
 }
 
+// Goal: of a run whose start alone is told a chain says what is left out, counts no more than it saw, and leads to the law. Method: a controller that asks in vain, 40 lines of a
+// million.
+func TestStartAlone(t *testing.T) {
+	lines := []string{"action wipe-store"}
+	for range 20 {
+		lines = append(lines, "link operator>api tend 10.1.0.0/28", "link api>operator tend 10.1.0.0/28: conflict")
+	}
+	f := scenarios.Failure{Law: scenarios.LawSettles, What: "not quiet within 5m: operator is at work", Event: 1_000_000, AtSeconds: 300}
+	chain := toldOf(lines, nil, nil).Chain(&f)
+	text := textOf(chain)
+	for _, want := range []string{"again and again, at least 20 times", "the run goes on like this: 999959 more events until the law breaks, which are left out here"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("want %q in\n%s", want, text)
+		}
+	}
+	if n := len(chain); n < 3 || chain[n-1].Event != f.Event || chain[n-1].AtSeconds != 300 || chain[n-2].Leads != f.Event || chain[0].Leads > f.Event {
+		t.Errorf("out of place:\n%+v", chain)
+	}
+}
+
 // Goal: where a run leaves the way of the one that passed, the chain tells the first thing that is otherwise, what its doer does otherwise next, where a wrong value comes from, and that
 // nothing is otherwise where nothing is. Method: runs of a few lines, one of which is kept.
 func TestLeave(t *testing.T) {

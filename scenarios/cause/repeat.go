@@ -61,7 +61,7 @@ func (w *walk) repeats(f *scenarios.Failure) {
 	})
 	for n, a := range list[:min(len(list), againMost)] {
 		least := ""
-		if from > 1 && w.at(a.first)-w.at(from) <= a.period(w) { // it may have begun before what is searched
+		if w.unseen > 0 || from > 1 && w.at(a.first)-w.at(from) <= a.period(w) { // it may have begun before what is searched
 			least = "at least "
 		}
 		text := fmt.Sprintf("%s: again and again, %s%d times from here until the law breaks, every %s", w.told(&w.r.events[a.first-w.r.first]), least, a.times,

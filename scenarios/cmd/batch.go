@@ -25,7 +25,7 @@ type batch struct {
 	jobs  int
 	tasks []task
 	// explain finds the causes of failures and tells the events of a story, each by a second run; nil: nobody asked.
-	explain func(ctx context.Context, s *scenarios.Scenario, o RunOptions, last int64) (scenarios.Result, error)
+	explain func(ctx context.Context, s *scenarios.Scenario, o RunOptions, failed *scenarios.Failure, last int64) (scenarios.Result, error)
 	// story: runs have stories, for a page.
 	story bool
 	// events keeps event lines, nil for none.
@@ -160,7 +160,7 @@ func (b *batch) tell(ctx context.Context, s *scenarios.Scenario, o RunOptions, r
 	if b.story {
 		last = r.Events
 	}
-	again, err := promptly(ctx, func() (scenarios.Result, error) { return b.explain(ctx, s, o, last) })
+	again, err := promptly(ctx, func() (scenarios.Result, error) { return b.explain(ctx, s, o, r.Failure, last) })
 	if err != nil {
 		return
 	}
@@ -172,6 +172,7 @@ func (b *batch) tell(ctx context.Context, s *scenarios.Scenario, o RunOptions, r
 		}
 	case again.Failure != nil && again.Failure.Law == r.Failure.Law && again.Failure.Event == r.Failure.Event:
 		r.Failure.Chain = again.Failure.Chain
+	case ctx.Err() != nil: // it was interrupted, which says nothing of the run
 	default: // nothing that the seed decides makes the difference
 		at := scenarios.Link{Event: r.Failure.Event, AtSeconds: r.Failure.AtSeconds, Node: r.Failure.Node, Leads: r.Failure.Event, Kind: "unusual",
 			Text: "the same run did something else when it was done again: look for what a seed does not decide, such as the order of a map, a hash or the time"}

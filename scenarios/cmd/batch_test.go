@@ -148,26 +148,32 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// TestVerdictFirst goal: a failure is told and kept before its causes are known, also where an interrupt ends the looking. Method: the explanation interrupts, and never ends.
+// TestVerdictFirst goal: a failure is told and kept before its causes are known, also where an interrupt ends the looking, and an interrupt is not taken for what the run does. Method:
+// the explanation interrupts, and never ends, or ends with half a run.
 func TestVerdictFirst(t *testing.T) {
-	ctx, interrupt := context.WithCancel(t.Context())
-	c := config(func(_ context.Context, s *scenarios.Scenario, o RunOptions) (scenarios.Result, error) {
-		r := result(s, o, scenarios.Fail)
-		r.Failure = &scenarios.Failure{Law: "one-owner"}
-		return r, nil
-	})
-	c.Explorer.Explain = func(ctx context.Context, _ *scenarios.Scenario, _ RunOptions, _ int64) (scenarios.Result, error) {
-		interrupt()
-		<-ctx.Done()
-		return scenarios.Result{}, ctx.Err()
-	}
-	dir := t.TempDir()
-	code, out, _ := execute(t, ctx, c, "run", "first", "--jobs", "1", "--out", dir)
-	if code != 130 || !strings.HasPrefix(out, "open first 1\nfail first 1 \n") {
-		t.Errorf("code %d, printed\n%s", code, out)
-	}
-	if text, err := os.ReadFile(filepath.Join(dir, "result.json")); err != nil || !strings.Contains(string(text), "one-owner") {
-		t.Errorf("result.json: %s %v", text, err)
+	for _, half := range []bool{false, true} {
+		ctx, interrupt := context.WithCancel(t.Context())
+		c := config(func(_ context.Context, s *scenarios.Scenario, o RunOptions) (scenarios.Result, error) {
+			r := result(s, o, scenarios.Fail)
+			r.Failure = &scenarios.Failure{Law: "one-owner"}
+			return r, nil
+		})
+		c.Explorer.Explain = func(ctx context.Context, s *scenarios.Scenario, o RunOptions, _ *scenarios.Failure, _ int64) (scenarios.Result, error) {
+			interrupt()
+			<-ctx.Done()
+			if half {
+				return result(s, o, scenarios.Pass), nil
+			}
+			return scenarios.Result{}, ctx.Err()
+		}
+		dir := t.TempDir()
+		code, out, _ := execute(t, ctx, c, "run", "first", "--jobs", "1", "--out", dir)
+		if code != 130 || !strings.HasPrefix(out, "open first 1\nfail first 1 \n") {
+			t.Errorf("code %d, printed\n%s", code, out)
+		}
+		if text, err := os.ReadFile(filepath.Join(dir, "result.json")); err != nil || !strings.Contains(string(text), "one-owner") || strings.Contains(string(text), `"chain"`) {
+			t.Errorf("result.json: %s %v", text, err)
+		}
 	}
 }
 

@@ -81,7 +81,7 @@ func (w *sweep) explain(ctx context.Context, c Config) {
 			continue
 		}
 		again, err := promptly(ctx, func() (scenarios.Result, error) {
-			return c.Explorer.Explain(ctx, found.trial.s, RunOptions{Seed: found.trial.seed, Laws: w.laws, Replay: found.trial.replay, Story: w.folder != nil, Series: w.folder != nil}, w.lastOf(found.result))
+			return c.Explorer.Explain(ctx, found.trial.s, RunOptions{Seed: found.trial.seed, Laws: w.laws, Replay: found.trial.replay, Story: w.folder != nil, Series: w.folder != nil}, found.result.Failure, w.lastOf(found.result))
 		})
 		if err != nil || again.Failure == nil || again.Failure.Law != found.result.Failure.Law {
 			continue

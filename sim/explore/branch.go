@@ -228,7 +228,7 @@ func (x Explorer) Regress(ctx context.Context, capsule []byte, o sim.Options) (s
 	if c.Listed {
 		notes = append(notes, fmt.Sprintf("its %d listed choices belong to that version's questions; those that are still asked are answered as listed", len(c.Picks)))
 	}
-	r, err := x.Explain(ctx, c.Scenario, c.options(o), 0)
+	r, err := x.Explain(ctx, c.Scenario, c.options(o), nil, 0)
 	if err != nil || ctx.Err() != nil {
 		return r, notes, err
 	}

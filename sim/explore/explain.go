@@ -8,10 +8,27 @@ import (
 	"github.com/vppdrill/vppdrill/sim"
 )
 
+// repeatMost is how many events of a run are repeated for its chain where one that passed is known: a few seconds' work, and six times the
+// catalogue's longest run. A run that needs more than that goes round in a circle that it entered where it left the way of the one that passed.
+const repeatMost = 150_000
+
 // Explain runs a scenario and gives its failure the chain of causes. Where last is a number, the result's story has the events up to it, with
 // what each changed. The run costs what it costs without, the memory of its lines, and a look at a node for each event of the story. A run that
 // nothing but its seed decides is held against one that breaks nothing: the catalogue's own as it was kept, or its nearest neighbour.
-func (x Explorer) Explain(ctx context.Context, s *scenarios.Scenario, o sim.Options, last int64) (scenarios.Result, error) {
+//
+// failed is what the run has broken before, nil where that is not known. Where that took more than repeatMost events, a run of the catalogue is
+// repeated up to there, and the result holds that failure with its chain and nothing else.
+func (x Explorer) Explain(ctx context.Context, s *scenarios.Scenario, o sim.Options, failed *scenarios.Failure, last int64) (scenarios.Result, error) {
+	if failed != nil && failed.Event > repeatMost && o.Chooser == nil && o.Postpone == 0 {
+		name := cause.NameOf(s, o.Seed)
+		p, err := cause.Passed(name)
+		if err != nil {
+			return scenarios.Result{}, err
+		}
+		if p.Has(name) {
+			return x.explainStart(ctx, s, o, p, failed)
+		}
+	}
 	told := tellerOf(s.Topology.Nodes, last)
 	o.Account = told
 	r, err := x.run(ctx, s, o)
@@ -52,4 +69,23 @@ func (x Explorer) beside(ctx context.Context, told *cause.Recorder, s *scenarios
 	}
 	o.Account = nil
 	return x.neighbour(ctx, told, s, o, r)
+}
+
+// explainStart is Explain for a run of the catalogue that is too long to be repeated as a whole.
+func (x Explorer) explainStart(ctx context.Context, s *scenarios.Scenario, o sim.Options, p *cause.Precedents, failed *scenarios.Failure) (scenarios.Result, error) {
+	inner, stop := context.WithCancel(ctx)
+	defer stop()
+	told := tellerOf(s.Topology.Nodes, 0)
+	told.most, told.stop = repeatMost, stop
+	o.Account = told
+	_, err := x.run(inner, s, o)
+	if ctx.Err() != nil || err != nil && inner.Err() == nil {
+		return scenarios.Result{}, err
+	}
+	if err := told.told.Beside(p, cause.NameOf(s, o.Seed)); err != nil {
+		return scenarios.Result{}, err
+	}
+	f := *failed
+	f.Chain = told.told.Chain(&f)
+	return scenarios.Result{Verdict: scenarios.Fail, Failure: &f}, nil
 }

@@ -35,7 +35,7 @@ func (x Explorer) Replay(ctx context.Context, capsule []byte, until int64, o sim
 	}
 	o = c.options(o)
 	if until <= 0 || until >= c.Failure.Event {
-		r, err := x.Explain(ctx, c.Scenario, o, 0)
+		r, err := x.Explain(ctx, c.Scenario, o, nil, 0)
 		if err == nil && ctx.Err() == nil {
 			err = c.compare(r)
 		}

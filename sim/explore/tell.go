@@ -25,6 +25,10 @@ type teller struct {
 	story       scenarios.Story
 	open        bool // the last of story.Events has not happened yet
 	lines       map[string][]string
+	// most is the last event that is kept for the chain, 0 for all; behind it stop is called, and full is set.
+	most int64
+	stop func()
+	full bool
 }
 
 // tellerOf is one for a page that shows the events up to last of a cluster; 0: none.
@@ -40,13 +44,26 @@ func tellerOf(nodes int, last int64) *teller {
 func (t *teller) Begin(state func() (scenarios.Snapshot, error)) { t.state = state }
 
 // Fact implements sim.Account.
-func (t *teller) Fact(f scenarios.Fact) { t.told.Fact(f) }
+func (t *teller) Fact(f scenarios.Fact) {
+	if !t.full {
+		t.told.Fact(f)
+	}
+}
 
 // Decided implements sim.Account.
-func (t *teller) Decided(who, text string) { t.told.Decided(who, text) }
+func (t *teller) Decided(who, text string) {
+	if !t.full {
+		t.told.Decided(who, text)
+	}
+}
 
 // Event implements sim.Account.
 func (t *teller) Event(seq int64, at time.Duration, parent int64, line []byte) {
+	if t.most > 0 && seq > t.most {
+		t.full = true
+		t.stop() // the world notices within a second of virtual time
+		return
+	}
 	t.told.Event(seq, at, parent, line)
 	if t.from == 0 || seq < t.from || seq > t.until+1 {
 		return
