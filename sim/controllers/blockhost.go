@@ -18,7 +18,7 @@ type blockHost struct {
 	system *blockSystem
 	node   string
 	side   Side
-	alloc  ipam.NodeAllocator
+	alloc  calico.Node
 	at     cluster.Endpoint
 	api    *apiClient
 	dead   bool
@@ -66,7 +66,7 @@ const (
 	refusedAgain = 31 * time.Second
 )
 
-func newBlockHost(s *blockSystem, node string, side Side, alloc ipam.NodeAllocator) *blockHost {
+func newBlockHost(s *blockSystem, node string, side Side, alloc calico.Node) *blockHost {
 	h := &blockHost{system: s, node: node, side: side, alloc: alloc, at: s.env.Cluster.Net.Endpoint(node),
 		coming: make(map[ipam.Owner]*coming), refused: make(map[ipam.Owner]time.Time), since: make(map[netip.Prefix]time.Time), spent: make(map[netip.Prefix]bool)}
 	if plant := s.env.Plant.Side; plant != nil {
@@ -156,16 +156,9 @@ func (h *blockHost) lease(o ipam.Owner) bool {
 
 // changed looks whether the agent's step concerns what the node has.
 func (h *blockHost) changed() {
-	if n := h.leases() + len(h.side.Blocks()); n != h.asked || len(h.leaving) > 0 || len(h.order) > 0 {
+	if n := h.alloc.Len() + len(h.side.Blocks()); n != h.asked || len(h.leaving) > 0 || len(h.order) > 0 {
 		h.soon()
 	}
-}
-
-func (h *blockHost) leases() (n int) {
-	for range h.alloc.Leases() {
-		n++
-	}
-	return n
 }
 
 // soon evaluates in an event of its own: the agent is in the middle of a step.
@@ -186,7 +179,7 @@ func (h *blockHost) later(d time.Duration) {
 }
 
 func (h *blockHost) evaluate() {
-	h.asked = h.leases() + len(h.side.Blocks())
+	h.asked = h.alloc.Len() + len(h.side.Blocks())
 	if !h.view.listed {
 		return
 	}
@@ -280,7 +273,7 @@ const leastKept = 1
 // balance chooses what goes back, and says how many addresses are lacking. What the agent has not taken for barredTime does not count
 // while pods wait, as another node's record bars it; a node does not go on collecting such.
 func (h *blockHost) balance() (lacking int) {
-	needed := max(h.leases()+len(h.order), leastKept)
+	needed := max(h.alloc.Len()+len(h.order), leastKept)
 	used, held, now := h.used(), h.side.Blocks(), h.system.env.now()
 	have, barred := 0, 0
 	var idle []netip.Prefix

@@ -29,7 +29,7 @@ type blockSystem struct {
 	election
 	leading  *tender
 	hosts    map[string]*blockHost // of living agents
-	allocs   map[string]ipam.NodeAllocator
+	allocs   map[string]calico.Node
 	requests int64
 	// shown is what each node has, by the names of the blocks.
 	shown map[string]map[string][]netip.Prefix
@@ -44,7 +44,7 @@ func newBlockSystem(env Env) (*blockSystem, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &blockSystem{env: env, hosts: make(map[string]*blockHost), allocs: make(map[string]ipam.NodeAllocator), shown: make(map[string]map[string][]netip.Prefix), aside: make(map[string]int),
+	s := &blockSystem{env: env, hosts: make(map[string]*blockHost), allocs: make(map[string]calico.Node), shown: make(map[string]map[string][]netip.Prefix), aside: make(map[string]int),
 		pools: calico.Pools{BlockBits: plan.PodSubnetOneNodePrefixLen, MaxBlocks: env.Plan.Calico.MaxBlocks, Strict: env.Plan.Calico.StrictAffinity}}
 	if s.pools.Ranges, err = env.ranges(); err != nil {
 		return nil, err

@@ -158,8 +158,12 @@ func (a *Agent) recordFor(c nodeid.Claim, present *nodeid.Record) nodeid.Record 
 func (a *Agent) networks(want []netip.Prefix) []netip.Prefix {
 	held := a.alloc.Blocks()
 	var list []netip.Prefix
+	isHeld := func(w netip.Prefix) bool {
+		return slices.ContainsFunc(held, func(b ipam.Block) bool { return b.Prefix == w })
+	}
+	fresh := a.free(slices.DeleteFunc(slices.Clone(want), isHeld))
 	for _, w := range want {
-		if slices.ContainsFunc(held, func(b ipam.Block) bool { return b.Prefix == w }) || a.free(w) {
+		if isHeld(w) || slices.Contains(fresh, w) {
 			list = append(list, w)
 		}
 	}

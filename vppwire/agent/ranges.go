@@ -312,14 +312,21 @@ func (a *Agent) takeable() []netip.Prefix {
 	if len(r.want) == 0 {
 		return nil
 	}
-	held, unpublished := a.alloc.Blocks(), false
+	active, unpublished := a.alloc.Blocks(), false
+	holding := func(w netip.Prefix) bool {
+		return slices.ContainsFunc(active, func(b ipam.Block) bool { return b.Prefix == w })
+	}
+	fresh := slices.DeleteFunc(slices.Clone(r.want), holding)
+	holders, shows := a.ids.Holders(a.now, fresh), a.ids.Shown()
 	var take []netip.Prefix
 	for _, w := range r.want {
-		holding := slices.ContainsFunc(held, func(b ipam.Block) bool { return b.Prefix == w })
-		holder, held := a.ids.Holder(a.now, w)
-		switch shown := a.ids.Shows(w); {
-		case holding:
+		if holding(w) {
 			take = append(take, w)
+			continue
+		}
+		holder := holders[0]
+		holders = holders[1:]
+		switch shown, held := shows(w), holder.Name != ""; {
 		case !a.ids.Complete():
 			r.incomplete = true
 		case shown && !held:
@@ -376,11 +383,16 @@ func (a *Agent) activeBlocks() []netip.Prefix {
 	return active
 }
 
-// free reports whether a block may be published: nobody else has addresses of it, and we do not step back from it.
-func (a *Agent) free(block netip.Prefix) bool {
-	if !a.ids.Complete() || a.now.Before(a.ranges.backAt) {
-		return false
+// free are those of the blocks that may be published: nobody else has addresses of them, and we do not step back from them.
+func (a *Agent) free(blocks []netip.Prefix) []netip.Prefix {
+	if len(blocks) == 0 || !a.ids.Complete() || a.now.Before(a.ranges.backAt) {
+		return nil
 	}
-	_, held := a.ids.Holder(a.now, block)
-	return !held
+	var list []netip.Prefix
+	for i, h := range a.ids.Holders(a.now, blocks) {
+		if h.Name == "" {
+			list = append(list, blocks[i])
+		}
+	}
+	return list
 }

@@ -45,25 +45,32 @@ func (m *Machine) Peer(id uint32) (r Record, regular, ok bool) {
 	case !e.lost && !e.live():
 		return Record{}, false, false
 	}
-	return e.record(), !e.irregular, true
+	return e.record(), e.irregular == nil, true
 }
 
 // Shows reports whether the view, our own record included, shows us as the holder of a block, and goes on doing so: nothing that
 // we have asked for, answered or not, would take the block out of the record.
-func (m *Machine) Shows(block netip.Prefix) bool {
+func (m *Machine) Shows(block netip.Prefix) bool { return m.Shown()(block) }
+
+// Shown is Shows for many blocks, until the view changes: the records are read once.
+func (m *Machine) Shown() func(block netip.Prefix) bool {
+	none := func(netip.Prefix) bool { return false }
 	own := m.view.entry(m.claim.ID)
-	if own != nil && own.rev == m.claim.unsure {
-		return false
+	if own == nil || own.rev == m.claim.unsure || !m.ours(own, m.claim.UID) || !own.live() || m.view.stale || m.view.revision < own.rev {
+		return none
 	}
-	if asked := m.store.asked; m.overOwn(asked) {
-		if r, err := ParseRecord(asked.Value); err != nil || !slices.Contains(r.PodNetworks, block) {
-			return false
-		}
+	shown := own.record().PodNetworks
+	asked := m.store.asked
+	if !m.overOwn(asked) {
+		return func(block netip.Prefix) bool { return slices.Contains(shown, block) }
 	}
-	if own == nil || !m.ours(own, m.claim.UID) || !own.live() || m.view.stale || m.view.revision < own.rev {
-		return false
+	r, err := ParseRecord(asked.Value)
+	if err != nil {
+		return none
 	}
-	return slices.Contains(own.record().PodNetworks, block)
+	return func(block netip.Prefix) bool {
+		return slices.Contains(shown, block) && slices.Contains(r.PodNetworks, block)
+	}
 }
 
 // Irregular counts the nodes with addresses outside of what the plan gives their IDs; IrregularNetworks yields theirs.
@@ -74,7 +81,7 @@ func (m *Machine) IrregularNetworks() iter.Seq[netip.Prefix] {
 	return func(yield func(netip.Prefix) bool) {
 		for i := range m.view.entries {
 			e := &m.view.entries[i]
-			if !e.irregular || !e.live() {
+			if e.irregular == nil || !e.live() {
 				continue
 			}
 			for _, p := range e.record().PodNetworks {

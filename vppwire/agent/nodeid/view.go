@@ -30,7 +30,8 @@ type entry struct {
 	id        uint32
 	deleted   bool
 	malformed bool
-	irregular bool // see Plan.Regular
+	// irregular is what the networks of a record lie in that is not regular, see Plan.Regular; nil of one that is.
+	irregular *cover
 	// lost: the record was live and is not in a list of a store that is not complete. Its node is reached by it until it is
 	// written again or another one of the node's is, or the Node object is gone.
 	lost      bool
@@ -87,7 +88,7 @@ func (v *view) entry(id uint32) *entry {
 
 // counted keeps the number of live irregular entries.
 func (v *view) counted(e *entry, by int) {
-	if e.irregular && e.live() {
+	if e.irregular != nil && e.live() {
 		v.irregular += by
 	}
 }
@@ -97,7 +98,7 @@ func (v *view) regularize(plan Plan) {
 	for i := range v.entries {
 		if e := &v.entries[i]; !e.deleted && !e.malformed {
 			v.counted(e, -1)
-			e.irregular = !plan.Regular(e.id, e.record().PodNetworks)
+			e.irregular = coverOf(plan, e.id, e.record().PodNetworks)
 			v.counted(e, 1)
 		}
 	}
@@ -202,7 +203,7 @@ func (m *Machine) fill(e *entry, item *Item) {
 	default:
 		m.beginsToRest(e)
 	}
-	e.irregular = !m.plan.Regular(e.id, n.PodNetworks)
+	e.irregular = coverOf(m.plan, e.id, n.PodNetworks)
 }
 
 // askForLost has the nodes listed again where a lost entry is of a node that has never been told of: its Node object may be gone for
@@ -249,20 +250,35 @@ type Holder struct {
 
 // Holder finds another node that has an address of block, or had until its quarantine ends; false when there is none.
 func (m *Machine) Holder(now time.Time, block netip.Prefix) (Holder, bool) {
+	h := m.Holders(now, []netip.Prefix{block})[0]
+	return h, h.Name != ""
+}
+
+// Holders is Holder for many blocks, in their order; one without a Name is nobody's. Each record is read once.
+func (m *Machine) Holders(now time.Time, blocks []netip.Prefix) []Holder {
+	out, open := make([]Holder, len(blocks)), len(blocks)
 	for i := range m.view.entries {
 		e := &m.view.entries[i]
-		if e.deleted || e.malformed || !e.irregular || e.id == m.claim.ID || m.ours(e, m.claim.UID) || !e.live() && !e.quarantined(now) {
+		switch {
+		case open == 0:
+			return out
+		case e.deleted || e.malformed || e.irregular == nil || e.id == m.claim.ID || m.ours(e, m.claim.UID) || !e.live() && !e.quarantined(now):
+			continue
+		case !slices.ContainsFunc(blocks, e.irregular.mayMeet):
 			continue
 		}
-		if slices.ContainsFunc(e.record().PodNetworks, block.Overlaps) {
-			h := Holder{Name: e.name}
-			if !e.live() {
-				h.Free = e.rest.until
+		networks := e.record().PodNetworks
+		for k, block := range blocks {
+			if out[k].Name != "" || !slices.ContainsFunc(networks, block.Overlaps) {
+				continue
 			}
-			return h, true
+			out[k].Name, open = e.name, open-1
+			if !e.live() {
+				out[k].Free = e.rest.until
+			}
 		}
 	}
-	return Holder{}, false
+	return out
 }
 
 // IDs yields every ID that was ever seen in the store, ascending.
