@@ -104,9 +104,9 @@ func TestLeave(t *testing.T) {
 		lines, want []string
 	}{
 		"wrong value": {[]string{"action start", "node-1 call add loop0 12:2b:00:00:00:01", "node-1 call add fib 12:2b:00:00:00:01", "node-1 call end 1"},
-			[]string{"3 unusual: first otherwise", "with other names or numbers", "12:2b:00:00:00:01 is first seen here: node-1's agent calls add: loop0"}},
+			[]string{"3 unusual: first otherwise", "there node-1's agent calls add: fib 12:2b:00:00:00:02", "12:2b:00:00:00:01 is first seen here: node-1's agent calls add: loop0"}},
 		"left out": {[]string{"action start", "node-1 call add loop0 12:2b:00:00:00:01", "node-1 call end 1", "node-1 call end 2"},
-			[]string{"3 unusual: first otherwise", "there node-1's agent calls add: fib MAC, which never comes here"}},
+			[]string{"3 unusual: first otherwise", "there node-1's agent calls add: fib 12:2b:00:00:00:02, which never comes here"}},
 		"longer":  {append(right[:5:5], "node-1 call end 3"), []string{"6 unusual: up to here all is as", "which ends here; this one goes on: node-1's agent calls end: 3"}},
 		"nothing": {right[:3], []string{"up to here all is as in the run of this scenario and seed that passed"}},
 	} {

@@ -44,7 +44,7 @@ type precedent struct {
 	Actors []string
 	// Who and What are indices of actors and texts, Gap the time since the deed before in microseconds, each a uvarint; Mark one byte each.
 	Who, What, Gap, Mark []byte
-	// Words are what answers and decisions say, names and numbers and all, one a line.
+	// Words are what deeds say that worded names, names and numbers and all, one a line.
 	Words string
 }
 
@@ -57,7 +57,10 @@ func (p *Precedents) Keep(name string, r *Recorder) {
 		return
 	}
 	if p.runs == nil {
-		p.runs, p.ids = map[string]*precedent{}, map[string]uint32{}
+		p.runs = map[string]*precedent{}
+	}
+	if p.ids == nil {
+		p.ids = map[string]uint32{}
 	}
 	x := &precedent{}
 	var words strings.Builder
@@ -79,7 +82,7 @@ func (p *Precedents) Keep(name string, r *Recorder) {
 		x.Gap = binary.AppendUvarint(x.Gap, uint64((d.at-at)/time.Microsecond))
 		x.Mark = append(x.Mark, d.mark)
 		if worded(d.text) {
-			words.WriteString(r.tellDeed(&d) + "\n")
+			words.WriteString(r.tellWhole(&d) + "\n")
 		}
 		at += (d.at - at) / time.Microsecond * time.Microsecond
 	}
@@ -87,14 +90,27 @@ func (p *Precedents) Keep(name string, r *Recorder) {
 	p.runs[name] = x
 }
 
-// worded reports whether a deed is kept with its words: an answer to a runtime, or a decision, but for journal records, which
-// have random names and times.
+// worded reports whether a deed is kept with its words: what changes something, so that a chain can say what stands there in the place of what is
+// done here. Journal records are kept without, as they have random names and times, and so is what only looks.
 func worded(text string) bool {
-	return strings.HasPrefix(text, "@ answer request") || strings.HasPrefix(text, "decides ") && !strings.HasPrefix(text, "decides writes ")
+	switch head, rest, _ := strings.Cut(text, " "); head {
+	case "decides":
+		return !strings.HasPrefix(rest, "writes ")
+	case "fact":
+		return true
+	case "link":
+		return writing(text)
+	default:
+		return strings.HasPrefix(text, "@ answer request") || strings.HasPrefix(text, "@ call ") && !strings.Contains(text, "dump")
+	}
 }
 
-// textsFile is the archive's file of texts; a run's file has its name.
+// textsFile is the archive's file of texts; a run's file has its name. It gets another name when worded or plain say otherwise: runs of before
+// would be read wrongly.
 const textsFile = "texts"
+
+// ErrOtherPrecedents says that runs were kept by a version that keeps them otherwise.
+var ErrOtherPrecedents = errors.New("kept by a version that keeps runs otherwise")
 
 // Write writes them as ReadPrecedents reads them: an archive with a file for each run, so that one is found without reading the others.
 func (p *Precedents) Write(w io.Writer) error {
@@ -118,37 +134,66 @@ func (p *Precedents) Write(w io.Writer) error {
 
 // Find reads the run of a name from what Write wrote; it has no run where there is none of that name.
 func Find(archive []byte, name string) (*Precedents, error) {
+	return read(archive, func(other string) bool { return other == name })
+}
+
+// Open reads all that Write wrote, to keep more.
+func Open(archive []byte) (*Precedents, error) {
+	p, err := read(archive, func(string) bool { return true })
+	if err != nil {
+		return nil, err
+	}
+	p.ids = make(map[string]uint32, len(p.texts))
+	for id, text := range p.texts {
+		p.ids[text] = uint32(id)
+	}
+	return p, nil
+}
+
+// read reads the runs that are wanted, and the texts where there are any.
+func read(archive []byte, wanted func(name string) bool) (*Precedents, error) {
 	z, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
 	if err != nil {
 		return nil, fmt.Errorf("precedents: %w", err)
 	}
-	read := func(name string, x any) (found bool, err error) {
-		i := slices.IndexFunc(z.File, func(f *zip.File) bool { return f.Name == name })
-		if i < 0 {
-			return false, nil
-		}
-		f, err := z.File[i].Open()
+	decode := func(f *zip.File, x any) error {
+		r, err := f.Open()
 		if err == nil {
-			err = gob.NewDecoder(f).Decode(x)
-			err = errors.Join(err, f.Close())
+			err = gob.NewDecoder(r).Decode(x)
+			err = errors.Join(err, r.Close())
 		}
 		if err != nil {
-			return false, fmt.Errorf("precedents: %s: %w", name, err)
+			return fmt.Errorf("precedents: %s: %w", f.Name, err)
 		}
-		return true, nil
+		return nil
 	}
-	p, x := &Precedents{}, &precedent{}
-	there, err := read(name, x)
-	if err != nil || !there {
-		return p, err
+	p := &Precedents{runs: map[string]*precedent{}}
+	texts := slices.IndexFunc(z.File, func(f *zip.File) bool { return f.Name == textsFile })
+	if texts < 0 {
+		return nil, fmt.Errorf("precedents: %w", ErrOtherPrecedents)
 	}
-	p.runs = map[string]*precedent{name: x}
-	_, err = read(textsFile, &p.texts)
+	for i, f := range z.File {
+		if i == texts || !wanted(f.Name) {
+			continue
+		}
+		p.runs[f.Name] = &precedent{}
+		if err := decode(f, p.runs[f.Name]); err != nil {
+			return nil, err
+		}
+	}
+	if len(p.runs) > 0 {
+		err = decode(z.File[texts], &p.texts)
+	}
 	return p, err
 }
 
-// Has reports whether there is a run of a name.
-func (p *Precedents) Has(name string) bool { return p.runs[name] != nil }
+// Has reports whether there is a run of a name; nil Precedents have none.
+func (p *Precedents) Has(name string) bool { return p != nil && p.runs[name] != nil }
+
+// Whole reports whether a run of a name was kept to its end.
+func (p *Precedents) Whole(name string) bool {
+	return p.Has(name) && len(p.runs[name].Mark) < deedsMost
+}
 
 // errPrecedent is a file that no Precedents wrote.
 var errPrecedent = errors.New("precedents: a column ends early")
