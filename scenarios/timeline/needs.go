@@ -39,6 +39,8 @@ const (
 	PodNamespaces
 	ExternalPlugin
 	OwnClocks
+	OtherMaxPods
+	SeenRefusals
 )
 
 // needs is the one table of reasons for which an action or a setting is refused.
@@ -69,6 +71,8 @@ var needs = [...]string{
 	PodNamespaces:     "a namespace that a running container holds cannot be taken away",
 	ExternalPlugin:    "no IPAM plugin runs beside the agents here",
 	OwnClocks:         "all nodes have the clock of this machine",
+	OtherMaxPods:      "the kubelets here take 110 pods, some of the cluster's own among them",
+	SeenRefusals:      "why a pod waits is not seen here",
 }
 
 // String is the reason, for people.
@@ -155,6 +159,9 @@ func RefusedSettings(s *scenarios.Scenario, lacks []Need) []Refusal {
 		{"topology.nicMTU", GivenMachines, s.Topology.NICMTU != scenarios.Default().Topology.NICMTU},
 		{"topology.otherNICs", GivenMachines, len(s.Topology.OtherNICs) > 0},
 		{"topology.hostIPs", GivenMachines, s.Topology.HostIPs != 1},
+		{"topology.maxPodsPerNode", OtherMaxPods, s.Topology.MaxPodsPerNode != scenarios.Default().Topology.MaxPodsPerNode},
+		{"expect.exhausted", SeenRefusals, s.Expect.Exhausted != nil}, {"expect.waiting", SeenRefusals, s.Expect.Waiting != nil},
+		{"expect.refused", SeenRefusals, s.Expect.Refused != nil}, {"expect.neverAnswered", SeenRefusals, s.Expect.NeverAnswered != nil},
 		{"config.runtime", RudeRuntimes, s.Config.Runtime != scenarios.Runtime{}},
 		{"workload.maxPerNode", BoundedApps, slices.ContainsFunc(s.Workload.Rows, func(r scenarios.WorkloadPod) bool { return r.MaxPerNode > 0 })},
 		{"ipam.useExternalIPAM", ExternalPlugin, s.Config.IPAM.UseExternalIPAM},
