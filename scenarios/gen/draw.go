@@ -41,6 +41,7 @@ func Draw(c Chooser, p Profile, name string) *scenarios.Scenario {
 	d.drawClocks(&s.Topology)
 	d.drawDHCP(&s)
 	d.drawServices(&s)
+	d.drawGateway(&s.Config)
 	d.drawIP6(&s)
 	if err := s.Validate(); err != nil {
 		panic(fmt.Sprintf("gen: drew an invalid scenario: %v\n%s", err, s.Marshal()))

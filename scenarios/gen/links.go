@@ -1,6 +1,10 @@
 package gen
 
-import "github.com/vppdrill/vppdrill/scenarios"
+import (
+	"net/netip"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
 
 // nicMTUs are those of the network between nodes: Ethernet's, what tunnels of a cloud leave of it, jumbo frames.
 var nicMTUs = []uint32{1500, 1400, 9000}
@@ -16,4 +20,11 @@ func (d drawer) drawLinks(s *scenarios.Scenario) {
 		s.Config.Wiring.MTU -= one(d, "room for a tunnel", headroom...)
 	}
 	s.Topology.HostIPs = 1 + d.c.Pick("management addresses", 3)
+}
+
+// drawGateway has some clusters lead the nodes' default route to a machine whose address lies among those of the nodes.
+func (d drawer) drawGateway(c *scenarios.Config) {
+	if !c.HasDHCP() && !c.IPAM.DefaultGateway.IsValid() && d.coin("default gateway", 4) {
+		c.IPAM.DefaultGateway = netip.AddrFrom4([4]byte{192, 168, 16, byte(1 + d.c.Pick("gateway", 8))})
+	}
 }
