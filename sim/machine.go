@@ -67,6 +67,8 @@ type machine struct {
 	misanswer string
 	// rests holds until when released addresses rest.
 	rests map[netip.Addr]time.Duration
+	// wroteAt is when the agent made its last call that changes something.
+	wroteAt time.Duration
 	// leasesAt is when the agent leased or freed an address last.
 	leasesAt time.Duration
 	clocks   clocks

@@ -95,7 +95,7 @@ func (st stage) Ask(_ context.Context, node string, r timeline.Request, done fun
 	}}
 	x.done = func(res cluster.CNIResult) {
 		if done != nil {
-			done(timeline.Response{Known: !unknown(res) && !st.faulty(), Code: res.Code, Message: res.Message})
+			done(timeline.Response{Known: !unknown(res) && !st.faulty(), Mending: x.m.writes(), Code: res.Code, Message: res.Message})
 		}
 	}
 	st.ask(x)
@@ -246,3 +246,9 @@ func (st stage) Inject(text, node string) (end func(), err error) {
 	st.keyed = st.keyed || strings.Contains(text, "(Key ")
 	return func() { st.lift(added.id) }, nil
 }
+
+// mendingFor is how long a call is made at most behind an answer that says what it mends.
+const mendingFor = 10 * time.Millisecond
+
+// writes reports whether the agent has just changed something.
+func (m *machine) writes() bool { return m.wroteAt > 0 && m.w.eng.Now()-m.wroteAt < mendingFor }

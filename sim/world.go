@@ -327,7 +327,11 @@ func (w *World) count(m *machine, c vppwire.Call) {
 	} else {
 		w.counts.VPPCalls++
 	}
-	if c.Writes() && w.eng.Now() < m.recordUntil {
+	if !c.Writes() {
+		return
+	}
+	m.wroteAt = w.eng.Now()
+	if w.eng.Now() < m.recordUntil {
 		m.fact(scenarios.Fact{Kind: scenarios.FactVPPWrite, Text: c.Name()})
 	}
 }

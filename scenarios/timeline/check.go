@@ -149,13 +149,14 @@ func (p *Player) check(ctx context.Context, node string, s scenarios.PodState) {
 		hand := slices.ContainsFunc(p.damaged, func(d damage) bool { return d.node == node })
 		if before == "" {
 			// What was broken by hand may be without a consequence, and pods come and go: then a refusal proves nothing.
-			if after, certain := p.wiring(ctx, node, s.Owner); !certain || after != "" || hand {
+			if after, certain := p.wiring(ctx, node, s.Owner); !certain || after != "" || hand || r.Mending {
 				return
 			}
 		}
 		if before != "" && r.Code == 0 {
-			// A request waits for an agent that starts, which looks at everything and puts it right before it answers.
-			if after, certain := p.wiring(ctx, node, s.Owner); certain && after == "" {
+			// A request waits for an agent that starts, which looks at everything and puts it right before it answers, and may have more
+			// to do then.
+			if after, certain := p.wiring(ctx, node, s.Owner); !certain || after == "" {
 				return
 			}
 		}

@@ -115,7 +115,9 @@ type Request struct {
 
 // Response is what a plugin printed; without Known nobody can say, because the agent is down or a fault is active.
 type Response struct {
-	Known   bool
+	Known bool
+	// Mending: the agent has changed something a moment ago, so that a refusal may tell of before.
+	Mending bool
 	Code    uint32
 	Message string
 }

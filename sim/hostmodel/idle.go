@@ -15,7 +15,7 @@ func (h *Host) Idle(op vppwire.LinuxOp) bool {
 		return err == nil && op.Netns != "" && l.up == op.Up && (op.MTU == 0 || l.mtu == op.MTU) && op.MAC == vppwire.MAC{}
 	case vppwire.OffloadSet:
 		l, err := h.at(op.Netns, op.Name)
-		return err == nil && l.offloadOff == op.Off
+		return err == nil && op.Netns != "" && l.offloadOff == op.Off
 	case vppwire.NeighSet:
 		l, err := h.at(op.Netns, op.Link)
 		return err == nil && slices.Contains(l.neighbors, neighbor{addr: op.Addr, mac: op.MAC})
