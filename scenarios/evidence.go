@@ -74,6 +74,8 @@ const (
 	Unread Evidence = "records that were refused"
 	// Tries: FactFailed.
 	Tries Evidence = "tries in vain"
+	// FreeAddresses: Addr of FactRefused, where it is Exhausted.
+	FreeAddresses Evidence = "free addresses"
 	// NeedlessCalls: FactNeedless, and FactAgentUp.
 	NeedlessCalls Evidence = "needless calls"
 	// Services: Snapshot.Services and NodeState.ServiceRange; FactServed and FactUnserved.
@@ -87,7 +89,7 @@ const (
 func AllEvidence() []Evidence {
 	return []Evidence{Leases, Sandboxes, PodLives, Refusals, NodeIDs, Management, Blocks, AssignedBlocks, BlockedBlocks, FreeBlocks, WaitingPods, Rests, FullNodes,
 		Disturbances, CleanStops, VPPLives, Checks, ProgramLives, NodeAddresses, NodeLeases, OtherNICs, Removals, Leftovers,
-		Records, IDRests, Disks, Unread, RefusedCalls, Patience, Tries, NeedlessCalls, Services, WarmTargets, HeldIDs, LongQuiet, VPPTables, LinuxTables}
+		Records, IDRests, Disks, Unread, RefusedCalls, Patience, Tries, NeedlessCalls, FreeAddresses, Services, WarmTargets, HeldIDs, LongQuiet, VPPTables, LinuxTables}
 }
 
 // Missing lists what the law needs and is not among delivered, in the law's order.

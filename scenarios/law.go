@@ -109,7 +109,7 @@ const (
 	// answer is not so, "" for nothing.
 	FactAnswered
 	// FactRefused: an ADD for Owner was answered with an error (Text) and its CNI error code (Number), Exhausted when no address was
-	// free. Rest is how long the configuration has an ADD wait for its wiring; 0 where something else than the wiring may have
+	// free; Addr is one that was free all the same, and had been for a while, where the world knows one. Rest is how long the configuration has an ADD wait for its wiring; 0 where something else than the wiring may have
 	// refused it, or nobody knows who did.
 	FactRefused
 	// FactDeleted: a DEL for Owner was answered with success. Unsaved as below.

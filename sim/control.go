@@ -144,7 +144,7 @@ func (w *World) hooks() cluster.Hooks {
 		},
 		Refused: func(node string, s *cluster.Sandbox, r cluster.CNIResult) {
 			w.emit(scenarios.Fact{Kind: scenarios.FactRefused, Node: node, Owner: s.Owner, Pod: s.Pod.String(), PodUID: s.UID, Text: r.Message,
-				Number: r.Code, Exhausted: r.Exhausted, Rest: w.patience(node, r)})
+				Number: r.Code, Exhausted: r.Exhausted, Addr: w.freeInVain(node, r), Rest: w.patience(node, r)})
 		},
 	}
 }

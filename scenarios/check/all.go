@@ -24,6 +24,7 @@ func All() []scenarios.Law {
 		addressLeased(),
 		nicsWired(),
 		podsServed(),
+		fullWhenRefused(),
 		warmKept(),
 		addressStable(),
 		sameAnswer(),
