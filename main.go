@@ -31,6 +31,7 @@ import (
 	experimentpage "github.com/vppdrill/vppdrill/reports/experiment"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/catalog"
+	"github.com/vppdrill/vppdrill/scenarios/cause"
 	"github.com/vppdrill/vppdrill/scenarios/check"
 	"github.com/vppdrill/vppdrill/scenarios/cmd"
 	"github.com/vppdrill/vppdrill/scenarios/gen"
@@ -145,6 +146,7 @@ func exploring() cmd.Explorer {
 		Explain: func(ctx context.Context, s *scenarios.Scenario, o cmd.RunOptions, failed *scenarios.Failure, last int64) (scenarios.Result, error) {
 			return x.Explain(ctx, s, options(o), failed, last)
 		},
+		Kept: func(archive []byte) (cmd.Kept, error) { return keptOf(x, archive) },
 		Points: func(ctx context.Context, s *scenarios.Scenario, seed uint64, laws []scenarios.Law, kinds []string, node string) ([]cmd.Point, error) {
 			return points(ctx, x, s, seed, laws, kinds, node)
 		},
@@ -286,6 +288,47 @@ func points(ctx context.Context, x explore.Explorer, s *scenarios.Scenario, seed
 // options are a command's wishes in the simulator's terms.
 func options(o cmd.RunOptions) sim.Options {
 	return sim.Options{Seed: o.Seed, Laws: o.Laws, Events: o.Events, OnMark: o.OnMark, AtEnd: o.AtEnd, Replay: o.Replay, Series: o.Series, Story: o.Story}
+}
+
+// kept are runs that passed: those that a file had at the start explain, and those that it is to have from now on.
+type kept struct {
+	explorer explore.Explorer
+	mu       sync.Mutex
+	next     *cause.Precedents
+}
+
+func keptOf(x explore.Explorer, archive []byte) (*kept, error) {
+	if len(archive) == 0 {
+		return &kept{explorer: x, next: &cause.Precedents{}}, nil
+	}
+	k := &kept{explorer: x}
+	var err error
+	if k.explorer.Kept, err = cause.Open(archive); err == nil {
+		k.next, err = cause.Open(archive) // one is read while the other is written
+	}
+	return k, err
+}
+
+// Explain implements cmd.Kept.
+func (k *kept) Explain(ctx context.Context, s *scenarios.Scenario, o cmd.RunOptions, failed *scenarios.Failure, last int64) (scenarios.Result, error) {
+	return k.explorer.Explain(ctx, s, options(o), failed, last)
+}
+
+// Keep implements cmd.Kept.
+func (k *kept) Keep(ctx context.Context, s *scenarios.Scenario, o cmd.RunOptions) error {
+	_, err := k.explorer.Keep(ctx, s, options(o), k.next, func(take func()) {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		take()
+	})
+	return err
+}
+
+// Write implements cmd.Kept.
+func (k *kept) Write(w io.Writer) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.next.Write(w)
 }
 
 // simulate runs a scenario in virtual time.

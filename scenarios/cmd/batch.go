@@ -26,6 +26,8 @@ type batch struct {
 	tasks []task
 	// explain finds the causes of failures and tells the events of a story, each by a second run; nil: nobody asked.
 	explain func(ctx context.Context, s *scenarios.Scenario, o RunOptions, failed *scenarios.Failure, last int64) (scenarios.Result, error)
+	// kept takes runs that pass, each by a second run; nil: nobody asked.
+	kept Kept
 	// story: runs have stories, for a page.
 	story bool
 	// events keeps event lines, nil for none.
@@ -136,6 +138,11 @@ func (b *batch) one(ctx context.Context, t task, p *progress, early chan<- done)
 			early <- done{result: result, early: true}
 		}
 		b.tell(ctx, t.s, o, &result)
+		if b.kept != nil && result.Verdict == scenarios.Pass {
+			_, _ = promptly(ctx, func() (struct{}, error) { // it has just passed, so that nothing but an interrupt keeps it from doing so again
+				return struct{}{}, b.kept.Keep(ctx, t.s, RunOptions{Seed: t.seed, Laws: b.laws})
+			})
+		}
 		return done{result: result, events: part, kept: true}
 	}
 	if err != nil {

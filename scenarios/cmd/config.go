@@ -71,6 +71,8 @@ type Explorer struct {
 	// Explain runs a scenario again for the chain of causes of its failure and, where last is a number, for its story's events up to that
 	// one. failed is the failure, nil where there is none: where it took very many events, what comes back is that failure with its chain.
 	Explain func(ctx context.Context, s *scenarios.Scenario, o RunOptions, failed *scenarios.Failure, last int64) (scenarios.Result, error)
+	// Kept reads runs that passed from what Kept.Write wrote; empty: there are none yet.
+	Kept func(archive []byte) (Kept, error)
 	// Kinds are the kinds of operations that have crash points.
 	Kinds []string
 	// Points lists the crash points of these kinds in the run of s with a seed, of one node or, for "", of all. The run must

@@ -36,6 +36,7 @@ type runFlags struct {
 	jobs    int
 	compare []string
 	shrink  time.Duration
+	passed  string
 }
 
 func runCommand(c Config) *cobra.Command {
@@ -48,6 +49,7 @@ Without --seed a scenario runs with as many seeds as it asks for, from 1 on.`,
 		Example: `  vppdrill run --catalog --out out
   vppdrill run my-scenario.yaml --seed 7 --events all --out out
   vppdrill run --catalog --verify
+  vppdrill run my-scenario.yaml --passed passed.zip
   vppdrill run node-joins --compare sim,netns`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if f.catalog == (len(args) > 0) {
@@ -67,6 +69,7 @@ Without --seed a scenario runs with as many seeds as it asks for, from 1 on.`,
 	flags.Uint64Var(&f.seed, "seed", 1, "run this seed only")
 	flags.DurationVar(&f.shrink, "shrink", 20*time.Second, "how long failures may be made smaller; 0 leaves them as they are")
 	flags.StringVar(&f.out, "out", "", "folder for result.json, junit.xml, report.html and events.jsonl")
+	flags.StringVar(&f.passed, "passed", "", "file that keeps what runs do that pass, each by a second run; one of them that fails some day is explained by what is otherwise")
 	flags.BoolVar(&f.verify, "verify", false, "run everything twice, on one and on several processors, and compare")
 	flags.StringVar(&f.events, "events", "notable", "event lines to keep in --out: all, notable or none")
 	cli.AddFormatTo(flags, &f.format)
@@ -84,6 +87,9 @@ func (f runFlags) check(cmd *cobra.Command) error {
 		if err := f.checkCompare(cmd); err != nil {
 			return err
 		}
+	}
+	if f.passed != "" && (f.world != "sim" || f.compare != nil) {
+		return cli.Usagef("--passed %s: only runs in world sim repeat so exactly that they can be compared", f.passed)
 	}
 	if f.shrink < 0 {
 		return cli.Usagef("--shrink %s: a time, or 0 for none", f.shrink)
@@ -126,6 +132,10 @@ func runScenarios(cmd *cobra.Command, c Config, f runFlags, files []string) (err
 	if err != nil {
 		return err
 	}
+	kept, err := c.openKept(f.passed)
+	if err != nil {
+		return err
+	}
 	b := &batch{world: f.world, run: run, laws: c.Laws(), jobs: f.jobs}
 	for _, s := range list {
 		b.tasks = append(b.tasks, f.tasks(s)...)
@@ -133,6 +143,9 @@ func runScenarios(cmd *cobra.Command, c Config, f runFlags, files []string) (err
 	b.story = f.out != ""
 	if f.world == "sim" && (f.shrink > 0 || b.story) {
 		b.explain = c.Explorer.Explain
+	}
+	if kept != nil {
+		b.explain, b.kept = kept.Explain, kept
 	}
 	if f.verify {
 		b.run, b.jobs = verified(run), 1 // the number of processors is the process's, so runs cannot share it
@@ -155,6 +168,11 @@ func runScenarios(cmd *cobra.Command, c Config, f runFlags, files []string) (err
 		text = c.Reports.Text(cmd.OutOrStdout(), b.names())
 	}
 	results, runErr := b.do(cmd.Context(), cmd.ErrOrStderr(), text)
+	if kept != nil {
+		if err := kept.save(); err != nil {
+			return err
+		}
+	}
 	session := Session{Version: c.Version, Command: commandLine(cmd), Started: started, WallSeconds: time.Since(started).Seconds(), Results: results}
 	if cmd.Context().Err() != nil {
 		session.Incomplete = fmt.Sprintf("interrupted after %d of %d runs", len(results), len(b.tasks))

@@ -14,18 +14,18 @@ const repeatMost = 150_000
 
 // Explain runs a scenario and gives its failure the chain of causes. Where last is a number, the result's story has the events up to it, with
 // what each changed. The run costs what it costs without, the memory of its lines, and a look at a node for each event of the story. A run that
-// nothing but its seed decides is held against one that breaks nothing: the catalogue's own as it was kept, or its nearest neighbour.
+// nothing but its seed decides is held against one that breaks nothing: the one that was kept, or its nearest neighbour.
 //
-// failed is what the run has broken before, nil where that is not known. Where that took more than repeatMost events, a run of the catalogue is
-// repeated up to there, and the result holds that failure with its chain and nothing else.
+// failed is what the run has broken before, nil where that is not known. Where that took more than repeatMost events, a run of which one is
+// kept is repeated up to there, and the result holds that failure with its chain and nothing else.
 func (x Explorer) Explain(ctx context.Context, s *scenarios.Scenario, o sim.Options, failed *scenarios.Failure, last int64) (scenarios.Result, error) {
 	if failed != nil && failed.Event > repeatMost && o.Chooser == nil && o.Postpone == 0 {
 		name := cause.NameOf(s, o.Seed)
-		p, err := cause.Passed(name)
+		p, err := x.passed(name)
 		if err != nil {
 			return scenarios.Result{}, err
 		}
-		if p.Has(name) {
+		if p.Whole(name) {
 			return x.explainStart(ctx, s, o, p, failed)
 		}
 	}
@@ -57,10 +57,31 @@ func (x Explorer) Explain(ctx context.Context, s *scenarios.Scenario, o sim.Opti
 	return r, nil
 }
 
-// beside holds a failing run against one that breaks nothing: the catalogue's own as it was kept, else its nearest neighbour.
+// Keep runs a scenario that is decided by its seed and takes what it does into p, if it breaks nothing and ends as expected; it reports
+// whether. A later run of the same scenario and seed that fails can be held against it. take is called with what takes it: p may be shared.
+func (x Explorer) Keep(ctx context.Context, s *scenarios.Scenario, o sim.Options, p *cause.Precedents, take func(func())) (bool, error) {
+	told := tellerOf(s.Topology.Nodes, 0)
+	o.Account = told
+	r, err := x.run(ctx, s, o)
+	if err != nil || ctx.Err() != nil || r.Verdict != scenarios.Pass {
+		return false, err
+	}
+	take(func() { p.Keep(cause.NameOf(s, o.Seed), &told.told) })
+	return true, nil
+}
+
+// passed has the run of a name that passed, if there is one.
+func (x Explorer) passed(name string) (*cause.Precedents, error) {
+	if x.Kept.Has(name) {
+		return x.Kept, nil
+	}
+	return cause.Passed(name)
+}
+
+// beside holds a failing run against one that breaks nothing: the one that was kept, else its nearest neighbour.
 func (x Explorer) beside(ctx context.Context, told *cause.Recorder, s *scenarios.Scenario, o sim.Options, r *scenarios.Result) error {
 	name := cause.NameOf(s, o.Seed)
-	p, err := cause.Passed(name)
+	p, err := x.passed(name)
 	if err != nil {
 		return err
 	}
@@ -71,7 +92,7 @@ func (x Explorer) beside(ctx context.Context, told *cause.Recorder, s *scenarios
 	return x.neighbour(ctx, told, s, o, r)
 }
 
-// explainStart is Explain for a run of the catalogue that is too long to be repeated as a whole.
+// explainStart is Explain for a run that is too long to be repeated as a whole.
 func (x Explorer) explainStart(ctx context.Context, s *scenarios.Scenario, o sim.Options, p *cause.Precedents, failed *scenarios.Failure) (scenarios.Result, error) {
 	inner, stop := context.WithCancel(ctx)
 	defer stop()

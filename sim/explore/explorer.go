@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/cause"
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/sim/engine"
 )
@@ -20,6 +21,8 @@ type Explorer struct {
 	Run Run
 	// Budget is how many runs one Shrink may do; 0: 300, which is a second for a small scenario.
 	Budget int
+	// Kept are runs that passed beside those of the catalogue, for chains of causes; nil: none. Where both have one, this one counts.
+	Kept *cause.Precedents
 }
 
 const defaultBudget = 300
