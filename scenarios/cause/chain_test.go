@@ -124,3 +124,20 @@ func TestLeave(t *testing.T) {
 		}
 	}
 }
+
+// Goal: what an ipamd does and hears is told as of a program. Method: a table of lines, as they are and as steps have them.
+func TestLinesOfIPAMD(t *testing.T) {
+	for line, want := range map[string]string{
+		"node-1 ipamd":                       "node-1's ipamd starts",
+		"node-1 ipamd wakes":                 "node-1's ipamd wakes",
+		"node-1 ec2 1 describe-enis":         "node-1's ipamd calls describe-enis",
+		"node-1 ec# # set-up-eni eni#":       "node-1's ipamd calls set-up-eni eni#",
+		"node-1 ec2 answers describe-enis":   "node-1's ipamd is answered: describe-enis",
+		"node-2: ipamd 12 assign-units: no":  "node-2's ipamd says of its call assign-units: no",
+		"node-2: ipamd eni-0000 is attached": "node-2's ipamd eni-0000 is attached",
+	} {
+		if text, _ := (&Recorder{}).tellLine(line); text != want {
+			t.Errorf("%s: %q, want %q", line, text, want)
+		}
+	}
+}

@@ -106,11 +106,31 @@ func (r *Recorder) tellNode(node, rest string) (string, weight) {
 		return verb + " of " + node + " " + strings.TrimPrefix(what, ": "), turning
 	case "journal:":
 		return "the journal of " + node + ": " + what, turning
+	case "ec2", "ec#", "ipamd":
+		return strings.TrimSuffix(node, ":") + "'s ipamd " + tellIPAMD(verb, r.named(what)), routine
 	}
 	if strings.HasPrefix(node, "node-") {
 		return node + ": " + r.named(rest), routine
 	}
 	return node + " " + r.named(rest), routine
+}
+
+// tellIPAMD tells what an ipamd does and hears. Its calls have numbers, which say nothing.
+func tellIPAMD(verb, what string) string {
+	if verb == "ipamd" && what == "" {
+		return "starts"
+	}
+	number, call, more := strings.Cut(what, " ")
+	switch {
+	case !more || number != "#" && strings.Trim(number, "0123456789") != "":
+		if answered, ok := strings.CutPrefix(what, "answers "); ok {
+			return "is answered: " + answered
+		}
+		return what
+	case verb == "ipamd":
+		return "says of its call " + call
+	}
+	return "calls " + call
 }
 
 // Patterns of what lines, facts and laws speak of.
