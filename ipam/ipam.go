@@ -157,5 +157,6 @@ type NodeAllocator interface {
 // DualStack is a NodeAllocator whose blocks may be of two families. Want.Pool chooses one; without a block of it there is ErrNoBlock.
 type DualStack interface {
 	NodeAllocator
-	DualStack()
+	// FreeIn is how many addresses of a family's pool, PoolIPv4 or PoolIPv6, active blocks could give out now.
+	FreeIn(now time.Time, pool string) int
 }

@@ -199,6 +199,9 @@ func (m *machine) freeForStarved(k *cluster.Kubelet) bool {
 	if pooled, ok := m.alloc.(controllers.PooledAllocator); ok {
 		return slices.ContainsFunc(k.StarvedPods(), func(p *cluster.Pod) bool { return pooled.FreeFor(now, p.Pool) > 0 })
 	}
+	if both, ok := m.alloc.(ipam.DualStack); ok && m.w.s.Config.IPAM.Dual() {
+		return both.FreeIn(now, ipam.PoolIPv4) > 0 && both.FreeIn(now, ipam.PoolIPv6) > 0 // a pod gets one of each
+	}
 	_, free := m.alloc.Capacity(now)
 	return free > 0
 }

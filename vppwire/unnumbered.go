@@ -95,7 +95,15 @@ func (unnumberedReader) take(s *Session, _ dumpStep, res Result) {
 	for _, m := range res.shown.details {
 		if d, ok := m.(*ip.IPUnnumberedDetails); ok {
 			name := s.interfaceName(uint32(d.SwIfIndex))
-			s.observe(Unnumbered{If: name, Donor: s.interfaceName(uint32(d.IPSwIfIndex)), Table: s.tableOf(name, false)})
+			o := Unnumbered{If: name, Donor: s.interfaceName(uint32(d.IPSwIfIndex)), Table: s.tableOf(name, false)}
+			// The interface leaves the tables of both families only after this: VPP lets none go that has addresses.
+			switch t6 := s.tableOf(name, true); {
+			case o.Table == 0:
+				o.Table, o.IP6 = t6, t6 != 0
+			case t6 != 0:
+				o.Both = true
+			}
+			s.observe(o)
 		}
 	}
 }

@@ -44,8 +44,15 @@ type Node struct {
 
 var _ ipam.DualStack = (*Node)(nil)
 
-// DualStack implements ipam.DualStack.
-func (*Node) DualStack() {}
+// FreeIn implements ipam.DualStack.
+func (n *Node) FreeIn(now time.Time, pool string) int {
+	f := 0
+	if pool == PoolIPv6 {
+		f = 1
+	}
+	_, free := n.families[f].Capacity(now)
+	return free
+}
 
 // NewNode returns a Node without blocks. Its blocks are the prefixes that a CIDRAllocator gave the node.
 func NewNode(cfg NodeConfig) (*Node, error) {

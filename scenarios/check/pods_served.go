@@ -40,8 +40,23 @@ func checkPodsServed(s scenarios.Snapshot) (occasions int64, err error) {
 	return occasions, nil
 }
 
-// freeAddress is one that the node could give, the first.
+// freeAddress is one that the node could give, the first. In a cluster of two families a pod gets one of each, so that none counts as long
+// as the other family has none.
 func freeAddress(n *scenarios.NodeState) (netip.Addr, bool) {
+	if n.Second == nil {
+		return freeOf(n, func(netip.Prefix) bool { return true }, false)
+	}
+	of := func(ip6 bool) func(netip.Prefix) bool {
+		return func(p netip.Prefix) bool { return p.Addr().Is6() == ip6 }
+	}
+	if _, ok := freeOf(n, of(true), true); !ok {
+		return netip.Addr{}, false
+	}
+	return freeOf(n, of(false), true)
+}
+
+// freeOf is freeAddress among some of the node's blocks. One that is too large to look at everything in it counts where large does.
+func freeOf(n *scenarios.NodeState, some func(netip.Prefix) bool, large bool) (netip.Addr, bool) {
 	taken := map[netip.Addr]bool{}
 	for l := range n.Leases() {
 		taken[l.Addr] = true
@@ -52,7 +67,13 @@ func freeAddress(n *scenarios.NodeState) (netip.Addr, bool) {
 		}
 	}
 	for _, b := range n.Blocks {
-		if b.Draining || slices.Contains(n.Blocked, b.Prefix) || space.Count(b.Prefix) > 1<<16 {
+		if b.Draining || slices.Contains(n.Blocked, b.Prefix) || !some(b.Prefix) {
+			continue
+		}
+		if space.Count(b.Prefix) > 1<<16 {
+			if large {
+				return b.Prefix.Addr(), true
+			}
 			continue
 		}
 		for a := b.Prefix.Addr(); b.Prefix.Contains(a); a = a.Next() {

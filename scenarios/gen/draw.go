@@ -42,7 +42,9 @@ func Draw(c Chooser, p Profile, name string) *scenarios.Scenario {
 	d.drawDHCP(&s)
 	d.drawServices(&s)
 	d.drawGateway(&s.Config)
-	d.drawIP6(&s)
+	if !d.drawIP6(&s) {
+		d.drawDual(&s)
+	}
 	if err := s.Validate(); err != nil {
 		panic(fmt.Sprintf("gen: drew an invalid scenario: %v\n%s", err, s.Marshal()))
 	}

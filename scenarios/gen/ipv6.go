@@ -15,26 +15,37 @@ const ip4Bits = 128 - 32
 const moreOverIP6 = 20
 
 // drawIP6 has some clusters be of IPv6: every range and address becomes the one of fd00::/96 with the same bits behind, so that what is
-// drawn before means the same. What is not wired with IPv6 stays with IPv4.
-func (d drawer) drawIP6(s *scenarios.Scenario) {
+// drawn before means the same. What is not wired with IPv6 stays with IPv4. It reports whether it is of IPv6.
+func (d drawer) drawIP6(s *scenarios.Scenario) bool {
 	c := &s.Config
 	if !d.coin("ipv6", 6) || c.HasDHCP() || c.IPAM.SingleAddresses() || c.IPAM.System == scenarios.Calico || c.Wiring.Services == scenarios.ServedByVPP {
-		return
-	}
-	plan, err := c.IPAM.Plan()
-	if err != nil {
-		panic("gen: drew an address plan that is none: " + err.Error())
+		return false
 	}
 	i := &c.IPAM
-	i.PodSubnetCIDR, i.PodSubnetOneNodePrefixLen = scenarios.CIDR(plan.PodSubnet), plan.PodSubnetOneNodePrefixLen
-	i.VPPHostSubnetCIDR, i.VPPHostSubnetOneNodePrefixLen = scenarios.CIDR(plan.VPPHostSubnet), plan.VPPHostSubnetOneNodeLen
-	i.NodeInterconnectCIDR, i.VXLANCIDR, i.ServiceCIDR = scenarios.CIDR(plan.NodeInterconnect), scenarios.CIDR(plan.VXLAN), scenarios.CIDR(plan.Service)
-	if c.Wiring.Node == scenarios.NodeVXLAN {
-		c.Wiring.MTU = min(c.Wiring.MTU, s.Topology.NICMTU-50-moreOverIP6)
-	}
+	spell(i)
+	overIP6(s)
 	toIP6(reflect.ValueOf(i).Elem())
 	toIP6(reflect.ValueOf(&c.Nodes).Elem())
 	toIP6(reflect.ValueOf(&s.Timeline).Elem())
+	return true
+}
+
+// spell writes an address plan's ranges out, those too that are what they are without a word.
+func spell(i *scenarios.IPAM) {
+	plan, err := i.Plan()
+	if err != nil {
+		panic("gen: drew an address plan that is none: " + err.Error())
+	}
+	i.PodSubnetCIDR, i.PodSubnetOneNodePrefixLen = scenarios.CIDR(plan.PodSubnet), plan.PodSubnetOneNodePrefixLen
+	i.VPPHostSubnetCIDR, i.VPPHostSubnetOneNodePrefixLen = scenarios.CIDR(plan.VPPHostSubnet), plan.VPPHostSubnetOneNodeLen
+	i.NodeInterconnectCIDR, i.VXLANCIDR, i.ServiceCIDR = scenarios.CIDR(plan.NodeInterconnect), scenarios.CIDR(plan.VXLAN), scenarios.CIDR(plan.Service)
+}
+
+// overIP6 makes room for IPv6 around what tunnels carry.
+func overIP6(s *scenarios.Scenario) {
+	if w := &s.Config.Wiring; w.Node == scenarios.NodeVXLAN {
+		w.MTU = min(w.MTU, s.Topology.NICMTU-50-moreOverIP6)
+	}
 }
 
 // toIP6 changes every address, prefix and prefix length below v.
@@ -44,9 +55,7 @@ func toIP6(v reflect.Value) {
 		v.Set(reflect.ValueOf(addrOf6(x)))
 		return
 	case netip.Prefix:
-		if x.IsValid() {
-			v.Set(reflect.ValueOf(netip.PrefixFrom(addrOf6(x.Addr()), x.Bits()+ip4Bits)))
-		}
+		v.Set(reflect.ValueOf(prefixOf6(x)))
 		return
 	}
 	switch v.Kind() {

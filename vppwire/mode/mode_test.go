@@ -31,6 +31,18 @@ func TestModes(t *testing.T) {
 			if podIf != "" {
 				n.PodIf = netip.MustParsePrefix(podIf)
 			}
+			p := mode.Pod{Container: "c0ffee", IfName: "eth0", Netns: "/var/run/netns/cni-1",
+				Namespace: "default", Name: "web-0", Addr: addr("10.1.1.2"), Gateway: addr("10.1.1.1"), Number: 1}
+			six := nodeSix(nic)
+			if d.HasArg("without-blocks") { // of IPv6
+				six.Gateways = nil
+			}
+			switch {
+			case d.HasArg("dual"):
+				n.Second, p.SecondAddr, p.SecondGateway = &six, addr("fd00:1::2"), addr("fd00:1::1")
+			case d.HasArg("ip6"):
+				n, p.Addr, p.Gateway = six, addr("fd00:1::2"), addr("fd00:1::1")
+			}
 			if d.HasArg("services") {
 				c.NAT, n.Services = mode.NAT{On: true, External: d.HasArg("external"), TCPIdle: 10800, OtherIdle: 300}, prefix("10.96.0.0/12")
 				n.Gateway = addr("192.168.16.100")
@@ -41,12 +53,10 @@ func TestModes(t *testing.T) {
 			case "peer":
 				return lines(c.PeerObjects(n, peerTwo(d)))
 			case "pod":
-				var end netip.Addr
 				if n.PodIf.IsValid() {
-					end = n.PodIf.Addr().Next()
+					p.VPPEnd = n.PodIf.Addr().Next()
 				}
-				return lines(c.PodObjects(n, mode.Pod{VPPEnd: end, Container: "c0ffee", IfName: "eth0", Netns: "/var/run/netns/cni-1",
-					Namespace: "default", Name: "web-0", Addr: addr("10.1.1.2"), Gateway: addr("10.1.1.1"), Number: 1}))
+				return lines(c.PodObjects(n, p))
 			default:
 				t.Fatalf("unknown command %s", d.Cmd)
 				return ""
@@ -78,6 +88,16 @@ func nodeOne(nic string) mode.Node {
 		PodSubnets: []netip.Prefix{prefix("10.1.0.0/16")}, HostSubnets: []netip.Prefix{prefix("172.30.0.0/16")},
 		HostSubnet: prefix("172.30.1.0/24"), HostVPP: addr("172.30.1.1"), HostLinux: addr("172.30.1.2"),
 		HostAddrs: []netip.Addr{addr("10.20.0.2"), addr("10.0.2.15")}, Gateways: []netip.Prefix{prefix("10.1.1.1/24")}}
+}
+
+// nodeSix is the node with what it has of IPv6.
+func nodeSix(nic string) mode.Node {
+	n := nodeOne(nic)
+	n.Address, n.VXLAN, n.HostSubnet = prefix("fd00:16::1/64"), prefix("fd00:18::1/64"), prefix("fd00:30::100/120")
+	n.PodSubnets, n.HostSubnets = []netip.Prefix{prefix("fd00:1::/48")}, []netip.Prefix{prefix("fd00:30::/64")}
+	n.HostVPP, n.HostLinux, n.HostAddrs = addr("fd00:30::101"), addr("fd00:30::102"), []netip.Addr{addr("fd20::2")}
+	n.Gateways = []netip.Prefix{prefix("fd00:1::1/64")}
+	return n
 }
 
 func peerTwo(d *datadriven.TestData) mode.Peer {

@@ -85,14 +85,24 @@ func everything(a netip.Addr) netip.Prefix {
 	return netip.PrefixFrom(netip.IPv6Unspecified(), 0)
 }
 
-// gateway makes the pods' gateway addresses real, for pod interfaces to borrow.
+// lends reports whether there is a gateway, of either family.
+func (n *Node) lends() bool {
+	return len(n.Gateways) > 0 || n.Second != nil && len(n.Second.Gateways) > 0
+}
+
+// gateway makes the pods' gateway addresses real, for pod interfaces to borrow. In a cluster of two families the lender is in both tables from
+// the beginning: VPP takes no interface into another table that borrows addresses of one that has some.
 func (c Config) gateway(o *objects, n Node) {
-	if n.PodIf.IsValid() || len(n.Gateways) == 0 {
+	if n.PodIf.IsValid() || !n.lends() {
 		return
 	}
 	o.add(vppwire.Loopback{Instance: gwInstance, MAC: gatewayMAC(n.ID)})
 	o.add(vppwire.Tag{If: GatewayLoop, Text: "podGwLoop"})
-	o.add(vppwire.InTable{If: GatewayLoop, Table: c.PodTable, IP6: n.Gateways[0].Addr().Is6()})
+	ip6 := n.Address.Addr().Is6()
+	o.add(vppwire.InTable{If: GatewayLoop, Table: c.PodTable, IP6: ip6})
+	if n.Second != nil {
+		o.add(vppwire.InTable{If: GatewayLoop, Table: c.PodTable, IP6: !ip6})
+	}
 	for _, g := range n.Gateways {
 		o.add(vppwire.Address{If: GatewayLoop, Addr: g, Table: c.PodTable})
 	}

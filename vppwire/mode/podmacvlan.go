@@ -39,7 +39,7 @@ func (w podMacvlan) node(c Config, o *objects, n Node) {
 	if w.bridged(c) { // whose it is changes with no range
 		o.add(vppwire.Bridge{ID: TrunkBridgeID})
 	}
-	if len(n.Gateways) == 0 && !n.PodIf.IsValid() {
+	if !n.lends() && !n.PodIf.IsValid() {
 		return
 	}
 	device, parent := vppwire.TrunkVPPDevice, vppwire.TrunkLinuxDevice
@@ -63,8 +63,11 @@ func (w podMacvlan) node(c Config, o *objects, n Node) {
 	name := w.name(c, Pod{})
 	ip6, both := n.Address.Addr().Is6(), n.Second != nil
 	c.inPodTable(o, name, ip6)
+	if both {
+		c.inPodTable(o, name, !ip6) // before it borrows: VPP lets none change its table that has addresses
+	}
 	if !n.PodIf.IsValid() {
-		o.add(vppwire.Unnumbered{If: name, Donor: GatewayLoop, Table: c.PodTable, IP6: ip6, Both: both && len(n.Second.Gateways) > 0})
+		o.add(vppwire.Unnumbered{If: name, Donor: GatewayLoop, Table: c.PodTable, IP6: ip6, Both: both})
 	}
 	c.podMTU(o, name)
 	w.guard(c, o, ip6)
