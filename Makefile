@@ -9,7 +9,7 @@ FUZZTIME ?= 5s
 MUTANTS ?= 100
 BUDGET  ?= 60s
 SEED    ?= 1
-.PHONY: help build run test check duel mutate kind-conformance bench bench-peers golden cover fuzz-short clean
+.PHONY: help build run test check duel plots mutate kind-conformance bench bench-peers golden cover fuzz-short clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,11 +37,23 @@ check: ## formatting, vet, staticcheck, golangci-lint where installed, the repos
 	$(GO) run ./reports/repo/repocheck
 	$(GO) test ./reports/repo/...
 
+# plotted runs a shipped experiment, and keeps plot number 2 of it as docs/tutorials/3.svg.
+define plotted
+	$(VPPDRILL) experiment scenarios/experiment/shipped/$(1).yaml --seeds 8 --out out/$(1)
+	cp out/$(1)/plots/$(2).svg docs/tutorials/$(3).svg
+endef
+
 duel: build ## every address management system at ten fills of a tight pool; table and plots in out/duel/experiment.html, and those of docs/tutorials/compare.md, two minutes
-	$(VPPDRILL) experiment scenarios/experiment/shipped/duel.yaml --out out/duel
-	cp out/duel/plots/02.svg docs/tutorials/duel-never-placed.svg
+	$(call plotted,duel,02,duel-never-placed)
 	cp out/duel/plots/03.svg docs/tutorials/duel-wait.svg
 	cp out/duel/plots/04.svg docs/tutorials/duel-wasted.svg
+
+plots: build ## answer the questions of docs/tutorials/capacity.md that need no trace; their plots there, and tables in out/, half a minute
+	$(call plotted,cooling,04,cooling-never-placed)
+	$(call plotted,aws-modes,03,aws-wait)
+	cp out/aws-modes/plots/04.svg docs/tutorials/aws-wasted.svg
+	$(call plotted,fragmentation,03,fragmentation-never-placed)
+	$(call plotted,node-ids,01,node-ids-collisions)
 
 mutate: ## plant MUTANTS (100) faults into the product, BUDGET (60s) of processor time each, and list what laws do not catch
 	@mkdir -p out

@@ -85,6 +85,7 @@ func TestPage(t *testing.T) {
 		{"seeds: 9\nmeasure: [wastedAddresses]\nagainst: {before: {config.ipam.podSubnetOneNodePrefixLen: 24}, after: {config.ipam.podSubnetOneNodePrefixLen: 26, \"timeline[+]\": {at: 10s, do: restart-vpp, node: node-1}}}\n", 3,
 			[]string{"<h2>before and after</h2>", ">257<td>65<td>-192<td>[-192, -192]"}},
 		{"vary: {config.ipam.podSubnetOneNodePrefixLen: 24..26, topology.nodes: 2..4}\nseeds: 3\nmeasure: [wastedAddresses]\n", 1 + 1 + 1 + 8, []string{"By two fields", "fewer seeds than an interval wants"}},
+		{"vary: {config.ipam.reuseDelay: \"0s,10s,2m0s\", topology.nodes: 2..4}\nseeds: 3\nmeasure: [podsNeverPlaced]\n", 1 + 1 + 1 + 8, []string{">2m0s</text>"}}, // the heat map's cells have levels as written
 		{prefix + "find: {largest: topology.nodes, within: 1..200, where: podsNeverPlaced == 0}\n", 1, []string{"Frontier", "Found", "<td>32<td>33"}},
 	} {
 		got := written(t, c.text)

@@ -32,14 +32,23 @@ func pale(c color.RGBA) color.RGBA {
 func newPlot(title, x, y string) *plot.Plot {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
-	p.Legend.Top = true
 	return p
 }
 
-// svg draws a plot.
+// svg draws a plot, and its legend to the right of it, off the curves: the picture is wider by that.
 func svg(p *plot.Plot, width, height vg.Length) (template.HTML, error) {
-	canvas := vgsvg.New(width, height)
-	p.Draw(draw.Crop(draw.New(canvas), 0, -4*vg.Millimeter, 0, -2*vg.Millimeter)) // labels at the ends of axes are half outside
+	const margin = 4 * vg.Millimeter // labels at the ends of axes are half outside
+	legend := p.Legend
+	legend.Top, legend.Left, legend.Padding = true, true, vg.Points(3)
+	p.Legend = plot.NewLegend()
+	beside := legend.Rectangle(draw.Canvas{}).Size().X
+	if beside > 0 {
+		beside += margin
+	}
+	canvas := vgsvg.New(width+beside, height)
+	whole := draw.New(canvas)
+	p.Draw(draw.Crop(whole, 0, -margin-beside, 0, -2*vg.Millimeter))
+	legend.Draw(draw.Crop(whole, width, 0, 0, -2*margin))
 	var out bytes.Buffer
 	if _, err := canvas.WriteTo(&out); err != nil {
 		return "", err
@@ -107,6 +116,9 @@ func bands(o *experiment.Outcome) (section, error) {
 	}
 	for _, m := range o.Measure {
 		p := newPlot(m, o.Vary[0].Field, m)
+		if ticks, ok := levelTicks(o); ok {
+			p.X.Tick.Marker = ticks
+		}
 		names, groups := arms(o)
 		for i, group := range groups {
 			if err := band(p, names[i], m, group, colour(i)); err != nil {
@@ -125,6 +137,25 @@ func first(o *experiment.Outcome) string {
 		return ""
 	}
 	return o.Vary[0].Field
+}
+
+// levelTicks are ticks at the levels of the field that is varied; false where some are too near each other for their words.
+func levelTicks(o *experiment.Outcome) (plot.ConstantTicks, bool) {
+	var list []level
+	for _, p := range o.Points {
+		x, _ := numeric(p, 0)
+		list = append(list, level{x, p.Values[0].Text})
+	}
+	list = levels(list)
+	var ticks plot.ConstantTicks
+	for i, l := range list {
+		const nearest = 0.05 // of the axis' length: four digits
+		if i > 0 && l.number-list[i-1].number < nearest*(list[len(list)-1].number-list[0].number) {
+			return nil, false
+		}
+		ticks = append(ticks, plot.Tick{Value: l.number, Label: l.text})
+	}
+	return ticks, true
 }
 
 // band adds one arm's figure to a plot.

@@ -7,72 +7,12 @@ import (
 	"slices"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/palette/moreland"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/vppdrill/vppdrill/scenarios/experiment"
 )
-
-// table is a figure over two axes, as plotter takes it.
-type table struct {
-	xs, ys []float64
-	of     map[[2]float64]float64
-}
-
-func (t table) Dims() (c, r int)   { return len(t.xs), len(t.ys) }
-func (t table) X(c int) float64    { return t.xs[c] }
-func (t table) Y(r int) float64    { return t.ys[r] }
-func (t table) Z(c, r int) float64 { return t.of[[2]float64{t.xs[c], t.ys[r]}] }
-
-// heatMaps draws each figure over two fields that are varied.
-func heatMaps(o *experiment.Outcome) (section, error) {
-	s := section{Title: "By two fields", Says: "The darkest is the least and the lightest the most; the cells hold the means."}
-	axes := numericAxes(o)
-	if len(o.Vary) != 2 || len(axes) != 2 || o.Find != "" {
-		return s, nil
-	}
-	names, groups := arms(o)
-	for i, group := range groups {
-		for _, m := range o.Measure {
-			t := table{of: map[[2]float64]float64{}}
-			labels := plotter.XYLabels{}
-			for _, p := range group {
-				x, _ := numeric(p, 0)
-				y, _ := numeric(p, 1)
-				e, ok := p.Estimate(m)
-				if !ok || e.Runs == 0 {
-					continue
-				}
-				t.xs, t.ys, t.of[[2]float64{x, y}] = append(t.xs, x), append(t.ys, y), e.Mean
-				labels.XYs, labels.Labels = append(labels.XYs, plotter.XY{X: x, Y: y}), append(labels.Labels, experiment.FigureText(e.Mean))
-			}
-			slices.Sort(t.xs)
-			slices.Sort(t.ys)
-			if t.xs, t.ys = slices.Compact(t.xs), slices.Compact(t.ys); len(t.xs) < 2 || len(t.ys) < 2 || len(t.of) != len(t.xs)*len(t.ys) {
-				continue // a Latin hypercube has no cells
-			}
-			p := newPlot(m+" "+names[i], o.Vary[0].Field, o.Vary[1].Field)
-			h := plotter.NewHeatMap(t, moreland.Kindlmann().Palette(64))
-			if h.Min == h.Max {
-				h.Max = h.Min + 1
-			}
-			texts, err := plotter.NewLabels(labels)
-			if err != nil {
-				return s, err
-			}
-			for i := range texts.TextStyle {
-				texts.TextStyle[i].Color = colours[1]
-			}
-			p.Add(h, texts)
-			if err := s.add(p); err != nil {
-				return s, err
-			}
-		}
-	}
-	return s, nil
-}
 
 // What is traded: addresses that nobody uses for the time that pods wait.
 const wasted, waits = "wastedAddresses", "startP99Seconds"
