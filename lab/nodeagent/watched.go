@@ -202,7 +202,7 @@ func (c *heardCluster) Watch(ctx context.Context, tell func(agent.Event)) {
 		case agent.NodeGone:
 			delete(c.nodes, e.Name)
 			delete(fresh, e.Name)
-		case agent.NodesListed:
+		case host.NodesListed:
 			c.nodes, fresh = fresh, maps.Clone(fresh)
 			clear(fresh)
 		case agent.PoolsChanged:

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/host"
 	"github.com/vppdrill/vppdrill/vppwire/service"
 )
 
@@ -42,12 +43,12 @@ func TestHeardCluster(t *testing.T) {
 		{seen("node-1", "a"), []string{"node node-1 a [] []"}},
 		{seen("node-2", "b"), []string{"node node-1 a [] []", "node node-2 b [] []"}},
 		{seen("node-1", "a", "10.1.1.0/24"), []string{"node node-1 a [10.1.1.0/24] []", "node node-2 b [] []"}},
-		{agent.NodesListed{}, []string{"node node-1 a [10.1.1.0/24] []", "node node-2 b [] []"}},
+		{host.NodesListed{}, []string{"node node-1 a [10.1.1.0/24] []", "node node-2 b [] []"}},
 		{agent.PoolsChanged{Pools: agent.Pools{Generation: 3}}, []string{"node node-1 a [10.1.1.0/24] []", "node node-2 b [] []", "pools 3"}},
 		{agent.NodeGone{Name: "node-2", UID: "b"}, []string{"node node-1 a [10.1.1.0/24] []", "pools 3"}},
 		// The watch has lost its place: node-1 is told again, node-4 is new, node-2 is not there.
 		{seen("node-4", "d"), []string{"node node-1 a [10.1.1.0/24] []", "node node-4 d [] []", "pools 3"}},
-		{agent.NodesListed{}, []string{"node node-4 d [] []", "pools 3"}},
+		{host.NodesListed{}, []string{"node node-4 d [] []", "pools 3"}},
 		{agent.PoolsChanged{Pools: agent.Pools{Generation: 4}}, []string{"node node-4 d [] []", "pools 4"}},
 		{agent.ServiceSeen{Service: service.Service{Name: web}}, []string{"node node-4 d [] []", "pools 4", HeardService(service.Service{Name: web})}},
 		{agent.EndpointsSeen{Slice: slice}, []string{"node node-4 d [] []", "pools 4", HeardService(service.Service{Name: web}), HeardSlice(slice)}},

@@ -27,10 +27,18 @@ type Store interface {
 
 // Cluster is where an agent learns which nodes exist, which pods are bound to its own, and which address ranges are in use.
 type Cluster interface {
-	// Watch tells NodeSeen, NodeGone, NodesListed, PodsListed and PoolsChanged until ctx ends, in order, from one goroutine.
+	// Watch tells NodeSeen, NodeGone, PodsListed and PoolsChanged of the agent's, and NodesListed of this package's, until ctx ends, in order,
+	// from one goroutine.
 	Watch(ctx context.Context, tell func(agent.Event))
 	// Relist has the nodes listed again by whoever knows them, not from a cache.
 	Relist()
+}
+
+// NodesListed is the agent's event with the time at which the list was asked for in the place of its age, which grows while the event
+// waits for the agent. An age below the true one has the agent take the nodes of that very list for ones that were told of before it.
+type NodesListed struct {
+	agent.NodesListed
+	Asked time.Time
 }
 
 // HostAddresses knows the addresses of the host's own links: vppwire/host/linux.
@@ -228,6 +236,9 @@ func (d *Driver) Request(ctx context.Context, event func(number uint64) agent.Ev
 // step feeds one event to the agent and performs what it asks for.
 func (d *Driver) step(ev agent.Event) {
 	now := d.clock.now()
+	if l, ok := ev.(NodesListed); ok {
+		ev = agent.NodesListed{Age: time.Since(l.Asked)} // behind now: it is this at the most
+	}
 	if d.log.Enabled(context.Background(), slog.LevelDebug) {
 		if _, ok := ev.(agent.Called); !ok {
 			d.log.Debug("event", "event", string(ev.AppendText(nil)))

@@ -195,6 +195,22 @@ func TestNoVPP(t *testing.T) {
 	address(t, n.add(n.sandbox(1)))
 }
 
+// Goal: an agent that is slow to hear of a list does not take the nodes in it, its own among them, for ones that were told of before the list and
+// are gone since. Method: an agent that stands still for longer than a list takes, behind each step of its start.
+func TestSlowToHear(t *testing.T) {
+	n := newNode(t)
+	n.startVPP()
+	var log lockedBuffer
+	n.startAgent(func(c *host.Config) {
+		c.Log = slog.New(slog.NewTextHandler(&log, nil))
+		c.Stepped = func(time.Time, *agent.Agent, []agent.Effect) { time.Sleep(20 * time.Millisecond) }
+	})
+	until(t, func() bool { return n.connected() || strings.Contains(log.String(), "is gone") }, func() string { return log.String() })
+	if text := log.String(); strings.Contains(text, "is gone") {
+		t.Fatal(text)
+	}
+}
+
 // dialer fails each time, told how often it was asked before.
 type dialer func(times int) error
 

@@ -10,6 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/host"
 )
 
 // Cluster tells one agent about nodes, its own node's pods, the address ranges and services.
@@ -93,7 +94,7 @@ func (f *Cluster) round(ctx context.Context, tell func(agent.Event)) error {
 		whole = f.seen(tell, kv) && whole
 	}
 	if whole { // otherwise a node that exists would count as gone
-		tell(agent.NodesListed{Age: time.Since(asked)})
+		tell(host.NodesListed{Asked: asked})
 	}
 	for _, kv := range list.Responses[1].GetResponseRange().Kvs {
 		if _, rest := f.c.fact(kv.Key); strings.Contains(rest, "/") {

@@ -14,6 +14,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/contiv"
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/host"
 	"github.com/vppdrill/vppdrill/vppwire/service"
 )
 
@@ -29,9 +30,12 @@ func watch(t *testing.T, c *Client, node string) (*Cluster, told) {
 	return f, l
 }
 
-// agedList: a list is as old as its answer took, which is neither nothing nor for ever.
-func agedList(a, b agent.NodesListed) bool {
-	age := max(a.Age, b.Age)
+// agedList: a list was asked for before it was told, and not long ago.
+func agedList(a, b host.NodesListed) bool {
+	if a.Asked.IsZero() {
+		a = b
+	}
+	age := time.Since(a.Asked)
 	return age > 0 && age < time.Minute
 }
 
@@ -66,7 +70,7 @@ func TestCluster(t *testing.T) {
 	f, l := watch(t, c, "node-1")
 	seen1 := agent.NodeSeen{Name: "node-1", UID: "1", Addresses: one.Addresses, PodCIDRs: one.PodCIDRs}
 	seen2 := agent.NodeSeen{Name: "node-2", UID: "2"}
-	expect(t, l, seen1, seen2, agent.NodesListed{}, agent.PodsListed{UIDs: []string{"pod-uid"}}, agent.ServicesListed{}, agent.EndpointsListed{})
+	expect(t, l, seen1, seen2, host.NodesListed{}, agent.PodsListed{UIDs: []string{"pod-uid"}}, agent.ServicesListed{}, agent.EndpointsListed{})
 
 	ipam := contiv.IPAMConfig{PodSubnetCIDR: "10.3.0.0/16", NodeInterconnectCIDR: "192.168.16.0/24"}
 	must(t, c.PutPools(ctx, agent.PublishedPools{Generation: 3, IPAMConfig: ipam}))
@@ -82,7 +86,7 @@ func TestCluster(t *testing.T) {
 
 	must(t, c.DeletePod(ctx, "node-1", "pod-uid"))
 	f.Relist()
-	expect(t, l, agent.NodeSeen{Name: "node-1", UID: "1b"}, agent.NodesListed{}, agent.PodsListed{}, agent.PoolsChanged{Pools: pools}, agent.ServicesListed{}, agent.EndpointsListed{})
+	expect(t, l, agent.NodeSeen{Name: "node-1", UID: "1b"}, host.NodesListed{}, agent.PodsListed{}, agent.PoolsChanged{Pools: pools}, agent.ServicesListed{}, agent.EndpointsListed{})
 }
 
 // Goal: a node that cannot be read exists all the same, so that nobody takes its ID or routes away.
@@ -96,11 +100,11 @@ func TestUnreadableNode(t *testing.T) {
 	must(t, c.PutNode(ctx, "node-1", Node{UID: "1"}))
 	f, l := watch(t, c, "node-1")
 	seen := agent.NodeSeen{Name: "node-1", UID: "1"}
-	expect(t, l, seen, agent.NodesListed{}, agent.PodsListed{}, agent.ServicesListed{}, agent.EndpointsListed{})
+	expect(t, l, seen, host.NodesListed{}, agent.PodsListed{}, agent.ServicesListed{}, agent.EndpointsListed{})
 	broken("node-1")
 	expect(t, l, seen)
 	f.Relist()
-	expect(t, l, seen, agent.NodesListed{}, agent.PodsListed{}, agent.ServicesListed{}, agent.EndpointsListed{})
+	expect(t, l, seen, host.NodesListed{}, agent.PodsListed{}, agent.ServicesListed{}, agent.EndpointsListed{})
 	broken("node-2") // of which nothing was known: the list has no end
 	f.Relist()
 	expect(t, l, seen, agent.PodsListed{}, agent.ServicesListed{}, agent.EndpointsListed{})
@@ -119,7 +123,7 @@ func TestServices(t *testing.T) {
 	must(t, c.PutService(ctx, s))
 	must(t, c.PutSlice(ctx, slice))
 	_, l := watch(t, c, "node-1")
-	expect(t, l, agent.NodesListed{}, agent.PodsListed{}, agent.ServiceSeen{Service: s}, agent.ServicesListed{Names: []service.Name{n}}, agent.EndpointsSeen{Slice: slice}, agent.EndpointsListed{Names: []service.Name{n}})
+	expect(t, l, host.NodesListed{}, agent.PodsListed{}, agent.ServiceSeen{Service: s}, agent.ServicesListed{Names: []service.Name{n}}, agent.EndpointsSeen{Slice: slice}, agent.EndpointsListed{Names: []service.Name{n}})
 	slice.Endpoints = nil
 	must(t, c.PutSlice(ctx, slice))
 	expect(t, l, agent.EndpointsSeen{Slice: slice})

@@ -15,6 +15,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam/space"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/host"
 )
 
 // FactsConfig says what an agent is told about.
@@ -178,7 +179,7 @@ func (f *Facts) listed(nodes []*v1.Node, asked time.Time, say func(...agent.Even
 		f.told[n.Name] = now
 		events = append(events, now)
 	}
-	say(append(events, agent.NodesListed{Age: time.Since(asked)})...)
+	say(append(events, host.NodesListed{Asked: asked})...)
 	if f.cfg.Pools != nil {
 		signal(f.cfg.Pools.stepped) // a Node that has come can have an object of its own
 	}

@@ -34,9 +34,12 @@ func watch(t *testing.T, cfg kube.FactsConfig) (*kube.Facts, heard) {
 	return f, h
 }
 
-// agedList: a list is as old as its answer took, which is neither nothing nor for ever.
-func agedList(a, b agent.NodesListed) bool {
-	age := max(a.Age, b.Age)
+// agedList: a list was asked for before it was told, and not long ago.
+func agedList(a, b host.NodesListed) bool {
+	if a.Asked.IsZero() {
+		a = b
+	}
+	age := time.Since(a.Asked)
 	return age > 0 && age < time.Minute
 }
 
@@ -96,7 +99,7 @@ func facts(t *testing.T, streams bool) {
 	s.put("pods", pod("a", "node-1"))
 	s.put("pods", pod("c", "node-2"))
 	f, h := watch(t, kube.FactsConfig{Client: client, Node: "node-1"})
-	all := []agent.Event{seen("node-1", "one", block), seen("node-2", "two"), agent.NodesListed{}, agent.PodsListed{UIDs: []string{"uid-of-a", "uid-of-b"}}}
+	all := []agent.Event{seen("node-1", "one", block), seen("node-2", "two"), host.NodesListed{}, agent.PodsListed{UIDs: []string{"uid-of-a", "uid-of-b"}}}
 	h.expect(t, all...)
 
 	until(t, s.watched, func() string { return "nobody watches" })

@@ -14,6 +14,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/host"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 	"github.com/vppdrill/vppdrill/vppwire/service"
 )
@@ -97,10 +98,10 @@ func TestServices(t *testing.T) {
 	ends := agent.EndpointsSeen{Slice: service.Slice{Name: name("web-1"), Service: "web", Ports: []service.SlicePort{{Name: "web", Proto: vppwire.TCP, Port: 8080}},
 		Endpoints: []service.Endpoint{{Addr: netip.MustParseAddr("10.1.1.2"), Node: "node-1", Ready: true, Serving: true},
 			{Addr: netip.MustParseAddr("10.1.2.2"), Serving: true, Terminating: true}}}}
-	h.expectAnyOrder(t, []agent.Event{agent.NodesListed{}, agent.PodsListed{}},
+	h.expectAnyOrder(t, []agent.Event{host.NodesListed{}, agent.PodsListed{}},
 		[]agent.Event{agent.ServiceGone{Name: name("another")}, agent.ServiceGone{Name: name("beside")}, agent.ServiceGone{Name: name("left")}, web, agent.ServicesListed{Names: []service.Name{name("web")}}},
 		[]agent.Event{ends, agent.EndpointsGone{Name: name("web-6")}, agent.EndpointsListed{Names: []service.Name{name("web-1")}}})
-	deaf.expect(t, agent.NodesListed{}, agent.PodsListed{})
+	deaf.expect(t, host.NodesListed{}, agent.PodsListed{})
 
 	until(t, s.watched, func() string { return "nobody watches" })
 	s.put("services", svc("dns", func(s *v1.Service) {
