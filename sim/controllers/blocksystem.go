@@ -6,7 +6,6 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/calico"
@@ -23,14 +22,9 @@ type Preparer interface {
 // blockSystem is Calico: each node assigns itself addresses of the cluster's blocks, which are resources that everybody swaps; the
 // controllers take back what nodes that are gone had.
 type blockSystem struct {
-	env   Env
-	pools calico.Pools
-
-	election
-	leading  *tender
-	hosts    map[string]*blockHost // of living agents
-	allocs   map[string]calico.Node
-	requests int64
+	operated[*tender, *blockHost]
+	pools  calico.Pools
+	allocs map[string]calico.Node
 	// shown is what each node has, by the names of the blocks.
 	shown map[string]map[string][]netip.Prefix
 	// aside counts the free addresses of the blocks with an affinity to a node.
@@ -44,8 +38,11 @@ func newBlockSystem(env Env) (*blockSystem, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &blockSystem{env: env, hosts: make(map[string]*blockHost), allocs: make(map[string]calico.Node), shown: make(map[string]map[string][]netip.Prefix), aside: make(map[string]int),
+	s := &blockSystem{allocs: make(map[string]calico.Node), shown: make(map[string]map[string][]netip.Prefix), aside: make(map[string]int),
 		pools: calico.Pools{BlockBits: plan.PodSubnetOneNodePrefixLen, MaxBlocks: env.Plan.Calico.MaxBlocks, Strict: env.Plan.Calico.StrictAffinity}}
+	s.operated = operated[*tender, *blockHost]{env: env, program: tenderProgram, agents: make(map[string]*blockHost),
+		boot:   func(l *leader) *tender { return newTender(s, l) },
+		reside: func(node string, side Side) *blockHost { return newBlockHost(s, node, side, s.allocs[node]) }}
 	if s.pools.Ranges, err = env.ranges(); err != nil {
 		return nil, err
 	}
@@ -152,52 +149,22 @@ func (s *blockSystem) Allocator(node string) (ipam.NodeAllocator, error) {
 	return n, nil
 }
 
-// Start implements System.
-func (s *blockSystem) Start() { s.lead() }
-
-func (s *blockSystem) lead() {
-	s.leading = newTender(s, s.won(&s.env, tenderProgram))
-	s.leading.start()
-}
-
 // Join implements System.
 func (*blockSystem) Join(string) error { return nil }
 
 // Leave implements System: the controllers see that the Node object is gone.
 func (*blockSystem) Leave(string) {}
 
-// AgentUp implements System.
-func (s *blockSystem) AgentUp(node string, side Side) {
-	h := newBlockHost(s, node, side, s.allocs[node])
-	s.hosts[node] = h
-	h.start()
-}
-
-// AgentDown implements System.
-func (s *blockSystem) AgentDown(node string) {
-	if h := s.hosts[node]; h != nil {
-		delete(s.hosts, node)
-		h.stop()
-	}
-}
-
-// Changed implements System.
-func (s *blockSystem) Changed(node string) {
-	if h := s.hosts[node]; h != nil {
-		h.changed()
-	}
-}
-
 // Refused implements System.
 func (s *blockSystem) Refused(node string, o ipam.Owner) {
-	if h := s.hosts[node]; h != nil {
+	if h := s.agents[node]; h != nil {
 		h.refused[o] = s.env.now()
 	}
 }
 
 // Prepare implements Preparer.
 func (s *blockSystem) Prepare(node string, o ipam.Owner, then func()) {
-	h := s.hosts[node]
+	h := s.agents[node]
 	if h == nil {
 		then()
 		return
@@ -205,19 +172,11 @@ func (s *blockSystem) Prepare(node string, o ipam.Owner, then func()) {
 	h.prepare(o, then)
 }
 
-// Blocks implements System.
-func (s *blockSystem) Blocks(node string) ([]netip.Prefix, bool) {
-	if h := s.hosts[node]; h != nil {
-		return h.want(), true
-	}
-	return nil, true
-}
-
 // AddRange implements System: another pool.
 func (s *blockSystem) AddRange(r netip.Prefix) error {
 	s.pools.Ranges = append(slices.Clone(s.pools.Ranges), r)
-	for _, name := range sortedNames(s.hosts) {
-		s.hosts[name].soon()
+	for _, name := range sortedNames(s.agents) {
+		s.agents[name].soon()
 	}
 	return nil
 }
@@ -233,36 +192,12 @@ func (s *blockSystem) RemoveRange(r netip.Prefix) error {
 	return nil
 }
 
-// LoseLeader implements System: other controllers take over.
-func (s *blockSystem) LoseLeader(pause time.Duration, within bool) error {
-	s.lose(pause, within, s.leading.stop, s.lead)
-	return nil
-}
-
 // FreeBlock implements System.
 func (s *blockSystem) FreeBlock() bool { return s.pools.Left(s.blocks()) }
 
-// Pending implements System.
-func (s *blockSystem) Pending() string {
-	if s.electing {
-		return tenderProgram + " is being elected"
-	}
-	if why := s.leading.pending(); why != "" {
-		return why
-	}
-	for _, name := range s.env.Cluster.Nodes() {
-		if h := s.hosts[name]; h != nil {
-			if why := h.pending(); why != "" {
-				return name + ": " + why
-			}
-		}
-	}
-	return ""
-}
-
 // Warm implements System: a node keeps no address that no pod has, but one when it has no pods.
 func (s *blockSystem) Warm(node string, taken []netip.Addr) []scenarios.Warm {
-	if s.hosts[node] == nil {
+	if s.agents[node] == nil {
 		return nil
 	}
 	w := scenarios.Warm{}
@@ -279,9 +214,6 @@ func (s *blockSystem) Warm(node string, taken []netip.Addr) []scenarios.Warm {
 	}
 	return []scenarios.Warm{w}
 }
-
-// Requests implements System: writes of blocks.
-func (s *blockSystem) Requests() int64 { return s.requests }
 
 // swap replaces a block by what it should be, if nobody was faster; nil is one that is not there yet. A block that is empty and nobody's is
 // deleted.

@@ -262,6 +262,13 @@ func (a *crdAgent) write(what string, act func(*cluster.API) (cluster.Object, er
 		func() { a.system.env.Crash(a.node) })
 }
 
+func (a *crdAgent) start() { a.feed.Start() }
+
+func (a *crdAgent) stop() {
+	a.dead = true
+	a.feed.Stop()
+}
+
 func (a *crdAgent) pending() string {
 	switch {
 	case !a.listed || a.view == nil:

@@ -16,11 +16,7 @@ import (
 // watermarks, and gets them back by the release handshake with its agent. They are EC2's in mode eni, an address service's in mode crd.
 type crdSystem struct {
 	provider
-	env Env
-	election
-	requests int64
-	leading  *crdOperator
-	agents   map[string]*crdAgent // living ones
+	operated[*crdOperator, *crdAgent]
 	allocs   map[string]*cilium.AddressNode
 	restarts map[string]int
 }
@@ -30,7 +26,13 @@ func newCRDSystem(env Env) (*crdSystem, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &crdSystem{provider: from, env: env, agents: make(map[string]*crdAgent), allocs: make(map[string]*cilium.AddressNode), restarts: make(map[string]int)}
+	s := &crdSystem{provider: from, allocs: make(map[string]*cilium.AddressNode), restarts: make(map[string]int)}
+	s.operated = operated[*crdOperator, *crdAgent]{env: env, program: operatorProgram, agents: make(map[string]*crdAgent),
+		boot: func(l *leader) *crdOperator { return newCRDOperator(s, l) },
+		reside: func(node string, side Side) *crdAgent {
+			s.restarts[node]++
+			return newCRDAgent(s, node, side, s.allocs[node])
+		}}
 	env.Cluster.API.Observe(func(old, now cluster.Object) {
 		n, ok := old.(*cluster.Node)
 		if !ok || now != nil {
@@ -79,79 +81,11 @@ func (s *crdSystem) Allocator(node string) (ipam.NodeAllocator, error) {
 	return expiringNode{n, s, node}, err
 }
 
-// Start implements System.
-func (s *crdSystem) Start() { s.lead() }
-
-func (s *crdSystem) lead() {
-	s.leading = newCRDOperator(s, s.won(&s.env, operatorProgram))
-	s.leading.start()
-}
-
-// AgentUp implements System.
-func (s *crdSystem) AgentUp(node string, side Side) {
-	s.restarts[node]++
-	a := newCRDAgent(s, node, side, s.allocs[node])
-	s.agents[node] = a
-	a.feed.Start()
-}
-
-// AgentDown implements System.
-func (s *crdSystem) AgentDown(node string) {
-	if a := s.agents[node]; a != nil {
-		a.dead = true
-		a.feed.Stop()
-		delete(s.agents, node)
-	}
-}
-
-// Changed implements System.
-func (s *crdSystem) Changed(node string) {
-	if a := s.agents[node]; a != nil {
-		a.changed()
-	}
-}
-
 // Refused implements System: the operator learns of pods only from what is in use.
 func (*crdSystem) Refused(string, ipam.Owner) {}
 
-// Blocks implements System.
-func (s *crdSystem) Blocks(node string) ([]netip.Prefix, bool) {
-	if a := s.agents[node]; a != nil {
-		return a.want(), true
-	}
-	return nil, true
-}
-
-// LoseLeader implements System. What the old operator had asked of EC2 and was cut off with never gets there; what it had written
-// arrives late.
-func (s *crdSystem) LoseLeader(pause time.Duration, within bool) error {
-	s.lose(pause, within, s.leading.stop, s.lead)
-	return nil
-}
-
 // FreeBlock implements System.
 func (s *crdSystem) FreeBlock() bool { return s.vacant() }
-
-// Requests counts requests that change something, and writes of resources.
-func (s *crdSystem) Requests() int64 { return s.requests }
-
-// Pending implements System.
-func (s *crdSystem) Pending() string {
-	if s.electing {
-		return "a cilium-operator is being elected"
-	}
-	if why := s.leading.pending(); why != "" {
-		return why
-	}
-	for _, name := range s.env.Cluster.Nodes() {
-		if a := s.agents[name]; a != nil {
-			if why := a.pending(); why != "" {
-				return name + ": " + why
-			}
-		}
-	}
-	return ""
-}
 
 // Warm implements System: what the watermarks ask for is there, and what is excess by them is given back
 // (Cilium's documentation, AWS ENI).

@@ -17,15 +17,10 @@ import (
 // poolSystem is Cilium's multi-pool mode with the default pool, or its cluster-pool mode: agents ask in their CiliumNode resources, the
 // operator answers there, and its ledger is in the store.
 type poolSystem struct {
-	env    Env
+	operated[*operator, *requester]
 	bits   int
 	ranges []netip.Prefix
-
-	election
-	leading  *operator
-	nodes    map[string]*requester // living agents
-	allocs   map[string]*cilium.Node
-	requests int64
+	allocs map[string]*cilium.Node
 	// asked is the pool that an owner asked for last, where there are several.
 	asked map[ipam.Owner]string
 }
@@ -89,9 +84,11 @@ func newPoolSystem(env Env) (*poolSystem, error) {
 		return nil, err
 	}
 	s := &poolSystem{
-		env: env, bits: plan.PodSubnetOneNodePrefixLen,
-		nodes: make(map[string]*requester), allocs: make(map[string]*cilium.Node), asked: make(map[ipam.Owner]string),
+		bits: plan.PodSubnetOneNodePrefixLen, allocs: make(map[string]*cilium.Node), asked: make(map[ipam.Owner]string),
 	}
+	s.operated = operated[*operator, *requester]{env: env, program: operatorProgram, agents: make(map[string]*requester),
+		boot:   func(l *leader) *operator { return newOperator(s, l) },
+		reside: func(node string, side Side) *requester { return newRequester(s, node, side, s.allocs[node]) }}
 	if s.ranges, err = s.env.ranges(); err != nil {
 		return nil, err
 	}
@@ -167,49 +164,15 @@ func (s *poolSystem) Allocator(node string) (ipam.NodeAllocator, error) {
 
 func natLoopback(block netip.Prefix) []netip.Addr { return []netip.Addr{agent.LoopbackOf(block)} }
 
-func (s *poolSystem) Start() { s.lead() }
-
-func (s *poolSystem) lead() {
-	s.leading = newOperator(s, s.won(&s.env, operatorProgram))
-	s.leading.start()
-}
-
 func (*poolSystem) Join(string) error { return nil }
 func (*poolSystem) Leave(string)      {}
 
-func (s *poolSystem) AgentUp(node string, side Side) {
-	r := newRequester(s, node, side, s.allocs[node])
-	s.nodes[node] = r
-	r.feed.Start()
-}
-
-func (s *poolSystem) AgentDown(node string) {
-	if r := s.nodes[node]; r != nil {
-		r.dead = true
-		r.feed.Stop()
-		delete(s.nodes, node)
-	}
-}
-
-func (s *poolSystem) Changed(node string) {
-	if r := s.nodes[node]; r != nil {
-		r.changed()
-	}
-}
-
 func (s *poolSystem) Refused(node string, o ipam.Owner) {
-	if r := s.nodes[node]; r != nil {
+	if r := s.agents[node]; r != nil {
 		r.demandOf(s.asked[o]).Refused(s.env.now(), o)
 		r.later(refusedTime) // what is asked for with it may be too much by then
 		r.soon()
 	}
-}
-
-func (s *poolSystem) Blocks(node string) ([]netip.Prefix, bool) {
-	if r := s.nodes[node]; r != nil {
-		return r.want(), true
-	}
-	return nil, true
 }
 
 // AddRange extends the pool.
@@ -228,12 +191,6 @@ func (s *poolSystem) RemoveRange(r netip.Prefix) error {
 		return err
 	}
 	s.ranges = slices.Delete(s.ranges, i, i+1)
-	return nil
-}
-
-// LoseLeader lets another operator take over.
-func (s *poolSystem) LoseLeader(pause time.Duration, within bool) error {
-	s.lose(pause, within, s.leading.stop, s.lead)
 	return nil
 }
 
@@ -258,27 +215,6 @@ func (s *poolSystem) freeBlock(ranges []netip.Prefix, bits int) bool {
 	}
 	return slices.ContainsFunc(ranges, func(r netip.Prefix) bool { return hasFreeBlock(r, bits, taken) })
 }
-
-// Pending says what operator and agents have under way.
-func (s *poolSystem) Pending() string {
-	if s.electing {
-		return "a cilium-operator is being elected"
-	}
-	if why := s.leading.pending(); why != "" {
-		return why
-	}
-	for _, name := range s.env.Cluster.Nodes() {
-		if r := s.nodes[name]; r != nil {
-			if why := r.pending(); why != "" {
-				return name + ": " + why
-			}
-		}
-	}
-	return ""
-}
-
-// Requests counts writes of resources and ledger.
-func (s *poolSystem) Requests() int64 { return s.requests }
 
 // spec is the pool as the configuration says, of one family.
 func (s *poolSystem) spec() cilium.PoolSpec {

@@ -269,6 +269,13 @@ func (r *requester) write(what string, act func(*cluster.API) (cluster.Object, e
 		func() { r.system.env.Crash(r.node) })
 }
 
+func (r *requester) start() { r.feed.Start() }
+
+func (r *requester) stop() {
+	r.dead = true
+	r.feed.Stop()
+}
+
 func (r *requester) pending() string {
 	switch {
 	case !r.listed || r.view == nil:
