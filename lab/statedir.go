@@ -55,6 +55,10 @@ func ValidID(id string) bool { return validID.MatchString(id) }
 
 // claim makes a lab's folder, which nobody else gets. An empty id takes a free one.
 func claim(root, id, backend string) (StateDir, error) {
+	root, err := filepath.Abs(root) // others read it from other folders
+	if err != nil {
+		return StateDir{}, fmt.Errorf("labs' folder: %w", err)
+	}
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		return StateDir{}, fmt.Errorf("labs' folder: %w", err)
 	}

@@ -52,18 +52,22 @@ func kindUp(cmd *cobra.Command, c *common, f upFlags, args []string) error {
 	if o.VPPImage == "" {
 		o.VPPImage = container.DefaultImage
 	}
-	if f.fromHost && !f.dryRun {
-		if err := imageFromHost(ctx, f.vpp, o.VPPImage); err != nil {
-			return err
-		}
+	before := o
+	if f.fromHost {
+		before.VPPImage = "" // it is to be made, where somebody can use it
+	}
+	if err := kindcluster.Check(ctx, before); err != nil {
+		return err
 	}
 	if f.dryRun {
-		if err := kindcluster.Check(ctx, o); err != nil {
-			return err
-		}
 		return c.print(cmd.OutOrStdout(), []string{"make a cluster"}, func(w io.Writer) {
 			fmt.Fprintf(w, "would make cluster %s of %d nodes, VPP of image %s, or change it to that\n", kindcluster.Name(o.ID), o.Nodes, o.VPPImage)
 		})
+	}
+	if f.fromHost {
+		if err := imageFromHost(ctx, f.vpp, o.VPPImage); err != nil {
+			return err
+		}
 	}
 	made, err := kindcluster.Up(ctx, o)
 	if err != nil {
@@ -79,20 +83,24 @@ func kindUp(cmd *cobra.Command, c *common, f upFlags, args []string) error {
 // nodesMost is what one machine was seen to carry.
 const nodesMost = 20
 
-// kindNotUp removes a cluster that did not come up, unless somebody wants to look at it. What this machine lacks has made nothing.
+// kindDownTime is how long a cluster may take to go: an engine that has much to do takes minutes.
+const kindDownTime = 5 * time.Minute
+
+// kindNotUp removes what is there of a cluster that did not come up, unless somebody wants to look at it.
 func kindNotUp(cmd *cobra.Command, f upFlags, o kindcluster.Options, why error) error {
+	switch {
+	case errors.Is(why, kindcluster.ErrStands), !kindcluster.HalfMade(why):
+	case f.keep:
+		why = fmt.Errorf("%w; it stays up: vppdrill lab down %s ends it", why, o.ID)
+	default:
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), kindDownTime) // also after an interrupt
+		defer cancel()
+		why = errors.Join(why, kindcluster.Down(ctx, o.Dir, o.ID))
+	}
 	if lab.IsCannotRun(why) {
 		return why
 	}
-	if errors.Is(why, kindcluster.ErrStands) {
-		return cli.Broken(why)
-	}
-	if f.keep {
-		return cli.Broken(fmt.Errorf("%w; it stays up: vppdrill lab down %s ends it", why, o.ID))
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), time.Minute) // also after an interrupt
-	defer cancel()
-	return cli.Broken(errors.Join(why, kindcluster.Down(ctx, o.Dir, o.ID)))
+	return cli.Broken(why)
 }
 
 // imageFromHost packs this machine's VPP and this program.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -19,7 +18,6 @@ import (
 	"sigs.k8s.io/kind/pkg/cluster/nodeutils"
 
 	"github.com/vppdrill/vppdrill/lab"
-	"github.com/vppdrill/vppdrill/lab/spawn"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
@@ -67,33 +65,6 @@ func keptFile(dir, id string) string { return filepath.Join(dir, "kind-"+id+".ke
 // Keep has a run's cluster outlive its run, until Down.
 func Keep(dir, id string) error { return os.WriteFile(keptFile(dir, id), nil, 0o644) }
 
-// Check says in one line what this machine lacks; it changes nothing.
-func Check(ctx context.Context, o Options) error {
-	e, err := connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = e.Close() }() // it has answered
-	_, architecture, err := e.image(ctx, o.VPPImage)
-	if lab.IsCannotRun(err) {
-		return lab.Cannot("world kind needs the image %s; `vppdrill lab image --from-host` makes one of this machine's VPP and this program", o.VPPImage)
-	}
-	if err == nil && architecture != runtime.GOARCH {
-		return lab.Cannot("image %s is for %s, and this machine is %s; `vppdrill lab image --from-host` makes one", o.VPPImage, architecture, runtime.GOARCH)
-	}
-	if err != nil || o.nodeImage() == "" {
-		return err
-	}
-	_, architecture, err = e.image(ctx, o.nodeImage())
-	if lab.IsCannotRun(err) {
-		return lab.Cannot("there is no node image %s; docker pull %s, or name another by --node-image", o.nodeImage(), o.nodeImage())
-	}
-	if err == nil && architecture != runtime.GOARCH {
-		return lab.Cannot("node image %s is for %s, and this machine is %s", o.nodeImage(), architecture, runtime.GOARCH)
-	}
-	return err
-}
-
 func (o Options) nodeImage() string {
 	if o.NodeImage != "" {
 		return o.NodeImage
@@ -114,21 +85,24 @@ type maker struct {
 	provider *cluster.Provider
 	nodes    []nodes.Node
 	control  nodes.Node
-	// stood: the cluster was there before.
-	stood bool
+	// stood: the cluster was there before. began: something of it may have been made.
+	stood, began bool
 }
 
 func newMaker(o Options, e engine) *maker {
 	return &maker{Options: o, engine: e, provider: cluster.NewProvider(cluster.ProviderWithDocker())}
 }
 
-// ErrStands is around every error about a cluster that stood before Up, which nobody must take down because of it.
-var ErrStands = errors.New("the cluster stands as it was")
-
 // Up makes a cluster stand, or changes one that stands to what it should be, and returns when its nodes are ready and its pods have
-// addresses. After an error what Up has made is still there, and Down removes it; ErrStands where the cluster was not made by this Up.
+// addresses. After an error what Up has made is still there where HalfMade says so, and Down removes it; ErrStands where the cluster was not made
+// by this Up.
 func Up(ctx context.Context, o Options) (Cluster, error) {
 	began := time.Now()
+	dir, err := filepath.Abs(o.Dir) // the network's label means it from any folder
+	if err != nil {
+		return Cluster{}, err
+	}
+	o.Dir = dir
 	if err := Check(ctx, o); err != nil {
 		return Cluster{}, err
 	}
@@ -146,11 +120,8 @@ func Up(ctx context.Context, o Options) (Cluster, error) {
 		if err == nil {
 			err = ctx.Err()
 		}
-		if err != nil && m.stood {
-			err = fmt.Errorf("%w: %w", ErrStands, err)
-		}
 		if err != nil {
-			return Cluster{}, err
+			return Cluster{}, m.explain(ctx, err)
 		}
 	}
 	c := Cluster{ID: o.ID, Name: Name(o.ID), Kubeconfig: Kubeconfig(o.Dir, o.ID), Took: time.Since(began)}
@@ -182,6 +153,7 @@ func (o Options) config() *v1alpha4.Cluster {
 
 // create makes the wire and the cluster where they are not there.
 func (m *maker) create(ctx context.Context) error {
+	m.began = true
 	if _, err := m.engine.wire(ctx, m.Dir, m.ID, m.Agents != nil); err != nil {
 		return err
 	}
@@ -342,13 +314,22 @@ func (m *maker) apply(ctx context.Context) error {
 	return err
 }
 
+// waiting are the commands of kubectl that have a --timeout of their own; answerTime bounds what others ask of the API server.
+var waiting = []string{"rollout", "wait", "drain"}
+
+const answerTime = 30 * time.Second
+
 // kubectl runs on the control plane.
 func (m *maker) kubectl(ctx context.Context, args ...string) (string, error) {
 	var out, said bytes.Buffer
-	args = append([]string{"--kubeconfig=/etc/kubernetes/admin.conf"}, args...)
+	asked := []string{"--kubeconfig=/etc/kubernetes/admin.conf"}
+	if !slices.Contains(waiting, args[0]) {
+		asked = append(asked, "--request-timeout="+answerTime.String())
+	}
+	args = append(asked, args...)
 	err := m.control.CommandContext(ctx, "kubectl", args...).SetStdout(&out).SetStderr(&said).Run()
 	if err != nil {
-		return "", fmt.Errorf("kubectl %s: %s", strings.Join(args[1:], " "), lastLine(said.String(), err))
+		return "", fmt.Errorf("kubectl %s: %s", strings.Join(args[len(asked):], " "), lastLine(said.String(), err))
 	}
 	return out.String(), nil
 }
@@ -416,33 +397,6 @@ func Down(ctx context.Context, dir, id string) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// List are the IDs of the clusters of a folder of labs, in order. Strays are those of this machine whose making was killed, of whatever
-// folder: they have a network and no kubeconfig, and their maker is gone.
-func List(ctx context.Context, dir string) (ids, strays []string, err error) {
-	e, err := connect(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer func() { _ = e.Close() }() // reading only
-	made, err := e.made(ctx)
-	for id, from := range made { // sorted below
-		who, bad := spawn.ParseID(from.owner)
-		_, gone := os.Stat(Kubeconfig(from.dir, id))
-		if from.run { // its owner takes it down, unless it was to be kept
-			_, gone = os.Stat(keptFile(from.dir, id))
-		}
-		switch alive := bad == nil && who.Alive(); {
-		case !alive && errors.Is(gone, os.ErrNotExist):
-			strays = append(strays, id)
-		case from.dir == dir:
-			ids = append(ids, id)
-		}
-	}
-	slices.Sort(ids)
-	slices.Sort(strays)
-	return ids, strays, err
 }
 
 // oneLine is an error of kind's without the log that it carries.

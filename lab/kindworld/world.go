@@ -73,7 +73,7 @@ func New(ctx context.Context, s *scenarios.Scenario, o Options) (_ *World, err e
 		c.Agents.ServiceSubnet = clusterServices
 	}
 	defer func() {
-		if err != nil && !lab.IsCannotRun(err) {
+		if err != nil && (!lab.IsCannotRun(err) || kindcluster.HalfMade(err)) {
 			err = errors.Join(err, w.Close())
 		}
 	}()
