@@ -182,6 +182,16 @@ func (l *claimLedger) returnAll(now time.Time, node string) (entries []Claim) {
 	return entries
 }
 
+// restate is what records says as the ledger's next entries: behind them nothing before them is needed.
+func (l *claimLedger) restate() []Claim {
+	entries := l.records()
+	for i := range entries {
+		l.version++
+		entries[i].Version = l.version
+	}
+	return entries
+}
+
 // records is the shortest ledger with the same holds, cooling blocks and version.
 func (l *claimLedger) records() (entries []Claim) {
 	add := func(op ClaimOp, pool, node string, cidr netip.Prefix, at time.Time) {

@@ -166,6 +166,10 @@ func (p *ClusterPool) FreeAt(now time.Time) time.Time {
 // complete only together with that version.
 func (p *ClusterPool) Records() []Claim { return p.claims.records() }
 
+// Restate is all that this ledger says, as its next entries, which have to be appended: a ledger that begins with the first of them is
+// whole. None where nothing is held.
+func (p *ClusterPool) Restate() []Claim { return p.claims.restate() }
+
 // hasFree reports whether a claim at now would succeed.
 func (c *carver) hasFree(now time.Time) bool {
 	c.expire(now)

@@ -186,3 +186,6 @@ func (o *PoolOperator) Delete(now time.Time, incarnation string) []Claim {
 
 // Records is the shortest ledger that says what this one says, as ClusterPool.Records.
 func (o *PoolOperator) Records() []Claim { return o.claims.records() }
+
+// Restate is all that this ledger says, as its next entries, as ClusterPool.Restate.
+func (o *PoolOperator) Restate() []Claim { return o.claims.restate() }

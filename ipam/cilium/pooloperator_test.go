@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestPoolRangesMayMoveButNotLiveBlocks(t *testing.T) {
@@ -134,5 +135,49 @@ func TestDeposedOperatorShowsNothing(t *testing.T) {
 	shown, more, err := old.Reconcile(epoch, request("a", 0))
 	if err != nil || len(shown) != 1 || len(more) == 0 || more[0].Version == uint64(len(ledger))+1 {
 		t.Errorf("the old operator shows %v after appending %v to a ledger of %d", shown, more, len(ledger))
+	}
+}
+
+// Goal: what an operator restates is a whole ledger, by itself and behind all entries before it. Method: an operator with blocks held, given back
+// and cooling, and two others that read the one and the other.
+func TestRestatedLedgerIsWhole(t *testing.T) {
+	fresh := func() *PoolOperator {
+		o, err := NewPoolOperator(PoolOperatorConfig{ReuseDelay: time.Hour})
+		if err == nil {
+			err = o.UpsertPool("default", PoolSpec{IPv4: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/24")}, MaskSize4: 28,
+				IPv6: []netip.Prefix{netip.MustParsePrefix("fd00::/120")}, MaskSize6: 124})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	o := fresh()
+	o.FinishRestore()
+	var ledger []Claim
+	for name, needed := range map[string]int{"a": 20, "b": 5, "c": 40} { // in any order: each has its own
+		n := &CiliumNode{Metadata: ObjectMeta{Name: name}}
+		n.Spec.IPAM.Pools.Requested = []PoolRequest{{Pool: "default", Needed: PoolDemand{IPv4Addrs: needed, IPv6Addrs: needed}}}
+		_, entries, err := o.Reconcile(epoch, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ledger = append(ledger, entries...)
+	}
+	ledger = append(ledger, o.Delete(epoch, "b")...)
+	again := o.Restate()
+	if len(again) != 2*2+2*2+2*3 || again[0].Version != uint64(len(ledger))+1 {
+		t.Errorf("%d entries behind %d: %v", len(again), len(ledger), again)
+	}
+	for _, entries := range [][]Claim{again, append(ledger, again...)} {
+		other := fresh()
+		for _, e := range entries {
+			if err := other.Apply(e); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if have, want := fmt.Sprint(other.Records(), other.Version()), fmt.Sprint(o.Records(), o.Version()); have != want {
+			t.Errorf("%s\nwant\n%s", have, want)
+		}
 	}
 }

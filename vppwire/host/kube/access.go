@@ -74,7 +74,7 @@ func ControllerNeeds(leaseNamespace string) []Need {
 // OperatorNeeds are those of an Operator with a lease in this namespace, which answers PoolNodes or gives Node objects their pod CIDRs.
 func OperatorNeeds(leaseNamespace string, requested bool) []Need {
 	needs := []Need{
-		{Group: Group, Version: RecordVersion, Resource: RecordResource, Verbs: []string{"get", "list", "create", "delete"}},
+		{Group: Group, Version: RecordVersion, Resource: RecordResource, Verbs: []string{"get", "list", "create", "update", "delete"}},
 		{Resource: "events", Verbs: []string{"create", "patch"}},
 		{Group: "coordination.k8s.io", Resource: "leases", Namespace: leaseNamespace, Verbs: []string{"get", "create", "update"}},
 	}

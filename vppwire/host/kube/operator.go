@@ -22,6 +22,7 @@ type Pools interface {
 	Wrote(n *cilium.CiliumNode)
 	Delete(now time.Time, incarnation string) []cilium.Claim
 	Records() []cilium.Claim
+	Restate() []cilium.Claim
 }
 
 // OperatorConfig is what an Operator needs. Client and New are needed.
@@ -34,6 +35,8 @@ type OperatorConfig struct {
 	Requested bool
 	// Lease is what leaders hold; nil: this process leads for as long as it runs. Two that lead do no harm: the ledger takes entries of one.
 	Lease *Lease
+	// LedgerSlack is how many entries the ledger may have beyond twice those that it needs, before it is begun anew; 0 is 128.
+	LedgerSlack int
 	// RequestTimeout is how long a request may go unanswered; 0 is 10 s.
 	RequestTimeout time.Duration
 	// Log is for people; nil: nobody.
@@ -67,6 +70,9 @@ func NewOperator(cfg OperatorConfig) (*Operator, error) {
 	}
 	if cfg.RequestTimeout == 0 {
 		cfg.RequestTimeout = defaultRequestTimeout
+	}
+	if cfg.LedgerSlack == 0 {
+		cfg.LedgerSlack = ledgerSlack
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)

@@ -2,10 +2,8 @@ package kube
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -13,20 +11,14 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
-	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
-
-// ledgerPrefix is where the ledger's entries are, one key each, so that the store takes each version once.
-const ledgerPrefix = "pools/ledger/"
-
-func ledgerKey(version uint64) string { return fmt.Sprintf("%s%020d", ledgerPrefix, version) }
 
 // poolTerm is one life of an operator as the leader: it does one thing after the other, and ends when it cannot be sure of the ledger.
 type poolTerm struct {
 	o      *Operator
 	pools  Pools
 	target poolTarget
-	store  *Store
+	ledger ledger
 	events *events
 
 	// ready: ledger and nodes have been read. views are the nodes as seen last, by name, gone the incarnations that went, by name and UID.
@@ -46,9 +38,9 @@ func (o *Operator) serve(ctx context.Context, events *events) error {
 		return err
 	}
 	t := &poolTerm{o: o, pools: pools, target: o.target(), events: events, views: map[string]poolNode{}, gone: map[string]string{}, said: map[string]bool{},
-		store: NewStore(StoreConfig{Client: o.cfg.Client, RequestTimeout: o.cfg.RequestTimeout, Log: o.cfg.Log})}
-	defer t.store.Close()
-	if err := t.restore(); err != nil {
+		ledger: newLedger(NewStore(StoreConfig{Client: o.cfg.Client, RequestTimeout: o.cfg.RequestTimeout, Log: o.cfg.Log}), o.cfg.LedgerSlack, o.cfg.Log)}
+	defer t.ledger.store.Close()
+	if err := t.ledger.restore(pools.Apply); err != nil {
 		return err
 	}
 	news := make(chan func() error)
@@ -77,58 +69,18 @@ func (o *Operator) serve(ctx context.Context, events *events) error {
 			err = do()
 		case <-again.C:
 			t.requeueShort()
+			t.ledger.sweep(ctx)
 		}
 		if err == nil {
 			err = t.work(ctx)
+		}
+		if err == nil && t.ready {
+			err = t.ledger.compact(t.pools)
 		}
 		if err != nil {
 			return err
 		}
 	}
-}
-
-// restore reads the ledger. Entries at its end that do not follow from the ones before are taken out: a store that has lost its data may
-// get one from a deposed leader, late, and nobody could append where it stands. What nodes show is entered again by adoption.
-func (t *poolTerm) restore() error {
-	r, err := t.store.perform(agent.StoreRequest{Op: agent.StoreList, Key: ledgerPrefix})
-	if err != nil {
-		return fmt.Errorf("the ledger cannot be read: %w", err)
-	}
-	slices.SortFunc(r.Items, func(a, b agent.StoreItem) int { return strings.Compare(a.Key, b.Key) })
-	var stray []agent.StoreItem
-	for _, item := range r.Items {
-		c, err := cilium.ParseClaim(item.Value)
-		if err == nil {
-			err = t.pools.Apply(c)
-		}
-		if err == nil {
-			stray = stray[:0]
-			continue
-		}
-		t.o.cfg.Log.Warn("does not follow", "entry", item.Key, "error", err)
-		stray = append(stray, item)
-	}
-	for _, item := range stray {
-		done, err := t.store.perform(agent.StoreRequest{Op: agent.StoreDelete, Key: item.Key, Revision: item.ModRevision})
-		if err != nil || done.Err != agent.StoreOK {
-			return fmt.Errorf("%s is not known to be taken out: %v %w", item.Key, done.Err, err)
-		}
-	}
-	return nil
-}
-
-// append puts entries into the ledger, one after the other. An answer that did not come may stand for an entry that is there.
-func (t *poolTerm) append(entries []cilium.Claim) error {
-	for _, c := range entries {
-		r, err := t.store.perform(agent.StoreRequest{Op: agent.StoreCreate, Key: ledgerKey(c.Version), Value: c.String()})
-		if err != nil {
-			return fmt.Errorf("ledger entry %s is not known to be written: %w", c, err)
-		}
-		if r.Err != agent.StoreOK {
-			return fmt.Errorf("ledger entry %d is another leader's", c.Version)
-		}
-	}
-	return nil
 }
 
 // listed takes every node that exists. The first list ends the restart: what nodes show and the ledger does not know is entered.
@@ -158,7 +110,7 @@ func (t *poolTerm) listed(list []poolNode) error {
 		if err != nil {
 			t.o.cfg.Log.Warn("left alone", "node", n.Metadata.Name, "error", err)
 		}
-		if err := t.append(entries); err != nil {
+		if err := t.ledger.append(entries); err != nil {
 			return err
 		}
 	}
@@ -227,7 +179,7 @@ func (t *poolTerm) work(ctx context.Context) error {
 		t.queue = t.queue[1:]
 		if incarnation, ok := t.gone[name]; ok {
 			delete(t.gone, name)
-			if err := t.append(t.pools.Delete(t.now(), incarnation)); err != nil {
+			if err := t.ledger.append(t.pools.Delete(t.now(), incarnation)); err != nil {
 				return err
 			}
 			t.requeueShort() // others may have waited for its blocks
@@ -251,7 +203,7 @@ func (t *poolTerm) reconcile(ctx context.Context, n poolNode) error {
 	} else {
 		delete(t.said, name)
 	}
-	if err := t.append(entries); err != nil {
+	if err := t.ledger.append(entries); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(entries, func(c cilium.Claim) bool { return c.Op == cilium.OpReturn }) {
