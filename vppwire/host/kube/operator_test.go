@@ -26,14 +26,15 @@ func clusterPool() (kube.Pools, error) {
 		IPv6: []netip.Prefix{netip.MustParsePrefix("fd00::/62")}, MaskSize6: 64})
 }
 
-// multiPool makes a pool of so many blocks of 14 addresses.
+// multiPool makes a pool of so many blocks of 14 addresses of each family.
 func multiPool(bits int) func() (kube.Pools, error) {
 	return func() (kube.Pools, error) {
 		p, err := cilium.NewPoolOperator(cilium.PoolOperatorConfig{})
 		if err != nil {
 			return nil, err
 		}
-		return p, p.UpsertPool(cilium.DefaultPool, cilium.PoolSpec{IPv4: []netip.Prefix{netip.PrefixFrom(netip.MustParseAddr("10.0.0.0"), 28-bits)}, MaskSize4: 28})
+		return p, p.UpsertPool(cilium.DefaultPool, cilium.PoolSpec{IPv4: []netip.Prefix{netip.PrefixFrom(netip.MustParseAddr("10.0.0.0"), 28-bits)}, MaskSize4: 28,
+			IPv6: []netip.Prefix{netip.PrefixFrom(netip.MustParseAddr("fd00::"), 124-bits)}, MaskSize6: 124})
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/cilium"
+	"github.com/vppdrill/vppdrill/ipam/contiv"
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
@@ -57,6 +58,8 @@ type Requester struct {
 // agentDemand is what of an agent says how many blocks it needs.
 type agentDemand struct {
 	needed int
+	// six: pods have addresses of IPv6.
+	six bool
 	// excess are blocks that could go, held all that it has, used those with a pod's address.
 	excess, held, used []netip.Prefix
 	// idle: whatever it has decided is journaled and told to the other nodes.
@@ -64,7 +67,7 @@ type agentDemand struct {
 }
 
 func (a agentDemand) equal(b agentDemand) bool {
-	return a.needed == b.needed && a.idle == b.idle && slices.Equal(a.excess, b.excess) && slices.Equal(a.held, b.held) && slices.Equal(a.used, b.used)
+	return a.needed == b.needed && a.six == b.six && a.idle == b.idle && slices.Equal(a.excess, b.excess) && slices.Equal(a.held, b.held) && slices.Equal(a.used, b.used)
 }
 
 // NewRequester returns a Requester that does nothing before Facts.Watch.
@@ -85,6 +88,7 @@ var refusedOwner = ipam.Owner{Network: "pools", ContainerID: "refused", IfName: 
 type Stepper interface {
 	Time(now time.Time) time.Time
 	Idle() bool
+	Ranges() (contiv.Plan, bool)
 }
 
 // Stepped is to be called where vppwire/host calls its Config.Stepped.
@@ -95,7 +99,11 @@ func (r *Requester) Stepped(now time.Time, a Stepper, effects []agent.Effect) {
 			r.demand.Refused(at, refusedOwner)
 		}
 	}
-	d := agentDemand{needed: r.demand.Needed(at, r.cfg.Alloc)}
+	plan, known := a.Ranges()
+	if !known {
+		return // nor is it what kind of addresses the node needs
+	}
+	d := agentDemand{needed: r.demand.Needed(at, r.cfg.Alloc), six: plan.PodSubnet.Addr().Is6()}
 	d.excess = r.demand.Excess(r.cfg.Alloc, d.needed)
 	for _, b := range r.cfg.Alloc.Blocks() {
 		d.held = append(d.held, b.Prefix)
@@ -178,7 +186,7 @@ func (r *Requester) evaluate(ctx context.Context, objects poolNodes, view *poolN
 	r.mu.Lock()
 	if !r.known {
 		r.mu.Unlock()
-		return // the agent has not read its journal
+		return // the agent has not read its journal, or knows no ranges
 	}
 	r.shown = nil
 	if view.CiliumNode != nil {
@@ -202,7 +210,7 @@ func (r *Requester) evaluate(ctx context.Context, objects poolNodes, view *poolN
 	case view.CiliumNode == nil && uid == "":
 		return // there is no Node yet for it to belong to
 	case view.CiliumNode == nil:
-		fresh, err = objects.create(ctx, r.cfg.Node, uid, demandOf(now.needed))
+		fresh, err = objects.create(ctx, r.cfg.Node, uid, now.requests())
 	case slices.Equal(pools.Requested, view.Spec.IPAM.Pools.Requested) && slices.EqualFunc(pools.Allocated, view.Spec.IPAM.Pools.Allocated, sameAllocation):
 		return
 	default:
@@ -231,7 +239,7 @@ func (r *Requester) choose() {
 
 // pools are what the object should say: without blocks that the agent has dropped for good.
 func (r *Requester) pools(view *poolNode) (p cilium.PoolsSpec) {
-	p.Requested = demandOf(r.now.needed)
+	p.Requested = r.now.requests()
 	if view.CiliumNode == nil {
 		return p
 	}
@@ -246,9 +254,13 @@ func (r *Requester) pools(view *poolNode) (p cilium.PoolsSpec) {
 	return p
 }
 
-// demandOf asks for so many addresses of the default pool.
-func demandOf(needed int) []cilium.PoolRequest {
-	return []cilium.PoolRequest{{Pool: cilium.DefaultPool, Needed: cilium.PoolDemand{IPv4Addrs: needed}}}
+// requests ask for what is needed of the default pool.
+func (a agentDemand) requests() []cilium.PoolRequest {
+	needed := cilium.PoolDemand{IPv4Addrs: a.needed}
+	if a.six {
+		needed = cilium.PoolDemand{IPv6Addrs: a.needed}
+	}
+	return []cilium.PoolRequest{{Pool: cilium.DefaultPool, Needed: needed}}
 }
 
 // create makes a node's object.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/cilium"
+	"github.com/vppdrill/vppdrill/ipam/contiv"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 )
@@ -27,10 +28,14 @@ type tenant struct {
 	alloc *cilium.Node
 	r     *kube.Requester
 	pods  int
+	plan  contiv.Plan
 }
 
 func (*tenant) Time(now time.Time) time.Time { return now }
 func (*tenant) Idle() bool                   { return true }
+
+// Ranges implements kube.Stepper: none are known while there is no pod subnet.
+func (n *tenant) Ranges() (contiv.Plan, bool) { return n.plan, n.plan.PodSubnet.IsValid() }
 
 // do changes the tenant and has the requester see the step.
 func (n *tenant) do(change func()) {
@@ -56,8 +61,18 @@ func (n *tenant) add() (ok bool) {
 }
 
 // Goal: a node gets blocks as its pods come, and they go again with the pods but for what is kept ready; what it was told last it is told
-// again after a restart of its agent, and never nothing in between. Method: operator and requester at one server, pods by hand.
+// again after a restart of its agent, and never nothing in between; of its pods' family, and none before that is known. Method: operator and
+// requester at one server, pods by hand.
 func TestRequester(t *testing.T) {
+	for name, plan := range map[string]contiv.Plan{
+		"IPv4": {PodSubnet: netip.MustParsePrefix("10.0.0.0/16")},
+		"IPv6": {PodSubnet: netip.MustParsePrefix("fd00::/64")},
+	} {
+		t.Run(name, func(t *testing.T) { testRequester(t, plan) })
+	}
+}
+
+func testRequester(t *testing.T, plan contiv.Plan) {
 	s := newServer(t)
 	client, _ := s.dial(t)
 	operate(t, kube.OperatorConfig{Client: client, New: multiPool(3), Requested: true})
@@ -94,6 +109,7 @@ func TestRequester(t *testing.T) {
 		return end
 	}
 	end := start()
+	n.do(func() { n.plan = plan })
 	s.addNode("n", func(n *v1.Node) { n.Spec.PodCIDR, n.Spec.PodCIDRs = "10.9.0.0/24", []string{"10.9.0.0/24"} })      // somebody else's
 	until(t, func() bool { return len(s.allocated("n")) == 2 }, func() string { return fmt.Sprint(s.allocated("n")) }) // 16 addresses of 14 each
 	for range 20 {
@@ -101,6 +117,11 @@ func TestRequester(t *testing.T) {
 	}
 	until(t, func() bool { return len(s.allocated("n")) >= 3 }, func() string { return fmt.Sprint(s.allocated("n")) })
 	had := s.allocated("n")
+	for _, text := range had {
+		if !plan.PodSubnet.Overlaps(netip.MustParsePrefix(text)) {
+			t.Errorf("it has %s", text)
+		}
+	}
 	end()
 	start()
 	until(t, func() bool { n.mu.Lock(); defer n.mu.Unlock(); return len(told) > 0 }, func() string { return "not told" })
