@@ -238,7 +238,7 @@ func (n *node) heard(s state) {
 		}
 		n.identity(at, c.ID, c.Blocks)
 		for _, l := range c.Leased {
-			tell(scenarios.Fact{Kind: scenarios.FactLeased, At: at, Node: n.name, Owner: l.Owner, Addr: l.Addr, Prefix: l.Block}, "")
+			tell(scenarios.Fact{Kind: scenarios.FactLeased, At: at, Node: n.name, Owner: l.Owner, Addr: l.Addr, Prefix: l.Block, InTurn: n.w.scenario().Config.IPAM.InTurn()}, "")
 		}
 	}
 	n.identity(0, s.ID, s.Blocks)

@@ -203,6 +203,12 @@ func (c IPAM) SingleAddresses() bool {
 	return c.OnEC2() || c.System == Cilium && c.Cilium.Mode == CRD
 }
 
+// InTurn reports whether nodes go round the addresses of their blocks, as Contiv's and Kubernetes' do: a released one comes again after all
+// others. Where addresses rest, their rest decides.
+func (c IPAM) InTurn() bool {
+	return !c.UseExternalIPAM && c.ReuseDelay == 0 && (c.System == Contiv || c.System == NodeIPAM)
+}
+
 // Assigned reports whether nodes get their blocks from outside.
 func (c IPAM) Assigned() bool { return c.System != Contiv || c.UseExternalIPAM }
 

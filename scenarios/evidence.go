@@ -32,6 +32,8 @@ const (
 	WaitingPods Evidence = "waiting pods"
 	// Rests: Fact.Rest of FactReleased.
 	Rests Evidence = "rests"
+	// Turns: Fact.InTurn of FactLeased.
+	Turns Evidence = "turns"
 	// FullNodes: NodeState.Resting and Crowded.
 	FullNodes Evidence = "resting addresses and crowded nodes"
 	// WarmTargets: NodeState.Warm.
@@ -87,7 +89,7 @@ const (
 
 // AllEvidence lists every kind of evidence. The slice is the caller's.
 func AllEvidence() []Evidence {
-	return []Evidence{Leases, Sandboxes, PodLives, Refusals, NodeIDs, Management, Blocks, AssignedBlocks, BlockedBlocks, FreeBlocks, WaitingPods, Rests, FullNodes,
+	return []Evidence{Leases, Sandboxes, PodLives, Refusals, NodeIDs, Management, Blocks, AssignedBlocks, BlockedBlocks, FreeBlocks, WaitingPods, Rests, Turns, FullNodes,
 		Disturbances, CleanStops, VPPLives, Checks, ProgramLives, NodeAddresses, NodeLeases, OtherNICs, Removals, Leftovers,
 		Records, IDRests, Disks, Unread, RefusedCalls, Patience, Tries, NeedlessCalls, FreeAddresses, Services, WarmTargets, HeldIDs, LongQuiet, VPPTables, LinuxTables}
 }

@@ -100,7 +100,7 @@ type NodeRecord struct {
 // Kinds of facts, and the fields they set beside At and Node.
 const (
 	// FactLeased: the agent leases Addr of block Prefix to Owner (decided, perhaps not yet on disk). Left is what is still there of
-	// the address's former owner.
+	// the address's former owner; InTurn: the configuration has the block's addresses given in turn, and none rest.
 	FactLeased FactKind = iota + 1
 	// FactReleased: the agent frees Addr of Owner, which the configuration keeps unused on the node for Rest. Left is what is still
 	// there of Owner's.
@@ -227,6 +227,7 @@ type Fact struct {
 	Text   string
 	Broken string
 	Rest   time.Duration
+	InTurn bool
 	// Exhausted is FactRefused's, Counts FactCounted's, Addrs FactAddressed's, Removal FactRemoved's; Netns, the sandbox' namespace,
 	// FactAnswered's.
 	Exhausted bool

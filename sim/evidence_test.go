@@ -14,6 +14,9 @@ func seen(f scenarios.Fact, note func(scenarios.Evidence)) {
 	switch f.Kind {
 	case scenarios.FactLeased:
 		note(scenarios.Leases)
+		if f.InTurn {
+			note(scenarios.Turns)
+		}
 	case scenarios.FactReleased:
 		if f.Rest > 0 {
 			note(scenarios.Rests)

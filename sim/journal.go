@@ -67,7 +67,7 @@ func (p *process) leaseFacts(effects []agent.Effect) {
 	p.m.tellIdentity()
 	for _, r := range come {
 		p.m.addLeased(r.Owner)
-		p.m.fact(scenarios.Fact{Kind: scenarios.FactLeased, Owner: r.Owner, Addr: r.Addr, Prefix: r.Prefix, Left: p.m.formerly(r.Addr, r.Owner)})
+		p.m.fact(scenarios.Fact{Kind: scenarios.FactLeased, Owner: r.Owner, Addr: r.Addr, Prefix: r.Prefix, InTurn: p.m.w.s.Config.IPAM.InTurn(), Left: p.m.formerly(r.Addr, r.Owner)})
 	}
 }
 

@@ -25,6 +25,7 @@ func All() []scenarios.Law {
 		nicsWired(),
 		podsServed(),
 		fullWhenRefused(),
+		addressesInTurn(),
 		warmKept(),
 		addressStable(),
 		sameAnswer(),

@@ -248,13 +248,14 @@ func mappedOf(f *scenarios.Fact) mapped {
 
 // linkGone notes whose link was deleted.
 func (n *wiredNode) linkGone(f *scenarios.Fact) {
-	if f.Owner == (ipam.Owner{}) {
+	all := f.Owner == (ipam.Owner{})
+	if all {
 		n.lostAll = f.At
 	} else {
-		n.lost[f.Owner] = true
+		n.lost[f.Owner], n.lost[f.Owner.Second()] = true, true
 	}
 	for owner, p := range n.byOwner { //vppdrill:unordered each by itself
-		if f.Owner == (ipam.Owner{}) || f.Owner == owner {
+		if all || owner == f.Owner || owner == f.Owner.Second() {
 			p.remade = map[thing]bool{}
 		}
 	}

@@ -47,7 +47,7 @@ func (p *Player) breakWiring(ctx context.Context, a scenarios.BreakWiring) error
 		return err
 	}
 	answered := func(node string) []scenarios.PodState { // a namespace is there before its sandbox has an address
-		return slices.DeleteFunc(p.world.Sandboxes(node), func(s scenarios.PodState) bool { return !s.Addr.IsValid() && a.What != scenarios.BreakNamespace })
+		return slices.DeleteFunc(p.sandboxes(node), func(s scenarios.PodState) bool { return !s.Addr.IsValid() && a.What != scenarios.BreakNamespace })
 	}
 	if a.Pod != "" {
 		for _, m := range p.machines(living) {
@@ -102,7 +102,7 @@ const unknownContainer = 3
 
 // checkAll has a node's agent look at every pod that has an address. When it looked for none of them it is started anew.
 func (p *Player) checkAll(node string) {
-	list := slices.DeleteFunc(p.world.Sandboxes(node), func(s scenarios.PodState) bool { return !s.Addr.IsValid() })
+	list := slices.DeleteFunc(p.sandboxes(node), func(s scenarios.PodState) bool { return !s.Addr.IsValid() })
 	left, looked := len(list), false
 	restart := func() {
 		p.world.Kill(node, Agent, Kill{Reason: "kill"})
@@ -122,11 +122,19 @@ func (p *Player) checkAll(node string) {
 	}
 }
 
+// sandboxes are those of a node, each once: a pod of two families is one sandbox with one attachment, whatever lists say that go by address.
+func (p *Player) sandboxes(node string) []scenarios.PodState {
+	return slices.DeleteFunc(p.world.Sandboxes(node), func(s scenarios.PodState) bool {
+		_, second := s.Owner.First()
+		return second
+	})
+}
+
 // checkPods sends CHECK for every pod that has an address, and tells the laws what came of it.
 func (p *Player) checkPods(ctx context.Context, a scenarios.CheckPods) error {
 	asked := 0
 	err := p.each(a.Node, a.Verb(), living, func(node string) error {
-		for _, s := range p.world.Sandboxes(node) {
+		for _, s := range p.sandboxes(node) {
 			if s.Addr.IsValid() {
 				asked++
 				p.check(ctx, node, s)
@@ -179,21 +187,29 @@ func (p *Player) wiring(ctx context.Context, node string, owner ipam.Owner) (wro
 	if err != nil || !found || n.VPP == nil || n.Linux == nil {
 		return "", false
 	}
-	i := slices.IndexFunc(n.Pods, func(s scenarios.PodState) bool { return s.Owner == owner })
-	if i < 0 || !n.Pods[i].Addr.IsValid() {
-		return "", false
+	w := walk.New(snapshot)
+	for i := range n.Pods {
+		if s := &n.Pods[i]; (s.Owner == owner || s.Owner == owner.Second()) && s.Addr.IsValid() {
+			if wrong, certain = amiss(node, n, s, w), true; wrong != "" {
+				return wrong, true
+			}
+		}
 	}
-	s, w := n.Pods[i], walk.New(snapshot)
+	return "", certain
+}
+
+// amiss says what packets find broken about an address of a sandbox, "" for nothing.
+func amiss(node string, n *scenarios.NodeState, s *scenarios.PodState, w *walk.Walker) string {
 	if to := w.Outcome(walk.FromTable(node, n.PodTable), walk.Packet{Dst: s.Addr}); !to.To(node, s.Netns) {
-		return fmt.Sprintf("packets from VPP to %s do not arrive (%s)", s.Addr, to), true
+		return fmt.Sprintf("packets from VPP to %s do not arrive (%s)", s.Addr, to)
 	}
 	if from := w.Outcome(walk.FromPod(node, s.Netns), walk.Packet{Dst: s.Gateway}); from.Kind != walk.Delivered || !from.VPP || from.Node != node {
-		return fmt.Sprintf("packets from the pod to its gateway %s do not arrive (%s)", s.Gateway, from), true
+		return fmt.Sprintf("packets from the pod to its gateway %s do not arrive (%s)", s.Gateway, from)
 	}
 	if _, found := n.Linux.Route(s.Netns, elsewhere(s.Addr)); !found {
-		return "the pod has no route to other networks", true
+		return "the pod has no route to other networks"
 	}
-	return "", true
+	return ""
 }
 
 // elsewhere is an address that no plan holds, of the family of like: TEST-NET-1 of RFC 5737, or 2001:db8::/32 of RFC 3849.

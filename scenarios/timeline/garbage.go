@@ -74,7 +74,7 @@ func (p *Player) collectLater(ctx context.Context, node string, d time.Duration)
 // garbage is a GC with the attachments of every sandbox that a node has.
 func (p *Player) garbage(node string) Request {
 	r := Request{Command: "GC", Owner: ipam.Owner{Network: NetworkName, ContainerID: "all", IfName: "all"}}
-	for _, s := range p.world.Sandboxes(node) {
+	for _, s := range p.sandboxes(node) {
 		r.Valid = append(r.Valid, s.Owner)
 	}
 	return r
