@@ -10,7 +10,7 @@ import (
 
 // DUT is one VPP by itself, a device under test: frames are injected into its interfaces, every copy is followed, and what
 // leaves through a tap, an AF_PACKET interface or a NIC is emitted. Nobody answers VPP's ARP requests; they are emitted as
-// well; what it says by ICMPv6 is not. Tunnels are those over IPv4. A DUT is valid until its VPP changes, and for one goroutine.
+// well; what it says by ICMPv6 is not. A DUT is valid until its VPP changes, and for one goroutine.
 type DUT struct {
 	node   node
 	walker Walker
@@ -52,7 +52,10 @@ type Frame struct {
 	Content  Content
 	// Src and Dst are the packet's, Dst also the address that an ARP request asks for.
 	Src, Dst netip.Addr
-	TTL      int
+	// Proto (of IP) and the ports are what NAT looks at, 0 where nobody does.
+	Proto            uint8
+	SrcPort, DstPort uint16
+	TTL              int
 	// Size is the IP packet's, in bytes; Whole: nobody may fragment it. Where Uncut is not 0, VPP sends fragments of a packet of Uncut
 	// bytes, the longest of them Size bytes long.
 	Size, Uncut int
@@ -92,6 +95,8 @@ func (d *DUT) Inject(in uint32, f Frame) Emission {
 	d.frames, d.unsure = nil, ""
 	d.walker.trail.reset()
 	t := trip{w: &d.walker, dut: d}
+	d.walker.nat = &d.walker.translation
+	d.walker.nat.sessions, d.walker.nat.draw = d.walker.nat.sessions[:0], t.drawn
 	t.unpack(&f)
 	t.finish(t.receive(&d.node, &ifc))
 	return Emission{Frames: d.frames, Unsure: d.unsure}
@@ -104,7 +109,16 @@ func (t *trip) unpack(f *Frame) {
 		t.w.inside = append(t.w.inside[:t.depth], t.packet)
 		t.depth++
 	}
-	t.packet = packet{kind: f.Content, to: f.To, from: f.From, src: f.Src, dst: f.Dst, ttl: f.TTL, size: f.Size, uncut: f.Uncut, whole: f.Whole, vni: f.VNI}
+	t.packet = packet{kind: f.Content, to: f.To, from: f.From, src: f.Src, dst: f.Dst, ttl: f.TTL, size: f.Size, uncut: f.Uncut, whole: f.Whole, vni: f.VNI,
+		proto: f.Proto, sport: f.SrcPort, dport: f.DstPort}
+}
+
+// drawn is the endpoint of a new session: which of several VPP takes hangs on its own numbers.
+func (t *trip) drawn(n int) int {
+	if n > 1 && t.dut.unsure == "" {
+		t.dut.unsure = "NAT draws one of several endpoints"
+	}
+	return 0
 }
 
 // emit notes the frame as one that leaves.
@@ -118,7 +132,8 @@ func (t *trip) emit(index uint32) {
 }
 
 func (p *packet) frame(inner *Frame) Frame {
-	return Frame{To: p.to, From: p.from, Content: p.kind, Src: p.src, Dst: p.dst, TTL: p.ttl, Size: p.size, Uncut: p.uncut, Whole: p.whole, VNI: p.vni, Inner: inner}
+	return Frame{To: p.to, From: p.from, Content: p.kind, Src: p.src, Dst: p.dst, TTL: p.ttl, Size: p.size, Uncut: p.uncut, Whole: p.whole, VNI: p.vni, Inner: inner,
+		Proto: p.proto, SrcPort: p.sport, DstPort: p.dport}
 }
 
 // finish follows the packet until it ends.

@@ -2,6 +2,7 @@ package walk
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -100,7 +101,13 @@ func (p *packet) rewrite(src, dst netip.AddrPort) {
 // translated is a packet that comes into an interface of NAT's, and the table that it is looked up in then. Packets without a protocol
 // are not translated: they are no connection's.
 func (t *trip) translated(n *node, ifc *scenarios.Interface, table uint32) (uint32, Kind) {
-	if ifc.NAT == 0 || t.w.nat == nil || t.proto == 0 || !t.dst.Is4() || t.depth > 0 {
+	if ifc.NAT == 0 || t.w.nat == nil || !t.dst.Is4() {
+		return table, 0
+	}
+	if c := n.natOf(); t.dut != nil && c != nil && (!plainNAT(ifc, c) || t.depth > 0 && !c.Forwarding) {
+		return table, t.unsure(n, "NAT does what the wiring never asks of it")
+	}
+	if t.proto == 0 || t.depth > 0 {
 		return table, 0
 	}
 	c := n.natOf()
@@ -139,6 +146,19 @@ func (t *trip) translated(n *node, ifc *scenarios.Interface, table uint32) (uint
 		return table, t.drop(n, "NAT has no session for the answer")
 	}
 	return t.balance(n, ifc, c, m, f)
+}
+
+// plainNAT reports whether an interface is on both sides of a NAT that gives what leaves no address of its own, as the wiring has it: of others a device
+// under test says nothing.
+func plainNAT(ifc *scenarios.Interface, c *scenarios.NAT) bool {
+	return ifc.NAT == scenarios.NATInside|scenarios.NATOutside && len(c.Addrs)+len(c.Bound) == 0
+}
+
+// serves reports whether an address is one that NAT makes VPP's own in the tables of outside interfaces.
+func (n *node) serves(addr netip.Addr) bool {
+	c := n.natOf()
+	return c != nil && (slices.Contains(c.Addrs, addr) || slices.Contains(c.Twice, addr) ||
+		slices.ContainsFunc(c.Mappings, func(m scenarios.NATMapping) bool { return m.Addr == addr }))
 }
 
 // passes is a packet that nothing translates.

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/vppwire"
 )
 
 // recursive marks a route whose next hop is looked up again.
@@ -16,6 +17,8 @@ func (t *trip) route(n *node, table uint32) Kind {
 		return t.drop(n, "VPP is down")
 	case t.spent():
 		return t.loop(n, "interfaces hand the packet to each other")
+	case t.dut != nil && n.serves(t.dst):
+		return t.unsure(n, "NAT may have made the address VPP's own")
 	}
 	for made := range lookupsMax {
 		t.lookups = max(t.lookups, made+1)
@@ -133,6 +136,9 @@ func (t *trip) ask(n *node, index uint32, hop netip.Addr) Kind {
 }
 
 func (t *trip) asked(n *node, ifc *scenarios.Interface, hop netip.Addr) Kind {
+	if t.dut != nil && ifc.MAC == (vppwire.MAC{}) { // 25.10: ip4_glean_node_fn, ip4_neighbor_probe
+		return t.unsure(n, "VPP dies of asking out of an interface without Ethernet")
+	}
 	if t.dut != nil && !hop.Is4() {
 		return t.drop(n, "VPP asks for the next hop by ICMPv6, which is not followed")
 	}
@@ -185,6 +191,8 @@ func (t *trip) transmit(n *node, ifc *scenarios.Interface, hop netip.Addr) Kind 
 		switch {
 		case t.dut != nil && ifc.Type == scenarios.TypeAFPacket && t.exceeds(t.dut.policy.Carries):
 			return t.drop(n, "the Linux device below the interface does not take it")
+		case t.dut != nil && ifc.NAT&scenarios.NATOutput != 0:
+			return t.unsure(n, "NAT gives addresses to what leaves")
 		case t.dut != nil:
 			t.emit(ifc.Index)
 			return t.left(n)

@@ -6,12 +6,13 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
-// Sizes of VXLAN (RFC 7348), and the TTL that VPP gives its packets (src/plugins/vxlan/vxlan.c, vxlan_rewrite).
+// Sizes of VXLAN (RFC 7348), and the TTL and hop limit that VPP gives its packets (src/plugins/vxlan/vxlan.c, vxlan_rewrite).
 const (
 	ethernetLen = 14
 	wrapperLen  = ip4Len + 8 + 8 // IPv4, UDP, VXLAN
 	ip6More     = 40 - ip4Len    // what an IPv6 header is longer
 	vxlanTTL    = 254
+	vxlanHops   = 255 // over IPv6
 )
 
 // Overhead is what a VXLAN tunnel to an address adds to the packets that it carries, in bytes: 50 over IPv4, 70 over IPv6.
@@ -22,19 +23,18 @@ func Overhead(to netip.Addr) int {
 	return wrapperLen + ip6More + ethernetLen
 }
 
-// wrapped is a frame that goes into a tunnel: the packet around it is looked up in the encap table. IPv6 tunnels are
-// walked in a cluster only.
+// wrapped is a frame that goes into a tunnel: the packet around it is looked up in the encap table.
 func (t *trip) wrapped(n *node, tun *scenarios.Interface) Kind {
-	switch {
-	case t.dut == nil && t.depth == wrapsMax:
+	if t.dut == nil && t.depth == wrapsMax {
 		return t.drop(n, "the tunnel's own packets go into a tunnel")
-	case t.dut != nil && !tun.Src.Is4():
-		return t.unsure(n, "the tunnel is one over IPv6")
 	}
 	t.w.trail.add(note{node: n, kind: noteWrapped, name: tun.Name, src: tun.Src, addr: tun.Dst, table: tun.VNI})
 	t.w.inside = append(t.w.inside[:t.depth], t.packet)
 	t.depth++
 	outer := packet{kind: VXLAN, src: tun.Src, dst: tun.Dst, ttl: vxlanTTL, vni: tun.VNI}
+	if !tun.Dst.Is4() {
+		outer.ttl = vxlanHops
+	}
 	if t.own {
 		outer.ttl++
 	}
@@ -60,7 +60,7 @@ func (t *trip) arrived(n *node, table uint32) Kind {
 	if t.kind == ICMPError {
 		return t.drop(n, "VPP gets its own ICMP error")
 	}
-	if t.dut != nil && !t.dst.Is4() {
+	if t.dut != nil && !t.dst.Is4() && t.depth == 0 {
 		return t.drop(n, "VPP answers by ICMPv6, which is not followed")
 	}
 	back, why := t.follow(n, table, t.src, false)
@@ -73,7 +73,7 @@ func (t *trip) arrived(n *node, table uint32) Kind {
 		return t.drop(n, "the packet comes from an address of VPP's own")
 	case back.Action == scenarios.ActionDrop:
 		return t.drop(n, "VPP has no way back to the packet's source")
-	case t.dut != nil && (t.depth == 0 || !n.hasTunnels()):
+	case t.dut != nil && t.dst.Is4() && (t.depth == 0 || !n.hasTunnels()):
 		return t.complain(n)
 	}
 	return t.unwrapped(n)

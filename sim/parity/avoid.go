@@ -141,6 +141,9 @@ func (w *watch) hitsNow(m api.Message) string {
 		if gap := w.hitsBind(m); gap != "" {
 			return gap
 		}
+		if i, there := w.vpp.Interface(uint32(m.SwIfIndex)); there && i.NAT != 0 && !m.IsIPv6 {
+			return "nat-moved"
+		}
 		if t := (tableKey{m.VrfID, m.IsIPv6}); t.id != 0 && t.id != missing && !w.locked[t] {
 			return "table-in-use" // this table goes with its last user
 		}
@@ -193,6 +196,8 @@ func (w *watch) hitsNow(m api.Message) string {
 	case *ip.IPTableAddDelV2:
 		switch {
 		case m.IsAdd:
+		case !m.Table.IsIP6 && m.Table.TableID != 0 && w.natNames(m.Table.TableID):
+			return "nat-table"
 		case len(w.routes(m.Table)) > 0:
 			return "table-deleted-with-routes"
 		case w.exports(tableKey{m.Table.TableID, m.Table.IsIP6}):
@@ -216,7 +221,7 @@ func (w *watch) hitsNow(m api.Message) string {
 	case *ip.IPRouteAddDelV2:
 		return w.hitsRoute(m)
 	}
-	return ""
+	return w.hitsNAT(m)
 }
 
 // bridge is what VPP shows of a bridge domain.

@@ -13,14 +13,17 @@ import (
 // seen is a probe's frame as the walker sees it.
 func seen(frame []byte) walk.Frame {
 	body := frame[ethernetLen:]
+	f, head := walk.Frame{To: [6]byte(frame[:6]), From: [6]byte(frame[6:12]), Size: len(body)}, ip4Len
 	if binary.BigEndian.Uint16(frame[12:]) == etherIPv6 {
-		return walk.Frame{To: [6]byte(frame[:6]), From: [6]byte(frame[6:12]), Src: netip.AddrFrom16([16]byte(body[8:24])),
-			Dst: netip.AddrFrom16([16]byte(body[24:40])), TTL: int(body[7]), Size: len(body)}
+		head = ip6Len
+		f.Src, f.Dst, f.TTL = netip.AddrFrom16([16]byte(body[8:24])), netip.AddrFrom16([16]byte(body[24:40])), int(body[7])
+	} else {
+		f.Src, f.Dst, f.TTL = netip.AddrFrom4([4]byte(body[12:16])), netip.AddrFrom4([4]byte(body[16:20])), int(body[8])
+		f.Whole = body[6]&flagDF != 0
 	}
-	f := walk.Frame{To: [6]byte(frame[:6]), From: [6]byte(frame[6:12]), Src: netip.AddrFrom4([4]byte(body[12:16])),
-		Dst: netip.AddrFrom4([4]byte(body[16:20])), TTL: int(body[8]), Size: len(body), Whole: body[6]&flagDF != 0}
-	if binary.BigEndian.Uint16(body[ip4Len+2:]) == tunnelPort {
-		payload := body[ip4Len+udpLen:]
+	f.Proto, f.SrcPort, f.DstPort = protocolUDP, binary.BigEndian.Uint16(body[head:]), binary.BigEndian.Uint16(body[head+2:])
+	if f.DstPort == tunnelPort {
+		payload := body[head+udpLen:]
 		inner := seen(payload[8:])
 		f.Content, f.VNI, f.Inner = walk.VXLAN, binary.BigEndian.Uint32(payload[4:])>>8, &inner
 	}
@@ -45,7 +48,7 @@ func foretold(number int, f *walk.Frame) []string {
 			lines = append(lines, fmt.Sprintf("vxlan %s%s vni=%d around %s", head, sized(size, f.Uncut != 0), f.VNI, inner))
 		}
 	case walk.Plain:
-		lines = append(lines, fmt.Sprintf("udp number=%d %s%s", number, head, sized(f.Size, f.Uncut != 0)))
+		lines = append(lines, fmt.Sprintf("udp number=%d %s%s%s", number, head, sized(f.Size, f.Uncut != 0), ported(f.DstPort)))
 	}
 	if len(lines) > 0 && f.Uncut != 0 {
 		for _, p := range pieces(f)[1:] {

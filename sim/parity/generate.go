@@ -25,12 +25,14 @@ import (
 type generator struct {
 	*watch
 	rand *rand.Rand
+	// nat: the calls are about NAT44 too.
+	nat bool
 }
 
 // Generate returns sequences of n calls each, one behind the other on the same VPPs, with a nil after each: there everything
 // is looked at. A new sequence deletes most of what the last one left. A seed gives the same calls everywhere.
 func Generate(seed uint64, sequences, n int) []api.Message {
-	g := &generator{newWatch(), rand.New(rand.NewPCG(seed, 0x70617269))}
+	g := &generator{watch: newWatch(), rand: rand.New(rand.NewPCG(seed, 0x70617269)), nat: seed%3 == 0}
 	var calls []api.Message
 	for s := range sequences {
 		made := 0
@@ -97,21 +99,29 @@ func (g *generator) stage() api.Message {
 	if !i.Up {
 		return &interfaces.SwInterfaceSetFlags{SwIfIndex: index(i.Index), Flags: interface_types.IF_STATUS_API_FLAG_ADMIN_UP}
 	}
+	if g.nat && len(i.Addrs) > 0 && g.chance(50) {
+		return g.natStage(i.Index)
+	}
+	is6 := g.is6()
 	if len(i.Addrs) == 0 && i.Bridge == 0 {
 		if g.chance(30) {
 			return &l2.SwInterfaceSetL2Bridge{RxSwIfIndex: index(i.Index), BdID: pick[uint32](g, 1, 1, 2), Shg: pick[uint8](g, 0, 0, 1), Enable: true}
 		}
 		return &interfaces.SwInterfaceAddDelAddress{SwIfIndex: index(i.Index), IsAdd: true,
-			Prefix: ip_types.AddressWithPrefix{Address: message(g.addr(false)), Len: g.prefixLen(false)}}
+			Prefix: ip_types.AddressWithPrefix{Address: message(g.addr(is6)), Len: g.prefixLen(is6)}}
 	}
 	switch n := g.rand.IntN(100); {
 	case n < 40:
 		m := g.neighbor().(*ip_neighbor.IPNeighborAddDel)
-		m.IsAdd, m.Neighbor.SwIfIndex, m.Neighbor.IPAddress = true, index(i.Index), message(g.addr(false))
+		m.IsAdd, m.Neighbor.SwIfIndex, m.Neighbor.IPAddress = true, index(i.Index), message(g.addr(is6))
 		return m
 	case n < 70:
-		p := fib_types.FibPath{SwIfIndex: i.Index, Weight: 1, Nh: fib_types.FibPathNh{Address: message(g.addr(false)).Un}}
-		return &ip.IPRouteAddDelV2{IsAdd: true, Route: ip.IPRouteV2{TableID: i.Tables[0], Prefix: g.prefix(false), Paths: []fib_types.FibPath{p}}}
+		p := fib_types.FibPath{SwIfIndex: i.Index, Weight: 1, Nh: fib_types.FibPathNh{Address: message(g.addr(is6)).Un}}
+		table := i.Tables[0]
+		if is6 {
+			p.Proto, table = fib_types.FIB_API_PATH_NH_PROTO_IP6, i.Tables[1]
+		}
+		return &ip.IPRouteAddDelV2{IsAdd: true, Route: ip.IPRouteV2{TableID: table, Prefix: g.prefix(is6), Paths: []fib_types.FibPath{p}}}
 	case n < 80 && i.Bridge != 0:
 		return &l2.L2fibAddDel{IsAdd: true, Mac: g.aMAC(), BdID: i.Bridge, SwIfIndex: index(i.Index), StaticMac: true}
 	}
@@ -133,7 +143,10 @@ var ops = []op{
 }
 
 func (g *generator) next() api.Message {
-	total := 0
+	ops, total := ops, 0
+	if g.nat {
+		ops = slices.Concat(ops, natOps)
+	}
 	for _, o := range ops {
 		total += o.weight
 	}
@@ -218,11 +231,14 @@ func (g *generator) afPacketDelete() api.Message {
 }
 
 func (g *generator) tunnel() api.Message {
-	is6 := g.chance(10)
+	is6 := g.chance(25)
 	m := &vxlan.VxlanAddDelTunnelV3{IsAdd: g.chance(70), SrcAddress: message(g.addr(is6)), DstAddress: message(g.addr(is6)), Vni: pick[uint32](g, 10, 10, 11),
 		Instance: pick[uint32](g, none, none, 1, 2, 3), McastSwIfIndex: none, DecapNextIndex: none, EncapVrfID: pick[uint32](g, 0, 0, 0, 1, 9), IsL3: g.chance(5)}
-	if !is6 {
+	switch { // most of them share their ends, so that each is a packet's way
+	case !is6:
 		m.SrcAddress, m.DstAddress = message(netip.MustParseAddr(pick(g, "192.168.16.1", "192.168.16.2"))), message(netip.MustParseAddr(pick(g, "192.168.16.2", "192.168.16.3")))
+	case g.chance(70):
+		m.SrcAddress, m.DstAddress = message(netip.MustParseAddr(pick(g, "fd00::1", "fd00::2"))), message(netip.MustParseAddr(pick(g, "fd00::2", "fd00::3")))
 	}
 	if g.chance(3) {
 		m.DstAddress = message(g.addr(!is6))

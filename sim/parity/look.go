@@ -14,6 +14,7 @@ import (
 	"go.fd.io/govpp/binapi/ip_neighbor"
 	"go.fd.io/govpp/binapi/ip_types"
 	"go.fd.io/govpp/binapi/l2"
+	"go.fd.io/govpp/binapi/nat44_ed"
 	"go.fd.io/govpp/binapi/vxlan"
 )
 
@@ -30,6 +31,8 @@ func dumps(ctx context.Context, s Subject) ([]api.Message, error) {
 		&ip_neighbor.IPNeighborConfigGet{}, &ip_neighbor.IPNeighborConfigGet{Af: 1},
 		&arp.ProxyArpDump{}, &arp.ProxyArpIntfcDump{}, &dhcp.DHCPClientDump{},
 		&interfaces.SwInterfaceTxPlacementGet{SwIfIndex: none},
+		&nat44_ed.Nat44ShowRunningConfig{}, &nat44_ed.Nat44InterfaceDump{}, &nat44_ed.Nat44EdOutputInterfaceGet{}, &nat44_ed.Nat44AddressDump{},
+		&nat44_ed.Nat44IdentityMappingDump{}, &nat44_ed.Nat44LbStaticMappingDump{},
 	}
 	ifs, err := s.Ask(ctx, all[0])
 	if err != nil {

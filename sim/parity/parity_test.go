@@ -94,14 +94,17 @@ func TestCampaign(t *testing.T) {
 	}
 	f := o.Findings[0]
 	var calls []string
+	addresses := 0
 	for _, m := range f.Calls {
 		if m != nil {
 			calls = append(calls, m.GetMessageName())
 		}
+		if _, is := m.(*interfaces.SwInterfaceAddDelAddress); is {
+			addresses++
+		}
 	}
 	// At most two interfaces, an address, and one that clashes: nothing can be left out.
-	n := len(calls)
-	if n < 3 || n > 4 || calls[n-2] != "sw_interface_add_del_address" || calls[n-1] != calls[n-2] || !strings.Contains(f.String(), "retval=-105") {
+	if n := len(calls); n < 3 || n > 4 || addresses != 2 || !strings.Contains(f.String(), "retval=-105") {
 		t.Errorf("shrunk to %v\n%s", calls, f)
 	}
 	c.Real = func(context.Context) (parity.Subject, error) { return nil, errPlanted }

@@ -62,7 +62,7 @@ func packets(v *vppmodel.VPP) []Packet {
 			}
 		}
 		for t := range v.Interfaces() {
-			if t.Kind != vppmodel.KindVXLAN || !t.Src.Is4() {
+			if t.Kind != vppmodel.KindVXLAN {
 				continue
 			}
 			for _, m := range macs {
@@ -72,7 +72,13 @@ func packets(v *vppmodel.VPP) []Packet {
 			}
 		}
 	}
+	nat, _ := v.NAT()
 	for i := range v.Interfaces() {
+		for _, m := range nat.Mappings {
+			if takes(i) && m.Proto == protocolUDP && m.Port != tunnelPort {
+				add(i.Host, func(n int) []byte { return ethernet(i.MAC, testerMAC(n), ip4(tester, m.Addr, 64, m.Port, numbered(n))) })
+			}
+		}
 		for _, a := range six {
 			if takes(i) {
 				add(i.Host, func(n int) []byte { return udp6(n, i.MAC, netip.MustParseAddr(a), false) })
@@ -132,17 +138,20 @@ func udp6(number int, to [6]byte, dst netip.Addr, long bool) []byte {
 	if long {
 		payload = filled(number, longLen-ip6Len-udpLen)
 	}
+	return ethernet6(to, testerMAC(number), ip6(tester6, dst, probePort, payload))
+}
+
+// ip6 is an IPv6 packet with UDP in it, whose checksum is left out: VPP takes tunnels' packets so (RFC 6935), and forwards all.
+func ip6(src, dst netip.Addr, port uint16, payload []byte) []byte {
 	b := make([]byte, ip6Len+udpLen, ip6Len+udpLen+len(payload))
 	b[0], b[6], b[7] = 0x60, protocolUDP, 64
 	binary.BigEndian.PutUint16(b[4:], uint16(udpLen+len(payload)))
-	copy(b[8:], tester6.AsSlice())
+	copy(b[8:], src.AsSlice())
 	copy(b[24:], dst.AsSlice())
 	binary.BigEndian.PutUint16(b[ip6Len:], probePort)
-	binary.BigEndian.PutUint16(b[ip6Len+2:], probePort)
+	binary.BigEndian.PutUint16(b[ip6Len+2:], port)
 	binary.BigEndian.PutUint16(b[ip6Len+4:], uint16(udpLen+len(payload)))
-	frame := ethernet(to, testerMAC(number), append(b, payload...))
-	binary.BigEndian.PutUint16(frame[12:], etherIPv6)
-	return frame
+	return append(b, payload...)
 }
 
 // numberIn finds the number in a piece of a long probe.
@@ -153,6 +162,12 @@ const pieceHead = 24
 
 func ethernet(to, from [6]byte, body []byte) []byte {
 	return append(append(append(append(make([]byte, 0, ethernetLen+len(body)), to[:]...), from[:]...), 0x08, 0x00), body...)
+}
+
+func ethernet6(to, from [6]byte, body []byte) []byte {
+	frame := ethernet(to, from, body)
+	binary.BigEndian.PutUint16(frame[12:], etherIPv6)
+	return frame
 }
 
 // ip4 is an IPv4 packet with UDP in it, whose checksum is left out (RFC 768).
@@ -184,6 +199,9 @@ func sum(header []byte) uint16 {
 // vxlanFrame is what a tunnel's far end would send.
 func vxlanFrame(to [6]byte, t vppmodel.Interface, inner []byte) []byte {
 	header := binary.BigEndian.AppendUint32([]byte{8, 0, 0, 0}, t.VNI<<8)
+	if !t.Dst.Is4() {
+		return ethernet6(to, testerMAC(0), ip6(t.Dst, t.Src, tunnelPort, append(header, inner...)))
+	}
 	return ethernet(to, testerMAC(0), ip4(t.Dst, t.Src, 64, tunnelPort, append(header, inner...)))
 }
 
@@ -220,13 +238,26 @@ func describe(frame []byte) string {
 	head += sized(size, body[6]&flagMore != 0)
 	payload := body[ip4Len+udpLen:]
 	if binary.BigEndian.Uint16(body[ip4Len+2:]) == tunnelPort && len(payload) > 8 {
-		if inner := describe(payload[8:]); inner != "" {
-			return fmt.Sprintf("vxlan %s vni=%d around %s", head, binary.BigEndian.Uint32(payload[4:])>>8, inner)
-		}
-		return ""
+		return around(head, payload)
 	}
 	if number, is := numberOf(payload); is {
-		return fmt.Sprintf("udp number=%d %s", number, head)
+		return fmt.Sprintf("udp number=%d %s%s", number, head, ported(binary.BigEndian.Uint16(body[ip4Len+2:])))
+	}
+	return ""
+}
+
+// ported is what a line says of a port that is not the probes' own.
+func ported(port uint16) string {
+	if port == probePort || port == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" port=%d", port)
+}
+
+// around is the line for a tunnel's packet, whose UDP payload it is given.
+func around(head string, payload []byte) string {
+	if inner := describe(payload[8:]); inner != "" {
+		return fmt.Sprintf("vxlan %s vni=%d around %s", head, binary.BigEndian.Uint32(payload[4:])>>8, inner)
 	}
 	return ""
 }
@@ -245,13 +276,16 @@ func describe6(eth string, body []byte) string {
 	if len(body) < ip6Len+udpLen || body[6] != protocolUDP {
 		return ""
 	}
-	number, is := numberOf(body[ip6Len+udpLen:])
-	if !is {
-		return ""
+	payload := body[ip6Len+udpLen:]
+	head := fmt.Sprintf("%s src=%s dst=%s ttl=%d%s", eth, netip.AddrFrom16([16]byte(body[8:24])), netip.AddrFrom16([16]byte(body[24:40])), body[7],
+		sized(ip6Len+int(binary.BigEndian.Uint16(body[4:])), false))
+	if binary.BigEndian.Uint16(body[ip6Len+2:]) == tunnelPort && len(payload) > 8 {
+		return around(head, payload)
 	}
-	size := ip6Len + int(binary.BigEndian.Uint16(body[4:]))
-	return fmt.Sprintf("udp number=%d %s src=%s dst=%s ttl=%d%s", number, eth, netip.AddrFrom16([16]byte(body[8:24])), netip.AddrFrom16([16]byte(body[24:40])),
-		body[7], sized(size, false))
+	if number, is := numberOf(payload); is {
+		return fmt.Sprintf("udp number=%d %s", number, head)
+	}
+	return ""
 }
 
 // sized is what a line says of the size of a long packet, and of further fragments behind it.

@@ -137,14 +137,35 @@ ip_neighbor_add_del is_add=true neighbor.sw_if_index=2 neighbor.flags=1 neighbor
 ip_neighbor_add_del is_add=true neighbor.sw_if_index=3 neighbor.flags=1 neighbor.mac_address=02:00:00:00:00:04 neighbor.ip_address=fd00:1::9
 ip_route_add_del_v2 is_add=true route.prefix=fd00::/16 route.paths[0].sw_if_index=~0 route.paths[0].table_id=1 route.paths[0].weight=1 route.paths[0].proto=1`
 
+// served has NAT on the uplink serve the pod as two services, the client's address of the second being translated too.
+const served = `
+nat44_ed_plugin_enable_disable enable=true
+nat44_forwarding_enable_disable enable=true
+nat44_add_del_address_range first_ip_address=10.97.0.1 last_ip_address=10.97.0.1 vrf_id=~0 is_add=true flags=1
+nat44_interface_add_del_feature is_add=true flags=32 sw_if_index=1
+nat44_interface_add_del_feature is_add=true flags=16 sw_if_index=1
+nat44_add_del_lb_static_mapping is_add=true flags=4 external_addr=10.96.0.1 external_port=80 protocol=17 locals[0].addr=10.96.0.1 locals[0].port=80 locals[1].addr=10.0.0.2 locals[1].port=8080 locals[1].probability=5 locals[1].vrf_id=1
+nat44_add_del_lb_static_mapping is_add=true flags=5 external_addr=10.96.0.2 external_port=80 protocol=17 locals[0].addr=10.96.0.2 locals[0].port=80 locals[1].addr=10.0.0.2 locals[1].port=8080 locals[1].probability=5 locals[1].vrf_id=1`
+
+// overSix is the node with its tunnel over IPv6.
+var overSix = strings.NewReplacer("src_address=192.168.16.1 dst_address=192.168.16.2", "src_address=fd01::1 dst_address=fd01::2",
+	"af_packet_create_v3 mode=1 hw_addr=02:00:00:00:0c:02", `sw_interface_add_del_address sw_if_index=1 is_add=true prefix=fd01::1/64
+ip_neighbor_add_del is_add=true neighbor.sw_if_index=1 neighbor.flags=1 neighbor.mac_address=02:00:00:00:00:02 neighbor.ip_address=fd01::2
+af_packet_create_v3 mode=1 hw_addr=02:00:00:00:0c:02`).Replace(node)
+
 // Goal: what is longer than an interface's MTU comes out in fragments, or not at all where it has DF; what is longer than the device below
 // it is lost. Method: the long probes into the small node with one short MTU at a time, each with all that comes out of them.
 func TestLongPackets(t *testing.T) {
 	datadriven.RunTest(t, "testdata/long.txt", func(t *testing.T, d *datadriven.TestData) string {
 		s := parity.NewModel()
 		calls := node
-		if d.HasArg("ipv6") {
+		switch {
+		case d.HasArg("ipv6"):
 			calls += sixth
+		case d.HasArg("tunnel6"):
+			calls = overSix
+		case d.HasArg("served"):
+			calls += served
 		}
 		for _, m := range parse(t, calls+"\n"+d.Input) {
 			if _, err := s.Ask(context.Background(), m); err != nil {
@@ -157,7 +178,8 @@ func TestLongPackets(t *testing.T) {
 		}
 		var b strings.Builder
 		for _, l := range lines {
-			if strings.Contains(l, "size=") && !d.HasArg("ipv6") || strings.Contains(l, "src=2001:") {
+			if strings.Contains(l, "size=") && len(d.CmdArgs) == 0 || strings.Contains(l, "src=2001:") ||
+				d.HasArg("tunnel6") && !strings.Contains(l, "out=vd0 udp") || d.HasArg("served") && strings.Contains(l, " port=") {
 				b.WriteString(l + "\n")
 			}
 		}
@@ -174,7 +196,8 @@ func TestPacketsLive(t *testing.T) {
 		t.Skip("needs a network namespace: " + err.Error())
 	}
 	defer end()
-	for _, calls := range []string{node, node + bviDown, node + shortUplink, node + shortBVI, node + shortPods, node + sixth, node + sixth + shortSix} {
+	for _, calls := range []string{node, node + bviDown, node + shortUplink, node + shortBVI, node + shortPods, node + sixth, node + sixth + shortSix,
+		overSix, overSix + shortUplink, node + served} {
 		f, report, err := parity.Sequence{Model: fresh, Real: real}.Run(context.Background(), parse(t, calls))
 		if err != nil || report.Packets == 0 {
 			t.Fatalf("%d packets, %v", report.Packets, err)

@@ -16,6 +16,8 @@ var gaps = []Gap{
 	{"local0", "VPP 25.10 dies of a neighbor on local0, and when local0 becomes a bridge's BVI; the model does both, and nobody is asked"},
 	{"neighbor-without-ethernet", "VPP 25.10 dies of a neighbor on an interface without Ethernet, like an L3 VXLAN tunnel; the model adds it, and nobody " +
 		"is asked"},
+	{"asking-without-ethernet", "VPP 25.10 dies when a packet has it ask for a neighbor out of an interface without Ethernet, like an L3 VXLAN tunnel that has an address; " +
+		"such packets are not sent"},
 	{"bvi-without-ethernet", "VPP 25.10 dies when an interface without Ethernet, like an L3 VXLAN tunnel, becomes a BVI; the model does it, and " +
 		"nobody is asked"},
 	{"bridged-loopback", "a loopback that is an ordinary member of a bridge, or was refused as the BVI of VPP's own one, hears what it sends: VPP 25.10 dies of its own packets some time " +
@@ -67,7 +69,11 @@ var gaps = []Gap{
 		"as entries of this source; the model has none"},
 	{"address-length-33", "the clash check reads past VPP's table of masks for an IPv4 address longer than 32 bits, so that its " +
 		"answer is -105 or -59 by chance; the model says -59, and nobody is asked"},
-	{"plugin-sources", "plugins register route sources of their own, from number 22 on; the model has no plugins that do"},
+	{"plugin-sources", "plugins register route sources of their own, from number 22 on; the model has no plugins that do, and no entries of theirs, as " +
+		"NAT44's for its outer addresses in the tables of outside interfaces"},
+	{"nat-moved", "NAT44 keeps what it counts for an interface by the table that it finds it in: VPP 25.10 forgets it when the interface moves; the model " +
+		"has no such counts, and nobody is asked"},
+	{"nat-table", "a table that clients delete while NAT44 names it stays with what is in it; the model keeps it too, and nobody is asked what it holds"},
 	{"deaf-interface", "VPP 25.10 stops reading an AF_PACKET interface, now and then, whose device went down and came up again: its count of received " +
 		"packets stays; the model hears, and packets into such an interface are not compared"},
 	{"stale-bvi-entry", "VPP 25.10 dies of a frame for the MAC that an interface had when it became a BVI, where it was given another one since and is gone: " +
@@ -75,8 +81,8 @@ var gaps = []Gap{
 	{"unsure-packets", "where a packet comes out depends on more than what dumps show, and the model says so instead of guessing: routes with several paths, " +
 		"paths whose interface was deleted and whose index another one has, neighbors outside their interface's subnet, MACs that were learned, and " +
 		"members of no bridge domain that are bridged; such packets are not compared"},
-	{"refused-cursor", "VPP leaves the cursor of a refused sw_interface_tx_placement_get as it finds it in memory, the model says 0: cursors of " +
-		"this message are not compared"},
+	{"refused-cursor", "VPP leaves the cursor of a refused sw_interface_tx_placement_get, and of a nat44_ed_output_interface_get without any such interface, as it " +
+		"finds it in memory, the model says 0: cursors of these messages are not compared"},
 	{"refused-mac", "VPP leaves the MAC of a refused sw_interface_get_mac_address, and that of an interface without Ethernet, as it finds it in " +
 		"memory, the model says 0: it is not compared"},
 	{"feature-bitmap", "resulting_feature_bitmap holds VPP's internal bits of input features; the model has the API's flags"},
@@ -91,6 +97,7 @@ var fieldGaps = []hidden{
 	{"sw_interface_details", "link_duplex", "link-speed"},
 	{"bridge_flags_reply", "resulting_feature_bitmap", "feature-bitmap"},
 	{"sw_interface_tx_placement_get_reply", "cursor", "refused-cursor"},
+	{"nat44_ed_output_interface_get_reply", "cursor", "refused-cursor"},
 	{"sw_interface_get_mac_address_reply", "retval mac_address", "refused-mac"},
 }
 
@@ -139,6 +146,12 @@ func unknownSource(line string) string {
 		return "recursive-resolution"
 	case strings.Contains(line, exported):
 		return "attached-export"
+	}
+	if _, source, found := strings.Cut(line, " route.src="); found {
+		number, _, _ := strings.Cut(source, " ")
+		if n, err := strconv.Atoi(number); err == nil && n >= firstPluginSource {
+			return "plugin-sources"
+		}
 	}
 	return ""
 }
