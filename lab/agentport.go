@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -77,6 +78,21 @@ func (n *node) launchAgent(ctx context.Context, life int) (Process, error) {
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
+}
+
+// lastPanic is what a log says of why its program died: its last panic's first line, or its end.
+func lastPanic(file string) string {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "it said nothing"
+	}
+	for _, mark := range [...]string{"\npanic: ", "\nfatal error: "} {
+		if at := bytes.LastIndex(text, []byte(mark)); at >= 0 {
+			line, _, _ := bytes.Cut(text[at+1:], []byte("\n"))
+			return string(line)
+		}
+	}
+	return lastLine(file)
 }
 
 func (n *node) agentConfigFor() nodeagent.Config {
@@ -197,8 +213,10 @@ func (n *node) tellAgentUp(s state) {
 		fmt.Sprintf("%s agent is up with %d leases", n.name, len(s.Restored)))
 	n.mu.Lock()
 	n.last = state{}
-	n.life, n.id, n.blocks, n.writes = s.PID, 0, nil, 0
+	n.life, n.id, n.blocks, n.writes, n.unread = s.PID, 0, nil, 0, 0
+	n.rests.again(n.w.Now(), n.w.restMost())
 	n.mu.Unlock()
+	n.w.held.begins()
 	n.heard(s)
 	n.kubelet.changed()
 }
@@ -227,6 +245,10 @@ func (n *node) heard(s state) {
 		tell(scenarios.Fact{Kind: scenarios.FactCounted, Node: n.name, Counts: &more}, "")
 	}
 	n.last = s
+	for _, text := range s.Unread[min(n.unread, len(s.Unread)):] {
+		tell(scenarios.Fact{Kind: scenarios.FactUnread, Node: n.name, Text: text}, n.name+" "+text)
+	}
+	n.unread = len(s.Unread)
 	for _, c := range s.Changes {
 		if c.Number <= n.changes {
 			continue
@@ -234,11 +256,14 @@ func (n *node) heard(s state) {
 		n.changes = c.Number
 		at := n.w.at(c.At)
 		for _, l := range c.Released {
-			tell(scenarios.Fact{Kind: scenarios.FactReleased, At: at, Node: n.name, Owner: l.Owner, Addr: l.Addr, Prefix: l.Block, Rest: n.w.rest()}, "")
+			tell(scenarios.Fact{Kind: scenarios.FactReleased, At: at, Node: n.name, Owner: l.Owner, Addr: l.Addr, Prefix: l.Block, Rest: n.w.rest(), Left: leftOf(&c, l.Addr)}, "")
+			n.rests.begin(l.Addr, at, n.w.restMost())
 		}
 		n.identity(at, c.ID, c.Blocks)
 		for _, l := range c.Leased {
-			tell(scenarios.Fact{Kind: scenarios.FactLeased, At: at, Node: n.name, Owner: l.Owner, Addr: l.Addr, Prefix: l.Block, InTurn: n.w.scenario().Config.IPAM.InTurn()}, "")
+			tell(scenarios.Fact{Kind: scenarios.FactLeased, At: at, Node: n.name, Owner: l.Owner, Addr: l.Addr, Prefix: l.Block, Left: leftOf(&c, l.Addr),
+				InTurn: n.w.scenario().Config.IPAM.InTurn()}, "")
+			n.rests.end(l.Addr)
 		}
 	}
 	n.identity(0, s.ID, s.Blocks)
@@ -247,6 +272,15 @@ func (n *node) heard(s state) {
 		tell(scenarios.Fact{Kind: scenarios.FactVPPWrite, Node: n.name, Text: strconv.FormatInt(s.Writes-n.writes, 10) + " writes"}, "")
 	}
 	n.writes = s.Writes
+}
+
+// leftOf is what was found of an address when a step released or leased it, nil for nothing.
+func leftOf(c *nodeagent.Change, a netip.Addr) *scenarios.Leftover {
+	i := slices.IndexFunc(c.Left, func(l nodeagent.Left) bool { return l.Addr == a })
+	if i < 0 {
+		return nil
+	}
+	return &c.Left[i].Leftover
 }
 
 // identity tells the node's ID and blocks where they have changed. n.mu is held.

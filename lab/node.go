@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,6 +55,9 @@ type node struct {
 	// addressed is what was told last of the node's addresses, removals how much of the file of that name.
 	addressed []netip.Addr
 	removals  int64
+	// unread is how much of what the agent has left out of its journal was told; rests are its released addresses.
+	unread int
+	rests  rests
 }
 
 // daemon is one of the two programs on a node.
@@ -227,20 +231,25 @@ func (n *node) supervise(d *daemon, p Process, life int, launch func(context.Con
 	why := d.ailing
 	d.ailing = ""
 	n.mu.Unlock()
-	n.ended(d, "crash")
-	if why == "" {
-		why = n.title(d) + " died by itself"
-	}
-	if d == &n.vpp {
-		n.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactVPPCrash, Node: n.name, Text: why}, "")
-	}
-	n.w.Record.Note(n.name + ": " + why + "; it is started again")
+	n.crashed(d, why)
 	time.Sleep(restartDelay)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if d.life == life && !d.held {
 		n.startLocked(d, launch)
 	}
+}
+
+// crashed tells of a daemon that nobody has ended but itself, or its lab for being ailing.
+func (n *node) crashed(d *daemon, ailing string) {
+	n.ended(d, "crash")
+	why := cmp.Or(ailing, n.title(d)+" died by itself")
+	kind, text := scenarios.FactVPPCrash, why
+	if d == &n.agent {
+		kind, text = scenarios.FactProgramCrash, why+": "+lastPanic(filepath.Join(n.dir, AgentLogFile))
+	}
+	n.w.Record.Tell(scenarios.Fact{Kind: kind, Node: n.name, Text: text}, "")
+	n.w.Record.Note(n.name + ": " + why + "; it is started again")
 }
 
 func (n *node) title(d *daemon) string {

@@ -141,6 +141,42 @@ func TestPlantedOnVPP(t *testing.T) {
 	}
 }
 
+// Goal: unwired-before-reuse can be broken on a real VPP. Method: of two pods that go, somebody else has put a route to the second one's
+// address into VPP; the first must be released without a word, the second must break the law.
+func TestPlantedOnRelease(t *testing.T) {
+	w, ctx := standing(t, "# One node.\nname: planted-release\ntopology: {nodes: 1, podsPerNode: 2}\n")
+	law, _ := check.ByName("unwired-before-reuse")
+	watcher := law.Watch()
+	w.Watch(func(f scenarios.Fact) error { return watcher.Observe(&f) })
+	s, err := w.Snapshot(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pods := s.Nodes[0].Pods
+	del := func(p scenarios.PodState) error {
+		if err := w.Do(ctx, scenarios.DeletePods{Pod: p.Pod}); err != nil {
+			return err
+		}
+		return w.Settle(ctx, time.Minute)
+	}
+	if err := del(pods[0]); err != nil {
+		t.Fatalf("without a lie: %v", err)
+	}
+	c, err := vppproc.Dial(w.VPPDirOf("node-1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.CLI(ctx, fmt.Sprintf("ip route add %s/32 via local", pods[1].Addr)); err != nil {
+		t.Fatal(err)
+	}
+	var v *scenarios.Violation
+	if err := del(pods[1]); !errors.As(err, &v) || v.Law != law.Name {
+		t.Fatalf("the route is not seen: %v", err)
+	}
+	t.Log(v)
+}
+
 // Goal: settles can be broken in a lab, by a program that does not come to rest. Method: an agent stands still for longer than the
 // lab is waited for; the run must end by the law and say what is pending.
 func TestPlantedOnSettles(t *testing.T) {

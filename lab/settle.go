@@ -51,6 +51,9 @@ func (w *World) quiet(ctx context.Context) string {
 	if i := slices.IndexFunc(why, func(s string) bool { return s != "" }); i >= 0 {
 		return why[i]
 	}
+	if why := w.unreleased(); why != "" {
+		return why
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, p := range w.pods.inOrder(func(p *pod) bool { return p.node == "" }) {
@@ -116,5 +119,6 @@ func (n *node) pending(ctx context.Context, heard []string, stored int64) string
 	if agent.proc == nil || vpp.proc == nil {
 		return "" // pods wait as long as they have to
 	}
+	n.resting()
 	return n.kubelet.pending()
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/vppdrill/vppdrill/lab/probe"
 	"github.com/vppdrill/vppdrill/lab/vppproc"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 	"github.com/vppdrill/vppdrill/vppwire/host/rest"
 	"github.com/vppdrill/vppdrill/vppwire/mode"
@@ -69,6 +70,7 @@ func (w *World) look(ctx context.Context, deep bool) (scenarios.Snapshot, error)
 		starve = starve || s.Nodes[i].Waiting > 0
 	}
 	s.FreeBlock = starve && w.Play.FreeBlock()
+	s.HeldIDs = w.judged()
 	if err == nil {
 		err = w.blocked(ctx, s.Nodes)
 	}
@@ -113,7 +115,7 @@ func (n *node) look(ctx context.Context, deep bool) (scenarios.NodeState, error)
 	wires.ApplyDefaults()
 	m := wires.Mode()
 	out.MainTable, out.PodTable = m.MainTable, m.PodTable
-	out.Waiting = n.kubelet.waiting()
+	out.Waiting, out.Resting = n.kubelet.waiting(), n.resting()
 	out.OtherNICs = n.otherNICs()
 	if n.w.scenario().Config.Leases(n.name) {
 		out.Leased, _, _ = n.w.dhcp.Leased(n.number)
@@ -180,5 +182,25 @@ func (n *node) dump(ctx context.Context, out *scenarios.NodeState) error {
 		return fmt.Errorf("%s: %w", n.name, err)
 	}
 	out.VPP = v
-	return nil
+	out.Crowded, err = crowded(ctx, c, v)
+	return err
+}
+
+// crowded reports whether a VPP has as many AF_PACKET interfaces as one of its version survives.
+func crowded(ctx context.Context, c vppproc.Conn, v scenarios.VPP) (bool, error) {
+	version, err := c.Version(ctx)
+	if err != nil {
+		return false, err
+	}
+	most, limited := vppwire.AFPacketRoom(version)
+	if !limited {
+		return false, nil
+	}
+	count := 0
+	for i := range v.Interfaces() {
+		if i.Type == scenarios.TypeAFPacket || i.Type == scenarios.TypeNIC {
+			count++
+		}
+	}
+	return count >= most, nil
 }

@@ -146,6 +146,7 @@ func (st stage) link(from, to scenarios.Endpoint, change func(there, back *relay
 		change(&c.there, &c.back)
 	}
 	st.control.route(n.relays)
+	st.held.begins()
 	st.schedule()
 }
 
@@ -216,6 +217,7 @@ func (st stage) stop(which *bool, stop bool) {
 	st.control.mu.Lock()
 	*which = stop
 	st.control.mu.Unlock()
+	st.held.begins()
 	for _, n := range st.inOrder() {
 		st.control.route(n.relays)
 	}
@@ -236,7 +238,10 @@ func (st stage) StopStore(stop bool) { st.stop(&st.control.storeStop, stop) }
 func (st stage) StopAPI(stop bool) { st.stop(&st.control.apiStop, stop) }
 
 // WipeStore implements timeline.ControlPlane.
-func (st stage) WipeStore() error { return st.control.store.Wipe() }
+func (st stage) WipeStore() error {
+	st.held.wiped()
+	return st.control.store.Wipe()
+}
 
 // CompactStore implements timeline.ControlPlane.
 func (st stage) CompactStore(ctx context.Context) error { return st.control.store.Compact(ctx) }

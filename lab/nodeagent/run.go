@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -99,7 +98,8 @@ func run(ctx context.Context, c Config, kernel vppwire.Linux, addresses host.Hos
 	if err != nil {
 		return err
 	}
-	p := &process{changes: newChanges()}
+	p := &process{changes: newChanges(newLeftovers(&c.Agent, host.Socket(c.VPP), kernel))}
+	defer p.changes.close()
 	p.cluster = newHeardCluster(api.Cluster(c.Agent.NodeName))
 	p.driver, err = host.New(host.Config{
 		Agent: c.Agent, Allocator: alloc, Journal: countedJournal{j, &p.counts}, Records: records, Boot: c.Boot,
@@ -128,8 +128,7 @@ func (p *process) serve(ctx context.Context, c Config, log *slog.Logger) error {
 		// Asked before Run begins, answered right after the journal was told.
 		defer close(restored)
 		_ = p.driver.Ask(ctx, func(a *agent.Agent) {
-			p.restored = slices.Collect(a.Leases())
-			p.changes.restored(p.restored)
+			p.restored = p.changes.restored(a)
 		}) // ends with Run
 	}()
 	go func() { ended <- p.driver.Run(ctx) }()

@@ -19,6 +19,8 @@ type Change struct {
 	At int64
 	// Released and Leased are in ascending order of addresses; of released ones Owner, Addr and Block are set.
 	Released, Leased []ipam.Lease
+	// Left is what was found of the addresses among them, at that time.
+	Left []Left
 	// ID and Blocks are those after the step.
 	ID     uint32
 	Blocks []ipam.Block
@@ -26,6 +28,9 @@ type Change struct {
 
 // changesMax bounds the changes that are kept for a lab which does not ask: one that was kept up without its owner.
 const changesMax = 1 << 16
+
+// unreadMax bounds the records that are told to have been left out: one is a fault.
+const unreadMax = 16
 
 // changes collects what the agent's steps change until a lab has heard of it, so that nothing that comes and goes between two
 // looks is missed and everything has the time at which it happened.
@@ -40,9 +45,14 @@ type changes struct {
 	id     uint32
 	blocks []ipam.Block
 	list   []Change
+	// unread is what this life has left out of what earlier ones wrote.
+	unread []string
+	left   *leftovers
 }
 
-func newChanges() *changes { return &changes{began: time.Now(), monotonic: Monotonic()} }
+func newChanges(left *leftovers) *changes {
+	return &changes{began: time.Now(), monotonic: Monotonic(), left: left}
+}
 
 // Monotonic is the machine's monotonic clock in nanoseconds, the same for every process of the machine.
 func Monotonic() int64 {
@@ -52,16 +62,24 @@ func Monotonic() int64 {
 }
 
 // restored begins with what the journal held.
-func (c *changes) restored(leases []ipam.Lease) {
+func (c *changes) restored(a *agent.Agent) []ipam.Lease {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	leases := slices.Collect(a.Leases())
 	c.leases = agent.NewLeaseChanges(slices.Values(leases))
+	c.left.learn(a)
+	return leases
 }
 
-// stepped is host.Config.Stepped.
+// stepped is host.Config.Stepped. It waits for VPP where addresses come or go, lookTime at most.
 func (c *changes) stepped(now time.Time, a *agent.Agent, effects []agent.Effect) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	for i := range effects {
+		if e, ok := effects[i].(agent.Log); ok && e.Reason == agent.ReasonLeftOut && len(c.unread) < unreadMax {
+			c.unread = append(c.unread, e.Message)
+		}
+	}
 	if c.leases == nil {
 		return
 	}
@@ -82,16 +100,24 @@ func (c *changes) stepped(now time.Time, a *agent.Agent, effects []agent.Effect)
 	for _, r := range come {
 		ch.Leased = append(ch.Leased, ipam.Lease{Owner: r.Owner, Addr: r.Addr, Block: r.Prefix})
 	}
+	ch.Left = c.left.changed(a, gone, come)
 	if len(c.list) == changesMax {
 		c.list = c.list[1:]
 	}
 	c.list = append(c.list, ch)
 }
 
-// after forgets the changes up to a number, which the lab has heard of, and returns the others.
-func (c *changes) after(number int64) []Change {
+// after forgets the changes up to a number, which the lab has heard of, and returns the others, and what was not read in this life.
+func (c *changes) after(number int64) (list []Change, unread []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.list = slices.DeleteFunc(c.list, func(ch Change) bool { return ch.Number <= number })
-	return slices.Clone(c.list)
+	return slices.Clone(c.list), slices.Clone(c.unread)
+}
+
+// close ends the look at VPP.
+func (c *changes) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.left.close()
 }

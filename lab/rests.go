@@ -1,0 +1,66 @@
+package lab
+
+import (
+	"net/netip"
+	"slices"
+	"time"
+)
+
+// rests are a node's released addresses and until when each rests, in the scenario's time. What an agent does not tell is taken for longer
+// than it can be: a law that looks for addresses which nobody needs would find one early otherwise.
+type rests map[netip.Addr]time.Duration
+
+// begin notes that an address was released at a time and rests this long; end, that somebody has it.
+func (r *rests) begin(a netip.Addr, at, rest time.Duration) {
+	if rest <= 0 {
+		return
+	}
+	if *r == nil {
+		*r = rests{}
+	}
+	(*r)[a] = at + rest
+}
+
+func (r rests) end(a netip.Addr) { delete(r, a) }
+
+// again is for an agent that has started: its time may have stood still meanwhile.
+func (r rests) again(now, rest time.Duration) {
+	for a := range r { //vppdrill:unordered each by itself
+		r[a] = now + rest
+	}
+}
+
+// at are those that rest at a time, in order; ended: some have come to their end since it was asked last.
+func (r rests) at(now time.Duration) (list []netip.Addr, ended bool) {
+	for a, until := range r { //vppdrill:unordered sorted below
+		if until > now {
+			list = append(list, a)
+		} else {
+			delete(r, a)
+			ended = true
+		}
+	}
+	slices.SortFunc(list, netip.Addr.Compare)
+	return list, ended
+}
+
+// restMost is the longest that the configuration keeps a released address unused, in the scenario's time.
+func (w *World) restMost() time.Duration {
+	c := &w.scenario().Config.IPAM
+	if c.UseExternalIPAM || c.ReuseDelay <= 0 {
+		return 0
+	}
+	d := c.ReuseDelay + c.ReuseDelay/restSlack + time.Second
+	return time.Duration(float64(d) * w.o.TimeScale)
+}
+
+// resting are the node's resting addresses. Where a rest has ended, pods that wait for an address are tried again at once.
+func (n *node) resting() []netip.Addr {
+	n.mu.Lock()
+	list, ended := n.rests.at(n.w.Now())
+	n.mu.Unlock()
+	if ended {
+		n.kubelet.changed()
+	}
+	return list
+}
