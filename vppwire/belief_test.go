@@ -1,6 +1,7 @@
 package vppwire
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -89,5 +90,55 @@ func TestContainersGone(t *testing.T) {
 		if !strings.Contains(plan, "  + "+line) {
 			t.Errorf("no line %q in\n%s", line, plan)
 		}
+	}
+}
+
+// Goal: a group's number may be given again as soon as it is forgotten. Method: what a group no longer wants has no deletion of its own and
+// stays; the group is forgotten, everything comes into doubt, and the next group is told to be done only when it is.
+func TestGroupGivenAgain(t *testing.T) {
+	b, s := newBare(), NewSession()
+	s.Set("pair", parsed(t, "veth vd1 peer eth0 netns /a", "link vd1 mtu 1450 mac 00:00:00:00:00:00 of vd1"))
+	s.Set("before", parsed(t, "offload vd1"))
+	s.AllowDelete()
+	s.Connect(1)
+	drive(s, b, toTheEnd)
+	s.Set("before", nil)
+	if changed := s.Changed(); !slices.Contains(changed, "before") {
+		t.Fatalf("only %v are done", changed)
+	}
+	s.Disconnect()
+	s.Connect(2)
+	tables := parsed(t, "table 1", "table 2")
+	s.Set("after", tables)
+	drive(s, b, func(c Call) bool {
+		if done, _ := s.Done("after"); done && (b.have[tables[0].Key()] == nil || b.have[tables[1].Key()] == nil) {
+			t.Fatalf("done before %s", c)
+		}
+		return false
+	})
+}
+
+// Goal: what was set on a link goes with the link also while that is down, and a link that went while it was down is not up with the next
+// AF_PACKET on its name. Method: dumps show a pair whose end is down with its offload off; the pair is deleted, and another one made.
+func TestDownLinkGone(t *testing.T) {
+	b, s := newBare(), NewSession()
+	pair := parsed(t, "veth vd1 peer eth0 netns /a", "offload vd1")
+	if err := b.add(pair[0]); err != nil {
+		t.Fatal(err)
+	}
+	b.have[pair[1].Key()] = pair[1]
+	s.Set("pod", pair)
+	s.AllowDelete()
+	s.Connect(1)
+	drive(s, b, toTheEnd)
+	s.Set("pod", nil)
+	drive(s, b, toTheEnd)
+	if len(s.down) > 0 {
+		t.Errorf("links that are gone are down: %v", s.down)
+	}
+	s.Set("next", append(pair, parsed(t, "link vd1 mtu 1450 mac 00:00:00:00:00:00 of vd1")...))
+	drive(s, b, toTheEnd)
+	if b.have[pair[1].Key()] == nil {
+		t.Errorf("the next pair has its offload on:\n%s", s.AppendPlan(nil))
 	}
 }

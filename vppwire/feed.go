@@ -230,6 +230,10 @@ func (s *Session) forget(n uint32) {
 	old := e.have()
 	delete(s.down, e.id())
 	if old == nil {
+		if e.firstAttr != 0 { // a link that is down is not there, and has what was set on it
+			s.forgetOwned(n)
+			s.touch(n)
+		}
 		return
 	}
 	e.set(e.want(), nil)
@@ -242,6 +246,25 @@ func (s *Session) forget(n uint32) {
 	case e.kind == KindSourceTable:
 		s.sources.set(old.Key().Num != 0, noTable)
 	}
+	s.forgetOwned(n)
+	if t, ok := old.(taking); ok {
+		for _, k := range t.takes() {
+			id := s.ident(&k)
+			delete(s.down, id)
+			if m := s.find(id); m != 0 {
+				s.forget(m)
+			}
+		}
+	}
+	if _, waited := s.waiters[e.id()]; waited {
+		s.wake(e.id()) // some wait for it to go
+	}
+	s.touch(n)
+}
+
+// forgetOwned forgets what goes with n.
+func (s *Session) forgetOwned(n uint32) {
+	e := s.at(n)
 	for a := e.firstAttr; a != 0; {
 		attr := s.at(a)
 		next := attr.nextAttr
@@ -251,17 +274,6 @@ func (s *Session) forget(n uint32) {
 		a = next
 	}
 	e.firstAttr = 0
-	if t, ok := old.(taking); ok {
-		for _, k := range t.takes() {
-			if m := s.find(s.ident(&k)); m != 0 {
-				s.forget(m)
-			}
-		}
-	}
-	if _, waited := s.waiters[e.id()]; waited {
-		s.wake(e.id()) // some wait for it to go
-	}
-	s.touch(n)
 }
 
 // Done reports whether everything a group wants is there and everything it no longer wants is gone, as far as known for

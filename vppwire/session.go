@@ -223,6 +223,9 @@ func (s *Session) touch(n uint32) {
 			}
 		}
 	}
+	if !pending && e.want() == nil {
+		e.group = 0 // its group may be forgotten from here on, and the number given to another
+	}
 	if e.have() != nil && len(s.waiters) > 0 && !s.obsolete(e) {
 		s.wake(e.id())
 	}
@@ -239,7 +242,6 @@ func (s *Session) touch(n uint32) {
 			s.adds.push(n)
 		}
 	case e.want() == nil && e.have() == nil:
-		e.group = 0
 		s.release(n)
 	}
 }
