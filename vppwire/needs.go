@@ -106,7 +106,7 @@ func (s *Session) wake(id ident) {
 	}
 }
 
-// waits blocks n behind the first need that does not stand, if any.
+// waits blocks n behind the first need that does not stand, or not for long, if any.
 func (s *Session) waits(n uint32) bool {
 	s.keys = s.at(n).want().AppendNeeds(s.keys[:0])
 	s.needs = s.needs[:0]
@@ -114,14 +114,40 @@ func (s *Session) waits(n uint32) bool {
 		id := s.ident(&s.keys[i])
 		if m := s.find(id); m != 0 {
 			if need := s.at(m); need.have() != nil && !s.obsolete(need) {
-				s.needs = append(s.needs, m)
-				continue
+				held := s.heldBelow(need)
+				if held == nil {
+					s.needs = append(s.needs, m)
+					continue
+				}
+				id = held.id()
 			}
 		}
 		s.waiters[id] = append(s.waiters[id], n)
 		return true
 	}
 	return false
+}
+
+// heldBelow is what e needs, itself or by others, and is to be replaced once deletions are allowed: what is made on top of e before would
+// be taken away again with it, nil for nothing. While deletions are allowed they come first anyway.
+func (s *Session) heldBelow(e *entry) *entry {
+	if s.deletes || len(s.held) == 0 {
+		return nil
+	}
+	for _, k := range e.have().AppendNeeds(nil) {
+		m := s.find(s.ident(&k))
+		if m == 0 || s.at(m).have() == nil {
+			continue
+		}
+		need := s.at(m)
+		if s.obsolete(need) {
+			return need
+		}
+		if held := s.heldBelow(need); held != nil {
+			return held
+		}
+	}
+	return nil
 }
 
 // outlived blocks n, which is to be made, behind what sits on a former one, and makes that go.
