@@ -153,11 +153,14 @@ func (p *process) fromAPI(ev agent.Event) {
 		p.step(p.ownNode(ev))
 		return
 	}
+	from := p.informer(ev)
+	if p.gaps[from] {
+		return // the informer lists again once the gap has been noticed
+	}
 	var verdict fault.Verdict
 	if p.m.w.faulty() {
 		verdict = p.m.w.judge(fault.Op{Node: p.m.name, Kind: fault.KindAPIWatch, Name: "change"})
 	}
-	from := p.informer(ev)
 	tell := func(late time.Duration) {
 		if l, ok := ev.(agent.NodesListed); ok {
 			l.Age += late
@@ -167,7 +170,14 @@ func (p *process) fromAPI(ev agent.Event) {
 	}
 	switch verdict.Action {
 	case fault.Vanish, fault.Refuse:
-		p.news(from, 0, func(time.Duration) { from.Relist() })
+		if p.gaps == nil {
+			p.gaps = map[*cluster.Informer]bool{}
+		}
+		p.gaps[from] = true // nothing behind a gap is told, the end of a list least of all
+		p.news(from, 0, func(time.Duration) {
+			delete(p.gaps, from)
+			from.Relist()
+		})
 		return
 	case fault.Duplicate:
 		switch ev.(type) {

@@ -45,6 +45,7 @@ func Draw(c Chooser, p Profile, name string) *scenarios.Scenario {
 	if !d.drawIP6(&s) {
 		d.drawDual(&s)
 	}
+	d.drawNews(&s.Faults)
 	if err := s.Validate(); err != nil {
 		panic(fmt.Sprintf("gen: drew an invalid scenario: %v\n%s", err, s.Marshal()))
 	}

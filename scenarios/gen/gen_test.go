@@ -74,7 +74,8 @@ func TestDrawRepeats(t *testing.T) {
 // from some. Method: count.
 func TestDrawReaches(t *testing.T) {
 	const seeds = 400
-	verbs, faults := map[string]int{}, map[string]int{}
+	verbs, faults, said := map[string]int{}, map[string]int{}, map[string]int{}
+	words := []string{"(Kind store-watch (Jitter", "(Kind api-watch (Jitter", "(Kind control-watch (Jitter", "(Kind control-watch Vanish"}
 	var schema struct {
 		Properties struct {
 			Faults struct{ Properties map[string]any }
@@ -103,6 +104,16 @@ func TestDrawReaches(t *testing.T) {
 				faults[name]++
 			}
 		}
+		for _, word := range words {
+			if strings.Contains(string(s.Marshal()), word) {
+				said[word]++
+			}
+		}
+	}
+	for _, word := range words {
+		if n := said[word]; n == 0 || n == seeds {
+			t.Errorf("%s in %d of %d scenarios", word, n, seeds)
+		}
 	}
 	// What random scenarios leave out: these need a certain configuration or name, or belong to Run.
 	left := map[string]bool{"set-pod-cidr": true, "change-management": true, "settle": true, "heal": true}
@@ -112,7 +123,7 @@ func TestDrawReaches(t *testing.T) {
 		}
 	}
 	for name := range schema.Properties.Faults.Properties {
-		fixed := name == "nodes" || name == "inject" || name == "asItWas" // drawn as actions instead, or broken on purpose
+		fixed := name == "nodes" || name == "asItWas" // drawn as actions instead, or broken on purpose
 		if n := faults[name]; fixed != (n == 0) || n == seeds {
 			t.Errorf("faults.%s in %d of %d scenarios", name, n, seeds)
 		}

@@ -42,6 +42,7 @@ type API struct {
 	observers []func(old, now Object)
 	down      bool
 	deferred  []func()
+	deliver   func(*InformerConfig) Delivery
 	bookmark  bool
 	watched   int64 // the version of the last bookmark
 	// unsettled and starved sum the kubelets' counts.
@@ -68,6 +69,9 @@ func (a *API) Endpoint() Endpoint { return a.at }
 // Observe calls fn after each change, at the server and without delay: old is nil for a creation, now for a deletion.
 // fn must not change objects; it is for the controllers of this package and for counting.
 func (a *API) Observe(fn func(old, now Object)) { a.observers = append(a.observers, fn) }
+
+// OnDelivery has fn asked before each change is sent to an informer: what becomes of it.
+func (a *API) OnDelivery(fn func(to *InformerConfig) Delivery) { a.deliver = fn }
 
 // Available reports whether the server answers.
 func (a *API) Available() bool { return !a.down }

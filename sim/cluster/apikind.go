@@ -44,6 +44,7 @@ type apiWatch struct {
 	node   string
 	stream *stream[Change]
 	sent   int64
+	judge  func() Delivery
 }
 
 func newKindState(limit int) *kindState {
@@ -132,7 +133,7 @@ func (w *apiWatch) tell(c pastChange) {
 		return
 	}
 	w.sent = c.version
-	w.stream.send(out)
+	w.stream.deliver(out, w.judge())
 }
 
 // watch opens a watch for changes after version and replays those of the past.

@@ -5,6 +5,9 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/service"
 )
 
+// AgentProgram is what informers of agents are called.
+const AgentProgram = "agent"
+
 // AgentFeed tells one agent life about nodes, its own pods and the pools: what vppwire/host learns from a real API server, which it
 // never asks to list from its cache. A node that was made anew would find its former Node object there, and with it its former ID.
 type AgentFeed struct {
@@ -21,17 +24,17 @@ type AgentFeed struct {
 // Start and until Stop.
 func (a *API) NewAgentFeed(node string, at Endpoint, sink func(agent.Event)) *AgentFeed {
 	f := &AgentFeed{sink: sink}
-	f.Nodes = a.NewInformer(InformerConfig{Name: "agent", At: at, Kind: KindNode, Fresh: true, Handler: (*feedNodes)(f)})
-	f.Pods = a.NewInformer(InformerConfig{Name: "agent", At: at, Kind: KindPod, Node: node, Fresh: true, Handler: (*feedPods)(f)})
-	f.Configs = a.NewInformer(InformerConfig{Name: "agent", At: at, Kind: KindConfigMap, Fresh: true, Handler: (*feedConfigs)(f)})
+	f.Nodes = a.NewInformer(InformerConfig{Name: AgentProgram, At: at, Kind: KindNode, Fresh: true, Handler: (*feedNodes)(f)})
+	f.Pods = a.NewInformer(InformerConfig{Name: AgentProgram, At: at, Kind: KindPod, Node: node, Fresh: true, Handler: (*feedPods)(f)})
+	f.Configs = a.NewInformer(InformerConfig{Name: AgentProgram, At: at, Kind: KindConfigMap, Fresh: true, Handler: (*feedConfigs)(f)})
 	return f
 }
 
 // WithServices has the feed tell of services and endpoints too, ServicesListed and EndpointsListed among it. It is called before Start.
 func (f *AgentFeed) WithServices() {
 	api, at := f.Nodes.api, f.Nodes.cfg.At
-	f.Services = api.NewInformer(InformerConfig{Name: "agent", At: at, Kind: KindService, Fresh: true, Handler: (*feedServices)(f)})
-	f.Endpoints = api.NewInformer(InformerConfig{Name: "agent", At: at, Kind: KindEndpoints, Fresh: true, Handler: (*feedEndpoints)(f)})
+	f.Services = api.NewInformer(InformerConfig{Name: AgentProgram, At: at, Kind: KindService, Fresh: true, Handler: (*feedServices)(f)})
+	f.Endpoints = api.NewInformer(InformerConfig{Name: AgentProgram, At: at, Kind: KindEndpoints, Fresh: true, Handler: (*feedEndpoints)(f)})
 }
 
 // All are the feed's informers.

@@ -125,6 +125,14 @@ func (i *Informer) again() {
 // listAge is how long ago the list that is being told was asked for.
 func (i *Informer) listAge() time.Duration { return i.api.clock.Now() - i.asked }
 
+// delivery is what becomes of what the API server is about to send.
+func (i *Informer) delivery() Delivery {
+	if i.api.deliver == nil {
+		return Delivery{}
+	}
+	return i.api.deliver(&i.cfg)
+}
+
 func (i *Informer) closeStream() {
 	if i.stream != nil {
 		i.stream.close()
@@ -290,7 +298,7 @@ func (w *watchCall) Serve() any {
 		return nil // the client is gone, or the request came twice
 	}
 	state := i.api.kinds[i.cfg.Kind]
-	watch := &apiWatch{node: i.cfg.Node}
+	watch := &apiWatch{node: i.cfg.Node, judge: i.delivery}
 	watch.stream = openStream(i.api.net, i.api.at, i.cfg.At, receiver[Change](i), &i.Faults, func() { state.unwatch(watch) })
 	if err := state.watch(watch, w.from); err != nil {
 		watch.stream.close()

@@ -40,6 +40,7 @@ type stream[T any] struct {
 	end      time.Duration   // when the receiver learns that the stream broke
 	ending   bool
 	gapped   bool
+	late     time.Duration // of what deliver sends
 	armed    bool
 	closed   bool
 	// onClose tells the sender.
@@ -82,6 +83,30 @@ func (s *stream[T]) send(item T) {
 		s.n.busy.Streamed++
 	}
 	s.arm()
+}
+
+// Delivery is what becomes of one item of a stream: the zero Delivery is as usual.
+type Delivery struct {
+	// Late is how much longer than usual it takes; what comes behind it in its stream waits, other streams overtake it.
+	Late time.Duration
+	// Lost items break their stream, Twice ones come again at once.
+	Lost, Twice bool
+}
+
+// deliver puts item on its way as d says.
+func (s *stream[T]) deliver(item T, d Delivery) {
+	if d.Lost {
+		if !s.closed && !s.ending {
+			s.drop()
+		}
+		return
+	}
+	s.late = d.Late
+	s.send(item)
+	if d.Twice {
+		s.send(item)
+	}
+	s.late = 0
 }
 
 // slip delivers item without an event of its own where the stream is idle, else like send. It is for bookmarks.
@@ -133,7 +158,7 @@ func (s *stream[T]) terminate(due time.Duration) {
 
 // next is when something sent now arrives, unless it has to wait for what was sent earlier.
 func (s *stream[T]) next() time.Duration {
-	due := s.n.clock.Now() + s.n.segmentDelay(s.from, s.to)
+	due := s.n.clock.Now() + s.n.segmentDelay(s.from, s.to) + s.late
 	if s.faults != nil {
 		due += s.faults.Lag
 	}

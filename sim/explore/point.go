@@ -70,7 +70,7 @@ func Harms(kind fault.OpKind) []fault.Verdict {
 		actions = []fault.Action{fault.Vanish, fault.Mute, fault.Delay, fault.Refuse, fault.CrashBefore, fault.CrashAfter}
 	case fault.KindStore:
 		actions = []fault.Action{fault.Vanish, fault.Mute, fault.Delay, fault.Duplicate, fault.Refuse, fault.Compact}
-	case fault.KindStoreWatch, fault.KindAPIWatch:
+	case fault.KindStoreWatch, fault.KindAPIWatch, fault.KindControlWatch:
 		actions = []fault.Action{fault.Vanish, fault.Delay, fault.Duplicate}
 	case fault.KindPersist:
 		actions = []fault.Action{fault.Delay, fault.Refuse, fault.CrashBefore, fault.CrashAfter, fault.PowerLoss}

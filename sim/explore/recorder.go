@@ -10,6 +10,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim"
+	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/sim/controllers"
 	"github.com/vppdrill/vppdrill/sim/engine"
 	"github.com/vppdrill/vppdrill/sim/fault"
@@ -78,13 +79,14 @@ func (l *operationRecorder) tell() {
 // kinds are all kinds of operations.
 var kinds = []fault.OpKind{
 	fault.KindDataplane, fault.KindStore, fault.KindStoreWatch, fault.KindAPIWatch, fault.KindPersist, fault.KindCNI, fault.KindEffect,
-	fault.KindControl,
+	fault.KindControl, fault.KindControlWatch,
 }
 
 // operationNames are the names of operations other than calls of VPP and Linux.
 var operationNames = []string{
 	"list", "create", "update", "delete", "watch", "StoreChanged", "change", "Add", "Del", "Check", "GC",
 	"CallDataplane", "Persist", "Replace", "StoreRequest", "Answer", "WakeAt", "Hook", "Log", "ListNodes", "NodeAddress",
+	"node", "pod", "resource",
 }
 
 // probing adds the questions to a scenario, before its own faults, and makes l hear them. Calls are asked about by the names
@@ -101,7 +103,7 @@ func (l *operationRecorder) probing(s *scenarios.Scenario, nodes, calls []string
 	for _, k := range kinds { // first: a kind begins an operation
 		probe("Kind "+k.String(), func(*fault.Op) { l.begin(k) })
 	}
-	for _, n := range slices.Concat(nodes, controllers.Programs) {
+	for _, n := range slices.Concat(nodes, controllers.Programs, []string{cluster.EndpointScheduler}) {
 		probe("Node "+n, func(op *fault.Op) { op.Node = n })
 	}
 	for _, n := range slices.Concat(operationNames, controllers.RequestNames, calls) {

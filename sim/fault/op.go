@@ -34,6 +34,9 @@ const (
 	// KindControl is a request by which whatever gives blocks to nodes reads or changes what it keeps its state in: an entry of
 	// a ledger, a resource, a Node object, a call of EC2's API. Its Node is the controller, or the node whose daemon asks.
 	KindControl
+	// KindControlWatch is a delivery of a change by the API server to whatever watches it beside agents: controllers, nodes' daemons that
+	// give blocks, the scheduler, kubelets. Its Name is what the change is of: node, pod, resource.
+	KindControlWatch
 	kindEnd
 )
 
@@ -41,6 +44,7 @@ const (
 var kindWords = [kindEnd]string{
 	KindDataplane: "dataplane", KindStore: "store", KindStoreWatch: "store-watch", KindAPIWatch: "api-watch",
 	KindPersist: "persist", KindCNI: "cni", KindEffect: "effect", KindControl: "control",
+	KindControlWatch: "control-watch",
 }
 
 func (k OpKind) String() string {

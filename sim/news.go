@@ -1,0 +1,30 @@
+package sim
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/vppdrill/vppdrill/sim/cluster"
+	"github.com/vppdrill/vppdrill/sim/controllers"
+	"github.com/vppdrill/vppdrill/sim/fault"
+)
+
+// delivery is what becomes of one change that the API server sends to a watch. Those of agents are judged where an agent hears of them.
+func (w *World) delivery(to *cluster.InformerConfig) cluster.Delivery {
+	if to.Name == cluster.AgentProgram || !w.faulty() {
+		return cluster.Delivery{}
+	}
+	v := w.judge(fault.Op{Node: programAt(w.net.Name(to.At)), Kind: fault.KindControlWatch, Name: to.Kind.String()})
+	return cluster.Delivery{
+		Late: v.Delay, Lost: v.Action == fault.Vanish || v.Action == fault.Refuse, Twice: v.Action == fault.Duplicate,
+	}
+}
+
+// programAt is which program runs at an endpoint of that name, whatever life of it; machines and the scheduler are called by their own names.
+func programAt(name string) string {
+	i := slices.IndexFunc(controllers.Programs, func(p string) bool { return strings.HasPrefix(name, p+"-") })
+	if i < 0 {
+		return name
+	}
+	return controllers.Programs[i]
+}
