@@ -32,6 +32,8 @@ type Runtime struct {
 	// NoNetns is what a DEL looks like whose namespace went with a crashed shim.
 	NoNetns      bool `yaml:"noNetns" doc:"The namespace is removed before DEL is sent."`
 	AddBeforeDel bool `yaml:"addBeforeDel" doc:"A new sandbox is added before the old one is deleted."`
+	// NewestByClock is what kubelets do (podSandboxChanged); a machine's clock has to be set back for it to matter.
+	NewestByClock bool `yaml:"newestByClock" doc:"A sandbox that is older by the wall clock than one that died within a minute is replaced: with set-clock back."`
 }
 
 // RuntimeTimeoutLeast bounds Runtime.Timeout.

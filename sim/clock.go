@@ -124,3 +124,20 @@ func (w *World) restOfIDs() time.Duration {
 	}
 	return time.Duration(float64(d) / (1 + scenarios.ClockDriftMost))
 }
+
+// kubeletClocks are a machine's, as its kubelet and container runtime see them.
+type kubeletClocks struct{ m *machine }
+
+// Now implements cluster.Clock: kubelets measure waits and patience by what the machine counts.
+func (c kubeletClocks) Now() time.Duration { return c.m.clocks.ticked() }
+
+// After implements cluster.Clock.
+func (c kubeletClocks) After(d time.Duration, ev engine.Event) {
+	c.m.w.eng.After(c.m.clocks.UntilAfter(d), ev)
+}
+
+// Choose implements cluster.Clock.
+func (c kubeletClocks) Choose(label string, n int) int { return c.m.w.eng.Choose(label, n) }
+
+// Wall implements cluster.MachineClocks.
+func (c kubeletClocks) Wall() time.Duration { return c.m.clocks.Now() }

@@ -26,6 +26,7 @@ func (w *World) build(pools agent.Pools) error {
 		Clock: w.eng, Machine: runtime{w}, Hooks: w.hooks(),
 		Scheduler: cluster.SchedulerConfig{MaxPods: w.s.Topology.MaxPodsPerNode},
 		Kubelet:   kubelets(w.s.Config.Runtime),
+		Clocks:    func(node string) cluster.MachineClocks { return kubeletClocks{w.machines[node]} },
 	})
 	w.net, w.api, w.store = w.cluster.Net, w.cluster.API, w.cluster.Store
 	w.store.Store.Committed = w.recordChanged
@@ -43,7 +44,7 @@ func (w *World) build(pools agent.Pools) error {
 
 // kubelets behave as a scenario says.
 func kubelets(r scenarios.Runtime) cluster.KubeletConfig {
-	return cluster.KubeletConfig{Timeout: r.Timeout, Orphans: r.Orphans, TwiceDel: r.TwiceDel, NoNetns: r.NoNetns,
+	return cluster.KubeletConfig{Timeout: r.Timeout, Orphans: r.Orphans, TwiceDel: r.TwiceDel, NoNetns: r.NoNetns, NewestByClock: r.NewestByClock,
 		Config: podworker.Config{RepeatAdd: r.RepeatAdd, RepeatDel: r.RepeatDel, AddBeforeDel: r.AddBeforeDel}}
 }
 

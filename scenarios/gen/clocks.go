@@ -15,6 +15,9 @@ func (d drawer) drawClocks(t *scenarios.Topology) {
 	t.ClockDrift = one(d, "clock drift", 0, 0.0001, scenarios.ClockDriftMost)
 }
 
+// drawNewest has some runs' kubelets take the sandbox with the latest stamp for a pod's present one.
+func (d drawer) drawNewest(r *scenarios.Runtime) { r.NewestByClock = d.coin("newest by clock", 3) }
+
 // drawClock sets a node's clock ahead or back.
 func drawClock(d drawer, _ *state) scenarios.Action {
 	a, by := scenarios.SetClock{Node: d.someNodes()}, one(d, "clock jump", 10*time.Second, 10*time.Minute, time.Hour)

@@ -46,6 +46,7 @@ func Draw(c Chooser, p Profile, name string) *scenarios.Scenario {
 		d.drawDual(&s)
 	}
 	d.drawNews(&s.Faults)
+	d.drawNewest(&s.Config.Runtime)
 	if err := s.Validate(); err != nil {
 		panic(fmt.Sprintf("gen: drew an invalid scenario: %v\n%s", err, s.Marshal()))
 	}

@@ -154,6 +154,7 @@ func RefusedSettings(s *scenarios.Scenario, lacks []Need) []Refusal {
 		{"agent.hookTime", AgentCalls, s.Config.Agent.HookTime > 0},
 		{"wiring.services=vpp", ServiceFeed, s.Config.Wiring.Services == scenarios.ServedByVPP},
 		{"topology.clockSpread", OwnClocks, s.Topology.ClockSpread > 0}, {"topology.clockDrift", OwnClocks, s.Topology.ClockDrift > 0},
+		{"config.runtime.newestByClock", OwnClocks, s.Config.Runtime.NewestByClock},
 		{"wiring.pod=tap", VhostNet, s.Config.Wiring.Pod == scenarios.PodTAP},
 		{"topology.nic=false", GivenMachines, s.Topology.NIC == ""},
 		{"topology.nicMTU", GivenMachines, s.Topology.NICMTU != scenarios.Default().Topology.NICMTU},

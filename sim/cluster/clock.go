@@ -16,6 +16,13 @@ type Clock interface {
 	Choose(label string, n int) int
 }
 
+// MachineClocks are what a kubelet waits by, which is the machine's own count, and what container runtimes stamp sandboxes with.
+type MachineClocks interface {
+	Clock
+	// Wall is what the machine's wall clock says.
+	Wall() time.Duration
+}
+
 // picker lets engine.Chance and engine.Duration draw from a Clock.
 type picker struct{ Clock }
 

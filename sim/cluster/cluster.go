@@ -25,6 +25,8 @@ type Config struct {
 	Scheduler SchedulerConfig
 	Lifecycle LifecycleConfig
 	Kubelet   KubeletConfig
+	// Clocks are a machine's; nil: the run's own.
+	Clocks func(node string) MachineClocks
 }
 
 // Cluster joins the parts into one control plane with kubelets.
@@ -65,7 +67,11 @@ func (c *Cluster) AddNode(spec Node) error {
 		return fmt.Errorf("add node %q: there is one, or the name is empty", name)
 	}
 	at := c.Net.Endpoint(name)
-	k := c.API.NewKubelet(name, at, c.cfg.Machine, &c.cfg.Hooks, c.cfg.Kubelet)
+	cfg := c.cfg.Kubelet
+	if c.cfg.Clocks != nil {
+		cfg.Clocks = c.cfg.Clocks(name)
+	}
+	k := c.API.NewKubelet(name, at, c.cfg.Machine, &c.cfg.Hooks, cfg)
 	c.kubelets[name], c.byPlace[at] = k, k
 	k.alive = func() { c.judge(k) }
 	k.PowerOn()

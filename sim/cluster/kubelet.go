@@ -22,6 +22,10 @@ type KubeletConfig struct {
 	Orphans bool
 	// TwiceDel: each DEL is sent twice at the same time; NoNetns: the namespace goes before DEL.
 	TwiceDel, NoNetns bool
+	// NewestByClock: a sandbox whose stamp is older than that of a dead one is taken for a former one, and replaced.
+	NewestByClock bool
+	// Clocks are the machine's; the run's own where nil.
+	Clocks MachineClocks
 	// Config is what pods' workers follow; Retry and RetryMax default to 1 s and 30 s.
 	podworker.Config
 }
@@ -45,6 +49,7 @@ type Kubelet struct {
 
 	api     *API
 	clock   Clock
+	wall    func() time.Duration
 	node    string
 	at      Endpoint
 	machine Machine
@@ -68,10 +73,13 @@ func (a *API) NewKubelet(node string, at Endpoint, m Machine, hooks *Hooks, cfg 
 	a.kubelets++
 	k := &Kubelet{
 		number: a.kubelets,
-		api:    a, clock: a.clock, node: node, at: at, machine: m, hooks: hooks, Config: cfg.withDefaults(),
+		api:    a, clock: a.clock, wall: a.clock.Now, node: node, at: at, machine: m, hooks: hooks, Config: cfg.withDefaults(),
 		workers: make(map[string]*worker),
 	}
 	k.timeout = k.Config.Timeout
+	if m := cfg.Clocks; m != nil {
+		k.clock, k.wall = m, m.Wall
+	}
 	k.Pods = a.NewInformer(InformerConfig{Name: "kubelet", At: at, Kind: KindPod, Node: node, Handler: k})
 	return k
 }
@@ -259,6 +267,11 @@ func (k *Kubelet) inOrder() []*worker {
 	return slices.SortedFunc(maps.Values(k.workers), func(a, b *worker) int { return cmp.Compare(a.met, b.met) })
 }
 
+// workerOf is whose pod a sandbox is or was, nil when it has ended.
+func (k *Kubelet) workerOf(s *Sandbox) *worker {
+	return k.workers[strings.TrimPrefix(s.UID, staticPrefix)]
+}
+
 func (k *Kubelet) appendName(b []byte) []byte {
 	b = append(b, "kubelet "...)
 	b = append(b, k.node...)
@@ -267,7 +280,7 @@ func (k *Kubelet) appendName(b []byte) []byte {
 
 // appeared and vanished keep the container runtime's list.
 func (k *Kubelet) appeared(s *Sandbox) {
-	s.exists, s.netns, s.Created = true, true, k.clock.Now()
+	s.exists, s.netns, s.Created = true, true, k.wall()
 	k.sandboxes = append(k.sandboxes, s)
 	k.sorted = false
 	if k.hooks.Created != nil {
@@ -280,6 +293,9 @@ func (k *Kubelet) vanished(s *Sandbox) {
 		return
 	}
 	s.exists = false
+	if w := k.workerOf(s); w != nil {
+		w.bury(s)
+	}
 	i := slices.Index(k.sandboxes, s)
 	k.sandboxes = slices.Delete(k.sandboxes, i, i+1)
 	if k.hooks.Gone != nil {

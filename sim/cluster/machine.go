@@ -69,7 +69,7 @@ type Sandbox struct {
 	Netns string
 	// Attempt counts the pod's sandboxes from 1.
 	Attempt int
-	// Created is when the sandbox was made.
+	// Created is when the sandbox was made, by the wall clock of its machine.
 	Created time.Duration
 	// Addr and Gateway are what a successful ADD answered; zero before.
 	Addr    netip.Prefix
@@ -109,10 +109,13 @@ func newSandbox(p *Pod, life [2]int, attempt int, network, ifName string) *Sandb
 	}
 }
 
+// staticPrefix is what the UIDs of static pods begin with that container runtimes know.
+const staticPrefix = "static-"
+
 // SandboxUID is the pod's UID as container runtimes know it.
 func (p *Pod) SandboxUID() string {
 	if p.Static {
-		return "static-" + p.UID
+		return staticPrefix + p.UID
 	}
 	return p.UID
 }

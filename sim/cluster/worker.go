@@ -23,6 +23,7 @@ type worker struct {
 	tellBackOff time.Duration
 
 	settled, starved, ended bool // as counted
+	grave                        // of the pod's former sandboxes
 }
 
 type podStatus struct {
@@ -154,6 +155,7 @@ func (w *worker) added(r CNIResult) {
 	}
 	s.Addr, s.Gateway = r.Addr, r.Gateway
 	s.Second, s.SecondGateway = r.Second, r.SecondGateway
+	w.compare(s)
 	if k.hooks.Answered != nil {
 		k.hooks.Answered(k.node, s)
 	}
@@ -287,7 +289,7 @@ func (w *worker) end() {
 
 // account keeps the kubelet's count of pods that are not where they should be.
 func (w *worker) account() {
-	settled := w.Ended() || w.Settled() && !w.telling && w.told == w.status()
+	settled := w.Ended() || w.Settled() && w.doubted == nil && !w.telling && w.told == w.status()
 	if settled != w.settled {
 		w.settled = settled
 		if settled {
