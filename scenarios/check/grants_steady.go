@@ -1,6 +1,9 @@
 package check
 
-import "github.com/vppdrill/vppdrill/scenarios"
+import (
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios"
+)
 
 const grantsSteadyName = "grants-steady"
 
@@ -8,8 +11,8 @@ const grantsSteadyName = "grants-steady"
 // pool that is being filled may take one step too many and give it back.
 const steadyTurns = 3
 
-// grantsSteady: while no pod comes or goes on a node and nothing disturbs the cluster, what the node is assigned does not grow
-// and shrink for ever. A snapshot has no history, so there is nothing to check in one.
+// grantsSteady: while no pod comes or goes on a node, none waits there for its ADD, and nothing disturbs the cluster, what the node is
+// assigned does not grow and shrink for ever. A snapshot has no history, so there is nothing to check in one.
 func grantsSteady() scenarios.Law {
 	return scenarios.Law{
 		Name:  grantsSteadyName,
@@ -26,6 +29,8 @@ type steadyNode struct {
 	moved    bool // blocks changed since the node was disturbed
 	turns    int
 	disturbs int64
+	// open are the sandboxes whose ADD has been asked for and has no outcome yet: a plugin asks again for what was not there.
+	open map[ipam.Owner]bool
 }
 
 type steadyWatcher struct {
@@ -42,9 +47,16 @@ func (w *steadyWatcher) Observe(f *scenarios.Fact) error {
 	case scenarios.FactAssigned:
 		return w.assigned(f)
 	case scenarios.FactAsked:
-		if n := w.nodes[f.Node]; n != nil {
-			n.moved, n.turns = false, 0
+		n := w.node(f.Node)
+		n.moved, n.turns = false, 0
+		switch f.Text {
+		case scenarios.AskedAdd, scenarios.AskedAddress:
+			n.open[f.Owner] = true
+		case "Del":
+			delete(n.open, f.Owner)
 		}
+	case scenarios.FactAnswered, scenarios.FactRefused, scenarios.FactAbandoned, scenarios.FactSandboxGone:
+		delete(w.node(f.Node).open, f.Owner)
 	case scenarios.FactDisturbed:
 		w.disturbs++
 	case scenarios.FactNodeGone:
@@ -54,13 +66,18 @@ func (w *steadyWatcher) Observe(f *scenarios.Fact) error {
 	return nil
 }
 
-func (w *steadyWatcher) assigned(f *scenarios.Fact) error {
-	n := w.nodes[f.Node]
+func (w *steadyWatcher) node(name string) *steadyNode {
+	n := w.nodes[name]
 	if n == nil {
-		n = &steadyNode{disturbs: w.disturbs}
-		w.nodes[f.Node] = n
+		n = &steadyNode{disturbs: w.disturbs, open: map[ipam.Owner]bool{}}
+		w.nodes[name] = n
 	}
-	if n.disturbs != w.disturbs {
+	return n
+}
+
+func (w *steadyWatcher) assigned(f *scenarios.Fact) error {
+	n := w.node(f.Node)
+	if n.disturbs != w.disturbs || len(n.open) > 0 {
 		n.moved, n.turns, n.disturbs = false, 0, w.disturbs
 	}
 	w.checks++

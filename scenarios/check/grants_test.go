@@ -74,7 +74,7 @@ func TestGrantsInSnapshots(t *testing.T) {
 // Goal: a pool may overshoot, and be disturbed, without breaking grants-steady; one that goes on does. Method: sizes of grants,
 // with a pod's request in between where it says so.
 func TestGrantsSteady(t *testing.T) {
-	const asked = -1
+	const asked, waits, answered = -1, -2, -3
 	for _, tc := range []struct {
 		sizes  []int
 		broken bool
@@ -86,14 +86,21 @@ func TestGrantsSteady(t *testing.T) {
 		{[]int{1, 2, 1, 2, 1, 2}, true},
 		{[]int{1, 2, 1, 2, asked, 1, 2, 1, 2}, false},
 		{[]int{1, 1, 2, 2, 1, 1, 2, 2, 1, 1, 2}, true},
+		{[]int{waits, 1, 2, 1, 2, 1, 2, 1}, false},
+		{[]int{waits, 1, 2, 1, 2, answered, 1, 2, 1, 2, 1, 2}, true},
 	} {
 		law, _ := ByName(grantsSteadyName)
 		w, broken := law.Watch(), false
 		for i, n := range tc.sizes {
 			f := scenarios.Fact{Kind: scenarios.FactAssigned, At: time.Duration(i) * time.Second, Node: "n1"}
-			if n == asked {
+			switch n {
+			case asked:
 				f.Kind = scenarios.FactAsked
-			} else {
+			case waits:
+				f.Kind, f.Text = scenarios.FactAsked, scenarios.AskedAddress
+			case answered:
+				f.Kind = scenarios.FactAnswered
+			default:
 				f.Blocks = make([]ipam.Block, n)
 			}
 			broken = w.Observe(&f) != nil || broken

@@ -422,14 +422,30 @@ func turnedTooOften(h *history) bool {
 	if last.Kind != scenarios.FactAssigned {
 		return false
 	}
+	// waited are the facts of the node at which an ADD had no outcome yet.
+	waited, open := map[int]bool{}, map[ipam.Owner]bool{}
+	for i, f := range h.facts {
+		switch {
+		case f.Node != last.Node:
+		case f.Kind == scenarios.FactNodeGone:
+			clear(open)
+		case f.Kind == scenarios.FactAsked && (f.Text == scenarios.AskedAdd || f.Text == scenarios.AskedAddress):
+			open[f.Owner] = true
+		case f.Kind == scenarios.FactAnswered || f.Kind == scenarios.FactRefused || f.Kind == scenarios.FactAbandoned ||
+			f.Kind == scenarios.FactSandboxGone || f.Kind == scenarios.FactAsked && f.Text == "Del":
+			delete(open, f.Owner)
+		}
+		waited[i] = len(open) > 0
+	}
 	var sizes []int // newest first, one from before the disturbance at the end
 	calm, first := true, true
-	for _, f := range slices.Backward(h.facts) {
+	for i, f := range slices.Backward(h.facts) {
 		own := f.Node == last.Node
 		switch f.Kind {
 		case scenarios.FactAssigned:
 			if own {
 				sizes = append(sizes, len(f.Blocks))
+				calm = calm && !waited[i]
 			}
 		case scenarios.FactDisturbed:
 			calm = false
