@@ -72,7 +72,7 @@ func TestLeftovers(t *testing.T) {
 // Goal: what an agent leaves out of its journal is told, by each life that does so. Method: the step of an agent that says so.
 func TestUnread(t *testing.T) {
 	n := newNode(t)
-	c := newChanges(newLeftovers(&agent.Config{NodeName: "node-1"}, host.Socket(n.config.VPP), n.kernel))
+	c := newChanges(newLeftovers(&agent.Config{NodeName: "node-1"}, host.Socket(n.config.VPP), n.kernel), &removals{})
 	for range 2 * unreadMax {
 		c.stepped(c.began, nil, []agent.Effect{agent.Log{Reason: agent.ReasonLeftOut, Message: "journal: a lease"}, agent.Log{Message: "else"}})
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"reflect"
 	"sync"
+	"sync/atomic"
 
 	"go.fd.io/govpp/api"
 
@@ -13,7 +14,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
-// Removed is one line of a Config.Removals file: what a call took away, at a time of Monotonic.
+// Removed is one line of a Config.Removals file: what a call took away, and when the agent decided on the call, a time of Monotonic. What it
+// decides while the call is under way is not what it knew.
 type Removed struct {
 	At      int64
 	Removal scenarios.Removal
@@ -24,6 +26,8 @@ type removals struct {
 	mu    sync.Mutex
 	names *removal.Names
 	file  *os.File // nil: nobody wants to know
+	// decided is when the agent asked for the call that is under way; there is one at a time.
+	decided atomic.Int64
 }
 
 func newRemovals(path string) (*removals, error) {
@@ -69,7 +73,7 @@ func (r *removals) note(what *scenarios.Removal) {
 	if what == nil || r.file == nil {
 		return
 	}
-	line, err := json.Marshal(Removed{At: Monotonic(), Removal: *what})
+	line, err := json.Marshal(Removed{At: r.decided.Load(), Removal: *what})
 	if err != nil {
 		return // values of netip and text always can be
 	}

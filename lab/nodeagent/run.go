@@ -98,7 +98,7 @@ func run(ctx context.Context, c Config, kernel vppwire.Linux, addresses host.Hos
 	if err != nil {
 		return err
 	}
-	p := &process{changes: newChanges(newLeftovers(&c.Agent, host.Socket(c.VPP), kernel))}
+	p := &process{changes: newChanges(newLeftovers(&c.Agent, host.Socket(c.VPP), kernel), gone)}
 	defer p.changes.close()
 	p.cluster = newHeardCluster(api.Cluster(c.Agent.NodeName))
 	p.driver, err = host.New(host.Config{

@@ -48,10 +48,11 @@ type changes struct {
 	// unread is what this life has left out of what earlier ones wrote.
 	unread []string
 	left   *leftovers
+	gone   *removals
 }
 
-func newChanges(left *leftovers) *changes {
-	return &changes{began: time.Now(), monotonic: Monotonic(), left: left}
+func newChanges(left *leftovers, gone *removals) *changes {
+	return &changes{began: time.Now(), monotonic: Monotonic(), left: left, gone: gone}
 }
 
 // Monotonic is the machine's monotonic clock in nanoseconds, the same for every process of the machine.
@@ -75,9 +76,15 @@ func (c *changes) restored(a *agent.Agent) []ipam.Lease {
 func (c *changes) stepped(now time.Time, a *agent.Agent, effects []agent.Effect) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	at := c.monotonic + int64(now.Sub(c.began))
 	for i := range effects {
-		if e, ok := effects[i].(agent.Log); ok && e.Reason == agent.ReasonLeftOut && len(c.unread) < unreadMax {
-			c.unread = append(c.unread, e.Message)
+		switch e := effects[i].(type) {
+		case agent.Log:
+			if e.Reason == agent.ReasonLeftOut && len(c.unread) < unreadMax {
+				c.unread = append(c.unread, e.Message)
+			}
+		case agent.CallDataplane:
+			c.gone.decided.Store(at + 1) // after what the step changed
 		}
 	}
 	if c.leases == nil {
@@ -93,7 +100,7 @@ func (c *changes) stepped(now time.Time, a *agent.Agent, effects []agent.Effect)
 	}
 	c.number++
 	c.id, c.blocks = id, slices.Clone(blocks)
-	ch := Change{Number: c.number, At: c.monotonic + int64(now.Sub(c.began)), ID: id, Blocks: c.blocks}
+	ch := Change{Number: c.number, At: at, ID: id, Blocks: c.blocks}
 	for _, r := range gone {
 		ch.Released = append(ch.Released, ipam.Lease{Owner: r.Owner, Addr: r.Addr, Block: r.Prefix})
 	}
