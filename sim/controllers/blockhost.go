@@ -73,7 +73,7 @@ func newBlockHost(s *blockSystem, node string, side Side, alloc calico.Node) *bl
 		h.side = plant(node, side)
 	}
 	h.api = s.env.apiClient(node, func() bool { return h.dead })
-	h.view = newBlockView(h.soon)
+	h.view = newBlockView(h.blocksChanged)
 	// Fresh: an address that was given back and is somebody else's by now must not be taken for the node's.
 	h.feed = s.env.Cluster.API.NewInformer(cluster.InformerConfig{Name: "calico", At: h.at, Kind: cluster.KindResource, Fresh: true, Handler: h.view})
 	h.nodes = s.env.Cluster.API.NewInformer(cluster.InformerConfig{Name: "calico", At: h.at, Kind: cluster.KindNode, Handler: (*ownNode)(h)})
@@ -161,6 +161,13 @@ func (h *blockHost) changed() {
 	}
 }
 
+// blocksChanged looks whether a change of blocks concerns what the node has, or a pod to which it could give nothing.
+func (h *blockHost) blocksChanged(own bool) {
+	if own || len(h.leaving) > 0 || len(h.order) > 0 || !h.begun {
+		h.soon()
+	}
+}
+
 // soon evaluates in an event of its own: the agent is in the middle of a step.
 func (h *blockHost) soon() {
 	if h.scheduled || h.dead {
@@ -207,14 +214,7 @@ func (h *blockHost) evaluate() {
 // look brings up to date what the node has. What its agent does not hold when it starts goes back: a request of an agent before, to give
 // it back, may still be under way.
 func (h *blockHost) look() {
-	var now []netip.Prefix
-	if h.self != "" {
-		for _, b := range h.view.blocks() {
-			for _, a := range b.Of(h.self) {
-				now = append(now, unit(a))
-			}
-		}
-	}
+	now := h.view.of(h.self)
 	gone := func(p netip.Prefix) bool { return !slices.Contains(now, p) }
 	h.mine = slices.DeleteFunc(h.mine, gone)
 	for p := range h.since { //vppdrill:unordered each by itself

@@ -25,7 +25,7 @@ type tender struct {
 
 func newTender(s *blockSystem, l *leader) *tender {
 	t := &tender{leader: l, system: s, empty: make(map[string]time.Time)}
-	t.view = newBlockView(t.soon)
+	t.view = newBlockView(func(bool) { t.soon() })
 	t.feed = s.env.Cluster.API.NewInformer(cluster.InformerConfig{Name: tenderProgram, At: t.at, Kind: cluster.KindResource, Handler: t.view})
 	t.nodes = s.env.Cluster.API.NewInformer(cluster.InformerConfig{Name: tenderProgram, At: t.at, Kind: cluster.KindNode, Handler: (*tendedNodes)(t)})
 	return t
