@@ -19,7 +19,8 @@ const staysWiredName = "stays-wired"
 //	of a pod    its DEL was asked for, a GC runs on its node, its sandbox or its node is gone, or a newer sandbox of it came; and once,
 //	            when somebody has deleted its link, or the one that pods of its node share: what sat on the former one is made anew
 //	of a peer   it left or its machine is down, or it is reached by other addresses or has other blocks than what was taken
-//	of a service   clients get no endpoint there, and twice for each time that this began or ended
+//	of a service   clients get no endpoint there, and twice for each time that this began or ended, or that news were kept from nodes: a node
+//	            that takes the service for what it was replaces its mapping as that one's
 //	of the node itself  likewise, for its own addresses, gateways, tables and bridge domains
 //
 // What came to be needed while the call was under way is no reason against it.
@@ -113,6 +114,8 @@ type wiredWatcher struct {
 	ranges int
 	// wiped: the store has lost what nodes had written there.
 	wiped bool
+	// unheard counts what kept news of services from nodes.
+	unheard int
 	// last is what disturbed the cluster last, at lastAt.
 	last   string
 	lastAt time.Duration
@@ -199,6 +202,8 @@ func (w *wiredWatcher) Observe(f *scenarios.Fact) error {
 			w.ranges++
 		case (scenarios.WipeStore{}).Verb():
 			w.wiped = true
+		case (scenarios.StopAPI{}).Verb(), (scenarios.GapWatch{}).Verb(), (scenarios.StaleWatch{}).Verb():
+			w.unheard++
 		}
 	}
 	return nil
@@ -213,7 +218,7 @@ func (w *wiredWatcher) removed(f *scenarios.Fact) error {
 		if now%2 == 0 {
 			return nil
 		}
-		if n.unmapped[m]++; n.unmapped[m] > 2*now { // a service and its endpoints are heard of one after the other
+		if n.unmapped[m]++; n.unmapped[m] > 2*(now+w.unheard) { // a service and its endpoints are heard of one after the other
 			return w.torn(f, n, "a service", "it has had endpoints all along")
 		}
 		return nil

@@ -124,6 +124,8 @@ func TestStaysMapped(t *testing.T) {
 	gone := scenarios.Fact{Kind: scenarios.FactRemoved, Node: "node-1", Removal: &scenarios.Removal{What: scenarios.RemovedMapping, Call: "del", Addr: at, Port: 80, Proto: protoTCP}}
 	for _, tc := range []watched{
 		{"three times, and nothing happened", staysWired(), []scenarios.Fact{served, gone, gone, gone}, "NAT mapping of 10.96.0.10:80 (del) is taken from a service"},
+		{"three times, after news came late", staysWired(), []scenarios.Fact{{Kind: scenarios.FactDisturbed, Text: "gap-watch"}, served, gone, gone, gone, gone}, ""},
+		{"five times, after news came late", staysWired(), []scenarios.Fact{{Kind: scenarios.FactDisturbed, Text: "gap-watch"}, served, gone, gone, gone, gone, gone}, "NAT mapping of 10.96.0.10:80 (del) is taken from a service"},
 		{"of another protocol", staysWired(), []scenarios.Fact{front(scenarios.FactServed, scenarios.UDP), gone, gone}, ""},
 		{"without endpoints", staysWired(), []scenarios.Fact{served, unserved, gone, gone}, ""},
 		{"of a service that was another one", staysWired(), []scenarios.Fact{served, gone, unserved, served, gone}, ""},
