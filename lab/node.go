@@ -29,6 +29,9 @@ type node struct {
 	kubelet *kubelet
 	relays  *relays
 
+	// cordoned nodes get no pods from the scheduler; it is guarded by World.mu.
+	cordoned bool
+
 	// polling makes looks at the agent take turns.
 	polling sync.Mutex
 

@@ -111,7 +111,10 @@ func (w *World) planPods(want *scenarios.Scenario) []Change {
 			p := w.findPod(pod)
 			switch {
 			case i < want.Topology.PodsPerNode && (p == nil || p.deleting.Load()):
-				out = append(out, Change{"create pod " + pod, func(context.Context) error { w.createPod(pod, "per-node", name, 0, false); return nil }})
+				out = append(out, Change{"create pod " + pod, func(context.Context) error {
+					w.createPod(timeline.Pod{Name: pod, App: scenarios.TopologyApp, Node: name, Pinned: true})
+					return nil
+				}})
 			case i >= want.Topology.PodsPerNode && p != nil && !p.deleting.Load():
 				out = append(out, Change{"delete pod " + pod, func(context.Context) error { w.deletePod(p); return nil }})
 			}

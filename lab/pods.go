@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/timeline"
 )
 
 // pod is a Pod object. A pod without a node waits for the scheduler.
@@ -19,6 +20,8 @@ type pod struct {
 	maxPerNode int
 	// static pods' sandboxes have another UID than their object.
 	static bool
+	// pinned pods are the topology's: nobody evicts them.
+	pinned bool
 	// removed: the API server has forgotten its object.
 	removed   bool
 	deleting  atomic.Bool
@@ -38,19 +41,20 @@ type pods struct {
 
 func (p *pods) init() { p.byName = map[string]*pod{} }
 
-// createPod makes a pod; the scheduler places it where node is empty.
-func (w *World) createPod(name, app, node string, maxPerNode int, static bool) {
+// createPod makes a pod unless there is one of its name; the scheduler places it where no node is given.
+func (w *World) createPod(spec timeline.Pod) {
 	w.mu.Lock()
-	if w.pods.byName[name] != nil {
+	if w.pods.byName[spec.Name] != nil {
 		w.mu.Unlock()
 		return
 	}
 	w.pods.made++
-	p := &pod{name: name, uid: uuid.NewString(), app: app, node: node, maxPerNode: maxPerNode, static: static, number: w.pods.made}
-	w.pods.byName[name] = p
+	p := &pod{name: spec.Name, uid: uuid.NewString(), app: spec.App, node: spec.Node, maxPerNode: spec.MaxPerNode, static: spec.Static, pinned: spec.Pinned,
+		number: w.pods.made}
+	w.pods.byName[spec.Name] = p
 	w.mu.Unlock()
 	w.tellPod(p, scenarios.PodCreated)
-	if node != "" {
+	if spec.Node != "" {
 		w.tellPod(p, scenarios.PodBound)
 	}
 	w.schedule()
@@ -61,7 +65,7 @@ func (w *World) tellPod(p *pod, text string) {
 	w.Record.Tell(scenarios.Fact{Kind: scenarios.FactPod, Node: p.node, Pod: p.key(), PodUID: p.sandboxUID(), Text: text}, "")
 }
 
-// schedule places waiting pods on the node with the fewest pods that stay, as the simulator's scheduler does, and tells kubelets what is theirs.
+// schedule places waiting pods on the node, not cordoned, with the fewest pods that stay, as the simulator's scheduler does, and tells kubelets what is theirs.
 func (w *World) schedule() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -81,7 +85,7 @@ func (w *World) schedule() {
 	for _, p := range w.pods.inOrder(func(p *pod) bool { return p.node == "" && !p.deleting.Load() }) {
 		var best *node
 		for _, n := range w.nodes { //vppdrill:unordered the best is one whatever the order: names differ
-			if !n.isUp() || count[n.name] >= w.scenario().Topology.MaxPodsPerNode || !w.fits(p, n) {
+			if !n.isUp() || n.cordoned || count[n.name] >= w.scenario().Topology.MaxPodsPerNode || !w.fits(p, n) {
 				continue
 			}
 			if best == nil || cmp.Or(cmp.Compare(staying[n.name], staying[best.name]), strings.Compare(n.name, best.name)) < 0 {

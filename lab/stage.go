@@ -106,6 +106,16 @@ func (st stage) SyncDisk(string) error { return nil }
 // PowerOff implements timeline.Machines.
 func (st stage) PowerOff(_ context.Context, name string) error { return st.node(name).powerOff() }
 
+// Cordon implements timeline.Machines: the lab's own scheduler heeds it.
+func (st stage) Cordon(_ context.Context, name string, cordoned bool) error {
+	n := st.node(name)
+	st.mu.Lock()
+	n.cordoned = cordoned
+	st.mu.Unlock()
+	st.schedule()
+	return nil
+}
+
 // Remove implements timeline.Machines.
 func (st stage) Remove(ctx context.Context, name string) error {
 	n := st.node(name)

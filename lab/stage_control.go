@@ -28,14 +28,14 @@ func (st stage) Pods(node string) []timeline.Pod {
 	defer st.mu.Unlock()
 	var out []timeline.Pod
 	for _, p := range st.pods.byNameOf(node) {
-		out = append(out, timeline.Pod{Name: p.name, App: p.app, Node: p.node, MaxPerNode: p.maxPerNode, Static: p.static, Deleting: p.deleting.Load()})
+		out = append(out, timeline.Pod{Name: p.name, App: p.app, Node: p.node, MaxPerNode: p.maxPerNode, Static: p.static, Pinned: p.pinned, Deleting: p.deleting.Load()})
 	}
 	return out
 }
 
 // CreatePod implements timeline.Pods.
 func (st stage) CreatePod(p timeline.Pod) {
-	st.createPod(p.Name, p.App, p.Node, p.MaxPerNode, p.Static)
+	st.createPod(p)
 }
 
 // DeletePod implements timeline.Pods.
@@ -48,6 +48,9 @@ func (st stage) DeletePod(name string, force bool) {
 		st.deletePod(p)
 	}
 }
+
+// EvictPod implements timeline.Pods: nobody here has a disruption budget.
+func (st stage) EvictPod(name string) { st.DeletePod(name, false) }
 
 // ReplaceSandbox implements timeline.Pods.
 func (st stage) ReplaceSandbox(name string) bool {

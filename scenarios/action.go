@@ -67,6 +67,9 @@ var actionKinds = []actionKind{
 	{RebootNode{}, "A machine reboots in order: agents stop, unsynced writes reach the disk, pods die."},
 	{RecreateNode{}, "A node leaves and a new machine joins under the same name with an empty disk."},
 	{RollNodes{Every: time.Minute, Count: 1}, "Every node is re-created, one batch after the other."},
+	{CordonNode{}, "The scheduler gives a node no pods any more, as after kubectl cordon."},
+	{UncordonNode{}, "The scheduler gives a cordoned node pods again, as after kubectl uncordon."},
+	{DrainNode{}, "A node is cordoned and its pods are evicted, as kubectl drain --ignore-daemonsets does; their workload makes them again elsewhere."},
 
 	{KillAgent{}, "The agent's process is killed; it starts again later."},
 	{RestartAgent{}, "The agent's process is killed and started again."},

@@ -130,6 +130,12 @@ func (st stage) SyncDisk(name string) error {
 	return nil
 }
 
+// Cordon implements timeline.Machines.
+func (st stage) Cordon(_ context.Context, name string, cordoned bool) error {
+	st.cluster.Lifecycle.Cordon(name, cordoned)
+	return nil
+}
+
 // Remove implements timeline.Machines.
 func (st stage) Remove(_ context.Context, name string) error {
 	m := st.machines[name]

@@ -46,6 +46,9 @@ func (st stage) DeletePod(name string, force bool) {
 	st.cluster.Workload.Delete(podKey(name))
 }
 
+// EvictPod implements timeline.Pods: no disruption budget is modelled.
+func (st stage) EvictPod(name string) { st.DeletePod(name, false) }
+
 // ReplaceSandbox implements timeline.Pods.
 func (st stage) ReplaceSandbox(pod string) bool {
 	p, ok := st.api.Pod(podKey(pod))

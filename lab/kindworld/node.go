@@ -30,6 +30,8 @@ type node struct {
 	ended bool
 	// held is what is kept down.
 	agentHeld, vppHeld bool
+	// cordoned nodes get no pods from the scheduler.
+	cordoned bool
 
 	// mu guards what follows: a node boots on a goroutine of its own.
 	mu         sync.Mutex

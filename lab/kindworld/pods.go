@@ -2,12 +2,14 @@ package kindworld
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	policy "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/errors"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -176,6 +178,35 @@ func (st stage) CreatePod(p timeline.Pod) {
 
 // DeletePod implements timeline.Pods.
 func (st stage) DeletePod(name string, force bool) {
+	o := meta.DeleteOptions{}
+	if force {
+		o.GracePeriodSeconds = new(int64)
+	}
+	st.end(name, force, "delete pod "+name, func(ctx context.Context, uid *meta.Preconditions) error {
+		o.Preconditions = uid
+		return st.client.CoreV1().Pods(podNamespace).Delete(ctx, name, o)
+	})
+}
+
+// evictTime is how long a disruption budget may forbid an eviction: a scenario's pods have none, so that whoever made one is not asked for ever.
+const evictTime = time.Minute
+
+// EvictPod implements timeline.Pods by the pod's eviction subresource, as kubectl drain does.
+func (st stage) EvictPod(name string) {
+	limit := time.Now().Add(evictTime)
+	st.end(name, false, "evict pod "+name, func(ctx context.Context, uid *meta.Preconditions) error {
+		err := st.client.CoreV1().Pods(podNamespace).EvictV1(ctx, &policy.Eviction{ObjectMeta: meta.ObjectMeta{Name: name, Namespace: podNamespace},
+			DeleteOptions: &meta.DeleteOptions{Preconditions: uid}})
+		if errors.IsTooManyRequests(err) && time.Now().After(limit) {
+			st.Fail(fmt.Errorf("evict pod %s: it was forbidden for %s: %w", name, evictTime, err))
+			return nil
+		}
+		return err
+	})
+}
+
+// end asks the API server for a pod's end. One that was never made is not wanted any more.
+func (st stage) end(name string, force bool, what string, ask func(context.Context, *meta.Preconditions) error) {
 	p, there := st.pods.listed[name]
 	if _, wanted := st.pods.wanted[name]; wanted && !there {
 		delete(st.pods.wanted, name)
@@ -186,12 +217,8 @@ func (st stage) DeletePod(name string, force bool) {
 	}
 	st.pods.going[name] = true
 	st.tellPod(&p, scenarios.PodDeleted)
-	o := meta.DeleteOptions{Preconditions: &meta.Preconditions{UID: &p.UID}}
-	if force {
-		o.GracePeriodSeconds = new(int64)
-	}
-	st.ask("delete pod "+name, func(ctx context.Context) error {
-		err := st.client.CoreV1().Pods(podNamespace).Delete(ctx, name, o)
+	st.ask(what, func(ctx context.Context) error {
+		err := ask(ctx, &meta.Preconditions{UID: &p.UID})
 		if errors.IsNotFound(err) || errors.IsConflict(err) { // it is gone, or another one has its name
 			err = nil
 		}

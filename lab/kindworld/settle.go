@@ -146,7 +146,7 @@ func (w *World) room() bool {
 		count[p.Spec.NodeName]++
 	}
 	for _, n := range w.inOrder() {
-		if n.up() != nil && count[n.name] < w.s.Topology.MaxPodsPerNode {
+		if n.up() != nil && !n.cordoned && count[n.name] < w.s.Topology.MaxPodsPerNode {
 			return true
 		}
 	}

@@ -97,6 +97,17 @@ func (st stage) PowerOff(ctx context.Context, name string) error {
 // SyncDisk implements timeline.Machines: the kernel has every write already and goes on running.
 func (st stage) SyncDisk(string) error { return nil }
 
+// Cordon implements timeline.Machines.
+func (st stage) Cordon(_ context.Context, name string, cordoned bool) error {
+	st.node(name).cordoned = cordoned
+	patch := fmt.Appendf(nil, `{"spec":{"unschedulable":%t}}`, cordoned)
+	st.ask("cordon node "+name, func(ctx context.Context) error {
+		_, err := st.client.CoreV1().Nodes().Patch(ctx, name, types.StrategicMergePatchType, patch, meta.PatchOptions{})
+		return gone(err)
+	})
+	return nil
+}
+
 // Remove implements timeline.Machines.
 func (st stage) Remove(ctx context.Context, name string) error {
 	st.booting.Wait()

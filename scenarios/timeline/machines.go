@@ -110,7 +110,13 @@ func (p *Player) addNode(ctx context.Context, a scenarios.AddNode) error {
 }
 
 func (p *Player) removeNode(ctx context.Context, a scenarios.RemoveNode) error {
-	return p.each(a.Node, a.Verb(), present, func(node string) error { return p.world.Remove(ctx, node) })
+	return p.each(a.Node, a.Verb(), present, func(node string) error { return p.remove(ctx, node) })
+}
+
+// remove takes a node away; whoever joins under its name later is not cordoned.
+func (p *Player) remove(ctx context.Context, node string) error {
+	delete(p.cordoned, node)
+	return p.world.Remove(ctx, node)
 }
 
 func (p *Player) crashNode(ctx context.Context, a scenarios.CrashNode) error {
@@ -147,7 +153,7 @@ func (p *Player) recreateNode(ctx context.Context, a scenarios.RecreateNode) err
 
 // recreate replaces a node by a new machine of the same name.
 func (p *Player) recreate(ctx context.Context, node string) error {
-	if err := p.world.Remove(ctx, node); err != nil {
+	if err := p.remove(ctx, node); err != nil {
 		return err
 	}
 	p.later(bootTime, "join again "+node, func() { p.fail(p.Join(context.WithoutCancel(ctx), node)) })

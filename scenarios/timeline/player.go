@@ -32,6 +32,10 @@ type Player struct {
 	turn   string
 	heals  heals
 	healed bool
+	// cordoned nodes get no pods from the scheduler. heirs are what evicted pods were made again as.
+	cordoned map[string]bool
+	heirs    map[string]string
+	evicted  int
 	// paused counts what stands still of each node.
 	paused map[string]int
 	// services are those that there are.
@@ -48,7 +52,7 @@ type Player struct {
 
 // New returns a Player of s, for a world in which nothing has happened. The seed's choices come from c.
 func New(w World, s *scenarios.Scenario, c choice.Chooser) *Player {
-	return &Player{world: w, s: s, chooser: c, plan: s.Config.IPAM, named: map[string]bool{}, paused: map[string]int{}, owed: map[string]int{}, swept: map[string]bool{}, done: map[string]int{}, services: map[string]bool{}, given: map[string]netip.Addr{}}
+	return &Player{world: w, s: s, chooser: c, plan: s.Config.IPAM, named: map[string]bool{}, paused: map[string]int{}, cordoned: map[string]bool{}, heirs: map[string]string{}, owed: map[string]int{}, swept: map[string]bool{}, done: map[string]int{}, services: map[string]bool{}, given: map[string]netip.Addr{}}
 }
 
 // action is one verb: what it needs and how it is done.
@@ -77,6 +81,9 @@ var actions = []action{
 	on((*Player).rebootNode),
 	on((*Player).recreateNode),
 	on((*Player).rollNodes),
+	on((*Player).cordonNode),
+	on((*Player).uncordonNode),
+	on((*Player).drainNode),
 
 	on((*Player).killAgent),
 	on((*Player).restartAgent),
@@ -159,7 +166,7 @@ func (p *Player) disturbed(by string) {
 }
 
 // Heal ends every fault: what has an end that is still to come ends now, in the order of the beginnings; then links and
-// servers are as usual, everything starts that is down, and runtimes notice what was broken by hand.
+// servers are as usual, everything starts that is down, runtimes notice what was broken by hand, and no node is cordoned.
 func (p *Player) Heal() error {
 	p.healed = true
 	p.heals.all()
@@ -170,7 +177,7 @@ func (p *Player) Heal() error {
 		p.world.Release(m.Name)
 	}
 	p.Notice()
-	return nil
+	return p.uncordonAll()
 }
 
 // Healed reports that nothing may be down any more.

@@ -111,6 +111,11 @@ func (w *script) SyncDisk(name string) error {
 	return nil
 }
 
+func (w *script) Cordon(_ context.Context, name string, cordoned bool) error {
+	w.say("  cordon %s %t", name, cordoned)
+	return nil
+}
+
 func (w *script) Remove(_ context.Context, name string) error {
 	w.say("  remove %s", name)
 	w.machines = slices.DeleteFunc(w.machines, func(m timeline.Machine) bool { return m.Name == name })
@@ -150,6 +155,11 @@ func (w *script) CreatePod(p timeline.Pod) {
 
 func (w *script) DeletePod(name string, force bool) {
 	w.say("  delete pod %s%s", name, map[bool]string{true: " at once"}[force])
+	w.pods = slices.DeleteFunc(w.pods, func(p timeline.Pod) bool { return p.Name == name })
+}
+
+func (w *script) EvictPod(name string) {
+	w.say("  evict pod %s", name)
 	w.pods = slices.DeleteFunc(w.pods, func(p timeline.Pod) bool { return p.Name == name })
 }
 

@@ -50,6 +50,13 @@ func TestStories(t *testing.T) {
 					}
 					done[a.Verb()] = true
 				}
+			case "place":
+				for i := range w.pods {
+					if w.pods[i].Node == "" {
+						w.pods[i].Node = d.CmdArgs[0].Key
+						w.say("  the scheduler places %s", w.pods[i].Name)
+					}
+				}
 			case "busy":
 				w.quiet = false
 			case "answer":

@@ -63,7 +63,7 @@ func (t *trace) next() {
 		case t.p.healed:
 			return
 		case dies:
-			t.p.world.DeletePod(r.Name, false)
+			t.p.scaleDown(r.Name)
 		default:
 			t.p.world.CreatePod(Pod{Name: r.Name, App: r.App, MaxPerNode: r.MaxPerNode})
 		}
@@ -84,7 +84,7 @@ func (p *Player) churnAfter(c scenarios.Churn, d time.Duration, made int) {
 			if life := p.life(c); life > 0 {
 				p.world.After(life, "churn ends "+name, func() {
 					if !p.healed {
-						p.world.DeletePod(name, false)
+						p.scaleDown(name)
 					}
 				})
 			}

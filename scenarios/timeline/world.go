@@ -53,6 +53,8 @@ type Machines interface {
 	PowerOff(ctx context.Context, name string) error
 	// SyncDisk has everything that a machine's programs have written reach its disk, as an orderly reboot does.
 	SyncDisk(name string) error
+	// Cordon makes a node unschedulable, or schedulable again. A Node object of the same name that comes later is schedulable.
+	Cordon(ctx context.Context, name string, cordoned bool) error
 	// Remove takes a machine and its Node object away for good.
 	Remove(ctx context.Context, name string) error
 }
@@ -130,6 +132,8 @@ type Pods interface {
 	// its object away at once.
 	CreatePod(p Pod)
 	DeletePod(name string, force bool)
+	// EvictPod asks for a graceful end that a disruption budget may put off.
+	EvictPod(name string)
 	// ReplaceSandbox gives a pod a new sandbox; false when it has none with an address.
 	ReplaceSandbox(pod string) bool
 	// LoseSandbox takes a pod's sandbox away without a DEL for it, and with gone the pod's object; false when it has none with an address, or

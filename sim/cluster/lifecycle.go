@@ -78,6 +78,13 @@ func (l *NodeLifecycle) Remove(name string) {
 	})
 }
 
+// Cordon makes a node unschedulable, or schedulable again; when the API is down, as soon as it is not.
+func (l *NodeLifecycle) Cordon(name string, cordoned bool) {
+	l.api.WhenAvailable(func() {
+		_ = l.api.SetNode(name, "", func(n *Node) { n.Unschedulable = cordoned }) // ErrNotFound: it has left
+	})
+}
+
 // SetAlive says whether the node's kubelet is heard by the API server.
 func (l *NodeLifecycle) SetAlive(name string, alive bool) {
 	n := l.node(name)

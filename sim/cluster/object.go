@@ -101,6 +101,8 @@ type Node struct {
 	NetworkAvailable bool
 	// Ready is the node's condition; the scheduler uses ready nodes only.
 	Ready bool
+	// Unschedulable is spec.unschedulable: the scheduler gives a cordoned node no pods.
+	Unschedulable bool
 
 	// seen is what AgentFeed tells of this object, made once for all its watchers.
 	seen agent.Event

@@ -14,7 +14,7 @@ type SchedulerConfig struct {
 
 const defaultMaxPods = 110
 
-// Scheduler binds pods to ready nodes: the node with the fewest pods that stay, the first by name among equals, within MaxPods and
+// Scheduler binds pods to ready nodes that are not cordoned: the node with the fewest pods that stay, the first by name among equals, within MaxPods and
 // the pod's MaxPerNode. Pods that are being deleted take room and do not make a node less wanted, so that where a pod goes does not
 // follow from how long a kubelet takes, which differs between worlds. Pods that fit nowhere wait in their order and are tried again when something frees. It sees the
 // cluster through informers and may act on old news, as the real one does.
@@ -120,7 +120,7 @@ func (h *schedNodes) Changed(c Change) { (*Scheduler)(h).node(c.Object.(*Node), 
 func (s *Scheduler) node(n *Node, exists bool) {
 	slot := s.slots.slot(n.Name)
 	slot.known = exists
-	if usable := exists && n.Ready; usable != slot.usable {
+	if usable := exists && n.Ready && !n.Unschedulable; usable != slot.usable {
 		s.slots.setUsable(slot, usable)
 		if usable {
 			s.unblock()

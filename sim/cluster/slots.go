@@ -25,7 +25,7 @@ type slot struct {
 	index int
 	// pods count against the limit; going of them are being deleted and do not count when the emptiest node is looked for.
 	pods, going int
-	// usable nodes exist and are ready.
+	// usable nodes exist, are ready and not cordoned.
 	usable bool
 	known  bool
 }

@@ -155,6 +155,8 @@ func (s *story) do(f []string) error {
 				return err
 			}
 		}
+	case "cordon", "uncordon":
+		c.Lifecycle.Cordon(f[1], f[0] == "cordon")
 	case "remove":
 		return c.RemoveNode(f[1])
 	case "off":

@@ -37,6 +37,9 @@ var examples = map[string]string{
 	"reboot-node":   "reboot-node node=node-1",
 	"recreate-node": "recreate-node node=node-3",
 	"roll-nodes":    "roll-nodes every=1s count=2",
+	"cordon-node":   "cordon-node node=node-1",
+	"uncordon-node": "uncordon-node node=node-1",
+	"drain-node":    "drain-node node=node-2",
 
 	"kill-agent":     "kill-agent node=node-1 for=2s",
 	"restart-agent":  "restart-agent node=all",
