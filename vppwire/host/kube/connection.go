@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -56,6 +57,9 @@ func Dial(kubeconfig, userAgent string, log *slog.Logger) (*Connection, error) {
 	clock := &serverClock{now: time.Now, log: log}
 	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { clock.next = next; return clock })
 	client, err := kubernetes.NewForConfig(cfg)
+	if err != nil && strings.Contains(cfg.Host, "@") {
+		return nil, errors.New("kubeconfig: the server's address, which is not repeated as it names a user, or a certificate cannot be used")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("kubeconfig: %w", err)
 	}
