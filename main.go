@@ -104,8 +104,8 @@ func elsewhere(ctx context.Context, on cmd.Elsewhere, line func([]byte)) error {
 	if err != nil {
 		return err
 	}
-	return indexedjob.Run(ctx, c.Client(), indexedjob.Order{Name: on.Name, Namespace: on.Namespace, Image: on.Image,
-		Args: []string{"experiment", "--shard", indexedjob.TaskFile}, Task: on.Task, Shards: on.Shards}, line)
+	return c.Explain(indexedjob.Run(ctx, c.Client(), indexedjob.Order{Name: on.Name, Namespace: on.Namespace, Image: on.Image,
+		Args: []string{"experiment", "--shard", indexedjob.TaskFile}, Task: on.Task, Shards: on.Shards}, line))
 }
 
 // faultWords are the words of injected faults as the commands see them.

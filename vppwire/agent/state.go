@@ -49,6 +49,9 @@ func (a *Agent) Reserved() []netip.Addr {
 // LoopbackOf is the address of a block that an agent keeps for NAT, whatever the system: the last but one.
 func LoopbackOf(block netip.Prefix) netip.Addr { return space.Last(block).Prev() }
 
+// KeptForNAT is LoopbackOf as allocators are told what of a block no pod gets.
+func KeptForNAT(block netip.Prefix) []netip.Addr { return []netip.Addr{LoopbackOf(block)} }
+
 // Leases yields the assigned addresses with their owners, in ascending address order.
 func (a *Agent) Leases() iter.Seq[ipam.Lease] { return a.alloc.Leases() }
 

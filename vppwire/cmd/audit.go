@@ -112,6 +112,8 @@ func readObjects(ctx context.Context, c *kube.Connection, o *audit.Objects) (lef
 		switch {
 		case errors.Is(err, kube.ErrForbidden) && i >= auditNeeded:
 			left = append(left, err.Error())
+		case errors.Is(err, kube.ErrForbidden):
+			return nil, cli.CannotRun(fmt.Errorf("audit: %w: kubectl get nodes,pods,services -A -o json > cluster.json by somebody who may, and vppdrill audit cluster.json", err))
 		case err != nil:
 			return nil, cli.CannotRun(fmt.Errorf("audit: %w", err))
 		}

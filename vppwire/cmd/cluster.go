@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -44,15 +43,12 @@ var ipamSystems = []string{ipamContiv, ipamNodeIPAM, ipamClusterPool, ipamMultiP
 func (f *clusterFlags) allocator(reuseDelay time.Duration) (ipam.NodeAllocator, error) {
 	switch f.ipam {
 	case ipamClusterPool: // journals of before may hold pods with the address that agents keep for NAT
-		return cilium.NewNode(cilium.NodeConfig{Pick: picker{}, FirstRouter: true, Avoid: natLoopback})
+		return cilium.NewNode(cilium.NodeConfig{Pick: picker{}, FirstRouter: true, Avoid: agent.KeptForNAT})
 	case ipamMultiPool:
-		return cilium.NewNode(cilium.NodeConfig{Pick: picker{}, FirstRouter: true, Keep: natLoopback})
+		return cilium.NewNode(cilium.NodeConfig{Pick: picker{}, FirstRouter: true, Keep: agent.KeptForNAT})
 	}
 	return nodeipam.NewNode(nodeipam.NodeConfig{ReuseDelay: reuseDelay, External: f.ipam == ipamExternal})
 }
-
-// natLoopback is what an agent keeps of a block for NAT.
-func natLoopback(block netip.Prefix) []netip.Addr { return []netip.Addr{agent.LoopbackOf(block)} }
 
 // picker draws where a search for a free address begins.
 type picker struct{}
@@ -128,6 +124,8 @@ type facts struct {
 	events func(agent.Log)
 	// stepped may be nil.
 	stepped func(time.Time, *agent.Agent, []agent.Effect)
+	// trouble is a line about what keeps the agent from its cluster, empty where nothing does; it may be nil.
+	trouble func() string
 	stop    func() error
 }
 
@@ -155,7 +153,7 @@ func joinKubernetes(ctx context.Context, o options, alloc ipam.NodeAllocator) (f
 		return facts{}, err
 	}
 	store := c.Store()
-	f := facts{store: store, events: c.Events(ctx, o.node), stop: func() error { store.Close(); return nil }}
+	f := facts{store: store, events: c.Events(ctx, o.node), trouble: c.Refused, stop: func() error { store.Close(); return nil }}
 	told := kube.FactsConfig{Node: o.node, PoolsNamespace: o.cluster.poolsNamespace, PoolsName: o.cluster.poolsName, Services: services, Events: f.events}
 	c.TellClock(f.events)
 	if node, ok := alloc.(*cilium.Node); ok && o.cluster.ipam == ipamMultiPool {
@@ -166,16 +164,17 @@ func joinKubernetes(ctx context.Context, o options, alloc ipam.NodeAllocator) (f
 	return f, nil
 }
 
-// dialKubernetes connects a command and checks what it may do.
+// dialKubernetes connects a command and checks what it may do. Once that is known, a server that refuses is asked again for as long as it takes.
 func dialKubernetes(ctx context.Context, command, kubeconfig, userAgent string, needs []kube.Need, log *slog.Logger) (*kube.Connection, error) {
 	c, err := kube.Dial(kubeconfig, userAgent, log)
 	if err != nil {
 		return nil, cli.Usagef("%s: %w", command, err)
 	}
 	c.TellClock(nil)
-	err = c.Check(ctx, needs)
-	if errors.Is(err, kube.ErrNotReady) {
+	err = c.Check(ctx, needs, "")
+	if errors.Is(err, kube.ErrNotReady) || errors.Is(err, kube.ErrUnauthorized) {
 		return nil, cli.CannotRun(fmt.Errorf("%s: %w", command, err))
 	}
+	c.TellRefusals()
 	return c, err
 }

@@ -79,7 +79,7 @@ func run(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	return serve(ctx, o, d)
+	return serve(ctx, o, d, facts.trouble)
 }
 
 // connect reaches etcd, or runs it; stop lets it go.
@@ -132,8 +132,8 @@ func register(ctx context.Context, o options, c *etcd.Client) {
 	}
 }
 
-// serve runs the driver and its sockets until one of them ends.
-func serve(ctx context.Context, o options, d *host.Driver) error {
+// serve runs the driver and its sockets until one of them ends. trouble is the cluster's of facts.
+func serve(ctx context.Context, o options, d *host.Driver, trouble func() string) error {
 	server, err := cnisocket.Listen(o.cniSocket, d, o.log)
 	if err != nil {
 		return err
@@ -158,7 +158,7 @@ func serve(ctx context.Context, o options, d *host.Driver) error {
 			return group.Wait()
 		}
 		o.log.Info("REST", "address", l.Addr())
-		h := rest.Handler(rest.Config{Agent: d, NodeName: o.node, IPAM: o.cfg.IPAMConfig, Metrics: d.Metrics.Registry})
+		h := rest.Handler(rest.Config{Agent: d, NodeName: o.node, IPAM: o.cfg.IPAMConfig, Metrics: d.Metrics.Registry, Trouble: trouble})
 		group.Go(end(func() error { return rest.Serve(ctx, l, h) }))
 	}
 	group.Go(end(func() error { return d.Run(ctx) }))

@@ -28,6 +28,12 @@ const (
 // DefaultPrefix is what all keys begin with where nobody says otherwise.
 const DefaultPrefix = "/vppdrill/"
 
+// below is what the keys of agents' records begin with behind the prefix, StorePrefix what they begin with in etcd where nothing else is said.
+const (
+	below       = "store/"
+	StorePrefix = DefaultPrefix + below
+)
+
 // Config says which etcd, and where in it.
 type Config struct {
 	// Endpoints are URLs of members: http://127.0.0.1:2379.
@@ -65,6 +71,10 @@ func connect(cfg Config, etcd clientv3.Config) (*Client, error) {
 	etcd.Endpoints, etcd.Context, etcd.Logger = cfg.Endpoints, ctx, zap.NewNop()
 	etcd.DialKeepAliveTime, etcd.DialKeepAliveTimeout = keepAlive, keepAliveWait
 	c, err := clientv3.New(etcd)
+	if err != nil && strings.Contains(strings.Join(cfg.Endpoints, ""), "@") {
+		end()
+		return nil, errors.New("etcd: an endpoint, which is not repeated as it names a user, cannot be used: want URLs such as http://127.0.0.1:2379")
+	}
 	if err != nil {
 		end()
 		return nil, fmt.Errorf("etcd %s: %w", strings.Join(cfg.Endpoints, ","), err)

@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/vppdrill/vppdrill/vppwire/host/etcd/embedded"
@@ -30,4 +31,14 @@ func client(t testing.TB, s *embedded.Server, prefix string) *Client {
 		}
 	})
 	return c
+}
+
+// Goal: endpoints that cannot be used are named, but for those with a password in them.
+func TestBadEndpoints(t *testing.T) {
+	for endpoint, tells := range map[string]bool{"x%zz": true, "u:s3cr3t@x%zz": false} {
+		_, err := Connect(Config{Endpoints: []string{endpoint}})
+		if err == nil || strings.Contains(err.Error(), endpoint) != tells || strings.Contains(err.Error(), "s3cr3t") {
+			t.Errorf("%s: %v", endpoint, err)
+		}
+	}
 }

@@ -26,8 +26,8 @@ type Store struct {
 func (c *Client) Store() *Store { return &Store{c: c} }
 
 // key is a key of the agent's as etcd has it; name is the way back.
-func (s *Store) key(name string) string { return s.c.prefix + "store/" + name }
-func (s *Store) name(key []byte) string { return string(key[len(s.c.prefix)+len("store/"):]) }
+func (s *Store) key(name string) string { return s.c.prefix + below + name }
+func (s *Store) name(key []byte) string { return string(key[len(s.c.prefix)+len(below):]) }
 
 // Do starts one request of the agent: see vppwire/host, Store.
 func (s *Store) Do(r agent.StoreRequest, tell func(agent.Event)) {

@@ -1,10 +1,13 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
+	"time"
 
 	authv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,8 +16,11 @@ import (
 // ErrNotReady: the cluster lacks what this program needs of it, and somebody has to give it that.
 var ErrNotReady = errors.New("the cluster is not ready for this program")
 
-// mend is what gives a cluster everything that agents and controllers need.
-const mend = "kubectl apply -k fixtures/kubernetes/base"
+// mendManifests is what gives a cluster everything that agents and controllers need, mendReviews what everybody may do.
+const (
+	mendManifests = "kubectl apply -k fixtures/kubernetes/base"
+	mendReviews   = "kubectl create clusterrolebinding system:basic-user --clusterrole=system:basic-user --group=system:authenticated"
+)
 
 // Need is what a program does with objects of one kind.
 type Need struct {
@@ -84,19 +90,43 @@ func OperatorNeeds(leaseNamespace string, requested bool) []Need {
 	return append(needs, Need{Resource: "nodes", Verbs: []string{"list", "watch", "patch"}})
 }
 
+// How often a server is asked that does not know who asks, and the pause between: one whose own store is away for a moment knows nobody whose
+// account or pod it cannot look up.
+const (
+	refusedTries = 3
+	refusedPause = time.Second
+)
+
 // Check asks the server whether this program may do what it needs, and has what it needs; ErrNotReady names the first thing
-// that is missing and the command that mends it. A server that does not answer is no error: a dataplane outlives it.
-func (c *Connection) Check(ctx context.Context, needs []Need) error {
+// that is missing and the command that mends it, ErrUnauthorized says that its credentials are refused, and what renews them. A server that does
+// not answer is no error: a dataplane outlives it. mend is what gives the cluster and the account what is needed; empty: the manifests.
+func (c *Connection) Check(ctx context.Context, needs []Need, mend string) (err error) {
 	ctx, cancel := context.WithTimeout(logged(ctx, c.log), answerTime)
 	defer cancel()
+	for try := 1; ; try++ {
+		if err = c.check(ctx, needs, cmp.Or(mend, mendManifests)); !errors.Is(err, ErrUnauthorized) || try == refusedTries {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(refusedPause):
+		}
+	}
+}
+
+func (c *Connection) check(ctx context.Context, needs []Need, mend string) error {
 	for _, n := range needs {
 		if n.Version != "" {
-			if err := c.served(ctx, n); err != nil {
+			if err := c.served(ctx, n, mend); err != nil {
 				return err
 			}
 		}
 		for _, verb := range n.Verbs {
 			allowed, err := c.may(ctx, n, verb)
+			if statusCode(err) == http.StatusForbidden {
+				return c.reviewsForbidden()
+			}
 			if err != nil {
 				return c.silent(verb+" "+n.Resource, err)
 			}

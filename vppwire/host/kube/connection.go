@@ -24,6 +24,8 @@ type Connection struct {
 	client kubernetes.Interface
 	log    *slog.Logger
 	clock  *serverClock
+	// refusals know whether the server takes this program's credentials.
+	refusals *refusals
 }
 
 // A program's own limits beside the server's. client-go's default of 5 requests a second holds up nodes that are claimed together.
@@ -51,11 +53,37 @@ func Dial(kubeconfig, userAgent string, log *slog.Logger) (*Connection, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kubeconfig: %w", err)
 	}
-	cfg.QPS, cfg.Burst, cfg.UserAgent = clientQPS, clientBurst, userAgent
+	cfg.QPS, cfg.Burst = clientQPS, clientBurst
+	return connect(cfg, credentials(cfg, kubeconfig), userAgent, log)
+}
+
+// Way is how a program reaches an API server, for worlds that carry its requests.
+type Way struct {
+	// Carrier carries requests to the server at Host, a URL.
+	Carrier http.RoundTripper
+	Host    string
+	// QPS is how many requests a second the program makes in the long run, Burst how many at once; QPS 0 is no limit.
+	QPS   float32
+	Burst int
+}
+
+// Through is a connection by a way. It does not wait for the server.
+func Through(w Way, userAgent string, log *slog.Logger) (*Connection, error) {
+	cfg := &rest.Config{Host: w.Host, Transport: w.Carrier, QPS: w.QPS, Burst: w.Burst}
+	if w.QPS == 0 {
+		cfg.QPS = -1
+	}
+	return connect(cfg, "none", userAgent, log)
+}
+
+func connect(cfg *rest.Config, credentials, userAgent string, log *slog.Logger) (*Connection, error) {
+	cfg.UserAgent = userAgent
 	cfg.ContentType = "application/json" // as records are asked for, so that one wire can be read by people and by tests
 	cfg.WarningHandler = rest.NoWarnings{}
 	clock := &serverClock{now: time.Now, log: log}
+	refusals := &refusals{log: log, credentials: credentials, anonymous: anonymous(cfg)}
 	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { clock.next = next; return clock })
+	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { refusals.next = next; return refusals })
 	client, err := kubernetes.NewForConfig(cfg)
 	if err != nil && strings.Contains(cfg.Host, "@") {
 		return nil, errors.New("kubeconfig: the server's address, which is not repeated as it names a user, or a certificate cannot be used")
@@ -63,7 +91,7 @@ func Dial(kubeconfig, userAgent string, log *slog.Logger) (*Connection, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kubeconfig: %w", err)
 	}
-	return &Connection{client, log, clock}, nil
+	return &Connection{client, log, clock, refusals}, nil
 }
 
 // Facts is what an agent is told by; client and log are the connection's.
@@ -118,14 +146,18 @@ func (c *Connection) Events(ctx context.Context, node string) func(agent.Log) {
 // answerTime is how long an API server may take to say what a program may do.
 const answerTime = 10 * time.Second
 
-// silent: an API server that does not answer now has said nothing; whoever was told so goes on and waits for it.
+// silent: an API server that does not answer now has said nothing; whoever was told so goes on and waits for it. One that does not know who asks
+// has answered.
 func (c *Connection) silent(what string, err error) error {
+	if statusCode(err) == http.StatusUnauthorized {
+		return c.unauthorized()
+	}
 	c.log.Warn("the API server does not answer; what this program may do is not known", "asked", what, "error", WithClock(err))
 	return nil
 }
 
 // served says whether the cluster has a custom resource in this program's version.
-func (c *Connection) served(ctx context.Context, n Need) error {
+func (c *Connection) served(ctx context.Context, n Need, mend string) error {
 	_, err := custom{c.client, "/apis/" + n.Group + "/" + n.Version + "/" + n.Resource}.List(ctx, metav1.ListOptions{Limit: 1})
 	switch {
 	case statusCode(err) == http.StatusNotFound:

@@ -34,12 +34,12 @@ func TestCheck(t *testing.T) {
 	s := newServer(t)
 	c := connected(t, s.http.URL)
 	needs := kube.AgentNeeds(kube.AgentUse{PoolsNamespace: "kube-system", PoolsName: "ranges", Services: true, PoolNode: true, NodeConfigs: true})
-	must(t, c.Check(t.Context(), needs))
+	must(t, c.Check(t.Context(), needs, ""))
 	for _, denied := range []string{"watch nodes", "delete nodeidrecords", "watch configmaps", "patch events"} {
 		s.mu.Lock()
 		s.denied = []string{denied}
 		s.mu.Unlock()
-		err := c.Check(t.Context(), needs)
+		err := c.Check(t.Context(), needs, "")
 		if !errors.Is(err, kube.ErrNotReady) || !strings.Contains(err.Error(), "may not "+denied) || !strings.Contains(err.Error(), "kubectl apply -k ") {
 			t.Errorf("without %q: %v", denied, err)
 		}
@@ -47,17 +47,17 @@ func TestCheck(t *testing.T) {
 	s.mu.Lock()
 	s.denied, s.missing = nil, []string{kube.RecordResource}
 	s.mu.Unlock()
-	if err := c.Check(t.Context(), needs); !errors.Is(err, kube.ErrNotReady) || !strings.Contains(err.Error(), "it serves no nodeidrecords in version v1alpha1") {
+	if err := c.Check(t.Context(), needs, ""); !errors.Is(err, kube.ErrNotReady) || !strings.Contains(err.Error(), "it serves no nodeidrecords in version v1alpha1") {
 		t.Errorf("without the custom resource: %v", err)
 	}
 	s.mu.Lock()
 	s.missing = []string{kube.NodeConfigResource}
 	s.mu.Unlock()
-	if err := c.Check(t.Context(), needs); !errors.Is(err, kube.ErrNotReady) || !strings.Contains(err.Error(), "it serves no nodeconfigs in version v1 of nodeconfig.contiv.vpp") {
+	if err := c.Check(t.Context(), needs, ""); !errors.Is(err, kube.ErrNotReady) || !strings.Contains(err.Error(), "it serves no nodeconfigs in version v1 of nodeconfig.contiv.vpp") {
 		t.Errorf("without contiv's: %v", err)
 	}
 	s.http.Close()
-	must(t, c.Check(t.Context(), needs))
+	must(t, c.Check(t.Context(), needs, ""))
 	if _, err := kube.Dial("", "test", nil); !errors.Is(err, kube.ErrNoCluster) {
 		t.Errorf("outside of a pod: %v", err)
 	}
@@ -90,17 +90,13 @@ func TestAgentEvents(t *testing.T) {
 
 // eventLines are the events that the server was told.
 func (s *server) eventLines() (lines []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for key, o := range s.objects { // in any order
-		if strings.HasPrefix(key, "events/") {
-			var ev v1.Event
-			if err := json.Unmarshal(encode(o), &ev); err != nil {
-				panic(err)
-			}
-			about := ev.InvolvedObject
-			lines = append(lines, fmt.Sprintf("%s %s/%s %s %s %s", about.Kind, about.Namespace, about.Name, ev.Type, ev.Reason, ev.Message))
+	for _, o := range s.All("events") {
+		var ev v1.Event
+		if err := json.Unmarshal(encode(o), &ev); err != nil {
+			panic(err)
 		}
+		about := ev.InvolvedObject
+		lines = append(lines, fmt.Sprintf("%s %s/%s %s %s %s", about.Kind, about.Namespace, about.Name, ev.Type, ev.Reason, ev.Message))
 	}
 	return lines
 }

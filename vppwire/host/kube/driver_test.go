@@ -17,6 +17,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
+	"github.com/vppdrill/vppdrill/vppwire/host/kube/apiserver"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -134,7 +135,7 @@ func TestGap(t *testing.T) {
 	for _, streams := range []bool{true, false} {
 		t.Run(fmt.Sprintf("streams=%t", streams), func(t *testing.T) {
 			s := newServer(t)
-			s.streams = streams
+			s.Lists = !streams
 			client, _ := s.dial(t)
 			for k := range 4 {
 				s.addNode(fmt.Sprintf("node-%d", k))
@@ -159,14 +160,14 @@ func TestLostAnswers(t *testing.T) {
 	client, w := s.dial(t)
 	var mu sync.Mutex
 	lost := map[string]bool{}
-	w.set(func(r *http.Request) fate {
+	w.Set(func(r *http.Request) apiserver.Fate {
 		mu.Lock()
 		defer mu.Unlock()
 		if r.Method != http.MethodPatch || lost[r.URL.Path] {
-			return pass
+			return apiserver.Pass
 		}
 		lost[r.URL.Path] = true
-		return mute
+		return apiserver.Mute
 	})
 	drive(t, kube.Config{Client: client, New: ranges(3, false)})
 	until(t, func() bool { return s.watched() }, func() string { return "nobody watches" })

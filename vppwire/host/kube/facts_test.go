@@ -78,7 +78,7 @@ func TestFacts(t *testing.T) {
 
 func facts(t *testing.T, streams bool) {
 	s := newServer(t)
-	s.streams = streams
+	s.Lists = !streams
 	client, _ := s.dial(t)
 	node := func(name, uid string, cidrs ...string) {
 		s.addNode(name, func(n *v1.Node) {
@@ -209,9 +209,7 @@ func TestIPAMConfig(t *testing.T) {
 	refusal(kube.ReasonRangesRefused+": IPAMConfig ranges", "10.4.0.0/33")
 	put("ranges", "10.5.0.0/16", 0)
 	ranges(4, "10.5.0.0/16")
-	s.mu.Lock()
-	s.remove(kube.IPAMConfigResource+"//ranges", nil)
-	s.mu.Unlock()
+	s.Remove(kube.IPAMConfigResource, "", "ranges")
 	put("ranges", "10.6.0.0/16", 0)
 	refusal("generation 1 is below 4", "set generation to 5")
 	put("ranges", "10.6.0.0/16", 5)

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
+	"github.com/vppdrill/vppdrill/vppwire/host/kube/apiserver"
 )
 
 var metav1ListAll = metav1.ListOptions{}
@@ -23,9 +24,7 @@ func shortLease(identity string) *kube.Lease {
 
 // holder is who holds the lease.
 func (s *server) holder() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	lease := s.objects["leases/kube-system/node-ipam"]
+	lease := s.Get("leases", "kube-system", "node-ipam")
 	spec, _ := lease["spec"].(map[string]any)
 	name, _ := spec["holderIdentity"].(string)
 	return name
@@ -42,11 +41,11 @@ func TestLease(t *testing.T) {
 	s.addNode("node-0")
 	s.served(t)
 	_, stopTwo := drive(t, kube.Config{Client: two, New: ranges(4, false), Lease: shortLease("two")})
-	wireOne.partition(late)
+	wireOne.Partition(apiserver.Late)
 	s.addNode("node-1")
 	until(t, func() bool { return s.holder() == "two" }, func() string { return "two does not lead" })
 	s.served(t)
-	wireOne.heal()
+	wireOne.Heal()
 	s.addNode("node-2")
 	s.served(t)
 	must(t, stopTwo())
@@ -65,31 +64,31 @@ func TestLateRequest(t *testing.T) {
 	s := newServer(t)
 	one, wireOne := s.dial(t)
 	two, wireTwo := s.dial(t)
-	held := func(becomes fate) (func(*http.Request) fate, chan struct{}) {
+	held := func(becomes apiserver.Fate) (func(*http.Request) apiserver.Fate, chan struct{}) {
 		asked := make(chan struct{}, 100)
-		return func(r *http.Request) fate {
+		return func(r *http.Request) apiserver.Fate {
 			if r.Method != http.MethodPatch || !strings.HasSuffix(r.URL.Path, "/node-1") || r.Header.Get("Content-Type") != string(types.StrategicMergePatchType) {
-				return pass
+				return apiserver.Pass
 			}
 			asked <- struct{}{}
 			return becomes
 		}, asked
 	}
 	s.addNode("node-1")
-	judge, asked := held(late)
-	wireOne.set(judge)
+	judge, asked := held(apiserver.Late)
+	wireOne.Set(judge)
 	_, stopOne := drive(t, kube.Config{Client: one, New: ranges(4, false), Lease: shortLease("one")})
 	<-asked
 	must(t, stopOne())
 	s.addNode("node-0") // comes first with the second leader
-	judge, asked = held(vanish)
-	wireTwo.set(judge)
+	judge, asked = held(apiserver.Vanish)
+	wireTwo.Set(judge)
 	drive(t, kube.Config{Client: two, New: ranges(4, false), Lease: shortLease("two")})
 	until(t, func() bool { return len(s.nodes()["node-0"].Spec.PodCIDRs) > 0 }, func() string { return "node-0 gets nothing" })
 	<-asked
-	wireOne.letGo()
+	wireOne.LetGo(everything)
 	s.whole(t)
-	wireTwo.heal()
+	wireTwo.Heal()
 	s.served(t)
 }
 
@@ -123,8 +122,8 @@ func churn(t *testing.T, seed uint64) {
 	const names = 12 // of 16 blocks: what is in doubt may keep some
 	random := rand.New(rand.NewPCG(seed, 0))
 	s := newServer(t)
-	s.streams = seed%2 == 0
-	var wires [3]*wire
+	s.Lists = seed%2 != 0
+	var wires [3]*apiserver.Wire
 	var stops [3]func() error
 	start := func(k, life int) {
 		client, w := s.dial(t)
@@ -137,12 +136,12 @@ func churn(t *testing.T, seed uint64) {
 		start(k, 0)
 	}
 	until(t, func() bool { return s.holder() != "" }, func() string { return "nobody leads" })
-	var old []*wire
+	var old []*apiserver.Wire
 	for step := range 300 {
 		name, k := fmt.Sprintf("node-%02d", random.IntN(names)), random.IntN(3)
 		switch random.IntN(24) {
 		case 0:
-			wires[k].partition([]fate{vanish, late}[random.IntN(2)])
+			wires[k].Partition([]apiserver.Fate{apiserver.Vanish, apiserver.Late}[random.IntN(2)])
 		case 1:
 			must(t, stops[k]())
 			old = append(old, wires[k])
@@ -150,13 +149,13 @@ func churn(t *testing.T, seed uint64) {
 		case 2, 3:
 			lossy(wires[k], rand.New(rand.NewPCG(seed, random.Uint64())))
 		case 4, 5:
-			wires[k].letGo()
+			wires[k].LetGo(everything)
 		case 6:
 			if len(old) > 0 {
-				old[random.IntN(len(old))].letGo() // of a process that is no more
+				old[random.IntN(len(old))].LetGo(everything) // of a process that is no more
 			}
 		case 7:
-			s.endWatches()
+			s.EndWatches()
 		case 8:
 			s.forget(func() { s.deleteNode(name); s.addNode(name) })
 		case 9, 10, 11, 12:
@@ -174,20 +173,20 @@ func churn(t *testing.T, seed uint64) {
 		s.addNode(fmt.Sprintf("node-%02d", k))
 	}
 	for _, w := range append(old, wires[:]...) {
-		w.heal()
+		w.Heal()
 	}
 	s.served(t)
 }
 
 // lossy loses one write in five, in all three ways, and one other request in twenty.
-func lossy(w *wire, random *rand.Rand) {
-	w.set(func(r *http.Request) fate { // called under the wire's lock
+func lossy(w *apiserver.Wire, random *rand.Rand) {
+	w.Set(func(r *http.Request) apiserver.Fate { // called under the wire's lock
 		switch {
 		case r.Method == http.MethodPatch && strings.Contains(r.URL.Path, "/nodes/") && random.IntN(5) == 0:
-			return []fate{vanish, mute, late}[random.IntN(3)]
+			return []apiserver.Fate{apiserver.Vanish, apiserver.Mute, apiserver.Late}[random.IntN(3)]
 		case random.IntN(20) == 0:
-			return []fate{vanish, mute}[random.IntN(2)]
+			return []apiserver.Fate{apiserver.Vanish, apiserver.Mute}[random.IntN(2)]
 		}
-		return pass
+		return apiserver.Pass
 	})
 }

@@ -10,16 +10,12 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
+	"github.com/vppdrill/vppdrill/vppwire/host/kube/apiserver"
 )
 
 // ledger are the versions of the entries that the server has, and the one that the ledger begins with.
 func (s *server) ledger() (versions []string, start string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for key, o := range s.objects { // sorted below
-		if !strings.HasPrefix(key, "nodeidrecords/") {
-			continue
-		}
+	for _, o := range s.All("nodeidrecords") {
 		var r kube.NodeIDRecord
 		if err := json.Unmarshal(encode(o), &r); err != nil {
 			panic(err)
@@ -95,8 +91,8 @@ func TestDeposedBehindNewLedger(t *testing.T) {
 	operate(t, cfg)
 	s.poolNode(t, "a", 20)
 	until(t, func() bool { return len(s.allocated("a")) == 2 }, func() string { return "no blocks" })
-	wire.partition(vanish)
-	wire.set(func(*http.Request) fate { return vanish })
+	wire.Partition(apiserver.Vanish)
+	wire.Set(func(*http.Request) apiserver.Fate { return apiserver.Vanish })
 
 	cfg.Client, _ = s.dial(t)
 	stop := operate(t, cfg)
@@ -108,7 +104,7 @@ func TestDeposedBehindNewLedger(t *testing.T) {
 	until(t, func() bool { have, _ := s.ledger(); return len(have) > 0 && have[0] > next }, func() string { have, start := s.ledger(); return fmt.Sprint(start, " ", have) })
 	stop()
 	s.poolNode(t, "c", 5)
-	wire.heal()
+	wire.Heal()
 	until(t, func() bool { return len(s.allocated("c")) == 1 }, func() string { return "c has nothing" })
 	if have := s.allocated("b"); !slices.Equal(have, kept) {
 		t.Errorf("b had %v, has %v", kept, have)

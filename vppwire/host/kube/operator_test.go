@@ -18,6 +18,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
+	"github.com/vppdrill/vppdrill/vppwire/host/kube/apiserver"
 )
 
 // clusterPool makes pools of four blocks of each family.
@@ -103,11 +104,11 @@ func TestTwoOperators(t *testing.T) {
 	for range 2 {
 		client, w := s.dial(t)
 		var n atomic.Int32
-		w.set(func(r *http.Request) fate {
+		w.Set(func(r *http.Request) apiserver.Fate {
 			if r.Method != http.MethodGet && n.Add(1)%3 == 0 {
-				return mute
+				return apiserver.Mute
 			}
-			return pass
+			return apiserver.Pass
 		})
 		operate(t, kube.OperatorConfig{Client: client, New: clusterPool, RequestTimeout: 100 * time.Millisecond})
 	}
@@ -136,9 +137,7 @@ func (s *server) poolNode(t testing.TB, name string, needed int, keep ...string)
 
 // allocated are the CIDRs that a node shows.
 func (s *server) allocated(name string) (list []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	o := s.objects["poolnodes//"+name]
+	o := s.Get("poolnodes", "", name)
 	if o == nil {
 		return nil
 	}
@@ -175,9 +174,7 @@ func TestMultiPool(t *testing.T) {
 		t.Fatalf("a has %v of %v, b %v", s.allocated("a"), mine, s.allocated("b"))
 	}
 	stop()
-	s.mu.Lock()
-	s.objects["poolnodes//a"]["spec"] = "nonsense"
-	s.mu.Unlock()
+	s.put("poolnodes", map[string]any{"apiVersion": kube.Group + "/" + kube.RecordVersion, "kind": "PoolNode", "metadata": map[string]any{"name": "a"}, "spec": "nonsense"})
 	operate(t, kube.OperatorConfig{Client: client, New: multiPool(2), Requested: true})
 	s.poolNode(t, "c", 5)
 	time.Sleep(200 * time.Millisecond)

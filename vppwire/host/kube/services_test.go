@@ -23,9 +23,7 @@ func pointer[T any](v T) *T { return &v }
 
 // drop deletes an object.
 func (s *server) drop(resource, namespace, name string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.remove(resource+"/"+namespace+"/"+name, nil)
+	s.Remove(resource, namespace, name)
 }
 
 // expectAnyOrder compares what is told next: each story in its order, the stories in any.

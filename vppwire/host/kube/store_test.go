@@ -10,6 +10,7 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent/storetest"
 	"github.com/vppdrill/vppdrill/vppwire/host"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
+	"github.com/vppdrill/vppdrill/vppwire/host/kube/apiserver"
 )
 
 var _ host.Store = (*kube.Store)(nil)
@@ -32,32 +33,26 @@ type recordServer struct {
 func (s *recordServer) Client() storetest.Client {
 	client, w := s.dial(s.t)
 	c := &recordClient{s: s, w: w, store: kube.NewStore(kube.StoreConfig{Client: client})}
-	w.set(c.judge)
+	w.Set(c.judge)
 	s.t.Cleanup(c.store.Close)
 	return c
 }
 
 // Compact implements storetest.Server.
 func (s *recordServer) Compact() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.oldest = s.version
+	s.Forget()
 }
 
 // Wipe implements storetest.Server.
 func (s *recordServer) Wipe() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for key := range s.objects { // in any order
-		if strings.HasPrefix(key, kube.RecordResource+"/") {
-			s.remove(key, nil)
-		}
+	for _, o := range s.All(kube.RecordResource) {
+		s.Remove(kube.RecordResource, "", metadata(o)["name"].(string))
 	}
 }
 
 type recordClient struct {
 	s                       *recordServer
-	w                       *wire
+	w                       *apiserver.Wire
 	store                   *kube.Store
 	off, question, response atomic.Bool
 }
@@ -67,14 +62,14 @@ func (c *recordClient) Do(r agent.StoreRequest, tell func(agent.Event)) {
 	c.store.Do(r, c.s.Later(tell))
 }
 
-func (c *recordClient) judge(*http.Request) fate {
+func (c *recordClient) judge(*http.Request) apiserver.Fate {
 	switch {
 	case c.off.Load(), c.question.CompareAndSwap(true, false):
-		return vanish
+		return apiserver.Vanish
 	case c.response.CompareAndSwap(true, false):
-		return mute
+		return apiserver.Mute
 	}
-	return pass
+	return apiserver.Pass
 }
 
 // Lose implements storetest.Client.
@@ -89,11 +84,7 @@ func (c *recordClient) Lose(answer bool) {
 // Cut implements storetest.Client.
 func (c *recordClient) Cut(off bool) {
 	c.off.Store(off)
-	c.w.mu.Lock()
-	defer c.w.mu.Unlock()
-	for b := range c.w.bodies { // in any order
-		b.cut()
-	}
+	c.w.Break()
 }
 
 // Goal: a server that refuses does not harm; what is not there is told as such, and no request is repeated behind the agent's back.

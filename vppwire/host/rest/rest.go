@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,6 +41,8 @@ type Config struct {
 	// IPAM is the address section of the agent's own configuration.
 	IPAM    contiv.IPAMConfig
 	Metrics prometheus.Gatherer
+	// Trouble is a line about what keeps the agent from its cluster, empty where nothing does; nil: nothing is known of that.
+	Trouble func() string
 }
 
 // askTime is how long a look at the agent may take; its longest step is far below.
@@ -79,17 +82,20 @@ func (h handler) plan(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(text) // who went away does not miss it
 }
 
-// health is 200 with "ok" when nothing is left to do and pods can be wired, 200 with why they cannot or with what is pending, or
-// 503 when the agent does not answer: a probe that restarts the agent because VPP is away would make nothing better.
+// health is 200 with "ok" when nothing is left to do and pods can be wired, 200 with why they cannot or with what is pending, and on a line of
+// its own what keeps the agent from its cluster, or 503 when the agent does not answer: a probe that restarts the agent because VPP is away would
+// make nothing better.
 func (h handler) health(w http.ResponseWriter, r *http.Request) {
 	pending := ""
 	if !h.ask(w, r, func(a *agent.Agent) { pending = cmp.Or(a.Pending(), a.Trouble(time.Now())) }) {
 		return
 	}
-	if pending == "" {
-		pending = "ok"
+	lines := []string{pending}
+	if h.Trouble != nil {
+		lines = append(lines, h.Trouble())
 	}
-	_, _ = fmt.Fprintln(w, pending)
+	lines = slices.DeleteFunc(lines, func(line string) bool { return line == "" })
+	_, _ = fmt.Fprintln(w, cmp.Or(strings.Join(lines, "\n"), "ok")) // who went away does not miss it
 }
 
 // NodeIPAM is the answer of PluginURL: contiv/vpp 2.0's.

@@ -167,6 +167,19 @@ func TestPaths(t *testing.T) {
 	}
 }
 
+// Goal: what keeps an agent from its cluster stands beside what is pending, and nothing stands for nothing.
+func TestHealthOfTheCluster(t *testing.T) {
+	trouble := "the API server refuses"
+	h := Handler(Config{Agent: still{newAgent(t, true)}, Metrics: prometheus.NewRegistry(), Trouble: func() string { return trouble }})
+	if code, body := get(t, h, "GET", "/healthz"); code != 200 || !strings.HasPrefix(body, "the store has not answered") || !strings.HasSuffix(body, "\nthe API server refuses\n") {
+		t.Errorf("%d %q", code, body)
+	}
+	trouble = ""
+	if _, body := get(t, h, "GET", "/healthz"); strings.Count(body, "\n") != 1 || !strings.HasPrefix(body, "the store has not answered") {
+		t.Errorf("%q", body)
+	}
+}
+
 // Goal: REST listens for this machine only, and a socket is its owner's alone.
 func TestListen(t *testing.T) {
 	for _, where := range []string{"0.0.0.0:0", ":0", "192.0.2.1:80", "127.0.0.1", "example.org:80", "unix:", "[::]:0"} {

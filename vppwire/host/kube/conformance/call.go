@@ -100,7 +100,11 @@ func (r *run) all(ctx context.Context, round int, law string, calls []call) erro
 			if why = r.ask(ctx, c); why == nil {
 				break
 			}
-			if err := r.alive(ctx); err != nil {
+			err := why
+			if !keptOut(why) {
+				err = r.alive(ctx)
+			}
+			if err != nil {
 				return fmt.Errorf("pod %s of %s calls %s: %w", c.from.Name, c.from.Spec.NodeName, c.to, err)
 			}
 		}

@@ -89,6 +89,7 @@ var ErrNoNodes = errors.New("no node is ready for pods")
 
 // Run makes pods, judges, and removes them. An error is that it could not be judged; the result holds what was until then.
 func Run(ctx context.Context, o Options) (result Result, err error) {
+	defer func() { err = o.Connection.Explain(err) }()
 	r := &run{Options: o, draw: rand.New(rand.NewPCG(o.Seed, 0)), before: map[string]bool{}, silent: map[string]bool{}}
 	r.Occasions = map[string]int{}
 	if r.Say == nil {
@@ -114,6 +115,9 @@ func Run(ctx context.Context, o Options) (result Result, err error) {
 
 // begin looks at the cluster as it is and makes the namespace.
 func (r *run) begin(ctx context.Context) error {
+	if err := r.allowed(ctx, r.needs()); err != nil {
+		return err
+	}
 	list, err := r.client().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return fmt.Errorf("list nodes: %w", kube.WithClock(err))
@@ -142,6 +146,9 @@ func (r *run) begin(ctx context.Context) error {
 		return fmt.Errorf("make a namespace: %w", err)
 	}
 	r.Namespace = made.Name
+	if err := r.allowed(ctx, r.needsIn(r.Namespace)); err != nil {
+		return errors.Join(err, r.end(context.WithoutCancel(ctx)))
+	}
 	if _, err = r.client().Services(r.Namespace).Create(ctx, service(), metav1.CreateOptions{}); err == nil {
 		err = r.account(ctx)
 	}

@@ -39,6 +39,8 @@ type tinyCluster struct {
 	off     bool
 	cordons int
 	lingers bool
+	// keptOut is what the server answers to calls of pods, 0 for what they say; once it has, it answers that to everything.
+	keptOut, now int
 }
 
 func (c *tinyCluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -50,7 +52,12 @@ func (c *tinyCluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_ = json.NewEncoder(w).Encode(o)
 	}
 	path := strings.TrimPrefix(r.URL.Path, "/api/v1")
+	if strings.HasSuffix(path, "/proxy/dial") && c.keptOut != 0 {
+		c.now = c.keptOut
+	}
 	switch {
+	case c.now != 0:
+		w.WriteHeader(c.now)
 	case path == "/apis/apps/v1/namespaces/kube-system/daemonsets/cni":
 		if r.Method == http.MethodPatch {
 			c.rolls = 1
@@ -137,8 +144,24 @@ func (c *tinyCluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// judged runs a conformance run on a cluster.
+// judged is a conformance run on a cluster that can be judged.
 func judged(t *testing.T, c *tinyCluster) conformance.Result {
+	t.Helper()
+	r, err := runOn(t, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.off || c.cordons != 2 {
+		t.Errorf("cordoned %d times, in the end %t", c.cordons, c.off)
+	}
+	if !slices.Equal(c.deleted, []string{"run-1"}) {
+		t.Errorf("the namespace was removed %d times", len(c.deleted))
+	}
+	return r
+}
+
+// runOn runs a conformance run on a cluster.
+func runOn(t *testing.T, c *tinyCluster) (conformance.Result, error) {
 	t.Helper()
 	c.pods = map[string]map[string]any{}
 	server := httptest.NewServer(c)
@@ -152,7 +175,7 @@ func judged(t *testing.T, c *tinyCluster) conformance.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := conformance.Run(t.Context(), conformance.Options{Connection: client, Image: "x", PodsPerNode: 3, Rounds: 2, Wait: time.Second, Roll: "kube-system/cni", Drain: true,
+	return conformance.Run(t.Context(), conformance.Options{Connection: client, Image: "x", PodsPerNode: 3, Rounds: 2, Wait: time.Second, Roll: "kube-system/cni", Drain: true,
 		Audit: func(ctx context.Context) (audit.Report, error) {
 			var o audit.Objects
 			for _, path := range []string{"/api/v1/nodes", "/api/v1/pods"} {
@@ -162,16 +185,18 @@ func judged(t *testing.T, c *tinyCluster) conformance.Result {
 			}
 			return audit.Judge(&o), nil
 		}})
-	if err != nil {
-		t.Fatal(err)
+}
+
+// Goal: a token that expires, or a right that is taken away, while pods call each other is no fault of the network: the run ends without a
+// verdict, says why and what it could not remove. Method: a server that refuses from the first call on.
+func TestKeptOutMidway(t *testing.T) {
+	for code, want := range map[int]string{http.StatusUnauthorized: "refuses this program's credentials (401 Unauthorized), of which", http.StatusForbidden: "calls 10.0.0."} {
+		c := &tinyCluster{address: func(n int) string { return fmt.Sprintf("10.0.0.%d", 5+n) }, reaches: func(string, string) bool { return true }, keptOut: code}
+		r, err := runOn(t, c)
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "kubectl delete namespace run-1") || len(r.Broken) > 0 {
+			t.Errorf("%d: %v, broken %+v", code, err, r.Broken)
+		}
 	}
-	if c.off || c.cordons != 2 {
-		t.Errorf("cordoned %d times, in the end %t", c.cordons, c.off)
-	}
-	if !slices.Equal(c.deleted, []string{"run-1"}) {
-		t.Errorf("the namespace was removed %d times", len(c.deleted))
-	}
-	return r
 }
 
 // Goal: a cluster that works breaks no law; each fault breaks the law that is about it and no other, and the run's namespace is always removed.
