@@ -41,7 +41,6 @@ type Row struct {
 	Survived  int `json:"survived"`
 	Unchanged int `json:"unchanged"`
 	Crashed   int `json:"crashed"`
-	Hung      int `json:"hung"`
 	// By counts what caught them.
 	By map[string]int `json:"by"`
 }
@@ -81,8 +80,6 @@ func (r *Report) count() {
 			}
 		case Crashed:
 			row.Crashed++
-		case Hung:
-			row.Hung++
 		}
 	}
 	r.Kinds = rows
@@ -99,7 +96,6 @@ func (r *Report) total() Row {
 		sum.Survived += k.Survived
 		sum.Unchanged += k.Unchanged
 		sum.Crashed += k.Crashed
-		sum.Hung += k.Hung
 		for law, n := range k.By { // in any order: it is a sum
 			sum.By[law] += n
 		}
@@ -121,9 +117,9 @@ func (r *Report) Caught() (ofChanging, ofAll float64) {
 // WriteText writes the table by kind, what caught how many, and every fault that was not caught.
 func (r *Report) WriteText(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "kind\tplaces\treached\tplanted\tcaught\tsurvived\tcrashed\thung\tunchanged\t")
+	fmt.Fprintln(t, "kind\tplaces\treached\tplanted\tcaught\tsurvived\tcrashed\tunchanged\t")
 	for _, k := range append(slices.Clone(r.Kinds), r.total()) {
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", k.Kind, k.Places, k.Reached, k.Planted, k.Caught, k.Survived, k.Crashed, k.Hung, k.Unchanged)
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", k.Kind, k.Places, k.Reached, k.Planted, k.Caught, k.Survived, k.Crashed, k.Unchanged)
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -139,7 +135,7 @@ func (r *Report) WriteText(w io.Writer) error {
 	for _, law := range laws {
 		fmt.Fprintf(w, "  %4d  %s\n", by[law], law)
 	}
-	for _, o := range []Outcome{Survived, Hung, Crashed, unchanged} {
+	for _, o := range []Outcome{Survived, Crashed, unchanged} {
 		first := true
 		for _, t := range r.Trials {
 			if t.told() != o {

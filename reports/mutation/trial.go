@@ -21,14 +21,13 @@ import (
 // Outcome is what came of a mutant.
 type Outcome string
 
-// Outcomes. Only Caught counts: a user was told of the fault by a law's name, or by an expectation that did not come true.
+// Outcomes. Only Caught counts: a user was told of the fault by a law's name, by an expectation that did not come true, or by a limit that a
+// run did not end within.
 const (
 	Caught   Outcome = "caught"
 	Survived Outcome = "survived"
 	// Crashed: the program died, and said so as programs do.
 	Crashed Outcome = "crashed"
-	// Hung: a run did not end within what was left of the processor time.
-	Hung Outcome = "hung"
 	// Unreached: no run came to where the fault makes a difference.
 	Unreached Outcome = "not reached"
 )
@@ -37,7 +36,7 @@ const (
 type Trial struct {
 	*Mutant
 	Outcome Outcome `json:"outcome"`
-	// By is the law that caught it, "expectation", or "error" for a run that could not be judged.
+	// By is the law that caught it, "expectation", "limit" for runs that did not end, or "error" for one that could not be judged.
 	By string `json:"by,omitempty"`
 	// Scenario and Seed are where, What is the law's sentence or the first line of a crash.
 	Scenario string `json:"scenario,omitempty"`
@@ -85,7 +84,7 @@ type failure struct {
 // catalogue runs the catalogue until the first failure.
 func (t trial) catalogue(ctx context.Context, m *Trial, budget time.Duration) error {
 	args := []string{"run", "--catalog", "--jobs", "1"}
-	return t.process(ctx, m, budget, args, func(out io.Reader, stop func()) error {
+	return t.process(ctx, m, max(budget, catalogueLeast), args, func(out io.Reader, stop func()) error {
 		lines := bufio.NewScanner(out)
 		lines.Buffer(nil, 1<<20)
 		failed := false
@@ -175,7 +174,7 @@ func (t trial) unit(ctx context.Context, m *Trial, u unit, budget time.Duration)
 	args := []string{"explore", "--random", "--profile", u.profile, "--from", strconv.FormatUint(u.from, 10), "--seeds", strconv.Itoa(u.seeds),
 		"--jobs", "1", "--format", "json"}
 	var report *found
-	err := t.process(ctx, m, budget, args, func(out io.Reader, _ func()) error {
+	err := t.process(ctx, m, max(budget, limitLeast), args, func(out io.Reader, _ func()) error {
 		text, err := io.ReadAll(out)
 		if err != nil || len(bytes.TrimSpace(text)) == 0 {
 			return err
@@ -233,12 +232,19 @@ func (t trial) process(whole context.Context, m *Trial, budget time.Duration, ar
 	}
 	if waitErr != nil && !stopped && !m.reported && m.Outcome != Caught && whole.Err() == nil {
 		m.judgeEnd(waitErr, said.String(), ctx)
+		if m.By == limit {
+			m.What = fmt.Sprintf("runs did not end within %s of processor time", budget)
+		}
 	}
 	return nil
 }
 
 // refusedInput is vppdrill's exit code for input that it refuses.
 const refusedInput = 2
+
+// limitLeast and catalogueLeast are how much processor time a unit of random runs and the catalogue get, whatever is left of a fault's budget:
+// without a fault they take a tenth of a second and ten seconds, so that what has not ended by then does not end.
+const limitLeast, catalogueLeast = 20 * time.Second, time.Minute
 
 // neverEnds is what the program says of a step that does not, before it gives up.
 const neverEnds = ": a step does not end: "
@@ -254,7 +260,7 @@ func (m *Trial) judgeEnd(err error, said string, ctx context.Context) {
 	switch {
 	case status.Signaled() && (status.Signal() == syscall.SIGXCPU || status.Signal() == syscall.SIGKILL), ctx.Err() != nil,
 		strings.Contains(said, "SIGXCPU"):
-		m.Outcome, m.What = Hung, ""
+		m.Outcome, m.By = Caught, limit
 	case strings.Contains(said, neverEnds):
 		m.Outcome, m.By, m.What = Caught, "error", firstLine(said)
 	case status.ExitStatus() == refusedInput && !strings.Contains(said, "panic:") && !strings.Contains(said, "fatal error:"):
@@ -263,6 +269,9 @@ func (m *Trial) judgeEnd(err error, said string, ctx context.Context) {
 		m.Outcome, m.What = Crashed, firstLine(said)
 	}
 }
+
+// limit is what caught a fault with which runs do not end. A step that does not is told by the program itself before that.
+const limit = "limit"
 
 // firstLine is the first line of what a dying program said that names its cause.
 func firstLine(said string) string {
