@@ -85,6 +85,9 @@ type NodeIPAMConfig struct {
 // NodeAllocator is a type of Kubernetes' node IPAM controller.
 type NodeAllocator string
 
+// InCloud reports whether the type takes its ranges from a cloud, or tells one.
+func (a NodeAllocator) InCloud() bool { return a != "" && a != RangeAllocator }
+
 // The types, by the controller manager's words.
 const (
 	RangeAllocator  NodeAllocator = "RangeAllocator"
@@ -209,6 +212,22 @@ func (c IPAM) SingleAddresses() bool {
 // others. Where addresses rest, their rest decides.
 func (c IPAM) InTurn() bool {
 	return !c.UseExternalIPAM && c.ReuseDelay == 0 && (c.System == Contiv || c.System == NodeIPAM)
+}
+
+// AddressRest is how long a released address stays unused, 0 for not at all or as something beside the agent decides.
+func (c IPAM) AddressRest() time.Duration {
+	switch {
+	case c.UseExternalIPAM || c.System == Cilium || c.System == Calico:
+		return 0
+	case c.System == Datastore:
+		return c.Datastore.Cooling
+	}
+	return c.ReuseDelay
+}
+
+// ByController reports whether controllers alone give nodes their blocks, and nothing on a node asks for any.
+func (c IPAM) ByController() bool {
+	return c.System == NodeIPAM || c.System == Cilium && c.Cilium.Mode == ClusterPool
 }
 
 // Assigned reports whether nodes get their blocks from outside.

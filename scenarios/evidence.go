@@ -80,6 +80,10 @@ const (
 	FreeAddresses Evidence = "free addresses"
 	// NeedlessCalls: FactNeedless, and FactAgentUp.
 	NeedlessCalls Evidence = "needless calls"
+	// Paces: FactPaced.
+	Paces Evidence = "paces"
+	// ToldFailures: FactTold.
+	ToldFailures Evidence = "what is told of failures"
 	// Services: Snapshot.Services and NodeState.ServiceRange; FactServed and FactUnserved.
 	Services Evidence = "services"
 	// VPPTables and LinuxTables: NodeState.VPP and Linux in settled snapshots.
@@ -91,7 +95,7 @@ const (
 func AllEvidence() []Evidence {
 	return []Evidence{Leases, Sandboxes, PodLives, Refusals, NodeIDs, Management, Blocks, AssignedBlocks, BlockedBlocks, FreeBlocks, WaitingPods, Rests, Turns, FullNodes,
 		Disturbances, CleanStops, VPPLives, Checks, ProgramLives, NodeAddresses, NodeLeases, OtherNICs, Removals, Leftovers,
-		Records, IDRests, Disks, Unread, RefusedCalls, Patience, Tries, NeedlessCalls, FreeAddresses, Services, WarmTargets, HeldIDs, LongQuiet, VPPTables, LinuxTables}
+		Records, IDRests, Disks, Unread, RefusedCalls, Patience, Tries, NeedlessCalls, Paces, ToldFailures, FreeAddresses, Services, WarmTargets, HeldIDs, LongQuiet, VPPTables, LinuxTables}
 }
 
 // Missing lists what the law needs and is not among delivered, in the law's order.

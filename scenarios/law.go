@@ -88,6 +88,8 @@ type Leftover struct {
 type RecordChange struct {
 	ID            uint32
 	Before, After NodeRecord
+	// Dropped are the blocks that the same node's record had before and has no more; none where the record goes, passes on or is released.
+	Dropped []netip.Prefix
 }
 
 // NodeRecord is what a record says of whose an ID is; the zero NodeRecord is none.
@@ -185,6 +187,11 @@ const (
 	// FactUnserved: they do not any more, or the service is another one.
 	FactServed
 	FactUnserved
+	// FactPaced: the node's address management has done by itself what it does at intervals (Text: PacedStatus or PacedLook) Rest after it did so last.
+	FactPaced
+	// FactTold: a request of the node's address management (Broken: what and why) was refused or not answered; Text is what it said of that where
+	// people look, "" for nothing.
+	FactTold
 	// FactQuiet: everything is healed and quiet, and nothing will be asked of the cluster any more.
 	FactQuiet
 )
@@ -205,8 +212,12 @@ const (
 	// AskedAdd is the Text of a FactAsked for an ADD: its sandbox is there from now on.
 	AskedAdd = "Add"
 	// Texts of a FactFailed: a write of the agent's journal, a request to the store, a call that changes VPP or Linux, one that looks
-	// there, a request about a Node object or a cloud's alias, a request to EC2.
+	// there, a request about a Node object or a cloud's alias, a request to EC2; and a write to the store that a conflict was the answer to, with
+	// the same revision each time, from the second on.
 	TriedJournal, TriedStore, TriedWiring, TriedLook, TriedNode, TriedCloud = "journal", "store", "wiring", "look", "node", "cloud"
+	TriedConflict                                                           = "conflict"
+	// Texts of a FactPaced: Cilium's agent publishes what of its node's addresses is in use, ipamd reads what the metadata service shows.
+	PacedStatus, PacedLook = "status", "metadata"
 	// AskedAddress is the Text of a FactAsked that the agent has not seen yet.
 	AskedAddress = "Address"
 )

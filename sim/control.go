@@ -31,6 +31,7 @@ func (w *World) build(pools agent.Pools) error {
 	w.net, w.api, w.store = w.cluster.Net, w.cluster.API, w.cluster.Store
 	w.store.Store.Committed = w.recordChanged
 	w.api.OnDelivery(w.delivery)
+	w.api.OnList(w.listing)
 	w.watchEndpoints()
 	if err := w.makeSystem(); err != nil {
 		return err

@@ -50,6 +50,10 @@ func seen(f scenarios.Fact, note func(scenarios.Evidence)) {
 		if f.Rest > 0 {
 			note(scenarios.IDRests)
 		}
+	case scenarios.FactPaced:
+		note(scenarios.Paces)
+	case scenarios.FactTold:
+		note(scenarios.ToldFailures)
 	case scenarios.FactFailed:
 		note(scenarios.Tries)
 	case scenarios.FactAddressed:
@@ -70,7 +74,7 @@ func TestEvidenceIsTold(t *testing.T) {
 	told := map[scenarios.Evidence]bool{scenarios.NeedlessCalls: true, scenarios.FreeAddresses: true, scenarios.FreeBlocks: true, scenarios.BlockedBlocks: true, scenarios.WaitingPods: true, scenarios.FullNodes: true, scenarios.Leftovers: true,
 		scenarios.Disks: true, scenarios.Unread: true, scenarios.RefusedCalls: true, scenarios.Patience: true, scenarios.WarmTargets: true, scenarios.HeldIDs: true}
 	note := func(e scenarios.Evidence) { told[e] = true }
-	for _, name := range []string{"released-addresses-rest", "external-range-changes", "node-leaves", "gc-and-check", "leased-addresses", "storage-network", "services-change", "disk-refuses", "agent-restarts"} {
+	for _, name := range []string{"released-addresses-rest", "external-range-changes", "node-leaves", "gc-and-check", "leased-addresses", "storage-network", "services-change", "disk-refuses", "cilium-crd", "cooling-too-short", "agent-restarts"} {
 		s, err := catalog.ByName(name)
 		if err != nil {
 			t.Fatal(err)

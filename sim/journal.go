@@ -73,14 +73,7 @@ func (p *process) leaseFacts(effects []agent.Effect) {
 
 // rest is how long the configuration keeps a released address unused. Cilium and Calico keep none, and another plugin its own.
 func (w *World) rest() time.Duration {
-	switch c := &w.s.Config.IPAM; {
-	case c.UseExternalIPAM || c.System == scenarios.Cilium || c.System == scenarios.Calico:
-		return 0
-	case c.System == scenarios.Datastore:
-		return c.Datastore.Cooling
-	default:
-		return c.ReuseDelay
-	}
+	return w.s.Config.IPAM.AddressRest()
 }
 
 // synced is the event of a journal write reaching the disk.

@@ -37,13 +37,17 @@ func (m *machine) rest(a netip.Addr) {
 	}
 }
 
-// restLonger is said when the agent's own time has fallen behind by d.
+// restLonger is said when the agent's own time has fallen behind by d. What had rested by then rests again as far as its journal still tells
+// of the release, which nobody else knows.
 func (m *machine) restLonger(d time.Duration) {
 	if d <= 0 {
 		return
 	}
 	for a := range m.rests { //vppdrill:unordered each by itself
-		m.rests[a] += m.clocks.truly(d)
+		rested := m.rests[a] <= m.w.eng.Now()
+		if m.rests[a] += m.clocks.truly(d); rested {
+			m.restsUnsure = max(m.restsUnsure, m.rests[a])
+		}
 	}
 }
 
@@ -60,9 +64,9 @@ func (m *machine) resting() (list []netip.Addr) {
 	return list
 }
 
-// warm is what the node keeps for pods to come, nil where it may still be about to.
+// warm is what the node keeps for pods to come, nil where it may still be about to, or nobody knows what rests.
 func (m *machine) warm(a *agent.Agent) []scenarios.Warm {
-	if m.w.eng.Now()-m.leasesAt < warmTime {
+	if now := m.w.eng.Now(); now-m.leasesAt < warmTime || now-m.restsUnsure < warmTime {
 		return nil
 	}
 	taken := m.resting()

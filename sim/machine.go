@@ -67,6 +67,8 @@ type machine struct {
 	misanswer string
 	// rests holds until when released addresses rest.
 	rests map[netip.Addr]time.Duration
+	// restsUnsure is until when it is not known whether some of them do.
+	restsUnsure time.Duration
 	// wroteAt is when the agent made its last call that changes something.
 	wroteAt time.Duration
 	// leasesAt is when the agent leased or freed an address last.

@@ -47,6 +47,8 @@ type process struct {
 	// newsUntil is until when what a stream brings is late, newsLate how much of it is on its way.
 	newsUntil map[*cluster.Informer]time.Duration
 	newsLate  int
+	// conflict is what refused its last write to the store.
+	conflict conflict
 	// gaps are the streams that have lost something and do not know it yet.
 	gaps map[*cluster.Informer]bool
 	// paused: the process stands still; inbox is what it will hear when it goes on. A paused VPP holds back the answer withheld to

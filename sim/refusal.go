@@ -75,8 +75,9 @@ func (m *machine) crowded() bool {
 	return m.vpp.AFPackets() >= most
 }
 
-// able reports whether a machine can answer CNI requests at this moment.
+// able reports whether a machine can answer CNI requests at this moment. What an agent takes must have been told to the other nodes, which it
+// hears of late where its watches are.
 func (m *machine) able() bool {
-	return m.up && m.proc != nil && !m.proc.paused && m.vpp != nil && !m.vppPaused && m.knownID != 0 && len(m.knownBlocks) > 0 &&
+	return m.up && m.proc != nil && !m.proc.paused && m.proc.client.Faults.Lag == 0 && m.vpp != nil && !m.vppPaused && m.knownID != 0 && len(m.knownBlocks) > 0 &&
 		(!m.w.s.Config.Leases(m.name) || m.leased().IsValid())
 }

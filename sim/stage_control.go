@@ -209,6 +209,7 @@ func (st stage) SetPodCIDR(_ context.Context, node string, p netip.Prefix) error
 // LagWatches implements timeline.ControlPlane.
 func (st stage) LagWatches(node string, lag time.Duration) {
 	st.watchFault(node, func(f *cluster.StreamFaults) { f.Lag = lag })
+	st.machines[node].ableAt = st.eng.Now()
 }
 
 // GapWatches implements timeline.ControlPlane.

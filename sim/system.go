@@ -2,6 +2,7 @@ package sim
 
 import (
 	"net/netip"
+	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/cilium"
@@ -37,6 +38,12 @@ func (w *World) makeSystem() (err error) {
 		},
 		Tried: w.requested,
 		Began: func(program string) { w.anew(func(t try) bool { return t.whose == program }) },
+		Paced: func(node, of string, rest time.Duration) {
+			w.emit(scenarios.Fact{Kind: scenarios.FactPaced, Node: node, Text: of, Rest: rest})
+		},
+		Told: func(node, what, said string) {
+			w.emit(scenarios.Fact{Kind: scenarios.FactTold, Node: node, Broken: what, Text: said})
+		},
 		Crash: func(node string) {
 			if m := w.machines[node]; m != nil && m.proc != nil {
 				m.crashAgent()

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam/datastore"
@@ -79,6 +80,7 @@ func (p *process) tried(ev agent.Event) {
 		} else {
 			delete(w.vain, t)
 		}
+		p.conflicted(ev)
 	case agent.Called:
 		p.triedCall(ev.Result)
 	case agent.Persisted:
@@ -125,4 +127,27 @@ func (p *process) triedWrite(e agent.Persisted) {
 		p.gaveUp = p.wrote
 		p.m.w.failed(t, p.m.name)
 	}
+}
+
+// conflict is what a write to the store was refused for: another one stands there.
+type conflict struct {
+	key      string
+	revision int64
+}
+
+// conflicted notes a write that was refused for what had refused the one before: its answer has said what stands there.
+func (p *process) conflicted(ev agent.StoreReply) {
+	if ev.Err != agent.StoreConflict || len(ev.Items) != 1 {
+		return
+	}
+	w, c := p.m.w, conflict{ev.Items[0].Key, ev.Items[0].ModRevision}
+	of := func(c conflict) try {
+		return try{p.m.name, scenarios.TriedConflict, fmt.Sprintf("a write of %s, which stands there since revision %d,", c.key, c.revision)}
+	}
+	if c == p.conflict {
+		w.failed(of(c), p.m.name)
+	} else if p.conflict.key != "" && len(w.vain) > 0 {
+		delete(w.vain, of(p.conflict))
+	}
+	p.conflict = c
 }

@@ -291,7 +291,9 @@ func (w *World) soon(m *machine, what string, do func()) { w.eng.After(0, &happe
 // emit tells every listener; the first error stops the run.
 func (w *World) emit(f scenarios.Fact) {
 	f.At = w.eng.Now()
-	if f.Kind != scenarios.FactCounted {
+	switch f.Kind {
+	case scenarios.FactCounted, scenarios.FactPaced, scenarios.FactTold: // what goes on in a cluster at rest
+	default:
 		w.stirs++
 	}
 	for _, fn := range w.listeners {

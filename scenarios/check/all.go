@@ -38,6 +38,8 @@ func All() []scenarios.Law {
 		oneSandbox(),
 		requestsAnswered(),
 		retriesBackOff(),
+		keepsPace(),
+		failuresTold(),
 		packetsFit(),
 		reachable(),
 		hostRoutes(),

@@ -21,6 +21,8 @@ var backOffs = map[string]backOff{
 	scenarios.TriedJournal: {first: time.Second, most: 30 * time.Second, each: 1},
 	// vppwire/agent/nodeid: 500 ms, doubled to 16 s, for a request and a watch that fail at a time.
 	scenarios.TriedStore: {first: 500 * time.Millisecond, most: 16 * time.Second, each: 2},
+	// vppwire/agent/nodeid: a conflict says what is there, so that the next write is another one; a few may be under way, or repeated by a link.
+	scenarios.TriedConflict: {first: 500 * time.Millisecond, most: 16 * time.Second, each: 4},
 	// vppwire: an object that is refused is tried again after 1 s, doubled to 30 s, and a dump after 1 s each time.
 	scenarios.TriedWiring: {first: time.Second, most: 30 * time.Second, each: 1},
 	scenarios.TriedLook:   {first: time.Second, most: time.Second, each: 1},

@@ -33,6 +33,13 @@ func TestRetriesBackOff(t *testing.T) {
 			}
 			return 125 * time.Millisecond
 		}, 13},
+		{"the same conflict four times, then a pause", scenarios.TriedConflict, func(n int) time.Duration {
+			if n%4 != 3 {
+				return 0
+			}
+			return min(500*time.Millisecond<<min(n/4, 10), 16*time.Second)
+		}, 0},
+		{"the same conflict at once", scenarios.TriedConflict, func(int) time.Duration { return time.Millisecond }, 9},
 		{"what documents nothing", "prayer", func(int) time.Duration { return 0 }, 0},
 	} {
 		w, at, first := retriesBackOff().Watch(), time.Duration(0), 0

@@ -48,6 +48,8 @@ type wiredNode struct {
 	// former are those that it had when it went down, until it is back.
 	former []netip.Addr
 	blocks []ipam.Block
+	// since is from when on each of its addresses and blocks leads to it, as far as anybody has told.
+	since map[netip.Prefix]time.Duration
 	// owned is since when the node has an address of its own, a gateway that is not draining among them; disowned is when it had one last.
 	owned, disowned map[netip.Addr]time.Duration
 	byAddr          map[netip.Addr]*wiredPod
@@ -58,13 +60,16 @@ type wiredNode struct {
 	// it was taken away for.
 	moves  int
 	remade map[thing]remade
+	// halves are leavings of the node's blocks that only its record or only what it takes has told of, yet.
+	halves map[netip.Prefix]half
 	// lost are sandboxes whose link was deleted, lostAll when the one that all share was, zero for never: their ADD may be answered later.
 	lost    map[ipam.Owner]bool
 	lostAll time.Duration
 	// unmapped counts how often a mapping was taken away while clients got an endpoint there.
 	unmapped map[mapped]int
-	// agentUp is when its agent's present life began.
+	// agentUp is when its agent's present life began, lives how many have.
 	agentUp time.Duration
+	lives   int
 }
 
 // thing is what may be remade once for each move of the nodes at its ends.
@@ -78,6 +83,12 @@ type thing struct {
 // remade counts what a thing was taken away for: the moves of the nodes at its ends, all that there were then, and the leavings of nodes
 // that it led to.
 type remade struct{ moves, left int }
+
+// half is a leaving of a block that was told of at a time by one kind of fact.
+type half struct {
+	at   time.Duration
+	kind scenarios.FactKind
+}
 
 // newsLate is how late a node may hear what others of its kind have long heard: a stale watch delivers up to 20 s late.
 const newsLate = 30 * time.Second
@@ -106,7 +117,7 @@ type wiredWatcher struct {
 	nodes  map[string]*wiredNode
 	// homes are the living nodes by what leads to them: their addresses, as prefixes, and their blocks.
 	homes map[netip.Prefix]*wiredNode
-	// left is when nodes went down or left, or gave a block back, by what led to them: what was there for one may go when the next has
+	// left is when nodes went down or left, or gave a block back or told others so, or took one in a later life, by what led to them: what was there for one may go when the next has
 	// come.
 	left map[netip.Prefix][]time.Duration
 	// ranges counts changes of the cluster's address ranges, and of nodes' blocks behind the first of them: routes to blocks are then
@@ -160,13 +171,25 @@ func (w *wiredWatcher) Observe(f *scenarios.Fact) error {
 		n.former = nil
 		n.addrs = append(n.addrs[:0], f.Addrs...)
 		n.own(f.At)
-		w.home(n)
+		w.home(n, f.At)
+	case scenarios.FactRecord:
+		for _, p := range f.Record.Dropped {
+			w.leaves(w.node(f.Node), p, f)
+		}
 	case scenarios.FactBlocks:
 		n := w.node(f.Node)
 		w.unhome(n)
 		for i := range n.blocks {
 			if p := n.blocks[i].Prefix; !slices.ContainsFunc(f.Blocks, func(b ipam.Block) bool { return b.Prefix == p }) {
-				w.left[p] = append(w.left[p], f.At)
+				w.leaves(n, p, f)
+			}
+		}
+		if n.lives > 1 {
+			// A node tells others of a block before it takes it. A life that died in between may have, and this one began by telling of none.
+			for i := range f.Blocks {
+				if p := f.Blocks[i].Prefix; !slices.ContainsFunc(n.blocks, func(b ipam.Block) bool { return b.Prefix == p }) {
+					w.leaves(n, p, f)
+				}
 			}
 		}
 		n.blocks = append(n.blocks[:0], f.Blocks...)
@@ -174,13 +197,13 @@ func (w *wiredWatcher) Observe(f *scenarios.Fact) error {
 		if w.ranges > 0 {
 			w.ranges++
 		}
-		w.home(n)
+		w.home(n, f.At)
 	case scenarios.FactNodeGone:
 		n := w.node(f.Node)
 		n.endAll()
 		w.unhome(n)
 		n.ways(func(p netip.Prefix) { w.left[p] = append(w.left[p], f.At) })
-		n.addrs, n.blocks, n.former = nil, nil, n.addrs
+		n.addrs, n.blocks, n.former, n.since = nil, nil, n.addrs, nil
 		n.own(f.At)
 		w.last, w.lastAt = f.Node+" went down", f.At
 		if f.Text == scenarios.NodeLeft {
@@ -189,7 +212,9 @@ func (w *wiredWatcher) Observe(f *scenarios.Fact) error {
 	case scenarios.FactServed, scenarios.FactUnserved:
 		w.served[mappedOf(f)]++
 	case scenarios.FactAgentUp:
-		w.node(f.Node).agentUp = f.At
+		n := w.node(f.Node)
+		n.agentUp = f.At
+		n.lives++
 	case scenarios.FactDisturbed:
 		if f.Text == scenarios.LinkDeleted {
 			w.node(f.Node).linkGone(f)
@@ -232,6 +257,9 @@ func (w *wiredWatcher) removed(f *scenarios.Fact) error {
 		return w.torn(f, n, "pod "+p.pod+" ("+p.addr.String()+")", "nobody asked for its DEL")
 	}
 	if peer, p := w.peerOf(n, r); peer != nil {
+		if f.At < peer.since[p] { // it was told late, and is about who was there before
+			return nil
+		}
 		if w.excused(f, n, peer, p) {
 			return nil
 		}
@@ -241,6 +269,17 @@ func (w *wiredWatcher) removed(f *scenarios.Fact) error {
 		return w.torn(f, n, f.Node+" itself", what)
 	}
 	return nil
+}
+
+// leaves notes that a block left a node. What the node takes and what its record tells others may both say so, in either order and
+// seconds apart, which is one leaving. Only the record says it of a block that was told of and never taken.
+func (w *wiredWatcher) leaves(n *wiredNode, p netip.Prefix, f *scenarios.Fact) {
+	if h, told := n.halves[p]; told && h.kind != f.Kind && f.At-h.at < newsLate {
+		delete(n.halves, p)
+		return
+	}
+	n.halves[p] = half{f.At, f.Kind}
+	w.left[p] = append(w.left[p], f.At)
 }
 
 func mappedOf(f *scenarios.Fact) mapped {
@@ -423,35 +462,10 @@ func (n *wiredNode) endAll() {
 	clear(n.byNetns)
 }
 
-// home and unhome keep what leads to a node.
-func (w *wiredWatcher) home(n *wiredNode) {
-	if len(n.addrs) == 0 {
-		return
-	}
-	n.ways(func(p netip.Prefix) { w.homes[p] = n })
-}
-
-func (w *wiredWatcher) unhome(n *wiredNode) {
-	n.ways(func(p netip.Prefix) {
-		if w.homes[p] == n {
-			delete(w.homes, p)
-		}
-	})
-}
-
-func (n *wiredNode) ways(each func(netip.Prefix)) {
-	for _, a := range n.addrs {
-		each(netip.PrefixFrom(a, a.BitLen()))
-	}
-	for i := range n.blocks {
-		each(n.blocks[i].Prefix)
-	}
-}
-
 func (w *wiredWatcher) node(name string) *wiredNode {
 	n := w.nodes[name]
 	if n == nil {
-		n = &wiredNode{name: name, byAddr: map[netip.Addr]*wiredPod{}, byNetns: map[string]*wiredPod{}, byOwner: map[ipam.Owner]*wiredPod{}, lost: map[ipam.Owner]bool{}, unmapped: map[mapped]int{}, disowned: map[netip.Addr]time.Duration{}}
+		n = &wiredNode{name: name, byAddr: map[netip.Addr]*wiredPod{}, byNetns: map[string]*wiredPod{}, byOwner: map[ipam.Owner]*wiredPod{}, lost: map[ipam.Owner]bool{}, unmapped: map[mapped]int{}, disowned: map[netip.Addr]time.Duration{}, halves: map[netip.Prefix]half{}}
 		w.nodes[name] = n
 	}
 	return n

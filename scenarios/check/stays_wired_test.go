@@ -36,7 +36,16 @@ func TestStaysWired(t *testing.T) {
 	blockRoute := scenarios.Removal{What: scenarios.RemovedRoute, Table: 1, Prefix: block}
 	moved := scenarios.Fact{Kind: scenarios.FactAddressed, Node: "node-1", Addrs: addrs("192.168.16.77", "192.168.30.1", "172.30.1.1")}
 	away := scenarios.Fact{Kind: scenarios.FactBlocks, Node: "node-2"}
+	newcomer := scenarios.Fact{Kind: scenarios.FactAddressed, At: 2 * time.Second, Node: "node-3", Addrs: addrs("192.168.16.3", "192.168.30.3", "172.30.3.1")}
+	again := scenarios.Fact{Kind: scenarios.FactBlocks, At: 2 * time.Second, Node: "node-2", Blocks: []ipam.Block{{Prefix: block}, {Prefix: netip.MustParsePrefix("10.1.5.0/24")}}}
 	toAndFro := []scenarios.Fact{away, start[3], away, start[3]}
+	tells := scenarios.Fact{Kind: scenarios.FactRecord, Node: "node-2", Record: &scenarios.RecordChange{Dropped: []netip.Prefix{block}}}
+	late := tells
+	late.At = newsLate
+	early := netip.MustParsePrefix("10.1.3.0/28")
+	up := scenarios.Fact{Kind: scenarios.FactAgentUp, Node: "node-2"}
+	untaken := []scenarios.Fact{up, up, {Kind: scenarios.FactBlocks, Node: "node-2", Blocks: []ipam.Block{{Prefix: block}, {Prefix: early}}}}
+	earlyRoute := scenarios.Removal{What: scenarios.RemovedRoute, Table: 1, Prefix: early}
 	longAgo := slices.Clone(toAndFro)
 	for i := range longAgo {
 		longAgo[i].At = -time.Minute
@@ -65,10 +74,23 @@ func TestStaysWired(t *testing.T) {
 		{name: "a block that the peer has not any more", before: []scenarios.Fact{{Kind: scenarios.FactBlocks, Node: "node-2"}}, gone: []scenarios.Removal{blockRoute}},
 		{name: "twice after the block went to and fro twice, by a node that hears late", before: toAndFro, gone: []scenarios.Removal{blockRoute, blockRoute}},
 		{name: "thrice after it", before: toAndFro, gone: []scenarios.Removal{blockRoute, blockRoute, blockRoute}, want: "is taken from node-2"},
+		{name: "once after the peer's record dropped the block, which it took later", before: []scenarios.Fact{tells}, gone: []scenarios.Removal{blockRoute}},
+		{name: "twice after that", before: []scenarios.Fact{tells}, gone: []scenarios.Removal{blockRoute, blockRoute}, want: "is taken from node-2"},
+		{name: "twice where the record and what the node takes tell of one leaving", before: []scenarios.Fact{tells, away, start[3]},
+			gone: []scenarios.Removal{blockRoute, blockRoute}, want: "is taken from node-2"},
+		{name: "twice where the node takes before its record tells", before: []scenarios.Fact{away, tells, start[3]},
+			gone: []scenarios.Removal{blockRoute, blockRoute}, want: "is taken from node-2"},
+		{name: "twice where they tell of two", before: []scenarios.Fact{away, start[3], late}, gone: []scenarios.Removal{blockRoute, blockRoute}},
+		{name: "once after the peer's agent may have died before it took a block", before: untaken, gone: []scenarios.Removal{earlyRoute}},
+		{name: "twice after that", before: untaken, gone: []scenarios.Removal{earlyRoute, earlyRoute}, want: "is taken from node-2"},
+		{name: "after it took one in its first life", before: untaken[1:], gone: []scenarios.Removal{earlyRoute}, want: "is taken from node-2"},
+		{name: "what it had taken by then", before: untaken, gone: []scenarios.Removal{blockRoute}, want: "is taken from node-2"},
 		{name: "once where that was long ago", before: longAgo, gone: []scenarios.Removal{blockRoute}},
 		{name: "twice where that was long ago", before: longAgo, gone: []scenarios.Removal{blockRoute, blockRoute}, want: "is taken from node-2"},
 		{name: "once after the node's own move", before: []scenarios.Fact{moved}, gone: []scenarios.Removal{tunnel}},
 		{name: "twice after it", before: []scenarios.Fact{moved}, gone: []scenarios.Removal{tunnel, tunnel}, want: "is taken from node-2"},
+		{name: "told late, of who had the address before", before: []scenarios.Fact{newcomer}, gone: []scenarios.Removal{{What: scenarios.RemovedTunnel, Name: "vxlan_tunnel3", Addr: netip.MustParseAddr("192.168.16.3")}}},
+		{name: "told late, of who has had the address all along", before: []scenarios.Fact{again}, gone: []scenarios.Removal{tunnel}, want: "is taken from node-2"},
 		{name: "route to a block after the ranges changed", before: []scenarios.Fact{{Kind: scenarios.FactDisturbed, Text: "change-cidr"}}, gone: []scenarios.Removal{blockRoute}},
 		{name: "tunnel after the ranges changed", before: []scenarios.Fact{{Kind: scenarios.FactDisturbed, Text: "change-cidr"}}, gone: []scenarios.Removal{tunnel}, want: "node-2"},
 		{name: "the node's own address", gone: []scenarios.Removal{{What: scenarios.RemovedAddress, Name: "loop1", Prefix: netip.MustParsePrefix("192.168.16.1/24")}},

@@ -48,6 +48,7 @@ func Draw(c Chooser, p Profile, name string) *scenarios.Scenario {
 	d.drawNews(&s.Faults)
 	d.drawNewest(&s.Config.Runtime)
 	d.drawMaintenance(&s)
+	d.drawLists(&s.Faults)
 	if err := s.Validate(); err != nil {
 		panic(fmt.Sprintf("gen: drew an invalid scenario: %v\n%s", err, s.Marshal()))
 	}

@@ -75,7 +75,7 @@ func TestDrawRepeats(t *testing.T) {
 func TestDrawReaches(t *testing.T) {
 	const seeds = 400
 	verbs, faults, said := map[string]int{}, map[string]int{}, map[string]int{}
-	words := []string{"(Kind store-watch (Jitter", "(Kind api-watch (Jitter", "(Kind control-watch (Jitter", "(Kind control-watch Vanish", "newestByClock: true"}
+	words := []string{"(Kind store-watch (Jitter", "(Kind api-watch (Jitter", "(Kind control-watch (Jitter", "(Kind control-watch Vanish", "(Kind control-list (Jitter", "newestByClock: true"}
 	var schema struct {
 		Properties struct {
 			Faults struct{ Properties map[string]any }

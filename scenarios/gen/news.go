@@ -24,3 +24,14 @@ func (d drawer) drawNews(f *scenarios.Faults) {
 		}
 	}
 }
+
+// drawLists has the API server answer those who list from its cache with what was so a while ago, in one of three runs.
+func (d drawer) drawLists(f *scenarios.Faults) {
+	if !d.coin("old lists", 3) {
+		return
+	}
+	f.Inject = append(f.Inject, "(Kind control-list (Jitter 1ms "+one(d, "old by", "3s", "20s", "2m")+"))")
+	if d.coin("lists refused", 4) {
+		f.Inject = append(f.Inject, "(Kind control-list (Prob 0.2 (Refuse 0)))")
+	}
+}

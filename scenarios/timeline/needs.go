@@ -22,6 +22,8 @@ const (
 	ServerLink
 	CIDRControllers
 	LeadingController
+	NodeDaemons
+	CloudRanges
 	DHCPServer
 	VhostNet
 	PausedPrograms
@@ -54,6 +56,8 @@ var needs = [...]string{
 	ServerLink:        "API server and store do not speak through anything that can be cut",
 	CIDRControllers:   "no controller of nodes' pod ranges runs here",
 	LeadingController: "nodes' pod ranges come from no controller that others could replace",
+	NodeDaemons:       "no daemon on the nodes asks for what this address management gives them",
+	CloudRanges:       "no cloud gives machines their ranges here",
 	DHCPServer:        "nodes' addresses come from no DHCP server",
 	VhostNet:          "VPP's taps need /dev/vhost-net",
 	PausedPrograms:    "what runs inside a container is not reached by this machine's signals",
@@ -151,6 +155,8 @@ func RefusedSettings(s *scenarios.Scenario, lacks []Need) []Refusal {
 		{"faults.withdrawCNI", AgentCalls, f.WithdrawCNI > 0}, {"faults.inject", AgentCalls, len(f.Inject) > 0},
 		{"faults.asItWas", AgentCalls, f.AsItWas != ""},
 		{"ipam.system=" + string(s.Config.IPAM.System), CIDRControllers, s.Config.IPAM.System != scenarios.Contiv},
+		{"ipam.system=" + string(s.Config.IPAM.System), NodeDaemons, s.Config.IPAM.System != scenarios.Contiv && !s.Config.IPAM.ByController()},
+		{"ipam.nodeipam.allocator=" + string(s.Config.IPAM.NodeIPAM.Allocator), CloudRanges, s.Config.IPAM.NodeIPAM.Allocator.InCloud()},
 		{"agent.hookTime", AgentCalls, s.Config.Agent.HookTime > 0},
 		{"wiring.services=vpp", ServiceFeed, s.Config.Wiring.Services == scenarios.ServedByVPP},
 		{"topology.clockSpread", OwnClocks, s.Topology.ClockSpread > 0}, {"topology.clockDrift", OwnClocks, s.Topology.ClockDrift > 0},

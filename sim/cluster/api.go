@@ -43,6 +43,7 @@ type API struct {
 	down      bool
 	deferred  []func()
 	deliver   func(*InformerConfig) Delivery
+	list      func(*InformerConfig) (age time.Duration, refused bool)
 	bookmark  bool
 	watched   int64 // the version of the last bookmark
 	// unsettled and starved sum the kubelets' counts.
@@ -72,6 +73,10 @@ func (a *API) Observe(fn func(old, now Object)) { a.observers = append(a.observe
 
 // OnDelivery has fn asked before each change is sent to an informer: what becomes of it.
 func (a *API) OnDelivery(fn func(to *InformerConfig) Delivery) { a.deliver = fn }
+
+// OnList has fn asked before each list that an informer takes from the server's cache: how old it is, or whether it is refused. No list is
+// older than what its informer has seen, or than the cluster.
+func (a *API) OnList(fn func(to *InformerConfig) (age time.Duration, refused bool)) { a.list = fn }
 
 // Available reports whether the server answers.
 func (a *API) Available() bool { return !a.down }

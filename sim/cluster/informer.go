@@ -243,10 +243,17 @@ func (l *listCall) Serve() any {
 	if i.api.down {
 		return ErrUnavailable
 	}
-	state := i.api.kinds[i.cfg.Kind]
-	if i.Faults.Lag > 0 && !i.cfg.Fresh {
+	state, age := i.api.kinds[i.cfg.Kind], i.Faults.Lag
+	if i.api.list != nil && !i.cfg.Fresh {
+		older, refused := i.api.list(&i.cfg)
+		if refused {
+			return ErrUnavailable
+		}
+		age = max(age, min(older, i.api.clock.Now()))
+	}
+	if age > 0 && !i.cfg.Fresh {
 		// A stale cache answers, but a client that names the version it has seen is never taken back before it.
-		version := max(state.versionAt(i.api.clock.Now()-i.Faults.Lag), i.version)
+		version := max(state.versionAt(i.api.clock.Now()-age), i.version)
 		return &listReply{state.listAt(version, i.cfg.Node), version}
 	}
 	return &listReply{state.list(i.cfg.Node), i.api.version}

@@ -47,6 +47,8 @@ func TestInformersConverge(t *testing.T) {
 		net := NewNetwork(eng, NetworkConfig{})
 		apiAt := net.Endpoint("api")
 		api := NewAPI(eng, net, apiAt, APIConfig{History: rapid.SampledFrom([]int{2, 8, 4096}).Draw(t, "history")})
+		var age time.Duration // of lists; below nought: they are refused
+		api.OnList(func(*InformerConfig) (time.Duration, bool) { return age, age < 0 })
 		past := map[int64]map[Key]Object{0: {}}
 		api.Observe(func(_, _ Object) { past[api.version] = maps.Clone(api.kinds[KindPod].objects) })
 		mirrors := map[string]*mirror{}
@@ -81,6 +83,7 @@ func TestInformersConverge(t *testing.T) {
 		}
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {
 			disturb(t, api, informers)
+			age = rapid.SampledFrom([]time.Duration{0, 0, time.Second, 40 * time.Second, -1}).Draw(t, "age of lists")
 			wait := rapid.SampledFrom([]time.Duration{0, 300 * time.Microsecond, time.Millisecond, time.Second, 50 * time.Second}).Draw(t, "wait")
 			for end := eng.Now() + wait; ; {
 				if at, ok := eng.NextAt(); !ok || at > end {
@@ -94,6 +97,7 @@ func TestInformersConverge(t *testing.T) {
 		net.MendAll()
 		net.SetDefault(Link{DelayMin: time.Millisecond, DelayMax: time.Millisecond})
 		api.SetAvailable(true)
+		age = 0
 		for _, i := range informers {
 			i.Faults = StreamFaults{}
 		}
@@ -121,6 +125,65 @@ func TestInformersConverge(t *testing.T) {
 		}
 	}
 	t.Fatalf("too tame: %d relists, %d changes ignored", relists, ignored)
+}
+
+// TestOldLists: a list from the server's cache shows what was so as long ago as the hook says, and not what was before the cluster or before
+// what its informer has seen; the watch brings the rest. Who asks the server itself is not asked about, and a refused list is asked for again.
+func TestOldLists(t *testing.T) {
+	eng := engine.New(engine.Seeded(1))
+	net := NewNetwork(eng, NetworkConfig{})
+	api := NewAPI(eng, net, net.Endpoint("api"), APIConfig{})
+	informer := func(name string, fresh bool) (*Informer, *mirror, *[]int) {
+		m, sizes := &mirror{}, []int(nil)
+		i := api.NewInformer(InformerConfig{Name: name, At: net.Endpoint(name), Kind: KindPod, Fresh: fresh, Handler: listed{m, &sizes}})
+		return i, m, &sizes
+	}
+	age, refused, asked := 10*time.Second, 1, 0
+	api.OnList(func(to *InformerConfig) (time.Duration, bool) {
+		asked++
+		if to.Fresh {
+			t.Error("a fresh list may be old")
+		}
+		refused--
+		return age, refused >= 0
+	})
+	pod := func(name string) {
+		if err := api.Create(&Pod{Meta: Meta{Namespace: "default", Name: name}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pod("a")
+	_ = eng.RunUntil(20 * time.Second)
+	pod("b")
+	_ = eng.RunUntil(25 * time.Second)
+	old, seen, sizes := informer("old", false)
+	fresh, whole, freshSizes := informer("fresh", true)
+	old.Start()
+	fresh.Start()
+	_ = eng.RunUntil(eng.Now() + 2*time.Second)
+	age = time.Hour
+	old.Relist() // it has seen b
+	_ = eng.RunUntil(eng.Now() + 2*time.Second)
+	if fmt.Sprint(*sizes, *freshSizes) != "[1 2] [2]" || len(seen.objects) != 2 || len(whole.objects) != 2 || asked != 3 || seen.wrong != "" {
+		t.Errorf("lists of %v and %v pods, %d and %d known in the end, %d lists asked about; %s", *sizes, *freshSizes, len(seen.objects), len(whole.objects), asked, seen.wrong)
+	}
+	other, first, _ := informer("other", false)
+	other.Start()
+	_ = eng.RunUntil(eng.Now() + time.Millisecond) // the list, and not yet what the watch brings
+	if len(first.objects) == 0 {
+		t.Error("a list is older than the cluster")
+	}
+}
+
+// listed is a mirror that notes how long each list was.
+type listed struct {
+	*mirror
+	sizes *[]int
+}
+
+func (l listed) Listed(objects []Object, version int64) {
+	*l.sizes = append(*l.sizes, len(objects))
+	l.mirror.Listed(objects, version)
 }
 
 // disturb changes one pod or one link.

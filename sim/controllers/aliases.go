@@ -29,7 +29,7 @@ type aliases struct {
 
 // cloudAliases is the cloud of an allocator that has one, nil for RangeAllocator.
 func cloudAliases(kind scenarios.NodeAllocator, within netip.Prefix, bits int, service netip.Prefix) *aliases {
-	if kind == "" || kind == scenarios.RangeAllocator {
+	if !kind.InCloud() {
 		return nil
 	}
 	return &aliases{within: within, bits: bits, given: kind != scenarios.IPAMFromCluster, keep: service, of: make(map[string]netip.Prefix)}

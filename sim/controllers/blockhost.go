@@ -74,9 +74,10 @@ func newBlockHost(s *blockSystem, node string, side Side, alloc calico.Node) *bl
 	}
 	h.api = s.env.apiClient(node, func() bool { return h.dead })
 	h.view = newBlockView(h.blocksChanged)
-	// Fresh: an address that was given back and is somebody else's by now must not be taken for the node's.
+	// Fresh: an address that was given back and is somebody else's by now must not be taken for the node's, nor its former Node object for the
+	// present one.
 	h.feed = s.env.Cluster.API.NewInformer(cluster.InformerConfig{Name: "calico", At: h.at, Kind: cluster.KindResource, Fresh: true, Handler: h.view})
-	h.nodes = s.env.Cluster.API.NewInformer(cluster.InformerConfig{Name: "calico", At: h.at, Kind: cluster.KindNode, Handler: (*ownNode)(h)})
+	h.nodes = s.env.Cluster.API.NewInformer(cluster.InformerConfig{Name: "calico", At: h.at, Kind: cluster.KindNode, Fresh: true, Handler: (*ownNode)(h)})
 	return h
 }
 

@@ -26,8 +26,9 @@ type tender struct {
 func newTender(s *blockSystem, l *leader) *tender {
 	t := &tender{leader: l, system: s, empty: make(map[string]time.Time)}
 	t.view = newBlockView(func(bool) { t.soon() })
-	t.feed = s.env.Cluster.API.NewInformer(cluster.InformerConfig{Name: tenderProgram, At: t.at, Kind: cluster.KindResource, Handler: t.view})
-	t.nodes = s.env.Cluster.API.NewInformer(cluster.InformerConfig{Name: tenderProgram, At: t.at, Kind: cluster.KindNode, Handler: (*tendedNodes)(t)})
+	// Fresh: who takes an old list for the present gives back what nodes use that it does not show.
+	t.feed = s.env.Cluster.API.NewInformer(cluster.InformerConfig{Name: tenderProgram, At: t.at, Kind: cluster.KindResource, Fresh: true, Handler: t.view})
+	t.nodes = s.env.Cluster.API.NewInformer(cluster.InformerConfig{Name: tenderProgram, At: t.at, Kind: cluster.KindNode, Fresh: true, Handler: (*tendedNodes)(t)})
 	return t
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/cilium"
+	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/sim/fault"
 )
@@ -60,6 +61,7 @@ type crdAgent struct {
 	spoke                                  bool
 	writing, scheduled, retrying, alarming bool
 	leases                                 int
+	published                              pace
 }
 
 func newCRDAgent(s *crdSystem, node string, side Side, alloc *cilium.AddressNode) *crdAgent {
@@ -197,6 +199,7 @@ func (a *crdAgent) evaluate() {
 	}
 	now := a.system.env.now()
 	if n, ok := a.store.Publish(now); ok {
+		a.published.again(&a.system.env, a.node, scenarios.PacedStatus)
 		if !a.says.Forget() {
 			for ip, s := range a.view.Value.(*cilium.CiliumNode).Status.IPAM.ReleaseIPs { //vppdrill:unordered each by itself
 				if s == cilium.Released {

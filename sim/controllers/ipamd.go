@@ -9,6 +9,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/datastore"
+	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/sim/ec2"
 	"github.com/vppdrill/vppdrill/sim/fault"
@@ -42,6 +43,11 @@ type ipamd struct {
 	again bool
 	unset map[string]bool
 	begun bool
+	// looked is when it read the metadata service last, said what it has noted in its last step.
+	looked pace
+	said   string
+	// heeded: that step had effects, as that of the answer to a call that was given up has not.
+	heeded bool
 }
 
 func newIPAMD(s *cloudSystem, node string, side Side, alloc *datastore.Node) *ipamd {
@@ -72,17 +78,22 @@ func (d *ipamd) after(t time.Duration, what string, do func()) {
 }
 
 func (d *ipamd) step(ev datastore.Event) {
-	d.begun = true
-	for _, e := range slices.Clone(d.manager.Step(d.side.Now(), ev)) {
+	effects := slices.Clone(d.manager.Step(d.side.Now(), ev))
+	d.begun, d.said, d.heeded = true, "", len(effects) > 0
+	for _, e := range effects {
 		if d.dead {
 			return
 		}
 		switch e := e.(type) {
 		case datastore.Perform:
+			if e.Call.Op == datastore.ReadIMDS && e.Call.ENI == "" {
+				d.looked.again(&d.system.env, d.node, scenarios.PacedLook)
+			}
 			d.perform(e.Call)
 		case datastore.WakeAt:
 			d.wakeAt(e.At)
 		case datastore.Note:
+			d.said = e.Text
 			d.system.env.Note(d.node, "ipamd "+e.Text)
 		case datastore.WantTrunk:
 			d.system.trunk(d.node)
@@ -175,6 +186,10 @@ func (d *ipamd) answer(c datastore.Call, r datastore.Result) {
 	}
 	d.again = r.Err != nil && (!errors.As(r.Err, &refused) || refused.Code == ec2.CodeThrottled) && !errors.Is(r.Err, datastore.ErrIPInUse)
 	d.step(datastore.Called{Result: r})
+	awaited := c.Op == datastore.ReadIMDS && c.ENI != "" // looks for a new interface each second, and tells in the end
+	if told := d.system.env.Told; told != nil && r.Err != nil && d.heeded && !awaited && !d.dead {
+		told(d.node, c.Op.String()+": "+r.Err.Error(), d.said)
+	}
 }
 
 // request asks EC2, the metadata service or the host; the answer comes later.

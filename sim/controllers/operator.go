@@ -81,7 +81,8 @@ func (o *operator) extend() error {
 
 func (o *operator) start() {
 	o.client = o.env.Cluster.Store.Connect(o.at, o.fromStore)
-	o.feed = o.env.Cluster.API.NewInformer(cluster.InformerConfig{Name: "operator", At: o.at, Kind: cluster.KindResource, Handler: o})
+	// Fresh, as vppwire/host/kube lists: what its ledger gives and no resource shows counts as given back.
+	o.feed = o.env.Cluster.API.NewInformer(cluster.InformerConfig{Name: "operator", At: o.at, Kind: cluster.KindResource, Fresh: true, Handler: o})
 	o.store(agent.StoreRequest{Op: agent.StoreList, Key: ledgerPrefix}, o.restore)
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/blockranges"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
@@ -150,7 +151,7 @@ type picker struct{ env *Env }
 func (p picker) Pick(label string, n int) int { return p.env.pick(label, n) }
 
 func (s *poolSystem) Allocator(node string) (ipam.NodeAllocator, error) {
-	c := cilium.NodeConfig{Pick: picker{&s.env}, FirstRouter: true, Keep: natLoopback}
+	c := cilium.NodeConfig{Pick: picker{&s.env}, FirstRouter: true, Keep: agent.KeptForNAT}
 	several := len(s.env.Plan.Cilium.Pools) > 0
 	if several {
 		c.PoolOf = s.poolOf
@@ -161,8 +162,6 @@ func (s *poolSystem) Allocator(node string) (ipam.NodeAllocator, error) {
 	}
 	return pooledNode{n, s}, nil
 }
-
-func natLoopback(block netip.Prefix) []netip.Addr { return []netip.Addr{agent.LoopbackOf(block)} }
 
 func (*poolSystem) Join(string) error { return nil }
 func (*poolSystem) Leave(string)      {}
@@ -213,7 +212,7 @@ func (s *poolSystem) freeBlock(ranges []netip.Prefix, bits int) bool {
 	for _, o := range resources {
 		taken = append(taken, shown(o.(*cluster.Resource))...)
 	}
-	return slices.ContainsFunc(ranges, func(r netip.Prefix) bool { return hasFreeBlock(r, bits, taken) })
+	return slices.ContainsFunc(ranges, func(r netip.Prefix) bool { return blockranges.HasFree(r, bits, taken) })
 }
 
 // spec is the pool as the configuration says, of one family.

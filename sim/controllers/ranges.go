@@ -8,20 +8,15 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
-	"github.com/vppdrill/vppdrill/ipam/space"
+	"github.com/vppdrill/vppdrill/scenarios/blockranges"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 )
 
 // rangeSystem is Kubernetes: the controller manager's allocator writes a pod CIDR into each Node object, of ranges of its own or as the
 // cloud has it.
 type rangeSystem struct {
-	env      Env
-	hostBits int
-	// service and second are the ranges of services, of the first and the second family.
-	service, second netip.Prefix
-	// names has the ranges' names in the API, ranges the ranges; both in order of creation.
-	ranges []nodeipam.ClusterCIDR
-	made   int
+	env    Env
+	ranges *blockranges.Ranges
 
 	// cloud is nil for RangeAllocator.
 	cloud *aliases
@@ -32,49 +27,25 @@ type rangeSystem struct {
 }
 
 func newRangeSystem(env Env) (*rangeSystem, error) {
-	plan, err := env.Plan.Plan()
+	ranges, err := blockranges.New(env.Plan)
 	if err != nil {
 		return nil, err
 	}
-	s := &rangeSystem{env: env, hostBits: plan.PodSubnet.Addr().BitLen() - plan.PodSubnetOneNodePrefixLen, service: plan.Service}
-	list, err := s.env.ranges()
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range list {
-		s.ranges = append(s.ranges, s.object(r))
-	}
-	s.cloud = cloudAliases(env.Plan.NodeIPAM.Allocator, list[0], list[0].Addr().BitLen()-s.hostBits, plan.Service)
-	if plan.Second != nil { // one range of both, as nodes have a block of each
-		c := &s.ranges[0]
-		c.IPv4, c.IPv6 = env.Plan.PodSubnetCIDR.OfFamily(false), env.Plan.PodSubnetCIDR.OfFamily(true)
-		s.second = plan.Second.Service
-	}
+	s := &rangeSystem{env: env, ranges: ranges}
+	within, bits := ranges.First()
+	s.cloud = cloudAliases(env.Plan.NodeIPAM.Allocator, within, bits, ranges.Service())
 	env.Cluster.API.Observe(s.observe)
 	return s, nil
 }
 
 // params are the controller's for its type.
 func (s *rangeSystem) params() (nodeipam.CIDRAllocatorType, nodeipam.CIDRAllocatorParams) {
-	p := nodeipam.CIDRAllocatorParams{ServiceCIDR: s.service, SecondaryServiceCIDR: s.second}
 	if s.cloud == nil {
-		p.MultiCIDRs = slices.Clone(s.ranges)
-		return nodeipam.RangeAllocatorType, p
+		return nodeipam.RangeAllocatorType, s.ranges.Params()
 	}
+	p := s.ranges.Services()
 	p.ClusterCIDRs, p.NodeCIDRMaskSizes, p.Picker = []netip.Prefix{s.cloud.within}, []int{s.cloud.bits}, picker{&s.env}
 	return nodeipam.CIDRAllocatorType(s.env.Plan.NodeIPAM.Allocator), p
-}
-
-// object is the ClusterCIDR of a range.
-func (s *rangeSystem) object(r netip.Prefix) nodeipam.ClusterCIDR {
-	s.made++
-	c := nodeipam.ClusterCIDR{Name: fmt.Sprintf("range-%d", s.made), PerNodeHostBits: s.hostBits}
-	if space.Normal(r).Addr().Is4() {
-		c.IPv4 = r
-	} else {
-		c.IPv6 = r
-	}
-	return c
 }
 
 // observe tells what the API server says, which is the truth.
@@ -133,8 +104,7 @@ func (*rangeSystem) Blocks(string) ([]netip.Prefix, bool) { return nil, false }
 
 // AddRange creates a ClusterCIDR.
 func (s *rangeSystem) AddRange(r netip.Prefix) error {
-	c := s.object(r)
-	s.ranges = append(s.ranges, c)
+	c := s.ranges.Add(r)
 	if s.leading != nil {
 		s.leading.step(nodeipam.ClusterCIDRAdded{ClusterCIDR: c})
 	}
@@ -143,19 +113,11 @@ func (s *rangeSystem) AddRange(r netip.Prefix) error {
 
 // RemoveRange deletes one.
 func (s *rangeSystem) RemoveRange(r netip.Prefix) error {
-	i := slices.IndexFunc(s.ranges, func(c nodeipam.ClusterCIDR) bool { return c.IPv4 == r || c.IPv6 == r })
-	switch {
-	case i < 0:
-		return fmt.Errorf("there is no range %s", r)
-	case len(s.ranges) == 1:
-		return fmt.Errorf("range %s is the last one", r)
-	}
-	name := s.ranges[i].Name
-	s.ranges = slices.Delete(s.ranges, i, i+1)
-	if s.leading != nil {
+	name, err := s.ranges.Remove(r)
+	if err == nil && s.leading != nil {
 		s.leading.step(nodeipam.ClusterCIDRDeleted{Name: name})
 	}
-	return nil
+	return err
 }
 
 // LoseLeader lets another controller manager take over.
@@ -181,19 +143,7 @@ func (s *rangeSystem) FreeBlock() bool {
 	if s.cloud != nil && s.cloud.given {
 		return false
 	}
-	for _, services := range [...]netip.Prefix{s.service, s.second} {
-		if services.IsValid() {
-			taken = append(taken, services)
-		}
-	}
-	return slices.ContainsFunc(s.ranges, func(r nodeipam.ClusterCIDR) bool {
-		for _, prefix := range [...]netip.Prefix{r.IPv4, r.IPv6} {
-			if prefix.IsValid() && !hasFreeBlock(prefix, prefix.Addr().BitLen()-r.PerNodeHostBits, taken) {
-				return false
-			}
-		}
-		return true
-	})
+	return s.ranges.Free(taken)
 }
 
 // Pending says that the leader is still busy. Nodes that wait for a free block do not count: only others can end that.

@@ -127,3 +127,18 @@ func (e *Env) tried(op fault.Op, err error) {
 		e.Tried(op, scenarios.TriedCloud, err)
 	}
 }
+
+// pace is when a life of a daemon did last what it does at intervals.
+type pace struct {
+	at    time.Duration
+	known bool
+}
+
+// again tells of the next time.
+func (p *pace) again(e *Env, node, of string) {
+	now := e.Clock.Now()
+	if p.known && e.Paced != nil {
+		e.Paced(node, of, now-p.at)
+	}
+	p.at, p.known = now, true
+}

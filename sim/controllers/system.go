@@ -3,7 +3,6 @@ package controllers
 import (
 	"fmt"
 	"net/netip"
-	"slices"
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
@@ -11,6 +10,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/contiv"
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/blockranges"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/sim/fault"
 )
@@ -41,6 +41,10 @@ type Env struct {
 	// on); Began that a life of such a program begins.
 	Tried func(op fault.Op, of string, err error)
 	Began func(program string)
+	// Paced, where set, is told how long ago a life of a node's daemon did last what it does at intervals (scenarios.PacedStatus and so on), Told what
+	// it says of a request that failed as what describes.
+	Paced func(node, of string, rest time.Duration)
+	Told  func(node, what, said string)
 	// Wall gives the clocks of the machine on which a life of a controller runs; nil: all are right.
 	Wall func(name string) Wall
 	// Plant puts faults back; the zero Plant none.
@@ -142,16 +146,7 @@ func New(env Env) (System, error) {
 }
 
 // ranges are the ranges that a scenario starts with.
-func (e *Env) ranges() ([]netip.Prefix, error) {
-	plan, err := e.Plan.Plan()
-	if err != nil {
-		return nil, err
-	}
-	if len(e.Plan.Ranges) == 0 {
-		return []netip.Prefix{plan.PodSubnet}, nil
-	}
-	return slices.Clone(e.Plan.Ranges), nil
-}
+func (e *Env) ranges() ([]netip.Prefix, error) { return blockranges.Start(e.Plan) }
 
 // own is Contiv: a block follows from a node's ID, or stands in its Node object.
 type own struct{ env Env }

@@ -58,6 +58,9 @@ func Kinds() []fault.OpKind { return slices.Clone(kinds) }
 // waits for nothing to go on meanwhile.
 const late = 700 * time.Millisecond
 
+// aged is how old a list is that was answered from a stale cache: an API server that has just come up, or lags behind its etcd.
+const aged = 10 * time.Second
+
 // Harms are what can happen to an operation of a kind, in the order of Points: its request or its reply is lost, late or repeated, it
 // is refused, who performs it dies before or after, its machine loses power meanwhile, or whoever is asked has forgotten what was.
 // What a late watch brings is overtaken by answers and by other watches, and not by what the same one brings later.
@@ -72,6 +75,8 @@ func Harms(kind fault.OpKind) []fault.Verdict {
 		actions = []fault.Action{fault.Vanish, fault.Mute, fault.Delay, fault.Duplicate, fault.Refuse, fault.Compact}
 	case fault.KindStoreWatch, fault.KindAPIWatch, fault.KindControlWatch:
 		actions = []fault.Action{fault.Vanish, fault.Delay, fault.Duplicate}
+	case fault.KindControlList:
+		actions = []fault.Action{fault.Delay, fault.Refuse}
 	case fault.KindPersist:
 		actions = []fault.Action{fault.Delay, fault.Refuse, fault.CrashBefore, fault.CrashAfter, fault.PowerLoss}
 	case fault.KindCNI:
@@ -84,7 +89,10 @@ func Harms(kind fault.OpKind) []fault.Verdict {
 	var verdicts []fault.Verdict
 	for _, a := range actions {
 		v := fault.Verdict{Action: a}
-		if a == fault.Delay {
+		switch {
+		case a == fault.Delay && kind == fault.KindControlList:
+			v.Delay = aged
+		case a == fault.Delay:
 			v.Delay = late
 		}
 		verdicts = append(verdicts, v)

@@ -79,7 +79,7 @@ func (l *operationRecorder) tell() {
 // kinds are all kinds of operations.
 var kinds = []fault.OpKind{
 	fault.KindDataplane, fault.KindStore, fault.KindStoreWatch, fault.KindAPIWatch, fault.KindPersist, fault.KindCNI, fault.KindEffect,
-	fault.KindControl, fault.KindControlWatch,
+	fault.KindControl, fault.KindControlWatch, fault.KindControlList,
 }
 
 // operationNames are the names of operations other than calls of VPP and Linux.

@@ -172,7 +172,7 @@ func TestParseErrors(t *testing.T) {
 		{`(Delay -5ms)`, `column 8: want a time such as 20ms or 1m30s, found "-5ms"`},
 		{`(During 5s 2s Mute)`, `column 12: 2s is before 5s`},
 		{`(Jitter 5s 2s)`, `column 12: 2s is before 5s`},
-		{`(Kind dataplan Mute)`, `column 7: want one of dataplane, store, store-watch, api-watch, persist, cni, effect, control, control-watch, found "dataplan"; did you mean "dataplane"?`},
+		{`(Kind dataplan Mute)`, `column 7: want one of dataplane, store, store-watch, api-watch, persist, cni, effect, control, control-watch, control-list, found "dataplan"; did you mean "dataplane"?`},
 		{`(Request x Mute`, `column 16: want ) after the end of Request, found the end of the text`},
 		{`(Request x Mute Mute)`, `column 17: want ) after the end of Request, found "Mute"`},
 		{`Mute)`, `column 5: ")" after the injector's end`},

@@ -37,6 +37,9 @@ const (
 	// KindControlWatch is a delivery of a change by the API server to whatever watches it beside agents: controllers, nodes' daemons that
 	// give blocks, the scheduler, kubelets. Its Name is what the change is of: node, pod, resource.
 	KindControlWatch
+	// KindControlList is a list that the API server answers to one of those from its cache: a delayed one says what was so that much
+	// earlier. Its Name is as KindControlWatch's.
+	KindControlList
 	kindEnd
 )
 
@@ -44,7 +47,7 @@ const (
 var kindWords = [kindEnd]string{
 	KindDataplane: "dataplane", KindStore: "store", KindStoreWatch: "store-watch", KindAPIWatch: "api-watch",
 	KindPersist: "persist", KindCNI: "cni", KindEffect: "effect", KindControl: "control",
-	KindControlWatch: "control-watch",
+	KindControlWatch: "control-watch", KindControlList: "control-list",
 }
 
 func (k OpKind) String() string {

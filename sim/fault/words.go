@@ -10,7 +10,7 @@ type Word struct {
 func Words() []Word {
 	docs := map[string][2]string{
 		"Request":     {"Only requests of this name: a binary API message or an operation.", "(Request tap_create_v3 Mute)"},
-		"Kind":        {"Only operations of this kind: dataplane, persist, effect, store, store-watch, api-watch, cni, control, control-watch.", "(Kind persist (Refuse 0))"},
+		"Kind":        {"Only operations of this kind: dataplane, persist, effect, store, store-watch, api-watch, cni, control, control-watch, control-list.", "(Kind persist (Refuse 0))"},
 		"Node":        {"Only operations of this node.", "(Node node-1 (Kind store Vanish))"},
 		"Key":         {"Only operations on this object.", "(Key pod/default/web-0 Mute)"},
 		"Nth":         {"Only the operation of this number, from 1 on.", "(Nth 1 (Request tap_create_v3 Mute))"},

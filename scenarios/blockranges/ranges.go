@@ -1,0 +1,155 @@
+package blockranges
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"github.com/vppdrill/vppdrill/ipam/cilium"
+	"github.com/vppdrill/vppdrill/ipam/nodeipam"
+	"github.com/vppdrill/vppdrill/ipam/space"
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// Ranges are those of one cluster at one time.
+type Ranges struct {
+	hostBits int
+	// service and second are the ranges of services, of the first and the second family.
+	service, second netip.Prefix
+	// list is in order of creation.
+	list []nodeipam.ClusterCIDR
+	made int
+}
+
+// Start are the ranges that a plan starts with: those it names, or its pod subnet.
+func Start(plan scenarios.IPAM) ([]netip.Prefix, error) {
+	p, err := plan.Plan()
+	if err != nil {
+		return nil, err
+	}
+	if len(plan.Ranges) == 0 {
+		return []netip.Prefix{p.PodSubnet}, nil
+	}
+	return slices.Clone(plan.Ranges), nil
+}
+
+// New returns the ranges of the start of a plan, which gives each node a block of each family that it has.
+func New(plan scenarios.IPAM) (*Ranges, error) {
+	p, err := plan.Plan()
+	if err != nil {
+		return nil, err
+	}
+	start, err := Start(plan)
+	if err != nil {
+		return nil, err
+	}
+	r := &Ranges{hostBits: p.PodSubnet.Addr().BitLen() - p.PodSubnetOneNodePrefixLen, service: p.Service}
+	for _, prefix := range start {
+		r.Add(prefix)
+	}
+	if p.Second != nil { // one range of both, as nodes have a block of each
+		c := &r.list[0]
+		c.IPv4, c.IPv6 = plan.PodSubnetCIDR.OfFamily(false), plan.PodSubnetCIDR.OfFamily(true)
+		r.second = p.Second.Service
+	}
+	return r, nil
+}
+
+// Add adds a range, and returns it as Kubernetes' ClusterCIDR, with a name that no other had.
+func (r *Ranges) Add(p netip.Prefix) nodeipam.ClusterCIDR {
+	r.made++
+	c := nodeipam.ClusterCIDR{Name: fmt.Sprintf("range-%d", r.made), PerNodeHostBits: r.hostBits}
+	if space.Normal(p).Addr().Is4() {
+		c.IPv4 = p
+	} else {
+		c.IPv6 = p
+	}
+	r.list = append(r.list, c)
+	return c
+}
+
+// Remove takes a range away, and returns its name. The last one stays.
+func (r *Ranges) Remove(p netip.Prefix) (name string, err error) {
+	i := slices.IndexFunc(r.list, func(c nodeipam.ClusterCIDR) bool { return c.IPv4 == p || c.IPv6 == p })
+	switch {
+	case i < 0:
+		return "", fmt.Errorf("there is no range %s", p)
+	case len(r.list) == 1:
+		return "", fmt.Errorf("range %s is the last one", p)
+	}
+	name = r.list[i].Name
+	r.list = slices.Delete(r.list, i, i+1)
+	return name, nil
+}
+
+// First is the first range, and how long a block of it is.
+func (r *Ranges) First() (within netip.Prefix, bits int) {
+	within = r.list[0].IPv4
+	if !within.IsValid() {
+		within = r.list[0].IPv6
+	}
+	return within, within.Addr().BitLen() - r.hostBits
+}
+
+// Service is the range of services of the first family, invalid for none.
+func (r *Ranges) Service() netip.Prefix { return r.service }
+
+// Params are what Kubernetes' RangeAllocator is given.
+func (r *Ranges) Params() nodeipam.CIDRAllocatorParams {
+	return nodeipam.CIDRAllocatorParams{ServiceCIDR: r.service, SecondaryServiceCIDR: r.second, MultiCIDRs: slices.Clone(r.list)}
+}
+
+// Services are what Params say of services, for controllers that carve no ranges.
+func (r *Ranges) Services() nodeipam.CIDRAllocatorParams {
+	return nodeipam.CIDRAllocatorParams{ServiceCIDR: r.service, SecondaryServiceCIDR: r.second}
+}
+
+// Pool is what cilium-operator is given, of one family.
+func (r *Ranges) Pool() cilium.PoolSpec {
+	var p cilium.PoolSpec
+	for _, c := range r.list {
+		if c.IPv6.IsValid() {
+			p.IPv6, p.MaskSize6 = append(p.IPv6, c.IPv6), c.IPv6.Addr().BitLen()-r.hostBits
+		} else {
+			p.IPv4, p.MaskSize4 = append(p.IPv4, c.IPv4), c.IPv4.Addr().BitLen()-r.hostBits
+		}
+	}
+	return p
+}
+
+// Free reports whether there is a block that overlaps nothing taken and no service.
+func (r *Ranges) Free(taken []netip.Prefix) bool {
+	taken = slices.Clone(taken)
+	for _, services := range [...]netip.Prefix{r.service, r.second} {
+		if services.IsValid() {
+			taken = append(taken, services)
+		}
+	}
+	return slices.ContainsFunc(r.list, func(c nodeipam.ClusterCIDR) bool {
+		for _, prefix := range [...]netip.Prefix{c.IPv4, c.IPv6} {
+			if prefix.IsValid() && !HasFree(prefix, prefix.Addr().BitLen()-c.PerNodeHostBits, taken) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// HasFree reports whether a range has a block of this length that overlaps nothing taken.
+func HasFree(r netip.Prefix, bits int, taken []netip.Prefix) bool {
+	r = space.Normal(r)
+	free := space.SubnetCount(r, bits)
+	full := make(map[netip.Prefix]bool, len(taken))
+	for _, p := range taken {
+		switch p = space.Normal(p); {
+		case !p.Overlaps(r):
+		case p.Bits() <= r.Bits():
+			return false
+		case p.Bits() < bits: // some blocks at once: a service range
+			free -= min(free, space.SubnetCount(p, bits))
+		default:
+			full[netip.PrefixFrom(p.Addr(), bits).Masked()] = true
+		}
+	}
+	return free > uint64(len(full))
+}

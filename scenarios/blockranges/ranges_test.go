@@ -1,0 +1,79 @@
+package blockranges
+
+import (
+	"net/netip"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// Goal: whether a block is free is what trying each of them says. Method: random ranges, lengths and prefixes that are taken.
+func TestHasFree(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		prefix := func(label string, least, most int) netip.Prefix {
+			bits := rapid.IntRange(least, most).Draw(t, label+" bits")
+			a := netip.AddrFrom4([4]byte{10, 0, byte(rapid.IntRange(0, 3).Draw(t, label+" third")), byte(rapid.IntRange(0, 255).Draw(t, label+" fourth"))})
+			return netip.PrefixFrom(a, bits).Masked()
+		}
+		r := prefix("range", 22, 26)
+		bits := rapid.IntRange(r.Bits(), 28).Draw(t, "bits")
+		var taken []netip.Prefix
+		for range rapid.IntRange(0, 20).Draw(t, "taken") {
+			p := prefix("taken", 22, 32)
+			disjoint := true
+			for _, q := range taken {
+				disjoint = disjoint && !q.Overlaps(p)
+			}
+			if disjoint {
+				taken = append(taken, p)
+			}
+		}
+		want := false
+		for i := range 1 << (bits - r.Bits()) {
+			b := r.Addr().As4()
+			n := uint32(b[0])<<24 | uint32(b[1])<<16 | uint32(b[2])<<8 | uint32(b[3]) + uint32(i)<<(32-bits)
+			block := netip.PrefixFrom(netip.AddrFrom4([4]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}), bits)
+			free := true
+			for _, p := range taken {
+				free = free && !p.Overlaps(block)
+			}
+			want = want || free
+		}
+		if have := HasFree(r, bits, taken); have != want {
+			t.Fatalf("%s has a free /%d beside %v: %t, want %t", r, bits, taken, have, want)
+		}
+	})
+}
+
+// Goal: ranges come and go under names of their own, the last one stays, and both kinds of controllers are given what is there. Method: a plan
+// with two ranges.
+func TestRanges(t *testing.T) {
+	plan := scenarios.DefaultConfig().IPAM
+	one, two, three := netip.MustParsePrefix("10.1.0.0/24"), netip.MustParsePrefix("10.2.0.0/24"), netip.MustParsePrefix("10.3.0.0/24")
+	plan.PodSubnetOneNodePrefixLen, plan.Ranges = 26, []netip.Prefix{one, two}
+	r, err := New(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if name, err := r.Remove(two); err != nil || name != "range-2" {
+		t.Errorf("removed %q, %v", name, err)
+	}
+	if _, err := r.Remove(one); err == nil {
+		t.Error("the last range went")
+	}
+	if _, err := r.Remove(three); err == nil {
+		t.Error("a range went that was not there")
+	}
+	if c := r.Add(three); c.Name != "range-3" || c.IPv4 != three || c.PerNodeHostBits != 6 {
+		t.Errorf("added %+v", c)
+	}
+	if p := r.Pool(); len(p.IPv4) != 2 || p.MaskSize4 != 26 || len(r.Params().MultiCIDRs) != 2 {
+		t.Errorf("given %+v and %+v", p, r.Params())
+	}
+	taken := []netip.Prefix{one}
+	if !r.Free(taken) || r.Free(append(taken, three)) {
+		t.Error("whether a block is free is told wrongly")
+	}
+}

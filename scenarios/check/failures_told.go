@@ -1,0 +1,34 @@
+package check
+
+import "github.com/vppdrill/vppdrill/scenarios"
+
+const failuresToldName = "failures-told"
+
+// failuresTold: whoever's request is refused, or not answered, says so where people look. It goes on and makes good what it can; that it does so says
+// nobody who looks for why pods wait.
+//
+// A snapshot has no history.
+func failuresTold() scenarios.Law {
+	return scenarios.Law{
+		Name:  failuresToldName,
+		Why:   "A cloud that refuses what a node asks for leaves its pods without addresses, and nobody finds out why where the node's address management keeps it to itself.",
+		When:  scenarios.Always,
+		Needs: []scenarios.Evidence{scenarios.ToldFailures},
+		Watch: func() scenarios.Watcher { return &toldWatcher{} },
+	}
+}
+
+type toldWatcher struct{ checks int64 }
+
+func (w *toldWatcher) Checks() int64 { return w.checks }
+
+func (w *toldWatcher) Observe(f *scenarios.Fact) error {
+	if f.Kind != scenarios.FactTold {
+		return nil
+	}
+	w.checks++
+	if f.Text == "" {
+		return broken(failuresToldName, f.At, f.Node, "%s was told to the address management of %s, which says nothing of it: look at what becomes of its notes", f.Broken, f.Node)
+	}
+	return nil
+}

@@ -1,0 +1,51 @@
+package check
+
+import (
+	"time"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+const keepsPaceName = "keeps-pace"
+
+// paces are how long programs document to leave between one time and the next that they do something by themselves.
+var paces = map[string]time.Duration{
+	// Cilium's pkg/ipam/crd.go: "ipam-cilium-node-update-rate", 15 s.
+	scenarios.PacedStatus: 15 * time.Second,
+	// amazon-vpc-cni-k8s, pkg/ipamd/ipamd.go: nodeIPPoolReconcileInterval, 60 s.
+	scenarios.PacedLook: time.Minute,
+}
+
+// keepsPace: what a program does at intervals it does no more often than that. retries-back-off is about what has failed; this one, about what succeeds
+// each time and is asked for with every pod.
+//
+// Nothing is judged over the end of a program's life. A snapshot has no history.
+func keepsPace() scenarios.Law {
+	return scenarios.Law{
+		Name:  keepsPaceName,
+		Why:   "A program that writes or asks with every pod what it is to write now and then multiplies the load of the API server by all nodes and pods of the cluster.",
+		When:  scenarios.Always,
+		Needs: []scenarios.Evidence{scenarios.Paces},
+		Watch: func() scenarios.Watcher { return &paceWatcher{} },
+	}
+}
+
+type paceWatcher struct{ checks int64 }
+
+func (w *paceWatcher) Checks() int64 { return w.checks }
+
+func (w *paceWatcher) Observe(f *scenarios.Fact) error {
+	if f.Kind != scenarios.FactPaced {
+		return nil
+	}
+	least, documented := paces[f.Text]
+	if !documented {
+		return nil
+	}
+	w.checks++
+	if f.Rest < least-least/100 { // a machine's clock may run too fast
+		return broken(keepsPaceName, f.At, f.Node, "the address management of %s does %s %s after the last time, and is to leave %s in between: look at what says when the next one is due",
+			f.Node, f.Text, f.Rest, least)
+	}
+	return nil
+}

@@ -1,0 +1,36 @@
+package check
+
+import (
+	"testing"
+	"time"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// Goal: keeps-pace breaks when something comes before its time, and forgives a clock that runs a little fast; failures-told breaks when a failure is
+// kept silent. Method: single facts.
+func TestPaceAndTold(t *testing.T) {
+	paced := func(what string, rest time.Duration) scenarios.Fact {
+		return scenarios.Fact{Kind: scenarios.FactPaced, Node: "node-1", Text: what, Rest: rest}
+	}
+	for _, tc := range []struct {
+		name   string
+		law    scenarios.Law
+		fact   scenarios.Fact
+		broken bool
+	}{
+		{"a status in time", keepsPace(), paced(scenarios.PacedStatus, 15*time.Second), false},
+		{"a status by a fast clock", keepsPace(), paced(scenarios.PacedStatus, 14990*time.Millisecond), false},
+		{"a status at once", keepsPace(), paced(scenarios.PacedStatus, 0), true},
+		{"a look in time", keepsPace(), paced(scenarios.PacedLook, time.Minute), false},
+		{"a look with each wake", keepsPace(), paced(scenarios.PacedLook, 5*time.Second), true},
+		{"a failure that is told", failuresTold(), scenarios.Fact{Kind: scenarios.FactTold, Node: "node-1", Broken: "assign-units: no answer", Text: "assign-units: no answer"}, false},
+		{"a failure that is not", failuresTold(), scenarios.Fact{Kind: scenarios.FactTold, Node: "node-1", Broken: "assign-units: no answer"}, true},
+	} {
+		w := tc.law.Watch()
+		err := w.Observe(&tc.fact)
+		if (err != nil) != tc.broken || w.Checks() != 1 {
+			t.Errorf("%s: %v after %d occasions", tc.name, err, w.Checks())
+		}
+	}
+}
