@@ -98,7 +98,7 @@ func lastPanic(file string) string {
 func (n *node) agentConfigFor() nodeagent.Config {
 	in := func(name string) string { return filepath.Join(n.dir, name) }
 	c := nodeagent.Config{
-		Agent: n.w.agents(), ReuseDelay: n.w.scenario().Config.IPAM.ReuseDelay, External: n.w.scenario().Config.IPAM.UseExternalIPAM,
+		Agent: n.w.agents(), ReuseDelay: n.w.scenario().Config.IPAM.ReuseDelay, External: n.w.scenario().Config.IPAM.UseExternalIPAM, Cilium: n.w.scenario().Config.IPAM.System == scenarios.Cilium,
 		// A lost reply costs the connection, so a lab's patience is at least what a loaded machine needs.
 		CallTimeout: max(n.w.scenario().Config.Agent.CallTimeout, 10*time.Second),
 		VPP:         filepath.Join(n.machine.VPPDir(), vppproc.APISocketFile), Store: in(storeSocket), Cluster: in(apiSocket),
@@ -302,11 +302,7 @@ const restSlack = 1000
 
 // rest is how long the configuration keeps a released address unused, in the scenario's time. Another plugin has its own.
 func (w *World) rest() time.Duration {
-	c := &w.scenario().Config.IPAM
-	if c.UseExternalIPAM {
-		return 0
-	}
-	d := time.Duration(float64(c.ReuseDelay) * w.o.TimeScale)
+	d := time.Duration(float64(w.scenario().Config.IPAM.AddressRest()) * w.o.TimeScale)
 	return d - d/restSlack
 }
 

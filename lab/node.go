@@ -32,8 +32,8 @@ type node struct {
 	// cordoned nodes get no pods from the scheduler; it is guarded by World.mu.
 	cordoned bool
 
-	// polling makes looks at the agent take turns.
-	polling sync.Mutex
+	// polling makes looks at the agent take turns, publishing writes of the node's object.
+	polling, publishing sync.Mutex
 
 	// mu guards what follows.
 	mu         sync.Mutex

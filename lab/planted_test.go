@@ -18,6 +18,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
+	"github.com/vppdrill/vppdrill/vppwire/host/etcd"
 	"github.com/vppdrill/vppdrill/vppwire/host/rest"
 )
 
@@ -68,7 +69,7 @@ func plantedBlock(node int) ipam.Block {
 // plantedRecord is the creation of the record of node i in the store.
 func plantedRecord(i int, uid string) (key, before, after string) {
 	r := nodeid.Record{ID: uint32(i), Name: "node-" + strconv.Itoa(i), UID: uid}
-	return r.Key(), "", r.String()
+	return etcd.StorePrefix + r.Key(), "", r.String()
 }
 
 // lease is one of pod in the block of a node, by the last byte of its address.
@@ -155,6 +156,8 @@ var notJudged = map[string]string{
 	"told-is-saved":     "the kernel of the lab's machine never dies, so that nothing that was written is lost",
 	"requests-answered": "how long a real agent may take follows from the machine's load",
 	"retries-back-off":  "agents do not tell of single tries",
+	"keeps-pace":        "no lab runs a daemon that publishes or looks at intervals",
+	"failures-told":     "no lab runs a daemon that asks a cloud",
 	"calls-accepted":    "a refused call may be another client's doing on a real VPP",
 	"calls-needed":      "a real VPP does not say that it had what it was told",
 	"stays-quiet":       "labs do not wait for minutes after the end",

@@ -9,7 +9,6 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
 	"github.com/vppdrill/vppdrill/scenarios/podworker"
-	"github.com/vppdrill/vppdrill/scenarios/timeline"
 	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 )
 
@@ -63,7 +62,7 @@ func TestPlantedOnPodsServed(t *testing.T) {
 func TestPlantedOnIDsReturned(t *testing.T) {
 	h := heldIDs{}
 	for i, uid := range []string{"u1", "u2"} {
-		c, _ := timeline.RecordChange(plantedRecord(i+1, uid))
+		c, _ := storedChange(plantedRecord(i+1, uid))
 		h.changed(&c)
 	}
 	law, _ := check.ByName("ids-returned")
@@ -83,7 +82,7 @@ func TestPlantedOnIDsReturned(t *testing.T) {
 	if _, err := judge(list); err == nil {
 		t.Error("an ID that nobody releases is not seen")
 	}
-	c, _ := timeline.RecordChange(nodeid.Record{ID: 2}.Key(), nodeid.Record{ID: 2, Name: "node-2", UID: "u2"}.String(),
+	c, _ := storedChange(nodeid.Record{ID: 2}.Key(), nodeid.Record{ID: 2, Name: "node-2", UID: "u2"}.String(),
 		nodeid.Record{ID: 2, Name: "node-2", UID: "u2", ReleasedAt: time.Unix(1, 0)}.String())
 	h.changed(&c)
 	list, _, _, found = h.list(2)

@@ -26,8 +26,10 @@ func (p *controlPlane) setPools(ctx context.Context, c scenarios.IPAM) error {
 	return nil
 }
 
-// publishNode writes a node's object as it is now.
+// publishNode writes a node's object as it is now. Writers take turns, so that what was last is what stays.
 func (w *World) publishNode(ctx context.Context, n *node) error {
+	n.publishing.Lock()
+	defer n.publishing.Unlock()
 	n.mu.Lock()
 	w.assign(n, n.podCIDRs)
 	object := etcd.Node{UID: n.uid, PodCIDRs: slices.Clone(n.podCIDRs), Addresses: slices.Clone(n.management)}
@@ -43,9 +45,9 @@ func (w *World) publishNode(ctx context.Context, n *node) error {
 }
 
 // assign tells what the API server says of a node's blocks, where that is new. Blocks that were replaced are taken back while pods
-// have their addresses. Without another plugin a node's blocks follow from its ID, whatever its object says. n.mu is held.
+// have their addresses. Where nobody assigns blocks a node's follow from its ID, whatever its object says. n.mu is held.
 func (w *World) assign(n *node, blocks []netip.Prefix) {
-	if !w.scenario().Config.IPAM.UseExternalIPAM {
+	if !w.scenario().Config.IPAM.Assigned() {
 		return
 	}
 	var now []ipam.Block
@@ -59,7 +61,7 @@ func (w *World) assign(n *node, blocks []netip.Prefix) {
 	}
 	if !slices.Equal(now, n.assigned) {
 		n.assigned = now
-		w.Record.Tell(scenarios.Fact{Kind: scenarios.FactAssigned, Node: n.name, Blocks: now}, "")
+		w.Record.Tell(scenarios.Fact{Kind: scenarios.FactAssigned, Node: n.name, Blocks: now}, fmt.Sprintf("%s assigned %v", n.name, prefixes(now)))
 	}
 }
 

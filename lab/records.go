@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
+	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
+	"github.com/vppdrill/vppdrill/vppwire/host/etcd"
 )
 
 // heldIDs are the node IDs whose records are not marked as released, as the store tells of them.
@@ -82,12 +85,23 @@ func (h *heldIDs) list(nodes int) (list []scenarios.HeldID, overdue scenarios.He
 	return list, list[i], h.owed.Add(releaseGrace + time.Duration(nodes)*releaseRank), true
 }
 
-// recordChanged tells what the store has done to a node's record: the store says so, not an agent.
+// followRecords hears of nodes' records from now on.
+func (w *World) followRecords() {
+	w.control.store.Follow(etcd.StorePrefix+nodeid.Prefix, w.recordChanged)
+}
+
+// recordChanged tells what the store has done to a node's record: the store says so, not an agent. The key is etcd's.
 func (w *World) recordChanged(key, before, after string) {
-	if c, ok := timeline.RecordChange(key, before, after); ok {
+	if c, ok := storedChange(key, before, after); ok {
 		w.held.changed(&c)
 		w.Record.Tell(scenarios.Fact{Kind: scenarios.FactRecord, Node: c.After.Name, Record: &c}, "")
 	}
+}
+
+// storedChange is a change of a record as etcd tells it.
+func storedChange(key, before, after string) (scenarios.RecordChange, bool) {
+	name, _ := strings.CutPrefix(key, etcd.StorePrefix)
+	return timeline.RecordChange(name, before, after)
 }
 
 // unreleased says which ID of a node that has left somebody is still to release, "" for none or where nobody can. Once it is overdue the

@@ -46,11 +46,11 @@ func (r rests) at(now time.Duration) (list []netip.Addr, ended bool) {
 
 // restMost is the longest that the configuration keeps a released address unused, in the scenario's time.
 func (w *World) restMost() time.Duration {
-	c := &w.scenario().Config.IPAM
-	if c.UseExternalIPAM || c.ReuseDelay <= 0 {
+	rest := w.scenario().Config.IPAM.AddressRest()
+	if rest <= 0 {
 		return 0
 	}
-	d := c.ReuseDelay + c.ReuseDelay/restSlack + time.Second
+	d := rest + rest/restSlack + time.Second
 	return time.Duration(float64(d) * w.o.TimeScale)
 }
 

@@ -40,6 +40,9 @@ func (w *World) quiet(ctx context.Context) string {
 	if !w.servicesTold() {
 		return "the API server has not heard of every endpoint"
 	}
+	if why := w.source.pending(); why != "" {
+		return why
+	}
 	heard := append(w.control.heard(), w.services.heard()...)
 	slices.Sort(heard)
 	why := make([]string, len(nodes))

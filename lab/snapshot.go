@@ -16,6 +16,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
+	"github.com/vppdrill/vppdrill/vppwire/host/etcd"
 	"github.com/vppdrill/vppdrill/vppwire/host/rest"
 	"github.com/vppdrill/vppdrill/vppwire/mode"
 )
@@ -69,7 +70,7 @@ func (w *World) look(ctx context.Context, deep bool) (scenarios.Snapshot, error)
 	for i := range s.Nodes {
 		starve = starve || s.Nodes[i].Waiting > 0
 	}
-	s.FreeBlock = starve && w.Play.FreeBlock()
+	s.FreeBlock = starve && (w.Play.FreeBlock() || w.source.freeBlock())
 	s.HeldIDs = w.judged()
 	if err == nil {
 		err = w.blocked(ctx, s.Nodes)
@@ -92,7 +93,7 @@ func (w *World) blocked(ctx context.Context, nodes []scenarios.NodeState) error 
 		n := &nodes[i]
 		n.Blocked = n.BlockedBy(func(p netip.Prefix) bool {
 			for key, text := range stored { //vppdrill:unordered it is a question about any of them
-				if !strings.HasPrefix(key, nodeid.Prefix) {
+				if !strings.HasPrefix(key, etcd.StorePrefix+nodeid.Prefix) {
 					continue
 				}
 				r, err := nodeid.ParseRecord(text)

@@ -20,7 +20,7 @@ var _ timeline.World = stage{}
 // lacks is what no lab has: a hand in an agent's own process, in what watches deliver, in a disk, and in single directions of
 // the fabric.
 var lacks = []timeline.Need{timeline.AgentCalls, timeline.WatchDelivery, timeline.UnsyncedWrites, timeline.OneWayFabric,
-	timeline.SlowFabric, timeline.ServerLink, timeline.CIDRControllers, timeline.LeadingController, timeline.OtherVersions, timeline.ForgetfulRuntimes, timeline.OwnClocks}
+	timeline.SlowFabric, timeline.ServerLink, timeline.NodeDaemons, timeline.CloudRanges, timeline.OtherVersions, timeline.ForgetfulRuntimes, timeline.OwnClocks}
 
 // Heal implements scenarios.World.
 func (w *World) Heal(ctx context.Context) error {
@@ -46,6 +46,9 @@ func (st stage) Lacks() []timeline.Need {
 	}
 	if st.dhcp == nil {
 		list = append(list, timeline.DHCPServer)
+	}
+	if st.source == nil {
+		list = append(list, timeline.CIDRControllers, timeline.LeadingController)
 	}
 	return list
 }
@@ -82,6 +85,9 @@ func (st stage) Join(ctx context.Context, name string, podCIDRs []netip.Prefix) 
 	st.mu.Lock()
 	st.nodes[name] = n
 	st.mu.Unlock()
+	if st.source != nil {
+		st.source.join(n)
+	}
 	return st.publishNode(ctx, n)
 }
 
@@ -131,6 +137,9 @@ func (st stage) Remove(ctx context.Context, name string) error {
 	st.orphans(name)
 	st.external.forget(n.number)
 	st.cuts = slices.DeleteFunc(st.cuts, func(c [2]string) bool { return slices.Contains(c[:], name) })
+	if st.source != nil {
+		st.source.leave(n)
+	}
 	return st.control.deleteNode(ctx, name)
 }
 

@@ -211,7 +211,7 @@ func (st stage) Restore() error {
 		}
 	}
 	st.stop(&st.control.storeStop, false)
-	st.stop(&st.control.apiStop, false)
+	st.StopAPI(false)
 	return st.fabric.Cut(nil)
 }
 
@@ -238,7 +238,10 @@ func (st stage) StopDHCP(stop bool) {
 func (st stage) StopStore(stop bool) { st.stop(&st.control.storeStop, stop) }
 
 // StopAPI implements timeline.ControlPlane.
-func (st stage) StopAPI(stop bool) { st.stop(&st.control.apiStop, stop) }
+func (st stage) StopAPI(stop bool) {
+	st.stop(&st.control.apiStop, stop)
+	st.source.stop(stop)
+}
 
 // WipeStore implements timeline.ControlPlane.
 func (st stage) WipeStore() error {
@@ -280,22 +283,25 @@ func (st stage) GapWatches(ctx context.Context, name string) error {
 	if err := st.publishNode(ctx, n); err != nil {
 		return err
 	}
+	st.source.gap()
 	return errors.Join(st.control.api.Compact(ctx), st.control.store.Compact(ctx))
+}
+
+// AddRange implements timeline.ControlPlane.
+func (st stage) AddRange(r netip.Prefix) error { return st.source.addRange(r) }
+
+// RemoveRange implements timeline.ControlPlane.
+func (st stage) RemoveRange(r netip.Prefix) error { return st.source.removeRange(r) }
+
+// LoseLeader implements timeline.ControlPlane.
+func (st stage) LoseLeader(how scenarios.LoseLeader) error {
+	return st.source.loseLeader(how, func(d time.Duration, do func()) { st.After(d, "requests arrive late", do) })
 }
 
 // The following are never asked for: a lab lacks their needs.
 
 // lacking is an operation that a lab has not.
 func lacking(n timeline.Need) error { return fmt.Errorf("%w: %s", scenarios.ErrUnsupported, n) }
-
-// AddRange implements timeline.ControlPlane.
-func (st stage) AddRange(netip.Prefix) error { return lacking(timeline.CIDRControllers) }
-
-// RemoveRange implements timeline.ControlPlane.
-func (st stage) RemoveRange(netip.Prefix) error { return lacking(timeline.CIDRControllers) }
-
-// LoseLeader implements timeline.ControlPlane.
-func (st stage) LoseLeader(scenarios.LoseLeader) error { return lacking(timeline.LeadingController) }
 
 // LagWatches implements timeline.ControlPlane.
 func (st stage) LagWatches(string, time.Duration) { st.Fail(lacking(timeline.WatchDelivery)) }

@@ -14,7 +14,6 @@ import (
 	"github.com/vppdrill/vppdrill/lab/vppproc"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
-	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 )
 
 // World is one lab, a scenarios.World. One goroutine drives it; processes and kubelets live on goroutines of their own.
@@ -39,6 +38,8 @@ type World struct {
 	made  uint32
 	pods  pods
 
+	// source is nil where no controller gives nodes their blocks.
+	source   *blockSource
 	external external
 	services services
 	held     heldIDs
@@ -96,7 +97,12 @@ func New(ctx context.Context, s *scenarios.Scenario, o Options) (_ *World, err e
 	if err = errors.Join(err, <-plane); err != nil {
 		return nil, err
 	}
-	w.control.store.Follow(nodeid.Prefix, w.recordChanged)
+	w.followRecords()
+	if s.Config.IPAM.ByController() {
+		if w.source, err = newBlockSource(w, w.control.dir); err != nil {
+			return nil, err
+		}
+	}
 	if err = w.serveDHCP(s); err != nil {
 		return nil, err
 	}
@@ -202,7 +208,7 @@ func (w *World) Close() error {
 	if !w.End() {
 		return nil
 	}
-	var errs []error
+	errs := []error{w.source.close()}
 	for _, n := range w.inOrder() {
 		n.kubelet.stop()
 	}

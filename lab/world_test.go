@@ -141,7 +141,7 @@ func TestUnsupported(t *testing.T) {
 		"timeline: [{at: 1s, do: stale-watch, node: node-1}]":                   "stale-watch",
 		"timeline: [{at: 1s, do: crash-disk, node: node-1}]":                    "crash-disk",
 		"timeline: [{at: 1s, do: inject, fault: \"(Nth 1 (Request a Mute))\"}]": "inject",
-		"config: {ipam: {system: nodeipam}}":                                    "ipam.system=nodeipam",
+		"config: {ipam: {system: calico}}":                                      "ipam.system=calico",
 	} {
 		r := run(t, "# Something that a lab cannot do.\nname: cannot\n"+text+"\n")
 		if r.Verdict != scenarios.Error || len(r.Unsupported) != 1 || r.Unsupported[0] != want || !strings.Contains(r.Error, want) {

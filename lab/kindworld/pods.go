@@ -15,6 +15,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
+	"github.com/vppdrill/vppdrill/vppwire/oneline"
 )
 
 // Namespace and image of the scenario's pods. Every node image has the image: it is that of sandboxes.
@@ -50,6 +51,7 @@ func (w *World) work(ctx context.Context) {
 		cancel()
 		if err != nil {
 			w.Record.Note(w.backlog[0].what + " again: " + err.Error())
+			w.backlog[0].why = oneline.Error(err)
 			return
 		}
 		w.backlog = w.backlog[1:]
@@ -58,7 +60,7 @@ func (w *World) work(ctx context.Context) {
 
 // ask asks the API server for something now, or as soon as it answers.
 func (w *World) ask(what string, do func(context.Context) error) {
-	w.backlog = append(w.backlog, request{what, do})
+	w.backlog = append(w.backlog, request{what: what, do: do})
 	if len(w.backlog) == 1 {
 		w.work(context.Background())
 	}

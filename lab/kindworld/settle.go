@@ -35,7 +35,7 @@ func (w *World) quiet() string {
 		return "an action of the timeline is not over"
 	}
 	if len(w.backlog) > 0 {
-		return "the API server has not taken: " + w.backlog[0].what
+		return fmt.Sprintf("the API server has not taken: %s: %v", w.backlog[0].what, w.backlog[0].why)
 	}
 	for _, n := range w.inOrder() {
 		if why := w.pending(n); why != "" {

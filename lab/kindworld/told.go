@@ -68,6 +68,8 @@ func ownerOf(id string) ipam.Owner {
 func (t *told) look(s seen) []scenarios.Fact {
 	var out []scenarios.Fact
 	tell := func(f scenarios.Fact) { f.Node = t.node; out = append(out, f) }
+	before := maps.Clone(t.waits)
+	defer maps.DeleteFunc(t.waits, func(what string, looks int) bool { return looks == before[what] }) // this look has explained it
 	now := map[string]sandbox{}
 	for _, x := range s.sandboxes {
 		if x.ready {

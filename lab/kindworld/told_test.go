@@ -106,6 +106,18 @@ func TestLooksBecomeFacts(t *testing.T) {
 	}
 }
 
+// Goal: what a later look explains is waited for no longer. Method: a pod whose lease is seen to go before its sandbox, and one whose sandbox has its address
+// before its lease is seen.
+func TestExplainedIsNotAwaited(t *testing.T) {
+	node := newTold("node-1")
+	for _, look := range []string{"|", "a=10.1.1.2|a=10.1.1.2", "a=10.1.1.2|", "|", "b=10.1.1.3|", "b=10.1.1.3|b=10.1.1.3"} {
+		node.look(lookOf(t, look))
+		if waits := strings.HasSuffix(look, "=10.1.1.2|") || strings.HasSuffix(look, "=10.1.1.3|"); waits != (len(node.waits) > 0) {
+			t.Errorf("after %q it waits for %v", look, node.waits)
+		}
+	}
+}
+
 // Goal: a machine that has lost its power is told of no more, and what its agent reads back afterwards is.
 func TestPowerGoes(t *testing.T) {
 	node := newTold("node-1")

@@ -48,6 +48,8 @@ type World struct {
 type request struct {
 	what string
 	do   func(ctx context.Context) error
+	// why it was not taken the last time; nil: it was not asked for yet.
+	why error
 }
 
 // New makes a cluster for a scenario and returns when its nodes have joined. After an error nothing of it is left.

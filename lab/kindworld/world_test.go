@@ -36,7 +36,7 @@ func TestEveryAction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Config.Wiring.Host = scenarios.HostVETH
+	s.Config.Wiring.Host, s.Config.Wiring.Services = scenarios.HostVETH, scenarios.ServedByVPP
 	w, err := kindworld.New(t.Context(), s, o)
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/host"
@@ -25,9 +24,10 @@ import (
 // Config is one node's agent, as the lab writes it down for the process.
 type Config struct {
 	Agent agent.Config
-	// ReuseDelay and External are the allocator's.
+	// ReuseDelay and External are the allocator's. Cilium: it is the one of Cilium's agent instead, which has neither.
 	ReuseDelay time.Duration
 	External   bool
+	Cilium     bool
 	// Boot tells one boot of the machine from the next.
 	Boot string
 	// Address, where valid, is the interconnect address that somebody gave the node.
@@ -74,7 +74,7 @@ func Run(ctx context.Context, c Config) (err error) {
 
 // run runs the agent on a Linux; addresses are those of the machine itself.
 func run(ctx context.Context, c Config, kernel vppwire.Linux, addresses host.HostAddresses, log *slog.Logger) (err error) {
-	alloc, err := nodeipam.NewNode(nodeipam.NodeConfig{ReuseDelay: c.ReuseDelay, External: c.External})
+	alloc, err := c.allocator()
 	if err != nil {
 		return err
 	}

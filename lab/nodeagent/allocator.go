@@ -1,0 +1,24 @@
+package nodeagent
+
+import (
+	"math/rand/v2"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/cilium"
+	"github.com/vppdrill/vppdrill/ipam/nodeipam"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+)
+
+// allocator is what gives the node's pods their addresses.
+func (c *Config) allocator() (ipam.NodeAllocator, error) {
+	if c.Cilium {
+		return cilium.NewNode(cilium.NodeConfig{Pick: picker{}, FirstRouter: true, Keep: agent.KeptForNAT})
+	}
+	return nodeipam.NewNode(nodeipam.NodeConfig{ReuseDelay: c.ReuseDelay, External: c.External})
+}
+
+// picker draws where a search for a free address begins.
+type picker struct{}
+
+// Pick implements cilium.Picker.
+func (picker) Pick(_ string, n int) int { return rand.IntN(n) }
