@@ -41,6 +41,7 @@ func TestFoundSeeds(t *testing.T) {
 		{gen.Systems(), 2170, "a watch lost a change in quiet, because it was to lose the next one before all was healed"},
 		{gen.Systems(), 8100082, "a store that had lost its data told no changes of records as facts any more"},
 		{gen.Systems(), 96000033, "a record announced and dropped a block that its node never took, and a peer that heard late took its route away"},
+		{gen.Systems(), 110000069, "a node that came anew took blocks that an old list showed of its former life"},
 	} {
 		t.Run(fmt.Sprintf("%s-%d", tc.profile.Name, tc.seed), func(t *testing.T) {
 			t.Parallel()

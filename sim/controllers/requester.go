@@ -82,7 +82,8 @@ func newRequester(s *poolSystem, node string, side Side, alloc *cilium.Node) *re
 		r.side = plant(node, side)
 	}
 	r.api = s.env.apiClient(node, func() bool { return r.dead })
-	r.feed = s.env.Cluster.API.NewInformer(cluster.InformerConfig{Name: "cilium", At: r.at, Kind: cluster.KindResource, Node: node, Handler: r})
+	// Fresh, as vppwire/host/kube lists: the object of the node's former life must not be taken for its own.
+	r.feed = s.env.Cluster.API.NewInformer(cluster.InformerConfig{Name: "cilium", At: r.at, Kind: cluster.KindResource, Node: node, Fresh: true, Handler: r})
 	return r
 }
 

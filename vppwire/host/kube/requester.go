@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/kubernetes"
 
@@ -21,7 +22,7 @@ import (
 
 // RequesterConfig says whose demand is told.
 type RequesterConfig struct {
-	// Client needs, of PoolNodes: list, watch, create, update.
+	// Client needs, of PoolNodes: list, watch, create, update; of Nodes: list.
 	Client kubernetes.Interface
 	// Node is the agent's own node, Alloc its allocator.
 	Node  string
@@ -175,10 +176,30 @@ func (r *Requester) run(ctx context.Context, uid func() string, changed func()) 
 		case <-r.stepped:
 		case <-again.C:
 		}
-		if listed && view.bad == nil {
-			r.evaluate(ctx, objects, &view, uid(), changed)
+		if !listed || view.bad != nil {
+			continue
 		}
+		own := uid()
+		if view.owner != "" && own == "" { // Facts wait for the first evaluation
+			var err error
+			if own, err = r.nodeUID(ctx); err != nil {
+				r.cfg.Log.Warn("whose the node's demand is cannot be told", "node", r.cfg.Node, "error", err)
+				continue
+			}
+		}
+		r.evaluate(ctx, objects, &view, own, changed)
 	}
+}
+
+// nodeUID asks for the UID of the node's Node object, which is empty while there is none.
+func (r *Requester) nodeUID(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.cfg.RequestTimeout)
+	defer cancel()
+	list, err := r.cfg.Client.CoreV1().Nodes().List(ctx, metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("metadata.name", r.cfg.Node).String()})
+	if err != nil || len(list.Items) == 0 {
+		return "", err
+	}
+	return string(list.Items[0].UID), nil
 }
 
 // evaluate tells what the object shows, and writes what the node needs and has given back.
@@ -189,7 +210,9 @@ func (r *Requester) evaluate(ctx context.Context, objects poolNodes, view *poolN
 		return // the agent has not read its journal, or knows no ranges
 	}
 	r.shown = nil
-	if view.CiliumNode != nil {
+	// The object of a former Node of this name is as good as none: its blocks go back to the pools with it, once the garbage collector comes.
+	former := view.CiliumNode != nil && view.owner != "" && view.owner != uid
+	if view.CiliumNode != nil && !former {
 		for _, a := range view.Spec.IPAM.Pools.Allocated {
 			if a.Pool == cilium.DefaultPool {
 				r.shown = append(r.shown, a.CIDRs...)
@@ -207,8 +230,8 @@ func (r *Requester) evaluate(ctx context.Context, objects poolNodes, view *poolN
 	var fresh poolNode
 	var err error
 	switch {
-	case view.CiliumNode == nil && uid == "":
-		return // there is no Node yet for it to belong to
+	case former, view.CiliumNode == nil && uid == "":
+		return // there is no Node yet for it to belong to, or no room for it
 	case view.CiliumNode == nil:
 		fresh, err = objects.create(ctx, r.cfg.Node, uid, now.requests())
 	case slices.Equal(pools.Requested, view.Spec.IPAM.Pools.Requested) && slices.EqualFunc(pools.Allocated, view.Spec.IPAM.Pools.Allocated, sameAllocation):

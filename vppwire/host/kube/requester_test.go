@@ -142,3 +142,45 @@ func testRequester(t *testing.T, plan contiv.Plan) {
 		t.Error("another's pod CIDR is its own")
 	}
 }
+
+// Goal: a node that came anew under its old name takes no block of its former life, whose object the garbage collector has not found yet;
+// once that has gone, it makes its own. Method: the former life's object, which shows blocks, beside another Node of that name.
+func TestFormerLife(t *testing.T) {
+	s := newServer(t)
+	client, _ := s.dial(t)
+	operate(t, kube.OperatorConfig{Client: client, New: multiPool(3), Requested: true})
+	alloc, err := cilium.NewNode(cilium.NodeConfig{Pick: firstPick{}, FirstRouter: true})
+	must(t, err)
+	s.addNode("n", func(*v1.Node) {})
+	former := map[string]any{"apiVersion": kube.Group + "/" + kube.RecordVersion, "kind": kube.PoolNodeKind,
+		"metadata": map[string]any{"name": "n", "ownerReferences": []any{map[string]any{"apiVersion": "v1", "kind": "Node", "name": "n", "uid": "former"}}},
+		"spec":     map[string]any{"ipam": map[string]any{"pools": map[string]any{"allocated": []any{map[string]any{"pool": "default", "cidrs": []any{"10.0.9.0/28"}}}}}}}
+	s.Put(kube.PoolNodeResource, former)
+	n := &tenant{alloc: alloc, plan: contiv.Plan{PodSubnet: netip.MustParsePrefix("10.0.0.0/16")}}
+	n.r = kube.NewRequester(kube.RequesterConfig{Client: client, Node: "n", Alloc: alloc, PreAllocate: 8})
+	f := kube.NewFacts(kube.FactsConfig{Client: client, Node: "n", Pools: n.r})
+	ctx, cancel := context.WithCancel(t.Context())
+	var told [][]netip.Prefix
+	seen := func() int { n.mu.Lock(); defer n.mu.Unlock(); return len(told) }
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		f.Watch(ctx, func(ev agent.Event) {
+			if seen, ok := ev.(agent.NodeSeen); ok {
+				n.mu.Lock()
+				told = append(told, seen.PodCIDRs)
+				n.mu.Unlock()
+			}
+		})
+	})
+	defer watch.Wait()
+	defer cancel()
+	n.do(func() {})
+	until(t, func() bool { return seen() > 0 }, func() string { return "the agent heard nothing of its node" })
+	s.Remove(kube.PoolNodeResource, "", "n")
+	until(t, func() bool { n.mu.Lock(); defer n.mu.Unlock(); return len(told[len(told)-1]) > 0 }, func() string { return fmt.Sprint("told ", told) })
+	for _, blocks := range told {
+		if slices.Contains(blocks, netip.MustParsePrefix("10.0.9.0/28")) {
+			t.Errorf("the agent was told %v", blocks)
+		}
+	}
+}
