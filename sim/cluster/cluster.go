@@ -132,8 +132,17 @@ func (c *Cluster) linkChanged(from, to Endpoint) {
 
 // judge says whether a node's leases reach the API server, which takes both directions of a connection.
 func (c *Cluster) judge(k *Kubelet) {
-	alive := k.running && !c.Net.IsCut(k.at, c.API.at) && !c.Net.IsCut(c.API.at, k.at)
-	c.Lifecycle.SetAlive(k.node, alive)
+	c.Lifecycle.SetAlive(k.node, c.reaches(k))
+}
+
+func (c *Cluster) reaches(k *Kubelet) bool {
+	return k.running && !k.paused && !c.Net.IsCut(k.at, c.API.at) && !c.Net.IsCut(c.API.at, k.at)
+}
+
+// Alive reports whether what a node's kubelet writes reaches the API server, as far as the node is concerned.
+func (c *Cluster) Alive(node string) bool {
+	k := c.kubelets[node]
+	return k != nil && c.reaches(k)
 }
 
 // Load tells what is under way in the whole cluster.

@@ -52,6 +52,9 @@ func (s *rangeSystem) params() (nodeipam.CIDRAllocatorType, nodeipam.CIDRAllocat
 func (s *rangeSystem) observe(old, now cluster.Object) {
 	was, _ := old.(*cluster.Node)
 	is, _ := now.(*cluster.Node)
+	if s.cloud != nil && was == nil && is != nil && len(is.PodCIDRs) == 0 {
+		s.report(is)
+	}
 	switch {
 	case is != nil && (was == nil && len(is.PodCIDRs) > 0 || was != nil && !slices.Equal(was.PodCIDRs, is.PodCIDRs)):
 		s.env.Assigned(is.Name, is.PodCIDRs)
