@@ -2,6 +2,7 @@ package lab
 
 import (
 	"cmp"
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"net/netip"
@@ -62,6 +63,8 @@ type kubelet struct {
 	quit chan struct{}
 	// nudge is closed and replaced when trying again is worth it at once.
 	nudge chan struct{}
+	// still is closed when a kubelet that stands still goes on; nil while it runs.
+	still chan struct{}
 	// gate holds requests back while a restarted agent's leases are read.
 	gate sync.RWMutex
 }
@@ -88,11 +91,40 @@ func (k *kubelet) powerOff() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.on = false
+	if k.still != nil {
+		close(k.still)
+		k.still = nil
+	}
 	for _, w := range k.inOrder() {
 		w.PowerOff()
 		for _, s := range w.Old() {
 			s.exists, s.bare, s.dead, s.addr, s.second = false, true, true, netip.Addr{}, netip.Addr{}
 		}
+	}
+}
+
+// pause stops the kubelet where it is, or lets it go on: it begins nothing and takes no answer. Plugins that it has started go on.
+func (k *kubelet) pause(pause bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	switch {
+	case pause && k.still == nil && k.on:
+		k.still = make(chan struct{})
+	case !pause && k.still != nil:
+		close(k.still)
+		k.still = nil
+	}
+}
+
+// stands waits while the kubelet stands still. k.mu is held, except while it waits.
+func (k *kubelet) stands(ctx context.Context) {
+	for still := k.still; still != nil && ctx.Err() == nil; still = k.still {
+		k.mu.Unlock()
+		select {
+		case <-ctx.Done():
+		case <-still:
+		}
+		k.mu.Lock()
 	}
 }
 

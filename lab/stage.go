@@ -186,6 +186,10 @@ func (st stage) Pause(name string, p timeline.Program, pause bool) error {
 	if n == nil {
 		return nil
 	}
+	if p == timeline.Kubelet {
+		n.kubelet.pause(pause)
+		return nil
+	}
 	d, _ := n.program(p)
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -71,6 +71,7 @@ func (w *worker) run() {
 	}()
 	for {
 		k.mu.Lock()
+		k.stands(ctx)
 		step, _ := w.Plan()
 		if step.Do == podworker.Nothing || !k.on {
 			w.busy = false
@@ -162,6 +163,7 @@ func (w *worker) ask(ctx context.Context, op int, s *sandbox) {
 	r, err := k.plugin(ctx, "Add", s.owner, req)
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.stands(ctx)
 	s.refused = err == nil && r.Code != 0
 	if s.refused {
 		n.w.external.release(n, s.owner)
@@ -233,6 +235,9 @@ func (w *worker) del(ctx context.Context, op int) {
 			k.wg.Go(func() { _, _ = k.plugin(ctx, "Del", s.owner, req) }) // nobody looks at what it says
 		}
 		r, err := k.plugin(ctx, "Del", s.owner, req)
+		k.mu.Lock()
+		k.stands(ctx)
+		k.mu.Unlock()
 		if err != nil {
 			r.Code, r.Message = 1, err.Error()
 		}

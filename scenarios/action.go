@@ -79,6 +79,7 @@ var actionKinds = []actionKind{
 	{RestartBoth{}, "Agent and VPP are killed and started again."},
 	{PauseAgent{}, "The agent's process stands still and goes on later, as after SIGSTOP and SIGCONT."},
 	{PauseVPP{}, "VPP's process stands still and goes on later."},
+	{PauseKubelet{}, "The kubelet's process stands still and goes on later; plugins that it has started go on meanwhile."},
 	{SetClock{}, "The wall clock of a node's machine is set ahead or back."},
 
 	{StopStore{}, "The store answers nothing."},

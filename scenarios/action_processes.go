@@ -41,17 +41,29 @@ type PauseVPP struct {
 	For  time.Duration `yaml:"for" doc:"How long it stands still; until everything is healed when absent."`
 }
 
-func (PauseAgent) Verb() string { return "pause-agent" }
-func (PauseVPP) Verb() string   { return "pause-vpp" }
+// PauseKubelet stops the kubelet's process as SIGSTOP does; it goes on where it was after For, or at Heal. CNI plugins that it has started
+// go on meanwhile.
+type PauseKubelet struct {
+	Node NodeRef       `yaml:"node" required:"true" doc:"The node."`
+	For  time.Duration `yaml:"for" doc:"How long it stands still; until everything is healed when absent."`
+}
 
-func (a PauseAgent) String() string { return actionLine(a) }
-func (a PauseVPP) String() string   { return actionLine(a) }
+func (PauseAgent) Verb() string   { return "pause-agent" }
+func (PauseVPP) Verb() string     { return "pause-vpp" }
+func (PauseKubelet) Verb() string { return "pause-kubelet" }
+
+func (a PauseAgent) String() string   { return actionLine(a) }
+func (a PauseVPP) String() string     { return actionLine(a) }
+func (a PauseKubelet) String() string { return actionLine(a) }
 
 // Lasts is how long the agent stands still, 0 until Heal.
 func (a PauseAgent) Lasts() time.Duration { return a.For }
 
 // Lasts is how long VPP stands still, 0 until Heal.
 func (a PauseVPP) Lasts() time.Duration { return a.For }
+
+// Lasts is how long the kubelet stands still, 0 until Heal.
+func (a PauseKubelet) Lasts() time.Duration { return a.For }
 
 // AgentVersion is which version of the agent a node runs, as seen from the one that is tested.
 type AgentVersion string

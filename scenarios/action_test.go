@@ -48,6 +48,7 @@ var actionLines = []string{
 	"restart-both node=all",
 	"pause-agent node=node-1 for=20s",
 	"pause-vpp node=all",
+	"pause-kubelet node=node-1 for=2m",
 	"stop-store for=20s",
 	"change-version node=all version=next every=5s",
 	"compact-store",

@@ -15,6 +15,11 @@ func (st stage) Pause(node string, p timeline.Program, pause bool) error {
 	case m == nil:
 	case p == timeline.VPP:
 		m.pauseVPP(pause)
+	case p == timeline.Kubelet:
+		if k := st.cluster.Kubelet(node); k != nil && k.Paused() != pause {
+			k.Pause(pause)
+			m.ableAt = m.w.eng.Now()
+		}
 	case m.proc != nil:
 		m.proc.pause(pause)
 	}

@@ -73,6 +73,8 @@ func (m *machine) held() string {
 		return "the agent stands still until somebody lets it go on"
 	case m.vppPaused:
 		return "VPP stands still until somebody lets it go on"
+	case m.w.cluster.Kubelet(m.name).Paused():
+		return "the kubelet stands still until somebody lets it go on"
 	case m.agentHeld && m.proc == nil:
 		return "the agent is down and stays so until somebody starts it"
 	case m.vppHeld && m.vpp == nil:

@@ -145,7 +145,10 @@ func (st stage) agentDown(n *node, why string) {
 func (st stage) program(m *machine, p timeline.Program) (container, process string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), askTime)
 	defer cancel()
-	if p == timeline.VPP {
+	switch p {
+	case timeline.Kubelet: // a process of the node itself
+		return m.id, "kubelet", nil
+	case timeline.VPP:
 		container, err = m.runtime.container(ctx, "vpp", "vppdrill-vpp")
 		return container, "vpp_main", err
 	}

@@ -93,6 +93,9 @@ var moves = []move{
 	{"pause vpp", 1, func(d drawer, _ *state) scenarios.Action {
 		return scenarios.PauseVPP{Node: scenarios.AnyNode, For: d.span()}
 	}},
+	{"pause kubelet", 1, func(d drawer, _ *state) scenarios.Action {
+		return scenarios.PauseKubelet{Node: d.someNodes(), For: d.span()}
+	}},
 	{"set clock", 1, drawClock},
 	{"restart both", 2, func(d drawer, _ *state) scenarios.Action { return scenarios.RestartBoth{Node: d.someNodes()} }},
 

@@ -93,6 +93,7 @@ var actions = []action{
 	on((*Player).restartBoth),
 	on((*Player).pauseAgent, PausedPrograms),
 	on((*Player).pauseVPP, PausedPrograms),
+	on((*Player).pauseKubelet),
 	on((*Player).setClock, OwnClocks),
 
 	on((*Player).stopStore),

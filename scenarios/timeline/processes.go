@@ -73,6 +73,10 @@ func (p *Player) pauseVPP(_ context.Context, a scenarios.PauseVPP) error {
 	return p.pause(a.Node, a.Verb(), VPP, a.For)
 }
 
+func (p *Player) pauseKubelet(_ context.Context, a scenarios.PauseKubelet) error {
+	return p.pause(a.Node, a.Verb(), Kubelet, a.For)
+}
+
 // pause stops a program where it is. One that is killed meanwhile starts anew, and is not paused.
 func (p *Player) pause(ref scenarios.NodeRef, verb string, which Program, d time.Duration) error {
 	return p.each(ref, verb, living, func(node string) error {

@@ -122,7 +122,7 @@ func (w *script) Remove(_ context.Context, name string) error {
 	return nil
 }
 
-var programs = [...]string{timeline.Agent: "agent", timeline.VPP: "VPP"}
+var programs = [...]string{timeline.Agent: "agent", timeline.VPP: "VPP", timeline.Kubelet: "kubelet"}
 
 func (w *script) Kill(node string, p timeline.Program, how timeline.Kill) {
 	w.say("  kill %s of %s hold=%t %s", programs[p], node, how.Hold, how.Reason)

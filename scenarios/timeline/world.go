@@ -59,13 +59,14 @@ type Machines interface {
 	Remove(ctx context.Context, name string) error
 }
 
-// Program is one of the two on a node.
+// Program is one of those on a node.
 type Program uint8
 
-// Programs.
+// Programs. A Kubelet is never killed or started by itself.
 const (
 	Agent Program = iota
 	VPP
+	Kubelet
 )
 
 // Kill is how a program is ended.

@@ -37,11 +37,15 @@ func (d deadline) open() bool {
 type deadlineCheck Kubelet
 
 func (c *deadlineCheck) AppendText(b []byte) []byte {
-	return append((*Kubelet)(c).appendName(b), "checks plugins"...)
+	return append((*Kubelet)(c).appendStill((*Kubelet)(c).appendName(b)), "checks plugins"...)
 }
 
 func (c *deadlineCheck) Fire() {
 	k := (*Kubelet)(c)
+	if k.paused {
+		k.hold(c.Fire)
+		return
+	}
 	k.armed = false
 	now := k.clock.Now()
 	for len(k.deadlines) > 0 && k.deadlines[0].at <= now {

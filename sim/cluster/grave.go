@@ -53,12 +53,17 @@ func (c *comparison) AppendText(b []byte) []byte {
 	if !c.due() {
 		b = append(b, "leaves "...)
 	}
+	b = c.w.k.appendStill(b)
 	b = append(b, "replace "...)
 	b = c.w.pod.Key().AppendText(b)
 	return append(b, ": not the latest by the clock"...)
 }
 
 func (c *comparison) Fire() {
+	if c.w.k.paused {
+		c.w.k.hold(c.Fire)
+		return
+	}
 	w, due := c.w, c.due()
 	if w.doubted == c.s {
 		w.doubted = nil

@@ -59,13 +59,16 @@ type Kubelet struct {
 	number  int // among the kubelets of the run
 	// running is the process, powered the machine; synced that the pods have been listed since the process's start.
 	running, powered, synced, removed bool
-	unsettled, starved                int
-	alive                             func() // called when the process starts or ends
-	timeout                           time.Duration
-	deadlines                         []deadline // ascending
-	armed                             bool
-	sandboxes                         []*Sandbox // what exists, in owner order when sorted
-	sorted                            bool
+	// paused: the process stands still; held is what it will hear when it goes on.
+	paused             bool
+	held               []func()
+	unsettled, starved int
+	alive              func() // called when the process starts or ends
+	timeout            time.Duration
+	deadlines          []deadline // ascending
+	armed              bool
+	sandboxes          []*Sandbox // what exists, in owner order when sorted
+	sorted             bool
 }
 
 // NewKubelet returns the kubelet of a machine that is off: PowerOn starts it.
@@ -128,6 +131,7 @@ func (k *Kubelet) Stop() {
 		return
 	}
 	k.running, k.synced = false, false
+	k.drop()
 	k.Pods.Stop()
 	for _, w := range k.inOrder() {
 		w.forget()
@@ -214,6 +218,9 @@ func (k *Kubelet) StarvedPods() (list []*Pod) {
 
 // Pending describes each unsettled pod in one line, in the order in which the kubelet met them.
 func (k *Kubelet) Pending() (lines []string) {
+	if len(k.held) > 0 {
+		lines = append(lines, string(k.appendHeld(nil)))
+	}
 	for _, w := range k.inOrder() {
 		if !w.settled {
 			lines = append(lines, string(w.appendState(k.appendName(nil))))
@@ -223,7 +230,11 @@ func (k *Kubelet) Pending() (lines []string) {
 }
 
 // Listed is called by the informer.
-func (k *Kubelet) Listed(objects []Object, _ int64) {
+func (k *Kubelet) Listed(objects []Object, version int64) {
+	if k.paused {
+		k.hold(func() { k.Listed(objects, version) })
+		return
+	}
 	k.synced = true
 	present := make(map[string]bool, len(objects))
 	for _, o := range objects {
@@ -240,6 +251,10 @@ func (k *Kubelet) Listed(objects []Object, _ int64) {
 
 // Changed is called by the informer.
 func (k *Kubelet) Changed(c Change) {
+	if k.paused {
+		k.hold(func() { k.Changed(c) })
+		return
+	}
 	pod := c.Object.(*Pod)
 	if c.Type != Deleted {
 		k.see(pod).plan()

@@ -40,16 +40,19 @@ func (w *worker) tell() {
 	w.telling = true
 	life := w.tellLife
 	c := &podCall{api: w.k.api, verb: verbStatus, key: w.pod.Key(), uid: w.pod.UID, phase: want.phase, ip: want.ip}
-	c.done = func(err error) {
-		if w.tellLife == life {
-			w.heard(want, err)
-		}
-	}
+	c.done = func(err error) { w.heard(life, want, err) }
 	c.send(w.k.at)
 }
 
 // heard takes the API's answer.
-func (w *worker) heard(sent podStatus, err error) {
+func (w *worker) heard(life int, sent podStatus, err error) {
+	if w.k.paused {
+		w.k.hold(func() { w.heard(life, sent, err) })
+		return
+	}
+	if w.tellLife != life {
+		return
+	}
 	switch err {
 	case nil:
 		w.told, w.telling, w.tellBackOff = sent, false, 0
@@ -70,10 +73,14 @@ type tellAgain struct {
 }
 
 func (t *tellAgain) AppendText(b []byte) []byte {
-	return t.w.pod.Key().AppendText(append(t.w.k.appendName(b), "repeats status "...))
+	return t.w.pod.Key().AppendText(append(t.w.k.appendStill(t.w.k.appendName(b)), "repeats status "...))
 }
 
 func (t *tellAgain) Fire() {
+	if t.w.k.paused {
+		t.w.k.hold(t.Fire)
+		return
+	}
 	if t.w.tellLife == t.life {
 		t.w.telling = false
 		t.w.plan()

@@ -167,6 +167,8 @@ func (s *story) do(f []string) error {
 		reboot(c.Kubelet(f[1]), length(f[2]))
 	case "restart":
 		restart(c.Kubelet(f[1]), length(f[2]))
+	case "pause", "continue":
+		c.Kubelet(f[1]).Pause(f[0] == "pause")
 	case "replace":
 		return c.Kubelet(f[1]).ReplaceSandbox(Key{"default", f[2]})
 	case "create":

@@ -71,6 +71,7 @@ func (s *workerStep) AppendText(b []byte) []byte {
 	if !live {
 		b = append(b, "leaves "...)
 	}
+	b = w.k.appendStill(b)
 	b = append(b, s.step.Do.String()...)
 	b = append(b, ' ')
 	b = w.pod.Key().AppendText(b)
@@ -101,6 +102,10 @@ func appendSandbox(b []byte, s *Sandbox) []byte {
 
 func (s *workerStep) Fire() {
 	w := s.w
+	if w.k.paused {
+		w.k.hold(s.Fire)
+		return
+	}
 	if !w.Begin(s.step.Op) {
 		return
 	}
@@ -134,11 +139,17 @@ func (w *worker) ask(op int) {
 	k, s := w.k, w.Subject()
 	k.expect(w)
 	req := CNIAdd{Owner: s.Owner, Netns: s.Netns, PodNamespace: s.Pod.Namespace, PodName: s.Pod.Name, PodUID: s.UID}
-	k.machine.Add(k.node, req, func(r CNIResult) {
-		if w.Live(op) {
-			w.added(r)
-		}
-	})
+	k.machine.Add(k.node, req, func(r CNIResult) { w.answered(op, r, (*worker).added) })
+}
+
+// answered takes what a plugin printed, unless nobody waits for it any more.
+func (w *worker) answered(op int, r CNIResult, take func(*worker, CNIResult)) {
+	switch {
+	case w.k.paused:
+		w.k.hold(func() { w.answered(op, r, take) })
+	case w.Live(op):
+		take(w, r)
+	}
 }
 
 // added takes the ADD's result.
@@ -185,11 +196,7 @@ func (w *worker) del(op int) {
 	if k.Config.TwiceDel {
 		k.machine.Del(k.node, CNIDel{Owner: s.Owner, Pod: s.Pod, Netns: s.Netns}, func(CNIResult) {})
 	}
-	k.machine.Del(k.node, CNIDel{Owner: s.Owner, Pod: s.Pod, Netns: s.Netns}, func(r CNIResult) {
-		if w.Live(op) {
-			w.deleted(r)
-		}
-	})
+	k.machine.Del(k.node, CNIDel{Owner: s.Owner, Pod: s.Pod, Netns: s.Netns}, func(r CNIResult) { w.answered(op, r, (*worker).deleted) })
 }
 
 // deleted takes the DEL's result.
@@ -217,18 +224,26 @@ func (w *worker) dispose(s *Sandbox) {
 // remove takes the pod's object out of the API.
 func (w *worker) remove(op int) {
 	c := &podCall{api: w.k.api, verb: verbRemove, key: w.pod.Key(), uid: w.pod.UID}
-	c.done = func(err error) {
-		if w.Live(op) {
-			// A conflict: the name belongs to a later pod.
-			w.Removed(w.k.clock.Now(), err == nil || err == ErrNotFound || err == ErrConflict)
-			if w.Ended() {
-				w.end()
-			} else {
-				w.plan()
-			}
-		}
-	}
+	c.done = func(err error) { w.removed(op, err) }
 	c.send(w.k.at)
+}
+
+// removed takes the API's answer.
+func (w *worker) removed(op int, err error) {
+	if w.k.paused {
+		w.k.hold(func() { w.removed(op, err) })
+		return
+	}
+	if !w.Live(op) {
+		return
+	}
+	// A conflict: the name belongs to a later pod.
+	w.Removed(w.k.clock.Now(), err == nil || err == ErrNotFound || err == ErrConflict)
+	if w.Ended() {
+		w.end()
+	} else {
+		w.plan()
+	}
 }
 
 // replace makes a new sandbox for the pod.
@@ -317,6 +332,8 @@ func (w *worker) appendState(b []byte) []byte {
 		b = append(b, "machine is off"...)
 	case !w.k.running:
 		b = append(b, "kubelet is down"...)
+	case w.k.paused:
+		b = append(b, "kubelet stands still"...)
 	case !w.k.synced:
 		b = append(b, "kubelet has not listed its pods"...)
 	case w.Planned().Do == podworker.Nothing:

@@ -48,6 +48,7 @@ var examples = map[string]string{
 	"restart-both":   "restart-both node=any",
 	"pause-agent":    "pause-agent node=node-1 for=2s",
 	"pause-vpp":      "pause-vpp node=node-2 for=2s",
+	"pause-kubelet":  "pause-kubelet node=node-1 for=2s",
 	"set-clock":      "set-clock node=node-1 ahead=1h",
 	"change-version": "change-version node=all version=next every=2s",
 
