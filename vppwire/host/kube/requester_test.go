@@ -172,12 +172,13 @@ func TestFormerLife(t *testing.T) {
 			}
 		})
 	})
-	defer watch.Wait()
-	defer cancel()
+	t.Cleanup(cancel)
 	n.do(func() {})
 	until(t, func() bool { return seen() > 0 }, func() string { return "the agent heard nothing of its node" })
 	s.Remove(kube.PoolNodeResource, "", "n")
 	until(t, func() bool { n.mu.Lock(); defer n.mu.Unlock(); return len(told[len(told)-1]) > 0 }, func() string { return fmt.Sprint("told ", told) })
+	cancel()
+	watch.Wait()
 	for _, blocks := range told {
 		if slices.Contains(blocks, netip.MustParsePrefix("10.0.9.0/28")) {
 			t.Errorf("the agent was told %v", blocks)
