@@ -84,6 +84,29 @@ const (
 	limit = 5 * time.Minute
 )
 
+// Timeline is every action once, in the order of documentation, but for those that scenarios.Run does.
+func Timeline(t *testing.T) []scenarios.Step {
+	t.Helper()
+	for _, verb := range slices.Sorted(maps.Keys(examples)) {
+		if !slices.Contains(scenarios.Verbs(), verb) {
+			t.Errorf("%s is no verb", verb)
+		}
+	}
+	var steps []scenarios.Step
+	for _, verb := range scenarios.Verbs() {
+		if verb == (scenarios.Settle{}).Verb() || verb == (scenarios.Heal{}).Verb() {
+			continue
+		}
+		a, err := scenarios.ParseAction(examples[verb])
+		if err != nil {
+			t.Errorf("%s has no example: %v", verb, err)
+			continue
+		}
+		steps = append(steps, scenarios.Step{Action: a})
+	}
+	return steps
+}
+
 // World is one that knows beforehand what it cannot do, and why.
 type World interface {
 	scenarios.World
@@ -95,20 +118,8 @@ type World interface {
 func Answers(t *testing.T, w World) (refused []string) {
 	t.Helper()
 	ctx := context.Background()
-	for _, verb := range slices.Sorted(maps.Keys(examples)) {
-		if !slices.Contains(scenarios.Verbs(), verb) {
-			t.Errorf("%s is no verb", verb)
-		}
-	}
-	for _, verb := range scenarios.Verbs() {
-		if verb == (scenarios.Settle{}).Verb() || verb == (scenarios.Heal{}).Verb() {
-			continue // scenarios.Run does them
-		}
-		a, err := scenarios.ParseAction(examples[verb])
-		if err != nil {
-			t.Errorf("%s has no example: %v", verb, err)
-			continue
-		}
+	for _, step := range Timeline(t) {
+		a := step.Action
 		if err := w.Settle(ctx, limit); err != nil {
 			t.Fatalf("before %s: %v", a, err)
 		}
@@ -121,7 +132,7 @@ func Answers(t *testing.T, w World) (refused []string) {
 		case why != "" && (!errors.Is(err, scenarios.ErrUnsupported) || !strings.Contains(err.Error(), why)):
 			t.Errorf("%s is refused with %v, want the reason %q", a, err, why)
 		case why != "":
-			refused = append(refused, verb)
+			refused = append(refused, a.Verb())
 		}
 		if err := w.Advance(ctx, w.Now()+rest); err != nil {
 			t.Fatalf("after %s: %v", a, err)
