@@ -8,6 +8,9 @@ import (
 	"go.fd.io/govpp/binapi/interface_types"
 	"go.fd.io/govpp/binapi/ip"
 	"go.fd.io/govpp/binapi/ip_neighbor"
+	"go.fd.io/govpp/binapi/l2"
+	"go.fd.io/govpp/binapi/nat44_ed"
+	"go.fd.io/govpp/binapi/nat_types"
 )
 
 // Idle reports whether a request says what is so already, of the requests that VPP answers with success then too: it would change nothing.
@@ -39,6 +42,18 @@ func (v *VPP) Idle(req api.Message) bool {
 		return m.IsAdd && found && n.mac == mac(m.Neighbor.MacAddress) && n.flags() == m.Neighbor.Flags
 	case *ip.IPRouteAddDelV2:
 		return v.idleRoute(m)
+	case *l2.L2fibAddDel:
+		b := v.bridgeOf(m.BdID)
+		if b == nil || !m.IsAdd || m.FilterMac {
+			return false
+		}
+		e, found := v.macs[macKey{mac(m.Mac), uint16(b.at)}]
+		return found && e == macEntry{index: uint32(m.SwIfIndex), static: m.StaticMac, bvi: m.BviMac}
+	case *nat44_ed.Nat44ForwardingEnableDisable:
+		return v.nat.on && v.nat.forwarding == m.Enable
+	case *nat44_ed.NatSetTimeouts:
+		t := nat_types.NatTimeouts(*m)
+		return v.nat.on && t != natTimeoutsDefault && v.nat.timeouts == t
 	}
 	return false
 }

@@ -11,6 +11,8 @@ import (
 	"go.fd.io/govpp/binapi/ip"
 	"go.fd.io/govpp/binapi/ip_neighbor"
 	"go.fd.io/govpp/binapi/ip_types"
+	"go.fd.io/govpp/binapi/l2"
+	"go.fd.io/govpp/binapi/nat44_ed"
 
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
 )
@@ -25,6 +27,17 @@ func TestIdle(t *testing.T) {
 		t.Fatal(err, loop.Retval)
 	}
 	at := loop.SwIfIndex
+	port := interfaces.CreateLoopbackInstanceReply{}
+	for _, there := range []struct{ req, reply api.Message }{ // what the requests below are about
+		{&interfaces.CreateLoopbackInstance{}, &port},
+		{&l2.BridgeDomainAddDelV2{BdID: 1, IsAdd: true, Forward: true}, &l2.BridgeDomainAddDelV2Reply{}},
+		{&l2.SwInterfaceSetL2Bridge{RxSwIfIndex: at + 1, BdID: 1, Enable: true}, &l2.SwInterfaceSetL2BridgeReply{}},
+		{&nat44_ed.Nat44EdPluginEnableDisable{Enable: true}, &nat44_ed.Nat44EdPluginEnableDisableReply{}},
+	} {
+		if err := v.Invoke(ctx, there.req, there.reply); err != nil {
+			t.Fatal(err)
+		}
+	}
 	address, _ := ip_types.ParseAddress("10.0.0.9")
 	route := ip.IPRouteV2{Prefix: ip_types.Prefix{Address: address, Len: 32}, NPaths: 1,
 		Paths: []fib_types.FibPath{{SwIfIndex: uint32(at), Weight: 1, Proto: fib_types.FIB_API_PATH_NH_PROTO_IP4}}}
@@ -35,6 +48,9 @@ func TestIdle(t *testing.T) {
 		{&ip_neighbor.IPNeighborAddDel{IsAdd: true, Neighbor: ip_neighbor.IPNeighbor{SwIfIndex: at, Flags: ip_neighbor.IP_API_NEIGHBOR_FLAG_STATIC,
 			MacAddress: [6]byte{2, 0, 0, 0, 0, 9}, IPAddress: address}}, &ip_neighbor.IPNeighborAddDelReply{}},
 		{&ip.IPRouteAddDelV2{IsAdd: true, Route: route}, &ip.IPRouteAddDelV2Reply{}},
+		{&l2.L2fibAddDel{Mac: [6]byte{2, 0, 0, 0, 0, 9}, BdID: 1, SwIfIndex: at + 1, IsAdd: true, StaticMac: true}, &l2.L2fibAddDelReply{}},
+		{&nat44_ed.Nat44ForwardingEnableDisable{Enable: true}, &nat44_ed.Nat44ForwardingEnableDisableReply{}},
+		{&nat44_ed.NatSetTimeouts{UDP: 60, TCPEstablished: 600, TCPTransitory: 60, ICMP: 30}, &nat44_ed.NatSetTimeoutsReply{}},
 	} {
 		if v.Idle(tc.req) {
 			t.Errorf("%s is idle before it was made", tc.req.GetMessageName())
