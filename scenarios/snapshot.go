@@ -17,6 +17,8 @@ type Snapshot struct {
 	Settled bool
 	// FreeBlock reports that pods wait and that whatever assigns blocks to nodes has one that no node has.
 	FreeBlock bool
+	// Ranges are those that a controller carves blocks from, as it counts them itself.
+	Ranges []RangeCount
 	// Services are those that VPP serves, in name order.
 	Services []ServiceState
 	// HeldIDs are the node IDs whose records in the store are not marked as released, in the store's order; none where a node that is gone
@@ -27,6 +29,13 @@ type Snapshot struct {
 	// Outlive is deferred while the snapshot's views are looked at, where a world has it: what the views ask may be a program's own
 	// state, and a panic of it ends the run by a law, or by an error, which is the deferring function's result.
 	Outlive func(err *error)
+}
+
+// RangeCount is how many of a range's blocks are taken: as Program counts them, and by what nodes' objects and the ranges of services overlap.
+type RangeCount struct {
+	Program        string
+	Range          netip.Prefix
+	Counted, Shown uint64
 }
 
 // HeldID is a node ID with whose it is by its record in the store.

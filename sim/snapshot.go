@@ -31,6 +31,9 @@ func (w *World) Snapshot(context.Context) (_ scenarios.Snapshot, err error) {
 	}
 	s.Services = w.serviceStates(s.Nodes)
 	s.FreeBlock = w.cluster.Load().Starved > 0 && w.system.FreeBlock()
+	if c, ok := w.system.(controllers.Counter); ok && s.Settled {
+		s.Ranges = c.Counts()
+	}
 	return s, nil
 }
 

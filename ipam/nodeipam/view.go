@@ -4,6 +4,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"github.com/vppdrill/vppdrill/ipam/nodeipam/cidrset"
 )
 
 // NodeCIDRs are the CIDRs that the allocator keeps for a node, in the order of the object; nil when there is none.
@@ -46,15 +48,23 @@ func (r *RangeAllocator) Ranges() []RangeUse {
 	var list []RangeUse
 	for _, p := range r.ranges.pools {
 		for _, set := range p.sets {
-			list = append(list, RangeUse{Name: p.Name, CIDR: set.ClusterCIDR(), Blocks: set.MaxCIDRs(), Free: set.Free()})
+			list = append(list, useOf(p.Name, set))
 		}
 	}
 	return list
 }
 
-// RangeUse tells how full a range is. Name is empty for the command line's ranges.
+// Ranges is the one range that blocks are cut from.
+func (c *Controller) Ranges() []RangeUse { return []RangeUse{useOf("", c.set)} }
+
+// RangeUse tells how full a range is, and how many bits its blocks have. Name is empty for the command line's ranges.
 type RangeUse struct {
 	Name         string
 	CIDR         netip.Prefix
+	Bits         int
 	Blocks, Free uint64
+}
+
+func useOf(name string, set *cidrset.Ledger) RangeUse {
+	return RangeUse{Name: name, CIDR: set.ClusterCIDR(), Bits: set.NodeMaskSize(), Blocks: set.MaxCIDRs(), Free: set.Free()}
 }

@@ -1,6 +1,7 @@
 package blockranges
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -117,14 +118,20 @@ func (r *Ranges) Pool() cilium.PoolSpec {
 	return p
 }
 
-// Free reports whether there is a block that overlaps nothing taken and no service.
-func (r *Ranges) Free(taken []netip.Prefix) bool {
+// WithServices is what is taken, and the ranges of services, which no block may overlap.
+func (r *Ranges) WithServices(taken []netip.Prefix) []netip.Prefix {
 	taken = slices.Clone(taken)
 	for _, services := range [...]netip.Prefix{r.service, r.second} {
 		if services.IsValid() {
 			taken = append(taken, services)
 		}
 	}
+	return taken
+}
+
+// Free reports whether there is a block that overlaps nothing taken and no service.
+func (r *Ranges) Free(taken []netip.Prefix) bool {
+	taken = r.WithServices(taken)
 	return slices.ContainsFunc(r.list, func(c nodeipam.ClusterCIDR) bool {
 		for _, prefix := range [...]netip.Prefix{c.IPv4, c.IPv6} {
 			if prefix.IsValid() && !HasFree(prefix, prefix.Addr().BitLen()-c.PerNodeHostBits, taken) {
@@ -136,20 +143,35 @@ func (r *Ranges) Free(taken []netip.Prefix) bool {
 }
 
 // HasFree reports whether a range has a block of this length that overlaps nothing taken.
-func HasFree(r netip.Prefix, bits int, taken []netip.Prefix) bool {
+func HasFree(r netip.Prefix, bits int, taken []netip.Prefix) bool { return Left(r, bits, taken) > 0 }
+
+// Left is how many blocks of this length a range has that overlap nothing taken, whose parts may overlap each other.
+func Left(r netip.Prefix, bits int, taken []netip.Prefix) uint64 {
 	r = space.Normal(r)
-	free := space.SubnetCount(r, bits)
+	left := space.SubnetCount(r, bits)
 	full := make(map[netip.Prefix]bool, len(taken))
+	var wide []netip.Prefix // some blocks at once: a service range
 	for _, p := range taken {
 		switch p = space.Normal(p); {
 		case !p.Overlaps(r):
 		case p.Bits() <= r.Bits():
-			return false
-		case p.Bits() < bits: // some blocks at once: a service range
-			free -= min(free, space.SubnetCount(p, bits))
+			return 0
+		case p.Bits() < bits:
+			wide = append(wide, p)
 		default:
 			full[netip.PrefixFrom(p.Addr(), bits).Masked()] = true
 		}
 	}
-	return free > uint64(len(full))
+	slices.SortFunc(wide, func(a, b netip.Prefix) int { return cmp.Compare(a.Bits(), b.Bits()) })
+	for i, p := range wide {
+		if !slices.ContainsFunc(wide[:i], p.Overlaps) { // else it lies in that one
+			left -= space.SubnetCount(p, bits)
+		}
+	}
+	for b := range full { //vppdrill:unordered it is a count
+		if !slices.ContainsFunc(wide, b.Overlaps) {
+			left--
+		}
+	}
+	return left
 }

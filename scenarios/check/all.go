@@ -21,6 +21,7 @@ func All() []scenarios.Law {
 		grantsUsed(),
 		grantsSteady(),
 		nodesServed(),
+		rangesCounted(),
 		addressLeased(),
 		nicsWired(),
 		podsServed(),

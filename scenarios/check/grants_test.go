@@ -4,6 +4,7 @@ import (
 	"iter"
 	"net/netip"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,6 +21,30 @@ func granting() (scenarios.Snapshot, *scenarios.NodeState) {
 		Leases: func() iter.Seq[ipam.Lease] { return slices.Values(leases) },
 	}}}
 	return s, &s.Nodes[0]
+}
+
+// Goal: ranges-counted holds what a controller counts against what objects show, both ways, in clusters at rest alone. Method: one range of each.
+func TestRangesCounted(t *testing.T) {
+	for _, tc := range []struct {
+		name           string
+		counted, shown uint64
+		settled        bool
+		says           string // none when empty
+	}{
+		{"as many", 3, 3, true, ""},
+		{"one of a node that has gone", 4, 3, true, "counts 4 blocks of 10.1.0.0/24 as taken, and nodes and services have 3: look at what it was told of nodes that have gone"},
+		{"one less than nodes have", 2, 3, true, "counts 2 blocks of 10.1.0.0/24 as taken, and nodes and services have 3: look at what it made of the nodes"},
+		{"while something goes on", 4, 3, false, ""},
+	} {
+		s := scenarios.Snapshot{Settled: tc.settled, Ranges: []scenarios.RangeCount{{Program: "controller-manager-1", Range: netip.MustParsePrefix("10.1.0.0/24"), Counted: tc.counted, Shown: tc.shown}}}
+		occasions, err := checkRangesCounted(s)
+		if (err != nil) != (tc.says != "") || err != nil && !strings.Contains(err.Error(), tc.says) {
+			t.Errorf("%s: %v, want %q", tc.name, err, tc.says)
+		}
+		if (occasions > 0) != tc.settled {
+			t.Errorf("%s: %d occasions", tc.name, occasions)
+		}
+	}
 }
 
 // Goal: grants-used and nodes-served see exactly what is wrong in a snapshot. Method: a right one, and one change at a time.

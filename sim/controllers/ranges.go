@@ -8,6 +8,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
+	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/blockranges"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 )
@@ -147,6 +148,29 @@ func (s *rangeSystem) FreeBlock() bool {
 		return false
 	}
 	return s.ranges.Free(taken)
+}
+
+// Counts implements Counter. Where the cloud gives the blocks, nobody counts them.
+func (s *rangeSystem) Counts() (counts []scenarios.RangeCount) {
+	counter, ok := s.leading.alloc.(interface{ Ranges() []nodeipam.RangeUse })
+	if !ok || s.electing || s.cloud != nil && s.cloud.given {
+		return nil
+	}
+	taken := s.ranges.WithServices(s.shown())
+	for _, u := range counter.Ranges() {
+		counts = append(counts, scenarios.RangeCount{Program: s.leading.name, Range: u.CIDR,
+			Counted: u.Blocks - u.Free, Shown: u.Blocks - blockranges.Left(u.CIDR, u.Bits, taken)})
+	}
+	return counts
+}
+
+// shown are the pod CIDRs of all Node objects.
+func (s *rangeSystem) shown() (cidrs []netip.Prefix) {
+	nodes, _ := s.env.Cluster.API.List(cluster.KindNode, "")
+	for _, o := range nodes {
+		cidrs = append(cidrs, o.(*cluster.Node).PodCIDRs...)
+	}
+	return cidrs
 }
 
 // Pending says that the leader is still busy. Nodes that wait for a free block do not count: only others can end that.

@@ -125,6 +125,12 @@ type System interface {
 	Requests() int64
 }
 
+// Counter is a System whose controller counts the blocks of its ranges itself.
+type Counter interface {
+	// Counts are the leader's counts, beside what objects show; none while there is no leader.
+	Counts() []scenarios.RangeCount
+}
+
 // New returns a system by its name in the plan.
 func New(env Env) (System, error) {
 	switch env.Plan.System {

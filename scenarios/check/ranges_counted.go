@@ -1,0 +1,36 @@
+package check
+
+import "github.com/vppdrill/vppdrill/scenarios"
+
+const rangesCountedName = "ranges-counted"
+
+// rangesCounted: what carves nodes' blocks from ranges counts those as taken that Node objects show or services reserve, and no others.
+//
+// It is judged in a cluster at rest, in which the controller has heard of everything.
+func rangesCounted() scenarios.Law {
+	return scenarios.Law{
+		Name:  rangesCountedName,
+		Why:   "A block that is counted after its node has gone is lost until somebody restarts the controller, and one that is not counted is given to a second node.",
+		When:  scenarios.Settled,
+		Needs: []scenarios.Evidence{scenarios.RangeCounts},
+		Check: checkRangesCounted,
+	}
+}
+
+func checkRangesCounted(s scenarios.Snapshot) (occasions int64, err error) {
+	if !s.Settled {
+		return 0, nil
+	}
+	for _, r := range s.Ranges {
+		occasions++
+		switch {
+		case r.Counted > r.Shown:
+			return occasions, broken(rangesCountedName, s.At, r.Program, "%s counts %d blocks of %s as taken, and nodes and services have %d: look at what it was told of nodes that have gone, and what it did then",
+				r.Program, r.Counted, r.Range, r.Shown)
+		case r.Counted < r.Shown:
+			return occasions, broken(rangesCountedName, s.At, r.Program, "%s counts %d blocks of %s as taken, and nodes and services have %d: look at what it made of the nodes that it was told of",
+				r.Program, r.Counted, r.Range, r.Shown)
+		}
+	}
+	return occasions, nil
+}
