@@ -325,7 +325,7 @@ func (s *memStore) do(r Request) (reply StoreReply, changes []Item) {
 			}
 		}
 	case r.Op == Create && exists, r.Op != Create && (!exists || present.ModRevision != r.Revision):
-		reply.Err = Conflict
+		reply.Err, reply.Items = Conflict, []Item{{Key: r.Key, Deleted: true}} // as etcd's answer becomes
 		if exists {
 			reply.Items = []Item{present}
 		}

@@ -27,7 +27,8 @@ type (
 		// Store identifies the store's data: etcd's cluster ID. Another one than before means that all data was lost and
 		// revisions start anew. 0 is unknown.
 		Store uint64
-		// Items are what was listed, what was written, or with Conflict what is there.
+		// Items are what was listed, what was written, or with Conflict what is there: a key that is not, is Deleted and has no
+		// ModRevision, and was not there at Revision; 0 is unknown.
 		Items []Item
 	}
 	// StoreChanged delivers watched changes in revision order. Deliveries may repeat, and may be older than what is known: an

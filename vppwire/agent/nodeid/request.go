@@ -21,7 +21,7 @@ const (
 	Create
 	// Update writes Key if its ModRevision is Revision (else Conflict with the present item).
 	Update
-	// Delete deletes Key if its ModRevision is Revision.
+	// Delete deletes Key if its ModRevision is Revision (else Conflict with the present item).
 	Delete
 	// Watch opens a watch below Key for changes after Revision; its StoreReply confirms, StoreChanged{Watch: ID} follow.
 	// A new watch ends the older one.

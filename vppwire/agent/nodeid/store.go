@@ -98,13 +98,31 @@ func (m *Machine) storeReplied(e StoreReply) {
 		return
 	}
 	v.stale = v.stale || v.other(e.Store)
-	m.apply(e.Items) // a conflict's present item, or what was written
 	if e.Err == OK && len(e.Items) == 0 {
-		m.apply([]Item{{Key: asked.Key, Value: asked.Value, ModRevision: e.Revision, Deleted: asked.Op == Delete}})
+		e.Items = []Item{{Key: asked.Key, Value: asked.Value, ModRevision: e.Revision, Deleted: asked.Op == Delete}}
 	}
 	if e.Err == Conflict {
-		v.stale = v.stale || len(e.Items) == 0
+		m.missing(&e)
+	}
+	m.apply(e.Items) // a conflict's present item, or what was written
+	if e.Err == Conflict {
 		m.conflicted()
+	}
+}
+
+// missing takes it from a conflict that its key was not there at the answer's revision: no change says so, and the view would stay as it
+// is, in which the same request is worth asking for again, at once, until the watch tells of the deletion. An answer that
+// does not say when it held, or is about other data, is only a reason to list.
+func (m *Machine) missing(e *StoreReply) {
+	v := &m.view
+	switch {
+	case len(e.Items) == 0:
+		v.stale = true
+	case !e.Items[0].Deleted || e.Items[0].ModRevision != 0:
+	case v.stale || e.Revision == 0:
+		v.stale = true
+	default:
+		e.Items = []Item{{Key: e.Items[0].Key, ModRevision: e.Revision, Deleted: true}}
 	}
 }
 
