@@ -88,8 +88,8 @@ type Leftover struct {
 type RecordChange struct {
 	ID            uint32
 	Before, After NodeRecord
-	// Dropped are the blocks that the same node's record had before and has no more; none where the record goes, passes on or is released.
-	Dropped []netip.Prefix
+	// Blocks are those that the record says After's node has; none where there is no record.
+	Blocks []netip.Prefix
 }
 
 // NodeRecord is what a record says of whose an ID is; the zero NodeRecord is none.

@@ -60,6 +60,8 @@ type wiredNode struct {
 	// it was taken away for.
 	moves  int
 	remade map[thing]remade
+	// told is the last record that told others of the node's blocks, also where the store has lost it since.
+	told *scenarios.RecordChange
 	// halves are leavings of the node's blocks that only its record or only what it takes has told of, yet.
 	halves map[netip.Prefix]half
 	// lost are sandboxes whose link was deleted, lostAll when the one that all share was, zero for never: their ADD may be answered later.
@@ -81,14 +83,8 @@ type thing struct {
 }
 
 // remade counts what a thing was taken away for: the moves of the nodes at its ends, all that there were then, and the leavings of nodes
-// that it led to.
-type remade struct{ moves, left int }
-
-// half is a leaving of a block that was told of at a time by one kind of fact.
-type half struct {
-	at   time.Duration
-	kind scenarios.FactKind
-}
+// that it led to, and for routes the changes of ranges.
+type remade struct{ moves, left, changed int }
 
 // newsLate is how late a node may hear what others of its kind have long heard: a stale watch delivers up to 20 s late.
 const newsLate = 30 * time.Second
@@ -120,9 +116,10 @@ type wiredWatcher struct {
 	// left is when nodes went down or left, or gave a block back or told others so, or took one in a later life, by what led to them: what was there for one may go when the next has
 	// come.
 	left map[netip.Prefix][]time.Duration
-	// ranges counts changes of the cluster's address ranges, and of nodes' blocks behind the first of them: routes to blocks are then
-	// joined and parted.
-	ranges int
+	// changed is when the cluster's address ranges changed, reblocked counts changes of nodes' blocks behind the first of these: routes to
+	// blocks are then joined and parted.
+	changed   []time.Duration
+	reblocked int
 	// wiped: the store has lost what nodes had written there.
 	wiped bool
 	// unheard counts what kept news of services from nodes.
@@ -173,9 +170,7 @@ func (w *wiredWatcher) Observe(f *scenarios.Fact) error {
 		n.own(f.At)
 		w.home(n, f.At)
 	case scenarios.FactRecord:
-		for _, p := range f.Record.Dropped {
-			w.leaves(w.node(f.Node), p, f)
-		}
+		w.tells(f)
 	case scenarios.FactBlocks:
 		n := w.node(f.Node)
 		w.unhome(n)
@@ -194,8 +189,8 @@ func (w *wiredWatcher) Observe(f *scenarios.Fact) error {
 		}
 		n.blocks = append(n.blocks[:0], f.Blocks...)
 		n.own(f.At)
-		if w.ranges > 0 {
-			w.ranges++
+		if len(w.changed) > 0 {
+			w.reblocked++
 		}
 		w.home(n, f.At)
 	case scenarios.FactNodeGone:
@@ -224,7 +219,7 @@ func (w *wiredWatcher) Observe(f *scenarios.Fact) error {
 		}
 		switch f.Text {
 		case (scenarios.ChangeCIDR{}).Verb():
-			w.ranges++
+			w.changed = append(w.changed, f.At)
 		case (scenarios.WipeStore{}).Verb():
 			w.wiped = true
 		case (scenarios.StopAPI{}).Verb(), (scenarios.GapWatch{}).Verb(), (scenarios.StaleWatch{}).Verb():
@@ -269,17 +264,6 @@ func (w *wiredWatcher) removed(f *scenarios.Fact) error {
 		return w.torn(f, n, f.Node+" itself", what)
 	}
 	return nil
-}
-
-// leaves notes that a block left a node. What the node takes and what its record tells others may both say so, in either order and
-// seconds apart, which is one leaving. Only the record says it of a block that was told of and never taken.
-func (w *wiredWatcher) leaves(n *wiredNode, p netip.Prefix, f *scenarios.Fact) {
-	if h, told := n.halves[p]; told && h.kind != f.Kind && f.At-h.at < newsLate {
-		delete(n.halves, p)
-		return
-	}
-	n.halves[p] = half{f.At, f.Kind}
-	w.left[p] = append(w.left[p], f.At)
 }
 
 func mappedOf(f *scenarios.Fact) mapped {
@@ -350,26 +334,27 @@ func (w *wiredWatcher) peerOf(n *wiredNode, r *scenarios.Removal) (*wiredNode, n
 }
 
 // excused: the node or its peer has moved, or another node was where the peer is now, since the thing was taken away last. Where blocks
-// go to and fro, a node that hears late takes away for each of them what others took away long ago: each leaving is then a cause of its own.
+// go to and fro, or ranges change one after the other, a node that hears late takes away for each of them what others took away long ago:
+// each leaving and each change is then a cause of its own.
 func (w *wiredWatcher) excused(f *scenarios.Fact, n, peer *wiredNode, p netip.Prefix) bool {
-	r, left := f.Removal, w.left[p]
+	r, left, changed := f.Removal, w.left[p], []time.Duration(nil)
 	moves := n.moves + peer.moves
 	if r.What == scenarios.RemovedRoute || r.What == scenarios.RemovedLinuxRoute {
-		moves += w.ranges
+		moves += w.reblocked
+		changed = w.changed
 	}
 	k := thing{r.What, r.Table, r.Prefix, r.Addr}
 	was := n.remade[k]
-	heard := was.left
-	for heard < len(left) && left[heard] < f.At-newsLate {
-		heard++
-	}
+	heard, followed := heardBy(f.At, left, was.left), heardBy(f.At, changed, was.changed)
 	switch {
 	case was.moves != moves:
-		was.moves, was.left = moves, heard
+		was.moves, was.left, was.changed = moves, heard, followed
 	case heard < len(left):
 		was.left = heard + 1
-	case was.left < heard:
-		was.left = heard
+	case followed < len(changed):
+		was.changed = followed + 1
+	case was.left < heard || was.changed < followed:
+		was.left, was.changed = heard, followed
 	default:
 		return false
 	}

@@ -29,6 +29,7 @@ func TestStaysWired(t *testing.T) {
 		{Kind: scenarios.FactAddressed, Node: "node-2", Addrs: addrs("192.168.16.2", "192.168.30.2", "172.30.2.1")},
 		{Kind: scenarios.FactBlocks, Node: "node-2", Blocks: []ipam.Block{{Prefix: block}}},
 		{Kind: scenarios.FactAnswered, Node: "node-1", Owner: web, Pod: "default/web", Addr: pod, Netns: "/run/netns/c1"},
+		{Kind: scenarios.FactRecord, Node: "node-2", Record: &scenarios.RecordChange{ID: 2, After: scenarios.NodeRecord{Name: "node-2", UID: "u2"}, Blocks: []netip.Prefix{block}}},
 	}
 	podRoute := scenarios.Removal{What: scenarios.RemovedRoute, Table: 1, Prefix: netip.PrefixFrom(pod, 32)}
 	podTap := scenarios.Removal{What: scenarios.RemovedInterface, Name: "tap1", Netns: "/run/netns/c1"}
@@ -39,9 +40,14 @@ func TestStaysWired(t *testing.T) {
 	newcomer := scenarios.Fact{Kind: scenarios.FactAddressed, At: 2 * time.Second, Node: "node-3", Addrs: addrs("192.168.16.3", "192.168.30.3", "172.30.3.1")}
 	again := scenarios.Fact{Kind: scenarios.FactBlocks, At: 2 * time.Second, Node: "node-2", Blocks: []ipam.Block{{Prefix: block}, {Prefix: netip.MustParsePrefix("10.1.5.0/24")}}}
 	toAndFro := []scenarios.Fact{away, start[3], away, start[3]}
-	tells := scenarios.Fact{Kind: scenarios.FactRecord, Node: "node-2", Record: &scenarios.RecordChange{Dropped: []netip.Prefix{block}}}
+	record := start[5].Record.After
+	tells := scenarios.Fact{Kind: scenarios.FactRecord, Node: "node-2", Record: &scenarios.RecordChange{ID: 2, Before: record, After: record}}
 	late := tells
 	late.At = newsLate
+	tellsAnew, tellsOther, releases := tells, tells, tells
+	tellsAnew.Record = &scenarios.RecordChange{ID: 2, After: record}
+	tellsOther.Record = &scenarios.RecordChange{ID: 2, Before: record, After: scenarios.NodeRecord{Name: "node-2", UID: "u9"}}
+	releases.Record = &scenarios.RecordChange{ID: 2, Before: record, After: scenarios.NodeRecord{Name: "node-2", UID: "u2", Released: true}}
 	early := netip.MustParsePrefix("10.1.3.0/28")
 	up := scenarios.Fact{Kind: scenarios.FactAgentUp, Node: "node-2"}
 	untaken := []scenarios.Fact{up, up, {Kind: scenarios.FactBlocks, Node: "node-2", Blocks: []ipam.Block{{Prefix: block}, {Prefix: early}}}}
@@ -50,6 +56,9 @@ func TestStaysWired(t *testing.T) {
 	for i := range longAgo {
 		longAgo[i].At = -time.Minute
 	}
+	ranges := scenarios.Fact{Kind: scenarios.FactDisturbed, Text: "change-cidr"}
+	rangesBefore := ranges
+	rangesBefore.At = -time.Minute
 	for _, tc := range []struct {
 		name   string
 		before []scenarios.Fact
@@ -81,6 +90,10 @@ func TestStaysWired(t *testing.T) {
 		{name: "twice where the node takes before its record tells", before: []scenarios.Fact{away, tells, start[3]},
 			gone: []scenarios.Removal{blockRoute, blockRoute}, want: "is taken from node-2"},
 		{name: "twice where they tell of two", before: []scenarios.Fact{away, start[3], late}, gone: []scenarios.Removal{blockRoute, blockRoute}},
+		{name: "once after the peer's record was written anew without the block, as the store had lost it", before: []scenarios.Fact{tellsAnew}, gone: []scenarios.Removal{blockRoute}},
+		{name: "after a record that was written anew with the block", before: []scenarios.Fact{start[5]}, gone: []scenarios.Removal{blockRoute}, want: "is taken from node-2"},
+		{name: "after the record of another node of the peer's name", before: []scenarios.Fact{tellsOther}, gone: []scenarios.Removal{blockRoute}, want: "is taken from node-2"},
+		{name: "after the peer's record was released", before: []scenarios.Fact{releases}, gone: []scenarios.Removal{blockRoute}, want: "is taken from node-2"},
 		{name: "once after the peer's agent may have died before it took a block", before: untaken, gone: []scenarios.Removal{earlyRoute}},
 		{name: "twice after that", before: untaken, gone: []scenarios.Removal{earlyRoute, earlyRoute}, want: "is taken from node-2"},
 		{name: "after it took one in its first life", before: untaken[1:], gone: []scenarios.Removal{earlyRoute}, want: "is taken from node-2"},
@@ -91,8 +104,13 @@ func TestStaysWired(t *testing.T) {
 		{name: "twice after it", before: []scenarios.Fact{moved}, gone: []scenarios.Removal{tunnel, tunnel}, want: "is taken from node-2"},
 		{name: "told late, of who had the address before", before: []scenarios.Fact{newcomer}, gone: []scenarios.Removal{{What: scenarios.RemovedTunnel, Name: "vxlan_tunnel3", Addr: netip.MustParseAddr("192.168.16.3")}}},
 		{name: "told late, of who has had the address all along", before: []scenarios.Fact{again}, gone: []scenarios.Removal{tunnel}, want: "is taken from node-2"},
-		{name: "route to a block after the ranges changed", before: []scenarios.Fact{{Kind: scenarios.FactDisturbed, Text: "change-cidr"}}, gone: []scenarios.Removal{blockRoute}},
-		{name: "tunnel after the ranges changed", before: []scenarios.Fact{{Kind: scenarios.FactDisturbed, Text: "change-cidr"}}, gone: []scenarios.Removal{tunnel}, want: "node-2"},
+		{name: "route to a block after the ranges changed", before: []scenarios.Fact{ranges}, gone: []scenarios.Removal{blockRoute}},
+		{name: "twice after that", before: []scenarios.Fact{ranges}, gone: []scenarios.Removal{blockRoute, blockRoute}, want: "is taken from node-2"},
+		{name: "twice after they changed twice, by a node that hears late", before: []scenarios.Fact{ranges, ranges}, gone: []scenarios.Removal{blockRoute, blockRoute}},
+		{name: "thrice after they changed twice", before: []scenarios.Fact{ranges, ranges}, gone: []scenarios.Removal{blockRoute, blockRoute, blockRoute}, want: "is taken from node-2"},
+		{name: "once where they changed twice long ago", before: []scenarios.Fact{rangesBefore, rangesBefore}, gone: []scenarios.Removal{blockRoute}},
+		{name: "twice where they changed twice long ago", before: []scenarios.Fact{rangesBefore, rangesBefore}, gone: []scenarios.Removal{blockRoute, blockRoute}, want: "is taken from node-2"},
+		{name: "tunnel after the ranges changed", before: []scenarios.Fact{ranges}, gone: []scenarios.Removal{tunnel}, want: "node-2"},
 		{name: "the node's own address", gone: []scenarios.Removal{{What: scenarios.RemovedAddress, Name: "loop1", Prefix: netip.MustParsePrefix("192.168.16.1/24")}},
 			want: "node-1 itself"},
 		{name: "the pods' gateway", gone: []scenarios.Removal{{What: scenarios.RemovedAddress, Name: "loop2", Prefix: netip.MustParsePrefix("10.1.1.1/24")}}, want: "node-1 itself"},

@@ -1,8 +1,6 @@
 package timeline
 
 import (
-	"net/netip"
-	"slices"
 	"strings"
 
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -15,22 +13,15 @@ func RecordChange(key, before, after string) (c scenarios.RecordChange, ok bool)
 	if !strings.HasPrefix(key, nodeid.Prefix) {
 		return c, false
 	}
-	var had, has []netip.Prefix
 	for _, side := range [...]struct {
-		text   string
-		to     *scenarios.NodeRecord
-		blocks *[]netip.Prefix
-	}{{before, &c.Before, &had}, {after, &c.After, &has}} {
+		text string
+		to   *scenarios.NodeRecord
+	}{{before, &c.Before}, {after, &c.After}} {
 		if r, err := nodeid.ParseRecord(side.text); side.text != "" && err == nil {
 			ok, c.ID = true, r.ID
 			*side.to = scenarios.NodeRecord{Name: r.Name, UID: r.UID, Released: !r.ReleasedAt.IsZero()}
-			*side.blocks = r.PodNetworks
-		}
-	}
-	if ok && c.Before == c.After {
-		for _, p := range had {
-			if !slices.Contains(has, p) {
-				c.Dropped = append(c.Dropped, p)
+			if side.to == &c.After {
+				c.Blocks = r.PodNetworks
 			}
 		}
 	}

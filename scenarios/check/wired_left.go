@@ -1,0 +1,52 @@
+package check
+
+import (
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// half is a leaving of a block that was told of at a time by one kind of fact.
+type half struct {
+	at   time.Duration
+	kind scenarios.FactKind
+}
+
+// tells notes what a node's record does not tell others any more, as it did before: a record that is written anew behind one that the store
+// has lost is another one to them, which they take for what the node has.
+func (w *wiredWatcher) tells(f *scenarios.Fact) {
+	c := f.Record
+	if c.After.UID == "" || c.After.Released {
+		return
+	}
+	n := w.node(f.Node)
+	if was := n.told; was != nil && was.After.UID == c.After.UID {
+		for _, p := range was.Blocks {
+			if !slices.Contains(c.Blocks, p) {
+				w.leaves(n, p, f)
+			}
+		}
+	}
+	n.told = c
+}
+
+// leaves notes that a block left a node. What the node takes and what its record tells others may both say so, in either order and
+// seconds apart, which is one leaving. Only the record says it of a block that was told of and never taken.
+func (w *wiredWatcher) leaves(n *wiredNode, p netip.Prefix, f *scenarios.Fact) {
+	if h, told := n.halves[p]; told && h.kind != f.Kind && f.At-h.at < newsLate {
+		delete(n.halves, p)
+		return
+	}
+	n.halves[p] = half{f.At, f.Kind}
+	w.left[p] = append(w.left[p], f.At)
+}
+
+// heardBy is how many of the times, of which some count already, every node has heard of by now.
+func heardBy(now time.Duration, times []time.Duration, counted int) int {
+	for counted < len(times) && times[counted] < now-newsLate {
+		counted++
+	}
+	return counted
+}
