@@ -34,7 +34,7 @@ const (
 	Rests Evidence = "rests"
 	// Turns: Fact.InTurn of FactLeased.
 	Turns Evidence = "turns"
-	// FullNodes: NodeState.Resting and Crowded.
+	// FullNodes: NodeState.Resting, Crowded and Misfit.
 	FullNodes Evidence = "resting addresses and crowded nodes"
 	// WarmTargets: NodeState.Warm.
 	WarmTargets Evidence = "warm targets"

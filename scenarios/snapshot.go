@@ -102,6 +102,9 @@ type NodeState struct {
 	Waiting int
 	// Crowded reports that VPP has no room for another pod's interface, which pods wait for then.
 	Crowded bool
+	// Misfit reports that the cluster's address ranges have no part for the node's ID and its agent, which has started since they changed,
+	// does not know what the node is: it leaves all as it is until people change the ranges.
+	Misfit bool
 	// Resting are released addresses that the configuration keeps unused still.
 	Resting []netip.Addr
 	// Warm is what the node keeps for pods to come; nil where the configuration promises nothing, or when there may not have been the

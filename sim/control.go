@@ -36,6 +36,7 @@ func (w *World) build(pools agent.Pools) error {
 	if err := w.makeSystem(); err != nil {
 		return err
 	}
+	w.pools = pools
 	if err := w.api.SetConfigMap(poolsName, pools); err != nil {
 		return err
 	}
@@ -188,7 +189,7 @@ func (w *World) starvedInVain() string {
 	}
 	for _, m := range w.order {
 		if k := w.cluster.Kubelet(m.name); k != nil && k.Starved() > 0 && m.proc != nil {
-			if m.freeForStarved(k) && !m.crowded() {
+			if m.freeForStarved(k) && !m.crowded() && !m.misfit() {
 				return m.name + ": pods wait for an address and there is one"
 			}
 		}
@@ -212,7 +213,9 @@ func (m *machine) freeForStarved(k *cluster.Kubelet) bool {
 // control is the part of a World around the machines.
 type control struct {
 	cluster *cluster.Cluster
-	wiring  mode.Config
+	// pools are the address ranges as the API server has them.
+	pools  agent.Pools
+	wiring mode.Config
 	// external is the IPAM plugin beside the agents.
 	external hostlocal.Plugin
 	// system is where nodes' blocks come from.

@@ -83,7 +83,7 @@ func (m *machine) state() scenarios.NodeState {
 	n.Second = m.second(facts.Second)
 	n.Blocks, n.Reserved = a.Blocks(), a.Reserved()
 	n.Blocked = m.blocked(&n)
-	n.Resting, n.Crowded = m.resting(), m.crowded()
+	n.Resting, n.Crowded, n.Misfit = m.resting(), m.crowded(), m.misfit()
 	if waiter, ok := m.w.system.(controllers.Waiter); ok {
 		n.Resting = append(n.Resting, waiter.Waiting(m.name)...)
 	}

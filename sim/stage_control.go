@@ -178,7 +178,11 @@ func (st stage) SetPools(_ context.Context, plan scenarios.IPAM, pools agent.Poo
 	if st.dhcp != nil {
 		st.dhcp.ranges = plan.Interconnect()
 	}
-	return st.api.SetConfigMap(poolsName, pools)
+	if err := st.api.SetConfigMap(poolsName, pools); err != nil {
+		return err
+	}
+	st.pools = pools
+	return nil
 }
 
 // AddRange implements timeline.ControlPlane.

@@ -81,6 +81,19 @@ func (s *Session) Wrong(name string) string {
 	return "something is left over"
 }
 
+// Withheld reports whether nothing is left to do but deletions, and replacements, that wait for AllowDelete.
+func (s *Session) Withheld() bool {
+	if s.deletes || !s.connected || s.out || len(s.dump.steps) > 0 || len(s.delayed) > 0 {
+		return false
+	}
+	for n := uint32(1); n <= s.used; n++ {
+		if e := s.at(n); e.flags&flagLive != 0 && e.flags&flagPending != 0 && (!s.obsolete(e) || e.flags&flagDelQueue != 0) {
+			return false
+		}
+	}
+	return true
+}
+
 // Pending says in one sentence why the Session is not idle; empty when it is.
 func (s *Session) Pending() string {
 	switch {

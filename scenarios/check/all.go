@@ -76,4 +76,4 @@ func broken(law string, at time.Duration, node, format string, args ...any) *sce
 }
 
 // lives reports whether a node's machine runs; the dead ones hold nothing and owe nothing.
-func lives(n *scenarios.NodeState) bool { return n.MachineUp }
+func lives(n *scenarios.NodeState) bool { return n.MachineUp && !n.Misfit }

@@ -29,6 +29,16 @@ timeline:
 faults:
   inject: ["(Nth 1 (Node node-1 (Request watch (Refuse 0))))", "(Nth 3 (Node node-1 (Request watch (Delay 1s))))", "(Nth 3 (Node node-1 (Request create (Refuse 0))))"]
 `},
+	{why: "an agent whose ID has no part in the ranges never came to rest, as it wanted to take away what it may not, and its pods never counted as waiting", scenario: `
+name: id-has-no-room-for-good
+topology: {nodes: 2, podsPerNode: 3}
+timeline:
+  - {at: 5s, do: remove-node, node: node-1}
+  - {at: 6s, do: add-node}
+  - {at: 20s, do: change-cidr, podSubnetCIDR: 10.1.0.0/23, podSubnetOneNodePrefixLen: 24}
+  - {at: 40s, do: restart-agent, node: node-3}
+  - {at: 50s, do: create-pods, node: node-3, count: 2}
+`},
 }
 
 // Goal: what was found once stays fixed. Method: the scenarios above, with a few seeds.

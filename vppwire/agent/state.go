@@ -124,6 +124,9 @@ func (a *Agent) pendingPods() string {
 	if first != nil {
 		return a.pods.progress(first)
 	}
+	if a.unfit() != "" && a.wire.Withheld() {
+		return "" // what the node was stays until people give it ranges that it fits, and it knows what it is
+	}
 	return a.wire.Pending()
 }
 
