@@ -183,7 +183,8 @@ const (
 	FactFailed
 	// FactNeedless: VPP or Linux took a call of the agent (Text) that said what was so already, and no call was made twice by whoever injects.
 	FactNeedless
-	// FactServed: from now on clients anywhere get an endpoint at Addr and port Number, by protocol Text, of a service without affinity.
+	// FactServed: from now on clients anywhere get an endpoint at Addr and port Number, by protocol Text, of a service without affinity. Kept:
+	// the last one there had affinity.
 	// FactUnserved: they do not any more, or the service is another one.
 	FactServed
 	FactUnserved
@@ -239,6 +240,8 @@ type Fact struct {
 	Broken string
 	Rest   time.Duration
 	InTurn bool
+	// Kept is FactServed's.
+	Kept bool
 	// Exhausted is FactRefused's, Counts FactCounted's, Addrs FactAddressed's, Removal FactRemoved's; Netns, the sandbox' namespace,
 	// FactAnswered's.
 	Exhausted bool

@@ -20,7 +20,7 @@ const staysWiredName = "stays-wired"
 //	            when somebody has deleted its link, or the one that pods of its node share: what sat on the former one is made anew
 //	of a peer   it left or its machine is down, or it is reached by other addresses or has other blocks than what was taken
 //	of a service   clients get no endpoint there, and twice for each time that this began or ended, or that news were kept from nodes: a node
-//	            that takes the service for what it was replaces its mapping as that one's
+//	            that takes the service for what it was replaces its mapping as that one's, freely where it had affinity, for as long as news may be late
 //	of the node itself  likewise, for its own addresses, gateways, tables and bridge domains
 //
 // What came to be needed while the call was under way is no reason against it.
@@ -36,7 +36,7 @@ func staysWired() scenarios.Law {
 		When:  scenarios.Always,
 		Needs: []scenarios.Evidence{scenarios.Removals, scenarios.Services, scenarios.NodeAddresses, scenarios.Sandboxes, scenarios.Blocks},
 		Watch: func() scenarios.Watcher {
-			return &wiredWatcher{nodes: map[string]*wiredNode{}, homes: map[netip.Prefix]*wiredNode{}, left: map[netip.Prefix][]time.Duration{}, served: map[mapped]int{}}
+			return &wiredWatcher{nodes: map[string]*wiredNode{}, homes: map[netip.Prefix]*wiredNode{}, left: map[netip.Prefix][]time.Duration{}, served: map[mapped]int{}, kept: map[mapped]time.Duration{}}
 		},
 	}
 }
@@ -110,7 +110,9 @@ type mapped struct {
 type wiredWatcher struct {
 	// served counts how often it has changed whether clients get an endpoint at an address, odd while they do.
 	served map[mapped]int
-	nodes  map[string]*wiredNode
+	// kept is when a service began there behind one with affinity, whose mapping is replaced with each endpoint that comes or goes.
+	kept  map[mapped]time.Duration
+	nodes map[string]*wiredNode
 	// homes are the living nodes by what leads to them: their addresses, as prefixes, and their blocks.
 	homes map[netip.Prefix]*wiredNode
 	// left is when nodes went down or left, or gave a block back or told others so, or took one in a later life, by what led to them: what was there for one may go when the next has
@@ -206,6 +208,9 @@ func (w *wiredWatcher) Observe(f *scenarios.Fact) error {
 		}
 	case scenarios.FactServed, scenarios.FactUnserved:
 		w.served[mappedOf(f)]++
+		if f.Kept {
+			w.kept[mappedOf(f)] = f.At
+		}
 	case scenarios.FactAgentUp:
 		n := w.node(f.Node)
 		n.agentUp = f.At
@@ -235,7 +240,7 @@ func (w *wiredWatcher) removed(f *scenarios.Fact) error {
 	if r.What == scenarios.RemovedMapping {
 		m := mapped{netip.AddrPortFrom(r.Addr, r.Port), r.Proto}
 		now := w.served[m]
-		if now%2 == 0 {
+		if at, kept := w.kept[m]; now%2 == 0 || kept && f.At-at < newsLate {
 			return nil
 		}
 		if n.unmapped[m]++; n.unmapped[m] > 2*(now+w.unheard) { // a service and its endpoints are heard of one after the other

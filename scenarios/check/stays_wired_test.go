@@ -162,10 +162,14 @@ func TestStaysMapped(t *testing.T) {
 	}
 	served, unserved := front(scenarios.FactServed, scenarios.TCP), front(scenarios.FactUnserved, scenarios.TCP)
 	gone := scenarios.Fact{Kind: scenarios.FactRemoved, Node: "node-1", Removal: &scenarios.Removal{What: scenarios.RemovedMapping, Call: "del", Addr: at, Port: 80, Proto: protoTCP}}
+	kept, later := served, gone
+	kept.Kept, later.At = true, newsLate
 	for _, tc := range []watched{
 		{"three times, and nothing happened", staysWired(), []scenarios.Fact{served, gone, gone, gone}, "NAT mapping of 10.96.0.10:80 (del) is taken from a service"},
 		{"three times, after news came late", staysWired(), []scenarios.Fact{{Kind: scenarios.FactDisturbed, Text: "gap-watch"}, served, gone, gone, gone, gone}, ""},
 		{"five times, after news came late", staysWired(), []scenarios.Fact{{Kind: scenarios.FactDisturbed, Text: "gap-watch"}, served, gone, gone, gone, gone, gone}, "NAT mapping of 10.96.0.10:80 (del) is taken from a service"},
+		{"of one that had affinity until now", staysWired(), []scenarios.Fact{kept, gone, gone, gone}, ""},
+		{"of one that had affinity long ago", staysWired(), []scenarios.Fact{kept, later, later, later}, "NAT mapping of 10.96.0.10:80 (del) is taken from a service"},
 		{"of another protocol", staysWired(), []scenarios.Fact{front(scenarios.FactServed, scenarios.UDP), gone, gone}, ""},
 		{"without endpoints", staysWired(), []scenarios.Fact{served, unserved, gone, gone}, ""},
 		{"of a service that was another one", staysWired(), []scenarios.Fact{served, gone, unserved, served, gone}, ""},

@@ -11,6 +11,8 @@ import (
 // Served follows where clients get an endpoint, wherever they are. The zero Served knows of nothing.
 type Served struct {
 	fronts map[servedFront]scenarios.Service
+	// kept are the fronts whose last service had affinity.
+	kept map[servedFront]bool
 }
 
 // servedFront is an address and port of a service.
@@ -23,19 +25,33 @@ type servedFront struct {
 // endpoints depend on the client's node, or clients keep theirs, nothing is told.
 func (v *Served) Now(services []scenarios.ServiceState) (facts []scenarios.Fact) {
 	now := map[servedFront]scenarios.Service{}
+	if v.kept == nil {
+		v.kept = map[servedFront]bool{}
+	}
 	for i := range services {
 		s := &services[i]
-		if s.Affinity != 0 || len(s.Endpoints) == 0 {
-			continue
-		}
-		if s.ClusterIP.IsValid() && s.InternalPolicy != scenarios.NodeLocal {
-			now[servedFront{netip.AddrPortFrom(s.ClusterIP, uint16(s.Port)), s.Protocol}] = s.Service
-		}
-		if s.External.IsValid() && s.ExternalPolicy != scenarios.NodeLocal {
-			now[servedFront{netip.AddrPortFrom(s.External, uint16(s.Port)), s.Protocol}] = s.Service
+		for _, front := range [...]struct {
+			addr  netip.Addr
+			local bool
+		}{{s.ClusterIP, s.InternalPolicy == scenarios.NodeLocal}, {s.External, s.ExternalPolicy == scenarios.NodeLocal}} {
+			f := servedFront{netip.AddrPortFrom(front.addr, uint16(s.Port)), s.Protocol}
+			switch {
+			case !front.addr.IsValid():
+			case s.Affinity != 0:
+				v.kept[f] = true
+			case len(s.Endpoints) > 0 && !front.local:
+				now[f] = s.Service
+			}
 		}
 	}
-	facts = append(differing(scenarios.FactUnserved, v.fronts, now), differing(scenarios.FactServed, now, v.fronts)...)
+	begins := differing(scenarios.FactServed, now, v.fronts)
+	for i := range begins {
+		f := &begins[i]
+		front := servedFront{netip.AddrPortFrom(f.Addr, uint16(f.Number)), scenarios.Protocol(f.Text)}
+		f.Kept = v.kept[front]
+		delete(v.kept, front)
+	}
+	facts = append(differing(scenarios.FactUnserved, v.fronts, now), begins...)
 	v.fronts = now
 	return facts
 }
