@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"errors"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -145,15 +146,18 @@ func (o *crdOperator) list(node string) {
 }
 
 func (o *crdOperator) perform(actions []cilium.Action) {
-	for _, a := range actions {
-		if o.dead {
-			return
-		}
+	for i := 0; i < len(actions) && !o.dead; i++ {
+		a := actions[i]
 		switch a.Kind {
 		case cilium.ActAllocate:
 			o.allocate(a)
 		case cilium.ActFree:
-			o.free(a)
+			ips := []netip.Addr{a.IP}
+			for i+1 < len(actions) && actions[i+1].Kind == cilium.ActFree && actions[i+1].Node == a.Node {
+				i++
+				ips = append(ips, actions[i].IP)
+			}
+			o.free(a.Node, ips)
 		case cilium.ActWrite:
 			o.write(a)
 		}
@@ -199,21 +203,39 @@ func (o *crdOperator) allocate(a cilium.Action) {
 	})
 }
 
-// free gives an address back to EC2; one that is not there has gone already.
-func (o *crdOperator) free(a cilium.Action) {
-	o.ask(a.Node, unassignIPs, a.IP.String(), changeTime, func(c Cloud) error {
+// free gives addresses of a node back to EC2, in one request for each interface as the real one does (pkg/aws/eni, ReleaseIPs): one for
+// each address would be throttled. What is not there has gone already. After an error all of them are asked for again.
+func (o *crdOperator) free(node string, ips []netip.Addr) {
+	key := node
+	if len(ips) == 1 {
+		key = ips[0].String()
+	}
+	o.ask(node, unassignIPs, key, changeTime, func(c Cloud) error {
 		now := o.env.now()
 		enis, err := c.Describe(now)
 		if err != nil {
 			return err
 		}
 		for _, e := range enis {
-			if slices.Contains(e.Units, unit(a.IP)) {
-				return c.Unassign(now, e.ID, append(e.Units[:0:0], unit(a.IP)))
+			var units []netip.Prefix
+			for _, ip := range ips {
+				if slices.Contains(e.Units, unit(ip)) {
+					units = append(units, unit(ip))
+				}
+			}
+			if len(units) == 0 {
+				continue
+			}
+			if err := c.Unassign(now, e.ID, units); err != nil {
+				return err
 			}
 		}
 		return nil
-	}, func(err error) { o.perform(o.core.Freed(o.now(), a.Node, a.IP, err)) })
+	}, func(err error) {
+		for _, ip := range ips {
+			o.perform(o.core.Freed(o.now(), node, ip, err))
+		}
+	})
 }
 
 // ask is one call of EC2 for a node.
