@@ -63,7 +63,11 @@ func manifest(t *testing.T, w []string) string {
 		return fmt.Sprintf(`{"kind":"Service","metadata":{"namespace":"default","name":%q},"spec":{"clusterIP":%q}}`, arg(1), arg(2))
 	case "servicecidr":
 		return fmt.Sprintf(`{"kind":"ServiceCIDRList","items":[{"metadata":{"name":%q},"spec":{"cidrs":[%s]}}]}`, arg(1), quoted(arg(2)))
-	case "calico": // cidr host pod,pod,-
+	case "calico": // cidr host pod,pod@node,-; a host with a colon is a whole affinity, "-" is none
+		affinity := "host:" + arg(2)
+		if arg(2) == "-" || strings.Contains(arg(2), ":") {
+			affinity = strings.TrimPrefix(arg(2), "-")
+		}
 		var attributes, allocations []string
 		for i, p := range strings.Split(arg(3), ",") {
 			if p == "-" {
@@ -71,18 +75,22 @@ func manifest(t *testing.T, w []string) string {
 				attributes = append(attributes, `{"handle_id":"x"}`)
 				continue
 			}
+			p, node, elsewhere := strings.Cut(p, "@")
+			if !elsewhere {
+				node = arg(2)
+			}
 			namespace, name, _ := strings.Cut(p, "/")
 			allocations = append(allocations, fmt.Sprint(i))
-			attributes = append(attributes, fmt.Sprintf(`{"handle_id":"x","secondary":{"namespace":%q,"pod":%q,"node":%q}}`, namespace, name, arg(2)))
+			attributes = append(attributes, fmt.Sprintf(`{"handle_id":"x","secondary":{"namespace":%q,"pod":%q,"node":%q}}`, namespace, name, node))
 		}
-		return fmt.Sprintf(`{"apiVersion":"crd.projectcalico.org/v1","kind":"IPAMBlock","metadata":{"name":"b"},"spec":{"cidr":%q,"affinity":"host:%s","allocations":[%s],"attributes":[%s]}}`,
-			arg(1), arg(2), strings.Join(allocations, ","), strings.Join(attributes, ","))
+		return fmt.Sprintf(`{"apiVersion":"crd.projectcalico.org/v1","kind":"IPAMBlock","metadata":{"name":"b"},"spec":{"cidr":%q,"affinity":%q,"allocations":[%s],"attributes":[%s]}}`,
+			arg(1), affinity, strings.Join(allocations, ","), strings.Join(attributes, ","))
 	case "pools": // node cidrs
 		return fmt.Sprintf(`{"apiVersion":"vppdrill.github.io/v1alpha1","kind":"PoolNode","metadata":{"name":%q},"spec":{"ipam":{"pools":{"allocated":[{"pool":"default","cidrs":[%s]}]}}}}`, arg(1), quoted(arg(2)))
-	case "cilium": // node cidr address=owner
+	case "cilium": // node cidr address=owner, with "+" for a space
 		used := ""
 		if addr, owner, ok := strings.Cut(arg(3), "="); ok {
-			used = fmt.Sprintf(`%q:{"owner":%q}`, addr, owner)
+			used = fmt.Sprintf(`%q:{"owner":%q}`, addr, strings.ReplaceAll(owner, "+", " "))
 		}
 		return fmt.Sprintf(`{"kind":"CiliumNode","metadata":{"name":%q},"spec":{"ipam":{"podCIDRs":[%s]}},"status":{"ipam":{"used":{%s}}}}`, arg(1), quoted(arg(2)), used)
 	case "record": // id node cidr

@@ -143,11 +143,26 @@ func (j *judge) of(node string) (list []netip.Prefix) {
 	return list
 }
 
+// outside are addresses that their pods' nodes have no range for. What the CNI's own record gives to that pod on that node is as it should be:
+// Calico's nodes borrow from others' blocks when their pool has none left, and pods may ask for an address of their own.
 func (j *judge) outside() {
+	type grant struct {
+		addr netip.Addr
+		pod  string
+		node string
+	}
+	granted := map[grant]bool{}
+	for _, u := range j.used {
+		granted[grant{u.addr, u.namespace + "/" + u.pod, u.node}] = true
+	}
 	without := map[string]bool{}
 	for _, p := range j.running() {
 		ranges := j.of(p.node)
 		for _, a := range p.addrs {
+			if granted[grant{a, p.String(), p.node}] {
+				j.Judged[LawOutside]++
+				continue
+			}
 			sameFamily := slices.ContainsFunc(ranges, func(r netip.Prefix) bool { return r.Addr().Is4() == a.Is4() })
 			if !sameFamily {
 				without[p.node] = true

@@ -88,8 +88,8 @@ func readCalicoBlock(o *Objects, one kubectl.Object) error {
 	if err != nil {
 		return fmt.Errorf("spec.cidr: %w", err)
 	}
-	host := strings.TrimPrefix(spec.Affinity, "host:")
-	if host != "" {
+	// A block of nobody's, and one whose affinity is virtual, as that of load balancers' addresses is since Calico 3.30, is no node's range.
+	if host, isNode := strings.CutPrefix(spec.Affinity, "host:"); isNode && host != "" {
 		o.ranges = append(o.ranges, heldRange{node: host, prefix: p.Masked(), by: "Calico block"})
 	}
 	addr := p.Masked().Addr()
@@ -134,7 +134,8 @@ func readCiliumNode(o *Objects, one kubectl.Object) error {
 		o.ranges = append(o.ranges, heldRange{node: one.Metadata.Name, prefix: p, by: one.Kind})
 	}
 	for text, u := range status.IPAM.Used { //vppdrill:unordered sorted below, by address
-		namespace, name, isPod := strings.Cut(u.Owner, "/")
+		// After its own restart an agent writes what it found as "namespace/pod [restored]" (Cilium's restoration of endpoints).
+		namespace, name, isPod := strings.Cut(strings.TrimSuffix(u.Owner, " [restored]"), "/")
 		if a, err := netip.ParseAddr(text); err == nil && isPod {
 			o.used = append(o.used, usedAddress{addr: a, namespace: namespace, pod: name, node: one.Metadata.Name, by: "CiliumNode " + one.Metadata.Name})
 		}
