@@ -132,6 +132,9 @@ type facts struct {
 // preAllocate is how many addresses of multi-pool are kept ready: cilium-agent's default.
 const preAllocate = 8
 
+// blockPatience is how long a block of multi-pool may take to come before pods' refusals are an event: several of the kubelet's repetitions.
+const blockPatience = time.Minute
+
 // join reaches the agent's cluster.
 func join(ctx context.Context, o options, alloc ipam.NodeAllocator) (facts, error) {
 	if o.cluster.kind == clusterKubernetes {
@@ -156,9 +159,14 @@ func joinKubernetes(ctx context.Context, o options, alloc ipam.NodeAllocator) (f
 	f := facts{store: store, events: c.Events(ctx, o.node), trouble: c.Refused, stop: func() error { store.Close(); return nil }}
 	told := kube.FactsConfig{Node: o.node, PoolsNamespace: o.cluster.poolsNamespace, PoolsName: o.cluster.poolsName, Services: services, Events: f.events}
 	c.TellClock(f.events)
+	full := &kube.NoAddress{Tell: f.events}
+	f.stepped = func(now time.Time, _ *agent.Agent, effects []agent.Effect) { full.Stepped(now, effects) }
 	if node, ok := alloc.(*cilium.Node); ok && o.cluster.ipam == ipamMultiPool {
-		told.Pools = c.Requester(kube.RequesterConfig{Node: o.node, Alloc: node, PreAllocate: preAllocate})
-		f.stepped = func(now time.Time, a *agent.Agent, effects []agent.Effect) { told.Pools.Stepped(now, a, effects) }
+		told.Pools, full.Patience = c.Requester(kube.RequesterConfig{Node: o.node, Alloc: node, PreAllocate: preAllocate}), blockPatience
+		f.stepped = func(now time.Time, a *agent.Agent, effects []agent.Effect) {
+			full.Stepped(now, effects)
+			told.Pools.Stepped(now, a, effects)
+		}
 	}
 	f.cluster = c.Facts(told)
 	return f, nil
