@@ -49,7 +49,7 @@ Exit codes: 0 no errors, 1 errors were found, 2 bad usage or input, 3 the server
 			var left []string
 			var err error
 			if kubeconfig == "" {
-				err = readFiles(cmd.InOrStdin(), args, &o)
+				err = readFiles("audit", cmd.InOrStdin(), args, &o)
 			} else {
 				left, err = readCluster(cmd.Context(), kubeconfig, &o)
 			}
@@ -66,8 +66,8 @@ Exit codes: 0 no errors, 1 errors were found, 2 bad usage or input, 3 the server
 	return c
 }
 
-// readFiles reads what kubectl printed; "-" is the standard input.
-func readFiles(in io.Reader, names []string, o *audit.Objects) error {
+// readFiles reads for a command what kubectl printed; "-" is the standard input.
+func readFiles(command string, in io.Reader, names []string, o *audit.Objects) error {
 	for _, name := range names {
 		var text []byte
 		var err error
@@ -82,14 +82,14 @@ func readFiles(in io.Reader, names []string, o *audit.Objects) error {
 			}
 		}
 		if err != nil {
-			return cli.Usagef("audit: %w", err)
+			return cli.Usagef("%s: %w", command, err)
 		}
 		if err := o.Parse(name, text); err != nil {
-			return cli.BadInput(fmt.Errorf("audit: %w", err))
+			return cli.BadInput(fmt.Errorf("%s: %w", command, err))
 		}
 	}
 	if o.Len() == 0 {
-		return cli.Usagef("audit: %s: no Kubernetes objects in it", strings.Join(names, ", "))
+		return cli.Usagef("%s: %s: no Kubernetes objects in it", command, strings.Join(names, ", "))
 	}
 	return nil
 }

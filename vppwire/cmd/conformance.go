@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/vppdrill/vppdrill/ipam/audit"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
@@ -24,7 +25,7 @@ func conformanceCommand(save func(dir string, j Judgement) error) *cobra.Command
 	var format cli.Format
 	o := conformance.Options{}
 	c := &cobra.Command{
-		Use:   "conformance --kubeconfig FILE",
+		Use:   "conformance --kubeconfig FILE | FILE…",
 		Short: "Judge a running cluster, whatever its CNI, by making pods in it",
 		Long: `conformance makes pods on every ready node of a cluster, in a namespace of its own, replaces all of them several times, and judges
 each round: pods start, have addresses of their own inside of their nodes' ranges, reach each other and a service, and leave no
@@ -33,14 +34,25 @@ and has running pods call each other meanwhile; with --drain it takes a node out
 it evicted, and put back. What an audit finds before the run is told and is not the run's. The
 namespace is removed in the end, and nothing else is touched. With --out it writes JUnit's format, an HTML page, Markdown, SARIF and JSON.
 
-Exit codes: 0 all laws held, 1 a law was broken, 2 bad usage, 3 the server does not answer or refuses.`,
+With files in the place of a kubeconfig it judges what kubectl get -o json printed, without a server, by the laws about addresses: whatever an
+audit finds breaks its law, as there is no before. Those that need pods made for them are told as not judged.
+
+Exit codes: 0 all laws held, 1 a law was broken, 2 bad usage or input, 3 the server does not answer or refuses.`,
 		Example: `  vppdrill conformance --kubeconfig ~/.kube/config --image example.org/e2e-test-images/agnhost:2.56 --rounds 5 --pods 10
-  vppdrill conformance --kubeconfig ~/.kube/config --image example.org/e2e-test-images/agnhost:2.56 --roll kube-system/cilium --out out`,
-		Args: cli.Args(0, 0, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+  vppdrill conformance --kubeconfig ~/.kube/config --image example.org/e2e-test-images/agnhost:2.56 --roll kube-system/cilium --out out
+  kubectl get nodes,pods,services -A -o json > cluster.json; vppdrill conformance cluster.json --out out`,
+		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
+			case len(args) > 0:
+				r, began, err := judgeFiles(cmd, args)
+				if err == nil && out != "" {
+					if bad := save(out, judgement(r, 0, began)); bad != nil {
+						return cli.BadInput(bad)
+					}
+				}
+				return errors.Join(err, printConformance(cmd.OutOrStdout(), format, r))
 			case kubeconfig == "":
-				return cli.Usagef("conformance: --kubeconfig FILE is needed: pods are made in the cluster that it names")
+				return cli.Usagef("conformance: --kubeconfig FILE is needed: pods are made in the cluster that it names; or files, which are only read")
 			case o.Image == "":
 				return cli.Usagef("conformance: --image REF is needed: one that the cluster can pull, with Kubernetes' test program agnhost as its entry point")
 			case o.PodsPerNode < 1 || o.Rounds < 1 || o.Calls < 0 || o.Wait <= 0:
@@ -82,6 +94,35 @@ Exit codes: 0 all laws held, 1 a law was broken, 2 bad usage, 3 the server does 
 	return c
 }
 
+// filesFlags are those that mean something where files are judged.
+var filesFlags = []string{"out", "format"}
+
+// judgeFiles judges what kubectl printed: by no rounds, and of no namespace.
+func judgeFiles(cmd *cobra.Command, names []string) (r conformance.Result, began time.Time, err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if err == nil && !slices.Contains(filesFlags, f.Name) {
+			err = cli.Usagef("conformance: --%s is for clusters in which pods are made, and %s is only read: leave out one of the two", f.Name, names[0])
+		}
+	})
+	if err != nil {
+		return r, began, err
+	}
+	began = time.Now()
+	var o audit.Objects
+	if err := readFiles("conformance", cmd.InOrStdin(), names, &o); err != nil {
+		return r, began, err
+	}
+	report := audit.Judge(&o)
+	if len(report.Judged) == 0 {
+		return r, began, cli.Usagef("conformance: %s: neither pods with addresses nor nodes with ranges in it, want those: kubectl get nodes,pods,services -A -o json", strings.Join(names, ", "))
+	}
+	r = conformance.Result{Nodes: report.Nodes, Occasions: report.Judged, Notes: report.Unknown, Started: []time.Duration{}}
+	for _, f := range report.Findings {
+		r.Broken = append(r.Broken, conformance.Violation{Law: f.Law, Text: f.Subject + ": " + f.Text})
+	}
+	return r, began, nil
+}
+
 // auditOf reads a cluster and judges it.
 func auditOf(ctx context.Context, c *kube.Connection) (audit.Report, error) {
 	var o audit.Objects
@@ -94,6 +135,14 @@ func auditOf(ctx context.Context, c *kube.Connection) (audit.Report, error) {
 	return r, nil
 }
 
+// inRound is a violation with the round of it, where there are rounds.
+func inRound(v conformance.Violation) string {
+	if v.Round == 0 {
+		return v.Text
+	}
+	return fmt.Sprintf("round %d: %s", v.Round, v.Text)
+}
+
 func notJudged(err error) error {
 	switch {
 	case err == nil, cli.Coded(err), errors.Is(err, context.Canceled):
@@ -103,7 +152,7 @@ func notJudged(err error) error {
 }
 
 func printConformance(out io.Writer, format cli.Format, r conformance.Result) error {
-	if r.Namespace == "" {
+	if r.Namespace == "" && len(r.Occasions) == 0 {
 		return nil // nothing was judged
 	}
 	if format == cli.JSON {
@@ -128,13 +177,16 @@ func printConformance(out io.Writer, format cli.Format, r conformance.Result) er
 			}
 			fmt.Fprintf(out, "%-11s %-20s %d occasions\n", verdict, law, r.Occasions[law])
 			for _, v := range broken {
-				fmt.Fprintf(out, "  round %d: %s\n", v.Round, v.Text)
+				fmt.Fprintf(out, "  %s\n", inRound(v))
 			}
 		}
 		for _, n := range r.Notes {
 			fmt.Fprintln(out, "note:", n)
 		}
 		fmt.Fprintf(out, "%d nodes, %d rounds", r.Nodes, r.Rounds)
+		if r.Namespace == "" {
+			fmt.Fprint(out, ": files show no more")
+		}
 		if len(r.Started) > 0 {
 			fmt.Fprintf(out, ", all pods of a round ready within %s at most", slices.Max(r.Started).Round(10*time.Millisecond))
 		}

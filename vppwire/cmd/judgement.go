@@ -36,6 +36,7 @@ var whys = map[string]string{
 	conformance.LawService: "What a service has as its address leads to one of its endpoints.",
 	conformance.LawGone:    "A pod that does not go keeps its address and its name.",
 	conformance.LawRoll:    "A CNI's own upgrade may not cut off pods that run.",
+	conformance.LawDrain:   "A node that cannot be emptied and filled again cannot be upgraded.",
 	audit.LawDuplicate:     "Packets for one of two pods go to the other.",
 	audit.LawOutside:       "Other nodes send what is for the pod to the node that has its range.",
 	audit.LawOverlap:       "Two nodes give out the same addresses.",
@@ -50,11 +51,14 @@ var whys = map[string]string{
 func judgement(r conformance.Result, seed uint64, began time.Time) Judgement {
 	j := Judgement{Name: "conformance", Goal: fmt.Sprintf("A running cluster of %d nodes, judged by pods made in it for %d rounds.", r.Nodes, r.Rounds),
 		Seed: seed, Started: began, Took: time.Since(began), Nodes: r.Nodes, Notes: r.Notes}
+	if r.Namespace == "" {
+		j.Goal = fmt.Sprintf("A cluster of %d nodes, judged by the objects that files show of it.", r.Nodes)
+	}
 	for _, name := range append(conformance.Laws(), audit.Laws()...) {
 		l := JudgedLaw{Name: name, Why: whys[name], Occasions: r.Occasions[name]}
 		for _, v := range r.Broken {
 			if v.Law == name {
-				l.Broken = append(l.Broken, fmt.Sprintf("round %d: %s", v.Round, v.Text))
+				l.Broken = append(l.Broken, inRound(v))
 			}
 		}
 		j.Laws = append(j.Laws, l)
