@@ -44,6 +44,9 @@ func TestRefusals(t *testing.T) {
 		{[]string{"--config", good, "--node-configs"}, 2, "agent: --node-configs is for --cluster kubernetes"},
 		{[]string{"--config", good, "--cluster", "kubernetes", "--pools", "a/b/c"}, 2, `agent: --pools "a/b/c": want NAMESPACE/NAME`},
 		{[]string{"--config", good, "--cluster", "kubernetes", "--pools", "/ranges"}, 2, `agent: --pools "/ranges": want NAMESPACE/NAME`},
+		{[]string{"--config", good, "--cni-portmap"}, 2, "agent: --cni-portmap goes with --cni-bin-dir and --cni-conf-dir"},
+		{[]string{"--config", good, "--cni-portmap", "--cni-bin-dir", dir, "--cni-conf-dir", dir}, 3,
+			"agent: --cni-portmap: no pod would start without the reference plugin: stat " + dir + "/portmap: no such file or directory: `apt-get install kubernetes-cni`"},
 		{[]string{"--config", good, "extra"}, 2, "agent: takes no arguments"},
 		{[]string{"--plan", "--rest", "unix:" + dir + "/rest.sock"}, 3, "agent: no agent shows its plan at unix:"},
 	} {
@@ -55,6 +58,8 @@ func TestRefusals(t *testing.T) {
 	if after := listing(t, dir); after != before {
 		t.Errorf("made:\n%s", after)
 	}
+	plugins := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(plugins, "portmap"), nil, 0o700))
 	newer := filepath.Join(dir, "newer")
 	must(t, os.WriteFile(newer, []byte("journal 2\n"), 0o600))
 	for _, test := range []struct {
@@ -63,6 +68,7 @@ func TestRefusals(t *testing.T) {
 		text string
 	}{
 		{[]string{"--config", good, "--journal", newer}, 2, "agent: journal " + newer + ": a newer version has written it"},
+		{[]string{"--config", good, "--cni-portmap", "--cni-bin-dir", plugins, "--cni-conf-dir", dir}, 3, "agent: " + dir + "/api.sock: VPP does not answer"},
 		{[]string{"--config", good}, 3, "agent: " + dir + "/api.sock: VPP does not answer: there is no such socket"},
 		{[]string{"--config", good, "--netns", "/etc/passwd"}, 3, "agent: /etc/passwd is no network namespace"},
 		{[]string{"--config", good, "--cni-socket", dir + "/file"}, 1, "agent: CNI socket " + dir + "/file: there is a file"},

@@ -3,8 +3,10 @@ package cmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -37,6 +39,11 @@ func (f *installFlags) check(socket string) ([]byte, error) {
 	if (f.binDir == "") != (f.confDir == "") {
 		return nil, cli.Usagef("agent: --cni-bin-dir and --cni-conf-dir go together")
 	}
+	if f.portMap {
+		if err := f.checkPortMap(); err != nil {
+			return nil, err
+		}
+	}
 	if f.socket == "" {
 		f.socket = socket
 	}
@@ -45,6 +52,22 @@ func (f *installFlags) check(socket string) ([]byte, error) {
 		return nil, cli.Usagef("agent: --cni-version %q: %w", f.version, err)
 	}
 	return text, nil
+}
+
+// portMapPlugin is the reference plugin's file.
+const portMapPlugin = "portmap"
+
+// checkPortMap refuses a node on which no pod would start: runtimes call every plugin that the configuration names.
+func (f *installFlags) checkPortMap() error {
+	if f.binDir == "" {
+		return cli.Usagef("agent: --cni-portmap goes with --cni-bin-dir and --cni-conf-dir: it is a part of what is installed there")
+	}
+	_, err := os.Stat(filepath.Join(f.binDir, portMapPlugin))
+	if err == nil {
+		return nil
+	}
+	return cli.CannotRun(fmt.Errorf("agent: --cni-portmap: no pod would start without the reference plugin: %w: `apt-get install kubernetes-cni` on the node, or leave "+
+		"the flag out, and hostPort is without effect", err))
 }
 
 // readyPause is between two looks at an agent that is not ready yet.
