@@ -37,7 +37,8 @@ namespace is removed in the end, and nothing else is touched. With --out it writ
 With files in the place of a kubeconfig it judges what kubectl get -o json printed, without a server, by the laws about addresses: whatever an
 audit finds breaks its law, as there is no before. Those that need pods made for them are told as not judged.
 
-Exit codes: 0 all laws held, 1 a law was broken, 2 bad usage or input, 3 the server does not answer or refuses.`,
+Exit codes: 0 all laws held, 1 a law was broken, 2 bad usage or input, 3 the server does not answer or
+refuses, or the image does not run there.`,
 		Example: `  vppdrill conformance --kubeconfig ~/.kube/config --image example.org/e2e-test-images/agnhost:2.56 --rounds 5 --pods 10
   vppdrill conformance --kubeconfig ~/.kube/config --image example.org/e2e-test-images/agnhost:2.56 --roll kube-system/cilium --out out
   kubectl get nodes,pods,services -A -o json > cluster.json; vppdrill conformance cluster.json --out out`,

@@ -246,21 +246,17 @@ func (r *run) started(ctx context.Context, round int) (up []v1.Pod, err error) {
 			return nil, fmt.Errorf("list pods: %w", err)
 		}
 		up = nil
-		var waiting []string
+		var waiting []*v1.Pod
 		for i := range list.Items {
 			p := &list.Items[i]
 			if p.Status.Phase == v1.PodRunning && p.Status.PodIP != "" && podReady(p) {
 				up = append(up, *p)
 			} else {
-				waiting = append(waiting, p.Name+" on "+p.Spec.NodeName)
+				waiting = append(waiting, p)
 			}
 		}
 		if len(waiting) == 0 || time.Now().After(limit) {
-			r.Occasions[LawStart] += len(list.Items)
-			for _, p := range waiting {
-				r.broken(LawStart, round, "pod %s is not ready within %s", p, r.Wait)
-			}
-			return up, nil
+			return up, r.late(round, len(list.Items), waiting)
 		}
 		select {
 		case <-ctx.Done():

@@ -3,6 +3,7 @@ package conformance_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -39,6 +40,8 @@ type tinyCluster struct {
 	off     bool
 	cordons int
 	lingers bool
+	// blocked is the reason for which the last pod of three does not run, empty where it does.
+	blocked string
 	// keptOut is what the server answers to calls of pods, 0 for what they say; once it has, it answers that to everything.
 	keptOut, now int
 }
@@ -125,7 +128,9 @@ func (c *tinyCluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_ = json.Unmarshal(body, &p)
 		p["metadata"].(map[string]any)["namespace"] = "run-1"
 		p["status"] = map[string]any{"phase": "Running", "podIP": c.address(c.numbers), "conditions": []any{map[string]any{"type": "Ready", "status": "True"}}}
-		c.numbers++
+		if c.numbers++; c.blocked != "" && c.numbers%3 == 0 {
+			p["status"] = map[string]any{"phase": "Pending", "containerStatuses": []any{map[string]any{"name": "c", "state": map[string]any{"waiting": map[string]any{"reason": c.blocked, "message": "says the kubelet"}}}}}
+		}
 		c.pods[p["metadata"].(map[string]any)["name"].(string)] = p
 		answer(p)
 	case strings.HasSuffix(path, "/pods") && r.Method == http.MethodDelete:
@@ -195,6 +200,25 @@ func TestKeptOutMidway(t *testing.T) {
 		r, err := runOn(t, c)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "kubectl delete namespace run-1") || len(r.Broken) > 0 {
 			t.Errorf("%d: %v, broken %+v", code, err, r.Broken)
+		}
+	}
+}
+
+// Goal: a pod that has no network breaks the law about it, with what its kubelet says; one that has its network and not its image ends the run without a
+// verdict and with what mends it, and its namespace is removed. Method: a kubelet that says the one and the other.
+func TestPodsThatDoNotStart(t *testing.T) {
+	for reason, image := range map[string]bool{"ContainerCreating": false, "ImagePullBackOff": true, "InvalidImageName": true, "CrashLoopBackOff": true} {
+		c := &tinyCluster{address: func(n int) string { return fmt.Sprintf("10.0.0.%d", 5+n) }, reaches: func(string, string) bool { return true }, blocked: reason}
+		r, err := runOn(t, c)
+		if image {
+			if !errors.Is(err, conformance.ErrImage) || !strings.Contains(err.Error(), "pod r1-2-n1 on n1: "+reason+": says the kubelet: name by --image one") || strings.Contains(err.Error(), "\n") || len(r.Broken) > 0 {
+				t.Errorf("%s: %v, broken %+v", reason, err, r.Broken)
+			}
+		} else if err != nil || len(r.Broken) == 0 || r.Broken[0] != (conformance.Violation{Law: conformance.LawStart, Round: 1, Text: "pod r1-2-n1 on n1 is not ready within 1s: " + reason + ": says the kubelet"}) {
+			t.Errorf("%s: %v, broken %+v", reason, err, r.Broken)
+		}
+		if !slices.Equal(c.deleted, []string{"run-1"}) {
+			t.Errorf("%s: the namespace was removed %d times", reason, len(c.deleted))
 		}
 	}
 }
