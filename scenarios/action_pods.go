@@ -61,6 +61,8 @@ type PollStatus struct {
 type GC struct {
 	Node NodeRef       `yaml:"node" required:"true" doc:"The node."`
 	Age  time.Duration `yaml:"age" doc:"How old the list is when it is sent."`
+	// Other is what a runtime with a second network configuration sends for that one, as libcni's GC does: each network has a list of its own.
+	Other bool `yaml:"other" doc:"For another network, which has no attachment on the node: nothing may go."`
 }
 
 func (CreatePods) Verb() string     { return "create-pods" }

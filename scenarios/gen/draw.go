@@ -49,6 +49,7 @@ func Draw(c Chooser, p Profile, name string) *scenarios.Scenario {
 	d.drawNewest(&s.Config.Runtime)
 	d.drawMaintenance(&s)
 	d.drawLists(&s.Faults)
+	d.drawOtherGC(s.Timeline)
 	if err := s.Validate(); err != nil {
 		panic(fmt.Sprintf("gen: drew an invalid scenario: %v\n%s", err, s.Marshal()))
 	}

@@ -25,3 +25,13 @@ func (d drawer) drawRuntime() (r scenarios.Runtime) {
 	}
 	return r
 }
+
+// drawOtherGC has one GC of four be for another network than that of the pods.
+func (d drawer) drawOtherGC(timeline []scenarios.Step) {
+	for i := range timeline {
+		if gc, is := timeline[i].Action.(scenarios.GC); is && d.coin("gc of another network", 4) {
+			gc.Other = true
+			timeline[i].Action = gc
+		}
+	}
+}

@@ -13,6 +13,8 @@ import (
 const (
 	NetworkName = "vppdrill"
 	IfName      = "eth0"
+	// otherNetwork is one that no sandbox is attached to.
+	otherNetwork = "vppdrill-other"
 )
 
 // repeatDel sends DEL again for sandboxes that are long gone, or never were. The specification wants success; a law judges it.
@@ -34,11 +36,14 @@ func (p *Player) repeatDel(ctx context.Context, a scenarios.RepeatDel) error {
 	})
 }
 
-// gc sends GC with the attachments of every sandbox that exists, or existed when the list was made.
+// gc sends GC with the attachments of every sandbox that exists, or existed when the list was made; or with none, for a network that has none.
 func (p *Player) gc(ctx context.Context, a scenarios.GC) error {
 	ctx = context.WithoutCancel(ctx) // of a list that grows old
 	return p.each(a.Node, a.Verb(), living, func(node string) error {
 		r := p.garbage(node)
+		if a.Other {
+			r.Owner.Network, r.Valid = otherNetwork, nil
+		}
 		send := func() {
 			if p.lives(node) {
 				p.world.Ask(ctx, node, r, nil)
