@@ -1,6 +1,7 @@
 package datastore
 
 import (
+	"errors"
 	"net/netip"
 	"slices"
 	"time"
@@ -116,11 +117,17 @@ func (m *Manager) decrease(now time.Time) bool {
 	return false
 }
 
-// shrunk goes on with the next ENI. What EC2 refused to take back is still attached, so EC2 is asked.
+// shrunk goes on with the next ENI. What EC2 or the node refused to give back is still attached, so EC2 is asked. What they did not answer
+// may be taken yet, and is not believed to be attached for as long as what was given back.
 func (m *Manager) shrunk(now time.Time, c Call, r Result) {
 	if r.Err != nil {
+		refused := codeOf(r.Err) != "" || errors.Is(r.Err, ErrIPInUse)
 		for _, p := range c.Prefixes {
-			delete(m.freed, p)
+			if refused {
+				delete(m.freed, p)
+			} else {
+				m.freed[p] = now
+			}
 		}
 		m.fail(now, c.String(), r.Err)
 		m.doubt = true
