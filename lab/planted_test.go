@@ -151,6 +151,7 @@ func (l *liars) restart(leases ...ipam.Lease) {
 
 // notJudged are the laws that labs do not judge, each with why. lab's package comment names them.
 var notJudged = map[string]string{
+	"ranges-counted":    "controllers of labs are programs of their own, which do not tell how full they count their ranges",
 	"full-when-refused": "an address that was free at a refusal has been given by the time a lab looks",
 	"warm-kept":         "no lab runs a system that keeps addresses or blocks ready",
 	"told-is-saved":     "the kernel of the lab's machine never dies, so that nothing that was written is lost",
