@@ -4,7 +4,6 @@ import (
 	"archive/tar"
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"maps"
@@ -12,6 +11,7 @@ import (
 	"net/netip"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -114,18 +114,60 @@ func TestRolesGrantWhatIsNeeded(t *testing.T) {
 	}
 }
 
-// Goal: the component of multi-pool exchanges the argument that it means, and its controller has what Kubernetes wants of a Deployment.
-// Method: the base's own arguments, and the controller's labels.
-func TestMultiPoolComponent(t *testing.T) {
-	args := objects(t, "base/agent.yaml")[0]["spec"].(map[string]any)["template"].(map[string]any)["spec"].(map[string]any)["containers"].([]any)[0].(map[string]any)["args"].([]any)
-	text, err := fs.ReadFile(kubernetes.Files, "multi-pool/kustomization.yaml")
-	if err != nil {
-		t.Fatal(err)
+// Goal: components exchange the arguments that they mean, and the controller has what Kubernetes wants of a Deployment. Method: what each
+// patches, as a test of the argument that stands there in agent and controller, and the controller's labels.
+func TestComponents(t *testing.T) {
+	arguments := func(path string) []any {
+		pod := objects(t, path)[0]["spec"].(map[string]any)["template"].(map[string]any)["spec"].(map[string]any)
+		return pod["containers"].([]any)[0].(map[string]any)["args"].([]any)
 	}
-	if at := slices.Index(args, any("--ipam=nodeipam")); !strings.Contains(string(text), fmt.Sprintf("path: /spec/template/spec/containers/0/args/%d, value: --ipam=nodeipam}", at)) {
-		t.Errorf("--ipam is argument %d, not the one that %s exchanges", at, text)
+	args := map[string][]any{"vppdrill-agent": arguments("base/agent.yaml"), "vppdrill-controller": arguments("controller/controller.yaml")}
+	for component, want := range map[string][]string{
+		"range-allocator": nil,
+		"cluster-pool":    {"vppdrill-controller --type=RangeAllocator --type=cluster-pool", "vppdrill-agent --ipam=nodeipam --ipam=cluster-pool"},
+		"multi-pool": {"vppdrill-controller --type=RangeAllocator --type=multi-pool", "vppdrill-controller --node-cidr-mask-size=24 --node-cidr-mask-size=28",
+			"vppdrill-agent --ipam=nodeipam --ipam=multi-pool"},
+	} {
+		text, err := fs.ReadFile(kubernetes.Files, component+"/kustomization.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var k struct {
+			Components []string
+			Patches    []struct {
+				Target struct{ Name string }
+				Patch  string
+			}
+		}
+		if err := yaml.Unmarshal(text, &k); err != nil || !slices.Contains(k.Components, "../controller") {
+			t.Errorf("%s: components %v, %v", component, k.Components, err)
+		}
+		var got []string
+		for _, p := range k.Patches {
+			var ops []struct{ Op, Path, Value string }
+			if err := yaml.Unmarshal([]byte(p.Patch), &ops); err != nil {
+				t.Fatal(err)
+			}
+			for _, op := range ops {
+				at, err := strconv.Atoi(strings.TrimPrefix(op.Path, "/spec/template/spec/containers/0/args/"))
+				if err != nil || at >= len(args[p.Target.Name]) {
+					t.Fatalf("%s: no argument of %s: %s", component, p.Target.Name, op.Path)
+				}
+				switch there := args[p.Target.Name][at].(string); op.Op {
+				case "test":
+					if op.Value != there {
+						t.Errorf("%s: argument %d of %s is %s, not %s", component, at, p.Target.Name, there, op.Value)
+					}
+				default:
+					got = append(got, p.Target.Name+" "+there+" "+op.Value)
+				}
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s exchanges %q, want %q", component, got, want)
+		}
 	}
-	spec := objects(t, "multi-pool/controller.yaml")[0]["spec"].(map[string]any)
+	spec := objects(t, "controller/controller.yaml")[0]["spec"].(map[string]any)
 	labels := spec["template"].(map[string]any)["metadata"].(map[string]any)["labels"]
 	if !reflect.DeepEqual(spec["selector"].(map[string]any)["matchLabels"], labels) {
 		t.Errorf("it selects %v, and labels %v", spec["selector"], labels)
