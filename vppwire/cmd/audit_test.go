@@ -3,8 +3,6 @@ package cmd
 import (
 	"bytes"
 	"context"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -17,17 +15,7 @@ import (
 // them, and a server that is not there.
 func TestAuditFiles(t *testing.T) {
 	dir := t.TempDir()
-	put := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		must(t, os.WriteFile(path, []byte(text), 0o600))
-		return path
-	}
-	const node = `{"kind":"Node","metadata":{"name":"n"},"spec":{"podCIDR":"10.0.0.0/24"}}`
-	pod := func(name, addr string) string {
-		return `{"kind":"Pod","metadata":{"namespace":"d","name":"` + name + `"},"spec":{"nodeName":"n"},"status":{"podIP":"` + addr + `"}}`
-	}
-	good := put("good.json", `{"kind":"List","items":[`+node+`,`+pod("a", "10.0.0.5")+`]}`)
-	more := put("more.json", pod("b", "10.0.0.5"))
+	put, good, more := kubectlFiles(t, dir)
 	bad, empty := put("bad.json", "[]"), put("empty.json", "")
 	nowhere := put("nowhere.yaml", "apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: 'http://127.0.0.1:1'}}]\ncontexts: [{name: c, context: {cluster: c}}]\ncurrent-context: c\n")
 	for _, test := range []struct {

@@ -3,7 +3,6 @@ package cmd
 import (
 	"bytes"
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,17 +19,7 @@ import (
 // refused before anything is read. Method: files as kubectl prints them, and what is handed to who writes reports.
 func TestConformanceFiles(t *testing.T) {
 	dir := t.TempDir()
-	put := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		must(t, os.WriteFile(path, []byte(text), 0o600))
-		return path
-	}
-	const node = `{"kind":"Node","metadata":{"name":"n"},"spec":{"podCIDR":"10.0.0.0/24"}}`
-	pod := func(name, addr string) string {
-		return `{"kind":"Pod","metadata":{"namespace":"d","name":"` + name + `"},"spec":{"nodeName":"n"},"status":{"podIP":"` + addr + `"}}`
-	}
-	good := put("good.json", `{"kind":"List","items":[`+node+`,`+pod("a", "10.0.0.5")+`]}`)
-	more := put("more.json", pod("b", "10.0.0.5"))
+	put, good, more := kubectlFiles(t, dir)
 	leak := put("leak.json", `{"kind":"CiliumNode","metadata":{"name":"n"},"spec":{"ipam":{"podCIDRs":["10.0.0.0/24"]}},"status":{"ipam":{"used":{"10.0.0.9":{"owner":"d/gone"}}}}}`)
 	little := put("little.json", `{"kind":"Service","metadata":{"namespace":"d","name":"s"},"spec":{"clusterIP":"10.96.0.1"}}`)
 	bad := put("bad.json", "[]")
