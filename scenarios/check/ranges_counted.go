@@ -23,14 +23,15 @@ func checkRangesCounted(s scenarios.Snapshot) (occasions int64, err error) {
 	}
 	for _, r := range s.Ranges {
 		occasions++
-		switch {
-		case r.Counted > r.Shown:
-			return occasions, broken(rangesCountedName, s.At, r.Program, "%s counts %d blocks of %s as taken, and nodes and services have %d: look at what it was told of nodes that have gone, and what it did then",
-				r.Program, r.Counted, r.Range, r.Shown)
-		case r.Counted < r.Shown:
-			return occasions, broken(rangesCountedName, s.At, r.Program, "%s counts %d blocks of %s as taken, and nodes and services have %d: look at what it made of the nodes that it was told of",
-				r.Program, r.Counted, r.Range, r.Shown)
+		if r.Counted == r.Shown {
+			continue
 		}
+		look := "what it was told of nodes that have gone, and what it did then"
+		if r.Counted < r.Shown {
+			look = "what it made of the nodes that it was told of"
+		}
+		return occasions, broken(rangesCountedName, s.At, r.Program, "%s counts %d blocks of %s as taken, and nodes and services have %d: look at %s",
+			r.Program, r.Counted, r.Range, r.Shown, look)
 	}
 	return occasions, nil
 }

@@ -135,19 +135,13 @@ func (s *rangeSystem) LoseLeader(pause time.Duration, within bool) error {
 // FreeBlock looks for a block of the ranges that no Node object shows, or where the cloud gives them, for one that its Node object does not
 // show yet.
 func (s *rangeSystem) FreeBlock() bool {
-	var taken []netip.Prefix
-	nodes, _ := s.env.Cluster.API.List(cluster.KindNode, "")
-	for _, o := range nodes {
+	if s.cloud == nil || !s.cloud.given {
+		return s.ranges.Free(s.shown())
+	}
+	return slices.ContainsFunc(s.nodes(), func(o cluster.Object) bool {
 		n := o.(*cluster.Node)
-		if s.cloud != nil && s.cloud.given && len(n.PodCIDRs) == 0 && s.cloud.of[n.Name].IsValid() {
-			return true
-		}
-		taken = append(taken, n.PodCIDRs...)
-	}
-	if s.cloud != nil && s.cloud.given {
-		return false
-	}
-	return s.ranges.Free(taken)
+		return len(n.PodCIDRs) == 0 && s.cloud.of[n.Name].IsValid()
+	})
 }
 
 // Counts implements Counter. Where the cloud gives the blocks, nobody counts them.
@@ -166,11 +160,15 @@ func (s *rangeSystem) Counts() (counts []scenarios.RangeCount) {
 
 // shown are the pod CIDRs of all Node objects.
 func (s *rangeSystem) shown() (cidrs []netip.Prefix) {
-	nodes, _ := s.env.Cluster.API.List(cluster.KindNode, "")
-	for _, o := range nodes {
+	for _, o := range s.nodes() {
 		cidrs = append(cidrs, o.(*cluster.Node).PodCIDRs...)
 	}
 	return cidrs
+}
+
+func (s *rangeSystem) nodes() []cluster.Object {
+	nodes, _ := s.env.Cluster.API.List(cluster.KindNode, "")
+	return nodes
 }
 
 // Pending says that the leader is still busy. Nodes that wait for a free block do not count: only others can end that.
@@ -192,8 +190,7 @@ func (s *rangeSystem) Pending() string {
 
 // unserved reports whether a Node object has no pod CIDR.
 func (s *rangeSystem) unserved() bool {
-	nodes, _ := s.env.Cluster.API.List(cluster.KindNode, "")
-	return slices.ContainsFunc(nodes, func(o cluster.Object) bool { return len(o.(*cluster.Node).PodCIDRs) == 0 })
+	return slices.ContainsFunc(s.nodes(), func(o cluster.Object) bool { return len(o.(*cluster.Node).PodCIDRs) == 0 })
 }
 
 // Requests counts writes of Node objects.
