@@ -59,7 +59,7 @@ mutate: ## plant MUTANTS (100) faults into the product, BUDGET (60s) of processo
 	@mkdir -p out
 	$(GO) run ./reports/mutation/mutate --mutants $(MUTANTS) --budget $(BUDGET) --seed $(SEED) --json out/mutants.json
 
-kind-conformance: ## Kubernetes' own conformance suite for networks on a kind cluster with VPP and one with the reference plugins; FOCUS=, ON=
+kind-conformance: ## Kubernetes' own conformance suite for networks on a kind cluster with VPP and one with the reference plugins; FOCUS=, ON=, FAMILY=
 	bash .ci/kind-conformance
 
 bench: ## run all benchmarks once, for a look; see CONTRIBUTING.md for figures worth keeping

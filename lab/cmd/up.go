@@ -31,12 +31,12 @@ type upFlags struct {
 	nodes, pods int
 	// world is what nodes are made of; vpp names a binary of this machine, image an image that has one.
 	world, vpp, image string
-	// nodeImage and fromHost are for world kind.
-	nodeImage string
-	fromHost  bool
-	dryRun    bool
-	keep      bool
-	wait      time.Duration
+	// nodeImage, family and fromHost are for world kind.
+	nodeImage, family string
+	fromHost          bool
+	dryRun            bool
+	keep              bool
+	wait              time.Duration
 }
 
 func upCommand(c *common) *cobra.Command {
@@ -65,6 +65,7 @@ scenario file; its timeline and churn are left to vppdrill run and its faults le
 	flags.StringVar(&f.image, "vpp-image", "", "for world container: the image of nodes, pulled where it is not here; "+
 		container.Environment+" or what lab image has made when absent")
 	flags.StringVar(&f.nodeImage, "node-image", "", "for world kind: the image of nodes; "+kindcluster.NodeImageEnvironment+" or kind's own when absent")
+	flags.StringVar(&f.family, "ip-family", "", "for world kind: "+strings.Join(kindcluster.FamilyWords, ", ")+", which is both; "+kindcluster.FamilyWords[0]+" when absent")
 	flags.BoolVar(&f.fromHost, "vpp-from-host", false, "for world kind: make the image of this machine's VPP and this program first")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print what would change, and change nothing")
 	flags.BoolVar(&f.keep, "keep", false, "leave a lab that does not come up as it is, to look at")
@@ -83,8 +84,8 @@ func (f upFlags) backend() (lab.Backend, error) {
 		}
 		return nil, cli.Usagef("lab up: --world %q is none of %s%s", f.world, strings.Join(names, ", "), near)
 	}
-	if f.nodeImage != "" || f.fromHost {
-		return nil, cli.Usagef("lab up: --node-image and --vpp-from-host are for world kind")
+	if f.nodeImage != "" || f.fromHost || f.family != "" {
+		return nil, cli.Usagef("lab up: --node-image, --ip-family and --vpp-from-host are for world kind")
 	}
 	_, supplied := b.(lab.Supplier)
 	switch {

@@ -59,6 +59,9 @@ func (e engine) stranger(ctx context.Context, o Options) error {
 		if !sameFolder(from.dir, o.Dir) {
 			return lab.Cannot("there is a cluster %s of the labs in %s; `vppdrill lab down --labs %s %s` ends it, or take another name by --lab", Name(o.ID), from.dir, from.dir, o.ID)
 		}
+		if from.family != o.Families.String() {
+			return lab.Cannot("cluster %s stands with IP family %s, and a cluster's is never changed; `vppdrill lab down %s` ends it, or take another name by --lab", Name(o.ID), from.family, o.ID)
+		}
 		return nil
 	}
 	there, err := e.containers(ctx, Name(o.ID))

@@ -106,6 +106,8 @@ func TestUpDoesNotBegin(t *testing.T) {
 		"a cluster of somebody's": {fakeEngine{images: both, containers: map[string]string{"vppdrill-x-control-plane": "vppdrill-x"}}, "`kind delete cluster --name vppdrill-x` ends it, or take another name by --lab"},
 		"a network of somebody's": {fakeEngine{images: both, networks: map[string]map[string]string{"vppdrill-x": nil}}, "`docker network rm vppdrill-x` removes it, or"},
 		"a cluster of other labs": {fakeEngine{images: both, networks: map[string]map[string]string{"vppdrill-x": {labelCluster: "x", labelDir: other}}}, "of the labs in " + other + "; `vppdrill lab down --labs " + other + " x` ends it"},
+		"a cluster of IPv6": {fakeEngine{images: both, networks: map[string]map[string]string{"vppdrill-x": {labelCluster: "x", labelDir: dir, labelFamily: "ipv6"}}},
+			"cluster vppdrill-x stands with IP family ipv6, and a cluster's is never changed; `vppdrill lab down x` ends it"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			c.engine.serve(t)

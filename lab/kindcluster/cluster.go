@@ -18,7 +18,6 @@ import (
 	"sigs.k8s.io/kind/pkg/cluster/nodeutils"
 
 	"github.com/vppdrill/vppdrill/lab"
-	"github.com/vppdrill/vppdrill/vppwire"
 )
 
 // NodeImageEnvironment is the variable that names the image of nodes.
@@ -30,6 +29,8 @@ type Options struct {
 	ID string
 	// Nodes is how many there are, the control plane counted; it takes pods where it is alone. At least 1.
 	Nodes int
+	// Families are those of nodes, pods and services.
+	Families Families
 	// NodeImage is what nodes are made of; empty is what VPPDRILL_NODE_IMAGE names, else kind's own, which it pulls.
 	NodeImage string
 	// VPPImage holds VPP and this program: what lab image --from-host makes. It is here already.
@@ -85,6 +86,8 @@ type maker struct {
 	provider *cluster.Provider
 	nodes    []nodes.Node
 	control  nodes.Node
+	// pools are the ranges of a cluster without Agents.
+	pools pools
 	// stood: the cluster was there before. began: something of it may have been made.
 	stood, began bool
 }
@@ -132,7 +135,7 @@ func Up(ctx context.Context, o Options) (Cluster, error) {
 }
 
 // config is the cluster in kind's words. What kube-proxy sends to pods has to come back the same way: it masquerades all.
-func (o Options) config() *v1alpha4.Cluster {
+func (o Options) config(p pools) *v1alpha4.Cluster {
 	c := &v1alpha4.Cluster{TypeMeta: v1alpha4.TypeMeta{Kind: "Cluster", APIVersion: "kind.x-k8s.io/v1alpha4"}}
 	for i := range o.Nodes {
 		role := v1alpha4.WorkerRole
@@ -141,7 +144,9 @@ func (o Options) config() *v1alpha4.Cluster {
 		}
 		c.Nodes = append(c.Nodes, v1alpha4.Node{Role: role, Image: o.nodeImage()})
 	}
-	c.Networking = v1alpha4.Networking{DisableDefaultCNI: true, PodSubnet: podSubnet, ServiceSubnet: serviceSubnet}
+	// Not the IPv6 loopback, which kind would take for a cluster of IPv6: the machine need not have one, and its engine forwards both.
+	c.Networking = v1alpha4.Networking{IPFamily: o.Families.kind(), APIServerAddress: "127.0.0.1", DisableDefaultCNI: true,
+		PodSubnet: strings.Join(p.of("podSubnetCIDR"), ","), ServiceSubnet: strings.Join(p.of("serviceCIDR"), ",")}
 	if o.Agents != nil && o.Agents.ServiceSubnet != "" {
 		c.Networking.ServiceSubnet = o.Agents.ServiceSubnet
 	}
@@ -154,7 +159,7 @@ func (o Options) config() *v1alpha4.Cluster {
 // create makes the wire and the cluster where they are not there.
 func (m *maker) create(ctx context.Context) error {
 	m.began = true
-	if _, err := m.engine.wire(ctx, m.Dir, m.ID, m.Agents != nil); err != nil {
+	if err := m.ranges(ctx); err != nil {
 		return err
 	}
 	there, err := m.engine.containers(ctx, Name(m.ID))
@@ -164,7 +169,7 @@ func (m *maker) create(ctx context.Context) error {
 	m.stood = len(there) > 0
 	if !m.stood {
 		m.say("making %d nodes", m.Nodes)
-		err := m.provider.Create(Name(m.ID), cluster.CreateWithV1Alpha4Config(m.config()), cluster.CreateWithRetain(true),
+		err := m.provider.Create(Name(m.ID), cluster.CreateWithV1Alpha4Config(m.config(m.pools)), cluster.CreateWithRetain(true),
 			cluster.CreateWithKubeconfigPath(Kubeconfig(m.Dir, m.ID)), cluster.CreateWithDisplayUsage(false), cluster.CreateWithDisplaySalutation(false))
 		if err != nil && strings.Contains(err.Error(), "failed to pull image") {
 			return errors.Join(lab.Cannot("kind's own node image is not here and cannot be pulled: name one that is here by --node-image or %s", NodeImageEnvironment), m.engine.dropWire(ctx, m.ID))
@@ -183,6 +188,16 @@ func (m *maker) create(ctx context.Context) error {
 	return m.provider.ExportKubeConfig(Name(m.ID), Kubeconfig(m.Dir, m.ID), false)
 }
 
+// ranges makes the wire where it is not there, and works out the cluster's ranges.
+func (m *maker) ranges(ctx context.Context) error {
+	wire, err := m.engine.wire(ctx, m.Options)
+	if err != nil {
+		return err
+	}
+	m.pools, err = m.Families.pools(wire)
+	return err
+}
+
 // find lists the cluster's nodes.
 func (m *maker) find() (err error) {
 	if m.nodes, err = m.provider.ListInternalNodes(Name(m.ID)); err != nil {
@@ -195,17 +210,6 @@ func (m *maker) find() (err error) {
 	}
 	m.control = control[0]
 	return nil
-}
-
-// rules are what nodes do with what pods send beside VPP: to the outside they masquerade it, as kind's own CNI does. So they do what a service
-// sends back to pods (a node port that keeps its clients' addresses among them), as the answer would go from pod to pod past them. A service's
-// address that kube-proxy does not serve, or not yet, is refused and never the outside's, where anybody may answer. The second range has that of
-// Agents.ServiceSubnet in it.
-var rules = [][]string{
-	{"nat", "POSTROUTING", "-s", podSubnet, "!", "-d", podSubnet, "-o", "eth0", "-m", "comment", "--comment", "vppdrill: pods to the outside", "-j", "MASQUERADE"},
-	{"nat", "POSTROUTING", "-s", podSubnet, "-d", podSubnet, "-o", vppwire.HostLinuxDevice, "-m", "comment", "--comment", "vppdrill: pods to services of the host", "-j", "MASQUERADE"},
-	{"filter", "FORWARD", "-d", serviceSubnet, "-m", "comment", "--comment", "vppdrill: services that nobody serves", "-j", "REJECT"},
-	{"filter", "OUTPUT", "-d", "10.96.0.0/12", "-o", "eth0", "-m", "comment", "--comment", "vppdrill: services that nobody serves yet", "-j", "REJECT"},
 }
 
 // connect joins the nodes' VPPs, and gives nodes the rules that they do not have.
@@ -226,13 +230,13 @@ func (m *maker) connectNode(ctx context.Context, n nodes.Node) error {
 	if err := m.engine.join(ctx, m.ID, n.String()); err != nil {
 		return err
 	}
-	for _, rule := range rules {
-		table := []string{"-w", "-t", rule[0]}
-		if n.CommandContext(ctx, "iptables", append(append(table[:3:3], "-C"), rule[1:]...)...).Run() == nil {
+	for _, rule := range m.pools.rules() {
+		program, table := rule[0], []string{"-w", "-t", rule[1]}
+		if n.CommandContext(ctx, program, append(append(table[:3:3], "-C"), rule[2:]...)...).Run() == nil {
 			continue
 		}
-		if err := n.CommandContext(ctx, "iptables", append(append(table[:3:3], "-I"), rule[1:]...)...).Run(); err != nil {
-			return fmt.Errorf("iptables on %s: %w", n, oneLine(err))
+		if err := n.CommandContext(ctx, program, append(append(table[:3:3], "-I"), rule[2:]...)...).Run(); err != nil {
+			return fmt.Errorf("%s on %s: %w", program, n, oneLine(err))
 		}
 	}
 	return nil
@@ -279,15 +283,15 @@ func (m *maker) loadInto(ctx context.Context, n nodes.Node) error {
 
 // apply installs the manifests.
 func (m *maker) apply(ctx context.Context) error {
-	wire, err := m.engine.wire(ctx, m.Dir, m.ID, m.Agents != nil)
-	if err != nil {
-		return err
-	}
 	id, _, err := m.engine.image(ctx, m.VPPImage)
 	if err != nil {
 		return err
 	}
-	files, err := archive(overlay(m.VPPImage, id, wire, m.Agents))
+	text, err := m.overlay(id)
+	if err != nil {
+		return err
+	}
+	files, err := archive(text)
 	if err != nil {
 		return err
 	}

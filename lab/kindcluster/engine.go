@@ -1,6 +1,7 @@
 package kindcluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,8 @@ const (
 	labelDir = "vppdrill.kind.dir"
 	// labelRun marks a cluster that was made for one run and ends with it.
 	labelRun = "vppdrill.kind.run"
+	// labelFamily is which families a cluster has, in kind's word; absent of one that a former version has made: IPv4.
+	labelFamily = "vppdrill.kind.ip-family"
 	// labelKind is kind's own label of its containers.
 	labelKind = "io.x-k8s.kind.cluster"
 )
@@ -69,13 +72,19 @@ func (e engine) save(ctx context.Context, ref string) (io.ReadCloser, error) {
 	return r, nil
 }
 
-// wires are the subnets that a cluster's wire may have: node IDs count from the first address, and the engine has the last but one.
+// wires are the subnets that a cluster's wire may have: node IDs count from the first address, and the engine has the last but one. The manifests'
+// tunnels have one in their midst.
 func wires() (list []netip.Prefix) {
 	for third := range 64 {
-		list = append(list, netip.PrefixFrom(netip.AddrFrom4([4]byte{192, 168, byte(16 + third), 0}), 24))
+		if subnet := netip.PrefixFrom(netip.AddrFrom4([4]byte{192, 168, byte(16 + third), 0}), 24); subnet != tunnels {
+			list = append(list, subnet)
+		}
 	}
 	return list
 }
+
+// tunnels is vxlanCIDR of the manifests.
+var tunnels = netip.MustParsePrefix("192.168.30.0/24")
 
 // engineRange is what the engine gives nodes' Linux sides of a wire, until their VPPs take them off: none that a node ID stands for, or
 // Linux would answer for another node's VPP.
@@ -86,7 +95,8 @@ func engineRange(subnet netip.Prefix) netip.Prefix {
 }
 
 // wire is the subnet of a cluster's network, which is made where it is not there.
-func (e engine) wire(ctx context.Context, dir, id string, run bool) (netip.Prefix, error) {
+func (e engine) wire(ctx context.Context, o Options) (netip.Prefix, error) {
+	id := o.ID
 	there, err := e.NetworkInspect(ctx, networkName(id), client.NetworkInspectOptions{})
 	if err == nil {
 		if len(there.Network.IPAM.Config) == 0 {
@@ -97,8 +107,8 @@ func (e engine) wire(ctx context.Context, dir, id string, run bool) (netip.Prefi
 	if !errdefs.IsNotFound(err) {
 		return netip.Prefix{}, fmt.Errorf("look for network %s: %w", networkName(id), err)
 	}
-	labels := map[string]string{labelCluster: id, labelDir: dir, labelOwner: spawn.Self().String()}
-	if run {
+	labels := map[string]string{labelCluster: id, labelDir: o.Dir, labelOwner: spawn.Self().String(), labelFamily: o.Families.String()}
+	if o.Agents != nil {
 		labels[labelRun] = "true"
 	}
 	for _, subnet := range wires() {
@@ -154,10 +164,11 @@ func (e engine) dropWire(ctx context.Context, id string) error {
 	return nil
 }
 
-// origin is where a cluster comes from: the folder of its labs, the process that made its network, and whether it is one run's.
+// origin is where a cluster comes from: the folder of its labs, the process that made its network, and whether it is one run's. family is kind's
+// word for what it has.
 type origin struct {
-	dir, owner string
-	run        bool
+	dir, owner, family string
+	run                bool
 }
 
 // made are the clusters of which there is a network.
@@ -168,7 +179,7 @@ func (e engine) made(ctx context.Context) (map[string]origin, error) {
 	}
 	out := map[string]origin{}
 	for _, n := range list.Items {
-		out[n.Labels[labelCluster]] = origin{n.Labels[labelDir], n.Labels[labelOwner], n.Labels[labelRun] != ""}
+		out[n.Labels[labelCluster]] = origin{n.Labels[labelDir], n.Labels[labelOwner], cmp.Or(n.Labels[labelFamily], Families(nil).String()), n.Labels[labelRun] != ""}
 	}
 	return out, nil
 }

@@ -3,9 +3,9 @@ package kindcluster
 import (
 	"archive/tar"
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io/fs"
-	"net/netip"
 
 	"github.com/vppdrill/vppdrill/fixtures/kubernetes"
 )
@@ -16,12 +16,6 @@ const (
 	clusterOverlay = "overlays/cluster"
 )
 
-// Ranges of a cluster's addresses. kind's own defaults for pods and services; the others are our manifests'.
-const (
-	podSubnet     = "10.244.0.0/16"
-	serviceSubnet = "10.96.0.0/16"
-)
-
 // Agents is how the agents of a cluster are set where somebody makes its nodes one by one. Its control plane has neither agent nor VPP
 // and takes no pods.
 type Agents struct {
@@ -29,7 +23,7 @@ type Agents struct {
 	Settings, Pools []byte
 	// Flags are added to the agent's command line.
 	Flags []string
-	// ServiceSubnet is the range of the cluster's own services; empty is the same as without agents of one's own.
+	// ServiceSubnet is the range of the cluster's own services, of one or two families; empty is the same as without agents of one's own.
 	ServiceSubnet string
 }
 
@@ -43,18 +37,23 @@ const (
 const HoldLabel = "vppdrill.github.io/held"
 
 // overlay is the kustomization of one cluster: the image, whose ID has agents exchanged when it is another one under the same name,
-// the wire that the cluster got, and what its agents have of their own.
-func overlay(image, imageID string, wire netip.Prefix, agents *Agents) string {
-	pools := fmt.Sprintf(`{"generation": 1, "ipamConfig": {"useExternalIPAM": true, "podSubnetCIDR": %q, "podSubnetOneNodePrefixLen": 24, `+
-		`"vppHostSubnetCIDR": "172.30.0.0/16", "vppHostSubnetOneNodePrefixLen": 24, "nodeInterconnectCIDR": %q, `+
-		`"vxlanCIDR": "192.168.240.0/24", "serviceCIDR": %q}}`, podSubnet, wire, serviceSubnet)
-	if agents != nil {
-		pools = string(agents.Pools)
+// the ranges that the cluster got, and what its agents have of their own.
+func (m *maker) overlay(imageID string) (string, error) {
+	agents, families := m.Agents, ""
+	ranges, err := json.Marshal(m.pools)
+	if err != nil {
+		return "", err
+	}
+	switch _, component := m.Families.manifest(); {
+	case agents != nil:
+		ranges = agents.Pools
+	case component != "":
+		families = "components: [" + component + "]\n"
 	}
 	out := fmt.Sprintf(`apiVersion: kustomize.config.k8s.io/v1beta1
 kind: Kustomization
 resources: [../kind]
-patches:
+%spatches:
   - target: {kind: DaemonSet}
     patch: |
       - {op: replace, path: /spec/template/spec/containers/0/image, value: %q}
@@ -62,9 +61,9 @@ patches:
   - target: {kind: ConfigMap, name: vppdrill-pools}
     patch: |
       - {op: replace, path: /data/pools, value: %q}
-`, image, imageID, pools)
+`, families, m.VPPImage, imageID, ranges)
 	if agents == nil {
-		return out
+		return out, nil
 	}
 	out += fmt.Sprintf(`  - target: {kind: ConfigMap, name: vppdrill-agent}
     patch: |
@@ -81,7 +80,7 @@ patches:
 	for _, flag := range agents.Flags {
 		out += fmt.Sprintf("      - {op: add, path: /spec/template/spec/containers/0/args/-, value: %q}\n", flag)
 	}
-	return out
+	return out, nil
 }
 
 // archive is the manifests, with this overlay, as a tar archive.

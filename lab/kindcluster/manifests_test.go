@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"maps"
@@ -15,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	v1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/vppdrill/vppdrill/fixtures/kubernetes"
@@ -39,35 +41,94 @@ func objects(t *testing.T, path string) (list []map[string]any) {
 	return list
 }
 
-// Goal: the settings and ranges that clusters start with are some that agents take. Method: the agent's own parsers.
+// Goal: the settings and ranges that clusters start with, of each family, are some that agents take, and a tunnel's packets fit the wire. Method:
+// the agent's own parsers over the manifests, and over the overlay of a cluster.
 func TestSettingsAreTaken(t *testing.T) {
-	for _, o := range objects(t, "base/config.yaml") {
-		data := o["data"].(map[string]any)
-		if text, ok := data["contiv.yaml"].(string); ok {
-			cfg, err := agent.ParseConfig("contiv.yaml", []byte(text))
-			if err != nil || !cfg.ExternalByHost {
-				t.Errorf("%+v, %v", cfg, err)
+	for _, path := range []string{"base/config.yaml", "ipv6/settings.yaml", "ipv6/pools.yaml", "dual-stack/pools.yaml"} {
+		for _, o := range objects(t, path) {
+			data := o["data"].(map[string]any)
+			if text, ok := data["contiv.yaml"].(string); ok {
+				cfg, err := agent.ParseConfig("contiv.yaml", []byte(text))
+				if err != nil || !cfg.ExternalByHost || path == "ipv6/settings.yaml" != (cfg.MTUSize == 1430) {
+					t.Errorf("%+v, %v", cfg, err)
+				}
+			}
+			if text, ok := data[kube.PoolsKey].(string); ok {
+				if pools, err := agent.ParsePools([]byte(text)); err != nil || !pools.External {
+					t.Errorf("%+v, %v", pools, err)
+				}
 			}
 		}
-		if text, ok := data[kube.PoolsKey].(string); ok {
-			if pools, err := agent.ParsePools([]byte(text)); err != nil || !pools.External {
-				t.Errorf("%+v, %v", pools, err)
-			}
+	}
+	for _, c := range []struct {
+		families           Families
+		components, ranges string
+	}{
+		{nil, "[]", "10.244.0.0/16 192.168.17.0/24 invalid Prefix invalid Prefix"},
+		{Families{v1.IPv6Protocol}, "[../../ipv6]", "fd00:10:244::/56 fd00:192:168:16::/120 invalid Prefix invalid Prefix"},
+		{Families{v1.IPv4Protocol, v1.IPv6Protocol}, "[../../dual-stack]", "10.244.0.0/16 192.168.17.0/24 fd00:10:244::/56 fd00:192:168:16::/120"},
+		{Families{v1.IPv6Protocol, v1.IPv4Protocol}, "[../../dual-stack]", "fd00:10:244::/56 fd00:192:168:16::/120 10.244.0.0/16 192.168.17.0/24"},
+	} {
+		ranges, err := c.families.pools(netip.MustParsePrefix("192.168.17.0/24"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := (&maker{Options: Options{Families: c.families, VPPImage: "image"}, pools: ranges}).overlay("sha256:1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var k struct {
+			Components []string
+			Patches    []struct{ Patch string }
+		}
+		if err := yaml.Unmarshal([]byte(text), &k); err != nil {
+			t.Fatal(err)
+		}
+		var ops []struct{ Value string }
+		if err := yaml.Unmarshal([]byte(k.Patches[1].Patch), &ops); err != nil {
+			t.Fatal(err)
+		}
+		pools, err := agent.ParsePools([]byte(ops[0].Value))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if have := fmt.Sprint(pools.PodSubnet, pools.NodeInterconnect, pools.Second.PodSubnet, pools.Second.NodeInterconnect); have != c.ranges || fmt.Sprint(k.Components) != c.components {
+			t.Errorf("%v: %s of %v, want %s of %s", c.families, have, k.Components, c.ranges, c.components)
 		}
 	}
-	var k struct {
-		Patches []struct{ Patch string }
+}
+
+// Goal: kind is asked for the families that are meant, and each of them has its rules. Method: a table.
+func TestFamilies(t *testing.T) {
+	for word, want := range map[string]string{
+		"ipv4": "10.244.0.0/16 10.96.0.0/16 [iptables iptables iptables iptables] 172.18.0.2",
+		"ipv6": "fd00:10:244::/56 fd00:10:96::/112 [ip6tables ip6tables ip6tables ip6tables] fc00::2",
+		"dual": "10.244.0.0/16,fd00:10:244::/56 10.96.0.0/16,fd00:10:96::/112 [iptables iptables iptables iptables ip6tables ip6tables ip6tables ip6tables] 172.18.0.2,fc00::2",
+		"both": "", "": "",
+	} {
+		f, known := ParseFamilies(word)
+		if known != (want != "") {
+			t.Errorf("%q is %v", word, f)
+		}
+		if !known {
+			continue
+		}
+		p, err := f.pools(netip.MustParsePrefix("192.168.17.0/24"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var programs []string
+		for _, rule := range p.rules() {
+			programs = append(programs, rule[0])
+		}
+		ip, err := f.nodeIP(netip.MustParseAddr("172.18.0.2"), netip.MustParseAddr("fc00::2"))
+		c := Options{Nodes: 1, Families: f}.config(p)
+		if have := fmt.Sprint(c.Networking.PodSubnet, " ", c.Networking.ServiceSubnet, " ", programs, " ", ip); err != nil || have != want || string(c.Networking.IPFamily) != word {
+			t.Errorf("%s: %s, %v, want %s", word, have, err, want)
+		}
 	}
-	if err := yaml.Unmarshal([]byte(overlay("image", "sha256:1", netip.MustParsePrefix("192.168.17.0/24"), nil)), &k); err != nil {
-		t.Fatal(err)
-	}
-	var ops []struct{ Value string }
-	if err := yaml.Unmarshal([]byte(k.Patches[1].Patch), &ops); err != nil {
-		t.Fatal(err)
-	}
-	pools, err := agent.ParsePools([]byte(ops[0].Value))
-	if err != nil || pools.NodeInterconnect != netip.MustParsePrefix("192.168.17.0/24") {
-		t.Errorf("%+v, %v", pools, err)
+	if ip, err := (Families{v1.IPv6Protocol}).nodeIP(netip.MustParseAddr("172.18.0.2"), netip.Addr{}); err == nil {
+		t.Errorf("an engine without IPv6: %s", ip)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -162,15 +161,18 @@ func (m *maker) joinConfig(ctx context.Context, container, node string, labels m
 	if own == nil {
 		return nil, fmt.Errorf("node %s is not in network %s", container, kindNetwork)
 	}
+	address, err := m.Families.nodeIP(own.IPAddress, own.GlobalIPv6Address)
+	if err != nil {
+		return nil, fmt.Errorf("node %s: %w", container, err)
+	}
 	return joinConfig(said.Bytes(), joining{cluster: Name(m.ID), control: m.control.String(), container: container, node: node,
-		address: own.IPAddress, token: strings.TrimSpace(token.String()), labels: labels})
+		nodeIP: address, token: strings.TrimSpace(token.String()), labels: labels})
 }
 
 // joining is who joins whom.
 type joining struct {
 	cluster, control, container, node string
-	address                           netip.Addr
-	token                             string
+	nodeIP, token                     string
 	labels                            map[string]string
 }
 
@@ -194,7 +196,7 @@ func joinConfig(control []byte, j joining) ([]byte, error) {
 			for _, key := range slices.Sorted(maps.Keys(j.labels)) {
 				labels = append(labels, key+"="+j.labels[key])
 			}
-			setArgs(registration, map[string]string{"node-ip": j.address.String(), "provider-id": "kind://docker/" + j.cluster + "/" + j.container,
+			setArgs(registration, map[string]string{"node-ip": j.nodeIP, "provider-id": "kind://docker/" + j.cluster + "/" + j.container,
 				"node-labels": strings.Join(labels, ",")})
 			o["discovery"] = map[string]any{"bootstrapToken": map[string]any{"apiServerEndpoint": j.control + ":6443", "token": j.token, "unsafeSkipCAVerification": true}}
 		case "KubeletConfiguration":
@@ -268,7 +270,7 @@ func Attach(ctx context.Context, o Options) (*Machines, error) {
 		return nil, err
 	}
 	m := newMaker(o, e)
-	if err := m.find(); err != nil {
+	if err := errors.Join(m.find(), m.ranges(ctx)); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
 	return &Machines{m}, nil

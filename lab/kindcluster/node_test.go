@@ -1,7 +1,6 @@
 package kindcluster
 
 import (
-	"net/netip"
 	"reflect"
 	"strings"
 	"testing"
@@ -30,7 +29,7 @@ cgroupRoot: /kubelet
 // Goal: a new worker's kubelet is told what the control plane's was, with its own name, address and token, in the version of kubeadm's
 // files that kind wrote. Method: both shapes of kubelets' arguments, and files that say too little.
 func TestJoinConfig(t *testing.T) {
-	j := joining{cluster: "x", control: "x-control-plane", container: "x-worker2", node: "node-2", address: netip.MustParseAddr("172.18.0.9"), token: "a.b",
+	j := joining{cluster: "x", control: "x-control-plane", container: "x-worker2", node: "node-2", nodeIP: "172.18.0.9", token: "a.b",
 		labels: map[string]string{"b": "2", "a": "1"}}
 	newControl := strings.ReplaceAll(strings.Replace(oldControl, `{node-ip: 172.18.0.2, provider-id: kind://docker/x/x-control-plane, v: "4"}`,
 		`[{name: node-ip, value: 172.18.0.2}, {name: v, value: "4"}]`, 1), "v1beta3", "v1beta4")

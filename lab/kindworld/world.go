@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/netip"
 	"slices"
 	"sync"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/vppdrill/vppdrill/lab"
@@ -64,12 +66,13 @@ func New(ctx context.Context, s *scenarios.Scenario, o Options) (_ *World, err e
 	}
 	w.Pump, w.Wall = w.pump, func(d time.Duration) time.Duration { return d }
 	w.Begin(stage{w}, s, o.RunOptions, w.Now)
-	pools, err := w.published(w.Play.Plan())
+	plan := w.Play.Plan()
+	pools, err := w.published(plan)
 	if err != nil {
 		return nil, err
 	}
 	c := o.Cluster
-	c.Nodes = 1
+	c.Nodes, c.Families = 1, familiesOf(plan)
 	c.Agents = &kindcluster.Agents{Settings: settings, Pools: pools, Flags: flagsOf(s)}
 	if w.serving() {
 		c.Agents.ServiceSubnet = clusterServices
@@ -102,6 +105,20 @@ func New(ctx context.Context, s *scenarios.Scenario, o Options) (_ *World, err e
 	w.booting.Wait()
 	w.started = time.Now() // what is planned begins when there is a cluster
 	return w, w.Broken()
+}
+
+// familiesOf are those of a plan's pods.
+func familiesOf(plan scenarios.IPAM) (list kindcluster.Families) {
+	for _, pods := range []netip.Prefix{plan.PodSubnetCIDR.Prefix, plan.PodSubnetCIDR.Second} {
+		switch {
+		case !pods.IsValid():
+		case pods.Addr().Is6():
+			list = append(list, v1.IPv6Protocol)
+		default:
+			list = append(list, v1.IPv4Protocol)
+		}
+	}
+	return list
 }
 
 // flagsOf are what agents of a scenario are started with beside their settings.
