@@ -82,18 +82,6 @@ func (w *World) Places() []probe.Place {
 	return out
 }
 
-// ofEachFamily asks the pairs of one address family after those of the other: their longest packets differ.
-func ofEachFamily(pairs []probe.Pair, ask func(of []probe.Pair) []probe.Outcome) (out []probe.Outcome) {
-	six := slices.DeleteFunc(slices.Clone(pairs), func(p probe.Pair) bool { return p.To.Addr.Is4() })
-	four := slices.DeleteFunc(slices.Clone(pairs), func(p probe.Pair) bool { return !p.To.Addr.Is4() })
-	for _, of := range [...][]probe.Pair{four, six} {
-		if len(of) > 0 {
-			out = append(out, ask(of)...)
-		}
-	}
-	return out
-}
-
 // Probe sends real packets between the lab's pods.
 func (w *World) Probe(ctx context.Context, want Wanted) Traffic {
 	if want.Pairs == 0 {
@@ -121,7 +109,7 @@ func (w *World) Probe(ctx context.Context, want Wanted) Traffic {
 		}
 		return pingBytes
 	}
-	for _, o := range ofEachFamily(pairs, func(of []probe.Pair) []probe.Outcome {
+	for _, o := range probe.OfEachFamily(pairs, func(of []probe.Pair) []probe.Outcome {
 		return probe.Mesh(ctx, of, size(of[0].To.Addr), want.Whole, patience)
 	}) {
 		switch {

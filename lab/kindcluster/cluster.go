@@ -86,6 +86,8 @@ type maker struct {
 	provider *cluster.Provider
 	nodes    []nodes.Node
 	control  nodes.Node
+	// booting are the nodes that booted has seen, by container: machines boot at the same time.
+	booting sync.Map
 	// pools are the ranges of a cluster without Agents.
 	pools pools
 	// stood: the cluster was there before. began: something of it may have been made.

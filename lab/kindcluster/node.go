@@ -127,18 +127,20 @@ func (m *maker) booted(ctx context.Context, container string) (nodes.Node, error
 	ctx, cancel := context.WithTimeout(ctx, bootTime)
 	defer cancel()
 	for {
+		// kind's list looks at each container by a command of its own, and fails for one that is made or removed meanwhile.
 		list, err := m.provider.ListInternalNodes(Name(m.ID))
-		if err != nil {
-			return nil, fmt.Errorf("list nodes of %s: %w", Name(m.ID), oneLine(err))
-		}
 		for _, n := range list {
 			if n.String() == container && n.CommandContext(ctx, "ctr", "version").Run() == nil {
+				m.booting.Store(container, n)
 				return n, nil
 			}
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("node %s has not booted within %s", container, bootTime)
+			if err != nil {
+				err = oneLine(err)
+			}
+			return nil, errors.Join(fmt.Errorf("node %s has not booted within %s", container, bootTime), err)
 		case <-time.After(bootPause):
 		}
 	}
@@ -335,24 +337,26 @@ func (x *Machines) Kubectl(ctx context.Context, args ...string) (string, error) 
 
 // Run runs a command in a container.
 func (x *Machines) Run(ctx context.Context, container string, argv ...string) error {
-	var said bytes.Buffer
-	for _, n := range append(slices.Clone(x.m.nodes), x.m.provided(container)...) {
-		if n.String() != container {
-			continue
-		}
-		if err := n.CommandContext(ctx, argv[0], argv[1:]...).SetStdout(&said).SetStderr(&said).Run(); err != nil {
-			return fmt.Errorf("%s on %s: %s", argv[0], container, lastLine(said.String(), err))
-		}
-		return nil
+	n, err := x.m.node(container)
+	if err != nil {
+		return err
 	}
-	return fmt.Errorf("%s: %w", container, errNoCluster)
+	var said bytes.Buffer
+	if err := n.CommandContext(ctx, argv[0], argv[1:]...).SetStdout(&said).SetStderr(&said).Run(); err != nil {
+		return fmt.Errorf("%s on %s: %s", argv[0], container, lastLine(said.String(), err))
+	}
+	return nil
 }
 
-// provided are the nodes of that name that came after find.
-func (m *maker) provided(container string) []nodes.Node {
-	list, err := m.provider.ListInternalNodes(Name(m.ID))
-	if err != nil {
-		return nil
+// node is one of the cluster by its container, which find or booted has seen. kind is not asked again: see booted.
+func (m *maker) node(container string) (nodes.Node, error) {
+	for _, n := range m.nodes {
+		if n.String() == container {
+			return n, nil
+		}
 	}
-	return slices.DeleteFunc(list, func(n nodes.Node) bool { return n.String() != container })
+	if n, seen := m.booting.Load(container); seen {
+		return n.(nodes.Node), nil
+	}
+	return nil, fmt.Errorf("%s: %w", container, errNoCluster)
 }

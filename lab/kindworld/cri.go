@@ -29,7 +29,8 @@ type sandbox struct {
 	// ready: its processes run and its network was set up.
 	ready bool
 	netns string
-	addr  netip.Addr
+	// addrs are one of each family, in the runtime's order; none before it has any.
+	addrs []netip.Addr
 }
 
 // runtime speaks to one node's container runtime.
@@ -69,7 +70,7 @@ func (r *runtime) sandboxes(ctx context.Context) ([]sandbox, error) {
 			}
 		}
 		s.ready = item.State == cri.PodSandboxState_SANDBOX_READY
-		if s.addr.IsValid() || s.netns == "" {
+		if len(s.addrs) > 0 || s.netns == "" {
 			known[item.Id] = s
 		}
 		if s.netns != "" {
@@ -94,7 +95,15 @@ func (r *runtime) status(ctx context.Context, id string) (sandbox, bool) {
 	if s.netns = netnsOf(reply.Info["info"]); s.netns == "" {
 		return s, false // it is being made
 	}
-	s.addr, _ = netip.ParseAddr(reply.Status.GetNetwork().GetIp())
+	told := []string{reply.Status.GetNetwork().GetIp()}
+	for _, ip := range reply.Status.GetNetwork().GetAdditionalIps() {
+		told = append(told, ip.GetIp())
+	}
+	for _, text := range told {
+		if addr, err := netip.ParseAddr(text); err == nil {
+			s.addrs = append(s.addrs, addr)
+		}
+	}
 	return s, true
 }
 

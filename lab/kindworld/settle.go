@@ -9,6 +9,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/lab"
 	"github.com/vppdrill/vppdrill/lab/probe"
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -84,10 +85,14 @@ func (w *World) pending(n *node) string {
 	}
 	leased := 0
 	for _, x := range n.last.sandboxes {
-		if _, held := n.told.leases[x.id]; held {
-			leased++
+		own := 0
+		for _, owner := range []ipam.Owner{ownerOf(x.id), ownerOf(x.id).Second()} {
+			if _, held := n.told.leases[owner]; held {
+				own++
+			}
 		}
-		if _, held := n.told.leases[x.id]; held != x.ready {
+		leased += own
+		if own > 0 != x.ready {
 			return fmt.Sprintf("%s: sandbox of %s comes or goes", n.name, x.pod)
 		}
 	}
@@ -97,19 +102,32 @@ func (w *World) pending(n *node) string {
 	return ""
 }
 
-// full reports whether a node's agent has no address left.
+// full reports whether a node's agent has no address of some family left.
 func (n *node) full() bool {
 	a := n.last.agent
 	if a == nil {
 		return false
 	}
-	room := -len(a.Leases) - len(a.Reserved)
+	room := map[bool]int{}
 	for _, b := range a.Blocks {
+		free := 0
 		if !b.Draining {
-			room += 1 << (b.Prefix.Addr().BitLen() - b.Prefix.Bits())
+			free = 1 << min(b.Prefix.Addr().BitLen()-b.Prefix.Bits(), 30) // no node has so many pods
+		}
+		room[b.Prefix.Addr().Is6()] += free
+	}
+	for _, l := range a.Leases {
+		room[l.Addr.Is6()]--
+	}
+	for _, addr := range a.Reserved {
+		room[addr.Is6()]--
+	}
+	for _, left := range room { //vppdrill:unordered any of them will do
+		if left <= 0 {
+			return true
 		}
 	}
-	return room <= 0
+	return len(room) == 0
 }
 
 // unserved says why a pod is not at rest, or "".
@@ -181,8 +199,9 @@ func (w *World) ping(ctx context.Context) error {
 		return nil
 	}
 	pairs := probe.AllPairs(places, pingedPairs)
-	size := int(w.s.Config.Wiring.MTU) - probe.PingHeaders(places[0].Addr)
-	failed := probe.Failed(probe.Mesh(ctx, pairs, size, true, pingPatience))
+	failed := probe.Failed(probe.OfEachFamily(pairs, func(of []probe.Pair) []probe.Outcome {
+		return probe.Mesh(ctx, of, int(w.s.Config.Wiring.MTU)-probe.PingHeaders(of[0].To.Addr), true, pingPatience)
+	}))
 	w.Record.Note(fmt.Sprintf("%d of %d pings of the MTU's size with DF answered", len(pairs)-len(failed), len(pairs)))
 	if len(failed) == 0 || ctx.Err() != nil {
 		return nil

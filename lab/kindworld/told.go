@@ -1,9 +1,11 @@
 package kindworld
 
 import (
+	"cmp"
 	"maps"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
@@ -31,10 +33,11 @@ type told struct {
 	node string
 	// life is the agent's, zero while none runs that was told of.
 	life time.Time
-	// leases are what the agent holds, sandboxes what was answered, by sandbox; asked those whose ADD was told.
-	leases    map[string]ipam.Lease
-	sandboxes map[string]scenarios.PodState
-	asked     map[string]bool
+	// leases are what the agent holds, sandboxes what was answered, each address by its owner: sandboxes of two families have two; asked those
+	// whose ADD was told.
+	leases    map[ipam.Owner]ipam.Lease
+	sandboxes map[ipam.Owner]scenarios.PodState
+	asked     map[ipam.Owner]bool
 	past      []ipam.Owner
 	id        uint32
 	blocks    []ipam.Block
@@ -44,7 +47,7 @@ type told struct {
 }
 
 func newTold(node string) *told {
-	t := &told{node: node, leases: map[string]ipam.Lease{}}
+	t := &told{node: node, leases: map[ipam.Owner]ipam.Lease{}}
 	t.gone()
 	return t
 }
@@ -52,7 +55,7 @@ func newTold(node string) *told {
 // gone: the machine has lost its power or left, and everything on it is dead. What its agent held it reads back, and may have given back
 // before anybody looks.
 func (t *told) gone() {
-	t.life, t.sandboxes, t.asked, t.waits = time.Time{}, map[string]scenarios.PodState{}, map[string]bool{}, map[string]int{}
+	t.life, t.sandboxes, t.asked, t.waits = time.Time{}, map[ipam.Owner]scenarios.PodState{}, map[ipam.Owner]bool{}, map[string]int{}
 	t.id, t.blocks, t.addresses = 0, nil, nil
 }
 
@@ -70,25 +73,25 @@ func (t *told) look(s seen) []scenarios.Fact {
 	tell := func(f scenarios.Fact) { f.Node = t.node; out = append(out, f) }
 	before := maps.Clone(t.waits)
 	defer maps.DeleteFunc(t.waits, func(what string, looks int) bool { return looks == before[what] }) // this look has explained it
-	now := map[string]sandbox{}
-	for _, x := range s.sandboxes {
-		if x.ready {
-			now[x.id] = x
-		}
-	}
-	held := map[string]ipam.Lease{}
+	held := map[ipam.Owner]ipam.Lease{}
 	if s.agent != nil {
 		for _, l := range s.agent.Leases {
-			held[l.Owner.ContainerID] = l
+			held[l.Owner] = l
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(t.sandboxes)) {
-		if _, lives := now[id]; lives {
+	now := map[ipam.Owner]attached{}
+	for _, x := range s.sandboxes {
+		if x.ready {
+			x.attachments(held, now)
+		}
+	}
+	for _, owner := range inOrder(t.sandboxes) {
+		if _, lives := now[owner]; lives {
 			continue
 		}
-		p := t.sandboxes[id]
-		delete(t.sandboxes, id)
-		if _, leased := held[id]; s.agent != nil && !leased {
+		p := t.sandboxes[owner]
+		delete(t.sandboxes, owner)
+		if _, leased := held[owner]; s.agent != nil && !leased {
 			tell(scenarios.Fact{Kind: scenarios.FactDeleted, Owner: p.Owner})
 		}
 		tell(scenarios.Fact{Kind: scenarios.FactSandboxGone, Owner: p.Owner})
@@ -108,15 +111,49 @@ func (t *told) look(s seen) []scenarios.Fact {
 	return out
 }
 
+// attached is a sandbox with one of its addresses.
+type attached struct {
+	sandbox
+	addr netip.Addr
+}
+
+// attachments puts a sandbox under the owner of each of its addresses: a runtime tells them in an order of its own, so an address is whose lease it
+// is. One without an address yet has its first owner.
+func (x sandbox) attachments(held map[ipam.Owner]ipam.Lease, now map[ipam.Owner]attached) {
+	first := ownerOf(x.id)
+	if len(x.addrs) == 0 {
+		now[first] = attached{x, netip.Addr{}}
+	}
+	for i, addr := range x.addrs {
+		owner := first
+		switch second := first.Second(); {
+		case held[first].Addr == addr:
+		case held[second].Addr == addr, i > 0:
+			owner = second
+		}
+		if _, taken := now[owner]; taken { // a lease is not there any more
+			owner = first
+		}
+		now[owner] = attached{x, addr}
+	}
+}
+
+// inOrder are the owners of a map by their sandboxes, first addresses first.
+func inOrder[V any](m map[ipam.Owner]V) []ipam.Owner {
+	return slices.SortedFunc(maps.Keys(m), func(a, b ipam.Owner) int {
+		return cmp.Or(strings.Compare(a.ContainerID, b.ContainerID), strings.Compare(a.IfName, b.IfName))
+	})
+}
+
 // another is another life of the agent.
-func (t *told) another(agent *rest.State, held map[string]ipam.Lease, now map[string]sandbox, tell func(scenarios.Fact)) {
+func (t *told) another(agent *rest.State, held map[ipam.Owner]ipam.Lease, now map[ipam.Owner]attached, tell func(scenarios.Fact)) {
 	if !t.life.IsZero() {
 		tell(scenarios.Fact{Kind: scenarios.FactAgentDown, Text: "crash"})
 	}
 	t.life = agent.Life
-	for _, id := range slices.Sorted(maps.Keys(t.leases)) {
-		l := t.leases[id]
-		if _, lives := now[id]; !lives && held[id].Addr != l.Addr { // its DEL came between two looks
+	for _, owner := range inOrder(t.leases) {
+		l := t.leases[owner]
+		if _, lives := now[owner]; !lives && held[owner].Addr != l.Addr { // its DEL came between two looks
 			tell(scenarios.Fact{Kind: scenarios.FactReleased, Owner: l.Owner, Addr: l.Addr, Prefix: l.Block})
 		}
 	}
@@ -136,52 +173,52 @@ func (t *told) waiting(what string) bool {
 	return false
 }
 
-func (t *told) released(held map[string]ipam.Lease, now map[string]sandbox, tell func(scenarios.Fact)) {
-	for _, id := range slices.Sorted(maps.Keys(t.leases)) {
-		l := t.leases[id]
-		if held[id].Addr == l.Addr {
+func (t *told) released(held map[ipam.Owner]ipam.Lease, now map[ipam.Owner]attached, tell func(scenarios.Fact)) {
+	for _, owner := range inOrder(t.leases) {
+		l := t.leases[owner]
+		if held[owner].Addr == l.Addr {
 			continue
 		}
-		if _, lives := now[id]; lives && t.waiting("released "+id) {
+		if _, lives := now[owner]; lives && t.waiting("released "+owner.String()) {
 			continue
 		}
-		delete(t.leases, id)
+		delete(t.leases, owner)
 		tell(scenarios.Fact{Kind: scenarios.FactReleased, Owner: l.Owner, Addr: l.Addr, Prefix: l.Block})
 	}
 }
 
-func (t *told) leased(held map[string]ipam.Lease, now map[string]sandbox, tell func(scenarios.Fact)) {
-	for _, id := range slices.Sorted(maps.Keys(held)) {
-		if _, had := t.leases[id]; had {
+func (t *told) leased(held map[ipam.Owner]ipam.Lease, now map[ipam.Owner]attached, tell func(scenarios.Fact)) {
+	for _, owner := range inOrder(held) {
+		if _, had := t.leases[owner]; had {
 			continue
 		}
-		l := held[id]
-		t.leases[id] = l
-		t.ask(id, now, tell)
+		l := held[owner]
+		t.leases[owner] = l
+		t.ask(owner, now, tell)
 		tell(scenarios.Fact{Kind: scenarios.FactLeased, Owner: l.Owner, Addr: l.Addr, Prefix: l.Block})
 	}
 }
 
-// ask tells of a sandbox' ADD once, where the runtime shows the sandbox.
-func (t *told) ask(id string, now map[string]sandbox, tell func(scenarios.Fact)) {
-	if x, ok := now[id]; ok && !t.asked[id] {
-		t.asked[id] = true
-		tell(scenarios.Fact{Kind: scenarios.FactAsked, Owner: ownerOf(id), Pod: x.pod, PodUID: x.uid, Text: scenarios.AskedAdd})
+// ask tells of a sandbox' ADD once, which is for all its addresses, where the runtime shows the sandbox.
+func (t *told) ask(owner ipam.Owner, now map[ipam.Owner]attached, tell func(scenarios.Fact)) {
+	if x, ok := now[owner]; ok && !t.asked[ownerOf(x.id)] {
+		t.asked[ownerOf(x.id)] = true
+		tell(scenarios.Fact{Kind: scenarios.FactAsked, Owner: ownerOf(x.id), Pod: x.pod, PodUID: x.uid, Text: scenarios.AskedAdd})
 	}
 }
 
-func (t *told) answered(now map[string]sandbox, tell func(scenarios.Fact)) {
-	for _, id := range slices.Sorted(maps.Keys(now)) {
-		x := now[id]
-		if _, had := t.sandboxes[id]; had || !x.addr.IsValid() {
+func (t *told) answered(now map[ipam.Owner]attached, tell func(scenarios.Fact)) {
+	for _, owner := range inOrder(now) {
+		x := now[owner]
+		if _, had := t.sandboxes[owner]; had || !x.addr.IsValid() {
 			continue
 		}
-		if t.leases[id].Addr != x.addr && t.waiting("answered "+id) {
+		if t.leases[owner].Addr != x.addr && t.waiting("answered "+owner.String()) {
 			continue
 		}
-		t.ask(id, now, tell)
-		p := scenarios.PodState{Owner: ownerOf(id), Pod: x.pod, UID: x.uid, Netns: x.netns, Addr: x.addr}
-		t.sandboxes[id] = p
+		t.ask(owner, now, tell)
+		p := scenarios.PodState{Owner: owner, Pod: x.pod, UID: x.uid, Netns: x.netns, Addr: x.addr}
+		t.sandboxes[owner] = p
 		tell(scenarios.Fact{Kind: scenarios.FactAnswered, Owner: p.Owner, Pod: p.Pod, PodUID: p.UID, Addr: p.Addr, Netns: p.Netns})
 	}
 }
@@ -212,9 +249,9 @@ func (t *told) identity(s seen, tell func(scenarios.Fact)) {
 // pods are the sandboxes that were answered, in owner order.
 func (t *told) pods() []scenarios.PodState {
 	var out []scenarios.PodState
-	for _, id := range slices.Sorted(maps.Keys(t.sandboxes)) {
-		p := t.sandboxes[id]
-		if l := t.leases[id]; l.Addr == p.Addr {
+	for _, owner := range inOrder(t.sandboxes) {
+		p := t.sandboxes[owner]
+		if l := t.leases[owner]; l.Addr == p.Addr {
 			p.Gateway = l.Gateway
 		}
 		out = append(out, p)

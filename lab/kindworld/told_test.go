@@ -13,8 +13,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/host/rest"
 )
 
-// lookOf is a look written down: sandboxes as "a=10.1.1.2", "a-" for one that ended, "a" for one without an address yet, before a bar,
-// and the agent's leases behind it, "" for no agent; "life2" is another life of the agent.
+// lookOf is a look written down: sandboxes as "a=10.1.1.2" or "a=10.1.1.2,fd00::2", "a-" for one that ended, "a" for one without an address yet,
+// before a bar, and the agent's leases behind it, "a:2=fd00::2" for a second address, "" for no agent; "life2" is another life of the agent.
 func lookOf(t *testing.T, text string) seen {
 	t.Helper()
 	boxes, agent, there := strings.Cut(text, "|")
@@ -23,16 +23,16 @@ func lookOf(t *testing.T, text string) seen {
 		id, addr, _ := strings.Cut(word, "=")
 		x := sandbox{id: strings.TrimSuffix(id, "-"), ready: !strings.HasSuffix(id, "-"), netns: "/run/netns/" + id}
 		x.pod, x.uid = "default/"+x.id, "uid-"+x.id
-		if addr != "" {
-			x.addr = netip.MustParseAddr(addr)
+		for _, one := range strings.FieldsFunc(addr, func(r rune) bool { return r == ',' }) {
+			x.addrs = append(x.addrs, netip.MustParseAddr(one))
 		}
 		s.sandboxes = append(s.sandboxes, x)
 	}
 	if !there {
 		return s
 	}
-	block := netip.MustParsePrefix("10.1.1.0/24")
-	s.agent = &rest.State{ID: 1, Address: netip.MustParsePrefix("192.168.16.1/24"), Life: time.Unix(1, 0), Blocks: []ipam.Block{{Prefix: block}}}
+	four, six := netip.MustParsePrefix("10.1.1.0/24"), netip.MustParsePrefix("fd00::/64")
+	s.agent = &rest.State{ID: 1, Address: netip.MustParsePrefix("192.168.16.1/24"), Life: time.Unix(1, 0), Blocks: []ipam.Block{{Prefix: four}, {Prefix: six}}}
 	for _, word := range strings.Fields(agent) {
 		if n := 0; strings.HasPrefix(word, "life") {
 			_, _ = fmt.Sscanf(word, "life%d", &n)
@@ -40,7 +40,11 @@ func lookOf(t *testing.T, text string) seen {
 			continue
 		}
 		id, addr, _ := strings.Cut(word, "=")
-		s.agent.Leases = append(s.agent.Leases, ipam.Lease{Owner: ownerOf(id), Addr: netip.MustParseAddr(addr), Block: block})
+		owner, block := ownerOf(strings.TrimSuffix(id, ":2")), four
+		if strings.HasSuffix(id, ":2") {
+			owner, block = owner.Second(), six
+		}
+		s.agent.Leases = append(s.agent.Leases, ipam.Lease{Owner: owner, Addr: netip.MustParseAddr(addr), Block: block})
 	}
 	return s
 }
@@ -62,6 +66,13 @@ func TestLooksBecomeFacts(t *testing.T) {
 			"| -> up id blocks addressed", "a=10.1.1.2|a=10.1.1.2 -> asked a leased a answered a", "b=10.1.1.2|b=10.1.1.2 -> deleted a gone a released a asked b leased b answered b"}},
 		"the runtime was looked at a moment too early": {looks: []string{
 			"a=10.1.1.2|a=10.1.1.2 -> up id blocks addressed asked a answered a", "a=10.1.1.2| -> ", "| -> deleted a gone a released a"}},
+		"a pod of two families, told in another order than leased": {looks: []string{
+			"| -> up id blocks addressed", "a=fd00::2,10.1.1.2|a=10.1.1.2 a:2=fd00::2 -> asked a leased a leased a:2 answered a answered a:2",
+			"a-|a=10.1.1.2 a:2=fd00::2 -> gone a gone a:2", "| -> released a released a:2"}},
+		"a second address is given back that is used": {looks: []string{
+			"a=10.1.1.2,fd00::2|a=10.1.1.2 a:2=fd00::2 -> up id blocks addressed asked a answered a answered a:2", "a=10.1.1.2,fd00::2|a=10.1.1.2 -> ",
+			"a=10.1.1.2,fd00::2|a=10.1.1.2 -> ", "a=10.1.1.2,fd00::2|a=10.1.1.2 -> ", "a=10.1.1.2,fd00::2|a=10.1.1.2 -> released a:2",
+			"a=10.1.1.2,fd00::2 b=10.1.1.3,fd00::2|a=10.1.1.2 b=10.1.1.3 b:2=fd00::2 -> asked b leased b leased b:2 answered b answered b:2"}, broken: "one-owner"},
 		"an agent restarts": {looks: []string{
 			"a=10.1.1.2 b=10.1.1.3|a=10.1.1.2 b=10.1.1.3 -> up id blocks addressed asked a answered a asked b answered b", "a=10.1.1.2 b=10.1.1.3 -> ",
 			"a=10.1.1.2|life2 a=10.1.1.2 -> deleted b gone b down released b up id blocks"}},
@@ -87,6 +98,9 @@ func TestLooksBecomeFacts(t *testing.T) {
 					word := words[f.Kind]
 					if f.Owner.ContainerID != "" {
 						word += " " + f.Owner.ContainerID
+					}
+					if _, second := f.Owner.First(); second {
+						word += ":2"
 					}
 					have = append(have, word)
 					for law, w := range judge { // in any order: each by itself

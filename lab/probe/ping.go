@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -175,6 +176,18 @@ func AllPairs(places []Place, most int) []Pair {
 		}
 		if places[from].Addr.Is4() == places[to].Addr.Is4() {
 			out = append(out, Pair{places[from], places[to]})
+		}
+	}
+	return out
+}
+
+// OfEachFamily asks the pairs of one address family after those of the other: their longest packets differ.
+func OfEachFamily(pairs []Pair, ask func(of []Pair) []Outcome) (out []Outcome) {
+	six := slices.DeleteFunc(slices.Clone(pairs), func(p Pair) bool { return p.To.Addr.Is4() })
+	four := slices.DeleteFunc(slices.Clone(pairs), func(p Pair) bool { return !p.To.Addr.Is4() })
+	for _, of := range [...][]Pair{four, six} {
+		if len(of) > 0 {
+			out = append(out, ask(of)...)
 		}
 	}
 	return out
