@@ -69,7 +69,8 @@ func (m *Machine) nodeGone(e NodeGone) {
 }
 
 // nodesAreListed: whoever has not been told of since the list before is gone. A list that was under way when a node came to be does
-// not have it, however late it arrives: it counts from when it was asked for.
+// not have it, however late it arrives: it counts from when it was asked for. Who was told of at that very moment came before the
+// server read the list; and who was told of now may have come with it.
 func (m *Machine) nodesAreListed(age time.Duration) {
 	s := &m.members
 	s.listedAt = m.now.Add(-age)
@@ -79,7 +80,7 @@ func (m *Machine) nodesAreListed(age time.Duration) {
 	}
 	var absent []string
 	for name, n := range s.nodes {
-		if n.round != s.round || n.seen.Before(s.listedAt) {
+		if n.round != s.round || n.seen.Before(m.now) && !n.seen.After(s.listedAt) {
 			absent = append(absent, name)
 		}
 	}

@@ -77,7 +77,7 @@ func (c *cluster) act(w []string) error {
 			c.step(other, NodeSeen{other.name, other.uid})
 			c.step(other, NodesListed{})
 		}
-	case "listed-late": // a list that was asked for a while ago, before this node came to be, reaches the others
+	case "listed-late": // a list that was asked for a while ago, when this node was not there, reaches the others
 		age, err := time.ParseDuration(w[2])
 		if err != nil {
 			return err
