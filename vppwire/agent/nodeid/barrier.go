@@ -96,6 +96,7 @@ func (m *Machine) applyNote(item *Item) bool {
 		}
 		if b.marked() {
 			b.unregistered, b.named, b.others = nil, "", nil
+			m.believe(func(*entry) bool { return true })
 			m.changed |= Viewed
 		} else if was {
 			m.view.stale = true // announcements were not noted while it was there

@@ -125,6 +125,7 @@ func (m *Machine) nodeIsGone(uid string) {
 	if uid == m.uid || m.uid == "" && uid == m.claim.UID {
 		m.ownNodeIsGone()
 	}
+	m.believe(func(former *entry) bool { return former.uid == uid })
 	for i := range m.view.entries {
 		if e := &m.view.entries[i]; e.uid == uid && (!e.deleted || e.lost) {
 			m.emit(MemberChanged{ID: e.id})

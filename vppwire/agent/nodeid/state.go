@@ -31,7 +31,8 @@ func (m *Machine) Trouble() string { return m.claim.lost }
 func (m *Machine) Waiting() string { return m.claim.waiting }
 
 // Peer is the record of an ID whose node others should reach: a living node that is not this one and does not count as gone.
-// One whose record the store has lost is reached by what it said, until its Node object is gone. regular is the plan's word
+// One whose record the store has lost is reached by what it said, until its Node object is gone, also where another node's record stands
+// in its place for a while. regular is the plan's word
 // about it.
 func (m *Machine) Peer(id uint32) (r Record, regular, ok bool) {
 	at, known := m.view.find(id)
@@ -39,6 +40,9 @@ func (m *Machine) Peer(id uint32) (r Record, regular, ok bool) {
 		return Record{}, false, false
 	}
 	e := &m.view.entries[at]
+	if e.former != nil {
+		e = e.former
+	}
 	switch {
 	case e.malformed || id == m.claim.ID || e.name == m.cfg.Name || m.members.gone[e.uid]:
 		return Record{}, false, false

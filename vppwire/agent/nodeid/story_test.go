@@ -108,6 +108,12 @@ func (c *cluster) act(w []string) error {
 		c.deliver(n)
 	case "save":
 		c.save(n)
+	case "peers": // whom the node would have others' wiring lead to
+		for id := range n.m.IDs() {
+			if r, _, ok := n.m.Peer(id); ok {
+				fmt.Fprintf(c.trail, "%s reaches %s by ID %d\n", n.name, r.Name, id)
+			}
+		}
 	default:
 		return fmt.Errorf("unknown word")
 	}

@@ -11,7 +11,7 @@ import (
 type view struct {
 	// entries ascend by ID. Deleted ones stay, so that a late delivery cannot bring them back.
 	entries []entry
-	// lost counts the lost entries, lostAt is when the last was lost.
+	// lost counts the lost entries, those in whose places others stand among them; lostAt is when the last was lost.
 	lost   int
 	lostAt time.Time
 	// irregular counts live irregular entries: 0 means that nobody has pods outside of the plan's blocks.
@@ -34,7 +34,9 @@ type entry struct {
 	irregular *cover
 	// lost: the record was live and is not in a list of a store that is not complete. Its node is reached by it until it is
 	// written again or another one of the node's is, or the Node object is gone.
-	lost      bool
+	lost bool
+	// former is a lost entry in whose place this record stands and does not mean what it says: see displaced. It is never changed.
+	former    *entry
 	rev       int64
 	value     string
 	name, uid string // parts of value
@@ -174,13 +176,18 @@ func (m *Machine) fill(e *entry, item *Item) {
 	v.counted(e, -1)
 	defer v.counted(e, 1)
 	was := *e
-	if e.lost {
+	if e.lost || e.former != nil {
 		v.lost--
 	}
 	*e = entry{id: e.id, rev: item.ModRevision, value: item.Value, deleted: item.Deleted}
 	if item.Deleted {
-		if m.losing && (was.lost || was.live() && !was.malformed && was.value != "") {
-			e.value, e.name, e.uid, e.lost = was.value, was.name, was.uid, true
+		last := was.former
+		if last == nil && m.losing && (was.lost || was.live() && !was.malformed && was.value != "") {
+			last = was.asLost()
+		}
+		if last != nil {
+			*e = *last
+			e.rev = item.ModRevision
 			v.lost++
 			v.lostAt = m.now
 		}
@@ -195,6 +202,9 @@ func (m *Machine) fill(e *entry, item *Item) {
 	e.name, e.uid = n.Name, n.UID
 	if !n.ReleasedAt.IsZero() {
 		e.rest = &rest{released: n.ReleasedAt}
+	}
+	if e.former = m.displaced(&was, e); e.former != nil {
+		v.lost++
 	}
 	switch {
 	case e.live() || e.rest.released.Equal(rested):
@@ -225,6 +235,7 @@ func (v *view) found(e *entry) {
 // foundAgain: the node of this UID has a record under another ID than a lost one.
 func (m *Machine) foundAgain(uid string) {
 	v := &m.view
+	m.believe(func(former *entry) bool { return former.uid == uid })
 	for i := range v.entries {
 		if e := &v.entries[i]; e.lost && e.uid == uid {
 			v.found(e)
