@@ -88,8 +88,9 @@ type Leftover struct {
 type RecordChange struct {
 	ID            uint32
 	Before, After NodeRecord
-	// Blocks are those that the record says After's node has; none where there is no record.
-	Blocks []netip.Prefix
+	// Blocks are those that the record says After's node has, Address is where others reach it by it; none where there is no record.
+	Blocks  []netip.Prefix
+	Address netip.Addr
 }
 
 // NodeRecord is what a record says of whose an ID is; the zero NodeRecord is none.

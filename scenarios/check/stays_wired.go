@@ -56,11 +56,11 @@ type wiredNode struct {
 	byNetns         map[string]*wiredPod
 	byOwner         map[ipam.Owner]*wiredPod
 	// moves counts changes of the node's addresses after the first ones, and the first ones where the store was wiped before: others may
-	// have heard of a record whose answer the node never got, and which is lost. remade holds, of what leads from this node to others, what
+	// have heard of a record whose answer the node never got, and which is lost; and those that its record tells before it has any. remade holds, of what leads from this node to others, what
 	// it was taken away for.
 	moves  int
 	remade map[thing]remade
-	// told is the last record that told others of the node's blocks, also where the store has lost it since.
+	// told is the last record that told others of the node's blocks and address, also where the store has lost it since.
 	told *scenarios.RecordChange
 	// halves are leavings of the node's blocks that only its record or only what it takes has told of, yet.
 	halves map[netip.Prefix]half
@@ -164,7 +164,7 @@ func (w *wiredWatcher) Observe(f *scenarios.Fact) error {
 			return nil // its agent starts; its VPP goes on
 		}
 		w.unhome(n)
-		if n.addrs != nil || n.former != nil && !slices.Equal(n.former, f.Addrs) || n.former == nil && w.wiped {
+		if n.addrs != nil || n.former != nil && !slices.Equal(n.former, f.Addrs) || n.former == nil && (w.wiped || n.toldOther(f.Addrs)) {
 			n.moves++ // also one that comes back to other addresses than it went with
 		}
 		n.former = nil

@@ -57,6 +57,13 @@ func TestStaysWired(t *testing.T) {
 		longAgo[i].At = -time.Minute
 	}
 	ranges := scenarios.Fact{Kind: scenarios.FactDisturbed, Text: "change-cidr"}
+	// node-4 leases an address, tells it, and begins with another one.
+	leases := func(addr string) scenarios.Fact {
+		c := &scenarios.RecordChange{ID: 4, After: scenarios.NodeRecord{Name: "node-4", UID: "u4"}, Address: netip.MustParseAddr(addr)}
+		return scenarios.Fact{Kind: scenarios.FactRecord, Node: "node-4", Record: c}
+	}
+	begins := scenarios.Fact{Kind: scenarios.FactAddressed, Node: "node-4", Addrs: addrs("192.168.16.8", "10.20.0.4")}
+	hostRoute := scenarios.Removal{What: scenarios.RemovedRoute, Prefix: netip.MustParsePrefix("10.20.0.4/32"), Replaced: true}
 	rangesBefore := ranges
 	rangesBefore.At = -time.Minute
 	for _, tc := range []struct {
@@ -102,6 +109,12 @@ func TestStaysWired(t *testing.T) {
 		{name: "twice where that was long ago", before: longAgo, gone: []scenarios.Removal{blockRoute, blockRoute}, want: "is taken from node-2"},
 		{name: "once after the node's own move", before: []scenarios.Fact{moved}, gone: []scenarios.Removal{tunnel}},
 		{name: "twice after it", before: []scenarios.Fact{moved}, gone: []scenarios.Removal{tunnel, tunnel}, want: "is taken from node-2"},
+		{name: "once after a peer began with another address than its record had told", before: []scenarios.Fact{leases("192.168.16.7"), begins}, gone: []scenarios.Removal{hostRoute}},
+		{name: "twice after it", before: []scenarios.Fact{leases("192.168.16.7"), begins}, gone: []scenarios.Removal{hostRoute, hostRoute}, want: "is replaced under node-4"},
+		{name: "once after its record told another one before it began", before: []scenarios.Fact{leases("192.168.16.7"), leases("192.168.16.8"), begins}, gone: []scenarios.Removal{hostRoute}},
+		{name: "twice after that", before: []scenarios.Fact{leases("192.168.16.7"), leases("192.168.16.8"), begins}, gone: []scenarios.Removal{hostRoute, hostRoute}, want: "is replaced under node-4"},
+		{name: "twice where it told so behind its beginning", before: []scenarios.Fact{leases("192.168.16.7"), begins, leases("192.168.16.8")}, gone: []scenarios.Removal{hostRoute, hostRoute}, want: "is replaced under node-4"},
+		{name: "after it began with what its record had told", before: []scenarios.Fact{leases("192.168.16.8"), begins}, gone: []scenarios.Removal{hostRoute}, want: "is replaced under node-4"},
 		{name: "told late, of who had the address before", before: []scenarios.Fact{newcomer}, gone: []scenarios.Removal{{What: scenarios.RemovedTunnel, Name: "vxlan_tunnel3", Addr: netip.MustParseAddr("192.168.16.3")}}},
 		{name: "told late, of who has had the address all along", before: []scenarios.Fact{again}, gone: []scenarios.Removal{tunnel}, want: "is taken from node-2"},
 		{name: "route to a block after the ranges changed", before: []scenarios.Fact{ranges}, gone: []scenarios.Removal{blockRoute}},

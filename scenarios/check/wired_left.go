@@ -28,8 +28,17 @@ func (w *wiredWatcher) tells(f *scenarios.Fact) {
 				w.leaves(n, p, f)
 			}
 		}
+		if n.addrs == nil && n.former == nil && was.Address.IsValid() && c.Address.IsValid() && was.Address != c.Address {
+			n.moves++
+		}
 	}
 	n.told = c
+}
+
+// toldOther: others have heard of the node by another address than those that it begins with. A node writes its record before it may act on
+// it, and the address that it leases, or is told, may be another one by then.
+func (n *wiredNode) toldOther(addrs []netip.Addr) bool {
+	return n.told != nil && n.told.Address.IsValid() && !slices.Contains(addrs, n.told.Address)
 }
 
 // leaves notes that a block left a node. What the node takes and what its record tells others may both say so, in either order and

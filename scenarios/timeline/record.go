@@ -21,7 +21,7 @@ func RecordChange(key, before, after string) (c scenarios.RecordChange, ok bool)
 			ok, c.ID = true, r.ID
 			*side.to = scenarios.NodeRecord{Name: r.Name, UID: r.UID, Released: !r.ReleasedAt.IsZero()}
 			if side.to == &c.After {
-				c.Blocks = r.PodNetworks
+				c.Blocks, c.Address = r.PodNetworks, r.Address.Addr()
 			}
 		}
 	}

@@ -9,11 +9,12 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 )
 
-// Goal: a change of a record says whose it was and is, and which blocks it has now. Method: one record against another.
+// Goal: a change of a record says whose it was and is, and which blocks and address it has now. Method: one record against another.
 func TestRecordChange(t *testing.T) {
 	a, b := netip.MustParsePrefix("10.1.0.7/32"), netip.MustParsePrefix("10.1.0.16/28")
+	address := netip.MustParsePrefix("192.168.16.2/24")
 	record := func(name string, blocks ...netip.Prefix) string {
-		return nodeid.Record{ID: 2, Name: name, UID: "u-" + name, PodNetworks: blocks}.String()
+		return nodeid.Record{ID: 2, Name: name, UID: "u-" + name, Address: address, PodNetworks: blocks}.String()
 	}
 	says := func(name string) scenarios.NodeRecord { return scenarios.NodeRecord{Name: name, UID: "u-" + name} }
 	for _, tc := range []struct {
@@ -28,7 +29,7 @@ func TestRecordChange(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c, ok := RecordChange(nodeid.Record{ID: 2}.Key(), tc.before, tc.after)
-			if !ok || c.ID != 2 || c.Before != tc.had || c.After != tc.has || !slices.Equal(c.Blocks, tc.blocks) {
+			if !ok || c.ID != 2 || c.Before != tc.had || c.After != tc.has || !slices.Equal(c.Blocks, tc.blocks) || c.Address.IsValid() != (tc.after != "") || c.Address.IsValid() && c.Address != address.Addr() {
 				t.Errorf("%+v, %v", c, ok)
 			}
 		})
