@@ -1,6 +1,8 @@
 package check
 
 import (
+	"time"
+
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
 )
@@ -11,7 +13,11 @@ const grantsSteadyName = "grants-steady"
 // pool that is being filled may take one step too many and give it back.
 const steadyTurns = 3
 
-// grantsSteady: while no pod comes or goes on a node, none waits there for its ADD, and nothing disturbs the cluster, what the node is
+// steadyRefused is for how long after an ADD that found no address its pod still counts as waiting: the kubelet tries again, and address
+// managements go on looking for an address for it, Calico's plugin as modelled for as long.
+const steadyRefused = 10 * time.Second
+
+// grantsSteady: while no pod comes or goes on a node, none waits there for its ADD or was refused a moment ago as there was no address, and nothing disturbs the cluster, what the node is
 // assigned does not grow and shrink for ever. A snapshot has no history, so there is nothing to check in one.
 func grantsSteady() scenarios.Law {
 	return scenarios.Law{
@@ -31,6 +37,8 @@ type steadyNode struct {
 	disturbs int64
 	// open are the sandboxes whose ADD has been asked for and has no outcome yet: a plugin asks again for what was not there.
 	open map[ipam.Owner]bool
+	// waits is until when a pod that found no address counts as waiting.
+	waits time.Duration
 }
 
 type steadyWatcher struct {
@@ -56,7 +64,11 @@ func (w *steadyWatcher) Observe(f *scenarios.Fact) error {
 			delete(n.open, f.Owner)
 		}
 	case scenarios.FactAnswered, scenarios.FactRefused, scenarios.FactAbandoned, scenarios.FactSandboxGone:
-		delete(w.node(f.Node).open, f.Owner)
+		n := w.node(f.Node)
+		delete(n.open, f.Owner)
+		if f.Kind == scenarios.FactRefused && f.Exhausted {
+			n.waits = f.At + steadyRefused
+		}
 	case scenarios.FactDisturbed:
 		w.disturbs++
 	case scenarios.FactNodeGone:
@@ -77,7 +89,7 @@ func (w *steadyWatcher) node(name string) *steadyNode {
 
 func (w *steadyWatcher) assigned(f *scenarios.Fact) error {
 	n := w.node(f.Node)
-	if n.disturbs != w.disturbs || len(n.open) > 0 {
+	if n.disturbs != w.disturbs || len(n.open) > 0 || f.At < n.waits {
 		n.moved, n.turns, n.disturbs = false, 0, w.disturbs
 	}
 	w.checks++

@@ -99,7 +99,7 @@ func TestGrantsInSnapshots(t *testing.T) {
 // Goal: a pool may overshoot, and be disturbed, without breaking grants-steady; one that goes on does. Method: sizes of grants,
 // with a pod's request in between where it says so.
 func TestGrantsSteady(t *testing.T) {
-	const asked, waits, answered = -1, -2, -3
+	const asked, waits, answered, refused, exhausted, later = -1, -2, -3, -4, -5, -6
 	for _, tc := range []struct {
 		sizes  []int
 		broken bool
@@ -113,11 +113,18 @@ func TestGrantsSteady(t *testing.T) {
 		{[]int{1, 1, 2, 2, 1, 1, 2, 2, 1, 1, 2}, true},
 		{[]int{waits, 1, 2, 1, 2, 1, 2, 1}, false},
 		{[]int{waits, 1, 2, 1, 2, answered, 1, 2, 1, 2, 1, 2}, true},
+		{[]int{waits, refused, 1, 2, 1, 2, 1, 2}, true},
+		{[]int{waits, exhausted, 1, 2, 1, 2, 1, 2}, false},
+		{[]int{waits, exhausted, later, 1, 2, 1, 2, 1, 2}, true},
 	} {
 		law, _ := ByName(grantsSteadyName)
-		w, broken := law.Watch(), false
+		w, broken, after := law.Watch(), false, time.Duration(0)
 		for i, n := range tc.sizes {
-			f := scenarios.Fact{Kind: scenarios.FactAssigned, At: time.Duration(i) * time.Second, Node: "n1"}
+			if n == later {
+				after = steadyRefused
+				continue
+			}
+			f := scenarios.Fact{Kind: scenarios.FactAssigned, At: after + time.Duration(i)*time.Second, Node: "n1"}
 			switch n {
 			case asked:
 				f.Kind = scenarios.FactAsked
@@ -125,6 +132,8 @@ func TestGrantsSteady(t *testing.T) {
 				f.Kind, f.Text = scenarios.FactAsked, scenarios.AskedAddress
 			case answered:
 				f.Kind = scenarios.FactAnswered
+			case refused, exhausted:
+				f.Kind, f.Exhausted = scenarios.FactRefused, n == exhausted
 			default:
 				f.Blocks = make([]ipam.Block, n)
 			}
