@@ -1,12 +1,10 @@
 package sim
 
 import (
-	"net/netip"
 	"time"
 
 	"go.fd.io/govpp/binapi/tapv2"
 
-	"github.com/vppdrill/vppdrill/ipam/space"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/sim/fault"
@@ -77,17 +75,10 @@ func (m *machine) crowded() bool {
 	return m.vpp.AFPackets() >= most
 }
 
-// misfit reports whether the cluster's address ranges have no part for the node's ID, and its agent has not wired the node in this life: an
-// ID from a store that had lost its data may be a great one, and only people can change ranges.
+// misfit reports whether the cluster's address ranges have no room for the node's ID, and its agent does not know any that had and has not wired
+// the node: an ID from a store that had lost its data may be a great one, and only people can change ranges.
 func (m *machine) misfit() bool {
-	if m.proc == nil || m.knownID == 0 || m.proc.agent.Node().ID != 0 {
-		return false
-	}
-	parts := func(all netip.Prefix, length int) bool { return uint64(m.knownID) <= space.SubnetCount(all, length) }
-	p := &m.w.pools
-	first := (p.External || parts(p.PodSubnet, p.PodSubnetOneNodePrefixLen)) && parts(p.VPPHostSubnet, p.VPPHostSubnetOneNodeLen)
-	second := !p.Dual() || (p.External || parts(p.Second.PodSubnet, p.Second.PodSubnetOneNodePrefixLen)) && parts(p.Second.VPPHostSubnet, p.Second.VPPHostSubnetOneNodeLen)
-	return !first || !second
+	return m.proc != nil && m.knownID != 0 && m.proc.agent.Node().ID == 0 && m.w.pools.Room(m.knownID) != nil
 }
 
 // able reports whether a machine can answer CNI requests at this moment. What an agent takes must have been told to the other nodes, which it

@@ -35,6 +35,7 @@ func TestFoundSeeds(t *testing.T) {
 		{gen.Small(), 343, "a route of a table that died with VPP stayed unknown, and its pod's DEL open for ever"},
 		{gen.Small(), 545, "a cluster counted as quiet while a runtime waited for the answer of a dead agent"},
 		{gen.Small(), 5052, "records of nodes that had left before anybody looked were never released"},
+		{gen.Small(), 231500828, "nodes whose IDs newer ranges had no room for wrote records without addresses when the store had lost its data"},
 		{gen.Tiny(), 50060315, "a local of a load balancing mapping that is taken away twice counted as what a VPP dies of"},
 		{gen.Tiny(), 93840, "a pod whose namespace was removed while its ADD was open was wired anew once, as its link had gone"},
 		{gen.Tiny(), 1215, "a watch of the store that was late ended the newer one"},

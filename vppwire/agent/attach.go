@@ -104,9 +104,9 @@ func (p *pods) admitPods() {
 	}
 }
 
-// unfit says why the node's ID has no room in the address ranges; empty when it has, or when the node was wired before they changed.
+// unfit says why the node's ID has no room in the address ranges; empty when it has, or had in older ones that are known.
 func (a *Agent) unfit() string {
-	if a.node.ID != 0 || a.ids.Acting() == 0 || !a.ranges.known {
+	if a.node.ID != 0 || a.ids.Acting() == 0 || !a.ranges.known || a.ranges.mineOK {
 		return ""
 	}
 	return a.ranges.unfit

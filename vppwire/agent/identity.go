@@ -127,8 +127,8 @@ func (p *plan) Record(c nodeid.Claim, present *nodeid.Record) (nodeid.Record, bo
 // recordFor is what our record should say. What we have not been told yet in this life stays as the present record (nil for
 // none) has it, so that a restart does not publish half a node.
 func (a *Agent) recordFor(c nodeid.Claim, present *nodeid.Record) nodeid.Record {
-	mine, err := a.ranges.nodePlan(c.ID, a.podCIDRs)
-	if err != nil {
+	mine, _, err := a.ranges.fitting(c.ID, a.podCIDRs)
+	if mine.ID == 0 {
 		panic("agent: publish an ID without addresses: " + err.Error())
 	}
 	n := nodeid.Record{

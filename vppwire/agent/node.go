@@ -138,7 +138,7 @@ func (a *Agent) pruneHistory() {
 	used := slices.AppendSeq(a.networks(nil), a.ids.IrregularNetworks())
 	before := len(r.history)
 	r.history = slices.DeleteFunc(r.history, func(p Pools) bool {
-		return p.Generation < r.acting && !slices.ContainsFunc(used, p.PodSubnet.Overlaps) && !slices.ContainsFunc(used, p.Second.PodSubnet.Overlaps)
+		return p.Generation < r.acting && p.Generation != r.by && !slices.ContainsFunc(used, p.PodSubnet.Overlaps) && !slices.ContainsFunc(used, p.Second.PodSubnet.Overlaps)
 	})
 	if len(r.history) != before {
 		a.journal.rewrite() // the next life must not start with ranges that are gone

@@ -22,10 +22,11 @@ type ranges struct {
 	plan    contiv.Plan
 	// gateways are those of single nodes, which no node gets as its own address. From the configuration.
 	gateways []netip.Addr
-	// mine is what follows from our ID; mineOK when the plan has room for it.
+	// mine is what follows from our ID, by the newest ranges on disk that have room for it, which are those of generation by; mineOK: some have.
 	mine   contiv.NodePlan
 	mineOK bool
-	unfit  string // why it has not, logged once
+	by     int64
+	unfit  string // why the newest have not, logged once
 	// want are the blocks that we should give addresses from.
 	want []netip.Prefix
 	// waiting says why they are not taken yet; blocked that only other nodes or people can end that; retryAt is when it may
@@ -87,16 +88,57 @@ func poolsOf(p contiv.Plan) Pools {
 	return pools
 }
 
-// nodePlan is what follows from an ID. With external addresses the pod block has nothing to do with it.
-func (r *ranges) nodePlan(id uint32, cidrs []netip.Prefix) (contiv.NodePlan, error) {
-	if !r.external() {
-		return r.plan.Node(id)
+// planOf is what ranges amount to on this node.
+func (r *ranges) planOf(p Pools) contiv.Plan {
+	all := planOf(p)
+	for _, plan := range all.Families() {
+		plan.NodeGateways = r.gateways
 	}
-	mine, err := externalPlan(&r.plan, id, cidrs)
-	if err != nil || r.plan.Second == nil {
+	return all
+}
+
+// nodePlan is what follows from an ID by the newest ranges.
+func (r *ranges) nodePlan(id uint32, cidrs []netip.Prefix) (contiv.NodePlan, error) {
+	return nodePlan(&r.plan, id, cidrs)
+}
+
+// fitting is what follows from an ID that is held by the newest ranges that have room for it, and their generation; the error says why the
+// newest of all have not. A node whose ID the newest have no room for goes on as what it is, in its next life too: people may give it
+// other ranges, and until then its pods are reached.
+func (r *ranges) fitting(id uint32, cidrs []netip.Prefix) (mine contiv.NodePlan, generation int64, err error) {
+	mine, err = r.nodePlan(id, cidrs)
+	if err == nil {
+		return mine, r.acting, nil
+	}
+	for _, p := range slices.Backward(r.history) {
+		if p.Generation >= r.acting {
+			continue
+		}
+		older := r.planOf(p)
+		if mine, failed := nodePlan(&older, id, cidrs); failed == nil {
+			return mine, p.Generation, err
+		}
+	}
+	return contiv.NodePlan{}, 0, err
+}
+
+// Room says why ranges have no room for a node ID, nil where they have. What single nodes have as their gateways is not known here.
+func (p Pools) Room(id uint32) error {
+	plan := planOf(p)
+	_, err := nodePlan(&plan, id, nil)
+	return err
+}
+
+// nodePlan is what follows from an ID. With external addresses the pod block has nothing to do with it.
+func nodePlan(plan *contiv.Plan, id uint32, cidrs []netip.Prefix) (contiv.NodePlan, error) {
+	if !plan.External {
+		return plan.Node(id)
+	}
+	mine, err := externalPlan(plan, id, cidrs)
+	if err != nil || plan.Second == nil {
 		return mine, err
 	}
-	second, err := externalPlan(r.plan.Second, id, cidrs)
+	second, err := externalPlan(plan.Second, id, cidrs)
 	if err != nil {
 		return contiv.NodePlan{}, err
 	}
@@ -225,10 +267,7 @@ func (a *Agent) poolsWritten(generation int64) {
 // actOn makes p the ranges that everything follows from.
 func (a *Agent) actOn(p Pools) {
 	r := &a.ranges
-	r.known, r.acting, r.plan = true, p.Generation, planOf(p)
-	for _, plan := range r.plan.Families() {
-		plan.NodeGateways = r.gateways
-	}
+	r.known, r.acting, r.plan = true, p.Generation, r.planOf(p)
 	a.identity(nodeid.Replanned{})
 	a.todo |= todoRanges
 }
@@ -242,15 +281,18 @@ func (a *Agent) resolve() {
 	if !r.known || id == 0 {
 		return
 	}
-	mine, err := r.nodePlan(id, a.podCIDRs)
-	if err != nil {
-		if r.unfit != err.Error() {
-			r.unfit = err.Error()
-			a.log(levelError, "node ID %d does not fit the address ranges: %v", id, err)
-		}
+	mine, by, err := r.fitting(id, a.podCIDRs)
+	switch {
+	case err == nil:
+		r.unfit = ""
+	case r.unfit != err.Error():
+		r.unfit = err.Error()
+		a.log(levelError, "node ID %d does not fit the address ranges: %v", id, err)
+	}
+	if mine.ID == 0 {
 		return
 	}
-	r.mine, r.mineOK, r.unfit = mine, true, ""
+	r.mine, r.mineOK, r.by = mine, true, by
 	r.want = r.blocksOf(mine, a.podCIDRs)
 }
 

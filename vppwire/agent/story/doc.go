@@ -29,7 +29,7 @@
 //	del, check CONTAINER        a CNI DEL or CHECK; "status"; "gc CONTAINER..." names those that still live
 //	withdraw REQUEST            nobody waits for "add c1" any more; "netns-gone CONTAINER", "route-gone CONTAINER"
 //	node-seen, node-gone        the machine's Node object, told to everybody; "own-seen", "nodes-listed", "hide", "uid UID"
-//	disk bad | good, watch-lost, own-address CIDR, cidrs CIDR..., patience DURATION
+//	disk bad | good, journal-lost, watch-lost, own-address CIDR, cidrs CIDR..., patience DURATION
 //	dhcp, static                whether the node's address is leased by DHCP, from the agent's next life on
 //	vpp-nic NAME...             VPP starts anew, with physical interfaces
 //	other-nic NAME CIDR | dhcp  a further interface by the machine's configuration
