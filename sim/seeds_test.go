@@ -47,6 +47,7 @@ func TestFoundSeeds(t *testing.T) {
 		{gen.Tiny(), 250041499, "likewise, of a node that was made unschedulable right before it left"},
 		{gen.Tiny(), 250016856, "the claim of an ID reached the store when that had just lost its data, and others cut the ID's holder off for it"},
 		{gen.Tiny(), 250053520, "a node whose disk refused its claim leased another address than its record had told, and began with that"},
+		{gen.Tiny(), 270001650, "a node that heard late of another's two moves replaced its routes there for each"},
 		{gen.Systems(), 230100424, "pods that had found no address a moment ago did not count as waiting for the addresses that were fetched for them"},
 		{gen.Systems(), 232000313, "ipamd took a block back into use whose giving back nobody had answered, and which was on its way still"},
 		{gen.Systems(), 2170, "a watch lost a change in quiet, because it was to lose the next one before all was healed"},

@@ -55,10 +55,10 @@ type wiredNode struct {
 	byAddr          map[netip.Addr]*wiredPod
 	byNetns         map[string]*wiredPod
 	byOwner         map[ipam.Owner]*wiredPod
-	// moves counts changes of the node's addresses after the first ones, and the first ones where the store was wiped before: others may
+	// moves is when the node's addresses changed after the first ones, and the first ones where the store was wiped before: others may
 	// have heard of a record whose answer the node never got, and which is lost; and those that its record tells before it has any. remade holds, of what leads from this node to others, what
 	// it was taken away for.
-	moves  int
+	moves  []time.Duration
 	remade map[thing]remade
 	// told is the last record that told others of the node's blocks and address, also where the store has lost it since.
 	told *scenarios.RecordChange
@@ -82,9 +82,9 @@ type thing struct {
 	addr   netip.Addr
 }
 
-// remade counts what a thing was taken away for: the moves of the nodes at its ends, all that there were then, and the leavings of nodes
-// that it led to, and for routes the changes of ranges.
-type remade struct{ moves, left, changed int }
+// remade counts what a thing was taken away for: the moves of the nodes at its ends, the leavings of nodes that it led to, and for routes the
+// changes of nodes' blocks and of ranges.
+type remade struct{ moves, reblocked, left, changed int }
 
 // newsLate is how late a node may hear what others of its kind have long heard: a stale watch delivers up to 20 s late.
 const newsLate = 30 * time.Second
@@ -165,7 +165,7 @@ func (w *wiredWatcher) Observe(f *scenarios.Fact) error {
 		}
 		w.unhome(n)
 		if n.addrs != nil || n.former != nil && !slices.Equal(n.former, f.Addrs) || n.former == nil && (w.wiped || n.toldOther(f.Addrs)) {
-			n.moves++ // also one that comes back to other addresses than it went with
+			n.moves = append(n.moves, f.At) // also one that comes back to other addresses than it went with
 		}
 		n.former = nil
 		n.addrs = append(n.addrs[:0], f.Addrs...)
@@ -338,22 +338,23 @@ func (w *wiredWatcher) peerOf(n *wiredNode, r *scenarios.Removal) (*wiredNode, n
 	return nil, p
 }
 
-// excused: the node or its peer has moved, or another node was where the peer is now, since the thing was taken away last. Where blocks
-// go to and fro, or ranges change one after the other, a node that hears late takes away for each of them what others took away long ago:
-// each leaving and each change is then a cause of its own.
+// excused: the node or its peer has moved, or another node was where the peer is now, since the thing was taken away last. Where nodes move
+// again, blocks go to and fro, or ranges change one after the other, a node that hears late takes away for each of them what others took away
+// long ago: each move, each leaving and each change is then a cause of its own.
 func (w *wiredWatcher) excused(f *scenarios.Fact, n, peer *wiredNode, p netip.Prefix) bool {
-	r, left, changed := f.Removal, w.left[p], []time.Duration(nil)
-	moves := n.moves + peer.moves
+	r, left, changed, reblocked := f.Removal, w.left[p], []time.Duration(nil), 0
+	moves, known := len(n.moves)+len(peer.moves), heardBy(f.At, n.moves, 0)+heardBy(f.At, peer.moves, 0)
 	if r.What == scenarios.RemovedRoute || r.What == scenarios.RemovedLinuxRoute {
-		moves += w.reblocked
-		changed = w.changed
+		changed, reblocked = w.changed, w.reblocked
 	}
 	k := thing{r.What, r.Table, r.Prefix, r.Addr}
 	was := n.remade[k]
 	heard, followed := heardBy(f.At, left, was.left), heardBy(f.At, changed, was.changed)
 	switch {
-	case was.moves != moves:
-		was.moves, was.left, was.changed = moves, heard, followed
+	case was.reblocked != reblocked, was.moves > moves: // those of another peer
+		was = remade{moves, reblocked, heard, followed}
+	case was.moves < moves:
+		was.moves, was.left, was.changed = max(was.moves+1, known), heard, followed
 	case heard < len(left):
 		was.left = heard + 1
 	case followed < len(changed):

@@ -36,6 +36,11 @@ func TestStaysWired(t *testing.T) {
 	tunnel := scenarios.Removal{What: scenarios.RemovedTunnel, Name: "vxlan_tunnel2", Addr: netip.MustParseAddr("192.168.16.2")}
 	blockRoute := scenarios.Removal{What: scenarios.RemovedRoute, Table: 1, Prefix: block}
 	moved := scenarios.Fact{Kind: scenarios.FactAddressed, Node: "node-1", Addrs: addrs("192.168.16.77", "192.168.30.1", "172.30.1.1")}
+	movedAgain := scenarios.Fact{Kind: scenarios.FactAddressed, Node: "node-1", Addrs: addrs("192.168.16.78", "192.168.30.1", "172.30.1.1")}
+	movedBefore := moved
+	movedBefore.At = -time.Minute
+	movedAgainBefore := movedAgain
+	movedAgainBefore.At = -time.Minute
 	away := scenarios.Fact{Kind: scenarios.FactBlocks, Node: "node-2"}
 	newcomer := scenarios.Fact{Kind: scenarios.FactAddressed, At: 2 * time.Second, Node: "node-3", Addrs: addrs("192.168.16.3", "192.168.30.3", "172.30.3.1")}
 	again := scenarios.Fact{Kind: scenarios.FactBlocks, At: 2 * time.Second, Node: "node-2", Blocks: []ipam.Block{{Prefix: block}, {Prefix: netip.MustParsePrefix("10.1.5.0/24")}}}
@@ -109,6 +114,10 @@ func TestStaysWired(t *testing.T) {
 		{name: "twice where that was long ago", before: longAgo, gone: []scenarios.Removal{blockRoute, blockRoute}, want: "is taken from node-2"},
 		{name: "once after the node's own move", before: []scenarios.Fact{moved}, gone: []scenarios.Removal{tunnel}},
 		{name: "twice after it", before: []scenarios.Fact{moved}, gone: []scenarios.Removal{tunnel, tunnel}, want: "is taken from node-2"},
+		{name: "twice after two moves, by a node that hears late", before: []scenarios.Fact{moved, movedAgain}, gone: []scenarios.Removal{tunnel, tunnel}},
+		{name: "thrice after them", before: []scenarios.Fact{moved, movedAgain}, gone: []scenarios.Removal{tunnel, tunnel, tunnel}, want: "is taken from node-2"},
+		{name: "once where they were long ago", before: []scenarios.Fact{movedBefore, movedAgainBefore}, gone: []scenarios.Removal{tunnel}},
+		{name: "twice where they were long ago", before: []scenarios.Fact{movedBefore, movedAgainBefore}, gone: []scenarios.Removal{tunnel, tunnel}, want: "is taken from node-2"},
 		{name: "once after a peer began with another address than its record had told", before: []scenarios.Fact{leases("192.168.16.7"), begins}, gone: []scenarios.Removal{hostRoute}},
 		{name: "twice after it", before: []scenarios.Fact{leases("192.168.16.7"), begins}, gone: []scenarios.Removal{hostRoute, hostRoute}, want: "is replaced under node-4"},
 		{name: "once after its record told another one before it began", before: []scenarios.Fact{leases("192.168.16.7"), leases("192.168.16.8"), begins}, gone: []scenarios.Removal{hostRoute}},

@@ -29,7 +29,7 @@ func (w *wiredWatcher) tells(f *scenarios.Fact) {
 			}
 		}
 		if n.addrs == nil && n.former == nil && was.Address.IsValid() && c.Address.IsValid() && was.Address != c.Address {
-			n.moves++
+			n.moves = append(n.moves, f.At)
 		}
 	}
 	n.told = c
