@@ -2,11 +2,14 @@ package sim_test
 
 import (
 	"context"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
 	"github.com/vppdrill/vppdrill/sim"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
 // Goal: each way of breaking a pod's wiring by hand is seen by packets and by CHECK, and put right. Method: one break, one CHECK, a
@@ -46,6 +49,45 @@ func TestCheckFindsEachBreakage(t *testing.T) {
 			if r.Verdict != scenarios.Pass || broken != wantBroken || mended != wantMended {
 				t.Errorf("%s %s: %s %s; found broken %d times, whole %d times", pod, what, r.Verdict, r.Error, broken, mended)
 			}
+		}
+	}
+}
+
+// obliging is an agent that answers every CHECK with a success, and mends what it finds all the same.
+type obliging struct {
+	sim.PlantedAgent
+	checks map[uint64]bool
+}
+
+func (o obliging) Step(now time.Time, ev agent.Event) []agent.Effect {
+	if check, is := ev.(agent.PodCheck); is {
+		o.checks[check.Request] = true
+	}
+	effects := slices.Clone(o.PlantedAgent.Step(now, ev))
+	for i, e := range effects {
+		if answer, is := e.(agent.Answer); is && o.checks[answer.Request] {
+			effects[i] = agent.Answer{Request: answer.Request}
+		}
+	}
+	return effects
+}
+
+// Goal: a CHECK that says yes to everything is seen, although the agent has put right what was broken by the time the answer is there. Method:
+// each break that packets see, one CHECK by an agent whose refusals are lost.
+func TestCheckThatAlwaysSucceeds(t *testing.T) {
+	for _, what := range scenarios.Breakages() {
+		if what == scenarios.BreakVPPRoute {
+			continue // the neighbor's own route still brings packets there
+		}
+		s := parsed(t, "topology: {nodes: 1, podsPerNode: 2}\nconfig: {wiring: {pod: macvlan}}\ntimeline:\n"+
+			"  - {at: 9s, do: break-wiring, what: "+string(what)+", pod: default/node-1-pod-0}\n  - {after: 1s, do: check-pods, node: all}\n")
+		r, err := sim.Run(t.Context(), s, sim.Options{Seed: 1, Laws: check.All(), Plant: &sim.Plant{
+			Agent: func(_ string, a sim.PlantedAgent) sim.PlantedAgent { return obliging{a, map[uint64]bool{}} }}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Failure == nil || r.Failure.Law != "check-tells" {
+			t.Errorf("%s: %s %+v", what, r.Verdict, r.Failure)
 		}
 	}
 }

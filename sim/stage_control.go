@@ -83,7 +83,12 @@ func (st stage) Past(node string) []ipam.Owner { return st.machines[node].past }
 
 // Ask implements timeline.Pods.
 func (st stage) Ask(_ context.Context, node string, r timeline.Request, done func(timeline.Response)) {
-	x := &plugin{m: st.machines[node], command: r.Command, owner: r.Owner, event: func(n uint64) agent.Event {
+	m := st.machines[node]
+	proc, vpp := m.proc, m.vpp
+	x := &plugin{m: m, command: r.Command, owner: r.Owner, event: func(n uint64) agent.Event {
+		if r.Reached != nil && m.proc == proc && m.vpp == vpp && !proc.paused {
+			r.Reached()
+		}
 		switch r.Command {
 		case "Del":
 			return agent.PodDel{Request: n, Owner: r.Owner}

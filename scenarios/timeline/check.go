@@ -148,7 +148,9 @@ func (p *Player) checkPods(ctx context.Context, a scenarios.CheckPods) error {
 // check sends one CHECK. Its answer says something only where nothing else is under way: then packets tell what is broken.
 func (p *Player) check(ctx context.Context, node string, s scenarios.PodState) {
 	before, certain := p.wiring(ctx, node, s.Owner)
-	p.world.Ask(ctx, node, Request{Command: "Check", Owner: s.Owner, Netns: s.Netns, Addr: s.Addr}, func(r Response) {
+	stood := "" // what was broken still when the agent took the CHECK on
+	reached := func() { stood, _ = p.broken(ctx, node, s.Owner) }
+	p.world.Ask(ctx, node, Request{Command: "Check", Owner: s.Owner, Netns: s.Netns, Addr: s.Addr, Reached: reached}, func(r Response) {
 		if !certain || !r.Known {
 			return
 		}
@@ -161,7 +163,9 @@ func (p *Player) check(ctx context.Context, node string, s scenarios.PodState) {
 				return
 			}
 		}
-		if before != "" && r.Code == 0 {
+		// An agent that found it broken when it took the CHECK on owes a refusal, also where it has put it right by the time it answers:
+		// otherwise one that says yes to all and mends what it sees would pass.
+		if before != "" && r.Code == 0 && stood == "" {
 			// A request waits for an agent that starts, which looks at everything and puts it right before it answers, and may have more
 			// to do then.
 			if after, certain := p.wiring(ctx, node, s.Owner); !certain || after == "" {
@@ -182,6 +186,11 @@ func (p *Player) wiring(ctx context.Context, node string, owner ipam.Owner) (wro
 	if !p.world.Quiet(ctx, node) {
 		return "", false
 	}
+	return p.broken(ctx, node, owner)
+}
+
+// broken says what packets find broken about a sandbox at this instant, "" for nothing; not known without it or its node's tables.
+func (p *Player) broken(ctx context.Context, node string, owner ipam.Owner) (wrong string, known bool) {
 	snapshot, err := p.world.Snapshot(ctx)
 	n, found := snapshot.Node(node)
 	if err != nil || !found || n.VPP == nil || n.Linux == nil {
@@ -190,12 +199,12 @@ func (p *Player) wiring(ctx context.Context, node string, owner ipam.Owner) (wro
 	w := walk.New(snapshot)
 	for i := range n.Pods {
 		if s := &n.Pods[i]; (s.Owner == owner || s.Owner == owner.Second()) && s.Addr.IsValid() {
-			if wrong, certain = amiss(node, n, s, w), true; wrong != "" {
+			if wrong, known = amiss(node, n, s, w), true; wrong != "" {
 				return wrong, true
 			}
 		}
 	}
-	return "", certain
+	return "", known
 }
 
 // amiss says what packets find broken about an address of a sandbox, "" for nothing.

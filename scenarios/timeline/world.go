@@ -114,6 +114,9 @@ type Request struct {
 	Addr    netip.Addr
 	// Valid are GC's attachments.
 	Valid []ipam.Owner
+	// Reached, where set, is called when the agent takes the request on, before it does anything about it, where agent and VPP are those that
+	// ran when it was sent: one that has begun anew looks at everything by itself. Worlds that do not see that instant never call it.
+	Reached func()
 }
 
 // Response is what a plugin printed; without Known nobody can say, because the agent is down or a fault is active.
