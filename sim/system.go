@@ -2,6 +2,7 @@ package sim
 
 import (
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
@@ -101,6 +102,7 @@ func (w *World) reassign(node string, p netip.Prefix) {
 	if !w.s.Config.IPAM.UseExternalIPAM {
 		return // the block follows from the node's ID, or a controller decides
 	}
+	w.returned(p)
 	blocks := []ipam.Block{{Prefix: p}}
 	for _, b := range w.assigned[node] {
 		if b.Prefix != p {
@@ -109,6 +111,18 @@ func (w *World) reassign(node string, p netip.Prefix) {
 		}
 	}
 	w.assign(node, blocks)
+}
+
+// returned takes a block off the list of whoever it was taken back from and does not hold it any more: an administrator may give it to another node.
+func (w *World) returned(p netip.Prefix) {
+	for _, m := range w.order {
+		back := func(b ipam.Block) bool {
+			return b.Draining && b.Prefix == p && !slices.ContainsFunc(m.knownBlocks, func(k ipam.Block) bool { return k.Prefix == p })
+		}
+		if list := w.assigned[m.name]; slices.ContainsFunc(list, back) {
+			w.assign(m.name, slices.DeleteFunc(slices.Clone(list), back))
+		}
+	}
 }
 
 // grant tells a node's agent its blocks as its own Node object's pod CIDRs.
