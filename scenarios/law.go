@@ -191,8 +191,8 @@ const (
 	FactUnserved
 	// FactPaced: the node's address management has done by itself what it does at intervals (Text: PacedStatus or PacedLook) Rest after it did so last.
 	FactPaced
-	// FactTold: a request of the node's address management (Broken: what and why) was refused or not answered; Text is what it said of that where
-	// people look, "" for nothing.
+	// FactTold: a request of the node's address management or a write of its agent's journal (Broken: what and why) was refused or not answered; Text is
+	// what the one who asked said of that where people look, "" for nothing.
 	FactTold
 	// FactQuiet: everything is healed and quiet, and nothing will be asked of the cluster any more.
 	FactQuiet

@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam/datastore"
@@ -150,4 +151,16 @@ func (p *process) conflicted(ev agent.StoreReply) {
 		delete(w.vain, of(p.conflict))
 	}
 	p.conflict = c
+}
+
+// toldOfJournal tells what an agent says of a write of its journal that has failed.
+func (p *process) toldOfJournal(effects []agent.Effect) {
+	said := ""
+	for _, e := range effects {
+		if l, is := e.(agent.Log); is && l.Level >= int(slog.LevelWarn) {
+			said = l.Message
+			break
+		}
+	}
+	p.m.w.emit(scenarios.Fact{Kind: scenarios.FactTold, Node: p.m.name, Broken: "a write of the agent's journal: " + errDisk.Error(), Text: said})
 }

@@ -4,14 +4,14 @@ import "github.com/vppdrill/vppdrill/scenarios"
 
 const failuresToldName = "failures-told"
 
-// failuresTold: whoever's request is refused, or not answered, says so where people look. It goes on and makes good what it can; that it does so says
-// nobody who looks for why pods wait.
+// failuresTold: whoever's request is refused, or not answered, says so where people look: a node's address management of the cloud, its agent of the
+// disk. It goes on and makes good what it can; that it does so says nobody who looks for why pods wait.
 //
 // A snapshot has no history.
 func failuresTold() scenarios.Law {
 	return scenarios.Law{
 		Name:  failuresToldName,
-		Why:   "A cloud that refuses what a node asks for leaves its pods without addresses, and nobody finds out why where the node's address management keeps it to itself.",
+		Why:   "A cloud or a disk that refuses what a node asks for leaves its pods without addresses, and nobody finds out why where the node keeps it to itself.",
 		When:  scenarios.Always,
 		Needs: []scenarios.Evidence{scenarios.ToldFailures},
 		Watch: func() scenarios.Watcher { return &toldWatcher{} },
@@ -28,7 +28,7 @@ func (w *toldWatcher) Observe(f *scenarios.Fact) error {
 	}
 	w.checks++
 	if f.Text == "" {
-		return broken(failuresToldName, f.At, f.Node, "%s was told to the address management of %s, which says nothing of it: look at what becomes of its notes", f.Broken, f.Node)
+		return broken(failuresToldName, f.At, f.Node, "%s: that was told to whoever asked for it on %s, and nothing is said of it where people look: look at what becomes of its notes", f.Broken, f.Node)
 	}
 	return nil
 }

@@ -25,6 +25,7 @@ func TestPaceAndTold(t *testing.T) {
 		{"a look in time", keepsPace(), paced(scenarios.PacedLook, time.Minute), false},
 		{"a look with each wake", keepsPace(), paced(scenarios.PacedLook, 5*time.Second), true},
 		{"a failure that is told", failuresTold(), scenarios.Fact{Kind: scenarios.FactTold, Node: "node-1", Broken: "assign-units: no answer", Text: "assign-units: no answer"}, false},
+		{"a disk's that is not", failuresTold(), scenarios.Fact{Kind: scenarios.FactTold, Node: "node-1", Broken: "a write of the agent's journal: no space"}, true},
 		{"a failure that is not", failuresTold(), scenarios.Fact{Kind: scenarios.FactTold, Node: "node-1", Broken: "assign-units: no answer"}, true},
 	} {
 		w := tc.law.Watch()
