@@ -37,7 +37,8 @@
 // record whose node is gone is marked released, and its ID and blocks stay untouched for Config.Quarantine: by the clock of each reader, from
 // when it saw that itself, as no two nodes' wall clocks need agree. Who has seen all of it marks the record as rested (rest.go). A store that has lost
 // its data says nothing about who holds what, and its new data may be what a late request left there; so claims are held back by
-// a bootstrap barrier until every node that exists has a record or has announced that it holds no ID (barrier.go). A node whose
+// a bootstrap barrier until every node that exists has a record or has announced that it holds no ID (barrier.go), and a node whose record it
+// has lost is reached by what that said, also while such a request's stands in its place (displaced.go). A node whose
 // ID somebody else has taken never takes it back.
 //
 // To change who may release what and when, see stale.go; what a store without data means, barrier.go.
