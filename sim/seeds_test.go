@@ -49,6 +49,7 @@ func TestFoundSeeds(t *testing.T) {
 		{gen.Tiny(), 250053520, "a node whose disk refused its claim leased another address than its record had told, and began with that"},
 		{gen.Tiny(), 270001650, "a node that heard late of another's two moves replaced its routes there for each"},
 		{gen.Systems(), 230100424, "pods that had found no address a moment ago did not count as waiting for the addresses that were fetched for them"},
+		{gen.Systems(), 270000113, "a cluster counted as quiet while ipamd left a block alone whose giving back had not reached EC2"},
 		{gen.Systems(), 232000313, "ipamd took a block back into use whose giving back nobody had answered, and which was on its way still"},
 		{gen.Systems(), 2170, "a watch lost a change in quiet, because it was to lose the next one before all was healed"},
 		{gen.Systems(), 8100082, "a store that had lost its data told no changes of records as facts any more"},

@@ -56,6 +56,8 @@ type Manager struct {
 	attached  map[string]bool      // every ENI of the instance, managed or not
 	unmanaged map[string]bool
 	freed     map[netip.Prefix]time.Time
+	// unsure are those of the freed units whose giving back nobody has answered, until a look behind freedMemory has shown what became of them.
+	unsure map[netip.Prefix]time.Time
 }
 
 type phase uint8
@@ -107,7 +109,7 @@ func NewNodeManager(p *NodePool, sizing Sizing) *Manager { return newManager(p, 
 func newManager(ds store, sizing Sizing) *Manager {
 	return &Manager{
 		sizing: sizing, ds: ds,
-		attached: make(map[string]bool), unshown: make(map[string]time.Time), unmanaged: make(map[string]bool), freed: make(map[netip.Prefix]time.Time),
+		attached: make(map[string]bool), unshown: make(map[string]time.Time), unmanaged: make(map[string]bool), freed: make(map[netip.Prefix]time.Time), unsure: make(map[netip.Prefix]time.Time),
 	}
 }
 
@@ -117,6 +119,10 @@ func (m *Manager) Ready() bool { return m.phase == running }
 // Joining reports whether an ENI is on its way into the store: EC2 has it, and the metadata service does not show it yet or the
 // host's side is not set up.
 func (m *Manager) Joining() bool { return len(m.joining)+len(m.unshown) > 0 }
+
+// Unsure reports whether nobody has answered that units were given back, and the Manager, which leaves them alone for a while, has not looked yet
+// whether they are attached still.
+func (m *Manager) Unsure() bool { return len(m.unsure) > 0 }
 
 // unshownMemory is how long an ENI that the metadata service did not show in time counts as on its way: a few reconciliations.
 const unshownMemory = 5 * time.Minute

@@ -240,6 +240,40 @@ func TestLostAnswers(t *testing.T) {
 	}
 }
 
+// Nobody answers whether units were given back: the manager is unsure from then on, until a look behind a minute.
+func TestUnsureOfWhatNobodyAnswered(t *testing.T) {
+	w := newWorld(t, "m5.large", warmIP(3, 0))
+	lost := false
+	w.mangle = func(c datastore.Call, r *datastore.Result) bool {
+		if c.Op == datastore.UnassignUnits && !lost {
+			lost, r.Err = true, errors.New("no answer")
+		}
+		return false
+	}
+	w.addAll(5)
+	w.run(time.Minute)
+	for range 5 {
+		w.remove(0)
+	}
+	for range 240 {
+		if w.run(time.Second); lost {
+			break
+		}
+	}
+	if !lost || !w.manager.Unsure() {
+		t.Fatalf("given back %t, unsure %t", lost, w.manager.Unsure())
+	}
+	w.run(50 * time.Second)
+	if !w.manager.Unsure() {
+		t.Error("it is sure within a minute")
+	}
+	w.run(2 * time.Minute)
+	if w.manager.Unsure() {
+		t.Error("it is never sure again")
+	}
+	w.agree()
+}
+
 // A late answer to a call that was given up changes nothing.
 func TestLateAnswerIsIgnored(t *testing.T) {
 	w := newWorld(t, "t3.small", warmENI(1))

@@ -126,7 +126,7 @@ func (m *Manager) shrunk(now time.Time, c Call, r Result) {
 			if refused {
 				delete(m.freed, p)
 			} else {
-				m.freed[p] = now
+				m.freed[p], m.unsure[p] = now, now
 			}
 		}
 		m.fail(now, c.String(), r.Err)

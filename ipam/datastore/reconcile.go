@@ -17,7 +17,14 @@ func (m *Manager) imds(now time.Time, r Result) {
 		m.note("read-imds: no ENI at all is not believed")
 	case m.differs(now, r.ENIs):
 		m.ask(now, Call{Op: DescribeENIs})
+	default:
+		m.looked(now)
 	}
+}
+
+// looked: the store is what is attached, but for what was given back lately.
+func (m *Manager) looked(now time.Time) {
+	maps.DeleteFunc(m.unsure, func(_ netip.Prefix, at time.Time) bool { return now.Sub(at) >= freedMemory })
 }
 
 func (m *Manager) differs(now time.Time, seen []AttachedENI) bool {
@@ -61,6 +68,7 @@ func (m *Manager) described(now time.Time, r Result) {
 	m.succeeded()
 	m.doubt = false
 	maps.DeleteFunc(m.freed, func(_ netip.Prefix, at time.Time) bool { return now.Sub(at) >= freedMemory })
+	m.looked(now)
 	managed := FilterUnmanagedENIs(r.ENIs)
 	clear(m.attached)
 	clear(m.unmanaged)

@@ -281,6 +281,8 @@ func (d *ipamd) pending() string {
 		return "ipamd waits for EC2"
 	case d.manager.Joining():
 		return "ipamd waits for an ENI to join"
+	case d.manager.Unsure():
+		return "ipamd does not know whether EC2 has taken a unit back"
 	case d.again, len(d.unset) > 0:
 		return "ipamd tries again"
 	case d.manager.Short() && d.starved():
