@@ -104,7 +104,6 @@ func (p *process) step(ev agent.Event) {
 	if l, ok := ev.(agent.NodesListed); ok {
 		ev = agent.NodesListed{Age: p.m.clocks.counted(l.Age)}
 	}
-	gaveUp := p.gaveUp
 	p.tried(ev)
 	p.m.w.stepping = p.m.name
 	var effects []agent.Effect
@@ -114,9 +113,6 @@ func (p *process) step(ev agent.Event) {
 		effects = p.planted.Step(p.now(), ev)
 	}
 	p.m.w.stepping = ""
-	if p.gaveUp != gaveUp {
-		p.toldOfJournal(effects)
-	}
 	p.leaseFacts(effects) // what the agent decides is a fact from now on, whether or not it survives
 	p.m.tellAddresses()
 	p.decisions(effects)

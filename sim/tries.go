@@ -23,8 +23,9 @@ type vain struct {
 	since  time.Duration
 }
 
-// writing is the last write of a process' journal that was asked for, and the last one that failed or was under way when one did.
-type writing struct{ wrote, gaveUp uint64 }
+// writing is the last write of a process' journal that was asked for, the last one that failed or was under way when one did, and of which of
+// those laws know what the agent said.
+type writing struct{ wrote, gaveUp, toldOf uint64 }
 
 // failed tells that a try has failed once more.
 func (w *World) failed(t try, node string) {
@@ -153,8 +154,12 @@ func (p *process) conflicted(ev agent.StoreReply) {
 	p.conflict = c
 }
 
-// toldOfJournal tells what an agent says of a write of its journal that has failed.
+// toldOfJournal tells what an agent says of a write of its journal that has failed, in the step in which it hears of that.
 func (p *process) toldOfJournal(effects []agent.Effect) {
+	if p.toldOf == p.gaveUp {
+		return
+	}
+	p.toldOf = p.gaveUp
 	said := ""
 	for _, e := range effects {
 		if l, is := e.(agent.Log); is && l.Level >= int(slog.LevelWarn) {
