@@ -18,23 +18,30 @@ const steadyTurns = 3
 const steadyRefused = 10 * time.Second
 
 // grantsSteady: while no pod comes or goes on a node, none waits there for its ADD or was refused a moment ago as there was no address, and nothing disturbs the cluster, what the node is
-// assigned does not grow and shrink for ever. A snapshot has no history, so there is nothing to check in one.
+// assigned does not grow and shrink for ever, and neither does what it gives addresses from: a block that is to be given back and is in use is
+// out of use meanwhile. A snapshot has no history, so there is nothing to check in one.
 func grantsSteady() scenarios.Law {
 	return scenarios.Law{
 		Name:  grantsSteadyName,
 		Why:   "A pool that takes with one rule and gives back with another calls its cloud for ever, until it is throttled when a pod needs an address.",
 		When:  scenarios.Always,
-		Needs: []scenarios.Evidence{scenarios.AssignedBlocks, scenarios.Sandboxes, scenarios.Disturbances},
+		Needs: []scenarios.Evidence{scenarios.AssignedBlocks, scenarios.Blocks, scenarios.Sandboxes, scenarios.Disturbances},
 		Watch: func() scenarios.Watcher { return &steadyWatcher{nodes: map[string]*steadyNode{}} },
 	}
 }
 
+// steadyCount is a number of blocks and how it has changed since the node was disturbed.
+type steadyCount struct {
+	blocks  int
+	shrinks bool
+	moved   bool
+	turns   int
+}
+
 type steadyNode struct {
-	blocks   int
-	shrinks  bool
-	moved    bool // blocks changed since the node was disturbed
-	turns    int
-	disturbs int64
+	// assigned is what whoever gives blocks says, used what the node's agent does.
+	assigned, used steadyCount
+	disturbs       int64
 	// open are the sandboxes whose ADD has been asked for and has no outcome yet: a plugin asks again for what was not there.
 	open map[ipam.Owner]bool
 	// waits is until when a pod that found no address counts as waiting.
@@ -53,10 +60,14 @@ func (w *steadyWatcher) Checks() int64 { return w.checks }
 func (w *steadyWatcher) Observe(f *scenarios.Fact) error {
 	switch f.Kind {
 	case scenarios.FactAssigned:
-		return w.assigned(f)
+		return w.turned(f, &w.node(f.Node).assigned, "has")
+	case scenarios.FactBlocks:
+		return w.turned(f, &w.node(f.Node).used, "gives addresses from")
+	case scenarios.FactAgentUp: // it says anew what it uses
+		w.node(f.Node).rest()
 	case scenarios.FactAsked:
 		n := w.node(f.Node)
-		n.moved, n.turns = false, 0
+		n.rest()
 		switch f.Text {
 		case scenarios.AskedAdd, scenarios.AskedAddress:
 			n.open[f.Owner] = true
@@ -87,31 +98,40 @@ func (w *steadyWatcher) node(name string) *steadyNode {
 	return n
 }
 
-func (w *steadyWatcher) assigned(f *scenarios.Fact) error {
+// rest begins to count turns anew.
+func (n *steadyNode) rest() {
+	for _, c := range [...]*steadyCount{&n.assigned, &n.used} {
+		c.moved, c.turns = false, 0
+	}
+}
+
+// turned counts a turn of a number of blocks.
+func (w *steadyWatcher) turned(f *scenarios.Fact, c *steadyCount, does string) error {
 	n := w.node(f.Node)
 	if n.disturbs != w.disturbs || len(n.open) > 0 || f.At < n.waits {
-		n.moved, n.turns, n.disturbs = false, 0, w.disturbs
+		n.rest()
+		n.disturbs = w.disturbs
 	}
 	w.checks++
-	before := n.blocks
-	n.blocks = 0
+	before := c.blocks
+	c.blocks = 0
 	for i := range f.Blocks {
 		if !f.Blocks[i].Draining {
-			n.blocks++
+			c.blocks++
 		}
 	}
-	if n.blocks == before {
+	if c.blocks == before {
 		return nil
 	}
-	shrinks := n.blocks < before
-	if n.moved && shrinks != n.shrinks {
-		n.turns++
+	shrinks := c.blocks < before
+	if c.moved && shrinks != c.shrinks {
+		c.turns++
 	}
-	n.moved, n.shrinks = true, shrinks
-	if n.turns > steadyTurns {
-		n.turns = 0
-		return broken(grantsSteadyName, f.At, f.Node, "%s has %d blocks after %d and has turned back %d times while nobody asks for anything",
-			f.Node, n.blocks, before, steadyTurns+1)
+	c.moved, c.shrinks = true, shrinks
+	if c.turns > steadyTurns {
+		c.turns = 0
+		return broken(grantsSteadyName, f.At, f.Node, "%s %s %d blocks after %d and has turned back %d times while nobody asks for anything",
+			f.Node, does, c.blocks, before, steadyTurns+1)
 	}
 	return nil
 }

@@ -96,8 +96,8 @@ func TestGrantsInSnapshots(t *testing.T) {
 	}
 }
 
-// Goal: a pool may overshoot, and be disturbed, without breaking grants-steady; one that goes on does. Method: sizes of grants,
-// with a pod's request in between where it says so.
+// Goal: a pool may overshoot, and be disturbed, without breaking grants-steady; one that goes on does. Method: sizes of grants and of what is
+// used of them, with a pod's request in between where it says so.
 func TestGrantsSteady(t *testing.T) {
 	const asked, waits, answered, refused, exhausted, later = -1, -2, -3, -4, -5, -6
 	for _, tc := range []struct {
@@ -117,30 +117,32 @@ func TestGrantsSteady(t *testing.T) {
 		{[]int{waits, exhausted, 1, 2, 1, 2, 1, 2}, false},
 		{[]int{waits, exhausted, later, 1, 2, 1, 2, 1, 2}, true},
 	} {
-		law, _ := ByName(grantsSteadyName)
-		w, broken, after := law.Watch(), false, time.Duration(0)
-		for i, n := range tc.sizes {
-			if n == later {
-				after = steadyRefused
-				continue
+		for _, of := range []scenarios.FactKind{scenarios.FactAssigned, scenarios.FactBlocks} {
+			law, _ := ByName(grantsSteadyName)
+			w, broken, after := law.Watch(), false, time.Duration(0)
+			for i, n := range tc.sizes {
+				if n == later {
+					after = steadyRefused
+					continue
+				}
+				f := scenarios.Fact{Kind: of, At: after + time.Duration(i)*time.Second, Node: "n1"}
+				switch n {
+				case asked:
+					f.Kind = scenarios.FactAsked
+				case waits:
+					f.Kind, f.Text = scenarios.FactAsked, scenarios.AskedAddress
+				case answered:
+					f.Kind = scenarios.FactAnswered
+				case refused, exhausted:
+					f.Kind, f.Exhausted = scenarios.FactRefused, n == exhausted
+				default:
+					f.Blocks = make([]ipam.Block, n)
+				}
+				broken = w.Observe(&f) != nil || broken
 			}
-			f := scenarios.Fact{Kind: scenarios.FactAssigned, At: after + time.Duration(i)*time.Second, Node: "n1"}
-			switch n {
-			case asked:
-				f.Kind = scenarios.FactAsked
-			case waits:
-				f.Kind, f.Text = scenarios.FactAsked, scenarios.AskedAddress
-			case answered:
-				f.Kind = scenarios.FactAnswered
-			case refused, exhausted:
-				f.Kind, f.Exhausted = scenarios.FactRefused, n == exhausted
-			default:
-				f.Blocks = make([]ipam.Block, n)
+			if broken != tc.broken {
+				t.Errorf("%v of %v: broken %t", tc.sizes, of, broken)
 			}
-			broken = w.Observe(&f) != nil || broken
-		}
-		if broken != tc.broken {
-			t.Errorf("%v: broken %t", tc.sizes, broken)
 		}
 	}
 }
