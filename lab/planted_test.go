@@ -158,7 +158,7 @@ var notJudged = map[string]string{
 	"requests-answered": "how long a real agent may take follows from the machine's load",
 	"retries-back-off":  "agents do not tell of single tries",
 	"keeps-pace":        "no lab runs a daemon that publishes or looks at intervals",
-	"failures-told":     "no lab runs a daemon that asks a cloud",
+	"failures-told":     "no lab runs a daemon that asks a cloud, nor refuses an agent its disk",
 	"calls-accepted":    "a refused call may be another client's doing on a real VPP",
 	"calls-needed":      "a real VPP does not say that it had what it was told",
 	"stays-quiet":       "labs do not wait for minutes after the end",
