@@ -73,7 +73,7 @@ Exit codes: 0 stopped, 1 it could not go on, 2 bad usage or configuration, 3 thi
 			if err != nil {
 				return err
 			}
-			return judged(runConfigured(cmd.Context(), o))
+			return judged("agent", runConfigured(cmd.Context(), o))
 		},
 	}
 	flags := c.Flags()

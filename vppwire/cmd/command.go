@@ -11,6 +11,7 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/host/cnisocket"
 	"github.com/vppdrill/vppdrill/vppwire/host/journal"
+	"github.com/vppdrill/vppdrill/vppwire/host/rest"
 	"github.com/vppdrill/vppdrill/vppwire/host/vpp"
 	"github.com/vppdrill/vppdrill/vppwire/oneline"
 )
@@ -20,19 +21,19 @@ func Commands(save func(dir string, j Judgement) error) []*cobra.Command {
 	return []*cobra.Command{agentCommand(), controllerCommand(), auditCommand(), conformanceCommand(save)}
 }
 
-// cannotRun are the errors that say that this machine, as it is now, cannot run an agent.
-var cannotRun = []error{vpp.ErrAbsent, vpp.ErrForbidden, vpp.ErrIncompatible, journal.ErrLocked, cnisocket.ErrInUse,
+// cannotRun are the errors that say that this machine, or its cluster, as it is now, cannot run an agent or a controller.
+var cannotRun = []error{vpp.ErrAbsent, vpp.ErrForbidden, vpp.ErrIncompatible, journal.ErrLocked, cnisocket.ErrInUse, rest.ErrInUse,
 	vppwire.ErrNoNamespace, fs.ErrNotExist, fs.ErrPermission}
 
-// judged gives an error that stopped an agent its code.
-func judged(err error) error {
+// judged gives an error that stopped an agent or a controller its code.
+func judged(command string, err error) error {
 	if err == nil || cli.Coded(err) {
 		return err
 	}
 	for _, known := range cannotRun {
 		if errors.Is(err, known) {
-			return cli.CannotRun(oneline.Error(fmt.Errorf("agent: %w", err)))
+			return cli.CannotRun(oneline.Error(fmt.Errorf("%s: %w", command, err)))
 		}
 	}
-	return cli.Broken(oneline.Error(fmt.Errorf("agent: %w", err)))
+	return cli.Broken(oneline.Error(fmt.Errorf("%s: %w", command, err)))
 }

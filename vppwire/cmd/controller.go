@@ -4,7 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"slices"
@@ -15,11 +15,15 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
+	"github.com/vppdrill/vppdrill/vppwire/host/rest"
 	"github.com/vppdrill/vppdrill/vppwire/oneline"
 )
 
-// defaultLease is beside the controller manager's own.
-const defaultLease = "kube-system/vppdrill-node-ipam"
+// Defaults of flags: a lease beside the controller manager's own, and a port beside the agent's on the same machine.
+const (
+	defaultLease          = "kube-system/vppdrill-node-ipam"
+	defaultControllerREST = "127.0.0.1:9998"
+)
 
 // cloudTypes are those that look into a cloud.
 var cloudTypes = []nodeipam.CIDRAllocatorType{nodeipam.CloudAllocatorType, nodeipam.IPAMFromClusterAllocatorType, nodeipam.IPAMFromCloudAllocatorType}
@@ -36,6 +40,7 @@ type controllerFlags struct {
 	ipam              nodeipam.Flags
 	kubeconfig, lease string
 	cloud             string
+	rest              string
 	format            cli.Format
 	level             string
 }
@@ -46,7 +51,8 @@ func controllerCommand() *cobra.Command {
 		Use:   "controller",
 		Short: "Run the controller that gives a cluster's nodes their pod CIDRs",
 		Long: `controller gives each Node object its spec.podCIDRs, in place of the controller manager, which then runs with
---allocate-node-cidrs=false. Any number may run at a time: the holder of a Lease works, the others wait.
+--allocate-node-cidrs=false. Any number may run at a time: the holder of a Lease works, the others wait. /healthz at --rest says whether one is
+alive, /readyz who works; of several on one machine each needs an address of its own.
 
 RangeAllocator is the controller manager's. cluster-pool and multi-pool are cilium-operator's: --cluster-cidr may name any number of
 ranges, more of them after each start, and who holds what is a ledger among the cluster's NodeIDRecords. cluster-pool gives each Node its
@@ -68,6 +74,9 @@ Exit codes: 0 stopped, 1 it could not go on, 2 bad usage, 3 the cluster lacks wh
 			if err != nil {
 				return err
 			}
+			if err := rest.Check(f.rest); f.rest != "" && err != nil {
+				return cli.Usagef("controller: --rest: %w", err)
+			}
 			lease, err := f.leaseOf()
 			if err != nil {
 				return err
@@ -87,7 +96,11 @@ Exit codes: 0 stopped, 1 it could not go on, 2 bad usage, 3 the cluster lacks wh
 			if err != nil {
 				return err
 			}
-			return runController(cmd.Context(), c, cfg)
+			d, err := c.Driver(cfg)
+			if err != nil {
+				return cli.Usagef("controller: %w", oneline.Error(err))
+			}
+			return f.run(cmd.Context(), lease, d.Run, log)
 		},
 	}
 	flags := c.Flags()
@@ -100,6 +113,7 @@ Exit codes: 0 stopped, 1 it could not go on, 2 bad usage, 3 the cluster lacks wh
 	flags.IntVar(&f.ipam.NodeCIDRMaskSizeIPv6, "node-cidr-mask-size-ipv6", 0, "`length` of a node's IPv6 block with two families")
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "`file` that says which API server to use; empty: the one of the pod that this runs in")
 	flags.StringVar(&f.lease, "lease", defaultLease, "Lease `NAMESPACE/NAME` that the one who works holds")
+	flags.StringVar(&f.rest, "rest", defaultControllerREST, "loopback `address` or unix:PATH that /healthz and /readyz are served at; empty: none")
 	f.format = cli.Text
 	flags.Var(&f.format, "format", "logs as text or json")
 	flags.StringVar(&f.level, "log-level", "info", "least `level` that is logged: debug, info, warn, error")
@@ -139,18 +153,18 @@ func (f *controllerFlags) leaseOf() (*kube.Lease, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &kube.Lease{Namespace: namespace, Name: name, Identity: host + "_" + rand.Text()}, nil
+	return &kube.Lease{Namespace: namespace, Name: name, Identity: host + "_" + rand.Text(), Standing: kube.NewStanding()}, nil
 }
 
-// runController runs one until ctx ends, which is no error.
-func runController(ctx context.Context, c *kube.Connection, cfg kube.Config) error {
-	d, err := c.Driver(cfg)
+// run runs one, and shows how it fares, until ctx ends, which is no error.
+func (f *controllerFlags) run(ctx context.Context, lease *kube.Lease, controller part, log *slog.Logger) error {
+	shown, err := serving(f.rest, rest.Probes(lease.Standing.Alive, lease.Standing.Ready), log)
 	if err != nil {
-		return cli.Usagef("controller: %w", err)
+		return judged("controller", err)
 	}
-	cfg.Log.Info("controller", "type", cfg.Flags.AllocatorType, "lease", cfg.Lease.Namespace+"/"+cfg.Lease.Name, "identity", cfg.Lease.Identity)
-	if err := d.Run(ctx); err != nil && !errors.Is(err, context.Canceled) {
-		return cli.Broken(oneline.Error(fmt.Errorf("controller: %w", err)))
+	log.Info("controller", "type", f.kind, "lease", lease.Namespace+"/"+lease.Name, "identity", lease.Identity)
+	if err := untilOneEnds(ctx, append(shown, controller)...); err != nil && !errors.Is(err, context.Canceled) {
+		return judged("controller", err)
 	}
 	return nil
 }

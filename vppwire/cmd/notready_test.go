@@ -96,6 +96,13 @@ func TestClusterNotReady(t *testing.T) {
 // command runs one of this package's, and returns what it writes.
 func command(t *testing.T, args ...string) (string, error) {
 	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // one that finds nothing missing runs on
+	defer cancel()
+	return commandUntil(ctx, args...)
+}
+
+// commandUntil is the same until ctx ends.
+func commandUntil(ctx context.Context, args ...string) (string, error) {
 	root := &cobra.Command{Use: "vppdrill", SilenceErrors: true, SilenceUsage: true}
 	root.AddCommand(Commands(nil)...)
 	root.SetFlagErrorFunc(cli.FlagError)
@@ -103,8 +110,6 @@ func command(t *testing.T, args ...string) (string, error) {
 	var out bytes.Buffer
 	root.SetOut(&out)
 	root.SetErr(&out)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // one that finds nothing missing runs on
-	defer cancel()
 	err := root.ExecuteContext(ctx)
 	return out.String(), err
 }

@@ -81,6 +81,5 @@ func (f *controllerFlags) operate(ctx context.Context, lease *kube.Lease, log *s
 	if err != nil {
 		return cli.Usagef("controller: %w", oneline.Error(err))
 	}
-	log.Info("controller", "type", f.kind, "lease", lease.Namespace+"/"+lease.Name, "identity", lease.Identity)
-	return o.Run(ctx)
+	return f.run(ctx, lease, o.Run, log)
 }

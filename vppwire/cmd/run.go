@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/host"
@@ -139,34 +137,23 @@ func serve(ctx context.Context, o options, d *host.Driver, trouble func() string
 		return err
 	}
 	server.Done = d.Metrics.Requested
-	group, ctx := errgroup.WithContext(ctx)
-	// When one of them ends, in order or not, the others have nothing left to do.
-	ended := errors.New("ended")
-	end := func(f func() error) func() error {
-		return func() error {
-			if err := f(); err != nil {
+	h := rest.Handler(rest.Config{Agent: d, NodeName: o.node, IPAM: o.cfg.IPAMConfig, Metrics: d.Metrics.Registry, Trouble: trouble})
+	shown, err := serving(o.rest, h, o.log)
+	if err != nil {
+		return untilOneEnds(ctx, server.Serve, func(context.Context) error { return err }) // the CNI socket goes as it does at the end
+	}
+	parts := append(shown, server.Serve, d.Run)
+	if o.install.confDir != "" {
+		parts = append(parts, func(ctx context.Context) error {
+			if err := o.install.whenReady(ctx, d, o.log); err != nil {
 				return err
 			}
-			return ended
-		}
-	}
-	group.Go(end(func() error { return server.Serve(ctx) }))
-	if o.rest != "" {
-		l, err := rest.Listen(o.rest)
-		if err != nil {
-			group.Go(func() error { return err })
-			return group.Wait()
-		}
-		o.log.Info("REST", "address", l.Addr())
-		h := rest.Handler(rest.Config{Agent: d, NodeName: o.node, IPAM: o.cfg.IPAMConfig, Metrics: d.Metrics.Registry, Trouble: trouble})
-		group.Go(end(func() error { return rest.Serve(ctx, l, h) }))
-	}
-	group.Go(end(func() error { return d.Run(ctx) }))
-	if o.install.confDir != "" {
-		group.Go(func() error { return o.install.whenReady(ctx, d, o.log) })
+			<-ctx.Done()
+			return nil
+		})
 	}
 	o.log.Info("agent", "node", o.node, "cni", o.cniSocket, "vpp", o.vppSocket)
-	if err := group.Wait(); !errors.Is(err, ended) {
+	if err := untilOneEnds(ctx, parts...); err != nil {
 		return err
 	}
 	o.log.Info("stopped; the dataplane stands as it is")

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/leaderelection"
@@ -22,6 +23,8 @@ type Lease struct {
 	// Duration is how long others wait after they saw the lease renewed last: whole seconds, as the Lease holds them.
 	// RenewDeadline is how long a leader leads after it began to renew last, RetryPeriod the pause between tries.
 	Duration, RenewDeadline, RetryPeriod time.Duration
+	// Standing is told how this process fares; nil: nobody asks.
+	Standing *Standing
 }
 
 func (l Lease) complete() (Lease, error) {
@@ -80,6 +83,7 @@ func (e electorate) elect(ctx context.Context, serve func(context.Context, *lock
 	if err != nil {
 		return err
 	}
+	e.lease.Standing.stands(e.lease, elector)
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
@@ -107,6 +111,7 @@ type lock struct {
 	resourcelock.Interface
 	clock    *clock
 	deadline time.Duration
+	standing *Standing
 	// renewed says that until has changed.
 	renewed chan struct{}
 
@@ -123,7 +128,7 @@ func (e electorate) lock() *lock {
 			Client:     e.client.CoordinationV1(),
 			LockConfig: resourcelock.ResourceLockConfig{Identity: e.lease.Identity},
 		},
-		clock: e.clock, deadline: e.lease.RenewDeadline, renewed: make(chan struct{}, 1),
+		clock: e.clock, deadline: e.lease.RenewDeadline, standing: e.lease.Standing, renewed: make(chan struct{}, 1),
 	}
 }
 
@@ -132,6 +137,9 @@ func (l *lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []b
 	record, raw, err := l.Interface.Get(ctx)
 	if err == nil {
 		l.holder = record.HolderIdentity
+	}
+	if !apierrors.IsNotFound(err) { // one that is not there is created next
+		l.standing.heardOf(l.holder, err)
 	}
 	return record, raw, err
 }
@@ -154,9 +162,11 @@ func (l *lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 func (l *lock) write(ctx context.Context, record resourcelock.LeaderElectionRecord, write func(context.Context, resourcelock.LeaderElectionRecord) error) error {
 	begin := l.clock.now()
 	if err := write(ctx, record); err != nil {
+		l.standing.heardOf("", err)
 		return err
 	}
 	l.holder = record.HolderIdentity
+	l.standing.heardOf(l.holder, nil)
 	if l.holder != l.Identity() {
 		return nil
 	}

@@ -3,10 +3,18 @@ package kube
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
+
+	"github.com/vppdrill/vppdrill/vppwire/host/kube/apiserver"
 )
 
 // paper is a lease on paper.
@@ -62,5 +70,49 @@ func TestLock(t *testing.T) {
 	}
 	if err := l.Update(ctx, resourcelock.LeaderElectionRecord{}); err != nil || p.record.HolderIdentity != "" || !l.leadsUntil().Equal(until) {
 		t.Fatal(err, p.record)
+	}
+}
+
+// Goal: a leader that has lost its lease and does not end is not alive, whoever leads since. Method: an election of a term that does not hear, on a
+// lease on paper that cannot be renewed.
+func TestNotAlive(t *testing.T) {
+	standing := &Standing{election: leaderelection.NewLeaderHealthzAdaptor(0), clock: newClock()}
+	lease, err := Lease{Namespace: "a", Name: "b", Identity: "we", Duration: 2 * time.Second, RenewDeadline: time.Second, RetryPeriod: 100 * time.Millisecond, Standing: standing}.complete()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, base := httptest.NewServer(apiserver.New()), &http.Transport{}
+	defer server.Close()
+	defer base.CloseIdleConnections()
+	wire := apiserver.NewWire(base)
+	client, err := kubernetes.NewForConfigAndClient(&rest.Config{Host: server.URL, ContentConfig: rest.ContentConfig{ContentType: "application/json"}}, &http.Client{Transport: wire})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newClock()
+	began, hears, ended := make(chan bool), make(chan bool), make(chan error)
+	go func() {
+		ended <- electorate{client, lease, &c, slog.New(slog.DiscardHandler)}.elect(t.Context(), func(context.Context, *lock) error {
+			close(began)
+			<-hears
+			return nil
+		})
+	}()
+	<-began
+	if _, err := standing.Alive(t.Context()); err != nil {
+		t.Errorf("a leader: %v", err)
+	}
+	wire.Partition(apiserver.Vanish)
+	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		if _, err := standing.Alive(t.Context()); err != nil {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("it is alive")
+		}
+	}
+	close(hears)
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -53,7 +54,7 @@ func Handler(cfg Config) http.Handler {
 	mux := http.NewServeMux()
 	h := handler(cfg)
 	mux.HandleFunc("GET "+PluginURL, h.ipam)
-	mux.HandleFunc("GET /healthz", h.health)
+	mux.Handle("GET /healthz", Probe(h.health))
 	mux.HandleFunc("GET /plan", h.plan)
 	mux.HandleFunc("GET "+StateURL, h.state(time.Now()))
 	mux.Handle("GET /metrics", promhttp.HandlerFor(cfg.Metrics, promhttp.HandlerOpts{}))
@@ -82,20 +83,18 @@ func (h handler) plan(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(text) // who went away does not miss it
 }
 
-// health is 200 with "ok" when nothing is left to do and pods can be wired, 200 with why they cannot or with what is pending, and on a line of
-// its own what keeps the agent from its cluster, or 503 when the agent does not answer: a probe that restarts the agent because VPP is away would
-// make nothing better.
-func (h handler) health(w http.ResponseWriter, r *http.Request) {
-	pending := ""
-	if !h.ask(w, r, func(a *agent.Agent) { pending = cmp.Or(a.Pending(), a.Trouble(time.Now())) }) {
-		return
+// health is nothing when nothing is left to do and pods can be wired, why they cannot or what is pending, and on a line of its own what keeps the
+// agent from its cluster, or an error when the agent does not answer: a probe that restarts the agent because VPP is away would make nothing
+// better.
+func (h handler) health(ctx context.Context) (string, error) {
+	var lines []string
+	if err := h.Agent.Ask(ctx, func(a *agent.Agent) { lines = append(lines, cmp.Or(a.Pending(), a.Trouble(time.Now()))) }); err != nil {
+		return "", err
 	}
-	lines := []string{pending}
 	if h.Trouble != nil {
 		lines = append(lines, h.Trouble())
 	}
-	lines = slices.DeleteFunc(lines, func(line string) bool { return line == "" })
-	_, _ = fmt.Fprintln(w, cmp.Or(strings.Join(lines, "\n"), "ok")) // who went away does not miss it
+	return strings.Join(slices.DeleteFunc(lines, func(line string) bool { return line == "" }), "\n"), nil
 }
 
 // NodeIPAM is the answer of PluginURL: contiv/vpp 2.0's.
@@ -201,6 +200,9 @@ func text(p netip.Prefix) string {
 // unixWord begins an address that is a unix socket's path.
 const unixWord = "unix:"
 
+// ErrInUse: another program listens where this one should.
+var ErrInUse = errors.New("another program listens there; --rest names another address, --rest \"\" none")
+
 // Check refuses what Listen would not listen on: anything but "unix:PATH" and an address of loopback with a port.
 func Check(where string) error {
 	if path, ok := strings.CutPrefix(where, unixWord); ok {
@@ -228,6 +230,9 @@ func Listen(where string) (net.Listener, error) {
 		return listenUnix(path)
 	}
 	l, err := net.Listen("tcp", where)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("REST %s: %w", where, ErrInUse)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("REST: %w", err)
 	}
@@ -236,7 +241,7 @@ func Listen(where string) (net.Listener, error) {
 
 func listenUnix(path string) (net.Listener, error) {
 	if c, err := net.Dial("unix", path); err == nil {
-		return nil, errors.Join(fmt.Errorf("REST socket %s: somebody listens on it", path), c.Close())
+		return nil, errors.Join(fmt.Errorf("REST socket %s: %w", path, ErrInUse), c.Close())
 	}
 	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSocket != 0 {
 		if err := os.Remove(path); err != nil {
