@@ -21,7 +21,8 @@ import (
 // clusterToken is what a kubeconfig of these tests lets in by.
 const clusterToken = "s3cr3t-t0ken"
 
-// cluster is an API server that serves and allows all but what is named, and knows nothing else; behind it is its kubeconfig.
+// cluster is an API server that serves and allows all but what is named, a resource, a field of NodeIDRecords or a right, and knows nothing else;
+// behind it is its kubeconfig.
 func cluster(t *testing.T, missing, denied string) (kubeconfig string) {
 	t.Helper()
 	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -43,6 +44,13 @@ func cluster(t *testing.T, missing, denied string) (kubeconfig string) {
 			review.Status = map[string]any{"allowed": fmt.Sprint(asked["verb"], " ", asked["resource"]) != denied}
 			w.WriteHeader(http.StatusCreated)
 			_ = json.NewEncoder(w).Encode(review) // who is gone has no use for it
+		case strings.HasPrefix(r.URL.Path, "/openapi/v3/"):
+			field := "record"
+			if missing == "record" {
+				field = "entry"
+			}
+			fmt.Fprintf(w, `{"components": {"schemas": {"r": {"x-kubernetes-group-version-kind": [{"group": "vppdrill.github.io", "version": "v1alpha1", "kind": "NodeIDRecord"}],
+				"properties": {"spec": {"properties": {"key": {}, %q: {}}}}}}}}`, field)
 		case missing != "" && strings.HasSuffix(r.URL.Path, "/"+missing):
 			w.WriteHeader(http.StatusNotFound)
 		case r.URL.Query().Get("watch") != "":
@@ -59,7 +67,7 @@ func cluster(t *testing.T, missing, denied string) (kubeconfig string) {
 	return kubeconfig
 }
 
-// Goal: a cluster whose custom resources are of an older version, or whose roles lack one verb, is told in one line with the command that mends it and
+// Goal: a cluster whose custom resources are of an older version, or drop what is written, or whose roles lack one verb, is told in one line with the command that mends it and
 // exit code 3 by agents and by controllers, and no token is told with it, however much is logged. Method: a server that lacks one thing at a time.
 func TestClusterNotReady(t *testing.T) {
 	dir := shortDir(t)
@@ -74,6 +82,8 @@ func TestClusterNotReady(t *testing.T) {
 		want            string
 	}{
 		{agent(), "nodeidrecords", "", "it serves no nodeidrecords in version v1alpha1 of vppdrill.github.io: kubectl apply -k fixtures/kubernetes/base"},
+		{agent(), "record", "", "a custom resource's definition is of another release: nodeidrecords.vppdrill.github.io drops spec.record, which this one writes: kubectl apply --server-side --force-conflicts -f"},
+		{[]string{"controller", "--type", "cluster-pool", "--cluster-cidr", "10.0.0.0/16"}, "record", "", "nodeidrecords.vppdrill.github.io drops spec.record"},
 		{agent(), "", "watch nodes", "this program's account may not watch nodes: kubectl apply -k fixtures/kubernetes/base"},
 		{agent("--ipam", "multi-pool"), "poolnodes", "", "it serves no poolnodes in version v1alpha1"},
 		{agent("--node-configs"), "", "list nodeconfigs", "may not list nodeconfigs.nodeconfig.contiv.vpp: kubectl apply -k"},

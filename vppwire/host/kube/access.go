@@ -27,6 +27,9 @@ type Need struct {
 	Group, Resource string
 	// Version is set of custom resources that fixtures/kubernetes defines: the server must serve them in it.
 	Version string
+	// Kind and Fields are set of those that this program writes: what it writes, which the server must keep.
+	Kind   string
+	Fields []string
 	// Namespace is empty for all, or for objects that have none. Name is empty for any.
 	Namespace, Name string
 	Verbs           []string
@@ -45,7 +48,7 @@ func AgentNeeds(use AgentUse) []Need {
 	needs := []Need{
 		{Resource: "nodes", Verbs: []string{"list", "watch"}},
 		{Resource: "pods", Verbs: []string{"list"}},
-		{Group: Group, Version: RecordVersion, Resource: RecordResource, Verbs: []string{"get", "list", "watch", "create", "update", "delete"}},
+		{Group: Group, Version: RecordVersion, Resource: RecordResource, Kind: RecordKind, Fields: recordFields, Verbs: []string{"get", "list", "watch", "create", "update", "delete"}},
 		{Resource: "events", Verbs: []string{"create", "patch"}},
 	}
 	switch {
@@ -62,7 +65,7 @@ func AgentNeeds(use AgentUse) []Need {
 			Need{Group: "discovery.k8s.io", Resource: "endpointslices", Verbs: []string{"list", "watch"}})
 	}
 	if use.PoolNode {
-		needs = append(needs, Need{Group: Group, Version: RecordVersion, Resource: PoolNodeResource, Verbs: []string{"list", "watch", "create", "update"}})
+		needs = append(needs, Need{Group: Group, Version: RecordVersion, Resource: PoolNodeResource, Kind: PoolNodeKind, Fields: poolFields, Verbs: []string{"list", "watch", "create", "update"}})
 	}
 	return needs
 }
@@ -80,21 +83,20 @@ func ControllerNeeds(leaseNamespace string) []Need {
 // OperatorNeeds are those of an Operator with a lease in this namespace, which answers PoolNodes or gives Node objects their pod CIDRs.
 func OperatorNeeds(leaseNamespace string, requested bool) []Need {
 	needs := []Need{
-		{Group: Group, Version: RecordVersion, Resource: RecordResource, Verbs: []string{"get", "list", "create", "update", "delete"}},
+		{Group: Group, Version: RecordVersion, Resource: RecordResource, Kind: RecordKind, Fields: recordFields, Verbs: []string{"get", "list", "create", "update", "delete"}},
 		{Resource: "events", Verbs: []string{"create", "patch"}},
 		{Group: "coordination.k8s.io", Resource: "leases", Namespace: leaseNamespace, Verbs: []string{"get", "create", "update"}},
 	}
 	if requested {
-		return append(needs, Need{Group: Group, Version: RecordVersion, Resource: PoolNodeResource, Verbs: []string{"list", "watch", "update"}})
+		return append(needs, Need{Group: Group, Version: RecordVersion, Resource: PoolNodeResource, Kind: PoolNodeKind, Fields: poolFields, Verbs: []string{"list", "watch", "update"}})
 	}
 	return append(needs, Need{Resource: "nodes", Verbs: []string{"list", "watch", "patch"}})
 }
 
-// How often a server is asked that does not know who asks, and the pause between: one whose own store is away for a moment knows nobody whose
-// account or pod it cannot look up.
+// How often a server is asked whose answer may be another in a moment, and the pause between.
 const (
-	refusedTries = 3
-	refusedPause = time.Second
+	changeTries = 3
+	changePause = time.Second
 )
 
 // Check asks the server whether this program may do what it needs, and has what it needs; ErrNotReady names the first thing
@@ -104,13 +106,13 @@ func (c *Connection) Check(ctx context.Context, needs []Need, mend string) (err 
 	ctx, cancel := context.WithTimeout(logged(ctx, c.log), answerTime)
 	defer cancel()
 	for try := 1; ; try++ {
-		if err = c.check(ctx, needs, cmp.Or(mend, mendManifests)); !errors.Is(err, ErrUnauthorized) || try == refusedTries {
+		if err = c.check(ctx, needs, cmp.Or(mend, mendManifests)); !mayChange(err) || try == changeTries {
 			return err
 		}
 		select {
 		case <-ctx.Done():
 			return err
-		case <-time.After(refusedPause):
+		case <-time.After(changePause):
 		}
 	}
 }
@@ -119,6 +121,11 @@ func (c *Connection) check(ctx context.Context, needs []Need, mend string) error
 	for _, n := range needs {
 		if n.Version != "" {
 			if err := c.served(ctx, n, mend); err != nil {
+				return err
+			}
+		}
+		if len(n.Fields) > 0 {
+			if err := c.keeps(ctx, n); err != nil {
 				return err
 			}
 		}
