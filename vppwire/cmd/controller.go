@@ -153,7 +153,18 @@ func (f *controllerFlags) leaseOf() (*kube.Lease, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &kube.Lease{Namespace: namespace, Name: name, Identity: host + "_" + rand.Text(), Standing: kube.NewStanding()}, nil
+	return &kube.Lease{Namespace: namespace, Name: name, Identity: host + "_" + rand.Text(), Writes: f.writes(), Standing: kube.NewStanding()}, nil
+}
+
+// writes is what this type of controller alone may write.
+func (f *controllerFlags) writes() []string {
+	switch f.kind {
+	case typeMultiPool:
+		return []string{kube.WritesLedger}
+	case typeClusterPool:
+		return []string{kube.WritesLedger, kube.WritesPodCIDRs}
+	}
+	return []string{kube.WritesPodCIDRs}
 }
 
 // run runs one, and shows how it fares, until ctx ends, which is no error.

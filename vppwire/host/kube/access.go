@@ -77,6 +77,7 @@ func ControllerNeeds(leaseNamespace string) []Need {
 		{Resource: "nodes/status", Verbs: []string{"patch"}},
 		{Resource: "events", Verbs: []string{"create", "patch"}},
 		{Group: "coordination.k8s.io", Resource: "leases", Namespace: leaseNamespace, Verbs: []string{"get", "create", "update"}},
+		{Group: "coordination.k8s.io", Resource: "leases", Verbs: []string{"list"}},
 	}
 }
 
@@ -86,6 +87,7 @@ func OperatorNeeds(leaseNamespace string, requested bool) []Need {
 		{Group: Group, Version: RecordVersion, Resource: RecordResource, Kind: RecordKind, Fields: recordFields, Verbs: []string{"get", "list", "create", "update", "delete"}},
 		{Resource: "events", Verbs: []string{"create", "patch"}},
 		{Group: "coordination.k8s.io", Resource: "leases", Namespace: leaseNamespace, Verbs: []string{"get", "create", "update"}},
+		{Group: "coordination.k8s.io", Resource: "leases", Verbs: []string{"list"}},
 	}
 	if requested {
 		return append(needs, Need{Group: Group, Version: RecordVersion, Resource: PoolNodeResource, Kind: PoolNodeKind, Fields: poolFields, Verbs: []string{"list", "watch", "update"}})

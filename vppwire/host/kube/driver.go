@@ -35,8 +35,7 @@ var (
 
 // Config is what a Driver needs. Client is needed.
 type Config struct {
-	// Client needs: nodes get, list, watch, patch; nodes/status patch; events create, patch; and for the lease get, create,
-	// update. Its QPS bounds how fast nodes are served; client-go's default of 5 a second is too few for large clusters.
+	// Client needs what ControllerNeeds says. Its QPS bounds how fast nodes are served; client-go's default of 5 a second is too few for large clusters.
 	Client kubernetes.Interface
 	// Flags say which controller to run, as the controller manager's do; Provider is the cloud that cloud types need.
 	Flags    nodeipam.Flags
@@ -106,7 +105,7 @@ func New(cfg Config) (*Driver, error) {
 	return &Driver{cfg: cfg, log: cfg.Log, clock: newClock(), asks: make(chan func(*term)), ended: make(chan struct{})}, nil
 }
 
-// Run leads whenever it can until ctx ends, which is no error, or until a controller gives up. A lease that is held is given
+// Run leads whenever it can until ctx ends, which is no error, or until a controller gives up or should not go on: ErrRival, ErrNotReady. A lease that is held is given
 // back at the end, which takes up to the lease's RenewDeadline when the server does not answer. Run is called once.
 func (d *Driver) Run(ctx context.Context) error {
 	defer close(d.ended)

@@ -23,6 +23,9 @@ type Lease struct {
 	// Duration is how long others wait after they saw the lease renewed last: whole seconds, as the Lease holds them.
 	// RenewDeadline is how long a leader leads after it began to renew last, RetryPeriod the pause between tries.
 	Duration, RenewDeadline, RetryPeriod time.Duration
+	// Writes is what its holder alone may write, WritesPodCIDRs and WritesLedger: who does so by another lease is looked for, and this process ends
+	// with ErrRival where there is one. Empty: nobody is looked for.
+	Writes []string
 	// Standing is told how this process fares; nil: nobody asks.
 	Standing *Standing
 }
@@ -70,12 +73,16 @@ type electorate struct {
 	log    *slog.Logger
 }
 
-// elect waits for the lease, has a term served until it ends or the lease is lost, and gives the lease back once nothing of the term is left.
+// elect waits for the lease, has a term served until it ends or the lease is lost, and gives the lease back once nothing of the term is left. Its error
+// is the term's, or why this process should not stand again: ErrRival, ErrNotReady.
 func (e electorate) elect(ctx context.Context, serve func(context.Context, *lock) error) error {
+	if err := e.alone(ctx); err != nil {
+		return err
+	}
 	// The elector outlives ctx: what is under way ends before others may lead.
 	electing, resign := context.WithCancel(context.WithoutCancel(ctx))
 	defer resign()
-	lock := e.lock()
+	lock := e.lock(resign)
 	began := make(chan context.Context, 1)
 	config := electorConfig(e.lease, func(ctx context.Context) { began <- ctx })
 	config.Lock = lock
@@ -94,14 +101,26 @@ func (e electorate) elect(ctx context.Context, serve func(context.Context, *lock
 	case <-ctx.Done():
 		return nil
 	case <-over:
-		return nil
+		return lock.hopeless()
 	case leading := <-began:
-		leading, end := context.WithCancel(leading)
-		defer end()
-		defer context.AfterFunc(ctx, end)()
+		leading, end := context.WithCancelCause(leading)
+		defer end(nil)
+		defer context.AfterFunc(ctx, func() { end(nil) })()
 		e.log.Info("leading", "lease", lock.Describe(), "identity", lock.Identity())
+		var watch sync.WaitGroup
+		defer watch.Wait()
+		if len(e.lease.Writes) > 0 {
+			watch.Go(func() { e.watchOthers(leading, end) })
+		}
 		err := serve(leading, lock)
+		if cause := context.Cause(leading); err == nil && errors.Is(cause, ErrRival) {
+			err = cause
+		}
 		e.log.Info("not leading any more", "lease", lock.Describe(), "error", err)
+		end(nil)
+		if err == nil {
+			err = lock.hopeless()
+		}
 		return err
 	}
 }
@@ -119,11 +138,21 @@ type lock struct {
 	until time.Time
 	// holder is who held the lease when it was read last.
 	holder string
+	// refused is since when the server refuses to have the lease read, and written. why is set once that has no end, and resign is called.
+	refused map[string]time.Time
+	why     error
+	resign  func()
 }
 
-func (e electorate) lock() *lock {
+func (e electorate) lock(resign func()) *lock {
+	labels := map[string]string{}
+	for _, what := range e.lease.Writes {
+		labels[what] = ""
+	}
 	return &lock{
+		resign: resign, refused: map[string]time.Time{},
 		Interface: &resourcelock.LeaseLock{
+			Labels:     labels,
 			LeaseMeta:  metav1.ObjectMeta{Namespace: e.lease.Namespace, Name: e.lease.Name},
 			Client:     e.client.CoordinationV1(),
 			LockConfig: resourcelock.ResourceLockConfig{Identity: e.lease.Identity},
@@ -139,7 +168,7 @@ func (l *lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []b
 		l.holder = record.HolderIdentity
 	}
 	if !apierrors.IsNotFound(err) { // one that is not there is created next
-		l.standing.heardOf(l.holder, err)
+		l.answered("read", l.holder, err)
 	}
 	return record, raw, err
 }
@@ -162,11 +191,11 @@ func (l *lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 func (l *lock) write(ctx context.Context, record resourcelock.LeaderElectionRecord, write func(context.Context, resourcelock.LeaderElectionRecord) error) error {
 	begin := l.clock.now()
 	if err := write(ctx, record); err != nil {
-		l.standing.heardOf("", err)
+		l.answered("write", "", err)
 		return err
 	}
 	l.holder = record.HolderIdentity
-	l.standing.heardOf(l.holder, nil)
+	l.answered("write", l.holder, nil)
 	if l.holder != l.Identity() {
 		return nil
 	}
@@ -185,4 +214,33 @@ func (l *lock) leadsUntil() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.until
+}
+
+// answered notes what became of a request about the lease. A namespace that is not there comes of nobody's waiting. Rights may be back in a moment, as
+// a server that has just started does not know them yet; those that stay away for as long as a leader leads are told.
+func (l *lock) answered(what, holder string, err error) {
+	l.standing.heardOf(holder, err)
+	now := l.clock.now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case namespaceOf(err) != "":
+		l.why = fmt.Errorf("%w: there is no namespace for lease %s: kubectl create namespace %s", ErrNotReady, l.Describe(), namespaceOf(err))
+	case !apierrors.IsForbidden(err):
+		delete(l.refused, what)
+	case l.refused[what].IsZero():
+		l.refused[what] = now
+	case now.Sub(l.refused[what]) > l.deadline:
+		l.why = fmt.Errorf("%w: %w: %s", ErrNotReady, err, mendManifests)
+	}
+	if l.why != nil {
+		l.resign()
+	}
+}
+
+// hopeless is why standing for the lease has no end, nil where it may.
+func (l *lock) hopeless() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.why
 }

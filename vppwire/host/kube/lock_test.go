@@ -92,7 +92,7 @@ func TestNotAlive(t *testing.T) {
 	c := newClock()
 	began, hears, ended := make(chan bool), make(chan bool), make(chan error)
 	go func() {
-		ended <- electorate{client, lease, &c, slog.New(slog.DiscardHandler)}.elect(t.Context(), func(context.Context, *lock) error {
+		ended <- electorate{client, lease, &c, slog.New(slog.DiscardHandler)}.elect(logged(t.Context(), slog.New(slog.DiscardHandler)), func(context.Context, *lock) error {
 			close(began)
 			<-hears
 			return nil

@@ -80,21 +80,27 @@ func NewOperator(cfg OperatorConfig) (*Operator, error) {
 	return &Operator{cfg: cfg, clock: newClock()}, nil
 }
 
-// Run leads whenever it can until ctx ends, which is no error. It is called once.
+// Run leads whenever it can until ctx ends, which is no error, or until it should not go on: ErrRival, ErrNotReady. It is called once.
 func (o *Operator) Run(ctx context.Context) error {
 	ctx = logged(ctx, o.cfg.Log)
 	events := newEvents(ctx, o.cfg.Client, v1.EventSource{Component: "vppdrill-pools"}, o.cfg.Log)
 	defer events.stop()
 	serve := func(ctx context.Context, _ *lock) error {
 		// A term that ends by itself is over: the next one begins with the ledger.
-		if err := o.serve(ctx, events); err != nil && ctx.Err() == nil {
+		err := o.serve(ctx, events)
+		if errors.Is(err, ErrRival) {
+			return err
+		}
+		if err != nil && ctx.Err() == nil {
 			o.cfg.Log.Warn("the term is over", "error", err)
 		}
 		return nil
 	}
 	for ctx.Err() == nil {
 		if o.cfg.Lease == nil {
-			_ = serve(ctx, nil) // it logs what it says
+			if err := serve(ctx, nil); err != nil {
+				return err
+			}
 		} else if err := (electorate{o.cfg.Client, *o.cfg.Lease, &o.clock, o.cfg.Log}).elect(ctx, serve); err != nil {
 			return err
 		}

@@ -56,3 +56,12 @@ func cloudOutcome(err error) nodeipam.Outcome {
 	}
 	return nodeipam.Unknown
 }
+
+// namespaceOf is the namespace that a refusal says is not there, empty where it says no such thing.
+func namespaceOf(err error) string {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || status.Status().Code != http.StatusNotFound || status.Status().Details == nil || status.Status().Details.Kind != "namespaces" {
+		return ""
+	}
+	return status.Status().Details.Name
+}

@@ -84,8 +84,8 @@ func newPoolNode(name, uid string, requested []cilium.PoolRequest) (*unstructure
 
 // poolTarget is where an operator finds nodes and shows them what they have.
 type poolTarget interface {
-	// follow tells all nodes, then every change, until ctx ends.
-	follow(ctx context.Context, listed func([]poolNode), put, gone func(poolNode))
+	// follow tells all nodes, then every change, until ctx ends; giveUp is told when somebody else gives them what they have.
+	follow(ctx context.Context, listed func([]poolNode), put, gone func(poolNode), giveUp func(error))
 	// show writes what a node has, if nobody has written it since.
 	show(ctx context.Context, n poolNode, allocated []cilium.PoolAllocation) (poolNode, error)
 }
@@ -113,7 +113,7 @@ func (p poolNodes) followThose(ctx context.Context, selector string, listed func
 }
 
 // follow implements poolTarget.
-func (p poolNodes) follow(ctx context.Context, listed func([]poolNode), put, gone func(poolNode)) {
+func (p poolNodes) follow(ctx context.Context, listed func([]poolNode), put, gone func(poolNode), _ func(error)) {
 	p.followThose(ctx, "", listed, put, gone)
 }
 
@@ -139,8 +139,8 @@ func (p poolNodes) update(ctx context.Context, n poolNode, pools cilium.PoolsSpe
 type nodeCIDRs struct{ client kubernetes.Interface }
 
 // follow implements poolTarget.
-func (t nodeCIDRs) follow(ctx context.Context, listed func([]poolNode), put, gone func(poolNode)) {
-	followNodes(ctx, t.client, sink[*v1.Node]{
+func (t nodeCIDRs) follow(ctx context.Context, listed func([]poolNode), put, gone func(poolNode), giveUp func(error)) {
+	followNodes(ctx, t.client, new(writers).watching(sink[*v1.Node]{
 		listed: func(nodes []*v1.Node) {
 			list := make([]poolNode, len(nodes))
 			for i, n := range nodes {
@@ -150,7 +150,7 @@ func (t nodeCIDRs) follow(ctx context.Context, listed func([]poolNode), put, gon
 		},
 		put:  func(n *v1.Node, _ bool) { put(nodePools(n)) },
 		gone: func(n *v1.Node) { gone(nodePools(n)) },
-	})
+	}, giveUp))
 }
 
 // nodePools is a Node as a node of pools. A pod CIDR that cannot be read is nobody's.

@@ -31,7 +31,7 @@ type poolTerm struct {
 	said  map[string]bool
 }
 
-// serve leads until ctx ends, or until the ledger is not known any more.
+// serve leads until ctx ends, until the ledger is not known any more, or until somebody else gives nodes what they have: ErrRival.
 func (o *Operator) serve(ctx context.Context, events *events) error {
 	pools, err := o.cfg.New()
 	if err != nil {
@@ -57,7 +57,8 @@ func (o *Operator) serve(ctx context.Context, events *events) error {
 	follower.Go(func() {
 		t.target.follow(ctx, func(list []poolNode) { tell(func() error { return t.listed(list) }) },
 			func(n poolNode) { tell(func() error { t.view(n); return nil }) },
-			func(n poolNode) { tell(func() error { t.lost(n); return nil }) })
+			func(n poolNode) { tell(func() error { t.lost(n); return nil }) },
+			func(why error) { tell(func() error { return why }) })
 	})
 	again := time.NewTicker(operatorPause)
 	defer again.Stop()

@@ -32,6 +32,8 @@ type server struct {
 	patches map[string]int
 	// missing are resources that are not served.
 	missing []string
+	// noNamespace is one in which nothing can be created.
+	noNamespace string
 	// denied are what access reviews forbid: "verb resource".
 	denied []string
 	// answer may answer in the place of the server, after a request was done; nil and 0 let it pass.
@@ -59,7 +61,7 @@ func (s *server) forget(do func()) {
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p := apiserver.ParsePath(r.URL.Path)
 	s.mu.Lock()
-	missing, answer := slices.Contains(s.missing, p.Resource), s.answer
+	missing, answer, nowhere := slices.Contains(s.missing, p.Resource), s.answer, r.Method == http.MethodPost && p.Namespace != "" && p.Namespace == s.noNamespace
 	if r.Method == http.MethodPatch {
 		s.patches[p.Name]++
 	}
@@ -73,6 +75,12 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusCreated)
 		_ = json.NewEncoder(w).Encode(s.review(decode(body))) // a client that is gone needs none
+		return
+	case nowhere:
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusNotFound)
+		_ = json.NewEncoder(w).Encode(metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Code: 404,
+			Reason: metav1.StatusReasonNotFound, Details: &metav1.StatusDetails{Kind: "namespaces", Name: p.Namespace}}) // a client that is gone needs none
 		return
 	case missing:
 		apiserver.Refuse(w, 404, "the server could not find the requested resource", "")

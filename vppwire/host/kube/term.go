@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
@@ -23,6 +24,8 @@ type term struct {
 	fatal error
 	// listing: the controller has asked for a list. following: it hears of changes.
 	listing, following bool
+	// writers see whether somebody else gives nodes their pod CIDRs.
+	writers writers
 
 	// inbox takes what others have to say; others are those others.
 	inbox  chan func()
@@ -83,9 +86,12 @@ func (t *term) list(ctx context.Context) ([]nodeipam.KubeNode, error) {
 	if err != nil {
 		return nil, err
 	}
-	nodes := make([]nodeipam.KubeNode, len(list.Items))
+	nodes, seen := make([]nodeipam.KubeNode, len(list.Items)), make([]*v1.Node, len(list.Items))
 	for i := range list.Items {
-		nodes[i] = kubeNode(&list.Items[i])
+		nodes[i], seen[i] = kubeNode(&list.Items[i]), &list.Items[i]
+	}
+	if err := t.writers.list(seen); err != nil {
+		t.giveUp(err)
 	}
 	return nodes, nil
 }
@@ -97,11 +103,14 @@ func (t *term) feed() {
 		return
 	}
 	t.following = true
-	t.others.Go(func() { followNodes(t.ctx, t.d.cfg.Client, nodeFeed(t.take)) })
+	t.others.Go(func() { followNodes(t.ctx, t.d.cfg.Client, t.writers.watching(nodeFeed(t.take), t.giveUp)) })
 }
 
 // take gives the controller an event from another goroutine, and waits until it has it.
 func (t *term) take(ev nodeipam.Event) { t.tell(func() { t.step(ev) }) }
+
+// giveUp ends the term from another goroutine.
+func (t *term) giveUp(why error) { t.tell(func() { t.fatal = why }) }
 
 // tell runs do on the goroutine that owns the controller; not at all when the term is over.
 func (t *term) tell(do func()) {

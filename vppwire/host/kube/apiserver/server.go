@@ -95,9 +95,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler) // whoever asked is gone
 	}
 	if p.Name == "" && r.Method == http.MethodGet {
-		match := selector(r.URL.Query().Get("fieldSelector"))
+		match, label := selector(r.URL.Query().Get("fieldSelector")), r.URL.Query().Get("labelSelector")
 		mine := func(key string, o Object) bool {
-			return strings.HasPrefix(key, p.Resource+"/") && (p.Namespace == "" || strings.HasPrefix(key, p.prefix())) && match(o)
+			return strings.HasPrefix(key, p.Resource+"/") && (p.Namespace == "" || strings.HasPrefix(key, p.prefix())) && match(o) && labelled(o, label)
 		}
 		if r.URL.Query().Get("watch") != "" {
 			s.watch(w, r, p, mine)
@@ -187,6 +187,14 @@ func selector(text string) func(Object) bool {
 		part, _ := o[head].(Object)
 		return part[tail] == value
 	}
+}
+
+// labelled reports whether an object has a label, whatever its value; all of them have the empty one.
+func labelled(o Object, label string) bool {
+	metadata, _ := o["metadata"].(Object)
+	labels, _ := metadata["labels"].(Object)
+	_, has := labels[label]
+	return has || label == ""
 }
 
 func reply(w http.ResponseWriter, code int, o any) {

@@ -18,8 +18,11 @@ func resourceOf(key string) string {
 
 // kindOf is what objects of a resource are, as lists and bookmarks name it.
 func kindOf(resource string) (api, kind string) {
-	if resource == "endpointslices" {
+	switch resource {
+	case "endpointslices":
 		return "discovery.k8s.io/v1", "EndpointSlice"
+	case "leases":
+		return "coordination.k8s.io/v1", "Lease"
 	}
 	return "v1", map[string]string{"nodes": "Node", "pods": "Pod", "configmaps": "ConfigMap", "events": "Event", "nodeidrecords": "NodeIDRecord", "services": "Service", "poolnodes": "PoolNode",
 		"nodeconfigs": "NodeConfig", "ipamconfigs": "IPAMConfig"}[resource]
