@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -92,7 +93,8 @@ Exit codes: 0 stopped, 1 it could not go on, 2 bad usage, 3 the cluster lacks wh
 				return err
 			}
 			cfg.Log, cfg.Lease = log, lease
-			c, err := dialKubernetes(cmd.Context(), "controller", f.kubeconfig, "vppdrill-controller", kube.ControllerNeeds(cfg.Lease.Namespace), log)
+			needs := kube.ControllerNeeds(lease.Namespace)
+			c, err := dialKubernetes(cmd.Context(), "controller", f.kubeconfig, "vppdrill-controller", needs, log)
 			if err != nil {
 				return err
 			}
@@ -100,7 +102,7 @@ Exit codes: 0 stopped, 1 it could not go on, 2 bad usage, 3 the cluster lacks wh
 			if err != nil {
 				return cli.Usagef("controller: %w", oneline.Error(err))
 			}
-			return f.run(cmd.Context(), lease, d.Run, log)
+			return f.run(cmd.Context(), running{lease, c, needs, d.Run, log})
 		},
 	}
 	flags := c.Flags()
@@ -167,14 +169,27 @@ func (f *controllerFlags) writes() []string {
 	return []string{kube.WritesPodCIDRs}
 }
 
+// rightsPatience is how long a right may be missing: as long as a leader leads without an answer.
+const rightsPatience = 10 * time.Second
+
+// running is what a controller runs with.
+type running struct {
+	lease *kube.Lease
+	conn  *kube.Connection
+	needs []kube.Need
+	work  part
+	log   *slog.Logger
+}
+
 // run runs one, and shows how it fares, until ctx ends, which is no error.
-func (f *controllerFlags) run(ctx context.Context, lease *kube.Lease, controller part, log *slog.Logger) error {
-	shown, err := serving(f.rest, rest.Probes(lease.Standing.Alive, lease.Standing.Ready), log)
+func (f *controllerFlags) run(ctx context.Context, r running) error {
+	parts, err := serving(f.rest, rest.Probes(r.lease.Standing.Alive, r.lease.Standing.Ready), r.log)
 	if err != nil {
 		return judged("controller", err)
 	}
-	log.Info("controller", "type", f.kind, "lease", lease.Namespace+"/"+lease.Name, "identity", lease.Identity)
-	if err := untilOneEnds(ctx, append(shown, controller)...); err != nil && !errors.Is(err, context.Canceled) {
+	parts = append(parts, r.work, func(ctx context.Context) error { return r.conn.KeepRights(ctx, r.needs, rightsPatience) })
+	r.log.Info("controller", "type", f.kind, "lease", r.lease.Namespace+"/"+r.lease.Name, "identity", r.lease.Identity)
+	if err := untilOneEnds(ctx, parts...); err != nil && !errors.Is(err, context.Canceled) {
 		return judged("controller", err)
 	}
 	return nil

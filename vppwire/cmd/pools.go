@@ -73,7 +73,8 @@ func (f *controllerFlags) operate(ctx context.Context, lease *kube.Lease, log *s
 	if _, err := cfg.New(); err != nil {
 		return cli.Usagef("controller: %w", oneline.Error(err))
 	}
-	c, err := dialKubernetes(ctx, "controller", f.kubeconfig, "vppdrill-controller", kube.OperatorNeeds(lease.Namespace, cfg.Requested), log)
+	needs := kube.OperatorNeeds(lease.Namespace, cfg.Requested)
+	c, err := dialKubernetes(ctx, "controller", f.kubeconfig, "vppdrill-controller", needs, log)
 	if err != nil {
 		return err
 	}
@@ -81,5 +82,5 @@ func (f *controllerFlags) operate(ctx context.Context, lease *kube.Lease, log *s
 	if err != nil {
 		return cli.Usagef("controller: %w", oneline.Error(err))
 	}
-	return f.run(ctx, lease, o.Run, log)
+	return f.run(ctx, running{lease, c, needs, o.Run, log})
 }

@@ -119,6 +119,26 @@ func (c *Connection) Check(ctx context.Context, needs []Need, mend string) (err 
 	}
 }
 
+// KeepRights returns what Check says once the server has refused something and, so much later, a right is missing still; nil when ctx ends. A server
+// that has just started forbids for a moment what it allows.
+func (c *Connection) KeepRights(ctx context.Context, needs []Need, patience time.Duration) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-c.refusals.forbidden:
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(patience):
+		}
+		if err := c.Check(ctx, needs, ""); errors.Is(err, ErrNotReady) && ctx.Err() == nil {
+			return err
+		}
+	}
+}
+
 func (c *Connection) check(ctx context.Context, needs []Need, mend string) error {
 	for _, n := range needs {
 		if n.Version != "" {

@@ -81,7 +81,7 @@ func connect(cfg *rest.Config, credentials, userAgent string, log *slog.Logger) 
 	cfg.ContentType = "application/json" // as records are asked for, so that one wire can be read by people and by tests
 	cfg.WarningHandler = rest.NoWarnings{}
 	clock := &serverClock{now: time.Now, log: log}
-	refusals := &refusals{log: log, credentials: credentials, anonymous: anonymous(cfg)}
+	refusals := &refusals{log: log, credentials: credentials, anonymous: anonymous(cfg), forbidden: make(chan struct{}, 1)}
 	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { clock.next = next; return clock })
 	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { refusals.next = next; return refusals })
 	client, err := kubernetes.NewForConfig(cfg)

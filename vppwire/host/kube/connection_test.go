@@ -1,10 +1,12 @@
 package kube_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +14,8 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
@@ -61,6 +65,44 @@ func TestCheck(t *testing.T) {
 	if _, err := kube.Dial("", "test", nil); !errors.Is(err, kube.ErrNoCluster) {
 		t.Errorf("outside of a pod: %v", err)
 	}
+}
+
+// Goal: a right that is taken away while a program runs is told with what mends it; one that comes back in time is not, and neither is what nobody
+// refused. Method: a server that refuses, and says of rights what it is told.
+func TestKeepRights(t *testing.T) {
+	s := newServer(t)
+	c := connected(t, s.http.URL)
+	needs := kube.ControllerNeeds("kube-system")
+	may := func(denied ...string) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.denied = denied
+	}
+	s.answer = func(*http.Request) int { return http.StatusForbidden }
+	ended := make(chan error, 1)
+	go func() { ended <- c.KeepRights(t.Context(), needs, time.Millisecond) }()
+	refused := func() {
+		t.Helper()
+		if _, err := c.Client().CoreV1().Nodes().Get(t.Context(), "a", metav1.GetOptions{}); !apierrors.IsForbidden(err) {
+			t.Fatal(err)
+		}
+	}
+	refused()
+	time.Sleep(100 * time.Millisecond) // it asks, and nothing is missing
+	may("patch nodes")
+	time.Sleep(100 * time.Millisecond) // nothing was refused since
+	select {
+	case err := <-ended:
+		t.Fatal(err)
+	default:
+	}
+	refused()
+	if err := <-ended; !errors.Is(err, kube.ErrNotReady) || !strings.HasSuffix(err.Error(), "may not patch nodes: kubectl apply -k fixtures/kubernetes/base") {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	must(t, c.KeepRights(ctx, needs, time.Hour))
 }
 
 // Goal: what the agent logs with a reason becomes an event about its pod, or about its node.

@@ -70,6 +70,8 @@ type refusals struct {
 	credentials string
 	// anonymous: there are none.
 	anonymous bool
+	// forbidden has something when the server has refused what this account may not do.
+	forbidden chan struct{}
 
 	mu sync.Mutex
 	// refused is what the last answer was. tell: somebody wants to know.
@@ -83,6 +85,12 @@ func (r *refusals) RoundTrip(q *http.Request) (*http.Response, error) {
 		switch code := resp.StatusCode; {
 		case code == http.StatusUnauthorized:
 			r.saw(true)
+		case code == http.StatusForbidden:
+			r.saw(false)
+			select {
+			case r.forbidden <- struct{}{}:
+			default: // it is known
+			}
 		case code != http.StatusTooManyRequests && code < http.StatusInternalServerError: // those may come before anybody has looked who asks
 			r.saw(false)
 		}

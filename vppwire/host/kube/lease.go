@@ -26,7 +26,7 @@ type Lease struct {
 	// Writes is what its holder alone may write, WritesPodCIDRs and WritesLedger: who does so by another lease is looked for, and this process ends
 	// with ErrRival where there is one. Empty: nobody is looked for.
 	Writes []string
-	// Standing is told how this process fares; nil: nobody asks.
+	// Standing is told how this process fares; nil: nobody asks it.
 	Standing *Standing
 }
 
@@ -42,6 +42,9 @@ func (l Lease) complete() (Lease, error) {
 	}
 	if l.RetryPeriod == 0 {
 		l.RetryPeriod = 2 * time.Second
+	}
+	if l.Standing == nil {
+		l.Standing = NewStanding()
 	}
 	if l.Duration%time.Second != 0 {
 		return l, fmt.Errorf("kube: a lease of %s: want whole seconds, as others see no other", l.Duration)
@@ -80,7 +83,7 @@ func (e electorate) elect(ctx context.Context, serve func(context.Context, *lock
 		return err
 	}
 	// The elector outlives ctx: what is under way ends before others may lead.
-	electing, resign := context.WithCancel(context.WithoutCancel(ctx))
+	electing, resign := context.WithCancel(logged(context.WithoutCancel(ctx), slog.New(quiet{e.log.Handler()})))
 	defer resign()
 	lock := e.lock(resign)
 	began := make(chan context.Context, 1)
@@ -90,7 +93,7 @@ func (e electorate) elect(ctx context.Context, serve func(context.Context, *lock
 	if err != nil {
 		return err
 	}
-	e.lease.Standing.stands(e.lease, elector)
+	e.lease.Standing.stands(e, elector)
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
@@ -138,10 +141,9 @@ type lock struct {
 	until time.Time
 	// holder is who held the lease when it was read last.
 	holder string
-	// refused is since when the server refuses to have the lease read, and written. why is set once that has no end, and resign is called.
-	refused map[string]time.Time
-	why     error
-	resign  func()
+	// why is set once there is no end to standing for the lease, and resign is called.
+	why    error
+	resign func()
 }
 
 func (e electorate) lock(resign func()) *lock {
@@ -150,7 +152,7 @@ func (e electorate) lock(resign func()) *lock {
 		labels[what] = ""
 	}
 	return &lock{
-		resign: resign, refused: map[string]time.Time{},
+		resign: resign,
 		Interface: &resourcelock.LeaseLock{
 			Labels:     labels,
 			LeaseMeta:  metav1.ObjectMeta{Namespace: e.lease.Namespace, Name: e.lease.Name},
@@ -168,7 +170,7 @@ func (l *lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []b
 		l.holder = record.HolderIdentity
 	}
 	if !apierrors.IsNotFound(err) { // one that is not there is created next
-		l.answered("read", l.holder, err)
+		l.answered(l.holder, err)
 	}
 	return record, raw, err
 }
@@ -191,11 +193,11 @@ func (l *lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 func (l *lock) write(ctx context.Context, record resourcelock.LeaderElectionRecord, write func(context.Context, resourcelock.LeaderElectionRecord) error) error {
 	begin := l.clock.now()
 	if err := write(ctx, record); err != nil {
-		l.answered("write", "", err)
+		l.answered("", err)
 		return err
 	}
 	l.holder = record.HolderIdentity
-	l.answered("write", l.holder, nil)
+	l.answered(l.holder, nil)
 	if l.holder != l.Identity() {
 		return nil
 	}
@@ -216,24 +218,13 @@ func (l *lock) leadsUntil() time.Time {
 	return l.until
 }
 
-// answered notes what became of a request about the lease. A namespace that is not there comes of nobody's waiting. Rights may be back in a moment, as
-// a server that has just started does not know them yet; those that stay away for as long as a leader leads are told.
-func (l *lock) answered(what, holder string, err error) {
+// answered notes what became of a request about the lease. A namespace that is not there comes of nobody's waiting.
+func (l *lock) answered(holder string, err error) {
 	l.standing.heardOf(holder, err)
-	now := l.clock.now()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	switch {
-	case namespaceOf(err) != "":
-		l.why = fmt.Errorf("%w: there is no namespace for lease %s: kubectl create namespace %s", ErrNotReady, l.Describe(), namespaceOf(err))
-	case !apierrors.IsForbidden(err):
-		delete(l.refused, what)
-	case l.refused[what].IsZero():
-		l.refused[what] = now
-	case now.Sub(l.refused[what]) > l.deadline:
-		l.why = fmt.Errorf("%w: %w: %s", ErrNotReady, err, mendManifests)
-	}
-	if l.why != nil {
+	if namespace := namespaceOf(err); namespace != "" {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.why = fmt.Errorf("%w: there is no namespace for lease %s: kubectl create namespace %s", ErrNotReady, l.Describe(), namespace)
 		l.resign()
 	}
 }

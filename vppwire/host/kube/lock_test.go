@@ -38,12 +38,19 @@ func (p *paper) Update(_ context.Context, r resourcelock.LeaderElectionRecord) e
 	return p.err
 }
 
+// onPaper is how somebody fares whose lease is on paper.
+func onPaper() *Standing {
+	s := NewStanding()
+	s.stands(electorate{lease: Lease{Identity: "we"}, log: slog.New(slog.DiscardHandler)}, nil)
+	return s
+}
+
 // Goal: a leader leads from when it began to renew, not longer because of a renewal without an answer; it gives back its own
 // lease and nobody else's. Method: the lock between client-go's elector and a lease on paper.
 func TestLock(t *testing.T) {
 	ctx := t.Context()
 	p, c := &paper{}, newClock()
-	l := &lock{Interface: p, clock: &c, deadline: time.Minute, renewed: make(chan struct{}, 1)}
+	l := &lock{Interface: p, clock: &c, deadline: time.Minute, renewed: make(chan struct{}, 1), standing: onPaper()}
 	begin := c.now()
 	if err := l.Update(ctx, resourcelock.LeaderElectionRecord{HolderIdentity: "we"}); err != nil {
 		t.Fatal(err)
@@ -92,7 +99,7 @@ func TestNotAlive(t *testing.T) {
 	c := newClock()
 	began, hears, ended := make(chan bool), make(chan bool), make(chan error)
 	go func() {
-		ended <- electorate{client, lease, &c, slog.New(slog.DiscardHandler)}.elect(logged(t.Context(), slog.New(slog.DiscardHandler)), func(context.Context, *lock) error {
+		ended <- electorate{client, lease, &c, slog.New(slog.DiscardHandler)}.elect(t.Context(), func(context.Context, *lock) error {
 			close(began)
 			<-hears
 			return nil

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"net/http"
 	"sync"
 	"time"
 
@@ -13,13 +15,14 @@ import (
 // standingSlack is how long beyond its lease a leader that has not renewed it may go on before it is not alive: the controller manager's own.
 const standingSlack = 20 * time.Second
 
-// Standing is how a process fares that stands for a lease, for probes: NewStanding makes one, Lease.Standing has it told. Its methods may be
-// called from any goroutine, on nil as well, where nobody wants to know.
+// Standing is how a process fares that stands for a lease, for probes and for its log: NewStanding makes one, Lease.Standing has it told. Its methods
+// may be called from any goroutine.
 type Standing struct {
 	election *leaderelection.HealthzAdaptor
 	clock    clock
 
-	mu sync.Mutex
+	mu  sync.Mutex
+	log *slog.Logger
 	// lease is the one that is stood for, nil before that. leads says whether this process held it when it was read last, holder who did.
 	lease  *Lease
 	leads  bool
@@ -35,27 +38,35 @@ func NewStanding() *Standing {
 }
 
 // stands begins the election of one term.
-func (s *Standing) stands(lease Lease, elector *leaderelection.LeaderElector) {
-	if s == nil {
-		return
-	}
+func (s *Standing) stands(e electorate, elector *leaderelection.LeaderElector) {
 	s.election.SetLeaderElection(elector)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.lease = &lease
+	s.lease, s.log = &e.lease, e.log
 }
 
-// heardOf notes who holds the lease, as an answer says, or that there was none that says so.
+// heardOf notes who holds the lease, as an answer says, or that there was none that says so. The log is told when answers stay away and when they come
+// again, and not of each try in between.
 func (s *Standing) heardOf(holder string, err error) {
-	if s == nil {
-		return
+	if errors.Is(err, context.Canceled) || statusCode(err) == http.StatusConflict {
+		return // nobody waits for it any more, or another was faster
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.failed = err; err == nil {
-		s.heard, s.holder, s.leads = s.clock.now(), holder, holder == s.lease.Identity
+	before, now := s.failed, s.clock.now()
+	s.failed = err
+	switch {
+	case err != nil && before == nil:
+		s.log.Warn("the lease cannot be read or renewed; asking goes on, and without it nobody gets blocks from here", "lease", s.name(), "error", err)
+	case err == nil && before != nil && !s.heard.IsZero():
+		s.log.Info("the lease can be read again", "lease", s.name(), "after", now.Sub(s.heard).Round(time.Second))
+	}
+	if err == nil {
+		s.heard, s.holder, s.leads = now, holder, holder == s.lease.Identity
 	}
 }
+
+func (s *Standing) name() string { return s.lease.Namespace + "/" + s.lease.Name }
 
 // Alive says nothing while this process is as it should be, whether it leads or waits, and whether or not a server answers: one that was started
 // again would wait as well. A leader that can neither renew its lease nor end should be.
@@ -77,7 +88,7 @@ func (s *Standing) Ready(context.Context) (string, error) {
 	if s.lease == nil {
 		return "", errUnheard
 	}
-	name, failed := s.lease.Namespace+"/"+s.lease.Name, s.failed
+	name, failed := s.name(), s.failed
 	if failed == nil {
 		failed = errUnheard
 	}
@@ -93,3 +104,25 @@ func (s *Standing) Ready(context.Context) (string, error) {
 	}
 	return fmt.Sprintf("waits for lease %s, which %s holds", name, s.holder), nil
 }
+
+// quiet has what a library tells of each of its steps told at the lowest level: Standing tells what came of them.
+type quiet struct{ slog.Handler }
+
+// Enabled implements slog.Handler.
+func (q quiet) Enabled(ctx context.Context, _ slog.Level) bool {
+	return q.Handler.Enabled(ctx, slog.LevelDebug)
+}
+
+// Handle implements slog.Handler.
+func (q quiet) Handle(ctx context.Context, r slog.Record) error {
+	if r.Level = slog.LevelDebug; !q.Enabled(ctx, r.Level) {
+		return nil // errors are handed on without a question
+	}
+	return q.Handler.Handle(ctx, r)
+}
+
+// WithAttrs implements slog.Handler.
+func (q quiet) WithAttrs(attrs []slog.Attr) slog.Handler { return quiet{q.Handler.WithAttrs(attrs)} }
+
+// WithGroup implements slog.Handler.
+func (q quiet) WithGroup(name string) slog.Handler { return quiet{q.Handler.WithGroup(name)} }

@@ -1,8 +1,11 @@
 package kube_test
 
 import (
+	"bytes"
 	"fmt"
+	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
@@ -10,7 +13,8 @@ import (
 )
 
 // Goal: whoever leads and whoever waits is ready and says which, also of the other; who hears nothing of its lease for as long as that lasts is not,
-// until it does; and all of them are alive. Method: two drivers, one of which is cut off and joined again.
+// until it does; and all of them are alive. The log is told of the silence once, and of
+// its end. Method: two drivers, one of which is cut off and joined again.
 func TestStanding(t *testing.T) {
 	s := newServer(t)
 	one, wireOne := s.dial(t)
@@ -34,8 +38,9 @@ func TestStanding(t *testing.T) {
 		}
 	}
 	leaseOne, ofOne := stand(shortLease("one"))
+	var log lockedBuffer
 	says(ofOne, "not: the API server has not answered yet")
-	drive(t, kube.Config{Client: one, New: ranges(4, false), Lease: leaseOne})
+	drive(t, kube.Config{Client: one, New: ranges(4, false), Lease: leaseOne, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	says(ofOne, "leads by lease kube-system/node-ipam")
 	leaseTwo, ofTwo := stand(shortLease("two"))
 	drive(t, kube.Config{Client: two, New: ranges(4, false), Lease: leaseTwo})
@@ -45,4 +50,27 @@ func TestStanding(t *testing.T) {
 	says(ofOne, "not: nothing was heard of lease kube-system/node-ipam for ")
 	wireOne.Heal()
 	says(ofOne, "waits for lease kube-system/node-ipam, which two holds")
+	for line, n := range map[string]int{"the lease cannot be read or renewed; asking goes on": 1, "the lease can be read again": 1, "rror retrieving": 0, "eader lease...": 0} {
+		if got := strings.Count(log.String(), line); got != n {
+			t.Errorf("%q is told %d times:\n%s", line, got, log.String())
+		}
+	}
+}
+
+// lockedBuffer is a log that many write and one reads.
+type lockedBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
 }
