@@ -107,7 +107,7 @@ func TestTokenExpires(t *testing.T) {
 	go func() {
 		root := &cobra.Command{Use: "vppdrill", SilenceErrors: true, SilenceUsage: true}
 		root.AddCommand(Commands(nil)...)
-		root.SetArgs([]string{"controller", "--cluster-cidr", "10.0.0.0/16", "--kubeconfig", dir + "/config", "--log-level", "debug"})
+		root.SetArgs([]string{"controller", "--cluster-cidr", "10.0.0.0/16", "--kubeconfig", dir + "/config", "--rest", "", "--log-level", "debug"})
 		root.SetOut(&log)
 		root.SetErr(&log)
 		ended <- root.ExecuteContext(ctx)

@@ -147,14 +147,10 @@ type lock struct {
 }
 
 func (e electorate) lock(resign func()) *lock {
-	labels := map[string]string{}
-	for _, what := range e.lease.Writes {
-		labels[what] = ""
-	}
 	return &lock{
 		resign: resign,
 		Interface: &resourcelock.LeaseLock{
-			Labels:     labels,
+			Labels:     e.labels(),
 			LeaseMeta:  metav1.ObjectMeta{Namespace: e.lease.Namespace, Name: e.lease.Name},
 			Client:     e.client.CoordinationV1(),
 			LockConfig: resourcelock.ResourceLockConfig{Identity: e.lease.Identity},

@@ -16,13 +16,31 @@ import (
 // ErrRival: another controller does what this one does, and both would give blocks to nodes.
 var ErrRival = errors.New("another controller gives nodes blocks beside this one")
 
-// What controllers write that one of them alone may, as labels of the leases that they hold: who else does is found by them.
+// What controllers write that one of them alone may, as labels of the leases that they hold, whose value is then writes: who else does is found by them.
 const (
 	// WritesPodCIDRs: the pod CIDRs of Node objects.
 	WritesPodCIDRs = "vppdrill.github.io/writes-pod-cidrs"
 	// WritesLedger: the ledger of blocks that pools give, of which a cluster has one.
 	WritesLedger = "vppdrill.github.io/writes-ledger"
 )
+
+// writes and writesNot are the labels' values. One that does not hold is written as well: the lease may have it of a holder of another type.
+const (
+	writes    = "true"
+	writesNot = "false"
+)
+
+// labels are those of the lease of one who looks for others; nil where nobody is looked for.
+func (e electorate) labels() map[string]string {
+	if len(e.lease.Writes) == 0 {
+		return nil
+	}
+	labels := map[string]string{WritesPodCIDRs: writesNot, WritesLedger: writesNot}
+	for _, what := range e.lease.Writes {
+		labels[what] = writes
+	}
+	return labels
+}
 
 // rivalPatience is how long a lease of another may take to be renewed at most: one that lasts longer than any controller's is nobody's.
 const rivalPatience = time.Minute
@@ -31,7 +49,7 @@ const rivalPatience = time.Minute
 func (e electorate) others(ctx context.Context) (map[string]coordinationv1.Lease, error) {
 	found := map[string]coordinationv1.Lease{}
 	for _, what := range e.lease.Writes {
-		list, err := e.client.CoordinationV1().Leases("").List(ctx, metav1.ListOptions{LabelSelector: what})
+		list, err := e.client.CoordinationV1().Leases("").List(ctx, metav1.ListOptions{LabelSelector: what + "=" + writes})
 		if err != nil {
 			return nil, err
 		}

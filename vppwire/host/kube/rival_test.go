@@ -43,7 +43,7 @@ func endsWith(t testing.TB, cfg kube.Config, want error) string {
 func (s *server) hold(t testing.TB, name, writes string, since time.Duration, renew bool) {
 	put := func(at time.Time) {
 		s.put("leases", map[string]any{"apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
-			"metadata": map[string]any{"namespace": "elsewhere", "name": name, "labels": map[string]any{writes: ""}},
+			"metadata": map[string]any{"namespace": "elsewhere", "name": name, "labels": map[string]any{writes: "true"}},
 			"spec": map[string]any{"holderIdentity": "somebody", "leaseDurationSeconds": 2, "acquireTime": time.Now().Add(-since).UTC().Format(metav1.RFC3339Micro),
 				"renewTime": at.UTC().Format(metav1.RFC3339Micro)}})
 	}
@@ -77,8 +77,16 @@ func TestRivalAtStart(t *testing.T) {
 	if o := s.Get("leases", "kube-system", "other"); o != nil {
 		t.Errorf("it stood for its lease: %v", o)
 	}
+	s.put("leases", map[string]any{"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": map[string]any{"namespace": "kube-system", "name": "pools",
+		"labels": map[string]any{kube.WritesPodCIDRs: "true"}}, "spec": map[string]any{}}) // of a time when somebody else did other work by it
 	drive(t, kube.Config{Client: client, New: ranges(4, false), Lease: standFor("pools", "three", kube.WritesLedger)})
-	until(t, func() bool { return s.Get("leases", "kube-system", "pools") != nil }, func() string { return "one with other work does not lead" })
+	held := func() bool {
+		return s.Get("leases", "kube-system", "pools")["spec"].(map[string]any)["holderIdentity"] == "three"
+	}
+	until(t, held, func() string { return "one with other work does not lead" })
+	if labels := fmt.Sprint(metadata(s.Get("leases", "kube-system", "pools"))["labels"]); labels != "map["+kube.WritesLedger+":true "+kube.WritesPodCIDRs+":false]" {
+		t.Error(labels)
+	}
 }
 
 // Goal: of two that began at once the later one ends, and the earlier one does not. Method: a driver that leads beside a lease that somebody renews who

@@ -56,8 +56,8 @@ func (s *Standing) heardOf(holder string, err error) {
 	before, now := s.failed, s.clock.now()
 	s.failed = err
 	switch {
-	case err != nil && before == nil:
-		s.log.Warn("the lease cannot be read or renewed; asking goes on, and without it nobody gets blocks from here", "lease", s.name(), "error", err)
+	case err != nil && before == nil && statusCode(err) != http.StatusUnauthorized: // of credentials the connection tells
+		s.log.Warn("the lease cannot be read or renewed; it is tried again, and without it nobody gets blocks from here", "lease", s.name(), "error", err)
 	case err == nil && before != nil && !s.heard.IsZero():
 		s.log.Info("the lease can be read again", "lease", s.name(), "after", now.Sub(s.heard).Round(time.Second))
 	}

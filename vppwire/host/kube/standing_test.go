@@ -50,7 +50,7 @@ func TestStanding(t *testing.T) {
 	says(ofOne, "not: nothing was heard of lease kube-system/node-ipam for ")
 	wireOne.Heal()
 	says(ofOne, "waits for lease kube-system/node-ipam, which two holds")
-	for line, n := range map[string]int{"the lease cannot be read or renewed; asking goes on": 1, "the lease can be read again": 1, "rror retrieving": 0, "eader lease...": 0} {
+	for line, n := range map[string]int{"the lease cannot be read or renewed; it is tried again": 1, "the lease can be read again": 1, "rror retrieving": 0, "eader lease...": 0} {
 		if got := strings.Count(log.String(), line); got != n {
 			t.Errorf("%q is told %d times:\n%s", line, got, log.String())
 		}

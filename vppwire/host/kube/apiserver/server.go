@@ -189,12 +189,12 @@ func selector(text string) func(Object) bool {
 	}
 }
 
-// labelled reports whether an object has a label, whatever its value; all of them have the empty one.
-func labelled(o Object, label string) bool {
+// labelled reports whether an object has a label with a value, as label=value; all of them are chosen by the empty selector.
+func labelled(o Object, selector string) bool {
+	label, value, some := strings.Cut(selector, "=")
 	metadata, _ := o["metadata"].(Object)
 	labels, _ := metadata["labels"].(Object)
-	_, has := labels[label]
-	return has || label == ""
+	return !some || labels[label] == value
 }
 
 func reply(w http.ResponseWriter, code int, o any) {
