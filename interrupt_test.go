@@ -40,8 +40,12 @@ func TestInterruptLargeCluster(t *testing.T) {
 		for range tries {
 			p := startRun(t, file, out)
 			time.Sleep(after)
-			quickest = min(quickest, p.interrupted(t))
-			if code := p.wait(); code != 130 {
+			heard := p.interrupted(t)
+			switch code := p.wait(); code {
+			case 130:
+				quickest = min(quickest, heard)
+			case -1: // on a loaded machine it had not begun to listen, and the signal ended it
+			default:
 				t.Errorf("after %s: code %d", after, code)
 			}
 			if quickest <= goal {
