@@ -43,6 +43,7 @@ func TestFoundSeeds(t *testing.T) {
 		{gen.Tiny(), 230000889, "ranges changed twice, and a node that heard of each late took a Linux route away for each"},
 		{gen.Tiny(), 231011623, "a record was written anew without a block that it had told of before the store lost its data"},
 		{gen.Tiny(), 231039343, "a node that heard late of endpoints and last that a service has no affinity any more replaced its mapping for each"},
+		{gen.Tiny(), 280059589, "a namespace was removed under an ADD that went on beyond the healing, and no runtime replaced its sandbox"},
 		{gen.Tiny(), 250016679, "a list of nodes was asked for at the moment at which the watch told of one that had left, which then stayed in"},
 		{gen.Tiny(), 250041499, "likewise, of a node that was made unschedulable right before it left"},
 		{gen.Tiny(), 250016856, "the claim of an ID reached the store when that had just lost its data, and others cut the ID's holder off for it"},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -83,18 +84,41 @@ func (p *Player) breakWiring(ctx context.Context, a scenarios.BreakWiring) error
 // interfaces and the one that was broken may be gone, upon which the agent puts right what it finds; sandboxes without a namespace
 // they replace. Where a node has no pod left for which the agent would look, whoever broke what pods share restarts the agent.
 func (p *Player) Notice() {
+	list := p.damaged
+	p.damaged = nil
+	p.notice(list)
+}
+
+// noticePause is how long a runtime that cannot replace a sandbox yet, as its ADD is under way, waits until it looks again.
+const noticePause = time.Second
+
+func (p *Player) notice(list []damage) {
 	asked := map[string]bool{}
-	for _, d := range p.damaged {
+	var later []damage
+	for _, d := range list {
 		switch {
 		case !p.lives(d.node): // its pods died with it
 		case d.what == scenarios.BreakNamespace:
-			p.world.ReplaceSandbox(d.pod.Pod[len("default/"):])
+			if !p.world.ReplaceSandbox(d.pod.Pod[len("default/"):]) && p.stands(d) {
+				later = append(later, d)
+			}
 		case !asked[d.node]:
 			asked[d.node] = true
 			p.checkAll(d.node)
 		}
 	}
-	p.damaged = nil
+	if len(later) > 0 {
+		h := p.heals.add(func() {}, true)
+		p.world.After(noticePause, "runtimes look for namespaces", func() {
+			p.heals.run(h)
+			p.notice(later)
+		})
+	}
+}
+
+// stands reports whether a sandbox that was broken is there still.
+func (p *Player) stands(d damage) bool {
+	return slices.ContainsFunc(p.sandboxes(d.node), func(s scenarios.PodState) bool { return s.Owner == d.pod.Owner })
 }
 
 // unknownContainer is CNI's code for a container that the plugin does not know, or no longer wants to (specification 1.1, "Error").
