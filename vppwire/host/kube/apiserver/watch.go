@@ -68,6 +68,10 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, p Path, mine func
 	w.WriteHeader(http.StatusOK)
 	for {
 		s.mu.Lock()
+		if s.cut != cut { // it was ended at the same moment: what came behind is not its to tell
+			s.mu.Unlock()
+			return
+		}
 		changed := s.changed
 		at, _ := slices.BinarySearchFunc(s.history, from+1, func(c change, v int64) int { return int(c.version - v) })
 		for _, c := range s.history[at:] {
