@@ -4,7 +4,7 @@ import "github.com/vppdrill/vppdrill/scenarios"
 
 const rangesCountedName = "ranges-counted"
 
-// rangesCounted: what carves nodes' blocks from ranges counts those as taken that Node objects show or services reserve, and no others.
+// rangesCounted: what carves nodes' blocks from ranges counts those as taken that nodes' objects show or services reserve, and no others.
 //
 // It is judged in a cluster at rest, in which the controller has heard of everything.
 func rangesCounted() scenarios.Law {

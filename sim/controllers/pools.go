@@ -193,6 +193,45 @@ func (s *poolSystem) RemoveRange(r netip.Prefix) error {
 	return nil
 }
 
+// Counts implements Counter: what the operator's ledger says that nodes hold, beside what resources show.
+func (s *poolSystem) Counts() (counts []scenarios.RangeCount) {
+	if s.electing || !s.leading.ready || s.leading.dead {
+		return nil
+	}
+	held := map[netip.Prefix]bool{}
+	for _, c := range s.leading.pools.Records() {
+		held[c.CIDR] = c.Op == cilium.OpClaim
+	}
+	shows := map[netip.Prefix]bool{}
+	for _, cidr := range s.shownByAll() {
+		shows[cidr] = true
+	}
+	for _, r := range s.ranges {
+		c := scenarios.RangeCount{Program: s.leading.name, Range: r}
+		for cidr, holds := range held { // in any order: it is a count
+			if holds && r.Overlaps(cidr) {
+				c.Counted++
+			}
+		}
+		for cidr := range shows { // in any order: it is a count
+			if r.Overlaps(cidr) {
+				c.Shown++
+			}
+		}
+		counts = append(counts, c)
+	}
+	return counts
+}
+
+// shownByAll are the CIDRs that all resources show.
+func (s *poolSystem) shownByAll() (list []netip.Prefix) {
+	resources, _ := s.env.Cluster.API.List(cluster.KindResource, "")
+	for _, o := range resources {
+		list = append(list, shown(o.(*cluster.Resource))...)
+	}
+	return list
+}
+
 // FreeBlock looks for a block of the ranges that no resource shows. One that cools is as good as taken, and how long it does
 // only the operator knows.
 func (s *poolSystem) FreeBlock() bool {
@@ -207,11 +246,7 @@ func (s *poolSystem) freeBlock(ranges []netip.Prefix, bits int) bool {
 	if s.env.Plan.ReuseDelay > 0 {
 		return false
 	}
-	var taken []netip.Prefix
-	resources, _ := s.env.Cluster.API.List(cluster.KindResource, "")
-	for _, o := range resources {
-		taken = append(taken, shown(o.(*cluster.Resource))...)
-	}
+	taken := s.shownByAll()
 	return slices.ContainsFunc(ranges, func(r netip.Prefix) bool { return blockranges.HasFree(r, bits, taken) })
 }
 

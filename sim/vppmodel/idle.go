@@ -51,6 +51,9 @@ func (v *VPP) Idle(req api.Message) bool {
 		return found && e == macEntry{index: uint32(m.SwIfIndex), static: m.StaticMac, bvi: m.BviMac}
 	case *nat44_ed.Nat44ForwardingEnableDisable:
 		return v.nat.on && v.nat.forwarding == m.Enable
+	case *nat44_ed.Nat44InterfaceAddDelFeature:
+		i, _ := v.nat.interfaces.find(uint32(m.SwIfIndex))
+		return v.nat.on && m.IsAdd && i != nil && i.sides&sideOf(m.Flags) != 0
 	case *nat44_ed.NatSetTimeouts:
 		t := nat_types.NatTimeouts(*m)
 		return v.nat.on && t != natTimeoutsDefault && v.nat.timeouts == t

@@ -13,6 +13,7 @@ import (
 	"go.fd.io/govpp/binapi/ip_types"
 	"go.fd.io/govpp/binapi/l2"
 	"go.fd.io/govpp/binapi/nat44_ed"
+	"go.fd.io/govpp/binapi/nat_types"
 
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
 )
@@ -49,6 +50,8 @@ func TestIdle(t *testing.T) {
 			MacAddress: [6]byte{2, 0, 0, 0, 0, 9}, IPAddress: address}}, &ip_neighbor.IPNeighborAddDelReply{}},
 		{&ip.IPRouteAddDelV2{IsAdd: true, Route: route}, &ip.IPRouteAddDelV2Reply{}},
 		{&l2.L2fibAddDel{Mac: [6]byte{2, 0, 0, 0, 0, 9}, BdID: 1, SwIfIndex: at + 1, IsAdd: true, StaticMac: true}, &l2.L2fibAddDelReply{}},
+		{&nat44_ed.Nat44InterfaceAddDelFeature{IsAdd: true, SwIfIndex: at, Flags: nat_types.NAT_IS_INSIDE}, &nat44_ed.Nat44InterfaceAddDelFeatureReply{}},
+		{&nat44_ed.Nat44InterfaceAddDelFeature{IsAdd: true, SwIfIndex: at}, &nat44_ed.Nat44InterfaceAddDelFeatureReply{}},
 		{&nat44_ed.Nat44ForwardingEnableDisable{Enable: true}, &nat44_ed.Nat44ForwardingEnableDisableReply{}},
 		{&nat44_ed.NatSetTimeouts{UDP: 60, TCPEstablished: 600, TCPTransitory: 60, ICMP: 30}, &nat44_ed.NatSetTimeoutsReply{}},
 	} {

@@ -65,14 +65,19 @@ func (p *natInterfaces) len() (n int) {
 	return n
 }
 
+// sideOf is the side that a request's flags mean.
+func sideOf(flags nat_types.NatConfigFlags) natSides {
+	if flags&nat_types.NAT_IS_INSIDE != 0 {
+		return natInside
+	}
+	return natOutside
+}
+
 // natFeature puts an interface on a side. A side that it has is fine again; to take one away from an interface that has only the
 // other takes the interface away whole (nat44_ed_del_interface).
 func (v *VPP) natFeature(m *nat44_ed.Nat44InterfaceAddDelFeature) int32 {
 	n, at := &v.nat, uint32(m.SwIfIndex)
-	side := natOutside
-	if m.Flags&nat_types.NAT_IS_INSIDE != 0 {
-		side = natInside
-	}
+	side := sideOf(m.Flags)
 	i, place := n.interfaces.find(at)
 	switch {
 	case v.at(at) == nil:
