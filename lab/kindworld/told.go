@@ -118,23 +118,19 @@ type attached struct {
 }
 
 // attachments puts a sandbox under the owner of each of its addresses: a runtime tells them in an order of its own, so an address is whose lease it
-// is. One without an address yet has its first owner.
+// is, and the other one the other's, also where that lease has gone. One without an address yet has its first owner.
 func (x sandbox) attachments(held map[ipam.Owner]ipam.Lease, now map[ipam.Owner]attached) {
 	first := ownerOf(x.id)
+	second := first.Second()
 	if len(x.addrs) == 0 {
 		now[first] = attached{x, netip.Addr{}}
 	}
-	for i, addr := range x.addrs {
-		owner := first
-		switch second := first.Second(); {
-		case held[first].Addr == addr:
-		case held[second].Addr == addr, i > 0:
-			owner = second
-		}
-		if _, taken := now[owner]; taken { // a lease is not there any more
-			owner = first
-		}
-		now[owner] = attached{x, addr}
+	owners := [...]ipam.Owner{first, second}
+	if len(x.addrs) == len(owners) && (held[second].Addr == x.addrs[0] || held[first].Addr == x.addrs[1]) {
+		owners = [...]ipam.Owner{second, first}
+	}
+	for i, addr := range x.addrs[:min(len(x.addrs), len(owners))] {
+		now[owners[i]] = attached{x, addr}
 	}
 }
 
