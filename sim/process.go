@@ -113,7 +113,7 @@ func (p *process) step(ev agent.Event) {
 		effects = p.planted.Step(p.now(), ev)
 	}
 	p.m.w.stepping = ""
-	p.leaseFacts(effects) // what the agent decides is a fact from now on, whether or not it survives
+	p.stepFacts(effects) // what the agent decides is a fact from now on, whether or not it survives
 	p.m.tellAddresses()
 	p.decisions(effects)
 	for _, e := range effects {

@@ -78,7 +78,7 @@ func TestBadUsage(t *testing.T) {
 		"lab up --world kind --node-image A:b:c": "lab up:",
 		"lab up --node-image x":                  "are for world kind",
 		"lab up --ip-family ipv6":                "are for world kind",
-		"lab up --world kind --ip-family ipv":    "is none of ipv4, ipv6, dual; did you mean ipv4?",
+		"lab up --world kind --ip-family ipv":    `--ip-family "ipv" is none of ipv4, ipv6, dual; did you mean "ipv4"?`,
 		"lab up --format xml":                    `--format "xml" is none of text, json`,
 		"lab exec node-1":                        "wants NODE[/POD]",
 		"lab exec node-1 -- true":                "there is no lab",

@@ -15,7 +15,6 @@ import (
 	"github.com/vppdrill/vppdrill/lab/container"
 	"github.com/vppdrill/vppdrill/lab/kindcluster"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
-	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
 
 // kindWorld is the world of clusters; defaultKind is the lab that --lab means where it says nothing.
@@ -40,13 +39,9 @@ func kindUp(cmd *cobra.Command, c *common, f upFlags, args []string) error {
 	case c.id != "" && !lab.ValidID(c.id):
 		return cli.Usagef("lab up: --lab %q: one to eight lower case letters and digits", c.id)
 	}
-	families, known := kindcluster.ParseFamilies(cmp.Or(f.family, kindcluster.FamilyWords[0]))
-	if !known {
-		near := ""
-		if word := strictyaml.Nearest(f.family, kindcluster.FamilyWords); word != "" {
-			near = "; did you mean " + word + "?"
-		}
-		return cli.Usagef("lab up: --ip-family %q is none of %s%s", f.family, strings.Join(kindcluster.FamilyWords, ", "), near)
+	family := cmp.Or(f.family, kindcluster.FamilyWords[0])
+	if err := cli.OneOf("lab up: --ip-family", family, kindcluster.FamilyWords...); err != nil {
+		return err
 	}
 	for _, image := range []string{f.image, f.nodeImage} {
 		if image == "" {
@@ -57,7 +52,7 @@ func kindUp(cmd *cobra.Command, c *common, f upFlags, args []string) error {
 		}
 	}
 	ctx := cmd.Context()
-	o := kindcluster.Options{ID: kindID(c), Nodes: f.nodes, Families: families, NodeImage: f.nodeImage, VPPImage: f.image, Dir: c.root, Wait: f.wait,
+	o := kindcluster.Options{ID: kindID(c), Nodes: f.nodes, Families: kindcluster.ParseFamilies(family), NodeImage: f.nodeImage, VPPImage: f.image, Dir: c.root, Wait: f.wait,
 		Say: func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), line) }}
 	if o.VPPImage == "" {
 		o.VPPImage = container.DefaultImage

@@ -18,17 +18,17 @@ import (
 // Families are a cluster's IP families in order, the primary one first, as Kubernetes' ipFamilies are. None means IPv4 alone.
 type Families []v1.IPFamily
 
-// FamilyWords are what ParseFamilies reads: kind's words.
+// FamilyWords are kind's words, of which ParseFamilies reads one.
 var FamilyWords = []string{string(v1alpha4.IPv4Family), string(v1alpha4.IPv6Family), string(v1alpha4.DualStackFamily)}
 
-// ParseFamilies reads one of FamilyWords. The primary family of dual is IPv4.
-func ParseFamilies(word string) (f Families, known bool) {
+// ParseFamilies reads one of FamilyWords; nil for any other word. The primary family of dual is IPv4.
+func ParseFamilies(word string) Families {
 	for _, f := range []Families{{v1.IPv4Protocol}, {v1.IPv6Protocol}, {v1.IPv4Protocol, v1.IPv6Protocol}} {
 		if f.String() == word {
-			return f, true
+			return f
 		}
 	}
-	return nil, false
+	return nil
 }
 
 // kind is what kind calls these families.
@@ -86,11 +86,14 @@ func (f Families) pools(wire netip.Prefix) (pools, error) {
 			err = json.Unmarshal([]byte(object.Data["pools"]), &p)
 		}
 	}
-	if err != nil || p.Generation == 0 {
-		return p, fmt.Errorf("%s has no %s: %w", path, PoolsConfig, err)
+	switch {
+	case err != nil:
+		return p, fmt.Errorf("%s of %s: %w", PoolsConfig, path, err)
+	case p.Generation == 0:
+		return p, fmt.Errorf("%s has no %s", path, PoolsConfig)
 	}
 	nodes := p.of("nodeInterconnectCIDR")
-	if f.orIPv4()[0] == v1.IPv4Protocol || len(f) > 1 { // manifests have IPv4 first
+	if f.kind() != v1alpha4.IPv6Family { // manifests have IPv4 first
 		nodes[0] = wire.String()
 	}
 	p.IPAMConfig["nodeInterconnectCIDR"] = strings.Join(nodes, ",")

@@ -173,8 +173,11 @@ func (p *Player) checkPods(ctx context.Context, a scenarios.CheckPods) error {
 func (p *Player) check(ctx context.Context, node string, s scenarios.PodState) {
 	before, certain := p.wiring(ctx, node, s.Owner)
 	stood := "" // what was broken still when the agent took the CHECK on
-	reached := func() { stood, _ = p.broken(ctx, node, s.Owner) }
-	p.world.Ask(ctx, node, Request{Command: "Check", Owner: s.Owner, Netns: s.Netns, Addr: s.Addr, Reached: reached}, func(r Response) {
+	request := Request{Command: "Check", Owner: s.Owner, Netns: s.Netns, Addr: s.Addr}
+	if before != "" { // a look at all nodes, for each CHECK
+		request.Reached = func() { stood, _ = p.broken(ctx, node, s.Owner) }
+	}
+	p.world.Ask(ctx, node, request, func(r Response) {
 		if !certain || !r.Known {
 			return
 		}
