@@ -153,6 +153,7 @@ func (h *history) draw(t *rapid.T) []scenarios.Fact {
 		if n.agent && n.leases[o] == (netip.Addr{}) {
 			return one(scenarios.FactLeased)
 		}
+		f.Exhausted = rapid.IntRange(0, 3).Draw(t, "exhausted") == 0
 		return one(scenarios.FactRefused)
 	case 3, 4:
 		if n.agent {
@@ -220,10 +221,15 @@ func (h *history) draw(t *rapid.T) []scenarios.Fact {
 	case 6:
 		return []scenarios.Fact{{Kind: scenarios.FactDisturbed, At: at}}
 	case 7:
-		// A pool that cannot decide.
+		// A pool that cannot decide, or a node whose block is to be given back and then is not.
 		less, more := f, f
 		less.Kind, more.Kind = scenarios.FactAssigned, scenarios.FactAssigned
 		more.Blocks = blocks().Blocks
+		if rapid.Bool().Draw(t, "used") {
+			less.Kind, more.Kind = scenarios.FactBlocks, scenarios.FactBlocks
+			less.Blocks = slices.Clone(more.Blocks)
+			less.Blocks[0].Draining = true
+		}
 		return []scenarios.Fact{more, less, more, less, more, less}[:rapid.IntRange(3, 6).Draw(t, "turns")]
 	}
 	f.Text = "ip_route_add_del"
@@ -419,37 +425,44 @@ func usedUnassigned(h *history) bool {
 // turnedTooOften counts a node's turns back to what last disturbed it.
 func turnedTooOften(h *history) bool {
 	last := h.facts[len(h.facts)-1]
-	if last.Kind != scenarios.FactAssigned {
+	if last.Kind != scenarios.FactAssigned && last.Kind != scenarios.FactBlocks {
 		return false
 	}
-	// waited are the facts of the node at which an ADD had no outcome yet.
+	// waited are the facts of the node at which an ADD had no outcome yet, or a bad one a moment ago.
 	waited, open := map[int]bool{}, map[ipam.Owner]bool{}
+	waits := time.Duration(0)
 	for i, f := range h.facts {
 		switch {
 		case f.Node != last.Node:
 		case f.Kind == scenarios.FactNodeGone:
 			clear(open)
+			waits = 0
 		case f.Kind == scenarios.FactAsked && (f.Text == scenarios.AskedAdd || f.Text == scenarios.AskedAddress):
 			open[f.Owner] = true
 		case f.Kind == scenarios.FactAnswered || f.Kind == scenarios.FactRefused || f.Kind == scenarios.FactAbandoned ||
 			f.Kind == scenarios.FactSandboxGone || f.Kind == scenarios.FactAsked && f.Text == "Del":
 			delete(open, f.Owner)
+			if f.Exhausted {
+				waits = f.At + steadyRefused
+			}
 		}
-		waited[i] = len(open) > 0
+		waited[i] = len(open) > 0 || f.At < waits
 	}
 	var sizes []int // newest first, one from before the disturbance at the end
 	calm, first := true, true
 	for i, f := range slices.Backward(h.facts) {
 		own := f.Node == last.Node
 		switch f.Kind {
-		case scenarios.FactAssigned:
+		case last.Kind:
 			if own {
-				sizes = append(sizes, len(f.Blocks))
-				calm = calm && !waited[i]
+				sizes = append(sizes, inUse(f.Blocks))
 			}
+			calm = calm && !(own && waited[i])
+		case scenarios.FactAssigned, scenarios.FactBlocks:
+			calm = calm && !(own && waited[i])
 		case scenarios.FactDisturbed:
 			calm = false
-		case scenarios.FactAsked:
+		case scenarios.FactAsked, scenarios.FactAgentUp:
 			calm = calm && !own
 		case scenarios.FactNodeGone:
 			calm = false
@@ -457,7 +470,7 @@ func turnedTooOften(h *history) bool {
 				sizes = append(sizes, 0)
 			}
 		}
-		if !calm && len(sizes) > 1 && (f.Kind == scenarios.FactAssigned || f.Kind == scenarios.FactNodeGone) && own {
+		if !calm && len(sizes) > 1 && (f.Kind == last.Kind || f.Kind == scenarios.FactNodeGone) && own {
 			first = false
 			break
 		}
@@ -476,6 +489,10 @@ func turnedTooOften(h *history) bool {
 		}
 	}
 	return turns > steadyTurns
+}
+
+func inUse(blocks []ipam.Block) int {
+	return len(slices.DeleteFunc(slices.Clone(blocks), func(b ipam.Block) bool { return b.Draining }))
 }
 
 func wroteAfterCleanStop(h *history) bool {
