@@ -51,13 +51,12 @@ func (m *machine) restLonger(d time.Duration) {
 	}
 }
 
-// resting are the addresses that were released and rest still, in order. Who is leased again rests no more, whether or not it should have.
+// resting are the addresses that were released and rest still, in order. Those that have rested are kept in mind: a clock that is set back
+// may have them rest again.
 func (m *machine) resting() (list []netip.Addr) {
 	for a, until := range m.rests { //vppdrill:unordered sorted below
 		if until > m.w.eng.Now() {
 			list = append(list, a)
-		} else {
-			delete(m.rests, a)
 		}
 	}
 	slices.SortFunc(list, netip.Addr.Compare)

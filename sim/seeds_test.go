@@ -44,6 +44,8 @@ func TestFoundSeeds(t *testing.T) {
 		{gen.Tiny(), 231011623, "a record was written anew without a block that it had told of before the store lost its data"},
 		{gen.Tiny(), 231039343, "a node that heard late of endpoints and last that a service has no affinity any more replaced its mapping for each"},
 		{gen.Tiny(), 280059589, "a namespace was removed under an ADD that went on beyond the healing, and no runtime replaced its sandbox"},
+		{gen.Tiny(), 290037549, "an address that had rested rested again, by a clock that was set back before the machine crashed, and counted as free"},
+		{gen.Tiny(), 290091272, "a late request for a watch took the place of the later one that the agent read, which never heard that the store had lost its data"},
 		{gen.Tiny(), 250016679, "a list of nodes was asked for at the moment at which the watch told of one that had left, which then stayed in"},
 		{gen.Tiny(), 250041499, "likewise, of a node that was made unschedulable right before it left"},
 		{gen.Tiny(), 250016856, "the claim of an ID reached the store when that had just lost its data, and others cut the ID's holder off for it"},

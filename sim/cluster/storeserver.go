@@ -122,10 +122,11 @@ func (c *storeCall) Serve() any {
 	return &storeReply{agent.StoreReply{ID: c.ID, Err: out.Err, Revision: out.Revision, Store: store.identity, Items: out.Items}}
 }
 
-// openWatch replaces the client's watch.
+// openWatch replaces the client's watch. A request that was late opens none where the client has a watch by a later one, whose place a
+// second stream would not take: nobody would read it.
 func (c *storeCall) openWatch(store *Store) Outcome {
 	cl := c.client
-	if cl.closed {
+	if cl.closed || cl.watch != nil && cl.watch.id > c.ID {
 		return Outcome{Revision: store.revision}
 	}
 	f := &storeFeed{client: cl, id: c.ID}
