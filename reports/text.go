@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/term"
@@ -137,13 +138,22 @@ func hollow(r scenarios.Result) string {
 	return "  " + strings.Join(parts, "; ")
 }
 
-// look says where the events are that led to a failure.
+// look says where the events are that led to a failure: whatever shows the run again has its own way to them.
 func look(r scenarios.Result) string {
 	where := "at the events"
 	if r.Failure.Node != "" {
 		where += " of " + oneLine(r.Failure.Node)
 	}
-	return where + " up to " + thousands(r.Failure.Event) + ": the replay with --events all --out DIR writes them to DIR/events.jsonl"
+	where += " up to " + thousands(r.Failure.Event)
+	switch {
+	case strings.HasPrefix(r.Replay, "vppdrill run "):
+		return where + ": the replay with --events all --out DIR writes them to DIR/events.jsonl"
+	case strings.HasPrefix(r.Replay, "vppdrill explore "):
+		return where + ": explore with --out DIR keeps a capsule, whose replay prints them with --until " + strconv.FormatInt(r.Failure.Event, 10)
+	case strings.HasPrefix(r.Replay, "vppdrill replay "):
+		return where + ": the replay with --until " + strconv.FormatInt(r.Failure.Event, 10) + " prints them"
+	}
+	return where
 }
 
 // addLaws says which laws the run's world could not judge, and remembers which found something to judge.
