@@ -68,7 +68,7 @@ const (
 	Disks Evidence = "disks"
 	// RefusedCalls: FactCallRefused.
 	RefusedCalls Evidence = "refused calls"
-	// Patience: Rest and Number of FactRefused, and FactAbandoned.
+	// Patience: Rest and Number of FactRefused, FactAbandoned and FactSlow.
 	Patience Evidence = "patience"
 	// IDRests: Fact.Rest of FactNodeGone.
 	IDRests Evidence = "rests of node IDs"

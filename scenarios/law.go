@@ -174,6 +174,9 @@ const (
 	// FactAbandoned: the runtime gave up waiting for the answer to a request (Text as FactAsked's) for Owner after Rest, all of which the
 	// node was able to answer: its programs ran, nothing was injected, and it had an ID and blocks.
 	FactAbandoned
+	// FactSlow: the agent took Rest, a tenth of a second or more, to answer a request (Text as FactAsked's) for Owner, through which and for some
+	// seconds before the node was able to and nothing was injected.
+	FactSlow
 	// FactSetAside: the node keeps Number addresses for itself beside Blocks, such as those that are free in a block of its.
 	FactSetAside
 	// FactUnread: a program refused what it, or one before it, had written for whoever comes next (Text: where, what and why). Node is empty for

@@ -30,6 +30,8 @@ type plugin struct {
 	done func(cluster.CNIResult)
 
 	since, pause time.Duration
+	// asked is when the agent was asked last.
+	asked time.Duration
 	// leasedAt is when the agent has leased an address for what an ADD asks for; 0 before.
 	leasedAt time.Duration
 	// prepared: an address for the pod has been seen to.
@@ -112,7 +114,9 @@ func (x *plugin) Fire() {
 		return
 	}
 	x.m.fact(scenarios.Fact{Kind: scenarios.FactAsked, Owner: x.owner, Pod: x.pod, PodUID: x.podUID, Text: x.command, Netns: x.netns})
+	x.asked = w.eng.Now()
 	x.proc, x.number = p, p.request(x.owner, func(a agent.Answer) {
+		x.answered()
 		x.m.misanswer = x.misanswered(a)
 		x.end(x.m.cniResult(a))
 		x.m.misanswer = ""
@@ -226,6 +230,23 @@ func (m *machine) addLeased(owner ipam.Owner) {
 			x.leasedAt = m.w.eng.Now()
 		}
 	}
+}
+
+// What is injected into a node may explain slowness for calmLeast behind it: longer than the patience with a lost answer and the tries after it.
+// slowLeast is what is worth telling.
+const (
+	calmLeast = 5 * time.Second
+	slowLeast = 100 * time.Millisecond
+)
+
+// answered tells how long the agent took where nothing explains it.
+func (x *plugin) answered() {
+	m := x.m
+	took := m.w.eng.Now() - x.asked
+	if took < slowLeast || !m.able() || x.asked-max(m.ableAt, m.hitAt, m.refusedAt) < calmLeast {
+		return
+	}
+	m.fact(scenarios.Fact{Kind: scenarios.FactSlow, Owner: x.owner, Pod: x.pod, Text: x.command, Rest: took})
 }
 
 // String says what the plugin was started for and since when nobody has heard of it.
