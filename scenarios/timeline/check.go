@@ -108,7 +108,8 @@ func (p *Player) notice(list []damage) {
 		}
 	}
 	if len(later) > 0 {
-		h := p.heals.add(func() {}, true)
+		p.looks++
+		h := p.heals.add(func() { p.looks-- }, true)
 		p.world.After(noticePause, "runtimes look for namespaces", func() {
 			p.heals.run(h)
 			p.notice(later)

@@ -50,6 +50,11 @@ func (p *Player) collectLater(ctx context.Context, node string, d time.Duration)
 			p.collectLater(ctx, node, garbageAgain)
 			return
 		}
+		if back := p.setBack[node]; back > 0 { // after a crash what was lost may be as young as the agent's new life
+			delete(p.setBack, node)
+			p.collectLater(ctx, node, min(back, garbageTime))
+			return
+		}
 		answered := false
 		p.world.After(garbageLost, "garbage answered "+node, func() {
 			if !answered { // it ended with its machine
@@ -80,8 +85,12 @@ func (p *Player) garbage(node string) Request {
 	return r
 }
 
-// Owed is why the cluster is not quiet although nothing is under way, "" for nothing: a runtime has garbage to collect.
+// Owed is why the cluster is not quiet although nothing is under way, "" for nothing: a runtime has garbage to collect, or has not seen yet that a
+// namespace is gone.
 func (p *Player) Owed() string {
+	if p.looks > 0 {
+		return "a runtime looks later whether a sandbox still has its namespace"
+	}
 	for _, m := range p.machines(present) {
 		if p.owed[m.Name] > 0 && (p.healed || !p.swept[m.Name]) {
 			return m.Name + ": the runtime has lost sandboxes and collects garbage later"

@@ -44,15 +44,19 @@ type Player struct {
 	owed map[string]int
 	// swept are nodes of which one has succeeded while faults were active: it is done again once all is healed, and nobody waits until then.
 	swept map[string]bool
+	// setBack is by how much nodes' clocks were set back since they lost sandboxes.
+	setBack map[string]time.Duration
 	// given are the addresses that nodes were given by the timeline.
 	given map[string]netip.Addr
 	// damaged is wiring that was broken by hand.
 	damaged []damage
+	// looks is how often runtimes are still to look for namespaces that went under an ADD.
+	looks int
 }
 
 // New returns a Player of s, for a world in which nothing has happened. The seed's choices come from c.
 func New(w World, s *scenarios.Scenario, c choice.Chooser) *Player {
-	return &Player{world: w, s: s, chooser: c, plan: s.Config.IPAM, named: map[string]bool{}, paused: map[string]int{}, cordoned: map[string]bool{}, heirs: map[string]string{}, owed: map[string]int{}, swept: map[string]bool{}, done: map[string]int{}, services: map[string]bool{}, given: map[string]netip.Addr{}}
+	return &Player{world: w, s: s, chooser: c, plan: s.Config.IPAM, named: map[string]bool{}, paused: map[string]int{}, cordoned: map[string]bool{}, heirs: map[string]string{}, owed: map[string]int{}, swept: map[string]bool{}, setBack: map[string]time.Duration{}, done: map[string]int{}, services: map[string]bool{}, given: map[string]netip.Addr{}}
 }
 
 // action is one verb: what it needs and how it is done.

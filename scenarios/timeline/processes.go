@@ -109,5 +109,11 @@ func (p *Player) restartBoth(_ context.Context, a scenarios.RestartBoth) error {
 
 // setClock moves the wall clocks of machines.
 func (p *Player) setClock(_ context.Context, a scenarios.SetClock) error {
-	return p.each(a.Node, a.Verb(), living, func(node string) error { p.world.SetClock(node, a.By()); return nil })
+	return p.each(a.Node, a.Verb(), living, func(node string) error {
+		if back := -a.By(); back > 0 && p.owed[node] > 0 {
+			p.setBack[node] += back
+		}
+		p.world.SetClock(node, a.By())
+		return nil
+	})
 }

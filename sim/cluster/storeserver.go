@@ -36,6 +36,8 @@ type StoreClient struct {
 	sink   func(agent.Event)
 	closed bool
 	watch  *storeFeed
+	// opened is the last request that has opened a watch: IDs ascend.
+	opened uint64
 }
 
 // Connect returns a client at an endpoint. Sink receives StoreReply, StoreChanged and StoreWatchLost until Close.
@@ -122,11 +124,11 @@ func (c *storeCall) Serve() any {
 	return &storeReply{agent.StoreReply{ID: c.ID, Err: out.Err, Revision: out.Revision, Store: store.identity, Items: out.Items}}
 }
 
-// openWatch replaces the client's watch. A request that was late opens none where the client has a watch by a later one, whose place a
-// second stream would not take: nobody would read it.
+// openWatch replaces the client's watch. A request that came twice, or late, opens none: a stream beside the one that the client reads would be
+// read by nobody, and does not take its place.
 func (c *storeCall) openWatch(store *Store) Outcome {
 	cl := c.client
-	if cl.closed || cl.watch != nil && cl.watch.id > c.ID {
+	if cl.closed || c.ID <= cl.opened {
 		return Outcome{Revision: store.revision}
 	}
 	f := &storeFeed{client: cl, id: c.ID}
@@ -138,7 +140,7 @@ func (c *storeCall) openWatch(store *Store) Outcome {
 	}
 	f.watch = w
 	cl.endWatch()
-	cl.watch, c.feed = f, f
+	cl.watch, cl.opened, c.feed = f, c.ID, f
 	return Outcome{Revision: store.revision}
 }
 
