@@ -55,9 +55,15 @@ type Manager struct {
 	unshown   map[string]time.Time // ENIs that the metadata service did not show in time, since then
 	attached  map[string]bool      // every ENI of the instance, managed or not
 	unmanaged map[string]bool
-	freed     map[netip.Prefix]time.Time
+	freed     map[freedUnit]time.Time
 	// unsure are those of the freed units whose giving back nobody has answered, until a look behind freedMemory has shown what became of them.
-	unsure map[netip.Prefix]time.Time
+	unsure map[freedUnit]time.Time
+}
+
+// freedUnit is a unit that an ENI gave back. EC2 may give it to another ENI at once.
+type freedUnit struct {
+	eni  string
+	unit netip.Prefix
 }
 
 type phase uint8
@@ -109,7 +115,7 @@ func NewNodeManager(p *NodePool, sizing Sizing) *Manager { return newManager(p, 
 func newManager(ds store, sizing Sizing) *Manager {
 	return &Manager{
 		sizing: sizing, ds: ds,
-		attached: make(map[string]bool), unshown: make(map[string]time.Time), unmanaged: make(map[string]bool), freed: make(map[netip.Prefix]time.Time), unsure: make(map[netip.Prefix]time.Time),
+		attached: make(map[string]bool), unshown: make(map[string]time.Time), unmanaged: make(map[string]bool), freed: make(map[freedUnit]time.Time), unsure: make(map[freedUnit]time.Time),
 	}
 }
 

@@ -81,7 +81,7 @@ func (m *Manager) grown(now time.Time, c Call, r Result) {
 // add puts units that EC2 has given into the store.
 func (m *Manager) add(eni string, units []netip.Prefix) {
 	for _, p := range units {
-		delete(m.freed, p)
+		delete(m.freed, freedUnit{eni, p})
 		if err := m.ds.AddIPv4CidrToStore(eni, p); err != nil {
 			m.note("add %s to %s: %v", p, eni, err)
 		}
@@ -109,7 +109,7 @@ func (m *Manager) decrease(now time.Time) bool {
 			if err := m.ds.DelIPv4CidrFromStore(id, p, false); err != nil {
 				m.note("remove %s of %s: %v", p, id, err)
 			}
-			m.freed[p] = now
+			m.freed[freedUnit{id, p}] = now
 		}
 		m.ask(now, Call{Op: UnassignUnits, ENI: id, Prefixes: units})
 		return true
@@ -123,10 +123,10 @@ func (m *Manager) shrunk(now time.Time, c Call, r Result) {
 	if r.Err != nil {
 		refused := codeOf(r.Err) != "" || errors.Is(r.Err, ErrIPInUse)
 		for _, p := range c.Prefixes {
-			if refused {
-				delete(m.freed, p)
+			if u := (freedUnit{c.ENI, p}); refused {
+				delete(m.freed, u)
 			} else {
-				m.freed[p], m.unsure[p] = now, now
+				m.freed[u], m.unsure[u] = now, now
 			}
 		}
 		m.fail(now, c.String(), r.Err)

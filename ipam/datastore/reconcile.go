@@ -24,7 +24,7 @@ func (m *Manager) imds(now time.Time, r Result) {
 
 // looked: the store is what is attached, but for what was given back lately.
 func (m *Manager) looked(now time.Time) {
-	maps.DeleteFunc(m.unsure, func(_ netip.Prefix, at time.Time) bool { return now.Sub(at) >= freedMemory })
+	maps.DeleteFunc(m.unsure, func(_ freedUnit, at time.Time) bool { return now.Sub(at) >= freedMemory })
 }
 
 func (m *Manager) differs(now time.Time, seen []AttachedENI) bool {
@@ -34,7 +34,7 @@ func (m *Manager) differs(now time.Time, seen []AttachedENI) bool {
 		switch {
 		case units != nil:
 			known++
-			if !slices.Equal(units, m.without(now, e.Units)) {
+			if !slices.Equal(units, m.without(now, e)) {
 				return true
 			}
 		case !m.unmanaged[e.ID] && m.joiner(e.ID) < 0:
@@ -44,10 +44,10 @@ func (m *Manager) differs(now time.Time, seen []AttachedENI) bool {
 	return known != m.ds.GetENIs()
 }
 
-// without is units in ascending order, less those given back so lately that they may still be seen.
-func (m *Manager) without(now time.Time, units []netip.Prefix) []netip.Prefix {
-	out := slices.DeleteFunc(slices.Clone(units), func(p netip.Prefix) bool {
-		at, ok := m.freed[p]
+// without is the ENI's units in ascending order, less those that it gave back so lately that they may still be seen.
+func (m *Manager) without(now time.Time, e AttachedENI) []netip.Prefix {
+	out := slices.DeleteFunc(slices.Clone(e.Units), func(p netip.Prefix) bool {
+		at, ok := m.freed[freedUnit{e.ID, p}]
 		return ok && now.Sub(at) < freedMemory
 	})
 	slices.SortFunc(out, netip.Prefix.Compare)
@@ -67,7 +67,7 @@ func (m *Manager) described(now time.Time, r Result) {
 	}
 	m.succeeded()
 	m.doubt = false
-	maps.DeleteFunc(m.freed, func(_ netip.Prefix, at time.Time) bool { return now.Sub(at) >= freedMemory })
+	maps.DeleteFunc(m.freed, func(_ freedUnit, at time.Time) bool { return now.Sub(at) >= freedMemory })
 	m.looked(now)
 	managed := FilterUnmanagedENIs(r.ENIs)
 	clear(m.attached)
@@ -104,7 +104,7 @@ const errNoPrimary = constant("an answer without a primary ENI is not believed")
 
 // sync makes the units of an ENI in the store those that EC2 has.
 func (m *Manager) sync(now time.Time, e AttachedENI) {
-	have, want := m.ds.Units(e.ID), m.without(now, e.Units)
+	have, want := m.ds.Units(e.ID), m.without(now, e)
 	for _, p := range have {
 		if _, ok := slices.BinarySearchFunc(want, p, netip.Prefix.Compare); !ok {
 			m.note("EC2 does not have %s of %s", p, e.ID)
