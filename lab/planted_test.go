@@ -162,6 +162,7 @@ var notJudged = map[string]string{
 	"calls-accepted":    "a refused call may be another client's doing on a real VPP",
 	"calls-needed":      "a real VPP does not say that it had what it was told",
 	"stays-quiet":       "labs do not wait for minutes after the end",
+	"records-exclusive": "labs do not wait for minutes after the end, and hear of records and of blocks by two ways",
 }
 
 // Goal: what labs do not judge is said by name, and nothing else. Method: every law against the evidence of labs.

@@ -164,7 +164,7 @@ const (
 	// knows: what it has learned since could not stop the call.
 	FactRemoved
 	// FactRecord: the record of a node ID in the store was written or deleted as Record says. It is told when the store does it,
-	// whoever asked.
+	// whoever asked. Rest is how long its node waits for the records of nodes that are silent.
 	FactRecord
 	// FactPod: the API server's object of the pod was created, bound to Node or asked to go (Text: PodCreated, PodBound, PodDeleted).
 	FactPod

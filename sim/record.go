@@ -2,6 +2,7 @@ package sim
 
 import (
 	"net/netip"
+	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -23,8 +24,17 @@ func (w *World) recordChanged(before, after agent.StoreItem) {
 		return i.Value
 	}
 	if c, ok := timeline.RecordChange(after.Key, text(before), text(after)); ok {
-		w.emit(scenarios.Fact{Kind: scenarios.FactRecord, Node: c.After.Name, Record: &c})
+		w.emit(scenarios.Fact{Kind: scenarios.FactRecord, Node: c.After.Name, Record: &c, Rest: w.claimPatience(c.After.Name)})
 	}
+}
+
+// claimPatience is how long the agent of a node waits for the records of others.
+func (w *World) claimPatience(node string) time.Duration {
+	m := w.machines[node]
+	if m == nil {
+		return 0
+	}
+	return m.clocks.truly(w.agentConfig.ClaimPatience)
 }
 
 // heldIDs are the records that are not marked as released.

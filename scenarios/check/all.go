@@ -16,6 +16,7 @@ func All() []scenarios.Law {
 		nodeIDsDisjoint(),
 		nodeIDsRest(),
 		recordsOwned(),
+		recordsExclusive(),
 		idsReturned(),
 		grantsDisjoint(),
 		grantsUsed(),

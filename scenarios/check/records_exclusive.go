@@ -1,0 +1,187 @@
+package check
+
+import (
+	"maps"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+const recordsExclusiveName = "records-exclusive"
+
+// recordsExclusive: beside the blocks that it gives addresses from, a node's record in the store names none that another node does, and
+// none at all while the store has lost the record of a node that has not written it again: nobody knows which blocks that one has. Who
+// gives addresses from a block for the first time has told of it there before.
+//
+// A node that has not heard yet may name what another one has; it takes that back when it hears, does not name it once more while the other one's
+// record has it, and in a cluster at rest nobody does. After Rest, its patience with the ones that are silent, a node goes on without their records. A
+// snapshot has no history.
+func recordsExclusive() scenarios.Law {
+	return scenarios.Law{
+		Name:  recordsExclusiveName,
+		Why:   "Everybody routes a block to the node whose record names it: what the pods of another one are sent there goes into nothing.",
+		When:  scenarios.Always,
+		Needs: []scenarios.Evidence{scenarios.Records, scenarios.Blocks, scenarios.NodeIDs, scenarios.ProgramLives, scenarios.Disturbances, scenarios.Sandboxes, scenarios.LongQuiet},
+		Watch: func() scenarios.Watcher {
+			return &blockWatcher{records: map[uint32]published{}, nodes: map[string][]netip.Prefix{}, named: map[twice]bool{}}
+		},
+	}
+}
+
+// published is what a record says.
+type published struct {
+	scenarios.NodeRecord
+	blocks []netip.Prefix
+}
+
+type blockWatcher struct {
+	records map[uint32]published
+	// nodes are the blocks of those that have some.
+	nodes map[string][]netip.Prefix
+	// named is what records named too early, and their nodes may have heard of since.
+	named map[twice]bool
+	// wiped is when the store lost its data last; lost: it has.
+	wiped  time.Duration
+	lost   bool
+	checks int64
+}
+
+// twice is a block of a node's record that overlaps one of another node.
+type twice struct {
+	node, other string
+	mine, its   netip.Prefix
+}
+
+func (w *blockWatcher) Checks() int64 { return w.checks }
+
+func (w *blockWatcher) Observe(f *scenarios.Fact) error {
+	switch f.Kind {
+	case scenarios.FactRecord:
+		return w.write(f)
+	case scenarios.FactDisturbed:
+		if f.Text == (scenarios.WipeStore{}).Verb() {
+			clear(w.records)
+			clear(w.named)
+			w.wiped, w.lost = f.At, true
+		}
+	case scenarios.FactBlocks:
+		return w.setBlocks(f)
+	case scenarios.FactNodeGone:
+		if f.Text == scenarios.NodeLeft {
+			delete(w.nodes, f.Node)
+			maps.DeleteFunc(w.named, func(t twice, _ bool) bool { return t.node == f.Node || t.other == f.Node })
+		}
+	case scenarios.FactQuiet:
+		return w.atRest(f)
+	}
+	return nil
+}
+
+// write judges the blocks that a record has not named before.
+func (w *blockWatcher) write(f *scenarios.Fact) error {
+	r := f.Record
+	before := w.records[r.ID]
+	if r.After.UID == "" {
+		delete(w.records, r.ID)
+		return nil
+	}
+	w.records[r.ID] = published{r.After, slices.Clone(r.Blocks)}
+	if r.After.Released {
+		return nil
+	}
+	name, mine := r.After.Name, w.nodes[r.After.Name]
+	for _, p := range r.Blocks {
+		if slices.Contains(mine, p) || before.UID == r.After.UID && slices.Contains(before.blocks, p) {
+			continue
+		}
+		w.checks++
+		t, overlap := w.overlapped(name, p)
+		if overlap && w.named[t] && w.names(t.other, t.its) {
+			return broken(recordsExclusiveName, f.At, name, "the record of %s names %s once more, and %s gives addresses from %s, as its record says: look at what it had seen of that",
+				name, p, t.other, t.its)
+		}
+		if overlap {
+			w.named[t] = true
+		}
+		if again := before.UID == "" && len(mine) > 0; !w.lost || !again && f.At-w.wiped >= f.Rest {
+			continue
+		}
+		if silent := w.silent(name); silent != "" {
+			return broken(recordsExclusiveName, f.At, name, "the record of %s names %s from now on, while the store has lost the record of %s: look at what waits for all records",
+				name, p, silent)
+		}
+	}
+	return nil
+}
+
+// overlapped is the first node that gives addresses from what a block of another one overlaps; false for none.
+func (w *blockWatcher) overlapped(node string, p netip.Prefix) (twice, bool) {
+	for _, other := range slices.Sorted(maps.Keys(w.nodes)) {
+		if i := slices.IndexFunc(w.nodes[other], p.Overlaps); other != node && i >= 0 {
+			return twice{node, other, p, w.nodes[other][i]}, true
+		}
+	}
+	return twice{}, false
+}
+
+// silent is the first node beside the one named that has blocks and no record, "" for none.
+func (w *blockWatcher) silent(node string) string {
+	has := map[string]bool{node: true}
+	for _, r := range w.records { //vppdrill:unordered each by itself
+		has[r.Name] = true
+	}
+	for _, other := range slices.Sorted(maps.Keys(w.nodes)) {
+		if len(w.nodes[other]) > 0 && !has[other] {
+			return other
+		}
+	}
+	return ""
+}
+
+// atRest judges every record: everybody has heard of everything.
+func (w *blockWatcher) atRest(f *scenarios.Fact) error {
+	for _, id := range slices.Sorted(maps.Keys(w.records)) {
+		r := w.records[id]
+		if _, is := w.nodes[r.Name]; !is || r.Released {
+			continue
+		}
+		for _, p := range r.blocks {
+			w.checks++
+			if t, overlap := w.overlapped(r.Name, p); overlap && !slices.Contains(w.nodes[r.Name], p) {
+				return broken(recordsExclusiveName, f.At, r.Name, "the record of %s names %s, and %s gives addresses from %s: look at what takes a block back that another node has",
+					r.Name, p, t.other, t.its)
+			}
+		}
+	}
+	return nil
+}
+
+// setBlocks judges the blocks that a node has not had before.
+func (w *blockWatcher) setBlocks(f *scenarios.Fact) error {
+	had := w.nodes[f.Node]
+	now := make([]netip.Prefix, 0, len(f.Blocks))
+	for i := range f.Blocks {
+		p := f.Blocks[i].Prefix
+		now = append(now, p)
+		if slices.Contains(had, p) || w.lost {
+			continue
+		}
+		w.checks++
+		if !w.names(f.Node, p) {
+			return broken(recordsExclusiveName, f.At, f.Node, "%s gives addresses from %s, which its record does not name: look at what it waits for before it takes a block", f.Node, p)
+		}
+	}
+	w.nodes[f.Node] = now
+	return nil
+}
+
+func (w *blockWatcher) names(node string, p netip.Prefix) bool {
+	for _, r := range w.records { //vppdrill:unordered any will do
+		if r.Name == node && slices.Contains(r.blocks, p) {
+			return true
+		}
+	}
+	return false
+}
