@@ -25,7 +25,7 @@ func recordsExclusive() scenarios.Law {
 		When:  scenarios.Always,
 		Needs: []scenarios.Evidence{scenarios.Records, scenarios.Blocks, scenarios.NodeIDs, scenarios.ProgramLives, scenarios.Disturbances, scenarios.Sandboxes, scenarios.LongQuiet},
 		Watch: func() scenarios.Watcher {
-			return &blockWatcher{records: map[uint32]published{}, nodes: map[string][]netip.Prefix{}, named: map[twice]bool{}}
+			return &blockWatcher{records: map[uint32]published{}, last: map[string][]netip.Prefix{}, nodes: map[string][]netip.Prefix{}, named: map[twice]bool{}}
 		},
 	}
 }
@@ -38,6 +38,8 @@ type published struct {
 
 type blockWatcher struct {
 	records map[uint32]published
+	// last are the blocks of each machine's last record, by its UID, which the store may have lost since: to name them again is nothing new.
+	last map[string][]netip.Prefix
 	// nodes are the blocks of those that have some.
 	nodes map[string][]netip.Prefix
 	// named is what records named too early, and their nodes may have heard of since.
@@ -88,12 +90,14 @@ func (w *blockWatcher) write(f *scenarios.Fact) error {
 		return nil
 	}
 	w.records[r.ID] = published{r.After, slices.Clone(r.Blocks)}
+	last := w.last[r.After.UID]
+	w.last[r.After.UID] = w.records[r.ID].blocks
 	if r.After.Released {
 		return nil
 	}
 	name, mine := r.After.Name, w.nodes[r.After.Name]
 	for _, p := range r.Blocks {
-		if slices.Contains(mine, p) || before.UID == r.After.UID && slices.Contains(before.blocks, p) {
+		if slices.Contains(mine, p) || slices.Contains(last, p) {
 			continue
 		}
 		w.checks++

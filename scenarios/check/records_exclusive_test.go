@@ -49,6 +49,7 @@ func TestRecordsExclusive(t *testing.T) {
 		{"named at rest", []scenarios.Fact{says("node-2", 1, half, two), quiet}, "the record of node-2 names 10.1.1.0/25, and node-1 gives addresses from 10.1.1.0/24"},
 		{"both at rest", []scenarios.Fact{quiet}, ""},
 		{"a record that is written again", []scenarios.Fact{wiped, says("node-2", 1, two)}, ""},
+		{"and that says what the lost one said", []scenarios.Fact{says("node-2", 1, three, two), wiped, says("node-2", 2, three, two)}, ""},
 		{"and that says more", []scenarios.Fact{wiped, says("node-2", 1, three, two)}, lost},
 		{"late", []scenarios.Fact{wiped, says("node-2", time.Hour, three, two)}, lost},
 		{"with all records", []scenarios.Fact{wiped, says("node-1", 1, one), says("node-2", 1, three, two)}, ""},
