@@ -20,7 +20,8 @@ var _ timeline.World = stage{}
 // lacks is what no lab has: a hand in an agent's own process, in what watches deliver, in a disk, and in single directions of
 // the fabric.
 var lacks = []timeline.Need{timeline.AgentCalls, timeline.WatchDelivery, timeline.UnsyncedWrites, timeline.OneWayFabric,
-	timeline.SlowFabric, timeline.ServerLink, timeline.NodeDaemons, timeline.CloudRanges, timeline.OtherVersions, timeline.ForgetfulRuntimes, timeline.OwnClocks}
+	timeline.SlowFabric, timeline.ServerLink, timeline.NodeDaemons, timeline.CloudRanges, timeline.OtherVersions, timeline.ForgetfulRuntimes, timeline.OwnClocks,
+	timeline.PausedControllers}
 
 // Heal implements scenarios.World.
 func (w *World) Heal(ctx context.Context) error {

@@ -86,12 +86,17 @@ type ChangeVersion struct {
 }
 
 // LoseLeader cuts the leader of the IPAM system's controllers off without its knowing: what it asks for from then on arrives
-// only after Pause. Another one leads once the leader's lease has run out.
+// only after Pause. Another one leads once the leader's lease has run out. Asleep, its process stands still instead, as of a machine that is suspended.
 type LoseLeader struct {
 	Pause time.Duration `yaml:"pause" doc:"How long the old leader's requests are on their way; 30s when absent."`
 	// Within lets them arrive earlier, among the next leader's own.
 	Within bool `yaml:"withinTakeover" doc:"The late requests arrive between the first requests of the next leader, one at each."`
+	// Asleep is longer than the lease: a shorter one changes nobody.
+	Asleep bool `yaml:"asleep" doc:"The old leader's process stands still for the pause, 20s or more, and goes on before it hears that it leads no more."`
 }
+
+// leaderSleepLeast is until another one leads, and a little more: a lease of 15 s, 2 s between two looks at it.
+const leaderSleepLeast = 20 * time.Second
 
 func (LoseLeader) Verb() string     { return "lose-leader" }
 func (a LoseLeader) String() string { return actionLine(a) }

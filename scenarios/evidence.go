@@ -84,6 +84,8 @@ const (
 	NeedlessCalls Evidence = "needless calls"
 	// Paces: FactPaced.
 	Paces Evidence = "paces"
+	// Changes: FactChanging.
+	Changes Evidence = "changes that controllers ask for"
 	// ToldFailures: FactTold.
 	ToldFailures Evidence = "what is told of failures"
 	// Services: Snapshot.Services and NodeState.ServiceRange; FactServed and FactUnserved.
@@ -97,7 +99,7 @@ const (
 func AllEvidence() []Evidence {
 	return []Evidence{Leases, Sandboxes, PodLives, Refusals, NodeIDs, Management, Blocks, AssignedBlocks, BlockedBlocks, FreeBlocks, WaitingPods, Rests, Turns, FullNodes,
 		Disturbances, CleanStops, VPPLives, Checks, ProgramLives, NodeAddresses, NodeLeases, OtherNICs, Removals, Leftovers,
-		Records, IDRests, Disks, Unread, RefusedCalls, Patience, Tries, RangeCounts, NeedlessCalls, Paces, ToldFailures, FreeAddresses, Services, WarmTargets, HeldIDs, LongQuiet, VPPTables, LinuxTables}
+		Records, IDRests, Disks, Unread, RefusedCalls, Patience, Tries, RangeCounts, NeedlessCalls, Paces, Changes, ToldFailures, FreeAddresses, Services, WarmTargets, HeldIDs, LongQuiet, VPPTables, LinuxTables}
 }
 
 // Missing lists what the law needs and is not among delivered, in the law's order.

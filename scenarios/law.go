@@ -194,6 +194,9 @@ const (
 	FactUnserved
 	// FactPaced: the node's address management has done by itself what it does at intervals (Text: PacedStatus or PacedLook) Rest after it did so last.
 	FactPaced
+	// FactChanging: the Number-th life of the controllers' program Text asks for a change of what they decide about (Broken: what). Rest is how long ago
+	// the time was over, by its own clock, until which it led for certain; 0: it leads.
+	FactChanging
 	// FactTold: a request of the node's address management or a write of its agent's journal (Broken: what and why) was refused or not answered; Text is
 	// what the one who asked said of that where people look, "" for nothing.
 	FactTold

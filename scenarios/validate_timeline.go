@@ -133,6 +133,9 @@ func (s *Scenario) checkTimeline() *InputError {
 			if ipam.System != Cilium && ipam.System != NodeIPAM && ipam.System != Calico {
 				return s.wrongAt(path+".do", "lose-leader needs config.ipam.system cilium, nodeipam or calico: %s has no controller", ipam.System)
 			}
+			if a.Asleep && (a.Within || a.Pause != 0 && a.Pause < leaderSleepLeast) {
+				return s.wrongAt(path+".pause", "a leader that is asleep sends nothing, and keeps its lease unless it sleeps for %s at least", leaderSleepLeast)
+			}
 		case SetClock:
 			if (a.Ahead > 0) == (a.Back > 0) {
 				return s.wrongAt(path+".do", "set-clock needs one of ahead and back")

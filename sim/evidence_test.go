@@ -52,6 +52,8 @@ func seen(f scenarios.Fact, note func(scenarios.Evidence)) {
 		}
 	case scenarios.FactPaced:
 		note(scenarios.Paces)
+	case scenarios.FactChanging:
+		note(scenarios.Changes)
 	case scenarios.FactTold:
 		note(scenarios.ToldFailures)
 	case scenarios.FactFailed:

@@ -52,9 +52,9 @@ func (st stage) Lacks() []timeline.Need {
 	var lacks []timeline.Need
 	switch st.s.Config.IPAM.System {
 	case scenarios.Contiv:
-		lacks = append(lacks, timeline.CIDRControllers, timeline.LeadingController)
+		lacks = append(lacks, timeline.CIDRControllers, timeline.LeadingController, timeline.PausedControllers)
 	case scenarios.Datastore:
-		lacks = append(lacks, timeline.LeadingController)
+		lacks = append(lacks, timeline.LeadingController, timeline.PausedControllers)
 	}
 	if st.dhcp == nil {
 		lacks = append(lacks, timeline.DHCPServer)

@@ -198,7 +198,7 @@ func (st stage) RemoveRange(r netip.Prefix) error { return st.system.RemoveRange
 
 // LoseLeader implements timeline.ControlPlane.
 func (st stage) LoseLeader(how scenarios.LoseLeader) error {
-	return st.system.LoseLeader(how.Pause, how.Within)
+	return st.system.LoseLeader(how)
 }
 
 // SetPodCIDR implements timeline.ControlPlane.

@@ -19,6 +19,7 @@ func All() []scenarios.Law {
 		recordsExclusive(),
 		idsReturned(),
 		grantsDisjoint(),
+		oneLeader(),
 		grantsUsed(),
 		grantsSteady(),
 		nodesServed(),

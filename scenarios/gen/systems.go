@@ -82,9 +82,9 @@ func (d drawer) drawSystem(s *scenarios.Scenario) {
 		aliases := c.System == scenarios.NodeIPAM && c.NodeIPAM.Allocator != scenarios.RangeAllocator
 		switch leads := c.System != scenarios.Datastore; {
 		case aliases: // such allocators keep the range that they started with
-			s.Timeline[i].Action = scenarios.LoseLeader{Pause: d.between("pause", time.Second, time.Minute), Within: d.coin("within takeover", 2)}
+			s.Timeline[i].Action = lostLeader(d)
 		case leads && d.coin("leader lost", 2):
-			s.Timeline[i].Action = scenarios.LoseLeader{Pause: d.between("pause", time.Second, time.Minute), Within: d.coin("within takeover", 2)}
+			s.Timeline[i].Action = lostLeader(d)
 		case second && c.Cilium.Mode != scenarios.ClusterPool:
 			s.Timeline[i].Action = scenarios.RemoveRange{CIDR: systemSecond}
 			second = false
@@ -95,4 +95,11 @@ func (d drawer) drawSystem(s *scenarios.Scenario) {
 			second = true
 		}
 	}
+}
+
+// lostLeader is a leader that is cut off or, sometimes, stands still for longer than its lease.
+func lostLeader(d drawer) scenarios.LoseLeader {
+	a := scenarios.LoseLeader{Pause: d.between("pause", time.Second, time.Minute), Within: d.coin("within takeover", 2)}
+	a.Asleep = !a.Within && a.Pause >= 20*time.Second && d.coin("asleep", 2)
+	return a
 }

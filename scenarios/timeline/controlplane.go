@@ -83,6 +83,13 @@ func (p *Player) removeRange(_ context.Context, a scenarios.RemoveRange) error {
 	return p.world.RemoveRange(a.CIDR)
 }
 
+func loseLeaderNeed(a scenarios.LoseLeader) Need {
+	if a.Asleep {
+		return PausedControllers
+	}
+	return LeadingController
+}
+
 func (p *Player) loseLeader(_ context.Context, a scenarios.LoseLeader) error {
 	return p.world.LoseLeader(a)
 }

@@ -22,6 +22,7 @@ const (
 	ServerLink
 	CIDRControllers
 	LeadingController
+	PausedControllers
 	NodeDaemons
 	CloudRanges
 	DHCPServer
@@ -56,6 +57,7 @@ var needs = [...]string{
 	ServerLink:        "API server and store do not speak through anything that can be cut",
 	CIDRControllers:   "no controller of nodes' pod ranges runs here",
 	LeadingController: "nodes' pod ranges come from no controller that others could replace",
+	PausedControllers: "no controller runs in a process of its own that could stand still",
 	NodeDaemons:       "no daemon on the nodes asks for what this address management gives them",
 	CloudRanges:       "no cloud gives machines their ranges here",
 	DHCPServer:        "nodes' addresses come from no DHCP server",

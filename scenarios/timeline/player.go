@@ -112,7 +112,7 @@ var actions = []action{
 	on((*Player).changeCIDR),
 	on((*Player).addRange, CIDRControllers),
 	on((*Player).removeRange, CIDRControllers),
-	on((*Player).loseLeader, LeadingController),
+	onWhere((*Player).loseLeader, loseLeaderNeed),
 	on((*Player).setPodCIDR, GivenPodCIDRs),
 	on((*Player).changeNodeAddress, GivenAddresses),
 	on((*Player).changeManagement, GivenAddresses),

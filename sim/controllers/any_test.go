@@ -47,7 +47,14 @@ func anyTrouble(t *testing.T, rt *rapid.T, p scenarios.IPAM) {
 		case step == "join" && h == nil:
 			w.join(node)
 		case step == "lose":
-			_ = w.system.LoseLeader(time.Duration(rapid.IntRange(1, 60).Draw(rt, "pause"))*time.Second, rapid.Bool().Draw(rt, "within")) // AWS has none
+			how := scenarios.LoseLeader{Pause: time.Duration(rapid.IntRange(1, 60).Draw(rt, "pause")) * time.Second}
+			switch rapid.SampledFrom([]string{"late", "within", "asleep"}).Draw(rt, "how") {
+			case "within":
+				how.Within = true
+			case "asleep":
+				how.Asleep, how.Pause = true, how.Pause+20*time.Second
+			}
+			_ = w.system.LoseLeader(how) // AWS has none
 		case step == "fault":
 			w.faults = append(w.faults, &storyFault{
 				request: rapid.SampledFrom(controllers.RequestNames).Draw(rt, "request"),

@@ -1,6 +1,10 @@
 package controllers
 
-import "time"
+import (
+	"time"
+
+	"github.com/vppdrill/vppdrill/sim/fault"
+)
 
 // apiClient is one process' client of the API server. client-go's waits before it sends, by a token bucket: so many requests at once, and so
 // many a second then (k8s.io/client-go, rest.Config's QPS and Burst: 5 and 10 where nobody says). What waits in a process that dies is
@@ -9,6 +13,8 @@ type apiClient struct {
 	env  *Env
 	name string
 	gone func() bool
+	// changes, where set, is told of each request that is made.
+	changes func(fault.Op)
 	// full is when the bucket would be full again if nothing more was sent.
 	full time.Duration
 }

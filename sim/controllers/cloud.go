@@ -102,7 +102,7 @@ func (s *cloudSystem) Blocks(node string) ([]netip.Prefix, bool) {
 	return nil, true
 }
 
-func (*cloudSystem) LoseLeader(time.Duration, bool) error { return scenarios.ErrUnsupported }
+func (*cloudSystem) LoseLeader(scenarios.LoseLeader) error { return scenarios.ErrUnsupported }
 
 // FreeBlock is not known: what an instance can have depends on its interfaces.
 func (*cloudSystem) FreeBlock() bool { return false }

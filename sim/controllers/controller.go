@@ -29,7 +29,7 @@ type controller struct {
 
 func (c *controller) start() {
 	c.feed = c.env.Cluster.API.NewInformer(cluster.InformerConfig{Name: "nodeipam", At: c.at, Kind: cluster.KindNode, Handler: c})
-	c.perform(c.alloc.Run(c.now()))
+	c.perform(c.alloc.Step(c.now(), nodeipam.Leading{Until: c.now().Add(renewed)}))
 	c.feed.Start()
 }
 
@@ -49,9 +49,11 @@ func (c *controller) crash() {
 }
 
 func (c *controller) step(ev nodeipam.Event) {
-	if !c.dead {
-		c.perform(c.alloc.Step(c.now(), ev))
-	}
+	c.hear(func() {
+		if !c.dead {
+			c.perform(c.alloc.Step(c.now(), ev))
+		}
+	})
 }
 
 // Listed implements cluster.Handler.

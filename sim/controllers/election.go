@@ -1,6 +1,10 @@
 package controllers
 
-import "time"
+import (
+	"time"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
 
 // election is who leads of the lives of one program: one at a time, and for a while nobody. The zero election has had no leader yet.
 type election struct {
@@ -22,13 +26,18 @@ func (e *election) won(env *Env, program string) *leader {
 	return e.leads
 }
 
-// lose cuts the leader off for pause and lets another one take over, which lead starts; knows is called when the old one knows. False:
+// lose cuts the leader off, or has it stand still, and lets another one take over, which lead starts; knows is called when the old one knows. False:
 // nobody leads, so there is nobody to lose.
-func (e *election) lose(pause time.Duration, within bool, knows, lead func()) bool {
+func (e *election) lose(how scenarios.LoseLeader, knows, lead func()) bool {
 	if e.leads == nil || e.electing {
 		return false
 	}
-	e.late = e.leads.lose(pause, within, knows)
+	e.late = nil
+	if how.Asleep {
+		e.leads.sleep(how.Pause, knows)
+	} else {
+		e.late = e.leads.lose(how.Pause, how.Within, knows)
+	}
 	e.replace(leaseTime+electionTime, lead)
 	return true
 }

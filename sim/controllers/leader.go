@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -15,13 +16,19 @@ const (
 	renewDeadline = 10 * time.Second
 	// electionTime is until the next leader acts: client-go's candidates look every 2 s.
 	electionTime = 2 * time.Second
+	// retryPeriod is between two renewals: client-go's elector begins to count renewDeadline with the one that fails, so that a leader hears so much
+	// later than its certainty ends that it leads no more.
+	retryPeriod = 2 * time.Second
+	// renewed stands for all renewals of a lease that nobody takes: no run is so long.
+	renewed = 10 * 365 * 24 * time.Hour
 )
 
 // leader is one life of a controller: it has an endpoint of its own, so that what it sent can outlive it.
 type leader struct {
 	env *Env
-	// kind is the program, name this life of it.
+	// kind is the program, name this life of it, the life-th.
 	kind, name string
+	life       int
 	at         cluster.Endpoint
 	api        *apiClient
 	// wall is its machine's clocks, nil for right ones.
@@ -29,6 +36,11 @@ type leader struct {
 	// cut: it was cut off; its requests wait in held.
 	cut, dead bool
 	held      []func()
+	// certain is the end of its lease by its own clock, once that is not renewed any more.
+	certain time.Time
+	// asleep: its process stands still, and what it would hear waits.
+	asleep  bool
+	unheard []func()
 	// late is the leader before, where its requests arrive in front of this one's.
 	late *leader
 	// wake numbers its alarms: only the last one counts.
@@ -37,8 +49,9 @@ type leader struct {
 
 func newLeader(env *Env, name string, life int, late *leader) *leader {
 	kind, name := name, name+"-"+strconv.Itoa(life)
-	l := &leader{env: env, kind: kind, name: name, at: env.Cluster.Net.Endpoint(name), late: late}
+	l := &leader{env: env, kind: kind, name: name, life: life, at: env.Cluster.Net.Endpoint(name), late: late}
 	l.api = env.apiClient(name, func() bool { return l.dead })
+	l.api.changes = l.changes
 	if env.Wall != nil {
 		l.wall = env.Wall(name)
 	}
@@ -61,6 +74,44 @@ func (l *leader) until(d time.Duration) time.Duration {
 	return l.wall.UntilAfter(d)
 }
 
+// changes tells that the process asks for a change.
+func (l *leader) changes(op fault.Op) {
+	if l.env.Changing == nil || !slices.Contains(changing, op.Name) {
+		return
+	}
+	var past time.Duration
+	if !l.certain.IsZero() {
+		past = max(0, l.now().Sub(l.certain))
+	}
+	l.env.Changing(l.kind, l.life, op.Name+" "+op.Key, past)
+}
+
+// hear does what the process does about something that it is told: when it wakes, where it sleeps.
+func (l *leader) hear(do func()) {
+	if l.asleep {
+		l.unheard = append(l.unheard, do)
+		return
+	}
+	do()
+}
+
+// sleep has the process stand still for pause: its lease runs out meanwhile. When it wakes it does first what has waited: what an elector waits by does
+// not count a machine's sleep (Linux' CLOCK_MONOTONIC), so that the next renewal is the first to be refused.
+func (l *leader) sleep(pause time.Duration, knows func()) {
+	l.asleep = true
+	l.certain = l.now().Add(renewDeadline)
+	l.env.Note(l.name, "stands still")
+	l.env.Clock.After(pause, &step{l.name, "goes on", func() {
+		l.asleep = false
+		for len(l.unheard) > 0 {
+			do := l.unheard[0]
+			l.unheard = l.unheard[1:]
+			do()
+		}
+		knows()
+	}})
+}
+
 // send starts a request, or keeps it until the cut ends.
 func (l *leader) send(call func()) {
 	if l.cut {
@@ -77,6 +128,7 @@ func (l *leader) send(call func()) {
 // of its successor's.
 func (l *leader) lose(pause time.Duration, within bool, knows func()) (late *leader) {
 	l.cut = true
+	l.certain = l.now().Add(renewDeadline)
 	l.env.Note(l.name, "cut off")
 	l.env.Clock.After(l.until(renewDeadline), &step{l.name, "stops leading", func() {
 		knows()
@@ -134,6 +186,7 @@ func (l *leader) outside(op fault.Op, wait time.Duration, act func() error, then
 			then(err)
 		}
 	}
+	l.changes(op)
 	l.env.request(request{
 		op: op,
 		send: func() {

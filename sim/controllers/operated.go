@@ -2,7 +2,8 @@ package controllers
 
 import (
 	"net/netip"
-	"time"
+
+	"github.com/vppdrill/vppdrill/scenarios"
 )
 
 // operated is what systems have in common whose nodes' agents and one elected program work on resources of their own: who leads, and which
@@ -45,9 +46,13 @@ func (o *operated[L, A]) lead() {
 	o.leading.start()
 }
 
-// LoseLeader implements System. What the old leader had asked for and was cut off with never gets there; what it had written arrives late.
-func (o *operated[L, A]) LoseLeader(pause time.Duration, within bool) error {
-	o.lose(pause, within, o.leading.stop, o.lead)
+// LoseLeader implements System. What the old leader had asked for and was cut off with never gets there; what it had written arrives late. One that
+// stands still never goes on: what wakes it first is that its term is over.
+func (o *operated[L, A]) LoseLeader(how scenarios.LoseLeader) error {
+	old := o.leading
+	if o.lose(how, old.stop, o.lead) && how.Asleep {
+		old.stop()
+	}
 	return nil
 }
 

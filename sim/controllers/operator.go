@@ -113,8 +113,10 @@ func (o *operator) store(r agent.StoreRequest, then func(agent.StoreReply)) {
 	case agent.StoreDelete:
 		name = ledgerStrike
 	}
+	op := fault.Op{Node: o.kind, Name: name, Key: r.Key}
+	o.changes(op)
 	o.env.request(request{
-		op:     fault.Op{Node: o.kind, Name: name, Key: r.Key},
+		op:     op,
 		send:   func() { o.send(func() { o.client.Do(r) }) },
 		forget: func() { o.muted = r.ID },
 		tell: func(bool) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
@@ -124,11 +123,14 @@ func (s *rangeSystem) RemoveRange(r netip.Prefix) error {
 	return err
 }
 
-// LoseLeader lets another controller manager take over.
-func (s *rangeSystem) LoseLeader(pause time.Duration, within bool) error {
-	if old := s.leading; old != nil && s.lose(pause, within, old.stop, s.lead) {
-		old.step(nodeipam.Leading{Until: old.now().Add(renewDeadline)})
+// LoseLeader lets another controller manager take over. The old one was told until when it leads, and hears later that it does not any more.
+func (s *rangeSystem) LoseLeader(how scenarios.LoseLeader) error {
+	old := s.leading
+	if old == nil || s.electing {
+		return nil
 	}
+	old.step(nodeipam.Leading{Until: old.now().Add(renewDeadline)})
+	s.lose(how, func() { old.after(retryPeriod, "hears that it leads no more", old.stop) }, s.lead)
 	return nil
 }
 

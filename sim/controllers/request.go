@@ -48,6 +48,9 @@ const (
 	blockTend     = "block-tend" // by the controllers
 )
 
+// changing are the requests of elected programs that change something.
+var changing = []string{ledgerAppend, ledgerStrike, resourceWrite, nodeTouch, nodePatch, nodeCondition, aliasAdd, assignIPs, unassignIPs, blockTend}
+
 // request is one request of a controller or of a node's daemon, which a fault may befall.
 type request struct {
 	// op is whose request it is, what is done and to what.
@@ -98,6 +101,9 @@ func (e *Env) request(r request) {
 
 // call is a request to the API server by a client, sent by send.
 func (e *Env) call(from *apiClient, op fault.Op, c *cluster.ResourceCall, send, die func()) {
+	if from.changes != nil {
+		from.changes(op)
+	}
 	answer := c.Then
 	then := func(o cluster.Object, err error) {
 		e.tried(op, err)

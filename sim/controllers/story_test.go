@@ -223,7 +223,7 @@ func (w *world) command(d *datadriven.TestData) string {
 	case "lose":
 		pause, err := time.ParseDuration(node)
 		w.must(err)
-		if err := w.system.LoseLeader(pause, len(d.CmdArgs) > 1 && d.CmdArgs[1].Key == "within"); err != nil {
+		if err := w.system.LoseLeader(scenarios.LoseLeader{Pause: pause, Within: len(d.CmdArgs) > 1 && d.CmdArgs[1].Key == "within"}); err != nil {
 			return "error: " + err.Error()
 		}
 	case "fault":

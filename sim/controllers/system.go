@@ -45,6 +45,8 @@ type Env struct {
 	// it says of a request that failed as what describes.
 	Paced func(node, of string, rest time.Duration)
 	Told  func(node, what, said string)
+	// Changing, where set, is told that a life of an elected program asks for a change, what, and for how long it has not led for certain any more.
+	Changing func(program string, life int, what string, past time.Duration)
 	// Wall gives the clocks of the machine on which a life of a controller runs; nil: all are right.
 	Wall func(name string) Wall
 	// Plant puts faults back; the zero Plant none.
@@ -113,7 +115,8 @@ type System interface {
 	RemoveRange(r netip.Prefix) error
 	// LoseLeader cuts the leading controller off: its requests arrive pause later, or within its successor's takeover, one in front
 	// of each of the successor's own.
-	LoseLeader(pause time.Duration, within bool) error
+	// One that stands still asks for nothing meanwhile.
+	LoseLeader(how scenarios.LoseLeader) error
 	// FreeBlock reports whether there is a block that a node without any could be given.
 	FreeBlock() bool
 	// Pending says what is under way, "" when nothing is.
@@ -174,7 +177,7 @@ func (*own) Refused(string, ipam.Owner)                 {}
 func (*own) Blocks(string) ([]netip.Prefix, bool)       { return nil, false }
 func (*own) AddRange(netip.Prefix) error                { return scenarios.ErrUnsupported }
 func (*own) RemoveRange(netip.Prefix) error             { return scenarios.ErrUnsupported }
-func (*own) LoseLeader(time.Duration, bool) error       { return scenarios.ErrUnsupported }
+func (*own) LoseLeader(scenarios.LoseLeader) error      { return scenarios.ErrUnsupported }
 func (*own) FreeBlock() bool                            { return false }
 func (*own) Pending() string                            { return "" }
 func (*own) Warm(string, []netip.Addr) []scenarios.Warm { return nil }
