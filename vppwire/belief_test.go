@@ -142,3 +142,27 @@ func TestDownLinkGone(t *testing.T) {
 		t.Errorf("the next pair has its offload on:\n%s", s.AppendPlan(nil))
 	}
 }
+
+// Goal: a link that a dump shows down, where it was believed up, comes up with the AF_PACKET interface on it and needs no further call.
+// Method: the call that sets the link up is lost on its way; the dump shows the link as it is wanted, but down, and with its offload off.
+func TestDownLinkComesUp(t *testing.T) {
+	b, s := newBare(), NewSession()
+	pair := parsed(t, "veth vd1 peer eth0 netns /a", "link vd1 mtu 1500 mac 00:00:00:00:00:00 of vd1", "offload vd1", "af-packet host-vd1 mac 02:fe:00:00:00:01")
+	s.Set("pod", pair)
+	s.AllowDelete()
+	s.Connect(1)
+	set := func(c Call) bool { return c.Name() == "linux_link_set" }
+	drive(s, b, set)
+	b.have[pair[2].Key()] = pair[2]
+	lost := Call{p: &s.call}
+	s.Feed(time.Unix(0, 0), lost.Unanswered())
+	drive(s, b, func(c Call) bool {
+		if set(c) && b.have[pair[1].Key()] != nil || c.Name() == "linux_offload_set" {
+			t.Errorf("%s says what is so already", c)
+		}
+		return false
+	})
+	if !s.Idle() || b.have[pair[1].Key()] == nil {
+		t.Errorf("not all is there:\n%s", s.AppendPlan(nil))
+	}
+}

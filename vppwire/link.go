@@ -99,6 +99,10 @@ func (LinkState) readLink(s *Session, netns string, l *LinuxLink) {
 	case l.Up:
 		s.observe(o)
 	case netns == "" && o.ours():
-		s.down[s.ident(&k)] = o
+		id := s.ident(&k)
+		if n := s.find(id); n != 0 {
+			s.forget(n) // that it is up, as perhaps was believed; what is set on it, the dump shows after it
+		}
+		s.down[id] = o
 	}
 }
