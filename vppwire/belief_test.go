@@ -166,3 +166,22 @@ func TestDownLinkComesUp(t *testing.T) {
 		t.Errorf("not all is there:\n%s", s.AppendPlan(nil))
 	}
 }
+
+// Goal: a namespace that somebody has asked to look at is looked at also when VPP dies before. Method: nobody wants anything in it, the
+// dump is queued, and VPP is another one.
+func TestAskedNamespaceIsKept(t *testing.T) {
+	b, s := newBare(), NewSession()
+	s.AllowDelete()
+	s.Connect(1)
+	s.DoubtNetns("/a")
+	s.Disconnect()
+	s.Connect(2)
+	looked := false
+	drive(s, b, func(c Call) bool {
+		looked = looked || c.p.step == dumpStep{dump: linuxDump, name: "/a"}
+		return false
+	})
+	if !looked {
+		t.Error("nobody has looked there")
+	}
+}

@@ -89,6 +89,7 @@ func (s *Session) Doubt(error) {
 	clear(s.netns)
 	s.sources.reset()
 	clear(s.down)
+	asked := slices.Clone(s.dump.steps)
 	s.dump.all(s.ip6)
 	for n := uint32(1); n <= s.used; n++ {
 		s.unverify(n)
@@ -102,6 +103,11 @@ func (s *Session) Doubt(error) {
 			} else if v, ok := o.(spanning); ok && v.farNetns() != "" {
 				s.needNetns(v.farNetns())
 			}
+		}
+	}
+	for _, st := range asked { // nobody asks again for a namespace that nothing is wanted in
+		if st.dump == linuxDump && st.name != "" {
+			s.needNetns(st.name)
 		}
 	}
 }
