@@ -7,15 +7,16 @@ import (
 )
 
 // Idle reports whether an operation says what is so already, of those that Linux answers with success then too: it would change nothing. To
-// set a link's MAC forgets its neighbors, and is something; a link beside VPP goes up and down with VPP's interface, and does not count. Idle changes nothing itself.
+// set a link's MAC forgets its neighbors, and is something. A link beside VPP goes up and down with VPP's interface, which whoever made that has to
+// know. Idle changes nothing itself.
 func (h *Host) Idle(op vppwire.LinuxOp) bool {
 	switch op := op.(type) {
 	case vppwire.LinkSet:
 		l, err := h.at(op.Netns, op.Name)
-		return err == nil && op.Netns != "" && l.up == op.Up && (op.MTU == 0 || l.mtu == op.MTU) && op.MAC == vppwire.MAC{}
+		return err == nil && l.up == op.Up && (op.MTU == 0 || l.mtu == op.MTU) && op.MAC == vppwire.MAC{}
 	case vppwire.OffloadSet:
 		l, err := h.at(op.Netns, op.Name)
-		return err == nil && op.Netns != "" && l.offloadOff == op.Off
+		return err == nil && l.offloadOff == op.Off
 	case vppwire.NeighSet:
 		l, err := h.at(op.Netns, op.Link)
 		return err == nil && slices.Contains(l.neighbors, neighbor{addr: op.Addr, mac: op.MAC})

@@ -24,6 +24,8 @@ func TestIdle(t *testing.T) {
 	for _, op := range []vppwire.LinuxOp{
 		vppwire.LinkSet{Netns: pod, Name: "eth0", Up: true, MTU: 1400},
 		vppwire.OffloadSet{Netns: pod, Name: "eth0", Off: true},
+		vppwire.LinkSet{Name: "v0", Up: true},
+		vppwire.OffloadSet{Name: "v0", Off: true},
 		vppwire.NeighSet{Netns: pod, Link: "eth0", Addr: peer, MAC: vppwire.MAC{2, 0, 0, 0, 0, 9}},
 		vppwire.RouteSet{Route: vppwire.HostRoute{Netns: pod, Link: "eth0", Dst: netip.MustParsePrefix("10.1.1.9/32")}},
 	} {
