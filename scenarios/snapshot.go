@@ -91,6 +91,9 @@ type NodeState struct {
 	Blocked []netip.Prefix
 	// ServiceRange is what the host's way to services leads into VPP for; the zero Prefix where VPP serves none.
 	ServiceRange netip.Prefix
+	// NoOffload reports that the configuration has Linux finish checksums on the veths beside VPP, whose AF_PACKET cannot, and that Linux
+	// tells whether it does; labs prove it by TCP instead.
+	NoOffload bool
 	// MainTable and PodTable are the VRFs.
 	MainTable, PodTable uint32
 	// Leases yields what the agent has leased in ascending address order; nil when the agent is down.

@@ -45,7 +45,7 @@ func (m *machine) state() scenarios.NodeState {
 	n := scenarios.NodeState{
 		Name: m.name, MachineUp: m.up, AgentUp: m.proc != nil && !m.proc.paused, VPPUp: m.vpp != nil && !m.vppPaused,
 		Assigned: m.w.assigned[m.name], Management: m.management,
-		MainTable: m.w.wiring.MainTable, PodTable: m.w.wiring.PodTable, Pods: m.w.sandboxes(m),
+		NoOffload: !m.w.wiring.KeepOffload, MainTable: m.w.wiring.MainTable, PodTable: m.w.wiring.PodTable, Pods: m.w.sandboxes(m),
 	}
 	n.Leased, n.OtherNICs = m.leased(), m.otherNICs()
 	if node, ok := m.w.api.Node(m.name); ok {

@@ -157,6 +157,8 @@ func (b *lists) namespaces() error {
 			return b.broken("link %s of %s is down", link, p.Pod)
 		case !ok || local != link:
 			return b.broken("link %s of %s does not have its address %s", link, p.Pod, p.Addr)
+		case b.offloads(&w.link):
+			return b.broken("link %s of %s leaves checksums to hardware: what TCP sends arrives broken", link, p.Pod)
 		case !w.gateway.IsValid():
 			continue
 		}
@@ -175,9 +177,18 @@ func (b *lists) namespaces() error {
 	return nil
 }
 
-// hostLinks: every veth and tap in the host's own namespace belongs to a VPP interface.
+// offloads reports whether the kernel leaves unfinished what is sent into a veth that leads to VPP, though it is told not to.
+func (b *lists) offloads(l *vppwire.LinuxLink) bool {
+	return b.n.NoOffload && l.Type == "veth" && !l.OffloadOff
+}
+
+// hostLinks: every veth and tap in the host's own namespace belongs to a VPP interface, and whatever but VPP may send into one of the veths
+// finishes checksums.
 func (b *lists) hostLinks() error {
 	for l := range b.n.Linux.Links("") {
+		if l.Name != vppwire.HostVPPDevice && b.devices[l.Name] && b.offloads(&l) {
+			return b.broken("link %s of the host leaves checksums to hardware: what TCP sends arrives broken", l.Name)
+		}
 		if (l.Type == "veth" || l.Type == "tun") && !b.devices[l.Name] {
 			return b.broken("link %s is left in the host's namespace: no VPP interface uses it", l.Name)
 		}
