@@ -45,7 +45,7 @@ func (s *Subnet) Occupy(a netip.Addr) bool {
 	return ok && s.taken.Set(i)
 }
 
-// Vacate gives back what Occupy took.
+// Vacate gives back what Occupy took, and nothing else.
 func (s *Subnet) Vacate(a netip.Addr) {
 	if s.prefix.Contains(a) {
 		s.release(netip.PrefixFrom(a, a.BitLen()))
@@ -88,6 +88,8 @@ func (s *Subnet) unit(index uint64, bits int) netip.Prefix {
 }
 
 func (s *Subnet) release(p netip.Prefix) {
-	i, _ := space.Index(s.prefix, p.Addr())
-	s.taken.ClearRange(i, i+space.Count(p)-1)
+	i, ok := space.Index(s.prefix, p.Addr())
+	if n := space.Count(p); !ok || s.taken.ClearRange(i, i+n-1) != n {
+		panic("ec2: " + p.String() + " is given back to " + s.prefix.String() + ", which has not given all of it") // it would lack addresses for ever
+	}
 }

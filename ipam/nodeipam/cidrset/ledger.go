@@ -140,7 +140,10 @@ func (l *Ledger) Return(cidr netip.Prefix) (freed uint64, err error) {
 	if l.needed(first) {
 		return 0, nil
 	}
-	return l.set.clearRange(first, first), nil
+	if l.set.clearRange(first, first) != 1 { // a block that is claimed and not taken was anybody's, one that stays taken is lost
+		panic(fmt.Sprintf("cidrset: %s was claimed, and its block of %s is not taken", cidr, l.set.cluster))
+	}
+	return 1, nil
 }
 
 func (l *Ledger) unclaimed(cidr netip.Prefix) error {
@@ -156,7 +159,9 @@ func (l *Ledger) needed(i uint64) bool {
 // recount works blocks first..last out anew and returns how many became free.
 func (l *Ledger) recount(first, last uint64) uint64 {
 	before := l.set.taken.Count()
-	l.set.taken.ClearRange(first, last)
+	if n := l.set.taken.ClearRange(first, last); n != last-first+1 {
+		panic(fmt.Sprintf("cidrset: of blocks %d to %d of %s, which were claimed, %d are taken", first, last, l.set.cluster, n))
+	}
 	for _, w := range l.wide {
 		if from, to, err := l.set.Indices(w); err == nil && from <= last && first <= to {
 			l.set.taken.SetRange(max(from, first), min(to, last))
