@@ -11,7 +11,7 @@
 //
 // Laws that need what a real node does not show are not judged, and reports say so: ranges-counted, full-when-refused, warm-kept,
 // told-is-saved, requests-answered, retries-back-off, keeps-pace, one-leader, failures-told, calls-accepted, calls-needed, stays-quiet,
-// records-exclusive.
+// records-exclusive, refusals-true.
 //
 // To add an action, see scenarios/timeline; another kind of machine, Backend.
 package lab

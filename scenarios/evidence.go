@@ -78,6 +78,8 @@ const (
 	Tries Evidence = "tries in vain"
 	// FreeAddresses: Addr of FactRefused, where it is Exhausted.
 	FreeAddresses Evidence = "free addresses"
+	// Holdings: Holding of FactRefused.
+	Holdings Evidence = "what refusing nodes have"
 	// RangeCounts: Snapshot.Ranges in settled snapshots.
 	RangeCounts Evidence = "controllers' counts of blocks"
 	// NeedlessCalls: FactNeedless, and FactAgentUp.
@@ -99,7 +101,7 @@ const (
 func AllEvidence() []Evidence {
 	return []Evidence{Leases, Sandboxes, PodLives, Refusals, NodeIDs, Management, Blocks, AssignedBlocks, BlockedBlocks, FreeBlocks, WaitingPods, Rests, Turns, FullNodes,
 		Disturbances, CleanStops, VPPLives, Checks, ProgramLives, NodeAddresses, NodeLeases, OtherNICs, Removals, Leftovers,
-		Records, IDRests, Disks, Unread, RefusedCalls, Patience, Tries, RangeCounts, NeedlessCalls, Paces, Changes, ToldFailures, FreeAddresses, Services, WarmTargets, HeldIDs, LongQuiet, VPPTables, LinuxTables}
+		Records, IDRests, Disks, Unread, RefusedCalls, Patience, Tries, RangeCounts, NeedlessCalls, Paces, Changes, ToldFailures, FreeAddresses, Holdings, Services, WarmTargets, HeldIDs, LongQuiet, VPPTables, LinuxTables}
 }
 
 // Missing lists what the law needs and is not among delivered, in the law's order.

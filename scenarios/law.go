@@ -93,6 +93,20 @@ type RecordChange struct {
 	Address netip.Addr
 }
 
+// Holding is what a node has when it refuses an ADD for want of an address.
+type Holding struct {
+	// Blocks are those that it gives addresses from, in its order.
+	Blocks []Room
+	// Pool is what the pod's address is to be of, where a system has several.
+	Pool string
+}
+
+// Room is how many addresses a block has for pods, and how many of them are leased.
+type Room struct {
+	Block             netip.Prefix
+	Addresses, Leased int
+}
+
 // NodeRecord is what a record says of whose an ID is; the zero NodeRecord is none.
 type NodeRecord struct {
 	Name, UID string
@@ -113,7 +127,7 @@ const (
 	FactAnswered
 	// FactRefused: an ADD for Owner was answered with an error (Text) and its CNI error code (Number), Exhausted when no address was
 	// free; Addr is one that was free all the same, and had been for a while, where the world knows one. Rest is how long the configuration has an ADD wait for its wiring; 0 where something else than the wiring may have
-	// refused it, or nobody knows who did.
+	// refused it, or nobody knows who did. Holding is what the node had when its agent refused it for want of an address, nil where nobody knows.
 	FactRefused
 	// FactDeleted: a DEL for Owner was answered with success. Unsaved as below.
 	FactDeleted
@@ -249,9 +263,10 @@ type Fact struct {
 	InTurn bool
 	// Kept is FactServed's.
 	Kept bool
-	// Exhausted is FactRefused's, Counts FactCounted's, Addrs FactAddressed's, Removal FactRemoved's; Netns, the sandbox' namespace,
+	// Exhausted and Holding are FactRefused's, Counts FactCounted's, Addrs FactAddressed's, Removal FactRemoved's; Netns, the sandbox' namespace,
 	// FactAnswered's.
 	Exhausted bool
+	Holding   *Holding
 	Counts    *Counts
 	Addrs     []netip.Addr
 	Removal   *Removal

@@ -147,8 +147,12 @@ func (w *World) hooks() cluster.Hooks {
 			fact(scenarios.FactSandboxGone, node, s)
 		},
 		Refused: func(node string, s *cluster.Sandbox, r cluster.CNIResult) {
-			w.emit(scenarios.Fact{Kind: scenarios.FactRefused, Node: node, Owner: s.Owner, Pod: s.Pod.String(), PodUID: s.UID, Text: r.Message,
-				Number: r.Code, Exhausted: r.Exhausted, Addr: w.freeInVain(node, r), Rest: w.patience(node, r)})
+			f := scenarios.Fact{Kind: scenarios.FactRefused, Node: node, Owner: s.Owner, Pod: s.Pod.String(), PodUID: s.UID, Text: r.Message,
+				Number: r.Code, Exhausted: r.Exhausted, Addr: w.freeInVain(node, r), Rest: w.patience(node, r)}
+			if m := w.machines[node]; m != nil {
+				f.Holding = m.refusing
+			}
+			w.emit(f)
 		},
 	}
 }

@@ -1,16 +1,46 @@
 package sim
 
 import (
+	"math"
 	"net/netip"
 	"time"
 
+	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/space"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/cluster"
+	"github.com/vppdrill/vppdrill/sim/controllers"
 )
 
 // freeLeast is how long an address must have been free for an agent to know of it that refuses an ADD.
 const freeLeast = time.Second
+
+// holding is what the node has at the moment, when the agent refuses an ADD of owner for want of an address.
+func (p *process) holding(owner ipam.Owner) *scenarios.Holding {
+	h := &scenarios.Holding{}
+	if asker, ok := p.m.w.system.(controllers.PoolAsker); ok {
+		h.Pool = asker.PoolOf(owner)
+	}
+	reserved := p.agent.Reserved()
+	for _, b := range p.agent.Blocks() {
+		if b.Draining {
+			continue
+		}
+		r := scenarios.Room{Block: b.Prefix, Addresses: int(min(space.Count(b.Prefix), math.MaxInt32))}
+		for _, a := range reserved {
+			if b.Prefix.Contains(a) {
+				r.Addresses--
+			}
+		}
+		for l := range p.agent.Leases() {
+			if b.Prefix.Contains(l.Addr) {
+				r.Leased++
+			}
+		}
+		h.Blocks = append(h.Blocks, r)
+	}
+	return h
+}
 
 // freeInVain is an address that a node could have given when it refused an ADD for want of one, the zero Addr for none. It is told of systems
 // whose nodes give out what is in their blocks: others hold addresses for pools, or swap them.

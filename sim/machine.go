@@ -65,6 +65,8 @@ type machine struct {
 	hitAt, refusedAt, ableAt time.Duration
 	// misanswer is what is wrong with the answer that the runtime is being told, empty for nothing.
 	misanswer string
+	// refusing is what the node had when its agent made the refusal that the runtime is being told, nil for another answer.
+	refusing *scenarios.Holding
 	// rests holds until when released addresses rest.
 	rests map[netip.Addr]time.Duration
 	// restsUnsure is until when it is not known whether some of them do.

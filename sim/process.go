@@ -462,10 +462,12 @@ func (p *process) withdraw(number uint64) {
 // answer brings an answer back to whoever asked.
 func (p *process) answer(a agent.Answer) {
 	if r, ok := p.close(a.Request); ok {
+		told := &answered{m: p.m, answer: a, done: r.done}
 		if a.Exhausted {
+			told.holding = p.holding(r.owner)
 			p.m.w.system.Refused(p.m.name, r.owner)
 		}
-		p.m.w.eng.After(answerTime, &answered{m: p.m, answer: a, done: r.done})
+		p.m.w.eng.After(answerTime, told)
 	}
 }
 
@@ -475,6 +477,8 @@ type answered struct {
 	m      *machine
 	answer agent.Answer
 	done   func(agent.Answer)
+	// holding is what the node had when it refused for want of an address, nil for another answer.
+	holding *scenarios.Holding
 }
 
 // AppendText implements engine.Event.
@@ -485,7 +489,11 @@ func (e *answered) AppendText(b []byte) []byte {
 }
 
 // Fire implements engine.Event.
-func (e *answered) Fire() { e.done(e.answer) }
+func (e *answered) Fire() {
+	e.m.refusing = e.holding
+	e.done(e.answer)
+	e.m.refusing = nil
+}
 
 // fact tells the laws and everybody else who listens.
 func (m *machine) fact(f scenarios.Fact) {

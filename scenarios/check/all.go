@@ -28,6 +28,7 @@ func All() []scenarios.Law {
 		nicsWired(),
 		podsServed(),
 		fullWhenRefused(),
+		refusalsTrue(),
 		addressesInTurn(),
 		warmKept(),
 		addressStable(),

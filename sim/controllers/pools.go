@@ -30,6 +30,8 @@ type poolSystem struct {
 type PoolAsker interface {
 	// AsksPool says before each ADD what the pod's annotation says; empty without one.
 	AsksPool(o ipam.Owner, pool string)
+	// PoolOf is the pool that it found, empty where there is one pool.
+	PoolOf(o ipam.Owner) string
 }
 
 // AsksPool implements PoolAsker: as an agent of Cilium's looks the annotations up when a pod comes.
@@ -38,6 +40,9 @@ func (s *poolSystem) AsksPool(o ipam.Owner, pool string) {
 		s.asked[o] = s.named(pool)
 	}
 }
+
+// PoolOf implements PoolAsker.
+func (s *poolSystem) PoolOf(o ipam.Owner) string { return s.asked[o] }
 
 // named is the pool of a pod with an annotation: its own, its namespace's, the default one.
 func (s *poolSystem) named(pool string) string {
