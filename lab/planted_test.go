@@ -158,6 +158,7 @@ var notJudged = map[string]string{
 	"told-is-saved":     "the kernel of the lab's machine never dies, so that nothing that was written is lost",
 	"requests-answered": "how long a real agent may take follows from the machine's load",
 	"retries-back-off":  "agents do not tell of single tries",
+	"grants-open":       "labs do not tell which ranges are closed",
 	"one-leader":        "controllers of labs do not tell of single requests",
 	"keeps-pace":        "no lab runs a daemon that publishes or looks at intervals",
 	"failures-told":     "no lab runs a daemon that asks a cloud, nor refuses an agent its disk",

@@ -211,6 +211,8 @@ const (
 	// FactChanging: the Number-th life of the controllers' program Text asks for a change of what they decide about (Broken: what). Rest is how long ago
 	// the time was over, by its own clock, until which it led for certain; 0: it leads.
 	FactChanging
+	// FactRange: from now on controllers are to give nodes blocks of range Prefix (Text: RangeOpened), or none any more (RangeClosed).
+	FactRange
 	// FactTold: a request of the node's address management or a write of its agent's journal (Broken: what and why) was refused or not answered; Text is
 	// what the one who asked said of that where people look, "" for nothing.
 	FactTold
@@ -238,6 +240,8 @@ const (
 	// the same revision each time, from the second on.
 	TriedJournal, TriedStore, TriedWiring, TriedLook, TriedNode, TriedCloud = "journal", "store", "wiring", "look", "node", "cloud"
 	TriedConflict                                                           = "conflict"
+	// RangeOpened and RangeClosed are the Texts of a FactRange.
+	RangeOpened, RangeClosed = "opened", "closed"
 	// Texts of a FactPaced: Cilium's agent publishes what of its node's addresses is in use, ipamd reads what the metadata service shows.
 	PacedStatus, PacedLook = "status", "metadata"
 	// AskedAddress is the Text of a FactAsked that the agent has not seen yet.

@@ -52,6 +52,8 @@ func seen(f scenarios.Fact, note func(scenarios.Evidence)) {
 		}
 	case scenarios.FactPaced:
 		note(scenarios.Paces)
+	case scenarios.FactRange:
+		note(scenarios.ClosedRanges)
 	case scenarios.FactChanging:
 		note(scenarios.Changes)
 	case scenarios.FactTold:
@@ -76,7 +78,7 @@ func TestEvidenceIsTold(t *testing.T) {
 	told := map[scenarios.Evidence]bool{scenarios.NeedlessCalls: true, scenarios.RangeCounts: true, scenarios.FreeAddresses: true, scenarios.Holdings: true, scenarios.FreeBlocks: true, scenarios.BlockedBlocks: true, scenarios.WaitingPods: true, scenarios.FullNodes: true, scenarios.Leftovers: true,
 		scenarios.Disks: true, scenarios.Unread: true, scenarios.RefusedCalls: true, scenarios.Patience: true, scenarios.WarmTargets: true, scenarios.HeldIDs: true}
 	note := func(e scenarios.Evidence) { told[e] = true }
-	for _, name := range []string{"released-addresses-rest", "external-range-changes", "node-leaves", "gc-and-check", "leased-addresses", "storage-network", "services-change", "disk-refuses", "cilium-crd", "cooling-too-short", "agent-restarts"} {
+	for _, name := range []string{"released-addresses-rest", "external-range-changes", "nodeipam-ranges", "node-leaves", "gc-and-check", "leased-addresses", "storage-network", "services-change", "disk-refuses", "cilium-crd", "cooling-too-short", "agent-restarts"} {
 		s, err := catalog.ByName(name)
 		if err != nil {
 			t.Fatal(err)

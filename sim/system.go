@@ -42,6 +42,9 @@ func (w *World) makeSystem() (err error) {
 		Paced: func(node, of string, rest time.Duration) {
 			w.emit(scenarios.Fact{Kind: scenarios.FactPaced, Node: node, Text: of, Rest: rest})
 		},
+		Ranged: func(r netip.Prefix, what string) {
+			w.emit(scenarios.Fact{Kind: scenarios.FactRange, Prefix: r, Text: what})
+		},
 		Changing: func(program string, life int, what string, past time.Duration) {
 			w.emit(scenarios.Fact{Kind: scenarios.FactChanging, Text: program, Number: uint32(life), Broken: what, Rest: past})
 		},

@@ -21,6 +21,7 @@ func All() []scenarios.Law {
 		grantsDisjoint(),
 		oneLeader(),
 		grantsUsed(),
+		grantsOpen(),
 		grantsSteady(),
 		nodesServed(),
 		rangesCounted(),

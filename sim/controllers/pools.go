@@ -182,6 +182,7 @@ func (s *poolSystem) Refused(node string, o ipam.Owner) {
 // AddRange extends the pool.
 func (s *poolSystem) AddRange(r netip.Prefix) error {
 	s.ranges = append(s.ranges, r)
+	s.env.ranged(r, scenarios.RangeOpened)
 	return s.leading.extend()
 }
 
@@ -195,6 +196,7 @@ func (s *poolSystem) RemoveRange(r netip.Prefix) error {
 		return err
 	}
 	s.ranges = slices.Delete(s.ranges, i, i+1)
+	s.env.ranged(r, scenarios.RangeClosed)
 	return nil
 }
 

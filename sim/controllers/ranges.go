@@ -108,6 +108,7 @@ func (*rangeSystem) Blocks(string) ([]netip.Prefix, bool) { return nil, false }
 // AddRange creates a ClusterCIDR.
 func (s *rangeSystem) AddRange(r netip.Prefix) error {
 	c := s.ranges.Add(r)
+	s.env.ranged(r, scenarios.RangeOpened)
 	if s.leading != nil {
 		s.leading.step(nodeipam.ClusterCIDRAdded{ClusterCIDR: c})
 	}
@@ -117,10 +118,14 @@ func (s *rangeSystem) AddRange(r netip.Prefix) error {
 // RemoveRange deletes one.
 func (s *rangeSystem) RemoveRange(r netip.Prefix) error {
 	name, err := s.ranges.Remove(r)
-	if err == nil && s.leading != nil {
+	if err != nil {
+		return err
+	}
+	s.env.ranged(r, scenarios.RangeClosed)
+	if s.leading != nil {
 		s.leading.step(nodeipam.ClusterCIDRDeleted{Name: name})
 	}
-	return err
+	return nil
 }
 
 // LoseLeader lets another controller manager take over. The old one was told until when it leads, and hears later that it does not any more.

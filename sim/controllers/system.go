@@ -45,6 +45,8 @@ type Env struct {
 	// it says of a request that failed as what describes.
 	Paced func(node, of string, rest time.Duration)
 	Told  func(node, what, said string)
+	// Ranged, where set, is told that a range was opened or closed of which blocks are given (scenarios.RangeOpened and so on).
+	Ranged func(r netip.Prefix, what string)
 	// Changing, where set, is told that a life of an elected program asks for a change, what, and for how long it has not led for certain any more.
 	Changing func(program string, life int, what string, past time.Duration)
 	// Wall gives the clocks of the machine on which a life of a controller runs; nil: all are right.
@@ -65,6 +67,13 @@ type Wall interface {
 func (e *Env) decided(who, format string, args ...any) {
 	if e.Decided != nil {
 		e.Decided(who, fmt.Sprintf(format, args...))
+	}
+}
+
+// ranged tells of a range that was opened or closed.
+func (e *Env) ranged(r netip.Prefix, what string) {
+	if e.Ranged != nil {
+		e.Ranged(r, what)
 	}
 }
 

@@ -1,0 +1,74 @@
+package check
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+const grantsOpenName = "grants-open"
+
+// closedGrace is for how long what a controller asked for may arrive behind the closing of a range: scenarios hold requests and deposed leaders back
+// for a minute at most, and a node that was decided on before may be asked for again.
+const closedGrace = 2 * time.Minute
+
+// grantsOpen: no node is given a block of a range that was closed. What nodes have of it they keep.
+//
+// A snapshot has no history.
+func grantsOpen() scenarios.Law {
+	return scenarios.Law{
+		Name:  grantsOpenName,
+		Why:   "A range is taken back because something else is to have it: new nodes' pods would share addresses with that.",
+		When:  scenarios.Always,
+		Needs: []scenarios.Evidence{scenarios.AssignedBlocks, scenarios.ClosedRanges},
+		Watch: func() scenarios.Watcher {
+			return &openWatcher{closed: map[netip.Prefix]time.Duration{}, has: map[string][]ipam.Block{}}
+		},
+	}
+}
+
+type openWatcher struct {
+	checks int64
+	// closed is since when ranges are.
+	closed map[netip.Prefix]time.Duration
+	// has is what nodes were assigned last.
+	has map[string][]ipam.Block
+}
+
+func (w *openWatcher) Checks() int64 { return w.checks }
+
+func (w *openWatcher) Observe(f *scenarios.Fact) error {
+	switch f.Kind {
+	case scenarios.FactRange:
+		delete(w.closed, f.Prefix)
+		if f.Text == scenarios.RangeClosed {
+			w.closed[f.Prefix] = f.At
+		}
+	case scenarios.FactAssigned:
+		had := w.has[f.Node]
+		w.has[f.Node] = f.Blocks
+		return w.judge(f, had)
+	}
+	return nil
+}
+
+func (w *openWatcher) judge(f *scenarios.Fact, had []ipam.Block) error {
+	if len(w.closed) == 0 {
+		return nil
+	}
+	for _, b := range f.Blocks {
+		if assigned(had, b.Prefix.Addr()) {
+			continue
+		}
+		w.checks++
+		for r, since := range w.closed { // in any order: ranges do not overlap
+			if r.Overlaps(b.Prefix) && f.At-since > closedGrace {
+				return broken(grantsOpenName, f.At, f.Node, "%s is given %s of %s, which was closed %s before: look at what the controller takes out of its ranges then",
+					f.Node, b.Prefix, r, f.At-since)
+			}
+		}
+	}
+	return nil
+}

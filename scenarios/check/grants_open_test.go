@@ -1,0 +1,48 @@
+package check
+
+import (
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// Goal: grants-open breaks for a new block of a range that has long been closed; not for what a node has had, what arrives late, or a range that is open
+// again. Method: facts written down by hand.
+func TestGrantsOpen(t *testing.T) {
+	first, second := netip.MustParsePrefix("10.1.0.0/28"), netip.MustParsePrefix("10.1.0.16/28")
+	given := func(at time.Duration, list ...netip.Prefix) scenarios.Fact {
+		f := scenarios.Fact{Kind: scenarios.FactAssigned, At: at, Node: "node-1"}
+		for _, p := range list {
+			f.Blocks = append(f.Blocks, ipam.Block{Prefix: p})
+		}
+		return f
+	}
+	ranged := func(at time.Duration, what string) scenarios.Fact {
+		return scenarios.Fact{Kind: scenarios.FactRange, At: at, Prefix: netip.MustParsePrefix("10.1.0.0/24"), Text: what}
+	}
+	closed := ranged(time.Second, scenarios.RangeClosed)
+	for name, c := range map[string]struct {
+		facts  []scenarios.Fact
+		broken bool
+	}{
+		"long closed": {facts: []scenarios.Fact{given(0, first), closed, given(time.Hour, first, second)}, broken: true},
+		"anew":        {facts: []scenarios.Fact{given(0, first), closed, given(time.Minute), given(time.Hour, first)}, broken: true},
+		"kept":        {facts: []scenarios.Fact{given(0, first, second), closed, given(time.Hour, first)}},
+		"late":        {facts: []scenarios.Fact{closed, given(time.Minute, first)}},
+		"open again":  {facts: []scenarios.Fact{closed, ranged(2*time.Second, scenarios.RangeOpened), given(time.Hour, first)}},
+	} {
+		w := grantsOpen().Watch()
+		var err error
+		for i := range c.facts {
+			if err = w.Observe(&c.facts[i]); err != nil {
+				break
+			}
+		}
+		if (err != nil) != c.broken {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
