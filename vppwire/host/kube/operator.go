@@ -85,9 +85,9 @@ func (o *Operator) Run(ctx context.Context) error {
 	ctx = logged(ctx, o.cfg.Log)
 	events := newEvents(ctx, o.cfg.Client, v1.EventSource{Component: "vppdrill-pools"}, o.cfg.Log)
 	defer events.stop()
-	serve := func(ctx context.Context, _ *lock) error {
+	serve := func(ctx context.Context, lock *lock) error {
 		// A term that ends by itself is over: the next one begins with the ledger.
-		err := o.serve(ctx, events)
+		err := o.serve(ctx, lock, events)
 		if errors.Is(err, ErrRival) {
 			return err
 		}

@@ -2,6 +2,7 @@ package kube
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -20,6 +21,8 @@ type poolTerm struct {
 	target poolTarget
 	ledger ledger
 	events *events
+	// lock says until when this process leads; nil without a lease.
+	lock *lock
 
 	// ready: ledger and nodes have been read. views are the nodes as seen last, by name, gone the incarnations that went, by name and UID.
 	ready bool
@@ -31,13 +34,17 @@ type poolTerm struct {
 	said  map[string]bool
 }
 
+// errLeaseOver ends a term whose lease was not renewed in time: an elector, which counts from a later moment and not while the machine sleeps, has yet
+// to find out.
+var errLeaseOver = errors.New("the lease was not renewed in time")
+
 // serve leads until ctx ends, until the ledger is not known any more, or until somebody else gives nodes what they have: ErrRival.
-func (o *Operator) serve(ctx context.Context, events *events) error {
+func (o *Operator) serve(ctx context.Context, lock *lock, events *events) error {
 	pools, err := o.cfg.New()
 	if err != nil {
 		return err
 	}
-	t := &poolTerm{o: o, pools: pools, target: o.target(), events: events, views: map[string]poolNode{}, gone: map[string]string{}, said: map[string]bool{},
+	t := &poolTerm{o: o, pools: pools, target: o.target(), events: events, lock: lock, views: map[string]poolNode{}, gone: map[string]string{}, said: map[string]bool{},
 		ledger: newLedger(NewStore(StoreConfig{Client: o.cfg.Client, RequestTimeout: o.cfg.RequestTimeout, Log: o.cfg.Log}), o.cfg.LedgerSlack, o.cfg.Log)}
 	defer t.ledger.store.Close()
 	if err := t.ledger.restore(pools.Apply); err != nil {
@@ -67,8 +74,13 @@ func (o *Operator) serve(ctx context.Context, events *events) error {
 		case <-ctx.Done():
 			return nil
 		case do := <-news:
-			err = do()
+			if err = t.leads(); err == nil {
+				err = do()
+			}
 		case <-again.C:
+			if err = t.leads(); err != nil {
+				break
+			}
 			t.requeueShort()
 			t.ledger.sweep(ctx)
 		}
@@ -127,6 +139,14 @@ func (t *poolTerm) listed(list []poolNode) error {
 	return nil
 }
 
+// leads is errLeaseOver unless this process leads for certain.
+func (t *poolTerm) leads() error {
+	if t.lock != nil && !t.now().Before(t.lock.leadsUntil()) {
+		return errLeaseOver
+	}
+	return nil
+}
+
 func (t *poolTerm) now() time.Time { return t.o.clock.now() }
 
 // view takes in a node, unless it is older than what is known of it.
@@ -176,6 +196,9 @@ func (t *poolTerm) requeueShort() {
 // work does what is due.
 func (t *poolTerm) work(ctx context.Context) error {
 	for t.ready && len(t.queue) > 0 && ctx.Err() == nil {
+		if err := t.leads(); err != nil {
+			return err
+		}
 		name := t.queue[0]
 		t.queue = t.queue[1:]
 		if incarnation, ok := t.gone[name]; ok {
@@ -212,6 +235,9 @@ func (t *poolTerm) reconcile(ctx context.Context, n poolNode) error {
 	}
 	if slices.EqualFunc(allocated, n.Spec.IPAM.Pools.Allocated, sameAllocation) {
 		return nil
+	}
+	if err := t.leads(); err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, t.o.cfg.RequestTimeout)
 	defer cancel()
