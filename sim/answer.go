@@ -1,0 +1,42 @@
+package sim
+
+import (
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+)
+
+// answer brings an answer back to whoever asked.
+func (p *process) answer(a agent.Answer) {
+	if r, ok := p.close(a.Request); ok {
+		told := &answered{m: p.m, answer: a, done: r.done}
+		if a.Exhausted {
+			told.holding = p.holding(r.owner)
+			p.m.w.system.Refused(p.m.name, r.owner)
+		}
+		p.m.w.eng.After(answerTime, told)
+	}
+}
+
+// answered is the event of a CNI answer reaching the plugin. It does so even if the agent dies meanwhile: it is in the
+// socket's buffer.
+type answered struct {
+	m      *machine
+	answer agent.Answer
+	done   func(agent.Answer)
+	// holding is what the node had when it refused for want of an address, nil for another answer.
+	holding *scenarios.Holding
+}
+
+// AppendText implements engine.Event.
+func (e *answered) AppendText(b []byte) []byte {
+	b = append(b, e.m.name...)
+	b = append(b, ' ')
+	return e.answer.AppendText(b)
+}
+
+// Fire implements engine.Event.
+func (e *answered) Fire() {
+	e.m.refusing = e.holding
+	e.done(e.answer)
+	e.m.refusing = nil
+}
