@@ -64,7 +64,7 @@ const (
 	Leftovers Evidence = "leftovers"
 	// Records: FactRecord.
 	Records Evidence = "node records"
-	// Disks: Fact.Unsaved of FactAnswered, FactDeleted and FactNodeID.
+	// Disks: Fact.Unsaved of FactAnswered, FactDeleted, FactNodeID and FactAgentUp.
 	Disks Evidence = "disks"
 	// RefusedCalls: FactCallRefused.
 	RefusedCalls Evidence = "refused calls"

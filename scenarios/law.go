@@ -140,7 +140,8 @@ const (
 	// FactNodeGone: the node left the cluster (Text: NodeLeft; its ID stays unused for Rest) or its machine crashed; everything on it
 	// is dead.
 	FactNodeGone
-	// FactAgentUp: the agent has read its journal; it holds Leases (and nothing else).
+	// FactAgentUp: the agent has read its journal; it holds Leases (and nothing else). Unsaved is what of its blocks is otherwise than in its life
+	// before, whose writes had all reached the disk.
 	FactAgentUp
 	// FactAgentDown: the agent's process ended.
 	FactAgentDown

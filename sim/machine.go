@@ -48,6 +48,10 @@ type machine struct {
 	knownID     uint32
 	knownBlocks []ipam.Block
 	told        addressed
+	// blocksAt is when knownBlocks changed; lastBlocks are those of the agent's life before, where the disk had all that it wrote of them.
+	blocksAt   time.Duration
+	lastBlocks []ipam.Block
+	lastSure   bool
 	// management are the addresses of the Linux side, own an interconnect address that somebody gave the node.
 	management []netip.Addr
 	own        netip.Prefix
@@ -252,7 +256,11 @@ func (m *machine) agentUp() {
 	m.ownTime(p)
 	leases := slices.Collect(a.Leases())
 	p.leases = agent.NewLeaseChanges(slices.Values(leases))
-	m.fact(scenarios.Fact{Kind: scenarios.FactAgentUp, Leases: leases})
+	up := scenarios.Fact{Kind: scenarios.FactAgentUp, Leases: leases}
+	if m.lastSure {
+		up.Unsaved = otherBlocks(m.lastBlocks, a.Blocks())
+	}
+	m.fact(up)
 	m.knownID = 0
 	if len(a.Blocks()) > 0 {
 		m.knownBlocks = nil // told again; that an earlier life's blocks are not held any more is a change
@@ -277,6 +285,8 @@ func (m *machine) killAgent(hold bool, why string) {
 	if p == nil {
 		return
 	}
+	// What it has changed at this very instant may not be written.
+	m.lastBlocks, m.lastSure = p.agent.Blocks(), m.saved.certain() && m.blocksAt < m.w.eng.Now() && slices.Equal(m.knownBlocks, p.agent.Blocks())
 	m.proc = nil
 	p.dead = true
 	p.agentEnded()
@@ -312,7 +322,7 @@ func (m *machine) tellIdentity() {
 		m.factAndDisk(scenarios.Fact{Kind: scenarios.FactNodeID, Number: id})
 	}
 	if blocks := a.Blocks(); !slices.Equal(blocks, m.knownBlocks) {
-		m.knownBlocks, m.ableAt = slices.Clone(blocks), m.w.eng.Now()
+		m.knownBlocks, m.ableAt, m.blocksAt = slices.Clone(blocks), m.w.eng.Now(), m.w.eng.Now()
 		m.fact(scenarios.Fact{Kind: scenarios.FactBlocks, Blocks: m.knownBlocks})
 	}
 }

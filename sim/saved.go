@@ -2,6 +2,7 @@ package sim
 
 import (
 	"net/netip"
+	"slices"
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -15,6 +16,8 @@ type saved struct {
 	held map[ipam.Owner]netip.Addr
 	// maybe are leases of writes that failed: nobody knows whether the disk has them.
 	maybe map[ipam.Owner]netip.Addr
+	// unsure: a write failed, and none that replaces everything has been synced since.
+	unsure bool
 	// writes are those that have not been synced.
 	writes []agent.Persist
 }
@@ -33,6 +36,7 @@ func (s *saved) synced(seq uint64, failed bool) {
 		s.writes = s.writes[1:]
 		switch {
 		case failed:
+			s.unsure = true
 			s.doubt(e.Records)
 			continue
 		case e.Replace:
@@ -64,6 +68,32 @@ func (s *saved) doubt(records []agent.Record) {
 			s.maybe[r.IPAM.Owner] = r.IPAM.Addr
 		}
 	}
+}
+
+// certain reports whether the disk holds all that was written.
+func (s *saved) certain() bool { return !s.unsure && len(s.writes) == 0 }
+
+// otherBlocks says which block of a life's last is not one of the next one's first, or another one, "" for none.
+func otherBlocks(last, first []ipam.Block) string {
+	for _, b := range last {
+		if !slices.Contains(first, b) {
+			return "the life before had " + b.Prefix.String() + said(b)
+		}
+	}
+	for _, b := range first {
+		if !slices.Contains(last, b) {
+			return "the life before had no " + b.Prefix.String() + said(b)
+		}
+	}
+	return ""
+}
+
+// said is what is to be said of a block beside its prefix.
+func said(b ipam.Block) string {
+	if b.Draining {
+		return ", draining"
+	}
+	return " in use"
 }
 
 // unsaved says what the disk says otherwise than a fact, "" for nothing.

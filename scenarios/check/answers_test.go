@@ -47,6 +47,8 @@ func TestAnswersAndCalls(t *testing.T) {
 		{"an answer before its lease is saved", toldIsSaved(), []scenarios.Fact{{Kind: scenarios.FactAnswered, Node: node, Owner: web, Addr: a, Unsaved: "the disk knows no lease of it"}},
 			"is answered with 10.1.1.5, and the disk knows no lease of it"},
 		{"an ID before it is saved", toldIsSaved(), []scenarios.Fact{{Kind: scenarios.FactNodeID, Node: node, Number: 3, Unsaved: "the disk does not know it"}}, "acts on a node ID, and the disk does not know it"},
+		{"a block that came back", toldIsSaved(), []scenarios.Fact{{Kind: scenarios.FactAgentUp, Node: node, Unsaved: "the life before had no 10.1.1.0/24 in use"}}, "starts, and the life before had no 10.1.1.0/24"},
+		{"blocks as before", toldIsSaved(), []scenarios.Fact{{Kind: scenarios.FactAgentUp, Node: node}}, ""},
 		{"a DEL before the release is saved", toldIsSaved(), []scenarios.Fact{{Kind: scenarios.FactDeleted, Node: node, Owner: web, Unsaved: "the disk may still hold its lease of 10.1.1.5"}}, "the DEL of"},
 		{"what is saved", toldIsSaved(), []scenarios.Fact{answered, {Kind: scenarios.FactNodeID, Node: node, Number: 3}}, ""},
 

@@ -5,7 +5,7 @@ import "github.com/vppdrill/vppdrill/scenarios"
 const toldIsSavedName = "told-is-saved"
 
 // toldIsSaved: what is told is on the disk before: the lease of an ADD that was answered, the release of what a DEL was answered for,
-// the node ID that is acted on. It needs no crash to be seen: a crash at that moment would undo what somebody counts on.
+// the node ID that is acted on, and which blocks a node gives addresses from and which drain. It needs no crash to be seen: a crash at that moment would undo what somebody counts on.
 //
 // Memory and disk at one instant are evidence of facts; a snapshot shows neither.
 func toldIsSaved() scenarios.Law {
@@ -27,6 +27,8 @@ func (w *savedWatcher) Observe(f *scenarios.Fact) error {
 	switch f.Kind {
 	case scenarios.FactAnswered:
 		what = "the ADD of " + f.Owner.String() + " is answered with " + f.Addr.String()
+	case scenarios.FactAgentUp:
+		what = "the agent of " + f.Node + " starts"
 	case scenarios.FactDeleted:
 		what = "the DEL of " + f.Owner.String() + " is answered"
 	case scenarios.FactNodeID:
