@@ -121,6 +121,7 @@ func (s *synced) Fire() {
 	p.journal.Sync()
 	p.m.saved.synced(s.seq, false)
 	if s.verdict.Action == fault.CrashAfter {
+		p.m.blocksAt = p.m.w.eng.Now() // they change by what is written, of which it has not heard
 		p.m.crashAgent()
 		return
 	}

@@ -45,6 +45,8 @@ func TestFoundSeeds(t *testing.T) {
 		{gen.Tiny(), 231039343, "a node that heard late of endpoints and last that a service has no affinity any more replaced its mapping for each"},
 		{gen.Tiny(), 280059589, "a namespace was removed under an ADD that went on beyond the healing, and no runtime replaced its sandbox"},
 		{gen.Systems(), 1090, "an address that an ENI had given back was given to the next ENI of the node, and ipamd did not believe it for a minute"},
+		{gen.Tiny(), 330005747, "an agent died when its disk had a write that it had not heard of, and its blocks counted as those of its life before"},
+		{gen.Tiny(), 330013480, "VPP took a link down, and to set its offload again behind a lost answer counted as needless"},
 		{gen.Tiny(), 310001418, "ranges changed back as the store lost its data, and a record that named once more what it had named counted as new"},
 		{gen.Tiny(), 300025962, "a clock was set back before a crash, and garbage was collected when what was lost was too young for it by the agent's time"},
 		{gen.Tiny(), 300040173, "a namespace was removed under an ADD, and all was quiet between the ADD's answer and the runtime's next look"},

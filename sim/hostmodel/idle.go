@@ -16,7 +16,7 @@ func (h *Host) Idle(op vppwire.LinuxOp) bool {
 		return err == nil && l.up == op.Up && (op.MTU == 0 || l.mtu == op.MTU) && op.MAC == vppwire.MAC{}
 	case vppwire.OffloadSet:
 		l, err := h.at(op.Netns, op.Name)
-		return err == nil && l.offloadOff == op.Off
+		return err == nil && l.offloadOff == op.Off && !l.lowered
 	case vppwire.NeighSet:
 		l, err := h.at(op.Netns, op.Link)
 		return err == nil && slices.Contains(l.neighbors, neighbor{addr: op.Addr, mac: op.MAC})

@@ -17,9 +17,11 @@ type link struct {
 	kind       linkKind
 	up         bool
 	offloadOff bool
-	mac        vppwire.MAC
-	mtu        uint32
-	peer       *link
+	// lowered: VPP has taken the link down since its offload was set, which whoever had it set need not know.
+	lowered bool
+	mac     vppwire.MAC
+	mtu     uint32
+	peer    *link
 	// parent is what a macvlan sits on, children are the macvlans on this one, in the order in which they came.
 	parent   *link
 	children []*link
@@ -208,6 +210,6 @@ func (h *Host) offloadSet(op vppwire.OffloadSet) error {
 	if err != nil {
 		return err
 	}
-	l.offloadOff = op.Off
+	l.offloadOff, l.lowered = op.Off, false
 	return nil
 }

@@ -80,7 +80,9 @@ func (h *Host) LinkDown(name string) { h.linkState(name, false) }
 
 func (h *Host) linkState(name string, up bool) {
 	if i, ok := h.root.find(name); ok {
-		h.root.links[i].setUp(up)
+		l := h.root.links[i]
+		l.lowered = l.lowered || !up
+		l.setUp(up)
 	}
 }
 
