@@ -73,6 +73,9 @@ type process struct {
 	leases *agent.LeaseChanges
 	// watch is the last watch of the store that the agent has asked for.
 	watch uint64
+	// storeAsked is the request to the store that has no answer yet, 0 for none, and storeAskedAt when it was made.
+	storeAsked   uint64
+	storeAskedAt time.Duration
 	// muted are store requests whose replies will be lost.
 	muted []uint64
 	// wokeTimes counts wakes at the instant wokeAt.
@@ -103,6 +106,9 @@ func (p *process) step(ev agent.Event) {
 	}
 	if l, ok := ev.(agent.NodesListed); ok {
 		ev = agent.NodesListed{Age: p.m.clocks.counted(l.Age)}
+	}
+	if r, ok := ev.(agent.StoreReply); ok && r.ID == p.storeAsked {
+		p.storeAsked = 0
 	}
 	p.tried(ev)
 	p.m.w.stepping = p.m.name

@@ -3,6 +3,7 @@ package sim
 import (
 	"time"
 
+	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/sim/fault"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
@@ -23,6 +24,12 @@ func (p *process) store(r agent.StoreRequest) {
 		p.watch = r.ID
 	case agent.StoreCreate, agent.StoreUpdate, agent.StoreDelete:
 		w.counts.APIWrites++
+	}
+	if r.Op != agent.StoreWatch {
+		if p.storeAsked != 0 {
+			p.m.fact(scenarios.Fact{Kind: scenarios.FactPaced, Text: scenarios.PacedStore, Rest: w.eng.Now() - p.storeAskedAt})
+		}
+		p.storeAsked, p.storeAskedAt = r.ID, w.eng.Now()
 	}
 	if !w.faulty() {
 		p.client.Do(r)

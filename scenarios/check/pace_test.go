@@ -22,6 +22,8 @@ func TestPaceAndTold(t *testing.T) {
 		{"a status in time", keepsPace(), paced(scenarios.PacedStatus, 15*time.Second), false},
 		{"a status by a fast clock", keepsPace(), paced(scenarios.PacedStatus, 14990*time.Millisecond), false},
 		{"a status at once", keepsPace(), paced(scenarios.PacedStatus, 0), true},
+		{"a request given up in time", keepsPace(), paced(scenarios.PacedStore, 5*time.Second), false},
+		{"a request given up at once", keepsPace(), paced(scenarios.PacedStore, time.Second), true},
 		{"a look in time", keepsPace(), paced(scenarios.PacedLook, time.Minute), false},
 		{"a look with each wake", keepsPace(), paced(scenarios.PacedLook, 5*time.Second), true},
 		{"a failure that is told", failuresTold(), scenarios.Fact{Kind: scenarios.FactTold, Node: "node-1", Broken: "assign-units: no answer", Text: "assign-units: no answer"}, false},
