@@ -194,7 +194,7 @@ const (
 	FactSlow
 	// FactSetAside: the node keeps Number addresses for itself beside Blocks, such as those that are free in a block of its.
 	FactSetAside
-	// FactUnread: a program refused what it, or one before it, had written for whoever comes next (Text: where, what and why). Node is empty for
+	// FactUnread: a program refused what it, one before it, or one like it had written for others (Text: where, what and why). Node is empty for
 	// a controller.
 	FactUnread
 	// FactFailed: what the node's agent asks of others (Text: one of TriedJournal and so on), or without a node a controller, has failed for the

@@ -16,6 +16,7 @@ import (
 	"github.com/vppdrill/vppdrill/sim/fault"
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 )
 
 // epoch is virtual time zero. Any fixed instant would do; this one reads well in journals.
@@ -342,7 +343,7 @@ func (w *World) log(m *machine, e agent.Log) {
 	if w.logs != nil {
 		w.logs(m.name, e)
 	}
-	if e.Reason == agent.ReasonLeftOut {
+	if e.Reason == agent.ReasonLeftOut || strings.HasSuffix(e.Message, nodeid.ForeignKey) { // nobody but agents writes to the store here
 		m.fact(scenarios.Fact{Kind: scenarios.FactUnread, Text: e.Message})
 	}
 }

@@ -117,6 +117,9 @@ func (v *view) registered() map[string]bool {
 	return registered
 }
 
+// ForeignKey ends the warning about a key below the records' that no agent writes. Whoever keeps all others from writing there has a key misread.
+const ForeignKey = "is not a node record's: ignored"
+
 // apply brings items into the view. An item that is not newer than what is known of its key is ignored.
 func (m *Machine) apply(items []Item) {
 	for i := range items {
@@ -124,7 +127,7 @@ func (m *Machine) apply(items []Item) {
 		if id, ok := parseKey(item.Key); ok {
 			m.applyRecord(id, item)
 		} else if !m.applyNote(item) {
-			m.log(Warn, "store: key %q is not a node record's: ignored", item.Key)
+			m.log(Warn, "store: key %q "+ForeignKey, item.Key)
 		}
 	}
 }
