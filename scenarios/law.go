@@ -99,6 +99,8 @@ type Holding struct {
 	Blocks []Room
 	// Pool is what the pod's address is to be of, where a system has several.
 	Pool string
+	// SawNode: the agent has been told of its own Node object.
+	SawNode bool
 }
 
 // Room is how many addresses a block has for pods, and how many of them are leased.

@@ -17,7 +17,7 @@ const freeLeast = time.Second
 
 // holding is what the node has at the moment, when the agent refuses an ADD of owner for want of an address.
 func (p *process) holding(owner ipam.Owner) *scenarios.Holding {
-	h := &scenarios.Holding{}
+	h := &scenarios.Holding{SawNode: p.sawNode}
 	if asker, ok := p.m.w.system.(controllers.PoolAsker); ok {
 		h.Pool = asker.PoolOf(owner)
 	}

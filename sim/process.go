@@ -73,6 +73,8 @@ type process struct {
 	leases *agent.LeaseChanges
 	// watch is the last watch of the store that the agent has asked for.
 	watch uint64
+	// sawNode: the agent has been told of its own Node object.
+	sawNode bool
 	// storeAsked is the request to the store that has no answer yet, 0 for none, and storeAskedAt when it was made.
 	storeAsked   uint64
 	storeAskedAt time.Duration
@@ -104,8 +106,11 @@ func (p *process) step(ev agent.Event) {
 		p.inbox = append(p.inbox, heard{ev, p.m.w.eng.Now()})
 		return
 	}
-	if l, ok := ev.(agent.NodesListed); ok {
-		ev = agent.NodesListed{Age: p.m.clocks.counted(l.Age)}
+	switch e := ev.(type) {
+	case agent.NodesListed:
+		ev = agent.NodesListed{Age: p.m.clocks.counted(e.Age)}
+	case agent.NodeSeen:
+		p.sawNode = p.sawNode || e.Name == p.m.name
 	}
 	if r, ok := ev.(agent.StoreReply); ok && r.ID == p.storeAsked {
 		p.storeAsked = 0

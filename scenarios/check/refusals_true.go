@@ -32,7 +32,10 @@ const ofItsNode = "of its CiliumNode"
 var refusalText = regexp.MustCompile(`^(?:(ipv[46]): )?(?:` +
 	`(?:(?:pool|block) ([0-9a-f.:]+/\d+)|(\d+) blocks(?: from ([0-9a-f.:]+/\d+) on)?) with (\d+) addresses(?:, (\d+) cooling)?: no address is free` +
 	`|pool (of its CiliumNode|[-a-z0-9]+): no address is free` +
-	`|(node holds no block)(?:: .+)?)$`)
+	`|(node holds no block)(?:: (.+))?)$`)
+
+// noPodCIDR is what an agent says that waits for the one of its Node object.
+const noPodCIDR = "the Node object has no pod CIDR"
 
 type sayingWatcher struct{ checks int64 }
 
@@ -68,6 +71,8 @@ func untrue(text string, h *scenarios.Holding) string {
 	is := func(said string, n int) bool { return said == strconv.Itoa(n) }
 	switch {
 	case pool == ofItsNode: // of which a node may have taken nothing
+	case none && said[9] == noPodCIDR && !h.SawNode:
+		return "its agent has not been told of that object"
 	case none && len(blocks) > 0:
 		return "it gives addresses from " + blocks[0].String()
 	case none:
