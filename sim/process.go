@@ -111,9 +111,10 @@ func (p *process) step(ev agent.Event) {
 		ev = agent.NodesListed{Age: p.m.clocks.counted(e.Age)}
 	case agent.NodeSeen:
 		p.sawNode = p.sawNode || e.Name == p.m.name
-	}
-	if r, ok := ev.(agent.StoreReply); ok && r.ID == p.storeAsked {
-		p.storeAsked = 0
+	case agent.StoreReply:
+		if e.ID == p.storeAsked {
+			p.storeAsked = 0
+		}
 	}
 	p.tried(ev)
 	p.m.w.stepping = p.m.name

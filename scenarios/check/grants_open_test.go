@@ -24,25 +24,14 @@ func TestGrantsOpen(t *testing.T) {
 		return scenarios.Fact{Kind: scenarios.FactRange, At: at, Prefix: netip.MustParsePrefix("10.1.0.0/24"), Text: what}
 	}
 	closed := ranged(time.Second, scenarios.RangeClosed)
-	for name, c := range map[string]struct {
-		facts  []scenarios.Fact
-		broken bool
-	}{
-		"long closed": {facts: []scenarios.Fact{given(0, first), closed, given(time.Hour, first, second)}, broken: true},
-		"anew":        {facts: []scenarios.Fact{given(0, first), closed, given(time.Minute), given(time.Hour, first)}, broken: true},
-		"kept":        {facts: []scenarios.Fact{given(0, first, second), closed, given(time.Hour, first)}},
-		"late":        {facts: []scenarios.Fact{closed, given(time.Minute, first)}},
-		"open again":  {facts: []scenarios.Fact{closed, ranged(2*time.Second, scenarios.RangeOpened), given(time.Hour, first)}},
+	const again = "of 10.1.0.0/24, which was closed"
+	for _, tc := range []watched{
+		{"long closed", grantsOpen(), []scenarios.Fact{given(0, first), closed, given(time.Hour, first, second)}, again},
+		{"anew", grantsOpen(), []scenarios.Fact{given(0, first), closed, given(time.Minute), given(time.Hour, first)}, again},
+		{"kept", grantsOpen(), []scenarios.Fact{given(0, first, second), closed, given(time.Hour, first)}, ""},
+		{"late", grantsOpen(), []scenarios.Fact{closed, given(time.Minute, first)}, ""},
+		{"open again", grantsOpen(), []scenarios.Fact{closed, ranged(2*time.Second, scenarios.RangeOpened), given(time.Hour, first)}, ""},
 	} {
-		w := grantsOpen().Watch()
-		var err error
-		for i := range c.facts {
-			if err = w.Observe(&c.facts[i]); err != nil {
-				break
-			}
-		}
-		if (err != nil) != c.broken {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(tc.name, tc.judge)
 	}
 }
