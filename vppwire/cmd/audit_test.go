@@ -31,7 +31,7 @@ func TestAuditFiles(t *testing.T) {
 		{[]string{dir + "/none"}, 2, "no such file"},
 		{nil, 2, "audit wants either"},
 		{[]string{"--kubeconfig", good, good}, 2, "audit wants either"},
-		{[]string{"--kubeconfig", nowhere}, 3, "connection refused"},
+		{[]string{"--kubeconfig", nowhere}, 3, "connection refused: kubectl --kubeconfig " + nowhere + " get --raw /readyz shows how the API server fares"},
 	} {
 		root := &cobra.Command{Use: "vppdrill", SilenceErrors: true, SilenceUsage: true}
 		root.AddCommand(auditCommand())

@@ -26,6 +26,8 @@ type Connection struct {
 	clock  *serverClock
 	// refusals know whether the server takes this program's credentials.
 	refusals *refusals
+	// look is the command that shows how the server fares, empty where there is none.
+	look string
 }
 
 // A program's own limits beside the server's. client-go's default of 5 requests a second holds up nodes that are claimed together.
@@ -54,7 +56,15 @@ func Dial(kubeconfig, userAgent string, log *slog.Logger) (*Connection, error) {
 		return nil, fmt.Errorf("kubeconfig: %w", err)
 	}
 	cfg.QPS, cfg.Burst = clientQPS, clientBurst
-	return connect(cfg, credentials(cfg, kubeconfig), userAgent, log)
+	c, err := connect(cfg, credentials(cfg, kubeconfig), userAgent, log)
+	if err != nil {
+		return nil, err
+	}
+	c.look = "kubectl get --raw /readyz"
+	if kubeconfig != "" {
+		c.look = "kubectl --kubeconfig " + kubeconfig + " get --raw /readyz"
+	}
+	return c, nil
 }
 
 // Way is how a program reaches an API server, for worlds that carry its requests.
@@ -91,7 +101,7 @@ func connect(cfg *rest.Config, credentials, userAgent string, log *slog.Logger) 
 	if err != nil {
 		return nil, fmt.Errorf("kubeconfig: %w", err)
 	}
-	return &Connection{client, log, clock, refusals}, nil
+	return &Connection{client: client, log: log, clock: clock, refusals: refusals}, nil
 }
 
 // Facts is what an agent is told by; client and log are the connection's.
@@ -108,7 +118,7 @@ func (c *Connection) Requester(cfg RequesterConfig) *Requester {
 
 // Operator is NewOperator on this connection.
 func (c *Connection) Operator(cfg OperatorConfig) (*Operator, error) {
-	cfg.Client = c.client
+	cfg.Client, cfg.Lease = c.client, cfg.Lease.shownBy(c.look)
 	return NewOperator(cfg)
 }
 
@@ -120,7 +130,7 @@ func (c *Connection) Client() kubernetes.Interface { return c.client }
 
 // Driver is New on this connection.
 func (c *Connection) Driver(cfg Config) (*Driver, error) {
-	cfg.Client = c.client
+	cfg.Client, cfg.Lease = c.client, cfg.Lease.shownBy(c.look)
 	return New(cfg)
 }
 
@@ -152,7 +162,7 @@ func (c *Connection) silent(what string, err error) error {
 	if statusCode(err) == http.StatusUnauthorized {
 		return c.unauthorized()
 	}
-	c.log.Warn("the API server does not answer; what this program may do is not known", "asked", what, "error", WithClock(err))
+	c.log.Warn("the API server does not answer; what this program may do is not known", "asked", what, "error", withClock(err), "look", c.look)
 	return nil
 }
 

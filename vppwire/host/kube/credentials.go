@@ -1,9 +1,11 @@
 package kube
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"path/filepath"
 	"sync"
@@ -47,10 +49,18 @@ func (c *Connection) unauthorized() error {
 	return fmt.Errorf("%w, %s", ErrUnauthorized, c.refusals.credentials)
 }
 
-// Explain says of an error that comes of refused credentials whose they are and what mends that; others it leaves as they are.
+// Explain says of an error that comes of refused credentials whose they are and what mends that, of a certificate that does not count at this machine's
+// time what that may come of, and of a server that does not answer which command shows how it fares; others it leaves as they are.
 func (c *Connection) Explain(err error) error {
 	if statusCode(err) == http.StatusUnauthorized && !errors.Is(err, ErrUnauthorized) {
 		return fmt.Errorf("%w: %w", err, c.unauthorized())
+	}
+	if clocked := withClock(err); clocked != err {
+		return clocked
+	}
+	var way net.Error // a request that ran out of time is one, too
+	if c.look != "" && statusCode(err) == 0 && errors.As(err, &way) && !errors.Is(err, context.Canceled) {
+		return fmt.Errorf("%w: %s shows how the API server fares", err, c.look)
 	}
 	return err
 }

@@ -28,6 +28,18 @@ type Lease struct {
 	Writes []string
 	// Standing is told how this process fares; nil: nobody asks it.
 	Standing *Standing
+	// look is the command that shows how the API server fares, empty where there is none.
+	look string
+}
+
+// shownBy is the lease with the command that shows how its API server fares.
+func (l *Lease) shownBy(look string) *Lease {
+	if l == nil {
+		return nil
+	}
+	with := *l
+	with.look = look
+	return &with
 }
 
 func (l Lease) complete() (Lease, error) {

@@ -30,7 +30,7 @@ func (c *Connection) List(ctx context.Context, path string, take func(page []byt
 		case code == http.StatusForbidden:
 			return fmt.Errorf("%s: %w", path, ErrForbidden)
 		case err != nil:
-			return fmt.Errorf("%s: %w", path, c.Explain(WithClock(err)))
+			return fmt.Errorf("%s: %w", path, c.Explain(err))
 		}
 		if err := take(text); err != nil {
 			return err

@@ -129,8 +129,8 @@ func NodeClock(node string, renewed, server time.Time) string {
 	return ""
 }
 
-// WithClock says of a certificate that is not valid at this machine's time what that may come of.
-func WithClock(err error) error {
+// withClock says of a certificate that is not valid at this machine's time what that may come of.
+func withClock(err error) error {
 	var bad x509.CertificateInvalidError
 	if errors.As(err, &bad) && bad.Reason == x509.Expired {
 		return fmt.Errorf("%w: where this machine's time %s is wrong, %s; else the certificates are to be renewed", err, time.Now().UTC().Format(time.RFC3339), mendClock)

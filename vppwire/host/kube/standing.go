@@ -57,7 +57,7 @@ func (s *Standing) heardOf(holder string, err error) {
 	s.failed = err
 	switch {
 	case err != nil && before == nil && statusCode(err) != http.StatusUnauthorized: // of credentials the connection tells
-		s.log.Warn("the lease cannot be read or renewed; it is tried again, and without it nobody gets blocks from here", "lease", s.name(), "error", err)
+		s.log.Warn("the lease cannot be read or renewed; it is tried again, and without it nobody gets blocks from here", "lease", s.name(), "error", err, "look", s.lease.look)
 	case err == nil && before != nil && !s.heard.IsZero():
 		s.log.Info("the lease can be read again", "lease", s.name(), "after", now.Sub(s.heard).Round(time.Second))
 	}

@@ -14,8 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/net"
 	typedv1 "k8s.io/client-go/kubernetes/typed/core/v1"
-
-	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 )
 
 // port is where workloads listen; appLabel chooses them.
@@ -156,7 +154,7 @@ func (r *run) alive(ctx context.Context) (err error) {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return fmt.Errorf("the API server has not answered %d times: %w", aliveTries, kube.WithClock(err))
+	return fmt.Errorf("the API server has not answered %d times: %w", aliveTries, err)
 }
 
 // ask has a pod make one call, through the API server's proxy to it. Whoever asks tries again, not the client.

@@ -120,7 +120,7 @@ func (r *run) begin(ctx context.Context) error {
 	}
 	list, err := r.client().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return fmt.Errorf("list nodes: %w", kube.WithClock(err))
+		return fmt.Errorf("list nodes: %w", err)
 	}
 	for i := range list.Items {
 		if n := &list.Items[i]; !n.Spec.Unschedulable && ready(n) {
