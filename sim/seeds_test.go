@@ -65,6 +65,7 @@ func TestFoundSeeds(t *testing.T) {
 		{gen.Systems(), 8100082, "a store that had lost its data told no changes of records as facts any more"},
 		{gen.Systems(), 96000033, "a record announced and dropped a block that its node never took, and a peer that heard late took its route away"},
 		{gen.Systems(), 110000069, "a node that came anew took blocks that an old list showed of its former life"},
+		{gen.Systems(), 888093, "an agent that had stood still learned at one moment of a block that came and went, which counted as turns"},
 		{gen.Systems(), 230100212, "an operator gave addresses back to EC2 one by one, and was throttled for longer than it had"},
 	} {
 		t.Run(fmt.Sprintf("%s-%d", tc.profile.Name, tc.seed), func(t *testing.T) {

@@ -449,13 +449,14 @@ func turnedTooOften(h *history) bool {
 		waited[i] = len(open) > 0 || f.At < waits
 	}
 	var sizes []int // newest first, one from before the disturbance at the end
+	var times []time.Duration
 	calm, first := true, true
 	for i, f := range slices.Backward(h.facts) {
 		own := f.Node == last.Node
 		switch f.Kind {
 		case last.Kind:
 			if own {
-				sizes = append(sizes, inUse(f.Blocks))
+				sizes, times = append(sizes, inUse(f.Blocks)), append(times, f.At)
 			}
 			calm = calm && !(own && waited[i])
 		case scenarios.FactAssigned, scenarios.FactBlocks:
@@ -467,7 +468,7 @@ func turnedTooOften(h *history) bool {
 		case scenarios.FactNodeGone:
 			calm = false
 			if own {
-				sizes = append(sizes, 0)
+				sizes, times = append(sizes, 0), append(times, f.At)
 			}
 		}
 		if !calm && len(sizes) > 1 && (f.Kind == last.Kind || f.Kind == scenarios.FactNodeGone) && own {
@@ -476,16 +477,17 @@ func turnedTooOften(h *history) bool {
 		}
 	}
 	if first {
-		sizes = append(sizes, 0)
+		sizes, times = append(sizes, 0), append(times, -1)
 	}
 	slices.Reverse(sizes)
-	turns, before := 0, 0
+	slices.Reverse(times)
+	turns, before, at := 0, 0, time.Duration(-1)
 	for i := 1; i < len(sizes); i++ {
 		if d := sizes[i] - sizes[i-1]; d != 0 {
-			if before != 0 && d > 0 != (before > 0) {
+			if before != 0 && d > 0 != (before > 0) && times[i] != at {
 				turns++
 			}
-			before = d
+			before, at = d, times[i]
 		}
 	}
 	return turns > steadyTurns

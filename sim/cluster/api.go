@@ -81,7 +81,8 @@ func (a *API) OnList(fn func(to *InformerConfig) (age time.Duration, refused boo
 // Available reports whether the server answers.
 func (a *API) Available() bool { return !a.down }
 
-// SetAvailable starts (false) or ends an outage. An outage breaks every watch and refuses every request; objects survive.
+// SetAvailable starts (false) or ends an outage. An outage breaks every watch and refuses every request; objects survive, and the server's cache for
+// watches does not: who was told of anything before has to list again, as behind the restart of a real one.
 func (a *API) SetAvailable(up bool) {
 	if a.down == !up {
 		return
@@ -92,6 +93,9 @@ func (a *API) SetAvailable(up bool) {
 			a.kinds[k].endWatches()
 		}
 		return
+	}
+	for k := KindNode; k < kindEnd; k++ {
+		a.kinds[k].forget(a.version)
 	}
 	for _, w := range a.waiters() {
 		w()

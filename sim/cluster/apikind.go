@@ -117,6 +117,11 @@ func (s *kindState) remember(c pastChange) {
 	s.first = (s.first + 1) % s.limit
 }
 
+// forget has no watch begin before a version.
+func (s *kindState) forget(version int64) {
+	s.past, s.first, s.forgotten = s.past[:0], 0, version
+}
+
 // recent is the i-th remembered change, oldest first.
 func (s *kindState) recent(i int) *pastChange { return &s.past[(s.first+i)%len(s.past)] }
 
