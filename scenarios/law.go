@@ -185,8 +185,8 @@ const (
 	FactRecord
 	// FactPod: the API server's object of the pod was created, bound to Node or asked to go (Text: PodCreated, PodBound, PodDeleted).
 	FactPod
-	// FactCallRefused: VPP or Linux refused a call of the agent (Text: the call and why), and nothing that was injected lately explains
-	// it; for want of the namespace Netns, where that is set.
+	// FactCallRefused: VPP or Linux refused a call of the agent (Text: the call and why) by themselves; for want of the namespace Netns, where
+	// that is set.
 	FactCallRefused
 	// FactAbandoned: the runtime gave up waiting for the answer to a request (Text as FactAsked's) for Owner after Rest, all of which the
 	// node was able to answer: its programs ran, nothing was injected, and it had an ID and blocks.

@@ -3,6 +3,7 @@ package sim
 import (
 	"time"
 
+	"go.fd.io/govpp/binapi/af_packet"
 	"go.fd.io/govpp/binapi/tapv2"
 
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -14,9 +15,6 @@ import (
 )
 
 const (
-	// hitLasts is for how long what was injected explains what goes wrong: longer than an agent's patience with a lost answer and
-	// the look around that follows.
-	hitLasts = time.Minute
 	// abandonedLeast is how long an able node may take for a request: longer than an ADD's patience with what refuses its wiring.
 	abandonedLeast = 50 * time.Second
 )
@@ -30,20 +28,23 @@ func (m *machine) hit(op fault.Op, v fault.Verdict) {
 	m.hitAt = m.w.eng.Now()
 }
 
-// refusedCall tells of a call that VPP or Linux have refused by themselves.
+// refusedCall tells of a call that VPP or Linux have refused by themselves. What was injected explains none: an agent looks what became of a
+// call without an answer before it makes another one, and makes nothing on top of what was refused.
 func (m *machine) refusedCall(c vppwire.Call, err error) {
-	if hit := max(m.hitAt, m.refusedAt); !c.Writes() || hit != 0 && m.w.eng.Now()-hit < hitLasts {
+	if !c.Writes() {
 		return
 	}
 	m.fact(scenarios.Fact{Kind: scenarios.FactCallRefused, Text: c.Name() + " of " + c.Key().String() + ": " + err.Error(), Netns: m.missing(c)})
 }
 
-// missing is the namespace that a call needs and that is not there, "" for none.
+// missing is the namespace that a call needs and that is not there, "" for none. An AF_PACKET interface needs that of the other end of its device.
 func (m *machine) missing(c vppwire.Call) string {
 	netns := []string{c.Key().Netns}
 	switch req := c.Request().(type) {
 	case *tapv2.TapCreateV3:
 		netns = append(netns, req.HostNamespace)
+	case *af_packet.AfPacketCreateV3:
+		netns = append(netns, m.host.WentWith(req.HostIfName))
 	}
 	switch op := c.LinuxOp().(type) {
 	case vppwire.VethAdd:

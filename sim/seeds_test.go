@@ -67,6 +67,8 @@ func TestFoundSeeds(t *testing.T) {
 		{gen.Systems(), 110000069, "a node that came anew took blocks that an old list showed of its former life"},
 		{gen.Systems(), 888093, "an agent that had stood still learned at one moment of a block that came and went, which counted as turns"},
 		{gen.Systems(), 230100212, "an operator gave addresses back to EC2 one by one, and was throttled for longer than it had"},
+		{gen.Tiny(), 7000706, "the trunk's MTU was set late behind a lost request, and a pod's macvlan was to have a greater one than its parent"},
+		{gen.Tiny(), 7101127, "a sandbox was removed between a look at its link and the AF_PACKET interface on it, which counted as refused for nothing"},
 	} {
 		t.Run(fmt.Sprintf("%s-%d", tc.profile.Name, tc.seed), func(t *testing.T) {
 			t.Parallel()

@@ -27,10 +27,14 @@ func linkKey(netns, name string) Key { return Key{Kind: KindLinuxLink, Netns: ne
 // Key implements Object.
 func (o LinkState) Key() Key { return linkKey(o.Netns, o.Name) }
 
-// AppendNeeds implements Object: the veth or the tap behind the link, or the macvlan that it is.
+// AppendNeeds implements Object: the veth or the tap behind the link, or the macvlan that it is, whose MTU Linux lets be no greater than
+// its parent's.
 func (o LinkState) AppendNeeds(keys []Key) []Key {
 	if k, ok := o.owner(); ok {
 		keys = append(keys, k)
+	}
+	if o.Of == OfMacvlan && o.MTU != 0 {
+		keys = append(keys, linkKey("", TrunkLinuxDevice))
 	}
 	return keys
 }

@@ -18,7 +18,8 @@ const callsAcceptedName = "calls-accepted"
 //	what is broken by hand is not as the agent left it, for the rest of the run
 //	a route by way of a gateway, whose own route is being put back or is another's, is tried again behind it
 //
-// What was injected explains what follows for a while: the world does not tell of it. A snapshot has no history.
+// What is injected explains nothing else: an agent looks what became of a call before it makes another. A call that was refused by who injects
+// is not told. A snapshot has no history.
 func callsAccepted() scenarios.Law {
 	return scenarios.Law{
 		Name:  callsAcceptedName,

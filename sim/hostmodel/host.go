@@ -20,6 +20,8 @@ type Host struct {
 	namespaces map[string]*namespace
 	names      []string
 	taps       []*link
+	// wentWith is by links of the host's own namespace the namespace that they went with, as the other ends of what was in there.
+	wentWith map[string]string
 }
 
 // Config says what a machine has when it starts.
@@ -68,6 +70,7 @@ func (h *Host) Boot() string {
 func (h *Host) boot() error {
 	h.boots++
 	h.macs = 0
+	h.wentWith = map[string]string{}
 	h.root = &namespace{}
 	h.namespaces = make(map[string]*namespace)
 	h.names = nil
@@ -150,7 +153,11 @@ func (h *Host) RemoveNamespace(path string) bool {
 		return false
 	}
 	for len(ns.links) > 0 {
-		h.unlink(ns.links[len(ns.links)-1])
+		l := ns.links[len(ns.links)-1]
+		if l.peer != nil && l.peer.ns == h.root {
+			h.wentWith[l.peer.name] = path
+		}
+		h.unlink(l)
 	}
 	delete(h.namespaces, path)
 	h.names = nil

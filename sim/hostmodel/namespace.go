@@ -63,6 +63,9 @@ func (h *Host) insert(ns *namespace, l *link) {
 	i, _ := ns.find(l.name)
 	ns.links = slices.Insert(ns.links, i, l)
 	h.links++
+	if ns == h.root {
+		delete(h.wentWith, l.name)
+	}
 	l.ns, l.id = ns, h.links
 }
 
