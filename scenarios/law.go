@@ -186,7 +186,7 @@ const (
 	// FactPod: the API server's object of the pod was created, bound to Node or asked to go (Text: PodCreated, PodBound, PodDeleted).
 	FactPod
 	// FactCallRefused: VPP or Linux refused a call of the agent (Text: the call and why) by themselves; for want of the namespace Netns, where
-	// that is set.
+	// that is set. Calm: nothing was injected into the node lately.
 	FactCallRefused
 	// FactAbandoned: the runtime gave up waiting for the answer to a request (Text as FactAsked's) for Owner after Rest, all of which the
 	// node was able to answer: its programs ran, nothing was injected, and it had an ID and blocks.
@@ -202,7 +202,8 @@ const (
 	// FactFailed: what the node's agent asks of others (Text: one of TriedJournal and so on), or without a node a controller, has failed for the
 	// Number-th time since Rest ago, with no success in between and nothing told that would be tried for at once. Broken is what was asked.
 	FactFailed
-	// FactNeedless: VPP or Linux took a call of the agent (Text) that said what was so already, and no call was made twice by whoever injects.
+	// FactNeedless: VPP or Linux took a call of the agent (Text) that said what was so already, and no call was made twice by whoever injects. Or the
+	// agent looked (Text) where there was nothing to look for, for the reason Broken.
 	FactNeedless
 	// FactServed: from now on clients anywhere get an endpoint at Addr and port Number, by protocol Text, of a service without affinity. Kept:
 	// the last one there had affinity.
@@ -270,8 +271,8 @@ type Fact struct {
 	Broken string
 	Rest   time.Duration
 	InTurn bool
-	// Kept is FactServed's.
-	Kept bool
+	// Kept is FactServed's, Calm FactCallRefused's.
+	Kept, Calm bool
 	// Exhausted and Holding are FactRefused's, Counts FactCounted's, Addrs FactAddressed's, Removal FactRemoved's; Netns, the sandbox' namespace,
 	// FactAnswered's.
 	Exhausted bool

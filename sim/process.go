@@ -49,6 +49,7 @@ type process struct {
 	newsLate  int
 	// conflict is what refused its last write to the store.
 	conflict conflict
+	looking  looking
 	// gaps are the streams that have lost something and do not know it yet.
 	gaps map[*cluster.Informer]bool
 	// paused: the process stands still; inbox is what it will hear when it goes on. A paused VPP holds back the answer withheld to
@@ -117,6 +118,7 @@ func (p *process) step(ev agent.Event) {
 		}
 	}
 	p.tried(ev)
+	p.looking.heard(p, ev)
 	p.m.w.stepping = p.m.name
 	var effects []agent.Effect
 	if p.planted == nil {
@@ -128,6 +130,9 @@ func (p *process) step(ev agent.Event) {
 	p.stepFacts(effects) // what the agent decides is a fact from now on, whether or not it survives
 	p.m.tellAddresses()
 	p.decisions(effects)
+	if called, is := ev.(agent.Called); is && called.Result.Err == nil && !called.Result.Lost && !slices.ContainsFunc(effects, isCall) {
+		p.looking.over()
+	}
 	for _, e := range effects {
 		if !p.perform(e) {
 			return
@@ -239,6 +244,7 @@ func (p *process) callDataplane(c vppwire.Call) {
 	if p.disconnected() {
 		return // the agent will hear of it next
 	}
+	p.looks(c)
 	if !w.faulty() {
 		if p.burst > 0 {
 			p.chained = true

@@ -15,6 +15,9 @@ import (
 )
 
 const (
+	// hitLasts is for how long what was injected explains that an agent is late: longer than its patience with a lost answer and the look
+	// around that follows.
+	hitLasts = time.Minute
 	// abandonedLeast is how long an able node may take for a request: longer than an ADD's patience with what refuses its wiring.
 	abandonedLeast = 50 * time.Second
 )
@@ -34,7 +37,13 @@ func (m *machine) refusedCall(c vppwire.Call, err error) {
 	if !c.Writes() {
 		return
 	}
-	m.fact(scenarios.Fact{Kind: scenarios.FactCallRefused, Text: c.Name() + " of " + c.Key().String() + ": " + err.Error(), Netns: m.missing(c)})
+	m.fact(scenarios.Fact{Kind: scenarios.FactCallRefused, Text: c.Name() + " of " + c.Key().String() + ": " + err.Error(), Netns: m.missing(c), Calm: m.calm()})
+}
+
+// calm reports whether nothing was injected into the machine lately.
+func (m *machine) calm() bool {
+	hit := max(m.hitAt, m.refusedAt)
+	return hit == 0 || m.w.eng.Now()-hit >= hitLasts
 }
 
 // missing is the namespace that a call needs and that is not there, "" for none. An AF_PACKET interface needs that of the other end of its device.

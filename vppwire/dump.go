@@ -99,12 +99,19 @@ func (d *dumper) again(st dumpStep) {
 	}
 }
 
-// push queues a step unless it is queued already.
+// push queues a step unless it is queued already. Whole dumps go before the others, which they queue: one that was made before would be made
+// twice.
 func (d *dumper) push(st dumpStep) {
 	switch {
 	case slices.Contains(d.steps, st):
 	case st.dump.first:
 		d.steps = slices.Insert(d.steps, 0, st)
+	case st.dump.whole:
+		i := slices.IndexFunc(d.steps, func(o dumpStep) bool { return !o.dump.whole })
+		if i < 0 {
+			i = len(d.steps)
+		}
+		d.steps = slices.Insert(d.steps, i, st)
 	default:
 		d.steps = append(d.steps, st)
 	}

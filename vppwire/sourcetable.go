@@ -165,8 +165,8 @@ func (s *Session) nextCandidate() {
 	}
 }
 
-// classifierInfoDump tells what one classifier table looks for.
-var classifierInfoDump = &dump{reader: classifierInfoReader{}}
+// classifierInfoDump tells what one classifier table looks for. It goes first because it queues the dumps of what is in the table.
+var classifierInfoDump = &dump{first: true, reader: classifierInfoReader{}}
 
 type classifierInfoReader struct{}
 

@@ -29,7 +29,7 @@ func TestAnswersAndCalls(t *testing.T) {
 	}
 	answered := scenarios.Fact{Kind: scenarios.FactAnswered, Node: node, Owner: web, Addr: a, Netns: netns}
 	call := func(at time.Duration, text, netns string) scenarios.Fact {
-		return scenarios.Fact{Kind: scenarios.FactCallRefused, At: at, Node: node, Text: text, Netns: netns}
+		return scenarios.Fact{Kind: scenarios.FactCallRefused, At: at, Node: node, Text: text, Netns: netns, Calm: true}
 	}
 	in := func(netns string, f scenarios.Fact) scenarios.Fact {
 		f.Netns = netns

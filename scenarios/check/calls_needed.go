@@ -4,8 +4,8 @@ import "github.com/vppdrill/vppdrill/scenarios"
 
 const callsNeededName = "calls-needed"
 
-// callsNeeded: the agent asks VPP and Linux for nothing that is so already. It knows what it has done and looks where it does not know, so
-// that whoever repeats it has forgotten, or not understood, what a call brings about. What is broken by hand is looked at in parts, for the
+// callsNeeded: the agent asks VPP and Linux for nothing that is so already, and looks only where it does not know: when VPP has come, at what
+// a call without an answer or a refused one leaves in doubt, at a CHECK; at nothing twice in one look, and at no interface that it sets nothing on. Whoever repeats it has forgotten, or not understood, what a call brings about. What is broken by hand is looked at in parts, for the
 // rest of the run.
 //
 // A snapshot has no history.
@@ -37,6 +37,9 @@ func (w *needWatcher) Observe(f *scenarios.Fact) error {
 			return nil
 		}
 		w.checks++
+		if f.Broken != "" {
+			return broken(callsNeededName, f.At, f.Node, "%s %s: look at what has the agent look there", f.Text, f.Broken)
+		}
 		return broken(callsNeededName, f.At, f.Node, "%s says what is so already: look at what the agent has forgotten of the calls before it", f.Text)
 	}
 	return nil

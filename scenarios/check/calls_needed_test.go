@@ -6,11 +6,12 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
-// Goal: calls-needed breaks at a call that says what is so already, and forgives it where somebody has broken wiring by hand before. Method: the
+// Goal: calls-needed breaks at a call that says what is so already and at a look with nothing to see, and forgives it where somebody has broken wiring by hand before. Method: the
 // facts by themselves.
 func TestCallsNeeded(t *testing.T) {
 	up, again := scenarios.Fact{Kind: scenarios.FactAgentUp, Node: "node-1"}, scenarios.Fact{Kind: scenarios.FactNeedless, Node: "node-1", Text: "sw_interface_set_flags of up tap1"}
 	hand := scenarios.Fact{Kind: scenarios.FactDisturbed, Text: (scenarios.BreakWiring{}).Verb()}
+	look := scenarios.Fact{Kind: scenarios.FactNeedless, Node: "node-1", Text: "ip_address_dump dump local0", Broken: "is of an interface that nobody sets anything on"}
 	for _, tc := range []struct {
 		name   string
 		facts  []scenarios.Fact
@@ -18,6 +19,8 @@ func TestCallsNeeded(t *testing.T) {
 	}{
 		{"a start", []scenarios.Fact{up}, false},
 		{"a call again", []scenarios.Fact{up, again}, true},
+		{"a needless look", []scenarios.Fact{up, look}, true},
+		{"a needless look after a hand's work", []scenarios.Fact{up, hand, look}, false},
 		{"a call again after a hand's work", []scenarios.Fact{up, hand, again}, false},
 	} {
 		w := callsNeeded().Watch()

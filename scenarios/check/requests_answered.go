@@ -73,7 +73,7 @@ func (w *answeredWatcher) Observe(f *scenarios.Fact) error {
 			}
 		}
 	case scenarios.FactCallRefused:
-		if key, found := w.netns[f.Netns]; found && key.node == f.Node {
+		if key, found := w.netns[f.Netns]; found && key.node == f.Node && f.Calm {
 			if add := w.open[key]; add.lost == 0 {
 				add.lost = f.At
 				w.open[key] = add
