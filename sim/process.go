@@ -130,7 +130,7 @@ func (p *process) step(ev agent.Event) {
 	p.stepFacts(effects) // what the agent decides is a fact from now on, whether or not it survives
 	p.m.tellAddresses()
 	p.decisions(effects)
-	if called, is := ev.(agent.Called); is && called.Result.Err == nil && !called.Result.Lost && !slices.ContainsFunc(effects, isCall) {
+	if called, is := ev.(agent.Called); is && called.Result.Err == nil && !called.Result.Lost && p.looking.caused && !slices.ContainsFunc(effects, isCall) && p.agent.Idle() {
 		p.looking.over()
 	}
 	for _, e := range effects {
