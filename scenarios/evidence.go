@@ -86,6 +86,8 @@ const (
 	NeedlessCalls Evidence = "needless calls"
 	// Paces: FactPaced.
 	Paces Evidence = "paces"
+	// DueThings: FactDue.
+	DueThings Evidence = "what is due"
 	// ClosedRanges: FactRange.
 	ClosedRanges Evidence = "ranges that are closed"
 	// Changes: FactChanging.
@@ -103,7 +105,7 @@ const (
 func AllEvidence() []Evidence {
 	return []Evidence{Leases, Sandboxes, PodLives, Refusals, NodeIDs, Management, Blocks, AssignedBlocks, BlockedBlocks, FreeBlocks, WaitingPods, Rests, Turns, FullNodes,
 		Disturbances, CleanStops, VPPLives, Checks, ProgramLives, NodeAddresses, NodeLeases, OtherNICs, Removals, Leftovers,
-		Records, IDRests, Disks, Unread, RefusedCalls, Patience, Tries, RangeCounts, NeedlessCalls, Paces, Changes, ClosedRanges, ToldFailures, FreeAddresses, Holdings, Services, WarmTargets, HeldIDs, LongQuiet, VPPTables, LinuxTables}
+		Records, IDRests, Disks, Unread, RefusedCalls, Patience, Tries, RangeCounts, NeedlessCalls, Paces, DueThings, Changes, ClosedRanges, ToldFailures, FreeAddresses, Holdings, Services, WarmTargets, HeldIDs, LongQuiet, VPPTables, LinuxTables}
 }
 
 // Missing lists what the law needs and is not among delivered, in the law's order.

@@ -44,8 +44,11 @@ func (u *Unquiet) Cause() string {
 	if len(u.Pending) == 0 {
 		return ""
 	}
-	return nameless(u.Pending[0].What)
+	return u.Pending[0].Kind()
 }
+
+// Kind is what is pending without the names, numbers and addresses in it.
+func (p Pending) Kind() string { return nameless(p.What) }
 
 // nameless is a sentence without its names, numbers and addresses: what two failures have in common that come about alike.
 func nameless(what string) string {

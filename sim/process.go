@@ -87,6 +87,9 @@ type process struct {
 	writing
 	// witnessedState is what the run's witness was told last.
 	witnessedState string
+	// lastDue is what the agent had to do when it was asked last; stepped: it has had an event since.
+	lastDue string
+	stepped bool
 	// lacks and waits are what the run's account was told last that the agent must have, and that it waits for.
 	lacks, waits string
 }
@@ -119,6 +122,7 @@ func (p *process) step(ev agent.Event) {
 	}
 	p.tried(ev)
 	p.looking.heard(p, ev)
+	p.stepped = true
 	p.m.w.stepping = p.m.name
 	var effects []agent.Effect
 	if p.planted == nil {

@@ -37,6 +37,7 @@ func (m *machine) refusedCall(c vppwire.Call, err error) {
 	if !c.Writes() {
 		return
 	}
+	m.w.disturb() // the agent tries again later and later
 	m.fact(scenarios.Fact{Kind: scenarios.FactCallRefused, Text: c.Name() + " of " + c.Key().String() + ": " + err.Error(), Netns: m.missing(c), Calm: m.calm()})
 }
 

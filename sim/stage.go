@@ -21,6 +21,7 @@ type stage struct{ *World }
 func (w *World) Do(ctx context.Context, a scenarios.Action) (err error) {
 	defer w.outlive(&err)
 	w.trail("action " + a.String())
+	w.acted(a)
 	return w.play.Do(ctx, a)
 }
 
@@ -29,6 +30,10 @@ func (w *World) Heal(context.Context) (err error) {
 	defer w.outlive(&err)
 	w.trail("heal")
 	w.faults, w.keyed = nil, false
+	if w.calm.uneasy {
+		w.calm.uneasy = false
+		w.disturb()
+	}
 	return w.play.Heal()
 }
 

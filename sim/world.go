@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/netip"
 	"strings"
 	"time"
@@ -74,6 +75,7 @@ type World struct {
 	decided func(who, text string)
 	// dhcp is the network's DHCP server, nil where nodes' addresses follow from their IDs.
 	dhcp *dhcpServer
+	calm calm
 	// plant is nil in nearly every run.
 	plant *Plant
 }
@@ -197,6 +199,7 @@ func (w *World) podChanged(old, now cluster.Object) {
 		}
 	}
 	tell := func(text string) {
+		w.stir()
 		w.emit(scenarios.Fact{Kind: scenarios.FactPod, Node: p.Node, Pod: p.Key().String(), PodUID: p.SandboxUID(), Text: text})
 	}
 	if before == nil {
@@ -246,8 +249,17 @@ func (w *World) Advance(ctx context.Context, at time.Duration) error {
 		if err := w.runUntil(next); err != nil {
 			return err
 		}
+		w.lookForDue(min(at, w.nextAt()))
 	}
 	return nil
+}
+
+// nextAt is when something happens next.
+func (w *World) nextAt() time.Duration {
+	if at, ok := w.eng.NextAt(); ok {
+		return at
+	}
+	return math.MaxInt64
 }
 
 func (w *World) runUntil(t time.Duration) (err error) {
@@ -281,6 +293,7 @@ func (w *World) Settle(ctx context.Context, limit time.Duration) (err error) {
 		if err := w.runUntil(min(next, end)); err != nil {
 			return err
 		}
+		w.lookForDue(min(end, w.nextAt()))
 		why = w.quiet()
 	}
 	return nil
@@ -293,7 +306,7 @@ func (w *World) soon(m *machine, what string, do func()) { w.eng.After(0, &happe
 func (w *World) emit(f scenarios.Fact) {
 	f.At = w.eng.Now()
 	switch f.Kind {
-	case scenarios.FactCounted, scenarios.FactPaced, scenarios.FactTold, scenarios.FactChanging: // what goes on in a cluster at rest
+	case scenarios.FactCounted, scenarios.FactPaced, scenarios.FactTold, scenarios.FactChanging, scenarios.FactDue: // what goes on in a cluster at rest
 	default:
 		w.stirs++
 	}

@@ -44,6 +44,7 @@ func All() []scenarios.Law {
 		requestsAnswered(),
 		retriesBackOff(),
 		keepsPace(),
+		actsSoon(),
 		failuresTold(),
 		packetsFit(),
 		reachable(),

@@ -192,6 +192,9 @@ func (s *blockSystem) RemoveRange(r netip.Prefix) error {
 	return nil
 }
 
+// Haste implements System: what it waits for may be a pod's next try.
+func (*blockSystem) Haste() Haste { return Haste{} }
+
 // FreeBlock implements System.
 func (s *blockSystem) FreeBlock() bool { return s.pools.Left(s.blocks()) }
 

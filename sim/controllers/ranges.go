@@ -195,6 +195,12 @@ func (s *rangeSystem) Pending() string {
 	return ""
 }
 
+// Haste implements System. Clients that keep to a rate make others wait as long as there are requests.
+func (s *rangeSystem) Haste() Haste {
+	prompt := s.cloud == nil && s.env.Plan.ClientQPS == 0
+	return Haste{Prompt: prompt, Unasked: prompt}
+}
+
 // unserved reports whether a Node object has no pod CIDR.
 func (s *rangeSystem) unserved() bool {
 	return slices.ContainsFunc(s.nodes(), func(o cluster.Object) bool { return len(o.(*cluster.Node).PodCIDRs) == 0 })

@@ -89,6 +89,23 @@ func (a *Agent) Pending() string {
 	for why := range a.Lacks() {
 		return why
 	}
+	if why := a.pendingRequest(); why != "" {
+		return why
+	}
+	if why := a.ids.Unreleased(); why != "" {
+		return why
+	}
+	return a.pendingPods()
+}
+
+// Due is as Pending, without what has to wait for a time: an ID that this node may have to release.
+func (a *Agent) Due() string {
+	for why := range a.Lacks() {
+		return why
+	}
+	if why := a.pendingRequest(); why != "" {
+		return why
+	}
 	return a.pendingPods()
 }
 
@@ -107,13 +124,14 @@ func (a *Agent) Lacks() iter.Seq[string] {
 	}
 }
 
-func (a *Agent) pendingPods() string {
+func (a *Agent) pendingRequest() string {
 	if len(a.pods.requests) > 0 && a.notReady() == "" {
 		return a.pods.oldestRequest()
 	}
-	if why := a.ids.Unreleased(); why != "" {
-		return why
-	}
+	return ""
+}
+
+func (a *Agent) pendingPods() string {
 	var first *attachment
 	// in any order: the least owner is kept
 	for _, t := range a.pods.byOwner {

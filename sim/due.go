@@ -1,0 +1,67 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// owing is something that is due: may is how long it takes by design.
+type owing struct {
+	scenarios.Pending
+	may time.Duration
+}
+
+// dueNow lists what somebody is to do without anybody else's help, and at once or within what he documents to take. Left out are quarantines, leases
+// of the DHCP server, which are renewed in their time, pods that wait for an address, whose runtimes leave pauses, and CNI requests that the agent has,
+// which requests-answered is about.
+func (w *World) dueNow() (list []owing) {
+	add := func(node, what string, may time.Duration) {
+		if what != "" {
+			list = append(list, owing{scenarios.Pending{Node: node, What: what}, may})
+		}
+	}
+	haste := w.system.Haste()
+	if haste.Prompt {
+		add("", w.system.Pending(), haste.Within)
+	}
+	if w.services.due && w.api.Available() {
+		add("", "the controller of endpoint slices has not looked yet", 0)
+	}
+	load := w.cluster.Load()
+	if load.Unsynced > 0 {
+		add("", "informers have no watch", 0)
+	}
+	if load.Scheduling {
+		add("", "the scheduler is binding pods", 0)
+	}
+	hook := w.s.Config.Agent.HookTime
+	for _, m := range w.order {
+		if m.proc == nil || m.vpp == nil {
+			continue
+		}
+		add(m.name, m.proc.due(), hook)
+		for _, x := range m.plugins {
+			if x.command != "Add" && x.command != "Del" {
+				add(m.name, x.String(), hook)
+			}
+		}
+		if k := w.cluster.Kubelet(m.name); k != nil && k.Unsettled() > k.Starved() && m.able() {
+			for _, line := range k.Behind() {
+				add(m.name, line, hook)
+			}
+		}
+		if haste.Unasked && m.proc.self.UID != "" && len(m.knownBlocks) == 0 && m.knownID != 0 && !m.misfit() && w.system.FreeBlock() {
+			add(m.name, "the node has no block, and there are free ones", haste.Within)
+		}
+	}
+	return list
+}
+
+// due is what the agent has to do. It is asked at most once for each of its steps.
+func (p *process) due() string {
+	if p.stepped {
+		p.stepped, p.lastDue = false, p.agent.Due()
+	}
+	return p.lastDue
+}
