@@ -13,8 +13,7 @@ type owing struct {
 }
 
 // dueNow lists what somebody is to do without anybody else's help, and at once or within what he documents to take. Left out are quarantines, leases
-// of the DHCP server, which are renewed in their time, pods that wait for an address, whose runtimes leave pauses, and CNI requests that the agent has,
-// which requests-answered is about.
+// of the DHCP server, which are renewed in their time, and pods and their CNI requests, which requests-answered is about.
 func (w *World) dueNow() (list []owing) {
 	add := func(node, what string, may time.Duration) {
 		if what != "" {
@@ -41,16 +40,6 @@ func (w *World) dueNow() (list []owing) {
 			continue
 		}
 		add(m.name, m.proc.due(), hook)
-		for _, x := range m.plugins {
-			if x.command != "Add" && x.command != "Del" {
-				add(m.name, x.String(), hook)
-			}
-		}
-		if k := w.cluster.Kubelet(m.name); k != nil && k.Unsettled() > k.Starved() && m.able() {
-			for _, line := range k.Behind() {
-				add(m.name, line, hook)
-			}
-		}
 		if haste.Unasked && m.proc.self.UID != "" && len(m.knownBlocks) == 0 && m.knownID != 0 && !m.misfit() && w.system.FreeBlock() {
 			add(m.name, "the node has no block, and there are free ones", haste.Within)
 		}

@@ -229,16 +229,6 @@ func (k *Kubelet) Pending() (lines []string) {
 	return lines
 }
 
-// Behind describes each unsettled pod that waits neither for an address nor for an answer, as Pending does.
-func (k *Kubelet) Behind() (lines []string) {
-	for _, w := range k.inOrder() {
-		if !w.settled && !w.starved && !w.Waiting() && !w.Begun() {
-			lines = append(lines, string(w.appendState(k.appendName(nil))))
-		}
-	}
-	return lines
-}
-
 // Listed is called by the informer.
 func (k *Kubelet) Listed(objects []Object, version int64) {
 	if k.paused {
