@@ -40,9 +40,6 @@ func (w *World) dueNow() (list []owing) {
 			continue
 		}
 		add(m.name, m.proc.due(), hook)
-		if haste.Unasked && m.proc.self.UID != "" && len(m.knownBlocks) == 0 && m.knownID != 0 && !m.misfit() && w.system.FreeBlock() {
-			add(m.name, "the node has no block, and there are free ones", haste.Within)
-		}
 	}
 	return list
 }

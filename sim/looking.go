@@ -20,10 +20,10 @@ type looking struct {
 	// those of anyNetns where a call has taken a link away whose other end it did not name.
 	caused, whole, anyNetns bool
 	about                   map[string]bool
-	// shown are the dumps of the present look that were answered, by their text. asking: a call has no answer yet; early: it was made before
-	// the look began.
+	// shown are the dumps of the present look that were answered, by their text. asking: a call has no answer yet; mixed: the look began in the
+	// midst of another, of which some dumps are still to be made.
 	shown         map[string]bool
-	asking, early bool
+	asking, mixed bool
 	// made are interfaces whose creation was answered, asked what was asked about one by itself, and netns the namespaces that were dumped, all
 	// of the present VPP.
 	made, netns map[string]bool
@@ -38,11 +38,10 @@ func (l *looking) heard(p *process, ev agent.Event) {
 			asked: map[string]map[string]bool{}}
 	case agent.PodCheck:
 		l.doubt()
-		l.whole, l.early = true, l.asking
+		l.whole, l.mixed = true, l.mixed || l.asking
 	case agent.Called:
 		l.asking = false
 		l.answered(p.call.call, ev.Result)
-		l.early = false
 	}
 }
 
@@ -58,9 +57,7 @@ func (l *looking) answered(c vppwire.Call, r vppwire.Result) {
 	switch {
 	case !c.Writes() && good:
 		text := string(c.AppendText(nil))
-		if !l.early {
-			l.shown[text] = true
-		}
+		l.shown[text] = true
 		if netns, is := dumpedNetns(text); is {
 			l.netns[netns] = true
 		}
@@ -100,7 +97,7 @@ func (l *looking) writes(c vppwire.Call) {
 }
 
 func (l *looking) over() {
-	l.caused, l.whole, l.anyNetns = false, false, false
+	l.caused, l.whole, l.anyNetns, l.mixed = false, false, false, false
 	clear(l.about)
 	clear(l.shown)
 }
@@ -133,7 +130,7 @@ func (l *looking) needless(m *machine, c vppwire.Call, text string) string {
 	if c.Name() == "dhcp_client_dump" {
 		return ""
 	}
-	if l.shown[text] {
+	if l.shown[text] && !l.mixed {
 		return "was answered already in the same look, and nothing has happened since"
 	}
 	if i, is := m.dumpedInterface(c); is {

@@ -242,7 +242,7 @@ func (s *poolSystem) shownByAll() (list []netip.Prefix) {
 // Haste implements System: only the pool of a whole cluster is given to nodes that ask for nothing.
 func (s *poolSystem) Haste() Haste {
 	prompt := s.env.Plan.ClientQPS == 0
-	return Haste{Prompt: prompt, Unasked: prompt && s.env.Plan.Cilium.Mode == scenarios.ClusterPool}
+	return Haste{Prompt: prompt}
 }
 
 // FreeBlock looks for a block of the ranges that no resource shows. One that cools is as good as taken, and how long it does

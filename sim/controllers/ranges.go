@@ -198,7 +198,7 @@ func (s *rangeSystem) Pending() string {
 // Haste implements System. Clients that keep to a rate make others wait as long as there are requests.
 func (s *rangeSystem) Haste() Haste {
 	prompt := s.cloud == nil && s.env.Plan.ClientQPS == 0
-	return Haste{Prompt: prompt, Unasked: prompt}
+	return Haste{Prompt: prompt}
 }
 
 // unserved reports whether a Node object has no pod CIDR.

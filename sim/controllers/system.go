@@ -144,8 +144,6 @@ type Haste struct {
 	// Prompt: what is Pending is done at once, or Within, which is how long it takes at most by the system's own intervals.
 	Prompt bool
 	Within time.Duration
-	// Unasked: a node that comes is given a block at once, whether pods ask for it or not.
-	Unasked bool
 }
 
 // Counter is a System whose controller counts the blocks of its ranges itself.
