@@ -96,6 +96,15 @@ func (d *Drive) Broken() error {
 	return d.broken
 }
 
+// Unable is what this machine turned out not to be able to do, nil for nothing: a VPP that does not start, or a server that goes away, says nothing
+// about the scenario.
+func (d *Drive) Unable() error {
+	if err := d.Broken(); IsCannotRun(err) {
+		return err
+	}
+	return nil
+}
+
 // forgive takes what goroutines could not do as told.
 func (d *Drive) forgive() {
 	d.mu.Lock()

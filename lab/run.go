@@ -32,7 +32,7 @@ func Run(ctx context.Context, s *scenarios.Scenario, o Options) (scenarios.Resul
 		return scenarios.Result{}, err
 	}
 	result := scenarios.Run(ctx, w, s, o.Laws, o.RunOptions.Options)
-	if err := w.unable(); err != nil {
+	if err := w.Unable(); err != nil {
 		return scenarios.Result{}, errors.Join(err, w.Close())
 	}
 	if _, note := Adapted(s); note != "" {
@@ -42,15 +42,6 @@ func Run(ctx context.Context, s *scenarios.Scenario, o Options) (scenarios.Resul
 		w.failed(ctx, &result)
 	}
 	return result, w.Close()
-}
-
-// unable is what this machine turned out not to be able to do, nil for nothing: a VPP that does not start says nothing about
-// the scenario.
-func (w *World) unable() error {
-	if err := w.Broken(); IsCannotRun(err) {
-		return err
-	}
-	return nil
 }
 
 // failed saves what a failed run leaves to look at, and keeps its lab up where that was asked for.

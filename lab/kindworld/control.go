@@ -234,6 +234,7 @@ func (st stage) server(process string, stop bool) {
 	if signal(id, process, sig) == 0 {
 		st.Fail(fmt.Errorf("no process %s runs on the control plane", process))
 	}
+	st.api.stops(process, stop)
 }
 
 // StopAPI implements timeline.ControlPlane; StopStore stops what the API server stores in.

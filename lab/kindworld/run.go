@@ -41,6 +41,9 @@ func Run(ctx context.Context, s *scenarios.Scenario, o Options) (scenarios.Resul
 		return scenarios.Result{}, err
 	}
 	result := scenarios.Run(ctx, w, s, o.Laws, o.RunOptions.Options)
+	if err := w.Unable(); err != nil {
+		return scenarios.Result{}, errors.Join(err, w.Close())
+	}
 	if note != "" {
 		result.Timeline = append([]scenarios.Mark{{Kind: "note", Text: note}}, result.Timeline...)
 	}

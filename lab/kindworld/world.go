@@ -36,6 +36,7 @@ type World struct {
 	looked     time.Time
 	pods       pods
 	services   services
+	api        apiServer
 	// backlog are requests that the API server has not taken yet, in order.
 	backlog []request
 	cuts    []cut
