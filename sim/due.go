@@ -20,9 +20,8 @@ func (w *World) dueNow() (list []owing) {
 			list = append(list, owing{scenarios.Pending{Node: node, What: what}, may})
 		}
 	}
-	haste := w.system.Haste()
-	if haste.Prompt {
-		add("", w.system.Pending(), haste.Within)
+	if w.system.Prompt() {
+		add("", w.system.Pending(), 0)
 	}
 	if w.services.due && w.api.Available() {
 		add("", "the controller of endpoint slices has not looked yet", 0)

@@ -32,7 +32,7 @@ func TestSilentServer(t *testing.T) {
 		}, false},
 	} {
 		w := &World{}
-		w.Begin(nil, nil, lab.RunOptions{}, func() time.Duration { return 0 })
+		w.Record = lab.NewRecord(func() time.Duration { return 0 }, nil)
 		c.do(w)
 		if err := w.Unable(); (err != nil) != c.gone || c.gone && !lab.IsCannotRun(err) {
 			t.Errorf("%s: %v", what, err)

@@ -192,8 +192,8 @@ func (s *blockSystem) RemoveRange(r netip.Prefix) error {
 	return nil
 }
 
-// Haste implements System: what it waits for may be a pod's next try.
-func (*blockSystem) Haste() Haste { return Haste{} }
+// Prompt implements System: what it waits for may be a pod's next try.
+func (*blockSystem) Prompt() bool { return false }
 
 // FreeBlock implements System.
 func (s *blockSystem) FreeBlock() bool { return s.pools.Left(s.blocks()) }

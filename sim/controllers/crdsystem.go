@@ -84,13 +84,8 @@ func (s *crdSystem) Allocator(node string) (ipam.NodeAllocator, error) {
 // Refused implements System: the operator learns of pods only from what is in use.
 func (*crdSystem) Refused(string, ipam.Owner) {}
 
-// crdWithin is ample for the two intervals of upstream's: that of an agent's writes of its resource, and that of the operator's looks.
-const crdWithin = 45 * time.Second
-
-// Haste implements System. With mode eni a cloud may refuse.
-func (s *crdSystem) Haste() Haste {
-	return Haste{Prompt: s.env.Plan.ClientQPS == 0 && s.env.Plan.Cilium.Mode == scenarios.CRD, Within: crdWithin}
-}
+// Prompt implements System: agents write their resources at intervals.
+func (*crdSystem) Prompt() bool { return false }
 
 // FreeBlock implements System.
 func (s *crdSystem) FreeBlock() bool { return s.vacant() }

@@ -239,11 +239,8 @@ func (s *poolSystem) shownByAll() (list []netip.Prefix) {
 	return list
 }
 
-// Haste implements System: only the pool of a whole cluster is given to nodes that ask for nothing.
-func (s *poolSystem) Haste() Haste {
-	prompt := s.env.Plan.ClientQPS == 0
-	return Haste{Prompt: prompt}
-}
+// Prompt implements System. Clients that keep to a rate make others wait as long as there are requests.
+func (s *poolSystem) Prompt() bool { return s.env.Plan.ClientQPS == 0 }
 
 // FreeBlock looks for a block of the ranges that no resource shows. One that cools is as good as taken, and how long it does
 // only the operator knows.

@@ -195,11 +195,8 @@ func (s *rangeSystem) Pending() string {
 	return ""
 }
 
-// Haste implements System. Clients that keep to a rate make others wait as long as there are requests.
-func (s *rangeSystem) Haste() Haste {
-	prompt := s.cloud == nil && s.env.Plan.ClientQPS == 0
-	return Haste{Prompt: prompt}
-}
+// Prompt implements System, as poolSystem does.
+func (s *rangeSystem) Prompt() bool { return s.cloud == nil && s.env.Plan.ClientQPS == 0 }
 
 // unserved reports whether a Node object has no pod CIDR.
 func (s *rangeSystem) unserved() bool {

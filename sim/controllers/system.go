@@ -130,20 +130,14 @@ type System interface {
 	FreeBlock() bool
 	// Pending says what is under way, "" when nothing is.
 	Pending() string
-	// Haste is what the system promises where nothing disturbs it.
-	Haste() Haste
+	// Prompt reports whether what is Pending is done at once where nothing disturbs the system. One that works at intervals, or whose cloud may refuse
+	// and is asked again later and later, promises nothing.
+	Prompt() bool
 	// Warm is what a node keeps for pods to come, when taken addresses are leased or rest; nil for a system that promises nothing, or for
 	// a node that cannot get what it should have.
 	Warm(node string, taken []netip.Addr) []scenarios.Warm
 	// Requests counts writes to what the system keeps its state in: the API server, a ledger, EC2.
 	Requests() int64
-}
-
-// Haste is how soon a System does what it has to; the zero Haste promises nothing, as where a cloud may refuse, which is asked again later and later.
-type Haste struct {
-	// Prompt: what is Pending is done at once, or Within, which is how long it takes at most by the system's own intervals.
-	Prompt bool
-	Within time.Duration
 }
 
 // Counter is a System whose controller counts the blocks of its ranges itself.
@@ -199,5 +193,5 @@ func (*own) LoseLeader(scenarios.LoseLeader) error      { return scenarios.ErrUn
 func (*own) FreeBlock() bool                            { return false }
 func (*own) Pending() string                            { return "" }
 func (*own) Warm(string, []netip.Addr) []scenarios.Warm { return nil }
-func (*own) Haste() Haste                               { return Haste{Prompt: true} }
+func (*own) Prompt() bool                               { return true }
 func (*own) Requests() int64                            { return 0 }
