@@ -223,6 +223,7 @@ const (
 	FactTold
 	// FactDue: something that a program is to do by itself (Text: what) has been due for Rest, for as long as nothing was asked of the cluster and beside what it
 	// takes by design; and nothing has disturbed the cluster for long. It is told again while it stays so.
+	// With a Rest of 0 all is done that was due.
 	FactDue
 	// FactQuiet: everything is healed and quiet, and nothing will be asked of the cluster any more.
 	FactQuiet

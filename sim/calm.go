@@ -78,6 +78,9 @@ func (w *World) lookForDue(next time.Duration) {
 	}
 	now, list := w.eng.Now(), w.dueNow()
 	if len(list) == 0 {
+		if len(c.due) > 0 {
+			w.emit(scenarios.Fact{Kind: scenarios.FactDue, Text: "all is done that was due"})
+		}
 		clear(c.due)
 		return
 	}
