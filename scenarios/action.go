@@ -86,7 +86,7 @@ var actionKinds = []actionKind{
 	{StopDHCP{}, "The DHCP server of the nodes' network answers nothing."},
 	{WipeStore{}, "The store loses all its data."},
 	{CompactStore{}, "The store forgets its history; watches that are behind are lost."},
-	{StopAPI{}, "The API server answers nothing; watches stall."},
+	{StopAPI{}, "The API server answers nothing; behind it, as its cache for watches is empty, everybody lists anew."},
 	{StaleWatch{}, "A node's watches deliver nothing new and then all that was missed, in order."},
 	{GapWatch{}, "A node's watches lose their place (revision compacted); the node lists again."},
 	{DuplicateWatch{Count: 1}, "A node's watches deliver the last changes again."},
