@@ -210,7 +210,7 @@ const (
 	// FactUnserved: they do not any more, or the service is another one.
 	FactServed
 	FactUnserved
-	// FactPaced: the node's address management has done by itself what it does at intervals (Text: PacedStatus or PacedLook) Rest after it did so last; or
+	// FactPaced: the node's address management has done by itself what it does at intervals (Text: PacedStatus, PacedLook or PacedShrink) Rest after it did so last; or
 	// (PacedStore) its agent asks the store for something although it has had no answer to what it asked Rest ago.
 	FactPaced
 	// FactChanging: the Number-th life of the controllers' program Text asks for a change of what they decide about (Broken: what). Rest is how long ago
@@ -252,8 +252,8 @@ const (
 	// RangeOpened and RangeClosed are the Texts of a FactRange.
 	RangeOpened, RangeClosed = "opened", "closed"
 	// Texts of a FactPaced: Cilium's agent publishes what of its node's addresses is in use, ipamd reads what the metadata service shows, an agent
-	// gives a request to the store up.
-	PacedStatus, PacedLook, PacedStore = "status", "metadata", "store"
+	// gives a request to the store up, ipamd begins to give units back that are too many.
+	PacedStatus, PacedLook, PacedStore, PacedShrink = "status", "metadata", "store", "shrink"
 	// AskedAddress is the Text of a FactAsked that the agent has not seen yet.
 	AskedAddress = "Address"
 )

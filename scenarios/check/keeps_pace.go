@@ -14,6 +14,8 @@ var paces = map[string]time.Duration{
 	scenarios.PacedStatus: 15 * time.Second,
 	// amazon-vpc-cni-k8s, pkg/ipamd/ipamd.go: nodeIPPoolReconcileInterval, 60 s.
 	scenarios.PacedLook: time.Minute,
+	// The same: decreaseIPPoolInterval, 30 s.
+	scenarios.PacedShrink: 30 * time.Second,
 	// vppwire/agent/nodeid: storePatience, the timeout of etcd's own command line client.
 	scenarios.PacedStore: 5 * time.Second,
 }

@@ -43,9 +43,9 @@ type ipamd struct {
 	again bool
 	unset map[string]bool
 	begun bool
-	// looked is when it read the metadata service last, said what it has noted in its last step.
-	looked pace
-	said   string
+	// looked is when it read the metadata service last, shrank when it began to give units back, said what it has noted in its last step.
+	looked, shrank pace
+	said           string
 	// heeded: that step had effects, as that of the answer to a call that was given up has not.
 	heeded bool
 }
@@ -88,6 +88,9 @@ func (d *ipamd) step(ev datastore.Event) {
 		case datastore.Perform:
 			if e.Call.Op == datastore.ReadIMDS && e.Call.ENI == "" {
 				d.looked.again(&d.system.env, d.node, scenarios.PacedLook)
+			}
+			if _, woke := ev.(datastore.Woke); woke && e.Call.Op == datastore.UnassignUnits { // with an answer it goes on with the next ENI
+				d.shrank.again(&d.system.env, d.node, scenarios.PacedShrink)
 			}
 			d.perform(e.Call)
 		case datastore.WakeAt:
