@@ -67,6 +67,8 @@ type machine struct {
 	// hitAt is when something was last injected into what the machine does, but that a call was refused, which is refusedAt; ableAt since
 	// when both programs have run.
 	hitAt, refusedAt, ableAt time.Duration
+	// repeatedAt is when a call was last made twice by whoever injects.
+	repeatedAt time.Duration
 	// misanswer is what is wrong with the answer that the runtime is being told, empty for nothing.
 	misanswer string
 	// refusing is what the node had when its agent made the refusal that the runtime is being told, nil for another answer.

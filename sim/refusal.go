@@ -29,15 +29,22 @@ func (m *machine) hit(op fault.Op, v fault.Verdict) {
 		return
 	}
 	m.hitAt = m.w.eng.Now()
+	if v.Action == fault.Duplicate && op.Kind == fault.KindDataplane {
+		m.repeatedAt = m.hitAt
+	}
 }
 
 // refusedCall tells of a call that VPP or Linux have refused by themselves. What was injected explains none: an agent looks what became of a
-// call without an answer before it makes another one, and makes nothing on top of what was refused.
+// call without an answer before it makes another one, and makes nothing on top of what was refused. But of a call that whoever injects has made twice it
+// knows one.
 func (m *machine) refusedCall(c vppwire.Call, err error) {
 	if !c.Writes() {
 		return
 	}
 	m.w.disturb() // the agent tries again later and later
+	if m.repeatedAt != 0 && m.w.eng.Now()-m.repeatedAt < hitLasts {
+		return
+	}
 	m.fact(scenarios.Fact{Kind: scenarios.FactCallRefused, Text: c.Name() + " of " + c.Key().String() + ": " + err.Error(), Netns: m.missing(c), Calm: m.calm()})
 }
 
