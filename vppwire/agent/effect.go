@@ -73,7 +73,7 @@ const (
 	ReasonLeaseLost = "LeaseLost"
 	// ReasonNoNIC: VPP lacks an interface that the configuration names.
 	ReasonNoNIC = "InterfaceMissing"
-	// ReasonLeftOut: a record of the journal contradicts the ones before it, and is left out.
+	// ReasonLeftOut: a record of the journal contradicts others, or lacks one beside it, and is left out.
 	ReasonLeftOut = "JournalRecordLeftOut"
 	// ReasonSilent: VPP runs and does not answer.
 	ReasonSilent = "VPPDoesNotAnswer"

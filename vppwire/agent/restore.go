@@ -69,7 +69,7 @@ func (a *Agent) restore(e Restored) {
 	}
 }
 
-// leftOut tells of a record that is not taken.
+// leftOut tells of a record that is not taken as it stands: a journal that we have written ourselves has none.
 func (a *Agent) leftOut(format string, args ...any) {
 	a.emit(Log{Level: levelError, Reason: ReasonLeftOut, Message: "journal: " + fmt.Sprintf(format, args...)})
 }
@@ -128,11 +128,11 @@ func (a *Agent) restorePods(sandboxes map[ipam.Owner]*attachment) {
 		a.pods.add(t)
 	}
 	for _, o := range orphans {
-		a.log(levelWarn, "journal: %s holds an address and has no sandbox: released", o)
+		a.leftOut("%s holds an address and has no sandbox: released", o)
 		records = append(records, ipamRecords(a.alloc.Release(a.now, o))...)
 	}
 	for _, o := range slices.SortedFunc(maps.Keys(sandboxes), compareOwners) {
-		a.log(levelWarn, "journal: sandbox %s has no address: left out", o)
+		a.leftOut("sandbox %s has no address: left out", o)
 		records = append(records, Record{Kind: RecordGone, Sandbox: Sandbox{Owner: o}})
 	}
 	if len(records) > 0 {
@@ -145,7 +145,7 @@ func (a *Agent) restoreNumbers(attached []*attachment) []Record {
 	var without []*attachment
 	for _, t := range attached {
 		if n := t.number; !a.pods.claimNumber(t, n) {
-			a.log(levelError, "journal: %s has number %d, which is taken: it gets another", t.sandbox.Owner, n)
+			a.leftOut("%s has number %d, which is taken: it gets another", t.sandbox.Owner, n)
 			without = append(without, t)
 		}
 	}
