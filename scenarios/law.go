@@ -211,7 +211,8 @@ const (
 	FactServed
 	FactUnserved
 	// FactPaced: the node's address management has done by itself what it does at intervals (Text: PacedStatus, PacedLook or PacedShrink) Rest after it did so last; or
-	// (PacedStore) its agent asks the store for something although it has had no answer to what it asked Rest ago.
+	// (PacedStore) its agent asks the store for something although it has had no answer to what it asked Rest ago; or
+	// (PacedWake) the agent wakes in vain, as it has done WakesInVain-1 times since Rest, and heard of nothing in between.
 	FactPaced
 	// FactChanging: the Number-th life of the controllers' program Text asks for a change of what they decide about (Broken: what). Rest is how long ago
 	// the time was over, by its own clock, until which it led for certain; 0: it leads.
@@ -252,8 +253,10 @@ const (
 	// RangeOpened and RangeClosed are the Texts of a FactRange.
 	RangeOpened, RangeClosed = "opened", "closed"
 	// Texts of a FactPaced: Cilium's agent publishes what of its node's addresses is in use, ipamd reads what the metadata service shows, an agent
-	// gives a request to the store up, ipamd begins to give units back that are too many.
-	PacedStatus, PacedLook, PacedStore, PacedShrink = "status", "metadata", "store", "shrink"
+	// gives a request to the store up, ipamd begins to give units back that are too many, an agent has waked in vain for the WakesInVain-th time in a row.
+	PacedStatus, PacedLook, PacedStore, PacedShrink, PacedWake = "status", "metadata", "store", "shrink", "wake"
+	// WakesInVain is of how many wakes in a row, at which nothing was to be done, a FactPaced tells how long they took.
+	WakesInVain = 4
 	// AskedAddress is the Text of a FactAsked that the agent has not seen yet.
 	AskedAddress = "Address"
 )

@@ -84,6 +84,7 @@ type process struct {
 	// wokeTimes counts wakes at the instant wokeAt.
 	wokeAt    time.Duration
 	wokeTimes int
+	inVain    wakesInVain
 	writing
 	// witnessedState is what the run's witness was told last.
 	witnessedState string
@@ -131,6 +132,7 @@ func (p *process) step(ev agent.Event) {
 		effects = p.planted.Step(p.now(), ev)
 	}
 	p.m.w.stepping = ""
+	p.vainly(ev, effects)
 	p.stepFacts(effects) // what the agent decides is a fact from now on, whether or not it survives
 	p.m.tellAddresses()
 	p.decisions(effects)

@@ -18,9 +18,13 @@ var paces = map[string]time.Duration{
 	scenarios.PacedShrink: 30 * time.Second,
 	// vppwire/agent/nodeid: storePatience, the timeout of etcd's own command line client.
 	scenarios.PacedStore: 5 * time.Second,
+	scenarios.PacedWake:  wakesLeast,
 }
 
-// keepsPace: what a program does at intervals it does no more often than that, and a request to the store is given up only after its time. retries-back-off is about what has failed; this one, about what succeeds
+// wakesLeast is how long WakesInVain wakes in vain take at the least.
+const wakesLeast = time.Second
+
+// keepsPace: what a program does at intervals it does no more often than that, a request to the store is given up only after its time, and nobody wakes again and again to find nothing to do. retries-back-off is about what has failed; this one, about what succeeds
 // each time and is asked for with every pod.
 //
 // Nothing is judged over the end of a program's life. A snapshot has no history.
@@ -53,6 +57,10 @@ func (w *paceWatcher) Observe(f *scenarios.Fact) error {
 	if f.Text == scenarios.PacedStore {
 		return broken(keepsPaceName, f.At, f.Node, "the agent of %s asks the store for something else %s after a request that has no answer yet, and is to wait %s for one: look at what gives requests up",
 			f.Node, f.Rest, least)
+	}
+	if f.Text == scenarios.PacedWake {
+		return broken(keepsPaceName, f.At, f.Node, "the agent of %s wakes %d times within %s, finds nothing to do and hears of nothing: look at what says when it is to wake next",
+			f.Node, scenarios.WakesInVain, f.Rest)
 	}
 	return broken(keepsPaceName, f.At, f.Node, "the address management of %s does %s %s after the last time, and is to leave %s in between: look at what says when the next one is due",
 		f.Node, f.Text, f.Rest, least)

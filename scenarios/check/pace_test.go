@@ -24,6 +24,8 @@ func TestPaceAndTold(t *testing.T) {
 		{"a status at once", keepsPace(), paced(scenarios.PacedStatus, 0), true},
 		{"a request given up in time", keepsPace(), paced(scenarios.PacedStore, 5*time.Second), false},
 		{"a request given up at once", keepsPace(), paced(scenarios.PacedStore, time.Second), true},
+		{"wakes in vain now and then", keepsPace(), paced(scenarios.PacedWake, 3*time.Second), false},
+		{"wakes in vain one after the other", keepsPace(), paced(scenarios.PacedWake, 0), true},
 		{"a look in time", keepsPace(), paced(scenarios.PacedLook, time.Minute), false},
 		{"a shrinking in time", keepsPace(), paced(scenarios.PacedShrink, 30*time.Second), false},
 		{"a shrinking with each look at the pool", keepsPace(), paced(scenarios.PacedShrink, 5*time.Second), true},
