@@ -255,8 +255,9 @@ const (
 	// Texts of a FactPaced: Cilium's agent publishes what of its node's addresses is in use, ipamd reads what the metadata service shows, an agent
 	// gives a request to the store up, ipamd begins to give units back that are too many, an agent has waked in vain for the WakesInVain-th time in a row.
 	PacedStatus, PacedLook, PacedStore, PacedShrink, PacedWake = "status", "metadata", "store", "shrink", "wake"
-	// WakesInVain is of how many wakes in a row, at which nothing was to be done, a FactPaced tells how long they took.
-	WakesInVain = 4
+	// WakesInVain is of how many wakes in a row, at which nothing was to be done, a FactPaced tells how long they took: more than the former
+	// nodes of a small cluster, each of whose IDs an agent forgets in its own time.
+	WakesInVain = 64
 	// AskedAddress is the Text of a FactAsked that the agent has not seen yet.
 	AskedAddress = "Address"
 )

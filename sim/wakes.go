@@ -14,6 +14,9 @@ type wakesInVain struct {
 	times int
 }
 
+// vainNodes is up to how many nodes wakes in vain are told of: with many, an agent has as many former IDs to forget, one after the other.
+const vainNodes = 16
+
 // vainly notes what a step has come to, and tells of wakes in vain that follow each other, with nothing else in between.
 func (p *process) vainly(ev agent.Event, effects []agent.Effect) {
 	v := &p.inVain
@@ -22,7 +25,7 @@ func (p *process) vainly(ev agent.Event, effects []agent.Effect) {
 		return
 	}
 	now, place := p.m.w.eng.Now(), v.times%len(v.at)
-	if v.times >= len(v.at) {
+	if v.times >= len(v.at) && len(p.m.w.order) <= vainNodes {
 		p.m.fact(scenarios.Fact{Kind: scenarios.FactPaced, Text: scenarios.PacedWake, Rest: now - v.at[place]})
 	}
 	v.at[place] = now
