@@ -98,12 +98,13 @@ func (a *Agent) Pending() string {
 	return a.pendingPods()
 }
 
-// Due is as Pending, without what has to wait for a time: an ID that this node may have to release.
+// Due is as Pending, without what has to wait for a time or for others: an ID that this node may have to release, and what stays until every source has
+// told what is wanted.
 func (a *Agent) Due() string {
 	for why := range a.Lacks() {
 		return why
 	}
-	if why := a.pendingRequest(); why != "" {
+	if why := a.pendingRequest(); why != "" || a.wire.Withheld() {
 		return why
 	}
 	return a.pendingPods()
