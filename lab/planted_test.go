@@ -161,7 +161,7 @@ var notJudged = map[string]string{
 	"grants-open":       "labs do not tell which ranges are closed",
 	"one-leader":        "controllers of labs do not tell of single requests",
 	"acts-soon":         "no lab can vouch that nothing disturbs its machine",
-	"keeps-pace":        "no lab runs a daemon that publishes or looks at intervals",
+	"keeps-pace":        "no lab runs a daemon that publishes or looks at intervals, nor sees an agent wake",
 	"failures-told":     "no lab runs a daemon that asks a cloud, nor refuses an agent its disk",
 	"calls-accepted":    "a refused call may be another client's doing on a real VPP",
 	"calls-needed":      "a real VPP does not say that it had what it was told",

@@ -36,9 +36,14 @@ type steadyCount struct {
 	shrinks bool
 	moved   bool
 	turns   int
-	// at is when it changed last: an agent that stood still learns of several changes at once, which are one.
-	at time.Duration
+	// at is when it changed last, and before what was so until then, nil where that is not known any more.
+	at     time.Duration
+	before *steadyCount
 }
+
+// steadyMoment is for how long a change counts as none when it is undone: an agent that stood still, or whose VPP does, learns at once that a block
+// was to go and stays.
+const steadyMoment = 2 * time.Millisecond
 
 type steadyNode struct {
 	// assigned is what whoever gives blocks says, used what the node's agent does.
@@ -103,7 +108,7 @@ func (w *steadyWatcher) node(name string) *steadyNode {
 // rest begins to count turns anew.
 func (n *steadyNode) rest() {
 	for _, c := range [...]*steadyCount{&n.assigned, &n.used} {
-		c.moved, c.turns = false, 0
+		c.moved, c.turns, c.before = false, 0, nil
 	}
 }
 
@@ -115,21 +120,28 @@ func (w *steadyWatcher) turned(f *scenarios.Fact, c *steadyCount, does string) e
 		n.disturbs = w.disturbs
 	}
 	w.checks++
-	before := c.blocks
-	c.blocks = 0
+	blocks := 0
 	for i := range f.Blocks {
 		if !f.Blocks[i].Draining {
-			c.blocks++
+			blocks++
 		}
 	}
-	if c.blocks == before {
+	before := c.blocks
+	switch was := c.before; {
+	case blocks == before:
+		return nil
+	case was != nil && was.blocks == blocks && f.At-c.at <= steadyMoment:
+		*c = *was
+		c.before = nil
 		return nil
 	}
-	shrinks := c.blocks < before
-	if c.moved && shrinks != c.shrinks && f.At != c.at {
+	was := *c
+	was.before = nil
+	shrinks := blocks < before
+	if c.moved && shrinks != c.shrinks {
 		c.turns++
 	}
-	c.moved, c.shrinks, c.at = true, shrinks, f.At
+	c.blocks, c.moved, c.shrinks, c.at, c.before = blocks, true, shrinks, f.At, &was
 	if c.turns > steadyTurns {
 		c.turns = 0
 		return broken(grantsSteadyName, f.At, f.Node, "%s %s %d blocks after %d and has turned back %d times while nobody asks for anything",

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"maps"
@@ -131,7 +132,8 @@ func (h *history) draw(t *rapid.T) []scenarios.Fact {
 	k := rapid.IntRange(0, len(historyNodes)-1).Draw(t, "range")
 	o := ipam.Owner{Network: "k8s", ContainerID: fmt.Sprint("c", rapid.IntRange(0, 2).Draw(t, "owner")), IfName: "eth0"}
 	addr := netip.AddrFrom4([4]byte{10, 0, byte(k), byte(rapid.IntRange(1, 4).Draw(t, "host"))})
-	at := 5 * time.Millisecond * time.Duration(len(h.facts))
+	turn := time.Duration(len(h.facts))
+	at := 5*time.Millisecond*turn - 4*time.Millisecond*(turn%2) // two and two follow each other at once
 	f := scenarios.Fact{At: at, Node: name, Owner: o, Addr: addr}
 	one := func(kind scenarios.FactKind) []scenarios.Fact { f.Kind = kind; return []scenarios.Fact{f} }
 	blocks := func() scenarios.Fact {
@@ -481,16 +483,26 @@ func turnedTooOften(h *history) bool {
 	}
 	slices.Reverse(sizes)
 	slices.Reverse(times)
-	turns, before, at := 0, 0, time.Duration(-1)
-	for i := 1; i < len(sizes); i++ {
-		if d := sizes[i] - sizes[i-1]; d != 0 {
-			if before != 0 && d > 0 != (before > 0) && times[i] != at {
-				turns++
+	type state struct {
+		size, turns, towards int
+		at                   time.Duration
+	}
+	is := state{size: sizes[0]}
+	var was *state // before the last change, nil where that is not known any more
+	for i, size := range sizes {
+		switch {
+		case size == is.size:
+		case was != nil && was.size == size && times[i]-is.at <= steadyMoment:
+			is, was = *was, nil
+		default:
+			next := state{size, is.turns, cmp.Compare(size, is.size), times[i]}
+			if is.towards != 0 && is.towards != next.towards {
+				next.turns++
 			}
-			before, at = d, times[i]
+			was, is = &state{is.size, is.turns, is.towards, is.at}, next
 		}
 	}
-	return turns > steadyTurns
+	return is.turns > steadyTurns
 }
 
 func inUse(blocks []ipam.Block) int {
