@@ -17,8 +17,8 @@ func (st stage) Pause(node string, p timeline.Program, pause bool) error {
 		m.pauseVPP(pause)
 	case p == timeline.Kubelet:
 		if k := st.cluster.Kubelet(node); k != nil && k.Paused() != pause {
+			m.ableAt = m.w.eng.Now() // before it hears answers that are old
 			k.Pause(pause)
-			m.ableAt = m.w.eng.Now()
 		}
 	case m.proc != nil:
 		m.proc.pause(pause)

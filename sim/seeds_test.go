@@ -65,6 +65,7 @@ func TestFoundSeeds(t *testing.T) {
 		{gen.Systems(), 8100082, "a store that had lost its data told no changes of records as facts any more"},
 		{gen.Systems(), 96000033, "a record announced and dropped a block that its node never took, and a peer that heard late took its route away"},
 		{gen.Systems(), 110000069, "a node that came anew took blocks that an old list showed of its former life"},
+		{gen.Tiny(), 360020616, "a runtime that had stood still heard of a refusal for want of an address when there was one again"},
 		{gen.Tiny(), 350002762, "a call that was made twice by whoever injects took more away than the agent knew, and its next call was refused"},
 		{gen.Tiny(), 7710863, "an agent that forgot many IDs one after the other counted as one that wakes in vain"},
 		{gen.Small(), 41262, "a CHECK came while the agent looked around, and what was still to be looked at counted as looked at twice"},
