@@ -133,7 +133,7 @@ func (h *history) draw(t *rapid.T) []scenarios.Fact {
 	o := ipam.Owner{Network: "k8s", ContainerID: fmt.Sprint("c", rapid.IntRange(0, 2).Draw(t, "owner")), IfName: "eth0"}
 	addr := netip.AddrFrom4([4]byte{10, 0, byte(k), byte(rapid.IntRange(1, 4).Draw(t, "host"))})
 	turn := time.Duration(len(h.facts))
-	at := 5*time.Millisecond*turn - 4*time.Millisecond*(turn%2) // two and two follow each other at once
+	at := 5*time.Millisecond*turn - 4*time.Millisecond*(turn%8/7) // one of eight follows the one before at once
 	f := scenarios.Fact{At: at, Node: name, Owner: o, Addr: addr}
 	one := func(kind scenarios.FactKind) []scenarios.Fact { f.Kind = kind; return []scenarios.Fact{f} }
 	blocks := func() scenarios.Fact {
