@@ -69,8 +69,6 @@ func TestFoundSeeds(t *testing.T) {
 		{gen.Tiny(), 350002762, "a call that was made twice by whoever injects took more away than the agent knew, and its next call was refused"},
 		{gen.Tiny(), 7710863, "an agent that forgot many IDs one after the other counted as one that wakes in vain"},
 		{gen.Small(), 41262, "a CHECK came while the agent looked around, and what was still to be looked at counted as looked at twice"},
-		{gen.Systems(), 5100268, "an agent whose VPP stood still had blocks that could not be given back, out of use and in use again at one moment, which counted as turns"},
-		{gen.Systems(), 888093, "an agent that had stood still learned at one moment of a block that came and went, which counted as turns"},
 		{gen.Systems(), 230100212, "an operator gave addresses back to EC2 one by one, and was throttled for longer than it had"},
 		{gen.Tiny(), 7000706, "the trunk's MTU was set late behind a lost request, and a pod's macvlan was to have a greater one than its parent"},
 		{gen.Tiny(), 7101127, "a sandbox was removed between a look at its link and the AF_PACKET interface on it, which counted as refused for nothing"},

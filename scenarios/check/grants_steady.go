@@ -36,14 +36,7 @@ type steadyCount struct {
 	shrinks bool
 	moved   bool
 	turns   int
-	// at is when it changed last, and before what was so until then, nil where that is not known any more.
-	at     time.Duration
-	before *steadyCount
 }
-
-// steadyMoment is for how long a change counts as none when it is undone: an agent that stood still, or whose VPP does, learns at once that a block
-// was to go and stays.
-const steadyMoment = 2 * time.Millisecond
 
 type steadyNode struct {
 	// assigned is what whoever gives blocks says, used what the node's agent does.
@@ -108,7 +101,7 @@ func (w *steadyWatcher) node(name string) *steadyNode {
 // rest begins to count turns anew.
 func (n *steadyNode) rest() {
 	for _, c := range [...]*steadyCount{&n.assigned, &n.used} {
-		c.moved, c.turns, c.before = false, 0, nil
+		c.moved, c.turns = false, 0
 	}
 }
 
@@ -120,28 +113,21 @@ func (w *steadyWatcher) turned(f *scenarios.Fact, c *steadyCount, does string) e
 		n.disturbs = w.disturbs
 	}
 	w.checks++
-	blocks := 0
+	before := c.blocks
+	c.blocks = 0
 	for i := range f.Blocks {
 		if !f.Blocks[i].Draining {
-			blocks++
+			c.blocks++
 		}
 	}
-	before := c.blocks
-	switch was := c.before; {
-	case blocks == before:
-		return nil
-	case was != nil && was.blocks == blocks && f.At-c.at <= steadyMoment:
-		*c = *was
-		c.before = nil
+	if c.blocks == before {
 		return nil
 	}
-	was := *c
-	was.before = nil
-	shrinks := blocks < before
+	shrinks := c.blocks < before
 	if c.moved && shrinks != c.shrinks {
 		c.turns++
 	}
-	c.blocks, c.moved, c.shrinks, c.at, c.before = blocks, true, shrinks, f.At, &was
+	c.moved, c.shrinks = true, shrinks
 	if c.turns > steadyTurns {
 		c.turns = 0
 		return broken(grantsSteadyName, f.At, f.Node, "%s %s %d blocks after %d and has turned back %d times while nobody asks for anything",

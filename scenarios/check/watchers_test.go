@@ -1,7 +1,6 @@
 package check
 
 import (
-	"cmp"
 	"fmt"
 	"iter"
 	"maps"
@@ -132,8 +131,7 @@ func (h *history) draw(t *rapid.T) []scenarios.Fact {
 	k := rapid.IntRange(0, len(historyNodes)-1).Draw(t, "range")
 	o := ipam.Owner{Network: "k8s", ContainerID: fmt.Sprint("c", rapid.IntRange(0, 2).Draw(t, "owner")), IfName: "eth0"}
 	addr := netip.AddrFrom4([4]byte{10, 0, byte(k), byte(rapid.IntRange(1, 4).Draw(t, "host"))})
-	turn := time.Duration(len(h.facts))
-	at := 5*time.Millisecond*turn - 4*time.Millisecond*(turn%8/7) // one of eight follows the one before at once
+	at := 5 * time.Millisecond * time.Duration(len(h.facts))
 	f := scenarios.Fact{At: at, Node: name, Owner: o, Addr: addr}
 	one := func(kind scenarios.FactKind) []scenarios.Fact { f.Kind = kind; return []scenarios.Fact{f} }
 	blocks := func() scenarios.Fact {
@@ -451,14 +449,13 @@ func turnedTooOften(h *history) bool {
 		waited[i] = len(open) > 0 || f.At < waits
 	}
 	var sizes []int // newest first, one from before the disturbance at the end
-	var times []time.Duration
 	calm, first := true, true
 	for i, f := range slices.Backward(h.facts) {
 		own := f.Node == last.Node
 		switch f.Kind {
 		case last.Kind:
 			if own {
-				sizes, times = append(sizes, inUse(f.Blocks)), append(times, f.At)
+				sizes = append(sizes, inUse(f.Blocks))
 			}
 			calm = calm && !(own && waited[i])
 		case scenarios.FactAssigned, scenarios.FactBlocks:
@@ -470,7 +467,7 @@ func turnedTooOften(h *history) bool {
 		case scenarios.FactNodeGone:
 			calm = false
 			if own {
-				sizes, times = append(sizes, 0), append(times, f.At)
+				sizes = append(sizes, 0)
 			}
 		}
 		if !calm && len(sizes) > 1 && (f.Kind == last.Kind || f.Kind == scenarios.FactNodeGone) && own {
@@ -479,30 +476,19 @@ func turnedTooOften(h *history) bool {
 		}
 	}
 	if first {
-		sizes, times = append(sizes, 0), append(times, -1)
+		sizes = append(sizes, 0)
 	}
 	slices.Reverse(sizes)
-	slices.Reverse(times)
-	type state struct {
-		size, turns, towards int
-		at                   time.Duration
-	}
-	is := state{size: sizes[0]}
-	var was *state // before the last change, nil where that is not known any more
-	for i, size := range sizes {
-		switch {
-		case size == is.size:
-		case was != nil && was.size == size && times[i]-is.at <= steadyMoment:
-			is, was = *was, nil
-		default:
-			next := state{size, is.turns, cmp.Compare(size, is.size), times[i]}
-			if is.towards != 0 && is.towards != next.towards {
-				next.turns++
+	turns, before := 0, 0
+	for i := 1; i < len(sizes); i++ {
+		if d := sizes[i] - sizes[i-1]; d != 0 {
+			if before != 0 && d > 0 != (before > 0) {
+				turns++
 			}
-			was, is = &state{is.size, is.turns, is.towards, is.at}, next
+			before = d
 		}
 	}
-	return is.turns > steadyTurns
+	return turns > steadyTurns
 }
 
 func inUse(blocks []ipam.Block) int {
