@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"strings"
 
 	interfaces "go.fd.io/govpp/binapi/interface"
@@ -93,6 +94,14 @@ func (l *looking) writes(c vppwire.Call) {
 	if k := c.Key(); k.Kind <= vppwire.KindVXLAN {
 		delete(l.made, k.Name)
 		delete(l.asked, k.Name)
+	}
+}
+
+// looked ends the look of an agent that has nothing left to do or to ask.
+func (p *process) looked(ev agent.Event, effects []agent.Effect) {
+	called, is := ev.(agent.Called)
+	if is && called.Result.Err == nil && !called.Result.Lost && p.looking.caused && !slices.ContainsFunc(effects, isCall) && p.agent.Idle() {
+		p.looking.over()
 	}
 }
 

@@ -136,9 +136,7 @@ func (p *process) step(ev agent.Event) {
 	p.stepFacts(effects) // what the agent decides is a fact from now on, whether or not it survives
 	p.m.tellAddresses()
 	p.decisions(effects)
-	if called, is := ev.(agent.Called); is && called.Result.Err == nil && !called.Result.Lost && p.looking.caused && !slices.ContainsFunc(effects, isCall) && p.agent.Idle() {
-		p.looking.over()
-	}
+	p.looked(ev, effects)
 	for _, e := range effects {
 		if !p.perform(e) {
 			return
@@ -264,7 +262,7 @@ func (p *process) callDataplane(c vppwire.Call) {
 	case fault.Pass:
 		w.eng.After(callTime, &p.call)
 	case fault.Duplicate:
-		p.call.twice = true
+		p.call.twice, p.m.repeatedAt = true, w.eng.Now()
 		w.eng.After(callTime, &p.call)
 	case fault.CrashBefore:
 		w.soon(p.m, "vpp dies", p.m.crashVPP)

@@ -29,9 +29,6 @@ func (m *machine) hit(op fault.Op, v fault.Verdict) {
 		return
 	}
 	m.hitAt = m.w.eng.Now()
-	if v.Action == fault.Duplicate && op.Kind == fault.KindDataplane {
-		m.repeatedAt = m.hitAt
-	}
 }
 
 // refusedCall tells of a call that VPP or Linux have refused by themselves. What was injected explains none: an agent looks what became of a

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/lab"
-	"github.com/vppdrill/vppdrill/lab/kindcluster"
 )
 
 // silentMost is how long an API server that nobody has stopped may say nothing: longer than one takes that is started again.
@@ -18,19 +17,21 @@ type apiServer struct {
 	stopped map[string]bool
 }
 
-// heard notes what came of a request to the API server. One that goes away by itself says nothing about the scenario: the run ends.
-func (w *World) heard(err error) {
+// heard notes what came of a request to the API server of a cluster, which runs in the container control. One that goes away by itself says nothing about
+// the scenario: that is lab.ErrCannotRun.
+func (s *apiServer) heard(cluster, control string, err error) error {
 	now := time.Now()
-	if err == nil || len(w.api.stopped) > 0 || w.api.answeredAt.IsZero() {
-		w.api.answeredAt = now
-		return
+	if err == nil || len(s.stopped) > 0 || s.answeredAt.IsZero() {
+		s.answeredAt = now
+		return nil
 	}
-	if silent := now.Sub(w.api.answeredAt); silent > silentMost {
-		control := kindcluster.Name(w.o.Cluster.ID) + "-control-plane" // as kind names it
-		w.Fail(lab.Cannot("the API server of cluster %s has not answered for %s, and nothing of the scenario has stopped it; docker ps -a --filter name=%s says whether it runs, docker logs %s more: %s",
-			w.o.Cluster.ID, silent.Round(time.Second), control, control, err))
-		w.api.answeredAt = now
+	silent := now.Sub(s.answeredAt)
+	if silent <= silentMost {
+		return nil
 	}
+	s.answeredAt = now // it is told once
+	return lab.Cannot("the API server of cluster %s has not answered for %s, and nothing of the scenario has stopped it; docker ps -a --filter name=%s says whether it runs, docker logs %s more: %s",
+		cluster, silent.Round(time.Second), control, control, err)
 }
 
 // stops notes that the timeline stops a process of the control plane, or lets it go on.

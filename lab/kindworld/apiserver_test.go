@@ -12,29 +12,22 @@ import (
 // requests, and how long ago the last answer was.
 func TestSilentServer(t *testing.T) {
 	silent := errors.New("connection refused")
+	long := time.Now().Add(-2 * silentMost)
 	for what, c := range map[string]struct {
-		do   func(*World)
-		gone bool
+		before func(*apiServer)
+		err    error
+		gone   bool
 	}{ // in any order: each by itself
-		"answers":      {func(w *World) { w.heard(nil) }, false},
-		"never so far": {func(w *World) { w.heard(silent) }, false},
-		"for a moment": {func(w *World) { w.api.answeredAt = time.Now().Add(-silentMost / 2); w.heard(silent) }, false},
-		"for long":     {func(w *World) { w.api.answeredAt = time.Now().Add(-2 * silentMost); w.heard(silent) }, true},
-		"stopped": {func(w *World) {
-			w.api.stops("etcd", true)
-			w.api.answeredAt = time.Now().Add(-2 * silentMost)
-			w.heard(silent)
-		}, false},
-		"let go on": {func(w *World) {
-			w.api.stops("etcd", true)
-			w.api.stops("etcd", false)
-			w.heard(silent)
-		}, false},
+		"answers":      {func(s *apiServer) { s.answeredAt = long }, nil, false},
+		"never so far": {func(*apiServer) {}, silent, false},
+		"for a moment": {func(s *apiServer) { s.answeredAt = time.Now().Add(-silentMost / 2) }, silent, false},
+		"for long":     {func(s *apiServer) { s.answeredAt = long }, silent, true},
+		"stopped":      {func(s *apiServer) { s.stops("etcd", true); s.answeredAt = long }, silent, false},
+		"let go on":    {func(s *apiServer) { s.answeredAt = long; s.stops("etcd", true); s.stops("etcd", false) }, silent, false},
 	} {
-		w := &World{}
-		w.Record = lab.NewRecord(func() time.Duration { return 0 }, nil)
-		c.do(w)
-		if err := w.Unable(); (err != nil) != c.gone || c.gone && !lab.IsCannotRun(err) {
+		s := &apiServer{}
+		c.before(s)
+		if err := s.heard("c", "c-control-plane", c.err); (err != nil) != c.gone || c.gone && !lab.IsCannotRun(err) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

@@ -71,7 +71,7 @@ func (w *World) lookAtPods(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, apiTime)
 	defer cancel()
 	list, err := w.client.CoreV1().Pods(podNamespace).List(ctx, meta.ListOptions{ResourceVersion: "0"})
-	w.heard(err)
+	w.Fail(w.api.heard(w.o.Cluster.ID, w.machines.Control(), err))
 	if err != nil {
 		w.Record.Note("list pods: " + err.Error())
 		return

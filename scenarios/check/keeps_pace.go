@@ -54,11 +54,11 @@ func (w *paceWatcher) Observe(f *scenarios.Fact) error {
 	if f.Rest >= least-least/100 { // a machine's clock may run too fast
 		return nil
 	}
-	if f.Text == scenarios.PacedStore {
+	switch f.Text {
+	case scenarios.PacedStore:
 		return broken(keepsPaceName, f.At, f.Node, "the agent of %s asks the store for something else %s after a request that has no answer yet, and is to wait %s for one: look at what gives requests up",
 			f.Node, f.Rest, least)
-	}
-	if f.Text == scenarios.PacedWake {
+	case scenarios.PacedWake:
 		return broken(keepsPaceName, f.At, f.Node, "the agent of %s wakes %d times within %s, finds nothing to do and hears of nothing: look at what says when it is to wake next",
 			f.Node, scenarios.WakesInVain, f.Rest)
 	}

@@ -86,10 +86,7 @@ func (a *Agent) Idle() bool { return a.Pending() == "" }
 // Pending is one sentence about why the agent is not idle, empty when it is. What only other nodes or people can end (a
 // block that another node's pods still use, no free node ID, an address range that is too small) is not pending.
 func (a *Agent) Pending() string {
-	for why := range a.Lacks() {
-		return why
-	}
-	if why := a.pendingRequest(); why != "" {
+	if why := a.awaited(); why != "" {
 		return why
 	}
 	if why := a.ids.Unreleased(); why != "" {
@@ -101,10 +98,7 @@ func (a *Agent) Pending() string {
 // Due is as Pending, without what has to wait for a time or for others: an ID that this node may have to release, and what stays until every source has
 // told what is wanted.
 func (a *Agent) Due() string {
-	for why := range a.Lacks() {
-		return why
-	}
-	if why := a.pendingRequest(); why != "" || a.wire.Withheld() {
+	if why := a.awaited(); why != "" || a.wire.Withheld() {
 		return why
 	}
 	return a.pendingPods()
@@ -125,7 +119,11 @@ func (a *Agent) Lacks() iter.Seq[string] {
 	}
 }
 
-func (a *Agent) pendingRequest() string {
+// awaited is what comes before anything else: what the agent lacks, then the request that is open for the longest.
+func (a *Agent) awaited() string {
+	for why := range a.Lacks() {
+		return why
+	}
 	if len(a.pods.requests) > 0 && a.notReady() == "" {
 		return a.pods.oldestRequest()
 	}
