@@ -23,7 +23,7 @@ func Commands(save func(dir string, j Judgement) error) []*cobra.Command {
 }
 
 // cannotRun are the errors that say that this machine, or its cluster, as it is now, cannot run an agent or a controller.
-var cannotRun = []error{vpp.ErrAbsent, vpp.ErrForbidden, vpp.ErrIncompatible, journal.ErrLocked, cnisocket.ErrInUse, rest.ErrInUse, kube.ErrNotReady, kube.ErrRival,
+var cannotRun = []error{vpp.ErrAbsent, vpp.ErrForbidden, vpp.ErrIncompatible, journal.ErrLocked, cnisocket.ErrInUse, rest.ErrInUse, kube.ErrNotReady, kube.ErrRival, kube.ErrSilent,
 	vppwire.ErrNoNamespace, fs.ErrNotExist, fs.ErrPermission}
 
 // judged gives an error that stopped an agent or a controller its code.

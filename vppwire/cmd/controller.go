@@ -64,7 +64,7 @@ CloudAllocator gives nodes the alias ranges that the cloud has for their machine
 IPAMFromCloud the other way round. The cloud is a program of yours, run for each request: "PROGRAM aliases NODE PROVIDER-ID" prints the
 ranges, one a line, "PROGRAM add-alias NODE PROVIDER-ID CIDR" adds one; exit code 0 is done, 2 refused for good, others are tried again.
 
-Exit codes: 0 stopped, 1 it could not go on, 2 bad usage, 3 the cluster lacks what it needs.`,
+Exit codes: 0 stopped, 1 it could not go on, 2 bad usage, 3 the cluster lacks what it needs, or does not answer.`,
 		Example: `  vppdrill controller --type RangeAllocator --cluster-cidr 10.244.0.0/16 --service-cluster-ip-range 10.96.0.0/16 --kubeconfig admin.conf
   vppdrill controller --type multi-pool --cluster-cidr 10.244.0.0/16,10.100.0.0/20 --node-cidr-mask-size 28 --kubeconfig admin.conf`,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -105,7 +105,7 @@ func New(cfg Config) (*Driver, error) {
 	return &Driver{cfg: cfg, log: cfg.Log, clock: newClock(), asks: make(chan func(*term)), ended: make(chan struct{})}, nil
 }
 
-// Run leads whenever it can until ctx ends, which is no error, or until a controller gives up or should not go on: ErrRival, ErrNotReady. A lease that is held is given
+// Run leads whenever it can until ctx ends, which is no error, or until a controller gives up or should not go on: ErrRival, ErrNotReady, ErrSilent. A lease that is held is given
 // back at the end, which takes up to the lease's RenewDeadline when the server does not answer. Run is called once.
 func (d *Driver) Run(ctx context.Context) error {
 	defer close(d.ended)

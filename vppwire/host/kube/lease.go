@@ -23,6 +23,8 @@ type Lease struct {
 	// Duration is how long others wait after they saw the lease renewed last: whole seconds, as the Lease holds them.
 	// RenewDeadline is how long a leader leads after it began to renew last, RetryPeriod the pause between tries.
 	Duration, RenewDeadline, RetryPeriod time.Duration
+	// Silence is how long nothing may come of requests for the lease until this process ends with ErrSilent, counted from the first of them; 0: Duration.
+	Silence time.Duration
 	// Writes is what its holder alone may write, WritesPodCIDRs and WritesLedger: who does so by another lease is looked for, and this process ends
 	// with ErrRival where there is one. Empty: nobody is looked for.
 	Writes []string
@@ -42,6 +44,18 @@ func (l *Lease) shownBy(look string) *Lease {
 	return &with
 }
 
+// ErrSilent: the API server has not answered for Lease.Silence.
+var ErrSilent = errors.New("the API server does not answer")
+
+// silent is the line about a server that was asked for the lease and did not answer.
+func (l Lease) silent(err error) error {
+	err = fmt.Errorf("%w: nothing came of requests for lease %s/%s for %s: %w", ErrSilent, l.Namespace, l.Name, l.Silence, withClock(err))
+	if l.look != "" {
+		err = fmt.Errorf("%w: %s shows how the API server fares", err, l.look)
+	}
+	return err
+}
+
 func (l Lease) complete() (Lease, error) {
 	if l.Namespace == "" || l.Name == "" || l.Identity == "" {
 		return l, errors.New("kube: a lease needs namespace, name and identity")
@@ -54,6 +68,9 @@ func (l Lease) complete() (Lease, error) {
 	}
 	if l.RetryPeriod == 0 {
 		l.RetryPeriod = 2 * time.Second
+	}
+	if l.Silence == 0 {
+		l.Silence = l.Duration
 	}
 	if l.Standing == nil {
 		l.Standing = NewStanding()
@@ -89,7 +106,7 @@ type electorate struct {
 }
 
 // elect waits for the lease, has a term served until it ends or the lease is lost, and gives the lease back once nothing of the term is left. Its error
-// is the term's, or why this process should not stand again: ErrRival, ErrNotReady.
+// is the term's, or why this process should not stand again: ErrRival, ErrNotReady, ErrSilent.
 func (e electorate) elect(ctx context.Context, serve func(context.Context, *lock) error) error {
 	if err := e.alone(ctx); err != nil {
 		return err
@@ -226,15 +243,20 @@ func (l *lock) leadsUntil() time.Time {
 	return l.until
 }
 
-// answered notes what became of a request about the lease. A namespace that is not there comes of nobody's waiting.
+// answered notes what became of a request about the lease. A namespace that is not there comes of nobody's waiting, and who waited for a server that is
+// silent ends as leaders do that lose their lease: the controller manager, operators.
 func (l *lock) answered(holder string, err error) {
-	l.standing.heardOf(holder, err)
+	why := l.standing.heardOf(holder, err)
 	if namespace := namespaceOf(err); namespace != "" {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.why = fmt.Errorf("%w: there is no namespace for lease %s: kubectl create namespace %s", ErrNotReady, l.Describe(), namespace)
-		l.resign()
+		why = fmt.Errorf("%w: there is no namespace for lease %s: kubectl create namespace %s", ErrNotReady, l.Describe(), namespace)
 	}
+	if why == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.why = why
+	l.resign()
 }
 
 // hopeless is why standing for the lease has no end, nil where it may.

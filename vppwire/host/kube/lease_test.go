@@ -1,15 +1,19 @@
 package kube_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube/apiserver"
@@ -17,9 +21,9 @@ import (
 
 var metav1ListAll = metav1.ListOptions{}
 
-// shortLease is short, and long enough for a loaded machine to renew.
+// shortLease is short, and long enough for a loaded machine to renew; who stands for it bears with a silent server for as long as tests last.
 func shortLease(identity string) *kube.Lease {
-	return &kube.Lease{Namespace: "kube-system", Name: "node-ipam", Identity: identity, Duration: 3 * time.Second, RenewDeadline: 2 * time.Second, RetryPeriod: 200 * time.Millisecond}
+	return &kube.Lease{Namespace: "kube-system", Name: "node-ipam", Identity: identity, Duration: 3 * time.Second, RenewDeadline: 2 * time.Second, RetryPeriod: 200 * time.Millisecond, Silence: time.Hour}
 }
 
 // holder is who holds the lease.
@@ -55,6 +59,66 @@ func TestLease(t *testing.T) {
 	must(t, stopOne())
 	if h := s.holder(); h != "" {
 		t.Fatalf("%q holds the lease", h)
+	}
+}
+
+// Goal: whoever leads and whoever waits ends once the server has been silent for long, with one line that names the lease, and does not for one answer that
+// stays away. Method: drivers and an operator whose server vanishes.
+func TestSilentServer(t *testing.T) {
+	stand := func(identity string) *kube.Lease {
+		lease := shortLease(identity)
+		lease.Silence = 0
+		return lease
+	}
+	drives := func(ctx context.Context, client kubernetes.Interface, lease *kube.Lease) error {
+		d, err := kube.New(kube.Config{Client: client, New: ranges(4, false), Lease: lease})
+		must(t, err)
+		return d.Run(ctx)
+	}
+	for name, run := range map[string]func(context.Context, kubernetes.Interface, *kube.Lease) error{
+		"leader": drives,
+		"operator": func(ctx context.Context, client kubernetes.Interface, lease *kube.Lease) error {
+			o, err := kube.NewOperator(kube.OperatorConfig{Client: client, New: clusterPool, Lease: lease})
+			must(t, err)
+			return o.Run(ctx)
+		},
+		"waits": func(ctx context.Context, client kubernetes.Interface, lease *kube.Lease) error {
+			ctx, stop := context.WithCancel(ctx)
+			defer stop()
+			ended := make(chan error)
+			go func() { ended <- drives(ctx, client, stand("first")) }()
+			err := drives(ctx, client, lease)
+			<-ended
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(t)
+			client, wire := s.dial(t)
+			ended := make(chan error, 1)
+			go func() { ended <- run(t.Context(), client, stand("one")) }()
+			s.addNode("node-0")
+			s.served(t)
+			var lost atomic.Bool
+			wire.Set(func(r *http.Request) apiserver.Fate {
+				if strings.HasSuffix(r.URL.Path, "/leases/node-ipam") && r.Method == http.MethodPut && lost.CompareAndSwap(false, true) {
+					return apiserver.Vanish
+				}
+				return apiserver.Pass
+			})
+			until(t, lost.Load, func() string { return "the lease is not renewed" })
+			s.addNode("node-1")
+			s.served(t)
+			select {
+			case err := <-ended:
+				t.Fatal(err)
+			default:
+			}
+			wire.Partition(apiserver.Vanish)
+			if err := <-ended; !errors.Is(err, kube.ErrSilent) || !strings.Contains(err.Error(), "nothing came of requests for lease kube-system/node-ipam for 3s: ") {
+				t.Error(err)
+			}
+		})
 	}
 }
 

@@ -80,7 +80,7 @@ func NewOperator(cfg OperatorConfig) (*Operator, error) {
 	return &Operator{cfg: cfg, clock: newClock()}, nil
 }
 
-// Run leads whenever it can until ctx ends, which is no error, or until it should not go on: ErrRival, ErrNotReady. It is called once.
+// Run leads whenever it can until ctx ends, which is no error, or until it should not go on: ErrRival, ErrNotReady, ErrSilent. It is called once.
 func (o *Operator) Run(ctx context.Context) error {
 	ctx = logged(ctx, o.cfg.Log)
 	events := newEvents(ctx, o.cfg.Client, v1.EventSource{Component: "vppdrill-pools"}, o.cfg.Log)

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"k8s.io/client-go/tools/leaderelection"
+
+	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 )
 
 // standingSlack is how long beyond its lease a leader that has not renewed it may go on before it is not alive: the controller manager's own.
@@ -27,9 +29,10 @@ type Standing struct {
 	lease  *Lease
 	leads  bool
 	holder string
-	// heard is when the server said last who holds the lease, failed what came of the request after that, nil for nothing.
-	heard  time.Time
-	failed error
+	// heard is when the server said last who holds the lease, failed what came of the request after that, nil for nothing, and silent when the first
+	// of the requests since went unanswered, zero for none.
+	heard, silent time.Time
+	failed        error
 }
 
 // NewStanding returns one of a process that does not stand yet.
@@ -46,10 +49,11 @@ func (s *Standing) stands(e electorate, elector *leaderelection.LeaderElector) {
 }
 
 // heardOf notes who holds the lease, as an answer says, or that there was none that says so. The log is told when answers stay away and when they come
-// again, and not of each try in between.
-func (s *Standing) heardOf(holder string, err error) {
+// again, and not of each try in between. It returns ErrSilent where they have stayed away for Lease.Silence:
+// from the first request without an answer, so that one that this process has lost while it stood still ends nothing.
+func (s *Standing) heardOf(holder string, err error) error {
 	if errors.Is(err, context.Canceled) || statusCode(err) == http.StatusConflict {
-		return // nobody waits for it any more, or another was faster
+		return nil // nobody waits for it any more, or another was faster
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -57,19 +61,29 @@ func (s *Standing) heardOf(holder string, err error) {
 	s.failed = err
 	switch {
 	case err != nil && before == nil && statusCode(err) != http.StatusUnauthorized: // of credentials the connection tells
-		s.log.Warn("the lease cannot be read or renewed; it is tried again, and without it nobody gets blocks from here", "lease", s.name(), "error", err, "look", s.lease.look)
+		s.log.Warn("the lease cannot be read or renewed; it is tried again, and without it nobody gets blocks from here", "lease", s.name(), "error", err)
 	case err == nil && before != nil && !s.heard.IsZero():
 		s.log.Info("the lease can be read again", "lease", s.name(), "after", now.Sub(s.heard).Round(time.Second))
 	}
 	if err == nil {
 		s.heard, s.holder, s.leads = now, holder, holder == s.lease.Identity
 	}
+	if outcome(err) != nodeipam.Unknown {
+		s.silent = time.Time{}
+		return nil
+	}
+	if s.silent.IsZero() {
+		s.silent = now
+	}
+	if now.Sub(s.silent) < s.lease.Silence {
+		return nil
+	}
+	return s.lease.silent(err)
 }
 
 func (s *Standing) name() string { return s.lease.Namespace + "/" + s.lease.Name }
 
-// Alive says nothing while this process is as it should be, whether it leads or waits, and whether or not a server answers: one that was started
-// again would wait as well. A leader that can neither renew its lease nor end should be.
+// Alive says nothing while this process is as it should be, whether it leads or waits, and whether or not a server answers. A leader that can neither renew its lease nor end should be.
 func (s *Standing) Alive(context.Context) (string, error) {
 	if err := s.election.Check(nil); err != nil {
 		return "", fmt.Errorf("this leader holds its lease no more and does not end: %w", err)
