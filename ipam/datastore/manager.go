@@ -126,6 +126,9 @@ func (m *Manager) Ready() bool { return m.phase == running }
 // host's side is not set up.
 func (m *Manager) Joining() bool { return len(m.joining)+len(m.unshown) > 0 }
 
+// Waits reports whether the answer to a call is still waited for: not once it has come, or the call was given up.
+func (m *Manager) Waits(c Call) bool { return m.call.Number != 0 && m.call.Number == c.Number }
+
 // Unsure reports whether nobody has answered that units were given back, and the Manager, which leaves them alone for a while, has not looked yet
 // whether they are attached still.
 func (m *Manager) Unsure() bool { return len(m.unsure) > 0 }

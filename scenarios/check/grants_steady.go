@@ -17,7 +17,7 @@ const steadyTurns = 3
 // managements go on looking for an address for it, Calico's plugin as modelled for as long.
 const steadyRefused = 10 * time.Second
 
-// grantsSteady: while no pod comes or goes on a node, none waits there for its ADD or was refused a moment ago as there was no address, and nothing disturbs the cluster, what the node is
+// grantsSteady: while no pod comes or goes on a node, none waits there for its ADD or was refused a moment ago as there was no address, nothing disturbs the cluster and all that is asked for on the node is answered and done, what the node is
 // assigned does not grow and shrink for ever, and neither does what it gives addresses from: a block that is to be given back and is in use is
 // out of use meanwhile. A snapshot has no history, so there is nothing to check in one.
 func grantsSteady() scenarios.Law {
@@ -63,7 +63,7 @@ func (w *steadyWatcher) Observe(f *scenarios.Fact) error {
 		return w.turned(f, &w.node(f.Node).assigned, "has")
 	case scenarios.FactBlocks:
 		return w.turned(f, &w.node(f.Node).used, "gives addresses from")
-	case scenarios.FactAgentUp: // it says anew what it uses
+	case scenarios.FactAgentUp, scenarios.FactTold: // it says anew what it uses; it begins anew what came to nothing
 		w.node(f.Node).rest()
 	case scenarios.FactAsked:
 		n := w.node(f.Node)

@@ -462,7 +462,7 @@ func turnedTooOften(h *history) bool {
 			calm = calm && !(own && waited[i])
 		case scenarios.FactDisturbed:
 			calm = false
-		case scenarios.FactAsked, scenarios.FactAgentUp:
+		case scenarios.FactAsked, scenarios.FactAgentUp, scenarios.FactTold:
 			calm = calm && !own
 		case scenarios.FactNodeGone:
 			calm = false

@@ -80,6 +80,13 @@ func (d *ipamd) after(t time.Duration, what string, do func()) {
 func (d *ipamd) step(ev datastore.Event) {
 	effects := slices.Clone(d.manager.Step(d.side.Now(), ev))
 	d.begun, d.said, d.heeded = true, "", len(effects) > 0
+	given := d.leaving
+	if given == nil || d.manager.Waits(*given) {
+		given = nil
+	} else { // its units may be in use again
+		d.leaving = nil
+		d.asked--
+	}
 	for _, e := range effects {
 		if d.dead {
 			return
@@ -101,6 +108,9 @@ func (d *ipamd) step(ev datastore.Event) {
 		case datastore.WantTrunk:
 			d.system.trunk(d.node)
 		}
+	}
+	if told := d.system.env.Told; told != nil && given != nil {
+		told(d.node, given.Op.String()+": no answer, as the agent has not let go of its units", d.said)
 	}
 	stats := d.pool.GetIPStats()
 	d.system.env.decided(d.node, "has %d addresses on %d ENIs, %d taken and %d resting; %s", stats.TotalIPs, d.pool.GetENIs(), stats.AssignedIPs, stats.CooldownIPs, cmp.Or(d.pending(), "asks for nothing"))
@@ -127,10 +137,6 @@ func (d *ipamd) wakeAt(at time.Time) {
 
 // perform makes a call: what gives units back only when the agent has dropped them.
 func (d *ipamd) perform(c datastore.Call) {
-	if d.leaving != nil { // the manager has given that call up: its units may be in use again
-		d.leaving = nil
-		d.asked--
-	}
 	d.asked++
 	if c.Op == datastore.UnassignUnits || c.Op == datastore.DeleteENI {
 		d.leaving = &c

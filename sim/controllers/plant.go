@@ -60,6 +60,7 @@ type Demand interface {
 type Manager interface {
 	Ready() bool
 	Joining() bool
+	Waits(c datastore.Call) bool
 	Unsure() bool
 	Short() bool
 	Step(now time.Time, ev datastore.Event) []datastore.Effect
