@@ -36,6 +36,8 @@ type steadyCount struct {
 	shrinks bool
 	moved   bool
 	turns   int
+	// at is when it changed last.
+	at time.Duration
 }
 
 type steadyNode struct {
@@ -124,10 +126,10 @@ func (w *steadyWatcher) turned(f *scenarios.Fact, c *steadyCount, does string) e
 		return nil
 	}
 	shrinks := c.blocks < before
-	if c.moved && shrinks != c.shrinks {
+	if c.moved && shrinks != c.shrinks && f.At > c.at { // an agent that stood still hears at once what others decided one after the other
 		c.turns++
 	}
-	c.moved, c.shrinks = true, shrinks
+	c.moved, c.shrinks, c.at = true, shrinks, f.At
 	if c.turns > steadyTurns {
 		c.turns = 0
 		return broken(grantsSteadyName, f.At, f.Node, "%s %s %d blocks after %d and has turned back %d times while nobody asks for anything",

@@ -230,7 +230,13 @@ func (h *history) draw(t *rapid.T) []scenarios.Fact {
 			less.Blocks = slices.Clone(more.Blocks)
 			less.Blocks[0].Draining = true
 		}
-		return []scenarios.Fact{more, less, more, less, more, less}[:rapid.IntRange(3, 6).Draw(t, "turns")]
+		turns := []scenarios.Fact{more, less, more, less, more, less}[:rapid.IntRange(3, 6).Draw(t, "turns")]
+		if rapid.IntRange(0, 3).Draw(t, "at once") > 0 {
+			for i := range turns { // and what comes next is no earlier
+				turns[i].At = at - time.Duration(len(turns)-1-i)
+			}
+		}
+		return turns
 	}
 	f.Text = "ip_route_add_del"
 	return one(scenarios.FactVPPWrite)
@@ -448,14 +454,18 @@ func turnedTooOften(h *history) bool {
 		}
 		waited[i] = len(open) > 0 || f.At < waits
 	}
-	var sizes []int // newest first, one from before the disturbance at the end
+	type size struct {
+		blocks int
+		at     time.Duration
+	}
+	var sizes []size // newest first, one from before the disturbance at the end
 	calm, first := true, true
 	for i, f := range slices.Backward(h.facts) {
 		own := f.Node == last.Node
 		switch f.Kind {
 		case last.Kind:
 			if own {
-				sizes = append(sizes, inUse(f.Blocks))
+				sizes = append(sizes, size{inUse(f.Blocks), f.At})
 			}
 			calm = calm && !(own && waited[i])
 		case scenarios.FactAssigned, scenarios.FactBlocks:
@@ -467,7 +477,7 @@ func turnedTooOften(h *history) bool {
 		case scenarios.FactNodeGone:
 			calm = false
 			if own {
-				sizes = append(sizes, 0)
+				sizes = append(sizes, size{0, f.At})
 			}
 		}
 		if !calm && len(sizes) > 1 && (f.Kind == last.Kind || f.Kind == scenarios.FactNodeGone) && own {
@@ -476,16 +486,16 @@ func turnedTooOften(h *history) bool {
 		}
 	}
 	if first {
-		sizes = append(sizes, 0)
+		sizes = append(sizes, size{})
 	}
 	slices.Reverse(sizes)
-	turns, before := 0, 0
+	turns, before, at := 0, 0, time.Duration(0)
 	for i := 1; i < len(sizes); i++ {
-		if d := sizes[i] - sizes[i-1]; d != 0 {
-			if before != 0 && d > 0 != (before > 0) {
+		if d := sizes[i].blocks - sizes[i-1].blocks; d != 0 {
+			if before != 0 && d > 0 != (before > 0) && sizes[i].at > at {
 				turns++
 			}
-			before = d
+			before, at = d, sizes[i].at
 		}
 	}
 	return turns > steadyTurns
