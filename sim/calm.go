@@ -45,14 +45,14 @@ func (w *World) acted(a scenarios.Action) {
 	}
 }
 
-// isCalm reports whether nothing has disturbed the cluster for long.
-func (w *World) isCalm() bool {
+// isCalm reports whether nothing had disturbed the cluster for long at a time, since when nothing has happened.
+func (w *World) isCalm(since time.Duration) bool {
 	c := &w.calm
 	was := c.troubled
 	if c.troubled = w.inTrouble(); was || c.troubled {
 		w.disturb() // what was wrong may have ended just now
 	}
-	return !c.uneasy && w.s.Config.Agent.HookFails == 0 && (!c.disturbed || w.eng.Now()-c.disturbedAt >= calmAfter)
+	return !c.uneasy && w.s.Config.Agent.HookFails == 0 && (!c.disturbed || since-c.disturbedAt >= calmAfter)
 }
 
 // inTrouble reports whether a fault is still to end, or a program does not run that has run before.
@@ -69,14 +69,17 @@ func (w *World) inTrouble() bool {
 	return false
 }
 
-// lookForDue tells what has been due for long, where nothing disturbs the cluster. It is asked between events, and nothing happens before next.
-func (w *World) lookForDue(next time.Duration) {
+// dueEvery is how often at most is looked for what is due: an agent that has nothing to do does so in far less.
+const dueEvery = 250 * time.Millisecond
+
+// lookForDue tells what has been due for long, where nothing disturbs the cluster. Nothing has happened since a time.
+func (w *World) lookForDue(since time.Duration) {
 	c := &w.calm
-	if !w.isCalm() {
+	if !w.isCalm(since) {
 		clear(c.due)
 		return
 	}
-	now, list := w.eng.Now(), w.dueNow()
+	list := w.dueNow()
 	if len(list) == 0 {
 		if len(c.due) > 0 {
 			w.emit(scenarios.Fact{Kind: scenarios.FactDue, Text: "all is done that was due"})
@@ -91,12 +94,12 @@ func (w *World) lookForDue(next time.Duration) {
 		if _, twice := c.due[at]; twice {
 			continue
 		}
-		since, was := before[at]
+		from, was := before[at]
 		if !was {
-			since = now
+			from = since
 		}
-		c.due[at] = since
-		lasts := max(now, next) - max(since, c.stirredAt) - x.may
+		c.due[at] = from
+		lasts := w.eng.Now() - max(from, c.stirredAt) - x.may
 		if lasts >= slowLeast {
 			w.emit(scenarios.Fact{Kind: scenarios.FactDue, Node: x.Node, Text: x.What, Rest: lasts})
 		}

@@ -3,7 +3,6 @@ package sim
 import (
 	"context"
 	"fmt"
-	"math"
 	"net/netip"
 	"strings"
 	"time"
@@ -143,6 +142,7 @@ func New(s *scenarios.Scenario, o Options) (*World, error) {
 	}
 	w.account(o)
 	w.eng.Postpone(o.Postpone)
+	w.eng.Look(dueEvery, w.lookForDue)
 	var err error
 	w.play = timeline.New(stage{w}, s, chooser)
 	if w.agentConfig, err = agentconfig.Of(s.Config); err != nil {
@@ -249,17 +249,8 @@ func (w *World) Advance(ctx context.Context, at time.Duration) error {
 		if err := w.runUntil(next); err != nil {
 			return err
 		}
-		w.lookForDue(min(at, w.nextAt()))
 	}
 	return nil
-}
-
-// nextAt is when something happens next.
-func (w *World) nextAt() time.Duration {
-	if at, ok := w.eng.NextAt(); ok {
-		return at
-	}
-	return math.MaxInt64
 }
 
 func (w *World) runUntil(t time.Duration) (err error) {
@@ -293,7 +284,6 @@ func (w *World) Settle(ctx context.Context, limit time.Duration) (err error) {
 		if err := w.runUntil(min(next, end)); err != nil {
 			return err
 		}
-		w.lookForDue(min(end, w.nextAt()))
 		why = w.quiet()
 	}
 	return nil
