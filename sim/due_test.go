@@ -35,7 +35,10 @@ func TestDueIsToldInCalm(t *testing.T) {
 		}
 		p := w.order[0].proc
 		p.stepped, p.lastDue = false, "no node ID yet"
-		if err := w.Advance(context.Background(), w.Now()+3*time.Minute); err != nil {
+		if err := w.Advance(context.Background(), w.Now()+10*time.Second); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Heal(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		if told := longest > 5*time.Second; told == disturbed {

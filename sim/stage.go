@@ -20,6 +20,7 @@ type stage struct{ *World }
 // Do implements scenarios.World.
 func (w *World) Do(ctx context.Context, a scenarios.Action) (err error) {
 	defer w.outlive(&err)
+	w.eng.LookNow()
 	w.trail("action " + a.String())
 	w.acted(a)
 	return w.play.Do(ctx, a)
@@ -28,6 +29,7 @@ func (w *World) Do(ctx context.Context, a scenarios.Action) (err error) {
 // Heal implements scenarios.World.
 func (w *World) Heal(context.Context) (err error) {
 	defer w.outlive(&err)
+	w.eng.LookNow()
 	w.trail("heal")
 	w.faults, w.keyed = nil, false
 	if w.calm.uneasy {

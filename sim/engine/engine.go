@@ -92,8 +92,8 @@ func (e *Engine) Step() bool {
 		panic(fmt.Sprintf("engine: at %s an event steps the engine that fires it", e.now))
 	}
 	if at := e.queue[0].at; e.look != nil && at-e.lookedAt >= e.lookEvery {
-		e.now, e.lookedAt = at, at
-		if e.look(e.firedAt); e.err != nil {
+		e.now = at
+		if e.LookNow(); e.err != nil {
 			return false
 		}
 	}
@@ -180,9 +180,17 @@ const interruptEvery = 32
 func (e *Engine) Interrupt(fn func() error) { e.interrupted = fn }
 
 // Look makes fn be asked right before an event, as soon as every has passed since it was asked last, with the time of the event before: all that is
-// the case has been so since then. When it is asked does not depend on how far RunUntil is told to go. It schedules nothing; nil ends that.
+// the case has been so since then. When it is asked does not depend on how far RunUntil is told to go. It schedules nothing; a nil fn ends that.
 func (e *Engine) Look(every time.Duration, fn func(since time.Duration)) {
 	e.lookEvery, e.look = every, fn
+}
+
+// LookNow has Look's fn be asked at the present time: before something that does not come of an event.
+func (e *Engine) LookNow() {
+	if e.look != nil {
+		e.lookedAt = e.now
+		e.look(e.firedAt)
+	}
 }
 
 // Stop makes the RunUntil in progress return after the present event. What waits keeps waiting.
