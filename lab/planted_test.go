@@ -156,6 +156,7 @@ var notJudged = map[string]string{
 	"refusals-true":     "what a node had at a refusal is another by the time a lab looks",
 	"warm-kept":         "no lab runs a system that keeps addresses or blocks ready",
 	"told-is-saved":     "the kernel of the lab's machine never dies, so that nothing that was written is lost",
+	"ids-in-turn":       "agents do not tell of single claims",
 	"requests-answered": "how long a real agent may take follows from the machine's load",
 	"retries-back-off":  "agents do not tell of single tries",
 	"grants-open":       "labs do not tell which ranges are closed",

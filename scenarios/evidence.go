@@ -94,6 +94,8 @@ const (
 	Changes Evidence = "changes that controllers ask for"
 	// ToldFailures: FactTold.
 	ToldFailures Evidence = "what is told of failures"
+	// Claims: FactClaimed.
+	Claims Evidence = "claims of node IDs"
 	// Services: Snapshot.Services and NodeState.ServiceRange; FactServed and FactUnserved.
 	Services Evidence = "services"
 	// VPPTables and LinuxTables: NodeState.VPP and Linux in settled snapshots.
@@ -105,7 +107,7 @@ const (
 func AllEvidence() []Evidence {
 	return []Evidence{Leases, Sandboxes, PodLives, Refusals, NodeIDs, Management, Blocks, AssignedBlocks, BlockedBlocks, FreeBlocks, WaitingPods, Rests, Turns, FullNodes,
 		Disturbances, CleanStops, VPPLives, Checks, ProgramLives, NodeAddresses, NodeLeases, OtherNICs, Removals, Leftovers,
-		Records, IDRests, Disks, Unread, RefusedCalls, Patience, Tries, RangeCounts, NeedlessCalls, Paces, DueThings, Changes, ClosedRanges, ToldFailures, FreeAddresses, Holdings, Services, WarmTargets, HeldIDs, LongQuiet, VPPTables, LinuxTables}
+		Records, IDRests, Disks, Unread, RefusedCalls, Patience, Tries, RangeCounts, NeedlessCalls, Paces, DueThings, Changes, ClosedRanges, ToldFailures, Claims, FreeAddresses, Holdings, Services, WarmTargets, HeldIDs, LongQuiet, VPPTables, LinuxTables}
 }
 
 // Missing lists what the law needs and is not among delivered, in the law's order.

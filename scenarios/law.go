@@ -109,6 +109,14 @@ type Room struct {
 	Addresses, Leased int
 }
 
+// ClaimedID is what became of a claim of a node ID.
+type ClaimedID struct {
+	// Refused: another node was faster.
+	Refused bool
+	// Skipped is how many smaller IDs nobody has, 0 where nobody knows; Joining how many other nodes have no record yet.
+	Skipped, Joining int
+}
+
 // NodeRecord is what a record says of whose an ID is; the zero NodeRecord is none.
 type NodeRecord struct {
 	Name, UID string
@@ -226,6 +234,8 @@ const (
 	// takes by design; and nothing has disturbed the cluster for long. It is told again while it stays so.
 	// With a Rest of 0 all is done that was due.
 	FactDue
+	// FactClaimed: the node's claim of ID Number in the store has had its answer, while nothing disturbs the cluster. Claim says which.
+	FactClaimed
 	// FactQuiet: everything is healed and quiet, and nothing will be asked of the cluster any more.
 	FactQuiet
 )
@@ -289,6 +299,7 @@ type Fact struct {
 	Addrs     []netip.Addr
 	Removal   *Removal
 	Netns     string
+	Claim     *ClaimedID // FactClaimed's
 	// Left is FactLeased's and FactReleased's, Record FactRecord's.
 	Left   *Leftover
 	Record *RecordChange

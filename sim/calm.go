@@ -34,6 +34,9 @@ func (w *World) stir() { w.calm.stirredAt = w.eng.Now() }
 // acted notes what an action means for the calm of the cluster. What this does not know disturbs it.
 func (w *World) acted(a scenarios.Action) {
 	w.stir()
+	if _, change := a.(scenarios.ChangeCIDR); change {
+		w.rearranged = true
+	}
 	switch a.(type) {
 	case scenarios.CreatePods, scenarios.DeletePods, scenarios.AddNode, scenarios.AddRange, scenarios.RemoveRange, scenarios.ChangeCIDR, scenarios.ChangeService,
 		scenarios.RemoveService, scenarios.SetReady, scenarios.CheckPods, scenarios.PollStatus, scenarios.GC, scenarios.RepeatDel, scenarios.CompactStore,

@@ -54,6 +54,8 @@ func seen(f scenarios.Fact, note func(scenarios.Evidence)) {
 		note(scenarios.Paces)
 	case scenarios.FactDue:
 		note(scenarios.DueThings)
+	case scenarios.FactClaimed:
+		note(scenarios.Claims)
 	case scenarios.FactRange:
 		note(scenarios.ClosedRanges)
 	case scenarios.FactChanging:

@@ -76,8 +76,9 @@ type process struct {
 	watch uint64
 	// sawNode: the agent has been told of its own Node object.
 	sawNode bool
-	// storeAsked is the request to the store that has no answer yet, 0 for none, and storeAskedAt when it was made.
+	// storeAsked is the request to the store that has no answer yet, 0 for none, and storeAskedAt when it was made; storeRequest is the last one.
 	storeAsked   uint64
+	storeRequest agent.StoreRequest
 	storeAskedAt time.Duration
 	// muted are store requests whose replies will be lost.
 	muted []uint64
@@ -118,6 +119,7 @@ func (p *process) step(ev agent.Event) {
 		p.sawNode = p.sawNode || e.Name == p.m.name
 	case agent.StoreReply:
 		if e.ID == p.storeAsked {
+			p.claimed(e)
 			p.storeAsked = 0
 		}
 	}

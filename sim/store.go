@@ -29,7 +29,7 @@ func (p *process) store(r agent.StoreRequest) {
 		if p.storeAsked != 0 {
 			p.m.fact(scenarios.Fact{Kind: scenarios.FactPaced, Text: scenarios.PacedStore, Rest: w.eng.Now() - p.storeAskedAt})
 		}
-		p.storeAsked, p.storeAskedAt = r.ID, w.eng.Now()
+		p.storeAsked, p.storeAskedAt, p.storeRequest = r.ID, w.eng.Now(), r
 	}
 	if !w.faulty() {
 		p.client.Do(r)

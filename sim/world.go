@@ -75,6 +75,8 @@ type World struct {
 	// dhcp is the network's DHCP server, nil where nodes' addresses follow from their IDs.
 	dhcp *dhcpServer
 	calm calm
+	// rearranged: the address ranges have been changed.
+	rearranged bool
 	// plant is nil in nearly every run.
 	plant *Plant
 }
@@ -296,7 +298,7 @@ func (w *World) soon(m *machine, what string, do func()) { w.eng.After(0, &happe
 func (w *World) emit(f scenarios.Fact) {
 	f.At = w.eng.Now()
 	switch f.Kind {
-	case scenarios.FactCounted, scenarios.FactPaced, scenarios.FactTold, scenarios.FactChanging, scenarios.FactDue: // what goes on in a cluster at rest
+	case scenarios.FactCounted, scenarios.FactPaced, scenarios.FactTold, scenarios.FactChanging, scenarios.FactDue, scenarios.FactClaimed: // what goes on in a cluster at rest
 	default:
 		w.stirs++
 	}

@@ -15,6 +15,7 @@ func All() []scenarios.Law {
 		leaseInRange(),
 		nodeIDsDisjoint(),
 		nodeIDsRest(),
+		idsInTurn(),
 		recordsOwned(),
 		recordsExclusive(),
 		idsReturned(),
