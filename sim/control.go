@@ -20,7 +20,8 @@ import (
 const poolsName = "pools"
 
 // build makes the control plane and the machines at the start.
-func (w *World) build(pools agent.Pools) error {
+func (w *World) build(pools agent.Pools) (err error) {
+	defer w.outlive(&err)
 	w.wiring = w.agentConfig.Mode()
 	w.cluster = cluster.New(cluster.Config{
 		Clock: w.eng, Machine: runtime{w}, Hooks: w.hooks(),

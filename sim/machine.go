@@ -12,6 +12,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/cluster"
+	"github.com/vppdrill/vppdrill/sim/controllers"
 	"github.com/vppdrill/vppdrill/sim/hostmodel"
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
 	"github.com/vppdrill/vppdrill/vppwire"
@@ -223,9 +224,7 @@ func (m *machine) startAgent() {
 func (m *machine) agentUp() {
 	w := m.w
 	alloc, err := w.system.Allocator(m.name)
-	if err != nil {
-		panic("sim: the scenario's allocator was accepted before: " + err.Error())
-	}
+	controllers.Accept(m.name+"'s allocator", err)
 	alloc = w.plantAllocator(m.name, alloc)
 	cfg := w.agentConfig
 	cfg.NodeName = m.name
@@ -233,9 +232,7 @@ func (m *machine) agentUp() {
 		w.plant.Config(&cfg)
 	}
 	a, err := agent.New(cfg, alloc)
-	if err != nil {
-		panic("sim: the scenario's agent was accepted before: " + err.Error())
-	}
+	controllers.Accept(m.name+"'s agent", err)
 	a.Share(w.shared)
 	j, records, err := m.restore()
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/sim/controllers"
 )
 
 // modulePath begins the names of this module's functions.
@@ -24,11 +25,26 @@ func (w *World) outlive(err *error) {
 	w.fallen = true
 	where := callers()
 	text := fmt.Sprintf("panic: %v, in %s", v, strings.Join(where[:min(len(where), framesMost)], ", called by "))
-	if len(where) > 0 && productOf(where[0]) {
+	refusal, refused := v.(*controllers.Refusal)
+	if refused {
+		text = refusal.Error()
+	}
+	died := refused || len(where) > 0 && productOf(where[0])
+	if died && len(w.listeners) == 0 {
+		w.stillborn = text // Watch tells
+		*err = nil
+		return
+	}
+	w.fall(text, died)
+	*err = w.eng.Err()
+}
+
+// fall ends the run, with a law where a program has died.
+func (w *World) fall(text string, died bool) {
+	if died {
 		w.emit(scenarios.Fact{Kind: scenarios.FactProgramCrash, Node: w.stepping, Text: text})
 	}
 	w.eng.Fail(fmt.Errorf("%w: %s", scenarios.ErrFallen, text)) // the first error is kept
-	*err = w.eng.Err()
 }
 
 // framesMost is how many functions a panic is told with.

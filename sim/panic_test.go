@@ -1,15 +1,19 @@
 package sim_test
 
 import (
+	"errors"
+	"fmt"
 	"iter"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
 	"github.com/vppdrill/vppdrill/sim"
+	"github.com/vppdrill/vppdrill/sim/controllers"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
@@ -96,5 +100,35 @@ func TestPanicUnderLawIsTold(t *testing.T) {
 	}
 	if f := r.Failure; r.Verdict != scenarios.Fail || f == nil || f.Law != "programs-survive" || !strings.Contains(f.What, "vppwire/agent.(*Agent).Leases") {
 		t.Errorf("%s: %s %+v", r.Verdict, r.Error, f)
+	}
+}
+
+// Goal: a controller that refuses its configuration as it starts, the first time or after another one, ends its run by programs-survive, in its own
+// words. Method: the allocator of one life is refused.
+func TestRefusalIsTold(t *testing.T) {
+	s, err := scenarios.Parse("refused.yaml", []byte(`# Two nodes.
+name: refused
+topology: {nodes: 2, podsPerNode: 1}
+config: {ipam: {system: nodeipam}}
+timeline: [{at: 10s, do: lose-leader}]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, life := range []int{1, 2} {
+		who := fmt.Sprintf("controller-manager-%d", life)
+		r, err := sim.Run(t.Context(), s, sim.Options{Seed: 1, Laws: check.All(), Plant: &sim.Plant{Controllers: controllers.Plant{
+			Controller: func(n int, _ nodeipam.CIDRAllocatorParams, m nodeipam.Machine) nodeipam.Machine {
+				if n == life {
+					controllers.Accept(who, errors.New("no such range"))
+				}
+				return m
+			}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := r.Failure; r.Verdict != scenarios.Fail || f == nil || f.Law != "programs-survive" || f.What != who+" refuses, as it starts, what was accepted with the scenario: no such range" {
+			t.Errorf("life %d: %s: %s %+v", life, r.Verdict, r.Error, f)
+		}
 	}
 }

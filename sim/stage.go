@@ -19,6 +19,9 @@ type stage struct{ *World }
 
 // Do implements scenarios.World.
 func (w *World) Do(ctx context.Context, a scenarios.Action) (err error) {
+	if w.fallen {
+		return w.eng.Err()
+	}
 	defer w.outlive(&err)
 	w.eng.LookNow()
 	w.trail("action " + a.String())
@@ -28,6 +31,9 @@ func (w *World) Do(ctx context.Context, a scenarios.Action) (err error) {
 
 // Heal implements scenarios.World.
 func (w *World) Heal(context.Context) (err error) {
+	if w.fallen {
+		return w.eng.Err()
+	}
 	defer w.outlive(&err)
 	w.eng.LookNow()
 	w.trail("heal")

@@ -57,9 +57,11 @@ type World struct {
 	// counts is what was asked of others so far, counted what was told of it as facts.
 	counts, counted scenarios.Counts
 	logs            func(node string, e agent.Log)
-	// stepping is the node whose agent decides at this moment; fallen: something panicked, and nothing may be asked any more.
-	stepping string
-	fallen   bool
+	// stepping is the node whose agent decides at this moment; fallen: something panicked, and nothing may be asked any more. stillborn is what a
+	// program died of before anybody could hear of it.
+	stepping  string
+	fallen    bool
+	stillborn string
 	// lingered: much time has passed since all was quiet. stirs counts whatever is no mere count of questions: facts, and leases of VPPs.
 	lingered bool
 	stirs    int64
@@ -184,6 +186,10 @@ func (w *World) Watch(fn func(scenarios.Fact) error) {
 		w.api.Observe(w.podChanged)
 	}
 	w.listeners = append(w.listeners, fn)
+	if w.stillborn != "" {
+		w.fall(w.stillborn, true)
+		return
+	}
 	pods, _ := w.api.List(cluster.KindPod, "")
 	for _, p := range pods {
 		w.podChanged(nil, p)
@@ -234,8 +240,12 @@ func (w *World) Supports(a scenarios.Action) bool { return w.play.Refusal(a) == 
 func (w *World) Refusal(a scenarios.Action) string { return w.play.Refusal(a) }
 
 // Advance implements scenarios.World.
-func (w *World) Advance(ctx context.Context, at time.Duration) error {
+func (w *World) Advance(ctx context.Context, at time.Duration) (err error) {
 	const slice = time.Second
+	if w.fallen {
+		return w.eng.Err()
+	}
+	defer w.outlive(&err)
 	defer w.tellCounts()
 	w.eng.Interrupt(ctx.Err)
 	for w.eng.Now() < at {
@@ -266,8 +276,11 @@ func (w *World) runUntil(t time.Duration) (err error) {
 // Settle implements scenarios.World.
 func (w *World) Settle(ctx context.Context, limit time.Duration) (err error) {
 	const look = 50 * time.Millisecond
-	defer w.tellCounts()
+	if w.fallen {
+		return w.eng.Err()
+	}
 	defer w.outlive(&err)
+	defer w.tellCounts()
 	w.eng.Interrupt(ctx.Err)
 	end := w.eng.Now() + limit
 	w.play.Notice()

@@ -66,17 +66,13 @@ type crdAgent struct {
 
 func newCRDAgent(s *crdSystem, node string, side Side, alloc *cilium.AddressNode) *crdAgent {
 	store, err := cilium.NewNodeStore(cilium.StoreConfig{Name: node, Pick: picker{&s.env}})
-	if err != nil {
-		panic("controllers: " + err.Error())
-	}
+	Accept(node+"'s Cilium agent", err)
 	a := &crdAgent{system: s, node: node, side: side, alloc: alloc, store: store, says: handshake{}, asked: make(map[ipam.Owner]asked), at: s.env.Cluster.Net.Endpoint(node)}
 	a.core, err = cilium.NewIPAM(cilium.Addressing{CIDR4: s.env.Plan.PodSubnetCIDR.Prefix}, cilium.Configuration{
 		EnableIPv4: true, IPAM: string(s.env.Plan.Cilium.Mode), Store: store, Pick: picker{&s.env}, Now: s.env.now, BlacklistConflictingRoutes: true,
 		Routes: func() ([]cilium.Route, error) { return s.env.routes(node), nil },
 	}, nil)
-	if err != nil {
-		panic("controllers: " + err.Error())
-	}
+	Accept(node+"'s Cilium agent", err)
 	a.timers, a.routes = a.core, a.core
 	if plant := s.env.Plant.Expirations; plant != nil {
 		a.timers = plant(node, a.timers)

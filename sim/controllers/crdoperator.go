@@ -32,9 +32,7 @@ type crdOperator struct {
 func newCRDOperator(s *crdSystem, l *leader) *crdOperator {
 	c := s.env.Plan.Cilium
 	core, err := cilium.NewOperator(cilium.OperatorConfig{ReleaseExcessIPs: !c.KeepExcess, ReleaseDelay: c.ReleaseDelay})
-	if err != nil {
-		panic("controllers: the scenario's watermarks were accepted before: " + err.Error())
-	}
+	Accept(l.name, err)
 	o := &crdOperator{leader: l, system: s, core: core, views: make(map[string]*cluster.Resource), unlisted: make(map[string]bool)}
 	o.feed = s.env.Cluster.API.NewInformer(cluster.InformerConfig{Name: "operator", At: o.at, Kind: cluster.KindResource, Handler: o})
 	return o

@@ -48,16 +48,12 @@ type operator struct {
 func newOperator(s *poolSystem, l *leader) *operator {
 	o := &operator{leader: l, system: s, views: make(map[string]*cluster.Resource)}
 	pools, err := s.newPools()
-	if err != nil {
-		panic("controllers: the scenario's pool was accepted before: " + err.Error())
-	}
+	Accept(l.name, err)
 	o.pools = pools
 	if plant := s.env.Plant.Pools; plant != nil {
 		o.pools = plant(s.lives, pools)
 	}
-	if err := o.upsert(); err != nil {
-		panic("controllers: the scenario's ranges were accepted before: " + err.Error())
-	}
+	Accept(l.name, o.upsert())
 	return o
 }
 

@@ -73,9 +73,7 @@ func (s *rangeSystem) lead() {
 	l := s.won(&s.env, rangeProgram)
 	kind, params := s.params()
 	r, err := nodeipam.New(kind, params, nodeipam.CloudProviderGCE)
-	if err != nil {
-		panic("controllers: the scenario's ranges were accepted before: " + err.Error())
-	}
+	Accept(l.name, err)
 	var alloc nodeipam.Machine = r
 	if plant := s.env.Plant.Controller; plant != nil {
 		alloc = plant(s.lives, params, r)
