@@ -98,6 +98,8 @@ const (
 	Claims Evidence = "claims of node IDs"
 	// Services: Snapshot.Services and NodeState.ServiceRange; FactServed and FactUnserved.
 	Services Evidence = "services"
+	// ReachedSettings: NodeState.Settings.
+	ReachedSettings Evidence = "settings"
 	// VPPTables and LinuxTables: NodeState.VPP and Linux in settled snapshots.
 	VPPTables   Evidence = "VPP's tables"
 	LinuxTables Evidence = "Linux' tables"
@@ -107,7 +109,7 @@ const (
 func AllEvidence() []Evidence {
 	return []Evidence{Leases, Sandboxes, PodLives, Refusals, NodeIDs, Management, Blocks, AssignedBlocks, BlockedBlocks, FreeBlocks, WaitingPods, Rests, Turns, FullNodes,
 		Disturbances, CleanStops, VPPLives, Checks, ProgramLives, NodeAddresses, NodeLeases, OtherNICs, Removals, Leftovers,
-		Records, IDRests, Disks, Unread, RefusedCalls, Patience, Tries, RangeCounts, NeedlessCalls, Paces, DueThings, Changes, ClosedRanges, ToldFailures, Claims, FreeAddresses, Holdings, Services, WarmTargets, HeldIDs, LongQuiet, VPPTables, LinuxTables}
+		Records, IDRests, Disks, Unread, RefusedCalls, Patience, Tries, RangeCounts, NeedlessCalls, Paces, DueThings, Changes, ClosedRanges, ToldFailures, Claims, FreeAddresses, Holdings, Services, WarmTargets, HeldIDs, LongQuiet, ReachedSettings, VPPTables, LinuxTables}
 }
 
 // Missing lists what the law needs and is not among delivered, in the law's order.

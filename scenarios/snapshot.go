@@ -113,10 +113,15 @@ type NodeState struct {
 	// Warm is what the node keeps for pods to come; nil where the configuration promises nothing, or when there may not have been the
 	// time to get it or to give it back.
 	Warm []Warm
+	// Settings compares what is configured with what the node's VPP and Linux have; nil where the world cannot tell, or one of agent and VPP is down.
+	Settings iter.Seq[Setting]
 	// VPP is nil when VPP is down, Linux nil when the machine is.
 	VPP   VPP
 	Linux Linux
 }
+
+// Setting is one thing that is configured: of what, how it should be, and how it is.
+type Setting struct{ Of, Wanted, Found string }
 
 // SecondFamily is what a node has of the second address family: NodeState says the same of the first.
 type SecondFamily struct {

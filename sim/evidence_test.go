@@ -103,6 +103,9 @@ func TestEvidenceIsTold(t *testing.T) {
 				if len(n.OtherNICs) > 0 {
 					note(scenarios.OtherNICs)
 				}
+				if n.Settings != nil {
+					note(scenarios.ReachedSettings)
+				}
 				if n.VPP != nil && n.Linux != nil {
 					note(scenarios.VPPTables)
 					if len(n.Management) > 0 {

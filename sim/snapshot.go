@@ -42,7 +42,7 @@ func (w *World) Snapshot(context.Context) (_ scenarios.Snapshot, err error) {
 func (m *machine) stands() bool { return m.up && (m.vpp == nil || m.vppPaused) }
 
 func (m *machine) state() scenarios.NodeState {
-	n := scenarios.NodeState{
+	n := &scenarios.NodeState{
 		Name: m.name, MachineUp: m.up, AgentUp: m.proc != nil && !m.proc.paused, VPPUp: m.vpp != nil && !m.vppPaused,
 		Assigned: m.w.assigned[m.name], Management: m.management,
 		NoOffload: !m.w.wiring.KeepOffload, MainTable: m.w.wiring.MainTable, PodTable: m.w.wiring.PodTable, Pods: m.w.sandboxes(m),
@@ -65,7 +65,7 @@ func (m *machine) state() scenarios.NodeState {
 		n.VPP = view.Of(m.vpp)
 	}
 	if !n.AgentUp {
-		return n
+		return *n
 	}
 	a := m.proc.agent
 	facts := a.Node()
@@ -82,7 +82,7 @@ func (m *machine) state() scenarios.NodeState {
 	}
 	n.Second = m.second(facts.Second)
 	n.Blocks, n.Reserved = a.Blocks(), a.Reserved()
-	n.Blocked = m.blocked(&n)
+	n.Blocked = m.blocked(n)
 	n.Resting, n.Crowded, n.Misfit = m.resting(), m.crowded(), m.misfit()
 	if waiter, ok := m.w.system.(controllers.Waiter); ok {
 		n.Resting = append(n.Resting, waiter.Waiting(m.name)...)
@@ -90,8 +90,11 @@ func (m *machine) state() scenarios.NodeState {
 	if m.w.lingered {
 		n.Warm = m.warm(a)
 	}
+	if n.VPPUp {
+		n.Settings = m.settings(n)
+	}
 	n.Leases = func() iter.Seq[ipam.Lease] { return a.Leases() }
-	return n
+	return *n
 }
 
 // second is what a node has of the second family.

@@ -57,6 +57,7 @@ func All() []scenarios.Law {
 		sendersBound(),
 		callsAccepted(),
 		callsNeeded(),
+		asConfigured(),
 		checkTells(),
 		quietRestart(),
 		staysQuiet(),
