@@ -74,7 +74,7 @@ const (
 	IDRests Evidence = "rests of node IDs"
 	// Unread: FactUnread.
 	Unread Evidence = "records that were refused"
-	// Tries: FactFailed.
+	// Tries: FactFailed and FactRetried.
 	Tries Evidence = "tries in vain"
 	// FreeAddresses: Addr of FactRefused, where it is Exhausted.
 	FreeAddresses Evidence = "free addresses"

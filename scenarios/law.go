@@ -236,6 +236,9 @@ const (
 	FactDue
 	// FactClaimed: the node's claim of ID Number in the store has had its answer, while nothing disturbs the cluster. Claim says which.
 	FactClaimed
+	// FactRetried: the node's agent makes a call again (Text: TriedWiring; Broken: the call) that was refused Number times in a row, the last time Rest ago.
+	// Told only where nothing that happened in between explains a pause longer than the documented one.
+	FactRetried
 	// FactQuiet: everything is healed and quiet, and nothing will be asked of the cluster any more.
 	FactQuiet
 )

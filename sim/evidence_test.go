@@ -62,7 +62,7 @@ func seen(f scenarios.Fact, note func(scenarios.Evidence)) {
 		note(scenarios.Changes)
 	case scenarios.FactTold:
 		note(scenarios.ToldFailures)
-	case scenarios.FactFailed:
+	case scenarios.FactFailed, scenarios.FactRetried:
 		note(scenarios.Tries)
 	case scenarios.FactAddressed:
 		note(scenarios.NodeAddresses)

@@ -87,6 +87,7 @@ type process struct {
 	wokeTimes int
 	inVain    wakesInVain
 	writing
+	retries retries
 	// witnessedState is what the run's witness was told last.
 	witnessedState string
 	// lastDue is what the agent had to do when it was asked last; stepped: it has had an event since.
@@ -110,6 +111,7 @@ func (p *process) step(ev agent.Event) {
 	}
 	if p.paused {
 		p.inbox = append(p.inbox, heard{ev, p.m.w.eng.Now()})
+		p.excuse(func(vppwire.Key) bool { return true })
 		return
 	}
 	switch e := ev.(type) {
@@ -124,6 +126,7 @@ func (p *process) step(ev agent.Event) {
 		}
 	}
 	p.tried(ev)
+	p.answered(ev)
 	p.looking.heard(p, ev)
 	p.stepped = true
 	p.m.w.stepping = p.m.name
@@ -135,6 +138,7 @@ func (p *process) step(ev agent.Event) {
 	}
 	p.m.w.stepping = ""
 	p.vainly(ev, effects)
+	p.retried(ev, effects)
 	p.stepFacts(effects) // what the agent decides is a fact from now on, whether or not it survives
 	p.m.tellAddresses()
 	p.decisions(effects)

@@ -43,15 +43,24 @@ func (b backOff) least(n uint32) (d time.Duration) {
 	return d - d/100
 }
 
+// longest is how long the pause behind n failures in a row takes at the most, with a moment for whoever makes it. A machine's clock may run too slowly.
+func (b backOff) longest(n uint32) time.Duration {
+	pause := b.first
+	for ; n > 1 && pause < b.most; n-- {
+		pause = min(2*pause, b.most)
+	}
+	return pause + pause/100 + dueMost
+}
+
 // retriesBackOff: whoever repeats a failing request, write or call leaves what has refused it alone for as long as it documents, and longer
-// each time. What brings something new, as a CNI request that waits for the disk, may be tried for at once, and the world tells no failure of
+// each time; and a call that VPP or Linux have refused is made again when its pause is over, whatever else waits for longer. What brings something new, as a CNI request that waits for the disk, may be tried for at once, and the world tells no failure of
 // such a try.
 //
 // A snapshot has no history.
 func retriesBackOff() scenarios.Law {
 	return scenarios.Law{
 		Name:  retriesBackOffName,
-		Why:   "A program that repeats at once what has failed takes the processor, and keeps the store, cloud or disk that is in trouble from ever recovering.",
+		Why:   "A program that repeats at once what has failed takes the processor, and keeps the store, cloud or disk that is in trouble from ever recovering; one that comes back too late leaves a pod without network.",
 		When:  scenarios.Always,
 		Needs: []scenarios.Evidence{scenarios.Tries},
 		Watch: func() scenarios.Watcher { return &triesWatcher{} },
@@ -63,7 +72,7 @@ type triesWatcher struct{ checks int64 }
 func (w *triesWatcher) Checks() int64 { return w.checks }
 
 func (w *triesWatcher) Observe(f *scenarios.Fact) error {
-	if f.Kind != scenarios.FactFailed {
+	if f.Kind != scenarios.FactFailed && f.Kind != scenarios.FactRetried {
 		return nil
 	}
 	b, documented := backOffs[f.Text]
@@ -71,6 +80,13 @@ func (w *triesWatcher) Observe(f *scenarios.Fact) error {
 		return nil
 	}
 	w.checks++
+	if f.Kind == scenarios.FactRetried {
+		if most := b.longest(f.Number); f.Rest > most {
+			return broken(retriesBackOffName, f.At, f.Node, "%s was refused %d times, and is tried again after %s; %s is the most that it may take: look at what says when it is tried again",
+				f.Broken, f.Number, f.Rest, most)
+		}
+		return nil
+	}
 	if least := b.least(f.Number); f.Rest < least {
 		return broken(retriesBackOffName, f.At, f.Node, "%s has failed %d times within %s, and so many tries are to take %s at least: look at what says when it is tried again",
 			f.Broken, f.Number, f.Rest, least)

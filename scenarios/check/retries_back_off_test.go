@@ -56,3 +56,26 @@ func TestRetriesBackOff(t *testing.T) {
 		}
 	}
 }
+
+// Goal: retries-back-off breaks when what was refused is tried again much later than documented, and holds for whoever comes a moment after the end of
+// the pause. Method: one more try of a call after so many refusals and such a pause.
+func TestRetriesComeInTime(t *testing.T) {
+	for _, tc := range []struct {
+		refused uint32
+		pause   time.Duration
+		broken  bool
+	}{
+		{1, time.Second, false},
+		{1, 2 * time.Second, false},
+		{1, 8 * time.Second, true},
+		{3, 5 * time.Second, false},
+		{3, 16 * time.Second, true},
+		{40, 31 * time.Second, false},
+		{40, time.Minute, true},
+	} {
+		f := scenarios.Fact{Kind: scenarios.FactRetried, Node: "node-1", Text: scenarios.TriedWiring, Broken: "a call", Number: tc.refused, Rest: tc.pause}
+		if err := retriesBackOff().Watch().Observe(&f); (err != nil) != tc.broken {
+			t.Errorf("again %s after refusal %d: %v", tc.pause, tc.refused, err)
+		}
+	}
+}
