@@ -16,7 +16,7 @@ import (
 // machine as the snapshot has it; what the wiring lacks is for other laws.
 func (m *machine) settings(n *scenarios.NodeState) iter.Seq[scenarios.Setting] {
 	return func(yield func(scenarios.Setting) bool) {
-		for _, part := range [...]func(*scenarios.NodeState) []scenarios.Setting{m.mtuSettings, m.ringSettings, m.neighborSettings, m.natSettings, m.weightSettings, m.leaseSettings, m.routeSettings} {
+		for _, part := range [...]func(*scenarios.NodeState) []scenarios.Setting{m.mtuSettings, m.ringSettings, m.neighborSettings, m.natSettings, m.weightSettings, m.leaseSettings, m.routeSettings, m.podIfSettings} {
 			for _, s := range part(n) {
 				if !yield(s) {
 					return
@@ -199,6 +199,32 @@ func (m *machine) routeSettings(n *scenarios.NodeState) (list []scenarios.Settin
 		list = append(list, setting("the gateway of "+everything.String(), gw, r.Via))
 	} else {
 		list = append(list, setting("the gateway of "+everything.String(), gw, "none"))
+	}
+	return list
+}
+
+// podIfSettings are the addresses of VPP's ends of pods' own interfaces, where a range is configured for them: one of it each, unlike any other's.
+func (m *machine) podIfSettings(n *scenarios.NodeState) (list []scenarios.Setting) {
+	ends := m.w.s.Config.IPAM.PodIfIPCIDR
+	if !ends.IsValid() {
+		return nil
+	}
+	seen := map[netip.Addr]bool{}
+	for i := range m.vpp.Interfaces() {
+		netns := i.HostNetns
+		if l, found := m.host.Link("", i.Host); found && netns == "" {
+			netns = l.PeerNetns
+		}
+		if netns == "" || !slices.ContainsFunc(n.Pods, func(p scenarios.PodState) bool { return p.Addr.IsValid() && p.Netns == netns }) {
+			continue
+		}
+		own := 0
+		for _, a := range i.Addrs {
+			if ends.Contains(a.Addr()) && !seen[a.Addr()] {
+				own, seen[a.Addr()] = own+1, true
+			}
+		}
+		list = append(list, setting("how many addresses of "+ends.String()+" "+i.Name+" has for itself", 1, own))
 	}
 	return list
 }
