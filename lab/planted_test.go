@@ -157,6 +157,7 @@ var notJudged = map[string]string{
 	"warm-kept":         "no lab runs a system that keeps addresses or blocks ready",
 	"told-is-saved":     "the kernel of the lab's machine never dies, so that nothing that was written is lost",
 	"ids-in-turn":       "agents do not tell of single claims",
+	"past-forgotten":    "labs do not wait for minutes after the end",
 	"requests-answered": "how long a real agent may take follows from the machine's load",
 	"retries-back-off":  "agents do not tell of single tries",
 	"grants-open":       "labs do not tell which ranges are closed",

@@ -220,6 +220,7 @@ const (
 	FactUnserved
 	// FactPaced: the node's address management has done by itself what it does at intervals (Text: PacedStatus, PacedLook or PacedShrink) Rest after it did so last; or
 	// (PacedStore) its agent asks the store for something although it has had no answer to what it asked Rest ago; or
+	// (PacedRewrite) its agent writes its journal anew, Number records after it did so last or read it, and nothing has failed and no range is taken out; or
 	// (PacedWake) the agent wakes in vain, as it has done WakesInVain-1 times since Rest, and heard of nothing in between.
 	FactPaced
 	// FactChanging: the Number-th life of the controllers' program Text asks for a change of what they decide about (Broken: what). Rest is how long ago
@@ -268,6 +269,8 @@ const (
 	// Texts of a FactPaced: Cilium's agent publishes what of its node's addresses is in use, ipamd reads what the metadata service shows, an agent
 	// gives a request to the store up, ipamd begins to give units back that are too many, an agent has waked in vain for the WakesInVain-th time in a row.
 	PacedStatus, PacedLook, PacedStore, PacedShrink, PacedWake = "status", "metadata", "store", "shrink", "wake"
+	// PacedRewrite: an agent writes its journal anew.
+	PacedRewrite = "rewrite"
 	// WakesInVain is of how many wakes in a row, at which nothing was to be done, a FactPaced tells how long they took: more than the former
 	// nodes of a small cluster, each of whose IDs an agent forgets in its own time.
 	WakesInVain = 64

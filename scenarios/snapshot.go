@@ -110,6 +110,8 @@ type NodeState struct {
 	Misfit bool
 	// Resting are released addresses that the configuration keeps unused still.
 	Resting []netip.Addr
+	// JournalLines is how many records the agent's journal has long after the end, 0 where nobody knows.
+	JournalLines int
 	// Warm is what the node keeps for pods to come; nil where the configuration promises nothing, or when there may not have been the
 	// time to get it or to give it back.
 	Warm []Warm

@@ -29,6 +29,7 @@ func (p *process) persist(e agent.Persist) {
 		}
 		verdict = w.judge(fault.Op{Node: m.name, Kind: fault.KindPersist, Name: name})
 	}
+	p.rewrites(e)
 	payload := make([]byte, 0, 96*len(e.Records))
 	for i := range e.Records {
 		payload = e.Records[i].AppendText(payload)
@@ -114,6 +115,7 @@ func (s *synced) Fire() {
 		return
 	case s.failed:
 		p.journal.Told()
+		p.excused = true
 		p.m.saved.synced(s.seq, true)
 		p.step(agent.Persisted{Seq: s.seq, Err: errDisk})
 		return

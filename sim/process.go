@@ -50,6 +50,8 @@ type process struct {
 	// conflict is what refused its last write to the store.
 	conflict conflict
 	looking  looking
+	listing  listing
+	rewriting
 	// gaps are the streams that have lost something and do not know it yet.
 	gaps map[*cluster.Informer]bool
 	// paused: the process stands still; inbox is what it will hear when it goes on. A paused VPP holds back the answer withheld to
@@ -125,6 +127,7 @@ func (p *process) step(ev agent.Event) {
 			p.storeAsked = 0
 		}
 	}
+	p.heardOfStore(ev)
 	p.tried(ev)
 	p.answered(ev)
 	p.looking.heard(p, ev)

@@ -88,6 +88,7 @@ func (m *machine) state() scenarios.NodeState {
 		n.Resting = append(n.Resting, waiter.Waiting(m.name)...)
 	}
 	if m.w.lingered {
+		n.JournalLines = m.proc.lines
 		n.Warm = m.warm(a)
 	}
 	if n.VPPUp {

@@ -19,6 +19,7 @@ var storeNames = [...]string{agent.StoreList: "list", agent.StoreCreate: "create
 func (p *process) store(r agent.StoreRequest) {
 	w := p.m.w
 	r = p.m.toStore(r)
+	p.needless(r)
 	switch r.Op {
 	case agent.StoreWatch:
 		p.watch = r.ID

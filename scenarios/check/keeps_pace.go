@@ -24,7 +24,10 @@ var paces = map[string]time.Duration{
 // wakesLeast is how long WakesInVain wakes in vain take at the least.
 const wakesLeast = time.Second
 
-// keepsPace: what a program does at intervals it does no more often than that, a request to the store is given up only after its time, and nobody wakes again and again to find nothing to do. retries-back-off is about what has failed; this one, about what succeeds
+// rewrittenLeast is how many records an agent adds at the least before it writes its journal anew: compactSlack of vppwire/agent.
+const rewrittenLeast = 64
+
+// keepsPace: what a program does at intervals it does no more often than that, a request to the store is given up only after its time, a journal is written anew only when it has grown, and nobody wakes again and again to find nothing to do. retries-back-off is about what has failed; this one, about what succeeds
 // each time and is asked for with every pod.
 //
 // Nothing is judged over the end of a program's life. A snapshot has no history.
@@ -44,6 +47,14 @@ func (w *paceWatcher) Checks() int64 { return w.checks }
 
 func (w *paceWatcher) Observe(f *scenarios.Fact) error {
 	if f.Kind != scenarios.FactPaced {
+		return nil
+	}
+	if f.Text == scenarios.PacedRewrite {
+		w.checks++
+		if f.Number < rewrittenLeast {
+			return broken(keepsPaceName, f.At, f.Node, "the agent of %s writes its whole journal anew, %d records after it did so last, and is to add %d in between: look at what counts them",
+				f.Node, f.Number, rewrittenLeast)
+		}
 		return nil
 	}
 	least, documented := paces[f.Text]

@@ -26,6 +26,8 @@ func TestPaceAndTold(t *testing.T) {
 		{"a request given up at once", keepsPace(), paced(scenarios.PacedStore, time.Second), true},
 		{"wakes in vain now and then", keepsPace(), paced(scenarios.PacedWake, 3*time.Second), false},
 		{"wakes in vain one after the other", keepsPace(), paced(scenarios.PacedWake, 0), true},
+		{"a journal written anew when it has grown", keepsPace(), scenarios.Fact{Kind: scenarios.FactPaced, Node: "node-1", Text: scenarios.PacedRewrite, Number: 64}, false},
+		{"a journal written anew with each write", keepsPace(), scenarios.Fact{Kind: scenarios.FactPaced, Node: "node-1", Text: scenarios.PacedRewrite, Number: 2}, true},
 		{"a look in time", keepsPace(), paced(scenarios.PacedLook, time.Minute), false},
 		{"a shrinking in time", keepsPace(), paced(scenarios.PacedShrink, 30*time.Second), false},
 		{"a shrinking with each look at the pool", keepsPace(), paced(scenarios.PacedShrink, 5*time.Second), true},

@@ -1,0 +1,117 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
+)
+
+// listing is what gives an agent cause to ask the store for what it has been told already, as far as who sees their conversation knows.
+type listing struct {
+	// caused: something may have been missed since the last list.
+	caused bool
+	// watchedAt is when the last watch was asked for; watching: it has been answered, or has told something, and nothing has ended it.
+	watchedAt time.Duration
+	watching  bool
+	// unsure: a request had no answer in this life, so that what stands in the store may be changed late by it.
+	unsure bool
+	// identity is the store's data by the last answer; marked: that it is complete has been told.
+	identity uint64
+	marked   bool
+}
+
+// storeGivesUp is the least that an agent, whose clock may run too fast, waits for an answer of the store.
+const storeGivesUp = storeTimeout - storeTimeout/100
+
+// heardOfStore notes what an event gives cause for, before the agent learns of it.
+func (p *process) heardOfStore(ev agent.Event) {
+	l := &p.listing
+	switch e := ev.(type) {
+	case agent.StoreReply:
+		asked := p.storeRequest
+		switch {
+		case e.Err == agent.StoreUnavailable || e.Err == agent.StoreCompacted:
+			l.caused, l.unsure = true, true
+			if e.ID == p.watch {
+				l.watching = false
+			}
+		case e.ID == p.watch:
+			l.watching = true
+		case e.ID != asked.ID:
+			return // given up
+		case asked.Op == agent.StoreList:
+			was := l.marked
+			l.watching, l.caused, l.marked = false, false, false
+			l.marks(e.Items)
+			l.caused, l.identity = was && !l.marked, 0
+		case e.Err == agent.StoreConflict && (len(e.Items) == 0 || e.Items[0].Deleted):
+			l.caused = true // it may be that what was seen last is gone
+		default:
+			l.marks(e.Items)
+			if asked.Key == completeKey {
+				l.marked = true
+			}
+		}
+		l.caused = l.caused || l.identity != 0 && e.Store != 0 && e.Store != l.identity
+		if e.Store != 0 {
+			l.identity = e.Store
+		}
+	case agent.StoreChanged:
+		if e.Watch == p.watch {
+			l.watching = true
+		}
+		was := l.marked
+		l.marks(e.Items)
+		l.caused = l.caused || was && !l.marked
+	case agent.StoreWatchLost:
+		l.caused = true
+		if e.Watch == p.watch {
+			l.watching = false
+		}
+	}
+}
+
+// completeKey is where the store says that everybody's record is in it.
+const completeKey = nodeid.Prefix + "complete"
+
+// marks notes what items say of that.
+func (l *listing) marks(items []agent.StoreItem) {
+	for i := range items {
+		if items[i].Key == completeKey {
+			l.marked = !items[i].Deleted && items[i].Value == "yes"
+		}
+	}
+}
+
+// needless tells of a request for what the agent has been told, or for what is so already.
+func (p *process) needless(r agent.StoreRequest) {
+	l, now := &p.listing, p.m.w.eng.Now()
+	tell := func(text, why string) {
+		p.m.fact(scenarios.Fact{Kind: scenarios.FactNeedless, Text: text, Broken: why})
+	}
+	switch r.Op {
+	case agent.StoreList:
+		late := p.storeAsked != 0 && now-p.storeAskedAt >= storeGivesUp || p.watch != 0 && !l.watching && now-l.watchedAt >= storeGivesUp
+		if !l.caused && !late {
+			tell("a list of the store", "is made where nothing can have been missed since the last one")
+		}
+		l.unsure = l.unsure || p.storeAsked != 0
+	case agent.StoreWatch:
+		if l.watching {
+			tell("a watch of the store", "is begun while another one goes on")
+		}
+		l.watching, l.watchedAt = false, now
+	case agent.StoreUpdate:
+		if l.unsure {
+			return
+		}
+		for _, item := range p.m.w.store.Store.Look(r.Key) {
+			if item.Key == r.Key && item.ModRevision == r.Revision && item.Value == r.Value {
+				tell(fmt.Sprintf("an update of %s in the store", r.Key), "")
+			}
+		}
+	}
+}
