@@ -151,7 +151,7 @@ const (
 	// is dead.
 	FactNodeGone
 	// FactAgentUp: the agent has read its journal; it holds Leases (and nothing else). Unsaved is what of its blocks is otherwise than in its life
-	// before, whose writes had all reached the disk.
+	// before, whose writes had all reached the disk. InTurn: they had, so that addresses that are given in turn go on where they were.
 	FactAgentUp
 	// FactAgentDown: the agent's process ended.
 	FactAgentDown

@@ -80,9 +80,9 @@ type machine struct {
 	restsUnsure time.Duration
 	// wroteAt is when the agent made its last call that changes something.
 	wroteAt time.Duration
-	// leasesAt is when the agent leased or freed an address last.
-	leasesAt time.Duration
-	clocks   clocks
+	// leasesAt is when the agent leased or freed an address last, downAt when its process ended last.
+	leasesAt, downAt time.Duration
+	clocks           clocks
 }
 
 // recordTime is ample for an agent's start and the dumps of a large node.
@@ -258,7 +258,7 @@ func (m *machine) agentUp() {
 	p.leases = agent.NewLeaseChanges(slices.Values(leases))
 	up := scenarios.Fact{Kind: scenarios.FactAgentUp, Leases: leases}
 	if m.lastSure {
-		up.Unsaved = otherBlocks(m.lastBlocks, a.Blocks())
+		up.Unsaved, up.InTurn = otherBlocks(m.lastBlocks, a.Blocks()), m.leasesAt < m.downAt
 	}
 	m.fact(up)
 	m.knownID = 0
@@ -286,6 +286,7 @@ func (m *machine) killAgent(hold bool, why string) {
 		return
 	}
 	// What it has changed at this very instant may not be written.
+	m.downAt = m.w.eng.Now()
 	m.lastBlocks, m.lastSure = p.agent.Blocks(), m.saved.certain() && m.blocksAt < m.w.eng.Now() && slices.Equal(m.knownBlocks, p.agent.Blocks())
 	m.proc = nil
 	p.dead = true

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
@@ -14,7 +15,8 @@ const addressesInTurnName = "addresses-in-turn"
 // given again only after each other address of its block that was free already when it was given the last time. An allocator that
 // goes round has passed all of them in between.
 //
-// A life of the agent, and a change of the node's blocks, begin anew: where the round is then, no fact says. A snapshot has no history.
+// A new life of the agent goes on where the one before was, if the world vouches that its disk had all of it, and so does a block that stays while others
+// come and go; other lives and blocks begin anew, as no fact says where the round is. A snapshot has no history.
 func addressesInTurn() scenarios.Law {
 	return scenarios.Law{
 		Name:  addressesInTurnName,
@@ -59,10 +61,25 @@ func (w *turnWatcher) Observe(f *scenarios.Fact) error {
 		if r := w.nodes[f.Node][f.Prefix]; r != nil {
 			r.release(f)
 		}
-	case scenarios.FactBlocks, scenarios.FactAgentUp, scenarios.FactNodeGone:
+	case scenarios.FactBlocks:
+		w.blocks(f)
+	case scenarios.FactAgentUp:
+		if !f.InTurn {
+			delete(w.nodes, f.Node)
+		}
+	case scenarios.FactNodeGone:
 		delete(w.nodes, f.Node)
 	}
 	return nil
+}
+
+// blocks forgets the rounds of blocks that the node gives no addresses from any more.
+func (w *turnWatcher) blocks(f *scenarios.Fact) {
+	for p := range w.nodes[f.Node] { // in any order: each by itself
+		if !slices.ContainsFunc(f.Blocks, func(b ipam.Block) bool { return b.Prefix == p && !b.Draining }) {
+			delete(w.nodes[f.Node], p)
+		}
+	}
 }
 
 func (w *turnWatcher) leased(f *scenarios.Fact) error {

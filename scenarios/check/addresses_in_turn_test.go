@@ -10,8 +10,9 @@ import (
 )
 
 // Goal: addresses-in-turn breaks where an address comes again before one that has waited for longer, and nowhere else. Method: leases (+) and
-// releases (-) of addresses of a block by their last number, and what begins the round anew (!).
+// releases (-) of addresses of a block by their last number, lives of the agent, and changes of the node's blocks.
 func TestAddressesInTurn(t *testing.T) {
+	const anew, life, more, none = 1001, 1002, 1003, 1004
 	block := netip.MustParsePrefix("10.1.1.0/24")
 	for _, tc := range []struct {
 		name   string
@@ -25,15 +26,22 @@ func TestAddressesInTurn(t *testing.T) {
 		{"again after those behind it", []int{2, 3, -3, -2, 2}, false, false},
 		{"the lowest each time", []int{2, 3, -2, -3, 2, -2, 2}, false, true},
 		{"a longer rest decides", []int{2, 3, -2, -3, 2, -2, 2}, true, false},
-		{"another life in between", []int{2, 3, -2, -3, 2, -2, 0, 2}, false, false},
+		{"a life in between that does not know all", []int{2, 3, -2, -3, 2, -2, anew, 2}, false, false},
+		{"a life in between", []int{2, 3, -2, -3, 2, -2, life, 2}, false, true},
+		{"another block in between", []int{2, 3, -2, -3, 2, -2, more, 2}, false, true},
+		{"the block is not used in between", []int{2, 3, -2, -3, 2, -2, none, 2}, false, false},
 	} {
 		w := addressesInTurn().Watch()
 		broken := false
 		for i, m := range tc.moves {
 			f := scenarios.Fact{Node: "node-1", Prefix: block, Owner: ipam.Owner{ContainerID: fmt.Sprint(i)}, InTurn: !tc.rests}
 			switch {
-			case m == 0:
-				f.Kind = scenarios.FactAgentUp
+			case m == anew, m == life:
+				f.Kind, f.InTurn = scenarios.FactAgentUp, m == life
+			case m == more:
+				f.Kind, f.Blocks = scenarios.FactBlocks, []ipam.Block{{Prefix: block}, {Prefix: netip.MustParsePrefix("10.1.2.0/24")}}
+			case m == none:
+				f.Kind, f.Blocks = scenarios.FactBlocks, []ipam.Block{{Prefix: block, Draining: true}}
 			case m < 0:
 				f.Kind, m = scenarios.FactReleased, -m
 			default:

@@ -11,8 +11,9 @@ const retriesBackOffName = "retries-back-off"
 // backOff is how long somebody leaves alone what has failed: first after the first failure, doubled with each further one, at most most.
 type backOff struct {
 	first, most time.Duration
-	// each is how many tries there are for each pause.
-	each uint32
+	// each is how many tries there are for each pause. exact: never are there more.
+	each  uint32
+	exact bool
 }
 
 // backOffs are those that programs document. A spread pause counts as the shortest that it may be.
@@ -27,7 +28,7 @@ var backOffs = map[string]backOff{
 	scenarios.TriedWiring: {first: time.Second, most: 30 * time.Second, each: 1},
 	scenarios.TriedLook:   {first: time.Second, most: time.Second, each: 1},
 	// ipam/nodeipam: three tries, then a pause of 250 ms, doubled to 5 s and spread by half.
-	scenarios.TriedNode: {first: 125 * time.Millisecond, most: 2500 * time.Millisecond, each: 3},
+	scenarios.TriedNode: {first: 125 * time.Millisecond, most: 2500 * time.Millisecond, each: 3, exact: true},
 	// ipam/datastore: 5 s, doubled to 5 min; a request for more than there is makes one for less at once.
 	scenarios.TriedCloud: {first: 5 * time.Second, most: 5 * time.Minute, each: 2},
 }
@@ -63,11 +64,18 @@ func retriesBackOff() scenarios.Law {
 		Why:   "A program that repeats at once what has failed takes the processor, and keeps the store, cloud or disk that is in trouble from ever recovering; one that comes back too late leaves a pod without network.",
 		When:  scenarios.Always,
 		Needs: []scenarios.Evidence{scenarios.Tries},
-		Watch: func() scenarios.Watcher { return &triesWatcher{} },
+		Watch: func() scenarios.Watcher { return &triesWatcher{rows: map[row][]time.Duration{}} },
 	}
 }
 
-type triesWatcher struct{ checks int64 }
+type triesWatcher struct {
+	checks int64
+	// rows are when the last failures of rows were whose number of tries is exact, as many as are tried without a pause.
+	rows map[row][]time.Duration
+}
+
+// row is what somebody tries.
+type row struct{ node, of, what string }
 
 func (w *triesWatcher) Checks() int64 { return w.checks }
 
@@ -90,6 +98,29 @@ func (w *triesWatcher) Observe(f *scenarios.Fact) error {
 	if least := b.least(f.Number); f.Rest < least {
 		return broken(retriesBackOffName, f.At, f.Node, "%s has failed %d times within %s, and so many tries are to take %s at least: look at what says when it is tried again",
 			f.Broken, f.Number, f.Rest, least)
+	}
+	if b.exact {
+		return w.exact(f, b)
+	}
+	return nil
+}
+
+// exact judges that no more tries than are documented follow each other without a pause.
+func (w *triesWatcher) exact(f *scenarios.Fact, b backOff) error {
+	key := row{f.Node, f.Text, f.Broken}
+	last := w.rows[key]
+	if f.Number == 1 {
+		last = nil
+	}
+	tries := append(last, f.At)
+	if len(tries) <= int(b.each) {
+		w.rows[key] = tries
+		return nil
+	}
+	w.rows[key] = tries[1:]
+	if took := f.At - tries[0]; took < b.first-b.first/100 {
+		return broken(retriesBackOffName, f.At, f.Node, "%s has failed %d times within %s, and is to be left alone for %s after %d tries: look at what counts them",
+			f.Broken, len(tries), took, b.first, b.each)
 	}
 	return nil
 }

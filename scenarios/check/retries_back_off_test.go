@@ -33,6 +33,12 @@ func TestRetriesBackOff(t *testing.T) {
 			}
 			return 125 * time.Millisecond
 		}, 13},
+		{"a node four times, then a long pause", scenarios.TriedNode, func(n int) time.Duration {
+			if n%4 != 3 {
+				return 0
+			}
+			return 10 * time.Second
+		}, 4},
 		{"the same conflict four times, then a pause", scenarios.TriedConflict, func(n int) time.Duration {
 			if n%4 != 3 {
 				return 0
