@@ -86,7 +86,8 @@ func (l *listing) marks(items []agent.StoreItem) {
 	}
 }
 
-// needless tells of a request for what the agent has been told, or for what is so already.
+// needless tells of a request for what the agent has been told, or for what is so already; of a list only where nothing disturbs the cluster, as
+// answers that are late or come twice may be cause enough.
 func (p *process) needless(r agent.StoreRequest) {
 	l, now := &p.listing, p.m.w.eng.Now()
 	tell := func(text, why string) {
@@ -95,7 +96,7 @@ func (p *process) needless(r agent.StoreRequest) {
 	switch r.Op {
 	case agent.StoreList:
 		late := p.storeAsked != 0 && now-p.storeAskedAt >= storeGivesUp || p.watch != 0 && !l.watching && now-l.watchedAt >= storeGivesUp
-		if !l.caused && !late {
+		if !l.caused && !late && p.m.w.isCalm(p.m.w.eng.Now()) {
 			tell("a list of the store", "is made where nothing can have been missed since the last one")
 		}
 		l.unsure = l.unsure || p.storeAsked != 0
@@ -105,8 +106,8 @@ func (p *process) needless(r agent.StoreRequest) {
 		}
 		l.watching, l.watchedAt = false, now
 	case agent.StoreUpdate:
-		if l.unsure {
-			return
+		if _, err := nodeid.ParseRecord(r.Value); err != nil || l.unsure {
+			return // whoever doubts the mark of a complete store writes it again
 		}
 		for _, item := range p.m.w.store.Store.Look(r.Key) {
 			if item.Key == r.Key && item.ModRevision == r.Revision && item.Value == r.Value {
