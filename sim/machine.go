@@ -80,9 +80,10 @@ type machine struct {
 	restsUnsure time.Duration
 	// wroteAt is when the agent made its last call that changes something.
 	wroteAt time.Duration
-	// leasesAt is when the agent leased or freed an address last, downAt when its process ended last.
-	leasesAt, downAt time.Duration
-	clocks           clocks
+	// leasesAt is when the agent leased or freed an address last; lastInTurn: what its last life knew of that was written, and that life had read all of it.
+	leasesAt   time.Duration
+	lastInTurn bool
+	clocks     clocks
 }
 
 // recordTime is ample for an agent's start and the dumps of a large node.
@@ -258,7 +259,7 @@ func (m *machine) agentUp() {
 	p.leases = agent.NewLeaseChanges(slices.Values(leases))
 	up := scenarios.Fact{Kind: scenarios.FactAgentUp, Leases: leases}
 	if m.lastSure {
-		up.Unsaved, up.InTurn = otherBlocks(m.lastBlocks, a.Blocks()), m.leasesAt < m.downAt
+		up.Unsaved, up.InTurn = otherBlocks(m.lastBlocks, a.Blocks()), m.lastInTurn
 	}
 	m.fact(up)
 	m.knownID = 0
@@ -286,7 +287,7 @@ func (m *machine) killAgent(hold bool, why string) {
 		return
 	}
 	// What it has changed at this very instant may not be written.
-	m.downAt = m.w.eng.Now()
+	m.lastInTurn = p.leases != nil && m.leasesAt < m.w.eng.Now()
 	m.lastBlocks, m.lastSure = p.agent.Blocks(), m.saved.certain() && m.blocksAt < m.w.eng.Now() && slices.Equal(m.knownBlocks, p.agent.Blocks())
 	m.proc = nil
 	p.dead = true

@@ -10,11 +10,11 @@ import (
 
 const pastForgottenName = "past-forgotten"
 
-// A journal that is written anew when it has four times the records that it needs and 64 more has linesMost, and linesEach more for each lease, at the
-// very most: what it had when it was last written anew is gone by as many records as may have been added since.
+// A journal is written anew when so many records have been added as make four times those that it needs and 64 more. It needs those of leases, and of
+// addresses that rest, blocks, IDs and peers, which are not counted here: as many as linesMost allows for.
 const (
-	linesMost = 200
-	linesEach = 20
+	linesMost = 400
+	linesEach = 30
 )
 
 // pastForgotten: long after the end nodes know no former range of addresses in which nobody has any, and no journal holds much more than is so now.
