@@ -86,6 +86,8 @@ type NodeState struct {
 	// Assigned are the blocks that a controller or a cloud says the node has; none where they follow from its ID. A draining one
 	// was taken back by an administrator while pods have addresses of it.
 	Assigned []ipam.Block
+	// ByID reports that the node's blocks follow from its ID alone: nobody assigns any, and the ranges have been the same all the time.
+	ByID bool
 	// Blocked are assigned blocks that the node does not use because the record of another node, which may be gone, still says
 	// that it has addresses of them.
 	Blocked []netip.Prefix

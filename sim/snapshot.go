@@ -52,6 +52,7 @@ func (m *machine) state() scenarios.NodeState {
 		n.UID = node.UID
 	}
 	if k := m.w.cluster.Kubelet(m.name); k != nil {
+		n.ByID = !m.w.s.Config.IPAM.Assigned() && !m.w.rearranged
 		if n.Waiting = k.Starved(); n.Waiting > 0 && m.proc != nil {
 			if _, pooled := m.alloc.(controllers.PooledAllocator); pooled && !m.freeForStarved(k) {
 				n.Waiting = 0 // what is free is of other pools

@@ -81,11 +81,23 @@ func TestGrantsInSnapshots(t *testing.T) {
 		{"starving", func(s *scenarios.Snapshot, n *scenarios.NodeState) { s.FreeBlock, n.Waiting, n.Assigned = true, 2, nil }, nodesServedName},
 		{"starving, no free block", func(_ *scenarios.Snapshot, n *scenarios.NodeState) { n.Waiting, n.Assigned = 2, nil }, ""},
 		{"waiting with a block", func(s *scenarios.Snapshot, n *scenarios.NodeState) { s.FreeBlock, n.Waiting = true, 2 }, ""},
+		{"starving, its own block by ID", func(_ *scenarios.Snapshot, n *scenarios.NodeState) { n.ByID, n.Waiting, n.Assigned = true, 2, nil }, ""},
+		{"starving, no block of its ID", func(_ *scenarios.Snapshot, n *scenarios.NodeState) {
+			n.ByID, n.Waiting, n.Assigned, n.Blocks = true, 2, nil, nil
+		}, nodesServedName},
+		{"starving, no block of its ID for one family", func(_ *scenarios.Snapshot, n *scenarios.NodeState) {
+			n.ByID, n.Waiting, n.Assigned = true, 2, nil
+			n.Second = &scenarios.SecondFamily{PodSubnet: netip.MustParsePrefix("fd00:1::/64")}
+		}, nodesServedName},
+		{"starving, its ID has no part in the ranges", func(_ *scenarios.Snapshot, n *scenarios.NodeState) {
+			n.ByID, n.Waiting, n.Assigned, n.Blocks, n.Misfit = true, 2, nil, nil, true
+		}, ""},
 		{"starving, machine down", func(s *scenarios.Snapshot, n *scenarios.NodeState) {
 			s.FreeBlock, n.Waiting, n.Assigned, n.MachineUp = true, 2, nil, false
 		}, ""},
 	} {
 		s, n := granting()
+		n.PodSubnet = netip.MustParsePrefix("10.1.0.0/16")
 		tc.change(&s, n)
 		for _, name := range []string{grantsUsedName, nodesServedName} {
 			law, _ := ByName(name)

@@ -1,30 +1,42 @@
 package check
 
-import "github.com/vppdrill/vppdrill/scenarios"
+import (
+	"net/netip"
+	"slices"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios"
+)
 
 const nodesServedName = "nodes-served"
 
-// nodesServed: no node whose pods wait is left without a block while whatever gives blocks has one to give.
+// nodesServed: no node whose pods wait is left without a block while whatever gives blocks has one to give, or while its ID says which are its own.
 //
-// It judges the giver alone: a node that has a block and does not use it is another law's affair (grants-used), and so are
+// Where blocks are given it judges the giver alone: a node that has a block and does not use it is another law's affair (grants-used), and so are
 // pods that wait although there is an address (settles).
 func nodesServed() scenarios.Law {
 	return scenarios.Law{
 		Name:  nodesServedName,
 		Why:   "A node that was forgotten when it asked runs no pod until a person deletes it or restarts the controller.",
 		When:  scenarios.Settled,
-		Needs: []scenarios.Evidence{scenarios.AssignedBlocks, scenarios.FreeBlocks, scenarios.WaitingPods},
+		Needs: []scenarios.Evidence{scenarios.AssignedBlocks, scenarios.Blocks, scenarios.NodeIDs, scenarios.FreeBlocks, scenarios.WaitingPods},
 		Check: checkNodesServed,
 	}
 }
 
 func checkNodesServed(s scenarios.Snapshot) (occasions int64, err error) {
-	if !s.FreeBlock {
-		return 0, nil
-	}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		if !lives(n) || !n.AgentUp || n.Waiting == 0 {
+			continue
+		}
+		if s.Settled && n.ByID && n.ID != 0 && n.PodSubnet.IsValid() && !n.Misfit {
+			occasions++
+			if p, without := rangeWithout(n); without {
+				return occasions, broken(nodesServedName, s.At, n.Name, "%d pods of %s wait for an address, and %s with node ID %d has no block of %s: look at what makes blocks of IDs", n.Waiting, n.Name, n.Name, n.ID, p)
+			}
+		}
+		if !s.FreeBlock {
 			continue
 		}
 		occasions++
@@ -34,4 +46,18 @@ func checkNodesServed(s scenarios.Snapshot) (occasions int64, err error) {
 		}
 	}
 	return occasions, nil
+}
+
+// rangeWithout is a range of pods, of one family, of which a node has no block at all.
+func rangeWithout(n *scenarios.NodeState) (netip.Prefix, bool) {
+	ranges := []netip.Prefix{n.PodSubnet}
+	if n.Second != nil {
+		ranges = append(ranges, n.Second.PodSubnet)
+	}
+	for _, r := range ranges {
+		if !slices.ContainsFunc(n.Blocks, func(b ipam.Block) bool { return b.Prefix.Addr().Is4() == r.Addr().Is4() }) {
+			return r, true
+		}
+	}
+	return netip.Prefix{}, false
 }
