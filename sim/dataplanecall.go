@@ -1,0 +1,189 @@
+package sim
+
+import (
+	"context"
+	"time"
+
+	"github.com/vppdrill/vppdrill/sim/fault"
+	"github.com/vppdrill/vppdrill/vppwire"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+)
+
+// dataplaneCall is the event of the one outstanding call. It is reused: an agent never has two.
+type dataplaneCall struct {
+	p    *process
+	call vppwire.Call
+	// dueSeq tells a scheduled event of this call from one of an abandoned call.
+	seq   uint64
+	since time.Duration
+	twice bool
+}
+
+func (p *process) callDataplane(c vppwire.Call) {
+	w := p.m.w
+	p.call.p, p.call.call, p.call.twice, p.call.since = p, c, false, w.eng.Now()
+	p.call.seq++
+	if p.disconnected() {
+		return // the agent will hear of it next
+	}
+	p.looks(c)
+	if !w.faulty() {
+		if p.burst > 0 {
+			p.chained = true
+			return
+		}
+		w.eng.After(time.Duration(p.spent)*callTime, &p.call)
+		return
+	}
+	v := w.judge(fault.Op{Node: p.m.name, Kind: fault.KindDataplane, Name: c.Name(), Key: keyFor(w, c)})
+	switch v.Action {
+	case fault.Pass:
+		w.eng.After(callTime, &p.call)
+	case fault.Duplicate:
+		p.call.twice, p.m.repeatedAt = true, w.eng.Now()
+		w.eng.After(callTime, &p.call)
+	case fault.CrashBefore:
+		w.soon(p.m, "vpp dies", p.m.crashVPP)
+	case fault.Vanish:
+		w.eng.After(w.callTimeout, &lateResult{p: p, seq: p.call.seq, result: c.Unanswered(), what: "request lost"})
+	case fault.Refuse:
+		w.eng.After(callTime, &lateResult{p: p, seq: p.call.seq, result: c.Refused(refusal(v.Code)), what: "refused"})
+	case fault.Mute, fault.CrashAfter, fault.Delay:
+		w.eng.After(callTime, &troubledCall{dataplaneCall: p.call, verdict: v})
+	default:
+		panic("sim: a call cannot be " + v.String())
+	}
+}
+
+// keyFor is the key of a call's object as text, where some injector may ask for it.
+func keyFor(w *World, c vppwire.Call) string {
+	if !w.keyed {
+		return ""
+	}
+	return c.Key().String()
+}
+
+// AppendText implements engine.Event.
+func (d *dataplaneCall) AppendText(b []byte) []byte {
+	b = append(b, d.p.m.name...)
+	b = append(b, " call "...)
+	return d.call.AppendText(b)
+}
+
+// burstMost is how many calls of one agent are made at one instant at the most; their time is paid in front of the next
+// burst. Nodes would otherwise take turns call by call, and each turn would find its memory cold: bursts halve the time of a
+// large mesh. How long a burst is, is drawn, so that whatever happens to a node can come between any two calls. As soon as
+// something may go wrong by an injector there are no bursts.
+const burstMost = 16
+
+// Fire implements engine.Event: VPP performs the call and the agent learns the outcome, perhaps a few times.
+func (d *dataplaneCall) Fire() {
+	p, w := d.p, d.p.m.w
+	if p.m.vppPaused {
+		p.withhold()
+		return
+	}
+	p.burst, p.spent = 1, 1
+	if !w.faulty() {
+		p.burst += w.eng.Choose("burst", burstMost)
+	}
+	for calls := 1; ; calls++ {
+		p.burst--
+		p.chained, p.spent = false, calls
+		r, ok := d.perform()
+		if !ok {
+			break
+		}
+		p.called(r)
+		if !p.chained || p.dead {
+			break
+		}
+		w.eng.Tell(d)
+	}
+	p.burst, p.spent = 0, 1
+}
+
+// perform does the call on this machine; false when the agent that asked is gone or no longer waits.
+func (d *dataplaneCall) perform() (vppwire.Result, bool) {
+	p := d.p
+	if p.dead || p.m.vpp == nil {
+		return vppwire.Result{}, false // a dying VPP told the agent already
+	}
+	w := p.m.w
+	w.count(p.m, d.call)
+	taking, idle := p.m.beforeCall(d.call), !d.twice && p.m.idle(d.call)
+	r := d.call.Do(context.Background(), p.m.dataplane())
+	if d.twice {
+		r = d.call.Do(context.Background(), p.m.dataplane())
+	}
+	p.m.afterCall(d, taking, idle && r.Err == nil)
+	if r.Err != nil && !r.Lost {
+		w.note(p.m, "answer", r.Err.Error())
+		if !d.twice {
+			p.m.refusedCall(d.call, r.Err)
+		}
+	}
+	return r, true
+}
+
+// called tells the agent.
+func (p *process) called(r vppwire.Result) { p.step(agent.Called{Result: r}) }
+
+// troubledCall is performed and then goes wrong: its answer is lost or late, or VPP dies of it.
+type troubledCall struct {
+	dataplaneCall
+	verdict fault.Verdict
+}
+
+// AppendText implements engine.Event.
+func (t *troubledCall) AppendText(b []byte) []byte {
+	b = t.dataplaneCall.AppendText(b)
+	b = append(b, " "...)
+	return t.verdict.AppendText(b)
+}
+
+// Fire implements engine.Event.
+func (t *troubledCall) Fire() {
+	p, w := t.p, t.p.m.w
+	if t.seq != p.call.seq {
+		return
+	}
+	r, ok := t.perform()
+	if !ok {
+		return
+	}
+	switch t.verdict.Action {
+	case fault.CrashAfter:
+		p.m.crashVPP()
+	case fault.Delay:
+		if t.verdict.Delay < w.callTimeout {
+			w.eng.After(t.verdict.Delay, &lateResult{p: p, seq: t.seq, result: r, what: "late answer"})
+			return
+		}
+		fallthrough
+	default:
+		w.eng.After(w.callTimeout, &lateResult{p: p, seq: t.seq, result: t.call.Unanswered(), what: "no answer"})
+	}
+}
+
+// lateResult is an outcome that the agent learns apart from the call.
+type lateResult struct {
+	p      *process
+	seq    uint64
+	result vppwire.Result
+	what   string
+}
+
+// AppendText implements engine.Event.
+func (l *lateResult) AppendText(b []byte) []byte {
+	b = append(b, l.p.m.name...)
+	b = append(b, ' ')
+	return append(b, l.what...)
+}
+
+// Fire implements engine.Event.
+func (l *lateResult) Fire() {
+	if !l.p.dead && l.seq == l.p.call.seq && l.p.m.vpp != nil {
+		l.p.called(l.result)
+	}
+}
