@@ -73,7 +73,6 @@ func TestFoundSeeds(t *testing.T) {
 		{gen.Systems(), 888093, "an agent that had stood still heard at once how its blocks had come and gone, which counted as its pool's turning back and forth"},
 		{gen.Systems(), 5100268, "a cloud did not answer, and what ipamd gave back and took back into use meanwhile counted as its pool's turning back and forth"},
 		{gen.Tiny(), 510027492, "an agent died at a lease and again before it was up, and its next life counted as one that goes on with the round of its block"},
-		{gen.Systems(), 883000046, "a cluster counted as quiet while ipamd was still to ask EC2 what had become of an ENI whose deletion it had given up"},
 		{gen.Tiny(), 7000706, "the trunk's MTU was set late behind a lost request, and a pod's macvlan was to have a greater one than its parent"},
 		{gen.Tiny(), 7101127, "a sandbox was removed between a look at its link and the AF_PACKET interface on it, which counted as refused for nothing"},
 		{gen.Tiny(), 7408171, "a dump that a VPP answered when it went on counted as the last of a look that was not over"},

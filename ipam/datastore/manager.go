@@ -130,8 +130,8 @@ func (m *Manager) Joining() bool { return len(m.joining)+len(m.unshown) > 0 }
 func (m *Manager) Waits(c Call) bool { return m.call.Number != 0 && m.call.Number == c.Number }
 
 // Unsure reports whether nobody has answered that units were given back, and the Manager, which leaves them alone for a while, has not looked yet
-// whether they are attached still; or whether EC2 is to be asked what there is before the pool changes.
-func (m *Manager) Unsure() bool { return len(m.unsure) > 0 || m.doubt }
+// whether they are attached still.
+func (m *Manager) Unsure() bool { return len(m.unsure) > 0 }
 
 // unshownMemory is how long an ENI that the metadata service did not show in time counts as on its way: a few reconciliations.
 const unshownMemory = 5 * time.Minute
