@@ -37,7 +37,7 @@ func (w *World) skipped(claimed nodeid.Record) (ids, joining int) {
 			if r.ID < claimed.ID {
 				ids--
 			}
-		case item.Key == nodeid.Prefix+"assumed":
+		case item.Key == nodeid.KeyAssumed:
 			return 0, 0
 		}
 	}

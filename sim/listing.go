@@ -44,14 +44,14 @@ func (p *process) heardOfStore(ev agent.Event) {
 			return // given up
 		case asked.Op == agent.StoreList:
 			was := l.marked
-			l.watching, l.caused, l.marked = false, false, false
+			l.watching, l.marked = false, false
 			l.marks(e.Items)
 			l.caused, l.identity = was && !l.marked, 0
 		case e.Err == agent.StoreConflict && (len(e.Items) == 0 || e.Items[0].Deleted):
 			l.caused = true // it may be that what was seen last is gone
 		default:
 			l.marks(e.Items)
-			if asked.Key == completeKey {
+			if asked.Key == nodeid.KeyComplete {
 				l.marked = true
 			}
 		}
@@ -74,14 +74,11 @@ func (p *process) heardOfStore(ev agent.Event) {
 	}
 }
 
-// completeKey is where the store says that everybody's record is in it.
-const completeKey = nodeid.Prefix + "complete"
-
-// marks notes what items say of that.
+// marks notes what items say of whether everybody's record is in the store.
 func (l *listing) marks(items []agent.StoreItem) {
 	for i := range items {
-		if items[i].Key == completeKey {
-			l.marked = !items[i].Deleted && items[i].Value == "yes"
+		if items[i].Key == nodeid.KeyComplete {
+			l.marked = !items[i].Deleted && items[i].Value == nodeid.ValueComplete
 		}
 	}
 }
@@ -96,7 +93,7 @@ func (p *process) needless(r agent.StoreRequest) {
 	switch r.Op {
 	case agent.StoreList:
 		late := p.storeAsked != 0 && now-p.storeAskedAt >= storeGivesUp || p.watch != 0 && !l.watching && now-l.watchedAt >= storeGivesUp
-		if !l.caused && !late && p.m.w.isCalm(p.m.w.eng.Now()) {
+		if !l.caused && !late && p.m.w.isCalm(now) {
 			tell("a list of the store", "is made where nothing can have been missed since the last one")
 		}
 		l.unsure = l.unsure || p.storeAsked != 0

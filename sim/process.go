@@ -112,7 +112,7 @@ func (p *process) step(ev agent.Event) {
 	}
 	if p.paused {
 		p.inbox = append(p.inbox, heard{ev, p.m.w.eng.Now()})
-		p.excuse(func(vppwire.Key) bool { return true })
+		p.excuseAll()
 		return
 	}
 	switch e := ev.(type) {

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -12,7 +11,9 @@ import (
 
 // refused is a call that adds or sets something and that VPP or Linux have refused the last times.
 type refused struct {
-	what  string
+	what string
+	// needs are what its object cannot be there without.
+	needs []vppwire.Key
 	times uint32
 	// at is when it was refused last.
 	at time.Duration
@@ -35,17 +36,17 @@ func (p *process) answered(ev agent.Event) {
 		c, r := p.call.call, ev.Result
 		switch {
 		case r.Lost, r.Err != nil && !c.Writes(), r.Err == nil && c.Verb() == vppwire.VerbDelete:
-			p.excuse(func(vppwire.Key) bool { return true })
+			p.excuseAll()
 		case !c.Writes():
 		case r.Err == nil:
 			key := c.Key()
 			delete(p.retries.refused, key)
-			p.excuse(func(k vppwire.Key) bool { return p.needs(k, key) })
+			p.excuse(func(x *refused) bool { return slices.Contains(x.needs, key) })
 		case c.Verb() != vppwire.VerbDelete:
 			p.refuse(c)
 		}
 	default:
-		p.excuse(func(vppwire.Key) bool { return true })
+		p.excuseAll()
 	}
 }
 
@@ -59,23 +60,17 @@ func (p *process) refuse(c vppwire.Call) {
 		x = &refused{}
 		p.retries.refused[key] = x
 	}
-	x.what, x.at, x.excused = string(c.AppendText(nil)), p.m.w.eng.Now(), false
+	x.what, x.needs, x.at, x.excused = c.String(), c.Object().AppendNeeds(nil), p.m.w.eng.Now(), false
 	x.times++
 }
 
-func (p *process) excuse(of func(vppwire.Key) bool) {
-	for k, x := range p.retries.refused { //vppdrill:unordered each is excused by itself
-		x.excused = x.excused || of(k)
+func (p *process) excuse(of func(*refused) bool) {
+	for _, x := range p.retries.refused { //vppdrill:unordered each is excused by itself
+		x.excused = x.excused || of(x)
 	}
 }
 
-// needs reports whether a refused call's object cannot be there without another one.
-func (p *process) needs(key, other vppwire.Key) bool {
-	x := p.retries.refused[key]
-	words := strings.SplitN(x.what, " ", 3) // name, verb, object
-	o, err := vppwire.ParseObject(words[len(words)-1])
-	return err != nil || slices.Contains(o.AppendNeeds(nil), other)
-}
+func (p *process) excuseAll() { p.excuse(func(*refused) bool { return true }) }
 
 // retried tells of a call that was refused and is made again, after how long a pause; what it waited for while other calls were made is none.
 func (p *process) retried(ev agent.Event, effects []agent.Effect) {

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"math"
@@ -58,15 +59,10 @@ func (m *machine) mtuSettings(n *scenarios.NodeState) (list []scenarios.Setting)
 // ringSettings are the rings of all taps.
 func (m *machine) ringSettings(*scenarios.NodeState) (list []scenarios.Setting) {
 	const rings = 256 // VPP's own choice
-	wanted := func(configured uint32) uint16 {
-		if configured == 0 {
-			return rings
-		}
-		return uint16(configured)
-	}
+	c := &m.w.s.Config.Wiring
 	for i := range m.vpp.Interfaces() {
 		if rx, tx, isTap := m.vpp.Rings(i.Index); isTap {
-			list = append(list, setting("the receive ring of "+i.Name, wanted(m.w.s.Config.Wiring.RxRing), rx), setting("the transmit ring of "+i.Name, wanted(m.w.s.Config.Wiring.TxRing), tx))
+			list = append(list, setting("the receive ring of "+i.Name, cmp.Or(c.RxRing, rings), rx), setting("the transmit ring of "+i.Name, cmp.Or(c.TxRing, rings), tx))
 		}
 	}
 	return list
@@ -101,13 +97,10 @@ func (m *machine) natSettings(n *scenarios.NodeState) []scenarios.Setting {
 		return nil
 	}
 	minutes := func(configured, otherwise uint32) time.Duration {
-		switch {
-		case !c.NatCleanup:
+		if !c.NatCleanup {
 			return math.MaxUint32 * time.Second // never
-		case configured == 0:
-			return time.Duration(otherwise) * time.Minute
 		}
-		return time.Duration(configured) * time.Minute
+		return time.Duration(cmp.Or(configured, otherwise)) * time.Minute
 	}
 	tcp, other := minutes(c.NatTCPTimeout, 180), minutes(c.NatTimeout, 5)
 	seconds := func(s uint32) time.Duration { return time.Duration(s) * time.Second }

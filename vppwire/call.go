@@ -69,7 +69,10 @@ func (c Call) Verb() Verb { return c.p.verb }
 // Writes reports whether the call may change anything.
 func (c Call) Writes() bool { return c.p.verb != VerbDump }
 
-// Key is the object that the call is about; the zero Key for dumps.
+// Object is what the call is about, nil for dumps.
+func (c Call) Object() Object { return c.p.obj }
+
+// Key is that object's; the zero Key for dumps.
 func (c Call) Key() Key {
 	if c.p.obj == nil {
 		return Key{}

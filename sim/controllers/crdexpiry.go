@@ -140,7 +140,7 @@ func (a *crdAgent) ask(o ipam.Owner, addr netip.Addr) {
 	timeout := cmp.Or(env.Plan.Cilium.Expiration, expirationTime)
 	uuid, err := a.core.StartExpirationTimer(addr, timeout)
 	if err != nil {
-		Accept(a.node+"'s Cilium agent", fmt.Errorf("a timer for %s, which it has just given: %w", addr, err))
+		panic(&Refusal{Program: a.node + "'s Cilium agent", Err: fmt.Errorf("having just given it, a timer for %s: %w", addr, err)})
 	}
 	a.asked[o] = asked{addr: addr, uuid: uuid, until: env.now().Add(timeout)}
 	env.Clock.After(timeout, &step{a.node, "cilium address expires", func() {

@@ -80,11 +80,9 @@ func (d *ipamd) after(t time.Duration, what string, do func()) {
 func (d *ipamd) step(ev datastore.Event) {
 	effects := slices.Clone(d.manager.Step(d.side.Now(), ev))
 	d.begun, d.said, d.heeded = true, "", len(effects) > 0
-	given := d.leaving
-	if given == nil || d.manager.Waits(*given) {
-		given = nil
-	} else { // its units may be in use again
-		d.leaving = nil
+	var givenUp *datastore.Call
+	if d.leaving != nil && !d.manager.Waits(*d.leaving) { // its units may be in use again
+		givenUp, d.leaving = d.leaving, nil
 		d.asked--
 	}
 	for _, e := range effects {
@@ -109,8 +107,8 @@ func (d *ipamd) step(ev datastore.Event) {
 			d.system.trunk(d.node)
 		}
 	}
-	if told := d.system.env.Told; told != nil && given != nil {
-		told(d.node, given.Op.String()+": no answer, as the agent has not let go of its units", d.said)
+	if told := d.system.env.Told; told != nil && givenUp != nil {
+		told(d.node, givenUp.Op.String()+": no answer, as the agent has not let go of its units", d.said)
 	}
 	stats := d.pool.GetIPStats()
 	d.system.env.decided(d.node, "has %d addresses on %d ENIs, %d taken and %d resting; %s", stats.TotalIPs, d.pool.GetENIs(), stats.AssignedIPs, stats.CooldownIPs, cmp.Or(d.pending(), "asks for nothing"))

@@ -216,7 +216,7 @@ func storeTakenForEmpty(l *life, now time.Time, ev agent.Event) []agent.Effect {
 		}
 	case agent.StoreReply:
 		if e.Err == agent.StoreUnavailable {
-			items := []agent.StoreItem{{Key: nodeid.Prefix + "complete", Value: "yes", ModRevision: 1}}
+			items := []agent.StoreItem{{Key: nodeid.KeyComplete, Value: nodeid.ValueComplete, ModRevision: 1}}
 			if l.own.ID != 0 {
 				items = append(items, agent.StoreItem{Key: l.own.Key(), Value: l.own.String(), ModRevision: 1})
 			}

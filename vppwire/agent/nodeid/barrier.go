@@ -9,18 +9,18 @@ import (
 
 // Keys of the store beside the node records.
 const (
-	// keyComplete says whether everybody who holds an ID has a record. A store that has lost its data has not got it, and
-	// neither has a new one. An administrator who knows better may write valueComplete by hand.
+	// KeyComplete says whether everybody who holds an ID has a record. A store that has lost its data has not got it, and
+	// neither has a new one. An administrator who knows better may write ValueComplete by hand.
 	//
-	// The key is created with valueLooking, and made valueComplete by whoever sees it and has nobody to wait for: had the
+	// The key is created with valueLooking, and made ValueComplete by whoever sees it and has nobody to wait for: had the
 	// store lost its data in between, there would be no such key to change. A create alone could reach a store that has just
 	// been emptied.
-	keyComplete   = Prefix + "complete"
+	KeyComplete   = Prefix + "complete"
 	valueLooking  = "looking"
-	valueComplete = "yes"
-	// keyAssumed is created, by whoever loses patience, before a store is marked complete in which nodes that exist have no record.
+	ValueComplete = "yes"
+	// KeyAssumed is created, by whoever loses patience, before a store is marked complete in which nodes that exist have no record.
 	// Such nodes may hold IDs all the same, mostly small ones: see assumedFirst.
-	keyAssumed   = Prefix + "assumed"
+	KeyAssumed   = Prefix + "assumed"
 	valueAssumed = "yes"
 	// prefixAnnounced and a node's name is that node's word that nobody has to wait for a record of its own; the value is
 	// its Node object's UID.
@@ -62,7 +62,7 @@ type barrier struct {
 }
 
 // marked reports whether the store is marked complete.
-func (b *barrier) marked() bool { return b.complete.there && b.complete.value == valueComplete }
+func (b *barrier) marked() bool { return b.complete.there && b.complete.value == ValueComplete }
 
 // reset forgets what another store said.
 func (b *barrier) reset() { b.complete, b.assumed, b.own, b.others = note{}, note{}, note{}, nil }
@@ -74,8 +74,8 @@ func (b *barrier) forget(self string, listed map[string]bool, revision int64) {
 			*x = note{rev: revision}
 		}
 	}
-	gone(keyComplete, &b.complete)
-	gone(keyAssumed, &b.assumed)
+	gone(KeyComplete, &b.complete)
+	gone(KeyAssumed, &b.assumed)
 	gone(prefixAnnounced+self, &b.own)
 	for name, x := range b.others { //vppdrill:unordered each by itself
 		if gone(prefixAnnounced+name, &x); !x.there {
@@ -89,7 +89,7 @@ func (m *Machine) applyNote(item *Item) bool {
 	b := &m.barrier
 	name, announced := strings.CutPrefix(item.Key, prefixAnnounced)
 	switch {
-	case item.Key == keyComplete:
+	case item.Key == KeyComplete:
 		was := b.marked()
 		if !b.complete.take(item) {
 			return true
@@ -101,7 +101,7 @@ func (m *Machine) applyNote(item *Item) bool {
 		} else if was {
 			m.view.stale = true // announcements were not noted while it was there
 		}
-	case item.Key == keyAssumed:
+	case item.Key == KeyAssumed:
 		b.assumed.take(item)
 	case announced && name == m.cfg.Name:
 		b.own.take(item)
@@ -195,14 +195,14 @@ func (m *Machine) awaitRecords() (why string) {
 			return why
 		}
 		if !m.barrier.assumed.there {
-			m.ask(Request{Op: Create, Key: keyAssumed, Value: valueAssumed})
+			m.ask(Request{Op: Create, Key: KeyAssumed, Value: valueAssumed})
 			return ""
 		}
 	}
 	if mark := m.barrier.complete; mark.there {
-		m.ask(Request{Op: Update, Key: keyComplete, Value: valueComplete, Revision: mark.rev})
+		m.ask(Request{Op: Update, Key: KeyComplete, Value: ValueComplete, Revision: mark.rev})
 	} else {
-		m.ask(Request{Op: Create, Key: keyComplete, Value: valueLooking})
+		m.ask(Request{Op: Create, Key: KeyComplete, Value: valueLooking})
 	}
 	return ""
 }

@@ -156,7 +156,7 @@ func (b branch) broken() string {
 // unfinished says what is missing or left over at the end of everything, empty for nothing.
 func (b branch) unfinished() string {
 	extra := maps.Clone(b.store.items)
-	delete(extra, keyComplete)
+	delete(extra, KeyComplete)
 	for _, n := range b.nodes {
 		if n.m != nil && (!n.m.Usable() || n.m.Claim().UID != n.uid || n.m.Unsettled() != "") {
 			return fmt.Sprintf("%s ends with claim %v, usable %t, %s", n.name, n.m.Claim(), n.m.Usable(), n.m.Unsettled())

@@ -59,10 +59,18 @@ func (c *Connection) Explain(err error) error {
 		return clocked
 	}
 	var way net.Error // a request that ran out of time is one, too
-	if c.look != "" && statusCode(err) == 0 && errors.As(err, &way) && !errors.Is(err, context.Canceled) {
-		return fmt.Errorf("%w: %s shows how the API server fares", err, c.look)
+	if statusCode(err) == 0 && errors.As(err, &way) && !errors.Is(err, context.Canceled) {
+		return withLook(err, c.look)
 	}
 	return err
+}
+
+// withLook says which command shows how a server fares that did not answer; empty: nobody knows one.
+func withLook(err error, look string) error {
+	if look == "" {
+		return err
+	}
+	return fmt.Errorf("%w: %s shows how the API server fares", err, look)
 }
 
 // reviewsForbidden is why a program may not ask what it may do.

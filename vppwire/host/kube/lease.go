@@ -49,11 +49,7 @@ var ErrSilent = errors.New("the API server does not answer")
 
 // silent is the line about a server that was asked for the lease and did not answer.
 func (l Lease) silent(err error) error {
-	err = fmt.Errorf("%w: nothing came of requests for lease %s/%s for %s: %w", ErrSilent, l.Namespace, l.Name, l.Silence, withClock(err))
-	if l.look != "" {
-		err = fmt.Errorf("%w: %s shows how the API server fares", err, l.look)
-	}
-	return err
+	return withLook(fmt.Errorf("%w: nothing came of requests for lease %s/%s for %s: %w", ErrSilent, l.Namespace, l.Name, l.Silence, withClock(err)), l.look)
 }
 
 func (l Lease) complete() (Lease, error) {
