@@ -193,11 +193,12 @@ func (d *pluginDeadline) Fire() {
 	}
 }
 
-// abandoned tells that nobody waits any more for an answer that the node was able to give. Calls that are refused explain that nothing can be
+// abandoned tells that nobody waits any more for an answer that the node was able to give since its agent was asked: before that a plugin may
+// have waited for an address from elsewhere. Calls that are refused explain that nothing can be
 // removed, also an older sandbox that an ADD waits for, but not that an ADD which has its address is neither wired nor refused.
 func (x *plugin) abandoned() {
 	m := x.m
-	since := max(x.since, m.ableAt, m.hitAt, m.refusedAt)
+	since := max(x.asked, m.ableAt, m.hitAt, m.refusedAt)
 	if x.command == "Add" && x.leasedAt > 0 {
 		since = max(x.leasedAt, m.ableAt, m.hitAt)
 	}

@@ -51,7 +51,8 @@ func (m *machine) calm() bool {
 	return hit == 0 || m.w.eng.Now()-hit >= hitLasts
 }
 
-// missing is the namespace that a call needs and that is not there, "" for none. An AF_PACKET interface needs that of the other end of its device.
+// missing is the namespace that a call needs and that is not there, "" for none. An AF_PACKET interface, and whatever is set on its device,
+// needs that of the device's other end.
 func (m *machine) missing(c vppwire.Call) string {
 	netns := []string{c.Key().Netns}
 	switch req := c.Request().(type) {
@@ -63,6 +64,8 @@ func (m *machine) missing(c vppwire.Call) string {
 	switch op := c.LinuxOp().(type) {
 	case vppwire.VethAdd:
 		netns = append(netns, op.Netns, op.PeerNetns)
+	case vppwire.LinkSet, vppwire.OffloadSet:
+		netns = append(netns, m.host.WentWith(c.Key().Name))
 	}
 	for _, path := range netns {
 		if path != "" && !m.host.HasNamespace(path) {

@@ -56,7 +56,8 @@ type Manager struct {
 	attached  map[string]bool      // every ENI of the instance, managed or not
 	unmanaged map[string]bool
 	freed     map[freedUnit]time.Time
-	// unsure are those of the freed units whose giving back nobody has answered, until a look behind freedMemory has shown what became of them.
+	// unsure are those of the freed units whose giving back nobody has answered, until a look behind freedMemory has shown what became of them;
+	// an ENI whose deletion nobody has answered has no unit.
 	unsure map[freedUnit]time.Time
 }
 
@@ -129,7 +130,7 @@ func (m *Manager) Joining() bool { return len(m.joining)+len(m.unshown) > 0 }
 // Waits reports whether the answer to a call is still waited for: not once it has come, or the call was given up.
 func (m *Manager) Waits(c Call) bool { return m.call.Number != 0 && m.call.Number == c.Number }
 
-// Unsure reports whether nobody has answered that units were given back, and the Manager, which leaves them alone for a while, has not looked yet
+// Unsure reports whether nobody has answered that units or an ENI were given back, and the Manager, which leaves them alone for a while, has not looked yet
 // whether they are attached still.
 func (m *Manager) Unsure() bool { return len(m.unsure) > 0 }
 

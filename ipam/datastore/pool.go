@@ -161,6 +161,9 @@ func (m *Manager) created(now time.Time, r Result) {
 // deleted notes that an ENI is gone. One that could not be deleted comes back into the store and will be tried again.
 func (m *Manager) deleted(now time.Time, c Call, r Result) {
 	if r.Err != nil {
+		if codeOf(r.Err) == "" {
+			m.unsure[freedUnit{eni: c.ENI}] = now
+		}
 		m.fail(now, c.String(), r.Err)
 		m.doubt = true
 		return

@@ -289,7 +289,7 @@ func (d *ipamd) pending() string {
 	case d.manager.Joining():
 		return "ipamd waits for an ENI to join"
 	case d.manager.Unsure():
-		return "ipamd does not know whether EC2 has taken a unit back"
+		return "ipamd does not know what EC2 has taken back"
 	case d.again, len(d.unset) > 0:
 		return "ipamd tries again"
 	case d.manager.Short() && d.starved():
