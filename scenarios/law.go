@@ -210,8 +210,8 @@ const (
 	// FactFailed: what the node's agent asks of others (Text: one of TriedJournal and so on), or without a node a controller, has failed for the
 	// Number-th time since Rest ago, with no success in between and nothing told that would be tried for at once. Broken is what was asked.
 	FactFailed
-	// FactNeedless: VPP or Linux took a call of the agent (Text) that said what was so already, and no call was made twice by whoever injects. Or the
-	// agent looked (Text) where there was nothing to look for, for the reason Broken.
+	// FactNeedless: VPP or Linux took a call of the agent (Text) that said what was so already, and no call was made twice by whoever injects; or its
+	// journal took such a record. Or the agent looked (Text) where there was nothing to look for, for the reason Broken.
 	FactNeedless
 	// FactServed: from now on clients anywhere get an endpoint at Addr and port Number, by protocol Text, of a service without affinity. Kept:
 	// the last one there had affinity.

@@ -30,6 +30,7 @@ func (p *process) persist(e agent.Persist) {
 		verdict = w.judge(fault.Op{Node: m.name, Kind: fault.KindPersist, Name: name})
 	}
 	p.rewrites(e)
+	p.recorded(e)
 	payload := make([]byte, 0, 96*len(e.Records))
 	for i := range e.Records {
 		payload = e.Records[i].AppendText(payload)

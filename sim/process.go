@@ -51,6 +51,7 @@ type process struct {
 	looking  looking
 	listing  listing
 	rewriting
+	recording *recording
 	// gaps are the streams that have lost something and do not know it yet.
 	gaps map[*cluster.Informer]bool
 	// paused: the process stands still; inbox is what it will hear when it goes on. A paused VPP holds back the answer withheld to

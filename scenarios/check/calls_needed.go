@@ -6,7 +6,8 @@ const callsNeededName = "calls-needed"
 
 // callsNeeded: the agent asks VPP and Linux for nothing that is so already, and looks only where it does not know: when VPP has come, at what
 // a call without an answer or a refused one leaves in doubt, at a CHECK; at nothing twice in one look, and at no interface that it sets nothing on. Whoever repeats it has forgotten, or not understood, what a call brings about. What is broken by hand is looked at in parts, for the
-// rest of the run. So it is with the store: what its watch tells is not listed again, and what stands there not written again.
+// rest of the run. So it is with the store: what its watch tells is not listed again, and what stands there not written again; and with
+// the agent's journal, which is told nothing that it says already.
 //
 // A snapshot has no history.
 func callsNeeded() scenarios.Law {
