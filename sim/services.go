@@ -89,24 +89,47 @@ func (w *World) publishServices() bool {
 	if !w.api.Available() {
 		return false
 	}
-	for _, kind := range [...]cluster.Kind{cluster.KindService, cluster.KindEndpoints} {
-		objects, _ := w.api.List(kind, "")
-		for _, o := range slices.Clone(objects) {
-			if m := o.Common(); !has(w.services.served, m.Name) {
-				must(w.api.Delete(kind, m.Key(), m.UID))
-			}
-		}
-	}
+	w.retract(cluster.KindService, func(o cluster.Object) bool { return has(w.services.served, o.Common().Name) })
+	w.retract(cluster.KindEndpoints, func(o cluster.Object) bool { return has(w.services.served, o.(*cluster.Endpoints).Value.Service) })
 	for _, name := range slices.Sorted(maps.Keys(w.services.served)) {
 		s := w.services.served[name]
-		meta := cluster.Meta{Namespace: "default", Name: name}
-		w.publish(&cluster.Service{Meta: meta, Value: endpoints.Service(s)}, func(o cluster.Object) any { return o.(*cluster.Service).Value })
-		w.publish(&cluster.Endpoints{Meta: meta, Value: w.slice(s)}, func(o cluster.Object) any { return o.(*cluster.Endpoints).Value })
+		w.publish(&cluster.Service{Meta: cluster.Meta{Namespace: "default", Name: name}, Value: endpoints.Service(s)},
+			func(o cluster.Object) any { return o.(*cluster.Service).Value })
+		parts := endpoints.Split(w.slice(s), w.slicesOf(name))
+		for _, part := range parts {
+			w.publish(&cluster.Endpoints{Meta: cluster.Meta{Namespace: "default", Name: part.Name.Name}, Value: part},
+				func(o cluster.Object) any { return o.(*cluster.Endpoints).Value })
+		}
+		w.retract(cluster.KindEndpoints, func(o cluster.Object) bool {
+			value := o.(*cluster.Endpoints).Value
+			return value.Service != name || slices.ContainsFunc(parts, func(s service.Slice) bool { return s.Name == value.Name })
+		})
 	}
 	for _, f := range w.services.fronts.Now(w.serviceStates(nil)) {
 		w.emit(f)
 	}
 	return true
+}
+
+// retract deletes the objects of a kind that are not to stay.
+func (w *World) retract(kind cluster.Kind, stays func(cluster.Object) bool) {
+	objects, _ := w.api.List(kind, "")
+	for _, o := range slices.Clone(objects) {
+		if m := o.Common(); !stays(o) {
+			must(w.api.Delete(kind, m.Key(), m.UID))
+		}
+	}
+}
+
+// slicesOf are the slices of a service that the API server has, by name.
+func (w *World) slicesOf(name string) (parts []service.Slice) {
+	objects, _ := w.api.List(cluster.KindEndpoints, "")
+	for _, o := range objects {
+		if s := o.(*cluster.Endpoints).Value; s.Service == name {
+			parts = append(parts, s)
+		}
+	}
+	return parts
 }
 
 func has(m map[string]scenarios.Service, name string) bool { _, ok := m[name]; return ok }
@@ -130,7 +153,7 @@ func (w *World) publish(o cluster.Object, value func(cluster.Object) any) {
 	}
 }
 
-// slice is what the controller makes of a service.
+// slice is what the controller makes of a service, before it divides it.
 func (w *World) slice(s scenarios.Service) service.Slice {
 	var list []endpoints.Pod
 	pods, _ := w.api.List(cluster.KindPod, "")
@@ -154,8 +177,8 @@ func (w *World) slice(s scenarios.Service) service.Slice {
 func (w *World) serviceStates(nodes []scenarios.NodeState) []scenarios.ServiceState {
 	var out []scenarios.ServiceState
 	for _, name := range slices.Sorted(maps.Keys(w.services.served)) {
-		if o, known := w.api.Get(cluster.KindEndpoints, cluster.Key{Namespace: "default", Name: name}); known {
-			out = append(out, endpoints.State(w.services.served[name], o.(*cluster.Endpoints).Value, nodes))
+		if parts := w.slicesOf(name); len(parts) > 0 {
+			out = append(out, endpoints.State(w.services.served[name], endpoints.Join(parts), nodes))
 		}
 	}
 	return out
