@@ -200,7 +200,8 @@ const (
 	// node was able to answer: its programs ran, nothing was injected, and it had an ID and blocks.
 	FactAbandoned
 	// FactSlow: the agent took Rest, a tenth of a second or more, to answer a request (Text as FactAsked's) for Owner, through which and for some
-	// seconds before the node was able to and nothing was injected.
+	// seconds before the node was able to and nothing was injected. Or Number other things were made, the first of them Broken, between the last of
+	// an attachment's own and the answer to its ADD.
 	FactSlow
 	// FactSetAside: the node keeps Number addresses for itself beside Blocks, such as those that are free in a block of its.
 	FactSetAside

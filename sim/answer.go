@@ -8,6 +8,7 @@ import (
 // answer brings an answer back to whoever asked.
 func (p *process) answer(a agent.Answer) {
 	if r, ok := p.close(a.Request); ok {
+		p.promptly(r.owner, a)
 		told := &answered{m: p.m, answer: a, done: r.done}
 		if a.Exhausted {
 			told.holding = p.holding(r.owner)

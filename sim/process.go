@@ -52,6 +52,7 @@ type process struct {
 	listing  listing
 	rewriting
 	recording *recording
+	made      made
 	// gaps are the streams that have lost something and do not know it yet.
 	gaps map[*cluster.Informer]bool
 	// paused: the process stands still; inbox is what it will hear when it goes on. A paused VPP holds back the answer withheld to
@@ -128,6 +129,7 @@ func (p *process) step(ev agent.Event) {
 		}
 	}
 	p.heardOfStore(ev)
+	p.made.heard(p, ev)
 	p.tried(ev)
 	p.answered(ev)
 	p.looking.heard(p, ev)

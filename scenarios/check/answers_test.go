@@ -70,6 +70,7 @@ func TestAnswersAndCalls(t *testing.T) {
 		{"another's namespace is gone", requestsAnswered(), []scenarios.Fact{in(netns, asked(web, "1", 0)), call(time.Second, "no such network namespace", "/other"), refused(31*time.Second, 0)}, ""},
 		{"answered late", requestsAnswered(), []scenarios.Fact{{Kind: scenarios.FactSlow, Node: node, Owner: web, Text: "Check", Rest: 10 * time.Second}}, "the Check of"},
 		{"answered at the second try", requestsAnswered(), []scenarios.Fact{{Kind: scenarios.FactSlow, Node: node, Owner: web, Text: scenarios.AskedAdd, Rest: time.Second}}, ""},
+		{"answered behind the work for others", requestsAnswered(), []scenarios.Fact{{Kind: scenarios.FactSlow, Node: node, Owner: web, Text: scenarios.AskedAdd, Number: 3, Broken: "tap tap4"}}, "3 other things"},
 		{"never answered", requestsAnswered(), []scenarios.Fact{{Kind: scenarios.FactAbandoned, Node: node, Owner: web, Text: "Del", Rest: time.Minute}}, "the Del of"},
 
 		{"a block taken back in use", grantsUsed(), []scenarios.Fact{given(one, two), uses(one, two), given(one)}, "10.1.0.16/28 is taken back while node-1 still gives"},
