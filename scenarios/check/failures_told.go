@@ -4,8 +4,8 @@ import "github.com/vppdrill/vppdrill/scenarios"
 
 const failuresToldName = "failures-told"
 
-// failuresTold: whoever's request is refused, or not answered, says so where people look: a node's address management of the cloud, its agent of the
-// disk. It goes on and makes good what it can; that it does so says nobody who looks for why pods wait.
+// failuresTold: whoever's request is refused, or not answered, says so where people look: a node's address management of the cloud, an operator in the
+// node's resource, an agent of its disk. It goes on and makes good what it can; that it does so says nobody who looks for why pods wait.
 //
 // A snapshot has no history.
 func failuresTold() scenarios.Law {

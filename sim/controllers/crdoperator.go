@@ -193,7 +193,9 @@ func (o *crdOperator) allocate(a cilium.Action) {
 		o.asked++
 		o.after(late, "has "+a.Node+"'s addresses", func() {
 			o.asked--
-			o.perform(o.core.Allocated(o.now(), a.Node, got, err))
+			actions := o.core.Allocated(o.now(), a.Node, got, err)
+			o.tell(a.Node, assignIPs, err)
+			o.perform(actions)
 			if errors.Is(err, cluster.ErrNoAnswer) { // they may be there all the same
 				o.list(a.Node)
 			}
@@ -231,9 +233,18 @@ func (o *crdOperator) free(node string, ips []netip.Addr) {
 		return nil
 	}, func(err error) {
 		for _, ip := range ips {
-			o.perform(o.core.Freed(o.now(), node, ip, err))
+			actions := o.core.Freed(o.now(), node, ip, err)
+			o.tell(node, unassignIPs, err)
+			o.perform(actions)
 		}
 	})
+}
+
+// tell tells what the operator says of a call for a node that has failed: it goes into the node's resource, where people look.
+func (o *crdOperator) tell(node, what string, err error) {
+	if stats, known := o.core.Get(node); known && err != nil && o.env.Told != nil {
+		o.env.Told(node, what+": "+err.Error(), stats.Error)
+	}
 }
 
 // ask is one call of EC2 for a node.
