@@ -12,8 +12,8 @@ import (
 // few, so that services of a few pods have several slices, too.
 const MostInSlice = 3
 
-// Split divides the endpoints of a service among slices of at most MostInSlice, as the controller does: one that a slice has stays there, a new one
-// goes where there is room, and a slice without any goes, but for the last one. Before are the slices that there are, by name; so is what is returned.
+// Split divides the endpoints of a service among slices of at most MostInSlice, as the controller does: one that a slice has stays there (two
+// pods may show one address for a while), a new one goes where there is room, and a slice without any goes, but for the last one. Before are the slices that there are, by name; so is what is returned.
 func Split(whole service.Slice, before []service.Slice) []service.Slice {
 	left := slices.Clone(whole.Endpoints)
 	var out []service.Slice
@@ -21,7 +21,7 @@ func Split(whole service.Slice, before []service.Slice) []service.Slice {
 		was := s.Endpoints
 		s.Ports, s.Endpoints = whole.Ports, nil
 		left = slices.DeleteFunc(left, func(e service.Endpoint) bool {
-			stays := slices.ContainsFunc(was, func(x service.Endpoint) bool { return x.Addr == e.Addr && x.Node == e.Node })
+			stays := len(s.Endpoints) < MostInSlice && slices.ContainsFunc(was, func(x service.Endpoint) bool { return x.Addr == e.Addr && x.Node == e.Node })
 			if stays {
 				s.Endpoints = append(s.Endpoints, e)
 			}

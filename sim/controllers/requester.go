@@ -245,6 +245,7 @@ func makeResource(node string, n *cilium.CiliumNode) func(*cluster.API) (cluster
 func (r *requester) write(what string, act func(*cluster.API) (cluster.Object, error)) {
 	r.writing = true
 	r.system.requests++
+	was := r.view
 	call := &cluster.ResourceCall{API: r.system.env.Cluster.API, What: "cilium " + what + " " + r.node, Act: act, Then: func(o cluster.Object, err error) {
 		r.writing = false
 		if r.dead {
@@ -258,7 +259,10 @@ func (r *requester) write(what string, act func(*cluster.API) (cluster.Object, e
 			return
 		}
 		if errors.Is(err, cluster.ErrConflict) || errors.Is(err, cluster.ErrExists) {
-			return // the watch tells what is there
+			if r.view != was { // the watch, which tells what is there, has told it while this was being written
+				r.soon()
+			}
+			return
 		}
 		r.retrying = true
 		r.system.env.Clock.After(retryTime, &step{r.node, "cilium tries again", func() {
