@@ -10,7 +10,7 @@
 // cannot do is scenarios.ErrUnsupported, by name and with a reason of scenarios/timeline's table. Whatever goes wrong leaves evidence: see WriteEvidence.
 //
 // Laws that need what a real node does not show are not judged, and reports say so: ranges-counted, full-when-refused, warm-kept, past-forgotten,
-// told-is-saved, ids-in-turn, requests-answered, retries-back-off, keeps-pace, acts-soon, one-leader, grants-open, failures-told, calls-accepted, calls-needed,
+// told-is-saved, ids-in-turn, requests-answered, retries-back-off, keeps-pace, acts-soon, one-leader, grants-open, failures-told, events-true, calls-accepted, calls-needed,
 // as-configured, stays-quiet, records-exclusive, refusals-true.
 //
 // To add an action, see scenarios/timeline; another kind of machine, Backend.

@@ -165,6 +165,7 @@ var notJudged = map[string]string{
 	"acts-soon":         "no lab can vouch that nothing disturbs its machine",
 	"keeps-pace":        "no lab runs a daemon that publishes or looks at intervals, nor sees an agent wake",
 	"failures-told":     "no lab runs a daemon that asks a cloud, nor refuses an agent its disk",
+	"events-true":       "controllers of labs do not tell what they were told when they recorded an event",
 	"calls-accepted":    "a refused call may be another client's doing on a real VPP",
 	"as-configured":     "labs do not look for sizes of rings and ends of sessions",
 	"calls-needed":      "a real VPP does not say that it had what it was told",

@@ -94,6 +94,8 @@ const (
 	Changes Evidence = "changes that controllers ask for"
 	// ToldFailures: FactTold.
 	ToldFailures Evidence = "what is told of failures"
+	// RecordedEvents: FactRecorded.
+	RecordedEvents Evidence = "recorded events"
 	// Journals: NodeState.JournalLines.
 	Journals Evidence = "lengths of journals"
 	// Claims: FactClaimed.
@@ -111,7 +113,7 @@ const (
 func AllEvidence() []Evidence {
 	return []Evidence{Leases, Sandboxes, PodLives, Refusals, NodeIDs, Management, Blocks, AssignedBlocks, BlockedBlocks, FreeBlocks, WaitingPods, Rests, Turns, FullNodes,
 		Disturbances, CleanStops, VPPLives, Checks, ProgramLives, NodeAddresses, NodeLeases, OtherNICs, Removals, Leftovers,
-		Records, IDRests, Disks, Unread, RefusedCalls, Patience, Tries, RangeCounts, NeedlessCalls, Paces, DueThings, Changes, ClosedRanges, ToldFailures, Journals, Claims, FreeAddresses, Holdings, Services, WarmTargets, HeldIDs, LongQuiet, ReachedSettings, VPPTables, LinuxTables}
+		Records, IDRests, Disks, Unread, RefusedCalls, Patience, Tries, RangeCounts, NeedlessCalls, Paces, DueThings, Changes, ClosedRanges, ToldFailures, RecordedEvents, Journals, Claims, FreeAddresses, Holdings, Services, WarmTargets, HeldIDs, LongQuiet, ReachedSettings, VPPTables, LinuxTables}
 }
 
 // Missing lists what the law needs and is not among delivered, in the law's order.

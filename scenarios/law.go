@@ -212,7 +212,9 @@ const (
 	// Number-th time since Rest ago, with no success in between and nothing told that would be tried for at once. Broken is what was asked.
 	FactFailed
 	// FactNeedless: VPP or Linux took a call of the agent (Text) that said what was so already, and no call was made twice by whoever injects; or its
-	// journal took such a record. Or the agent looked (Text) where there was nothing to look for, for the reason Broken.
+	// journal took such a record. Or the agent looked (Text) where there was nothing to look for, for the reason Broken. Or a controller or a node's
+	// address management asks the API server or a cloud for something (Text) that nothing calls for by all that it was told, or does not although
+	// something does (Broken).
 	FactNeedless
 	// FactServed: from now on clients anywhere get an endpoint at Addr and port Number, by protocol Text, of a service without affinity. Kept:
 	// the last one there had affinity.
@@ -221,6 +223,7 @@ const (
 	FactUnserved
 	// FactPaced: the node's address management has done by itself what it does at intervals (Text: PacedStatus, PacedLook or PacedShrink) Rest after it did so last; or
 	// (PacedStore) its agent asks the store for something although it has had no answer to what it asked Rest ago; or
+	// (PacedReturn) its ipamd could have begun since Rest to give units back, as it does now or, where that is too long, does not; or
 	// (PacedRewrite) its agent writes its journal anew, Number records after it did so last or read it, and nothing has failed and no range is taken out; or
 	// (PacedWake) the agent wakes in vain, as it has done WakesInVain-1 times since Rest, and heard of nothing in between.
 	FactPaced
@@ -241,6 +244,9 @@ const (
 	// FactRetried: the node's agent makes a call again (Text: TriedWiring; Broken: the call) that was refused Number times in a row, the last time Rest ago.
 	// Told only where nothing that happened in between explains a pause longer than the documented one.
 	FactRetried
+	// FactRecorded: a controller records an event about the node's object where people look (Text: reason and message). Broken says what of it is not so by all that
+	// the controller was told, "" for nothing.
+	FactRecorded
 	// FactQuiet: everything is healed and quiet, and nothing will be asked of the cluster any more.
 	FactQuiet
 )
@@ -270,6 +276,8 @@ const (
 	// Texts of a FactPaced: Cilium's agent publishes what of its node's addresses is in use, ipamd reads what the metadata service shows, an agent
 	// gives a request to the store up, ipamd begins to give units back that are too many, an agent has waked in vain for the WakesInVain-th time in a row.
 	PacedStatus, PacedLook, PacedStore, PacedShrink, PacedWake = "status", "metadata", "store", "shrink", "wake"
+	// PacedReturn: ipamd gives units back that are too many, or does not though it could have for so long.
+	PacedReturn = "return"
 	// PacedRewrite: an agent writes its journal anew.
 	PacedRewrite = "rewrite"
 	// WakesInVain is of how many wakes in a row, at which nothing was to be done, a FactPaced tells how long they took: more than the former

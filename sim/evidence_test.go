@@ -62,6 +62,8 @@ func seen(f scenarios.Fact, note func(scenarios.Evidence)) {
 		note(scenarios.Changes)
 	case scenarios.FactTold:
 		note(scenarios.ToldFailures)
+	case scenarios.FactRecorded:
+		note(scenarios.RecordedEvents)
 	case scenarios.FactFailed, scenarios.FactRetried:
 		note(scenarios.Tries)
 	case scenarios.FactAddressed:

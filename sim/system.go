@@ -42,6 +42,12 @@ func (w *World) makeSystem() (err error) {
 		Paced: func(node, of string, rest time.Duration) {
 			w.emit(scenarios.Fact{Kind: scenarios.FactPaced, Node: node, Text: of, Rest: rest})
 		},
+		Needless: func(node, what, why string) {
+			w.emit(scenarios.Fact{Kind: scenarios.FactNeedless, Node: node, Text: what, Broken: why})
+		},
+		Recorded: func(node, what, wrong string) {
+			w.emit(scenarios.Fact{Kind: scenarios.FactRecorded, Node: node, Text: what, Broken: wrong})
+		},
 		Ranged: func(r netip.Prefix, what string) {
 			w.emit(scenarios.Fact{Kind: scenarios.FactRange, Prefix: r, Text: what})
 		},

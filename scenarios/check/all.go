@@ -48,6 +48,7 @@ func All() []scenarios.Law {
 		keepsPace(),
 		actsSoon(),
 		failuresTold(),
+		eventsTrue(),
 		packetsFit(),
 		reachable(),
 		hostRoutes(),

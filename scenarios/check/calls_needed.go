@@ -8,6 +8,8 @@ const callsNeededName = "calls-needed"
 // a call without an answer or a refused one leaves in doubt, at a CHECK; at nothing twice in one look, and at no interface that it sets nothing on. Whoever repeats it has forgotten, or not understood, what a call brings about. What is broken by hand is looked at in parts, for the
 // rest of the run. So it is with the store: what its watch tells is not listed again, and what stands there not written again; and with
 // the agent's journal, which is told nothing that it says already.
+// And so with controllers and nodes' ipamds: each request to the API server or the cloud is called for by what they were told, and what calls for one, or
+// for an event, is followed by it.
 //
 // A snapshot has no history.
 func callsNeeded() scenarios.Law {
@@ -39,7 +41,7 @@ func (w *needWatcher) Observe(f *scenarios.Fact) error {
 		}
 		w.checks++
 		if f.Broken != "" {
-			return broken(callsNeededName, f.At, f.Node, "%s %s: look at what has the agent look there", f.Text, f.Broken)
+			return broken(callsNeededName, f.At, f.Node, "%s %s: look at what decides on that", f.Text, f.Broken)
 		}
 		return broken(callsNeededName, f.At, f.Node, "%s says what is so already: look at what the agent has forgotten of the calls before it", f.Text)
 	}

@@ -24,6 +24,10 @@ var paces = map[string]time.Duration{
 // wakesLeast is how long WakesInVain wakes in vain take at the least.
 const wakesLeast = time.Second
 
+// returnedMost is how long ipamd, which looks at its pool each 5 s (ipPoolMonitorInterval), may have too many units that it could give back, with a moment for a clock
+// that runs too slowly.
+const returnedMost = 5*time.Second + 500*time.Millisecond
+
 // rewrittenLeast is how many records an agent adds at the least before it writes its journal anew: compactSlack of vppwire/agent.
 const rewrittenLeast = 64
 
@@ -54,6 +58,14 @@ func (w *paceWatcher) Observe(f *scenarios.Fact) error {
 		if f.Number < rewrittenLeast {
 			return broken(keepsPaceName, f.At, f.Node, "the agent of %s writes its whole journal anew, %d records after it did so last, and is to add %d in between: look at what counts them",
 				f.Node, f.Number, rewrittenLeast)
+		}
+		return nil
+	}
+	if f.Text == scenarios.PacedReturn {
+		w.checks++
+		if f.Rest > returnedMost {
+			return broken(keepsPaceName, f.At, f.Node, "the ipamd of %s has had more units than its targets allow, and nothing that keeps it from giving them back, for %s, where it is to look each 5s: look at what says when it does so",
+				f.Node, f.Rest)
 		}
 		return nil
 	}

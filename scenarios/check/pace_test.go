@@ -31,6 +31,8 @@ func TestPaceAndTold(t *testing.T) {
 		{"a look in time", keepsPace(), paced(scenarios.PacedLook, time.Minute), false},
 		{"a shrinking in time", keepsPace(), paced(scenarios.PacedShrink, 30*time.Second), false},
 		{"a shrinking with each look at the pool", keepsPace(), paced(scenarios.PacedShrink, 5*time.Second), true},
+		{"units given back in time", keepsPace(), paced(scenarios.PacedReturn, 5*time.Second), false},
+		{"units given back late", keepsPace(), paced(scenarios.PacedReturn, 30*time.Second), true},
 		{"a look with each wake", keepsPace(), paced(scenarios.PacedLook, 5*time.Second), true},
 		{"a failure that is told", failuresTold(), scenarios.Fact{Kind: scenarios.FactTold, Node: "node-1", Broken: "assign-units: no answer", Text: "assign-units: no answer"}, false},
 		{"a disk's that is not", failuresTold(), scenarios.Fact{Kind: scenarios.FactTold, Node: "node-1", Broken: "a write of the agent's journal: no space"}, true},

@@ -22,6 +22,7 @@ type controller struct {
 	system *rangeSystem
 	alloc  nodeipam.Machine
 	feed   *cluster.Informer
+	heard  *hearing
 	// asked counts requests without an answer. due: it wants to be woken, so something is unfinished.
 	asked int
 	due   bool
@@ -51,9 +52,36 @@ func (c *controller) crash() {
 func (c *controller) step(ev nodeipam.Event) {
 	c.hear(func() {
 		if !c.dead {
-			c.perform(c.alloc.Step(c.now(), ev))
+			c.heard.hear(ev)
+			effects := c.alloc.Step(c.now(), ev)
+			c.judge(ev, effects)
+			c.perform(effects)
+			c.left()
 		}
 	})
+}
+
+// judge tells what is to be said of what the controller does about what it was told: of requests that are needless, and of events.
+func (c *controller) judge(ev nodeipam.Event, effects []nodeipam.Effect) {
+	for _, e := range effects {
+		if r, is := e.(nodeipam.RecordEvent); is {
+			c.env.recorded(r.Name, r.Reason+": "+r.Message, c.heard.recorded(r, ev))
+			continue
+		}
+		if name, why := c.heard.asks(e); why != "" {
+			c.env.needless(name, c.name+": "+string(e.AppendText(nil)), why)
+		}
+	}
+}
+
+// left tells what the controller has left undone that follows from what it was told.
+func (c *controller) left() {
+	if c.dead || !c.feed.Synced() {
+		return
+	}
+	if name, what := c.heard.idle(); what != "" {
+		c.env.needless(name, c.name+": "+what, "is not made, and nothing else is under way about "+name)
+	}
 }
 
 // Listed implements cluster.Handler.

@@ -46,6 +46,12 @@ type ipamd struct {
 	// looked is when it read the metadata service last, shrank when it began to give units back, said what it has noted in its last step.
 	looked, shrank pace
 	said           string
+	returning      returning
+	// sure: by the last answers EC2 need not be asked what there is. looking counts looks at the metadata service under way.
+	sure bool
+	// last is the call that it made last.
+	last    datastore.Call
+	looking int
 	// heeded: that step had effects, as that of the answer to a call that was given up has not.
 	heeded bool
 }
@@ -78,8 +84,12 @@ func (d *ipamd) after(t time.Duration, what string, do func()) {
 }
 
 func (d *ipamd) step(ev datastore.Event) {
+	before, waits := d.sized(d.pool.GetIPStats()), d.manager.Waits(d.last)
 	effects := slices.Clone(d.manager.Step(d.side.Now(), ev))
 	d.begun, d.said, d.heeded = true, "", len(effects) > 0
+	if _, woke := ev.(datastore.Woke); woke && waits && !d.manager.Waits(d.last) {
+		d.heardOf(d.last, datastore.Result{Err: cluster.ErrNoAnswer}) // it has given the call up
+	}
 	var givenUp *datastore.Call
 	if d.leaving != nil && !d.manager.Waits(*d.leaving) { // its units may be in use again
 		givenUp, d.leaving = d.leaving, nil
@@ -91,11 +101,15 @@ func (d *ipamd) step(ev datastore.Event) {
 		}
 		switch e := e.(type) {
 		case datastore.Perform:
+			if why := d.calledFor(e.Call, before, ev); why != "" {
+				d.system.env.needless(d.node, "ipamd's "+e.Call.String(), why)
+			}
 			if e.Call.Op == datastore.ReadIMDS && e.Call.ENI == "" {
 				d.looked.again(&d.system.env, d.node, scenarios.PacedLook)
 			}
 			if _, woke := ev.(datastore.Woke); woke && e.Call.Op == datastore.UnassignUnits { // with an answer it goes on with the next ENI
 				d.shrank.again(&d.system.env, d.node, scenarios.PacedShrink)
+				d.returns(true)
 			}
 			d.perform(e.Call)
 		case datastore.WakeAt:
@@ -112,6 +126,7 @@ func (d *ipamd) step(ev datastore.Event) {
 	}
 	stats := d.pool.GetIPStats()
 	d.system.env.decided(d.node, "has %d addresses on %d ENIs, %d taken and %d resting; %s", stats.TotalIPs, d.pool.GetENIs(), stats.AssignedIPs, stats.CooldownIPs, cmp.Or(d.pending(), "asks for nothing"))
+	d.returns(false)
 	d.tell()
 }
 
@@ -136,6 +151,10 @@ func (d *ipamd) wakeAt(at time.Time) {
 // perform makes a call: what gives units back only when the agent has dropped them.
 func (d *ipamd) perform(c datastore.Call) {
 	d.asked++
+	d.last = c
+	if c.Op == datastore.ReadIMDS && c.ENI == "" {
+		d.looking++
+	}
 	if c.Op == datastore.UnassignUnits || c.Op == datastore.DeleteENI {
 		d.leaving = &c
 		d.after(0, "ipamd gives back", d.changed)
@@ -179,6 +198,9 @@ func (d *ipamd) occupied(b ipam.Block) bool {
 
 func (d *ipamd) answer(c datastore.Call, r datastore.Result) {
 	d.asked--
+	if c.Op == datastore.ReadIMDS && c.ENI == "" {
+		d.looking--
+	}
 	r.Number = c.Number
 	d.system.env.tried(fault.Op{Node: d.node, Name: c.Op.String(), Key: c.ENI}, r.Err)
 	var refused *ec2.APIError
@@ -192,6 +214,9 @@ func (d *ipamd) answer(c datastore.Call, r datastore.Result) {
 		delete(d.unset, c.ENI)
 	}
 	d.again = r.Err != nil && (!errors.As(r.Err, &refused) || refused.Code == ec2.CodeThrottled) && !errors.Is(r.Err, datastore.ErrIPInUse)
+	if d.manager.Waits(c) {
+		d.heardOf(c, r)
+	}
 	d.step(datastore.Called{Result: r})
 	awaited := c.Op == datastore.ReadIMDS && c.ENI != "" // looks for a new interface each second, and tells in the end
 	if told := d.system.env.Told; told != nil && r.Err != nil && d.heeded && !awaited && !d.dead {

@@ -45,6 +45,10 @@ type Env struct {
 	// it says of a request that failed as what describes.
 	Paced func(node, of string, rest time.Duration)
 	Told  func(node, what, said string)
+	// Needless, where set, is told of a request that nothing calls for, or with why it was due one that is not made; Recorded of an event that
+	// is recorded about a node, and what of it is not so.
+	Needless func(node, what, why string)
+	Recorded func(node, what, wrong string)
 	// Ranged, where set, is told that a range was opened or closed of which blocks are given (scenarios.RangeOpened and so on).
 	Ranged func(r netip.Prefix, what string)
 	// Changing, where set, is told that a life of an elected program asks for a change, what, and for how long it has not led for certain any more.
@@ -67,6 +71,20 @@ type Wall interface {
 func (e *Env) decided(who, format string, args ...any) {
 	if e.Decided != nil {
 		e.Decided(who, fmt.Sprintf(format, args...))
+	}
+}
+
+// needless tells of a request that nothing calls for.
+func (e *Env) needless(node, what, why string) {
+	if e.Needless != nil {
+		e.Needless(node, what, why)
+	}
+}
+
+// recorded tells of an event that is recorded about a node.
+func (e *Env) recorded(node, what, wrong string) {
+	if e.Recorded != nil {
+		e.Recorded(node, what, wrong)
 	}
 }
 
