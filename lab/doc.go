@@ -11,7 +11,7 @@
 //
 // Laws that need what a real node does not show are not judged, and reports say so: ranges-counted, full-when-refused, warm-kept, past-forgotten,
 // told-is-saved, ids-in-turn, requests-answered, retries-back-off, keeps-pace, acts-soon, one-leader, grants-open, failures-told, events-true, calls-accepted, calls-needed,
-// as-configured, stays-quiet, records-exclusive, refusals-true.
+// as-configured, stays-quiet, records-exclusive, refusals-true, first-served.
 //
 // To add an action, see scenarios/timeline; another kind of machine, Backend.
 package lab

@@ -153,6 +153,7 @@ func (l *liars) restart(leases ...ipam.Lease) {
 var notJudged = map[string]string{
 	"ranges-counted":    "controllers of labs are programs of their own, which do not tell how full they count their ranges",
 	"full-when-refused": "an address that was free at a refusal has been given by the time a lab looks",
+	"first-served":      "agents and controllers of labs do not tell in which order they find addresses and blocks",
 	"refusals-true":     "what a node had at a refusal is another by the time a lab looks",
 	"warm-kept":         "no lab runs a system that keeps addresses or blocks ready",
 	"told-is-saved":     "the kernel of the lab's machine never dies, so that nothing that was written is lost",

@@ -90,6 +90,8 @@ const (
 	DueThings Evidence = "what is due"
 	// ClosedRanges: FactRange.
 	ClosedRanges Evidence = "ranges that are closed"
+	// Lines: FactInLine; Number of FactLeased.
+	Lines Evidence = "lines of those who wait"
 	// Changes: FactChanging.
 	Changes Evidence = "changes that controllers ask for"
 	// ToldFailures: FactTold.
@@ -113,7 +115,7 @@ const (
 func AllEvidence() []Evidence {
 	return []Evidence{Leases, Sandboxes, PodLives, Refusals, NodeIDs, Management, Blocks, AssignedBlocks, BlockedBlocks, FreeBlocks, WaitingPods, Rests, Turns, FullNodes,
 		Disturbances, CleanStops, VPPLives, Checks, ProgramLives, NodeAddresses, NodeLeases, OtherNICs, Removals, Leftovers,
-		Records, IDRests, Disks, Unread, RefusedCalls, Patience, Tries, RangeCounts, NeedlessCalls, Paces, DueThings, Changes, ClosedRanges, ToldFailures, RecordedEvents, Journals, Claims, FreeAddresses, Holdings, Services, WarmTargets, HeldIDs, LongQuiet, ReachedSettings, VPPTables, LinuxTables}
+		Records, IDRests, Disks, Unread, RefusedCalls, Patience, Tries, RangeCounts, NeedlessCalls, Paces, DueThings, Lines, Changes, ClosedRanges, ToldFailures, RecordedEvents, Journals, Claims, FreeAddresses, Holdings, Services, WarmTargets, HeldIDs, LongQuiet, ReachedSettings, VPPTables, LinuxTables}
 }
 
 // Missing lists what the law needs and is not among delivered, in the law's order.

@@ -127,7 +127,7 @@ type NodeRecord struct {
 // Kinds of facts, and the fields they set beside At and Node.
 const (
 	// FactLeased: the agent leases Addr of block Prefix to Owner (decided, perhaps not yet on disk). Left is what is still there of
-	// the address's former owner; InTurn: the configuration has the block's addresses given in turn, and none rest.
+	// the address's former owner; Number is its place among those that the agent decided on together, from 1 on, 0 where nobody knows; InTurn: the configuration has the block's addresses given in turn, and none rest.
 	FactLeased FactKind = iota + 1
 	// FactReleased: the agent frees Addr of Owner, which the configuration keeps unused on the node for Rest. Left is what is still
 	// there of Owner's.
@@ -247,6 +247,9 @@ const (
 	// FactRecorded: a controller records an event about the node's object where people look (Text: reason and message). Broken says what of it is not so by all that
 	// the controller was told, "" for nothing.
 	FactRecorded
+	// FactInLine: the Number-th life of the controllers' program Broken has found no block for the node, which waits for one from now on (Text: LineJoined),
+	// or asks for a change that gives it one (LineServed).
+	FactInLine
 	// FactQuiet: everything is healed and quiet, and nothing will be asked of the cluster any more.
 	FactQuiet
 )
@@ -271,6 +274,8 @@ const (
 	// the same revision each time, from the second on.
 	TriedJournal, TriedStore, TriedWiring, TriedLook, TriedNode, TriedCloud = "journal", "store", "wiring", "look", "node", "cloud"
 	TriedConflict                                                           = "conflict"
+	// LineJoined and LineServed are the Texts of a FactInLine.
+	LineJoined, LineServed = "joined", "served"
 	// RangeOpened and RangeClosed are the Texts of a FactRange.
 	RangeOpened, RangeClosed = "opened", "closed"
 	// Texts of a FactPaced: Cilium's agent publishes what of its node's addresses is in use, ipamd reads what the metadata service shows, an agent

@@ -58,6 +58,8 @@ func seen(f scenarios.Fact, note func(scenarios.Evidence)) {
 		note(scenarios.Claims)
 	case scenarios.FactRange:
 		note(scenarios.ClosedRanges)
+	case scenarios.FactInLine:
+		note(scenarios.Lines)
 	case scenarios.FactChanging:
 		note(scenarios.Changes)
 	case scenarios.FactTold:
@@ -84,7 +86,7 @@ func TestEvidenceIsTold(t *testing.T) {
 	told := map[scenarios.Evidence]bool{scenarios.DueThings: true, scenarios.NeedlessCalls: true, scenarios.RangeCounts: true, scenarios.FreeAddresses: true, scenarios.Holdings: true, scenarios.FreeBlocks: true, scenarios.BlockedBlocks: true, scenarios.WaitingPods: true, scenarios.FullNodes: true, scenarios.Leftovers: true,
 		scenarios.Disks: true, scenarios.Unread: true, scenarios.RefusedCalls: true, scenarios.Patience: true, scenarios.WarmTargets: true, scenarios.Journals: true, scenarios.HeldIDs: true}
 	note := func(e scenarios.Evidence) { told[e] = true }
-	for _, name := range []string{"released-addresses-rest", "external-range-changes", "nodeipam-ranges", "node-leaves", "gc-and-check", "leased-addresses", "storage-network", "services-change", "disk-refuses", "cilium-crd", "cooling-too-short", "agent-restarts"} {
+	for _, name := range []string{"released-addresses-rest", "external-range-changes", "nodeipam-ranges", "nodeipam-exhaustion", "node-leaves", "gc-and-check", "leased-addresses", "storage-network", "services-change", "disk-refuses", "cilium-crd", "cooling-too-short", "agent-restarts"} {
 		s, err := catalog.ByName(name)
 		if err != nil {
 			t.Fatal(err)

@@ -2,10 +2,13 @@ package sim
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
+	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/fault"
 	"github.com/vppdrill/vppdrill/sim/hostmodel"
@@ -68,10 +71,35 @@ func (p *process) stepFacts(effects []agent.Effect) {
 			Left: p.m.leftover(r.Addr, r.Owner, p.m.w.tenants[r.Addr].of(r.Owner))})
 	}
 	p.m.tellIdentity()
+	var places map[ipam.Owner]uint32
+	if len(come) > 1 {
+		places = placesOf(effects)
+		slices.SortStableFunc(come, func(x, y ipam.Record) int { return cmp.Compare(places[x.Owner], places[y.Owner]) })
+	}
 	for _, r := range come {
 		p.m.addLeased(r.Owner)
-		p.m.fact(scenarios.Fact{Kind: scenarios.FactLeased, Owner: r.Owner, Addr: r.Addr, Prefix: r.Prefix, InTurn: p.m.w.s.Config.IPAM.InTurn(), Left: p.m.formerly(r.Addr, r.Owner)})
+		p.m.fact(scenarios.Fact{Kind: scenarios.FactLeased, Owner: r.Owner, Addr: r.Addr, Prefix: r.Prefix, Number: places[r.Owner], InTurn: p.m.w.s.Config.IPAM.InTurn(), Left: p.m.formerly(r.Addr, r.Owner)})
 	}
+}
+
+// placesOf numbers the owners to whom a step leases addresses, from 1 on in its order; nil where it writes the journal anew, which has an order of its own.
+func placesOf(effects []agent.Effect) map[ipam.Owner]uint32 {
+	places := map[ipam.Owner]uint32{}
+	for i := range effects {
+		e, is := effects[i].(agent.Persist)
+		if !is {
+			continue
+		}
+		if e.Replace {
+			return nil
+		}
+		for j := range e.Records {
+			if r := &e.Records[j]; r.Kind == agent.RecordIPAM && r.IPAM.Op == ipam.OpLease {
+				places[r.IPAM.Owner] = uint32(len(places) + 1)
+			}
+		}
+	}
+	return places
 }
 
 // rest is how long the configuration keeps a released address unused. Cilium and Calico keep none, and another plugin its own.

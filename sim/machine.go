@@ -74,6 +74,8 @@ type machine struct {
 	misanswer string
 	// refusing is what the node had when its agent made the refusal that the runtime is being told, nil for another answer.
 	refusing *scenarios.Holding
+	// hangs is what VPP keeps of the interface that the present call deletes, "" for nothing.
+	hangs string
 	// rests holds until when released addresses rest.
 	rests map[netip.Addr]time.Duration
 	// restsUnsure is until when it is not known whether some of them do.

@@ -54,6 +54,9 @@ func (w *World) makeSystem() (err error) {
 		Changing: func(program string, life int, what string, past time.Duration) {
 			w.emit(scenarios.Fact{Kind: scenarios.FactChanging, Text: program, Number: uint32(life), Broken: what, Rest: past})
 		},
+		InLine: func(node, program string, life int, what string) {
+			w.emit(scenarios.Fact{Kind: scenarios.FactInLine, Node: node, Broken: program, Number: uint32(life), Text: what})
+		},
 		Told: func(node, what, said string) {
 			w.emit(scenarios.Fact{Kind: scenarios.FactTold, Node: node, Broken: what, Text: said})
 		},

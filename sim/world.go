@@ -311,7 +311,7 @@ func (w *World) soon(m *machine, what string, do func()) { w.eng.After(0, &happe
 func (w *World) emit(f scenarios.Fact) {
 	f.At = w.eng.Now()
 	switch f.Kind {
-	case scenarios.FactCounted, scenarios.FactPaced, scenarios.FactTold, scenarios.FactRecorded, scenarios.FactChanging, scenarios.FactDue, scenarios.FactClaimed, scenarios.FactRetried: // what goes on in a cluster at rest
+	case scenarios.FactCounted, scenarios.FactPaced, scenarios.FactTold, scenarios.FactRecorded, scenarios.FactChanging, scenarios.FactInLine, scenarios.FactDue, scenarios.FactClaimed, scenarios.FactRetried: // what goes on in a cluster at rest
 	default:
 		w.stirs++
 	}

@@ -43,6 +43,7 @@ func All() []scenarios.Law {
 		restartsRemember(),
 		writtenIsRead(),
 		oneSandbox(),
+		firstServed(),
 		requestsAnswered(),
 		retriesBackOff(),
 		keepsPace(),

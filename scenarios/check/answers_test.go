@@ -90,6 +90,10 @@ func TestAnswersAndCalls(t *testing.T) {
 		{"of an earlier boot", callsAccepted(), []scenarios.Fact{answered, crashed, call(0, "linux_route_set of eth0: no such network namespace", netns)}, "ended with an earlier boot of node-1"},
 		{"a link that went with its namespace", callsAccepted(), []scenarios.Fact{{Kind: scenarios.FactSandboxGone, Node: node, Owner: web}, call(time.Second, "linux_link_del of veth vd1: does not exist", "")}, ""},
 		{"long after", callsAccepted(), []scenarios.Fact{{Kind: scenarios.FactSandboxGone, Node: node, Owner: web}, call(time.Hour, "linux_link_del of veth vd1: does not exist", "")}, "nothing explains"},
+		{"an interface before its neighbor", callsAccepted(), []scenarios.Fact{{Kind: scenarios.FactRemoved, Node: node,
+			Removal: &scenarios.Removal{What: scenarios.RemovedTunnel, Name: "vxlan_tunnel2", Call: "vxlan_add_del_tunnel_v3", Hangs: "the neighbor 192.168.30.2"}}}, "while the neighbor 192.168.30.2 is still there"},
+		{"an interface that nothing names", callsAccepted(), []scenarios.Fact{{Kind: scenarios.FactRemoved, Node: node,
+			Removal: &scenarios.Removal{What: scenarios.RemovedInterface, Name: "tap1", Call: "tap_delete_v2"}}}, ""},
 		{"a route behind its gateway's", callsAccepted(), []scenarios.Fact{call(0, "linux_route_set of 0.0.0.0/0: a route to its gateway 10.1.1.1 does not exist", "")}, ""},
 	} {
 		t.Run(tc.name, tc.judge)

@@ -55,6 +55,17 @@ func (l *Look) Before(t Target) bool {
 	return true
 }
 
+// Whole is the index of the interface that Before's target is, false where that is something else.
+func (l *Look) Whole() (index uint32, whole bool) {
+	switch {
+	case l.target.What == scenarios.RemovedInterface && l.target.Name != "":
+		return l.before.index, true
+	case l.target.What == scenarios.RemovedInterface || l.target.What == scenarios.RemovedTunnel:
+		return l.target.Index, true
+	}
+	return 0, false
+}
+
 // After looks again and returns what is gone, nil for nothing. It is valid until the next Before.
 func (l *Look) After(call string) *scenarios.Removal {
 	now := l.state()

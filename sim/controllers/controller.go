@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
+	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/sim/fault"
 )
@@ -138,6 +139,7 @@ func (c *controller) perform(effects []nodeipam.Effect) {
 		case nodeipam.TouchNode:
 			c.write(e, e.ID, nodeTouch, e.Name, e.UID, e.ResourceVersion, func(n *cluster.Node) error { n.Touches++; return nil })
 		case nodeipam.PatchNodeCIDRs:
+			c.inLine(e.Name, scenarios.LineServed)
 			c.write(e, e.ID, nodePatch, e.Name, e.UID, e.ResourceVersion, func(n *cluster.Node) error { return patch(n, e.CIDRs) })
 		case nodeipam.SetNetworkAvailable:
 			c.write(e, e.ID, nodeCondition, e.Name, "", "", func(n *cluster.Node) error { n.NetworkAvailable = true; return nil })
@@ -149,6 +151,9 @@ func (c *controller) perform(effects []nodeipam.Effect) {
 			c.due = !e.At.IsZero()
 			c.alarm(e.At, func() { c.step(nodeipam.Woke{}) })
 		case nodeipam.RecordEvent:
+			if e.Reason == noneLeft {
+				c.inLine(e.Name, scenarios.LineJoined)
+			}
 			c.env.Note(c.name, string(e.AppendText(nil)))
 		case nodeipam.GiveUp:
 			c.env.Note(c.name, string(e.AppendText(nil)))
@@ -156,6 +161,16 @@ func (c *controller) perform(effects []nodeipam.Effect) {
 		default:
 			panic("controllers: an effect of nodeipam: " + string(e.AppendText(nil)))
 		}
+	}
+}
+
+// noneLeft is why an allocator records an event about a node that it finds no block for, upstream's word.
+const noneLeft = "CIDRNotAvailable"
+
+// inLine tells of a node that waits for a block or is given one. Where a cloud gives them, the allocator has none to give.
+func (c *controller) inLine(node, what string) {
+	if c.env.InLine != nil && c.system.cloud == nil {
+		c.env.InLine(node, c.kind, c.life, what)
 	}
 }
 

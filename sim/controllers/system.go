@@ -53,6 +53,8 @@ type Env struct {
 	Ranged func(r netip.Prefix, what string)
 	// Changing, where set, is told that a life of an elected program asks for a change, what, and for how long it has not led for certain any more.
 	Changing func(program string, life int, what string, past time.Duration)
+	// InLine, where set, is told that a life of an elected program found no block for a node, or asks for one for it (scenarios.LineJoined and so on).
+	InLine func(node, program string, life int, what string)
 	// Wall gives the clocks of the machine on which a life of a controller runs; nil: all are right.
 	Wall func(name string) Wall
 	// Plant puts faults back; the zero Plant none.
