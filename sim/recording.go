@@ -52,6 +52,25 @@ func (r *recording) add(record *agent.Record) bool {
 	return was != says || record.Kind == agent.RecordIPAM && record.IPAM.Op == ipam.OpBlock
 }
 
+// changes counts what the journal would say otherwise if it said records alone. Of a block's place among the others only the journal's order tells.
+func (r *recording) changes(records []agent.Record) (n int) {
+	other := newRecording(records)
+	for at, says := range other.says { //vppdrill:unordered a count
+		if at.kind == agent.RecordIPAM && at.block.IsValid() && at.addr.IsValid() {
+			continue // a cursor is written only with the rest
+		}
+		if r.says[at] != says {
+			n++
+		}
+	}
+	for at := range r.says { //vppdrill:unordered a count
+		if _, still := other.says[at]; !still && !(at.block.IsValid() && at.addr.IsValid()) {
+			n++
+		}
+	}
+	return n
+}
+
 // subjectOf is what a record is about and what it says of it, "" for that it is over. At what time is not part of it.
 func subjectOf(record *agent.Record) (at subject, says string) {
 	at.kind = record.Kind

@@ -34,8 +34,8 @@ func (p *process) rewrites(e agent.Persist) {
 		r.appended, r.pools = r.appended+len(e.Records), r.pools+pools
 		return
 	}
-	if !r.excused && pools >= r.pools {
-		p.m.fact(scenarios.Fact{Kind: scenarios.FactPaced, Text: scenarios.PacedRewrite, Number: uint32(r.appended)})
+	if !r.excused && pools >= r.pools { // what is new in it would have been added otherwise
+		p.m.fact(scenarios.Fact{Kind: scenarios.FactPaced, Text: scenarios.PacedRewrite, Number: uint32(r.appended + p.recording.changes(e.Records))})
 	}
 	r.appended, r.pools, r.lines = 0, pools, len(e.Records)
 }
