@@ -32,7 +32,8 @@ func (p *process) pause(pause bool) {
 		h := p.inbox[0]
 		p.inbox = p.inbox[1:]
 		if l, ok := h.ev.(agent.NodesListed); ok { // it has grown older in the socket
-			h.ev = agent.NodesListed{Age: l.Age + p.m.w.eng.Now() - h.at}
+			l.Age += p.m.w.eng.Now() - h.at
+			h.ev = l
 		}
 		p.step(h.ev)
 	}

@@ -119,7 +119,8 @@ func (p *process) step(ev agent.Event) {
 	}
 	switch e := ev.(type) {
 	case agent.NodesListed:
-		ev = agent.NodesListed{Age: p.m.clocks.counted(e.Age)}
+		e.Age = p.m.clocks.counted(e.Age)
+		ev = e
 	case agent.NodeSeen:
 		p.sawNode = p.sawNode || e.Name == p.m.name
 	case agent.StoreReply:

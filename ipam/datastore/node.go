@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
@@ -67,5 +68,11 @@ func (n *Node) exhausted(now time.Time) error {
 	if len(blocks) == 1 {
 		where = "block " + blocks[0].Prefix.String()
 	}
-	return fmt.Errorf("%s with %d addresses, %d cooling: %w", where, total, n.addrs.cooling, ipam.ErrExhausted)
+	cooling := 0
+	for _, c := range n.addrs.Cooling(now) { // also in blocks on their way out, which have no address for anybody
+		if slices.ContainsFunc(blocks, func(b *ipam.HeldBlock[units]) bool { return b.Prefix == c.Block }) {
+			cooling++
+		}
+	}
+	return fmt.Errorf("%s with %d addresses, %d cooling: %w", where, total, cooling, ipam.ErrExhausted)
 }

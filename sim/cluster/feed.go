@@ -89,7 +89,7 @@ func tellList(i *Informer, objects []Object, seen func(Object), end func()) {
 
 // Listed is called by the informer.
 func (f *feedNodes) Listed(objects []Object, _ int64) {
-	tellList(f.Nodes, objects, func(o Object) { f.seen(o.(*Node)) }, func() { f.sink(agent.NodesListed{Age: f.Nodes.listAge()}) })
+	tellList(f.Nodes, objects, func(o Object) { f.seen(o.(*Node)) }, func() { f.sink(agent.NodesListed{Age: f.Nodes.listAge(), UIDs: uidsOf(objects)}) })
 }
 
 // Changed is called by the informer.
@@ -106,11 +106,15 @@ type feedPods AgentFeed
 
 // Listed is called by the informer.
 func (f *feedPods) Listed(objects []Object, _ int64) {
+	f.sink(agent.PodsListed{UIDs: uidsOf(objects)})
+}
+
+func uidsOf(objects []Object) []string {
 	uids := make([]string, len(objects))
 	for i, o := range objects {
 		uids[i] = o.Common().UID
 	}
-	f.sink(agent.PodsListed{UIDs: uids})
+	return uids
 }
 
 // Changed is called by the informer. An agent hears of single pods from the CNI plugin.

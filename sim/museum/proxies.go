@@ -1,8 +1,10 @@
 package museum
 
 import (
+	"maps"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/vppdrill/vppdrill/sim"
@@ -172,12 +174,12 @@ func protocolsMixedUp() *sim.Plant {
 type restored struct {
 	order    []service.Name
 	services map[service.Name]service.Service
-	slices   map[service.Name]service.Slice
+	slices   map[service.Name]map[service.Name]service.Slice // by service
 	told     map[request]map[service.Name]bool
 }
 
 func (r *restored) plant() *sim.Plant {
-	r.services, r.slices, r.told = map[service.Name]service.Service{}, map[service.Name]service.Slice{}, map[request]map[service.Name]bool{}
+	r.services, r.slices, r.told = map[service.Name]service.Service{}, map[service.Name]map[service.Name]service.Slice{}, map[request]map[service.Name]bool{}
 	return &sim.Plant{Agent: agents(r.step)}
 }
 
@@ -195,7 +197,11 @@ func (r *restored) step(l *life, now time.Time, ev agent.Event) []agent.Effect {
 		r.services[e.Service.Name] = e.Service
 		r.told[this][e.Service.Name] = true
 	case agent.EndpointsSeen:
-		r.slices[e.Slice.Name] = e.Slice
+		of := service.Name{Namespace: e.Slice.Name.Namespace, Name: e.Slice.Service}
+		if r.slices[of] == nil {
+			r.slices[of] = map[service.Name]service.Slice{}
+		}
+		r.slices[of][e.Slice.Name] = e.Slice
 	case agent.ServicesListed:
 		for _, n := range r.former(l, this) {
 			effects = append(effects, l.inner(now, agent.ServiceSeen{Service: r.services[n]})...)
@@ -204,8 +210,10 @@ func (r *restored) step(l *life, now time.Time, ev agent.Event) []agent.Effect {
 		ev = e
 	case agent.EndpointsListed:
 		for _, n := range r.former(l, this) {
-			effects = append(effects, l.inner(now, agent.EndpointsSeen{Slice: r.slices[n]})...)
-			e.Names = append(slices.Clone(e.Names), n)
+			for _, name := range slices.SortedFunc(maps.Keys(r.slices[n]), func(a, b service.Name) int { return strings.Compare(a.Name, b.Name) }) {
+				effects = append(effects, l.inner(now, agent.EndpointsSeen{Slice: r.slices[n][name]})...)
+				e.Names = append(slices.Clone(e.Names), name)
+			}
 		}
 		ev = e
 	}

@@ -73,8 +73,12 @@ type (
 	// an earlier boot left behind is removed because of it: static pods run under a UID that this list does not have.
 	PodsListed struct{ UIDs []string }
 	// NodesListed: every existing node has been told by NodeSeen since the agent's start or the last gap;
-	// a node that was not, is gone. Age is how long ago the list was asked for, at the most.
-	NodesListed struct{ Age time.Duration }
+	// a node that was not, is gone. Age is how long ago the list was asked for, at the most. UIDs are those of the list's nodes, where whatever was
+	// told before it is older than the list; nil where that is not certain, so that the age decides.
+	NodesListed struct {
+		Age  time.Duration
+		UIDs []string
+	}
 	// PoolsChanged carries new cluster-wide address ranges; the first one may come at any time after the start.
 	PoolsChanged struct{ Pools Pools }
 	// ServiceSeen: a service exists with these values; ServiceGone: it does not any more. Only an agent with Config.Services listens.

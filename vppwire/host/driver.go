@@ -237,7 +237,8 @@ func (d *Driver) Request(ctx context.Context, event func(number uint64) agent.Ev
 func (d *Driver) step(ev agent.Event) {
 	now := d.clock.now()
 	if l, ok := ev.(NodesListed); ok {
-		ev = agent.NodesListed{Age: time.Since(l.Asked)} // behind now: it is this at the most
+		l.Age = time.Since(l.Asked) // behind now: it is this at the most
+		ev = l.NodesListed
 	}
 	if d.log.Enabled(context.Background(), slog.LevelDebug) {
 		if _, ok := ev.(agent.Called); !ok {

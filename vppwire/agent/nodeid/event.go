@@ -13,7 +13,11 @@ type (
 	NodeGone struct{ Name, UID string }
 	// NodesListed: every existing node has been told by NodeSeen since the start or the last NodesListed; a node that was not, is
 	// gone. Age is how long ago the list was asked for, at the most: it says nothing about what came to be since.
-	NodesListed struct{ Age time.Duration }
+	// UIDs are those of the list's nodes, where whatever was told before it is older than the list; nil where that is not certain, so that the age decides.
+	NodesListed struct {
+		Age  time.Duration
+		UIDs []string
+	}
 )
 
 // What the store says.

@@ -86,7 +86,7 @@ func (m *Machine) take(ev Event) {
 	case NodeGone:
 		m.nodeGone(e)
 	case NodesListed:
-		m.nodesAreListed(e.Age)
+		m.nodesAreListed(e)
 	case Act:
 		m.act()
 	case Judge:

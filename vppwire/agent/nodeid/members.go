@@ -70,17 +70,25 @@ func (m *Machine) nodeGone(e NodeGone) {
 
 // nodesAreListed: whoever has not been told of since the list before is gone. A list that was under way when a node came to be does
 // not have it, however late it arrives: it counts from when it was asked for. Who was told of at that very moment came before the
-// server read the list; and who was told of now may have come with it.
-func (m *Machine) nodesAreListed(age time.Duration) {
+// server read the list; and who was told of now may have come with it, unless the list says that it has not: an agent that stood still hears at once
+// what its watch had told before the list, and the list.
+func (m *Machine) nodesAreListed(e NodesListed) {
 	s := &m.members
-	s.listedAt = m.now.Add(-age)
+	s.listedAt = m.now.Add(-e.Age)
+	var has map[string]bool
+	if e.UIDs != nil {
+		has = make(map[string]bool, len(e.UIDs))
+		for _, uid := range e.UIDs {
+			has[uid] = true
+		}
+	}
 	s.listing = s.listing && s.listedAt.Before(s.askedAt)
 	if len(s.stale) > 0 {
 		m.changed |= WantsJudge
 	}
 	var absent []string
 	for name, n := range s.nodes {
-		if n.round != s.round || n.seen.Before(m.now) && !n.seen.After(s.listedAt) {
+		if n.round != s.round || n.seen.Before(m.now) && !n.seen.After(s.listedAt) || has != nil && !has[n.uid] {
 			absent = append(absent, name)
 		}
 	}

@@ -91,7 +91,7 @@ func (c *cluster) act(w []string) error {
 					c.step(other, NodeSeen{told.name, told.uid})
 				}
 			}
-			c.step(other, NodesListed{age})
+			c.step(other, NodesListed{Age: age})
 		}
 	case "gone":
 		uid := n.uid

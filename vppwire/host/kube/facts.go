@@ -168,6 +168,7 @@ func (f *Facts) listed(nodes []*v1.Node, asked time.Time, say func(...agent.Even
 	before := f.told
 	f.told = make(map[string]agent.NodeSeen, len(nodes))
 	var events []agent.Event
+	uids := make([]string, 0, len(nodes))
 	for _, n := range nodes {
 		if agentless(n) {
 			continue
@@ -177,9 +178,9 @@ func (f *Facts) listed(nodes []*v1.Node, asked time.Time, say func(...agent.Even
 			events = append(events, agent.NodeGone{Name: was.Name, UID: was.UID})
 		}
 		f.told[n.Name] = now
-		events = append(events, now)
+		events, uids = append(events, now), append(uids, now.UID)
 	}
-	say(append(events, host.NodesListed{Asked: asked})...)
+	say(append(events, host.NodesListed{NodesListed: agent.NodesListed{UIDs: uids}, Asked: asked})...)
 	if f.cfg.Pools != nil {
 		signal(f.cfg.Pools.stepped) // a Node that has come can have an object of its own
 	}
