@@ -111,9 +111,10 @@ func (s *crdSystem) Warm(node string, taken []netip.Addr) []scenarios.Warm {
 	}
 	free := c.Available - c.Used
 	interfaces, each := s.most()
-	w := scenarios.Warm{Free: free, Idle: free, MostIdle: free - cilium.CalculateExcessIPs(c, s.watermarks())}
-	if needed := cilium.CalculateNeededIPs(c, s.watermarks()); units < interfaces*each && s.spare(node) > needed {
-		w.LeastFree = free + needed
+	lacks, over := marksOf(c, s.watermarks())
+	w := scenarios.Warm{Free: free, Idle: free, MostIdle: free - over}
+	if units < interfaces*each && s.spare(node) > lacks {
+		w.LeastFree = free + lacks
 	}
 	return []scenarios.Warm{w}
 }

@@ -173,7 +173,9 @@ func (*poolSystem) Leave(string)      {}
 
 func (s *poolSystem) Refused(node string, o ipam.Owner) {
 	if r := s.agents[node]; r != nil {
-		r.demandOf(s.asked[o]).Refused(s.env.now(), o)
+		d := r.demandOf(s.asked[o])
+		d.Refused(s.env.now(), o)
+		r.waiting[o] = waitingPod{d.pool, s.env.now().Add(pendingTime)}
 		r.later(refusedTime) // what is asked for with it may be too much by then
 		r.soon()
 	}

@@ -38,6 +38,7 @@ type requester struct {
 	// scheduled: an evaluation is on its way. leases and blocks are what was evaluated last.
 	scheduled      bool
 	leases, blocks int
+	waiting        waitingPods
 	// again is for when an evaluation was planned last, since the start.
 	again time.Duration
 }
@@ -66,7 +67,7 @@ func (s *poolSystem) demandsOf(node string, alloc *cilium.Node) []poolDemand {
 }
 
 // demandOf is the demand of a pool; "" is the default one.
-func (r *requester) demandOf(pool string) Demand {
+func (r *requester) demandOf(pool string) poolDemand {
 	for _, d := range r.demands {
 		if d.pool == pool {
 			return d
@@ -76,7 +77,7 @@ func (r *requester) demandOf(pool string) Demand {
 }
 
 func newRequester(s *poolSystem, node string, side Side, alloc *cilium.Node) *requester {
-	r := &requester{system: s, node: node, side: side, alloc: alloc, at: s.env.Cluster.Net.Endpoint(node)}
+	r := &requester{system: s, node: node, side: side, alloc: alloc, at: s.env.Cluster.Net.Endpoint(node), waiting: waitingPods{}}
 	r.demands = s.demandsOf(node, alloc)
 	if plant := s.env.Plant.Side; plant != nil {
 		r.side = plant(node, side)
@@ -158,6 +159,7 @@ func (r *requester) evaluate() {
 	for i, d := range r.demands {
 		needed[i] = d.Needed(r.system.env.now())
 	}
+	r.judge(needed)
 	if r.view == nil {
 		r.create(needed)
 		return
