@@ -15,6 +15,8 @@ type subject struct {
 	owner ipam.Owner
 	addr  netip.Addr
 	block netip.Prefix
+	// generation is that of ranges, which stay known while somebody has addresses of them.
+	generation int64
 }
 
 // recording is what a journal says.
@@ -78,6 +80,8 @@ func subjectOf(record *agent.Record) (at subject, says string) {
 	case agent.RecordSandbox:
 		at.owner = record.Sandbox.Owner
 		return at, record.String()
+	case agent.RecordPools:
+		at.generation = record.Pools.Generation
 	case agent.RecordGone:
 		return subject{kind: agent.RecordSandbox, owner: record.Sandbox.Owner}, ""
 	case agent.RecordIPAM:
