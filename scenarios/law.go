@@ -281,6 +281,8 @@ const (
 	// Texts of a FactPaced: Cilium's agent publishes what of its node's addresses is in use, ipamd reads what the metadata service shows, an agent
 	// gives a request to the store up, ipamd begins to give units back that are too many, an agent has waked in vain for the WakesInVain-th time in a row.
 	PacedStatus, PacedLook, PacedStore, PacedShrink, PacedWake = "status", "metadata", "store", "shrink", "wake"
+	// PacedAwait, PacedSetUp: ipamd looks once more whether the metadata service shows a new interface, or sets one up on the host once more.
+	PacedAwait, PacedSetUp = "a look for a new interface", "a set-up of an interface"
 	// PacedReturn: ipamd gives units back that are too many, or does not though it could have for so long.
 	PacedReturn = "return"
 	// PacedRewrite: an agent writes its journal anew.

@@ -16,6 +16,9 @@ var paces = map[string]time.Duration{
 	scenarios.PacedLook: time.Minute,
 	// The same: decreaseIPPoolInterval, 30 s.
 	scenarios.PacedShrink: 30 * time.Second,
+	// amazon-vpc-cni-k8s, pkg/ipamd/ipamd.go: an interface is looked for each second, and tried again on the host after 10 s.
+	scenarios.PacedAwait: time.Second,
+	scenarios.PacedSetUp: 10 * time.Second,
 	// vppwire/agent/nodeid: storePatience, the timeout of etcd's own command line client.
 	scenarios.PacedStore: 5 * time.Second,
 	scenarios.PacedWake:  wakesLeast,

@@ -45,6 +45,7 @@ type ipamd struct {
 	begun bool
 	// looked is when it read the metadata service last, shrank when it began to give units back, said what it has noted in its last step.
 	looked, shrank pace
+	joins          joins
 	said           string
 	returning      returning
 	// sure: by the last answers EC2 need not be asked what there is. looking counts looks at the metadata service under way.
@@ -57,7 +58,7 @@ type ipamd struct {
 }
 
 func newIPAMD(s *cloudSystem, node string, side Side, alloc *datastore.Node) *ipamd {
-	d := &ipamd{system: s, node: node, side: side, unset: make(map[string]bool), pool: datastore.NewNodePool(alloc, side.Now)}
+	d := &ipamd{system: s, node: node, side: side, unset: make(map[string]bool), joins: joins{}, pool: datastore.NewNodePool(alloc, side.Now)}
 	c := s.env.Plan.Datastore
 	d.manager = datastore.NewNodeManager(d.pool, datastore.Sizing{
 		Targets: datastore.Targets{WarmIP: c.WarmIP, MinimumIP: c.MinimumIP, WarmPrefix: c.WarmPrefix, WarmENI: c.WarmENI},
@@ -106,6 +107,9 @@ func (d *ipamd) step(ev datastore.Event) {
 			}
 			if e.Call.Op == datastore.ReadIMDS && e.Call.ENI == "" {
 				d.looked.again(&d.system.env, d.node, scenarios.PacedLook)
+			}
+			if at, of := d.joins.of(e.Call); of != "" {
+				at.again(&d.system.env, d.node, of)
 			}
 			if _, woke := ev.(datastore.Woke); woke && e.Call.Op == datastore.UnassignUnits { // with an answer it goes on with the next ENI
 				d.shrank.again(&d.system.env, d.node, scenarios.PacedShrink)
