@@ -17,7 +17,7 @@ import (
 // machine as the snapshot has it; what the wiring lacks is for other laws.
 func (m *machine) settings(n *scenarios.NodeState) iter.Seq[scenarios.Setting] {
 	return func(yield func(scenarios.Setting) bool) {
-		for _, part := range [...]func(*scenarios.NodeState) []scenarios.Setting{m.mtuSettings, m.ringSettings, m.neighborSettings, m.natSettings, m.weightSettings, m.leaseSettings, m.routeSettings, m.podIfSettings} {
+		for _, part := range [...]func(*scenarios.NodeState) []scenarios.Setting{m.mtuSettings, m.ringSettings, m.neighborSettings, m.natSettings, m.weightSettings, m.leaseSettings, m.routeSettings, m.podIfSettings, m.hostSettings} {
 			for _, s := range part(n) {
 				if !yield(s) {
 					return
@@ -220,4 +220,17 @@ func (m *machine) podIfSettings(n *scenarios.NodeState) (list []scenarios.Settin
 		list = append(list, setting("how many addresses of "+ends.String()+" "+i.Name+" has for itself", 1, own))
 	}
 	return list
+}
+
+// hostSettings are how long the prefix of the node's link between VPP and Linux is, in clusters of one family whose ranges stay.
+func (m *machine) hostSettings(n *scenarios.NodeState) []scenarios.Setting {
+	c := &m.w.s.Config.IPAM
+	if !n.HostSubnet.IsValid() || n.Second != nil || m.w.rearranged || c.ContivCIDR.IsValid() { // which has lengths of its own
+		return nil
+	}
+	length := 120
+	if n.HostSubnet.Addr().Is4() {
+		length = 24
+	}
+	return []scenarios.Setting{setting("the prefix length of the link between VPP and Linux", cmp.Or(c.VPPHostSubnetOneNodePrefixLen, length), n.HostSubnet.Bits())}
 }
