@@ -241,7 +241,7 @@ const (
 	FactDue
 	// FactClaimed: the node's claim of ID Number in the store has had its answer, while nothing disturbs the cluster. Claim says which.
 	FactClaimed
-	// FactRetried: the node's agent makes a call again (Text: TriedWiring; Broken: the call) that was refused Number times in a row, the last time Rest ago.
+	// FactRetried: the node's agent makes a call again (Text: TriedWiring; Broken: the call), or writes its journal again (TriedJournal), that was refused Number times in a row, the last time Rest ago.
 	// Told only where nothing that happened in between explains a pause longer than the documented one.
 	FactRetried
 	// FactRecorded: a controller records an event about the node's object where people look (Text: reason and message). Broken says what of it is not so by all that

@@ -52,6 +52,7 @@ type process struct {
 	listing  listing
 	rewriting
 	recording *recording
+	unsaved   unsaved
 	made      made
 	// gaps are the streams that have lost something and do not know it yet.
 	gaps map[*cluster.Informer]bool
@@ -115,6 +116,7 @@ func (p *process) step(ev agent.Event) {
 	if p.paused {
 		p.inbox = append(p.inbox, heard{ev, p.m.w.eng.Now()})
 		p.excuseAll()
+		p.unsaved.waits = false
 		return
 	}
 	switch e := ev.(type) {

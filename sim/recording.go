@@ -54,7 +54,7 @@ func (r *recording) add(record *agent.Record) bool {
 	return was != says || record.Kind == agent.RecordIPAM && record.IPAM.Op == ipam.OpBlock
 }
 
-// changes counts what the journal would say otherwise if it said records alone. Of a block's place among the others only the journal's order tells.
+// changes counts what the journal would say otherwise if it said records alone, at the most: blocks are named again from the first on that is not where it was.
 func (r *recording) changes(records []agent.Record) (n int) {
 	other := newRecording(records)
 	for at, says := range other.says { //vppdrill:unordered a count
@@ -65,6 +65,11 @@ func (r *recording) changes(records []agent.Record) (n int) {
 			n++
 		}
 	}
+	same := 0
+	for same < min(len(r.blocks), len(other.blocks)) && r.blocks[same] == other.blocks[same] {
+		same++
+	}
+	n += len(other.blocks) - same
 	for at := range r.says { //vppdrill:unordered a count
 		if _, still := other.says[at]; !still && !(at.block.IsValid() && at.addr.IsValid()) {
 			n++

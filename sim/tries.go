@@ -125,9 +125,28 @@ func (p *process) triedWrite(e agent.Persisted) {
 	switch {
 	case e.Err == nil:
 		delete(p.m.w.vain, t)
+		p.unsaved = unsaved{}
 	case e.Seq > p.gaveUp:
+		p.unsaved = unsaved{times: p.unsaved.times + 1, at: p.m.w.eng.Now(), waits: true}
 		p.gaveUp = p.wrote
 		p.m.w.failed(t, p.m.name)
+	}
+}
+
+// unsaved is a journal whose last write has failed.
+type unsaved struct {
+	// times are the failures in a row, the last one at at.
+	times uint32
+	at    time.Duration
+	// waits: it has not been written anew since, and nothing explains that it is late.
+	waits bool
+}
+
+// saves tells of a journal that is written anew behind a failure, after how long a pause.
+func (p *process) saves(e agent.Persist) {
+	if e.Replace && p.unsaved.waits {
+		p.unsaved.waits = false
+		p.m.w.emit(scenarios.Fact{Kind: scenarios.FactRetried, Node: p.m.name, Text: scenarios.TriedJournal, Broken: "a write of its journal", Number: p.unsaved.times, Rest: p.m.w.eng.Now() - p.unsaved.at})
 	}
 }
 

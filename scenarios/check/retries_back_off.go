@@ -54,7 +54,7 @@ func (b backOff) longest(n uint32) time.Duration {
 }
 
 // retriesBackOff: whoever repeats a failing request, write or call leaves what has refused it alone for as long as it documents, and longer
-// each time; and a call that VPP or Linux have refused is made again when its pause is over, whatever else waits for longer. What brings something new, as a CNI request that waits for the disk, may be tried for at once, and the world tells no failure of
+// each time; and a call that VPP or Linux have refused, or a journal whose write has failed, is made or written again when its pause is over, whatever else waits for longer. What brings something new, as a CNI request that waits for the disk, may be tried for at once, and the world tells no failure of
 // such a try.
 //
 // A snapshot has no history.
