@@ -244,8 +244,8 @@ const (
 func (x *plugin) answered() {
 	m := x.m
 	took := m.w.eng.Now() - x.asked
-	if took < slowLeast || !m.able() || x.asked-max(m.ableAt, m.hitAt, m.refusedAt) < calmLeast {
-		return
+	if took < slowLeast || !m.able() || x.asked-max(m.ableAt, m.hitAt) < calmLeast || m.refusedAt != 0 && x.asked-m.refusedAt < hitLasts {
+		return // what was refused again and again waits for up to half a minute
 	}
 	m.fact(scenarios.Fact{Kind: scenarios.FactSlow, Owner: x.owner, Pod: x.pod, Text: x.command, Rest: took})
 }
