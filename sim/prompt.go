@@ -35,6 +35,13 @@ func (p *process) promptly(owner ipam.Owner, a agent.Answer) {
 	if a.Code != 0 || !r.Addr.IsValid() || len(p.made) == 0 {
 		return
 	}
+	about := func(k vppwire.Key) bool {
+		return k.MAC != (vppwire.MAC{}) && k.MAC == r.MAC || k.Netns != "" && k.Netns == r.Netns ||
+			k.Prefix.IsValid() && (k.Prefix.Addr() == r.Addr.Addr() || k.Prefix.Addr() == r.Second.Addr())
+	}
+	if about(p.made[len(p.made)-1]) {
+		return // as a rule, so that not all attachments are gone through for the name of its interface
+	}
 	iface := ""
 	for t := range p.agent.Attachments() {
 		if t.Sandbox.Owner == owner {
@@ -42,10 +49,7 @@ func (p *process) promptly(owner ipam.Owner, a agent.Answer) {
 			break
 		}
 	}
-	own := func(k vppwire.Key) bool {
-		return k.MAC != (vppwire.MAC{}) && k.MAC == r.MAC || k.Netns != "" && k.Netns == r.Netns || k.Name != "" && strings.HasSuffix(iface, k.Name) ||
-			k.Prefix.IsValid() && (k.Prefix.Addr() == r.Addr.Addr() || k.Prefix.Addr() == r.Second.Addr())
-	}
+	own := func(k vppwire.Key) bool { return about(k) || k.Name != "" && strings.HasSuffix(iface, k.Name) }
 	trunk := vppwire.AFPacketName(vppwire.TrunkVPPDevice)
 	for i, k := range slices.Backward(p.made) {
 		if k.Name == trunk && k.MAC == (vppwire.MAC{}) {

@@ -19,6 +19,9 @@ type subject struct {
 	generation int64
 }
 
+// cursor reports whether it is where a block's next pick begins, which is written only with all the rest.
+func (s subject) cursor() bool { return s.block.IsValid() && s.addr.IsValid() }
+
 // recording is what a journal says.
 type recording struct {
 	says map[subject]string
@@ -39,7 +42,7 @@ func newRecording(records []agent.Record) *recording {
 // place among the others, that is not known.
 func (r *recording) add(record *agent.Record) bool {
 	at, says := subjectOf(record)
-	if at.block.IsValid() && !at.addr.IsValid() {
+	if at.block.IsValid() && !at.cursor() {
 		r.blocks = slices.DeleteFunc(r.blocks, func(p netip.Prefix) bool { return p == at.block })
 		if record.IPAM.Op == ipam.OpBlock {
 			r.blocks = append(r.blocks, at.block)
@@ -58,10 +61,7 @@ func (r *recording) add(record *agent.Record) bool {
 func (r *recording) changes(records []agent.Record) (n int) {
 	other := newRecording(records)
 	for at, says := range other.says { //vppdrill:unordered a count
-		if at.kind == agent.RecordIPAM && at.block.IsValid() && at.addr.IsValid() {
-			continue // a cursor is written only with the rest
-		}
-		if r.says[at] != says {
+		if !at.cursor() && r.says[at] != says {
 			n++
 		}
 	}
@@ -71,7 +71,7 @@ func (r *recording) changes(records []agent.Record) (n int) {
 	}
 	n += len(other.blocks) - same
 	for at := range r.says { //vppdrill:unordered a count
-		if _, still := other.says[at]; !still && !(at.block.IsValid() && at.addr.IsValid()) {
+		if _, still := other.says[at]; !still && !at.cursor() {
 			n++
 		}
 	}

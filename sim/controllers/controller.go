@@ -151,7 +151,7 @@ func (c *controller) perform(effects []nodeipam.Effect) {
 			c.due = !e.At.IsZero()
 			c.alarm(e.At, func() { c.step(nodeipam.Woke{}) })
 		case nodeipam.RecordEvent:
-			if e.Reason == noneLeft {
+			if e.Reason == cidrNotAvailable {
 				c.inLine(e.Name, scenarios.LineJoined)
 			}
 			c.env.Note(c.name, string(e.AppendText(nil)))
@@ -163,9 +163,6 @@ func (c *controller) perform(effects []nodeipam.Effect) {
 		}
 	}
 }
-
-// noneLeft is why an allocator records an event about a node that it finds no block for, upstream's word.
-const noneLeft = "CIDRNotAvailable"
 
 // inLine tells of a node that waits for a block or is given one. Where a cloud gives them, the allocator has none to give.
 func (c *controller) inLine(node, what string) {

@@ -246,8 +246,10 @@ func (h *hearing) asks(e nodeipam.Effect) (name, why string) {
 func (h *hearing) needless(n *heard, e nodeipam.Effect) string {
 	switch e := e.(type) {
 	case nodeipam.PatchNodeCIDRs:
-		has := texts(e.CIDRs)
-		if len(n.PodCIDRs) > 0 && (h.kind != nodeipam.CloudAllocatorType || slices.Equal(n.PodCIDRs, has)) {
+		has := func() bool {
+			return slices.EqualFunc(n.PodCIDRs, e.CIDRs, func(text string, p netip.Prefix) bool { return text == p.String() })
+		}
+		if len(n.PodCIDRs) > 0 && (h.kind != nodeipam.CloudAllocatorType || has()) {
 			return fmt.Sprintf("is to write pod CIDRs into an object of which it has been told that it has %v", n.PodCIDRs)
 		}
 	case nodeipam.TouchNode:
@@ -306,12 +308,4 @@ func (h *hearing) idle() (name, what string) {
 		}
 	}
 	return "", ""
-}
-
-func texts(list []netip.Prefix) []string {
-	out := make([]string, len(list))
-	for i, p := range list {
-		out[i] = p.String()
-	}
-	return out
 }
