@@ -23,7 +23,7 @@ import (
 )
 
 // plantedOnMachines are the laws that TestPlantedOnVPP breaks on a real lab; they look at dumps.
-var plantedOnMachines = []string{"reachable", "books-agree", "tunnels-symmetric", "senders-bound", "host-routes", "packets-fit"}
+var plantedOnMachines = []string{"reachable", "books-agree", "tunnels-symmetric", "senders-bound", "host-routes", "routes-needed", "packets-fit"}
 
 // PlantedOnMachines is for the tests of package lab_test.
 func PlantedOnMachines() []string { return plantedOnMachines }

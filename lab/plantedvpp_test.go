@@ -118,6 +118,9 @@ func TestPlantedOnVPP(t *testing.T) {
 	breaks(ctx, t, w, "host-routes", func() error {
 		return w.InHost("node-1", "ip", "route", "add", "198.18.0.0/15", "via", n.HostVPP.String())
 	})
+	breaks(ctx, t, w, "routes-needed", func() error { // the host's route to all pods leads there already
+		return w.InHost("node-1", "ip", "route", "add", n.Blocks[0].Prefix.String(), "via", n.HostVPP.String())
+	})
 	shared, ctx := standing(t, "# Pods on a trunk.\nname: planted-trunk\ntopology: {nodes: 1, podsPerNode: 2}\nconfig: {wiring: {pod: macvlan}}\n")
 	breaks(ctx, t, shared, "senders-bound", func() error {
 		c, err := vppproc.Dial(shared.VPPDirOf("node-1"))
@@ -128,8 +131,10 @@ func TestPlantedOnVPP(t *testing.T) {
 		_, err = c.CLI(ctx, "set interface input acl intfc host-vpptrunk ip4-table 0 del")
 		return err
 	})
-	if err := w.InHost("node-1", "ip", "route", "del", "198.18.0.0/15"); err != nil {
-		t.Fatal(err)
+	for _, dst := range []string{"198.18.0.0/15", n.Blocks[0].Prefix.String()} {
+		if err := w.InHost("node-1", "ip", "route", "del", dst); err != nil {
+			t.Fatal(err)
+		}
 	}
 	breaks(ctx, t, w, "packets-fit", func() error {
 		return w.InPod("node-1", n.Pods[0], "ip", "link", "set", n.Pods[0].Owner.IfName, "mtu", "1400")

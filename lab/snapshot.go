@@ -149,10 +149,10 @@ func Claim(out *scenarios.NodeState, s *rest.State, m mode.Config) {
 	}
 	if n := s.Second; n != nil {
 		out.Second = &scenarios.SecondFamily{Address: n.Address, VXLANAddress: n.VXLAN, HostSubnet: n.HostSubnet, HostVPP: n.HostVPP, HostLinux: n.HostLinux,
-			PodSubnet: n.PodSubnet, FormerPodSubnets: n.FormerPodSubnets}
+			PodSubnet: n.PodSubnet, FormerPodSubnets: n.FormerPodSubnets, HostSubnets: n.HostSubnets}
 	}
 	out.ServiceRange = s.Services
-	out.PodSubnet, out.FormerPodSubnets, out.Blocks, out.Reserved = s.PodSubnet, s.FormerPodSubnets, s.Blocks, s.Reserved
+	out.PodSubnet, out.FormerPodSubnets, out.HostSubnets, out.Blocks, out.Reserved = s.PodSubnet, s.FormerPodSubnets, s.HostSubnets, s.Blocks, s.Reserved
 	out.Leases = func() iter.Seq[ipam.Lease] { return slices.Values(s.Leases) }
 }
 

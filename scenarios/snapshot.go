@@ -72,6 +72,8 @@ type NodeState struct {
 	// HostSubnet is the node's part of the VPP-host subnet; HostVPP and HostLinux its two ends.
 	HostSubnet         netip.Prefix
 	HostVPP, HostLinux netip.Addr
+	// HostSubnets are the cluster-wide ranges of such parts: the present one first, behind it those of which some node may hold a part still.
+	HostSubnets []netip.Prefix
 	// Second is what the node has of the second address family; nil in clusters of one.
 	Second *SecondFamily
 	// Management are the addresses by which administrators and the API server know the machine's Linux side.
@@ -135,6 +137,7 @@ type SecondFamily struct {
 	HostVPP, HostLinux netip.Addr
 	PodSubnet          netip.Prefix
 	FormerPodSubnets   []netip.Prefix
+	HostSubnets        []netip.Prefix
 }
 
 // BlockedBy lists the assigned blocks from which the node gives no addresses and of which foreign says that another node's record

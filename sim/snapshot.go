@@ -79,7 +79,7 @@ func (m *machine) state() scenarios.NodeState {
 		n.HostSubnet, n.HostVPP, n.HostLinux = facts.HostSubnet, facts.HostVPP, facts.HostLinux
 	}
 	if len(facts.PodSubnets) > 0 {
-		n.PodSubnet, n.FormerPodSubnets = facts.PodSubnets[0], facts.PodSubnets[1:]
+		n.PodSubnet, n.FormerPodSubnets, n.HostSubnets = facts.PodSubnets[0], facts.PodSubnets[1:], facts.HostSubnets
 	}
 	n.Second = m.second(facts.Second)
 	n.Blocks, n.Reserved = a.Blocks(), a.Reserved()
@@ -104,7 +104,7 @@ func (m *machine) second(facts *mode.Node) *scenarios.SecondFamily {
 	if facts == nil {
 		return nil
 	}
-	s := &scenarios.SecondFamily{Address: facts.Address, PodSubnet: facts.PodSubnets[0], FormerPodSubnets: facts.PodSubnets[1:]}
+	s := &scenarios.SecondFamily{Address: facts.Address, PodSubnet: facts.PodSubnets[0], FormerPodSubnets: facts.PodSubnets[1:], HostSubnets: facts.HostSubnets}
 	if m.w.wiring.Overlay() {
 		s.VXLANAddress = facts.VXLAN.Addr()
 	}

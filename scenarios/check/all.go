@@ -53,6 +53,7 @@ func All() []scenarios.Law {
 		packetsFit(),
 		reachable(),
 		hostRoutes(),
+		routesNeeded(),
 		servicesReached(),
 		booksAgree(),
 		tunnelsSymmetric(),

@@ -2,6 +2,7 @@ package check
 
 import (
 	"net/netip"
+	"slices"
 
 	"github.com/vppdrill/vppdrill/ipam/space"
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -56,13 +57,19 @@ func checkHostRoutes(s scenarios.Snapshot) (occasions int64, err error) {
 func knownRanges(s scenarios.Snapshot) (list []netip.Prefix) {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
-		list = append(append(list, n.PodSubnet, n.HostSubnet, n.ServiceRange), n.FormerPodSubnets...)
-		if second := n.Second; second != nil {
-			list = append(append(list, second.PodSubnet, second.HostSubnet), second.FormerPodSubnets...)
-		}
+		list = append(list, clusterRanges(n)...)
 		for _, b := range n.Blocks {
 			list = append(list, b.Prefix)
 		}
+	}
+	return list
+}
+
+// clusterRanges are the ranges that a node takes for those of all pods, hosts and services; some may be invalid.
+func clusterRanges(n *scenarios.NodeState) []netip.Prefix {
+	list := slices.Concat([]netip.Prefix{n.PodSubnet, n.HostSubnet, n.ServiceRange}, n.FormerPodSubnets, n.HostSubnets)
+	if second := n.Second; second != nil {
+		list = slices.Concat(list, []netip.Prefix{second.PodSubnet, second.HostSubnet}, second.FormerPodSubnets, second.HostSubnets)
 	}
 	return list
 }

@@ -249,7 +249,8 @@ func (h *hearing) needless(n *heard, e nodeipam.Effect) string {
 		has := func() bool {
 			return slices.EqualFunc(n.PodCIDRs, e.CIDRs, func(text string, p netip.Prefix) bool { return text == p.String() })
 		}
-		if len(n.PodCIDRs) > 0 && (h.kind != nodeipam.CloudAllocatorType || has()) {
+		// CloudAllocator's tries of one write are made without another look, as upstream's are.
+		if len(n.PodCIDRs) > 0 && (h.kind != nodeipam.CloudAllocatorType || n.vain == 0 && has()) {
 			return fmt.Sprintf("is to write pod CIDRs into an object of which it has been told that it has %v", n.PodCIDRs)
 		}
 	case nodeipam.TouchNode:

@@ -27,9 +27,10 @@ type State struct {
 	HostSubnet         netip.Prefix
 	HostVPP, HostLinux netip.Addr
 	// Services is the range that the host's way into VPP leads to, zero where VPP serves none.
-	Services         netip.Prefix
-	PodSubnet        netip.Prefix
-	FormerPodSubnets []netip.Prefix
+	Services  netip.Prefix
+	PodSubnet netip.Prefix
+	// FormerPodSubnets are earlier ranges of pods of which some node may hold a part still; HostSubnets those of hosts, the present one first.
+	FormerPodSubnets, HostSubnets []netip.Prefix
 	// Second is the same of the second address family, from Address on; nil in clusters of one.
 	Second   *Family `json:",omitempty"`
 	Blocks   []ipam.Block
@@ -47,7 +48,8 @@ type Family struct {
 	HostSubnet         netip.Prefix
 	HostVPP, HostLinux netip.Addr
 	PodSubnet          netip.Prefix
-	FormerPodSubnets   []netip.Prefix
+
+	FormerPodSubnets, HostSubnets []netip.Prefix
 }
 
 // StateOf copies what an agent claims. It runs between two of its steps.
@@ -62,7 +64,8 @@ func StateOf(a *agent.Agent) State {
 		s.HostSubnet, s.HostVPP, s.HostLinux = facts.HostSubnet, facts.HostVPP, facts.HostLinux
 	}
 	if n := facts.Second; n != nil {
-		s.Second = &Family{Address: n.Address, PodSubnet: n.PodSubnets[0], FormerPodSubnets: slices.Clone(n.PodSubnets[1:])}
+		s.Second = &Family{Address: n.Address, PodSubnet: n.PodSubnets[0], FormerPodSubnets: slices.Clone(n.PodSubnets[1:]),
+			HostSubnets: slices.Clone(n.HostSubnets)}
 		if a.Mode().Overlay() {
 			s.Second.VXLAN = n.VXLAN.Addr()
 		}
@@ -84,7 +87,7 @@ func StateOf(a *agent.Agent) State {
 		leased(o.Name, o.DHCP)
 	}
 	if len(facts.PodSubnets) > 0 {
-		s.PodSubnet, s.FormerPodSubnets = facts.PodSubnets[0], slices.Clone(facts.PodSubnets[1:])
+		s.PodSubnet, s.FormerPodSubnets, s.HostSubnets = facts.PodSubnets[0], slices.Clone(facts.PodSubnets[1:]), slices.Clone(facts.HostSubnets)
 	}
 	return s
 }

@@ -1,0 +1,122 @@
+package check
+
+import (
+	"net/netip"
+	"slices"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/vppwire"
+)
+
+const routesNeededName = "routes-needed"
+
+// routesNeeded: on each node, every route that was set says something that the next wider one does not say: without it, some packet would go another way.
+// That holds for VPP's tables and for the host's Linux.
+//
+// The ranges of pods, hosts and services that the cluster has or had are routed each for itself: the wider of two may go before the other, and
+// nothing must be lost meanwhile. Where VPP translates, routes to single addresses keep NAT from making them VPP's own.
+//
+// Nodes whose agent or VPP does not run are passed over, as nobody could take away there what is no longer needed.
+func routesNeeded() scenarios.Law {
+	return scenarios.Law{
+		Name:  routesNeededName,
+		Why:   "A route that a wider one makes superfluous costs memory and calls on every node for every peer, and hides that the wider one is missing.",
+		When:  scenarios.Settled,
+		Needs: []scenarios.Evidence{scenarios.VPPTables, scenarios.LinuxTables},
+		Check: checkRoutesNeeded,
+	}
+}
+
+func checkRoutesNeeded(s scenarios.Snapshot) (occasions int64, err error) {
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		if !lives(n) || n.VPP == nil || n.Linux == nil || !n.AgentUp {
+			continue
+		}
+		ranges := clusterRanges(n)
+		_, translates := n.VPP.NAT()
+		for table := range n.VPP.Tables() {
+			var wider []scenarios.Route // those that hold the present one, from the widest on
+			for r := range n.VPP.Routes(table) {
+				for len(wider) > 0 && !within(wider[len(wider)-1].Prefix, r.Prefix) {
+					wider = wider[:len(wider)-1]
+				}
+				if slices.Contains(ranges, r.Prefix) || translates && r.Prefix.IsSingleIP() && r.Action == scenarios.ActionLookup {
+					wider = append(wider, r)
+					continue
+				}
+				occasions++
+				if k := len(wider) - 1; k >= 0 && alike(r, wider[k]) && !between(n.VPP, table, wider[k].Prefix, r.Prefix) {
+					return occasions, broken(routesNeededName, s.At, n.Name, "table %d of %s has a route to %s that does what the one to %s does: it changes no packet's way", table, n.Name, r.Prefix, wider[k].Prefix)
+				}
+				wider = append(wider, r)
+			}
+		}
+		if err := hostRoutesNeeded(s, n, ranges, &occasions); err != nil {
+			return occasions, err
+		}
+	}
+	return occasions, nil
+}
+
+// hostRoutesNeeded judges the host's own routes.
+func hostRoutesNeeded(s scenarios.Snapshot, n *scenarios.NodeState, ranges []netip.Prefix, occasions *int64) error {
+	var all []vppwire.HostRoute
+	for r := range n.Linux.Routes("") {
+		all = append(all, r)
+	}
+	for _, r := range all {
+		if r.Link != vppwire.HostLinuxDevice || !r.Via.IsValid() || slices.Contains(ranges, r.Dst) {
+			continue
+		}
+		*occasions++
+		next := vppwire.HostRoute{}
+		for _, w := range all {
+			if within(w.Dst, r.Dst) && w.Dst != r.Dst && (!next.Dst.IsValid() || w.Dst.Bits() > next.Dst.Bits()) {
+				next = w
+			}
+		}
+		if next.Via == r.Via && next.Link == r.Link {
+			return broken(routesNeededName, s.At, n.Name, "the host of %s has a route to %s by %s that does what the one to %s does: it changes no packet's way", n.Name, r.Dst, r.Link, next.Dst)
+		}
+	}
+	return nil
+}
+
+// within reports whether wide has all of p's addresses.
+func within(wide, p netip.Prefix) bool { return wide.Bits() <= p.Bits() && wide.Contains(p.Addr()) }
+
+// alike reports whether two routes of one table do the same with a packet.
+func alike(a, b scenarios.Route) bool {
+	if a.Action != b.Action {
+		return false
+	}
+	switch a.Action {
+	case scenarios.ActionForward:
+		return a.Via.IsValid() && a.Via == b.Via && a.Index == b.Index && a.Lookup == b.Lookup
+	case scenarios.ActionLookup:
+		return a.Lookup == b.Lookup
+	case scenarios.ActionDrop:
+		return true
+	}
+	return false
+}
+
+// between reports whether an interface's own network lies between two prefixes, of which the first holds the second.
+func between(vpp scenarios.VPP, table uint32, wide, p netip.Prefix) bool {
+	for i := range vpp.Interfaces() {
+		bound := i.Table4
+		if p.Addr().Is6() {
+			bound = i.Table6
+		}
+		if bound != table {
+			continue
+		}
+		for _, a := range i.Addrs {
+			if own := a.Masked(); own.Addr().BitLen() == p.Addr().BitLen() && within(own, p) && own.Bits() > wide.Bits() {
+				return true
+			}
+		}
+	}
+	return false
+}
