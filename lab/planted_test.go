@@ -156,6 +156,7 @@ var notJudged = map[string]string{
 	"first-served":      "agents and controllers of labs do not tell in which order they find addresses and blocks",
 	"refusals-true":     "what a node had at a refusal is another by the time a lab looks",
 	"warm-kept":         "no lab runs a system that keeps addresses or blocks ready",
+	"reports-true":      "no lab runs a system whose agents report in objects",
 	"told-is-saved":     "the kernel of the lab's machine never dies, so that nothing that was written is lost",
 	"ids-in-turn":       "agents do not tell of single claims",
 	"past-forgotten":    "labs do not wait for minutes after the end",

@@ -36,6 +36,8 @@ const (
 	Turns Evidence = "turns"
 	// FullNodes: NodeState.Resting, Crowded and Misfit.
 	FullNodes Evidence = "resting addresses and crowded nodes"
+	// Reports: NodeState.Reported.
+	Reports Evidence = "what objects report"
 	// WarmTargets: NodeState.Warm.
 	WarmTargets Evidence = "warm targets"
 	// HeldIDs: Snapshot.HeldIDs.
@@ -115,7 +117,7 @@ const (
 func AllEvidence() []Evidence {
 	return []Evidence{Leases, Sandboxes, PodLives, Refusals, NodeIDs, Management, Blocks, AssignedBlocks, BlockedBlocks, FreeBlocks, WaitingPods, Rests, Turns, FullNodes,
 		Disturbances, CleanStops, VPPLives, Checks, ProgramLives, NodeAddresses, NodeLeases, OtherNICs, Removals, Leftovers,
-		Records, IDRests, Disks, Unread, RefusedCalls, Patience, Tries, RangeCounts, NeedlessCalls, Paces, DueThings, Lines, Changes, ClosedRanges, ToldFailures, RecordedEvents, Journals, Claims, FreeAddresses, Holdings, Services, WarmTargets, HeldIDs, LongQuiet, ReachedSettings, VPPTables, LinuxTables}
+		Records, IDRests, Disks, Unread, RefusedCalls, Patience, Tries, RangeCounts, NeedlessCalls, Paces, DueThings, Lines, Changes, ClosedRanges, ToldFailures, RecordedEvents, Journals, Claims, FreeAddresses, Holdings, Services, WarmTargets, Reports, HeldIDs, LongQuiet, ReachedSettings, VPPTables, LinuxTables}
 }
 
 // Missing lists what the law needs and is not among delivered, in the law's order.

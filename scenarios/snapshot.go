@@ -121,6 +121,9 @@ type NodeState struct {
 	Warm []Warm
 	// Settings compares what is configured with what the node's VPP and Linux have; nil where the world cannot tell, or one of agent and VPP is down.
 	Settings iter.Seq[Setting]
+	// Reported compares what is so with what the node's object in the API server says of it; nil where no object says anything, or its writer may be about
+	// to write it. Wanted is what is so.
+	Reported []Setting
 	// VPP is nil when VPP is down, Linux nil when the machine is.
 	VPP   VPP
 	Linux Linux

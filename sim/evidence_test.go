@@ -84,7 +84,7 @@ func seen(f scenarios.Fact, note func(scenarios.Evidence)) {
 // blocks, free addresses and what refusing nodes have, pods that wait in a cluster at rest and full nodes, what is late, what disks lack, records that are refused, refused and needless calls, what controllers count, and requests that nobody answers; so is what snapshots long after the end hold.
 func TestEvidenceIsTold(t *testing.T) {
 	told := map[scenarios.Evidence]bool{scenarios.DueThings: true, scenarios.NeedlessCalls: true, scenarios.RangeCounts: true, scenarios.FreeAddresses: true, scenarios.Holdings: true, scenarios.FreeBlocks: true, scenarios.BlockedBlocks: true, scenarios.WaitingPods: true, scenarios.FullNodes: true, scenarios.Leftovers: true,
-		scenarios.Disks: true, scenarios.Unread: true, scenarios.RefusedCalls: true, scenarios.Patience: true, scenarios.WarmTargets: true, scenarios.Journals: true, scenarios.HeldIDs: true}
+		scenarios.Disks: true, scenarios.Unread: true, scenarios.RefusedCalls: true, scenarios.Patience: true, scenarios.WarmTargets: true, scenarios.Reports: true, scenarios.Journals: true, scenarios.HeldIDs: true}
 	note := func(e scenarios.Evidence) { told[e] = true }
 	for _, name := range []string{"released-addresses-rest", "external-range-changes", "nodeipam-ranges", "nodeipam-exhaustion", "node-leaves", "gc-and-check", "leased-addresses", "storage-network", "services-change", "disk-refuses", "cilium-crd", "cooling-too-short", "agent-restarts"} {
 		s, err := catalog.ByName(name)

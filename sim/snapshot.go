@@ -91,6 +91,9 @@ func (m *machine) state() scenarios.NodeState {
 	if m.w.lingered {
 		n.JournalLines = m.proc.lines
 		n.Warm = m.warm(a)
+		if reporter, ok := m.w.system.(controllers.Reporter); ok {
+			n.Reported = reporter.Reported(m.name)
+		}
 	}
 	if n.VPPUp {
 		n.Settings = m.settings(n)

@@ -33,6 +33,7 @@ func All() []scenarios.Law {
 		refusalsTrue(),
 		addressesInTurn(),
 		warmKept(),
+		reportsTrue(),
 		pastForgotten(),
 		addressStable(),
 		sameAnswer(),
