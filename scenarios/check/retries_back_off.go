@@ -29,8 +29,9 @@ var backOffs = map[string]backOff{
 	scenarios.TriedLook:   {first: time.Second, most: time.Second, each: 1},
 	// ipam/nodeipam: three tries, then a pause of 250 ms, doubled to 5 s and spread by half.
 	scenarios.TriedNode: {first: 125 * time.Millisecond, most: 2500 * time.Millisecond, each: 3, exact: true},
-	// ipam/datastore: 5 s, doubled to 5 min; a request for more than there is makes one for less at once.
-	scenarios.TriedCloud: {first: 5 * time.Second, most: 5 * time.Minute, each: 2},
+	// ipam/datastore: 5 s, doubled to 5 min; a request for a prefix where there is none makes one for addresses at once, and a request for more than
+	// there is one for less.
+	scenarios.TriedCloud: {first: 5 * time.Second, most: 5 * time.Minute, each: 3},
 }
 
 // least is how long n failures in a row take at the least. What begins in the middle of a row has a pause less; a machine's clock may run too
