@@ -34,6 +34,7 @@ type operator struct {
 
 	ready    bool // ledger and resources have been read
 	ledger   bool
+	entered  entered
 	views    map[string]*cluster.Resource
 	gone     map[string]string // incarnations of deleted resources, by name and UID
 	queue    []string
@@ -46,7 +47,7 @@ type operator struct {
 }
 
 func newOperator(s *poolSystem, l *leader) *operator {
-	o := &operator{leader: l, system: s, views: make(map[string]*cluster.Resource)}
+	o := &operator{leader: l, system: s, views: make(map[string]*cluster.Resource), entered: entered{}}
 	pools, err := s.newPools()
 	Accept(l.name, err)
 	o.pools = pools
@@ -150,6 +151,7 @@ func (o *operator) restore(r agent.StoreReply) {
 			stray = append(stray, item)
 		} else {
 			stray = stray[:0]
+			o.entered.add(c)
 		}
 	}
 	o.strike(stray)
@@ -328,6 +330,11 @@ func (o *operator) append(entries []cilium.Claim, then func()) {
 		return
 	}
 	c := entries[0]
+	if why := o.entered.needless(c, o.shows(c.Node, c.CIDR)); why != "" {
+		node, _, _ := strings.Cut(c.Node, "/")
+		o.env.needless(node, o.name+": the ledger's entry "+c.String(), why)
+	}
+	o.entered.add(c)
 	o.system.requests++
 	o.store(agent.StoreRequest{Op: agent.StoreCreate, Key: ledgerKey(c.Version), Value: c.String()}, func(r agent.StoreReply) {
 		if r.Err != agent.StoreOK {
