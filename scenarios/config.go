@@ -297,16 +297,19 @@ type NICSettings struct {
 	UseDHCP bool         `yaml:"useDHCP" doc:"It leases an address of config.dhcp.otherRange."`
 }
 
+// Settings are what is special about a node, of which that may be nothing.
+func (s *Scenario) Settings(node string) NodeSettings {
+	if i := slices.IndexFunc(s.Config.Nodes, func(n NodeSettings) bool { return n.Name == node }); i >= 0 {
+		return s.Config.Nodes[i]
+	}
+	return NodeSettings{Name: node}
+}
+
 // OtherNICs are what a node's VPP has of the interfaces that are configured for it, in the configuration's order.
 func (s *Scenario) OtherNICs(node string) (list []NICSettings) {
-	for i := range s.Config.Nodes {
-		if s.Config.Nodes[i].Name != node {
-			continue
-		}
-		for _, nic := range s.Config.Nodes[i].Others {
-			if slices.Contains(s.Topology.OtherNICs, nic.Name) {
-				list = append(list, nic)
-			}
+	for _, nic := range s.Settings(node).Others {
+		if slices.Contains(s.Topology.OtherNICs, nic.Name) {
+			list = append(list, nic)
 		}
 	}
 	return list

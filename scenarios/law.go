@@ -232,8 +232,8 @@ const (
 	FactChanging
 	// FactRange: from now on controllers are to give nodes blocks of range Prefix (Text: RangeOpened), or none any more (RangeClosed).
 	FactRange
-	// FactTold: a request of the node's address management or a write of its agent's journal (Broken: what and why) was refused or not answered; Text is
-	// what the one who asked said of that where people look, "" for nothing.
+	// FactTold: a request of the node's address management or a write of its agent's journal (Broken: what and why) was refused or not answered, or the agent
+	// has heard of something that people are to know; Text is what the one who asked said of that where people look, "" for nothing.
 	FactTold
 	// FactDue: something that a program is to do by itself (Text: what) has been due for Rest, for as long as nothing was asked of the cluster and beside what it
 	// takes by design; and nothing has disturbed the cluster for long. It is told again while it stays so.

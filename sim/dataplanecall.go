@@ -116,6 +116,7 @@ func (d *dataplaneCall) perform() (vppwire.Result, bool) {
 	if d.twice {
 		r = d.call.Do(context.Background(), p.m.dataplane())
 	}
+	p.lease.look(p.m, d.call)
 	p.m.afterCall(d, taking, idle && r.Err == nil)
 	if r.Err != nil && !r.Lost {
 		w.note(p.m, "answer", r.Err.Error())

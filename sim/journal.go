@@ -51,10 +51,9 @@ func (p *process) persist(e agent.Persist) {
 	w.eng.After(p.syncedAt-w.eng.Now(), &synced{p: p, seq: e.Seq, failed: !ok, verdict: verdict})
 }
 
-// stepFacts tells what a step says of the journal, and what it changes in the agent's leases: what is gone, then ID and blocks, then what is new. The blocks that
+// stepFacts tells what a step changes in the agent's leases: what is gone, then ID and blocks, then what is new. The blocks that
 // the agent shows are the outcome of all writes of the step, so these are told as one.
 func (p *process) stepFacts(effects []agent.Effect) {
-	p.toldOfJournal(effects)
 	if p.leases == nil {
 		return
 	}

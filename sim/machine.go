@@ -171,9 +171,14 @@ func (m *machine) crashes(by vppmodel.CrashTrigger, request api.Message) {
 	m.fact(scenarios.Fact{Kind: scenarios.FactVPPCrash, Text: fmt.Sprintf("a VPP 25.10 would die of %s: %s", request.GetMessageName(), by)})
 }
 
-// tellVPP tells a living agent that VPP is there.
+// tellVPP tells a living agent that a VPP has started.
 func (m *machine) tellVPP() {
 	m.fact(scenarios.Fact{Kind: scenarios.FactDisturbed, Text: scenarios.VPPUp})
+	m.connectVPP()
+}
+
+// connectVPP tells a living agent that VPP is there.
+func (m *machine) connectVPP() {
 	if m.proc != nil && m.vpp != nil && !m.vppPaused {
 		m.proc.step(agent.VPPUp{PID: m.pid, Version: vppmodel.Version, NICs: m.w.nics()})
 	}

@@ -57,10 +57,18 @@ func (m *machine) pauseVPP(pause bool) {
 	}
 	m.vppPaused, m.ableAt = pause, m.w.eng.Now()
 	p := m.proc
+	if pause && p != nil {
+		since := m.ableAt
+		m.w.eng.After(pingTime, &happening{m, "no answer to a ping", func() {
+			if m.vppPaused && m.ableAt == since && p.withheldSeq != p.call.seq {
+				p.silent()
+			}
+		}})
+	}
 	switch {
 	case pause || p == nil:
 	case m.pausedUnder != p: // it could not connect meanwhile
-		m.tellVPP()
+		m.connectVPP()
 	case p.withheldSeq == p.call.seq && p.withheldSeq != 0:
 		p.withheldSeq = 0
 		p.call.seq++ // the timeout is nobody's any more
@@ -77,5 +85,25 @@ func (p *process) withhold() {
 		return
 	}
 	p.withheld, p.withheldSeq = r, p.call.seq
-	p.m.w.eng.After(p.m.w.callTimeout, &lateResult{p: p, seq: p.call.seq, result: p.call.call.Unanswered(), what: "no answer"})
+	seq := p.call.seq
+	p.m.w.eng.After(p.m.w.callTimeout, &happening{p.m, "no answer", func() {
+		if p.call.seq == seq {
+			p.silent()
+		}
+	}})
+}
+
+// pingTime is how long a VPP without a call stands still until an agent's driver gives the connection up: it asks every 2 s, and waits for 5 s
+// (vppwire/host, pingEvery and pingPatience).
+const pingTime = 7 * time.Second
+
+// silent tells the agent that its driver has given up the connection to a VPP that stands still. It connects again when VPP goes on.
+func (p *process) silent() {
+	m := p.m
+	if p.dead || p.paused || m.vpp == nil || m.pausedUnder != p {
+		return
+	}
+	m.pausedUnder, p.withheldSeq = nil, 0
+	p.call.seq++ // its answer is nobody's any more
+	p.step(agent.VPPDown{Silent: true})
 }

@@ -90,6 +90,7 @@ type process struct {
 	wokeAt    time.Duration
 	wokeTimes int
 	inVain    wakesInVain
+	lease     leaseLook
 	writing
 	retries retries
 	// witnessedState is what the run's witness was told last.
@@ -136,6 +137,7 @@ func (p *process) step(ev agent.Event) {
 	p.tried(ev)
 	p.answered(ev)
 	p.looking.heard(p, ev)
+	notices := p.notices(ev)
 	p.stepped = true
 	p.m.w.stepping = p.m.name
 	var effects []agent.Effect
@@ -147,6 +149,7 @@ func (p *process) step(ev agent.Event) {
 	p.m.w.stepping = ""
 	p.vainly(ev, effects)
 	p.retried(ev, effects)
+	p.noticed(notices, effects)
 	p.stepFacts(effects) // what the agent decides is a fact from now on, whether or not it survives
 	p.m.tellAddresses()
 	p.decisions(effects)

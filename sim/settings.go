@@ -167,21 +167,17 @@ func (m *machine) leaseSettings(*scenarios.NodeState) (list []scenarios.Setting)
 func (m *machine) gateway(n *scenarios.NodeState) (gw netip.Addr, known bool) {
 	c := &m.w.s.Config
 	gw = c.IPAM.DefaultGateway
-	for i := range c.Nodes {
-		if c.Nodes[i].Name == m.name && c.Nodes[i].Gateway.IsValid() {
-			gw = c.Nodes[i].Gateway
-		}
+	if own := m.w.s.Settings(m.name).Gateway; own.IsValid() {
+		gw = own
 	}
 	return gw, !c.Leases(m.name) && n.Address.IsValid() && (!gw.IsValid() || n.Address.Masked().Contains(gw))
 }
 
 // routeSettings are the node's address, where one is configured, and where its VPP sends what nothing else leads to.
 func (m *machine) routeSettings(n *scenarios.NodeState) (list []scenarios.Setting) {
-	for _, own := range m.w.s.Config.Nodes {
-		if own.Name == m.name && own.IP.IsValid() {
-			main, _ := m.vpp.Interface(mainNIC)
-			list = append(list, setting("whether "+main.Name+" has "+own.IP.String(), true, slices.Contains(main.Addrs, own.IP)))
-		}
+	if own := m.w.s.Settings(m.name); own.IP.IsValid() {
+		main, _ := m.vpp.Interface(mainNIC)
+		list = append(list, setting("whether "+main.Name+" has "+own.IP.String(), true, slices.Contains(main.Addrs, own.IP)))
 	}
 	gw, known := m.gateway(n)
 	if !known || !gw.IsValid() {

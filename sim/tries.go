@@ -3,7 +3,6 @@ package sim
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam/datastore"
@@ -171,20 +170,4 @@ func (p *process) conflicted(ev agent.StoreReply) {
 		delete(w.vain, of(p.conflict))
 	}
 	p.conflict = c
-}
-
-// toldOfJournal tells what an agent says of a write of its journal that has failed, in the step in which it hears of that.
-func (p *process) toldOfJournal(effects []agent.Effect) {
-	if p.toldOf == p.gaveUp {
-		return
-	}
-	p.toldOf = p.gaveUp
-	said := ""
-	for _, e := range effects {
-		if l, is := e.(agent.Log); is && l.Level >= int(slog.LevelWarn) {
-			said = l.Message
-			break
-		}
-	}
-	p.m.w.emit(scenarios.Fact{Kind: scenarios.FactTold, Node: p.m.name, Broken: "a write of the agent's journal: " + errDisk.Error(), Text: said})
 }

@@ -5,7 +5,8 @@ import "github.com/vppdrill/vppdrill/scenarios"
 const failuresToldName = "failures-told"
 
 // failuresTold: whoever's request is refused, or not answered, says so where people look: a node's address management of the cloud, an operator in the
-// node's resource, an agent of its disk. It goes on and makes good what it can; that it does so says nobody who looks for why pods wait.
+// node's resource, an agent of its disk; and an agent records an event when VPP does not answer, lacks an interface that the configuration names, has no
+// room for a pod's, or loses the lease of the node's address. It goes on and makes good what it can; that it does so says nobody who looks for why pods wait.
 //
 // A snapshot has no history.
 func failuresTold() scenarios.Law {
@@ -28,7 +29,7 @@ func (w *toldWatcher) Observe(f *scenarios.Fact) error {
 	}
 	w.checks++
 	if f.Text == "" {
-		return broken(failuresToldName, f.At, f.Node, "%s: that was told to whoever asked for it on %s, and nothing is said of it where people look: look at what becomes of its notes", f.Broken, f.Node)
+		return broken(failuresToldName, f.At, f.Node, "%s: %s has heard of that, and nothing is said of it where people look: look at what becomes of its notes", f.Broken, f.Node)
 	}
 	return nil
 }

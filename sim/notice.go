@@ -1,0 +1,83 @@
+package sim
+
+import (
+	"log/slog"
+	"slices"
+	"strings"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/vppwire"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+)
+
+// notice is something that an agent hears of and that it has to say in the same step where people look: as an event with a reason, or, without one, in
+// its log.
+type notice struct{ what, reason string }
+
+// leaseLook is what VPP has said of the lease of the node's address.
+type leaseLook struct {
+	// found is what the last dump found, shown what the one before had that the agent was told of.
+	found, shown bool
+}
+
+// look notes what a dump that is being answered finds.
+func (l *leaseLook) look(m *machine, c vppwire.Call) {
+	if c.Name() == leaseDump {
+		l.found = m.leased().IsValid()
+	}
+}
+
+// leaseDump tells of DHCP clients and their leases.
+const leaseDump = "dhcp_client_dump"
+
+// notices are what the agent is to say of an event.
+func (p *process) notices(ev agent.Event) (list []notice) {
+	w, name := p.m.w, p.m.name
+	switch ev := ev.(type) {
+	case agent.Persisted:
+		if p.toldOf != p.gaveUp {
+			list = append(list, notice{what: "a write of the agent's journal: " + errDisk.Error()})
+		}
+		p.toldOf = p.gaveUp
+	case agent.VPPDown:
+		p.lease = leaseLook{}
+		if ev.Silent {
+			list = append(list, notice{"VPP runs and does not answer", agent.ReasonSilent})
+		}
+	case agent.VPPUp:
+		p.lease = leaseLook{}
+		for _, o := range w.s.Settings(name).Others {
+			if !slices.Contains(ev.NICs, o.Name) {
+				list = append(list, notice{"a VPP without " + o.Name, agent.ReasonNoNIC})
+			}
+		}
+	case agent.Called:
+		if p.call.call.Name() != leaseDump || ev.Result.Lost || ev.Result.Err != nil || !w.s.Config.Leases(name) {
+			break
+		}
+		if p.lease.shown && !p.lease.found {
+			list = append(list, notice{"the lease of the node's address has ended", agent.ReasonLeaseLost})
+		}
+		p.lease.shown = p.lease.found
+	}
+	return list
+}
+
+// noticed tells what the agent has said of what it heard, and of pods that it refuses because VPP has no room for their interfaces.
+func (p *process) noticed(list []notice, effects []agent.Effect) {
+	for _, e := range effects {
+		if a, is := e.(agent.Answer); is && strings.Contains(a.Message, vppwire.ErrNoRoom.Error()) {
+			list = append(list, notice{"an ADD for which VPP has no room", agent.ReasonNoRoom})
+		}
+	}
+	for _, n := range list {
+		said := ""
+		for _, e := range effects {
+			if l, is := e.(agent.Log); is && l.Level >= int(slog.LevelWarn) && (n.reason == "" || n.reason == l.Reason) {
+				said = l.Message
+				break
+			}
+		}
+		p.m.w.emit(scenarios.Fact{Kind: scenarios.FactTold, Node: p.m.name, Broken: n.what, Text: said})
+	}
+}
