@@ -35,6 +35,10 @@ type heard struct {
 	// asking counts requests without an answer; looked is when the cloud or the API server was asked last.
 	asking int
 	looked time.Time
+	// wrote: an alias was added, or CIDRs were written, since the cloud was asked last.
+	wrote bool
+	// failedAt is when a request of a loop failed that has not been tried again, zero for none.
+	failedAt time.Time
 	// picked are CIDRs that this life has asked to have written, for all it knows they are or may be; doubt: nobody knows.
 	picked []netip.Prefix
 	doubt  bool
@@ -84,6 +88,9 @@ func (h *hearing) hear(ev nodeipam.Event) {
 		if n := h.nodes[q.uid]; n != nil {
 			n.asking--
 			n.failed = ev.Outcome != nodeipam.Done
+			if n.failed {
+				n.failedAt = h.c.now()
+			}
 			n.surveyed = n.surveyed || ev.Outcome != nodeipam.Unknown
 			n.aliases = ev.CIDRs
 		}
@@ -180,8 +187,12 @@ func (h *hearing) answered(ev nodeipam.Answered) {
 	}
 	done := ev.Outcome == nodeipam.Done
 	n.failed = !done || n.failed
+	if !done {
+		n.failedAt = h.c.now()
+	}
 	switch q.of.(type) {
 	case nodeipam.PatchNodeCIDRs:
+		n.wrote = n.wrote || done
 		switch {
 		case done:
 			n.vain, n.doubt = 0, false
@@ -198,7 +209,7 @@ func (h *hearing) answered(ev nodeipam.Answered) {
 	case nodeipam.GetNode:
 		n.failed = !done
 	case nodeipam.AddAlias:
-		n.aliases = nil // it is another one now, or nobody knows
+		n.aliases, n.wrote = nil, n.wrote || done // it is another one now, or nobody knows
 	}
 	if done && ev.Node != nil {
 		h.see(ev.Node, false)
@@ -228,7 +239,10 @@ func (h *hearing) asks(e nodeipam.Effect) (name, why string) {
 	if n == nil {
 		return name, "is about an object that it knows to be gone"
 	}
-	why = h.needless(n, e)
+	if why = h.needless(n, e); why == "" {
+		why = h.late(n)
+	}
+	n.failedAt = time.Time{}
 	h.asked[id] = question{n.UID, e}
 	n.asking++
 	switch e := e.(type) {
@@ -236,11 +250,20 @@ func (h *hearing) asks(e nodeipam.Effect) (name, why string) {
 		n.picked = e.CIDRs
 		delete(n.told, cidrNotAvailable)
 	case nodeipam.GetAliases:
-		n.changed, n.looked = false, h.c.now()
+		n.changed, n.looked, n.wrote = false, h.c.now(), false
 	case nodeipam.GetNode:
 		n.looked = h.c.now()
 	}
 	return name, why
+}
+
+// late says that a loop is tried again later than the longest pause behind failures.
+func (h *hearing) late(n *heard) string {
+	const most = nodeipam.DefaultMaxBackoff + nodeipam.DefaultMaxBackoff/100 // a machine's clock may run too slowly
+	if pause := h.c.now().Sub(n.failedAt); h.synced() && !n.failedAt.IsZero() && pause > most {
+		return fmt.Sprintf("is made %s after a try has failed, where a pause lasts %s at the most", pause, nodeipam.DefaultMaxBackoff)
+	}
+	return ""
 }
 
 func (h *hearing) needless(n *heard, e nodeipam.Effect) string {
@@ -265,8 +288,8 @@ func (h *hearing) needless(n *heard, e nodeipam.Effect) string {
 			return fmt.Sprintf("is made %s after it was looked at last, when all was in order", h.c.now().Sub(n.looked))
 		}
 	case nodeipam.SetNetworkAvailable:
-		// CloudAllocator sets it with each sync, as upstream's does.
-		if h.synced() && n.NetworkUnavailable == nodeipam.ConditionFalse {
+		// CloudAllocator sets it with each sync, as upstream's does, and the others behind whatever they have written of a CIDR.
+		if h.synced() && n.NetworkUnavailable == nodeipam.ConditionFalse && !n.wrote {
 			return "is made although it has been told that the condition is so"
 		}
 	case nodeipam.AddAlias:
