@@ -108,9 +108,7 @@ func (d *ipamd) step(ev datastore.Event) {
 			if e.Call.Op == datastore.ReadIMDS && e.Call.ENI == "" {
 				d.looked.again(&d.system.env, d.node, scenarios.PacedLook)
 			}
-			if at, of := d.joins.of(e.Call); of != "" {
-				at.again(&d.system.env, d.node, of)
-			}
+			d.tries(e.Call)
 			if _, woke := ev.(datastore.Woke); woke && e.Call.Op == datastore.UnassignUnits { // with an answer it goes on with the next ENI
 				d.shrank.again(&d.system.env, d.node, scenarios.PacedShrink)
 				d.returns(true)
@@ -222,6 +220,7 @@ func (d *ipamd) answer(c datastore.Call, r datastore.Result) {
 		d.heardOf(c, r)
 	}
 	d.step(datastore.Called{Result: r})
+	d.tried(c, r, d.said)
 	awaited := c.Op == datastore.ReadIMDS && c.ENI != "" // looks for a new interface each second, and tells in the end
 	if told := d.system.env.Told; told != nil && r.Err != nil && d.heeded && !awaited && !d.dead {
 		told(d.node, c.Op.String()+": "+r.Err.Error(), d.said)
