@@ -33,6 +33,7 @@ func (w *World) build(pools agent.Pools) (err error) {
 	w.store.Store.Committed = w.recordChanged
 	w.api.OnDelivery(w.delivery)
 	w.api.OnList(w.listing)
+	w.api.Observe(w.unchanged)
 	w.watchEndpoints()
 	if err := w.makeSystem(); err != nil {
 		return err

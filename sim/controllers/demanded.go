@@ -38,7 +38,14 @@ func (w waitingPods) in(pool string, now time.Time, holds func(ipam.Owner) bool)
 func (r *requester) judge(needed []int) {
 	several := len(r.system.env.Plan.Cilium.Pools) > 0
 	in := func(block netip.Prefix, pool string) bool { return !several || r.system.poolOf(block) == pool }
-	holds := func(o ipam.Owner) bool { _, ok := r.alloc.Lease(o); return ok }
+	holds := func(o ipam.Owner) bool {
+		for l := range r.alloc.Leases() {
+			if l.Owner == o {
+				return true
+			}
+		}
+		return false
+	}
 	for i, d := range r.demands {
 		if _, own := d.Demand.(*allocatorDemand); !own {
 			continue
