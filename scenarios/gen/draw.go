@@ -50,6 +50,7 @@ func Draw(c Chooser, p Profile, name string) *scenarios.Scenario {
 	d.drawMaintenance(&s)
 	d.drawLists(&s.Faults)
 	d.drawOtherGC(s.Timeline)
+	d.drawEpilogue(&s, p)
 	if err := s.Validate(); err != nil {
 		panic(fmt.Sprintf("gen: drew an invalid scenario: %v\n%s", err, s.Marshal()))
 	}

@@ -14,19 +14,23 @@ import (
 func Vary(c Chooser, p Profile, s, other *scenarios.Scenario, name string) *scenarios.Scenario {
 	d := drawer{c}
 	const tries = 4
+	broken, epilogue := parts(s.Timeline)
+	from := *other
+	from.Timeline, _ = parts(other.Timeline)
 	for range tries {
 		v := *s
 		v.Name, v.File = name, ""
-		v.Timeline = slices.Clone(s.Timeline)
+		v.Timeline = slices.Clone(broken)
 		v.Faults.Inject = slices.Clone(s.Faults.Inject)
 		for range 1 + c.Pick("changes", 4) {
-			one(d, "change", variations[:]...)(d, p, &v, other)
-		}
-		if len(v.Timeline) == 0 {
-			v.Timeline = nil
+			one(d, "change", variations[:]...)(d, p, &v, &from)
 		}
 		slices.SortStableFunc(v.Timeline, func(a, b scenarios.Step) int { return cmp.Compare(a.Time, b.Time) })
-		if timed(v.Timeline) && v.Validate() == nil {
+		valid := timed(v.Timeline)
+		if v.Timeline = append(v.Timeline, epilogue...); len(v.Timeline) == 0 {
+			v.Timeline = nil
+		}
+		if valid && v.Validate() == nil {
 			return &v
 		}
 	}
