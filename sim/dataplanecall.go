@@ -184,7 +184,11 @@ func (l *lateResult) AppendText(b []byte) []byte {
 
 // Fire implements engine.Event.
 func (l *lateResult) Fire() {
-	if !l.p.dead && l.seq == l.p.call.seq && l.p.m.vpp != nil {
-		l.p.called(l.result)
+	switch p := l.p; {
+	case p.dead || l.seq != p.call.seq || p.m.vpp == nil:
+	case l.result.Lost:
+		p.silent()
+	default:
+		p.called(l.result)
 	}
 }

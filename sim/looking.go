@@ -54,7 +54,7 @@ func (l *looking) doubt() {
 
 // answered notes what became of a call.
 func (l *looking) answered(c vppwire.Call, r vppwire.Result) {
-	good := r.Err == nil && !r.Lost
+	good := r.Err == nil
 	switch {
 	case !c.Writes() && good:
 		text := string(c.AppendText(nil))
@@ -100,7 +100,7 @@ func (l *looking) writes(c vppwire.Call) {
 // looked ends the look of an agent that has nothing left to do or to ask.
 func (p *process) looked(ev agent.Event, effects []agent.Effect) {
 	called, is := ev.(agent.Called)
-	if is && called.Result.Err == nil && !called.Result.Lost && p.looking.caused && !slices.ContainsFunc(effects, isCall) && p.agent.Idle() {
+	if is && called.Result.Err == nil && p.looking.caused && !slices.ContainsFunc(effects, isCall) && p.agent.Idle() {
 		p.looking.over()
 	}
 }

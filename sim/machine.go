@@ -180,6 +180,7 @@ func (m *machine) tellVPP() {
 // connectVPP tells a living agent that VPP is there.
 func (m *machine) connectVPP() {
 	if m.proc != nil && m.vpp != nil && !m.vppPaused {
+		m.proc.offline = false
 		m.proc.step(agent.VPPUp{PID: m.pid, Version: vppmodel.Version, NICs: m.w.nics()})
 	}
 }
@@ -199,7 +200,9 @@ func (m *machine) killVPP(hold bool) {
 	m.host.DropTaps()
 	if m.proc != nil {
 		m.proc.call.seq++ // whatever was under way is forgotten with the connection
-		m.proc.step(agent.VPPDown{})
+		if !m.proc.offline {
+			m.proc.step(agent.VPPDown{})
+		}
 	}
 }
 

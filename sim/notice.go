@@ -52,7 +52,7 @@ func (p *process) notices(ev agent.Event) (list []notice) {
 			}
 		}
 	case agent.Called:
-		if p.call.call.Name() != leaseDump || ev.Result.Lost || ev.Result.Err != nil || !w.s.Config.Leases(name) {
+		if p.call.call.Name() != leaseDump || ev.Result.Err != nil || !w.s.Config.Leases(name) {
 			break
 		}
 		if p.lease.shown && !p.lease.found {

@@ -60,14 +60,14 @@ func (m *machine) pauseVPP(pause bool) {
 	if pause && p != nil {
 		since := m.ableAt
 		m.w.eng.After(pingTime, &happening{m, "no answer to a ping", func() {
-			if m.vppPaused && m.ableAt == since && p.withheldSeq != p.call.seq {
+			if m.vppPaused && m.ableAt == since && !p.paused && p.withheldSeq != p.call.seq {
 				p.silent()
 			}
 		}})
 	}
 	switch {
 	case pause || p == nil:
-	case m.pausedUnder != p: // it could not connect meanwhile
+	case m.pausedUnder != p || p.offline: // it could not connect meanwhile
 		m.connectVPP()
 	case p.withheldSeq == p.call.seq && p.withheldSeq != 0:
 		p.withheldSeq = 0
@@ -85,25 +85,30 @@ func (p *process) withhold() {
 		return
 	}
 	p.withheld, p.withheldSeq = r, p.call.seq
-	seq := p.call.seq
-	p.m.w.eng.After(p.m.w.callTimeout, &happening{p.m, "no answer", func() {
-		if p.call.seq == seq {
-			p.silent()
-		}
-	}})
+	p.m.w.eng.After(p.m.w.callTimeout, &lateResult{p: p, seq: p.call.seq, result: p.call.call.Unanswered(), what: "no answer"})
 }
 
 // pingTime is how long a VPP without a call stands still until an agent's driver gives the connection up: it asks every 2 s, and waits for 5 s
 // (vppwire/host, pingEvery and pingPatience).
 const pingTime = 7 * time.Second
 
-// silent tells the agent that its driver has given up the connection to a VPP that stands still. It connects again when VPP goes on.
+// dialPause is how long a driver waits before it connects again (vppwire/host, dialPauseFirst).
+const dialPause = 10 * time.Millisecond
+
+// silent tells the agent that its driver has given up the connection to a VPP that does not answer: a late answer must not be taken for another call's.
+// It connects again as soon as VPP takes connections.
 func (p *process) silent() {
 	m := p.m
-	if p.dead || p.paused || m.vpp == nil || m.pausedUnder != p {
+	if p.dead || p.offline || m.vpp == nil {
 		return
 	}
-	m.pausedUnder, p.withheldSeq = nil, 0
+	p.offline, p.withheldSeq = true, 0
 	p.call.seq++ // its answer is nobody's any more
+	life := m.vppLife
+	m.w.eng.After(dialPause, &happening{m, "connects to VPP again", func() {
+		if p.offline && m.proc == p && m.vppLife == life {
+			m.connectVPP()
+		}
+	}})
 	p.step(agent.VPPDown{Silent: true})
 }

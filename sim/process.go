@@ -91,6 +91,8 @@ type process struct {
 	wokeTimes int
 	inVain    wakesInVain
 	lease     leaseLook
+	// offline: the connection to VPP was given up, as it did not answer.
+	offline bool
 	writing
 	retries retries
 	// witnessedState is what the run's witness was told last.

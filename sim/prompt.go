@@ -19,7 +19,7 @@ func (l *made) heard(p *process, ev agent.Event) {
 	switch ev := ev.(type) {
 	case agent.Called:
 		switch c := p.call.call; {
-		case ev.Result.Lost || ev.Result.Err != nil || len(p.open) == 0:
+		case ev.Result.Err != nil || len(p.open) == 0:
 			*l = (*l)[:0]
 		case c.Writes():
 			*l = append(*l, c.Key())

@@ -35,7 +35,7 @@ func (p *process) answered(ev agent.Event) {
 	case agent.Called:
 		c, r := p.call.call, ev.Result
 		switch {
-		case r.Lost, r.Err != nil && !c.Writes(), r.Err == nil && c.Verb() == vppwire.VerbDelete:
+		case r.Err != nil && !c.Writes(), r.Err == nil && c.Verb() == vppwire.VerbDelete:
 			p.excuseAll()
 		case !c.Writes():
 		case r.Err == nil:

@@ -103,7 +103,7 @@ func (p *process) tried(ev agent.Event) {
 // triedCall notes what became of a call. A look that is refused for a reason is answered: what it asks about is not there.
 func (p *process) triedCall(r vppwire.Result) {
 	w, c := p.m.w, p.call.call
-	refused := r.Err != nil && !r.Lost && (c.Writes() || errors.Is(r.Err, refusal(unspecified)))
+	refused := r.Err != nil && (c.Writes() || errors.Is(r.Err, refusal(unspecified)))
 	if !refused && len(w.vain) == 0 {
 		return
 	}
