@@ -78,6 +78,9 @@ func (p *process) stepFacts(effects []agent.Effect) {
 	}
 	for _, r := range come {
 		p.m.addLeased(r.Owner)
+		if why := p.givesNone(); why != "" {
+			p.m.fact(scenarios.Fact{Kind: scenarios.FactNeedless, Text: "the lease of " + r.Addr.String(), Broken: why})
+		}
 		p.m.fact(scenarios.Fact{Kind: scenarios.FactLeased, Owner: r.Owner, Addr: r.Addr, Prefix: r.Prefix, Number: places[r.Owner], InTurn: p.m.w.s.Config.IPAM.InTurn(), Left: p.m.formerly(r.Addr, r.Owner)})
 	}
 }

@@ -91,6 +91,8 @@ type process struct {
 	wokeTimes int
 	inVain    wakesInVain
 	lease     leaseLook
+	// lost is how the agent has said that its node ID is another node's, "" while it has one or none.
+	lost string
 	// offline: the connection to VPP was given up, as it did not answer.
 	offline bool
 	writing
@@ -152,7 +154,9 @@ func (p *process) step(ev agent.Event) {
 	p.vainly(ev, effects)
 	p.retried(ev, effects)
 	p.noticed(notices, effects)
+	p.regains(effects)
 	p.stepFacts(effects) // what the agent decides is a fact from now on, whether or not it survives
+	p.loses(effects)
 	p.m.tellAddresses()
 	p.decisions(effects)
 	p.looked(ev, effects)

@@ -17,7 +17,7 @@ import (
 // machine as the snapshot has it; what the wiring lacks is for other laws.
 func (m *machine) settings(n *scenarios.NodeState) iter.Seq[scenarios.Setting] {
 	return func(yield func(scenarios.Setting) bool) {
-		for _, part := range [...]func(*scenarios.NodeState) []scenarios.Setting{m.mtuSettings, m.ringSettings, m.neighborSettings, m.natSettings, m.weightSettings, m.leaseSettings, m.routeSettings, m.podIfSettings, m.hostSettings} {
+		for _, part := range [...]func(*scenarios.NodeState) []scenarios.Setting{m.mtuSettings, m.ringSettings, m.neighborSettings, m.natSettings, m.weightSettings, m.leaseSettings, m.routeSettings, m.podIfSettings, m.hostSettings, m.tagSettings} {
 			for _, s := range part(n) {
 				if !yield(s) {
 					return
@@ -229,4 +229,24 @@ func (m *machine) hostSettings(n *scenarios.NodeState) []scenarios.Setting {
 		length = 24
 	}
 	return []scenarios.Setting{setting("the prefix length of the link between VPP and Linux", cmp.Or(c.VPPHostSubnetOneNodePrefixLen, length), n.HostSubnet.Bits())}
+}
+
+// tagSettings are the tags of interfaces that are not the machine's own, by which people and other programs know what they are for: some tag, and of a
+// pod's own tap which pod's it is.
+func (m *machine) tagSettings(n *scenarios.NodeState) (list []scenarios.Setting) {
+	pods := map[string]string{}
+	for i := range n.Pods {
+		pods[n.Pods[i].Netns] = "pod/" + n.Pods[i].Pod
+	}
+	for i := range view.Of(m.vpp).Interfaces() {
+		switch i.Type {
+		case scenarios.TypeLoopback, scenarios.TypeAFPacket, scenarios.TypeTap:
+			if pod := pods[i.HostNetns]; i.HostNetns != "" && pod != "" {
+				list = append(list, setting("the tag of "+i.Name, pod, i.Tag))
+				continue
+			}
+			list = append(list, setting("whether "+i.Name+" has a tag", true, i.Tag != ""))
+		}
+	}
+	return list
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam/datastore"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/sim/ec2"
 )
 
 // sized is how far a node is from what AWS documents of its targets (amazon-vpc-cni-k8s, docs/eni-and-ip-target.md and
@@ -104,6 +105,12 @@ func (d *ipamd) calledFor(c datastore.Call, before sized, ev datastore.Event) st
 		if !woke {
 			return "" // for less, as what was asked for was refused
 		}
+		if c.Units < 1 {
+			return "asks for no units at all"
+		}
+		if c.Op == datastore.CreateENI && d.full() {
+			return "makes an interface, and the instance has as many as it may"
+		}
 		if c.Units > before.short {
 			return fmt.Sprintf("asks for %d units, and the node is short of %d by its targets", c.Units, before.short)
 		}
@@ -128,6 +135,19 @@ func (d *ipamd) calledFor(c datastore.Call, before sized, ev datastore.Event) st
 		}
 	}
 	return ""
+}
+
+// full reports whether the metadata service shows as many interfaces as the instance may have beside a trunk.
+func (d *ipamd) full() bool {
+	cloud := d.system.instances[d.node]
+	if cloud == nil {
+		return false
+	}
+	most, list := d.system.limits.ENIs, cloud.Metadata(d.system.env.now())
+	if d.system.env.Plan.Datastore.TrunkENI && !slices.ContainsFunc(list, func(e ec2.ENI) bool { return e.Trunk }) {
+		most--
+	}
+	return len(list) >= most
 }
 
 // room is an interface that takes units and is not full, "" for none.
