@@ -215,6 +215,9 @@ func (p *process) perform(e agent.Effect) bool {
 // hook runs a pod hook of the program that embeds the agent.
 func (p *process) hook(h agent.Hook) {
 	w := p.m.w
+	if w.s.Config.Agent.HookTime == 0 {
+		p.m.fact(scenarios.Fact{Kind: scenarios.FactNeedless, Text: "a hook for pod " + h.Namespace + "/" + h.PodName, Broken: "is asked for, and none is configured"})
+	}
 	w.eng.After(w.s.Config.Agent.HookTime, &happening{p.m, "hook " + h.Namespace + "/" + h.PodName, func() {
 		var err error
 		if fails := w.s.Config.Agent.HookFails; fails > 0 && w.eng.Choose("hook fails", hookFailSteps) < int(fails*hookFailSteps) {

@@ -1,6 +1,8 @@
 package walk
 
 import (
+	"net/netip"
+
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
@@ -32,6 +34,9 @@ func (t *trip) host(n *node, netns string, arrived bool) Kind {
 		return t.drop(n, "Linux has no route")
 	}
 	hop := r.Via
+	if _, own := n.Linux.Local(netns, hop); own {
+		hop = netip.Addr{} // the kernel takes an own address for a gateway, and asks the wire for the destination then
+	}
 	if !hop.IsValid() {
 		hop = t.dst
 		t.looksAtDestination()
