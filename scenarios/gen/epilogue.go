@@ -22,11 +22,11 @@ func (d drawer) drawEpilogue(s *scenarios.Scenario, p Profile) {
 	then(scenarios.DeletePods{Node: scenarios.AllNodes, Count: 1 + d.c.Pick("gone in the end", p.PodsPerNodeMax)})
 }
 
-// parts are a random scenario's timeline up to where all is healed, and its epilogue, if it has one.
-func parts(steps []scenarios.Step) (broken, epilogue []scenarios.Step) {
+// beforeEpilogue is a random scenario's timeline up to where all is healed.
+func beforeEpilogue(steps []scenarios.Step) []scenarios.Step {
 	i := slices.IndexFunc(steps, func(s scenarios.Step) bool { _, heals := s.Action.(scenarios.Heal); return heals })
 	if i < 0 {
-		return steps, nil
+		return steps
 	}
-	return steps[:i:i], steps[i:]
+	return steps[:i:i]
 }

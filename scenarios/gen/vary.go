@@ -10,24 +10,23 @@ import (
 
 // Vary returns a variation of s, named name: a few changes of its timeline, faults and knobs; other is where whole parts come from.
 // Changes that make no sense together, as an action that s's system does not know, are drawn again, and a new scenario after a few
-// tries.
+// tries. An epilogue is drawn anew.
 func Vary(c Chooser, p Profile, s, other *scenarios.Scenario, name string) *scenarios.Scenario {
 	d := drawer{c}
 	const tries = 4
-	broken, epilogue := parts(s.Timeline)
 	from := *other
-	from.Timeline, _ = parts(other.Timeline)
+	from.Timeline = beforeEpilogue(other.Timeline)
 	for range tries {
 		v := *s
 		v.Name, v.File = name, ""
-		v.Timeline = slices.Clone(broken)
+		v.Timeline = slices.Clone(beforeEpilogue(s.Timeline))
 		v.Faults.Inject = slices.Clone(s.Faults.Inject)
 		for range 1 + c.Pick("changes", 4) {
 			one(d, "change", variations[:]...)(d, p, &v, &from)
 		}
 		slices.SortStableFunc(v.Timeline, func(a, b scenarios.Step) int { return cmp.Compare(a.Time, b.Time) })
 		valid := timed(v.Timeline)
-		if v.Timeline = append(v.Timeline, epilogue...); len(v.Timeline) == 0 {
+		if d.drawEpilogue(&v, p); len(v.Timeline) == 0 {
 			v.Timeline = nil
 		}
 		if valid && v.Validate() == nil {
