@@ -137,7 +137,8 @@ func (d *ipamd) calledFor(c datastore.Call, before sized, ev datastore.Event) st
 	return ""
 }
 
-// full reports whether the metadata service shows as many interfaces as the instance may have beside a trunk.
+// full reports whether ipamd has, and the metadata service shows, as many interfaces as the instance may have beside a trunk: what was deleted just now may
+// be shown still.
 func (d *ipamd) full() bool {
 	cloud := d.system.instances[d.node]
 	if cloud == nil {
@@ -147,7 +148,7 @@ func (d *ipamd) full() bool {
 	if d.system.env.Plan.Datastore.TrunkENI && !slices.ContainsFunc(list, func(e ec2.ENI) bool { return e.Trunk }) {
 		most--
 	}
-	return len(list) >= most
+	return min(len(list), d.pool.GetENIs()) >= most
 }
 
 // room is an interface that takes units and is not full, "" for none.
