@@ -32,7 +32,11 @@ func (v *VPP) Idle(req api.Message) bool {
 		return i != nil && i.ethernet && i.mac == mac(m.MacAddress)
 	case *interfaces.SwInterfaceTagAddDel:
 		i := v.at(uint32(m.SwIfIndex))
-		return i != nil && m.IsAdd && i.tag == truncate(m.Tag, tagMax)
+		tag := ""
+		if m.IsAdd {
+			tag = truncate(m.Tag, tagMax)
+		}
+		return i != nil && i.tag == tag
 	case *interfaces.SwInterfaceSetUnnumbered:
 		i := v.at(uint32(m.UnnumberedSwIfIndex))
 		return i != nil && i.borrows == m.IsAdd && (!m.IsAdd || i.donor == uint32(m.SwIfIndex))

@@ -46,6 +46,7 @@ func TestIdle(t *testing.T) {
 		{&interfaces.SwInterfaceSetFlags{SwIfIndex: at, Flags: interface_types.IF_STATUS_API_FLAG_ADMIN_UP}, &interfaces.SwInterfaceSetFlagsReply{}},
 		{&interfaces.SwInterfaceSetMtu{SwIfIndex: at, Mtu: []uint32{1400, 0, 0, 0}}, &interfaces.SwInterfaceSetMtuReply{}},
 		{&interfaces.SwInterfaceTagAddDel{SwIfIndex: at, IsAdd: true, Tag: "pod/web"}, &interfaces.SwInterfaceTagAddDelReply{}},
+		{&interfaces.SwInterfaceTagAddDel{SwIfIndex: at}, &interfaces.SwInterfaceTagAddDelReply{}},
 		{&ip_neighbor.IPNeighborAddDel{IsAdd: true, Neighbor: ip_neighbor.IPNeighbor{SwIfIndex: at, Flags: ip_neighbor.IP_API_NEIGHBOR_FLAG_STATIC,
 			MacAddress: [6]byte{2, 0, 0, 0, 0, 9}, IPAddress: address}}, &ip_neighbor.IPNeighborAddDelReply{}},
 		{&ip.IPRouteAddDelV2{IsAdd: true, Route: route}, &ip.IPRouteAddDelV2Reply{}},
