@@ -297,17 +297,17 @@ type NICSettings struct {
 	UseDHCP bool         `yaml:"useDHCP" doc:"It leases an address of config.dhcp.otherRange."`
 }
 
-// Settings are what is special about a node, of which that may be nothing.
-func (s *Scenario) Settings(node string) NodeSettings {
-	if i := slices.IndexFunc(s.Config.Nodes, func(n NodeSettings) bool { return n.Name == node }); i >= 0 {
-		return s.Config.Nodes[i]
+// Settings are what is special about a node, which may be nothing.
+func (c *Config) Settings(node string) NodeSettings {
+	if i := slices.IndexFunc(c.Nodes, func(n NodeSettings) bool { return n.Name == node }); i >= 0 {
+		return c.Nodes[i]
 	}
 	return NodeSettings{Name: node}
 }
 
 // OtherNICs are what a node's VPP has of the interfaces that are configured for it, in the configuration's order.
 func (s *Scenario) OtherNICs(node string) (list []NICSettings) {
-	for _, nic := range s.Settings(node).Others {
+	for _, nic := range s.Config.Settings(node).Others {
 		if slices.Contains(s.Topology.OtherNICs, nic.Name) {
 			list = append(list, nic)
 		}
@@ -317,10 +317,8 @@ func (s *Scenario) OtherNICs(node string) (list []NICSettings) {
 
 // Leases reports whether a node's interconnect address comes from the DHCP server.
 func (c *Config) Leases(node string) bool {
-	for i := range c.Nodes {
-		if n := &c.Nodes[i]; n.Name == node && (n.IP.IsValid() || n.UseDHCP) {
-			return !n.IP.IsValid()
-		}
+	if n := c.Settings(node); n.IP.IsValid() || n.UseDHCP {
+		return !n.IP.IsValid()
 	}
 	return c.IPAM.NodeInterconnectDHCP
 }

@@ -78,8 +78,8 @@ func (p *process) stepFacts(effects []agent.Effect) {
 	}
 	for _, r := range come {
 		p.m.addLeased(r.Owner)
-		if why := p.givesNone(); why != "" {
-			p.m.fact(scenarios.Fact{Kind: scenarios.FactNeedless, Text: "the lease of " + r.Addr.String(), Broken: why})
+		if p.agent.Node().ID == 0 {
+			p.m.fact(scenarios.Fact{Kind: scenarios.FactNeedless, Text: "the lease of " + r.Addr.String(), Broken: "is made before the agent knows the node's ID and address"})
 		}
 		p.m.fact(scenarios.Fact{Kind: scenarios.FactLeased, Owner: r.Owner, Addr: r.Addr, Prefix: r.Prefix, Number: places[r.Owner], InTurn: p.m.w.s.Config.IPAM.InTurn(), Left: p.m.formerly(r.Addr, r.Owner)})
 	}

@@ -46,7 +46,7 @@ func (p *process) notices(ev agent.Event) (list []notice) {
 		}
 	case agent.VPPUp:
 		p.lease = leaseLook{}
-		for _, o := range w.s.Settings(name).Others {
+		for _, o := range w.s.Config.Settings(name).Others {
 			if !slices.Contains(ev.NICs, o.Name) {
 				list = append(list, notice{"a VPP without " + o.Name, agent.ReasonNoNIC})
 			}
@@ -80,39 +80,4 @@ func (p *process) noticed(list []notice, effects []agent.Effect) {
 		}
 		p.m.w.emit(scenarios.Fact{Kind: scenarios.FactTold, Node: p.m.name, Broken: n.what, Text: said})
 	}
-}
-
-// How an agent says that its node ID is another node's, and how that it has one.
-const (
-	lostID  = ": no more addresses are given out"
-	foundID = "node ID "
-)
-
-// regains notes that an agent says that it has its node ID again, or a new one.
-func (p *process) regains(effects []agent.Effect) {
-	for _, e := range effects {
-		if l, is := e.(agent.Log); is && p.lost != "" && strings.HasPrefix(l.Message, foundID) && !strings.HasSuffix(l.Message, lostID) {
-			p.lost = ""
-		}
-	}
-}
-
-// loses notes that it says that it has lost it.
-func (p *process) loses(effects []agent.Effect) {
-	for _, e := range effects {
-		if l, is := e.(agent.Log); is && strings.HasPrefix(l.Message, foundID) && strings.HasSuffix(l.Message, lostID) {
-			p.lost = l.Message
-		}
-	}
-}
-
-// givesNone says why an agent is to lease no address, "" where it may.
-func (p *process) givesNone() string {
-	switch {
-	case p.lost != "":
-		return "is made although the agent has said \"" + p.lost + "\""
-	case p.agent.Node().ID == 0:
-		return "is made before the agent knows the node's ID and address"
-	}
-	return ""
 }

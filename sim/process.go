@@ -91,8 +91,6 @@ type process struct {
 	wokeTimes int
 	inVain    wakesInVain
 	lease     leaseLook
-	// lost is how the agent has said that its node ID is another node's, "" while it has one or none.
-	lost string
 	// offline: the connection to VPP was given up, as it did not answer.
 	offline bool
 	writing
@@ -154,9 +152,7 @@ func (p *process) step(ev agent.Event) {
 	p.vainly(ev, effects)
 	p.retried(ev, effects)
 	p.noticed(notices, effects)
-	p.regains(effects)
 	p.stepFacts(effects) // what the agent decides is a fact from now on, whether or not it survives
-	p.loses(effects)
 	p.m.tellAddresses()
 	p.decisions(effects)
 	p.looked(ev, effects)

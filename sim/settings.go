@@ -167,7 +167,7 @@ func (m *machine) leaseSettings(*scenarios.NodeState) (list []scenarios.Setting)
 func (m *machine) gateway(n *scenarios.NodeState) (gw netip.Addr, known bool) {
 	c := &m.w.s.Config
 	gw = c.IPAM.DefaultGateway
-	if own := m.w.s.Settings(m.name).Gateway; own.IsValid() {
+	if own := c.Settings(m.name).Gateway; own.IsValid() {
 		gw = own
 	}
 	return gw, !c.Leases(m.name) && n.Address.IsValid() && (!gw.IsValid() || n.Address.Masked().Contains(gw))
@@ -175,7 +175,7 @@ func (m *machine) gateway(n *scenarios.NodeState) (gw netip.Addr, known bool) {
 
 // routeSettings are the node's address, where one is configured, and where its VPP sends what nothing else leads to.
 func (m *machine) routeSettings(n *scenarios.NodeState) (list []scenarios.Setting) {
-	if own := m.w.s.Settings(m.name); own.IP.IsValid() {
+	if own := m.w.s.Config.Settings(m.name); own.IP.IsValid() {
 		main, _ := m.vpp.Interface(mainNIC)
 		list = append(list, setting("whether "+main.Name+" has "+own.IP.String(), true, slices.Contains(main.Addrs, own.IP)))
 	}

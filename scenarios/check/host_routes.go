@@ -2,7 +2,6 @@ package check
 
 import (
 	"net/netip"
-	"slices"
 
 	"github.com/vppdrill/vppdrill/ipam/space"
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -65,11 +64,11 @@ func knownRanges(s scenarios.Snapshot) (list []netip.Prefix) {
 	return list
 }
 
-// clusterRanges are the ranges that a node takes for those of all pods, hosts and services; some may be invalid.
+// clusterRanges are the ranges that a node takes for those of all pods and services, with its own part of the hosts'; some may be invalid.
 func clusterRanges(n *scenarios.NodeState) []netip.Prefix {
-	list := slices.Concat([]netip.Prefix{n.PodSubnet, n.HostSubnet, n.ServiceRange}, n.FormerPodSubnets, n.HostSubnets)
+	list := append([]netip.Prefix{n.PodSubnet, n.HostSubnet, n.ServiceRange}, n.FormerPodSubnets...)
 	if second := n.Second; second != nil {
-		list = slices.Concat(list, []netip.Prefix{second.PodSubnet, second.HostSubnet}, second.FormerPodSubnets, second.HostSubnets)
+		list = append(append(list, second.PodSubnet, second.HostSubnet), second.FormerPodSubnets...)
 	}
 	return list
 }

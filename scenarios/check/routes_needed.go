@@ -33,7 +33,10 @@ func checkRoutesNeeded(s scenarios.Snapshot) (occasions int64, err error) {
 		if !lives(n) || n.VPP == nil || n.Linux == nil || !n.AgentUp {
 			continue
 		}
-		ranges := clusterRanges(n)
+		ranges := append(clusterRanges(n), n.HostSubnets...)
+		if second := n.Second; second != nil {
+			ranges = append(ranges, second.HostSubnets...)
+		}
 		_, translates := n.VPP.NAT()
 		for table := range n.VPP.Tables() {
 			var wider []scenarios.Route // those that hold the present one, from the widest on
@@ -41,13 +44,11 @@ func checkRoutesNeeded(s scenarios.Snapshot) (occasions int64, err error) {
 				for len(wider) > 0 && !within(wider[len(wider)-1].Prefix, r.Prefix) {
 					wider = wider[:len(wider)-1]
 				}
-				if slices.Contains(ranges, r.Prefix) || translates && r.Prefix.IsSingleIP() && r.Action == scenarios.ActionLookup {
-					wider = append(wider, r)
-					continue
-				}
-				occasions++
-				if k := len(wider) - 1; k >= 0 && alike(r, wider[k]) && !between(n.VPP, table, wider[k].Prefix, r.Prefix) {
-					return occasions, broken(routesNeededName, s.At, n.Name, "table %d of %s has a route to %s that does what the one to %s does: it changes no packet's way", table, n.Name, r.Prefix, wider[k].Prefix)
+				if exempt := slices.Contains(ranges, r.Prefix) || translates && r.Prefix.IsSingleIP() && r.Action == scenarios.ActionLookup; !exempt {
+					occasions++
+					if k := len(wider) - 1; k >= 0 && alike(r, wider[k]) && !between(n.VPP, table, wider[k].Prefix, r.Prefix) {
+						return occasions, broken(routesNeededName, s.At, n.Name, "table %d of %s has a route to %s that does what the one to %s does: it changes no packet's way", table, n.Name, r.Prefix, wider[k].Prefix)
+					}
 				}
 				wider = append(wider, r)
 			}
@@ -61,10 +62,7 @@ func checkRoutesNeeded(s scenarios.Snapshot) (occasions int64, err error) {
 
 // hostRoutesNeeded judges the host's own routes.
 func hostRoutesNeeded(s scenarios.Snapshot, n *scenarios.NodeState, ranges []netip.Prefix, occasions *int64) error {
-	var all []vppwire.HostRoute
-	for r := range n.Linux.Routes("") {
-		all = append(all, r)
-	}
+	all := slices.Collect(n.Linux.Routes(""))
 	for _, r := range all {
 		if r.Link != vppwire.HostLinuxDevice || !r.Via.IsValid() || slices.Contains(ranges, r.Dst) {
 			continue
