@@ -84,6 +84,7 @@ func TestFoundSeeds(t *testing.T) {
 		{gen.Systems(), 7300187, "a condition set behind an alias that was added anew counted as needless"},
 		{gen.Systems(), 7700012, "an instance counted as full by what the metadata service showed of an interface that had been deleted"},
 		{gen.Systems(), 7000012, "a cloud allocator's further try of one write counted as needless, as the node had been told of meanwhile"},
+		{gen.Tiny(), 2000014397, "two agents that had lost the store together took their records back whenever the other's was gone, and claimed anew, without an end"},
 		{gen.Tiny(), 800063383, "an ADD that waited for the pause behind nine refusals of what all pods need counted as slow for no reason"},
 		{gen.Systems(), 920000114, "a plugin that was given an address only when a partition had ended counted as one that its agent had not answered"},
 		{gen.Tiny(), 510027492, "an agent died at a lease and again before it was up, and its next life counted as one that goes on with the round of its block"},

@@ -45,7 +45,7 @@ func (n *note) take(item *Item) bool {
 // barrier is the bootstrap barrier: what holds claims back in a store that may not have everybody's record.
 type barrier struct {
 	complete, assumed note
-	// own is our own announcement; others are kept by name, and only while the store is not complete.
+	// own is our own announcement; others are kept by name, and only while they matter: see heeded.
 	own    note
 	others map[string]note
 	// unregistered are the Node objects, by UID with their names, whose nodes have neither a record nor said that they hold
@@ -63,6 +63,9 @@ type barrier struct {
 
 // marked reports whether the store is marked complete.
 func (b *barrier) marked() bool { return b.complete.there && b.complete.value == ValueComplete }
+
+// heeded reports whether announcements of others matter: who has announced himself need not be waited for.
+func (b *barrier) heeded(now time.Time) bool { return !b.marked() || b.doubted && !due(b.doubtedUntil, now) }
 
 // reset forgets what another store said.
 func (b *barrier) reset() { b.complete, b.assumed, b.own, b.others = note{}, note{}, note{}, nil }
@@ -95,7 +98,10 @@ func (m *Machine) applyNote(item *Item) bool {
 			return true
 		}
 		if b.marked() {
-			b.unregistered, b.named, b.others = nil, "", nil
+			b.unregistered, b.named = nil, ""
+			if !b.heeded(m.now) {
+				b.others = nil
+			}
 			m.believe(func(*entry) bool { return true })
 			m.changed |= Viewed
 		} else if was {
@@ -106,7 +112,7 @@ func (m *Machine) applyNote(item *Item) bool {
 	case announced && name == m.cfg.Name:
 		b.own.take(item)
 	case announced:
-		if b.marked() {
+		if !b.heeded(m.now) {
 			return true // of no interest: a large cluster has many
 		}
 		other := b.others[name]
@@ -137,7 +143,12 @@ func (m *Machine) heldBack() bool {
 	own := slices.IndexFunc(m.view.entries, func(e entry) bool { return m.ours(&e, m.uid) })
 	if own >= 0 {
 		// Written by a claim while the store lost its data, so perhaps on somebody else's ID; or by a life whose journal
-		// is gone, and then it does not matter which ID comes next.
+		// is gone, and then it does not matter which ID comes next. Others who take us for one whose record is there are told
+		// first that we hold nothing: two who do this to each other would go on for ever, one's record gone as soon as the
+		// other has claimed an ID because of it.
+		if m.announce(m.uid) {
+			return true
+		}
 		e := &m.view.entries[own]
 		m.log(Info, "node ID %d: nothing is known of the claim, and the store is not complete: returned", e.id)
 		m.ask(Request{Op: Delete, Key: recordKey(e.id), Revision: e.rev})

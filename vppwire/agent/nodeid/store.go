@@ -1,6 +1,9 @@
 package nodeid
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Patience with the store.
 const (
@@ -163,6 +166,9 @@ func (m *Machine) storeListed(e StoreReply) {
 	s, v, n := &m.store, &m.view, &m.barrier
 	m.identifyStore(e.Store)
 	complete := n.marked()
+	if own := recordKey(m.claim.ID); m.claim.ID != 0 && e.Revision >= v.revision && !slices.ContainsFunc(e.Items, func(i Item) bool { return i.Key == own }) {
+		m.doubt() // before its announcements are read, which matter then
+	}
 	m.apply(e.Items)
 	if e.Revision >= v.revision {
 		listed, others := make(map[uint32]bool, len(e.Items)), map[string]bool{}
@@ -175,9 +181,6 @@ func (m *Machine) storeListed(e StoreReply) {
 		}
 		n.forget(m.cfg.Name, others, e.Revision)
 		n.unregistered = nil
-		if m.claim.ID != 0 && !listed[m.claim.ID] {
-			m.doubt()
-		}
 		m.losing = !m.Complete() || n.doubted
 		for i := range v.entries {
 			if r := &v.entries[i]; !listed[r.id] && !r.deleted && r.rev <= e.Revision {

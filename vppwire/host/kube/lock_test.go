@@ -84,7 +84,7 @@ func TestLock(t *testing.T) {
 // lease on paper that cannot be renewed.
 func TestNotAlive(t *testing.T) {
 	standing := &Standing{election: leaderelection.NewLeaderHealthzAdaptor(0), clock: newClock()}
-	lease, err := Lease{Namespace: "a", Name: "b", Identity: "we", Duration: 2 * time.Second, RenewDeadline: time.Second, RetryPeriod: 100 * time.Millisecond, Standing: standing}.complete()
+	lease, err := Lease{Namespace: "a", Name: "b", Identity: "we", Duration: 2 * time.Second, RenewDeadline: time.Second, RetryPeriod: 100 * time.Millisecond, Standing: standing, Silence: time.Hour}.complete()
 	if err != nil {
 		t.Fatal(err)
 	}
