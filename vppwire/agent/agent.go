@@ -159,6 +159,7 @@ func (a *Agent) take(ev Event) {
 		}
 		if e.Result.Err != nil {
 			a.pods.judgeWiring()
+			a.pods.judgeUnlisted()
 		}
 	case Persisted:
 		a.journal.persisted(e)

@@ -98,6 +98,8 @@ type pods struct {
 	// waiting are in phaseWaiting, in the order of their ADDs; underway are in phaseWiring, or repeated in phaseUp,
 	// with somebody waiting.
 	waiting, underway []*attachment
+	// unlisted are attachments whose pods the last list of the API server's did not have.
+	unlisted []*attachment
 	// named: removals wait until the namespaces that they have named have been looked at.
 	named bool
 	// scarce: the second family was the one that had no address last.

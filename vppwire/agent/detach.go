@@ -1,10 +1,12 @@
 package agent
 
 import (
+	"errors"
 	"slices"
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/mode"
 )
 
@@ -169,20 +171,38 @@ func (p *pods) collected(c *collection) {
 }
 
 // listed removes what an earlier boot left behind for pods that exist no more. Within the same boot a pod's absence
-// proves nothing: static pods run under a UID that the API server does not know, and a forcibly deleted pod's containers
-// may still be running. There, the runtime's DEL or GC, or a newer sandbox of the pod, ends an attachment.
+// proves nothing by itself: static pods run under a UID that the API server does not know, and a forcibly deleted pod's containers
+// may still be running. There, the runtime's DEL or GC, or a newer sandbox of the pod, ends an attachment, or that its namespace is
+// gone, too: see judgeUnlisted.
 func (p *pods) listed(e PodsListed) {
-	stale := slices.DeleteFunc(p.sorted(), func(t *attachment) bool { return !t.stale || t.sandbox.PodUID == "" })
-	if len(stale) == 0 {
-		return
-	}
 	exists := make(map[string]bool, len(e.UIDs))
 	for _, uid := range e.UIDs {
 		exists[uid] = true
 	}
-	for _, t := range stale {
-		if !exists[t.sandbox.PodUID] {
+	p.unlisted = nil
+	for _, t := range p.sorted() {
+		switch {
+		case t.sandbox.PodUID == "" || exists[t.sandbox.PodUID]:
+		case t.stale:
 			p.log(levelInfo, "pod %s/%s was deleted and the machine started anew: %s is free", t.sandbox.PodNamespace, t.sandbox.PodName, t.lease.Addr)
+			p.remove(t)
+		default:
+			p.unlisted = append(p.unlisted, t)
+		}
+	}
+	p.judgeUnlisted()
+}
+
+// judgeUnlisted removes what an earlier life has wired, or has begun to, for a pod that exists no more, when its namespace does not
+// either. The runtime may never ask for its DEL: a plugin that it has given up can be heard behind that. One of the two alone is not enough:
+// an agent to which the namespaces are not mounted sees none of a living pod's.
+func (p *pods) judgeUnlisted() {
+	p.unlisted = slices.DeleteFunc(p.unlisted, func(t *attachment) bool {
+		return p.byOwner[t.sandbox.Owner] != t || t.removing() || !t.since.IsZero() // asked for in this life
+	})
+	for _, t := range p.unlisted {
+		if _, err := p.wire.Done(t.group); errors.Is(err, vppwire.ErrNoNamespace) {
+			p.log(levelInfo, "pod %s/%s was deleted, and its namespace %s is gone: %s is free", t.sandbox.PodNamespace, t.sandbox.PodName, t.sandbox.Netns, t.lease.Addr)
 			p.remove(t)
 		}
 	}

@@ -70,7 +70,8 @@ type (
 	}
 	NodeGone struct{ Name, UID string }
 	// PodsListed names the UIDs of pods bound to this node; sent after the agent's start and after each relist. Only what
-	// an earlier boot left behind is removed because of it: static pods run under a UID that this list does not have.
+	// an earlier boot left behind is removed because of it, or what an earlier life did in a namespace that is gone: static pods
+	// run under a UID that this list does not have.
 	PodsListed struct{ UIDs []string }
 	// NodesListed: every existing node has been told by NodeSeen since the agent's start or the last gap;
 	// a node that was not, is gone. Age is how long ago the list was asked for, at the most. UIDs are those of the list's nodes, where whatever was
