@@ -173,6 +173,9 @@ func exploring() cmd.Explorer {
 			}, func(laws []scenarios.Law) []cmd.Covered { mu.Lock(); defer mu.Unlock(); return covered(total, laws) }
 		},
 		Draw: func(profile string, from uint64) cmd.Search { return search{x.Draw(profileOf(profile), from)} },
+		Around: func(profile string, around, from uint64) cmd.Search {
+			return search{x.Around(profileOf(profile), around, from)}
+		},
 		Steer: func(profile string, from uint64, corpus []cmd.Member) cmd.Search {
 			var members []*explore.Member
 			for _, m := range corpus {

@@ -300,7 +300,7 @@ func (c Campaign) try(ctx context.Context, program string, m *Trial, share time.
 	if m.begun {
 		run = t.search
 	}
-	for m.Outcome == Survived && !m.exhausted && ctx.Err() == nil && c.Budget-left() < share {
+	for m.Outcome == Survived && (!m.exhausted || m.varies()) && ctx.Err() == nil && c.Budget-left() < share {
 		if err := run(ctx, m, max(time.Second, left())); err != nil {
 			return err
 		}

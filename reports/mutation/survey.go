@@ -19,18 +19,32 @@ type unit struct {
 	// from is the first seed.
 	from  uint64
 	seeds int
+	// around is the seed whose scenario is varied; 0: new ones are drawn.
+	around uint64
+}
+
+type profile struct {
+	name  string
+	seeds int
 }
 
 // profiles are the kinds of random scenarios that units take in turn, each with its number of seeds.
-var profiles = []struct {
-	name  string
-	seeds int
-}{{"small", 1}, {"systems", 1}, {"tiny", 8}}
+var profiles = []profile{{"small", 1}, {"systems", 1}, {"tiny", 8}}
 
 // unitOf is the n-th unit, from 0.
 func unitOf(n uint64) unit {
 	p := profiles[n%uint64(len(profiles))]
-	return unit{p.name, n/uint64(len(profiles))*uint64(p.seeds) + 1, p.seeds}
+	return unit{profile: p.name, from: n/uint64(len(profiles))*uint64(p.seeds) + 1, seeds: p.seeds}
+}
+
+// seedsOf is how many seeds of a profile make a unit.
+func seedsOf(profile string) int {
+	for _, p := range profiles {
+		if p.name == profile {
+			return p.seeds
+		}
+	}
+	return 1
 }
 
 // surveyed is what a unit does without a fault.

@@ -49,12 +49,17 @@ type Trial struct {
 	// none is equivalent, or what it changes never mattered.
 	Differing int `json:"differing"`
 
-	// Searches is how many units of random runs were looked at.
+	// Searches is how many units of random runs were looked at, Searched how many of them were done, Changed how many of those the fault changed.
 	Searches uint64 `json:"searches"`
+	Searched uint64 `json:"searched"`
+	Changed  uint64 `json:"changed"`
+	// Origins are runs that it changed, Varied how many units of variations of them were done.
+	Origins []origin `json:"origins,omitempty"`
+	Varied  uint64   `json:"varied"`
 
 	// begun: the catalogue has been run.
 	begun bool
-	// exhausted: no surveyed unit that asks its switch is left.
+	// exhausted: no surveyed unit that asks its switch is left, so that variations of those that it changed are all that can be done.
 	exhausted bool
 	// reported: the last program wrote its whole report, so that it did not die.
 	reported bool
@@ -122,8 +127,11 @@ func (t trial) catalogue(ctx context.Context, m *Trial, budget time.Duration) er
 	})
 }
 
-// search does the next unit of random runs that asks the fault's switch.
+// search does the next unit of random runs that asks the fault's switch, or of variations of one that the fault changed.
 func (t trial) search(ctx context.Context, m *Trial, budget time.Duration) error {
+	if m.varies() {
+		return t.vary(ctx, m, budget)
+	}
 	known, err := t.survey.of(ctx, m.Searches)
 	for err == nil && known != nil && !known.asks(m.Number) {
 		m.Searches++
@@ -143,9 +151,20 @@ func (t trial) search(ctx context.Context, m *Trial, budget time.Duration) error
 		return err
 	}
 	m.Runs += known.Runs
-	if r.Explored.Digest != known.Digest {
-		m.Differing++
+	m.Searched++
+	if m.judge(r, known); r.Explored.Digest == known.Digest {
+		return nil
 	}
+	m.Differing++
+	m.Changed++
+	if m.Outcome == Survived {
+		err = t.changedIn(ctx, m, u, budget)
+	}
+	return err
+}
+
+// judge counts the first failure of a unit's that it has not got without the fault.
+func (m *Trial) judge(r *found, known *surveyed) {
 	for _, result := range r.Scenarios {
 		f, failed := failureOf(result)
 		if !failed || known.usual(f) {
@@ -155,9 +174,8 @@ func (t trial) search(ctx context.Context, m *Trial, budget time.Duration) error
 		if result.Failure != nil {
 			m.What = result.Failure.What
 		}
-		return nil
+		return
 	}
-	return nil
 }
 
 // found is what a search prints.
@@ -173,6 +191,9 @@ type found struct {
 func (t trial) unit(ctx context.Context, m *Trial, u unit, budget time.Duration) (*found, error) {
 	args := []string{"explore", "--random", "--profile", u.profile, "--from", strconv.FormatUint(u.from, 10), "--seeds", strconv.Itoa(u.seeds),
 		"--jobs", "1", "--format", "json"}
+	if u.around != 0 {
+		args = append(args, "--around", strconv.FormatUint(u.around, 10))
+	}
 	var report *found
 	err := t.process(ctx, m, max(budget, limitLeast), args, func(out io.Reader, _ func()) error {
 		text, err := io.ReadAll(out)
@@ -197,8 +218,10 @@ func failureOf(r scenarios.Result) (failure, bool) {
 	case r.Verdict == scenarios.Error:
 		f.By = "error"
 	}
-	return f, r.Verdict != scenarios.Pass
+	return f, broke(r)
 }
+
+func broke(r scenarios.Result) bool { return r.Verdict != scenarios.Pass }
 
 // process runs the program with a mutant on and at most this much processor time; read is given what it prints.
 func (t trial) process(whole context.Context, m *Trial, budget time.Duration, args []string, read func(out io.Reader, stop func()) error) error {

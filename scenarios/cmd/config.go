@@ -89,6 +89,8 @@ type Explorer struct {
 	Profiles []string
 	// Draw starts a search of random scenarios, one for each seed from the first on.
 	Draw func(profile string, from uint64) Search
+	// Around starts one of variations of the scenario that a seed draws.
+	Around func(profile string, around, from uint64) Search
 	// Steer starts one that varies what came by something new; the members of a corpus are run first.
 	Steer func(profile string, from uint64, corpus []Member) Search
 	// Reduced makes a member of a capsule; false where only the capsule itself shows the failure.

@@ -26,6 +26,7 @@ type exploreFlags struct {
 
 	profile string
 	corpus  string
+	around  uint64
 	seed    uint64
 	kinds   []string
 	node    string
@@ -40,7 +41,7 @@ var exploreWays = []struct {
 	flag  string
 	knows []string
 }{
-	{"random", []string{"from", "seeds", "profile", "corpus"}},
+	{"random", []string{"from", "seeds", "profile", "corpus", "around"}},
 	{"exhaustive", []string{"most"}},
 	{"crash-points", []string{"from", "most", "seed", "kind", "node"}},
 	{"lives", []string{"most", "seed", "kind", "node"}},
@@ -60,7 +61,8 @@ func exploreCommand(c Config) *cobra.Command {
 
   explore FILE                  the scenario with many seeds
   explore --random              random scenarios under random churn and faults, one for each seed; with --corpus, variations of
-                                those that came by something new, which the corpus keeps
+                                those that came by something new, which the corpus keeps; with --around 7, variations of the
+                                one that seed 7 draws
   explore FILE --exhaustive     every combination of the choices that one run makes by chance
   explore FILE --crash-points   one run for each operation and each fault that can happen to it: lost, refused, a crash
                                 before or after, late or repeated; operations are calls, disk writes, store requests, watch
@@ -75,6 +77,7 @@ is left to try. Exhaustive searches suit small clusters: two nodes, a few pods, 
   vppdrill explore my-scenario.yaml --for 60s --jobs 2
   vppdrill explore --random --profile systems --for 10m --out out
   vppdrill explore --random --corpus corpus --for 1h --out out
+  vppdrill explore --random --profile tiny --around 4711 --seeds 1000
   vppdrill explore my-scenario.yaml --crash-points --kind persist,effect --node node-1
   vppdrill explore --lives --kind persist,control --jobs 2
   vppdrill explore my-scenario.yaml --exhaustive --most 50000`,
@@ -103,6 +106,7 @@ is left to try. Exhaustive searches suit small clusters: two nodes, a few pods, 
 	flags.DurationVar(&f.length, "for", 0, "go on until this long has passed, or nothing is left to try")
 	flags.StringVar(&f.profile, "profile", "small", "what random scenarios are like: "+strings.Join(c.Explorer.Profiles, ", "))
 	flags.StringVar(&f.corpus, "corpus", "", "folder of random scenarios that came by something new, to start from and to add to")
+	flags.Uint64Var(&f.around, "around", 0, "vary the scenario that this seed draws, once for each seed")
 	flags.Uint64Var(&f.seed, "seed", 1, "the seed of the run whose crash points are tried")
 	flags.StringSliceVar(&f.kinds, "kind", nil, "crash points of these kinds of operations only: "+strings.Join(c.Explorer.Kinds, ", "))
 	flags.StringVar(&f.node, "node", "", "crash points of this node only")
@@ -133,6 +137,9 @@ func (f *exploreFlags) check(cmd *cobra.Command, c Config) error {
 				return cli.Usagef("explore: --%s does not go with %s", name, wayName(way.flag))
 			}
 		}
+	}
+	if given("around") && given("corpus") {
+		return cli.Usagef("explore: --around and --corpus exclude each other")
 	}
 	if given("seeds") && f.length > 0 {
 		return cli.Usagef("explore: --seeds and --for exclude each other")
@@ -196,7 +203,7 @@ func (f *exploreFlags) explore(cmd *cobra.Command, c Config, file string) (err e
 		err = f.everyPoint(ctx, cmd, c, w, s, file)
 	case f.lives && x.Points != nil && x.Lives != nil:
 		err = f.everyLife(ctx, cmd, c, w)
-	case f.random && x.Draw != nil && x.Steer != nil:
+	case f.random && x.Draw != nil && x.Around != nil && x.Steer != nil:
 		err = f.search(ctx, cmd, c, w)
 	case !f.random && !f.points && !f.exhaustive && !f.lives:
 		f.seedsOf(ctx, cmd, w, "seeds", func(seed uint64) trial {

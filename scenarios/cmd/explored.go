@@ -21,7 +21,7 @@ import (
 
 // Explored says what an exploration covered.
 type Explored struct {
-	// Way is seeds, random, steered (random with a corpus), exhaustive, crash-points or lives.
+	// Way is seeds, random, steered (random with a corpus), around (variations of one that a seed draws), exhaustive, crash-points or lives.
 	Way string
 	// FirstSeed is the first seed, or the only one; 0 for an exhaustive search.
 	FirstSeed uint64
@@ -156,8 +156,8 @@ func (w *sweep) tellText(out io.Writer, c Config, s Session) error {
 	for _, kind := range slices.Sorted(maps.Keys(e.Points)) {
 		fmt.Fprintf(out, "%s: %d of %d points tried\n", kind, e.Tried[kind], e.Points[kind])
 	}
-	unit := map[string]string{"seeds": "seeds", "random": "random scenarios", "steered": "random scenarios", "exhaustive": "runs", "crash-points": "points", "lives": "points"}[e.Way]
-	short := map[string]string{"seeds": "seeds", "random": "seeds", "steered": "runs", "exhaustive": "runs", "crash-points": "points", "lives": "points"}[e.Way]
+	unit := map[string]string{"seeds": "seeds", "random": "random scenarios", "steered": "random scenarios", "around": "variations", "exhaustive": "runs", "crash-points": "points", "lives": "points"}[e.Way]
+	short := map[string]string{"seeds": "seeds", "random": "seeds", "steered": "runs", "around": "runs", "exhaustive": "runs", "crash-points": "points", "lives": "points"}[e.Way]
 	fmt.Fprintf(out, "%d %s in %.1fs, %.1f %s/s", e.Runs, unit, s.WallSeconds, float64(e.Runs)/max(s.WallSeconds, 1e-9), short)
 	if e.Way == "seeds" && e.Runs > 0 {
 		fmt.Fprintf(out, "; seeds %d to %d", e.FirstSeed, e.FirstSeed+uint64(e.Runs)-1)
@@ -177,7 +177,7 @@ func (w *sweep) tellText(out io.Writer, c Config, s Session) error {
 	for _, r := range s.Results {
 		fmt.Fprintf(out, "; %s in %d", kindOf(r), e.Broken[kindOf(r)])
 	}
-	if e.Way == "random" {
+	if e.Way == "random" || e.Way == "around" {
 		fmt.Fprintf(out, "; go on with --from %d", w.next)
 	}
 	fmt.Fprintln(out)

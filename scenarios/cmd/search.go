@@ -17,6 +17,10 @@ func (f *exploreFlags) search(ctx context.Context, cmd *cobra.Command, c Config,
 	var corpus *corpusFolder
 	w.next = f.from
 	w.explored.Way, w.explored.FirstSeed = "random", f.from
+	if cmd.Flags().Changed("around") {
+		s = c.Explorer.Around(f.profile, f.around, f.from)
+		w.explored.Way = "around"
+	}
 	if f.corpus != "" {
 		var err error
 		if corpus, err = openCorpus(f.corpus); err != nil {
@@ -24,6 +28,10 @@ func (f *exploreFlags) search(ctx context.Context, cmd *cobra.Command, c Config,
 		}
 		s = c.Explorer.Steer(f.profile, f.from, corpus.members)
 		w.explored.Way = "steered"
+	}
+	around := ""
+	if w.explored.Way == "around" {
+		around = fmt.Sprintf(" --around %d", f.around)
 	}
 	left, total := f.seeds, f.seeds
 	if f.length > 0 {
@@ -40,7 +48,7 @@ func (f *exploreFlags) search(ctx context.Context, cmd *cobra.Command, c Config,
 			}
 			t := trial{s: batch[i].Scenario, seed: batch[i].Seed, run: batch[i].Run}
 			if f.corpus == "" {
-				t.replay = fmt.Sprintf("vppdrill explore --random --profile %s --from %d --seeds 1", f.profile, t.seed)
+				t.replay = fmt.Sprintf("vppdrill explore --random --profile %s%s --from %d --seeds 1", f.profile, around, w.next+i)
 			}
 			return t, true
 		})

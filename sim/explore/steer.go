@@ -17,8 +17,11 @@ import (
 type Steered struct {
 	Explorer
 	profile gen.Profile
-	// plain: every scenario is a new one, so that its seed says all of it.
+	// plain: every scenario follows from its seed alone, and from around.
 	plain bool
+	// around is what the scenarios of a plain search are variations of, and aroundSeed the seed that drew it; nil where they are new ones.
+	around     *scenarios.Scenario
+	aroundSeed uint64
 	// next is the seed of the next run.
 	next    uint64
 	corpus  []*Member
@@ -60,6 +63,19 @@ func (x Explorer) Draw(profile gen.Profile, from uint64) *Steered {
 	return &Steered{Explorer: x, profile: profile, next: from, plain: true, total: Coverage{}}
 }
 
+// Around starts a search of variations of the scenario that the seed around draws: what a run does a little otherwise whose scenario is known.
+// Each seed from `from` on varies it, and half of the variations run with the seed around, so that they begin like its run.
+func (x Explorer) Around(profile gen.Profile, around, from uint64) *Steered {
+	s := x.Draw(profile, from)
+	s.around, s.aroundSeed = gen.Draw(engine.Seeded(around), profile, nameOf(profile, around)), around
+	return s
+}
+
+// nameOf is the name of the random scenario that a seed draws.
+func nameOf(profile gen.Profile, seed uint64) string {
+	return fmt.Sprintf("random-%s-%d", profile.Name, seed)
+}
+
 // Batch returns the next runs, most of them at most. Learn counts those that have been run.
 func (s *Steered) Batch(most int) []*Trial {
 	s.batch = nil
@@ -70,7 +86,7 @@ func (s *Steered) Batch(most int) []*Trial {
 			s.waiting = s.waiting[1:]
 		} else {
 			t.Seed = s.next
-			t.Scenario = s.draw(engine.Seeded(s.next), fmt.Sprintf("random-%s-%d", s.profile.Name, s.next))
+			t.Scenario = s.draw(&t.Seed)
 			s.next++
 		}
 		s.batch = append(s.batch, t)
@@ -78,8 +94,17 @@ func (s *Steered) Batch(most int) []*Trial {
 	return slices.Clone(s.batch)
 }
 
-// draw makes a scenario: a third of them new ones, the others variations of members.
-func (s *Steered) draw(c engine.Chooser, name string) *scenarios.Scenario {
+// draw makes the scenario of a seed: a third of them new ones, the others variations of members. A variation of around may have another
+// seed to run with.
+func (s *Steered) draw(seed *uint64) *scenarios.Scenario {
+	c, name := engine.Seeded(*seed), nameOf(s.profile, *seed)
+	if s.around != nil {
+		name = fmt.Sprintf("%s-%d", s.around.Name, *seed)
+		if c.Pick("same chance", 2) == 0 {
+			*seed = s.aroundSeed
+		}
+		return gen.Vary(c, s.profile, s.around, gen.Draw(c, s.profile, name), name)
+	}
 	if s.plain || len(s.corpus) == 0 || c.Pick("fresh", 3) == 0 {
 		return gen.Draw(c, s.profile, name)
 	}

@@ -124,3 +124,26 @@ func TestCoverage(t *testing.T) {
 		t.Error("a kept member is gone")
 	}
 }
+
+// Goal: variations around a seed follow from their own seeds, whatever the first is, differ from one another, and half of them run with the seed's
+// chance. Method: the same variations asked for in two ways.
+func TestAround(t *testing.T) {
+	x := explore.Explorer{}
+	const around, first, n = 4711, 10, 40
+	all := x.Around(gen.Tiny(), around, first)
+	texts, same := map[string]bool{}, 0
+	for i := range n {
+		batch := x.Around(gen.Tiny(), around, first+uint64(i)).Batch(1)
+		whole := all.Batch(1)
+		text := string(batch[0].Scenario.Marshal())
+		if text != string(whole[0].Scenario.Marshal()) || batch[0].Seed != whole[0].Seed {
+			t.Fatalf("variation %d is another one when it comes first", first+i)
+		}
+		if texts[text] = true; batch[0].Seed == around {
+			same++
+		}
+	}
+	if len(texts) != n || same < n/4 || same > 3*n/4 {
+		t.Errorf("%d different ones of %d, %d with seed %d", len(texts), n, same, around)
+	}
+}
