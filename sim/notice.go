@@ -11,8 +11,11 @@ import (
 )
 
 // notice is something that an agent hears of and that it has to say in the same step where people look: as an event with a reason, or, without one, in
-// its log.
-type notice struct{ what, reason string }
+// its log; request is an ADD that it has to refuse in that step, 0 for none.
+type notice struct {
+	what, reason string
+	request      uint64
+}
 
 // leaseLook is what VPP has said of the lease of the node's address.
 type leaseLook struct {
@@ -39,16 +42,21 @@ func (p *process) notices(ev agent.Event) (list []notice) {
 			list = append(list, notice{what: "a write of the agent's journal: " + errDisk.Error()})
 		}
 		p.toldOf = p.gaveUp
+		for _, request := range p.adds.undone(p, ev) {
+			list = append(list, notice{what: "an ADD whose sandbox the disk has refused: " + errDisk.Error(), request: request})
+		}
+	case agent.PodAdd:
+		p.adds.asked(p, ev)
 	case agent.VPPDown:
 		p.lease = leaseLook{}
 		if ev.Silent {
-			list = append(list, notice{"VPP runs and does not answer", agent.ReasonSilent})
+			list = append(list, notice{what: "VPP runs and does not answer", reason: agent.ReasonSilent})
 		}
 	case agent.VPPUp:
 		p.lease = leaseLook{}
 		for _, o := range w.s.Config.Settings(name).Others {
 			if !slices.Contains(ev.NICs, o.Name) {
-				list = append(list, notice{"a VPP without " + o.Name, agent.ReasonNoNIC})
+				list = append(list, notice{what: "a VPP without " + o.Name, reason: agent.ReasonNoNIC})
 			}
 		}
 	case agent.Called:
@@ -56,7 +64,7 @@ func (p *process) notices(ev agent.Event) (list []notice) {
 			break
 		}
 		if p.lease.shown && !p.lease.found {
-			list = append(list, notice{"the lease of the node's address has ended", agent.ReasonLeaseLost})
+			list = append(list, notice{what: "the lease of the node's address has ended", reason: agent.ReasonLeaseLost})
 		}
 		p.lease.shown = p.lease.found
 	}
@@ -67,13 +75,17 @@ func (p *process) notices(ev agent.Event) (list []notice) {
 func (p *process) noticed(list []notice, effects []agent.Effect) {
 	for _, e := range effects {
 		if a, is := e.(agent.Answer); is && strings.Contains(a.Message, vppwire.ErrNoRoom.Error()) {
-			list = append(list, notice{"an ADD for which VPP has no room", agent.ReasonNoRoom})
+			list = append(list, notice{what: "an ADD for which VPP has no room", reason: agent.ReasonNoRoom})
 		}
 	}
 	for _, n := range list {
 		said := ""
 		for _, e := range effects {
-			if l, is := e.(agent.Log); is && l.Level >= int(slog.LevelWarn) && (n.reason == "" || n.reason == l.Reason) {
+			if a, is := e.(agent.Answer); is && n.request != 0 && a.Request == n.request && a.Code != 0 {
+				said = a.Message
+				break
+			}
+			if l, is := e.(agent.Log); is && n.request == 0 && l.Level >= int(slog.LevelWarn) && (n.reason == "" || n.reason == l.Reason) {
 				said = l.Message
 				break
 			}

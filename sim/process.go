@@ -91,6 +91,7 @@ type process struct {
 	wokeTimes int
 	inVain    wakesInVain
 	lease     leaseLook
+	adds      addings
 	// offline: the connection to VPP was given up, as it did not answer.
 	offline bool
 	writing
