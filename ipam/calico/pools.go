@@ -63,12 +63,6 @@ func (p Pools) Assign(blocks []Block, host string, n int) (Block, error) {
 	return Block{}, fmt.Errorf("%s, %d blocks of its own, %d in all: %w", host, mine, len(blocks), ErrNoAddress)
 }
 
-// Left reports whether a host that has nothing would get an address.
-func (p Pools) Left(blocks []Block) bool {
-	_, err := p.Assign(blocks, "-", 1)
-	return err == nil
-}
-
 // gives reports whether a block is of a range.
 func (p Pools) gives(cidr netip.Prefix) bool {
 	return slices.ContainsFunc(p.Ranges, func(r netip.Prefix) bool { return r.Bits() <= cidr.Bits() && r.Contains(cidr.Addr()) })

@@ -148,7 +148,7 @@ func HasFree(r netip.Prefix, bits int, taken []netip.Prefix) bool { return Left(
 // Left is how many blocks of this length a range has that overlap nothing taken, whose parts may overlap each other.
 func Left(r netip.Prefix, bits int, taken []netip.Prefix) uint64 {
 	r = space.Normal(r)
-	left := space.SubnetCount(r, bits)
+	left := blocksIn(r, bits)
 	full := make(map[netip.Prefix]bool, len(taken))
 	var wide []netip.Prefix // some blocks at once: a service range
 	for _, p := range taken {
@@ -165,7 +165,7 @@ func Left(r netip.Prefix, bits int, taken []netip.Prefix) uint64 {
 	slices.SortFunc(wide, func(a, b netip.Prefix) int { return cmp.Compare(a.Bits(), b.Bits()) })
 	for i, p := range wide {
 		if !slices.ContainsFunc(wide[:i], p.Overlaps) { // else it lies in that one
-			left -= space.SubnetCount(p, bits)
+			left -= blocksIn(p, bits)
 		}
 	}
 	for b := range full { //vppdrill:unordered it is a count
@@ -174,4 +174,12 @@ func Left(r netip.Prefix, bits int, taken []netip.Prefix) uint64 {
 		}
 	}
 	return left
+}
+
+// blocksIn is how many blocks of this length fit into a range, at most 2^63.
+func blocksIn(r netip.Prefix, bits int) uint64 {
+	if bits < r.Bits() || bits > r.Addr().BitLen() {
+		return 0
+	}
+	return 1 << min(bits-r.Bits(), 63)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/calico"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/blockranges"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 )
 
@@ -195,8 +196,16 @@ func (s *blockSystem) RemoveRange(r netip.Prefix) error {
 // Prompt implements System: what it waits for may be a pod's next try.
 func (*blockSystem) Prompt() bool { return false }
 
-// FreeBlock implements System.
-func (s *blockSystem) FreeBlock() bool { return s.pools.Left(s.blocks()) }
+// FreeBlock implements System by a sum of its own: a node that has nothing takes a block that nobody has, or borrows an address of another's.
+func (s *blockSystem) FreeBlock() bool {
+	var taken []netip.Prefix
+	lends := false
+	for _, b := range s.blocks() {
+		taken = append(taken, b.CIDR)
+		lends = lends || !s.pools.Strict && len(b.Free) > 0 && slices.ContainsFunc(s.pools.Ranges, func(r netip.Prefix) bool { return r.Bits() <= b.CIDR.Bits() && r.Contains(b.CIDR.Addr()) })
+	}
+	return lends || slices.ContainsFunc(s.pools.Ranges, func(r netip.Prefix) bool { return blockranges.HasFree(r, s.pools.BlockBits, taken) })
+}
 
 // Warm implements System: a node keeps no address that no pod has, but one when it has no pods.
 func (s *blockSystem) Warm(node string, taken []netip.Addr) []scenarios.Warm {
