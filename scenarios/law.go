@@ -127,7 +127,7 @@ type NodeRecord struct {
 // Kinds of facts, and the fields they set beside At and Node.
 const (
 	// FactLeased: the agent leases Addr of block Prefix to Owner (decided, perhaps not yet on disk). Left is what is still there of
-	// the address's former owner; Number is its place among those that the agent decided on together, from 1 on, 0 where nobody knows; InTurn: the configuration has the block's addresses given in turn, and none rest.
+	// the address's former owner; Number is its place among those that the agent decided on together, from 1 on, 0 where nobody knows; InTurn: the configuration has the block's addresses given in turn, and none rest. After and Passed are what is known of the turn.
 	FactLeased FactKind = iota + 1
 	// FactReleased: the agent frees Addr of Owner, which the configuration keeps unused on the node for Rest. Left is what is still
 	// there of Owner's.
@@ -311,6 +311,8 @@ type Fact struct {
 	Broken string
 	Rest   time.Duration
 	InTurn bool
+	// After is the address that the same life of an agent gave before of a block, Passed one between that and Addr that was nobody's.
+	After, Passed netip.Addr
 	// Kept is FactServed's, Calm FactCallRefused's.
 	Kept, Calm bool
 	// Exhausted and Holding are FactRefused's, Counts FactCounted's, Addrs FactAddressed's, Removal FactRemoved's; Netns, the sandbox' namespace,

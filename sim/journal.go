@@ -77,12 +77,17 @@ func (p *process) stepFacts(effects []agent.Effect) {
 		places = placesOf(effects)
 		slices.SortStableFunc(come, func(x, y ipam.Record) int { return cmp.Compare(places[x.Owner], places[y.Owner]) })
 	}
+	p.turns.prune(p.agent.Blocks())
+	if len(come) > 1 && places == nil {
+		p.turns = nil // nobody knows in which order
+	}
 	for _, r := range come {
 		p.m.addLeased(r.Owner)
+		after, passed := p.turn(r, gone)
 		if p.agent.Node().ID == 0 {
 			p.m.fact(scenarios.Fact{Kind: scenarios.FactNeedless, Text: "the lease of " + r.Addr.String(), Broken: "is made before the agent knows the node's ID and address"})
 		}
-		p.m.fact(scenarios.Fact{Kind: scenarios.FactLeased, Owner: r.Owner, Addr: r.Addr, Prefix: r.Prefix, Number: places[r.Owner], InTurn: p.m.w.s.Config.IPAM.InTurn(), Left: p.m.formerly(r.Addr, r.Owner)})
+		p.m.fact(scenarios.Fact{Kind: scenarios.FactLeased, Owner: r.Owner, Addr: r.Addr, Prefix: r.Prefix, Number: places[r.Owner], InTurn: p.m.w.s.Config.IPAM.InTurn(), After: after, Passed: passed, Left: p.m.formerly(r.Addr, r.Owner)})
 	}
 }
 

@@ -92,6 +92,7 @@ type process struct {
 	inVain    wakesInVain
 	lease     leaseLook
 	adds      addings
+	turns     turns
 	// offline: the connection to VPP was given up, as it did not answer.
 	offline bool
 	writing

@@ -15,6 +15,8 @@ const addressesInTurnName = "addresses-in-turn"
 // given again only after each other address of its block that was free already when it was given the last time. An allocator that
 // goes round has passed all of them in between.
 //
+// Nodes that give the addresses of their blocks by themselves pass none over, whether addresses rest or not, that was nobody's since the one that they gave before.
+//
 // A new life of the agent goes on where the one before was, if the world vouches that its disk had all of it, and so does a block that stays while others
 // come and go; other lives and blocks begin anew, as no fact says where the round is. A snapshot has no history.
 func addressesInTurn() scenarios.Law {
@@ -54,6 +56,13 @@ func (w *turnWatcher) Checks() int64 { return w.checks }
 func (w *turnWatcher) Observe(f *scenarios.Fact) error {
 	switch f.Kind {
 	case scenarios.FactLeased:
+		if f.After.IsValid() {
+			w.checks++
+		}
+		if f.Passed.IsValid() {
+			return broken(addressesInTurnName, f.At, f.Node, "%s is given to %s behind %s, and %s between them, which is nobody's and does not rest, is passed over: look at where the allocator looks for the next address",
+				f.Addr, f.Owner, f.After, f.Passed)
+		}
 		if f.InTurn {
 			return w.leased(f)
 		}
