@@ -17,7 +17,7 @@ import (
 // machine as the snapshot has it; what the wiring lacks is for other laws.
 func (m *machine) settings(n *scenarios.NodeState) iter.Seq[scenarios.Setting] {
 	return func(yield func(scenarios.Setting) bool) {
-		for _, part := range [...]func(*scenarios.NodeState) []scenarios.Setting{m.mtuSettings, m.ringSettings, m.neighborSettings, m.natSettings, m.weightSettings, m.leaseSettings, m.routeSettings, m.podIfSettings, m.hostSettings, m.tagSettings} {
+		for _, part := range [...]func(*scenarios.NodeState) []scenarios.Setting{m.mtuSettings, m.ringSettings, m.neighborSettings, m.natSettings, m.weightSettings, m.leaseSettings, m.routeSettings, m.podIfSettings, m.hostSettings, m.rangeSettings, m.tagSettings} {
 			for _, s := range part(n) {
 				if !yield(s) {
 					return

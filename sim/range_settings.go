@@ -1,0 +1,42 @@
+package sim
+
+import (
+	"net/netip"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+// rangeSettings are the ranges of which the node's addresses are that follow from its ID, in each family, where ranges stay.
+func (m *machine) rangeSettings(n *scenarios.NodeState) (list []scenarios.Setting) {
+	c := &m.w.s.Config
+	plan, err := c.IPAM.Plan()
+	if err != nil || m.w.rearranged {
+		return nil
+	}
+	within := func(what string, r netip.Prefix, a netip.Addr) {
+		if r.IsValid() && a.IsValid() {
+			list = append(list, setting("whether "+what+" "+a.String()+" is of "+r.String(), true, r.Contains(a)))
+		}
+	}
+	first := scenarios.SecondFamily{Address: n.Address, VXLANAddress: n.VXLANAddress, HostSubnet: n.HostSubnet}
+	if c.Leases(m.name) || c.Settings(m.name).IP.IsValid() {
+		first.Address = netip.Prefix{} // which does not follow from the ID
+	}
+	families := []*scenarios.SecondFamily{&first, n.Second}
+	for i, p := range plan.Families() {
+		if f := families[i]; f != nil {
+			within("the node's address", p.NodeInterconnect, f.Address.Addr())
+			within("the node's VXLAN address", p.VXLAN, f.VXLANAddress)
+			within("the link between VPP and Linux", p.VPPHostSubnet, f.HostSubnet.Addr())
+		}
+	}
+	if !n.ByID {
+		return list
+	}
+	for _, b := range n.Blocks {
+		if p := plan.OfFamily(b.Prefix.Addr()); p != nil && !b.Draining {
+			within("the node's block", p.PodSubnet, b.Prefix.Addr())
+		}
+	}
+	return list
+}
