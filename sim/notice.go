@@ -11,10 +11,11 @@ import (
 )
 
 // notice is something that an agent hears of and that it has to say in the same step where people look: as an event with a reason, or, without one, in
-// its log; request is an ADD that it has to refuse in that step, 0 for none.
+// its log; request is one that it has to refuse in that step, with code unless that is 0; 0 for none.
 type notice struct {
 	what, reason string
 	request      uint64
+	code         agent.Code
 }
 
 // leaseLook is what VPP has said of the lease of the node's address.
@@ -47,13 +48,17 @@ func (p *process) notices(ev agent.Event) (list []notice) {
 		}
 	case agent.PodAdd:
 		p.adds.asked(p, ev)
+	case agent.PodCheck:
+		if !p.vppTold && p.stands(ev) {
+			list = append(list, notice{what: "a CHECK while VPP is down, which is to be asked again", request: ev.Request, code: agent.CodeTryAgain})
+		}
 	case agent.VPPDown:
-		p.lease = leaseLook{}
+		p.lease, p.vppTold = leaseLook{}, false
 		if ev.Silent {
 			list = append(list, notice{what: "VPP runs and does not answer", reason: agent.ReasonSilent})
 		}
 	case agent.VPPUp:
-		p.lease = leaseLook{}
+		p.lease, p.vppTold = leaseLook{}, true
 		for _, o := range w.s.Config.Settings(name).Others {
 			if !slices.Contains(ev.NICs, o.Name) {
 				list = append(list, notice{what: "a VPP without " + o.Name, reason: agent.ReasonNoNIC})
@@ -81,7 +86,7 @@ func (p *process) noticed(list []notice, effects []agent.Effect) {
 	for _, n := range list {
 		said := ""
 		for _, e := range effects {
-			if a, is := e.(agent.Answer); is && n.request != 0 && a.Request == n.request && a.Code != 0 {
+			if a, is := e.(agent.Answer); is && n.request != 0 && a.Request == n.request && a.Code != 0 && (n.code == 0 || a.Code == n.code) {
 				said = a.Message
 				break
 			}
@@ -92,4 +97,14 @@ func (p *process) noticed(list []notice, effects []agent.Effect) {
 		}
 		p.m.w.emit(scenarios.Fact{Kind: scenarios.FactTold, Node: p.m.name, Broken: n.what, Text: said})
 	}
+}
+
+// stands reports whether the agent takes what a CHECK asks about for attached, with the address that the runtime knows.
+func (p *process) stands(e agent.PodCheck) bool {
+	for t := range p.agent.Attachments() {
+		if t.Sandbox.Owner == e.Owner {
+			return !t.Removing && !t.Stale && (!e.Addr.IsValid() || e.Addr == t.Lease.Addr)
+		}
+	}
+	return false
 }

@@ -92,7 +92,9 @@ type process struct {
 	inVain    wakesInVain
 	lease     leaseLook
 	adds      addings
-	turns     turns
+	// vppTold: the agent has been told that there is a VPP.
+	vppTold bool
+	turns   turns
 	// offline: the connection to VPP was given up, as it did not answer.
 	offline bool
 	writing
