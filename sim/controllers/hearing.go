@@ -32,6 +32,8 @@ type heard struct {
 	changed, failed bool
 	// touched, surveyed: this life's touch was done, and the cloud has answered what it has.
 	touched, surveyed bool
+	// read: the cloud has said what it has since a loop between it and the cluster began to look at the node.
+	read bool
 	// asking counts requests without an answer; looked is when the cloud or the API server was asked last.
 	asking int
 	looked time.Time
@@ -88,7 +90,7 @@ func (h *hearing) hear(ev nodeipam.Event) {
 		if n := h.nodes[q.uid]; n != nil {
 			n.asking--
 			n.failed = ev.Outcome != nodeipam.Done
-			if n.failed {
+			if n.read = !n.failed; n.failed {
 				n.failedAt = h.c.now()
 			}
 			n.surveyed = n.surveyed || ev.Outcome != nodeipam.Unknown
@@ -250,9 +252,9 @@ func (h *hearing) asks(e nodeipam.Effect) (name, why string) {
 		n.picked = e.CIDRs
 		delete(n.told, cidrNotAvailable)
 	case nodeipam.GetAliases:
-		n.changed, n.looked, n.wrote = false, h.c.now(), false
+		n.changed, n.looked, n.wrote, n.read = false, h.c.now(), false, false
 	case nodeipam.GetNode:
-		n.looked = h.c.now()
+		n.looked, n.read = h.c.now(), false
 	}
 	return name, why
 }
@@ -295,6 +297,9 @@ func (h *hearing) needless(n *heard, e nodeipam.Effect) string {
 	case nodeipam.AddAlias:
 		if slices.Contains(n.aliases, e.CIDR.String()) {
 			return "is made although the cloud has said that the alias is there"
+		}
+		if h.synced() && !n.read {
+			return "is made although the cloud has not said which aliases there are"
 		}
 	}
 	return ""
