@@ -50,6 +50,9 @@ func Draw(c Chooser, p Profile, name string) *scenarios.Scenario {
 	d.drawMaintenance(&s)
 	d.drawLists(&s.Faults)
 	d.drawOtherGC(s.Timeline)
+	if p.Systems {
+		d.drawAsked(&s)
+	}
 	d.drawEpilogue(&s, p)
 	if err := s.Validate(); err != nil {
 		panic(fmt.Sprintf("gen: drew an invalid scenario: %v\n%s", err, s.Marshal()))

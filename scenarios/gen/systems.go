@@ -2,6 +2,7 @@ package gen
 
 import (
 	"net/netip"
+	"strconv"
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -95,6 +96,27 @@ func (d drawer) drawSystem(s *scenarios.Scenario) {
 			second = true
 		}
 	}
+}
+
+// asked are the requests of each system's programs, by their names in faults.
+var asked = map[scenarios.System][]string{
+	scenarios.NodeIPAM: {"node-list", "node-get", "node-touch", "node-patch", "node-condition", "alias-read", "alias-add"},
+	scenarios.Cilium: {"ledger-read", "ledger-append", "ledger-strike", "resource-write", "resource-ask", "resource-make", "list-enis",
+		"assign-ips", "unassign-ips"},
+	scenarios.Datastore: {"describe-enis", "read-imds", "set-up-eni", "assign-units", "unassign-units", "create-eni", "delete-eni"},
+	scenarios.Calico:    {"block-assign", "block-release", "block-tend"},
+}
+
+// drawAsked has something go wrong with one kind of the system's requests: chance strikes all kinds alike, and most requests are of few.
+func (d drawer) drawAsked(s *scenarios.Scenario) {
+	if !d.coin("request of the system", 3) {
+		return
+	}
+	names := asked[s.Config.IPAM.System]
+	name := names[d.c.Pick("which request of the system", len(names))]
+	when := one(d, "when it goes wrong", "Nth", "First") + " " + strconv.Itoa(1+d.c.Pick("how often it goes wrong", 4))
+	outcome := one(d, "how it goes wrong", "Mute", "Vanish", "(Refuse 0)", "(Refuse 0)", "(Delay 3s)", "CrashBefore", "CrashAfter")
+	s.Faults.Inject = append(s.Faults.Inject, "("+when+" (Request "+name+" "+outcome+"))")
 }
 
 // lostLeader is a leader that is cut off or, sometimes, stands still for longer than its lease.
