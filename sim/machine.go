@@ -38,8 +38,9 @@ type machine struct {
 	// vppLife and agentLife number starts, so that an event meant for an earlier life is recognized.
 	vppLife, agentLife int
 	vppHeld, agentHeld bool // stays down until somebody starts it
-	// vppPaused: VPP stands still since pausedUnder was the agent's process, nil for none.
-	vppPaused bool
+	// vppPaused: VPP stands still, since vppPausedAt, when pausedUnder was the agent's process, nil for none.
+	vppPaused   bool
+	vppPausedAt time.Duration
 	// lessees are VPP's DHCP clients by their interfaces.
 	lessees     map[uint32]*lessee
 	pausedUnder *process

@@ -58,9 +58,10 @@ func (m *machine) pauseVPP(pause bool) {
 	m.vppPaused, m.ableAt = pause, m.w.eng.Now()
 	p := m.proc
 	if pause && p != nil {
-		since := m.ableAt
+		m.vppPausedAt = m.ableAt
+		since := m.vppPausedAt
 		m.w.eng.After(pingTime, &happening{m, "no answer to a ping", func() {
-			if m.vppPaused && m.ableAt == since && !p.paused && p.withheldSeq != p.call.seq {
+			if m.vppPaused && m.vppPausedAt == since && !p.paused && p.withheldSeq != p.call.seq {
 				p.silent()
 			}
 		}})
