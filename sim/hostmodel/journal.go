@@ -41,7 +41,7 @@ func (d *Disk) Open() (j *Journal, payloads [][]byte, cut int) {
 func (j *Journal) Write(w Write, fails bool, c engine.Chooser) bool {
 	switch {
 	case w.GivenUp < j.failed:
-		if j.shared && c.Pick("disk: write of one that failed", 2) == 1 {
+		if j.shared = j.shared && c.Pick("disk: write of one that failed", 2) == 1; j.shared { // in their order, up to one of them
 			j.put(w)
 			j.failed = w.Seq
 		}

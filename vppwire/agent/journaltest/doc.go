@@ -13,7 +13,8 @@
 //   - Told: when it says that a write is done, the next life reads it, and all that was done before it, whatever happens to process
 //     or machine. That takes a sync of the file; of a new file also the sync before it gets the name, and of its folder.
 //   - Failed: after it has said that a write failed, the next life may read that write or not: a write may be cut off, or reach the
-//     disk although its sync did not. Writes that were asked for before anybody was told may share its fate.
+//     disk although its sync did not. Writes that were asked for before anybody was told may share its fate, in their order: one is there only
+//     if all before it are.
 //   - Refused: what is asked for behind a failure by somebody who does not know of it is refused, a Replace as well: he believes
 //     that what failed is there, or thinks it is undone in a way that it is not. Persist.GivenUp says what he knows. The first
 //     write that is not refused must replace everything. What is refused after the failure was told leaves nothing behind.

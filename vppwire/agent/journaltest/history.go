@@ -17,8 +17,17 @@ type history struct {
 // wrote: everything up to this write is safe.
 func (h *history) wrote(e agent.Persist) { h.sure, h.others = after(h.sure, e), nil }
 
-// may: a write failed or shared the fate of one, so that it may be there, behind whatever else is.
+// may: a write failed or shared the fate of one, so that it may be there, if what shared that fate before it is.
 func (h *history) may(e agent.Persist) {
+	before := h.sure
+	if n := len(h.others); n > 0 {
+		before = h.others[n-1]
+	}
+	h.others = append(h.others, after(before, e))
+}
+
+// open: nobody was told what became of a write, which may have been refused beside others that were not.
+func (h *history) open(e agent.Persist) {
 	more := [][]string{after(h.sure, e)}
 	if !e.Replace {
 		for _, o := range h.others {

@@ -116,7 +116,7 @@ const startsMost = 100
 // restart begins another life. What had been asked for may have been done or not.
 func (w *writer) restart(power bool) error {
 	for _, a := range w.asked {
-		w.history.may(a.Persist)
+		w.history.open(a.Persist)
 	}
 	w.asked = nil
 	for range startsMost {

@@ -65,7 +65,9 @@ type barrier struct {
 func (b *barrier) marked() bool { return b.complete.there && b.complete.value == ValueComplete }
 
 // heeded reports whether announcements of others matter: who has announced himself need not be waited for.
-func (b *barrier) heeded(now time.Time) bool { return !b.marked() || b.doubted && !due(b.doubtedUntil, now) }
+func (b *barrier) heeded(now time.Time) bool {
+	return !b.marked() || b.doubted && !due(b.doubtedUntil, now)
+}
 
 // reset forgets what another store said.
 func (b *barrier) reset() { b.complete, b.assumed, b.own, b.others = note{}, note{}, note{}, nil }
