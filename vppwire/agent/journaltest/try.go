@@ -22,6 +22,7 @@ var scripts = []struct {
 	{"awkawkrw", 1},  // processes die between writes
 	{"aakawp", 2},    // and among them
 	{"rwRAwrwaw", 1}, // rewritings that fail
+	{"aaawk", 3},     // what shares the fate of one that failed
 }
 
 // Try holds a journal to its contract: short scripts with everything that can happen to them, then random ones, longer and longer.
