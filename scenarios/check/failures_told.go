@@ -5,7 +5,7 @@ import "github.com/vppdrill/vppdrill/scenarios"
 const failuresToldName = "failures-told"
 
 // failuresTold: whoever's request is refused, or not answered, says so where people look: a node's address management of the cloud, an operator in the
-// node's resource, an agent of its disk; and an agent records an event when VPP does not answer, lacks an interface that the configuration names, has no
+// node's resource, an agent of its disk, and to the runtimes whose ADDs the disk refused or whose CHECK finds no VPP; and an agent records an event when VPP does not answer, lacks an interface that the configuration names, has no
 // room for a pod's, or loses the lease of the node's address. It goes on and makes good what it can; that it does so says nobody who looks for why pods wait.
 //
 // A snapshot has no history.
@@ -29,7 +29,7 @@ func (w *toldWatcher) Observe(f *scenarios.Fact) error {
 	}
 	w.checks++
 	if f.Text == "" {
-		return broken(failuresToldName, f.At, f.Node, "%s: %s has heard of that, and nothing is said of it where people look: look at what becomes of its notes", f.Broken, f.Node)
+		return broken(failuresToldName, f.At, f.Node, "%s: %s has heard of that, and says so neither where people look nor to whoever asks: look at what becomes of its notes and answers", f.Broken, f.Node)
 	}
 	return nil
 }
