@@ -9,19 +9,15 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/calico"
 	"github.com/vppdrill/vppdrill/sim/cluster"
-	"github.com/vppdrill/vppdrill/sim/fault"
 )
 
 // blockHost is Calico's IPAM on one node, for one life of its agent: for each pod that comes it assigns the node an address, and gives
 // it back when the pod has gone.
 type blockHost struct {
+	*nodeWriter
 	system *blockSystem
-	node   string
 	side   Side
 	alloc  calico.Node
-	at     cluster.Endpoint
-	api    *apiClient
-	dead   bool
 
 	// self is the node's incarnation, "" while its Node object is not known.
 	self        string
@@ -43,10 +39,9 @@ type blockHost struct {
 	coming map[ipam.Owner]*coming
 	order  []ipam.Owner
 	// refused are pods that found no address, and when.
-	refused map[ipam.Owner]time.Time
-	// writing: a block is being written. retrying: what was written last was refused or not answered.
-	writing, scheduled, retrying bool
-	asked                        int // leases and blocks when it was evaluated last
+	refused   map[ipam.Owner]time.Time
+	scheduled bool
+	asked     int // leases and blocks when it was evaluated last
 }
 
 // coming is a pod for which the node should have an address until some time.
@@ -67,12 +62,12 @@ const (
 )
 
 func newBlockHost(s *blockSystem, node string, side Side, alloc calico.Node) *blockHost {
-	h := &blockHost{system: s, node: node, side: side, alloc: alloc, at: s.env.Cluster.Net.Endpoint(node),
+	h := &blockHost{nodeWriter: newNodeWriter(&s.env, node, "calico", &s.requests), system: s, side: side, alloc: alloc,
 		coming: make(map[ipam.Owner]*coming), refused: make(map[ipam.Owner]time.Time), since: make(map[netip.Prefix]time.Time), spent: make(map[netip.Prefix]bool)}
+	h.nodeWriter.soon = h.soon
 	if plant := s.env.Plant.Side; plant != nil {
 		h.side = plant(node, side)
 	}
-	h.api = s.env.apiClient(node, func() bool { return h.dead })
 	h.view = newBlockView(h.blocksChanged)
 	// Fresh: an address that was given back and is somebody else's by now must not be taken for the node's, nor its former Node object for the
 	// present one.
@@ -328,7 +323,7 @@ func (h *blockHost) giveBack() bool {
 		}
 		if len(left) > 0 {
 			next, _ := b.Release(h.self, left...)
-			h.write(blockRelease, h.view.seen[name], next)
+			h.put(blockRelease, h.view.seen[name], next)
 			return true
 		}
 	}
@@ -345,7 +340,7 @@ func (h *blockHost) assign(n int) bool {
 		h.system.env.Note(h.node, "calico: "+err.Error())
 		return false
 	}
-	h.write(blockAssign, h.view.seen[b.CIDR.String()], b)
+	h.put(blockAssign, h.view.seen[b.CIDR.String()], b)
 	return true
 }
 
@@ -380,14 +375,9 @@ func (h *blockHost) answer(none bool) {
 	}
 }
 
-func (h *blockHost) write(what string, old *cluster.Resource, b calico.Block) {
-	h.writing = true
-	h.system.requests++
-	call := &cluster.ResourceCall{API: h.system.env.Cluster.API, What: "calico " + what + " " + b.CIDR.String(), Act: swap(old, b), Then: func(o cluster.Object, err error) {
-		h.writing = false
-		if h.dead {
-			return
-		}
+// put writes a block in the place of an old one.
+func (h *blockHost) put(what string, old *cluster.Resource, b calico.Block) {
+	h.write(what, b.CIDR.String(), swap(old, b), func(o cluster.Object, err error) {
 		switch {
 		case err == nil:
 			h.view.wrote(old, o)
@@ -397,21 +387,11 @@ func (h *blockHost) write(what string, old *cluster.Resource, b calico.Block) {
 		default:
 			h.wait(retryTime)
 		}
-	}}
-	h.system.env.call(h.api, fault.Op{Node: h.node, Name: what, Key: b.CIDR.String()}, call, func() { call.Send(h.at) },
-		func() { h.system.env.Crash(h.node) })
+	})
 }
 
 // conflictTime is until a block is tried again that somebody else was faster to write; longer than a watch takes as a rule.
 const conflictTime = 20 * time.Millisecond
-
-func (h *blockHost) wait(d time.Duration) {
-	h.retrying = true
-	h.system.env.Clock.After(d, &step{h.node, "calico tries again", func() {
-		h.retrying = false
-		h.soon()
-	}})
-}
 
 func (h *blockHost) pending() string {
 	switch {

@@ -10,7 +10,6 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/cluster"
-	"github.com/vppdrill/vppdrill/sim/fault"
 )
 
 // Handshake is what a Cilium agent's side of the release handshake says; see Plant.Handshake.
@@ -37,8 +36,8 @@ func (handshake) Forget() bool { return true }
 
 // crdAgent is the part of a Cilium agent that tells its operator what is in use and answers it, for one life of a node's agent.
 type crdAgent struct {
+	*nodeWriter
 	system *crdSystem
-	node   string
 	side   Side
 	alloc  *cilium.AddressNode
 	store  *cilium.NodeStore
@@ -52,22 +51,21 @@ type crdAgent struct {
 	lapsed time.Time
 	says   Handshake
 	feed   *cluster.Informer
-	at     cluster.Endpoint
-	api    *apiClient
 
-	dead, listed, restored                 bool
-	view                                   *cluster.Resource
-	told                                   []netip.Prefix
-	spoke                                  bool
-	writing, scheduled, retrying, alarming bool
-	leases                                 int
-	published                              pace
+	listed, restored    bool
+	view                *cluster.Resource
+	told                []netip.Prefix
+	spoke               bool
+	scheduled, alarming bool
+	leases              int
+	published           pace
 }
 
 func newCRDAgent(s *crdSystem, node string, side Side, alloc *cilium.AddressNode) *crdAgent {
 	store, err := cilium.NewNodeStore(cilium.StoreConfig{Name: node, Pick: picker{&s.env}})
 	Accept(node+"'s Cilium agent", err)
-	a := &crdAgent{system: s, node: node, side: side, alloc: alloc, store: store, says: handshake{}, asked: make(map[ipam.Owner]asked), at: s.env.Cluster.Net.Endpoint(node)}
+	a := &crdAgent{nodeWriter: newNodeWriter(&s.env, node, "cilium", &s.requests), system: s, side: side, alloc: alloc, store: store, says: handshake{}, asked: make(map[ipam.Owner]asked)}
+	a.nodeWriter.soon = a.soon
 	a.core, err = cilium.NewIPAM(cilium.Addressing{CIDR4: s.env.Plan.PodSubnetCIDR.Prefix}, cilium.Configuration{
 		EnableIPv4: true, IPAM: string(s.env.Plan.Cilium.Mode), Store: store, Pick: picker{&s.env}, Now: s.env.now, BlacklistConflictingRoutes: true,
 		Routes: func() ([]cilium.Route, error) { return s.env.routes(node), nil },
@@ -86,7 +84,6 @@ func newCRDAgent(s *crdSystem, node string, side Side, alloc *cilium.AddressNode
 	if plant := s.env.Plant.Handshake; plant != nil {
 		a.says = plant(node, s.restarts[node], a.says)
 	}
-	a.api = s.env.apiClient(node, func() bool { return a.dead })
 	// Fresh: what was agreed to before must not look as if it was not.
 	a.feed = s.env.Cluster.API.NewInformer(cluster.InformerConfig{Name: "cilium", At: a.at, Kind: cluster.KindResource, Node: node, Fresh: true, Handler: a})
 	return a
@@ -206,7 +203,7 @@ func (a *crdAgent) evaluate() {
 				}
 			}
 		}
-		a.write(resourceAsk, updateResource(&cluster.Resource{Meta: a.view.Meta, Value: n}))
+		a.put(resourceAsk, updateResource(&cluster.Resource{Meta: a.view.Meta, Value: n}))
 	} else if at := a.store.NextPublish(); at.After(now) {
 		a.later(at.Sub(now))
 	}
@@ -228,17 +225,12 @@ func (a *crdAgent) agrees() bool {
 func (a *crdAgent) create() {
 	n := &cilium.CiliumNode{}
 	n.Spec.IPAM.Watermarks = a.system.watermarks()
-	a.write(resourceMake, makeResource(a.node, n))
+	a.put(resourceMake, makeResource(a.node, n))
 }
 
-func (a *crdAgent) write(what string, act func(*cluster.API) (cluster.Object, error)) {
-	a.writing = true
-	a.system.requests++
-	call := &cluster.ResourceCall{API: a.system.env.Cluster.API, What: "cilium " + what + " " + a.node, Act: act, Then: func(o cluster.Object, err error) {
-		a.writing = false
-		if a.dead {
-			return
-		}
+// put writes the node's resource.
+func (a *crdAgent) put(what string, act func(*cluster.API) (cluster.Object, error)) {
+	a.write(what, a.node, act, func(o cluster.Object, err error) {
 		if err == nil {
 			if x, ok := o.(*cluster.Resource); ok && (a.view == nil || a.view.UID != x.UID || a.view.ResourceVersion < x.ResourceVersion) {
 				a.view = x
@@ -251,14 +243,8 @@ func (a *crdAgent) write(what string, act func(*cluster.API) (cluster.Object, er
 		if errors.Is(err, cluster.ErrConflict) || errors.Is(err, cluster.ErrExists) {
 			d = conflictTime // the watch tells what is there
 		}
-		a.retrying = true
-		a.system.env.Clock.After(d, &step{a.node, "cilium tries again", func() {
-			a.retrying = false
-			a.soon()
-		}})
-	}}
-	a.system.env.call(a.api, fault.Op{Node: a.node, Name: what, Key: a.node}, call, func() { call.Send(a.at) },
-		func() { a.system.env.Crash(a.node) })
+		a.wait(d)
+	})
 }
 
 func (a *crdAgent) start() { a.feed.Start() }

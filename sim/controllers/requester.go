@@ -11,30 +11,23 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/cluster"
-	"github.com/vppdrill/vppdrill/sim/fault"
 )
 
 // requester is the part of a Cilium agent that asks for CIDRs and gives them back, for one life of a node's agent.
 type requester struct {
+	*nodeWriter
 	system *poolSystem
-	node   string
 	side   Side
 	alloc  *cilium.Node
 	// demands are those of its pools, the default one first.
 	demands []poolDemand
 	feed    *cluster.Informer
 
-	at     cluster.Endpoint
-	api    *apiClient
-	dead   bool
 	listed bool
 	view   *cluster.Resource
 	// leaving are CIDRs that the node gives back: first its agent drops them, then the resource.
 	leaving []netip.Prefix
 	told    []netip.Prefix
-	writing bool
-	// retrying: what was written last was refused or not answered; it is looked at again.
-	retrying bool
 	// scheduled: an evaluation is on its way. leases and blocks are what was evaluated last.
 	scheduled      bool
 	leases, blocks int
@@ -77,12 +70,12 @@ func (r *requester) demandOf(pool string) poolDemand {
 }
 
 func newRequester(s *poolSystem, node string, side Side, alloc *cilium.Node) *requester {
-	r := &requester{system: s, node: node, side: side, alloc: alloc, at: s.env.Cluster.Net.Endpoint(node), waiting: waitingPods{}}
+	r := &requester{nodeWriter: newNodeWriter(&s.env, node, "cilium", &s.requests), system: s, side: side, alloc: alloc, waiting: waitingPods{}}
+	r.nodeWriter.soon = r.soon
 	r.demands = s.demandsOf(node, alloc)
 	if plant := s.env.Plant.Side; plant != nil {
 		r.side = plant(node, side)
 	}
-	r.api = s.env.apiClient(node, func() bool { return r.dead })
 	// Fresh, as vppwire/host/kube lists: the object of the node's former life must not be taken for its own.
 	r.feed = s.env.Cluster.API.NewInformer(cluster.InformerConfig{Name: "cilium", At: r.at, Kind: cluster.KindResource, Node: node, Fresh: true, Handler: r})
 	return r
@@ -204,7 +197,7 @@ func (r *requester) publish(needed []int) {
 		slices.EqualFunc(n.Spec.IPAM.Pools.Allocated, old.Spec.IPAM.Pools.Allocated, sameAllocation) {
 		return
 	}
-	r.write(resourceAsk, updateResource(&cluster.Resource{Meta: r.view.Meta, Value: &n}))
+	r.put(resourceAsk, updateResource(&cluster.Resource{Meta: r.view.Meta, Value: &n}))
 }
 
 // left reports whether the agent has dropped a CIDR for good: it is journaled, and the other nodes know.
@@ -227,7 +220,7 @@ func (r *requester) requested(needed []int) (list []cilium.PoolRequest) {
 func (r *requester) create(needed []int) {
 	n := &cilium.CiliumNode{}
 	n.Spec.IPAM.Pools.Requested = r.requested(needed)
-	r.write(resourceMake, makeResource(r.node, n))
+	r.put(resourceMake, makeResource(r.node, n))
 }
 
 // makeResource makes a node's resource, if there is a Node object to own it.
@@ -244,36 +237,22 @@ func makeResource(node string, n *cilium.CiliumNode) func(*cluster.API) (cluster
 	}
 }
 
-func (r *requester) write(what string, act func(*cluster.API) (cluster.Object, error)) {
-	r.writing = true
-	r.system.requests++
+// put writes the node's resource.
+func (r *requester) put(what string, act func(*cluster.API) (cluster.Object, error)) {
 	was := r.view
-	call := &cluster.ResourceCall{API: r.system.env.Cluster.API, What: "cilium " + what + " " + r.node, Act: act, Then: func(o cluster.Object, err error) {
-		r.writing = false
-		if r.dead {
-			return
-		}
+	r.write(what, r.node, act, func(o cluster.Object, err error) {
 		if x, ok := o.(*cluster.Resource); ok && (r.view == nil || r.view.UID != x.UID || r.view.ResourceVersion < x.ResourceVersion) {
 			r.view = x
 		}
-		if err == nil {
+		switch {
+		case err == nil:
 			r.soon()
-			return
-		}
-		if errors.Is(err, cluster.ErrConflict) || errors.Is(err, cluster.ErrExists) {
-			if r.view != was { // the watch, which tells what is there, has told it while this was being written
-				r.soon()
-			}
-			return
-		}
-		r.retrying = true
-		r.system.env.Clock.After(retryTime, &step{r.node, "cilium tries again", func() {
-			r.retrying = false
+		case !errors.Is(err, cluster.ErrConflict) && !errors.Is(err, cluster.ErrExists):
+			r.wait(retryTime)
+		case r.view != was: // the watch, which tells what is there, has told it while this was being written
 			r.soon()
-		}})
-	}}
-	r.system.env.call(r.api, fault.Op{Node: r.node, Name: what, Key: r.node}, call, func() { call.Send(r.at) },
-		func() { r.system.env.Crash(r.node) })
+		}
+	})
 }
 
 func (r *requester) start() { r.feed.Start() }
