@@ -92,6 +92,7 @@ type process struct {
 	inVain    wakesInVain
 	lease     leaseLook
 	adds      addings
+	unlisted  unlisted
 	// vppTold: the agent has been told that there is a VPP.
 	vppTold bool
 	turns   turns
@@ -143,7 +144,7 @@ func (p *process) step(ev agent.Event) {
 	p.tried(ev)
 	p.answered(ev)
 	p.looking.heard(p, ev)
-	notices := p.notices(ev)
+	notices, orphaned := p.notices(ev), p.unlisted.heard(p, ev)
 	p.stepped = true
 	p.m.w.stepping = p.m.name
 	var effects []agent.Effect
@@ -156,6 +157,9 @@ func (p *process) step(ev agent.Event) {
 	p.vainly(ev, effects)
 	p.retried(ev, effects)
 	p.noticed(notices, effects)
+	if orphaned {
+		p.unlisted.wired(p)
+	}
 	p.stepFacts(effects) // what the agent decides is a fact from now on, whether or not it survives
 	p.m.tellAddresses()
 	p.decisions(effects)
