@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"net/netip"
 	"time"
 
@@ -34,7 +35,7 @@ func (w *World) claimPatience(node string) time.Duration {
 	if m == nil {
 		return 0
 	}
-	return m.clocks.truly(w.agentConfig.ClaimPatience)
+	return m.clocks.truly(cmp.Or(w.agentConfig.ClaimPatience, agent.DefaultClaimPatience))
 }
 
 // heldIDs are the records that are not marked as released.

@@ -14,6 +14,8 @@ import (
 type saved struct {
 	id   uint32
 	held map[ipam.Owner]netip.Addr
+	// blocks are those that it does not say to be dropped.
+	blocks map[netip.Prefix]bool
 	// maybe are leases of writes that failed: nobody knows whether the disk has them.
 	maybe map[ipam.Owner]netip.Addr
 	// unsure: a write failed, and none that replaces everything has been synced since.
@@ -24,7 +26,7 @@ type saved struct {
 
 // newSaved is what a journal says that was read.
 func newSaved(records []agent.Record) saved {
-	s := saved{held: map[ipam.Owner]netip.Addr{}, maybe: map[ipam.Owner]netip.Addr{}}
+	s := saved{held: map[ipam.Owner]netip.Addr{}, maybe: map[ipam.Owner]netip.Addr{}, blocks: map[netip.Prefix]bool{}}
 	s.add(records)
 	return s
 }
@@ -40,7 +42,9 @@ func (s *saved) synced(seq uint64, failed bool) {
 			s.doubt(e.Records)
 			continue
 		case e.Replace:
-			*s = saved{held: map[ipam.Owner]netip.Addr{}, maybe: map[ipam.Owner]netip.Addr{}, writes: s.writes}
+			rest := s.writes
+			*s = newSaved(nil)
+			s.writes = rest
 		}
 		s.add(e.Records)
 	}
@@ -57,6 +61,10 @@ func (s *saved) add(records []agent.Record) {
 				s.held[r.IPAM.Owner] = r.IPAM.Addr
 			case ipam.OpRelease:
 				delete(s.held, r.IPAM.Owner)
+			case ipam.OpBlock:
+				s.blocks[r.IPAM.Prefix] = true
+			case ipam.OpDrop:
+				delete(s.blocks, r.IPAM.Prefix)
 			}
 		}
 	}
@@ -68,6 +76,16 @@ func (s *saved) doubt(records []agent.Record) {
 			s.maybe[r.IPAM.Owner] = r.IPAM.Addr
 		}
 	}
+}
+
+// unpublished is a block that the disk holds and that these networks do not name: a crash would bring it back when others may have taken it.
+func (s *saved) unpublished(networks []netip.Prefix) (block netip.Prefix, found bool) {
+	for b := range s.blocks { //vppdrill:unordered the smallest is told
+		if !slices.Contains(networks, b) && (!found || b.Compare(block) < 0) {
+			block, found = b, true
+		}
+	}
+	return block, found
 }
 
 // certain reports whether the disk holds all that was written.
