@@ -83,6 +83,7 @@ func TestFoundSeeds(t *testing.T) {
 		{gen.Systems(), 7100046, "a prefix, then several addresses, then one, asked for in one go by an ipamd counted as three tries too early"},
 		{gen.Systems(), 7300187, "a condition set behind an alias that was added anew counted as needless"},
 		{gen.Systems(), 2400000421, "a disk lost the release of an address with what failed, and kept the drop of its block, which was written behind that"},
+		{gen.Systems(), 2701000027, "a cloud's answer about a node that had gone and come again since counted as the one that was waited for"},
 		{gen.Systems(), 7720014, "an ADD was heard behind its DEL, the agent died, and its next life wired a deleted pod into a namespace that was gone, without an end"},
 		{gen.Systems(), 7700012, "an instance counted as full by what the metadata service showed of an interface that had been deleted"},
 		{gen.Systems(), 7000012, "a cloud allocator's further try of one write counted as needless, as the node had been told of meanwhile"},

@@ -52,10 +52,11 @@ type heard struct {
 	told map[string]string
 }
 
-// question is a request, and the UID of the object that it is about.
+// question is a request, and the object that it is about, with its UID. One that was gone and has come again is another one.
 type question struct {
-	uid string
-	of  nodeipam.Effect
+	uid   string
+	about *heard
+	of    nodeipam.Effect
 }
 
 func newHearing(c *controller, kind nodeipam.CIDRAllocatorType, ranges []nodeipam.ClusterCIDR) *hearing {
@@ -87,7 +88,7 @@ func (h *hearing) hear(ev nodeipam.Event) {
 	case nodeipam.Aliases:
 		q := h.asked[ev.ID]
 		delete(h.asked, ev.ID)
-		if n := h.nodes[q.uid]; n != nil {
+		if n := h.nodes[q.uid]; n != nil && n == q.about {
 			n.asking--
 			n.failed = ev.Outcome != nodeipam.Done
 			if n.read = !n.failed; n.failed {
@@ -175,10 +176,12 @@ func (h *hearing) answered(ev nodeipam.Answered) {
 	q := h.asked[ev.ID]
 	delete(h.asked, ev.ID)
 	n := h.nodes[q.uid]
-	if n == nil {
+	if n == nil || h.synced() && n != q.about {
 		return
 	}
-	n.asking--
+	if n == q.about {
+		n.asking--
+	}
 	if ev.Outcome == nodeipam.NotFound || ev.Node != nil && ev.Node.UID != q.uid {
 		if h.ranged() {
 			h.dead[q.uid] = true
@@ -245,7 +248,7 @@ func (h *hearing) asks(e nodeipam.Effect) (name, why string) {
 		why = h.late(n)
 	}
 	n.failedAt = time.Time{}
-	h.asked[id] = question{n.UID, e}
+	h.asked[id] = question{n.UID, n, e}
 	n.asking++
 	switch e := e.(type) {
 	case nodeipam.PatchNodeCIDRs:
