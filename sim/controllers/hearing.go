@@ -28,6 +28,8 @@ type hearing struct {
 // heard is one Node object, as the controller knows it.
 type heard struct {
 	nodeipam.KubeNode
+	// old: what was told last is older than what was told before, as a list may be.
+	old bool
 	// changed: something was told of it since the cloud was asked last. failed: a request about it has failed since it was read.
 	changed, failed bool
 	// touched, surveyed: this life's touch was done, and the cloud has answered what it has.
@@ -140,7 +142,7 @@ func (h *hearing) see(k *nodeipam.KubeNode, news bool) {
 		}
 	}
 	n.changed = n.changed || news
-	if version(k) < version(&n.KubeNode) {
+	if n.old = version(k) < version(&n.KubeNode); n.old {
 		return
 	}
 	if len(n.PodCIDRs) == 0 && len(k.PodCIDRs) > 0 {
@@ -278,7 +280,7 @@ func (h *hearing) needless(n *heard, e nodeipam.Effect) string {
 			return slices.EqualFunc(n.PodCIDRs, e.CIDRs, func(text string, p netip.Prefix) bool { return text == p.String() })
 		}
 		// CloudAllocator's tries of one write are made without another look, as upstream's are.
-		if len(n.PodCIDRs) > 0 && (h.kind != nodeipam.CloudAllocatorType || n.vain == 0 && has()) {
+		if len(n.PodCIDRs) > 0 && !n.old && (h.kind != nodeipam.CloudAllocatorType || n.vain == 0 && has()) {
 			return fmt.Sprintf("is to write pod CIDRs into an object of which it has been told that it has %v", n.PodCIDRs)
 		}
 	case nodeipam.TouchNode:
