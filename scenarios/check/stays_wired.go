@@ -86,8 +86,9 @@ type thing struct {
 // changes of nodes' blocks and of ranges.
 type remade struct{ moves, reblocked, left, changed int }
 
-// newsLate is how late a node may hear what others of its kind have long heard: a stale watch delivers up to 20 s late.
-const newsLate = 30 * time.Second
+// newsLate is how late a node may hear what others of its kind have long heard: a stale watch delivers up to 20 s late, and each of its news may
+// be late by as much again.
+const newsLate = 50 * time.Second
 
 type wiredPod struct {
 	owner ipam.Owner
