@@ -42,6 +42,25 @@ func (p *process) holding(owner ipam.Owner) *scenarios.Holding {
 	return h
 }
 
+// taken are addresses that a node cannot give, or has not been able to for long: they are leased, the node's own, a block's gateway, or have rested until
+// a moment ago.
+func (p *process) taken() map[netip.Addr]bool {
+	taken := map[netip.Addr]bool{}
+	for l := range p.agent.Leases() {
+		taken[l.Addr] = true
+	}
+	for _, a := range p.agent.Reserved() {
+		taken[a] = true
+	}
+	for _, b := range p.agent.Blocks() {
+		taken[b.Gateway] = true
+	}
+	for a, until := range p.m.rests { //vppdrill:unordered each by itself
+		taken[a] = taken[a] || until > p.m.w.eng.Now()-freeLeast
+	}
+	return taken
+}
+
 // freeInVain is an address that a node could have given when it refused an ADD for want of one, the zero Addr for none. It is told of systems
 // whose nodes give out what is in their blocks: others hold addresses for pools, or swap them.
 func (w *World) freeInVain(node string, r cluster.CNIResult) netip.Addr {
@@ -53,16 +72,7 @@ func (w *World) freeInVain(node string, r cluster.CNIResult) netip.Addr {
 	if w.rest() == 0 && now-m.leasesAt < freeLeast || now-m.ableAt < freeLeast || now-m.hitAt < freeLeast {
 		return netip.Addr{}
 	}
-	taken := map[netip.Addr]bool{}
-	for l := range a.Leases() {
-		taken[l.Addr] = true
-	}
-	for _, addr := range a.Reserved() {
-		taken[addr] = true
-	}
-	for addr, until := range m.rests { //vppdrill:unordered each by itself
-		taken[addr] = taken[addr] || until > now-freeLeast
-	}
+	taken := m.proc.taken()
 	n := scenarios.NodeState{Name: m.name, Blocks: a.Blocks()}
 	if c.Dual() || len(m.blocked(&n)) > 0 {
 		return netip.Addr{} // one family may be full
@@ -72,7 +82,7 @@ func (w *World) freeInVain(node string, r cluster.CNIResult) netip.Addr {
 			continue
 		}
 		for addr := b.Prefix.Addr(); b.Prefix.Contains(addr); addr = addr.Next() {
-			if !taken[addr] && addr != b.Gateway {
+			if !taken[addr] {
 				return addr
 			}
 		}

@@ -35,7 +35,7 @@ func (p *process) persist(e agent.Persist) {
 	p.rewrites(e)
 	p.recorded(e)
 	p.saves(e)
-	p.adds.wrote(e)
+	p.attaches(e)
 	payload := make([]byte, 0, 96*len(e.Records))
 	for i := range e.Records {
 		payload = e.Records[i].AppendText(payload)

@@ -21,9 +21,8 @@ type listing struct {
 	// identity is the store's data by the last answer; marked: that it is complete has been told.
 	identity uint64
 	marked   bool
-	// data is the store's data that it was told of last, and since when.
-	data      uint64
-	dataSince time.Duration
+	// since is since when it knows that data.
+	since time.Duration
 }
 
 // storeGivesUp is the least that an agent, whose clock may run too fast, waits for an answer of the store.
@@ -35,9 +34,7 @@ func (p *process) heardOfStore(ev agent.Event) {
 	switch e := ev.(type) {
 	case agent.StoreReply:
 		asked := p.storeRequest
-		if e.Store != 0 && e.Store != l.data {
-			l.data, l.dataSince = e.Store, p.m.w.eng.Now()
-		}
+		known := l.identity
 		switch {
 		case e.Err == agent.StoreUnavailable || e.Err == agent.StoreCompacted:
 			l.caused, l.unsure = true, true
@@ -64,6 +61,9 @@ func (p *process) heardOfStore(ev agent.Event) {
 		l.caused = l.caused || l.identity != 0 && e.Store != 0 && e.Store != l.identity
 		if e.Store != 0 {
 			l.identity = e.Store
+		}
+		if l.identity != known {
+			l.since = p.m.w.eng.Now()
 		}
 	case agent.StoreChanged:
 		if e.Watch == p.watch {
@@ -108,13 +108,17 @@ func (p *process) needless(r agent.StoreRequest) {
 			tell("a watch of the store", "is begun while another one goes on")
 		}
 		l.watching, l.watchedAt = false, now
-	case agent.StoreCreate:
-		p.untimely(r, tell)
-		p.holdsBack(r, tell)
-	case agent.StoreUpdate:
-		p.holdsBack(r, tell)
-		if _, err := nodeid.ParseRecord(r.Value); err != nil || l.unsure {
+	case agent.StoreCreate, agent.StoreUpdate:
+		if r.Key == nodeid.KeyAssumed {
+			p.untimely(tell)
+		}
+		record, err := nodeid.ParseRecord(r.Value)
+		if err != nil {
 			return // whoever doubts the mark of a complete store writes it again
+		}
+		p.omits(&record, tell)
+		if r.Op == agent.StoreCreate || l.unsure {
+			return
 		}
 		for _, item := range p.m.w.store.Store.Look(r.Key) {
 			if item.Key == r.Key && item.ModRevision == r.Revision && item.Value == r.Value {
@@ -125,20 +129,16 @@ func (p *process) needless(r agent.StoreRequest) {
 }
 
 // untimely tells of nodes without a record that are given up before the patience with them is over.
-func (p *process) untimely(r agent.StoreRequest, tell func(text, why string)) {
-	if r.Key != nodeid.KeyAssumed {
-		return
-	}
+func (p *process) untimely(tell func(text, why string)) {
 	patience := p.m.w.claimPatience(p.m.name)
-	if waited := p.m.w.eng.Now() - p.listing.dataSince; waited < patience-patience/100 {
+	if waited := p.m.w.eng.Now() - p.listing.since; waited < patience-patience/100 {
 		tell("the word that nobody waits any more for nodes without a record", fmt.Sprintf("is written %s after this life has seen the store, where they are waited for %s", waited, patience))
 	}
 }
 
-// holdsBack tells of a node's record that does not name a block that the node's disk holds.
-func (p *process) holdsBack(r agent.StoreRequest, tell func(text, why string)) {
-	record, err := nodeid.ParseRecord(r.Value)
-	if err != nil || record.Name != p.m.name || !record.ReleasedAt.IsZero() {
+// omits tells of a node's record that does not name a block that the node's disk holds.
+func (p *process) omits(record *nodeid.Record, tell func(text, why string)) {
+	if record.Name != p.m.name || !record.ReleasedAt.IsZero() {
 		return
 	}
 	if b, found := p.m.saved.unpublished(record.PodNetworks); found {

@@ -43,11 +43,11 @@ func (p *process) notices(ev agent.Event) (list []notice) {
 			list = append(list, notice{what: "a write of the agent's journal: " + errDisk.Error()})
 		}
 		p.toldOf = p.gaveUp
-		for _, request := range p.adds.undone(p, ev) {
-			list = append(list, notice{what: "an ADD whose sandbox the disk has refused: " + errDisk.Error(), request: request})
+		for _, r := range p.open { // what the failed write, or one behind it, was to keep of an ADD may not be there after a crash
+			if ev.Err != nil && r.seq >= ev.Seq {
+				list = append(list, notice{what: "an ADD whose sandbox the disk has refused: " + errDisk.Error(), request: r.number})
+			}
 		}
-	case agent.PodAdd:
-		p.adds.asked(p, ev)
 	case agent.PodCheck:
 		if !p.vppTold && p.stands(ev) {
 			list = append(list, notice{what: "a CHECK while VPP is down, which is to be asked again", request: ev.Request, code: agent.CodeTryAgain})
@@ -86,17 +86,27 @@ func (p *process) noticed(list []notice, effects []agent.Effect) {
 	for _, n := range list {
 		said := ""
 		for _, e := range effects {
-			if a, is := e.(agent.Answer); is && n.request != 0 && a.Request == n.request && a.Code != 0 && (n.code == 0 || a.Code == n.code) {
-				said = a.Message
-				break
-			}
-			if l, is := e.(agent.Log); is && n.request == 0 && l.Level >= int(slog.LevelWarn) && (n.reason == "" || n.reason == l.Reason) {
-				said = l.Message
+			if said = n.saidBy(e); said != "" {
 				break
 			}
 		}
 		p.m.w.emit(scenarios.Fact{Kind: scenarios.FactTold, Node: p.m.name, Broken: n.what, Text: said})
 	}
+}
+
+// saidBy is how an effect says it, "" for not at all.
+func (n *notice) saidBy(e agent.Effect) string {
+	switch e := e.(type) {
+	case agent.Answer:
+		if n.request != 0 && e.Request == n.request && e.Code != 0 && (n.code == 0 || e.Code == n.code) {
+			return e.Message
+		}
+	case agent.Log:
+		if n.request == 0 && e.Level >= int(slog.LevelWarn) && (n.reason == "" || n.reason == e.Reason) {
+			return e.Message
+		}
+	}
+	return ""
 }
 
 // stands reports whether the agent takes what a CHECK asks about for attached, with the address that the runtime knows.

@@ -115,7 +115,7 @@ func (x *plugin) Fire() {
 	}
 	x.m.fact(scenarios.Fact{Kind: scenarios.FactAsked, Owner: x.owner, Pod: x.pod, PodUID: x.podUID, Text: x.command, Netns: x.netns})
 	x.asked = w.eng.Now()
-	x.proc, x.number = p, p.request(x.owner, func(a agent.Answer) {
+	x.proc, x.number = p, p.request(x.owner, x.command == "Add", func(a agent.Answer) {
 		x.answered()
 		x.m.misanswer = x.misanswered(a)
 		x.end(x.m.cniResult(a))

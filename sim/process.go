@@ -91,7 +91,6 @@ type process struct {
 	wokeTimes int
 	inVain    wakesInVain
 	lease     leaseLook
-	adds      addings
 	unlisted  unlisted
 	// vppTold: the agent has been told that there is a VPP.
 	vppTold bool
@@ -114,6 +113,9 @@ type openRequest struct {
 	number uint64
 	owner  ipam.Owner
 	done   func(agent.Answer)
+	// adds: it is an ADD; seq is the write of the journal, which replaces nothing, that has its sandbox, 0 for none so far.
+	adds bool
+	seq  uint64
 }
 
 // step feeds one event to the agent and performs what it asks for.
@@ -308,10 +310,24 @@ func (p *process) awake(now time.Duration) {
 }
 
 // request notes who waits for a CNI answer and returns the request's number.
-func (p *process) request(owner ipam.Owner, done func(agent.Answer)) uint64 {
+func (p *process) request(owner ipam.Owner, adds bool, done func(agent.Answer)) uint64 {
 	p.next++
-	p.open = append(p.open, openRequest{p.next, owner, done})
+	p.open = append(p.open, openRequest{number: p.next, owner: owner, adds: adds, done: done})
 	return p.next
+}
+
+// attaches notes for which ADDs a write is.
+func (p *process) attaches(e agent.Persist) {
+	if e.Replace {
+		return
+	}
+	for i := range e.Records {
+		for j := range p.open {
+			if r, o := &e.Records[i], &p.open[j]; r.Kind == agent.RecordSandbox && o.adds && o.seq == 0 && o.owner == r.Sandbox.Owner {
+				o.seq = e.Seq
+			}
+		}
+	}
 }
 
 // close takes a request off the list; false when nobody waits for it any more.

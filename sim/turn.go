@@ -37,28 +37,22 @@ func (p *process) turn(r ipam.Record, gone []ipam.Record) (after, passed netip.A
 	if !known {
 		return netip.Addr{}, netip.Addr{}
 	}
-	taken := map[netip.Addr]bool{}
-	for l := range p.agent.Leases() {
-		taken[l.Addr] = true
-	}
-	for _, a := range p.agent.Reserved() {
-		taken[a] = true
-	}
-	for i := range gone {
-		taken[gone[i].Addr] = true
-	}
-	for _, b := range p.agent.Blocks() {
-		taken[b.Gateway] = true
-	}
-	now, a := p.m.w.eng.Now(), after
+	var taken map[netip.Addr]bool // as a rule it is the next one that is given, and none is looked at
+	a := after
 	for range turnMost {
 		if a = a.Next(); !r.Prefix.Contains(a) {
 			a = r.Prefix.Addr()
 		}
-		switch until, rests := p.m.rests[a]; {
-		case a == r.Addr || a == after:
-			return after, netip.Addr{}
-		case !taken[a] && (!rests || until <= now-freeLeast):
+		if a == r.Addr || a == after {
+			break
+		}
+		if taken == nil {
+			taken = p.taken()
+			for i := range gone {
+				taken[gone[i].Addr] = true
+			}
+		}
+		if !taken[a] {
 			return after, a
 		}
 	}

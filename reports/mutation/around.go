@@ -2,7 +2,6 @@ package mutation
 
 import (
 	"context"
-	"slices"
 	"time"
 )
 
@@ -11,6 +10,8 @@ import (
 type origin struct {
 	Profile string `json:"profile"`
 	Seed    uint64 `json:"seed"`
+	// Seeds is how many variations make a unit.
+	Seeds int `json:"seeds"`
 	// Next is the seed of the first variation that has not been tried.
 	Next uint64 `json:"next"`
 }
@@ -44,7 +45,7 @@ func (t trial) changedIn(ctx context.Context, m *Trial, u unit, budget time.Dura
 			changed = with.Explored.Digest != without.Explored.Digest
 		}
 		if changed {
-			m.Origins = append(m.Origins, origin{Profile: u.profile, Seed: seed, Next: 1})
+			m.Origins = append(m.Origins, origin{Profile: u.profile, Seed: seed, Seeds: u.seeds, Next: 1})
 		}
 	}
 	return nil
@@ -62,26 +63,20 @@ func (t trial) without(ctx context.Context, m *Trial, u unit, budget time.Durati
 func (t trial) vary(ctx context.Context, m *Trial, budget time.Duration) error {
 	o := &m.Origins[m.Varied%uint64(len(m.Origins))]
 	m.Varied++
-	u := unit{profile: o.Profile, from: o.Next, seeds: seedsOf(o.Profile), around: o.Seed}
+	u := unit{profile: o.Profile, from: o.Next, seeds: o.Seeds, around: o.Seed}
 	o.Next += uint64(u.seeds)
 	with, err := t.unit(ctx, m, u, budget)
 	if err != nil || with == nil {
 		return err
 	}
 	m.Runs += with.Explored.Runs
-	if !slices.ContainsFunc(with.Scenarios, broke) {
+	if len(with.broken()) == 0 {
 		return nil
 	}
 	without, err := t.without(ctx, m, u, budget) // nobody has surveyed variations
 	if err != nil || without == nil {
 		return err
 	}
-	known := surveyed{}
-	for _, result := range without.Scenarios {
-		if f, failed := failureOf(result); failed {
-			known.Broken = append(known.Broken, f)
-		}
-	}
-	m.judge(with, &known)
+	m.judge(with, &surveyed{Broken: without.broken()})
 	return nil
 }

@@ -26,17 +26,16 @@ echo "{\"Scenarios\":[$scenarios],\"Explored\":{\"Runs\":1,\"Digest\":\"$digest\
 	if err := os.WriteFile(program, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	tiny := profiles[slices.IndexFunc(profiles, func(p profile) bool { return p.name == "tiny" })]
 	m := &Trial{Mutant: &Mutant{Number: 2}, Outcome: Survived}
 	run := trial{program: program}
-	u := unit{profile: "tiny", from: 9, seeds: tiny.seeds}
+	u := unit{profile: "tiny", from: 9, seeds: 8}
 	if err := run.changedIn(t.Context(), m, u, time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	if want := []origin{{"tiny", 13, 1}}; !slices.Equal(m.Origins, want) {
+	if want := []origin{{"tiny", 13, 8, 1}}; !slices.Equal(m.Origins, want) {
 		t.Fatalf("varied are %v, want %v", m.Origins, want)
 	}
-	m.Origins[0].Profile = "small" // whose units are of one seed
+	m.Origins[0].Seeds = 1
 	m.exhausted = true
 	for range 20 {
 		if !m.varies() {

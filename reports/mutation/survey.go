@@ -23,28 +23,16 @@ type unit struct {
 	around uint64
 }
 
-type profile struct {
+// profiles are the kinds of random scenarios that units take in turn, each with its number of seeds.
+var profiles = []struct {
 	name  string
 	seeds int
-}
-
-// profiles are the kinds of random scenarios that units take in turn, each with its number of seeds.
-var profiles = []profile{{"small", 1}, {"systems", 1}, {"tiny", 8}}
+}{{"small", 1}, {"systems", 1}, {"tiny", 8}}
 
 // unitOf is the n-th unit, from 0.
 func unitOf(n uint64) unit {
 	p := profiles[n%uint64(len(profiles))]
 	return unit{profile: p.name, from: n/uint64(len(profiles))*uint64(p.seeds) + 1, seeds: p.seeds}
-}
-
-// seedsOf is how many seeds of a profile make a unit.
-func seedsOf(profile string) int {
-	for _, p := range profiles {
-		if p.name == profile {
-			return p.seeds
-		}
-	}
-	return 1
 }
 
 // surveyed is what a unit does without a fault.
@@ -184,11 +172,5 @@ func (s *survey) unit(ctx context.Context, u unit) (*surveyed, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := &surveyed{Asked: asked, Digest: r.Explored.Digest, Runs: r.Explored.Runs}
-	for _, result := range r.Scenarios {
-		if f, failed := failureOf(result); failed {
-			found.Broken = append(found.Broken, f)
-		}
-	}
-	return found, nil
+	return &surveyed{Asked: asked, Digest: r.Explored.Digest, Runs: r.Explored.Runs, Broken: r.broken()}, nil
 }

@@ -187,6 +187,16 @@ type found struct {
 	}
 }
 
+// broken are the failures of a unit.
+func (r *found) broken() (list []failure) {
+	for _, result := range r.Scenarios {
+		if f, failed := failureOf(result); failed {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
 // unit does a unit of random runs; nil when the program died before it reported, which the trial then says.
 func (t trial) unit(ctx context.Context, m *Trial, u unit, budget time.Duration) (*found, error) {
 	args := []string{"explore", "--random", "--profile", u.profile, "--from", strconv.FormatUint(u.from, 10), "--seeds", strconv.Itoa(u.seeds),
@@ -218,10 +228,8 @@ func failureOf(r scenarios.Result) (failure, bool) {
 	case r.Verdict == scenarios.Error:
 		f.By = "error"
 	}
-	return f, broke(r)
+	return f, r.Verdict != scenarios.Pass
 }
-
-func broke(r scenarios.Result) bool { return r.Verdict != scenarios.Pass }
 
 // process runs the program with a mutant on and at most this much processor time; read is given what it prints.
 func (t trial) process(whole context.Context, m *Trial, budget time.Duration, args []string, read func(out io.Reader, stop func()) error) error {

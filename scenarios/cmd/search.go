@@ -15,11 +15,12 @@ import (
 func (f *exploreFlags) search(ctx context.Context, cmd *cobra.Command, c Config, w *sweep) error {
 	s := c.Explorer.Draw(f.profile, f.from)
 	var corpus *corpusFolder
+	around := "" // in a replay's command
 	w.next = f.from
 	w.explored.Way, w.explored.FirstSeed = "random", f.from
 	if cmd.Flags().Changed("around") {
 		s = c.Explorer.Around(f.profile, f.around, f.from)
-		w.explored.Way = "around"
+		w.explored.Way, around = "around", fmt.Sprintf(" --around %d", f.around)
 	}
 	if f.corpus != "" {
 		var err error
@@ -28,10 +29,6 @@ func (f *exploreFlags) search(ctx context.Context, cmd *cobra.Command, c Config,
 		}
 		s = c.Explorer.Steer(f.profile, f.from, corpus.members)
 		w.explored.Way = "steered"
-	}
-	around := ""
-	if w.explored.Way == "around" {
-		around = fmt.Sprintf(" --around %d", f.around)
 	}
 	left, total := f.seeds, f.seeds
 	if f.length > 0 {

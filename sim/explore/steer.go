@@ -85,8 +85,7 @@ func (s *Steered) Batch(most int) []*Trial {
 			t.Member = *s.waiting[0]
 			s.waiting = s.waiting[1:]
 		} else {
-			t.Seed = s.next
-			t.Scenario = s.draw(&t.Seed)
+			t.Member = s.draw(s.next)
 			s.next++
 		}
 		s.batch = append(s.batch, t)
@@ -94,19 +93,19 @@ func (s *Steered) Batch(most int) []*Trial {
 	return slices.Clone(s.batch)
 }
 
-// draw makes the scenario of a seed: a third of them new ones, the others variations of members. A variation of around may have another
-// seed to run with.
-func (s *Steered) draw(seed *uint64) *scenarios.Scenario {
-	c, name := engine.Seeded(*seed), nameOf(s.profile, *seed)
+// draw makes the run of a seed: a third of the scenarios are new ones, the others variations of members. A variation of around may run with the
+// seed of that.
+func (s *Steered) draw(seed uint64) Member {
+	c, name := engine.Seeded(seed), nameOf(s.profile, seed)
 	if s.around != nil {
-		name = fmt.Sprintf("%s-%d", s.around.Name, *seed)
+		name = fmt.Sprintf("%s-%d", s.around.Name, seed)
 		if c.Pick("same chance", 2) == 0 {
-			*seed = s.aroundSeed
+			seed = s.aroundSeed
 		}
-		return gen.Vary(c, s.profile, s.around, gen.Draw(c, s.profile, name), name)
+		return Member{Scenario: gen.Vary(c, s.profile, s.around, gen.Draw(c, s.profile, name), name), Seed: seed}
 	}
 	if s.plain || len(s.corpus) == 0 || c.Pick("fresh", 3) == 0 {
-		return gen.Draw(c, s.profile, name)
+		return Member{Scenario: gen.Draw(c, s.profile, name), Seed: seed}
 	}
 	// The youngest members know what is newest.
 	pick := func() *scenarios.Scenario {
@@ -116,7 +115,7 @@ func (s *Steered) draw(seed *uint64) *scenarios.Scenario {
 		}
 		return s.corpus[c.Pick("member", n)].Scenario
 	}
-	return gen.Vary(c, s.profile, pick(), pick(), name)
+	return Member{Scenario: gen.Vary(c, s.profile, pick(), pick(), name), Seed: seed}
 }
 
 // Run runs one trial; several may run at the same time.

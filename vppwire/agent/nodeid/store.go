@@ -1,9 +1,6 @@
 package nodeid
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 // Patience with the store.
 const (
@@ -166,19 +163,19 @@ func (m *Machine) storeListed(e StoreReply) {
 	s, v, n := &m.store, &m.view, &m.barrier
 	m.identifyStore(e.Store)
 	complete := n.marked()
-	if own := recordKey(m.claim.ID); m.claim.ID != 0 && e.Revision >= v.revision && !slices.ContainsFunc(e.Items, func(i Item) bool { return i.Key == own }) {
+	listed, others := make(map[uint32]bool, len(e.Items)), map[string]bool{}
+	for _, item := range e.Items {
+		if id, ok := parseKey(item.Key); ok {
+			listed[id] = true
+		} else {
+			others[item.Key] = true
+		}
+	}
+	if m.claim.ID != 0 && e.Revision >= v.revision && !listed[m.claim.ID] {
 		m.doubt() // before its announcements are read, which matter then
 	}
 	m.apply(e.Items)
 	if e.Revision >= v.revision {
-		listed, others := make(map[uint32]bool, len(e.Items)), map[string]bool{}
-		for _, item := range e.Items {
-			if id, ok := parseKey(item.Key); ok {
-				listed[id] = true
-			} else {
-				others[item.Key] = true
-			}
-		}
 		n.forget(m.cfg.Name, others, e.Revision)
 		n.unregistered = nil
 		m.losing = !m.Complete() || n.doubted
