@@ -48,6 +48,12 @@ func (p *process) notices(ev agent.Event) (list []notice) {
 				list = append(list, notice{what: "an ADD whose sandbox the disk has refused: " + errDisk.Error(), request: r.number})
 			}
 		}
+	case agent.PodDel:
+		for _, r := range p.open {
+			if r.adds && r.owner == ev.Owner {
+				list = append(list, notice{what: "an ADD whose sandbox is removed meanwhile", request: r.number})
+			}
+		}
 	case agent.PodCheck:
 		if !p.vppTold && p.stands(ev) {
 			list = append(list, notice{what: "a CHECK while VPP is down, which is to be asked again", request: ev.Request, code: agent.CodeTryAgain})
