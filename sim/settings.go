@@ -231,18 +231,35 @@ func (m *machine) hostSettings(n *scenarios.NodeState) []scenarios.Setting {
 	return []scenarios.Setting{setting("the prefix length of the link between VPP and Linux", cmp.Or(c.VPPHostSubnetOneNodePrefixLen, length), n.HostSubnet.Bits())}
 }
 
-// tagSettings are the tags of interfaces that are not the machine's own, by which people and other programs know what they are for: some tag, and of a
-// pod's own tap which pod's it is.
+// tagSettings are the tags of interfaces that are not the machine's own, by which people and other programs know what they are for: of those that have
+// the node's own addresses the wiring's fixed names, of a pod's own tap which pod's it is, and some tag of the others.
 func (m *machine) tagSettings(n *scenarios.NodeState) (list []scenarios.Setting) {
 	pods := map[string]string{}
 	for i := range n.Pods {
 		pods[n.Pods[i].Netns] = "pod/" + n.Pods[i].Pod
 	}
+	type end struct {
+		addr netip.Addr
+		of   scenarios.InterfaceType
+	}
+	fixed := map[end]string{
+		{n.Address.Addr(), scenarios.TypeLoopback}: "loopbackNIC",
+		{n.VXLANAddress, scenarios.TypeLoopback}:   "vxlanBVI",
+		{n.HostVPP, scenarios.TypeTap}:             "tap-vpp2",
+		{n.HostVPP, scenarios.TypeAFPacket}:        "afpacket-vpp2",
+	}
 	for i := range view.Of(m.vpp).Interfaces() {
 		switch i.Type {
 		case scenarios.TypeLoopback, scenarios.TypeAFPacket, scenarios.TypeTap:
-			if pod := pods[i.HostNetns]; i.HostNetns != "" && pod != "" {
-				list = append(list, setting("the tag of "+i.Name, pod, i.Tag))
+			want := pods[i.HostNetns]
+			if i.HostNetns == "" {
+				want = ""
+			}
+			for _, a := range i.Addrs {
+				want = cmp.Or(fixed[end{a.Addr(), i.Type}], want)
+			}
+			if want != "" {
+				list = append(list, setting("the tag of "+i.Name, want, i.Tag))
 				continue
 			}
 			list = append(list, setting("whether "+i.Name+" has a tag", true, i.Tag != ""))
