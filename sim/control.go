@@ -34,6 +34,7 @@ func (w *World) build(pools agent.Pools) (err error) {
 	w.api.OnDelivery(w.delivery)
 	w.api.OnList(w.listing)
 	w.api.Observe(w.unchanged)
+	w.api.Observe(w.nodeChanged)
 	w.watchEndpoints()
 	if err := w.makeSystem(); err != nil {
 		return err
