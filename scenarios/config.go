@@ -315,32 +315,6 @@ func (s *Scenario) OtherNICs(node string) (list []NICSettings) {
 	return list
 }
 
-// Leases reports whether a node's interconnect address comes from the DHCP server.
-func (c *Config) Leases(node string) bool {
-	if n := c.Settings(node); n.IP.IsValid() || n.UseDHCP {
-		return !n.IP.IsValid()
-	}
-	return c.IPAM.NodeInterconnectDHCP
-}
-
-// HasDHCP reports whether anybody leases an address.
-func (c *Config) HasDHCP() bool {
-	return c.IPAM.NodeInterconnectDHCP || slices.ContainsFunc(c.Nodes, func(n NodeSettings) bool {
-		return n.UseDHCP || slices.ContainsFunc(n.Others, func(o NICSettings) bool { return o.UseDHCP })
-	})
-}
-
-// DHCP is the server from which nodes lease their addresses.
-type DHCP struct {
-	Lease  time.Duration `yaml:"lease" doc:"How long a lease lasts; clients renew it when half of it is over."`
-	Router netip.Addr    `yaml:"router" doc:"The default gateway that the server names; none when absent."`
-	// OtherRange is apart from the interconnect: VPP takes no two interfaces of one subnet.
-	OtherRange netip.Prefix `yaml:"otherRange" doc:"What nodes' other interfaces lease from; config.nodes says which do."`
-}
-
-// DHCPLeaseLeast bounds DHCP.Lease: no server in use gives shorter ones (dnsmasq's least).
-const DHCPLeaseLeast = 2 * time.Minute
-
 // Agent is the node agent's own settings.
 type Agent struct {
 	// NodeIDQuarantine keeps a removed node's ID, and with it every address derived from it, unused while packets and

@@ -70,6 +70,11 @@ func (s *Scenario) checkNodeSettings() *InputError {
 			case n.IP.IsValid() && other.IP.Addr() == n.IP.Addr():
 				return s.wrongAt(path+".ip", "%s is %s's too", n.IP.Addr(), other.Name)
 			}
+			for k, nic := range n.Others {
+				if nic.IP.IsValid() && slices.ContainsFunc(other.Others, func(o NICSettings) bool { return o.IP.Addr() == nic.IP.Addr() }) {
+					return s.wrongAt(path+".otherNICs["+strconv.Itoa(k)+"].ip", "%s is %s's too", nic.IP.Addr(), other.Name)
+				}
+			}
 		}
 	}
 	return nil
@@ -134,42 +139,6 @@ func (s *Scenario) checkPlan() *InputError {
 		return err
 	}
 	return s.checkSystem(s.Config.IPAM)
-}
-
-// checkDHCP asks for a server that can serve, and for somebody to be served.
-func (s *Scenario) checkDHCP() *InputError {
-	d := s.Config.DHCP
-	if !s.Config.HasDHCP() {
-		if d != DefaultConfig().DHCP {
-			return s.wrongAt("config.dhcp", "serves nobody: neither config.ipam.nodeInterconnectDHCP is set nor useDHCP of a node")
-		}
-		return nil
-	}
-	others := slices.ContainsFunc(s.Config.Nodes, func(n NodeSettings) bool {
-		return slices.ContainsFunc(n.Others, func(o NICSettings) bool { return o.UseDHCP })
-	})
-	switch {
-	case others && !d.OtherRange.IsValid():
-		return s.wrongAt("config.dhcp.otherRange", "is missing: other interfaces of nodes lease their addresses")
-	case !others && d.OtherRange.IsValid():
-		return s.wrongAt("config.dhcp.otherRange", "%s: no other interface of a node leases an address", d.OtherRange)
-	}
-	static := s.Config.IPAM
-	static.NodeInterconnectDHCP = false
-	if err := s.planError("config.ipam", static, s.Topology.Nodes); err != nil {
-		return err
-	}
-	switch {
-	case s.Topology.NIC == "":
-		return s.wrongAt("config.ipam.nodeInterconnectDHCP", "wants an interface to lease an address on: topology.nic")
-	case s.Config.IPAM.DefaultGateway.IsValid():
-		return s.wrongAt("config.ipam.defaultGateway", "%s: the DHCP server names the gateway, config.dhcp.router", s.Config.IPAM.DefaultGateway)
-	case d.Lease < DHCPLeaseLeast:
-		return s.wrongAt("config.dhcp.lease", "%s is less than %s", FormatDuration(d.Lease), FormatDuration(DHCPLeaseLeast))
-	case d.Router.IsValid() && !static.Interconnect().Contains(d.Router):
-		return s.wrongAt("config.dhcp.router", "%s is not in nodeInterconnectCIDR %s", d.Router, static.Interconnect())
-	}
-	return nil
 }
 
 // planError says why an address plan with so many nodes cannot work, at the field of section that is to blame.

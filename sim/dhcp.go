@@ -18,9 +18,6 @@ const (
 	dhcpRetry    = time.Second
 	dhcpSlow     = 5 * time.Second
 	dhcpPatience = 10
-	// dhcpFirst is the number of the first address that is given out in a range with room behind it: nodes do not by chance get those
-	// that a plan would give them.
-	dhcpFirst = 100
 )
 
 // dhcpServer is the network's DHCP server. It knows machines by their MACs, keeps an address for whoever had it as long as the
@@ -95,12 +92,8 @@ func (d *dhcpServer) wish(p port) (netip.Prefix, bool) {
 
 // firstOf is the first address that is given out in a range.
 func firstOf(ranges netip.Prefix) netip.Addr {
-	number := 2 // behind the network and the router
-	if ranges.Addr().BitLen()-ranges.Bits() >= 8 {
-		number = dhcpFirst
-	}
 	a := ranges.Addr()
-	for range number {
+	for range scenarios.FirstLeased(ranges) {
 		a = a.Next()
 	}
 	return a

@@ -17,16 +17,14 @@ import (
 
 	"github.com/vppdrill/vppdrill/lab"
 	"github.com/vppdrill/vppdrill/lab/spawn"
+	"github.com/vppdrill/vppdrill/scenarios"
 )
 
 // dnsmasq is Debian's; its least lease is two minutes.
 const dnsmasq = "dnsmasq"
 
-// dhcpFirst is the number of the first address that is given out in a range with room behind it; serverNumber the server's own.
-const (
-	dhcpFirst    = 100
-	serverNumber = 254
-)
+// serverNumber is the server's own address in a range with room.
+const serverNumber = 254
 
 // dhcp is a lab's DHCP server: dnsmasq on the bridge of the wire. It lives in the fabric's namespace.
 type dhcp struct {
@@ -89,9 +87,9 @@ func (d *dhcp) Serve(r netip.Prefix) error {
 
 // numbers are what of a range is given out, and the server's own.
 func numbers(r netip.Prefix) (first, last, server int) {
-	first, last = 2, 1<<(r.Addr().BitLen()-r.Bits())-3
-	if server = last + 1; r.Addr().BitLen()-r.Bits() >= 8 {
-		first, server = dhcpFirst, serverNumber
+	first, last = scenarios.FirstLeased(r), 1<<(r.Addr().BitLen()-r.Bits())-3
+	if server = last + 1; server >= serverNumber {
+		server = serverNumber
 		last = server - 1
 	}
 	return first, last, server

@@ -54,6 +54,10 @@ func Draw(c Chooser, p Profile, name string) *scenarios.Scenario {
 		d.drawAsked(&s)
 	}
 	d.drawEpilogue(&s, p)
+	d.drawNICs(&s)
+	if p.Systems {
+		d.drawTight(&s.Config.IPAM)
+	}
 	if err := s.Validate(); err != nil {
 		panic(fmt.Sprintf("gen: drew an invalid scenario: %v\n%s", err, s.Marshal()))
 	}

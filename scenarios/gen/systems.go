@@ -98,6 +98,19 @@ func (d drawer) drawSystem(s *scenarios.Scenario) {
 	}
 }
 
+// drawTight leaves some of the other systems' clusters, too, few blocks or addresses, so that ranges run out until there is a second one or pods and
+// nodes go.
+func (d drawer) drawTight(c *scenarios.IPAM) {
+	if c.System == scenarios.Calico || len(c.Datastore.Subnets) > 0 || !d.coin("tight ranges", 4) {
+		return
+	}
+	bits := c.Ranges[0].Bits() + 8
+	if c.PodSubnetOneNodePrefixLen != 0 {
+		bits = c.PodSubnetOneNodePrefixLen - 2 - d.c.Pick("eight blocks, not four", 2)
+	}
+	c.Ranges[0] = netip.PrefixFrom(c.Ranges[0].Addr(), bits)
+}
+
 // asked are the requests of each system's programs, by their names in faults.
 var asked = map[scenarios.System][]string{
 	scenarios.NodeIPAM: {"node-list", "node-get", "node-touch", "node-patch", "node-condition", "alias-read", "alias-add"},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/sim/cluster"
+	"github.com/vppdrill/vppdrill/sim/ec2"
 	"github.com/vppdrill/vppdrill/sim/fault"
 )
 
@@ -247,22 +248,39 @@ func (o *crdOperator) tell(node, what string, err error) {
 	}
 }
 
+// A call that EC2 has throttled is repeated after throttleFirst, then after twice as long each, throttleTries times at most, as AWS' SDK does (standard
+// retry mode; it repeats less often, and at random, so that nobody is the last for ever).
+const (
+	throttleFirst = time.Second
+	throttleTries = 5
+)
+
 // ask is one call of EC2 for a node.
 func (o *crdOperator) ask(node, what, key string, wait time.Duration, act func(Cloud) error, then func(error)) {
 	o.asked++
 	if wait == changeTime {
 		o.system.requests++
 	}
-	o.outside(fault.Op{Node: o.kind, Name: what, Key: key}, wait, func() error {
-		c := o.system.of(node)
-		if c == nil {
-			return cluster.ErrNotFound
-		}
-		return act(c)
-	}, func(err error) {
-		o.asked--
-		then(err)
-	}, func() { o.fail("it crashed") })
+	tries := 0
+	var try func()
+	try = func() {
+		o.outside(fault.Op{Node: o.kind, Name: what, Key: key}, wait, func() error {
+			c := o.system.of(node)
+			if c == nil {
+				return cluster.ErrNotFound
+			}
+			return act(c)
+		}, func(err error) {
+			if refused := (*ec2.APIError)(nil); errors.As(err, &refused) && refused.Code == ec2.CodeThrottled && tries < throttleTries {
+				o.after(throttleFirst<<tries, what+" again", try)
+				tries++
+				return
+			}
+			o.asked--
+			then(err)
+		}, func() { o.fail("it crashed") })
+	}
+	try()
 }
 
 func (o *crdOperator) write(a cilium.Action) {
@@ -309,8 +327,13 @@ func (o *crdOperator) pending() string {
 	}
 	for _, name := range sortedNames(o.views) {
 		// An entry of the handshake is on its way out, whoever's turn it is; but excess only ages.
-		if s, ok := o.core.Get(name); ok && s.Leaving > 0 {
+		s, known := o.core.Get(name)
+		switch {
+		case !known:
+		case s.Leaving > 0:
 			return o.name + " takes addresses of " + name + " back"
+		case s.Needed > 0 && o.system.spare(name) > s.Needed && o.system.grows(name): // others have given some back since it asked in vain
+			return o.name + " has addresses for " + name
 		}
 	}
 	return ""

@@ -98,10 +98,8 @@ func (s *crdSystem) Warm(node string, taken []netip.Addr) []scenarios.Warm {
 		return nil
 	}
 	taken = slices.Concat(taken, a.waiting())
-	c, units := cilium.NodeCount{}, 0
-	enis := i.Metadata(s.env.now())
-	for _, e := range enis {
-		units += len(e.Units)
+	c := cilium.NodeCount{}
+	for _, e := range i.Metadata(s.env.now()) {
 		for _, u := range e.Units {
 			c.Available++
 			if slices.Contains(taken, u.Addr()) {
@@ -110,13 +108,25 @@ func (s *crdSystem) Warm(node string, taken []netip.Addr) []scenarios.Warm {
 		}
 	}
 	free := c.Available - c.Used
-	interfaces, each := s.most()
 	lacks, over := marksOf(c, s.watermarks())
 	w := scenarios.Warm{Free: free, Idle: free, MostIdle: free - over}
-	if units < interfaces*each && s.spare(node) > lacks {
+	if s.grows(node) && s.spare(node) > lacks {
 		w.LeastFree = free + lacks
 	}
 	return []scenarios.Warm{w}
+}
+
+// grows reports whether a node's interfaces, with those that it may still get, have room for more addresses.
+func (s *crdSystem) grows(node string) bool {
+	units, i := 0, s.of(node)
+	if i == nil {
+		return false
+	}
+	for _, e := range i.Metadata(s.env.now()) {
+		units += len(e.Units)
+	}
+	interfaces, each := s.most()
+	return units < interfaces*each
 }
 
 // listing is what EC2 has for a node, as the operator sees it.

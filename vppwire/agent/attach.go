@@ -278,7 +278,9 @@ func (p *pods) attachFailed(t *attachment, err error) bool {
 	if t.phase != phaseSaving {
 		return false
 	}
-	p.release(t) // the journal is rewritten as a whole: no records
+	for _, r := range p.release(t) { // the journal is rewritten as a whole
+		p.journal.drop(&r, p.journal.seq+1)
+	}
 	p.answerAdds(t, Answer{Code: CodeIO, Message: "journal: " + err.Error()})
 	t.phase = phaseErasing
 	return true

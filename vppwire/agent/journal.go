@@ -87,9 +87,7 @@ func (j *journal) persist(records []Record, w journalWaiter) {
 		j.waiters = append(j.waiters, w)
 	}
 	for i := range records {
-		if r := &records[i]; r.Kind == RecordIPAM && r.IPAM.Op == ipam.OpDrop {
-			j.drops = append(j.drops, droppedBlock{r.IPAM.Prefix, j.seq})
-		}
+		j.drop(&records[i].IPAM, j.seq)
 	}
 	j.since += len(records)
 	if j.unverified || j.stale || j.since > compactFactor*j.of.liveRecords()+compactSlack {
@@ -98,6 +96,13 @@ func (j *journal) persist(records []Record, w journalWaiter) {
 		return
 	}
 	j.emit(Persist{Seq: j.seq, GivenUp: j.lost, Records: records})
+}
+
+// drop notes that the write with this seq drops a block, if it does.
+func (j *journal) drop(r *ipam.Record, seq uint64) {
+	if r.Op == ipam.OpDrop {
+		j.drops = append(j.drops, droppedBlock{r.Prefix, seq})
+	}
 }
 
 // rewrite replaces everything by the present state, for what no record can take back.
