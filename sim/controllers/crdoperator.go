@@ -25,7 +25,9 @@ type crdOperator struct {
 	views  map[string]*cluster.Resource
 	// unlisted are nodes of which EC2's listing is under way or to be asked for again.
 	unlisted map[string]bool
-	asked    int
+	// writing are nodes whose resource is being written.
+	writing map[string]bool
+	asked   int
 	// relisted: EC2 was asked again behind the start.
 	relisted bool
 }
@@ -34,7 +36,7 @@ func newCRDOperator(s *crdSystem, l *leader) *crdOperator {
 	c := s.env.Plan.Cilium
 	core, err := cilium.NewOperator(cilium.OperatorConfig{ReleaseExcessIPs: !c.KeepExcess, ReleaseDelay: c.ReleaseDelay})
 	Accept(l.name, err)
-	o := &crdOperator{leader: l, system: s, core: core, views: make(map[string]*cluster.Resource), unlisted: make(map[string]bool)}
+	o := &crdOperator{leader: l, system: s, core: core, views: make(map[string]*cluster.Resource), unlisted: make(map[string]bool), writing: make(map[string]bool)}
 	o.feed = s.env.Cluster.API.NewInformer(cluster.InformerConfig{Name: "operator", At: o.at, Kind: cluster.KindResource, Handler: o})
 	return o
 }
@@ -55,15 +57,25 @@ func (o *crdOperator) stop() {
 // resync looks at every node. The first time it also asks EC2 once more what each has: what a leader asked for that is none any more may
 // have come since. The real one asks at every resync, for all nodes in one request.
 func (o *crdOperator) resync() {
-	o.perform(o.core.Resync(o.now()))
+	actions := o.core.Resync(o.now())
+	o.perform(actions)
 	for _, name := range sortedNames(o.views) {
-		if o.relisted {
-			break
+		o.shown(name, actions)
+		if !o.relisted {
+			o.list(name)
 		}
-		o.list(name)
 	}
 	o.relisted = o.relisted || len(o.views) > 0
 	o.after(resyncTime, "resync", o.resync)
+}
+
+// shown tells whether a node's resource shows what the operator had to say of it last, or is being written.
+func (o *crdOperator) shown(name string, actions []cilium.Action) {
+	s, known := o.core.Get(name)
+	if !known || s.Error == "" || o.writing[name] || o.env.Told == nil || slices.ContainsFunc(actions, func(a cilium.Action) bool { return a.Node == name && a.Kind == cilium.ActWrite }) {
+		return
+	}
+	o.env.Told(name, "an error of "+o.name+"'s: "+s.Error, ciliumNode(o.views[name]).Status.IPAM.OperatorStatus.Error)
 }
 
 // Listed implements cluster.Handler.
@@ -290,11 +302,13 @@ func (o *crdOperator) write(a cilium.Action) {
 	}
 	o.system.requests++
 	o.asked++
+	o.writing[a.Node] = true
 	version := a.Resource.Metadata
 	call := &cluster.ResourceCall{API: o.env.Cluster.API, What: "operator writes " + a.Node,
 		Act: updateResource(&cluster.Resource{Meta: r.Meta, Value: a.Resource}),
 		Then: func(x cluster.Object, err error) {
 			o.asked--
+			o.writing[a.Node] = false
 			if o.dead {
 				return
 			}

@@ -3,6 +3,7 @@ package controllers
 import (
 	"net/netip"
 	"slices"
+	"strings"
 
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 )
@@ -30,6 +31,8 @@ func (e entered) add(c cilium.Claim) {
 func (e entered) needless(c cilium.Claim, seen bool) string {
 	holder, held := e[holding{c.Pool, c.CIDR}]
 	switch {
+	case !strings.Contains(c.Node, "/"):
+		return "does not say which node of that name it is about: there may have been others"
 	case c.Op == cilium.OpClaim && held && holder == c.Node && seen:
 		return "is made although the ledger says so already, and the node's resource shows the CIDR"
 	case c.Op == cilium.OpReturn && (!held || holder != c.Node):
@@ -41,7 +44,7 @@ func (e entered) needless(c cilium.Claim, seen bool) string {
 // shows reports whether the resource of an incarnation of a node shows a CIDR, as far as the operator has been told.
 func (o *operator) shows(incarnation string, cidr netip.Prefix) bool {
 	for _, r := range o.views { //vppdrill:unordered at most one is the incarnation's
-		if ciliumNode(r).Metadata.Incarnation() == incarnation && slices.Contains(shown(r), cidr) {
+		if r.Name+"/"+r.UID == incarnation && slices.Contains(shown(r), cidr) {
 			return true
 		}
 	}
