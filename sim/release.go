@@ -31,8 +31,8 @@ func (p *process) hasty(r *nodeid.Record, tell func(text, why string)) {
 		return
 	}
 	first := 0
-	for _, m := range w.order {
-		if o := m.proc; o != nil && m.up && o.agent.ID() != 0 && o.agent.ID() < p.agent.ID() && gone-m.ableAt >= turnKnown {
+	for _, h := range w.heldIDs() {
+		if m := w.machines[h.Name]; h.ID < p.agent.ID() && m != nil && m.up && m.proc != nil && m.proc.agent.ID() == h.ID && gone-m.ableAt >= turnKnown {
 			first++
 		}
 	}

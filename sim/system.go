@@ -38,6 +38,9 @@ func (w *World) makeSystem() (err error) {
 			return w.judge(op)
 		},
 		Tried: w.requested,
+		Retried: func(node, of, what string, failures uint32, after time.Duration) {
+			w.emit(scenarios.Fact{Kind: scenarios.FactRetried, Node: node, Text: of, Broken: what, Number: failures, Rest: after})
+		},
 		Began: func(program string) { w.anew(func(t try) bool { return t.whose == program }) },
 		Paced: func(node, of string, rest time.Duration) {
 			w.emit(scenarios.Fact{Kind: scenarios.FactPaced, Node: node, Text: of, Rest: rest})

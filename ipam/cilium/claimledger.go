@@ -51,10 +51,13 @@ func (l *claimLedger) apply(c Claim) error {
 	case OpClaim:
 		err = l.take(c.Pool, c.Node, c.CIDR)
 	case OpReturn:
-		if p := l.pools[c.Pool]; p == nil || !p.giveBack(c.At, c.Node, c.CIDR) {
-			err = errors.New("the node does not hold that CIDR")
-		} else {
+		switch p := l.pools[c.Pool]; {
+		case p == nil || p.holder[c.CIDR] == "":
+			// A store that has lost its data has lost the claim, too: nobody holds it, as the entry says.
+		case p.giveBack(c.At, c.Node, c.CIDR):
 			l.forget(c.Pool, c.Node, c.CIDR)
+		default:
+			err = errors.New("another node holds that CIDR")
 		}
 	default:
 		err = errors.New("unknown operation")

@@ -146,10 +146,10 @@ func TestLedgerRefusals(t *testing.T) {
 		{"8 claim ipv6 b 10.0.1.0/24 0", false},
 		{"8 claim blue b 10.0.1.0/24 0", false},
 		{"8 return ipv4 b 10.0.0.0/24 0", false},
-		{"8 return ipv4 a 10.0.1.0/24 0", false},
-		{"8 claim ipv4 a 10.0.0.0/24 0", true}, // a confirmation
-		{"9 return ipv4 a 10.0.0.0/24 0", true},
-		{"10 return ipv4 a 10.0.0.0/24 0", false},
+		{"8 return ipv4 a 10.0.1.0/24 0", true}, // the store has lost the claim
+		{"9 claim ipv4 a 10.0.0.0/24 0", true},  // a confirmation
+		{"10 return ipv4 a 10.0.0.0/24 0", true},
+		{"11 return ipv4 a 10.0.0.0/24 0", true},
 	} {
 		e, err := ParseClaim(c.line)
 		if err != nil {

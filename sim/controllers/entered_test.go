@@ -13,7 +13,7 @@ func TestEntered(t *testing.T) {
 	entry := func(op cilium.ClaimOp, node string) cilium.Claim {
 		return cilium.Claim{Op: op, Pool: "default/ipv4", Node: node, CIDR: cidr}
 	}
-	a, b := entry(cilium.OpClaim, "a"), entry(cilium.OpReturn, "a")
+	a, b := entry(cilium.OpClaim, "a/1"), entry(cilium.OpReturn, "a/1")
 	for name, c := range map[string]struct {
 		before []cilium.Claim
 		c      cilium.Claim
@@ -23,10 +23,11 @@ func TestEntered(t *testing.T) {
 		"a first claim":                {nil, a, false, false},
 		"a claim confirmed":            {[]cilium.Claim{a}, a, false, false},
 		"a claim that is shown":        {[]cilium.Claim{a}, a, true, true},
-		"a claim of what another held": {[]cilium.Claim{entry(cilium.OpClaim, "b")}, a, true, false},
+		"a claim of what another held": {[]cilium.Claim{entry(cilium.OpClaim, "b/1")}, a, true, false},
 		"a return":                     {[]cilium.Claim{a}, b, true, false},
 		"a second return":              {[]cilium.Claim{a, b}, b, false, true},
-		"a return of another's":        {[]cilium.Claim{entry(cilium.OpClaim, "b")}, b, false, true},
+		"a claim of nobody's":          {nil, entry(cilium.OpClaim, "a"), false, true},
+		"a return of another's":        {[]cilium.Claim{entry(cilium.OpClaim, "b/1")}, b, false, true},
 	} {
 		e := entered{}
 		for _, x := range c.before {

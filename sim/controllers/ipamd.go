@@ -53,6 +53,9 @@ type ipamd struct {
 	// last is the call that it made last.
 	last    datastore.Call
 	looking int
+	// vain are how many of its calls have failed in a row, the last one at vainAt.
+	vain   uint32
+	vainAt time.Duration
 	// heeded: that step had effects, as that of the answer to a call that was given up has not.
 	heeded bool
 }
@@ -154,6 +157,7 @@ func (d *ipamd) wakeAt(at time.Time) {
 func (d *ipamd) perform(c datastore.Call) {
 	d.asked++
 	d.last = c
+	d.retried()
 	if c.Op == datastore.ReadIMDS && c.ENI == "" {
 		d.looking++
 	}
@@ -163,6 +167,16 @@ func (d *ipamd) perform(c datastore.Call) {
 		return
 	}
 	d.request(c)
+}
+
+// lookEvery is how often ipamd looks at what there is in any case (ipam/datastore), and five seconds for what is under way then.
+const lookEvery = time.Minute + 5*time.Second
+
+// retried tells of a call behind a failure that comes later than ipamd would look at EC2 in any case.
+func (d *ipamd) retried() {
+	if after := d.system.env.Clock.Now() - d.vainAt; d.vain > 0 && after > lookEvery && d.system.env.Retried != nil {
+		d.system.env.Retried(d.node, scenarios.TriedCloud, "what EC2 is asked", d.vain, after)
+	}
 }
 
 // changed goes on with what waits for the agent.

@@ -168,6 +168,10 @@ func (d *ipamd) room() string {
 
 // heardOf notes what an answer says of whether EC2 is to be asked what there is.
 func (d *ipamd) heardOf(c datastore.Call, r datastore.Result) {
+	if d.vain++; r.Err == nil {
+		d.vain = 0
+	}
+	d.vainAt = d.system.env.Clock.Now()
 	switch {
 	case r.Err != nil:
 		d.sure = false

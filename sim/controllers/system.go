@@ -41,6 +41,8 @@ type Env struct {
 	// on); Began that a life of such a program begins.
 	Tried func(op fault.Op, of string, err error)
 	Began func(program string)
+	// Retried, where set, is told how long behind the last of so many failures in a row a life of a node's daemon tries again.
+	Retried func(node, of, what string, failures uint32, after time.Duration)
 	// Paced, where set, is told how long ago a life of a node's daemon did last what it does at intervals (scenarios.PacedStatus and so on), Told what
 	// it says of a request that failed as what describes.
 	Paced func(node, of string, rest time.Duration)
