@@ -283,6 +283,8 @@ const (
 	PacedStatus, PacedLook, PacedStore, PacedShrink, PacedWake = "status", "metadata", "store", "shrink", "wake"
 	// PacedAwait, PacedSetUp: ipamd looks once more whether the metadata service shows a new interface, or sets one up on the host once more.
 	PacedAwait, PacedSetUp = "a look for a new interface", "a set-up of an interface"
+	// PacedJoin: ipamd goes on so long late with an interface on its way.
+	PacedJoin = "join"
 	// PacedReturn: ipamd gives units back that are too many, or does not though it could have for so long.
 	PacedReturn = "return"
 	// PacedRewrite: an agent writes its journal anew.

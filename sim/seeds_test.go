@@ -86,6 +86,7 @@ func TestFoundSeeds(t *testing.T) {
 		{gen.Systems(), 2701000027, "a cloud's answer about a node that had gone and come again since counted as the one that was waited for"},
 		{gen.Systems(), 2800000217, "a controller that was told of an older object after a newer one counted as one that knows the newer one"},
 		{gen.Systems(), 2800000267, "a watch was stale by 20 s, and its news late by another 20, and a node that took a route away for it counted as one without cause"},
+		{gen.Systems(), 3108000025, "an operator asked EC2 for more addresses than there were, and got none of those that there were"},
 		{gen.Systems(), 3106000012, "a ledger whose claims the store had lost was struck out from the first return of one of them on, with all claims behind it"},
 		{gen.Systems(), 3104000074, "a block that went with an ADD that the disk refused was no longer published before the disk knew"},
 		{gen.Systems(), 3101000201, "an operator's requests in vain used up what EC2 let through, so that no address came back, without an end"},

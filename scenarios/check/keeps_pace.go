@@ -31,6 +31,9 @@ const wakesLeast = time.Second
 // that runs too slowly.
 const returnedMost = 5*time.Second + 500*time.Millisecond
 
+// joinedLate is how late ipamd may go on with an interface on its way that it is to look at each second: a moment for a clock that runs too slowly.
+const joinedLate = 500 * time.Millisecond
+
 // rewrittenLeast is how many records an agent adds at the least before it writes its journal anew: compactSlack of vppwire/agent.
 const rewrittenLeast = 64
 
@@ -69,6 +72,13 @@ func (w *paceWatcher) Observe(f *scenarios.Fact) error {
 		if f.Rest > returnedMost {
 			return broken(keepsPaceName, f.At, f.Node, "the ipamd of %s has had more units than its targets allow, and nothing that keeps it from giving them back, for %s, where it is to look each 5s: look at what says when it does so",
 				f.Node, f.Rest)
+		}
+		return nil
+	}
+	if f.Text == scenarios.PacedJoin {
+		w.checks++
+		if f.Rest > joinedLate {
+			return broken(keepsPaceName, f.At, f.Node, "the ipamd of %s goes on with an interface on its way %s later than it could have: look at what says when it does so", f.Node, f.Rest)
 		}
 		return nil
 	}

@@ -31,6 +31,8 @@ func TestPaceAndTold(t *testing.T) {
 		{"a look in time", keepsPace(), paced(scenarios.PacedLook, time.Minute), false},
 		{"a shrinking in time", keepsPace(), paced(scenarios.PacedShrink, 30*time.Second), false},
 		{"a shrinking with each look at the pool", keepsPace(), paced(scenarios.PacedShrink, 5*time.Second), true},
+		{"an interface gone on with in time", keepsPace(), paced(scenarios.PacedJoin, 10*time.Millisecond), false},
+		{"an interface gone on with late", keepsPace(), paced(scenarios.PacedJoin, 4*time.Second), true},
 		{"units given back in time", keepsPace(), paced(scenarios.PacedReturn, 5*time.Second), false},
 		{"units given back late", keepsPace(), paced(scenarios.PacedReturn, 30*time.Second), true},
 		{"a look with each wake", keepsPace(), paced(scenarios.PacedLook, 5*time.Second), true},

@@ -23,6 +23,8 @@ type provider interface {
 	of(node string) Cloud
 	// most is how many interfaces a node can have, and addresses for pods each.
 	most() (interfaces, each int)
+	// left is how many addresses nobody has where the node gets its from.
+	left(node string) int
 	// spare is how many addresses a node would get for sure, whatever other interfaces take for themselves.
 	spare(node string) int
 	// vacant reports whether a node without any address would get one, where that is known.
@@ -36,7 +38,10 @@ func (s *vpc) of(node string) Cloud { return s.instances[node] }
 func (s *vpc) most() (interfaces, each int) { return s.limits.ENIs, s.limits.IPv4PerENI - 1 }
 
 // spare implements provider.
-func (s *vpc) spare(node string) int { return s.zoneOf(node).pods.Free() - s.limits.ENIs }
+func (s *vpc) spare(node string) int { return s.left(node) - s.limits.ENIs }
+
+// left implements provider.
+func (s *vpc) left(node string) int { return s.zoneOf(node).pods.Free() }
 
 // vacant is not known: what an instance can have depends on its interfaces.
 func (*vpc) vacant() bool { return false }
@@ -133,7 +138,9 @@ func (s *addressService) of(node string) Cloud { return s.nodes[node] }
 
 func (*addressService) most() (interfaces, each int) { return 1, 1 << 24 }
 
-func (s *addressService) spare(string) int { return len(s.free) }
+func (s *addressService) spare(node string) int { return s.left(node) }
+
+func (s *addressService) left(string) int { return len(s.free) }
 
 func (s *addressService) vacant() bool { return len(s.free) > 0 }
 

@@ -175,7 +175,8 @@ func (o *crdOperator) perform(actions []cilium.Action) {
 	}
 }
 
-// allocate asks for addresses on the first interface with room, or on a new one.
+// allocate asks for addresses on the first interface with room, or on a new one, for no more than there are: EC2 gives all or none (Cilium's pkg/aws/eni,
+// PrepareIPAllocation).
 func (o *crdOperator) allocate(a cilium.Action) {
 	got := make(cilium.AllocationMap)
 	var late time.Duration
@@ -186,16 +187,17 @@ func (o *crdOperator) allocate(a cilium.Action) {
 			return err
 		}
 		_, most := o.system.most()
+		left := o.system.left(a.Node)
 		for _, e := range enis {
 			if room := most - len(e.Units); room > 0 {
-				units, err := c.Assign(now, e.ID, min(room, a.Count), false)
+				units, err := c.Assign(now, e.ID, min(room, a.Count, max(left, 1)), false)
 				for _, u := range units {
 					got[u.Addr()] = cilium.AllocationIP{Resource: e.ID}
 				}
 				return err
 			}
 		}
-		e, at, err := c.Create(now, min(most, a.Count), false)
+		e, at, err := c.Create(now, min(most, a.Count, max(left-1, 1)), false) // which takes one itself
 		for _, u := range e.Units {
 			got[u.Addr()] = cilium.AllocationIP{Resource: e.ID}
 		}

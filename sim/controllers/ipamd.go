@@ -53,6 +53,8 @@ type ipamd struct {
 	// last is the call that it made last.
 	last    datastore.Call
 	looking int
+	// idleAt is when the last answer came.
+	idleAt time.Duration
 	// vain are how many of its calls have failed in a row, the last one at vainAt.
 	vain   uint32
 	vainAt time.Duration
@@ -214,6 +216,7 @@ func (d *ipamd) occupied(b ipam.Block) bool {
 
 func (d *ipamd) answer(c datastore.Call, r datastore.Result) {
 	d.asked--
+	d.idleAt = d.system.env.Clock.Now()
 	if c.Op == datastore.ReadIMDS && c.ENI == "" {
 		d.looking--
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/vppdrill/vppdrill/ipam/datastore"
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -30,6 +31,9 @@ const (
 	setUpsMost = 6
 )
 
+// joinPauses are how long ipamd leaves between two such tries (ipam/datastore, awaitInterval and setUpInterval).
+var joinPauses = map[string]time.Duration{scenarios.PacedAwait: time.Second, scenarios.PacedSetUp: 10 * time.Second}
+
 // of are the tries that a call is one of, how many there are at the most, and the name of their pace, "" where it is about no such interface.
 func (l joins) of(c datastore.Call) (tries *joinTries, most int, pace string) {
 	switch {
@@ -52,6 +56,9 @@ func (d *ipamd) tries(c datastore.Call) {
 	t, most, pace := d.joins.of(c)
 	if pace == "" {
 		return
+	}
+	if could := max(t.at+joinPauses[pace], d.idleAt); t.known && t.times > 0 && d.vain == 0 && d.system.env.Paced != nil {
+		d.system.env.Paced(d.node, scenarios.PacedJoin, max(d.system.env.Clock.Now()-could, 0))
 	}
 	t.again(&d.system.env, d.node, pace)
 	if t.times++; t.times > most {
