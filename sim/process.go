@@ -38,6 +38,10 @@ type process struct {
 	syncedAt time.Duration
 	// planted is the agent as it is driven where something wraps it, nil otherwise.
 	planted PlantedAgent
+	// steps are those that the agent has made.
+	steps uint64
+	// armed is when it is to be woken, as it said last.
+	armed agent.Effect
 	// wake numbers the agent's WakeAt effects: only the last one counts.
 	wake uint64
 	dead bool
@@ -149,12 +153,7 @@ func (p *process) step(ev agent.Event) {
 	notices, orphaned := p.notices(ev), p.unlisted.heard(p, ev)
 	p.stepped = true
 	p.m.w.stepping = p.m.name
-	var effects []agent.Effect
-	if p.planted == nil {
-		effects = p.agent.Step(p.now(), ev)
-	} else {
-		effects = p.planted.Step(p.now(), ev)
-	}
+	effects := p.thorough(p.stepAgent(ev))
 	p.m.w.stepping = ""
 	p.vainly(ev, effects)
 	p.retried(ev, effects)
@@ -175,6 +174,34 @@ func (p *process) step(ev agent.Event) {
 	if p.m.w.witness != nil && !slices.ContainsFunc(effects, isCall) {
 		p.witnessed()
 	}
+}
+
+// stepAgent has the agent hear an event.
+func (p *process) stepAgent(ev agent.Event) []agent.Effect {
+	if p.planted != nil {
+		return p.planted.Step(p.now(), ev)
+	}
+	return p.agent.Step(p.now(), ev)
+}
+
+// thoroughEvery is in which of the steps of a life it is looked whether the agent has left something undone: the first, and then one of so many.
+const thoroughEvery = 8
+
+// thorough tells of a step behind which a wake at the same instant finds something to do: it should be done already. The effects are those of both.
+func (p *process) thorough(effects []agent.Effect) []agent.Effect {
+	if p.steps++; p.steps%thoroughEvery != 1 {
+		return effects
+	}
+	effects = slices.Clone(effects)
+	for _, e := range p.stepAgent(agent.Woke{}) {
+		if _, wakes := e.(agent.WakeAt); !wakes {
+			p.m.fact(scenarios.Fact{Kind: scenarios.FactNeedless, Text: "a wake right behind what the agent has heard", Broken: "finds something to do, which should be done already: " + string(e.AppendText(nil))})
+		} else if slices.Contains(effects, e) || e == p.armed {
+			continue // it is to be woken then
+		}
+		effects = append(effects, e)
+	}
+	return effects
 }
 
 // perform starts one effect; false when the agent died of it.
@@ -271,6 +298,7 @@ type woken struct {
 
 func (p *process) wakeAt(e agent.WakeAt) {
 	p.wake++
+	p.armed = e
 	if e.At.IsZero() {
 		return
 	}
