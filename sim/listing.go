@@ -117,7 +117,7 @@ func (p *process) needless(r agent.StoreRequest) {
 			return // whoever doubts the mark of a complete store writes it again
 		}
 		p.omits(&record, tell)
-		p.hasty(&record, tell)
+		p.outOfTurn(&record, tell)
 		if r.Op == agent.StoreCreate || l.unsure {
 			return
 		}

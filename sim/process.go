@@ -58,6 +58,8 @@ type process struct {
 	recording *recording
 	unsaved   unsaved
 	made      made
+	// goneAt is when it has been told first that a Node object is gone, by UID.
+	goneAt map[string]time.Duration
 	// gaps are the streams that have lost something and do not know it yet.
 	gaps map[*cluster.Informer]bool
 	// paused: the process stands still; inbox is what it will hear when it goes on. A paused VPP holds back the answer withheld to
@@ -88,6 +90,10 @@ type process struct {
 	storeAsked   uint64
 	storeRequest agent.StoreRequest
 	storeAskedAt time.Duration
+	// informed: it had an answer of the store that has its present data when it asked for something last.
+	informed bool
+	// storeIdleAt is when the last answer came.
+	storeIdleAt time.Duration
 	// muted are store requests whose replies will be lost.
 	muted []uint64
 	// wokeTimes counts wakes at the instant wokeAt.
@@ -139,10 +145,14 @@ func (p *process) step(ev agent.Event) {
 		ev = e
 	case agent.NodeSeen:
 		p.sawNode = p.sawNode || e.Name == p.m.name
+	case agent.NodeGone:
+		if _, told := p.goneAt[e.UID]; !told {
+			p.goneAt[e.UID] = p.m.w.eng.Now()
+		}
 	case agent.StoreReply:
 		if e.ID == p.storeAsked {
 			p.claimed(e)
-			p.storeAsked = 0
+			p.storeAsked, p.storeIdleAt = 0, p.m.w.eng.Now()
 		}
 	}
 	p.heardOfStore(ev)

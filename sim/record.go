@@ -25,8 +25,15 @@ func (w *World) recordChanged(before, after agent.StoreItem) {
 		return i.Value
 	}
 	if c, ok := timeline.RecordChange(after.Key, text(before), text(after)); ok {
-		w.emit(scenarios.Fact{Kind: scenarios.FactRecord, Node: c.After.Name, Record: &c, Rest: w.claimPatience(c.After.Name)})
+		w.released(&c)
+		w.emit(scenarios.Fact{Kind: scenarios.FactRecord, Node: c.After.Name, Record: &c, Rest: w.claimPatience(c.After.Name), Calm: w.informed(c.After.Name)})
 	}
+}
+
+// informed reports whether a node's agent knew of the store's present data when it asked for something last.
+func (w *World) informed(node string) bool {
+	m := w.machines[node]
+	return m != nil && m.proc != nil && m.proc.informed
 }
 
 // claimPatience is how long the agent of a node waits for the records of others.

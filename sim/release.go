@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 )
@@ -23,20 +24,58 @@ func (w *World) nodeChanged(old, now cluster.Object) {
 	}
 }
 
-// hasty tells of a record of a gone node that is released before the turn of those who come first is over.
-func (p *process) hasty(r *nodeid.Record, tell func(text, why string)) {
-	w := p.m.w
-	gone, known := w.departed[r.UID]
+// released notes since when a record is marked as released.
+func (w *World) released(c *scenarios.RecordChange) {
+	switch {
+	case !c.After.Released:
+		delete(w.releasedAt, c.After.UID)
+	case !c.Before.Released || c.Before.UID != c.After.UID:
+		w.releasedAt[c.After.UID] = w.eng.Now()
+	}
+}
+
+// turnLate is how much later than its turn a node may write: the store may be busy with another request of its own.
+const turnLate = 5 * time.Second
+
+// outOfTurn tells of a record of a gone node that is marked, as released or as one whose ID has rested, before the turn of those who come first is over, or
+// long after the node's own turn has come.
+func (p *process) outOfTurn(r *nodeid.Record, tell func(text, why string)) {
+	w, now := p.m.w, p.m.w.eng.Now()
+	since, known := w.departed[r.UID]
 	if !known || r.ReleasedAt.IsZero() || r.Name == p.m.name {
 		return
 	}
-	first := 0
+	text, rests := "the release of node ID %d", time.Duration(0)
+	heard, told := p.goneAt[r.UID]
+	at, released := w.releasedAt[r.UID]
+	if rested := r.ReleasedAt.Equal(time.Unix(0, 0)); rested != released {
+		return // it does not know yet what others have marked
+	}
+	if released {
+		text, rests = "the mark that node ID %d has rested", p.m.clocks.truly(w.agentConfig.NodeIDQuarantine)
+		since, heard = at, at
+	}
+	first, most := 0, 0
 	for _, h := range w.heldIDs() {
-		if m := w.machines[h.Name]; h.ID < p.agent.ID() && m != nil && m.up && m.proc != nil && m.proc.agent.ID() == h.ID && gone-m.ableAt >= turnKnown {
+		if h.ID >= p.agent.ID() {
+			continue
+		}
+		if _, left := p.goneAt[h.UID]; !left {
+			most++
+		}
+		if m := w.machines[h.Name]; m != nil && m.up && m.proc != nil && m.proc.agent.ID() == h.ID && since-m.ableAt >= turnKnown {
 			first++
 		}
 	}
-	if waited, least := w.eng.Now()-gone, p.m.clocks.truly(time.Duration(first)*releaseTurn); waited < least-least/100 {
-		tell(fmt.Sprintf("the release of node ID %d", r.ID), fmt.Sprintf("comes %s after its node has gone, where %d nodes come first and have %s each", waited, first, releaseTurn))
+	due := func(n int) time.Duration { return rests + p.m.clocks.truly(time.Duration(n)*releaseTurn) }
+	text = fmt.Sprintf(text, r.ID)
+	if waited, least := now-since, due(first); waited < least-least/100 {
+		tell(text, fmt.Sprintf("comes after %s, where %d nodes come first and have %s each", waited, first, releaseTurn))
+	}
+	if !told || w.faulty() || p.listing.unsure || p.m.ableAt > heard || p.listing.since > heard {
+		return
+	}
+	if could := max(heard+due(most), p.storeIdleAt); now-could > turnLate {
+		tell(text, fmt.Sprintf("comes after %s, where %d nodes come first and have %s each", now-heard, most, releaseTurn))
 	}
 }

@@ -67,8 +67,8 @@ type World struct {
 	stirs    int64
 	// tenants are who was answered an address last.
 	tenants map[netip.Addr]tenant
-	// departed is when Node objects have gone, by UID.
-	departed map[string]time.Duration
+	// departed is when Node objects have gone, releasedAt when records of such nodes were marked as released, both by UID.
+	departed, releasedAt map[string]time.Duration
 	// vain are what programs try and fail in.
 	vain map[try]vain
 	// look is of the call under way.
@@ -143,7 +143,7 @@ func New(s *scenarios.Scenario, o Options) (*World, error) {
 		return nil, fmt.Errorf("faults.asItWas: nobody has planted %s", s.Faults.AsItWas)
 	}
 	w := &World{
-		s: s, eng: engine.New(chooser), machines: map[string]*machine{}, shared: vppwire.NewObjectSet(), tenants: map[netip.Addr]tenant{}, departed: map[string]time.Duration{}, callTimeout: s.Config.Agent.CallTimeout, logs: o.Logs,
+		s: s, eng: engine.New(chooser), machines: map[string]*machine{}, shared: vppwire.NewObjectSet(), tenants: map[netip.Addr]tenant{}, departed: map[string]time.Duration{}, releasedAt: map[string]time.Duration{}, callTimeout: s.Config.Agent.CallTimeout, logs: o.Logs,
 		plant: o.Plant, witness: o.Witness,
 	}
 	w.account(o)

@@ -16,7 +16,7 @@ const recordsExclusiveName = "records-exclusive"
 // gives addresses from a block for the first time has told of it there before.
 //
 // A node that has not heard yet may name what another one has; it takes that back when it hears, does not name it once more while the other one's
-// record has it, and in a cluster at rest nobody does. After Rest, its patience with the ones that are silent, a node goes on without their records. A
+// record has it, and in a cluster at rest nobody does. Who has not heard yet that data are lost does not wait for anybody. After Rest, its patience with the ones that are silent, a node goes on without their records. A
 // snapshot has no history.
 func recordsExclusive() scenarios.Law {
 	return scenarios.Law{
@@ -112,7 +112,7 @@ func (w *blockWatcher) write(f *scenarios.Fact) error {
 		if again := before.UID == "" && len(mine) > 0; !w.lost || !again && f.At-w.wiped >= f.Rest {
 			continue
 		}
-		if silent := w.silent(name); silent != "" {
+		if silent := w.silent(name); f.Calm && silent != "" { // else it has not heard yet that data are lost
 			return broken(recordsExclusiveName, f.At, name, "the record of %s names %s from now on, while the store has lost the record of %s: look at what waits for all records",
 				name, p, silent)
 		}

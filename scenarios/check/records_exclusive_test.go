@@ -21,7 +21,11 @@ func TestRecordsExclusive(t *testing.T) {
 	ids := map[string]uint32{"node-1": 1, "node-2": 2, "node-3": 3}
 	says := func(node string, at time.Duration, blocks ...string) scenarios.Fact {
 		r := &scenarios.RecordChange{ID: ids[node], After: scenarios.NodeRecord{Name: node, UID: "uid of " + node}, Blocks: prefixes(blocks)}
-		return scenarios.Fact{Kind: scenarios.FactRecord, At: at, Node: node, Record: r, Rest: time.Minute}
+		return scenarios.Fact{Kind: scenarios.FactRecord, At: at, Node: node, Record: r, Rest: time.Minute, Calm: true}
+	}
+	unaware := func(f scenarios.Fact) scenarios.Fact {
+		f.Calm = false
+		return f
 	}
 	has := func(node string, at time.Duration, blocks ...string) scenarios.Fact {
 		f := scenarios.Fact{Kind: scenarios.FactBlocks, At: at, Node: node}
@@ -51,6 +55,7 @@ func TestRecordsExclusive(t *testing.T) {
 		{"a record that is written again", []scenarios.Fact{wiped, says("node-2", 1, two)}, ""},
 		{"and that says what the lost one said", []scenarios.Fact{says("node-2", 1, three, two), wiped, says("node-2", 2, three, two)}, ""},
 		{"and that says more", []scenarios.Fact{wiped, says("node-2", 1, three, two)}, lost},
+		{"before its node has heard of the loss", []scenarios.Fact{wiped, unaware(says("node-2", 1, three, two))}, ""},
 		{"late", []scenarios.Fact{wiped, says("node-2", time.Hour, three, two)}, lost},
 		{"with all records", []scenarios.Fact{wiped, says("node-1", 1, one), says("node-2", 1, three, two)}, ""},
 		{"another node", []scenarios.Fact{wiped, says("node-3", time.Second, three)}, lost},

@@ -98,6 +98,9 @@ func (s *Store) Wipe() {
 	*s = *fresh
 }
 
+// Identity tells the present data from those before a loss.
+func (s *Store) Identity() uint64 { return s.identity }
+
 // Get returns a key's present state.
 func (s *Store) Get(key string) (agent.StoreItem, bool) {
 	e := s.byKey[key]
