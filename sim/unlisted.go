@@ -18,7 +18,8 @@ type unlisted struct {
 	gone  map[string]bool
 }
 
-// heard notes what an event tells, and reports whether it tells of a pod or of a namespace that is gone.
+// heard notes what an event tells, and reports whether it tells of a namespace that is gone. With the list itself a call may be under way, of which the agent
+// waits to hear.
 func (u *unlisted) heard(p *process, ev agent.Event) bool {
 	switch ev := ev.(type) {
 	case agent.PodsListed:
@@ -26,7 +27,6 @@ func (u *unlisted) heard(p *process, ev agent.Event) bool {
 		for _, uid := range ev.UIDs {
 			u.pods[uid] = true
 		}
-		return len(u.gone) > 0
 	case agent.PodAdd:
 		if u.added == nil {
 			u.added = map[ipam.Owner]bool{}
