@@ -37,8 +37,8 @@ func (w *World) released(c *scenarios.RecordChange) {
 // turnLate is how much later than its turn a node may write: the store may be busy with another request of its own.
 const turnLate = 5 * time.Second
 
-// outOfTurn tells of a record of a gone node that is marked, as released or as one whose ID has rested, before the turn of those who come first is over, or
-// long after the node's own turn has come.
+// outOfTurn tells of a record of a gone node that is marked, as released or as one whose ID has rested, before the turn of those who come first is over, and
+// of one that is released long after the node's own turn has come.
 func (p *process) outOfTurn(r *nodeid.Record, tell func(text, why string)) {
 	w, now := p.m.w, p.m.w.eng.Now()
 	since, known := w.departed[r.UID]
@@ -53,7 +53,7 @@ func (p *process) outOfTurn(r *nodeid.Record, tell func(text, why string)) {
 	}
 	if released {
 		text, rests = "the mark that node ID %d has rested", p.m.clocks.truly(w.agentConfig.NodeIDQuarantine)
-		since, heard = at, at
+		since, told = at, false // when it has seen that, its rest has begun for it
 	}
 	first, most := 0, 0
 	for _, h := range w.heldIDs() {
@@ -72,7 +72,7 @@ func (p *process) outOfTurn(r *nodeid.Record, tell func(text, why string)) {
 	if waited, least := now-since, due(first); waited < least-least/100 {
 		tell(text, fmt.Sprintf("comes after %s, where %d nodes come first and have %s each", waited, first, releaseTurn))
 	}
-	if !told || w.faulty() || p.listing.unsure || p.m.ableAt > heard || p.listing.since > heard {
+	if !told || w.faulty() || p.storeAsked != 0 || p.listing.unsure || p.m.ableAt > heard || p.listing.since > heard {
 		return
 	}
 	if could := max(heard+due(most), p.storeIdleAt); now-could > turnLate {

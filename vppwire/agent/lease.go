@@ -66,7 +66,9 @@ func (a *Agent) leasesTold() {
 	if a.leasing() && nic != "" {
 		a.mainLeaseTold(nic)
 	}
-	a.setAlarm()
+	if !due(a.alarm, a.now) { // else what is due now is done first
+		a.setAlarm()
+	}
 }
 
 // mainLeaseTold takes what a dump has shown of the main interface's lease.
