@@ -39,7 +39,6 @@ func TestFoundSeeds(t *testing.T) {
 		{gen.Tiny(), 50060315, "a local of a load balancing mapping that is taken away twice counted as what a VPP dies of"},
 		{gen.Tiny(), 93840, "a pod whose namespace was removed while its ADD was open was wired anew once, as its link had gone"},
 		{gen.Tiny(), 3109004471, "an agent that waited for the answer of a call in a namespace that was gone was to give the pod back before it"},
-		{gen.Tiny(), 3300005986, "a look at DHCP leases that was answered at the instant at which an ID had rested put off the mark of that by the time to the next look"},
 		{gen.Tiny(), 3200021873, "a node that had not heard yet that the store had lost its data was to wait for the records that were lost"},
 		{gen.Tiny(), 540001016, "offloads of a device that had gone with its sandbox were refused, which nothing was thought to explain"},
 		{gen.Tiny(), 1215, "a watch of the store that was late ended the newer one"},
