@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
 // DHCP is the server from which nodes lease their addresses.
@@ -33,13 +35,15 @@ func (c *Config) HasDHCP() bool {
 	})
 }
 
-// FirstLeased is the number of the first address that every world's DHCP server gives out in a range: where there is room, nodes do not by chance get
-// those that a plan would give them.
-func FirstLeased(r netip.Prefix) int {
-	if r.Addr().BitLen()-r.Bits() < 8 {
-		return 2 // behind the network and the router
+// FirstLeased is the first address that every world's DHCP server gives out in a range: where there is room, nodes do not by chance get those that a plan would
+// give them.
+func FirstLeased(r netip.Prefix) netip.Addr {
+	number := uint64(2) // behind the network and the router
+	if r.Addr().BitLen()-r.Bits() >= 8 {
+		number = 100
 	}
-	return 100
+	a, _ := space.Nth(r, number) // the zero Addr where there is no room
+	return a
 }
 
 // checkDHCP asks for a server that can serve, and for somebody to be served.
@@ -84,10 +88,7 @@ func (s *Scenario) checkFixed() *InputError {
 		if !fixed.IsValid() || !from.Contains(fixed.Addr()) {
 			return nil
 		}
-		first := from.Masked().Addr()
-		for range FirstLeased(from) {
-			first = first.Next()
-		}
+		first := FirstLeased(from)
 		if fixed.Addr().Less(first) {
 			return nil
 		}

@@ -72,7 +72,7 @@ func (d *dhcpServer) wish(p port) (netip.Prefix, bool) {
 	ranges := d.rangeOf(p)
 	now, bits := d.w.eng.Now(), ranges.Bits()
 	var free, lapsed netip.Addr
-	for a := firstOf(ranges); ranges.Contains(a.Next()); a = a.Next() {
+	for a := scenarios.FirstLeased(ranges); ranges.Contains(a.Next()); a = a.Next() {
 		l := d.given[a]
 		switch {
 		case d.taken(a, p.m):
@@ -88,15 +88,6 @@ func (d *dhcpServer) wish(p port) (netip.Prefix, bool) {
 		free = lapsed
 	}
 	return netip.PrefixFrom(free, bits), free.IsValid()
-}
-
-// firstOf is the first address that is given out in a range.
-func firstOf(ranges netip.Prefix) netip.Addr {
-	a := ranges.Addr()
-	for range scenarios.FirstLeased(ranges) {
-		a = a.Next()
-	}
-	return a
 }
 
 // taken reports whether an address is kept for another machine than m.

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/vppdrill/vppdrill/ipam/space"
 	"github.com/vppdrill/vppdrill/lab"
 	"github.com/vppdrill/vppdrill/lab/spawn"
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -55,11 +56,6 @@ func (f *Fabric) ServeDHCP(c lab.DHCPConfig) (lab.DHCP, error) {
 
 func (d *dhcp) file(name string) string { return filepath.Join(d.c.Dir, name) }
 
-// nth is the n-th address of the range.
-func (d *dhcp) nth(n int) netip.Addr {
-	return nthOf(d.c.Range, n)
-}
-
 // Serve implements lab.DHCP.
 func (d *dhcp) Serve(r netip.Prefix) error {
 	if err := d.Stop(true); err != nil {
@@ -67,12 +63,12 @@ func (d *dhcp) Serve(r netip.Prefix) error {
 	}
 	d.mu.Lock()
 	d.c.Range = r
-	first, last, server := numbers(r)
-	d.own = append([]netip.Prefix{netip.PrefixFrom(d.nth(server), r.Bits())}, d.own...)
+	first, last, server := leased(r)
+	d.own = append([]netip.Prefix{netip.PrefixFrom(server, r.Bits())}, d.own...)
 	own := slices.Clone(d.own)
 	if o := d.c.OtherRange; o.IsValid() {
-		_, _, server := numbers(o)
-		own = append(own, netip.PrefixFrom(nthOf(o, server), o.Bits()))
+		_, _, server := leased(o)
+		own = append(own, netip.PrefixFrom(server, o.Bits()))
 	}
 	err := d.f.SetAddresses(Wire, own)
 	if err == nil {
@@ -85,14 +81,11 @@ func (d *dhcp) Serve(r netip.Prefix) error {
 	return d.Stop(false)
 }
 
-// numbers are what of a range is given out, and the server's own.
-func numbers(r netip.Prefix) (first, last, server int) {
-	first, last = scenarios.FirstLeased(r), 1<<(r.Addr().BitLen()-r.Bits())-3
-	if server = last + 1; server >= serverNumber {
-		server = serverNumber
-		last = server - 1
-	}
-	return first, last, server
+// leased are the first and the last address of a range that are given out, and the server's own.
+func leased(r netip.Prefix) (first, last, server netip.Addr) {
+	number := min(space.Count(r)-2, serverNumber) // of room: Validate has seen it
+	server, _ = space.Nth(r, number)
+	return scenarios.FirstLeased(r), server.Prev(), server
 }
 
 // renderOthers is what serves machines' further interfaces, which are known by their MACs: they are on the same wire.
@@ -104,8 +97,8 @@ func (d *dhcp) renderOthers() (lines []string) {
 	for i := range d.c.Others {
 		lines = append(lines, fmt.Sprintf("dhcp-mac=set:other,02:76:%02x:*:*:*", otherVPP(i)))
 	}
-	first, last, _ := numbers(r)
-	return append(lines, fmt.Sprintf("dhcp-range=tag:other,%s,%s,%s,%d", nthOf(r, first), nthOf(r, last), maskOf(r), int(d.c.Lease.Seconds())),
+	first, last, _ := leased(r)
+	return append(lines, fmt.Sprintf("dhcp-range=tag:other,%s,%s,%s,%d", first, last, maskOf(r), int(d.c.Lease.Seconds())),
 		"dhcp-option=tag:other,3")
 }
 
@@ -114,17 +107,8 @@ func maskOf(r netip.Prefix) netip.Addr {
 	return m.Addr()
 }
 
-// nthOf is the n-th address of a range.
-func nthOf(r netip.Prefix, n int) netip.Addr {
-	a := r.Addr()
-	for range n {
-		a = a.Next()
-	}
-	return a
-}
-
 // render is dnsmasq's configuration. T1 (option 58) comes early, so that nobody waits long for a renewal.
-func (d *dhcp) render(first, last int) []byte {
+func (d *dhcp) render(first, last netip.Addr) []byte {
 	router := "3"
 	if d.c.Router.IsValid() {
 		router = "3," + d.c.Router.String()
@@ -136,7 +120,7 @@ func (d *dhcp) render(first, last int) []byte {
 	var b bytes.Buffer
 	for _, line := range append([]string{
 		"port=0", "no-resolv", "no-hosts", "interface=" + Wire, "bind-interfaces", "except-interface=lo", "user=root", "pid-file=",
-		fmt.Sprintf("dhcp-range=%s%s,%s,%s,%d", notOther, d.nth(first), d.nth(last), maskOf(d.c.Range), int(d.c.Lease.Seconds())),
+		fmt.Sprintf("dhcp-range=%s%s,%s,%s,%d", notOther, first, last, maskOf(d.c.Range), int(d.c.Lease.Seconds())),
 		"dhcp-option=" + router, "dhcp-option=6", fmt.Sprintf("dhcp-option-force=58,%d", int(d.c.Renew.Seconds())),
 		"dhcp-hostsfile=" + d.file("hosts"), "dhcp-leasefile=" + d.file("leases"),
 		// Nobody else is there who could have an address, or another server.

@@ -72,7 +72,7 @@ func machines(t *testing.T, p string, n int) (*Fabric, []*Space, []lab.MachineSp
 	var specs []lab.MachineSpec
 	for i := 1; i <= n; i++ {
 		spec := lab.MachineSpec{Name: fmt.Sprintf("node-%d", i), Number: uint32(i), NIC: true, NICMTU: 1500}
-		s := space(t, p+spec.Name)
+		s := netnsOf(t, p+spec.Name)
 		if err := f.Join(s, spec); err != nil {
 			t.Fatal(err)
 		}
@@ -81,8 +81,8 @@ func machines(t *testing.T, p string, n int) (*Fabric, []*Space, []lab.MachineSp
 	return f, spaces, specs
 }
 
-// space makes and opens a namespace for one test.
-func space(t *testing.T, name string) *Space {
+// netnsOf makes and opens a namespace for one test.
+func netnsOf(t *testing.T, name string) *Space {
 	t.Helper()
 	if err := Create(name); err != nil {
 		t.Fatal(err)
@@ -113,7 +113,7 @@ func TestJoin(t *testing.T) {
 	}
 	check("the fabric", f.Space, "lo", "m1", "m2", "mgmt", "w1", "w2", "wire")
 	check("node-1", spaces[0], lab.ManagementDevice, "lo", lab.NICDevice)
-	again := space(t, p+"again")
+	again := netnsOf(t, p+"again")
 	if err := f.Join(again, specs[0]); err != nil {
 		t.Errorf("a machine that boots before its last links are gone: %v", err)
 	}
@@ -171,7 +171,7 @@ func TestCut(t *testing.T) {
 // Goal: a link's addresses become exactly those asked for, whatever was there: deleting the first of a subnet takes the others
 // of it along. Method: every change from one list to another of a few.
 func TestSetAddresses(t *testing.T) {
-	s := space(t, prefix(t)+"addresses")
+	s := netnsOf(t, prefix(t)+"addresses")
 	lists := [][]netip.Prefix{nil}
 	for _, text := range []string{"10.20.0.7/16", "10.20.0.7/16 10.20.0.8/16", "10.20.0.8/16 10.20.0.9/16", "10.20.0.8/16 10.21.0.1/24", "10.20.0.9/24"} {
 		var list []netip.Prefix
