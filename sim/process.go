@@ -90,8 +90,8 @@ type process struct {
 	storeAsked   uint64
 	storeRequest agent.StoreRequest
 	storeAskedAt time.Duration
-	// informed: it had an answer of the store that has its present data when it asked for something last.
-	informed bool
+	// askedOf is the store's data that it knew when it asked for something last.
+	askedOf uint64
 	// storeIdleAt is when the last answer came.
 	storeIdleAt time.Duration
 	// muted are store requests whose replies will be lost.

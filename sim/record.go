@@ -30,10 +30,10 @@ func (w *World) recordChanged(before, after agent.StoreItem) {
 	}
 }
 
-// informed reports whether a node's agent knew of the store's present data when it asked for something last.
+// informed reports whether a node's agent knew of the store's present data when it asked for what it did last.
 func (w *World) informed(node string) bool {
 	m := w.machines[node]
-	return m != nil && m.proc != nil && m.proc.informed
+	return m != nil && m.proc != nil && m.proc.askedOf == w.store.Store.Identity()
 }
 
 // claimPatience is how long the agent of a node waits for the records of others.

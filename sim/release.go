@@ -72,7 +72,7 @@ func (p *process) outOfTurn(r *nodeid.Record, tell func(text, why string)) {
 	if waited, least := now-since, due(first); waited < least-least/100 {
 		tell(text, fmt.Sprintf("comes after %s, where %d nodes come first and have %s each", waited, first, releaseTurn))
 	}
-	if !told || w.faulty() || p.storeAsked != 0 || p.listing.unsure || p.m.ableAt > heard || p.listing.since > heard {
+	if !told || w.faulty() || w.calm.disturbedAt > since+time.Second || p.storeAsked != 0 || p.listing.unsure || p.m.ableAt > heard || p.listing.since > heard {
 		return
 	}
 	if could := max(heard+due(most), p.storeIdleAt); now-could > turnLate {

@@ -20,7 +20,7 @@ func (p *process) store(r agent.StoreRequest) {
 	w := p.m.w
 	r = p.m.toStore(r)
 	p.needless(r)
-	p.informed = p.listing.identity == w.store.Store.Identity()
+	p.askedOf = p.listing.identity
 	switch r.Op {
 	case agent.StoreWatch:
 		p.watch = r.ID
