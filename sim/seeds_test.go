@@ -39,6 +39,7 @@ func TestFoundSeeds(t *testing.T) {
 		{gen.Tiny(), 50060315, "a local of a load balancing mapping that is taken away twice counted as what a VPP dies of"},
 		{gen.Tiny(), 93840, "a pod whose namespace was removed while its ADD was open was wired anew once, as its link had gone"},
 		{gen.Tiny(), 3109004471, "an agent that waited for the answer of a call in a namespace that was gone was to give the pod back before it"},
+		{gen.Tiny(), 3300040780, "an agent that went by another failure of a pod's wiring first was to give the pod back for a gone namespace"},
 		{gen.Tiny(), 3300034723, "a claim that was on its way when the store lost its data was to wait for the records that were lost"},
 		{gen.Tiny(), 3200021873, "a node that had not heard yet that the store had lost its data was to wait for the records that were lost"},
 		{gen.Tiny(), 540001016, "offloads of a device that had gone with its sandbox were refused, which nothing was thought to explain"},

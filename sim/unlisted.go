@@ -13,10 +13,14 @@ import (
 type unlisted struct {
 	// pods are the UIDs that the last list of the API server's had, nil before the first.
 	pods map[string]bool
-	// added are what ADDs of this life were for; gone the namespaces that a call has not found.
+	// added are what ADDs of this life were for; gone is how many calls have not found a namespace.
 	added map[ipam.Owner]bool
-	gone  map[string]bool
+	gone  map[string]int
 }
+
+// goneSurely is how many calls have to have missed a namespace before its pod is given back: the agent goes by the first failure of a pod's wiring, which may be
+// another one.
+const goneSurely = 3
 
 // heard notes what an event tells, and reports whether it tells of a namespace that is gone. With the list itself a call may be under way, of which the agent
 // waits to hear.
@@ -38,9 +42,9 @@ func (u *unlisted) heard(p *process, ev agent.Event) bool {
 			return false
 		}
 		if u.gone == nil {
-			u.gone = map[string]bool{}
+			u.gone = map[string]int{}
 		}
-		u.gone[netns] = true
+		u.gone[netns]++
 		return u.pods != nil
 	}
 	return false
@@ -50,7 +54,7 @@ func (u *unlisted) heard(p *process, ev agent.Event) bool {
 func (u *unlisted) wired(p *process) {
 	for t := range p.agent.Attachments() {
 		s := &t.Sandbox
-		if s.PodUID == "" || u.pods[s.PodUID] || !u.gone[s.Netns] || u.added[s.Owner] || t.Removing || t.Stale {
+		if s.PodUID == "" || u.pods[s.PodUID] || u.gone[s.Netns] < goneSurely || u.added[s.Owner] || t.Removing || t.Stale {
 			continue
 		}
 		p.m.fact(scenarios.Fact{Kind: scenarios.FactNeedless, Text: "the wiring of pod " + s.PodNamespace + "/" + s.PodName,
