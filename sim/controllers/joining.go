@@ -22,6 +22,8 @@ type join struct {
 type joinTries struct {
 	pace
 	times int
+	// toldAt is when the last try was answered.
+	toldAt time.Duration
 }
 
 // How often ipamd looks whether the metadata service shows a new interface, and tries to set one up on the host, before it leaves it to the
@@ -57,7 +59,7 @@ func (d *ipamd) tries(c datastore.Call) {
 	if pace == "" {
 		return
 	}
-	if could := max(t.at+joinPauses[pace], d.idleAt); t.known && t.times > 0 && d.vain == 0 && d.system.env.Paced != nil {
+	if could := max(t.toldAt+joinPauses[pace], d.idleAt); t.known && t.times > 0 && d.vain == 0 && d.system.env.Paced != nil {
 		d.system.env.Paced(d.node, scenarios.PacedJoin, max(d.system.env.Clock.Now()-could, 0))
 	}
 	t.again(&d.system.env, d.node, pace)
@@ -73,6 +75,9 @@ const unshown = "the metadata service does not show it"
 // tried notes what became of a call about an interface on its way, and what ipamd said of that.
 func (d *ipamd) tried(c datastore.Call, r datastore.Result, said string) {
 	t, most, pace := d.joins.of(c)
+	if t != nil {
+		t.toldAt = d.system.env.Clock.Now()
+	}
 	switch {
 	case pace == "":
 	case c.Op == datastore.ReadIMDS && strings.Contains(said, unshown):
