@@ -238,6 +238,7 @@ func (m *machine) tagSettings(n *scenarios.NodeState) (list []scenarios.Setting)
 	for i := range n.Pods {
 		pods[n.Pods[i].Netns] = "pod/" + n.Pods[i].Pod
 	}
+	delete(pods, "") // the machine's own namespace
 	type end struct {
 		addr netip.Addr
 		of   scenarios.InterfaceType
@@ -252,9 +253,6 @@ func (m *machine) tagSettings(n *scenarios.NodeState) (list []scenarios.Setting)
 		switch i.Type {
 		case scenarios.TypeLoopback, scenarios.TypeAFPacket, scenarios.TypeTap:
 			want := pods[i.HostNetns]
-			if i.HostNetns == "" {
-				want = ""
-			}
 			for _, a := range i.Addrs {
 				want = cmp.Or(fixed[end{a.Addr(), i.Type}], want)
 			}

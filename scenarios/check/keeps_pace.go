@@ -27,12 +27,17 @@ var paces = map[string]time.Duration{
 // wakesLeast is how long WakesInVain wakes in vain take at the least.
 const wakesLeast = time.Second
 
-// returnedMost is how long ipamd, which looks at its pool each 5 s (ipPoolMonitorInterval), may have too many units that it could give back, with a moment for a clock
-// that runs too slowly.
-const returnedMost = 5*time.Second + 500*time.Millisecond
-
-// joinedLate is how late ipamd may go on with an interface on its way that it is to look at each second: a moment for a clock that runs too slowly.
-const joinedLate = 500 * time.Millisecond
+// lateness is how late a program may do what it is to do as soon as it may, with a moment for a clock that runs too slowly, and what is said of one that is later.
+var lateness = map[string]struct {
+	most time.Duration
+	says string
+}{
+	// ipamd looks at its pool each 5 s (ipPoolMonitorInterval).
+	scenarios.PacedReturn: {5*time.Second + 500*time.Millisecond,
+		"the ipamd of %s has had more units than its targets allow, and nothing that keeps it from giving them back, for %s, where it is to look each 5s: look at what says when it does so"},
+	scenarios.PacedJoin: {500 * time.Millisecond,
+		"the ipamd of %s goes on with an interface on its way %s later than it could have: look at what says when it does so"},
+}
 
 // rewrittenLeast is how many records an agent adds at the least before it writes its journal anew: compactSlack of vppwire/agent.
 const rewrittenLeast = 64
@@ -67,18 +72,10 @@ func (w *paceWatcher) Observe(f *scenarios.Fact) error {
 		}
 		return nil
 	}
-	if f.Text == scenarios.PacedReturn {
+	if d, bounded := lateness[f.Text]; bounded {
 		w.checks++
-		if f.Rest > returnedMost {
-			return broken(keepsPaceName, f.At, f.Node, "the ipamd of %s has had more units than its targets allow, and nothing that keeps it from giving them back, for %s, where it is to look each 5s: look at what says when it does so",
-				f.Node, f.Rest)
-		}
-		return nil
-	}
-	if f.Text == scenarios.PacedJoin {
-		w.checks++
-		if f.Rest > joinedLate {
-			return broken(keepsPaceName, f.At, f.Node, "the ipamd of %s goes on with an interface on its way %s later than it could have: look at what says when it does so", f.Node, f.Rest)
+		if f.Rest > d.most {
+			return broken(keepsPaceName, f.At, f.Node, d.says, f.Node, f.Rest)
 		}
 		return nil
 	}

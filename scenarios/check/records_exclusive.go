@@ -16,8 +16,8 @@ const recordsExclusiveName = "records-exclusive"
 // gives addresses from a block for the first time has told of it there before.
 //
 // A node that has not heard yet may name what another one has; it takes that back when it hears, does not name it once more while the other one's
-// record has it, and in a cluster at rest nobody does. Who has not heard yet that data are lost does not wait for anybody. After Rest, its patience with the ones that are silent, a node goes on without their records. A
-// snapshot has no history.
+// record has it, and in a cluster at rest nobody does. Who has not heard yet that data are lost does not wait for anybody. After Rest, its patience
+// with the ones that are silent, a node goes on without their records. A snapshot has no history.
 func recordsExclusive() scenarios.Law {
 	return scenarios.Law{
 		Name:  recordsExclusiveName,

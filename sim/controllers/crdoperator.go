@@ -60,7 +60,7 @@ func (o *crdOperator) resync() {
 	actions := o.core.Resync(o.now())
 	o.perform(actions)
 	for _, name := range sortedNames(o.views) {
-		o.shown(name, actions)
+		o.showsError(name, actions)
 		if !o.relisted {
 			o.list(name)
 		}
@@ -69,8 +69,8 @@ func (o *crdOperator) resync() {
 	o.after(resyncTime, "resync", o.resync)
 }
 
-// shown tells whether a node's resource shows what the operator had to say of it last, or is being written.
-func (o *crdOperator) shown(name string, actions []cilium.Action) {
+// showsError tells whether a node's resource shows what the operator had to say of it last, or is being written.
+func (o *crdOperator) showsError(name string, actions []cilium.Action) {
 	s, known := o.core.Get(name)
 	if !known || s.Error == "" || o.writing[name] || o.env.Told == nil || slices.ContainsFunc(actions, func(a cilium.Action) bool { return a.Node == name && a.Kind == cilium.ActWrite }) {
 		return

@@ -53,11 +53,9 @@ type ipamd struct {
 	// last is the call that it made last.
 	last    datastore.Call
 	looking int
-	// idleAt is when the last answer came.
-	idleAt time.Duration
-	// vain are how many of its calls have failed in a row, the last one at vainAt.
-	vain   uint32
-	vainAt time.Duration
+	// vain are how many of its calls have failed in a row; heardAt is when it heard last what became of one.
+	vain    uint32
+	heardAt time.Duration
 	// heeded: that step had effects, as that of the answer to a call that was given up has not.
 	heeded bool
 }
@@ -176,7 +174,7 @@ const lookEvery = time.Minute + 5*time.Second
 
 // retried tells of a call behind a failure that comes later than ipamd would look at EC2 in any case.
 func (d *ipamd) retried() {
-	if after := d.system.env.Clock.Now() - d.vainAt; d.vain > 0 && after > lookEvery && d.system.env.Retried != nil {
+	if after := d.system.env.Clock.Now() - d.heardAt; d.vain > 0 && after > lookEvery && d.system.env.Retried != nil {
 		d.system.env.Retried(d.node, scenarios.TriedCloud, "what EC2 is asked", d.vain, after)
 	}
 }
@@ -216,7 +214,6 @@ func (d *ipamd) occupied(b ipam.Block) bool {
 
 func (d *ipamd) answer(c datastore.Call, r datastore.Result) {
 	d.asked--
-	d.idleAt = d.system.env.Clock.Now()
 	if c.Op == datastore.ReadIMDS && c.ENI == "" {
 		d.looking--
 	}

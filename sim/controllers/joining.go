@@ -59,7 +59,7 @@ func (d *ipamd) tries(c datastore.Call) {
 	if pace == "" {
 		return
 	}
-	if could := max(t.toldAt+joinPauses[pace], d.idleAt); t.known && t.times > 0 && d.vain == 0 && d.system.env.Paced != nil {
+	if could := max(t.toldAt+joinPauses[pace], d.heardAt); t.known && t.times > 0 && d.vain == 0 && d.system.env.Paced != nil {
 		d.system.env.Paced(d.node, scenarios.PacedJoin, max(d.system.env.Clock.Now()-could, 0))
 	}
 	t.again(&d.system.env, d.node, pace)

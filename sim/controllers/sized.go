@@ -171,7 +171,7 @@ func (d *ipamd) heardOf(c datastore.Call, r datastore.Result) {
 	if d.vain++; r.Err == nil {
 		d.vain = 0
 	}
-	d.vainAt = d.system.env.Clock.Now()
+	d.heardAt = d.system.env.Clock.Now()
 	switch {
 	case r.Err != nil:
 		d.sure = false

@@ -326,8 +326,11 @@ func (a *Agent) alarmed() {
 	}
 }
 
-// setAlarm finds the earliest of our own deadlines; the Session's are added in wake.
+// setAlarm finds the earliest of our own deadlines; the Session's are added in wake. An alarm that is due stays: what it was set for is done first.
 func (a *Agent) setAlarm() {
+	if due(a.alarm, a.now) {
+		return
+	}
 	var at time.Time
 	for _, t := range [...]time.Time{a.ids.Due(a.now), a.ranges.retryAt, a.journal.retryAt, a.lease.lookAt, a.pods.due(a.cfg.AddPatience)} {
 		if t.After(a.now) && (at.IsZero() || t.Before(at)) {

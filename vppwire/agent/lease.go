@@ -66,9 +66,7 @@ func (a *Agent) leasesTold() {
 	if a.leasing() && nic != "" {
 		a.mainLeaseTold(nic)
 	}
-	if !due(a.alarm, a.now) { // else what is due now is done first
-		a.setAlarm()
-	}
+	a.setAlarm()
 }
 
 // mainLeaseTold takes what a dump has shown of the main interface's lease.
