@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -38,7 +39,7 @@ func (w *World) released(c *scenarios.RecordChange) {
 const turnLate = 5 * time.Second
 
 // outOfTurn tells of a record of a gone node that is marked, as released or as one whose ID has rested, before the turn of those who come first is over, and
-// of one that is released long after the node's own turn has come.
+// of one that is released long after the node's own turn has come, where the scenario has no faults that would explain it.
 func (p *process) outOfTurn(r *nodeid.Record, tell func(text, why string)) {
 	w, now := p.m.w, p.m.w.eng.Now()
 	since, known := w.departed[r.UID]
@@ -72,7 +73,7 @@ func (p *process) outOfTurn(r *nodeid.Record, tell func(text, why string)) {
 	if waited, least := now-since, due(first); waited < least-least/100 {
 		tell(text, fmt.Sprintf("comes after %s, where %d nodes come first and have %s each", waited, first, releaseTurn))
 	}
-	if !told || w.faulty() || w.calm.disturbedAt > since+time.Second || p.storeAsked != 0 || p.listing.unsure || p.m.ableAt > heard || p.listing.since > heard {
+	if !told || !reflect.DeepEqual(w.s.Faults, scenarios.Default().Faults) || w.calm.disturbedAt > since+time.Second || p.storeAsked != 0 || p.listing.unsure || p.m.ableAt > heard || p.listing.since > heard {
 		return
 	}
 	if could := max(heard+due(most), p.storeIdleAt); now-could > turnLate {
