@@ -321,7 +321,7 @@ type Agent struct {
 	// routes of the old node may still be around. 10 minutes outlive ARP caches and connection tracking of idle UDP.
 	NodeIDQuarantine time.Duration `yaml:"nodeIDQuarantine" doc:"A removed node's ID stays unused this long."`
 	// AddPatience is the agent's own default: well below the minutes after which container runtimes give up.
-	AddPatience time.Duration `yaml:"addPatience" doc:"An ADD that VPP or Linux refuses this long fails and is undone."`
+	AddPatience time.Duration `yaml:"addPatience" doc:"An ADD that waits this long for its node, or is refused so long by VPP or Linux, fails and is undone."`
 	// HookTime and HookFails are the pod hooks of whoever embeds the agent.
 	HookTime  time.Duration `yaml:"hookTime" doc:"Hooks run after each pod's addition and before its removal, each this long; none when absent."`
 	HookFails float64       `yaml:"hookFails" min:"0" max:"1" doc:"Probability that a hook fails, which is told and changes nothing."`

@@ -12,6 +12,7 @@ import (
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 )
 
 const (
@@ -97,6 +98,24 @@ func (m *machine) crowded() bool {
 // the node: an ID from a store that had lost its data may be a great one, and only people can change ranges.
 func (m *machine) misfit() bool {
 	return m.proc != nil && m.knownID != 0 && m.proc.agent.Node().ID == 0 && m.w.pools.Room(m.knownID) != nil
+}
+
+// numberless reports whether the node has no ID and there is none for it: each that the address ranges have room for has a record.
+func (m *machine) numberless() bool {
+	if m.proc == nil || m.knownID != 0 {
+		return false
+	}
+	held := map[uint32]bool{}
+	for _, item := range m.w.store.Store.Look(nodeid.Prefix) {
+		if r, err := nodeid.ParseRecord(item.Value); err == nil {
+			held[r.ID] = true
+		}
+	}
+	id := uint32(1)
+	for held[id] {
+		id++
+	}
+	return m.w.pools.Room(id) != nil
 }
 
 // able reports whether a machine can answer CNI requests at this moment. What an agent takes must have been told to the other nodes, which it

@@ -277,7 +277,7 @@ func (s *Session) forgetOwned(n uint32) {
 }
 
 // Done reports whether everything a group wants is there and everything it no longer wants is gone, as far as known for
-// certain. err is the last refusal of one of its objects, or of the look without which nothing is done.
+// certain. err is the last refusal of one of its objects or of something that one waits for, or of the look without which nothing is done.
 func (s *Session) Done(name string) (bool, error) {
 	gi, ok := s.byName[name]
 	if !ok {
@@ -292,7 +292,35 @@ func (s *Session) Done(name string) (bool, error) {
 			return false, f.err
 		}
 	}
+	if len(s.delayed) > 0 {
+		for _, n := range g.entries {
+			if err := s.refusedBelow(n); err != nil {
+				return false, err
+			}
+		}
+	}
 	return false, s.dump.refused
+}
+
+// refusedBelow is the last refusal of something that n waits for, itself or by others, nil for none.
+func (s *Session) refusedBelow(n uint32) error {
+	want := s.at(n).want()
+	if want == nil || s.at(n).have() != nil {
+		return nil
+	}
+	for _, k := range want.AppendNeeds(nil) {
+		m := s.find(s.ident(&k))
+		if m == 0 {
+			continue
+		}
+		if f := s.failures[m]; f != nil && s.at(m).flags&flagDelayed != 0 {
+			return f.err
+		}
+		if err := s.refusedBelow(m); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Changed returns the groups that became done since the last call, in order; a group may be named twice. A group that

@@ -49,7 +49,7 @@ type CNIResult struct {
 	Message string
 	// Exhausted says that an ADD was refused for want of a free address.
 	Exhausted bool
-	// Crowded says that it was refused for want of room in VPP, or in the cluster's address ranges: others have to go first there too, or
+	// Crowded says that it was refused for want of room in VPP or in the cluster's address ranges, or of a node ID: others have to go first there too, or
 	// people have to do something.
 	Crowded bool
 	// Addr and Gateway are a successful ADD's.

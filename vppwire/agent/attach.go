@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -66,7 +67,7 @@ func (p *pods) patience(t *attachment) {
 
 // begin files a new attachment, to be admitted before the Step ends.
 func (p *pods) begin(s Sandbox, e PodAdd) *attachment {
-	t := &attachment{sandbox: s, external: [2]netip.Addr{e.External, e.ExternalSecond}}
+	t := &attachment{sandbox: s, external: [2]netip.Addr{e.External, e.ExternalSecond}, since: p.now}
 	p.add(t)
 	p.waiting = append(p.waiting, t)
 	p.todo |= todoPods
@@ -79,29 +80,41 @@ func (p *pods) begin(s Sandbox, e PodAdd) *attachment {
 // beginAgain files an attachment behind the removal of one with the same owner.
 func (p *pods) beginAgain(t *attachment, s Sandbox, e PodAdd) *attachment {
 	if t.again == nil {
-		t.again = &attachment{}
+		t.again = &attachment{since: p.now}
 	}
 	t.again.sandbox, t.again.external = s, [2]netip.Addr{e.External, e.ExternalSecond}
 	return t.again
 }
 
-// admitPods goes through waiting ADDs in their order. What only people can end is not waited for.
+// admitPods goes through waiting ADDs in their order. What only people, or the end of another node, can end is not waited for.
 func (p *pods) admitPods() {
-	unfit := p.rest.unfit()
-	if len(p.waiting) == 0 || p.rest.notReady() != "" && unfit == "" {
+	hopeless := p.rest.hopeless()
+	if len(p.waiting) == 0 || p.rest.notReady() != "" && hopeless.Code == 0 {
 		return
 	}
 	for _, t := range slices.Clone(p.waiting) {
 		if t.phase != phaseWaiting || p.byOwner[t.sandbox.Owner] != t {
 			continue
 		}
-		if unfit == "" {
+		if hopeless.Code == 0 {
 			p.admit(t)
 			continue
 		}
 		p.forget(t)
-		p.answerAdds(t, Answer{Code: CodeInvalidConfig, Message: unfit})
+		p.answerAdds(t, hopeless)
 	}
+}
+
+// hopeless is what ADDs are answered that need not wait: there is no ID for the node, or no room for it in the address ranges. The zero Answer:
+// there may be soon.
+func (a *Agent) hopeless() Answer {
+	switch why := a.unfit(); {
+	case why != "":
+		return Answer{Code: CodeInvalidConfig, Message: why}
+	case a.ids.Full():
+		return Answer{Code: CodeTryAgain, Message: a.ids.Waiting()}
+	}
+	return Answer{}
 }
 
 // unfit says why the node's ID has no room in the address ranges; empty when it has, or had in older ones that are known.
@@ -139,7 +152,7 @@ func (a *Agent) notReady() string {
 	return ""
 }
 
-// admit gives an ADD its address, unless older sandboxes of its pod have to go first.
+// admit gives an ADD its address, unless older sandboxes of its pod, or whoever had the address that it brings, have to go first.
 func (p *pods) admit(t *attachment) {
 	if k, ok := t.pod(); ok {
 		older := slices.Clone(p.byPod[k])
@@ -159,6 +172,9 @@ func (p *pods) admit(t *attachment) {
 		if err = p.number(t); err != nil {
 			p.release(t)
 		}
+	}
+	if errors.Is(err, ipam.ErrTaken) {
+		return // the plugin that gave the address has taken it back from whoever has it here, whose DEL is under way
 	}
 	if err != nil {
 		p.forget(t)
@@ -353,6 +369,18 @@ func (p *pods) answerIfDone(t *attachment) {
 func (p *pods) attached(t *attachment) {
 	t.phase, p.failing = phaseUp, ""
 	p.answerAdds(t, Answer{Result: p.result(t)})
+}
+
+// judgeWaiting refuses ADDs that have waited for AddPatience: the runtime learns why.
+func (p *pods) judgeWaiting() {
+	for _, t := range slices.Clone(p.waiting) {
+		if p.now.Before(t.since.Add(p.cfg.AddPatience)) {
+			continue
+		}
+		why := cmp.Or(p.rest.notReady(), "an older sandbox of the pod, or one with its address, is still being removed")
+		p.forget(t)
+		p.answerAdds(t, Answer{Code: CodeTryAgain, Message: why})
+	}
 }
 
 // judgeWiring fails ADDs that cannot succeed: at once when the sandbox's namespace is gone, otherwise when VPP or Linux

@@ -49,7 +49,7 @@ type attachment struct {
 	// stale: of an earlier boot. Its namespace and processes are gone, so it is never wired; its address stays held until
 	// the runtime, the pod list or a newer sandbox says that nobody will ask for it again.
 	stale bool
-	since time.Time // of phaseWiring, or of the repeated ADD
+	since time.Time // of phaseWaiting or phaseWiring, or of the repeated ADD
 	hook  uint64    // outstanding Hook
 	// adds, dels: open requests, oldest first. gcs: collections that wait for this one.
 	adds, dels []uint64
@@ -115,8 +115,8 @@ type pods struct {
 type surroundings interface {
 	// notReady says why no address can be given out; empty when one can.
 	notReady() string
-	// unfit says why nothing can be wired until people give the cluster other address ranges; empty when it can.
-	unfit() string
+	// hopeless is what ADDs are answered that need not wait; the zero Answer where they do.
+	hopeless() Answer
 	// awaitedBlocks says why not all blocks that the node should have are taken; empty when they are.
 	awaitedBlocks() string
 	// pools are the allocator's pools of a pod's addresses, the primary first; one that is empty where the cluster has one family.
@@ -204,12 +204,14 @@ func compareOwners(x, y ipam.Owner) int {
 	return cmp.Or(cmp.Compare(x.Network, y.Network), cmp.Compare(x.ContainerID, y.ContainerID), cmp.Compare(x.IfName, y.IfName))
 }
 
-// due is when the first ADD's patience with VPP ends.
+// due is when the first ADD's patience ends.
 func (p *pods) due(patience time.Duration) time.Time {
 	var first time.Time
-	for _, t := range p.underway {
-		if end := t.since.Add(patience); first.IsZero() || end.Before(first) {
-			first = end
+	for _, list := range [...][]*attachment{p.waiting, p.underway} {
+		for _, t := range list {
+			if end := t.since.Add(patience); first.IsZero() || end.Before(first) {
+				first = end
+			}
 		}
 	}
 	return first

@@ -135,7 +135,7 @@ type Config struct {
 	// records at all. It may be new, or have lost its data; then it is filled again by those who hold IDs, and must not give
 	// one of them away before. Negative: never wait, not even where data is known to be lost.
 	ClaimPatience time.Duration
-	// AddPatience is how long an ADD may be refused by VPP or Linux before it fails and is undone.
+	// AddPatience is how long an ADD may wait for the node to be ready, and be refused by VPP or Linux, before it fails and is undone.
 	AddPatience time.Duration
 	// Hooks makes the agent emit Hook effects and wait for Hooked.
 	Hooks bool

@@ -33,12 +33,14 @@ func peerGroup(id uint32) string {
 type peers struct {
 	*core
 	ranges *ranges
-	// wired are the IDs whose groups want something; known: the records have been listed once.
-	wired map[uint32]bool
+	// wired are the IDs whose groups want something, with the addresses that they are reached at; reached has it the other way round.
+	wired   map[uint32]netip.Addr
+	reached map[netip.Addr]uint32
+	// known: the records have been listed once.
 	known bool
 	// shared is nil for an agent that is alone in its process.
 	shared *vppwire.ObjectSet
-	// contested are the IDs with networks that another node's record has too, and had before.
+	// contested are the IDs with networks, or an address, that another node's record has too, and had before or has by right.
 	contested map[uint32]bool
 }
 
@@ -78,16 +80,40 @@ func (r *peers) wireOne(id uint32) {
 }
 
 func (r *peers) set(id uint32) {
-	objects := r.uncontested(id, r.objects(id))
+	at, objects := r.objects(id)
+	if objects = r.uncontested(id, objects); len(objects) > 0 && r.displaced(id, at) {
+		r.contested[id] = true
+		objects = nil
+	}
+	was, wired := r.wired[id]
+	if r.reached[was] == id {
+		delete(r.reached, was)
+	}
 	if len(objects) == 0 {
-		if !r.wired[id] {
+		if !wired {
 			return
 		}
 		delete(r.wired, id)
 	} else {
-		r.wired[id] = true
+		r.wired[id], r.reached[at] = at, id
 	}
 	r.wire.Set(peerGroup(id), objects)
+}
+
+// displaced reports whether the address of a node without a Node object is that of another one that has one: a machine that came back under
+// another ID. VPP has one tunnel to an address. The other way round the one without loses it.
+func (r *peers) displaced(id uint32, at netip.Addr) bool {
+	other, taken := r.reached[at]
+	if !taken || other == id || !r.wiring.Overlay() || r.ids.Present(id) == r.ids.Present(other) {
+		return false
+	}
+	if r.ids.Present(other) {
+		return true
+	}
+	delete(r.wired, other)
+	r.contested[other] = true
+	r.wire.Set(peerGroup(other), nil)
+	return false
 }
 
 // uncontested leaves out routes to networks that lead to another node already. Two nodes publish one block at the same time where both have
@@ -113,20 +139,21 @@ func (r *peers) uncontested(id uint32, objects []vppwire.Object) []vppwire.Objec
 	return objects
 }
 
-func (r *peers) objects(id uint32) []vppwire.Object {
+// objects are what leads to a node, and the address that it is reached at.
+func (r *peers) objects(id uint32) (netip.Addr, []vppwire.Object) {
 	if r.node.ID == 0 || !r.known {
-		return nil
+		return netip.Addr{}, nil
 	}
 	n, regular, ok := r.ids.Peer(id)
 	if !ok || !n.Address.IsValid() {
-		return nil
+		return netip.Addr{}, nil
 	}
 	p := mode.Peer{
 		ID: id, Address: n.Address.Addr(), VXLAN: n.VXLAN, PodNetworks: n.PodNetworks, HostSubnet: n.HostNetwork,
 		Management: n.Management,
 	}
 	if !r.complete(&p) {
-		return nil
+		return netip.Addr{}, nil
 	}
 	if !regular || len(p.PodNetworks) > 1 {
 		p.PodNetworks = r.foreign(p.PodNetworks, n.Name)
@@ -145,7 +172,7 @@ func (r *peers) objects(id uint32) []vppwire.Object {
 	}
 	objects := r.wiring.PeerObjects(r.node, p)
 	r.shared.Unify(objects)
-	return objects
+	return p.Address, objects
 }
 
 // prefixesOf keeps the prefixes of the same family as like.

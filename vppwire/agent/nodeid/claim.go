@@ -17,8 +17,9 @@ type claim struct {
 	lost string
 	// removed: our own Node object is gone; others may release the ID any time, so we keep our hands off the store.
 	removed bool
-	// waiting says why no ID can be claimed now.
+	// waiting says why no ID can be claimed now; full: all have records.
 	waiting   string
+	full      bool
 	conflicts int
 	// unsure is the revision of our record that a write of it which was given up may still find and change; 0: none.
 	unsure int64
@@ -96,6 +97,8 @@ func (m *Machine) seek() {
 		return
 	}
 	m.cannotClaim("no node ID from 1 to %d is free", most)
+	m.claim.full = true
+	m.changed |= StandingChanged
 }
 
 // claimBehind asks for the smallest free ID behind the first `before` free ones; false when there is none. Nodes that start
@@ -141,7 +144,7 @@ func (m *Machine) free(id uint32) bool {
 
 // claimFree asks for an ID that is free.
 func (m *Machine) claimFree(id uint32) {
-	m.claim.waiting = ""
+	m.claim.waiting, m.claim.full = "", false
 	m.write(Claim{id, m.uid}, m.view.entry(id))
 }
 
@@ -259,6 +262,7 @@ func (m *Machine) publish() bool {
 
 func (m *Machine) cannotClaim(format string, args ...any) {
 	why := fmt.Sprintf(format, args...)
+	m.claim.full = false
 	if m.claim.waiting != why {
 		m.claim.waiting = why
 		m.log(Info, "no node ID yet: %s", why)

@@ -30,6 +30,9 @@ func (m *Machine) Removed() bool   { return m.claim.removed }
 func (m *Machine) Trouble() string { return m.claim.lost }
 func (m *Machine) Waiting() string { return m.claim.waiting }
 
+// Full reports that none can be claimed because all have records; their quarantines count.
+func (m *Machine) Full() bool { return m.claim.full }
+
 // Peer is the record of an ID whose node others should reach: a living node that is not this one and does not count as gone.
 // One whose record the store has lost is reached by what it said, until its Node object is gone, also where another node's record stands
 // in its place for a while. regular is the plan's word
@@ -50,6 +53,12 @@ func (m *Machine) Peer(id uint32) (r Record, regular, ok bool) {
 		return Record{}, false, false
 	}
 	return e.record(), e.irregular == nil, true
+}
+
+// Present reports whether the node whose record has an ID is known to have its Node object.
+func (m *Machine) Present(id uint32) bool {
+	at, known := m.view.find(id)
+	return known && m.members.present(&m.view.entries[at])
 }
 
 // Shows reports whether the view, our own record included, shows us as the holder of a block, and goes on doing so: nothing that
