@@ -315,7 +315,8 @@ type Fact struct {
 	InTurn bool
 	// After is the address that the same life of an agent gave before of a block, Passed one between that and Addr that was nobody's.
 	After, Passed netip.Addr
-	// Kept is FactServed's, Calm FactCallRefused's, and FactRecord's: the record's node knew of the store's present data when it wrote.
+	// Kept is FactServed's, Calm FactCallRefused's, and FactRecord's: the record's node knew of the store's present data when it wrote, and nobody has
+	// marked them complete.
 	Kept, Calm bool
 	// Exhausted and Holding are FactRefused's, Counts FactCounted's, Addrs FactAddressed's, Removal FactRemoved's; Netns, the sandbox' namespace,
 	// FactAnswered's.

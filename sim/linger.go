@@ -65,7 +65,9 @@ func (m *machine) resting() (list []netip.Addr) {
 
 // warm is what the node keeps for pods to come, nil where it may still be about to, or nobody knows what rests.
 func (m *machine) warm(a *agent.Agent) []scenarios.Warm {
-	if now := m.w.eng.Now(); now-m.leasesAt < warmTime || now-m.restsUnsure < warmTime {
+	// What the metadata service shows late is asked for, and given back, late.
+	ample := warmTime + 2*m.w.s.Config.IPAM.Datastore.MetadataLag
+	if now := m.w.eng.Now(); now-m.leasesAt < ample || now-m.restsUnsure < ample {
 		return nil
 	}
 	taken := m.resting()

@@ -139,7 +139,7 @@ func (l *looking) needless(m *machine, c vppwire.Call, text string) string {
 	if c.Name() == "dhcp_client_dump" {
 		return ""
 	}
-	if l.shown[text] && !l.mixed {
+	if l.shown[text] && !l.mixed && !m.crowded() { // one that is short of room looks whether there is some now
 		return "was answered already in the same look, and nothing has happened since"
 	}
 	if i, is := m.dumpedInterface(c); is {

@@ -26,7 +26,7 @@ func (w *World) recordChanged(before, after agent.StoreItem) {
 	}
 	if c, ok := timeline.RecordChange(after.Key, text(before), text(after)); ok {
 		w.released(&c)
-		w.emit(scenarios.Fact{Kind: scenarios.FactRecord, Node: c.After.Name, Record: &c, Rest: w.claimPatience(c.After.Name), Calm: w.informed(c.After.Name)})
+		w.emit(scenarios.Fact{Kind: scenarios.FactRecord, Node: c.After.Name, Record: &c, Rest: w.claimPatience(c.After.Name), Calm: w.informed(c.After.Name) && !w.complete()})
 	}
 }
 
@@ -34,6 +34,16 @@ func (w *World) recordChanged(before, after agent.StoreItem) {
 func (w *World) informed(node string) bool {
 	m := w.machines[node]
 	return m != nil && m.proc != nil && m.proc.askedOf == w.store.Store.Identity()
+}
+
+// complete reports whether the store is marked complete: whoever did it has waited for the nodes that have no record, and the others go by that.
+func (w *World) complete() bool {
+	for _, item := range w.store.Store.Look(nodeid.KeyComplete) {
+		if item.Key == nodeid.KeyComplete && item.Value == nodeid.ValueComplete {
+			return true
+		}
+	}
+	return false
 }
 
 // claimPatience is how long the agent of a node waits for the records of others.

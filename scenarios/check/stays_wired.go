@@ -21,7 +21,8 @@ const staysWiredName = "stays-wired"
 //	of a peer   it left or its machine is down, or it is reached by other addresses or has other blocks than what was taken
 //	of a service   clients get no endpoint there, and twice for each time that this began or ended, or that news were kept from nodes: a node
 //	            that takes the service for what it was replaces its mapping as that one's, freely where it had affinity, for as long as news may be late
-//	of the node itself  likewise, for its own addresses, gateways, tables and bridge domains
+//	of the node itself  likewise, for its own addresses, gateways, tables and bridge domains; a table once for each time that a service changed
+//	or went, as the last one with an outer address takes theirs along
 //
 // What came to be needed while the call was under way is no reason against it.
 //
@@ -69,6 +70,8 @@ type wiredNode struct {
 	lostAll time.Duration
 	// unmapped counts how often a mapping was taken away while clients got an endpoint there.
 	unmapped map[mapped]int
+	// tables counts the tables that were taken away.
+	tables int
 	// agentUp is when its agent's present life began, lives how many have.
 	agentUp time.Duration
 	lives   int
@@ -109,6 +112,8 @@ type mapped struct {
 }
 
 type wiredWatcher struct {
+	// fewer counts how often a service changed or went.
+	fewer int
 	// served counts how often it has changed whether clients get an endpoint at an address, odd while they do.
 	served map[mapped]int
 	// kept is when a service began there behind one with affinity, whose mapping is replaced with each endpoint that comes or goes.
@@ -230,6 +235,8 @@ func (w *wiredWatcher) Observe(f *scenarios.Fact) error {
 			w.wiped = true
 		case (scenarios.StopAPI{}).Verb(), (scenarios.GapWatch{}).Verb(), (scenarios.StaleWatch{}).Verb():
 			w.unheard++
+		case (scenarios.ChangeService{}).Verb(), (scenarios.RemoveService{}).Verb():
+			w.fewer++
 		}
 	}
 	return nil
@@ -265,6 +272,10 @@ func (w *wiredWatcher) removed(f *scenarios.Fact) error {
 			return nil
 		}
 		return w.torn(f, n, peer.name, "it has not left, and is reached by what it was")
+	}
+	if r.What == scenarios.RemovedTable && n.tables < w.fewer {
+		n.tables++
+		return nil
 	}
 	if what := n.needs(r, asked); what != "" {
 		return w.torn(f, n, f.Node+" itself", what)

@@ -64,9 +64,17 @@ func (s *cloudSystem) Warm(node string, taken []netip.Addr) []scenarios.Warm {
 		}
 	}
 	if full := s.forPods() * (s.limits.IPv4PerENI - 1); units >= full || s.zoneOf(node).pods.Free() < unitSize*unitSize {
-		w.LeastFree, w.LeastIdle = 0, 0
+		unpromised(&w)
 	}
 	return []scenarios.Warm{w}
+}
+
+// unpromised takes back what a node would have to keep if there was enough. Interfaces that it could not fill wait for when there is.
+func unpromised(w *scenarios.Warm) {
+	if w.Free < w.LeastFree || w.Idle < w.LeastIdle {
+		w.Empty = 0
+	}
+	w.LeastFree, w.LeastIdle = 0, 0
 }
 
 // warmAddresses is Warm without prefix delegation: an address by itself is the least that is kept. Interfaces' worth of them are kept by
@@ -99,7 +107,7 @@ func (s *cloudSystem) warmAddresses(node string, i Cloud, taken []netip.Addr) []
 		}
 	}
 	if units >= s.forPods()*per || s.zoneOf(node).pods.Free() <= len(s.instances)*s.limits.IPv4PerENI {
-		w.LeastFree = 0
+		unpromised(&w)
 	}
 	return []scenarios.Warm{w}
 }
