@@ -44,7 +44,7 @@ var badLines = []string{
 	"run calm.yaml --events most", "run calm.yaml --format xml", "run calm.yaml --shrink -1s", "run calm.yaml --shrink soon", "run calm.yaml --world moon", "run calm.yaml --out calm.yaml",
 	"run calm.yaml --out calm.yaml/below", "run calm.yaml --out ''", "run --catalog calm.yaml", "run calm.yaml --compare sim", "run calm.yaml --compare sim,sim", "run calm.yaml --compare sim,moon",
 	"run /dev/zero", "run /dev/null", "run agent-restart", "duel nosuch", "duel calm.yaml --format xml", "museum nosuch", "museum etcd-lost-ids --seeds 0", "museum etcd-lost-ids --tail -1",
-	"explore", "explore nosuch.yaml", "explore calm.yaml --seeds 0", "explore calm.yaml --seeds 5 --for 5s", "explore calm.yaml --for -1s", "explore --random calm.yaml", "explore --random --profile huge",
+	"explore", "explore nosuch.yaml", "explore calm.yaml --seeds 0", "explore calm.yaml --seeds 5 --for 5s", "explore calm.yaml --for -1s", "explore --lives calm.yaml", "explore --random calm.yaml --profile tiny", "explore --random --seed 2", "explore --random --profile huge",
 	"explore calm.yaml --random --exhaustive", "explore calm.yaml --crash-points --kind sneeze", "explore calm.yaml --most 5", "explore --random --corpus calm.yaml", "explore calm.yaml --out calm.yaml",
 	"replay", "replay nosuch", "replay bad.capsule", "replay a.capsule", "replay calm.yaml", "replay a.capsule --until -1", "replay a.capsule --regress --until 5", "replay /dev/zero", "replay .",
 	"step", "step nosuch", "step bad.capsule", "step /dev/zero", "branch bad.capsule", "branch bad.capsule --at 0", "branch bad.capsule --at 5", "branch bad.capsule --at 5 --choose yes --do settle",

@@ -176,6 +176,7 @@ func exploring() cmd.Explorer {
 		Around: func(profile string, around, from uint64) cmd.Search {
 			return search{x.Around(profileOf(profile), around, from)}
 		},
+		Variations: func(s *scenarios.Scenario, seed, from uint64) cmd.Search { return search{x.Variations(s, seed, from)} },
 		Steer: func(profile string, from uint64, corpus []cmd.Member) cmd.Search {
 			var members []*explore.Member
 			for _, m := range corpus {

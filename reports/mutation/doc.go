@@ -8,8 +8,8 @@
 // does, and a campaign holds the digests of both against each other first. A switch notes that it was asked, so that a fault whose
 // place no run reaches is not counted as one that laws do not see. Random runs are surveyed without a fault first: a fault is tried with
 // those alone that ask its switch, as the others are the same with it, and one with which no run does anything else is told apart from
-// one that changes runs and breaks no law: the goal, nine of ten caught, is about the faults that change some run. A random run that a fault
-// changes while few others are is varied half of the time, as the next step from there is more likely to be seen. Which faults are tried follows from the sources and a seed
+// one that changes runs and breaks no law: the goal, nine of ten caught, is about the faults that change some run. Runs of the catalogue
+// that a fault changes are varied, and so is a random one where few are changed, half of the time: the next step from there is more likely to be seen. Which faults are tried follows from the sources and a seed
 // alone; how far a search gets within its processor time follows from the machine.
 //
 // To add a kind of fault, write its file with a find function, list it in kinds, and give it a story in testdata.

@@ -16,6 +16,8 @@ import (
 // unit is a few random runs that are done together: a tenth of a second of processor time.
 type unit struct {
 	profile string
+	// scenario is one of the catalogue, whose run with the seed around is varied; "" for none.
+	scenario string
 	// from is the first seed.
 	from  uint64
 	seeds int

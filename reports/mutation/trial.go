@@ -104,6 +104,7 @@ func (t trial) catalogue(ctx context.Context, m *Trial, budget time.Duration) er
 				}
 				if t.usual != nil && t.usual[name] != did {
 					m.Differing++
+					m.changedRun(words[1], seedOf(words))
 				}
 			case words[0] == "FAIL" || words[0] == "ERROR":
 				failed = true
@@ -111,9 +112,7 @@ func (t trial) catalogue(ctx context.Context, m *Trial, budget time.Duration) er
 				if words[0] == "ERROR" {
 					m.By = "error"
 				}
-				if i := strings.Index(lines.Text(), " seed "); i >= 0 {
-					m.Seed, _ = strconv.ParseUint(strings.Fields(lines.Text()[i:])[1], 10, 64)
-				}
+				m.Seed = seedOf(words)
 			case failed && words[0] == "law":
 				m.By = words[1]
 			case failed && (words[0] == "what" || words[0] == "error"):
@@ -199,10 +198,15 @@ func (r *found) broken() (list []failure) {
 
 // unit does a unit of random runs; nil when the program died before it reported, which the trial then says.
 func (t trial) unit(ctx context.Context, m *Trial, u unit, budget time.Duration) (*found, error) {
-	args := []string{"explore", "--random", "--profile", u.profile, "--from", strconv.FormatUint(u.from, 10), "--seeds", strconv.Itoa(u.seeds),
-		"--jobs", "1", "--format", "json"}
-	if u.around != 0 {
-		args = append(args, "--around", strconv.FormatUint(u.around, 10))
+	args := []string{"explore", "--random", "--from", strconv.FormatUint(u.from, 10), "--seeds", strconv.Itoa(u.seeds), "--jobs", "1", "--format", "json"}
+	around := strconv.FormatUint(u.around, 10)
+	switch {
+	case u.scenario != "":
+		args = append(args, u.scenario, "--seed", around)
+	case u.around != 0:
+		args = append(args, "--profile", u.profile, "--around", around)
+	default:
+		args = append(args, "--profile", u.profile)
 	}
 	var report *found
 	err := t.process(ctx, m, max(budget, limitLeast), args, func(out io.Reader, _ func()) error {

@@ -1,6 +1,10 @@
 package mutation
 
-import "strings"
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
 
 // verdictOf takes a verdict line of `vppdrill run` apart: the scenario with its seed, and what the run did: its events and its digest.
 func verdictOf(words []string) (name, did string) {
@@ -10,4 +14,14 @@ func verdictOf(words []string) (name, did string) {
 		}
 	}
 	return strings.Join(words, " "), ""
+}
+
+// seedOf is the seed of a verdict line, 0 where it names none.
+func seedOf(words []string) uint64 {
+	i := slices.Index(words, "seed") + 1
+	if i == 0 || i == len(words) {
+		return 0
+	}
+	seed, _ := strconv.ParseUint(words[i], 10, 64)
+	return seed
 }

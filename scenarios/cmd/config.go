@@ -91,6 +91,8 @@ type Explorer struct {
 	Draw func(profile string, from uint64) Search
 	// Around starts one of variations of the scenario that a seed draws.
 	Around func(profile string, around, from uint64) Search
+	// Variations starts one of variations of a scenario that somebody has written; half of them run with seed.
+	Variations func(s *scenarios.Scenario, seed, from uint64) Search
 	// Steer starts one that varies what came by something new; the members of a corpus are run first.
 	Steer func(profile string, from uint64, corpus []Member) Search
 	// Reduced makes a member of a capsule; false where only the capsule itself shows the failure.

@@ -41,7 +41,7 @@ var exploreWays = []struct {
 	flag  string
 	knows []string
 }{
-	{"random", []string{"from", "seeds", "profile", "corpus", "around"}},
+	{"random", []string{"from", "seeds", "profile", "corpus", "around", "seed"}},
 	{"exhaustive", []string{"most"}},
 	{"crash-points", []string{"from", "most", "seed", "kind", "node"}},
 	{"lives", []string{"most", "seed", "kind", "node"}},
@@ -55,14 +55,16 @@ const combinationsMost = 10_000
 func exploreCommand(c Config) *cobra.Command {
 	var f exploreFlags
 	cmd := &cobra.Command{
-		Use:   "explore FILE [--exhaustive | --crash-points] | --random | --lives",
+		Use:   "explore FILE [--random | --exhaustive | --crash-points] | --random | --lives",
 		Short: "Look for failures: many seeds, random scenarios, every choice, or a fault at every point",
-		Long: `Look for failures in the simulator, in one of five ways:
+		Long: `Look for failures in the simulator, in one of six ways:
 
   explore FILE                  the scenario with many seeds
   explore --random              random scenarios under random churn and faults, one for each seed; with --corpus, variations of
                                 those that came by something new, which the corpus keeps; with --around 7, variations of the
                                 one that seed 7 draws
+  explore FILE --random         variations of the scenario, one for each seed: other times, more that happens, some left out,
+                                other faults; every law judges them, what the file expects does not
   explore FILE --exhaustive     every combination of the choices that one run makes by chance
   explore FILE --crash-points   one run for each operation and each fault that can happen to it: lost, refused, a crash
                                 before or after, late or repeated; operations are calls, disk writes, store requests, watch
@@ -78,17 +80,21 @@ is left to try. Exhaustive searches suit small clusters: two nodes, a few pods, 
   vppdrill explore --random --profile systems --for 10m --out out
   vppdrill explore --random --corpus corpus --for 1h --out out
   vppdrill explore --random --profile tiny --around 4711 --seeds 1000
+  vppdrill explore my-scenario.yaml --random --seeds 1000
   vppdrill explore my-scenario.yaml --crash-points --kind persist,effect --node node-1
   vppdrill explore --lives --kind persist,control --jobs 2
   vppdrill explore my-scenario.yaml --exhaustive --most 50000`,
 		Args: func(cmd *cobra.Command, given []string) error {
-			if f.random || f.lives {
-				return cli.Args(0, 0, "no file with --random or --lives")(cmd, given)
+			if f.lives {
+				return cli.Args(0, 0, "no file with --lives")(cmd, given)
+			}
+			if f.random {
+				return cli.Args(0, 1, "one scenario file at most")(cmd, given)
 			}
 			return cli.Args(1, 1, "one scenario file")(cmd, given)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.check(cmd, c); err != nil {
+			if err := f.check(cmd, c, len(args) > 0); err != nil {
 				return err
 			}
 			return f.explore(cmd, c, strings.Join(args, ""))
@@ -96,7 +102,7 @@ is left to try. Exhaustive searches suit small clusters: two nodes, a few pods, 
 	}
 	cmd.ValidArgsFunction = c.completeScenarios
 	flags := cmd.Flags()
-	flags.BoolVar(&f.random, "random", false, "draw a random scenario for each seed")
+	flags.BoolVar(&f.random, "random", false, "draw a random scenario for each seed, or a variation of the file's")
 	flags.BoolVar(&f.exhaustive, "exhaustive", false, "try every combination of the choices of a run")
 	flags.BoolVar(&f.points, "crash-points", false, "let a fault happen at every point of a run")
 	flags.BoolVar(&f.lives, "lives", false, "let a fault happen at every point of a small cluster's life, for each system and wiring")
@@ -107,7 +113,7 @@ is left to try. Exhaustive searches suit small clusters: two nodes, a few pods, 
 	flags.StringVar(&f.profile, "profile", "small", "what random scenarios are like: "+strings.Join(c.Explorer.Profiles, ", "))
 	flags.StringVar(&f.corpus, "corpus", "", "folder of random scenarios that came by something new, to start from and to add to")
 	flags.Uint64Var(&f.around, "around", 0, "vary the scenario that this seed draws, once for each seed")
-	flags.Uint64Var(&f.seed, "seed", 1, "the seed of the run whose crash points are tried")
+	flags.Uint64Var(&f.seed, "seed", 1, "the seed of the run that is varied, or whose crash points are tried")
 	flags.StringSliceVar(&f.kinds, "kind", nil, "crash points of these kinds of operations only: "+strings.Join(c.Explorer.Kinds, ", "))
 	flags.StringVar(&f.node, "node", "", "crash points of this node only")
 	flags.IntVar(&f.jobs, "jobs", runtime.GOMAXPROCS(0), "runs at the same time; an exhaustive search does one at a time")
@@ -118,8 +124,8 @@ is left to try. Exhaustive searches suit small clusters: two nodes, a few pods, 
 	return cmd
 }
 
-// check refuses bad values before anything is run.
-func (f *exploreFlags) check(cmd *cobra.Command, c Config) error {
+// check refuses bad values before anything is run; file says that one is given.
+func (f *exploreFlags) check(cmd *cobra.Command, c Config, file bool) error {
 	given := cmd.Flags().Changed
 	way, ways := exploreWays[len(exploreWays)-1], 0
 	for _, w := range exploreWays {
@@ -137,6 +143,14 @@ func (f *exploreFlags) check(cmd *cobra.Command, c Config) error {
 				return cli.Usagef("explore: --%s does not go with %s", name, wayName(way.flag))
 			}
 		}
+	}
+	for _, name := range [...]string{"profile", "corpus", "around"} {
+		if given(name) && file {
+			return cli.Usagef("explore: --%s does not go with a file", name)
+		}
+	}
+	if given("seed") && f.random && !file {
+		return cli.Usagef("explore: --seed does not go with --random without a file: the seeds are those from --from on")
 	}
 	if given("around") && given("corpus") {
 		return cli.Usagef("explore: --around and --corpus exclude each other")
@@ -172,7 +186,7 @@ func (f *exploreFlags) explore(cmd *cobra.Command, c Config, file string) (err e
 	}
 	w := &sweep{run: run, laws: c.Laws(), first: map[string]found{}, capsules: map[string][]byte{}, explored: Explored{Broken: map[string]int{}}}
 	var s *scenarios.Scenario
-	if !f.random && !f.lives {
+	if file != "" {
 		list, err := c.load(false, []string{file})
 		if err != nil {
 			return err
@@ -203,8 +217,8 @@ func (f *exploreFlags) explore(cmd *cobra.Command, c Config, file string) (err e
 		err = f.everyPoint(ctx, cmd, c, w, s, file)
 	case f.lives && x.Points != nil && x.Lives != nil:
 		err = f.everyLife(ctx, cmd, c, w)
-	case f.random && x.Draw != nil && x.Around != nil && x.Steer != nil:
-		err = f.search(ctx, cmd, c, w)
+	case f.random && x.Draw != nil && x.Around != nil && x.Variations != nil && x.Steer != nil:
+		err = f.search(ctx, cmd, c, w, s, file)
 	case !f.random && !f.points && !f.exhaustive && !f.lives:
 		f.seedsOf(ctx, cmd, w, "seeds", func(seed uint64) trial {
 			return trial{s: s, seed: seed, replay: replayOf(s, "sim", seed)}

@@ -110,7 +110,7 @@ func (w *sweep) tell(cmd *cobra.Command, c Config, f *exploreFlags, started time
 			return err
 		}
 	} else {
-		tellCoverage(cmd, w.explored.Coverage, f.random)
+		tellCoverage(cmd, w.explored.Coverage, f.random && w.explored.Way != "around")
 		if err := w.tellText(out, c, s); err != nil {
 			return err
 		}

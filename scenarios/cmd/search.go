@@ -8,19 +8,24 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
-// search does random scenarios in batches, and keeps its corpus.
-func (f *exploreFlags) search(ctx context.Context, cmd *cobra.Command, c Config, w *sweep) error {
+// search does random scenarios in batches, variations of one where there is one, and keeps its corpus.
+func (f *exploreFlags) search(ctx context.Context, cmd *cobra.Command, c Config, w *sweep, varied *scenarios.Scenario, file string) error {
 	s := c.Explorer.Draw(f.profile, f.from)
 	var corpus *corpusFolder
-	around := "" // in a replay's command
+	what := "--random --profile " + f.profile // in a replay's command
 	w.next = f.from
 	w.explored.Way, w.explored.FirstSeed = "random", f.from
-	if cmd.Flags().Changed("around") {
+	switch {
+	case varied != nil:
+		s = c.Explorer.Variations(varied, f.seed, f.from)
+		w.explored.Way, what = "around", fmt.Sprintf("%s --random --seed %d", quote(file), f.seed)
+	case cmd.Flags().Changed("around"):
 		s = c.Explorer.Around(f.profile, f.around, f.from)
-		w.explored.Way, around = "around", fmt.Sprintf(" --around %d", f.around)
+		w.explored.Way, what = "around", fmt.Sprintf("%s --around %d", what, f.around)
 	}
 	if f.corpus != "" {
 		var err error
@@ -45,7 +50,7 @@ func (f *exploreFlags) search(ctx context.Context, cmd *cobra.Command, c Config,
 			}
 			t := trial{s: batch[i].Scenario, seed: batch[i].Seed, run: batch[i].Run}
 			if f.corpus == "" {
-				t.replay = fmt.Sprintf("vppdrill explore --random --profile %s%s --from %d --seeds 1", f.profile, around, w.next+i)
+				t.replay = fmt.Sprintf("vppdrill explore %s --from %d --seeds 1", what, w.next+i)
 			}
 			return t, true
 		})

@@ -19,7 +19,7 @@ func Draw(c Chooser, p Profile, name string) *scenarios.Scenario {
 	d := drawer{c}
 	k := d.drawKnobs(p)
 	s := scenarios.Default()
-	s.Name, s.Labels = name, []string{"random", p.Name}
+	s.Name, s.Labels = name, []string{drawn, p.Name}
 	s.Goal = fmt.Sprintf("A random %s cluster under random churn and faults: every law holds, and it comes to rest.", p.Name)
 	s.Topology.Nodes, s.Topology.PodsPerNode, s.Topology.MaxPodsPerNode = p.Nodes, k.podsPerNode, p.PodsPerNodeMax
 	if k.pod == scenarios.PodVETH && p.PodsPerNodeMax > vethPodsMax {
@@ -31,8 +31,7 @@ func Draw(c Chooser, p Profile, name string) *scenarios.Scenario {
 	s.Config.Runtime = d.drawRuntime()
 	s.Churn, s.Faults = k.churn, k.faults
 	s.Duration = p.Duration
-	// Longer than the longest quarantine, which a node that joined last may have to wait for.
-	s.Limits.Settle = 20 * time.Minute
+	s.Limits.Settle = settleMost
 	s.Timeline = d.timeline(p, k)
 	if p.Systems {
 		d.drawSystem(&s)
@@ -67,6 +66,9 @@ func Draw(c Chooser, p Profile, name string) *scenarios.Scenario {
 // vethPodsMax is up to how many pods a node may have for them to get an AF_PACKET interface each. VPP hangs of 16, so that what is too
 // much waits until others go; moves that name a node go beyond what its scheduler would place, and some pods would wait for ever.
 const vethPodsMax = 6
+
+// settleMost is longer than the longest quarantine, which a node that joined last may have to wait for.
+const settleMost = 20 * time.Minute
 
 // drawer turns picks into values.
 type drawer struct{ c Chooser }

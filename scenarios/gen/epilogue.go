@@ -15,7 +15,7 @@ func (d drawer) drawEpilogue(s *scenarios.Scenario, p Profile) {
 	then := func(a scenarios.Action) {
 		s.Timeline = append(s.Timeline, scenarios.Step{Trigger: scenarios.WhenSettled, Optional: true, Action: a})
 	}
-	s.Timeline = append(s.Timeline, scenarios.Step{Trigger: scenarios.AtTime, Time: p.Duration, Optional: true, Action: scenarios.Heal{}})
+	s.Timeline = append(s.Timeline, scenarios.Step{Trigger: scenarios.AtTime, Time: s.Duration, Optional: true, Action: scenarios.Heal{}})
 	then(one[scenarios.Action](d, "starts anew", scenarios.RestartAgent{Node: scenarios.AllNodes}, scenarios.RestartAgent{Node: scenarios.AllNodes},
 		scenarios.RestartBoth{Node: scenarios.AllNodes}, scenarios.RebootNode{Node: scenarios.AnyNode}))
 	then(scenarios.CreatePods{Node: scenarios.AllNodes, Count: 1 + d.c.Pick("pods in the end", p.PodsPerNodeMax)})

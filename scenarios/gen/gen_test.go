@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/catalog"
 	"github.com/vppdrill/vppdrill/scenarios/gen"
 )
 
@@ -137,13 +139,22 @@ func BenchmarkDraw(b *testing.B) {
 	}
 }
 
-// Goal: whatever is picked, a variation is valid, comes back from its file equal, and has its items in order of time. Method: random
-// picks, and a variation of the variation.
+// Goal: whatever is picked, a variation of a random scenario or of one of the catalogue is valid, comes back from its file equal, has its items
+// in order of time, waits for no quiet before all is healed, and expects nothing. Method: random picks, and a variation of the variation.
 func TestVary(t *testing.T) {
+	catalogued, err := catalog.All()
+	if err != nil {
+		t.Fatal(err)
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		p := rapid.SampledFrom([]gen.Profile{gen.Tiny(), gen.Systems()}).Draw(t, "profile")
 		c := drawn{t}
-		a, b := gen.Draw(c, p, "a"), gen.Draw(c, p, "b")
+		a := gen.Draw(c, p, "a")
+		if rapid.Bool().Draw(t, "of the catalogue") {
+			a = rapid.SampledFrom(catalogued).Draw(t, "scenario")
+			p = gen.Like(a)
+		}
+		b := gen.Draw(c, p, "b")
 		for range 3 {
 			before := string(a.Marshal())
 			v := gen.Vary(c, p, a, b, "v")
@@ -154,10 +165,21 @@ func TestVary(t *testing.T) {
 			if err != nil || !again.Equal(v) {
 				t.Fatalf("Marshal wrote another scenario, %v\n%s", err, v.Marshal())
 			}
-			for i := 1; i < len(v.Timeline); i++ {
-				if v.Timeline[i].Trigger == scenarios.AtTime && v.Timeline[i].Time < v.Timeline[i-1].Time {
+			last, healed := time.Duration(0), false
+			for i, step := range v.Timeline {
+				_, heals := step.Action.(scenarios.Heal)
+				healed = healed || heals
+				switch {
+				case step.Trigger == scenarios.AtTime && step.Time < last:
 					t.Fatalf("item %d is before the one in front of it\n%s", i, v.Marshal())
+				case step.Trigger == scenarios.AtTime:
+					last = step.Time
+				case step.Trigger == scenarios.WhenSettled && !healed:
+					t.Fatalf("item %d waits for quiet that may not come\n%s", i, v.Marshal())
 				}
+			}
+			if v.Expect != (scenarios.Expect{}) {
+				t.Fatalf("it expects what its original does\n%s", v.Marshal())
 			}
 			a, b = v, a
 		}

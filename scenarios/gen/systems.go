@@ -122,14 +122,18 @@ var asked = map[scenarios.System][]string{
 
 // drawAsked has something go wrong with one kind of the system's requests: chance strikes all kinds alike, and most requests are of few.
 func (d drawer) drawAsked(s *scenarios.Scenario) {
-	if !d.coin("request of the system", 3) {
-		return
+	if d.coin("request of the system", 3) {
+		s.Faults.Inject = append(s.Faults.Inject, d.askedFault(s.Config.IPAM.System))
 	}
-	names := asked[s.Config.IPAM.System]
+}
+
+// askedFault draws what goes wrong with a system's request.
+func (d drawer) askedFault(system scenarios.System) string {
+	names := asked[system]
 	name := names[d.c.Pick("which request of the system", len(names))]
 	when := one(d, "when it goes wrong", "Nth", "First") + " " + strconv.Itoa(1+d.c.Pick("how often it goes wrong", 4))
 	outcome := one(d, "how it goes wrong", "Mute", "Vanish", "(Refuse 0)", "(Refuse 0)", "(Delay 3s)", "CrashBefore", "CrashAfter")
-	s.Faults.Inject = append(s.Faults.Inject, "("+when+" (Request "+name+" "+outcome+"))")
+	return "(" + when + " (Request " + name + " " + outcome + "))"
 }
 
 // lostLeader is a leader that is cut off or, sometimes, stands still for longer than its lease.

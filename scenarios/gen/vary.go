@@ -1,7 +1,6 @@
 package gen
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -14,31 +13,25 @@ import (
 func Vary(c Chooser, p Profile, s, other *scenarios.Scenario, name string) *scenarios.Scenario {
 	d := drawer{c}
 	const tries = 4
-	from := *other
-	from.Timeline = beforeEpilogue(other.Timeline)
+	from := d.loose(other)
+	if !slices.Contains(s.Labels, drawn) {
+		from.Timeline = slices.DeleteFunc(from.Timeline, decided)
+	}
 	for range tries {
-		v := *s
-		v.Name, v.File = name, ""
-		v.Timeline = slices.Clone(beforeEpilogue(s.Timeline))
-		v.Faults.Inject = slices.Clone(s.Faults.Inject)
+		v := d.loose(s)
+		v.Name = name
 		for range 1 + c.Pick("changes", 4) {
 			one(d, "change", variations[:]...)(d, p, &v, &from)
 		}
-		slices.SortStableFunc(v.Timeline, func(a, b scenarios.Step) int { return cmp.Compare(a.Time, b.Time) })
-		valid := timed(v.Timeline)
+		v.Timeline = inOrder(v.Timeline)
 		if d.drawEpilogue(&v, p); len(v.Timeline) == 0 {
 			v.Timeline = nil
 		}
-		if valid && v.Validate() == nil {
+		if v.Validate() == nil {
 			return &v
 		}
 	}
 	return Draw(c, p, name)
-}
-
-// timed reports whether all items of a timeline have times of their own, as those of random scenarios do.
-func timed(steps []scenarios.Step) bool {
-	return !slices.ContainsFunc(steps, func(s scenarios.Step) bool { return s.Trigger != scenarios.AtTime })
 }
 
 // variations are what may change. Frequent ones stand twice.
@@ -58,14 +51,37 @@ func (d drawer) place(v *scenarios.Scenario) (int, bool) {
 func varyAdd(d drawer, p Profile, v, _ *scenarios.Scenario) {
 	st := &state{profile: p, nodes: p.Nodes}
 	m := one(d, "added move", moves...)
-	at := d.between("added at", time.Second, max(2*time.Second, v.Duration-time.Second))
-	v.Timeline = append(v.Timeline, scenarios.Step{Trigger: scenarios.AtTime, Time: at, Optional: true, Action: m.draw(d, st)})
+	step := scenarios.Step{Trigger: scenarios.AtTime, Time: d.somewhere("added at", v), Optional: true, Action: m.draw(d, st)}
+	at := len(v.Timeline)
+	if !timed(v.Timeline) {
+		at, _ = d.place(v)
+		step.Trigger, step.Time = scenarios.AfterPrevious, one(d, "added behind", soon[:]...)
+	}
+	v.Timeline = slices.Insert(v.Timeline, at, step)
+}
+
+// soon is how long behind the one before an item of a timeline without times may come.
+var soon = [...]time.Duration{0, 100 * time.Millisecond, time.Second, 5 * time.Second, 30 * time.Second}
+
+// somewhere draws a time of a scenario.
+func (d drawer) somewhere(label string, v *scenarios.Scenario) time.Duration {
+	return d.between(label, time.Second, max(2*time.Second, v.Duration-time.Second))
+}
+
+// timed reports whether all items of a timeline have times of their own, as those of random scenarios do.
+func timed(steps []scenarios.Step) bool {
+	return !slices.ContainsFunc(steps, func(s scenarios.Step) bool { return s.Trigger != scenarios.AtTime })
 }
 
 // varyMove moves an item in time.
 func varyMove(d drawer, _ Profile, v, _ *scenarios.Scenario) {
-	if i, ok := d.place(v); ok {
-		v.Timeline[i].Time = d.between("moved to", time.Second, max(2*time.Second, v.Duration-time.Second))
+	i, ok := d.place(v)
+	switch {
+	case !ok:
+	case v.Timeline[i].Trigger == scenarios.AtTime:
+		v.Timeline[i].Time = d.somewhere("moved to", v)
+	default:
+		v.Timeline[i].Time = one(d, "moved behind", soon[:]...)
 	}
 }
 
@@ -76,7 +92,11 @@ func varyNear(d drawer, _ Profile, v, _ *scenarios.Scenario) {
 		return
 	}
 	j, _ := d.place(v)
-	v.Timeline[i].Time = min(v.Timeline[j].Time+d.between("behind", 0, 3*time.Second), v.Duration)
+	behind := d.between("behind", 0, 3*time.Second)
+	if v.Timeline[i].Trigger == scenarios.AtTime && v.Timeline[j].Trigger == scenarios.AtTime {
+		behind = min(v.Timeline[j].Time+behind, v.Duration)
+	}
+	v.Timeline[i].Time = behind
 }
 
 // varyDrop leaves an item out.
@@ -89,7 +109,7 @@ func varyDrop(d drawer, _ Profile, v, _ *scenarios.Scenario) {
 // varySplice takes the items behind a time from another scenario.
 func varySplice(d drawer, _ Profile, v, other *scenarios.Scenario) {
 	at := d.between("splice at", time.Second, max(2*time.Second, v.Duration))
-	v.Timeline = slices.DeleteFunc(v.Timeline, func(s scenarios.Step) bool { return s.Time >= at })
+	v.Timeline = slices.DeleteFunc(v.Timeline, func(s scenarios.Step) bool { return absolute(s) >= at })
 	for _, step := range other.Timeline {
 		if step.Trigger == scenarios.AtTime && step.Time >= at && step.Time <= v.Duration {
 			step.Optional = true
@@ -105,6 +125,10 @@ func varyInject(d drawer, _ Profile, v, _ *scenarios.Scenario) {
 		if v.Faults.Inject = slices.Delete(v.Faults.Inject, i, i+1); n == 1 {
 			v.Faults.Inject = nil
 		}
+		return
+	}
+	if system := v.Config.IPAM.System; system != scenarios.Contiv && d.coin("request of the system", 2) {
+		v.Faults.Inject = append(v.Faults.Inject, d.askedFault(system))
 		return
 	}
 	v.Faults.Inject = append(v.Faults.Inject, d.fault())

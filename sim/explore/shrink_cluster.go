@@ -73,12 +73,32 @@ func (k *shrinker) usualConfig() {
 			k.change(func(s *scenarios.Scenario) { config(s).Field(i).Set(from) }) {
 			continue
 		}
+		if from.Kind() == reflect.Slice {
+			k.fewerElements(func(s *scenarios.Scenario) reflect.Value { return config(s).Field(i) })
+			continue
+		}
 		for j := range from.NumField() {
 			if !reflect.DeepEqual(config(k.best).Field(i).Field(j).Interface(), from.Field(j).Interface()) {
 				k.change(func(s *scenarios.Scenario) { config(s).Field(i).Field(j).Set(from.Field(j)) })
 			}
 		}
 	}
+}
+
+// fewerElements takes elements of a list away.
+func (k *shrinker) fewerElements(of func(*scenarios.Scenario) reflect.Value) {
+	before := of(k.best)
+	all := make([]int, before.Len())
+	for i := range all {
+		all[i] = i
+	}
+	cut(k, all, func(s *scenarios.Scenario, keep []int) {
+		kept := reflect.MakeSlice(before.Type(), 0, len(keep))
+		for _, i := range keep {
+			kept = reflect.Append(kept, before.Index(i))
+		}
+		of(s).Set(kept)
+	})
 }
 
 // dropNodes takes nodes away, with everything that concerns them; the others move up.

@@ -172,6 +172,8 @@ func TestShrinkNodes(t *testing.T) {
 	s := parse(t, `
 name: many
 topology: {nodes: 9}
+config:
+  nodes: [{name: node-3, ip: 192.168.16.203/24}, {name: node-5, ip: 192.168.16.205/24}]
 timeline:
   - {at: 20s, do: restart-agent, node: node-5}
   - {at: 30s, do: restart-agent, node: any}

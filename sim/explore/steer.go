@@ -19,7 +19,7 @@ type Steered struct {
 	profile gen.Profile
 	// plain: every scenario follows from its seed alone, and from around.
 	plain bool
-	// around is what the scenarios of a plain search are variations of, and aroundSeed the seed that drew it; nil where they are new ones.
+	// around is what the scenarios of a plain search are variations of, and aroundSeed the seed that it is run with; nil where they are new ones.
 	around     *scenarios.Scenario
 	aroundSeed uint64
 	// next is the seed of the next run.
@@ -64,10 +64,20 @@ func (x Explorer) Draw(profile gen.Profile, from uint64) *Steered {
 }
 
 // Around starts a search of variations of the scenario that the seed around draws: what a run does a little otherwise whose scenario is known.
-// Each seed from `from` on varies it, and half of the variations run with the seed around, so that they begin like its run.
 func (x Explorer) Around(profile gen.Profile, around, from uint64) *Steered {
+	return x.variations(profile, gen.Draw(engine.Seeded(around), profile, nameOf(profile, around)), around, from)
+}
+
+// Variations starts a search of variations of a scenario that somebody has written.
+func (x Explorer) Variations(s *scenarios.Scenario, seed, from uint64) *Steered {
+	return x.variations(gen.Like(s), s, seed, from)
+}
+
+// variations starts a search in which each seed from `from` on varies a scenario. Half of the variations run with the scenario's seed, so that they
+// begin like its run.
+func (x Explorer) variations(profile gen.Profile, around *scenarios.Scenario, seed, from uint64) *Steered {
 	s := x.Draw(profile, from)
-	s.around, s.aroundSeed = gen.Draw(engine.Seeded(around), profile, nameOf(profile, around)), around
+	s.around, s.aroundSeed = around, seed
 	return s
 }
 
