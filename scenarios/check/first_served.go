@@ -35,6 +35,8 @@ type queue struct {
 	// of is which pod's a sandbox is of which the agent may hold something, many how many a pod has.
 	of   map[ipam.Owner]podInterface
 	many map[podInterface]int
+	// ending are the sandboxes whose DEL has no answer yet, true for those whose ADD came behind it, from a plugin that nobody waits for any more.
+	ending map[ipam.Owner]bool
 }
 
 // waitingAdd is an ADD without an address.
@@ -78,13 +80,18 @@ func (w *queueWatcher) Observe(f *scenarios.Fact) error {
 		if f.Kind != scenarios.FactAsked {
 			return nil
 		}
-		q = &queue{of: map[ipam.Owner]podInterface{}, many: map[podInterface]int{}}
+		q = &queue{of: map[ipam.Owner]podInterface{}, many: map[podInterface]int{}, ending: map[ipam.Owner]bool{}}
 		w.nodes[f.Node] = q
 	}
 	switch f.Kind {
 	case scenarios.FactAsked:
-		if f.Text == scenarios.AskedAdd {
-			q.ask(f)
+		switch _, ends := q.ending[f.Owner]; {
+		case f.Text == scenarios.AskedAdd:
+			if q.ask(f); ends {
+				q.ending[f.Owner] = true
+			}
+		case f.Text == "Del" && !ends:
+			q.ending[f.Owner] = false
 		}
 	case scenarios.FactLeased:
 		return w.leased(q, f)
@@ -92,7 +99,10 @@ func (w *queueWatcher) Observe(f *scenarios.Fact) error {
 		q.leave(f.Owner)
 	case scenarios.FactDeleted:
 		q.leave(f.Owner)
-		q.forget(f.Owner)
+		if !q.ending[f.Owner] {
+			q.forget(f.Owner)
+		}
+		delete(q.ending, f.Owner)
 	case scenarios.FactAgentDown, scenarios.FactAgentUp:
 		q.waiting = q.waiting[:0]
 	case scenarios.FactNodeGone: // what its journal holds is there again with its machine

@@ -46,6 +46,8 @@ func TestFirstServed(t *testing.T) {
 		{"behind an older sandbox", firstServed(), with([]scenarios.Fact{asked(ipam.Owner{ContainerID: "older"}, "1", 0)}, with(two, leased(later, 3*s), leased(first, 4*s))...), ""},
 		{"behind one that has gone", firstServed(), with([]scenarios.Fact{asked(ipam.Owner{ContainerID: "older"}, "1", 0),
 			{Kind: scenarios.FactDeleted, Node: node, Owner: ipam.Owner{ContainerID: "older"}}}, with(two, leased(later, 3*s), leased(first, 4*s))...), "gets its address only now"},
+		{"behind one whose ADD came after its DEL", firstServed(), with([]scenarios.Fact{{Kind: scenarios.FactAsked, Node: node, Owner: ipam.Owner{ContainerID: "older"}, Text: "Del"},
+			asked(ipam.Owner{ContainerID: "older"}, "1", 0), {Kind: scenarios.FactDeleted, Node: node, Owner: ipam.Owner{ContainerID: "older"}}}, with(two, leased(later, 3*s), leased(first, 4*s))...), ""},
 
 		{"the later node first", firstServed(), with(join, line("node-2", scenarios.LineServed, 1)), "node-1 has waited for one for longer"},
 		{"node after node", firstServed(), with(join, line("node-1", scenarios.LineServed, 1), line("node-2", scenarios.LineServed, 1)), ""},
