@@ -154,6 +154,9 @@ func (w *World) hooks() cluster.Hooks {
 				Number: r.Code, Exhausted: r.Exhausted, Addr: w.freeInVain(node, r), Rest: w.patience(node, r)}
 			if m := w.machines[node]; m != nil {
 				f.Holding = m.refusing
+				if r.Code == uint32(agent.CodeUnknownContainer) && m.host.HasNamespace(s.Netns) {
+					f.Broken = "its namespace is there"
+				}
 			}
 			w.emit(f)
 		},

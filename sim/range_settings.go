@@ -28,6 +28,7 @@ func (m *machine) rangeSettings(n *scenarios.NodeState) (list []scenarios.Settin
 			within("the node's address", p.NodeInterconnect, f.Address.Addr())
 			within("the node's VXLAN address", p.VXLAN, f.VXLANAddress)
 			within("the link between VPP and Linux", p.VPPHostSubnet, f.HostSubnet.Addr())
+			list = append(list, m.hostEnd(f.HostSubnet)...)
 		}
 	}
 	if !n.ByID {
@@ -36,6 +37,18 @@ func (m *machine) rangeSettings(n *scenarios.NodeState) (list []scenarios.Settin
 	for _, b := range n.Blocks {
 		if p := plan.OfFamily(b.Prefix.Addr()); p != nil && !b.Draining {
 			within("the node's block", p.PodSubnet, b.Prefix.Addr())
+		}
+	}
+	return list
+}
+
+// hostEnd is the address of VPP's end of its link to Linux, the first of the link's range; Linux has the second.
+func (m *machine) hostEnd(link netip.Prefix) (list []scenarios.Setting) {
+	for i := range m.vpp.Interfaces() {
+		for _, a := range i.Addrs {
+			if link.IsValid() && link.Contains(a.Addr()) {
+				list = append(list, setting("the address of VPP's end of the link to Linux, "+i.Name, link.Masked().Addr().Next(), a.Addr()))
+			}
 		}
 	}
 	return list
