@@ -154,7 +154,7 @@ func (r *RangeAllocator) send() {
 	for n < len(r.queue) && len(r.asked) < cidrUpdateWorkers {
 		h := r.queue[n]
 		n++
-		if h.phase == phaseQueued && !h.gone {
+		if h.phase == phaseQueued && !h.gone && !r.reconsidered(h) {
 			r.lastID++
 			h.phase, h.asked, h.since = phaseAsked, r.lastID, r.now
 			r.asked[r.lastID] = h
@@ -162,6 +162,19 @@ func (r *RangeAllocator) send() {
 		}
 	}
 	r.queue = slices.Delete(r.queue, 0, n)
+}
+
+// reconsidered reports whether what was to be written into h's object has turned out to be another object's, which a predecessor's late PATCH has
+// given it, or somebody else: h gets something else.
+func (r *RangeAllocator) reconsidered(h *holder) bool {
+	if h.next != requestPatch || !slices.ContainsFunc(h.cidrs, func(c netip.Prefix) bool { _, shared := r.ranges.standing(c); return shared }) {
+		return false
+	}
+	r.free(h)
+	r.judgeAgain()
+	h.phase = phaseIdle
+	_ = r.proceed(h) // who finds nothing waits, and an event says so
+	return true
 }
 
 func (r *RangeAllocator) leads() bool { return r.until.IsZero() || r.now.Before(r.until) }
@@ -282,11 +295,16 @@ func (r *RangeAllocator) addRange(c ClusterCIDR) error {
 			}
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(r.byName)) {
-		if h := r.byName[name]; h.quarantine != "" {
-			r.judge(h)
-		}
-	}
+	r.judgeAgain()
 	r.wake()
 	return nil
+}
+
+// judgeAgain works out anew what is wrong with quarantined nodes.
+func (r *RangeAllocator) judgeAgain() {
+	for _, name := range slices.Sorted(maps.Keys(r.byName)) {
+		if h := r.byName[name]; h.quarantine != "" {
+			_ = r.judge(h) // an event says what is wrong with it
+		}
+	}
 }
