@@ -156,7 +156,8 @@ const (
 	// FactAgentDown: the agent's process ended.
 	FactAgentDown
 	// FactAsked: a CNI request (Text: AskedAdd, Del, Check, GC) for Owner of Pod with PodUID has reached the agent, or (AskedAddress) the
-	// address management, which the plugin asks before. An ADD's sandbox' namespace is Netns, where the world can tell.
+	// address management, which the plugin asks before. An ADD's sandbox' namespace is Netns, where the world can tell, and Addr the
+	// address that it brings.
 	FactAsked
 	// FactDisturbed: something that may change what any node should look like has happened or begins (Text): an action, a
 	// VPP that came or went.

@@ -113,7 +113,6 @@ func (x *plugin) Fire() {
 		x.end(noNamespace) // its kubelet has given it up meanwhile
 		return
 	}
-	x.m.fact(scenarios.Fact{Kind: scenarios.FactAsked, Owner: x.owner, Pod: x.pod, PodUID: x.podUID, Text: x.command, Netns: x.netns})
 	x.asked = w.eng.Now()
 	x.proc, x.number = p, p.request(x.owner, x.command == "Add", func(a agent.Answer) {
 		x.answered()
@@ -121,14 +120,17 @@ func (x *plugin) Fire() {
 		x.end(x.m.cniResult(a))
 		x.m.misanswer = ""
 	})
+	ev := x.event(x.number)
+	add, _ := ev.(agent.PodAdd)
+	x.m.fact(scenarios.Fact{Kind: scenarios.FactAsked, Owner: x.owner, Pod: x.pod, PodUID: x.podUID, Text: x.command, Netns: x.netns, Addr: add.External})
 	if w.faulty() && w.judge(fault.Op{Node: x.m.name, Kind: fault.KindCNI, Name: x.command, Key: x.owner.ContainerID}).Action == fault.Vanish {
 		// The plugin is killed right after it asked: the kubelet sees a failure, the agent an empty socket.
-		p.step(x.event(x.number))
+		p.step(ev)
 		x.withdraw()
 		x.end(killed)
 		return
 	}
-	p.step(x.event(x.number))
+	p.step(ev)
 }
 
 // running reports whether the plugin has not ended.

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"strings"
 	"time"
 
 	"go.fd.io/govpp/binapi/af_packet"
@@ -43,6 +44,9 @@ func (m *machine) refusedCall(c vppwire.Call, err error) {
 	if m.repeatedAt != 0 && m.w.eng.Now()-m.repeatedAt < hitLasts {
 		return
 	}
+	if c.Key().Kind == vppwire.KindVXLAN && m.proc != nil && !m.proc.sawNode {
+		return // the tunnel of the machine's former ID is in the way, and nothing goes before the API server has told who is there
+	}
 	m.fact(scenarios.Fact{Kind: scenarios.FactCallRefused, Text: c.Name() + " of " + c.Key().String() + ": " + err.Error(), Netns: m.missing(c), Calm: m.calm()})
 }
 
@@ -77,9 +81,9 @@ func (m *machine) missing(c vppwire.Call) string {
 }
 
 // patience is how long an ADD that the agent has refused had to wait for its wiring, 0 where that is not why it was refused: who
-// refused is not known, or VPP holds as many AF_PACKET interfaces as it survives.
+// refused is not known, VPP holds as many AF_PACKET interfaces as it survives, or the node has not heard yet that there is an ID for it.
 func (w *World) patience(node string, r cluster.CNIResult) time.Duration {
-	if w.machines[node] == nil || r.Code != uint32(agent.CodeTryAgain) || r.Exhausted || r.Crowded || unknown(r) {
+	if w.machines[node] == nil || r.Code != uint32(agent.CodeTryAgain) || r.Exhausted || r.Crowded || unknown(r) || strings.HasPrefix(r.Message, "no node ID from ") {
 		return 0
 	}
 	return w.machines[node].clocks.truly(w.agentConfig.AddPatience)

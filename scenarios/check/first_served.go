@@ -16,7 +16,7 @@ const firstServedName = "first-served"
 //
 // So it is with the nodes that wait for a block where a controller has none left: as one comes free, the node gets it for which it found none first.
 //
-// Who waits for an older sandbox of its pod lets others go ahead: an ADD is not judged where its pod had a sandbox on the node whose DEL was not answered
+// Who brings an address waits for nobody but who had it. Who waits for an older sandbox of its pod lets others go ahead: an ADD is not judged where its pod had a sandbox on the node whose DEL was not answered
 // before it asked. Leases of one instant are in order only as far as the world knows. A new life of the agent is asked anew. A snapshot has no history.
 func firstServed() scenarios.Law {
 	return scenarios.Law{
@@ -123,7 +123,7 @@ func (q *queue) ask(f *scenarios.Fact) {
 	first := q.many[p] == 0
 	q.of[f.Owner] = p
 	q.many[p]++
-	if first && !again {
+	if first && !again && !f.Addr.IsValid() {
 		q.waiting = append(q.waiting, waitingAdd{owner: f.Owner, asked: f.At})
 	}
 }

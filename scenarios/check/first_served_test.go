@@ -48,6 +48,8 @@ func TestFirstServed(t *testing.T) {
 			{Kind: scenarios.FactDeleted, Node: node, Owner: ipam.Owner{ContainerID: "older"}}}, with(two, leased(later, 3*s), leased(first, 4*s))...), "gets its address only now"},
 		{"behind one whose ADD came after its DEL", firstServed(), with([]scenarios.Fact{{Kind: scenarios.FactAsked, Node: node, Owner: ipam.Owner{ContainerID: "older"}, Text: "Del"},
 			asked(ipam.Owner{ContainerID: "older"}, "1", 0), {Kind: scenarios.FactDeleted, Node: node, Owner: ipam.Owner{ContainerID: "older"}}}, with(two, leased(later, 3*s), leased(first, 4*s))...), ""},
+		{"with an address of its own", firstServed(), []scenarios.Fact{{Kind: scenarios.FactAsked, At: s, Node: node, Owner: first, Pod: "default/web", PodUID: "1", Text: scenarios.AskedAdd, Addr: addr},
+			asked(later, "2", 2*s), leased(later, 3*s), leased(first, 4*s)}, ""},
 
 		{"the later node first", firstServed(), with(join, line("node-2", scenarios.LineServed, 1)), "node-1 has waited for one for longer"},
 		{"node after node", firstServed(), with(join, line("node-1", scenarios.LineServed, 1), line("node-2", scenarios.LineServed, 1)), ""},

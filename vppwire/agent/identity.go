@@ -64,6 +64,7 @@ func (a *Agent) identityChanged(c nodeid.Changed) {
 // nodeSeen takes what a Node object says. Of other nodes only the name and UID matter: the rest is in their records.
 func (a *Agent) nodeSeen(e NodeSeen) {
 	a.identity(nodeid.NodeSeen{Name: e.Name, UID: e.UID})
+	a.peers.settleContests(0)
 	if e.Name != a.cfg.NodeName {
 		return
 	}

@@ -69,11 +69,16 @@ func (r *peers) wireAll() {
 // address yet.
 func (r *peers) wireOne(id uint32) {
 	r.set(id)
+	r.settleContests(id)
+}
+
+// settleContests looks anew at nodes that have something in common with another one, but for one that was just looked at.
+func (r *peers) settleContests(but uint32) {
 	if len(r.contested) == 0 {
 		return
 	}
 	for _, other := range slices.Sorted(maps.Keys(r.contested)) {
-		if other != id {
+		if other != but {
 			r.set(other)
 		}
 	}
@@ -95,22 +100,29 @@ func (r *peers) set(id uint32) {
 		}
 		delete(r.wired, id)
 	} else {
-		r.wired[id], r.reached[at] = at, id
+		r.wired[id] = at
+		if r.reached[at] == 0 {
+			r.reached[at] = id
+		}
 	}
 	r.wire.Set(peerGroup(id), objects)
 }
 
-// displaced reports whether the address of a node without a Node object is that of another one that has one: a machine that came back under
-// another ID. VPP has one tunnel to an address. The other way round the one without loses it.
+// displaced reports whether the address of a node is another one's by right: a machine's that came back under another ID. VPP has one tunnel
+// to an address. The other way round the other one loses it.
 func (r *peers) displaced(id uint32, at netip.Addr) bool {
 	other, taken := r.reached[at]
-	if !taken || other == id || !r.wiring.Overlay() || r.ids.Present(id) == r.ids.Present(other) {
+	switch {
+	case !taken || other == id || !r.wiring.Overlay():
+		return false
+	case r.ids.Supersedes(other, id):
+		return true
+	case !r.ids.Supersedes(id, other):
+		r.contested[id] = true // the Node objects may tell yet
 		return false
 	}
-	if r.ids.Present(other) {
-		return true
-	}
 	delete(r.wired, other)
+	delete(r.reached, at)
 	r.contested[other] = true
 	r.wire.Set(peerGroup(other), nil)
 	return false

@@ -55,10 +55,22 @@ func (m *Machine) Peer(id uint32) (r Record, regular, ok bool) {
 	return e.record(), e.irregular == nil, true
 }
 
-// Present reports whether the node whose record has an ID is known to have its Node object.
-func (m *Machine) Present(id uint32) bool {
+// Supersedes reports whether the record of an ID is of a machine that has come in the place of another ID's: it has its name and was written later,
+// which may be before the Node object's news; or its Node object is there and the other one's is not.
+func (m *Machine) Supersedes(id, other uint32) bool {
 	at, known := m.view.find(id)
-	return known && m.members.present(&m.view.entries[at])
+	was, before := m.view.find(other)
+	if !known || !before {
+		return false
+	}
+	e, old := &m.view.entries[at], &m.view.entries[was]
+	if e.name == old.name {
+		if e.lost || old.lost { // a store that has lost its data counts anew; IDs are given in turn
+			return !e.lost || old.lost && id > other
+		}
+		return e.rev > old.rev
+	}
+	return m.members.present(e) && !m.members.present(old)
 }
 
 // Shows reports whether the view, our own record included, shows us as the holder of a block, and goes on doing so: nothing that
