@@ -348,7 +348,8 @@ func (o *crdOperator) pending() string {
 		case !known:
 		case s.Leaving > 0:
 			return o.name + " takes addresses of " + name + " back"
-		case s.Needed > 0 && o.system.spare(name) > s.Needed && o.system.grows(name): // others have given some back since it asked in vain
+		case s.Needed > 0 && o.system.spare(name) > s.Needed && o.system.grows(name), // others have given some back since it asked in vain
+			s.Needed > 0 && s.Available == 0 && o.system.spare(name) > 0: // and one that has none is content with one
 			return o.name + " has addresses for " + name
 		}
 	}
