@@ -10,6 +10,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/sim/controllers"
 	"github.com/vppdrill/vppdrill/sim/fault"
 	"github.com/vppdrill/vppdrill/sim/hostmodel"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
@@ -87,7 +88,12 @@ func (p *process) stepFacts(effects []agent.Effect) {
 		if p.agent.Node().ID == 0 {
 			p.m.fact(scenarios.Fact{Kind: scenarios.FactNeedless, Text: "the lease of " + r.Addr.String(), Broken: "is made before the agent knows the node's ID and address"})
 		}
-		p.m.fact(scenarios.Fact{Kind: scenarios.FactLeased, Owner: r.Owner, Addr: r.Addr, Prefix: r.Prefix, Number: places[r.Owner], InTurn: p.m.w.s.Config.IPAM.InTurn(), After: after, Passed: passed, Left: p.m.formerly(r.Addr, r.Owner)})
+		elsewhere := ""
+		if asker, ok := p.m.w.system.(controllers.PoolAsker); ok {
+			elsewhere = asker.Elsewhere(r.Owner, r.Addr)
+		}
+		p.m.fact(scenarios.Fact{Kind: scenarios.FactLeased, Owner: r.Owner, Addr: r.Addr, Prefix: r.Prefix, Number: places[r.Owner], InTurn: p.m.w.s.Config.IPAM.InTurn(), After: after, Passed: passed,
+			Left: p.m.formerly(r.Addr, r.Owner), Broken: elsewhere})
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 
 const leaseInRangeName = "lease-in-range"
 
-// leaseInRange: every lease lies in a block that its node holds, draining blocks included, and is none of the block's
-// reserved addresses.
+// leaseInRange: every lease lies in a block that its node holds, draining blocks included, is none of the block's
+// reserved addresses, and of the pool that its pod asked for, where there are several.
 //
 // The watcher knows one reserved address per block, the gateway; the snapshot knows all of them. Leases that an agent
 // reads back from its journal are judged when the node's blocks are told next, not before: the two facts come in either
@@ -86,6 +86,9 @@ func (w *rangeWatcher) Observe(f *scenarios.Fact) error {
 	case scenarios.FactLeased:
 		n := w.node(f.Node)
 		n.leases[f.Addr] = f.Owner
+		if f.Broken != "" {
+			return broken(leaseInRangeName, f.At, f.Node, "%s of %s %s: look at what chooses among blocks", f.Addr, f.Owner, f.Broken)
+		}
 		if !n.known {
 			return nil
 		}
