@@ -16,6 +16,8 @@ type saved struct {
 	held map[ipam.Owner]netip.Addr
 	// blocks are those that it does not say to be dropped.
 	blocks map[netip.Prefix]bool
+	// pods are the ranges of pods that it says were acted on.
+	pods []netip.Prefix
 	// maybe are leases of writes that failed: nobody knows whether the disk has them.
 	maybe map[ipam.Owner]netip.Addr
 	// unsure: a write failed, and none that replaces everything has been synced since.
@@ -55,6 +57,8 @@ func (s *saved) add(records []agent.Record) {
 		switch r := &records[i]; r.Kind {
 		case agent.RecordNode:
 			s.id = r.NodeID
+		case agent.RecordPools:
+			s.pods = append(s.pods, r.Pools.PodSubnet)
 		case agent.RecordIPAM:
 			switch r.IPAM.Op {
 			case ipam.OpLease:

@@ -90,6 +90,9 @@ func (m *machine) state() scenarios.NodeState {
 	}
 	if m.w.lingered {
 		n.JournalLines = m.proc.lines
+		if m.saved.certain() {
+			n.JournalPodSubnets = slices.Clone(m.saved.pods)
+		}
 		n.Warm = m.warm(a)
 		if reporter, ok := m.w.system.(controllers.Reporter); ok {
 			n.Reported = reporter.Reported(m.name)

@@ -17,7 +17,7 @@ const (
 	linesEach = 30
 )
 
-// pastForgotten: long after the end nodes know no former range of addresses in which nobody has any, and no journal holds much more than is so now.
+// pastForgotten: long after the end nodes know no former range of addresses in which nobody has any, and no journal names one, or holds much more than is so now.
 //
 // Where some node has addresses outside of the ranges in force, or its agent is down, nobody has to know which former ranges these are of. A cluster of
 // two families keeps a former pair for the sake of one.
@@ -58,6 +58,12 @@ func checkPastForgotten(s scenarios.Snapshot) (occasions int64, err error) {
 				continue
 			}
 			return occasions, broken(pastForgottenName, s.At, n.Name, "%s still knows %s as a range of pods, and nobody has addresses of it: look at what forgets former ranges", n.Name, p)
+		}
+		for _, p := range n.JournalPodSubnets {
+			if p.Overlaps(n.PodSubnet) {
+				continue
+			}
+			return occasions, broken(pastForgottenName, s.At, n.Name, "the journal of %s still names %s as a range of pods, with which its next life would begin: look at what writes it anew", n.Name, p)
 		}
 	}
 	return occasions, nil

@@ -22,6 +22,7 @@ func TestPastForgotten(t *testing.T) {
 		"a former range that the present one is of": {change: func(s *scenarios.Snapshot) {
 			s.Nodes[0].FormerPodSubnets = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
 		}},
+		"a former range in the journal": {change: func(s *scenarios.Snapshot) { s.Nodes[0].JournalPodSubnets = []netip.Prefix{now, former} }, broken: true},
 		"a block that drains": {change: func(s *scenarios.Snapshot) {
 			s.Nodes[0].FormerPodSubnets = []netip.Prefix{former}
 			s.Nodes[0].Blocks = append(s.Nodes[0].Blocks, ipam.Block{Prefix: netip.MustParsePrefix("10.1.1.0/24"), Draining: true})
