@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -156,8 +157,21 @@ func (p *Player) recreate(ctx context.Context, node string) error {
 	if err := p.remove(ctx, node); err != nil {
 		return err
 	}
-	p.later(bootTime, "join again "+node, func() { p.fail(p.Join(context.WithoutCancel(ctx), node)) })
+	p.later(bootTime, "join again "+node, func() { p.joinAgain(context.WithoutCancel(ctx), node) })
 	return nil
+}
+
+// launchPause is how long whoever replaces machines waits where the cloud has none.
+const launchPause = 30 * time.Second
+
+// joinAgain has a machine join in the place of one that was taken away, as soon as there is one.
+func (p *Player) joinAgain(ctx context.Context, node string) {
+	err := p.Join(ctx, node)
+	if !errors.Is(err, scenarios.ErrNoMachine) {
+		p.fail(err)
+		return
+	}
+	p.world.After(launchPause, "launch again "+node, func() { p.joinAgain(ctx, node) })
 }
 
 // rollNodes replaces every node that is there now, Count at a time.

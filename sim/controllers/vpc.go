@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -105,6 +106,9 @@ func (s *vpc) Join(node string) error {
 	i, err := ec2.New(s.env.now(), ec2.Config{
 		Limits: ec2.Limits(s.limits), Subnet: z.nodes, Pods: z.pods, AttachDelay: c.AttachDelay, MetadataLag: c.MetadataLag, Account: s.account,
 	})
+	if full := (*ec2.APIError)(nil); errors.As(err, &full) && full.Code == ec2.CodeSubnetFull {
+		return fmt.Errorf("launch %s: %w: %w", node, scenarios.ErrNoMachine, err)
+	}
 	if err != nil {
 		return fmt.Errorf("launch %s: %w", node, err)
 	}
