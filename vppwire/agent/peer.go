@@ -33,11 +33,11 @@ func peerGroup(id uint32) string {
 type peers struct {
 	*core
 	ranges *ranges
-	// wired are the IDs whose groups want something, with the addresses that they are reached at; reached has it the other way round.
-	wired   map[uint32]netip.Addr
-	reached map[netip.Addr]uint32
-	// known: the records have been listed once.
+	// wired are the IDs whose groups want something; known: the records have been listed once.
+	wired map[uint32]bool
 	known bool
+	// reached are the IDs that tunnels to addresses were made for last: see holder.
+	reached map[netip.Addr]uint32
 	// shared is nil for an agent that is alone in its process.
 	shared *vppwire.ObjectSet
 	// contested are the IDs with networks, or an address, that another node's record has too, and had before or has by right.
@@ -90,20 +90,16 @@ func (r *peers) set(id uint32) {
 		r.contested[id] = true
 		objects = nil
 	}
-	was, wired := r.wired[id]
-	if r.reached[was] == id {
-		delete(r.reached, was)
-	}
 	if len(objects) == 0 {
-		if !wired {
+		if !r.wired[id] {
 			return
 		}
 		delete(r.wired, id)
 	} else {
-		r.wired[id] = at
-		if r.reached[at] == 0 {
+		if r.wiring.Overlay() && r.holder(at, id) == 0 {
 			r.reached[at] = id
 		}
+		r.wired[id] = true
 	}
 	r.wire.Set(peerGroup(id), objects)
 }
@@ -111,9 +107,9 @@ func (r *peers) set(id uint32) {
 // displaced reports whether the address of a node is another one's by right: a machine's that came back under another ID. VPP has one tunnel
 // to an address. The other way round the other one loses it.
 func (r *peers) displaced(id uint32, at netip.Addr) bool {
-	other, taken := r.reached[at]
+	other := r.holder(at, id)
 	switch {
-	case !taken || other == id || !r.wiring.Overlay():
+	case other == 0:
 		return false
 	case r.ids.Supersedes(other, id):
 		return true
@@ -122,10 +118,21 @@ func (r *peers) displaced(id uint32, at netip.Addr) bool {
 		return false
 	}
 	delete(r.wired, other)
-	delete(r.reached, at)
 	r.contested[other] = true
 	r.wire.Set(peerGroup(other), nil)
 	return false
+}
+
+// holder is the other ID that an address leads to now, 0 for none.
+func (r *peers) holder(at netip.Addr, but uint32) uint32 {
+	id := r.reached[at]
+	if id == but || !r.wired[id] {
+		return 0
+	}
+	if n, _, ok := r.ids.Peer(id); !ok || n.Address.Addr() != at {
+		return 0 // it has moved since
+	}
+	return id
 }
 
 // uncontested leaves out routes to networks that lead to another node already. Two nodes publish one block at the same time where both have
