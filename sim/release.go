@@ -76,7 +76,11 @@ func (p *process) outOfTurn(r *nodeid.Record, tell func(text, why string)) {
 	if !told || !reflect.DeepEqual(w.s.Faults, scenarios.Default().Faults) || w.calm.disturbedAt > since+time.Second || p.storeAsked != 0 || p.listing.unsure || p.m.ableAt > heard || p.listing.since > heard {
 		return
 	}
-	if could := max(heard+due(most), p.storeIdleAt); now-could > turnLate {
+	could := max(heard+due(most), p.storeIdleAt)
+	for _, at := range w.releasedAt { // in any order: who has been released since came first until then
+		could = max(could, at)
+	}
+	if now-could > turnLate {
 		tell(text, fmt.Sprintf("comes after %s, where %d nodes come first and have %s each", now-heard, most, releaseTurn))
 	}
 }
