@@ -64,7 +64,8 @@ func exploreCommand(c Config) *cobra.Command {
                                 those that came by something new, which the corpus keeps; with --around 7, variations of the
                                 one that seed 7 draws
   explore FILE --random         variations of the scenario, one for each seed: other times, more that happens, some left out,
-                                other faults; every law judges them, what the file expects does not
+                                other faults. Its waits for quiet become waits of some length, set-pod-cidr is left out,
+                                and what the file expects is not asked of them
   explore FILE --exhaustive     every combination of the choices that one run makes by chance
   explore FILE --crash-points   one run for each operation and each fault that can happen to it: lost, refused, a crash
                                 before or after, late or repeated; operations are calls, disk writes, store requests, watch

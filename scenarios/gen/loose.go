@@ -41,10 +41,10 @@ func (d drawer) loose(s *scenarios.Scenario) scenarios.Scenario {
 	v.Limits.Settle = max(v.Limits.Settle, settleMost)
 	v.Timeline = nil
 	for _, step := range s.Timeline {
-		if _, waits := step.Action.(scenarios.Settle); waits {
+		switch step.Action.(type) {
+		case scenarios.Settle:
 			continue
-		}
-		if _, gives := step.Action.(scenarios.SetPodCIDR); gives {
+		case scenarios.SetPodCIDR:
 			continue // two nodes would have one range where the first does not give it back in time
 		}
 		if step.Optional = true; step.Trigger == scenarios.WhenSettled {
