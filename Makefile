@@ -9,7 +9,7 @@ FUZZTIME ?= 5s
 MUTANTS ?= 100
 BUDGET  ?= 60s
 SEED    ?= 1
-.PHONY: help build run test check duel plots mutate kind-conformance bench bench-peers golden cover fuzz-short clean
+.PHONY: help build run test check duel plots mutate mutate-listed kind-conformance bench bench-peers golden cover fuzz-short clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -57,7 +57,11 @@ plots: build ## answer the questions of docs/tutorials/capacity.md that need no 
 
 mutate: ## plant MUTANTS (100) faults into the product, BUDGET (60s) of processor time each, and list what laws do not catch
 	@mkdir -p out
-	$(GO) run ./reports/mutation/mutate --mutants $(MUTANTS) --budget $(BUDGET) --seed $(SEED) --json out/mutants.json
+	@rm -rf out/survivors
+	$(GO) run ./reports/mutation/mutate --mutants $(MUTANTS) --budget $(BUDGET) --seed $(SEED) --json out/mutants.json --survivors out/survivors
+
+mutate-listed: ## plant each fault of reports/mutation/faults.yaml, and fail unless laws tell of all of them, four minutes
+	$(GO) run ./reports/mutation/mutate --listed reports/mutation/faults.yaml --budget $(BUDGET) --scratch bin/_listed
 
 kind-conformance: ## Kubernetes' own conformance suite for networks on a kind cluster with VPP and one with the reference plugins; FOCUS=, ON=, FAMILY=
 	bash .ci/kind-conformance

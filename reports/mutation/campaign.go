@@ -25,6 +25,8 @@ type Campaign struct {
 	Mutants int
 	// Seed decides which.
 	Seed uint64
+	// Listed, where set, is a file of faults: all of them are planted, and no others.
+	Listed string
 	// Only, where it has any, plants those alone whose place contains one of them: a file, "file.go:120", "call-dropped Agent.Step".
 	Only []string
 	// Again, where set, are trials of a former report: those that were not caught are tried, if the tree still has them.
@@ -48,7 +50,7 @@ func (c Campaign) Run(ctx context.Context) (*Report, error) {
 	if c.Resume != nil {
 		return c.resume(ctx)
 	}
-	all, err := Find(c.Root)
+	all, err := c.find()
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +84,9 @@ func (c Campaign) Run(ctx context.Context) (*Report, error) {
 		}
 		c.note("runs come by %d of them", len(reached))
 		r.places, r.reached = all, reached
-		chosen = Choose(reached, c.Mutants, c.Seed)
+		if chosen = reached; c.Listed == "" {
+			chosen = Choose(reached, c.Mutants, c.Seed)
+		}
 	}
 	for _, m := range chosen {
 		r.Trials = append(r.Trials, &Trial{Mutant: m, Outcome: Survived})
@@ -93,7 +97,15 @@ func (c Campaign) Run(ctx context.Context) (*Report, error) {
 }
 
 // chooses reports whether the campaign chooses among all faults that runs come by.
-func (c Campaign) chooses() bool { return c.Again == nil && len(c.Only) == 0 }
+func (c Campaign) chooses() bool { return c.Again == nil && len(c.Only) == 0 && c.Listed == "" }
+
+// find returns the faults that the campaign may plant.
+func (c Campaign) find() ([]*Mutant, error) {
+	if c.Listed != "" {
+		return FindListed(c.Root, c.Listed)
+	}
+	return Find(c.Root)
+}
 
 // wanted reports whether the campaign is asked for a fault by its place, or for all.
 func (c Campaign) wanted(m *Mutant) bool {

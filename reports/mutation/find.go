@@ -32,6 +32,30 @@ var areas = []struct {
 // Find returns every place of the tree at root where a fault can be planted, in the order of files and places, with their
 // switches' numbers from 1.
 func Find(root string) ([]*Mutant, error) {
+	sources, err := load(root)
+	if err != nil {
+		return nil, err
+	}
+	var all []*Mutant
+	for _, s := range sources {
+		all = append(all, findIn(s)...)
+	}
+	return inOrder(all), nil
+}
+
+// inOrder sorts mutants by their places and numbers them from 1.
+func inOrder(all []*Mutant) []*Mutant {
+	slices.SortStableFunc(all, func(a, b *Mutant) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	for i, m := range all {
+		m.Number = i + 1
+	}
+	return all
+}
+
+// load reads and type-checks the product's files in the tree at root.
+func load(root string) ([]*source, error) {
 	var patterns []string
 	for _, a := range areas {
 		for _, folder := range a.folders {
@@ -47,7 +71,7 @@ func Find(root string) ([]*Mutant, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load the product at %s: %w", root, err)
 	}
-	var all []*Mutant
+	var sources []*source
 	for _, p := range loaded {
 		if len(p.Errors) > 0 {
 			return nil, fmt.Errorf("load %s: %w", p.PkgPath, p.Errors[0])
@@ -63,17 +87,11 @@ func Find(root string) ([]*Mutant, error) {
 				return nil, err
 			}
 			rel = filepath.ToSlash(rel)
-			all = append(all, findIn(&source{path: rel, file: file, folder: path.Dir(rel), text: text,
-				fset: p.Fset, syntax: p.Syntax[i], info: p.TypesInfo, pkg: p.Types, people: people, declared: functions})...)
+			sources = append(sources, &source{path: rel, file: file, folder: path.Dir(rel), text: text,
+				fset: p.Fset, syntax: p.Syntax[i], info: p.TypesInfo, pkg: p.Types, people: people, declared: functions})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *Mutant) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-	})
-	for i, m := range all {
-		m.Number = i + 1
-	}
-	return all, nil
+	return sources, nil
 }
 
 // findIn returns the places of one file. Generated files have none.

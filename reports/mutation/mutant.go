@@ -14,6 +14,8 @@ type Mutant struct {
 	// Number is its switch, from 1 in the order of files and places.
 	Number int    `json:"number"`
 	Kind   string `json:"kind"`
+	// Name is set for one that a file lists.
+	Name string `json:"name,omitempty"`
 	// File is relative to the root, with slashes; Line and Column count from 1.
 	File   string `json:"file"`
 	Line   int    `json:"line"`
@@ -31,9 +33,13 @@ type Mutant struct {
 	guarded func(on string, number int) []edit
 }
 
-// Place is "file:line:column kind function", which tells a mutant from most others of its tree.
+// Place is "file:line:column kind function", which tells a mutant from most others of its tree; the name of a listed one stands behind.
 func (m *Mutant) Place() string {
-	return fmt.Sprintf("%s:%d:%d %s %s", m.File, m.Line, m.Column, m.Kind, m.Func)
+	place := fmt.Sprintf("%s:%d:%d %s %s", m.File, m.Line, m.Column, m.Kind, m.Func)
+	if m.Name != "" {
+		place += " " + m.Name
+	}
+	return place
 }
 
 // source is one file of the product.

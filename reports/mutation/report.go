@@ -47,11 +47,15 @@ type Row struct {
 
 // count fills Kinds and CPUSeconds.
 func (r *Report) count() {
-	rows := make([]Row, len(kinds))
+	rows := make([]Row, len(kinds)+1)
 	of := map[string]*Row{}
-	for i, k := range kinds {
-		rows[i] = Row{Kind: k.Name, By: map[string]int{}}
-		of[k.Name] = &rows[i]
+	for i := range rows {
+		name := listedKind
+		if i < len(kinds) {
+			name = kinds[i].Name
+		}
+		rows[i] = Row{Kind: name, By: map[string]int{}}
+		of[name] = &rows[i]
 	}
 	for _, f := range r.former {
 		if row := of[f.Kind]; row != nil {
@@ -82,7 +86,7 @@ func (r *Report) count() {
 			row.Crashed++
 		}
 	}
-	r.Kinds = rows
+	r.Kinds = slices.DeleteFunc(rows, func(row Row) bool { return row.Places+row.Planted == 0 })
 }
 
 // total adds all kinds up.
@@ -135,6 +139,9 @@ func (r *Report) WriteText(w io.Writer) error {
 	for _, law := range laws {
 		fmt.Fprintf(w, "  %4d  %s\n", by[law], law)
 	}
+	if err := r.writeListed(w); err != nil {
+		return err
+	}
 	for _, o := range []Outcome{Survived, Crashed, unchanged} {
 		first := true
 		for _, t := range r.Trials {
@@ -154,6 +161,26 @@ func (r *Report) WriteText(w io.Writer) error {
 		"within %.0f s of processor time each; seed %d, %.0f s together\n",
 		ofChanging, sum.Planted-sum.Unchanged, Goal, ofAll, sum.Planted, sum.Unchanged, r.BudgetSeconds, r.Seed, r.CPUSeconds)
 	return err
+}
+
+// writeListed writes a line for each listed fault, in the order of their names.
+func (r *Report) writeListed(w io.Writer) error {
+	var lines []string
+	for _, t := range r.Trials {
+		if t.Name != "" {
+			lines = append(lines, t.listed())
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	slices.Sort(lines)
+	fmt.Fprintln(w, "\nlisted")
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, line := range lines {
+		fmt.Fprintf(t, "  %s\n", line)
+	}
+	return t.Flush()
 }
 
 // unchanged is what a report calls a fault that survived because no run did anything else with it.

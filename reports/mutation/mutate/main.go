@@ -1,8 +1,8 @@
 // Command mutate plants faults into the product and prints which of them laws catch.
 //
 // It decides nothing itself: faults and trials are package mutation's. It never changes a file of the tree but those in its scratch
-// folder and the one that --json names. Start at run. It exits with 1 when fewer than --least percent of the faults that change a run are caught, and with 2 when it
-// could not look. An interrupt ends it with what is known so far, and --resume goes on from there. To add a kind of fault, see package mutation.
+// folder and those that --json and --survivors name. Start at run. It exits with 1 when fewer than --least percent of the faults that change a run are caught, or not all of the --listed
+// ones, and with 2 when it could not look. An interrupt ends it with what is known so far, and --resume goes on from there. To add a kind of fault, see package mutation.
 package main
 
 import (
@@ -38,12 +38,14 @@ func run(ctx context.Context, args []string, out, notes io.Writer) int {
 		c.Only = append(c.Only, part)
 		return nil
 	})
+	flags.StringVar(&c.Listed, "listed", "", "a file that lists faults, such as reports/mutation/faults.yaml: all of them and no others, whatever --mutants says")
 	flags.DurationVar(&c.Budget, "budget", time.Minute, "processor time for each")
 	flags.IntVar(&c.Jobs, "jobs", 1, "how many are tried at the same time")
 	again := flags.String("again", "", "a file of --json: only what was not caught then")
 	resume := flags.Bool("resume", false, "go on with the campaign whose results the file of --json has, with the program that it built")
 	least := flags.Float64("least", 0, "percent that must be caught of the faults that change a run")
 	file := flags.String("json", "", "file for the results")
+	issues := flags.String("survivors", "", "folder for a text about each fault that changed a run and that nothing told of: its first line is a title")
 	if err := flags.Parse(args); err != nil || flags.NArg() > 0 || c.Budget < time.Second || c.Jobs < 1 || c.Mutants < 0 {
 		fmt.Fprintln(notes, "mutate: --mutants from 0, --jobs from 1, --budget from 1s; no arguments")
 		return 2
@@ -74,13 +76,17 @@ func run(ctx context.Context, args []string, out, notes io.Writer) int {
 			fmt.Fprintln(notes, "mutate:", err)
 			return 2
 		}
+		if err := r.WriteSurvivors(*issues); err != nil {
+			fmt.Fprintln(notes, "mutate:", err)
+			return 2
+		}
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		fmt.Fprintln(notes, "mutate:", err)
 		return 2
 	}
-	if ofChanging, _ := r.Caught(); ofChanging < *least {
+	ofChanging, ofAll := r.Caught()
+	if ofChanging < *least || c.Listed != "" && ofAll < 100 {
 		return 1
 	}
 	return 0

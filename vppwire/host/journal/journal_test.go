@@ -127,8 +127,13 @@ func TestGroupCommit(t *testing.T) {
 	d.hold.Store(true)
 	var order []int
 	finished := make(chan struct{})
-	j.Append([]agent.Record{lease(0)}, func(error) { order = append(order, 0) })
-	<-d.entered // the writer is within the first sync
+	first := make(chan struct{})
+	j.Append([]agent.Record{lease(0)}, func(error) { order = append(order, 0); close(first) })
+	select {
+	case <-d.entered: // the writer is within the first sync
+	case <-first:
+		t.Fatal("written without a sync")
+	}
 	d.hold.Store(false)
 	for n := 1; n <= 100; n++ {
 		j.Append([]agent.Record{lease(n)}, func(err error) {
