@@ -96,6 +96,9 @@ func (p *process) needless(r agent.StoreRequest) {
 	tell := func(text, why string) {
 		p.m.fact(scenarios.Fact{Kind: scenarios.FactNeedless, Text: text, Broken: why})
 	}
+	if why := p.revisions.outdated(r); why != "" {
+		tell("the "+r.Op.String()+" of "+r.Key, why)
+	}
 	switch r.Op {
 	case agent.StoreList:
 		late := p.storeAsked != 0 && now-p.storeAskedAt >= storeGivesUp || p.watch != 0 && !l.watching && now-l.watchedAt >= storeGivesUp

@@ -51,9 +51,10 @@ type process struct {
 	newsUntil map[*cluster.Informer]time.Duration
 	newsLate  int
 	// conflict is what refused its last write to the store.
-	conflict conflict
-	looking  looking
-	listing  listing
+	conflict  conflict
+	revisions revisions
+	looking   looking
+	listing   listing
 	rewriting
 	recording *recording
 	unsaved   unsaved
@@ -152,6 +153,9 @@ func (p *process) step(ev agent.Event) {
 	case agent.StoreReply:
 		if e.ID == p.storeAsked {
 			p.claimed(e)
+			if p.m.w.eng.Now()-p.storeAskedAt < storeGivesUp {
+				p.revisions.heard(p.storeRequest, e)
+			}
 			p.storeAsked, p.storeIdleAt = 0, p.m.w.eng.Now()
 		}
 	}
