@@ -63,7 +63,7 @@ func (st stage) ReplaceSandbox(name string) bool {
 }
 
 // LoseSandbox implements timeline.Pods; it is never asked for, as the lab lacks its need.
-func (st stage) LoseSandbox(string, bool) bool { return false }
+func (st stage) LoseSandbox(string, scenarios.LoseSandboxes) bool { return false }
 
 // Sandboxes implements timeline.Pods.
 func (st stage) Sandboxes(name string) []scenarios.PodState { return st.node(name).kubelet.sandboxes() }

@@ -34,11 +34,13 @@ type ReplaceSandbox struct {
 
 // LoseSandboxes makes the container runtime forget Count sandboxes of Node, as one that has lost its database does: their processes and
 // namespaces are gone, and no DEL ever comes for them. With Gone their pods' objects go as well, else the pods get new sandboxes. A runtime
-// sends GC a minute later, which is the first that an agent hears of it.
+// sends GC a minute later, which is the first that an agent hears of it; with SameID the new sandbox's ADD is.
 type LoseSandboxes struct {
 	Node  NodeRef `yaml:"node" required:"true" doc:"The node."`
 	Count int     `yaml:"count" min:"1" max:"100000" doc:"How many sandboxes."`
 	Gone  bool    `yaml:"gone" doc:"Their pods' objects are gone as well."`
+	// SameID is how nerdctl and podman start a container again.
+	SameID bool `yaml:"sameID" doc:"The pods' new sandboxes have the IDs of the lost ones, and namespaces of their own."`
 }
 
 // RepeatDel makes the container runtime send DEL again for Count sandboxes of Node that were deleted before.
@@ -97,6 +99,13 @@ func (a DeletePods) problem() (field, message string) {
 		return "pod", "cannot be combined with node or app"
 	case a.Again && !a.Force:
 		return "again", "needs force: while an object is there, nobody can create another of its name"
+	}
+	return "", ""
+}
+
+func (a LoseSandboxes) problem() (field, message string) {
+	if a.SameID && a.Gone {
+		return "sameID", "cannot be combined with gone: those pods get no new sandbox"
 	}
 	return "", ""
 }

@@ -144,7 +144,7 @@ func (w *World) hooks() cluster.Hooks {
 		},
 		Deleted: func(node string, s *cluster.Sandbox) { fact(scenarios.FactDeleted, node, s) },
 		Gone: func(node string, s *cluster.Sandbox) {
-			if m := w.machines[node]; m != nil {
+			if m := w.machines[node]; m != nil && !s.StartsAgain() {
 				m.past = append(m.past, s.Owner)
 			}
 			fact(scenarios.FactSandboxGone, node, s)

@@ -193,6 +193,9 @@ func (m *machine) restore() (*hostmodel.Journal, []agent.Record, error) {
 			}
 			if err != nil {
 				m.w.note(m, "journal", err.Error())
+				if !errors.Is(err, agent.ErrUnknownRecord) { // the real one keeps a copy of what it takes for damage
+					m.fact(scenarios.Fact{Kind: scenarios.FactUnread, Text: "a line of the journal that was written as a whole counts as damage: " + err.Error()})
+				}
 				continue
 			}
 			records = append(records, r)

@@ -153,9 +153,7 @@ func (p *process) step(ev agent.Event) {
 	case agent.StoreReply:
 		if e.ID == p.storeAsked {
 			p.claimed(e)
-			if p.m.w.eng.Now()-p.storeAskedAt < storeGivesUp {
-				p.revisions.heard(p.storeRequest, e)
-			}
+			p.revisions.heard(p.storeRequest, e, p.m.w.eng.Now()-p.storeAskedAt >= storeGivesUp)
 			p.storeAsked, p.storeIdleAt = 0, p.m.w.eng.Now()
 		}
 	}

@@ -10,11 +10,12 @@ import (
 // What a watch tells late is older than such an answer and no news.
 type revisions map[string]int64
 
-// heard notes an answer that the agent has waited for.
-func (v *revisions) heard(asked agent.StoreRequest, e agent.StoreReply) {
+// heard notes an answer to the last request. One that comes late may have been given up.
+func (v *revisions) heard(asked agent.StoreRequest, e agent.StoreReply, late bool) {
 	switch {
 	case asked.Op == agent.StoreList:
 		clear(*v)
+	case late:
 	case e.Err == agent.StoreOK && len(e.Items) == 0:
 		v.note(asked.Key, e.Revision)
 	case e.Err == agent.StoreOK, e.Err == agent.StoreConflict:

@@ -60,16 +60,16 @@ func (st stage) ReplaceSandbox(pod string) bool {
 }
 
 // LoseSandbox implements timeline.Pods.
-func (st stage) LoseSandbox(pod string, gone bool) bool {
+func (st stage) LoseSandbox(pod string, how scenarios.LoseSandboxes) bool {
 	p, ok := st.api.Pod(podKey(pod))
 	if !ok {
 		return false
 	}
 	k := st.cluster.Kubelet(p.Node)
-	if k == nil || !k.LoseSandbox(p.Key(), gone) {
+	if k == nil || !k.LoseSandbox(p.Key(), how.Gone, how.SameID) {
 		return false
 	}
-	if gone {
+	if how.Gone {
 		st.cluster.Workload.Remove(p.Key())
 	}
 	return true

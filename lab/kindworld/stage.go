@@ -304,4 +304,4 @@ func (st stage) ReplaceSandbox(pod string) bool {
 }
 
 // LoseSandbox implements timeline.Pods; it is never asked for, as the world lacks its need.
-func (st stage) LoseSandbox(string, bool) bool { return false }
+func (st stage) LoseSandbox(string, scenarios.LoseSandboxes) bool { return false }

@@ -46,7 +46,9 @@ var moves = []move{
 		return scenarios.ReplaceSandbox{Node: scenarios.AnyNode, Count: 1 + d.c.Pick("sandboxes", 4)}
 	}},
 	{"lose sandboxes", 1, func(d drawer, _ *state) scenarios.Action {
-		return scenarios.LoseSandboxes{Node: scenarios.AnyNode, Count: 1 + d.c.Pick("sandboxes", 3), Gone: d.coin("pods gone", 2)}
+		lose := scenarios.LoseSandboxes{Node: scenarios.AnyNode, Count: 1 + d.c.Pick("sandboxes", 3), Gone: d.coin("pods gone", 2)}
+		lose.SameID = !lose.Gone && d.coin("same ID", 2)
+		return lose
 	}},
 	{"repeat del", 1, func(d drawer, _ *state) scenarios.Action {
 		return scenarios.RepeatDel{Node: scenarios.AnyNode, Count: 1 + d.c.Pick("sandboxes", 4)}

@@ -24,7 +24,7 @@ func (p *Player) loseSandboxes(ctx context.Context, a scenarios.LoseSandboxes) e
 		left := a.Count
 		list := p.candidates(node, "")
 		for _, name := range p.choose(list, len(list)) {
-			if left == 0 || !p.world.LoseSandbox(name, a.Gone) {
+			if left == 0 || !p.world.LoseSandbox(name, a) {
 				continue
 			}
 			left--

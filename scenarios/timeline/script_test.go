@@ -170,8 +170,8 @@ func (w *script) ReplaceSandbox(pod string) bool {
 }
 
 // LoseSandbox knows one pod without a sandbox.
-func (w *script) LoseSandbox(pod string, gone bool) bool {
-	w.say("  lose sandbox of %s%s", pod, map[bool]string{true: " with its pod"}[gone])
+func (w *script) LoseSandbox(pod string, how scenarios.LoseSandboxes) bool {
+	w.say("  lose sandbox of %s%s", pod, map[bool]string{true: " with its pod"}[how.Gone])
 	return pod != "node-1-pod-0"
 }
 

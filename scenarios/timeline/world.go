@@ -140,9 +140,9 @@ type Pods interface {
 	EvictPod(name string)
 	// ReplaceSandbox gives a pod a new sandbox; false when it has none with an address.
 	ReplaceSandbox(pod string) bool
-	// LoseSandbox takes a pod's sandbox away without a DEL for it, and with gone the pod's object; false when it has none with an address, or
-	// a plugin is busy with it.
-	LoseSandbox(pod string, gone bool) bool
+	// LoseSandbox takes a pod's sandbox away without a DEL for it, as the action says; false when it has none with an address, or a plugin is
+	// busy with it.
+	LoseSandbox(pod string, how scenarios.LoseSandboxes) bool
 	// Sandboxes are those that exist on a node, in owner order; Past the owners of those that do not any more.
 	Sandboxes(node string) []scenarios.PodState
 	Past(node string) []ipam.Owner

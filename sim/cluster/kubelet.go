@@ -168,10 +168,11 @@ func (k *Kubelet) ReplaceSandbox(pod Key) error {
 // LoseSandbox makes the runtime forget a pod's sandbox: it is gone, and no DEL comes for it. False when the pod has no sandbox with an
 // address here, or a plugin is busy with it.
 //
-// With gone the pod's object is about to go at once, and the kubelet gives it no new sandbox.
-func (k *Kubelet) LoseSandbox(pod Key, gone bool) bool {
+// With gone the pod's object is about to go at once, and the kubelet gives it no new sandbox; with sameID its new one has the container ID of
+// the lost one.
+func (k *Kubelet) LoseSandbox(pod Key, gone, sameID bool) bool {
 	for _, w := range k.inOrder() {
-		if w.pod.Key() == pod && w.lose(gone) {
+		if w.pod.Key() == pod && w.lose(gone, sameID) {
 			return true
 		}
 	}

@@ -81,10 +81,14 @@ type Sandbox struct {
 
 	exists bool // its processes do
 	netns  bool // its namespace does
+	again  bool // it is gone, and another one is to have its ID
 }
 
 // Exists reports that the sandbox's processes may run: it was made, and neither removed nor lost with its machine.
 func (s *Sandbox) Exists() bool { return s.exists }
+
+// StartsAgain reports that a sandbox which is gone gives its ID to the next one of its pod.
+func (s *Sandbox) StartsAgain() bool { return s.again }
 
 // netnsFolder is where containerd puts the namespaces that it makes.
 const netnsFolder = "/var/run/netns/cni-"

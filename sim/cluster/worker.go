@@ -15,6 +15,8 @@ type worker struct {
 	met  int
 	pod  *Pod
 	next *Sandbox // of a planned ADD
+	// containerID is what the next sandbox has, "" for one of its own.
+	containerID string
 
 	told        podStatus // what the API has acknowledged
 	telling     bool
@@ -50,6 +52,9 @@ func (w *worker) plan() {
 			w.next = nil
 			if step.Do == podworker.Add {
 				w.next = newSandbox(w.pod, [2]int{w.k.number, w.met}, w.Attempt()+1, w.k.Config.Network, w.k.Config.IfName)
+				if w.containerID != "" {
+					w.next.Owner.ContainerID = w.containerID
+				}
 			}
 			w.k.clock.After(max(0, step.After-w.k.clock.Now()), &workerStep{w, step})
 		}
@@ -125,7 +130,7 @@ func (s *workerStep) Fire() {
 func (w *worker) add(op int) {
 	k, s := w.k, w.next
 	w.Adding(s)
-	w.next = nil
+	w.next, w.containerID = nil, ""
 	for _, old := range w.Old() {
 		k.vanished(old) // nobody adds a sandbox while the processes of another one live
 	}
@@ -257,12 +262,15 @@ func (w *worker) replace() bool {
 }
 
 // lose takes the pod's sandbox away without a DEL; with gone the pod is no more.
-func (w *worker) lose(gone bool) bool {
+func (w *worker) lose(gone, sameID bool) bool {
 	s, ok := w.Lose()
 	if !ok {
 		return false
 	}
 	w.told.ip = netip.Addr{}
+	if s.again = sameID; sameID {
+		w.containerID = s.Owner.ContainerID
+	}
 	w.dispose(s)
 	if gone {
 		w.Vanish()
