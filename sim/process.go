@@ -51,7 +51,9 @@ type process struct {
 	newsUntil map[*cluster.Informer]time.Duration
 	newsLate  int
 	// conflict is what refused its last write to the store.
-	conflict  conflict
+	conflict conflict
+	// ended are the requests whose plugins have ended, as the agent has been told.
+	ended     map[uint64]bool
 	revisions revisions
 	looking   looking
 	listing   listing
@@ -144,6 +146,8 @@ func (p *process) step(ev agent.Event) {
 	case agent.NodesListed:
 		e.Age = p.m.clocks.counted(e.Age)
 		ev = e
+	case agent.Withdrawn:
+		p.ended[e.Request] = true
 	case agent.NodeSeen:
 		p.sawNode = p.sawNode || e.Name == p.m.name
 	case agent.NodeGone:

@@ -122,6 +122,9 @@ func (d *ipamd) calledFor(c datastore.Call, before sized, ev datastore.Event) st
 			return fmt.Sprintf("gives %d units back, and the node has %d too many by its targets", len(c.Prefixes), before.over)
 		}
 	case datastore.DeleteENI:
+		if whose := d.kept(c.ENI); whose != "" {
+			return "gives an interface back that " + whose
+		}
 		if rest := d.sized(d.pool.GetIPStats()); rest.short > before.short {
 			return fmt.Sprintf("gives an interface back without which the node is short of %d units by its targets", rest.short)
 		}
@@ -133,6 +136,25 @@ func (d *ipamd) calledFor(c datastore.Call, before sized, ev datastore.Event) st
 		if d.pool.Units(c.ENI) != nil {
 			return "is made for an interface that is in use"
 		}
+	}
+	return ""
+}
+
+// kept says why an interface is never ipamd's to give back, "" where it may be.
+func (d *ipamd) kept(eni string) string {
+	cloud := d.system.instances[d.node]
+	if cloud == nil {
+		return ""
+	}
+	list := cloud.Metadata(d.system.env.now())
+	i := slices.IndexFunc(list, func(e ec2.ENI) bool { return e.ID == eni })
+	switch {
+	case i < 0:
+		return ""
+	case list[i].Trunk:
+		return "is the trunk of pods with interfaces of their own"
+	case list[i].Primary:
+		return "is the instance's own"
 	}
 	return ""
 }
