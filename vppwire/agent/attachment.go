@@ -78,6 +78,8 @@ func (t *attachment) pod() (podKey, bool) {
 type collection struct {
 	request uint64
 	left    int
+	// withdrawn: nobody waits for it any more.
+	withdrawn bool
 }
 
 // pods are the node's attachments: how they come, stay and go.

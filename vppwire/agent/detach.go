@@ -165,7 +165,7 @@ func (p *pods) isNew(t *attachment) bool {
 }
 
 func (p *pods) collected(c *collection) {
-	if c.left--; c.left == 0 {
+	if c.left--; c.left == 0 && !c.withdrawn {
 		p.emit(Answer{Request: c.request})
 	}
 }
@@ -214,6 +214,7 @@ func (p *pods) withdrawn(e Withdrawn) {
 	p.withdrawCheck(e.Request)
 	t := p.requests[e.Request]
 	if t == nil {
+		p.withdrawGC(e.Request)
 		return
 	}
 	delete(p.requests, e.Request)
@@ -230,4 +231,13 @@ func (p *pods) withdrawn(e Withdrawn) {
 		return
 	}
 	p.erased(t)
+}
+
+// withdrawGC has a GC that nobody waits for go on without an answer.
+func (p *pods) withdrawGC(request uint64) {
+	for _, t := range p.byOwner { // in any order: its attachments share it
+		for _, c := range t.gcs {
+			c.withdrawn = c.withdrawn || c.request == request
+		}
+	}
 }
