@@ -41,11 +41,10 @@ func TestSurveyed(t *testing.T) {
 
 // Goal: what a run did is told apart from how long it took. Method: a verdict line twice, on another machine, and of another run.
 func TestVerdictOf(t *testing.T) {
-	of := func(wall, digest string) [2]string {
-		name, did := verdictOf([]string{"pass", "watches-lost", "sim", "seed", "1", "2,344", "events", "1m10s", "virtual", wall, "wall", digest})
-		return [2]string{name, did}
+	of := func(wall, digest string) verdict {
+		return verdictOf([]string{"pass", "watches-lost", "sim", "seed", "1", "2,344", "events", "1m10s", "virtual", wall, "wall", digest})
 	}
-	if of("6ms", "6fd3") != of("9ms", "6fd3") || of("6ms", "6fd3") == of("6ms", "6fd4") || of("6ms", "6fd3")[0] != "watches-lost 1" {
+	if of("6ms", "6fd3") != of("9ms", "6fd3") || of("6ms", "6fd3") == of("6ms", "6fd4") || of("6ms", "6fd3").run() != "watches-lost 1" {
 		t.Error(of("6ms", "6fd3"))
 	}
 }

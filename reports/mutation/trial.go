@@ -98,21 +98,21 @@ func (t trial) catalogue(ctx context.Context, m *Trial, budget time.Duration) er
 			switch {
 			case len(words) == 0:
 			case words[0] == "pass":
-				name, did := verdictOf(words)
+				v := verdictOf(words)
 				if t.said != nil {
-					t.said[name] = did
+					t.said[v.run()] = v.did
 				}
-				if t.usual != nil && t.usual[name] != did {
+				if t.usual != nil && t.usual[v.run()] != v.did {
 					m.Differing++
-					m.changedRun(words[1], seedOf(words))
+					m.changedRun(v.scenario, v.seed)
 				}
 			case words[0] == "FAIL" || words[0] == "ERROR":
 				failed = true
-				m.Outcome, m.Scenario, m.By = Caught, words[1], "expectation"
+				v := verdictOf(words)
+				m.Outcome, m.Scenario, m.Seed, m.By = Caught, v.scenario, v.seed, "expectation"
 				if words[0] == "ERROR" {
 					m.By = "error"
 				}
-				m.Seed = seedOf(words)
 			case failed && words[0] == "law":
 				m.By = words[1]
 			case failed && (words[0] == "what" || words[0] == "error"):
