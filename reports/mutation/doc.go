@@ -12,5 +12,7 @@
 // that a fault changes are varied, and so is a random one where few are changed, half of the time: the next step from there is more likely to be seen. Which faults are tried follows from the sources and a seed
 // alone; how far a search gets within its processor time follows from the machine.
 //
+// Beside the kinds there is a list, faults.yaml: faults that laws must see, each named, of which all are planted and none may escape.
+//
 // To add a kind of fault, write its file with a find function, list it in kinds, and give it a story in testdata.
 package mutation
