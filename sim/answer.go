@@ -15,7 +15,7 @@ func (p *process) answer(a agent.Answer) {
 			p.m.w.system.Refused(p.m.name, r.owner)
 		}
 		p.m.w.eng.After(answerTime, told)
-	} else if p.ended[a.Request] {
+	} else if _, ended := p.ended[a.Request]; ended {
 		p.m.fact(scenarios.Fact{Kind: scenarios.FactNeedless, Text: "the answer to a request", Broken: "goes to a plugin that has ended, as the agent has been told"})
 	}
 }

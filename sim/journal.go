@@ -88,6 +88,9 @@ func (p *process) stepFacts(effects []agent.Effect) {
 		if p.agent.Node().ID == 0 {
 			p.m.fact(scenarios.Fact{Kind: scenarios.FactNeedless, Text: "the lease of " + r.Addr.String(), Broken: "is made before the agent knows the node's ID and address"})
 		}
+		if first, _ := r.Owner.First(); p.forNobody(first) {
+			p.m.fact(scenarios.Fact{Kind: scenarios.FactNeedless, Text: "the lease of " + r.Addr.String(), Broken: "is made for an ADD whose plugin has ended, as the agent has been told"})
+		}
 		elsewhere := ""
 		if asker, ok := p.m.w.system.(controllers.PoolAsker); ok {
 			elsewhere = asker.Elsewhere(r.Owner, r.Addr)

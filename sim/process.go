@@ -52,11 +52,11 @@ type process struct {
 	newsLate  int
 	// conflict is what refused its last write to the store.
 	conflict conflict
-	// ended are the requests whose plugins have ended, as the agent has been told.
-	ended     map[uint64]bool
-	revisions revisions
-	looking   looking
-	listing   listing
+	// ended are whom the requests were about whose plugins have ended, as the agent has been told; ending are those that it has not been told of.
+	ended, ending map[uint64]ipam.Owner
+	revisions     revisions
+	looking       looking
+	listing       listing
 	rewriting
 	recording *recording
 	unsaved   unsaved
@@ -147,7 +147,8 @@ func (p *process) step(ev agent.Event) {
 		e.Age = p.m.clocks.counted(e.Age)
 		ev = e
 	case agent.Withdrawn:
-		p.ended[e.Request] = true
+		p.ended[e.Request] = p.ending[e.Request]
+		delete(p.ending, e.Request)
 	case agent.NodeSeen:
 		p.sawNode = p.sawNode || e.Name == p.m.name
 	case agent.NodeGone:
@@ -387,9 +388,23 @@ func (p *process) close(number uint64) (openRequest, bool) {
 
 // withdraw tells the agent that nobody waits for a request any more.
 func (p *process) withdraw(number uint64) {
-	if _, ok := p.close(number); ok {
+	if r, ok := p.close(number); ok {
+		p.ending[number] = r.owner
 		p.step(agent.Withdrawn{Request: number})
 	}
+}
+
+// forNobody reports whether the agent has been told that nobody waits any more for an ADD of this owner, all of whose plugins have ended.
+func (p *process) forNobody(owner ipam.Owner) bool {
+	if slices.ContainsFunc(p.open, func(r openRequest) bool { return r.adds && r.owner == owner }) || len(p.inbox) > 0 {
+		return false
+	}
+	for _, o := range p.ended { // in any order: one is enough
+		if o == owner {
+			return true
+		}
+	}
+	return false
 }
 
 // fact tells the laws and everybody else who listens.
