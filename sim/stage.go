@@ -227,7 +227,8 @@ func (st stage) SetAddress(_ context.Context, node string, a netip.Prefix) error
 	return nil
 }
 
-// SetManagement implements timeline.ControlPlane: the node's Linux side and its Node object get other addresses.
+// SetManagement implements timeline.ControlPlane: the node's Linux side and its Node object get other addresses. Its kubelet tells the API server of
+// them as soon as there is one.
 func (st stage) SetManagement(_ context.Context, node string, addrs []netip.Addr) error {
 	m := st.machines[node]
 	m.setManagement(slices.Clone(addrs))
@@ -235,7 +236,13 @@ func (st stage) SetManagement(_ context.Context, node string, addrs []netip.Addr
 	if m.proc != nil {
 		m.proc.step(agent.HostAddresses{Addrs: m.management})
 	}
-	return st.api.SetNode(node, "", func(n *cluster.Node) { n.Addresses = slices.Clone(addrs) })
+	var err error
+	st.api.WhenAvailable(func() {
+		if m := st.machines[node]; m != nil {
+			err = st.api.SetNode(node, "", func(n *cluster.Node) { n.Addresses = slices.Clone(m.management) })
+		}
+	})
+	return err
 }
 
 var _ timeline.World = stage{}

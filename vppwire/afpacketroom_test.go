@@ -61,3 +61,28 @@ func TestNoRoom(t *testing.T) {
 		t.Errorf("with room for all: %s", r.s.Pending())
 	}
 }
+
+// Goal: where there is room for some only, it is not for those that are behind, in whatever order they were wanted. Method: 20 pairs, the first
+// six of which are behind, one of them no more.
+func TestBehind(t *testing.T) {
+	r := newRig(t)
+	r.s.LimitAFPacket(15)
+	group := func(i int) string { return fmt.Sprint("pod", i) }
+	for i := range 20 {
+		device := fmt.Sprintf("vd%d", i)
+		r.set(group(i), []vppwire.Object{vppwire.Veth{Device: device, Peer: "p" + device}, vppwire.AFPacket{Device: device, MAC: vppwire.MAC{2, byte(i)}}})
+		r.s.Behind(group(i), i < 6)
+	}
+	r.s.Behind(group(2), false)
+	for range 500 {
+		if c, more := r.s.Next(r.now); more {
+			r.do(c, done)
+		}
+	}
+	for i := range 20 {
+		_, err := r.s.Done(group(i))
+		if room := i == 2 || i >= 6; room != (err == nil) {
+			t.Errorf("%s: %v", group(i), err)
+		}
+	}
+}

@@ -58,8 +58,14 @@ func (s *Session) nextDelete() bool {
 func (s *Session) nextCreate(now time.Time) bool {
 	for {
 		n, ok := s.adds.pop()
-		if !ok {
-			return false
+		switch {
+		case ok && s.groups[s.at(n).group].behind:
+			s.behind.push(n)
+			continue
+		case !ok:
+			if n, ok = s.behind.pop(); !ok {
+				return false
+			}
 		}
 		e := s.at(n)
 		e.flags &^= flagAddQueue

@@ -28,6 +28,7 @@ type Session struct {
 	deletes   bool
 
 	adds, dels queue
+	behind     queue // creations of groups that are behind
 	held       []uint32 // deletions that wait for AllowDelete
 	waiters    map[ident][]uint32
 	delayed    []uint32
@@ -70,6 +71,7 @@ type group struct {
 	pending int
 	live    bool
 	dropped bool // see Drop
+	behind  bool // see Behind
 }
 
 // failure is an object's last error and when it is tried again.
@@ -151,6 +153,13 @@ func (s *Session) Set(name string, objects []Object) {
 		s.touch(n)
 	}
 	s.reportIfDone(gi)
+}
+
+// Behind says whether what a group wants is made behind what all others want: where VPP has room for some only, it is not theirs.
+func (s *Session) Behind(name string, behind bool) {
+	if gi, ok := s.byName[name]; ok {
+		s.groups[gi].behind = behind
+	}
 }
 
 // Wanting is the group that wants a key, empty for none.

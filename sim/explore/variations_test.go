@@ -57,6 +57,8 @@ func TestVariations(t *testing.T) {
 		{"leaders-list-what-was", 103, "a CIDR was written a second time behind the news that another node had it"},
 		{"pods-without-a-node-id", 83, "an ADD was refused by an agent that had not heard that there was an ID again, which counted as too early"},
 		{"outside-address-comes-back-early", 103, "an ADD waited for whoever had its address, which counted as passed over"},
+		{"management-addresses-change", 510004, "a kubelet whose addresses changed while there was no API server never told it"},
+		{"room-for-15", 510001, "ADDs that were under way when VPP started anew took the room of pods that had been there before"},
 		{"affinity-ends-unheard", 500008, "a GC was answered whose plugin had ended, as the agent had been told"},
 	} {
 		s, err := catalog.ByName(tc.scenario)

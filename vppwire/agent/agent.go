@@ -360,6 +360,7 @@ func (a *Agent) vppIsUp(e VPPUp) {
 	a.wire.LimitAFPacket(most)
 	a.wire.Without(e.Without)
 	a.forgetLease()
+	a.pods.standingFirst()
 	a.wire.Connect(e.PID)
 }
 

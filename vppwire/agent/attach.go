@@ -326,6 +326,13 @@ func (p *pods) wirePods() {
 	}
 }
 
+// standingFirst has a VPP that starts anew wired for pods that stand before it is for ADDs that were under way when the last one ended.
+func (p *pods) standingFirst() {
+	for _, t := range p.underway {
+		p.wire.Behind(t.group, t.phase == phaseWiring)
+	}
+}
+
 // groupDone goes on with the attachment whose group the Session has finished.
 func (p *pods) groupDone(name string) {
 	if len(name) < len(groupPods) || name[:len(groupPods)] != groupPods {
@@ -368,6 +375,7 @@ func (p *pods) answerIfDone(t *attachment) {
 
 func (p *pods) attached(t *attachment) {
 	t.phase, p.failing = phaseUp, ""
+	p.wire.Behind(t.group, false)
 	p.answerAdds(t, Answer{Result: p.result(t)})
 }
 
