@@ -202,9 +202,23 @@ func (h *blockHost) evaluate() {
 	}
 	none := false
 	if !h.giveBack() && lacking > 0 {
-		none = !h.assign(lacking)
+		if none = !h.assign(lacking); none {
+			h.keepOne()
+		}
 	}
 	h.answer(none)
+}
+
+// keepOne takes one address back from those that are to go, where they are all and there is no other: the agent would wait for a word, and never
+// drop them.
+func (h *blockHost) keepOne() {
+	n := len(h.leaving)
+	if n == 0 || len(h.want()) > 0 {
+		return
+	}
+	delete(h.spent, h.leaving[n-1])
+	h.leaving = h.leaving[:n-1]
+	h.soon()
 }
 
 // look brings up to date what the node has. What its agent does not hold when it starts goes back: a request of an agent before, to give

@@ -59,6 +59,7 @@ func TestVariations(t *testing.T) {
 		{"outside-address-comes-back-early", 103, "an ADD waited for whoever had its address, which counted as passed over"},
 		{"management-addresses-change", 510004, "a kubelet whose addresses changed while there was no API server never told it"},
 		{"room-for-15", 510001, "ADDs that were under way when VPP started anew took the room of pods that had been there before"},
+		{"calico-borrows", 520006, "a host of the simulator gave its last address back in a full pool, which its agent never drops"},
 		{"affinity-ends-unheard", 500008, "a GC was answered whose plugin had ended, as the agent had been told"},
 	} {
 		s, err := catalog.ByName(tc.scenario)
