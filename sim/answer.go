@@ -9,7 +9,7 @@ import (
 func (p *process) answer(a agent.Answer) {
 	if r, ok := p.close(a.Request); ok {
 		p.promptly(r.owner, a)
-		told := &answered{m: p.m, answer: a, done: r.done}
+		told := &answered{m: p.m, answer: a, done: r.done, full: a.Code == agent.CodeTryAgain && p.m.crowded()}
 		if a.Exhausted {
 			told.holding = p.holding(r.owner)
 			p.m.w.system.Refused(p.m.name, r.owner)
@@ -28,6 +28,8 @@ type answered struct {
 	done   func(agent.Answer)
 	// holding is what the node had when it refused for want of an address, nil for another answer.
 	holding *scenarios.Holding
+	// full: VPP had no room for another interface when it refused.
+	full bool
 }
 
 // AppendText implements engine.Event.
@@ -39,7 +41,7 @@ func (e *answered) AppendText(b []byte) []byte {
 
 // Fire implements engine.Event.
 func (e *answered) Fire() {
-	e.m.refusing = e.holding
+	e.m.refusing, e.m.refusedFull = e.holding, e.full
 	e.done(e.answer)
-	e.m.refusing = nil
+	e.m.refusing, e.m.refusedFull = nil, false
 }

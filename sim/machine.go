@@ -73,6 +73,8 @@ type machine struct {
 	repeatedAt time.Duration
 	// misanswer is what is wrong with the answer that the runtime is being told, empty for nothing.
 	misanswer string
+	// refusedFull: VPP had no room when the agent gave the answer that the runtime is being told.
+	refusedFull bool
 	// refusing is what the node had when its agent made the refusal that the runtime is being told, nil for another answer.
 	refusing *scenarios.Holding
 	// hangs is what VPP keeps of the interface that the present call deletes, "" for nothing.
@@ -92,8 +94,22 @@ type machine struct {
 // recordTime is ample for an agent's start and the dumps of a large node.
 const recordTime = 10 * time.Minute
 
+// given reports whether the management addresses of a machine with this number were given to another one.
+func (w *World) given(number uint32) bool {
+	for k := range w.s.Topology.HostIPs {
+		addr := w.s.Management(number, k).Addr()
+		if slices.ContainsFunc(w.order, func(m *machine) bool { return slices.Contains(m.management, addr) }) {
+			return true
+		}
+	}
+	return false
+}
+
 func (w *World) newMachine(name string) (*machine, error) {
 	w.machinesMade++
+	for w.given(w.machinesMade) {
+		w.machinesMade++
+	}
 	m := &machine{w: w, name: name, number: w.machinesMade, at: w.net.Endpoint(name), up: true, disk: &hostmodel.Disk{}, rests: map[netip.Addr]time.Duration{}}
 	eth0 := hostmodel.Device{Name: managementLink}
 	for k := range w.s.Topology.HostIPs {

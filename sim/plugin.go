@@ -296,6 +296,6 @@ func (m *machine) cniResult(a agent.Answer) cluster.CNIResult {
 	return cluster.CNIResult{
 		Code: uint32(a.Code), Message: a.Message, Addr: a.Result.Addr, Gateway: a.Result.Gateway,
 		Second: a.Result.Second, SecondGateway: a.Result.SecondGateway,
-		Exhausted: a.Exhausted, Crowded: a.Code == agent.CodeTryAgain && !a.Exhausted && (m.crowded() || m.numberless()) || a.Code == agent.CodeInvalidConfig && m.misfit(),
+		Exhausted: a.Exhausted, Crowded: a.Code == agent.CodeTryAgain && !a.Exhausted && (m.refusedFull || m.crowded() || m.numberless()) || a.Code == agent.CodeInvalidConfig && m.misfit(),
 	}
 }

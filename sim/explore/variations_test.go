@@ -60,6 +60,8 @@ func TestVariations(t *testing.T) {
 		{"management-addresses-change", 510004, "a kubelet whose addresses changed while there was no API server never told it"},
 		{"room-for-15", 510001, "ADDs that were under way when VPP started anew took the room of pods that had been there before"},
 		{"calico-borrows", 520006, "a host of the simulator gave its last address back in a full pool, which its agent never drops"},
+		{"management-addresses-change", 540006, "a new machine got an address that another one had been given"},
+		{"room-for-15", 540008, "an ADD was refused for want of room, and there was some when its runtime heard of that"},
 		{"affinity-ends-unheard", 500008, "a GC was answered whose plugin had ended, as the agent had been told"},
 	} {
 		s, err := catalog.ByName(tc.scenario)
