@@ -28,7 +28,7 @@ type Session struct {
 	deletes   bool
 
 	adds, dels queue
-	behind     queue // creations of groups that are behind
+	behind     queue    // creations of groups that are behind
 	held       []uint32 // deletions that wait for AllowDelete
 	waiters    map[ident][]uint32
 	delayed    []uint32
