@@ -140,7 +140,7 @@ func (d *ipamd) calledFor(c datastore.Call, before sized, ev datastore.Event) st
 	return ""
 }
 
-// kept says why an interface is never ipamd's to give back, "" where it may be.
+// kept says why an interface is not ipamd's to give back, "" where it may be.
 func (d *ipamd) kept(eni string) string {
 	cloud := d.system.instances[d.node]
 	if cloud == nil {
@@ -155,6 +155,11 @@ func (d *ipamd) kept(eni string) string {
 		return "is the trunk of pods with interfaces of their own"
 	case list[i].Primary:
 		return "is the instance's own"
+	}
+	for l := range d.system.allocs[d.node].Leases() {
+		if slices.ContainsFunc(list[i].Units, func(p netip.Prefix) bool { return p.Contains(l.Addr) }) {
+			return "has " + l.Addr.String() + ", a pod's address"
+		}
 	}
 	return ""
 }
