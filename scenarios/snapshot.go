@@ -116,6 +116,8 @@ type NodeState struct {
 	Resting []netip.Addr
 	// JournalLines is how many records the agent's journal has long after the end, 0 where nobody knows.
 	JournalLines int
+	// JournalLeases are the most leases that the node had since its journal was written anew: records of those that have gone may be in it.
+	JournalLeases int
 	// JournalPodSubnets are the ranges of pods that it names, where that is certain, and with which the agent's next life would begin.
 	JournalPodSubnets []netip.Prefix
 	// Warm is what the node keeps for pods to come; nil where the configuration promises nothing, or when there may not have been the

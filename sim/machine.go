@@ -270,7 +270,7 @@ func (m *machine) agentUp() {
 	m.saved = newSaved(records)
 	w.anew(func(t try) bool { return t.whose == m.name })
 	p := &process{m: m, ahead: m.clocks.ahead, spent: 1, agent: a, journal: j, planted: w.plantAgent(m.name, a),
-		goneAt: map[string]time.Duration{}, ended: map[uint64]ipam.Owner{}, ending: map[uint64]ipam.Owner{}, listing: listing{caused: true}, rewriting: rewriting{appended: len(records), lines: len(records), pools: countPools(records)}, recording: newRecording(records)}
+		goneAt: map[string]time.Duration{}, ended: map[uint64]ipam.Owner{}, ending: map[uint64]ipam.Owner{}, listing: listing{caused: true}, rewriting: rewriting{appended: len(records), lines: len(records), pools: countPools(records), leases: countLeases(records), most: countLeases(records)}, recording: newRecording(records)}
 	m.proc, m.alloc, m.ableAt = p, alloc, w.eng.Now()
 	p.client = w.cluster.NewStoreClient(m.name, p.fromStore)
 	p.feed = w.cluster.NewFeed(m.name, p.fromAPI)

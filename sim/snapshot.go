@@ -89,7 +89,7 @@ func (m *machine) state() scenarios.NodeState {
 		n.Resting = append(n.Resting, waiter.Waiting(m.name)...)
 	}
 	if m.w.lingered {
-		n.JournalLines = m.proc.lines
+		n.JournalLines, n.JournalLeases = m.proc.lines, m.proc.most
 		if m.saved.certain() {
 			n.JournalPodSubnets = slices.Clone(m.saved.pods)
 		}
