@@ -31,8 +31,10 @@ func TestPastForgotten(t *testing.T) {
 			s.Nodes[0].FormerPodSubnets = []netip.Prefix{former}
 			s.HeldIDs = append(s.HeldIDs, scenarios.HeldID{ID: 2, Name: "node-2", UID: "u2"})
 		}},
-		"a long journal":           {change: func(s *scenarios.Snapshot) { s.Nodes[0].JournalLines = linesMost + linesEach }},
-		"leases that have gone":    {change: func(s *scenarios.Snapshot) { s.Nodes[0].JournalLines, s.Nodes[0].JournalLeases = linesMost+2*linesEach, 2 }},
+		"a long journal": {change: func(s *scenarios.Snapshot) { s.Nodes[0].JournalLines = linesMost + linesEach }},
+		"leases that have gone": {change: func(s *scenarios.Snapshot) {
+			s.Nodes[0].JournalLines, s.Nodes[0].JournalLeases = linesMost+2*linesEach, 2
+		}},
 		"a journal that is longer": {change: func(s *scenarios.Snapshot) { s.Nodes[0].JournalLines = linesMost + linesEach + 1 }, broken: true},
 	} {
 		t.Run(name, func(t *testing.T) {
