@@ -396,12 +396,9 @@ func (p *process) withdraw(number uint64) {
 
 // forNobody reports whether the agent has been told that nobody waits any more for an ADD of this owner, all of whose plugins have ended.
 func (p *process) forNobody(owner ipam.Owner) bool {
-	if slices.ContainsFunc(p.open, func(r openRequest) bool { return r.adds && r.owner == owner }) || len(p.inbox) > 0 {
-		return false
-	}
 	for _, o := range p.ended { // in any order: one is enough
 		if o == owner {
-			return true
+			return len(p.inbox) == 0 && !slices.ContainsFunc(p.open, func(r openRequest) bool { return r.adds && r.owner == owner })
 		}
 	}
 	return false

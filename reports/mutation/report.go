@@ -203,7 +203,16 @@ func (t *Trial) writeText(w io.Writer) {
 	if t.Outcome == Survived {
 		fmt.Fprintf(w, ": %d random runs come by it; with it, %d runs or units of them differ", t.Runs, t.Differing)
 	}
-	fmt.Fprintf(w, "\n    - %s\n    + %s\n", strings.ReplaceAll(t.Before, "\n", "\n    - "), strings.ReplaceAll(t.After, "\n", "\n    + "))
+	fmt.Fprintf(w, "\n%s", t.difference("    "))
+}
+
+// difference is the fault as lines that go and lines that come, each behind an indent.
+func (m *Mutant) difference(indent string) string {
+	all := func(sign, text string) string {
+		sign = indent + sign
+		return sign + strings.ReplaceAll(text, "\n", "\n"+sign) + "\n"
+	}
+	return all("- ", m.Before) + all("+ ", m.After)
 }
 
 // WriteJSON writes the report for programs.

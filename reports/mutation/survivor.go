@@ -35,19 +35,17 @@ const titleMost = 60
 
 // survivor is the text about a fault that nothing told of.
 func (t *Trial) survivor(r *Report) string {
-	after, _, _ := strings.Cut(t.After, "\n")
-	if len(after) > titleMost {
-		after = strings.ToValidUTF8(after[:titleMost], "")
+	shown, without := t.After, ""
+	if shown == "" {
+		shown, without = t.Before, "without "
 	}
-	if after == "" {
-		after, _, _ = strings.Cut(t.Before, "\n")
-		after = "without " + strings.ToValidUTF8(after[:min(len(after), titleMost)], "")
-	}
+	shown, _, _ = strings.Cut(shown, "\n")
+	shown = strings.ToValidUTF8(shown[:min(len(shown), titleMost)], "")
 	var b strings.Builder
-	fmt.Fprintf(&b, "No law sees %s in %s: %s\n\n", t.Kind, t.Func, after)
+	fmt.Fprintf(&b, "No law sees %s in %s: %s%s\n\n", t.Kind, t.Func, without, shown)
 	fmt.Fprintf(&b, "With this fault %d runs or units of random runs differ, %d random runs come by it, and within %.0f s of processor time no law tells of it.\n\n",
 		t.Differing, t.Runs, r.BudgetSeconds)
-	fmt.Fprintf(&b, "%s:%d\n\n```diff\n- %s\n+ %s\n```\n\n", t.File, t.Line, strings.ReplaceAll(t.Before, "\n", "\n- "), strings.ReplaceAll(t.After, "\n", "\n+ "))
+	fmt.Fprintf(&b, "%s:%d\n\n```diff\n%s```\n\n", t.File, t.Line, t.difference(""))
 	fmt.Fprintf(&b, "Try it again:\n\n    go run ./reports/mutation/mutate --only %q --budget %.0fs\n", fmt.Sprintf("%s:%d:%d %s", t.File, t.Line, t.Column, t.Kind), r.BudgetSeconds)
 	b.WriteString("\nWhat is missing is a law that judges what this changes, or a scenario in which it matters; where nothing that a user could want hangs on it, the code is more than is needed.\n")
 	return b.String()
