@@ -94,11 +94,12 @@ type machine struct {
 // recordTime is ample for an agent's start and the dumps of a large node.
 const recordTime = 10 * time.Minute
 
-// given reports whether the management addresses of a machine with this number were given to another one.
+// given reports whether a management address of a machine with this number was given to another one. Without changes of such addresses no two
+// machines have one, and nobody is asked.
 func (w *World) given(number uint32) bool {
 	for k := range w.s.Topology.HostIPs {
 		addr := w.s.Management(number, k).Addr()
-		if slices.ContainsFunc(w.order, func(m *machine) bool { return slices.Contains(m.management, addr) }) {
+		if slices.ContainsFunc(w.regiven, func(m *machine) bool { return slices.Contains(m.management, addr) }) {
 			return true
 		}
 	}

@@ -154,7 +154,8 @@ func (st stage) Remove(_ context.Context, name string) error {
 	m := st.machines[name]
 	m.powerOff()
 	m.gone = true
-	st.order = slices.DeleteFunc(st.order, func(x *machine) bool { return x == m })
+	is := func(x *machine) bool { return x == m }
+	st.order, st.regiven = slices.DeleteFunc(st.order, is), slices.DeleteFunc(st.regiven, is)
 	if err := st.cluster.RemoveNode(name); err != nil {
 		return err
 	}
@@ -231,6 +232,9 @@ func (st stage) SetAddress(_ context.Context, node string, a netip.Prefix) error
 // them as soon as there is one.
 func (st stage) SetManagement(_ context.Context, node string, addrs []netip.Addr) error {
 	m := st.machines[node]
+	if !slices.Contains(st.regiven, m) {
+		st.regiven = append(st.regiven, m)
+	}
 	m.setManagement(slices.Clone(addrs))
 	m.tellAddresses()
 	if m.proc != nil {

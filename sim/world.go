@@ -39,7 +39,9 @@ type World struct {
 	// order holds the machines in the order in which they joined; machines that are gone leave it.
 	order        []*machine
 	machinesMade uint32
-	pids         uint32
+	// regiven are the machines whose management addresses were changed.
+	regiven []*machine
+	pids    uint32
 
 	agentConfig agent.Config
 	// shared is what all agents want alike of each node.
