@@ -16,6 +16,8 @@ type listing struct {
 	// watchedAt is when the last watch was asked for; watching: it has been answered, or has told something, and nothing has ended it.
 	watchedAt time.Duration
 	watching  bool
+	// answered: the last watch has been answered, if only with a refusal.
+	answered bool
 	// unsure: a request had no answer in this life, so that what stands in the store may be changed late by it.
 	unsure bool
 	// identity is the store's data by the last answer; marked: that it is complete has been told.
@@ -33,6 +35,7 @@ func (p *process) heardOfStore(ev agent.Event) {
 	l := &p.listing
 	switch e := ev.(type) {
 	case agent.StoreReply:
+		l.answered = l.answered || e.ID == p.watch
 		asked := p.storeRequest
 		known := l.identity
 		switch {
@@ -110,7 +113,7 @@ func (p *process) needless(r agent.StoreRequest) {
 		if l.watching {
 			tell("a watch of the store", "is begun while another one goes on")
 		}
-		l.watching, l.watchedAt = false, now
+		l.watching, l.answered, l.watchedAt = false, false, now
 	case agent.StoreCreate, agent.StoreUpdate:
 		if r.Key == nodeid.KeyAssumed {
 			p.untimely(tell)

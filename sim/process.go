@@ -105,13 +105,15 @@ type process struct {
 	inVain    wakesInVain
 	lease     leaseLook
 	unlisted  unlisted
+	known     acquaintance
 	// vppTold: the agent has been told that there is a VPP.
 	vppTold bool
 	turns   turns
 	// offline: the connection to VPP was given up, as it did not answer.
 	offline bool
 	writing
-	retries retries
+	retries  retries
+	refusing refusing
 	// witnessedState is what the run's witness was told last.
 	witnessedState string
 	// lastDue is what the agent had to do when it was asked last; stepped: it has had an event since.
@@ -140,6 +142,7 @@ func (p *process) step(ev agent.Event) {
 		p.inbox = append(p.inbox, heard{ev, p.m.w.eng.Now()})
 		p.excuseAll()
 		p.unsaved.waits = false
+		p.refusing.vague = true
 		return
 	}
 	switch e := ev.(type) {
@@ -163,6 +166,7 @@ func (p *process) step(ev agent.Event) {
 		}
 	}
 	p.heardOfStore(ev)
+	p.known.heard(p, ev)
 	p.made.heard(p, ev)
 	p.tried(ev)
 	p.answered(ev)
@@ -250,6 +254,7 @@ func (p *process) perform(e agent.Effect) bool {
 	case agent.Log:
 		w.log(p.m, e)
 	case agent.ListNodes:
+		p.known.asks(p)
 		p.feed.Nodes.Relist()
 	case agent.NodeAddress:
 	default:

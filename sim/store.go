@@ -20,6 +20,7 @@ func (p *process) store(r agent.StoreRequest) {
 	w := p.m.w
 	r = p.m.toStore(r)
 	p.needless(r)
+	p.refusing.asks(p)
 	p.askedOf = p.listing.identity
 	switch r.Op {
 	case agent.StoreWatch:

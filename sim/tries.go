@@ -82,6 +82,7 @@ func (p *process) tried(ev agent.Event) {
 			delete(w.vain, t)
 		}
 		p.conflicted(ev)
+		p.refusing.heard(p, ev)
 	case agent.Called:
 		p.triedCall(ev.Result)
 	case agent.Persisted:
@@ -170,4 +171,33 @@ func (p *process) conflicted(ev agent.StoreReply) {
 		delete(w.vain, of(p.conflict))
 	}
 	p.conflict = c
+}
+
+// refusing is a store that has refused what an agent has asked for since it granted something last.
+type refusing struct {
+	// times are the refusals in a row, the last one at at.
+	times uint32
+	at    time.Duration
+	// vague: something else may have kept the agent from asking again in its time.
+	vague bool
+}
+
+// heard notes what the store has answered, before the agent learns of it.
+func (s *refusing) heard(p *process, ev agent.StoreReply) {
+	switch {
+	case ev.ID != p.watch && ev.ID != p.storeRequest.ID: // given up
+	case ev.Err == agent.StoreUnavailable:
+		s.times, s.at = s.times+1, p.m.w.eng.Now()
+	case ev.ID != p.watch:
+		*s = refusing{}
+	}
+}
+
+// asks tells of a request behind a refusal, after how long a pause. What had no answer was given up in between, and counts as a refusal that nobody sees.
+func (s *refusing) asks(p *process) {
+	now := p.m.w.eng.Now()
+	s.vague = s.vague || p.storeAsked != 0 || p.watch != 0 && !p.listing.answered && now-p.listing.watchedAt >= storeGivesUp
+	if s.times > 0 && !s.vague {
+		p.m.w.emit(scenarios.Fact{Kind: scenarios.FactRetried, Node: p.m.name, Text: scenarios.TriedStore, Broken: "what the store is asked", Number: s.times, Rest: now - s.at})
+	}
 }

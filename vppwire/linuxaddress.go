@@ -57,7 +57,8 @@ func (o LinuxAddress) delete(_ *Session, r *request) bool {
 	return true
 }
 
-// left: with its last address a link loses its routes and everybody it knows (Linux, fib_disable_ip).
+// left: with its last address a link loses its routes and everybody it knows (Linux, fib_disable_ip). What goes anyway need not be looked for: Linux says
+// of it that it is gone.
 func (o LinuxAddress) left(s *Session) {
 	k := linkKey(o.Netns, o.Link)
 	m := s.find(s.ident(&k))
@@ -65,7 +66,7 @@ func (o LinuxAddress) left(s *Session) {
 		return
 	}
 	for a := s.at(m).firstAttr; a != 0; a = s.at(a).nextAttr {
-		if e := s.at(a); e.have() != nil && (e.kind == KindLinuxRoute || e.kind == KindLinuxNeighbor) {
+		if e := s.at(a); e.want() != nil && e.have() != nil {
 			s.doubtObject(o)
 			return
 		}

@@ -1,6 +1,10 @@
 package check
 
-import "github.com/vppdrill/vppdrill/scenarios"
+import (
+	"strings"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
 
 const checkTellsName = "check-tells"
 
@@ -15,6 +19,9 @@ func checkTells() scenarios.Law {
 		Watch: func() scenarios.Watcher { return &checkWatcher{} },
 	}
 }
+
+// leftOver ends a refusal where there is more than there should be. That stops no packet.
+const leftOver = "something is left over"
 
 // checkWatcher counts answers.
 type checkWatcher struct{ answers int64 }
@@ -33,6 +40,8 @@ func (w *checkWatcher) Observe(f *scenarios.Fact) error {
 	switch {
 	case f.Broken != "" && f.Number == 0:
 		return broken(checkTellsName, f.At, f.Node, "%s succeeded although %s; the agent's answer looks at less than what is broken", about, f.Broken)
+	case f.Broken != "" && strings.HasSuffix(f.Text, leftOver):
+		return broken(checkTellsName, f.At, f.Node, "%s failed with %q although %s: look at what words it", about, f.Text, f.Broken)
 	case f.Broken == "" && f.Number != 0:
 		return broken(checkTellsName, f.At, f.Node, "%s failed with code %d (%s) although %s", about, f.Number, f.Text, whole)
 	}

@@ -73,6 +73,8 @@ func untrue(text string, h *scenarios.Holding) string {
 	case pool == ofItsNode: // of which a node may have taken nothing
 	case none && said[9] == noPodCIDR && !h.SawNode:
 		return "its agent has not been told of that object"
+	case none && said[9] == "":
+		return "that does not say what the node waits for"
 	case none && len(blocks) > 0:
 		return "it gives addresses from " + blocks[0].String()
 	case none:

@@ -38,10 +38,11 @@ func TestRefusalsTrue(t *testing.T) {
 		{"pool default: no address is free", edge, true},
 		{"pool of its CiliumNode: no address is free", scenarios.Holding{}, false},
 		{"pool 10.1.1.0/28 with 12 addresses: no address is free", scenarios.Holding{}, true},
-		{"node holds no block", scenarios.Holding{}, false},
+		{"node holds no block", scenarios.Holding{}, true},
+		{"node holds no block: the blocks are not published yet", scenarios.Holding{}, false},
 		{"node holds no block: the Node object has no pod CIDR", scenarios.Holding{SawNode: true}, false},
 		{"node holds no block: the Node object has no pod CIDR", scenarios.Holding{}, true},
-		{"node holds no block", one, true},
+		{"node holds no block: the blocks are not published yet", one, true},
 		{"no address is free", one, true},
 	} {
 		f := scenarios.Fact{Kind: scenarios.FactRefused, Text: tc.text, Exhausted: true, Holding: &tc.h}

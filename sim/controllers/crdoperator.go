@@ -306,6 +306,7 @@ func (o *crdOperator) write(a cilium.Action) {
 	o.asked++
 	o.writing[a.Node] = true
 	version := a.Resource.Metadata
+	o.judgeMarks(a.Node, ciliumNode(r), a.Resource)
 	call := &cluster.ResourceCall{API: o.env.Cluster.API, What: "operator writes " + a.Node,
 		Act: updateResource(&cluster.Resource{Meta: r.Meta, Value: a.Resource}),
 		Then: func(x cluster.Object, err error) {

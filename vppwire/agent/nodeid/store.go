@@ -228,9 +228,9 @@ func (m *Machine) watchReplied(e StoreReply) {
 		s.watchConfirmed, s.watchDeadline = true, time.Time{}
 		v.stale = v.stale || v.other(e.Store)
 	case Compacted:
-		s.watch, s.watchDeadline, v.stale = 0, time.Time{}, true
+		m.storeWatchLost(e.ID)
 	default:
-		s.watch, s.watchDeadline = 0, time.Time{}
+		m.storeWatchLost(e.ID)
 		m.storeUnknown(Request{})
 	}
 	m.changed |= WantsAct
