@@ -146,7 +146,7 @@ func (d *ipamd) kept(eni string) string {
 	if cloud == nil {
 		return ""
 	}
-	list := cloud.Metadata(d.system.env.now())
+	list := cloud.Metadata(d.system.env.now().Add(time.Hour)) // as it is now, past the lag
 	i := slices.IndexFunc(list, func(e ec2.ENI) bool { return e.ID == eni })
 	switch {
 	case i < 0:
