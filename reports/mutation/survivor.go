@@ -42,7 +42,7 @@ func (t *Trial) survivor(r *Report) string {
 	shown, _, _ = strings.Cut(shown, "\n")
 	shown = strings.ToValidUTF8(shown[:min(len(shown), titleMost)], "")
 	var b strings.Builder
-	fmt.Fprintf(&b, "No law sees %s in %s: %s%s\n\n", t.Kind, t.Func, without, shown)
+	fmt.Fprintf(&b, "No law sees %s in %s of %s: %s%s\n\n", t.Kind, t.Func, t.File, without, shown)
 	fmt.Fprintf(&b, "With this fault %d runs or units of random runs differ, %d random runs come by it, and within %.0f s of processor time no law tells of it.\n\n",
 		t.Differing, t.Runs, r.BudgetSeconds)
 	fmt.Fprintf(&b, "%s:%d\n\n```diff\n%s```\n\n", t.File, t.Line, t.difference(""))

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"io"
+	"maps"
 	"slices"
 	"testing"
 
@@ -144,6 +145,13 @@ func (d *memoryDisk) rename(from, to string) error {
 	return nil
 }
 
+func (d *memoryDisk) exists(path string) (bool, error) {
+	if d.fails("exists") {
+		return false, errDisk
+	}
+	return d.names[path] != nil, nil
+}
+
 // rechristen gives a file a name that is safe when the folder is synced.
 func (d *memoryDisk) rechristen(path string, n *inode) {
 	d.names[path] = n
@@ -175,10 +183,8 @@ func (d *memoryDisk) cut() {
 		d.pending = nil
 	}
 	d.names = clone(d.safe)
-	for _, name := range []string{"folder/journal", "folder/journal.new"} {
-		if n := d.names[name]; n != nil {
-			n.cut(d.chooser)
-		}
+	for _, name := range slices.Sorted(maps.Keys(d.names)) {
+		d.names[name].cut(d.chooser)
 	}
 }
 

@@ -15,6 +15,8 @@ type disk interface {
 	open(path string) (file, error)
 	create(path string) (file, error)
 	rename(from, to string) error
+	// exists reports whether a name is taken.
+	exists(path string) (bool, error)
 	// syncFolder makes names in the file's folder durable.
 	syncFolder(path string) error
 }
@@ -37,12 +39,12 @@ const newSuffix = ".new"
 
 // replace makes the file at path hold exactly data, durably and at once: after a crash it is the old one or the new one. It
 // returns the new one. After an error either may be there.
-func replace(d disk, path string, data []byte) (file, error) {
+func replace(d disk, path string, data io.Reader) (file, error) {
 	f, err := d.create(path + newSuffix)
 	if err != nil {
 		return nil, err
 	}
-	_, err = f.WriteAt(data, 0)
+	_, err = io.Copy(io.NewOffsetWriter(f, 0), data)
 	if err == nil {
 		err = f.Sync()
 	}
@@ -65,6 +67,14 @@ func (realDisk) create(path string) (file, error) {
 	return openFile(path, os.O_CREATE|os.O_TRUNC|os.O_RDWR)
 }
 func (realDisk) rename(from, to string) error { return os.Rename(from, to) }
+
+func (realDisk) exists(path string) (bool, error) {
+	_, err := os.Lstat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
 
 func openFile(path string, flags int) (file, error) {
 	f, err := os.OpenFile(path, flags, 0o600)

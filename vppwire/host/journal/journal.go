@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -154,7 +155,7 @@ func (j *Journal) settle(take func(*agent.History)) error {
 	j.size = c.whole
 	j.found = Found{Frames: c.frames, Bytes: c.whole, Cut: size - c.whole, Damage: c.damage, Unknown: c.unknown}
 	if c.damage != nil {
-		if j.found.Quarantine, err = quarantine(j.path, io.NewSectionReader(j.file, 0, size)); err != nil {
+		if j.found.Quarantine, err = quarantine(j.disk, j.path, io.NewSectionReader(j.file, 0, size)); err != nil {
 			return fmt.Errorf("damaged, and no copy can be made: %w", err)
 		}
 	}
@@ -170,19 +171,22 @@ func (j *Journal) settle(take func(*agent.History)) error {
 // quarantinesMost bounds how many damaged files may lie about before somebody has to look at them.
 const quarantinesMost = 1000
 
-// quarantine keeps the bytes of a damaged file under the first free name and returns that.
-func quarantine(path string, data io.Reader) (string, error) {
+// quarantine keeps the bytes of a damaged file under the first free name, durably, and returns that.
+func quarantine(d disk, path string, data io.Reader) (string, error) {
 	for n := 1; n <= quarantinesMost; n++ {
 		name := path + ".damaged-" + strconv.Itoa(n)
-		f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-		if errors.Is(err, os.ErrExist) {
-			continue
-		}
+		taken, err := d.exists(name)
 		if err != nil {
 			return "", err
 		}
-		_, err = io.Copy(f, data)
-		return name, errors.Join(err, f.Sync(), f.Close())
+		if taken {
+			continue
+		}
+		f, err := replace(d, name, data)
+		if err != nil {
+			return "", err
+		}
+		return name, f.Close()
 	}
 	return "", fmt.Errorf("%d damaged files are there already", quarantinesMost)
 }
@@ -348,7 +352,7 @@ func (j *Journal) rewrite(batch []write) error {
 			}
 		}
 	}
-	f, err := replace(j.disk, j.path, j.buf)
+	f, err := replace(j.disk, j.path, bytes.NewReader(j.buf))
 	if err != nil {
 		return err
 	}
