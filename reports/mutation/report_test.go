@@ -49,7 +49,7 @@ func TestWriteSurvivors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = "No law sees wrong-key in Ledger.pick of ipam/ledger.go: a[y]\n\n" +
+	const want = "No law sees wrong-key in Ledger.pick of ipam/a.go: a[y]\n\n" +
 		"With this fault 2 runs or units of random runs differ, 7 random runs come by it, and within 60 s of processor time no law tells of it.\n\n" +
 		"ipam/a.go:5\n\n```diff\n- a[x]\n- b()\n+ a[y]\n+ b()\n```\n\n" +
 		"Try it again:\n\n    go run ./reports/mutation/mutate --only \"ipam/a.go:5:2 wrong-key\" --budget 60s\n"
