@@ -23,6 +23,7 @@ type hearing struct {
 	ranges []nodeipam.ClusterCIDR
 	// bare counts nodes without pod CIDRs.
 	bare int
+	turns
 }
 
 // heard is one Node object, as the controller knows it.
@@ -149,6 +150,11 @@ func (h *hearing) see(k *nodeipam.KubeNode, news bool) {
 		h.bare--
 	}
 	n.KubeNode = *k
+	for _, text := range k.PodCIDRs {
+		if p, err := netip.ParsePrefix(text); err == nil {
+			h.turns.had(p)
+		}
+	}
 }
 
 func version(k *nodeipam.KubeNode) int64 {
@@ -254,6 +260,9 @@ func (h *hearing) asks(e nodeipam.Effect) (name, why string) {
 	n.asking++
 	switch e := e.(type) {
 	case nodeipam.PatchNodeCIDRs:
+		if h.ranged() && why == "" && !slices.Equal(n.picked, e.CIDRs) {
+			why = h.outOfTurn(e.CIDRs)
+		}
 		n.picked = e.CIDRs
 		delete(n.told, cidrNotAvailable)
 	case nodeipam.GetAliases:

@@ -35,6 +35,7 @@ type operator struct {
 	ready    bool // ledger and resources have been read
 	ledger   bool
 	entered  entered
+	turns    turns
 	views    map[string]*cluster.Resource
 	gone     map[string]string // incarnations of deleted resources, by name and UID
 	queue    []string
@@ -152,6 +153,7 @@ func (o *operator) restore(r agent.StoreReply) {
 		} else {
 			stray = stray[:0]
 			o.entered.add(c)
+			o.turns.had(c.CIDR)
 		}
 	}
 	o.strike(stray)
@@ -330,7 +332,16 @@ func (o *operator) append(entries []cilium.Claim, then func()) {
 		return
 	}
 	c := entries[0]
-	if why := o.entered.needless(c, o.shows(c.Node, c.CIDR)); why != "" {
+	shown := o.shows(c.Node, c.CIDR)
+	why := o.entered.needless(c, shown)
+	switch _, held := o.entered[holding{c.Pool, c.CIDR}]; {
+	case why != "" || c.Op != cilium.OpClaim || held:
+	case shown:
+		o.turns.had(c.CIDR)
+	default:
+		why = o.outOfTurn(c)
+	}
+	if why != "" {
 		node, _, _ := strings.Cut(c.Node, "/")
 		o.env.needless(node, o.name+": the ledger's entry "+c.String(), why)
 	}

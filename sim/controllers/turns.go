@@ -1,0 +1,61 @@
+package controllers
+
+import (
+	"fmt"
+	"net/netip"
+
+	"github.com/vppdrill/vppdrill/ipam/cilium"
+	"github.com/vppdrill/vppdrill/scenarios/blockranges"
+)
+
+// turns are the pod CIDRs that a life of a controller has given, and all that it knows somebody to have had. A range is gone round: a block is given
+// again only when no other is left that has been nobody's all the time (Kubernetes' CidrSet, nextCandidate, which Cilium has too).
+type turns struct {
+	given map[netip.Prefix]bool
+	taken []netip.Prefix
+}
+
+// had notes the pod CIDRs of a node.
+func (t *turns) had(cidrs ...netip.Prefix) { t.taken = append(t.taken, cidrs...) }
+
+// gives notes that a block of a range is given, and says why it is another's turn, "" where it is not. Beside what was taken, others may be out of bounds.
+func (t *turns) gives(p, of netip.Prefix, bounds func(taken []netip.Prefix) []netip.Prefix) string {
+	if t.given == nil {
+		t.given = map[netip.Prefix]bool{}
+	}
+	if !t.given[p] {
+		t.given[p] = true
+		t.had(p)
+		return ""
+	}
+	if left := blockranges.Left(of, p.Bits(), bounds(t.taken)); left > 0 {
+		return fmt.Sprintf("gives %s again, which was another node's, where %d blocks of %s have been nobody's yet", p, left, of)
+	}
+	return ""
+}
+
+// outOfTurn says why CIDRs are not a node's yet, "" where they may be.
+func (h *hearing) outOfTurn(cidrs []netip.Prefix) (why string) {
+	for _, p := range cidrs {
+		for _, c := range h.ranges {
+			for _, r := range [...]netip.Prefix{c.IPv4, c.IPv6} {
+				if r.IsValid() && r.Overlaps(p) {
+					if is := h.turns.gives(p, r, h.c.system.ranges.WithServices); is != "" {
+						why = is
+					}
+				}
+			}
+		}
+	}
+	return why
+}
+
+// outOfTurn says why a claim of a CIDR for a node is another's turn, "" where it may be.
+func (o *operator) outOfTurn(c cilium.Claim) string {
+	for _, r := range o.system.ranges {
+		if r.Overlaps(c.CIDR) {
+			return o.turns.gives(c.CIDR, r, func(taken []netip.Prefix) []netip.Prefix { return taken })
+		}
+	}
+	return ""
+}
