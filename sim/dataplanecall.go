@@ -26,6 +26,7 @@ func (p *process) callDataplane(c vppwire.Call) {
 	if p.disconnected() {
 		return // the agent will hear of it next
 	}
+	p.legible(c)
 	p.looks(c)
 	if !w.faulty() {
 		if p.burst > 0 {

@@ -5,7 +5,7 @@ import "github.com/vppdrill/vppdrill/scenarios"
 const writtenIsReadName = "written-is-read"
 
 // writtenIsRead: what a program has written for its next life, for its like, or for whoever takes over from it, is taken as it stands: an agent's journal and its keys in the store,
-// a controller's ledger of blocks. What is refused was written wrong, or is read wrong, and whoever reads goes on without it.
+// a controller's ledger of blocks, the text of a call. What is refused was written wrong, or is read wrong, and whoever reads goes on without it.
 //
 // A ledger in a store that has lost its data may get an entry from a leader that does not lead any more: it is struck out, and right so. A
 // snapshot has no history.
