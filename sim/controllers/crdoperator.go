@@ -28,6 +28,8 @@ type crdOperator struct {
 	// writing are nodes whose resource is being written.
 	writing map[string]bool
 	asked   int
+	// usedAt is when an address was a pod's last, by what the operator was told.
+	usedAt map[netip.Addr]time.Duration
 	// relisted: EC2 was asked again behind the start.
 	relisted bool
 }
@@ -36,7 +38,7 @@ func newCRDOperator(s *crdSystem, l *leader) *crdOperator {
 	c := s.env.Plan.Cilium
 	core, err := cilium.NewOperator(cilium.OperatorConfig{ReleaseExcessIPs: !c.KeepExcess, ReleaseDelay: c.ReleaseDelay})
 	Accept(l.name, err)
-	o := &crdOperator{leader: l, system: s, core: core, views: make(map[string]*cluster.Resource), unlisted: make(map[string]bool), writing: make(map[string]bool)}
+	o := &crdOperator{leader: l, system: s, core: core, views: make(map[string]*cluster.Resource), unlisted: make(map[string]bool), writing: make(map[string]bool), usedAt: make(map[netip.Addr]time.Duration)}
 	o.feed = s.env.Cluster.API.NewInformer(cluster.InformerConfig{Name: "operator", At: o.at, Kind: cluster.KindResource, Handler: o})
 	return o
 }
@@ -117,6 +119,9 @@ func (o *crdOperator) see(r *cluster.Resource) {
 		return
 	}
 	o.views[r.Name] = r
+	if old != nil {
+		o.noteUsed(ciliumNode(old))
+	}
 	actions, err := o.core.Update(o.now(), ciliumNode(r))
 	if err != nil {
 		o.env.Note(o.name, err.Error())
