@@ -114,8 +114,9 @@ type process struct {
 	// offline: the connection to VPP was given up, as it did not answer.
 	offline bool
 	writing
-	retries  retries
-	refusing refusing
+	retries   retries
+	refusing  refusing
+	halfGiven halfGiven
 	// witnessedState is what the run's witness was told last.
 	witnessedState string
 	// lastDue is what the agent had to do when it was asked last; stepped: it has had an event since.
@@ -176,7 +177,9 @@ func (p *process) step(ev agent.Event) {
 	notices, orphaned := p.notices(ev), p.unlisted.heard(p, ev)
 	p.stepped = true
 	p.m.w.stepping = p.m.name
+	free := p.halfGiven.before(p, ev)
 	effects := p.thorough(p.stepAgent(ev))
+	p.halfGiven.after(p, free, effects)
 	p.m.w.stepping = ""
 	p.vainly(ev, effects)
 	p.retried(ev, effects)
