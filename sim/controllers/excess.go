@@ -11,7 +11,7 @@ import (
 
 // noteUsed notes which addresses a node's pods have by what the operator has been told.
 func (o *crdOperator) noteUsed(n *cilium.CiliumNode) {
-	for ip := range n.Status.IPAM.Used {
+	for ip := range n.Status.IPAM.Used { //vppdrill:unordered each is noted by itself
 		o.usedAt[ip] = o.env.Clock.Now()
 	}
 }
@@ -36,7 +36,7 @@ func (o *crdOperator) judgeMarks(node string, before, after *cilium.CiliumNode) 
 		}
 	}
 	unused, left := map[string]int{}, map[string]int{}
-	for ip, a := range before.Spec.IPAM.Pool {
+	for ip, a := range before.Spec.IPAM.Pool { //vppdrill:unordered counts
 		_, used := before.Status.IPAM.Used[ip]
 		if _, stays := after.Spec.IPAM.Pool[ip]; used || !stays || states[ip] != "" || before.Status.ENI.ENIs[a.Resource].IP == ip {
 			continue
