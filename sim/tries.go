@@ -184,8 +184,14 @@ type refusing struct {
 
 // heard notes what the store has answered, before the agent learns of it.
 func (s *refusing) heard(p *process, ev agent.StoreReply) {
+	asked := p.storeAskedAt
+	if ev.ID == p.watch {
+		asked = p.listing.watchedAt
+	}
 	switch {
 	case ev.ID != p.watch && ev.ID != p.storeRequest.ID: // given up
+	case p.m.w.eng.Now()-asked >= storeGivesUp:
+		s.vague = true // it may have been given up before, or at this instant
 	case ev.Err == agent.StoreUnavailable:
 		s.times, s.at = s.times+1, p.m.w.eng.Now()
 	case ev.ID != p.watch:

@@ -56,6 +56,9 @@ func (s *Session) Feed(now time.Time, r Result) {
 		if b, ok := s.call.obj.(bringing); ok {
 			s.brought(b.brings())
 		}
+		if a, ok := s.call.obj.(arriving); ok {
+			a.arrived(s)
+		}
 	case s.call.verb == VerbDelete && (errors.Is(r.Err, ErrLinuxMissing) || errors.Is(r.Err, ErrNoNamespace)):
 		s.forgetFailure(n)
 		s.forget(n) // gone is gone

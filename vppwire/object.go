@@ -50,6 +50,9 @@ type lapsing interface {
 // bringing is an object that comes with another one, which nobody has to create.
 type bringing interface{ brings() Object }
 
+// arriving is an object whose creation leaves something that is not wanted so; the Session is told behind it.
+type arriving interface{ arrived(s *Session) }
+
 // leaving is an object whose deletion may take others along that do not hang on it: left looks at them again.
 type leaving interface{ left(s *Session) }
 

@@ -18,6 +18,9 @@ type LinkDel struct{ Netns, Name string }
 func (VethAdd) linuxOp() {}
 func (LinkDel) linuxOp() {}
 
+// ethernetMTU is that of a new pair, in bytes (Linux, ETH_DATA_LEN).
+const ethernetMTU = 1500
+
 // Key implements Object.
 func (o Veth) Key() Key { return Key{Kind: KindVeth, Name: o.Device} }
 
@@ -54,6 +57,15 @@ func (o Veth) outlivedBy() Key { return AFPacket{Device: o.Device}.Key() }
 
 func (o Veth) takes() [2]Key {
 	return [2]Key{linkKey("", o.Device), linkKey(o.PeerNetns, o.Peer)}
+}
+
+// arrived: a new pair is down. Its host end comes up with the AF_PACKET interface on it, where
+// that comes first.
+func (o Veth) arrived(s *Session) {
+	k := linkKey("", o.Device)
+	if n := s.find(s.ident(&k)); n != 0 && s.at(n).have() == nil {
+		s.down[s.ident(&k)] = LinkState{Name: o.Device, MTU: ethernetMTU}
+	}
 }
 
 func (o Veth) create(_ *Session, r *request, _ Object) {
