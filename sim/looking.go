@@ -136,7 +136,10 @@ func (p *process) looks(c vppwire.Call) {
 
 // needless says why a dump can show nothing new, "" where it may. Leases of DHCP clients are looked at when it is time.
 func (l *looking) needless(m *machine, c vppwire.Call, text string) string {
-	if c.Name() == "dhcp_client_dump" {
+	if c.Name() == leaseDump {
+		if m.w.dhcp == nil && !l.caused && !m.crowded() {
+			return "asks what DHCP clients have leased, and none is configured"
+		}
 		return ""
 	}
 	if l.shown[text] && !l.mixed && !m.crowded() { // one that is short of room looks whether there is some now
