@@ -20,10 +20,14 @@ import (
 // milliseconds, a dump of a node with thousands of pods a second.
 const stallMost = 15 * time.Second
 
-// stallWatch finds a step that never ends. Nothing can end it from outside, as it does not return: the program says where it is, and ends.
+// growthMost is by how many bytes what is in use may grow in one event, beyond twice what was in use before it.
+const growthMost = 1 << 30
+
+// stallWatch finds a step that never ends, or that takes all memory before it could. Nothing can end it from outside, as it does not return: the program says where it is, and ends.
 type stallWatch struct {
-	// spent is this process's processor time, stacks what its goroutines do, exit ends it.
+	// spent is this process's processor time, heap how many bytes live, stacks what its goroutines do, exit ends it.
 	spent  func() time.Duration
+	heap   func() uint64
 	stacks func() string
 	exit   func(code int)
 	seen   map[*running]stalled
@@ -33,22 +37,26 @@ type stallWatch struct {
 type stalled struct {
 	events int64
 	since  time.Duration
+	heap   uint64
 }
 
 func newStallWatch() stallWatch {
-	return stallWatch{spent: processorTime, stacks: allStacks, exit: os.Exit, seen: map[*running]stalled{}}
+	return stallWatch{spent: processorTime, heap: liveBytes, stacks: allStacks, exit: os.Exit, seen: map[*running]stalled{}}
 }
 
 // look is what there is to say of the runs under way, "" nearly always.
 func (w *stallWatch) look(runs []*running) string {
-	now := w.spent()
+	now, heap := w.spent(), w.heap()
 	var still []*running
+	took := ""
 	for _, r := range runs {
 		s, known := w.seen[r]
 		if n := r.events.Load(); !known || s.events != n {
-			w.seen[r] = stalled{n, now}
+			w.seen[r] = stalled{n, now, heap}
 		} else if now-s.since >= stallMost*time.Duration(len(runs)) {
-			still = append(still, r)
+			still, took = append(still, r), fmt.Sprintf("%s of processor time", stallMost)
+		} else if heap > 2*s.heap+growthMost {
+			still, took = append(still, r), fmt.Sprintf("%d MiB of memory", (heap-s.heap)>>20)
 		}
 	}
 	maps.DeleteFunc(w.seen, func(r *running, _ stalled) bool { return !slices.Contains(runs, r) })
@@ -60,8 +68,8 @@ func (w *stallWatch) look(runs []*running) string {
 	if where == "" {
 		return ""
 	}
-	return fmt.Sprintf("%s: a step does not end: it has taken %s of processor time and is in %s: look at what its loop waits for",
-		still[0].where(), stallMost, where)
+	return fmt.Sprintf("%s: a step does not end: it has taken %s and is in %s: look at what its loop waits for",
+		still[0].where(), took, where)
 }
 
 // frame is a line of a stack with a function of this module, and the file behind it.

@@ -20,23 +20,27 @@ func TestStall(t *testing.T) {
 		name, stacks string
 		events       int64 // that come between the looks
 		passes       time.Duration
+		grows        uint64 // bytes
 		want         string
 	}{
-		{"hangs", law + "\n" + product, 0, stallMost, "r: a step does not end: it has taken 15s of processor time and is in ipam/space.(*queue).pop (queue.go:12), called by vppwire/agent.(*Agent).Step (agent.go:90)"},
-		{"has not had its time", product, 0, stallMost - 1, ""},
-		{"goes on", product, 64, stallMost, ""},
-		{"a law takes its time", law, 0, stallMost, ""},
-		{"a program beside runs", other, 0, stallMost, ""},
+		{"hangs", law + "\n" + product, 0, stallMost, 0, "r: a step does not end: it has taken 15s of processor time and is in ipam/space.(*queue).pop (queue.go:12), called by vppwire/agent.(*Agent).Step (agent.go:90)"},
+		{"takes all memory", product, 0, 1, 3 << 30, "r: a step does not end: it has taken 3072 MiB of memory and is in ipam/space.(*queue).pop (queue.go:12), called by "},
+		{"has not had its time", product, 0, stallMost - 1, growthMost, ""},
+		{"goes on", product, 64, stallMost, 2 * growthMost, ""},
+		{"a law takes its time", law, 0, stallMost, 2 * growthMost, ""},
+		{"a program beside runs", other, 0, stallMost, 2 * growthMost, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var spent time.Duration
-			w := stallWatch{spent: func() time.Duration { return spent }, stacks: func() string { return tc.stacks }, seen: map[*running]stalled{}}
+			var heap uint64
+			w := stallWatch{spent: func() time.Duration { return spent }, heap: func() uint64 { return heap }, stacks: func() string { return tc.stacks }, seen: map[*running]stalled{}}
 			r := &running{name: "r"}
 			if said := w.look([]*running{r}); said != "" {
 				t.Fatalf("said at once: %s", said)
 			}
 			r.events.Add(tc.events)
 			spent += tc.passes
+			heap += tc.grows
 			if said := w.look([]*running{r}); !strings.HasPrefix(said, tc.want) || (said == "") != (tc.want == "") {
 				t.Errorf("said  %q\nwants %q", said, tc.want)
 			}
