@@ -2,9 +2,11 @@ package check
 
 import (
 	"cmp"
+	"iter"
 	"net/netip"
 	"slices"
 
+	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
@@ -48,8 +50,8 @@ func checkNodeIDs(s scenarios.Snapshot) (occasions int64, err error) {
 			}
 			ids[n.ID] = n.Name
 		}
-		for j := range n.Blocks {
-			sets[0].ranges.list = append(sets[0].ranges.list, nodeRange{n.Blocks[j].Prefix, n.Name})
+		for p := range widest(n.Blocks) {
+			sets[0].ranges.list = append(sets[0].ranges.list, nodeRange{p, n.Name})
 		}
 		if n.HostSubnet.IsValid() {
 			sets[1].ranges.list = append(sets[1].ranges.list, nodeRange{n.HostSubnet, n.Name})
@@ -99,6 +101,22 @@ func defaultGateway(n *scenarios.NodeState) netip.Addr {
 		break
 	}
 	return netip.Addr{}
+}
+
+// widest yields a node's blocks that lie in no other one of it: of one that drains, the next may be a part that no pod has an address of.
+func widest(blocks []ipam.Block) iter.Seq[netip.Prefix] {
+	return func(yield func(netip.Prefix) bool) {
+		for i := range blocks {
+			if p := blocks[i].Prefix; !nests(blocks, p) && !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+// nests reports whether one of a node's blocks lies in another one of it.
+func nests(blocks []ipam.Block, p netip.Prefix) bool {
+	return slices.ContainsFunc(blocks, func(b ipam.Block) bool { return b.Prefix.Bits() < p.Bits() && b.Prefix.Contains(p.Addr()) })
 }
 
 func single(a netip.Addr) netip.Prefix { return netip.PrefixFrom(a, a.BitLen()) }
@@ -215,9 +233,10 @@ func (b *nodeBlocks) set(f *scenarios.Fact) (mine netip.Prefix, other nodeRange,
 	b.forget(f.Node)
 	fresh := old[:0]
 	for i := range f.Blocks {
+		fresh = append(fresh, f.Blocks[i].Prefix)
+	}
+	for p := range widest(f.Blocks) {
 		b.checks++
-		p := f.Blocks[i].Prefix
-		fresh = append(fresh, p)
 		if found, ok := b.ranges.add(nodeRange{p, f.Node}); !ok && !overlap {
 			mine, other, overlap = p, found, true
 		}

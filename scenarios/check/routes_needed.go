@@ -13,8 +13,8 @@ const routesNeededName = "routes-needed"
 // routesNeeded: on each node, every route that was set says something that the next wider one does not say: without it, some packet would go another way.
 // That holds for VPP's tables and for the host's Linux.
 //
-// The ranges of pods, hosts and services that the cluster has or had are routed each for itself: the wider of two may go before the other, and
-// nothing must be lost meanwhile. Where VPP translates, routes to single addresses keep NAT from making them VPP's own.
+// The ranges of pods, hosts and services that the cluster has or had are routed each for itself, as is a node's block in one of its that drains: the wider
+// of two may go before the other, and nothing must be lost meanwhile. Where VPP translates, routes to single addresses keep NAT from making them VPP's own.
 //
 // Nodes whose agent or VPP does not run are passed over, as nobody could take away there what is no longer needed.
 func routesNeeded() scenarios.Law {
@@ -28,12 +28,21 @@ func routesNeeded() scenarios.Law {
 }
 
 func checkRoutesNeeded(s scenarios.Snapshot) (occasions int64, err error) {
+	var nested []netip.Prefix
+	for i := range s.Nodes {
+		blocks := s.Nodes[i].Blocks
+		for j := range blocks {
+			if p := blocks[j].Prefix; nests(blocks, p) {
+				nested = append(nested, p)
+			}
+		}
+	}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		if !lives(n) || n.VPP == nil || n.Linux == nil || !n.AgentUp {
 			continue
 		}
-		ranges := append(clusterRanges(n), n.HostSubnets...)
+		ranges := append(append(clusterRanges(n), n.HostSubnets...), nested...)
 		if second := n.Second; second != nil {
 			ranges = append(ranges, second.HostSubnets...)
 		}

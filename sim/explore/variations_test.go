@@ -45,6 +45,7 @@ func TestVariations(t *testing.T) {
 		{"external-range-changes", 57, "an ADD was refused because whoever had its address last was still going"},
 		{"node-ids-run-out", 17, "pods on a node for which there is no ID were left to their runtime's patience"},
 		{"node-ids-run-out", 53, "likewise, one after the other, so that one was always open"},
+		{"node-ids-run-out", 570012, "a node's new block within its old one, which drained, counted as another node's, and its route as one too many"},
 		{"room-for-15", 18, "an agent that was short of room looked for some more, which counted as looking twice"},
 		{"store-lost-while-paused", 22, "a record written again behind the mark of a complete store counted as too early"},
 		{"datastore-metadata-lags", 19, "an interface that had been given back counted as kept while the metadata service showed it"},
