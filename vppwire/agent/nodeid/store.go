@@ -227,11 +227,11 @@ func (m *Machine) watchReplied(e StoreReply) {
 	case OK:
 		s.watchConfirmed, s.watchDeadline = true, time.Time{}
 		v.stale = v.stale || v.other(e.Store)
-	case Compacted:
-		m.storeWatchLost(e.ID)
 	default:
 		m.storeWatchLost(e.ID)
-		m.storeUnknown(Request{})
+		if e.Err != Compacted {
+			m.storeUnknown(Request{})
+		}
 	}
 	m.changed |= WantsAct
 }
