@@ -75,9 +75,9 @@ type process struct {
 	// burst is how many calls may still be made at this instant, chained that the next one of them is asked for; spent is how
 	// many calls' time passes before the next burst.
 	burst, spent int
+	chained      bool
 	// written counts calls that write.
 	written int
-	chained bool
 	// open are CNI requests without an answer, oldest first; next is the last one's number.
 	open   []openRequest
 	next   uint64

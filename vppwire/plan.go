@@ -60,6 +60,9 @@ func (s *Session) appendEntry(b []byte, n uint32) []byte {
 	return append(b, '\n')
 }
 
+// LeftOver is what Wrong says where all that is wanted is there, and more.
+const LeftOver = "something is left over"
+
 // Wrong says what is the first thing of a group that is not as wanted; empty when everything is.
 func (s *Session) Wrong(name string) string {
 	gi, ok := s.byName[name]
@@ -78,7 +81,7 @@ func (s *Session) Wrong(name string) string {
 			return string(e.want().AppendText(nil)) + " is not certain"
 		}
 	}
-	return "something is left over"
+	return LeftOver
 }
 
 // Withheld reports whether nothing is left to do but deletions, and replacements, that wait for AllowDelete.

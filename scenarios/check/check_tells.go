@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/vppwire"
 )
 
 const checkTellsName = "check-tells"
@@ -19,9 +20,6 @@ func checkTells() scenarios.Law {
 		Watch: func() scenarios.Watcher { return &checkWatcher{} },
 	}
 }
-
-// leftOver ends a refusal where there is more than there should be. That stops no packet.
-const leftOver = "something is left over"
 
 // checkWatcher counts answers.
 type checkWatcher struct{ answers int64 }
@@ -40,7 +38,7 @@ func (w *checkWatcher) Observe(f *scenarios.Fact) error {
 	switch {
 	case f.Broken != "" && f.Number == 0:
 		return broken(checkTellsName, f.At, f.Node, "%s succeeded although %s; the agent's answer looks at less than what is broken", about, f.Broken)
-	case f.Broken != "" && strings.HasSuffix(f.Text, leftOver):
+	case f.Broken != "" && strings.HasSuffix(f.Text, vppwire.LeftOver): // that stops no packet
 		return broken(checkTellsName, f.At, f.Node, "%s failed with %q although %s: look at what words it", about, f.Text, f.Broken)
 	case f.Broken == "" && f.Number != 0:
 		return broken(checkTellsName, f.At, f.Node, "%s failed with code %d (%s) although %s", about, f.Number, f.Text, whole)

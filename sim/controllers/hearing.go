@@ -22,8 +22,8 @@ type hearing struct {
 	asked  map[uint64]question
 	ranges []nodeipam.ClusterCIDR
 	// bare counts nodes without pod CIDRs.
-	bare int
-	turns
+	bare  int
+	turns turns
 }
 
 // heard is one Node object, as the controller knows it.
@@ -63,7 +63,7 @@ type question struct {
 }
 
 func newHearing(c *controller, kind nodeipam.CIDRAllocatorType, ranges []nodeipam.ClusterCIDR) *hearing {
-	return &hearing{c: c, kind: kind, nodes: map[string]*heard{}, dead: map[string]bool{}, asked: map[uint64]question{}, ranges: slices.Clone(ranges)}
+	return &hearing{c: c, kind: kind, nodes: map[string]*heard{}, dead: map[string]bool{}, asked: map[uint64]question{}, turns: turns{}, ranges: slices.Clone(ranges)}
 }
 
 // ranged reports whether the controller carves blocks of ranges by itself.

@@ -48,7 +48,7 @@ type operator struct {
 }
 
 func newOperator(s *poolSystem, l *leader) *operator {
-	o := &operator{leader: l, system: s, views: make(map[string]*cluster.Resource), entered: entered{}}
+	o := &operator{leader: l, system: s, views: make(map[string]*cluster.Resource), entered: entered{}, turns: turns{}}
 	pools, err := s.newPools()
 	Accept(l.name, err)
 	o.pools = pools

@@ -2,33 +2,29 @@ package controllers
 
 import (
 	"fmt"
+	"maps"
 	"net/netip"
+	"slices"
 
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/scenarios/blockranges"
 )
 
-// turns are the pod CIDRs that a life of a controller has given, and all that it knows somebody to have had. A range is gone round: a block is given
+// turns are the pod CIDRs that a life of a controller knows somebody to have had; true are those that it has given. A range is gone round: a block is given
 // again only when no other is left that has been nobody's all the time (Kubernetes' CidrSet, nextCandidate, which Cilium has too).
-type turns struct {
-	given map[netip.Prefix]bool
-	taken []netip.Prefix
-}
+type turns map[netip.Prefix]bool
 
-// had notes the pod CIDRs of a node.
-func (t *turns) had(cidrs ...netip.Prefix) { t.taken = append(t.taken, cidrs...) }
+// had notes the pod CIDR of a node.
+func (t turns) had(p netip.Prefix) { t[p] = t[p] }
 
 // gives notes that a block of a range is given, and says why it is another's turn, "" where it is not. Beside what was taken, others may be out of bounds.
-func (t *turns) gives(p, of netip.Prefix, bounds func(taken []netip.Prefix) []netip.Prefix) string {
-	if t.given == nil {
-		t.given = map[netip.Prefix]bool{}
-	}
-	if !t.given[p] {
-		t.given[p] = true
-		t.had(p)
+func (t turns) gives(p, of netip.Prefix, bounds func(taken []netip.Prefix) []netip.Prefix) string {
+	if !t[p] {
+		t[p] = true
 		return ""
 	}
-	if left := blockranges.Left(of, p.Bits(), bounds(t.taken)); left > 0 {
+	taken := slices.SortedFunc(maps.Keys(t), netip.Prefix.Compare)
+	if left := blockranges.Left(of, p.Bits(), bounds(taken)); left > 0 {
 		return fmt.Sprintf("gives %s again, which was another node's, where %d blocks of %s have been nobody's yet", p, left, of)
 	}
 	return ""

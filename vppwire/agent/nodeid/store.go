@@ -223,11 +223,10 @@ func (m *Machine) identifyStore(id uint64) {
 
 func (m *Machine) watchReplied(e StoreReply) {
 	s, v := &m.store, &m.view
-	switch e.Err {
-	case OK:
+	if e.Err == OK {
 		s.watchConfirmed, s.watchDeadline = true, time.Time{}
 		v.stale = v.stale || v.other(e.Store)
-	default:
+	} else {
 		m.storeWatchLost(e.ID)
 		if e.Err != Compacted {
 			m.storeUnknown(Request{})
