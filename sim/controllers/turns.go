@@ -14,8 +14,11 @@ import (
 // again only when no other is left that has been nobody's all the time (Kubernetes' CidrSet, nextCandidate, which Cilium has too).
 type turns map[netip.Prefix]bool
 
-// had notes the pod CIDR of a node.
-func (t turns) had(p netip.Prefix) { t[p] = t[p] }
+// had notes the pod CIDR of a node, which this life may have given or not.
+func (t turns) had(p netip.Prefix) {
+	given := t[p]
+	t[p] = given
+}
 
 // gives notes that a block of a range is given, and says why it is another's turn, "" where it is not. Beside what was taken, others may be out of bounds.
 func (t turns) gives(p, of netip.Prefix, bounds func(taken []netip.Prefix) []netip.Prefix) string {
