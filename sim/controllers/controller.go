@@ -77,7 +77,7 @@ func (c *controller) judge(ev nodeipam.Event, effects []nodeipam.Effect) {
 
 // left tells what the controller has left undone that follows from what it was told.
 func (c *controller) left() {
-	if c.dead || !c.feed.Synced() {
+	if c.dead || !c.heard.begun {
 		return
 	}
 	if name, what := c.heard.idle(); what != "" {

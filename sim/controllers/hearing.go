@@ -21,6 +21,8 @@ type hearing struct {
 	dead   map[string]bool
 	asked  map[uint64]question
 	ranges []nodeipam.ClusterCIDR
+	// begun: a list of the nodes has come.
+	begun bool
 	// bare counts nodes without pod CIDRs.
 	bare  int
 	turns turns
@@ -111,6 +113,7 @@ func (h *hearing) listed(ev nodeipam.Listed) {
 	if ev.Outcome != nodeipam.Done {
 		return
 	}
+	h.begun = true
 	clear(h.dead)
 	there := make(map[string]bool, len(ev.Nodes))
 	for i := range ev.Nodes {
@@ -322,33 +325,4 @@ func (h *hearing) needless(n *heard, e nodeipam.Effect) string {
 // inOrder reports whether all that is known of a node is as it is to be.
 func (h *hearing) inOrder(n *heard) bool {
 	return !n.failed && !n.changed && len(n.PodCIDRs) > 0 && slices.Equal(n.PodCIDRs, n.aliases)
-}
-
-// idle says which nodes the controller leaves alone that it is to do something about, when it has done what follows from what it was told.
-func (h *hearing) idle() (name, what string) {
-	if !h.c.certain.IsZero() {
-		return "", ""
-	}
-	switch {
-	case h.ranged() && h.bare > 0 && h.c.asked == 0 && !h.c.due:
-		for _, uid := range sortedNames(h.nodes) {
-			if n := h.nodes[uid]; len(n.PodCIDRs) == 0 && n.told[cidrNotAvailable] == "" {
-				return n.Name, "an event that says why it has no pod CIDRs"
-			}
-		}
-	case h.synced():
-		var left *heard
-		for _, n := range h.nodes { //vppdrill:unordered the first name is told
-			if !n.surveyed {
-				return "", "" // nobody is allocated anything before all have been looked at
-			}
-			if n.changed && n.asking == 0 && (left == nil || n.Name < left.Name) {
-				left = n
-			}
-		}
-		if left != nil {
-			return left.Name, "a look at what the cloud has for it"
-		}
-	}
-	return "", ""
 }
