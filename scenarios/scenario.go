@@ -36,6 +36,8 @@ type Scenario struct {
 
 	// at remembers where fields stand in File, for errors found after parsing.
 	at strictyaml.Positions
+	// fallen is why it cannot be read, which no error of whoever wrote it is: see Outlive.
+	fallen error
 }
 
 // Topology is the cluster at the start: node-1 to node-N.

@@ -2,17 +2,11 @@ package sim
 
 import (
 	"fmt"
-	"path"
-	goruntime "runtime"
-	"slices"
 	"strings"
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/controllers"
 )
-
-// modulePath begins the names of this module's functions.
-const modulePath = "github.com/vppdrill/vppdrill/"
 
 // outlive turns a panic of what the simulator drives into a fact: a program that dies takes a node's pods along, not the rest of the
 // catalogue. A panic of the simulator itself is an error of the run. Either way nothing is asked of the world any more. It is
@@ -23,8 +17,8 @@ func (w *World) outlive(err *error) {
 		return
 	}
 	w.fallen = true
-	where := callers()
-	text := fmt.Sprintf("panic: %v, in %s", v, strings.Join(where[:min(len(where), framesMost)], ", called by "))
+	where := scenarios.PanicFrames()
+	text := scenarios.PanicText(v, where)
 	refusal, refused := v.(*controllers.Refusal)
 	if refused {
 		text = refusal.Error()
@@ -47,26 +41,7 @@ func (w *World) fall(text string, died bool) {
 	w.eng.Fail(fmt.Errorf("%w: %s", scenarios.ErrFallen, text)) // the first error is kept
 }
 
-// framesMost is how many functions a panic is told with.
-const framesMost = 5
-
-// productOf reports whether a function, as callers names it, is of what runs unchanged outside of the simulator.
+// productOf reports whether a function, as scenarios.PanicFrames names it, is of what runs unchanged outside of the simulator.
 func productOf(name string) bool {
 	return strings.HasPrefix(name, "ipam") || strings.HasPrefix(name, "vppwire")
-}
-
-// callers are this module's functions below a panic, the innermost first: "ipam/space.(*Bitmap).Set (bitmap.go:70)".
-func callers() []string {
-	pcs := make([]uintptr, 64)
-	frames := goruntime.CallersFrames(pcs[:goruntime.Callers(3, pcs)])
-	var names []string
-	for {
-		f, more := frames.Next()
-		if name, ok := strings.CutPrefix(f.Function, modulePath); ok {
-			names = append(names, fmt.Sprintf("%s (%s:%d)", name, path.Base(f.File), f.Line))
-		}
-		if !more {
-			return slices.Clip(names)
-		}
-	}
 }

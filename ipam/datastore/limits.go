@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Limits are what an EC2 instance type can have.
@@ -19,12 +20,12 @@ type Limits struct {
 //go:embed instance_types.txt
 var instanceTypesText string
 
-var instanceTypes = readInstanceTypes(instanceTypesText)
+var instanceTypes = sync.OnceValue(readInstanceTypes)
 
 // readInstanceTypes reads the table: lines of interfaces, addresses and the types that have so many.
-func readInstanceTypes(text string) map[string]Limits {
+func readInstanceTypes() map[string]Limits {
 	table := map[string]Limits{}
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(instanceTypesText) {
 		if strings.HasPrefix(line, "#") {
 			continue
 		}
@@ -42,9 +43,9 @@ func readInstanceTypes(text string) map[string]Limits {
 
 // LimitsOf looks an instance type up.
 func LimitsOf(instanceType string) (Limits, bool) {
-	l, ok := instanceTypes[instanceType]
+	l, ok := instanceTypes()[instanceType]
 	return l, ok
 }
 
 // InstanceTypes are the known ones in order.
-func InstanceTypes() []string { return slices.Sorted(maps.Keys(instanceTypes)) }
+func InstanceTypes() []string { return slices.Sorted(maps.Keys(instanceTypes())) }

@@ -59,5 +59,6 @@ func load(name string) (*scenarios.Scenario, error) {
 	if err != nil {
 		return nil, fmt.Errorf("catalog: %w", err)
 	}
-	return scenarios.Parse(path.Join(folder, name), data)
+	file := path.Join(folder, name)
+	return scenarios.Outlive(file, func() (*scenarios.Scenario, error) { return scenarios.Parse(file, data) })
 }
