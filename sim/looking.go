@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -71,6 +72,7 @@ func (l *looking) answered(c vppwire.Call, r vppwire.Result) {
 		if op, is := c.LinuxOp().(vppwire.AddrDel); is { // which takes routes along
 			l.caused, l.about[op.Netns] = true, true
 		}
+	case c.Verb() == vppwire.VerbDelete && (errors.Is(r.Err, vppwire.ErrNoNamespace) || errors.Is(r.Err, vppwire.ErrLinuxMissing)): // gone is gone
 	case !good:
 		l.doubt()
 		k := c.Key()
