@@ -157,11 +157,17 @@ func (w *World) hooks() cluster.Hooks {
 				if r.Code == uint32(agent.CodeUnknownContainer) && m.host.HasNamespace(s.Netns) {
 					f.Broken = "its namespace is there"
 				}
+				if m.vpp != nil && m.lessees[mainNIC] == nil && strings.Contains(r.Message, saysLeaseIsAsked) {
+					f.Broken = "VPP has no DHCP client that asks"
+				}
 			}
 			w.emit(f)
 		},
 	}
 }
+
+// saysLeaseIsAsked is what an agent says of a lease that only a DHCP server can be to blame for.
+const saysLeaseIsAsked = "VPP asks for one, and no DHCP server answers"
 
 // sandboxes are the ones that exist on a machine.
 func (w *World) sandboxes(m *machine) []scenarios.PodState {

@@ -3,10 +3,8 @@ package datastore
 import (
 	_ "embed" // the table of instance types
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // Limits are what an EC2 instance type can have.
@@ -20,32 +18,38 @@ type Limits struct {
 //go:embed instance_types.txt
 var instanceTypesText string
 
-var instanceTypes = sync.OnceValue(readInstanceTypes)
-
-// readInstanceTypes reads the table: lines of interfaces, addresses and the types that have so many.
-func readInstanceTypes() map[string]Limits {
-	table := map[string]Limits{}
+// instanceTypes reads the table: lines of interfaces, addresses and the types that have so many. It is read when somebody asks, so that a table that cannot be
+// read is told of by who asks.
+func instanceTypes(yield func(types []string, l Limits) bool) {
 	for line := range strings.Lines(instanceTypesText) {
 		if strings.HasPrefix(line, "#") {
 			continue
 		}
-		fields := strings.Fields(line)
 		var l Limits
 		if _, err := fmt.Sscan(line, &l.ENIs, &l.IPv4PerENI); err != nil {
 			panic("datastore: instance_types.txt: " + line)
 		}
-		for _, name := range fields[2:] {
-			table[name] = l
+		if !yield(strings.Fields(line)[2:], l) {
+			return
 		}
 	}
-	return table
 }
 
 // LimitsOf looks an instance type up.
 func LimitsOf(instanceType string) (Limits, bool) {
-	l, ok := instanceTypes()[instanceType]
-	return l, ok
+	for types, l := range instanceTypes {
+		if slices.Contains(types, instanceType) {
+			return l, true
+		}
+	}
+	return Limits{}, false
 }
 
 // InstanceTypes are the known ones in order.
-func InstanceTypes() []string { return slices.Sorted(maps.Keys(instanceTypes())) }
+func InstanceTypes() (list []string) {
+	for types := range instanceTypes {
+		list = append(list, types...)
+	}
+	slices.Sort(list)
+	return list
+}
