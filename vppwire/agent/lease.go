@@ -132,8 +132,11 @@ func (a *Agent) unleased() string {
 	case a.mainNIC() == "":
 		return "the node's address comes by DHCP, and VPP has no interface to lease it on"
 	}
-	if _, err := a.wire.Done(groupNode); err != nil {
+	switch done, err := a.wire.Done(groupNode); {
+	case err != nil:
 		return err.Error()
+	case !done:
+		return "no address is leased on " + a.mainNIC() + ": VPP is not asked yet to look for a DHCP server"
 	}
 	return "no address is leased on " + a.mainNIC() + ": VPP asks for one, and no DHCP server answers"
 }
