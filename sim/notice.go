@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/vppwire"
@@ -22,14 +23,20 @@ type notice struct {
 type leaseLook struct {
 	// found is what the last dump found, shown what the one before had that the agent was told of.
 	found, shown bool
+	// by is when, by the agent's clock, it is looked at again at the latest, zero where it is due or nobody knows.
+	by time.Time
 }
 
 // look notes what a dump that is being answered finds.
 func (l *leaseLook) look(m *machine, c vppwire.Call) {
 	if c.Name() == leaseDump {
+		l.by = time.Time{}
 		l.found = m.leased().IsValid()
 	}
 }
+
+// leaseWatched is how often an agent looks at the leases of its VPP at the least, as in the documents.
+const leaseWatched = 5 * time.Second
 
 // leaseDump tells of DHCP clients and their leases.
 const leaseDump = "dhcp_client_dump"
@@ -78,6 +85,9 @@ func (p *process) notices(ev agent.Event) (list []notice) {
 			list = append(list, notice{what: "the lease of the node's address has ended", reason: agent.ReasonLeaseLost})
 		}
 		p.lease.shown = p.lease.found
+		if p.lease.found && p.agent.Node().ID != 0 { // else it may not know yet that it has a lease to look at
+			p.lease.by = p.now().Add(leaseWatched)
+		}
 	}
 	return list
 }

@@ -196,7 +196,7 @@ func (p *process) step(ev agent.Event) {
 			return
 		}
 	}
-	p.impatient(ev)
+	p.impatient(ev, effects)
 	p.m.w.system.Changed(p.m.name)
 	if p.m.w.witness != nil && !slices.ContainsFunc(effects, isCall) {
 		p.witnessed()
