@@ -110,7 +110,7 @@ func (h *hearing) hear(ev nodeipam.Event) {
 }
 
 func (h *hearing) listed(ev nodeipam.Listed) {
-	if ev.Outcome != nodeipam.Done {
+	if ev.Outcome != nodeipam.Done || ev.ID != 0 && h.begun { // behind the watch's list, its own is not taken in any more
 		return
 	}
 	h.begun = true
