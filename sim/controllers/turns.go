@@ -33,17 +33,22 @@ func (t turns) gives(p, of netip.Prefix, bounds func(taken []netip.Prefix) []net
 	return ""
 }
 
-// outOfTurn says why CIDRs are not a node's yet, "" where they may be.
+// outOfTurn says why CIDRs are not a node's yet, "" where they may be. Ranges that overlap are gone round each by itself.
 func (h *hearing) outOfTurn(cidrs []netip.Prefix) (why string) {
 	for _, p := range cidrs {
+		var of []netip.Prefix
 		for _, c := range h.ranges {
 			for _, r := range [...]netip.Prefix{c.IPv4, c.IPv6} {
 				if r.IsValid() && r.Overlaps(p) {
-					if is := h.turns.gives(p, r, h.c.system.ranges.WithServices); is != "" {
-						why = is
-					}
+					of = append(of, r)
 				}
 			}
+		}
+		switch {
+		case len(of) > 1:
+			h.turns.had(p)
+		case len(of) == 1 && why == "":
+			why = h.turns.gives(p, of[0], h.c.system.ranges.WithServices)
 		}
 	}
 	return why

@@ -47,6 +47,7 @@ func TestVariations(t *testing.T) {
 		{"node-ids-run-out", 53, "likewise, one after the other, so that one was always open"},
 		{"node-ids-run-out", 570012, "a node's new block within its old one, which drained, counted as another node's, and its route as one too many"},
 		{"many-changes-to-ipam-from-cluster", 570082, "a list of the nodes that came late, and was not taken in any more, counted as news of them"},
+		{"nodeipam-refused", 570101, "a block of a range within another one counted as given twice"},
 		{"room-for-15", 18, "an agent that was short of room looked for some more, which counted as looking twice"},
 		{"store-lost-while-paused", 22, "a record written again behind the mark of a complete store counted as too early"},
 		{"datastore-metadata-lags", 19, "an interface that had been given back counted as kept while the metadata service showed it"},
