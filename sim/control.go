@@ -157,7 +157,8 @@ func (w *World) hooks() cluster.Hooks {
 				if r.Code == uint32(agent.CodeUnknownContainer) && m.host.HasNamespace(s.Netns) {
 					f.Broken = "its namespace is there"
 				}
-				if m.vpp != nil && m.lessees[mainNIC] == nil && strings.Contains(r.Message, saysLeaseIsAsked) {
+				calm := m.proc != nil && !m.proc.paused && m.vpp != nil && !m.vppPaused && w.eng.Now()-max(m.ableAt, m.hitAt) >= calmLeast
+				if calm && m.lessees[mainNIC] == nil && strings.Contains(r.Message, saysLeaseIsAsked) {
 					f.Broken = "VPP has no DHCP client that asks"
 				}
 			}

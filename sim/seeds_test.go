@@ -98,6 +98,8 @@ func TestFoundSeeds(t *testing.T) {
 		{gen.Systems(), 3120000167, "an interface counted as one with a pod's address, which by the metadata service's past it had had before"},
 		{gen.Systems(), 3116000050, "a subnet had no address for a machine in the place of one that was taken away, and the run could not be judged"},
 		{gen.Tiny(), 4100005263, "a veth that was made behind a lost answer had its MTU set again, although the AF_PACKET interface on it had brought it up"},
+		{gen.Tiny(), 4400012315, "an agent that could not know of its new VPP was blamed for what it said of the old one's DHCP client"},
+		{gen.Tiny(), 4400016023, "a list of the nodes whose age a slow clock counted counted as older than it was, and the next one as asked for while it was under way"},
 		{gen.Tiny(), 3640028055, "who had come first until a moment ago was not counted when a release was called late"},
 		{gen.Systems(), 7720014, "an ADD was heard behind its DEL, the agent died, and its next life wired a deleted pod into a namespace that was gone, without an end"},
 		{gen.Systems(), 7700012, "an instance counted as full by what the metadata service showed of an interface that had been deleted"},
