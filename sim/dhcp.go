@@ -7,7 +7,6 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
-	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
 // How VPP's DHCP client goes about it (25.10, src/plugins/dhcp/client.c): it asks once a second, after ten times in vain every
@@ -221,7 +220,7 @@ func (m *machine) unleased() string {
 		if why := m.awaits(mainNIC); why != "" {
 			return why
 		}
-		if m.proc != nil && !m.proc.paused && m.leased().IsValid() && m.overlooks(m.proc.agent) {
+		if m.proc != nil && !m.proc.paused && m.leased().IsValid() && m.overlooks() {
 			return "the agent has not noticed its DHCP lease"
 		}
 	}
@@ -235,14 +234,20 @@ func (m *machine) unleased() string {
 	return ""
 }
 
-// overlooks reports whether an agent that has an ID does not know the main interface's lease: the first one, before its node stands, or
+// overlooks reports whether the agent has an ID and does not know the main interface's lease: the first one, before its node stands, or
 // another.
-func (m *machine) overlooks(a *agent.Agent) bool {
+func (m *machine) overlooks() bool {
+	a := m.proc.agent
 	if a.Node().ID != 0 {
 		return a.Node().Address != m.leased()
 	}
-	known, _ := a.LeaseOf(string(m.w.s.Topology.NIC))
-	return a.ID() != 0 && known != m.leased()
+	return a.ID() != 0 && !m.knowsLease()
+}
+
+// knowsLease reports whether the agent has been told of what the main interface has leased now.
+func (m *machine) knowsLease() bool {
+	known, _ := m.proc.agent.LeaseOf(string(m.w.s.Topology.NIC))
+	return known == m.leased()
 }
 
 // awaits says what the lease of one interface waits for.

@@ -100,6 +100,8 @@ func TestFoundSeeds(t *testing.T) {
 		{gen.Tiny(), 4100005263, "a veth that was made behind a lost answer had its MTU set again, although the AF_PACKET interface on it had brought it up"},
 		{gen.Tiny(), 4400012315, "an agent that could not know of its new VPP was blamed for what it said of the old one's DHCP client"},
 		{gen.Tiny(), 4400016023, "a list of the nodes whose age a slow clock counted counted as older than it was, and the next one as asked for while it was under way"},
+		{gen.Tiny(), 4400073842, "a STATUS was asked between the lease of the node's address and the agent's next look, and its refusal counted as untrue"},
+		{gen.Tiny(), 4400090886, "a law counted free addresses by a clock that was set ahead, and those that cooled came back too early"},
 		{gen.Tiny(), 3640028055, "who had come first until a moment ago was not counted when a release was called late"},
 		{gen.Systems(), 7720014, "an ADD was heard behind its DEL, the agent died, and its next life wired a deleted pod into a namespace that was gone, without an end"},
 		{gen.Systems(), 7700012, "an instance counted as full by what the metadata service showed of an interface that had been deleted"},

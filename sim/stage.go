@@ -209,7 +209,7 @@ func (st stage) Release(node string) {
 func (st stage) Quiet(_ context.Context, node string) bool {
 	m := st.machines[node]
 	return m.proc != nil && m.vpp != nil && !m.proc.paused && !m.vppPaused && m.proc.agent.Idle() && st.unchanging() == "" && !st.faulty() &&
-		(!st.s.Config.Leases(node) || m.leased().IsValid()) && // who has no lease says so, in its time
+		(!st.s.Config.Leases(node) || m.leased().IsValid() && m.knowsLease()) && // who has no lease says so, and who gets one looks, in its time
 		(st.plant == nil || st.plant.Stopping == nil)
 }
 
