@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// ModulePath begins the names of this module's functions.
-const ModulePath = "github.com/vppdrill/vppdrill/"
+// modulePath begins the names of this module's functions.
+const modulePath = "github.com/vppdrill/vppdrill/"
 
 // framesMost is how many functions a panic is told with.
 const framesMost = 5
@@ -27,7 +27,7 @@ func PanicFrames() []string {
 	var names []string
 	for {
 		f, more := frames.Next()
-		if name, ok := strings.CutPrefix(f.Function, ModulePath); ok {
+		if name, ok := strings.CutPrefix(f.Function, modulePath); ok {
 			names = append(names, fmt.Sprintf("%s (%s:%d)", name, path.Base(f.File), f.Line))
 		}
 		if !more {

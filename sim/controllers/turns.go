@@ -16,8 +16,9 @@ type turns map[netip.Prefix]bool
 
 // had notes the pod CIDR of a node, which this life may have given or not.
 func (t turns) had(p netip.Prefix) {
-	given := t[p]
-	t[p] = given
+	if _, known := t[p]; !known {
+		t[p] = false
+	}
 }
 
 // gives notes that a block of a range is given, and says why it is another's turn, "" where it is not. Beside what was taken, others may be out of bounds.
