@@ -2,6 +2,7 @@ package sim
 
 import (
 	"errors"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -108,6 +109,8 @@ type process struct {
 	lease     leaseLook
 	unlisted  unlisted
 	known     acquaintance
+	// ownTold is the interconnect address that the agent was last told.
+	ownTold netip.Prefix
 	// vppTold: the agent has been told that there is a VPP.
 	vppTold bool
 	turns   turns
@@ -174,7 +177,7 @@ func (p *process) step(ev agent.Event) {
 	p.tried(ev)
 	p.answered(ev)
 	p.looking.heard(p, ev)
-	notices, orphaned := p.notices(ev), p.unlisted.heard(p, ev)
+	notices, orphaned, readdressed := p.notices(ev), p.unlisted.heard(p, ev), p.readdressed(ev)
 	p.stepped = true
 	p.m.w.stepping = p.m.name
 	free := p.halfGiven.before(p, ev)
@@ -184,6 +187,7 @@ func (p *process) step(ev agent.Event) {
 	p.vainly(ev, effects)
 	p.retried(ev, effects)
 	p.noticed(notices, effects)
+	p.remembers(readdressed, effects)
 	if orphaned {
 		p.unlisted.wired(p)
 	}
