@@ -90,11 +90,14 @@ func (m *machine) sinceBoot() time.Duration {
 // now is the time as the process sees it: what the wall clock said when it started, and what has passed since.
 func (p *process) now() time.Time { return epoch.Add(p.ahead + p.m.clocks.ticked()) }
 
+// ownNow is the time that the agent's allocator is told: rests are measured by it, and who counts its addresses by another one ends them.
+func (p *process) ownNow() time.Time { return p.agent.Time(p.now()) }
+
 // ownTime notes by what a new life of the agent measures rests. A new boot's time is the wall clock's: where somebody has set it back
 // since the boot before, whatever rests does so for longer, by no more than that. An agent that loses more has lost it by itself.
 func (m *machine) ownTime(p *process) {
 	c := &m.clocks
-	own := p.agent.Time(p.now()).Sub(epoch) - m.clocks.ticked()
+	own := p.ownNow().Sub(epoch) - m.clocks.ticked()
 	if boot := m.host.Boot(); c.ownBoot != boot {
 		if c.ownBoot != "" {
 			m.restLonger(min(c.own-own, c.own-c.ahead))
@@ -111,7 +114,7 @@ type side struct {
 }
 
 // Now implements controllers.Side.
-func (s side) Now() time.Time { return s.Time(s.p.now()) }
+func (s side) Now() time.Time { return s.p.ownNow() }
 
 // SetClock implements timeline.Processes.
 func (st stage) SetClock(node string, by time.Duration) { st.machines[node].clocks.ahead += by }

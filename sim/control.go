@@ -157,8 +157,7 @@ func (w *World) hooks() cluster.Hooks {
 				if r.Code == uint32(agent.CodeUnknownContainer) && m.host.HasNamespace(s.Netns) {
 					f.Broken = "its namespace is there"
 				}
-				calm := m.proc != nil && !m.proc.paused && m.vpp != nil && !m.vppPaused && w.eng.Now()-max(m.ableAt, m.hitAt) >= calmLeast
-				if calm && m.lessees[mainNIC] == nil && strings.Contains(r.Message, saysLeaseIsAsked) {
+				if m.blamesDHCP(r.Message) {
 					f.Broken = "VPP has no DHCP client that asks"
 				}
 			}
@@ -166,9 +165,6 @@ func (w *World) hooks() cluster.Hooks {
 		},
 	}
 }
-
-// saysLeaseIsAsked is what an agent says of a lease that only a DHCP server can be to blame for.
-const saysLeaseIsAsked = "VPP asks for one, and no DHCP server answers"
 
 // sandboxes are the ones that exist on a machine.
 func (w *World) sandboxes(m *machine) []scenarios.PodState {
@@ -216,7 +212,7 @@ func (w *World) starvedInVain() string {
 
 // freeForStarved reports whether there is a free address for a pod that waits, of its pool where there are several.
 func (m *machine) freeForStarved(k *cluster.Kubelet) bool {
-	now := m.proc.agent.Time(m.proc.now())
+	now := m.proc.ownNow()
 	if pooled, ok := m.alloc.(controllers.PooledAllocator); ok {
 		return slices.ContainsFunc(k.StarvedPods(), func(p *cluster.Pod) bool { return pooled.FreeFor(now, p.Pool) > 0 })
 	}

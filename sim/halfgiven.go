@@ -15,7 +15,7 @@ func (g *halfGiven) before(p *process, ev agent.Event) int {
 	if _, adds := ev.(agent.PodAdd); !adds || !p.m.w.s.Config.IPAM.Dual() || p.m.w.rest() == 0 {
 		return -1
 	}
-	_, free := p.m.alloc.Capacity(p.agent.Time(p.now()))
+	_, free := p.m.alloc.Capacity(p.ownNow())
 	return free
 }
 
@@ -30,7 +30,7 @@ func (g *halfGiven) after(p *process, free int, effects []agent.Effect) {
 		}
 		last := g.family
 		g.family = family
-		if _, left := p.m.alloc.Capacity(p.agent.Time(p.now())); free >= 0 && left < free && last == family {
+		if _, left := p.m.alloc.Capacity(p.ownNow()); free >= 0 && left < free && last == family {
 			p.m.fact(scenarios.Fact{Kind: scenarios.FactNeedless, Text: "an address for an ADD that is refused (" + a.Message + ")",
 				Broken: "is taken and given back, although the ADD refused before was told that " + family + " has none"})
 		}

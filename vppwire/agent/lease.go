@@ -136,7 +136,7 @@ func (a *Agent) unleased() string {
 	case err != nil:
 		return err.Error()
 	case !done:
-		return "no address is leased on " + a.mainNIC() + ": VPP is not asked yet to look for a DHCP server"
+		return "no address is leased on " + a.mainNIC() + ", and it is not known yet whether VPP asks for one"
 	}
 	return "no address is leased on " + a.mainNIC() + ": VPP asks for one, and no DHCP server answers"
 }
