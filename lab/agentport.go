@@ -213,7 +213,7 @@ func (n *node) tellAgentUp(s state) {
 		fmt.Sprintf("%s agent is up with %d leases", n.name, len(s.Restored)))
 	n.mu.Lock()
 	n.last = state{}
-	n.life, n.id, n.blocks, n.writes, n.unread = s.PID, 0, nil, 0, 0
+	n.life, n.id, n.blocks, n.writes = s.PID, 0, nil, 0
 	n.rests.again(n.w.Now(), n.w.restMost())
 	n.mu.Unlock()
 	n.w.held.begins()
@@ -245,10 +245,6 @@ func (n *node) heard(s state) {
 		tell(scenarios.Fact{Kind: scenarios.FactCounted, Node: n.name, Counts: &more}, "")
 	}
 	n.last = s
-	for _, text := range s.Unread[min(n.unread, len(s.Unread)):] {
-		tell(scenarios.Fact{Kind: scenarios.FactUnread, Node: n.name, Text: text}, n.name+" "+text)
-	}
-	n.unread = len(s.Unread)
 	for _, c := range s.Changes {
 		if c.Number <= n.changes {
 			continue
@@ -261,8 +257,7 @@ func (n *node) heard(s state) {
 		}
 		n.identity(at, c.ID, c.Blocks)
 		for _, l := range c.Leased {
-			tell(scenarios.Fact{Kind: scenarios.FactLeased, At: at, Node: n.name, Owner: l.Owner, Addr: l.Addr, Prefix: l.Block, Left: leftOf(&c, l.Addr),
-				InTurn: n.w.scenario().Config.IPAM.InTurn()}, "")
+			tell(scenarios.Fact{Kind: scenarios.FactLeased, At: at, Node: n.name, Owner: l.Owner, Addr: l.Addr, Prefix: l.Block, Left: leftOf(&c, l.Addr)}, "")
 			n.rests.end(l.Addr)
 		}
 	}

@@ -9,9 +9,8 @@
 // process that owns it: what a killed owner leaves behind is removed by Census at the next command. An action that a lab
 // cannot do is scenarios.ErrUnsupported, by name and with a reason of scenarios/timeline's table. Whatever goes wrong leaves evidence: see WriteEvidence.
 //
-// Laws that need what a real node does not show are not judged, and reports say so: ranges-counted, full-when-refused, warm-kept, reports-true, past-forgotten,
-// told-is-saved, ids-in-turn, requests-answered, retries-back-off, keeps-pace, acts-soon, one-leader, grants-open, failures-told, events-true, calls-accepted, calls-needed,
-// as-configured, stays-quiet, records-exclusive, refusals-true, first-served.
+// Laws that need what a real node does not show are not judged, and reports say so: ranges-counted,
+// told-is-saved, requests-answered, one-leader, grants-open, calls-accepted, as-configured, stays-quiet, records-exclusive.
 //
 // To add an action, see scenarios/timeline; another kind of machine, Backend.
 package lab

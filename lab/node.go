@@ -58,9 +58,8 @@ type node struct {
 	// addressed is what was told last of the node's addresses, removals how much of the file of that name.
 	addressed []netip.Addr
 	removals  int64
-	// unread is how much of what the agent has left out of its journal was told; rests are its released addresses.
-	unread int
-	rests  rests
+	// rests are its released addresses.
+	rests rests
 }
 
 // daemon is one of the two programs on a node.

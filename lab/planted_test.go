@@ -52,10 +52,9 @@ func newLiars(set func(*scenarios.IPAM)) *liars {
 	return l
 }
 
-// What addresses of liars do: they rest before they come again, come in blocks from outside, or come in turn.
+// What addresses of liars do: they rest before they come again, or come in blocks from outside.
 func resting(c *scenarios.IPAM)  { c.ReuseDelay = time.Minute }
 func assigned(c *scenarios.IPAM) { c.UseExternalIPAM = true }
-func inTurn(c *scenarios.IPAM)   { c.ReuseDelay = 0 }
 
 func plantedOwner(pod string) ipam.Owner {
 	return ipam.Owner{Network: timeline.NetworkName, ContainerID: pod, IfName: timeline.IfName}
@@ -152,25 +151,12 @@ func (l *liars) restart(leases ...ipam.Lease) {
 // notJudged are the laws that labs do not judge, each with why. lab's package comment names them.
 var notJudged = map[string]string{
 	"ranges-counted":    "controllers of labs are programs of their own, which do not tell how full they count their ranges",
-	"full-when-refused": "an address that was free at a refusal has been given by the time a lab looks",
-	"first-served":      "agents and controllers of labs do not tell in which order they find addresses and blocks",
-	"refusals-true":     "what a node had at a refusal is another by the time a lab looks",
-	"warm-kept":         "no lab runs a system that keeps addresses or blocks ready",
-	"reports-true":      "no lab runs a system whose agents report in objects",
 	"told-is-saved":     "the kernel of the lab's machine never dies, so that nothing that was written is lost",
-	"ids-in-turn":       "agents do not tell of single claims",
-	"past-forgotten":    "labs do not wait for minutes after the end",
 	"requests-answered": "how long a real agent may take follows from the machine's load",
-	"retries-back-off":  "agents do not tell of single tries",
 	"grants-open":       "labs do not tell which ranges are closed",
 	"one-leader":        "controllers of labs do not tell of single requests",
-	"acts-soon":         "no lab can vouch that nothing disturbs its machine",
-	"keeps-pace":        "no lab runs a daemon that publishes or looks at intervals, nor sees an agent wake",
-	"failures-told":     "no lab runs a daemon that asks a cloud, nor refuses an agent its disk",
-	"events-true":       "controllers of labs do not tell what they were told when they recorded an event",
 	"calls-accepted":    "a refused call may be another client's doing on a real VPP",
 	"as-configured":     "labs do not look for sizes of rings and ends of sessions",
-	"calls-needed":      "a real VPP does not say that it had what it was told",
 	"stays-quiet":       "labs do not wait for minutes after the end",
 	"records-exclusive": "labs do not wait for minutes after the end, and hear of records and of blocks by two ways",
 }
@@ -257,14 +243,6 @@ func TestPlanted(t *testing.T) {
 				l.at += 50 * time.Second
 				l.holds(2, 2, plantedBlock(2), nil, []ipam.Lease{lease(2, "too-soon", 10)})
 			}},
-		"addresses-in-turn": {ipam: inTurn,
-			truth: func(l *liars) {
-				l.holds(1, 1, plantedBlock(1), nil, []ipam.Lease{lease(1, "short", 11)})
-				l.holds(1, 1, plantedBlock(1), []ipam.Lease{lease(1, "short", 11), first}, nil)
-				l.holds(1, 1, plantedBlock(1), nil, []ipam.Lease{lease(1, "next", 10)})
-				l.holds(1, 1, plantedBlock(1), []ipam.Lease{lease(1, "next", 10)}, nil)
-			},
-			lie: func(l *liars) { l.holds(1, 1, plantedBlock(1), nil, []ipam.Lease{lease(1, "last", 10)}) }},
 		"add-not-forgotten": {truth: func(l *liars) { l.restart(first) }, lie: func(l *liars) { l.restart() }},
 		"restarts-remember": {truth: func(l *liars) { l.restart(first) }, lie: func(l *liars) { l.restart() }},
 		"one-sandbox": {
@@ -279,10 +257,6 @@ func TestPlanted(t *testing.T) {
 		"unwired-before-reuse": {
 			truth: func(l *liars) { l.holds(2, 2, plantedBlock(2), []ipam.Lease{pod}, nil) },
 			lie:   func(l *liars) { l.leaves(first) }},
-		"written-is-read": {truth: func(l *liars) { l.restart(first) }, lie: func(l *liars) {
-			n := l.nodes[0]
-			n.heard(state{PID: n.life, State: rest.State{ID: 1, Blocks: n.blocks}, Writes: n.writes, Unread: []string{"journal: a lease is left out"}})
-		}},
 		"programs-survive": {truth: func(l *liars) { l.restart(first) }, lie: func(l *liars) { l.nodes[0].crashed(&l.nodes[0].agent, "") }},
 		"quiet-restart":    {truth: func(l *liars) { l.restart(first) }, lie: func(l *liars) { l.wrote(1) }},
 		"stays-wired": {

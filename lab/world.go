@@ -164,8 +164,8 @@ func (w *World) Evidence() []scenarios.Evidence { return Evidence() }
 
 // Evidence is what labs let laws judge by.
 func Evidence() []scenarios.Evidence {
-	return []scenarios.Evidence{scenarios.AssignedBlocks, scenarios.BlockedBlocks, scenarios.FreeBlocks, scenarios.WaitingPods, scenarios.Leases, scenarios.Sandboxes, scenarios.PodLives, scenarios.Refusals, scenarios.NodeIDs, scenarios.Management, scenarios.Blocks, scenarios.Rests, scenarios.Turns,
-		scenarios.Disturbances, scenarios.CleanStops, scenarios.VPPLives, scenarios.Checks, scenarios.FullNodes, scenarios.Leftovers, scenarios.HeldIDs, scenarios.Unread, scenarios.ProgramLives,
+	return []scenarios.Evidence{scenarios.AssignedBlocks, scenarios.BlockedBlocks, scenarios.FreeBlocks, scenarios.WaitingPods, scenarios.Leases, scenarios.Sandboxes, scenarios.PodLives, scenarios.Refusals, scenarios.NodeIDs, scenarios.Management, scenarios.Blocks, scenarios.Rests,
+		scenarios.Disturbances, scenarios.CleanStops, scenarios.VPPLives, scenarios.Checks, scenarios.FullNodes, scenarios.Leftovers, scenarios.HeldIDs, scenarios.ProgramLives,
 		scenarios.Records, scenarios.IDRests, scenarios.NodeAddresses, scenarios.NodeLeases, scenarios.OtherNICs, scenarios.Removals, scenarios.Services, scenarios.VPPTables, scenarios.LinuxTables}
 }
 

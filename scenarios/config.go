@@ -208,12 +208,6 @@ func (c IPAM) SingleAddresses() bool {
 	return c.OnEC2() || c.System == Cilium && c.Cilium.Mode == CRD
 }
 
-// InTurn reports whether nodes go round the addresses of their blocks, as Contiv's and Kubernetes' do: a released one comes again after all
-// others. Where addresses rest, their rest decides.
-func (c IPAM) InTurn() bool {
-	return !c.UseExternalIPAM && c.ReuseDelay == 0 && (c.System == Contiv || c.System == NodeIPAM)
-}
-
 // AddressRest is how long a released address stays unused, 0 for not at all or as something beside the agent decides.
 func (c IPAM) AddressRest() time.Duration {
 	switch {

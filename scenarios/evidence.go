@@ -32,14 +32,8 @@ const (
 	WaitingPods Evidence = "waiting pods"
 	// Rests: Fact.Rest of FactReleased.
 	Rests Evidence = "rests"
-	// Turns: Fact.InTurn of FactLeased.
-	Turns Evidence = "turns"
 	// FullNodes: NodeState.Resting, Crowded and Misfit.
 	FullNodes Evidence = "resting addresses and crowded nodes"
-	// Reports: NodeState.Reported.
-	Reports Evidence = "what objects report"
-	// WarmTargets: NodeState.Warm.
-	WarmTargets Evidence = "warm targets"
 	// HeldIDs: Snapshot.HeldIDs.
 	HeldIDs Evidence = "held node IDs"
 	// LongQuiet: FactQuiet, and FactVPPWrite from then on.
@@ -74,36 +68,12 @@ const (
 	Patience Evidence = "patience"
 	// IDRests: Fact.Rest of FactNodeGone.
 	IDRests Evidence = "rests of node IDs"
-	// Unread: FactUnread.
-	Unread Evidence = "records that were refused"
-	// Tries: FactFailed and FactRetried.
-	Tries Evidence = "tries in vain"
-	// FreeAddresses: Addr of FactRefused, where it is Exhausted.
-	FreeAddresses Evidence = "free addresses"
-	// Holdings: Holding of FactRefused.
-	Holdings Evidence = "what refusing nodes have"
 	// RangeCounts: Snapshot.Ranges in settled snapshots.
 	RangeCounts Evidence = "controllers' counts of blocks"
-	// NeedlessCalls: FactNeedless, and FactAgentUp.
-	NeedlessCalls Evidence = "needless calls"
-	// Paces: FactPaced.
-	Paces Evidence = "paces"
-	// DueThings: FactDue.
-	DueThings Evidence = "what is due"
 	// ClosedRanges: FactRange.
 	ClosedRanges Evidence = "ranges that are closed"
-	// Lines: FactInLine; Number of FactLeased.
-	Lines Evidence = "lines of those who wait"
 	// Changes: FactChanging.
 	Changes Evidence = "changes that controllers ask for"
-	// ToldFailures: FactTold.
-	ToldFailures Evidence = "what is told of failures"
-	// RecordedEvents: FactRecorded.
-	RecordedEvents Evidence = "recorded events"
-	// Journals: NodeState.JournalLines.
-	Journals Evidence = "lengths of journals"
-	// Claims: FactClaimed.
-	Claims Evidence = "claims of node IDs"
 	// Services: Snapshot.Services and NodeState.ServiceRange; FactServed and FactUnserved.
 	Services Evidence = "services"
 	// ReachedSettings: NodeState.Settings.
@@ -115,9 +85,9 @@ const (
 
 // AllEvidence lists every kind of evidence. The slice is the caller's.
 func AllEvidence() []Evidence {
-	return []Evidence{Leases, Sandboxes, PodLives, Refusals, NodeIDs, Management, Blocks, AssignedBlocks, BlockedBlocks, FreeBlocks, WaitingPods, Rests, Turns, FullNodes,
+	return []Evidence{Leases, Sandboxes, PodLives, Refusals, NodeIDs, Management, Blocks, AssignedBlocks, BlockedBlocks, FreeBlocks, WaitingPods, Rests, FullNodes,
 		Disturbances, CleanStops, VPPLives, Checks, ProgramLives, NodeAddresses, NodeLeases, OtherNICs, Removals, Leftovers,
-		Records, IDRests, Disks, Unread, RefusedCalls, Patience, Tries, RangeCounts, NeedlessCalls, Paces, DueThings, Lines, Changes, ClosedRanges, ToldFailures, RecordedEvents, Journals, Claims, FreeAddresses, Holdings, Services, WarmTargets, Reports, HeldIDs, LongQuiet, ReachedSettings, VPPTables, LinuxTables}
+		Records, IDRests, Disks, RefusedCalls, Patience, RangeCounts, Changes, ClosedRanges, Services, HeldIDs, LongQuiet, ReachedSettings, VPPTables, LinuxTables}
 }
 
 // Missing lists what the law needs and is not among delivered, in the law's order.

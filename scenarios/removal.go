@@ -56,8 +56,6 @@ type Removal struct {
 	MAC   vppwire.MAC
 	// Netns is the pod's namespace that the thing is in, or that its interface leads into; empty for the host's own.
 	Netns string
-	// Hangs names something that VPP keeps of an interface that was deleted, such as a route through it, where the world looks for such; "" for nothing.
-	Hangs string
 	// Addrs are those of an interface that was deleted or set down; the slice is valid during the call of the watcher.
 	Addrs []netip.Prefix
 }

@@ -114,20 +114,8 @@ type NodeState struct {
 	Misfit bool
 	// Resting are released addresses that the configuration keeps unused still.
 	Resting []netip.Addr
-	// JournalLines is how many records the agent's journal has long after the end, 0 where nobody knows.
-	JournalLines int
-	// JournalLeases are the most leases that the node had since its journal was written anew: records of those that have gone may be in it.
-	JournalLeases int
-	// JournalPodSubnets are the ranges of pods that it names, where that is certain, and with which the agent's next life would begin.
-	JournalPodSubnets []netip.Prefix
-	// Warm is what the node keeps for pods to come; nil where the configuration promises nothing, or when there may not have been the
-	// time to get it or to give it back.
-	Warm []Warm
 	// Settings compares what is configured with what the node's VPP and Linux have; nil where the world cannot tell, or one of agent and VPP is down.
 	Settings iter.Seq[Setting]
-	// Reported compares what is so with what the node's object in the API server says of it; nil where no object says anything, or its writer may be about
-	// to write it. Wanted is what is so.
-	Reported []Setting
 	// VPP is nil when VPP is down, Linux nil when the machine is.
 	VPP   VPP
 	Linux Linux
@@ -157,18 +145,6 @@ func (n *NodeState) BlockedBy(foreign func(netip.Prefix) bool) (list []netip.Pre
 		}
 	}
 	return list
-}
-
-// Warm is what a node keeps for pods to come beside what the configuration has it keep.
-type Warm struct {
-	// Pool is the one that it is kept of, where there are several; empty else.
-	Pool string
-	// Free addresses are neither leased nor resting, LeastFree how many there shall be.
-	Free, LeastFree int
-	// Idle blocks have only free addresses, of which there shall be LeastIdle to MostIdle.
-	Idle, LeastIdle, MostIdle int
-	// Empty counts interfaces without a block that could be given back: none shall stay.
-	Empty int
 }
 
 // OtherNIC is a physical interface of a node's VPP beside the one to the interconnect, as it should be.

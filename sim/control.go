@@ -33,8 +33,6 @@ func (w *World) build(pools agent.Pools) (err error) {
 	w.store.Store.Committed = w.recordChanged
 	w.api.OnDelivery(w.delivery)
 	w.api.OnList(w.listing)
-	w.api.Observe(w.unchanged)
-	w.api.Observe(w.nodeChanged)
 	w.watchEndpoints()
 	if err := w.makeSystem(); err != nil {
 		return err
@@ -151,9 +149,8 @@ func (w *World) hooks() cluster.Hooks {
 		},
 		Refused: func(node string, s *cluster.Sandbox, r cluster.CNIResult) {
 			f := scenarios.Fact{Kind: scenarios.FactRefused, Node: node, Owner: s.Owner, Pod: s.Pod.String(), PodUID: s.UID, Text: r.Message,
-				Number: r.Code, Exhausted: r.Exhausted, Addr: w.freeInVain(node, r), Rest: w.patience(node, r)}
+				Number: r.Code, Exhausted: r.Exhausted, Rest: w.patience(node, r)}
 			if m := w.machines[node]; m != nil {
-				f.Holding = m.refusing
 				if r.Code == uint32(agent.CodeUnknownContainer) && m.host.HasNamespace(s.Netns) {
 					f.Broken = "its namespace is there"
 				}

@@ -26,8 +26,6 @@ func (p *process) callDataplane(c vppwire.Call) {
 	if p.disconnected() {
 		return // the agent will hear of it next
 	}
-	p.legible(c)
-	p.looks(c)
 	if !w.faulty() {
 		if p.burst > 0 {
 			p.chained = true
@@ -112,13 +110,12 @@ func (d *dataplaneCall) perform() (vppwire.Result, bool) {
 	}
 	w := p.m.w
 	w.count(p.m, d.call)
-	taking, idle := p.m.beforeCall(d.call), !d.twice && p.m.idle(d.call)
+	taking := p.m.beforeCall(d.call)
 	r := d.call.Do(context.Background(), p.m.dataplane())
 	if d.twice {
 		r = d.call.Do(context.Background(), p.m.dataplane())
 	}
-	p.lease.look(p.m, d.call)
-	p.m.afterCall(d, taking, idle && r.Err == nil)
+	p.m.afterCall(d, taking)
 	if r.Err != nil && !r.Lost {
 		w.note(p.m, "answer", r.Err.Error())
 		if !d.twice {

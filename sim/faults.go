@@ -98,7 +98,6 @@ func (w *World) judge(op fault.Op) fault.Verdict {
 		return fault.Verdict{}
 	}
 	if v.Action != fault.Pass {
-		w.disturb()
 		w.counts.Faults++
 		if m := w.machines[op.Node]; m != nil {
 			m.hit(op, v)

@@ -2,13 +2,10 @@ package sim
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
-	"slices"
 	"strconv"
 	"time"
 
-	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/controllers"
 	"github.com/vppdrill/vppdrill/sim/fault"
@@ -33,10 +30,6 @@ func (p *process) persist(e agent.Persist) {
 		}
 		verdict = w.judge(fault.Op{Node: m.name, Kind: fault.KindPersist, Name: name})
 	}
-	p.rewrites(e)
-	p.recorded(e)
-	p.saves(e)
-	p.attaches(e)
 	payload := make([]byte, 0, 96*len(e.Records))
 	for i := range e.Records {
 		payload = e.Records[i].AppendText(payload)
@@ -47,7 +40,6 @@ func (p *process) persist(e agent.Persist) {
 	write := hostmodel.Write{Seq: e.Seq, GivenUp: e.GivenUp, Replace: e.Replace, Payload: payload}
 	ok := p.journal.Write(write, verdict.Action == fault.Refuse, w.eng.Chooser())
 	m.saved.writes = append(m.saved.writes, e)
-	p.wrote = e.Seq
 	// A disk syncs in the order in which it is asked.
 	p.syncedAt = max(p.syncedAt, w.eng.Now()+syncTime+verdict.Delay)
 	w.eng.After(p.syncedAt-w.eng.Now(), &synced{p: p, seq: e.Seq, failed: !ok, verdict: verdict})
@@ -63,61 +55,20 @@ func (p *process) stepFacts(effects []agent.Effect) {
 	if !wrote {
 		return
 	}
-	if len(gone)+len(come) > 0 {
-		p.m.leasesAt = p.m.w.eng.Now()
-		p.m.w.anew(func(t try) bool { return t.whose == p.m.name && t.of == scenarios.TriedJournal })
-	}
 	for _, r := range gone {
 		p.m.rest(r.Addr)
 		p.m.fact(scenarios.Fact{Kind: scenarios.FactReleased, Owner: r.Owner, Addr: r.Addr, Prefix: r.Prefix, Rest: p.m.clocks.truly(p.m.w.rest()),
 			Left: p.m.leftover(r.Addr, r.Owner, p.m.w.tenants[r.Addr].of(r.Owner))})
 	}
 	p.m.tellIdentity()
-	var places map[ipam.Owner]uint32
-	if len(come) > 1 {
-		places = placesOf(effects)
-		slices.SortStableFunc(come, func(x, y ipam.Record) int { return cmp.Compare(places[x.Owner], places[y.Owner]) })
-	}
-	p.turns.prune(p.agent.Blocks())
-	if len(come) > 1 && places == nil {
-		p.turns = nil // nobody knows in which order
-	}
 	for _, r := range come {
 		p.m.addLeased(r.Owner)
-		after, passed := p.turn(r, gone)
-		if p.agent.Node().ID == 0 {
-			p.m.fact(scenarios.Fact{Kind: scenarios.FactNeedless, Text: "the lease of " + r.Addr.String(), Broken: "is made before the agent knows the node's ID and address"})
-		}
-		if first, _ := r.Owner.First(); p.forNobody(first) {
-			p.m.fact(scenarios.Fact{Kind: scenarios.FactNeedless, Text: "the lease of " + r.Addr.String(), Broken: "is made for an ADD whose plugin has ended, as the agent has been told"})
-		}
 		elsewhere := ""
 		if asker, ok := p.m.w.system.(controllers.PoolAsker); ok {
 			elsewhere = asker.Elsewhere(r.Owner, r.Addr)
 		}
-		p.m.fact(scenarios.Fact{Kind: scenarios.FactLeased, Owner: r.Owner, Addr: r.Addr, Prefix: r.Prefix, Number: places[r.Owner], InTurn: p.m.w.s.Config.IPAM.InTurn(), After: after, Passed: passed,
-			Left: p.m.formerly(r.Addr, r.Owner), Broken: elsewhere})
+		p.m.fact(scenarios.Fact{Kind: scenarios.FactLeased, Owner: r.Owner, Addr: r.Addr, Prefix: r.Prefix, Left: p.m.formerly(r.Addr, r.Owner), Broken: elsewhere})
 	}
-}
-
-// placesOf numbers the owners to whom a step leases addresses, from 1 on in its order; nil where it writes the journal anew, which has an order of its own.
-func placesOf(effects []agent.Effect) map[ipam.Owner]uint32 {
-	places := map[ipam.Owner]uint32{}
-	for i := range effects {
-		e, is := effects[i].(agent.Persist)
-		if !is {
-			continue
-		}
-		if e.Replace {
-			return nil
-		}
-		for j := range e.Records {
-			if r := &e.Records[j]; r.Kind == agent.RecordIPAM && r.IPAM.Op == ipam.OpLease {
-				places[r.IPAM.Owner] = uint32(len(places) + 1)
-			}
-		}
-	}
-	return places
 }
 
 // rest is how long the configuration keeps a released address unused. Cilium and Calico keep none, and another plugin its own.
@@ -162,7 +113,6 @@ func (s *synced) Fire() {
 		return
 	case s.failed:
 		p.journal.Told()
-		p.excused = true
 		p.m.saved.synced(s.seq, true)
 		p.step(agent.Persisted{Seq: s.seq, Err: errDisk})
 		return
@@ -170,7 +120,6 @@ func (s *synced) Fire() {
 	p.journal.Sync()
 	p.m.saved.synced(s.seq, false)
 	if s.verdict.Action == fault.CrashAfter {
-		p.m.blocksAt = p.m.w.eng.Now() // they change by what is written, of which it has not heard
 		p.m.crashAgent()
 		return
 	}
@@ -196,9 +145,6 @@ func (m *machine) restore() (*hostmodel.Journal, []agent.Record, error) {
 			}
 			if err != nil {
 				m.w.note(m, "journal", err.Error())
-				if !errors.Is(err, agent.ErrUnknownRecord) { // the real one keeps a copy of what it takes for damage
-					m.fact(scenarios.Fact{Kind: scenarios.FactUnread, Text: "a line of the journal that was written as a whole counts as damage: " + err.Error()})
-				}
 				continue
 			}
 			records = append(records, r)

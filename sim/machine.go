@@ -50,10 +50,6 @@ type machine struct {
 	knownID     uint32
 	knownBlocks []ipam.Block
 	told        addressed
-	// blocksAt is when knownBlocks changed; lastBlocks are those of the agent's life before, where the disk had all that it wrote of them.
-	blocksAt   time.Duration
-	lastBlocks []ipam.Block
-	lastSure   bool
 	// management are the addresses of the Linux side, own an interconnect address that somebody gave the node.
 	management []netip.Addr
 	own        netip.Prefix
@@ -75,20 +71,11 @@ type machine struct {
 	misanswer string
 	// refusedFull: VPP had no room when the agent gave the answer that the runtime is being told.
 	refusedFull bool
-	// refusing is what the node had when its agent made the refusal that the runtime is being told, nil for another answer.
-	refusing *scenarios.Holding
-	// hangs is what VPP keeps of the interface that the present call deletes, "" for nothing.
-	hangs string
 	// rests holds until when released addresses rest.
 	rests map[netip.Addr]time.Duration
-	// restsUnsure is until when it is not known whether some of them do.
-	restsUnsure time.Duration
 	// wroteAt is when the agent made its last call that changes something.
 	wroteAt time.Duration
-	// leasesAt is when the agent leased or freed an address last; lastInTurn: what its last life knew of that was written, and that life had read all of it.
-	leasesAt   time.Duration
-	lastInTurn bool
-	clocks     clocks
+	clocks  clocks
 }
 
 // recordTime is ample for an agent's start and the dumps of a large node.
@@ -269,9 +256,7 @@ func (m *machine) agentUp() {
 		return
 	}
 	m.saved = newSaved(records)
-	w.anew(func(t try) bool { return t.whose == m.name })
-	p := &process{m: m, ahead: m.clocks.ahead, spent: 1, agent: a, journal: j, planted: w.plantAgent(m.name, a),
-		goneAt: map[string]time.Duration{}, ended: map[uint64]ipam.Owner{}, ending: map[uint64]ipam.Owner{}, listing: listing{caused: true}, rewriting: rewriting{appended: len(records), lines: len(records), pools: countPools(records), leases: countLeases(records), most: countLeases(records)}, recording: newRecording(records)}
+	p := &process{m: m, ahead: m.clocks.ahead, spent: 1, agent: a, journal: j, planted: w.plantAgent(m.name, a)}
 	m.proc, m.alloc, m.ableAt = p, alloc, w.eng.Now()
 	p.client = w.cluster.NewStoreClient(m.name, p.fromStore)
 	p.feed = w.cluster.NewFeed(m.name, p.fromAPI)
@@ -285,11 +270,7 @@ func (m *machine) agentUp() {
 	m.ownTime(p)
 	leases := slices.Collect(a.Leases())
 	p.leases = agent.NewLeaseChanges(slices.Values(leases))
-	up := scenarios.Fact{Kind: scenarios.FactAgentUp, Leases: leases}
-	if m.lastSure {
-		up.Unsaved, up.InTurn = otherBlocks(m.lastBlocks, a.Blocks()), m.lastInTurn
-	}
-	m.fact(up)
+	m.fact(scenarios.Fact{Kind: scenarios.FactAgentUp, Leases: leases})
 	m.knownID = 0
 	if len(a.Blocks()) > 0 {
 		m.knownBlocks = nil // told again; that an earlier life's blocks are not held any more is a change
@@ -314,9 +295,6 @@ func (m *machine) killAgent(hold bool, why string) {
 	if p == nil {
 		return
 	}
-	// What it has changed at this very instant may not be written.
-	m.lastInTurn = p.leases != nil && m.leasesAt < m.w.eng.Now()
-	m.lastBlocks, m.lastSure = p.agent.Blocks(), m.saved.certain() && m.blocksAt < m.w.eng.Now() && slices.Equal(m.knownBlocks, p.agent.Blocks())
 	m.proc = nil
 	p.dead = true
 	p.agentEnded()
@@ -352,7 +330,7 @@ func (m *machine) tellIdentity() {
 		m.factAndDisk(scenarios.Fact{Kind: scenarios.FactNodeID, Number: id})
 	}
 	if blocks := a.Blocks(); !slices.Equal(blocks, m.knownBlocks) {
-		m.knownBlocks, m.ableAt, m.blocksAt = slices.Clone(blocks), m.w.eng.Now(), m.w.eng.Now()
+		m.knownBlocks, m.ableAt = slices.Clone(blocks), m.w.eng.Now()
 		m.fact(scenarios.Fact{Kind: scenarios.FactBlocks, Blocks: m.knownBlocks})
 	}
 }

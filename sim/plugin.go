@@ -114,7 +114,7 @@ func (x *plugin) Fire() {
 		return
 	}
 	x.asked = w.eng.Now()
-	x.proc, x.number = p, p.request(x.owner, x.command == "Add", func(a agent.Answer) {
+	x.proc, x.number = p, p.request(x.owner, func(a agent.Answer) {
 		x.answered()
 		x.m.misanswer = x.misanswered(a)
 		x.end(x.m.cniResult(a))

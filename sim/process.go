@@ -2,7 +2,6 @@ package sim
 
 import (
 	"errors"
-	"net/netip"
 	"slices"
 	"time"
 
@@ -39,10 +38,6 @@ type process struct {
 	syncedAt time.Duration
 	// planted is the agent as it is driven where something wraps it, nil otherwise.
 	planted PlantedAgent
-	// steps are those that the agent has made.
-	steps uint64
-	// armed is when it is to be woken, as it said last.
-	armed agent.Effect
 	// wake numbers the agent's WakeAt effects: only the last one counts.
 	wake uint64
 	dead bool
@@ -51,19 +46,6 @@ type process struct {
 	// newsUntil is until when what a stream brings is late, newsLate how much of it is on its way.
 	newsUntil map[*cluster.Informer]time.Duration
 	newsLate  int
-	// conflict is what refused its last write to the store.
-	conflict conflict
-	// ended are whom the requests were about whose plugins have ended, as the agent has been told; ending are those that it has not been told of.
-	ended, ending map[uint64]ipam.Owner
-	revisions     revisions
-	looking       looking
-	listing       listing
-	rewriting
-	recording *recording
-	unsaved   unsaved
-	made      made
-	// goneAt is when it has been told first that a Node object is gone, by UID.
-	goneAt map[string]time.Duration
 	// gaps are the streams that have lost something and do not know it yet.
 	gaps map[*cluster.Informer]bool
 	// paused: the process stands still; inbox is what it will hear when it goes on. A paused VPP holds back the answer withheld to
@@ -77,8 +59,6 @@ type process struct {
 	// many calls' time passes before the next burst.
 	burst, spent int
 	chained      bool
-	// written counts calls that write.
-	written int
 	// open are CNI requests without an answer, oldest first; next is the last one's number.
 	open   []openRequest
 	next   uint64
@@ -92,39 +72,15 @@ type process struct {
 	watch uint64
 	// sawNode: the agent has been told of its own Node object.
 	sawNode bool
-	// storeAsked is the request to the store that has no answer yet, 0 for none, and storeAskedAt when it was made; storeRequest is the last one.
-	storeAsked   uint64
-	storeRequest agent.StoreRequest
-	storeAskedAt time.Duration
-	// askedOf is the store's data that it knew when it asked for something last.
-	askedOf uint64
-	// storeIdleAt is when the last answer came.
-	storeIdleAt time.Duration
 	// muted are store requests whose replies will be lost.
 	muted []uint64
 	// wokeTimes counts wakes at the instant wokeAt.
 	wokeAt    time.Duration
 	wokeTimes int
-	inVain    wakesInVain
-	lease     leaseLook
-	unlisted  unlisted
-	known     acquaintance
-	// ownTold is the interconnect address that the agent was last told.
-	ownTold netip.Prefix
-	// vppTold: the agent has been told that there is a VPP.
-	vppTold bool
-	turns   turns
 	// offline: the connection to VPP was given up, as it did not answer.
 	offline bool
-	writing
-	retries   retries
-	refusing  refusing
-	halfGiven halfGiven
 	// witnessedState is what the run's witness was told last.
 	witnessedState string
-	// lastDue is what the agent had to do when it was asked last; stepped: it has had an event since.
-	lastDue string
-	stepped bool
 	// lacks and waits are what the run's account was told last that the agent must have, and that it waits for.
 	lacks, waits string
 }
@@ -134,9 +90,6 @@ type openRequest struct {
 	number uint64
 	owner  ipam.Owner
 	done   func(agent.Answer)
-	// adds: it is an ADD; seq is the write of the journal, which replaces nothing, that has its sandbox, 0 for none so far.
-	adds bool
-	seq  uint64
 }
 
 // step feeds one event to the agent and performs what it asks for.
@@ -146,61 +99,26 @@ func (p *process) step(ev agent.Event) {
 	}
 	if p.paused {
 		p.inbox = append(p.inbox, heard{ev, p.m.w.eng.Now()})
-		p.excuseAll()
-		p.unsaved.waits = false
-		p.refusing.vague = true
 		return
 	}
 	switch e := ev.(type) {
 	case agent.NodesListed:
 		e.Age = p.m.clocks.counted(e.Age)
 		ev = e
-	case agent.Withdrawn:
-		p.ended[e.Request] = p.ending[e.Request]
-		delete(p.ending, e.Request)
 	case agent.NodeSeen:
 		p.sawNode = p.sawNode || e.Name == p.m.name
-	case agent.NodeGone:
-		if _, told := p.goneAt[e.UID]; !told {
-			p.goneAt[e.UID] = p.m.w.eng.Now()
-		}
-	case agent.StoreReply:
-		if e.ID == p.storeAsked {
-			p.claimed(e)
-			p.revisions.heard(p.storeRequest, e, p.m.w.eng.Now()-p.storeAskedAt >= storeGivesUp)
-			p.storeAsked, p.storeIdleAt = 0, p.m.w.eng.Now()
-		}
 	}
-	p.heardOfStore(ev)
-	p.known.heard(p, ev)
-	p.made.heard(p, ev)
-	p.tried(ev)
-	p.answered(ev)
-	p.looking.heard(p, ev)
-	notices, orphaned, readdressed := p.notices(ev), p.unlisted.heard(p, ev), p.readdressed(ev)
-	p.stepped = true
 	p.m.w.stepping = p.m.name
-	free := p.halfGiven.before(p, ev)
-	effects := p.thorough(p.stepAgent(ev))
-	p.halfGiven.after(p, free, effects)
+	effects := p.stepAgent(ev)
 	p.m.w.stepping = ""
-	p.vainly(ev, effects)
-	p.retried(ev, effects)
-	p.noticed(notices, effects)
-	p.remembers(readdressed, effects)
-	if orphaned {
-		p.unlisted.wired(p)
-	}
 	p.stepFacts(effects) // what the agent decides is a fact from now on, whether or not it survives
 	p.m.tellAddresses()
 	p.decisions(effects)
-	p.looked(ev, effects)
 	for _, e := range effects {
 		if !p.perform(e) {
 			return
 		}
 	}
-	p.impatient(ev, effects)
 	p.m.w.system.Changed(p.m.name)
 	if p.m.w.witness != nil && !slices.ContainsFunc(effects, isCall) {
 		p.witnessed()
@@ -213,26 +131,6 @@ func (p *process) stepAgent(ev agent.Event) []agent.Effect {
 		return p.planted.Step(p.now(), ev)
 	}
 	return p.agent.Step(p.now(), ev)
-}
-
-// thoroughEvery is in which of the steps of a life it is looked whether the agent has left something undone: the first, and then one of so many.
-const thoroughEvery = 8
-
-// thorough tells of a step behind which a wake at the same instant finds something to do: it should be done already. The effects are those of both.
-func (p *process) thorough(effects []agent.Effect) []agent.Effect {
-	if p.steps++; p.steps%thoroughEvery != 1 {
-		return effects
-	}
-	effects = slices.Clone(effects)
-	for _, e := range p.stepAgent(agent.Woke{}) {
-		if _, wakes := e.(agent.WakeAt); !wakes {
-			p.m.fact(scenarios.Fact{Kind: scenarios.FactNeedless, Text: "a wake right behind what the agent has heard", Broken: "finds something to do, which should be done already: " + string(e.AppendText(nil))})
-		} else if slices.Contains(effects, e) || e == p.armed {
-			continue // it is to be woken then
-		}
-		effects = append(effects, e)
-	}
-	return effects
 }
 
 // perform starts one effect; false when the agent died of it.
@@ -264,7 +162,6 @@ func (p *process) perform(e agent.Effect) bool {
 	case agent.Log:
 		w.log(p.m, e)
 	case agent.ListNodes:
-		p.known.asks(p)
 		p.feed.Nodes.Relist()
 	case agent.NodeAddress:
 	default:
@@ -280,9 +177,6 @@ func (p *process) perform(e agent.Effect) bool {
 // hook runs a pod hook of the program that embeds the agent.
 func (p *process) hook(h agent.Hook) {
 	w := p.m.w
-	if w.s.Config.Agent.HookTime == 0 {
-		p.m.fact(scenarios.Fact{Kind: scenarios.FactNeedless, Text: "a hook for pod " + h.Namespace + "/" + h.PodName, Broken: "is asked for, and none is configured"})
-	}
 	w.eng.After(w.s.Config.Agent.HookTime, &happening{p.m, "hook " + h.Namespace + "/" + h.PodName, func() {
 		var err error
 		if fails := w.s.Config.Agent.HookFails; fails > 0 && w.eng.Choose("hook fails", hookFailSteps) < int(fails*hookFailSteps) {
@@ -330,7 +224,6 @@ type woken struct {
 
 func (p *process) wakeAt(e agent.WakeAt) {
 	p.wake++
-	p.armed = e
 	if e.At.IsZero() {
 		return
 	}
@@ -370,24 +263,10 @@ func (p *process) awake(now time.Duration) {
 }
 
 // request notes who waits for a CNI answer and returns the request's number.
-func (p *process) request(owner ipam.Owner, adds bool, done func(agent.Answer)) uint64 {
+func (p *process) request(owner ipam.Owner, done func(agent.Answer)) uint64 {
 	p.next++
-	p.open = append(p.open, openRequest{number: p.next, owner: owner, adds: adds, done: done})
+	p.open = append(p.open, openRequest{number: p.next, owner: owner, done: done})
 	return p.next
-}
-
-// attaches notes for which ADDs a write is.
-func (p *process) attaches(e agent.Persist) {
-	if e.Replace {
-		return
-	}
-	for i := range e.Records {
-		for j := range p.open {
-			if r, o := &e.Records[i], &p.open[j]; r.Kind == agent.RecordSandbox && o.adds && o.seq == 0 && o.owner == r.Sandbox.Owner {
-				o.seq = e.Seq
-			}
-		}
-	}
 }
 
 // close takes a request off the list; false when nobody waits for it any more.
@@ -403,20 +282,9 @@ func (p *process) close(number uint64) (openRequest, bool) {
 
 // withdraw tells the agent that nobody waits for a request any more.
 func (p *process) withdraw(number uint64) {
-	if r, ok := p.close(number); ok {
-		p.ending[number] = r.owner
+	if _, ok := p.close(number); ok {
 		p.step(agent.Withdrawn{Request: number})
 	}
-}
-
-// forNobody reports whether the agent has been told that nobody waits any more for an ADD of this owner, all of whose plugins have ended.
-func (p *process) forNobody(owner ipam.Owner) bool {
-	for _, o := range p.ended { // in any order: one is enough
-		if o == owner {
-			return len(p.inbox) == 0 && !slices.ContainsFunc(p.open, func(r openRequest) bool { return r.adds && r.owner == owner })
-		}
-	}
-	return false
 }
 
 // fact tells the laws and everybody else who listens.

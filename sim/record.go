@@ -1,9 +1,7 @@
 package sim
 
 import (
-	"cmp"
 	"net/netip"
-	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -25,34 +23,8 @@ func (w *World) recordChanged(before, after agent.StoreItem) {
 		return i.Value
 	}
 	if c, ok := timeline.RecordChange(after.Key, text(before), text(after)); ok {
-		w.released(&c)
-		w.emit(scenarios.Fact{Kind: scenarios.FactRecord, Node: c.After.Name, Record: &c, Rest: w.claimPatience(c.After.Name), Calm: w.informed(c.After.Name) && !w.complete()})
+		w.emit(scenarios.Fact{Kind: scenarios.FactRecord, Node: c.After.Name, Record: &c})
 	}
-}
-
-// informed reports whether a node's agent knew of the store's present data when it asked for what it did last.
-func (w *World) informed(node string) bool {
-	m := w.machines[node]
-	return m != nil && m.proc != nil && m.proc.askedOf == w.store.Store.Identity()
-}
-
-// complete reports whether the store is marked complete: whoever did it has waited for the nodes that have no record, and the others go by that.
-func (w *World) complete() bool {
-	for _, item := range w.store.Store.Look(nodeid.KeyComplete) {
-		if item.Key == nodeid.KeyComplete && item.Value == nodeid.ValueComplete {
-			return true
-		}
-	}
-	return false
-}
-
-// claimPatience is how long the agent of a node waits for the records of others.
-func (w *World) claimPatience(node string) time.Duration {
-	m := w.machines[node]
-	if m == nil {
-		return 0
-	}
-	return m.clocks.truly(cmp.Or(w.agentConfig.ClaimPatience, agent.DefaultClaimPatience))
 }
 
 // heldIDs are the records that are not marked as released.

@@ -40,7 +40,6 @@ func (m *machine) refusedCall(c vppwire.Call, err error) {
 	if !c.Writes() {
 		return
 	}
-	m.w.disturb() // the agent tries again later and later
 	if m.repeatedAt != 0 && m.w.eng.Now()-m.repeatedAt < hitLasts {
 		return
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/removal"
-	"github.com/vppdrill/vppdrill/sim/vppmodel"
 	"github.com/vppdrill/vppdrill/sim/vppmodel/view"
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/mode"
@@ -29,52 +28,15 @@ func (m *machine) beforeCall(c vppwire.Call) bool {
 		return false
 	}
 	m.w.look.VPP, m.w.look.Linux = view.Of(m.vpp), m.host
-	if !m.w.look.Before(t) {
-		return false
-	}
-	m.hangs = ""
-	if at, whole := m.w.look.Whole(); whole {
-		m.hangs = hangs(m.vpp.Hanging(at))
-	}
-	return true
+	return m.w.look.Before(t)
 }
 
-// hangs names what of others an interface that is about to go is still named by, "" for nothing.
-func hangs(h vppmodel.Hangs) string {
-	switch {
-	case h.Neighbor.IsValid():
-		return "the neighbor " + h.Neighbor.String()
-	case h.Routed && h.Route.IsUnspecified():
-		return "a route"
-	case h.Routed:
-		return "a route by way of " + h.Route.String()
-	case h.Bridging:
-		return "the L2 FIB entry of " + vppwire.MAC(h.MAC).String()
-	}
-	return ""
-}
-
-// idle reports whether a call is about to say what is so already.
-func (m *machine) idle(c vppwire.Call) bool {
-	if !c.Writes() {
-		return false
-	}
-	if op := c.LinuxOp(); op != nil {
-		return m.host.Idle(op)
-	}
-	return m.vpp.Idle(c.Request())
-}
-
-// afterCall tells what beforeCall's call has taken away, where it took something, and of one that has said what was so already.
-func (m *machine) afterCall(d *dataplaneCall, taking, idle bool) {
-	if idle {
-		m.fact(scenarios.Fact{Kind: scenarios.FactNeedless, Text: d.call.Name() + " of " + d.call.Key().String()})
-	}
+// afterCall tells what beforeCall's call has taken away, where it took something.
+func (m *machine) afterCall(d *dataplaneCall, taking bool) {
 	if !taking || m.vpp == nil {
 		return
 	}
 	if r := m.w.look.After(d.call.Name()); r != nil {
-		r.Hangs = m.hangs
 		m.fact(scenarios.Fact{Kind: scenarios.FactRemoved, Removal: r, Rest: m.w.eng.Now() - d.since})
 	}
 }

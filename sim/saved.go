@@ -2,7 +2,6 @@ package sim
 
 import (
 	"net/netip"
-	"slices"
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -80,42 +79,6 @@ func (s *saved) doubt(records []agent.Record) {
 			s.maybe[r.IPAM.Owner] = r.IPAM.Addr
 		}
 	}
-}
-
-// unpublished is a block that the disk holds and that these networks do not name: a crash would bring it back when others may have taken it.
-func (s *saved) unpublished(networks []netip.Prefix) (block netip.Prefix, found bool) {
-	for b := range s.blocks { //vppdrill:unordered the smallest is told
-		if !slices.Contains(networks, b) && (!found || b.Compare(block) < 0) {
-			block, found = b, true
-		}
-	}
-	return block, found
-}
-
-// certain reports whether the disk holds all that was written.
-func (s *saved) certain() bool { return !s.unsure && len(s.writes) == 0 }
-
-// otherBlocks says which block of a life's last is not one of the next one's first, or another one, "" for none.
-func otherBlocks(last, first []ipam.Block) string {
-	for _, b := range last {
-		if !slices.Contains(first, b) {
-			return "the life before had " + b.Prefix.String() + said(b)
-		}
-	}
-	for _, b := range first {
-		if !slices.Contains(last, b) {
-			return "the life before had no " + b.Prefix.String() + said(b)
-		}
-	}
-	return ""
-}
-
-// said is what is to be said of a block beside its prefix.
-func said(b ipam.Block) string {
-	if b.Draining {
-		return ", draining"
-	}
-	return " in use"
 }
 
 // unsaved says what the disk says otherwise than a fact, "" for nothing.

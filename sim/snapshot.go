@@ -89,14 +89,6 @@ func (m *machine) state() scenarios.NodeState {
 		n.Resting = append(n.Resting, waiter.Waiting(m.name)...)
 	}
 	if m.w.lingered {
-		n.JournalLines, n.JournalLeases = m.proc.lines, m.proc.most
-		if m.saved.certain() {
-			n.JournalPodSubnets = slices.Clone(m.saved.pods)
-		}
-		n.Warm = m.warm(a)
-		if reporter, ok := m.w.system.(controllers.Reporter); ok {
-			n.Reported = reporter.Reported(m.name)
-		}
 	}
 	if n.VPPUp {
 		n.Settings = m.settings(n)

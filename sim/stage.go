@@ -23,9 +23,7 @@ func (w *World) Do(ctx context.Context, a scenarios.Action) (err error) {
 		return w.eng.Err()
 	}
 	defer w.outlive(&err)
-	w.eng.LookNow()
 	w.trail("action " + a.String())
-	w.acted(a)
 	return w.play.Do(ctx, a)
 }
 
@@ -35,13 +33,8 @@ func (w *World) Heal(context.Context) (err error) {
 		return w.eng.Err()
 	}
 	defer w.outlive(&err)
-	w.eng.LookNow()
 	w.trail("heal")
 	w.faults, w.keyed = nil, false
-	if w.calm.uneasy {
-		w.calm.uneasy = false
-		w.disturb()
-	}
 	return w.play.Heal()
 }
 

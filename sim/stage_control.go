@@ -186,7 +186,7 @@ func (st stage) SetPools(_ context.Context, plan scenarios.IPAM, pools agent.Poo
 	if err := st.api.SetConfigMap(poolsName, pools); err != nil {
 		return err
 	}
-	st.pools = pools
+	st.pools, st.rearranged = pools, true
 	return nil
 }
 

@@ -3,7 +3,6 @@ package sim
 import (
 	"time"
 
-	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/sim/fault"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
@@ -19,20 +18,11 @@ var storeNames = [...]string{agent.StoreList: "list", agent.StoreCreate: "create
 func (p *process) store(r agent.StoreRequest) {
 	w := p.m.w
 	r = p.m.toStore(r)
-	p.needless(r)
-	p.refusing.asks(p)
-	p.askedOf = p.listing.identity
 	switch r.Op {
 	case agent.StoreWatch:
 		p.watch = r.ID
 	case agent.StoreCreate, agent.StoreUpdate, agent.StoreDelete:
 		w.counts.APIWrites++
-	}
-	if r.Op != agent.StoreWatch {
-		if p.storeAsked != 0 {
-			p.m.fact(scenarios.Fact{Kind: scenarios.FactPaced, Text: scenarios.PacedStore, Rest: w.eng.Now() - p.storeAskedAt})
-		}
-		p.storeAsked, p.storeAskedAt, p.storeRequest = r.ID, w.eng.Now(), r
 	}
 	if !w.faulty() {
 		p.client.Do(r)

@@ -37,31 +37,11 @@ func (w *World) makeSystem() (err error) {
 			}
 			return w.judge(op)
 		},
-		Tried: w.requested,
-		Retried: func(node, of, what string, failures uint32, after time.Duration) {
-			w.emit(scenarios.Fact{Kind: scenarios.FactRetried, Node: node, Text: of, Broken: what, Number: failures, Rest: after})
-		},
-		Began: func(program string) { w.anew(func(t try) bool { return t.whose == program }) },
-		Paced: func(node, of string, rest time.Duration) {
-			w.emit(scenarios.Fact{Kind: scenarios.FactPaced, Node: node, Text: of, Rest: rest})
-		},
-		Needless: func(node, what, why string) {
-			w.emit(scenarios.Fact{Kind: scenarios.FactNeedless, Node: node, Text: what, Broken: why})
-		},
-		Recorded: func(node, what, wrong string) {
-			w.emit(scenarios.Fact{Kind: scenarios.FactRecorded, Node: node, Text: what, Broken: wrong})
-		},
 		Ranged: func(r netip.Prefix, what string) {
 			w.emit(scenarios.Fact{Kind: scenarios.FactRange, Prefix: r, Text: what})
 		},
 		Changing: func(program string, life int, what string, past time.Duration) {
 			w.emit(scenarios.Fact{Kind: scenarios.FactChanging, Text: program, Number: uint32(life), Broken: what, Rest: past})
-		},
-		InLine: func(node, program string, life int, what string) {
-			w.emit(scenarios.Fact{Kind: scenarios.FactInLine, Node: node, Broken: program, Number: uint32(life), Text: what})
-		},
-		Told: func(node, what, said string) {
-			w.emit(scenarios.Fact{Kind: scenarios.FactTold, Node: node, Broken: what, Text: said})
 		},
 		Crash: func(node string) {
 			if m := w.machines[node]; m != nil && m.proc != nil {
@@ -77,7 +57,6 @@ func (w *World) makeSystem() (err error) {
 				w.decided(who, text)
 			}
 		},
-		Unread: func(who, text string) { w.emit(scenarios.Fact{Kind: scenarios.FactUnread, Text: who + ": " + text}) },
 	}
 	if w.plant != nil {
 		env.Plant = w.plant.Controllers

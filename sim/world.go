@@ -16,7 +16,6 @@ import (
 	"github.com/vppdrill/vppdrill/sim/fault"
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
-	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 )
 
 // epoch is virtual time zero. Any fixed instant would do; this one reads well in journals.
@@ -69,10 +68,6 @@ type World struct {
 	stirs    int64
 	// tenants are who was answered an address last.
 	tenants map[netip.Addr]tenant
-	// departed is when Node objects have gone, releasedAt when records of such nodes were marked as released, both by UID.
-	departed, releasedAt map[string]time.Duration
-	// vain are what programs try and fail in.
-	vain map[try]vain
 	// look is of the call under way.
 	look    removal.Look
 	witness Witness
@@ -80,7 +75,6 @@ type World struct {
 	decided func(who, text string)
 	// dhcp is the network's DHCP server, nil where nodes' addresses follow from their IDs.
 	dhcp *dhcpServer
-	calm calm
 	// rearranged: the address ranges have been changed.
 	rearranged bool
 	// plant is nil in nearly every run.
@@ -145,12 +139,11 @@ func New(s *scenarios.Scenario, o Options) (*World, error) {
 		return nil, fmt.Errorf("faults.asItWas: nobody has planted %s", s.Faults.AsItWas)
 	}
 	w := &World{
-		s: s, eng: engine.New(chooser), machines: map[string]*machine{}, shared: vppwire.NewObjectSet(), tenants: map[netip.Addr]tenant{}, departed: map[string]time.Duration{}, releasedAt: map[string]time.Duration{}, callTimeout: s.Config.Agent.CallTimeout, logs: o.Logs,
+		s: s, eng: engine.New(chooser), machines: map[string]*machine{}, shared: vppwire.NewObjectSet(), tenants: map[netip.Addr]tenant{}, callTimeout: s.Config.Agent.CallTimeout, logs: o.Logs,
 		plant: o.Plant, witness: o.Witness,
 	}
 	w.account(o)
 	w.eng.Postpone(o.Postpone)
-	w.eng.Look(dueEvery, w.lookForDue)
 	var err error
 	w.play = timeline.New(stage{w}, s, chooser)
 	if w.agentConfig, err = agentconfig.Of(s.Config); err != nil {
@@ -211,7 +204,6 @@ func (w *World) podChanged(old, now cluster.Object) {
 		}
 	}
 	tell := func(text string) {
-		w.stir()
 		w.emit(scenarios.Fact{Kind: scenarios.FactPod, Node: p.Node, Pod: p.Key().String(), PodUID: p.SandboxUID(), Text: text})
 	}
 	if before == nil {
@@ -315,7 +307,7 @@ func (w *World) soon(m *machine, what string, do func()) { w.eng.After(0, &happe
 func (w *World) emit(f scenarios.Fact) {
 	f.At = w.eng.Now()
 	switch f.Kind {
-	case scenarios.FactCounted, scenarios.FactPaced, scenarios.FactTold, scenarios.FactRecorded, scenarios.FactChanging, scenarios.FactInLine, scenarios.FactDue, scenarios.FactClaimed, scenarios.FactRetried: // what goes on in a cluster at rest
+	case scenarios.FactCounted, scenarios.FactChanging: // what goes on in a cluster at rest
 	default:
 		w.stirs++
 	}
@@ -364,8 +356,5 @@ func (w *World) count(m *machine, c vppwire.Call) {
 func (w *World) log(m *machine, e agent.Log) {
 	if w.logs != nil {
 		w.logs(m.name, e)
-	}
-	if e.Reason == agent.ReasonLeftOut || strings.HasSuffix(e.Message, nodeid.ForeignKey) { // nobody but agents writes to the store here
-		m.fact(scenarios.Fact{Kind: scenarios.FactUnread, Text: e.Message})
 	}
 }

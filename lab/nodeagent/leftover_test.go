@@ -1,7 +1,6 @@
 package nodeagent
 
 import (
-	"slices"
 	"testing"
 
 	"go.fd.io/govpp/binapi/fib_types"
@@ -66,17 +65,5 @@ func TestLeftovers(t *testing.T) {
 	add("linked")
 	if thing, found := l.inLinux("/run/netns/linked", "eth0"); !found || thing == "" {
 		t.Error("a pod's link is not seen")
-	}
-}
-
-// Goal: what an agent leaves out of its journal is told, by each life that does so. Method: the step of an agent that says so.
-func TestUnread(t *testing.T) {
-	n := newNode(t)
-	c := newChanges(newLeftovers(&agent.Config{NodeName: "node-1"}, host.Socket(n.config.VPP), n.kernel), &removals{})
-	for range 2 * unreadMax {
-		c.stepped(c.began, nil, []agent.Effect{agent.Log{Reason: agent.ReasonLeftOut, Message: "journal: a lease"}, agent.Log{Message: "else"}})
-	}
-	if _, unread := c.after(0); len(unread) != unreadMax || slices.Contains(unread, "else") {
-		t.Errorf("%q", unread)
 	}
 }

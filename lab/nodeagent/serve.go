@@ -43,7 +43,7 @@ func (p *process) state(out http.ResponseWriter, r *http.Request) {
 	}
 	err = p.driver.Ask(r.Context(), func(a *agent.Agent) {
 		s.State = rest.StateOf(a)
-		s.Changes, s.Unread = p.changes.after(heard)
+		s.Changes = p.changes.after(heard)
 	})
 	if err != nil {
 		http.Error(out, err.Error(), http.StatusServiceUnavailable)

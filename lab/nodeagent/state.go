@@ -16,8 +16,6 @@ type State struct {
 	Restored []ipam.Lease
 	// Changes are those that the lab has not heard of, oldest first.
 	Changes []Change
-	// Unread is what this life has left out of its journal, in the agent's words.
-	Unread []string
 	// StoreRevision is the highest revision that the store has told; Heard is what the cluster has told: see Heard.
 	StoreRevision int64
 	Heard         []string

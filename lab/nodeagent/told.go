@@ -29,9 +29,6 @@ type Change struct {
 // changesMax bounds the changes that are kept for a lab which does not ask: one that was kept up without its owner.
 const changesMax = 1 << 16
 
-// unreadMax bounds the records that are told to have been left out: one is a fault.
-const unreadMax = 16
-
 // changes collects what the agent's steps change until a lab has heard of it, so that nothing that comes and goes between two
 // looks is missed and everything has the time at which it happened.
 type changes struct {
@@ -45,8 +42,6 @@ type changes struct {
 	id     uint32
 	blocks []ipam.Block
 	list   []Change
-	// unread is what this life has left out of what earlier ones wrote.
-	unread []string
 	left   *leftovers
 	gone   *removals
 }
@@ -78,12 +73,7 @@ func (c *changes) stepped(now time.Time, a *agent.Agent, effects []agent.Effect)
 	defer c.mu.Unlock()
 	at := c.monotonic + int64(now.Sub(c.began))
 	for i := range effects {
-		switch e := effects[i].(type) {
-		case agent.Log:
-			if e.Reason == agent.ReasonLeftOut && len(c.unread) < unreadMax {
-				c.unread = append(c.unread, e.Message)
-			}
-		case agent.CallDataplane:
+		if _, calls := effects[i].(agent.CallDataplane); calls {
 			c.gone.decided.Store(at + 1) // after what the step changed
 		}
 	}
@@ -114,12 +104,12 @@ func (c *changes) stepped(now time.Time, a *agent.Agent, effects []agent.Effect)
 	c.list = append(c.list, ch)
 }
 
-// after forgets the changes up to a number, which the lab has heard of, and returns the others, and what was not read in this life.
-func (c *changes) after(number int64) (list []Change, unread []string) {
+// after forgets the changes up to a number, which the lab has heard of, and returns the others.
+func (c *changes) after(number int64) []Change {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.list = slices.DeleteFunc(c.list, func(ch Change) bool { return ch.Number <= number })
-	return slices.Clone(c.list), slices.Clone(c.unread)
+	return slices.Clone(c.list)
 }
 
 // close ends the look at VPP.

@@ -31,9 +31,6 @@ var public = []struct{ name, why string }{
 	{"ipam/cilium.NewMultiPool", "makes the named pools that IPAM's Configuration takes"},
 	{"ipam/datastore.NewJSONFile", "keeps a DataStore's checkpoint where ipamd does"},
 	{"ipam.Replay", "who embeds an allocator restores a long journal by it"},
-	{"scenarios/cause.Learner", "learns the habits of passing runs, which the program has in a file; TestHabits writes that file anew"},
-	{"scenarios/cause.WriteHabits", "writes that file"},
-	{"scenarios/cause.Precedents", "keeps passing runs; of the catalogue's the program has a file, which TestPrecedents writes anew"},
 	{"scenarios/suite", "Ginkgo specs and gomega matchers for users' own scenarios: README.md shows how"},
 }
 

@@ -4,7 +4,18 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/vppdrill/vppdrill/scenarios"
 )
+
+// lookMost is how many events before the broken law are searched for what is missing.
+const lookMost = 60_000
+
+// compare adds what a node did for others and not for what the law speaks of, and what the law says that it knows to be due.
+func (w *walk) compare(f *scenarios.Failure) {
+	w.cohort(w.r.threads(max(w.r.first, w.end-lookMost), w.end))
+	w.due(f.What)
+}
 
 // cohort adds what a node did for others of a kind and not for what the law speaks of, in the same life.
 func (w *walk) cohort(threads []*thread) {
@@ -134,4 +145,30 @@ func (w *walk) due(what string) {
 			w.addOf(at, w.r.events[at-w.r.first].at, node, text, "missing", w.end, 63-5*w.rank("due"))
 		}
 	}
+}
+
+func (w *walk) nodeOf(t *thread) string {
+	if w.r.class(t.who) == "node" {
+		return t.who
+	}
+	return ""
+}
+
+// tellStep puts a step into the words of lines.
+func (r *Recorder) tellStep(t *thread, text string) string {
+	who := t.who
+	if t.scope == "pod" || t.scope == "node" {
+		who, text, _ = strings.Cut(text, " ")
+	}
+	if f, ok := strings.CutPrefix(text, "fact "); ok {
+		return strings.ReplaceAll(f, "@", who)
+	}
+	if d, ok := strings.CutPrefix(text, "decides "); ok {
+		return r.tellDecision(&decision{who: who, text: d})
+	}
+	line := strings.ReplaceAll(text, "@", who)
+	if told, _ := r.tellLine(line); told != "" {
+		return told
+	}
+	return line
 }

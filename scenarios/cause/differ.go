@@ -184,23 +184,6 @@ func parting(here, there []deed) (i int) {
 	return i
 }
 
-// Leaves says where a run first does otherwise than the one of a name that was kept, "" for nowhere; of a run that was not kept it says so.
-func (p *Precedents) Leaves(name string, r *Recorder) (string, error) {
-	there, err := p.deeds(name)
-	if err != nil || there == nil {
-		return "not kept", err
-	}
-	here := r.start(deedsMost)
-	i := parting(here, there)
-	switch {
-	case i == len(here) && i == len(there):
-		return "", nil
-	case i == len(here):
-		return fmt.Sprintf("ends at event %d", r.first+int64(len(r.events))-1), nil
-	}
-	return fmt.Sprintf("event %d: %s", here[i].event, r.tellDeed(&here[i])), nil
-}
-
 // decided adds what programs that are wanted have decided: what the law says that they wait for, since when; what they said; what they wrote
 // about what the law speaks of.
 func (w *walk) decided(f *scenarios.Failure) {

@@ -3,7 +3,6 @@ package cause
 import (
 	"archive/zip"
 	"bytes"
-	_ "embed" // runs that broke no law
 	"encoding/binary"
 	"encoding/gob"
 	"errors"
@@ -25,12 +24,6 @@ type Precedents struct {
 	texts []string
 	ids   map[string]uint32
 }
-
-//go:embed passed.zip
-var passedArchive []byte
-
-// Passed is the catalogue's run of a name as it was when habits were learned; it has none where there is none of that name.
-func Passed(name string) (*Precedents, error) { return Find(passedArchive, name) }
 
 // NameOf names the run of a scenario with a seed, so that a scenario that says something else has another name.
 func NameOf(s *scenarios.Scenario, seed uint64) string {
@@ -132,59 +125,43 @@ func (p *Precedents) Write(w io.Writer) error {
 	return nil
 }
 
-// Find reads the run of a name from what Write wrote; it has no run where there is none of that name.
-func Find(archive []byte, name string) (*Precedents, error) {
-	return read(archive, func(other string) bool { return other == name })
-}
-
-// Open reads all that Write wrote, to keep more.
+// Open reads all that Write wrote, to compare runs with them and to keep more.
 func Open(archive []byte) (*Precedents, error) {
-	p, err := read(archive, func(string) bool { return true })
+	z, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("precedents: %w", err)
 	}
-	p.ids = make(map[string]uint32, len(p.texts))
+	if !slices.ContainsFunc(z.File, func(f *zip.File) bool { return f.Name == textsFile }) {
+		return nil, fmt.Errorf("precedents: %w", ErrOtherPrecedents)
+	}
+	p := &Precedents{runs: map[string]*precedent{}, ids: map[string]uint32{}}
+	for _, f := range z.File {
+		if f.Name == textsFile {
+			err = decode(f, &p.texts)
+		} else {
+			p.runs[f.Name] = &precedent{}
+			err = decode(f, p.runs[f.Name])
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	for id, text := range p.texts {
 		p.ids[text] = uint32(id)
 	}
 	return p, nil
 }
 
-// read reads the runs that are wanted, and the texts where there are any.
-func read(archive []byte, wanted func(name string) bool) (*Precedents, error) {
-	z, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
+func decode(f *zip.File, x any) error {
+	r, err := f.Open()
+	if err == nil {
+		err = gob.NewDecoder(r).Decode(x)
+		err = errors.Join(err, r.Close())
+	}
 	if err != nil {
-		return nil, fmt.Errorf("precedents: %w", err)
+		return fmt.Errorf("precedents: %s: %w", f.Name, err)
 	}
-	decode := func(f *zip.File, x any) error {
-		r, err := f.Open()
-		if err == nil {
-			err = gob.NewDecoder(r).Decode(x)
-			err = errors.Join(err, r.Close())
-		}
-		if err != nil {
-			return fmt.Errorf("precedents: %s: %w", f.Name, err)
-		}
-		return nil
-	}
-	p := &Precedents{runs: map[string]*precedent{}}
-	texts := slices.IndexFunc(z.File, func(f *zip.File) bool { return f.Name == textsFile })
-	if texts < 0 {
-		return nil, fmt.Errorf("precedents: %w", ErrOtherPrecedents)
-	}
-	for i, f := range z.File {
-		if i == texts || !wanted(f.Name) {
-			continue
-		}
-		p.runs[f.Name] = &precedent{}
-		if err := decode(f, p.runs[f.Name]); err != nil {
-			return nil, err
-		}
-	}
-	if len(p.runs) > 0 {
-		err = decode(z.File[texts], &p.texts)
-	}
-	return p, err
+	return nil
 }
 
 // Has reports whether there is a run of a name; nil Precedents have none.

@@ -70,7 +70,6 @@ func TestAnswersAndCalls(t *testing.T) {
 		{"another's namespace is gone", requestsAnswered(), []scenarios.Fact{in(netns, asked(web, "1", 0)), call(time.Second, "no such network namespace", "/other"), refused(31*time.Second, 0)}, ""},
 		{"answered late", requestsAnswered(), []scenarios.Fact{{Kind: scenarios.FactSlow, Node: node, Owner: web, Text: "Check", Rest: 10 * time.Second}}, "the Check of"},
 		{"answered at the second try", requestsAnswered(), []scenarios.Fact{{Kind: scenarios.FactSlow, Node: node, Owner: web, Text: scenarios.AskedAdd, Rest: time.Second}}, ""},
-		{"answered behind the work for others", requestsAnswered(), []scenarios.Fact{{Kind: scenarios.FactSlow, Node: node, Owner: web, Text: scenarios.AskedAdd, Number: 3, Broken: "tap tap4"}}, "3 other things"},
 		{"never answered", requestsAnswered(), []scenarios.Fact{{Kind: scenarios.FactAbandoned, Node: node, Owner: web, Text: "Del", Rest: time.Minute}}, "the Del of"},
 
 		{"a block taken back in use", grantsUsed(), []scenarios.Fact{given(one, two), uses(one, two), given(one)}, "10.1.0.16/28 is taken back while node-1 still gives"},
@@ -90,25 +89,20 @@ func TestAnswersAndCalls(t *testing.T) {
 		{"of an earlier boot", callsAccepted(), []scenarios.Fact{answered, crashed, call(0, "linux_route_set of eth0: no such network namespace", netns)}, "ended with an earlier boot of node-1"},
 		{"a link that went with its namespace", callsAccepted(), []scenarios.Fact{{Kind: scenarios.FactSandboxGone, Node: node, Owner: web}, call(time.Second, "linux_link_del of veth vd1: does not exist", "")}, ""},
 		{"long after", callsAccepted(), []scenarios.Fact{{Kind: scenarios.FactSandboxGone, Node: node, Owner: web}, call(time.Hour, "linux_link_del of veth vd1: does not exist", "")}, "nothing explains"},
-		{"an interface before its neighbor", callsAccepted(), []scenarios.Fact{{Kind: scenarios.FactRemoved, Node: node,
-			Removal: &scenarios.Removal{What: scenarios.RemovedTunnel, Name: "vxlan_tunnel2", Call: "vxlan_add_del_tunnel_v3", Hangs: "the neighbor 192.168.30.2"}}}, "while the neighbor 192.168.30.2 is still there"},
-		{"an interface that nothing names", callsAccepted(), []scenarios.Fact{{Kind: scenarios.FactRemoved, Node: node,
-			Removal: &scenarios.Removal{What: scenarios.RemovedInterface, Name: "tap1", Call: "tap_delete_v2"}}}, ""},
 		{"a route behind its gateway's", callsAccepted(), []scenarios.Fact{call(0, "linux_route_set of 0.0.0.0/0: a route to its gateway 10.1.1.1 does not exist", "")}, ""},
 	} {
 		t.Run(tc.name, tc.judge)
 	}
 }
 
-// Goal: pods-served and warm-kept look at what is free. Method: one node, of which one number is changed at a time.
-func TestServedAndWarm(t *testing.T) {
+// Goal: pods-served looks at what is free. Method: one node, of which one number is changed at a time.
+func TestServed(t *testing.T) {
 	block := netip.MustParsePrefix("10.1.1.0/30")
 	lease := func(last byte) ipam.Lease { return ipam.Lease{Addr: netip.AddrFrom4([4]byte{10, 1, 1, last})} }
 	full := func() scenarios.NodeState {
 		leases := []ipam.Lease{lease(2), lease(3)}
 		return scenarios.NodeState{Name: "node-1", MachineUp: true, AgentUp: true, ID: 1, Waiting: 1, Blocks: []ipam.Block{{Prefix: block, Gateway: lease(1).Addr}},
-			Reserved: []netip.Addr{lease(0).Addr}, Leases: func() iter.Seq[ipam.Lease] { return slices.Values(leases) },
-			Warm: []scenarios.Warm{{Free: 5, LeastFree: 5, Idle: 2, LeastIdle: 1, MostIdle: 2}}}
+			Reserved: []netip.Addr{lease(0).Addr}, Leases: func() iter.Seq[ipam.Lease] { return slices.Values(leases) }}
 	}
 	for _, tc := range []struct {
 		name   string
@@ -126,15 +120,6 @@ func TestServedAndWarm(t *testing.T) {
 		}, ""},
 		{"nobody waits", podsServed(), func(n *scenarios.NodeState) { n.Waiting, n.Reserved = 0, nil }, ""},
 		{"a draining block", podsServed(), func(n *scenarios.NodeState) { n.Blocks[0].Draining, n.Reserved = true, nil }, ""},
-		{"as promised", warmKept(), func(*scenarios.NodeState) {}, ""},
-		{"too few free", warmKept(), func(n *scenarios.NodeState) { n.Warm[0].Free = 4 }, "4 free addresses of the 5"},
-		{"too few free of a pool", warmKept(), func(n *scenarios.NodeState) {
-			n.Warm = append(n.Warm, scenarios.Warm{Pool: "green", Free: 1, LeastFree: 2})
-		}, "1 free addresses of pool green of the 2"},
-		{"too few blocks", warmKept(), func(n *scenarios.NodeState) { n.Warm[0].Idle = 0 }, "0 unused blocks of the 1"},
-		{"too many blocks", warmKept(), func(n *scenarios.NodeState) { n.Warm[0].Idle = 3 }, "keeps 3 unused blocks and needs 2"},
-		{"one of them blocked", warmKept(), func(n *scenarios.NodeState) { n.Warm[0].Idle, n.Blocked = 3, []netip.Prefix{block} }, ""},
-		{"an empty interface", warmKept(), func(n *scenarios.NodeState) { n.Warm[0].Empty = 1 }, "1 interfaces without a block"},
 	} {
 		n := full()
 		tc.change(&n)

@@ -18,9 +18,6 @@ const callsAcceptedName = "calls-accepted"
 //	what is broken by hand is not as the agent left it, for the rest of the run
 //	a route by way of a gateway, whose own route is being put back or is another's, is tried again behind it
 //
-// Nor does the agent delete an interface of VPP's while something that VPP keeps of it is still there: a route through it, a neighbor, an L2 FIB entry.
-// What VPP keeps names an index, which is another interface's soon. VPP does not refuse that, so that it is told of the removal.
-//
 // What is injected explains nothing else: an agent looks what became of a call before it makes another. A call that was refused by who injects
 // is not told. A snapshot has no history.
 func callsAccepted() scenarios.Law {
@@ -28,7 +25,7 @@ func callsAccepted() scenarios.Law {
 		Name:  callsAcceptedName,
 		Why:   "An agent that believes something wrong about its VPP gets by as long as it may try again, and leaves pods without network where it may not.",
 		When:  scenarios.Always,
-		Needs: []scenarios.Evidence{scenarios.RefusedCalls, scenarios.Removals, scenarios.Sandboxes, scenarios.Disturbances, scenarios.NodeAddresses},
+		Needs: []scenarios.Evidence{scenarios.RefusedCalls, scenarios.Sandboxes, scenarios.Disturbances, scenarios.NodeAddresses},
 		Watch: func() scenarios.Watcher {
 			return &acceptWatcher{netns: map[string]map[string]bool{}, gone: map[string]time.Duration{}}
 		},
@@ -72,13 +69,6 @@ func (w *acceptWatcher) Observe(f *scenarios.Fact) error {
 		}
 	case scenarios.FactCallRefused:
 		return w.refused(f)
-	case scenarios.FactRemoved:
-		if r := f.Removal; r.What == scenarios.RemovedInterface || r.What == scenarios.RemovedTunnel {
-			w.checks++
-			if r.Hangs != "" && !w.byHand {
-				return broken(callsAcceptedName, f.At, f.Node, "%s is deleted while %s is still there, which VPP keeps for whoever gets its index: look at the order in which things are deleted", r, r.Hangs)
-			}
-		}
 	}
 	return nil
 }

@@ -65,7 +65,7 @@ func (w *steadyWatcher) Observe(f *scenarios.Fact) error {
 		return w.turned(f, &w.node(f.Node).assigned, "has")
 	case scenarios.FactBlocks:
 		return w.turned(f, &w.node(f.Node).used, "gives addresses from")
-	case scenarios.FactAgentUp, scenarios.FactTold: // it says anew what it uses; it begins anew what came to nothing
+	case scenarios.FactAgentUp: // it says anew what it uses
 		w.node(f.Node).rest()
 	case scenarios.FactAsked:
 		n := w.node(f.Node)

@@ -111,7 +111,7 @@ func TestGrantsInSnapshots(t *testing.T) {
 // Goal: a pool may overshoot, and be disturbed, without breaking grants-steady; one that goes on does. Method: sizes of grants and of what is
 // used of them, with a pod's request in between where it says so.
 func TestGrantsSteady(t *testing.T) {
-	const asked, waits, answered, refused, exhausted, later, failed = -1, -2, -3, -4, -5, -6, -7
+	const asked, waits, answered, refused, exhausted, later = -1, -2, -3, -4, -5, -6
 	for _, tc := range []struct {
 		sizes  []int
 		broken bool
@@ -122,7 +122,6 @@ func TestGrantsSteady(t *testing.T) {
 		{[]int{1, 2, 1, 2, 1}, false},
 		{[]int{1, 2, 1, 2, 1, 2}, true},
 		{[]int{1, 2, 1, 2, asked, 1, 2, 1, 2}, false},
-		{[]int{1, 2, 1, 2, failed, 1, 2, 1, 2}, false},
 		{[]int{1, 1, 2, 2, 1, 1, 2, 2, 1, 1, 2}, true},
 		{[]int{waits, 1, 2, 1, 2, 1, 2, 1}, false},
 		{[]int{waits, 1, 2, 1, 2, answered, 1, 2, 1, 2, 1, 2}, true},
@@ -142,8 +141,6 @@ func TestGrantsSteady(t *testing.T) {
 				switch n {
 				case asked:
 					f.Kind = scenarios.FactAsked
-				case failed:
-					f.Kind = scenarios.FactTold
 				case waits:
 					f.Kind, f.Text = scenarios.FactAsked, scenarios.AskedAddress
 				case answered:

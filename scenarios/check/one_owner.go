@@ -10,7 +10,7 @@ import (
 const oneOwnerName = "one-owner"
 
 // oneOwner: among sandboxes that live and were answered, and apart from that among the leases of the agents that run,
-// each address occurs once. The two are not held against each other here; process-agree and add-not-forgotten do.
+// each address occurs once. The two are not held against each other here; add-not-forgotten does.
 //
 // A sandbox stops counting when its DEL is answered, or when the agent releases its address after its DEL was asked for:
 // the processes end before a runtime asks, and if the answer is lost, it asks again only a while later. A snapshot does not

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
-	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
 )
@@ -44,8 +43,7 @@ type blockWatcher struct {
 	nodes map[string][]netip.Prefix
 	// named is what records named too early, and their nodes may have heard of since.
 	named map[twice]bool
-	// wiped is when the store lost its data last; lost: it has.
-	wiped  time.Duration
+	// lost: the store has lost its data.
 	lost   bool
 	checks int64
 }
@@ -66,7 +64,7 @@ func (w *blockWatcher) Observe(f *scenarios.Fact) error {
 		if f.Text == (scenarios.WipeStore{}).Verb() {
 			clear(w.records)
 			clear(w.named)
-			w.wiped, w.lost = f.At, true
+			w.lost = true
 		}
 	case scenarios.FactBlocks:
 		return w.setBlocks(f)
@@ -84,7 +82,6 @@ func (w *blockWatcher) Observe(f *scenarios.Fact) error {
 // write judges the blocks that a record has not named before.
 func (w *blockWatcher) write(f *scenarios.Fact) error {
 	r := f.Record
-	before := w.records[r.ID]
 	if r.After.UID == "" {
 		delete(w.records, r.ID)
 		return nil
@@ -109,13 +106,6 @@ func (w *blockWatcher) write(f *scenarios.Fact) error {
 		if overlap {
 			w.named[t] = true
 		}
-		if again := before.UID == "" && len(mine) > 0; !w.lost || !again && f.At-w.wiped >= f.Rest {
-			continue
-		}
-		if silent := w.silent(name); f.Calm && silent != "" { // else it has not heard yet that data are lost
-			return broken(recordsExclusiveName, f.At, name, "the record of %s names %s from now on, while the store has lost the record of %s: look at what waits for all records",
-				name, p, silent)
-		}
 	}
 	return nil
 }
@@ -128,20 +118,6 @@ func (w *blockWatcher) overlapped(node string, p netip.Prefix) (twice, bool) {
 		}
 	}
 	return twice{}, false
-}
-
-// silent is the first node beside the one named that has blocks and no record, "" for none.
-func (w *blockWatcher) silent(node string) string {
-	has := map[string]bool{node: true}
-	for _, r := range w.records { //vppdrill:unordered each by itself
-		has[r.Name] = true
-	}
-	for _, other := range slices.Sorted(maps.Keys(w.nodes)) {
-		if len(w.nodes[other]) > 0 && !has[other] {
-			return other
-		}
-	}
-	return ""
 }
 
 // atRest judges every record: everybody has heard of everything.

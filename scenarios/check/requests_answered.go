@@ -9,8 +9,8 @@ import (
 
 const requestsAnsweredName = "requests-answered"
 
-// requestsAnswered: a CNI request is answered while the runtime waits, where the node is able to, and soon where nothing disturbs the node: an ADD
-// as soon as all of it is there; and an ADD whose wiring is refused is not given up before its patience is over, or for a namespace that is there. Whose fault a missing answer is, is the world's to say: it tells of those that it can vouch
+// requestsAnswered: a CNI request is answered while the runtime waits, where the node is able to, and soon where nothing disturbs
+// the node; and an ADD whose wiring is refused is not given up before its patience is over, or for a namespace that is there. Whose fault a missing answer is, is the world's to say: it tells of those that it can vouch
 // for. An ADD whose namespace is gone, as a call has shown, is refused at once: no patience brings it back.
 //
 // A snapshot has no history.
@@ -99,10 +99,6 @@ func (w *answeredWatcher) Observe(f *scenarios.Fact) error {
 		}
 	case scenarios.FactSlow:
 		w.checks++
-		if f.Broken != "" {
-			return broken(requestsAnsweredName, f.At, f.Node, "the %s of %s was answered only when %d other things had been made behind the last of its own, the first of them %s: look at what notices that all of an attachment is there",
-				f.Text, f.Owner, f.Number, f.Broken)
-		}
 		if f.Rest > slowMost {
 			return broken(requestsAnsweredName, f.At, f.Node, "the %s of %s was answered after %s, through which agent and VPP of %s ran and nothing disturbed them: look at what it waited for",
 				f.Text, f.Owner, f.Rest, f.Node)

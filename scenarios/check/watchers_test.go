@@ -472,7 +472,7 @@ func turnedTooOften(h *history) bool {
 			calm = calm && !(own && waited[i])
 		case scenarios.FactDisturbed:
 			calm = false
-		case scenarios.FactAsked, scenarios.FactAgentUp, scenarios.FactTold:
+		case scenarios.FactAsked, scenarios.FactAgentUp:
 			calm = calm && !own
 		case scenarios.FactNodeGone:
 			calm = false

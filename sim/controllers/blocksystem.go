@@ -9,7 +9,6 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/calico"
-	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/blockranges"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 )
@@ -193,9 +192,6 @@ func (s *blockSystem) RemoveRange(r netip.Prefix) error {
 	return nil
 }
 
-// Prompt implements System: what it waits for may be a pod's next try.
-func (*blockSystem) Prompt() bool { return false }
-
 // FreeBlock implements System by a sum of its own: a node that has nothing takes a block that nobody has, or borrows an address of another's.
 func (s *blockSystem) FreeBlock() bool {
 	var taken []netip.Prefix
@@ -205,26 +201,6 @@ func (s *blockSystem) FreeBlock() bool {
 		lends = lends || !s.pools.Strict && len(b.Free) > 0 && slices.ContainsFunc(s.pools.Ranges, func(r netip.Prefix) bool { return r.Bits() <= b.CIDR.Bits() && r.Contains(b.CIDR.Addr()) })
 	}
 	return lends || slices.ContainsFunc(s.pools.Ranges, func(r netip.Prefix) bool { return blockranges.HasFree(r, s.pools.BlockBits, taken) })
-}
-
-// Warm implements System: a node keeps no address that no pod has, but one when it has no pods.
-func (s *blockSystem) Warm(node string, taken []netip.Addr) []scenarios.Warm {
-	if s.agents[node] == nil {
-		return nil
-	}
-	w := scenarios.Warm{}
-	for _, list := range s.shown[node] { //vppdrill:unordered it is a count
-		for _, p := range list {
-			if !slices.Contains(taken, p.Addr()) {
-				w.Free++
-				w.Idle++
-			}
-		}
-	}
-	if len(taken) == 0 {
-		w.MostIdle = leastKept
-	}
-	return []scenarios.Warm{w}
 }
 
 // swap replaces a block by what it should be, if nobody was faster; nil is one that is not there yet. A block that is empty and nobody's is

@@ -107,9 +107,6 @@ func (*cloudSystem) LoseLeader(scenarios.LoseLeader) error { return scenarios.Er
 // FreeBlock is not known: what an instance can have depends on its interfaces.
 func (*cloudSystem) FreeBlock() bool { return false }
 
-// Prompt implements System.
-func (*cloudSystem) Prompt() bool { return false }
-
 // Pending says what ipamds wait for.
 func (s *cloudSystem) Pending() string {
 	for _, name := range sortedNames(s.trunks) {

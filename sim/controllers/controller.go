@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
-	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/sim/fault"
 )
@@ -23,7 +22,6 @@ type controller struct {
 	system *rangeSystem
 	alloc  nodeipam.Machine
 	feed   *cluster.Informer
-	heard  *hearing
 	// asked counts requests without an answer. due: it wants to be woken, so something is unfinished.
 	asked int
 	due   bool
@@ -53,36 +51,9 @@ func (c *controller) crash() {
 func (c *controller) step(ev nodeipam.Event) {
 	c.hear(func() {
 		if !c.dead {
-			c.heard.hear(ev)
-			effects := c.alloc.Step(c.now(), ev)
-			c.judge(ev, effects)
-			c.perform(effects)
-			c.left()
+			c.perform(c.alloc.Step(c.now(), ev))
 		}
 	})
-}
-
-// judge tells what is to be said of what the controller does about what it was told: of requests that are needless, and of events.
-func (c *controller) judge(ev nodeipam.Event, effects []nodeipam.Effect) {
-	for _, e := range effects {
-		if r, is := e.(nodeipam.RecordEvent); is {
-			c.env.recorded(r.Name, r.Reason+": "+r.Message, c.heard.recorded(r, ev))
-			continue
-		}
-		if name, why := c.heard.asks(e); why != "" {
-			c.env.needless(name, c.name+": "+string(e.AppendText(nil)), why)
-		}
-	}
-}
-
-// left tells what the controller has left undone that follows from what it was told.
-func (c *controller) left() {
-	if c.dead || !c.heard.begun {
-		return
-	}
-	if name, what := c.heard.idle(); what != "" {
-		c.env.needless(name, c.name+": "+what, "is not made, and nothing else is under way about "+name)
-	}
 }
 
 // Listed implements cluster.Handler.
@@ -139,7 +110,6 @@ func (c *controller) perform(effects []nodeipam.Effect) {
 		case nodeipam.TouchNode:
 			c.write(e, e.ID, nodeTouch, e.Name, e.UID, e.ResourceVersion, func(n *cluster.Node) error { n.Touches++; return nil })
 		case nodeipam.PatchNodeCIDRs:
-			c.inLine(e.Name, scenarios.LineServed)
 			c.write(e, e.ID, nodePatch, e.Name, e.UID, e.ResourceVersion, func(n *cluster.Node) error { return patch(n, e.CIDRs) })
 		case nodeipam.SetNetworkAvailable:
 			c.write(e, e.ID, nodeCondition, e.Name, "", "", func(n *cluster.Node) error { n.NetworkAvailable = true; return nil })
@@ -151,9 +121,6 @@ func (c *controller) perform(effects []nodeipam.Effect) {
 			c.due = !e.At.IsZero()
 			c.alarm(e.At, func() { c.step(nodeipam.Woke{}) })
 		case nodeipam.RecordEvent:
-			if e.Reason == cidrNotAvailable {
-				c.inLine(e.Name, scenarios.LineJoined)
-			}
 			c.env.Note(c.name, string(e.AppendText(nil)))
 		case nodeipam.GiveUp:
 			c.env.Note(c.name, string(e.AppendText(nil)))
@@ -161,13 +128,6 @@ func (c *controller) perform(effects []nodeipam.Effect) {
 		default:
 			panic("controllers: an effect of nodeipam: " + string(e.AppendText(nil)))
 		}
-	}
-}
-
-// inLine tells of a node that waits for a block or is given one. Where a cloud gives them, the allocator has none to give.
-func (c *controller) inLine(node, what string) {
-	if c.env.InLine != nil && c.system.cloud == nil {
-		c.env.InLine(node, c.kind, c.life, what)
 	}
 }
 

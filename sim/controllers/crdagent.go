@@ -8,7 +8,6 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/cilium"
-	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 )
 
@@ -47,10 +46,8 @@ type crdAgent struct {
 	routes Reserver
 	// asked are addresses that plugins have asked for and no pod has yet.
 	asked map[ipam.Owner]asked
-	// lapsed is when an address was last not taken in its time.
-	lapsed time.Time
-	says   Handshake
-	feed   *cluster.Informer
+	says  Handshake
+	feed  *cluster.Informer
 
 	listed, restored    bool
 	view                *cluster.Resource
@@ -58,7 +55,6 @@ type crdAgent struct {
 	spoke               bool
 	scheduled, alarming bool
 	leases              int
-	published           pace
 }
 
 func newCRDAgent(s *crdSystem, node string, side Side, alloc *cilium.AddressNode) *crdAgent {
@@ -192,7 +188,6 @@ func (a *crdAgent) evaluate() {
 	}
 	now := a.system.env.now()
 	if n, ok := a.store.Publish(now); ok {
-		a.published.again(&a.system.env, a.node, scenarios.PacedStatus)
 		if !a.says.Forget() {
 			for ip, s := range a.view.Value.(*cilium.CiliumNode).Status.IPAM.ReleaseIPs { //vppdrill:unordered each by itself
 				if s == cilium.Released {

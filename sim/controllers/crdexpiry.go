@@ -145,7 +145,6 @@ func (a *crdAgent) ask(o ipam.Owner, addr netip.Addr) {
 	a.asked[o] = asked{addr: addr, uuid: uuid, until: env.now().Add(timeout)}
 	env.Clock.After(timeout, &step{a.node, "cilium address expires", func() {
 		if x, ok := a.asked[o]; ok && x.uuid == uuid && !a.dead {
-			a.lapsed = env.now()
 			a.expire()
 		}
 	}})
@@ -166,14 +165,6 @@ func (a *crdAgent) expire() {
 		}
 		a.soon()
 	}
-}
-
-// lapseTime is what it takes at most from the end of a timer until the operator has taken the address back, but for its releaseDelay.
-const lapseTime = 5 * time.Minute
-
-// settling reports whether an address that nobody took may still be on its way back.
-func (a *crdAgent) settling() bool {
-	return !a.lapsed.IsZero() && a.system.env.now().Before(a.lapsed.Add(lapseTime+a.system.env.Plan.Cilium.ReleaseDelay))
 }
 
 // Waiter is a System that keeps addresses for pods whose plugins have asked.

@@ -28,8 +28,6 @@ type crdOperator struct {
 	// writing are nodes whose resource is being written.
 	writing map[string]bool
 	asked   int
-	// usedAt is when an address was a pod's last, by what the operator was told.
-	usedAt map[netip.Addr]time.Duration
 	// relisted: EC2 was asked again behind the start.
 	relisted bool
 }
@@ -38,7 +36,7 @@ func newCRDOperator(s *crdSystem, l *leader) *crdOperator {
 	c := s.env.Plan.Cilium
 	core, err := cilium.NewOperator(cilium.OperatorConfig{ReleaseExcessIPs: !c.KeepExcess, ReleaseDelay: c.ReleaseDelay})
 	Accept(l.name, err)
-	o := &crdOperator{leader: l, system: s, core: core, views: make(map[string]*cluster.Resource), unlisted: make(map[string]bool), writing: make(map[string]bool), usedAt: make(map[netip.Addr]time.Duration)}
+	o := &crdOperator{leader: l, system: s, core: core, views: make(map[string]*cluster.Resource), unlisted: make(map[string]bool), writing: make(map[string]bool)}
 	o.feed = s.env.Cluster.API.NewInformer(cluster.InformerConfig{Name: "operator", At: o.at, Kind: cluster.KindResource, Handler: o})
 	return o
 }
@@ -59,25 +57,14 @@ func (o *crdOperator) stop() {
 // resync looks at every node. The first time it also asks EC2 once more what each has: what a leader asked for that is none any more may
 // have come since. The real one asks at every resync, for all nodes in one request.
 func (o *crdOperator) resync() {
-	actions := o.core.Resync(o.now())
-	o.perform(actions)
+	o.perform(o.core.Resync(o.now()))
 	for _, name := range sortedNames(o.views) {
-		o.showsError(name, actions)
 		if !o.relisted {
 			o.list(name)
 		}
 	}
 	o.relisted = o.relisted || len(o.views) > 0
 	o.after(resyncTime, "resync", o.resync)
-}
-
-// showsError tells whether a node's resource shows what the operator had to say of it last, or is being written.
-func (o *crdOperator) showsError(name string, actions []cilium.Action) {
-	s, known := o.core.Get(name)
-	if !known || s.Error == "" || o.writing[name] || o.env.Told == nil || slices.ContainsFunc(actions, func(a cilium.Action) bool { return a.Node == name && a.Kind == cilium.ActWrite }) {
-		return
-	}
-	o.env.Told(name, "an error of "+o.name+"'s: "+s.Error, ciliumNode(o.views[name]).Status.IPAM.OperatorStatus.Error)
 }
 
 // Listed implements cluster.Handler.
@@ -119,9 +106,6 @@ func (o *crdOperator) see(r *cluster.Resource) {
 		return
 	}
 	o.views[r.Name] = r
-	if old != nil {
-		o.noteUsed(ciliumNode(old))
-	}
 	actions, err := o.core.Update(o.now(), ciliumNode(r))
 	if err != nil {
 		o.env.Note(o.name, err.Error())
@@ -213,9 +197,7 @@ func (o *crdOperator) allocate(a cilium.Action) {
 		o.asked++
 		o.after(late, "has "+a.Node+"'s addresses", func() {
 			o.asked--
-			actions := o.core.Allocated(o.now(), a.Node, got, err)
-			o.tell(a.Node, assignIPs, err)
-			o.perform(actions)
+			o.perform(o.core.Allocated(o.now(), a.Node, got, err))
 			if errors.Is(err, cluster.ErrNoAnswer) { // they may be there all the same
 				o.list(a.Node)
 			}
@@ -253,18 +235,9 @@ func (o *crdOperator) free(node string, ips []netip.Addr) {
 		return nil
 	}, func(err error) {
 		for _, ip := range ips {
-			actions := o.core.Freed(o.now(), node, ip, err)
-			o.tell(node, unassignIPs, err)
-			o.perform(actions)
+			o.perform(o.core.Freed(o.now(), node, ip, err))
 		}
 	})
-}
-
-// tell tells what the operator says of a call for a node that has failed: it goes into the node's resource, where people look.
-func (o *crdOperator) tell(node, what string, err error) {
-	if stats, known := o.core.Get(node); known && err != nil && o.env.Told != nil {
-		o.env.Told(node, what+": "+err.Error(), stats.Error)
-	}
 }
 
 // A call that EC2 has throttled is repeated after throttleFirst, then after twice as long each, throttleTries times at most, as AWS' SDK does (standard
@@ -311,7 +284,6 @@ func (o *crdOperator) write(a cilium.Action) {
 	o.asked++
 	o.writing[a.Node] = true
 	version := a.Resource.Metadata
-	o.judgeMarks(a.Node, ciliumNode(r), a.Resource)
 	call := &cluster.ResourceCall{API: o.env.Cluster.API, What: "operator writes " + a.Node,
 		Act: updateResource(&cluster.Resource{Meta: r.Meta, Value: a.Resource}),
 		Then: func(x cluster.Object, err error) {

@@ -84,37 +84,8 @@ func (s *crdSystem) Allocator(node string) (ipam.NodeAllocator, error) {
 // Refused implements System: the operator learns of pods only from what is in use.
 func (*crdSystem) Refused(string, ipam.Owner) {}
 
-// Prompt implements System: agents write their resources at intervals.
-func (*crdSystem) Prompt() bool { return false }
-
 // FreeBlock implements System.
 func (s *crdSystem) FreeBlock() bool { return s.vacant() }
-
-// Warm implements System: what the watermarks ask for is there, and what is excess by them is given back
-// (Cilium's documentation, AWS ENI).
-func (s *crdSystem) Warm(node string, taken []netip.Addr) []scenarios.Warm {
-	i, a := s.of(node), s.agents[node]
-	if i == nil || a == nil || a.settling() {
-		return nil
-	}
-	taken = slices.Concat(taken, a.waiting())
-	c := cilium.NodeCount{}
-	for _, e := range i.Metadata(s.env.now()) {
-		for _, u := range e.Units {
-			c.Available++
-			if slices.Contains(taken, u.Addr()) {
-				c.Used++
-			}
-		}
-	}
-	free := c.Available - c.Used
-	lacks, over := marksOf(c, s.watermarks())
-	w := scenarios.Warm{Free: free, Idle: free, MostIdle: free - over}
-	if s.grows(node) && s.spare(node) > lacks {
-		w.LeastFree = free + lacks
-	}
-	return []scenarios.Warm{w}
-}
 
 // grows reports whether a node's interfaces, with those that it may still get, have room for more addresses.
 func (s *crdSystem) grows(node string) bool {

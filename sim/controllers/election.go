@@ -19,9 +19,6 @@ type election struct {
 func (e *election) won(env *Env, program string) *leader {
 	e.electing = false
 	e.lives++
-	if env.Began != nil {
-		env.Began(program)
-	}
 	e.leads = newLeader(env, program, e.lives, e.late)
 	return e.leads
 }

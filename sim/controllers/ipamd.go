@@ -9,7 +9,6 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/datastore"
-	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/sim/ec2"
 	"github.com/vppdrill/vppdrill/sim/fault"
@@ -43,25 +42,10 @@ type ipamd struct {
 	again bool
 	unset map[string]bool
 	begun bool
-	// looked is when it read the metadata service last, shrank when it began to give units back, said what it has noted in its last step.
-	looked, shrank pace
-	joins          joins
-	said           string
-	returning      returning
-	// sure: by the last answers EC2 need not be asked what there is. looking counts looks at the metadata service under way.
-	sure bool
-	// last is the call that it made last.
-	last    datastore.Call
-	looking int
-	// vain are how many of its calls have failed in a row; heardAt is when it heard last what became of one.
-	vain    uint32
-	heardAt time.Duration
-	// heeded: that step had effects, as that of the answer to a call that was given up has not.
-	heeded bool
 }
 
 func newIPAMD(s *cloudSystem, node string, side Side, alloc *datastore.Node) *ipamd {
-	d := &ipamd{system: s, node: node, side: side, unset: make(map[string]bool), joins: joins{}, pool: datastore.NewNodePool(alloc, side.Now)}
+	d := &ipamd{system: s, node: node, side: side, unset: make(map[string]bool), pool: datastore.NewNodePool(alloc, side.Now)}
 	c := s.env.Plan.Datastore
 	d.manager = datastore.NewNodeManager(d.pool, datastore.Sizing{
 		Targets: datastore.Targets{WarmIP: c.WarmIP, MinimumIP: c.MinimumIP, WarmPrefix: c.WarmPrefix, WarmENI: c.WarmENI},
@@ -88,15 +72,10 @@ func (d *ipamd) after(t time.Duration, what string, do func()) {
 }
 
 func (d *ipamd) step(ev datastore.Event) {
-	before, waits := d.sized(d.pool.GetIPStats()), d.manager.Waits(d.last)
 	effects := slices.Clone(d.manager.Step(d.side.Now(), ev))
-	d.begun, d.said, d.heeded = true, "", len(effects) > 0
-	if _, woke := ev.(datastore.Woke); woke && waits && !d.manager.Waits(d.last) {
-		d.heardOf(d.last, datastore.Result{Err: cluster.ErrNoAnswer}) // it has given the call up
-	}
-	var givenUp *datastore.Call
+	d.begun = true
 	if d.leaving != nil && !d.manager.Waits(*d.leaving) { // its units may be in use again
-		givenUp, d.leaving = d.leaving, nil
+		d.leaving = nil
 		d.asked--
 	}
 	for _, e := range effects {
@@ -105,33 +84,17 @@ func (d *ipamd) step(ev datastore.Event) {
 		}
 		switch e := e.(type) {
 		case datastore.Perform:
-			if why := d.calledFor(e.Call, before, ev); why != "" {
-				d.system.env.needless(d.node, "ipamd's "+e.Call.String(), why)
-			}
-			if e.Call.Op == datastore.ReadIMDS && e.Call.ENI == "" {
-				d.looked.again(&d.system.env, d.node, scenarios.PacedLook)
-			}
-			d.tries(e.Call)
-			if _, woke := ev.(datastore.Woke); woke && e.Call.Op == datastore.UnassignUnits { // with an answer it goes on with the next ENI
-				d.shrank.again(&d.system.env, d.node, scenarios.PacedShrink)
-				d.returns(true)
-			}
 			d.perform(e.Call)
 		case datastore.WakeAt:
 			d.wakeAt(e.At)
 		case datastore.Note:
-			d.said = e.Text
 			d.system.env.Note(d.node, "ipamd "+e.Text)
 		case datastore.WantTrunk:
 			d.system.trunk(d.node)
 		}
 	}
-	if told := d.system.env.Told; told != nil && givenUp != nil {
-		told(d.node, givenUp.Op.String()+": no answer, as the agent has not let go of its units", d.said)
-	}
 	stats := d.pool.GetIPStats()
 	d.system.env.decided(d.node, "has %d addresses on %d ENIs, %d taken and %d resting; %s", stats.TotalIPs, d.pool.GetENIs(), stats.AssignedIPs, stats.CooldownIPs, cmp.Or(d.pending(), "asks for nothing"))
-	d.returns(false)
 	d.tell()
 }
 
@@ -156,27 +119,12 @@ func (d *ipamd) wakeAt(at time.Time) {
 // perform makes a call: what gives units back only when the agent has dropped them.
 func (d *ipamd) perform(c datastore.Call) {
 	d.asked++
-	d.last = c
-	d.retried()
-	if c.Op == datastore.ReadIMDS && c.ENI == "" {
-		d.looking++
-	}
 	if c.Op == datastore.UnassignUnits || c.Op == datastore.DeleteENI {
 		d.leaving = &c
 		d.after(0, "ipamd gives back", d.changed)
 		return
 	}
 	d.request(c)
-}
-
-// lookEvery is how often ipamd looks at what there is in any case (ipam/datastore), and five seconds for what is under way then.
-const lookEvery = time.Minute + 5*time.Second
-
-// retried tells of a call behind a failure that comes later than ipamd would look at EC2 in any case.
-func (d *ipamd) retried() {
-	if after := d.system.env.Clock.Now() - d.heardAt; d.vain > 0 && after > lookEvery && d.system.env.Retried != nil {
-		d.system.env.Retried(d.node, scenarios.TriedCloud, "what EC2 is asked", d.vain, after)
-	}
 }
 
 // changed goes on with what waits for the agent.
@@ -214,11 +162,7 @@ func (d *ipamd) occupied(b ipam.Block) bool {
 
 func (d *ipamd) answer(c datastore.Call, r datastore.Result) {
 	d.asked--
-	if c.Op == datastore.ReadIMDS && c.ENI == "" {
-		d.looking--
-	}
 	r.Number = c.Number
-	d.system.env.tried(fault.Op{Node: d.node, Name: c.Op.String(), Key: c.ENI}, r.Err)
 	var refused *ec2.APIError
 	if c.Op == datastore.SetUpENI {
 		d.unset[c.ENI] = true
@@ -230,15 +174,7 @@ func (d *ipamd) answer(c datastore.Call, r datastore.Result) {
 		delete(d.unset, c.ENI)
 	}
 	d.again = r.Err != nil && (!errors.As(r.Err, &refused) || refused.Code == ec2.CodeThrottled) && !errors.Is(r.Err, datastore.ErrIPInUse)
-	if d.manager.Waits(c) {
-		d.heardOf(c, r)
-	}
 	d.step(datastore.Called{Result: r})
-	d.tried(c, r, d.said)
-	awaited := c.Op == datastore.ReadIMDS && c.ENI != "" // looks for a new interface each second, and tells in the end
-	if told := d.system.env.Told; told != nil && r.Err != nil && d.heeded && !awaited && !d.dead {
-		told(d.node, c.Op.String()+": "+r.Err.Error(), d.said)
-	}
 }
 
 // request asks EC2, the metadata service or the host; the answer comes later.

@@ -182,7 +182,6 @@ func (l *leader) outside(op fault.Op, wait time.Duration, act func() error, then
 	answer := func(err error) {
 		if !answered && !l.dead {
 			answered = true
-			l.env.tried(op, err)
 			then(err)
 		}
 	}

@@ -34,8 +34,6 @@ type operator struct {
 
 	ready    bool // ledger and resources have been read
 	ledger   bool
-	entered  entered
-	turns    turns
 	views    map[string]*cluster.Resource
 	gone     map[string]string // incarnations of deleted resources, by name and UID
 	queue    []string
@@ -48,7 +46,7 @@ type operator struct {
 }
 
 func newOperator(s *poolSystem, l *leader) *operator {
-	o := &operator{leader: l, system: s, views: make(map[string]*cluster.Resource), entered: entered{}, turns: turns{}}
+	o := &operator{leader: l, system: s, views: make(map[string]*cluster.Resource)}
 	pools, err := s.newPools()
 	Accept(l.name, err)
 	o.pools = pools
@@ -148,12 +146,9 @@ func (o *operator) restore(r agent.StoreReply) {
 		}
 		if err != nil {
 			o.env.Note(o.name, err.Error())
-			o.env.Unread(o.name, err.Error())
 			stray = append(stray, item)
 		} else {
 			stray = stray[:0]
-			o.entered.add(c)
-			o.turns.had(c.CIDR)
 		}
 	}
 	o.strike(stray)
@@ -332,20 +327,6 @@ func (o *operator) append(entries []cilium.Claim, then func()) {
 		return
 	}
 	c := entries[0]
-	shown := o.shows(c.Node, c.CIDR)
-	why := o.entered.needless(c, shown)
-	switch _, held := o.entered[holding{c.Pool, c.CIDR}]; {
-	case why != "" || c.Op != cilium.OpClaim || held:
-	case shown:
-		o.turns.had(c.CIDR)
-	default:
-		why = o.outOfTurn(c)
-	}
-	if why != "" {
-		node, _, _ := strings.Cut(c.Node, "/")
-		o.env.needless(node, o.name+": the ledger's entry "+c.String(), why)
-	}
-	o.entered.add(c)
 	o.system.requests++
 	o.store(agent.StoreRequest{Op: agent.StoreCreate, Key: ledgerKey(c.Version), Value: c.String()}, func(r agent.StoreReply) {
 		if r.Err != agent.StoreOK {

@@ -184,9 +184,7 @@ func (*poolSystem) Leave(string)      {}
 
 func (s *poolSystem) Refused(node string, o ipam.Owner) {
 	if r := s.agents[node]; r != nil {
-		d := r.demandOf(s.asked[o])
-		d.Refused(s.env.now(), o)
-		r.waiting[o] = waitingPod{d.pool, s.env.now().Add(pendingTime)}
+		r.demandOf(s.asked[o]).Refused(s.env.now(), o)
 		r.later(refusedTime) // what is asked for with it may be too much by then
 		r.soon()
 	}
@@ -251,9 +249,6 @@ func (s *poolSystem) shownByAll() (list []netip.Prefix) {
 	}
 	return list
 }
-
-// Prompt implements System. Clients that keep to a rate make others wait as long as there are requests.
-func (s *poolSystem) Prompt() bool { return s.env.Plan.ClientQPS == 0 }
 
 // FreeBlock looks for a block of the ranges that no resource shows. One that cools is as good as taken, and how long it does
 // only the operator knows.

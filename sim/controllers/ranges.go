@@ -24,9 +24,6 @@ type rangeSystem struct {
 	election
 	leading  *controller
 	requests int64
-	// uids are the names of all Node objects that there were, names those names.
-	uids  map[string]string
-	names map[string]bool
 }
 
 func newRangeSystem(env Env) (*rangeSystem, error) {
@@ -34,7 +31,7 @@ func newRangeSystem(env Env) (*rangeSystem, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &rangeSystem{env: env, ranges: ranges, uids: map[string]string{}, names: map[string]bool{}}
+	s := &rangeSystem{env: env, ranges: ranges}
 	within, bits := ranges.First()
 	s.cloud = cloudAliases(env.Plan.NodeIPAM.Allocator, within, bits, ranges.Service())
 	env.Cluster.API.Observe(s.observe)
@@ -55,9 +52,6 @@ func (s *rangeSystem) params() (nodeipam.CIDRAllocatorType, nodeipam.CIDRAllocat
 func (s *rangeSystem) observe(old, now cluster.Object) {
 	was, _ := old.(*cluster.Node)
 	is, _ := now.(*cluster.Node)
-	if is != nil && was == nil {
-		s.uids[is.UID], s.names[is.Name] = is.Name, true
-	}
 	if s.cloud != nil && was == nil && is != nil && len(is.PodCIDRs) == 0 {
 		s.report(is)
 	}
@@ -85,7 +79,6 @@ func (s *rangeSystem) lead() {
 		alloc = plant(s.lives, params, r)
 	}
 	s.leading = &controller{system: s, leader: l, alloc: alloc}
-	s.leading.heard = newHearing(s.leading, kind, params.MultiCIDRs)
 	s.leading.start()
 }
 
@@ -199,9 +192,6 @@ func (s *rangeSystem) Pending() string {
 	}
 	return ""
 }
-
-// Prompt implements System, as poolSystem does.
-func (s *rangeSystem) Prompt() bool { return s.cloud == nil && s.env.Plan.ClientQPS == 0 }
 
 // unserved reports whether a Node object has no pod CIDR.
 func (s *rangeSystem) unserved() bool {

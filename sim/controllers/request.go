@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam/datastore"
-	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/sim/fault"
 )
@@ -104,12 +103,7 @@ func (e *Env) call(from *apiClient, op fault.Op, c *cluster.ResourceCall, send, 
 	if from.changes != nil {
 		from.changes(op)
 	}
-	answer := c.Then
-	then := func(o cluster.Object, err error) {
-		e.tried(op, err)
-		answer(o, err)
-	}
-	c.Then = then
+	then := c.Then
 	e.request(request{op: op, outlives: true, send: func() { from.send(op.Name, send) }, die: die,
 		forget: func() { c.Then = func(cluster.Object, error) {} },
 		tell: func(silent bool) {
@@ -119,32 +113,4 @@ func (e *Env) call(from *apiClient, op fault.Op, c *cluster.ResourceCall, send, 
 			}
 			then(nil, cluster.ErrUnavailable)
 		}})
-}
-
-// tried tells what became of a request, where when it is made again is decided in ipam.
-func (e *Env) tried(op fault.Op, err error) {
-	if e.Tried == nil {
-		return
-	}
-	switch op.Name {
-	case nodeGet, nodeTouch, nodePatch, nodeCondition, aliasRead, aliasAdd:
-		e.Tried(op, scenarios.TriedNode, err)
-	case datastore.DescribeENIs.String(), datastore.AssignUnits.String(), datastore.UnassignUnits.String(), datastore.CreateENI.String(), datastore.DeleteENI.String():
-		e.Tried(op, scenarios.TriedCloud, err)
-	}
-}
-
-// pace is when a life of a daemon did last what it does at intervals.
-type pace struct {
-	at    time.Duration
-	known bool
-}
-
-// again tells of the next time.
-func (p *pace) again(e *Env, node, of string) {
-	now := e.Clock.Now()
-	if p.known && e.Paced != nil {
-		e.Paced(node, of, now-p.at)
-	}
-	p.at, p.known = now, true
 }

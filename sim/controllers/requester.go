@@ -31,7 +31,6 @@ type requester struct {
 	// scheduled: an evaluation is on its way. leases and blocks are what was evaluated last.
 	scheduled      bool
 	leases, blocks int
-	waiting        waitingPods
 	// again is for when an evaluation was planned last, since the start.
 	again time.Duration
 }
@@ -70,7 +69,7 @@ func (r *requester) demandOf(pool string) poolDemand {
 }
 
 func newRequester(s *poolSystem, node string, side Side, alloc *cilium.Node) *requester {
-	r := &requester{nodeWriter: newNodeWriter(&s.env, node, "cilium", &s.requests), system: s, side: side, alloc: alloc, waiting: waitingPods{}}
+	r := &requester{nodeWriter: newNodeWriter(&s.env, node, "cilium", &s.requests), system: s, side: side, alloc: alloc}
 	r.nodeWriter.soon = r.soon
 	r.demands = s.demandsOf(node, alloc)
 	if plant := s.env.Plant.Side; plant != nil {
@@ -152,7 +151,6 @@ func (r *requester) evaluate() {
 	for i, d := range r.demands {
 		needed[i] = d.Needed(r.system.env.now())
 	}
-	r.judge(needed)
 	if r.view == nil {
 		r.create(needed)
 		return

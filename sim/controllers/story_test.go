@@ -125,8 +125,7 @@ func newWorldWith(t *testing.T, p scenarios.IPAM, change func(*controllers.Env))
 	env := controllers.Env{
 		Clock: w.eng, Cluster: w.cluster, Epoch: epoch, Plan: p,
 		Tell: w.tell, Assigned: w.assign, SetAside: func(string, int) {}, Judge: w.judge, Crash: w.crash,
-		Note:   func(who, text string) { w.say("%s: %s", who, text) },
-		Unread: func(who, text string) { w.say("%s cannot read: %s", who, text) },
+		Note: func(who, text string) { w.say("%s: %s", who, text) },
 	}
 	change(&env)
 	w.system, err = controllers.New(env)

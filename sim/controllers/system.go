@@ -28,8 +28,8 @@ type Env struct {
 	Assigned func(node string, blocks []netip.Prefix)
 	// SetAside is told how many addresses a node keeps for itself beside its blocks, when that changes.
 	SetAside func(node string, n int)
-	// Note puts a line into the trail. Unread is told what who refused of what a leader before it had written.
-	Note, Unread func(who, text string)
+	// Note puts a line into the trail.
+	Note func(who, text string)
 	// Decided, where set, is told what a controller has decided that no event shows, in words.
 	Decided func(who, text string)
 	// Routes are those of a node's host; nil: none are known.
@@ -37,26 +37,10 @@ type Env struct {
 	// Judge says what befalls a request of a controller; nil: nothing. Crash ends a node's agent, which is started again.
 	Judge func(fault.Op) fault.Verdict
 	Crash func(node string)
-	// Tried, where set, is told what became of a request that is made again as a policy of ours says, and which (scenarios.TriedNode and so
-	// on); Began that a life of such a program begins.
-	Tried func(op fault.Op, of string, err error)
-	Began func(program string)
-	// Retried, where set, is told how long behind the last of so many failures in a row a life of a node's daemon tries again.
-	Retried func(node, of, what string, failures uint32, after time.Duration)
-	// Paced, where set, is told how long ago a life of a node's daemon did last what it does at intervals (scenarios.PacedStatus and so on), Told what
-	// it says of a request that failed as what describes.
-	Paced func(node, of string, rest time.Duration)
-	Told  func(node, what, said string)
-	// Needless, where set, is told of a request that nothing calls for, or with why it was due one that is not made; Recorded of an event that
-	// is recorded about a node, and what of it is not so.
-	Needless func(node, what, why string)
-	Recorded func(node, what, wrong string)
 	// Ranged, where set, is told that a range was opened or closed of which blocks are given (scenarios.RangeOpened and so on).
 	Ranged func(r netip.Prefix, what string)
 	// Changing, where set, is told that a life of an elected program asks for a change, what, and for how long it has not led for certain any more.
 	Changing func(program string, life int, what string, past time.Duration)
-	// InLine, where set, is told that a life of an elected program found no block for a node, or asks for one for it (scenarios.LineJoined and so on).
-	InLine func(node, program string, life int, what string)
 	// Wall gives the clocks of the machine on which a life of a controller runs; nil: all are right.
 	Wall func(name string) Wall
 	// Plant puts faults back; the zero Plant none.
@@ -75,20 +59,6 @@ type Wall interface {
 func (e *Env) decided(who, format string, args ...any) {
 	if e.Decided != nil {
 		e.Decided(who, fmt.Sprintf(format, args...))
-	}
-}
-
-// needless tells of a request that nothing calls for.
-func (e *Env) needless(node, what, why string) {
-	if e.Needless != nil {
-		e.Needless(node, what, why)
-	}
-}
-
-// recorded tells of an event that is recorded about a node.
-func (e *Env) recorded(node, what, wrong string) {
-	if e.Recorded != nil {
-		e.Recorded(node, what, wrong)
 	}
 }
 
@@ -152,12 +122,6 @@ type System interface {
 	FreeBlock() bool
 	// Pending says what is under way, "" when nothing is.
 	Pending() string
-	// Prompt reports whether what is Pending is done at once where nothing disturbs the system. One that works at intervals, or whose cloud may refuse
-	// and is asked again later and later, promises nothing.
-	Prompt() bool
-	// Warm is what a node keeps for pods to come, when taken addresses are leased or rest; nil for a system that promises nothing, or for
-	// a node that cannot get what it should have.
-	Warm(node string, taken []netip.Addr) []scenarios.Warm
 	// Requests counts writes to what the system keeps its state in: the API server, a ledger, EC2.
 	Requests() int64
 }
@@ -201,19 +165,17 @@ func (s *own) Allocator(string) (ipam.NodeAllocator, error) {
 	return contiv.New(contiv.Config{ReuseDelay: s.env.Plan.ReuseDelay, External: s.env.Plan.UseExternalIPAM})
 }
 
-func (*own) Start()                                     {}
-func (*own) Join(string) error                          { return nil }
-func (*own) Leave(string)                               {}
-func (*own) AgentUp(string, Side)                       {}
-func (*own) AgentDown(string)                           {}
-func (*own) Changed(string)                             {}
-func (*own) Refused(string, ipam.Owner)                 {}
-func (*own) Blocks(string) ([]netip.Prefix, bool)       { return nil, false }
-func (*own) AddRange(netip.Prefix) error                { return scenarios.ErrUnsupported }
-func (*own) RemoveRange(netip.Prefix) error             { return scenarios.ErrUnsupported }
-func (*own) LoseLeader(scenarios.LoseLeader) error      { return scenarios.ErrUnsupported }
-func (*own) FreeBlock() bool                            { return false }
-func (*own) Pending() string                            { return "" }
-func (*own) Warm(string, []netip.Addr) []scenarios.Warm { return nil }
-func (*own) Prompt() bool                               { return true }
-func (*own) Requests() int64                            { return 0 }
+func (*own) Start()                                {}
+func (*own) Join(string) error                     { return nil }
+func (*own) Leave(string)                          {}
+func (*own) AgentUp(string, Side)                  {}
+func (*own) AgentDown(string)                      {}
+func (*own) Changed(string)                        {}
+func (*own) Refused(string, ipam.Owner)            {}
+func (*own) Blocks(string) ([]netip.Prefix, bool)  { return nil, false }
+func (*own) AddRange(netip.Prefix) error           { return scenarios.ErrUnsupported }
+func (*own) RemoveRange(netip.Prefix) error        { return scenarios.ErrUnsupported }
+func (*own) LoseLeader(scenarios.LoseLeader) error { return scenarios.ErrUnsupported }
+func (*own) FreeBlock() bool                       { return false }
+func (*own) Pending() string                       { return "" }
+func (*own) Requests() int64                       { return 0 }

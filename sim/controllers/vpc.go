@@ -88,18 +88,6 @@ func (s *vpc) zoneOf(node string) zone {
 	return s.zones[(n-1)%len(s.zones)]
 }
 
-// forPods is how many interfaces of an instance have addresses for pods.
-func (s *vpc) forPods() int {
-	n := s.limits.ENIs
-	if s.env.Plan.Datastore.CustomNetworking() {
-		n--
-	}
-	if s.env.Plan.Datastore.TrunkENI {
-		n--
-	}
-	return n
-}
-
 // Join launches an instance.
 func (s *vpc) Join(node string) error {
 	c, z := s.env.Plan.Datastore, s.zoneOf(node)

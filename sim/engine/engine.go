@@ -21,11 +21,8 @@ type Engine struct {
 	stopped bool
 	// interrupted, where set, is asked every few events whether to go on.
 	interrupted func() error
-	// look, where set, is asked before an event once lookEvery has passed since lookedAt.
-	look                         func(since time.Duration)
-	lookEvery, lookedAt, firedAt time.Duration
-	chain                        chain
-	wall                         wall
+	chain       chain
+	wall        wall
 	// late is the number of the event that lets others of its instant pass, 0 for none; passed, what it let pass.
 	late, passed int64
 }
@@ -91,17 +88,11 @@ func (e *Engine) Step() bool {
 	if e.firing {
 		panic(fmt.Sprintf("engine: at %s an event steps the engine that fires it", e.now))
 	}
-	if at := e.queue[0].at; e.look != nil && at-e.lookedAt >= e.lookEvery {
-		e.now = at
-		if e.LookNow(); e.err != nil {
-			return false
-		}
-	}
 	next := e.queue.pop()
 	if e.late == e.fired+1 {
 		next = e.letPass(next)
 	}
-	e.now, e.firedAt, e.parent = next.at, next.at, next.by
+	e.now, e.parent = next.at, next.by
 	e.tell(next.ev)
 	e.firing = true
 	next.ev.Fire()
@@ -178,20 +169,6 @@ const interruptEvery = 32
 // Interrupt makes RunUntil ask fn now and then whether to go on; its error ends that RunUntil early and changes nothing else. It is
 // how those who run an engine stop it without a place in its time.
 func (e *Engine) Interrupt(fn func() error) { e.interrupted = fn }
-
-// Look makes fn be asked right before an event, as soon as every has passed since it was asked last, with the time of the event before: all that is
-// the case has been so since then. When it is asked does not depend on how far RunUntil is told to go. It schedules nothing; a nil fn ends that.
-func (e *Engine) Look(every time.Duration, fn func(since time.Duration)) {
-	e.lookEvery, e.look = every, fn
-}
-
-// LookNow has Look's fn be asked at the present time: before something that does not come of an event.
-func (e *Engine) LookNow() {
-	if e.look != nil {
-		e.lookedAt = e.now
-		e.look(e.firedAt)
-	}
-}
 
 // Stop makes the RunUntil in progress return after the present event. What waits keeps waiting.
 func (e *Engine) Stop() { e.stopped = true }

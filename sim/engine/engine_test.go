@@ -175,48 +175,6 @@ func TestRunUntil(t *testing.T) {
 	}
 }
 
-// Goal: who looks between events is asked at the same times, with the same time since which nothing has happened, however far RunUntil is told to go at
-// once; as often as asked for and not more; and its failure comes before the event. Method: random delays and stops against a look at the sorted times.
-func TestLook(t *testing.T) {
-	const every = 3
-	rapid.Check(t, func(t *rapid.T) {
-		times := rapid.SliceOfN(rapid.IntRange(0, 60), 1, 30).Draw(t, "times")
-		stops := rapid.SliceOfN(rapid.IntRange(0, 60), 0, 10).Draw(t, "stops")
-		fails := rapid.IntRange(0, 60).Draw(t, "fails from")
-		slices.Sort(times)
-		slices.Sort(stops)
-		broken := errors.New("broken")
-		var want, got []string
-		last, looked, fired := 0, 0, 0
-		for _, at := range times {
-			if at-looked >= every {
-				want, looked = append(want, fmt.Sprint(at, " since ", last)), at
-				if at >= fails {
-					break
-				}
-			}
-			last = at
-			fired++
-		}
-		e := engine.New(nil)
-		e.Look(every, func(since time.Duration) {
-			got = append(got, fmt.Sprint(int(e.Now()), " since ", int(since)))
-			if int(e.Now()) >= fails {
-				e.Fail(broken)
-			}
-		})
-		for _, at := range times {
-			e.At(time.Duration(at), &note{name: "event"})
-		}
-		for _, stop := range append(stops, 61) {
-			_ = e.RunUntil(time.Duration(stop)) // Err has it
-		}
-		if !slices.Equal(got, want) || int(e.Seq()) != fired || (e.Err() != nil) != (fired < len(times)) {
-			t.Fatalf("looked at %q, want %q; %d fired, want %d; %v", got, want, e.Seq(), fired, e.Err())
-		}
-	})
-}
-
 // Goal: misuse is found where it happens. Method: each misuse, and the words of its panic.
 func TestPanics(t *testing.T) {
 	for _, tt := range []struct {

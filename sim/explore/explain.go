@@ -8,25 +8,20 @@ import (
 	"github.com/vppdrill/vppdrill/sim"
 )
 
-// repeatMost is how many events of a run are repeated for its chain where one that passed is known: a few seconds' work, and six times the
+// repeatMost is how many events of a run are repeated for its chain where one that passed was kept: a few seconds' work, and six times the
 // catalogue's longest run. A run that needs more than that goes round in a circle that it entered where it left the way of the one that passed.
 const repeatMost = 150_000
 
 // Explain runs a scenario and gives its failure the chain of causes. Where last is a number, the result's story has the events up to it, with
 // what each changed. The run costs what it costs without, the memory of its lines, and a look at a node for each event of the story. A run that
-// nothing but its seed decides is held against one that breaks nothing: the one that was kept, or its nearest neighbour.
+// nothing but its seed decides is compared with one that breaks nothing: see beside.
 //
 // failed is what the run has broken before, nil where that is not known. Where that took more than repeatMost events, a run of which one is
 // kept is repeated up to there, and the result holds that failure with its chain and nothing else.
 func (x Explorer) Explain(ctx context.Context, s *scenarios.Scenario, o sim.Options, failed *scenarios.Failure, last int64) (scenarios.Result, error) {
 	if failed != nil && failed.Event > repeatMost && o.Chooser == nil && o.Postpone == 0 {
-		name := cause.NameOf(s, o.Seed)
-		p, err := x.passed(name)
-		if err != nil {
-			return scenarios.Result{}, err
-		}
-		if p.Whole(name) {
-			return x.explainStart(ctx, s, o, p, failed)
+		if x.Kept.Whole(cause.NameOf(s, o.Seed)) {
+			return x.explainStart(ctx, s, o, x.Kept, failed)
 		}
 	}
 	told := tellerOf(s.Topology.Nodes, last)
@@ -70,26 +65,20 @@ func (x Explorer) Keep(ctx context.Context, s *scenarios.Scenario, o sim.Options
 	return true, nil
 }
 
-// passed has the run of a name that passed, if there is one.
-func (x Explorer) passed(name string) (*cause.Precedents, error) {
-	if x.Kept.Has(name) {
-		return x.Kept, nil
-	}
-	return cause.Passed(name)
-}
-
-// beside holds a failing run against one that breaks nothing: the one that was kept, else its nearest neighbour.
+// beside compares a failing run with one that breaks nothing: the one that was kept; the same run without the planted fault; its nearest neighbour; or the
+// run of another seed.
 func (x Explorer) beside(ctx context.Context, told *cause.Recorder, s *scenarios.Scenario, o sim.Options, r *scenarios.Result) error {
-	name := cause.NameOf(s, o.Seed)
-	p, err := x.passed(name)
-	if err != nil {
-		return err
-	}
-	if p.Has(name) {
-		return told.Beside(p, name)
+	if name := cause.NameOf(s, o.Seed); x.Kept.Has(name) {
+		return told.Beside(x.Kept, name)
 	}
 	o.Account = nil
-	return x.neighbour(ctx, told, s, o, r)
+	if found, err := x.unplanted(ctx, told, s, o); found || err != nil {
+		return err
+	}
+	if found, err := x.neighbour(ctx, told, s, o, r); found || err != nil {
+		return err
+	}
+	return x.sibling(ctx, told, s, o, r)
 }
 
 // explainStart is Explain for a run that is too long to be repeated as a whole.

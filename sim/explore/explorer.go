@@ -21,7 +21,7 @@ type Explorer struct {
 	Run Run
 	// Budget is how many runs one Shrink may do; 0: 300, which is a second for a small scenario.
 	Budget int
-	// Kept are runs that passed beside those of the catalogue, for chains of causes; nil: none. Where both have one, this one counts.
+	// Kept are runs that passed, for chains of causes; nil: none.
 	Kept *cause.Precedents
 }
 

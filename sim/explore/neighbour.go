@@ -18,13 +18,13 @@ const (
 	withoutMost = 6
 )
 
-// neighbour looks for the run nearest to a failing one that breaks nothing, and sets the failing one beside it. First chance decides nothing any more from
+// neighbour looks for the run nearest to a failing one that breaks nothing, and compares the failing one with it; false where there is none. First chance decides nothing any more from
 // some choice on: halving finds the choice before which it must end for the law to hold. Where the law is broken without any chance, a step of the
 // timeline is left out, the last first.
-func (x Explorer) neighbour(ctx context.Context, failed *cause.Recorder, s *scenarios.Scenario, o sim.Options, r *scenarios.Result) error {
+func (x Explorer) neighbour(ctx context.Context, failed *cause.Recorder, s *scenarios.Scenario, o sim.Options, r *scenarios.Result) (found bool, err error) {
 	tries := neighbourEvents / max(r.Events, 1)
 	if tries < 10 {
-		return nil
+		return false, nil
 	}
 	try := func(s *scenarios.Scenario, c engine.Chooser) (*cause.Recorder, bool, error) {
 		if tries--; tries < 0 {
@@ -39,12 +39,12 @@ func (x Explorer) neighbour(ctx context.Context, failed *cause.Recorder, s *scen
 	}
 	recorder := engine.Recording(engine.Seeded(o.Seed))
 	if _, passes, err := try(s, recorder); passes || err != nil {
-		return err
+		return false, err
 	}
 	picks := slices.Clone(recorder.Picks())
 	nearest, passes, err := try(s, &calm{picks: picks})
 	if err != nil {
-		return err
+		return false, err
 	}
 	if passes {
 		low, high := 0, len(picks) // with low choices as they were the law holds, with high it does not
@@ -52,10 +52,10 @@ func (x Explorer) neighbour(ctx context.Context, failed *cause.Recorder, s *scen
 			middle := low + (high-low)/2
 			told, passes, err := try(s, &calm{picks: picks, most: middle})
 			if err != nil {
-				return err
+				return false, err
 			}
 			if tries < 0 {
-				return nil
+				return false, nil
 			}
 			if passes {
 				low, nearest = middle, told
@@ -64,21 +64,64 @@ func (x Explorer) neighbour(ctx context.Context, failed *cause.Recorder, s *scen
 			}
 		}
 		failed.BesideRun(nearest, fmt.Sprintf("the nearest run that breaks nothing, in which chance decides nothing from here on (choice %d, %s)", low+1, picks[low].Label))
-		return nil
+		return true, nil
 	}
 	for i := len(s.Timeline) - 1; i >= max(0, len(s.Timeline)-withoutMost); i-- {
 		fewer := copyOf(s)
 		fewer.Timeline = slices.Delete(fewer.Timeline, i, i+1)
 		told, passes, err := try(fewer, nil)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if passes {
 			failed.Without(told, fmt.Sprintf("without step %d of the timeline, %s, nothing breaks", i+1, s.Timeline[i]))
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// unplanted compares a run with a planted fault with the same one without it; false where nothing is planted or that run fails, too.
+func (x Explorer) unplanted(ctx context.Context, failed *cause.Recorder, s *scenarios.Scenario, o sim.Options) (found bool, err error) {
+	if o.Plant == nil {
+		return false, nil
+	}
+	right := copyOf(s)
+	right.Faults.AsItWas, o.Plant = "", nil
+	told, passes, err := x.passing(ctx, right, o)
+	if passes {
+		failed.BesideRun(told, "the run without the planted fault")
+	}
+	return passes, err
+}
+
+// siblingsMost is how many other seeds are tried.
+const siblingsMost = 4
+
+// sibling compares a failing run with the first of the scenario's next seeds whose run breaks nothing.
+func (x Explorer) sibling(ctx context.Context, failed *cause.Recorder, s *scenarios.Scenario, o sim.Options, r *scenarios.Result) error {
+	if r.Events*siblingsMost > neighbourEvents {
+		return nil
+	}
+	for range siblingsMost {
+		o.Seed++
+		told, passes, err := x.passing(ctx, s, o)
+		if err != nil {
+			return err
+		}
+		if passes {
+			failed.BesideRun(told, fmt.Sprintf("the run of seed %d, which passed", o.Seed))
 			return nil
 		}
 	}
 	return nil
+}
+
+// passing runs a scenario and keeps what it does; false where it breaks a law.
+func (x Explorer) passing(ctx context.Context, s *scenarios.Scenario, o sim.Options) (*cause.Recorder, bool, error) {
+	told := tellerOf(s.Topology.Nodes, 0)
+	again, err := x.run(ctx, s, sim.Options{Seed: o.Seed, Laws: o.Laws, Plant: o.Plant, Account: told})
+	return &told.told, err == nil && again.Verdict == scenarios.Pass, ctx.Err()
 }
 
 // calm repeats the first decisions of a run and takes the default for every other one.
