@@ -61,7 +61,8 @@ type core struct {
 	out   []Effect
 	todo  todo
 
-	// mgmt are the own Node object's addresses, hosts those of the host's own links, as last told.
+	// zone is the own Node object's, for services. mgmt are its addresses, hosts those of the host's own links, as last told.
+	zone        string
 	mgmt, hosts []netip.Addr
 
 	node  mode.Node // what the node is wired as; ID 0: not yet

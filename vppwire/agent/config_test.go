@@ -40,9 +40,9 @@ var configFields = []struct {
 	}, "UseTAPInterfaces: []", "wants one value, not a list"},
 	{"TAPInterfaceVersion", "2", "tapInterfaceVersion: 2", "2", func(c *Config) any { return c.TAPInterfaceVersion },
 		"tapInterfaceVersion: 1", "VPP has only version 2"},
-	{"TAPv2RxRingSize", "0", "tapv2RxRingSize: 256", "256", func(c *Config) any { return c.Mode().RxRing },
+	{"TAPv2RxRingSize", "0", "podInterconnect: tap\ntapv2RxRingSize: 256", "256", func(c *Config) any { return c.Mode().RxRing },
 		"tapv2RxRingSize: 300", "a ring is a power of two"},
-	{"TAPv2TxRingSize", "0", "tapv2TxRingSize: 32768", "32768", func(c *Config) any { return c.Mode().TxRing },
+	{"TAPv2TxRingSize", "0", "hostInterconnect: tap\ntapv2TxRingSize: 32768", "32768", func(c *Config) any { return c.Mode().TxRing },
 		"tapv2TxRingSize: 65536", "is more than 65535"},
 	{"MTUSize", "0", "mtuSize: 1450", "1450", func(c *Config) any { return c.Mode().MTU }, "mtuSize: 575", "576 to 9000"},
 	{"StealFirstNIC", "false", "stealFirstNIC: false", "false", func(c *Config) any { return c.StealFirstNIC },
@@ -62,7 +62,7 @@ var configFields = []struct {
 		"scanIPNeighbors: 1", "is not true or false"},
 	{"IPNeighborScanInterval", "1", "ipNeighborScanInterval: 1", "1", func(c *Config) any { return c.IPNeighborScanInterval },
 		"ipNeighborScanInterval: 2", "no scan interval any more"},
-	{"IPNeighborStaleThreshold", "4", "ipNeighborStaleThreshold: 9", "9", func(c *Config) any { return c.Mode().StaleMinutes },
+	{"IPNeighborStaleThreshold", "4", "scanIPNeighbors: true\nipNeighborStaleThreshold: 9", "9", func(c *Config) any { return c.Mode().StaleMinutes },
 		"ipNeighborStaleThreshold: 256", "is more than 255"},
 	{"MainVRFID", "0", "mainVRFID: 5\npodVRFID: 7", "5", func(c *Config) any { return c.Mode().MainTable },
 		"mainVRFID: 5\npodVRFID: 5", "pods need a table of their own"},
@@ -101,7 +101,7 @@ var configFields = []struct {
 	{"ClaimPatience", "2m0s", "claimPatience: 1s", "1s", func(c *Config) any { return c.ClaimPatience }, "claimPatience: soon", "is not a duration such as 10m or 1m30s"},
 	{"AddPatience", "30s", "addPatience: 1m", "1m0s", func(c *Config) any { return c.AddPatience }, "addPatience: -1s", "is negative"},
 	{"ExternalByHost", "false", "externalByHost: true", "true", func(c *Config) any { return c.Mode().OutsideByHost }, "{TCPstackDisabled: true, hostInterconnect: none, externalByHost: true}", "there is no way to the host"},
-	{"Hooks", "false", "hooks: true", "true", func(c *Config) any { return c.Hooks }, "hooks: 2", "is not true or false"},
+	{"Hooks", "false", "hooks: false", "false", func(c *Config) any { return c.Hooks }, "hooks: true", "contiv.yaml:2:8: Hooks are functions of a program that embeds the agent"},
 }
 
 func valid[T interface {
@@ -159,7 +159,16 @@ func TestConfigErrors(t *testing.T) {
 		{"- a", "f.yaml:1:1: wants fields, not a list"},
 		{"a: [", "f.yaml"},
 		{"TCPstackDisabled: true\nnodeConfig:\n- mainVPPInterface: {ip: 192.168.1.0/24}\n  gateway: gw\n- nodeName: x\n  stealInterface: e\n- nodeName: x",
-			"NodeName is empty\nNodeConfig : mainVPPInterface.ip 192.168.1.0/24 is the network address of its subnet\nNodeConfig : gateway \"gw\": want an address, as 192.168.16.100\nNodeConfig x: stealInterface"},
+			"NodeName is empty\nf.yaml:3:1: NodeConfig : mainVPPInterface.ip 192.168.1.0/24 is the network address of its subnet\nf.yaml:3:1: NodeConfig : gateway \"gw\": want an address, as 192.168.16.100\nf.yaml:3:1: NodeConfig x: stealInterface"},
+		{"TCPstackDisabled: true\nMTUSize: 1450\ntapV2RxRingSize: 256", "f.yaml:3:18: TAPv2RxRingSize is of taps, and neither pods nor host have one; remove it"},
+		{"TCPstackDisabled: true\nTAPv2TxRingSize: 256", "f.yaml:2:18: TAPv2TxRingSize is of taps"},
+		{"TCPstackDisabled: true\nuseTAPInterfaces: true\ntcpChecksumOffloadDisabled: false", "f.yaml:3:29: TCPChecksumOffloadDisabled: checksum offload is of veths"},
+		{"TCPstackDisabled: true\nipNeighborStaleThreshold: 9", "f.yaml:2:27: IPNeighborStaleThreshold counts only where neighbors are scanned; remove it"},
+		{"TCPstackDisabled: true\nservices: vpp\nnatExternalTraffic: true\nuseL2Interconnect: true", "f.yaml:3:21: NatExternalTraffic hides nothing where nodes share a layer 2 segment"},
+		{"TCPstackDisabled: true\nservices: vpp\nnatExternalTraffic: true\nipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}", "f.yaml:3:21: NatExternalTraffic hides nothing: no default gateway is given"},
+		{"TCPstackDisabled: true\nservices: vpp\nnodeConfig:\n- {nodeName: a, natExternalTraffic: true}\n- {nodeName: b, gateway: 192.168.16.100}\nipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}", "NodeConfig a: natExternalTraffic hides nothing: no default gateway is given"},
+		{"TCPstackDisabled: true\nuseTAPInterfaces: true\npodInterconnect: veth\nhostInterconnect: veth", "f.yaml:2:19: UseTAPInterfaces decides nothing"},
+		{"TCPstackDisabled: true\nipamConfig:\n  podSubnetCIDR: 10.1.0.0/99", "f.yaml:3:18: ipamConfig: failed to parse podSubnetCIDR"},
 	} {
 		if _, err := ParseConfig("f.yaml", []byte(c.yaml)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q gives %v, not %q", c.yaml, err, c.want)
@@ -200,7 +209,7 @@ func TestConfigNotBuilt(t *testing.T) {
 		"nodeConfig: [{nodeName: a, otherVPPInterfaces: [{interfaceName: eth8, ip: \"fd00::1/64\"}]}]": "NodeConfig a: otherVPPInterfaces.ip fd00::1/64: further interfaces are wired with IPv4 only",
 	} {
 		_, err := ParseConfig("contiv.yaml", []byte("TCPstackDisabled: true\n"+text))
-		if err == nil || !strings.HasPrefix(err.Error(), "contiv.yaml: "+want) || strings.Contains(err.Error(), "\n") {
+		if err == nil || !strings.HasPrefix(err.Error(), "contiv.yaml:") || !strings.Contains(err.Error(), ": "+want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

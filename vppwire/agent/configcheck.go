@@ -16,14 +16,16 @@ const (
 	ringMax = 32768
 )
 
-// Validate refuses what cannot work and what this product does not do, all findings in one error, each with its field.
-// Defaults must have been applied.
-func (cfg *Config) Validate() error {
-	var found []error
+// Validate refuses what cannot work, what this product does not do and what changes nothing beside the other settings, all findings in one
+// error, each with its field. Defaults must have been applied.
+func (cfg *Config) Validate() error { return errors.Join(cfg.findings()...) }
+
+func (cfg *Config) findings() (found []error) {
 	refuse := func(format string, args ...any) { found = append(found, fmt.Errorf(format, args...)) }
 	cfg.checkUnsupported(refuse)
 	cfg.checkServices(refuse)
 	cfg.checkLinks(refuse)
+	cfg.checkIdle(refuse)
 	switch {
 	case cfg.MainVRFID == cfg.PodVRFID:
 		refuse("MainVRFID and PodVRFID are both %d: pods need a table of their own", cfg.PodVRFID)
@@ -66,7 +68,7 @@ func (cfg *Config) Validate() error {
 		seen[n.NodeName] = true
 		n.check(refuse)
 	}
-	return errors.Join(found...)
+	return found
 }
 
 // checkDHCP refuses what would not count beside leased addresses.

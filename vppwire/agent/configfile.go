@@ -1,8 +1,10 @@
 package agent
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
@@ -13,18 +15,43 @@ import (
 // with the nearest key that exists. The name is only used in errors.
 func ParseConfig(file string, yaml []byte) (Config, error) {
 	cfg := Config{TCPChecksumOffloadDisabled: true}
-	d := strictyaml.Decoder{File: file, All: true, MayBeEmpty: true, NullIsDefault: true, GoNames: true, AnyCase: true, Known: otherNames, Scalar: duration}
+	d := strictyaml.Decoder{File: file, At: strictyaml.Positions{}, All: true, MayBeEmpty: true, NullIsDefault: true, GoNames: true, AnyCase: true, Known: otherNames, Scalar: duration}
 	if err := d.Decode(yaml, "configuration", &cfg); err != nil {
 		return Config{}, err
 	}
+	given := cfg
 	cfg.ApplyDefaults()
-	if err := cfg.Validate(); err != nil {
-		return Config{}, fmt.Errorf("%s: %w", file, err)
+	found := cfg.findings()
+	cfg.checkFile(&given, func(format string, args ...any) { found = append(found, fmt.Errorf(format, args...)) })
+	if len(found) == 0 {
+		if err := cfg.ApplyIPAMConfig(); err != nil {
+			found = append(found, err)
+		}
 	}
-	if err := cfg.ApplyIPAMConfig(); err != nil {
-		return Config{}, fmt.Errorf("%s: %w", file, err)
+	for i, err := range found {
+		found[i] = placed(file, d.At, err)
+	}
+	if len(found) > 0 {
+		return Config{}, errors.Join(found...)
 	}
 	return cfg, nil
+}
+
+// placed says where in the file a finding is about: it begins with a field's name, and names the one within it that it means.
+func placed(file string, at strictyaml.Positions, finding error) error {
+	low := strictyaml.Positions{}
+	for path, p := range at {
+		low[strings.ToLower(path)] = p
+	}
+	path, rest, _ := strings.Cut(strings.ToLower(finding.Error()), " ")
+	path = strings.TrimSuffix(path, ":")
+	for word := range strings.FieldsSeq(rest) {
+		if _, ok := low[path+"."+strings.TrimSuffix(word, ":")]; ok {
+			path += "." + strings.TrimSuffix(word, ":")
+		}
+	}
+	place := low.Find(path)
+	return &strictyaml.Error{File: file, Line: place.Line, Column: place.Column, Message: finding.Error()}
 }
 
 // otherNames are keys of older files, by the keys that they mean; all in lower case.

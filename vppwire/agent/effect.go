@@ -73,6 +73,8 @@ const (
 	ReasonLeaseLost = "LeaseLost"
 	// ReasonNoNIC: VPP lacks an interface that the configuration names.
 	ReasonNoNIC = "InterfaceMissing"
+	// ReasonNoGateway: what the configuration hides behind the node's address has no gateway to leave by.
+	ReasonNoGateway = "NothingIsHidden"
 	// ReasonLeftOut: a record of the journal contradicts others, or lacks one beside it, and is left out.
 	ReasonLeftOut = "JournalRecordLeftOut"
 	// ReasonSilent: VPP runs and does not answer.

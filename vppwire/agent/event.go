@@ -67,6 +67,8 @@ type (
 		PodCIDRs []netip.Prefix
 		// Addresses are the InternalIP and ExternalIP addresses in order, for management routes.
 		Addresses []netip.Addr
+		// Zone is the one that the node is in, for services; empty where that is not said.
+		Zone string
 	}
 	NodeGone struct{ Name, UID string }
 	// PodsListed names the UIDs of pods bound to this node; sent after the agent's start and after each relist. Only what

@@ -41,7 +41,11 @@ func (e Withdrawn) AppendText(b []byte) []byte {
 
 // AppendText implements Event.
 func (e NodeSeen) AppendText(b []byte) []byte {
-	return line(b).word("node-seen").word(e.Name).word(e.UID).prefixes("pod-cidrs", e.PodCIDRs).addrs("addrs", e.Addresses)
+	l := line(b).word("node-seen").word(e.Name).word(e.UID).prefixes("pod-cidrs", e.PodCIDRs).addrs("addrs", e.Addresses)
+	if e.Zone != "" {
+		l = l.text("zone", e.Zone)
+	}
+	return l
 }
 
 // AppendText implements Event.

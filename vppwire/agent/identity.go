@@ -78,6 +78,10 @@ func (a *Agent) nodeSeen(e NodeSeen) {
 		a.mgmt = mgmt
 		a.todo |= todoIdentity
 	}
+	if a.zone != e.Zone {
+		a.zone = e.Zone
+		a.todo |= todoServices
+	}
 	if !slices.Equal(a.podCIDRs, e.PodCIDRs) {
 		a.podCIDRs = slices.Clone(e.PodCIDRs)
 		a.todo |= todoRanges

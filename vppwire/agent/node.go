@@ -38,6 +38,9 @@ func (a *Agent) wireNode() {
 		return
 	}
 	a.node = n
+	if had := old.Gateway.IsValid() || old.ID == 0; a.wiring.NAT.External && !n.Gateway.IsValid() && had {
+		a.emit(Log{Level: levelWarn, Reason: ReasonNoGateway, Message: "natExternalTraffic: the ranges give no default gateway, and what pods send outside is not hidden"})
+	}
 	a.wire.Set(groupNode, a.wiring.NodeObjects(n))
 	a.wire.Set(groupNICs, a.wiring.OtherObjects(n))
 	a.awaitLease()

@@ -47,7 +47,7 @@ func (a *Agent) wireServices() {
 	}
 	n := &a.node
 	a.services.Settle(service.Place{
-		Node: a.cfg.NodeName, Address: n.Address.Addr(), Hosts: append([]netip.Addr(nil), n.HostAddrs...),
+		Node: a.cfg.NodeName, Zone: a.zone, Address: n.Address.Addr(), Hosts: append([]netip.Addr(nil), n.HostAddrs...),
 		Pods: append([]netip.Prefix(nil), n.PodSubnets...), MainTable: a.wiring.MainTable, PodTable: a.wiring.PodTable,
 		Overlay: a.wiring.Overlay(), LocalWeight: a.cfg.ServiceLocalEndpointWeight,
 	})
@@ -114,9 +114,6 @@ func (cfg *Config) eachNATTimeout(check func(field string, minutes, ignored uint
 func (cfg *Config) checkNAT(refuse func(string, ...any)) {
 	if cfg.HostInterconnect == HostInterconnectNone {
 		refuse("Services vpp: without HostInterconnect VPP has no address for clients that are their own endpoints, set it to veth or tap")
-	}
-	if cfg.NatExternalTraffic && cfg.UseL2Interconnect {
-		refuse("NatExternalTraffic with UseL2Interconnect: pods of other nodes are outside too, set one of them to false")
 	}
 	cfg.eachNATTimeout(func(field string, minutes, ignored uint32) {
 		switch {

@@ -9,10 +9,12 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
@@ -66,6 +68,9 @@ Exit codes: 0 stopped, 1 it could not go on, 2 bad usage or configuration, 3 thi
 			if len(args) > 0 {
 				return cli.Usagef("agent: takes no arguments, only flags; %q is one; see vppdrill agent --help", args[0])
 			}
+			if err := f.idle(cmd.Flags()); err != nil {
+				return err
+			}
 			if f.plan {
 				return showPlan(cmd.Context(), f.rest, cmd.OutOrStdout())
 			}
@@ -78,7 +83,7 @@ Exit codes: 0 stopped, 1 it could not go on, 2 bad usage or configuration, 3 thi
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.config, "config", agent.ContivConfigPath, "configuration `file` in Contiv's format")
-	flags.StringVar(&f.node, "node", "", "this node's Kubernetes `name`; empty: the host's name")
+	flags.StringVar(&f.node, "node", "", "this node's Kubernetes `name`; empty: the configuration's NodeName, or else the host's name")
 	flags.StringVar(&f.vppSocket, "vpp-socket", defaultVPPSocket, "VPP's binary API `socket`")
 	flags.StringVar(&f.journal, "journal", defaultJournal, "`file` that the agent's records are kept in")
 	flags.StringVar(&f.cniSocket, "cni-socket", defaultCNISocket, "`socket` that the CNI plugin asks at")
@@ -91,7 +96,7 @@ Exit codes: 0 stopped, 1 it could not go on, 2 bad usage or configuration, 3 thi
 	flags.StringVar(&f.rest, "rest", defaultREST, "loopback `address` or unix:PATH that REST is served at; empty: none")
 	flags.DurationVar(&f.patience, "vpp-patience", defaultPatience, "how long VPP may be away at the start; 0: for ever")
 	flags.DurationVar(&f.callTime, "call-timeout", 0, "how long a request to VPP may go unanswered; 0: 10s")
-	flags.DurationVar(&f.reuseDelay, "reuse-delay", 0, "how long a released address rests")
+	flags.DurationVar(&f.reuseDelay, "reuse-delay", 0, "how long a released address rests, with --ipam contiv and nodeipam")
 	f.format = cli.Text
 	flags.Var(&f.format, "format", "logs as text or json")
 	flags.StringVar(&f.level, "log-level", "info", "least `level` that is logged: debug, info, warn, error")
@@ -117,11 +122,6 @@ func (f *agentFlags) options(errOut io.Writer) (options, error) {
 	if err := rest.Check(f.rest); f.rest != "" && err != nil {
 		return o, cli.Usagef("agent: --rest: %w", err)
 	}
-	if f.node == "" {
-		if o.node, err = os.Hostname(); err != nil {
-			return o, cli.Usagef("agent: --node is needed: %w", err)
-		}
-	}
 	yaml, err := inputfile.Read(f.config)
 	if err != nil {
 		return o, cli.Usagef("agent: --config: %w", err)
@@ -129,12 +129,43 @@ func (f *agentFlags) options(errOut io.Writer) (options, error) {
 	if o.cfg, err = agent.ParseConfig(f.config, yaml); err != nil {
 		return o, cli.BadInput(oneline.Error(fmt.Errorf("agent: %w", err)))
 	}
+	switch file := o.cfg.NodeName; {
+	case o.node != "" && file != "" && o.node != file:
+		return o, cli.Usagef("agent: --node %s, and %s says NodeName %s: give one of them", o.node, f.config, file)
+	case o.node != "":
+	case file != "":
+		o.node = file
+	default:
+		if o.node, err = os.Hostname(); err != nil {
+			return o, cli.Usagef("agent: --node is needed: %w", err)
+		}
+	}
 	o.cfg.NodeName = o.node
 	if err := o.cluster.check(&o.cfg); err != nil {
 		return o, err
 	}
+	if err := o.cluster.rests(o.reuseDelay); err != nil {
+		return o, err
+	}
 	o.install.conflist, err = o.install.check(f.cniSocket)
 	return o, err
+}
+
+// etcdFlags are those that mean something where etcd tells about the cluster.
+var etcdFlags = []string{"etcd", "etcd-prefix", "register"}
+
+// idle refuses flags that are given and change nothing.
+func (f *agentFlags) idle(flags *pflag.FlagSet) (err error) {
+	flags.Visit(func(given *pflag.Flag) {
+		switch name := given.Name; {
+		case err != nil:
+		case f.plan && name != "plan" && name != "rest":
+			err = cli.Usagef("agent: --%s is for an agent that runs, and --plan asks the one at --rest %s: leave out one of the two", name, f.rest)
+		case f.cluster.kind == clusterKubernetes && slices.Contains(etcdFlags, name):
+			err = cli.Usagef("agent: --%s is for --cluster etcd", name)
+		}
+	})
+	return err
 }
 
 // logger writes a command's log for people or programs.

@@ -19,7 +19,9 @@ import (
 func TestRefusals(t *testing.T) {
 	dir := shortDir(t)
 	good := filepath.Join(dir, "good.yaml")
-	bad := filepath.Join(dir, "bad.yaml")
+	bad, named, external := filepath.Join(dir, "bad.yaml"), filepath.Join(dir, "named.yaml"), filepath.Join(dir, "external.yaml")
+	must(t, os.WriteFile(named, []byte("{TCPstackDisabled: true, NodeName: m}"), 0o600))
+	must(t, os.WriteFile(external, []byte("{TCPstackDisabled: true, IPAMConfig: {nodeInterconnectCIDR: 192.168.16.0/24, useExternalIPAM: true}}"), 0o600))
 	must(t, os.WriteFile(good, []byte("{TCPstackDisabled: true, IPAMConfig: {nodeInterconnectCIDR: 192.168.16.0/24}}"), 0o600))
 	must(t, os.WriteFile(bad, []byte("MTUSise: 1450"), 0o600))
 	must(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o600))
@@ -42,16 +44,35 @@ func TestRefusals(t *testing.T) {
 		{[]string{"--config", good, "--ipam", "calico"}, 2, `agent: --ipam "calico" is none of contiv, nodeipam, cluster-pool, multi-pool, external`},
 		{[]string{"--config", good, "--pools", "a/b"}, 2, "agent: --pools a/b is for --cluster kubernetes"},
 		{[]string{"--config", good, "--node-configs"}, 2, "agent: --node-configs is for --cluster kubernetes"},
-		{[]string{"--config", good, "--cluster", "kubernetes", "--pools", "a/b/c"}, 2, `agent: --pools "a/b/c": want NAMESPACE/NAME`},
-		{[]string{"--config", good, "--cluster", "kubernetes", "--pools", "/ranges"}, 2, `agent: --pools "/ranges": want NAMESPACE/NAME`},
 		{[]string{"--config", good, "--cni-portmap"}, 2, "agent: --cni-portmap goes with --cni-bin-dir and --cni-conf-dir"},
 		{[]string{"--config", good, "--cni-portmap", "--cni-bin-dir", dir, "--cni-conf-dir", dir}, 3,
 			"agent: --cni-portmap: no pod would start without the reference plugin: stat " + dir + "/portmap: no such file or directory: `apt-get install kubernetes-cni`"},
 		{[]string{"--config", good, "extra"}, 2, "agent: takes no arguments"},
-		{[]string{"--plan", "--rest", "unix:" + dir + "/rest.sock"}, 3, "agent: no agent shows its plan at unix:"},
+		{[]string{"--plan", "--rest", "unix:" + dir + "/rest.sock"}, 2, "agent: --cni-socket is for an agent that runs, and --plan asks the one at --rest unix:"},
+		{[]string{"--config", good, "--reuse-delay", "1m", "--ipam", "cluster-pool"}, 2, "agent: --reuse-delay 1m0s is not of --ipam cluster-pool: Cilium's agent"},
+		{[]string{"--config", good, "--reuse-delay", "1m", "--ipam", "external"}, 2, "agent: --reuse-delay 1m0s is not of --ipam external: the other plugin"},
+		{[]string{"--config", named}, 2, "agent: --node n, and " + named + " says NodeName m: give one of them"},
+		{[]string{"--config", named, "--node", "m", "--log-level", "loud"}, 2, `agent: --log-level "loud" is none of`},
+		{[]string{"--config", external, "--ipam", "contiv"}, 2, "agent: --ipam contiv cuts blocks by node ID, and the configuration's useExternalIPAM"},
+		{[]string{"--config", good, "--cluster", "kubernetes"}, 2, "agent: --etcd is for --cluster etcd"},
 	} {
 		code, text := execute(t, append(append([]string{}, base...), test.args...))
 		if code != test.code || !strings.HasPrefix(text, test.text) || strings.Contains(text, "\n") {
+			t.Errorf("%q: %d %q", test.args, code, text)
+		}
+	}
+	for _, test := range []struct {
+		args []string
+		code int
+		text string
+	}{
+		{[]string{"--plan", "--rest", "unix:" + dir + "/rest.sock"}, 3, "agent: no agent shows its plan at unix:"},
+		{[]string{"--config", good, "--cluster", "kubernetes", "--pools", "a/b/c"}, 2, `agent: --pools "a/b/c": want NAMESPACE/NAME`},
+		{[]string{"--config", good, "--cluster", "kubernetes", "--pools", "/ranges"}, 2, `agent: --pools "/ranges": want NAMESPACE/NAME`},
+		{[]string{"--config", good, "--cluster", "kubernetes", "--ipam", "multi-pool", "--reuse-delay", "1m"}, 2, "agent: --reuse-delay 1m0s is not of --ipam multi-pool: Cilium's agent"},
+		{[]string{"--config", good, "--cluster", "kubernetes", "--register"}, 2, "agent: --register is for --cluster etcd"},
+	} {
+		if code, text := execute(t, test.args); code != test.code || !strings.HasPrefix(text, test.text) || strings.Contains(text, "\n") {
 			t.Errorf("%q: %d %q", test.args, code, text)
 		}
 	}

@@ -110,8 +110,25 @@ func (f *clusterFlags) check(cfg *agent.Config) error {
 	if !slices.Contains(ipamSystems, f.ipam) {
 		return cli.Usagef("agent: --ipam %q is none of %s%s", f.ipam, strings.Join(ipamSystems, ", "), cli.Hint(f.ipam, ipamSystems))
 	}
+	if f.ipam == ipamContiv && cfg.IPAMConfig.UseExternalIPAM {
+		return cli.Usagef("agent: --ipam %s cuts blocks by node ID, and the configuration's useExternalIPAM takes them from elsewhere: leave out one of the two", f.ipam)
+	}
 	if cfg.IPAMConfig != (contiv.IPAMConfig{}) {
 		cfg.IPAMConfig.UseExternalIPAM = f.ipam != ipamContiv
+	}
+	return nil
+}
+
+// rests refuses a delay where nothing of ours gives addresses again, or what does knows none.
+func (f *clusterFlags) rests(reuseDelay time.Duration) error {
+	if reuseDelay == 0 {
+		return nil
+	}
+	switch f.ipam {
+	case ipamClusterPool, ipamMultiPool:
+		return cli.Usagef("agent: --reuse-delay %s is not of --ipam %s: Cilium's agent gives a released address again as it comes; leave it out, or take --ipam nodeipam", reuseDelay, f.ipam)
+	case ipamExternal:
+		return cli.Usagef("agent: --reuse-delay %s is not of --ipam %s: the other plugin decides when an address comes again; leave it out", reuseDelay, f.ipam)
 	}
 	return nil
 }

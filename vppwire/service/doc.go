@@ -7,6 +7,6 @@
 // Start at Table. Place is what a node's own situation decides: which of its addresses have node ports, and in which of VPP's
 // tables an endpoint answers. An address and port that two services claim belongs to the one whose name sorts first, until it lets go.
 //
-// A service without a ready endpoint is served by those that are going but still serve, as kube-proxy does; one without any is not
+// Hints of a slice decide which endpoints a node's clients get, as kube-proxy has it. A service without a ready endpoint is served by those that are going but still serve, as kube-proxy does; one without any is not
 // served: what is sent to it is dropped by the route of the service range. IPv6 and SCTP are left out: VPP's NAT44 has no such thing.
 package service

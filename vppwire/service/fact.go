@@ -68,4 +68,6 @@ type Endpoint struct {
 	Node string
 	// Ready: new sessions may come. Serving: it would answer, also while it is Terminating.
 	Ready, Serving, Terminating bool
+	// ForZones and ForNodes are the zones, or the nodes, whose clients it is meant for; empty where the slice has no such hint.
+	ForZones, ForNodes []string
 }

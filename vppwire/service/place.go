@@ -10,8 +10,10 @@ import (
 
 // Place is a node's situation.
 type Place struct {
-	// Node is its name, Address its own one on the interconnect, Hosts those of the host below it.
+	// Node is its name, Zone the one that it is in, empty where that is not said; Address its own one on the interconnect, Hosts those of
+	// the host below it.
 	Node    string
+	Zone    string
 	Address netip.Addr
 	Hosts   []netip.Addr
 	// Pods are the cluster's pod ranges.
@@ -68,10 +70,30 @@ func (p *Place) choose(all []candidate, local bool) []vppwire.Endpoint {
 		all = slices.DeleteFunc(slices.Clone(all), func(c candidate) bool { return !p.own(c.Node) })
 	}
 	who := slices.DeleteFunc(slices.Clone(all), func(c candidate) bool { return !c.Ready })
+	if !local {
+		who = p.hinted(who)
+	}
 	if len(who) == 0 {
 		who = slices.DeleteFunc(slices.Clone(all), func(c candidate) bool { return !c.Serving || !c.Terminating })
 	}
 	return p.weigh(who)
+}
+
+// hinted are those that are meant for this node, or else for its zone, where each of them says whom it is meant for and one of them this one; else
+// all: the rule of kube-proxy (topologyModeFromHints, pkg/proxy/topology.go), by which a Service's trafficDistribution comes about.
+func (p *Place) hinted(ready []candidate) []candidate {
+	for _, hint := range [...]struct {
+		mine string
+		of   func(candidate) []string
+	}{{p.Node, func(c candidate) []string { return c.ForNodes }}, {p.Zone, func(c candidate) []string { return c.ForZones }}} {
+		if slices.ContainsFunc(ready, func(c candidate) bool { return len(hint.of(c)) == 0 }) {
+			continue
+		}
+		if near := slices.DeleteFunc(slices.Clone(ready), func(c candidate) bool { return !slices.Contains(hint.of(c), hint.mine) }); len(near) > 0 {
+			return near
+		}
+	}
+	return ready
 }
 
 // own: an endpoint that does not say where it runs is taken for one of this node, as upstream does.

@@ -61,8 +61,8 @@ func (s *story) changes() string {
 // tell takes one line:
 //
 //	service NAME [port=NAME:PROTO:PORT[:NODEPORT]]… [cluster=ADDR]… [external=ADDR]… [affinity=N] [external-local] [internal-local]
-//	slice NAME of=SERVICE [port=NAME:PROTO:PORT]… [ADDR[@NODE][+FLAG…]]…     (flags: unready, serving, terminating)
-//	gone NAME, slice-gone NAME, listed [SERVICE]… [/SLICE]…, weight N, l2
+//	slice NAME of=SERVICE [port=NAME:PROTO:PORT]… [ADDR[@NODE][+FLAG…]]…     (flags: unready, serving, terminating, zone:NAME, node:NAME)
+//	gone NAME, slice-gone NAME, listed [SERVICE]… [/SLICE]…, weight N, zone NAME, l2
 func (s *story) tell(f []string) {
 	name := service.Name{Namespace: "default"}
 	if len(f) > 1 {
@@ -90,6 +90,9 @@ func (s *story) tell(f []string) {
 		s.table.SlicesListed(slices)
 	case "weight":
 		_, _ = fmt.Sscan(f[1], &s.place.LocalWeight)
+		s.table.Settle(s.place)
+	case "zone":
+		s.place.Zone = f[1]
 		s.table.Settle(s.place)
 	case "l2":
 		s.place.Overlay = false
@@ -148,7 +151,11 @@ func (s *story) slice(name service.Name, words []string) service.Slice {
 			addr, node, _ := strings.Cut(parts[0], "@")
 			e := service.Endpoint{Addr: netip.MustParseAddr(addr), Node: node, Ready: true, Serving: true}
 			for _, flag := range parts[1:] {
-				switch flag {
+				switch kind, name, _ := strings.Cut(flag, ":"); kind {
+				case "zone":
+					e.ForZones = append(e.ForZones, name)
+				case "node":
+					e.ForNodes = append(e.ForNodes, name)
 				case "unready":
 					e.Ready, e.Serving = false, false
 				case "serving":

@@ -30,6 +30,7 @@
 //	withdraw REQUEST            nobody waits for "add c1" any more; "netns-gone CONTAINER", "route-gone CONTAINER"
 //	node-seen, node-gone        the machine's Node object, told to everybody; "own-seen", "nodes-listed", "hide", "uid UID"
 //	disk bad | good, journal-lost, watch-lost, own-address CIDR, cidrs CIDR..., patience DURATION
+//	nat-external                VPP serves services and hides what pods send outside, by the machine's configuration
 //	dhcp, static                whether the node's address is leased by DHCP, from the agent's next life on
 //	vpp-nic NAME...             VPP starts anew, with physical interfaces
 //	other-nic NAME CIDR | dhcp  a further interface by the machine's configuration

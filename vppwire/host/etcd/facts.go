@@ -30,6 +30,8 @@ type Node struct {
 	PodCIDRs []netip.Prefix `json:"podCIDRs,omitempty"`
 	// Addresses are the node's addresses outside of VPP, in order.
 	Addresses []netip.Addr `json:"addresses,omitempty"`
+	// Zone is the one that the node is in, for hints of slices; empty where that does not matter.
+	Zone string `json:"zone,omitempty"`
 }
 
 // PutNode writes a node; DeleteNode takes it away. For those who play the cluster's control plane.
@@ -88,7 +90,7 @@ func parseNode(name string, value []byte) (agent.NodeSeen, error) {
 	if name == "" || n.UID == "" {
 		return agent.NodeSeen{}, fmt.Errorf("node %q: name and uid are needed", name)
 	}
-	seen := agent.NodeSeen{Name: name, UID: n.UID, PodCIDRs: n.PodCIDRs, Addresses: n.Addresses}
+	seen := agent.NodeSeen{Name: name, UID: n.UID, PodCIDRs: n.PodCIDRs, Addresses: n.Addresses, Zone: n.Zone}
 	for i, p := range n.PodCIDRs {
 		if !p.IsValid() {
 			return agent.NodeSeen{}, fmt.Errorf("node %q: podCIDRs[%d] is empty", name, i)

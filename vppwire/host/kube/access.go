@@ -48,6 +48,7 @@ func AgentNeeds(use AgentUse) []Need {
 	needs := []Need{
 		{Resource: "nodes", Verbs: []string{"list", "watch"}},
 		{Resource: "pods", Verbs: []string{"list"}},
+		{Group: "networking.k8s.io", Resource: "networkpolicies", Verbs: []string{"list", "watch"}},
 		{Group: Group, Version: RecordVersion, Resource: RecordResource, Kind: RecordKind, Fields: recordFields, Verbs: []string{"get", "list", "watch", "create", "update", "delete"}},
 		{Resource: "events", Verbs: []string{"create", "patch"}},
 	}

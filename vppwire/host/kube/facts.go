@@ -46,6 +46,10 @@ type Facts struct {
 	// mu keeps told, and the order in which it is told. told are the nodes as last told, by name.
 	mu   sync.Mutex
 	told map[string]agent.NodeSeen
+	// short is what users are told that agents do not do; known is closed when the nodes have been listed once.
+	short *shortcomings
+	known chan struct{}
+	once  sync.Once
 }
 
 // Pauses between tries to list pods.
@@ -62,7 +66,8 @@ func NewFacts(cfg FactsConfig) *Facts {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Facts{cfg: cfg, again: make(chan struct{}, 1), pods: make(chan struct{}, 1), told: map[string]agent.NodeSeen{}}
+	return &Facts{cfg: cfg, again: make(chan struct{}, 1), pods: make(chan struct{}, 1), told: map[string]agent.NodeSeen{},
+		short: newShortcomings(cfg), known: make(chan struct{})}
 }
 
 // Relist has nodes and pods listed again, from no cache.
@@ -105,6 +110,14 @@ func (f *Facts) Watch(ctx context.Context, tell func(agent.Event)) {
 	if f.cfg.Pools != nil {
 		others.Go(func() { f.cfg.Pools.run(ctx, f.ownUID, func() { f.tellOwn(say) }) })
 	}
+	others.Go(func() { f.followPolicies(ctx) })
+	others.Go(func() {
+		select {
+		case <-ctx.Done():
+		case <-f.known:
+			f.short.run(ctx, f.speaks)
+		}
+	})
 	if f.cfg.Services {
 		others.Go(func() { f.followServices(ctx, say) })
 	}
@@ -127,8 +140,13 @@ func (f *Facts) followNodes(ctx context.Context, say func(...agent.Event)) {
 		listed := make(chan struct{}, 1)
 		var asked time.Time
 		to := sink[*v1.Node]{
-			asked:  func() { asked = time.Now() },
-			listed: func(nodes []*v1.Node) { f.listed(nodes, asked, say); signal(f.pods); signal(listed) },
+			asked: func() { asked = time.Now() },
+			listed: func(nodes []*v1.Node) {
+				f.listed(nodes, asked, say)
+				signal(f.pods)
+				signal(listed)
+				f.once.Do(func() { close(f.known) })
+			},
 			put: func(n *v1.Node, _ bool) {
 				if agentless(n) {
 					f.gone(n, say)
@@ -203,7 +221,7 @@ func (f *Facts) changed(now agent.NodeSeen, say func(...agent.Event)) {
 	switch {
 	case known && was.UID != now.UID:
 		say(agent.NodeGone{Name: was.Name, UID: was.UID}, now)
-	case !known || !slices.Equal(was.PodCIDRs, now.PodCIDRs) || !slices.Equal(was.Addresses, now.Addresses):
+	case !known || !slices.Equal(was.PodCIDRs, now.PodCIDRs) || !slices.Equal(was.Addresses, now.Addresses) || was.Zone != now.Zone:
 		say(now)
 	}
 }
@@ -236,7 +254,7 @@ func (f *Facts) gone(n *v1.Node, say func(...agent.Event)) {
 
 // read is what an agent looks at of a Node. A pod CIDR or address that cannot be read is left out: the node exists all the same.
 func (f *Facts) read(n *v1.Node) agent.NodeSeen {
-	seen := agent.NodeSeen{Name: n.Name, UID: string(n.UID)}
+	seen := agent.NodeSeen{Name: n.Name, UID: string(n.UID), Zone: n.Labels[v1.LabelTopologyZone]}
 	if f.cfg.Pools != nil {
 		if n.Name == f.cfg.Node {
 			seen.PodCIDRs = f.cfg.Pools.want()

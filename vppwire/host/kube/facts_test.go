@@ -109,6 +109,10 @@ func facts(t *testing.T, streams bool) {
 	})
 	node("node-3", "three")
 	h.expect(t, seen("node-3", "three"))
+	s.addNode("node-3", func(n *v1.Node) { n.Labels = map[string]string{v1.LabelTopologyZone: "b"} })
+	moved := seen("node-3", "three") // and has no address any more
+	moved.Zone, moved.Addresses = "b", nil
+	h.expect(t, moved)
 	s.deleteNode("node-3")
 	h.expect(t, agent.NodeGone{Name: "node-3", UID: "three"})
 	node("node-4", "four")

@@ -2,7 +2,10 @@ package kube
 
 import (
 	"context"
+	"fmt"
 	"net/netip"
+	"slices"
+	"strings"
 	"sync"
 
 	v1 "k8s.io/api/core/v1"
@@ -24,8 +27,10 @@ func (f *Facts) followServices(ctx context.Context, say func(...agent.Event)) {
 		one := func(s *v1.Service) agent.Event {
 			read, served := serviceOf(s)
 			if !served {
+				f.short.tell(about("v1", "Service", s), nil)
 				return agent.ServiceGone{Name: read.Name}
 			}
+			f.short.tell(about("v1", "Service", s), unserved(s))
 			return agent.ServiceSeen{Service: read}
 		}
 		follow(ctx, f.cfg.Client, f.cfg.Client.CoreV1().Services(v1.NamespaceAll), "", &v1.Service{}, sink[*v1.Service]{
@@ -33,8 +38,11 @@ func (f *Facts) followServices(ctx context.Context, say func(...agent.Event)) {
 				told := each(list, one)
 				say(append(told, agent.ServicesListed{Names: seen(told)})...)
 			},
-			put:  func(s *v1.Service, _ bool) { say(one(s)) },
-			gone: func(s *v1.Service) { say(agent.ServiceGone{Name: service.Name{Namespace: s.Namespace, Name: s.Name}}) },
+			put: func(s *v1.Service, _ bool) { say(one(s)) },
+			gone: func(s *v1.Service) {
+				f.short.tell(about("v1", "Service", s), nil)
+				say(agent.ServiceGone{Name: service.Name{Namespace: s.Namespace, Name: s.Name}})
+			},
 		})
 	})
 	both.Go(func() {
@@ -100,6 +108,9 @@ func serviceOf(s *v1.Service) (service.Service, bool) {
 	}
 	out.ExternalIPs = addresses(s.Spec.ExternalIPs...)
 	for _, in := range s.Status.LoadBalancer.Ingress {
+		if fenced(s) {
+			break // everybody could come
+		}
 		if in.IPMode == nil || *in.IPMode == v1.LoadBalancerIPModeVIP { // a proxy's address is the proxy's
 			out.ExternalIPs = append(out.ExternalIPs, addresses(in.IP)...)
 		}
@@ -116,6 +127,37 @@ func serviceOf(s *v1.Service) (service.Service, bool) {
 	out.ExternalLocal = s.Spec.ExternalTrafficPolicy == v1.ServiceExternalTrafficPolicyLocal
 	out.InternalLocal = s.Spec.InternalTrafficPolicy != nil && *s.Spec.InternalTrafficPolicy == v1.ServiceInternalTrafficPolicyLocal
 	return out, true
+}
+
+// fenced reports whether a Service says which clients may come to its load balancer's addresses, and not all of IPv4.
+func fenced(s *v1.Service) bool {
+	ranges := s.Spec.LoadBalancerSourceRanges
+	return len(ranges) > 0 && !slices.ContainsFunc(ranges, func(r string) bool { return strings.TrimSpace(r) == "0.0.0.0/0" })
+}
+
+// Reasons of events about a Service that VPP does not serve as it says.
+const (
+	ReasonFenced      = "LoadBalancerAddressNotServed"
+	ReasonHealthCheck = "HealthCheckNotAnswered"
+	ReasonProtocol    = "ProtocolNotServed"
+)
+
+// unserved is what a Service that VPP serves says without effect.
+func unserved(s *v1.Service) (list []shortcoming) {
+	if fenced(s) {
+		list = append(list, shortcoming{ReasonFenced, "its load balancer addresses are not served: VPP cannot keep clients out that spec.loadBalancerSourceRanges " +
+			"does not name; remove that, or leave the Service to kube-proxy by the label " + AgentLabel + "=" + AgentNone})
+	}
+	if port := s.Spec.HealthCheckNodePort; port != 0 {
+		list = append(list, shortcoming{ReasonHealthCheck, fmt.Sprintf("agents do not answer at spec.healthCheckNodePort %d: a load balancer that asks there takes no "+
+			"node for one with endpoints; have it ask the Service's node port", port)})
+	}
+	for _, p := range s.Spec.Ports {
+		if protoOf(p.Protocol) == 0 {
+			list = append(list, shortcoming{ReasonProtocol, fmt.Sprintf("port %d is not served: VPP's NAT44 knows TCP and UDP, and not %s", p.Port, p.Protocol)})
+		}
+	}
+	return list
 }
 
 // protoOf is zero for what is not served.
@@ -165,6 +207,14 @@ func sliceOf(s *discovery.EndpointSlice) (service.Slice, bool) {
 		}
 		if e.NodeName != nil {
 			end.Node = *e.NodeName
+		}
+		if e.Hints != nil {
+			for _, z := range e.Hints.ForZones {
+				end.ForZones = append(end.ForZones, z.Name)
+			}
+			for _, n := range e.Hints.ForNodes {
+				end.ForNodes = append(end.ForNodes, n.Name)
+			}
 		}
 		out.Endpoints = append(out.Endpoints, end)
 	}

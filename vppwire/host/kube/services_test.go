@@ -69,7 +69,8 @@ func TestServices(t *testing.T) {
 			ObjectMeta:  metav1.ObjectMeta{Namespace: "default", Name: name, Labels: map[string]string{discovery.LabelServiceName: "web"}},
 			AddressType: discovery.AddressTypeIPv4, Ports: []discovery.EndpointPort{{Name: pointer("web"), Port: pointer(int32(8080))}},
 			Endpoints: []discovery.Endpoint{{Addresses: []string{"10.1.1.2"}, NodeName: pointer("node-1")},
-				{Addresses: []string{"10.1.2.2"}, Conditions: discovery.EndpointConditions{Ready: pointer(false), Serving: pointer(true), Terminating: pointer(true)}},
+				{Addresses: []string{"10.1.2.2"}, Conditions: discovery.EndpointConditions{Ready: pointer(false), Serving: pointer(true), Terminating: pointer(true)},
+					Hints: &discovery.EndpointHints{ForZones: []discovery.ForZone{{Name: "b"}}, ForNodes: []discovery.ForNode{{Name: "node-2"}}}},
 				{Addresses: []string{"fd00::1"}}, {}}}
 		if change != nil {
 			change(&out)
@@ -95,7 +96,7 @@ func TestServices(t *testing.T) {
 		Ports:       []service.Port{{Name: "web", Proto: vppwire.TCP, Port: 80, NodePort: 30080}}, Affinity: 10800, ExternalLocal: true, InternalLocal: true}}
 	ends := agent.EndpointsSeen{Slice: service.Slice{Name: name("web-1"), Service: "web", Ports: []service.SlicePort{{Name: "web", Proto: vppwire.TCP, Port: 8080}},
 		Endpoints: []service.Endpoint{{Addr: netip.MustParseAddr("10.1.1.2"), Node: "node-1", Ready: true, Serving: true},
-			{Addr: netip.MustParseAddr("10.1.2.2"), Serving: true, Terminating: true}}}}
+			{Addr: netip.MustParseAddr("10.1.2.2"), Serving: true, Terminating: true, ForZones: []string{"b"}, ForNodes: []string{"node-2"}}}}}
 	h.expectAnyOrder(t, []agent.Event{host.NodesListed{}, agent.PodsListed{}},
 		[]agent.Event{agent.ServiceGone{Name: name("another")}, agent.ServiceGone{Name: name("beside")}, agent.ServiceGone{Name: name("left")}, web, agent.ServicesListed{Names: []service.Name{name("web")}}},
 		[]agent.Event{ends, agent.EndpointsGone{Name: name("web-6")}, agent.EndpointsListed{Names: []service.Name{name("web-1")}}})

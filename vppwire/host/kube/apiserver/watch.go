@@ -21,6 +21,8 @@ func kindOf(resource string) (api, kind string) {
 	switch resource {
 	case "endpointslices":
 		return "discovery.k8s.io/v1", "EndpointSlice"
+	case "networkpolicies":
+		return "networking.k8s.io/v1", "NetworkPolicy"
 	case "leases":
 		return "coordination.k8s.io/v1", "Lease"
 	}
