@@ -62,6 +62,22 @@ func (b Block) Addr(i int) netip.Addr {
 	return a
 }
 
+// String is one line: whose the block is, and who has which of its addresses by index.
+func (b Block) String() string {
+	text := "affinity=" + b.Affinity
+	for i := 0; i < len(b.Hosts); {
+		first := i
+		for i++; i < len(b.Hosts) && b.Hosts[i] == b.Hosts[first]; i++ {
+		}
+		if h := b.Hosts[first]; h != "" && i-first == 1 {
+			text += fmt.Sprintf(" %d=%s", first, h)
+		} else if h != "" {
+			text += fmt.Sprintf(" %d-%d=%s", first, i-1, h)
+		}
+	}
+	return text
+}
+
 func (b Block) clone() Block {
 	b.Hosts, b.Free = slices.Clone(b.Hosts), slices.Clone(b.Free)
 	return b

@@ -1,12 +1,15 @@
 // Package calico is Calico's way of giving out addresses: the cluster's pools are cut into small blocks, each with an affinity to
 // one host, and every address is assigned by a compare-and-swap of its block's object, by whichever host needs one.
 //
-// It never reads or writes an object, and knows no clock: blocks come in, changed blocks go out, for a driver that swaps them in only
-// if nobody was faster. It never wires anything.
+// It performs no IO, reads no clock and starts no goroutine: events go in with the time, effects come out for a driver to perform,
+// which writes a block only if nobody was faster. It never wires anything.
 //
-// Start at Pools.Assign, which says what a host changes to get addresses, at Block.Release for what it gives back, and at Pools.Tend
-// for what the cluster's controller cleans up. Node is the allocator of one host's agent, whose blocks are the single addresses
-// that the host was assigned.
+// Start at Host, which is Calico's IPAM on one node, and at Tender, which is the cluster's controllers. What they write is said by
+// Pools.Assign, Block.Release and Pools.Tend. Node is the allocator of one host's agent, whose blocks are the single addresses that
+// the host was assigned.
+//
+// An event answers in order: WriteBlock is one at a time and answered once, with Unknown when the driver gives up, which is unknown
+// and never failed. An event that comes while effects are performed waits until all of them are.
 //
 // A Block is a value: its methods return another one. Hosts are named by incarnation, so that a host which comes anew under its name
 // is another one. Within a block the address that has been free for the longest is given first, as Calico's allocation queue does. A
@@ -16,5 +19,6 @@
 //   - Affinity stands in the block alone. (Upstream has objects of its own for it, in two states, because a block and a claim for it
 //     are written one after the other.)
 //
-// To add a way of choosing a block, give Pools.Assign another line.
+// To add a way of choosing a block, give Pools.Assign another line; to add a request, an effect and a case in the Step that it
+// answers.
 package calico

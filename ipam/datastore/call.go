@@ -90,6 +90,7 @@ const (
 	codeSubnetFull  = "InsufficientFreeAddressesInSubnet"
 	codeNoBlock     = "InsufficientCidrBlocks"
 	codeTooManyENIs = "AttachmentLimitExceeded"
+	codeThrottled   = "RequestLimitExceeded"
 )
 
 // codeOf is EC2's code for an error, "" when it is unknown what happened.

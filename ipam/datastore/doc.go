@@ -5,7 +5,8 @@
 // Clock. A small EC2 to try it against is sim/ec2, which shares nothing with it.
 //
 // Start at Node for the addresses of one node, at NodePool for the ENIs and units that bring them, at Sizing for how many
-// addresses a node should have, and at Manager for what ipamd does about it. DataStore is a thin layer over Node and NodePool under
+// addresses a node should have, at Manager for what ipamd does about it, and at IPAMD for the daemon as a whole, which a driver
+// gives events with the time and whose effects it performs. DataStore is a thin layer over Node and NodePool under
 // the names of amazon-vpc-cni-k8s' pkg/ipamd/datastore, with a checkpoint in upstream's format, which JSONFile keeps.
 //
 // Everything is in one order, so the same calls give the same answers: ENIs by device number, then addresses ascending; what

@@ -10,13 +10,12 @@ import (
 )
 
 // NodePool is which ENIs and units EC2 has given to the instance of a Node, as a Manager knows it. Blocks is what the Node
-// should have; whoever drives the Manager sets it after each Step, in its own way: blocks that go may have to be journaled
-// and told to other nodes first.
+// should have; an IPAMD tells its agent.
 //
 // A unit that the Manager gives back is out of Blocks at once, but the Node may still have it. An UnassignUnits or DeleteENI
-// must not reach EC2 before the Node has none of its units any more and everybody who routes them knows, and is void when the
-// Manager makes another call meanwhile. Where a pod was faster, the driver answers with ErrIPInUse: the Manager asks EC2 then,
-// and the unit comes back.
+// must not reach EC2 before the Node has none of its units any more and all nodes that route them know, and is void when the
+// Manager makes another call meanwhile. Where a pod was faster, the answer is ErrIPInUse: the Manager asks EC2 then, and the
+// unit comes back. An IPAMD sees to both.
 type NodePool struct {
 	node  *Node
 	clock Clock
@@ -236,6 +235,16 @@ func (p *NodePool) IdleUnits(eniID string) []netip.Prefix {
 		}
 	}
 	return list
+}
+
+// occupied reports whether a pod holds an address of a prefix.
+func (p *NodePool) occupied(u netip.Prefix) bool {
+	for l := range p.node.Leases() {
+		if u.Contains(l.Addr) {
+			return true
+		}
+	}
+	return false
 }
 
 func (p *NodePool) rooms() []Room {

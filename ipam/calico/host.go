@@ -1,0 +1,273 @@
+package calico
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+)
+
+// Times of a Host.
+const (
+	// comingTime is how long the plugin of a pod waits, by itself or for its kubelet; takingTime is until the pod must have the
+	// address that is there for it.
+	comingTime = time.Minute
+	takingTime = 10 * time.Second
+	// barredTime is longer than an agent takes to have a new address, if nothing bars it.
+	barredTime = 5 * time.Second
+	// refusedTime is within which a pod that found no address is tried again: the most that kubelets wait.
+	refusedTime = 31 * time.Second
+	// conflictTime is until a block is tried again that another host was faster to write; longer than a watch takes as a rule.
+	conflictTime = 20 * time.Millisecond
+)
+
+// LeastKept is what a host has without pods: to an agent, that it has nothing is a word that has not come yet. Upstream, it is the
+// node's tunnel address.
+const LeastKept = 1
+
+// Host is Calico's IPAM on one node, for one life of its agent, as a pure state machine: for each pod that comes it assigns the
+// node an address, and gives it back when the pod has gone.
+//
+// What it gives back leaves the agent first, and the block only when the agent has journaled that and the other nodes know. It
+// decides when it is woken, so that news of one instant are one decision.
+type Host struct {
+	alloc   Node
+	pools   Pools
+	now     time.Time
+	effects []Effect
+	alarms
+	// self is the node's incarnation, "" while its Node object is not known.
+	self  string
+	view  view
+	agent AgentSeen
+	// mine is what the node has, in the order in which it was seen. begun: what it had at the start is known.
+	mine  []netip.Prefix
+	begun bool
+	// leaving is what it gives back: first its agent drops it, then the block.
+	leaving []netip.Prefix
+	// told is what the agent was told last. spoke: it was told something in this life.
+	told  []netip.Prefix
+	spoke bool
+	// since is since when the agent has been told of each address; spent are those that a pod has had.
+	since map[netip.Prefix]time.Time
+	spent map[netip.Prefix]bool
+	// coming are pods whose plugins have asked, in their order; refused those that found no address, and when.
+	coming  []*coming
+	refused map[ipam.Owner]time.Time
+	// known is how many leases and blocks there were when it decided last; lacking is what it lacked then.
+	known, lacking int
+	writer
+}
+
+// coming is a pod for which the node should have an address until some time.
+type coming struct {
+	owner ipam.Owner
+	until time.Time
+	// id is its plugin's, waits is false once that was let go.
+	id    uint64
+	waits bool
+}
+
+// NewHost returns the host of an agent with this allocator. Tell it the agent, its own Node object and all blocks to start.
+func NewHost(pools Pools, alloc Node) *Host {
+	return &Host{
+		alloc: alloc, pools: pools, view: newView(),
+		since: make(map[netip.Prefix]time.Time), spent: make(map[netip.Prefix]bool), refused: make(map[ipam.Owner]time.Time),
+	}
+}
+
+// Step takes an event and returns what follows from it, in order.
+func (h *Host) Step(now time.Time, ev Event) []Effect {
+	h.now, h.effects = now, nil
+	switch ev := ev.(type) {
+	case NodesListed:
+		h.self = ""
+		for _, host := range ev.Hosts {
+			h.self = host
+		}
+		h.soon(now)
+	case NodeSeen:
+		h.self = ev.Host
+		h.soon(now)
+	case NodeGone:
+		if h.self == ev.Host {
+			h.self = ""
+		}
+		h.soon(now)
+	case BlocksListed:
+		h.view.list(ev.Blocks)
+		h.soon(now)
+	case BlockSeen:
+		h.blocksChanged(h.view.see(ev.Block))
+	case BlockGone:
+		h.blocksChanged(h.view.drop(ev.Block))
+	case PoolsChanged:
+		h.pools = ev.Pools
+		h.soon(now)
+	case AgentSeen:
+		h.agent = ev
+		if h.alloc.Len()+len(ev.Blocks) != h.known || len(h.leaving) > 0 || len(h.coming) > 0 {
+			h.soon(now)
+		}
+	case PodComing:
+		h.prepare(ev)
+	case PodRefused:
+		h.refused[ev.Owner] = now
+	case Wrote:
+		h.wrote(ev)
+	case Woke:
+		if h.ring(now) {
+			h.decide()
+		}
+	default:
+		panic(fmt.Sprintf("calico: unknown event %T", ev))
+	}
+	h.effects = h.wake(h.effects)
+	return h.effects
+}
+
+func (h *Host) write(why Purpose, old *Stored, next Block) {
+	h.do(h.begin(write(why, old, next)))
+}
+
+func (h *Host) do(e Effect) { h.effects = append(h.effects, e) }
+
+// blocksChanged looks whether a change of blocks concerns what the node has, or a pod to which it could give nothing.
+func (h *Host) blocksChanged(own bool) {
+	if own || len(h.leaving) > 0 || len(h.coming) > 0 || !h.begun {
+		h.soon(h.now)
+	}
+}
+
+// prepare sees to an address for a pod.
+func (h *Host) prepare(ev PodComing) {
+	if h.holds(ev.Owner) {
+		h.do(LetGo{ID: ev.ID})
+		return
+	}
+	i := slices.IndexFunc(h.coming, func(c *coming) bool { return c.owner == ev.Owner })
+	if i < 0 {
+		i = len(h.coming)
+		h.coming = append(h.coming, &coming{owner: ev.Owner})
+	}
+	c := h.coming[i]
+	h.letGo(c)
+	c.id, c.waits, c.until = ev.ID, true, h.now.Add(comingTime)
+	h.soon(c.until)
+	h.soon(h.now)
+}
+
+func (h *Host) letGo(c *coming) {
+	if c.waits {
+		c.waits = false
+		h.do(LetGo{ID: c.id})
+	}
+}
+
+func (h *Host) holds(o ipam.Owner) bool {
+	_, ok := h.alloc.Lease(o)
+	return ok
+}
+
+// Want is what the agent should have.
+func (h *Host) Want() []netip.Prefix {
+	return slices.DeleteFunc(slices.Clone(h.mine), func(p netip.Prefix) bool { return slices.Contains(h.leaving, p) })
+}
+
+// decide brings up to date what the node has and what is to become of it.
+func (h *Host) decide() {
+	h.known = h.alloc.Len() + len(h.agent.Blocks)
+	if !h.view.listed {
+		return
+	}
+	h.look()
+	h.forget()
+	h.lacking = h.balance()
+	if want := h.Want(); !slices.Equal(want, h.told) || h.begun && !h.spoke {
+		h.told, h.spoke = want, h.begun
+		h.do(TellAgent{Blocks: want})
+		h.agent.Idle = false // until it is heard of again
+	}
+	if h.busy(h.now) {
+		return
+	}
+	none := false
+	if !h.giveBack() && h.lacking > 0 {
+		if none = !h.assign(h.lacking); none {
+			h.keepOne()
+		}
+	}
+	h.answer(none)
+}
+
+// forget drops pods that have their address, and those that never took it.
+func (h *Host) forget() {
+	h.coming = slices.DeleteFunc(h.coming, func(c *coming) bool {
+		over := h.holds(c.owner) || !h.now.Before(c.until)
+		if over {
+			h.letGo(c)
+		}
+		return over
+	})
+	for o, at := range h.refused { // in any order: each by itself
+		if h.holds(o) || h.now.Sub(at) > refusedTime {
+			delete(h.refused, o)
+		}
+	}
+}
+
+// answer lets plugins go on for which there is an address and, when no more are to be had, those for which there will be none.
+func (h *Host) answer(none bool) {
+	used, ready, assigned := h.used(), 0, 0
+	for _, p := range h.Want() {
+		if !used[p.Addr()] {
+			assigned++
+		}
+	}
+	for _, b := range h.agent.Blocks {
+		if !b.Draining && !used[b.Prefix.Addr()] {
+			ready++
+		}
+	}
+	for i, c := range h.coming {
+		if c.waits && (ready > 0 || none && i >= assigned) {
+			h.letGo(c)
+			c.until = h.now.Add(takingTime)
+			h.soon(c.until)
+		}
+		ready--
+	}
+}
+
+// Pending says what is under way beside waiting for a time, "" when nothing is.
+func (h *Host) Pending() string {
+	switch {
+	case !h.view.listed || h.self == "":
+		return "its blocks are not known"
+	case h.busy(h.now) || h.due(h.now):
+		return "its blocks are being written"
+	case len(h.leaving) > 0:
+		return "it gives addresses back"
+	case slices.ContainsFunc(h.coming, func(c *coming) bool { return c.waits }):
+		return "a pod waits for its address"
+	}
+	return ""
+}
+
+// Owes says that a pod which was refused within the time in which its kubelet asks again would find an address now.
+func (h *Host) Owes(now time.Time) bool {
+	for o, at := range h.refused { // in any order: whether there is one
+		if !h.holds(o) && now.Sub(at) <= refusedTime {
+			_, err := h.pools.Assign(h.view.all(), h.self, 1)
+			return err == nil
+		}
+	}
+	return false
+}
+
+// String says what the node has, in one line.
+func (h *Host) String() string {
+	return fmt.Sprintf("has %d addresses, lacks %d and gives back %v", len(h.mine), h.lacking, h.leaving)
+}

@@ -1,0 +1,254 @@
+package calico
+
+import (
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/vppdrill/vppdrill/ipam"
+)
+
+// Goal: what a host and the cluster's controllers write, say and wait for, step by step, in words that a reader can check against
+// Calico's behaviour. Method: golden stories; `go test -rewrite` writes them anew. A story's commands:
+//
+//	host|tender [range=CIDR] [block=N] [max=N] [strict] [grace=D]   start a machine
+//	nodes HOST…, node HOST, node-gone HOST     incarnations of nodes
+//	blocks, block, gone                        input lines are blocks: CIDR UID VERSION AFFINITY [HOST…], a host an address, - for a free one
+//	agent [busy] [ADDR…]                       what the host's agent holds now
+//	take|drop POD, refused POD                 the agent gives a pod an address, takes it back, has none
+//	pod ID POD                                 the plugin of a pod asks
+//	pools CIDR…                                the pools are others
+//	wrote done|conflict|unknown                the answer to the last write
+//	wait DURATION                              time passes; the machine is woken as it asked
+//	state                                      what is under way
+
+type machine interface {
+	Step(now time.Time, ev Event) []Effect
+	Pending() string
+}
+
+type story struct {
+	t       *testing.T
+	m       machine
+	now     time.Time
+	alloc   Node
+	pools   Pools
+	wake    time.Time
+	write   *WriteBlock
+	written int64
+	lines   []string
+}
+
+var storyEpoch = time.Unix(1700000000, 0).UTC()
+
+func TestStories(t *testing.T) {
+	datadriven.Walk(t, "testdata/stories", func(t *testing.T, path string) {
+		s := &story{now: storyEpoch, written: 100}
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			s.t = t
+			s.command(d)
+			out := strings.Join(s.lines, "\n")
+			s.lines = nil
+			return out
+		})
+	})
+}
+
+func (s *story) command(d *datadriven.TestData) {
+	words := make([]string, 0, len(d.CmdArgs))
+	for _, a := range d.CmdArgs {
+		words = append(words, a.Key)
+	}
+	switch d.Cmd {
+	case "host", "tender":
+		s.start(d)
+	case "nodes":
+		s.step(NodesListed{Hosts: words})
+	case "node":
+		s.step(NodeSeen{Host: words[0]})
+	case "node-gone":
+		s.step(NodeGone{Host: words[0]})
+	case "blocks":
+		s.step(BlocksListed{Blocks: s.stored(d.Input)})
+	case "block":
+		s.step(BlockSeen{Block: s.stored(d.Input)[0]})
+	case "gone":
+		s.step(BlockGone{Block: s.stored(d.Input)[0]})
+	case "agent":
+		s.agent(words)
+	case "take":
+		_, _, err := s.alloc.Allocate(s.now, pod(words[0]), ipam.Want{})
+		s.must(err)
+		s.seen(true)
+	case "drop":
+		s.alloc.Release(s.now, pod(words[0]))
+		s.seen(true)
+	case "refused":
+		s.step(PodRefused{Owner: pod(words[0])})
+	case "pod":
+		id, err := strconv.ParseUint(words[0], 10, 64)
+		s.must(err)
+		s.step(PodComing{ID: id, Owner: pod(words[1])})
+	case "pools":
+		s.pools.Ranges = nil
+		for _, w := range words {
+			s.pools.Ranges = append(s.pools.Ranges, netip.MustParsePrefix(w))
+		}
+		s.step(PoolsChanged{Pools: s.pools})
+	case "wrote":
+		s.wrote(words[0])
+	case "wait":
+		pause, err := time.ParseDuration(words[0])
+		s.must(err)
+		s.wait(s.now.Add(pause))
+	case "state":
+		s.lines = append(s.lines, "pending: "+s.m.Pending())
+		if h, ok := s.m.(*Host); ok {
+			s.lines = append(s.lines, fmt.Sprintf("%s; owes a pod: %v", h, h.Owes(s.now)))
+		}
+	default:
+		d.Fatalf(s.t, "unknown command %s", d.Cmd)
+	}
+}
+
+func (s *story) must(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *story) start(d *datadriven.TestData) {
+	s.pools = Pools{Ranges: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/28")}, BlockBits: 30, MaxBlocks: 20}
+	grace := time.Minute
+	for _, a := range d.CmdArgs {
+		var err error
+		switch a.Key {
+		case "range":
+			s.pools.Ranges[0], err = netip.ParsePrefix(a.Vals[0])
+		case "block":
+			s.pools.BlockBits, err = strconv.Atoi(a.Vals[0])
+		case "max":
+			s.pools.MaxBlocks, err = strconv.Atoi(a.Vals[0])
+		case "strict":
+			s.pools.Strict = true
+		case "grace":
+			grace, err = time.ParseDuration(a.Vals[0])
+		default:
+			d.Fatalf(s.t, "unknown setting %s", a.Key)
+		}
+		s.must(err)
+	}
+	s.alloc, s.write, s.wake = NewNode(), nil, time.Time{}
+	if d.Cmd == "tender" {
+		s.m = NewTender(s.pools, grace)
+		return
+	}
+	s.m = NewHost(s.pools, s.alloc)
+	s.seen(true)
+}
+
+// agent has the agent hold these addresses.
+func (s *story) agent(words []string) {
+	idle := true
+	var blocks []netip.Prefix
+	for _, w := range words {
+		if w == "busy" {
+			idle = false
+			continue
+		}
+		blocks = append(blocks, netip.MustParsePrefix(w+"/32"))
+	}
+	_, err := s.alloc.SetBlocks(s.now, blocks)
+	s.must(err)
+	s.seen(idle)
+}
+
+func (s *story) seen(idle bool) { s.step(AgentSeen{Blocks: s.alloc.Blocks(), Idle: idle}) }
+
+func pod(name string) ipam.Owner {
+	return ipam.Owner{Network: "k8s", ContainerID: name, IfName: "eth0"}
+}
+
+func (s *story) stored(input string) (list []Stored) {
+	for _, line := range strings.Split(strings.TrimSpace(input), "\n") {
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		plain := func(w string) string { return strings.Trim(w, "-") }
+		b := NewBlock(netip.MustParsePrefix(words[0]), plain(words[3]))
+		for i, host := range words[4:] {
+			b.Hosts[i] = plain(host)
+		}
+		b.Free = nil
+		for i, host := range b.Hosts {
+			if host == "" {
+				b.Free = append(b.Free, i)
+			}
+		}
+		version, err := strconv.ParseInt(words[2], 10, 64)
+		s.must(err)
+		s.written = max(s.written, version)
+		list = append(list, Stored{Block: b, UID: words[1], Version: version})
+	}
+	return list
+}
+
+// wrote answers the last write.
+func (s *story) wrote(outcome string) {
+	w := s.write
+	if w == nil {
+		s.t.Fatal("nothing was written")
+	}
+	s.write = nil
+	for o, text := range outcomes {
+		if text != outcome {
+			continue
+		}
+		ev := Wrote{Outcome: Outcome(o)}
+		if ev.Outcome == Done && w.Op != Delete {
+			s.written++
+			ev.Block = w.Block
+			ev.Block.Version = s.written
+			if w.Op == Create {
+				ev.Block.UID = fmt.Sprintf("u%d", s.written)
+			}
+		}
+		s.step(ev)
+		return
+	}
+	s.t.Fatalf("unknown outcome %s", outcome)
+}
+
+func (s *story) wait(end time.Time) {
+	for !s.wake.IsZero() && !s.wake.After(end) {
+		if s.wake.After(s.now) {
+			s.now = s.wake
+		}
+		s.wake = time.Time{}
+		s.step(Woke{})
+	}
+	s.now = end
+}
+
+func (s *story) step(ev Event) {
+	for _, e := range s.m.Step(s.now, ev) {
+		switch e := e.(type) {
+		case WakeAt:
+			s.wake = e.At
+			continue // seen by what follows when time passes
+		case WriteBlock:
+			if s.write != nil {
+				s.t.Fatalf("%s is written while another write is under way", e.Block.CIDR)
+			}
+			s.write = &e
+		}
+		s.lines = append(s.lines, fmt.Sprintf("%-7s %s", s.now.Sub(storyEpoch), e.AppendText(nil)))
+	}
+}
