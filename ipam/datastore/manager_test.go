@@ -331,7 +331,7 @@ func TestSubnetRunsDry(t *testing.T) {
 	}
 }
 
-// No /28 is left in one piece: the node takes single addresses for pods that wait, and prefixes again once there are.
+// No /28 is left in one piece: pods wait beside free addresses, as upstream's do with prefix delegation, until there is one.
 func TestFragmentedSubnet(t *testing.T) {
 	subnet := ec2.NewSubnet(netip.MustParsePrefix("10.0.0.0/26"))
 	hole := netip.MustParseAddr("10.0.0.40")
@@ -341,15 +341,16 @@ func TestFragmentedSubnet(t *testing.T) {
 	w := newWorld(t, "m5.large", datastore.DefaultTargets(), func(c *ec2.Config, z *datastore.Sizing) {
 		c.Subnet, z.PrefixDelegation = subnet, true
 	})
-	w.addAll(1)
-	if s := w.ds.GetIPStats(); s.TotalPrefixes != 0 || s.TotalIPs == 0 {
+	w.run(10 * time.Minute)
+	if s := w.ds.GetIPStats(); w.add() || s.TotalIPs != 0 {
 		t.Fatalf("%+v", s)
 	}
 	subnet.Vacate(hole)
 	for range 5 {
 		w.run(2 * time.Minute)
 	}
-	if s := w.ds.GetIPStats(); s.TotalPrefixes != 1 || s.FreePrefixes != 1 {
+	w.addAll(1)
+	if s := w.ds.GetIPStats(); s.TotalPrefixes != 1 || s.AssignedIPs != 1 {
 		t.Errorf("%+v; %v", s, w.notes)
 	}
 }

@@ -64,18 +64,14 @@ func (m *Manager) grown(now time.Time, c Call, r Result) {
 		m.add(c.ENI, r.Prefixes)
 		return
 	}
-	less := Call{Op: AssignUnits, ENI: c.ENI, Units: 1}
-	switch code := codeOf(r.Err); {
-	case code == codeNoBlock && c.Delegated && m.ds.GetIPStats().AvailableAddresses() == 0:
-		// The subnet is in pieces too small for a prefix. Rather than let pods wait, take single addresses, this time.
-		less.Units = max(min(m.sizing.UnitsPerENI-len(m.ds.Units(c.ENI)), DelegatedIPs), 1)
-	case code == codeSubnetFull && c.Units > 1:
-	default:
-		m.fail(now, c.String(), r.Err)
+	// A subnet with less than was asked for may have one: EC2 gives all or nothing. With prefix delegation a subnet without a /28 in
+	// one piece gives nothing, as ipamd asks for no single addresses then, and pods wait.
+	if code := codeOf(r.Err); c.Units > 1 && (code == codeNoBlock || code == codeSubnetFull) {
+		m.note("%s: %v", c, r.Err)
+		m.ask(now, Call{Op: AssignUnits, ENI: c.ENI, Units: 1, Delegated: c.Delegated})
 		return
 	}
-	m.note("%s: %v", c, r.Err)
-	m.ask(now, less)
+	m.fail(now, c.String(), r.Err)
 }
 
 // add puts units that EC2 has given into the store.
