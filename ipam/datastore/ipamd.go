@@ -2,6 +2,7 @@ package datastore
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -117,7 +118,7 @@ func (d *IPAMD) called(now time.Time, r Result) {
 		delete(d.unset, c.ENI)
 	}
 	code := codeOf(r.Err)
-	d.again = r.Err != nil && r.Err != ErrIPInUse && (code == "" || code == codeThrottled)
+	d.again = r.Err != nil && !errors.Is(r.Err, ErrIPInUse) && (code == "" || code == codeThrottled)
 	d.steer(now, Called{Result: r})
 }
 

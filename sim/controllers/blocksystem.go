@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
-	"strings"
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/calico"
@@ -48,24 +47,6 @@ func newBlockSystem(env Env) (*blockSystem, error) {
 	}
 	env.Cluster.API.Observe(s.observe)
 	return s, nil
-}
-
-// blockOf is the block of a resource.
-func blockOf(o cluster.Object) (calico.Block, bool) {
-	r, ok := o.(*cluster.Resource)
-	if !ok {
-		return calico.Block{}, false
-	}
-	b, ok := r.Value.(calico.Block)
-	return b, ok
-}
-
-// hostName names one incarnation of a node, nodeName its node.
-func hostName(n *cluster.Node) string { return n.Name + "/" + n.UID }
-
-func nodeName(host string) string {
-	name, _, _ := strings.Cut(host, "/")
-	return name
 }
 
 // observe tells what blocks show.
@@ -125,20 +106,14 @@ func (s *blockSystem) setAside(b calico.Block, n int) {
 // unit is an address as an agent's block.
 func unit(a netip.Addr) netip.Prefix { return netip.PrefixFrom(a, a.BitLen()) }
 
-// blocks are all there are, ascending.
-func (s *blockSystem) blocks() []calico.Block {
+// blocks are all there are.
+func (s *blockSystem) blocks() (list []calico.Block) {
 	resources, _ := s.env.Cluster.API.List(cluster.KindResource, "")
-	var list []calico.Block
 	for _, o := range resources {
 		if b, ok := blockOf(o); ok {
 			list = append(list, b)
 		}
 	}
-	return ascendingBlocks(list)
-}
-
-func ascendingBlocks(list []calico.Block) []calico.Block {
-	slices.SortFunc(list, func(a, b calico.Block) int { return a.CIDR.Compare(b.CIDR) })
 	return list
 }
 
@@ -158,7 +133,7 @@ func (*blockSystem) Leave(string) {}
 // Refused implements System.
 func (s *blockSystem) Refused(node string, o ipam.Owner) {
 	if h := s.agents[node]; h != nil {
-		h.refused[o] = s.env.now()
+		h.step(calico.PodRefused{Owner: o})
 	}
 }
 
@@ -175,10 +150,16 @@ func (s *blockSystem) Prepare(node string, o ipam.Owner, then func()) {
 // AddRange implements System: another pool.
 func (s *blockSystem) AddRange(r netip.Prefix) error {
 	s.pools.Ranges = append(slices.Clone(s.pools.Ranges), r)
-	for _, name := range sortedNames(s.agents) {
-		s.agents[name].soon()
-	}
+	s.changed()
 	return nil
+}
+
+// changed says that the pools are others.
+func (s *blockSystem) changed() {
+	for _, name := range sortedNames(s.agents) {
+		s.agents[name].step(calico.PoolsChanged{Pools: s.pools})
+	}
+	s.leading.step(calico.PoolsChanged{Pools: s.pools})
 }
 
 // RemoveRange implements System: its blocks give no more addresses.
@@ -188,7 +169,7 @@ func (s *blockSystem) RemoveRange(r netip.Prefix) error {
 		return fmt.Errorf("there is no range %s", r)
 	}
 	s.pools.Ranges = slices.Delete(slices.Clone(s.pools.Ranges), i, i+1)
-	s.leading.soon()
+	s.changed()
 	return nil
 }
 
@@ -201,33 +182,4 @@ func (s *blockSystem) FreeBlock() bool {
 		lends = lends || !s.pools.Strict && len(b.Free) > 0 && slices.ContainsFunc(s.pools.Ranges, func(r netip.Prefix) bool { return r.Bits() <= b.CIDR.Bits() && r.Contains(b.CIDR.Addr()) })
 	}
 	return lends || slices.ContainsFunc(s.pools.Ranges, func(r netip.Prefix) bool { return blockranges.HasFree(r, s.pools.BlockBits, taken) })
-}
-
-// swap replaces a block by what it should be, if nobody was faster; nil is one that is not there yet. A block that is empty and nobody's is
-// deleted.
-func swap(old *cluster.Resource, b calico.Block) func(*cluster.API) (cluster.Object, error) {
-	return func(a *cluster.API) (cluster.Object, error) {
-		if old == nil {
-			fresh := &cluster.Resource{Meta: cluster.Meta{Name: b.CIDR.String()}, Value: b}
-			return created(fresh, a.Create(fresh))
-		}
-		if b.Affinity != "" || !b.Empty() {
-			fresh := &cluster.Resource{Meta: old.Meta, Value: b}
-			return created(fresh, a.Update(fresh))
-		}
-		switch have, ok := a.Get(cluster.KindResource, old.Key()); {
-		case !ok:
-			return nil, cluster.ErrNotFound
-		case have.Common().ResourceVersion != old.ResourceVersion:
-			return nil, cluster.ErrConflict
-		}
-		return nil, a.Delete(cluster.KindResource, old.Key(), old.UID)
-	}
-}
-
-func created(r *cluster.Resource, err error) (cluster.Object, error) {
-	if err != nil {
-		return nil, err
-	}
-	return r, nil
 }

@@ -77,7 +77,7 @@ func (s *cloudSystem) Leave(node string) {
 func (s *cloudSystem) AgentUp(node string, side Side) {
 	d := newIPAMD(s, node, side, s.allocs[node])
 	s.daemons[node] = d
-	d.soon()
+	d.start()
 }
 
 func (s *cloudSystem) AgentDown(node string) {
@@ -96,10 +96,12 @@ func (s *cloudSystem) Changed(node string) {
 func (*cloudSystem) Refused(string, ipam.Owner) {} // ipamd looks at its pool every 5 s
 
 func (s *cloudSystem) Blocks(node string) ([]netip.Prefix, bool) {
-	if d := s.daemons[node]; d != nil && d.manager.Ready() {
-		return d.pool.Blocks(), true
+	d := s.daemons[node]
+	if d == nil {
+		return nil, true
 	}
-	return nil, true
+	blocks, _ := d.machine.Blocks()
+	return blocks, true
 }
 
 func (*cloudSystem) LoseLeader(scenarios.LoseLeader) error { return scenarios.ErrUnsupported }

@@ -1,13 +1,8 @@
 package controllers
 
 import (
-	"cmp"
-	"errors"
-	"net/netip"
-	"slices"
 	"time"
 
-	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/datastore"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/sim/ec2"
@@ -23,45 +18,34 @@ const (
 	setUpTime    = 50 * time.Millisecond
 )
 
-// ipamd is AWS VPC CNI's daemon on one node, for one life of its agent.
+// ipamd drives AWS VPC CNI's daemon on one node, for one life of its agent.
 type ipamd struct {
 	system  *cloudSystem
 	node    string
 	side    Side
-	manager Manager
-	pool    *datastore.NodePool
+	machine *datastore.IPAMD
+	events  inTurn[datastore.Event]
 	dead    bool
 	wake    uint64
-	told    []netip.Prefix
-	// leaving is a request to give units back that waits until the agent has dropped them.
-	leaving *datastore.Call
-	// asked counts calls under way.
-	asked int
-	// again: EC2 refused for now or did not answer; the manager asks again. unset are ENIs whose host's side could not be set up:
-	// the next reconciliation tries again.
-	again bool
-	unset map[string]bool
-	begun bool
 }
 
 func newIPAMD(s *cloudSystem, node string, side Side, alloc *datastore.Node) *ipamd {
-	d := &ipamd{system: s, node: node, side: side, unset: make(map[string]bool), pool: datastore.NewNodePool(alloc, side.Now)}
-	c := s.env.Plan.Datastore
-	d.manager = datastore.NewNodeManager(d.pool, datastore.Sizing{
+	pool, c := datastore.NewNodePool(alloc, side.Now), s.env.Plan.Datastore
+	var keeper Manager = datastore.NewNodeManager(pool, datastore.Sizing{
 		Targets: datastore.Targets{WarmIP: c.WarmIP, MinimumIP: c.MinimumIP, WarmPrefix: c.WarmPrefix, WarmENI: c.WarmENI},
 		ENIsMax: s.limits.ENIs, UnitsPerENI: s.limits.IPv4PerENI - 1, PrefixDelegation: c.PrefixDelegation,
 		TrunkSlot: c.TrunkENI, SkipPrimary: c.CustomNetworking(),
 	})
 	if plant := s.env.Plant.Manager; plant != nil {
-		d.manager = plant(node, d.pool, d.manager)
+		keeper = plant(node, pool, keeper)
 	}
 	if plant := s.env.Plant.Side; plant != nil {
-		d.side = plant(node, side)
+		side = plant(node, side)
 	}
-	return d
+	return &ipamd{system: s, node: node, side: side, machine: datastore.NewIPAMD(pool, keeper)}
 }
 
-func (d *ipamd) soon() { d.after(0, "ipamd", func() { d.step(datastore.Woke{}) }) }
+func (d *ipamd) start() { d.after(0, "ipamd", func() { d.step(datastore.Woke{}) }) }
 
 func (d *ipamd) after(t time.Duration, what string, do func()) {
 	d.system.env.Clock.After(t, &step{d.node, what, func() {
@@ -72,108 +56,49 @@ func (d *ipamd) after(t time.Duration, what string, do func()) {
 }
 
 func (d *ipamd) step(ev datastore.Event) {
-	effects := slices.Clone(d.manager.Step(d.side.Now(), ev))
-	d.begun = true
-	if d.leaving != nil && !d.manager.Waits(*d.leaving) { // its units may be in use again
-		d.leaving = nil
-		d.asked--
-	}
-	for _, e := range effects {
-		if d.dead {
-			return
+	d.events.take(ev, func(ev datastore.Event) {
+		for _, e := range d.machine.Step(d.side.Now(), ev) {
+			if d.dead {
+				return
+			}
+			d.perform(e)
 		}
-		switch e := e.(type) {
-		case datastore.Perform:
-			d.perform(e.Call)
-		case datastore.WakeAt:
-			d.wakeAt(e.At)
-		case datastore.Note:
-			d.system.env.Note(d.node, "ipamd "+e.Text)
-		case datastore.WantTrunk:
-			d.system.trunk(d.node)
-		}
-	}
-	stats := d.pool.GetIPStats()
-	d.system.env.decided(d.node, "has %d addresses on %d ENIs, %d taken and %d resting; %s", stats.TotalIPs, d.pool.GetENIs(), stats.AssignedIPs, stats.CooldownIPs, cmp.Or(d.pending(), "asks for nothing"))
-	d.tell()
-}
-
-// tell gives the agent its blocks once the manager knows what there is.
-func (d *ipamd) tell() {
-	if blocks := d.pool.Blocks(); d.manager.Ready() && !slices.Equal(blocks, d.told) {
-		d.told = blocks
-		d.system.env.Tell(d.node, blocks)
-	}
-}
-
-func (d *ipamd) wakeAt(at time.Time) {
-	d.wake++
-	n := d.wake
-	d.after(max(0, at.Sub(d.side.Now())), "ipamd wakes", func() {
-		if d.wake == n {
-			d.step(datastore.Woke{})
-		}
+		d.system.env.decided(d.node, "%s", d.machine)
 	})
 }
 
-// perform makes a call: what gives units back only when the agent has dropped them.
-func (d *ipamd) perform(c datastore.Call) {
-	d.asked++
-	if c.Op == datastore.UnassignUnits || c.Op == datastore.DeleteENI {
-		d.leaving = &c
+func (d *ipamd) perform(e datastore.Effect) {
+	switch e := e.(type) {
+	case datastore.Perform:
+		d.request(e.Call)
+	case datastore.AskAgent:
 		d.after(0, "ipamd gives back", d.changed)
-		return
+	case datastore.TellAgent:
+		d.system.env.Tell(d.node, e.Blocks)
+	case datastore.WakeAt:
+		d.wake++
+		n := d.wake
+		d.after(max(0, e.At.Sub(d.side.Now())), "ipamd wakes", func() {
+			if d.wake == n {
+				d.step(datastore.Woke{})
+			}
+		})
+	case datastore.Note:
+		d.system.env.Note(d.node, "ipamd "+e.Text)
+	case datastore.WantTrunk:
+		d.system.trunk(d.node)
 	}
-	d.request(c)
 }
 
-// changed goes on with what waits for the agent.
+// changed says how the agent is, where that is waited for.
 func (d *ipamd) changed() {
-	if d.leaving == nil || !d.begun {
-		return
+	if d.machine.AwaitsAgent() {
+		d.step(datastore.AgentSeen{Blocks: d.side.Blocks(), Idle: d.side.Idle()})
 	}
-	blocks := d.pool.Blocks()
-	for _, b := range d.side.Blocks() {
-		if slices.Contains(blocks, b.Prefix) {
-			continue
-		}
-		if d.occupied(b) {
-			c := *d.leaving
-			d.leaving = nil
-			d.after(0, "ipamd keeps "+b.Prefix.String(), func() { d.answer(c, datastore.Result{Err: datastore.ErrIPInUse}) })
-		}
-		return
-	}
-	if d.side.Idle() {
-		c := *d.leaving
-		d.leaving = nil
-		d.request(c)
-	}
-}
-
-func (d *ipamd) occupied(b ipam.Block) bool {
-	for l := range d.system.allocs[d.node].Leases() {
-		if b.Prefix.Contains(l.Addr) {
-			return true
-		}
-	}
-	return false
 }
 
 func (d *ipamd) answer(c datastore.Call, r datastore.Result) {
-	d.asked--
 	r.Number = c.Number
-	var refused *ec2.APIError
-	if c.Op == datastore.SetUpENI {
-		d.unset[c.ENI] = true
-		if r.Err == nil {
-			delete(d.unset, c.ENI)
-		}
-	}
-	if c.Op == datastore.DeleteENI && r.Err == nil {
-		delete(d.unset, c.ENI)
-	}
-	d.again = r.Err != nil && (!errors.As(r.Err, &refused) || refused.Code == ec2.CodeThrottled) && !errors.Is(r.Err, datastore.ErrIPInUse)
 	d.step(datastore.Called{Result: r})
 }
 
@@ -259,19 +184,9 @@ func (d *ipamd) starved() bool {
 }
 
 func (d *ipamd) pending() string {
-	switch {
-	case !d.manager.Ready():
-		return "ipamd is starting"
-	case d.asked > 0:
-		return "ipamd waits for EC2"
-	case d.manager.Joining():
-		return "ipamd waits for an ENI to join"
-	case d.manager.Unsure():
-		return "ipamd does not know what EC2 has taken back"
-	case d.again, len(d.unset) > 0:
-		return "ipamd tries again"
-	case d.manager.Short() && d.starved():
-		return "ipamd is short of addresses that pods wait for, and looks at its pool every 5 s"
+	why := d.machine.Pending()
+	if why == "" && d.machine.Short() && d.starved() {
+		why = "ipamd is short of addresses that pods wait for, and looks at its pool every 5 s"
 	}
-	return ""
+	return why
 }

@@ -7,6 +7,9 @@ import (
 	"github.com/vppdrill/vppdrill/sim/fault"
 )
 
+// conflictTime is until a resource is tried again that somebody else was faster to write; longer than a watch takes as a rule.
+const conflictTime = 20 * time.Millisecond
+
 // nodeWriter writes resources for one life of a node's daemon, one at a time, and waits before it tries again what was refused or not answered.
 type nodeWriter struct {
 	env *Env

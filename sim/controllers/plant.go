@@ -57,14 +57,7 @@ type Demand interface {
 }
 
 // Manager is what an ipamd decides by: datastore.Manager.
-type Manager interface {
-	Ready() bool
-	Joining() bool
-	Waits(c datastore.Call) bool
-	Unsure() bool
-	Short() bool
-	Step(now time.Time, ev datastore.Event) []datastore.Effect
-}
+type Manager = datastore.Keeper
 
 // Cloud is EC2 as one instance sees it: ec2.Instance.
 type Cloud interface {
