@@ -63,7 +63,7 @@ type IPAM struct {
 	DefaultGateway       netip.Addr   `yaml:"defaultGateway" doc:"Next hop of the nodes' default route; node addresses step over it."`
 
 	UseExternalIPAM bool          `yaml:"useExternalIPAM" doc:"Pod addresses come from an external plugin and pod ranges from each Node object."`
-	ReuseDelay      time.Duration `yaml:"reuseDelay" doc:"A released address stays unused at least this long."`
+	ReuseDelay      time.Duration `yaml:"reuseDelay" doc:"A released address stays unused at least this long; with cilium, a block that a node gave back."`
 
 	// What a system's controllers and agents may ask of the API server; each process has a limit of its own.
 	ClientQPS   int `yaml:"clientQPS" min:"0" max:"10000" doc:"Requests a second that each client of the system sends to the API server in the long run, as client-go's QPS; 0 is no limit."`
@@ -125,7 +125,7 @@ type DatastoreIPAM struct {
 	WarmIP           int           `yaml:"warmIPTarget" min:"0" max:"4096" doc:"WARM_IP_TARGET: addresses available."`
 	MinimumIP        int           `yaml:"minimumIPTarget" min:"0" max:"4096" doc:"MINIMUM_IP_TARGET: addresses there in all."`
 	WarmPrefix       int           `yaml:"warmPrefixTarget" min:"0" max:"256" doc:"WARM_PREFIX_TARGET: /28 prefixes available."`
-	Cooling          time.Duration `yaml:"cooling" doc:"A released address is not given out again this long."`
+	Cooling          time.Duration `yaml:"cooling" doc:"IP_COOLDOWN_PERIOD: a released address is not given out again this long; config.ipam.reuseDelay may make it longer."`
 	AttachDelay      time.Duration `yaml:"attachDelay" doc:"How long EC2 takes to attach an interface."`
 	MetadataLag      time.Duration `yaml:"metadataLag" doc:"How old the metadata service's answers are."`
 	Requests         int           `yaml:"requestsPerSecond" min:"0" max:"1000" doc:"EC2 requests a second of all nodes together before it throttles; 0 is no limit."`
@@ -214,9 +214,22 @@ func (c IPAM) AddressRest() time.Duration {
 	case c.UseExternalIPAM || c.System == Cilium || c.System == Calico:
 		return 0
 	case c.System == Datastore:
-		return c.Datastore.Cooling
+		return max(c.Datastore.Cooling, c.ReuseDelay)
 	}
 	return c.ReuseDelay
+}
+
+// NoReuseDelay says why ReuseDelay would do nothing, "" where it does something.
+func (c IPAM) NoReuseDelay() string {
+	switch {
+	case c.UseExternalIPAM:
+		return "is the external plugin's affair with useExternalIPAM"
+	case c.System == Calico:
+		return "is nothing that calico has: it gives the address first that has been free for the longest"
+	case c.System == Cilium && c.SingleAddresses():
+		return "is nothing that cilium has with mode " + string(c.Cilium.Mode) + ": what a node gives back is releaseDelay's affair"
+	}
+	return ""
 }
 
 // ByController reports whether controllers alone give nodes their blocks, and nothing on a node asks for any.

@@ -28,6 +28,9 @@ const singleBitsMax = 30
 
 // checkSystem checks what belongs to one address management system.
 func (s *Scenario) checkSystem(c IPAM) *InputError {
+	if why := c.NoReuseDelay(); why != "" && c.ReuseDelay > 0 {
+		return s.wrongAt("config.ipam.reuseDelay", "%s", why)
+	}
 	if c.System == Contiv {
 		if len(c.Ranges) > 0 {
 			return s.wrongAt("config.ipam.ranges", "contiv has none: a node's block follows from its ID")

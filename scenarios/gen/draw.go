@@ -36,6 +36,9 @@ func Draw(c Chooser, p Profile, name string) *scenarios.Scenario {
 	if p.Systems {
 		d.drawSystem(&s)
 	}
+	if s.Config.IPAM.NoReuseDelay() != "" {
+		s.Config.IPAM.ReuseDelay = 0
+	}
 	d.drawLinks(&s)
 	d.drawClocks(&s.Topology)
 	d.drawDHCP(&s)

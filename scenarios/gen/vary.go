@@ -150,6 +150,8 @@ func varyChurn(_ drawer, _ Profile, v, other *scenarios.Scenario) { v.Churn = ot
 
 // varyRests draws how long addresses and IDs rest.
 func varyRests(d drawer, _ Profile, v, _ *scenarios.Scenario) {
-	v.Config.IPAM.ReuseDelay = one(d, "reuse delay", 0, 10*time.Second, time.Minute)
+	if delay := one(d, "reuse delay", 0, 10*time.Second, time.Minute); v.Config.IPAM.NoReuseDelay() == "" {
+		v.Config.IPAM.ReuseDelay = delay
+	}
 	v.Config.Agent.NodeIDQuarantine = one(d, "quarantine", 10*time.Minute, time.Minute, 10*time.Second)
 }

@@ -30,7 +30,7 @@ func newCloudSystem(env Env) (*cloudSystem, error) {
 }
 
 func (s *cloudSystem) Allocator(node string) (ipam.NodeAllocator, error) {
-	cooling := s.env.Plan.Datastore.Cooling
+	cooling := s.env.Plan.AddressRest()
 	if cooling == 0 {
 		cooling = -1 // none at all
 	}
