@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 	"github.com/vppdrill/vppdrill/ipam/nodeipam/cidrset"
 	"github.com/vppdrill/vppdrill/ipam/space"
@@ -330,7 +331,7 @@ func (c *k8sCase) perform(effects []nodeipam.Effect) {
 		case nodeipam.PatchNodeCIDRs:
 			c.patches++
 			c.patched[e.Name] = e.CIDRs
-			effects = append(effects, c.ranges.Step(c.now, nodeipam.Answered{ID: e.ID, Outcome: nodeipam.Done})...)
+			effects = append(effects, c.ranges.Step(c.now, nodeipam.Answered{ID: e.ID, Outcome: ipam.Done})...)
 		case nodeipam.RecordEvent:
 			c.events = append(c.events, e.Reason)
 		}
@@ -459,7 +460,7 @@ func (s *k8sSync) perform(effects []nodeipam.Effect) {
 		e := effects[0]
 		effects = effects[1:]
 		free := s.ctl.Use().Free
-		done := nodeipam.Answered{Outcome: nodeipam.Done}
+		done := nodeipam.Answered{Outcome: ipam.Done}
 		var next []nodeipam.Effect
 		switch e := e.(type) {
 		case nodeipam.GetNode:
@@ -467,7 +468,7 @@ func (s *k8sSync) perform(effects []nodeipam.Effect) {
 			done.ID, done.Node = e.ID, &s.node
 			next = s.ctl.Step(s.now, done)
 		case nodeipam.GetAliases:
-			answer := nodeipam.Aliases{ID: e.ID, Outcome: nodeipam.Done}
+			answer := nodeipam.Aliases{ID: e.ID, Outcome: ipam.Done}
 			if s.alias != nil {
 				answer.CIDRs = []string{*s.alias}
 			}

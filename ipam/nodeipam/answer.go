@@ -1,5 +1,7 @@
 package nodeipam
 
+import "github.com/vppdrill/vppdrill/ipam"
+
 // answered takes in the outcome of a request for a node.
 func (r *RangeAllocator) answered(ev Answered) {
 	h, ok := r.asked[ev.ID]
@@ -8,7 +10,7 @@ func (r *RangeAllocator) answered(ev Answered) {
 		return // the watch was faster: the object is gone or settled
 	}
 	h.asked, h.phase = 0, phaseIdle
-	if ev.Outcome == NotFound {
+	if ev.Outcome == ipam.NotFound {
 		r.bury(h)
 		return
 	}
@@ -23,7 +25,7 @@ func (r *RangeAllocator) answered(ev Answered) {
 }
 
 func (r *RangeAllocator) patched(h *holder, ev Answered) {
-	if ev.Outcome == Done {
+	if ev.Outcome == ipam.Done {
 		h.texts = texts(h.cidrs)
 		r.settle(h)
 		if ev.Node != nil {
@@ -32,9 +34,9 @@ func (r *RangeAllocator) patched(h *holder, ev Answered) {
 		return
 	}
 	h.tries++
-	h.doubt = h.doubt || ev.Outcome == Unknown
+	h.doubt = h.doubt || ev.Outcome == ipam.Unknown
 	switch {
-	case h.tries < cidrUpdateRetries && ev.Outcome == Refused:
+	case h.tries < cidrUpdateRetries && ev.Outcome == ipam.Refused:
 		r.enqueue(h, requestPatch)
 		return
 	case h.tries < cidrUpdateRetries:
@@ -43,16 +45,16 @@ func (r *RangeAllocator) patched(h *holder, ev Answered) {
 	}
 	h.tries = 0
 	r.backoff(h)
-	if ev.Outcome != Conflict { // others write too; that is no failure
+	if ev.Outcome != ipam.Conflict { // others write too; that is no failure
 		r.record(h, reasonCIDRAssignFailed)
 	}
-	if ev.Outcome == Refused && !h.doubt {
+	if ev.Outcome == ipam.Refused && !h.doubt {
 		r.free(h)
 	}
 }
 
 func (r *RangeAllocator) got(h *holder, ev Answered) {
-	if ev.Outcome != Done || ev.Node == nil {
+	if ev.Outcome != ipam.Done || ev.Node == nil {
 		r.backoff(h)
 		return
 	}
@@ -75,14 +77,14 @@ func (r *RangeAllocator) seeSame(h *holder, n *KubeNode) {
 
 func (r *RangeAllocator) touched(h *holder, ev Answered) {
 	switch ev.Outcome {
-	case Done:
+	case ipam.Done:
 		r.fenced(h)
 		if ev.Node != nil {
 			r.seeSame(h, ev.Node)
 			return
 		}
 		r.enqueue(h, requestGet) // PATCH needs the new version
-	case Refused:
+	case ipam.Refused:
 		r.backoff(h)
 	default:
 		r.enqueueGetOrRest(h)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
@@ -71,7 +72,7 @@ func (c *CloudAllocator) Step(now time.Time, ev Event) []Effect {
 			n.phase = phaseIdle
 		}
 	case Listed:
-		if ev.Outcome == Done {
+		if ev.Outcome == ipam.Done {
 			c.listed(ev.Nodes)
 		}
 	case Answered:
@@ -230,8 +231,8 @@ func (c *CloudAllocator) aliases(ev Aliases) {
 
 // parseAliases reads the cloud's answer; host bits are dropped.
 func parseAliases(ev Aliases) ([]netip.Prefix, error) {
-	if ev.Outcome != Done {
-		return nil, fmt.Errorf("failed to get cidr(s) from provider: %s", ev.Outcome.because(ev.Why))
+	if ev.Outcome != ipam.Done {
+		return nil, fmt.Errorf("failed to get cidr(s) from provider: %s", ev.Outcome.Because(ev.Why))
 	}
 	cidrs := make([]netip.Prefix, len(ev.CIDRs))
 	for i, text := range ev.CIDRs {
@@ -249,13 +250,13 @@ func (c *CloudAllocator) answered(ev Answered) {
 		return
 	}
 	switch {
-	case ev.Outcome == NotFound:
+	case ev.Outcome == ipam.NotFound:
 		n.phase, n.failure = phaseIdle, nil // the watch will say so too
-	case n.next == stepCondition && ev.Outcome == Done:
+	case n.next == stepCondition && ev.Outcome == ipam.Done:
 		n.phase, n.failure, n.retries = phaseIdle, nil, 0
 	case n.next == stepCondition:
 		c.fail(n, failure(n.Name, "set network condition", ev.Outcome, ev.Why))
-	case ev.Outcome == Done:
+	case ev.Outcome == ipam.Done:
 		n.PodCIDRs = texts(n.wanted)
 		n.PodCIDR = n.PodCIDRs[0]
 		c.enqueue(n, stepCondition)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
@@ -87,7 +88,7 @@ func FuzzConfig(f *testing.F) {
 			t.Fatalf("times of %+v", ctl.cfg)
 		}
 		ctl.start.wanted = true
-		out := ctl.Step(epochOfFuzz, Listed{Outcome: Done, Nodes: []KubeNode{
+		out := ctl.Step(epochOfFuzz, Listed{Outcome: ipam.Done, Nodes: []KubeNode{
 			{Name: "live", UID: "u1", ProviderID: "gce://p/z/live", PodCIDRs: []string{shown}},
 			{Name: "new", UID: "u2", ProviderID: "gce://p/z/new"},
 		}})

@@ -3,6 +3,8 @@ package nodeipam
 import (
 	"fmt"
 	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
 )
 
 // Event is something that a controller is told: one of the types below.
@@ -31,7 +33,7 @@ type (
 	// Answered answers PatchNodeCIDRs, TouchNode, GetNode, SetNetworkAvailable and AddAlias.
 	Answered struct {
 		ID      uint64
-		Outcome Outcome
+		Outcome ipam.Outcome
 		// Why is the refusal's text.
 		Why string
 		// Node is the object after the request, where the server returned it; GetNode's Done always carries it.
@@ -41,13 +43,13 @@ type (
 	// new as whatever was told before it.
 	Listed struct {
 		ID      uint64
-		Outcome Outcome
+		Outcome ipam.Outcome
 		Nodes   []KubeNode
 	}
 	// Aliases answers GetAliases with the alias ranges of the node's first interface.
 	Aliases struct {
 		ID      uint64
-		Outcome Outcome
+		Outcome ipam.Outcome
 		Why     string
 		CIDRs   []string
 	}
@@ -64,35 +66,6 @@ func (Answered) event()           {}
 func (Listed) event()             {}
 func (Aliases) event()            {}
 
-// Outcome is what is known about a request.
-type Outcome uint8
-
-// Outcomes of a request. Only Unknown leaves open whether it was, or will be, applied.
-const (
-	// Unknown: no answer, or a server timeout. It is the zero Outcome because it claims nothing.
-	Unknown Outcome = iota
-	// Done: applied.
-	Done
-	// Conflict: UID or ResourceVersion are not what the request names; not applied, and never will be.
-	Conflict
-	// NotFound: there is no such object.
-	NotFound
-	// Refused: rejected for another reason; not applied, and never will be.
-	Refused
-)
-
-var outcomes = [...]string{Unknown: "unknown", Done: "done", Conflict: "conflict", NotFound: "not found", Refused: "refused"}
-
-func (o Outcome) String() string { return outcomes[o] }
-
-// because is the outcome with its reason, if there is one.
-func (o Outcome) because(why string) string {
-	if why == "" {
-		return o.String()
-	}
-	return o.String() + ": " + why
-}
-
-func failure(node, request string, o Outcome, why string) error {
-	return fmt.Errorf("node %s: %s: %s", node, request, o.because(why))
+func failure(node, request string, o ipam.Outcome, why string) error {
+	return fmt.Errorf("node %s: %s: %s", node, request, o.Because(why))
 }

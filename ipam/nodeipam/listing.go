@@ -3,6 +3,8 @@ package nodeipam
 import (
 	"fmt"
 	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
 )
 
 // listing is how a controller that begins learns of the nodes: it asks for a list until there is one, or gives up.
@@ -43,7 +45,7 @@ func (l *listing) answered(now time.Time, ev Listed) (ok bool, again time.Time) 
 		return false, time.Time{}
 	}
 	l.asked = 0
-	if ev.Outcome == Done {
+	if ev.Outcome == ipam.Done {
 		return true, time.Time{}
 	}
 	if l.wanted {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/netip"
 	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
 )
 
 // Reasons of a Controller's events, upstream's.
@@ -174,7 +176,7 @@ func (n *nodeSync) aliases(ev Aliases) {
 		return
 	}
 	aliases, err := parseAliases(ev)
-	if ev.Outcome != Unknown {
+	if ev.Outcome != ipam.Unknown {
 		defer n.surveyed()
 	}
 	if err != nil {
@@ -271,8 +273,8 @@ func (n *nodeSync) answered(ev Answered) {
 		n.release()
 		return
 	}
-	if ev.Outcome != Done || n.next == syncGetNode && ev.Node == nil {
-		if n.next == syncAddAlias && ev.Outcome != Unknown && n.fresh {
+	if ev.Outcome != ipam.Done || n.next == syncGetNode && ev.Node == nil {
+		if n.next == syncAddAlias && ev.Outcome != ipam.Unknown && n.fresh {
 			n.release() // refused for certain: the block is nobody's
 		}
 		n.done(failure(n.node.Name, syncSteps[n.next], ev.Outcome, ev.Why))

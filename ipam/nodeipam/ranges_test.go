@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/space"
 	"pgregory.net/rapid"
 )
@@ -100,7 +101,7 @@ func TestRangesThatOverlap(t *testing.T) {
 						}
 					}
 					w.held[p.Name] = p.CIDRs
-					effects = append(effects, r.Step(storyEpoch, Answered{ID: p.ID, Outcome: Done})...)
+					effects = append(effects, r.Step(storyEpoch, Answered{ID: p.ID, Outcome: ipam.Done})...)
 				}
 			}
 		}

@@ -38,7 +38,7 @@ func TestManyNodesAtOnce(t *testing.T) {
 		first := replies[0]
 		replies = replies[1:]
 		now = first.at
-		perform(r.Step(now, Answered{ID: first.id, Outcome: Done}))
+		perform(r.Step(now, Answered{ID: first.id, Outcome: ipam.Done}))
 	}
 	if want := storyEpoch.Add((nodes + cidrUpdateWorkers - 1) / cidrUpdateWorkers * latency); now.After(want) || most > cidrUpdateWorkers {
 		t.Errorf("it took %s with up to %d requests at once, want %s with %d", now.Sub(storyEpoch), most, want.Sub(storyEpoch), cidrUpdateWorkers)
@@ -58,7 +58,7 @@ func BenchmarkNodeLife(b *testing.B) {
 	}
 	serve := func(effects []Effect) {
 		for _, e := range effects {
-			r.Step(storyEpoch, Answered{ID: e.(PatchNodeCIDRs).ID, Outcome: Done})
+			r.Step(storyEpoch, Answered{ID: e.(PatchNodeCIDRs).ID, Outcome: ipam.Done})
 		}
 	}
 	for i := range 10000 {

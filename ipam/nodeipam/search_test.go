@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/vppdrill/vppdrill/ipam"
 )
 
 // Goal: whatever happens to requests, answers and leaders, no two live nodes ever have overlapping CIDRs in the API server, and
@@ -117,9 +119,9 @@ func (w *smallWorld) apply(e Effect) Answered {
 	switch e := e.(type) {
 	case GetNode:
 		if w.nodes[e.Name] == nil {
-			return Answered{ID: e.ID, Outcome: NotFound}
+			return Answered{ID: e.ID, Outcome: ipam.NotFound}
 		}
-		return Answered{ID: e.ID, Outcome: Done, Node: w.object(e.Name)}
+		return Answered{ID: e.ID, Outcome: ipam.Done, Node: w.object(e.Name)}
 	case TouchNode:
 		return w.write(e.ID, e.Name, e.UID, e.ResourceVersion, nil)
 	case PatchNodeCIDRs:
@@ -132,18 +134,18 @@ func (w *smallWorld) write(id uint64, name, uid, version string, cidrs []netip.P
 	n := w.nodes[name]
 	switch {
 	case n == nil:
-		return Answered{ID: id, Outcome: NotFound}
+		return Answered{ID: id, Outcome: ipam.NotFound}
 	case n.uid != uid || fmt.Sprint(n.version) != version:
-		return Answered{ID: id, Outcome: Conflict}
+		return Answered{ID: id, Outcome: ipam.Conflict}
 	case len(cidrs) > 0 && len(n.cidrs) > 0:
-		return Answered{ID: id, Outcome: Refused}
+		return Answered{ID: id, Outcome: ipam.Refused}
 	}
 	n.version = w.count
 	if len(cidrs) > 0 {
 		n.cidrs = slices.Clone(cidrs)
 	}
 	w.watch = append(w.watch, NodeUpdated{*w.object(name)})
-	return Answered{ID: id, Outcome: Done, Node: w.object(name)}
+	return Answered{ID: id, Outcome: ipam.Done, Node: w.object(name)}
 }
 
 func effectID(e Effect) uint64 {
@@ -195,7 +197,7 @@ func (w *smallWorld) moves() []move {
 			add("refuse: "+line, func() {
 				w.budget.refusals--
 				w.flights = slices.Delete(w.flights, i, i+1)
-				w.tell(Answered{ID: effectID(f.effect), Outcome: Refused})
+				w.tell(Answered{ID: effectID(f.effect), Outcome: ipam.Refused})
 			})
 		}
 	}

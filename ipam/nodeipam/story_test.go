@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/cockroachdb/datadriven"
+
+	"github.com/vppdrill/vppdrill/ipam"
 )
 
 // Goal: what each controller asks for and says, step by step, in words that a reader can check against upstream's behaviour.
@@ -91,7 +93,7 @@ func (s *story) command(t *testing.T, d *datadriven.TestData) string {
 		if c, err = NewController(Config{Mode: NodeSyncMode(get("mode"))}, CloudProvider(get("cloud")), params.ClusterCIDRs[0], params.ServiceCIDR, params.NodeCIDRMaskSizes[0]); err == nil {
 			c.start.wanted = true
 			s.ctl = c
-			effects = c.Step(s.now, Listed{Outcome: Done, Nodes: storyNodes(d.Input)})
+			effects = c.Step(s.now, Listed{Outcome: ipam.Done, Nodes: storyNodes(d.Input)})
 		}
 	case "add":
 		effects = s.ctl.Step(s.now, NodeAdded{node})
@@ -144,14 +146,14 @@ func (s *story) command(t *testing.T, d *datadriven.TestData) string {
 	return b.String()
 }
 
-func storyOutcome(t *testing.T, d *datadriven.TestData) Outcome {
-	for o, text := range outcomes {
-		if len(d.CmdArgs) > 1 && strings.ReplaceAll(text, " ", "-") == d.CmdArgs[1].Key {
-			return Outcome(o)
+func storyOutcome(t *testing.T, d *datadriven.TestData) ipam.Outcome {
+	if len(d.CmdArgs) > 1 {
+		if o, known := ipam.ParseOutcome(strings.ReplaceAll(d.CmdArgs[1].Key, "-", " ")); known {
+			return o
 		}
 	}
 	d.Fatalf(t, "want an outcome")
-	return Unknown
+	return ipam.Unknown
 }
 
 func storyParams(get func(string) string) CIDRAllocatorParams {

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 )
 
@@ -19,7 +20,7 @@ func serveNodes(t *rapid.T, r *nodeipam.RangeAllocator, labels map[string]string
 			e := effects[0]
 			effects = effects[1:]
 			if p, ok := e.(nodeipam.PatchNodeCIDRs); ok {
-				effects = append(effects, r.Step(epoch, nodeipam.Answered{ID: p.ID, Outcome: nodeipam.Done})...)
+				effects = append(effects, r.Step(epoch, nodeipam.Answered{ID: p.ID, Outcome: ipam.Done})...)
 			}
 		}
 		if len(r.NodeCIDRs(node.Name)) == 0 {

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"strconv"
 
+	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/sim/fault"
@@ -58,7 +59,7 @@ func (c *controller) step(ev nodeipam.Event) {
 
 // Listed implements cluster.Handler.
 func (c *controller) Listed(objects []cluster.Object, _ int64) {
-	c.step(nodeipam.Listed{Outcome: nodeipam.Done, Nodes: kubeNodes(objects)})
+	c.step(nodeipam.Listed{Outcome: ipam.Done, Nodes: kubeNodes(objects)})
 }
 
 // Changed implements cluster.Handler.
@@ -207,16 +208,16 @@ func (c *controller) call(e nodeipam.Effect, what, name string, act func(*cluste
 	c.env.call(c.api, fault.Op{Node: c.kind, Name: what, Key: name}, call, func() { c.send(func() { call.Send(c.at) }) }, c.crash)
 }
 
-func outcome(err error) nodeipam.Outcome {
+func outcome(err error) ipam.Outcome {
 	switch {
 	case err == nil:
-		return nodeipam.Done
+		return ipam.Done
 	case errors.Is(err, cluster.ErrNotFound):
-		return nodeipam.NotFound
+		return ipam.NotFound
 	case errors.Is(err, cluster.ErrConflict):
-		return nodeipam.Conflict
+		return ipam.Conflict
 	case errors.Is(err, cluster.ErrNoAnswer), errors.Is(err, cluster.ErrUnavailable):
-		return nodeipam.Unknown
+		return ipam.Unknown
 	}
-	return nodeipam.Refused
+	return ipam.Refused
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 	"github.com/vppdrill/vppdrill/sim"
 )
@@ -56,7 +57,7 @@ func kubernetes() []Exhibit {
 			Fault:    "What came of a write is told only when it succeeded.",
 			Plant: func() *sim.Plant {
 				return controllerManagers(func(c *controller, now time.Time, ev nodeipam.Event) []nodeipam.Effect {
-					if a, ok := ev.(nodeipam.Answered); ok && a.Outcome != nodeipam.Done {
+					if a, ok := ev.(nodeipam.Answered); ok && a.Outcome != ipam.Done {
 						return c.Run(now)
 					}
 					return c.inner(now, ev)

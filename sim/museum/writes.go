@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 )
 
@@ -14,7 +15,7 @@ type loop struct {
 }
 
 func (l *loop) step(c *controller, now time.Time, ev nodeipam.Event) []nodeipam.Effect {
-	if a, ok := ev.(nodeipam.Answered); ok && a.Outcome == nodeipam.NotFound {
+	if a, ok := ev.(nodeipam.Answered); ok && a.Outcome == ipam.NotFound {
 		if p, mine := l.asked[a.ID]; mine {
 			delete(l.asked, a.ID)
 			l.last++
@@ -47,7 +48,7 @@ func (r *requeued) step(c *controller, now time.Time, ev nodeipam.Event) []nodei
 	p, mine := r.asked[a.ID]
 	switch {
 	case ok && a.ID >= own:
-	case ok && mine && a.Outcome == nodeipam.Unknown:
+	case ok && mine && a.Outcome == ipam.Unknown:
 		p.ResourceVersion = "" // of a later try: whatever the object looks like by then
 		r.again, r.then = append(r.again, p), now.Add(time.Minute)
 		effects = c.inner(now, nodeipam.NodeDeleted{Node: nodeipam.KubeNode{Name: p.Name, UID: p.UID}})

@@ -10,6 +10,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 )
 
@@ -39,20 +40,12 @@ func (t *term) perform(effects []nodeipam.Effect) {
 		case nodeipam.RecordEvent:
 			t.events.record(e)
 		case nodeipam.WakeAt:
-			t.wakeAt(e.At)
+			setAlarm(t.alarm, e.At, &t.d.clock)
 		case nodeipam.GiveUp:
 			t.fatal = e.Why
 		default:
 			panic(fmt.Sprintf("kube: unknown effect %T", e))
 		}
-	}
-}
-
-// wakeAt sets the alarm, of which there is one. One too many does no harm, as controllers look at the time themselves.
-func (t *term) wakeAt(at time.Time) {
-	t.alarm.Stop()
-	if !at.IsZero() {
-		t.alarm.Reset(max(0, at.Sub(t.d.clock.now())))
 	}
 }
 
@@ -91,7 +84,7 @@ func (t *term) node(id uint64, request func(context.Context) (*v1.Node, error)) 
 			return nodeipam.Answered{ID: id, Outcome: outcome(err), Why: err.Error()}
 		}
 		k := kubeNode(n)
-		return nodeipam.Answered{ID: id, Outcome: nodeipam.Done, Node: &k}
+		return nodeipam.Answered{ID: id, Outcome: ipam.Done, Node: &k}
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 )
 
@@ -105,7 +106,7 @@ func nodeFeed(tell func(nodeipam.Event)) sink[*v1.Node] {
 			for i, n := range list {
 				nodes[i] = kubeNode(n)
 			}
-			tell(nodeipam.Listed{Outcome: nodeipam.Done, Nodes: nodes})
+			tell(nodeipam.Listed{Outcome: ipam.Done, Nodes: nodes})
 		},
 		put: func(n *v1.Node, added bool) {
 			if added {

@@ -6,32 +6,32 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/vppdrill/vppdrill/ipam/nodeipam"
+	"github.com/vppdrill/vppdrill/ipam"
 )
 
 // outcome is what a request's error tells about it. Only an answer of the server that is its own fault no more, 4xx, tells
 // that nothing was done; a timeout, a broken connection, an answer that cannot be read and 5xx leave it open.
-func outcome(err error) nodeipam.Outcome {
+func outcome(err error) ipam.Outcome {
 	if err == nil {
-		return nodeipam.Done
+		return ipam.Done
 	}
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
-		return nodeipam.Unknown
+		return ipam.Unknown
 	}
 	switch code := status.Status().Code; {
 	case code == http.StatusConflict:
-		return nodeipam.Conflict
+		return ipam.Conflict
 	case code == http.StatusNotFound:
-		return nodeipam.NotFound
+		return ipam.NotFound
 	case code == http.StatusUnprocessableEntity && names(status, "metadata.uid"):
-		return nodeipam.Conflict // how a server refuses a PATCH that is meant for another object of the name
+		return ipam.Conflict // how a server refuses a PATCH that is meant for another object of the name
 	case code == http.StatusRequestTimeout:
-		return nodeipam.Unknown
+		return ipam.Unknown
 	case code >= 400 && code < 500:
-		return nodeipam.Refused
+		return ipam.Refused
 	}
-	return nodeipam.Unknown
+	return ipam.Unknown
 }
 
 // names reports whether a refusal is about a field.
@@ -47,14 +47,14 @@ func names(status apierrors.APIStatus, field string) bool {
 }
 
 // cloudOutcome is the same for a cloud.
-func cloudOutcome(err error) nodeipam.Outcome {
+func cloudOutcome(err error) ipam.Outcome {
 	switch {
 	case err == nil:
-		return nodeipam.Done
+		return ipam.Done
 	case errors.Is(err, ErrRefused):
-		return nodeipam.Refused
+		return ipam.Refused
 	}
-	return nodeipam.Unknown
+	return ipam.Unknown
 }
 
 // namespaceOf is the namespace that a refusal says is not there, empty where it says no such thing.

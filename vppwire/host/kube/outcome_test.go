@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/vppdrill/vppdrill/ipam/nodeipam"
+	"github.com/vppdrill/vppdrill/ipam"
 )
 
 // Goal: only what a server is certain of counts as certain. Method: a table of errors as client-go returns them.
@@ -23,28 +23,28 @@ func TestOutcome(t *testing.T) {
 	why := errors.New("why")
 	for _, c := range []struct {
 		err  error
-		want nodeipam.Outcome
+		want ipam.Outcome
 	}{
-		{nil, nodeipam.Done},
-		{apierrors.NewConflict(nodes, "n", why), nodeipam.Conflict},
-		{apierrors.NewInvalid(kind, "n", field.ErrorList{field.Invalid(field.NewPath("metadata", "uid"), "x", "field is immutable")}), nodeipam.Conflict},
-		{apierrors.NewInvalid(kind, "n", field.ErrorList{field.Forbidden(field.NewPath("spec", "podCIDRs"), "no")}), nodeipam.Refused},
-		{apierrors.NewNotFound(nodes, "n"), nodeipam.NotFound},
-		{apierrors.NewForbidden(nodes, "n", why), nodeipam.Refused},
-		{apierrors.NewUnauthorized("no"), nodeipam.Refused},
-		{apierrors.NewTooManyRequests("later", 1), nodeipam.Refused},
-		{apierrors.NewBadRequest("no"), nodeipam.Refused},
-		{fmt.Errorf("patch: %w", apierrors.NewNotFound(nodes, "n")), nodeipam.NotFound},
-		{apierrors.NewTimeoutError("slow", 1), nodeipam.Unknown},
-		{apierrors.NewServerTimeout(nodes, "patch", 1), nodeipam.Unknown},
-		{apierrors.NewInternalError(why), nodeipam.Unknown},
-		{apierrors.NewServiceUnavailable("no"), nodeipam.Unknown},
-		{apierrors.NewGenericServerResponse(408, "patch", nodes, "n", "", 0, true), nodeipam.Unknown},
-		{apierrors.NewGenericServerResponse(502, "patch", nodes, "n", "", 0, true), nodeipam.Unknown},
-		{context.DeadlineExceeded, nodeipam.Unknown},
-		{context.Canceled, nodeipam.Unknown},
-		{&url.Error{Op: "Patch", Err: io.EOF}, nodeipam.Unknown},
-		{why, nodeipam.Unknown},
+		{nil, ipam.Done},
+		{apierrors.NewConflict(nodes, "n", why), ipam.Conflict},
+		{apierrors.NewInvalid(kind, "n", field.ErrorList{field.Invalid(field.NewPath("metadata", "uid"), "x", "field is immutable")}), ipam.Conflict},
+		{apierrors.NewInvalid(kind, "n", field.ErrorList{field.Forbidden(field.NewPath("spec", "podCIDRs"), "no")}), ipam.Refused},
+		{apierrors.NewNotFound(nodes, "n"), ipam.NotFound},
+		{apierrors.NewForbidden(nodes, "n", why), ipam.Refused},
+		{apierrors.NewUnauthorized("no"), ipam.Refused},
+		{apierrors.NewTooManyRequests("later", 1), ipam.Refused},
+		{apierrors.NewBadRequest("no"), ipam.Refused},
+		{fmt.Errorf("patch: %w", apierrors.NewNotFound(nodes, "n")), ipam.NotFound},
+		{apierrors.NewTimeoutError("slow", 1), ipam.Unknown},
+		{apierrors.NewServerTimeout(nodes, "patch", 1), ipam.Unknown},
+		{apierrors.NewInternalError(why), ipam.Unknown},
+		{apierrors.NewServiceUnavailable("no"), ipam.Unknown},
+		{apierrors.NewGenericServerResponse(408, "patch", nodes, "n", "", 0, true), ipam.Unknown},
+		{apierrors.NewGenericServerResponse(502, "patch", nodes, "n", "", 0, true), ipam.Unknown},
+		{context.DeadlineExceeded, ipam.Unknown},
+		{context.Canceled, ipam.Unknown},
+		{&url.Error{Op: "Patch", Err: io.EOF}, ipam.Unknown},
+		{why, ipam.Unknown},
 	} {
 		if got := outcome(c.err); got != c.want {
 			t.Errorf("%v: %s, want %s", c.err, got, c.want)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 )
@@ -53,40 +54,40 @@ func TestRequests(t *testing.T) {
 	for k, c := range []struct {
 		what   string
 		effect func() nodeipam.Effect
-		want   nodeipam.Outcome
+		want   ipam.Outcome
 	}{
-		{"get", func() nodeipam.Effect { return nodeipam.GetNode{ID: 7, Name: "n"} }, nodeipam.Done},
-		{"get another", func() nodeipam.Effect { return nodeipam.GetNode{ID: 7, Name: "m"} }, nodeipam.NotFound},
+		{"get", func() nodeipam.Effect { return nodeipam.GetNode{ID: 7, Name: "n"} }, ipam.Done},
+		{"get another", func() nodeipam.Effect { return nodeipam.GetNode{ID: 7, Name: "m"} }, ipam.NotFound},
 		{"touch", func() nodeipam.Effect {
 			return nodeipam.TouchNode{ID: 7, Name: "n", UID: uid, ResourceVersion: version}
-		}, nodeipam.Done},
+		}, ipam.Done},
 		{"touch the old version", func() nodeipam.Effect {
 			return nodeipam.TouchNode{ID: 7, Name: "n", UID: uid, ResourceVersion: version}
-		}, nodeipam.Conflict},
+		}, ipam.Conflict},
 		{"touch again", func() nodeipam.Effect {
 			return nodeipam.TouchNode{ID: 7, Name: "n", UID: uid, ResourceVersion: last.Node.ResourceVersion}
-		}, nodeipam.Done},
+		}, ipam.Done},
 		{"touch an earlier node", func() nodeipam.Effect {
 			return nodeipam.TouchNode{ID: 7, Name: "n", UID: "earlier", ResourceVersion: last.Node.ResourceVersion}
-		}, nodeipam.Conflict},
+		}, ipam.Conflict},
 		{"patch an earlier node", func() nodeipam.Effect {
 			return nodeipam.PatchNodeCIDRs{ID: 7, Name: "n", UID: "earlier", CIDRs: cidr}
-		}, nodeipam.Conflict},
+		}, ipam.Conflict},
 		{"patch the old version", func() nodeipam.Effect {
 			return nodeipam.PatchNodeCIDRs{ID: 7, Name: "n", UID: uid, ResourceVersion: version, CIDRs: cidr}
-		}, nodeipam.Conflict},
+		}, ipam.Conflict},
 		{"patch", func() nodeipam.Effect {
 			return nodeipam.PatchNodeCIDRs{ID: 7, Name: "n", UID: uid, ResourceVersion: last.Node.ResourceVersion, CIDRs: cidr}
-		}, nodeipam.Done},
+		}, ipam.Done},
 		{"patch what is set", func() nodeipam.Effect {
 			return nodeipam.PatchNodeCIDRs{ID: 7, Name: "n", UID: uid, CIDRs: []netip.Prefix{netip.MustParsePrefix("10.0.1.0/24")}}
-		}, nodeipam.Refused},
-		{"condition", func() nodeipam.Effect { return nodeipam.SetNetworkAvailable{ID: 7, Name: "n", Message: "m"} }, nodeipam.Done},
-		{"condition of nothing", func() nodeipam.Effect { return nodeipam.SetNetworkAvailable{ID: 7, Name: "m", Message: "m"} }, nodeipam.NotFound},
+		}, ipam.Refused},
+		{"condition", func() nodeipam.Effect { return nodeipam.SetNetworkAvailable{ID: 7, Name: "n", Message: "m"} }, ipam.Done},
+		{"condition of nothing", func() nodeipam.Effect { return nodeipam.SetNetworkAvailable{ID: 7, Name: "m", Message: "m"} }, ipam.NotFound},
 	} {
 		before := s.nodes()["n"].ResourceVersion
 		a := ask(c.effect())
-		if a.ID != 7 || a.Outcome != c.want || (a.Node != nil) != (c.want == nodeipam.Done) || (a.Why == "") != (c.want == nodeipam.Done) {
+		if a.ID != 7 || a.Outcome != c.want || (a.Node != nil) != (c.want == ipam.Done) || (a.Why == "") != (c.want == ipam.Done) {
 			t.Fatalf("%d, %s: %+v", k, c.what, a)
 		}
 		if a.Node != nil {
@@ -106,7 +107,7 @@ func TestRequests(t *testing.T) {
 	s.answer = func(*http.Request) int { return http.StatusServiceUnavailable }
 	s.mu.Unlock()
 	// Done, and answered with "try again", which client-go would do by itself: then 409 would hide that it was done.
-	if a := ask(nodeipam.TouchNode{ID: 7, Name: "n", UID: uid, ResourceVersion: last.Node.ResourceVersion}); a.Outcome != nodeipam.Unknown {
+	if a := ask(nodeipam.TouchNode{ID: 7, Name: "n", UID: uid, ResourceVersion: last.Node.ResourceVersion}); a.Outcome != ipam.Unknown {
 		t.Fatalf("%+v", a)
 	}
 	s.mu.Lock()

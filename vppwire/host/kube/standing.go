@@ -11,7 +11,7 @@ import (
 
 	"k8s.io/client-go/tools/leaderelection"
 
-	"github.com/vppdrill/vppdrill/ipam/nodeipam"
+	"github.com/vppdrill/vppdrill/ipam"
 )
 
 // standingSlack is how long beyond its lease a leader that has not renewed it may go on before it is not alive: the controller manager's own.
@@ -68,7 +68,7 @@ func (s *Standing) heardOf(holder string, err error) error {
 	if err == nil {
 		s.heard, s.holder, s.leads = now, holder, holder == s.lease.Identity
 	}
-	if outcome(err) != nodeipam.Unknown {
+	if outcome(err) != ipam.Unknown {
 		s.silent = time.Time{}
 		return nil
 	}

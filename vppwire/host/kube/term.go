@@ -9,6 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 )
 
@@ -123,7 +124,7 @@ func (t *term) tell(do func()) {
 // step gives the controller an event and performs what it asks for.
 func (t *term) step(ev nodeipam.Event) {
 	t.perform(t.machine.Step(t.d.clock.now(), ev))
-	if l, ok := ev.(nodeipam.Listed); ok && l.ID != 0 && l.Outcome == nodeipam.Done {
+	if l, ok := ev.(nodeipam.Listed); ok && l.ID != 0 && l.Outcome == ipam.Done {
 		t.feed()
 	}
 }
