@@ -30,13 +30,3 @@ func (o Outcome) Because(why string) string {
 	}
 	return o.String() + ": " + why
 }
-
-// ParseOutcome reads what String wrote.
-func ParseOutcome(text string) (Outcome, bool) {
-	for o, name := range outcomes {
-		if name == text {
-			return Outcome(o), true
-		}
-	}
-	return Unknown, false
-}

@@ -90,7 +90,7 @@ func (b *blockSource) program(c *controller) (func(context.Context) error, error
 	}
 	if b.plan.System == scenarios.Cilium {
 		spec := b.ranges.Pool()
-		o, err := conn.Operator(kube.OperatorConfig{Lease: b.lease(c.name), RequestTimeout: requestLimit, Log: b.w.o.Log, New: func() (kube.Pools, error) {
+		o, err := conn.Operator(kube.OperatorConfig{Lease: b.lease(c.name), RequestTimeout: requestLimit, Log: b.w.o.Log, New: func() (cilium.Pools, error) {
 			return cilium.NewClusterPools(cilium.ClusterPoolConfig{IPv4: spec.IPv4, IPv6: spec.IPv6, MaskSize4: spec.MaskSize4, MaskSize6: spec.MaskSize6,
 				ReuseDelay: b.plan.ReuseDelay})
 		}})

@@ -26,7 +26,7 @@ type storyNode struct {
 // Goal: the release of excess addresses reads as the protocol is meant. Method: stories; each command prints what the two
 // sides want and what the resource says after it.
 func TestStories(t *testing.T) {
-	datadriven.Walk(t, "testdata/stories", func(t *testing.T, path string) {
+	datadriven.Walk(t, "testdata/stories/handshake", func(t *testing.T, path string) {
 		var n *storyNode
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			if d.Cmd == "node" {

@@ -147,8 +147,8 @@ func (s *story) command(t *testing.T, d *datadriven.TestData) string {
 }
 
 func storyOutcome(t *testing.T, d *datadriven.TestData) ipam.Outcome {
-	if len(d.CmdArgs) > 1 {
-		if o, known := ipam.ParseOutcome(strings.ReplaceAll(d.CmdArgs[1].Key, "-", " ")); known {
+	for o := ipam.Unknown; o <= ipam.Refused; o++ {
+		if len(d.CmdArgs) > 1 && strings.ReplaceAll(o.String(), " ", "-") == d.CmdArgs[1].Key {
 			return o
 		}
 	}

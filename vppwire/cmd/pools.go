@@ -60,7 +60,7 @@ func (f *controllerFlags) operate(ctx context.Context, lease *kube.Lease, log *s
 	if err != nil {
 		return err
 	}
-	cfg := kube.OperatorConfig{Requested: f.kind == typeMultiPool, Lease: lease, Log: log, New: func() (kube.Pools, error) {
+	cfg := kube.OperatorConfig{Requested: f.kind == typeMultiPool, Lease: lease, Log: log, New: func() (cilium.Pools, error) {
 		if f.kind == typeClusterPool {
 			return cilium.NewClusterPools(cilium.ClusterPoolConfig{IPv4: spec.IPv4, IPv6: spec.IPv6, MaskSize4: spec.MaskSize4, MaskSize6: spec.MaskSize6})
 		}

@@ -18,8 +18,8 @@
 // A record of a node ID is an object of its own, and its resourceVersion the revision that writes compare: package storetest says what
 // that owes, and Store passes it as etcd does.
 //
-// Operator runs Cilium's cluster-pool and multi-pool: who holds what is a ledger of such objects, an entry each, which is never compacted; it
-// grows by one object for each block that is given or comes back. Requester is the agent's side of it, for IPv4.
+// Operator drives Cilium's cluster-pool and multi-pool (ipam/cilium, PoolTerm): who holds what is a ledger of such objects, an entry each.
+// Requester drives the agent's side of it.
 //
 // To add an effect, perform it in effects.go; to add a fact, give Facts another reflector.
 package kube

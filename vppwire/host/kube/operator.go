@@ -13,24 +13,12 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 )
 
-// Pools is what an Operator decides by: cilium.PoolOperator, or cilium.ClusterPools.
-type Pools interface {
-	Apply(c cilium.Claim) error
-	Adopt(now time.Time, n *cilium.CiliumNode) ([]cilium.Claim, error)
-	FinishRestore()
-	Reconcile(now time.Time, n *cilium.CiliumNode) ([]cilium.PoolAllocation, []cilium.Claim, error)
-	Wrote(n *cilium.CiliumNode)
-	Delete(now time.Time, incarnation string) []cilium.Claim
-	Records() []cilium.Claim
-	Restate() []cilium.Claim
-}
-
 // OperatorConfig is what an Operator needs. Client and New are needed.
 type OperatorConfig struct {
 	// Client needs what OperatorNeeds says.
 	Client kubernetes.Interface
 	// New makes the pools of one term, with their ranges, before anything was restored.
-	New func() (Pools, error)
+	New func() (cilium.Pools, error)
 	// Requested: nodes ask in PoolNodes, and are answered there; otherwise each Node object gets its pod CIDRs, once.
 	Requested bool
 	// Lease is what leaders hold; nil: this process leads for as long as it runs. Two that lead do no harm: the ledger takes entries of one.
@@ -50,7 +38,7 @@ type Operator struct {
 	clock clock
 }
 
-// operatorPause is between two terms, and until an operator looks again at nodes for which there was no block: blocks may have cooled.
+// operatorPause is between two terms.
 const operatorPause = 5 * time.Second
 
 // NewOperator returns an Operator that does nothing before Run.
@@ -70,9 +58,6 @@ func NewOperator(cfg OperatorConfig) (*Operator, error) {
 	}
 	if cfg.RequestTimeout == 0 {
 		cfg.RequestTimeout = defaultRequestTimeout
-	}
-	if cfg.LedgerSlack == 0 {
-		cfg.LedgerSlack = ledgerSlack
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)

@@ -22,14 +22,14 @@ import (
 )
 
 // clusterPool makes pools of four blocks of each family.
-func clusterPool() (kube.Pools, error) {
+func clusterPool() (cilium.Pools, error) {
 	return cilium.NewClusterPools(cilium.ClusterPoolConfig{IPv4: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/22")}, MaskSize4: 24,
 		IPv6: []netip.Prefix{netip.MustParsePrefix("fd00::/62")}, MaskSize6: 64})
 }
 
 // multiPool makes a pool of so many blocks of 14 addresses of each family.
-func multiPool(bits int) func() (kube.Pools, error) {
-	return func() (kube.Pools, error) {
+func multiPool(bits int) func() (cilium.Pools, error) {
+	return func() (cilium.Pools, error) {
 		p, err := cilium.NewPoolOperator(cilium.PoolOperatorConfig{})
 		if err != nil {
 			return nil, err

@@ -26,19 +26,8 @@ const (
 	PoolNodesPath = "/apis/" + Group + "/" + RecordVersion + "/" + PoolNodeResource
 )
 
-// poolNode is what an object says of a node's pools, with its version as a number. Object is the object itself, for who writes it back.
-type poolNode struct {
-	*cilium.CiliumNode
-	revision int64
-	object   *unstructured.Unstructured
-	// owner is the UID of the Node that it is about, empty where that is not known.
-	owner string
-	// bad is why nothing but its name, UID and version are known: it is there all the same.
-	bad error
-}
-
 // readPoolNode reads a PoolNode.
-func readPoolNode(u *unstructured.Unstructured) poolNode {
+func readPoolNode(u *unstructured.Unstructured) cilium.Object {
 	at, err := revision(u.GetResourceVersion())
 	text, unreadable := u.MarshalJSON()
 	if err == nil {
@@ -51,17 +40,17 @@ func readPoolNode(u *unstructured.Unstructured) poolNode {
 	if err != nil {
 		n = &cilium.CiliumNode{Metadata: cilium.ObjectMeta{Name: u.GetName(), UID: string(u.GetUID()), ResourceVersion: u.GetResourceVersion()}}
 	}
-	p := poolNode{CiliumNode: n, revision: at, object: u, bad: err}
+	x := cilium.Object{CiliumNode: n, Revision: at, Raw: u, Bad: err}
 	for _, o := range u.GetOwnerReferences() {
 		if o.Kind == "Node" && o.Name == u.GetName() {
-			p.owner = string(o.UID)
+			x.Owner = string(o.UID)
 		}
 	}
-	return p
+	return x
 }
 
-// with is the object with other pools; everything else of it stays.
-func (n poolNode) with(pools cilium.PoolsSpec) (*unstructured.Unstructured, error) {
+// withPools is an object with other pools; everything else of it stays.
+func withPools(u *unstructured.Unstructured, pools cilium.PoolsSpec) (*unstructured.Unstructured, error) {
 	text, err := json.Marshal(pools)
 	if err != nil {
 		return nil, err
@@ -70,67 +59,80 @@ func (n poolNode) with(pools cilium.PoolsSpec) (*unstructured.Unstructured, erro
 	if err := json.Unmarshal(text, &fields); err != nil {
 		return nil, err
 	}
-	fresh := n.object.DeepCopy()
+	fresh := u.DeepCopy()
 	return fresh, unstructured.SetNestedMap(fresh.Object, fields, "spec", "ipam", "pools")
 }
 
-// newPoolNode is a node's object before anything was given to it. It belongs to the Node, and goes when that goes.
-func newPoolNode(name, uid string, requested []cilium.PoolRequest) (*unstructured.Unstructured, error) {
+// newPoolNode is a node's object, which belongs to its Node and goes when that goes.
+func newPoolNode(x cilium.Object) (*unstructured.Unstructured, error) {
 	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": Group + "/" + RecordVersion, "kind": PoolNodeKind}}
-	u.SetName(name)
-	u.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: name, UID: types.UID(uid)}})
-	return poolNode{object: u}.with(cilium.PoolsSpec{Requested: requested})
+	u.SetName(x.Metadata.Name)
+	u.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: x.Metadata.Name, UID: types.UID(x.Owner)}})
+	return withPools(u, x.Spec.IPAM.Pools)
 }
 
 // poolTarget is where an operator finds nodes and shows them what they have.
 type poolTarget interface {
-	// follow tells all nodes, then every change, until ctx ends; giveUp is told when somebody else gives them what they have.
-	follow(ctx context.Context, listed func([]poolNode), put, gone func(poolNode), giveUp func(error))
-	// show writes what a node has, if nobody has written it since.
-	show(ctx context.Context, n poolNode, allocated []cilium.PoolAllocation) (poolNode, error)
+	// follow tells all nodes, then every change, until ctx ends; giveUp is told when another program gives them what they have.
+	follow(ctx context.Context, tell func(cilium.Event), giveUp func(error))
+	// write replaces an object, if it is still the one and the version that it says.
+	write(ctx context.Context, x cilium.Object) (cilium.Object, error)
 }
 
 // poolNodes are PoolNodes: their agents ask there, and are answered there.
-type poolNodes struct{ custom }
+type poolNodes struct{ objects custom }
 
 func newPoolNodes(client kubernetes.Interface) poolNodes {
 	return poolNodes{custom{client, PoolNodesPath}}
 }
 
-// followThose tells the objects that a selector chooses.
-func (p poolNodes) followThose(ctx context.Context, selector string, listed func([]poolNode), put, gone func(poolNode)) {
-	follow(ctx, p.client, p.custom, selector, &unstructured.Unstructured{}, sink[*unstructured.Unstructured]{
-		listed: func(objects []*unstructured.Unstructured) {
-			list := make([]poolNode, len(objects))
+// poolSink tells objects as events.
+func poolSink[T object](read func(T) cilium.Object, tell func(cilium.Event)) sink[T] {
+	return sink[T]{
+		listed: func(objects []T) {
+			list := make([]cilium.Object, len(objects))
 			for i, u := range objects {
-				list[i] = readPoolNode(u)
+				list[i] = read(u)
 			}
-			listed(list)
+			tell(cilium.Listed{Objects: list})
 		},
-		put:  func(u *unstructured.Unstructured, _ bool) { put(readPoolNode(u)) },
-		gone: func(u *unstructured.Unstructured) { gone(readPoolNode(u)) },
-	})
+		put:  func(u T, _ bool) { tell(cilium.Seen{Object: read(u)}) },
+		gone: func(u T) { tell(cilium.Gone{Object: read(u)}) },
+	}
+}
+
+// followThose tells the objects that a selector chooses.
+func (p poolNodes) followThose(ctx context.Context, selector string, tell func(cilium.Event)) {
+	follow(ctx, p.objects.client, p.objects, selector, &unstructured.Unstructured{}, poolSink(readPoolNode, tell))
 }
 
 // follow implements poolTarget.
-func (p poolNodes) follow(ctx context.Context, listed func([]poolNode), put, gone func(poolNode), _ func(error)) {
-	p.followThose(ctx, "", listed, put, gone)
+func (p poolNodes) follow(ctx context.Context, tell func(cilium.Event), _ func(error)) {
+	p.followThose(ctx, "", tell)
 }
 
-// show implements poolTarget.
-func (p poolNodes) show(ctx context.Context, n poolNode, allocated []cilium.PoolAllocation) (poolNode, error) {
-	return p.update(ctx, n, cilium.PoolsSpec{Requested: n.Spec.IPAM.Pools.Requested, Allocated: allocated})
-}
-
-// update writes other pools into an object of the version that n has.
-func (p poolNodes) update(ctx context.Context, n poolNode, pools cilium.PoolsSpec) (poolNode, error) {
-	fresh, err := n.with(pools)
+// write implements poolTarget.
+func (p poolNodes) write(ctx context.Context, x cilium.Object) (cilium.Object, error) {
+	fresh, err := withPools(x.Raw.(*unstructured.Unstructured), x.Spec.IPAM.Pools)
 	if err != nil {
-		return n, err
+		return x, err
 	}
-	now, err := p.write(ctx, http.MethodPut, n.Metadata.Name, fresh)
+	return p.put(ctx, http.MethodPut, x.Metadata.Name, fresh)
+}
+
+// create makes a node's object.
+func (p poolNodes) create(ctx context.Context, x cilium.Object) (cilium.Object, error) {
+	fresh, err := newPoolNode(x)
 	if err != nil {
-		return n, err
+		return x, err
+	}
+	return p.put(ctx, http.MethodPost, "", fresh)
+}
+
+func (p poolNodes) put(ctx context.Context, verb, name string, u *unstructured.Unstructured) (cilium.Object, error) {
+	now, err := p.objects.write(ctx, verb, name, u)
+	if err != nil {
+		return cilium.Object{}, err
 	}
 	return readPoolNode(now), nil
 }
@@ -139,22 +141,12 @@ func (p poolNodes) update(ctx context.Context, n poolNode, pools cilium.PoolsSpe
 type nodeCIDRs struct{ client kubernetes.Interface }
 
 // follow implements poolTarget.
-func (t nodeCIDRs) follow(ctx context.Context, listed func([]poolNode), put, gone func(poolNode), giveUp func(error)) {
-	followNodes(ctx, t.client, new(writers).watching(sink[*v1.Node]{
-		listed: func(nodes []*v1.Node) {
-			list := make([]poolNode, len(nodes))
-			for i, n := range nodes {
-				list[i] = nodePools(n)
-			}
-			listed(list)
-		},
-		put:  func(n *v1.Node, _ bool) { put(nodePools(n)) },
-		gone: func(n *v1.Node) { gone(nodePools(n)) },
-	}, giveUp))
+func (t nodeCIDRs) follow(ctx context.Context, tell func(cilium.Event), giveUp func(error)) {
+	followNodes(ctx, t.client, new(writers).watching(poolSink(nodePools, tell), giveUp))
 }
 
 // nodePools is a Node as a node of pools. A pod CIDR that cannot be read is nobody's.
-func nodePools(n *v1.Node) poolNode {
+func nodePools(n *v1.Node) cilium.Object {
 	c := &cilium.CiliumNode{Metadata: cilium.ObjectMeta{Name: n.Name, UID: string(n.UID), ResourceVersion: n.ResourceVersion}}
 	var cidrs []netip.Prefix
 	for _, text := range n.Spec.PodCIDRs {
@@ -166,16 +158,17 @@ func nodePools(n *v1.Node) poolNode {
 		c.Spec.IPAM.Pools.Allocated = []cilium.PoolAllocation{{Pool: cilium.DefaultPool, CIDRs: cidrs}}
 	}
 	at, _ := revision(n.ResourceVersion) // 0 is older than any
-	return poolNode{CiliumNode: c, revision: at, owner: string(n.UID)}
+	return cilium.Object{CiliumNode: c, Revision: at, Owner: string(n.UID), Raw: n}
 }
 
-// show implements poolTarget.
-func (t nodeCIDRs) show(ctx context.Context, n poolNode, allocated []cilium.PoolAllocation) (poolNode, error) {
-	if len(allocated) != 1 || len(n.Spec.IPAM.Pools.Allocated) > 0 {
-		return n, fmt.Errorf("node %s shows other pod CIDRs than it holds, and those cannot be changed", n.Metadata.Name)
+// write implements poolTarget.
+func (t nodeCIDRs) write(ctx context.Context, x cilium.Object) (cilium.Object, error) {
+	allocated := x.Spec.IPAM.Pools.Allocated
+	if len(allocated) != 1 || len(x.Raw.(*v1.Node).Spec.PodCIDRs) > 0 {
+		return x, fmt.Errorf("node %s shows other pod CIDRs than it holds, and those cannot be changed", x.Metadata.Name)
 	}
-	p := cidrPatchOf(identity{UID: n.Metadata.UID, ResourceVersion: n.Metadata.ResourceVersion}, allocated[0].CIDRs)
+	p := cidrPatchOf(identity{UID: x.Metadata.UID, ResourceVersion: x.Metadata.ResourceVersion}, allocated[0].CIDRs)
 	fresh := new(v1.Node)
-	err := t.client.CoreV1().RESTClient().Patch(p.kind).Resource("nodes").Name(n.Metadata.Name).Body(p.body).MaxRetries(0).Do(ctx).Into(fresh)
+	err := t.client.CoreV1().RESTClient().Patch(p.kind).Resource("nodes").Name(x.Metadata.Name).Body(p.body).MaxRetries(0).Do(ctx).Into(fresh)
 	return nodePools(fresh), err
 }

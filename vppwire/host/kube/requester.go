@@ -2,10 +2,9 @@ package kube
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
-	"net/http"
 	"net/netip"
-	"slices"
 	"sync"
 	"time"
 
@@ -16,7 +15,6 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/ipam/contiv"
-	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
@@ -35,40 +33,27 @@ type RequesterConfig struct {
 	Log *slog.Logger
 }
 
-// Requester asks for the blocks of one node in its PoolNode, and gives back those that it does not need: first the agent drops a block, is
-// done with it and has told the other nodes, then the object shows it no more. Facts tell the agent what the object shows.
+// Requester asks for the blocks of one node in its PoolNode, and gives back those that it does not need: it drives a
+// cilium.Requester. Facts tell the agent what that says.
 type Requester struct {
-	cfg RequesterConfig
-	// demand belongs to the goroutine of the agent's steps.
-	demand cilium.NodeDemand
+	cfg   RequesterConfig
+	clock clock
+	// demands belong to the goroutine of the agent's steps.
+	demands *cilium.Demands
 
 	mu sync.Mutex
-	// now is the agent as its last step left it. leaving are blocks that the node gives back.
-	now     agentDemand
-	known   bool
-	leaving []netip.Prefix
-	shown   []netip.Prefix
+	// agent is the agent as its last step left it, as far as seen is true. blocks are what it should have, and leaving: some of
+	// those that it has go.
+	agent   cilium.AgentSeen
+	seen    bool
+	blocks  []netip.Prefix
+	leaving bool
 
-	// stepped says that now is another one.
+	// stepped says that the agent or its Node is another one.
 	stepped chan struct{}
-	// ready is closed when it is known what the object shows, or that there is none.
+	// ready is closed when it is known which blocks the agent should have.
 	ready chan struct{}
 	once  sync.Once
-}
-
-// agentDemand is what of an agent says how many blocks it needs.
-type agentDemand struct {
-	needed int
-	// six: pods have addresses of IPv6.
-	six bool
-	// excess are blocks that could go, held all that it has, used those with a pod's address.
-	excess, held, used []netip.Prefix
-	// idle: whatever it has decided is journaled and told to the other nodes.
-	idle bool
-}
-
-func (a agentDemand) equal(b agentDemand) bool {
-	return a.needed == b.needed && a.six == b.six && a.idle == b.idle && slices.Equal(a.excess, b.excess) && slices.Equal(a.held, b.held) && slices.Equal(a.used, b.used)
 }
 
 // NewRequester returns a Requester that does nothing before Facts.Watch.
@@ -79,7 +64,9 @@ func NewRequester(cfg RequesterConfig) *Requester {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Requester{cfg: cfg, demand: cilium.NodeDemand{PreAllocate: cfg.PreAllocate}, stepped: make(chan struct{}, 1), ready: make(chan struct{})}
+	r := &Requester{cfg: cfg, clock: newClock(), demands: cilium.NewDemands(cfg.Alloc), stepped: make(chan struct{}, 1), ready: make(chan struct{})}
+	r.demands.Add(cilium.DefaultPool, cilium.NewDemand(cfg.Alloc, cilium.NodeDemand{PreAllocate: cfg.PreAllocate}))
+	return r
 }
 
 // refusedOwner stands for all pods that found no address: kubelets ask again under names of their own, and each would count.
@@ -97,28 +84,18 @@ func (r *Requester) Stepped(now time.Time, a Stepper, effects []agent.Effect) {
 	at := a.Time(now)
 	for _, e := range effects {
 		if answer, ok := e.(agent.Answer); ok && answer.Exhausted {
-			r.demand.Refused(at, refusedOwner)
+			r.demands.Refused(at, cilium.DefaultPool, refusedOwner)
 		}
 	}
 	plan, known := a.Ranges()
 	if !known {
 		return // nor is it what kind of addresses the node needs
 	}
-	d := agentDemand{needed: r.demand.Needed(at, r.cfg.Alloc), six: plan.PodSubnet.Addr().Is6()}
-	d.excess = r.demand.Excess(r.cfg.Alloc, d.needed)
-	for _, b := range r.cfg.Alloc.Blocks() {
-		d.held = append(d.held, b.Prefix)
-	}
-	for l := range r.cfg.Alloc.Leases() {
-		if i := slices.IndexFunc(d.held, func(p netip.Prefix) bool { return p.Contains(l.Addr) }); i >= 0 && !slices.Contains(d.used, d.held[i]) {
-			d.used = append(d.used, d.held[i])
-		}
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	d.idle = len(r.leaving) > 0 && a.Idle() // it is asked for nothing else
-	if !r.known || !d.equal(r.now) {
-		r.now, r.known = d, true
+	seen := r.demands.Look(at, r.cfg.Alloc.Blocks(), r.leaving && a.Idle(), plan.PodSubnet.Addr().Is6())
+	if !r.seen || !seen.Equal(r.agent) {
+		r.agent, r.seen = seen, true
 		signal(r.stepped)
 	}
 }
@@ -127,174 +104,139 @@ func (r *Requester) Stepped(now time.Time, a Stepper, effects []agent.Effect) {
 func (r *Requester) want() []netip.Prefix {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(r.shown), func(p netip.Prefix) bool { return slices.Contains(r.leaving, p) })
+	return r.blocks
 }
 
 // run follows the node's object and writes into it until ctx ends. uid tells the node's Node object, empty while there is none; changed
-// is called whenever want may be another.
+// is called whenever want is another.
 func (r *Requester) run(ctx context.Context, uid func() string, changed func()) {
-	objects := newPoolNodes(r.cfg.Client)
-	news := make(chan func(*poolNode))
-	tell := func(do func(*poolNode)) {
-		select {
-		case news <- do:
-		case <-ctx.Done():
-		}
+	q := &requesting{Requester: r, ctx: ctx, machine: cilium.NewRequester(r.cfg.Node), objects: newPoolNodes(r.cfg.Client),
+		alarm: time.NewTimer(time.Hour), changed: changed}
+	q.alarm.Stop()
+	defer q.alarm.Stop()
+	if !q.findNode() {
+		return
 	}
-	newer := func(n poolNode) func(*poolNode) {
-		return func(have *poolNode) {
-			if have.CiliumNode == nil || have.Metadata.UID != n.Metadata.UID || have.revision < n.revision {
-				*have = n
-			}
-		}
-	}
+	news := make(chan cilium.Event)
 	var follower sync.WaitGroup
 	defer follower.Wait()
 	follower.Go(func() {
-		objects.followThose(ctx, fields.OneTermEqualSelector("metadata.name", r.cfg.Node).String(), func(list []poolNode) {
-			tell(func(have *poolNode) {
-				if len(list) == 0 {
-					*have = poolNode{}
-				}
-				for _, n := range list {
-					newer(n)(have)
-				}
-			})
-		}, func(n poolNode) { tell(newer(n)) }, func(poolNode) { tell(func(have *poolNode) { *have = poolNode{} }) })
+		q.objects.followThose(ctx, fields.OneTermEqualSelector("metadata.name", r.cfg.Node).String(), func(ev cilium.Event) {
+			select {
+			case news <- ev:
+			case <-ctx.Done():
+			}
+		})
 	})
-	var view poolNode
-	listed := false
-	again := time.NewTicker(operatorPause) // what was refused or not answered is looked at again, and demand ends by itself
-	defer again.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case do := <-news:
-			do(&view)
-			listed = true
+		case ev := <-news:
+			q.step(ev)
+		case <-q.alarm.C:
+			q.step(cilium.Woke{})
 		case <-r.stepped:
-		case <-again.C:
 		}
-		if !listed || view.bad != nil {
-			continue
+		if own := uid(); own != q.uid && (own != "" || q.heard) { // Facts wait for the first evaluation
+			q.uid, q.heard = own, true
+			q.step(cilium.NodeIs{UID: own})
 		}
-		own := uid()
-		if view.owner != "" && own == "" { // Facts wait for the first evaluation
-			var err error
-			if own, err = r.nodeUID(ctx); err != nil {
-				r.cfg.Log.Warn("whose the node's demand is cannot be told", "node", r.cfg.Node, "error", err)
-				continue
-			}
-		}
-		r.evaluate(ctx, objects, &view, own, changed)
+		q.look()
 	}
 }
 
-// nodeUID asks for the UID of the node's Node object, which is empty while there is none.
-func (r *Requester) nodeUID(ctx context.Context) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, r.cfg.RequestTimeout)
+// requesting is one life of a Requester.
+type requesting struct {
+	*Requester
+	ctx     context.Context
+	machine *cilium.Requester
+	objects poolNodes
+	alarm   *time.Timer
+	changed func()
+	// uid is the own Node object's; heard: Facts have said so.
+	uid   string
+	heard bool
+	// looking: the machine has asked for the agent's state.
+	looking bool
+}
+
+// findNode asks for the UID of the node's Node object until that is known; false when ctx has ended.
+func (q *requesting) findNode() bool {
+	for {
+		own, err := q.nodeUID()
+		if err == nil {
+			q.uid = own
+			q.step(cilium.NodeIs{UID: own})
+			return true
+		}
+		q.cfg.Log.Warn("the node's own Node cannot be read", "node", q.cfg.Node, "error", err)
+		select {
+		case <-q.ctx.Done():
+			return false
+		case <-time.After(operatorPause):
+		}
+	}
+}
+
+// nodeUID is the UID of the node's Node object, which is empty while there is none.
+func (q *requesting) nodeUID() (string, error) {
+	ctx, cancel := context.WithTimeout(q.ctx, q.cfg.RequestTimeout)
 	defer cancel()
-	list, err := r.cfg.Client.CoreV1().Nodes().List(ctx, metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("metadata.name", r.cfg.Node).String()})
+	list, err := q.cfg.Client.CoreV1().Nodes().List(ctx, metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("metadata.name", q.cfg.Node).String()})
 	if err != nil || len(list.Items) == 0 {
 		return "", err
 	}
 	return string(list.Items[0].UID), nil
 }
 
-// evaluate tells what the object shows, and writes what the node needs and has given back.
-func (r *Requester) evaluate(ctx context.Context, objects poolNodes, view *poolNode, uid string, changed func()) {
-	r.mu.Lock()
-	if !r.known {
-		r.mu.Unlock()
-		return // the agent has not read its journal, or knows no ranges
+// look shows the machine the agent as its last step left it.
+func (q *requesting) look() {
+	q.mu.Lock()
+	seen, known := q.agent, q.seen
+	q.mu.Unlock()
+	if q.looking && known {
+		q.step(seen)
 	}
-	r.shown = nil
-	// The object of a former Node of this name is as good as none: its blocks go back to the pools with it, once the garbage collector comes.
-	former := view.CiliumNode != nil && view.owner != "" && view.owner != uid
-	if view.CiliumNode != nil && !former {
-		for _, a := range view.Spec.IPAM.Pools.Allocated {
-			if a.Pool == cilium.DefaultPool {
-				r.shown = append(r.shown, a.CIDRs...)
+}
+
+// step gives the machine an event, and the answers to what it asks for.
+func (q *requesting) step(ev cilium.Event) {
+	for queue := []cilium.Event{ev}; len(queue) > 0 && q.ctx.Err() == nil; queue = queue[1:] {
+		for _, e := range q.machine.Step(q.clock.now(), queue[0]) {
+			if answer := q.perform(e); answer != nil {
+				queue = append(queue, answer)
 			}
 		}
 	}
-	r.choose()
-	now := r.now
-	pools := r.pools(view)
-	r.mu.Unlock()
-	r.once.Do(func() { close(r.ready) })
-	changed()
-	ctx, cancel := context.WithTimeout(ctx, r.cfg.RequestTimeout)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.leaving = len(q.machine.Leaving()) > 0
+}
+
+// perform does what the machine asks for, and returns the answer to a request.
+func (q *requesting) perform(e cilium.Effect) cilium.Event {
+	ctx, cancel := context.WithTimeout(q.ctx, q.cfg.RequestTimeout)
 	defer cancel()
-	var fresh poolNode
-	var err error
-	switch {
-	case former, view.CiliumNode == nil && uid == "":
-		return // there is no Node yet for it to belong to, or no room for it
-	case view.CiliumNode == nil:
-		fresh, err = objects.create(ctx, r.cfg.Node, uid, now.requests())
-	case slices.Equal(pools.Requested, view.Spec.IPAM.Pools.Requested) && slices.EqualFunc(pools.Allocated, view.Spec.IPAM.Pools.Allocated, sameAllocation):
-		return
+	switch e := e.(type) {
+	case cilium.CreateResource:
+		return wrote(e.ID)(q.objects.create(ctx, e.Object))
+	case cilium.WriteResource:
+		return wrote(e.ID)(q.objects.write(ctx, e.Object))
+	case cilium.TellAgent:
+		q.mu.Lock()
+		q.blocks, q.leaving = e.Blocks, len(q.machine.Leaving()) > 0
+		q.mu.Unlock()
+		q.once.Do(func() { close(q.ready) })
+		q.changed()
+	case cilium.LookAtAgent:
+		q.looking = true
+	case cilium.Note:
+		q.cfg.Log.Warn(e.Text, "node", q.cfg.Node)
+	case cilium.WakeAt:
+		setAlarm(q.alarm, e.At, &q.clock)
 	default:
-		fresh, err = objects.update(ctx, *view, pools)
+		panic(fmt.Sprintf("kube: unknown effect %T", e))
 	}
-	switch outcome(err) {
-	case nodeipam.Done:
-		*view = fresh
-	case nodeipam.Conflict: // the watch tells what is there
-	default:
-		r.cfg.Log.Warn("the node's demand is not written", "node", r.cfg.Node, "error", err)
-	}
-}
-
-// choose decides which blocks leave. One that a pod got meanwhile stays.
-func (r *Requester) choose() {
-	r.leaving = slices.DeleteFunc(r.leaving, func(p netip.Prefix) bool {
-		return !slices.Contains(r.shown, p) || slices.Contains(r.now.used, p)
-	})
-	for _, p := range r.now.excess {
-		if slices.Contains(r.shown, p) && !slices.Contains(r.leaving, p) {
-			r.leaving = append(r.leaving, p)
-		}
-	}
-}
-
-// pools are what the object should say: without blocks that the agent has dropped for good.
-func (r *Requester) pools(view *poolNode) (p cilium.PoolsSpec) {
-	p.Requested = r.now.requests()
-	if view.CiliumNode == nil {
-		return p
-	}
-	left := func(b netip.Prefix) bool {
-		return slices.Contains(r.leaving, b) && r.now.idle && !slices.Contains(r.now.held, b)
-	}
-	for _, a := range view.Spec.IPAM.Pools.Allocated {
-		if a.CIDRs = slices.DeleteFunc(slices.Clone(a.CIDRs), left); len(a.CIDRs) > 0 {
-			p.Allocated = append(p.Allocated, a)
-		}
-	}
-	return p
-}
-
-// requests ask for what is needed of the default pool.
-func (a agentDemand) requests() []cilium.PoolRequest {
-	needed := cilium.PoolDemand{IPv4Addrs: a.needed}
-	if a.six {
-		needed = cilium.PoolDemand{IPv6Addrs: a.needed}
-	}
-	return []cilium.PoolRequest{{Pool: cilium.DefaultPool, Needed: needed}}
-}
-
-// create makes a node's object.
-func (p poolNodes) create(ctx context.Context, name, uid string, requested []cilium.PoolRequest) (poolNode, error) {
-	u, err := newPoolNode(name, uid, requested)
-	if err != nil {
-		return poolNode{}, err
-	}
-	now, err := p.write(ctx, http.MethodPost, "", u)
-	if err != nil {
-		return poolNode{}, err
-	}
-	return readPoolNode(now), nil
+	return nil
 }

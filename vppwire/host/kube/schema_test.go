@@ -172,11 +172,11 @@ func TestWrittenFields(t *testing.T) {
 		}
 		return []string{strings.TrimPrefix(path, ".")}
 	}
-	fresh, err := newPoolNode("n", "u", nil)
+	fresh, err := newPoolNode(cilium.Object{CiliumNode: &cilium.CiliumNode{Metadata: cilium.ObjectMeta{Name: "n"}}, Owner: "u"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	pools, err := poolNode{object: fresh}.with(cilium.PoolsSpec{
+	pools, err := withPools(fresh, cilium.PoolsSpec{
 		Requested: []cilium.PoolRequest{{Pool: "p", Needed: cilium.PoolDemand{IPv4Addrs: 1, IPv6Addrs: 1}}},
 		Allocated: []cilium.PoolAllocation{{Pool: "p", CIDRs: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/24")}}}})
 	if err != nil {

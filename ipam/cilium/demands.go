@@ -1,0 +1,104 @@
+package cilium
+
+import (
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+)
+
+// Demand is what a node wants of one pool.
+type Demand interface {
+	// Needed is how many addresses the node needs in all, Excess which blocks it can give back and still have them.
+	Needed(now time.Time) int
+	Excess(needed int) []netip.Prefix
+	// Refused says that an owner found no address.
+	Refused(now time.Time, o ipam.Owner)
+	// Occupied reports whether a pod holds an address of a block.
+	Occupied(block netip.Prefix) bool
+	// Until is when what is needed changes by itself, the zero time for never.
+	Until() time.Time
+}
+
+// NewDemand is the demand of a node's allocator for what d says.
+func NewDemand(alloc *Node, d NodeDemand) Demand { return &demand{d, alloc} }
+
+type demand struct {
+	NodeDemand
+	alloc *Node
+}
+
+// Needed implements Demand.
+func (d *demand) Needed(now time.Time) int { return d.NodeDemand.Needed(now, d.alloc) }
+
+// Excess implements Demand.
+func (d *demand) Excess(needed int) []netip.Prefix { return d.NodeDemand.Excess(d.alloc, needed) }
+
+// Until implements Demand.
+func (d *demand) Until() time.Time { return d.pending.next() }
+
+// Occupied implements Demand.
+func (d *demand) Occupied(block netip.Prefix) bool {
+	for l := range d.alloc.Leases() {
+		if block.Contains(l.Addr) {
+			return true
+		}
+	}
+	return false
+}
+
+// Demands are what a node wants of all pools. They look at the node's allocator, and so they belong to whoever owns that.
+type Demands struct {
+	alloc *Node
+	pools []string
+	of    []Demand
+}
+
+// NewDemands are the demands of a node; Add gives them pools, the default one first.
+func NewDemands(alloc *Node) *Demands { return &Demands{alloc: alloc} }
+
+// Add adds a pool.
+func (d *Demands) Add(pool string, of Demand) {
+	d.pools, d.of = append(d.pools, pool), append(d.of, of)
+}
+
+// Refused says that an owner found no address of a pool; a pool that is not known stands for the default one.
+func (d *Demands) Refused(now time.Time, pool string, o ipam.Owner) {
+	d.of[max(slices.Index(d.pools, pool), 0)].Refused(now, o)
+}
+
+// Look is what an agent needs that has these blocks; six says that its pods have addresses of IPv6. Of pools beside the default
+// one nothing is asked while nothing is needed.
+func (d *Demands) Look(now time.Time, held []ipam.Block, idle, six bool) AgentSeen {
+	a := AgentSeen{Idle: idle}
+	for i, of := range d.of {
+		n := of.Needed(now)
+		needed := PoolDemand{IPv4Addrs: n}
+		if six {
+			needed = PoolDemand{IPv6Addrs: n}
+		}
+		if i == 0 || n > 0 {
+			a.Requests = append(a.Requests, PoolRequest{Pool: d.pools[i], Needed: needed})
+		}
+		a.Excess = append(a.Excess, of.Excess(n)...)
+		if until := of.Until(); a.Until.IsZero() || !until.IsZero() && until.Before(a.Until) {
+			a.Until = until
+		}
+	}
+	for _, b := range held {
+		a.Held = append(a.Held, b.Prefix)
+	}
+	for _, b := range d.alloc.Blocks() {
+		if d.of[0].Occupied(b.Prefix) {
+			a.Used = append(a.Used, b.Prefix)
+		}
+	}
+	return a
+}
+
+// Equal reports whether a requester would do the same about both.
+func (a AgentSeen) Equal(b AgentSeen) bool {
+	return slices.Equal(a.Requests, b.Requests) && slices.Equal(a.Excess, b.Excess) && slices.Equal(a.Held, b.Held) &&
+		slices.Equal(a.Used, b.Used) && a.Idle == b.Idle && a.Until.Equal(b.Until)
+}
