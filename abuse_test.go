@@ -42,21 +42,21 @@ var badScenarios = []string{
 var badLines = []string{
 	"nonsense", "run", "run nosuch.yaml", "run .", "run calm.yaml --seed -1", "run calm.yaml --seed 99999999999999999999", "run calm.yaml --jobs 0", "run calm.yaml --jobs -3",
 	"run calm.yaml --events most", "run calm.yaml --format xml", "run calm.yaml --shrink -1s", "run calm.yaml --shrink soon", "run calm.yaml --world moon", "run calm.yaml --out calm.yaml",
-	"run calm.yaml --out calm.yaml/below", "run calm.yaml --out ''", "run --catalog calm.yaml", "run calm.yaml --compare sim", "run calm.yaml --compare sim,sim", "run calm.yaml --compare sim,moon",
-	"run /dev/zero", "run /dev/null", "run agent-restart", "duel nosuch", "duel calm.yaml --format xml", "museum nosuch", "museum etcd-lost-ids --seeds 0", "museum etcd-lost-ids --tail -1",
+	"run calm.yaml --out calm.yaml/below", "run calm.yaml --out ''", "run --catalog calm.yaml", "debug diff calm.yaml --worlds sim", "debug diff calm.yaml --worlds sim,sim", "debug diff calm.yaml --worlds sim,moon", "debug diff calm.yaml calm.yaml --seed 2",
+	"run /dev/zero", "run /dev/null", "run agent-restart", "debug nonsense", "describe nonsense", "debug museum nosuch", "debug museum etcd-lost-ids --seeds 0", "debug museum etcd-lost-ids --tail -1",
 	"explore", "explore nosuch.yaml", "explore calm.yaml --seeds 0", "explore calm.yaml --seeds 5 --for 5s", "explore calm.yaml --for -1s", "explore --lives calm.yaml", "explore --random calm.yaml --profile tiny", "explore --random --seed 2", "explore --random --profile huge",
 	"explore calm.yaml --random --exhaustive", "explore calm.yaml --crash-points --kind sneeze", "explore calm.yaml --most 5", "explore --random --corpus calm.yaml", "explore calm.yaml --out calm.yaml",
-	"replay", "replay nosuch", "replay bad.capsule", "replay a.capsule", "replay calm.yaml", "replay a.capsule --until -1", "replay a.capsule --regress --until 5", "replay /dev/zero", "replay .",
-	"step", "step nosuch", "step bad.capsule", "step /dev/zero", "branch bad.capsule", "branch bad.capsule --at 0", "branch bad.capsule --at 5", "branch bad.capsule --at 5 --choose yes --do settle",
-	"branch bad.capsule --at 5 --most 0", "microscope calm.yaml", "microscope calm.yaml calm.yaml", "microscope nosuch nosuch", "microscope . .", "microscope calm.yaml calm.yaml --before -1",
-	"trace nonsense", "trace import", "trace import nosuch calm.yaml -o out.yaml", "trace import openb nosuch -o out.yaml", "trace import openb calm.yaml -o out.yaml", "report nosuch", "report .", "report calm.yaml",
-	"schema extra", "version extra", "vpp-model", "vpp-model --socket ''", "vpp-model --socket calm.yaml/x", "parity --sequences -1", "ipam nonsense", "ipam plan", "ipam plan nosuch", "ipam plan bad.capsule",
+	"debug replay", "debug replay nosuch", "debug replay bad.capsule", "debug replay a.capsule", "debug replay calm.yaml", "debug replay a.capsule --until -1", "debug replay a.capsule --regress --until 5", "debug replay /dev/zero", "debug replay .",
+	"debug step", "debug step nosuch", "debug step bad.capsule", "debug step /dev/zero", "debug branch bad.capsule", "debug branch bad.capsule --at 0", "debug branch bad.capsule --at 5", "debug branch bad.capsule --at 5 --choose yes --do settle",
+	"debug branch bad.capsule --at 5 --most 0", "debug diff calm.yaml", "debug diff calm.yaml calm.yaml", "debug diff nosuch nosuch", "debug diff . .", "debug diff calm.yaml calm.yaml --before -1",
+	"trace nonsense", "trace import", "trace import nosuch calm.yaml -o out.yaml", "trace import openb nosuch -o out.yaml", "trace import openb calm.yaml -o out.yaml", "debug report nosuch", "debug report .", "debug report calm.yaml",
+	"describe schema extra", "version extra", "lab model", "lab model --socket ''", "lab model --socket calm.yaml/x", "lab parity --sequences -1", "ipam nonsense", "ipam plan", "ipam plan nosuch", "ipam plan bad.capsule",
 	"ipam plan calm.yaml --nodes -1", "ipam plan calm.yaml --growth -200", "ipam explain nosuch", "agent", "agent --config nosuch", "agent --config bad.capsule",
-	"agent --config /dev/zero", "actions explode", "laws no-such-law", "faults gravity", "settings config.ipm", "init calm.yaml", "init . extra", "init taken", "lab nonsense", "lab up nosuch.yaml --world netns",
+	"agent --config /dev/zero", "describe actions explode", "describe laws no-such-law", "describe faults gravity", "describe settings config.ipm", "init calm.yaml", "init . extra", "init taken", "lab nonsense", "lab up nosuch.yaml --world netns",
 	"completion klingon", "run calm.yaml --sed 7",
-	"audit", "audit nosuch", "audit --nope", "audit /dev/null", "audit /dev/zero", "conformance x", "controller --type nonsense", "controller", "collide nosuch", "doctor x",
+	"audit", "audit nosuch", "audit --nope", "audit /dev/null", "audit /dev/zero", "conformance x", "controller --type nonsense", "controller", "experiment collide nosuch", "doctor x",
 	"audit calm.yaml", "audit calm.yaml calm.yaml", "experiment", "experiment nosuch.yaml", "experiment bad.capsule", "experiment /dev/zero", "experiment calm.yaml --seeds 0", "experiment calm.yaml --jobs 0",
-	"experiment calm.yaml calm.yaml", "experiment calm.yaml --out calm.yaml", "collide --nope", "collide --n 1", "collide mac-32 --p 2", "collide mac-32 --trials 0", "collide mac-32 --held 0", "collide mac-32 --window 0s",
+	"experiment calm.yaml calm.yaml", "experiment calm.yaml --out calm.yaml", "experiment collide --nope", "experiment collide --n 1", "experiment collide mac-32 --p 2", "experiment collide mac-32 --trials 0", "experiment collide mac-32 --held 0", "experiment collide mac-32 --window 0s",
 }
 
 // Goal: no abuse of any command panics, hangs, is taken silently or leaves half an output. Method: more than a hundred bad files and lines, in a
@@ -110,7 +110,7 @@ func TestAbuse(t *testing.T) {
 			t.Errorf("%s is taken:\n%s%s\n%s", line, out, told, files[name])
 		case code != 0 && (told == "" || strings.Contains(told, "\n") && !strings.Contains(line, "completion") || strings.Contains(told, "goroutine ")):
 			t.Errorf("%s says %q (code %d), %q", line, told, code, files[name])
-		case code != 0 && out != "" && !strings.HasPrefix(line, "microscope"):
+		case code != 0 && out != "" && !strings.HasPrefix(line, "debug diff"):
 			t.Errorf("%s prints %q although it is refused", line, out)
 		}
 		if after := treeOf(t, dir); after != before {
@@ -138,7 +138,7 @@ func refusal(t *testing.T, args []string) (code int, out, errOut, hung string) {
 }
 
 // groups are the commands that only hold others.
-var groups = []string{"", "lab", "ipam", "trace"}
+var groups = []string{"", "lab", "ipam", "trace", "debug", "describe"}
 
 // commandNames are all commands, with what they hold, as completion knows them.
 func commandNames(t *testing.T) (names []string) {
@@ -155,6 +155,7 @@ func commandNames(t *testing.T) (names []string) {
 			}
 		}
 	}
+	names = append(names, "experiment collide") // its group completes scenarios, too
 	if len(names) < 30 || !slices.Contains(names, "lab up") || !slices.Contains(names, "experiment") {
 		t.Fatalf("commands: %q", names)
 	}

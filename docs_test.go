@@ -123,7 +123,7 @@ func TestReference(t *testing.T) {
 	number := 0
 	for _, what := range []string{"actions", "laws", "faults", "settings"} {
 		var out bytes.Buffer
-		if code := cmd.Execute(t.Context(), config(), []string{what, "--format", "json"}, &out, &out); code != 0 {
+		if code := cmd.Execute(t.Context(), config(), []string{"describe", what, "--format", "json"}, &out, &out); code != 0 {
 			t.Fatalf("%s: code %d: %s", what, code, out.String())
 		}
 		var list []scenarios.Entry
@@ -150,6 +150,91 @@ func TestReference(t *testing.T) {
 	if number < 150 {
 		t.Errorf("only %d entries", number)
 	}
+}
+
+// Goal: the pages of commands and of agents' settings say what the program says. Method: both are made anew from its help and its list, and
+// compared; `make golden` rewrites them.
+func TestGeneratedPages(t *testing.T) {
+	for page, text := range map[string]string{"docs/commands.md": commandsPage(t), "docs/agent-settings.md": settingsPage(t)} {
+		old, err := os.ReadFile(page)
+		if *rewrite {
+			err = os.WriteFile(page, []byte(text), 0o644)
+		} else if string(old) != text {
+			t.Errorf("%s is out of date: go test . -run GeneratedPages -rewrite", page)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// helpText is what a command prints about itself.
+func helpText(t *testing.T, words ...string) string {
+	t.Helper()
+	var out bytes.Buffer
+	if code := cmd.Execute(t.Context(), config(), append(words, "--help"), &out, &out); code != 0 {
+		t.Fatalf("%q: code %d: %s", words, code, out.String())
+	}
+	return out.String()
+}
+
+// commandsPage is docs/commands.md: the groups of commands, exit codes, and each command's help.
+func commandsPage(t *testing.T) string {
+	var b strings.Builder
+	b.WriteString("# Commands\n\nThis page is made from the program's own help (`make golden`).\n")
+	root := helpText(t)
+	_, codes, _ := strings.Cut(root, "Exit codes:\n")
+	codes, _, _ = strings.Cut(codes, "\n\n")
+	b.WriteString("\n## Exit codes\n\n| code | means |\n|---|---|\n")
+	for line := range strings.Lines(codes) {
+		code, means, _ := strings.Cut(strings.TrimSpace(line), " ")
+		fmt.Fprintf(&b, "| %s | %s |\n", code, strings.TrimSpace(means))
+	}
+	_, jobs, _ := strings.Cut(root, "seed 7\n\n")
+	jobs, _, _ = strings.Cut(jobs, "\nFlags:")
+	names := commandNames(t)
+	for job := range strings.SplitSeq(strings.TrimSpace(jobs), "\n\n") {
+		title, list, _ := strings.Cut(job, ":\n")
+		fmt.Fprintf(&b, "\n## %s\n", title)
+		for line := range strings.Lines(list) {
+			top := strings.Fields(line)[0]
+			for _, name := range names {
+				if name == top || strings.HasPrefix(name, top+" ") {
+					fmt.Fprintf(&b, "\n### vppdrill %s\n\n", name)
+					for line := range strings.Lines(helpText(t, strings.Fields(name)...)) {
+						b.WriteString(strings.TrimRight("    "+line, " \n") + "\n")
+					}
+				}
+			}
+		}
+	}
+	return b.String()
+}
+
+// settingsPage is docs/agent-settings.md.
+func settingsPage(t *testing.T) string {
+	var out bytes.Buffer
+	if code := cmd.Execute(t.Context(), config(), []string{"describe", "agent", "--format", "json"}, &out, &out); code != 0 {
+		t.Fatal(out.String())
+	}
+	var list []scenarios.Entry
+	if err := json.Unmarshal(out.Bytes(), &list); err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	b.WriteString(`# An agent's settings
+
+` + "`vppdrill agent --config FILE`" + ` reads a file of Contiv's; keys may have any case. A setting that is not built is
+refused by its key, with the alternative. No setting is silently ignored. ` + "`vppdrill describe agent`" + ` prints this table,
+which is made from the code (` + "`make golden`" + `).
+
+| key | values | default | does |
+|---|---|---|---|
+`)
+	for _, e := range list {
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", e.Name, e.Type, e.Default, e.Doc)
+	}
+	return b.String()
 }
 
 // unknown are the errors of a field that does not exist or is of another kind.

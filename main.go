@@ -39,6 +39,7 @@ import (
 	"github.com/vppdrill/vppdrill/sim/explore"
 	"github.com/vppdrill/vppdrill/sim/fault"
 	"github.com/vppdrill/vppdrill/sim/museum"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
 	agentcmd "github.com/vppdrill/vppdrill/vppwire/cmd"
 	"github.com/vppdrill/vppdrill/vppwire/cni"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
@@ -85,16 +86,18 @@ func config() cmd.Config {
 			"container": func(ctx context.Context) error { return labcmd.Check(ctx, container.Backend{}) },
 			"kind":      labcmd.KindCheck,
 		},
-		Adapts:     map[string]func(*scenarios.Scenario) (*scenarios.Scenario, string){"netns": lab.Adapted, "container": lab.Adapted, "kind": lab.Adapted},
-		Catalog:    catalog.All,
-		Laws:       check.All,
-		Exercises:  scenarios.Exercises,
-		FaultWords: faultWords,
-		Reports:    formats(),
-		Museum:     exhibits(),
-		Commands:   slices.Concat(ipamcmd.Commands(), agentcmd.Commands(saveJudgement), labcmd.Commands(labcmd.Build{Version: cmd.Version(), Worlds: []string{"sim", "netns", "container", "kind"}})),
-		Explorer:   exploring(),
-		Elsewhere:  elsewhere,
+		Adapts:        map[string]func(*scenarios.Scenario) (*scenarios.Scenario, string){"netns": lab.Adapted, "container": lab.Adapted, "kind": lab.Adapted},
+		Catalog:       catalog.All,
+		Laws:          check.All,
+		Exercises:     scenarios.Exercises,
+		FaultWords:    faultWords,
+		AgentSettings: agentSettings,
+		Reports:       formats(),
+		Museum:        exhibits(),
+		Commands: slices.Concat(ipamcmd.Commands(), agentcmd.Commands(saveJudgement),
+			labcmd.Commands(labcmd.Build{Version: cmd.Version(), Worlds: []string{"sim", "netns", "container", "kind"}}, cmd.VPPCommands()...)),
+		Explorer:  exploring(),
+		Elsewhere: elsewhere,
 	}
 }
 
@@ -112,6 +115,14 @@ func elsewhere(ctx context.Context, on cmd.Elsewhere, line func([]byte)) error {
 func faultWords() (list []scenarios.Entry) {
 	for _, w := range fault.Words() {
 		list = append(list, scenarios.Entry{Name: w.Word, Type: "injected fault", Doc: w.Doc, Example: "faults: {inject: [" + strconv.Quote(w.Example) + "]}"})
+	}
+	return list
+}
+
+// agentSettings are the keys of an agent's configuration file as the commands see them.
+func agentSettings() (list []scenarios.Entry) {
+	for _, s := range agent.Settings() {
+		list = append(list, scenarios.Entry{Name: s.Name, Type: s.Values, Default: s.Default, Doc: s.Doc})
 	}
 	return list
 }
@@ -360,7 +371,9 @@ func labRun(o cmd.RunOptions) lab.RunOptions {
 // formats are package reports as the commands see it.
 func formats() cmd.Reports {
 	return cmd.Reports{
-		Text: func(w io.Writer, names []string) cmd.TextReport { return reports.NewText(w, names) },
+		Text: func(w io.Writer, names []string, verbose bool) cmd.TextReport {
+			return reports.NewText(w, names, verbose)
+		},
 		JSON: func(w io.Writer, s cmd.Session) error { return reports.WriteJSON(w, reportOf(s)) },
 		Folder: func(dir string) (cmd.Folder, error) {
 			f, err := reports.OpenFolder(dir)
@@ -434,5 +447,5 @@ func reportOf(s cmd.Session) reports.Report {
 	if !s.Started.IsZero() {
 		e.Started = s.Started.UTC().Format(time.RFC3339)
 	}
-	return reports.Report{Version: s.Version, Environment: e, Scenarios: s.Results, Incomplete: s.Incomplete, Duel: (*reports.Table)(s.Duel), Explored: exploredOf(s.Explored)}
+	return reports.Report{Version: s.Version, Environment: e, Scenarios: s.Results, Incomplete: s.Incomplete, Explored: exploredOf(s.Explored)}
 }

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -74,7 +75,14 @@ func readmeScenario(t *testing.T) string {
 func TestDocumentedCommands(t *testing.T) {
 	span := regexp.MustCompile("`(?:bin/)?vppdrill ([^`]+)`|(?m:^    (?:bin/)?vppdrill ([^#\n]+))")
 	flags, number := regexp.MustCompile(`--[a-z][a-z-]+`), 0
-	for _, page := range []string{"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/kubernetes.md"} {
+	pages, err := filepath.Glob("docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range append(pages, "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "DENSE.md") {
+		if page == "docs/commands.md" {
+			continue // it is made from the commands
+		}
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
@@ -113,7 +121,7 @@ func commandsIn(line string) (commands [][]string) {
 			}
 		}
 		commands = next
-		holds = slices.Contains([]string{"lab", "ipam", "trace"}, words[depth])
+		holds = slices.Contains([]string{"lab", "ipam", "trace", "debug", "describe"}, words[depth])
 	}
 	return commands
 }

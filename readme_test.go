@@ -19,7 +19,7 @@ var leftOut = map[string]string{
 	"go test ./sim/suite":              "runs the catalogue; make test does",
 	"go test ./lab/suite":              "needs a real VPP; .ci/run does",
 	"bash .ci/run":                     "runs everything, this test included",
-	"bin/vppdrill replay":              "needs a capsule of a failure; scenarios/cmd/testdata/explore.txtar makes one and does",
+	"bin/vppdrill debug replay":        "needs a capsule of a failure; scenarios/cmd/testdata/explore.txtar makes one and does",
 }
 
 // Goal: every command that README.md and CONTRIBUTING.md show works as it stands there. Method: each indented line that is a command, in its

@@ -13,7 +13,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
-// TestReadBack goal: `vppdrill report DIR` makes the same files from result.json alone. Method: write a folder, read it,
+// TestReadBack goal: `vppdrill debug report DIR` makes the same files from result.json alone. Method: write a folder, read it,
 // write another, compare every file byte by byte.
 func TestReadBack(t *testing.T) {
 	first, second := t.TempDir(), t.TempDir()

@@ -40,8 +40,6 @@ type overview struct {
 	// Incomplete says what is missing of the report, Never names what none of its runs exercised.
 	Incomplete string
 	Never      []string
-	// Duel is what systems of address management cost under the same churn, nil where none fought.
-	Duel *Table
 }
 
 // AnyFailed reports that some run failed.
@@ -87,7 +85,7 @@ func verdictBadge(v scenarios.Verdict) badge {
 
 func overviewOf(r Report) overview {
 	o := overview{Version: r.Version, Environment: environmentFacts(r), Counts: r.Counts(), Headline: headline(r.Counts()), Took: clock(cmp.Or(r.Environment.WallSeconds, r.Counts().WallSeconds))}
-	o.Incomplete, o.Duel = oneLine(r.Incomplete), r.Duel
+	o.Incomplete = oneLine(r.Incomplete)
 	if r.Explored == nil && r.Incomplete == "" && len(r.Scenarios) > 0 {
 		o.Never = notExercised(r.Scenarios)
 	}

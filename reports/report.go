@@ -12,17 +12,8 @@ type Report struct {
 	Scenarios  []scenarios.Result `json:"scenarios"`
 	// NotExercised names what none of the runs came by, of scenarios.Exercises; absent in a report of an exploration.
 	NotExercised []string `json:"notExercised,omitempty"`
-	// Duel is what systems of address management cost under the same churn.
-	Duel *Table `json:"duel,omitempty"`
 	// Explored is there when the runs are what an exploration found.
 	Explored *Explored `json:"explored,omitempty"`
-}
-
-// Table is figures side by side, a row for each of what is compared.
-type Table struct {
-	Title   string     `json:"title"`
-	Columns []string   `json:"columns"`
-	Rows    [][]string `json:"rows"`
 }
 
 // Explored says what an exploration covered: of its runs, the report holds the first failure of each kind.

@@ -25,6 +25,10 @@ type Text struct {
 	// results are what the runs exercised; whole: they are all there is.
 	results []scenarios.Result
 	whole   bool
+	// verbose: laws that a world cannot judge or that had no occasion are named, and what no run exercised; else unjudged counts
+	// the first.
+	verbose  bool
+	unjudged map[string]bool
 	// open is the run whose verdict has been told.
 	open string
 	// colour: w is a terminal that wants it.
@@ -47,9 +51,10 @@ func (t *Text) verdict(v scenarios.Verdict) string {
 	return fmt.Sprintf("\x1b[%dm%s\x1b[0m", code, word)
 }
 
-// NewText starts a text report; names are the scenarios to come, so that the columns are known before the first ends.
-func NewText(w io.Writer, names []string) *Text {
-	t := &Text{w: w, name: 20, judged: map[string]bool{}, colour: coloured(w)}
+// NewText starts a text report; names are the scenarios to come, so that the columns are known before the first ends. A
+// verbose one also names laws without occasions and what no run exercised.
+func NewText(w io.Writer, names []string, verbose bool) *Text {
+	t := &Text{w: w, name: 20, judged: map[string]bool{}, unjudged: map[string]bool{}, colour: coloured(w), verbose: verbose}
 	for _, n := range names {
 		t.name = max(t.name, min(len(n), 48))
 	}
@@ -69,7 +74,7 @@ func (t *Text) head(r scenarios.Result) {
 	t.printf("%s  %-*s  %-9s  seed %-6d  %12s events  %9s virtual  %9s wall  %s%s\n", t.verdict(r.Verdict), t.name,
 		oneLine(r.Scenario), oneLine(r.World), r.Seed, thousands(r.Events), clock(r.VirtualSeconds), clock(r.WallSeconds), digestShort(r.Digest), hollow(r))
 	t.addExhausted(r.Summary)
-	t.addLaws(r.Laws)
+	t.addLaws(r)
 	if f := r.Failure; f != nil && r.Verdict != scenarios.Pass {
 		t.printf("       law     %s%s at %s, event %s\n", oneLine(f.Law), on(f.Node), moment(f.AtSeconds), thousands(f.Event))
 		t.printf("       what    %s\n", oneLine(f.What))
@@ -99,7 +104,7 @@ func (t *Text) Add(r scenarios.Result) {
 		t.printf("       asked   %s\n", oneLine(r.Error))
 	} else if r.Error != "" {
 		t.printf("       error   %s\n", oneLine(r.Error))
-		t.chain(r.Chain, "it ends otherwise than the scenario expects")
+		t.chain(r.Chain, "the final state does not match expect")
 	}
 	if len(r.Unsupported) > 0 {
 		t.printf("       cannot  %s\n", oneLine(strings.Join(r.Unsupported, ", ")))
@@ -150,20 +155,25 @@ func look(r scenarios.Result) string {
 		return where + ": the replay with --events all --out DIR writes them to DIR/events.jsonl"
 	case strings.HasPrefix(r.Replay, "vppdrill explore "):
 		return where + ": explore with --out DIR keeps a capsule, whose replay prints them with --until " + strconv.FormatInt(r.Failure.Event, 10)
-	case strings.HasPrefix(r.Replay, "vppdrill replay "):
+	case strings.HasPrefix(r.Replay, "vppdrill debug replay "):
 		return where + ": the replay with --until " + strconv.FormatInt(r.Failure.Event, 10) + " prints them"
 	}
 	return where
 }
 
-// addLaws says which laws the run's world could not judge, and remembers which found something to judge.
-func (t *Text) addLaws(laws []scenarios.LawResult) {
-	for _, l := range laws {
+// addLaws says which laws the run's world could not judge, of a run that passed only in a verbose report, and remembers which
+// found something to judge.
+func (t *Text) addLaws(r scenarios.Result) {
+	for _, l := range r.Laws {
 		if !slices.Contains(t.laws, l.Name) {
 			t.laws = append(t.laws, l.Name)
 		}
 		t.judged[l.Name] = t.judged[l.Name] || !l.Idle()
-		if l.Status == scenarios.NotJudgedStatus && len(l.Missing) > 0 {
+		if l.Status != scenarios.NotJudgedStatus || len(l.Missing) == 0 {
+			continue
+		}
+		t.unjudged[l.Name] = true
+		if t.verbose || r.Verdict != scenarios.Pass {
 			t.printf("       law     %s %s\n", oneLine(l.Name), oneLine(l.StatusText()))
 		}
 	}
@@ -232,15 +242,23 @@ func notExercised(results []scenarios.Result) (names []string) {
 // Close writes the summary line and returns the first error of writing.
 func (t *Text) Close() error {
 	c := t.counts
-	if names := t.idle(); len(names) > 0 {
+	if names := t.idle(); t.verbose && len(names) > 0 {
 		t.printf("held, 0 occasions: %s\n", strings.Join(names, ", "))
 	}
-	if names := notExercised(t.results); t.whole && len(t.results) > 0 && len(names) > 0 {
+	if names := notExercised(t.results); t.verbose && t.whole && len(t.results) > 0 && len(names) > 0 {
 		t.printf("not exercised: %s\n", strings.Join(names, ", "))
 	}
-	t.printf("%s: %d passed, %d failed, %d could not be judged%s; %s events, %s law checks, %s virtual, %s wall\n",
-		plural(c.Total(), "run"), c.Pass, c.Fail, c.Error, map[bool]string{true: fmt.Sprintf(", %d stopped as asked", c.Stopped)}[c.Stopped > 0], thousands(c.Events), thousands(c.Checks), clock(c.VirtualSeconds), clock(c.WallSeconds))
+	t.printf("%s: %d passed, %d failed, %d could not be judged%s; %s events, %s law checks, %s virtual, %s wall%s\n",
+		plural(c.Total(), "run"), c.Pass, c.Fail, c.Error, map[bool]string{true: fmt.Sprintf(", %d stopped as asked", c.Stopped)}[c.Stopped > 0], thousands(c.Events), thousands(c.Checks), clock(c.VirtualSeconds), clock(c.WallSeconds), t.hidden())
 	return t.err
+}
+
+// hidden is how many laws could not be judged, where they are not named.
+func (t *Text) hidden() string {
+	if n := len(t.unjudged); n > 0 && !t.verbose {
+		return fmt.Sprintf("; %s not judged here (-v names them)", plural(n, "law"))
+	}
+	return ""
 }
 
 func (t *Text) printf(format string, args ...any) {

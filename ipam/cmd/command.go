@@ -10,7 +10,7 @@ import (
 func Commands() []*cobra.Command {
 	ipam := &cobra.Command{
 		Use:   "ipam",
-		Short: "Plan address ranges and explain what allocators keep",
+		Short: "Plan address ranges, and explain how many addresses nodes keep",
 		Example: `  vppdrill ipam plan my-scenario.yaml
   vppdrill ipam explain --instance t3.small --warm-ip 2 --minimum-ip 5 --pods 0,5,9`,
 		Args: cli.NoCommand,

@@ -40,13 +40,13 @@ func explainCommand() *cobra.Command {
 	o := explainOptions{targets: datastore.DefaultTargets()}
 	c := &cobra.Command{
 		Use:   "explain [FILE]",
-		Short: "Show how many addresses a node keeps ready under given targets, and why",
-		Long: `explain works out where a node comes to rest with so many pods, decision by decision, without asking any cloud: for the AWS VPC
-CNI under WARM_ENI_TARGET, WARM_IP_TARGET, MINIMUM_IP_TARGET and WARM_PREFIX_TARGET, for Cilium under its operator's watermarks
-pre-allocate, min-allocate, max-allocate and max-above-watermark.
+		Short: "Show how many addresses a node keeps ready, and why",
+		Long: `Compute how many addresses a node keeps with a given number of pods, decision by decision, without asking a cloud. The AWS
+VPC CNI follows WARM_ENI_TARGET, WARM_IP_TARGET, MINIMUM_IP_TARGET and WARM_PREFIX_TARGET. Cilium follows its operator's
+watermarks pre-allocate, min-allocate, max-allocate and max-above-watermark.
 
-Each number of --pods is a node of its own; with --follow they are one node's, one after the other. FILE gives the targets of a
-scenario or an ipam section; flags come before it. --documented compares with the tables of the AWS VPC CNI's documentation.`,
+Each number of --pods is a separate node; with --follow they are steps of one node. FILE gives the targets of a scenario or
+an ipam section; flags come before it. --documented compares with the tables of the AWS VPC CNI's documentation.`,
 		Example: `  vppdrill ipam explain --instance t3.small --warm-ip 2 --minimum-ip 5 --pods 0,5,9
   vppdrill ipam explain --instance m5.large --prefix-delegation --pods 0-40 --brief
   vppdrill ipam explain --system cilium --pre-allocate 8 --max-above-watermark 4 --pods 3,20,3 --follow

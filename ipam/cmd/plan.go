@@ -29,12 +29,12 @@ func planCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "plan FILE",
 		Short: "Print and lint the address plan of a configuration",
-		Long: `plan prints which ranges a configuration gives, how many nodes and pods fit, what is reserved and what runs out first, and
-tells what is wrong with it: overlaps, the service range, networks of the hosts, room to grow.
+		Long: `Print a configuration's ranges, how many nodes and pods fit, what is reserved, and what runs out first. Report what is
+wrong: overlaps, the service range, networks of the hosts, too little room to grow.
 
-FILE is a scenario, or holds only what a scenario has under config: an ipam section, perhaps with a topology. A section of its own
-may also be IPv6 and have nodeipam.clusterCIDRs, cilium.pools, datastore.subnets and hostNetworks. Of a scenario that changes its
-address plan each stage is printed.
+FILE is a scenario, or only its config: an ipam section, perhaps with a topology. A section by itself may also be IPv6 and
+have nodeipam.clusterCIDRs, cilium.pools, datastore.subnets and hostNetworks. If a scenario changes its address plan, each
+stage is printed.
 
 Exit codes: 0 no findings or warnings only, 1 a finding is an error, 2 bad usage or input.`,
 		Example: `  vppdrill ipam plan my-scenario.yaml

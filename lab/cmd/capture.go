@@ -26,9 +26,10 @@ func captureCommand(c *common) *cobra.Command {
 	var count int
 	var long time.Duration
 	cmd := &cobra.Command{
-		Use: "capture NODE[/POD] IFACE", Short: "Write what passes an interface as pcapng",
-		Long: `Write what passes an interface as pcapng. IFACE is a Linux link of the node or the pod, or a VPP interface: one on a Linux device
-(host-…, uplink0) is captured at that device's other end, any other by VPP itself. It ends with --for, --count or an interrupt.`,
+		Use: "capture NODE[/POD] IFACE", Short: "Write an interface's packets as pcapng",
+		Long: `Write an interface's packets as pcapng. IFACE is a Linux link of the node or the pod, or a VPP interface. One on a Linux
+device (host-…, uplink0) is captured at that device's other end, any other by VPP itself. A capture ends after --for, after
+--count, or at an interrupt.`,
 		Example: `  vppdrill lab capture node-1 uplink0 --for 5s --file wire.pcapng
   vppdrill lab capture node-1/node-1-pod-0 eth0 | tcpdump -r -`,
 		Args: cli.Args(2, 2, "a node and an interface"),

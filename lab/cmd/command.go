@@ -45,5 +45,7 @@ func agentCommand() *cobra.Command {
 	}
 }
 
-// Commands are lab and doctor.
-func Commands(b Build) []*cobra.Command { return []*cobra.Command{labCommand(), doctorCommand(b)} }
+// Commands are lab, with further commands about VPPs, and doctor.
+func Commands(b Build, beside ...*cobra.Command) []*cobra.Command {
+	return []*cobra.Command{labCommand(beside), doctorCommand(b)}
+}

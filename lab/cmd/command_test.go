@@ -53,8 +53,8 @@ func TestDoctor(t *testing.T) {
 		t.Errorf("%+v", answer.Worlds)
 	}
 	for _, f := range answer.Machine {
-		if !f.OK && f.Mend == "" {
-			t.Errorf("nothing mends %s", f.What)
+		if !f.OK && f.Fix == "" {
+			t.Errorf("nothing fixes %s", f.What)
 		}
 	}
 }

@@ -28,9 +28,9 @@ type Finding struct {
 	What  string `json:"what"`
 	Found string `json:"found,omitempty"`
 	OK    bool   `json:"ok"`
-	// For says what needs it, Mend is the one command that mends it where it is not as it should be.
-	For  string `json:"for"`
-	Mend string `json:"mend,omitempty"`
+	// For says what needs it, Fix is the one command that gets it.
+	For string `json:"for"`
+	Fix string `json:"fix,omitempty"`
 }
 
 // Build is what this program has, for doctor to tell.
@@ -47,9 +47,9 @@ func doctorCommand(b Build) *cobra.Command {
 	var format cli.Format
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Say what this machine can run, and what is missing for the rest",
-		Long: `Say what this machine can run, and the one command that mends each thing that is missing. Exit code 0 when at least the
-simulator can run, which needs nothing. VPP is started for a moment to learn its version and plugins; nothing stays.`,
+		Short: "Say what this machine can run, and how to get the rest",
+		Long: `Say what this machine can run, with one command for each missing thing. Exit code 0: at least the simulator can run, which
+needs nothing. doctor starts VPP for a moment to read its version and plugins, and leaves nothing behind.`,
 		Example: "  vppdrill doctor --format json",
 		Args:    cli.Args(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -84,8 +84,8 @@ func examine(ctx context.Context, out io.Writer, b Build, format cli.Format) err
 	fmt.Fprintln(out, "\nmachine")
 	for _, f := range machine {
 		fmt.Fprintf(out, "  %-3s  %-16s  %-44s  for %s\n", yesNo(f.OK), f.What, orWord(f.Found, "not found"), f.For)
-		if !f.OK && f.Mend != "" {
-			fmt.Fprintf(out, "       %-16s  mend: %s\n", "", f.Mend)
+		if !f.OK && f.Fix != "" {
+			fmt.Fprintf(out, "       %-16s  fix: %s\n", "", f.Fix)
 		}
 	}
 	if len(b.Worlds) == 0 {
@@ -96,7 +96,7 @@ func examine(ctx context.Context, out io.Writer, b Build, format cli.Format) err
 
 // examineMachine looks and changes nothing that stays.
 func examineMachine(ctx context.Context) []Finding {
-	root := Finding{What: "root", OK: os.Geteuid() == 0, For: "labs: namespaces and interfaces", Mend: "sudo vppdrill doctor"}
+	root := Finding{What: "root", OK: os.Geteuid() == 0, For: "labs: namespaces and interfaces", Fix: "sudo vppdrill doctor"}
 	if root.OK {
 		root.Found = "yes"
 	}
@@ -117,7 +117,7 @@ func examineMachine(ctx context.Context) []Finding {
 const examineTime = 10 * time.Second
 
 func examineVPP(ctx context.Context) Finding {
-	f := Finding{What: "VPP", For: "labs: real VPP nodes", Mend: "export " + vppproc.Environment + "=/path/to/vpp   (25.10 or newer, with its af_packet and vxlan plugins)"}
+	f := Finding{What: "VPP", For: "labs: real VPP nodes", Fix: "export " + vppproc.Environment + "=/path/to/vpp   (25.10 or newer, with its af_packet and vxlan plugins)"}
 	path, err := vppproc.Find("")
 	if err != nil {
 		return f
@@ -125,7 +125,7 @@ func examineVPP(ctx context.Context) Finding {
 	f.Found = path
 	if os.Geteuid() != 0 {
 		f.Found += ", not tried: needs root"
-		f.Mend = "sudo vppdrill doctor"
+		f.Fix = "sudo vppdrill doctor"
 		return f
 	}
 	ctx, cancel := context.WithTimeout(ctx, examineTime)
@@ -140,7 +140,7 @@ func examineVPP(ctx context.Context) Finding {
 }
 
 func examineNetns(ctx context.Context) Finding {
-	f := Finding{What: "netns", For: "labs: network namespaces", Mend: "sudo vppdrill doctor"}
+	f := Finding{What: "netns", For: "labs: network namespaces", Fix: "sudo vppdrill doctor"}
 	if err := (netns.Backend{}).Check(ctx); err != nil {
 		f.Found = err.Error()
 		return f
@@ -150,7 +150,7 @@ func examineNetns(ctx context.Context) Finding {
 }
 
 func examineNetem() Finding {
-	f := Finding{What: "netem", For: "labs: late and lossy wires between nodes", Mend: "modprobe sch_netem"}
+	f := Finding{What: "netem", For: "labs: late and lossy wires between nodes", Fix: "modprobe sch_netem"}
 	if err := fabric.TryNetem("vd-"); err == nil {
 		f.OK, f.Found = true, "can be made"
 	}
@@ -158,7 +158,7 @@ func examineNetem() Finding {
 }
 
 func examineHugepages() Finding {
-	f := Finding{What: "hugepages", For: "fast VPPs; labs need none", Mend: "sysctl vm.nr_hugepages=512"}
+	f := Finding{What: "hugepages", For: "fast VPPs; labs need none", Fix: "sysctl vm.nr_hugepages=512"}
 	text, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
 		return f
@@ -179,7 +179,7 @@ func examineDocker(ctx context.Context) Finding {
 	var none lab.NoDocker
 	switch {
 	case errors.As(err, &none):
-		f.Found, f.Mend = none.Why, none.Mend
+		f.Found, f.Fix = none.Why, none.Mend
 	case err != nil:
 		f.Found = err.Error()
 	default:
@@ -188,8 +188,8 @@ func examineDocker(ctx context.Context) Finding {
 	return f
 }
 
-func program(what, purpose, mend string, names ...string) Finding {
-	f := Finding{What: what, For: purpose, Mend: mend}
+func program(what, purpose, fix string, names ...string) Finding {
+	f := Finding{What: what, For: purpose, Fix: fix}
 	for _, n := range names {
 		if path, err := exec.LookPath(n); err == nil {
 			f.Found, f.OK = path, true
@@ -199,8 +199,8 @@ func program(what, purpose, mend string, names ...string) Finding {
 	return f
 }
 
-func device(path, purpose, mend string) Finding {
-	f := Finding{What: path, For: purpose, Mend: mend}
+func device(path, purpose, fix string) Finding {
+	f := Finding{What: path, For: purpose, Fix: fix}
 	if _, err := os.Stat(path); err == nil {
 		f.OK, f.Found = true, "there"
 	}

@@ -27,15 +27,17 @@ type imageFlags struct {
 func imageCommand(c *common) *cobra.Command {
 	f := imageFlags{}
 	cmd := &cobra.Command{
-		Use: "image --from-host | --vpp-image REF", Short: "Make the image that world container's nodes are made of",
-		Long: `Make the image that world container's nodes are made of, and try its VPP: it must be 25.10 or newer, have the af_packet and
-vxlan plugins, and know the messages of labs.
+		Use: "image --from-host | --vpp-image REF", Short: "Make the image of world container's nodes",
+		Long: `Make the image of world container's nodes, and try its VPP. It must be 25.10 or newer, have the af_packet and vxlan plugins,
+and know the messages of labs.
 
---from-host packs the VPP of this machine with its plugins, every shared library and this program. No registry and no base
-image take part. --vpp-image takes an image that has VPP at /usr/bin/vpp, in PATH, or where its VPPDRILL_VPP says; it is pulled
-where it is not here. ligato/vpp-base:25.10-release fits, and so do images that install FD.io's Debian packages of 25.10
-or newer; images of older VPPs and of patched builds with other messages are refused by name. This program is mounted into
-every node: one built with CGO_ENABLED=0 runs in any image, another one needs an image with a C library.`,
+--from-host packs the VPP of this machine with its plugins, every shared library, and this program. It needs no registry and
+no base image.
+
+--vpp-image takes an image with VPP at /usr/bin/vpp, in PATH, or where its VPPDRILL_VPP points, and pulls it if missing.
+ligato/vpp-base:25.10-release fits, and so do images with FD.io's Debian packages of 25.10 or newer. Images with older VPPs,
+or patched ones with other messages, are refused by name. This program is mounted into every node: a build with
+CGO_ENABLED=0 runs in any image, another one needs a C library there.`,
 		Example: `  vppdrill lab image --from-host
   vppdrill lab image --vpp-image ligato/vpp-base:25.10-release
   vppdrill run FILE --world container`,
@@ -46,7 +48,7 @@ every node: one built with CGO_ENABLED=0 runs in any image, another one needs an
 	flags.BoolVar(&f.fromHost, "from-host", false, "pack the VPP of this machine")
 	flags.StringVar(&f.vpp, "vpp", "", "with --from-host: VPP's binary; looked for when absent")
 	flags.StringVar(&f.from, "vpp-image", "", "an image that has VPP")
-	flags.StringVar(&f.name, "tag", container.DefaultImage, "the name that the image gets; labs look for the default, and for what "+container.Environment+" names")
+	flags.StringVar(&f.name, "tag", container.DefaultImage, "name of the image; labs look for the default, and for "+container.Environment)
 	return cmd
 }
 

@@ -20,25 +20,23 @@ type common struct {
 	format   cli.Format
 }
 
-// labCommand is `vppdrill lab`.
-func labCommand() *cobra.Command {
+// labCommand is `vppdrill lab`; beside are commands about VPPs that need no lab.
+func labCommand(beside []*cobra.Command) *cobra.Command {
 	c := &common{}
 	root := &cobra.Command{
 		Use:   "lab",
-		Short: "Real VPP nodes on this machine: up, down, status, exec, capture, graph, probe",
-		Long: `Labs are real: each node is a network namespace, or a container, with a VPP, a node agent and pods in namespaces of their own,
-and a fabric joins the nodes. Several labs stand side by side; --lab says which one is meant where there is more than one, and
-what its nodes are made of is found in its folder. What a killed lab has left behind is removed by the next command.`,
+		Short: "VPPs on this machine: labs of real ones, a modelled one on a socket, parity of the two",
+		Long: `A lab is real. Each node is a network namespace or a container with a VPP, a node agent, and pods in namespaces of
+their own; a fabric joins the nodes. --world kind makes a Kubernetes cluster instead. Several labs stand side by side, and
+--lab chooses one. The next command removes what a killed lab left behind.
+
+model serves a modelled VPP on a socket; parity compares the model with recorded and real VPPs.`,
 		Example: `  vppdrill lab up --nodes 3 --pods 2
   vppdrill lab up my-lab.yaml --world container
   vppdrill lab exec node-1 -- vppctl show interface
   vppdrill lab down`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return cli.Usagef("lab: unknown command %q; see vppdrill lab --help", args[0])
-			}
-			return cmd.Help()
-		},
+		Args: cli.NoCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	flags := root.PersistentFlags()
 	flags.StringVar(&c.root, "labs", lab.DefaultRoot(), "folder of this machine's labs")
@@ -51,6 +49,7 @@ what its nodes are made of is found in its folder. What a killed lab has left be
 		hook(sub, c)
 	}
 	root.AddCommand(vppCommand()) // its machine has no labs
+	root.AddCommand(beside...)
 	return root
 }
 

@@ -90,8 +90,8 @@ func execCommand(c *common) *cobra.Command {
 	var timeout time.Duration
 	cmd := &cobra.Command{
 		Use: "exec NODE[/POD] -- COMMAND…", Short: "Run a command in a node's or a pod's namespace",
-		Long: `Run a command in a node's or a pod's network namespace. vppctl is the node's own: it speaks to the VPP of that node.
-A command that a person can interrupt has no limit, any other 5 minutes, one command of vppctl 30 seconds; --timeout says otherwise.`,
+		Long: `Run a command in a node's or a pod's network namespace. vppctl speaks to the VPP of that node. By default a command that a
+person can interrupt has no limit, any other has 5 minutes, and vppctl has 30 seconds; --timeout changes that.`,
 		Example: `  vppdrill lab exec node-1 -- vppctl show ip fib table 1
   vppdrill lab exec node-1/node-1-pod-0 -- ping 10.1.2.2`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -226,7 +226,8 @@ func probeCommand(c *common) *cobra.Command {
 	want := lab.Wanted{Deep: 10, Within: lab.ProbeLimit}
 	cmd := &cobra.Command{
 		Use: "probe", Short: "Send real packets between the pods of a lab: pings, TCP, UDP, the MTU's edge", Args: cli.Args(0, 0, "no arguments"),
-		Long:    "Ping all pairs of pods of a small lab and a sample of a large one, and try TCP, UDP and the longest packet on some of them. Exit code 1 when anything is lost, when the time did not suffice, and when there was nobody to ask.",
+		Long: "Ping all pairs of pods of a small lab, or a sample of a large one. Some pairs also get TCP, UDP and the longest packet.\n" +
+			"Exit code 1: something was lost, the time did not suffice, or there were no pods.",
 		Example: "  vppdrill lab probe --deep 20",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			client, _, err := c.standing()
@@ -261,18 +262,18 @@ func probeCommand(c *common) *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().IntVar(&want.Pairs, "pairs", lab.DefaultPairs, "at most this many pairs are pinged")
+	cmd.Flags().IntVar(&want.Pairs, "pairs", lab.DefaultPairs, "most pairs to ping")
 	cmd.Flags().DurationVar(&want.Within, "timeout", want.Within, "how long the probe may take")
-	cmd.Flags().IntVar(&want.Deep, "deep", want.Deep, "so many pairs get TCP, UDP and the MTU's edge too")
+	cmd.Flags().IntVar(&want.Deep, "deep", want.Deep, "pairs that get TCP, UDP and the longest packet, too")
 	return cmd
 }
 
 func doCommand(c *common) *cobra.Command {
 	streams := false
 	cmd := &cobra.Command{
-		Use: "do ACTION", Short: "Do one action of scenario files to a lab; heal ends every fault",
-		Long: `Do one action of scenario files to a lab. With --streams, datagrams run between pods, one a millisecond, until the lab is at
-rest again, and what they lost is told: nothing across an agent's restart, VPP's own outage across one of VPP.`,
+		Use: "do ACTION", Short: "Do one action of scenario files in a lab; heal ends every fault",
+		Long: `Do one action of scenario files in a lab. With --streams datagrams run between pods, one a millisecond, until the lab is
+quiet again, and the losses are printed. Expected are none across an agent's restart, and VPP's own outage across one of VPP.`,
 		Example: `  vppdrill lab do restart-vpp node=node-1 --streams
   vppdrill lab do partition between=node-1,store
   vppdrill lab do heal`,
@@ -315,7 +316,7 @@ rest again, and what they lost is told: nothing across an agent's restart, VPP's
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&streams, "streams", false, "stream datagrams between pods meanwhile and tell what was lost")
+	cmd.Flags().BoolVar(&streams, "streams", false, "stream datagrams between pods meanwhile and report losses")
 	return cmd
 }
 
@@ -328,7 +329,7 @@ func failed(err error) error {
 
 func evidenceCommand(c *common) *cobra.Command {
 	return &cobra.Command{
-		Use: "evidence [DIR]", Short: "Save logs, plans, dumps and what VPP shows of every node", Args: cli.Args(0, 1, "at most one folder"),
+		Use: "evidence [DIR]", Short: "Save logs, plans, dumps and VPP's state of every node", Args: cli.Args(0, 1, "at most one folder"),
 		Example: "  vppdrill lab evidence out",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			client, _, err := c.standing()

@@ -42,10 +42,10 @@ type upFlags struct {
 func upCommand(c *common) *cobra.Command {
 	f := upFlags{}
 	cmd := &cobra.Command{
-		Use: "up [FILE]", Short: "Make a lab stand, or change one to what its file says now",
-		Long: `Make a lab of FILE's topology and config stand and wait until every law of rest holds: agents idle, pods addressed. FILE is a
-scenario file; its timeline and churn are left to vppdrill run and its faults left out, which is said, with what of them a lab could not do. Run again after editing FILE, only the difference is done. Without FILE,
---nodes and --pods say what to make.`,
+		Use: "up [FILE]", Short: "Make a lab, or change one to match its file",
+		Long: `Make a lab of FILE's topology and config, and wait until agents are idle and pods have addresses. FILE is a scenario; its
+timeline, churn and faults are left out, and up says so, with the actions that a lab could not do. After an edit of FILE
+up makes only the difference. Without FILE, --nodes and --pods describe the lab.`,
 		Example: `  vppdrill lab up --nodes 3 --pods 2
   vppdrill lab up my-lab.yaml --dry-run
   vppdrill lab up --world container --vpp-image ligato/vpp-base:25.10-release`,
@@ -58,18 +58,18 @@ scenario file; its timeline and churn are left to vppdrill run and its faults le
 		},
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&f.nodes, "nodes", 2, "nodes, where there is no file")
-	flags.IntVar(&f.pods, "pods", 1, "pods of each node, where there is no file")
+	flags.IntVar(&f.nodes, "nodes", 2, "nodes, without a file")
+	flags.IntVar(&f.pods, "pods", 1, "pods of each node, without a file")
 	flags.StringVar(&f.world, "world", backends()[0].Name(), "what nodes are made of: "+worlds()+", kind")
 	flags.StringVar(&f.vpp, "vpp", "", "VPP's binary; looked for when absent")
-	flags.StringVar(&f.image, "vpp-image", "", "for world container: the image of nodes, pulled where it is not here; "+
-		container.Environment+" or what lab image has made when absent")
+	flags.StringVar(&f.image, "vpp-image", "", "for world container: the image of nodes, pulled if missing; "+
+		container.Environment+", or the image of lab image, when absent")
 	flags.StringVar(&f.nodeImage, "node-image", "", "for world kind: the image of nodes; "+kindcluster.NodeImageEnvironment+" or kind's own when absent")
-	flags.StringVar(&f.family, "ip-family", "", "for world kind: "+strings.Join(kindcluster.FamilyWords, ", ")+", which is both; "+kindcluster.FamilyWords[0]+" when absent")
+	flags.StringVar(&f.family, "ip-family", "", "for world kind: "+strings.Join(kindcluster.FamilyWords, ", ")+" (both families); "+kindcluster.FamilyWords[0]+" when absent")
 	flags.BoolVar(&f.fromHost, "vpp-from-host", false, "for world kind: make the image of this machine's VPP and this program first")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print what would change, and change nothing")
-	flags.BoolVar(&f.keep, "keep", false, "leave a lab that does not come up as it is, to look at")
-	flags.DurationVar(&f.wait, "wait", 2*time.Minute, "how long to wait until everything is at rest")
+	flags.BoolVar(&f.keep, "keep", false, "keep a lab that does not come up, to look at")
+	flags.DurationVar(&f.wait, "wait", 2*time.Minute, "how long to wait until the lab is quiet")
 	return cmd
 }
 

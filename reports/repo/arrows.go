@@ -16,7 +16,7 @@ type arrow struct {
 
 // arrows is ordered: the first pattern that matches a package is its arrow.
 var arrows = []arrow{
-	{".", []string{"scenarios/cmd", "lab/cmd", "vppwire/cmd", "ipam/cmd", "sim", "sim/...", "lab", "lab/...", "vppwire/cni", "vppwire/host/kube", "vppwire/host/kube/indexedjob", "reports", "reports/experiment", "scenarios/..."},
+	{".", []string{"scenarios/cmd", "lab/cmd", "vppwire/cmd", "ipam/cmd", "sim", "sim/...", "lab", "lab/...", "vppwire/agent", "vppwire/cni", "vppwire/host/kube", "vppwire/host/kube/indexedjob", "reports", "reports/experiment", "scenarios/..."},
 		"main only assembles commands, so that each of them can be tested without a process"},
 	{"ipam/space", nil,
 		"prefix arithmetic must be usable, and provable, without knowing what an address is for"},

@@ -10,7 +10,7 @@ import (
 )
 
 // documents are the pages that people read first; package comments are read as pages too.
-var documents = []string{"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/kubernetes.md"}
+var documents = []string{"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/kubernetes.md", "docs/agent.md", "docs/labs.md"}
 
 // foreign are names in documents that other projects have and that look like ours.
 var foreign = map[string]string{
@@ -191,7 +191,7 @@ func (n known) page(f File) (found []Finding) {
 			}
 		}
 		for _, m := range pageLink.FindAllStringSubmatch(text, -1) {
-			if !n.paths[strings.TrimSuffix(m[1], "/")] {
+			if !n.paths[path.Join(path.Dir(f.Path), m[1])] { // a link begins at its page
 				tell(m[1], "which is not there")
 			}
 		}

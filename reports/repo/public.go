@@ -31,7 +31,7 @@ var public = []struct{ name, why string }{
 	{"ipam/cilium.NewMultiPool", "makes the named pools that IPAM's Configuration takes"},
 	{"ipam/datastore.NewJSONFile", "keeps a DataStore's checkpoint where ipamd does"},
 	{"ipam.Replay", "who embeds an allocator restores a long journal by it"},
-	{"scenarios/suite", "Ginkgo specs and gomega matchers for users' own scenarios: README.md shows how"},
+	{"scenarios/suite", "Ginkgo specs and gomega matchers for users' own scenarios: docs/ginkgo.md shows how"},
 }
 
 // PublicNames are the names of public, in its order.

@@ -24,7 +24,7 @@ import (
 // fakeReports writes the least that tells tests what was written.
 func fakeReports() Reports {
 	return Reports{
-		Text:       func(w io.Writer, _ []string) TextReport { return fakeText{w} },
+		Text:       func(w io.Writer, _ []string, _ bool) TextReport { return fakeText{w} },
 		JSON:       func(w io.Writer, s Session) error { return cli.WriteJSON(w, s.Results) },
 		EventsFile: "events.jsonl",
 		Events:     func(w io.Writer) EventLog { return &fakeLog{w} },

@@ -14,7 +14,7 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/inputfile"
 )
 
-// Branch is what a run does otherwise from an event on.
+// Branch is how a run changes at an event.
 type Branch struct {
 	At                int64
 	Label, Choose, Do string
@@ -50,30 +50,35 @@ func branchCommand(c Config) *cobra.Command {
 	var most int
 	cmd := &cobra.Command{
 		Use:   "branch CAPSULE --at EVENT [--choose [LABEL=]VALUE | --do ACTION | --last] | --set FIELD=VALUE",
-		Short: "Replay a capsule to an event, change one thing, and show both futures side by side",
-		Long: `Run a capsule as it was and once more with one thing changed at an event, and print what differs between the two, side by side, until
-they agree again. What may change is one choice that the run makes by chance (which node, how late, whether a fault strikes), one action
-more (any that a timeline knows, also an injected fault), the order of what happens at one instant (the event comes last of it), or, from the
-run's start on, one setting of the scenario. Without any of these the choices from the event on are listed.`,
-		Example: `  vppdrill branch out/one-owner.capsule --at 120
-  vppdrill branch out/one-owner.capsule --at 120 --choose 'timeline kill-vpp 1 node=0'
-  vppdrill branch out/one-owner.capsule --at 120 --do 'restart-agent node=node-2'
-  vppdrill branch out/one-owner.capsule --at 120 --last
-  vppdrill branch out/one-owner.capsule --set config.ipam.podSubnetOneNodePrefixLen=25
-  vppdrill branch out/one-owner.capsule --at 120 --do 'inject fault="(Nth 1 (Kind persist (Refuse)))" node=node-1'`,
+		Short: "Change one thing in a capsule's run and show both futures",
+		Long: `Run a capsule twice, unchanged and with one change at an event. Print what differs, side by side, until both agree again.
+The change is one of
+
+  --choose   a choice that the run makes by chance: which node, how late, whether a fault strikes
+  --do       one more action of a timeline, also an injected fault
+  --last     the order of events at one instant: the event comes last
+  --set      a setting of the scenario, from the start of the run
+
+Without a change branch lists the choices from the event on.`,
+		Example: `  vppdrill debug branch out/one-owner.capsule --at 120
+  vppdrill debug branch out/one-owner.capsule --at 120 --choose 'timeline kill-vpp 1 node=0'
+  vppdrill debug branch out/one-owner.capsule --at 120 --do 'restart-agent node=node-2'
+  vppdrill debug branch out/one-owner.capsule --at 120 --last
+  vppdrill debug branch out/one-owner.capsule --set config.ipam.podSubnetOneNodePrefixLen=25
+  vppdrill debug branch out/one-owner.capsule --at 120 --do 'inject fault="(Nth 1 (Kind persist (Refuse)))" node=node-1'`,
 		Args: cli.Args(1, 1, "one capsule"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case c.Explorer.Branch == nil:
 				return cli.CannotRun(errors.New("this build cannot branch capsules"))
 			case b.At < 1 && b.Set == "":
-				return cli.Usagef("branch: --at wants an event's number, from 1 on")
+				return cli.Usagef("debug branch: --at wants an event's number, from 1 on")
 			case b.At != 0 && b.Set != "":
-				return cli.Usagef("branch: --set counts from the start and takes no --at")
+				return cli.Usagef("debug branch: --set counts from the start and takes no --at")
 			case countTrue(b.Choose != "", b.Do != "", b.Last, b.Set != "") > 1:
-				return cli.Usagef("branch: --choose, --do, --last and --set exclude one another")
+				return cli.Usagef("debug branch: --choose, --do, --last and --set exclude one another")
 			case most < 1:
-				return cli.Usagef("branch: --most %d: at least 1 line", most)
+				return cli.Usagef("debug branch: --most %d: at least 1 line", most)
 			}
 			capsule, err := inputfile.Read(args[0])
 			if err != nil {
@@ -93,12 +98,12 @@ run's start on, one setting of the scenario. Without any of these the choices fr
 		},
 	}
 	cmd.ValidArgsFunction = completeCapsule
-	cmd.Flags().Int64Var(&b.At, "at", 0, "the event from which on it is otherwise")
-	cmd.Flags().StringVar(&b.Choose, "choose", "", "a choice's label and what it becomes: yes, no, other, or a number")
-	cmd.Flags().StringVar(&b.Do, "do", "", "an action that the timeline does then as well")
-	cmd.Flags().BoolVar(&b.Last, "last", false, "the event comes behind all others that wait for its instant")
+	cmd.Flags().Int64Var(&b.At, "at", 0, "event at which the changed run diverges")
+	cmd.Flags().StringVar(&b.Choose, "choose", "", "a choice's label and its new value: yes, no, other, or a number")
+	cmd.Flags().StringVar(&b.Do, "do", "", "an action to do as well")
+	cmd.Flags().BoolVar(&b.Last, "last", false, "let the event come last of its instant")
 	cmd.Flags().StringVar(&b.Set, "set", "", "FIELD=VALUE, a setting of the scenario, such as config.ipam.podSubnetOneNodePrefixLen=25")
-	cmd.Flags().IntVar(&most, "most", 60, "how many differing lines are printed")
+	cmd.Flags().IntVar(&most, "most", 60, "most differing lines to print")
 	return cmd
 }
 
@@ -125,7 +130,7 @@ func tellBranch(w io.Writer, b Branch, f Branched, most int) {
 	fmt.Fprintln(w, f.Changed)
 	rows, again := sideBySide(f.Before.Lines, f.After.Lines)
 	const width = 78
-	fmt.Fprintf(w, "%-*s | %s\n", width, "as it was", "otherwise")
+	fmt.Fprintf(w, "%-*s | %s\n", width, "unchanged", "changed")
 	for i, r := range rows {
 		if i == most {
 			fmt.Fprintf(w, "and %d more lines; --most prints them\n", len(rows)-most)

@@ -16,12 +16,12 @@ func collideCommand() *cobra.Command {
 	var format cli.Format
 	cmd := &cobra.Command{
 		Use:   "collide [CHOICE...]",
-		Short: "Say how often what a cluster chooses by hash, by chance or in a race collides: formula, simulation, and how far is safe",
-		Long: `Say how likely two of the same are: MACs, network identifiers, names and addresses that are chosen without asking anybody, node IDs in
-a race, and addresses that are given out again while somebody still knows them by their former pod. Each row has the formula, the
-share of simulated trials with its interval of 95 % (Wilson), and up to what it stays below --p. Reuse is simulated with the
-allocators themselves, on a node with a /24.`,
-		Example: "  vppdrill collide\n  vppdrill collide mac-32 vni --n 20000 --p 1e-4\n  vppdrill collide reuse-conntrack --held 200 --churn 2",
+		Short: "Compute how likely MACs, names, addresses and node IDs collide",
+		Long: `Compute the probability that two of something collide: MACs, network identifiers, names and addresses chosen by hash or by
+chance, node IDs claimed in a race, and addresses reused while peers still remember their old pod. Each row has the
+formula, the simulated share with its 95 % interval (Wilson), and the largest size that stays below --p. Reuse is
+simulated with the allocators themselves, on a node with a /24.`,
+		Example: "  vppdrill experiment collide\n  vppdrill experiment collide mac-32 vni --n 20000 --p 1e-4\n  vppdrill experiment collide reuse-conntrack --held 200 --churn 2",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, name := range args {
 				if err := cli.OneOf("CHOICE", name, collide.Names()...); err != nil {
@@ -61,13 +61,13 @@ allocators themselves, on a node with a /24.`,
 	}
 	f := cmd.Flags()
 	f.IntVar(&o.N, "n", 1000, "how many choose")
-	f.Float64Var(&o.P, "p", 0.001, "how likely a collision may be")
-	f.IntVar(&o.Trials, "trials", 10000, "simulated trials, and releases that are followed")
-	f.Uint64Var(&o.Seed, "seed", 1, "decides what chance does")
-	f.DurationVar(&o.Window, "window", time.Minute, "in what time so many nodes join")
-	f.DurationVar(&o.Latency, "latency", 50*time.Millisecond, "how long what a node writes stays unseen by others")
+	f.Float64Var(&o.P, "p", 0.001, "largest probability that is safe")
+	f.IntVar(&o.Trials, "trials", 10000, "simulated trials, and followed releases")
+	f.Uint64Var(&o.Seed, "seed", 1, "seed of the simulation")
+	f.DurationVar(&o.Window, "window", time.Minute, "time in which --n nodes join")
+	f.DurationVar(&o.Latency, "latency", 50*time.Millisecond, "time until other nodes see a write")
 	f.IntVar(&o.Held, "held", 100, "pods on a node")
-	f.Float64Var(&o.Churn, "churn", 0.5, "pods that come to the node each second, and go")
+	f.Float64Var(&o.Churn, "churn", 0.5, "pods that come to the node, and go, each second")
 	cli.AddFormat(cmd, &format)
 	return cmd
 }

@@ -30,6 +30,8 @@ type Config struct {
 	Exercises func() []scenarios.Exercise
 	// FaultWords are the words of the language of injected faults; nil: none are told.
 	FaultWords func() []scenarios.Entry
+	// AgentSettings are the keys of an agent's configuration file; nil: none are known.
+	AgentSettings func() []scenarios.Entry
 	// Reports writes and reads what is left of a run.
 	Reports Reports
 	// Elsewhere does an experiment's task on a Kubernetes cluster and hands on each line that its pods print; nil where this build cannot.
@@ -172,22 +174,14 @@ type Session struct {
 	Results     []scenarios.Result
 	// Incomplete says what is missing and why, "" for nothing: an interrupt ended the command early.
 	Incomplete string
-	// Explored is set by explore, Duel by duel.
+	// Explored is set by explore.
 	Explored *Explored
-	Duel     *Table
-}
-
-// Table is figures side by side, a row for each of what is compared.
-type Table struct {
-	Title   string
-	Columns []string
-	Rows    [][]string
 }
 
 // Reports are the formats of finished runs.
 type Reports struct {
-	// Text starts verdict lines for scenarios of these names.
-	Text func(w io.Writer, names []string) TextReport
+	// Text starts verdict lines for scenarios of these names; a verbose one names laws without occasions, too.
+	Text func(w io.Writer, names []string, verbose bool) TextReport
 	// JSON writes result.json's content.
 	JSON func(w io.Writer, s Session) error
 	// Folder starts a report's folder; what is there stays until the new one is kept.

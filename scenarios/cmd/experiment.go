@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -40,27 +39,31 @@ func experimentCommand(c Config) *cobra.Command {
 	f := experimentFlags{engine: engineLocal, on: Elsewhere{Namespace: "default", Shards: 4}}
 	cmd := &cobra.Command{
 		Use:   "experiment FILE",
-		Short: "Vary fields of a scenario over many seeds and say how its figures follow, with intervals and plots",
-		Long: `Run a scenario with varied settings and many seeds. FILE is an experiment (a file with scenario, vary, seeds or until, measure,
-find, against), or a scenario file or the name of a scenario of the catalogue, with flags for the rest.
+		Short: "Vary a scenario over many seeds and compare its figures, with intervals and plots",
+		Long: `Run a scenario with varied settings and many seeds. FILE is an experiment (scenario, vary, seeds or until, measure, find,
+against), a scenario file, or the name of a scenario of the catalogue. Flags add to what the file says.
 
-Levels are a list, "20s,1m,5m", or a range: "24..28", "10..50 step 10", "1..1000 log 4". Figures are every number of a run's summary
-(--metrics lists them) and quantiles of its series, such as held.p99. --find looks by bisection for the largest (or, with a leading
-"smallest ", the smallest) level of a field --within which the condition --where holds.
+LEVELS are a list, "20s,1m,5m", or a range: "24..28", "10..50 step 10", "1..1000 log 4". Figures are the numbers of a run's
+summary and quantiles of its series, such as held.p99; --metrics lists them.
 
---change is a planned change, told as before and after: settings, or an action of a timeline in braces; all of them together.
+  --vary      runs every combination of levels
+  --find      bisects for the largest level --within which the condition --where holds; a leading "smallest " reverses it
+  --change    compares before and after a planned change: settings, or an action of a timeline in braces
+  --against   compares settings; "systems" stands for all five address management systems
 
-The folder of --out receives runs.jsonl (the store: what it has is not run again, also after kill -9), runs.csv, points.csv,
-experiment.json, experiment.html, and the scenario of each point, with which its runs are replayed. Means have intervals of 95 %: by
-bootstrap, of shares Wilson's; differences between settings of --against are tested by turning the signs of pairs of the same seed
-round. A figure of too few seeds says so.
+The folder of --out receives runs.jsonl, runs.csv, points.csv, experiment.json, experiment.html, and each point's scenario.
+A run that runs.jsonl has is not made again, also after kill -9.
 
-With --engine kubernetes the runs are done by the pods of an Indexed Job of the cluster that --kubeconfig leads to, in a namespace where it
-may make Jobs and ConfigMaps and read pods' logs, of an image that has this version of the program as /usr/bin/vppdrill. Pods may die on
-the way; results are the same bytes as local ones.`,
+Means have 95 % intervals: by bootstrap, for shares Wilson's. Differences between settings are tested by a sign-flip test
+over pairs of the same seed. A figure of too few seeds is marked.
+
+--engine kubernetes runs the seeds in the pods of an Indexed Job. It needs a namespace in which it may make Jobs and
+ConfigMaps and read logs, and an image with this version of the program as /usr/bin/vppdrill. Pods may die on the way;
+results are byte for byte those of a local run.`,
 		Example: `  vppdrill experiment pods-come-and-go --vary config.ipam.podSubnetOneNodePrefixLen=24..28 --seeds 20
   vppdrill experiment churn-at-the-brim --find topology.podsPerNode --within 1..12 --where 'podsWaited == 0'
-  vppdrill experiment duel --against 'contiv: config.ipam.system=contiv' --against 'cilium: config.ipam.system=cilium' --out out
+  vppdrill experiment duel --against systems --seeds 1 --out out
+  vppdrill experiment duel --against 'contiv: config.ipam.system=contiv' --against 'cilium: config.ipam.system=cilium'
   vppdrill experiment cluster.yaml --change config.ipam.podSubnetOneNodePrefixLen=26 --change '{at: 1h, do: drain-node, node: node-2}'
   vppdrill experiment duel.yaml --engine kubernetes --kubeconfig ~/.kube/config --image REF --shards 8`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -85,20 +88,21 @@ the way; results are the same bytes as local ones.`,
 	}
 	cmd.ValidArgsFunction = c.completeScenarios
 	flags := cmd.Flags()
-	flags.StringArrayVar(&f.vary, "vary", nil, "FIELD=LEVELS, a field of the scenario and what it is set to; may be repeated")
-	flags.StringArrayVar(&f.against, "against", nil, "NAME: FIELD=VALUE FIELD=VALUE, or NAME: results=DIR, one of the settings that are compared; repeated")
-	flags.StringArrayVar(&f.change, "change", nil, "a planned change: FIELD=VALUE FIELD=VALUE, or an action as a timeline has it, in braces; repeated")
-	flags.StringSliceVar(&f.measure, "measure", nil, "figures to tell, separated by commas")
+	flags.StringArrayVar(&f.vary, "vary", nil, "FIELD=LEVELS, a field of the scenario and its values; repeated")
+	flags.StringArrayVar(&f.against, "against", nil, "NAME: FIELD=VALUE FIELD=VALUE, NAME: results=DIR, or systems: settings to compare; repeated")
+	flags.StringArrayVar(&f.change, "change", nil, "a planned change: FIELD=VALUE FIELD=VALUE, or an action of a timeline in braces; repeated")
+	flags.StringSliceVar(&f.measure, "measure", nil, "figures to print, separated by commas")
 	flags.StringVar(&f.design, "design", "", "grid, or latin N for a Latin hypercube of N points")
-	flags.IntVar(&f.seeds, "seeds", 0, "seeds of each point, from 1 on; 10 where nothing says so")
-	flags.StringVar(&f.find, "find", "", "the field whose largest level is looked for; \"smallest FIELD\" for the smallest")
-	flags.StringVar(&f.within, "within", "", "the levels to look in")
-	flags.StringVar(&f.where, "where", "", "what must hold in a run, such as 'podsNeverPlaced == 0 and startP99Seconds < 5'")
+	flags.IntVar(&f.seeds, "seeds", 0, "seeds of each point, from 1 on; default 10")
+	flags.StringVar(&f.find, "find", "", "the field whose largest level is wanted; \"smallest FIELD\" for the smallest")
+	flags.StringVar(&f.within, "within", "", "the levels to search")
+	flags.StringVar(&f.where, "where", "", "condition of a run, such as 'podsNeverPlaced == 0 and startP99Seconds < 5'")
 	flags.StringVar(&f.out, "out", "", "folder of results; out/experiment-NAME when empty")
-	flags.IntVar(&f.jobs, "jobs", runtime.NumCPU(), "runs at a time")
+	addJobs(flags, &f.jobs, "runs at the same time")
 	cli.AddFormat(cmd, &f.format)
-	flags.BoolVar(&f.metrics, "metrics", false, "list the figures instead")
+	flags.BoolVar(&f.metrics, "metrics", false, "list the figures and run nothing")
 	addEngineFlags(flags, &f)
+	cmd.AddCommand(collideCommand())
 	return cmd
 }
 
@@ -176,6 +180,9 @@ func perform(cmd *cobra.Command, c Config, file *experiment.File, out *experimen
 	return file.Do(cmd.Context(), e, out)
 }
 
+// allSystems is the word of --against for every address management system.
+const allSystems = "systems"
+
 // read is the experiment, with what flags say, and its scenario.
 func (f experimentFlags) read(c Config, name string) (*experiment.File, *scenarios.Scenario, error) {
 	file, source := new(experiment.File), name
@@ -226,6 +233,13 @@ func (f experimentFlags) apply(file *experiment.File) error {
 		file.Vary = append(slices.DeleteFunc(file.Vary, func(a experiment.Axis) bool { return a.Field == name }), experiment.Axis{Field: name, Levels: levels})
 	}
 	for _, text := range f.against {
+		if text == allSystems {
+			file.Against = append(file.Against, experiment.Systems()...)
+			if len(file.Measure) == 0 {
+				file.Measure = experiment.SystemMeasure
+			}
+			continue
+		}
 		name, rest, ok := strings.Cut(text, ":")
 		arm := experiment.Arm{Name: strings.TrimSpace(name)}
 		for word := range strings.FieldsSeq(rest) {
@@ -237,7 +251,7 @@ func (f experimentFlags) apply(file *experiment.File) error {
 			}
 		}
 		if !ok || arm.Name == "" {
-			return cli.Usagef("--against %q is not NAME: FIELD=VALUE FIELD=VALUE", text)
+			return cli.Usagef("--against %q is neither NAME: FIELD=VALUE FIELD=VALUE nor %q%s", text, allSystems, cli.Hint(text, []string{allSystems}))
 		}
 		file.Against = append(file.Against, arm)
 	}
@@ -409,7 +423,7 @@ func tellDifferences(w io.Writer, out *experiment.Outcome) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, p := range out.Points {
 		for _, d := range p.Differences {
-			if d.Low <= 0 && d.High >= 0 {
+			if d.Pairs < 2 || d.Low <= 0 && d.High >= 0 {
 				continue
 			}
 			fmt.Fprintf(t, "  %s\t%s\t%+.4g\t[%.4g, %.4g]\tp=%.2g\t%d pairs\n", p.Label(), d.Metric, d.Mean, d.Low, d.High, d.P, d.Pairs)

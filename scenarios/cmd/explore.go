@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -56,26 +55,22 @@ func exploreCommand(c Config) *cobra.Command {
 	var f exploreFlags
 	cmd := &cobra.Command{
 		Use:   "explore FILE [--random | --exhaustive | --crash-points] | --random | --lives",
-		Short: "Look for failures: many seeds, random scenarios, every choice, or a fault at every point",
-		Long: `Look for failures in the simulator, in one of six ways:
+		Short: "Search for failures: many seeds, random scenarios, every choice, a fault at every point",
+		Long: `Search for failures in the simulator, in one of six ways:
 
-  explore FILE                  the scenario with many seeds
-  explore --random              random scenarios under random churn and faults, one for each seed; with --corpus, variations of
-                                those that came by something new, which the corpus keeps; with --around 7, variations of the
-                                one that seed 7 draws
-  explore FILE --random         variations of the scenario, one for each seed: other times, more that happens, some left out,
-                                other faults. Its waits for quiet become waits of some length, set-pod-cidr is left out,
-                                and what the file expects is not asked of them
-  explore FILE --exhaustive     every combination of the choices that one run makes by chance
-  explore FILE --crash-points   one run for each operation and each fault that can happen to it: lost, refused, a crash
-                                before or after, late or repeated; operations are calls, disk writes, store requests, watch
-                                events, effects
-  explore --lives               --crash-points of small clusters, one for each address management system and way of wiring,
-                                that do everything once: pods, garbage, address plan, nodes, restarts
+  explore FILE                  runs the scenario with many seeds
+  explore --random              draws a random scenario with churn and faults for each seed; --corpus varies and keeps those
+                                that reached something new, --around 7 varies the one of seed 7
+  explore FILE --random         varies the scenario: other times, more or fewer actions, other faults; expect is not checked
+  explore FILE --exhaustive     tries every combination of the choices that one run makes by chance
+  explore FILE --crash-points   lets each operation fail in each way: lost, refused, late, repeated, a crash before or after;
+                                operations are calls, disk writes, store requests, watch events and effects
+  explore --lives               does the same for small clusters that do everything once, one for each address management
+                                system and wiring
 
-The first failure of each kind (the law that broke) is told with the command that shows it again and, with --out, shrunk to a
-capsule. The last lines say what was covered. Every search ends: after --seeds or --most runs, after --for, or when nothing
-is left to try. Exhaustive searches suit small clusters: two nodes, a few pods, a short timeline.`,
+It prints the first failure of each law with the command that shows it again; --out also keeps it, shrunk to a capsule. The
+last lines say what was covered. A search ends after --seeds or --most runs, after --for, or when nothing is left to try.
+Exhaustive searches suit small clusters: two nodes, a few pods, a short timeline.`,
 		Example: `  vppdrill explore my-scenario.yaml --seeds 1000 --out out
   vppdrill explore my-scenario.yaml --for 60s --jobs 2
   vppdrill explore --random --profile systems --for 10m --out out
@@ -103,21 +98,21 @@ is left to try. Exhaustive searches suit small clusters: two nodes, a few pods, 
 	}
 	cmd.ValidArgsFunction = c.completeScenarios
 	flags := cmd.Flags()
-	flags.BoolVar(&f.random, "random", false, "draw a random scenario for each seed, or a variation of the file's")
+	flags.BoolVar(&f.random, "random", false, "draw a random scenario for each seed, or vary the file's")
 	flags.BoolVar(&f.exhaustive, "exhaustive", false, "try every combination of the choices of a run")
-	flags.BoolVar(&f.points, "crash-points", false, "let a fault happen at every point of a run")
-	flags.BoolVar(&f.lives, "lives", false, "let a fault happen at every point of a small cluster's life, for each system and wiring")
+	flags.BoolVar(&f.points, "crash-points", false, "try every fault at every point of a run")
+	flags.BoolVar(&f.lives, "lives", false, "try every fault at every point of a small cluster's life, for each system and wiring")
 	flags.Uint64Var(&f.from, "from", 1, "the first seed, or the first of all crash points")
-	flags.IntVar(&f.seeds, "seeds", 100, "how many seeds")
-	flags.IntVar(&f.most, "most", combinationsMost, "how many runs at most, of an exhaustive search, of crash points, or of each life's")
-	flags.DurationVar(&f.length, "for", 0, "go on until this long has passed, or nothing is left to try")
-	flags.StringVar(&f.profile, "profile", "small", "what random scenarios are like: "+strings.Join(c.Explorer.Profiles, ", "))
-	flags.StringVar(&f.corpus, "corpus", "", "folder of random scenarios that came by something new, to start from and to add to")
-	flags.Uint64Var(&f.around, "around", 0, "vary the scenario that this seed draws, once for each seed")
+	flags.IntVar(&f.seeds, "seeds", 100, "number of seeds")
+	flags.IntVar(&f.most, "most", combinationsMost, "most runs of an exhaustive search, of crash points, or of each life")
+	flags.DurationVar(&f.length, "for", 0, "end after this time, or when nothing is left to try")
+	flags.StringVar(&f.profile, "profile", "small", "size and kind of random scenarios: "+strings.Join(c.Explorer.Profiles, ", "))
+	flags.StringVar(&f.corpus, "corpus", "", "folder of random scenarios that reached something new; read and extended")
+	flags.Uint64Var(&f.around, "around", 0, "vary the scenario of this seed")
 	flags.Uint64Var(&f.seed, "seed", 1, "the seed of the run that is varied, or whose crash points are tried")
-	flags.StringSliceVar(&f.kinds, "kind", nil, "crash points of these kinds of operations only: "+strings.Join(c.Explorer.Kinds, ", "))
-	flags.StringVar(&f.node, "node", "", "crash points of this node only")
-	flags.IntVar(&f.jobs, "jobs", runtime.GOMAXPROCS(0), "runs at the same time; an exhaustive search does one at a time")
+	flags.StringSliceVar(&f.kinds, "kind", nil, "only crash points of these kinds: "+strings.Join(c.Explorer.Kinds, ", "))
+	flags.StringVar(&f.node, "node", "", "only crash points of this node")
+	addJobs(flags, &f.jobs, "runs at the same time; an exhaustive search does one at a time")
 	flags.StringVar(&f.out, "out", "", "folder for the capsules and the report of the failures")
 	cli.AddFormatTo(flags, &f.format)
 	complete(cmd, "profile", c.Explorer.Profiles...)

@@ -139,7 +139,7 @@ func (w *sweep) tellText(out io.Writer, c Config, s Session) error {
 		for _, r := range s.Results {
 			names = append(names, r.Scenario)
 		}
-		text := c.Reports.Text(out, names)
+		text := c.Reports.Text(out, names, false)
 		for _, r := range s.Results {
 			text.Add(r)
 		}
@@ -210,7 +210,7 @@ func (w *sweep) shrinkAll(cmd *cobra.Command, c Config, f *exploreFlags) (lines 
 		if err := os.WriteFile(filepath.Join(w.folder.Stage(), law+".capsule"), capsule, 0o644); err != nil {
 			return lines, err
 		}
-		lines = append(lines, fmt.Sprintf("capsule %s: vppdrill replay %s", law, quote(filepath.Join(f.out, law+".capsule"))))
+		lines = append(lines, fmt.Sprintf("capsule %s: vppdrill debug replay %s", law, quote(filepath.Join(f.out, law+".capsule"))))
 	}
 	return lines, nil
 }

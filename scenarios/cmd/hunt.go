@@ -20,9 +20,9 @@ func hunt(cmd *cobra.Command, f parityFlags) error {
 	for _, l := range f.loads {
 		if !slices.Contains(names, l) {
 			if near := strictyaml.Nearest(l, names); near != "" {
-				return cli.Usagef("parity: there is no load %q, did you mean %s?", l, near)
+				return cli.Usagef("lab parity: there is no load %q, did you mean %s?", l, near)
 			}
-			return cli.Usagef("parity: there is no load %q; there are %s", l, strings.Join(names, ", "))
+			return cli.Usagef("lab parity: there is no load %q; there are %s", l, strings.Join(names, ", "))
 		}
 	}
 	path, _, closeRoom, err := realVPPs(f)
@@ -50,11 +50,11 @@ func hunt(cmd *cobra.Command, f parityFlags) error {
 	case err != nil && cmd.Context().Err() != nil:
 		return err
 	case err != nil:
-		return cli.CannotRun(fmt.Errorf("parity: %s: %w", path, err))
+		return cli.CannotRun(fmt.Errorf("lab parity: %s: %w", path, err))
 	}
 	if i := slices.IndexFunc(trials, func(t parity.Trial) bool { return t.Verdict != parity.Fine }); i >= 0 {
 		t := trials[i]
-		return cli.Broken(fmt.Errorf("parity: %s of %d: %s: %s", t.Load, t.Count, t.Verdict, t.Why))
+		return cli.Broken(fmt.Errorf("lab parity: %s of %d: %s: %s", t.Load, t.Count, t.Verdict, t.Why))
 	}
 	return nil
 }

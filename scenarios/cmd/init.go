@@ -15,9 +15,9 @@ import (
 func initCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init [DIR]",
-		Short: "Write a commented scenario and a commented agent configuration to start from",
-		Long: `Write scenario.yaml and agent.yaml into a folder, the present one when none is given: a small scenario that passes, and the configuration of
-the node agent with the same address plan, both with comments on what else they may say. Files that are there stay as they are.`,
+		Short: "Write a commented scenario and agent configuration to start from",
+		Long: `Write scenario.yaml and agent.yaml into a folder, by default the current one. The scenario is small and passes; the
+configuration is for a node agent with the same address plan. Existing files are kept.`,
 		Example: `  vppdrill init rehearsal
   vppdrill run rehearsal/scenario.yaml`,
 		Args: cli.Args(0, 1, "at most one folder"),
@@ -63,23 +63,23 @@ labels: [mine]                              # words to select scenarios by
 topology: {nodes: 3, podsPerNode: 4}        # node-1 to node-3
 config:
   ipam:
-    # system: contiv                        # or cilium, nodeipam, datastore: vppdrill settings config.ipam
+    # system: contiv                        # or cilium, nodeipam, datastore: vppdrill describe settings config.ipam
     podSubnetCIDR: 10.1.0.0/16
     podSubnetOneNodePrefixLen: 24           # a /24 for each node
   wiring: {pod: macvlan, node: vxlan, mtu: 1450}
 churn: {every: 2s, lifetime: 20s}           # pods that come and go by themselves
-timeline:                                   # what happens, in this order: vppdrill actions
+timeline:                                   # what happens, in this order: vppdrill describe actions
   - {at: 10s, do: restart-vpp, node: node-2}
   - {at: 20s, do: kill-agent, node: any, for: 5s}
   - {when: settled, do: add-node}
   # - {after: 30s, do: partition, between: [node-1, store], for: 20s}
-faults: {dropReply: 0.01}                   # by chance, until the end of the timeline: vppdrill faults
-# laws: [one-owner, reachable]              # all when absent: vppdrill laws
+faults: {dropReply: 0.01}                   # by chance, until the end of the timeline: vppdrill describe faults
+# laws: [one-owner, reachable]              # all when absent: vppdrill describe laws
 expect: {nodes: 4}                          # what else must be so at the end
 seeds: 3                                    # vppdrill run takes seeds 1 to 3
 `
 
-const startAgent = `# The configuration of vppdrill agent --config FILE: Contiv's file; README.md says which settings work.
+const startAgent = `# The configuration of vppdrill agent --config FILE: Contiv's file; vppdrill describe agent lists its keys.
 TCPstackDisabled: true                      # has to be said: pods are not wired to VPP's own TCP stack
 # UseTAPInterfaces: false                   # pods share one AF_PACKET interface by macvlans
 MTUSize: 1450

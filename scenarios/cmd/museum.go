@@ -49,16 +49,16 @@ func museumCommand(c Config) *cobra.Command {
 	var format cli.Format
 	cmd := &cobra.Command{
 		Use:   "museum [NAME...]",
-		Short: "Plant faults that other projects once had, and show where a law catches each",
-		Long: `Show faults of address management that Contiv, Kubernetes, Cilium and AWS VPC CNI once had. Each exhibit is a scenario of the
-catalogue that holds every law as it is, a fault that wraps a part of it as upstream's was, and the law that must break then.
-Printed is the seed and the event at which it does. Without NAME all exhibits are shown; the exit code is 1 when one of them does
-not hold without its fault or is not caught with it.`,
-		Example: "  vppdrill museum\n  vppdrill museum --list\n  vppdrill museum two-controllers --tail 20",
+		Short: "Plant faults of other projects and show the law that catches each",
+		Long: `Show faults that Contiv, Kubernetes, Cilium, Calico and AWS VPC CNI once had. An exhibit is a scenario of the catalogue that
+holds every law, a fault that makes one part behave as upstream's once did, and the law that must break with it. museum
+prints the seed and the event at which the law breaks. Exit code 1: an exhibit breaks a law without its fault, or its fault
+is not caught.`,
+		Example: "  vppdrill debug museum\n  vppdrill debug museum --list\n  vppdrill debug museum two-controllers --tail 20",
 		Args:    cli.Args(0, -1, "names of exhibits"),
 		RunE: func(cmd *cobra.Command, names []string) error {
 			if seeds < 1 || tail < 0 {
-				return cli.Usagef("museum: --seeds wants at least 1, --tail at least 0")
+				return cli.Usagef("debug museum: --seeds wants at least 1, --tail at least 0")
 			}
 			chosen, err := c.exhibits(names)
 			if err != nil {
@@ -71,9 +71,9 @@ not hold without its fault or is not caught with it.`,
 		},
 	}
 	cmd.ValidArgsFunction = c.completeExhibits
-	cmd.Flags().BoolVar(&list, "list", false, "print what there is and run nothing")
-	cmd.Flags().IntVar(&seeds, "seeds", seeds, "how many seeds a planted fault gets to be caught")
-	cmd.Flags().IntVar(&tail, "tail", tail, "print that many event lines up to the one that broke the law, at most 40")
+	cmd.Flags().BoolVar(&list, "list", false, "list the exhibits and run nothing")
+	cmd.Flags().IntVar(&seeds, "seeds", seeds, "most seeds to try a planted fault with")
+	cmd.Flags().IntVar(&tail, "tail", tail, "print this many event lines up to the one that broke the law, at most 40")
 	cli.AddFormat(cmd, &format)
 	return cmd
 }
@@ -93,7 +93,7 @@ func (c Config) exhibits(names []string) ([]Exhibit, error) {
 	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return nil, cli.Usagef("museum: no exhibit %q%s", name, cli.Hint(name, known))
+			return nil, cli.Usagef("debug museum: no exhibit %q%s", name, cli.Hint(name, known))
 		}
 	}
 	return slices.DeleteFunc(all, func(e Exhibit) bool { return !slices.Contains(names, e.Name) }), nil
@@ -148,7 +148,7 @@ func (c Config) museum(ctx context.Context, w io.Writer, list []Exhibit, seeds, 
 	for _, e := range list {
 		s, err := c.Museum.Show(ctx, e.Name, seeds)
 		if err != nil {
-			return cli.BadInput(fmt.Errorf("museum: %s: %w", e.Name, err))
+			return cli.BadInput(fmt.Errorf("debug museum: %s: %w", e.Name, err))
 		}
 		o := outcome(e, s, tail)
 		if o.Caught != nil && o.Clean.Verdict == scenarios.Pass {

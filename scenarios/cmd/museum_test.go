@@ -30,20 +30,20 @@ func TestMuseum(t *testing.T) {
 			Exhibits: func() []Exhibit { return []Exhibit{{Name: tc.name, Incidents: []string{"a/b#1"}, Law: "one-owner"}} },
 			Show:     func(context.Context, string, int) (Showing, error) { return tc.showing, nil },
 		}
-		code, out, errOut := execute(t, context.Background(), c, "museum", "--seeds", "3", "--tail", "1")
+		code, out, errOut := execute(t, context.Background(), c, "debug", "museum", "--seeds", "3", "--tail", "1")
 		if code != tc.code || !strings.Contains(out, tc.out) || errOut != "" {
 			t.Errorf("%s: code %d, %q, %q", tc.name, code, out, errOut)
 		}
 	}
 	c := config(nil)
-	if code, _, errOut := execute(t, context.Background(), c, "museum"); code != cli.ExitCannotRun || !strings.Contains(errOut, "no museum") {
+	if code, _, errOut := execute(t, context.Background(), c, "debug", "museum"); code != cli.ExitCannotRun || !strings.Contains(errOut, "no museum") {
 		t.Errorf("without a museum: code %d, %q", code, errOut)
 	}
 	c.Museum = Museum{
 		Exhibits: func() []Exhibit { return []Exhibit{{Name: "torn"}} },
 		Show:     func(context.Context, string, int) (Showing, error) { return Showing{}, errors.New("no scenario") },
 	}
-	if code, _, errOut := execute(t, context.Background(), c, "museum"); code != cli.ExitUsage || !strings.Contains(errOut, "museum: torn: no scenario") {
+	if code, _, errOut := execute(t, context.Background(), c, "debug", "museum"); code != cli.ExitUsage || !strings.Contains(errOut, "museum: torn: no scenario") {
 		t.Errorf("a scenario that cannot be run: code %d, %q", code, errOut)
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/vppdrill/vppdrill/sim/parity"
 )
 
-// parityFlags are the flags of `vppdrill parity`.
+// parityFlags are the flags of `vppdrill lab parity`.
 type parityFlags struct {
 	live      bool
 	hunt      bool
@@ -37,31 +37,32 @@ func parityCommand() *cobra.Command {
 	var f parityFlags
 	cmd := &cobra.Command{
 		Use:   "parity",
-		Short: "Say how far the modelled VPP answers as a real one does",
-		Long: `Say how far the modelled VPP answers as a real one does. Plain, it replays the conversations with real VPPs that this build
-has and prints a table: each message, how often it was asked and answered equally, VPP's return codes, and the gaps with
-their reasons. With --live it starts real VPPs and drives them and the model with the same random calls, valid and slightly
-invalid; answers and dumps are compared, and a difference is shrunk to its shortest sequence. With --record it asks a real VPP
-again what the transcripts in a folder ask, and writes its answers down. With --hunt it gives lone real VPPs ever more interfaces,
-routes, services and other objects of one kind, far more than a node has, and watches for death, silence and what is left
-behind when all are gone.
+		Short: "Compare the modelled VPP with recorded and real VPPs",
+		Long: `Compare the modelled VPP with real ones. Plain, parity replays recorded conversations and prints a table: each message, how
+often it was asked and answered equally, VPP's return codes, and the gaps with their reasons.
+
+  --live     drives real VPPs and the model with the same random calls, compares answers, dumps and packets, and shrinks a
+             difference to its shortest sequence
+  --record   asks a real VPP the requests of a folder's transcripts again and writes its answers down
+  --hunt     loads a standalone real VPP with ever more objects of one kind until it fails, and watches for death, silence
+             and leaks
 
 VPP is the first of --vpp, VPPDRILL_VPP, PATH, /usr/bin/vpp, /opt/*/bin/vpp. Real VPPs need root.`,
-		Example: `  vppdrill parity
-  vppdrill parity --live --sequences 2000 --seed 7
-  vppdrill parity --record fixtures/vppapi/25.10
-  vppdrill parity --hunt --load af-packets`,
+		Example: `  vppdrill lab parity
+  vppdrill lab parity --live --sequences 2000 --seed 7
+  vppdrill lab parity --record fixtures/vppapi/25.10
+  vppdrill lab parity --hunt --load af-packets`,
 		Args: cli.Args(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case f.live && f.record != "" || f.hunt && (f.live || f.record != ""):
-				return cli.Usagef("parity: --live, --record and --hunt exclude each other")
+				return cli.Usagef("lab parity: --live, --record and --hunt exclude each other")
 			case f.sequences < 1 || f.calls < 1 || f.chain < 1 || f.most < 1:
-				return cli.Usagef("parity: --sequences, --calls, --chain and --most are above 0")
+				return cli.Usagef("lab parity: --sequences, --calls, --chain and --most are above 0")
 			case f.hunt:
 				return hunt(cmd, f)
 			case cmd.Flags().Changed("most") || cmd.Flags().Changed("load"):
-				return cli.Usagef("parity: --most and --load are of --hunt")
+				return cli.Usagef("lab parity: --most and --load are of --hunt")
 			case f.live:
 				return compareLive(cmd, f)
 			case f.record != "":
@@ -72,14 +73,14 @@ VPP is the first of --vpp, VPPDRILL_VPP, PATH, /usr/bin/vpp, /opt/*/bin/vpp. Rea
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&f.live, "live", false, "compare with a real VPP")
-	flags.BoolVar(&f.hunt, "hunt", false, "load real VPPs until one does not stand it")
-	flags.IntVar(&f.most, "most", 4096, "the largest count of --hunt; loads whose objects cost much end earlier")
+	flags.BoolVar(&f.hunt, "hunt", false, "load a standalone VPP until it fails")
+	flags.IntVar(&f.most, "most", 4096, "largest count of --hunt; expensive loads end earlier")
 	flags.StringSliceVar(&f.loads, "load", nil, "loads of --hunt: "+strings.Join(parity.LoadNames(), ", ")+" (default all)")
-	flags.StringVar(&f.record, "record", "", "folder of transcripts whose answers are recorded again")
+	flags.StringVar(&f.record, "record", "", "folder of transcripts to record again")
 	flags.StringVar(&f.vpp, "vpp", "", "the VPP to run")
-	flags.IntVar(&f.sequences, "sequences", 100, "how many random sequences")
+	flags.IntVar(&f.sequences, "sequences", 100, "number of random sequences")
 	flags.IntVar(&f.calls, "calls", 50, "calls in a sequence")
-	flags.IntVar(&f.chain, "chain", 10, "sequences on the same VPP, one behind the other, before a new one is started")
+	flags.IntVar(&f.chain, "chain", 10, "sequences on one VPP before a new one is started")
 	flags.Uint64Var(&f.seed, "seed", 1, "the first seed; every chain has its own")
 	cli.AddFormatTo(flags, &f.format)
 	return cmd
@@ -89,7 +90,7 @@ VPP is the first of --vpp, VPPDRILL_VPP, PATH, /usr/bin/vpp, /opt/*/bin/vpp. Rea
 func compareRecorded(cmd *cobra.Command, f parityFlags) error {
 	s, err := parity.Table(vppapi.Transcripts)
 	if err != nil {
-		return cli.Usagef("parity: %s", cli.FirstLine(err.Error()))
+		return cli.Usagef("lab parity: %s", cli.FirstLine(err.Error()))
 	}
 	if f.format == cli.JSON {
 		if err := json.NewEncoder(cmd.OutOrStdout()).Encode(s); err != nil {
@@ -99,7 +100,7 @@ func compareRecorded(cmd *cobra.Command, f parityFlags) error {
 		return err
 	}
 	if len(s.Differences) > 0 {
-		return cli.Broken(fmt.Errorf("parity: %d answers differ", len(s.Differences)))
+		return cli.Broken(fmt.Errorf("lab parity: %d answers differ", len(s.Differences)))
 	}
 	return nil
 }
@@ -137,14 +138,14 @@ func tellTable(out io.Writer, s *parity.Summary) error {
 // realVPPs finds a VPP and prepares to run it.
 func realVPPs(f parityFlags) (path string, fresh func(context.Context) (parity.Subject, error), closeRoom func(), err error) {
 	if path, err = parity.FindVPP(f.vpp); err != nil {
-		err = fmt.Errorf("parity: %w", err)
+		err = fmt.Errorf("lab parity: %w", err)
 		if errors.Is(err, parity.ErrNoVPP) {
 			return "", nil, nil, cli.CannotRun(err)
 		}
 		return "", nil, nil, cli.BadInput(err)
 	}
 	if fresh, closeRoom, err = parity.RealVPPs(path); err != nil {
-		return "", nil, nil, cli.CannotRun(fmt.Errorf("parity: %w", err))
+		return "", nil, nil, cli.CannotRun(fmt.Errorf("lab parity: %w", err))
 	}
 	return path, fresh, closeRoom, nil
 }
@@ -168,7 +169,7 @@ func compareLive(cmd *cobra.Command, f parityFlags) error {
 	o, err := c.Run(cmd.Context())
 	p.stop()
 	if err != nil && cmd.Context().Err() == nil {
-		return cli.CannotRun(fmt.Errorf("parity: %s: %w", path, err))
+		return cli.CannotRun(fmt.Errorf("lab parity: %s: %w", path, err))
 	}
 	if err := tellOutcome(cmd.OutOrStdout(), f, path, o); err != nil {
 		return err
@@ -177,7 +178,7 @@ func compareLive(cmd *cobra.Command, f parityFlags) error {
 		return err
 	}
 	if len(o.Findings) > 0 {
-		return cli.Broken(fmt.Errorf("parity: %d kinds of differences", len(o.Findings)))
+		return cli.Broken(fmt.Errorf("lab parity: %d kinds of differences", len(o.Findings)))
 	}
 	return nil
 }
@@ -195,7 +196,7 @@ func tellOutcome(out io.Writer, f parityFlags, path string, o *parity.Outcome) e
 		}{path, o, found})
 	}
 	for _, d := range o.Findings {
-		fmt.Fprintf(out, "%s# again: vppdrill parity --live --seed %d --sequences %d --calls %d --chain %d\n\n", d, d.Seed, f.chain, f.calls, f.chain)
+		fmt.Fprintf(out, "%s# again: vppdrill lab parity --live --seed %d --sequences %d --calls %d --chain %d\n\n", d, d.Seed, f.chain, f.calls, f.chain)
 	}
 	_, err := fmt.Fprintf(out, "%d sequences, %d calls, %d packets: %d kinds of differences\n", o.Sequences, o.Calls, o.Packets, len(o.Findings))
 	return err
@@ -210,16 +211,16 @@ func record(cmd *cobra.Command, f parityFlags) error {
 	closeRoom()
 	all, err := parity.Read(os.DirFS(filepath.Dir(filepath.Clean(f.record))), filepath.Base(f.record))
 	if err != nil {
-		return cli.Usagef("parity: %s", cli.FirstLine(err.Error()))
+		return cli.Usagef("lab parity: %s", cli.FirstLine(err.Error()))
 	}
 	if len(all) == 0 {
-		return cli.Usagef("parity: %s has no transcripts", f.record)
+		return cli.Usagef("lab parity: %s has no transcripts", f.record)
 	}
 	written := map[string]string{}
 	for _, t := range all {
-		recorded, err := parity.Record(cmd.Context(), path, "vppdrill parity --record", t)
+		recorded, err := parity.Record(cmd.Context(), path, "vppdrill lab parity --record", t)
 		if err != nil {
-			return cli.CannotRun(fmt.Errorf("parity: %w", err))
+			return cli.CannotRun(fmt.Errorf("lab parity: %w", err))
 		}
 		written[filepath.Join(f.record, t.Name+".txt")] = recorded.String()
 		fmt.Fprintf(cmd.OutOrStdout(), "%s: %d requests\n", t.Name, len(recorded.Steps))

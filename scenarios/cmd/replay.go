@@ -20,24 +20,25 @@ func replayCommand(c Config) *cobra.Command {
 	var format cli.Format
 	cmd := &cobra.Command{
 		Use:   "replay CAPSULE",
-		Short: "Show the failure in a capsule again, event by event if asked",
-		Long: `Run the failure that explore put into a capsule again. With --until the event lines up to that event are printed before
-the verdict. A capsule of another version is refused, because its events would be others; --regress runs what it holds anyway, as a
-regression test that passes when nothing breaks any more, and says what could not be repeated.`,
-		Example: `  vppdrill replay out/one-owner.capsule
-  vppdrill replay out/one-owner.capsule --until 31244
-  vppdrill replay old/one-owner.capsule --regress`,
+		Short: "Show a capsule's failure again",
+		Long: `Run a capsule's failure again. --until prints the event lines up to an event before the verdict.
+
+A capsule of another version is refused, because its events would differ. --regress runs it anyway, as a regression test
+that passes when nothing breaks any more, and names what could not be repeated.`,
+		Example: `  vppdrill debug replay out/one-owner.capsule
+  vppdrill debug replay out/one-owner.capsule --until 31244
+  vppdrill debug replay old/one-owner.capsule --regress`,
 		Args: cli.Args(1, 1, "one capsule"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if until < 0 {
-				return cli.Usagef("replay: --until %d: events count from 1", until)
+				return cli.Usagef("debug replay: --until %d: events count from 1", until)
 			}
 			if c.Explorer.Replay == nil {
 				return cli.CannotRun(errors.New("this build cannot replay capsules"))
 			}
 			if regress {
 				if until > 0 {
-					return cli.Usagef("replay: --regress and --until exclude each other")
+					return cli.Usagef("debug replay: --regress and --until exclude each other")
 				}
 				return regressCapsule(cmd, c, args[0], format)
 			}
@@ -45,7 +46,7 @@ regression test that passes when nothing breaks any more, and says what could no
 		},
 	}
 	cmd.ValidArgsFunction = completeCapsule
-	cmd.Flags().Int64Var(&until, "until", 0, "print event lines and stop after this event; 0 prints none and goes to the end")
+	cmd.Flags().Int64Var(&until, "until", 0, "print event lines and stop after this event; 0: print none and run to the end")
 	cmd.Flags().BoolVar(&regress, "regress", false, "run a capsule of any version as a regression test")
 	cli.AddFormat(cmd, &format)
 	return cmd
@@ -63,7 +64,7 @@ func regressCapsule(cmd *cobra.Command, c Config, name string, format cli.Format
 	var notes []string
 	started := time.Now()
 	r, err := promptly(cmd.Context(), func() (scenarios.Result, error) {
-		r, n, err := c.Explorer.Regress(cmd.Context(), capsule, RunOptions{Laws: c.Laws(), Replay: "vppdrill replay --regress " + quote(name)})
+		r, n, err := c.Explorer.Regress(cmd.Context(), capsule, RunOptions{Laws: c.Laws(), Replay: "vppdrill debug replay --regress " + quote(name)})
 		notes = n
 		return r, err
 	})
@@ -85,7 +86,7 @@ func (c Config) tellReplay(cmd *cobra.Command, r scenarios.Result, format cli.Fo
 		return c.Reports.JSON(cmd.OutOrStdout(), Session{Version: c.Version, Command: commandLine(cmd), Started: started,
 			WallSeconds: time.Since(started).Seconds(), Results: []scenarios.Result{r}})
 	}
-	text := c.Reports.Text(cmd.OutOrStdout(), []string{r.Scenario})
+	text := c.Reports.Text(cmd.OutOrStdout(), []string{r.Scenario}, false)
 	text.Add(r)
 	return text.Close()
 }
@@ -95,7 +96,7 @@ func replayCapsule(cmd *cobra.Command, c Config, name string, until int64, forma
 	if err != nil {
 		return cli.BadInput(err)
 	}
-	o := RunOptions{Laws: c.Laws(), Replay: "vppdrill replay " + quote(name)}
+	o := RunOptions{Laws: c.Laws(), Replay: "vppdrill debug replay " + quote(name)}
 	lines := bufio.NewWriter(cmd.OutOrStdout())
 	if until > 0 {
 		o.Events = func(seq int64, at time.Duration, line []byte) {

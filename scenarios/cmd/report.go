@@ -11,12 +11,13 @@ import (
 
 func reportCommand(c Config) *cobra.Command {
 	var format cli.Format
+	var verbose bool
 	cmd := &cobra.Command{
 		Use:   "report DIR",
-		Short: "Write junit.xml and report.html again from a folder's result.json",
-		Long: `Write junit.xml and report.html again from the result.json that an earlier run left in DIR, and print its verdict lines.
-The exit code is that of the earlier run.`,
-		Example: "  vppdrill report out",
+		Short: "Write a folder's reports again from its result.json",
+		Long: `Write all reports again from the result.json that an earlier run left in DIR, and print its verdict lines. The exit code
+is that of the earlier run.`,
+		Example: "  vppdrill debug report out",
 		Args:    cli.Args(1, 1, "the folder of an earlier run"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			results, err := c.Reports.Again(args[0])
@@ -33,7 +34,7 @@ The exit code is that of the earlier run.`,
 			for i, r := range results {
 				names[i] = r.Scenario
 			}
-			text := c.Reports.Text(cmd.OutOrStdout(), names)
+			text := c.Reports.Text(cmd.OutOrStdout(), names, verbose)
 			for _, r := range results {
 				text.Add(r)
 			}
@@ -45,5 +46,6 @@ The exit code is that of the earlier run.`,
 		},
 	}
 	cli.AddFormat(cmd, &format)
+	addVerbose(cmd.Flags(), &verbose)
 	return cmd
 }

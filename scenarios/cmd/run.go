@@ -23,6 +23,9 @@ import (
 // labWorlds are worlds of real processes. A build without one says that it cannot run here instead of not knowing it.
 var labWorlds = []string{"netns", "container", "kind"}
 
+// allWorlds are the words for worlds, in the order of help.
+func allWorlds() []string { return append([]string{"sim"}, labWorlds...) }
+
 // runFlags are the flags of `vppdrill run`.
 type runFlags struct {
 	catalog bool
@@ -31,10 +34,10 @@ type runFlags struct {
 	seeded  bool
 	out     string
 	verify  bool
+	verbose bool
 	events  string
 	format  cli.Format
 	jobs    int
-	compare []string
 	shrink  time.Duration
 	passed  string
 }
@@ -43,14 +46,15 @@ func runCommand(c Config) *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
 		Use:   "run FILE… | --catalog",
-		Short: "Run scenarios, judge them and say how to see a failure again",
-		Long: `Run scenarios, one verdict line each. FILE is a scenario file or the name of a scenario of the catalogue.
-Without --seed a scenario runs with as many seeds as it asks for, from 1 on.`,
+		Short: "Run scenarios and judge them",
+		Long: `Run scenarios and print a verdict line for each. FILE is a scenario file or the name of a scenario of the catalogue.
+Without --seed a scenario runs with as many seeds as it asks for, from 1 on. A failing run prints its causes, the smallest
+scenario that fails the same way, and the command that shows it again.`,
 		Example: `  vppdrill run --catalog --out out
   vppdrill run my-scenario.yaml --seed 7 --events all --out out
   vppdrill run --catalog --verify
   vppdrill run my-scenario.yaml --passed passed.zip
-  vppdrill run node-joins --compare sim,netns`,
+  vppdrill run node-joins --world netns`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if f.catalog == (len(args) > 0) {
 				return cli.Usagef("run wants scenario files or --catalog; see vppdrill run --help")
@@ -65,30 +69,35 @@ Without --seed a scenario runs with as many seeds as it asks for, from 1 on.`,
 	cmd.ValidArgsFunction = c.completeScenarios
 	flags := cmd.Flags()
 	flags.BoolVar(&f.catalog, "catalog", false, "run every scenario of the catalogue")
-	flags.StringVar(&f.world, "world", "sim", "where it happens: sim, netns, container or kind")
+	flags.StringVar(&f.world, "world", "sim", "where to run: sim, netns, container or kind")
 	flags.Uint64Var(&f.seed, "seed", 1, "run this seed only")
-	flags.DurationVar(&f.shrink, "shrink", 20*time.Second, "how long failures may be made smaller; 0 leaves them as they are")
+	flags.DurationVar(&f.shrink, "shrink", 20*time.Second, "time for making failures smaller; 0: none")
 	flags.StringVar(&f.out, "out", "", "folder for result.json, junit.xml, report.html and events.jsonl")
-	flags.StringVar(&f.passed, "passed", "", "file that keeps what runs do that pass, each by a second run; one of them that fails some day is explained by what is otherwise")
+	flags.StringVar(&f.passed, "passed", "", "file of passing runs, by which a later failure of the same scenario and seed is explained")
 	flags.BoolVar(&f.verify, "verify", false, "run everything twice, on one and on several processors, and compare")
 	flags.StringVar(&f.events, "events", "notable", "event lines to keep in --out: all, notable or none")
 	cli.AddFormatTo(flags, &f.format)
-	flags.StringSliceVar(&f.compare, "compare", nil, "run in each of these worlds, as in sim,netns, and print only what differs")
-	flags.IntVar(&f.jobs, "jobs", runtime.GOMAXPROCS(0), "runs at the same time")
-	complete(cmd, "world", append([]string{"sim"}, labWorlds...)...)
-	complete(cmd, "compare", append([]string{"sim"}, labWorlds...)...)
+	addVerbose(flags, &f.verbose)
+	addJobs(flags, &f.jobs, "runs at the same time")
+	complete(cmd, "world", allWorlds()...)
 	complete(cmd, "events", "all", "notable", "none")
 	return cmd
 }
 
+// addVerbose adds the flag that names what a report leaves out.
+func addVerbose(flags *pflag.FlagSet, into *bool) {
+	flags.BoolVarP(into, "verbose", "v", false, "also name laws without occasions, laws not judged, and what no run exercised")
+}
+
+// addJobs adds the flag of how many runs there are at a time. Its default's text is the same on all machines.
+func addJobs(flags *pflag.FlagSet, into *int, usage string) {
+	flags.IntVar(into, "jobs", runtime.GOMAXPROCS(0), usage)
+	flags.Lookup("jobs").DefValue = "one per processor"
+}
+
 // check refuses bad values before anything is written.
-func (f runFlags) check(cmd *cobra.Command) error {
-	if f.compare != nil {
-		if err := f.checkCompare(cmd); err != nil {
-			return err
-		}
-	}
-	if f.passed != "" && (f.world != "sim" || f.compare != nil) {
+func (f runFlags) check() error {
+	if f.passed != "" && f.world != "sim" {
 		return cli.Usagef("--passed %s: only runs in world sim repeat so exactly that they can be compared", f.passed)
 	}
 	if f.shrink < 0 {
@@ -97,7 +106,7 @@ func (f runFlags) check(cmd *cobra.Command) error {
 	if f.jobs < 1 {
 		return cli.Usagef("--jobs %d: at least 1 run at a time", f.jobs)
 	}
-	return errors.Join(cli.OneOf("--events", f.events, "all", "notable", "none"), cli.OneOf("--world", f.world, append([]string{"sim"}, labWorlds...)...))
+	return errors.Join(cli.OneOf("--events", f.events, "all", "notable", "none"), cli.OneOf("--world", f.world, allWorlds()...))
 }
 
 // world finds a world's RunFunc, where it can run on this machine.
@@ -118,15 +127,12 @@ func (c Config) world(ctx context.Context, name string) (RunFunc, error) {
 }
 
 func runScenarios(cmd *cobra.Command, c Config, f runFlags, files []string) (err error) {
-	if err := f.check(cmd); err != nil {
+	if err := f.check(); err != nil {
 		return err
 	}
 	list, err := c.load(f.catalog, files)
 	if err != nil {
 		return err
-	}
-	if f.compare != nil {
-		return compareWorlds(cmd, c, f, list)
 	}
 	run, err := c.world(cmd.Context(), f.world)
 	if err != nil {
@@ -165,7 +171,7 @@ func runScenarios(cmd *cobra.Command, c Config, f runFlags, files []string) (err
 	}
 	var text TextReport
 	if f.format == cli.Text {
-		text = c.Reports.Text(cmd.OutOrStdout(), b.names())
+		text = c.Reports.Text(cmd.OutOrStdout(), b.names(), f.verbose)
 	}
 	results, runErr := b.do(cmd.Context(), cmd.ErrOrStderr(), text)
 	if kept != nil {
@@ -220,10 +226,10 @@ func (c Config) unexercised(results []scenarios.Result) error {
 	}
 	var never []string
 	for _, e := range scenarios.NotExercised(c.Exercises(), results) {
-		never = append(never, fmt.Sprintf("%s (nobody knows %s)", e.Name, e.Why))
+		never = append(never, fmt.Sprintf("%s (unproved: %s)", e.Name, e.Why))
 	}
 	if len(never) > 0 {
-		return cli.Broken(fmt.Errorf("no scenario of the catalogue came by %s", strings.Join(never, ", ")))
+		return cli.Broken(fmt.Errorf("no scenario of the catalogue exercised %s", strings.Join(never, ", ")))
 	}
 	return nil
 }

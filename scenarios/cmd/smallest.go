@@ -92,10 +92,10 @@ func (s smallest) tell(w io.Writer, out string) {
 		fmt.Fprintf(w, "\n%s breaks only with the choices that its capsule lists\n", s.law)
 	}
 	if out != "" {
-		fmt.Fprintf(w, "\ncapsule %s: vppdrill replay %s\n", s.law, quote(filepath.Join(out, s.law+".capsule")))
+		fmt.Fprintf(w, "\ncapsule %s: vppdrill debug replay %s\n", s.law, quote(filepath.Join(out, s.law+".capsule")))
 		return
 	}
-	fmt.Fprintf(w, "\n--out DIR keeps a capsule, which vppdrill replay, step and branch take\n")
+	fmt.Fprintf(w, "\n--out DIR keeps a capsule, which vppdrill debug replay, step and branch read\n")
 }
 
 func indented(text string) string {

@@ -29,21 +29,21 @@ type Moment struct {
 func stepCommand(c Config) *cobra.Command {
 	return &cobra.Command{
 		Use:   "step CAPSULE",
-		Short: "Walk through a capsule's run event by event, with the state at each",
-		Long: `Walk through the run of a capsule. Before each event it stops and takes a command:
+		Short: "Walk through a capsule's run event by event",
+		Long: `Walk through the run of a capsule. It stops before each event and reads a command:
 
-  (nothing), n    the next event that tells what happened rather than how; s steps into every event
-  g EVENT         go on to an event's number; b goes on to the one that breaks the law
-  /TEXT           go on to the next event with a text
-  state [NODE]    what agents, VPPs and Linux hold now: all, or one node's
-  law [NAME]      what the laws say of this instant: all that can be judged so, or one
-  why             the event that scheduled this one
-  q               end
+  (nothing), n    go to the next event that changes something; s goes to the very next event
+  g EVENT         go to an event's number; b goes to the event that breaks the law
+  /TEXT           go to the next event that contains a text
+  state [NODE]    print the state of agents, VPPs and Linux, of one node or of all
+  law [NAME]      judge this instant, by one law or by all that can
+  why             print the event that scheduled this one
+  q               quit
 
-Time does not pass while it stops. Commands may come from a pipe.`,
-		Example: `  vppdrill step out/one-owner.capsule
+Virtual time stands still meanwhile. Commands may come from a pipe.`,
+		Example: `  vppdrill debug step out/one-owner.capsule
   echo 'b
-  state node-2' | vppdrill step out/one-owner.capsule`,
+  state node-2' | vppdrill debug step out/one-owner.capsule`,
 		Args:              cli.Args(1, 1, "one capsule"),
 		ValidArgsFunction: completeCapsule,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -173,7 +173,7 @@ func (s *stepper) command(m Moment, line string) bool {
 	case word == "law":
 		s.law(m, arg)
 	default:
-		fmt.Fprintf(s.out, "%q is no command%s\n", word, cli.Hint(word, []string{"state", "law", "why", "n", "s", "g", "b", "q"}))
+		fmt.Fprintf(s.out, "%q is not a command%s\n", word, cli.Hint(word, []string{"state", "law", "why", "n", "s", "g", "b", "q"}))
 	}
 	return false
 }
@@ -217,7 +217,7 @@ func (s *stepper) law(m Moment, name string) {
 		switch occasions, err := int64(0), error(nil); {
 		case l.Check == nil || l.When == scenarios.Settled && !snapshot.Settled:
 			if name != "" {
-				fmt.Fprintf(s.out, "%s is not judged by this instant\n", l.Name)
+				fmt.Fprintf(s.out, "%s cannot be judged from a single instant\n", l.Name)
 			}
 		default:
 			if occasions, err = l.Check(snapshot); err != nil {

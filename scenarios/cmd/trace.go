@@ -30,7 +30,7 @@ type traceFlags struct {
 func traceCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "trace",
-		Short:   "Turn recorded traces of real clusters into scenarios",
+		Short:   "Make scenarios of traces and of real clusters",
 		Example: "  vppdrill trace import dlrm instances.csv -o dlrm.yaml --nodes 300",
 		Args:    cli.NoCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -43,15 +43,18 @@ func traceImportCommand() *cobra.Command {
 	var f traceFlags
 	cmd := &cobra.Command{
 		Use:   "import FORMAT FILE -o SCENARIO",
-		Short: "Make a scenario of a trace file",
+		Short: "Make a scenario of a trace, or of a cluster",
 		Long: `Make a scenario of a recorded trace. FORMAT is one of
-  dlrm    instances with creation and deletion times (Alibaba cluster-trace-gpu, dlrm)
-  openb   pods with creation, scheduling and deletion times (Alibaba openb); --node-list names its node list
-  kubernetes  a cluster, as kubectl get nodes,pods -A -o json prints it: its nodes, pods, ranges and address management as found;
-          --audit-log and --events tell when pods came and went: an API server's audit log (audit.k8s.io/v1, one object each line), and what
-          kubectl get events -A -o json prints; records that tell nothing are counted, by why
-With --churn pods come and go for that long as often as the trace's did, with lives as its pods had, and at each seed in another way; for
-kubernetes without records, as the ages of the pods that are there tell.`,
+
+  dlrm        instances with creation and deletion times (Alibaba cluster-trace-gpu, dlrm)
+  openb       pods with creation, scheduling and deletion times (Alibaba openb); needs --node-list
+  kubernetes  a cluster as kubectl get nodes,pods -A -o json prints it
+
+kubernetes takes nodes, pods, ranges and address management from the cluster. --audit-log (audit.k8s.io/v1, one object a
+line) and --events (kubectl get events -A -o json) add when pods came and went. Dropped records are counted by reason.
+
+--churn does not replay a trace. Pods come as often and live as long as in the trace, in a different order for each seed.
+For kubernetes without records, the ages of the pods decide.`,
 		Example: `  vppdrill trace import dlrm instances.csv -o dlrm.yaml --nodes 300
   vppdrill trace import openb pod_list.csv --node-list node_list.csv -o openb.yaml --repeat 4
   kubectl get nodes,pods -A -o json > cluster.json && vppdrill trace import kubernetes cluster.json -o cluster.yaml --churn 1h
@@ -63,11 +66,11 @@ kubernetes without records, as the ages of the pods that are there tell.`,
 	flags.StringVarP(&f.out, "out", "o", "", "the scenario file to write; - for standard output")
 	flags.StringVar(&f.name, "name", "", "the scenario's name; the format's when empty")
 	flags.IntVar(&f.nodes, "nodes", 0, "nodes of the cluster; 0 takes the trace's own number")
-	flags.IntVar(&f.repeat, "repeat", 1, "how often each pod comes, to make a sparse trace denser")
+	flags.IntVar(&f.repeat, "repeat", 1, "copies of each pod, to make a sparse trace denser")
 	flags.BoolVar(&f.anonymous, "anonymous", false, "for kubernetes: numbers in place of the names of pods and workloads")
-	flags.DurationVar(&f.churn, "churn", 0, "how long pods come and go as learnt of the trace; 0 takes what is recorded")
+	flags.DurationVar(&f.churn, "churn", 0, "how long pods come and go at the trace's rate; 0: replay the trace")
 	flags.StringVar(&f.auditLog, "audit-log", "", "for kubernetes: the API server's audit log")
-	flags.StringVar(&f.events, "events", "", "for kubernetes: what kubectl get events -A -o json prints")
+	flags.StringVar(&f.events, "events", "", "for kubernetes: output of kubectl get events -A -o json")
 	flags.StringVar(&f.nodeList, "node-list", "", "the trace's node list, for openb")
 	return cmd
 }

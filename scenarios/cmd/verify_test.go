@@ -55,7 +55,7 @@ func TestInterruptIsHeard(t *testing.T) {
 		<-free
 		return result(s, o, scenarios.Pass), nil
 	})
-	for _, line := range [][]string{{"run", "--catalog"}, {"explore", "first"}, {"duel", "first"}} {
+	for _, line := range [][]string{{"run", "--catalog"}, {"explore", "first"}, {"experiment", "first", "--seeds", "1", "--out", t.TempDir()}} {
 		ctx, interrupt := context.WithCancel(t.Context())
 		var at time.Time
 		time.AfterFunc(20*time.Millisecond, func() { at = time.Now(); interrupt() })

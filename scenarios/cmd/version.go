@@ -15,7 +15,7 @@ func versionCommand(c Config) *cobra.Command {
 	var format cli.Format
 	cmd := &cobra.Command{
 		Use:     "version",
-		Short:   "Print the version, which a replay must match",
+		Short:   "Print the version; capsules replay only with theirs",
 		Example: "  vppdrill version --format json",
 		Args:    cli.Args(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -15,53 +15,57 @@ import (
 	"github.com/vppdrill/vppdrill/sim/vppmodel/socket"
 )
 
-// modelFlags are the flags of `vppdrill vpp-model`.
+// modelFlags are the flags of `vppdrill lab model`.
 type modelFlags struct {
 	socket string
 	nics   []string
 	format cli.Format
 }
 
+// VPPCommands are those about the modelled VPP, alone and beside a real one. They belong to `vppdrill lab`, which must not
+// know the model, so main puts them there.
+func VPPCommands() []*cobra.Command { return []*cobra.Command{vppModelCommand(), parityCommand()} }
+
 func vppModelCommand() *cobra.Command {
 	var f modelFlags
 	cmd := &cobra.Command{
-		Use:   "vpp-model --socket PATH",
-		Short: "Serve a modelled VPP on a socket, for any program that speaks to VPP",
-		Long: `Serve a modelled VPP on a unix socket in VPP's binary API: programs on govpp's client connect to it unchanged. Every tap and
-AF_PACKET interface works, and no packet is forwarded. The command line of VPP answers "show version" and "show state",
-which prints everything the model holds. It runs until it is interrupted, and removes the socket then.`,
-		Example: `  vppdrill vpp-model --socket /tmp/vpp.sock
-  vppdrill vpp-model --socket /tmp/vpp.sock --nic GigabitEthernet0/8/0 --nic GigabitEthernet0/9/0`,
+		Use:   "model --socket PATH",
+		Short: "Serve a modelled VPP on a socket for any govpp program",
+		Long: `Serve a modelled VPP on a unix socket in VPP's binary API. Programs on govpp's client connect to it unchanged. Taps and
+AF_PACKET interfaces work; packets are not forwarded. VPP's command line answers "show version" and "show state", which
+prints everything that the model holds. The server runs until it is interrupted, and removes the socket then.`,
+		Example: `  vppdrill lab model --socket /tmp/vpp.sock
+  vppdrill lab model --socket /tmp/vpp.sock --nic GigabitEthernet0/8/0 --nic GigabitEthernet0/9/0`,
 		Args: cli.Args(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return serveModel(cmd, f) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.socket, "socket", "", "path of the socket, at most 107 bytes")
-	flags.StringArrayVar(&f.nics, "nic", nil, "a NIC that the VPP has, by VPP's name for it; may be given more than once")
+	flags.StringArrayVar(&f.nics, "nic", nil, "a NIC of the VPP, by VPP's name for it; repeated")
 	cli.AddFormatTo(flags, &f.format)
 	return cmd
 }
 
 func serveModel(cmd *cobra.Command, f modelFlags) error {
 	if f.socket == "" {
-		return cli.Usagef("vpp-model: wants --socket PATH; see vppdrill vpp-model --help")
+		return cli.Usagef("lab model: wants --socket PATH; see vppdrill lab model --help")
 	}
 	model := vppmodel.Config{PID: uint32(os.Getpid())}
 	seen := map[string]bool{"local0": true}
 	for _, n := range f.nics {
 		if n == "" || len(n) > 63 || strings.ContainsAny(n, " \t\n") || seen[n] {
-			return cli.Usagef("vpp-model: --nic %q: want names of 1 to 63 bytes without spaces, each once", n)
+			return cli.Usagef("lab model: --nic %q: want names of 1 to 63 bytes without spaces, each once", n)
 		}
 		seen[n] = true
 		model.NICs = append(model.NICs, vppmodel.NIC{Name: n})
 	}
 	s, err := socket.Listen(socket.Config{Path: f.socket, VPP: vppmodel.New(model),
-		Log: func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), "vppdrill: vpp-model: "+line) }})
+		Log: func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), "vppdrill: lab model: "+line) }})
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		return cli.CannotRun(fmt.Errorf("vpp-model: --socket %s: %w", f.socket, err))
+		return cli.CannotRun(fmt.Errorf("lab model: --socket %s: %w", f.socket, err))
 	case err != nil:
-		return cli.Usagef("vpp-model: --socket: %s", cli.FirstLine(err.Error()))
+		return cli.Usagef("lab model: --socket: %s", cli.FirstLine(err.Error()))
 	}
 	if f.format == cli.JSON {
 		err = json.NewEncoder(cmd.OutOrStdout()).Encode(struct {

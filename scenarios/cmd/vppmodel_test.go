@@ -14,6 +14,8 @@ import (
 	"go.fd.io/govpp/binapi/memclnt"
 	"go.fd.io/govpp/core"
 
+	"github.com/spf13/cobra"
+
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
 )
@@ -28,7 +30,10 @@ func TestVPPModel(t *testing.T) {
 		ended := make(chan int)
 		var errOut bytes.Buffer
 		go func() {
-			ended <- Execute(ctx, config(nil), []string{"vpp-model", "--socket", path, "--nic", "eth9", "--format", format}, say, &errOut)
+			c := config(nil)
+			c.Commands = append(c.Commands, &cobra.Command{Use: "lab"})
+			c.Commands[0].AddCommand(VPPCommands()...)
+			ended <- Execute(ctx, c, []string{"lab", "model", "--socket", path, "--nic", "eth9", "--format", format}, say, &errOut)
 		}()
 		line := make([]byte, 500)
 		n, err := out.Read(line)

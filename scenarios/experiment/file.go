@@ -88,6 +88,23 @@ var ChangeMeasure = []string{"podsNeverPlaced", "podsWaited", "startP99Seconds",
 // Change makes arms of a planned change: before it, and after.
 func Change(values []Value) Arms { return Arms{{Name: "before"}, {Name: "after", Values: values}} }
 
+// SystemMeasure are those where address management systems are compared.
+var SystemMeasure = []string{"failed", "violations", "collisions", "leakedAddresses", "apiWrites", "podsWaited", "longestWaitSeconds",
+	"podsNeverPlaced", "wastedAddresses", "reused", "shortestReuseSeconds", "shortestReuseLeases"}
+
+// Systems are arms of all address management systems, each with its default mode.
+func Systems() Arms {
+	var arms Arms
+	for _, system := range []scenarios.System{scenarios.Contiv, scenarios.Cilium, scenarios.NodeIPAM, scenarios.Datastore, scenarios.Calico} {
+		arm := Arm{Name: string(system), Values: []Value{{Field: "config.ipam.system", Text: string(system)}}}
+		if system == scenarios.Datastore { // EC2 has one length of its own
+			arm.Values = append(arm.Values, Value{Field: "config.ipam.podSubnetOneNodePrefixLen", Text: "0"})
+		}
+		arms = append(arms, arm)
+	}
+	return arms
+}
+
 // Default is what an experiment without a file means.
 func Default() File {
 	return File{Name: "experiment", Design: "grid", Seeds: 10}

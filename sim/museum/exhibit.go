@@ -56,7 +56,7 @@ func (e Exhibit) Planted(ctx context.Context, seed uint64) (scenarios.Result, er
 	if !ok {
 		return scenarios.Result{}, fmt.Errorf("exhibit %s: no law %q", e.Name, e.Law)
 	}
-	return e.run(ctx, sim.Options{Seed: seed, Laws: []scenarios.Law{law}, Plant: e.Plant(), Replay: "vppdrill museum " + e.Name})
+	return e.run(ctx, sim.Options{Seed: seed, Laws: []scenarios.Law{law}, Plant: e.Plant(), Replay: "vppdrill debug museum " + e.Name})
 }
 
 func (e Exhibit) run(ctx context.Context, o sim.Options) (scenarios.Result, error) {

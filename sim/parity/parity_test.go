@@ -212,7 +212,7 @@ func realVPP(t *testing.T) string {
 	return path
 }
 
-// Goal: the model and a real VPP do not differ. Method: three sequences; many, and shrinking, are vppdrill parity --live's.
+// Goal: the model and a real VPP do not differ. Method: three sequences; many, and shrinking, are vppdrill lab parity --live's.
 func TestLive(t *testing.T) {
 	path := realVPP(t)
 	real, end, err := parity.RealVPPs(path)
@@ -240,7 +240,7 @@ func TestRecord(t *testing.T) {
 		if want.Name != "events" {
 			continue
 		}
-		got, err := parity.Record(context.Background(), path, "vppdrill parity --record", want)
+		got, err := parity.Record(context.Background(), path, "vppdrill lab parity --record", want)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,13 +2,11 @@ package agent_test
 
 import (
 	"fmt"
-	"os"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/vppdrill/vppdrill/ipam/contiv"
 	"github.com/vppdrill/vppdrill/vppwire/mode"
 
 	. "github.com/vppdrill/vppdrill/vppwire/agent"
@@ -211,37 +209,6 @@ func TestConfigNotBuilt(t *testing.T) {
 		_, err := ParseConfig("contiv.yaml", []byte("TCPstackDisabled: true\n"+text))
 		if err == nil || !strings.HasPrefix(err.Error(), "contiv.yaml:") || !strings.Contains(err.Error(), ": "+want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", text, err)
-		}
-	}
-}
-
-// TestReadmeSettings goal: README.md says of every key of a configuration file whether it works. Method: the fields of the structs
-// that the file is read into beside the first column of the table.
-func TestReadmeSettings(t *testing.T) {
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, section, _ := strings.Cut(string(readme), "## An agent's settings")
-	section, _, _ = strings.Cut(section, "\n## ")
-	told := map[string]bool{}
-	for line := range strings.Lines(section) {
-		if cells := strings.Split(line, "|"); len(cells) > 3 {
-			for i, word := range strings.Split(cells[1]+cells[2], "`") {
-				if i%2 == 1 {
-					told[strings.ToLower(word)] = true
-				}
-			}
-		}
-	}
-	if len(told) < 30 {
-		t.Fatalf("the table has %d settings", len(told))
-	}
-	for _, of := range []reflect.Type{reflect.TypeFor[Config](), reflect.TypeFor[NodeConfigSpec](), reflect.TypeFor[InterfaceConfig](), reflect.TypeFor[contiv.IPAMConfig]()} {
-		for _, f := range reflect.VisibleFields(of) {
-			if !told[strings.ToLower(f.Name)] {
-				t.Errorf("README.md does not say whether %s works", f.Name)
-			}
 		}
 	}
 }

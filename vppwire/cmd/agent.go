@@ -54,12 +54,13 @@ func agentCommand() *cobra.Command {
 	f := &agentFlags{}
 	c := &cobra.Command{
 		Use:   "agent",
-		Short: "Run the node agent: pods get addresses and are wired to the VPP of this machine",
-		Long: `agent runs one node's agent: it answers the CNI plugin on a unix socket, keeps its records in a journal, finds its node ID and
-its peers in etcd, or with --cluster kubernetes at the API server, and wires pods, node and peers in VPP and Linux. Stopping it leaves the dataplane as it stands; starting it
-again changes only what is not as it should be. With --plan it prints what a running agent wants and what is there instead.
+		Short: "Run the node agent, which gives pods addresses and wires them to VPP",
+		Long: `Run one node's agent. It answers the CNI plugin on a unix socket, keeps its records in a journal, and wires pods, node and
+peers in VPP and Linux. It finds its node ID and its peers in etcd, or with --cluster kubernetes at the API server. Stopping
+it leaves the dataplane unchanged; starting it again changes only what differs. --plan prints what a running agent wants
+and what is there instead.
 
-Exit codes: 0 stopped, 1 it could not go on, 2 bad usage or configuration, 3 this machine cannot run it now.`,
+Exit codes: 0 stopped, 1 it failed, 2 bad usage or configuration, 3 this machine cannot run it now.`,
 		Example: `  vppdrill agent --config contiv.yaml --node node-1 --etcd http://127.0.0.1:2379
   vppdrill agent --config contiv.yaml --etcd embedded:/var/lib/vppdrill/etcd --register
   vppdrill agent --config contiv.yaml --cluster kubernetes --kubeconfig /etc/kubernetes/kubelet.conf --ipam external
@@ -83,24 +84,24 @@ Exit codes: 0 stopped, 1 it could not go on, 2 bad usage or configuration, 3 thi
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.config, "config", agent.ContivConfigPath, "configuration `file` in Contiv's format")
-	flags.StringVar(&f.node, "node", "", "this node's Kubernetes `name`; empty: the configuration's NodeName, or else the host's name")
+	flags.StringVar(&f.node, "node", "", "this node's Kubernetes `name`; empty: NodeName of the configuration, or the host's name")
 	flags.StringVar(&f.vppSocket, "vpp-socket", defaultVPPSocket, "VPP's binary API `socket`")
-	flags.StringVar(&f.journal, "journal", defaultJournal, "`file` that the agent's records are kept in")
-	flags.StringVar(&f.cniSocket, "cni-socket", defaultCNISocket, "`socket` that the CNI plugin asks at")
+	flags.StringVar(&f.journal, "journal", defaultJournal, "`file` of the agent's records")
+	flags.StringVar(&f.cniSocket, "cni-socket", defaultCNISocket, "`socket` for the CNI plugin")
 	flags.StringVar(&f.netns, "netns", "", "network namespace `path` that counts as the host's own; empty: the agent's")
-	flags.StringVar(&f.etcd, "etcd", defaultEtcd, "etcd's `URLs`, parted by commas; embedded:DIR runs one member in the agent")
-	flags.StringVar(&f.etcdPrefix, "etcd-prefix", etcd.DefaultPrefix, "what every `key` in etcd begins with")
-	flags.BoolVar(&f.register, "register", false, "write this node's object into etcd where nobody else does")
+	flags.StringVar(&f.etcd, "etcd", defaultEtcd, "etcd's `URLs`, separated by commas; embedded:DIR runs one member in the agent")
+	flags.StringVar(&f.etcdPrefix, "etcd-prefix", etcd.DefaultPrefix, "`prefix` of every key in etcd")
+	flags.BoolVar(&f.register, "register", false, "write this node's object into etcd, where no other program does")
 	f.cluster.add(flags)
 	f.install.add(flags)
-	flags.StringVar(&f.rest, "rest", defaultREST, "loopback `address` or unix:PATH that REST is served at; empty: none")
-	flags.DurationVar(&f.patience, "vpp-patience", defaultPatience, "how long VPP may be away at the start; 0: for ever")
-	flags.DurationVar(&f.callTime, "call-timeout", 0, "how long a request to VPP may go unanswered; 0: 10s")
-	flags.DurationVar(&f.reuseDelay, "reuse-delay", 0, "how long a released address rests, with --ipam contiv and nodeipam")
+	flags.StringVar(&f.rest, "rest", defaultREST, "loopback `address` or unix:PATH of the REST server; empty: none")
+	flags.DurationVar(&f.patience, "vpp-patience", defaultPatience, "how long VPP may be away at the start; 0: indefinitely")
+	flags.DurationVar(&f.callTime, "call-timeout", 0, "time limit of a request to VPP; 0: 10s")
+	flags.DurationVar(&f.reuseDelay, "reuse-delay", 0, "cool-down of a released address, with --ipam contiv or nodeipam")
 	f.format = cli.Text
 	flags.Var(&f.format, "format", "logs as text or json")
-	flags.StringVar(&f.level, "log-level", "info", "least `level` that is logged: debug, info, warn, error")
-	flags.BoolVar(&f.plan, "plan", false, "print what a running agent wants and what is there, and end")
+	flags.StringVar(&f.level, "log-level", "info", "lowest `level` to log: debug, info, warn, error")
+	flags.BoolVar(&f.plan, "plan", false, "print what a running agent wants and what is there, and exit")
 	return c
 }
 

@@ -31,13 +31,18 @@ func auditCommand() *cobra.Command {
 	var format cli.Format
 	c := &cobra.Command{
 		Use:   "audit --kubeconfig FILE | FILE…",
-		Short: "Say what is wrong with the pod addresses of a running cluster, whatever its CNI",
-		Long: `audit reads a cluster's nodes, pods and services, and the records of its CNI where it knows them (Calico's IPAM blocks, CiliumNodes,
-node records of this program), and names addresses that two pods have or that lie outside of their node's ranges, ranges that overlap
-with each other, with services or with nodes, records of pods that are gone, and nodes that take more pods than they have
-addresses for. It changes nothing. With files it reads no server: what kubectl get -o json prints of the same objects.
+		Short: "Find wrong pod addresses in a running cluster, whatever its CNI",
+		Long: `Read a cluster's nodes, pods and services, and the records of its CNI where they are known: Calico's IPAM blocks,
+CiliumNodes, node records of this program. Report
 
-Exit codes: 0 no errors, 1 errors were found, 2 bad usage or input, 3 the server does not answer or shows too little.`,
+  - addresses of two pods, and addresses outside of their node's ranges
+  - ranges that overlap each other, services or nodes
+  - records of pods that are gone
+  - nodes that take more pods than they have addresses
+
+audit changes nothing. With files it asks no server: they hold what kubectl get -o json prints of the same objects.
+
+Exit codes: 0 no errors, 1 errors found, 2 bad usage or input, 3 the server does not answer or shows too little.`,
 		Example: `  vppdrill audit --kubeconfig ~/.kube/config
   kubectl get nodes,pods,services -A -o json > cluster.json; vppdrill audit cluster.json
   kubectl get ipamblocks.crd.projectcalico.org -o json | vppdrill audit cluster.json -`,
@@ -61,7 +66,7 @@ Exit codes: 0 no errors, 1 errors were found, 2 bad usage or input, 3 the server
 			return printAudit(cmd.OutOrStdout(), format, r)
 		},
 	}
-	c.Flags().StringVar(&kubeconfig, "kubeconfig", "", "`file` that says which cluster to read")
+	c.Flags().StringVar(&kubeconfig, "kubeconfig", "", "`file` that names the cluster to read")
 	cli.AddFormat(c, &format)
 	return c
 }
@@ -113,7 +118,7 @@ func readObjects(ctx context.Context, c *kube.Connection, o *audit.Objects) (lef
 		case errors.Is(err, kube.ErrForbidden) && i >= auditNeeded:
 			left = append(left, err.Error())
 		case errors.Is(err, kube.ErrForbidden):
-			return nil, cli.CannotRun(fmt.Errorf("audit: %w: kubectl get nodes,pods,services -A -o json > cluster.json by somebody who may, and vppdrill audit cluster.json", err))
+			return nil, cli.CannotRun(fmt.Errorf("audit: %w: with enough rights run kubectl get nodes,pods,services -A -o json > cluster.json, then vppdrill audit cluster.json", err))
 		case err != nil:
 			return nil, cli.CannotRun(fmt.Errorf("audit: %w", err))
 		}

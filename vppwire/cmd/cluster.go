@@ -66,11 +66,11 @@ type clusterFlags struct {
 }
 
 func (f *clusterFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.kind, "cluster", clusterEtcd, "what tells about nodes, pods and ranges, and keeps node IDs: `etcd|kubernetes`")
-	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "`file` that says which API server to use; empty: the one of the pod that this runs in")
-	flags.StringVar(&f.pools, "pools", "", "where the address ranges are, which may change: the key pools of the ConfigMap `NAMESPACE/NAME`, or the IPAMConfig NAME; empty: in the configuration")
-	flags.BoolVar(&f.nodeConfigs, "node-configs", false, "heed the cluster's NodeConfig resources: what one says of its node counts instead of the configuration's section NodeConfig")
-	flags.StringVar(&f.ipam, "ipam", "", "where addresses come from: `contiv|nodeipam|cluster-pool|multi-pool|external`: cut by node ID, or of the Node object's pod CIDRs as host-local, Cilium or another IPAM plugin choose, or of blocks that vppdrill controller --type multi-pool gives as pods come; empty: as useExternalIPAM of the configuration says")
+	flags.StringVar(&f.kind, "cluster", clusterEtcd, "source of nodes, pods, ranges and node IDs: `etcd|kubernetes`")
+	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "`file` that names the API server; empty: the pod's own")
+	flags.StringVar(&f.pools, "pools", "", "source of the address ranges, which may change: the key pools of the ConfigMap `NAMESPACE/NAME`, or the IPAMConfig NAME; empty: the configuration")
+	flags.BoolVar(&f.nodeConfigs, "node-configs", false, "let the NodeConfig resource of a node replace its entry in the configuration")
+	flags.StringVar(&f.ipam, "ipam", "", "source of addresses: `contiv|nodeipam|cluster-pool|multi-pool|external`; cut by node ID, from the Node object's pod CIDRs, from blocks of vppdrill controller --type multi-pool, or from another IPAM plugin; empty: as useExternalIPAM says")
 }
 
 // check completes the flags, and the configuration by them.

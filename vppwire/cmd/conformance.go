@@ -26,19 +26,20 @@ func conformanceCommand(save func(dir string, j Judgement) error) *cobra.Command
 	o := conformance.Options{}
 	c := &cobra.Command{
 		Use:   "conformance --kubeconfig FILE | FILE…",
-		Short: "Judge a running cluster, whatever its CNI, by making pods in it",
-		Long: `conformance makes pods on every ready node of a cluster, in a namespace of its own, replaces all of them several times, and judges
-each round: pods start, have addresses of their own inside of their nodes' ranges, reach each other and a service, and leave no
-record behind (vppdrill audit says which records it knows). With --roll it also restarts the pods of one DaemonSet, such as the CNI's agents,
-and has running pods call each other meanwhile; with --drain it takes a node out of service in each round: cordoned, this run's own pods on
-it evicted, and put back. What an audit finds before the run is told and is not the run's. The
-namespace is removed in the end, and nothing else is touched. With --out it writes JUnit's format, an HTML page, Markdown, SARIF and JSON.
+		Short: "Judge a running cluster by making pods in it, whatever its CNI",
+		Long: `Make pods on every ready node of a cluster, in a namespace of its own, replace all of them several times, and judge each
+round: pods start, have addresses of their own inside of their nodes' ranges, reach each other and a service, and leave no
+record behind (vppdrill audit lists the records that it knows). At the end the namespace is removed; nothing else is touched.
 
-With files in the place of a kubeconfig it judges what kubectl get -o json printed, without a server, by the laws about addresses: whatever an
-audit finds breaks its law, as there is no before. Those that need pods made for them are told as not judged.
+--roll restarts the pods of one DaemonSet, such as the CNI's agents, while running pods call each other. --drain takes a
+node out of service in each round: it cordons the node, evicts this run's pods from it, and puts it back. Findings of an
+audit before the run are printed and do not count. --out writes JUnit, an HTML page, Markdown, SARIF and JSON.
 
-Exit codes: 0 all laws held, 1 a law was broken, 2 bad usage or input, 3 the server does not answer or
-refuses, or the image does not run there.`,
+With files it judges what kubectl get -o json printed, without a server, by the laws about addresses: every finding breaks
+its law. Laws that need pods are reported as not judged.
+
+Exit codes: 0 all laws held, 1 a law was broken, 2 bad usage or input, 3 the server does not answer or refuses, or the image
+does not run there.`,
 		Example: `  vppdrill conformance --kubeconfig ~/.kube/config --image example.org/e2e-test-images/agnhost:2.56 --rounds 5 --pods 10
   vppdrill conformance --kubeconfig ~/.kube/config --image example.org/e2e-test-images/agnhost:2.56 --roll kube-system/cilium --out out
   kubectl get nodes,pods,services -A -o json > cluster.json; vppdrill conformance cluster.json --out out`,
@@ -80,17 +81,17 @@ refuses, or the image does not run there.`,
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&kubeconfig, "kubeconfig", "", "`file` that says which cluster to judge")
-	flags.StringVar(&o.Image, "image", "", "image `REF` of the pods: Kubernetes' own test image agnhost, under the name by which the cluster can pull it")
+	flags.StringVar(&kubeconfig, "kubeconfig", "", "`file` that names the cluster to judge")
+	flags.StringVar(&o.Image, "image", "", "image `REF` of the pods: Kubernetes' test image agnhost, by a name that the cluster can pull")
 	flags.IntVar(&o.PodsPerNode, "pods", 3, "pods on each node at a time")
 	flags.IntVar(&o.Rounds, "rounds", 3, "how often all pods are replaced")
 	flags.IntVar(&o.Calls, "calls", 100, "pairs of pods that call each other in each round; 0: all")
 	flags.Uint64Var(&o.Seed, "seed", 1, "draws the pairs")
-	flags.DurationVar(&o.Patience, "patience", 3*time.Second, "how long a call that fails is made again, as proxies hear of new pods a moment later")
-	flags.DurationVar(&o.Wait, "wait", 2*time.Minute, "how long pods of a round may take to start, and to go")
-	flags.StringVar(&o.Roll, "roll", "", "DaemonSet `NAMESPACE/NAME` whose pods may be restarted in each round; empty: nothing is restarted")
+	flags.DurationVar(&o.Patience, "patience", 3*time.Second, "how long a failing call is repeated: proxies learn of new pods a moment later")
+	flags.DurationVar(&o.Wait, "wait", 2*time.Minute, "how long the pods of a round may take to start, and to go")
+	flags.StringVar(&o.Roll, "roll", "", "DaemonSet `NAMESPACE/NAME` whose pods are restarted in each round; empty: none")
 	flags.BoolVar(&o.Drain, "drain", false, "cordon one node in each round, evict this run's own pods from it, and put it back into service")
-	flags.StringVar(&out, "out", "", "`folder` that gets the report: junit.xml, report.html and more")
+	flags.StringVar(&out, "out", "", "`folder` of the report: junit.xml, report.html and more")
 	cli.AddFormat(c, &format)
 	return c
 }

@@ -50,21 +50,22 @@ func controllerCommand() *cobra.Command {
 	f := &controllerFlags{}
 	c := &cobra.Command{
 		Use:   "controller",
-		Short: "Run the controller that gives a cluster's nodes their pod CIDRs",
-		Long: `controller gives each Node object its spec.podCIDRs, in place of the controller manager, which then runs with
---allocate-node-cidrs=false. Any number may run at a time: the holder of a Lease works, the others wait. /healthz at --rest says whether one is
-alive, /readyz who works; of several on one machine each needs an address of its own.
+		Short: "Run the controller that gives nodes their pod CIDRs",
+		Long: `Give each Node object its spec.podCIDRs, in place of the controller manager, which then runs with --allocate-node-cidrs=false.
+Any number of controllers may run: the holder of a Lease works, the others wait. /healthz at --rest says whether one is
+alive, /readyz which one works. Several on one machine each need an address of their own.
 
-RangeAllocator is the controller manager's. cluster-pool and multi-pool are cilium-operator's: --cluster-cidr may name any number of
-ranges, more of them after each start, and who holds what is a ledger among the cluster's NodeIDRecords. cluster-pool gives each Node its
-pod CIDRs, for agents with --ipam cluster-pool or nodeipam. multi-pool answers what agents with --ipam multi-pool ask for in their
-PoolNodes: blocks come as pods do, and go back.
+RangeAllocator works as the controller manager's. cluster-pool and multi-pool work as cilium-operator: --cluster-cidr may
+name any number of ranges, and more of them after each start, and a ledger among the cluster's NodeIDRecords keeps their
+holders. cluster-pool gives each Node its pod CIDRs, for agents with --ipam cluster-pool or nodeipam. multi-pool answers the
+requests of agents with --ipam multi-pool in their PoolNodes: blocks come and go with pods.
 
-CloudAllocator gives nodes the alias ranges that the cloud has for their machines, IPAMFromCluster tells the cloud what nodes have, and
-IPAMFromCloud the other way round. The cloud is a program of yours, run for each request: "PROGRAM aliases NODE PROVIDER-ID" prints the
-ranges, one a line, "PROGRAM add-alias NODE PROVIDER-ID CIDR" adds one; exit code 0 is done, 2 refused for good, others are tried again.
+CloudAllocator gives nodes the alias ranges that the cloud has for their machines. IPAMFromCluster writes the nodes' ranges
+to the cloud, and IPAMFromCloud the cloud's to the nodes. The cloud is a program of yours, run for each request:
+"PROGRAM aliases NODE PROVIDER-ID" prints the ranges, one a line; "PROGRAM add-alias NODE PROVIDER-ID CIDR" adds one. Exit
+code 0 is success, 2 a final refusal; others are tried again.
 
-Exit codes: 0 stopped, 1 it could not go on, 2 bad usage, 3 the cluster lacks what it needs, or does not answer.`,
+Exit codes: 0 stopped, 1 it failed, 2 bad usage, 3 the cluster lacks what it needs, or does not answer.`,
 		Example: `  vppdrill controller --type RangeAllocator --cluster-cidr 10.244.0.0/16 --service-cluster-ip-range 10.96.0.0/16 --kubeconfig admin.conf
   vppdrill controller --type multi-pool --cluster-cidr 10.244.0.0/16,10.100.0.0/20 --node-cidr-mask-size 28 --kubeconfig admin.conf`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -107,18 +108,18 @@ Exit codes: 0 stopped, 1 it could not go on, 2 bad usage, 3 the cluster lacks wh
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.kind, "type", string(nodeipam.RangeAllocatorType), "`RangeAllocator|CloudAllocator|IPAMFromCluster|IPAMFromCloud|cluster-pool|multi-pool`")
-	flags.StringVar(&f.cloud, "cloud", "", "`program` that asks the cloud, for types that look into one")
-	flags.StringVar(&f.ipam.ClusterCIDR, "cluster-cidr", "", "`CIDR` of all pods, or one of each family with a comma; with pools any number")
-	flags.StringVar(&f.ipam.ServiceCIDR, "service-cluster-ip-range", "", "`CIDR` of services, which no node gets; or one of each family")
+	flags.StringVar(&f.cloud, "cloud", "", "`program` that asks the cloud, for types that need one")
+	flags.StringVar(&f.ipam.ClusterCIDR, "cluster-cidr", "", "`CIDR` of all pods, or one of each family, separated by a comma; any number with pools")
+	flags.StringVar(&f.ipam.ServiceCIDR, "service-cluster-ip-range", "", "`CIDR` of services, which no node gets, or one of each family")
 	flags.IntVar(&f.ipam.NodeCIDRMaskSize, "node-cidr-mask-size", 0, "`length` of a node's block; 0: 24 for IPv4, 64 for IPv6")
 	flags.IntVar(&f.ipam.NodeCIDRMaskSizeIPv4, "node-cidr-mask-size-ipv4", 0, "`length` of a node's IPv4 block with two families")
 	flags.IntVar(&f.ipam.NodeCIDRMaskSizeIPv6, "node-cidr-mask-size-ipv6", 0, "`length` of a node's IPv6 block with two families")
-	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "`file` that says which API server to use; empty: the one of the pod that this runs in")
-	flags.StringVar(&f.lease, "lease", defaultLease, "Lease `NAMESPACE/NAME` that the one who works holds")
-	flags.StringVar(&f.rest, "rest", defaultControllerREST, "loopback `address` or unix:PATH that /healthz and /readyz are served at; empty: none")
+	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "`file` that names the API server; empty: the pod's own")
+	flags.StringVar(&f.lease, "lease", defaultLease, "Lease `NAMESPACE/NAME` of the working controller")
+	flags.StringVar(&f.rest, "rest", defaultControllerREST, "loopback `address` or unix:PATH of /healthz and /readyz; empty: none")
 	f.format = cli.Text
 	flags.Var(&f.format, "format", "logs as text or json")
-	flags.StringVar(&f.level, "log-level", "info", "least `level` that is logged: debug, info, warn, error")
+	flags.StringVar(&f.level, "log-level", "info", "lowest `level` to log: debug, info, warn, error")
 	return c
 }
 

@@ -26,12 +26,12 @@ type installFlags struct {
 }
 
 func (f *installFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.binDir, "cni-bin-dir", "", "`folder` of the runtime's plugins that this program is put into as the CNI plugin; with --cni-conf-dir")
-	flags.StringVar(&f.confDir, "cni-conf-dir", "", "`folder` of the runtime's network configurations that ours is put into, as soon as pods can be added; empty: nothing is installed")
+	flags.StringVar(&f.binDir, "cni-bin-dir", "", "`folder` of the runtime's plugins, into which the agent copies this program; needs --cni-conf-dir")
+	flags.StringVar(&f.confDir, "cni-conf-dir", "", "`folder` of the runtime's network configurations, into which the agent writes its own once pods can be added; empty: nothing is installed")
 	flags.StringVar(&f.name, "cni-conf-name", "05-vppdrill", "`name` of the configuration's file before .conflist; runtimes take the first in order")
-	flags.StringVar(&f.version, "cni-version", "", "`version` of the CNI specification in the configuration, for runtimes that do not know the newest; empty: the newest")
-	flags.StringVar(&f.socket, "cni-host-socket", "", "`socket` that the CNI plugin asks at, where the host calls it otherwise than the agent; empty: that of --cni-socket")
-	flags.BoolVar(&f.portMap, "cni-portmap", false, "let the reference plugin portmap give ports of the host to pods")
+	flags.StringVar(&f.version, "cni-version", "", "`version` of the CNI specification in the configuration, for older runtimes; empty: the newest")
+	flags.StringVar(&f.socket, "cni-host-socket", "", "`socket` for the CNI plugin, where its path differs on the host; empty: that of --cni-socket")
+	flags.BoolVar(&f.portMap, "cni-portmap", false, "use the reference plugin portmap for host ports")
 }
 
 // check completes the flags and makes the configuration.

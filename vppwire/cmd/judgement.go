@@ -31,19 +31,19 @@ type JudgedLaw struct {
 
 // whys are what breaks for a user when a law does.
 var whys = map[string]string{
-	conformance.LawStart:   "A pod that does not start has no network, or nobody told its runtime.",
-	conformance.LawPods:    "Every pod reaches every other without translation: Kubernetes' own promise of its network.",
-	conformance.LawService: "What a service has as its address leads to one of its endpoints.",
+	conformance.LawStart:   "A pod that does not start has no network, or its runtime got no answer.",
+	conformance.LawPods:    "Every pod reaches every other without translation: Kubernetes promises it.",
+	conformance.LawService: "A service's address leads to one of its endpoints.",
 	conformance.LawGone:    "A pod that does not go keeps its address and its name.",
 	conformance.LawRoll:    "A CNI's own upgrade may not cut off pods that run.",
 	conformance.LawDrain:   "A node that cannot be emptied and filled again cannot be upgraded.",
 	audit.LawDuplicate:     "Packets for one of two pods go to the other.",
-	audit.LawOutside:       "Other nodes send what is for the pod to the node that has its range.",
+	audit.LawOutside:       "Other nodes send the pod's packets to the node that has its range.",
 	audit.LawOverlap:       "Two nodes give out the same addresses.",
 	audit.LawService:       "A pod with a service's address is never reached, or the service is not.",
-	audit.LawNodeRange:     "A pod with a node's address takes what is for the node.",
-	audit.LawLeak:          "Addresses that nobody has and nobody gets are lost until the node has none.",
-	audit.LawGone:          "What a node that is gone still holds, no other gets.",
+	audit.LawNodeRange:     "A pod with a node's address receives the node's packets.",
+	audit.LawLeak:          "Addresses that are assigned and unused are lost until the node has none left.",
+	audit.LawGone:          "No other node gets the addresses of a node that is gone.",
 	audit.LawExhaustion:    "A node without addresses starts no pod.",
 }
 

@@ -74,7 +74,7 @@ func TestAuditForbidden(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "config")
 	must(t, os.WriteFile(file, fmt.Appendf(nil, "apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: %q}}]\ncontexts: [{name: c, context: {cluster: c}}]\ncurrent-context: c\n", s.URL), 0o600))
 	_, err := command(t, "audit", "--kubeconfig", file)
-	if code, line := cli.Code(err); code != cli.ExitCannotRun || !strings.Contains(line, "/api/v1/nodes: the account may not read it: kubectl get nodes,pods,services -A -o json > cluster.json by somebody who may") {
+	if code, line := cli.Code(err); code != cli.ExitCannotRun || !strings.Contains(line, "/api/v1/nodes: the account may not read it: with enough rights run kubectl get nodes,pods,services -A -o json > cluster.json, then vppdrill audit cluster.json") {
 		t.Errorf("%d %q", code, line)
 	}
 }

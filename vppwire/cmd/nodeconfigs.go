@@ -87,8 +87,8 @@ func (n *nodeConfigs) follow(ctx context.Context, o options, follow func(context
 			return err
 		}
 		o.cfg = *next
-		n.tell(agent.Log{Level: int(slog.LevelInfo), Reason: reasonNodeConfigTaken, Message: "the agent starts anew with what NodeConfig resources say now; the dataplane stands meanwhile"})
-		n.log.Info("the agent starts anew with other NodeConfig resources")
+		n.tell(agent.Log{Level: int(slog.LevelInfo), Reason: reasonNodeConfigTaken, Message: "the agent restarts with changed NodeConfig resources; the dataplane stays"})
+		n.log.Info("the agent restarts with changed NodeConfig resources")
 	}
 }
 

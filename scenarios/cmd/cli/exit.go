@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Exit codes, as `vppdrill --help` lists them. 130 is what shells report for a process that SIGINT ended (128+2).
+// Exit codes of every command. 130 is what shells report for a process that SIGINT ended (128+2).
 const (
 	ExitHeld        = 0
 	ExitBroken      = 1
@@ -14,6 +14,27 @@ const (
 	ExitCannotRun   = 3
 	ExitInterrupted = 130
 )
+
+// exitCodes are what each code means, in order.
+var exitCodes = []struct {
+	code    int
+	meaning string
+}{
+	{ExitHeld, "all laws hold"},
+	{ExitBroken, "a law is broken, or an expectation failed"},
+	{ExitUsage, "bad usage or input (one line, nothing written), or a run that could not be judged"},
+	{ExitCannotRun, "this world cannot run here, or cannot do what the scenario asks"},
+	{ExitInterrupted, "interrupted; finished runs are reported"},
+}
+
+// ExitCodes is the table of exit codes, a line each.
+func ExitCodes() string {
+	var b strings.Builder
+	for _, e := range exitCodes {
+		fmt.Fprintf(&b, "  %-4d %s\n", e.code, e.meaning)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
 
 // Exit is an error that knows its exit code. Without Err it has been told already.
 type Exit struct {

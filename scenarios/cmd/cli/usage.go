@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -38,20 +39,30 @@ func Args(least, most int, what string) cobra.PositionalArgs {
 	}
 }
 
-// NoCommand is the Args of a command that only holds others: it refuses what is none of them and names the nearest one.
+// NoCommand is the Args of a command that only holds others: it refuses what is none of them and names the nearest one,
+// which may be a command of a group.
 func NoCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	var names []string
+	own, below := map[string]string{}, map[string]string{}
 	for _, sub := range cmd.Commands() {
-		if sub.IsAvailableCommand() {
-			names = append(names, sub.Name())
+		if !sub.IsAvailableCommand() {
+			continue
+		}
+		own[sub.Name()] = sub.Name()
+		for _, leaf := range sub.Commands() {
+			if leaf.IsAvailableCommand() {
+				below[leaf.Name()] = sub.Name() + " " + leaf.Name()
+			}
 		}
 	}
-	hint := Hint(args[0], names)
-	if hint == "" {
-		hint = "; see " + cmd.CommandPath() + " --help"
+	hint := "; see " + cmd.CommandPath() + " --help"
+	for _, paths := range [...]map[string]string{own, below} {
+		if near := strictyaml.Nearest(args[0], slices.Sorted(maps.Keys(paths))); near != "" {
+			hint = fmt.Sprintf("; did you mean %q?", paths[near])
+			break
+		}
 	}
 	return Usagef("%sunknown command %q%s", In(cmd), args[0], hint)
 }

@@ -9,5 +9,5 @@
 // difference is not an error but a Difference; errors are bad text, with the line. What is told apart on purpose is in
 // gaps.go, each with its reason.
 //
-// To record another conversation, write its requests into a file below fixtures/vppapi and run vppdrill parity --record.
+// To record another conversation, write its requests into a file below fixtures/vppapi and run vppdrill lab parity --record.
 package transcript

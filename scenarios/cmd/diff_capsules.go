@@ -148,8 +148,8 @@ func capsuleIn(name string) []byte {
 	return text
 }
 
-// microscopeCapsules compares two capsules where both files are some; done is false where they are not.
-func microscopeCapsules(ctx context.Context, w io.Writer, c Config, a, b []byte) (done bool, err error) {
+// diffCapsules compares two capsules where both files are some; done is false where they are not.
+func diffCapsules(ctx context.Context, w io.Writer, c Config, a, b []byte) (done bool, err error) {
 	switch one, other := a != nil, b != nil; {
 	case !one && !other:
 		return false, nil

@@ -13,24 +13,50 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
-// referenceCommands print what scenario files may say, made from the code that reads them.
-func referenceCommands(c Config) []*cobra.Command {
-	return []*cobra.Command{
-		referenceCommand(c, "actions", "List what a timeline can do, with arguments and an example each", "restart-vpp", actionsOf),
-		referenceCommand(c, "laws", "List the laws, with why each matters and what it needs", "one-owner", lawsOf),
-		referenceCommand(c, "faults", "List what can go wrong by chance or on purpose, with an example each", "dropReply", faultsOf),
-		referenceCommand(c, "settings", "List every field of a scenario file, with its default and an example", "config.ipam", settingsOf),
+// describeCommand is `vppdrill describe`: what files may say, made from the code that reads them.
+func describeCommand(c Config) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "describe",
+		Short: "Print what files may say: actions, laws, faults, settings, an agent's settings, the schema",
+		Long: `Print what scenario files and agents' configuration may say, with an example each. All of it is made from the code
+that reads the files.`,
+		Example: `  vppdrill describe actions restart-vpp
+  vppdrill describe laws reachable
+  vppdrill describe schema > scenario.schema.json`,
+		Args: cli.NoCommand,
+		RunE: help,
+	}
+	cmd.AddCommand(
+		entriesCommand(c, "actions", "List the actions of a timeline, with arguments and examples", "restart-vpp", actionsOf),
+		entriesCommand(c, "laws", "List the laws, with reasons and the evidence that each needs", "one-owner", lawsOf),
+		entriesCommand(c, "faults", "List the faults, random and injected, with examples", "dropReply", faultsOf),
+		entriesCommand(c, "settings", "List the fields of a scenario file, with defaults and examples", "config.ipam", settingsOf),
+		entriesCommand(c, "agent", "List the keys of an agent's configuration file", "IPAMConfig", agentOf),
+		schemaCommand())
+	return cmd
+}
+
+func schemaCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "schema",
+		Short:   "Print the JSON schema of scenario files, for editors",
+		Example: "  vppdrill describe schema > scenario.schema.json",
+		Args:    cli.Args(0, 0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := cmd.OutOrStdout().Write(scenarios.Schema())
+			return err
+		},
 	}
 }
 
-func referenceCommand(c Config, name, short, example string, of func(Config) []scenarios.Entry) *cobra.Command {
+func entriesCommand(c Config, name, short, example string, of func(Config) []scenarios.Entry) *cobra.Command {
 	var format cli.Format
 	cmd := &cobra.Command{
 		Use:   name + " [NAME…]",
 		Short: short,
-		Long:  short + ".\n\nA NAME is one of them, or the beginning of several.",
-		Example: fmt.Sprintf(`  vppdrill %s
-  vppdrill %s %s`, name, name, example),
+		Long:  short + ".\n\nNAME is a name or the beginning of several.",
+		Example: fmt.Sprintf(`  vppdrill describe %s
+  vppdrill describe %s %s`, name, name, example),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			list, err := named(name, of(c), args)
 			if err != nil {
@@ -70,7 +96,7 @@ func named(what string, list []scenarios.Entry, names []string) ([]scenarios.Ent
 			}
 		}
 		if len(out) == before {
-			return nil, cli.Usagef("%s: there is no %q%s", what, name, cli.Hint(name, all))
+			return nil, cli.Usagef("describe %s: there is no %q%s", what, name, cli.Hint(name, all))
 		}
 	}
 	return out, nil
@@ -85,7 +111,10 @@ func tellEntries(w io.Writer, list []scenarios.Entry, whole bool) error {
 			if e.Default != "" {
 				extra = " Default: " + e.Default + "."
 			}
-			fmt.Fprintf(t, "%s\t%s%s\n\t%s\n", e.Name, e.Doc, extra, e.Example)
+			fmt.Fprintf(t, "%s\t%s%s\n", e.Name, e.Doc, extra)
+			if e.Example != "" {
+				fmt.Fprintf(t, "\t%s\n", e.Example)
+			}
 			continue
 		}
 		fmt.Fprintf(t, "%s\t%s\n", e.Name, e.Doc)
@@ -158,6 +187,14 @@ func lawsOf(c Config) (list []scenarios.Entry) {
 		list = append(list, scenarios.Entry{Name: l.Name, Doc: l.Why, Type: text, Example: "laws: [" + l.Name + "]"})
 	}
 	return list
+}
+
+// agentOf are the keys of an agent's configuration file.
+func agentOf(c Config) []scenarios.Entry {
+	if c.AgentSettings == nil {
+		return nil
+	}
+	return c.AgentSettings()
 }
 
 func faultsOf(c Config) (list []scenarios.Entry) {

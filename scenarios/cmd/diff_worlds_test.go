@@ -34,11 +34,11 @@ func twoWorlds(differ bool) Config {
 
 // TestCompare goal: only what differs is printed, and the code tells. Method: two worlds that end alike, and two that do not.
 func TestCompare(t *testing.T) {
-	code, out, _ := execute(t, t.Context(), twoWorlds(false), "run", "first", "second", "--compare", "sim,netns")
+	code, out, _ := execute(t, t.Context(), twoWorlds(false), "debug", "diff", "first", "second", "--worlds", "sim,netns")
 	if code != cli.ExitHeld || out != "0 of 3 runs differ between sim, netns\n" {
 		t.Errorf("alike: code %d, %q", code, out)
 	}
-	code, out, _ = execute(t, t.Context(), twoWorlds(true), "run", "first", "--compare", "sim,netns")
+	code, out, _ = execute(t, t.Context(), twoWorlds(true), "debug", "diff", "first", "--worlds", "sim,netns")
 	want := "first seed 1\n  nodes: 1 in sim, 2 in netns\n  only netns: node-2: machine up, agent down, VPP down\n1 of 1 runs differ between sim, netns\n"
 	if code != cli.ExitBroken || out != want {
 		t.Errorf("differing: code %d,\n%s\nwant\n%s", code, out, want)
@@ -63,13 +63,13 @@ func TestCompareAdapts(t *testing.T) {
 			return run(ctx, s, o)
 		}
 	}
-	code, _, errOut := execute(t, t.Context(), c, "run", "first", "--compare", "sim,netns", "--jobs", "1")
+	code, _, errOut := execute(t, t.Context(), c, "debug", "diff", "first", "--worlds", "sim,netns", "--jobs", "1")
 	if code != cli.ExitHeld || !strings.Contains(errOut, "world netns: no taps; so it is in every world") || sawAll["sim"] != "changed" || sawAll["netns"] != "changed" {
 		t.Errorf("code %d, saw %v, %s", code, sawAll, errOut)
 	}
 	c.Checks = map[string]func(context.Context) error{"netns": func(context.Context) error { return errors.New("no VPP") }}
 	clear(sawAll)
-	code, _, errOut = execute(t, t.Context(), c, "run", "first", "--compare", "sim,netns")
+	code, _, errOut = execute(t, t.Context(), c, "debug", "diff", "first", "--worlds", "sim,netns")
 	if code != cli.ExitCannotRun || len(sawAll) > 0 || !strings.Contains(errOut, "world netns cannot run here: no VPP") {
 		t.Errorf("code %d, ran in %v, %s", code, sawAll, errOut)
 	}

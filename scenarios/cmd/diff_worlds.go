@@ -16,22 +16,20 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/normalized"
 )
 
-// checkCompare refuses what makes no comparison.
-func (f runFlags) checkCompare(cmd *cobra.Command) error {
-	if len(f.compare) < 2 {
-		return cli.Usagef("--compare %s: at least 2 worlds make a comparison, as in --compare sim,netns", strings.Join(f.compare, ","))
+// checkWorlds refuses worlds that make no comparison.
+func (f *diffFlags) checkWorlds() error {
+	if len(f.worlds) < 2 {
+		return cli.Usagef("--worlds %s: a comparison needs 2 worlds, as in --worlds sim,netns", strings.Join(f.worlds, ","))
 	}
-	for i, w := range f.compare {
-		if err := cli.OneOf("--compare", w, append([]string{"sim"}, labWorlds...)...); err != nil {
+	if f.jobs < 1 {
+		return cli.Usagef("--jobs %d: at least 1 run at a time", f.jobs)
+	}
+	for i, w := range f.worlds {
+		if err := cli.OneOf("--worlds", w, allWorlds()...); err != nil {
 			return err
 		}
-		if slices.Contains(f.compare[:i], w) {
-			return cli.Usagef("--compare %s: %s twice", strings.Join(f.compare, ","), w)
-		}
-	}
-	for _, other := range []string{"world", "verify", "events", "format"} {
-		if cmd.Flags().Changed(other) {
-			return cli.Usagef("--compare and --%s exclude one another", other)
+		if slices.Contains(f.worlds[:i], w) {
+			return cli.Usagef("--worlds %s: %s twice", strings.Join(f.worlds, ","), w)
 		}
 	}
 	return nil
@@ -48,9 +46,9 @@ type side struct {
 
 // compareWorlds runs every scenario in each world, what one of them has to change for its machine changed in all, and prints
 // only what differs. The first world is the one that the others are compared with.
-func compareWorlds(cmd *cobra.Command, c Config, f runFlags, list []*scenarios.Scenario) error {
-	runs := make([]RunFunc, len(f.compare))
-	for i, name := range f.compare {
+func compareWorlds(cmd *cobra.Command, c Config, f diffFlags, list []*scenarios.Scenario) error {
+	runs := make([]RunFunc, len(f.worlds))
+	for i, name := range f.worlds {
 		var err error
 		if runs[i], err = c.world(cmd.Context(), name); err != nil {
 			return err
@@ -59,7 +57,7 @@ func compareWorlds(cmd *cobra.Command, c Config, f runFlags, list []*scenarios.S
 	var tasks []task
 	notes := map[string]bool{}
 	for _, s := range list {
-		for _, name := range f.compare {
+		for _, name := range f.worlds {
 			if adapt := c.Adapts[name]; adapt != nil {
 				var note string
 				if s, note = adapt(s); note != "" && !notes[note] {
@@ -72,7 +70,7 @@ func compareWorlds(cmd *cobra.Command, c Config, f runFlags, list []*scenarios.S
 	}
 	started := time.Now()
 	var sides []*side
-	for i, name := range f.compare {
+	for i, name := range f.worlds {
 		s := &side{world: name, states: map[task][]string{}}
 		b := &batch{world: name, run: s.drawn(runs[i]), laws: c.Laws(), jobs: f.jobs, tasks: tasks}
 		var err error
@@ -101,7 +99,7 @@ func compareWorlds(cmd *cobra.Command, c Config, f runFlags, list []*scenarios.S
 		fmt.Fprintf(cmd.OutOrStdout(), "%s seed %d\n", t.s.Name, t.seed)
 		printIndented(cmd.OutOrStdout(), lines)
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%d of %d runs differ between %s\n", differing, len(tasks), strings.Join(f.compare, ", "))
+	fmt.Fprintf(cmd.OutOrStdout(), "%d of %d runs differ between %s\n", differing, len(tasks), strings.Join(f.worlds, ", "))
 	if err := verdictOf(all); err != nil {
 		return err
 	}

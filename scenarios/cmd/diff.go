@@ -15,46 +15,101 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
-func microscopeCommand(c Config) *cobra.Command {
-	var before int
+// diffFlags are the flags of `vppdrill debug diff`.
+type diffFlags struct {
+	before int
+	worlds []string
+	runFlags
+}
+
+func diffCommand(c Config) *cobra.Command {
+	var f diffFlags
 	cmd := &cobra.Command{
-		Use:   "microscope EVENTS EVENTS | CAPSULE CAPSULE",
-		Short: "Find the first event that differs between two runs, and what their clusters held before it",
-		Long: `Compare the event lines of two runs (events.jsonl of --events all, from two machines or two versions) and print the first event that
-differs, what came right before it in both, and what kind of difference it is: another time, another order, another content, an event that
-only one has, or an earlier end. Files with several runs are compared run by run, in their order. Of two capsules the runs are made, their
-trails bisected, and the states of all nodes before the first difference compared. Exit code 1 where they differ.`,
-		Example: `  vppdrill microscope here/events.jsonl there/events.jsonl
-  vppdrill microscope one/one-owner.capsule other/one-owner.capsule`,
-		Args: cli.Args(2, 2, "two files of event lines"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if before < 0 {
-				return cli.Usagef("microscope: --before %d: at least 0 lines", before)
+		Use:   "diff EVENTS EVENTS | CAPSULE CAPSULE | SCENARIO… --worlds WORLD,WORLD",
+		Short: "Find the first event that differs between two runs, or what differs between two worlds",
+		Long: `Compare two runs. Exit code 1 where they differ.
+
+EVENTS are event lines (events.jsonl of --events all, from two machines or two versions). diff prints the first event
+that differs, the events right before it, and the kind of difference: another time, order or content, one event more,
+or an earlier end. Files with several runs are compared run by run, in their order.
+
+CAPSULE: diff makes both runs, bisects their trails, and compares the state of all nodes before the first difference.
+
+SCENARIO with --worlds: diff runs each scenario in each world and prints what differs at the end: verdicts, laws, and
+what VPP, Linux and pods hold. Interfaces and tables go by their owner, not by their number.`,
+		Example: `  vppdrill debug diff here/events.jsonl there/events.jsonl
+  vppdrill debug diff one/one-owner.capsule other/one-owner.capsule
+  vppdrill debug diff node-joins --worlds sim,netns`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if f.worlds != nil {
+				return cli.Args(1, -1, "scenarios")(cmd, args)
 			}
-			if done, err := microscopeCapsules(cmd.Context(), cmd.OutOrStdout(), c, capsuleIn(args[0]), capsuleIn(args[1])); done {
+			return cli.Args(2, 2, "two files of event lines, two capsules, or scenarios and --worlds")(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(cmd); err != nil {
 				return err
 			}
-			var trails [2]*eventReader
-			for i, name := range args {
-				f, err := os.Open(name)
+			if f.worlds != nil {
+				list, err := c.load(false, args)
 				if err != nil {
-					return cli.BadInput(err)
+					return err
 				}
-				defer func() { _ = f.Close() }() // it is only read
-				trails[i] = &eventReader{name: name, lines: bufio.NewReaderSize(f, 1<<16)}
+				return compareWorlds(cmd, c, f, list)
 			}
-			same, err := compareTrails(cmd.OutOrStdout(), trails[0], trails[1], before)
-			if err != nil {
-				return cli.BadInput(err)
+			if done, err := diffCapsules(cmd.Context(), cmd.OutOrStdout(), c, capsuleIn(args[0]), capsuleIn(args[1])); done {
+				return err
 			}
-			if !same {
-				return cli.Broken(nil)
-			}
-			return nil
+			return diffEvents(cmd.OutOrStdout(), args, f.before)
 		},
 	}
-	cmd.Flags().IntVar(&before, "before", 5, "how many common lines before the difference are printed")
+	cmd.ValidArgsFunction = c.completeScenarios
+	flags := cmd.Flags()
+	flags.IntVar(&f.before, "before", 5, "common lines to print before the difference")
+	flags.StringSliceVar(&f.worlds, "worlds", nil, "run in each of these worlds, as in sim,netns")
+	flags.Uint64Var(&f.seed, "seed", 1, "with --worlds: run this seed only")
+	flags.StringVar(&f.out, "out", "", "with --worlds: folder for the report of all runs")
+	addJobs(flags, &f.jobs, "with --worlds: runs at the same time")
+	complete(cmd, "worlds", allWorlds()...)
 	return cmd
+}
+
+// check refuses flags that make no comparison.
+func (f *diffFlags) check(cmd *cobra.Command) error {
+	if f.before < 0 {
+		return cli.Usagef("debug diff: --before %d: at least 0 lines", f.before)
+	}
+	if f.worlds != nil {
+		f.seeded = cmd.Flags().Changed("seed")
+		return f.checkWorlds()
+	}
+	for _, name := range []string{"seed", "out", "jobs"} {
+		if cmd.Flags().Changed(name) {
+			return cli.Usagef("debug diff: --%s needs --worlds", name)
+		}
+	}
+	return nil
+}
+
+// diffEvents compares two files of event lines.
+func diffEvents(w io.Writer, names []string, before int) error {
+	var trails [2]*eventReader
+	for i, name := range names {
+		f, err := os.Open(name)
+		if err != nil {
+			return cli.BadInput(err)
+		}
+		defer func() { _ = f.Close() }() // it is only read
+		trails[i] = &eventReader{name: name, lines: bufio.NewReaderSize(f, 1<<16)}
+	}
+	same, err := compareTrails(w, trails[0], trails[1], before)
+	if err != nil {
+		return cli.BadInput(err)
+	}
+	if !same {
+		return cli.Broken(nil)
+	}
+	return nil
 }
 
 // eventRecord is one line of events.jsonl: the head of a run, an event, or the note of an interrupt.
