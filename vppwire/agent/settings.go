@@ -16,12 +16,12 @@ func Settings() []Setting {
 		{"HostInterconnect", "veth, tap, none", "veth; tap with UseTAPInterfaces", "How the host connects to VPP. This key is ours."},
 		{"UseTAPInterfaces", boolean, "false", "Connects pods and host by tap, unless PodInterconnect or HostInterconnect is set."},
 		{"TAPInterfaceVersion", "2", "2", "VPP has no other version."},
-		{"TAPv2RxRingSize", ringSize, "VPP's own", "Receive ring of taps."},
-		{"TAPv2TxRingSize", ringSize, "VPP's own", "Transmit ring of taps."},
+		{"TAPv2RxRingSize", ringSize, "VPP's own", "Receive ring of taps. Works where pods or the host have taps."},
+		{"TAPv2TxRingSize", ringSize, "VPP's own", "Transmit ring of taps. Works where pods or the host have taps."},
 		{"UseL2Interconnect", boolean, "false", "Connects nodes by one layer 2 segment. The default is a VXLAN full mesh."},
 		{"MTUSize", "576 to 9000", "the links' own", "MTU of pods' links and of the link between host and VPP."},
 		{"TCPstackDisabled", "true", "", "Required. Pods are not wired to VPP's own TCP stack, so false is refused."},
-		{"TCPChecksumOffloadDisabled", boolean, "true", "Turns checksum and segmentation offload of pods' links off. " +
+		{"TCPChecksumOffloadDisabled", boolean, "true", "Turns checksum and segmentation offload of veths off. " +
 			"AF_PACKET forwards checksums that the kernel left to hardware, and TCP stalls with them."},
 		{"MainVRFID", "table number", "0", "VRF of nodes. Set both VRFs, or neither."},
 		{"PodVRFID", "table number", "1", "VRF of pods. Set both VRFs, or neither."},
@@ -45,11 +45,11 @@ func Settings() []Setting {
 		{"StealInterface", "", "", stolenNIC},
 		{"STNSocketFile", "", "", stolenNIC},
 
-		{"NodeName", "node", "the host's name", "The node's name in Kubernetes. --node sets it as well. This key is ours."},
+		{"NodeName", "node", "the host's name", "The node's name in Kubernetes, without --node. This key is ours."},
 		{"NodeIDQuarantine", duration10m, "10m", "How long a removed node's ID stays unused. This key is ours."},
 		{"ClaimPatience", duration10m, "2m", "How long a node without an ID waits for other nodes' records in a store without any. This key is ours."},
 		{"AddPatience", duration10m, "30s", "How long an ADD may wait for the node, VPP or Linux before it fails. This key is ours."},
-		{"Hooks", boolean, "false", "Makes the agent emit hooks and wait for their answers; for programs that embed it. This key is ours."},
+		{"Hooks", boolean, "false", "Hooks are functions of a program that embeds the agent. This key is ours."},
 
 		{"IPAMConfig.podSubnetCIDR", cidr, "", "Range of pods, cut into a block for each node. A pair, 10.1.0.0/16,fd00:1::/48, makes a cluster of two families; " +
 			"the first is primary. The other ranges and the gateway may be pairs then."},
