@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -17,6 +18,30 @@ func TestLook(t *testing.T) {
 	} {
 		if got := look(scenarios.Result{Replay: replay, Failure: &scenarios.Failure{Node: "node-1", Event: 1137}}); got != want {
 			t.Errorf("%s: told to look %q, want %q", replay, got, want)
+		}
+	}
+}
+
+// Goal: a passing run is one line and one line of figures; a verbose report names the rest. Method: a run whose world cannot judge one law and
+// has no occasion for another, both ways.
+func TestQuiet(t *testing.T) {
+	r := scenarios.Result{Scenario: "calm", World: "netns", Seed: 1, Verdict: scenarios.Pass, Laws: []scenarios.LawResult{
+		{Name: "blind", Status: scenarios.NotJudgedStatus, Missing: []scenarios.Evidence{scenarios.Leases}}, {Name: "idle", Status: scenarios.HeldStatus}}}
+	for _, verbose := range []bool{false, true} {
+		var out strings.Builder
+		text := NewText(&out, []string{"calm"}, verbose)
+		text.Add(r)
+		text.Whole()
+		if err := text.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for part, always := range map[string]bool{"pass   calm": true, "1 run: 1 passed": true, "blind not judged": false, "held, 0 occasions: ": false, "not exercised: ": false} {
+			if got := strings.Contains(out.String(), part); got != (always || verbose) {
+				t.Errorf("verbose %t: %q is there: %t\n%s", verbose, part, got, out.String())
+			}
+		}
+		if strings.Contains(out.String(), "1 law not judged here (-v names them)") == verbose || strings.Count(out.String(), "\n") != 2 && !verbose {
+			t.Errorf("verbose %t:\n%s", verbose, out.String())
 		}
 	}
 }
