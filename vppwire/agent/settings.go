@@ -14,26 +14,27 @@ func Settings() []Setting {
 	return []Setting{
 		{"PodInterconnect", "macvlan, veth, tap", "macvlan; tap with UseTAPInterfaces", "How pods connect to VPP. This key is ours."},
 		{"HostInterconnect", "veth, tap, none", "veth; tap with UseTAPInterfaces", "How the host connects to VPP. This key is ours."},
-		{"UseTAPInterfaces", boolean, "false", "Connects pods and host by tap, unless PodInterconnect or HostInterconnect is set."},
+		{"UseTAPInterfaces", boolean, "false", "Connects pods and host by tap, unless PodInterconnect or HostInterconnect is set; refused beside both."},
 		{"TAPInterfaceVersion", "2", "2", "VPP has no other version."},
-		{"TAPv2RxRingSize", ringSize, "VPP's own", "Receive ring of taps. Works where pods or the host have taps."},
-		{"TAPv2TxRingSize", ringSize, "VPP's own", "Transmit ring of taps. Works where pods or the host have taps."},
+		{"TAPv2RxRingSize", ringSize, "VPP's own", "Receive ring of taps. Refused where neither pods nor the host have one."},
+		{"TAPv2TxRingSize", ringSize, "VPP's own", "Transmit ring of taps. Refused where neither pods nor the host have one."},
 		{"UseL2Interconnect", boolean, "false", "Connects nodes by one layer 2 segment. The default is a VXLAN full mesh."},
 		{"MTUSize", "576 to 9000", "the links' own", "MTU of pods' links and of the link between host and VPP."},
 		{"TCPstackDisabled", "true", "", "Required. Pods are not wired to VPP's own TCP stack, so false is refused."},
 		{"TCPChecksumOffloadDisabled", boolean, "true", "Turns checksum and segmentation offload of veths off. " +
-			"AF_PACKET forwards checksums that the kernel left to hardware, and TCP stalls with them."},
+			"AF_PACKET forwards checksums that the kernel left to hardware, and TCP stalls with them. false is refused where neither pods nor the host have a veth."},
 		{"MainVRFID", "table number", "0", "VRF of nodes. Set both VRFs, or neither."},
 		{"PodVRFID", "table number", "1", "VRF of pods. Set both VRFs, or neither."},
 		{"ScanIPNeighbors", boolean, "false", "Ages IP neighbors out. Without it they do not age."},
-		{"IPNeighborStaleThreshold", "minutes", "4", "Age at which a neighbor goes. Works with ScanIPNeighbors."},
+		{"IPNeighborStaleThreshold", "minutes", "4", "Age at which a neighbor goes. Refused without ScanIPNeighbors."},
 		{"IPNeighborScanInterval", "1", "1", "VPP scans by itself, so other intervals are refused."},
 		{"ExternalByHost", boolean, "false", "Sends packets without another route to the host's Linux: services to its kube-proxy, the rest by its routes. This key is ours."},
 
 		{"Services", "kube-proxy, vpp", "kube-proxy", "Serves the cluster's services. With vpp, VPP's NAT44 serves ClusterIP, NodePort, external and load balancer addresses " +
 			"of IPv4, TCP and UDP. Services come from etcd (keys services/ and slices/), or from the API server with --cluster kubernetes. " +
 			"IPv6 is refused: VPP 25.10's CNAT keeps sending a client to an endpoint that has gone, and NAT66 maps addresses, not ports. This key is ours."},
-		{"NatExternalTraffic", boolean, "false", "Gives packets from pods to the outside the node's address. Works with Services: vpp, VXLAN, a NIC and a default gateway."},
+		{"NatExternalTraffic", boolean, "false", "Gives packets from pods to the outside the node's address. Needs Services: vpp, VXLAN, a NIC and a default gateway in the settings; refused without. " +
+			"Ranges that come later without a gateway have the event NothingIsHidden."},
 		{"CleanupIdleNATSessions", boolean, "false", "Ends idle NAT sessions. Works with Services: vpp."},
 		{"TCPNATSessionTimeout", "minutes", "180", "Idle time of TCP sessions. Works with CleanupIdleNATSessions."},
 		{"OtherNATSessionTimeout", "minutes", "5", "Idle time of other sessions. Works with CleanupIdleNATSessions."},
@@ -45,11 +46,11 @@ func Settings() []Setting {
 		{"StealInterface", "", "", stolenNIC},
 		{"STNSocketFile", "", "", stolenNIC},
 
-		{"NodeName", "node", "the host's name", "The node's name in Kubernetes, without --node. This key is ours."},
+		{"NodeName", "node", "the host's name", "The node's name in Kubernetes, without --node. Another name than that of --node is refused. This key is ours."},
 		{"NodeIDQuarantine", duration10m, "10m", "How long a removed node's ID stays unused. This key is ours."},
 		{"ClaimPatience", duration10m, "2m", "How long a node without an ID waits for other nodes' records in a store without any. This key is ours."},
 		{"AddPatience", duration10m, "30s", "How long an ADD may wait for the node, VPP or Linux before it fails. This key is ours."},
-		{"Hooks", boolean, "false", "Hooks are functions of a program that embeds the agent. This key is ours."},
+		{"Hooks", "false", "false", "true is refused: hooks are functions of a program that embeds the agent."},
 
 		{"IPAMConfig.podSubnetCIDR", cidr, "", "Range of pods, cut into a block for each node. A pair, 10.1.0.0/16,fd00:1::/48, makes a cluster of two families; " +
 			"the first is primary. The other ranges and the gateway may be pairs then."},
