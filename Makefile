@@ -27,7 +27,7 @@ test: ## vet and run all tests; the last lines name what was skipped and why
 	@$(GO) build -o bin/testtally ./reports/repo/testtally
 	@$(GO) test -json ./... | bin/testtally
 
-check: ## formatting, vet, staticcheck, golangci-lint where installed, the repository's rules, nothing unreachable
+check: ## formatting, vet, staticcheck, golangci-lint where installed, the repository's rules, nothing unreachable; scenarios that no real VPP has run are named
 	@bad=$$(gofmt -l $$(find . -name '*.go' -not -path './bin/*')); \
 	if [ -n "$$bad" ]; then echo "gofmt would change:"; echo "$$bad"; exit 1; fi
 	$(GO) vet ./...
@@ -36,6 +36,7 @@ check: ## formatting, vet, staticcheck, golangci-lint where installed, the repos
 	else echo "golangci-lint skipped: it is not installed"; fi
 	$(GO) run ./reports/repo/repocheck
 	$(GO) test ./reports/repo/...
+	@$(GO) run ./lab/suite/unrun
 
 # plotted runs a shipped experiment, and keeps plot number 2 of it as docs/tutorials/3.svg.
 define plotted

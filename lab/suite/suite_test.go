@@ -31,8 +31,8 @@ var chosen = []string{
 	"node-joins", "node-comes-back-at-once", "pod-range-moves", "agent-restarts", "vpp-restarts-while-wiring", "node-reboots", "one-way",
 }
 
-// specTimeout is how long one scenario may take, its lab's start and end included.
-const specTimeout = 5 * time.Minute
+// specTimeout is how long one scenario may take, its lab's start and end included. The longest of the catalogue is of two hours.
+const specTimeout = 20 * time.Minute
 
 // agentWord makes the test binary the agent of the labs that the specs build.
 const agentWord = "suite-node-agent"
@@ -54,7 +54,8 @@ func TestCatalog(t *testing.T) {
 	if err := (netns.Backend{}).Check(context.Background()); err != nil {
 		t.Skip(err.Error())
 	}
-	if _, err := vppproc.Find(""); err != nil {
+	binary, err := vppproc.Find("")
+	if err != nil {
 		t.Skip(err.Error())
 	}
 	self, err := os.Executable()
@@ -69,6 +70,9 @@ func TestCatalog(t *testing.T) {
 		},
 		Decorators: []any{ginkgo.SpecTimeout(specTimeout)},
 	})
+	if *record {
+		ginkgo.ReportAfterEach(newRecorder(t, binary).ended)
+	}
 	gomega.RegisterFailHandler(ginkgo.Fail)
 	ginkgo.RunSpecs(t, "catalogue on real VPPs")
 }
@@ -91,10 +95,13 @@ func scenes(t *testing.T) (list []*scenarios.Scenario) {
 	return list
 }
 
+// refusal stands before the reasons of a scenario that labs refuse.
+const refusal = " by a lab: "
+
 // build makes a lab for one run.
 func build(ctx context.Context, s *scenarios.Scenario, o lab.Options, seed uint64) (scenarios.World, error) {
 	if missing := append(lab.Unsupported(s), lab.UnsupportedActions(s)...); len(missing) > 0 {
-		return nil, fmt.Errorf("%w by a lab: %s", scenarios.ErrUnsupported, timeline.Line(missing))
+		return nil, fmt.Errorf("%w%s%s", scenarios.ErrUnsupported, refusal, timeline.Line(missing))
 	}
 	o.Seed = seed
 	return lab.New(ctx, s, o)

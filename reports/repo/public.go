@@ -24,6 +24,7 @@ var public = []struct{ name, why string }{
 	{"vppwire.ParseObject", "reads the lines that a plan and a trail print, for tools and for each kind's story"},
 	{"scenarios/yardstick", "benchmarks print the machine's rate beside their figures, those of users' own worlds too"},
 	{"vppwire/host/journal.OpenInto", "reads a history that need not be kept; ipam/peers races it"},
+	{"lab/suite/ran", "the table of what real VPPs have run, which lab/suite's tests write and a program reads"},
 	{"scenarios/timeline/worldtest", "the test that the author of a new world runs"},
 	{"ipam/contiv", "contiv/vpp's plugins/ipam by upstream's names, over the Allocator and the Plan that agents run"},
 	{"ipam/cilium", "cilium/cilium's pkg/ipam by upstream's names, over the ledger and the ranges that a Node has, and both sides of a CiliumNode's pool"},
