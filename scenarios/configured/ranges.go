@@ -1,4 +1,4 @@
-package sim
+package configured
 
 import (
 	"net/netip"
@@ -7,10 +7,10 @@ import (
 )
 
 // rangeSettings are the ranges of which the node's addresses are that follow from its ID, in each family, where ranges stay.
-func (m *machine) rangeSettings(n *scenarios.NodeState) (list []scenarios.Setting) {
-	c := &m.w.s.Config
+func (d *node) rangeSettings(n *scenarios.NodeState) (list []scenarios.Setting) {
+	c := &d.s.Config
 	plan, err := c.IPAM.Plan()
-	if err != nil || m.w.rearranged {
+	if err != nil || d.Rearranged {
 		return nil
 	}
 	within := func(what string, r netip.Prefix, a netip.Addr) {
@@ -19,7 +19,7 @@ func (m *machine) rangeSettings(n *scenarios.NodeState) (list []scenarios.Settin
 		}
 	}
 	first := scenarios.SecondFamily{Address: n.Address, VXLANAddress: n.VXLANAddress, HostSubnet: n.HostSubnet}
-	if c.Leases(m.name) || c.Settings(m.name).IP.IsValid() {
+	if c.Leases(n.Name) || c.Settings(n.Name).IP.IsValid() {
 		first.Address = netip.Prefix{} // which does not follow from the ID
 	}
 	families := []*scenarios.SecondFamily{&first, n.Second}
@@ -28,7 +28,7 @@ func (m *machine) rangeSettings(n *scenarios.NodeState) (list []scenarios.Settin
 			within("the node's address", p.NodeInterconnect, f.Address.Addr())
 			within("the node's VXLAN address", p.VXLAN, f.VXLANAddress)
 			within("the link between VPP and Linux", p.VPPHostSubnet, f.HostSubnet.Addr())
-			list = append(list, m.hostEnd(f.HostSubnet)...)
+			list = append(list, d.hostEnd(n, f.HostSubnet)...)
 		}
 	}
 	if !n.ByID {
@@ -43,8 +43,8 @@ func (m *machine) rangeSettings(n *scenarios.NodeState) (list []scenarios.Settin
 }
 
 // hostEnd is the address of VPP's end of its link to Linux, the first of the link's range; Linux has the second.
-func (m *machine) hostEnd(link netip.Prefix) (list []scenarios.Setting) {
-	for i := range m.vpp.Interfaces() {
+func (d *node) hostEnd(n *scenarios.NodeState, link netip.Prefix) (list []scenarios.Setting) {
+	for i := range n.VPP.Interfaces() {
 		for _, a := range i.Addrs {
 			if link.IsValid() && link.Contains(a.Addr()) {
 				list = append(list, setting("the address of VPP's end of the link to Linux, "+i.Name, link.Masked().Addr().Next(), a.Addr()))
