@@ -214,9 +214,9 @@ func (n *node) tellAgentUp(s state) {
 	n.mu.Lock()
 	n.last = state{}
 	n.life, n.id, n.blocks, n.writes = s.PID, 0, nil, 0
-	n.rests.again(n.w.Now(), n.w.restMost())
+	n.rests.Again(n.w.Now(), n.w.restMost())
 	n.mu.Unlock()
-	n.w.held.begins()
+	n.w.held.Begins()
 	n.heard(s)
 	n.kubelet.changed()
 }
@@ -227,9 +227,28 @@ func (n *node) poll(ctx context.Context) (state, error) {
 	defer n.polling.Unlock()
 	s, err := n.ask(ctx)
 	if err == nil {
+		n.afterRecords(ctx, &s)
 		n.heard(s)
 	}
 	return s, err
+}
+
+// afterRecords waits, where an agent tells of other blocks, until what it has written about them into the store before has been told: the one
+// is heard of by asking, the other by a watch.
+func (n *node) afterRecords(ctx context.Context, s *state) {
+	n.mu.Lock()
+	known := slices.Equal(s.Blocks, n.blocks) && !slices.ContainsFunc(s.Changes, func(c nodeagent.Change) bool {
+		return c.Number > n.changes && !slices.Equal(c.Blocks, n.blocks)
+	})
+	n.mu.Unlock()
+	if known {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	if err := n.w.control.store.Told(ctx); err != nil {
+		n.w.Record.Note(n.name + ": " + err.Error())
+	}
 }
 
 // heard notes what an agent has told, and tells as facts what has changed, each step at its time: what was freed first, what was
@@ -253,15 +272,18 @@ func (n *node) heard(s state) {
 		at := n.w.at(c.At)
 		for _, l := range c.Released {
 			tell(scenarios.Fact{Kind: scenarios.FactReleased, At: at, Node: n.name, Owner: l.Owner, Addr: l.Addr, Prefix: l.Block, Rest: n.w.rest(), Left: leftOf(&c, l.Addr)}, "")
-			n.rests.begin(l.Addr, at, n.w.restMost())
+			n.rests.Begin(l.Addr, at, n.w.restMost())
 		}
+		n.recordsBefore(c.Blocks)
 		n.identity(at, c.ID, c.Blocks)
 		for _, l := range c.Leased {
 			tell(scenarios.Fact{Kind: scenarios.FactLeased, At: at, Node: n.name, Owner: l.Owner, Addr: l.Addr, Prefix: l.Block, Left: leftOf(&c, l.Addr)}, "")
-			n.rests.end(l.Addr)
+			n.rests.End(l.Addr)
 		}
 	}
+	n.recordsBefore(s.Blocks)
 	n.identity(0, s.ID, s.Blocks)
+	n.tellKept(len(n.kept))
 	n.tellAddresses(&s)
 	if s.Writes > n.writes && time.Now().Before(n.recordUntil) {
 		tell(scenarios.Fact{Kind: scenarios.FactVPPWrite, Node: n.name, Text: strconv.FormatInt(s.Writes-n.writes, 10) + " writes"}, "")

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/lab/vppproc"
+	"github.com/vppdrill/vppdrill/scenarios"
 )
 
 const (
@@ -17,7 +18,7 @@ const (
 )
 
 // attend ends a VPP that lives and does not answer, as systemd's watchdog would: whoever waits for its end starts it again. One that the
-// lab itself has stopped where it is may be silent.
+// lab itself has stopped where it is may be silent. One that got no processor lives on, and the run cannot be judged.
 func (n *node) attend(d *daemon, p Process, life int) {
 	var c *vppproc.Conn
 	defer func() {
@@ -43,11 +44,19 @@ func (n *node) attend(d *daemon, p Process, life int) {
 			heard = asked
 		}
 		silent := time.Since(heard)
+		starved := ""
 		if silent >= silentFor {
+			starved = starving("VPP of "+n.name, d.samples, heard)
+		}
+		if silent >= silentFor && starved == "" {
 			d.ailing = fmt.Sprintf("VPP did not answer for %s and was killed: %v", silent.Round(time.Second), err)
 		}
 		n.mu.Unlock()
-		if silent >= silentFor {
+		switch {
+		case starved != "":
+			n.w.Fail(fmt.Errorf("%w: %s and did not answer for %s", scenarios.ErrFallen, starved, silent.Round(time.Second)))
+			heard = time.Now()
+		case silent >= silentFor:
 			p.Kill()
 			return
 		}

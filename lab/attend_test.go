@@ -1,11 +1,13 @@
 package lab_test
 
 import (
+	"errors"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/vppdrill/vppdrill/lab"
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
@@ -43,4 +45,42 @@ func TestSilentVPP(t *testing.T) {
 	if n, err := judgeNow(ctx, t, w, "reachable"); n == 0 || err != nil {
 		t.Errorf("reachable judged %d: %v", n, err)
 	}
+}
+
+// Goal: a program that gets no processor makes a run that cannot be judged, and breaks no law: neither a VPP that does not answer, nor an
+// agent for which a lab never comes to rest. Method: a real VPP and a real agent are stopped where they are behind the lab's back, while
+// the kernel seems to say that they wait for a processor.
+func TestStarved(t *testing.T) {
+	t.Cleanup(lab.Starve()) // behind the lab's own end
+	w, ctx := standing(t, "name: starved\ntopology: {nodes: 1, podsPerNode: 2}\n")
+	w.Watch(func(f scenarios.Fact) error {
+		if f.Kind == scenarios.FactVPPCrash {
+			t.Errorf("VPP is told to be dead: %s", f.Text)
+		}
+		return nil
+	})
+	stop := func(pid int) func() {
+		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		return func() { _ = syscall.Kill(pid, syscall.SIGCONT) } // it may have been ended
+	}
+	agent := w.PIDOfAgent("node-1")
+	goOn := stop(agent)
+	err := w.Settle(ctx, 12*time.Second)
+	goOn()
+	if !errors.Is(err, scenarios.ErrFallen) || errors.As(err, new(*scenarios.Unquiet)) {
+		t.Errorf("an agent that stands still: %v", err)
+	}
+	t.Log(err)
+	vpp := w.PIDOfVPP("node-1")
+	goOn = stop(vpp)
+	for err = nil; err == nil && ctx.Err() == nil; {
+		err = w.Advance(ctx, w.Now()+time.Second)
+	}
+	goOn()
+	if !errors.Is(err, scenarios.ErrFallen) || w.PIDOfVPP("node-1") != vpp {
+		t.Errorf("a VPP that does not answer: %v; it is process %d and was %d", err, w.PIDOfVPP("node-1"), vpp)
+	}
+	t.Log(err)
 }

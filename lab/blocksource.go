@@ -39,6 +39,9 @@ type blockSource struct {
 	ranges *blockranges.Ranges
 	lives  []*controller
 	made   int
+	// ledBy is the life that asked for a change last while it held the Lease, terms how often that was another one than before.
+	ledBy string
+	terms uint32
 	// deposed are leaders that were cut off and whose requests have not all arrived.
 	deposed int
 }
@@ -168,6 +171,7 @@ func (b *blockSource) addRange(r netip.Prefix) error {
 	b.mu.Lock()
 	c := b.ranges.Add(r)
 	b.mu.Unlock()
+	b.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactRange, Prefix: r, Text: scenarios.RangeOpened}, "")
 	if b.plan.System == scenarios.Cilium {
 		return b.restart() // as for vppdrill controller: what it is started with is what there is
 	}
@@ -184,6 +188,7 @@ func (b *blockSource) removeRange(r netip.Prefix) error {
 	if err != nil {
 		return err
 	}
+	b.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactRange, Prefix: r, Text: scenarios.RangeClosed}, "")
 	return b.tell(nodeipam.ClusterCIDRDeleted{Name: name})
 }
 

@@ -26,6 +26,8 @@ type controller struct {
 	driver *kube.Driver
 	cancel context.CancelFunc
 	ended  chan struct{}
+	// term is in which time of leading it has asked for a change last, 0 for none; blockSource.mu guards it.
+	term uint32
 	// off: it is cut off, and what it writes arrives later.
 	off atomic.Bool
 	// meets is a leader before it, one of whose requests arrives in front of each of its own writes.
@@ -136,6 +138,9 @@ func (b *blockSource) restart() error {
 // fate is what becomes of a request of a controller.
 func (b *blockSource) fate(c *controller, r *http.Request) apiserver.Fate {
 	writes := r.Method != http.MethodGet
+	if path := apiserver.ParsePath(r.URL.Path); writes && path.Resource == "nodes" {
+		b.asks(c, r.Method+" "+path.Name)
+	}
 	switch {
 	case b.stopped.Load():
 		return apiserver.Vanish
@@ -150,10 +155,33 @@ func (b *blockSource) fate(c *controller, r *http.Request) apiserver.Fate {
 	return apiserver.Pass
 }
 
-// leader is who holds the Lease and is not cut off, nil for nobody.
-func (b *blockSource) leader() *controller {
+// asks tells of a change of a Node object that a life asks for, with the number of the time of leading that it asks in: who holds the Lease
+// asks in a time of its own, any other life in its last one.
+func (b *blockSource) asks(c *controller, what string) {
+	holder := b.holder()
+	b.mu.Lock()
+	if holder == c.name && b.ledBy != c.name {
+		b.ledBy = c.name
+		b.terms++
+	}
+	if holder == c.name {
+		c.term = b.terms
+	}
+	term := c.term
+	b.mu.Unlock()
+	b.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactChanging, Text: "the controller", Number: term, Broken: what}, "")
+}
+
+// holder is the name that stands in the Lease.
+func (b *blockSource) holder() string {
 	spec, _ := b.server.Get("leases", leaseNamespace, leaseName)["spec"].(apiserver.Object)
 	holder, _ := spec["holderIdentity"].(string)
+	return holder
+}
+
+// leader is who holds the Lease and is not cut off, nil for nobody.
+func (b *blockSource) leader() *controller {
+	holder := b.holder()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	i := slices.IndexFunc(b.lives, func(c *controller) bool { return c.name == holder && !c.off.Load() })

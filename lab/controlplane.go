@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/vppdrill/vppdrill/lab/etcd"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
 	hostetcd "github.com/vppdrill/vppdrill/vppwire/host/etcd"
 )
 
@@ -18,8 +19,10 @@ type controlPlane struct {
 	// objects writes the API server's.
 	objects *hostetcd.Client
 	// mu guards the switches, and what agents have to hear.
-	mu                 sync.Mutex
-	generation         int64
+	mu         sync.Mutex
+	generation int64
+	// pools are the address ranges.
+	pools              agent.Pools
 	heardPools         string
 	heardNodes         map[string]string
 	storeStop, apiStop bool

@@ -103,27 +103,11 @@ func tables(s scenarios.Snapshot) string {
 	var b strings.Builder
 	for _, n := range s.Nodes {
 		fmt.Fprintf(&b, "%s: ID %d, address %s, blocks %v\n", n.Name, n.ID, n.Address, n.Blocks)
-		if n.VPP == nil {
+		if n.VPP == nil || n.Linux == nil {
 			continue
 		}
-		for i := range n.VPP.Interfaces() {
-			fmt.Fprintf(&b, "  interface %+v\n", i)
-		}
-		for id := range n.VPP.Tables() {
-			for r := range n.VPP.Routes(id) {
-				fmt.Fprintf(&b, "  route %+v\n", r)
-			}
-		}
-		for x := range n.VPP.Neighbors() {
-			fmt.Fprintf(&b, "  neighbor %+v\n", x)
-		}
-		for id := range n.VPP.Bridges() {
-			if x, ok := n.VPP.Bridge(id); ok {
-				fmt.Fprintf(&b, "  bridge %+v\n", x)
-			}
-		}
-		for x := range n.VPP.FIBs() {
-			fmt.Fprintf(&b, "  L2 %+v\n", x)
+		for _, line := range holds(&n) {
+			b.WriteString("  " + line + "\n")
 		}
 	}
 	return b.String()

@@ -3,6 +3,7 @@ package lab
 import (
 	"fmt"
 	"os/exec"
+	"time"
 
 	"github.com/vppdrill/vppdrill/lab/spawn"
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -15,6 +16,14 @@ func (w *World) VPPDirOf(node string) string { return w.nodes[node].machine.VPPD
 func (w *World) PIDOfVPP(node string) int {
 	if vpp, _ := w.nodes[node].running(); vpp != nil {
 		return vpp.PID()
+	}
+	return 0
+}
+
+// PIDOfAgent is the process of a node's agent, 0 while it is down.
+func (w *World) PIDOfAgent(node string) int {
+	if _, agent := w.nodes[node].running(); agent != nil {
+		return agent.PID()
 	}
 	return 0
 }
@@ -39,3 +48,15 @@ func (w *World) InPod(node string, p scenarios.PodState, argv ...string) error {
 		return nil
 	})
 }
+
+// Starve has every program of labs seem to wait for a processor all the time, until the returned function is called.
+func Starve() func() {
+	began, before := time.Now(), delayOf
+	delayOf = func(int) func(time.Time) time.Duration {
+		return func(now time.Time) time.Duration { return now.Sub(began) }
+	}
+	return func() { delayOf = before }
+}
+
+// Forgive lets a world go on that a listener has stopped.
+func (w *World) Forgive() { w.stopped = nil }

@@ -280,13 +280,13 @@ func (k *kubelet) waiting() (n int) {
 	return n
 }
 
-// pending says what is still to do, "" when nothing is: pods that wait for an address while nothing has changed that could
-// give them one are as quiet as they get.
+// pending says what is still to do, "" when nothing is: pods that wait for an address, or for an ID of their node, while nothing has
+// changed that could give them one are as quiet as they get.
 func (k *kubelet) pending() string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, w := range k.inOrder() {
-		if w.Plan(); w.Settled() || w.Starved() && w.refused == k.changes {
+		if w.Plan(); w.Settled() || w.Starved() && w.refused == k.changes && (!w.numberless || k.n.w.numberless()) {
 			continue
 		}
 		text := k.n.name + ": pod " + w.pod.key()
@@ -306,7 +306,10 @@ func (k *kubelet) pending() string {
 	return ""
 }
 
-// exhausted tells a refusal for want of an address by the allocators' own words: CNI has no code for it.
-func exhausted(message string) bool {
+// noNodeID begins the refusal of an agent for whose node there is no ID (vppwire/agent/nodeid).
+const noNodeID = "no node ID from "
+
+// Exhausted tells a refusal for want of an address by the allocators' own words: CNI has no code for it.
+func Exhausted(message string) bool {
 	return strings.Contains(message, ipam.ErrExhausted.Error()) || strings.Contains(message, ipam.ErrNoBlock.Error())
 }

@@ -58,8 +58,9 @@ type node struct {
 	// addressed is what was told last of the node's addresses, removals how much of the file of that name.
 	addressed []netip.Addr
 	removals  int64
-	// rests are its released addresses.
-	rests rests
+	// rests are its released addresses, kept the changes of its record that were not told yet.
+	rests Rests
+	kept  []scenarios.Fact
 }
 
 // daemon is one of the two programs on a node.
@@ -71,6 +72,8 @@ type daemon struct {
 	// paused: the lab has stopped it where it is. ailing is why the lab ended it, where it did.
 	paused bool
 	ailing string
+	// samples are how long it has waited for a processor.
+	samples []sample
 	// starting is closed when the start under way has ended; nil: none is.
 	starting chan struct{}
 	cancel   context.CancelFunc
@@ -191,7 +194,7 @@ func (n *node) startLocked(d *daemon, launch func(context.Context, int) (Process
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	d.starting, d.cancel = done, cancel
-	d.paused, d.ailing = false, ""
+	d.paused, d.ailing, d.samples = false, "", nil
 	go func() {
 		defer close(done)
 		defer cancel()
@@ -214,6 +217,7 @@ func (n *node) startLocked(d *daemon, launch func(context.Context, int) (Process
 			if d == &n.vpp {
 				go n.attend(d, p, life)
 			}
+			go n.watchHunger(d, p, life)
 			go n.supervise(d, p, life, launch)
 		}
 	}()
@@ -287,6 +291,7 @@ func (n *node) ended(d *daemon, why string) {
 	if d == &n.agent {
 		n.mu.Lock()
 		n.life = 0
+		n.tellKept(len(n.kept))
 		n.mu.Unlock()
 		n.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactAgentDown, Node: n.name, Text: why}, n.name+" agent down: "+why)
 		return

@@ -60,22 +60,22 @@ func TestPlantedOnPodsServed(t *testing.T) {
 // Goal: ids-returned breaks in a lab where nobody releases the ID of a node that left, and not before agents have had their time. Method:
 // records as the store tells of them, and a clock that is set back.
 func TestPlantedOnIDsReturned(t *testing.T) {
-	h := heldIDs{}
+	h := HeldIDs{}
 	for i, uid := range []string{"u1", "u2"} {
 		c, _ := storedChange(plantedRecord(i+1, uid))
-		h.changed(&c)
+		h.Changed(&c)
 	}
 	law, _ := check.ByName("ids-returned")
 	judge := func(list []scenarios.HeldID) (int64, error) {
 		return law.Check(scenarios.Snapshot{Settled: true, HeldIDs: list, Nodes: []scenarios.NodeState{
 			{Name: "node-1", UID: "u1", ID: 1, MachineUp: true, AgentUp: true, VPPUp: true}}})
 	}
-	list, _, _, found := h.list(2)
+	list, _, _, found := h.List(2)
 	if found || len(list) != 2 {
 		t.Fatalf("of nodes that are there: %v, %t", list, found)
 	}
-	h.left("u2")
-	list, who, until, found := h.list(2)
+	h.Left("u2")
+	list, who, until, found := h.List(2)
 	if !found || who.Name != "node-2" || time.Until(until) < releaseGrace {
 		t.Fatalf("%v until %s, %t", who, until, found)
 	}
@@ -84,8 +84,8 @@ func TestPlantedOnIDsReturned(t *testing.T) {
 	}
 	c, _ := storedChange(nodeid.Record{ID: 2}.Key(), nodeid.Record{ID: 2, Name: "node-2", UID: "u2"}.String(),
 		nodeid.Record{ID: 2, Name: "node-2", UID: "u2", ReleasedAt: time.Unix(1, 0)}.String())
-	h.changed(&c)
-	list, _, _, found = h.list(2)
+	h.Changed(&c)
+	list, _, _, found = h.List(2)
 	if occasions, err := judge(list); found || occasions != 1 || err != nil {
 		t.Errorf("released: %d occasions, %v, %t", occasions, err, found)
 	}

@@ -121,6 +121,10 @@ func TestPlantedOnVPP(t *testing.T) {
 	breaks(ctx, t, w, "routes-needed", func() error { // the host's route to all pods leads there already
 		return w.InHost("node-1", "ip", "route", "add", n.Blocks[0].Prefix.String(), "via", n.HostVPP.String())
 	})
+	breaks(ctx, t, w, "as-configured", ctl("set ip neighbor-config ip4 age 17"))
+	if err := ctl("set ip neighbor-config ip4 age %d", 0)(); err != nil {
+		t.Fatal(err)
+	}
 	shared, ctx := standing(t, "# Pods on a trunk.\nname: planted-trunk\ntopology: {nodes: 1, podsPerNode: 2}\nconfig: {wiring: {pod: macvlan}}\n")
 	breaks(ctx, t, shared, "senders-bound", func() error {
 		c, err := vppproc.Dial(shared.VPPDirOf("node-1"))
@@ -209,4 +213,49 @@ limits: {settle: 15s}
 		t.Fatalf("verdict %s, %s, %+v", r.Verdict, r.Error, r.Failure)
 	}
 	t.Log(r.Failure.What)
+}
+
+// Goal: stays-quiet can be broken on a real VPP and on a real Linux, and holds where nothing stirs. Method: a lab lingers at its end, while
+// somebody makes an interface in VPP, or a route in the host, behind the agent's back.
+func TestPlantedOnQuiet(t *testing.T) {
+	w, ctx := standing(t, "# One node.\nname: planted-quiet\ntopology: {nodes: 1, podsPerNode: 1}\n")
+	law, _ := check.ByName("stays-quiet")
+	watcher := law.Watch()
+	w.Watch(func(f scenarios.Fact) error { return watcher.Observe(&f) })
+	if stirred, err := w.Linger(ctx); stirred || err != nil || watcher.Checks() == 0 {
+		t.Fatalf("without a lie: stirred %t, %v", stirred, err)
+	}
+	s, err := w.Snapshot(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for where, write := range map[string]func() error{
+		"VPP": func() error {
+			c, err := vppproc.Dial(w.VPPDirOf("node-1"))
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			_, err = c.CLI(ctx, "create loopback interface instance 99")
+			return err
+		},
+		"Linux": func() error {
+			return w.InHost("node-1", "ip", "route", "add", "198.18.0.0/15", "via", s.Nodes[0].HostVPP.String())
+		},
+	} {
+		watcher = law.Watch()
+		late := time.AfterFunc(time.Second, func() {
+			if err := write(); err != nil {
+				t.Error(err)
+			}
+		})
+		var v *scenarios.Violation
+		if _, err := w.Linger(ctx); !errors.As(err, &v) || v.Law != law.Name {
+			t.Errorf("what is written into %s is not seen: %v", where, err)
+		} else {
+			t.Log(v.What)
+		}
+		late.Stop()
+		w.Forgive()
+	}
 }

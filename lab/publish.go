@@ -9,14 +9,20 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/lab/nodeagent"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/agentconfig"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/host/etcd"
 )
 
 // setPools makes a configuration the cluster's address plan, and returns when the API server has it.
 func (p *controlPlane) setPools(ctx context.Context, c scenarios.IPAM) error {
+	room, err := agentconfig.Pools(c)
+	if err != nil {
+		return err
+	}
 	p.mu.Lock()
 	p.generation++
+	p.pools = room
 	pools := agent.PublishedPools{Generation: p.generation, IPAMConfig: c.Contiv()}
 	p.heardPools = nodeagent.HeardPools(agent.Pools{Generation: p.generation})
 	p.mu.Unlock()
@@ -24,6 +30,13 @@ func (p *controlPlane) setPools(ctx context.Context, c scenarios.IPAM) error {
 		return fmt.Errorf("API server: pools: %w", err)
 	}
 	return nil
+}
+
+// rearranged reports whether the address ranges are others than at the start.
+func (p *controlPlane) rearranged() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.generation > 1
 }
 
 // publishNode writes a node's object as it is now. Writers take turns, so that what was last is what stays.
@@ -44,6 +57,18 @@ func (w *World) publishNode(ctx context.Context, n *node) error {
 	return nil
 }
 
+// returned takes a block off the list of a node that it was taken back from, and whose agent has given it up: an administrator may give it to
+// another one.
+func (w *World) returned(p netip.Prefix) {
+	for _, n := range w.inOrder() {
+		n.mu.Lock()
+		held := slices.ContainsFunc(n.blocks, func(b ipam.Block) bool { return b.Prefix == p })
+		now := slices.DeleteFunc(slices.Clone(n.assigned), func(b ipam.Block) bool { return b.Draining && b.Prefix == p && !held })
+		w.assigned(n, now)
+		n.mu.Unlock()
+	}
+}
+
 // assign tells what the API server says of a node's blocks, where that is new. Blocks that were replaced are taken back while pods
 // have their addresses. Where nobody assigns blocks a node's follow from its ID, whatever its object says. n.mu is held.
 func (w *World) assign(n *node, blocks []netip.Prefix) {
@@ -59,6 +84,11 @@ func (w *World) assign(n *node, blocks []netip.Prefix) {
 			now = append(now, ipam.Block{Prefix: b.Prefix, Draining: true})
 		}
 	}
+	w.assigned(n, now)
+}
+
+// assigned tells a node's blocks where they are new. n.mu is held.
+func (w *World) assigned(n *node, now []ipam.Block) {
 	if !slices.Equal(now, n.assigned) {
 		n.assigned = now
 		w.Record.Tell(scenarios.Fact{Kind: scenarios.FactAssigned, Node: n.name, Blocks: now}, fmt.Sprintf("%s assigned %v", n.name, prefixes(now)))

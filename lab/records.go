@@ -8,14 +8,15 @@ import (
 	"sync"
 	"time"
 
+	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 	"github.com/vppdrill/vppdrill/vppwire/host/etcd"
 )
 
-// heldIDs are the node IDs whose records are not marked as released, as the store tells of them.
-type heldIDs struct {
+// HeldIDs are the node IDs whose records are not marked as released, as the store tells of them.
+type HeldIDs struct {
 	mu   sync.Mutex
 	byID map[uint32]scenarios.HeldID
 	// gone are the UIDs of nodes that have left.
@@ -31,8 +32,8 @@ const (
 	releaseRank  = 10 * time.Second
 )
 
-// changed notes what has become of a record.
-func (h *heldIDs) changed(c *scenarios.RecordChange) {
+// Changed notes what has become of a record.
+func (h *HeldIDs) Changed(c *scenarios.RecordChange) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.byID == nil {
@@ -45,15 +46,15 @@ func (h *heldIDs) changed(c *scenarios.RecordChange) {
 	}
 }
 
-// wiped forgets them all: the store has lost its data.
-func (h *heldIDs) wiped() {
+// Wiped forgets them all: the store has lost its data.
+func (h *HeldIDs) Wiped() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	clear(h.byID)
 }
 
-// left notes that a node has left.
-func (h *heldIDs) left(uid string) {
+// Left notes that a node has left.
+func (h *HeldIDs) Left(uid string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.gone == nil {
@@ -62,16 +63,37 @@ func (h *heldIDs) left(uid string) {
 	h.gone[uid], h.owed = true, time.Now()
 }
 
-// begins says that duties are counted from now on: somebody has come who could release, or hears again.
-func (h *heldIDs) begins() {
+// Begins says that duties are counted from now on: somebody has come who could release, or hears again.
+func (h *HeldIDs) Begins() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.owed = time.Now()
 }
 
-// list are all, in the order of IDs. overdue is one of a node that has left, until when it may be held by a cluster of so many nodes; false
+// free is the smallest ID that nobody holds. A released one that cools down is free: a node that waits for one gets it.
+func (h *HeldIDs) free() uint32 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	id := uint32(1)
+	for {
+		if _, held := h.byID[id]; !held {
+			return id
+		}
+		id++
+	}
+}
+
+// numberless reports whether there is no node ID for another node: each that the address ranges have room for is held.
+func (w *World) numberless() bool {
+	w.control.mu.Lock()
+	pools := w.control.pools
+	w.control.mu.Unlock()
+	return pools.Room(w.held.free()) != nil
+}
+
+// List are all, in the order of IDs. overdue is one of a node that has left, until when it may be held by a cluster of so many nodes; false
 // for none.
-func (h *heldIDs) list(nodes int) (list []scenarios.HeldID, overdue scenarios.HeldID, until time.Time, found bool) {
+func (h *HeldIDs) List(nodes int) (list []scenarios.HeldID, overdue scenarios.HeldID, until time.Time, found bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, r := range h.byID { //vppdrill:unordered sorted below
@@ -92,9 +114,61 @@ func (w *World) followRecords() {
 
 // recordChanged tells what the store has done to a node's record: the store says so, not an agent. The key is etcd's.
 func (w *World) recordChanged(key, before, after string) {
-	if c, ok := storedChange(key, before, after); ok {
-		w.held.changed(&c)
-		w.Record.Tell(scenarios.Fact{Kind: scenarios.FactRecord, Node: c.After.Name, Record: &c}, "")
+	c, ok := storedChange(key, before, after)
+	if !ok {
+		return
+	}
+	w.held.Changed(&c)
+	f := scenarios.Fact{Kind: scenarios.FactRecord, At: w.Now(), Node: c.After.Name, Record: &c}
+	if n := w.node(c.After.Name); n == nil || !n.keepRecord(f) {
+		w.tellRecords()
+		w.Record.Tell(f, "")
+	}
+}
+
+// keepRecord keeps a change of a node's own record until the agent is asked what it did around it: what agents do is heard of later than what the
+// store does. False where nobody will be asked.
+func (n *node) keepRecord(f scenarios.Fact) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.life == 0 || f.Record.After.UID != n.uid || f.Record.After.Released {
+		return false
+	}
+	n.kept = append(n.kept, f)
+	return true
+}
+
+// recordsBefore tells the kept changes that come before the agent gives addresses from these blocks: up to the first record that names all
+// which are new. n.mu is held.
+func (n *node) recordsBefore(blocks []ipam.Block) {
+	named := func(f scenarios.Fact) bool {
+		return !slices.ContainsFunc(blocks, func(b ipam.Block) bool {
+			had := slices.ContainsFunc(n.blocks, func(x ipam.Block) bool { return x.Prefix == b.Prefix })
+			return !had && !slices.Contains(f.Record.Blocks, b.Prefix)
+		})
+	}
+	if slices.Equal(blocks, n.blocks) {
+		return
+	}
+	if i := slices.IndexFunc(n.kept, named); i >= 0 {
+		n.tellKept(i + 1)
+	}
+}
+
+// tellKept tells the first so many of the kept changes. n.mu is held.
+func (n *node) tellKept(count int) {
+	for _, f := range n.kept[:count] {
+		n.w.Record.Tell(f, "")
+	}
+	n.kept = n.kept[count:]
+}
+
+// tellRecords tells all changes that are kept.
+func (w *World) tellRecords() {
+	for _, n := range w.inOrder() {
+		n.mu.Lock()
+		n.tellKept(len(n.kept))
+		n.mu.Unlock()
 	}
 }
 
@@ -111,7 +185,7 @@ func (w *World) unreleased() string {
 	if !canRelease(nodes) {
 		return ""
 	}
-	_, r, until, found := w.held.list(len(nodes))
+	_, r, until, found := w.held.List(len(nodes))
 	if !found || !time.Now().Before(until) {
 		return ""
 	}
@@ -124,7 +198,7 @@ func (w *World) judged() []scenarios.HeldID {
 	if !canRelease(nodes) {
 		return nil
 	}
-	list, _, until, found := w.held.list(len(nodes))
+	list, _, until, found := w.held.List(len(nodes))
 	if found && time.Now().Before(until) {
 		return nil
 	}

@@ -6,32 +6,32 @@ import (
 	"time"
 )
 
-// rests are a node's released addresses and until when each rests, in the scenario's time. What an agent does not tell is taken for longer
+// Rests are a node's released addresses and until when each rests, in the scenario's time. What an agent does not tell is taken for longer
 // than it can be: a law that looks for addresses which nobody needs would find one early otherwise.
-type rests map[netip.Addr]time.Duration
+type Rests map[netip.Addr]time.Duration
 
-// begin notes that an address was released at a time and rests this long; end, that somebody has it.
-func (r *rests) begin(a netip.Addr, at, rest time.Duration) {
+// Begin notes that an address was released at a time and rests this long; End, that somebody has it.
+func (r *Rests) Begin(a netip.Addr, at, rest time.Duration) {
 	if rest <= 0 {
 		return
 	}
 	if *r == nil {
-		*r = rests{}
+		*r = Rests{}
 	}
 	(*r)[a] = at + rest
 }
 
-func (r rests) end(a netip.Addr) { delete(r, a) }
+func (r Rests) End(a netip.Addr) { delete(r, a) }
 
-// again is for an agent that has started: its time may have stood still meanwhile.
-func (r rests) again(now, rest time.Duration) {
+// Again is for an agent that has started: its time may have stood still meanwhile.
+func (r Rests) Again(now, rest time.Duration) {
 	for a := range r { //vppdrill:unordered each by itself
 		r[a] = now + rest
 	}
 }
 
-// at are those that rest at a time, in order; ended: some have come to their end since it was asked last.
-func (r rests) at(now time.Duration) (list []netip.Addr, ended bool) {
+// At are those that rest at a time, in order; ended: some have come to their end since it was asked last.
+func (r Rests) At(now time.Duration) (list []netip.Addr, ended bool) {
 	for a, until := range r { //vppdrill:unordered sorted below
 		if until > now {
 			list = append(list, a)
@@ -57,7 +57,7 @@ func (w *World) restMost() time.Duration {
 // resting are the node's resting addresses. Where a rest has ended, pods that wait for an address are tried again at once.
 func (n *node) resting() []netip.Addr {
 	n.mu.Lock()
-	list, ended := n.rests.at(n.w.Now())
+	list, ended := n.rests.At(n.w.Now())
 	n.mu.Unlock()
 	if ended {
 		n.kubelet.changed()

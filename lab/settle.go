@@ -19,10 +19,10 @@ const (
 // Settle implements scenarios.World.
 func (w *World) Settle(ctx context.Context, limit time.Duration) error {
 	if err := w.AwaitQuiet(ctx, limit, stillFor, lookEvery, w.nodeNames, w.quiet); err != nil {
-		return err
+		return w.unlessStarved(err)
 	}
 	w.tellRemovals()
-	return errors.Join(w.checkTraffic(ctx), w.checkServices(ctx), w.Deliver())
+	return errors.Join(w.unlessStarved(errors.Join(w.checkTraffic(ctx), w.checkServices(ctx))), w.Deliver())
 }
 
 // quiet says why the lab is not quiet, or "". It asks every agent.
@@ -95,6 +95,8 @@ func (n *node) pending(ctx context.Context, heard []string, stored int64) string
 		return "VPP of " + n.name + " is starting"
 	case agent.proc == nil && !agent.held:
 		return "the agent of " + n.name + " is starting"
+	case agent.paused:
+		return "" // it tells nothing, and pods wait as long as they have to
 	}
 	if agent.proc != nil {
 		s, err := n.poll(ctx)

@@ -14,6 +14,7 @@ import (
 	"github.com/vppdrill/vppdrill/lab/probe"
 	"github.com/vppdrill/vppdrill/lab/vppproc"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/configured"
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 	"github.com/vppdrill/vppdrill/vppwire/host/etcd"
@@ -123,7 +124,7 @@ func (n *node) look(ctx context.Context, deep bool) (scenarios.NodeState, error)
 	}
 	n.mu.Lock()
 	out.Assigned, out.Management = n.assigned, slices.Clone(n.management)
-	out.MachineUp, out.VPPUp, out.AgentUp = n.up, n.vpp.proc != nil, n.agent.proc != nil
+	out.MachineUp, out.VPPUp, out.AgentUp = n.up, n.vpp.proc != nil, n.agent.proc != nil && !n.agent.paused
 	n.mu.Unlock()
 	if out.AgentUp {
 		s, err := n.poll(ctx)
@@ -183,12 +184,20 @@ func (n *node) dump(ctx context.Context, out *scenarios.NodeState) error {
 		return fmt.Errorf("%s: %w", n.name, err)
 	}
 	out.VPP = v
-	out.Crowded, err = crowded(ctx, c, v)
+	beside, err := probe.Settings(ctx, c)
+	if err != nil {
+		return fmt.Errorf("%s: %w", n.name, err)
+	}
+	beside.Rearranged = n.w.control.rearranged()
+	if adapted, _ := Adapted(n.w.scenario()); out.AgentUp {
+		out.Settings = configured.Of(adapted, out, beside)
+	}
+	out.Crowded, err = Crowded(ctx, c, v)
 	return err
 }
 
-// crowded reports whether a VPP has as many AF_PACKET interfaces as one of its version survives.
-func crowded(ctx context.Context, c vppproc.Conn, v scenarios.VPP) (bool, error) {
+// Crowded reports whether a VPP has as many AF_PACKET interfaces as one of its version survives.
+func Crowded(ctx context.Context, c vppproc.Conn, v scenarios.VPP) (bool, error) {
 	version, err := c.Version(ctx)
 	if err != nil {
 		return false, err

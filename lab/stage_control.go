@@ -149,7 +149,7 @@ func (st stage) link(from, to scenarios.Endpoint, change func(there, back *relay
 		change(&c.there, &c.back)
 	}
 	st.control.route(n.relays)
-	st.held.begins()
+	st.held.Begins()
 	st.schedule()
 }
 
@@ -220,7 +220,7 @@ func (st stage) stop(which *bool, stop bool) {
 	st.control.mu.Lock()
 	*which = stop
 	st.control.mu.Unlock()
-	st.held.begins()
+	st.held.Begins()
 	for _, n := range st.inOrder() {
 		st.control.route(n.relays)
 	}
@@ -245,7 +245,7 @@ func (st stage) StopAPI(stop bool) {
 
 // WipeStore implements timeline.ControlPlane.
 func (st stage) WipeStore() error {
-	st.held.wiped()
+	st.held.Wiped()
 	return st.control.store.Wipe()
 }
 
@@ -264,9 +264,16 @@ func (st stage) SetPools(ctx context.Context, plan scenarios.IPAM, _ agent.Pools
 
 // SetPodCIDR implements timeline.ControlPlane.
 func (st stage) SetPodCIDR(ctx context.Context, name string, p netip.Prefix) error {
+	st.returned(p)
 	n := st.node(name)
 	n.mu.Lock()
-	n.podCIDRs = []netip.Prefix{p}
+	cidrs := []netip.Prefix{p}
+	for i, old := range n.podCIDRs {
+		if old.Addr().Is4() != p.Addr().Is4() { // in a cluster of two families the other one's stays, where it was
+			cidrs = slices.Insert(cidrs, min(i, len(cidrs)), old)
+		}
+	}
+	n.podCIDRs = cidrs
 	n.mu.Unlock()
 	return st.publishNode(ctx, n)
 }

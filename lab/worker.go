@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
@@ -37,10 +38,11 @@ type worker struct {
 	podworker.Worker[*sandbox]
 	k   *kubelet
 	pod *pod
-	// busy: its goroutine runs. refused is the node's change count when the last ADD was refused for want of an address.
-	busy    bool
-	refused int64
-	why     string
+	// busy: its goroutine runs. refused is the node's change count when the last ADD was refused for want of an address, or, where numberless,
+	// of a node ID.
+	busy, numberless bool
+	refused          int64
+	why              string
 }
 
 // wake starts the worker's goroutine where there is something to do. k.mu is held.
@@ -174,7 +176,7 @@ func (w *worker) ask(ctx context.Context, op int, s *sandbox) {
 	case err != nil:
 		w.refuse(s, err.Error(), false, changes)
 	case s.refused || r.Result == nil || len(r.Result.IPs) == 0:
-		w.refuse(s, r.Message, exhausted(r.Message), changes)
+		w.refuse(s, r.Message, Exhausted(r.Message), changes)
 	default:
 		s.addr, s.gateway = r.Result.IPs[0].Address.Addr(), r.Result.IPs[0].Gateway
 		if len(r.Result.IPs) > 1 {
@@ -195,7 +197,8 @@ func (w *worker) ask(ctx context.Context, op int, s *sandbox) {
 // refuse notes a failed ADD. k.mu is held.
 func (w *worker) refuse(s *sandbox, message string, exhausted bool, changes int64) {
 	n := w.k.n
-	w.Added(w.k.now(), false, exhausted)
+	w.numberless = strings.HasPrefix(message, noNodeID)
+	w.Added(w.k.now(), false, exhausted || w.numberless && n.w.numberless())
 	w.refused, w.why = changes, message
 	n.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactRefused, Node: n.name, Owner: s.owner, Pod: w.pod.key(), PodUID: w.pod.sandboxUID(), Text: message, Exhausted: exhausted},
 		n.name+" refused "+w.pod.key()+": "+message)

@@ -42,7 +42,7 @@ type World struct {
 	source   *blockSource
 	external external
 	services services
-	held     heldIDs
+	held     HeldIDs
 	cuts     [][2]string
 }
 
@@ -164,8 +164,10 @@ func (w *World) Evidence() []scenarios.Evidence { return Evidence() }
 
 // Evidence is what labs let laws judge by.
 func Evidence() []scenarios.Evidence {
-	return []scenarios.Evidence{scenarios.AssignedBlocks, scenarios.BlockedBlocks, scenarios.FreeBlocks, scenarios.WaitingPods, scenarios.Leases, scenarios.Sandboxes, scenarios.PodLives, scenarios.Refusals, scenarios.NodeIDs, scenarios.Management, scenarios.Blocks, scenarios.Rests,
-		scenarios.Disturbances, scenarios.CleanStops, scenarios.VPPLives, scenarios.Checks, scenarios.FullNodes, scenarios.Leftovers, scenarios.HeldIDs, scenarios.ProgramLives,
+	return []scenarios.Evidence{scenarios.AssignedBlocks, scenarios.BlockedBlocks, scenarios.FreeBlocks, scenarios.WaitingPods, scenarios.Leases, scenarios.Sandboxes,
+		scenarios.PodLives, scenarios.Refusals, scenarios.NodeIDs, scenarios.Management, scenarios.Blocks, scenarios.Rests, scenarios.ReachedSettings, scenarios.LongQuiet,
+		scenarios.Changes, scenarios.ClosedRanges, scenarios.Disturbances, scenarios.CleanStops, scenarios.VPPLives, scenarios.Checks, scenarios.FullNodes, scenarios.Leftovers,
+		scenarios.HeldIDs, scenarios.ProgramLives,
 		scenarios.Records, scenarios.IDRests, scenarios.NodeAddresses, scenarios.NodeLeases, scenarios.OtherNICs, scenarios.Removals, scenarios.Services, scenarios.VPPTables, scenarios.LinuxTables}
 }
 

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -28,6 +29,8 @@ type Server struct {
 	// changed is told of changes below prefix: see Follow.
 	prefix  string
 	changed func(key, before, after string)
+	// told is up to which revision of the present data changed has been told of everything.
+	told *atomic.Int64
 }
 
 // Start starts an etcd whose files are in dir, which exists and is empty; name tells it from others of the lab.
@@ -89,6 +92,8 @@ func (s *Server) follow() {
 	if s.changed == nil {
 		return
 	}
+	told := new(atomic.Int64)
+	s.told = told
 	// From the first revision: nothing that was written before the watch is there is missed. It ends with its client.
 	changes := s.client.Watch(context.Background(), s.prefix, clientv3.WithPrefix(), clientv3.WithPrevKV(), clientv3.WithRev(1))
 	go func() {
@@ -103,8 +108,29 @@ func (s *Server) follow() {
 				}
 				s.changed(string(e.Kv.Key), before, after)
 			}
+			told.Store(r.Header.Revision)
 		}
 	}()
+}
+
+// Told returns when Follow's function has been told of every change that was committed before.
+func (s *Server) Told(ctx context.Context) error {
+	client, told := s.client, s.told
+	r, err := client.Get(ctx, s.prefix, clientv3.WithCountOnly(), clientv3.WithSerializable())
+	for err == nil && told.Load() < r.Header.Revision {
+		if err = client.RequestProgress(ctx); err != nil {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			err = ctx.Err()
+		case <-time.After(time.Millisecond):
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("wait for the changes of %s: %w", s.prefix, err)
+	}
+	return nil
 }
 
 // log is a logger into a file.

@@ -61,6 +61,9 @@ func TestFollow(t *testing.T) {
 	do(s.Put(t.Context(), "other", "x"))
 	do(s.Put(t.Context(), "ids/1", "b"))
 	do(s.Delete(t.Context(), "ids/1"))
+	if err := s.Told(t.Context()); err != nil || len(told) != 3 {
+		t.Errorf("%d of 3 changes are told before Told returns, %v", len(told), err)
+	}
 	expect := func(want ...string) {
 		t.Helper()
 		for _, want := range want {

@@ -28,6 +28,8 @@ type node struct {
 	vppUp bool
 	// ended: the VPP of before was killed by an action.
 	ended bool
+	// before is what the node was when its agent was stopped cleanly, until that is compared with what the next one makes of it.
+	before *scenarios.NodeState
 	// held is what is kept down.
 	agentHeld, vppHeld bool
 	// cordoned nodes get no pods from the scheduler.
@@ -131,11 +133,12 @@ func (w *World) registered(ctx context.Context, name string) (*v1.Node, error) {
 	}
 }
 
-// lookAround looks at every node, at the same time, and at the pods, and tells what has changed.
+// lookAround looks at every node, at the same time, and at objects of the API server, and tells what has changed.
 func (w *World) lookAround(ctx context.Context) {
 	nodes := w.inOrder()
+	found := make([]*seen, len(nodes))
 	var wg sync.WaitGroup
-	for _, n := range nodes {
+	for i, n := range nodes {
 		m := n.up()
 		if m == nil {
 			continue
@@ -149,19 +152,38 @@ func (w *World) lookAround(ctx context.Context) {
 				w.Record.Note(n.name + ": " + err.Error())
 				return
 			}
-			n.last = s
-			n.vppUp = takesConnections(m.root() + vppDir + "/" + vppproc.APISocketFile)
-			for _, f := range n.told.look(s) {
-				w.Record.Tell(f, lineOf(f))
-			}
-			w.lookAtVPP(n, m.vpp())
+			found[i] = &s
 		})
 	}
 	wg.Wait()
+	if err := w.lookAtRecords(ctx); err != nil {
+		w.Record.Note(err.Error())
+	}
+	for i, n := range nodes {
+		m, s := n.up(), found[i]
+		if m == nil || s == nil {
+			continue
+		}
+		s.at = w.Now()
+		n.last = *s
+		n.vppUp = takesConnections(m.root() + vppDir + "/" + vppproc.APISocketFile)
+		for _, f := range n.told.look(*s) {
+			if f.Kind == scenarios.FactAgentUp {
+				w.records.held.Begins()
+			}
+			w.Record.Tell(f, lineOf(f))
+		}
+		w.lookAtVPP(n, m.vpp())
+		w.compare(ctx, n)
+	}
 	w.work(ctx)
 	w.lookAtPods(ctx)
-	if err := w.lookAtServices(ctx); err != nil {
-		w.Record.Note("services: " + err.Error())
+	bounded, cancel := context.WithTimeout(ctx, apiTime)
+	defer cancel()
+	for _, look := range [...]func(context.Context) error{w.lookAtServices, w.lookAtPrograms, w.lookAtEvents} {
+		if err := look(bounded); err != nil {
+			w.Record.Note(err.Error())
+		}
 	}
 	w.looked = time.Now()
 }

@@ -53,6 +53,9 @@ func (w *World) quiet() string {
 			return why
 		}
 	}
+	if why := w.unreleased(); why != "" {
+		return why
+	}
 	return w.unsettledService()
 }
 

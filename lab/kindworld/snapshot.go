@@ -12,6 +12,7 @@ import (
 	"github.com/vppdrill/vppdrill/lab/probe"
 	"github.com/vppdrill/vppdrill/lab/vppproc"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/configured"
 )
 
 // snapshotTries is how often a snapshot is taken anew because the cluster has changed meanwhile.
@@ -50,6 +51,7 @@ func (w *World) snapshot(ctx context.Context, deep bool) (scenarios.Snapshot, er
 	wg.Wait()
 	slices.SortFunc(s.Nodes, func(a, b scenarios.NodeState) int { return strings.Compare(a.Name, b.Name) })
 	s.Services = w.serviceStates(s.Nodes)
+	s.HeldIDs = w.heldIDs()
 	return s, errors.Join(errs...)
 }
 
@@ -64,6 +66,8 @@ func (st stage) state(ctx context.Context, n *node, deep bool) (scenarios.NodeSt
 	on := n.up()
 	out.VPPUp, out.AgentUp = on != nil && n.vppUp, on != nil && n.last.agent != nil
 	out.Pods = n.told.pods()
+	out.Waiting = st.waiting(n)
+	out.Resting, _ = n.told.rests.At(st.World.Now())
 	if out.AgentUp {
 		lab.Claim(&out, n.last.agent, m)
 	}
@@ -91,5 +95,29 @@ func (st stage) state(ctx context.Context, n *node, deep bool) (scenarios.NodeSt
 	if out.VPP, err = probe.VPP(ctx, c, uplink); err != nil {
 		return out, fmt.Errorf("%s: %w", n.name, err)
 	}
-	return out, nil
+	beside, err := probe.Settings(ctx, c)
+	if err != nil {
+		return out, fmt.Errorf("%s: %w", n.name, err)
+	}
+	beside.Rearranged = st.generation > 1
+	if out.AgentUp {
+		shown := out
+		out.Settings = configured.Of(st.s, &shown, beside)
+	}
+	out.Crowded, err = lab.Crowded(ctx, c, out.VPP)
+	return out, err
+}
+
+// waiting counts the pods of a node that have no sandbox.
+func (w *World) waiting(n *node) (count int) {
+	has := map[string]bool{}
+	for _, p := range n.told.pods() {
+		has[p.UID] = true
+	}
+	for _, p := range w.pods.listed { //vppdrill:unordered it is a count
+		if p.Spec.NodeName == n.name && p.DeletionTimestamp == nil && !has[string(p.UID)] {
+			count++
+		}
+	}
+	return count
 }

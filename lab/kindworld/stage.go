@@ -54,6 +54,7 @@ func (st stage) Machines() []timeline.Machine {
 // Join implements timeline.Machines: the Node object comes with the first boot.
 func (st stage) Join(_ context.Context, name string, _ []netip.Prefix) error {
 	n := &node{name: name, container: st.machines.Container(name), told: newTold(name)}
+	n.told.rest = st.s.Config.IPAM.AddressRest()
 	st.mu.Lock()
 	st.nodes[name] = n
 	st.mu.Unlock()
@@ -117,7 +118,10 @@ func (st stage) Remove(ctx context.Context, name string) error {
 	delete(st.nodes, name)
 	st.mu.Unlock()
 	err := errors.Join(n.lost(), st.machines.Remove(ctx, n.container))
-	st.Record.Tell(scenarios.Fact{Kind: scenarios.FactNodeGone, Node: name, Text: scenarios.NodeLeft}, name+" has left")
+	n.mu.Lock()
+	st.records.held.Left(n.uid)
+	n.mu.Unlock()
+	st.Record.Tell(scenarios.Fact{Kind: scenarios.FactNodeGone, Node: name, Text: scenarios.NodeLeft, Rest: least(st.quarantine())}, name+" has left")
 	st.cuts = slices.DeleteFunc(st.cuts, func(c cut) bool { return c.from == name || c.to == name })
 	st.ask("delete node "+name, func(ctx context.Context) error {
 		return gone(st.client.CoreV1().Nodes().Delete(ctx, name, meta.DeleteOptions{}))
@@ -183,6 +187,9 @@ func (st stage) Kill(name string, p timeline.Program, how timeline.Kill) {
 		}
 		return
 	}
+	if n.before = nil; how.Reason == scenarios.CleanStop {
+		st.remember(n)
+	}
 	signal(container, process, unix.SIGKILL)
 	st.agentDown(n, how.Reason)
 	n.last.agent = nil
@@ -192,7 +199,7 @@ func (st stage) Kill(name string, p timeline.Program, how timeline.Kill) {
 	}
 	st.ask("delete the agent's pod of "+name, func(ctx context.Context) error {
 		return st.client.CoreV1().Pods(kindcluster.Namespace).DeleteCollection(ctx, meta.DeleteOptions{GracePeriodSeconds: new(int64)},
-			meta.ListOptions{LabelSelector: "app.kubernetes.io/name=vppdrill-agent", FieldSelector: "spec.nodeName=" + name})
+			meta.ListOptions{LabelSelector: agentSelector, FieldSelector: "spec.nodeName=" + name})
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/lab"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 	"github.com/vppdrill/vppdrill/vppwire/host/rest"
@@ -17,6 +18,8 @@ import (
 // seen is what one look at a node has found. Sandboxes are looked at before the agent is asked, and once more when the agent turns out to
 // be another life.
 type seen struct {
+	// at is when it was told.
+	at        time.Duration
 	sandboxes []sandbox
 	// agent is nil where none answered.
 	agent *rest.State
@@ -44,6 +47,9 @@ type told struct {
 	addresses []netip.Addr
 	// waits counts the looks at what contradicts itself.
 	waits map[string]int
+	// rest is how long the configuration keeps a released address unused; rests are those that may rest still.
+	rest  time.Duration
+	rests lab.Rests
 }
 
 func newTold(node string) *told {
@@ -66,8 +72,8 @@ func ownerOf(id string) ipam.Owner {
 	return ipam.Owner{Network: timeline.NetworkName, ContainerID: id, IfName: timeline.IfName}
 }
 
-// look turns a look into facts, in an order in which they can have happened: sandboxes end, leases are given back, the node's identity
-// changes, leases are given, ADDs are answered.
+// look turns a look into facts, in an order in which they can have happened: leases of sandboxes that end are given back, sandboxes end, other
+// leases are given back, the node's identity changes, leases are given, ADDs are answered.
 func (t *told) look(s seen) []scenarios.Fact {
 	var out []scenarios.Fact
 	tell := func(f scenarios.Fact) { f.Node = t.node; out = append(out, f) }
@@ -92,6 +98,10 @@ func (t *told) look(s seen) []scenarios.Fact {
 		p := t.sandboxes[owner]
 		delete(t.sandboxes, owner)
 		if _, leased := held[owner]; s.agent != nil && !leased {
+			if l, had := t.leases[owner]; had && s.agent.Life.Equal(t.life) { // which is how the agent can answer the DEL
+				delete(t.leases, owner)
+				t.free(s.at, l, tell)
+			}
 			tell(scenarios.Fact{Kind: scenarios.FactDeleted, Owner: p.Owner})
 		}
 		tell(scenarios.Fact{Kind: scenarios.FactSandboxGone, Owner: p.Owner})
@@ -100,10 +110,10 @@ func (t *told) look(s seen) []scenarios.Fact {
 	switch {
 	case s.agent == nil:
 	case !s.agent.Life.Equal(t.life):
-		t.another(s.agent, held, now, tell)
+		t.another(s, held, now, tell)
 		t.identity(s, tell)
 	default:
-		t.released(held, now, tell)
+		t.released(s.at, held, now, tell)
 		t.identity(s, tell)
 		t.leased(held, now, tell)
 	}
@@ -142,7 +152,9 @@ func inOrder[V any](m map[ipam.Owner]V) []ipam.Owner {
 }
 
 // another is another life of the agent.
-func (t *told) another(agent *rest.State, held map[ipam.Owner]ipam.Lease, now map[ipam.Owner]attached, tell func(scenarios.Fact)) {
+func (t *told) another(s seen, held map[ipam.Owner]ipam.Lease, now map[ipam.Owner]attached, tell func(scenarios.Fact)) {
+	agent := s.agent
+	t.rests.Again(s.at, most(t.rest))
 	if !t.life.IsZero() {
 		tell(scenarios.Fact{Kind: scenarios.FactAgentDown, Text: "crash"})
 	}
@@ -150,7 +162,7 @@ func (t *told) another(agent *rest.State, held map[ipam.Owner]ipam.Lease, now ma
 	for _, owner := range inOrder(t.leases) {
 		l := t.leases[owner]
 		if _, lives := now[owner]; !lives && held[owner].Addr != l.Addr { // its DEL came between two looks
-			tell(scenarios.Fact{Kind: scenarios.FactReleased, Owner: l.Owner, Addr: l.Addr, Prefix: l.Block})
+			t.free(s.at, l, tell)
 		}
 	}
 	tell(scenarios.Fact{Kind: scenarios.FactAgentUp, Leases: slices.Clone(agent.Leases)})
@@ -169,7 +181,25 @@ func (t *told) waiting(what string) bool {
 	return false
 }
 
-func (t *told) released(held map[ipam.Owner]ipam.Lease, now map[ipam.Owner]attached, tell func(scenarios.Fact)) {
+// free tells that an address was released since the last look.
+func (t *told) free(at time.Duration, l ipam.Lease, tell func(scenarios.Fact)) {
+	t.rests.Begin(l.Addr, at, most(t.rest))
+	tell(scenarios.Fact{Kind: scenarios.FactReleased, Owner: l.Owner, Addr: l.Addr, Prefix: l.Block, Rest: least(t.rest)})
+}
+
+// lookSlack is by how much later than it happened a look may tell something: a look waits for each node, and what contradicts itself for a few.
+const lookSlack = 10 * time.Second
+
+// least is the part of a rest that a look insists on, most how long it may take: machines' clocks are slewed by 500 millionths.
+func least(rest time.Duration) time.Duration { return max(0, rest-rest/1000-lookSlack) }
+func most(rest time.Duration) time.Duration {
+	if rest <= 0 {
+		return 0
+	}
+	return rest + rest/1000 + lookSlack
+}
+
+func (t *told) released(at time.Duration, held map[ipam.Owner]ipam.Lease, now map[ipam.Owner]attached, tell func(scenarios.Fact)) {
 	for _, owner := range inOrder(t.leases) {
 		l := t.leases[owner]
 		if held[owner].Addr == l.Addr {
@@ -179,7 +209,7 @@ func (t *told) released(held map[ipam.Owner]ipam.Lease, now map[ipam.Owner]attac
 			continue
 		}
 		delete(t.leases, owner)
-		tell(scenarios.Fact{Kind: scenarios.FactReleased, Owner: l.Owner, Addr: l.Addr, Prefix: l.Block})
+		t.free(at, l, tell)
 	}
 }
 
@@ -190,6 +220,7 @@ func (t *told) leased(held map[ipam.Owner]ipam.Lease, now map[ipam.Owner]attache
 		}
 		l := held[owner]
 		t.leases[owner] = l
+		t.rests.End(l.Addr)
 		t.ask(owner, now, tell)
 		tell(scenarios.Fact{Kind: scenarios.FactLeased, Owner: l.Owner, Addr: l.Addr, Prefix: l.Block})
 	}

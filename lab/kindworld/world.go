@@ -29,6 +29,7 @@ type World struct {
 	s        *scenarios.Scenario
 	agents   agent.Config
 	machines *kindcluster.Machines
+	conn     *kube.Connection
 	client   kubernetes.Interface
 	started  time.Time
 	// generation is that of the pools that were published last.
@@ -37,6 +38,9 @@ type World struct {
 	pods       pods
 	services   services
 	api        apiServer
+	records    records
+	deaths     deaths
+	refusals   refusals
 	// backlog are requests that the API server has not taken yet, in order.
 	backlog []request
 	cuts    []cut
@@ -57,7 +61,7 @@ type request struct {
 
 // New makes a cluster for a scenario and returns when its nodes have joined. After an error nothing of it is left.
 func New(ctx context.Context, s *scenarios.Scenario, o Options) (_ *World, err error) {
-	w := &World{o: o, s: s, nodes: map[string]*node{}, started: time.Now()}
+	w := &World{o: o, s: s, nodes: map[string]*node{}, started: time.Now(), deaths: deaths{}, refusals: refusals{}}
 	if w.agents, err = agentconfig.Of(s.Config); err != nil {
 		return nil, err
 	}
@@ -94,7 +98,7 @@ func New(ctx context.Context, s *scenarios.Scenario, o Options) (_ *World, err e
 	if err != nil {
 		return nil, err
 	}
-	w.client = conn.Client()
+	w.conn, w.client = conn, conn.Client()
 	w.pods.init()
 	if err := w.foundServices(ctx); err != nil {
 		return nil, err
@@ -147,10 +151,13 @@ func (w *World) Now() time.Duration { return time.Since(w.started) }
 // Evidence implements scenarios.World.
 func (w *World) Evidence() []scenarios.Evidence { return Evidence() }
 
-// Evidence is what laws can judge by in clusters: what a look at nodes and API objects shows.
+// Evidence is what laws can judge by in clusters: what a look at nodes and API objects shows. Blocks are assigned by nobody: each node's follows
+// from its ID.
 func Evidence() []scenarios.Evidence {
 	return []scenarios.Evidence{scenarios.Leases, scenarios.Sandboxes, scenarios.PodLives, scenarios.NodeIDs, scenarios.Management, scenarios.Blocks,
-		scenarios.Disturbances, scenarios.VPPLives, scenarios.NodeAddresses, scenarios.Services, scenarios.VPPTables, scenarios.LinuxTables}
+		scenarios.Rests, scenarios.Refusals, scenarios.WaitingPods, scenarios.FullNodes, scenarios.Records, scenarios.IDRests, scenarios.HeldIDs, scenarios.ProgramLives,
+		scenarios.CleanStops, scenarios.LongQuiet, scenarios.AssignedBlocks, scenarios.Checks, scenarios.Disturbances, scenarios.VPPLives, scenarios.NodeAddresses, scenarios.Services,
+		scenarios.ReachedSettings, scenarios.VPPTables, scenarios.LinuxTables}
 }
 
 // lookPause is how often nodes are looked at.
