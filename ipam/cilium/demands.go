@@ -48,11 +48,27 @@ func (d *demand) Occupied(block netip.Prefix) bool {
 	return false
 }
 
+// OneCIDR is the demand of an agent in mode cluster-pool: its CIDR, and never another.
+func OneCIDR(alloc *Node) Demand { return oneCIDR{&demand{alloc: alloc}} }
+
+type oneCIDR struct{ *demand }
+
+// Needed implements Demand.
+func (oneCIDR) Needed(time.Time) int { return 1 }
+
+// Excess implements Demand.
+func (oneCIDR) Excess(int) []netip.Prefix { return nil }
+
+// Refused implements Demand.
+func (oneCIDR) Refused(time.Time, ipam.Owner) {}
+
 // Demands are what a node wants of all pools. They look at the node's allocator, and so they belong to whoever owns that.
 type Demands struct {
 	alloc *Node
 	pools []string
 	of    []Demand
+	// leases and blocks are how many the node had at the last look.
+	leases, blocks int
 }
 
 // NewDemands are the demands of a node; Add gives them pools, the default one first.
@@ -72,6 +88,7 @@ func (d *Demands) Refused(now time.Time, pool string, o ipam.Owner) {
 // one nothing is asked while nothing is needed.
 func (d *Demands) Look(now time.Time, held []ipam.Block, idle, six bool) AgentSeen {
 	a := AgentSeen{Idle: idle}
+	d.leases, d.blocks = d.alloc.Len(), len(d.alloc.Blocks())
 	for i, of := range d.of {
 		n := of.Needed(now)
 		needed := PoolDemand{IPv4Addrs: n}
@@ -96,6 +113,9 @@ func (d *Demands) Look(now time.Time, held []ipam.Block, idle, six bool) AgentSe
 	}
 	return a
 }
+
+// Behind reports whether the node has other blocks, or more or fewer leases, than at the last look.
+func (d *Demands) Behind() bool { return d.alloc.Len() != d.leases || len(d.alloc.Blocks()) != d.blocks }
 
 // Equal reports whether a requester would do the same about both.
 func (a AgentSeen) Equal(b AgentSeen) bool {

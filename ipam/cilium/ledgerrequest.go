@@ -20,7 +20,7 @@ func EntryKey(version uint64) string { return fmt.Sprintf("%020d", version) }
 
 // Requests to the ledger's store. Stored answers each.
 type (
-	// ReadStart reads the record that says with which version the ledger begins; NotFound where there is none.
+	// ReadStart reads the record that says with which version the ledger begins; no entry where there is none.
 	ReadStart struct{ ID uint64 }
 	// SetStart writes that record, where it has this Revision; 0 creates it.
 	SetStart struct {

@@ -192,11 +192,9 @@ func (s *storyTerm) answer(as string) {
 	r := Stored{ID: requestID(e), Outcome: ipam.Done}
 	switch e := e.(type) {
 	case ReadStart:
-		if s.start == nil {
-			r.Outcome = ipam.NotFound
-			break
+		if s.start != nil {
+			r.Entries = []Entry{*s.start}
 		}
-		r.Entries = []Entry{*s.start}
 	case SetStart:
 		s.revision++
 		s.start = &Entry{Value: fmt.Sprint(e.Version), Revision: s.revision}

@@ -35,7 +35,7 @@ type termLedger struct {
 func (t *PoolTerm) open() {
 	t.ask(func(id uint64) Effect { return ReadStart{id} }, func(r Stored) {
 		switch {
-		case r.Outcome == ipam.NotFound:
+		case r.Outcome == ipam.Done && len(r.Entries) == 0:
 			// A conflict is another leader's start, which is read in the next round.
 			t.ask(func(id uint64) Effect { return SetStart{ID: id, Version: 1} }, func(r Stored) {
 				if r.Outcome != ipam.Done && r.Outcome != ipam.Conflict {
@@ -45,7 +45,7 @@ func (t *PoolTerm) open() {
 				t.open()
 			})
 			return
-		case r.Outcome != ipam.Done || len(r.Entries) != 1:
+		case r.Outcome != ipam.Done:
 			t.unread(r)
 			return
 		}

@@ -13,7 +13,7 @@ type kindState struct {
 	// sorted is the list that List returned last, nil when it is out of date: a thousand watchers that start together
 	// share one.
 	sorted []Object
-	// onNode indexes what belongs to nodes: bound pods, resources.
+	// onNode indexes what belongs to nodes: bound pods, resources, the Node objects themselves.
 	onNode map[string]*nodePods
 	// past is a ring of changes; forgotten is the version of the newest one that fell out.
 	past      []pastChange
@@ -68,6 +68,10 @@ func nodeOf(o Object) string {
 			return o.Node
 		}
 	case *Resource:
+		if o != nil {
+			return o.Name
+		}
+	case *Node:
 		if o != nil {
 			return o.Name
 		}

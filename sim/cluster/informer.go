@@ -21,7 +21,7 @@ type InformerConfig struct {
 	// At is the endpoint at which it runs.
 	At   Endpoint
 	Kind Kind
-	// Node selects what belongs to that node, pods bound there or its resource; empty selects everything.
+	// Node selects what belongs to that node: pods bound there, its resource, its Node object; empty selects everything.
 	Node    string
 	Handler Handler
 	// Fresh: lists are asked of the API server itself and not of its cache, so that they are as of now at the earliest.

@@ -167,6 +167,8 @@ func (*ConfigMap) Kind() Kind { return KindConfigMap }
 // Resource is a custom resource that belongs to one node and has its name. It goes with the Node object.
 type Resource struct {
 	Meta
+	// Owner is the UID of the Node that it belongs to.
+	Owner string
 	// Value is opaque here; it must not change.
 	Value any
 }

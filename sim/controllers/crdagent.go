@@ -198,7 +198,7 @@ func (a *crdAgent) evaluate() {
 				}
 			}
 		}
-		a.put(resourceAsk, updateResource(&cluster.Resource{Meta: a.view.Meta, Value: n}))
+		a.put(resourceAsk, updateResource(&cluster.Resource{Meta: a.view.Meta, Owner: a.view.Owner, Value: n}))
 	} else if at := a.store.NextPublish(); at.After(now) {
 		a.later(at.Sub(now))
 	}

@@ -285,7 +285,7 @@ func (o *crdOperator) write(a cilium.Action) {
 	o.writing[a.Node] = true
 	version := a.Resource.Metadata
 	call := &cluster.ResourceCall{API: o.env.Cluster.API, What: "operator writes " + a.Node,
-		Act: updateResource(&cluster.Resource{Meta: r.Meta, Value: a.Resource}),
+		Act: updateResource(&cluster.Resource{Meta: r.Meta, Owner: r.Owner, Value: a.Resource}),
 		Then: func(x cluster.Object, err error) {
 			o.asked--
 			o.writing[a.Node] = false

@@ -33,23 +33,7 @@ func newCRDSystem(env Env) (*crdSystem, error) {
 			s.restarts[node]++
 			return newCRDAgent(s, node, side, s.allocs[node])
 		}}
-	env.Cluster.API.Observe(func(old, now cluster.Object) {
-		n, ok := old.(*cluster.Node)
-		if !ok || now != nil {
-			return
-		}
-		key := cluster.Key{Name: n.Name}
-		r, ok := env.Cluster.API.Get(cluster.KindResource, key)
-		if !ok {
-			return
-		}
-		// A node that comes at once under the name is another instance: nothing of this resource is its own.
-		uid := r.Common().UID
-		api := env.Cluster.API
-		env.Clock.After(0, &step{n.Name, "resource collected", func() {
-			api.WhenAvailable(func() { _ = api.Delete(cluster.KindResource, key, uid) })
-		}})
-	})
+	env.Cluster.API.Observe(collectOwned(&s.env))
 	return s, nil
 }
 
@@ -122,4 +106,25 @@ func poolUnits(pool cilium.AllocationMap) []netip.Prefix {
 		list = append(list, unit(a))
 	}
 	return list
+}
+
+// ciliumNode is a resource as ipam/cilium sees it.
+func ciliumNode(r *cluster.Resource) *cilium.CiliumNode { return ciliumObject(r).CiliumNode }
+
+// updateResource replaces a resource of the version that it names.
+func updateResource(r *cluster.Resource) func(*cluster.API) (cluster.Object, error) {
+	return writeResource(cilium.Object{CiliumNode: r.Value.(*cilium.CiliumNode), Raw: r})
+}
+
+// makeResource makes a node's resource, if there is a Node object to own it.
+func makeResource(node string, n *cilium.CiliumNode) func(*cluster.API) (cluster.Object, error) {
+	return func(a *cluster.API) (cluster.Object, error) {
+		o, ok := a.Node(node)
+		if !ok {
+			return nil, cluster.ErrNotFound
+		}
+		x := cilium.Object{CiliumNode: n.Clone(), Owner: o.UID}
+		x.Metadata.Name = node
+		return createResource(x)(a)
+	}
 }

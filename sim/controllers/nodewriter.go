@@ -1,6 +1,8 @@
 package controllers
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/vppdrill/vppdrill/sim/cluster"
@@ -9,6 +11,11 @@ import (
 
 // conflictTime is until a resource is tried again that somebody else was faster to write; longer than a watch takes as a rule.
 const conflictTime = 20 * time.Millisecond
+
+// retryTime is until a daemon looks again at what a request may have done.
+const retryTime = 5 * time.Second
+
+func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // nodeWriter writes resources for one life of a node's daemon, one at a time, and waits before it tries again what was refused or not answered.
 type nodeWriter struct {

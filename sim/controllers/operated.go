@@ -50,6 +50,9 @@ func (o *operated[L, A]) lead() {
 // stands still never goes on: what wakes it first is that its term is over.
 func (o *operated[L, A]) LoseLeader(how scenarios.LoseLeader) error {
 	old := o.leading
+	if l, ok := any(old).(interface{ loses() }); ok && !o.electing {
+		l.loses()
+	}
 	if o.lose(how, old.stop, o.lead) && how.Asleep {
 		old.stop()
 	}

@@ -110,61 +110,21 @@ func newPoolSystem(env Env) (*poolSystem, error) {
 		return nil, err
 	}
 	env.Cluster.API.Observe(s.observe)
+	env.Cluster.API.Observe(collectOwned(&s.env))
 	return s, nil
 }
 
-// newPools is what an operator decides by.
-func (s *poolSystem) newPools() (Pools, error) {
-	if s.env.Plan.Cilium.Mode == scenarios.ClusterPool {
-		return newClusterPools(s)
-	}
-	return cilium.NewPoolOperator(cilium.PoolOperatorConfig{ReuseDelay: s.env.Plan.ReuseDelay})
-}
-
-// observe tells what resources show, and collects those whose Node object is gone, as Kubernetes does for owners.
+// observe tells what resources show.
 func (s *poolSystem) observe(old, now cluster.Object) {
-	if n, ok := old.(*cluster.Node); ok && now == nil {
-		s.env.Clock.After(0, &step{n.Name, "resource collected", func() { s.collect(n.Name) }})
-	}
 	was, _ := old.(*cluster.Resource)
 	is, _ := now.(*cluster.Resource)
 	switch {
-	case is != nil && (was == nil || !slices.Equal(shown(was), shown(is))):
-		s.env.Assigned(is.Name, shown(is))
+	case is != nil && (was == nil || !slices.Equal(blocksOf(was), blocksOf(is))):
+		s.env.Assigned(is.Name, blocksOf(is))
 	case is == nil && was != nil:
 		s.env.Assigned(was.Name, nil)
 	}
 }
-
-func (s *poolSystem) collect(name string) {
-	api := s.env.Cluster.API
-	if _, ok := api.Node(name); ok {
-		return // another node of that name came; its agent made the resource anew, or will
-	}
-	_ = api.Delete(cluster.KindResource, cluster.Key{Name: name}, "") // ErrNotFound: its agent never made one
-}
-
-// ciliumNode is a resource as ipam/cilium sees it.
-func ciliumNode(r *cluster.Resource) *cilium.CiliumNode {
-	n := *r.Value.(*cilium.CiliumNode)
-	n.Metadata = cilium.ObjectMeta{Name: r.Name, UID: r.UID, ResourceVersion: fmt.Sprint(r.ResourceVersion)}
-	return &n
-}
-
-// shown are the CIDRs that a resource shows.
-func shown(r *cluster.Resource) []netip.Prefix {
-	var list []netip.Prefix
-	for _, a := range r.Value.(*cilium.CiliumNode).Spec.IPAM.Pools.Allocated {
-		list = append(list, a.CIDRs...)
-	}
-	return list
-}
-
-// picker draws cilium's decisions from the run.
-type picker struct{ env *Env }
-
-// Pick implements cilium.Picker.
-func (p picker) Pick(label string, n int) int { return p.env.pick(label, n) }
 
 func (s *poolSystem) Allocator(node string) (ipam.NodeAllocator, error) {
 	c := cilium.NodeConfig{Pick: picker{&s.env}, FirstRouter: true, Keep: agent.KeptForNAT}
@@ -184,9 +144,7 @@ func (*poolSystem) Leave(string)      {}
 
 func (s *poolSystem) Refused(node string, o ipam.Owner) {
 	if r := s.agents[node]; r != nil {
-		r.demandOf(s.asked[o]).Refused(s.env.now(), o)
-		r.later(refusedTime) // what is asked for with it may be too much by then
-		r.soon()
+		r.refused(s.asked[o], o)
 	}
 }
 
@@ -194,7 +152,11 @@ func (s *poolSystem) Refused(node string, o ipam.Owner) {
 func (s *poolSystem) AddRange(r netip.Prefix) error {
 	s.ranges = append(s.ranges, r)
 	s.env.ranged(r, scenarios.RangeOpened)
-	return s.leading.extend()
+	if err := s.upsert(s.leading.term); err != nil {
+		return err
+	}
+	s.leading.step(cilium.PoolsChanged{})
+	return nil
 }
 
 // RemoveRange takes a range from the pool.
@@ -203,7 +165,7 @@ func (s *poolSystem) RemoveRange(r netip.Prefix) error {
 	if i < 0 {
 		return fmt.Errorf("there is no range %s", r)
 	}
-	if err := s.leading.pools.RetireRange(cilium.DefaultPool, r); err != nil {
+	if err := s.leading.term.Retire(cilium.DefaultPool, r); err != nil {
 		return err
 	}
 	s.ranges = slices.Delete(s.ranges, i, i+1)
@@ -213,11 +175,12 @@ func (s *poolSystem) RemoveRange(r netip.Prefix) error {
 
 // Counts implements Counter: what the operator's ledger says that nodes hold, beside what resources show.
 func (s *poolSystem) Counts() (counts []scenarios.RangeCount) {
-	if s.electing || !s.leading.ready || s.leading.dead {
+	records, known := s.leading.term.Records()
+	if s.electing || !known || s.leading.dead {
 		return nil
 	}
 	held := map[netip.Prefix]bool{}
-	for _, c := range s.leading.pools.Records() {
+	for _, c := range records {
 		held[c.CIDR] = c.Op == cilium.OpClaim
 	}
 	shows := map[netip.Prefix]bool{}
@@ -245,7 +208,7 @@ func (s *poolSystem) Counts() (counts []scenarios.RangeCount) {
 func (s *poolSystem) shownByAll() (list []netip.Prefix) {
 	resources, _ := s.env.Cluster.API.List(cluster.KindResource, "")
 	for _, o := range resources {
-		list = append(list, shown(o.(*cluster.Resource))...)
+		list = append(list, blocksOf(o.(*cluster.Resource))...)
 	}
 	return list
 }
@@ -278,12 +241,3 @@ func (s *poolSystem) spec() cilium.PoolSpec {
 
 // ip6 reports whether the cluster's pods have addresses of IPv6.
 func (s *poolSystem) ip6() bool { return len(s.ranges) > 0 && s.ranges[0].Addr().Is6() }
-
-// request is what a node asks for of a pool.
-func (s *poolSystem) request(pool string, needed int) cilium.PoolRequest {
-	demand := cilium.PoolDemand{IPv4Addrs: needed}
-	if s.ip6() {
-		demand = cilium.PoolDemand{IPv6Addrs: needed}
-	}
-	return cilium.PoolRequest{Pool: pool, Needed: demand}
-}

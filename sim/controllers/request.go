@@ -15,7 +15,7 @@ const silence = 10 * time.Second
 // Node and the Name of operations of kind fault.KindControl.
 var (
 	Programs     = []string{operatorProgram, rangeProgram, tenderProgram}
-	RequestNames = []string{ledgerRead, ledgerAppend, ledgerStrike, resourceWrite, resourceAsk, resourceMake, nodeList, nodeGet, nodeTouch, nodePatch, nodeCondition, aliasRead, aliasAdd,
+	RequestNames = []string{ledgerRead, ledgerCheck, ledgerBegin, ledgerAppend, ledgerStrike, resourceWrite, resourceAsk, resourceMake, nodeList, nodeGet, nodeTouch, nodePatch, nodeCondition, aliasRead, aliasAdd,
 		datastore.DescribeENIs.String(), datastore.ReadIMDS.String(), datastore.SetUpENI.String(), datastore.AssignUnits.String(),
 		datastore.UnassignUnits.String(), datastore.CreateENI.String(), datastore.DeleteENI.String(),
 		blockAssign, blockRelease, blockTend, listENIs, assignIPs, unassignIPs}
@@ -27,6 +27,8 @@ const (
 	tenderProgram   = "calico-kube-controllers"
 
 	ledgerRead    = "ledger-read"
+	ledgerCheck   = "ledger-check" // where it begins
+	ledgerBegin   = "ledger-begin"
 	ledgerAppend  = "ledger-append"
 	ledgerStrike  = "ledger-strike"
 	resourceWrite = "resource-write" // by the operator
@@ -48,7 +50,7 @@ const (
 )
 
 // changing are the requests of elected programs that change something.
-var changing = []string{ledgerAppend, ledgerStrike, resourceWrite, nodeTouch, nodePatch, nodeCondition, aliasAdd, assignIPs, unassignIPs, blockTend}
+var changing = []string{ledgerBegin, ledgerAppend, ledgerStrike, resourceWrite, nodeTouch, nodePatch, nodeCondition, aliasAdd, assignIPs, unassignIPs, blockTend}
 
 // request is one request of a controller or of a node's daemon, which a fault may befall.
 type request struct {

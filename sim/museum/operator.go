@@ -20,7 +20,7 @@ func ciliumOperator() []Exhibit {
 			Fault:    "What was excess ten seconds ago is given back without asking the agent.",
 			Plant: func() *sim.Plant {
 				return &sim.Plant{Controllers: controllers.Plant{
-					Demand: func(_ string, d controllers.Demand) controllers.Demand {
+					Demand: func(_ string, d ciliumipam.Demand) ciliumipam.Demand {
 						return &hasty{Demand: d, since: map[netip.Prefix]time.Time{}}
 					},
 					Side: unheardOf,
@@ -53,7 +53,7 @@ func ciliumOperator() []Exhibit {
 			Upstream: "The excess was calculated without the amounts that must stay, so that what was released had to be allocated again.",
 			Fault:    "Every idle block is excess, however many addresses are wanted ready.",
 			Plant: func() *sim.Plant {
-				return &sim.Plant{Controllers: controllers.Plant{Demand: func(_ string, d controllers.Demand) controllers.Demand { return generous{d} }}}
+				return &sim.Plant{Controllers: controllers.Plant{Demand: func(_ string, d ciliumipam.Demand) ciliumipam.Demand { return generous{d} }}}
 			},
 		},
 		{
@@ -86,7 +86,7 @@ func ciliumOperator() []Exhibit {
 			Upstream: "With nothing to allocate ahead, an agent that needed an address for itself never asked for its first block.",
 			Fault:    "Only pods that have an address count as demand.",
 			Plant: func() *sim.Plant {
-				return &sim.Plant{Controllers: controllers.Plant{Demand: func(_ string, d controllers.Demand) controllers.Demand { return modest{d} }}}
+				return &sim.Plant{Controllers: controllers.Plant{Demand: func(_ string, d ciliumipam.Demand) ciliumipam.Demand { return modest{d} }}}
 			},
 		},
 	}
@@ -105,7 +105,7 @@ func unheardOf(_ string, s controllers.Side) controllers.Side { return unheard{s
 
 // hasty gives back what was excess some time ago.
 type hasty struct {
-	controllers.Demand
+	ciliumipam.Demand
 	now time.Time
 	// since is when a block became excess.
 	since map[netip.Prefix]time.Time
@@ -114,13 +114,13 @@ type hasty struct {
 // decided is how long it takes from the decision to the release.
 const decided = 10 * time.Second
 
-// Needed implements controllers.Demand.
+// Needed implements ciliumipam.Demand.
 func (h *hasty) Needed(now time.Time) int {
 	h.now = now
 	return h.Demand.Needed(now)
 }
 
-// Excess implements controllers.Demand.
+// Excess implements ciliumipam.Demand.
 func (h *hasty) Excess(needed int) (list []netip.Prefix) {
 	for _, p := range h.Demand.Excess(needed) {
 		if h.since[p].IsZero() {
@@ -136,7 +136,7 @@ func (h *hasty) Excess(needed int) (list []netip.Prefix) {
 	return list
 }
 
-// Occupied implements controllers.Demand.
+// Occupied implements ciliumipam.Demand.
 func (*hasty) Occupied(netip.Prefix) bool { return false }
 
 // handshakes wraps what every life of an agent says in the release handshake.
@@ -159,15 +159,15 @@ type mindful struct{ controllers.Handshake }
 func (mindful) Forget() bool { return false }
 
 // generous gives back whatever is idle.
-type generous struct{ controllers.Demand }
+type generous struct{ ciliumipam.Demand }
 
-// Excess implements controllers.Demand.
+// Excess implements ciliumipam.Demand.
 func (g generous) Excess(int) []netip.Prefix { return g.Demand.Excess(0) }
 
 // modest never asks for a first block.
-type modest struct{ controllers.Demand }
+type modest struct{ ciliumipam.Demand }
 
-// Needed implements controllers.Demand.
+// Needed implements ciliumipam.Demand.
 func (modest) Needed(time.Time) int { return 0 }
 
 // restarted are agents that give everything back when they come up again.
@@ -182,18 +182,18 @@ func (r *restarted) allocator(node string, a ipam.NodeAllocator) ipam.NodeAlloca
 	return a
 }
 
-func (r *restarted) demand(node string, d controllers.Demand) controllers.Demand {
+func (r *restarted) demand(node string, d ciliumipam.Demand) ciliumipam.Demand {
 	return &unrestored{Demand: d, alloc: r.allocs[node], done: r.lives[node] == 1}
 }
 
 // unrestored knows no pods at its first look.
 type unrestored struct {
-	controllers.Demand
+	ciliumipam.Demand
 	alloc ipam.NodeAllocator
 	done  bool
 }
 
-// Excess implements controllers.Demand.
+// Excess implements ciliumipam.Demand.
 func (u *unrestored) Excess(needed int) []netip.Prefix {
 	if u.done {
 		return u.Demand.Excess(needed)
@@ -206,5 +206,5 @@ func (u *unrestored) Excess(needed int) []netip.Prefix {
 	return all
 }
 
-// Occupied implements controllers.Demand.
+// Occupied implements ciliumipam.Demand.
 func (*unrestored) Occupied(netip.Prefix) bool { return false }

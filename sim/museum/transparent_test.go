@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	ciliumipam "github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/ipam/datastore"
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 	"github.com/vppdrill/vppdrill/sim"
@@ -31,8 +32,8 @@ func transparent() *sim.Plant {
 	p.Journal = func(_ string, e agent.Persist) agent.Persist { return e }
 	p.Records = func(_ string, records []agent.Record) []agent.Record { return records }
 	p.Stopping = func(string) []agent.StoreRequest { return nil }
-	p.Controllers.Pools = func(_ int, p controllers.Pools) controllers.Pools { return struct{ controllers.Pools }{p} }
-	p.Controllers.Demand = func(_ string, d controllers.Demand) controllers.Demand { return struct{ controllers.Demand }{d} }
+	p.Controllers.Pools = func(_ int, p ciliumipam.Pools) ciliumipam.Pools { return struct{ ciliumipam.Pools }{p} }
+	p.Controllers.Demand = func(_ string, d ciliumipam.Demand) ciliumipam.Demand { return struct{ ciliumipam.Demand }{d} }
 	p.Controllers.Handshake = func(_ string, _ int, h controllers.Handshake) controllers.Handshake {
 		return struct{ controllers.Handshake }{h}
 	}

@@ -14,7 +14,7 @@ import (
 // because its next one has a number that exists: upstream has no ledger, so entries are numbered here behind all there are. What a
 // node shows stays shown, as upstream's operator only adds to a resource.
 type ledgered struct {
-	controllers.Pools
+	ciliumipam.Pools
 	life    int
 	version uint64
 	// forgetLast: the ledger's last claim is missed, in the node's resource too.
@@ -28,14 +28,14 @@ type ledgered struct {
 
 // pools wraps every life of the operator.
 func pools(change func(p *ledgered)) *sim.Plant {
-	return &sim.Plant{Controllers: controllers.Plant{Pools: func(life int, p controllers.Pools) controllers.Pools {
+	return &sim.Plant{Controllers: controllers.Plant{Pools: func(life int, p ciliumipam.Pools) ciliumipam.Pools {
 		l := &ledgered{Pools: p, life: life}
 		change(l)
 		return l
 	}}}
 }
 
-// UpsertPool implements controllers.Pools.
+// UpsertPool implements ciliumipam.Pools.
 func (p *ledgered) UpsertPool(name string, spec ciliumipam.PoolSpec) error {
 	p.upserts++
 	if p.forgetOnExtend && p.upserts > 1 {
@@ -49,7 +49,7 @@ func (p *ledgered) UpsertPool(name string, spec ciliumipam.PoolSpec) error {
 	return p.Pools.UpsertPool(name, spec)
 }
 
-// Apply implements controllers.Pools.
+// Apply implements ciliumipam.Pools.
 func (p *ledgered) Apply(c ciliumipam.Claim) error {
 	p.version = max(p.version, c.Version)
 	if !p.forgetLast {
@@ -63,7 +63,7 @@ func (p *ledgered) Apply(c ciliumipam.Claim) error {
 	return p.Pools.Apply(*before)
 }
 
-// Adopt implements controllers.Pools.
+// Adopt implements ciliumipam.Pools.
 func (p *ledgered) Adopt(now time.Time, n *ciliumipam.CiliumNode) ([]ciliumipam.Claim, error) {
 	if p.held != nil && p.held.Op == ciliumipam.OpClaim {
 		p.forgotten = p.held.CIDR
@@ -78,7 +78,7 @@ func (p *ledgered) Adopt(now time.Time, n *ciliumipam.CiliumNode) ([]ciliumipam.
 	return p.renumbered(entries), err
 }
 
-// Reconcile implements controllers.Pools.
+// Reconcile implements ciliumipam.Pools.
 func (p *ledgered) Reconcile(now time.Time, n *ciliumipam.CiliumNode) ([]ciliumipam.PoolAllocation, []ciliumipam.Claim, error) {
 	for _, a := range n.Spec.IPAM.Pools.Allocated {
 		if slices.Contains(a.CIDRs, p.forgotten) {
@@ -89,10 +89,13 @@ func (p *ledgered) Reconcile(now time.Time, n *ciliumipam.CiliumNode) ([]ciliumi
 	return merged(n.Spec.IPAM.Pools.Allocated, allocated), p.renumbered(entries), err
 }
 
-// Delete implements controllers.Pools.
+// Delete implements ciliumipam.Pools.
 func (p *ledgered) Delete(now time.Time, incarnation string) []ciliumipam.Claim {
 	return p.renumbered(p.Pools.Delete(now, incarnation))
 }
+
+// Restate implements ciliumipam.Pools.
+func (p *ledgered) Restate() []ciliumipam.Claim { return p.renumbered(p.Pools.Restate()) }
 
 func (p *ledgered) renumbered(entries []ciliumipam.Claim) []ciliumipam.Claim {
 	entries = slices.Clone(entries)

@@ -81,7 +81,7 @@ func (l poolLedger) start(id uint64) cilium.Stored {
 	}
 	switch {
 	case statusCode(err) == http.StatusNotFound:
-		s.Outcome = ipam.NotFound
+		s.Outcome = ipam.Done // with no entry
 	case err != nil:
 		s.Why = err.Error()
 	default:
