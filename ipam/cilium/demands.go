@@ -115,7 +115,9 @@ func (d *Demands) Look(now time.Time, held []ipam.Block, idle, six bool) AgentSe
 }
 
 // Behind reports whether the node has other blocks, or more or fewer leases, than at the last look.
-func (d *Demands) Behind() bool { return d.alloc.Len() != d.leases || len(d.alloc.Blocks()) != d.blocks }
+func (d *Demands) Behind() bool {
+	return d.alloc.Len() != d.leases || len(d.alloc.Blocks()) != d.blocks
+}
 
 // Equal reports whether a requester would do the same about both.
 func (a AgentSeen) Equal(b AgentSeen) bool {

@@ -1,15 +1,9 @@
 package controllers
 
 import (
-	"maps"
-	"net/netip"
-	"slices"
-	"time"
-
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/scenarios"
-	"github.com/vppdrill/vppdrill/sim/cluster"
 )
 
 // crdSystem are Cilium's modes whose CiliumNode resources have a pool: the operator keeps every node's supplied with single addresses by
@@ -17,7 +11,7 @@ import (
 type crdSystem struct {
 	provider
 	operated[*crdOperator, *crdAgent]
-	allocs   map[string]*cilium.AddressNode
+	allocs   map[string]*cilium.ExpiringNode
 	restarts map[string]int
 }
 
@@ -26,7 +20,7 @@ func newCRDSystem(env Env) (*crdSystem, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &crdSystem{provider: from, allocs: make(map[string]*cilium.AddressNode), restarts: make(map[string]int)}
+	s := &crdSystem{provider: from, allocs: make(map[string]*cilium.ExpiringNode), restarts: make(map[string]int)}
 	s.operated = operated[*crdOperator, *crdAgent]{env: env, program: operatorProgram, agents: make(map[string]*crdAgent),
 		boot: func(l *leader) *crdOperator { return newCRDOperator(s, l) },
 		reside: func(node string, side Side) *crdAgent {
@@ -60,9 +54,9 @@ func (s *crdSystem) watermarks() cilium.Watermarks {
 
 // Allocator implements System.
 func (s *crdSystem) Allocator(node string) (ipam.NodeAllocator, error) {
-	n, err := cilium.NewAddressNode(picker{&s.env}, gateway)
+	n, err := cilium.NewExpiringNode(picker{&s.env}, gateway)
 	s.allocs[node] = n
-	return expiringNode{n, s, node}, err
+	return n, err
 }
 
 // Refused implements System: the operator learns of pods only from what is in use.
@@ -82,49 +76,4 @@ func (s *crdSystem) grows(node string) bool {
 	}
 	interfaces, each := s.most()
 	return units < interfaces*each
-}
-
-// listing is what EC2 has for a node, as the operator sees it.
-func listing(i Cloud, now time.Time) (cilium.AllocationMap, error) {
-	enis, err := i.Describe(now)
-	if err != nil {
-		return nil, err
-	}
-	m := make(cilium.AllocationMap)
-	for _, e := range enis {
-		for _, u := range e.Units {
-			m[u.Addr()] = cilium.AllocationIP{Resource: e.ID}
-		}
-	}
-	return m, nil
-}
-
-// poolUnits are a pool's addresses, ascending.
-func poolUnits(pool cilium.AllocationMap) []netip.Prefix {
-	var list []netip.Prefix
-	for _, a := range slices.SortedFunc(maps.Keys(pool), netip.Addr.Compare) {
-		list = append(list, unit(a))
-	}
-	return list
-}
-
-// ciliumNode is a resource as ipam/cilium sees it.
-func ciliumNode(r *cluster.Resource) *cilium.CiliumNode { return ciliumObject(r).CiliumNode }
-
-// updateResource replaces a resource of the version that it names.
-func updateResource(r *cluster.Resource) func(*cluster.API) (cluster.Object, error) {
-	return writeResource(cilium.Object{CiliumNode: r.Value.(*cilium.CiliumNode), Raw: r})
-}
-
-// makeResource makes a node's resource, if there is a Node object to own it.
-func makeResource(node string, n *cilium.CiliumNode) func(*cluster.API) (cluster.Object, error) {
-	return func(a *cluster.API) (cluster.Object, error) {
-		o, ok := a.Node(node)
-		if !ok {
-			return nil, cluster.ErrNotFound
-		}
-		x := cilium.Object{CiliumNode: n.Clone(), Owner: o.UID}
-		x.Metadata.Name = node
-		return createResource(x)(a)
-	}
 }

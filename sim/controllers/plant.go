@@ -19,10 +19,10 @@ type Plant struct {
 	// Demand wraps what one life of a node's Cilium agent asks for and gives back.
 	Demand func(node string, d cilium.Demand) cilium.Demand
 	// Handshake wraps what one life of a node's Cilium agent says in the release handshake; lives count from 1.
-	Handshake func(node string, life int, h Handshake) Handshake
+	Handshake func(node string, life int, h cilium.Handshake) cilium.Handshake
 	// Expirations wraps the timers of addresses in one life of a node's Cilium agent, Routes how it keeps its host's routes out.
-	Expirations func(node string, e Expirations) Expirations
-	Routes      func(node string, core *cilium.IPAM, routes func() []cilium.Route) Reserver
+	Expirations func(node string, e cilium.Expirations) cilium.Expirations
+	Routes      func(node string, core *cilium.IPAM, routes func() []cilium.Route) cilium.Reserver
 	// Side wraps what is seen of one life of a node's agent.
 	Side func(node string, s Side) Side
 	// Manager wraps one life of a node's ipamd, which decides about pool.

@@ -41,7 +41,7 @@ func cilium() []Exhibit {
 			Upstream: "An address whose time had run out was never released, because the timer looked in a pool without a name.",
 			Fault:    "The timer of an address that a plugin asked for and no pod has ends, and the release finds no pool.",
 			Plant: func() *sim.Plant {
-				return &sim.Plant{Controllers: controllers.Plant{Expirations: func(_ string, e controllers.Expirations) controllers.Expirations { return poolless{} }}}
+				return &sim.Plant{Controllers: controllers.Plant{Expirations: func(_ string, e ciliumipam.Expirations) ciliumipam.Expirations { return poolless{} }}}
 			},
 		},
 		{
@@ -50,7 +50,7 @@ func cilium() []Exhibit {
 			Upstream:  "A route of the host such as 10.0.0.0/8 reserved the whole pool, and no pod got an address.",
 			Fault:     "A route of the host that covers the pool reserves all of it, as if it lay inside.",
 			Plant: func() *sim.Plant {
-				return &sim.Plant{Controllers: controllers.Plant{Routes: func(_ string, core *ciliumipam.IPAM, routes func() []ciliumipam.Route) controllers.Reserver {
+				return &sim.Plant{Controllers: controllers.Plant{Routes: func(_ string, core *ciliumipam.IPAM, routes func() []ciliumipam.Route) ciliumipam.Reserver {
 					return covered{core, routes}
 				}}}
 			},
@@ -140,7 +140,7 @@ func (x *expiring) Allocate(now time.Time, o ipam.Owner, w ipam.Want) (ipam.Leas
 // poolless are timers that find no pool to release an address in.
 type poolless struct{}
 
-// Advance implements controllers.Expirations.
+// Advance implements ciliumipam.Expirations.
 func (poolless) Advance(time.Time) []ciliumipam.Expiry { return nil }
 
 // covered reserves whatever a route of the host covers.
@@ -149,7 +149,7 @@ type covered struct {
 	routes func() []ciliumipam.Route
 }
 
-// ReserveLocalRoutes implements controllers.Reserver.
+// ReserveLocalRoutes implements ciliumipam.Reserver.
 func (x covered) ReserveLocalRoutes() (ciliumipam.RouteReport, error) {
 	report, err := x.core.ReserveLocalRoutes()
 	for _, p := range report.Covering {

@@ -32,7 +32,7 @@ func ciliumOperator() []Exhibit {
 			Upstream: "An operator that died during the release handshake left addresses both used and released.",
 			Fault:    "An agent gives out addresses that it has called ready for release, until they are released.",
 			Plant: func() *sim.Plant {
-				return handshakes(func(_ int, h controllers.Handshake) controllers.Handshake { return agreeing{h} })
+				return handshakes(func(_ int, h ciliumipam.Handshake) ciliumipam.Handshake { return agreeing{h} })
 			},
 		},
 		{
@@ -40,7 +40,7 @@ func ciliumOperator() []Exhibit {
 			Upstream: "Entries of the release handshake were never cleaned up when the agent restarted in between.",
 			Fault:    "After a restart the agent never says that it is done with a released address.",
 			Plant: func() *sim.Plant {
-				return handshakes(func(life int, h controllers.Handshake) controllers.Handshake {
+				return handshakes(func(life int, h ciliumipam.Handshake) ciliumipam.Handshake {
 					if life == 1 {
 						return h
 					}
@@ -140,22 +140,22 @@ func (h *hasty) Excess(needed int) (list []netip.Prefix) {
 func (*hasty) Occupied(netip.Prefix) bool { return false }
 
 // handshakes wraps what every life of an agent says in the release handshake.
-func handshakes(wrap func(life int, h controllers.Handshake) controllers.Handshake) *sim.Plant {
-	return &sim.Plant{Controllers: controllers.Plant{Handshake: func(_ string, life int, h controllers.Handshake) controllers.Handshake { return wrap(life, h) }}}
+func handshakes(wrap func(life int, h ciliumipam.Handshake) ciliumipam.Handshake) *sim.Plant {
+	return &sim.Plant{Controllers: controllers.Plant{Handshake: func(_ string, life int, h ciliumipam.Handshake) ciliumipam.Handshake { return wrap(life, h) }}}
 }
 
 // agreeing gives out what it has agreed to give back.
-type agreeing struct{ controllers.Handshake }
+type agreeing struct{ ciliumipam.Handshake }
 
-// Blocked implements controllers.Handshake.
+// Blocked implements ciliumipam.Handshake.
 func (e agreeing) Blocked(s ciliumipam.HandshakeState) bool {
 	return s != ciliumipam.ReadyForRelease && e.Handshake.Blocked(s)
 }
 
 // mindful never forgets what was released.
-type mindful struct{ controllers.Handshake }
+type mindful struct{ ciliumipam.Handshake }
 
-// Forget implements controllers.Handshake.
+// Forget implements ciliumipam.Handshake.
 func (mindful) Forget() bool { return false }
 
 // generous gives back whatever is idle.

@@ -34,8 +34,8 @@ func transparent() *sim.Plant {
 	p.Stopping = func(string) []agent.StoreRequest { return nil }
 	p.Controllers.Pools = func(_ int, p ciliumipam.Pools) ciliumipam.Pools { return struct{ ciliumipam.Pools }{p} }
 	p.Controllers.Demand = func(_ string, d ciliumipam.Demand) ciliumipam.Demand { return struct{ ciliumipam.Demand }{d} }
-	p.Controllers.Handshake = func(_ string, _ int, h controllers.Handshake) controllers.Handshake {
-		return struct{ controllers.Handshake }{h}
+	p.Controllers.Handshake = func(_ string, _ int, h ciliumipam.Handshake) ciliumipam.Handshake {
+		return struct{ ciliumipam.Handshake }{h}
 	}
 	p.Controllers.Side = func(_ string, s controllers.Side) controllers.Side { return struct{ controllers.Side }{s} }
 	p.Controllers.Cloud = func(_ string, c controllers.Cloud) controllers.Cloud { return struct{ controllers.Cloud }{c} }
