@@ -40,6 +40,7 @@ func Rules() []Rule {
 		bannedCalls(),
 		mapOrder(),
 		packageDocs(),
+		thinDrivers(),
 		noInit(),
 		nounNames(),
 		fileLength(),

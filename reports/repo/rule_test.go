@@ -96,6 +96,11 @@ func TestRulesCanFail(t *testing.T) {
 		{"two package comments", "package-docs", map[string]string{"x/a.go": doc, "x/b.go": doc}, []string{"x: has 2 package comments"}},
 		{"one package comment", "package-docs", map[string]string{"x/a.go": doc, "x/b.go": "package x\n"}, nil},
 
+		{"a driver that decides", "thin-drivers", map[string]string{"sim/controllers/a.go": "package controllers\nimport \"" + Module + "/ipam/cilium\"\nfunc f(p cilium.Pools) { p.Reconcile() }\n"},
+			[]string{"sim/controllers/a.go:3: calls Reconcile: a driver performs"}},
+		{"a driver that performs", "thin-drivers", map[string]string{"sim/controllers/a.go": "package controllers\nimport \"" + Module + "/ipam/cilium\"\nfunc f(t *cilium.PoolTerm) { t.Step() }\n"}, nil},
+		{"an allocator elsewhere", "thin-drivers", map[string]string{"sim/a.go": "package sim\nimport \"" + Module + "/ipam/cilium\"\nfunc f(p cilium.Pools) { p.Reconcile() }\n"}, nil},
+
 		{"an init function", "no-init", map[string]string{"x/a.go": "package x\nfunc init() {}\n"}, []string{"x/a.go:2: func init"}},
 		{"a method called init", "no-init", map[string]string{"x/a.go": "package x\ntype t int\nfunc (t) init() {}\n"}, nil},
 

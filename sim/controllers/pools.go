@@ -70,30 +70,13 @@ func (s *poolSystem) poolOf(block netip.Prefix) string {
 	return cilium.DefaultPool
 }
 
-// pooledNode is a Node whose owners get addresses of the pools that they asked for.
-type pooledNode struct {
-	*cilium.Node
-	system *poolSystem
-}
-
 // PooledAllocator is a node's allocator with several pools.
 type PooledAllocator interface {
 	// FreeFor is how many addresses a pod with that annotation could get now; "" is a pod without one.
 	FreeFor(now time.Time, pool string) uint64
 }
 
-var _ PooledAllocator = pooledNode{}
-
-// FreeFor implements PooledAllocator.
-func (n pooledNode) FreeFor(now time.Time, pool string) uint64 {
-	return n.FreeOf(now, n.system.named(pool))
-}
-
-// Allocate implements ipam.Allocator.
-func (n pooledNode) Allocate(now time.Time, o ipam.Owner, w ipam.Want) (ipam.Lease, []ipam.Record, error) {
-	w.Pool = n.system.asked[o]
-	return n.Node.Allocate(now, o, w)
-}
+var _ PooledAllocator = (*cilium.PooledNode)(nil)
 
 func newPoolSystem(env Env) (*poolSystem, error) {
 	plan, err := env.Plan.Plan()
@@ -136,7 +119,7 @@ func (s *poolSystem) Allocator(node string) (ipam.NodeAllocator, error) {
 	if s.allocs[node] = n; err != nil || !several {
 		return n, err
 	}
-	return pooledNode{n, s}, nil
+	return &cilium.PooledNode{Node: n, Asked: func(o ipam.Owner) string { return s.asked[o] }, Named: s.named}, nil
 }
 
 func (*poolSystem) Join(string) error { return nil }
