@@ -9,6 +9,10 @@
 // are Nodes' ledgers without routers. The other side is Operator for CiliumNode pools, and ClusterPool for node CIDRs and
 // PoolOperator for named pools, both over one ledger of claims.
 //
+// What runs both sides are machines, of which each is one life: an event and the time go in, effects come out for a driver to
+// perform. PoolTerm and Requester work on named pools and node CIDRs, AddressTerm and AddressAgent on CiliumNode pools. A
+// request has one answer; one that did not come is unknown, never failed.
+//
 // A released address may come back at once; a block of a cluster's range only after a delay, if one is set. Two-sided
 // states are safe under crashes and late messages if writes to resources carry a version as precondition: the release
 // handshake (HandshakeState), and the ledger of blocks (Claim), which decides between leaders. The cloud must not give
