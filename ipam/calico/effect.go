@@ -14,7 +14,7 @@ type Effect interface {
 }
 
 type (
-	// WriteBlock writes one block; Wrote comes back, with Unknown when the driver gives up. One is under way at a time.
+	// WriteBlock writes one block; Wrote comes back, with ipam.Unknown when the driver gives up. One is under way at a time.
 	WriteBlock struct {
 		Op  Op
 		For Purpose

@@ -42,7 +42,7 @@ type (
 type (
 	// Wrote answers WriteBlock, once. Block is what the store has now, where it was not deleted.
 	Wrote struct {
-		Outcome Outcome
+		Outcome ipam.Outcome
 		Block   Stored
 	}
 	// Woke: the time of the last WakeAt has come. Too early or too often does no harm.
@@ -61,20 +61,3 @@ func (PodComing) event()    {}
 func (PodRefused) event()   {}
 func (Wrote) event()        {}
 func (Woke) event()         {}
-
-// Outcome is what is known about a write.
-type Outcome uint8
-
-// Outcomes of a write. Only Unknown leaves open whether it was, or will be, applied.
-const (
-	// Unknown: no answer, or a server that could not say. It is the zero Outcome because it claims nothing.
-	Unknown Outcome = iota
-	// Done: applied.
-	Done
-	// Conflict: the store has another version, none, or one already, or a node is there that must not be; not applied.
-	Conflict
-)
-
-var outcomes = [...]string{Unknown: "unknown", Done: "done", Conflict: "conflict"}
-
-func (o Outcome) String() string { return outcomes[o] }

@@ -138,12 +138,14 @@ func (h *Host) keepOne() {
 // wrote goes on behind a write.
 func (h *Host) wrote(ev Wrote) {
 	w, ok := h.end()
-	switch {
-	case !ok:
-	case ev.Outcome == Done:
+	if !ok {
+		return
+	}
+	switch ev.Outcome {
+	case ipam.Done:
 		h.view.wrote(w, ev.Block)
 		h.soon(h.now)
-	case ev.Outcome == Conflict: // the watch reports what is there, before that as a rule
+	case ipam.Conflict, ipam.NotFound: // the watch reports what is there, before that as a rule
 		h.pause(h.soon(h.now.Add(conflictTime)))
 	default:
 		h.pause(h.soon(h.now.Add(retryTime)))

@@ -207,12 +207,12 @@ func (s *story) wrote(outcome string) {
 		s.t.Fatal("nothing was written")
 	}
 	s.write = nil
-	for o, text := range outcomes {
-		if text != outcome {
+	for o := ipam.Unknown; o <= ipam.Refused; o++ {
+		if o.String() != outcome {
 			continue
 		}
-		ev := Wrote{Outcome: Outcome(o)}
-		if ev.Outcome == Done && w.Op != Delete {
+		ev := Wrote{Outcome: o}
+		if o == ipam.Done && w.Op != Delete {
 			s.written++
 			ev.Block = w.Block
 			ev.Block.Version = s.written

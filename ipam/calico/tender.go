@@ -3,6 +3,8 @@ package calico
 import (
 	"fmt"
 	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
 )
 
 // Tender is Calico's controllers for one life, as a pure state machine: they take back what nodes that are gone had, and blocks that
@@ -118,7 +120,7 @@ func (t *Tender) wrote(ev Wrote) {
 	w, ok := t.end()
 	switch {
 	case !ok:
-	case ev.Outcome == Done:
+	case ev.Outcome == ipam.Done:
 		t.view.wrote(w, ev.Block)
 		t.soon(t.now)
 	default:

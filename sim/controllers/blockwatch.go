@@ -1,7 +1,6 @@
 package controllers
 
 import (
-	"errors"
 	"strings"
 
 	"github.com/vppdrill/vppdrill/ipam/calico"
@@ -115,12 +114,6 @@ func writeBlock(e calico.WriteBlock) func(*cluster.API) (cluster.Object, error) 
 
 // wroteBlock is what became of that.
 func wroteBlock(o cluster.Object, err error) calico.Wrote {
-	switch {
-	case err == nil:
-		s, _ := storedBlock(o)
-		return calico.Wrote{Outcome: calico.Done, Block: s}
-	case errors.Is(err, cluster.ErrConflict), errors.Is(err, cluster.ErrExists), errors.Is(err, cluster.ErrNotFound):
-		return calico.Wrote{Outcome: calico.Conflict}
-	}
-	return calico.Wrote{}
+	s, _ := storedBlock(o)
+	return calico.Wrote{Outcome: outcome(err), Block: s}
 }

@@ -214,7 +214,7 @@ func outcome(err error) ipam.Outcome {
 		return ipam.Done
 	case errors.Is(err, cluster.ErrNotFound):
 		return ipam.NotFound
-	case errors.Is(err, cluster.ErrConflict):
+	case errors.Is(err, cluster.ErrConflict), errors.Is(err, cluster.ErrExists):
 		return ipam.Conflict
 	case errors.Is(err, cluster.ErrNoAnswer), errors.Is(err, cluster.ErrUnavailable):
 		return ipam.Unknown
