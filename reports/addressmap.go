@@ -10,7 +10,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
-// addressMap shows who held which address of one node when.
+// addressMap shows which pod held which address of one node when.
 type addressMap struct {
 	Node   string
 	Rows   []addressRow
@@ -130,8 +130,8 @@ func heldSpan(h scenarios.Held, span stretch, odd bool) holding {
 		Text: h.Addr + " held by " + h.Pod + " from " + clock(h.FromSeconds) + " to " + end}
 }
 
-// clashes are the stretches in which a later holder of an address has it while an earlier one still does. held is in the
-// order of its starts.
+// clashes are the stretches in which a later holder of an address has it while an earlier one still does. held is in
+// the order of its starts.
 func clashes(held []scenarios.Held, span stretch) []holding {
 	var out []holding
 	for i, h := range held {

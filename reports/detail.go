@@ -43,8 +43,8 @@ type detail struct {
 	IdleLaws      []string
 }
 
-// wholeMax is how many runs a page has at most for those that passed to be drawn in full; beyond, a page of hundreds would take seconds to
-// open, and result.json has it all.
+// wholeMax is how many runs a page has at most for those that passed to be drawn in full; beyond, a page of hundreds
+// would take seconds to open, and result.json has it all.
 const wholeMax = 60
 
 func detailOf(r row, open, short bool) detail {

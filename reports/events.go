@@ -9,8 +9,9 @@ import (
 )
 
 // EventLog writes events.jsonl: for each run one opening line {"scenario","world","seed"}, then one line
-// {"seq","at","line"} per event, where at is virtual seconds to the nanosecond. It is made for a million lines a second:
-// no reflection, one reused buffer. The first error stops all writing and is returned by Flush. Not for concurrent use.
+// {"seq","at","line"} per event, where at is virtual seconds to the nanosecond. It is made for a million lines a
+// second: no reflection, one reused buffer. The first error stops all writing and is returned by Flush. Not for
+// concurrent use.
 type EventLog struct {
 	w    *bufio.Writer
 	line []byte

@@ -35,7 +35,7 @@ func clock(s float64) string {
 	return fmt.Sprintf("%dd%02dh", n/24, n%24)
 }
 
-// moment writes an instant of virtual time to the microsecond, for places that somebody goes to: 1m12.5s.
+// moment writes an instant of virtual time to the microsecond, for places to go to: 1m12.5s.
 func moment(s float64) string {
 	if math.IsNaN(s) || math.Abs(s) > 9e9 { // beyond what a Duration holds, 292 years
 		return clock(s)

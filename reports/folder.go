@@ -15,7 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Names of the files in a report's folder. Beside them lie capsules and smallest scenarios, named after the laws that they break.
+// Names of the files in a report's folder. Beside them lie capsules and smallest scenarios, named after the laws that
+// they break.
 const (
 	ResultFile     = "result.json"
 	EventsFile     = "events.jsonl"
@@ -49,8 +50,8 @@ func ours(name string) bool {
 		})
 }
 
-// Folder is a report's folder in the making. Everything is written beside its place and takes it at once, so that whoever looks,
-// also after a kill -9, finds the old report or the new one and never something of both.
+// Folder is a report's folder in the making. Everything is written beside its place and takes it at once, so that
+// whoever looks, also after a kill -9, finds the old report or the new one and never something of both.
 type Folder struct {
 	dir, stage string
 	lock       *os.File
@@ -94,7 +95,7 @@ func OpenFolder(dir string) (*Folder, error) {
 	return f, nil
 }
 
-// sweepStages removes what killed writers of the same folder have left: stages that nobody holds locked.
+// sweepStages removes what killed writers of the same folder have left: stages without a lock.
 func sweepStages(parent, base string) {
 	left, _ := filepath.Glob(filepath.Join(parent, "."+base+stageMark+"*")) // no pattern of ours is bad
 	for _, stage := range left {
@@ -121,8 +122,8 @@ func (f *Folder) Drop() error {
 	return os.RemoveAll(f.stage)
 }
 
-// Keep writes a report's files and lets everything in the stage take the folder's place. A folder that holds anything that is not a
-// report's stays, and its files are replaced one by one.
+// Keep writes a report's files and lets everything in the stage take the folder's place. A folder that holds anything
+// that is not a report's stays, and its files are replaced one by one.
 func (f *Folder) Keep(r Report) error {
 	defer func() { _ = f.Drop() }() // what is left is the old report
 	var writers errgroup.Group      // each file by itself: a person who interrupted waits for this
@@ -162,7 +163,7 @@ func (f *Folder) tidy() error {
 	return err
 }
 
-// oneByOne moves the stage's files into a folder that is more than a report's: somebody's home, a mount.
+// oneByOne moves the stage's files into a folder that is more than a report's: a home, a mount.
 func (f *Folder) oneByOne(there []fs.DirEntry) error {
 	list, err := os.ReadDir(f.stage)
 	if err != nil {
@@ -183,8 +184,8 @@ func (f *Folder) oneByOne(there []fs.DirEntry) error {
 	return nil
 }
 
-// WriteAgain writes the files that a report is made of into the folder that it was read from, each beside its place and renamed.
-// Event lines and capsules stay.
+// WriteAgain writes the files that a report is made of into the folder that it was read from, each beside its place and
+// renamed. Event lines and capsules stay.
 func WriteAgain(dir string, r Report) error {
 	for _, x := range files {
 		if err := writeFile(filepath.Join(dir, x.name), func(w io.Writer) error { return x.write(w, r) }); err != nil {

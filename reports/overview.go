@@ -30,7 +30,7 @@ type overview struct {
 	Environment []fact
 	Counts      Counts
 	Headline    string
-	// Took is how long the whole command took, or the runs one after the other where nobody looked at the clock.
+	// Took is how long the whole command took, or the runs one after the other where the clock was not read.
 	Took       string
 	Rows       []row
 	RowsCut    int
@@ -117,7 +117,7 @@ func overviewOf(r Report) overview {
 	return o
 }
 
-// headline is the one sentence that somebody reads who reads nothing else.
+// headline is the one sentence to read if no other.
 func headline(c Counts) string {
 	runs := plural(c.Total(), "run")
 	switch {

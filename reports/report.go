@@ -63,7 +63,7 @@ type Environment struct {
 // Counts are how many runs ended which way, and what they amount to together.
 type Counts struct {
 	Pass, Fail, Error int
-	// Stopped counts runs that were ended before their end, as somebody asked: they are none of the others.
+	// Stopped counts runs that a user ended early: they are none of the others.
 	Stopped        int
 	Events         int64
 	VirtualSeconds float64

@@ -14,7 +14,7 @@ import (
 // looksShort is how many looks a run keeps that passed among hundreds.
 const looksShort = 16
 
-// told is a run's story as the page's script takes it: what a slider, a search and a picture need, which nobody could read in markup.
+// told is a run's story as the page's script takes it: what a slider, a search and a picture need.
 type told struct {
 	Until  float64             `json:"until"`
 	Looks  []scenarios.Look    `json:"looks"`
@@ -24,7 +24,8 @@ type told struct {
 	Pods [][]any `json:"pods,omitempty"`
 }
 
-// storyOf is a run's story, packed as base64 of gzip; empty for none. Base64 needs no escaping, and browsers unpack gzip themselves.
+// storyOf is a run's story, packed as base64 of gzip; empty for none. Base64 needs no escaping, and browsers unpack
+// gzip themselves.
 func storyOf(s scenarios.Result, span stretch, short bool) (string, error) {
 	if s.Story == nil || len(s.Story.Looks) == 0 {
 		return "", nil
@@ -153,7 +154,7 @@ type wait struct {
 	Share float64
 }
 
-// waitsOf are a run's quantiles, nil where nobody counted.
+// waitsOf are a run's quantiles, nil where nothing was counted.
 func waitsOf(s scenarios.Result) (waits []wait) {
 	if s.Story == nil || len(s.Story.Starts) == 0 {
 		return nil

@@ -11,8 +11,8 @@ import (
 // summaryRows is how many runs that did not pass a summary has: GitHub cuts one at 1 MiB, and a reader stops before.
 const summaryRows = 30
 
-// WriteSummary writes summary.md: what a CI's page shows of the runs, in GitHub's Markdown. `cat summary.md >> $GITHUB_STEP_SUMMARY` puts it
-// there.
+// WriteSummary writes summary.md: what a CI's page shows of the runs, in GitHub's Markdown. `cat summary.md >>
+// $GITHUB_STEP_SUMMARY` puts it there.
 func WriteSummary(w io.Writer, r Report) error {
 	c := r.Counts()
 	var b strings.Builder
@@ -65,7 +65,8 @@ func WriteSummary(w io.Writer, r Report) error {
 	return err
 }
 
-// code is a text as a code span in a table. What would end it, or begin HTML in a reader that does not know code spans, is replaced.
+// code is a text as a code span in a table. What would end it, or begin HTML in a reader that does not know code spans,
+// is replaced.
 func code(text string) string {
 	return "`" + strings.NewReplacer("|", "\\|", "`", "'", "<", "‹").Replace(oneLine(text)) + "`"
 }

@@ -18,24 +18,25 @@ type Text struct {
 	w      io.Writer
 	name   int
 	counts Counts
-	// laws are the names of all laws so far, in order; judged those that had something to judge in some run, or could not be judged.
+	// laws are the names of all laws so far, in order; judged those that had something to judge in some run, or could
+	// not be judged.
 	laws   []string
 	judged map[string]bool
 	err    error
 	// results are what the runs exercised; whole: they are all there is.
 	results []scenarios.Result
 	whole   bool
-	// verbose: laws that a world cannot judge or that had no occasion are named, and what no run exercised; else unjudged counts
-	// the first.
+	// verbose: laws that a world cannot judge or that had no occasion are named, and what no run exercised; else
+	// unjudged counts the first.
 	verbose  bool
 	unjudged map[string]bool
-	// open is the run whose verdict has been told.
+	// open is the run whose verdict has been printed.
 	open string
 	// colour: w is a terminal that wants it.
 	colour bool
 }
 
-// coloured reports whether a writer is a terminal and nobody asked for text without colour (no-color.org).
+// coloured reports whether a writer is a terminal and colour is not turned off (no-color.org).
 func coloured(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
@@ -161,8 +162,8 @@ func look(r scenarios.Result) string {
 	return where
 }
 
-// addLaws says which laws the run's world could not judge, of a run that passed only in a verbose report, and remembers which
-// found something to judge.
+// addLaws says which laws the run's world could not judge, of a run that passed only in a verbose report, and remembers
+// which found something to judge.
 func (t *Text) addLaws(r scenarios.Result) {
 	for _, l := range r.Laws {
 		if !slices.Contains(t.laws, l.Name) {
@@ -228,7 +229,7 @@ func ranOut(n scenarios.RanOut) string {
 	return fmt.Sprintf("%s had no free address at %s: %s waited, together %s", oneLine(n.Node), moment(n.AtSeconds), plural(int(n.PodsWaited), "pod"), clock(n.WaitSeconds))
 }
 
-// Whole says that the runs so far are all there is: Close then tells what none of them came by.
+// Whole says that the runs so far are complete: Close then names what none of them exercised, in a verbose report.
 func (t *Text) Whole() { t.whole = true }
 
 // notExercised names what none of some runs came by.
@@ -267,7 +268,7 @@ func (t *Text) printf(format string, args ...any) {
 	}
 }
 
-// verdictWord is a verdict that can be told from the others without colour and found by eye in a long list.
+// verdictWord is a verdict that differs from the others without colour and found by eye in a long list.
 func verdictWord(v scenarios.Verdict) string {
 	switch v {
 	case scenarios.Pass:

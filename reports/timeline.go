@@ -71,7 +71,7 @@ type item struct {
 	Fail                   bool
 }
 
-// Label is the whole mark in words, for those who do not see where it stands.
+// Label is the whole mark in words, for readers who do not see where it stands.
 func (i item) Label() string {
 	text := i.When + " " + i.Kind
 	if i.Node != "" {

@@ -64,8 +64,8 @@ func parse(file string, data []byte) ([]stage, error) {
 	return parseScenario(file, data, d, entries)
 }
 
-// parseScenario reads a scenario with its own parser. When that refuses only the address plan, the plan is what this command is
-// for: the two sections that matter are read from the tree.
+// parseScenario reads a scenario with its own parser. When that refuses only the address plan, the plan is what this
+// command is for: the two sections that matter are read from the tree.
 func parseScenario(file string, data []byte, d *strictyaml.Decoder, entries []strictyaml.Entry) ([]stage, error) {
 	s, err := scenarios.Parse(file, data)
 	if err == nil {
@@ -123,8 +123,8 @@ func loosely(d *strictyaml.Decoder, path string, n ast.Node, v reflect.Value) er
 	return nil
 }
 
-// stagesOf is a scenario at its start and after each change of its address plan, each with the most nodes that it has until the
-// next change.
+// stagesOf is a scenario at its start and after each change of its address plan, each with the most nodes that it has
+// until the next change.
 func stagesOf(s *scenarios.Scenario) []stage {
 	c := clusterOf(topology{Nodes: s.Topology.Nodes, PodsPerNode: s.Topology.PodsPerNode, MaxPodsPerNode: s.Topology.MaxPodsPerNode})
 	for k := range s.Topology.HostIPs {

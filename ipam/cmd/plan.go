@@ -156,7 +156,7 @@ func (s stage) plan() (plan.Plan, error) {
 	return plan.Make(source, s.cluster)
 }
 
-// where marks a default, so that nobody looks for it in the file.
+// where marks a default, so that a reader does not search the file for it.
 func (s stage) where(text string) string {
 	key, _, _ := strings.Cut(text, " ")
 	_, contiv := s.given["contivCIDR"]
@@ -166,7 +166,7 @@ func (s stage) where(text string) string {
 	return text
 }
 
-// withDefault are the keys of ranges that are there when nobody gives them.
+// withDefault are the keys of ranges with defaults.
 var withDefault = []string{"podSubnetCIDR", "vppHostSubnetCIDR", "nodeInterconnectCIDR", "vxlanCIDR", "serviceCIDR"}
 
 func writePlans(w io.Writer, plans []planned) error {

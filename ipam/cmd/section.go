@@ -6,8 +6,9 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
-// document is a file with only an ipam section. Its keys are those of a scenario's config.ipam, where they mean the same, and
-// further ones, because a plan covers what no simulator has to be able to do: IPv6, several families, several pools.
+// document is a file with only an ipam section. Its keys are those of a scenario's config.ipam, where they mean the
+// same, and further ones, because a plan covers what no simulator has to be able to do: IPv6, several families, several
+// pools.
 type document struct {
 	IPAM     section  `yaml:"ipam" required:"true"`
 	Topology topology `yaml:"topology"`

@@ -16,8 +16,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
-// wiredKept is what the wiring of this project keeps of each block beside its first and last address: a gateway and a NAT
-// loopback. Of a delegated prefix it keeps none, because its gateway is outside.
+// wiredKept is what the wiring of this project keeps of each block beside its first and last address: a gateway and a
+// NAT loopback. Of a delegated prefix it keeps none, because its gateway is outside.
 const wiredKept = 2
 
 // source is the configuration as package plan takes it.
@@ -55,7 +55,8 @@ func (s stage) contiv() contiv.IPAMConfig {
 	return c
 }
 
-// pods are the ranges that blocks are carved from, and the blocks' length, of a system that is configured by Contiv's keys.
+// pods are the ranges that blocks are carved from, and the blocks' length, of a system that is configured by Contiv's
+// keys.
 func (s stage) pods() (ranges []netip.Prefix, bits int, f plan.Fabric, err error) {
 	if !s.wired {
 		all := s.section.PodSubnetCIDR

@@ -7,8 +7,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 )
 
-// unused is how many unused addresses a node has at least, or none: a number, of which 0 stands for Cilium's default where Cilium
-// takes it so, or cilium.PreAllocateNone. It is a flag's value and a file's.
+// unused is how many unused addresses a node has at least, or none: a number, of which 0 stands for Cilium's default
+// where Cilium takes it so, or cilium.PreAllocateNone. It is a flag's value and a file's.
 type unused int
 
 // unusedMax bounds it, as a file's other numbers.

@@ -46,8 +46,8 @@ func backendOf(h lab.StateDir) (lab.Backend, error) {
 	return nil, cli.Broken(fmt.Errorf("lab %s was made by another version: world %q is none of %s", h.ID, h.Backend, worlds()))
 }
 
-// census removes what killed labs have left, whatever made them, and says so. A backend that cannot run here has left nothing
-// but what it is told to have: that is said and left alone.
+// census removes what killed labs have left, whatever made them, and says so. A backend that cannot run here has left
+// nothing but what it is told to have: that is said and left alone.
 func (c *common) census(ctx context.Context, say io.Writer) error {
 	if err := backends()[0].Check(ctx); err != nil {
 		return err

@@ -91,8 +91,8 @@ func capture(ctx context.Context, h lab.StateDir, node lab.NodeFolder, pod *lab.
 	return probe.CaptureVPP(ctx, conn.CLI, iface, comment, node.Dir, out, count, nil)
 }
 
-// behind is where everything shows that passes an interface. What VPP sends bypasses the captures on its own end of a veth,
-// so the other end is taken: the fabric's port, which wire tells, the pod's link, the host's.
+// behind is where everything shows that passes an interface. What VPP sends bypasses the captures on its own end of a
+// veth, so the other end is taken: the fabric's port, which wire tells, the pod's link, the host's.
 func behind(node lab.NodeFolder, iface string, wire func() (space, link string)) (space, link string) {
 	device := strings.TrimPrefix(iface, "host-")
 	switch device {

@@ -11,7 +11,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
-// coded gives an error its code: what the machine cannot do is told from what was asked wrongly.
+// coded gives an error its code: what the machine cannot do differs from bad usage.
 func coded(err error) error {
 	switch {
 	case err == nil:

@@ -91,7 +91,7 @@ const nodesMost = 20
 // kindDownTime is how long a cluster may take to go: an engine that has much to do takes minutes.
 const kindDownTime = 5 * time.Minute
 
-// kindNotUp removes what is there of a cluster that did not come up, unless somebody wants to look at it.
+// kindNotUp removes what is there of a cluster that did not come up, unless --keep is set.
 func kindNotUp(cmd *cobra.Command, f upFlags, o kindcluster.Options, why error) error {
 	switch {
 	case errors.Is(why, kindcluster.ErrStands), !kindcluster.HalfMade(why):
@@ -125,7 +125,8 @@ func kindID(c *common) string {
 	return c.id
 }
 
-// kindDown ends the cluster that is meant, or all; false where none is meant. Without a name the only one is, where there is no other lab.
+// kindDown ends the cluster that is meant, or all; false where none is meant. Without a name the only one is, where
+// there is no other lab.
 func kindDown(ctx context.Context, out io.Writer, c *common, all bool) (ended bool, err error) {
 	ids, _, err := kindcluster.List(ctx, c.root)
 	if lab.IsCannotRun(err) {

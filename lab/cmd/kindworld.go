@@ -17,7 +17,8 @@ import (
 // runPatience is how long a run's control plane may take.
 const runPatience = 5 * time.Minute
 
-// runCluster is what a cluster of one run is made of; VPPDRILL_VPP_IMAGE names its image, VPPDRILL_NODE_IMAGE that of nodes.
+// runCluster is what a cluster of one run is made of; VPPDRILL_VPP_IMAGE names its image, VPPDRILL_NODE_IMAGE that of
+// nodes.
 func runCluster() kindcluster.Options {
 	o := kindcluster.Options{ID: "r" + strings.ToLower(rand.Text()[:6]), Nodes: 1, VPPImage: container.DefaultImage, Dir: lab.DefaultRoot(), Wait: runPatience}
 	if set := os.Getenv(container.Environment); set != "" {

@@ -91,7 +91,7 @@ func (c *common) print(out io.Writer, answer any, text func(io.Writer)) error {
 	return nil
 }
 
-// nodesOf are the lab's nodes as its folder tells of them.
+// nodesOf are the lab's nodes as its folder lists them.
 func nodesOf(h lab.StateDir) ([]lab.NodeFolder, error) {
 	b, err := backendOf(h)
 	if err != nil {

@@ -129,7 +129,7 @@ person can interrupt has no limit, any other has 5 minutes, and vppctl has 30 se
 	return cmd
 }
 
-// execLimit is how long a command may take where nobody says: for ever, 0, where somebody sits before it.
+// execLimit is how long a command may take without --timeout: indefinitely, 0, at a terminal.
 func execLimit(argv []string) time.Duration {
 	switch {
 	case filepath.Base(argv[0]) == "vppctl" && len(argv) > 3: // program, -s, socket and a command
@@ -169,7 +169,8 @@ func execute(cmd *cobra.Command, argv []string, netns, where string, limit time.
 	return cli.Broken(fmt.Errorf("%s: %w", argv[0], err))
 }
 
-// show prints what a node's VPP answers to one command: for machines without a vppctl, whose nodes bring their VPP along.
+// show prints what a node's VPP answers to one command: for machines without a vppctl, whose nodes bring their VPP
+// along.
 func show(ctx context.Context, out io.Writer, node lab.NodeFolder, command string) error {
 	conn, err := vppproc.Dial(node.VPPDir())
 	if err != nil {

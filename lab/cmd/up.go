@@ -104,7 +104,7 @@ func (f upFlags) backend() (lab.Backend, error) {
 	return b, nil
 }
 
-// kubeletPods is a kubelet's limit where nobody says another (Kubernetes' maxPods).
+// kubeletPods is a kubelet's limit by default (Kubernetes' maxPods).
 const kubeletPods = 110
 
 // wanted is the scenario that the lab is to be.
@@ -294,7 +294,8 @@ func (c *common) notUp(ctx context.Context, f upFlags, h lab.StateDir, why error
 	return cli.Broken(errors.Join(why, down(ctx, h)))
 }
 
-// startTime is how long the owner of a new lab may take until it takes orders: machines are made then, their VPPs come after.
+// startTime is how long the owner of a new lab may take until it takes orders: machines are made then, their VPPs come
+// after.
 const startTime = 5 * time.Minute
 
 // begin starts the process that owns the lab and waits until it takes orders.

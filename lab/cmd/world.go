@@ -48,8 +48,8 @@ func byEnvironment(r lab.RunOptions) lab.RunOptions {
 	return r
 }
 
-// cannotRun is a run that this machine cannot do, as a result that names what is missing, so that a session of many scenarios goes on and
-// ends with code 3.
+// cannotRun is a run that this machine cannot do, as a result that names what is missing, so that a session of many
+// scenarios goes on and ends with code 3.
 func cannotRun(s *scenarios.Scenario, world string, r lab.RunOptions, why error) scenarios.Result {
 	what, _, _ := strings.Cut(why.Error(), "\n")
 	return scenarios.Result{Scenario: s.Name, Goal: s.Goal, File: s.File, Labels: s.Labels, World: world, Seed: r.Seed, Replay: r.Replay,

@@ -17,16 +17,17 @@ type task struct {
 	seed uint64
 }
 
-// batch does runs, several at a time, and tells them in their order.
+// batch does runs, several at a time, and reports them in their order.
 type batch struct {
 	world string
 	run   RunFunc
 	laws  []scenarios.Law
 	jobs  int
 	tasks []task
-	// explain finds the causes of failures and tells the events of a story, each by a second run; nil: nobody asked.
+	// explain finds the causes of failures and records the events of a story, each by a second run; nil: neither is
+	// wanted.
 	explain func(ctx context.Context, s *scenarios.Scenario, o RunOptions, failed *scenarios.Failure, last int64) (scenarios.Result, error)
-	// kept takes runs that pass, each by a second run; nil: nobody asked.
+	// kept takes runs that pass, each by a second run; nil: they are not kept.
 	kept Kept
 	// story: runs have stories, for a page.
 	story bool
@@ -34,8 +35,8 @@ type batch struct {
 	events *eventFile
 }
 
-// toldMost is how many runs one command may have for those that pass to tell their events as well, and toldEvents how many events such a
-// run has at most: it is done twice.
+// toldMost is how many runs one command may have for those that pass to tell their events as well, and toldEvents how
+// many events such a run has at most: it is done twice.
 const (
 	toldMost   = 4
 	toldEvents = 500_000
@@ -60,7 +61,7 @@ func (b *batch) names() []string {
 	return names
 }
 
-// do runs every task. Each result is told to text, when not nil, as soon as it and all before it are there. An interrupt
+// do runs every task. Each result goes to text, when not nil, as soon as it and all before it are there. An interrupt
 // returns what was finished with the context's error.
 func (b *batch) do(ctx context.Context, notes io.Writer, text TextReport) ([]scenarios.Result, error) {
 	slots := make([]chan done, len(b.tasks))
@@ -117,8 +118,8 @@ func (b *batch) do(ctx context.Context, notes io.Writer, text TextReport) ([]sce
 	return results, firstErr
 }
 
-// one does one run. A scenario that cannot be started is a result, too: it could not be judged. A failure is told early before its causes are
-// looked for, and an interrupt that ends only the looking leaves it.
+// one does one run. A scenario that cannot be started is a result, too: it could not be judged. A failure is reported
+// early, before its causes are looked for, and an interrupt that ends only the looking leaves it.
 func (b *batch) one(ctx context.Context, t task, p *progress, early chan<- done) done {
 	if ctx.Err() != nil {
 		return done{}

@@ -161,7 +161,8 @@ func cut(text string, width int) string {
 	return string(r[:width-1]) + "…"
 }
 
-// sideBySide are the lines that only one of two futures has at a time, in the order of time, and from when on both have the same.
+// sideBySide are the lines that only one of two futures has at a time, in the order of time, and from when on both have
+// the same.
 func sideBySide(a, b []FutureLine) (rows [][2]string, again string) {
 	agreed := true
 	for len(a) > 0 || len(b) > 0 {

@@ -17,10 +17,11 @@ type Config struct {
 	Version string
 	// Worlds are where scenarios can happen, by name.
 	Worlds map[string]RunFunc
-	// Checks say in one line why a world cannot run on this machine, before anything is written; a world without one runs
-	// everywhere.
+	// Checks say in one line why a world cannot run on this machine, before anything is written; a world without one
+	// runs everywhere.
 	Checks map[string]func(ctx context.Context) error
-	// Adapts says what a world makes of a scenario on this machine, with a note of what it had to change, empty for nothing.
+	// Adapts says what a world makes of a scenario on this machine, with a note of what it had to change, empty for
+	// nothing.
 	Adapts map[string]func(*scenarios.Scenario) (adapted *scenarios.Scenario, note string)
 	// Catalog returns the scenarios that come with the program, in order of file names.
 	Catalog func() ([]*scenarios.Scenario, error)
@@ -28,13 +29,14 @@ type Config struct {
 	Laws func() []scenarios.Law
 	// Exercises are what the catalogue as a whole must come by; nil: nothing.
 	Exercises func() []scenarios.Exercise
-	// FaultWords are the words of the language of injected faults; nil: none are told.
+	// FaultWords are the words of the language of injected faults; nil: none are listed.
 	FaultWords func() []scenarios.Entry
 	// AgentSettings are the keys of an agent's configuration file; nil: none are known.
 	AgentSettings func() []scenarios.Entry
 	// Reports writes and reads what is left of a run.
 	Reports Reports
-	// Elsewhere does an experiment's task on a Kubernetes cluster and hands on each line that its pods print; nil where this build cannot.
+	// Elsewhere does an experiment's task on a Kubernetes cluster and hands on each line that its pods print; nil where
+	// this build cannot.
 	Elsewhere func(ctx context.Context, on Elsewhere, line func(text []byte)) error
 	// Explorer finds and shrinks failures and replays them; its functions may be nil in a build without it.
 	Explorer Explorer
@@ -54,7 +56,7 @@ type RunOptions struct {
 	Laws []scenarios.Law
 	// Events, where set, sees every event's line, which is valid only during the call.
 	Events func(seq int64, at time.Duration, line []byte)
-	// OnMark, where set, is told each mark of the timeline when it starts.
+	// OnMark, where set, gets each mark of the timeline when it starts.
 	OnMark func(scenarios.Mark)
 	// AtEnd, where set, sees the cluster as the run left it; it is valid only during the call.
 	AtEnd func(scenarios.Snapshot)
@@ -70,18 +72,19 @@ type RunOptions struct {
 type Explorer struct {
 	// Shrink makes the smallest capsule it can of a failure: bytes that Replay takes back.
 	Shrink func(ctx context.Context, s *scenarios.Scenario, failure scenarios.Result, laws []scenarios.Law) ([]byte, error)
-	// Explain runs a scenario again for the chain of causes of its failure and, where last is a number, for its story's events up to that
-	// one. failed is the failure, nil where there is none: where it took very many events, what comes back is that failure with its chain.
+	// Explain runs a scenario again for the chain of causes of its failure and, where last is a number, for its story's
+	// events up to that one. failed is the failure, nil where there is none: where it took very many events, what comes
+	// back is that failure with its chain.
 	Explain func(ctx context.Context, s *scenarios.Scenario, o RunOptions, failed *scenarios.Failure, last int64) (scenarios.Result, error)
 	// Kept reads runs that passed from what Kept.Write wrote; empty: there are none yet.
 	Kept func(archive []byte) (Kept, error)
 	// Kinds are the kinds of operations that have crash points.
 	Kinds []string
-	// Points lists the crash points of these kinds in the run of s with a seed, of one node or, for "", of all. The run must
-	// pass without a fault.
+	// Points lists the crash points of these kinds in the run of s with a seed, of one node or, for "", of all. The run
+	// must pass without a fault.
 	Points func(ctx context.Context, s *scenarios.Scenario, seed uint64, laws []scenarios.Law, kinds []string, node string) ([]Point, error)
-	// Lives are small clusters that do everything once, one for each address management system and way of wiring. Their names are
-	// known wherever a scenario of the catalogue is.
+	// Lives are small clusters that do everything once, one for each address management system and way of wiring. Their
+	// names are known wherever a scenario of the catalogue is.
 	Lives func() []*scenarios.Scenario
 	// Exhaust runs every combination of the choices of s, most of them at most. What was found comes with every error.
 	Exhaust func(ctx context.Context, s *scenarios.Scenario, laws []scenarios.Law, most int) (Exhausted, error)
@@ -93,25 +96,27 @@ type Explorer struct {
 	Draw func(profile string, from uint64) Search
 	// Around starts one of variations of the scenario that a seed draws.
 	Around func(profile string, around, from uint64) Search
-	// Variations starts one of variations of a scenario that somebody has written; half of them run with seed.
+	// Variations starts one of variations of a written scenario; half of them run with seed.
 	Variations func(s *scenarios.Scenario, seed, from uint64) Search
 	// Steer starts one that varies what came by something new; the members of a corpus are run first.
 	Steer func(profile string, from uint64, corpus []Member) Search
 	// Reduced makes a member of a capsule; false where only the capsule itself shows the failure.
 	Reduced func(ctx context.Context, capsule []byte, laws []scenarios.Law) (Member, bool)
-	// Replay runs a capsule again, up to and with event until when that is above 0. It refuses a capsule of another version.
+	// Replay runs a capsule again, up to and with event until when that is above 0. It refuses a capsule of another
+	// version.
 	Replay func(ctx context.Context, capsule []byte, until int64, o RunOptions) (scenarios.Result, error)
 	// Regress runs a capsule of any version as this program's own run; the notes say what could not be repeated.
 	Regress func(ctx context.Context, capsule []byte, o RunOptions) (r scenarios.Result, notes []string, err error)
 	// Walk runs a capsule and shows each event before it happens.
 	Walk func(ctx context.Context, capsule []byte, o RunOptions, visit func(Moment)) (scenarios.Result, error)
-	// Branch runs a capsule as it was and otherwise.
+	// Branch runs a capsule unchanged and changed.
 	Branch func(ctx context.Context, capsule []byte, o RunOptions, b Branch) (Branched, error)
 }
 
 // Search is a search of random scenarios under way.
 type Search interface {
-	// Batch returns the next runs, most of them at most, which may be done at the same time. Learn counts those that were done.
+	// Batch returns the next runs, most of them at most, which may be done at the same time. Learn counts those that
+	// were done.
 	Batch(most int) []SearchRun
 	Learn()
 	// Coverage is what the runs came by, in the order of reports.
@@ -200,8 +205,8 @@ type Reports struct {
 type Folder interface {
 	// Stage is where event lines and capsules are put.
 	Stage() string
-	// Keep writes the report and lets all of it take the folder's place at once. Drop leaves what was there; after Keep it does
-	// nothing.
+	// Keep writes the report and lets all of it take the folder's place at once. Drop leaves what was there; after Keep
+	// it does nothing.
 	Keep(s Session) error
 	Drop() error
 }
@@ -215,17 +220,17 @@ func (r Reports) keep(dir string, s Session) error {
 	return f.Keep(s)
 }
 
-// TextReport tells runs as verdict lines.
+// TextReport prints runs as verdict lines.
 type TextReport interface {
 	Add(scenarios.Result)
-	// Open tells what is known of a run whose causes are still being looked for, before Add tells the rest of it.
+	// Open prints the verdict of a run whose causes are not found yet; Add prints the rest.
 	Open(scenarios.Result)
-	// Whole says that the runs are all there is, so that what none of them exercised is told.
+	// Whole says that the runs are complete: a verbose report then names what none of them exercised.
 	Whole()
 	Close() error
 }
 
-// EventLog keeps event lines. Its first error is told by Flush.
+// EventLog keeps event lines. Flush returns its first error.
 type EventLog interface {
 	Begin(scenario, world string, seed uint64)
 	Event(seq int64, at time.Duration, line []byte)

@@ -15,8 +15,8 @@ import (
 )
 
 // corpusFolder is a folder of scenarios to start a search from: seed-7-1a2b3c4d.yaml came by something new with seed 7,
-// found-settles-seed-7-1a2b3c4d.yaml broke a law with it once, and any other scenario was put there by somebody and runs with seed 1.
-// Only files of the first kind are ever removed, when others cover what they do.
+// found-settles-seed-7-1a2b3c4d.yaml broke a law with it once, and any other scenario was put there by a user and runs
+// with seed 1. Only files of the first kind are ever removed, when others cover what they do.
 type corpusFolder struct {
 	dir     string
 	members []Member

@@ -20,7 +20,8 @@ import (
 // capsuleMagic is how a capsule's text begins.
 var capsuleMagic = []byte("vppdrill capsule ")
 
-// prefixes are a run's trail as hashes: the n-th says everything about the first n events, so that two trails are bisected.
+// prefixes are a run's trail as hashes: the n-th says everything about the first n events, so that two trails are
+// bisected.
 type prefixes struct{ sums []uint64 }
 
 // trailOf runs a capsule and hashes its trail.
@@ -64,7 +65,8 @@ func stateAt(ctx context.Context, c Config, capsule []byte, event int64) (found 
 	return found, errors.Join(err, ctx.Err())
 }
 
-// compareCapsules bisects two capsules' trails to the first event that differs and compares the states before it; false where they differ.
+// compareCapsules bisects two capsules' trails to the first event that differs and compares the states before it; false
+// where they differ.
 func compareCapsules(ctx context.Context, w io.Writer, c Config, a, b []byte) (same bool, err error) {
 	if c.Explorer.Walk == nil {
 		return false, errors.New("this build cannot walk through capsules")
@@ -97,7 +99,7 @@ func compareCapsules(ctx context.Context, w io.Writer, c Config, a, b []byte) (s
 	return false, nil
 }
 
-// tellStates prints what two clusters hold otherwise.
+// tellStates prints what differs between the states of two clusters.
 func tellStates(w io.Writer, a, b map[string][]string) {
 	if len(a) == 0 || len(b) == 0 { // one run has ended
 		return

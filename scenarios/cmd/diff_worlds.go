@@ -44,8 +44,8 @@ type side struct {
 	states map[task][]string
 }
 
-// compareWorlds runs every scenario in each world, what one of them has to change for its machine changed in all, and prints
-// only what differs. The first world is the one that the others are compared with.
+// compareWorlds runs every scenario in each world, what one of them has to change for its machine changed in all, and
+// prints only what differs. The first world is the one that the others are compared with.
 func compareWorlds(cmd *cobra.Command, c Config, f diffFlags, list []*scenarios.Scenario) error {
 	runs := make([]RunFunc, len(f.worlds))
 	for i, name := range f.worlds {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Routine words tell how something was done, a hundred times a second, and not what was done. `--events notable` leaves
+// Routine words say how something was done, a hundred times a second, and not what was done. `--events notable` leaves
 // out the lines that begin with one of routine, or have one of routineOn behind a node's name.
 var (
 	routine   = [][]byte{[]byte("link"), []byte("watch"), []byte("scheduler"), []byte("informer")}
@@ -63,7 +63,7 @@ func (p *eventPart) event(seq int64, at time.Duration, line []byte) {
 	}
 }
 
-// notable reports whether a line tells what happened rather than how.
+// notable reports whether a line says what happened rather than how.
 func notable(line []byte) bool {
 	first, rest, _ := bytes.Cut(line, []byte{' '})
 	second, _, _ := bytes.Cut(rest, []byte{' '})
@@ -90,8 +90,8 @@ func tellIncomplete(w io.Writer, why string) error {
 	return err
 }
 
-// take appends a run's lines and removes their waiting place. cut says why they end before the run, "" for a whole run. The first run's
-// waiting place becomes the file itself: lines of a single run may be gigabytes.
+// take appends a run's lines and removes their waiting place. cut says why they end before the run, "" for a whole run.
+// The first run's waiting place becomes the file itself: lines of a single run may be gigabytes.
 func (e *eventFile) take(p *eventPart, cut string) error {
 	if e == nil || p == nil {
 		return nil

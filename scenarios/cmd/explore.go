@@ -47,8 +47,8 @@ var exploreWays = []struct {
 	{"", []string{"from", "seeds"}},
 }
 
-// combinationsMost is how many runs an exhaustive search or one of crash points does unless told: minutes on one core for a small
-// cluster.
+// combinationsMost is how many runs an exhaustive search or one of crash points does by default: minutes on one core
+// for a small cluster.
 const combinationsMost = 10_000
 
 func exploreCommand(c Config) *cobra.Command {
@@ -174,7 +174,7 @@ func wayName(flag string) string {
 	return "--" + flag
 }
 
-// explore does what the flags ask for and tells it.
+// explore does what the flags ask for and reports it.
 func (f *exploreFlags) explore(cmd *cobra.Command, c Config, file string) (err error) {
 	run, err := c.world(cmd.Context(), "sim")
 	if err != nil {

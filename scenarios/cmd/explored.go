@@ -21,14 +21,16 @@ import (
 
 // Explored says what an exploration covered.
 type Explored struct {
-	// Way is seeds, random, steered (random with a corpus), around (variations of one that a seed draws), exhaustive, crash-points or lives.
+	// Way is seeds, random, steered (random with a corpus), around (variations of one that a seed draws), exhaustive,
+	// crash-points or lives.
 	Way string
 	// FirstSeed is the first seed, or the only one; 0 for an exhaustive search.
 	FirstSeed uint64
 	Runs      int
 	// Complete: nothing was left to try. Seeds are complete when all that were asked for were taken.
 	Complete bool
-	// Points are how many crash points there are of each kind of operation, Tried how many of them were run; nil for another way.
+	// Points are how many crash points there are of each kind of operation, Tried how many of them were run; nil for
+	// another way.
 	Points, Tried map[string]int
 	// Hit counts the crash points whose fault happened.
 	Hit int
@@ -70,7 +72,8 @@ func (w *sweep) failures() []scenarios.Result {
 	return out
 }
 
-// explain gives the kept failures their chains of causes, each by a second run; one that came of listed choices has none.
+// explain gives the kept failures their chains of causes, each by a second run; one that came of listed choices has
+// none.
 func (w *sweep) explain(ctx context.Context, c Config) {
 	if c.Explorer.Explain == nil {
 		return
@@ -91,7 +94,7 @@ func (w *sweep) explain(ctx context.Context, c Config) {
 	}
 }
 
-// lastOf is the event up to which a failure's story is told, 0 where nobody sees it.
+// lastOf is the event up to which a failure's story is recorded, 0 for none.
 func (w *sweep) lastOf(r scenarios.Result) int64 {
 	if w.folder == nil {
 		return 0
@@ -184,7 +187,8 @@ func (w *sweep) tellText(out io.Writer, c Config, s Session) error {
 	return nil
 }
 
-// shrinkAll writes a capsule of each failure of a law, and returns lines that say how to replay them. An interrupt ends it early.
+// shrinkAll writes a capsule of each failure of a law, and returns lines that say how to replay them. An interrupt ends
+// it early.
 func (w *sweep) shrinkAll(cmd *cobra.Command, c Config, f *exploreFlags) (lines []string, err error) {
 	for _, k := range w.kept() {
 		if k.result.Failure == nil {

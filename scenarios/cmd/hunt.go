@@ -59,7 +59,7 @@ func hunt(cmd *cobra.Command, f parityFlags) error {
 	return nil
 }
 
-// perObject is how many bytes one of many takes, a dash where that is less than VPP tells.
+// perObject is how many bytes one of many takes, a dash where VPP reports less.
 func perObject(bytes int64, count int) string {
 	if each := bytes / int64(count); each > 0 {
 		return fmt.Sprintf("%d B", each)

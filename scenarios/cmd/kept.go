@@ -15,9 +15,11 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/inputfile"
 )
 
-// Kept are runs that passed, against which later ones of the same scenario and seed are held that fail. Its methods may be called at the same time.
+// Kept are runs that passed, against which later ones of the same scenario and seed are held that fail. Its methods may
+// be called at the same time.
 type Kept interface {
-	// Explain is Explorer.Explain with the runs that were there at the start, before those that the program brings along.
+	// Explain is Explorer.Explain with the runs that were there at the start, before those that the program brings
+	// along.
 	Explain(ctx context.Context, s *scenarios.Scenario, o RunOptions, failed *scenarios.Failure, last int64) (scenarios.Result, error)
 	// Keep runs a scenario again and keeps what it does, if it passes.
 	Keep(ctx context.Context, s *scenarios.Scenario, o RunOptions) error

@@ -18,13 +18,13 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
-// MemoryLimit is how many bytes this process may use and what says so: the least of GOMEMLIMIT, its cgroups' limits, RLIMIT_AS and the
-// machine's memory. It looks once at what does not change while it runs.
+// MemoryLimit is how many bytes this process may use and what says so: the least of GOMEMLIMIT, its cgroups' limits,
+// RLIMIT_AS and the machine's memory. It looks once at what does not change while it runs.
 func MemoryLimit() (bytes uint64, by string) {
 	return memoryLimit(os.DirFS("/"), os.Getenv("GOMEMLIMIT") != "")
 }
 
-// memoryLimit looks into a file system's /proc and /sys. asked: somebody has set GOMEMLIMIT.
+// memoryLimit looks into a file system's /proc and /sys. asked: GOMEMLIMIT is set.
 func memoryLimit(root fs.FS, asked bool) (bytes uint64, by string) {
 	bytes = math.MaxUint64
 	take := func(n uint64, name string) {
@@ -72,8 +72,8 @@ func memoryLimit(root fs.FS, asked bool) (bytes uint64, by string) {
 	return bytes, by
 }
 
-// reserved is how much of its address space the process has given away to what is no heap: its file, and what Go's runtime keeps for its tables. It
-// counts against RLIMIT_AS, which is most of a gigabyte before anything runs.
+// reserved is how much of its address space the process has given away to what is no heap: its file, and what Go's
+// runtime keeps for its tables. It counts against RLIMIT_AS, which is most of a gigabyte before anything runs.
 func reserved(root fs.FS) uint64 {
 	status, _ := fs.ReadFile(root, "proc/self/status")
 	for line := range strings.Lines(string(status)) {
@@ -87,16 +87,17 @@ func reserved(root fs.FS) uint64 {
 	return 0
 }
 
-// keepTo lets the collector work harder before the address space ends, where that is what ends first: without a word from the runtime, the
-// program would die at half of it, since the heap is allowed to double.
+// keepTo lets the collector work harder before the address space ends, where that is what ends first: without a word
+// from the runtime, the program would die at half of it, since the heap is allowed to double.
 func keepTo(bytes uint64, by string) {
 	if by == "ulimit -v" {
 		debug.SetMemoryLimit(int64(min(uint64(usable*float64(bytes)), math.MaxInt64)))
 	}
 }
 
-// What a simulated cluster needs while it lives, measured as live heap of clusters of 300 and 800 nodes with 10 pods each (230 MiB
-// and 1.3 GiB) and of 300 with 100 (558 MiB): a full mesh has a tunnel, its routes and neighbors for each pair of nodes.
+// What a simulated cluster needs while it lives, measured as live heap of clusters of 300 and 800 nodes with 10 pods
+// each (230 MiB and 1.3 GiB) and of 300 with 100 (558 MiB): a full mesh has a tunnel, its routes and neighbors for each
+// pair of nodes.
 const (
 	bytesAlways  = 20 << 20
 	bytesLeast   = 64 << 20 // the runtime takes memory in pieces of this size
@@ -114,8 +115,8 @@ func needsOf(s *scenarios.Scenario, nodes uint64) uint64 {
 // usable is how much of a limit a live heap may take: the rest is the collector's room and what is not heap.
 const usable = 0.75
 
-// forecast says before anything runs that the largest runs that may happen at one time need more memory than there is, and what would
-// fit; "" where all fit.
+// forecast says before anything runs that the largest runs that may happen at one time need more memory than there is,
+// and what would fit; "" where all fit.
 func (b *batch) forecast() string {
 	limit, by := MemoryLimit()
 	keepTo(limit, by)

@@ -16,7 +16,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
-// Museum has faults that other projects once had, each with a scenario that holds without and a law that breaks with it.
+// Museum has faults that other projects once had, each with a scenario that holds without and a law that breaks with
+// it.
 type Museum struct {
 	// Exhibits lists them.
 	Exhibits func() []Exhibit
@@ -33,8 +34,8 @@ type Exhibit struct {
 	Fault     string   `json:"fault"`
 }
 
-// Showing is what came of showing one: the run without the fault, and the first with it that broke the law or, when none did,
-// the last.
+// Showing is what came of showing one: the run without the fault, and the first with it that broke the law or, when
+// none did, the last.
 type Showing struct {
 	Clean, Planted scenarios.Result
 	Caught         bool
@@ -112,7 +113,7 @@ func listExhibits(w io.Writer, format cli.Format, list []Exhibit) error {
 	return nil
 }
 
-// shown is one exhibit's outcome as JSON tells it.
+// shown is one exhibit's outcome as JSON.
 type shown struct {
 	Exhibit
 	Clean  ran    `json:"clean"`

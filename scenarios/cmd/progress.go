@@ -14,7 +14,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
-// progress tells that something is going on: a line that is rewritten on a terminal, a plain line now and then elsewhere.
+// progress shows that work is going on: a line that is rewritten on a terminal, a plain line now and then elsewhere.
 type progress struct {
 	w        io.Writer
 	terminal bool
@@ -39,14 +39,14 @@ type progress struct {
 	stalls stallWatch
 }
 
-// How often progress is told: as the eye reads on a terminal, as a patient log reader scrolls elsewhere.
+// How often progress is shown: as the eye reads on a terminal, as a patient log reader scrolls elsewhere.
 const (
 	terminalEvery = 200 * time.Millisecond
 	plainEvery    = 10 * time.Second
 	memoryEvery   = 250 * time.Millisecond
 )
 
-// startProgress starts telling on w about total runs, 0 for nobody knows how many. stop must be called.
+// startProgress starts printing to w about total runs, 0 for an unknown number. stop must be called.
 func startProgress(w io.Writer, total int) *progress {
 	p := &progress{w: w, total: total, started: time.Now(), quit: make(chan struct{}), width: 80, memory: newMemoryWatch(), stalls: newStallWatch()}
 	every := plainEvery
@@ -164,7 +164,7 @@ func (p *progress) hide() {
 	p.clear()
 }
 
-// clear is hide for those who hold mu.
+// clear is hide for callers that hold mu.
 func (p *progress) clear() {
 	if p.shown {
 		fmt.Fprint(p.w, "\r\x1b[K")

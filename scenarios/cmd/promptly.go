@@ -11,8 +11,8 @@ import (
 // interruptGrace is how long what was interrupted may still end by itself: a person notices a tenth of a second.
 const interruptGrace = 20 * time.Millisecond
 
-// promptly does something that may look at its context seldom, and returns soon after the context has ended, whatever it is at. What
-// is left to itself then holds nothing but memory, and its process is about to end.
+// promptly does something that may look at its context seldom, and returns soon after the context has ended, whatever
+// it is at. What is left to itself then holds nothing but memory, and its process is about to end.
 func promptly[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	type outcome struct {
 		value T
@@ -43,8 +43,8 @@ func promptly[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	}
 }
 
-// promptRun is a RunFunc that hears an interrupt promptly. What was left to itself tells nobody anything any more, and what it told
-// before is whole.
+// promptRun is a RunFunc that hears an interrupt promptly. What was left to itself tells nobody anything any more, and
+// what it told before is whole.
 func promptRun(run RunFunc) RunFunc {
 	return func(ctx context.Context, s *scenarios.Scenario, o RunOptions) (scenarios.Result, error) {
 		var telling sync.Mutex

@@ -8,20 +8,20 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
-// running is one run under way, as progress tells it.
+// running is one run under way, as progress shows it.
 type running struct {
 	name  string
 	nodes int
-	// end is when the run's break phase ends at the earliest, 0 where nobody knows.
+	// end is when the run's break phase ends at the earliest, 0 where unknown.
 	end time.Duration
-	// at is the virtual time of its last event, events how many there were. A run writes them, whoever tells reads them.
+	// at is the virtual time of its last event, events how many there were. A run writes them, progress reads them.
 	at, events atomic.Int64
 }
 
 // lookEvery is how many events of a run pass between two looks at its clock; a power of two.
 const lookEvery = 64
 
-// follow makes a run tell where it is: its event lines go on to whoever wanted them.
+// follow records where a run is, and passes its event lines on.
 func (r *running) follow(o *RunOptions) {
 	tell := o.Events
 	o.Events = func(seq int64, at time.Duration, line []byte) {
@@ -48,7 +48,7 @@ func (r *running) where() string {
 	return text
 }
 
-// share is how much of the run is done, 0 to 1, as far as its break phase tells.
+// share is how much of the run is done, 0 to 1, by its break phase.
 func (r *running) share() float64 {
 	if r.end <= 0 {
 		return 0
@@ -56,7 +56,7 @@ func (r *running) share() float64 {
 	return min(float64(r.at.Load())/float64(r.end), 1)
 }
 
-// followed is a RunFunc whose runs progress tells from begin to end.
+// followed is a RunFunc whose runs progress shows from begin to end.
 func (p *progress) followed(run RunFunc) RunFunc {
 	return func(ctx context.Context, s *scenarios.Scenario, o RunOptions) (scenarios.Result, error) {
 		r := p.begin(s)

@@ -67,8 +67,8 @@ func (f *exploreFlags) search(ctx context.Context, cmd *cobra.Command, c Config,
 	return corpus.keep(s.Corpus())
 }
 
-// tellCoverage says what runs came by, a line for each group. What one scenario never does is its author's decision: only random
-// ones are told all of it.
+// tellCoverage says what runs came by, a line for each group. What one scenario never does is its author's decision:
+// only random ones are told all of it.
 func tellCoverage(cmd *cobra.Command, coverage []Covered, all bool) {
 	const most = 12
 	for _, g := range coverage {
@@ -86,7 +86,8 @@ func tellCoverage(cmd *cobra.Command, coverage []Covered, all bool) {
 	}
 }
 
-// keepFound puts a scenario of each failure into the corpus: as operations where it shrinks to some, else as it was found.
+// keepFound puts a scenario of each failure into the corpus: as operations where it shrinks to some, else as it was
+// found.
 func (w *sweep) keepFound(cmd *cobra.Command, c Config, f *exploreFlags) error {
 	corpus := corpusFolder{dir: f.corpus}
 	for _, k := range w.kept() {

@@ -26,8 +26,8 @@ type smallest struct {
 	member *Member
 }
 
-// shrinkFailures makes the smallest scenario of the first failure of each law, within a time for all of them. What it cannot do it says on
-// notes. The results are told their smallest scenarios.
+// shrinkFailures makes the smallest scenario of the first failure of each law, within a time for all of them. What it
+// cannot do it says on notes. The results get their smallest scenarios.
 func (c Config) shrinkFailures(ctx context.Context, notes io.Writer, tasks []task, results []scenarios.Result, within time.Duration) (list []smallest) {
 	if within <= 0 || c.Explorer.Shrink == nil {
 		return nil
@@ -82,8 +82,8 @@ func (s smallest) write(dir string) error {
 	return err
 }
 
-// tell prints what is left of a failure: the scenario as YAML and as a Go test, and where its capsule is, out being the folder, "" for
-// none.
+// tell prints what is left of a failure: the scenario as YAML and as a Go test, and where its capsule is, out being the
+// folder, "" for none.
 func (s smallest) tell(w io.Writer, out string) {
 	if s.member != nil {
 		fmt.Fprintf(w, "\nsmallest scenario that breaks %s, with seed %d:\n%s", s.law, s.member.Seed, indented(string(s.member.Scenario.Marshal())))

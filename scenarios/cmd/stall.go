@@ -16,14 +16,15 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )
 
-// stallMost is how much processor time one event of a run may take in the code under test: the slowest of the catalogue take
-// milliseconds, a dump of a node with thousands of pods a second.
+// stallMost is how much processor time one event of a run may take in the code under test: the slowest of the catalogue
+// take milliseconds, a dump of a node with thousands of pods a second.
 const stallMost = 15 * time.Second
 
 // growthMost is by how many bytes what is in use may grow in one event, beyond twice what was in use before it.
 const growthMost = 1 << 30
 
-// stallWatch finds a step that never ends, or that takes all memory before it could. Nothing can end it from outside, as it does not return: the program says where it is, and ends.
+// stallWatch finds a step that never ends, or that takes all memory before it could. Nothing can end it from outside,
+// as it does not return: the program says where it is, and ends.
 type stallWatch struct {
 	// spent is this process's processor time, heap how many bytes live, stacks what its goroutines do, exit ends it.
 	spent  func() time.Duration
@@ -75,7 +76,8 @@ func (w *stallWatch) look(runs []*running) string {
 // frame is a line of a stack with a function of this module, and the file behind it.
 var frame = regexp.MustCompile(`(?m)^github\.com/vppdrill/vppdrill/([^\n]+)\([^\n]*\)\n\t([^\n ]+:\d+)`)
 
-// productStep names the functions of the code under test in which a simulator's goroutine is, the innermost first; "" where it is in none.
+// productStep names the functions of the code under test in which a simulator's goroutine is, the innermost first; ""
+// where it is in none.
 func productStep(stacks string) string {
 	for stack := range strings.SplitSeq(stacks, "\n\n") {
 		var names []string
@@ -92,7 +94,7 @@ func productStep(stacks string) string {
 	return ""
 }
 
-// processorTime is what this process has used, 0 where nobody knows.
+// processorTime is what this process has used, 0 where unknown.
 func processorTime() time.Duration {
 	var u unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {

@@ -111,7 +111,7 @@ func (s *stepper) walk(ctx context.Context, c Config, capsule []byte) error {
 	return nil
 }
 
-// at stops before an event where somebody wants to, and does what they say until they go on.
+// at stops before an event where it should, and reads commands until one goes on.
 func (s *stepper) at(m Moment) {
 	s.lines[m.Seq] = m.Line
 	switch {

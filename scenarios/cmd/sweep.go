@@ -40,7 +40,7 @@ type sweep struct {
 
 	// next is the first seed that was not taken: every one before it, from the first on, was.
 	next uint64
-	// progress tells how far all calls of do together are; nil: each call tells of itself.
+	// progress shows how far all calls of do together are; nil: each call shows its own.
 	progress *progress
 	// begun counts the trials of earlier calls of do.
 	begun uint64
@@ -54,8 +54,8 @@ type sweep struct {
 	capsules map[string][]byte
 }
 
-// do runs the trials of next, from 0 on, until there are no more or the context ends. total is how many there are, 0 for nobody
-// knows.
+// do runs the trials of next, from 0 on, until there are no more or the context ends. total is how many there are, 0
+// for an unknown knows.
 func (w *sweep) do(ctx context.Context, cmd *cobra.Command, jobs, total int, next func(i uint64) (trial, bool)) {
 	p := w.progress
 	if p == nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
-// verified runs everything twice, on one processor and on several, and turns any difference into an error that names the first
-// event that differs and what class of cause is behind it: promise 1 of ARCHITECTURE.md.
+// verified runs everything twice, on one processor and on several, and turns any difference into an error that names
+// the first event that differs and what class of cause is behind it: promise 1 of ARCHITECTURE.md.
 func verified(run RunFunc) RunFunc {
 	return func(ctx context.Context, s *scenarios.Scenario, o RunOptions) (scenarios.Result, error) {
 		many := max(runtime.NumCPU(), 2)
@@ -50,7 +50,8 @@ func verified(run RunFunc) RunFunc {
 			}
 			return first, nil
 		}
-		// Which of the two is odd? The first again, as it was, says whether the number of processors has anything to do with it.
+		// Which of the two is odd? The first again, unchanged, says whether the number of processors has anything to do
+		// with it.
 		runtime.GOMAXPROCS(1)
 		again := &trail{against: one, want: other.differs}
 		o.Events = again.add
@@ -86,11 +87,12 @@ func kindOfDifference(a, b string) string {
 	return ""
 }
 
-// trail keeps eight bytes of each event of a run, so that another run can be held against it at once, however long both are.
+// trail keeps eight bytes of each event of a run, so that another run can be held against it at once, however long both
+// are.
 type trail struct {
 	sums []uint64
-	// against, where set, is the run that this one is held against; differs is the first event that is another, 0 for none so far,
-	// and line that event's.
+	// against, where set, is the run that this one is held against; differs is the first event that is another, 0 for
+	// none so far, and line that event's.
 	against *trail
 	differs int64
 	line    string

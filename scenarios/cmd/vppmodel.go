@@ -22,8 +22,8 @@ type modelFlags struct {
 	format cli.Format
 }
 
-// VPPCommands are those about the modelled VPP, alone and beside a real one. They belong to `vppdrill lab`, which must not
-// know the model, so main puts them there.
+// VPPCommands are those about the modelled VPP, alone and beside a real one. They belong to `vppdrill lab`, which must
+// not know the model, so main puts them there.
 func VPPCommands() []*cobra.Command { return []*cobra.Command{vppModelCommand(), parityCommand()} }
 
 func vppModelCommand() *cobra.Command {

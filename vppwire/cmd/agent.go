@@ -152,7 +152,7 @@ func (f *agentFlags) options(errOut io.Writer) (options, error) {
 	return o, err
 }
 
-// etcdFlags are those that mean something where etcd tells about the cluster.
+// etcdFlags are those that mean something with --cluster etcd.
 var etcdFlags = []string{"etcd", "etcd-prefix", "register"}
 
 // idle refuses flags that are given and change nothing.

@@ -28,7 +28,8 @@ const (
 	clusterKubernetes = "kubernetes"
 )
 
-// Where its addresses come from. All but contiv take their blocks from the Node object's pod CIDRs, which somebody else gives it.
+// Where its addresses come from. All but contiv take their blocks from the Node object's pod CIDRs, which another
+// program sets.
 const (
 	ipamContiv      = "contiv"       // blocks and addresses as Contiv cuts them by node ID
 	ipamNodeIPAM    = "nodeipam"     // addresses as host-local gives them
@@ -149,7 +150,8 @@ type facts struct {
 // preAllocate is how many addresses of multi-pool are kept ready: cilium-agent's default.
 const preAllocate = 8
 
-// blockPatience is how long a block of multi-pool may take to come before pods' refusals are an event: several of the kubelet's repetitions.
+// blockPatience is how long a block of multi-pool may take to come before pods' refusals are an event: several of the
+// kubelet's repetitions.
 const blockPatience = time.Minute
 
 // join reaches the agent's cluster.
@@ -164,7 +166,8 @@ func join(ctx context.Context, o options, alloc ipam.NodeAllocator) (facts, erro
 	return facts{store: c.Store(), cluster: c.Cluster(o.node), stop: stop}, nil
 }
 
-// joinKubernetes ends an agent that may not do what it needs. An API server that does not answer ends none: what runs goes on.
+// joinKubernetes ends an agent that may not do what it needs. An API server that does not answer ends none: what runs
+// goes on.
 func joinKubernetes(ctx context.Context, o options, alloc ipam.NodeAllocator) (facts, error) {
 	services := o.cfg.Services == agent.ServicesVPP
 	c, err := dialKubernetes(ctx, "agent", o.cluster.kubeconfig, "vppdrill-agent", kube.AgentNeeds(kube.AgentUse{PoolsNamespace: o.cluster.poolsNamespace,
@@ -189,7 +192,8 @@ func joinKubernetes(ctx context.Context, o options, alloc ipam.NodeAllocator) (f
 	return f, nil
 }
 
-// dialKubernetes connects a command and checks what it may do. Once that is known, a server that refuses is asked again for as long as it takes.
+// dialKubernetes connects a command and checks what it may do. Once that is known, a server that refuses is asked again
+// for as long as it takes.
 func dialKubernetes(ctx context.Context, command, kubeconfig, userAgent string, needs []kube.Need, log *slog.Logger) (*kube.Connection, error) {
 	c, err := kube.Dial(kubeconfig, userAgent, log)
 	if err != nil {

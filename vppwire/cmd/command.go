@@ -17,12 +17,14 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/oneline"
 )
 
-// Commands are the commands of this package. save writes what was judged into a folder, in every format that this program has.
+// Commands are the commands of this package. save writes what was judged into a folder, in every format that this
+// program has.
 func Commands(save func(dir string, j Judgement) error) []*cobra.Command {
 	return []*cobra.Command{agentCommand(), controllerCommand(), auditCommand(), conformanceCommand(save)}
 }
 
-// cannotRun are the errors that say that this machine, or its cluster, as it is now, cannot run an agent or a controller.
+// cannotRun are the errors that say that this machine, or its cluster, as it is now, cannot run an agent or a
+// controller.
 var cannotRun = []error{vpp.ErrAbsent, vpp.ErrForbidden, vpp.ErrIncompatible, journal.ErrLocked, cnisocket.ErrInUse, rest.ErrInUse, kube.ErrNotReady, kube.ErrRival, kube.ErrSilent,
 	vppwire.ErrNoNamespace, fs.ErrNotExist, fs.ErrPermission}
 

@@ -73,8 +73,8 @@ func (f *installFlags) checkPortMap() error {
 // readyPause is between two looks at an agent that is not ready yet.
 const readyPause = 100 * time.Millisecond
 
-// whenReady installs the plugin once the agent can take an ADD: kubelets take a node for ready from the moment that it is there.
-// It is left in place when the agent ends, as a node whose agent is started again stays a node.
+// whenReady installs the plugin once the agent can take an ADD: kubelets take a node for ready from the moment that it
+// is there. It is left in place when the agent ends, as a node whose agent is started again stays a node.
 func (f *installFlags) whenReady(ctx context.Context, d *host.Driver, log *slog.Logger) error {
 	self, err := os.Executable()
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/host/kube/conformance"
 )
 
-// Judgement is what a command found out about a running cluster, for whoever writes reports.
+// Judgement is what a command found out about a running cluster, for reports.
 type Judgement struct {
 	// Name is the command's, Goal one sentence about what was judged.
 	Name, Goal string

@@ -30,14 +30,15 @@ type nodeConfigs struct {
 	// copy is where the resources that were taken last are kept, for starts at which the API server does not answer.
 	copy string
 	log  *slog.Logger
-	// taken are those that count now; refused is why others do not, as it was told last.
+	// taken are those that count now; refused is why others do not, as last reported.
 	taken   []agent.NodeConfig
 	refused string
 	tell    func(agent.Log)
 }
 
-// runConfigured runs an agent until ctx ends, and starts it anew, in this process and with the dataplane as it stands, whenever a NodeConfig
-// resource changes what it does. While it begins anew a CNI request finds no socket, as with any agent that is exchanged, and is repeated.
+// runConfigured runs an agent until ctx ends, and restarts it, in this process and with the dataplane unchanged,
+// whenever a NodeConfig resource changes what it does. While it restarts a CNI request finds no socket, as with any
+// agent that is exchanged, and is repeated.
 func runConfigured(ctx context.Context, o options) error {
 	if !o.cluster.nodeConfigs {
 		return run(ctx, o)
@@ -92,7 +93,8 @@ func (n *nodeConfigs) follow(ctx context.Context, o options, follow func(context
 	}
 }
 
-// until is the configuration that an agent which runs with cfg has to be started anew with; nil when it ended by itself before.
+// until is the configuration that an agent which runs with cfg has to be restarted with; nil when it ended by itself
+// before.
 func (n *nodeConfigs) until(ended <-chan error, news <-chan kube.NodeConfigs, cfg agent.Config) (*agent.Config, error) {
 	for {
 		select {
@@ -106,7 +108,7 @@ func (n *nodeConfigs) until(ended <-chan error, news <-chan kube.NodeConfigs, cf
 	}
 }
 
-// take is the configuration by the file and by resources, which are kept for later. What cannot be taken is told.
+// take is the configuration by the file and by resources, which are kept for later. What cannot be taken is reported.
 func (n *nodeConfigs) take(all kube.NodeConfigs) agent.Config {
 	list := slices.Clone(all.List)
 	for _, last := range n.taken {
@@ -124,7 +126,7 @@ func (n *nodeConfigs) take(all kube.NodeConfigs) agent.Config {
 	return cfg
 }
 
-// complain tells once what of the own node cannot be taken; what is wrong with others their own agents tell.
+// complain reports once what of the own node cannot be taken; other nodes' agents report theirs.
 func (n *nodeConfigs) complain(refused map[string]error) {
 	text := ""
 	if err := refused[n.file.NodeName]; err != nil {

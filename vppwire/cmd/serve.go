@@ -32,7 +32,8 @@ func untilOneEnds(ctx context.Context, parts ...part) error {
 	return nil
 }
 
-// serving is the part that shows h at an address of --rest: the parts of none for an empty one. It listens when serving returns.
+// serving is the part that shows h at an address of --rest: the parts of none for an empty one. It listens when serving
+// returns.
 func serving(where string, h http.Handler, log *slog.Logger) ([]part, error) {
 	if where == "" {
 		return nil, nil
