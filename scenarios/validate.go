@@ -22,7 +22,7 @@ var ipamFields = strictyaml.Fields(reflect.TypeFor[IPAM]())
 // mistake in the order of the file's sections.
 func (s *Scenario) Validate() error {
 	for _, check := range [...]func() *InputError{
-		s.checkName, s.checkTopology, s.checkPlan, s.checkWiring, s.checkNodeSettings, s.checkServices, s.checkRuntime, s.checkTimeline, s.checkChurn, s.checkFaults,
+		s.checkName, s.checkTopology, s.checkPlan, s.checkWiring, s.checkIdle, s.checkNodeSettings, s.checkServices, s.checkRuntime, s.checkTimeline, s.checkChurn, s.checkFaults,
 		s.checkWorkload, s.checkEnd, s.checkLaws,
 	} {
 		if err := check(); err != nil {
@@ -59,6 +59,11 @@ func (s *Scenario) checkNodeSettings() *InputError {
 		path := "config.nodes[" + strconv.Itoa(i) + "]"
 		if !n.IP.IsValid() && !n.Gateway.IsValid() && !n.UseDHCP && len(n.Others) == 0 {
 			return s.wrongAt(path, "says nothing of %s: want ip, useDHCP, gateway or otherNICs", n.Name)
+		}
+		if known := s.everyNode(); !slices.Contains(known, n.Name) {
+			err := s.wrongAt(path+".name", "%q is not a node of this scenario", n.Name)
+			err.Nearest = strictyaml.Nearest(n.Name, known)
+			return err
 		}
 		if err := s.checkOtherNICs(path, &n); err != nil {
 			return err
@@ -187,14 +192,10 @@ func (s *Scenario) checkWiring() *InputError {
 		return s.wrongAt("config.agent.addPatience", "must be longer than 0s")
 	case s.Config.Agent.CallTimeout == 0:
 		return s.wrongAt("config.agent.callTimeout", "must be longer than 0s")
-	case (w.RxRing != 0 || w.TxRing != 0) && w.Pod != PodTAP && w.Host != HostTAP:
-		return s.wrongAt("config.wiring", "rxRing and txRing are taps', and neither pods nor host have one")
 	case w.RxRing&(w.RxRing-1) != 0:
 		return s.wrongAt("config.wiring.rxRing", "%d is no power of two", w.RxRing)
 	case w.TxRing&(w.TxRing-1) != 0:
 		return s.wrongAt("config.wiring.txRing", "%d is no power of two", w.TxRing)
-	case w.KeepOffload && w.Pod == PodTAP && w.Host != HostVETH:
-		return s.wrongAt("config.wiring.keepOffload", "is veths', and neither pods nor host have one")
 	case w.NeighborAge != w.NeighborAge.Truncate(time.Minute) || w.NeighborAge > neighborAgeMost:
 		return s.wrongAt("config.wiring.neighborAge", "%s: want whole minutes up to %s", FormatDuration(w.NeighborAge), FormatDuration(neighborAgeMost))
 	case s.Config.Agent.HookFails > 0 && s.Config.Agent.HookTime == 0:

@@ -64,7 +64,7 @@ var arrows = []arrow{
 		"commands put the parts of a node together and are put together with others by main alone"},
 	{"vppwire/...", []string{"vppwire/...", "ipam/..."},
 		"the real host drives the same agent; it may not know that a simulator or a scenario exists"},
-	{"scenarios", []string{"vppwire/inputfile", "ipam/...", "vppwire", "vppwire/strictyaml", "vppwire/oneline"},
+	{"scenarios", []string{"vppwire/inputfile", "ipam/...", "vppwire", "vppwire/mode", "vppwire/strictyaml", "vppwire/oneline"},
 		"the narrow waist uses value types only, so that laws judge every world by the same words"},
 	{"scenarios/yardstick", nil,
 		"what measures the machine may contain nothing that changes"},

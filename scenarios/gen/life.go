@@ -72,7 +72,7 @@ func life(system scenarios.System, w scenarios.Wiring) *scenarios.Scenario {
 		c.Datastore.InstanceType, c.Datastore.Cooling, c.Datastore.WarmIP, c.Datastore.WarmPrefix = "t3.nano", time.Second, 3, 0
 		pods = 20
 		if w.Pod == scenarios.PodVETH { // a VPP has room for 15 AF_PACKET interfaces; single addresses need fewer pods for an interface more
-			c.Datastore.InstanceType, c.Datastore.PrefixDelegation, pods = "t3.small", false, 5
+			c.Datastore.InstanceType, c.Datastore.PrefixDelegation, c.Datastore.WarmPrefix, pods = "t3.small", false, 1, 5
 		}
 	case scenarios.Calico: // another block when pods come, which is borrowed of
 		c.PodSubnetCIDR, c.PodSubnetOneNodePrefixLen, c.Ranges = scenarios.CIDR(systemSubnet), 29, []netip.Prefix{systemFirst}

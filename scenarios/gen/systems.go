@@ -75,6 +75,12 @@ func (d drawer) drawSystem(s *scenarios.Scenario) {
 		c.Calico.MaxBlocks = one(d, "blocks", 20, 2)
 		c.Calico.EmptyBlockGrace = one(d, "grace", time.Second, 15*time.Minute)
 	}
+	if c.System == scenarios.Datastore {
+		c.ClientQPS = 0 // ipamd asks EC2
+	}
+	if c.System == scenarios.Cilium && c.Cilium.Mode == scenarios.ClusterPool {
+		c.Cilium.PreAllocate = scenarios.DefaultConfig().IPAM.Cilium.PreAllocate // of blocks, and a node has one
+	}
 	second := false
 	for i := range s.Timeline {
 		if _, ok := s.Timeline[i].Action.(scenarios.ChangeCIDR); !ok {

@@ -1,0 +1,129 @@
+package scenarios
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/vppdrill/vppdrill/vppwire/mode"
+	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
+)
+
+// use says where a setting counts: a file that sets it elsewhere would run as if it did not, and is refused.
+type use struct {
+	path   string
+	counts func(*Scenario) bool
+	// of ends a sentence that begins with the setting's name.
+	of string
+}
+
+// uses are the settings that count in some scenarios only. What package mode decides is not among them.
+var uses = []use{
+	{"config.ipam.clientQPS", func(s *Scenario) bool { return s.Config.IPAM.System != Contiv && s.Config.IPAM.System != Datastore }, "is of systems that ask the API server: nodeipam, cilium and calico"},
+	{"config.ipam.clientBurst", func(s *Scenario) bool { return s.Config.IPAM.ClientQPS > 0 }, "is of a limit, and clientQPS sets none"},
+	{"config.ipam.nodeipam.allocator", bySystem(NodeIPAM), "is of nodeipam"},
+	{"config.ipam.cilium.mode", bySystem(Cilium), "is of cilium"},
+	{"config.ipam.cilium.preAllocate", byMode(MultiPool, ENI, CRD), "is of cilium's modes multi-pool, eni and crd"},
+	{"config.ipam.cilium.pools", byMode(MultiPool), "are of cilium's mode multi-pool"},
+	{"config.ipam.cilium.namespacePool", byMode(MultiPool), "is of cilium's mode multi-pool"},
+	{"config.ipam.cilium.minAllocate", byMode(ENI, CRD), ofAddresses},
+	{"config.ipam.cilium.maxAllocate", byMode(ENI, CRD), ofAddresses},
+	{"config.ipam.cilium.maxAboveWatermark", byMode(ENI, CRD), ofAddresses},
+	{"config.ipam.cilium.keepExcess", byMode(ENI, CRD), ofAddresses},
+	{"config.ipam.cilium.releaseDelay", byMode(ENI, CRD), ofAddresses},
+	{"config.ipam.cilium.releaseDelay", func(s *Scenario) bool { return !s.Config.IPAM.Cilium.KeepExcess }, "is of releases, and with keepExcess there are none"},
+	{"config.ipam.cilium.expiration", byMode(ENI, CRD), ofAddresses},
+	{"config.ipam.datastore.instanceType", onEC2, ofEC2},
+	{"config.ipam.datastore.attachDelay", onEC2, ofEC2},
+	{"config.ipam.datastore.requestsPerSecond", onEC2, ofEC2},
+	{"config.ipam.datastore.subnets", onEC2, ofEC2},
+	{"config.ipam.datastore.prefixDelegation", bySystem(Datastore), "is of datastore"},
+	{"config.ipam.datastore.warmENITarget", bySystem(Datastore), "is of datastore"},
+	{"config.ipam.datastore.warmENITarget", func(s *Scenario) bool { return !s.Config.IPAM.Datastore.PrefixDelegation }, "is of single addresses, and prefixDelegation gives prefixes"},
+	{"config.ipam.datastore.warmPrefixTarget", bySystem(Datastore), "is of datastore"},
+	{"config.ipam.datastore.warmPrefixTarget", func(s *Scenario) bool { return s.Config.IPAM.Datastore.PrefixDelegation }, "is of prefixes, and without prefixDelegation there are none"},
+	{"config.ipam.datastore.warmIPTarget", bySystem(Datastore), "is of datastore"},
+	{"config.ipam.datastore.minimumIPTarget", bySystem(Datastore), "is of datastore"},
+	{"config.ipam.datastore.cooling", bySystem(Datastore), "is of datastore"},
+	{"config.ipam.datastore.metadataLag", bySystem(Datastore), "is of datastore"},
+	{"config.ipam.datastore.trunkENI", bySystem(Datastore), "is of datastore"},
+	{"config.ipam.calico.strictAffinity", bySystem(Calico), "is of calico"},
+	{"config.ipam.calico.maxBlocksPerHost", bySystem(Calico), "is of calico"},
+	{"config.ipam.calico.emptyBlockGrace", bySystem(Calico), "is of calico"},
+	{"config.wiring.natExternalTraffic", servedByVPP, ofNAT},
+	{"config.wiring.cleanupIdleNATSessions", servedByVPP, ofNAT},
+	{"config.wiring.tcpNATSessionTimeout", servedByVPP, ofNAT},
+	{"config.wiring.tcpNATSessionTimeout", sessionsEnd, ofIdleSessions},
+	{"config.wiring.otherNATSessionTimeout", servedByVPP, ofNAT},
+	{"config.wiring.otherNATSessionTimeout", sessionsEnd, ofIdleSessions},
+	{"config.wiring.serviceLocalEndpointWeight", servedByVPP, ofNAT},
+}
+
+const (
+	ofAddresses    = "is of cilium's modes eni and crd"
+	ofEC2          = "is of nodes on EC2: datastore, and cilium's mode eni"
+	ofNAT          = "is of NAT, which there is with services: vpp"
+	ofIdleSessions = "is of idle sessions, which end with cleanupIdleNATSessions alone"
+)
+
+func bySystem(system System) func(*Scenario) bool {
+	return func(s *Scenario) bool { return s.Config.IPAM.System == system }
+}
+
+func byMode(modes ...CiliumMode) func(*Scenario) bool {
+	return func(s *Scenario) bool {
+		return s.Config.IPAM.System == Cilium && slices.Contains(modes, s.Config.IPAM.Cilium.Mode)
+	}
+}
+
+func onEC2(s *Scenario) bool       { return s.Config.IPAM.OnEC2() }
+func servedByVPP(s *Scenario) bool { return s.Config.Wiring.Services == ServedByVPP }
+func sessionsEnd(s *Scenario) bool { return s.Config.Wiring.NatCleanup }
+
+// checkIdle refuses settings that change nothing beside the other ones.
+func (s *Scenario) checkIdle() *InputError {
+	usual := Default()
+	for _, u := range uses {
+		if !u.counts(s) && !reflect.DeepEqual(fieldAt(s, u.path), fieldAt(&usual, u.path)) {
+			return s.wrongAt(u.path, "%s, and changes nothing here: remove it", u.of)
+		}
+	}
+	for _, i := range s.Config.Wiring.mode().Idle(s.around()) {
+		return s.wrongAt(modePaths[i.Field], "%s: remove it", i.Why)
+	}
+	return nil
+}
+
+// fieldAt is the value of a field by its path.
+func fieldAt(s *Scenario, path string) any {
+	v := reflect.ValueOf(s).Elem()
+	for name := range strings.SplitSeq(path, ".") {
+		f, ok := strictyaml.FieldNamed(strictyaml.Fields(v.Type()), name)
+		if !ok {
+			panic("scenarios: no setting " + path)
+		}
+		v = v.FieldByIndex(f.Index)
+	}
+	return v.Interface()
+}
+
+// modePaths are the settings that package mode knows by other names.
+var modePaths = map[string]string{"RxRing": "config.wiring.rxRing", "TxRing": "config.wiring.txRing", "KeepOffload": "config.wiring.keepOffload", "External": "config.wiring.natExternalTraffic"}
+
+// mode is the section as package mode has it, as far as Idle looks at it. An age sets both that neighbors are scanned and when.
+func (w *Wiring) mode() mode.Config {
+	c := mode.Config{Node: mode.NodeVXLAN, RxRing: uint16(w.RxRing), TxRing: uint16(w.TxRing), KeepOffload: w.KeepOffload,
+		NAT: mode.NAT{On: w.Services == ServedByVPP, External: w.NatExternal}}
+	if w.Node == NodeL2 {
+		c.Node = mode.NodeL2
+	}
+	c.Pod, _ = mode.PodModeOf(string(w.Pod)) // the enums say which words there are
+	c.Host, _ = mode.HostModeOf(string(w.Host))
+	return c
+}
+
+// around is what nodes have beside the wiring.
+func (s *Scenario) around() mode.Around {
+	return mode.Around{NIC: s.Topology.NIC != "", Gateway: s.Config.IPAM.DefaultGateway.IsValid() ||
+		slices.ContainsFunc(s.Config.Nodes, func(n NodeSettings) bool { return n.Gateway.IsValid() })}
+}
