@@ -26,6 +26,8 @@ var arrows = []arrow{
 		"a command that explains an address plan reads the same scenario files as a run"},
 	{"ipam/recordtest", []string{"ipam"},
 		"what every address system owes is tried on each of them, so it knows none"},
+	{"ipam/systemtest", nil,
+		"what every driver of a system owes is tried on each of them, so it knows neither machines nor drivers"},
 	{"ipam/plan", []string{"ipam", "ipam/space", "ipam/contiv", "ipam/nodeipam", "ipam/nodeipam/cidrset", "ipam/cilium", "ipam/datastore", "ipam/calico"},
 		"an explanation must come from the allocators that it explains"},
 	{"ipam/audit", []string{"ipam/kubectl"},

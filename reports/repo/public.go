@@ -18,6 +18,7 @@ var public = []struct{ name, why string }{
 	{"vppwire/agent/story", "stories of agents for whoever changes or embeds one: its doc lists the words"},
 	{"vppwire/agent/storetest", "the tests that the author of a store runs; ours on etcd and the simulator's pass them"},
 	{"vppwire/agent/journaltest", "the tests that the author of a journal runs; ours and the simulator's pass them"},
+	{"ipam/systemtest", "the stories that the author of a driver plays; both drivers' tests do"},
 	{"ipam/recordtest", "the tests that the author of an address system runs; those of all four systems call them"},
 	{"ipam/datastore", "the store of amazon-vpc-cni-k8s under its own names, with its checkpoint file: a thin layer over the Node and NodePool that the simulator runs"},
 	{"vppwire/host/kube", "agents and controllers on a Kubernetes API server; commands use its Connection, users link its parts with clients, clouds and controllers of their own"},

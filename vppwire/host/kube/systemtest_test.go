@@ -1,0 +1,217 @@
+package kube_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/netip"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/cilium"
+	"github.com/vppdrill/vppdrill/ipam/contiv"
+	"github.com/vppdrill/vppdrill/ipam/space"
+	"github.com/vppdrill/vppdrill/ipam/systemtest"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/host/kube"
+)
+
+// Goal: the stories that each driver of a system has to play alike. Method: ipam/systemtest's, on an API server, with operators
+// and requesters as `vppdrill controller` and `vppdrill agent` run them; the simulator's test is in sim/controllers.
+func TestSystemStories(t *testing.T) {
+	stories, err := systemtest.Stories("cilium")
+	must(t, err)
+	for name, story := range stories {
+		t.Run("cilium/"+name, func(t *testing.T) {
+			if err := systemtest.Play(story, func(s systemtest.Setup) systemtest.Cluster { return newPlayed(t, s) }); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// played is a cluster as the suite drives one.
+type played struct {
+	t      *testing.T
+	setup  systemtest.Setup
+	server *server
+	client kubernetes.Interface
+	stop   func()
+	nodes  map[string]*playedNode
+}
+
+func newPlayed(t *testing.T, s systemtest.Setup) *played {
+	p := &played{t: t, setup: s, server: newServer(t), nodes: map[string]*playedNode{}}
+	p.client, _ = p.server.dial(t)
+	p.lead()
+	return p
+}
+
+// requested: agents ask for blocks.
+func (p *played) requested() bool { return p.setup.Mode != "cluster-pool" }
+
+func (p *played) lead() {
+	spec := cilium.PoolSpec{IPv4: []netip.Prefix{p.setup.Range}, MaskSize4: p.setup.Block}
+	p.stop = operate(p.t, kube.OperatorConfig{Client: p.client, Requested: p.requested(), New: func() (cilium.Pools, error) {
+		if !p.requested() {
+			return cilium.NewClusterPools(cilium.ClusterPoolConfig{IPv4: spec.IPv4, MaskSize4: spec.MaskSize4})
+		}
+		o, err := cilium.NewPoolOperator(cilium.PoolOperatorConfig{})
+		if err != nil {
+			return nil, err
+		}
+		return o, o.UpsertPool(cilium.DefaultPool, spec)
+	}})
+}
+
+// Replace implements systemtest.Cluster.
+func (p *played) Replace() {
+	p.stop()
+	p.lead()
+}
+
+// Extend implements systemtest.Cluster: an operator is started anew with other ranges.
+func (p *played) Extend(netip.Prefix) { p.t.Fatal("an operator's ranges are fixed") }
+
+// Join implements systemtest.Cluster.
+func (p *played) Join(name string) {
+	p.server.addNode(name)
+	n := &playedNode{played: p, name: name}
+	p.nodes[name] = n
+	n.start(nil)
+}
+
+// Leave implements systemtest.Cluster.
+func (p *played) Leave(name string) {
+	p.nodes[name].end()
+	delete(p.nodes, name)
+	p.server.deleteNode(name)
+	p.server.drop("poolnodes", "", name) // as the garbage collector does
+}
+
+// Restart implements systemtest.Cluster.
+func (p *played) Restart(name string) {
+	n := p.nodes[name]
+	n.end()
+	n.start(n.alloc.Records())
+}
+
+// Pods implements systemtest.Cluster.
+func (p *played) Pods(name string, n int) { p.nodes[name].do(func(n2 *playedNode) { n2.wanted = n }) }
+
+// State implements systemtest.Cluster.
+func (p *played) State() map[string]systemtest.Node {
+	nodes := map[string]systemtest.Node{}
+	for name, n := range p.nodes {
+		n.mu.Lock()
+		s := systemtest.Node{Pods: n.alloc.Len(), Shown: p.shown(name)}
+		for _, b := range n.alloc.Blocks() {
+			s.Held = append(s.Held, b.Prefix)
+		}
+		n.mu.Unlock()
+		nodes[name] = s
+	}
+	return nodes
+}
+
+// shown are the blocks that the server says a node has.
+func (p *played) shown(name string) (list []netip.Prefix) {
+	texts := p.server.nodes()[name].Spec.PodCIDRs
+	if p.requested() {
+		texts = nil
+		var n cilium.CiliumNode
+		if o := p.server.Get("poolnodes", "", name); o != nil {
+			must(p.t, json.Unmarshal(encode(o), &n))
+		}
+		for _, a := range n.Spec.IPAM.Pools.Allocated {
+			list = append(list, a.CIDRs...)
+		}
+	}
+	for _, text := range texts {
+		b, err := space.ParsePrefix(text)
+		must(p.t, err)
+		list = append(list, b)
+	}
+	return list
+}
+
+// Await implements systemtest.Cluster.
+func (p *played) Await(done func() bool) {
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end) && !done(); {
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// playedNode is a node with an agent as far as blocks are concerned: it takes those that it is told, and gives pods addresses.
+type playedNode struct {
+	*played
+	name   string
+	mu     sync.Mutex
+	alloc  *cilium.Node
+	r      *kube.Requester
+	wanted int
+	end    func()
+}
+
+// start begins a life of the node's agent, whose journal says records.
+func (n *playedNode) start(records []ipam.Record) {
+	alloc, err := cilium.NewNode(cilium.NodeConfig{Pick: firstPick{}, FirstRouter: true, Keep: agent.KeptForNAT})
+	must(n.t, err)
+	_, err = ipam.Replay(alloc, records)
+	must(n.t, err)
+	n.mu.Lock()
+	n.alloc, n.r = alloc, nil
+	if n.requested() {
+		n.r = kube.NewRequester(kube.RequesterConfig{Client: n.client, Node: n.name, Alloc: alloc, PreAllocate: n.setup.PreAllocate})
+	}
+	n.mu.Unlock()
+	f := kube.NewFacts(kube.FactsConfig{Client: n.client, Node: n.name, Pools: n.r})
+	ctx, cancel := context.WithCancel(context.Background())
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		f.Watch(ctx, func(ev agent.Event) {
+			if seen, ok := ev.(agent.NodeSeen); ok && seen.Name == n.name {
+				n.do(func(n *playedNode) {
+					if _, err := n.alloc.SetBlocks(time.Now(), seen.PodCIDRs); err != nil {
+						n.t.Error(err)
+					}
+				})
+			}
+		})
+	})
+	n.end = sync.OnceFunc(func() { cancel(); watch.Wait() })
+	n.t.Cleanup(n.end)
+	n.do(func(*playedNode) {})
+}
+
+// do has something happen to the node's agent, lets its pods come and go, and has the requester see the step.
+func (n *playedNode) do(change func(*playedNode)) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	change(n)
+	var effects []agent.Effect
+	for k := range n.wanted {
+		if _, _, err := n.alloc.Allocate(time.Now(), owner(k), ipam.Want{}); err != nil {
+			effects = append(effects, agent.Answer{Exhausted: true})
+			break
+		}
+	}
+	for k := n.wanted; n.alloc.Len() > n.wanted; k++ {
+		n.alloc.Release(time.Now(), owner(k))
+	}
+	if n.r != nil {
+		n.r.Stepped(time.Now(), n, effects)
+	}
+}
+
+// Time, Idle and Ranges implement kube.Stepper.
+func (*playedNode) Time(now time.Time) time.Time { return now }
+
+// Idle implements kube.Stepper.
+func (*playedNode) Idle() bool { return true }
+
+// Ranges implements kube.Stepper.
+func (n *playedNode) Ranges() (contiv.Plan, bool) { return contiv.Plan{PodSubnet: n.setup.Range}, true }
