@@ -16,13 +16,14 @@ const lingerTime = 3 * time.Second
 
 // Linger implements scenarios.Lingerer.
 func (w *World) Linger(ctx context.Context) (stirred bool, err error) {
-	return w.LingerFor(ctx, func(ctx context.Context) (scenarios.Snapshot, error) { return w.look(ctx, true) })
+	return w.LingerFor(ctx, w.Snapshot, func(ctx context.Context) (scenarios.Snapshot, error) { return w.look(ctx, true) })
 }
 
-// LingerFor waits at the end of a run and tells what nodes' VPPs and Linux hold otherwise afterwards, by dumps from look.
-func (d *Drive) LingerFor(ctx context.Context, look func(context.Context) (scenarios.Snapshot, error)) (stirred bool, err error) {
-	before, err := look(ctx)
-	if err != nil {
+// LingerFor waits at the end of a run and tells what nodes' VPPs and Linux hold otherwise afterwards, by a snapshot from quiet and a later one
+// from look. Where the first is not of a cluster at rest, nothing is told.
+func (d *Drive) LingerFor(ctx context.Context, quiet, look func(context.Context) (scenarios.Snapshot, error)) (stirred bool, err error) {
+	before, err := quiet(ctx)
+	if err != nil || !before.Settled {
 		return true, err
 	}
 	d.Record.Tell(scenarios.Fact{Kind: scenarios.FactQuiet}, "everything is healed and quiet")
@@ -40,7 +41,7 @@ func (d *Drive) LingerFor(ctx context.Context, look func(context.Context) (scena
 		return true, err
 	}
 	for _, f := range Stirs(before, after) {
-		stirred = true
+		stirred, f.At = true, before.At // or later, when nobody looked: what explains it may be longer ago by now than it explains anything
 		d.Record.Tell(f, f.Node+" writes: "+f.Text)
 	}
 	return stirred, d.Deliver()
@@ -61,7 +62,7 @@ func Stirs(before, after scenarios.Snapshot) (list []scenarios.Fact) {
 			word        string
 		}{{now, old, "there is now "}, {old, now, "there is no more "}} {
 			if k := slices.IndexFunc(lines.of, func(line string) bool { return !slices.Contains(lines.without, line) }); k >= 0 {
-				list = append(list, scenarios.Fact{Kind: scenarios.FactVPPWrite, Node: n.Name, At: after.At, Text: lines.word + lines.of[k]})
+				list = append(list, scenarios.Fact{Kind: scenarios.FactVPPWrite, Node: n.Name, Text: lines.word + lines.of[k]})
 				break
 			}
 		}

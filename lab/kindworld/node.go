@@ -156,15 +156,16 @@ func (w *World) lookAround(ctx context.Context) {
 		})
 	}
 	wg.Wait()
-	if err := w.lookAtRecords(ctx); err != nil {
-		w.Record.Note(err.Error())
+	unrecorded := w.lookAtRecords(ctx)
+	if unrecorded != nil {
+		w.Record.Note(unrecorded.Error())
 	}
 	for i, n := range nodes {
 		m, s := n.up(), found[i]
 		if m == nil || s == nil {
 			continue
 		}
-		s.at = w.Now()
+		s.at, s.unrecorded = w.Now(), unrecorded != nil
 		n.last = *s
 		n.vppUp = takesConnections(m.root() + vppDir + "/" + vppproc.APISocketFile)
 		for _, f := range n.told.look(*s) {

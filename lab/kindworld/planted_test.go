@@ -255,6 +255,22 @@ func TestRecordsOfAnotherStore(t *testing.T) {
 	}
 }
 
+// Goal: a node's blocks are told behind its record, also where that could not be looked at for a while. Method: looks without and with records.
+func TestBlocksComeBehindRecords(t *testing.T) {
+	n := newTold("node-1")
+	s := lookOf(t, "|")
+	s.unrecorded = true
+	for _, f := range n.look(s) {
+		if f.Kind == scenarios.FactBlocks {
+			t.Errorf("told without its record: %v", f.Blocks)
+		}
+	}
+	s.unrecorded = false
+	if facts := n.look(s); len(facts) != 1 || facts[0].Kind != scenarios.FactBlocks {
+		t.Errorf("told with its record: %+v", facts)
+	}
+}
+
 // Goal: what is no refusal of a plugin is told as none, and each refusal is told once. Method: events as kubelets write them.
 func TestRefusals(t *testing.T) {
 	r := refusals{}

@@ -10,7 +10,7 @@ import (
 
 // Linger implements scenarios.Lingerer.
 func (w *World) Linger(ctx context.Context) (stirred bool, err error) {
-	return w.LingerFor(ctx, func(ctx context.Context) (scenarios.Snapshot, error) { return w.snapshot(ctx, true) })
+	return w.LingerFor(ctx, w.Snapshot, func(ctx context.Context) (scenarios.Snapshot, error) { return w.snapshot(ctx, true) })
 }
 
 // remember keeps what a node's VPP and Linux hold while its agent is stopped cleanly.

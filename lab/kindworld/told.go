@@ -18,9 +18,10 @@ import (
 // seen is what one look at a node has found. Sandboxes are looked at before the agent is asked, and once more when the agent turns out to
 // be another life.
 type seen struct {
-	// at is when it was told.
-	at        time.Duration
-	sandboxes []sandbox
+	// at is when it was told; unrecorded: the records could not be looked at, so that nobody knows what the node has written about its blocks.
+	at         time.Duration
+	unrecorded bool
+	sandboxes  []sandbox
 	// agent is nil where none answered.
 	agent *rest.State
 	// management are the node's addresses by its Node object.
@@ -255,7 +256,7 @@ func (t *told) identity(s seen, tell func(scenarios.Fact)) {
 		t.id = a.ID
 		tell(scenarios.Fact{Kind: scenarios.FactNodeID, Number: a.ID})
 	}
-	if a := s.agent; !slices.Equal(a.Blocks, t.blocks) {
+	if a := s.agent; !s.unrecorded && !slices.Equal(a.Blocks, t.blocks) {
 		t.blocks = a.Blocks
 		tell(scenarios.Fact{Kind: scenarios.FactBlocks, Blocks: a.Blocks})
 	}
