@@ -11,6 +11,9 @@ var drivers = []string{"sim/controllers", "vppwire/host/kube"}
 // decided are the words by which a driver would do the work of a package's machines: methods of its allocators, and functions
 // that decide. Only files that import the package are looked at.
 var decided = map[string]string{
+	"ipam/calico": "Allocate SetBlocks Assign Release Tend NewBlock",
+	"ipam/datastore": "Allocate SetBlocks TooLow TooHigh Excess Grow Spare IPTargetState AddENI AddIPv4CidrToStore DelIPv4CidrFromStore " +
+		"RemoveENIFromDataStore RemoveUnusedENI IdleUnits",
 	"ipam/cilium": "Allocate AllocateIP AllocateNext AllocateNextFamily ReleaseIP UpsertPool RetireRange Apply Adopt FinishRestore " +
 		"Reconcile Restate Needed Excess Allocated Freed Resync Publish Answers StartExpirationTimer StopExpirationTimer Advance " +
 		"ReserveLocalRoutes NeededIPCeil CalculateNeededIPs CalculateExcessIPs CalculateRequest NewOperator NewNodeStore NewIPAM",

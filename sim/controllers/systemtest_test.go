@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vppdrill/vppdrill/ipam/calico"
 	"github.com/vppdrill/vppdrill/ipam/systemtest"
 	"github.com/vppdrill/vppdrill/scenarios"
 )
@@ -13,7 +14,7 @@ import (
 // Goal: the stories that each driver of a system has to play alike. Method: ipam/systemtest's, on the modelled API server; the
 // real one's test is in vppwire/host/kube.
 func TestSystemStories(t *testing.T) {
-	for _, system := range []scenarios.System{scenarios.Cilium} {
+	for _, system := range []scenarios.System{scenarios.Cilium, scenarios.Calico, scenarios.Datastore} {
 		stories, err := systemtest.Stories(string(system))
 		if err != nil {
 			t.Fatal(err)
@@ -35,6 +36,8 @@ func newModelled(t *testing.T, s systemtest.Setup) modelled {
 	p := scenarios.IPAM{System: scenarios.System(s.System), PodSubnetOneNodePrefixLen: s.Block}
 	p.PodSubnetCIDR = scenarios.CIDR(s.Range)
 	p.Cilium.Mode, p.Cilium.PreAllocate = scenarios.CiliumMode(s.Mode), s.PreAllocate
+	p.Calico.MaxBlocks = calico.DefaultMaxBlocks
+	p.Datastore = scenarios.DefaultConfig().IPAM.Datastore
 	return modelled{newWorld(t, p)}
 }
 
