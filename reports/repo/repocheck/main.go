@@ -1,4 +1,4 @@
-// Command repocheck judges the repository: its rules, and that every function is reached.
+// Command repocheck judges the repository: its rules, that every function is reached, and that what others import is lean.
 //
 // It decides nothing itself: the rules are package repo's, what is unreachable is found by golang.org/x/tools/cmd/deadcode, which go.mod
 // pins. It never changes a file but the generated program in bin/_public. Start at check. Findings come as path:line: what, one per
@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 
 	"github.com/vppdrill/vppdrill/reports/repo"
 )
@@ -53,7 +54,11 @@ func check(root string, out io.Writer) (count int, err error) {
 	if err != nil {
 		return count, err
 	}
-	for _, f := range append(found, dead...) {
+	heavy, err := repo.Lean(root, t)
+	if err != nil {
+		return count, err
+	}
+	for _, f := range slices.Concat(found, dead, heavy) {
 		fmt.Fprintln(out, f)
 		count++
 	}
