@@ -40,7 +40,7 @@ func ParseConfig(file string, yaml []byte) (Config, error) {
 // placed says where in the file a finding is about: it begins with a field's name, and names the one within it that it means.
 func placed(file string, at strictyaml.Positions, finding error) error {
 	low := strictyaml.Positions{}
-	for path, p := range at {
+	for path, p := range at { //vppdrill:unordered each sets its own key
 		low[strings.ToLower(path)] = p
 	}
 	path, rest, _ := strings.Cut(strings.ToLower(finding.Error()), " ")
