@@ -325,7 +325,7 @@ func (w *World) rest() time.Duration {
 
 // countsOf is what an agent has asked for in its life.
 func countsOf(s state) scenarios.Counts {
-	return scenarios.Counts{VPPCalls: s.VPPCalls, LinuxCalls: s.LinuxCalls, StoreOps: s.StoreOps, JournalBytes: s.JournalBytes, APIWrites: s.StoreWrites}
+	return scenarios.Counts{VPPCalls: s.VPPCalls, LinuxCalls: s.LinuxCalls, StoreOps: s.StoreOps, JournalBytes: s.JournalBytes, Writes: s.Writes, APIWrites: s.StoreWrites}
 }
 
 func prefixes(blocks []ipam.Block) []netip.Prefix {

@@ -11,7 +11,7 @@
 // lab waited for it makes a run that could not be judged, by the kernel's own count of its waiting: see starving.
 //
 // Laws that need what a real node does not show are not judged, and reports say so: ranges-counted, told-is-saved, requests-answered,
-// calls-accepted.
+// hooks-run, calls-accepted.
 //
 // To add an action, see scenarios/timeline; another kind of machine, Backend.
 package lab

@@ -167,7 +167,7 @@ func Evidence() []scenarios.Evidence {
 	return []scenarios.Evidence{scenarios.AssignedBlocks, scenarios.BlockedBlocks, scenarios.FreeBlocks, scenarios.WaitingPods, scenarios.Leases, scenarios.Sandboxes,
 		scenarios.PodLives, scenarios.Refusals, scenarios.NodeIDs, scenarios.Management, scenarios.Blocks, scenarios.Rests, scenarios.ReachedSettings, scenarios.LongQuiet,
 		scenarios.Changes, scenarios.ClosedRanges, scenarios.Disturbances, scenarios.CleanStops, scenarios.VPPLives, scenarios.Checks, scenarios.FullNodes, scenarios.Leftovers,
-		scenarios.HeldIDs, scenarios.ProgramLives,
+		scenarios.HeldIDs, scenarios.ProgramLives, scenarios.RequestCounts,
 		scenarios.Records, scenarios.IDRests, scenarios.NodeAddresses, scenarios.NodeLeases, scenarios.OtherNICs, scenarios.Removals, scenarios.Services, scenarios.VPPTables, scenarios.LinuxTables}
 }
 

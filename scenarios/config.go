@@ -328,6 +328,7 @@ type Agent struct {
 	// routes of the old node may still be around. 10 minutes outlive ARP caches and connection tracking of idle UDP.
 	NodeIDQuarantine time.Duration `yaml:"nodeIDQuarantine" doc:"A removed node's ID stays unused this long."`
 	// AddPatience is the agent's own default: well below the minutes after which container runtimes give up.
+	DriftRepair time.Duration `yaml:"driftRepair" doc:"How often the agent looks at all of VPP and Linux and puts right what another hand has changed; only when something calls for it when absent."`
 	AddPatience time.Duration `yaml:"addPatience" doc:"An ADD that waits this long for its node, or is refused so long by VPP or Linux, fails and is undone."`
 	// HookTime and HookFails are the pod hooks of whoever embeds the agent.
 	HookTime  time.Duration `yaml:"hookTime" doc:"Hooks run after each pod's addition and before its removal, each this long; none when absent."`

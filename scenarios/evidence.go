@@ -60,8 +60,12 @@ const (
 	Leftovers Evidence = "leftovers"
 	// Records: FactRecord.
 	Records Evidence = "node records"
-	// Disks: Fact.Unsaved of FactAnswered, FactDeleted, FactNodeID and FactAgentUp.
+	// Disks: FactSaved.
 	Disks Evidence = "disks"
+	// Hooks: FactHooked.
+	Hooks Evidence = "hooks"
+	// RequestCounts: FactCounted.
+	RequestCounts Evidence = "counts of requests"
 	// RefusedCalls: FactCallRefused.
 	RefusedCalls Evidence = "refused calls"
 	// Patience: Rest and Number of FactRefused, FactAbandoned and FactSlow.
@@ -87,7 +91,7 @@ const (
 func AllEvidence() []Evidence {
 	return []Evidence{Leases, Sandboxes, PodLives, Refusals, NodeIDs, Management, Blocks, AssignedBlocks, BlockedBlocks, FreeBlocks, WaitingPods, Rests, FullNodes,
 		Disturbances, CleanStops, VPPLives, Checks, ProgramLives, NodeAddresses, NodeLeases, OtherNICs, Removals, Leftovers,
-		Records, IDRests, Disks, RefusedCalls, Patience, RangeCounts, Changes, ClosedRanges, Services, HeldIDs, LongQuiet, ReachedSettings, VPPTables, LinuxTables}
+		Records, IDRests, Disks, RequestCounts, Hooks, RefusedCalls, Patience, RangeCounts, Changes, ClosedRanges, Services, HeldIDs, LongQuiet, ReachedSettings, VPPTables, LinuxTables}
 }
 
 // Missing lists what the law needs and is not among delivered, in the law's order.

@@ -25,6 +25,8 @@ type Law struct {
 	// Why is one sentence: what breaks for a user when the law does.
 	Why  string
 	When When
+	// Foreign: any CNI agent owes it; else it is a contract of this agent's design.
+	Foreign bool
 	// Needs is the evidence without which the law cannot be judged.
 	Needs []Evidence
 	// Check judges a whole snapshot. It counts its occasions: the things in the snapshot that the law says something about and
@@ -102,32 +104,30 @@ type NodeRecord struct {
 
 // Kinds of facts, and the fields they set beside At and Node.
 const (
-	// FactLeased: the agent leases Addr of block Prefix to Owner (decided, perhaps not yet on disk). Left is what is still there of
-	// the address's former owner.
+	// FactLeased: the agent leases Addr of block Prefix to Owner (decided, perhaps not yet on disk). Left is what is still there of the address's former
+	// owner. Text is the pool that the pod asked for, where there are several.
 	FactLeased FactKind = iota + 1
 	// FactReleased: the agent frees Addr of Owner, which the configuration keeps unused on the node for Rest. Left is what is still
 	// there of Owner's.
 	FactReleased
-	// FactAnswered: an ADD for Owner was answered with Addr; its sandbox' namespace is Netns. Unsaved as below. Broken says what else of the
-	// answer is not so, "" for nothing.
+	// FactAnswered: an ADD for Owner was answered with Addr; its sandbox' namespace is Netns.
 	FactAnswered
 	// FactRefused: an ADD for Owner was answered with an error (Text) and its CNI error code (Number), Exhausted when no address was
 	// free. Rest is how long the configuration has an ADD wait for its wiring; 0 where something else than the wiring may have
 	// refused it, or nobody knows who did.
 	FactRefused
-	// FactDeleted: a DEL for Owner was answered with success. Unsaved as below.
+	// FactDeleted: a DEL for Owner was answered with success.
 	FactDeleted
 	// FactSandboxGone: the container runtime removed Owner's sandbox; its processes are dead.
 	FactSandboxGone
-	// FactNodeID: the agent acts on node ID Number from now on; 0: on none. Unsaved as below.
+	// FactNodeID: the agent acts on node ID Number from now on; 0: on none.
 	FactNodeID
 	// FactBlocks: the node's pod ranges are now Blocks.
 	FactBlocks
 	// FactNodeGone: the node left the cluster (Text: NodeLeft; its ID stays unused for Rest) or its machine crashed; everything on it
 	// is dead.
 	FactNodeGone
-	// FactAgentUp: the agent has read its journal; it holds Leases (and nothing else). Unsaved is what of its blocks is otherwise than in its life
-	// before, whose writes had all reached the disk.
+	// FactAgentUp: the agent has read its journal; it holds Leases (and nothing else).
 	FactAgentUp
 	// FactAgentDown: the agent's process ended.
 	FactAgentDown
@@ -191,6 +191,13 @@ const (
 	FactChanging
 	// FactRange: from now on controllers are to give nodes blocks of range Prefix (Text: RangeOpened), or none any more (RangeClosed).
 	FactRange
+	// FactSaved: a record of the agent's journal has reached the disk (Text: SavedLease and SavedRelease of Owner's Addr, SavedNodeID Number); or the journal
+	// was written anew, or read by a new life, and says Leases and Number and nothing else (SavedAll).
+	FactSaved
+	// FactHooked: a hook of the program that embeds the agent has run for Pod (Text: HookedAfter its addition, HookedBefore its removal).
+	FactHooked
+	// FactConfigured: the cluster is to be as Config says. The runner says so, before anything else, in every world.
+	FactConfigured
 	// FactQuiet: everything is healed and quiet, and nothing will be asked of the cluster any more.
 	FactQuiet
 )
@@ -210,6 +217,10 @@ const (
 	PodCreated, PodBound, PodDeleted = "created", "bound", "deleted"
 	// AskedAdd is the Text of a FactAsked for an ADD: its sandbox is there from now on.
 	AskedAdd = "Add"
+	// SavedLease and so on are the Texts of a FactSaved.
+	SavedLease, SavedRelease, SavedNodeID, SavedAll = "lease", "release", "node ID", "all"
+	// HookedAfter and HookedBefore are the Texts of a FactHooked.
+	HookedAfter, HookedBefore = "after", "before"
 	// RangeOpened and RangeClosed are the Texts of a FactRange.
 	RangeOpened, RangeClosed = "opened", "closed"
 	// AskedAddress is the Text of a FactAsked that the agent has not seen yet.
@@ -238,13 +249,12 @@ type Fact struct {
 	// FactAnswered's.
 	Exhausted bool
 	Counts    *Counts
-	Addrs     []netip.Addr
-	Removal   *Removal
-	Netns     string
+	// Config is FactConfigured's.
+	Config  *Config
+	Addrs   []netip.Addr
+	Removal *Removal
+	Netns   string
 	// Left is FactLeased's and FactReleased's, Record FactRecord's.
 	Left   *Leftover
 	Record *RecordChange
-	// Unsaved says what the node's disk holds otherwise than the fact tells: a crash of the machine at this moment would undo it. Empty:
-	// nothing.
-	Unsaved string
 }

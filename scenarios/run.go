@@ -20,7 +20,7 @@ const LawSettles = "settles"
 // settles is added to laws that hold none of that name.
 func settles() Law {
 	return Law{
-		Name: LawSettles, When: Settled,
+		Name: LawSettles, When: Settled, Foreign: true,
 		Why: "A cluster that never comes to rest leaves pods without network until a person steps in.",
 	}
 }
@@ -86,6 +86,7 @@ func Run(ctx context.Context, w World, s *Scenario, laws []Law, o Options) Resul
 	}
 	if r.supported() {
 		r.judge.idle = false
+		_ = r.observe(Fact{Kind: FactConfigured, At: w.Now(), Config: &s.Config}) // which breaks no law
 		w.Watch(r.observe)
 		r.drive(ctx)
 	}

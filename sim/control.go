@@ -121,12 +121,6 @@ func (w *World) externalRelease(m *machine, owner ipam.Owner) {
 func (w *World) hooks() cluster.Hooks {
 	one := func(kind scenarios.FactKind, node string, s *cluster.Sandbox, owner ipam.Owner, addr netip.Addr) {
 		f := scenarios.Fact{Kind: kind, Node: node, Owner: owner, Pod: s.Pod.String(), PodUID: s.UID, Addr: addr, Netns: s.Netns}
-		if m := w.machines[node]; m != nil {
-			f.Unsaved = m.saved.unsaved(&f)
-			if kind == scenarios.FactAnswered {
-				f.Broken = m.misanswer
-			}
-		}
 		w.emit(f)
 	}
 	fact := func(kind scenarios.FactKind, node string, s *cluster.Sandbox) {
@@ -148,17 +142,8 @@ func (w *World) hooks() cluster.Hooks {
 			fact(scenarios.FactSandboxGone, node, s)
 		},
 		Refused: func(node string, s *cluster.Sandbox, r cluster.CNIResult) {
-			f := scenarios.Fact{Kind: scenarios.FactRefused, Node: node, Owner: s.Owner, Pod: s.Pod.String(), PodUID: s.UID, Text: r.Message,
-				Number: r.Code, Exhausted: r.Exhausted, Rest: w.patience(node, r)}
-			if m := w.machines[node]; m != nil {
-				if r.Code == uint32(agent.CodeUnknownContainer) && m.host.HasNamespace(s.Netns) {
-					f.Broken = "its namespace is there"
-				}
-				if m.blamesDHCP(r.Message) {
-					f.Broken = "VPP has no DHCP client that asks"
-				}
-			}
-			w.emit(f)
+			w.emit(scenarios.Fact{Kind: scenarios.FactRefused, Node: node, Owner: s.Owner, Pod: s.Pod.String(), PodUID: s.UID, Text: r.Message,
+				Number: r.Code, Exhausted: r.Exhausted, Rest: w.patience(node, r)})
 		},
 	}
 }

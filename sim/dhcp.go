@@ -3,7 +3,6 @@ package sim
 import (
 	"net/netip"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -249,15 +248,6 @@ func (m *machine) overlooks() bool {
 func (m *machine) knowsLease() bool {
 	known, _ := m.proc.agent.LeaseOf(string(m.w.s.Topology.NIC))
 	return known == m.leased()
-}
-
-// saysLeaseIsAsked is what an agent says of a lease that only a DHCP server can be to blame for.
-const saysLeaseIsAsked = "VPP asks for one, and no DHCP server answers"
-
-// blamesDHCP reports whether an agent that could know better has said that no DHCP server answers, where its VPP asks none.
-func (m *machine) blamesDHCP(said string) bool {
-	return strings.Contains(said, saysLeaseIsAsked) && m.proc != nil && !m.proc.paused && m.vpp != nil && !m.vppPaused && m.lessees[mainNIC] == nil &&
-		m.w.eng.Now()-max(m.ableAt, m.hitAt) >= calmLeast
 }
 
 // awaits says what the lease of one interface waits for.

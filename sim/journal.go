@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/vppdrill/vppdrill/scenarios"
-	"github.com/vppdrill/vppdrill/sim/controllers"
 	"github.com/vppdrill/vppdrill/sim/fault"
 	"github.com/vppdrill/vppdrill/sim/hostmodel"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
@@ -39,36 +37,10 @@ func (p *process) persist(e agent.Persist) {
 	w.counts.JournalBytes += int64(len(payload))
 	write := hostmodel.Write{Seq: e.Seq, GivenUp: e.GivenUp, Replace: e.Replace, Payload: payload}
 	ok := p.journal.Write(write, verdict.Action == fault.Refuse, w.eng.Chooser())
-	m.saved.writes = append(m.saved.writes, e)
+	m.seen.Wrote(e)
 	// A disk syncs in the order in which it is asked.
 	p.syncedAt = max(p.syncedAt, w.eng.Now()+syncTime+verdict.Delay)
 	w.eng.After(p.syncedAt-w.eng.Now(), &synced{p: p, seq: e.Seq, failed: !ok, verdict: verdict})
-}
-
-// stepFacts tells what a step changes in the agent's leases: what is gone, then ID and blocks, then what is new. The blocks that
-// the agent shows are the outcome of all writes of the step, so these are told as one.
-func (p *process) stepFacts(effects []agent.Effect) {
-	if p.leases == nil {
-		return
-	}
-	gone, come, wrote := p.leases.Step(effects)
-	if !wrote {
-		return
-	}
-	for _, r := range gone {
-		p.m.rest(r.Addr)
-		p.m.fact(scenarios.Fact{Kind: scenarios.FactReleased, Owner: r.Owner, Addr: r.Addr, Prefix: r.Prefix, Rest: p.m.clocks.truly(p.m.w.rest()),
-			Left: p.m.leftover(r.Addr, r.Owner, p.m.w.tenants[r.Addr].of(r.Owner))})
-	}
-	p.m.tellIdentity()
-	for _, r := range come {
-		p.m.addLeased(r.Owner)
-		elsewhere := ""
-		if asker, ok := p.m.w.system.(controllers.PoolAsker); ok {
-			elsewhere = asker.Elsewhere(r.Owner, r.Addr)
-		}
-		p.m.fact(scenarios.Fact{Kind: scenarios.FactLeased, Owner: r.Owner, Addr: r.Addr, Prefix: r.Prefix, Left: p.m.formerly(r.Addr, r.Owner), Broken: elsewhere})
-	}
 }
 
 // rest is how long the configuration keeps a released address unused. Cilium and Calico keep none, and another plugin its own.
@@ -113,12 +85,12 @@ func (s *synced) Fire() {
 		return
 	case s.failed:
 		p.journal.Told()
-		p.m.saved.synced(s.seq, true)
+		p.m.seen.Synced(s.seq, true)
 		p.step(agent.Persisted{Seq: s.seq, Err: errDisk})
 		return
 	}
 	p.journal.Sync()
-	p.m.saved.synced(s.seq, false)
+	p.m.seen.Synced(s.seq, false)
 	if s.verdict.Action == fault.CrashAfter {
 		p.m.crashAgent()
 		return

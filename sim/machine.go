@@ -14,6 +14,7 @@ import (
 	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/sim/controllers"
 	"github.com/vppdrill/vppdrill/sim/hostmodel"
+	"github.com/vppdrill/vppdrill/sim/observe"
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
@@ -46,10 +47,8 @@ type machine struct {
 	pausedUnder *process
 	proc        *process
 	alloc       ipam.NodeAllocator // the process's
-	// knownID and knownBlocks are what was last told as facts.
-	knownID     uint32
-	knownBlocks []ipam.Block
-	told        addressed
+	// seen tells as facts what the agent does.
+	seen *observe.Node
 	// management are the addresses of the Linux side, own an interconnect address that somebody gave the node.
 	management []netip.Addr
 	own        netip.Prefix
@@ -60,15 +59,11 @@ type machine struct {
 	plugins []*plugin
 	// past are owners of sandboxes that are gone.
 	past []ipam.Owner
-	// saved is what the disk says; it is known from the agent's first start on.
-	saved saved
 	// hitAt is when something was last injected into what the machine does, but that a call was refused, which is refusedAt; ableAt since
 	// when both programs have run.
 	hitAt, refusedAt, ableAt time.Duration
 	// repeatedAt is when a call was last made twice by whoever injects.
 	repeatedAt time.Duration
-	// misanswer is what is wrong with the answer that the runtime is being told, empty for nothing.
-	misanswer string
 	// refusedFull: VPP had no room when the agent gave the answer that the runtime is being told.
 	refusedFull bool
 	// rests holds until when released addresses rest.
@@ -111,6 +106,7 @@ func (w *World) newMachine(name string) (*machine, error) {
 	}
 	m.host = host
 	m.clocks.wall = m.w.drawWall(m.name)
+	m.seen = observe.New(observed{m}, w.wiring)
 	w.machines[name] = m
 	w.order = append(w.order, m)
 	return m, nil
@@ -250,12 +246,13 @@ func (m *machine) agentUp() {
 	a, err := agent.New(cfg, alloc)
 	controllers.Accept(m.name+"'s agent", err)
 	a.Share(w.shared)
+	a.Validate()
 	j, records, err := m.restore()
 	if err != nil {
 		m.refuse(err)
 		return
 	}
-	m.saved = newSaved(records)
+	m.seen.Begin(a, records)
 	p := &process{m: m, ahead: m.clocks.ahead, spent: 1, agent: a, journal: j, planted: w.plantAgent(m.name, a)}
 	m.proc, m.alloc, m.ableAt = p, alloc, w.eng.Now()
 	p.client = w.cluster.NewStoreClient(m.name, p.fromStore)
@@ -268,14 +265,7 @@ func (m *machine) agentUp() {
 		return
 	}
 	m.ownTime(p)
-	leases := slices.Collect(a.Leases())
-	p.leases = agent.NewLeaseChanges(slices.Values(leases))
-	m.fact(scenarios.Fact{Kind: scenarios.FactAgentUp, Leases: leases})
-	m.knownID = 0
-	if len(a.Blocks()) > 0 {
-		m.knownBlocks = nil // told again; that an earlier life's blocks are not held any more is a change
-	}
-	m.tellIdentity()
+	m.seen.Restored()
 	w.system.AgentUp(m.name, side{a, p})
 	p.step(agent.HostAddresses{Addrs: m.management})
 	if m.own.IsValid() {
@@ -297,6 +287,7 @@ func (m *machine) killAgent(hold bool, why string) {
 	}
 	m.proc = nil
 	p.dead = true
+	m.seen.End()
 	p.agentEnded()
 	p.client.Close()
 	p.feed.Stop()
@@ -319,28 +310,13 @@ func (m *machine) crashAgent() {
 	}})
 }
 
-// tellIdentity tells the node's ID and blocks as facts when they have changed.
-func (m *machine) tellIdentity() {
-	if m.proc == nil {
-		return
-	}
-	a := m.proc.agent
-	if id := a.ID(); id != m.knownID {
-		m.knownID, m.ableAt = id, m.w.eng.Now()
-		m.factAndDisk(scenarios.Fact{Kind: scenarios.FactNodeID, Number: id})
-	}
-	if blocks := a.Blocks(); !slices.Equal(blocks, m.knownBlocks) {
-		m.knownBlocks, m.ableAt = slices.Clone(blocks), m.w.eng.Now()
-		m.fact(scenarios.Fact{Kind: scenarios.FactBlocks, Blocks: m.knownBlocks})
-	}
-}
-
 // powerOff stops everything on the machine at once. Whatever was not synced may be lost.
 func (m *machine) powerOff() {
 	if !m.up {
 		return
 	}
-	m.plugins, m.told = nil, addressed{} // who has heard that the node is gone hears its addresses again
+	m.plugins = nil
+	m.seen.Forget()
 	m.killAgent(false, "power")
 	m.killVPP(false)
 	m.up = false

@@ -116,9 +116,7 @@ func (x *plugin) Fire() {
 	x.asked = w.eng.Now()
 	x.proc, x.number = p, p.request(x.owner, func(a agent.Answer) {
 		x.answered()
-		x.m.misanswer = x.misanswered(a)
 		x.end(x.m.cniResult(a))
-		x.m.misanswer = ""
 	})
 	ev := x.event(x.number)
 	add, _ := ev.(agent.PodAdd)
@@ -208,22 +206,6 @@ func (x *plugin) abandoned() {
 	if waited := m.w.eng.Now() - since; x.proc != nil && m.able() && waited >= least {
 		m.fact(scenarios.Fact{Kind: scenarios.FactAbandoned, Owner: x.owner, Pod: x.pod, Text: x.command, Rest: waited})
 	}
-}
-
-// misanswered says what of an ADD's answer is not as it was asked for, or not what stands in the namespace; empty for nothing. A link that
-// somebody has taken away meanwhile says nothing.
-func (x *plugin) misanswered(a agent.Answer) string {
-	if r := a.Result; x.command == "Add" && a.Code == 0 {
-		if r.IfName != x.owner.IfName || r.Netns != x.netns {
-			return fmt.Sprintf("it speaks of interface %q in %q", r.IfName, r.Netns)
-		}
-		for l := range x.m.host.Links(x.netns) {
-			if l.Name == r.IfName && (l.MAC != r.MAC || l.MTU != r.MTU) {
-				return fmt.Sprintf("it says MAC %s and MTU %d, and %s has %s and %d", r.MAC, r.MTU, l.Name, l.MAC, l.MTU)
-			}
-		}
-	}
-	return ""
 }
 
 // addLeased notes that the agent has leased an address for an ADD that is open.

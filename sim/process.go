@@ -43,11 +43,9 @@ type process struct {
 	dead bool
 	// ahead is how far the wall clock was ahead when the process started.
 	ahead time.Duration
-	// newsUntil is until when what a stream brings is late, newsLate how much of it is on its way.
-	newsUntil map[*cluster.Informer]time.Duration
-	newsLate  int
-	// gaps are the streams that have lost something and do not know it yet.
-	gaps map[*cluster.Informer]bool
+	streams
+	spinning
+	reported
 	// paused: the process stands still; inbox is what it will hear when it goes on. A paused VPP holds back the answer withheld to
 	// call number withheldSeq.
 	paused      bool
@@ -66,22 +64,36 @@ type process struct {
 	feed   *cluster.AgentFeed
 	// self is the own Node object as it was told last.
 	self agent.NodeSeen
-	// leases are those that facts have told; nil until the agent has told what it found in its journal.
-	leases *agent.LeaseChanges
 	// watch is the last watch of the store that the agent has asked for.
 	watch uint64
 	// sawNode: the agent has been told of its own Node object.
 	sawNode bool
 	// muted are store requests whose replies will be lost.
 	muted []uint64
-	// wokeTimes counts wakes at the instant wokeAt.
-	wokeAt    time.Duration
-	wokeTimes int
 	// offline: the connection to VPP was given up, as it did not answer.
 	offline bool
-	// witnessedState is what the run's witness was told last.
+}
+
+// streams are the watches of a process, as far as they are late or have lost something.
+type streams struct {
+	// newsUntil is until when what a stream brings is late, newsLate how much of it is on its way.
+	newsUntil map[*cluster.Informer]time.Duration
+	newsLate  int
+	// gaps are the streams that have lost something and do not know it yet.
+	gaps map[*cluster.Informer]bool
+}
+
+// spinning counts wakes at the instant wokeAt.
+type spinning struct {
+	wokeAt    time.Duration
+	wokeTimes int
+}
+
+// reported is what those who follow the run were told last.
+type reported struct {
+	// witnessedState is what the run's witness was told.
 	witnessedState string
-	// lacks and waits are what the run's account was told last that the agent must have, and that it waits for.
+	// lacks and waits are what the run's account was told that the agent must have, and that it waits for.
 	lacks, waits string
 }
 
@@ -111,8 +123,7 @@ func (p *process) step(ev agent.Event) {
 	p.m.w.stepping = p.m.name
 	effects := p.stepAgent(ev)
 	p.m.w.stepping = ""
-	p.stepFacts(effects) // what the agent decides is a fact from now on, whether or not it survives
-	p.m.tellAddresses()
+	p.m.seen.After(effects) // what the agent decides is a fact from now on, whether or not it survives
 	p.decisions(effects)
 	for _, e := range effects {
 		if !p.perform(e) {
@@ -181,6 +192,13 @@ func (p *process) hook(h agent.Hook) {
 		var err error
 		if fails := w.s.Config.Agent.HookFails; fails > 0 && w.eng.Choose("hook fails", hookFailSteps) < int(fails*hookFailSteps) {
 			err = errHook
+		}
+		if !p.dead {
+			text := scenarios.HookedAfter
+			if h.Before {
+				text = scenarios.HookedBefore
+			}
+			p.m.fact(scenarios.Fact{Kind: scenarios.FactHooked, Pod: h.Namespace + "/" + h.PodName, Text: text})
 		}
 		p.step(agent.Hooked{ID: h.ID, Err: err})
 	}})
@@ -291,10 +309,4 @@ func (p *process) withdraw(number uint64) {
 func (m *machine) fact(f scenarios.Fact) {
 	f.Node = m.name
 	m.w.emit(f)
-}
-
-// factAndDisk tells a fact, and what the disk says otherwise.
-func (m *machine) factAndDisk(f scenarios.Fact) {
-	f.Unsaved = m.saved.unsaved(&f)
-	m.fact(f)
 }

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"strings"
 	"time"
 
 	"go.fd.io/govpp/binapi/af_packet"
@@ -80,12 +79,13 @@ func (m *machine) missing(c vppwire.Call) string {
 }
 
 // patience is how long an ADD that the agent has refused had to wait for its wiring, 0 where that is not why it was refused: who
-// refused is not known, VPP holds as many AF_PACKET interfaces as it survives, or the node has not heard yet that there is an ID for it.
+// refused is not known, VPP holds as many AF_PACKET interfaces as it survives, or the node has no ID yet.
 func (w *World) patience(node string, r cluster.CNIResult) time.Duration {
-	if w.machines[node] == nil || r.Code != uint32(agent.CodeTryAgain) || r.Exhausted || r.Crowded || unknown(r) || strings.HasPrefix(r.Message, "no node ID from ") {
+	m := w.machines[node]
+	if m == nil || r.Code != uint32(agent.CodeTryAgain) || r.Exhausted || r.Crowded || unknown(r) || m.seen.ID() == 0 {
 		return 0
 	}
-	return w.machines[node].clocks.truly(w.agentConfig.AddPatience)
+	return m.clocks.truly(w.agentConfig.AddPatience)
 }
 
 // crowded reports whether VPP holds as many AF_PACKET interfaces as it survives.
@@ -100,12 +100,12 @@ func (m *machine) crowded() bool {
 // misfit reports whether the cluster's address ranges have no room for the node's ID, and its agent does not know any that had and has not wired
 // the node: an ID from a store that had lost its data may be a great one, and only people can change ranges.
 func (m *machine) misfit() bool {
-	return m.proc != nil && m.knownID != 0 && m.proc.agent.Node().ID == 0 && m.w.pools.Room(m.knownID) != nil
+	return m.proc != nil && m.seen.ID() != 0 && m.proc.agent.Node().ID == 0 && m.w.pools.Room(m.seen.ID()) != nil
 }
 
 // numberless reports whether the node has no ID and there is none for it: each that the address ranges have room for has a record.
 func (m *machine) numberless() bool {
-	if m.proc == nil || m.knownID != 0 {
+	if m.proc == nil || m.seen.ID() != 0 {
 		return false
 	}
 	held := map[uint32]bool{}
@@ -124,6 +124,6 @@ func (m *machine) numberless() bool {
 // able reports whether a machine can answer CNI requests at this moment. What an agent takes must have been told to the other nodes, which it
 // hears of late where its watches are.
 func (m *machine) able() bool {
-	return m.up && m.proc != nil && !m.proc.paused && m.proc.client.Faults.Lag == 0 && m.vpp != nil && !m.vppPaused && m.knownID != 0 && len(m.knownBlocks) > 0 &&
+	return m.up && m.proc != nil && !m.proc.paused && m.proc.client.Faults.Lag == 0 && m.vpp != nil && !m.vppPaused && m.seen.ID() != 0 && len(m.seen.Blocks()) > 0 &&
 		(!m.w.s.Config.Leases(m.name) || m.leased().IsValid())
 }

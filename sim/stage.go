@@ -229,7 +229,7 @@ func (st stage) SetManagement(_ context.Context, node string, addrs []netip.Addr
 		st.regiven = append(st.regiven, m)
 	}
 	m.setManagement(slices.Clone(addrs))
-	m.tellAddresses()
+	m.seen.Addresses()
 	if m.proc != nil {
 		m.proc.step(agent.HostAddresses{Addrs: m.management})
 	}

@@ -114,7 +114,7 @@ func (w *World) reassign(node string, p netip.Prefix) {
 func (w *World) returned(p netip.Prefix) {
 	for _, m := range w.order {
 		back := func(b ipam.Block) bool {
-			return b.Draining && b.Prefix == p && !slices.ContainsFunc(m.knownBlocks, func(k ipam.Block) bool { return k.Prefix == p })
+			return b.Draining && b.Prefix == p && !slices.ContainsFunc(m.seen.Blocks(), func(k ipam.Block) bool { return k.Prefix == p })
 		}
 		if list := w.assigned[m.name]; slices.ContainsFunc(list, back) {
 			w.assign(m.name, slices.DeleteFunc(slices.Clone(list), back))

@@ -57,7 +57,9 @@ type World struct {
 	listeners []func(scenarios.Fact) error
 	// counts is what was asked of others so far, counted what was told of it as facts.
 	counts, counted scenarios.Counts
-	logs            func(node string, e agent.Log)
+	// countedAt is when they were told last.
+	countedAt time.Duration
+	logs      func(node string, e agent.Log)
 	// stepping is the node whose agent decides at this moment; fallen: something panicked, and nothing may be asked any more. stillborn is what a
 	// program died of before anybody could hear of it.
 	stepping  string
@@ -266,7 +268,11 @@ func (w *World) runUntil(t time.Duration) (err error) {
 	if limit := w.s.Limits.Events; limit > 0 && w.eng.Seq() > limit {
 		return fmt.Errorf("more than limits.events = %d events", limit)
 	}
-	return w.eng.RunUntil(t)
+	if err := w.eng.RunUntil(t); err != nil || w.eng.Now()-w.countedAt < time.Second {
+		return err
+	}
+	w.tellCounts()
+	return w.eng.Err()
 }
 
 // Settle implements scenarios.World.
@@ -307,7 +313,7 @@ func (w *World) soon(m *machine, what string, do func()) { w.eng.After(0, &happe
 func (w *World) emit(f scenarios.Fact) {
 	f.At = w.eng.Now()
 	switch f.Kind {
-	case scenarios.FactCounted, scenarios.FactChanging: // what goes on in a cluster at rest
+	case scenarios.FactCounted, scenarios.FactChanging, scenarios.FactSaved: // what goes on in a cluster at rest
 	default:
 		w.stirs++
 	}
@@ -323,6 +329,7 @@ func (w *World) emit(f scenarios.Fact) {
 func (w *World) tellCounts() {
 	w.counts.StoreOps = w.store.Store.Operations()
 	now := w.counts
+	w.countedAt = w.eng.Now()
 	now.APIWrites += w.system.Requests()
 	if now == w.counted {
 		return
@@ -347,6 +354,7 @@ func (w *World) count(m *machine, c vppwire.Call) {
 	if !c.Writes() {
 		return
 	}
+	w.counts.Writes++
 	m.wroteAt = w.eng.Now()
 	if w.eng.Now() < m.recordUntil {
 		m.fact(scenarios.Fact{Kind: scenarios.FactVPPWrite, Text: c.Name()})

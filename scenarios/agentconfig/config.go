@@ -19,9 +19,9 @@ func Of(c scenarios.Config) (agent.Config, error) {
 		PodInterconnect: agent.PodInterconnect(c.Wiring.Pod),
 		MTUSize:         c.Wiring.MTU, MainVRFID: c.Wiring.MainVRF, PodVRFID: c.Wiring.PodVRF,
 		HostInterconnect: agent.HostInterconnect(c.Wiring.Host), NodeIDQuarantine: c.Agent.NodeIDQuarantine,
-		AddPatience: c.Agent.AddPatience,
-		NodeName:    "any",
-		Services:    agent.Services(c.Wiring.Services), NatExternalTraffic: c.Wiring.NatExternal, CleanupIdleNATSessions: c.Wiring.NatCleanup,
+		AddPatience: c.Agent.AddPatience, DriftRepair: c.Agent.DriftRepair,
+		NodeName: "any",
+		Services: agent.Services(c.Wiring.Services), NatExternalTraffic: c.Wiring.NatExternal, CleanupIdleNATSessions: c.Wiring.NatCleanup,
 		TCPNATSessionTimeout: c.Wiring.NatTCPTimeout, OtherNATSessionTimeout: c.Wiring.NatTimeout,
 		ServiceLocalEndpointWeight: uint8(c.Wiring.LocalEndpoints),
 	}

@@ -16,11 +16,12 @@ const addNotForgottenName = "add-not-forgotten"
 // snapshots only, where no DEL is under way. A release that no DEL asked for is found there.
 func addNotForgotten() scenarios.Law {
 	return scenarios.Law{
-		Name:  addNotForgottenName,
-		Why:   "An address that the agent forgot while a pod uses it is given to the next pod.",
-		When:  scenarios.Always,
-		Needs: []scenarios.Evidence{scenarios.Leases, scenarios.Sandboxes},
-		Check: checkAddNotForgotten,
+		Name:    addNotForgottenName,
+		Why:     "An address that the agent forgot while a pod uses it is given to the next pod.",
+		When:    scenarios.Always,
+		Foreign: true,
+		Needs:   []scenarios.Evidence{scenarios.Leases, scenarios.Sandboxes},
+		Check:   checkAddNotForgotten,
 		Watch: func() scenarios.Watcher {
 			return &forgottenWatcher{pods: newSandboxes(), leases: map[ipam.Owner]netip.Addr{}}
 		},

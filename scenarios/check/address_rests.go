@@ -19,10 +19,11 @@ const addressRestsName = "address-rests"
 // so there is nothing to check in one.
 func addressRests() scenarios.Law {
 	return scenarios.Law{
-		Name:  addressRestsName,
-		Why:   "Neighbor tables, connection tracking and policies still mean the pod that had the address before: the next one gets its packets and its verdicts.",
-		When:  scenarios.Always,
-		Needs: []scenarios.Evidence{scenarios.Leases, scenarios.Sandboxes, scenarios.Rests},
+		Name:    addressRestsName,
+		Why:     "Neighbor tables, connection tracking and policies still mean the pod that had the address before: the next one gets its packets and its verdicts.",
+		When:    scenarios.Always,
+		Foreign: true,
+		Needs:   []scenarios.Evidence{scenarios.Leases, scenarios.Sandboxes, scenarios.Rests},
 		Watch: func() scenarios.Watcher {
 			return &restWatcher{nodes: map[string]map[netip.Addr]rest{}, pods: newSandboxes()}
 		},

@@ -13,12 +13,13 @@ const addressStableName = "address-stable"
 // That it is not answered another one either is same-answer's part.
 func addressStable() scenarios.Law {
 	return scenarios.Law{
-		Name:  addressStableName,
-		Why:   "A process cannot follow its pod's address: if it changes under a living sandbox, its connections and its Service endpoint are dead.",
-		When:  scenarios.Always,
-		Needs: []scenarios.Evidence{scenarios.Leases, scenarios.Sandboxes},
-		Check: checkAddressStable,
-		Watch: func() scenarios.Watcher { return &stableWatcher{pods: newSandboxes(), leases: newSandboxes()} },
+		Name:    addressStableName,
+		Why:     "A process cannot follow its pod's address: if it changes under a living sandbox, its connections and its Service endpoint are dead.",
+		When:    scenarios.Always,
+		Foreign: true,
+		Needs:   []scenarios.Evidence{scenarios.Leases, scenarios.Sandboxes},
+		Check:   checkAddressStable,
+		Watch:   func() scenarios.Watcher { return &stableWatcher{pods: newSandboxes(), leases: newSandboxes()} },
 	}
 }
 

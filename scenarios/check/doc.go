@@ -5,8 +5,10 @@
 // names: books_agree_vpp.go, reachable_proof.go. All lists the laws in the order in which a run reports them.
 //
 // It never causes, heals or waits for anything and never looks into a world: it sees scenarios.Snapshot and
-// scenarios.Fact and nothing else, so that no law can share a belief with the code it judges. Its opposite is
-// sim/fault, which breaks things.
+// scenarios.Fact and nothing else, and those say what a packet capture, vppctl, ip, kubectl, the store and a CNI log could
+// show, so that no law can share a belief with the code it judges. How often, in which order and in which words an agent
+// works is no law's: budgets.go bounds what it asks for, and goldens beside the code show the rest. The opposite of
+// this package is sim/fault, which breaks things.
 //
 // Start at All. A watcher is for one run and one goroutine, costs constant time per fact (a restarted agent's leases and
 // a node's changed blocks cost their own size) and allocates only as its maps grow. Facts about a node that is gone are

@@ -14,12 +14,13 @@ const grantsName = "grants-disjoint"
 // for ever. A node that left holds nothing as soon as its object is gone.
 func grantsDisjoint() scenarios.Law {
 	return scenarios.Law{
-		Name:  grantsName,
-		Why:   "Two nodes with one pod CIDR give its addresses twice, or one of them gives none, depending on who looks first.",
-		When:  scenarios.Always,
-		Needs: []scenarios.Evidence{scenarios.AssignedBlocks},
-		Check: checkGrants,
-		Watch: func() scenarios.Watcher { return &grantWatcher{nodeBlocks{byNode: map[string][]netip.Prefix{}}} },
+		Name:    grantsName,
+		Why:     "Two nodes with one pod CIDR give its addresses twice, or one of them gives none, depending on who looks first.",
+		When:    scenarios.Always,
+		Foreign: true,
+		Needs:   []scenarios.Evidence{scenarios.AssignedBlocks},
+		Check:   checkGrants,
+		Watch:   func() scenarios.Watcher { return &grantWatcher{nodeBlocks{byNode: map[string][]netip.Prefix{}}} },
 	}
 }
 

@@ -19,10 +19,11 @@ const closedGrace = 2 * time.Minute
 // A snapshot has no history.
 func grantsOpen() scenarios.Law {
 	return scenarios.Law{
-		Name:  grantsOpenName,
-		Why:   "A range is taken back because something else is to have it: new nodes' pods would share addresses with that.",
-		When:  scenarios.Always,
-		Needs: []scenarios.Evidence{scenarios.AssignedBlocks, scenarios.ClosedRanges},
+		Name:    grantsOpenName,
+		Why:     "A range is taken back because something else is to have it: new nodes' pods would share addresses with that.",
+		When:    scenarios.Always,
+		Foreign: true,
+		Needs:   []scenarios.Evidence{scenarios.AssignedBlocks, scenarios.ClosedRanges},
 		Watch: func() scenarios.Watcher {
 			return &openWatcher{closed: map[netip.Prefix]time.Duration{}, has: map[string][]ipam.Block{}}
 		},

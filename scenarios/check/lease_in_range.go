@@ -10,6 +10,9 @@ import (
 
 const leaseInRangeName = "lease-in-range"
 
+// defaultPool is what Cilium calls the pool of pods that name none.
+const defaultPool = "default"
+
 // leaseInRange: every lease lies in a block that its node holds, draining blocks included, is none of the block's
 // reserved addresses, and of the pool that its pod asked for, where there are several.
 //
@@ -18,12 +21,13 @@ const leaseInRangeName = "lease-in-range"
 // order.
 func leaseInRange() scenarios.Law {
 	return scenarios.Law{
-		Name:  leaseInRangeName,
-		Why:   "Peers route blocks, not pods: an address outside its node's blocks, or its gateway's, is unreachable or steals traffic.",
-		When:  scenarios.Always,
-		Needs: []scenarios.Evidence{scenarios.Leases, scenarios.Blocks},
-		Check: checkLeaseInRange,
-		Watch: func() scenarios.Watcher { return &rangeWatcher{nodes: map[string]*rangeNode{}} },
+		Name:    leaseInRangeName,
+		Why:     "Peers route blocks, not pods: an address outside its node's blocks, or its gateway's, is unreachable or steals traffic.",
+		When:    scenarios.Always,
+		Foreign: true,
+		Needs:   []scenarios.Evidence{scenarios.Leases, scenarios.Blocks},
+		Check:   checkLeaseInRange,
+		Watch:   func() scenarios.Watcher { return &rangeWatcher{nodes: map[string]*rangeNode{}} },
 	}
 }
 
@@ -75,7 +79,9 @@ type rangeNode struct {
 }
 
 type rangeWatcher struct {
-	nodes  map[string]*rangeNode
+	nodes map[string]*rangeNode
+	// pools are those that are configured beside the default one.
+	pools  []scenarios.CiliumPool
 	checks int64
 }
 
@@ -83,11 +89,13 @@ func (w *rangeWatcher) Checks() int64 { return w.checks }
 
 func (w *rangeWatcher) Observe(f *scenarios.Fact) error {
 	switch f.Kind {
+	case scenarios.FactConfigured:
+		w.pools = f.Config.IPAM.Cilium.Pools
 	case scenarios.FactLeased:
 		n := w.node(f.Node)
 		n.leases[f.Addr] = f.Owner
-		if f.Broken != "" {
-			return broken(leaseInRangeName, f.At, f.Node, "%s of %s %s: look at what chooses among blocks", f.Addr, f.Owner, f.Broken)
+		if of := poolOf(w.pools, f.Addr); f.Text != "" && of != f.Text {
+			return broken(leaseInRangeName, f.At, f.Node, "%s of %s is of pool %q, and %q was asked for: look at what chooses among blocks", f.Addr, f.Owner, of, f.Text)
 		}
 		if !n.known {
 			return nil
@@ -112,6 +120,16 @@ func (w *rangeWatcher) Observe(f *scenarios.Fact) error {
 		delete(w.nodes, f.Node)
 	}
 	return nil
+}
+
+// poolOf is the pool that an address is of.
+func poolOf(pools []scenarios.CiliumPool, addr netip.Addr) string {
+	for _, p := range pools {
+		if slices.ContainsFunc(p.IPv4, func(r netip.Prefix) bool { return r.Contains(addr) }) {
+			return p.Name
+		}
+	}
+	return defaultPool
 }
 
 func (w *rangeWatcher) setBlocks(f *scenarios.Fact) error {

@@ -19,11 +19,12 @@ const nodeIDsName = "node-ids-disjoint"
 // is that of a gateway to which a default route of some VPP leads either.
 func nodeIDsDisjoint() scenarios.Law {
 	return scenarios.Law{
-		Name:  nodeIDsName,
-		Why:   "The node ID is where every address of a node comes from: two nodes with one ID are one node to all their peers.",
-		When:  scenarios.Always,
-		Needs: []scenarios.Evidence{scenarios.NodeIDs, scenarios.Blocks},
-		Check: checkNodeIDs,
+		Name:    nodeIDsName,
+		Why:     "The node ID is where every address of a node comes from: two nodes with one ID are one node to all their peers.",
+		When:    scenarios.Always,
+		Foreign: true,
+		Needs:   []scenarios.Evidence{scenarios.NodeIDs, scenarios.Blocks},
+		Check:   checkNodeIDs,
 		Watch: func() scenarios.Watcher {
 			return &idWatcher{ids: map[uint32]string{}, byNode: map[string]uint32{}, blocks: nodeBlocks{byNode: map[string][]netip.Prefix{}}}
 		},

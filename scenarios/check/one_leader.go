@@ -14,11 +14,12 @@ const oneLeaderName = "one-leader"
 // What it has asked for may arrive late all the same; grants-disjoint judges what comes of that. A snapshot has no history.
 func oneLeader() scenarios.Law {
 	return scenarios.Law{
-		Name:  oneLeaderName,
-		Why:   "Two controllers that give blocks away know nothing of each other's: what keeps one range from two nodes is that one of them has stopped.",
-		When:  scenarios.Always,
-		Needs: []scenarios.Evidence{scenarios.Changes},
-		Watch: func() scenarios.Watcher { return &leaderWatcher{latest: map[string]uint32{}} },
+		Name:    oneLeaderName,
+		Why:     "Two controllers that give blocks away know nothing of each other's: what keeps one range from two nodes is that one of them has stopped.",
+		When:    scenarios.Always,
+		Foreign: true,
+		Needs:   []scenarios.Evidence{scenarios.Changes},
+		Watch:   func() scenarios.Watcher { return &leaderWatcher{latest: map[string]uint32{}} },
 	}
 }
 

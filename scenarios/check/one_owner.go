@@ -17,11 +17,12 @@ const oneOwnerName = "one-owner"
 // show what was asked; before it is settled, a sandbox that its node's leases do not name does not count there.
 func oneOwner() scenarios.Law {
 	return scenarios.Law{
-		Name:  oneOwnerName,
-		Why:   "Two pods with one address receive each other's traffic, and neither they nor their peers can tell.",
-		When:  scenarios.Always,
-		Needs: []scenarios.Evidence{scenarios.Leases, scenarios.Sandboxes},
-		Check: checkOneOwner,
+		Name:    oneOwnerName,
+		Why:     "Two pods with one address receive each other's traffic, and neither they nor their peers can tell.",
+		When:    scenarios.Always,
+		Foreign: true,
+		Needs:   []scenarios.Evidence{scenarios.Leases, scenarios.Sandboxes},
+		Check:   checkOneOwner,
 		Watch: func() scenarios.Watcher {
 			return &ownerWatcher{nodes: map[string]*ownerNode{}, answered: map[netip.Addr]holder{}, leased: map[netip.Addr]holder{}}
 		},

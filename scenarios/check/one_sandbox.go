@@ -13,11 +13,12 @@ const oneSandboxName = "one-sandbox"
 // Which pod a sandbox is for is told by its ADD. A snapshot shows two sandboxes of one pod only in between.
 func oneSandbox() scenarios.Law {
 	return scenarios.Law{
-		Name:  oneSandboxName,
-		Why:   "A pod with two addresses holds one of them for nobody, and packets to it go to a dead sandbox.",
-		When:  scenarios.Always,
-		Needs: []scenarios.Evidence{scenarios.Leases, scenarios.Sandboxes},
-		Watch: func() scenarios.Watcher { return &sandboxWatcher{nodes: map[string]*podSandboxes{}} },
+		Name:    oneSandboxName,
+		Why:     "A pod with two addresses holds one of them for nobody, and packets to it go to a dead sandbox.",
+		When:    scenarios.Always,
+		Foreign: true,
+		Needs:   []scenarios.Evidence{scenarios.Leases, scenarios.Sandboxes},
+		Watch:   func() scenarios.Watcher { return &sandboxWatcher{nodes: map[string]*podSandboxes{}} },
 	}
 }
 

@@ -7,11 +7,12 @@ const programsSurviveName = "programs-survive"
 // programsSurvive: no agent, controller or operator dies of what it was told. Those that a scenario or a fault kills are not meant.
 func programsSurvive() scenarios.Law {
 	return scenarios.Law{
-		Name:  programsSurviveName,
-		Why:   "A program that dies of what it was told is told the same again after each restart, and its node gets no more pods.",
-		When:  scenarios.Always,
-		Needs: []scenarios.Evidence{scenarios.ProgramLives},
-		Watch: func() scenarios.Watcher { return &programWatcher{} },
+		Name:    programsSurviveName,
+		Why:     "A program that dies of what it was told is told the same again after each restart, and its node gets no more pods.",
+		When:    scenarios.Always,
+		Foreign: true,
+		Needs:   []scenarios.Evidence{scenarios.ProgramLives},
+		Watch:   func() scenarios.Watcher { return &programWatcher{} },
 	}
 }
 

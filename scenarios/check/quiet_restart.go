@@ -87,7 +87,7 @@ func (w *quietWatcher) Observe(f *scenarios.Fact) error {
 		w.disarmAll()
 		delete(w.nodes, f.Node)
 	case scenarios.FactAddressed, scenarios.FactRemoved, scenarios.FactRecord: // what is written is told as FactVPPWrite, and by whom it may be caused above
-	case scenarios.FactCallRefused, scenarios.FactAbandoned, scenarios.FactSlow, scenarios.FactChanging, scenarios.FactRange, scenarios.FactQuiet, scenarios.FactCounted: // what was counted happened before
+	case scenarios.FactCallRefused, scenarios.FactAbandoned, scenarios.FactSlow, scenarios.FactChanging, scenarios.FactRange, scenarios.FactSaved, scenarios.FactHooked, scenarios.FactConfigured, scenarios.FactQuiet, scenarios.FactCounted: // what was counted happened before
 	default: // FactDisturbed, and what later versions add
 		w.disarmAll()
 	}

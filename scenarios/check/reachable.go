@@ -36,11 +36,12 @@ const reachableName = "reachable"
 // neither of them (a learned neighbor's, NAT's) is seen only where a range happens to be represented by it.
 func reachable() scenarios.Law {
 	return scenarios.Law{
-		Name:  reachableName,
-		Why:   "Kubernetes promises every pod a way to every other pod and to all nodes, and applications take the promise for granted.",
-		When:  scenarios.Settled,
-		Needs: []scenarios.Evidence{scenarios.Sandboxes, scenarios.NodeIDs, scenarios.Management, scenarios.Blocks, scenarios.VPPTables, scenarios.LinuxTables},
-		Check: checkReachable,
+		Name:    reachableName,
+		Why:     "Kubernetes promises every pod a way to every other pod and to all nodes, and applications take the promise for granted.",
+		When:    scenarios.Settled,
+		Foreign: true,
+		Needs:   []scenarios.Evidence{scenarios.Sandboxes, scenarios.NodeIDs, scenarios.Management, scenarios.Blocks, scenarios.VPPTables, scenarios.LinuxTables},
+		Check:   checkReachable,
 	}
 }
 

@@ -10,13 +10,11 @@ import (
 
 const recordsExclusiveName = "records-exclusive"
 
-// recordsExclusive: beside the blocks that it gives addresses from, a node's record in the store names none that another node does, and
-// none at all while the store has lost the record of a node that has not written it again: nobody knows which blocks that one has. Who
-// gives addresses from a block for the first time has told of it there before.
+// recordsExclusive: beside the blocks that it gives addresses from, a node's record in the store names none that another node does. A node that gives
+// addresses from a block for the first time has named it in its record before.
 //
 // A node that has not heard yet may name what another one has; it takes that back when it hears, does not name it once more while the other one's
-// record has it, and in a cluster at rest nobody does. Who has not heard yet that data are lost does not wait for anybody. After Rest, its patience
-// with the ones that are silent, a node goes on without their records. A snapshot has no history.
+// record has it, and in a cluster at rest no record does. A snapshot has no history.
 func recordsExclusive() scenarios.Law {
 	return scenarios.Law{
 		Name:  recordsExclusiveName,

@@ -10,7 +10,7 @@ import (
 const requestsAnsweredName = "requests-answered"
 
 // requestsAnswered: a CNI request is answered while the runtime waits, where the node is able to, and soon where nothing disturbs
-// the node; and an ADD whose wiring is refused is not given up before its patience is over, or for a namespace that is there. Whose fault a missing answer is, is the world's to say: it tells of those that it can vouch
+// the node; and an ADD whose wiring is refused is not given up before its patience is over. Whose fault a missing answer is, is the world's to say: it tells of those that it can vouch
 // for. An ADD whose namespace is gone, as a call has shown, is refused at once: no patience brings it back.
 //
 // A snapshot has no history.
@@ -86,9 +86,6 @@ func (w *answeredWatcher) Observe(f *scenarios.Fact) error {
 		w.checks++
 		add, asked := w.open[key]
 		w.close(key)
-		if f.Broken != "" {
-			return broken(requestsAnsweredName, f.At, f.Node, "the ADD of %s was refused (%s), and %s: look at whose failed call it was told of", f.Owner, f.Text, f.Broken)
-		}
 		if add.lost != 0 && f.Rest > 0 && f.At-add.lost > lostMost { // without a Rest nobody knows that the agent had its time
 			return broken(requestsAnsweredName, f.At, f.Node, "the ADD of %s was refused (%s) %s after a call had shown that its namespace is gone: look at what failed calls are told to",
 				f.Owner, f.Text, f.At-add.lost)

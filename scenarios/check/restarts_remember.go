@@ -17,11 +17,12 @@ const restartsRememberName = "restarts-remember"
 // has rebooted are read back like others, and released then. A snapshot has no history.
 func restartsRemember() scenarios.Law {
 	return scenarios.Law{
-		Name:  restartsRememberName,
-		Why:   "An address that a restart forgets is given to a second pod; one that comes back is held for nobody.",
-		When:  scenarios.Always,
-		Needs: []scenarios.Evidence{scenarios.Leases, scenarios.Sandboxes},
-		Watch: func() scenarios.Watcher { return &memoryWatcher{nodes: map[string]*memory{}} },
+		Name:    restartsRememberName,
+		Why:     "An address that a restart forgets is given to a second pod; one that comes back is held for nobody.",
+		When:    scenarios.Always,
+		Foreign: true,
+		Needs:   []scenarios.Evidence{scenarios.Leases, scenarios.Sandboxes},
+		Watch:   func() scenarios.Watcher { return &memoryWatcher{nodes: map[string]*memory{}} },
 	}
 }
 

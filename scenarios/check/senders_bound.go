@@ -20,11 +20,12 @@ const sendersBoundName = "senders-bound"
 // from it by nothing in the frame, and not judged here.
 func sendersBound() scenarios.Law {
 	return scenarios.Law{
-		Name:  sendersBoundName,
-		Why:   "Policies, logs and answers go by a packet's source: who can choose it is whoever it likes.",
-		When:  scenarios.Settled,
-		Needs: []scenarios.Evidence{scenarios.Sandboxes, scenarios.VPPTables, scenarios.LinuxTables},
-		Check: checkSenders,
+		Name:    sendersBoundName,
+		Why:     "Policies, logs and answers go by a packet's source: who can choose it is whoever it likes.",
+		When:    scenarios.Settled,
+		Foreign: true,
+		Needs:   []scenarios.Evidence{scenarios.Sandboxes, scenarios.VPPTables, scenarios.LinuxTables},
+		Check:   checkSenders,
 	}
 }
 

@@ -32,10 +32,11 @@ const staysWiredName = "stays-wired"
 // A snapshot has no history, so there is nothing to check in one.
 func staysWired() scenarios.Law {
 	return scenarios.Law{
-		Name:  staysWiredName,
-		Why:   "A route, tunnel or interface that is taken away and put back a moment later is an outage that no test of the end result sees.",
-		When:  scenarios.Always,
-		Needs: []scenarios.Evidence{scenarios.Removals, scenarios.Services, scenarios.NodeAddresses, scenarios.Sandboxes, scenarios.Blocks},
+		Name:    staysWiredName,
+		Why:     "A route, tunnel or interface that is taken away and put back a moment later is an outage that no test of the end result sees.",
+		When:    scenarios.Always,
+		Foreign: true,
+		Needs:   []scenarios.Evidence{scenarios.Removals, scenarios.Services, scenarios.NodeAddresses, scenarios.Sandboxes, scenarios.Blocks},
 		Watch: func() scenarios.Watcher {
 			return &wiredWatcher{nodes: map[string]*wiredNode{}, homes: map[netip.Prefix]*wiredNode{}, left: map[netip.Prefix][]time.Duration{}, served: map[mapped]int{}, kept: map[mapped]time.Duration{}}
 		},

@@ -1,47 +1,96 @@
 package check
 
-import "github.com/vppdrill/vppdrill/scenarios"
+import (
+	"net/netip"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios"
+)
 
 const toldIsSavedName = "told-is-saved"
 
-// toldIsSaved: what is told is on the disk before: the lease of an ADD that was answered, the release of what a DEL was answered for,
-// the node ID that is acted on, and which blocks a node gives addresses from and which drain. It needs no crash to be seen: a crash at that moment would undo what somebody counts on.
+// toldIsSaved: what the agent acknowledges is on the disk before: the lease of an ADD, the release of a DEL, and the node ID that it acts on. No crash is
+// needed to see it: a crash at that moment would undo what somebody counts on.
 //
-// Memory and disk at one instant are evidence of facts; a snapshot shows neither.
+// A snapshot shows no disk.
 func toldIsSaved() scenarios.Law {
 	return scenarios.Law{
-		Name:  toldIsSavedName,
-		Why:   "A crash at the wrong moment gives a pod's address, or a node's ID, to another one.",
-		When:  scenarios.Always,
-		Needs: []scenarios.Evidence{scenarios.Disks, scenarios.Sandboxes, scenarios.NodeIDs},
-		Watch: func() scenarios.Watcher { return &savedWatcher{} },
+		Name:    toldIsSavedName,
+		Why:     "A crash at the wrong moment gives a pod's address, or a node's ID, to another one.",
+		When:    scenarios.Always,
+		Foreign: true,
+		Needs:   []scenarios.Evidence{scenarios.Disks, scenarios.Sandboxes, scenarios.NodeIDs},
+		Watch:   func() scenarios.Watcher { return &savedWatcher{disks: map[string]*disk{}} },
 	}
 }
 
-type savedWatcher struct{ checks int64 }
+// disk is what the journal on a node's disk says.
+type disk struct {
+	id     uint32
+	leases map[ipam.Owner]netip.Addr
+}
+
+type savedWatcher struct {
+	disks  map[string]*disk
+	checks int64
+}
 
 func (w *savedWatcher) Checks() int64 { return w.checks }
 
 func (w *savedWatcher) Observe(f *scenarios.Fact) error {
-	what := ""
 	switch f.Kind {
-	case scenarios.FactAnswered:
-		what = "the ADD of " + f.Owner.String() + " is answered with " + f.Addr.String()
-	case scenarios.FactAgentUp:
-		what = "the agent of " + f.Node + " starts"
-	case scenarios.FactDeleted:
-		what = "the DEL of " + f.Owner.String() + " is answered"
-	case scenarios.FactNodeID:
-		if f.Number == 0 {
-			return nil
+	case scenarios.FactSaved:
+		w.saved(f)
+		return nil
+	case scenarios.FactNodeGone:
+		if f.Text == scenarios.NodeLeft {
+			delete(w.disks, f.Node)
 		}
-		what = f.Node + " acts on a node ID"
+		return nil
+	case scenarios.FactAnswered, scenarios.FactDeleted, scenarios.FactNodeID:
 	default:
 		return nil
 	}
+	d := w.disk(f.Node)
+	addr, held := d.leases[f.Owner]
 	w.checks++
-	if f.Unsaved == "" {
-		return nil
+	const look = "look at what waits for the journal"
+	switch {
+	case f.Kind == scenarios.FactAnswered && !held:
+		return broken(toldIsSavedName, f.At, f.Node, "the ADD of %s is answered with %s, and the disk knows no lease of it: %s", f.Owner, f.Addr, look)
+	case f.Kind == scenarios.FactAnswered && addr != f.Addr:
+		return broken(toldIsSavedName, f.At, f.Node, "the ADD of %s is answered with %s, and the disk says %s: %s", f.Owner, f.Addr, addr, look)
+	case f.Kind == scenarios.FactDeleted && held:
+		return broken(toldIsSavedName, f.At, f.Node, "the DEL of %s is answered, and the disk still holds its lease of %s: %s", f.Owner, addr, look)
+	case f.Kind == scenarios.FactNodeID && f.Number != 0 && f.Number != d.id:
+		return broken(toldIsSavedName, f.At, f.Node, "%s acts on node ID %d, and the disk does not know it: %s", f.Node, f.Number, look)
 	}
-	return broken(toldIsSavedName, f.At, f.Node, "%s, and %s: look at what waits for the journal", what, f.Unsaved)
+	return nil
+}
+
+func (w *savedWatcher) saved(f *scenarios.Fact) {
+	d := w.disk(f.Node)
+	switch f.Text {
+	case scenarios.SavedLease:
+		d.leases[f.Owner] = f.Addr
+	case scenarios.SavedRelease:
+		delete(d.leases, f.Owner)
+	case scenarios.SavedNodeID:
+		d.id = f.Number
+	case scenarios.SavedAll:
+		clear(d.leases)
+		d.id = f.Number
+		for i := range f.Leases {
+			d.leases[f.Leases[i].Owner] = f.Leases[i].Addr
+		}
+	}
+}
+
+func (w *savedWatcher) disk(node string) *disk {
+	d := w.disks[node]
+	if d == nil {
+		d = &disk{leases: map[ipam.Owner]netip.Addr{}}
+		w.disks[node] = d
+	}
+	return d
 }

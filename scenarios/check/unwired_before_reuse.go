@@ -16,11 +16,12 @@ const unwiredName = "unwired-before-reuse"
 // A snapshot shows leftovers only when they stay; books-agree finds those.
 func unwiredBeforeReuse() scenarios.Law {
 	return scenarios.Law{
-		Name:  unwiredName,
-		Why:   "An address that is given away while packets still go to its last owner is answered by a dead pod's wiring, or by the wrong living one.",
-		When:  scenarios.Always,
-		Needs: []scenarios.Evidence{scenarios.Leases, scenarios.Leftovers},
-		Watch: func() scenarios.Watcher { return &reuseWatcher{owners: map[netip.Addr]ipam.Owner{}} },
+		Name:    unwiredName,
+		Why:     "An address that is given away while packets still go to its last owner is answered by a dead pod's wiring, or by the wrong living one.",
+		When:    scenarios.Always,
+		Foreign: true,
+		Needs:   []scenarios.Evidence{scenarios.Leases, scenarios.Leftovers},
+		Watch:   func() scenarios.Watcher { return &reuseWatcher{owners: map[netip.Addr]ipam.Owner{}} },
 	}
 }
 

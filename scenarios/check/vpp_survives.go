@@ -8,11 +8,12 @@ const vppSurvivesName = "vpp-survives"
 // seen of real ones (sim/vppmodel, CrashTrigger), a lab sees VPP die. VPPs that a scenario kills are not meant.
 func vppSurvives() scenarios.Law {
 	return scenarios.Law{
-		Name:  vppSurvivesName,
-		Why:   "A VPP that dies takes every pod of its node with it, and dies again when the agent repeats itself.",
-		When:  scenarios.Always,
-		Needs: []scenarios.Evidence{scenarios.VPPLives},
-		Watch: func() scenarios.Watcher { return &survivalWatcher{} },
+		Name:    vppSurvivesName,
+		Why:     "A VPP that dies takes every pod of its node with it, and dies again when the agent repeats itself.",
+		When:    scenarios.Always,
+		Foreign: true,
+		Needs:   []scenarios.Evidence{scenarios.VPPLives},
+		Watch:   func() scenarios.Watcher { return &survivalWatcher{} },
 	}
 }
 

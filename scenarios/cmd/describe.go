@@ -184,6 +184,11 @@ func lawsOf(c Config) (list []scenarios.Entry) {
 		if needs != nil {
 			text += ", by " + strings.Join(needs, ", ")
 		}
+		if l.Foreign {
+			text += "; any CNI agent owes it"
+		} else {
+			text += "; a contract of this agent's design"
+		}
 		list = append(list, scenarios.Entry{Name: l.Name, Doc: l.Why, Type: text, Example: "laws: [" + l.Name + "]"})
 	}
 	return list

@@ -32,8 +32,6 @@ type PoolAsker interface {
 	AsksPool(o ipam.Owner, pool string)
 	// PoolOf is the pool that it found, empty where there is one pool.
 	PoolOf(o ipam.Owner) string
-	// Elsewhere says of which other pool an address is than its owner asked for, "" where it is of that one.
-	Elsewhere(o ipam.Owner, addr netip.Addr) string
 }
 
 // AsksPool implements PoolAsker: as an agent of Cilium's looks the annotations up when a pod comes.
@@ -45,15 +43,6 @@ func (s *poolSystem) AsksPool(o ipam.Owner, pool string) {
 
 // PoolOf implements PoolAsker.
 func (s *poolSystem) PoolOf(o ipam.Owner) string { return s.asked[o] }
-
-// Elsewhere implements PoolAsker.
-func (s *poolSystem) Elsewhere(o ipam.Owner, addr netip.Addr) string {
-	asked, of := s.asked[o], s.poolOf(netip.PrefixFrom(addr, addr.BitLen()))
-	if asked == "" || of == asked {
-		return ""
-	}
-	return fmt.Sprintf("is of pool %q, and %q was asked for", of, asked)
-}
 
 // named is the pool of a pod with an annotation: its own, its namespace's, the default one.
 func (s *poolSystem) named(pool string) string {

@@ -37,7 +37,7 @@ func cilium() []Exhibit {
 			Plant:    func() *sim.Plant { return &sim.Plant{Agent: agents(storeTakenForEmpty)} },
 		},
 		{
-			Name: "expiry-never-frees", Incidents: []string{"cilium/cilium#29443"}, Law: "warm-kept",
+			Name: "expiry-never-frees", Incidents: []string{"cilium/cilium#29443"}, Law: "pods-served",
 			Upstream: "An address whose time had run out was never released, because the timer looked in a pool without a name.",
 			Fault:    "The timer of an address that a plugin asked for and no pod has ends, and the release finds no pool.",
 			Plant: func() *sim.Plant {

@@ -43,7 +43,10 @@ type Agent struct {
 	// unwired is since when the node's own wiring is not complete, zero while it is; calledAt when the last call went out.
 	unwired, calledAt time.Time
 	alarm             time.Time
+	repairAt          time.Time // when everything is looked at for drift, zero for never
 	armed             time.Time // the last WakeAt
+	validates         bool
+	steps             uint64 // those that were validated
 }
 
 // core is what every part of an agent works on.
@@ -130,6 +133,7 @@ func (a *Agent) Step(now time.Time, ev Event) []Effect {
 	a.now = a.Time(now)
 	clear(a.out)
 	a.out = a.out[:0]
+	calling := a.calling
 	if !a.restored {
 		r, ok := ev.(Restored)
 		if !ok {
@@ -146,6 +150,9 @@ func (a *Agent) Step(now time.Time, ev Event) []Effect {
 	}
 	a.alarmed()
 	a.settle()
+	if a.validates {
+		a.validate(ev, calling)
+	}
 	return a.out
 }
 
@@ -322,6 +329,7 @@ func (a *Agent) alarmed() {
 		a.alarm = time.Time{}
 		a.identity(nodeid.Woke{})
 		a.watchLease()
+		a.repairDrift()
 		a.pods.judgeWaiting()
 		a.pods.judgeWiring()
 		a.todo |= todoBlocks | todoJournal
@@ -334,7 +342,7 @@ func (a *Agent) setAlarm() {
 		return
 	}
 	var at time.Time
-	for _, t := range [...]time.Time{a.ids.Due(a.now), a.ranges.retryAt, a.journal.retryAt, a.lease.lookAt, a.pods.due(a.cfg.AddPatience)} {
+	for _, t := range [...]time.Time{a.ids.Due(a.now), a.ranges.retryAt, a.journal.retryAt, a.lease.lookAt, a.repairAt, a.pods.due(a.cfg.AddPatience)} {
 		if t.After(a.now) && (at.IsZero() || t.Before(at)) {
 			at = t // one that has come already waits for something else than time
 		}
@@ -361,6 +369,7 @@ func (a *Agent) vppIsUp(e VPPUp) {
 	a.wire.LimitAFPacket(most)
 	a.wire.Without(e.Without)
 	a.forgetLease()
+	a.repairLater()
 	a.pods.standingFirst()
 	a.wire.Connect(e.PID)
 }

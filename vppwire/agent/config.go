@@ -137,6 +137,8 @@ type Config struct {
 	ClaimPatience time.Duration
 	// AddPatience is how long an ADD may wait for the node to be ready, and be refused by VPP or Linux, before it fails and is undone.
 	AddPatience time.Duration
+	// DriftRepair is how often the agent looks at all of VPP and Linux and puts right what another hand has changed; 0: only when something calls for it.
+	DriftRepair time.Duration
 	// Hooks makes the agent emit Hook effects and wait for Hooked.
 	Hooks bool
 }

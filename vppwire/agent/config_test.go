@@ -98,6 +98,7 @@ var configFields = []struct {
 		"nodeIDQuarantine: 10", "is not a duration such as 10m or 1m30s"},
 	{"ClaimPatience", "2m0s", "claimPatience: 1s", "1s", func(c *Config) any { return c.ClaimPatience }, "claimPatience: soon", "is not a duration such as 10m or 1m30s"},
 	{"AddPatience", "30s", "addPatience: 1m", "1m0s", func(c *Config) any { return c.AddPatience }, "addPatience: -1s", "is negative"},
+	{"DriftRepair", "0s", "driftRepair: 1m", "1m0s", func(c *Config) any { return c.DriftRepair }, "driftRepair: -1s", "is negative"},
 	{"ExternalByHost", "false", "externalByHost: true", "true", func(c *Config) any { return c.Mode().OutsideByHost }, "{TCPstackDisabled: true, hostInterconnect: none, externalByHost: true}", "there is no way to the host"},
 	{"Hooks", "false", "hooks: false", "false", func(c *Config) any { return c.Hooks }, "hooks: true", "contiv.yaml:2:8: Hooks are functions of a program that embeds the agent"},
 }

@@ -38,6 +38,9 @@ func (cfg *Config) findings() (found []error) {
 	if cfg.NodeIDQuarantine < 0 {
 		refuse("NodeIDQuarantine %s is negative", cfg.NodeIDQuarantine)
 	}
+	if cfg.DriftRepair < 0 {
+		refuse("DriftRepair %s is negative", cfg.DriftRepair)
+	}
 	if cfg.AddPatience < 0 {
 		refuse("AddPatience %s is negative", cfg.AddPatience)
 	}

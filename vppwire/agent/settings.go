@@ -49,6 +49,7 @@ func Settings() []Setting {
 		{"NodeName", "node", "the host's name", "The node's name in Kubernetes, without --node. Another name than that of --node is refused. This key is ours."},
 		{"NodeIDQuarantine", duration10m, "10m", "How long a removed node's ID stays unused. This key is ours."},
 		{"ClaimPatience", duration10m, "2m", "How long a node without an ID waits for other nodes' records in a store without any. This key is ours."},
+		{"DriftRepair", duration10m, "0s", "How often the agent looks at all of VPP and Linux and repairs what another hand has changed; 0s: only when something calls for it. This key is ours."},
 		{"AddPatience", duration10m, "30s", "How long an ADD may wait for the node, VPP or Linux before it fails. This key is ours."},
 		{"Hooks", "false", "false", "true is refused: hooks are functions of a program that embeds the agent."},
 

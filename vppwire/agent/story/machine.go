@@ -94,6 +94,7 @@ func (b *Machine) Start() {
 	if b.Agent, err = agent.New(b.Config, alloc); err != nil {
 		b.lab.t.Fatalf("%s: %v", b.Name, err)
 	}
+	b.Agent.Validate()
 	b.Life++
 	var records []agent.Record
 	for _, text := range b.Journal {

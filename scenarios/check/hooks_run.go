@@ -1,0 +1,67 @@
+package check
+
+import (
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+const hooksRunName = "hooks-run"
+
+// hooksRun: where hooks are configured, the hook before a pod's removal has run before the DEL of what was attached is answered, also where the agent has been
+// started again in between. A machine that loses power takes its pods along, and owes no hook.
+//
+// A snapshot has no history.
+func hooksRun() scenarios.Law {
+	return scenarios.Law{
+		Name:  hooksRunName,
+		Why:   "Whoever has asked for hooks keeps something of each pod, and keeps it for ever where no hook says that the pod goes.",
+		When:  scenarios.Always,
+		Needs: []scenarios.Evidence{scenarios.Hooks, scenarios.Sandboxes},
+		Watch: func() scenarios.Watcher { return &hookWatcher{attached: map[sandboxOf]bool{}} },
+	}
+}
+
+type hookWatcher struct {
+	configured bool
+	// attached are sandboxes whose ADD was answered: true once the hook before the removal of their pod has run.
+	attached map[sandboxOf]bool
+	checks   int64
+	// pods are those of attached sandboxes.
+	pods map[sandboxOf]string
+}
+
+func (w *hookWatcher) Checks() int64 { return w.checks }
+
+func (w *hookWatcher) Observe(f *scenarios.Fact) error {
+	key := sandboxOf{f.Node, f.Owner}
+	switch f.Kind {
+	case scenarios.FactConfigured:
+		w.configured, w.pods = f.Config.Agent.HookTime > 0, map[sandboxOf]string{}
+	case scenarios.FactAnswered:
+		if _, second := f.Owner.First(); w.configured && !second {
+			w.attached[key], w.pods[key] = false, f.Pod
+		}
+	case scenarios.FactHooked:
+		for k := range w.attached { //vppdrill:unordered each by itself
+			if k.node == f.Node && w.pods[k] == f.Pod && f.Text == scenarios.HookedBefore {
+				w.attached[k] = true
+			}
+		}
+	case scenarios.FactDeleted:
+		hooked, attached := w.attached[key]
+		delete(w.attached, key)
+		if !attached {
+			return nil
+		}
+		w.checks++
+		if !hooked {
+			return broken(hooksRunName, f.At, f.Node, "the DEL of %s is answered, and the hook before its removal has not run: look at what an agent knows of attachments that it finds in its journal", f.Pod)
+		}
+	case scenarios.FactNodeGone:
+		for k := range w.attached { //vppdrill:unordered each is deleted by itself
+			if k.node == f.Node {
+				delete(w.attached, k)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,189 @@
+package check
+
+import (
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios"
+)
+
+const withinBudgetName = "within-budget"
+
+// withinBudget: what a cluster asks of its VPPs, its Linuxes, its store and its API server follows from what happens in it. Each occasion allows a
+// number of requests (budgets.go), and time allows a few more. The budgets are generous by a factor: another policy stays within them, and a storm, a
+// loop, or an agent that has forgotten what it did does not.
+//
+// A snapshot has no history.
+func withinBudget() scenarios.Law {
+	return scenarios.Law{
+		Name:  withinBudgetName,
+		Why:   "An agent that asks again and again for what it has keeps VPP, the store and the API server from everybody else, and wears out a disk.",
+		When:  scenarios.Always,
+		Needs: []scenarios.Evidence{scenarios.RequestCounts, scenarios.Sandboxes, scenarios.NodeIDs, scenarios.Blocks, scenarios.Disturbances},
+		Watch: func() scenarios.Watcher {
+			return &budgetWatcher{nodes: map[string]*spender{}, fronts: map[mapped]bool{}}
+		},
+	}
+}
+
+// Requests are counted in slots of slotTime. Those of the last spentSlots must have been allowed within the last allowedSlots: what is asked for now may follow
+// from something that happened a while ago.
+const (
+	slotTime     = 10 * time.Second
+	spentSlots   = 6
+	allowedSlots = 24
+)
+
+// spender is a node, as far as it decides what an occasion costs.
+type spender struct {
+	pods map[ipam.Owner]bool
+	id   uint32
+}
+
+type budgetWatcher struct {
+	budget budget
+	nodes  map[string]*spender
+	// fronts are where services are served.
+	fronts map[mapped]bool
+	pods   int64
+	// slot is the number of the present slot, whose sums stand at slot modulo allowedSlots.
+	slot           int64
+	spent, allowed [allowedSlots]spending
+	checks         int64
+}
+
+func (w *budgetWatcher) Checks() int64 { return w.checks }
+
+func (w *budgetWatcher) Observe(f *scenarios.Fact) error {
+	w.advance(int64(f.At / slotTime))
+	switch f.Kind {
+	case scenarios.FactConfigured:
+		w.budget = budgetOf(f.Config)
+	case scenarios.FactAsked:
+		w.node(f.Node)
+		w.allow(w.budget.pod, 1)
+	case scenarios.FactAnswered:
+		w.attached(f, true)
+	case scenarios.FactDeleted, scenarios.FactSandboxGone:
+		w.allow(w.budget.pod, 1)
+		w.attached(f, false)
+	case scenarios.FactRefused, scenarios.FactCallRefused, scenarios.FactAbandoned:
+		w.allow(w.budget.trouble, 1)
+	case scenarios.FactNodeID:
+		if n := w.node(f.Node); n.id != f.Number {
+			n.id = f.Number
+			w.allow(w.budget.peer, int64(len(w.nodes)))
+		}
+	case scenarios.FactBlocks, scenarios.FactAddressed, scenarios.FactRecord, scenarios.FactAssigned:
+		w.node(f.Node)
+		w.allow(w.budget.peer, int64(len(w.nodes)))
+	case scenarios.FactServed, scenarios.FactUnserved:
+		w.served(f)
+	case scenarios.FactAgentUp:
+		w.restarted(f.Node)
+	case scenarios.FactDisturbed:
+		if f.Text == scenarios.VPPUp {
+			w.restarted(f.Node)
+			break
+		}
+		for name := range w.nodes { //vppdrill:unordered it is a sum
+			w.restarted(name)
+		}
+	case scenarios.FactNodeGone:
+		w.gone(f.Node)
+	case scenarios.FactRange:
+		w.allow(w.budget.peer, int64(len(w.nodes)))
+	case scenarios.FactCounted:
+		return w.counted(f)
+	}
+	return nil
+}
+
+// advance begins the slots up to a number, each with what time allows.
+func (w *budgetWatcher) advance(slot int64) {
+	if slot-w.slot > allowedSlots {
+		w.slot = slot - allowedSlots
+	}
+	for w.slot < slot {
+		w.slot++
+		i := w.slot % allowedSlots
+		w.spent[i] = spending{}
+		w.allowed[i] = w.budget.slot.times(int64(len(w.nodes) + 1))
+	}
+}
+
+func (w *budgetWatcher) allow(s spending, times int64) {
+	w.allowed[w.slot%allowedSlots].add(s.times(times))
+}
+
+func (w *budgetWatcher) node(name string) *spender {
+	n := w.nodes[name]
+	if n == nil && name != "" {
+		n = &spender{pods: map[ipam.Owner]bool{}}
+		w.nodes[name] = n
+		w.allow(w.budget.node, 1)
+		w.allow(w.budget.peer, int64(len(w.nodes)))
+	}
+	return n
+}
+
+func (w *budgetWatcher) attached(f *scenarios.Fact, is bool) {
+	n := w.node(f.Node)
+	if is {
+		n.pods[f.Owner] = true
+	} else {
+		delete(n.pods, f.Owner)
+	}
+}
+
+func (w *budgetWatcher) served(f *scenarios.Fact) {
+	m := mappedOf(f)
+	if f.Kind == scenarios.FactServed {
+		w.fronts[m] = true
+	} else {
+		delete(w.fronts, m)
+	}
+	w.allow(w.budget.service, int64(len(w.nodes)))
+}
+
+// restarted allows what an agent or a VPP that starts looks at and may have to make.
+func (w *budgetWatcher) restarted(name string) {
+	n := w.node(name)
+	if n == nil {
+		return
+	}
+	w.allow(w.budget.node, 1)
+	w.allow(w.budget.peer, int64(len(w.nodes)))
+	w.allow(w.budget.pod, int64(len(n.pods)))
+	w.allow(w.budget.service, int64(len(w.fronts)))
+}
+
+func (w *budgetWatcher) gone(name string) {
+	n := w.node(name)
+	w.allow(w.budget.pod, int64(len(n.pods)))
+	w.allow(w.budget.peer, int64(len(w.nodes)))
+	delete(w.nodes, name)
+}
+
+// counted judges what has been asked since it was counted last.
+func (w *budgetWatcher) counted(f *scenarios.Fact) error {
+	c := f.Counts
+	w.allow(w.budget.trouble, c.Faults)
+	w.spent[w.slot%allowedSlots].add(spending{c.VPPCalls + c.LinuxCalls, c.Writes, c.StoreOps, c.APIWrites, c.JournalBytes})
+	w.checks++
+	var spent, allowed spending
+	for i := range w.spent {
+		age := (w.slot - int64(i)%allowedSlots + allowedSlots) % allowedSlots
+		if age < spentSlots {
+			spent.add(w.spent[i])
+		}
+		allowed.add(w.allowed[i])
+	}
+	for i, name := range meters {
+		if spent[i] > allowed[i] {
+			return broken(withinBudgetName, f.At, f.Node, "%d %s within %s, and all that has happened to %d nodes within %s allows %d: look at what is asked for again and again",
+				spent[i], name, spentSlots*slotTime, len(w.nodes), allowedSlots*slotTime, allowed[i])
+		}
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+package observe
+
+import (
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/vppwire/agent"
+	"github.com/vppdrill/vppdrill/vppwire/mode"
+)
+
+// View is what a Node sees beside the agent, and whom it notifies.
+type View interface {
+	// Fact takes a fact about the node.
+	Fact(f scenarios.Fact)
+	// Rest is how long a released address stays unused.
+	Rest() time.Duration
+	// Left is what is still there of an address' owner who has released it, Formerly what is of the one before a new owner.
+	Left(addr netip.Addr, owner ipam.Owner) *scenarios.Leftover
+	Formerly(addr netip.Addr, owner ipam.Owner) *scenarios.Leftover
+	// Pool is the one that an owner asked for, "" where there is one.
+	Pool(owner ipam.Owner) string
+	// Released and Leased are called before the facts, Identified when the node's ID or blocks have changed.
+	Released(addr netip.Addr)
+	Leased(owner ipam.Owner)
+	Identified()
+	// Management are the addresses of the Linux side.
+	Management() []netip.Addr
+}
+
+// Node observes one node from one life of its agent to the next.
+type Node struct {
+	view   View
+	wiring mode.Config
+	// agent is the present life, nil while there is none; leases are what facts have told of it, nil until it has read its journal.
+	agent  *agent.Agent
+	leases *agent.LeaseChanges
+	// id and blocks are what was told last.
+	id     uint32
+	blocks []ipam.Block
+	told   addressed
+	// unsynced are the journal's writes that have not reached the disk, oldest first.
+	unsynced []agent.Persist
+}
+
+// New observes a node whose agent has not started yet.
+func New(view View, wiring mode.Config) *Node { return &Node{view: view, wiring: wiring} }
+
+// ID and Blocks are what the node acts on as facts have told.
+func (n *Node) ID() uint32           { return n.id }
+func (n *Node) Blocks() []ipam.Block { return n.blocks }
+
+// Begin is a life of the agent that is about to read these records.
+func (n *Node) Begin(a *agent.Agent, records []agent.Record) {
+	n.agent, n.leases, n.unsynced = a, nil, nil
+	n.saved(records)
+}
+
+// Restored is that life behind its first step: it has read its journal.
+func (n *Node) Restored() {
+	leases := slices.Collect(n.agent.Leases())
+	n.leases = agent.NewLeaseChanges(slices.Values(leases))
+	n.view.Fact(scenarios.Fact{Kind: scenarios.FactAgentUp, Leases: leases})
+	n.id = 0
+	if len(n.agent.Blocks()) > 0 {
+		n.blocks = nil // told again; that an earlier life's blocks are not held any more is a change
+	}
+	n.identity()
+}
+
+// End is the end of a life.
+func (n *Node) End() { n.agent = nil }
+
+// Forget has the node's addresses told again: who has heard that its machine is gone has forgotten them.
+func (n *Node) Forget() { n.told = addressed{} }
+
+// After tells what a step has changed: what is freed, then ID and blocks, then what is leased. The blocks that the agent shows are the outcome of all writes of
+// the step, so these are told as one.
+func (n *Node) After(effects []agent.Effect) {
+	if n.leases != nil {
+		n.changed(effects)
+	}
+	n.Addresses()
+}
+
+func (n *Node) changed(effects []agent.Effect) {
+	gone, come, wrote := n.leases.Step(effects)
+	if !wrote {
+		return
+	}
+	for _, r := range gone {
+		n.view.Released(r.Addr)
+		n.view.Fact(scenarios.Fact{Kind: scenarios.FactReleased, Owner: r.Owner, Addr: r.Addr, Prefix: r.Prefix, Rest: n.view.Rest(), Left: n.view.Left(r.Addr, r.Owner)})
+	}
+	n.identity()
+	for _, r := range come {
+		n.view.Leased(r.Owner)
+		n.view.Fact(scenarios.Fact{Kind: scenarios.FactLeased, Owner: r.Owner, Addr: r.Addr, Prefix: r.Prefix, Left: n.view.Formerly(r.Addr, r.Owner), Text: n.view.Pool(r.Owner)})
+	}
+}
+
+// identity tells the node's ID and blocks when they have changed.
+func (n *Node) identity() {
+	if n.agent == nil {
+		return
+	}
+	if id := n.agent.ID(); id != n.id {
+		n.id = id
+		n.view.Identified()
+		n.view.Fact(scenarios.Fact{Kind: scenarios.FactNodeID, Number: id})
+	}
+	if blocks := n.agent.Blocks(); !slices.Equal(blocks, n.blocks) {
+		n.blocks = slices.Clone(blocks)
+		n.view.Identified()
+		n.view.Fact(scenarios.Fact{Kind: scenarios.FactBlocks, Blocks: n.blocks})
+	}
+}

@@ -1,0 +1,67 @@
+package agent
+
+import (
+	"fmt"
+	"net/netip"
+
+	"github.com/vppdrill/vppdrill/ipam"
+)
+
+// booksEvery is after how many steps the books are compared: they grow with the node's pods.
+const booksEvery = 64
+
+// Validate has the agent panic from now on where a step breaks its own contract (see the package's comment): for simulators and tests.
+func (a *Agent) Validate() { a.validates = true }
+
+// validate looks at what a step has done.
+func (a *Agent) validate(ev Event, calling bool) {
+	switch ev.(type) {
+	case Called, VPPUp, VPPDown:
+		calling = false
+	}
+	calls, alarms, last := 0, 0, uint64(0)
+	for _, e := range a.out {
+		switch e := e.(type) {
+		case CallDataplane:
+			calls++
+		case WakeAt:
+			alarms++
+		case Persist:
+			a.assert(e.Seq > last, "write %d of the journal comes behind write %d", e.Seq, last)
+			a.assert(len(e.Records) > 0, "write %d of the journal is empty", e.Seq)
+			last = e.Seq
+		}
+	}
+	a.assert(calls <= 1, "%d calls of one step", calls)
+	a.assert(calls == 0 || !calling, "a call while another one has no answer")
+	a.assert(alarms <= 1, "%d alarms of one step", alarms)
+	if a.steps++; a.steps%booksEvery == 0 {
+		a.validateBooks()
+	}
+}
+
+// validateBooks compares attachments with the allocator's leases: each has its own address, and the allocator says so.
+func (a *Agent) validateBooks() {
+	leases := map[ipam.Owner]netip.Addr{}
+	for l := range a.alloc.Leases() {
+		leases[l.Owner] = l.Addr
+	}
+	owners := map[netip.Addr]ipam.Owner{}
+	for t := range a.Attachments() {
+		addr := t.Lease.Addr
+		if !addr.IsValid() || t.Stale || t.Removing {
+			continue
+		}
+		other, twice := owners[addr]
+		a.assert(!twice, "%s is attached for %s and for %s", addr, t.Sandbox.Owner, other)
+		owners[addr] = t.Sandbox.Owner
+		leased, known := leases[t.Sandbox.Owner]
+		a.assert(!known || leased == addr, "%s is attached with %s, and the allocator says %s", t.Sandbox.Owner, addr, leased)
+	}
+}
+
+func (a *Agent) assert(so bool, format string, args ...any) {
+	if !so {
+		panic("agent: " + fmt.Sprintf(format, args...))
+	}
+}
