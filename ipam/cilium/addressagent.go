@@ -81,6 +81,9 @@ type AddressAgent struct {
 	// looked last.
 	asked  map[ipam.Owner]waiting
 	leases int
+	// refused are pods that found no address since the last step, pending those that count as demand.
+	refused []ipam.Owner
+	pending pending[ipam.Owner]
 
 	last    uint64
 	writing bool
@@ -156,6 +159,10 @@ func (a *AddressAgent) Step(now time.Time, ev Event) []Effect {
 	default:
 		panic(fmt.Sprintf("cilium: an agent of addresses heard %T", ev))
 	}
+	for _, o := range a.refused {
+		a.pending.add(now, o, 0)
+	}
+	a.refused = nil
 	a.expire()
 	if !now.Before(a.again) {
 		a.again = time.Time{}
@@ -207,7 +214,7 @@ func (a *AddressAgent) evaluate() {
 		return
 	case !a.view.exists():
 		x := Object{CiliumNode: &CiliumNode{Metadata: ObjectMeta{Name: a.cfg.Node}}, Owner: a.uid}
-		x.Spec.IPAM.Watermarks = a.cfg.Watermarks
+		x.Spec.IPAM.Watermarks = a.watermarks()
 		a.request(func(id uint64) Effect { return CreateResource{id, x} })
 		return
 	}
@@ -220,6 +227,7 @@ func (a *AddressAgent) evaluate() {
 		a.told, a.spoke = want, true
 		a.say(TellAgent{slices.Clone(want)})
 	}
+	a.store.Ask(a.watermarks())
 	if !a.agrees() {
 		return // the agent still has to drop what is marked
 	}
@@ -240,6 +248,27 @@ func (a *AddressAgent) evaluate() {
 	x := a.view
 	x.CiliumNode = n
 	a.request(func(id uint64) Effect { return WriteResource{id, x} })
+}
+
+// Refused says that a pod found no address. A step has to follow: it counts as demand until it has one, or for five minutes.
+func (a *AddressAgent) Refused(o ipam.Owner) { a.refused = append(a.refused, o) }
+
+// watermarks are the configured ones, with room for the pods that found no address: the operator knows of no pod but those that
+// have one, and would get a node one PreAllocate of addresses after the other.
+func (a *AddressAgent) watermarks() Watermarks {
+	for o := range a.pending { //vppdrill:unordered each is judged alone
+		if _, holds := a.cfg.Alloc.Lease(o); holds || a.asked[o].addr.IsValid() {
+			delete(a.pending, o)
+		}
+	}
+	w := a.cfg.Watermarks
+	if n := a.pending.count(a.now); n > 0 {
+		w.MinAllocate = max(w.MinAllocate, a.cfg.Alloc.Len()+len(a.asked)+n+w.Unused())
+		if w.MaxAllocate > 0 {
+			w.MinAllocate = min(w.MinAllocate, w.MaxAllocate)
+		}
+	}
+	return w
 }
 
 // want is what the agent should have: the pool without what is on its way back. What is marked and in use stays.
@@ -307,6 +336,9 @@ func (a *AddressAgent) wake() {
 	if at, any := a.core.NextExpiry(); any && (next.IsZero() || at.Before(next)) {
 		next = at
 	}
+	if at := a.pending.next(); at.After(a.now) && (next.IsZero() || at.Before(next)) {
+		next = at
+	}
 	if !next.Equal(a.woken) {
 		a.woken = next
 		a.say(WakeAt{next})
@@ -325,7 +357,7 @@ func (a *AddressAgent) Behind() bool {
 			return true
 		}
 	}
-	return a.cfg.Alloc.Len() != a.leases || a.Leaving()
+	return a.cfg.Alloc.Len() != a.leases || a.Leaving() || len(a.refused) > 0
 }
 
 // Blocks are what the agent should have.

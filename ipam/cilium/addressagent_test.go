@@ -20,7 +20,7 @@ import (
 //	node-is [UID] | list | after N
 //	see [pool=N] [IP=STATE …] [owner=UID]          its resource: so many addresses, and the handshake of some
 //	held [busy]                                    the node's agent has what it was told last
-//	ask POD | take POD | release POD               a plugin asks, a pod gets an address, a pod goes
+//	ask POD | take POD | refuse POD | release POD  a plugin asks, a pod gets an address or finds none, a pod goes
 //	wrote OUTCOME                                  answers the write, performed where it is done
 func TestAddressAgentStories(t *testing.T) {
 	datadriven.Walk(t, "testdata/stories/addressagent", func(t *testing.T, path string) {
@@ -96,6 +96,9 @@ func (s *storyAgent) play(t *testing.T, d *datadriven.TestData) {
 	case "take":
 		l, _, err := s.alloc.Allocate(s.now, owner, ipam.Want{})
 		fmt.Fprintf(&s.out, "%s %v\n", l.Addr, err)
+		s.look()
+	case "refuse":
+		s.agent.Refused(owner)
 		s.look()
 	case "release":
 		s.alloc.Release(s.now, owner)

@@ -39,6 +39,8 @@
 //   - MultiPool gives nothing back and nothing out before its restore, and takes a CIDR back only before that was told. It gives
 //     a CIDR back when the others have as many addresses as it needs, in use or not: so the operator counts. (Upstream counts
 //     free ones, against a need that has those in use, and keeps CIDRs that the operator would not have given.)
+//   - An agent raises min-allocate while pods wait for addresses. (Upstream's operator knows of no pod without one: with
+//     pre-allocate 1, a burst of pods is served one address at a time.)
 //   - NewIPAM returns an error (upstream ends the process); addresses are netip values; results hold prefixes, not text;
 //     a range with fewer than 2 host bits gives out all its addresses, as newer versions do.
 //

@@ -86,6 +86,9 @@ func (o Object) appendText(b []byte) []byte {
 	if n := len(o.Spec.IPAM.Pool); n > 0 {
 		b = strconv.AppendInt(append(b, " pool="...), int64(n), 10)
 	}
+	if n := o.Spec.IPAM.MinAllocate; n > 0 {
+		b = strconv.AppendInt(append(b, " min="...), int64(n), 10)
+	}
 	if n := len(o.Status.IPAM.Used); n > 0 {
 		b = strconv.AppendInt(append(b, " used="...), int64(n), 10)
 	}

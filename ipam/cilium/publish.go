@@ -34,6 +34,14 @@ func (s *NodeStore) Answers() map[netip.Addr]HandshakeState {
 	return answers
 }
 
+// Ask has the resource ask for what these watermarks say, from the next Publish on.
+func (s *NodeStore) Ask(w Watermarks) {
+	s.marks = &w
+	if s.node != nil && s.node.Spec.IPAM.Watermarks != w {
+		s.changed = true
+	}
+}
+
 // Publish returns the node's resource with the status that should be written now, and true when there is something to
 // write: use has changed or the handshake waits for an answer, and the last write is at least the refresh interval ago.
 // Before FinishRestore the published use only grows. A refused write is told to Refused; a newer resource then
@@ -44,6 +52,9 @@ func (s *NodeStore) Publish(now time.Time) (*CiliumNode, bool) {
 		return nil, false
 	}
 	n := s.node.Clone()
+	if s.marks != nil {
+		n.Spec.IPAM.Watermarks = *s.marks
+	}
 	status := &n.Status.IPAM
 	if s.restored || status.Used == nil {
 		status.Used = make(AllocationMap, len(s.used))

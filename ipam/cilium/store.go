@@ -45,7 +45,9 @@ type NodeStore struct {
 	place    map[netip.Addr]int
 	restored bool
 	changed  bool
-	written  time.Time
+	// marks, where set, are the watermarks that the resource should have.
+	marks   *Watermarks
+	written time.Time
 	// owner counts the events of the resource; nil for nobody.
 	owner Owner
 }

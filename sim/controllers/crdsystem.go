@@ -59,8 +59,13 @@ func (s *crdSystem) Allocator(node string) (ipam.NodeAllocator, error) {
 	return n, err
 }
 
-// Refused implements System: the operator learns of pods only from what is in use.
-func (*crdSystem) Refused(string, ipam.Owner) {}
+// Refused implements System.
+func (s *crdSystem) Refused(node string, o ipam.Owner) {
+	if a := s.agents[node]; a != nil {
+		a.addresses.Refused(o)
+		a.changed()
+	}
+}
 
 // FreeBlock implements System.
 func (s *crdSystem) FreeBlock() bool { return s.vacant() }
