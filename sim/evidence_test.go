@@ -39,6 +39,10 @@ func seen(f scenarios.Fact, note func(scenarios.Evidence)) {
 		}
 	case scenarios.FactAgentUp:
 		note(scenarios.ProgramLives)
+	case scenarios.FactCounted:
+		note(scenarios.RequestCounts)
+	case scenarios.FactHooked:
+		note(scenarios.Hooks)
 	case scenarios.FactQuiet:
 		note(scenarios.LongQuiet)
 	case scenarios.FactRecord:
@@ -69,7 +73,7 @@ func TestEvidenceIsTold(t *testing.T) {
 	told := map[scenarios.Evidence]bool{scenarios.RangeCounts: true, scenarios.FreeBlocks: true, scenarios.BlockedBlocks: true, scenarios.WaitingPods: true, scenarios.FullNodes: true, scenarios.Leftovers: true,
 		scenarios.Disks: true, scenarios.RefusedCalls: true, scenarios.Patience: true, scenarios.HeldIDs: true}
 	note := func(e scenarios.Evidence) { told[e] = true }
-	for _, name := range []string{"released-addresses-rest", "external-range-changes", "nodeipam-ranges", "nodeipam-exhaustion", "node-leaves", "gc-and-check", "leased-addresses", "storage-network", "services-change", "disk-refuses", "cilium-crd", "cooling-too-short", "agent-restarts"} {
+	for _, name := range []string{"released-addresses-rest", "external-range-changes", "nodeipam-ranges", "nodeipam-exhaustion", "node-leaves", "gc-and-check", "leased-addresses", "storage-network", "services-change", "disk-refuses", "cilium-crd", "hooks-outlive-the-agent", "cooling-too-short", "agent-restarts"} {
 		s, err := catalog.ByName(name)
 		if err != nil {
 			t.Fatal(err)
