@@ -23,14 +23,16 @@ run: build ## run every scenario of the catalogue; reports land in out/
 
 test: ## vet and run all tests; the last lines name what was skipped and why
 	$(GO) vet ./...
+	$(GO) vet -C reports/mutation ./...
 	@mkdir -p bin
 	@$(GO) build -o bin/testtally ./reports/repo/testtally
-	@$(GO) test -json ./... | bin/testtally
+	@{ $(GO) test -json ./...; $(GO) test -C reports/mutation -json ./...; } | bin/testtally
 
 check: ## formatting, vet, staticcheck, golangci-lint where installed, the repository's rules, nothing unreachable; scenarios that no real VPP has run are named
 	@bad=$$(gofmt -l $$(find . -name '*.go' -not -path './bin/*')); \
 	if [ -n "$$bad" ]; then echo "gofmt would change:"; echo "$$bad"; exit 1; fi
 	$(GO) vet ./...
+	$(GO) vet -C reports/mutation ./...
 	$(GO) tool staticcheck ./...
 	@if command -v golangci-lint > /dev/null; then golangci-lint run; \
 	else echo "golangci-lint skipped: it is not installed"; fi
@@ -58,11 +60,15 @@ plots: build ## answer the questions of docs/tutorials/capacity.md that need no 
 
 mutate: ## plant MUTANTS (100) faults into the product, BUDGET (60s) of processor time each, and list what laws do not catch
 	@mkdir -p out
+	@mkdir -p bin
 	@rm -rf out/survivors
-	$(GO) run ./reports/mutation/mutate --mutants $(MUTANTS) --budget $(BUDGET) --seed $(SEED) --json out/mutants.json --survivors out/survivors
+	$(GO) build -C reports/mutation -o $(CURDIR)/bin/mutate ./mutate
+	bin/mutate --mutants $(MUTANTS) --budget $(BUDGET) --seed $(SEED) --json out/mutants.json --survivors out/survivors
 
 mutate-listed: ## plant each fault of reports/mutation/faults.yaml, and fail unless laws tell of all of them, four minutes
-	$(GO) run ./reports/mutation/mutate --listed reports/mutation/faults.yaml --budget $(BUDGET) --scratch bin/_listed
+	@mkdir -p bin
+	$(GO) build -C reports/mutation -o $(CURDIR)/bin/mutate ./mutate
+	bin/mutate --listed reports/mutation/faults.yaml --budget $(BUDGET) --scratch bin/_listed
 
 kind-conformance: ## Kubernetes' own conformance suite for networks on a kind cluster with VPP and one with the reference plugins; FOCUS=, ON=, FAMILY=
 	bash .ci/kind-conformance
@@ -75,7 +81,7 @@ bench-peers: ## race the allocators against the originals, 3 minutes; ipam/peers
 
 golden: ## rewrite golden files; review the difference as code
 	@for p in $$(grep -rlE --include='*_test.go' 'datadriven"|Bool\("rewrite"' . | xargs -n1 dirname | sort -u); do \
-	echo "rewrite $$p"; $(GO) test $$p -rewrite || exit 1; done
+	echo "rewrite $$p"; $(GO) test -C $$p . -rewrite || exit 1; done
 
 cover: ## measure test coverage across packages; the profile is cover.out
 	$(GO) test -coverpkg=./... -coverprofile=cover.out ./... > /dev/null

@@ -145,15 +145,25 @@ func (t *Tree) addText(rel string, text []byte) {
 	t.Sources = append(t.Sources, Source{File: f, Fset: fset, Syntax: syntax})
 }
 
+// modules are the folders whose programs are type-checked: the root, and tools that are modules of their own. ipam/peers has tests alone.
+var modules = []string{".", "reports/mutation"}
+
 // typeCheck replaces the syntax of every non-test file of the default build by its type-checked twin.
 func (t *Tree) typeCheck(root string) error {
-	pkgs, err := packages.Load(&packages.Config{
-		Dir: root,
-		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
-			packages.NeedTypes | packages.NeedTypesSizes | packages.NeedSyntax | packages.NeedTypesInfo,
-	}, "./...")
-	if err != nil {
-		return fmt.Errorf("load the packages at %s: %w", root, err)
+	var pkgs []*packages.Package
+	for _, m := range modules {
+		if _, err := os.Stat(filepath.Join(root, m)); err != nil {
+			continue // of a tiny tree
+		}
+		some, err := packages.Load(&packages.Config{
+			Dir: filepath.Join(root, m),
+			Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
+				packages.NeedTypes | packages.NeedTypesSizes | packages.NeedSyntax | packages.NeedTypesInfo,
+		}, "./...")
+		if err != nil {
+			return fmt.Errorf("load the packages at %s: %w", root, err)
+		}
+		pkgs = append(pkgs, some...)
 	}
 	place := make(map[string]int, len(t.Sources))
 	for i, s := range t.Sources {
