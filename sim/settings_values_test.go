@@ -2,14 +2,15 @@ package sim_test
 
 // Parts of files that several settings are tried with.
 const (
-	lossy   = "{faults: {dropReply: 0.1, delayReply: {p: 0.3, by: 3s}}, duration: 3m}"
-	two     = `{config: {ipam: {podSubnetCIDR: "10.1.0.0/16,fd00:1::/64", vppHostSubnetCIDR: "172.30.0.0/16,fd00:30::/64", nodeInterconnectCIDR: "192.168.16.0/24,fd00:16::/64", vxlanCIDR: "192.168.30.0/24,fd00:18::/64", serviceCIDR: "10.96.0.0/12,fd00:96::/112"}}}`
-	pools   = "{config: {ipam: {cilium: {pools: [{name: blue, ipv4: [10.1.8.0/22], preAllocate: 2}]}}}, timeline: [{at: 2s, do: create-pods, pool: blue, node: node-1, count: 20}, {when: settled, do: create-pods, node: node-1, count: 2}]}"
-	churned = "{churn: {every: 2s, lifetime: 10s, until: 1m}}"
-	traced  = "{workload: {format: pods/1, rows: \"web-001 web 10 35 -\\nweb-002 web 11 51 -\\n\"}}"
-	zones   = "{config: {ipam: {datastore: {subnets: [{cidr: 10.1.0.0/24}, {cidr: 10.1.1.0/24}]}}}}"
-	others  = "{topology: {otherNICs: [eth8]}, config: {nodes: [{name: node-1, ip: 192.168.16.50/24, otherNICs: [{name: eth8, ip: 10.77.0.1/24}]}]}}"
-	leased  = "{topology: {otherNICs: [eth8]}, config: {dhcp: {otherRange: 10.77.0.0/24}, nodes: [{name: node-1, otherNICs: [{name: eth8, useDHCP: true}]}]}}"
+	lossy     = "{faults: {dropReply: 0.1, delayReply: {p: 0.3, by: 3s}}, duration: 3m}"
+	two       = `{config: {ipam: {podSubnetCIDR: "10.1.0.0/16,fd00:1::/64", vppHostSubnetCIDR: "172.30.0.0/16,fd00:30::/64", nodeInterconnectCIDR: "192.168.16.0/24,fd00:16::/64", vxlanCIDR: "192.168.30.0/24,fd00:18::/64", serviceCIDR: "10.96.0.0/12,fd00:96::/112"}}}`
+	pools     = "{config: {ipam: {cilium: {pools: [{name: blue, ipv4: [10.1.8.0/22], preAllocate: 2}]}}}, timeline: [{at: 2s, do: create-pods, pool: blue, node: node-1, count: 20}, {when: settled, do: create-pods, node: node-1, count: 2}]}"
+	churned   = "{churn: {every: 2s, lifetime: 10s, until: 1m}}"
+	unclaimed = "{faults: {withdrawCNI: 0.5, crashAfterEffect: 0.02}, duration: 15m}"
+	traced    = "{workload: {format: pods/1, rows: \"web-001 web 10 35 -\\nweb-002 web 11 51 -\\n\"}}"
+	zones     = "{config: {ipam: {datastore: {subnets: [{cidr: 10.1.0.0/24}, {cidr: 10.1.1.0/24}]}}}}"
+	others    = "{topology: {otherNICs: [eth8]}, config: {nodes: [{name: node-1, ip: 192.168.16.50/24, otherNICs: [{name: eth8, ip: 10.77.0.1/24}]}]}}"
+	leased    = "{topology: {otherNICs: [eth8]}, config: {dhcp: {otherRange: 10.77.0.0/24}, nodes: [{name: node-1, otherNICs: [{name: eth8, useDHCP: true}]}]}}"
 	// again is a node whose block is just large enough for pods that come, go, and come again; dense one whose first interface is full.
 	again     = "{config: {ipam: {podSubnetOneNodePrefixLen: 28}}, timeline: [{at: 20s, do: create-pods, node: node-1, count: 8}, {after: 20s, do: delete-pods, node: node-1, count: 8}, {after: 5s, do: create-pods, node: node-1, count: 8}]}"
 	dense     = "{timeline: [{at: 20s, do: create-pods, node: node-1, count: 22}, {after: 60s, do: delete-pods, node: node-1, count: 22}, {after: 5s, do: create-pods, node: node-1, count: 22}, {after: 5m, do: create-pods, node: node-1, count: 1}]}"
@@ -47,7 +48,7 @@ var tries = map[string]try{
 	"config.ipam.cilium.pools[0].maskSizeIPv4": {value: "27", with: pools}, "config.ipam.cilium.pools[0].preAllocate": {value: "12", with: pools},
 	"config.ipam.cilium.namespacePool": {value: "blue", with: pools}, "config.ipam.cilium.minAllocate": {value: "12"},
 	"config.ipam.cilium.maxAllocate": {value: "5"}, "config.ipam.cilium.maxAboveWatermark": {value: "4"}, "config.ipam.cilium.keepExcess": {value: "true"},
-	"config.ipam.cilium.releaseDelay": {value: "1s"}, "config.ipam.cilium.expiration": {value: "30s"},
+	"config.ipam.cilium.releaseDelay": {value: "1s"}, "config.ipam.cilium.expiration": {value: "30s", with: unclaimed},
 
 	"config.ipam.datastore.prefixDelegation": {value: "false", in: []string{"contiv", "nodeipam", "multi-pool", "eni", "crd", "prefixes", "calico"}},
 	"config.ipam.datastore.warmENITarget":    {value: "2"}, "config.ipam.datastore.instanceType": {value: "t3.nano"}, "config.ipam.datastore.warmIPTarget": {value: "5"},
@@ -73,7 +74,7 @@ var tries = map[string]try{
 	"config.nodes[0].name":   {value: "node-2", with: others}, "config.nodes[0].ip": {value: "192.168.16.60/24", with: others}, "config.nodes[0].useDHCP": {value: "true", with: "{config: {nodes: [{name: node-1, gateway: 192.168.16.100}]}}"},
 	"config.nodes[0].gateway": {value: "192.168.16.100", with: others}, "config.nodes[0].otherNICs[0].name": {value: "eth7", with: others},
 	"config.nodes[0].otherNICs[0].ip": {value: "10.77.0.2/24", with: others}, "config.nodes[0].otherNICs[0].useDHCP": {value: "true", with: "{topology: {otherNICs: [eth8]}, config: {dhcp: {otherRange: 10.77.0.0/24}, nodes: [{name: node-1, otherNICs: [{name: eth8}]}, {name: node-2, otherNICs: [{name: eth8, useDHCP: true}]}]}}"},
-	"config.agent.nodeIDQuarantine": {value: "1m"}, "config.agent.addPatience": {value: "2s", with: "{faults: {refuse: 0.5}, duration: 5m}"},
+	"config.agent.driftRepair": {value: "1m"}, "config.agent.nodeIDQuarantine": {value: "1m"}, "config.agent.addPatience": {value: "2s", with: "{faults: {refuse: 0.5}, duration: 5m}"},
 	"config.agent.hookTime": {value: "1s"}, "config.agent.hookFails": {value: "1", with: "{config: {agent: {hookTime: 1s}}}"}, "config.agent.callTimeout": {value: "4s", with: lossy},
 	"config.runtime.timeout": {value: "10s", with: lossy}, "config.runtime.orphans": {value: "true", with: "{config: {runtime: {timeout: 10s}, agent: {addPatience: 5m}}, faults: {refuse: 0.6}, duration: 5m}"},
 	"config.runtime.repeatAdd": {value: "true"}, "config.runtime.repeatDel": {value: "true"}, "config.runtime.twiceDel": {value: "true"},
