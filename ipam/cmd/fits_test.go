@@ -46,8 +46,12 @@ func draw(t *rapid.T, system scenarios.System) drawn {
 		d.config.PodSubnetCIDR = scenarios.CIDR(range4(rapid.IntRange(23, 26).Draw(t, "subnet")))
 		x := &d.config.Datastore
 		x.InstanceType = rapid.SampledFrom([]string{"t3.nano", "t3.small", "t3a.small"}).Draw(t, "type")
-		x.PrefixDelegation, x.WarmENI = rapid.Bool().Draw(t, "prefixes"), rapid.IntRange(0, 2).Draw(t, "warm ENI")
-		x.WarmPrefix, x.Cooling = rapid.IntRange(0, 2).Draw(t, "warm prefix"), time.Second
+		x.Cooling = time.Second
+		if x.PrefixDelegation = rapid.Bool().Draw(t, "prefixes"); x.PrefixDelegation {
+			x.WarmPrefix = rapid.IntRange(0, 2).Draw(t, "warm prefix")
+		} else {
+			x.WarmENI = rapid.IntRange(0, 2).Draw(t, "warm ENI")
+		}
 		if rapid.Bool().Draw(t, "addressed") {
 			x.WarmIP, x.MinimumIP = rapid.IntRange(1, 9).Draw(t, "warm IP"), rapid.IntRange(0, 20).Draw(t, "minimum IP")
 		}
@@ -69,7 +73,9 @@ func draw(t *rapid.T, system scenarios.System) drawn {
 	case scenarios.Cilium:
 		modes := []scenarios.CiliumMode{scenarios.MultiPool, scenarios.ClusterPool, scenarios.ENI, scenarios.CRD}
 		d.config.Cilium.Mode = rapid.SampledFrom(modes).Draw(t, "mode")
-		d.config.Cilium.PreAllocate = rapid.IntRange(0, 16).Draw(t, "pre-allocate")
+		if d.config.Cilium.Mode != scenarios.ClusterPool {
+			d.config.Cilium.PreAllocate = rapid.IntRange(0, 16).Draw(t, "pre-allocate")
+		}
 		wanted = uint64(rapid.IntRange(1, 40).Draw(t, "expected"))
 		if d.config.SingleAddresses() {
 			drawAddresses(t, &d.config)
@@ -118,7 +124,9 @@ func drawAddresses(t *rapid.T, c *scenarios.IPAM) {
 	if rapid.Bool().Draw(t, "max-allocate") {
 		x.MaxAllocate = rapid.IntRange(max(x.MinAllocate, 1), 30).Draw(t, "most")
 	}
-	x.KeepExcess, x.ReleaseDelay = rapid.Bool().Draw(t, "keep excess"), rapid.SampledFrom([]time.Duration{time.Second, time.Minute}).Draw(t, "release delay")
+	if x.KeepExcess = rapid.Bool().Draw(t, "keep excess"); !x.KeepExcess {
+		x.ReleaseDelay = rapid.SampledFrom([]time.Duration{time.Second, time.Minute}).Draw(t, "release delay")
+	}
 	c.PodSubnetCIDR = scenarios.CIDR(netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 1, 0, 0}), rapid.IntRange(22, 26).Draw(t, "subnet")))
 	if x.Mode == scenarios.ENI {
 		c.Datastore.InstanceType = rapid.SampledFrom([]string{"t3.nano", "t3.small", "t3a.small"}).Draw(t, "type")

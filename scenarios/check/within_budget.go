@@ -45,7 +45,6 @@ type budgetWatcher struct {
 	nodes  map[string]*spender
 	// fronts are where services are served.
 	fronts map[mapped]bool
-	pods   int64
 	// slot is the number of the present slot, whose sums stand at slot modulo allowedSlots.
 	slot           int64
 	spent, allowed [allowedSlots]spending
