@@ -91,18 +91,17 @@ func settingsOf(c agent.Config) ([]byte, error) {
 	if err := json.Unmarshal(text, &said); err != nil {
 		return nil, err
 	}
-	delete(said, "NodeName")                                                                                                                               // each agent is told its own
-	for key, d := range map[string]time.Duration{"NodeIDQuarantine": c.NodeIDQuarantine, "ClaimPatience": c.ClaimPatience, "AddPatience": c.AddPatience} { // in any order: they are keys
-		said[key] = d.String()
+	delete(said, "NodeName") // each agent is told its own
+	for field, value := range reflect.ValueOf(c).Fields() {
+		if d, ok := value.Interface().(time.Duration); ok && d == 0 {
+			delete(said, field.Name)
+		} else if ok {
+			said[field.Name] = d.String()
+		}
 	}
 	for key, value := range said { // in any order: each by itself
 		if value == nil || reflect.ValueOf(value).IsZero() {
 			delete(said, key)
-		}
-	}
-	for _, d := range []string{"NodeIDQuarantine", "ClaimPatience", "AddPatience"} {
-		if said[d] == "0s" {
-			delete(said, d)
 		}
 	}
 	if c.IPAMConfig == (contiv.IPAMConfig{}) {
