@@ -208,7 +208,7 @@ func TestWith(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for field, text := range map[string]string{"timeline[0].count": "7", "config.ipam.datastore.cooling": "5s", "faults.dropReply": "0.01", "topology.nodes": "4", "config.ipam.system": "cilium"} {
+	for field, text := range map[string]string{"timeline[0].count": "7", "config.ipam.reuseDelay": "5s", "faults.dropReply": "0.01", "topology.nodes": "4", "config.ipam.system": "cilium"} {
 		got, err := With(s, []Value{{field, text}})
 		if err != nil {
 			t.Errorf("%s: %v", field, err)

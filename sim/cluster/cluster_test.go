@@ -208,7 +208,7 @@ func TestSchedulerOldestFirst(t *testing.T) {
 		_ = eng.RunUntil(2 * time.Second)
 		last := -1
 		c.API.Observe(func(old, now Object) {
-			if nodeOf(old) == "" && nodeOf(now) != "" {
+			if now != nil && now.Kind() == KindPod && nodeOf(old) == "" && nodeOf(now) != "" {
 				var i int
 				if _, err := fmt.Sscanf(now.Common().Name, "pod-%d", &i); err != nil || i < last {
 					t.Fatalf("pod %d after pod %d", i, last)
