@@ -120,8 +120,8 @@ func (d drawer) drawTight(c *scenarios.IPAM) {
 // asked are the requests of each system's programs, by their names in faults.
 var asked = map[scenarios.System][]string{
 	scenarios.NodeIPAM: {"node-list", "node-get", "node-touch", "node-patch", "node-condition", "alias-read", "alias-add"},
-	scenarios.Cilium: {"ledger-read", "ledger-append", "ledger-strike", "resource-write", "resource-ask", "resource-make", "list-enis",
-		"assign-ips", "unassign-ips"},
+	scenarios.Cilium: {"ledger-read", "ledger-check", "ledger-begin", "ledger-append", "ledger-strike", "resource-write", "resource-ask", "resource-make",
+		"list-enis", "assign-ips", "unassign-ips"},
 	scenarios.Datastore: {"describe-enis", "read-imds", "set-up-eni", "assign-units", "unassign-units", "create-eni", "delete-eni"},
 	scenarios.Calico:    {"block-assign", "block-release", "block-tend"},
 }
