@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"go.fd.io/govpp/adapter"
 	"go.fd.io/govpp/api"
 	"go.fd.io/govpp/binapi/af_packet"
 	"go.fd.io/govpp/binapi/cnat"
@@ -64,6 +65,9 @@ func newCNATNode(t *testing.T) *cnatNode {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
+	if _, err := cnat.NewServiceClient(c.conn).CnatGetSnatAddresses(t.Context(), &cnat.CnatGetSnatAddresses{}); errors.As(err, new(*adapter.UnknownMsgError)) {
+		t.Skip("needs a VPP with the plugin cnat")
+	}
 	n := &cnatNode{t, in, c}
 	n.ask(&ip.IPTableAddDelV2{IsAdd: true, Table: ip.IPTable{TableID: cnatTable, IsIP6: true}})
 	for i, a := range []netip.Addr{cnatClient, cnatEnds[1], cnatEnds[2]} {
