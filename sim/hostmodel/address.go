@@ -32,7 +32,7 @@ func (h *Host) addrAdd(op vppwire.AddrAdd) error {
 	l.addrs = slices.Insert(l.addrs, i, a)
 	l.ns.addLocal(a.Addr(), l)
 	if l.up {
-		l.connect(a)
+		l.connect(i)
 	}
 	return nil
 }
@@ -96,9 +96,11 @@ func (l *link) subnetHeld(a netip.Prefix) bool {
 }
 
 // connect adds the route that an address of a link that is up brings: to its subnet, and with IPv6 also to a subnet of
-// one. The loopback's are in the local table.
-func (l *link) connect(a netip.Prefix) {
-	if l.kind == kindLoopback || a.Addr().Is4() && a.IsSingleIP() {
+// one. The loopback's are in the local table; an IPv4 address that came after another of its subnet brings none, also when
+// the first one's route was deleted.
+func (l *link) connect(i int) {
+	a := l.addrs[i]
+	if l.kind == kindLoopback || l.secondary[i] || a.Addr().Is4() && a.IsSingleIP() {
 		return
 	}
 	l.ns.routes.addConnected(a.Masked(), l)

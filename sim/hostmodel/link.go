@@ -193,8 +193,8 @@ func (l *link) setUp(up bool) {
 	}
 	l.up = up
 	if up {
-		for _, a := range l.addrs {
-			l.connect(a)
+		for i := range l.addrs {
+			l.connect(i)
 		}
 		return
 	}

@@ -170,48 +170,80 @@ func TestAgreesWithModel(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		const pod = "/run/netns/pod"
 		if err := model.CreateNamespace(pod); err != nil {
 			rt.Fatal(err)
 		}
 		for range rapid.IntRange(5, 25).Draw(rt, "operations") {
-			op := drawOp(rt, pod)
-			want := word(model.Apply(op))
-			is := h.Apply(moved(op, pod, there))
-			got := word(is)
-			if _, ok := op.(vppwire.RouteSet); ok && got == "missing" && want == "refused" {
-				got = want // a gateway behind a link that is down: the kernel looks at the one first, the model at the other
-			}
-			if got != want {
-				rt.Fatalf("%T %+v: the kernel %s (%v), the model %s", op, op, got, is, want)
-			}
-			for _, ns := range []string{"", pod} {
-				want, err := model.Dump(ns)
-				if err != nil {
-					rt.Fatal(err)
-				}
-				real := ns
-				if ns == pod {
-					real = there
-				}
-				got, err := h.Dump(real)
-				if err != nil {
-					rt.Fatal(err)
-				}
-				back(&got, there, pod)
-				if ns == pod { // who is at the far end is known on the host's side only
-					for i := range want.Links {
-						if want.Links[i].PeerNetns != pod {
-							want.Links[i].Peer, want.Links[i].PeerNetns = "", ""
-						}
-					}
-				}
-				if d := cmp.Diff(want, got, compareAddrs, cmpopts.EquateEmpty()); d != "" {
-					rt.Fatalf("after %T %+v, namespace %q (-model +kernel):\n%s", op, op, ns, d)
+			agree(rt, h, model, there, drawOp(rt, pod))
+		}
+	})
+}
+
+// Goal: an IPv4 address that comes after another of its subnet brings no route, also when the first one's was deleted.
+func TestSecondAddressBringsNoRoute(t *testing.T) {
+	paths := namespaces(t, 2)
+	h := host(t, paths[0])
+	model, err := hostmodel.New(hostmodel.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := model.CreateNamespace(pod); err != nil {
+		t.Fatal(err)
+	}
+	subnet := netip.MustParsePrefix("10.0.0.0/24")
+	for _, op := range []vppwire.LinuxOp{
+		vppwire.VethAdd{Name: "a0", Peer: "a0", PeerNetns: pod, MAC: vppwire.MAC{2, 0, 0, 0, 1, 1}, PeerMAC: vppwire.MAC{2, 0, 0, 0, 2, 1}},
+		vppwire.LinkSet{Netns: pod, Name: "a0", Up: true},
+		vppwire.AddrAdd{Netns: pod, Link: "a0", Addr: netip.MustParsePrefix("10.0.0.1/24")},
+		vppwire.RouteDel{Route: vppwire.HostRoute{Netns: pod, Link: "a0", Dst: subnet}},
+		vppwire.AddrAdd{Netns: pod, Link: "a0", Addr: netip.MustParsePrefix("10.0.0.2/24")},
+		vppwire.LinkSet{Netns: pod, Name: "a0"},
+		vppwire.LinkSet{Netns: pod, Name: "a0", Up: true},
+		vppwire.AddrDel{Netns: pod, Link: "a0", Addr: netip.MustParsePrefix("10.0.0.2/24")},
+	} {
+		agree(t, h, model, paths[1], op)
+	}
+}
+
+// pod is the model's path of the namespace that the kernel has elsewhere.
+const pod = "/run/netns/pod"
+
+// agree tells one operation to the kernel and to the model: both must answer and show the same.
+func agree(t rapid.TB, h *Host, model *hostmodel.Host, there string, op vppwire.LinuxOp) {
+	want := word(model.Apply(op))
+	is := h.Apply(moved(op, pod, there))
+	got := word(is)
+	if _, ok := op.(vppwire.RouteSet); ok && got == "missing" && want == "refused" {
+		got = want // a gateway behind a link that is down: the kernel looks at the one first, the model at the other
+	}
+	if got != want {
+		t.Fatalf("%T %+v: the kernel %s (%v), the model %s", op, op, got, is, want)
+	}
+	for _, ns := range []string{"", pod} {
+		want, err := model.Dump(ns)
+		if err != nil {
+			t.Fatal(err)
+		}
+		real := ns
+		if ns == pod {
+			real = there
+		}
+		got, err := h.Dump(real)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back(&got, there, pod)
+		if ns == pod { // who is at the far end is known on the host's side only
+			for i := range want.Links {
+				if want.Links[i].PeerNetns != pod {
+					want.Links[i].Peer, want.Links[i].PeerNetns = "", ""
 				}
 			}
 		}
-	})
+		if d := cmp.Diff(want, got, compareAddrs, cmpopts.EquateEmpty()); d != "" {
+			t.Fatalf("after %T %+v, namespace %q (-model +kernel):\n%s", op, op, ns, d)
+		}
+	}
 }
 
 // drawOp draws an operation on few names and addresses, so that they meet.
