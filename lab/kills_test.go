@@ -113,12 +113,12 @@ func TestKills(t *testing.T) {
 		t.Fatal(err)
 	}
 	k := &killer{World: w, t: t, rand: r, strict: strict, outages: map[string][]time.Duration{}, lost: map[string]uint64{}}
-	result := scenarios.Run(ctx, k, s, o.Laws, scenarios.Options{OnMark: func(m scenarios.Mark) { t.Logf("%.1f s: %s", m.AtSeconds/o.TimeScale, m.Text) }})
-	if result.Verdict != scenarios.Pass {
+	res := scenarios.Run(ctx, k, s, o.Laws, scenarios.Options{OnMark: func(m scenarios.Mark) { t.Logf("%.1f s: %s", m.AtSeconds/o.TimeScale, m.Text) }})
+	if res.Verdict != scenarios.Pass {
 		if dir, err := w.WriteEvidence(ctx, ""); err == nil {
 			t.Logf("evidence in %s", dir)
 		}
-		t.Errorf("%s: %s", result.Verdict, result.Error)
+		t.Errorf("%s: %s", res.Verdict, res.Error)
 	}
 	if err := w.Close(); err != nil {
 		t.Error(err)

@@ -31,17 +31,17 @@ func Run(ctx context.Context, s *scenarios.Scenario, o Options) (scenarios.Resul
 	if err != nil {
 		return scenarios.Result{}, err
 	}
-	result := scenarios.Run(ctx, w, s, o.Laws, o.RunOptions.Options)
+	res := scenarios.Run(ctx, w, s, o.Laws, o.RunOptions.Options)
 	if err := w.Unable(); err != nil {
 		return scenarios.Result{}, errors.Join(err, w.Close())
 	}
 	if _, note := Adapted(s); note != "" {
-		result.Timeline = append([]scenarios.Mark{{Kind: "note", Text: note}}, result.Timeline...)
+		res.Timeline = append([]scenarios.Mark{{Kind: "note", Text: note}}, res.Timeline...)
 	}
-	if result.Verdict != scenarios.Pass && len(result.Unsupported) == 0 && ctx.Err() == nil {
-		w.failed(ctx, &result)
+	if res.Verdict != scenarios.Pass && len(res.Unsupported) == 0 && ctx.Err() == nil {
+		w.failed(ctx, &res)
 	}
-	return result, w.Close()
+	return res, w.Close()
 }
 
 // failed saves what a failed run leaves to look at, and keeps its lab up where that was asked for.

@@ -83,13 +83,13 @@ func WriteSARIF(w io.Writer, r Report) error {
 		if !slices.ContainsFunc(run.Tool.Driver.Rules, func(x sarifRule) bool { return x.ID == rule }) {
 			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{rule, sarifText{oneLine(why)}})
 		}
-		result := sarifResult{Rule: rule, Level: "error", Message: sarifText{oneLine(text) + " Replay: " + oneLine(s.Replay)}}
+		res := sarifResult{Rule: rule, Level: "error", Message: sarifText{oneLine(text) + " Replay: " + oneLine(s.Replay)}}
 		if s.File != "" {
 			var at sarifLocation
 			at.Physical.Artifact.URI, at.Physical.Region.Line = s.File, 1
-			result.Locations = []sarifLocation{at}
+			res.Locations = []sarifLocation{at}
 		}
-		run.Results = append(run.Results, result)
+		run.Results = append(run.Results, res)
 	}
 	if r.Incomplete != "" {
 		run.Invocations = []sarifInvocation{{Notifications: []sarifNotification{{"error", sarifText{"incomplete: " + oneLine(r.Incomplete)}}}}}

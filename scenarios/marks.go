@@ -85,7 +85,7 @@ func (m *marks) list() []Mark {
 func nodeOf(a Action) string {
 	v := reflect.ValueOf(a)
 	for _, f := range strictyaml.Fields(v.Type()) {
-		if f.Type != typeNodeRef {
+		if f.Type != reflect.TypeFor[NodeRef]() {
 			continue
 		}
 		switch name := v.FieldByIndex(f.Index).String(); NodeRef(name) {

@@ -1,12 +1,16 @@
 package scenarios
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"runtime"
 	"slices"
 	"strings"
 )
+
+// ErrFallen says that a world broke: what is still asked of it means nothing, and its run cannot be judged.
+var ErrFallen = errors.New("the world cannot go on")
 
 // modulePath begins the names of this module's functions.
 const modulePath = "github.com/vppdrill/vppdrill/"
@@ -41,10 +45,10 @@ func PanicFrames() []string {
 func Outlive(file string, read func() (*Scenario, error)) (s *Scenario, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			fallen := Default()
-			fallen.Name, fallen.File = strings.TrimSuffix(path.Base(file), path.Ext(file)), file
-			fallen.fallen = fmt.Errorf("%w: it cannot be read: %s", ErrFallen, PanicText(v, PanicFrames()))
-			s, err = &fallen, nil
+			panicked := Default()
+			panicked.Name, panicked.File = strings.TrimSuffix(path.Base(file), path.Ext(file)), file
+			panicked.unreadable = fmt.Errorf("%w: it cannot be read: %s", ErrFallen, PanicText(v, PanicFrames()))
+			s, err = &panicked, nil
 		}
 	}()
 	return read()

@@ -75,7 +75,7 @@ func Run(ctx context.Context, w World, s *Scenario, laws []Law, o Options) Resul
 		laws = append(slices.Clone(laws), settles())
 	}
 	chosen, err := s.SelectLaws(laws)
-	if err = cmp.Or(s.fallen, err); err != nil {
+	if err = cmp.Or(s.Unreadable(), err); err != nil {
 		r.broken(err)
 		return r.finish(ctx, started)
 	}

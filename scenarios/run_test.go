@@ -324,19 +324,19 @@ func TestRunEnd(t *testing.T) {
 
 // Goal: a result's addresses are the spans in which pods held them. Method: facts in, spans out.
 func TestRunAddresses(t *testing.T) {
-	fact := func(seconds int, kind scenarios.FactKind, node, container string) scenarios.Fact {
+	newFact := func(seconds int, kind scenarios.FactKind, node, container string) scenarios.Fact {
 		return scenarios.Fact{Kind: kind, At: time.Duration(seconds) * time.Second, Node: node, Pod: "default/" + container,
 			Owner: ipam.Owner{Network: "k8s", ContainerID: container, IfName: "eth0"}}
 	}
 	w := &script{facts: []scenarios.Fact{
-		fact(1, scenarios.FactAnswered, "node-1", "a"),
-		fact(2, scenarios.FactAnswered, "node-2", "a"),
-		fact(2, scenarios.FactAnswered, "node-2", "a"), // a repeated ADD
-		fact(3, scenarios.FactAnswered, "node-1", "b"),
-		fact(4, scenarios.FactReleased, "node-1", "a"),
-		fact(4, scenarios.FactDeleted, "node-1", "a"),
-		fact(5, scenarios.FactNodeGone, "node-1", ""),
-		fact(6, scenarios.FactAnswered, "node-2", "beyond the limit"),
+		newFact(1, scenarios.FactAnswered, "node-1", "a"),
+		newFact(2, scenarios.FactAnswered, "node-2", "a"),
+		newFact(2, scenarios.FactAnswered, "node-2", "a"), // a repeated ADD
+		newFact(3, scenarios.FactAnswered, "node-1", "b"),
+		newFact(4, scenarios.FactReleased, "node-1", "a"),
+		newFact(4, scenarios.FactDeleted, "node-1", "a"),
+		newFact(5, scenarios.FactNodeGone, "node-1", ""),
+		newFact(6, scenarios.FactAnswered, "node-2", "beyond the limit"),
 	}}
 	r := scenarios.Run(t.Context(), w, parse(t, "name: x\nduration: 9s"), nil, scenarios.Options{AddressesMax: 3})
 	var have []string

@@ -36,9 +36,12 @@ type Scenario struct {
 
 	// at remembers where fields stand in File, for errors found after parsing.
 	at strictyaml.Positions
-	// fallen is why it cannot be read, which no error of whoever wrote it is: see Outlive.
-	fallen error
+	// unreadable is why it cannot be read: see Unreadable.
+	unreadable error
 }
+
+// Unreadable is the panic that reading the scenario ended in, which is no error of its author's: see Outlive. nil for what was read.
+func (s *Scenario) Unreadable() error { return s.unreadable }
 
 // Topology is the cluster at the start: node-1 to node-N.
 type Topology struct {

@@ -44,6 +44,3 @@ var ErrNothing = errors.New("did nothing")
 
 // ErrNoMachine says that a machine cannot be had now and may be later: its cloud has no address for it.
 var ErrNoMachine = errors.New("no machine is to be had")
-
-// ErrFallen says that a world broke: what is still asked of it means nothing, and its run cannot be judged.
-var ErrFallen = errors.New("the world cannot go on")

@@ -123,7 +123,7 @@ func (w *World) hooks() cluster.Hooks {
 		f := scenarios.Fact{Kind: kind, Node: node, Owner: owner, Pod: s.Pod.String(), PodUID: s.UID, Addr: addr, Netns: s.Netns}
 		w.emit(f)
 	}
-	fact := func(kind scenarios.FactKind, node string, s *cluster.Sandbox) {
+	newFact := func(kind scenarios.FactKind, node string, s *cluster.Sandbox) {
 		one(kind, node, s, s.Owner, s.Addr.Addr())
 		if s.Second.IsValid() {
 			one(kind, node, s, s.Owner.Second(), s.Second.Addr())
@@ -132,14 +132,14 @@ func (w *World) hooks() cluster.Hooks {
 	return cluster.Hooks{
 		Answered: func(node string, s *cluster.Sandbox) {
 			w.answered(node, s)
-			fact(scenarios.FactAnswered, node, s)
+			newFact(scenarios.FactAnswered, node, s)
 		},
-		Deleted: func(node string, s *cluster.Sandbox) { fact(scenarios.FactDeleted, node, s) },
+		Deleted: func(node string, s *cluster.Sandbox) { newFact(scenarios.FactDeleted, node, s) },
 		Gone: func(node string, s *cluster.Sandbox) {
 			if m := w.machines[node]; m != nil && !s.StartsAgain() {
 				m.past = append(m.past, s.Owner)
 			}
-			fact(scenarios.FactSandboxGone, node, s)
+			newFact(scenarios.FactSandboxGone, node, s)
 		},
 		Refused: func(node string, s *cluster.Sandbox, r cluster.CNIResult) {
 			w.emit(scenarios.Fact{Kind: scenarios.FactRefused, Node: node, Owner: s.Owner, Pod: s.Pod.String(), PodUID: s.UID, Text: r.Message,

@@ -35,11 +35,11 @@ func KindWorld(ctx context.Context, s *scenarios.Scenario, r lab.RunOptions) (sc
 			return scenarios.Result{}, err
 		}
 	}
-	result, err := kindworld.Run(ctx, s, o)
+	res, err := kindworld.Run(ctx, s, o)
 	if lab.IsCannotRun(err) {
 		return cannotRun(s, kindWorld, r, err), nil
 	}
-	return result, coded(err)
+	return res, coded(err)
 }
 
 // KindCheck says in one line why no cluster can be made on this machine.

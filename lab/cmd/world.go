@@ -34,11 +34,11 @@ func World(ctx context.Context, b lab.Backend, s *scenarios.Scenario, r lab.RunO
 		}
 		o.TimeScale = scale
 	}
-	result, err := lab.Run(ctx, s, o)
+	res, err := lab.Run(ctx, s, o)
 	if lab.IsCannotRun(err) {
 		return cannotRun(s, b.Name(), r, err), nil
 	}
-	return result, coded(err)
+	return res, coded(err)
 }
 
 // byEnvironment adds what the environment chooses and the flags do not.

@@ -40,20 +40,20 @@ func Run(ctx context.Context, s *scenarios.Scenario, o Options) (scenarios.Resul
 	if err != nil {
 		return scenarios.Result{}, err
 	}
-	result := scenarios.Run(ctx, w, s, o.Laws, o.RunOptions.Options)
+	res := scenarios.Run(ctx, w, s, o.Laws, o.RunOptions.Options)
 	if err := w.Unable(); err != nil {
 		return scenarios.Result{}, errors.Join(err, w.Close())
 	}
 	if note != "" {
-		result.Timeline = append([]scenarios.Mark{{Kind: "note", Text: note}}, result.Timeline...)
+		res.Timeline = append([]scenarios.Mark{{Kind: "note", Text: note}}, res.Timeline...)
 	}
-	if result.Verdict != scenarios.Pass && len(result.Unsupported) == 0 && ctx.Err() == nil {
+	if res.Verdict != scenarios.Pass && len(res.Unsupported) == 0 && ctx.Err() == nil {
 		dir, err := w.WriteEvidence(ctx)
 		if err != nil {
 			o.Log.Warn("evidence", "error", err)
 		}
 		if dir != "" {
-			result.Error += " (evidence in " + dir + ")"
+			res.Error += " (evidence in " + dir + ")"
 		}
 		if w.o.kept = o.Keep; o.Keep {
 			if err := kindcluster.Keep(o.Cluster.Dir, o.Cluster.ID); err != nil {
@@ -62,7 +62,7 @@ func Run(ctx context.Context, s *scenarios.Scenario, o Options) (scenarios.Resul
 			o.Log.Warn("the cluster stays up", "kubeconfig", kindcluster.Kubeconfig(o.Cluster.Dir, o.Cluster.ID), "end", "vppdrill lab down "+o.Cluster.ID)
 		}
 	}
-	return result, w.Close()
+	return res, w.Close()
 }
 
 // Unsupported is what no cluster can do of a scenario, each with its reason.

@@ -164,14 +164,14 @@ func (t trial) search(ctx context.Context, m *Trial, budget time.Duration) error
 
 // judge counts the first failure of a unit's that it has not got without the fault.
 func (m *Trial) judge(r *found, known *surveyed) {
-	for _, result := range r.Scenarios {
-		f, failed := failureOf(result)
+	for _, res := range r.Scenarios {
+		f, failed := failureOf(res)
 		if !failed || known.usual(f) {
 			continue
 		}
-		m.Outcome, m.Scenario, m.Seed, m.By, m.What = Caught, result.Scenario, result.Seed, f.By, result.Error
-		if result.Failure != nil {
-			m.What = result.Failure.What
+		m.Outcome, m.Scenario, m.Seed, m.By, m.What = Caught, res.Scenario, res.Seed, f.By, res.Error
+		if res.Failure != nil {
+			m.What = res.Failure.What
 		}
 		return
 	}
@@ -188,8 +188,8 @@ type found struct {
 
 // broken are the failures of a unit.
 func (r *found) broken() (list []failure) {
-	for _, result := range r.Scenarios {
-		if f, failed := failureOf(result); failed {
+	for _, res := range r.Scenarios {
+		if f, failed := failureOf(res); failed {
 			list = append(list, f)
 		}
 	}

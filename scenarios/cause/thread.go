@@ -32,9 +32,9 @@ type taken struct {
 // threads sorts the events from first to last by what they belong to. Each event is looked at once.
 func (r *Recorder) threads(first, last int64) []*thread {
 	s := sorter{r: r, by: map[string]*thread{}, life: map[string]int{}, vpp: map[string]int{}}
-	fact := 0
-	for fact < len(r.facts) && r.facts[fact].event < first {
-		fact++
+	next := 0
+	for next < len(r.facts) && r.facts[next].event < first {
+		next++
 	}
 	decision := 0
 	for decision < len(r.decisions) && r.decisions[decision].event < first {
@@ -50,8 +50,8 @@ func (r *Recorder) threads(first, last int64) []*thread {
 			s.vpp[x.actor]++
 		}
 		s.take(x, r.about(x.actor, e.line), seq, e.at)
-		for ; fact < len(r.facts) && r.facts[fact].event == seq; fact++ {
-			f := &r.facts[fact].fact
+		for ; next < len(r.facts) && r.facts[next].event == seq; next++ {
+			f := &r.facts[next].fact
 			if x := r.stepOfFact(f); x.text != "" {
 				s.take(x, r.aboutFact(f), seq, e.at)
 			}

@@ -14,10 +14,10 @@ import (
 func TestRestartsRemember(t *testing.T) {
 	web := ipam.Owner{Network: "k8s", ContainerID: "c1", IfName: "eth0"}
 	addr := netip.MustParseAddr("10.1.1.2")
-	fact := func(kind scenarios.FactKind) scenarios.Fact {
+	newFact := func(kind scenarios.FactKind) scenarios.Fact {
 		return scenarios.Fact{Kind: kind, Node: "n1", Owner: web, Addr: addr}
 	}
-	leased, answered, released, deleted := fact(scenarios.FactLeased), fact(scenarios.FactAnswered), fact(scenarios.FactReleased), fact(scenarios.FactDeleted)
+	leased, answered, released, deleted := newFact(scenarios.FactLeased), newFact(scenarios.FactAnswered), newFact(scenarios.FactReleased), newFact(scenarios.FactDeleted)
 	for _, tc := range []struct {
 		name   string
 		before []scenarios.Fact

@@ -133,27 +133,27 @@ func (b *batch) one(ctx context.Context, t task, p *progress, early chan<- done)
 		o.Events = part.event
 	}
 	started := time.Now()
-	result, err := p.followed(b.run)(ctx, t.s, o)
+	res, err := p.followed(b.run)(ctx, t.s, o)
 	if err == nil && ctx.Err() == nil {
-		if broken := result.Verdict == scenarios.Fail && result.Failure != nil; broken && b.explain != nil {
-			early <- done{result: result, early: true}
+		if broken := res.Verdict == scenarios.Fail && res.Failure != nil; broken && b.explain != nil {
+			early <- done{result: res, early: true}
 		}
-		b.tell(ctx, t.s, o, &result)
-		if b.kept != nil && result.Verdict == scenarios.Pass {
+		b.tell(ctx, t.s, o, &res)
+		if b.kept != nil && res.Verdict == scenarios.Pass {
 			_, _ = promptly(ctx, func() (struct{}, error) { // it has just passed, so that nothing but an interrupt keeps it from doing so again
 				return struct{}{}, b.kept.Keep(ctx, t.s, RunOptions{Seed: t.seed, Laws: b.laws})
 			})
 		}
-		return done{result: result, events: part, kept: true}
+		return done{result: res, events: part, kept: true}
 	}
 	if err != nil {
-		result = failedStart(t, b.world, o, err)
-		result.WallSeconds = time.Since(started).Seconds()
+		res = failedStart(t, b.world, o, err)
+		res.WallSeconds = time.Since(started).Seconds()
 	}
 	if ctx.Err() != nil {
 		return done{events: part, cut: fmt.Sprintf("%s with seed %d was interrupted here", t.s.Name, t.seed)}
 	}
-	return done{result: result, events: part, kept: true}
+	return done{result: res, events: part, kept: true}
 }
 
 // tell runs a task again for what a person wants to know of it: the causes of its failure, the events of its story.

@@ -126,7 +126,7 @@ func (s *side) drawn(run RunFunc) RunFunc {
 func differences(sides []*side, t task, i int) (lines []string) {
 	first := sides[0]
 	for _, other := range sides[1:] {
-		for _, fact := range []struct {
+		for _, figure := range []struct {
 			name string
 			of   func(scenarios.Result) string
 		}{
@@ -137,8 +137,8 @@ func differences(sides []*side, t task, i int) (lines []string) {
 			{"addresses leaked", func(r scenarios.Result) string { return fmt.Sprint(r.Summary.LeakedAddresses) }},
 			{"laws broken", brokenLaws},
 		} {
-			if a, b := fact.of(first.results[i]), fact.of(other.results[i]); a != b {
-				lines = append(lines, fmt.Sprintf("%s: %s in %s, %s in %s", fact.name, a, first.world, b, other.world))
+			if a, b := figure.of(first.results[i]), figure.of(other.results[i]); a != b {
+				lines = append(lines, fmt.Sprintf("%s: %s in %s, %s in %s", figure.name, a, first.world, b, other.world))
 			}
 		}
 		if first.states[t] == nil || other.states[t] == nil {

@@ -62,8 +62,8 @@ func (p *progress) followed(run RunFunc) RunFunc {
 		r := p.begin(s)
 		defer p.end(r)
 		r.follow(&o)
-		result, err := run(ctx, s, o)
-		p.result(result)
-		return result, err
+		res, err := run(ctx, s, o)
+		p.result(res)
+		return res, err
 	}
 }

@@ -146,14 +146,14 @@ func (f *firstError) note(err error) { f.once.Do(func() { f.err = err }) }
 
 // one does one run. One that was interrupted is none.
 func (e *Engine) one(ctx context.Context, j job) (*Run, error) {
-	result, err := e.Run(ctx, j.s, j.seed)
+	res, err := e.Run(ctx, j.s, j.seed)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("seed %d: %w", j.seed, err)
 	}
-	return &Run{Key: j.key, Seed: j.seed, Verdict: result.Verdict, Error: result.Error, Digest: result.Digest, Figures: FiguresOf(&result), Series: result.Series}, nil
+	return &Run{Key: j.key, Seed: j.seed, Verdict: res.Verdict, Error: res.Error, Digest: res.Digest, Figures: FiguresOf(&res), Series: res.Series}, nil
 }
 
 // keep adds a run to the store and tells it.

@@ -58,7 +58,7 @@ func (o *Options) attempt(ctx context.Context, s *scenarios.Scenario, seed uint6
 	replay := o.Replay(s, seed)
 	// Shown with every failure, so that a panic or a timeout can be replayed as well.
 	ginkgo.By("seed " + strconv.FormatUint(seed, 10) + ": " + replay)
-	result, err := o.run(ctx, s, scenarios.Options{Seed: seed, Replay: replay, OnMark: step})
+	res, err := o.run(ctx, s, scenarios.Options{Seed: seed, Replay: replay, OnMark: step})
 	if err != nil {
 		if o.SkipUnsupported && errors.Is(err, scenarios.ErrUnsupported) {
 			ginkgo.Skip(err.Error())
@@ -69,10 +69,10 @@ func (o *Options) attempt(ctx context.Context, s *scenarios.Scenario, seed uint6
 		ginkgo.Fail(b.String())
 	}
 	attach(s, EntryRun, RunEntry{
-		Seed: seed, Verdict: result.Verdict, Digest: result.Digest, Events: result.Events,
-		VirtualSeconds: result.VirtualSeconds, Replay: result.Replay,
+		Seed: seed, Verdict: res.Verdict, Digest: res.Digest, Events: res.Events,
+		VirtualSeconds: res.VirtualSeconds, Replay: res.Replay,
 	})
-	return result
+	return res
 }
 
 // conclude ends the spec when a run did not pass.
@@ -95,23 +95,23 @@ func attach(s *scenarios.Scenario, name string, value any) {
 }
 
 // run builds a World, drives it and closes it, whatever happens.
-func (o *Options) run(ctx context.Context, s *scenarios.Scenario, how scenarios.Options) (result scenarios.Result, err error) {
+func (o *Options) run(ctx context.Context, s *scenarios.Scenario, how scenarios.Options) (res scenarios.Result, err error) {
 	w, err := o.Factory(ctx, s, how.Seed)
 	if err != nil {
-		return result, fmt.Errorf("build a world for %s: %w", s.Name, err)
+		return res, fmt.Errorf("build a world for %s: %w", s.Name, err)
 	}
 	defer func() {
 		closing := w.Close()
 		switch {
 		case closing == nil:
-		case err == nil && result.Verdict == scenarios.Pass:
+		case err == nil && res.Verdict == scenarios.Pass:
 			err = fmt.Errorf("close the world of %s: %w", s.Name, closing)
 		default:
 			ginkgo.By(fmt.Sprintf("close the world of %s: %s", s.Name, closing)) // what failed before is what matters
 		}
 	}()
 	if name := w.Name(); name != o.World {
-		return result, fmt.Errorf("the factory built a world called %s for specs labeled %s; see Options.World", name, o.World)
+		return res, fmt.Errorf("the factory built a world called %s for specs labeled %s; see Options.World", name, o.World)
 	}
 	return scenarios.Run(ctx, w, s, o.Laws, how), nil
 }
