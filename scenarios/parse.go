@@ -18,7 +18,7 @@ func Load(path string) (*Scenario, error) {
 }
 
 // Parse reads a scenario from data; file is what errors call it. The error is an *InputError: one line, the first mistake.
-// Laws are not checked here, because only a runner knows which ones exist: see SelectLaws.
+// Laws are not checked here, because only a runner knows which ones exist: see CheckLaws.
 func Parse(file string, data []byte) (*Scenario, error) {
 	s := Default()
 	s.File = file

@@ -74,7 +74,7 @@ func Run(ctx context.Context, w World, s *Scenario, laws []Law, o Options) Resul
 	if !slices.ContainsFunc(laws, func(l Law) bool { return l.Name == LawSettles }) {
 		laws = append(slices.Clone(laws), settles())
 	}
-	chosen, err := s.SelectLaws(laws)
+	chosen, err := SelectLaws(s, laws)
 	if err = cmp.Or(s.Unreadable(), err); err != nil {
 		r.broken(err)
 		return r.finish(ctx, started)

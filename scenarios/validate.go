@@ -301,13 +301,9 @@ func (s *Scenario) checkLaws() *InputError {
 	return nil
 }
 
-// SelectLaws returns the laws of all that judge this scenario, in all's order. A name that is none of them is an
+// CheckLaws holds the laws that the scenario names against those that there are. A name that is none of them is an
 // *InputError with its place in the file.
-func (s *Scenario) SelectLaws(all []Law) ([]Law, error) {
-	names := make([]string, 0, len(all))
-	for _, law := range all {
-		names = append(names, law.Name)
-	}
+func (s *Scenario) CheckLaws(names []string) error {
 	unknown := func(path, name string) error {
 		err := s.wrongAt(path, "%q is not a law", name)
 		err.Nearest = strictyaml.Nearest(name, names)
@@ -315,20 +311,11 @@ func (s *Scenario) SelectLaws(all []Law) ([]Law, error) {
 	}
 	for i, name := range s.Laws {
 		if !slices.Contains(names, name) {
-			return nil, unknown("laws["+strconv.Itoa(i)+"]", name)
+			return unknown("laws["+strconv.Itoa(i)+"]", name)
 		}
 	}
 	if v := s.Expect.Violation; v != "" && !slices.Contains(names, v) {
-		return nil, unknown("expect.violation", v)
+		return unknown("expect.violation", v)
 	}
-	if s.Laws == nil {
-		return all, nil
-	}
-	var chosen []Law
-	for _, law := range all {
-		if slices.Contains(s.Laws, law.Name) {
-			chosen = append(chosen, law)
-		}
-	}
-	return chosen, nil
+	return nil
 }

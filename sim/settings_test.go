@@ -155,7 +155,7 @@ func lives(file map[string]any) (outcome, refusal string) {
 	if err != nil {
 		return "", err.Error()
 	}
-	laws, err := s.SelectLaws(check.All())
+	laws, err := scenarios.SelectLaws(s, check.All())
 	if err != nil {
 		return "", err.Error()
 	}

@@ -116,7 +116,7 @@ func runExperiment(cmd *cobra.Command, c Config, f experimentFlags, name string)
 		return cli.BadInput(err)
 	}
 	for _, p := range out.Points {
-		if _, err := p.Scenario.SelectLaws(c.Laws()); err != nil {
+		if _, err := scenarios.SelectLaws(p.Scenario, c.Laws()); err != nil {
 			return cli.BadInput(err)
 		}
 	}

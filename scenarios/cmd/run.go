@@ -317,7 +317,7 @@ func (c Config) load(catalog bool, files []string) ([]*scenarios.Scenario, error
 		if err != nil {
 			return nil, cli.BadInput(err)
 		}
-		if _, err := s.SelectLaws(c.Laws()); err != nil {
+		if _, err := scenarios.SelectLaws(s, c.Laws()); err != nil {
 			return nil, cli.BadInput(err)
 		}
 		list = append(list, s)
