@@ -28,7 +28,7 @@ type detail struct {
 	Timeline                chart
 	Maps                    []addressMap
 	MapsCut                 int
-	Figures                 []fact
+	Figures                 []labelled
 	// Hollow is what the verdict hides.
 	Hollow string
 	Fill   *fill
@@ -109,7 +109,7 @@ func (d *detail) shorten() {
 		quantiles = append(quantiles, fmt.Sprintf("%d %% %s", w.Percent, w.Text))
 	}
 	if len(quantiles) > 0 {
-		d.Figures = append(d.Figures, fact{"Until pods had an address", strings.Join(quantiles, ", ")})
+		d.Figures = append(d.Figures, labelled{"Until pods had an address", strings.Join(quantiles, ", ")})
 	}
 	d.Waits = nil
 }
@@ -135,7 +135,7 @@ func brokenFirst(laws []scenarios.LawResult) []scenarios.LawResult {
 
 // figuresOf lists what the run amounts to. Figures that are zero because nothing of the kind was part of the run are
 // left out, except those whose zero is good news.
-func figuresOf(s scenarios.Result) []fact {
+func figuresOf(s scenarios.Result) []labelled {
 	m := s.Summary
 	waited := "none"
 	if m.PodsWaited > 0 {
@@ -152,7 +152,7 @@ func figuresOf(s scenarios.Result) []fact {
 	if m.PodsNeverPlaced > 0 {
 		never = thousands(m.PodsNeverPlaced) + ": " + neverPlaced(m)
 	}
-	facts := []fact{
+	facts := []labelled{
 		{"Nodes", thousands(s.Nodes)},
 		{"Pods at the end", thousands(s.Pods)},
 		{"Pods at the peak", thousands(m.PeakPods)},
@@ -172,9 +172,9 @@ func figuresOf(s scenarios.Result) []fact {
 		{"Peak memory", bytesText(s.PeakRSSBytes)},
 	}
 	if s.WallSeconds > 0 {
-		facts = append(facts, fact{"Speed", thousands(int64(float64(s.Events)/s.WallSeconds)) + " events/s"})
+		facts = append(facts, labelled{"Speed", thousands(int64(float64(s.Events)/s.WallSeconds)) + " events/s"})
 	}
-	return slices.DeleteFunc(facts, func(f fact) bool { return f.Value == "0" || f.Value == "0 B" || f.Value == "0 and 0" })
+	return slices.DeleteFunc(facts, func(f labelled) bool { return f.Value == "0" || f.Value == "0 B" || f.Value == "0 and 0" })
 }
 
 // exhaustedNodes lists which nodes ran out when, in the order in which they did.

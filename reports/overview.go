@@ -27,7 +27,7 @@ const (
 // overview is the page's view of a report: all figures ready to be printed.
 type overview struct {
 	Version     string
-	Environment []fact
+	Environment []labelled
 	Counts      Counts
 	Headline    string
 	// Took is how long the whole command took, or the runs one after the other where the clock was not read.
@@ -45,8 +45,8 @@ type overview struct {
 // AnyFailed reports that some run failed.
 func (o overview) AnyFailed() bool { return slices.ContainsFunc(o.Details, detail.Failed) }
 
-// fact is a labelled value.
-type fact struct{ Label, Value string }
+// labelled is a value with its label.
+type labelled struct{ Label, Value string }
 
 // row is one run in the overview table.
 type row struct {
@@ -195,19 +195,19 @@ func has(rows []row, scenario string) bool {
 	return slices.ContainsFunc(rows, func(r row) bool { return r.Result.Scenario == scenario })
 }
 
-func environmentFacts(r Report) []fact {
+func environmentFacts(r Report) []labelled {
 	e := r.Environment
-	facts := []fact{{"vppdrill", r.Version}, {"Go", e.Go}, {"Platform", e.Platform}}
+	facts := []labelled{{"vppdrill", r.Version}, {"Go", e.Go}, {"Platform", e.Platform}}
 	if e.CPUs > 0 {
-		facts = append(facts, fact{"Processors", fmt.Sprintf("%d, of which %d used", e.CPUs, e.GOMAXPROCS)})
+		facts = append(facts, labelled{"Processors", fmt.Sprintf("%d, of which %d used", e.CPUs, e.GOMAXPROCS)})
 	}
 	if e.Race {
-		facts = append(facts, fact{"Race detector", "on"})
+		facts = append(facts, labelled{"Race detector", "on"})
 	}
-	facts = append(facts, fact{"Started", e.Started})
+	facts = append(facts, labelled{"Started", e.Started})
 	if e.WallSeconds > 0 {
-		facts = append(facts, fact{"Took", clock(e.WallSeconds)})
+		facts = append(facts, labelled{"Took", clock(e.WallSeconds)})
 	}
-	facts = append(facts, fact{"Command", e.Command})
-	return slices.DeleteFunc(facts, func(f fact) bool { return f.Value == "" })
+	facts = append(facts, labelled{"Command", e.Command})
+	return slices.DeleteFunc(facts, func(f labelled) bool { return f.Value == "" })
 }

@@ -74,7 +74,7 @@ func config(run RunFunc) Config {
 	}
 }
 
-func result(s *scenarios.Scenario, o RunOptions, v scenarios.Verdict) scenarios.Result {
+func resultOf(s *scenarios.Scenario, o RunOptions, v scenarios.Verdict) scenarios.Result {
 	return scenarios.Result{Scenario: s.Name, World: "sim", Seed: o.Seed, Verdict: v, Digest: "d", Replay: o.Replay}
 }
 
@@ -94,7 +94,7 @@ func TestRunKeepsOrder(t *testing.T) {
 		time.Sleep(time.Duration(8-started.Add(1)) * 3 * time.Millisecond)
 		o.Events(1, 0, []byte("node-1 starts "+s.Name))
 		o.Events(2, 0, []byte("node-1 call something"))
-		return result(s, o, scenarios.Pass), nil
+		return resultOf(s, o, scenarios.Pass), nil
 	})
 	dir := filepath.Join(t.TempDir(), "out")
 	code, out, errOut := execute(t, t.Context(), c, "run", "--catalog", "--jobs", "3", "--out", dir)
@@ -134,7 +134,7 @@ func TestExitCodes(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			c := config(func(_ context.Context, s *scenarios.Scenario, o RunOptions) (scenarios.Result, error) {
-				r := result(s, o, scenarios.Pass)
+				r := resultOf(s, o, scenarios.Pass)
 				var err error
 				if s.Name == "second" {
 					err = tc.end(&r)
@@ -154,7 +154,7 @@ func TestVerdictFirst(t *testing.T) {
 	for _, half := range []bool{false, true} {
 		ctx, interrupt := context.WithCancel(t.Context())
 		c := config(func(_ context.Context, s *scenarios.Scenario, o RunOptions) (scenarios.Result, error) {
-			r := result(s, o, scenarios.Fail)
+			r := resultOf(s, o, scenarios.Fail)
 			r.Failure = &scenarios.Failure{Law: "one-owner"}
 			return r, nil
 		})
@@ -162,7 +162,7 @@ func TestVerdictFirst(t *testing.T) {
 			interrupt()
 			<-ctx.Done()
 			if half {
-				return result(s, o, scenarios.Pass), nil
+				return resultOf(s, o, scenarios.Pass), nil
 			}
 			return scenarios.Result{}, ctx.Err()
 		}
@@ -184,9 +184,9 @@ func TestInterrupt(t *testing.T) {
 		o.Events(1, 0, []byte("node-1 starts "+s.Name))
 		if s.Name == "second" {
 			interrupt()
-			return result(s, o, scenarios.Error), ctx.Err()
+			return resultOf(s, o, scenarios.Error), ctx.Err()
 		}
-		return result(s, o, scenarios.Pass), nil
+		return resultOf(s, o, scenarios.Pass), nil
 	})
 	dir := t.TempDir()
 	code, out, errOut := execute(t, ctx, c, "run", "--catalog", "--jobs", "1", "--out", dir)
@@ -208,7 +208,7 @@ func TestVerify(t *testing.T) {
 	before := runtime.GOMAXPROCS(0)
 	for _, same := range []bool{true, false} {
 		c := config(func(_ context.Context, s *scenarios.Scenario, o RunOptions) (scenarios.Result, error) {
-			r := result(s, o, scenarios.Pass)
+			r := resultOf(s, o, scenarios.Pass)
 			if !same && s.Name == "second" {
 				r.Digest = fmt.Sprint(runtime.GOMAXPROCS(0))
 			}
@@ -228,7 +228,7 @@ func TestVerify(t *testing.T) {
 // fails by the seed's arithmetic, explored by several workers.
 func TestExplore(t *testing.T) {
 	c := config(func(_ context.Context, s *scenarios.Scenario, o RunOptions) (scenarios.Result, error) {
-		r := result(s, o, scenarios.Pass)
+		r := resultOf(s, o, scenarios.Pass)
 		if o.Seed%10 == 7 {
 			r.Verdict, r.Failure = scenarios.Fail, &scenarios.Failure{Law: "one-owner"}
 		}

@@ -19,7 +19,7 @@ func twoWorlds(differ bool) Config {
 				end.Nodes = append(end.Nodes, scenarios.NodeState{Name: n, MachineUp: true})
 			}
 			o.AtEnd(end)
-			r := result(s, o, scenarios.Pass)
+			r := resultOf(s, o, scenarios.Pass)
 			r.Nodes = len(nodes)
 			return r, nil
 		}

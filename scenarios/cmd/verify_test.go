@@ -27,7 +27,7 @@ func TestVerifyTellsTheFirstDifference(t *testing.T) {
 		runs = 0
 		c2 := config(func(_ context.Context, s *scenarios.Scenario, o RunOptions) (scenarios.Result, error) {
 			runs++
-			r := result(s, o, scenarios.Pass)
+			r := resultOf(s, o, scenarios.Pass)
 			for seq := int64(1); seq <= 5; seq++ {
 				at := time.Second
 				if c.at != nil {
@@ -53,7 +53,7 @@ func TestInterruptIsHeard(t *testing.T) {
 	free := make(chan struct{})
 	c := config(func(_ context.Context, s *scenarios.Scenario, o RunOptions) (scenarios.Result, error) {
 		<-free
-		return result(s, o, scenarios.Pass), nil
+		return resultOf(s, o, scenarios.Pass), nil
 	})
 	for _, line := range [][]string{{"run", "--catalog"}, {"explore", "first"}, {"experiment", "first", "--seeds", "1", "--out", t.TempDir()}} {
 		ctx, interrupt := context.WithCancel(t.Context())
