@@ -34,7 +34,9 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/cause"
 	"github.com/vppdrill/vppdrill/scenarios/check"
 	"github.com/vppdrill/vppdrill/scenarios/cmd"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/gen"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/sim/explore"
 	"github.com/vppdrill/vppdrill/sim/fault"
@@ -89,7 +91,7 @@ func config() cmd.Config {
 		Adapts:        map[string]func(*scenarios.Scenario) (*scenarios.Scenario, string){"netns": lab.Adapted, "container": lab.Adapted, "kind": lab.Adapted},
 		Catalog:       catalog.All,
 		Laws:          check.All,
-		Exercises:     scenarios.Exercises,
+		Exercises:     result.Exercises,
 		FaultWords:    faultWords,
 		AgentSettings: agentSettings,
 		Reports:       formats(),
@@ -151,18 +153,18 @@ func exhibits() cmd.Museum {
 func exploring() cmd.Explorer {
 	x := explore.Explorer{Version: cmd.Version(), Run: museum.Run}
 	e := cmd.Explorer{
-		Shrink: func(ctx context.Context, s *scenarios.Scenario, failure scenarios.Result, laws []scenarios.Law) ([]byte, error) {
+		Shrink: func(ctx context.Context, s *scenarios.Scenario, failure result.Result, laws []fact.Law) ([]byte, error) {
 			return x.Shrink(ctx, s, nil, failure, laws)
 		},
-		Explain: func(ctx context.Context, s *scenarios.Scenario, o cmd.RunOptions, failed *scenarios.Failure, last int64) (scenarios.Result, error) {
+		Explain: func(ctx context.Context, s *scenarios.Scenario, o cmd.RunOptions, failed *result.Failure, last int64) (result.Result, error) {
 			return x.Explain(ctx, s, options(o), failed, last)
 		},
 		Kept: func(archive []byte) (cmd.Kept, error) { return keptOf(x, archive) },
-		Points: func(ctx context.Context, s *scenarios.Scenario, seed uint64, laws []scenarios.Law, kinds []string, node string) ([]cmd.Point, error) {
+		Points: func(ctx context.Context, s *scenarios.Scenario, seed uint64, laws []fact.Law, kinds []string, node string) ([]cmd.Point, error) {
 			return points(ctx, x, s, seed, laws, kinds, node)
 		},
 		Lives: gen.Lives,
-		Exhaust: func(ctx context.Context, s *scenarios.Scenario, laws []scenarios.Law, most int) (cmd.Exhausted, error) {
+		Exhaust: func(ctx context.Context, s *scenarios.Scenario, laws []fact.Law, most int) (cmd.Exhausted, error) {
 			found, err := x.Exhaust(ctx, s, laws, most, nil)
 			e := cmd.Exhausted{Runs: found.Runs, Complete: found.Complete}
 			for _, b := range found.Broken {
@@ -172,16 +174,16 @@ func exploring() cmd.Explorer {
 			}
 			return e, err
 		},
-		Survey: func() (cmd.RunFunc, func([]scenarios.Law) []cmd.Covered) {
+		Survey: func() (cmd.RunFunc, func([]fact.Law) []cmd.Covered) {
 			var mu sync.Mutex
 			total := explore.Coverage{}
-			return func(ctx context.Context, s *scenarios.Scenario, o cmd.RunOptions) (scenarios.Result, error) {
+			return func(ctx context.Context, s *scenarios.Scenario, o cmd.RunOptions) (result.Result, error) {
 				r, seen, err := x.Survey(ctx, s, options(o))
 				mu.Lock()
 				defer mu.Unlock()
 				total.Add(seen)
 				return r, err
-			}, func(laws []scenarios.Law) []cmd.Covered { mu.Lock(); defer mu.Unlock(); return covered(total, laws) }
+			}, func(laws []fact.Law) []cmd.Covered { mu.Lock(); defer mu.Unlock(); return covered(total, laws) }
 		},
 		Draw: func(profile string, from uint64) cmd.Search { return search{x.Draw(profileOf(profile), from)} },
 		Around: func(profile string, around, from uint64) cmd.Search {
@@ -195,20 +197,20 @@ func exploring() cmd.Explorer {
 			}
 			return search{x.Steer(profileOf(profile), from, members)}
 		},
-		Reduced: func(ctx context.Context, capsule []byte, laws []scenarios.Law) (cmd.Member, bool) {
+		Reduced: func(ctx context.Context, capsule []byte, laws []fact.Law) (cmd.Member, bool) {
 			m, ok := x.Reduced(ctx, capsule, laws)
 			if !ok {
 				return cmd.Member{}, false
 			}
 			return cmd.Member{Scenario: m.Scenario, Seed: m.Seed, Kept: m.Kept}, true
 		},
-		Replay: func(ctx context.Context, capsule []byte, until int64, o cmd.RunOptions) (scenarios.Result, error) {
+		Replay: func(ctx context.Context, capsule []byte, until int64, o cmd.RunOptions) (result.Result, error) {
 			return x.Replay(ctx, capsule, until, options(o))
 		},
-		Regress: func(ctx context.Context, capsule []byte, o cmd.RunOptions) (scenarios.Result, []string, error) {
+		Regress: func(ctx context.Context, capsule []byte, o cmd.RunOptions) (result.Result, []string, error) {
 			return x.Regress(ctx, capsule, options(o))
 		},
-		Walk: func(ctx context.Context, capsule []byte, o cmd.RunOptions, visit func(cmd.Moment)) (scenarios.Result, error) {
+		Walk: func(ctx context.Context, capsule []byte, o cmd.RunOptions, visit func(cmd.Moment)) (result.Result, error) {
 			return x.Walk(ctx, capsule, options(o), func(m explore.Moment) { visit(cmd.Moment(m)) })
 		},
 		Branch: func(ctx context.Context, capsule []byte, o cmd.RunOptions, b cmd.Branch) (cmd.Branched, error) {
@@ -256,7 +258,7 @@ type search struct{ of *explore.Steered }
 
 func (s search) Batch(most int) (runs []cmd.SearchRun) {
 	for _, t := range s.of.Batch(most) {
-		runs = append(runs, cmd.SearchRun{Scenario: t.Scenario, Seed: t.Seed, Run: func(ctx context.Context, _ *scenarios.Scenario, o cmd.RunOptions) (scenarios.Result, error) {
+		runs = append(runs, cmd.SearchRun{Scenario: t.Scenario, Seed: t.Seed, Run: func(ctx context.Context, _ *scenarios.Scenario, o cmd.RunOptions) (result.Result, error) {
 			return t.Run(ctx, options(o))
 		}})
 	}
@@ -265,10 +267,10 @@ func (s search) Batch(most int) (runs []cmd.SearchRun) {
 
 func (s search) Learn() { s.of.Learn() }
 
-func (s search) Coverage(laws []scenarios.Law) []cmd.Covered { return covered(s.of.Coverage(), laws) }
+func (s search) Coverage(laws []fact.Law) []cmd.Covered { return covered(s.of.Coverage(), laws) }
 
 // covered is a coverage as the commands see it.
-func covered(c explore.Coverage, laws []scenarios.Law) (groups []cmd.Covered) {
+func covered(c explore.Coverage, laws []fact.Law) (groups []cmd.Covered) {
 	for _, g := range explore.Groups() {
 		groups = append(groups, cmd.Covered{Group: string(g), Reached: c[g], Missing: c.Missing(g, laws)})
 	}
@@ -283,7 +285,7 @@ func (s search) Corpus() (members []cmd.Member) {
 }
 
 // points are the crash points of several kinds of operations, one kind after the other.
-func points(ctx context.Context, x explore.Explorer, s *scenarios.Scenario, seed uint64, laws []scenarios.Law, kinds []string, node string) ([]cmd.Point, error) {
+func points(ctx context.Context, x explore.Explorer, s *scenarios.Scenario, seed uint64, laws []fact.Law, kinds []string, node string) ([]cmd.Point, error) {
 	var list []cmd.Point
 	for _, k := range explore.Kinds() {
 		if !slices.Contains(kinds, k.String()) {
@@ -325,7 +327,7 @@ func keptOf(x explore.Explorer, archive []byte) (*kept, error) {
 }
 
 // Explain implements cmd.Kept.
-func (k *kept) Explain(ctx context.Context, s *scenarios.Scenario, o cmd.RunOptions, failed *scenarios.Failure, last int64) (scenarios.Result, error) {
+func (k *kept) Explain(ctx context.Context, s *scenarios.Scenario, o cmd.RunOptions, failed *result.Failure, last int64) (result.Result, error) {
 	return k.explorer.Explain(ctx, s, options(o), failed, last)
 }
 
@@ -347,25 +349,25 @@ func (k *kept) Write(w io.Writer) error {
 }
 
 // simulate runs a scenario in virtual time.
-func simulate(ctx context.Context, s *scenarios.Scenario, o cmd.RunOptions) (scenarios.Result, error) {
+func simulate(ctx context.Context, s *scenarios.Scenario, o cmd.RunOptions) (result.Result, error) {
 	return museum.Run(ctx, s, options(o))
 }
 
 // inLab runs scenarios on real VPPs.
 func inLab(b lab.Backend) cmd.RunFunc {
-	return func(ctx context.Context, s *scenarios.Scenario, o cmd.RunOptions) (scenarios.Result, error) {
+	return func(ctx context.Context, s *scenarios.Scenario, o cmd.RunOptions) (result.Result, error) {
 		return labcmd.World(ctx, b, s, labRun(o))
 	}
 }
 
 // inCluster runs scenarios on Kubernetes clusters of kind.
-func inCluster(ctx context.Context, s *scenarios.Scenario, o cmd.RunOptions) (scenarios.Result, error) {
+func inCluster(ctx context.Context, s *scenarios.Scenario, o cmd.RunOptions) (result.Result, error) {
 	return labcmd.KindWorld(ctx, s, labRun(o))
 }
 
 // labRun is a command's wishes in the labs' terms.
 func labRun(o cmd.RunOptions) lab.RunOptions {
-	return lab.RunOptions{Options: scenarios.Options{Seed: o.Seed, OnMark: o.OnMark, AtEnd: o.AtEnd, Replay: o.Replay, Story: o.Story}, Laws: o.Laws, Events: o.Events}
+	return lab.RunOptions{Options: result.Options{Seed: o.Seed, OnMark: o.OnMark, AtEnd: o.AtEnd, Replay: o.Replay, Story: o.Story}, Laws: o.Laws, Events: o.Events}
 }
 
 // formats are package reports as the commands see it.
@@ -382,7 +384,7 @@ func formats() cmd.Reports {
 			}
 			return folder{f}, nil
 		},
-		Again: func(dir string) ([]scenarios.Result, error) {
+		Again: func(dir string) ([]result.Result, error) {
 			r, err := reports.Read(dir)
 			if err != nil {
 				return nil, err
@@ -414,22 +416,22 @@ func exploredOf(e *cmd.Explored) *reports.Explored {
 
 // saveJudgement writes what was found out about a running cluster as a report of one run.
 func saveJudgement(dir string, j agentcmd.Judgement) error {
-	r := scenarios.Result{Scenario: j.Name, Goal: j.Goal, World: "cluster", Seed: j.Seed, Verdict: scenarios.Pass, WallSeconds: j.Took.Seconds(), Nodes: j.Nodes,
-		Laws: []scenarios.LawResult{}, Timeline: []scenarios.Mark{}, Replay: strings.Join(os.Args, " ")}
+	r := result.Result{Scenario: j.Name, Goal: j.Goal, World: "cluster", Seed: j.Seed, Verdict: result.Pass, WallSeconds: j.Took.Seconds(), Nodes: j.Nodes,
+		Laws: []result.LawResult{}, Timeline: []result.Mark{}, Replay: strings.Join(os.Args, " ")}
 	for _, n := range j.Notes {
-		r.Timeline = append(r.Timeline, scenarios.Mark{Kind: "note", Text: n})
+		r.Timeline = append(r.Timeline, result.Mark{Kind: "note", Text: n})
 	}
 	for _, l := range j.Laws {
-		law := scenarios.LawResult{Name: l.Name, Why: l.Why, Status: scenarios.HeldStatus, Checks: int64(l.Occasions), Occasions: int64(l.Occasions), Violations: int64(len(l.Broken))}
+		law := result.LawResult{Name: l.Name, Why: l.Why, Status: result.HeldStatus, Checks: int64(l.Occasions), Occasions: int64(l.Occasions), Violations: int64(len(l.Broken))}
 		switch {
 		case len(l.Broken) > 0:
-			law.Status, r.Verdict = scenarios.BrokenStatus, scenarios.Fail
+			law.Status, r.Verdict = result.BrokenStatus, result.Fail
 			if r.Failure == nil {
-				r.Failure = &scenarios.Failure{Law: l.Name, What: l.Broken[0], Tail: l.Broken}
+				r.Failure = &result.Failure{Law: l.Name, What: l.Broken[0], Tail: l.Broken}
 				r.Error = l.Name + ": " + l.Broken[0]
 			}
 		case l.Occasions == 0:
-			law.Status = scenarios.NotJudgedStatus
+			law.Status = result.NotJudgedStatus
 		}
 		r.Laws = append(r.Laws, law)
 	}
@@ -437,7 +439,7 @@ func saveJudgement(dir string, j agentcmd.Judgement) error {
 	if err != nil {
 		return err
 	}
-	return f.Keep(reportOf(cmd.Session{Version: cmd.Version(), Command: r.Replay, Started: j.Started, WallSeconds: r.WallSeconds, Results: []scenarios.Result{r}}))
+	return f.Keep(reportOf(cmd.Session{Version: cmd.Version(), Command: r.Replay, Started: j.Started, WallSeconds: r.WallSeconds, Results: []result.Result{r}}))
 }
 
 // reportOf adds to a session where it happened.

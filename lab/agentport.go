@@ -21,6 +21,7 @@ import (
 	"github.com/vppdrill/vppdrill/lab/nodeagent"
 	"github.com/vppdrill/vppdrill/lab/vppproc"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
@@ -206,10 +207,10 @@ func (n *node) tellAgentUp(s state) {
 	}
 	for _, x := range n.kubelet.ending() {
 		if !held[x.owner.String()] {
-			n.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactReleased, Node: n.name, Owner: x.owner, Addr: x.addr}, "")
+			n.w.Record.Tell(fact.Fact{Kind: fact.FactReleased, Node: n.name, Owner: x.owner, Addr: x.addr}, "")
 		}
 	}
-	n.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactAgentUp, Node: n.name, Leases: s.Restored},
+	n.w.Record.Tell(fact.Fact{Kind: fact.FactAgentUp, Node: n.name, Leases: s.Restored},
 		fmt.Sprintf("%s agent is up with %d leases", n.name, len(s.Restored)))
 	n.mu.Lock()
 	n.last = state{}
@@ -260,8 +261,8 @@ func (n *node) heard(s state) {
 		return
 	}
 	tell := n.w.Record.Tell
-	if more := countsOf(s).Minus(countsOf(n.last)); more != (scenarios.Counts{}) {
-		tell(scenarios.Fact{Kind: scenarios.FactCounted, Node: n.name, Counts: &more}, "")
+	if more := countsOf(s).Minus(countsOf(n.last)); more != (fact.Counts{}) {
+		tell(fact.Fact{Kind: fact.FactCounted, Node: n.name, Counts: &more}, "")
 	}
 	n.last = s
 	for _, c := range s.Changes {
@@ -271,13 +272,13 @@ func (n *node) heard(s state) {
 		n.changes = c.Number
 		at := n.w.at(c.At)
 		for _, l := range c.Released {
-			tell(scenarios.Fact{Kind: scenarios.FactReleased, At: at, Node: n.name, Owner: l.Owner, Addr: l.Addr, Prefix: l.Block, Rest: n.w.rest(), Left: leftOf(&c, l.Addr)}, "")
+			tell(fact.Fact{Kind: fact.FactReleased, At: at, Node: n.name, Owner: l.Owner, Addr: l.Addr, Prefix: l.Block, Rest: n.w.rest(), Left: leftOf(&c, l.Addr)}, "")
 			n.rests.Begin(l.Addr, at, n.w.restMost())
 		}
 		n.recordsBefore(c.Blocks)
 		n.identity(at, c.ID, c.Blocks)
 		for _, l := range c.Leased {
-			tell(scenarios.Fact{Kind: scenarios.FactLeased, At: at, Node: n.name, Owner: l.Owner, Addr: l.Addr, Prefix: l.Block, Left: leftOf(&c, l.Addr)}, "")
+			tell(fact.Fact{Kind: fact.FactLeased, At: at, Node: n.name, Owner: l.Owner, Addr: l.Addr, Prefix: l.Block, Left: leftOf(&c, l.Addr)}, "")
 			n.rests.End(l.Addr)
 		}
 	}
@@ -286,13 +287,13 @@ func (n *node) heard(s state) {
 	n.tellKept(len(n.kept))
 	n.tellAddresses(&s)
 	if s.Writes > n.writes && time.Now().Before(n.recordUntil) {
-		tell(scenarios.Fact{Kind: scenarios.FactVPPWrite, Node: n.name, Text: strconv.FormatInt(s.Writes-n.writes, 10) + " writes"}, "")
+		tell(fact.Fact{Kind: fact.FactVPPWrite, Node: n.name, Text: strconv.FormatInt(s.Writes-n.writes, 10) + " writes"}, "")
 	}
 	n.writes = s.Writes
 }
 
 // leftOf is what was found of an address when a step released or leased it, nil for nothing.
-func leftOf(c *nodeagent.Change, a netip.Addr) *scenarios.Leftover {
+func leftOf(c *nodeagent.Change, a netip.Addr) *fact.Leftover {
 	i := slices.IndexFunc(c.Left, func(l nodeagent.Left) bool { return l.Addr == a })
 	if i < 0 {
 		return nil
@@ -304,11 +305,11 @@ func leftOf(c *nodeagent.Change, a netip.Addr) *scenarios.Leftover {
 func (n *node) identity(at time.Duration, id uint32, blocks []ipam.Block) {
 	if id != n.id {
 		n.id = id
-		n.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactNodeID, At: at, Node: n.name, Number: id}, fmt.Sprintf("%s node ID %d", n.name, id))
+		n.w.Record.Tell(fact.Fact{Kind: fact.FactNodeID, At: at, Node: n.name, Number: id}, fmt.Sprintf("%s node ID %d", n.name, id))
 	}
 	if !slices.Equal(blocks, n.blocks) {
 		n.blocks = blocks
-		n.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactBlocks, At: at, Node: n.name, Blocks: blocks}, fmt.Sprintf("%s blocks %v", n.name, prefixes(blocks)))
+		n.w.Record.Tell(fact.Fact{Kind: fact.FactBlocks, At: at, Node: n.name, Blocks: blocks}, fmt.Sprintf("%s blocks %v", n.name, prefixes(blocks)))
 		n.kubelet.changed()
 	}
 }
@@ -324,8 +325,8 @@ func (w *World) rest() time.Duration {
 }
 
 // countsOf is what an agent has asked for in its life.
-func countsOf(s state) scenarios.Counts {
-	return scenarios.Counts{VPPCalls: s.VPPCalls, LinuxCalls: s.LinuxCalls, StoreOps: s.StoreOps, JournalBytes: s.JournalBytes, Writes: s.Writes, APIWrites: s.StoreWrites}
+func countsOf(s state) fact.Counts {
+	return fact.Counts{VPPCalls: s.VPPCalls, LinuxCalls: s.LinuxCalls, StoreOps: s.StoreOps, JournalBytes: s.JournalBytes, Writes: s.Writes, APIWrites: s.StoreWrites}
 }
 
 func prefixes(blocks []ipam.Block) []netip.Prefix {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/vppdrill/vppdrill/lab"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim"
 )
 
@@ -31,8 +33,8 @@ timeline:
 		t.Fatal(err)
 	}
 	var pods [2][]string
-	at := func(i int) func(scenarios.Snapshot) {
-		return func(end scenarios.Snapshot) {
+	at := func(i int) func(fact.Snapshot) {
+		return func(end fact.Snapshot) {
 			for _, n := range end.Nodes {
 				for _, p := range n.Pods {
 					pods[i] = append(pods[i], p.Pod+" on "+n.Name)
@@ -46,11 +48,11 @@ timeline:
 	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)
 	defer cancel()
 	real, err := lab.Run(ctx, s, o)
-	if err != nil || real.Verdict != scenarios.Pass {
+	if err != nil || real.Verdict != result.Pass {
 		t.Fatalf("lab: %s %s, %v", real.Verdict, real.Error, err)
 	}
 	modelled, err := sim.Run(ctx, s, sim.Options{Seed: 5, Laws: o.Laws, AtEnd: at(1)})
-	if err != nil || modelled.Verdict != scenarios.Pass {
+	if err != nil || modelled.Verdict != result.Pass {
 		t.Fatalf("sim: %s %s, %v", modelled.Verdict, modelled.Error, err)
 	}
 	if len(pods[0]) < 10 || !slices.Equal(pods[0], pods[1]) {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/vppdrill/vppdrill/lab"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // Goal: a VPP that lives and does not answer is dead to its lab, which kills it and starts another. Method: a real VPP is stopped where it is
@@ -16,8 +18,8 @@ import (
 func TestSilentVPP(t *testing.T) {
 	w, ctx := standing(t, "name: silent\ntopology: {nodes: 1, podsPerNode: 2}\n")
 	crash := ""
-	w.Watch(func(f scenarios.Fact) error {
-		if f.Kind == scenarios.FactVPPCrash {
+	w.Watch(func(f fact.Fact) error {
+		if f.Kind == fact.FactVPPCrash {
 			crash = f.Node + ": " + f.Text
 		}
 		return nil
@@ -53,8 +55,8 @@ func TestSilentVPP(t *testing.T) {
 func TestStarved(t *testing.T) {
 	t.Cleanup(lab.Starve()) // behind the lab's own end
 	w, ctx := standing(t, "name: starved\ntopology: {nodes: 1, podsPerNode: 2}\n")
-	w.Watch(func(f scenarios.Fact) error {
-		if f.Kind == scenarios.FactVPPCrash {
+	w.Watch(func(f fact.Fact) error {
+		if f.Kind == fact.FactVPPCrash {
 			t.Errorf("VPP is told to be dead: %s", f.Text)
 		}
 		return nil
@@ -69,7 +71,7 @@ func TestStarved(t *testing.T) {
 	goOn := stop(agent)
 	err := w.Settle(ctx, 12*time.Second)
 	goOn()
-	if !errors.Is(err, scenarios.ErrFallen) || errors.As(err, new(*scenarios.Unquiet)) {
+	if !errors.Is(err, scenarios.ErrFallen) || errors.As(err, new(*result.Unquiet)) {
 		t.Errorf("an agent that stands still: %v", err)
 	}
 	t.Log(err)

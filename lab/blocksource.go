@@ -16,6 +16,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/blockranges"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube/apiserver"
 )
 
@@ -171,7 +173,7 @@ func (b *blockSource) addRange(r netip.Prefix) error {
 	b.mu.Lock()
 	c := b.ranges.Add(r)
 	b.mu.Unlock()
-	b.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactRange, Prefix: r, Text: scenarios.RangeOpened}, "")
+	b.w.Record.Tell(fact.Fact{Kind: fact.FactRange, Prefix: r, Text: fact.RangeOpened}, "")
 	if b.plan.System == scenarios.Cilium {
 		return b.restart() // as for vppdrill controller: what it is started with is what there is
 	}
@@ -180,7 +182,7 @@ func (b *blockSource) addRange(r netip.Prefix) error {
 
 func (b *blockSource) removeRange(r netip.Prefix) error {
 	if b.plan.System == scenarios.Cilium {
-		return fmt.Errorf("%w: cilium-operator's range %s cannot be taken away in a lab", scenarios.ErrUnsupported, r)
+		return fmt.Errorf("%w: cilium-operator's range %s cannot be taken away in a lab", result.ErrUnsupported, r)
 	}
 	b.mu.Lock()
 	name, err := b.ranges.Remove(r)
@@ -188,7 +190,7 @@ func (b *blockSource) removeRange(r netip.Prefix) error {
 	if err != nil {
 		return err
 	}
-	b.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactRange, Prefix: r, Text: scenarios.RangeClosed}, "")
+	b.w.Record.Tell(fact.Fact{Kind: fact.FactRange, Prefix: r, Text: fact.RangeClosed}, "")
 	return b.tell(nodeipam.ClusterCIDRDeleted{Name: name})
 }
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire/cni/wire"
 )
 
@@ -40,8 +40,8 @@ func (n *node) cni(ctx context.Context, name string, owner ipam.Owner, req wire.
 }
 
 // asked tells of a request that reaches the agent, with the pod that its CNI_ARGS name.
-func (n *node) asked(name string, owner ipam.Owner, args string) scenarios.Fact {
-	f := scenarios.Fact{Kind: scenarios.FactAsked, Node: n.name, Owner: owner, Text: name}
+func (n *node) asked(name string, owner ipam.Owner, args string) fact.Fact {
+	f := fact.Fact{Kind: fact.FactAsked, Node: n.name, Owner: owner, Text: name}
 	if said, err := wire.ParseArgs(args); err == nil && said["K8S_POD_NAME"] != "" {
 		f.Pod, f.PodUID = said["K8S_POD_NAMESPACE"]+"/"+said["K8S_POD_NAME"], said["K8S_POD_UID"]
 	}

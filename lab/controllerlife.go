@@ -14,6 +14,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube/apiserver"
 )
@@ -169,7 +170,7 @@ func (b *blockSource) asks(c *controller, what string) {
 	}
 	term := c.term
 	b.mu.Unlock()
-	b.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactChanging, Text: "the controller", Number: term, Broken: what}, "")
+	b.w.Record.Tell(fact.Fact{Kind: fact.FactChanging, Text: "the controller", Number: term, Broken: what}, "")
 }
 
 // holder is the name that stands in the Lease.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // DHCP is a lab's DHCP server. Machines are named by their numbers.
@@ -85,9 +86,9 @@ func (n *node) leasedOther(name string) (now netip.Prefix, up bool) {
 }
 
 // otherNICs are what the node's VPP has beside its main interface, as it should be.
-func (n *node) otherNICs() (list []scenarios.OtherNIC) {
+func (n *node) otherNICs() (list []fact.OtherNIC) {
 	for _, o := range n.w.scenario().OtherNICs(n.name) {
-		nic := scenarios.OtherNIC{Name: o.Name, Addr: o.IP}
+		nic := fact.OtherNIC{Name: o.Name, Addr: o.IP}
 		if o.UseDHCP {
 			nic.Addr, _ = n.leasedOther(o.Name)
 		}

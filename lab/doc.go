@@ -7,7 +7,7 @@
 //
 // Start at New, or at Run for a whole scenario. Times are real, divided by Options.TimeScale. A lab lives as long as the
 // process that owns it: what a killed owner leaves behind is removed by Census at the next command. An action that a lab
-// cannot do is scenarios.ErrUnsupported, by name and with a reason of scenarios/timeline's table. Whatever goes wrong leaves evidence: see WriteEvidence. A program that got no processor while a
+// cannot do is result.ErrUnsupported, by name and with a reason of scenarios/timeline's table. Whatever goes wrong leaves evidence: see WriteEvidence. A program that got no processor while a
 // lab waited for it makes a run that could not be judged, by the kernel's own count of its waiting: see starving.
 //
 // Laws that need what a real node does not show are not judged, and reports say so: ranges-counted, told-is-saved, requests-answered,

@@ -10,12 +10,14 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/choice"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 )
 
 // Drive is how every world of real machines is driven: what happens is recorded and reaches the laws, what the timeline has planned is done
-// when it is due, and waits end by the clock. It is most of a scenarios.World and all of a scenarios.Recorder, scenarios.Supporter and
-// scenarios.Refuser; what a world has of its own is in Pump, Machines, Snapshot and Settle. One goroutine drives; Fail, Note and Tell may be
+// when it is due, and waits end by the clock. It is most of a result.World and all of a result.Recorder, result.Supporter and
+// result.Refuser; what a world has of its own is in Pump, Machines, Snapshot and Settle. One goroutine drives; Fail, Note and Tell may be
 // called from any.
 type Drive struct {
 	*Record
@@ -28,7 +30,7 @@ type Drive struct {
 	Wall func(time.Duration) time.Duration
 
 	clock     func() time.Duration
-	listeners []func(scenarios.Fact) error
+	listeners []func(fact.Fact) error
 	stopped   error
 
 	mu     sync.Mutex
@@ -43,22 +45,22 @@ func (d *Drive) Begin(on timeline.World, s *scenarios.Scenario, o RunOptions, cl
 	d.Play = timeline.New(on, s, choice.Seeded(o.Seed))
 }
 
-// Watch implements scenarios.World.
-func (d *Drive) Watch(fn func(scenarios.Fact) error) { d.listeners = append(d.listeners, fn) }
+// Watch implements result.World.
+func (d *Drive) Watch(fn func(fact.Fact) error) { d.listeners = append(d.listeners, fn) }
 
-// Do implements scenarios.World.
+// Do implements result.World.
 func (d *Drive) Do(ctx context.Context, a scenarios.Action) error {
 	d.Note("action " + a.String())
 	return errors.Join(d.Play.Do(ctx, a), d.Deliver())
 }
 
-// Supports implements scenarios.Supporter.
+// Supports implements result.Supporter.
 func (d *Drive) Supports(a scenarios.Action) bool { return d.Play.Refusal(a) == "" }
 
-// Refusal implements scenarios.Refuser.
+// Refusal implements result.Refuser.
 func (d *Drive) Refusal(a scenarios.Action) string { return d.Play.Refusal(a) }
 
-// Heal implements scenarios.World.
+// Heal implements result.World.
 func (d *Drive) Heal(context.Context) error {
 	d.Note("heal")
 	return errors.Join(d.Play.Heal(), d.Deliver())
@@ -131,7 +133,7 @@ func (d *Drive) Ended() bool {
 // tick is how often something that waits looks.
 const tick = 10 * time.Millisecond
 
-// Advance implements scenarios.World.
+// Advance implements result.World.
 func (d *Drive) Advance(ctx context.Context, at time.Duration) error {
 	for {
 		if err := d.Pump(ctx, min(at, d.clock())); err != nil {
@@ -151,7 +153,7 @@ func (d *Drive) Advance(ctx context.Context, at time.Duration) error {
 const SettleLeast = 3 * time.Minute
 
 // AwaitQuiet waits until nobody has had a reason for unrest during still, asked once every so often; the clock on the wall counts. After
-// limit, a time of the scenario, it is a scenarios.Unquiet that names the last reason and the node that the reason names.
+// limit, a time of the scenario, it is a result.Unquiet that names the last reason and the node that the reason names.
 func (d *Drive) AwaitQuiet(ctx context.Context, limit, still, every time.Duration, nodes func() []string, unrest func(context.Context) string) error {
 	end := time.Now().Add(max(d.Wall(limit), min(limit, SettleLeast)))
 	d.Play.Notice()
@@ -174,7 +176,7 @@ func (d *Drive) AwaitQuiet(ctx context.Context, limit, still, every time.Duratio
 			if why == "" {
 				why = "never quiet for " + still.String()
 			}
-			return &scenarios.Unquiet{Pending: []scenarios.Pending{{What: why, Node: named(why, nodes())}}}
+			return &result.Unquiet{Pending: []result.Pending{{What: why, Node: named(why, nodes())}}}
 		}
 		if err := pause(ctx, every); err != nil {
 			return err
@@ -201,16 +203,16 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Digest implements scenarios.Recorder: real runs have none.
+// Digest implements result.Recorder: real runs have none.
 func (d *Drive) Digest() string { return "" }
 
-// Events implements scenarios.Recorder.
+// Events implements result.Recorder.
 func (d *Drive) Events() int64 {
 	_, n := d.Last(0)
 	return n
 }
 
-// Tail implements scenarios.Recorder.
+// Tail implements result.Recorder.
 func (d *Drive) Tail(n int) []string {
 	lines, _ := d.Last(n)
 	return lines

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // Record is what happens in a world of real machines: numbered lines for people, and facts for laws. Lines come from any goroutine, facts are
@@ -16,7 +17,7 @@ type Record struct {
 	seq   int64
 	tail  []string
 	lines func(seq int64, at time.Duration, line []byte)
-	facts []scenarios.Fact
+	facts []fact.Fact
 }
 
 // NewRecord returns one whose times are now's. lines, where set, sees each line.
@@ -47,7 +48,7 @@ func (r *Record) noteLocked(text string) {
 }
 
 // Tell adds a fact, and its line where it has one.
-func (r *Record) Tell(f scenarios.Fact, line string) {
+func (r *Record) Tell(f fact.Fact, line string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if f.At == 0 { // else it happened before it was heard of
@@ -60,7 +61,7 @@ func (r *Record) Tell(f scenarios.Fact, line string) {
 }
 
 // Take returns the facts since the last time.
-func (r *Record) Take() []scenarios.Fact {
+func (r *Record) Take() []fact.Fact {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	out := r.facts

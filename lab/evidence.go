@@ -14,7 +14,7 @@ import (
 	"github.com/vppdrill/vppdrill/lab/probe"
 	"github.com/vppdrill/vppdrill/lab/spawn"
 	"github.com/vppdrill/vppdrill/lab/vppproc"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // shown are the commands whose output a VPP's evidence holds.
@@ -99,7 +99,7 @@ func (w *World) captures(ctx context.Context, nodes []*node, dir string) error {
 }
 
 // tables are the dumps in the words of the laws.
-func tables(s scenarios.Snapshot) string {
+func tables(s fact.Snapshot) string {
 	var b strings.Builder
 	for _, n := range s.Nodes {
 		fmt.Fprintf(&b, "%s: ID %d, address %s, blocks %v\n", n.Name, n.ID, n.Address, n.Blocks)

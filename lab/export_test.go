@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/lab/spawn"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // VPPDirOf is where the files of a node's VPP are.
@@ -29,17 +29,17 @@ func (w *World) PIDOfAgent(node string) int {
 }
 
 // NetnsOf is the path of a pod's namespace.
-func (w *World) NetnsOf(node string, p scenarios.PodState) string {
+func (w *World) NetnsOf(node string, p fact.PodState) string {
 	return w.nodes[node].machine.Netns(p.Netns)
 }
 
 // InHost runs a command on a node.
 func (w *World) InHost(node string, argv ...string) error {
-	return w.InPod(node, scenarios.PodState{}, argv...)
+	return w.InPod(node, fact.PodState{}, argv...)
 }
 
 // InPod runs a command in the namespace of a pod of a node.
-func (w *World) InPod(node string, p scenarios.PodState, argv ...string) error {
+func (w *World) InPod(node string, p fact.PodState, argv ...string) error {
 	return spawn.Inside(w.nodes[node].machine.Netns(p.Netns), func() error {
 		out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput()
 		if err != nil {

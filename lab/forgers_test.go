@@ -16,7 +16,7 @@ import (
 	"github.com/vppdrill/vppdrill/lab"
 	"github.com/vppdrill/vppdrill/lab/spawn"
 	"github.com/vppdrill/vppdrill/lab/vppproc"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
@@ -148,7 +148,7 @@ func TestForgers(t *testing.T) {
 			}
 			n := s.Nodes[0]
 			liar, other := n.Pods[0], n.Pods[1]
-			mac := func(p scenarios.PodState) vppwire.MAC {
+			mac := func(p fact.PodState) vppwire.MAC {
 				l, ok := n.Linux.Link(p.Netns, p.Owner.IfName)
 				if !ok || l.Parent == "" {
 					t.Fatalf("%s has no macvlan", p.Pod)
@@ -162,7 +162,7 @@ func TestForgers(t *testing.T) {
 				}
 			}
 			was := neighbors(ctx, t, w, "node-1")
-			for _, victim := range []scenarios.PodState{other, s.Nodes[1].Pods[0]} {
+			for _, victim := range []fact.PodState{other, s.Nodes[1].Pods[0]} {
 				at := w.NetnsOf("node-1", victim)
 				if victim.Addr != other.Addr {
 					at = w.NetnsOf("node-2", victim)
@@ -209,14 +209,14 @@ func reached(t *testing.T, from, at string, to netip.Addr) {
 }
 
 // unused is an address of a pod's block that nobody has yet.
-func unused(p scenarios.PodState) netip.Addr {
+func unused(p fact.PodState) netip.Addr {
 	b := p.Addr.AsSlice()
 	b[len(b)-1] |= 0x60
 	a, _ := netip.AddrFromSlice(b) // as long as it was
 	return a
 }
 
-func forge(t *testing.T, from, at string, liar, victim scenarios.PodState, own, others, gateway vppwire.MAC, third netip.Addr) {
+func forge(t *testing.T, from, at string, liar, victim fact.PodState, own, others, gateway vppwire.MAC, third netip.Addr) {
 	t.Helper()
 	var c *net.UDPConn
 	if err := spawn.Inside(at, func() (err error) {

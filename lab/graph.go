@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // Graph is a picture of a lab: nodes with their VRFs and pods, and the tunnels between them.
@@ -42,7 +42,7 @@ type GraphTunnel struct {
 }
 
 // Draw makes a picture of a snapshot, in the order of node names.
-func Draw(s scenarios.Snapshot) Graph {
+func Draw(s fact.Snapshot) Graph {
 	var g Graph
 	byAddr := map[string]string{}
 	for _, n := range s.Nodes {
@@ -56,7 +56,7 @@ func Draw(s scenarios.Snapshot) Graph {
 		}
 		for i := range n.VPP.Interfaces() {
 			peer, ok := byAddr[i.Dst.String()]
-			if i.Type != scenarios.TypeVXLAN || !ok {
+			if i.Type != fact.TypeVXLAN || !ok {
 				continue
 			}
 			ends := [2]string{min(n.Name, peer), max(n.Name, peer)}
@@ -71,7 +71,7 @@ func Draw(s scenarios.Snapshot) Graph {
 	return g
 }
 
-func drawNode(n scenarios.NodeState) GraphNode {
+func drawNode(n fact.NodeState) GraphNode {
 	out := GraphNode{Name: n.Name, Title: fmt.Sprintf("%s  ID %d  %s", n.Name, n.ID, n.Address), Up: n.MachineUp && n.VPPUp && n.AgentUp}
 	if n.VPP == nil {
 		out.Title += "  no VPP"
@@ -91,7 +91,7 @@ func drawNode(n scenarios.NodeState) GraphNode {
 			}
 		}
 		for i := range n.VPP.Interfaces() {
-			if i.Table4 != id || i.Type == scenarios.TypeLocal || i.Type == scenarios.TypeVXLAN {
+			if i.Table4 != id || i.Type == fact.TypeLocal || i.Type == fact.TypeVXLAN {
 				continue
 			}
 			if leadsToPod(n, i, netns) {
@@ -113,12 +113,12 @@ func drawNode(n scenarios.NodeState) GraphNode {
 }
 
 // leadsToPod reports whether an interface is one pod's own; pods that share one are seen by their routes alone.
-func leadsToPod(n scenarios.NodeState, i scenarios.Interface, pods map[string]bool) bool {
+func leadsToPod(n fact.NodeState, i fact.Interface, pods map[string]bool) bool {
 	switch {
 	case n.Linux == nil:
-	case i.Type == scenarios.TypeTap:
+	case i.Type == fact.TypeTap:
 		return pods[i.HostNetns]
-	case i.Type == scenarios.TypeAFPacket:
+	case i.Type == fact.TypeAFPacket:
 		l, ok := n.Linux.Link(i.HostNetns, i.Host)
 		return ok && pods[l.PeerNetns]
 	}

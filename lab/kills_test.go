@@ -14,6 +14,7 @@ import (
 	"github.com/vppdrill/vppdrill/lab"
 	"github.com/vppdrill/vppdrill/lab/probe"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // passing is the application of the pods that come and go while programs are killed.
@@ -32,7 +33,7 @@ type killer struct {
 	lost    map[string]uint64
 }
 
-// Do implements scenarios.World.
+// Do implements result.World.
 func (k *killer) Do(ctx context.Context, a scenarios.Action) error {
 	var node scenarios.NodeRef
 	switch a := a.(type) {
@@ -113,8 +114,8 @@ func TestKills(t *testing.T) {
 		t.Fatal(err)
 	}
 	k := &killer{World: w, t: t, rand: r, strict: strict, outages: map[string][]time.Duration{}, lost: map[string]uint64{}}
-	res := scenarios.Run(ctx, k, s, o.Laws, scenarios.Options{OnMark: func(m scenarios.Mark) { t.Logf("%.1f s: %s", m.AtSeconds/o.TimeScale, m.Text) }})
-	if res.Verdict != scenarios.Pass {
+	res := result.Run(ctx, k, s, o.Laws, result.Options{OnMark: func(m result.Mark) { t.Logf("%.1f s: %s", m.AtSeconds/o.TimeScale, m.Text) }})
+	if res.Verdict != result.Pass {
 		if dir, err := w.WriteEvidence(ctx, ""); err == nil {
 			t.Logf("evidence in %s", dir)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/podworker"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 )
@@ -230,10 +231,10 @@ func (k *kubelet) changed() {
 }
 
 // sandboxes are those that exist, in owner order.
-func (k *kubelet) sandboxes() []scenarios.PodState {
+func (k *kubelet) sandboxes() []fact.PodState {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	var out []scenarios.PodState
+	var out []fact.PodState
 	for _, w := range k.inOrder() {
 		list := slices.Clone(w.Old())
 		if s, has := w.Has(); has {
@@ -243,14 +244,14 @@ func (k *kubelet) sandboxes() []scenarios.PodState {
 			if !s.exists {
 				continue
 			}
-			out = append(out, scenarios.PodState{Owner: s.owner, Pod: w.pod.key(), UID: w.pod.sandboxUID(), Netns: s.netns, Addr: s.addr, Gateway: s.gateway})
+			out = append(out, fact.PodState{Owner: s.owner, Pod: w.pod.key(), UID: w.pod.sandboxUID(), Netns: s.netns, Addr: s.addr, Gateway: s.gateway})
 			if s.second.IsValid() {
-				out = append(out, scenarios.PodState{Owner: s.owner.Second(), Pod: w.pod.key(), UID: w.pod.sandboxUID(), Netns: s.netns, Addr: s.second,
+				out = append(out, fact.PodState{Owner: s.owner.Second(), Pod: w.pod.key(), UID: w.pod.sandboxUID(), Netns: s.netns, Addr: s.second,
 					Gateway: s.secondGateway})
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b scenarios.PodState) int { return strings.Compare(a.Owner.String(), b.Owner.String()) })
+	slices.SortFunc(out, func(a, b fact.PodState) int { return strings.Compare(a.Owner.String(), b.Owner.String()) })
 	return out
 }
 

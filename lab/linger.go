@@ -7,26 +7,26 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // lingerTime is how long a lab waits after its end for programs that stir though they said that all is done, by the clock on the wall. An
 // agent that tries something again does so after a second.
 const lingerTime = 3 * time.Second
 
-// Linger implements scenarios.Lingerer.
+// Linger implements result.Lingerer.
 func (w *World) Linger(ctx context.Context) (stirred bool, err error) {
-	return w.LingerFor(ctx, w.Snapshot, func(ctx context.Context) (scenarios.Snapshot, error) { return w.look(ctx, true) })
+	return w.LingerFor(ctx, w.Snapshot, func(ctx context.Context) (fact.Snapshot, error) { return w.look(ctx, true) })
 }
 
 // LingerFor waits at the end of a run and tells what nodes' VPPs and Linux hold otherwise afterwards, by a snapshot from quiet and a later one
 // from look. Where the first is not of a cluster at rest, nothing is told.
-func (d *Drive) LingerFor(ctx context.Context, quiet, look func(context.Context) (scenarios.Snapshot, error)) (stirred bool, err error) {
+func (d *Drive) LingerFor(ctx context.Context, quiet, look func(context.Context) (fact.Snapshot, error)) (stirred bool, err error) {
 	before, err := quiet(ctx)
 	if err != nil || !before.Settled {
 		return true, err
 	}
-	d.Record.Tell(scenarios.Fact{Kind: scenarios.FactQuiet}, "everything is healed and quiet")
+	d.Record.Tell(fact.Fact{Kind: fact.FactQuiet}, "everything is healed and quiet")
 	end := time.Now().Add(lingerTime)
 	for time.Now().Before(end) {
 		if err := d.Pump(ctx, d.clock()); err != nil {
@@ -49,7 +49,7 @@ func (d *Drive) LingerFor(ctx context.Context, quiet, look func(context.Context)
 
 // Stirs are the nodes whose VPP or Linux hold something else in a later snapshot, as facts with the first line that is different. A node
 // that one of them does not show says nothing.
-func Stirs(before, after scenarios.Snapshot) (list []scenarios.Fact) {
+func Stirs(before, after fact.Snapshot) (list []fact.Fact) {
 	for i := range after.Nodes {
 		n := &after.Nodes[i]
 		was, there := before.Node(n.Name)
@@ -62,7 +62,7 @@ func Stirs(before, after scenarios.Snapshot) (list []scenarios.Fact) {
 			word        string
 		}{{now, old, "there is now "}, {old, now, "there is no more "}} {
 			if k := slices.IndexFunc(lines.of, func(line string) bool { return !slices.Contains(lines.without, line) }); k >= 0 {
-				list = append(list, scenarios.Fact{Kind: scenarios.FactVPPWrite, Node: n.Name, Text: lines.word + lines.of[k]})
+				list = append(list, fact.Fact{Kind: fact.FactVPPWrite, Node: n.Name, Text: lines.word + lines.of[k]})
 				break
 			}
 		}
@@ -71,7 +71,7 @@ func Stirs(before, after scenarios.Snapshot) (list []scenarios.Fact) {
 }
 
 // holds is what a node's VPP and Linux hold, as lines: what somebody has put there, and nothing that was learned or counted.
-func holds(n *scenarios.NodeState) (lines []string) {
+func holds(n *fact.NodeState) (lines []string) {
 	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	for i := range n.VPP.Interfaces() {
 		say("interface %+v", i)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 )
 
@@ -37,9 +39,9 @@ type Options struct {
 // RunOptions are what a run in any world of real machines may choose beside its scenario. Seed decides which pods and nodes an action takes
 // that leaves it open; real runs tell no Series and no Story.
 type RunOptions struct {
-	scenarios.Options
+	result.Options
 	// Laws judge the run.
-	Laws []scenarios.Law
+	Laws []fact.Law
 	// Events, where set, sees each line of what happens.
 	Events func(seq int64, at time.Duration, line []byte)
 	// Keep leaves a world up whose scenario failed.
@@ -48,11 +50,11 @@ type RunOptions struct {
 	Log *slog.Logger
 }
 
-// Cannot is the result of a scenario that a world cannot do, as scenarios.Run would have it.
-func (o RunOptions) Cannot(s *scenarios.Scenario, world string, what []timeline.Refusal) scenarios.Result {
-	return scenarios.Result{Scenario: s.Name, Goal: s.Goal, File: s.File, Labels: s.Labels, World: world, Seed: o.Seed,
-		Verdict: scenarios.Error, Error: fmt.Sprintf("world %s cannot do %s", world, timeline.Line(what)),
-		Unsupported: timeline.Names(what), Replay: o.Replay, Laws: []scenarios.LawResult{}, Timeline: []scenarios.Mark{}}
+// Cannot is the result of a scenario that a world cannot do, as result.Run would have it.
+func (o RunOptions) Cannot(s *scenarios.Scenario, world string, what []timeline.Refusal) result.Result {
+	return result.Result{Scenario: s.Name, Goal: s.Goal, File: s.File, Labels: s.Labels, World: world, Seed: o.Seed,
+		Verdict: result.Error, Error: fmt.Sprintf("world %s cannot do %s", world, timeline.Line(what)),
+		Unsupported: timeline.Names(what), Replay: o.Replay, Laws: []result.LawResult{}, Timeline: []result.Mark{}}
 }
 
 // DefaultRoot is where labs are: the folder that VPPDRILL_LABS names, else below /var/lib. Paths of sockets in it must stay

@@ -20,6 +20,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/blockranges"
 	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
@@ -47,7 +49,7 @@ func newLiars(set func(*scenarios.IPAM)) *liars {
 	s := scenarios.Default()
 	set(&s.Config.IPAM)
 	w := &World{o: Options{TimeScale: 1}, nodes: map[string]*node{}, started: time.Now(), monotonic: nodeagent.Monotonic()}
-	w.Begin(stage{w}, &s, RunOptions{Options: scenarios.Options{Seed: 1}}, w.Now)
+	w.Begin(stage{w}, &s, RunOptions{Options: result.Options{Seed: 1}}, w.Now)
 	w.desired.Store(&desired{scenario: &s, agents: agent.Config{NodeIDQuarantine: 10 * time.Minute}})
 	l := &liars{w: w}
 	for i := range l.nodes {
@@ -105,18 +107,18 @@ func (l *liars) leaves(x ipam.Lease) {
 	n := l.nodes[0]
 	l.at += time.Second
 	c := nodeagent.Change{Number: n.changes + 1, At: l.w.monotonic + int64(l.at), Released: []ipam.Lease{x}, ID: 1, Blocks: n.blocks,
-		Left: []nodeagent.Left{{Addr: x.Addr, Leftover: scenarios.Leftover{Node: n.name, Thing: "entry in table 1", Owner: x.Owner}}}}
+		Left: []nodeagent.Left{{Addr: x.Addr, Leftover: fact.Leftover{Node: n.name, Thing: "entry in table 1", Owner: x.Owner}}}}
 	n.heard(state{PID: n.life, State: rest.State{ID: 1, Blocks: n.blocks}, Changes: []nodeagent.Change{c}, Writes: n.writes})
 }
 
 // answered is a kubelet that got an ADD answered.
 func (l *liars) answered(i int, x ipam.Lease) {
-	l.kubelet(scenarios.FactAsked, i, x)
-	l.kubelet(scenarios.FactAnswered, i, x)
+	l.kubelet(fact.FactAsked, i, x)
+	l.kubelet(fact.FactAnswered, i, x)
 }
 
-func (l *liars) kubelet(kind scenarios.FactKind, i int, x ipam.Lease) {
-	l.w.Record.Tell(scenarios.Fact{Kind: kind, Node: l.nodes[i-1].name, Owner: x.Owner, Pod: "default/" + x.Owner.ContainerID, Addr: x.Addr, Text: scenarios.AskedAdd}, "")
+func (l *liars) kubelet(kind fact.FactKind, i int, x ipam.Lease) {
+	l.w.Record.Tell(fact.Fact{Kind: kind, Node: l.nodes[i-1].name, Owner: x.Owner, Pod: "default/" + x.Owner.ContainerID, Addr: x.Addr, Text: fact.AskedAdd}, "")
 }
 
 // wrote is an agent that has made a writing call after a clean stop.
@@ -127,7 +129,7 @@ func (l *liars) wrote(i int) {
 }
 
 // removes is an agent that has taken something away, in the words of its file.
-func (l *liars) removes(i int, r scenarios.Removal) {
+func (l *liars) removes(i int, r fact.Removal) {
 	line, err := json.Marshal(nodeagent.Removed{At: l.w.monotonic + int64(l.at), Removal: r})
 	if err != nil {
 		panic(err)
@@ -163,7 +165,7 @@ func (l *liars) asks(name, holder string) {
 func (l *liars) two() {
 	for i := 1; i <= 2; i++ {
 		l.up(i)
-		l.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactDisturbed, Node: l.nodes[i-1].name, Text: scenarios.VPPUp}, "")
+		l.w.Record.Tell(fact.Fact{Kind: fact.FactDisturbed, Node: l.nodes[i-1].name, Text: fact.VPPUp}, "")
 		if l.w.scenario().Config.IPAM.UseExternalIPAM {
 			l.w.assign(l.nodes[i-1], []netip.Prefix{plantedBlock(i).Prefix})
 		}
@@ -176,7 +178,7 @@ func (l *liars) two() {
 
 // restart is a clean stop and start of the agent of node 1.
 func (l *liars) restart(leases ...ipam.Lease) {
-	l.nodes[0].ended(&l.nodes[0].agent, scenarios.CleanStop)
+	l.nodes[0].ended(&l.nodes[0].agent, fact.CleanStop)
 	l.up(1, leases...)
 	l.nodes[0].identity(0, 1, []ipam.Block{plantedBlock(1)})
 }
@@ -244,7 +246,7 @@ func TestPlanted(t *testing.T) {
 			key, _, mine := plantedRecord(1, "u1")
 			both := nodeid.Record{ID: 1, Name: "node-1", UID: "u1", PodNetworks: []netip.Prefix{plantedBlock(1).Prefix, plantedBlock(2).Prefix}}
 			l.w.recordChanged(key, mine, both.String())
-			l.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactQuiet}, "")
+			l.w.Record.Tell(fact.Fact{Kind: fact.FactQuiet}, "")
 		}},
 		"grants-open": {ipam: carved,
 			truth: func(l *liars) {
@@ -286,19 +288,19 @@ func TestPlanted(t *testing.T) {
 			l.holds(1, 1, plantedBlock(1), []ipam.Lease{first}, []ipam.Lease{moved})
 		}},
 		"same-answer": {lie: func(l *liars) {
-			l.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactDelRefused, Node: "node-1", Owner: plantedOwner("long-gone"), Text: "unknown container"}, "")
+			l.w.Record.Tell(fact.Fact{Kind: fact.FactDelRefused, Node: "node-1", Owner: plantedOwner("long-gone"), Text: "unknown container"}, "")
 		}},
 		"address-rests": {
 			truth: func(l *liars) {
 				l.holds(1, 1, plantedBlock(1), []ipam.Lease{first}, nil)
-				l.kubelet(scenarios.FactDeleted, 1, first)
+				l.kubelet(fact.FactDeleted, 1, first)
 				l.at += time.Minute
 				l.holds(1, 1, plantedBlock(1), nil, []ipam.Lease{lease(1, "later", 10)})
 			},
 			lie: func(l *liars) {
 				l.holds(1, 1, plantedBlock(1), []ipam.Lease{lease(1, "later", 10)}, nil)
 				l.holds(2, 2, plantedBlock(2), []ipam.Lease{pod}, nil)
-				l.kubelet(scenarios.FactDeleted, 2, pod)
+				l.kubelet(fact.FactDeleted, 2, pod)
 				l.at += 50 * time.Second
 				l.holds(2, 2, plantedBlock(2), nil, []ipam.Lease{lease(2, "too-soon", 10)})
 			}},
@@ -306,41 +308,41 @@ func TestPlanted(t *testing.T) {
 		"restarts-remember": {truth: func(l *liars) { l.restart(first) }, lie: func(l *liars) { l.restart() }},
 		"one-sandbox": {
 			truth: func(l *liars) {
-				l.w.Record.Tell(l.nodes[0].asked(scenarios.AskedAdd, plantedOwner("once"), twin.cniArgs("once")), "")
+				l.w.Record.Tell(l.nodes[0].asked(fact.AskedAdd, plantedOwner("once"), twin.cniArgs("once")), "")
 				l.holds(1, 1, plantedBlock(1), nil, []ipam.Lease{lease(1, "once", 20)})
 			},
 			lie: func(l *liars) {
-				l.w.Record.Tell(l.nodes[0].asked(scenarios.AskedAdd, plantedOwner("twice"), twin.cniArgs("twice")), "")
+				l.w.Record.Tell(l.nodes[0].asked(fact.AskedAdd, plantedOwner("twice"), twin.cniArgs("twice")), "")
 				l.holds(1, 1, plantedBlock(1), nil, []ipam.Lease{lease(1, "twice", 21)})
 			}},
 		"unwired-before-reuse": {
 			truth: func(l *liars) { l.holds(2, 2, plantedBlock(2), []ipam.Lease{pod}, nil) },
 			lie:   func(l *liars) { l.leaves(first) }},
 		"within-budget": {lie: func(l *liars) {
-			l.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactCounted, Node: "node-1", Counts: &scenarios.Counts{VPPCalls: 1_000_000}}, "")
+			l.w.Record.Tell(fact.Fact{Kind: fact.FactCounted, Node: "node-1", Counts: &fact.Counts{VPPCalls: 1_000_000}}, "")
 		}},
 		"programs-survive": {truth: func(l *liars) { l.restart(first) }, lie: func(l *liars) { l.nodes[0].crashed(&l.nodes[0].agent, "") }},
 		"quiet-restart":    {truth: func(l *liars) { l.restart(first) }, lie: func(l *liars) { l.wrote(1) }},
 		"stays-wired": {
 			truth: func(l *liars) {
 				l.nodes[1].tellAddresses(&state{State: rest.State{ID: 2, Address: netip.MustParsePrefix("192.168.16.2/24")}})
-				l.removes(1, scenarios.Removal{What: scenarios.RemovedRoute, Prefix: netip.MustParsePrefix("10.99.0.0/16")})
+				l.removes(1, fact.Removal{What: fact.RemovedRoute, Prefix: netip.MustParsePrefix("10.99.0.0/16")})
 			},
 			lie: func(l *liars) {
-				l.removes(1, scenarios.Removal{What: scenarios.RemovedTunnel, Addr: netip.MustParseAddr("192.168.16.2")})
+				l.removes(1, fact.Removal{What: fact.RemovedTunnel, Addr: netip.MustParseAddr("192.168.16.2")})
 			}},
 		"check-tells": {
 			truth: func(l *liars) {
-				l.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactChecked, Node: "node-1", Pod: "default/pod-node-1"}, "")
+				l.w.Record.Tell(fact.Fact{Kind: fact.FactChecked, Node: "node-1", Pod: "default/pod-node-1"}, "")
 			},
 			lie: func(l *liars) {
-				l.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactChecked, Node: "node-1", Pod: "default/pod-node-1", Broken: "its interface is down"}, "")
+				l.w.Record.Tell(fact.Fact{Kind: fact.FactChecked, Node: "node-1", Pod: "default/pod-node-1", Broken: "its interface is down"}, "")
 			}},
 		"vpp-survives": {lie: func(l *liars) {
-			l.w.Record.Tell(scenarios.Fact{Kind: scenarios.FactVPPCrash, Node: "node-1", Text: "VPP died by itself"}, "")
+			l.w.Record.Tell(fact.Fact{Kind: fact.FactVPPCrash, Node: "node-1", Text: "VPP died by itself"}, "")
 		}},
 	}
-	elsewhere := map[string]bool{scenarios.LawSettles: true, "nodes-served": true, "pods-served": true, "ids-returned": true, "address-leased": true, "services-reached": true, "nics-wired": true, "stays-quiet": true} // tried by name elsewhere, or not in labs
+	elsewhere := map[string]bool{result.LawSettles: true, "nodes-served": true, "pods-served": true, "ids-returned": true, "address-leased": true, "services-reached": true, "nics-wired": true, "stays-quiet": true} // tried by name elsewhere, or not in labs
 	for _, name := range plantedOnMachines {
 		elsewhere[name] = true
 	}
@@ -360,8 +362,8 @@ func TestPlanted(t *testing.T) {
 				tc.ipam = resting
 			}
 			l, watcher := newLiars(tc.ipam), law.Watch()
-			_ = watcher.Observe(&scenarios.Fact{Kind: scenarios.FactConfigured, Config: &l.w.scenario().Config})
-			l.w.Watch(func(f scenarios.Fact) error { return watcher.Observe(&f) })
+			_ = watcher.Observe(&fact.Fact{Kind: fact.FactConfigured, Config: &l.w.scenario().Config})
+			l.w.Watch(func(f fact.Fact) error { return watcher.Observe(&f) })
 			l.two()
 			if tc.truth != nil {
 				tc.truth(l)
@@ -370,7 +372,7 @@ func TestPlanted(t *testing.T) {
 				t.Fatalf("without a lie: %v", err)
 			}
 			tc.lie(l)
-			var v *scenarios.Violation
+			var v *fact.Violation
 			if err := l.w.Deliver(); !errors.As(err, &v) || v.Law != law.Name {
 				t.Errorf("the lie is not seen: %v", err)
 			}

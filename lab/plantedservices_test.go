@@ -8,7 +8,7 @@ import (
 	"go.fd.io/govpp/binapi/nat44_ed"
 
 	"github.com/vppdrill/vppdrill/lab/vppproc"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // Goal: services-reached can be broken on a real VPP, for the tables and for real sessions. Method: a lab at rest whose endpoints all
@@ -44,7 +44,7 @@ services:
 		"tables":   func() error { _, err := judgeNow(ctx, t, w, law); return err },
 		"sessions": func() error { return w.Settle(ctx, time.Hour) },
 	} {
-		var v *scenarios.Violation
+		var v *fact.Violation
 		if err := judge(); !errors.As(err, &v) || v.Law != law {
 			t.Errorf("%s: nobody sees that an endpoint is lost: %v", what, err)
 		} else {

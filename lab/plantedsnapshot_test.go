@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/podworker"
 	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 )
@@ -31,7 +31,7 @@ func TestPlantedOnPodsServed(t *testing.T) {
 	l.waits(n)
 	law, _ := check.ByName("pods-served")
 	judge := func() (int64, error) {
-		s := scenarios.NodeState{Name: n.name, MachineUp: true, ID: 2, Waiting: n.kubelet.waiting(), Resting: n.resting(), Blocks: n.blocks}
+		s := fact.NodeState{Name: n.name, MachineUp: true, ID: 2, Waiting: n.kubelet.waiting(), Resting: n.resting(), Blocks: n.blocks}
 		s.Leases = func() iter.Seq[ipam.Lease] {
 			return func(yield func(ipam.Lease) bool) {
 				for last := range 256 {
@@ -41,7 +41,7 @@ func TestPlantedOnPodsServed(t *testing.T) {
 				}
 			}
 		}
-		return law.Check(scenarios.Snapshot{Settled: true, Nodes: []scenarios.NodeState{s}})
+		return law.Check(fact.Snapshot{Settled: true, Nodes: []fact.NodeState{s}})
 	}
 	l.holds(2, 2, plantedBlock(2), []ipam.Lease{x}, nil)
 	changes := n.kubelet.changes
@@ -66,8 +66,8 @@ func TestPlantedOnIDsReturned(t *testing.T) {
 		h.Changed(&c)
 	}
 	law, _ := check.ByName("ids-returned")
-	judge := func(list []scenarios.HeldID) (int64, error) {
-		return law.Check(scenarios.Snapshot{Settled: true, HeldIDs: list, Nodes: []scenarios.NodeState{
+	judge := func(list []fact.HeldID) (int64, error) {
+		return law.Check(fact.Snapshot{Settled: true, HeldIDs: list, Nodes: []fact.NodeState{
 			{Name: "node-1", UID: "u1", ID: 1, MachineUp: true, AgentUp: true, VPPUp: true}}})
 	}
 	list, _, _, found := h.List(2)
@@ -100,7 +100,7 @@ func TestPlantedOnNodesServed(t *testing.T) {
 	l.waits(n)
 	law, _ := check.ByName("nodes-served")
 	judge := func() (int64, error) {
-		return law.Check(scenarios.Snapshot{Settled: true, FreeBlock: l.w.Play.FreeBlock(), Nodes: []scenarios.NodeState{
+		return law.Check(fact.Snapshot{Settled: true, FreeBlock: l.w.Play.FreeBlock(), Nodes: []fact.NodeState{
 			{Name: n.name, MachineUp: true, AgentUp: true, Waiting: n.kubelet.waiting(), Assigned: n.assigned}}})
 	}
 	if n, err := judge(); n != 1 || err != nil {

@@ -11,6 +11,8 @@ import (
 	"github.com/vppdrill/vppdrill/lab/vppproc"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // standing builds a lab and waits until it is at rest.
@@ -70,7 +72,7 @@ func TestPlantedOnVPP(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := judgeNow(ctx, t, w, law)
-		var v *scenarios.Violation
+		var v *fact.Violation
 		if !errors.As(err, &v) || v.Law != law {
 			t.Errorf("%s does not see what was planted: %v", law, err)
 		}
@@ -96,9 +98,9 @@ func TestPlantedOnVPP(t *testing.T) {
 	n, _ := s.Node("node-1")
 	for i := range n.VPP.Interfaces() {
 		switch {
-		case i.Type == scenarios.TypeVXLAN:
+		case i.Type == fact.TypeVXLAN:
 			tunnel = i.Name
-		case i.Type == scenarios.TypeAFPacket && i.Table4 == n.PodTable:
+		case i.Type == fact.TypeAFPacket && i.Table4 == n.PodTable:
 			pod = i.Name
 		}
 	}
@@ -156,13 +158,13 @@ func TestPlantedOnRelease(t *testing.T) {
 	w, ctx := standing(t, "# One node.\nname: planted-release\ntopology: {nodes: 1, podsPerNode: 2}\n")
 	law, _ := check.ByName("unwired-before-reuse")
 	watcher := law.Watch()
-	w.Watch(func(f scenarios.Fact) error { return watcher.Observe(&f) })
+	w.Watch(func(f fact.Fact) error { return watcher.Observe(&f) })
 	s, err := w.Snapshot(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
 	pods := s.Nodes[0].Pods
-	del := func(p scenarios.PodState) error {
+	del := func(p fact.PodState) error {
 		if err := w.Do(ctx, scenarios.DeletePods{Pod: p.Pod}); err != nil {
 			return err
 		}
@@ -179,7 +181,7 @@ func TestPlantedOnRelease(t *testing.T) {
 	if _, err := c.CLI(ctx, fmt.Sprintf("ip route add %s/32 via local", pods[1].Addr)); err != nil {
 		t.Fatal(err)
 	}
-	var v *scenarios.Violation
+	var v *fact.Violation
 	if err := del(pods[1]); !errors.As(err, &v) || v.Law != law.Name {
 		t.Fatalf("the route is not seen: %v", err)
 	}
@@ -209,7 +211,7 @@ limits: {settle: 15s}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Failure == nil || r.Failure.Law != scenarios.LawSettles {
+	if r.Failure == nil || r.Failure.Law != result.LawSettles {
 		t.Fatalf("verdict %s, %s, %+v", r.Verdict, r.Error, r.Failure)
 	}
 	t.Log(r.Failure.What)
@@ -221,7 +223,7 @@ func TestPlantedOnQuiet(t *testing.T) {
 	w, ctx := standing(t, "# One node.\nname: planted-quiet\ntopology: {nodes: 1, podsPerNode: 1}\n")
 	law, _ := check.ByName("stays-quiet")
 	watcher := law.Watch()
-	w.Watch(func(f scenarios.Fact) error { return watcher.Observe(&f) })
+	w.Watch(func(f fact.Fact) error { return watcher.Observe(&f) })
 	if stirred, err := w.Linger(ctx); stirred || err != nil || watcher.Checks() == 0 {
 		t.Fatalf("without a lie: stirred %t, %v", stirred, err)
 	}
@@ -249,7 +251,7 @@ func TestPlantedOnQuiet(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		var v *scenarios.Violation
+		var v *fact.Violation
 		if _, err := w.Linger(ctx); !errors.As(err, &v) || v.Law != law.Name {
 			t.Errorf("what is written into %s is not seen: %v", where, err)
 		} else {

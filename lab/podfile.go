@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // PodFile is what a lab's folder tells of one pod, for commands that come without its owner: exec, capture, a kept lab.
@@ -127,6 +127,6 @@ func dropNamed(list []NodeFolder, name string) []NodeFolder {
 // sortNumbered sorts paths whose last elements are numbers by those.
 func sortNumbered(dirs []string) {
 	slices.SortFunc(dirs, func(a, b string) int {
-		return scenarios.CompareNames(filepath.Base(a), filepath.Base(b))
+		return fact.CompareNames(filepath.Base(a), filepath.Base(b))
 	})
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 )
 
@@ -53,16 +53,16 @@ func (w *World) createPod(spec timeline.Pod) {
 		number: w.pods.made}
 	w.pods.byName[spec.Name] = p
 	w.mu.Unlock()
-	w.tellPod(p, scenarios.PodCreated)
+	w.tellPod(p, fact.PodCreated)
 	if spec.Node != "" {
-		w.tellPod(p, scenarios.PodBound)
+		w.tellPod(p, fact.PodBound)
 	}
 	w.schedule()
 }
 
 // tellPod tells what a pod's object came by.
 func (w *World) tellPod(p *pod, text string) {
-	w.Record.Tell(scenarios.Fact{Kind: scenarios.FactPod, Node: p.node, Pod: p.key(), PodUID: p.sandboxUID(), Text: text}, "")
+	w.Record.Tell(fact.Fact{Kind: fact.FactPod, Node: p.node, Pod: p.key(), PodUID: p.sandboxUID(), Text: text}, "")
 }
 
 // schedule places waiting pods on the node, not cordoned, with the fewest pods that stay, as the simulator's scheduler does, and tells kubelets what is theirs.
@@ -94,7 +94,7 @@ func (w *World) schedule() {
 		}
 		if best != nil {
 			p.node = best.name
-			w.tellPod(p, scenarios.PodBound)
+			w.tellPod(p, fact.PodBound)
 			count[best.name]++
 			staying[best.name]++
 		}
@@ -160,7 +160,7 @@ func (w *World) deletePod(p *pod) {
 	w.mu.Lock()
 	p.deleting.Store(true)
 	w.mu.Unlock()
-	w.tellPod(p, scenarios.PodDeleted)
+	w.tellPod(p, fact.PodDeleted)
 	w.schedule()
 }
 
@@ -169,7 +169,7 @@ func (w *World) removePod(p *pod) {
 	w.mu.Lock()
 	n := w.nodes[p.node]
 	w.mu.Unlock()
-	w.tellPod(p, scenarios.PodDeleted)
+	w.tellPod(p, fact.PodDeleted)
 	w.podStopped(p)
 	if n != nil {
 		n.kubelet.vanished(p)
@@ -212,7 +212,7 @@ func (w *World) orphans(node string) {
 	for name, p := range w.pods.byName { //vppdrill:unordered each by itself
 		if p.node == node {
 			delete(w.pods.byName, name)
-			w.tellPod(p, scenarios.PodDeleted)
+			w.tellPod(p, fact.PodDeleted)
 			if err := w.control.objects.DeletePod(context.Background(), p.node, p.uid); err != nil {
 				w.Fail(err)
 			}

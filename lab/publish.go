@@ -10,6 +10,7 @@ import (
 	"github.com/vppdrill/vppdrill/lab/nodeagent"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/agentconfig"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/host/etcd"
 )
@@ -91,7 +92,7 @@ func (w *World) assign(n *node, blocks []netip.Prefix) {
 func (w *World) assigned(n *node, now []ipam.Block) {
 	if !slices.Equal(now, n.assigned) {
 		n.assigned = now
-		w.Record.Tell(scenarios.Fact{Kind: scenarios.FactAssigned, Node: n.name, Blocks: now}, fmt.Sprintf("%s assigned %v", n.name, prefixes(now)))
+		w.Record.Tell(fact.Fact{Kind: fact.FactAssigned, Node: n.name, Blocks: now}, fmt.Sprintf("%s assigned %v", n.name, prefixes(now)))
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 	"github.com/vppdrill/vppdrill/vppwire/host/etcd"
@@ -18,7 +18,7 @@ import (
 // HeldIDs are the node IDs whose records are not marked as released, as the store tells of them.
 type HeldIDs struct {
 	mu   sync.Mutex
-	byID map[uint32]scenarios.HeldID
+	byID map[uint32]fact.HeldID
 	// gone are the UIDs of nodes that have left.
 	gone map[string]bool
 	// owed is since when those whose duty it is could have released an ID.
@@ -33,16 +33,16 @@ const (
 )
 
 // Changed notes what has become of a record.
-func (h *HeldIDs) Changed(c *scenarios.RecordChange) {
+func (h *HeldIDs) Changed(c *fact.RecordChange) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.byID == nil {
-		h.byID = map[uint32]scenarios.HeldID{}
+		h.byID = map[uint32]fact.HeldID{}
 	}
 	if c.After.UID == "" || c.After.Released {
 		delete(h.byID, c.ID)
 	} else {
-		h.byID[c.ID] = scenarios.HeldID{ID: c.ID, Name: c.After.Name, UID: c.After.UID}
+		h.byID[c.ID] = fact.HeldID{ID: c.ID, Name: c.After.Name, UID: c.After.UID}
 	}
 }
 
@@ -93,14 +93,14 @@ func (w *World) numberless() bool {
 
 // List are all, in the order of IDs. overdue is one of a node that has left, until when it may be held by a cluster of so many nodes; false
 // for none.
-func (h *HeldIDs) List(nodes int) (list []scenarios.HeldID, overdue scenarios.HeldID, until time.Time, found bool) {
+func (h *HeldIDs) List(nodes int) (list []fact.HeldID, overdue fact.HeldID, until time.Time, found bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, r := range h.byID { //vppdrill:unordered sorted below
 		list = append(list, r)
 	}
-	slices.SortFunc(list, func(a, b scenarios.HeldID) int { return cmp.Compare(a.ID, b.ID) })
-	i := slices.IndexFunc(list, func(r scenarios.HeldID) bool { return h.gone[r.UID] })
+	slices.SortFunc(list, func(a, b fact.HeldID) int { return cmp.Compare(a.ID, b.ID) })
+	i := slices.IndexFunc(list, func(r fact.HeldID) bool { return h.gone[r.UID] })
 	if i < 0 {
 		return list, overdue, until, false
 	}
@@ -119,7 +119,7 @@ func (w *World) recordChanged(key, before, after string) {
 		return
 	}
 	w.held.Changed(&c)
-	f := scenarios.Fact{Kind: scenarios.FactRecord, At: w.Now(), Node: c.After.Name, Record: &c}
+	f := fact.Fact{Kind: fact.FactRecord, At: w.Now(), Node: c.After.Name, Record: &c}
 	if n := w.node(c.After.Name); n == nil || !n.keepRecord(f) {
 		w.tellRecords()
 		w.Record.Tell(f, "")
@@ -128,7 +128,7 @@ func (w *World) recordChanged(key, before, after string) {
 
 // keepRecord keeps a change of a node's own record until the agent is asked what it did around it: what agents do is heard of later than what the
 // store does. False where nobody will be asked.
-func (n *node) keepRecord(f scenarios.Fact) bool {
+func (n *node) keepRecord(f fact.Fact) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.life == 0 || f.Record.After.UID != n.uid || f.Record.After.Released {
@@ -141,7 +141,7 @@ func (n *node) keepRecord(f scenarios.Fact) bool {
 // recordsBefore tells the kept changes that come before the agent gives addresses from these blocks: up to the first record that names all
 // which are new. n.mu is held.
 func (n *node) recordsBefore(blocks []ipam.Block) {
-	named := func(f scenarios.Fact) bool {
+	named := func(f fact.Fact) bool {
 		return !slices.ContainsFunc(blocks, func(b ipam.Block) bool {
 			had := slices.ContainsFunc(n.blocks, func(x ipam.Block) bool { return x.Prefix == b.Prefix })
 			return !had && !slices.Contains(f.Record.Blocks, b.Prefix)
@@ -173,7 +173,7 @@ func (w *World) tellRecords() {
 }
 
 // storedChange is a change of a record as etcd tells it.
-func storedChange(key, before, after string) (scenarios.RecordChange, bool) {
+func storedChange(key, before, after string) (fact.RecordChange, bool) {
 	name, _ := strings.CutPrefix(key, etcd.StorePrefix)
 	return timeline.RecordChange(name, before, after)
 }
@@ -193,7 +193,7 @@ func (w *World) unreleased() string {
 }
 
 // judged are the held IDs where nobody is still about to release one, none otherwise.
-func (w *World) judged() []scenarios.HeldID {
+func (w *World) judged() []fact.HeldID {
 	nodes := w.inOrder()
 	if !canRelease(nodes) {
 		return nil
@@ -223,5 +223,5 @@ func canRelease(nodes []*node) (some bool) {
 // left tells that a node has left, and how long its ID is nobody's from now on.
 func (w *World) left(name string) {
 	rest := time.Duration(float64(w.agents().NodeIDQuarantine) * w.o.TimeScale)
-	w.Record.Tell(scenarios.Fact{Kind: scenarios.FactNodeGone, Node: name, Text: scenarios.NodeLeft, Rest: rest - rest/restSlack}, name+" has left")
+	w.Record.Tell(fact.Fact{Kind: fact.FactNodeGone, Node: name, Text: fact.NodeLeft, Rest: rest - rest/restSlack}, name+" has left")
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/lab/etcd"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 	hostetcd "github.com/vppdrill/vppdrill/vppwire/host/etcd"
@@ -40,14 +41,14 @@ func TestRecordsAreHeard(t *testing.T) {
 		l.w.held.mu.Lock()
 		have := l.w.held.byID[7]
 		l.w.held.mu.Unlock()
-		if have == (scenarios.HeldID{ID: 7, Name: "node-7", UID: "u7"}) {
+		if have == (fact.HeldID{ID: 7, Name: "node-7", UID: "u7"}) {
 			break
 		}
 		if time.Now().After(deadline) {
 			t.Fatalf("the lab has not heard of the record: %+v", have)
 		}
 	}
-	nodes := []scenarios.NodeState{{Name: "node-1", UID: "u1", Assigned: []ipam.Block{{Prefix: block}}}}
+	nodes := []fact.NodeState{{Name: "node-1", UID: "u1", Assigned: []ipam.Block{{Prefix: block}}}}
 	must(t, l.w.blocked(context.Background(), nodes))
 	if len(nodes[0].Blocked) != 1 || nodes[0].Blocked[0] != block {
 		t.Errorf("%v bar the node, want %s", nodes[0].Blocked, block)

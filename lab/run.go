@@ -7,20 +7,21 @@ import (
 	"strings"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 )
 
 // Run builds a lab for s, drives it, judges it and ends it. The error is a lab that could not be built; what happens in the
 // run is in the Result. What a lab cannot do of s is named there, and nothing is started.
-func Run(ctx context.Context, s *scenarios.Scenario, o Options) (scenarios.Result, error) {
+func Run(ctx context.Context, s *scenarios.Scenario, o Options) (result.Result, error) {
 	if err := o.setDefaults(); err != nil {
-		return scenarios.Result{}, err
+		return result.Result{}, err
 	}
 	if missing := Unsupported(s); len(missing) > 0 {
 		return o.Cannot(s, o.Backend.Name(), missing), nil
 	}
 	if gone, err := Census(o.Root, o.Backend); err != nil {
-		return scenarios.Result{}, fmt.Errorf("remove what earlier labs left: %w", err)
+		return result.Result{}, fmt.Errorf("remove what earlier labs left: %w", err)
 	} else if len(gone) > 0 {
 		o.Log.Info("removed what earlier labs left", "labs", strings.Join(gone, " "))
 	}
@@ -29,23 +30,23 @@ func Run(ctx context.Context, s *scenarios.Scenario, o Options) (scenarios.Resul
 	}
 	w, err := New(ctx, s, o)
 	if err != nil {
-		return scenarios.Result{}, err
+		return result.Result{}, err
 	}
-	res := scenarios.Run(ctx, w, s, o.Laws, o.RunOptions.Options)
+	res := result.Run(ctx, w, s, o.Laws, o.RunOptions.Options)
 	if err := w.Unable(); err != nil {
-		return scenarios.Result{}, errors.Join(err, w.Close())
+		return result.Result{}, errors.Join(err, w.Close())
 	}
 	if _, note := Adapted(s); note != "" {
-		res.Timeline = append([]scenarios.Mark{{Kind: "note", Text: note}}, res.Timeline...)
+		res.Timeline = append([]result.Mark{{Kind: "note", Text: note}}, res.Timeline...)
 	}
-	if res.Verdict != scenarios.Pass && len(res.Unsupported) == 0 && ctx.Err() == nil {
+	if res.Verdict != result.Pass && len(res.Unsupported) == 0 && ctx.Err() == nil {
 		w.failed(ctx, &res)
 	}
 	return res, w.Close()
 }
 
 // failed saves what a failed run leaves to look at, and keeps its lab up where that was asked for.
-func (w *World) failed(ctx context.Context, r *scenarios.Result) {
+func (w *World) failed(ctx context.Context, r *result.Result) {
 	if dir, err := w.WriteEvidence(ctx, ""); err != nil {
 		w.o.Log.Warn("evidence", "error", err)
 	} else {

@@ -11,6 +11,7 @@ import (
 	"github.com/vppdrill/vppdrill/lab/nodeagent"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/endpoints"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire/service"
 )
 
@@ -179,14 +180,14 @@ func (s *services) heard() []string {
 }
 
 // states are the services as the API server has them.
-func (s *services) states(nodes []scenarios.NodeState) []scenarios.ServiceState {
+func (s *services) states(nodes []fact.NodeState) []scenarios.ServiceState {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.toldStates(nodes)
 }
 
 // toldStates are those, while mu is held.
-func (s *services) toldStates(nodes []scenarios.NodeState) []scenarios.ServiceState {
+func (s *services) toldStates(nodes []fact.NodeState) []scenarios.ServiceState {
 	var out []scenarios.ServiceState
 	for _, name := range slices.Sorted(maps.Keys(s.told)) {
 		t := s.told[name]

@@ -11,6 +11,7 @@ import (
 	"github.com/vppdrill/vppdrill/lab/probe"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/endpoints"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // servicesLaw is the law of package check that real sessions judge too: what the mappings promise, connections do.
@@ -31,13 +32,13 @@ const (
 // client is who asks services: a pod, a host, or somebody on the wire.
 type client struct {
 	place probe.Place
-	node  *scenarios.NodeState
+	node  *fact.NodeState
 	host  bool
 	// outside: it asks the node, from the wire.
 	outside bool
 }
 
-func (c *client) fronts(svc *scenarios.ServiceState, nodes []scenarios.NodeState) []endpoints.Front {
+func (c *client) fronts(svc *scenarios.ServiceState, nodes []fact.NodeState) []endpoints.Front {
 	if c.outside {
 		return endpoints.OuterFronts(svc, c.node)
 	}
@@ -86,7 +87,7 @@ func (w *World) checkServices(ctx context.Context) error {
 				if f := &fronts[j]; f.Pods && (c.host || (j+i)%2 > 0) || len(f.Expected(svc)) == 0 || asked == askedMost || ctx.Err() != nil {
 					continue
 				} else if n, silent, what := ask(ctx, c, svc, f); what != "" {
-					return &scenarios.Violation{Law: servicesLaw, At: w.Now(), What: "the lab is quiet, but " + what}
+					return &fact.Violation{Law: servicesLaw, At: w.Now(), What: "the lab is quiet, but " + what}
 				} else {
 					asked, sessions, unanswered = asked+1, sessions+n, unanswered+silent
 				}
@@ -152,7 +153,7 @@ func (w *World) enter(c *client, services []scenarios.ServiceState) (err error) 
 }
 
 // clients are one pod of each node whose VPP runs and serves, its host, and where the fabric can have one somebody on the wire.
-func (w *World) clients(s scenarios.Snapshot) ([]client, error) {
+func (w *World) clients(s fact.Snapshot) ([]client, error) {
 	var out []client
 	_, wired := w.fabric.(Wired)
 	wired = wired && w.dhcp == nil
@@ -165,7 +166,7 @@ func (w *World) clients(s scenarios.Snapshot) ([]client, error) {
 		if _, on := n.VPP.NAT(); !on {
 			continue
 		}
-		if k := slices.IndexFunc(n.Pods, func(p scenarios.PodState) bool { return p.Addr.IsValid() }); k >= 0 {
+		if k := slices.IndexFunc(n.Pods, func(p fact.PodState) bool { return p.Addr.IsValid() }); k >= 0 {
 			p := &n.Pods[k]
 			out = append(out, client{probe.Place{Name: n.Name + " " + strings.TrimPrefix(p.Pod, "default/"), Netns: at.machine.Netns(p.Netns), Addr: p.Addr}, n, false, false})
 		}
@@ -180,7 +181,7 @@ func (w *World) clients(s scenarios.Snapshot) ([]client, error) {
 }
 
 // endpointsAnswer has every endpoint say who it is, once for each of its ports. Those that were begun are returned with an error too.
-func (w *World) endpointsAnswer(s scenarios.Snapshot) (out []*probe.Echo, err error) {
+func (w *World) endpointsAnswer(s fact.Snapshot) (out []*probe.Echo, err error) {
 	begun := map[string]bool{}
 	for i := range s.Services {
 		svc := &s.Services[i]

@@ -16,7 +16,7 @@ const (
 	stillFor  = 200 * time.Millisecond
 )
 
-// Settle implements scenarios.World.
+// Settle implements result.World.
 func (w *World) Settle(ctx context.Context, limit time.Duration) error {
 	if err := w.AwaitQuiet(ctx, limit, stillFor, lookEvery, w.nodeNames, w.quiet); err != nil {
 		return w.unlessStarved(err)

@@ -13,8 +13,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/lab/probe"
 	"github.com/vppdrill/vppdrill/lab/vppproc"
-	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/configured"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 	"github.com/vppdrill/vppdrill/vppwire/host/etcd"
@@ -25,10 +25,10 @@ import (
 // snapshotTries is how often a snapshot is taken anew because the lab has changed meanwhile.
 const snapshotTries = 5
 
-// Snapshot implements scenarios.World. VPP and Linux are dumped only where the lab is quiet before and after: halves of a
+// Snapshot implements result.World. VPP and Linux are dumped only where the lab is quiet before and after: halves of a
 // change would be judged otherwise, and laws that look at them ask for quiet anyway.
-func (w *World) Snapshot(ctx context.Context) (scenarios.Snapshot, error) {
-	var s scenarios.Snapshot
+func (w *World) Snapshot(ctx context.Context) (fact.Snapshot, error) {
+	var s fact.Snapshot
 	for range snapshotTries {
 		quiet := w.quiet(ctx) == ""
 		calls := w.calls()
@@ -56,10 +56,10 @@ func (w *World) calls() int64 {
 }
 
 // look takes a snapshot; deep also of dataplanes.
-func (w *World) look(ctx context.Context, deep bool) (scenarios.Snapshot, error) {
-	s := scenarios.Snapshot{At: w.Now()}
+func (w *World) look(ctx context.Context, deep bool) (fact.Snapshot, error) {
+	s := fact.Snapshot{At: w.Now()}
 	nodes := w.inOrder()
-	s.Nodes = make([]scenarios.NodeState, len(nodes))
+	s.Nodes = make([]fact.NodeState, len(nodes))
 	errs := make([]error, len(nodes))
 	var wg sync.WaitGroup
 	for i, n := range nodes {
@@ -76,14 +76,14 @@ func (w *World) look(ctx context.Context, deep bool) (scenarios.Snapshot, error)
 	if err == nil {
 		err = w.blocked(ctx, s.Nodes)
 	}
-	slices.SortFunc(s.Nodes, func(a, b scenarios.NodeState) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(s.Nodes, func(a, b fact.NodeState) int { return strings.Compare(a.Name, b.Name) })
 	s.Services = w.services.states(s.Nodes)
 	return s, err
 }
 
 // blocked finds the assigned blocks that the record of another node keeps a node from: the store says so, not the agent.
-func (w *World) blocked(ctx context.Context, nodes []scenarios.NodeState) error {
-	if !slices.ContainsFunc(nodes, func(n scenarios.NodeState) bool { return len(n.Assigned) > 0 }) {
+func (w *World) blocked(ctx context.Context, nodes []fact.NodeState) error {
+	if !slices.ContainsFunc(nodes, func(n fact.NodeState) bool { return len(n.Assigned) > 0 }) {
 		return nil
 	}
 	stored, _, err := w.control.store.All(ctx)
@@ -110,8 +110,8 @@ func (w *World) blocked(ctx context.Context, nodes []scenarios.NodeState) error 
 
 // look is one node's part of a snapshot. Pods are listed before the agent's leases: an address that two pods were answered
 // one after the other is then leased to the later one.
-func (n *node) look(ctx context.Context, deep bool) (scenarios.NodeState, error) {
-	out := scenarios.NodeState{Name: n.name, UID: n.uid, MainTable: n.w.agents().MainVRFID, PodTable: n.w.agents().PodVRFID,
+func (n *node) look(ctx context.Context, deep bool) (fact.NodeState, error) {
+	out := fact.NodeState{Name: n.name, UID: n.uid, MainTable: n.w.agents().MainVRFID, PodTable: n.w.agents().PodVRFID,
 		Pods: n.kubelet.sandboxes()}
 	wires := n.w.agents()
 	wires.ApplyDefaults()
@@ -143,13 +143,13 @@ func (n *node) look(ctx context.Context, deep bool) (scenarios.NodeState, error)
 // Claim adds what an agent claims: the node ID that it acts on, what follows from it, its blocks and leases. These are claims
 // because laws are about what agents act on; other laws hold them against the sandboxes, the dumps of VPP and Linux, and what the
 // API server has said.
-func Claim(out *scenarios.NodeState, s *rest.State, m mode.Config) {
+func Claim(out *fact.NodeState, s *rest.State, m mode.Config) {
 	out.ID, out.Address, out.VXLANAddress = s.ID, s.Address, s.VXLAN
 	if m.Interconnected() {
 		out.HostSubnet, out.HostVPP, out.HostLinux = s.HostSubnet, s.HostVPP, s.HostLinux
 	}
 	if n := s.Second; n != nil {
-		out.Second = &scenarios.SecondFamily{Address: n.Address, VXLANAddress: n.VXLAN, HostSubnet: n.HostSubnet, HostVPP: n.HostVPP, HostLinux: n.HostLinux,
+		out.Second = &fact.SecondFamily{Address: n.Address, VXLANAddress: n.VXLAN, HostSubnet: n.HostSubnet, HostVPP: n.HostVPP, HostLinux: n.HostLinux,
 			PodSubnet: n.PodSubnet, FormerPodSubnets: n.FormerPodSubnets, HostSubnets: n.HostSubnets}
 	}
 	out.ServiceRange = s.Services
@@ -158,7 +158,7 @@ func Claim(out *scenarios.NodeState, s *rest.State, m mode.Config) {
 }
 
 // dump adds the views of VPP and Linux.
-func (n *node) dump(ctx context.Context, out *scenarios.NodeState) error {
+func (n *node) dump(ctx context.Context, out *fact.NodeState) error {
 	if out.MachineUp {
 		pods := make([]string, 0, len(out.Pods))
 		for _, p := range out.Pods {
@@ -197,7 +197,7 @@ func (n *node) dump(ctx context.Context, out *scenarios.NodeState) error {
 }
 
 // Crowded reports whether a VPP has as many AF_PACKET interfaces as one of its version survives.
-func Crowded(ctx context.Context, c vppproc.Conn, v scenarios.VPP) (bool, error) {
+func Crowded(ctx context.Context, c vppproc.Conn, v fact.VPP) (bool, error) {
 	version, err := c.Version(ctx)
 	if err != nil {
 		return false, err
@@ -208,7 +208,7 @@ func Crowded(ctx context.Context, c vppproc.Conn, v scenarios.VPP) (bool, error)
 	}
 	count := 0
 	for i := range v.Interfaces() {
-		if i.Type == scenarios.TypeAFPacket || i.Type == scenarios.TypeNIC {
+		if i.Type == fact.TypeAFPacket || i.Type == fact.TypeNIC {
 			count++
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 )
 
@@ -23,7 +24,7 @@ var lacks = []timeline.Need{timeline.AgentCalls, timeline.WatchDelivery, timelin
 	timeline.SlowFabric, timeline.ServerLink, timeline.NodeDaemons, timeline.CloudRanges, timeline.OtherVersions, timeline.ForgetfulRuntimes, timeline.OwnClocks,
 	timeline.PausedControllers}
 
-// Heal implements scenarios.World.
+// Heal implements result.World.
 func (w *World) Heal(ctx context.Context) error {
 	err := w.Drive.Heal(ctx)
 	w.schedule()
@@ -37,7 +38,7 @@ func (st stage) Now() time.Duration { return st.Agenda.Now(st.World.Now()) }
 func (st stage) After(d time.Duration, _ string, do func()) { st.Agenda.Add(st.Now()+d, do) }
 
 // Tell implements timeline.World.
-func (st stage) Tell(f scenarios.Fact) { st.Record.Tell(f, "") }
+func (st stage) Tell(f fact.Fact) { st.Record.Tell(f, "") }
 
 // Lacks implements timeline.World.
 func (st stage) Lacks() []timeline.Need {
@@ -150,7 +151,7 @@ const recordTime = time.Minute
 // Kill implements timeline.Processes.
 func (st stage) Kill(name string, p timeline.Program, how timeline.Kill) {
 	n := st.node(name)
-	if how.Reason == scenarios.CleanStop {
+	if how.Reason == fact.CleanStop {
 		n.mu.Lock()
 		n.recordUntil = time.Now().Add(recordTime)
 		n.mu.Unlock()

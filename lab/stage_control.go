@@ -15,7 +15,9 @@ import (
 	"github.com/vppdrill/vppdrill/lab/vppproc"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/breakage"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/hostlocal"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/cni/wire"
@@ -66,7 +68,7 @@ func (st stage) ReplaceSandbox(name string) bool {
 func (st stage) LoseSandbox(string, scenarios.LoseSandboxes) bool { return false }
 
 // Sandboxes implements timeline.Pods.
-func (st stage) Sandboxes(name string) []scenarios.PodState { return st.node(name).kubelet.sandboxes() }
+func (st stage) Sandboxes(name string) []fact.PodState { return st.node(name).kubelet.sandboxes() }
 
 // Past implements timeline.Pods.
 func (st stage) Past(name string) []ipam.Owner {
@@ -94,7 +96,7 @@ func (st stage) Ask(ctx context.Context, name string, r timeline.Request, done f
 }
 
 // Break implements timeline.Pods.
-func (st stage) Break(ctx context.Context, name string, s scenarios.PodState, what scenarios.Breakage) error {
+func (st stage) Break(ctx context.Context, name string, s fact.PodState, what scenarios.Breakage) error {
 	n := st.node(name)
 	state, err := n.look(ctx, true)
 	if err != nil {
@@ -308,7 +310,7 @@ func (st stage) LoseLeader(how scenarios.LoseLeader) error {
 // The following are never asked for: a lab lacks their needs.
 
 // lacking is an operation that a lab has not.
-func lacking(n timeline.Need) error { return fmt.Errorf("%w: %s", scenarios.ErrUnsupported, n) }
+func lacking(n timeline.Need) error { return fmt.Errorf("%w: %s", result.ErrUnsupported, n) }
 
 // LagWatches implements timeline.ControlPlane.
 func (st stage) LagWatches(string, time.Duration) { st.Fail(lacking(timeline.WatchDelivery)) }

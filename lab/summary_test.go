@@ -3,7 +3,7 @@ package lab_test
 import (
 	"testing"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // Goal: what agents asked for is counted over the whole run, lives that were killed and nodes that left included. Method: the
@@ -12,11 +12,11 @@ func TestSummary(t *testing.T) {
 	one := "name: counted\ntopology: {nodes: 2, podsPerNode: 2}\n"
 	restarted := one + "timeline:\n  - {when: settled, do: restart-agent, node: node-1}\n"
 	left := restarted + "  - {when: settled, do: remove-node, node: node-1}\n"
-	var last scenarios.Summary
+	var last result.Summary
 	for _, text := range []string{one, restarted, left} {
 		r := run(t, "# Counted.\n"+text)
 		now := r.Summary
-		if r.Verdict != scenarios.Pass {
+		if r.Verdict != result.Pass {
 			t.Fatalf("%s: %s", r.Verdict, r.Error)
 		}
 		t.Logf("calls %d and %d, store %d, journal %d B", now.VPPCalls, now.LinuxCalls, now.StoreOps, now.JournalBytes)

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/lab/probe"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // Traffic is what a probe of a lab has found.
@@ -185,7 +185,7 @@ func (w *World) checkTraffic(ctx context.Context) error {
 	if len(t.Failed) == 0 || ctx.Err() != nil {
 		return nil
 	}
-	v := &scenarios.Violation{Law: reachableLaw, At: w.Now(),
+	v := &fact.Violation{Law: reachableLaw, At: w.Now(),
 		What: fmt.Sprintf("the lab is quiet, but %d of %d real pings of the MTU's size with DF are not answered: %s", len(t.Failed), t.Pairs, t.Failed[0])}
 	if path, ok := w.wayOf(ctx, t.unanswered); ok {
 		v.What += "; by the tables it is " + path.Outcome.String()

@@ -13,10 +13,11 @@ import (
 	"github.com/vppdrill/vppdrill/lab/nodeagent"
 	"github.com/vppdrill/vppdrill/lab/vppproc"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
-// World is one lab, a scenarios.World. One goroutine drives it; processes and kubelets live on goroutines of their own.
+// World is one lab, a result.World. One goroutine drives it; processes and kubelets live on goroutines of their own.
 type World struct {
 	Drive
 	o      Options
@@ -132,10 +133,10 @@ func (w *World) populate(ctx context.Context) error {
 // StateDir is the lab's entry among the labs of this machine.
 func (w *World) StateDir() StateDir { return w.state }
 
-// Name implements scenarios.World.
+// Name implements result.World.
 func (w *World) Name() string { return w.o.Backend.Name() }
 
-// Now implements scenarios.World: real time since the start, times the scale.
+// Now implements result.World: real time since the start, times the scale.
 func (w *World) Now() time.Duration {
 	return time.Duration(float64(time.Since(w.started)) * w.o.TimeScale)
 }
@@ -159,16 +160,16 @@ func scaled(s *scenarios.Scenario, by float64) *scenarios.Scenario {
 	return &out
 }
 
-// Evidence implements scenarios.World.
-func (w *World) Evidence() []scenarios.Evidence { return Evidence() }
+// Evidence implements result.World.
+func (w *World) Evidence() []fact.Evidence { return Evidence() }
 
 // Evidence is what labs let laws judge by.
-func Evidence() []scenarios.Evidence {
-	return []scenarios.Evidence{scenarios.AssignedBlocks, scenarios.BlockedBlocks, scenarios.FreeBlocks, scenarios.WaitingPods, scenarios.Leases, scenarios.Sandboxes,
-		scenarios.PodLives, scenarios.Refusals, scenarios.NodeIDs, scenarios.Management, scenarios.Blocks, scenarios.Rests, scenarios.ReachedSettings, scenarios.LongQuiet,
-		scenarios.Changes, scenarios.ClosedRanges, scenarios.Disturbances, scenarios.CleanStops, scenarios.VPPLives, scenarios.Checks, scenarios.FullNodes, scenarios.Leftovers,
-		scenarios.HeldIDs, scenarios.ProgramLives, scenarios.RequestCounts,
-		scenarios.Records, scenarios.IDRests, scenarios.NodeAddresses, scenarios.NodeLeases, scenarios.OtherNICs, scenarios.Removals, scenarios.Services, scenarios.VPPTables, scenarios.LinuxTables}
+func Evidence() []fact.Evidence {
+	return []fact.Evidence{fact.AssignedBlocks, fact.BlockedBlocks, fact.FreeBlocks, fact.WaitingPods, fact.Leases, fact.Sandboxes,
+		fact.PodLives, fact.Refusals, fact.NodeIDs, fact.Management, fact.Blocks, fact.Rests, fact.ReachedSettings, fact.LongQuiet,
+		fact.Changes, fact.ClosedRanges, fact.Disturbances, fact.CleanStops, fact.VPPLives, fact.Checks, fact.FullNodes, fact.Leftovers,
+		fact.HeldIDs, fact.ProgramLives, fact.RequestCounts,
+		fact.Records, fact.IDRests, fact.NodeAddresses, fact.NodeLeases, fact.OtherNICs, fact.Removals, fact.Services, fact.VPPTables, fact.LinuxTables}
 }
 
 // pump is Drive's Pump: what was planned happens, facts reach the laws.
@@ -186,7 +187,7 @@ func (w *World) inOrder() []*node {
 	for _, n := range w.nodes { //vppdrill:unordered sorted below
 		out = append(out, n)
 	}
-	slices.SortFunc(out, func(a, b *node) int { return scenarios.CompareNames(a.name, b.name) })
+	slices.SortFunc(out, func(a, b *node) int { return fact.CompareNames(a.name, b.name) })
 	return out
 }
 
@@ -205,7 +206,7 @@ func (w *World) Keep() error {
 	return w.state.save()
 }
 
-// Close implements scenarios.World: everything ends, and nothing is left, unless the lab was kept.
+// Close implements result.World: everything ends, and nothing is left, unless the lab was kept.
 func (w *World) Close() error {
 	if !w.End() {
 		return nil

@@ -19,6 +19,7 @@ import (
 	"github.com/vppdrill/vppdrill/lab/vppproc"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // agentWord makes the test binary the agent of the labs that the tests build.
@@ -83,7 +84,7 @@ func options(t *testing.T) lab.Options {
 }
 
 // run runs a scenario and shows what happened when it does not pass.
-func run(t *testing.T, text string) scenarios.Result {
+func run(t *testing.T, text string) result.Result {
 	t.Helper()
 	s, err := scenarios.Parse("test.yaml", []byte(text))
 	if err != nil {
@@ -105,7 +106,7 @@ func run(t *testing.T, text string) scenarios.Result {
 // Goal: two real nodes come up, all laws hold on them, and nothing is left. Method: the smallest scenario.
 func TestTwoNodes(t *testing.T) {
 	r := run(t, "# Two nodes with two pods each.\nname: two-nodes\ntopology: {nodes: 2, podsPerNode: 2}\n")
-	if r.Verdict != scenarios.Pass {
+	if r.Verdict != result.Pass {
 		t.Fatalf("%s: %s", r.Verdict, r.Error)
 	}
 }
@@ -129,7 +130,7 @@ timeline:
   - {when: settled, do: gap-watch, node: node-2}
   - {when: settled, do: delete-pods, count: 4}
 `)
-	if r.Verdict != scenarios.Pass || r.Summary.Adds < 12 {
+	if r.Verdict != result.Pass || r.Summary.Adds < 12 {
 		t.Fatalf("%s: %s %+v", r.Verdict, r.Error, r.Summary)
 	}
 }
@@ -144,7 +145,7 @@ func TestUnsupported(t *testing.T) {
 		"config: {ipam: {system: calico}}":                                      "ipam.system=calico",
 	} {
 		r := run(t, "# Something that a lab cannot do.\nname: cannot\n"+text+"\n")
-		if r.Verdict != scenarios.Error || len(r.Unsupported) != 1 || r.Unsupported[0] != want || !strings.Contains(r.Error, want) {
+		if r.Verdict != result.Error || len(r.Unsupported) != 1 || r.Unsupported[0] != want || !strings.Contains(r.Error, want) {
 			t.Errorf("%s: %s %v %s", text, r.Verdict, r.Unsupported, r.Error)
 		}
 	}

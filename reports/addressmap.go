@@ -7,7 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // addressMap shows which pod held which address of one node when.
@@ -52,8 +53,8 @@ type holding struct {
 }
 
 // addressMapsOf draws the nodes that matter most: the failure's own first, then those with the most to show.
-func addressMapsOf(s scenarios.Result, span stretch) (maps []addressMap, cut int) {
-	by := map[string][]scenarios.Held{}
+func addressMapsOf(s result.Result, span stretch) (maps []addressMap, cut int) {
+	by := map[string][]result.Held{}
 	var nodes []string
 	for _, h := range s.Addresses {
 		if by[h.Node] == nil {
@@ -72,10 +73,10 @@ func addressMapsOf(s scenarios.Result, span stretch) (maps []addressMap, cut int
 			}
 			return 1
 		}
-		return cmp.Or(cmp.Compare(len(by[b]), len(by[a])), scenarios.CompareNames(a, b))
+		return cmp.Or(cmp.Compare(len(by[b]), len(by[a])), fact.CompareNames(a, b))
 	})
 	nodesMax, spans := mapNodesMax, mapSpansMax
-	if s.Verdict == scenarios.Pass {
+	if s.Verdict == result.Pass {
 		nodesMax, spans = 1, mapSpansPass
 	}
 	if len(nodes) > nodesMax {
@@ -87,12 +88,12 @@ func addressMapsOf(s scenarios.Result, span stretch) (maps []addressMap, cut int
 	return maps, cut
 }
 
-func addressMapOf(s scenarios.Result, node string, held []scenarios.Held, span stretch, spansMax int) addressMap {
+func addressMapOf(s result.Result, node string, held []result.Held, span stretch, spansMax int) addressMap {
 	m := addressMap{Node: node, Ticks: span.ticks(), Failure: -1}
 	if s.Failure != nil {
 		m.Failure = span.Share(s.Failure.AtSeconds)
 	}
-	by := map[string][]scenarios.Held{}
+	by := map[string][]result.Held{}
 	var addrs []string
 	for _, h := range held {
 		if by[h.Addr] == nil {
@@ -104,7 +105,7 @@ func addressMapOf(s scenarios.Result, node string, held []scenarios.Held, span s
 	addrs, m.RowsCut = cutAddrs(s, addrs)
 	for _, a := range addrs {
 		row := addressRow{Addr: short(a, 18), Top: m.Height, Named: names(s, a)}
-		slices.SortStableFunc(by[a], func(a, b scenarios.Held) int { return cmp.Compare(a.FromSeconds, b.FromSeconds) })
+		slices.SortStableFunc(by[a], func(a, b result.Held) int { return cmp.Compare(a.FromSeconds, b.FromSeconds) })
 		for i, h := range by[a] {
 			if m.Spans >= spansMax {
 				m.SpansCut++
@@ -120,7 +121,7 @@ func addressMapOf(s scenarios.Result, node string, held []scenarios.Held, span s
 	return m
 }
 
-func heldSpan(h scenarios.Held, span stretch, odd bool) holding {
+func heldSpan(h result.Held, span stretch, odd bool) holding {
 	until, end := h.UntilSeconds, clock(h.UntilSeconds)
 	if until < 0 {
 		until, end = span.Until, "the end"
@@ -132,7 +133,7 @@ func heldSpan(h scenarios.Held, span stretch, odd bool) holding {
 
 // clashes are the stretches in which a later holder of an address has it while an earlier one still does. held is in
 // the order of its starts.
-func clashes(held []scenarios.Held, span stretch) []holding {
+func clashes(held []result.Held, span stretch) []holding {
 	var out []holding
 	for i, h := range held {
 		for _, earlier := range held[:i] {
@@ -147,7 +148,7 @@ func clashes(held []scenarios.Held, span stretch) []holding {
 }
 
 // endOf is when a holding ended, infinity when it never did.
-func endOf(h scenarios.Held) float64 {
+func endOf(h result.Held) float64 {
 	if h.UntilSeconds < 0 {
 		return math.Inf(1)
 	}
@@ -155,7 +156,7 @@ func endOf(h scenarios.Held) float64 {
 }
 
 // cutAddrs keeps the addresses that the failure names and the lowest of the others.
-func cutAddrs(s scenarios.Result, addrs []string) ([]string, int) {
+func cutAddrs(s result.Result, addrs []string) ([]string, int) {
 	cut := len(addrs) - mapRowsMax
 	if cut <= 0 {
 		return addrs, 0
@@ -181,7 +182,7 @@ func cutAddrs(s scenarios.Result, addrs []string) ([]string, int) {
 }
 
 // names reports whether the failure's sentence has the address as a word of its own: 10.1.0.2 is not in 10.1.0.20.
-func names(s scenarios.Result, addr string) bool {
+func names(s result.Result, addr string) bool {
 	if s.Failure == nil || addr == "" {
 		return false
 	}

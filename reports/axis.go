@@ -3,7 +3,7 @@ package reports
 import (
 	"math"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // stretch is a stretch of virtual time that a chart's width stands for.
@@ -18,7 +18,7 @@ func (s stretch) Share(at float64) float64 {
 }
 
 // spanOf is the whole run, or more where a mark lies outside of it.
-func spanOf(s scenarios.Result) stretch {
+func spanOf(s result.Result) stretch {
 	until := s.VirtualSeconds
 	for _, m := range s.Timeline {
 		until = max(until, m.AtSeconds, m.EndSeconds)

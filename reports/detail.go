@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // detail is one run's section of the page.
@@ -22,7 +22,7 @@ type detail struct {
 	Before, After []diffLine
 	Tail          []string
 	TailCut       int
-	Laws          []scenarios.LawResult
+	Laws          []result.LawResult
 	// Broken, NotJudged and Idle count laws.
 	Broken, NotJudged, Idle int
 	Timeline                chart
@@ -54,7 +54,7 @@ func detailOf(r row, open, short bool) detail {
 		if l.Violations > 0 {
 			d.Broken++
 		}
-		if l.Status == scenarios.NotJudgedStatus {
+		if l.Status == result.NotJudgedStatus {
 			d.NotJudged++
 		}
 		if l.Idle() {
@@ -92,11 +92,11 @@ func detailOf(r row, open, short bool) detail {
 
 // shorten leaves out the laws that held, which are as many in each of hundreds of sections.
 func (d *detail) shorten() {
-	d.Laws = slices.DeleteFunc(d.Laws, func(l scenarios.LawResult) bool {
+	d.Laws = slices.DeleteFunc(d.Laws, func(l result.LawResult) bool {
 		switch {
 		case l.Idle():
 			d.IdleLaws = append(d.IdleLaws, l.Name)
-		case l.Status == scenarios.HeldStatus:
+		case l.Status == result.HeldStatus:
 			d.HeldLaws++
 			d.HeldOccasions += l.Occasions
 		default:
@@ -115,7 +115,7 @@ func (d *detail) shorten() {
 }
 
 // Failed reports that the run stands among what failed: a law is broken, or it could not be judged.
-func (d detail) Failed() bool { return d.Result.Verdict != scenarios.Pass }
+func (d detail) Failed() bool { return d.Result.Verdict != result.Pass }
 
 // Clash reports whether any map shows an address with two holders.
 func (d detail) Clash() bool {
@@ -125,9 +125,9 @@ func (d detail) Clash() bool {
 }
 
 // brokenFirst puts broken laws before the others and keeps the order otherwise.
-func brokenFirst(laws []scenarios.LawResult) []scenarios.LawResult {
+func brokenFirst(laws []result.LawResult) []result.LawResult {
 	out := slices.Clone(laws)
-	slices.SortStableFunc(out, func(a, b scenarios.LawResult) int {
+	slices.SortStableFunc(out, func(a, b result.LawResult) int {
 		return int(min(b.Violations, 1) - min(a.Violations, 1))
 	})
 	return out
@@ -135,7 +135,7 @@ func brokenFirst(laws []scenarios.LawResult) []scenarios.LawResult {
 
 // figuresOf lists what the run amounts to. Figures that are zero because nothing of the kind was part of the run are
 // left out, except those whose zero is good news.
-func figuresOf(s scenarios.Result) []labelled {
+func figuresOf(s result.Result) []labelled {
 	m := s.Summary
 	waited := "none"
 	if m.PodsWaited > 0 {
@@ -178,7 +178,7 @@ func figuresOf(s scenarios.Result) []labelled {
 }
 
 // exhaustedNodes lists which nodes ran out when, in the order in which they did.
-func exhaustedNodes(list []scenarios.RanOut) string {
+func exhaustedNodes(list []result.RanOut) string {
 	if len(list) == 0 {
 		return "none"
 	}

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // Bounds of a fill's picture: a map that fits a screen, however many nodes and days a run has.
@@ -39,7 +40,7 @@ func (r fillRow) Middle() int { return r.Top + r.Height/2 }
 type fillCell struct{ From, Width, Share float64 }
 
 // fillOf draws a run's fill from the addresses that it kept; nil where it kept none.
-func fillOf(s scenarios.Result, span stretch) *fill {
+func fillOf(s result.Result, span stretch) *fill {
 	if len(s.Addresses) == 0 || span.Until <= span.From {
 		return nil
 	}
@@ -66,7 +67,7 @@ func fillOf(s scenarios.Result, span stretch) *fill {
 	if most == 0 { // spans that say nothing
 		return nil
 	}
-	slices.SortFunc(names, scenarios.CompareNames)
+	slices.SortFunc(names, fact.CompareNames)
 	f := &fill{Most: most, Ticks: span.ticks()}
 	group := (len(names) + fillRowsMax - 1) / fillRowsMax
 	f.Grouped = group > 1

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // explained is the sample with a chain of causes and what it was made smaller to.
@@ -15,9 +15,9 @@ func explained() Report {
 	r := sample()
 	for i := range r.Scenarios {
 		if f := r.Scenarios[i].Failure; f != nil {
-			f.Chain = []scenarios.Link{{Event: 30, AtSeconds: 60, Kind: "action", Text: "the timeline does " + hostile, Leads: f.Event},
+			f.Chain = []result.Link{{Event: 30, AtSeconds: 60, Kind: "action", Text: "the timeline does " + hostile, Leads: f.Event},
 				{Event: f.Event, AtSeconds: f.AtSeconds, Node: f.Node, Kind: "broken", Text: hostile}}
-			f.Smallest = &scenarios.Smallest{Scenario: "name: x # " + hostile, Seed: 7, GoTest: "func TestX() { /* " + hostile + " */ }"}
+			f.Smallest = &result.Smallest{Scenario: "name: x # " + hostile, Seed: 7, GoTest: "func TestX() { /* " + hostile + " */ }"}
 		}
 	}
 	r.Incomplete = "interrupted " + hostile
@@ -92,9 +92,9 @@ func TestPageSize(t *testing.T) {
 	month.VirtualSeconds = 31 * 86400
 	month.Addresses = nil
 	for i := range 4000 {
-		month.Addresses = append(month.Addresses, scenarios.Held{Node: "node-" + thousands(i%300+1), Addr: "10.1.2.3", Pod: "default/web-" + thousands(i), FromSeconds: float64(i * 600), UntilSeconds: float64(i*600 + 90000)})
+		month.Addresses = append(month.Addresses, result.Held{Node: "node-" + thousands(i%300+1), Addr: "10.1.2.3", Pod: "default/web-" + thousands(i), FromSeconds: float64(i * 600), UntilSeconds: float64(i*600 + 90000)})
 	}
-	for name, r := range map[string]Report{"173 runs": many, "300 nodes for 31 days": {Scenarios: []scenarios.Result{month}}} {
+	for name, r := range map[string]Report{"173 runs": many, "300 nodes for 31 days": {Scenarios: []result.Result{month}}} {
 		var page bytes.Buffer
 		if err := WriteHTML(&page, r); err != nil || page.Len() > most {
 			t.Errorf("%s: %d bytes (%v)", name, page.Len(), err)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 func render(t *testing.T, r Report) string {
@@ -70,9 +70,9 @@ func TestPageIsSmall(t *testing.T) {
 
 // TestPageWithoutAnything goal: odd reports are pages, too. Method: no run; a run with nothing in it; times that make no sense.
 func TestPageWithoutAnything(t *testing.T) {
-	odd := scenarios.Result{VirtualSeconds: -1, Timeline: []scenarios.Mark{{AtSeconds: 5, EndSeconds: 1, Kind: "action"}, {Kind: "what"}},
-		Addresses: []scenarios.Held{{FromSeconds: 9, UntilSeconds: 3}}, Failure: &scenarios.Failure{}}
-	for _, r := range []Report{{}, {Scenarios: []scenarios.Result{{}}}, {Scenarios: []scenarios.Result{odd}}} {
+	odd := result.Result{VirtualSeconds: -1, Timeline: []result.Mark{{AtSeconds: 5, EndSeconds: 1, Kind: "action"}, {Kind: "what"}},
+		Addresses: []result.Held{{FromSeconds: 9, UntilSeconds: 3}}, Failure: &result.Failure{}}
+	for _, r := range []Report{{}, {Scenarios: []result.Result{{}}}, {Scenarios: []result.Result{odd}}} {
 		if html := render(t, r); !strings.HasSuffix(html, "</html>\n") || strings.Contains(html, "NaN") {
 			t.Error("not a whole page")
 		}
@@ -166,7 +166,7 @@ func TestNamesAddress(t *testing.T) {
 		"10.1.0.2 is held twice": true, "10.1.0.20 is held twice": false, "held: 10.1.0.2.": true, "110.1.0.2 is odd": false,
 		"route 10.1.0.2/32": true, "": false, "10.1.0.20 and 10.1.0.2": true,
 	} {
-		s := scenarios.Result{Failure: &scenarios.Failure{What: what}}
+		s := result.Result{Failure: &result.Failure{What: what}}
 		if names(s, "10.1.0.2") != want {
 			t.Errorf("%q names 10.1.0.2: %v", what, !want)
 		}
@@ -176,10 +176,10 @@ func TestNamesAddress(t *testing.T) {
 // TestAddressMapCuts goal: a map keeps the addresses that matter and says what it cut. Method: more rows and spans than
 // fit, the failure about the highest address.
 func TestAddressMapCuts(t *testing.T) {
-	s := scenarios.Result{VirtualSeconds: 100, Verdict: scenarios.Fail, Failure: &scenarios.Failure{Node: "n", What: "10.0.0.99 is lost"}}
+	s := result.Result{VirtualSeconds: 100, Verdict: result.Fail, Failure: &result.Failure{Node: "n", What: "10.0.0.99 is lost"}}
 	for a := range 100 {
 		for i := range 15 {
-			s.Addresses = append(s.Addresses, scenarios.Held{Node: "n", Addr: fmt.Sprintf("10.0.0.%d", a), Pod: fmt.Sprint(i), FromSeconds: float64(i), UntilSeconds: float64(i) + 0.5})
+			s.Addresses = append(s.Addresses, result.Held{Node: "n", Addr: fmt.Sprintf("10.0.0.%d", a), Pod: fmt.Sprint(i), FromSeconds: float64(i), UntilSeconds: float64(i) + 0.5})
 		}
 	}
 	maps, cut := addressMapsOf(s, spanOf(s))
@@ -199,7 +199,7 @@ func TestAddressMapCuts(t *testing.T) {
 // TestTimelineStacks goal: bands that overlap lie below one another, bands that do not share a level. Method: three
 // bands on one node, two of them at once; node-10 comes after node-2.
 func TestTimelineStacks(t *testing.T) {
-	s := scenarios.Result{VirtualSeconds: 10, Timeline: []scenarios.Mark{
+	s := result.Result{VirtualSeconds: 10, Timeline: []result.Mark{
 		{AtSeconds: 1, EndSeconds: 5, Kind: "fault", Node: "node-2", Text: "a"},
 		{AtSeconds: 2, EndSeconds: 3, Kind: "fault", Node: "node-2", Text: "b"},
 		{AtSeconds: 6, EndSeconds: 7, Kind: "fault", Node: "node-2", Text: "c"},

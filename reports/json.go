@@ -9,22 +9,22 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // WriteJSON writes result.json. Lists that programs loop over are never null.
 func WriteJSON(w io.Writer, r Report) error {
 	r.Scenarios = slices.Clone(r.Scenarios)
 	if r.Scenarios == nil {
-		r.Scenarios = []scenarios.Result{}
+		r.Scenarios = []result.Result{}
 	}
 	for i := range r.Scenarios {
 		s := &r.Scenarios[i]
 		if s.Laws == nil {
-			s.Laws = []scenarios.LawResult{}
+			s.Laws = []result.LawResult{}
 		}
 		if s.Timeline == nil {
-			s.Timeline = []scenarios.Mark{}
+			s.Timeline = []result.Mark{}
 		}
 	}
 	if r.Explored == nil && r.Incomplete == "" && len(r.Scenarios) > 0 {
@@ -63,7 +63,7 @@ func ReadJSON(from io.Reader) (Report, error) {
 	var r struct {
 		Report
 		// Scenarios is a pointer here because its absence is what tells another program's JSON from an empty report.
-		Scenarios *[]scenarios.Result `json:"scenarios"`
+		Scenarios *[]result.Result `json:"scenarios"`
 	}
 	if err := json.NewDecoder(from).Decode(&r); err != nil {
 		return Report{}, err

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // TestReadBack goal: `vppdrill debug report DIR` makes the same files from result.json alone. Method: write a folder, read it,
@@ -47,7 +47,7 @@ func TestReadBack(t *testing.T) {
 // TestNoNullLists goal: programs may loop over laws and timeline without asking. Method: a result without either.
 func TestNoNullLists(t *testing.T) {
 	var out bytes.Buffer
-	if err := WriteJSON(&out, Report{Scenarios: []scenarios.Result{{Scenario: "x"}}}); err != nil {
+	if err := WriteJSON(&out, Report{Scenarios: []result.Result{{Scenario: "x"}}}); err != nil {
 		t.Fatal(err)
 	}
 	if bytes.Contains(out.Bytes(), []byte("null")) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // The elements of junit.xml that CI systems agree on: the schema of Jenkins' xunit plugin, version 10.
@@ -94,7 +94,7 @@ func WriteJUnit(w io.Writer, r Report) error {
 		}
 		suite.Cases = append(suite.Cases, junitCaseOf(name, s))
 		for _, l := range s.Laws {
-			if l.Status == scenarios.NotJudgedStatus && len(l.Missing) > 0 {
+			if l.Status == result.NotJudgedStatus && len(l.Missing) > 0 {
 				suite.Cases = append(suite.Cases, junitCase{Name: name + ": law " + l.Name, Class: "vppdrill." + s.World, File: s.File,
 					Time: seconds(0), Properties: []junitProperty{{"seed", strconv.FormatUint(s.Seed, 10)}}, Skipped: &junitSkipped{oneLine(l.StatusText())}})
 				suite.Skipped++
@@ -129,7 +129,7 @@ func exploredProperties(e Explored, wall float64) []junitProperty {
 	return list
 }
 
-func junitCaseOf(name string, s scenarios.Result) junitCase {
+func junitCaseOf(name string, s result.Result) junitCase {
 	c := junitCase{Name: name, Class: "vppdrill." + s.World, File: s.File, Time: seconds(s.WallSeconds), Properties: []junitProperty{
 		{"seed", strconv.FormatUint(s.Seed, 10)},
 		{"digest", s.Digest},
@@ -150,10 +150,10 @@ func junitCaseOf(name string, s scenarios.Result) junitCase {
 		c.Properties = append(c.Properties, junitProperty{"heldWithoutOccasion", oneLine(strings.Join(idle, " "))})
 	}
 	switch s.Verdict {
-	case scenarios.Pass:
-	case scenarios.Stopped:
+	case result.Pass:
+	case result.Stopped:
 		c.Skipped = &junitSkipped{oneLine(s.Error)}
-	case scenarios.Fail:
+	case result.Fail:
 		c.Failures = brokenLaws(s)
 	default:
 		c.Errors = []junitTrouble{{Type: "error", Message: oneLine(s.Error), Text: xmlText("replay: " + s.Replay + "\n")}}
@@ -166,7 +166,7 @@ func junitCaseOf(name string, s scenarios.Result) junitCase {
 }
 
 // brokenLaws makes a failure of each broken law, the first one to break first and in full.
-func brokenLaws(s scenarios.Result) []junitTrouble {
+func brokenLaws(s result.Result) []junitTrouble {
 	var out []junitTrouble
 	first := ""
 	if f := s.Failure; f != nil {
@@ -185,7 +185,7 @@ func brokenLaws(s scenarios.Result) []junitTrouble {
 }
 
 // failureText is everything that is known about the first broken law, for people who see nothing but the CI's page.
-func failureText(s scenarios.Result) string {
+func failureText(s result.Result) string {
 	f := s.Failure
 	var b strings.Builder
 	fmt.Fprintf(&b, "law %s%s at %s, event %d\n%s\n", f.Law, on(f.Node), moment(f.AtSeconds), f.Event, f.What)
@@ -207,7 +207,7 @@ func failureText(s scenarios.Result) string {
 }
 
 // causes is a chain of causes as a section, "" where there is none.
-func causes(chain []scenarios.Link) string {
+func causes(chain []result.Link) string {
 	if len(chain) == 0 {
 		return ""
 	}

@@ -6,31 +6,31 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // metric is one family of metrics: a figure of each run.
 type metric struct {
 	name, help string
-	of         func(scenarios.Result) float64
+	of         func(result.Result) float64
 }
 
 // runMetrics are what a run amounts to; units are in the names, as OpenMetrics wants.
 var runMetrics = []metric{
-	{"vppdrill_run_passed", "1 for a run that passed.", func(r scenarios.Result) float64 {
-		return map[bool]float64{true: 1}[r.Verdict == scenarios.Pass]
+	{"vppdrill_run_passed", "1 for a run that passed.", func(r result.Result) float64 {
+		return map[bool]float64{true: 1}[r.Verdict == result.Pass]
 	}},
-	{"vppdrill_run_events", "Events of the run.", func(r scenarios.Result) float64 { return float64(r.Events) }},
-	{"vppdrill_run_virtual_seconds", "The cluster's time.", func(r scenarios.Result) float64 { return r.VirtualSeconds }},
-	{"vppdrill_run_wall_seconds", "The machine's time.", func(r scenarios.Result) float64 { return r.WallSeconds }},
-	{"vppdrill_run_faults", "Operations that an injector changed.", func(r scenarios.Result) float64 { return float64(r.Summary.Faults) }},
-	{"vppdrill_run_vpp_calls", "Calls to VPP.", func(r scenarios.Result) float64 { return float64(r.Summary.VPPCalls) }},
-	{"vppdrill_run_pods_created", "Pods created.", func(r scenarios.Result) float64 { return float64(r.Summary.PodsCreated) }},
-	{"vppdrill_run_pods_never_placed", "Pods that never had an address.", func(r scenarios.Result) float64 { return float64(r.Summary.PodsNeverPlaced) }},
-	{"vppdrill_run_start_p50_seconds", "Median time from a pod's creation to its address.", func(r scenarios.Result) float64 { return r.Summary.StartP50Seconds }},
-	{"vppdrill_run_start_p99_seconds", "99th percentile of that time.", func(r scenarios.Result) float64 { return r.Summary.StartP99Seconds }},
-	{"vppdrill_run_longest_wait_seconds", "Longest wait for an address.", func(r scenarios.Result) float64 { return r.Summary.LongestWaitSeconds }},
-	{"vppdrill_run_leaked_addresses", "Addresses of no pod at the end.", func(r scenarios.Result) float64 { return float64(r.Summary.LeakedAddresses) }},
+	{"vppdrill_run_events", "Events of the run.", func(r result.Result) float64 { return float64(r.Events) }},
+	{"vppdrill_run_virtual_seconds", "The cluster's time.", func(r result.Result) float64 { return r.VirtualSeconds }},
+	{"vppdrill_run_wall_seconds", "The machine's time.", func(r result.Result) float64 { return r.WallSeconds }},
+	{"vppdrill_run_faults", "Operations that an injector changed.", func(r result.Result) float64 { return float64(r.Summary.Faults) }},
+	{"vppdrill_run_vpp_calls", "Calls to VPP.", func(r result.Result) float64 { return float64(r.Summary.VPPCalls) }},
+	{"vppdrill_run_pods_created", "Pods created.", func(r result.Result) float64 { return float64(r.Summary.PodsCreated) }},
+	{"vppdrill_run_pods_never_placed", "Pods that never had an address.", func(r result.Result) float64 { return float64(r.Summary.PodsNeverPlaced) }},
+	{"vppdrill_run_start_p50_seconds", "Median time from a pod's creation to its address.", func(r result.Result) float64 { return r.Summary.StartP50Seconds }},
+	{"vppdrill_run_start_p99_seconds", "99th percentile of that time.", func(r result.Result) float64 { return r.Summary.StartP99Seconds }},
+	{"vppdrill_run_longest_wait_seconds", "Longest wait for an address.", func(r result.Result) float64 { return r.Summary.LongestWaitSeconds }},
+	{"vppdrill_run_leaked_addresses", "Addresses of no pod at the end.", func(r result.Result) float64 { return float64(r.Summary.LeakedAddresses) }},
 }
 
 // WriteMetrics writes metrics.prom: each run's figures in OpenMetrics' text format, version 1.0.0, labelled with
@@ -58,7 +58,7 @@ func WriteMetrics(w io.Writer, r Report) error {
 	return err
 }
 
-func runLabels(s scenarios.Result) string {
+func runLabels(s result.Result) string {
 	return fmt.Sprintf("scenario=%s,world=%s,seed=\"%d\"", labelValue(s.Scenario), labelValue(s.World), s.Seed)
 }
 

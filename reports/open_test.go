@@ -10,13 +10,13 @@ import (
 	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/chromedp"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // crowded is a report as large as a whole catalogue's: hundreds of real runs with their stories.
 func crowded(t *testing.T, runs int) Report {
 	t.Helper()
-	var different []scenarios.Result
+	var different []result.Result
 	for _, name := range []string{"node-joins", "pods-come-and-go", "agent-restarts", "duel"} {
 		different = append(different, realRun(t, name, false))
 	}
@@ -34,12 +34,12 @@ func month() Report {
 	s := sample().Scenarios[0]
 	s.VirtualSeconds, s.Nodes = 31*86400, 300
 	s.Addresses = nil
-	s.Story = &scenarios.Story{Base: map[string][]string{}, Starts: []float64{0, 1, 1, 2, 2, 3, 4, 5, 60}}
+	s.Story = &result.Story{Base: map[string][]string{}, Starts: []float64{0, 1, 1, 2, 2, 3, 4, 5, 60}}
 	for look := range 96 {
-		l := scenarios.Look{AtSeconds: s.VirtualSeconds * float64(look) / 95}
+		l := result.Look{AtSeconds: s.VirtualSeconds * float64(look) / 95}
 		for n := range 300 {
 			if look == 0 || (n*7+look*13)%4 == 0 {
-				l.Nodes = append(l.Nodes, scenarios.Seen{Name: fmt.Sprintf("node-%d", n+1), Up: "mav", ID: uint32(n + 1), Address: fmt.Sprintf("192.168.16.%d/20", n), Blocks: []string{fmt.Sprintf("10.%d.%d.0/24", n/256, n%256)},
+				l.Nodes = append(l.Nodes, result.Seen{Name: fmt.Sprintf("node-%d", n+1), Up: "mav", ID: uint32(n + 1), Address: fmt.Sprintf("192.168.16.%d/20", n), Blocks: []string{fmt.Sprintf("10.%d.%d.0/24", n/256, n%256)},
 					Held: (n + look) % 200, Free: 252 - (n+look)%200, Pods: (n + look) % 200, Tables: []string{"0: 301 routes", "1: 640 routes"}, Tunnels: 299})
 			}
 		}
@@ -54,13 +54,13 @@ func month() Report {
 	}
 	for i := range 600 {
 		node := fmt.Sprintf("node-%d", i%300+1)
-		s.Story.Events = append(s.Story.Events, scenarios.Told{Event: int64(i), AtSeconds: s.VirtualSeconds - 60 + float64(i)/10, Node: node, Line: node + " call ip_route_add_del_v2 add route table 1 10.9.9.9/32 via 10.1.1.1 host-vd0123456789ab",
+		s.Story.Events = append(s.Story.Events, result.Told{Event: int64(i), AtSeconds: s.VirtualSeconds - 60 + float64(i)/10, Node: node, Line: node + " call ip_route_add_del_v2 add route table 1 10.9.9.9/32 via 10.1.1.1 host-vd0123456789ab",
 			Came: []string{fmt.Sprintf("  route table 1 10.9.%d.%d/32 via 10.1.1.1 interface 7", i/256, i%256)}})
 	}
 	for i := range 4000 {
-		s.Addresses = append(s.Addresses, scenarios.Held{Node: fmt.Sprintf("node-%d", i%300+1), Addr: fmt.Sprintf("10.0.%d.%d", i/250, i%250), Pod: fmt.Sprintf("default/pod-%d", i), FromSeconds: float64(i) * 600, UntilSeconds: float64(i)*600 + 360000})
+		s.Addresses = append(s.Addresses, result.Held{Node: fmt.Sprintf("node-%d", i%300+1), Addr: fmt.Sprintf("10.0.%d.%d", i/250, i%250), Pod: fmt.Sprintf("default/pod-%d", i), FromSeconds: float64(i) * 600, UntilSeconds: float64(i)*600 + 360000})
 	}
-	return Report{Version: "test", Scenarios: []scenarios.Result{s}}
+	return Report{Version: "test", Scenarios: []result.Result{s}}
 }
 
 // TestPagesOpenQuickly goal: a catalogue of 290 runs and a run of 300 nodes for 31 days stay under 5 MB and are open within a second.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // What a page holds at most. A page of a thousand seeds must still open on a phone; what is cut is said, and
@@ -54,7 +54,7 @@ type row struct {
 	Number  int
 	ID      string
 	Verdict badge
-	Result  scenarios.Result
+	Result  result.Result
 	Checks  int64
 	Digest  string
 	// Trouble is what went wrong in a few words.
@@ -73,11 +73,11 @@ type lawRow struct {
 	Broken []row
 }
 
-func verdictBadge(v scenarios.Verdict) badge {
+func verdictBadge(v result.Verdict) badge {
 	switch v {
-	case scenarios.Pass:
+	case result.Pass:
 		return badge{"pass", "✓", "pass"}
-	case scenarios.Fail:
+	case result.Fail:
 		return badge{"fail", "✗", "fail"}
 	}
 	return badge{"error", "!", "error"}
@@ -89,13 +89,13 @@ func overviewOf(r Report) overview {
 	if r.Explored == nil && r.Incomplete == "" && len(r.Scenarios) > 0 {
 		o.Never = notExercised(r.Scenarios)
 	}
-	number := map[*scenarios.Result]int{}
-	order := make([]*scenarios.Result, len(r.Scenarios))
+	number := map[*result.Result]int{}
+	order := make([]*result.Result, len(r.Scenarios))
 	for i := range r.Scenarios {
 		order[i] = &r.Scenarios[i]
 		number[order[i]] = i + 1
 	}
-	slices.SortStableFunc(order, func(a, b *scenarios.Result) int { return badness(*a) - badness(*b) })
+	slices.SortStableFunc(order, func(a, b *result.Result) int { return badness(*a) - badness(*b) })
 	for i, s := range order {
 		if i >= overviewMax {
 			o.RowsCut++
@@ -107,7 +107,7 @@ func overviewOf(r Report) overview {
 		}
 		if len(o.Details) < detailsMax {
 			one.ID = fmt.Sprintf("run-%d", one.Number)
-			o.Details = append(o.Details, detailOf(one, s.Verdict != scenarios.Pass && len(o.Details) < openMax, s.Verdict == scenarios.Pass && len(order) > wholeMax))
+			o.Details = append(o.Details, detailOf(one, s.Verdict != result.Pass && len(o.Details) < openMax, s.Verdict == result.Pass && len(order) > wholeMax))
 		} else {
 			o.DetailsCut++
 		}
@@ -136,11 +136,11 @@ func headline(c Counts) string {
 }
 
 // trouble is a run's failure in a few words.
-func trouble(s scenarios.Result) string {
+func trouble(s result.Result) string {
 	switch {
-	case s.Verdict == scenarios.Pass && s.Failure != nil:
+	case s.Verdict == result.Pass && s.Failure != nil:
 		return "broke as expected: " + s.Failure.Law
-	case s.Verdict == scenarios.Pass:
+	case s.Verdict == result.Pass:
 		return ""
 	case s.Failure != nil:
 		return s.Failure.Law
@@ -167,7 +167,7 @@ func lawRows(rows []row) []lawRow {
 			}
 			laws[i].Checks += l.Checks
 			laws[i].Violations += l.Violations
-			if l.Violations > 0 && row.Result.Verdict != scenarios.Pass && !has(laws[i].Broken, row.Result.Scenario) {
+			if l.Violations > 0 && row.Result.Verdict != result.Pass && !has(laws[i].Broken, row.Result.Scenario) {
 				laws[i].Broken = append(laws[i].Broken, row)
 			}
 		}
@@ -177,11 +177,11 @@ func lawRows(rows []row) []lawRow {
 }
 
 // statusRank orders what several runs say about one law.
-func statusRank(l scenarios.LawResult) int {
+func statusRank(l result.LawResult) int {
 	switch {
 	case l.Violations > 0:
 		return 3
-	case l.Status == scenarios.NotJudgedStatus:
+	case l.Status == result.NotJudgedStatus:
 		return 0
 	case l.Idle():
 		return 1

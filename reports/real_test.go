@@ -5,16 +5,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/catalog"
 	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/sim/explore"
 	"github.com/vppdrill/vppdrill/sim/museum"
 )
 
 // realRun is a run of the catalogue with its story, of an exhibit of the museum with its fault.
-func realRun(t *testing.T, name string, planted bool) scenarios.Result {
+func realRun(t *testing.T, name string, planted bool) result.Result {
 	t.Helper()
 	s, err := catalog.ByName(name)
 	if err != nil {
@@ -28,7 +29,7 @@ func realRun(t *testing.T, name string, planted bool) scenarios.Result {
 				t.Fatal(err)
 			}
 			law, _ := check.ByName(e.Law)
-			o.Laws, o.Plant = []scenarios.Law{law}, e.Plant()
+			o.Laws, o.Plant = []fact.Law{law}, e.Plant()
 		}
 		return o
 	}
@@ -45,7 +46,7 @@ func realRun(t *testing.T, name string, planted bool) scenarios.Result {
 
 // realReport has a run whose packets do not arrive, and one that passed.
 func realReport(t *testing.T) Report {
-	return Report{Version: "test", Scenarios: []scenarios.Result{realRun(t, "last-id-out-of-range", true), realRun(t, "node-joins", false)}}
+	return Report{Version: "test", Scenarios: []result.Result{realRun(t, "last-id-out-of-range", true), realRun(t, "node-joins", false)}}
 }
 
 // TestRealPage goal: the page of a real failure has its packet's way, what failed before all else, waits and curves; what a story tells of a
@@ -76,7 +77,7 @@ func TestRealPage(t *testing.T) {
 		}
 		states[e.Node] = append(states[e.Node], e.Came...)
 	}
-	last := map[string]scenarios.Seen{}
+	last := map[string]result.Seen{}
 	for _, l := range story.Looks {
 		for _, n := range l.Nodes {
 			last[n.Name] = n

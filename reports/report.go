@@ -1,6 +1,8 @@
 package reports
 
-import "github.com/vppdrill/vppdrill/scenarios"
+import (
+	"github.com/vppdrill/vppdrill/scenarios/result"
+)
 
 // Report is a set of finished runs with where they happened. Its JSON is result.json.
 type Report struct {
@@ -8,9 +10,9 @@ type Report struct {
 	Version     string      `json:"version"`
 	Environment Environment `json:"environment"`
 	// Incomplete says what is missing and why; absent where nothing is.
-	Incomplete string             `json:"incomplete,omitempty"`
-	Scenarios  []scenarios.Result `json:"scenarios"`
-	// NotExercised names what none of the runs came by, of scenarios.Exercises; absent in a report of an exploration.
+	Incomplete string          `json:"incomplete,omitempty"`
+	Scenarios  []result.Result `json:"scenarios"`
+	// NotExercised names what none of the runs came by, of result.Exercises; absent in a report of an exploration.
 	NotExercised []string `json:"notExercised,omitempty"`
 	// Explored is there when the runs are what an exploration found.
 	Explored *Explored `json:"explored,omitempty"`
@@ -75,13 +77,13 @@ type Counts struct {
 func (c Counts) Total() int { return c.Pass + c.Fail + c.Error + c.Stopped }
 
 // Add counts one more run. A verdict that is no known word counts as an error: it could not be judged.
-func (c *Counts) Add(r scenarios.Result) {
+func (c *Counts) Add(r result.Result) {
 	switch r.Verdict {
-	case scenarios.Pass:
+	case result.Pass:
 		c.Pass++
-	case scenarios.Fail:
+	case result.Fail:
 		c.Fail++
-	case scenarios.Stopped:
+	case result.Stopped:
 		c.Stopped++
 	default:
 		c.Error++
@@ -104,11 +106,11 @@ func (r Report) Counts() Counts {
 }
 
 // badness puts failures before errors before passes.
-func badness(r scenarios.Result) int {
+func badness(r result.Result) int {
 	switch r.Verdict {
-	case scenarios.Fail:
+	case result.Fail:
 		return 0
-	case scenarios.Pass:
+	case result.Pass:
 		return 2
 	}
 	return 1

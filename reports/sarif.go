@@ -5,7 +5,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // The part of SARIF 2.1.0 that code hosts read.
@@ -67,17 +67,17 @@ type (
 func WriteSARIF(w io.Writer, r Report) error {
 	run := sarifRun{Tool: sarifTool{sarifDriver{Name: "vppdrill", Version: r.Version, Rules: []sarifRule{}}}, Results: []sarifResult{}}
 	for _, s := range r.Scenarios {
-		if s.Verdict == scenarios.Pass || s.Verdict == scenarios.Stopped {
+		if s.Verdict == result.Pass || s.Verdict == result.Stopped {
 			continue
 		}
 		rule, why, text := "not-judged", "A run that could not be judged says nothing.", s.Error
 		switch {
 		case s.Failure != nil:
 			rule, text = s.Failure.Law, s.Failure.What
-			if i := slices.IndexFunc(s.Laws, func(l scenarios.LawResult) bool { return l.Name == rule }); i >= 0 {
+			if i := slices.IndexFunc(s.Laws, func(l result.LawResult) bool { return l.Name == rule }); i >= 0 {
 				why = s.Laws[i].Why
 			}
-		case s.Verdict == scenarios.Fail:
+		case s.Verdict == result.Fail:
 			rule, why = "expectation", "What a scenario expects beside the laws did not come true."
 		}
 		if !slices.ContainsFunc(run.Tool.Driver.Rules, func(x sarifRule) bool { return x.ID == rule }) {

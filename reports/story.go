@@ -8,7 +8,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // looksShort is how many looks a run keeps that passed among hundreds.
@@ -17,22 +18,22 @@ const looksShort = 16
 // told is a run's story as the page's script takes it: what a slider, a search and a picture need.
 type told struct {
 	Until  float64             `json:"until"`
-	Looks  []scenarios.Look    `json:"looks"`
+	Looks  []result.Look       `json:"looks"`
 	Base   map[string][]string `json:"base,omitempty"`
-	Events []scenarios.Told    `json:"events,omitempty"`
+	Events []result.Told       `json:"events,omitempty"`
 	// Pods are [node, address, pod, from, until] of the addresses that the run kept.
 	Pods [][]any `json:"pods,omitempty"`
 }
 
 // storyOf is a run's story, packed as base64 of gzip; empty for none. Base64 needs no escaping, and browsers unpack
 // gzip themselves.
-func storyOf(s scenarios.Result, span stretch, short bool) (string, error) {
+func storyOf(s result.Result, span stretch, short bool) (string, error) {
 	if s.Story == nil || len(s.Story.Looks) == 0 {
 		return "", nil
 	}
 	t := told{Until: span.Until, Looks: s.Story.Looks}
 	if short {
-		t.Looks = scenarios.FewerLooks(t.Looks, looksShort)
+		t.Looks = result.FewerLooks(t.Looks, looksShort)
 	} else {
 		t.Base, t.Events = s.Story.Base, s.Story.Events
 		for _, h := range s.Addresses {
@@ -56,13 +57,13 @@ func storyOf(s scenarios.Result, span stretch, short bool) (string, error) {
 // stop is a stretch of a packet's way on one node.
 type stop struct {
 	Node string
-	Hops []scenarios.Hop
+	Hops []fact.Hop
 	// End is what became of the packet: it was lost, or arrived where it should not.
 	End string
 }
 
 // wayOf draws a packet's way node by node.
-func wayOf(hops []scenarios.Hop) (stops []stop) {
+func wayOf(hops []fact.Hop) (stops []stop) {
 	for i, h := range hops {
 		if len(stops) == 0 || stops[len(stops)-1].Node != h.Node {
 			stops = append(stops, stop{Node: h.Node})
@@ -95,7 +96,7 @@ type curves struct {
 const curvesHeight = 120
 
 // curvesOf draws a run's series; nil where it has none.
-func curvesOf(s scenarios.Result, span stretch, c chart) *curves {
+func curvesOf(s result.Result, span stretch, c chart) *curves {
 	x := s.Series
 	if x == nil || len(x.Held) < 2 || span.Until <= 0 {
 		return nil
@@ -155,12 +156,12 @@ type wait struct {
 }
 
 // waitsOf are a run's quantiles, nil where nothing was counted.
-func waitsOf(s scenarios.Result) (waits []wait) {
+func waitsOf(s result.Result) (waits []wait) {
 	if s.Story == nil || len(s.Story.Starts) == 0 {
 		return nil
 	}
 	longest := slices.Max(s.Story.Starts)
-	for i, q := range scenarios.Quantiles() {
+	for i, q := range result.Quantiles() {
 		if i < len(s.Story.Starts) {
 			v := s.Story.Starts[i]
 			w := wait{Percent: q, Text: clock(v)}

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // summaryRows is how many runs that did not pass a summary has: GitHub cuts one at 1 MiB, and a reader stops before.
@@ -26,7 +26,7 @@ func WriteSummary(w io.Writer, r Report) error {
 	}
 	rows := 0
 	for _, s := range r.Scenarios {
-		if s.Verdict == scenarios.Pass || s.Verdict == scenarios.Stopped {
+		if s.Verdict == result.Pass || s.Verdict == result.Stopped {
 			continue
 		}
 		if rows++; rows > summaryRows {

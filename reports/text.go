@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // Text writes verdict lines as runs finish. Columns stay where they are however long a figure gets, within reason.
@@ -24,7 +24,7 @@ type Text struct {
 	judged map[string]bool
 	err    error
 	// results are what the runs exercised; whole: they are all there is.
-	results []scenarios.Result
+	results []result.Result
 	whole   bool
 	// verbose: laws that a world cannot judge or that had no occasion are named, and what no run exercised; else
 	// unjudged counts the first.
@@ -43,9 +43,9 @@ func coloured(w io.Writer) bool {
 }
 
 // verdict is a verdict's word in its colour, as wide as the widest.
-func (t *Text) verdict(v scenarios.Verdict) string {
+func (t *Text) verdict(v result.Verdict) string {
 	word := fmt.Sprintf("%-5s", verdictWord(v))
-	code, known := map[scenarios.Verdict]int{scenarios.Pass: 32, scenarios.Fail: 31, scenarios.Error: 33}[v]
+	code, known := map[result.Verdict]int{result.Pass: 32, result.Fail: 31, result.Error: 33}[v]
 	if !t.colour || !known {
 		return word
 	}
@@ -63,34 +63,34 @@ func NewText(w io.Writer, names []string, verbose bool) *Text {
 }
 
 // Open writes what is known of a run before its causes are: its verdict line and what broke. Add writes the rest.
-func (t *Text) Open(r scenarios.Result) {
+func (t *Text) Open(r result.Result) {
 	t.open = runKey(r)
 	t.head(r)
 }
 
-func runKey(r scenarios.Result) string { return fmt.Sprintf("%s %s %d", r.Scenario, r.World, r.Seed) }
+func runKey(r result.Result) string { return fmt.Sprintf("%s %s %d", r.Scenario, r.World, r.Seed) }
 
 // head writes a run's verdict line and what broke.
-func (t *Text) head(r scenarios.Result) {
+func (t *Text) head(r result.Result) {
 	t.printf("%s  %-*s  %-9s  seed %-6d  %12s events  %9s virtual  %9s wall  %s%s\n", t.verdict(r.Verdict), t.name,
 		oneLine(r.Scenario), oneLine(r.World), r.Seed, thousands(r.Events), clock(r.VirtualSeconds), clock(r.WallSeconds), digestShort(r.Digest), hollow(r))
 	t.addExhausted(r.Summary)
 	t.addLaws(r)
-	if f := r.Failure; f != nil && r.Verdict != scenarios.Pass {
+	if f := r.Failure; f != nil && r.Verdict != result.Pass {
 		t.printf("       law     %s%s at %s, event %s\n", oneLine(f.Law), on(f.Node), moment(f.AtSeconds), thousands(f.Event))
 		t.printf("       what    %s\n", oneLine(f.What))
 	}
 }
 
 // Add writes one run: its verdict line and, unless it passed, what broke and how to see it again.
-func (t *Text) Add(r scenarios.Result) {
+func (t *Text) Add(r result.Result) {
 	t.counts.Add(r)
-	t.results = append(t.results, scenarios.Result{Exercised: r.Exercised})
+	t.results = append(t.results, result.Result{Exercised: r.Exercised})
 	if t.open != runKey(r) {
 		t.head(r)
 	}
 	t.open = ""
-	if r.Verdict == scenarios.Pass {
+	if r.Verdict == result.Pass {
 		return
 	}
 	if f := r.Failure; f != nil {
@@ -101,7 +101,7 @@ func (t *Text) Add(r scenarios.Result) {
 		if len(f.Tail) > 1 { // a trail: only worlds that record one have it
 			t.printf("       look    %s\n", look(r))
 		}
-	} else if r.Verdict == scenarios.Stopped {
+	} else if r.Verdict == result.Stopped {
 		t.printf("       asked   %s\n", oneLine(r.Error))
 	} else if r.Error != "" {
 		t.printf("       error   %s\n", oneLine(r.Error))
@@ -116,7 +116,7 @@ func (t *Text) Add(r scenarios.Result) {
 }
 
 // chain writes the links of a chain of causes; broken are the words of the last.
-func (t *Text) chain(links []scenarios.Link, broken string) {
+func (t *Text) chain(links []result.Link, broken string) {
 	for i, l := range links {
 		if l.Kind == "broken" {
 			l.Text = broken
@@ -126,7 +126,7 @@ func (t *Text) chain(links []scenarios.Link, broken string) {
 }
 
 // hollow is what a verdict leaves out: pods that never got an address, actions that did nothing.
-func hollow(r scenarios.Result) string {
+func hollow(r result.Result) string {
 	var parts []string
 	if s := r.Summary; s.PodsNeverPlaced > 0 && s.PodsCreated > 0 {
 		parts = append(parts, fmt.Sprintf("placed %s of %s", thousands(s.PodsCreated-s.PodsNeverPlaced), plural(int(s.PodsCreated), "pod")))
@@ -145,7 +145,7 @@ func hollow(r scenarios.Result) string {
 }
 
 // look says where the events are that led to a failure: whatever shows the run again has its own way to them.
-func look(r scenarios.Result) string {
+func look(r result.Result) string {
 	where := "at the events"
 	if r.Failure.Node != "" {
 		where += " of " + oneLine(r.Failure.Node)
@@ -164,17 +164,17 @@ func look(r scenarios.Result) string {
 
 // addLaws says which laws the run's world could not judge, of a run that passed only in a verbose report, and remembers
 // which found something to judge.
-func (t *Text) addLaws(r scenarios.Result) {
+func (t *Text) addLaws(r result.Result) {
 	for _, l := range r.Laws {
 		if !slices.Contains(t.laws, l.Name) {
 			t.laws = append(t.laws, l.Name)
 		}
 		t.judged[l.Name] = t.judged[l.Name] || !l.Idle()
-		if l.Status != scenarios.NotJudgedStatus || len(l.Missing) == 0 {
+		if l.Status != result.NotJudgedStatus || len(l.Missing) == 0 {
 			continue
 		}
 		t.unjudged[l.Name] = true
-		if t.verbose || r.Verdict != scenarios.Pass {
+		if t.verbose || r.Verdict != result.Pass {
 			t.printf("       law     %s %s\n", oneLine(l.Name), oneLine(l.StatusText()))
 		}
 	}
@@ -194,7 +194,7 @@ func (t *Text) idle() (names []string) {
 const exhaustedMost = 5
 
 // addExhausted says which nodes ran out of addresses when: a result, whatever the verdict.
-func (t *Text) addExhausted(s scenarios.Summary) {
+func (t *Text) addExhausted(s result.Summary) {
 	for i, n := range s.Exhausted {
 		if i == exhaustedMost {
 			t.printf("       full    and %s more\n", plural(len(s.Exhausted)-i, "node"))
@@ -211,7 +211,7 @@ func (t *Text) addExhausted(s scenarios.Summary) {
 }
 
 // neverPlaced says why pods never got an address.
-func neverPlaced(s scenarios.Summary) string {
+func neverPlaced(s result.Summary) string {
 	var why []string
 	for _, x := range [...]struct {
 		pods int64
@@ -225,7 +225,7 @@ func neverPlaced(s scenarios.Summary) string {
 }
 
 // ranOut is one node's shortage as a sentence.
-func ranOut(n scenarios.RanOut) string {
+func ranOut(n result.RanOut) string {
 	return fmt.Sprintf("%s had no free address at %s: %s waited, together %s", oneLine(n.Node), moment(n.AtSeconds), plural(int(n.PodsWaited), "pod"), clock(n.WaitSeconds))
 }
 
@@ -233,8 +233,8 @@ func ranOut(n scenarios.RanOut) string {
 func (t *Text) Whole() { t.whole = true }
 
 // notExercised names what none of some runs came by.
-func notExercised(results []scenarios.Result) (names []string) {
-	for _, e := range scenarios.NotExercised(scenarios.Exercises(), results) {
+func notExercised(results []result.Result) (names []string) {
+	for _, e := range result.NotExercised(result.Exercises(), results) {
 		names = append(names, e.Name)
 	}
 	return names
@@ -269,13 +269,13 @@ func (t *Text) printf(format string, args ...any) {
 }
 
 // verdictWord is a verdict that differs from the others without colour and found by eye in a long list.
-func verdictWord(v scenarios.Verdict) string {
+func verdictWord(v result.Verdict) string {
 	switch v {
-	case scenarios.Pass:
+	case result.Pass:
 		return "pass"
-	case scenarios.Fail:
+	case result.Fail:
 		return "FAIL"
-	case scenarios.Stopped:
+	case result.Stopped:
 		return "stop"
 	}
 	return "ERROR"

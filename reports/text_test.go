@@ -4,7 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // Goal: whoever is told where to look can do so with the command that shows the run again. Method: a failure of each such command.
@@ -16,7 +17,7 @@ func TestLook(t *testing.T) {
 		"vppdrill debug museum etcd-lost-ids":       "at the events of node-1 up to 1,137",
 		"go test ./suite -run TestMine -seed 12345": "at the events of node-1 up to 1,137",
 	} {
-		if got := look(scenarios.Result{Replay: replay, Failure: &scenarios.Failure{Node: "node-1", Event: 1137}}); got != want {
+		if got := look(result.Result{Replay: replay, Failure: &result.Failure{Node: "node-1", Event: 1137}}); got != want {
 			t.Errorf("%s: told to look %q, want %q", replay, got, want)
 		}
 	}
@@ -25,8 +26,8 @@ func TestLook(t *testing.T) {
 // Goal: a passing run is one line and one line of figures; a verbose report names the rest. Method: a run whose world cannot judge one law and
 // has no occasion for another, both ways.
 func TestQuiet(t *testing.T) {
-	r := scenarios.Result{Scenario: "calm", World: "netns", Seed: 1, Verdict: scenarios.Pass, Laws: []scenarios.LawResult{
-		{Name: "blind", Status: scenarios.NotJudgedStatus, Missing: []scenarios.Evidence{scenarios.Leases}}, {Name: "idle", Status: scenarios.HeldStatus}}}
+	r := result.Result{Scenario: "calm", World: "netns", Seed: 1, Verdict: result.Pass, Laws: []result.LawResult{
+		{Name: "blind", Status: result.NotJudgedStatus, Missing: []fact.Evidence{fact.Leases}}, {Name: "idle", Status: result.HeldStatus}}}
 	for _, verbose := range []bool{false, true} {
 		var out strings.Builder
 		text := NewText(&out, []string{"calm"}, verbose)

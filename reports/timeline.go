@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // Heights of a chart's parts in CSS pixels.
@@ -81,12 +82,12 @@ func (i item) Label() string {
 }
 
 // timelineOf lays out a run's marks. The failure gets a mark even when the run recorded none.
-func timelineOf(s scenarios.Result, span stretch) chart {
+func timelineOf(s result.Result, span stretch) chart {
 	marks := slices.Clone(s.Timeline)
-	if f := s.Failure; f != nil && !slices.ContainsFunc(marks, func(m scenarios.Mark) bool { return m.Kind == "failure" }) {
-		marks = append(marks, scenarios.Mark{AtSeconds: f.AtSeconds, EndSeconds: f.AtSeconds, Kind: "failure", Node: f.Node, Text: f.Law})
+	if f := s.Failure; f != nil && !slices.ContainsFunc(marks, func(m result.Mark) bool { return m.Kind == "failure" }) {
+		marks = append(marks, result.Mark{AtSeconds: f.AtSeconds, EndSeconds: f.AtSeconds, Kind: "failure", Node: f.Node, Text: f.Law})
 	}
-	slices.SortStableFunc(marks, func(a, b scenarios.Mark) int { return cmp.Compare(a.AtSeconds, b.AtSeconds) })
+	slices.SortStableFunc(marks, func(a, b result.Mark) int { return cmp.Compare(a.AtSeconds, b.AtSeconds) })
 	marks, cut := cutMarks(marks)
 	c := chart{Ticks: span.ticks(), Cut: cut}
 	laneOf := c.addLanes(marks)
@@ -115,7 +116,7 @@ func timelineOf(s scenarios.Result, span stretch) chart {
 }
 
 // cutMarks keeps the failure and the first marks.
-func cutMarks(marks []scenarios.Mark) ([]scenarios.Mark, int) {
+func cutMarks(marks []result.Mark) ([]result.Mark, int) {
 	if len(marks) <= marksMax {
 		return marks, 0
 	}
@@ -129,14 +130,14 @@ func cutMarks(marks []scenarios.Mark) ([]scenarios.Mark, int) {
 }
 
 // addLanes makes a lane per node that any mark names and returns how to find it.
-func (c *chart) addLanes(marks []scenarios.Mark) func(node string) *lane {
+func (c *chart) addLanes(marks []result.Mark) func(node string) *lane {
 	names := []string{}
 	for _, m := range marks {
 		if m.Kind == "action" || m.Kind == "fault" {
 			names = append(names, m.Node)
 		}
 	}
-	slices.SortFunc(names, scenarios.CompareNames)
+	slices.SortFunc(names, fact.CompareNames)
 	names = slices.Compact(names)
 	rest := -1
 	if len(names) > lanesMax+1 {
@@ -163,7 +164,7 @@ func (c *chart) addLanes(marks []scenarios.Mark) func(node string) *lane {
 }
 
 // stack finds the first level of a lane that is free for a band.
-func stack(free map[*lane][]float64, l *lane, m scenarios.Mark) int {
+func stack(free map[*lane][]float64, l *lane, m result.Mark) int {
 	ends := free[l]
 	for level, end := range ends {
 		if end <= m.AtSeconds {

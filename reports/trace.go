@@ -5,7 +5,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // traceEvent is one event of the Trace Event Format, which Perfetto and Chrome open. Times are in microseconds.
@@ -27,7 +27,7 @@ const traceRunsMost = 20
 // actions and faults, the chain of causes, and which pod held which address.
 func WriteTrace(w io.Writer, r Report) error {
 	runs := slices.Clone(r.Scenarios)
-	slices.SortStableFunc(runs, func(a, b scenarios.Result) int { return badness(a) - badness(b) })
+	slices.SortStableFunc(runs, func(a, b result.Result) int { return badness(a) - badness(b) })
 	events := []traceEvent{}
 	for i, s := range runs[:min(len(runs), traceRunsMost)] {
 		events = append(events, traceOf(s, i+1)...)
@@ -39,7 +39,7 @@ func WriteTrace(w io.Writer, r Report) error {
 	return json.NewEncoder(w).Encode(trace)
 }
 
-func traceOf(s scenarios.Result, run int) []traceEvent {
+func traceOf(s result.Result, run int) []traceEvent {
 	const micro = 1e6
 	lanes := map[string]int{"": 1}
 	out := []traceEvent{

@@ -7,6 +7,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim"
 )
 
@@ -23,7 +24,7 @@ func TestOutlive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "it cannot be read: panic: no range at all, in "; r.Scenario != "dying" || r.Verdict != scenarios.Error || !strings.Contains(r.Error, want) || !strings.Contains(r.Error, "panic_test.go:") {
+	if want := "it cannot be read: panic: no range at all, in "; r.Scenario != "dying" || r.Verdict != result.Error || !strings.Contains(r.Error, want) || !strings.Contains(r.Error, "panic_test.go:") {
 		t.Errorf("%s: %s: %s", r.Scenario, r.Verdict, r.Error)
 	}
 	wrong := errors.New("wrong")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/scenarios/trace"
 	"github.com/vppdrill/vppdrill/scenarios/yardstick"
 	"github.com/vppdrill/vppdrill/sim"
@@ -33,7 +34,7 @@ func BenchmarkTrace(b *testing.B) {
 	}
 	for range b.N {
 		r, err := sim.Run(context.Background(), s, sim.Options{Seed: 1, Laws: check.All()})
-		if err != nil || r.Verdict != scenarios.Pass {
+		if err != nil || r.Verdict != result.Pass {
 			b.Fatal(err, r.Error)
 		}
 		b.ReportMetric(float64(r.Events)/r.WallSeconds, "events/s")
@@ -69,7 +70,7 @@ func BenchmarkEvents(b *testing.B) {
 	start := time.Now()
 	for range b.N {
 		r, err := sim.Run(context.Background(), s, sim.Options{Seed: 1, Laws: check.All()})
-		if err != nil || r.Verdict != scenarios.Pass {
+		if err != nil || r.Verdict != result.Pass {
 			b.Fatal(err, r.Error)
 		}
 		events += r.Events
@@ -96,7 +97,7 @@ func BenchmarkMesh(b *testing.B) {
 			s := parse(b, mesh(n))
 			for range b.N {
 				r, err := sim.Run(context.Background(), s, sim.Options{Seed: 1, Laws: check.All()})
-				if err != nil || r.Verdict != scenarios.Pass {
+				if err != nil || r.Verdict != result.Pass {
 					b.Fatal(err, r.Error)
 				}
 				b.ReportMetric(float64(r.Events)/r.WallSeconds, "events/s")

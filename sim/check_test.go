@@ -8,6 +8,8 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
@@ -28,9 +30,9 @@ func TestCheckFindsEachBreakage(t *testing.T) {
 				t.Fatal(err)
 			}
 			var broken, mended int
-			w.Watch(func(f scenarios.Fact) error {
+			w.Watch(func(f fact.Fact) error {
 				switch {
-				case f.Kind != scenarios.FactChecked || f.Pod != "default/node-1-pod-0":
+				case f.Kind != fact.FactChecked || f.Pod != "default/node-1-pod-0":
 				case f.Broken != "" && f.Number != 0:
 					broken++
 				case f.Broken == "" && f.Number == 0:
@@ -38,7 +40,7 @@ func TestCheckFindsEachBreakage(t *testing.T) {
 				}
 				return nil
 			})
-			r := scenarios.Run(context.Background(), w, s, check.All(), scenarios.Options{})
+			r := result.Run(context.Background(), w, s, check.All(), result.Options{})
 			wantBroken, wantMended := 1, 1
 			switch what {
 			case scenarios.BreakNamespace: // stays broken until the sandbox is replaced, which keeps the node busy: nothing is certain
@@ -46,7 +48,7 @@ func TestCheckFindsEachBreakage(t *testing.T) {
 			case scenarios.BreakVPPRoute: // the neighbor's own route still brings packets there
 				wantBroken = 0
 			}
-			if r.Verdict != scenarios.Pass || broken != wantBroken || mended != wantMended {
+			if r.Verdict != result.Pass || broken != wantBroken || mended != wantMended {
 				t.Errorf("%s %s: %s %s; found broken %d times, whole %d times", pod, what, r.Verdict, r.Error, broken, mended)
 			}
 		}

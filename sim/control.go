@@ -8,6 +8,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/hostlocal"
 	"github.com/vppdrill/vppdrill/scenarios/podworker"
 	"github.com/vppdrill/vppdrill/sim/cluster"
@@ -119,11 +120,11 @@ func (w *World) externalRelease(m *machine, owner ipam.Owner) {
 
 // hooks turn what container runtimes do into facts.
 func (w *World) hooks() cluster.Hooks {
-	one := func(kind scenarios.FactKind, node string, s *cluster.Sandbox, owner ipam.Owner, addr netip.Addr) {
-		f := scenarios.Fact{Kind: kind, Node: node, Owner: owner, Pod: s.Pod.String(), PodUID: s.UID, Addr: addr, Netns: s.Netns}
+	one := func(kind fact.FactKind, node string, s *cluster.Sandbox, owner ipam.Owner, addr netip.Addr) {
+		f := fact.Fact{Kind: kind, Node: node, Owner: owner, Pod: s.Pod.String(), PodUID: s.UID, Addr: addr, Netns: s.Netns}
 		w.emit(f)
 	}
-	newFact := func(kind scenarios.FactKind, node string, s *cluster.Sandbox) {
+	newFact := func(kind fact.FactKind, node string, s *cluster.Sandbox) {
 		one(kind, node, s, s.Owner, s.Addr.Addr())
 		if s.Second.IsValid() {
 			one(kind, node, s, s.Owner.Second(), s.Second.Addr())
@@ -132,34 +133,34 @@ func (w *World) hooks() cluster.Hooks {
 	return cluster.Hooks{
 		Answered: func(node string, s *cluster.Sandbox) {
 			w.answered(node, s)
-			newFact(scenarios.FactAnswered, node, s)
+			newFact(fact.FactAnswered, node, s)
 		},
-		Deleted: func(node string, s *cluster.Sandbox) { newFact(scenarios.FactDeleted, node, s) },
+		Deleted: func(node string, s *cluster.Sandbox) { newFact(fact.FactDeleted, node, s) },
 		Gone: func(node string, s *cluster.Sandbox) {
 			if m := w.machines[node]; m != nil && !s.StartsAgain() {
 				m.past = append(m.past, s.Owner)
 			}
-			newFact(scenarios.FactSandboxGone, node, s)
+			newFact(fact.FactSandboxGone, node, s)
 		},
 		Refused: func(node string, s *cluster.Sandbox, r cluster.CNIResult) {
-			w.emit(scenarios.Fact{Kind: scenarios.FactRefused, Node: node, Owner: s.Owner, Pod: s.Pod.String(), PodUID: s.UID, Text: r.Message,
+			w.emit(fact.Fact{Kind: fact.FactRefused, Node: node, Owner: s.Owner, Pod: s.Pod.String(), PodUID: s.UID, Text: r.Message,
 				Number: r.Code, Exhausted: r.Exhausted, Rest: w.patience(node, r)})
 		},
 	}
 }
 
 // sandboxes are the ones that exist on a machine.
-func (w *World) sandboxes(m *machine) []scenarios.PodState {
+func (w *World) sandboxes(m *machine) []fact.PodState {
 	k := w.cluster.Kubelet(m.name)
 	if k == nil {
 		return nil
 	}
-	var out []scenarios.PodState
+	var out []fact.PodState
 	for s := range k.Sandboxes() {
-		out = append(out, scenarios.PodState{Owner: s.Owner, Pod: s.Pod.String(), UID: s.UID, Netns: s.Netns,
+		out = append(out, fact.PodState{Owner: s.Owner, Pod: s.Pod.String(), UID: s.UID, Netns: s.Netns,
 			Addr: s.Addr.Addr(), Gateway: s.Gateway})
 		if s.Second.IsValid() {
-			out = append(out, scenarios.PodState{Owner: s.Owner.Second(), Pod: s.Pod.String(), UID: s.UID, Netns: s.Netns,
+			out = append(out, fact.PodState{Owner: s.Owner.Second(), Pod: s.Pod.String(), UID: s.UID, Netns: s.Netns,
 				Addr: s.Second.Addr(), Gateway: s.SecondGateway})
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // Goal: a request that a real VPP 25.10 dies of ends a run by the law vpp-survives. Method: a neighbor on local0, which no agent
@@ -32,14 +33,14 @@ func TestCrashTriggerBreaksTheLaw(t *testing.T) {
 	}()
 	law, _ := check.ByName("vpp-survives")
 	watcher := law.Watch()
-	w.Watch(func(f scenarios.Fact) error { return watcher.Observe(&f) })
+	w.Watch(func(f fact.Fact) error { return watcher.Observe(&f) })
 	if err := w.Settle(t.Context(), time.Hour); err != nil {
 		t.Fatal(err)
 	}
 	m := &ip_neighbor.IPNeighborAddDel{IsAdd: true, Neighbor: ip_neighbor.IPNeighbor{SwIfIndex: 0,
 		IPAddress: ip_types.NewAddress(net.IPv4(10, 0, 0, 1))}}
 	_ = w.machines["node-1"].vpp.Invoke(context.Background(), m, &ip_neighbor.IPNeighborAddDelReply{}) // what it answers is no matter
-	var broken *scenarios.Violation
+	var broken *fact.Violation
 	if err := w.Advance(t.Context(), w.Now()+time.Second); !errors.As(err, &broken) || broken.Law != "vpp-survives" || broken.Node != "node-1" {
 		t.Errorf("%v", err)
 	}

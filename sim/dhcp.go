@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
 )
 
@@ -278,9 +279,9 @@ func (m *machine) leasedAt(at uint32) netip.Prefix {
 }
 
 // otherNICs are what the machine's VPP has beside its main interface, as it should be.
-func (m *machine) otherNICs() (list []scenarios.OtherNIC) {
+func (m *machine) otherNICs() (list []fact.OtherNIC) {
 	for _, o := range m.w.s.OtherNICs(m.name) {
-		nic := scenarios.OtherNIC{Name: o.Name, Addr: o.IP}
+		nic := fact.OtherNIC{Name: o.Name, Addr: o.IP}
 		if o.UseDHCP {
 			nic.Addr = m.leasedAt(m.indexOf(o.Name))
 		}

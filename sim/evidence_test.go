@@ -4,64 +4,65 @@ import (
 	"context"
 	"testing"
 
-	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/catalog"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim"
 )
 
 // seen notes what evidence a fact is an instance of.
-func seen(f scenarios.Fact, note func(scenarios.Evidence)) {
+func seen(f fact.Fact, note func(fact.Evidence)) {
 	switch f.Kind {
-	case scenarios.FactLeased:
-		note(scenarios.Leases)
-	case scenarios.FactReleased:
+	case fact.FactLeased:
+		note(fact.Leases)
+	case fact.FactReleased:
 		if f.Rest > 0 {
-			note(scenarios.Rests)
+			note(fact.Rests)
 		}
-	case scenarios.FactAnswered:
-		note(scenarios.Sandboxes)
-	case scenarios.FactPod:
-		note(scenarios.PodLives)
-	case scenarios.FactRefused:
-		note(scenarios.Refusals)
-	case scenarios.FactNodeID:
-		note(scenarios.NodeIDs)
-	case scenarios.FactBlocks:
-		note(scenarios.Blocks)
-	case scenarios.FactAssigned:
-		note(scenarios.AssignedBlocks)
-	case scenarios.FactChecked, scenarios.FactStatus:
-		note(scenarios.Checks)
-	case scenarios.FactDisturbed:
-		note(scenarios.Disturbances)
-		if f.Text == scenarios.VPPUp {
-			note(scenarios.VPPLives)
+	case fact.FactAnswered:
+		note(fact.Sandboxes)
+	case fact.FactPod:
+		note(fact.PodLives)
+	case fact.FactRefused:
+		note(fact.Refusals)
+	case fact.FactNodeID:
+		note(fact.NodeIDs)
+	case fact.FactBlocks:
+		note(fact.Blocks)
+	case fact.FactAssigned:
+		note(fact.AssignedBlocks)
+	case fact.FactChecked, fact.FactStatus:
+		note(fact.Checks)
+	case fact.FactDisturbed:
+		note(fact.Disturbances)
+		if f.Text == fact.VPPUp {
+			note(fact.VPPLives)
 		}
-	case scenarios.FactAgentUp:
-		note(scenarios.ProgramLives)
-	case scenarios.FactCounted:
-		note(scenarios.RequestCounts)
-	case scenarios.FactHooked:
-		note(scenarios.Hooks)
-	case scenarios.FactQuiet:
-		note(scenarios.LongQuiet)
-	case scenarios.FactRecord:
-		note(scenarios.Records)
-	case scenarios.FactNodeGone:
+	case fact.FactAgentUp:
+		note(fact.ProgramLives)
+	case fact.FactCounted:
+		note(fact.RequestCounts)
+	case fact.FactHooked:
+		note(fact.Hooks)
+	case fact.FactQuiet:
+		note(fact.LongQuiet)
+	case fact.FactRecord:
+		note(fact.Records)
+	case fact.FactNodeGone:
 		if f.Rest > 0 {
-			note(scenarios.IDRests)
+			note(fact.IDRests)
 		}
-	case scenarios.FactRange:
-		note(scenarios.ClosedRanges)
-	case scenarios.FactChanging:
-		note(scenarios.Changes)
-	case scenarios.FactAddressed:
-		note(scenarios.NodeAddresses)
-	case scenarios.FactRemoved:
-		note(scenarios.Removals)
-	case scenarios.FactAgentDown:
-		if f.Text == scenarios.CleanStop {
-			note(scenarios.CleanStops)
+	case fact.FactRange:
+		note(fact.ClosedRanges)
+	case fact.FactChanging:
+		note(fact.Changes)
+	case fact.FactAddressed:
+		note(fact.NodeAddresses)
+	case fact.FactRemoved:
+		note(fact.Removals)
+	case fact.FactAgentDown:
+		if f.Text == fact.CleanStop {
+			note(fact.CleanStops)
 		}
 	}
 }
@@ -70,9 +71,9 @@ func seen(f scenarios.Fact, note func(scenarios.Evidence)) {
 // the catalogue, and what was told in any of them. What only planted faults bring about is left to the museum: leftovers, free and blocked
 // blocks, pods that wait in a cluster at rest and full nodes, what disks lack, refused calls, what controllers count, and requests that nobody answers; so is what snapshots long after the end hold.
 func TestEvidenceIsTold(t *testing.T) {
-	told := map[scenarios.Evidence]bool{scenarios.RangeCounts: true, scenarios.FreeBlocks: true, scenarios.BlockedBlocks: true, scenarios.WaitingPods: true, scenarios.FullNodes: true, scenarios.Leftovers: true,
-		scenarios.Disks: true, scenarios.RefusedCalls: true, scenarios.Patience: true, scenarios.HeldIDs: true}
-	note := func(e scenarios.Evidence) { told[e] = true }
+	told := map[fact.Evidence]bool{fact.RangeCounts: true, fact.FreeBlocks: true, fact.BlockedBlocks: true, fact.WaitingPods: true, fact.FullNodes: true, fact.Leftovers: true,
+		fact.Disks: true, fact.RefusedCalls: true, fact.Patience: true, fact.HeldIDs: true}
+	note := func(e fact.Evidence) { told[e] = true }
 	for _, name := range []string{"released-addresses-rest", "external-range-changes", "nodeipam-ranges", "nodeipam-exhaustion", "node-leaves", "gc-and-check", "leased-addresses", "storage-network", "services-change", "disk-refuses", "cilium-crd", "hooks-outlive-the-agent", "cooling-too-short", "agent-restarts"} {
 		s, err := catalog.ByName(name)
 		if err != nil {
@@ -82,27 +83,27 @@ func TestEvidenceIsTold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.Watch(func(f scenarios.Fact) error { seen(f, note); return nil })
-		scenarios.Run(context.Background(), w, s, nil, scenarios.Options{AtEnd: func(end scenarios.Snapshot) {
+		w.Watch(func(f fact.Fact) error { seen(f, note); return nil })
+		result.Run(context.Background(), w, s, nil, result.Options{AtEnd: func(end fact.Snapshot) {
 			if len(end.Services) > 0 {
-				note(scenarios.Services)
+				note(fact.Services)
 			}
 			for _, n := range end.Nodes {
 				if n.Leased.IsValid() {
-					note(scenarios.NodeLeases)
+					note(fact.NodeLeases)
 				}
 				if len(n.OtherNICs) > 0 {
-					note(scenarios.OtherNICs)
+					note(fact.OtherNICs)
 				}
 				if n.Settings != nil {
-					note(scenarios.ReachedSettings)
+					note(fact.ReachedSettings)
 				}
 				if n.VPP != nil && n.Linux != nil {
-					note(scenarios.VPPTables)
+					note(fact.VPPTables)
 					if len(n.Management) > 0 {
-						note(scenarios.Management)
+						note(fact.Management)
 					}
-					note(scenarios.LinuxTables)
+					note(fact.LinuxTables)
 				}
 			}
 		}})

@@ -6,19 +6,20 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/sim"
 )
 
 // A law of one's own judges beside those that come along.
 func ExampleRun() {
-	fewBlocks := scenarios.Law{
-		Name: "few-blocks", Why: "Every block is a route on every other node.", When: scenarios.Always,
-		Needs: []scenarios.Evidence{scenarios.Blocks},
-		Check: func(s scenarios.Snapshot) (occasions int64, err error) {
+	fewBlocks := fact.Law{
+		Name: "few-blocks", Why: "Every block is a route on every other node.", When: fact.Always,
+		Needs: []fact.Evidence{fact.Blocks},
+		Check: func(s fact.Snapshot) (occasions int64, err error) {
 			for _, n := range s.Nodes {
 				occasions++
 				if len(n.Blocks) > 2 {
-					return occasions, &scenarios.Violation{Law: "few-blocks", At: s.At, Node: n.Name, What: fmt.Sprintf("it holds %d blocks", len(n.Blocks))}
+					return occasions, &fact.Violation{Law: "few-blocks", At: s.At, Node: n.Name, What: fmt.Sprintf("it holds %d blocks", len(n.Blocks))}
 				}
 			}
 			return occasions, nil

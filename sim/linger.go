@@ -6,19 +6,19 @@ import (
 	"slices"
 	"time"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // lingerTime is longer than what a cluster without faults still owes takes: an ipamd that was throttled asks EC2 again within five
 // minutes, and then gives back at intervals of half a minute.
 const lingerTime = 8 * time.Minute
 
-// Linger implements scenarios.Lingerer.
+// Linger implements result.Lingerer.
 func (w *World) Linger(ctx context.Context) (stirred bool, err error) {
 	for _, m := range w.order {
 		m.recordUntil = w.eng.Now() + lingerTime // each write is a fact
 	}
-	w.emit(scenarios.Fact{Kind: scenarios.FactQuiet})
+	w.emit(fact.Fact{Kind: fact.FactQuiet})
 	before := w.stirs
 	err = w.Advance(ctx, w.eng.Now()+lingerTime)
 	w.lingered = true

@@ -11,6 +11,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/sim/controllers"
 	"github.com/vppdrill/vppdrill/sim/hostmodel"
@@ -169,12 +170,12 @@ func (w *World) nics() (names []string) {
 
 // crashes tells of a request that a real VPP dies of.
 func (m *machine) crashes(by vppmodel.CrashTrigger, request api.Message) {
-	m.fact(scenarios.Fact{Kind: scenarios.FactVPPCrash, Text: fmt.Sprintf("a VPP 25.10 would die of %s: %s", request.GetMessageName(), by)})
+	m.fact(fact.Fact{Kind: fact.FactVPPCrash, Text: fmt.Sprintf("a VPP 25.10 would die of %s: %s", request.GetMessageName(), by)})
 }
 
 // tellVPP tells a living agent that a VPP has started.
 func (m *machine) tellVPP() {
-	m.fact(scenarios.Fact{Kind: scenarios.FactDisturbed, Text: scenarios.VPPUp})
+	m.fact(fact.Fact{Kind: fact.FactDisturbed, Text: fact.VPPUp})
 	m.connectVPP()
 }
 
@@ -294,10 +295,10 @@ func (m *machine) killAgent(hold bool, why string) {
 	p.client.Close()
 	p.feed.Stop()
 	m.w.system.AgentDown(m.name)
-	if why == scenarios.CleanStop {
+	if why == fact.CleanStop {
 		m.recordUntil = m.w.eng.Now() + recordTime
 	}
-	m.fact(scenarios.Fact{Kind: scenarios.FactAgentDown, Text: why})
+	m.fact(fact.Fact{Kind: fact.FactAgentDown, Text: why})
 }
 
 // crashAgent is an agent that dies by itself and is started again by its supervisor.

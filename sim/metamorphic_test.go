@@ -13,6 +13,8 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/scenarios/walk"
 	"github.com/vppdrill/vppdrill/sim"
 )
@@ -63,17 +65,17 @@ func (c cluster) ends(t *rapid.T, pod, node string, steps []string) (reach, allo
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text.String())
 	}
-	r, err := sim.Run(context.Background(), s, sim.Options{Seed: c.seed, Laws: check.All(), AtEnd: func(s scenarios.Snapshot) {
+	r, err := sim.Run(context.Background(), s, sim.Options{Seed: c.seed, Laws: check.All(), AtEnd: func(s fact.Snapshot) {
 		reach, allocated = reachability(s), allocation(s)
 	}})
-	if err != nil || r.Verdict != scenarios.Pass {
+	if err != nil || r.Verdict != result.Pass {
 		t.Fatalf("%v %s\n%s", err, r.Error, text.String())
 	}
 	return reach, allocated
 }
 
 // reachability is one line per pod and place that it can or cannot reach.
-func reachability(s scenarios.Snapshot) string {
+func reachability(s fact.Snapshot) string {
 	places := map[string]netip.Addr{}
 	from := map[string]walk.Point{}
 	for _, n := range s.Nodes {
@@ -96,7 +98,7 @@ func reachability(s scenarios.Snapshot) string {
 }
 
 // allocation is what nodes and agents believe about addresses.
-func allocation(s scenarios.Snapshot) string {
+func allocation(s fact.Snapshot) string {
 	var b strings.Builder
 	for _, n := range s.Nodes {
 		fmt.Fprintf(&b, "%s id %d address %s host %s blocks %v reserved %v\n", n.Name, n.ID, n.Address, n.HostSubnet, n.Blocks, n.Reserved)

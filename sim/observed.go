@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/sim/controllers"
 	"github.com/vppdrill/vppdrill/sim/observe"
 )
@@ -16,18 +16,18 @@ type observed struct{ m *machine }
 var _ observe.View = observed{}
 
 // Fact implements observe.View.
-func (o observed) Fact(f scenarios.Fact) { o.m.fact(f) }
+func (o observed) Fact(f fact.Fact) { o.m.fact(f) }
 
 // Rest implements observe.View: by the machine's clock.
 func (o observed) Rest() time.Duration { return o.m.clocks.truly(o.m.w.rest()) }
 
 // Left implements observe.View.
-func (o observed) Left(addr netip.Addr, owner ipam.Owner) *scenarios.Leftover {
+func (o observed) Left(addr netip.Addr, owner ipam.Owner) *fact.Leftover {
 	return o.m.leftover(addr, owner, o.m.w.tenants[addr].of(owner))
 }
 
 // Formerly implements observe.View.
-func (o observed) Formerly(addr netip.Addr, owner ipam.Owner) *scenarios.Leftover {
+func (o observed) Formerly(addr netip.Addr, owner ipam.Owner) *fact.Leftover {
 	return o.m.formerly(addr, owner)
 }
 

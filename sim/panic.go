@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/sim/controllers"
 )
 
@@ -36,7 +37,7 @@ func (w *World) outlive(err *error) {
 // fall ends the run, with a law where a program has died.
 func (w *World) fall(text string, died bool) {
 	if died {
-		w.emit(scenarios.Fact{Kind: scenarios.FactProgramCrash, Node: w.stepping, Text: text})
+		w.emit(fact.Fact{Kind: fact.FactProgramCrash, Node: w.stepping, Text: text})
 	}
 	w.eng.Fail(fmt.Errorf("%w: %s", scenarios.ErrFallen, text)) // the first error is kept
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/sim/controllers"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
@@ -46,7 +48,7 @@ func TestPanicIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := func(driver bool) scenarios.Result {
+	run := func(driver bool) result.Result {
 		t.Helper()
 		r, err := sim.Run(t.Context(), s, sim.Options{Seed: 1, Laws: check.All(), Plant: &sim.Plant{
 			Agent: func(_ string, a sim.PlantedAgent) sim.PlantedAgent { return &dying{inner: a, driver: driver} }}})
@@ -56,14 +58,14 @@ func TestPanicIsTold(t *testing.T) {
 		return r
 	}
 	r := run(false)
-	if f := r.Failure; r.Verdict != scenarios.Fail || f == nil || f.Law != "programs-survive" || !strings.HasPrefix(f.Node, "node-") ||
+	if f := r.Failure; r.Verdict != result.Fail || f == nil || f.Law != "programs-survive" || !strings.HasPrefix(f.Node, "node-") ||
 		!strings.HasPrefix(f.What, "panic: agent: unknown event <nil>, in vppwire/agent.(*Agent).take (agent.go:") || f.Line == "" {
 		t.Errorf("%s: %+v", r.Verdict, f)
 	}
 	if again := run(false); again.Digest != r.Digest {
 		t.Error("two runs differ")
 	}
-	if r := run(true); r.Verdict != scenarios.Error || !strings.Contains(r.Error, "the world cannot go on: panic: the driver is at its end") {
+	if r := run(true); r.Verdict != result.Error || !strings.Contains(r.Error, "the world cannot go on: panic: the driver is at its end") {
 		t.Errorf("%s: %s", r.Verdict, r.Error)
 	}
 }
@@ -88,7 +90,7 @@ func TestPanicUnderLawIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	looking := false
-	look := scenarios.Law{Name: "looks", Why: "A test.", When: scenarios.Settled, Check: func(s scenarios.Snapshot) (int64, error) {
+	look := fact.Law{Name: "looks", Why: "A test.", When: fact.Settled, Check: func(s fact.Snapshot) (int64, error) {
 		looking = true
 		s.Nodes[0].Leases()
 		return 1, nil
@@ -98,7 +100,7 @@ func TestPanicUnderLawIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f := r.Failure; r.Verdict != scenarios.Fail || f == nil || f.Law != "programs-survive" || !strings.Contains(f.What, "vppwire/agent.(*Agent).Leases") {
+	if f := r.Failure; r.Verdict != result.Fail || f == nil || f.Law != "programs-survive" || !strings.Contains(f.What, "vppwire/agent.(*Agent).Leases") {
 		t.Errorf("%s: %s %+v", r.Verdict, r.Error, f)
 	}
 }
@@ -127,7 +129,7 @@ timeline: [{at: 10s, do: lose-leader}]
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f := r.Failure; r.Verdict != scenarios.Fail || f == nil || f.Law != "programs-survive" || f.What != who+" refuses, as it starts, what was accepted with the scenario: no such range" {
+		if f := r.Failure; r.Verdict != result.Fail || f == nil || f.Law != "programs-survive" || f.What != who+" refuses, as it starts, what was accepted with the scenario: no such range" {
 			t.Errorf("life %d: %s: %s %+v", life, r.Verdict, r.Error, f)
 		}
 	}

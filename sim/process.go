@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/sim/fault"
 	"github.com/vppdrill/vppdrill/sim/hostmodel"
@@ -194,11 +195,11 @@ func (p *process) hook(h agent.Hook) {
 			err = errHook
 		}
 		if !p.dead {
-			text := scenarios.HookedAfter
+			text := fact.HookedAfter
 			if h.Before {
-				text = scenarios.HookedBefore
+				text = fact.HookedBefore
 			}
-			p.m.fact(scenarios.Fact{Kind: scenarios.FactHooked, Pod: h.Namespace + "/" + h.PodName, Text: text})
+			p.m.fact(fact.Fact{Kind: fact.FactHooked, Pod: h.Namespace + "/" + h.PodName, Text: text})
 		}
 		p.step(agent.Hooked{ID: h.ID, Err: err})
 	}})
@@ -276,7 +277,7 @@ func (p *process) awake(now time.Duration) {
 	}
 	p.wokeTimes++
 	if p.wokeTimes > wakesMost {
-		p.m.w.eng.Fail(&scenarios.Violation{Law: scenarios.LawSettles, At: now, Node: p.m.name, What: "the agent asks to be woken at once, again and again"})
+		p.m.w.eng.Fail(&fact.Violation{Law: result.LawSettles, At: now, Node: p.m.name, What: "the agent asks to be woken at once, again and again"})
 	}
 }
 
@@ -306,7 +307,7 @@ func (p *process) withdraw(number uint64) {
 }
 
 // fact tells the laws and everybody else who listens.
-func (m *machine) fact(f scenarios.Fact) {
+func (m *machine) fact(f fact.Fact) {
 	f.Node = m.name
 	m.w.emit(f)
 }

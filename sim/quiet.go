@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // quiet says why the cluster is not quiet, or "".
@@ -93,10 +94,10 @@ const (
 
 // unquiet lists all that keeps the cluster from being quiet, what is nearest to the cause first.
 func (w *World) unquiet() error {
-	u := &scenarios.Unquiet{}
+	u := &result.Unquiet{}
 	add := func(node, what string) {
 		if what != "" {
-			u.Pending = append(u.Pending, scenarios.Pending{Node: node, What: what})
+			u.Pending = append(u.Pending, result.Pending{Node: node, What: what})
 		}
 	}
 	waits := map[string]bool{}

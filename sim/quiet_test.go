@@ -7,6 +7,8 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim"
 )
 
@@ -32,14 +34,14 @@ func TestLastItemIsDone(t *testing.T) {
 			t.Fatal(err)
 		}
 		asked := 0
-		w.Watch(func(f scenarios.Fact) error {
-			if f.Kind == scenarios.FactAsked && f.Text == c.kind {
+		w.Watch(func(f fact.Fact) error {
+			if f.Kind == fact.FactAsked && f.Text == c.kind {
 				asked++
 			}
 			return nil
 		})
-		r := scenarios.Run(context.Background(), w, s, check.All(), scenarios.Options{})
-		if r.Verdict != scenarios.Pass || asked != c.want {
+		r := result.Run(context.Background(), w, s, check.All(), result.Options{})
+		if r.Verdict != result.Pass || asked != c.want {
 			t.Errorf("%s: %s, %d requests, want %d: %s", c.do, r.Verdict, asked, c.want, r.Error)
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
 	"github.com/vppdrill/vppdrill/scenarios/gen"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/scenarios/yardstick"
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/sim/engine"
@@ -34,7 +34,7 @@ func TestRandomSeeds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r.Verdict != scenarios.Pass {
+			if r.Verdict != result.Pass {
 				if dir := os.Getenv("VPPDRILL_KEEP"); dir != "" {
 					if err := os.WriteFile(fmt.Sprintf("%s/%s.yaml", dir, s.Name), s.Marshal(), 0o644); err != nil {
 						t.Error(err)

@@ -4,7 +4,7 @@ import (
 	"net/netip"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
@@ -23,15 +23,15 @@ func (w *World) recordChanged(before, after agent.StoreItem) {
 		return i.Value
 	}
 	if c, ok := timeline.RecordChange(after.Key, text(before), text(after)); ok {
-		w.emit(scenarios.Fact{Kind: scenarios.FactRecord, Node: c.After.Name, Record: &c})
+		w.emit(fact.Fact{Kind: fact.FactRecord, Node: c.After.Name, Record: &c})
 	}
 }
 
 // heldIDs are the records that are not marked as released.
-func (w *World) heldIDs() (list []scenarios.HeldID) {
+func (w *World) heldIDs() (list []fact.HeldID) {
 	for _, item := range w.store.Store.Look(nodeid.Prefix) {
 		if r, err := nodeid.ParseRecord(item.Value); err == nil && r.ReleasedAt.IsZero() {
-			list = append(list, scenarios.HeldID{ID: r.ID, Name: r.Name, UID: r.UID})
+			list = append(list, fact.HeldID{ID: r.ID, Name: r.Name, UID: r.UID})
 		}
 	}
 	return list
@@ -63,7 +63,7 @@ func (w *World) answered(node string, s *cluster.Sandbox) {
 }
 
 // formerly looks for what machines still hold of an address that is leased to owner on m: on m, and where it was before.
-func (m *machine) formerly(a netip.Addr, owner ipam.Owner) *scenarios.Leftover {
+func (m *machine) formerly(a netip.Addr, owner ipam.Owner) *fact.Leftover {
 	last, had := m.w.tenants[a]
 	if !had || last.owner == owner {
 		return nil
@@ -76,13 +76,13 @@ func (m *machine) formerly(a netip.Addr, owner ipam.Owner) *scenarios.Leftover {
 }
 
 // leftover looks for what the machine still holds of an address that owner had, in this namespace where it is known.
-func (m *machine) leftover(a netip.Addr, owner ipam.Owner, netns string) *scenarios.Leftover {
+func (m *machine) leftover(a netip.Addr, owner ipam.Owner, netns string) *fact.Leftover {
 	if !m.up || m.gone {
 		return nil
 	}
 	if m.vpp != nil {
 		if thing, found := m.vpp.HostEntry(a); found {
-			return &scenarios.Leftover{Node: m.name, Thing: thing, Owner: owner}
+			return &fact.Leftover{Node: m.name, Thing: thing, Owner: owner}
 		}
 	}
 	if netns == "" {
@@ -90,7 +90,7 @@ func (m *machine) leftover(a netip.Addr, owner ipam.Owner, netns string) *scenar
 	}
 	for l := range m.host.Links(netns) {
 		if l.Type != "device" {
-			return &scenarios.Leftover{Node: m.name, Thing: "link " + l.Name + " in its namespace", Owner: owner}
+			return &fact.Leftover{Node: m.name, Thing: "link " + l.Name + " in its namespace", Owner: owner}
 		}
 	}
 	return nil

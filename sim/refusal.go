@@ -6,7 +6,7 @@ import (
 	"go.fd.io/govpp/binapi/af_packet"
 	"go.fd.io/govpp/binapi/tapv2"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/sim/fault"
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
@@ -45,7 +45,7 @@ func (m *machine) refusedCall(c vppwire.Call, err error) {
 	if c.Key().Kind == vppwire.KindVXLAN && m.proc != nil && !m.proc.sawNode {
 		return // the tunnel of the machine's former ID is in the way, and nothing goes before the API server has told who is there
 	}
-	m.fact(scenarios.Fact{Kind: scenarios.FactCallRefused, Text: c.Name() + " of " + c.Key().String() + ": " + err.Error(), Netns: m.missing(c), Calm: m.calm()})
+	m.fact(fact.Fact{Kind: fact.FactCallRefused, Text: c.Name() + " of " + c.Key().String() + ": " + err.Error(), Netns: m.missing(c), Calm: m.calm()})
 }
 
 // calm reports whether nothing was injected into the machine lately.

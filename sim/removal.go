@@ -1,7 +1,7 @@
 package sim
 
 import (
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/removal"
 	"github.com/vppdrill/vppdrill/sim/vppmodel/view"
 	"github.com/vppdrill/vppdrill/vppwire"
@@ -33,6 +33,6 @@ func (m *machine) afterCall(d *dataplaneCall, taking bool) {
 		return
 	}
 	if r := m.w.look.After(d.call.Name()); r != nil {
-		m.fact(scenarios.Fact{Kind: scenarios.FactRemoved, Removal: r, Rest: m.w.eng.Now() - d.since})
+		m.fact(fact.Fact{Kind: fact.FactRemoved, Removal: r, Rest: m.w.eng.Now() - d.since})
 	}
 }

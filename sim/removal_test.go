@@ -4,8 +4,9 @@ import (
 	"context"
 	"testing"
 
-	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/catalog"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim"
 )
 
@@ -13,7 +14,7 @@ import (
 // which pods, nodes and ranges come and go under both ways of wiring pods; each kind must be told at least once. Kinds that the
 // agent has no reason to take away anywhere are named with the reason.
 func TestRemovalsAreTold(t *testing.T) {
-	told := map[scenarios.Removed]int{}
+	told := map[fact.Removed]int{}
 	for _, name := range []string{"pods-come-and-go", "node-leaves", "pod-veth-node-vxlan-host-veth", "pod-range-moves", "node-address-changes", "tunnel-range-moves"} {
 		s, err := catalog.ByName(name)
 		if err != nil {
@@ -23,17 +24,17 @@ func TestRemovalsAreTold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.Watch(func(f scenarios.Fact) error {
-			if f.Kind == scenarios.FactRemoved {
+		w.Watch(func(f fact.Fact) error {
+			if f.Kind == fact.FactRemoved {
 				told[f.Removal.What]++
 			}
 			return nil
 		})
-		scenarios.Run(context.Background(), w, s, nil, scenarios.Options{})
+		result.Run(context.Background(), w, s, nil, result.Options{})
 	}
-	for _, what := range []scenarios.Removed{scenarios.RemovedInterface, scenarios.RemovedUp, scenarios.RemovedAddress, scenarios.RemovedUnnumbered,
-		scenarios.RemovedMember, scenarios.RemovedTunnel, scenarios.RemovedRoute, scenarios.RemovedNeighbor, scenarios.RemovedFIB,
-		scenarios.RemovedLink, scenarios.RemovedLinuxAddress, scenarios.RemovedLinuxRoute, scenarios.RemovedLinuxNeighbor} {
+	for _, what := range []fact.Removed{fact.RemovedInterface, fact.RemovedUp, fact.RemovedAddress, fact.RemovedUnnumbered,
+		fact.RemovedMember, fact.RemovedTunnel, fact.RemovedRoute, fact.RemovedNeighbor, fact.RemovedFIB,
+		fact.RemovedLink, fact.RemovedLinuxAddress, fact.RemovedLinuxRoute, fact.RemovedLinuxNeighbor} {
 		if told[what] == 0 {
 			t.Errorf("no %s is told: %v", what, told)
 		}

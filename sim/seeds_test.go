@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
 	"github.com/vppdrill/vppdrill/scenarios/gen"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/sim/engine"
 )
@@ -121,7 +121,7 @@ func TestFoundSeeds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r.Verdict != scenarios.Pass {
+			if r.Verdict != result.Pass {
 				t.Errorf("found once: %s\nfound now: %s: %s", tc.found, r.Verdict, r.Error)
 			}
 		})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/endpoints"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/vppwire/service"
 )
@@ -174,7 +175,7 @@ func (w *World) slice(s scenarios.Service) service.Slice {
 }
 
 // serviceStates are the services as the API server has them, with where their ready endpoints are.
-func (w *World) serviceStates(nodes []scenarios.NodeState) []scenarios.ServiceState {
+func (w *World) serviceStates(nodes []fact.NodeState) []scenarios.ServiceState {
 	var out []scenarios.ServiceState
 	for _, name := range slices.Sorted(maps.Keys(w.services.served)) {
 		if parts := w.slicesOf(name); len(parts) > 0 {

@@ -16,7 +16,9 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/normalized"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
@@ -155,13 +157,13 @@ func lives(file map[string]any) (outcome, refusal string) {
 	if err != nil {
 		return "", err.Error()
 	}
-	laws, err := scenarios.SelectLaws(s, check.All())
+	laws, err := result.SelectLaws(s, check.All())
 	if err != nil {
 		return "", err.Error()
 	}
 	var end []string
 	logs := fnv.New64a()
-	r, err := sim.Run(context.Background(), s, sim.Options{Seed: 1, Laws: laws, AtEnd: func(s scenarios.Snapshot) { end = normalized.Of(s) },
+	r, err := sim.Run(context.Background(), s, sim.Options{Seed: 1, Laws: laws, AtEnd: func(s fact.Snapshot) { end = normalized.Of(s) },
 		Logs: func(node string, e agent.Log) { _, _ = fmt.Fprint(logs, node, e) }}) // a hash takes everything
 	if err != nil {
 		return "", err.Error()

@@ -9,23 +9,24 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/sim/controllers"
 	"github.com/vppdrill/vppdrill/sim/vppmodel/view"
 	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 	"github.com/vppdrill/vppdrill/vppwire/mode"
 )
 
-// Snapshot implements scenarios.World. It looks at live state: it is valid until time moves on.
-func (w *World) Snapshot(context.Context) (_ scenarios.Snapshot, err error) {
+// Snapshot implements result.World. It looks at live state: it is valid until time moves on.
+func (w *World) Snapshot(context.Context) (_ fact.Snapshot, err error) {
 	if w.fallen {
-		return scenarios.Snapshot{}, scenarios.ErrFallen
+		return fact.Snapshot{}, scenarios.ErrFallen
 	}
 	defer w.outlive(&err)
-	s := scenarios.Snapshot{At: w.eng.Now(), Outlive: w.outlive, Settled: w.quiet() == "" && !slices.ContainsFunc(w.order, (*machine).stands)}
+	s := fact.Snapshot{At: w.eng.Now(), Outlive: w.outlive, Settled: w.quiet() == "" && !slices.ContainsFunc(w.order, (*machine).stands)}
 	for _, m := range w.order {
 		s.Nodes = append(s.Nodes, m.state())
 	}
-	slices.SortFunc(s.Nodes, func(a, b scenarios.NodeState) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(s.Nodes, func(a, b fact.NodeState) int { return cmp.Compare(a.Name, b.Name) })
 	if w.lingered {
 		s.HeldIDs = w.heldIDs()
 	}
@@ -41,8 +42,8 @@ func (w *World) Snapshot(context.Context) (_ scenarios.Snapshot, err error) {
 // not what laws about settled clusters are for.
 func (m *machine) stands() bool { return m.up && (m.vpp == nil || m.vppPaused) }
 
-func (m *machine) state() scenarios.NodeState {
-	n := &scenarios.NodeState{
+func (m *machine) state() fact.NodeState {
+	n := &fact.NodeState{
 		Name: m.name, MachineUp: m.up, AgentUp: m.proc != nil && !m.proc.paused, VPPUp: m.vpp != nil && !m.vppPaused,
 		Assigned: m.w.assigned[m.name], Management: m.management,
 		NoOffload: !m.w.wiring.KeepOffload, MainTable: m.w.wiring.MainTable, PodTable: m.w.wiring.PodTable, Pods: m.w.sandboxes(m),
@@ -98,11 +99,11 @@ func (m *machine) state() scenarios.NodeState {
 }
 
 // second is what a node has of the second family.
-func (m *machine) second(facts *mode.Node) *scenarios.SecondFamily {
+func (m *machine) second(facts *mode.Node) *fact.SecondFamily {
 	if facts == nil {
 		return nil
 	}
-	s := &scenarios.SecondFamily{Address: facts.Address, PodSubnet: facts.PodSubnets[0], FormerPodSubnets: facts.PodSubnets[1:], HostSubnets: facts.HostSubnets}
+	s := &fact.SecondFamily{Address: facts.Address, PodSubnet: facts.PodSubnets[0], FormerPodSubnets: facts.PodSubnets[1:], HostSubnets: facts.HostSubnets}
 	if m.w.wiring.Overlay() {
 		s.VXLANAddress = facts.VXLAN.Addr()
 	}
@@ -113,7 +114,7 @@ func (m *machine) second(facts *mode.Node) *scenarios.SecondFamily {
 }
 
 // blocked are the assigned blocks that another node's record keeps the node from.
-func (m *machine) blocked(n *scenarios.NodeState) []netip.Prefix {
+func (m *machine) blocked(n *fact.NodeState) []netip.Prefix {
 	return n.BlockedBy(func(p netip.Prefix) bool {
 		for _, item := range m.w.store.Store.Look(nodeid.Prefix) {
 			info, err := nodeid.ParseRecord(item.Value)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
@@ -17,7 +18,7 @@ import (
 // control plane in stage_control.go.
 type stage struct{ *World }
 
-// Do implements scenarios.World.
+// Do implements result.World.
 func (w *World) Do(ctx context.Context, a scenarios.Action) (err error) {
 	if w.fallen {
 		return w.eng.Err()
@@ -27,7 +28,7 @@ func (w *World) Do(ctx context.Context, a scenarios.Action) (err error) {
 	return w.play.Do(ctx, a)
 }
 
-// Heal implements scenarios.World.
+// Heal implements result.World.
 func (w *World) Heal(context.Context) (err error) {
 	if w.fallen {
 		return w.eng.Err()
@@ -47,7 +48,7 @@ func (st stage) After(d time.Duration, what string, do func()) {
 }
 
 // Tell implements timeline.World.
-func (st stage) Tell(f scenarios.Fact) { st.emit(f) }
+func (st stage) Tell(f fact.Fact) { st.emit(f) }
 
 // Fail implements timeline.World.
 func (st stage) Fail(err error) { st.eng.Fail(err) }
@@ -126,7 +127,7 @@ func (st stage) PowerOff(_ context.Context, name string) error {
 	m := st.machines[name]
 	m.powerOff()
 	st.cluster.Kubelet(name).PowerOff()
-	m.fact(scenarios.Fact{Kind: scenarios.FactNodeGone})
+	m.fact(fact.Fact{Kind: fact.FactNodeGone})
 	return nil
 }
 
@@ -157,7 +158,7 @@ func (st stage) Remove(_ context.Context, name string) error {
 		st.assign(name, nil)
 	}
 	st.external.Forget(m.number)
-	m.fact(scenarios.Fact{Kind: scenarios.FactNodeGone, Text: scenarios.NodeLeft, Rest: st.restOfIDs()})
+	m.fact(fact.Fact{Kind: fact.FactNodeGone, Text: fact.NodeLeft, Rest: st.restOfIDs()})
 	return nil
 }
 

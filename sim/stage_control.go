@@ -12,6 +12,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/breakage"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/sim/fault"
@@ -76,7 +77,7 @@ func (st stage) LoseSandbox(pod string, how scenarios.LoseSandboxes) bool {
 }
 
 // Sandboxes implements timeline.Pods.
-func (st stage) Sandboxes(node string) []scenarios.PodState { return st.sandboxes(st.machines[node]) }
+func (st stage) Sandboxes(node string) []fact.PodState { return st.sandboxes(st.machines[node]) }
 
 // Past implements timeline.Pods.
 func (st stage) Past(node string) []ipam.Owner { return st.machines[node].past }
@@ -110,7 +111,7 @@ func (st stage) Ask(_ context.Context, node string, r timeline.Request, done fun
 }
 
 // Break implements timeline.Pods.
-func (st stage) Break(ctx context.Context, node string, s scenarios.PodState, what scenarios.Breakage) error {
+func (st stage) Break(ctx context.Context, node string, s fact.PodState, what scenarios.Breakage) error {
 	m := st.machines[node]
 	state := m.state()
 	if state.VPP == nil || state.Linux == nil {

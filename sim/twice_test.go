@@ -7,10 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/catalog"
 	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/normalized"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
@@ -79,12 +80,12 @@ func TestTwiceIsOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		settled := func(wrap func(sim.PlantedAgent) sim.PlantedAgent) (lines []string) {
-			o := sim.Options{Seed: 1, Laws: check.All(), AtEnd: func(end scenarios.Snapshot) { lines = normalized.Of(end) }}
+			o := sim.Options{Seed: 1, Laws: check.All(), AtEnd: func(end fact.Snapshot) { lines = normalized.Of(end) }}
 			if wrap != nil {
 				o.Plant = &sim.Plant{Agent: func(_ string, a sim.PlantedAgent) sim.PlantedAgent { return wrap(a) }}
 			}
 			r, err := sim.Run(context.Background(), s, o)
-			if err != nil || r.Verdict != scenarios.Pass {
+			if err != nil || r.Verdict != result.Pass {
 				t.Errorf("%s: %v %s %v", name, err, r.Error, r.Failure)
 			}
 			return lines

@@ -9,7 +9,9 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/agentconfig"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/removal"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/sim/engine"
@@ -21,7 +23,7 @@ import (
 // epoch is virtual time zero. Any fixed instant would do; this one reads well in journals.
 var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// World is one simulated cluster. It implements scenarios.World, scenarios.Recorder and scenarios.Supporter. It is used by
+// World is one simulated cluster. It implements result.World, result.Recorder and result.Supporter. It is used by
 // one goroutine for one run.
 type World struct {
 	s   *scenarios.Scenario
@@ -54,9 +56,9 @@ type World struct {
 	// keyed: some injector looks at keys, which cost text to make.
 	keyed bool
 
-	listeners []func(scenarios.Fact) error
+	listeners []func(fact.Fact) error
 	// counts is what was asked of others so far, counted what was told of it as facts.
-	counts, counted scenarios.Counts
+	counts, counted fact.Counts
 	// countedAt is when they were told last.
 	countedAt time.Duration
 	logs      func(node string, e agent.Log)
@@ -88,7 +90,7 @@ type Options struct {
 	// Seed decides everything that the scenario leaves open.
 	Seed uint64
 	// Laws judge the run; those that the scenario selects.
-	Laws []scenarios.Law
+	Laws []fact.Law
 	// Chooser replaces the seeded one, for replay, recording and exhaustive search; nil: engine.Seeded(Seed).
 	Chooser engine.Chooser
 	// Events, where set, sees every event's canonical line; line is valid only during the call.
@@ -96,9 +98,9 @@ type Options struct {
 	// Logs, where set, sees what agents log.
 	Logs func(node string, e agent.Log)
 	// OnMark is told each mark of the timeline when it starts.
-	OnMark func(scenarios.Mark)
+	OnMark func(result.Mark)
 	// AtEnd sees the cluster as the run left it.
-	AtEnd func(scenarios.Snapshot)
+	AtEnd func(fact.Snapshot)
 	// Series: the result has a series.
 	Series bool
 	// Story: the result has a story.
@@ -119,16 +121,16 @@ type Options struct {
 
 // Run builds a World for s, drives it and judges it. The error is a scenario that cannot be built; what happens in the run
 // is in the Result.
-func Run(ctx context.Context, s *scenarios.Scenario, o Options) (scenarios.Result, error) {
+func Run(ctx context.Context, s *scenarios.Scenario, o Options) (result.Result, error) {
 	w, err := New(s, o)
 	if err != nil {
-		return scenarios.Result{}, err
+		return result.Result{}, err
 	}
 	defer func() { _ = w.Close() }() // a simulated world holds nothing but memory
 	if o.Passed != nil {
 		defer func() { o.Passed(w.eng.Passed()) }()
 	}
-	return scenarios.Run(ctx, w, s, o.Laws, scenarios.Options{Seed: o.Seed, Replay: o.Replay, OnMark: o.OnMark, AtEnd: o.AtEnd, Series: o.Series, Story: o.Story}), nil
+	return result.Run(ctx, w, s, o.Laws, result.Options{Seed: o.Seed, Replay: o.Replay, OnMark: o.OnMark, AtEnd: o.AtEnd, Series: o.Series, Story: o.Story}), nil
 }
 
 // New builds the cluster at its start: nothing has happened yet.
@@ -167,20 +169,20 @@ func New(s *scenarios.Scenario, o Options) (*World, error) {
 	return w, w.build(pools)
 }
 
-// Name implements scenarios.World.
+// Name implements result.World.
 func (w *World) Name() string { return "sim" }
 
-// Now implements scenarios.World.
+// Now implements result.World.
 func (w *World) Now() time.Duration { return w.eng.Now() }
 
-// Close implements scenarios.World.
+// Close implements result.World.
 func (w *World) Close() error { return nil }
 
-// Evidence implements scenarios.World: the simulator tells everything.
-func (w *World) Evidence() []scenarios.Evidence { return scenarios.AllEvidence() }
+// Evidence implements result.World: the simulator tells everything.
+func (w *World) Evidence() []fact.Evidence { return fact.AllEvidence() }
 
-// Watch implements scenarios.World. Pods that are there from the start are told at once.
-func (w *World) Watch(fn func(scenarios.Fact) error) {
+// Watch implements result.World. Pods that are there from the start are told at once.
+func (w *World) Watch(fn func(fact.Fact) error) {
 	if len(w.listeners) == 0 {
 		w.api.Observe(w.podChanged)
 	}
@@ -206,38 +208,38 @@ func (w *World) podChanged(old, now cluster.Object) {
 		}
 	}
 	tell := func(text string) {
-		w.emit(scenarios.Fact{Kind: scenarios.FactPod, Node: p.Node, Pod: p.Key().String(), PodUID: p.SandboxUID(), Text: text})
+		w.emit(fact.Fact{Kind: fact.FactPod, Node: p.Node, Pod: p.Key().String(), PodUID: p.SandboxUID(), Text: text})
 	}
 	if before == nil {
-		tell(scenarios.PodCreated)
+		tell(fact.PodCreated)
 	}
 	if p.Node != "" && (before == nil || before.Node == "") {
-		tell(scenarios.PodBound)
+		tell(fact.PodBound)
 	}
 	if (after == nil || after.Deleting) && (before == nil || !before.Deleting) {
-		tell(scenarios.PodDeleted)
+		tell(fact.PodDeleted)
 	}
 }
 
-// Digest implements scenarios.Recorder.
+// Digest implements result.Recorder.
 func (w *World) Digest() string { return w.eng.Digest().String() }
 
-// Events implements scenarios.Recorder.
+// Events implements result.Recorder.
 func (w *World) Events() int64 { return w.eng.Seq() }
 
-// Tail implements scenarios.Recorder.
+// Tail implements result.Recorder.
 func (w *World) Tail(n int) []string {
 	lines := w.eng.Tail()
 	return lines[max(0, len(lines)-n):]
 }
 
-// Supports implements scenarios.Supporter.
+// Supports implements result.Supporter.
 func (w *World) Supports(a scenarios.Action) bool { return w.play.Refusal(a) == "" }
 
-// Refusal implements scenarios.Refuser.
+// Refusal implements result.Refuser.
 func (w *World) Refusal(a scenarios.Action) string { return w.play.Refusal(a) }
 
-// Advance implements scenarios.World.
+// Advance implements result.World.
 func (w *World) Advance(ctx context.Context, at time.Duration) (err error) {
 	const slice = time.Second
 	if w.fallen {
@@ -275,7 +277,7 @@ func (w *World) runUntil(t time.Duration) (err error) {
 	return w.eng.Err()
 }
 
-// Settle implements scenarios.World.
+// Settle implements result.World.
 func (w *World) Settle(ctx context.Context, limit time.Duration) (err error) {
 	const look = 50 * time.Millisecond
 	if w.fallen {
@@ -310,10 +312,10 @@ func (w *World) Settle(ctx context.Context, limit time.Duration) (err error) {
 func (w *World) soon(m *machine, what string, do func()) { w.eng.After(0, &happening{m, what, do}) }
 
 // emit tells every listener; the first error stops the run.
-func (w *World) emit(f scenarios.Fact) {
+func (w *World) emit(f fact.Fact) {
 	f.At = w.eng.Now()
 	switch f.Kind {
-	case scenarios.FactCounted, scenarios.FactChanging, scenarios.FactSaved: // what goes on in a cluster at rest
+	case fact.FactCounted, fact.FactChanging, fact.FactSaved: // what goes on in a cluster at rest
 	default:
 		w.stirs++
 	}
@@ -336,7 +338,7 @@ func (w *World) tellCounts() {
 	}
 	more := now.Minus(w.counted)
 	w.counted = now
-	w.emit(scenarios.Fact{Kind: scenarios.FactCounted, Counts: &more})
+	w.emit(fact.Fact{Kind: fact.FactCounted, Counts: &more})
 }
 
 // note puts a line into the trail that no event would show: an error, a crash.
@@ -357,7 +359,7 @@ func (w *World) count(m *machine, c vppwire.Call) {
 	w.counts.Writes++
 	m.wroteAt = w.eng.Now()
 	if w.eng.Now() < m.recordUntil {
-		m.fact(scenarios.Fact{Kind: scenarios.FactVPPWrite, Text: c.Name()})
+		m.fact(fact.Fact{Kind: fact.FactVPPWrite, Text: c.Name()})
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/datastore"
 	"github.com/vppdrill/vppdrill/ipam/plan"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim"
 )
 
@@ -175,17 +176,17 @@ var arrivals = map[string]func(pods int) string{
 	},
 }
 
-func (d drawn) run(t *rapid.T, steps string) scenarios.Result {
+func (d drawn) run(t *rapid.T, steps string) result.Result {
 	s, err := scenarios.Parse("fits.yaml", []byte(fmt.Sprintf("name: fits\ntopology: {nodes: %d, maxPodsPerNode: 1000}\ntimeline:\n%s%s", d.nodes, steps, wait)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Config.IPAM, s.Laws = d.config, scenarios.LawNames{scenarios.LawSettles}
+	s.Config.IPAM, s.Laws = d.config, scenarios.LawNames{result.LawSettles}
 	if err := s.Validate(); err != nil {
 		t.Fatalf("%v:\n%s", err, d)
 	}
 	r, err := sim.Run(context.Background(), s, sim.Options{Seed: 1})
-	if err != nil || r.Verdict != scenarios.Pass {
+	if err != nil || r.Verdict != result.Pass {
 		t.Fatalf("%v: %+v", err, r.Error)
 	}
 	return r

@@ -12,6 +12,7 @@ import (
 	"github.com/vppdrill/vppdrill/lab/kindcluster"
 	"github.com/vppdrill/vppdrill/lab/kindworld"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // runPatience is how long a run's control plane may take.
@@ -28,11 +29,11 @@ func runCluster() kindcluster.Options {
 }
 
 // KindWorld runs one scenario in a kind cluster of its own. VPPDRILL_KEEP=1 leaves the cluster of a failed run up.
-func KindWorld(ctx context.Context, s *scenarios.Scenario, r lab.RunOptions) (scenarios.Result, error) {
+func KindWorld(ctx context.Context, s *scenarios.Scenario, r lab.RunOptions) (result.Result, error) {
 	o := kindworld.Options{Cluster: runCluster(), RunOptions: byEnvironment(r)}
 	if len(kindworld.Unsupported(s)) == 0 {
 		if err := kindCensus(ctx, &common{root: o.Cluster.Dir}, os.Stderr); err != nil {
-			return scenarios.Result{}, err
+			return result.Result{}, err
 		}
 	}
 	res, err := kindworld.Run(ctx, s, o)

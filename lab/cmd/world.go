@@ -10,6 +10,7 @@ import (
 	"github.com/vppdrill/vppdrill/lab"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // Environment of `vppdrill run --world netns`, whose flags know nothing of labs.
@@ -21,16 +22,16 @@ const (
 // World runs one scenario in a lab of this backend. VPPDRILL_VPP names VPP, or
 // VPPDRILL_VPP_IMAGE the image that has it, VPPDRILL_TIME_SCALE divides the scenario's times,
 // VPPDRILL_KEEP=1 leaves a failed lab up.
-func World(ctx context.Context, b lab.Backend, s *scenarios.Scenario, r lab.RunOptions) (scenarios.Result, error) {
+func World(ctx context.Context, b lab.Backend, s *scenarios.Scenario, r lab.RunOptions) (result.Result, error) {
 	self, err := AgentCommand()
 	if err != nil {
-		return scenarios.Result{}, coded(err)
+		return result.Result{}, coded(err)
 	}
 	o := lab.Options{Backend: b, Agent: self, RunOptions: byEnvironment(r)}
 	if text := os.Getenv(envTimeScale); text != "" {
 		scale, err := strconv.ParseFloat(text, 64)
 		if err != nil || scale < 0.1 || scale > 100 {
-			return scenarios.Result{}, cli.BadInput(badScale(text))
+			return result.Result{}, cli.BadInput(badScale(text))
 		}
 		o.TimeScale = scale
 	}
@@ -50,10 +51,10 @@ func byEnvironment(r lab.RunOptions) lab.RunOptions {
 
 // cannotRun is a run that this machine cannot do, as a result that names what is missing, so that a session of many
 // scenarios goes on and ends with code 3.
-func cannotRun(s *scenarios.Scenario, world string, r lab.RunOptions, why error) scenarios.Result {
+func cannotRun(s *scenarios.Scenario, world string, r lab.RunOptions, why error) result.Result {
 	what, _, _ := strings.Cut(why.Error(), "\n")
-	return scenarios.Result{Scenario: s.Name, Goal: s.Goal, File: s.File, Labels: s.Labels, World: world, Seed: r.Seed, Replay: r.Replay,
-		Verdict: scenarios.Error, Error: what, Unsupported: []string{"a lab"}, Laws: []scenarios.LawResult{}, Timeline: []scenarios.Mark{}}
+	return result.Result{Scenario: s.Name, Goal: s.Goal, File: s.File, Labels: s.Labels, World: world, Seed: r.Seed, Replay: r.Replay,
+		Verdict: result.Error, Error: what, Unsupported: []string{"a lab"}, Laws: []result.LawResult{}, Timeline: []result.Mark{}}
 }
 
 // Check says in one line why no lab of this backend can run on this machine.

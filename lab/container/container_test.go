@@ -24,6 +24,7 @@ import (
 	"github.com/vppdrill/vppdrill/lab/vppproc"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // Words that make the test binary something else: an agent, a node's first process, a lab's owner, a look for an engine.
@@ -158,7 +159,7 @@ func TestLab(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Verdict != scenarios.Pass {
+	if r.Verdict != result.Pass {
 		t.Errorf("%s: %s", r.Verdict, r.Error)
 	}
 	if l := left(t, "tlab"); len(l) > 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/vishvananda/netlink"
 
 	"github.com/vppdrill/vppdrill/lab"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 const (
@@ -202,7 +202,7 @@ func (f *Fabric) Cut(pairs [][2]string) error {
 		}
 	}
 	if len(cut)*(len(cut)-1)/2 != len(distinct) {
-		return fmt.Errorf("cut %v: %w: the fabric can only cut all pairs of some nodes", pairs, scenarios.ErrUnsupported)
+		return fmt.Errorf("cut %v: %w: the fabric can only cut all pairs of some nodes", pairs, result.ErrUnsupported)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/lab"
 	"github.com/vppdrill/vppdrill/lab/spawn"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // prefix begins the names of this test process's namespaces.
@@ -156,7 +156,7 @@ func TestCut(t *testing.T) {
 		}
 		err := f.Cut(pairs)
 		if row.want == "unsupported" {
-			if !errors.Is(err, scenarios.ErrUnsupported) {
+			if !errors.Is(err, result.ErrUnsupported) {
 				t.Errorf("%q: %v", row.pairs, err)
 			}
 			continue

@@ -21,6 +21,8 @@ import (
 	"github.com/vppdrill/vppdrill/lab/vppproc"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/breakage"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/cni/wire"
@@ -71,7 +73,7 @@ func (st stage) conversation(ctx context.Context, name string, r timeline.Reques
 }
 
 // Break implements timeline.Pods.
-func (st stage) Break(ctx context.Context, name string, s scenarios.PodState, what scenarios.Breakage) error {
+func (st stage) Break(ctx context.Context, name string, s fact.PodState, what scenarios.Breakage) error {
 	n := st.node(name)
 	m := n.up()
 	state, err := st.state(ctx, n, true)
@@ -159,7 +161,7 @@ func (st stage) route() error {
 		}
 	}
 	if len(cutOff)*(len(cutOff)-1)/2 != len(pairs) {
-		return fmt.Errorf("cut %v: %w: the wire can only cut all pairs of some nodes", cutOff, scenarios.ErrUnsupported)
+		return fmt.Errorf("cut %v: %w: the wire can only cut all pairs of some nodes", cutOff, result.ErrUnsupported)
 	}
 	var errs []error
 	for _, n := range st.inOrder() {
@@ -266,7 +268,7 @@ func (st stage) SetPools(_ context.Context, plan scenarios.IPAM, _ agent.Pools) 
 }
 
 // lacking is an operation that a cluster has not: it is never asked for.
-func lacking(n timeline.Need) error { return fmt.Errorf("%w: %s", scenarios.ErrUnsupported, n) }
+func lacking(n timeline.Need) error { return fmt.Errorf("%w: %s", result.ErrUnsupported, n) }
 
 // StopDHCP implements timeline.ControlPlane.
 func (st stage) StopDHCP(bool) { st.Fail(lacking(timeline.DHCPServer)) }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/lab/spawn"
 	"github.com/vppdrill/vppdrill/lab/vppproc"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // node is one node of the cluster.
@@ -29,7 +29,7 @@ type node struct {
 	// ended: the VPP of before was killed by an action.
 	ended bool
 	// before is what the node was when its agent was stopped cleanly, until that is compared with what the next one makes of it.
-	before *scenarios.NodeState
+	before *fact.NodeState
 	// held is what is kept down.
 	agentHeld, vppHeld bool
 	// cordoned nodes get no pods from the scheduler.
@@ -169,7 +169,7 @@ func (w *World) lookAround(ctx context.Context) {
 		n.last = *s
 		n.vppUp = takesConnections(m.root() + vppDir + "/" + vppproc.APISocketFile)
 		for _, f := range n.told.look(*s) {
-			if f.Kind == scenarios.FactAgentUp {
+			if f.Kind == fact.FactAgentUp {
 				w.records.held.Begins()
 			}
 			w.Record.Tell(f, lineOf(f))
@@ -195,10 +195,10 @@ func (w *World) lookAtVPP(n *node, now spawn.ID) {
 		return
 	}
 	if n.vpp != (spawn.ID{}) && !n.ended {
-		w.Record.Tell(scenarios.Fact{Kind: scenarios.FactVPPCrash, Node: n.name, Text: "VPP died by itself"}, n.name+" VPP died by itself")
+		w.Record.Tell(fact.Fact{Kind: fact.FactVPPCrash, Node: n.name, Text: "VPP died by itself"}, n.name+" VPP died by itself")
 	}
 	n.vpp, n.ended = now, false
-	w.Record.Tell(scenarios.Fact{Kind: scenarios.FactDisturbed, Node: n.name, Text: scenarios.VPPUp}, n.name+" VPP is up")
+	w.Record.Tell(fact.Fact{Kind: fact.FactDisturbed, Node: n.name, Text: fact.VPPUp}, n.name+" VPP is up")
 }
 
 func takesConnections(socket string) bool {
@@ -211,17 +211,17 @@ func takesConnections(socket string) bool {
 }
 
 // lineOf is a fact for people; most have none.
-func lineOf(f scenarios.Fact) string {
+func lineOf(f fact.Fact) string {
 	switch f.Kind {
-	case scenarios.FactAnswered:
+	case fact.FactAnswered:
 		return fmt.Sprintf("%s %s has %s", f.Node, f.Pod, f.Addr)
-	case scenarios.FactSandboxGone:
+	case fact.FactSandboxGone:
 		return fmt.Sprintf("%s sandbox %.12s is gone", f.Node, f.Owner.ContainerID)
-	case scenarios.FactNodeID:
+	case fact.FactNodeID:
 		return fmt.Sprintf("%s node ID %d", f.Node, f.Number)
-	case scenarios.FactAgentUp:
+	case fact.FactAgentUp:
 		return fmt.Sprintf("%s agent is up with %d leases", f.Node, len(f.Leases))
-	case scenarios.FactAgentDown:
+	case fact.FactAgentDown:
 		return f.Node + " agent down: " + f.Text
 	}
 	return ""

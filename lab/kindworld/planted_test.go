@@ -14,8 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/vppdrill/vppdrill/lab"
-	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 )
@@ -30,11 +31,11 @@ type cluster struct {
 	deaths  deaths
 	refused refusals
 	now     time.Duration
-	watcher scenarios.Watcher
+	watcher fact.Watcher
 	broken  error
 }
 
-func newCluster(t *testing.T, law scenarios.Law) *cluster {
+func newCluster(t *testing.T, law fact.Law) *cluster {
 	c := &cluster{t: t, told: [2]*told{newTold("node-1"), newTold("node-2")}, data: "data", deaths: deaths{}, refused: refusals{}}
 	for _, n := range c.told {
 		n.rest = time.Minute
@@ -45,7 +46,7 @@ func newCluster(t *testing.T, law scenarios.Law) *cluster {
 	return c
 }
 
-func (c *cluster) tell(facts ...scenarios.Fact) {
+func (c *cluster) tell(facts ...fact.Fact) {
 	for _, f := range facts {
 		if f.At = c.now; c.watcher != nil && c.broken == nil {
 			c.broken = c.watcher.Observe(&f)
@@ -111,7 +112,7 @@ func sandboxEvent(id, why string) v1.Event {
 
 // start brings both nodes up with a pod each, as they should be.
 func (c *cluster) start() {
-	c.tell(scenarios.Fact{Kind: scenarios.FactDisturbed, Node: "node-1", Text: scenarios.VPPUp})
+	c.tell(fact.Fact{Kind: fact.FactDisturbed, Node: "node-1", Text: fact.VPPUp})
 	c.store(plantedRecord(1, "node-1", "10.1.1.0/24", "fd00::/64"), plantedRecord(2, "node-2", "10.1.2.0/24", "fd00:100::/64"))
 	c.look(1, "|")
 	c.look(2, "|")
@@ -121,7 +122,7 @@ func (c *cluster) start() {
 
 // onMachines are the laws about dumps: TestPlantedOnVPP and TestPlantedOnServices of package lab break them by the code that looks here too.
 var onMachines = map[string]bool{"reachable": true, "books-agree": true, "tunnels-symmetric": true, "senders-bound": true, "host-routes": true, "routes-needed": true,
-	"packets-fit": true, "services-reached": true, "as-configured": true, scenarios.LawSettles: true}
+	"packets-fit": true, "services-reached": true, "as-configured": true, result.LawSettles: true}
 
 // never are the laws that clusters judge and that nothing can break there: nobody assigns blocks.
 var never = map[string]bool{"grants-disjoint": true, "grants-steady": true}
@@ -130,11 +131,11 @@ var never = map[string]bool{"grants-disjoint": true, "grants-steady": true}
 // have found something to judge, and must hold without it.
 func TestPlanted(t *testing.T) {
 	blocks := []string{"10.1.1.0/24", "fd00::/64"}
-	snapshot := func(change func(*scenarios.Snapshot)) func(*cluster) {
+	snapshot := func(change func(*fact.Snapshot)) func(*cluster) {
 		return func(c *cluster) {
-			n := scenarios.NodeState{Name: "node-1", UID: "uid-node-1", ID: 1, MachineUp: true, AgentUp: true, VPPUp: true, Pods: c.told[0].pods()}
+			n := fact.NodeState{Name: "node-1", UID: "uid-node-1", ID: 1, MachineUp: true, AgentUp: true, VPPUp: true, Pods: c.told[0].pods()}
 			lab.Claim(&n, lookOf(c.t, "|a=10.1.1.2").agent, (&World{}).agents.Mode())
-			s := scenarios.Snapshot{At: c.now, Settled: true, Nodes: []scenarios.NodeState{n, {Name: "node-2", UID: "uid-node-2"}}}
+			s := fact.Snapshot{At: c.now, Settled: true, Nodes: []fact.NodeState{n, {Name: "node-2", UID: "uid-node-2"}}}
 			s.HeldIDs, _, _, _ = c.records.held.List(1)
 			change(&s)
 			law, _ := check.ByName(strings.TrimPrefix(c.t.Name(), "TestPlanted/"))
@@ -144,21 +145,21 @@ func TestPlanted(t *testing.T) {
 	lies := map[string]struct{ truth, lie func(*cluster) }{
 		"one-owner":         {lie: func(c *cluster) { c.look(2, "z=10.1.2.2 y=10.1.1.2|z=10.1.2.2 y=10.1.1.2") }},
 		"lease-in-range":    {lie: func(c *cluster) { c.look(1, "a=10.1.1.2|a=10.1.1.2 b=10.9.9.9") }},
-		"node-ids-disjoint": {lie: func(c *cluster) { c.tell(scenarios.Fact{Kind: scenarios.FactNodeID, Node: "node-2", Number: 1}) }},
+		"node-ids-disjoint": {lie: func(c *cluster) { c.tell(fact.Fact{Kind: fact.FactNodeID, Node: "node-2", Number: 1}) }},
 		"node-ids-rest": {lie: func(c *cluster) {
-			c.tell(scenarios.Fact{Kind: scenarios.FactNodeGone, Node: "node-2", Text: scenarios.NodeLeft, Rest: least(time.Minute)})
+			c.tell(fact.Fact{Kind: fact.FactNodeGone, Node: "node-2", Text: fact.NodeLeft, Rest: least(time.Minute)})
 			c.store(c.stored[0])
-			c.tell(scenarios.Fact{Kind: scenarios.FactNodeID, Node: "node-3", Number: 2})
+			c.tell(fact.Fact{Kind: fact.FactNodeID, Node: "node-3", Number: 2})
 		}},
 		"records-owned": {lie: func(c *cluster) { c.store(c.stored[0], plantedRecord(2, "node-3")) }},
 		"records-exclusive": {lie: func(c *cluster) {
 			c.store(plantedRecord(1, "node-1", append(blocks, "10.1.2.0/24")...), c.stored[1])
-			c.tell(scenarios.Fact{Kind: scenarios.FactQuiet})
+			c.tell(fact.Fact{Kind: fact.FactQuiet})
 		}},
-		"ids-returned": {truth: snapshot(func(*scenarios.Snapshot) {}), lie: snapshot(func(s *scenarios.Snapshot) {
-			s.HeldIDs = append(s.HeldIDs, scenarios.HeldID{ID: 7, Name: "node-7", UID: "uid-node-7"})
+		"ids-returned": {truth: snapshot(func(*fact.Snapshot) {}), lie: snapshot(func(s *fact.Snapshot) {
+			s.HeldIDs = append(s.HeldIDs, fact.HeldID{ID: 7, Name: "node-7", UID: "uid-node-7"})
 		})},
-		"pods-served": {lie: snapshot(func(s *scenarios.Snapshot) { s.Nodes[0].Waiting = 1 })},
+		"pods-served": {lie: snapshot(func(s *fact.Snapshot) { s.Nodes[0].Waiting = 1 })},
 		"address-stable": {lie: func(c *cluster) {
 			for range patience {
 				c.look(1, "a=10.1.1.2|a=10.1.1.3")
@@ -166,7 +167,7 @@ func TestPlanted(t *testing.T) {
 		}},
 		"same-answer": {truth: func(c *cluster) { c.tell(c.refused.look([]v1.Event{sandboxEvent("b", "no address is free")})...) },
 			lie: func(c *cluster) {
-				c.tell(scenarios.Fact{Kind: scenarios.FactDelRefused, Node: "node-1", Owner: ownerOf("gone"), Text: "unknown container"})
+				c.tell(fact.Fact{Kind: fact.FactDelRefused, Node: "node-1", Owner: ownerOf("gone"), Text: "unknown container"})
 			}},
 		"address-rests": {
 			truth: func(c *cluster) {
@@ -189,25 +190,25 @@ func TestPlanted(t *testing.T) {
 			lie: func(c *cluster) { c.tell(c.deaths.look([]v1.Pod{agentPod(2, 2)})...) }},
 		"quiet-restart": {
 			truth: func(c *cluster) {
-				c.tell(scenarios.Fact{Kind: scenarios.FactAgentDown, Node: "node-1", Text: scenarios.CleanStop})
+				c.tell(fact.Fact{Kind: fact.FactAgentDown, Node: "node-1", Text: fact.CleanStop})
 				c.told[0].down()
 				c.look(1, "a=10.1.1.2|life2 a=10.1.1.2")
 			},
 			lie: func(c *cluster) {
-				c.tell(scenarios.Fact{Kind: scenarios.FactVPPWrite, Node: "node-1", Text: "there is now a route"})
+				c.tell(fact.Fact{Kind: fact.FactVPPWrite, Node: "node-1", Text: "there is now a route"})
 			}},
-		"stays-quiet": {truth: func(c *cluster) { c.tell(scenarios.Fact{Kind: scenarios.FactQuiet}) }, lie: func(c *cluster) {
-			c.tell(scenarios.Fact{Kind: scenarios.FactVPPWrite, Node: "node-1", Text: "there is now a route"})
+		"stays-quiet": {truth: func(c *cluster) { c.tell(fact.Fact{Kind: fact.FactQuiet}) }, lie: func(c *cluster) {
+			c.tell(fact.Fact{Kind: fact.FactVPPWrite, Node: "node-1", Text: "there is now a route"})
 		}},
 		"check-tells": {
 			truth: func(c *cluster) {
-				c.tell(scenarios.Fact{Kind: scenarios.FactChecked, Node: "node-1", Pod: "default/a"})
+				c.tell(fact.Fact{Kind: fact.FactChecked, Node: "node-1", Pod: "default/a"})
 			},
 			lie: func(c *cluster) {
-				c.tell(scenarios.Fact{Kind: scenarios.FactChecked, Node: "node-1", Pod: "default/a", Broken: "its interface is down"})
+				c.tell(fact.Fact{Kind: fact.FactChecked, Node: "node-1", Pod: "default/a", Broken: "its interface is down"})
 			}},
 		"vpp-survives": {lie: func(c *cluster) {
-			c.tell(scenarios.Fact{Kind: scenarios.FactVPPCrash, Node: "node-1", Text: "VPP died by itself"})
+			c.tell(fact.Fact{Kind: fact.FactVPPCrash, Node: "node-1", Text: "VPP died by itself"})
 		}},
 	}
 	for _, law := range check.All() {
@@ -229,7 +230,7 @@ func TestPlanted(t *testing.T) {
 				t.Fatalf("without a lie: %v", c.broken)
 			}
 			tc.lie(c)
-			var v *scenarios.Violation
+			var v *fact.Violation
 			if !errors.As(c.broken, &v) || v.Law != law.Name {
 				t.Errorf("the lie is not seen: %v", c.broken)
 			}
@@ -242,7 +243,7 @@ func TestPlanted(t *testing.T) {
 
 // Goal: a store that has lost its data has released nobody's ID, and one that deletes a record has. Method: looks at records.
 func TestRecordsOfAnotherStore(t *testing.T) {
-	c := newCluster(t, scenarios.Law{})
+	c := newCluster(t, fact.Law{})
 	c.store(plantedRecord(1, "node-1"), plantedRecord(2, "node-2"))
 	c.data = "other"
 	out := []kube.NodeIDRecord{{ObjectMeta: meta.ObjectMeta{UID: types.UID(c.data)}}}
@@ -261,12 +262,12 @@ func TestBlocksComeBehindRecords(t *testing.T) {
 	s := lookOf(t, "|")
 	s.unrecorded = true
 	for _, f := range n.look(s) {
-		if f.Kind == scenarios.FactBlocks {
+		if f.Kind == fact.FactBlocks {
 			t.Errorf("told without its record: %v", f.Blocks)
 		}
 	}
 	s.unrecorded = false
-	if facts := n.look(s); len(facts) != 1 || facts[0].Kind != scenarios.FactBlocks {
+	if facts := n.look(s); len(facts) != 1 || facts[0].Kind != fact.FactBlocks {
 		t.Errorf("told with its record: %+v", facts)
 	}
 }

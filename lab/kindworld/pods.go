@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/errors"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 	"github.com/vppdrill/vppdrill/vppwire/oneline"
 )
@@ -81,7 +81,7 @@ func (w *World) lookAtPods(ctx context.Context) {
 		w.pods.listed[p.Name] = p
 		if p.Spec.NodeName != "" && !w.pods.bound[string(p.UID)] {
 			w.pods.bound[string(p.UID)] = true
-			w.tellPod(&p, scenarios.PodBound)
+			w.tellPod(&p, fact.PodBound)
 		}
 	}
 	for name := range w.pods.going { // in any order: each by itself
@@ -101,7 +101,7 @@ func (w *World) lookAtPods(ctx context.Context) {
 			made, err := w.client.CoreV1().Pods(podNamespace).Create(ctx, w.podOf(p), meta.CreateOptions{})
 			if err == nil {
 				w.pods.listed[name] = *made
-				w.tellPod(made, scenarios.PodCreated)
+				w.tellPod(made, fact.PodCreated)
 			}
 			if errors.IsAlreadyExists(err) { // an answer was lost
 				err = nil
@@ -112,7 +112,7 @@ func (w *World) lookAtPods(ctx context.Context) {
 }
 
 func sortedNames(m map[string]timeline.Pod) []string {
-	return slices.SortedFunc(maps.Keys(m), scenarios.CompareNames)
+	return slices.SortedFunc(maps.Keys(m), fact.CompareNames)
 }
 
 // hosts reports whether a pod of a node can be created: its Node object is there, else the API server would remove the pod.
@@ -131,7 +131,7 @@ func (w *World) hosts(name string) bool {
 
 // tellPod tells what a pod's object came by.
 func (w *World) tellPod(p *v1.Pod, text string) {
-	w.Record.Tell(scenarios.Fact{Kind: scenarios.FactPod, Node: p.Spec.NodeName, Pod: p.Namespace + "/" + p.Name, PodUID: string(p.UID), Text: text}, "")
+	w.Record.Tell(fact.Fact{Kind: fact.FactPod, Node: p.Spec.NodeName, Pod: p.Namespace + "/" + p.Name, PodUID: string(p.UID), Text: text}, "")
 }
 
 // podOf is a Pod object. One that names its node stays there whatever becomes of the node, as pods of a DaemonSet do.
@@ -219,7 +219,7 @@ func (st stage) end(name string, force bool, what string, ask func(context.Conte
 		return
 	}
 	st.pods.going[name] = true
-	st.tellPod(&p, scenarios.PodDeleted)
+	st.tellPod(&p, fact.PodDeleted)
 	st.ask(what, func(ctx context.Context) error {
 		err := ask(ctx, &meta.Preconditions{UID: &p.UID})
 		if errors.IsNotFound(err) || errors.IsConflict(err) { // it is gone, or another one has its name

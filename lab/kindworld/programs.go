@@ -10,7 +10,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/lab"
 	"github.com/vppdrill/vppdrill/lab/kindcluster"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // agentSelector chooses the agents' pods.
@@ -26,7 +26,7 @@ const (
 type deaths map[string]bool
 
 // look turns agents' pods into the ends of those that have died by themselves: with an exit code that no signal of a scenario explains.
-func (d deaths) look(pods []v1.Pod) (facts []scenarios.Fact) {
+func (d deaths) look(pods []v1.Pod) (facts []fact.Fact) {
 	for i := range pods {
 		p := &pods[i]
 		for j := range p.Status.ContainerStatuses {
@@ -37,7 +37,7 @@ func (d deaths) look(pods []v1.Pod) (facts []scenarios.Fact) {
 				}
 				d[t.ContainerID] = true
 				if t.ExitCode != 0 && t.ExitCode != exitKilled && t.ExitCode != exitTerminated {
-					facts = append(facts, scenarios.Fact{Kind: scenarios.FactProgramCrash, Node: p.Spec.NodeName,
+					facts = append(facts, fact.Fact{Kind: fact.FactProgramCrash, Node: p.Spec.NodeName,
 						Text: strings.TrimSpace(fmt.Sprintf("the agent ended with code %d %s", t.ExitCode, t.Message))})
 				}
 			}
@@ -69,7 +69,7 @@ const (
 )
 
 // look turns events of pods into refused ADDs. An event that names no sandbox or no plugin is about something else.
-func (r refusals) look(events []v1.Event) (facts []scenarios.Fact) {
+func (r refusals) look(events []v1.Event) (facts []fact.Fact) {
 	for i := range events {
 		e := &events[i]
 		count := max(1, e.Count)
@@ -83,7 +83,7 @@ func (r refusals) look(events []v1.Event) (facts []scenarios.Fact) {
 		if !ok || !named || !refused {
 			continue
 		}
-		facts = append(facts, scenarios.Fact{Kind: scenarios.FactRefused, Node: e.Source.Host, Owner: ownerOf(id), Pod: e.InvolvedObject.Namespace + "/" + e.InvolvedObject.Name,
+		facts = append(facts, fact.Fact{Kind: fact.FactRefused, Node: e.Source.Host, Owner: ownerOf(id), Pod: e.InvolvedObject.Namespace + "/" + e.InvolvedObject.Name,
 			PodUID: string(e.InvolvedObject.UID), Text: why, Exhausted: lab.Exhausted(why)})
 	}
 	return facts

@@ -5,12 +5,12 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/lab"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
-// Linger implements scenarios.Lingerer.
+// Linger implements result.Lingerer.
 func (w *World) Linger(ctx context.Context) (stirred bool, err error) {
-	return w.LingerFor(ctx, w.Snapshot, func(ctx context.Context) (scenarios.Snapshot, error) { return w.snapshot(ctx, true) })
+	return w.LingerFor(ctx, w.Snapshot, func(ctx context.Context) (fact.Snapshot, error) { return w.snapshot(ctx, true) })
 }
 
 // remember keeps what a node's VPP and Linux hold while its agent is stopped cleanly.
@@ -37,7 +37,7 @@ func (w *World) compare(ctx context.Context, n *node) {
 		w.Record.Note(n.name + ": " + err.Error())
 		return
 	}
-	for _, f := range lab.Stirs(scenarios.Snapshot{Nodes: []scenarios.NodeState{before}}, scenarios.Snapshot{Nodes: []scenarios.NodeState{now}}) {
+	for _, f := range lab.Stirs(fact.Snapshot{Nodes: []fact.NodeState{before}}, fact.Snapshot{Nodes: []fact.NodeState{now}}) {
 		w.Record.Tell(f, n.name+" writes: "+f.Text)
 	}
 }

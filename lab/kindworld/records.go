@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/lab"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 )
@@ -25,7 +25,7 @@ type records struct {
 
 // look turns a list of records into what has changed since the last one, in the order of keys. What comes and goes between two looks is not
 // seen: an ID that is released cools down for longer.
-func (r *records) look(list []kube.NodeIDRecord) (facts []scenarios.Fact) {
+func (r *records) look(list []kube.NodeIDRecord) (facts []fact.Fact) {
 	now, data := map[string]string{}, ""
 	for i := range list {
 		if x := &list[i]; x.Spec.Key == "" {
@@ -49,7 +49,7 @@ func (r *records) look(list []kube.NodeIDRecord) (facts []scenarios.Fact) {
 		before, after := r.values[key], now[key]
 		if c, ok := timeline.RecordChange(key, before, after); ok && before != after {
 			r.held.Changed(&c)
-			facts = append(facts, scenarios.Fact{Kind: scenarios.FactRecord, Node: c.After.Name, Record: &c})
+			facts = append(facts, fact.Fact{Kind: fact.FactRecord, Node: c.After.Name, Record: &c})
 		}
 	}
 	r.values = now
@@ -99,7 +99,7 @@ func (w *World) unreleased() string {
 }
 
 // heldIDs are the IDs that are held, where nobody is still about to release one.
-func (w *World) heldIDs() []scenarios.HeldID {
+func (w *World) heldIDs() []fact.HeldID {
 	list, _, until, found := w.records.held.List(len(w.inOrder()))
 	if !w.canRelease() || found && time.Now().Before(until) {
 		return nil

@@ -13,6 +13,7 @@ import (
 	"github.com/vppdrill/vppdrill/lab"
 	"github.com/vppdrill/vppdrill/lab/kindcluster"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
@@ -31,23 +32,23 @@ type Options struct {
 
 // Run makes a cluster for s, drives it, judges it and removes it. The error is a cluster that could not be made; what happens in the run is
 // in the Result. What a cluster cannot do of s is named there, and nothing is made.
-func Run(ctx context.Context, s *scenarios.Scenario, o Options) (scenarios.Result, error) {
+func Run(ctx context.Context, s *scenarios.Scenario, o Options) (result.Result, error) {
 	if missing := Unsupported(s); len(missing) > 0 {
 		return o.Cannot(s, Name, missing), nil
 	}
 	s, note := lab.Adapted(s)
 	w, err := New(ctx, s, o)
 	if err != nil {
-		return scenarios.Result{}, err
+		return result.Result{}, err
 	}
-	res := scenarios.Run(ctx, w, s, o.Laws, o.RunOptions.Options)
+	res := result.Run(ctx, w, s, o.Laws, o.RunOptions.Options)
 	if err := w.Unable(); err != nil {
-		return scenarios.Result{}, errors.Join(err, w.Close())
+		return result.Result{}, errors.Join(err, w.Close())
 	}
 	if note != "" {
-		res.Timeline = append([]scenarios.Mark{{Kind: "note", Text: note}}, res.Timeline...)
+		res.Timeline = append([]result.Mark{{Kind: "note", Text: note}}, res.Timeline...)
 	}
-	if res.Verdict != scenarios.Pass && len(res.Unsupported) == 0 && ctx.Err() == nil {
+	if res.Verdict != result.Pass && len(res.Unsupported) == 0 && ctx.Err() == nil {
 		dir, err := w.WriteEvidence(ctx)
 		if err != nil {
 			o.Log.Warn("evidence", "error", err)

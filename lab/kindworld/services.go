@@ -19,6 +19,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/endpoints"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 	"github.com/vppdrill/vppdrill/vppwire/service"
@@ -316,7 +317,7 @@ func (w *World) sliceOf(s scenarios.Service) (out service.Slice) {
 }
 
 // serviceStates are the services as laws see them.
-func (w *World) serviceStates(nodes []scenarios.NodeState) (out []scenarios.ServiceState) {
+func (w *World) serviceStates(nodes []fact.NodeState) (out []scenarios.ServiceState) {
 	for _, name := range slices.Sorted(maps.Keys(w.services.wanted)) {
 		s := w.services.wanted[name]
 		out = append(out, endpoints.State(s, w.sliceOf(s), nodes))

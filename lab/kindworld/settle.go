@@ -12,7 +12,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/lab"
 	"github.com/vppdrill/vppdrill/lab/probe"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 const (
@@ -22,7 +22,7 @@ const (
 	stillFor  = 2 * time.Second
 )
 
-// Settle implements scenarios.World.
+// Settle implements result.World.
 func (w *World) Settle(ctx context.Context, limit time.Duration) error {
 	if err := w.AwaitQuiet(ctx, max(limit, lab.SettleLeast), stillFor, lookEvery, w.nodeNames, func(context.Context) string { return w.quiet() }); err != nil {
 		return err
@@ -209,6 +209,6 @@ func (w *World) ping(ctx context.Context) error {
 	if len(failed) == 0 || ctx.Err() != nil {
 		return nil
 	}
-	return &scenarios.Violation{Law: reachableLaw, At: w.Now(),
+	return &fact.Violation{Law: reachableLaw, At: w.Now(),
 		What: fmt.Sprintf("the cluster is quiet, but %d of %d real pings of the MTU's size with DF are not answered: %s", len(failed), len(pairs), failed[0].Error())}
 }

@@ -11,16 +11,16 @@ import (
 	"github.com/vppdrill/vppdrill/lab"
 	"github.com/vppdrill/vppdrill/lab/probe"
 	"github.com/vppdrill/vppdrill/lab/vppproc"
-	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/configured"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // snapshotTries is how often a snapshot is taken anew because the cluster has changed meanwhile.
 const snapshotTries = 5
 
-// Snapshot implements scenarios.World. VPP and Linux are dumped only where the cluster is quiet before and after.
-func (w *World) Snapshot(ctx context.Context) (scenarios.Snapshot, error) {
-	var s scenarios.Snapshot
+// Snapshot implements result.World. VPP and Linux are dumped only where the cluster is quiet before and after.
+func (w *World) Snapshot(ctx context.Context) (fact.Snapshot, error) {
+	var s fact.Snapshot
 	for range snapshotTries {
 		quiet := w.quiet() == ""
 		before := w.Events()
@@ -39,29 +39,29 @@ func (w *World) Snapshot(ctx context.Context) (scenarios.Snapshot, error) {
 	return s, nil
 }
 
-func (w *World) snapshot(ctx context.Context, deep bool) (scenarios.Snapshot, error) {
-	s := scenarios.Snapshot{At: w.Now()}
+func (w *World) snapshot(ctx context.Context, deep bool) (fact.Snapshot, error) {
+	s := fact.Snapshot{At: w.Now()}
 	nodes := w.inOrder()
-	s.Nodes = make([]scenarios.NodeState, len(nodes))
+	s.Nodes = make([]fact.NodeState, len(nodes))
 	errs := make([]error, len(nodes))
 	var wg sync.WaitGroup
 	for i, n := range nodes {
 		wg.Go(func() { s.Nodes[i], errs[i] = stage{w}.state(ctx, n, deep) })
 	}
 	wg.Wait()
-	slices.SortFunc(s.Nodes, func(a, b scenarios.NodeState) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(s.Nodes, func(a, b fact.NodeState) int { return strings.Compare(a.Name, b.Name) })
 	s.Services = w.serviceStates(s.Nodes)
 	s.HeldIDs = w.heldIDs()
 	return s, errors.Join(errs...)
 }
 
 // state is one node's part of a snapshot; deep also of its dataplane.
-func (st stage) state(ctx context.Context, n *node, deep bool) (scenarios.NodeState, error) {
+func (st stage) state(ctx context.Context, n *node, deep bool) (fact.NodeState, error) {
 	wires := st.agents
 	wires.ApplyDefaults()
 	m := wires.Mode()
 	n.mu.Lock()
-	out := scenarios.NodeState{Name: n.name, UID: n.uid, Management: slices.Clone(n.management), MachineUp: n.on, MainTable: m.MainTable, PodTable: m.PodTable}
+	out := fact.NodeState{Name: n.name, UID: n.uid, Management: slices.Clone(n.management), MachineUp: n.on, MainTable: m.MainTable, PodTable: m.PodTable}
 	n.mu.Unlock()
 	on := n.up()
 	out.VPPUp, out.AgentUp = on != nil && n.vppUp, on != nil && n.last.agent != nil

@@ -16,6 +16,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/lab/kindcluster"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 )
 
@@ -40,7 +41,7 @@ func (st stage) Now() time.Duration { return st.Agenda.Now(st.World.Now()) }
 func (st stage) After(d time.Duration, _ string, do func()) { st.Agenda.Add(st.Now()+d, do) }
 
 // Tell implements timeline.World.
-func (st stage) Tell(f scenarios.Fact) { st.Record.Tell(f, "") }
+func (st stage) Tell(f fact.Fact) { st.Record.Tell(f, "") }
 
 // Machines implements timeline.Machines.
 func (st stage) Machines() []timeline.Machine {
@@ -89,7 +90,7 @@ func (st stage) PowerOff(ctx context.Context, name string) error {
 	}
 	st.agentDown(n, "power")
 	err := st.machines.Off(ctx, n.container)
-	st.Record.Tell(scenarios.Fact{Kind: scenarios.FactNodeGone, Node: name}, name+" is off")
+	st.Record.Tell(fact.Fact{Kind: fact.FactNodeGone, Node: name}, name+" is off")
 	n.told.gone()
 	n.ended, n.vppUp, n.last = true, false, seen{}
 	return errors.Join(err, n.lost())
@@ -121,7 +122,7 @@ func (st stage) Remove(ctx context.Context, name string) error {
 	n.mu.Lock()
 	st.records.held.Left(n.uid)
 	n.mu.Unlock()
-	st.Record.Tell(scenarios.Fact{Kind: scenarios.FactNodeGone, Node: name, Text: scenarios.NodeLeft, Rest: least(st.quarantine())}, name+" has left")
+	st.Record.Tell(fact.Fact{Kind: fact.FactNodeGone, Node: name, Text: fact.NodeLeft, Rest: least(st.quarantine())}, name+" has left")
 	st.cuts = slices.DeleteFunc(st.cuts, func(c cut) bool { return c.from == name || c.to == name })
 	st.ask("delete node "+name, func(ctx context.Context) error {
 		return gone(st.client.CoreV1().Nodes().Delete(ctx, name, meta.DeleteOptions{}))
@@ -141,7 +142,7 @@ func (st stage) Remove(ctx context.Context, name string) error {
 func (st stage) agentDown(n *node, why string) {
 	if !n.told.life.IsZero() {
 		n.told.down()
-		st.Record.Tell(scenarios.Fact{Kind: scenarios.FactAgentDown, Node: n.name, Text: why}, n.name+" agent down: "+why)
+		st.Record.Tell(fact.Fact{Kind: fact.FactAgentDown, Node: n.name, Text: why}, n.name+" agent down: "+why)
 	}
 }
 
@@ -187,7 +188,7 @@ func (st stage) Kill(name string, p timeline.Program, how timeline.Kill) {
 		}
 		return
 	}
-	if n.before = nil; how.Reason == scenarios.CleanStop {
+	if n.before = nil; how.Reason == fact.CleanStop {
 		st.remember(n)
 	}
 	signal(container, process, unix.SIGKILL)
@@ -273,9 +274,9 @@ func (st stage) Quiet(_ context.Context, name string) bool {
 }
 
 // Sandboxes implements timeline.Pods.
-func (st stage) Sandboxes(name string) []scenarios.PodState {
+func (st stage) Sandboxes(name string) []fact.PodState {
 	if n := st.node(name); n != nil {
-		return slices.DeleteFunc(n.told.pods(), func(p scenarios.PodState) bool { return !strings.HasPrefix(p.Pod, podNamespace+"/") })
+		return slices.DeleteFunc(n.told.pods(), func(p fact.PodState) bool { return !strings.HasPrefix(p.Pod, podNamespace+"/") })
 	}
 	return nil
 }

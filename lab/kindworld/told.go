@@ -10,7 +10,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/lab"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 	"github.com/vppdrill/vppdrill/vppwire/host/rest"
 )
@@ -40,7 +40,7 @@ type told struct {
 	// leases are what the agent holds, sandboxes what was answered, each address by its owner: sandboxes of two families have two; asked those
 	// whose ADD was told.
 	leases    map[ipam.Owner]ipam.Lease
-	sandboxes map[ipam.Owner]scenarios.PodState
+	sandboxes map[ipam.Owner]fact.PodState
 	asked     map[ipam.Owner]bool
 	past      []ipam.Owner
 	id        uint32
@@ -62,7 +62,7 @@ func newTold(node string) *told {
 // gone: the machine has lost its power or left, and everything on it is dead. What its agent held it reads back, and may have given back
 // before anybody looks.
 func (t *told) gone() {
-	t.life, t.sandboxes, t.asked, t.waits = time.Time{}, map[ipam.Owner]scenarios.PodState{}, map[ipam.Owner]bool{}, map[string]int{}
+	t.life, t.sandboxes, t.asked, t.waits = time.Time{}, map[ipam.Owner]fact.PodState{}, map[ipam.Owner]bool{}, map[string]int{}
 	t.id, t.blocks, t.addresses = 0, nil, nil
 }
 
@@ -75,9 +75,9 @@ func ownerOf(id string) ipam.Owner {
 
 // look turns a look into facts, in an order in which they can have happened: leases of sandboxes that end are given back, sandboxes end, other
 // leases are given back, the node's identity changes, leases are given, ADDs are answered.
-func (t *told) look(s seen) []scenarios.Fact {
-	var out []scenarios.Fact
-	tell := func(f scenarios.Fact) { f.Node = t.node; out = append(out, f) }
+func (t *told) look(s seen) []fact.Fact {
+	var out []fact.Fact
+	tell := func(f fact.Fact) { f.Node = t.node; out = append(out, f) }
 	before := maps.Clone(t.waits)
 	defer maps.DeleteFunc(t.waits, func(what string, looks int) bool { return looks == before[what] }) // this look has explained it
 	held := map[ipam.Owner]ipam.Lease{}
@@ -103,9 +103,9 @@ func (t *told) look(s seen) []scenarios.Fact {
 				delete(t.leases, owner)
 				t.free(s.at, l, tell)
 			}
-			tell(scenarios.Fact{Kind: scenarios.FactDeleted, Owner: p.Owner})
+			tell(fact.Fact{Kind: fact.FactDeleted, Owner: p.Owner})
 		}
-		tell(scenarios.Fact{Kind: scenarios.FactSandboxGone, Owner: p.Owner})
+		tell(fact.Fact{Kind: fact.FactSandboxGone, Owner: p.Owner})
 		t.past = append(t.past, p.Owner)
 	}
 	switch {
@@ -153,11 +153,11 @@ func inOrder[V any](m map[ipam.Owner]V) []ipam.Owner {
 }
 
 // another is another life of the agent.
-func (t *told) another(s seen, held map[ipam.Owner]ipam.Lease, now map[ipam.Owner]attached, tell func(scenarios.Fact)) {
+func (t *told) another(s seen, held map[ipam.Owner]ipam.Lease, now map[ipam.Owner]attached, tell func(fact.Fact)) {
 	agent := s.agent
 	t.rests.Again(s.at, most(t.rest))
 	if !t.life.IsZero() {
-		tell(scenarios.Fact{Kind: scenarios.FactAgentDown, Text: "crash"})
+		tell(fact.Fact{Kind: fact.FactAgentDown, Text: "crash"})
 	}
 	t.life = agent.Life
 	for _, owner := range inOrder(t.leases) {
@@ -166,7 +166,7 @@ func (t *told) another(s seen, held map[ipam.Owner]ipam.Lease, now map[ipam.Owne
 			t.free(s.at, l, tell)
 		}
 	}
-	tell(scenarios.Fact{Kind: scenarios.FactAgentUp, Leases: slices.Clone(agent.Leases)})
+	tell(fact.Fact{Kind: fact.FactAgentUp, Leases: slices.Clone(agent.Leases)})
 	t.leases = held
 	t.id, t.blocks = 0, nil
 	clear(t.waits)
@@ -183,9 +183,9 @@ func (t *told) waiting(what string) bool {
 }
 
 // free tells that an address was released since the last look.
-func (t *told) free(at time.Duration, l ipam.Lease, tell func(scenarios.Fact)) {
+func (t *told) free(at time.Duration, l ipam.Lease, tell func(fact.Fact)) {
 	t.rests.Begin(l.Addr, at, most(t.rest))
-	tell(scenarios.Fact{Kind: scenarios.FactReleased, Owner: l.Owner, Addr: l.Addr, Prefix: l.Block, Rest: least(t.rest)})
+	tell(fact.Fact{Kind: fact.FactReleased, Owner: l.Owner, Addr: l.Addr, Prefix: l.Block, Rest: least(t.rest)})
 }
 
 // lookSlack is by how much later than it happened a look may tell something: a look waits for each node, and what contradicts itself for a few.
@@ -200,7 +200,7 @@ func most(rest time.Duration) time.Duration {
 	return rest + rest/1000 + lookSlack
 }
 
-func (t *told) released(at time.Duration, held map[ipam.Owner]ipam.Lease, now map[ipam.Owner]attached, tell func(scenarios.Fact)) {
+func (t *told) released(at time.Duration, held map[ipam.Owner]ipam.Lease, now map[ipam.Owner]attached, tell func(fact.Fact)) {
 	for _, owner := range inOrder(t.leases) {
 		l := t.leases[owner]
 		if held[owner].Addr == l.Addr {
@@ -214,7 +214,7 @@ func (t *told) released(at time.Duration, held map[ipam.Owner]ipam.Lease, now ma
 	}
 }
 
-func (t *told) leased(held map[ipam.Owner]ipam.Lease, now map[ipam.Owner]attached, tell func(scenarios.Fact)) {
+func (t *told) leased(held map[ipam.Owner]ipam.Lease, now map[ipam.Owner]attached, tell func(fact.Fact)) {
 	for _, owner := range inOrder(held) {
 		if _, had := t.leases[owner]; had {
 			continue
@@ -223,19 +223,19 @@ func (t *told) leased(held map[ipam.Owner]ipam.Lease, now map[ipam.Owner]attache
 		t.leases[owner] = l
 		t.rests.End(l.Addr)
 		t.ask(owner, now, tell)
-		tell(scenarios.Fact{Kind: scenarios.FactLeased, Owner: l.Owner, Addr: l.Addr, Prefix: l.Block})
+		tell(fact.Fact{Kind: fact.FactLeased, Owner: l.Owner, Addr: l.Addr, Prefix: l.Block})
 	}
 }
 
 // ask tells of a sandbox' ADD once, which is for all its addresses, where the runtime shows the sandbox.
-func (t *told) ask(owner ipam.Owner, now map[ipam.Owner]attached, tell func(scenarios.Fact)) {
+func (t *told) ask(owner ipam.Owner, now map[ipam.Owner]attached, tell func(fact.Fact)) {
 	if x, ok := now[owner]; ok && !t.asked[ownerOf(x.id)] {
 		t.asked[ownerOf(x.id)] = true
-		tell(scenarios.Fact{Kind: scenarios.FactAsked, Owner: ownerOf(x.id), Pod: x.pod, PodUID: x.uid, Text: scenarios.AskedAdd})
+		tell(fact.Fact{Kind: fact.FactAsked, Owner: ownerOf(x.id), Pod: x.pod, PodUID: x.uid, Text: fact.AskedAdd})
 	}
 }
 
-func (t *told) answered(now map[ipam.Owner]attached, tell func(scenarios.Fact)) {
+func (t *told) answered(now map[ipam.Owner]attached, tell func(fact.Fact)) {
 	for _, owner := range inOrder(now) {
 		x := now[owner]
 		if _, had := t.sandboxes[owner]; had || !x.addr.IsValid() {
@@ -245,20 +245,20 @@ func (t *told) answered(now map[ipam.Owner]attached, tell func(scenarios.Fact)) 
 			continue
 		}
 		t.ask(owner, now, tell)
-		p := scenarios.PodState{Owner: owner, Pod: x.pod, UID: x.uid, Netns: x.netns, Addr: x.addr}
+		p := fact.PodState{Owner: owner, Pod: x.pod, UID: x.uid, Netns: x.netns, Addr: x.addr}
 		t.sandboxes[owner] = p
-		tell(scenarios.Fact{Kind: scenarios.FactAnswered, Owner: p.Owner, Pod: p.Pod, PodUID: p.UID, Addr: p.Addr, Netns: p.Netns})
+		tell(fact.Fact{Kind: fact.FactAnswered, Owner: p.Owner, Pod: p.Pod, PodUID: p.UID, Addr: p.Addr, Netns: p.Netns})
 	}
 }
 
-func (t *told) identity(s seen, tell func(scenarios.Fact)) {
+func (t *told) identity(s seen, tell func(fact.Fact)) {
 	if a := s.agent; a.ID != t.id {
 		t.id = a.ID
-		tell(scenarios.Fact{Kind: scenarios.FactNodeID, Number: a.ID})
+		tell(fact.Fact{Kind: fact.FactNodeID, Number: a.ID})
 	}
 	if a := s.agent; !s.unrecorded && !slices.Equal(a.Blocks, t.blocks) {
 		t.blocks = a.Blocks
-		tell(scenarios.Fact{Kind: scenarios.FactBlocks, Blocks: a.Blocks})
+		tell(fact.Fact{Kind: fact.FactBlocks, Blocks: a.Blocks})
 	}
 	var addrs []netip.Addr
 	if a := s.agent; a.ID != 0 && a.Address.IsValid() {
@@ -270,13 +270,13 @@ func (t *told) identity(s seen, tell func(scenarios.Fact)) {
 	}
 	if !slices.Equal(addrs, t.addresses) {
 		t.addresses = addrs
-		tell(scenarios.Fact{Kind: scenarios.FactAddressed, Addrs: addrs})
+		tell(fact.Fact{Kind: fact.FactAddressed, Addrs: addrs})
 	}
 }
 
 // pods are the sandboxes that were answered, in owner order.
-func (t *told) pods() []scenarios.PodState {
-	var out []scenarios.PodState
+func (t *told) pods() []fact.PodState {
+	var out []fact.PodState
 	for _, owner := range inOrder(t.sandboxes) {
 		p := t.sandboxes[owner]
 		if l := t.leases[owner]; l.Addr == p.Addr {

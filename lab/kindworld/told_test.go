@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire/host/rest"
 )
 
@@ -49,9 +49,9 @@ func lookOf(t *testing.T, text string) seen {
 	return s
 }
 
-var words = map[scenarios.FactKind]string{scenarios.FactLeased: "leased", scenarios.FactReleased: "released", scenarios.FactAnswered: "answered",
-	scenarios.FactDeleted: "deleted", scenarios.FactSandboxGone: "gone", scenarios.FactAgentUp: "up", scenarios.FactAgentDown: "down", scenarios.FactAsked: "asked",
-	scenarios.FactNodeID: "id", scenarios.FactBlocks: "blocks", scenarios.FactAddressed: "addressed"}
+var words = map[fact.FactKind]string{fact.FactLeased: "leased", fact.FactReleased: "released", fact.FactAnswered: "answered",
+	fact.FactDeleted: "deleted", fact.FactSandboxGone: "gone", fact.FactAgentUp: "up", fact.FactAgentDown: "down", fact.FactAsked: "asked",
+	fact.FactNodeID: "id", fact.FactBlocks: "blocks", fact.FactAddressed: "addressed"}
 
 // Goal: looks become facts in an order in which they can have happened, what a later look explains is waited for, and what no look
 // explains is told in the end. Method: stories of looks with the facts of each; laws watch the ones that are whole.
@@ -87,7 +87,7 @@ func TestLooksBecomeFacts(t *testing.T) {
 			"a=10.1.1.2|b=10.1.1.2 -> leased b", "a=10.1.1.2 b=10.1.1.2|b=10.1.1.2 -> asked b answered b"}, broken: "one-owner"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			judge := map[string]scenarios.Watcher{}
+			judge := map[string]fact.Watcher{}
 			for _, l := range check.All() {
 				if l.Watch != nil && len(l.Missing(Evidence())) == 0 {
 					judge[l.Name] = l.Watch()
@@ -95,9 +95,9 @@ func TestLooksBecomeFacts(t *testing.T) {
 			}
 			broken := map[string]bool{}
 			node := newTold("node-1")
-			record := scenarios.RecordChange{ID: 1, After: scenarios.NodeRecord{Name: "node-1", UID: "u1"}, Blocks: []netip.Prefix{netip.MustParsePrefix("10.1.1.0/24"), netip.MustParsePrefix("fd00::/64")}}
+			record := fact.RecordChange{ID: 1, After: fact.NodeRecord{Name: "node-1", UID: "u1"}, Blocks: []netip.Prefix{netip.MustParsePrefix("10.1.1.0/24"), netip.MustParsePrefix("fd00::/64")}}
 			for _, w := range judge { // in any order: each by itself
-				_ = w.Observe(&scenarios.Fact{Kind: scenarios.FactRecord, Node: "node-1", Record: &record}) // the node writes it first
+				_ = w.Observe(&fact.Fact{Kind: fact.FactRecord, Node: "node-1", Record: &record}) // the node writes it first
 			}
 			for i, line := range story.looks {
 				look, want, _ := strings.Cut(line, "->")
@@ -149,12 +149,12 @@ func TestPowerGoes(t *testing.T) {
 		t.Error(node.pods())
 	}
 	facts := node.look(lookOf(t, "a-=10.1.1.2|life2 a=10.1.1.2"))
-	if len(facts) == 0 || facts[0].Kind != scenarios.FactAgentUp || len(facts[0].Leases) != 1 {
+	if len(facts) == 0 || facts[0].Kind != fact.FactAgentUp || len(facts[0].Leases) != 1 {
 		t.Errorf("%+v", facts)
 	}
 	node.gone()
 	facts = node.look(lookOf(t, "b=10.1.1.3|life3 b=10.1.1.3"))
-	if len(facts) == 0 || facts[0].Kind != scenarios.FactReleased || facts[0].Owner != ownerOf("a") || facts[1].Kind != scenarios.FactAgentUp {
+	if len(facts) == 0 || facts[0].Kind != fact.FactReleased || facts[0].Owner != ownerOf("a") || facts[1].Kind != fact.FactAgentUp {
 		t.Errorf("%+v", facts)
 	}
 }

@@ -18,11 +18,12 @@ import (
 	"github.com/vppdrill/vppdrill/lab/kindcluster"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/agentconfig"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 )
 
-// World is one cluster, a scenarios.World. One goroutine drives it; nodes boot on others.
+// World is one cluster, a result.World. One goroutine drives it; nodes boot on others.
 type World struct {
 	lab.Drive
 	o        Options
@@ -142,22 +143,22 @@ func (w *World) published(plan scenarios.IPAM) ([]byte, error) {
 	return json.Marshal(agent.PublishedPools{Generation: w.generation, IPAMConfig: plan.Contiv()})
 }
 
-// Name implements scenarios.World.
+// Name implements result.World.
 func (w *World) Name() string { return Name }
 
-// Now implements scenarios.World: real time since the start.
+// Now implements result.World: real time since the start.
 func (w *World) Now() time.Duration { return time.Since(w.started) }
 
-// Evidence implements scenarios.World.
-func (w *World) Evidence() []scenarios.Evidence { return Evidence() }
+// Evidence implements result.World.
+func (w *World) Evidence() []fact.Evidence { return Evidence() }
 
 // Evidence is what laws can judge by in clusters: what a look at nodes and API objects shows. Blocks are assigned by nobody: each node's follows
 // from its ID.
-func Evidence() []scenarios.Evidence {
-	return []scenarios.Evidence{scenarios.Leases, scenarios.Sandboxes, scenarios.PodLives, scenarios.NodeIDs, scenarios.Management, scenarios.Blocks,
-		scenarios.Rests, scenarios.Refusals, scenarios.WaitingPods, scenarios.FullNodes, scenarios.Records, scenarios.IDRests, scenarios.HeldIDs, scenarios.ProgramLives,
-		scenarios.CleanStops, scenarios.LongQuiet, scenarios.AssignedBlocks, scenarios.Checks, scenarios.Disturbances, scenarios.VPPLives, scenarios.NodeAddresses, scenarios.Services,
-		scenarios.ReachedSettings, scenarios.VPPTables, scenarios.LinuxTables}
+func Evidence() []fact.Evidence {
+	return []fact.Evidence{fact.Leases, fact.Sandboxes, fact.PodLives, fact.NodeIDs, fact.Management, fact.Blocks,
+		fact.Rests, fact.Refusals, fact.WaitingPods, fact.FullNodes, fact.Records, fact.IDRests, fact.HeldIDs, fact.ProgramLives,
+		fact.CleanStops, fact.LongQuiet, fact.AssignedBlocks, fact.Checks, fact.Disturbances, fact.VPPLives, fact.NodeAddresses, fact.Services,
+		fact.ReachedSettings, fact.VPPTables, fact.LinuxTables}
 }
 
 // lookPause is how often nodes are looked at.
@@ -176,7 +177,7 @@ func (w *World) pump(ctx context.Context, until time.Duration) error {
 func (w *World) inOrder() []*node {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.SortedFunc(maps.Values(w.nodes), func(a, b *node) int { return scenarios.CompareNames(a.name, b.name) })
+	return slices.SortedFunc(maps.Values(w.nodes), func(a, b *node) int { return fact.CompareNames(a.name, b.name) })
 }
 
 // nodeNames are their names, in that order.
@@ -197,7 +198,7 @@ func (w *World) node(name string) *node {
 // closeLimit is how long a cluster may take to go: an engine that has much to do takes minutes.
 const closeLimit = 5 * time.Minute
 
-// Close implements scenarios.World: the cluster is removed, unless it is to be kept.
+// Close implements result.World: the cluster is removed, unless it is to be kept.
 func (w *World) Close() error {
 	if !w.End() {
 		return nil

@@ -13,6 +13,7 @@ import (
 	"github.com/vppdrill/vppdrill/lab/kindworld"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/catalog"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 	"github.com/vppdrill/vppdrill/scenarios/timeline/worldtest"
 )
@@ -27,7 +28,7 @@ func TestEveryAction(t *testing.T) {
 	if os.Getenv("VPPDRILL_KIND") == "" {
 		t.Skip("VPPDRILL_KIND=1 makes a cluster; it takes many minutes")
 	}
-	o := kindworld.Options{RunOptions: lab.RunOptions{Log: slog.New(slog.DiscardHandler), Options: scenarios.Options{Seed: 1}}, Cluster: kindcluster.Options{ID: "every", Nodes: 1, VPPImage: container.DefaultImage,
+	o := kindworld.Options{RunOptions: lab.RunOptions{Log: slog.New(slog.DiscardHandler), Options: result.Options{Seed: 1}}, Cluster: kindcluster.Options{ID: "every", Nodes: 1, VPPImage: container.DefaultImage,
 		Dir: t.TempDir(), Wait: 5 * time.Minute}}
 	if err := kindcluster.Check(t.Context(), o.Cluster); err != nil {
 		t.Skip(err)

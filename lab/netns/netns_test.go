@@ -15,7 +15,7 @@ import (
 	"github.com/vppdrill/vppdrill/lab/fabric"
 	"github.com/vppdrill/vppdrill/lab/probe"
 	"github.com/vppdrill/vppdrill/lab/spawn"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // config is a lab's place for a test without VPP; the test is skipped by name where there are no namespaces.
@@ -84,7 +84,7 @@ func TestFabric(t *testing.T) {
 	if !reaches(ms[0], ms[1], netip.MustParseAddr("10.20.0.2"), 5*time.Second) {
 		t.Error("the management network was cut too")
 	}
-	if err := g.Cut([][2]string{{"node-1", "node-2"}, {"node-2", "node-3"}}); !errors.Is(err, scenarios.ErrUnsupported) {
+	if err := g.Cut([][2]string{{"node-1", "node-2"}, {"node-2", "node-3"}}); !errors.Is(err, result.ErrUnsupported) {
 		t.Errorf("a cut that the fabric cannot make: %v", err)
 	}
 	if err := g.Cut([][2]string{{"node-1", "node-2"}, {"node-3", "node-2"}, {"node-3", "node-1"}}); err != nil {

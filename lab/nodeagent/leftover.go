@@ -13,7 +13,7 @@ import (
 	"go.fd.io/govpp/binapi/ip_types"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/host"
@@ -22,7 +22,7 @@ import (
 // Left is what VPP or Linux still held of an address's last owner when it was released, or when another owner got it.
 type Left struct {
 	Addr netip.Addr
-	scenarios.Leftover
+	fact.Leftover
 }
 
 // lookTime is how long the agent's goroutine waits for VPP at most when it looks for leftovers. A VPP that hangs answers neither this
@@ -90,7 +90,7 @@ func (l *leftovers) look(list []Left, a netip.Addr, owner ipam.Owner, netns stri
 	if !found {
 		return list
 	}
-	return append(list, Left{a, scenarios.Leftover{Node: l.node, Thing: thing, Owner: owner}})
+	return append(list, Left{a, fact.Leftover{Node: l.node, Thing: thing, Owner: owner}})
 }
 
 // inVPP finds an entry of a table for exactly this address. A VPP that is away holds nothing.

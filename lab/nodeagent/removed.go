@@ -9,7 +9,7 @@ import (
 
 	"go.fd.io/govpp/api"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/removal"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
@@ -18,7 +18,7 @@ import (
 // decides while the call is under way is not what it knew.
 type Removed struct {
 	At      int64
-	Removal scenarios.Removal
+	Removal fact.Removal
 }
 
 // removals writes what calls take away to a file, one write each: what an agent did before it was killed is there.
@@ -69,7 +69,7 @@ func (r *removals) applied(op vppwire.LinuxOp) {
 }
 
 // note is called with r.mu held.
-func (r *removals) note(what *scenarios.Removal) {
+func (r *removals) note(what *fact.Removal) {
 	if what == nil || r.file == nil {
 		return
 	}

@@ -10,7 +10,7 @@ import (
 	"go.fd.io/govpp/api"
 	"go.fd.io/govpp/binapi/classify"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
@@ -20,7 +20,7 @@ type classifier struct {
 	understood bool
 	ip6        bool
 	misses     bool // what has no session passes
-	sources    []scenarios.Source
+	sources    []fact.Source
 }
 
 // Where a frame holds its source and that of its packet, in bytes from its start.
@@ -83,9 +83,9 @@ func (t *tables) addClassifier(m api.Message) bool {
 		c := at(m.TableID)
 		switch len(m.Match) {
 		case mask4:
-			c.sources = append(c.sources, scenarios.Source{Addr: netip.AddrFrom4([4]byte(m.Match[srcAt4:])), MAC: vppwire.MAC(m.Match[fromAt:])})
+			c.sources = append(c.sources, fact.Source{Addr: netip.AddrFrom4([4]byte(m.Match[srcAt4:])), MAC: vppwire.MAC(m.Match[fromAt:])})
 		case mask6:
-			c.sources = append(c.sources, scenarios.Source{Addr: netip.AddrFrom16([16]byte(m.Match[srcAt6:])), MAC: vppwire.MAC(m.Match[fromAt:])})
+			c.sources = append(c.sources, fact.Source{Addr: netip.AddrFrom16([16]byte(m.Match[srcAt6:])), MAC: vppwire.MAC(m.Match[fromAt:])})
 		}
 	default:
 		return false
@@ -95,25 +95,25 @@ func (t *tables) addClassifier(m api.Message) bool {
 
 func (t *tables) sortSources() {
 	for _, c := range t.classifiers { //vppdrill:unordered each table by itself
-		slices.SortFunc(c.sources, func(a, b scenarios.Source) int {
+		slices.SortFunc(c.sources, func(a, b fact.Source) int {
 			return cmp.Or(a.Addr.Compare(b.Addr), bytes.Compare(a.MAC[:], b.MAC[:]))
 		})
 	}
 }
 
-// Admits implements scenarios.VPP.
+// Admits implements fact.VPP.
 func (t *tables) Admits(index uint32, mac vppwire.MAC, addr netip.Addr) bool {
 	id, guarded := t.guards[guard{index, addr.Is6()}]
 	if !guarded {
 		return true
 	}
 	c := t.classifiers[id]
-	return c != nil && c.understood && c.ip6 == addr.Is6() && (c.misses || slices.Contains(c.sources, scenarios.Source{Addr: addr, MAC: mac}))
+	return c != nil && c.understood && c.ip6 == addr.Is6() && (c.misses || slices.Contains(c.sources, fact.Source{Addr: addr, MAC: mac}))
 }
 
-// Sources implements scenarios.VPP.
-func (t *tables) Sources(index uint32) iter.Seq[scenarios.Source] {
-	var list []scenarios.Source
+// Sources implements fact.VPP.
+func (t *tables) Sources(index uint32) iter.Seq[fact.Source] {
+	var list []fact.Source
 	for _, ip6 := range [...]bool{false, true} {
 		if id, guarded := t.guards[guard{index, ip6}]; guarded {
 			if c := t.classifiers[id]; c != nil && c.understood && c.ip6 == ip6 {

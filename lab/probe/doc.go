@@ -5,7 +5,7 @@
 // modelled counterpart of its views is sim/vppmodel/view.
 //
 // Start at VPP and Linux for views, at Mesh for pings, at Capture for packets. A view is a copy of one moment; a node that
-// changes while it is dumped may show halves. Lists are in the order that scenarios.VPP promises. Whoever sends packets does
+// changes while it is dumped may show halves. Lists are in the order that fact.VPP promises. Whoever sends packets does
 // so from inside a pod's namespace, on a thread of its own.
 //
 // To show more of VPP, add its dump to dump.go and its place to tables.go.

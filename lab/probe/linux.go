@@ -16,7 +16,7 @@ import (
 	vns "github.com/vishvananda/netns"
 	"golang.org/x/sys/unix"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
@@ -24,7 +24,7 @@ import (
 // ("" is its own) into a path that this process can open. A namespace that is gone is left out, but not the node's own.
 // hardware are links of the node's own that are its machine's, whatever they are made of. Offload is not looked
 // at: TCP probes show whether it is right.
-func Linux(open func(path string) string, pods, hardware []string) (scenarios.Linux, error) {
+func Linux(open func(path string) string, pods, hardware []string) (fact.Linux, error) {
 	h := &host{spaces: map[string]*space{}}
 	for _, p := range append([]string{""}, pods...) {
 		s, err := dumpSpace(p, open(p))
@@ -223,7 +223,7 @@ func (h *host) at(netns string) *space {
 	return &space{}
 }
 
-// Link implements scenarios.Linux.
+// Link implements fact.Linux.
 func (h *host) Link(netns, name string) (vppwire.LinuxLink, bool) {
 	for _, l := range h.at(netns).Links {
 		if l.Name == name {
@@ -233,12 +233,12 @@ func (h *host) Link(netns, name string) (vppwire.LinuxLink, bool) {
 	return vppwire.LinuxLink{}, false
 }
 
-// Links implements scenarios.Linux.
+// Links implements fact.Linux.
 func (h *host) Links(netns string) iter.Seq[vppwire.LinuxLink] {
 	return slices.Values(h.at(netns).Links)
 }
 
-// Route implements scenarios.Linux: the kernel lists connected routes, so nothing is derived from addresses.
+// Route implements fact.Linux: the kernel lists connected routes, so nothing is derived from addresses.
 func (h *host) Route(netns string, dst netip.Addr) (vppwire.HostRoute, bool) {
 	best, found := vppwire.HostRoute{}, false
 	for _, r := range h.at(netns).Routes {
@@ -254,7 +254,7 @@ func (h *host) Routes(netns string) iter.Seq[vppwire.HostRoute] {
 	return slices.Values(h.at(netns).Routes)
 }
 
-// Neighbor implements scenarios.Linux.
+// Neighbor implements fact.Linux.
 func (h *host) Neighbor(netns, link string, addr netip.Addr) (vppwire.MAC, bool) {
 	for _, n := range h.at(netns).Neighbors {
 		if n.Link == link && n.Addr == addr {
@@ -264,7 +264,7 @@ func (h *host) Neighbor(netns, link string, addr netip.Addr) (vppwire.MAC, bool)
 	return vppwire.MAC{}, false
 }
 
-// Local implements scenarios.Linux.
+// Local implements fact.Linux.
 func (h *host) Local(netns string, addr netip.Addr) (string, bool) {
 	for _, l := range h.at(netns).Links {
 		for _, a := range l.Addrs {
@@ -276,7 +276,7 @@ func (h *host) Local(netns string, addr netip.Addr) (string, bool) {
 	return "", false
 }
 
-// Namespaces implements scenarios.Linux.
+// Namespaces implements fact.Linux.
 func (h *host) Namespaces() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, path := range slices.Sorted(maps.Keys(h.spaces)) {

@@ -8,12 +8,12 @@ import (
 	"go.fd.io/govpp/binapi/nat44_ed"
 	"go.fd.io/govpp/binapi/nat_types"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // nat is what VPP told of NAT44-ED.
 type nat struct {
-	scenarios.NAT
+	fact.NAT
 	on bool
 }
 
@@ -45,25 +45,25 @@ func (t *tables) addNAT(m api.Message) bool {
 	case *nat44_ed.Nat44InterfaceDetails:
 		if i := t.ifaces[uint32(m.SwIfIndex)]; i != nil {
 			if m.Flags&nat_types.NAT_IS_INSIDE != 0 {
-				i.NAT |= scenarios.NATInside
+				i.NAT |= fact.NATInside
 			}
 			if m.Flags&nat_types.NAT_IS_OUTSIDE != 0 {
-				i.NAT |= scenarios.NATOutside
+				i.NAT |= fact.NATOutside
 			}
 		}
 	case *nat44_ed.Nat44EdOutputInterfaceDetails:
 		if i := t.ifaces[uint32(m.SwIfIndex)]; i != nil {
-			i.NAT |= scenarios.NATOutput
+			i.NAT |= fact.NATOutput
 		}
 	case *nat44_ed.Nat44IdentityMappingDetails:
 		n.identity(m)
 	case *nat44_ed.Nat44StaticMappingDetails:
 		n.Mappings = append(n.Mappings, mapping(m.ExternalIPAddress, m.ExternalPort, m.Protocol, m.Flags,
-			scenarios.NATLocal{Addr: netip.AddrPortFrom(netip.AddrFrom4(m.LocalIPAddress), m.LocalPort), Table: m.VrfID, Weight: 1}))
+			fact.NATLocal{Addr: netip.AddrPortFrom(netip.AddrFrom4(m.LocalIPAddress), m.LocalPort), Table: m.VrfID, Weight: 1}))
 	case *nat44_ed.Nat44LbStaticMappingDetails:
 		o := mapping(m.ExternalAddr, m.ExternalPort, m.Protocol, m.Flags)
 		for _, l := range m.Locals {
-			o.Locals = append(o.Locals, scenarios.NATLocal{Addr: netip.AddrPortFrom(netip.AddrFrom4(l.Addr), l.Port), Table: l.VrfID, Weight: l.Probability})
+			o.Locals = append(o.Locals, fact.NATLocal{Addr: netip.AddrPortFrom(netip.AddrFrom4(l.Addr), l.Port), Table: l.VrfID, Weight: l.Probability})
 		}
 		n.Mappings = append(n.Mappings, o)
 	default:
@@ -72,15 +72,15 @@ func (t *tables) addNAT(m api.Message) bool {
 	return true
 }
 
-func mapping(addr [4]byte, port uint16, proto uint8, flags nat_types.NatConfigFlags, locals ...scenarios.NATLocal) scenarios.NATMapping {
-	return scenarios.NATMapping{Addr: netip.AddrFrom4(addr), Port: port, Proto: proto, Twice: flags&nat_types.NAT_IS_TWICE_NAT != 0,
+func mapping(addr [4]byte, port uint16, proto uint8, flags nat_types.NatConfigFlags, locals ...fact.NATLocal) fact.NATMapping {
+	return fact.NATMapping{Addr: netip.AddrFrom4(addr), Port: port, Proto: proto, Twice: flags&nat_types.NAT_IS_TWICE_NAT != 0,
 		Self: flags&nat_types.NAT_IS_SELF_TWICE_NAT != 0, Locals: locals}
 }
 
 // identity takes one of the tables of an identity mapping; VPP shows each by itself.
 func (n *nat) identity(m *nat44_ed.Nat44IdentityMappingDetails) {
-	o := scenarios.NATMapping{Addr: netip.AddrFrom4(m.IPAddress), Port: m.Port, Proto: m.Protocol, Identity: true}
-	i := slices.IndexFunc(n.Mappings, func(x scenarios.NATMapping) bool { return x.Identity && scenarios.CompareNATMappings(x, o) == 0 })
+	o := fact.NATMapping{Addr: netip.AddrFrom4(m.IPAddress), Port: m.Port, Proto: m.Protocol, Identity: true}
+	i := slices.IndexFunc(n.Mappings, func(x fact.NATMapping) bool { return x.Identity && fact.CompareNATMappings(x, o) == 0 })
 	if i < 0 {
 		i = len(n.Mappings)
 		n.Mappings = append(n.Mappings, o)
@@ -88,7 +88,7 @@ func (n *nat) identity(m *nat44_ed.Nat44IdentityMappingDetails) {
 	n.Mappings[i].Tables = append(n.Mappings[i].Tables, m.VrfID)
 }
 
-func (n *nat) finish() { slices.SortFunc(n.Mappings, scenarios.CompareNATMappings) }
+func (n *nat) finish() { slices.SortFunc(n.Mappings, fact.CompareNATMappings) }
 
-// NAT implements scenarios.VPP.
-func (t *tables) NAT() (scenarios.NAT, bool) { return t.nat.NAT, t.nat.on }
+// NAT implements fact.VPP.
+func (t *tables) NAT() (fact.NAT, bool) { return t.nat.NAT, t.nat.on }

@@ -21,13 +21,13 @@ import (
 	"go.fd.io/govpp/binapi/tapv2"
 	"go.fd.io/govpp/binapi/vxlan"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
 // VPP dumps a VPP and shows it as laws see it. nics are the AF_PACKET devices that stand in for physical interfaces:
 // their interfaces are NICs.
-func VPP(ctx context.Context, c api.Connection, nics ...string) (scenarios.VPP, error) {
+func VPP(ctx context.Context, c api.Connection, nics ...string) (fact.VPP, error) {
 	d, err := dumpVPP(ctx, c)
 	if err != nil {
 		return nil, err
@@ -37,13 +37,13 @@ func VPP(ctx context.Context, c api.Connection, nics ...string) (scenarios.VPP, 
 
 // tables is one VPP at one moment.
 type tables struct {
-	ifaces  map[uint32]*scenarios.Interface
+	ifaces  map[uint32]*fact.Interface
 	order   []uint32
 	fibs    map[uint32][]entry
 	ids     []uint32
-	statics []scenarios.Neighbor
-	bridges []scenarios.Bridge
-	l2      []scenarios.FIBEntry
+	statics []fact.Neighbor
+	bridges []fact.Bridge
+	l2      []fact.FIBEntry
 	// guards are the classifier tables of interfaces' input ACLs, of a family or of bridged frames, classifiers what the tables admit, by source.
 	guards      map[guard]uint32
 	classifiers map[uint32]*classifier
@@ -52,7 +52,7 @@ type tables struct {
 
 // entry is one route with the next longer one around it.
 type entry struct {
-	scenarios.Route
+	fact.Route
 	parent int
 }
 
@@ -67,7 +67,7 @@ func apiSource(d *Dump) (uint8, bool) {
 }
 
 func newTables(d *Dump, nics ...string) *tables {
-	t := &tables{ifaces: map[uint32]*scenarios.Interface{}, fibs: map[uint32][]entry{},
+	t := &tables{ifaces: map[uint32]*fact.Interface{}, fibs: map[uint32][]entry{},
 		guards: map[guard]uint32{}, classifiers: map[uint32]*classifier{}}
 	source, _ := apiSource(d)
 	for _, m := range d.Messages {
@@ -83,8 +83,8 @@ func newTables(d *Dump, nics ...string) *tables {
 }
 
 func (t *tables) addInterface(m *interfaces.SwInterfaceDetails) {
-	i := &scenarios.Interface{
-		Index: uint32(m.SwIfIndex), Name: m.InterfaceName, Tag: m.Tag, Type: scenarios.TypeNIC,
+	i := &fact.Interface{
+		Index: uint32(m.SwIfIndex), Name: m.InterfaceName, Tag: m.Tag, Type: fact.TypeNIC,
 		Up: m.Flags&interface_types.IF_STATUS_API_FLAG_ADMIN_UP != 0, MAC: vppwire.MAC(m.L2Address),
 	}
 	if len(m.Mtu) > 2 {
@@ -92,9 +92,9 @@ func (t *tables) addInterface(m *interfaces.SwInterfaceDetails) {
 	}
 	switch {
 	case i.Name == "local0":
-		i.Type = scenarios.TypeLocal
+		i.Type = fact.TypeLocal
 	case strings.EqualFold(m.InterfaceDevType, "Loopback"):
-		i.Type = scenarios.TypeLoopback
+		i.Type = fact.TypeLoopback
 	}
 	t.ifaces[i.Index] = i
 	t.order = append(t.order, i.Index)
@@ -108,16 +108,16 @@ func (t *tables) add(m api.Message, source uint8, nics []string) {
 	case *af_packet.AfPacketDetails:
 		if i := t.ifaces[uint32(m.SwIfIndex)]; i != nil {
 			if i.Host = m.HostIfName; !slices.Contains(nics, i.Host) {
-				i.Type = scenarios.TypeAFPacket
+				i.Type = fact.TypeAFPacket
 			}
 		}
 	case *tapv2.SwInterfaceTapV2Details:
 		if i := t.ifaces[m.SwIfIndex]; i != nil {
-			i.Type, i.Host, i.HostNetns = scenarios.TypeTap, m.HostIfName, m.HostNamespace
+			i.Type, i.Host, i.HostNetns = fact.TypeTap, m.HostIfName, m.HostNamespace
 		}
 	case *vxlan.VxlanTunnelV2Details:
 		if i := t.ifaces[uint32(m.SwIfIndex)]; i != nil {
-			i.Type, i.Src, i.Dst, i.VNI, i.EncapTable = scenarios.TypeVXLAN, address(m.SrcAddress), address(m.DstAddress), m.Vni, m.EncapVrfID
+			i.Type, i.Src, i.Dst, i.VNI, i.EncapTable = fact.TypeVXLAN, address(m.SrcAddress), address(m.DstAddress), m.Vni, m.EncapVrfID
 		}
 	case tableOf:
 		if i := t.ifaces[m.index]; i != nil && m.ip6 {
@@ -143,13 +143,13 @@ func (t *tables) add(m api.Message, source uint8, nics []string) {
 	case *ip_neighbor.IPNeighborDetails:
 		n := m.Neighbor
 		if n.Flags&ip_neighbor.IP_API_NEIGHBOR_FLAG_STATIC != 0 {
-			t.statics = append(t.statics, scenarios.Neighbor{Index: uint32(n.SwIfIndex), Addr: address(n.IPAddress), MAC: vppwire.MAC(n.MacAddress)})
+			t.statics = append(t.statics, fact.Neighbor{Index: uint32(n.SwIfIndex), Addr: address(n.IPAddress), MAC: vppwire.MAC(n.MacAddress)})
 		}
 	case *l2.BridgeDomainDetails:
 		t.addBridge(m)
 	case *l2.L2FibTableDetails:
 		if m.StaticMac || m.BviMac {
-			t.l2 = append(t.l2, scenarios.FIBEntry{Bridge: m.BdID, MAC: vppwire.MAC(m.Mac), Index: uint32(m.SwIfIndex), BVI: m.BviMac,
+			t.l2 = append(t.l2, fact.FIBEntry{Bridge: m.BdID, MAC: vppwire.MAC(m.Mac), Index: uint32(m.SwIfIndex), BVI: m.BviMac,
 				Static: m.StaticMac, Filter: m.FilterMac})
 		}
 	}
@@ -159,25 +159,25 @@ func (t *tables) addBridge(m *l2.BridgeDomainDetails) {
 	if m.BdID == 0 {
 		return // VPP's own
 	}
-	b := scenarios.Bridge{ID: m.BdID, Learn: m.Learn, Flood: m.Flood, UUFlood: m.UuFlood, Forward: m.Forward, ARPTerm: m.ArpTerm,
+	b := fact.Bridge{ID: m.BdID, Learn: m.Learn, Flood: m.Flood, UUFlood: m.UuFlood, Forward: m.Forward, ARPTerm: m.ArpTerm,
 		ARPUnknown: m.ArpUfwd}
 	if i := t.ifaces[uint32(m.UuFwdSwIfIndex)]; i != nil {
 		b.Unknown, b.HasUnknown, i.Unlisted = i.Index, true, true
 	}
 	for _, s := range m.SwIfDetails {
-		member := scenarios.BridgeMember{Index: uint32(s.SwIfIndex), BVI: s.SwIfIndex == m.BviSwIfIndex, SHG: s.Shg}
+		member := fact.BridgeMember{Index: uint32(s.SwIfIndex), BVI: s.SwIfIndex == m.BviSwIfIndex, SHG: s.Shg}
 		b.Members = append(b.Members, member)
 		if i := t.ifaces[member.Index]; i != nil {
 			i.Bridge, i.BVI, i.SHG = m.BdID, member.BVI, member.SHG
 		}
 	}
-	slices.SortFunc(b.Members, func(x, y scenarios.BridgeMember) int { return cmp.Compare(x.Index, y.Index) })
+	slices.SortFunc(b.Members, func(x, y fact.BridgeMember) int { return cmp.Compare(x.Index, y.Index) })
 	t.bridges = append(t.bridges, b)
 }
 
 // route reduces a route to its first path: the agent makes none with more. VPP tells a connected route with the interface's own host bits.
-func route(r *ip.IPRouteV2, source uint8) scenarios.Route {
-	out := scenarios.Route{Table: r.TableID, Prefix: prefix(r.Prefix).Masked(), API: r.Src == source, Action: scenarios.ActionDrop, Index: ^uint32(0)}
+func route(r *ip.IPRouteV2, source uint8) fact.Route {
+	out := fact.Route{Table: r.TableID, Prefix: prefix(r.Prefix).Masked(), API: r.Src == source, Action: fact.ActionDrop, Index: ^uint32(0)}
 	if len(r.Paths) == 0 {
 		return out
 	}
@@ -185,7 +185,7 @@ func route(r *ip.IPRouteV2, source uint8) scenarios.Route {
 	out.Index = p.SwIfIndex
 	switch p.Type {
 	case fib_types.FIB_API_PATH_TYPE_LOCAL:
-		out.Action = scenarios.ActionLocal
+		out.Action = fact.ActionLocal
 	case fib_types.FIB_API_PATH_TYPE_NORMAL:
 		via := netip.AddrFrom4(p.Nh.Address.GetIP4())
 		if out.Prefix.Addr().Is6() {
@@ -193,11 +193,11 @@ func route(r *ip.IPRouteV2, source uint8) scenarios.Route {
 		}
 		switch {
 		case !via.IsUnspecified():
-			out.Action, out.Via, out.Lookup = scenarios.ActionForward, via, p.TableID
+			out.Action, out.Via, out.Lookup = fact.ActionForward, via, p.TableID
 		case p.SwIfIndex == ^uint32(0):
-			out.Action, out.Lookup = scenarios.ActionLookup, p.TableID
+			out.Action, out.Lookup = fact.ActionLookup, p.TableID
 		default:
-			out.Action = scenarios.ActionForward
+			out.Action = fact.ActionForward
 		}
 	}
 	return out
@@ -209,11 +209,11 @@ func (t *tables) finish() {
 	t.sortSources()
 	t.nat.finish()
 	slices.Sort(t.ids)
-	slices.SortFunc(t.statics, func(a, b scenarios.Neighbor) int {
+	slices.SortFunc(t.statics, func(a, b fact.Neighbor) int {
 		return cmp.Or(cmp.Compare(a.Index, b.Index), a.Addr.Compare(b.Addr))
 	})
-	slices.SortFunc(t.bridges, func(a, b scenarios.Bridge) int { return cmp.Compare(a.ID, b.ID) })
-	slices.SortFunc(t.l2, func(a, b scenarios.FIBEntry) int {
+	slices.SortFunc(t.bridges, func(a, b fact.Bridge) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(t.l2, func(a, b fact.FIBEntry) int {
 		return cmp.Or(cmp.Compare(a.Bridge, b.Bridge), bytes.Compare(a.MAC[:], b.MAC[:]))
 	})
 	for _, fib := range t.fibs { //vppdrill:unordered each table by itself
@@ -230,9 +230,9 @@ func (t *tables) finish() {
 	}
 }
 
-// Interfaces implements scenarios.VPP.
-func (t *tables) Interfaces() iter.Seq[scenarios.Interface] {
-	return func(yield func(scenarios.Interface) bool) {
+// Interfaces implements fact.VPP.
+func (t *tables) Interfaces() iter.Seq[fact.Interface] {
+	return func(yield func(fact.Interface) bool) {
 		for _, index := range t.order {
 			if !yield(*t.ifaces[index]) {
 				return
@@ -241,18 +241,18 @@ func (t *tables) Interfaces() iter.Seq[scenarios.Interface] {
 	}
 }
 
-// Interface implements scenarios.VPP.
-func (t *tables) Interface(index uint32) (scenarios.Interface, bool) {
+// Interface implements fact.VPP.
+func (t *tables) Interface(index uint32) (fact.Interface, bool) {
 	if i := t.ifaces[index]; i != nil {
 		return *i, true
 	}
-	return scenarios.Interface{}, false
+	return fact.Interface{}, false
 }
 
-// Route implements scenarios.VPP.
-func (t *tables) Route(table uint32, dst netip.Addr) (scenarios.Route, bool) {
+// Route implements fact.VPP.
+func (t *tables) Route(table uint32, dst netip.Addr) (fact.Route, bool) {
 	if !slices.Contains(t.ids, table) {
-		return scenarios.Route{}, false
+		return fact.Route{}, false
 	}
 	fib := t.fibs[table]
 	i, found := slices.BinarySearchFunc(fib, dst, func(e entry, a netip.Addr) int { return e.Prefix.Addr().Compare(a) })
@@ -271,12 +271,12 @@ func (t *tables) Route(table uint32, dst netip.Addr) (scenarios.Route, bool) {
 	if dst.Is6() {
 		everything = netip.IPv6Unspecified()
 	}
-	return scenarios.Route{Table: table, Prefix: netip.PrefixFrom(everything, 0), Action: scenarios.ActionDrop}, true
+	return fact.Route{Table: table, Prefix: netip.PrefixFrom(everything, 0), Action: fact.ActionDrop}, true
 }
 
-// Routes implements scenarios.VPP.
-func (t *tables) Routes(table uint32) iter.Seq[scenarios.Route] {
-	return func(yield func(scenarios.Route) bool) {
+// Routes implements fact.VPP.
+func (t *tables) Routes(table uint32) iter.Seq[fact.Route] {
+	return func(yield func(fact.Route) bool) {
 		for _, e := range t.fibs[table] {
 			if e.API && !yield(e.Route) {
 				return
@@ -285,10 +285,10 @@ func (t *tables) Routes(table uint32) iter.Seq[scenarios.Route] {
 	}
 }
 
-// Tables implements scenarios.VPP.
+// Tables implements fact.VPP.
 func (t *tables) Tables() iter.Seq[uint32] { return slices.Values(t.ids) }
 
-// Neighbor implements scenarios.VPP.
+// Neighbor implements fact.VPP.
 func (t *tables) Neighbor(index uint32, addr netip.Addr) (vppwire.MAC, bool) {
 	for _, n := range t.statics {
 		if n.Index == index && n.Addr == addr {
@@ -298,20 +298,20 @@ func (t *tables) Neighbor(index uint32, addr netip.Addr) (vppwire.MAC, bool) {
 	return vppwire.MAC{}, false
 }
 
-// Neighbors implements scenarios.VPP.
-func (t *tables) Neighbors() iter.Seq[scenarios.Neighbor] { return slices.Values(t.statics) }
+// Neighbors implements fact.VPP.
+func (t *tables) Neighbors() iter.Seq[fact.Neighbor] { return slices.Values(t.statics) }
 
-// Bridge implements scenarios.VPP.
-func (t *tables) Bridge(id uint32) (scenarios.Bridge, bool) {
+// Bridge implements fact.VPP.
+func (t *tables) Bridge(id uint32) (fact.Bridge, bool) {
 	for _, b := range t.bridges {
 		if b.ID == id {
 			return b, true
 		}
 	}
-	return scenarios.Bridge{}, false
+	return fact.Bridge{}, false
 }
 
-// Bridges implements scenarios.VPP.
+// Bridges implements fact.VPP.
 func (t *tables) Bridges() iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for _, b := range t.bridges {
@@ -322,23 +322,23 @@ func (t *tables) Bridges() iter.Seq[uint32] {
 	}
 }
 
-// FIB implements scenarios.VPP.
-func (t *tables) FIB(bridge uint32, mac vppwire.MAC) (scenarios.FIBEntry, bool) {
+// FIB implements fact.VPP.
+func (t *tables) FIB(bridge uint32, mac vppwire.MAC) (fact.FIBEntry, bool) {
 	for _, e := range t.l2 {
 		if e.Bridge == bridge && e.MAC == mac {
 			return e, true
 		}
 	}
-	return scenarios.FIBEntry{}, false
+	return fact.FIBEntry{}, false
 }
 
-// FIBs implements scenarios.VPP.
-func (t *tables) FIBs() iter.Seq[scenarios.FIBEntry] { return slices.Values(t.l2) }
+// FIBs implements fact.VPP.
+func (t *tables) FIBs() iter.Seq[fact.FIBEntry] { return slices.Values(t.l2) }
 
-// Tunnel implements scenarios.VPP.
+// Tunnel implements fact.VPP.
 func (t *tables) Tunnel(local, remote netip.Addr, vni uint32) (uint32, bool) {
 	for _, index := range t.order {
-		if i := t.ifaces[index]; i.Type == scenarios.TypeVXLAN && i.Src == local && i.Dst == remote && i.VNI == vni {
+		if i := t.ifaces[index]; i.Type == fact.TypeVXLAN && i.Src == local && i.Dst == remote && i.VNI == vni {
 			return index, true
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	"go.fd.io/govpp/binapi/ip_types"
 	"go.fd.io/govpp/binapi/vxlan"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 const apiID = 7
@@ -116,7 +116,7 @@ func TestLongestMatch(t *testing.T) {
 				}
 			}
 			got, _ := v.Route(1, a)
-			if best.IsValid() && got.Prefix != best || !best.IsValid() && got.Action != scenarios.ActionDrop {
+			if best.IsValid() && got.Prefix != best || !best.IsValid() && got.Action != fact.ActionDrop {
 				t.Fatalf("%s: %s, want %s", a, got.Prefix, best)
 			}
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/vppdrill/vppdrill/lab/vppproc"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/catalog"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/scenarios/suite"
 )
 
@@ -125,7 +126,7 @@ func (r *recorder) run(spec ginkgo.SpecReport) (run ran.Run, known bool) {
 	case spec.State.Is(types.SpecStateFailureStates):
 		run = ran.Run{Outcome: ran.Unjudged, Reason: line}
 		for _, e := range spec.ReportEntries {
-			if x, ok := e.GetRawValue().(suite.RunEntry); ok && x.Verdict == scenarios.Fail {
+			if x, ok := e.GetRawValue().(suite.RunEntry); ok && x.Verdict == result.Fail {
 				run.Outcome = ran.Failed
 			}
 		}
@@ -143,7 +144,7 @@ func TestRecorder(t *testing.T) {
 		"passed":  {ginkgo.SpecReport{State: types.SpecStatePassed}, ran.Run{Outcome: ran.Passed}},
 		"refused": {ginkgo.SpecReport{State: types.SpecStateSkipped, Failure: types.Failure{Message: "build a world for x: unsupported" + refusal + "drain-node (why)"}}, ran.Run{Outcome: ran.Refused, Reason: "drain-node (why)"}},
 		"failed": {ginkgo.SpecReport{State: types.SpecStateFailed, Failure: types.Failure{Message: "law settles is broken\nwhy: x"},
-			ReportEntries: types.ReportEntries{{Name: suite.EntryRun, Value: types.WrapEntryValue(suite.RunEntry{Verdict: scenarios.Fail})}}}, ran.Run{Outcome: ran.Failed, Reason: "law settles is broken"}},
+			ReportEntries: types.ReportEntries{{Name: suite.EntryRun, Value: types.WrapEntryValue(suite.RunEntry{Verdict: result.Fail})}}}, ran.Run{Outcome: ran.Failed, Reason: "law settles is broken"}},
 		"unjudged": {ginkgo.SpecReport{State: types.SpecStateTimedout, Failure: types.Failure{Message: "A spec timeout occurred"}}, ran.Run{Outcome: ran.Unjudged, Reason: "A spec timeout occurred"}},
 		"unchosen": {ginkgo.SpecReport{State: types.SpecStateSkipped}, ran.Run{}},
 	} {

@@ -17,6 +17,7 @@ import (
 	"github.com/vppdrill/vppdrill/lab/vppproc"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/catalog"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/scenarios/suite"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 )
@@ -65,7 +66,7 @@ func TestCatalog(t *testing.T) {
 	o := lab.Options{Backend: netns.Backend{}, Agent: []string{self, agentWord}, Root: t.TempDir(), TimeScale: *scale}
 	suite.Specs(suite.Options{
 		World: "netns", Scenarios: scenes(t), Seeds: []uint64{1}, SkipUnsupported: true,
-		Factory: func(ctx context.Context, s *scenarios.Scenario, seed uint64) (scenarios.World, error) {
+		Factory: func(ctx context.Context, s *scenarios.Scenario, seed uint64) (result.World, error) {
 			return build(ctx, s, o, seed)
 		},
 		Decorators: []any{ginkgo.SpecTimeout(specTimeout)},
@@ -99,9 +100,9 @@ func scenes(t *testing.T) (list []*scenarios.Scenario) {
 const refusal = " by a lab: "
 
 // build makes a lab for one run.
-func build(ctx context.Context, s *scenarios.Scenario, o lab.Options, seed uint64) (scenarios.World, error) {
+func build(ctx context.Context, s *scenarios.Scenario, o lab.Options, seed uint64) (result.World, error) {
 	if missing := append(lab.Unsupported(s), lab.UnsupportedActions(s)...); len(missing) > 0 {
-		return nil, fmt.Errorf("%w%s%s", scenarios.ErrUnsupported, refusal, timeline.Line(missing))
+		return nil, fmt.Errorf("%w%s%s", result.ErrUnsupported, refusal, timeline.Line(missing))
 	}
 	o.Seed = seed
 	return lab.New(ctx, s, o)

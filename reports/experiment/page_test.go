@@ -11,18 +11,19 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/experiment"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // world invents figures that follow from the scenario and the seed: larger blocks waste more and make pods wait less.
-func world(_ context.Context, s *scenarios.Scenario, seed uint64) (scenarios.Result, error) {
-	r := scenarios.Result{Scenario: s.Name, Seed: seed, Verdict: scenarios.Pass}
+func world(_ context.Context, s *scenarios.Scenario, seed uint64) (result.Result, error) {
+	r := result.Result{Scenario: s.Name, Seed: seed, Verdict: result.Pass}
 	size := float64(int(1) << (32 - s.Config.IPAM.PodSubnetOneNodePrefixLen))
 	r.Summary.WastedAddresses, r.Summary.StartP99Seconds = size+float64(seed%3), 400/size+float64(seed%4)/10
 	r.Summary.PodsNeverPlaced = int64(max(0, s.Topology.Nodes-int(size)/8))
 	if seed == 2 {
-		r.Verdict, r.Error = scenarios.Fail, "<one> address & two owners"
+		r.Verdict, r.Error = result.Fail, "<one> address & two owners"
 	}
-	r.Series = &scenarios.Series{EverySeconds: 1, Held: []int64{1, 2, 3}, Resting: []int64{0, 0, 1}, Free: []int64{2, 1, 0}, Waiting: []int64{0, 0, 2}, Fill: []float64{0.1, 0.5, 1}}
+	r.Series = &result.Series{EverySeconds: 1, Held: []int64{1, 2, 3}, Resting: []int64{0, 0, 1}, Free: []int64{2, 1, 0}, Waiting: []int64{0, 0, 2}, Fill: []float64{0.1, 0.5, 1}}
 	return r, nil
 }
 

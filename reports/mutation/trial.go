@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // Outcome is what came of a mutant.
@@ -179,7 +179,7 @@ func (m *Trial) judge(r *found, known *surveyed) {
 
 // found is what a search prints.
 type found struct {
-	Scenarios []scenarios.Result
+	Scenarios []result.Result
 	Explored  struct {
 		Runs   int
 		Digest string
@@ -224,15 +224,15 @@ func (t trial) unit(ctx context.Context, m *Trial, u unit, budget time.Duration)
 }
 
 // failureOf is the failure of a run that did not pass.
-func failureOf(r scenarios.Result) (failure, bool) {
+func failureOf(r result.Result) (failure, bool) {
 	f := failure{r.Scenario, "expectation"}
 	switch {
 	case r.Failure != nil:
 		f.By = r.Failure.Law
-	case r.Verdict == scenarios.Error:
+	case r.Verdict == result.Error:
 		f.By = "error"
 	}
-	return f, r.Verdict != scenarios.Pass
+	return f, r.Verdict != result.Pass
 }
 
 // process runs the program with a mutant on and at most this much processor time; read is given what it prints.

@@ -12,6 +12,7 @@ import (
 	"go.fd.io/govpp/binapi/ip_types"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
@@ -21,7 +22,7 @@ var ErrNothing = errors.New("there is nothing of it to break")
 // Node is what a pod's wiring is broken on.
 type Node struct {
 	// State is the node as it is now; its VPP and Linux must be there.
-	State *scenarios.NodeState
+	State *fact.NodeState
 	// VPP is a connection of our own, Linux the machine's.
 	VPP   api.Connection
 	Linux vppwire.Linux
@@ -32,7 +33,7 @@ type Node struct {
 }
 
 // Break breaks a pod's wiring.
-func (n Node) Break(ctx context.Context, p scenarios.PodState, what scenarios.Breakage) error {
+func (n Node) Break(ctx context.Context, p fact.PodState, what scenarios.Breakage) error {
 	switch what {
 	case scenarios.BreakNamespace:
 		return n.Remove()
@@ -64,7 +65,7 @@ func (n Node) Break(ctx context.Context, p scenarios.PodState, what scenarios.Br
 }
 
 // breakTrunk deletes the parent of a pod's macvlan.
-func (n Node) breakTrunk(p scenarios.PodState) error {
+func (n Node) breakTrunk(p fact.PodState) error {
 	shares := false
 	for l := range n.State.Linux.Links(p.Netns) {
 		shares = shares || l.Name == p.Owner.IfName && l.Parent == vppwire.TrunkLinuxDevice
@@ -76,9 +77,9 @@ func (n Node) breakTrunk(p scenarios.PodState) error {
 }
 
 // breakVPP breaks VPP's side: the interface by which the pod's address is reached, or the route to it.
-func (n Node) breakVPP(ctx context.Context, p scenarios.PodState, what scenarios.Breakage) error {
+func (n Node) breakVPP(ctx context.Context, p fact.PodState, what scenarios.Breakage) error {
 	r, found := n.State.VPP.Route(n.State.PodTable, p.Addr)
-	if !found || r.Action != scenarios.ActionForward || r.Prefix.Bits() != p.Addr.BitLen() {
+	if !found || r.Action != fact.ActionForward || r.Prefix.Bits() != p.Addr.BitLen() {
 		return fmt.Errorf("%s of %s: %w", what, p.Pod, ErrNothing)
 	}
 	var retval int32

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // Most is how many links a chain has at most: what a person reads at once.
@@ -16,7 +17,7 @@ const Most = 12
 // Chain walks back from a failure's event and returns at most Most links in the order of time, the last of which is the broken law. It
 // is empty where the failure has no event or the event is not kept any more. Where the recorder was told the run's start alone, which ends
 // before the failure's event, it walks back from the last event that it was told, and a link says what is left out.
-func (r *Recorder) Chain(f *scenarios.Failure) []scenarios.Link {
+func (r *Recorder) Chain(f *result.Failure) []result.Link {
 	last := f.Event - r.first
 	if f.Event == 0 || last < 0 || len(r.events) == 0 {
 		return nil
@@ -33,7 +34,7 @@ func (r *Recorder) Chain(f *scenarios.Failure) []scenarios.Link {
 }
 
 // reaching lets a chain of a run's start lead to a failure behind it.
-func (w *walk) reaching(links []scenarios.Link, f *scenarios.Failure) []scenarios.Link {
+func (w *walk) reaching(links []result.Link, f *result.Failure) []result.Link {
 	for i := range links {
 		if links[i].Leads == w.end {
 			links[i].Leads = f.Event
@@ -45,7 +46,7 @@ func (w *walk) reaching(links []scenarios.Link, f *scenarios.Failure) []scenario
 }
 
 // chain is Chain for a failure at an event that is kept, the last from the first.
-func (w *walk) chain(f *scenarios.Failure, last int64) []scenarios.Link {
+func (w *walk) chain(f *result.Failure, last int64) []result.Link {
 	r := w.r
 	w.start(f)
 	for i := last; i >= 0; i-- {
@@ -89,7 +90,7 @@ type walk struct {
 	// begun is the first thing that the timeline did: what came before is how the cluster started.
 	begun int64
 	// last is the kind of the last fact.
-	last scenarios.FactKind
+	last fact.FactKind
 	// facts is the number of facts that are still ahead, going back.
 	facts int
 	// unseen is how many events the run goes on behind end until the law breaks, 0 where end is where it breaks.
@@ -101,14 +102,14 @@ type walk struct {
 
 // candidate is a link that may be chosen.
 type candidate struct {
-	scenarios.Link
+	result.Link
 	score int
 }
 
 // depthMost is how many steps from what the law speaks of the walk still wants what it finds.
 const depthMost = 2
 
-func (w *walk) start(f *scenarios.Failure) {
+func (w *walk) start(f *result.Failure) {
 	w.end, w.node = f.Event, f.Node
 	w.facts = len(w.r.facts)
 	for i := range w.r.facts {
@@ -177,7 +178,7 @@ func (w *walk) visit(i int64) {
 }
 
 // fact considers a fact of the event.
-func (w *walk) fact(seq int64, e *event, f *scenarios.Fact, ancestor bool) bool {
+func (w *walk) fact(seq int64, e *event, f *fact.Fact, ancestor bool) bool {
 	tokens := w.r.aboutFact(f)
 	nearest, about := w.nearest(tokens, "apbid")
 	weight := weightOf(f)
@@ -196,12 +197,12 @@ func (w *walk) fact(seq int64, e *event, f *scenarios.Fact, ancestor bool) bool 
 	score := 60 - 12*nearest.depth
 	if strings.HasPrefix(about, "n:") {
 		score = 34 - 8*nearest.depth
-		if ends := f.Kind == scenarios.FactAgentDown || f.Kind == scenarios.FactNodeGone || f.Kind == scenarios.FactVPPCrash; ends || seq > w.begun && f.Kind == scenarios.FactAgentUp {
+		if ends := f.Kind == fact.FactAgentDown || f.Kind == fact.FactNodeGone || f.Kind == fact.FactVPPCrash; ends || seq > w.begun && f.Kind == fact.FactAgentUp {
 			score = 50 - 8*nearest.depth // what a program knew and what it knows are two things
 		}
 	}
 	switch {
-	case f.Kind == scenarios.FactRemoved:
+	case f.Kind == fact.FactRemoved:
 		score -= 20
 	case nearest.depth == 0 && f.Kind == w.last && f.Node != w.node:
 		score += 10 // it is what happens when the law breaks, to another one
@@ -210,7 +211,7 @@ func (w *walk) fact(seq int64, e *event, f *scenarios.Fact, ancestor bool) bool 
 	if ancestor {
 		score += 10
 	}
-	if holder := f.Kind == scenarios.FactLeased && nearest.depth == 0 && strings.HasPrefix(about, "a:"); seq < w.begun && !holder {
+	if holder := f.Kind == fact.FactLeased && nearest.depth == 0 && strings.HasPrefix(about, "a:"); seq < w.begun && !holder {
 		score -= 12
 	}
 	w.add(seq, e, f.Node, text, "event", nearest.leads, score)
@@ -303,7 +304,7 @@ func (w *walk) addOf(seq int64, at time.Duration, node, text, kind string, leads
 	if leads <= seq {
 		leads = w.end
 	}
-	w.found = append(w.found, candidate{scenarios.Link{Event: seq, AtSeconds: at.Seconds(), Node: node, Kind: kind, Text: text, Leads: leads}, score})
+	w.found = append(w.found, candidate{result.Link{Event: seq, AtSeconds: at.Seconds(), Node: node, Kind: kind, Text: text, Leads: leads}, score})
 }
 
 // nearest is the wanted thing among tokens of some kinds that is nearest to what the law speaks of.
@@ -375,18 +376,18 @@ func (w *walk) unheard(seq int64, key string) string {
 }
 
 // links chooses.
-func (w *walk) links(f *scenarios.Failure) []scenarios.Link {
+func (w *walk) links(f *result.Failure) []result.Link {
 	slices.SortStableFunc(w.found, func(a, b candidate) int {
 		return cmp.Or(-cmp.Compare(a.score, b.score), -cmp.Compare(a.Event, b.Event))
 	})
-	var out []scenarios.Link
+	var out []result.Link
 	texts := map[string]bool{}
 	beside := 0
 	for _, c := range w.found {
 		if len(out) == Most-1 {
 			break
 		}
-		if i := slices.IndexFunc(out, func(l scenarios.Link) bool {
+		if i := slices.IndexFunc(out, func(l result.Link) bool {
 			return l.Event == c.Event && compared(l.Kind) == compared(c.Kind)
 		}); i >= 0 {
 			if compared(c.Kind) {
@@ -397,7 +398,7 @@ func (w *walk) links(f *scenarios.Failure) []scenarios.Link {
 			}
 			continue
 		}
-		if !compared(c.Kind) && slices.ContainsFunc(out, func(l scenarios.Link) bool { return l.Event == c.Event && strings.Contains(l.Text, c.Text) }) {
+		if !compared(c.Kind) && slices.ContainsFunc(out, func(l result.Link) bool { return l.Event == c.Event && strings.Contains(l.Text, c.Text) }) {
 			continue // it is said
 		}
 		if c.score <= 0 || texts[c.Text] || compared(c.Kind) && c.score < 90 && beside == comparedMost {
@@ -413,8 +414,8 @@ func (w *walk) links(f *scenarios.Failure) []scenarios.Link {
 	if f.AtSeconds > 0 {
 		at = max(at, time.Duration(f.AtSeconds*float64(time.Second)))
 	}
-	out = append(out, scenarios.Link{Event: f.Event, AtSeconds: at.Seconds(), Node: f.Node, Kind: "broken", Text: "law " + f.Law + " is broken: " + f.What})
-	slices.SortStableFunc(out, func(a, b scenarios.Link) int { return cmp.Compare(a.Event, b.Event) })
+	out = append(out, result.Link{Event: f.Event, AtSeconds: at.Seconds(), Node: f.Node, Kind: "broken", Text: "law " + f.Law + " is broken: " + f.What})
+	slices.SortStableFunc(out, func(a, b result.Link) int { return cmp.Compare(a.Event, b.Event) })
 	// A link leads to the next chosen one at or behind the event for whose sake it was found.
 	for i := range out[:len(out)-1] {
 		leads := out[len(out)-1].Event

@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // toldOf is a recorder that was told lines, one a millisecond from the first event on, with facts and decisions by the number of their event.
-func toldOf(lines []string, facts map[int]scenarios.Fact, decisions map[int]string) *Recorder {
+func toldOf(lines []string, facts map[int]fact.Fact, decisions map[int]string) *Recorder {
 	var r Recorder
 	for i, line := range lines {
 		seq := i + 1
@@ -26,7 +27,7 @@ func toldOf(lines []string, facts map[int]scenarios.Fact, decisions map[int]stri
 	return &r
 }
 
-func textOf(chain []scenarios.Link) string {
+func textOf(chain []result.Link) string {
 	var out strings.Builder
 	for _, l := range chain {
 		fmt.Fprintf(&out, "%d %s: %s\n", l.Event, l.Kind, l.Text)
@@ -38,20 +39,20 @@ func textOf(chain []scenarios.Link) string {
 // record on the disk, before it is, and without a record.
 func TestRecordsOfAnswer(t *testing.T) {
 	owner := ipam.Owner{ContainerID: "aaaaaaaaaaaaaaaa"}
-	deleted := scenarios.Fact{Kind: scenarios.FactDeleted, Node: "node-1", Pod: "default/web", Owner: owner}
-	known := scenarios.Fact{Kind: scenarios.FactSandboxGone, Node: "node-1", Pod: "default/web", Owner: owner}
+	deleted := fact.Fact{Kind: fact.FactDeleted, Node: "node-1", Pod: "default/web", Owner: owner}
+	known := fact.Fact{Kind: fact.FactSandboxGone, Node: "node-1", Pod: "default/web", Owner: owner}
 	for want, lines := range map[string][]string{
 		"goes out on records 7 (gone default/web, event 2), on the disk since event 3": {"node-1 cni del aaaaaaaaaaaa", "node-1 wake", "node-1 synced 7", "node-1 answer: ok"},
 		"does not wait for the journal: of records 7 (gone default/web, event 2)":      {"node-1 cni del aaaaaaaaaaaa", "node-1 wake", "node-1 synced 6", "node-1 answer: ok"},
 	} {
-		r := toldOf(lines, map[int]scenarios.Fact{1: known, 4: deleted}, map[int]string{2: "node-1 writes record 7 to its journal: gone default/web"})
-		chain := r.Chain(&scenarios.Failure{Law: "told-is-saved", Node: "node-1", What: "the DEL of default/web is answered, and the disk may still hold its lease", Event: 4})
+		r := toldOf(lines, map[int]fact.Fact{1: known, 4: deleted}, map[int]string{2: "node-1 writes record 7 to its journal: gone default/web"})
+		chain := r.Chain(&result.Failure{Law: "told-is-saved", Node: "node-1", What: "the DEL of default/web is answered, and the disk may still hold its lease", Event: 4})
 		if text := textOf(chain); !strings.Contains(text, want) {
 			t.Errorf("want %q in\n%s", want, text)
 		}
 	}
-	r := toldOf([]string{"node-1 cni del aaaaaaaaaaaa", "node-1 answer: ok"}, map[int]scenarios.Fact{1: known, 2: deleted}, nil)
-	chain := r.Chain(&scenarios.Failure{Law: "told-is-saved", Node: "node-1", What: "the DEL of default/web is answered, and the disk may still hold its lease", Event: 2})
+	r := toldOf([]string{"node-1 cni del aaaaaaaaaaaa", "node-1 answer: ok"}, map[int]fact.Fact{1: known, 2: deleted}, nil)
+	chain := r.Chain(&result.Failure{Law: "told-is-saved", Node: "node-1", What: "the DEL of default/web is answered, and the disk may still hold its lease", Event: 2})
 	if text := textOf(chain); !strings.Contains(text, "has written no record about it") {
 		t.Errorf("no record:\n%s", text)
 	}
@@ -69,7 +70,7 @@ func TestRepeats(t *testing.T) {
 		lines = append(lines, "link operator>api tend 10.1.0.0/28", "link api>operator tend 10.1.0.0/28: conflict")
 	}
 	r := toldOf(lines, nil, nil)
-	text := textOf(r.Chain(&scenarios.Failure{Law: scenarios.LawSettles, What: "not quiet within 5m: operator is at work", Event: int64(len(lines))}))
+	text := textOf(r.Chain(&result.Failure{Law: result.LawSettles, What: "not quiet within 5m: operator is at work", Event: int64(len(lines))}))
 	if want := "operator asks the API server: tend 10.1.0.0/28: again and again, 20 times from here until the law breaks, every 2ms; at last with the answer: the API server answers operator: tend 10.1.0.0/28: conflict"; !strings.Contains(text, want) ||
 		strings.Contains(text, "early 1: again") {
 		t.Errorf("want %q in\n%s", want, text)
@@ -83,7 +84,7 @@ func TestStartAlone(t *testing.T) {
 	for range 20 {
 		lines = append(lines, "link operator>api tend 10.1.0.0/28", "link api>operator tend 10.1.0.0/28: conflict")
 	}
-	f := scenarios.Failure{Law: scenarios.LawSettles, What: "not quiet within 5m: operator is at work", Event: 1_000_000, AtSeconds: 300}
+	f := result.Failure{Law: result.LawSettles, What: "not quiet within 5m: operator is at work", Event: 1_000_000, AtSeconds: 300}
 	chain := toldOf(lines, nil, nil).Chain(&f)
 	text := textOf(chain)
 	for _, want := range []string{"again and again, at least 20 times", "the run goes on like this: 999959 more events until the law breaks, which are left out here"} {
@@ -116,7 +117,7 @@ func TestLeave(t *testing.T) {
 		if err := r.Beside(&p, "x"); err != nil {
 			t.Fatal(err)
 		}
-		text := textOf(r.Chain(&scenarios.Failure{Law: "reachable", Node: "node-1", What: "node-1 does not reach node-2", Event: int64(len(c.lines))}))
+		text := textOf(r.Chain(&result.Failure{Law: "reachable", Node: "node-1", What: "node-1 does not reach node-2", Event: int64(len(c.lines))}))
 		for _, want := range c.want {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s: want %q in\n%s", name, want, text)

@@ -5,14 +5,14 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // lookMost is how many events before the broken law are searched for what is missing.
 const lookMost = 60_000
 
 // compare adds what a node did for others and not for what the law speaks of, and what the law says that it knows to be due.
-func (w *walk) compare(f *scenarios.Failure) {
+func (w *walk) compare(f *result.Failure) {
 	w.cohort(w.r.threads(max(w.r.first, w.end-lookMost), w.end))
 	w.due(f.What)
 }

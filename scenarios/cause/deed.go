@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // weight says how much a deed explains.
@@ -24,7 +24,7 @@ const (
 )
 
 // words tells a fact; say is false for one that explains nothing.
-func words(r *Recorder, f *scenarios.Fact) (text string, say bool) {
+func words(r *Recorder, f *fact.Fact) (text string, say bool) {
 	pod := func() string {
 		if f.Pod != "" {
 			return f.Pod
@@ -33,60 +33,60 @@ func words(r *Recorder, f *scenarios.Fact) (text string, say bool) {
 	}
 	agent := f.Node + "'s agent "
 	switch f.Kind {
-	case scenarios.FactLeased:
+	case fact.FactLeased:
 		return agent + "gives " + f.Addr.String() + " to " + pod(), true
-	case scenarios.FactReleased:
+	case fact.FactReleased:
 		return agent + "takes " + f.Addr.String() + " back from " + pod(), true
-	case scenarios.FactAnswered:
+	case fact.FactAnswered:
 		return agent + "answers the ADD of " + pod() + " with " + f.Addr.String(), true
-	case scenarios.FactRefused:
+	case fact.FactRefused:
 		return agent + "refuses the ADD of " + pod() + ": " + f.Text, true
-	case scenarios.FactDeleted:
+	case fact.FactDeleted:
 		return agent + "answers the DEL of " + pod() + " with success", true
-	case scenarios.FactSandboxGone:
+	case fact.FactSandboxGone:
 		return "the sandbox of " + pod() + " on " + f.Node + " is gone", true
-	case scenarios.FactNodeID:
+	case fact.FactNodeID:
 		if f.Number == 0 {
 			return agent + "gives its node ID up", true
 		}
 		return agent + "acts on node ID " + strconv.Itoa(int(f.Number)), true
-	case scenarios.FactBlocks:
+	case fact.FactBlocks:
 		return agent + "gives addresses from " + blocks(f.Blocks), true
-	case scenarios.FactAssigned:
+	case fact.FactAssigned:
 		return f.Node + " is assigned " + blocks(f.Blocks), true
-	case scenarios.FactNodeGone:
-		if f.Text == scenarios.NodeLeft {
+	case fact.FactNodeGone:
+		if f.Text == fact.NodeLeft {
 			return f.Node + " leaves the cluster", true
 		}
 		return "the machine " + f.Node + " loses power", true
-	case scenarios.FactAgentUp:
+	case fact.FactAgentUp:
 		return agent + "is up; its journal holds " + count(len(f.Leases), "lease"), true
-	case scenarios.FactAgentDown:
-		if f.Text == scenarios.CleanStop {
+	case fact.FactAgentDown:
+		if f.Text == fact.CleanStop {
 			return agent + "ends with nothing left to do", true
 		}
 		return agent + "ends", true
-	case scenarios.FactDisturbed:
-		return "VPP of " + f.Node + " is there for its agent", f.Text == scenarios.VPPUp && f.Node != ""
-	case scenarios.FactVPPCrash:
+	case fact.FactDisturbed:
+		return "VPP of " + f.Node + " is there for its agent", f.Text == fact.VPPUp && f.Node != ""
+	case fact.FactVPPCrash:
 		return "VPP on " + f.Node + " dies: " + f.Text, true
-	case scenarios.FactProgramCrash:
+	case fact.FactProgramCrash:
 		return "a program dies: " + f.Text, true
-	case scenarios.FactDelRefused:
+	case fact.FactDelRefused:
 		return agent + "refuses a repeated DEL of " + pod() + ": " + f.Text, true
-	case scenarios.FactChecked:
+	case fact.FactChecked:
 		return agent + "answers the CHECK of " + pod() + " with " + strconv.Itoa(int(f.Number)) + broken(f), true
-	case scenarios.FactStatus:
+	case fact.FactStatus:
 		return agent + "answers STATUS with " + strconv.Itoa(int(f.Number)) + broken(f), true
-	case scenarios.FactRemoved:
+	case fact.FactRemoved:
 		return f.Node + "'s agent takes away " + f.Removal.String() + " (" + f.Removal.Call + ")", true
-	case scenarios.FactRecord:
+	case fact.FactRecord:
 		return record(f.Record), true
 	}
 	return "", false
 }
 
-func broken(f *scenarios.Fact) string {
+func broken(f *fact.Fact) string {
 	if f.Broken == "" {
 		return ""
 	}
@@ -94,7 +94,7 @@ func broken(f *scenarios.Fact) string {
 }
 
 // record tells what a node ID's record says after a change, and whose the ID was before.
-func record(c *scenarios.RecordChange) string {
+func record(c *fact.RecordChange) string {
 	id := "record " + strconv.Itoa(int(c.ID)) + " in the store "
 	was := ""
 	if c.Before.Name != "" && c.Before.Name != c.After.Name {
@@ -140,10 +140,10 @@ func count(n int, noun string) string {
 }
 
 // weightOf is how much a fact explains.
-func weightOf(f *scenarios.Fact) weight {
+func weightOf(f *fact.Fact) weight {
 	switch f.Kind {
-	case scenarios.FactNodeGone, scenarios.FactAgentUp, scenarios.FactAgentDown, scenarios.FactDisturbed, scenarios.FactVPPCrash, scenarios.FactProgramCrash,
-		scenarios.FactRecord, scenarios.FactNodeID, scenarios.FactBlocks, scenarios.FactAssigned:
+	case fact.FactNodeGone, fact.FactAgentUp, fact.FactAgentDown, fact.FactDisturbed, fact.FactVPPCrash, fact.FactProgramCrash,
+		fact.FactRecord, fact.FactNodeID, fact.FactBlocks, fact.FactAssigned:
 		return turning
 	}
 	return touching

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // leave adds how the run leaves the way of one that broke no law, of the same scenario and seed: the first thing that is otherwise, what
@@ -186,7 +187,7 @@ func parting(here, there []deed) (i int) {
 
 // decided adds what programs that are wanted have decided: what the law says that they wait for, since when; what they said; what they wrote
 // about what the law speaks of.
-func (w *walk) decided(f *scenarios.Failure) {
+func (w *walk) decided(f *result.Failure) {
 	for i := range slices.Backward(w.r.decisions) {
 		d := &w.r.decisions[i]
 		if d.event > w.end || d.event < w.r.first {

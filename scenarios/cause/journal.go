@@ -6,7 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // answersMost is how many answers are told with the records that they went out on.
@@ -16,11 +17,11 @@ const answersMost = 2
 const recordsMost = 3
 
 // saved adds what the journal of a node had of what the law speaks of when the node answered: records, and how far they were on the disk.
-func (w *walk) saved(failure *scenarios.Failure) {
+func (w *walk) saved(failure *result.Failure) {
 	for i := range slices.Backward(w.r.facts) {
 		x := &w.r.facts[i]
 		f := &x.fact
-		if x.event > w.end || f.Node == "" || f.Kind != scenarios.FactAnswered && f.Kind != scenarios.FactDeleted {
+		if x.event > w.end || f.Node == "" || f.Kind != fact.FactAnswered && f.Kind != fact.FactDeleted {
 			continue
 		}
 		subjects := w.r.aboutFact(f)
@@ -50,9 +51,9 @@ func (r *Recorder) recordsOf(node string, subjects []string, event int64) (text 
 		}
 		switch f := &x.fact; {
 		case f.Node != node:
-		case f.Kind == scenarios.FactAgentUp:
+		case f.Kind == fact.FactAgentUp:
 			born = x.event
-		case f.Kind == scenarios.FactAnswered && shares(r.aboutFact(f), subjects):
+		case f.Kind == fact.FactAnswered && shares(r.aboutFact(f), subjects):
 			since = x.event
 		}
 	}

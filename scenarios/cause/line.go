@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // harms are the words with which an injector's doing ends a line, and what they mean.
@@ -226,7 +226,7 @@ func NodeOf(line string) string {
 }
 
 // aboutFact lists what a fact is about.
-func (r *Recorder) aboutFact(f *scenarios.Fact) []string {
+func (r *Recorder) aboutFact(f *fact.Fact) []string {
 	text, _ := words(r, f)
 	out := r.about(f.Node, text)
 	for _, b := range f.Blocks {

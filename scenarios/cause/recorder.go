@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // keptMost is how many events a Recorder keeps at least; at twice as many the first half goes. A chain that leads back further than
@@ -46,7 +46,7 @@ type event struct {
 // told is a fact with the event during which it became true.
 type told struct {
 	event int64
-	fact  scenarios.Fact
+	fact  fact.Fact
 }
 
 // decision is one of a program.
@@ -139,7 +139,7 @@ func (r *Recorder) Event(seq int64, at time.Duration, parent int64, line []byte)
 }
 
 // Fact takes a fact that became true during the present event.
-func (r *Recorder) Fact(f scenarios.Fact) {
+func (r *Recorder) Fact(f fact.Fact) {
 	if r.pods == nil {
 		r.pods, r.nodes = map[string]string{}, map[string]bool{}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 const (
@@ -23,8 +24,8 @@ type again struct {
 }
 
 // repeats adds who does one thing again and again since the timeline did something last, and until the law breaks: why a cluster finds no rest.
-func (w *walk) repeats(f *scenarios.Failure) {
-	if f.Law != scenarios.LawSettles && !strings.Contains(f.What, "quiet") {
+func (w *walk) repeats(f *result.Failure) {
+	if f.Law != result.LawSettles && !strings.Contains(f.What, "quiet") {
 		return
 	}
 	from := max(w.r.first, w.end-lookMost)
@@ -84,7 +85,7 @@ func (a *again) period(w *walk) time.Duration {
 }
 
 // blamed is 0 for one whom the failure names, else 1.
-func (a *again) blamed(f *scenarios.Failure) int {
+func (a *again) blamed(f *result.Failure) int {
 	if f.Node == a.who || mentions(f.What, a.who) {
 		return 0
 	}

@@ -3,7 +3,7 @@ package cause
 import (
 	"strings"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // step is one thing that somebody did, in words that name nobody in particular, so that steps of different runs can be compared: "@ call
@@ -37,7 +37,7 @@ func (r *Recorder) stepOf(line string) step {
 }
 
 // stepOfFact is the step of a fact; its text is empty for one that explains nothing.
-func (r *Recorder) stepOfFact(f *scenarios.Fact) step {
+func (r *Recorder) stepOfFact(f *fact.Fact) step {
 	text, say := words(r, f)
 	if !say || f.Node == "" {
 		return step{}

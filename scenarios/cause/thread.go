@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // thread is all that was done by one process in one life, or about one thing, in its order.
@@ -120,6 +120,6 @@ func (s *sorter) die(actor string, at time.Duration) {
 }
 
 // ends reports whether a node's programs end with a fact.
-func ends(f *scenarios.Fact) bool {
-	return f.Node != "" && (f.Kind == scenarios.FactAgentDown || f.Kind == scenarios.FactNodeGone || f.Kind == scenarios.FactVPPCrash)
+func ends(f *fact.Fact) bool {
+	return f.Node != "" && (f.Kind == fact.FactAgentDown || f.Kind == fact.FactNodeGone || f.Kind == fact.FactVPPCrash)
 }

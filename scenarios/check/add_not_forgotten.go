@@ -4,7 +4,7 @@ import (
 	"net/netip"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 const addNotForgottenName = "add-not-forgotten"
@@ -14,21 +14,21 @@ const addNotForgottenName = "add-not-forgotten"
 // Between a DEL's release by the agent and its answer the sandbox still counts as living. The watcher therefore asks
 // nothing about an owner once the agent released it, until it is answered again; and the snapshot check judges settled
 // snapshots only, where no DEL is under way. A release that no DEL asked for is found there.
-func addNotForgotten() scenarios.Law {
-	return scenarios.Law{
+func addNotForgotten() fact.Law {
+	return fact.Law{
 		Name:    addNotForgottenName,
 		Why:     "An address that the agent forgot while a pod uses it is given to the next pod.",
-		When:    scenarios.Always,
+		When:    fact.Always,
 		Foreign: true,
-		Needs:   []scenarios.Evidence{scenarios.Leases, scenarios.Sandboxes},
+		Needs:   []fact.Evidence{fact.Leases, fact.Sandboxes},
 		Check:   checkAddNotForgotten,
-		Watch: func() scenarios.Watcher {
+		Watch: func() fact.Watcher {
 			return &forgottenWatcher{pods: newSandboxes(), leases: map[ipam.Owner]netip.Addr{}}
 		},
 	}
 }
 
-func checkAddNotForgotten(s scenarios.Snapshot) (occasions int64, err error) {
+func checkAddNotForgotten(s fact.Snapshot) (occasions int64, err error) {
 	if !s.Settled {
 		return 0, nil
 	}
@@ -64,11 +64,11 @@ type forgottenWatcher struct {
 
 func (w *forgottenWatcher) Checks() int64 { return w.checks }
 
-func (w *forgottenWatcher) Observe(f *scenarios.Fact) error {
+func (w *forgottenWatcher) Observe(f *fact.Fact) error {
 	switch f.Kind {
-	case scenarios.FactReleased:
+	case fact.FactReleased:
 		delete(w.pods.nodes[f.Node], f.Owner)
-	case scenarios.FactAgentUp:
+	case fact.FactAgentUp:
 		return w.readBack(f)
 	default:
 		w.pods.observe(f)
@@ -77,7 +77,7 @@ func (w *forgottenWatcher) Observe(f *scenarios.Fact) error {
 }
 
 // readBack holds the journal's content against the sandboxes, and reports the lowest address that is missing.
-func (w *forgottenWatcher) readBack(f *scenarios.Fact) error {
+func (w *forgottenWatcher) readBack(f *fact.Fact) error {
 	pods := w.pods.nodes[f.Node]
 	if len(pods) == 0 {
 		return nil

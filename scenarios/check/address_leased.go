@@ -4,24 +4,24 @@ import (
 	"net/netip"
 	"slices"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 const addressLeasedName = "address-leased"
 
 // addressLeased: a node whose address comes by DHCP goes by the one that the server has given its VPP, VPP has it on its interface, and
 // no two nodes were given the same one.
-func addressLeased() scenarios.Law {
-	return scenarios.Law{
+func addressLeased() fact.Law {
+	return fact.Law{
 		Name:  addressLeasedName,
 		Why:   "An address that a server has given to somebody else meanwhile brings a node's packets there.",
-		When:  scenarios.Settled,
-		Needs: []scenarios.Evidence{scenarios.NodeLeases, scenarios.NodeIDs, scenarios.VPPTables},
+		When:  fact.Settled,
+		Needs: []fact.Evidence{fact.NodeLeases, fact.NodeIDs, fact.VPPTables},
 		Check: checkLeased,
 	}
 }
 
-func checkLeased(s scenarios.Snapshot) (occasions int64, err error) {
+func checkLeased(s fact.Snapshot) (occasions int64, err error) {
 	given := map[netip.Addr]string{}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
@@ -41,7 +41,7 @@ func checkLeased(s scenarios.Snapshot) (occasions int64, err error) {
 		}
 		has := false
 		for f := range n.VPP.Interfaces() {
-			has = has || f.Type == scenarios.TypeNIC && slices.Contains(f.Addrs, n.Leased)
+			has = has || f.Type == fact.TypeNIC && slices.Contains(f.Addrs, n.Leased)
 		}
 		if !has {
 			return occasions, broken(addressLeasedName, s.At, n.Name, "%s is leased, and no interface of VPP has it", n.Leased)

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 const addressRestsName = "address-rests"
@@ -17,14 +17,14 @@ const addressRestsName = "address-rests"
 // The rest is the configuration's reuse delay or cooling period, which facts carry; where there is none the law judges
 // nothing. A lease that the restarted agent reads back was never released as far as its journal knows. A snapshot has no history,
 // so there is nothing to check in one.
-func addressRests() scenarios.Law {
-	return scenarios.Law{
+func addressRests() fact.Law {
+	return fact.Law{
 		Name:    addressRestsName,
 		Why:     "Neighbor tables, connection tracking and policies still mean the pod that had the address before: the next one gets its packets and its verdicts.",
-		When:    scenarios.Always,
+		When:    fact.Always,
 		Foreign: true,
-		Needs:   []scenarios.Evidence{scenarios.Leases, scenarios.Sandboxes, scenarios.Rests},
-		Watch: func() scenarios.Watcher {
+		Needs:   []fact.Evidence{fact.Leases, fact.Sandboxes, fact.Rests},
+		Watch: func() fact.Watcher {
 			return &restWatcher{nodes: map[string]map[netip.Addr]rest{}, pods: newSandboxes()}
 		},
 	}
@@ -44,9 +44,9 @@ type restWatcher struct {
 
 func (w *restWatcher) Checks() int64 { return w.checks }
 
-func (w *restWatcher) Observe(f *scenarios.Fact) error {
+func (w *restWatcher) Observe(f *fact.Fact) error {
 	switch f.Kind {
-	case scenarios.FactReleased:
+	case fact.FactReleased:
 		if a, had := w.pods.address(f.Node, f.Owner); f.Rest <= 0 || !had || a != f.Addr {
 			return nil
 		}
@@ -56,7 +56,7 @@ func (w *restWatcher) Observe(f *scenarios.Fact) error {
 			w.nodes[f.Node] = n
 		}
 		n[f.Addr] = rest{f.Owner, f.At, f.At + f.Rest}
-	case scenarios.FactLeased:
+	case fact.FactLeased:
 		r, resting := w.nodes[f.Node][f.Addr]
 		if !resting {
 			return nil
@@ -69,11 +69,11 @@ func (w *restWatcher) Observe(f *scenarios.Fact) error {
 			v.Before, v.After = f.Addr.String()+": resting", f.Addr.String()+": "+f.Owner.String()
 			return v
 		}
-	case scenarios.FactAgentUp:
+	case fact.FactAgentUp:
 		for i := range f.Leases {
 			delete(w.nodes[f.Node], f.Leases[i].Addr)
 		}
-	case scenarios.FactNodeGone:
+	case fact.FactNodeGone:
 		delete(w.nodes, f.Node)
 		w.pods.observe(f)
 	default:

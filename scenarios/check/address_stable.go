@@ -4,26 +4,26 @@ import (
 	"net/netip"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 const addressStableName = "address-stable"
 
 // addressStable: while a sandbox lives with an answered address, the agent leases its owner no other one.
 // That it is not answered another one either is same-answer's part.
-func addressStable() scenarios.Law {
-	return scenarios.Law{
+func addressStable() fact.Law {
+	return fact.Law{
 		Name:    addressStableName,
 		Why:     "A process cannot follow its pod's address: if it changes under a living sandbox, its connections and its Service endpoint are dead.",
-		When:    scenarios.Always,
+		When:    fact.Always,
 		Foreign: true,
-		Needs:   []scenarios.Evidence{scenarios.Leases, scenarios.Sandboxes},
+		Needs:   []fact.Evidence{fact.Leases, fact.Sandboxes},
 		Check:   checkAddressStable,
-		Watch:   func() scenarios.Watcher { return &stableWatcher{pods: newSandboxes(), leases: newSandboxes()} },
+		Watch:   func() fact.Watcher { return &stableWatcher{pods: newSandboxes(), leases: newSandboxes()} },
 	}
 }
 
-func checkAddressStable(s scenarios.Snapshot) (occasions int64, err error) {
+func checkAddressStable(s fact.Snapshot) (occasions int64, err error) {
 	answered := map[ipam.Owner]netip.Addr{}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
@@ -43,14 +43,14 @@ func checkAddressStable(s scenarios.Snapshot) (occasions int64, err error) {
 			}
 			occasions++
 			if addr != l.Addr {
-				return occasions, movedTo(&scenarios.Fact{At: s.At, Node: n.Name}, l.Owner, addr, l.Addr)
+				return occasions, movedTo(&fact.Fact{At: s.At, Node: n.Name}, l.Owner, addr, l.Addr)
 			}
 		}
 	}
 	return occasions, nil
 }
 
-func movedTo(f *scenarios.Fact, o ipam.Owner, answered, leased netip.Addr) error {
+func movedTo(f *fact.Fact, o ipam.Owner, answered, leased netip.Addr) error {
 	v := broken(addressStableName, f.At, f.Node, "%s lives with %s, but the agent leases it %s", o, answered, leased)
 	v.Before, v.After = answered.String(), leased.String()
 	return v
@@ -65,18 +65,18 @@ type stableWatcher struct {
 
 func (w *stableWatcher) Checks() int64 { return w.checks }
 
-func (w *stableWatcher) Observe(f *scenarios.Fact) error {
+func (w *stableWatcher) Observe(f *fact.Fact) error {
 	switch f.Kind {
-	case scenarios.FactLeased:
+	case fact.FactLeased:
 		w.leases.set(f.Node, f.Owner, f.Addr)
 		return w.compare(f, f.Owner)
-	case scenarios.FactReleased:
+	case fact.FactReleased:
 		if a, _ := w.leases.address(f.Node, f.Owner); a == f.Addr {
 			delete(w.leases.nodes[f.Node], f.Owner)
 		}
-	case scenarios.FactAgentDown:
+	case fact.FactAgentDown:
 		delete(w.leases.nodes, f.Node)
-	case scenarios.FactAgentUp:
+	case fact.FactAgentUp:
 		delete(w.leases.nodes, f.Node)
 		for i := range f.Leases {
 			w.leases.set(f.Node, f.Leases[i].Owner, f.Leases[i].Addr)
@@ -86,10 +86,10 @@ func (w *stableWatcher) Observe(f *scenarios.Fact) error {
 				return err
 			}
 		}
-	case scenarios.FactAnswered:
+	case fact.FactAnswered:
 		w.pods.observe(f)
 		return w.compare(f, f.Owner)
-	case scenarios.FactNodeGone:
+	case fact.FactNodeGone:
 		delete(w.leases.nodes, f.Node)
 		w.pods.observe(f)
 	default:
@@ -98,7 +98,7 @@ func (w *stableWatcher) Observe(f *scenarios.Fact) error {
 	return nil
 }
 
-func (w *stableWatcher) compare(f *scenarios.Fact, o ipam.Owner) error {
+func (w *stableWatcher) compare(f *fact.Fact, o ipam.Owner) error {
 	answered, lives := w.pods.address(f.Node, o)
 	leased, held := w.leases.address(f.Node, o)
 	if !lives || !held {

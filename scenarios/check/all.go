@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // All returns every law in the order of reports: addresses first, then what lists agree on, then wiring, then behavior.
 // The slice is the caller's.
-func All() []scenarios.Law {
-	return []scenarios.Law{
+func All() []fact.Law {
+	return []fact.Law{
 		oneOwner(),
 		leaseInRange(),
 		nodeIDsDisjoint(),
@@ -60,19 +60,19 @@ func All() []scenarios.Law {
 }
 
 // ByName finds a law by its name.
-func ByName(name string) (scenarios.Law, bool) {
+func ByName(name string) (fact.Law, bool) {
 	for _, l := range All() {
 		if l.Name == name {
 			return l, true
 		}
 	}
-	return scenarios.Law{}, false
+	return fact.Law{}, false
 }
 
 // broken is a violation of law; its What is one sentence.
-func broken(law string, at time.Duration, node, format string, args ...any) *scenarios.Violation {
-	return &scenarios.Violation{Law: law, At: at, Node: node, What: fmt.Sprintf(format, args...)}
+func broken(law string, at time.Duration, node, format string, args ...any) *fact.Violation {
+	return &fact.Violation{Law: law, At: at, Node: node, What: fmt.Sprintf(format, args...)}
 }
 
 // lives reports whether a node's machine runs; the dead ones hold nothing and owe nothing.
-func lives(n *scenarios.NodeState) bool { return n.MachineUp && !n.Misfit }
+func lives(n *fact.NodeState) bool { return n.MachineUp && !n.Misfit }

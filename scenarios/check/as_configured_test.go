@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/internal/clustertest"
 )
 
@@ -13,13 +13,13 @@ import (
 // Method: a cluster of two nodes, one of which has a setting that is as it should be and one that is not.
 func TestAsConfigured(t *testing.T) {
 	s := newCluster(clustertest.Config{}, 2, 1).Snapshot()
-	right, wrong := scenarios.Setting{Of: "the MTU of eth0", Wanted: "1450", Found: "1450"}, scenarios.Setting{Of: "the receive ring of tap3", Wanted: "512", Found: "256"}
+	right, wrong := fact.Setting{Of: "the MTU of eth0", Wanted: "1450", Found: "1450"}, fact.Setting{Of: "the receive ring of tap3", Wanted: "512", Found: "256"}
 	n := &s.Nodes[1]
-	n.Settings = slices.Values([]scenarios.Setting{right})
+	n.Settings = slices.Values([]fact.Setting{right})
 	if checks, err := checkConfigured(s); err != nil || checks != 1 {
 		t.Errorf("as configured: %d checks, %v", checks, err)
 	}
-	n.Settings = slices.Values([]scenarios.Setting{right, wrong})
+	n.Settings = slices.Values([]fact.Setting{right, wrong})
 	if _, err := checkConfigured(s); err == nil || !strings.Contains(err.Error(), "the receive ring of tap3 is 256, and the configuration has it be 512") {
 		t.Errorf("not as configured: %v", err)
 	}

@@ -4,7 +4,7 @@ import (
 	"net/netip"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
@@ -18,17 +18,17 @@ const booksAgreeName = "books-agree"
 // the host interconnect must lead into an answered sandbox. Names and tags mean nothing. Interfaces of other kinds, and
 // what else a namespace holds, are not judged. Nodes whose agent or VPP does not run are passed over: one of the lists
 // is missing there.
-func booksAgree() scenarios.Law {
-	return scenarios.Law{
+func booksAgree() fact.Law {
+	return fact.Law{
 		Name:  booksAgreeName,
 		Why:   "What only one list knows is either a pod without network or a leak that ends in exhaustion.",
-		When:  scenarios.Settled,
-		Needs: []scenarios.Evidence{scenarios.Leases, scenarios.Sandboxes, scenarios.VPPTables, scenarios.LinuxTables},
+		When:  fact.Settled,
+		Needs: []fact.Evidence{fact.Leases, fact.Sandboxes, fact.VPPTables, fact.LinuxTables},
 		Check: checkBooks,
 	}
 }
 
-func checkBooks(s scenarios.Snapshot) (occasions int64, err error) {
+func checkBooks(s fact.Snapshot) (occasions int64, err error) {
 	b := lists{s: s, byOwner: map[ipam.Owner]int{}, byAddr: map[netip.Addr]int{}, byNetns: map[string]int{}, ports: map[uint32]int{}, devices: map[string]bool{}}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
@@ -48,8 +48,8 @@ func checkBooks(s scenarios.Snapshot) (occasions int64, err error) {
 
 // lists compares those of one node at a time; its maps are reused.
 type lists struct {
-	s scenarios.Snapshot
-	n *scenarios.NodeState
+	s fact.Snapshot
+	n *fact.NodeState
 	// The answered sandboxes, as indexes into n.Pods.
 	byOwner map[ipam.Owner]int
 	byAddr  map[netip.Addr]int
@@ -72,7 +72,7 @@ type lists struct {
 
 // wired is what VPP has of one pod.
 type wired struct {
-	port            scenarios.Interface
+	port            fact.Interface
 	hasPort         bool
 	route, neighbor bool
 	gateway         netip.Addr
@@ -83,7 +83,7 @@ func (b *lists) broken(format string, args ...any) error {
 	return broken(booksAgreeName, b.s.At, b.n.Name, format, args...)
 }
 
-func (b *lists) open(n *scenarios.NodeState) {
+func (b *lists) open(n *fact.NodeState) {
 	b.n = n
 	clear(b.byOwner)
 	clear(b.byAddr)
@@ -136,7 +136,7 @@ func (b *lists) leases() error {
 }
 
 // linkOf is the name of a pod's link, which its second address is on too.
-func linkOf(p *scenarios.PodState) string {
+func linkOf(p *fact.PodState) string {
 	first, _ := p.Owner.First()
 	return first.IfName
 }

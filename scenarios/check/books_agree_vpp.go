@@ -5,7 +5,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
@@ -18,7 +18,7 @@ func (b *lists) interfaces() error {
 				b.devices[l.Peer] = true
 			}
 		}
-		if ifc.Type != scenarios.TypeTap && ifc.Type != scenarios.TypeAFPacket || b.interconnect(&ifc) {
+		if ifc.Type != fact.TypeTap && ifc.Type != fact.TypeAFPacket || b.interconnect(&ifc) {
 			continue
 		}
 		if parent := b.shared(&ifc); parent != "" {
@@ -67,8 +67,8 @@ func (b *lists) addressesOf(i int) iter.Seq[int] {
 }
 
 // shared is the other end of the veth below an AF_PACKET interface, where that end is the host's and so no pod's.
-func (b *lists) shared(ifc *scenarios.Interface) string {
-	if ifc.Type != scenarios.TypeAFPacket || ifc.Host == "" {
+func (b *lists) shared(ifc *fact.Interface) string {
+	if ifc.Type != fact.TypeAFPacket || ifc.Host == "" {
 		return ""
 	}
 	if l, ok := b.n.Linux.Link(ifc.HostNetns, ifc.Host); ok && l.PeerNetns == "" {
@@ -78,11 +78,11 @@ func (b *lists) shared(ifc *scenarios.Interface) string {
 }
 
 // sharedPort is an interface with a macvlan of each pod's behind it: all that there are lead from answered sandboxes.
-func (b *lists) sharedPort(ifc scenarios.Interface, parent string) error {
+func (b *lists) sharedPort(ifc fact.Interface, parent string) error {
 	port := ifc
 	if ifc.Bridge != 0 { // what routes is behind it
 		bridge, _ := b.n.VPP.Bridge(ifc.Bridge)
-		k := slices.IndexFunc(bridge.Members, func(m scenarios.BridgeMember) bool { return m.BVI })
+		k := slices.IndexFunc(bridge.Members, func(m fact.BridgeMember) bool { return m.BVI })
 		if k < 0 {
 			return b.broken("interface %s, which pods share, is in bridge domain %d, which has no BVI", ifc.Name, ifc.Bridge)
 		}
@@ -113,7 +113,7 @@ func (b *lists) sharedPort(ifc scenarios.Interface, parent string) error {
 	return nil
 }
 
-func (b *lists) interconnect(ifc *scenarios.Interface) bool {
+func (b *lists) interconnect(ifc *fact.Interface) bool {
 	for _, a := range ifc.Addrs {
 		if a.Addr() == b.n.HostVPP {
 			return true
@@ -123,8 +123,8 @@ func (b *lists) interconnect(ifc *scenarios.Interface) bool {
 }
 
 // leadsTo is the namespace at the far end of a tap or AF_PACKET interface.
-func (b *lists) leadsTo(ifc *scenarios.Interface) string {
-	if ifc.Type == scenarios.TypeTap {
+func (b *lists) leadsTo(ifc *fact.Interface) string {
+	if ifc.Type == fact.TypeTap {
 		return ifc.HostNetns
 	}
 	l, ok := b.n.Linux.Link(ifc.HostNetns, ifc.Host)
@@ -199,7 +199,7 @@ func (b *lists) macs() error {
 func (b *lists) routes() error {
 	for table := range b.n.VPP.Tables() {
 		for r := range b.n.VPP.Routes(table) {
-			if r.Action != scenarios.ActionForward {
+			if r.Action != fact.ActionForward {
 				continue
 			}
 			if err := b.route(table, &r); err != nil {
@@ -215,7 +215,7 @@ func (b *lists) routes() error {
 	return nil
 }
 
-func (b *lists) route(table uint32, r *scenarios.Route) error {
+func (b *lists) route(table uint32, r *fact.Route) error {
 	if r.Index != ^uint32(0) && !b.exists(r.Index) {
 		return b.broken("route %s of table %d is left on interface %d, which is gone", r.Prefix, table, r.Index)
 	}

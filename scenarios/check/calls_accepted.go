@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 const callsAcceptedName = "calls-accepted"
@@ -20,13 +21,13 @@ const callsAcceptedName = "calls-accepted"
 //
 // What is injected explains nothing else: an agent looks what became of a call before it makes another. A call that was refused by who injects
 // is not told. A snapshot has no history.
-func callsAccepted() scenarios.Law {
-	return scenarios.Law{
+func callsAccepted() fact.Law {
+	return fact.Law{
 		Name:  callsAcceptedName,
 		Why:   "An agent that believes something wrong about its VPP gets by as long as it may try again, and leaves pods without network where it may not.",
-		When:  scenarios.Always,
-		Needs: []scenarios.Evidence{scenarios.RefusedCalls, scenarios.Sandboxes, scenarios.Disturbances, scenarios.NodeAddresses},
-		Watch: func() scenarios.Watcher {
+		When:  fact.Always,
+		Needs: []fact.Evidence{fact.RefusedCalls, fact.Sandboxes, fact.Disturbances, fact.NodeAddresses},
+		Watch: func() fact.Watcher {
 			return &acceptWatcher{netns: map[string]map[string]bool{}, gone: map[string]time.Duration{}}
 		},
 	}
@@ -47,33 +48,33 @@ type acceptWatcher struct {
 
 func (w *acceptWatcher) Checks() int64 { return w.checks }
 
-func (w *acceptWatcher) Observe(f *scenarios.Fact) error {
+func (w *acceptWatcher) Observe(f *fact.Fact) error {
 	switch f.Kind {
-	case scenarios.FactAnswered:
+	case fact.FactAnswered:
 		w.checks++
 		if w.netns[f.Node] == nil {
 			w.netns[f.Node] = map[string]bool{}
 		}
 		w.netns[f.Node][f.Netns] = false
-	case scenarios.FactSandboxGone, scenarios.FactAddressed:
+	case fact.FactSandboxGone, fact.FactAddressed:
 		w.gone[f.Node] = f.At
-	case scenarios.FactNodeGone:
+	case fact.FactNodeGone:
 		for netns := range w.netns[f.Node] { //vppdrill:unordered each is set by itself
 			w.netns[f.Node][netns] = true
 		}
 		w.gone[f.Node] = f.At
-	case scenarios.FactDisturbed:
+	case fact.FactDisturbed:
 		w.byHand = w.byHand || f.Text == (scenarios.BreakWiring{}).Verb()
-		if f.Text == scenarios.VPPUp {
+		if f.Text == fact.VPPUp {
 			w.gone[f.Node] = f.At
 		}
-	case scenarios.FactCallRefused:
+	case fact.FactCallRefused:
 		return w.refused(f)
 	}
 	return nil
 }
 
-func (w *acceptWatcher) refused(f *scenarios.Fact) error {
+func (w *acceptWatcher) refused(f *fact.Fact) error {
 	w.checks++
 	if f.Netns != "" {
 		if w.netns[f.Node][f.Netns] {

@@ -3,7 +3,7 @@ package check
 import (
 	"strings"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
@@ -11,13 +11,13 @@ const checkTellsName = "check-tells"
 
 // checkTells: CHECK fails for a pod whose wiring is broken, whoever broke it, and succeeds for one whose wiring is whole; STATUS fails
 // where no pod could be added, and succeeds where one could. What is broken is seen by walking packets, not asked of the agent.
-func checkTells() scenarios.Law {
-	return scenarios.Law{
+func checkTells() fact.Law {
+	return fact.Law{
 		Name:  checkTellsName,
 		Why:   "A CHECK that always succeeds leaves a pod without network unnoticed; one that fails for no reason has healthy pods torn down.",
-		When:  scenarios.Always,
-		Needs: []scenarios.Evidence{scenarios.Checks},
-		Watch: func() scenarios.Watcher { return &checkWatcher{} },
+		When:  fact.Always,
+		Needs: []fact.Evidence{fact.Checks},
+		Watch: func() fact.Watcher { return &checkWatcher{} },
 	}
 }
 
@@ -26,13 +26,13 @@ type checkWatcher struct{ answers int64 }
 
 func (w *checkWatcher) Checks() int64 { return w.answers }
 
-func (w *checkWatcher) Observe(f *scenarios.Fact) error {
-	if f.Kind != scenarios.FactChecked && f.Kind != scenarios.FactStatus {
+func (w *checkWatcher) Observe(f *fact.Fact) error {
+	if f.Kind != fact.FactChecked && f.Kind != fact.FactStatus {
 		return nil
 	}
 	w.answers++
 	about, whole := "CHECK of pod "+f.Pod, "its wiring is whole"
-	if f.Kind == scenarios.FactStatus {
+	if f.Kind == fact.FactStatus {
 		about, whole = "STATUS", "the node could add pods"
 	}
 	switch {

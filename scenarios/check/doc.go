@@ -4,8 +4,8 @@
 // for laws about every instant a watcher that judges a run fact by fact. The files of the two large ones begin with their
 // names: books_agree_vpp.go, reachable_proof.go. All lists the laws in the order in which a run reports them.
 //
-// It never causes, heals or waits for anything and never looks into a world: it sees scenarios.Snapshot and
-// scenarios.Fact and nothing else, and those say what a packet capture, vppctl, ip, kubectl, the store and a CNI log could
+// It never causes, heals or waits for anything and never looks into a world: it sees fact.Snapshot and
+// fact.Fact and nothing else, and those say what a packet capture, vppctl, ip, kubectl, the store and a CNI log could
 // show, so that no law can share a belief with the code it judges. How often, in which order and in which words an agent
 // works is no law's: budgets.go bounds what it asks for, and goldens beside the code show the rest. The opposite of
 // this package is sim/fault, which breaks things.
@@ -16,5 +16,5 @@
 //
 // When a watcher and its snapshot check can see different things, the law's file says which and why. When in doubt a
 // law stays silent: a false alarm costs more than a fault that the next settled snapshot shows anyway. To add a law,
-// write one file with a function returning the scenarios.Law, add it to All, and a test that sees it broken and whole.
+// write one file with a function returning the fact.Law, add it to All, and a test that sees it broken and whole.
 package check

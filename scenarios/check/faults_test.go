@@ -4,7 +4,7 @@ import (
 	"net/netip"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/internal/clustertest"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
@@ -19,7 +19,7 @@ func anyNode(c *clustertest.Cluster, pick func(int) int) *clustertest.Node {
 	return c.Nodes[pick(len(c.Nodes))]
 }
 
-func anyIface(c *clustertest.Cluster, pick func(int) int) (*clustertest.Node, *scenarios.Interface) {
+func anyIface(c *clustertest.Cluster, pick func(int) int) (*clustertest.Node, *fact.Interface) {
 	n := anyNode(c, pick)
 	return n, &n.VPP.Ifaces[1+pick(len(n.VPP.Ifaces)-1)]
 }
@@ -50,12 +50,12 @@ var planted = []fault{
 	}},
 	{"sender-left", func(c *clustertest.Cluster, pick func(int) int) {
 		n := anyNode(c, pick)
-		n.VPP.Senders = append(n.VPP.Senders, scenarios.Source{Addr: n.Blocks[0].Gateway, MAC: vppwire.MAC{2, 0x39, 9}})
+		n.VPP.Senders = append(n.VPP.Senders, fact.Source{Addr: n.Blocks[0].Gateway, MAC: vppwire.MAC{2, 0x39, 9}})
 	}},
 	{"sender-of-another", func(c *clustertest.Cluster, pick func(int) int) {
 		n := anyNode(c, pick)
 		if len(n.VPP.Senders) > 1 {
-			n.VPP.Senders = append(n.VPP.Senders, scenarios.Source{Addr: n.VPP.Senders[1].Addr, MAC: n.VPP.Senders[0].MAC})
+			n.VPP.Senders = append(n.VPP.Senders, fact.Source{Addr: n.VPP.Senders[1].Addr, MAC: n.VPP.Senders[0].MAC})
 		}
 	}},
 	{"sender-gone", func(c *clustertest.Cluster, pick func(int) int) {
@@ -75,7 +75,7 @@ var planted = []fault{
 	{"route-to-wrong-peer", func(c *clustertest.Cluster, pick func(int) int) {
 		n := anyNode(c, pick)
 		r := &n.VPP.API[pick(len(n.VPP.API))]
-		if r.Action == scenarios.ActionForward {
+		if r.Action == fact.ActionForward {
 			r.Via = anyNode(c, pick).VXLANAddress
 		}
 	}},
@@ -89,22 +89,22 @@ var planted = []fault{
 	}},
 	{"route-drops", func(c *clustertest.Cluster, pick func(int) int) {
 		n := anyNode(c, pick)
-		n.VPP.API[pick(len(n.VPP.API))].Action = scenarios.ActionDrop
+		n.VPP.API[pick(len(n.VPP.API))].Action = fact.ActionDrop
 	}},
 	{"route-looks-up", func(c *clustertest.Cluster, pick func(int) int) {
 		n := anyNode(c, pick)
 		r := &n.VPP.API[pick(len(n.VPP.API))]
-		r.Action, r.Lookup = scenarios.ActionLookup, uint32(pick(3))
+		r.Action, r.Lookup = fact.ActionLookup, uint32(pick(3))
 	}},
 	{"half-block-elsewhere", func(c *clustertest.Cluster, pick func(int) int) {
 		n, to, via := anyNode(c, pick), anyNode(c, pick), anyNode(c, pick)
 		if !via.VXLANAddress.IsValid() {
-			n.VPP.API = append(n.VPP.API, scenarios.Route{Table: clustertest.MainTable, Prefix: netip.PrefixFrom(to.Blocks[0].Prefix.Addr(), 29),
-				Action: scenarios.ActionForward, Via: via.Address.Addr(), Index: ^uint32(0)})
+			n.VPP.API = append(n.VPP.API, fact.Route{Table: clustertest.MainTable, Prefix: netip.PrefixFrom(to.Blocks[0].Prefix.Addr(), 29),
+				Action: fact.ActionForward, Via: via.Address.Addr(), Index: ^uint32(0)})
 			return
 		}
-		n.VPP.API = append(n.VPP.API, scenarios.Route{Table: clustertest.PodTable, Prefix: netip.PrefixFrom(to.Blocks[0].Prefix.Addr(), 30),
-			Action: scenarios.ActionForward, Via: via.VXLANAddress, Index: clustertest.IfaceBVI})
+		n.VPP.API = append(n.VPP.API, fact.Route{Table: clustertest.PodTable, Prefix: netip.PrefixFrom(to.Blocks[0].Prefix.Addr(), 30),
+			Action: fact.ActionForward, Via: via.VXLANAddress, Index: clustertest.IfaceBVI})
 	}},
 	{"pod-route-elsewhere", func(c *clustertest.Cluster, pick func(int) int) {
 		n, to := anyNode(c, pick), anyNode(c, pick)
@@ -112,7 +112,7 @@ var planted = []fault{
 			return
 		}
 		a := to.Pods[pick(len(to.Pods))].Addr
-		n.VPP.API = append(n.VPP.API, scenarios.Route{Table: clustertest.PodTable, Prefix: netip.PrefixFrom(a, 32), Action: scenarios.ActionForward,
+		n.VPP.API = append(n.VPP.API, fact.Route{Table: clustertest.PodTable, Prefix: netip.PrefixFrom(a, 32), Action: fact.ActionForward,
 			Via: a, Index: uint32(pick(len(n.VPP.Ifaces)))})
 	}},
 	{"pod-address-on-interface", func(c *clustertest.Cluster, pick func(int) int) {
@@ -131,14 +131,14 @@ var planted = []fault{
 	}},
 	{"block-on-wire", func(c *clustertest.Cluster, pick func(int) int) {
 		n, via, to := anyNode(c, pick), anyNode(c, pick), anyNode(c, pick)
-		n.VPP.API = append(n.VPP.API, scenarios.Route{Table: clustertest.PodTable, Prefix: netip.PrefixFrom(to.Blocks[0].Prefix.Addr(), 30+pick(2)),
-			Action: scenarios.ActionForward, Index: clustertest.IfaceNIC})
+		n.VPP.API = append(n.VPP.API, fact.Route{Table: clustertest.PodTable, Prefix: netip.PrefixFrom(to.Blocks[0].Prefix.Addr(), 30+pick(2)),
+			Action: fact.ActionForward, Index: clustertest.IfaceNIC})
 		ifc := &via.VPP.Ifaces[clustertest.IfaceNIC]
 		ifc.Addrs = append(ifc.Addrs, netip.PrefixFrom(to.Pods[0].Addr, 32))
 		ifc.Table4 = uint32(pick(2))
 		if via == to {
 			// The address then is VPP's own, unless the pod's route is looked up first.
-			via.VPP.API = append(via.VPP.API, scenarios.Route{Table: clustertest.MainTable, Prefix: to.Blocks[0].Prefix, Action: scenarios.ActionLookup, Lookup: clustertest.PodTable})
+			via.VPP.API = append(via.VPP.API, fact.Route{Table: clustertest.MainTable, Prefix: to.Blocks[0].Prefix, Action: fact.ActionLookup, Lookup: clustertest.PodTable})
 		}
 	}},
 	{"interface-down", func(c *clustertest.Cluster, pick func(int) int) {
@@ -207,7 +207,7 @@ var planted = []fault{
 	}},
 	{"neighbor-on-wire", func(c *clustertest.Cluster, pick func(int) int) {
 		n := anyNode(c, pick)
-		n.VPP.Neighs = append(n.VPP.Neighs, scenarios.Neighbor{Index: clustertest.IfaceNIC, Addr: anyNode(c, pick).Address.Addr(), MAC: vppwire.MAC{2, 2, 2, 2, 2, 2}})
+		n.VPP.Neighs = append(n.VPP.Neighs, fact.Neighbor{Index: clustertest.IfaceNIC, Addr: anyNode(c, pick).Address.Addr(), MAC: vppwire.MAC{2, 2, 2, 2, 2, 2}})
 	}},
 	{"fib-gone", func(c *clustertest.Cluster, pick func(int) int) {
 		if n := anyNode(c, pick); len(n.VPP.L2) > 0 {

@@ -3,7 +3,7 @@ package check
 import (
 	"net/netip"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 const grantsName = "grants-disjoint"
@@ -12,19 +12,19 @@ const grantsName = "grants-disjoint"
 //
 // It judges the giver alone: an agent may notice in time that a block is another node's and leave it, and its pods wait then
 // for ever. A node that left holds nothing as soon as its object is gone.
-func grantsDisjoint() scenarios.Law {
-	return scenarios.Law{
+func grantsDisjoint() fact.Law {
+	return fact.Law{
 		Name:    grantsName,
 		Why:     "Two nodes with one pod CIDR give its addresses twice, or one of them gives none, depending on who looks first.",
-		When:    scenarios.Always,
+		When:    fact.Always,
 		Foreign: true,
-		Needs:   []scenarios.Evidence{scenarios.AssignedBlocks},
+		Needs:   []fact.Evidence{fact.AssignedBlocks},
 		Check:   checkGrants,
-		Watch:   func() scenarios.Watcher { return &grantWatcher{nodeBlocks{byNode: map[string][]netip.Prefix{}}} },
+		Watch:   func() fact.Watcher { return &grantWatcher{nodeBlocks{byNode: map[string][]netip.Prefix{}}} },
 	}
 }
 
-func checkGrants(s scenarios.Snapshot) (occasions int64, err error) {
+func checkGrants(s fact.Snapshot) (occasions int64, err error) {
 	var all ranges
 	for i := range s.Nodes {
 		for _, b := range s.Nodes[i].Assigned {
@@ -41,8 +41,8 @@ type grantWatcher struct{ blocks nodeBlocks }
 
 func (w *grantWatcher) Checks() int64 { return w.blocks.checks }
 
-func (w *grantWatcher) Observe(f *scenarios.Fact) error {
-	if f.Kind != scenarios.FactAssigned {
+func (w *grantWatcher) Observe(f *fact.Fact) error {
+	if f.Kind != fact.FactAssigned {
 		return nil
 	}
 	if mine, other, overlap := w.blocks.set(f); overlap {

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 const grantsOpenName = "grants-open"
@@ -17,14 +17,14 @@ const closedGrace = 2 * time.Minute
 // grantsOpen: no node is given a block of a range that was closed. What nodes have of it they keep.
 //
 // A snapshot has no history.
-func grantsOpen() scenarios.Law {
-	return scenarios.Law{
+func grantsOpen() fact.Law {
+	return fact.Law{
 		Name:    grantsOpenName,
 		Why:     "A range is taken back because something else is to have it: new nodes' pods would share addresses with that.",
-		When:    scenarios.Always,
+		When:    fact.Always,
 		Foreign: true,
-		Needs:   []scenarios.Evidence{scenarios.AssignedBlocks, scenarios.ClosedRanges},
-		Watch: func() scenarios.Watcher {
+		Needs:   []fact.Evidence{fact.AssignedBlocks, fact.ClosedRanges},
+		Watch: func() fact.Watcher {
 			return &openWatcher{closed: map[netip.Prefix]time.Duration{}, has: map[string][]ipam.Block{}}
 		},
 	}
@@ -40,14 +40,14 @@ type openWatcher struct {
 
 func (w *openWatcher) Checks() int64 { return w.checks }
 
-func (w *openWatcher) Observe(f *scenarios.Fact) error {
+func (w *openWatcher) Observe(f *fact.Fact) error {
 	switch f.Kind {
-	case scenarios.FactRange:
+	case fact.FactRange:
 		delete(w.closed, f.Prefix)
-		if f.Text == scenarios.RangeClosed {
+		if f.Text == fact.RangeClosed {
 			w.closed[f.Prefix] = f.At
 		}
-	case scenarios.FactAssigned:
+	case fact.FactAssigned:
 		had := w.has[f.Node]
 		w.has[f.Node] = f.Blocks
 		return w.judge(f, had)
@@ -55,7 +55,7 @@ func (w *openWatcher) Observe(f *scenarios.Fact) error {
 	return nil
 }
 
-func (w *openWatcher) judge(f *scenarios.Fact, had []ipam.Block) error {
+func (w *openWatcher) judge(f *fact.Fact, had []ipam.Block) error {
 	if len(w.closed) == 0 {
 		return nil
 	}

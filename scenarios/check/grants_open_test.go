@@ -6,31 +6,31 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // Goal: grants-open breaks for a new block of a range that has long been closed; not for what a node has had, what arrives late, or a range that is open
 // again. Method: facts written down by hand.
 func TestGrantsOpen(t *testing.T) {
 	first, second := netip.MustParsePrefix("10.1.0.0/28"), netip.MustParsePrefix("10.1.0.16/28")
-	given := func(at time.Duration, list ...netip.Prefix) scenarios.Fact {
-		f := scenarios.Fact{Kind: scenarios.FactAssigned, At: at, Node: "node-1"}
+	given := func(at time.Duration, list ...netip.Prefix) fact.Fact {
+		f := fact.Fact{Kind: fact.FactAssigned, At: at, Node: "node-1"}
 		for _, p := range list {
 			f.Blocks = append(f.Blocks, ipam.Block{Prefix: p})
 		}
 		return f
 	}
-	ranged := func(at time.Duration, what string) scenarios.Fact {
-		return scenarios.Fact{Kind: scenarios.FactRange, At: at, Prefix: netip.MustParsePrefix("10.1.0.0/24"), Text: what}
+	ranged := func(at time.Duration, what string) fact.Fact {
+		return fact.Fact{Kind: fact.FactRange, At: at, Prefix: netip.MustParsePrefix("10.1.0.0/24"), Text: what}
 	}
-	closed := ranged(time.Second, scenarios.RangeClosed)
+	closed := ranged(time.Second, fact.RangeClosed)
 	const again = "of 10.1.0.0/24, which was closed"
 	for _, tc := range []watched{
-		{"long closed", grantsOpen(), []scenarios.Fact{given(0, first), closed, given(time.Hour, first, second)}, again},
-		{"anew", grantsOpen(), []scenarios.Fact{given(0, first), closed, given(time.Minute), given(time.Hour, first)}, again},
-		{"kept", grantsOpen(), []scenarios.Fact{given(0, first, second), closed, given(time.Hour, first)}, ""},
-		{"late", grantsOpen(), []scenarios.Fact{closed, given(time.Minute, first)}, ""},
-		{"open again", grantsOpen(), []scenarios.Fact{closed, ranged(2*time.Second, scenarios.RangeOpened), given(time.Hour, first)}, ""},
+		{"long closed", grantsOpen(), []fact.Fact{given(0, first), closed, given(time.Hour, first, second)}, again},
+		{"anew", grantsOpen(), []fact.Fact{given(0, first), closed, given(time.Minute), given(time.Hour, first)}, again},
+		{"kept", grantsOpen(), []fact.Fact{given(0, first, second), closed, given(time.Hour, first)}, ""},
+		{"late", grantsOpen(), []fact.Fact{closed, given(time.Minute, first)}, ""},
+		{"open again", grantsOpen(), []fact.Fact{closed, ranged(2*time.Second, fact.RangeOpened), given(time.Hour, first)}, ""},
 	} {
 		t.Run(tc.name, tc.judge)
 	}

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 const grantsSteadyName = "grants-steady"
@@ -20,13 +20,13 @@ const steadyRefused = 10 * time.Second
 // grantsSteady: while no pod comes or goes on a node, none waits there for its ADD or was refused a moment ago as there was no address, nothing disturbs the cluster and all that is asked for on the node is answered and done, what the node is
 // assigned does not grow and shrink for ever, and neither does what it gives addresses from: a block that is to be given back and is in use is
 // out of use meanwhile. A snapshot has no history, so there is nothing to check in one.
-func grantsSteady() scenarios.Law {
-	return scenarios.Law{
+func grantsSteady() fact.Law {
+	return fact.Law{
 		Name:  grantsSteadyName,
 		Why:   "A pool that takes with one rule and gives back with another calls its cloud for ever, until it is throttled when a pod needs an address.",
-		When:  scenarios.Always,
-		Needs: []scenarios.Evidence{scenarios.AssignedBlocks, scenarios.Blocks, scenarios.Sandboxes, scenarios.Disturbances},
-		Watch: func() scenarios.Watcher { return &steadyWatcher{nodes: map[string]*steadyNode{}} },
+		When:  fact.Always,
+		Needs: []fact.Evidence{fact.AssignedBlocks, fact.Blocks, fact.Sandboxes, fact.Disturbances},
+		Watch: func() fact.Watcher { return &steadyWatcher{nodes: map[string]*steadyNode{}} },
 	}
 }
 
@@ -59,32 +59,32 @@ type steadyWatcher struct {
 
 func (w *steadyWatcher) Checks() int64 { return w.checks }
 
-func (w *steadyWatcher) Observe(f *scenarios.Fact) error {
+func (w *steadyWatcher) Observe(f *fact.Fact) error {
 	switch f.Kind {
-	case scenarios.FactAssigned:
+	case fact.FactAssigned:
 		return w.turned(f, &w.node(f.Node).assigned, "has")
-	case scenarios.FactBlocks:
+	case fact.FactBlocks:
 		return w.turned(f, &w.node(f.Node).used, "gives addresses from")
-	case scenarios.FactAgentUp: // it says anew what it uses
+	case fact.FactAgentUp: // it says anew what it uses
 		w.node(f.Node).rest()
-	case scenarios.FactAsked:
+	case fact.FactAsked:
 		n := w.node(f.Node)
 		n.rest()
 		switch f.Text {
-		case scenarios.AskedAdd, scenarios.AskedAddress:
+		case fact.AskedAdd, fact.AskedAddress:
 			n.open[f.Owner] = true
 		case "Del":
 			delete(n.open, f.Owner)
 		}
-	case scenarios.FactAnswered, scenarios.FactRefused, scenarios.FactAbandoned, scenarios.FactSandboxGone:
+	case fact.FactAnswered, fact.FactRefused, fact.FactAbandoned, fact.FactSandboxGone:
 		n := w.node(f.Node)
 		delete(n.open, f.Owner)
-		if f.Kind == scenarios.FactRefused && f.Exhausted {
+		if f.Kind == fact.FactRefused && f.Exhausted {
 			n.waits = f.At + steadyRefused
 		}
-	case scenarios.FactDisturbed:
+	case fact.FactDisturbed:
 		w.disturbs++
-	case scenarios.FactNodeGone:
+	case fact.FactNodeGone:
 		w.disturbs++
 		delete(w.nodes, f.Node)
 	}
@@ -108,7 +108,7 @@ func (n *steadyNode) rest() {
 }
 
 // turned counts a turn of a number of blocks.
-func (w *steadyWatcher) turned(f *scenarios.Fact, c *steadyCount, does string) error {
+func (w *steadyWatcher) turned(f *fact.Fact, c *steadyCount, does string) error {
 	n := w.node(f.Node)
 	if n.disturbs != w.disturbs || len(n.open) > 0 || f.At < n.waits {
 		n.rest()

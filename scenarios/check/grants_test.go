@@ -9,14 +9,14 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // granting is a settled snapshot with one node that is as a node with one assigned block should be.
-func granting() (scenarios.Snapshot, *scenarios.NodeState) {
+func granting() (fact.Snapshot, *fact.NodeState) {
 	block := netip.MustParsePrefix("10.1.0.0/28")
 	leases := []ipam.Lease{{Owner: ipam.Owner{Network: "k8s", ContainerID: "c", IfName: "eth0"}, Addr: netip.MustParseAddr("10.1.0.3")}}
-	s := scenarios.Snapshot{Settled: true, Nodes: []scenarios.NodeState{{
+	s := fact.Snapshot{Settled: true, Nodes: []fact.NodeState{{
 		Name: "n1", MachineUp: true, AgentUp: true, ID: 1, Assigned: []ipam.Block{{Prefix: block}}, Blocks: []ipam.Block{{Prefix: block}},
 		Leases: func() iter.Seq[ipam.Lease] { return slices.Values(leases) },
 	}}}
@@ -36,7 +36,7 @@ func TestRangesCounted(t *testing.T) {
 		{"one less than nodes have", 2, 3, true, "counts 2 blocks of 10.1.0.0/24 as taken, and nodes and services have 3: look at what it made of the nodes"},
 		{"while something goes on", 4, 3, false, ""},
 	} {
-		s := scenarios.Snapshot{Settled: tc.settled, Ranges: []scenarios.RangeCount{{Program: "controller-manager-1", Range: netip.MustParsePrefix("10.1.0.0/24"), Counted: tc.counted, Shown: tc.shown}}}
+		s := fact.Snapshot{Settled: tc.settled, Ranges: []fact.RangeCount{{Program: "controller-manager-1", Range: netip.MustParsePrefix("10.1.0.0/24"), Counted: tc.counted, Shown: tc.shown}}}
 		occasions, err := checkRangesCounted(s)
 		if (err != nil) != (tc.says != "") || err != nil && !strings.Contains(err.Error(), tc.says) {
 			t.Errorf("%s: %v, want %q", tc.name, err, tc.says)
@@ -52,47 +52,47 @@ func TestGrantsInSnapshots(t *testing.T) {
 	other := netip.MustParsePrefix("10.1.0.16/28")
 	for _, tc := range []struct {
 		name   string
-		change func(s *scenarios.Snapshot, n *scenarios.NodeState)
+		change func(s *fact.Snapshot, n *fact.NodeState)
 		law    string // that breaks; none when empty
 	}{
-		{"right", func(*scenarios.Snapshot, *scenarios.NodeState) {}, ""},
-		{"lease outside", func(_ *scenarios.Snapshot, n *scenarios.NodeState) { n.Assigned[0].Prefix = other }, grantsUsedName},
-		{"lease outside, unsettled", func(s *scenarios.Snapshot, n *scenarios.NodeState) { s.Settled, n.Assigned[0].Prefix = false, other }, grantsUsedName},
-		{"unused", func(_ *scenarios.Snapshot, n *scenarios.NodeState) {
+		{"right", func(*fact.Snapshot, *fact.NodeState) {}, ""},
+		{"lease outside", func(_ *fact.Snapshot, n *fact.NodeState) { n.Assigned[0].Prefix = other }, grantsUsedName},
+		{"lease outside, unsettled", func(s *fact.Snapshot, n *fact.NodeState) { s.Settled, n.Assigned[0].Prefix = false, other }, grantsUsedName},
+		{"unused", func(_ *fact.Snapshot, n *fact.NodeState) {
 			n.Assigned = append(n.Assigned, ipam.Block{Prefix: other})
 		}, grantsUsedName},
-		{"unused, unsettled", func(s *scenarios.Snapshot, n *scenarios.NodeState) {
+		{"unused, unsettled", func(s *fact.Snapshot, n *fact.NodeState) {
 			s.Settled, n.Assigned = false, append(n.Assigned, ipam.Block{Prefix: other})
 		}, ""},
-		{"unused, no ID", func(_ *scenarios.Snapshot, n *scenarios.NodeState) {
+		{"unused, no ID", func(_ *fact.Snapshot, n *fact.NodeState) {
 			n.ID, n.Assigned = 0, append(n.Assigned, ipam.Block{Prefix: other})
 		}, ""},
-		{"unused, agent down", func(_ *scenarios.Snapshot, n *scenarios.NodeState) {
+		{"unused, agent down", func(_ *fact.Snapshot, n *fact.NodeState) {
 			n.Leases, n.Assigned = nil, append(n.Assigned, ipam.Block{Prefix: other})
 		}, ""},
-		{"blocked", func(_ *scenarios.Snapshot, n *scenarios.NodeState) {
+		{"blocked", func(_ *fact.Snapshot, n *fact.NodeState) {
 			n.Assigned, n.Blocked = append(n.Assigned, ipam.Block{Prefix: other}), []netip.Prefix{other}
 		}, ""},
-		{"taken back by an administrator", func(_ *scenarios.Snapshot, n *scenarios.NodeState) {
+		{"taken back by an administrator", func(_ *fact.Snapshot, n *fact.NodeState) {
 			n.Assigned = append(n.Assigned, ipam.Block{Prefix: other, Draining: true})
 		}, ""},
-		{"draining", func(_ *scenarios.Snapshot, n *scenarios.NodeState) { n.Blocks[0].Draining = true }, grantsUsedName},
-		{"nothing assigned, from the ID", func(_ *scenarios.Snapshot, n *scenarios.NodeState) { n.Assigned = nil }, ""},
-		{"starving", func(s *scenarios.Snapshot, n *scenarios.NodeState) { s.FreeBlock, n.Waiting, n.Assigned = true, 2, nil }, nodesServedName},
-		{"starving, no free block", func(_ *scenarios.Snapshot, n *scenarios.NodeState) { n.Waiting, n.Assigned = 2, nil }, ""},
-		{"waiting with a block", func(s *scenarios.Snapshot, n *scenarios.NodeState) { s.FreeBlock, n.Waiting = true, 2 }, ""},
-		{"starving, its own block by ID", func(_ *scenarios.Snapshot, n *scenarios.NodeState) { n.ByID, n.Waiting, n.Assigned = true, 2, nil }, ""},
-		{"starving, no block of its ID", func(_ *scenarios.Snapshot, n *scenarios.NodeState) {
+		{"draining", func(_ *fact.Snapshot, n *fact.NodeState) { n.Blocks[0].Draining = true }, grantsUsedName},
+		{"nothing assigned, from the ID", func(_ *fact.Snapshot, n *fact.NodeState) { n.Assigned = nil }, ""},
+		{"starving", func(s *fact.Snapshot, n *fact.NodeState) { s.FreeBlock, n.Waiting, n.Assigned = true, 2, nil }, nodesServedName},
+		{"starving, no free block", func(_ *fact.Snapshot, n *fact.NodeState) { n.Waiting, n.Assigned = 2, nil }, ""},
+		{"waiting with a block", func(s *fact.Snapshot, n *fact.NodeState) { s.FreeBlock, n.Waiting = true, 2 }, ""},
+		{"starving, its own block by ID", func(_ *fact.Snapshot, n *fact.NodeState) { n.ByID, n.Waiting, n.Assigned = true, 2, nil }, ""},
+		{"starving, no block of its ID", func(_ *fact.Snapshot, n *fact.NodeState) {
 			n.ByID, n.Waiting, n.Assigned, n.Blocks = true, 2, nil, nil
 		}, nodesServedName},
-		{"starving, no block of its ID for one family", func(_ *scenarios.Snapshot, n *scenarios.NodeState) {
+		{"starving, no block of its ID for one family", func(_ *fact.Snapshot, n *fact.NodeState) {
 			n.ByID, n.Waiting, n.Assigned = true, 2, nil
-			n.Second = &scenarios.SecondFamily{PodSubnet: netip.MustParsePrefix("fd00:1::/64")}
+			n.Second = &fact.SecondFamily{PodSubnet: netip.MustParsePrefix("fd00:1::/64")}
 		}, nodesServedName},
-		{"starving, its ID has no part in the ranges", func(_ *scenarios.Snapshot, n *scenarios.NodeState) {
+		{"starving, its ID has no part in the ranges", func(_ *fact.Snapshot, n *fact.NodeState) {
 			n.ByID, n.Waiting, n.Assigned, n.Blocks, n.Misfit = true, 2, nil, nil, true
 		}, ""},
-		{"starving, machine down", func(s *scenarios.Snapshot, n *scenarios.NodeState) {
+		{"starving, machine down", func(s *fact.Snapshot, n *fact.NodeState) {
 			s.FreeBlock, n.Waiting, n.Assigned, n.MachineUp = true, 2, nil, false
 		}, ""},
 	} {
@@ -129,7 +129,7 @@ func TestGrantsSteady(t *testing.T) {
 		{[]int{waits, exhausted, 1, 2, 1, 2, 1, 2}, false},
 		{[]int{waits, exhausted, later, 1, 2, 1, 2, 1, 2}, true},
 	} {
-		for _, of := range []scenarios.FactKind{scenarios.FactAssigned, scenarios.FactBlocks} {
+		for _, of := range []fact.FactKind{fact.FactAssigned, fact.FactBlocks} {
 			law, _ := ByName(grantsSteadyName)
 			w, broken, after := law.Watch(), false, time.Duration(0)
 			for i, n := range tc.sizes {
@@ -137,16 +137,16 @@ func TestGrantsSteady(t *testing.T) {
 					after = steadyRefused
 					continue
 				}
-				f := scenarios.Fact{Kind: of, At: after + time.Duration(i)*time.Second, Node: "n1"}
+				f := fact.Fact{Kind: of, At: after + time.Duration(i)*time.Second, Node: "n1"}
 				switch n {
 				case asked:
-					f.Kind = scenarios.FactAsked
+					f.Kind = fact.FactAsked
 				case waits:
-					f.Kind, f.Text = scenarios.FactAsked, scenarios.AskedAddress
+					f.Kind, f.Text = fact.FactAsked, fact.AskedAddress
 				case answered:
-					f.Kind = scenarios.FactAnswered
+					f.Kind = fact.FactAnswered
 				case refused, exhausted:
-					f.Kind, f.Exhausted = scenarios.FactRefused, n == exhausted
+					f.Kind, f.Exhausted = fact.FactRefused, n == exhausted
 				default:
 					f.Blocks = make([]ipam.Block, n)
 				}

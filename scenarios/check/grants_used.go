@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 const grantsUsedName = "grants-used"
@@ -18,18 +18,18 @@ const grantsUsedName = "grants-used"
 // is for settled snapshots, and for nodes that have an ID to act on. It passes blocks over that another node's record bars, as a
 // node that is gone does until its quarantine ends.
 // The watcher judges the first half, from a node's first grant on.
-func grantsUsed() scenarios.Law {
-	return scenarios.Law{
+func grantsUsed() fact.Law {
+	return fact.Law{
 		Name:  grantsUsedName,
 		Why:   "An address that was taken back gets no packets, or somebody else's; a block that its node has forgotten is lost to the whole cluster.",
-		When:  scenarios.Always,
-		Needs: []scenarios.Evidence{scenarios.AssignedBlocks, scenarios.BlockedBlocks, scenarios.Leases, scenarios.Blocks, scenarios.NodeIDs},
+		When:  fact.Always,
+		Needs: []fact.Evidence{fact.AssignedBlocks, fact.BlockedBlocks, fact.Leases, fact.Blocks, fact.NodeIDs},
 		Check: checkGrantsUsed,
-		Watch: func() scenarios.Watcher { return &useWatcher{nodes: map[string]*useNode{}} },
+		Watch: func() fact.Watcher { return &useWatcher{nodes: map[string]*useNode{}} },
 	}
 }
 
-func checkGrantsUsed(s scenarios.Snapshot) (occasions int64, err error) {
+func checkGrantsUsed(s fact.Snapshot) (occasions int64, err error) {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		if !lives(n) || n.Leases == nil || len(n.Assigned) == 0 {
@@ -38,7 +38,7 @@ func checkGrantsUsed(s scenarios.Snapshot) (occasions int64, err error) {
 		for l := range n.Leases() {
 			occasions++
 			if !assigned(n.Assigned, l.Addr) {
-				return occasions, notAssigned(&scenarios.Fact{At: s.At, Node: n.Name}, n.Assigned, l.Addr, l.Owner)
+				return occasions, notAssigned(&fact.Fact{At: s.At, Node: n.Name}, n.Assigned, l.Addr, l.Owner)
 			}
 		}
 		if !s.Settled || n.ID == 0 {
@@ -62,7 +62,7 @@ func assigned(list []ipam.Block, addr netip.Addr) bool {
 	return slices.ContainsFunc(list, func(b ipam.Block) bool { return b.Prefix.Contains(addr) })
 }
 
-func notAssigned(f *scenarios.Fact, list []ipam.Block, addr netip.Addr, o ipam.Owner) error {
+func notAssigned(f *fact.Fact, list []ipam.Block, addr netip.Addr, o ipam.Owner) error {
 	v := broken(grantsUsedName, f.At, f.Node, "%s of %s lies in no block that %s was assigned", addr, o, f.Node)
 	for i := range list {
 		if i > 0 {
@@ -102,46 +102,46 @@ type useWatcher struct {
 
 func (w *useWatcher) Checks() int64 { return w.checks }
 
-func (w *useWatcher) Observe(f *scenarios.Fact) error {
+func (w *useWatcher) Observe(f *fact.Fact) error {
 	n := w.nodes[f.Node]
 	if n == nil {
-		if f.Kind == scenarios.FactAssigned && len(f.Blocks) > 0 {
+		if f.Kind == fact.FactAssigned && len(f.Blocks) > 0 {
 			w.nodes[f.Node] = &useNode{leases: map[netip.Addr]ipam.Owner{}}
 			return w.Observe(f)
 		}
 		return nil
 	}
 	switch f.Kind {
-	case scenarios.FactAssigned:
+	case fact.FactAssigned:
 		lost, held := n.takenBack(f.Blocks)
 		n.assigned = append(n.assigned[:0], f.Blocks...)
 		if held {
 			return broken(grantsUsedName, f.At, f.Node, "%s is taken back while %s still gives addresses from it: look at what waits for the node to have dropped it", lost, f.Node)
 		}
 		return w.judge(f, n)
-	case scenarios.FactBlocks:
+	case fact.FactBlocks:
 		n.blocks = append(n.blocks[:0], f.Blocks...)
-	case scenarios.FactLeased:
+	case fact.FactLeased:
 		n.leases[f.Addr] = f.Owner
 		w.checks++
 		if !assigned(n.assigned, f.Addr) {
 			return notAssigned(f, n.assigned, f.Addr, f.Owner)
 		}
-	case scenarios.FactReleased:
+	case fact.FactReleased:
 		if n.leases[f.Addr] == f.Owner {
 			delete(n.leases, f.Addr)
 		}
-	case scenarios.FactAgentUp:
+	case fact.FactAgentUp:
 		clear(n.leases)
 		for i := range f.Leases {
 			n.leases[f.Leases[i].Addr] = f.Leases[i].Owner
 		}
 		return w.judge(f, n)
-	case scenarios.FactAgentDown:
+	case fact.FactAgentDown:
 		clear(n.leases)
-	case scenarios.FactNodeGone:
+	case fact.FactNodeGone:
 		clear(n.leases)
-		if f.Text == scenarios.NodeLeft {
+		if f.Text == fact.NodeLeft {
 			n.blocks = n.blocks[:0] // its machine is gone, and its disk
 		}
 	}
@@ -149,7 +149,7 @@ func (w *useWatcher) Observe(f *scenarios.Fact) error {
 }
 
 // judge looks at every lease of a node; the lowest offender is told.
-func (w *useWatcher) judge(f *scenarios.Fact, n *useNode) error {
+func (w *useWatcher) judge(f *fact.Fact, n *useNode) error {
 	var worst netip.Addr
 	for addr := range n.leases { //vppdrill:unordered the lowest offender wins
 		w.checks++

@@ -1,7 +1,7 @@
 package check
 
 import (
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 const hooksRunName = "hooks-run"
@@ -10,13 +10,13 @@ const hooksRunName = "hooks-run"
 // started again in between. A machine that loses power takes its pods along, and owes no hook.
 //
 // A snapshot has no history.
-func hooksRun() scenarios.Law {
-	return scenarios.Law{
+func hooksRun() fact.Law {
+	return fact.Law{
 		Name:  hooksRunName,
 		Why:   "Whoever has asked for hooks keeps something of each pod, and keeps it for ever where no hook says that the pod goes.",
-		When:  scenarios.Always,
-		Needs: []scenarios.Evidence{scenarios.Hooks, scenarios.Sandboxes},
-		Watch: func() scenarios.Watcher { return &hookWatcher{attached: map[sandboxOf]bool{}} },
+		When:  fact.Always,
+		Needs: []fact.Evidence{fact.Hooks, fact.Sandboxes},
+		Watch: func() fact.Watcher { return &hookWatcher{attached: map[sandboxOf]bool{}} },
 	}
 }
 
@@ -31,22 +31,22 @@ type hookWatcher struct {
 
 func (w *hookWatcher) Checks() int64 { return w.checks }
 
-func (w *hookWatcher) Observe(f *scenarios.Fact) error {
+func (w *hookWatcher) Observe(f *fact.Fact) error {
 	key := sandboxOf{f.Node, f.Owner}
 	switch f.Kind {
-	case scenarios.FactConfigured:
+	case fact.FactConfigured:
 		w.configured, w.pods = f.Config.Agent.HookTime > 0, map[sandboxOf]string{}
-	case scenarios.FactAnswered:
+	case fact.FactAnswered:
 		if _, second := f.Owner.First(); w.configured && !second {
 			w.attached[key], w.pods[key] = false, f.Pod
 		}
-	case scenarios.FactHooked:
+	case fact.FactHooked:
 		for k := range w.attached { //vppdrill:unordered each by itself
-			if k.node == f.Node && w.pods[k] == f.Pod && f.Text == scenarios.HookedBefore {
+			if k.node == f.Node && w.pods[k] == f.Pod && f.Text == fact.HookedBefore {
 				w.attached[k] = true
 			}
 		}
-	case scenarios.FactDeleted:
+	case fact.FactDeleted:
 		hooked, attached := w.attached[key]
 		delete(w.attached, key)
 		if !attached {
@@ -56,7 +56,7 @@ func (w *hookWatcher) Observe(f *scenarios.Fact) error {
 		if !hooked {
 			return broken(hooksRunName, f.At, f.Node, "the DEL of %s is answered, and the hook before its removal has not run: look at what an agent knows of attachments that it finds in its journal", f.Pod)
 		}
-	case scenarios.FactNodeGone:
+	case fact.FactNodeGone:
 		for k := range w.attached { //vppdrill:unordered each is deleted by itself
 			if k.node == f.Node {
 				delete(w.attached, k)

@@ -4,7 +4,7 @@ import (
 	"net/netip"
 
 	"github.com/vppdrill/vppdrill/ipam/space"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/walk"
 )
 
@@ -12,17 +12,17 @@ const hostRoutesName = "host-routes"
 
 // hostRoutes: what a route of the host's Linux leads into VPP, VPP carries on. The ranges of pods and hosts are left to reachable,
 // which knows who is there; of any other network, one address that is no host's stands for all.
-func hostRoutes() scenarios.Law {
-	return scenarios.Law{
+func hostRoutes() fact.Law {
+	return fact.Law{
 		Name:  hostRoutesName,
 		Why:   "A route into VPP takes its network from whatever way the host had there: where VPP drops it all, the host has lost that network.",
-		When:  scenarios.Settled,
-		Needs: []scenarios.Evidence{scenarios.NodeIDs, scenarios.Blocks, scenarios.VPPTables, scenarios.LinuxTables},
+		When:  fact.Settled,
+		Needs: []fact.Evidence{fact.NodeIDs, fact.Blocks, fact.VPPTables, fact.LinuxTables},
 		Check: checkHostRoutes,
 	}
 }
 
-func checkHostRoutes(s scenarios.Snapshot) (occasions int64, err error) {
+func checkHostRoutes(s fact.Snapshot) (occasions int64, err error) {
 	known := knownRanges(s)
 	var w *walk.Walker
 	for i := range s.Nodes {
@@ -53,7 +53,7 @@ func checkHostRoutes(s scenarios.Snapshot) (occasions int64, err error) {
 }
 
 // knownRanges are those in which pods and hosts have their addresses.
-func knownRanges(s scenarios.Snapshot) (list []netip.Prefix) {
+func knownRanges(s fact.Snapshot) (list []netip.Prefix) {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		list = append(list, clusterRanges(n)...)
@@ -65,7 +65,7 @@ func knownRanges(s scenarios.Snapshot) (list []netip.Prefix) {
 }
 
 // clusterRanges are the ranges that a node takes for those of all pods and services, with its own part of the hosts'; some may be invalid.
-func clusterRanges(n *scenarios.NodeState) []netip.Prefix {
+func clusterRanges(n *fact.NodeState) []netip.Prefix {
 	list := append([]netip.Prefix{n.PodSubnet, n.HostSubnet, n.ServiceRange}, n.FormerPodSubnets...)
 	if second := n.Second; second != nil {
 		list = append(append(list, second.PodSubnet, second.HostSubnet), second.FormerPodSubnets...)

@@ -7,53 +7,53 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // Goal: node-ids-rest, records-owned and unwired-before-reuse break by what they are about, name it, and stay silent where it is
 // right. Method: short histories; the last fact breaks the law or does not.
 func TestIdentityAndReuse(t *testing.T) {
-	left := func(node string, at time.Duration) scenarios.Fact {
-		return scenarios.Fact{Kind: scenarios.FactNodeGone, At: at, Node: node, Text: scenarios.NodeLeft, Rest: time.Minute}
+	left := func(node string, at time.Duration) fact.Fact {
+		return fact.Fact{Kind: fact.FactNodeGone, At: at, Node: node, Text: fact.NodeLeft, Rest: time.Minute}
 	}
-	acts := func(node string, at time.Duration, id uint32) scenarios.Fact {
-		return scenarios.Fact{Kind: scenarios.FactNodeID, At: at, Node: node, Number: id}
+	acts := func(node string, at time.Duration, id uint32) fact.Fact {
+		return fact.Fact{Kind: fact.FactNodeID, At: at, Node: node, Number: id}
 	}
-	record := func(before, after scenarios.NodeRecord) scenarios.Fact {
-		return scenarios.Fact{Kind: scenarios.FactRecord, Node: after.Name, Record: &scenarios.RecordChange{ID: 2, Before: before, After: after}}
+	record := func(before, after fact.NodeRecord) fact.Fact {
+		return fact.Fact{Kind: fact.FactRecord, Node: after.Name, Record: &fact.RecordChange{ID: 2, Before: before, After: after}}
 	}
-	two, three := scenarios.NodeRecord{Name: "node-2", UID: "uid-2"}, scenarios.NodeRecord{Name: "node-3", UID: "uid-3"}
+	two, three := fact.NodeRecord{Name: "node-2", UID: "uid-2"}, fact.NodeRecord{Name: "node-3", UID: "uid-3"}
 	released := two
 	released.Released = true
-	wiped := scenarios.Fact{Kind: scenarios.FactDisturbed, Text: "wipe-store"}
+	wiped := fact.Fact{Kind: fact.FactDisturbed, Text: "wipe-store"}
 	a, web, api := netip.MustParseAddr("10.1.1.5"), ipam.Owner{ContainerID: "web"}, ipam.Owner{ContainerID: "api"}
-	leftover := &scenarios.Leftover{Node: "node-1", Thing: "route in table vrf-1", Owner: web}
-	has := func(node string, at time.Duration, prefix string) scenarios.Fact {
-		return scenarios.Fact{Kind: scenarios.FactBlocks, At: at, Node: node, Blocks: []ipam.Block{{Prefix: netip.MustParsePrefix(prefix)}}}
+	leftover := &fact.Leftover{Node: "node-1", Thing: "route in table vrf-1", Owner: web}
+	has := func(node string, at time.Duration, prefix string) fact.Fact {
+		return fact.Fact{Kind: fact.FactBlocks, At: at, Node: node, Blocks: []ipam.Block{{Prefix: netip.MustParsePrefix(prefix)}}}
 	}
 	for _, tc := range []watched{
-		{"a block within its quarantine", nodeIDsRest(), []scenarios.Fact{record(scenarios.NodeRecord{}, two), acts("node-2", 0, 2), has("node-2", 0, "10.1.2.0/24"), left("node-2", time.Second),
+		{"a block within its quarantine", nodeIDsRest(), []fact.Fact{record(fact.NodeRecord{}, two), acts("node-2", 0, 2), has("node-2", 0, "10.1.2.0/24"), left("node-2", time.Second),
 			has("node-3", 31*time.Second, "10.1.2.0/26")}, "node-3 gives addresses from 10.1.2.0/26, 30s after node-2 left with 10.1.2.0/24"},
-		{"a block after it", nodeIDsRest(), []scenarios.Fact{record(scenarios.NodeRecord{}, two), acts("node-2", 0, 2), has("node-2", 0, "10.1.2.0/24"), left("node-2", time.Second),
+		{"a block after it", nodeIDsRest(), []fact.Fact{record(fact.NodeRecord{}, two), acts("node-2", 0, 2), has("node-2", 0, "10.1.2.0/24"), left("node-2", time.Second),
 			has("node-3", 61*time.Second, "10.1.2.0/24")}, ""},
-		{"another block", nodeIDsRest(), []scenarios.Fact{record(scenarios.NodeRecord{}, two), acts("node-2", 0, 2), has("node-2", 0, "10.1.2.0/24"), left("node-2", time.Second),
+		{"another block", nodeIDsRest(), []fact.Fact{record(fact.NodeRecord{}, two), acts("node-2", 0, 2), has("node-2", 0, "10.1.2.0/24"), left("node-2", time.Second),
 			has("node-3", 2*time.Second, "10.1.3.0/24")}, ""},
-		{"an ID within its quarantine", nodeIDsRest(), []scenarios.Fact{record(scenarios.NodeRecord{}, two), acts("node-2", 0, 2), left("node-2", time.Second), acts("node-3", 31*time.Second, 2)},
+		{"an ID within its quarantine", nodeIDsRest(), []fact.Fact{record(fact.NodeRecord{}, two), acts("node-2", 0, 2), left("node-2", time.Second), acts("node-3", 31*time.Second, 2)},
 			"node-3 acts on node ID 2, 30s after node-2 left"},
-		{"after it", nodeIDsRest(), []scenarios.Fact{record(scenarios.NodeRecord{}, two), acts("node-2", 0, 2), left("node-2", time.Second), acts("node-3", 61*time.Second, 2)}, ""},
-		{"by a later node of the same name", nodeIDsRest(), []scenarios.Fact{record(scenarios.NodeRecord{}, two), acts("node-2", 0, 2), left("node-2", 0), acts("node-2", time.Second, 2)}, "node-2 acts on node ID 2"},
-		{"of a node that is only down", nodeIDsRest(), []scenarios.Fact{record(scenarios.NodeRecord{}, two), acts("node-2", 0, 2), {Kind: scenarios.FactNodeGone, Node: "node-2"}, acts("node-2", time.Second, 2)}, ""},
-		{"whose record the store has lost", nodeIDsRest(), []scenarios.Fact{record(scenarios.NodeRecord{}, two), acts("node-2", 0, 2), wiped, left("node-2", 0), acts("node-3", time.Second, 2)}, ""},
-		{"a record written over", recordsOwned(), []scenarios.Fact{record(scenarios.NodeRecord{}, two), record(two, three)}, "which is node-2's (UID uid-2), is written over by node-3 (UID uid-3)"},
-		{"by the node itself", recordsOwned(), []scenarios.Fact{record(two, two)}, ""},
-		{"released, and taken", recordsOwned(), []scenarios.Fact{record(two, released), record(released, three)}, ""},
-		{"deleted, and taken", recordsOwned(), []scenarios.Fact{record(two, scenarios.NodeRecord{}), record(scenarios.NodeRecord{}, three)}, ""},
-		{"released with its route", unwiredBeforeReuse(), []scenarios.Fact{{Kind: scenarios.FactLeased, Node: "node-1", Addr: a, Owner: web},
-			{Kind: scenarios.FactReleased, Node: "node-1", Addr: a, Owner: web, Left: leftover}}, "is released while node-1 still has its route in table vrf-1"},
-		{"leased with another's route", unwiredBeforeReuse(), []scenarios.Fact{{Kind: scenarios.FactLeased, Node: "node-1", Addr: a, Owner: web},
-			{Kind: scenarios.FactLeased, Node: "node-2", Addr: a, Owner: api, Left: leftover}}, "while node-1 still has the route in table vrf-1"},
-		{"released and leased", unwiredBeforeReuse(), []scenarios.Fact{{Kind: scenarios.FactLeased, Node: "node-1", Addr: a, Owner: web},
-			{Kind: scenarios.FactReleased, Node: "node-1", Addr: a, Owner: web}, {Kind: scenarios.FactLeased, Node: "node-1", Addr: a, Owner: api}}, ""},
+		{"after it", nodeIDsRest(), []fact.Fact{record(fact.NodeRecord{}, two), acts("node-2", 0, 2), left("node-2", time.Second), acts("node-3", 61*time.Second, 2)}, ""},
+		{"by a later node of the same name", nodeIDsRest(), []fact.Fact{record(fact.NodeRecord{}, two), acts("node-2", 0, 2), left("node-2", 0), acts("node-2", time.Second, 2)}, "node-2 acts on node ID 2"},
+		{"of a node that is only down", nodeIDsRest(), []fact.Fact{record(fact.NodeRecord{}, two), acts("node-2", 0, 2), {Kind: fact.FactNodeGone, Node: "node-2"}, acts("node-2", time.Second, 2)}, ""},
+		{"whose record the store has lost", nodeIDsRest(), []fact.Fact{record(fact.NodeRecord{}, two), acts("node-2", 0, 2), wiped, left("node-2", 0), acts("node-3", time.Second, 2)}, ""},
+		{"a record written over", recordsOwned(), []fact.Fact{record(fact.NodeRecord{}, two), record(two, three)}, "which is node-2's (UID uid-2), is written over by node-3 (UID uid-3)"},
+		{"by the node itself", recordsOwned(), []fact.Fact{record(two, two)}, ""},
+		{"released, and taken", recordsOwned(), []fact.Fact{record(two, released), record(released, three)}, ""},
+		{"deleted, and taken", recordsOwned(), []fact.Fact{record(two, fact.NodeRecord{}), record(fact.NodeRecord{}, three)}, ""},
+		{"released with its route", unwiredBeforeReuse(), []fact.Fact{{Kind: fact.FactLeased, Node: "node-1", Addr: a, Owner: web},
+			{Kind: fact.FactReleased, Node: "node-1", Addr: a, Owner: web, Left: leftover}}, "is released while node-1 still has its route in table vrf-1"},
+		{"leased with another's route", unwiredBeforeReuse(), []fact.Fact{{Kind: fact.FactLeased, Node: "node-1", Addr: a, Owner: web},
+			{Kind: fact.FactLeased, Node: "node-2", Addr: a, Owner: api, Left: leftover}}, "while node-1 still has the route in table vrf-1"},
+		{"released and leased", unwiredBeforeReuse(), []fact.Fact{{Kind: fact.FactLeased, Node: "node-1", Addr: a, Owner: web},
+			{Kind: fact.FactReleased, Node: "node-1", Addr: a, Owner: web}, {Kind: fact.FactLeased, Node: "node-1", Addr: a, Owner: api}}, ""},
 	} {
 		t.Run(tc.name, tc.judge)
 	}
@@ -62,8 +62,8 @@ func TestIdentityAndReuse(t *testing.T) {
 // watched is a story for a law's watcher: want is part of what it says of the last fact, "" for nothing. It may say nothing of those before.
 type watched struct {
 	name  string
-	law   scenarios.Law
-	facts []scenarios.Fact
+	law   fact.Law
+	facts []fact.Fact
 	want  string
 }
 
@@ -87,22 +87,22 @@ func (tc watched) judge(t *testing.T) {
 // Goal: ids-returned breaks by a record that nobody releases, and by nothing else. Method: a cluster long after node-2 has left, of which one
 // thing is changed at a time.
 func TestIDsReturned(t *testing.T) {
-	left := scenarios.HeldID{ID: 2, Name: "node-2", UID: "uid-2"}
+	left := fact.HeldID{ID: 2, Name: "node-2", UID: "uid-2"}
 	for _, tc := range []struct {
 		name      string
-		change    func(s *scenarios.Snapshot)
+		change    func(s *fact.Snapshot)
 		occasions int64
 		want      string
 	}{
-		{"its own record", func(*scenarios.Snapshot) {}, 1, ""},
-		{"of a node that left", func(s *scenarios.Snapshot) { s.HeldIDs = append(s.HeldIDs, left) }, 2, "node ID 2 is node-2's (UID uid-2), which left long ago"},
-		{"of an earlier node of the same name", func(s *scenarios.Snapshot) { s.HeldIDs[0].UID = "uid-0" }, 1, "node ID 1 is node-1's (UID uid-0)"},
-		{"not settled", func(s *scenarios.Snapshot) { s.HeldIDs, s.Settled = append(s.HeldIDs, left), false }, 0, ""},
-		{"nobody could do it", func(s *scenarios.Snapshot) { s.HeldIDs, s.Nodes[0].AgentUp = append(s.HeldIDs, left), false }, 0, ""},
-		{"nobody has an ID", func(s *scenarios.Snapshot) { s.HeldIDs, s.Nodes[0].ID = append(s.HeldIDs, left), 0 }, 0, ""},
+		{"its own record", func(*fact.Snapshot) {}, 1, ""},
+		{"of a node that left", func(s *fact.Snapshot) { s.HeldIDs = append(s.HeldIDs, left) }, 2, "node ID 2 is node-2's (UID uid-2), which left long ago"},
+		{"of an earlier node of the same name", func(s *fact.Snapshot) { s.HeldIDs[0].UID = "uid-0" }, 1, "node ID 1 is node-1's (UID uid-0)"},
+		{"not settled", func(s *fact.Snapshot) { s.HeldIDs, s.Settled = append(s.HeldIDs, left), false }, 0, ""},
+		{"nobody could do it", func(s *fact.Snapshot) { s.HeldIDs, s.Nodes[0].AgentUp = append(s.HeldIDs, left), false }, 0, ""},
+		{"nobody has an ID", func(s *fact.Snapshot) { s.HeldIDs, s.Nodes[0].ID = append(s.HeldIDs, left), 0 }, 0, ""},
 	} {
-		s := scenarios.Snapshot{Settled: true, HeldIDs: []scenarios.HeldID{{ID: 1, Name: "node-1", UID: "uid-1"}},
-			Nodes: []scenarios.NodeState{{Name: "node-1", UID: "uid-1", MachineUp: true, AgentUp: true, VPPUp: true, ID: 1}}}
+		s := fact.Snapshot{Settled: true, HeldIDs: []fact.HeldID{{ID: 1, Name: "node-1", UID: "uid-1"}},
+			Nodes: []fact.NodeState{{Name: "node-1", UID: "uid-1", MachineUp: true, AgentUp: true, VPPUp: true, ID: 1}}}
 		tc.change(&s)
 		occasions, err := idsReturned().Check(s)
 		if occasions != tc.occasions || tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {

@@ -1,6 +1,8 @@
 package check
 
-import "github.com/vppdrill/vppdrill/scenarios"
+import (
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+)
 
 const idsReturnedName = "ids-returned"
 
@@ -8,17 +10,17 @@ const idsReturnedName = "ids-returned"
 //
 // Somebody has to do it: a node that acts on an ID and whose agent and machine run. An ID that a node has taken again under its present UID is
 // that node's.
-func idsReturned() scenarios.Law {
-	return scenarios.Law{
+func idsReturned() fact.Law {
+	return fact.Law{
 		Name:  idsReturnedName,
 		Why:   "IDs of nodes that left are given to nobody, with all their addresses, until a person deletes records by hand.",
-		When:  scenarios.Settled,
-		Needs: []scenarios.Evidence{scenarios.HeldIDs, scenarios.NodeIDs},
+		When:  fact.Settled,
+		Needs: []fact.Evidence{fact.HeldIDs, fact.NodeIDs},
 		Check: checkIDsReturned,
 	}
 }
 
-func checkIDsReturned(s scenarios.Snapshot) (occasions int64, err error) {
+func checkIDsReturned(s fact.Snapshot) (occasions int64, err error) {
 	if !s.Settled || len(s.HeldIDs) == 0 {
 		return 0, nil
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 const leaseInRangeName = "lease-in-range"
@@ -19,19 +20,19 @@ const defaultPool = "default"
 // The watcher knows one reserved address per block, the gateway; the snapshot knows all of them. Leases that an agent
 // reads back from its journal are judged when the node's blocks are told next, not before: the two facts come in either
 // order.
-func leaseInRange() scenarios.Law {
-	return scenarios.Law{
+func leaseInRange() fact.Law {
+	return fact.Law{
 		Name:    leaseInRangeName,
 		Why:     "Peers route blocks, not pods: an address outside its node's blocks, or its gateway's, is unreachable or steals traffic.",
-		When:    scenarios.Always,
+		When:    fact.Always,
 		Foreign: true,
-		Needs:   []scenarios.Evidence{scenarios.Leases, scenarios.Blocks},
+		Needs:   []fact.Evidence{fact.Leases, fact.Blocks},
 		Check:   checkLeaseInRange,
-		Watch:   func() scenarios.Watcher { return &rangeWatcher{nodes: map[string]*rangeNode{}} },
+		Watch:   func() fact.Watcher { return &rangeWatcher{nodes: map[string]*rangeNode{}} },
 	}
 }
 
-func checkLeaseInRange(s scenarios.Snapshot) (occasions int64, err error) {
+func checkLeaseInRange(s fact.Snapshot) (occasions int64, err error) {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		if !lives(n) || n.Leases == nil {
@@ -40,7 +41,7 @@ func checkLeaseInRange(s scenarios.Snapshot) (occasions int64, err error) {
 		reserved := slices.SortedFunc(slices.Values(n.Reserved), netip.Addr.Compare)
 		for l := range n.Leases() {
 			occasions++
-			if err := inRange(&scenarios.Fact{At: s.At, Node: n.Name}, n.Blocks, l.Addr, l.Owner); err != nil {
+			if err := inRange(&fact.Fact{At: s.At, Node: n.Name}, n.Blocks, l.Addr, l.Owner); err != nil {
 				return occasions, err
 			}
 			if _, found := slices.BinarySearchFunc(reserved, l.Addr, netip.Addr.Compare); found {
@@ -51,7 +52,7 @@ func checkLeaseInRange(s scenarios.Snapshot) (occasions int64, err error) {
 	return occasions, nil
 }
 
-func inRange(f *scenarios.Fact, blocks []ipam.Block, addr netip.Addr, o ipam.Owner) error {
+func inRange(f *fact.Fact, blocks []ipam.Block, addr netip.Addr, o ipam.Owner) error {
 	for i := range blocks {
 		if !blocks[i].Prefix.Contains(addr) {
 			continue
@@ -87,11 +88,11 @@ type rangeWatcher struct {
 
 func (w *rangeWatcher) Checks() int64 { return w.checks }
 
-func (w *rangeWatcher) Observe(f *scenarios.Fact) error {
+func (w *rangeWatcher) Observe(f *fact.Fact) error {
 	switch f.Kind {
-	case scenarios.FactConfigured:
+	case fact.FactConfigured:
 		w.pools = f.Config.IPAM.Cilium.Pools
-	case scenarios.FactLeased:
+	case fact.FactLeased:
 		n := w.node(f.Node)
 		n.leases[f.Addr] = f.Owner
 		if of := poolOf(w.pools, f.Addr); f.Text != "" && of != f.Text {
@@ -102,21 +103,21 @@ func (w *rangeWatcher) Observe(f *scenarios.Fact) error {
 		}
 		w.checks++
 		return inRange(f, n.blocks, f.Addr, f.Owner)
-	case scenarios.FactReleased:
+	case fact.FactReleased:
 		if n := w.node(f.Node); n.leases[f.Addr] == f.Owner {
 			delete(n.leases, f.Addr)
 		}
-	case scenarios.FactBlocks:
+	case fact.FactBlocks:
 		return w.setBlocks(f)
-	case scenarios.FactAgentUp:
+	case fact.FactAgentUp:
 		n := w.node(f.Node)
 		clear(n.leases)
 		for i := range f.Leases {
 			n.leases[f.Leases[i].Addr] = f.Leases[i].Owner
 		}
-	case scenarios.FactAgentDown:
+	case fact.FactAgentDown:
 		clear(w.node(f.Node).leases)
-	case scenarios.FactNodeGone:
+	case fact.FactNodeGone:
 		delete(w.nodes, f.Node)
 	}
 	return nil
@@ -132,7 +133,7 @@ func poolOf(pools []scenarios.CiliumPool, addr netip.Addr) string {
 	return defaultPool
 }
 
-func (w *rangeWatcher) setBlocks(f *scenarios.Fact) error {
+func (w *rangeWatcher) setBlocks(f *fact.Fact) error {
 	n := w.node(f.Node)
 	n.known = true
 	n.blocks = append(n.blocks[:0], f.Blocks...)

@@ -4,7 +4,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/walk"
 )
 
@@ -12,17 +12,17 @@ const nicsWiredName = "nics-wired"
 
 // nicsWired: a node's further interfaces are up, in the main VRF, with their own addresses and no others. The node's pods reach them, and
 // those of other nodes in the same network, and get answers.
-func nicsWired() scenarios.Law {
-	return scenarios.Law{
+func nicsWired() fact.Law {
+	return fact.Law{
 		Name:  nicsWiredName,
 		Why:   "An interface that is configured and not wired is a network that nobody reaches.",
-		When:  scenarios.Settled,
-		Needs: []scenarios.Evidence{scenarios.OtherNICs, scenarios.Sandboxes, scenarios.VPPTables, scenarios.LinuxTables},
+		When:  fact.Settled,
+		Needs: []fact.Evidence{fact.OtherNICs, fact.Sandboxes, fact.VPPTables, fact.LinuxTables},
 		Check: checkNICsWired,
 	}
 }
 
-func checkNICsWired(s scenarios.Snapshot) (occasions int64, err error) {
+func checkNICsWired(s fact.Snapshot) (occasions int64, err error) {
 	var w *walk.Walker
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
@@ -45,7 +45,7 @@ func checkNICsWired(s scenarios.Snapshot) (occasions int64, err error) {
 	return occasions, nil
 }
 
-func nicStands(s scenarios.Snapshot, n *scenarios.NodeState, nic scenarios.OtherNIC) error {
+func nicStands(s fact.Snapshot, n *fact.NodeState, nic fact.OtherNIC) error {
 	for f := range n.VPP.Interfaces() {
 		if f.Name != nic.Name {
 			continue
@@ -66,17 +66,17 @@ func nicStands(s scenarios.Snapshot, n *scenarios.NodeState, nic scenarios.Other
 }
 
 // nicReached asks one pod of each node that has a way there: all pods of a node share it.
-func nicReached(s scenarios.Snapshot, w *walk.Walker, n *scenarios.NodeState, nic scenarios.OtherNIC) error {
+func nicReached(s fact.Snapshot, w *walk.Walker, n *fact.NodeState, nic fact.OtherNIC) error {
 	if !nic.Addr.IsValid() {
 		return nil
 	}
 	for i := range s.Nodes {
 		from := &s.Nodes[i]
-		beside := slices.ContainsFunc(from.OtherNICs, func(o scenarios.OtherNIC) bool { return o.Addr.IsValid() && o.Addr.Masked() == nic.Addr.Masked() })
+		beside := slices.ContainsFunc(from.OtherNICs, func(o fact.OtherNIC) bool { return o.Addr.IsValid() && o.Addr.Masked() == nic.Addr.Masked() })
 		if !lives(from) || from.VPP == nil || from.Linux == nil || !(from == n || beside) {
 			continue
 		}
-		p := slices.IndexFunc(from.Pods, func(p scenarios.PodState) bool { return p.Addr.IsValid() })
+		p := slices.IndexFunc(from.Pods, func(p fact.PodState) bool { return p.Addr.IsValid() })
 		if p < 0 {
 			continue
 		}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/internal/clustertest"
 )
 
@@ -17,27 +17,27 @@ func TestNICsWired(t *testing.T) {
 		return netip.PrefixFrom(netip.AddrFrom4([4]byte{100, 77, 0, byte(i + 1)}), 24)
 	}
 	for _, c := range []struct {
-		lie  func(c *clustertest.Cluster, nic *scenarios.Interface)
+		lie  func(c *clustertest.Cluster, nic *fact.Interface)
 		says string
 	}{
-		{func(*clustertest.Cluster, *scenarios.Interface) {}, ""},
-		{func(_ *clustertest.Cluster, nic *scenarios.Interface) { nic.Name = "GigabitEthernet0/b/0" }, "VPP has no"},
-		{func(_ *clustertest.Cluster, nic *scenarios.Interface) { nic.Up = false }, "is down"},
-		{func(_ *clustertest.Cluster, nic *scenarios.Interface) { nic.Table4 = 7 }, "is in table 7"},
-		{func(_ *clustertest.Cluster, nic *scenarios.Interface) { nic.Addrs = nil }, "has not 100.77.0.1/24"},
-		{func(_ *clustertest.Cluster, nic *scenarios.Interface) {
+		{func(*clustertest.Cluster, *fact.Interface) {}, ""},
+		{func(_ *clustertest.Cluster, nic *fact.Interface) { nic.Name = "GigabitEthernet0/b/0" }, "VPP has no"},
+		{func(_ *clustertest.Cluster, nic *fact.Interface) { nic.Up = false }, "is down"},
+		{func(_ *clustertest.Cluster, nic *fact.Interface) { nic.Table4 = 7 }, "is in table 7"},
+		{func(_ *clustertest.Cluster, nic *fact.Interface) { nic.Addrs = nil }, "has not 100.77.0.1/24"},
+		{func(_ *clustertest.Cluster, nic *fact.Interface) {
 			nic.Addrs = append(nic.Addrs, netip.MustParsePrefix("100.78.0.1/24"))
 		}, "has more than"},
-		{func(c *clustertest.Cluster, _ *scenarios.Interface) {
+		{func(c *clustertest.Cluster, _ *fact.Interface) {
 			n := c.Nodes[0]
-			n.VPP.API = append(n.VPP.API, scenarios.Route{Table: n.PodTable, Prefix: netip.MustParsePrefix("100.77.0.1/32"), Action: scenarios.ActionDrop, API: true})
+			n.VPP.API = append(n.VPP.API, fact.Route{Table: n.PodTable, Prefix: netip.MustParsePrefix("100.77.0.1/32"), Action: fact.ActionDrop, API: true})
 		}, "does not reach 100.77.0.1"},
 	} {
 		cluster := newCluster(wirings[0], 2, 1)
-		var first *scenarios.Interface
+		var first *fact.Interface
 		for i, n := range cluster.Nodes {
-			n.OtherNICs = []scenarios.OtherNIC{{Name: name, Addr: addr(i)}}
-			n.VPP.Ifaces = append(n.VPP.Ifaces, scenarios.Interface{Index: uint32(len(n.VPP.Ifaces)), Name: name, Type: scenarios.TypeNIC, Up: true,
+			n.OtherNICs = []fact.OtherNIC{{Name: name, Addr: addr(i)}}
+			n.VPP.Ifaces = append(n.VPP.Ifaces, fact.Interface{Index: uint32(len(n.VPP.Ifaces)), Name: name, Type: fact.TypeNIC, Up: true,
 				Table4: n.MainTable, Addrs: []netip.Prefix{addr(i)}})
 		}
 		first = &cluster.Nodes[0].VPP.Ifaces[len(cluster.Nodes[0].VPP.Ifaces)-1]

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 const nodeIDsName = "node-ids-disjoint"
@@ -17,21 +17,21 @@ const nodeIDsName = "node-ids-disjoint"
 // An ID and its blocks stay with a node while its agent is down: its VPP goes on forwarding for them. The watcher
 // judges IDs and blocks, which facts carry; host subnets and the nodes' addresses are judged in snapshots, where nobody's address
 // is that of a gateway to which a default route of some VPP leads either.
-func nodeIDsDisjoint() scenarios.Law {
-	return scenarios.Law{
+func nodeIDsDisjoint() fact.Law {
+	return fact.Law{
 		Name:    nodeIDsName,
 		Why:     "The node ID is where every address of a node comes from: two nodes with one ID are one node to all their peers.",
-		When:    scenarios.Always,
+		When:    fact.Always,
 		Foreign: true,
-		Needs:   []scenarios.Evidence{scenarios.NodeIDs, scenarios.Blocks},
+		Needs:   []fact.Evidence{fact.NodeIDs, fact.Blocks},
 		Check:   checkNodeIDs,
-		Watch: func() scenarios.Watcher {
+		Watch: func() fact.Watcher {
 			return &idWatcher{ids: map[uint32]string{}, byNode: map[string]uint32{}, blocks: nodeBlocks{byNode: map[string][]netip.Prefix{}}}
 		},
 	}
 }
 
-func checkNodeIDs(s scenarios.Snapshot) (occasions int64, err error) {
+func checkNodeIDs(s fact.Snapshot) (occasions int64, err error) {
 	ids := map[uint32]string{}
 	type set struct {
 		what   string
@@ -83,7 +83,7 @@ func checkNodeIDs(s scenarios.Snapshot) (occasions int64, err error) {
 }
 
 // defaultGateway is where a node's VPP sends what nothing else leads to; the zero Addr where that is not another machine's address.
-func defaultGateway(n *scenarios.NodeState) netip.Addr {
+func defaultGateway(n *fact.NodeState) netip.Addr {
 	a := n.Address.Addr()
 	if n.VPP == nil || !a.IsValid() {
 		return netip.Addr{}
@@ -96,7 +96,7 @@ func defaultGateway(n *scenarios.NodeState) netip.Addr {
 		if r.Prefix.Addr().Is4() != a.Is4() {
 			continue
 		}
-		if r.Prefix.Bits() == 0 && r.Prefix.Addr() == all && r.Action == scenarios.ActionForward {
+		if r.Prefix.Bits() == 0 && r.Prefix.Addr() == all && r.Action == fact.ActionForward {
 			return r.Via
 		}
 		break
@@ -176,15 +176,15 @@ type idWatcher struct {
 
 func (w *idWatcher) Checks() int64 { return w.checks + w.blocks.checks }
 
-func (w *idWatcher) Observe(f *scenarios.Fact) error {
+func (w *idWatcher) Observe(f *fact.Fact) error {
 	switch f.Kind {
-	case scenarios.FactNodeID:
+	case fact.FactNodeID:
 		return w.setID(f)
-	case scenarios.FactBlocks:
+	case fact.FactBlocks:
 		if mine, other, overlap := w.blocks.set(f); overlap {
 			return broken(nodeIDsName, f.At, f.Node, "pod block %s of %s overlaps %s of %s", mine, f.Node, other.prefix, other.node)
 		}
-	case scenarios.FactNodeGone:
+	case fact.FactNodeGone:
 		w.forgetID(f.Node)
 		w.blocks.forget(f.Node)
 	}
@@ -200,7 +200,7 @@ func (w *idWatcher) forgetID(node string) {
 	}
 }
 
-func (w *idWatcher) setID(f *scenarios.Fact) error {
+func (w *idWatcher) setID(f *fact.Fact) error {
 	w.forgetID(f.Node)
 	if f.Number == 0 {
 		return nil
@@ -222,7 +222,7 @@ type nodeBlocks struct {
 }
 
 // set makes the fact's prefixes those of its node. It returns the first that overlaps another's, and that one.
-func (b *nodeBlocks) set(f *scenarios.Fact) (mine netip.Prefix, other nodeRange, overlap bool) {
+func (b *nodeBlocks) set(f *fact.Fact) (mine netip.Prefix, other nodeRange, overlap bool) {
 	old := b.byNode[f.Node]
 	same := len(old) == len(f.Blocks)
 	for i := 0; same && i < len(old); i++ {

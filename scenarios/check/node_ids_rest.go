@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 const idsRestName = "node-ids-rest"
@@ -16,13 +17,13 @@ const idsRestName = "node-ids-rest"
 // The quarantine that is judged begins when the node leaves; agents begin theirs when they hear of it, so that theirs ends later. A
 // store that loses its data loses the quarantines in it: who has no record in it when leaving, or left before, is not judged. A
 // snapshot has no history.
-func nodeIDsRest() scenarios.Law {
-	return scenarios.Law{
+func nodeIDsRest() fact.Law {
+	return fact.Law{
 		Name:  idsRestName,
 		Why:   "Neighbor tables, tunnels and connections still mean the node that left: the next one with its ID gets its packets.",
-		When:  scenarios.Always,
-		Needs: []scenarios.Evidence{scenarios.NodeIDs, scenarios.Blocks, scenarios.IDRests, scenarios.Records, scenarios.Sandboxes, scenarios.Disturbances},
-		Watch: func() scenarios.Watcher {
+		When:  fact.Always,
+		Needs: []fact.Evidence{fact.NodeIDs, fact.Blocks, fact.IDRests, fact.Records, fact.Sandboxes, fact.Disturbances},
+		Watch: func() fact.Watcher {
 			return &idRestWatcher{ids: map[string]uint32{}, resting: map[uint32]restingID{}, records: map[uint32]bool{}, blocks: map[string][]netip.Prefix{}}
 		},
 	}
@@ -53,10 +54,10 @@ type leftBlock struct {
 
 func (w *idRestWatcher) Checks() int64 { return w.checks }
 
-func (w *idRestWatcher) Observe(f *scenarios.Fact) error {
+func (w *idRestWatcher) Observe(f *fact.Fact) error {
 	switch f.Kind {
-	case scenarios.FactNodeGone:
-		if f.Text != scenarios.NodeLeft {
+	case fact.FactNodeGone:
+		if f.Text != fact.NodeLeft {
 			return nil
 		}
 		if id := w.ids[f.Node]; w.records[id] {
@@ -68,17 +69,17 @@ func (w *idRestWatcher) Observe(f *scenarios.Fact) error {
 		}
 		delete(w.ids, f.Node)
 		delete(w.blocks, f.Node)
-	case scenarios.FactRecord:
+	case fact.FactRecord:
 		w.records[f.Record.ID] = f.Record.After.UID != ""
-	case scenarios.FactDisturbed:
+	case fact.FactDisturbed:
 		if f.Text == (scenarios.WipeStore{}).Verb() {
 			clear(w.resting)
 			clear(w.records)
 			w.left = nil
 		}
-	case scenarios.FactBlocks:
+	case fact.FactBlocks:
 		return w.setBlocks(f)
-	case scenarios.FactNodeID:
+	case fact.FactNodeID:
 		if f.Number == 0 || w.ids[f.Node] == f.Number {
 			return nil
 		}
@@ -98,7 +99,7 @@ func (w *idRestWatcher) Observe(f *scenarios.Fact) error {
 }
 
 // setBlocks makes the fact's blocks those of its node, of which none that it did not have may rest.
-func (w *idRestWatcher) setBlocks(f *scenarios.Fact) error {
+func (w *idRestWatcher) setBlocks(f *fact.Fact) error {
 	had := w.blocks[f.Node]
 	now := make([]netip.Prefix, 0, len(f.Blocks))
 	for i := range f.Blocks {

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 const nodesServedName = "nodes-served"
@@ -14,17 +14,17 @@ const nodesServedName = "nodes-served"
 //
 // Where blocks are given it judges the giver alone: a node that has a block and does not use it is another law's affair (grants-used), and so are
 // pods that wait although there is an address (settles).
-func nodesServed() scenarios.Law {
-	return scenarios.Law{
+func nodesServed() fact.Law {
+	return fact.Law{
 		Name:  nodesServedName,
 		Why:   "A node that was forgotten when it asked runs no pod until a person deletes it or restarts the controller.",
-		When:  scenarios.Settled,
-		Needs: []scenarios.Evidence{scenarios.AssignedBlocks, scenarios.Blocks, scenarios.NodeIDs, scenarios.FreeBlocks, scenarios.WaitingPods},
+		When:  fact.Settled,
+		Needs: []fact.Evidence{fact.AssignedBlocks, fact.Blocks, fact.NodeIDs, fact.FreeBlocks, fact.WaitingPods},
 		Check: checkNodesServed,
 	}
 }
 
-func checkNodesServed(s scenarios.Snapshot) (occasions int64, err error) {
+func checkNodesServed(s fact.Snapshot) (occasions int64, err error) {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		if !lives(n) || !n.AgentUp || n.Waiting == 0 {
@@ -49,7 +49,7 @@ func checkNodesServed(s scenarios.Snapshot) (occasions int64, err error) {
 }
 
 // rangeWithout is a range of pods, of one family, of which a node has no block at all.
-func rangeWithout(n *scenarios.NodeState) (netip.Prefix, bool) {
+func rangeWithout(n *fact.NodeState) (netip.Prefix, bool) {
 	ranges := []netip.Prefix{n.PodSubnet}
 	if n.Second != nil {
 		ranges = append(ranges, n.Second.PodSubnet)

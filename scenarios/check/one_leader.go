@@ -3,7 +3,7 @@ package check
 import (
 	"time"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 const oneLeaderName = "one-leader"
@@ -12,14 +12,14 @@ const oneLeaderName = "one-leader"
 // asked for one.
 //
 // What it has asked for may arrive late all the same; grants-disjoint judges what comes of that. A snapshot has no history.
-func oneLeader() scenarios.Law {
-	return scenarios.Law{
+func oneLeader() fact.Law {
+	return fact.Law{
 		Name:    oneLeaderName,
 		Why:     "Two controllers that give blocks away know nothing of each other's: what keeps one range from two nodes is that one of them has stopped.",
-		When:    scenarios.Always,
+		When:    fact.Always,
 		Foreign: true,
-		Needs:   []scenarios.Evidence{scenarios.Changes},
-		Watch:   func() scenarios.Watcher { return &leaderWatcher{latest: map[string]uint32{}} },
+		Needs:   []fact.Evidence{fact.Changes},
+		Watch:   func() fact.Watcher { return &leaderWatcher{latest: map[string]uint32{}} },
 	}
 }
 
@@ -31,8 +31,8 @@ type leaderWatcher struct {
 
 func (w *leaderWatcher) Checks() int64 { return w.checks }
 
-func (w *leaderWatcher) Observe(f *scenarios.Fact) error {
-	if f.Kind != scenarios.FactChanging {
+func (w *leaderWatcher) Observe(f *fact.Fact) error {
+	if f.Kind != fact.FactChanging {
 		return nil
 	}
 	w.checks++

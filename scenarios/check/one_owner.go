@@ -4,7 +4,7 @@ import (
 	"net/netip"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 const oneOwnerName = "one-owner"
@@ -15,23 +15,23 @@ const oneOwnerName = "one-owner"
 // A sandbox stops counting when its DEL is answered, or when the agent releases its address after its DEL was asked for:
 // the processes end before a runtime asks, and if the answer is lost, it asks again only a while later. A snapshot does not
 // show what was asked; before it is settled, a sandbox that its node's leases do not name does not count there.
-func oneOwner() scenarios.Law {
-	return scenarios.Law{
+func oneOwner() fact.Law {
+	return fact.Law{
 		Name:    oneOwnerName,
 		Why:     "Two pods with one address receive each other's traffic, and neither they nor their peers can tell.",
-		When:    scenarios.Always,
+		When:    fact.Always,
 		Foreign: true,
-		Needs:   []scenarios.Evidence{scenarios.Leases, scenarios.Sandboxes},
+		Needs:   []fact.Evidence{fact.Leases, fact.Sandboxes},
 		Check:   checkOneOwner,
-		Watch: func() scenarios.Watcher {
+		Watch: func() fact.Watcher {
 			return &ownerWatcher{nodes: map[string]*ownerNode{}, answered: map[netip.Addr]holder{}, leased: map[netip.Addr]holder{}}
 		},
 	}
 }
 
-func checkOneOwner(s scenarios.Snapshot) (occasions int64, err error) {
+func checkOneOwner(s fact.Snapshot) (occasions int64, err error) {
 	type held struct {
-		node  *scenarios.NodeState
+		node  *fact.NodeState
 		owner ipam.Owner
 	}
 	released := func(h held) bool {
@@ -106,30 +106,30 @@ type ownerWatcher struct {
 
 func (w *ownerWatcher) Checks() int64 { return w.checks }
 
-func (w *ownerWatcher) Observe(f *scenarios.Fact) error {
+func (w *ownerWatcher) Observe(f *fact.Fact) error {
 	switch f.Kind {
-	case scenarios.FactAnswered:
+	case fact.FactAnswered:
 		return w.answer(f)
-	case scenarios.FactAsked:
+	case fact.FactAsked:
 		n := w.node(f.Node)
 		for _, o := range [...]ipam.Owner{f.Owner, f.Owner.Second()} {
 			if f.Text == "Del" && n.sandboxes[o].IsValid() {
 				n.ending[o] = true
 			}
 		}
-	case scenarios.FactDeleted, scenarios.FactSandboxGone:
+	case fact.FactDeleted, fact.FactSandboxGone:
 		w.end(w.node(f.Node), f.Owner)
-	case scenarios.FactLeased:
+	case fact.FactLeased:
 		return w.lease(f, w.node(f.Node), f.Addr, f.Owner)
-	case scenarios.FactReleased:
+	case fact.FactReleased:
 		n := w.node(f.Node)
 		free(w.leased, f.Addr, n, f.Owner)
 		if n.ending[f.Owner] && n.sandboxes[f.Owner] == f.Addr {
 			w.end(n, f.Owner)
 		}
-	case scenarios.FactAgentDown:
+	case fact.FactAgentDown:
 		w.node(f.Node).process++
-	case scenarios.FactAgentUp:
+	case fact.FactAgentUp:
 		n := w.node(f.Node)
 		n.process++
 		for i := range f.Leases {
@@ -143,7 +143,7 @@ func (w *ownerWatcher) Observe(f *scenarios.Fact) error {
 				w.end(n, o)
 			}
 		}
-	case scenarios.FactNodeGone:
+	case fact.FactNodeGone:
 		n := w.node(f.Node)
 		n.life++
 		n.process++
@@ -162,7 +162,7 @@ func (w *ownerWatcher) end(n *ownerNode, o ipam.Owner) {
 	}
 }
 
-func (w *ownerWatcher) answer(f *scenarios.Fact) error {
+func (w *ownerWatcher) answer(f *fact.Fact) error {
 	w.checks++
 	n := w.node(f.Node)
 	if old, ok := n.sandboxes[f.Owner]; ok && old != f.Addr {
@@ -182,7 +182,7 @@ func (w *ownerWatcher) answer(f *scenarios.Fact) error {
 	return v
 }
 
-func (w *ownerWatcher) lease(f *scenarios.Fact, n *ownerNode, addr netip.Addr, o ipam.Owner) error {
+func (w *ownerWatcher) lease(f *fact.Fact, n *ownerNode, addr netip.Addr, o ipam.Owner) error {
 	w.checks++
 	h := w.leased[addr]
 	w.leased[addr] = holder{n, o, n.process}

@@ -2,7 +2,7 @@ package check
 
 import (
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 const oneSandboxName = "one-sandbox"
@@ -11,14 +11,14 @@ const oneSandboxName = "one-sandbox"
 // runtime sends DEL and ADD in. Pods of one name and different UIDs are different pods.
 //
 // Which pod a sandbox is for is told by its ADD. A snapshot shows two sandboxes of one pod only in between.
-func oneSandbox() scenarios.Law {
-	return scenarios.Law{
+func oneSandbox() fact.Law {
+	return fact.Law{
 		Name:    oneSandboxName,
 		Why:     "A pod with two addresses holds one of them for nobody, and packets to it go to a dead sandbox.",
-		When:    scenarios.Always,
+		When:    fact.Always,
 		Foreign: true,
-		Needs:   []scenarios.Evidence{scenarios.Leases, scenarios.Sandboxes},
-		Watch:   func() scenarios.Watcher { return &sandboxWatcher{nodes: map[string]*podSandboxes{}} },
+		Needs:   []fact.Evidence{fact.Leases, fact.Sandboxes},
+		Watch:   func() fact.Watcher { return &sandboxWatcher{nodes: map[string]*podSandboxes{}} },
 	}
 }
 
@@ -39,21 +39,21 @@ type sandboxWatcher struct {
 
 func (w *sandboxWatcher) Checks() int64 { return w.checks }
 
-func (w *sandboxWatcher) Observe(f *scenarios.Fact) error {
+func (w *sandboxWatcher) Observe(f *fact.Fact) error {
 	n := w.nodes[f.Node]
 	if n == nil {
-		if f.Kind != scenarios.FactAsked {
+		if f.Kind != fact.FactAsked {
 			return nil
 		}
 		n = &podSandboxes{of: map[ipam.Owner]podInterface{}, leased: map[podInterface]ipam.Owner{}}
 		w.nodes[f.Node] = n
 	}
 	switch f.Kind {
-	case scenarios.FactAsked:
-		if f.Text == scenarios.AskedAdd && f.Pod != "" && f.PodUID != "" {
+	case fact.FactAsked:
+		if f.Text == fact.AskedAdd && f.Pod != "" && f.PodUID != "" {
 			n.of[f.Owner] = podInterface{f.Pod, f.PodUID, f.Owner.IfName}
 		}
-	case scenarios.FactLeased:
+	case fact.FactLeased:
 		p, known := n.of[f.Owner]
 		if !known {
 			return nil
@@ -65,23 +65,23 @@ func (w *sandboxWatcher) Observe(f *scenarios.Fact) error {
 			return broken(oneSandboxName, f.At, f.Node, "%s gets %s for %s while %s of the same pod still holds its address: look at how sandboxes of one pod are told to belong together",
 				f.Owner, f.Addr, p.pod, before)
 		}
-	case scenarios.FactReleased:
+	case fact.FactReleased:
 		if p := n.of[f.Owner]; n.leased[p] == f.Owner {
 			delete(n.leased, p)
 		}
-	case scenarios.FactAgentUp:
+	case fact.FactAgentUp:
 		clear(n.leased)
 		for i := range f.Leases {
 			if p, known := n.of[f.Leases[i].Owner]; known {
 				n.leased[p] = f.Leases[i].Owner
 			}
 		}
-	case scenarios.FactSandboxGone:
+	case fact.FactSandboxGone:
 		if p := n.of[f.Owner]; n.leased[p] != f.Owner {
 			delete(n.of, f.Owner)
 		}
-	case scenarios.FactNodeGone:
-		if f.Text == scenarios.NodeLeft {
+	case fact.FactNodeGone:
+		if f.Text == fact.NodeLeft {
 			delete(w.nodes, f.Node)
 		}
 	}

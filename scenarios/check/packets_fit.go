@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/walk"
 )
 
@@ -13,18 +13,18 @@ const packetsFitName = "packets-fit"
 // packetsFit: every device of a link between VPP and Linux, a pod's or the host's, has the same MTU; all of these links have the
 // same; and the NICs carry packets of that size between the nodes, with what a tunnel puts around them, in one piece. That they
 // then arrive with DF set, everywhere, is for reachable to prove.
-func packetsFit() scenarios.Law {
-	return scenarios.Law{
+func packetsFit() fact.Law {
+	return fact.Law{
 		Name:    packetsFitName,
 		Why:     "Where MTUs differ, short packets pass and long ones are lost: connections open, and hang with their first full segment.",
-		When:    scenarios.Settled,
+		When:    fact.Settled,
 		Foreign: true,
-		Needs:   []scenarios.Evidence{scenarios.Sandboxes, scenarios.NodeIDs, scenarios.VPPTables, scenarios.LinuxTables},
+		Needs:   []fact.Evidence{fact.Sandboxes, fact.NodeIDs, fact.VPPTables, fact.LinuxTables},
 		Check:   checkFit,
 	}
 }
 
-func checkFit(s scenarios.Snapshot) (occasions int64, err error) {
+func checkFit(s fact.Snapshot) (occasions int64, err error) {
 	f := fit{s: s, w: walk.New(s)}
 	for i := range s.Nodes {
 		if n := &s.Nodes[i]; lives(n) && n.VPP != nil && n.Linux != nil {
@@ -45,7 +45,7 @@ func checkFit(s scenarios.Snapshot) (occasions int64, err error) {
 
 // fit is one judgement.
 type fit struct {
-	s         scenarios.Snapshot
+	s         fact.Snapshot
 	w         *walk.Walker
 	occasions int64
 	// first is the first link that was looked at, and its MTU; 0 before.
@@ -55,7 +55,7 @@ type fit struct {
 
 // linkSide is the Linux side of a link.
 type linkSide struct {
-	n *scenarios.NodeState
+	n *fact.NodeState
 	// who is "the host" or a pod; addr what it is reached by.
 	who, netns, device string
 	addr               netip.Addr
@@ -71,7 +71,7 @@ func (l linkSide) from() walk.Point {
 }
 
 // links compares what connects a node's host and pods with VPP.
-func (f *fit) links(n *scenarios.NodeState) error {
+func (f *fit) links(n *fact.NodeState) error {
 	if n.HostLinux.IsValid() {
 		if err := f.link(linkSide{n: n, who: "the host", addr: n.HostLinux}); err != nil {
 			return err
@@ -152,7 +152,7 @@ func (f *fit) differ(side linkSide, mtu uint32) error {
 }
 
 // nic sees that the node's NIC carries what the links hand to other nodes.
-func (f *fit) nic(n *scenarios.NodeState) error {
+func (f *fit) nic(n *fact.NodeState) error {
 	to := f.elsewhere(n)
 	ifc, carries, ok := f.w.NIC(n.Name, n.Address.Addr())
 	if !ok || f.mtu == 0 || to == nil {
@@ -183,7 +183,7 @@ func (f *fit) nic(n *scenarios.NodeState) error {
 }
 
 // elsewhere is another node that has an address and runs, nil for none.
-func (f *fit) elsewhere(n *scenarios.NodeState) *scenarios.NodeState {
+func (f *fit) elsewhere(n *fact.NodeState) *fact.NodeState {
 	for i := range f.s.Nodes {
 		if m := &f.s.Nodes[i]; m != n && lives(m) && m.Address.IsValid() {
 			return m
@@ -193,7 +193,7 @@ func (f *fit) elsewhere(n *scenarios.NodeState) *scenarios.NodeState {
 }
 
 // behind is an address that the way between nodes leads to: a pod's, or else the host's; the zero Addr where there is none.
-func behind(n *scenarios.NodeState) netip.Addr {
+func behind(n *fact.NodeState) netip.Addr {
 	for p := range n.Pods {
 		if a := n.Pods[p].Addr; a.IsValid() {
 			return a

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/internal/clustertest"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
@@ -59,7 +59,7 @@ func TestPacketsFitNamesBothEnds(t *testing.T) {
 		tc.plant(c.Nodes[0], c.Nodes[1])
 		freeze(c)
 		_, err := checkFit(c.Snapshot())
-		var v *scenarios.Violation
+		var v *fact.Violation
 		if !errors.As(err, &v) || v.What != tc.want || v.After == "" {
 			t.Errorf("%s:\n got %v\nwant %s", tc.name, err, tc.want)
 		}

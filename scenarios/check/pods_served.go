@@ -5,24 +5,24 @@ import (
 	"slices"
 
 	"github.com/vppdrill/vppdrill/ipam/space"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 const podsServedName = "pods-served"
 
 // podsServed: no pod waits for an address while its node has one that is nobody's and does not rest. It is counted from the node's blocks
 // and leases, not asked of the allocator.
-func podsServed() scenarios.Law {
-	return scenarios.Law{
+func podsServed() fact.Law {
+	return fact.Law{
 		Name:  podsServedName,
 		Why:   "An address that the allocator has forgotten is lost until the agent restarts, and pods wait beside it.",
-		When:  scenarios.Settled,
-		Needs: []scenarios.Evidence{scenarios.WaitingPods, scenarios.Leases, scenarios.Blocks, scenarios.FullNodes},
+		When:  fact.Settled,
+		Needs: []fact.Evidence{fact.WaitingPods, fact.Leases, fact.Blocks, fact.FullNodes},
 		Check: checkPodsServed,
 	}
 }
 
-func checkPodsServed(s scenarios.Snapshot) (occasions int64, err error) {
+func checkPodsServed(s fact.Snapshot) (occasions int64, err error) {
 	if !s.Settled {
 		return 0, nil
 	}
@@ -42,7 +42,7 @@ func checkPodsServed(s scenarios.Snapshot) (occasions int64, err error) {
 
 // freeAddress is one that the node could give, the first. In a cluster of two families a pod gets one of each, so that none counts as long
 // as the other family has none.
-func freeAddress(n *scenarios.NodeState) (netip.Addr, bool) {
+func freeAddress(n *fact.NodeState) (netip.Addr, bool) {
 	if n.Second == nil {
 		return freeOf(n, func(netip.Prefix) bool { return true }, false)
 	}
@@ -56,7 +56,7 @@ func freeAddress(n *scenarios.NodeState) (netip.Addr, bool) {
 }
 
 // freeOf is freeAddress among some of the node's blocks. One that is too large to look at everything in it counts where large does.
-func freeOf(n *scenarios.NodeState, some func(netip.Prefix) bool, large bool) (netip.Addr, bool) {
+func freeOf(n *fact.NodeState, some func(netip.Prefix) bool, large bool) (netip.Addr, bool) {
 	taken := map[netip.Addr]bool{}
 	for l := range n.Leases() {
 		taken[l.Addr] = true

@@ -1,18 +1,20 @@
 package check
 
-import "github.com/vppdrill/vppdrill/scenarios"
+import (
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+)
 
 const programsSurviveName = "programs-survive"
 
 // programsSurvive: no agent, controller or operator dies of what it was told. Those that a scenario or a fault kills are not meant.
-func programsSurvive() scenarios.Law {
-	return scenarios.Law{
+func programsSurvive() fact.Law {
+	return fact.Law{
 		Name:    programsSurviveName,
 		Why:     "A program that dies of what it was told is told the same again after each restart, and its node gets no more pods.",
-		When:    scenarios.Always,
+		When:    fact.Always,
 		Foreign: true,
-		Needs:   []scenarios.Evidence{scenarios.ProgramLives},
-		Watch:   func() scenarios.Watcher { return &programWatcher{} },
+		Needs:   []fact.Evidence{fact.ProgramLives},
+		Watch:   func() fact.Watcher { return &programWatcher{} },
 	}
 }
 
@@ -21,11 +23,11 @@ type programWatcher struct{ lives int64 }
 
 func (w *programWatcher) Checks() int64 { return w.lives }
 
-func (w *programWatcher) Observe(f *scenarios.Fact) error {
+func (w *programWatcher) Observe(f *fact.Fact) error {
 	switch f.Kind {
-	case scenarios.FactProgramCrash:
+	case fact.FactProgramCrash:
 		return broken(programsSurviveName, f.At, f.Node, "%s", f.Text)
-	case scenarios.FactAgentUp:
+	case fact.FactAgentUp:
 		w.lives++
 	}
 	return nil

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 const quietRestartName = "quiet-restart"
@@ -19,13 +19,13 @@ const quietWindow = 2 * time.Second
 // weighed: a pod that comes or goes on the node, a node ID or blocks that change anywhere, a node that leaves, and any
 // kind of fact that this law does not know. Facts that only repeat what is known (an agent telling its ID and blocks
 // after its start) change nothing.
-func quietRestart() scenarios.Law {
-	return scenarios.Law{
+func quietRestart() fact.Law {
+	return fact.Law{
 		Name:  quietRestartName,
 		Why:   "A restart that rewrites a right dataplane interrupts every pod of the node on each upgrade of the agent.",
-		When:  scenarios.Always,
-		Needs: []scenarios.Evidence{scenarios.CleanStops, scenarios.Disturbances},
-		Watch: func() scenarios.Watcher { return &quietWatcher{nodes: map[string]*quietNode{}} },
+		When:  fact.Always,
+		Needs: []fact.Evidence{fact.CleanStops, fact.Disturbances},
+		Watch: func() fact.Watcher { return &quietWatcher{nodes: map[string]*quietNode{}} },
 	}
 }
 
@@ -46,9 +46,9 @@ type quietWatcher struct {
 
 func (w *quietWatcher) Checks() int64 { return w.checks }
 
-func (w *quietWatcher) Observe(f *scenarios.Fact) error {
+func (w *quietWatcher) Observe(f *fact.Fact) error {
 	switch f.Kind {
-	case scenarios.FactVPPWrite:
+	case fact.FactVPPWrite:
 		if w.armed == 0 {
 			return nil
 		}
@@ -58,36 +58,36 @@ func (w *quietWatcher) Observe(f *scenarios.Fact) error {
 		if judged {
 			return broken(quietRestartName, f.At, f.Node, "after a clean restart the agent wrote %q", f.Text)
 		}
-	case scenarios.FactAgentDown:
+	case fact.FactAgentDown:
 		w.disarm(f.Node)
-		if f.Text == scenarios.CleanStop {
+		if f.Text == fact.CleanStop {
 			n := w.node(f.Node)
 			n.armed, n.up = true, false
 			w.armed++
 		}
-	case scenarios.FactAgentUp:
+	case fact.FactAgentUp:
 		if n := w.node(f.Node); n.armed {
 			n.up, n.since = true, f.At
 			w.checks++
 		}
-	case scenarios.FactNodeID:
+	case fact.FactNodeID:
 		if n := w.node(f.Node); n.id != f.Number {
 			n.id = f.Number
 			w.disarmAll()
 		}
-	case scenarios.FactBlocks:
+	case fact.FactBlocks:
 		if n := w.node(f.Node); !slices.Equal(n.blocks, f.Blocks) {
 			n.blocks = append(n.blocks[:0], f.Blocks...)
 			w.disarmAll()
 		}
-	case scenarios.FactAsked, scenarios.FactLeased, scenarios.FactReleased, scenarios.FactAnswered, scenarios.FactRefused, scenarios.FactDelRefused,
-		scenarios.FactDeleted, scenarios.FactSandboxGone:
+	case fact.FactAsked, fact.FactLeased, fact.FactReleased, fact.FactAnswered, fact.FactRefused, fact.FactDelRefused,
+		fact.FactDeleted, fact.FactSandboxGone:
 		w.disarm(f.Node)
-	case scenarios.FactNodeGone:
+	case fact.FactNodeGone:
 		w.disarmAll()
 		delete(w.nodes, f.Node)
-	case scenarios.FactAddressed, scenarios.FactRemoved, scenarios.FactRecord: // what is written is told as FactVPPWrite, and by whom it may be caused above
-	case scenarios.FactCallRefused, scenarios.FactAbandoned, scenarios.FactSlow, scenarios.FactChanging, scenarios.FactRange, scenarios.FactSaved, scenarios.FactHooked, scenarios.FactConfigured, scenarios.FactQuiet, scenarios.FactCounted: // what was counted happened before
+	case fact.FactAddressed, fact.FactRemoved, fact.FactRecord: // what is written is told as FactVPPWrite, and by whom it may be caused above
+	case fact.FactCallRefused, fact.FactAbandoned, fact.FactSlow, fact.FactChanging, fact.FactRange, fact.FactSaved, fact.FactHooked, fact.FactConfigured, fact.FactQuiet, fact.FactCounted: // what was counted happened before
 	default: // FactDisturbed, and what later versions add
 		w.disarmAll()
 	}

@@ -1,23 +1,25 @@
 package check
 
-import "github.com/vppdrill/vppdrill/scenarios"
+import (
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+)
 
 const rangesCountedName = "ranges-counted"
 
 // rangesCounted: what carves nodes' blocks from ranges counts those as taken that nodes' objects show or services reserve, and no others.
 //
 // It is judged in a cluster at rest, in which the controller has heard of everything.
-func rangesCounted() scenarios.Law {
-	return scenarios.Law{
+func rangesCounted() fact.Law {
+	return fact.Law{
 		Name:  rangesCountedName,
 		Why:   "A block that is counted after its node has gone is lost until somebody restarts the controller, and one that is not counted is given to a second node.",
-		When:  scenarios.Settled,
-		Needs: []scenarios.Evidence{scenarios.RangeCounts},
+		When:  fact.Settled,
+		Needs: []fact.Evidence{fact.RangeCounts},
 		Check: checkRangesCounted,
 	}
 }
 
-func checkRangesCounted(s scenarios.Snapshot) (occasions int64, err error) {
+func checkRangesCounted(s fact.Snapshot) (occasions int64, err error) {
 	if !s.Settled {
 		return 0, nil
 	}

@@ -1,7 +1,7 @@
 package check
 
 import (
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/walk"
 )
 
@@ -34,18 +34,18 @@ const reachableName = "reachable"
 //
 // Boundaries come from VPP's API routes, interface addresses and static neighbors; a table entry that comes from
 // neither of them (a learned neighbor's, NAT's) is seen only where a range happens to be represented by it.
-func reachable() scenarios.Law {
-	return scenarios.Law{
+func reachable() fact.Law {
+	return fact.Law{
 		Name:    reachableName,
 		Why:     "Kubernetes promises every pod a way to every other pod and to all nodes, and applications take the promise for granted.",
-		When:    scenarios.Settled,
+		When:    fact.Settled,
 		Foreign: true,
-		Needs:   []scenarios.Evidence{scenarios.Sandboxes, scenarios.NodeIDs, scenarios.Management, scenarios.Blocks, scenarios.VPPTables, scenarios.LinuxTables},
+		Needs:   []fact.Evidence{fact.Sandboxes, fact.NodeIDs, fact.Management, fact.Blocks, fact.VPPTables, fact.LinuxTables},
 		Check:   checkReachable,
 	}
 }
 
-func checkReachable(s scenarios.Snapshot) (occasions int64, err error) {
+func checkReachable(s fact.Snapshot) (occasions int64, err error) {
 	dests, err := collect(s)
 	if err != nil {
 		return 1, err

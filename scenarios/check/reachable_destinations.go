@@ -5,7 +5,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // destination is an address that packets are sent to.
@@ -71,7 +71,7 @@ func bounds(p netip.Prefix) (first, last key) {
 
 // collect gathers the destinations of the nodes that live. Two pods with one address are an error: one of them is
 // unreachable. Of others with one address, the first is taken.
-func collect(s scenarios.Snapshot) (*destinations, error) {
+func collect(s fact.Snapshot) (*destinations, error) {
 	d := &destinations{}
 	for i := range s.Nodes {
 		subnets := [...]netip.Prefix{s.Nodes[i].PodSubnet, {}}
@@ -119,7 +119,7 @@ func collect(s scenarios.Snapshot) (*destinations, error) {
 }
 
 // addNode adds a node's own addresses. What its Linux side has is reached through VPP only where the two are joined.
-func (d *destinations) addNode(n *scenarios.NodeState, i int32) {
+func (d *destinations) addNode(n *fact.NodeState, i int32) {
 	if a := n.Address.Addr(); a.IsValid() {
 		d.list = append(d.list, destination{addr: a, home: i, kind: toVPP})
 	}
@@ -147,7 +147,7 @@ func (d *destinations) ofPods(a netip.Addr) bool {
 }
 
 // addOutside picks an address in each network between the nodes that no node has: that of a router or another machine there.
-func (d *destinations) addOutside(s scenarios.Snapshot) {
+func (d *destinations) addOutside(s fact.Snapshot) {
 	var networks []netip.Prefix
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
@@ -173,7 +173,7 @@ func (d *destinations) addOutside(s scenarios.Snapshot) {
 }
 
 // addFree picks an address that nobody holds in each block, and one of each pod subnet that lies in no block.
-func (d *destinations) addFree(s scenarios.Snapshot) {
+func (d *destinations) addFree(s fact.Snapshot) {
 	used := map[netip.Addr]bool{}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
@@ -227,7 +227,7 @@ func beforeLast(p netip.Prefix) netip.Addr {
 	return a
 }
 
-func inSomeBlock(s scenarios.Snapshot, a netip.Addr) bool {
+func inSomeBlock(s fact.Snapshot, a netip.Addr) bool {
 	for i := range s.Nodes {
 		for _, b := range s.Nodes[i].Blocks {
 			if b.Prefix.Contains(a) {

@@ -3,12 +3,12 @@ package check
 import (
 	"slices"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // gateway sees that VPP takes what a pod sends to its gateway: whether the gateway is an address that answers depends on the
 // wiring.
-func (p *proof) gateway(i int, ps *scenarios.PodState, from witness) error {
+func (p *proof) gateway(i int, ps *fact.PodState, from witness) error {
 	if !ps.Gateway.IsValid() {
 		return nil
 	}
@@ -83,7 +83,7 @@ func (p *proof) enter(table uint32, from witness) {
 
 // namespaceCuts are the borders between ranges of destinations that a namespace treats alike, the first and the last
 // one included.
-func (p *proof) namespaceCuts(n *scenarios.NodeState, from witness) []int {
+func (p *proof) namespaceCuts(n *fact.NodeState, from witness) []int {
 	p.few = append(p.few[:0], 0, len(p.dests.list))
 	add := func(lo, hi int) { p.few = append(p.few, lo, hi) }
 	if from.addr.IsValid() {

@@ -3,7 +3,7 @@ package check
 import (
 	"net/netip"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/walk"
 )
 
@@ -23,7 +23,7 @@ const (
 )
 
 type proof struct {
-	s     scenarios.Snapshot
+	s     fact.Snapshot
 	w     *walk.Walker
 	dests *destinations
 	nodes map[string]int32
@@ -79,7 +79,7 @@ func (p *proof) packet(to netip.Addr) walk.Packet {
 
 // sizes finds the longest packet that all pods and hosts can send: the smallest MTU of what they send out of.
 func (p *proof) sizes() {
-	least := func(n *scenarios.NodeState, netns string, a netip.Addr) {
+	least := func(n *fact.NodeState, netns string, a netip.Addr) {
 		if name, ok := n.Linux.Local(netns, a); ok {
 			if l, ok := n.Linux.Link(netns, name); ok && l.MTU != 0 && (p.size == 0 || int(l.MTU) < p.size) {
 				p.size = int(l.MTU)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/internal/clustertest"
 	"github.com/vppdrill/vppdrill/scenarios/walk"
 )
@@ -20,7 +20,7 @@ func newCluster(cfg clustertest.Config, nodes, pods int) *clustertest.Cluster {
 }
 
 // slowReachable is the law by its words: one walk for each thing it promises.
-func slowReachable(s scenarios.Snapshot) error {
+func slowReachable(s fact.Snapshot) error {
 	w, size := walk.New(s), 0
 	for _, n := range s.Nodes {
 		for _, netns := range slices.Collect(n.Linux.Namespaces()) {
@@ -77,7 +77,7 @@ func slowReachable(s scenarios.Snapshot) error {
 }
 
 // leastMTU is the smallest MTU of an answered pod's or the host's own link.
-func leastMTU(n scenarios.NodeState, netns string, least int) int {
+func leastMTU(n fact.NodeState, netns string, least int) int {
 	for l := range n.Linux.Links(netns) {
 		for _, a := range l.Addrs {
 			own := netns == "" && a.Addr() == n.HostLinux

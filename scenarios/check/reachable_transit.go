@@ -4,7 +4,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/walk"
 )
 
@@ -35,7 +35,7 @@ func (p *proof) scratchAt(depth int) *scratch {
 }
 
 // cut marks where ranges of destinations start that a table treats alike: at both ends of every prefix in it.
-func (p *proof) cut(n *scenarios.NodeState, table uint32, cuts []bool) {
+func (p *proof) cut(n *fact.NodeState, table uint32, cuts []bool) {
 	cuts[len(cuts)-1] = true
 	if n.VPP == nil {
 		return
@@ -52,7 +52,7 @@ func (p *proof) cut(n *scenarios.NodeState, table uint32, cuts []bool) {
 }
 
 // ends are the places at which interfaces' addresses and neighbors of the node at hand cut all of its tables.
-func (p *proof) ends(n *scenarios.NodeState) []int {
+func (p *proof) ends(n *fact.NodeState) []int {
 	if len(p.cutBy) > 0 {
 		return p.cutBy
 	}
@@ -97,11 +97,11 @@ func (p *proof) transit(i int, e *entry, depth int) error {
 		if kinds&e.kinds == 0 {
 			continue
 		}
-		var route scenarios.Route
+		var route fact.Route
 		if n.VPP != nil {
 			route, _ = n.VPP.Route(e.table, p.dests.list[lo].addr)
 		}
-		if route.Action == scenarios.ActionLookup {
+		if route.Action == fact.ActionLookup {
 			done, err := p.behind(i, e, route.Lookup, kinds, depth)
 			if err != nil {
 				return err
@@ -150,9 +150,9 @@ func (p *proof) behind(i int, e *entry, table uint32, kinds destinationKind, dep
 
 // hop takes a destination, and those of its range, from a table to where they are looked up next. What a route sends to a next
 // hop fares alike, whichever route that is.
-func (p *proof) hop(x *scratch, from walk.Point, route *scenarios.Route, j int) walk.Step {
+func (p *proof) hop(x *scratch, from walk.Point, route *fact.Route, j int) walk.Step {
 	at := nextHop{route.Via, route.Index, route.Lookup}
-	named := route.Action == scenarios.ActionForward && route.Via.IsValid()
+	named := route.Action == fact.ActionForward && route.Via.IsValid()
 	if named {
 		if step, known := x.steps[at]; known {
 			return step

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 const recordsExclusiveName = "records-exclusive"
@@ -15,13 +16,13 @@ const recordsExclusiveName = "records-exclusive"
 //
 // A node that has not heard yet may name what another one has; it takes that back when it hears, does not name it once more while the other one's
 // record has it, and in a cluster at rest no record does. A snapshot has no history.
-func recordsExclusive() scenarios.Law {
-	return scenarios.Law{
+func recordsExclusive() fact.Law {
+	return fact.Law{
 		Name:  recordsExclusiveName,
 		Why:   "Everybody routes a block to the node whose record names it: what the pods of another one are sent there goes into nothing.",
-		When:  scenarios.Always,
-		Needs: []scenarios.Evidence{scenarios.Records, scenarios.Blocks, scenarios.NodeIDs, scenarios.ProgramLives, scenarios.Disturbances, scenarios.Sandboxes, scenarios.LongQuiet},
-		Watch: func() scenarios.Watcher {
+		When:  fact.Always,
+		Needs: []fact.Evidence{fact.Records, fact.Blocks, fact.NodeIDs, fact.ProgramLives, fact.Disturbances, fact.Sandboxes, fact.LongQuiet},
+		Watch: func() fact.Watcher {
 			return &blockWatcher{records: map[uint32]published{}, last: map[string][]netip.Prefix{}, nodes: map[string][]netip.Prefix{}, named: map[twice]bool{}}
 		},
 	}
@@ -29,7 +30,7 @@ func recordsExclusive() scenarios.Law {
 
 // published is what a record says.
 type published struct {
-	scenarios.NodeRecord
+	fact.NodeRecord
 	blocks []netip.Prefix
 }
 
@@ -54,31 +55,31 @@ type twice struct {
 
 func (w *blockWatcher) Checks() int64 { return w.checks }
 
-func (w *blockWatcher) Observe(f *scenarios.Fact) error {
+func (w *blockWatcher) Observe(f *fact.Fact) error {
 	switch f.Kind {
-	case scenarios.FactRecord:
+	case fact.FactRecord:
 		return w.write(f)
-	case scenarios.FactDisturbed:
+	case fact.FactDisturbed:
 		if f.Text == (scenarios.WipeStore{}).Verb() {
 			clear(w.records)
 			clear(w.named)
 			w.lost = true
 		}
-	case scenarios.FactBlocks:
+	case fact.FactBlocks:
 		return w.setBlocks(f)
-	case scenarios.FactNodeGone:
-		if f.Text == scenarios.NodeLeft {
+	case fact.FactNodeGone:
+		if f.Text == fact.NodeLeft {
 			delete(w.nodes, f.Node)
 			maps.DeleteFunc(w.named, func(t twice, _ bool) bool { return t.node == f.Node || t.other == f.Node })
 		}
-	case scenarios.FactQuiet:
+	case fact.FactQuiet:
 		return w.atRest(f)
 	}
 	return nil
 }
 
 // write judges the blocks that a record has not named before.
-func (w *blockWatcher) write(f *scenarios.Fact) error {
+func (w *blockWatcher) write(f *fact.Fact) error {
 	r := f.Record
 	if r.After.UID == "" {
 		delete(w.records, r.ID)
@@ -119,7 +120,7 @@ func (w *blockWatcher) overlapped(node string, p netip.Prefix) (twice, bool) {
 }
 
 // atRest judges every record: everybody has heard of everything.
-func (w *blockWatcher) atRest(f *scenarios.Fact) error {
+func (w *blockWatcher) atRest(f *fact.Fact) error {
 	for _, id := range slices.Sorted(maps.Keys(w.records)) {
 		r := w.records[id]
 		if _, is := w.nodes[r.Name]; !is || r.Released {
@@ -137,7 +138,7 @@ func (w *blockWatcher) atRest(f *scenarios.Fact) error {
 }
 
 // setBlocks judges the blocks that a node has not had before.
-func (w *blockWatcher) setBlocks(f *scenarios.Fact) error {
+func (w *blockWatcher) setBlocks(f *fact.Fact) error {
 	had := w.nodes[f.Node]
 	now := make([]netip.Prefix, 0, len(f.Blocks))
 	for i := range f.Blocks {

@@ -1,7 +1,7 @@
 package check
 
 import (
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 const recordsOwnedName = "records-owned"
@@ -11,13 +11,13 @@ const recordsOwnedName = "records-owned"
 //
 // It is judged where the store commits, so that what a lost race, a late request or a repeated one does shows even when nobody acts
 // on it. Deletion is by hand or by the node itself; a wiped store holds no records. A snapshot has no history.
-func recordsOwned() scenarios.Law {
-	return scenarios.Law{
+func recordsOwned() fact.Law {
+	return fact.Law{
 		Name:  recordsOwnedName,
 		Why:   "Whose record is written over has lost its ID and addresses to another node, while its pods and its VPP still use them.",
-		When:  scenarios.Always,
-		Needs: []scenarios.Evidence{scenarios.Records},
-		Watch: func() scenarios.Watcher { return &recordWatcher{} },
+		When:  fact.Always,
+		Needs: []fact.Evidence{fact.Records},
+		Watch: func() fact.Watcher { return &recordWatcher{} },
 	}
 }
 
@@ -25,8 +25,8 @@ type recordWatcher struct{ checks int64 }
 
 func (w *recordWatcher) Checks() int64 { return w.checks }
 
-func (w *recordWatcher) Observe(f *scenarios.Fact) error {
-	if f.Kind != scenarios.FactRecord {
+func (w *recordWatcher) Observe(f *fact.Fact) error {
+	if f.Kind != fact.FactRecord {
 		return nil
 	}
 	w.checks++

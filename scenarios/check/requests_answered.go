@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 const requestsAnsweredName = "requests-answered"
@@ -14,13 +14,13 @@ const requestsAnsweredName = "requests-answered"
 // for. An ADD whose namespace is gone, as a call has shown, is refused at once: no patience brings it back.
 //
 // A snapshot has no history.
-func requestsAnswered() scenarios.Law {
-	return scenarios.Law{
+func requestsAnswered() fact.Law {
+	return fact.Law{
 		Name:  requestsAnsweredName,
 		Why:   "A request that hangs, or waits for a timer where nothing is to be waited for, holds its pod up, and one that is given up at the first hiccup makes the runtime build a new sandbox for nothing.",
-		When:  scenarios.Always,
-		Needs: []scenarios.Evidence{scenarios.Sandboxes, scenarios.Refusals, scenarios.Patience, scenarios.RefusedCalls},
-		Watch: func() scenarios.Watcher {
+		When:  fact.Always,
+		Needs: []fact.Evidence{fact.Sandboxes, fact.Refusals, fact.Patience, fact.RefusedCalls},
+		Watch: func() fact.Watcher {
 			return &answeredWatcher{open: map[sandboxOf]openAdd{}, netns: map[string]sandboxOf{}}
 		},
 	}
@@ -62,27 +62,27 @@ func (w *answeredWatcher) close(key sandboxOf) {
 
 func (w *answeredWatcher) Checks() int64 { return w.checks }
 
-func (w *answeredWatcher) Observe(f *scenarios.Fact) error {
+func (w *answeredWatcher) Observe(f *fact.Fact) error {
 	key := sandboxOf{f.Node, f.Owner}
 	switch f.Kind {
-	case scenarios.FactAsked:
-		if _, open := w.open[key]; !open && f.Text == scenarios.AskedAdd {
+	case fact.FactAsked:
+		if _, open := w.open[key]; !open && f.Text == fact.AskedAdd {
 			w.open[key] = openAdd{since: f.At, netns: f.Netns}
 			if f.Netns != "" {
 				w.netns[f.Netns] = key
 			}
 		}
-	case scenarios.FactCallRefused:
+	case fact.FactCallRefused:
 		if key, found := w.netns[f.Netns]; found && key.node == f.Node && f.Calm {
 			if add := w.open[key]; add.lost == 0 {
 				add.lost = f.At
 				w.open[key] = add
 			}
 		}
-	case scenarios.FactAnswered, scenarios.FactSandboxGone:
+	case fact.FactAnswered, fact.FactSandboxGone:
 		w.checks++
 		w.close(key)
-	case scenarios.FactRefused:
+	case fact.FactRefused:
 		w.checks++
 		add, asked := w.open[key]
 		w.close(key)
@@ -94,17 +94,17 @@ func (w *answeredWatcher) Observe(f *scenarios.Fact) error {
 			return broken(requestsAnsweredName, f.At, f.Node, "the ADD of %s was refused after %s (%s), and it is to wait %s for its wiring: look at what gives ADDs up",
 				f.Owner, waited, f.Text, f.Rest)
 		}
-	case scenarios.FactSlow:
+	case fact.FactSlow:
 		w.checks++
 		if f.Rest > slowMost {
 			return broken(requestsAnsweredName, f.At, f.Node, "the %s of %s was answered after %s, through which agent and VPP of %s ran and nothing disturbed them: look at what it waited for",
 				f.Text, f.Owner, f.Rest, f.Node)
 		}
-	case scenarios.FactAbandoned:
+	case fact.FactAbandoned:
 		w.checks++
 		return broken(requestsAnsweredName, f.At, f.Node, "the %s of %s had no answer after %s, through which agent and VPP of %s ran and nothing disturbed them: look at what it waits for",
 			f.Text, f.Owner, f.Rest, f.Node)
-	case scenarios.FactNodeGone:
+	case fact.FactNodeGone:
 		for k := range w.open { //vppdrill:unordered each is deleted by itself
 			if k.node == f.Node {
 				w.close(k)

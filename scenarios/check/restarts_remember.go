@@ -5,7 +5,7 @@ import (
 	"net/netip"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 const restartsRememberName = "restarts-remember"
@@ -15,14 +15,14 @@ const restartsRememberName = "restarts-remember"
 //
 // What its life before had released without an answer may be there or not, and so may what it leased. Sandboxes of a machine that
 // has rebooted are read back like others, and released then. A snapshot has no history.
-func restartsRemember() scenarios.Law {
-	return scenarios.Law{
+func restartsRemember() fact.Law {
+	return fact.Law{
 		Name:    restartsRememberName,
 		Why:     "An address that a restart forgets is given to a second pod; one that comes back is held for nobody.",
-		When:    scenarios.Always,
+		When:    fact.Always,
 		Foreign: true,
-		Needs:   []scenarios.Evidence{scenarios.Leases, scenarios.Sandboxes},
-		Watch:   func() scenarios.Watcher { return &memoryWatcher{nodes: map[string]*memory{}} },
+		Needs:   []fact.Evidence{fact.Leases, fact.Sandboxes},
+		Watch:   func() fact.Watcher { return &memoryWatcher{nodes: map[string]*memory{}} },
 	}
 }
 
@@ -40,29 +40,29 @@ type memoryWatcher struct {
 
 func (w *memoryWatcher) Checks() int64 { return w.checks }
 
-func (w *memoryWatcher) Observe(f *scenarios.Fact) error {
+func (w *memoryWatcher) Observe(f *fact.Fact) error {
 	switch f.Kind {
-	case scenarios.FactAnswered:
+	case fact.FactAnswered:
 		w.of(f.Node).told[f.Owner] = f.Addr
-	case scenarios.FactLeased:
+	case fact.FactLeased:
 		m := w.of(f.Node)
 		m.leased[f.Owner] = true
 		delete(m.gone, f.Owner)
-	case scenarios.FactReleased:
+	case fact.FactReleased:
 		m := w.of(f.Node)
 		delete(m.told, f.Owner)
 		delete(m.leased, f.Owner)
-	case scenarios.FactDeleted:
+	case fact.FactDeleted:
 		m := w.of(f.Node)
 		delete(m.told, f.Owner)
 		if !m.leased[f.Owner] {
 			m.gone[f.Owner] = true
 		}
-	case scenarios.FactNodeGone:
-		if f.Text == scenarios.NodeLeft {
+	case fact.FactNodeGone:
+		if f.Text == fact.NodeLeft {
 			delete(w.nodes, f.Node)
 		}
-	case scenarios.FactAgentUp:
+	case fact.FactAgentUp:
 		return w.started(f)
 	}
 	return nil
@@ -78,7 +78,7 @@ func (w *memoryWatcher) of(node string) *memory {
 }
 
 // started compares what an agent has read with what was told; the first owner that differs is told.
-func (w *memoryWatcher) started(f *scenarios.Fact) error {
+func (w *memoryWatcher) started(f *fact.Fact) error {
 	m := w.nodes[f.Node]
 	if m == nil {
 		return nil

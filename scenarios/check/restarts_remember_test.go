@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // Goal: restarts-remember breaks where a starting agent has lost what was told, or has back what was told to be gone, and nowhere else.
@@ -14,30 +14,30 @@ import (
 func TestRestartsRemember(t *testing.T) {
 	web := ipam.Owner{Network: "k8s", ContainerID: "c1", IfName: "eth0"}
 	addr := netip.MustParseAddr("10.1.1.2")
-	newFact := func(kind scenarios.FactKind) scenarios.Fact {
-		return scenarios.Fact{Kind: kind, Node: "n1", Owner: web, Addr: addr}
+	newFact := func(kind fact.FactKind) fact.Fact {
+		return fact.Fact{Kind: kind, Node: "n1", Owner: web, Addr: addr}
 	}
-	leased, answered, released, deleted := newFact(scenarios.FactLeased), newFact(scenarios.FactAnswered), newFact(scenarios.FactReleased), newFact(scenarios.FactDeleted)
+	leased, answered, released, deleted := newFact(fact.FactLeased), newFact(fact.FactAnswered), newFact(fact.FactReleased), newFact(fact.FactDeleted)
 	for _, tc := range []struct {
 		name   string
-		before []scenarios.Fact
+		before []fact.Fact
 		holds  bool
 		want   string
 	}{
-		{name: "kept", before: []scenarios.Fact{leased, answered}, holds: true},
-		{name: "lost", before: []scenarios.Fact{leased, answered}, want: "starts without 10.1.1.2"},
-		{name: "leased and not answered, lost", before: []scenarios.Fact{leased}},
-		{name: "leased and not answered, kept", before: []scenarios.Fact{leased}, holds: true},
-		{name: "released and not answered, back", before: []scenarios.Fact{leased, answered, released}, holds: true},
-		{name: "gone", before: []scenarios.Fact{leased, answered, released, deleted}},
-		{name: "back", before: []scenarios.Fact{leased, answered, released, deleted}, holds: true, want: "starts with 10.1.1.2"},
-		{name: "asked for anew", before: []scenarios.Fact{leased, answered, released, deleted, leased}, holds: true},
-		{name: "asked for anew before the answer", before: []scenarios.Fact{leased, answered, released, leased, deleted}, holds: true},
-		{name: "another machine", before: []scenarios.Fact{leased, answered, {Kind: scenarios.FactNodeGone, Node: "n1", Text: scenarios.NodeLeft}}},
-		{name: "the machine was off", before: []scenarios.Fact{leased, answered, {Kind: scenarios.FactNodeGone, Node: "n1"}}, want: "starts without"},
+		{name: "kept", before: []fact.Fact{leased, answered}, holds: true},
+		{name: "lost", before: []fact.Fact{leased, answered}, want: "starts without 10.1.1.2"},
+		{name: "leased and not answered, lost", before: []fact.Fact{leased}},
+		{name: "leased and not answered, kept", before: []fact.Fact{leased}, holds: true},
+		{name: "released and not answered, back", before: []fact.Fact{leased, answered, released}, holds: true},
+		{name: "gone", before: []fact.Fact{leased, answered, released, deleted}},
+		{name: "back", before: []fact.Fact{leased, answered, released, deleted}, holds: true, want: "starts with 10.1.1.2"},
+		{name: "asked for anew", before: []fact.Fact{leased, answered, released, deleted, leased}, holds: true},
+		{name: "asked for anew before the answer", before: []fact.Fact{leased, answered, released, leased, deleted}, holds: true},
+		{name: "another machine", before: []fact.Fact{leased, answered, {Kind: fact.FactNodeGone, Node: "n1", Text: fact.NodeLeft}}},
+		{name: "the machine was off", before: []fact.Fact{leased, answered, {Kind: fact.FactNodeGone, Node: "n1"}}, want: "starts without"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			up := scenarios.Fact{Kind: scenarios.FactAgentUp, Node: "n1"}
+			up := fact.Fact{Kind: fact.FactAgentUp, Node: "n1"}
 			if tc.holds {
 				up.Leases = []ipam.Lease{{Owner: web, Addr: addr}}
 			}

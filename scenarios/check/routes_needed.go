@@ -4,7 +4,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
@@ -17,17 +17,17 @@ const routesNeededName = "routes-needed"
 // of two may go before the other, and nothing must be lost meanwhile. Where VPP translates, routes to single addresses keep NAT from making them VPP's own.
 //
 // Nodes whose agent or VPP does not run are passed over, as nobody could take away there what is no longer needed.
-func routesNeeded() scenarios.Law {
-	return scenarios.Law{
+func routesNeeded() fact.Law {
+	return fact.Law{
 		Name:  routesNeededName,
 		Why:   "A route that a wider one makes superfluous costs memory and calls on every node for every peer, and hides that the wider one is missing.",
-		When:  scenarios.Settled,
-		Needs: []scenarios.Evidence{scenarios.VPPTables, scenarios.LinuxTables},
+		When:  fact.Settled,
+		Needs: []fact.Evidence{fact.VPPTables, fact.LinuxTables},
 		Check: checkRoutesNeeded,
 	}
 }
 
-func checkRoutesNeeded(s scenarios.Snapshot) (occasions int64, err error) {
+func checkRoutesNeeded(s fact.Snapshot) (occasions int64, err error) {
 	var nested []netip.Prefix
 	for i := range s.Nodes {
 		blocks := s.Nodes[i].Blocks
@@ -48,12 +48,12 @@ func checkRoutesNeeded(s scenarios.Snapshot) (occasions int64, err error) {
 		}
 		_, translates := n.VPP.NAT()
 		for table := range n.VPP.Tables() {
-			var wider []scenarios.Route // those that hold the present one, from the widest on
+			var wider []fact.Route // those that hold the present one, from the widest on
 			for r := range n.VPP.Routes(table) {
 				for len(wider) > 0 && !within(wider[len(wider)-1].Prefix, r.Prefix) {
 					wider = wider[:len(wider)-1]
 				}
-				if exempt := slices.Contains(ranges, r.Prefix) || translates && r.Prefix.IsSingleIP() && r.Action == scenarios.ActionLookup; !exempt {
+				if exempt := slices.Contains(ranges, r.Prefix) || translates && r.Prefix.IsSingleIP() && r.Action == fact.ActionLookup; !exempt {
 					occasions++
 					if k := len(wider) - 1; k >= 0 && alike(r, wider[k]) && !between(n.VPP, table, wider[k].Prefix, r.Prefix) {
 						return occasions, broken(routesNeededName, s.At, n.Name, "table %d of %s has a route to %s that does what the one to %s does: it changes no packet's way", table, n.Name, r.Prefix, wider[k].Prefix)
@@ -70,7 +70,7 @@ func checkRoutesNeeded(s scenarios.Snapshot) (occasions int64, err error) {
 }
 
 // hostRoutesNeeded judges the host's own routes.
-func hostRoutesNeeded(s scenarios.Snapshot, n *scenarios.NodeState, ranges []netip.Prefix, occasions *int64) error {
+func hostRoutesNeeded(s fact.Snapshot, n *fact.NodeState, ranges []netip.Prefix, occasions *int64) error {
 	all := slices.Collect(n.Linux.Routes(""))
 	for _, r := range all {
 		if r.Link != vppwire.HostLinuxDevice || !r.Via.IsValid() || slices.Contains(ranges, r.Dst) {
@@ -94,23 +94,23 @@ func hostRoutesNeeded(s scenarios.Snapshot, n *scenarios.NodeState, ranges []net
 func within(wide, p netip.Prefix) bool { return wide.Bits() <= p.Bits() && wide.Contains(p.Addr()) }
 
 // alike reports whether two routes of one table do the same with a packet.
-func alike(a, b scenarios.Route) bool {
+func alike(a, b fact.Route) bool {
 	if a.Action != b.Action {
 		return false
 	}
 	switch a.Action {
-	case scenarios.ActionForward:
+	case fact.ActionForward:
 		return a.Via.IsValid() && a.Via == b.Via && a.Index == b.Index && a.Lookup == b.Lookup
-	case scenarios.ActionLookup:
+	case fact.ActionLookup:
 		return a.Lookup == b.Lookup
-	case scenarios.ActionDrop:
+	case fact.ActionDrop:
 		return true
 	}
 	return false
 }
 
 // between reports whether an interface's own network lies between two prefixes, of which the first holds the second.
-func between(vpp scenarios.VPP, table uint32, wide, p netip.Prefix) bool {
+func between(vpp fact.VPP, table uint32, wide, p netip.Prefix) bool {
 	for i := range vpp.Interfaces() {
 		bound := i.Table4
 		if p.Addr().Is6() {

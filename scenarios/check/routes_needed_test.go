@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/internal/clustertest"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
@@ -20,23 +20,23 @@ func TestRoutesNeeded(t *testing.T) {
 	}{
 		"none": {func(*clustertest.Node) {}, ""},
 		"to the table that the default route leads to": {func(n *clustertest.Node) {
-			n.VPP.API = append(n.VPP.API, scenarios.Route{Table: n.PodTable, Prefix: within, Action: scenarios.ActionLookup, Lookup: n.MainTable})
+			n.VPP.API = append(n.VPP.API, fact.Route{Table: n.PodTable, Prefix: within, Action: fact.ActionLookup, Lookup: n.MainTable})
 		}, "a route to 198.18.0.0/16 that does what the one to 0.0.0.0/0 does"},
 		"to another table": {func(n *clustertest.Node) {
-			n.VPP.API = append(n.VPP.API, scenarios.Route{Table: n.PodTable, Prefix: within, Action: scenarios.ActionLookup, Lookup: 7})
+			n.VPP.API = append(n.VPP.API, fact.Route{Table: n.PodTable, Prefix: within, Action: fact.ActionLookup, Lookup: 7})
 		}, ""},
 		"past a network of an interface's own": {func(n *clustertest.Node) {
-			n.VPP.Ifaces = append(n.VPP.Ifaces, scenarios.Interface{Index: uint32(len(n.VPP.Ifaces)), Name: "loop7", Type: scenarios.TypeLoopback, Up: true,
+			n.VPP.Ifaces = append(n.VPP.Ifaces, fact.Interface{Index: uint32(len(n.VPP.Ifaces)), Name: "loop7", Type: fact.TypeLoopback, Up: true,
 				Table4: n.PodTable, Addrs: []netip.Prefix{netip.MustParsePrefix("198.18.0.1/15")}})
-			n.VPP.API = append(n.VPP.API, scenarios.Route{Table: n.PodTable, Prefix: within, Action: scenarios.ActionLookup, Lookup: n.MainTable})
+			n.VPP.API = append(n.VPP.API, fact.Route{Table: n.PodTable, Prefix: within, Action: fact.ActionLookup, Lookup: n.MainTable})
 		}, ""},
 		"to a former range": {func(n *clustertest.Node) {
 			n.FormerPodSubnets = []netip.Prefix{within}
-			n.VPP.API = append(n.VPP.API, scenarios.Route{Table: n.PodTable, Prefix: within, Action: scenarios.ActionLookup, Lookup: n.MainTable})
+			n.VPP.API = append(n.VPP.API, fact.Route{Table: n.PodTable, Prefix: within, Action: fact.ActionLookup, Lookup: n.MainTable})
 		}, ""},
 		"of an agent that does not run": {func(n *clustertest.Node) {
 			stopAgent(n)
-			n.VPP.API = append(n.VPP.API, scenarios.Route{Table: n.PodTable, Prefix: within, Action: scenarios.ActionLookup, Lookup: n.MainTable})
+			n.VPP.API = append(n.VPP.API, fact.Route{Table: n.PodTable, Prefix: within, Action: fact.ActionLookup, Lookup: n.MainTable})
 		}, ""},
 		"of the host's": {func(n *clustertest.Node) {
 			part := netip.PrefixFrom(n.PodSubnet.Addr(), n.PodSubnet.Bits()+4)

@@ -2,7 +2,7 @@ package check
 
 import (
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 const sameAnswerName = "same-answer"
@@ -12,19 +12,19 @@ const sameAnswerName = "same-answer"
 //
 // A snapshot has no history; there the law says that the agent's leases would answer each sandbox again with the address and
 // gateway that it has.
-func sameAnswer() scenarios.Law {
-	return scenarios.Law{
+func sameAnswer() fact.Law {
+	return fact.Law{
 		Name:    sameAnswerName,
 		Why:     "The runtime repeats an ADD whose answer it lost; a second answer that differs leaves a pod whose status lies about its address.",
-		When:    scenarios.Always,
+		When:    fact.Always,
 		Foreign: true,
-		Needs:   []scenarios.Evidence{scenarios.Leases, scenarios.Sandboxes, scenarios.Refusals},
+		Needs:   []fact.Evidence{fact.Leases, fact.Sandboxes, fact.Refusals},
 		Check:   checkSameAnswer,
-		Watch:   func() scenarios.Watcher { return &answerWatcher{pods: newSandboxes()} },
+		Watch:   func() fact.Watcher { return &answerWatcher{pods: newSandboxes()} },
 	}
 }
 
-func checkSameAnswer(s scenarios.Snapshot) (occasions int64, err error) {
+func checkSameAnswer(s fact.Snapshot) (occasions int64, err error) {
 	leases := map[ipam.Owner]ipam.Lease{}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
@@ -57,10 +57,10 @@ type answerWatcher struct {
 
 func (w *answerWatcher) Checks() int64 { return w.checks }
 
-func (w *answerWatcher) Observe(f *scenarios.Fact) error {
+func (w *answerWatcher) Observe(f *fact.Fact) error {
 	switch f.Kind {
-	case scenarios.FactAnswered:
-	case scenarios.FactDelRefused:
+	case fact.FactAnswered:
+	case fact.FactDelRefused:
 		w.checks++
 		if _, lives := w.pods.address(f.Node, f.Owner); lives {
 			return nil // it was no repetition

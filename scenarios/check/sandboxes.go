@@ -4,7 +4,7 @@ import (
 	"net/netip"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // sandboxes knows which sandboxes live with which answered address: from the first answered ADD until DEL is answered,
@@ -31,13 +31,13 @@ func (s sandboxes) set(node string, o ipam.Owner, a netip.Addr) {
 }
 
 // observe brings them up to date; other kinds of facts change nothing.
-func (s sandboxes) observe(f *scenarios.Fact) {
+func (s sandboxes) observe(f *fact.Fact) {
 	switch f.Kind {
-	case scenarios.FactAnswered:
+	case fact.FactAnswered:
 		s.set(f.Node, f.Owner, f.Addr)
-	case scenarios.FactDeleted, scenarios.FactSandboxGone:
+	case fact.FactDeleted, fact.FactSandboxGone:
 		delete(s.nodes[f.Node], f.Owner)
-	case scenarios.FactNodeGone:
+	case fact.FactNodeGone:
 		delete(s.nodes, f.Node)
 	}
 }

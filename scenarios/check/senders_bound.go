@@ -4,7 +4,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/walk"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
@@ -18,24 +18,24 @@ const sendersBoundName = "senders-bound"
 //
 // An interface is shared where pods' links are macvlans of one parent. Whoever gives both another's address and its MAC is told
 // from it by nothing in the frame, and not judged here.
-func sendersBound() scenarios.Law {
-	return scenarios.Law{
+func sendersBound() fact.Law {
+	return fact.Law{
 		Name:    sendersBoundName,
 		Why:     "Policies, logs and answers go by a packet's source: who can choose it is whoever it likes.",
-		When:    scenarios.Settled,
+		When:    fact.Settled,
 		Foreign: true,
-		Needs:   []scenarios.Evidence{scenarios.Sandboxes, scenarios.VPPTables, scenarios.LinuxTables},
+		Needs:   []fact.Evidence{fact.Sandboxes, fact.VPPTables, fact.LinuxTables},
 		Check:   checkSenders,
 	}
 }
 
 // sender is one pod on a shared interface.
 type sender struct {
-	pod *scenarios.PodState
+	pod *fact.PodState
 	mac vppwire.MAC
 }
 
-func checkSenders(s scenarios.Snapshot) (occasions int64, err error) {
+func checkSenders(s fact.Snapshot) (occasions int64, err error) {
 	var w *walk.Walker
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
@@ -65,7 +65,7 @@ func checkSenders(s scenarios.Snapshot) (occasions int64, err error) {
 }
 
 // sharers are the pods of a node that were answered an address of a family and whose links are macvlans.
-func sharers(n *scenarios.NodeState, ip6 bool) (list []sender) {
+func sharers(n *fact.NodeState, ip6 bool) (list []sender) {
 	for i := range n.Pods {
 		p := &n.Pods[i]
 		if !p.Addr.IsValid() || p.Addr.Is6() != ip6 {
@@ -90,7 +90,7 @@ type lie struct {
 
 // forges lets a pod send as another one, or where it is alone as nobody. A pod alone reaches itself without leaving its namespace, so it
 // sends to its gateway.
-func forges(s scenarios.Snapshot, w *walk.Walker, n *scenarios.NodeState, p, other *sender) error {
+func forges(s fact.Snapshot, w *walk.Walker, n *fact.NodeState, p, other *sender) error {
 	nobody := nobody4
 	if p.pod.Addr.Is6() {
 		nobody = nobody6
@@ -113,16 +113,16 @@ func forges(s scenarios.Snapshot, w *walk.Walker, n *scenarios.NodeState, p, oth
 
 // told finds pods that VPP has no static neighbor for. What is not static goes to whoever announces the address, who may do so by
 // its own MAC and from its own address.
-func told(s scenarios.Snapshot, n *scenarios.NodeState, senders []sender) error {
+func told(s fact.Snapshot, n *fact.NodeState, senders []sender) error {
 	if len(senders) == 0 {
 		return nil
 	}
-	static := map[scenarios.Source]bool{}
+	static := map[fact.Source]bool{}
 	for nb := range n.VPP.Neighbors() {
-		static[scenarios.Source{Addr: nb.Addr, MAC: nb.MAC}] = true
+		static[fact.Source{Addr: nb.Addr, MAC: nb.MAC}] = true
 	}
 	for _, p := range senders {
-		if !static[scenarios.Source{Addr: p.pod.Addr, MAC: p.mac}] {
+		if !static[fact.Source{Addr: p.pod.Addr, MAC: p.mac}] {
 			return broken(sendersBoundName, s.At, n.Name, "VPP learns by whom %s (%s) is reached: no neighbor binds it to %s", p.pod.Pod, p.pod.Addr, p.mac)
 		}
 	}
@@ -130,10 +130,10 @@ func told(s scenarios.Snapshot, n *scenarios.NodeState, senders []sender) error 
 }
 
 // admitted holds what a node's guarded interfaces admit against its pods.
-func admitted(s scenarios.Snapshot, n *scenarios.NodeState, senders []sender) error {
-	known := map[scenarios.Source]bool{}
+func admitted(s fact.Snapshot, n *fact.NodeState, senders []sender) error {
+	known := map[fact.Source]bool{}
 	for i := range senders {
-		known[scenarios.Source{Addr: senders[i].pod.Addr, MAC: senders[i].mac}] = true
+		known[fact.Source{Addr: senders[i].pod.Addr, MAC: senders[i].mac}] = true
 	}
 	for ifc := range n.VPP.Interfaces() {
 		if !ifc.Guarded && !ifc.Guarded6 {
@@ -147,11 +147,11 @@ func admitted(s scenarios.Snapshot, n *scenarios.NodeState, senders []sender) er
 }
 
 // stranger is a source that an interface admits and that is not known; false when there is none.
-func stranger(n *scenarios.NodeState, index uint32, known map[scenarios.Source]bool) (scenarios.Source, bool) {
+func stranger(n *fact.NodeState, index uint32, known map[fact.Source]bool) (fact.Source, bool) {
 	for src := range n.VPP.Sources(index) {
 		if !known[src] {
 			return src, true
 		}
 	}
-	return scenarios.Source{}, false
+	return fact.Source{}, false
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/endpoints"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/walk"
 )
 
@@ -13,13 +14,13 @@ const servicesReachedName = "services-reached"
 
 // servicesReached: from every pod and host, and from outside of each node by its NIC, each address and port of a service leads to all of its ready endpoints that the client
 // may get, to no other, and the answer comes back from the address that was asked. What VPP maps, some service has.
-func servicesReached() scenarios.Law {
-	return scenarios.Law{
+func servicesReached() fact.Law {
+	return fact.Law{
 		Name:    servicesReachedName,
 		Why:     "An endpoint that some node does not know gets no load, one that has gone swallows a share of the connections, and an answer from another address is nobody's.",
-		When:    scenarios.Settled,
+		When:    fact.Settled,
 		Foreign: true,
-		Needs:   []scenarios.Evidence{scenarios.Services, scenarios.Sandboxes, scenarios.NodeIDs, scenarios.VPPTables, scenarios.LinuxTables},
+		Needs:   []fact.Evidence{fact.Services, fact.Sandboxes, fact.NodeIDs, fact.VPPTables, fact.LinuxTables},
 		Check:   checkServicesReached,
 	}
 }
@@ -35,11 +36,11 @@ const clientPort = 32768
 
 // serving is the law's state over one snapshot.
 type serving struct {
-	s scenarios.Snapshot
+	s fact.Snapshot
 	w *walk.Walker
 }
 
-func checkServicesReached(s scenarios.Snapshot) (occasions int64, err error) {
+func checkServicesReached(s fact.Snapshot) (occasions int64, err error) {
 	v := &serving{s: s}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
@@ -84,7 +85,7 @@ func (c client) String() string {
 	return c.Point.String()
 }
 
-func (c client) fronts(svc *scenarios.ServiceState, n *scenarios.NodeState, nodes []scenarios.NodeState) []endpoints.Front {
+func (c client) fronts(svc *scenarios.ServiceState, n *fact.NodeState, nodes []fact.NodeState) []endpoints.Front {
 	if c.outside.IsValid() {
 		return endpoints.OuterFronts(svc, n)
 	}
@@ -100,7 +101,7 @@ func (c client) hears(x *walk.Exchange) bool {
 }
 
 // clients are the node's pods that have an address, its host, and somebody outside.
-func (v *serving) clients(n *scenarios.NodeState) []client {
+func (v *serving) clients(n *fact.NodeState) []client {
 	var out []client
 	for _, p := range n.Pods {
 		if p.Addr.IsValid() {
@@ -127,7 +128,7 @@ func protoOf(svc *scenarios.ServiceState) uint8 {
 }
 
 // ask lets a client have each of a mapping's locals once.
-func (v *serving) ask(n *scenarios.NodeState, from client, svc *scenarios.ServiceState, f endpoints.Front) error {
+func (v *serving) ask(n *fact.NodeState, from client, svc *scenarios.ServiceState, f endpoints.Front) error {
 	if f.Pods && from.Netns == "" {
 		return nil
 	}
@@ -175,7 +176,7 @@ func (v *serving) ask(n *scenarios.NodeState, from client, svc *scenarios.Servic
 }
 
 // mapped: whatever VPP maps belongs to a service.
-func (v *serving) mapped(n *scenarios.NodeState, c *scenarios.NAT) error {
+func (v *serving) mapped(n *fact.NodeState, c *fact.NAT) error {
 	for _, m := range c.Mappings {
 		if m.Identity {
 			continue
@@ -190,7 +191,7 @@ func (v *serving) mapped(n *scenarios.NodeState, c *scenarios.NAT) error {
 			return broken(servicesReachedName, v.s.At, n.Name, "VPP of %s maps %s, which no service has", n.Name, netip.AddrPortFrom(m.Addr, m.Port))
 		}
 		for _, l := range m.Kept {
-			if !slices.ContainsFunc(m.Locals, func(x scenarios.NATLocal) bool { return x.Addr == l.Addr && x.Table == l.Table }) {
+			if !slices.ContainsFunc(m.Locals, func(x fact.NATLocal) bool { return x.Addr == l.Addr && x.Table == l.Table }) {
 				return broken(servicesReachedName, v.s.At, n.Name, "clients of %s with affinity are sent to %s by VPP of %s, although that has gone: look at how it was taken away",
 					netip.AddrPortFrom(m.Addr, m.Port), l.Addr, n.Name)
 			}

@@ -1,19 +1,19 @@
 package check
 
 import (
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 const settlesName = "settles"
 
 // Settles is the law that a healed cluster becomes quiet within the scenario's bound. No snapshot can break it: the one
 // who runs the scenario counts a check per World.Settle, and raises the violation when one fails.
-func Settles() scenarios.Law {
-	return scenarios.Law{
+func Settles() fact.Law {
+	return fact.Law{
 		Name:    settlesName,
 		Why:     "A cluster that never comes to rest after its faults are gone retries for ever, and its pods wait for ever.",
-		When:    scenarios.Settled,
+		When:    fact.Settled,
 		Foreign: true,
-		Check:   func(scenarios.Snapshot) (int64, error) { return 0, nil },
+		Check:   func(fact.Snapshot) (int64, error) { return 0, nil },
 	}
 }

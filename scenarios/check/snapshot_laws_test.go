@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/internal/clustertest"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
@@ -30,7 +30,7 @@ func TestLawsHoldOnRightClusters(t *testing.T) {
 		c.Nodes[1].MachineUp, c.Nodes[1].VPPUp, c.Nodes[1].Pods = false, false, nil
 		holds(t, c.Snapshot())
 	}
-	holds(t, scenarios.Snapshot{Settled: true})
+	holds(t, fact.Snapshot{Settled: true})
 }
 
 // stopAgent takes with it what only the agent can tell.
@@ -39,7 +39,7 @@ func stopAgent(n *clustertest.Node) {
 	n.HostSubnet, n.HostVPP, n.HostLinux = netip.Prefix{}, netip.Addr{}, netip.Addr{}
 }
 
-func holds(t *testing.T, s scenarios.Snapshot) {
+func holds(t *testing.T, s fact.Snapshot) {
 	t.Helper()
 	for _, l := range All() {
 		if l.Check == nil {
@@ -114,7 +114,7 @@ func TestLawsSeeFaults(t *testing.T) {
 	}
 }
 
-func seesFault(t *testing.T, law scenarios.Law, f fault) bool {
+func seesFault(t *testing.T, law fact.Law, f fault) bool {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		c := newCluster(wirings[rng.IntN(len(wirings))], 3, 2)
@@ -127,7 +127,7 @@ func seesFault(t *testing.T, law scenarios.Law, f fault) bool {
 		if err == nil {
 			continue
 		}
-		var v *scenarios.Violation
+		var v *fact.Violation
 		if !errors.As(err, &v) || v.Law != law.Name || v.What == "" {
 			t.Errorf("%s says %#v", law.Name, err)
 		}
@@ -153,7 +153,7 @@ func TestLawsSeeLeftovers(t *testing.T) {
 			n.VPP.Ifaces = append(n.VPP.Ifaces, ifc)
 		}},
 		{"neighbor on an interface that is gone", booksAgreeName, true, func(n *clustertest.Node) {
-			n.VPP.Neighs = append(n.VPP.Neighs, scenarios.Neighbor{Index: 99, Addr: netip.MustParseAddr("10.0.1.77")})
+			n.VPP.Neighs = append(n.VPP.Neighs, fact.Neighbor{Index: 99, Addr: netip.MustParseAddr("10.0.1.77")})
 		}},
 		{"second neighbor on a pod's interface", booksAgreeName, true, func(n *clustertest.Node) {
 			nb := n.VPP.Neighs[len(n.VPP.Neighs)-1]
@@ -166,12 +166,12 @@ func TestLawsSeeLeftovers(t *testing.T) {
 			n.VPP.API = append(n.VPP.API, r)
 		}},
 		{"route to a pod that is gone, through the bridge", booksAgreeName, false, func(n *clustertest.Node) {
-			n.VPP.API = append(n.VPP.API, scenarios.Route{Table: clustertest.PodTable, Prefix: netip.MustParsePrefix("10.0.1.77/32"),
-				Action: scenarios.ActionForward, Via: netip.MustParseAddr("192.168.32.2"), Index: clustertest.IfaceBVI})
+			n.VPP.API = append(n.VPP.API, fact.Route{Table: clustertest.PodTable, Prefix: netip.MustParsePrefix("10.0.1.77/32"),
+				Action: fact.ActionForward, Via: netip.MustParseAddr("192.168.32.2"), Index: clustertest.IfaceBVI})
 		}},
 		{"route on an interface that is gone", booksAgreeName, true, func(n *clustertest.Node) {
-			n.VPP.API = append(n.VPP.API, scenarios.Route{Table: clustertest.MainTable, Prefix: netip.MustParsePrefix("10.9.0.0/24"),
-				Action: scenarios.ActionForward, Index: 99})
+			n.VPP.API = append(n.VPP.API, fact.Route{Table: clustertest.MainTable, Prefix: netip.MustParsePrefix("10.9.0.0/24"),
+				Action: fact.ActionForward, Index: 99})
 		}},
 		{"veth without VPP", booksAgreeName, true, func(n *clustertest.Node) {
 			n.Linux.Spaces[""].Links = append(n.Linux.Spaces[""].Links, vppwire.LinuxLink{Name: "vd999", Type: "veth"})
@@ -192,16 +192,16 @@ func TestLawsSeeLeftovers(t *testing.T) {
 			n.VPP.Ifaces = append(n.VPP.Ifaces, n.VPP.Ifaces[4])
 		}},
 		{"tunnel where there are none", tunnelsSymmetricName, true, func(n *clustertest.Node) {
-			n.VPP.Ifaces = append(n.VPP.Ifaces, scenarios.Interface{Type: scenarios.TypeVXLAN, Dst: netip.MustParseAddr("192.168.16.2")})
+			n.VPP.Ifaces = append(n.VPP.Ifaces, fact.Interface{Type: fact.TypeVXLAN, Dst: netip.MustParseAddr("192.168.16.2")})
 		}},
 		{"MAC of nobody", tunnelsSymmetricName, false, func(n *clustertest.Node) {
-			n.VPP.L2 = append(n.VPP.L2, scenarios.FIBEntry{Bridge: clustertest.Domain, MAC: vppwire.MAC{9}, Index: 4})
+			n.VPP.L2 = append(n.VPP.L2, fact.FIBEntry{Bridge: clustertest.Domain, MAC: vppwire.MAC{9}, Index: 4})
 		}},
 		{"neighbor nobody has", tunnelsSymmetricName, false, func(n *clustertest.Node) {
-			n.VPP.Neighs = append(n.VPP.Neighs, scenarios.Neighbor{Index: clustertest.IfaceBVI, Addr: netip.MustParseAddr("192.168.32.99")})
+			n.VPP.Neighs = append(n.VPP.Neighs, fact.Neighbor{Index: clustertest.IfaceBVI, Addr: netip.MustParseAddr("192.168.32.99")})
 		}},
 		{"stranger in the bridge", tunnelsSymmetricName, false, func(n *clustertest.Node) {
-			n.VPP.Ifaces = append(n.VPP.Ifaces, scenarios.Interface{Type: scenarios.TypeLoopback, Bridge: clustertest.Domain})
+			n.VPP.Ifaces = append(n.VPP.Ifaces, fact.Interface{Type: fact.TypeLoopback, Bridge: clustertest.Domain})
 		}},
 		{"learning", tunnelsSymmetricName, false, func(n *clustertest.Node) { n.VPP.Domains[0].Learn = true }},
 		{"lease outside the blocks", leaseInRangeName, true, func(n *clustertest.Node) { n.Leased[0].Addr = netip.MustParseAddr("10.0.99.9") }},
@@ -211,7 +211,7 @@ func TestLawsSeeLeftovers(t *testing.T) {
 		{"host subnet of a peer", nodeIDsName, true, func(n *clustertest.Node) { n.HostSubnet = netip.MustParsePrefix("172.16.2.0/25") }},
 		{"address of a peer", nodeIDsName, true, func(n *clustertest.Node) { n.Address = netip.MustParsePrefix("192.168.16.2/20") }},
 		{"address of the default gateway", nodeIDsName, true, func(n *clustertest.Node) {
-			n.VPP.API = append(n.VPP.API, scenarios.Route{Table: n.MainTable, Prefix: netip.MustParsePrefix("0.0.0.0/0"), Action: scenarios.ActionForward, Via: netip.MustParseAddr("192.168.16.2")})
+			n.VPP.API = append(n.VPP.API, fact.Route{Table: n.MainTable, Prefix: netip.MustParsePrefix("0.0.0.0/0"), Action: fact.ActionForward, Via: netip.MustParseAddr("192.168.16.2")})
 		}},
 		{"VXLAN address of a peer", nodeIDsName, false, func(n *clustertest.Node) { n.VXLANAddress = netip.MustParseAddr("192.168.32.2") }},
 		{"block inside a peer's", nodeIDsName, true, func(n *clustertest.Node) {

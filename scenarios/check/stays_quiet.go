@@ -3,7 +3,7 @@ package check
 import (
 	"time"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 const staysQuietName = "stays-quiet"
@@ -16,13 +16,13 @@ const quietCause = 30 * time.Second
 // what follows it for a while.
 //
 // A snapshot has no history.
-func staysQuiet() scenarios.Law {
-	return scenarios.Law{
+func staysQuiet() fact.Law {
+	return fact.Law{
 		Name:  staysQuietName,
 		Why:   "Who waits for an agent to be done, to upgrade it or to drain its node, is told so too early, or never finds it at rest.",
-		When:  scenarios.Always,
-		Needs: []scenarios.Evidence{scenarios.LongQuiet, scenarios.Sandboxes, scenarios.AssignedBlocks, scenarios.NodeIDs, scenarios.Records, scenarios.Disturbances},
-		Watch: func() scenarios.Watcher { return &lingerWatcher{} },
+		When:  fact.Always,
+		Needs: []fact.Evidence{fact.LongQuiet, fact.Sandboxes, fact.AssignedBlocks, fact.NodeIDs, fact.Records, fact.Disturbances},
+		Watch: func() fact.Watcher { return &lingerWatcher{} },
 	}
 }
 
@@ -35,21 +35,21 @@ type lingerWatcher struct {
 
 func (w *lingerWatcher) Checks() int64 { return w.checks }
 
-func (w *lingerWatcher) Observe(f *scenarios.Fact) error {
+func (w *lingerWatcher) Observe(f *fact.Fact) error {
 	if !w.quiet {
-		if f.Kind == scenarios.FactQuiet {
+		if f.Kind == fact.FactQuiet {
 			w.quiet = true
 			w.checks++
 		}
 		return nil
 	}
 	switch f.Kind {
-	case scenarios.FactVPPWrite:
+	case fact.FactVPPWrite:
 		if f.At >= w.excused {
 			return broken(staysQuietName, f.At, f.Node, "the agent calls %s although everything was done and nothing has happened since: look at what says that nothing is pending", f.Text)
 		}
-	case scenarios.FactAsked, scenarios.FactAssigned, scenarios.FactBlocks, scenarios.FactNodeID, scenarios.FactRecord, scenarios.FactAddressed,
-		scenarios.FactDisturbed, scenarios.FactNodeGone, scenarios.FactAgentUp, scenarios.FactAgentDown, scenarios.FactSandboxGone, scenarios.FactPod:
+	case fact.FactAsked, fact.FactAssigned, fact.FactBlocks, fact.FactNodeID, fact.FactRecord, fact.FactAddressed,
+		fact.FactDisturbed, fact.FactNodeGone, fact.FactAgentUp, fact.FactAgentDown, fact.FactSandboxGone, fact.FactPod:
 		w.excused = f.At + quietCause
 	}
 	return nil

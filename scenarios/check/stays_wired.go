@@ -7,6 +7,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 const staysWiredName = "stays-wired"
@@ -30,14 +31,14 @@ const staysWiredName = "stays-wired"
 // for the same pods and peers.
 //
 // A snapshot has no history, so there is nothing to check in one.
-func staysWired() scenarios.Law {
-	return scenarios.Law{
+func staysWired() fact.Law {
+	return fact.Law{
 		Name:    staysWiredName,
 		Why:     "A route, tunnel or interface that is taken away and put back a moment later is an outage that no test of the end result sees.",
-		When:    scenarios.Always,
+		When:    fact.Always,
 		Foreign: true,
-		Needs:   []scenarios.Evidence{scenarios.Removals, scenarios.Services, scenarios.NodeAddresses, scenarios.Sandboxes, scenarios.Blocks},
-		Watch: func() scenarios.Watcher {
+		Needs:   []fact.Evidence{fact.Removals, fact.Services, fact.NodeAddresses, fact.Sandboxes, fact.Blocks},
+		Watch: func() fact.Watcher {
 			return &wiredWatcher{nodes: map[string]*wiredNode{}, homes: map[netip.Prefix]*wiredNode{}, left: map[netip.Prefix][]time.Duration{}, served: map[mapped]int{}, kept: map[mapped]time.Duration{}}
 		},
 	}
@@ -63,7 +64,7 @@ type wiredNode struct {
 	moves  []time.Duration
 	remade map[thing]remade
 	// told is the last record that told others of the node's blocks and address, also where the store has lost it since.
-	told *scenarios.RecordChange
+	told *fact.RecordChange
 	// halves are leavings of the node's blocks that only its record or only what it takes has told of, yet.
 	halves map[netip.Prefix]half
 	// lost are sandboxes whose link was deleted, lostAll when the one that all share was, zero for never: their ADD may be answered later.
@@ -80,7 +81,7 @@ type wiredNode struct {
 
 // thing is what may be remade once for each move of the nodes at its ends.
 type thing struct {
-	what   scenarios.Removed
+	what   fact.Removed
 	table  uint32
 	prefix netip.Prefix
 	addr   netip.Addr
@@ -141,11 +142,11 @@ type wiredWatcher struct {
 
 func (w *wiredWatcher) Checks() int64 { return w.checks }
 
-func (w *wiredWatcher) Observe(f *scenarios.Fact) error {
+func (w *wiredWatcher) Observe(f *fact.Fact) error {
 	switch f.Kind {
-	case scenarios.FactRemoved:
+	case fact.FactRemoved:
 		return w.removed(f)
-	case scenarios.FactAnswered:
+	case fact.FactAnswered:
 		n := w.node(f.Node)
 		n.end(f.Owner)
 		p := &wiredPod{owner: f.Owner, pod: f.Pod, addr: f.Addr, netns: f.Netns, since: f.At}
@@ -156,16 +157,16 @@ func (w *wiredWatcher) Observe(f *scenarios.Fact) error {
 		if f.Netns != "" {
 			n.byNetns[f.Netns] = p
 		}
-	case scenarios.FactAsked:
+	case fact.FactAsked:
 		switch f.Text {
 		case "Del":
 			w.node(f.Node).ask(f.Owner, f.At)
 		case "GC":
 			w.node(f.Node).endAll()
 		}
-	case scenarios.FactDeleted, scenarios.FactSandboxGone:
+	case fact.FactDeleted, fact.FactSandboxGone:
 		w.node(f.Node).end(f.Owner)
-	case scenarios.FactAddressed:
+	case fact.FactAddressed:
 		n := w.node(f.Node)
 		if len(f.Addrs) == 0 || slices.Equal(f.Addrs, n.addrs) {
 			return nil // its agent starts; its VPP goes on
@@ -178,9 +179,9 @@ func (w *wiredWatcher) Observe(f *scenarios.Fact) error {
 		n.addrs = append(n.addrs[:0], f.Addrs...)
 		n.own(f.At)
 		w.home(n, f.At)
-	case scenarios.FactRecord:
+	case fact.FactRecord:
 		w.tells(f)
-	case scenarios.FactBlocks:
+	case fact.FactBlocks:
 		n := w.node(f.Node)
 		w.unhome(n)
 		for i := range n.blocks {
@@ -202,7 +203,7 @@ func (w *wiredWatcher) Observe(f *scenarios.Fact) error {
 			w.reblocked++
 		}
 		w.home(n, f.At)
-	case scenarios.FactNodeGone:
+	case fact.FactNodeGone:
 		n := w.node(f.Node)
 		n.endAll()
 		w.unhome(n)
@@ -210,23 +211,23 @@ func (w *wiredWatcher) Observe(f *scenarios.Fact) error {
 		n.addrs, n.blocks, n.former, n.since = nil, nil, n.addrs, nil
 		n.own(f.At)
 		w.last, w.lastAt = f.Node+" went down", f.At
-		if f.Text == scenarios.NodeLeft {
+		if f.Text == fact.NodeLeft {
 			w.last = f.Node + " left"
 		}
-	case scenarios.FactServed, scenarios.FactUnserved:
+	case fact.FactServed, fact.FactUnserved:
 		w.served[mappedOf(f)]++
 		if f.Kept {
 			w.kept[mappedOf(f)] = f.At
 		}
-	case scenarios.FactAgentUp:
+	case fact.FactAgentUp:
 		n := w.node(f.Node)
 		n.agentUp = f.At
 		n.lives++
-	case scenarios.FactDisturbed:
-		if f.Text == scenarios.LinkDeleted {
+	case fact.FactDisturbed:
+		if f.Text == fact.LinkDeleted {
 			w.node(f.Node).linkGone(f)
 		}
-		if f.Text != scenarios.VPPUp {
+		if f.Text != fact.VPPUp {
 			w.last, w.lastAt = f.Text, f.At
 		}
 		switch f.Text {
@@ -243,10 +244,10 @@ func (w *wiredWatcher) Observe(f *scenarios.Fact) error {
 	return nil
 }
 
-func (w *wiredWatcher) removed(f *scenarios.Fact) error {
+func (w *wiredWatcher) removed(f *fact.Fact) error {
 	w.checks++
 	n, r := w.node(f.Node), f.Removal
-	if r.What == scenarios.RemovedMapping {
+	if r.What == fact.RemovedMapping {
 		m := mapped{netip.AddrPortFrom(r.Addr, r.Port), r.Proto}
 		now := w.served[m]
 		if at, kept := w.kept[m]; now%2 == 0 || kept && f.At-at < newsLate {
@@ -274,7 +275,7 @@ func (w *wiredWatcher) removed(f *scenarios.Fact) error {
 		}
 		return w.torn(f, n, peer.name, "it has not left, and is reached by what it was")
 	}
-	if r.What == scenarios.RemovedTable && n.tables < w.fewer {
+	if r.What == fact.RemovedTable && n.tables < w.fewer {
 		n.tables++
 		return nil
 	}
@@ -284,7 +285,7 @@ func (w *wiredWatcher) removed(f *scenarios.Fact) error {
 	return nil
 }
 
-func mappedOf(f *scenarios.Fact) mapped {
+func mappedOf(f *fact.Fact) mapped {
 	m := mapped{netip.AddrPortFrom(f.Addr, uint16(f.Number)), protoTCP}
 	if f.Text == string(scenarios.UDP) {
 		m.proto = protoUDP
@@ -293,7 +294,7 @@ func mappedOf(f *scenarios.Fact) mapped {
 }
 
 // linkGone notes whose link was deleted.
-func (n *wiredNode) linkGone(f *scenarios.Fact) {
+func (n *wiredNode) linkGone(f *fact.Fact) {
 	all := f.Owner == (ipam.Owner{})
 	if all {
 		n.lostAll = f.At
@@ -307,7 +308,7 @@ func (n *wiredNode) linkGone(f *scenarios.Fact) {
 	}
 }
 
-func (w *wiredWatcher) torn(f *scenarios.Fact, n *wiredNode, whose, why string) error {
+func (w *wiredWatcher) torn(f *fact.Fact, n *wiredNode, whose, why string) error {
 	did := "is taken from"
 	if f.Removal.Replaced {
 		did = "is replaced under"
@@ -321,24 +322,24 @@ func (w *wiredWatcher) torn(f *scenarios.Fact, n *wiredNode, whose, why string) 
 }
 
 // podOf is the living pod that a removal on its node is about.
-func (n *wiredNode) podOf(r *scenarios.Removal) *wiredPod {
+func (n *wiredNode) podOf(r *fact.Removal) *wiredPod {
 	if r.Netns != "" {
 		return n.byNetns[r.Netns]
 	}
 	switch {
-	case r.What == scenarios.RemovedRoute && r.Prefix.IsSingleIP():
+	case r.What == fact.RemovedRoute && r.Prefix.IsSingleIP():
 		return n.byAddr[r.Prefix.Addr()]
-	case r.What == scenarios.RemovedNeighbor:
+	case r.What == fact.RemovedNeighbor:
 		return n.byAddr[r.Addr]
 	}
 	return nil
 }
 
 // peerOf is the living other node that a removal is about, and what of it.
-func (w *wiredWatcher) peerOf(n *wiredNode, r *scenarios.Removal) (*wiredNode, netip.Prefix) {
+func (w *wiredWatcher) peerOf(n *wiredNode, r *fact.Removal) (*wiredNode, netip.Prefix) {
 	p := r.Prefix
 	switch {
-	case r.What == scenarios.RemovedAddress || r.What == scenarios.RemovedLinuxAddress:
+	case r.What == fact.RemovedAddress || r.What == fact.RemovedLinuxAddress:
 		return nil, p
 	case r.Addr.IsValid():
 		p = netip.PrefixFrom(r.Addr, r.Addr.BitLen())
@@ -354,10 +355,10 @@ func (w *wiredWatcher) peerOf(n *wiredNode, r *scenarios.Removal) (*wiredNode, n
 // excused: the node or its peer has moved, or another node was where the peer is now, since the thing was taken away last. Where nodes move
 // again, blocks go to and fro, or ranges change one after the other, a node that hears late takes away for each of them what others took away
 // long ago: each move, each leaving and each change is then a cause of its own.
-func (w *wiredWatcher) excused(f *scenarios.Fact, n, peer *wiredNode, p netip.Prefix) bool {
+func (w *wiredWatcher) excused(f *fact.Fact, n, peer *wiredNode, p netip.Prefix) bool {
 	r, left, changed, reblocked := f.Removal, w.left[p], []time.Duration(nil), 0
 	moves, known := len(n.moves)+len(peer.moves), heardBy(f.At, n.moves, 0)+heardBy(f.At, peer.moves, 0)
-	if r.What == scenarios.RemovedRoute || r.What == scenarios.RemovedLinuxRoute {
+	if r.What == fact.RemovedRoute || r.What == fact.RemovedLinuxRoute {
 		changed, reblocked = w.changed, w.reblocked
 	}
 	k := thing{r.What, r.Table, r.Prefix, r.Addr}
@@ -385,7 +386,7 @@ func (w *wiredWatcher) excused(f *scenarios.Fact, n, peer *wiredNode, p netip.Pr
 }
 
 // needs says what of the node itself a removal is about that was decided on at a time.
-func (n *wiredNode) needs(r *scenarios.Removal, asked time.Duration) string {
+func (n *wiredNode) needs(r *fact.Removal, asked time.Duration) string {
 	if len(n.addrs) == 0 {
 		return ""
 	}
@@ -395,13 +396,13 @@ func (n *wiredNode) needs(r *scenarios.Removal, asked time.Duration) string {
 		return own && since <= asked && !(was && gone == asked && since == asked)
 	}
 	switch r.What {
-	case scenarios.RemovedTable, scenarios.RemovedBridge:
+	case fact.RemovedTable, fact.RemovedBridge:
 		return "the node still has its ID and addresses"
-	case scenarios.RemovedAddress, scenarios.RemovedLinuxAddress:
+	case fact.RemovedAddress, fact.RemovedLinuxAddress:
 		if owns(r.Prefix.Addr()) {
 			return "the node still has that address"
 		}
-	case scenarios.RemovedInterface, scenarios.RemovedUp:
+	case fact.RemovedInterface, fact.RemovedUp:
 		for _, a := range r.Addrs {
 			if owns(a.Addr()) {
 				return "the node still has its address " + a.Addr().String()

@@ -4,7 +4,7 @@ import (
 	"net/netip"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 const toldIsSavedName = "told-is-saved"
@@ -13,14 +13,14 @@ const toldIsSavedName = "told-is-saved"
 // needed to see it: a crash at that moment would undo what somebody counts on.
 //
 // A snapshot shows no disk.
-func toldIsSaved() scenarios.Law {
-	return scenarios.Law{
+func toldIsSaved() fact.Law {
+	return fact.Law{
 		Name:    toldIsSavedName,
 		Why:     "A crash at the wrong moment gives a pod's address, or a node's ID, to another one.",
-		When:    scenarios.Always,
+		When:    fact.Always,
 		Foreign: true,
-		Needs:   []scenarios.Evidence{scenarios.Disks, scenarios.Sandboxes, scenarios.NodeIDs},
-		Watch:   func() scenarios.Watcher { return &savedWatcher{disks: map[string]*disk{}} },
+		Needs:   []fact.Evidence{fact.Disks, fact.Sandboxes, fact.NodeIDs},
+		Watch:   func() fact.Watcher { return &savedWatcher{disks: map[string]*disk{}} },
 	}
 }
 
@@ -37,17 +37,17 @@ type savedWatcher struct {
 
 func (w *savedWatcher) Checks() int64 { return w.checks }
 
-func (w *savedWatcher) Observe(f *scenarios.Fact) error {
+func (w *savedWatcher) Observe(f *fact.Fact) error {
 	switch f.Kind {
-	case scenarios.FactSaved:
+	case fact.FactSaved:
 		w.saved(f)
 		return nil
-	case scenarios.FactNodeGone:
-		if f.Text == scenarios.NodeLeft {
+	case fact.FactNodeGone:
+		if f.Text == fact.NodeLeft {
 			delete(w.disks, f.Node)
 		}
 		return nil
-	case scenarios.FactAnswered, scenarios.FactDeleted, scenarios.FactNodeID:
+	case fact.FactAnswered, fact.FactDeleted, fact.FactNodeID:
 	default:
 		return nil
 	}
@@ -56,28 +56,28 @@ func (w *savedWatcher) Observe(f *scenarios.Fact) error {
 	w.checks++
 	const look = "look at what waits for the journal"
 	switch {
-	case f.Kind == scenarios.FactAnswered && !held:
+	case f.Kind == fact.FactAnswered && !held:
 		return broken(toldIsSavedName, f.At, f.Node, "the ADD of %s is answered with %s, and the disk knows no lease of it: %s", f.Owner, f.Addr, look)
-	case f.Kind == scenarios.FactAnswered && addr != f.Addr:
+	case f.Kind == fact.FactAnswered && addr != f.Addr:
 		return broken(toldIsSavedName, f.At, f.Node, "the ADD of %s is answered with %s, and the disk says %s: %s", f.Owner, f.Addr, addr, look)
-	case f.Kind == scenarios.FactDeleted && held:
+	case f.Kind == fact.FactDeleted && held:
 		return broken(toldIsSavedName, f.At, f.Node, "the DEL of %s is answered, and the disk still holds its lease of %s: %s", f.Owner, addr, look)
-	case f.Kind == scenarios.FactNodeID && f.Number != 0 && f.Number != d.id:
+	case f.Kind == fact.FactNodeID && f.Number != 0 && f.Number != d.id:
 		return broken(toldIsSavedName, f.At, f.Node, "%s acts on node ID %d, and the disk does not know it: %s", f.Node, f.Number, look)
 	}
 	return nil
 }
 
-func (w *savedWatcher) saved(f *scenarios.Fact) {
+func (w *savedWatcher) saved(f *fact.Fact) {
 	d := w.disk(f.Node)
 	switch f.Text {
-	case scenarios.SavedLease:
+	case fact.SavedLease:
 		d.leases[f.Owner] = f.Addr
-	case scenarios.SavedRelease:
+	case fact.SavedRelease:
 		delete(d.leases, f.Owner)
-	case scenarios.SavedNodeID:
+	case fact.SavedNodeID:
 		d.id = f.Number
-	case scenarios.SavedAll:
+	case fact.SavedAll:
 		clear(d.leases)
 		d.id = f.Number
 		for i := range f.Leases {

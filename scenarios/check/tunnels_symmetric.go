@@ -4,7 +4,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
@@ -17,17 +17,17 @@ const tunnelsSymmetricName = "tunnels-symmetric"
 //
 // Tunnels are demanded between nodes that run whole, with ID and addresses. One that is down but still in the cluster
 // may have them or not.
-func tunnelsSymmetric() scenarios.Law {
-	return scenarios.Law{
+func tunnelsSymmetric() fact.Law {
+	return fact.Law{
 		Name:  tunnelsSymmetricName,
 		Why:   "VPP takes a tunnel's packets only if it has the same tunnel the other way round; one forgotten half cuts two nodes apart in silence.",
-		When:  scenarios.Settled,
-		Needs: []scenarios.Evidence{scenarios.NodeIDs, scenarios.VPPTables},
+		When:  fact.Settled,
+		Needs: []fact.Evidence{fact.NodeIDs, fact.VPPTables},
 		Check: checkTunnels,
 	}
 }
 
-func checkTunnels(s scenarios.Snapshot) (occasions int64, err error) {
+func checkTunnels(s fact.Snapshot) (occasions int64, err error) {
 	m := mesh{s: s, peers: make([]meshNode, len(s.Nodes)), byAddress: map[netip.Addr]int{}, byVXLAN: map[netip.Addr]int{}, byMAC: map[vppwire.MAC]int{},
 		tunnels: make([]uint32, len(s.Nodes))}
 	for i := range s.Nodes {
@@ -46,7 +46,7 @@ func checkTunnels(s scenarios.Snapshot) (occasions int64, err error) {
 
 // mesh is what all nodes' tunnels are held against. Maps are from what identifies a peer to its index in the snapshot.
 type mesh struct {
-	s         scenarios.Snapshot
+	s         fact.Snapshot
 	peers     []meshNode
 	byAddress map[netip.Addr]int
 	byVXLAN   map[netip.Addr]int
@@ -69,7 +69,7 @@ type mesh struct {
 type meshNode struct {
 	// whole: every other whole node must have a tunnel to it.
 	whole  bool
-	bvi    scenarios.Interface
+	bvi    fact.Interface
 	hasBVI bool
 	// pods is the bridge domain that joins the pods' shared interface with VPP's tables, 0 for none. It is no part of the mesh.
 	pods uint32
@@ -89,16 +89,16 @@ func (m *mesh) learn(i int) {
 		m.hidden = m.hidden || !told
 		return
 	}
-	var others []scenarios.Interface
+	var others []fact.Interface
 	for ifc := range n.VPP.Interfaces() {
 		switch {
 		case ifc.BVI && !p.hasBVI:
 			p.bvi, p.hasBVI = ifc, true
 		case ifc.BVI:
 			others = append(others, ifc)
-		case ifc.Bridge != 0 && ifc.Type == scenarios.TypeAFPacket:
+		case ifc.Bridge != 0 && ifc.Type == fact.TypeAFPacket:
 			p.pods = ifc.Bridge
-		case !told && (ifc.Type == scenarios.TypeNIC || ifc.Type == scenarios.TypeLoopback):
+		case !told && (ifc.Type == fact.TypeNIC || ifc.Type == fact.TypeLoopback):
 			register(m.byAddress, ifc.Addrs, i)
 		}
 	}
@@ -145,7 +145,7 @@ func (m *mesh) node(i int) error {
 }
 
 // bviAddresses are a node's VXLAN addresses, of each family one.
-func bviAddresses(n *scenarios.NodeState) []netip.Addr {
+func bviAddresses(n *fact.NodeState) []netip.Addr {
 	if n.Second != nil {
 		return []netip.Addr{n.VXLANAddress, n.Second.VXLANAddress}
 	}
@@ -168,7 +168,7 @@ func (m *mesh) interfaces(i int) error {
 		if p.hasBVI && ifc.Index == p.bvi.Index {
 			m.members = append(m.members, ifc.Index)
 		}
-		if ifc.Type != scenarios.TypeVXLAN {
+		if ifc.Type != fact.TypeVXLAN {
 			continue
 		}
 		peer, ok := m.byAddress[ifc.Dst]

@@ -4,7 +4,7 @@ import (
 	"net/netip"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 const unwiredName = "unwired-before-reuse"
@@ -14,14 +14,14 @@ const unwiredName = "unwired-before-reuse"
 // when; and again when it goes to another owner, on that one's node and on the one where it was before.
 //
 // A snapshot shows leftovers only when they stay; books-agree finds those.
-func unwiredBeforeReuse() scenarios.Law {
-	return scenarios.Law{
+func unwiredBeforeReuse() fact.Law {
+	return fact.Law{
 		Name:    unwiredName,
 		Why:     "An address that is given away while packets still go to its last owner is answered by a dead pod's wiring, or by the wrong living one.",
-		When:    scenarios.Always,
+		When:    fact.Always,
 		Foreign: true,
-		Needs:   []scenarios.Evidence{scenarios.Leases, scenarios.Leftovers},
-		Watch:   func() scenarios.Watcher { return &reuseWatcher{owners: map[netip.Addr]ipam.Owner{}} },
+		Needs:   []fact.Evidence{fact.Leases, fact.Leftovers},
+		Watch:   func() fact.Watcher { return &reuseWatcher{owners: map[netip.Addr]ipam.Owner{}} },
 	}
 }
 
@@ -33,21 +33,21 @@ type reuseWatcher struct {
 
 func (w *reuseWatcher) Checks() int64 { return w.checks }
 
-func (w *reuseWatcher) Observe(f *scenarios.Fact) error {
+func (w *reuseWatcher) Observe(f *fact.Fact) error {
 	switch f.Kind {
-	case scenarios.FactReleased:
+	case fact.FactReleased:
 		w.checks++
 		if l := f.Left; l != nil {
 			return broken(unwiredName, f.At, f.Node, "%s of %s is released while %s still has its %s: look at what releases addresses before their wiring is gone",
 				f.Addr, f.Owner, l.Node, l.Thing)
 		}
-	case scenarios.FactLeased:
+	case fact.FactLeased:
 		return w.leased(f)
 	}
 	return nil
 }
 
-func (w *reuseWatcher) leased(f *scenarios.Fact) error {
+func (w *reuseWatcher) leased(f *fact.Fact) error {
 	before, had := w.owners[f.Addr]
 	w.owners[f.Addr] = f.Owner
 	if had && before != f.Owner {

@@ -1,19 +1,21 @@
 package check
 
-import "github.com/vppdrill/vppdrill/scenarios"
+import (
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+)
 
 const vppSurvivesName = "vpp-survives"
 
 // vppSurvives: no agent ever asks VPP for what a VPP 25.10 dies of, at once or later. The simulator foresees it by what was
 // seen of real ones (sim/vppmodel, CrashTrigger), a lab sees VPP die. VPPs that a scenario kills are not meant.
-func vppSurvives() scenarios.Law {
-	return scenarios.Law{
+func vppSurvives() fact.Law {
+	return fact.Law{
 		Name:    vppSurvivesName,
 		Why:     "A VPP that dies takes every pod of its node with it, and dies again when the agent repeats itself.",
-		When:    scenarios.Always,
+		When:    fact.Always,
 		Foreign: true,
-		Needs:   []scenarios.Evidence{scenarios.VPPLives},
-		Watch:   func() scenarios.Watcher { return &survivalWatcher{} },
+		Needs:   []fact.Evidence{fact.VPPLives},
+		Watch:   func() fact.Watcher { return &survivalWatcher{} },
 	}
 }
 
@@ -22,11 +24,11 @@ type survivalWatcher struct{ lives int64 }
 
 func (w *survivalWatcher) Checks() int64 { return w.lives }
 
-func (w *survivalWatcher) Observe(f *scenarios.Fact) error {
+func (w *survivalWatcher) Observe(f *fact.Fact) error {
 	switch {
-	case f.Kind == scenarios.FactVPPCrash:
+	case f.Kind == fact.FactVPPCrash:
 		return broken(vppSurvivesName, f.At, f.Node, "%s", f.Text)
-	case f.Kind == scenarios.FactDisturbed && f.Text == scenarios.VPPUp:
+	case f.Kind == fact.FactDisturbed && f.Text == fact.VPPUp:
 		w.lives++
 	}
 	return nil

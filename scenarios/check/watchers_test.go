@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // history is a cluster reduced to what facts tell, with the facts so far. It obeys no rule: an address may be given
@@ -21,7 +21,7 @@ type history struct {
 	nodes map[string]*recorded
 	// assigned outlives its node: an object does.
 	assigned map[string][]ipam.Block
-	facts    []scenarios.Fact
+	facts    []fact.Fact
 }
 
 type recorded struct {
@@ -50,45 +50,45 @@ func (h *history) node(name string) *recorded {
 }
 
 // apply brings the cluster to where the fact says it is.
-func (h *history) apply(f scenarios.Fact) {
+func (h *history) apply(f fact.Fact) {
 	h.facts = append(h.facts, f)
 	n := h.node(f.Node)
 	switch f.Kind {
-	case scenarios.FactLeased:
+	case fact.FactLeased:
 		n.leases[f.Owner] = f.Addr
-	case scenarios.FactReleased:
+	case fact.FactReleased:
 		delete(n.leases, f.Owner)
-	case scenarios.FactAnswered:
+	case fact.FactAnswered:
 		n.pods[f.Owner] = f.Addr
-	case scenarios.FactDeleted, scenarios.FactSandboxGone:
+	case fact.FactDeleted, fact.FactSandboxGone:
 		delete(n.pods, f.Owner)
-	case scenarios.FactNodeID:
+	case fact.FactNodeID:
 		n.id = f.Number
-	case scenarios.FactBlocks:
+	case fact.FactBlocks:
 		n.blocks = f.Blocks
-	case scenarios.FactAssigned:
+	case fact.FactAssigned:
 		h.assigned[f.Node] = f.Blocks
-	case scenarios.FactAgentDown:
+	case fact.FactAgentDown:
 		n.agent, n.journal = false, maps.Clone(n.leases)
 		clear(n.leases)
-	case scenarios.FactAgentUp:
+	case fact.FactAgentUp:
 		n.agent = true
 		clear(n.leases)
 		for _, l := range f.Leases {
 			n.leases[l.Owner] = l.Addr
 		}
-	case scenarios.FactNodeGone:
+	case fact.FactNodeGone:
 		delete(h.nodes, f.Node)
 	}
 }
 
-func (h *history) snapshot() scenarios.Snapshot {
-	s := scenarios.Snapshot{Settled: true}
+func (h *history) snapshot() fact.Snapshot {
+	s := fact.Snapshot{Settled: true}
 	for _, name := range slices.Sorted(maps.Keys(h.nodes)) {
 		n := h.nodes[name]
-		st := scenarios.NodeState{Name: name, MachineUp: n.up, AgentUp: n.agent, ID: n.id, Blocks: n.blocks}
+		st := fact.NodeState{Name: name, MachineUp: n.up, AgentUp: n.agent, ID: n.id, Blocks: n.blocks}
 		for _, o := range owners(n.pods) {
-			st.Pods = append(st.Pods, scenarios.PodState{Owner: o, Addr: n.pods[o]})
+			st.Pods = append(st.Pods, fact.PodState{Owner: o, Addr: n.pods[o]})
 		}
 		if n.agent {
 			leases := leaseList(n.leases)
@@ -99,7 +99,7 @@ func (h *history) snapshot() scenarios.Snapshot {
 	}
 	for _, name := range historyNodes {
 		if h.nodes[name] == nil {
-			s.Nodes = append(s.Nodes, scenarios.NodeState{Name: name, Assigned: h.assigned[name]})
+			s.Nodes = append(s.Nodes, fact.NodeState{Name: name, Assigned: h.assigned[name]})
 		}
 	}
 	return s
@@ -125,87 +125,87 @@ func leaseList(m map[ipam.Owner]netip.Addr) []ipam.Lease {
 
 // draw is one thing that happens, as the facts that tell it. Most of it is as it should be; addresses and IDs come from
 // so small a set that they collide.
-func (h *history) draw(t *rapid.T) []scenarios.Fact {
+func (h *history) draw(t *rapid.T) []fact.Fact {
 	name := rapid.SampledFrom(historyNodes).Draw(t, "node")
 	n := h.node(name)
 	k := rapid.IntRange(0, len(historyNodes)-1).Draw(t, "range")
 	o := ipam.Owner{Network: "k8s", ContainerID: fmt.Sprint("c", rapid.IntRange(0, 2).Draw(t, "owner")), IfName: "eth0"}
 	addr := netip.AddrFrom4([4]byte{10, 0, byte(k), byte(rapid.IntRange(1, 4).Draw(t, "host"))})
 	at := 5 * time.Millisecond * time.Duration(len(h.facts))
-	f := scenarios.Fact{At: at, Node: name, Owner: o, Addr: addr}
-	one := func(kind scenarios.FactKind) []scenarios.Fact { f.Kind = kind; return []scenarios.Fact{f} }
-	blocks := func() scenarios.Fact {
+	f := fact.Fact{At: at, Node: name, Owner: o, Addr: addr}
+	one := func(kind fact.FactKind) []fact.Fact { f.Kind = kind; return []fact.Fact{f} }
+	blocks := func() fact.Fact {
 		p := netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, byte(k), 0}), 22+rapid.IntRange(1, 2).Draw(t, "bits")).Masked()
-		return scenarios.Fact{Kind: scenarios.FactBlocks, At: at, Node: name, Blocks: []ipam.Block{{Prefix: p, Gateway: p.Addr().Next()}}}
+		return fact.Fact{Kind: fact.FactBlocks, At: at, Node: name, Blocks: []ipam.Block{{Prefix: p, Gateway: p.Addr().Next()}}}
 	}
 	if n.blocks == nil {
-		return []scenarios.Fact{blocks()}
+		return []fact.Fact{blocks()}
 	}
 	kind := rapid.IntRange(0, 13).Draw(t, "what")
 	if held, ok := n.leases[o]; ok && kind < 4 {
 		f.Addr = held
 		if kind == 0 {
-			return one(scenarios.FactAnswered)
+			return one(fact.FactAnswered)
 		}
 	}
 	switch kind {
 	case 0, 1, 2:
 		if n.agent && n.leases[o] == (netip.Addr{}) {
-			return one(scenarios.FactLeased)
+			return one(fact.FactLeased)
 		}
 		f.Exhausted = rapid.IntRange(0, 3).Draw(t, "exhausted") == 0
-		return one(scenarios.FactRefused)
+		return one(fact.FactRefused)
 	case 3, 4:
 		if n.agent {
-			return one(scenarios.FactAnswered)
+			return one(fact.FactAnswered)
 		}
 	case 5:
 		if held, ok := n.leases[o]; ok {
 			f.Addr = held
 			released := f
-			released.Kind = scenarios.FactReleased
+			released.Kind = fact.FactReleased
 			released.Rest = time.Duration(rapid.IntRange(0, 2).Draw(t, "rest")) * 200 * time.Millisecond
-			facts := append([]scenarios.Fact{released}, one(scenarios.FactDeleted)...)
+			facts := append([]fact.Fact{released}, one(fact.FactDeleted)...)
 			again := released
-			again.Kind, again.Rest, again.Owner.ContainerID = scenarios.FactLeased, 0, "next"
+			again.Kind, again.Rest, again.Owner.ContainerID = fact.FactLeased, 0, "next"
 			if _, has := n.leases[again.Owner]; !has && rapid.IntRange(0, 2).Draw(t, "at once") == 0 {
 				answered := f
-				answered.Kind = scenarios.FactAnswered
-				facts = append(append([]scenarios.Fact{answered}, facts...), again)
+				answered.Kind = fact.FactAnswered
+				facts = append(append([]fact.Fact{answered}, facts...), again)
 			}
 			return facts
 		}
-		return one(scenarios.FactDeleted)
+		return one(fact.FactDeleted)
 	case 6:
-		return one(scenarios.FactSandboxGone)
+		return one(fact.FactSandboxGone)
 	case 7:
 		f.Number = uint32(rapid.IntRange(0, 3).Draw(t, "id"))
-		return one(scenarios.FactNodeID)
+		return one(fact.FactNodeID)
 	case 8:
-		return []scenarios.Fact{blocks()}
+		return []fact.Fact{blocks()}
 	case 9:
-		return one(scenarios.FactNodeGone)
+		return one(fact.FactNodeGone)
 	case 10:
 		if n.agent {
-			f.Text = rapid.SampledFrom([]string{scenarios.CleanStop, scenarios.CleanStop, "killed"}).Draw(t, "how")
-			return one(scenarios.FactAgentDown)
+			f.Text = rapid.SampledFrom([]string{fact.CleanStop, fact.CleanStop, "killed"}).Draw(t, "how")
+			return one(fact.FactAgentDown)
 		}
 		f.Leases = leaseList(n.journal)
 		if len(f.Leases) > 0 && rapid.IntRange(0, 3).Draw(t, "lost") == 0 {
 			f.Leases = f.Leases[1:]
 		}
-		return append(one(scenarios.FactAgentUp), scenarios.Fact{Kind: scenarios.FactBlocks, At: at, Node: name, Blocks: n.blocks})
+		return append(one(fact.FactAgentUp), fact.Fact{Kind: fact.FactBlocks, At: at, Node: name, Blocks: n.blocks})
 	case 11:
 		if !n.agent {
 			break
 		}
 		// A restart within one step, so that something follows it soon enough to matter.
 		down, up := f, f
-		down.Kind, down.Text = scenarios.FactAgentDown, scenarios.CleanStop
-		up.Kind, up.Leases = scenarios.FactAgentUp, leaseList(n.leases)
-		facts := []scenarios.Fact{down, up, {Kind: scenarios.FactBlocks, At: at, Node: name, Blocks: n.blocks}}
+		down.Kind, down.Text = fact.FactAgentDown, fact.CleanStop
+		up.Kind, up.Leases = fact.FactAgentUp, leaseList(n.leases)
+		facts := []fact.Fact{down, up, {Kind: fact.FactBlocks, At: at, Node: name, Blocks: n.blocks}}
 		if rapid.IntRange(0, 4).Draw(t, "writes") == 0 {
-			facts = append(facts, one(scenarios.FactVPPWrite)...)
+			facts = append(facts, one(fact.FactVPPWrite)...)
 		}
 		return facts
 	}
@@ -214,23 +214,23 @@ func (h *history) draw(t *rapid.T) []scenarios.Fact {
 		if rapid.IntRange(0, 2).Draw(t, "any") > 0 {
 			f.Blocks = blocks().Blocks
 		}
-		return one(scenarios.FactAssigned)
+		return one(fact.FactAssigned)
 	case 5:
 		f.Text = "Check"
-		return one(scenarios.FactAsked)
+		return one(fact.FactAsked)
 	case 6:
-		return []scenarios.Fact{{Kind: scenarios.FactDisturbed, At: at}}
+		return []fact.Fact{{Kind: fact.FactDisturbed, At: at}}
 	case 7:
 		// A pool that cannot decide, or a node whose block is to be given back and then is not.
 		less, more := f, f
-		less.Kind, more.Kind = scenarios.FactAssigned, scenarios.FactAssigned
+		less.Kind, more.Kind = fact.FactAssigned, fact.FactAssigned
 		more.Blocks = blocks().Blocks
 		if rapid.Bool().Draw(t, "used") {
-			less.Kind, more.Kind = scenarios.FactBlocks, scenarios.FactBlocks
+			less.Kind, more.Kind = fact.FactBlocks, fact.FactBlocks
 			less.Blocks = slices.Clone(more.Blocks)
 			less.Blocks[0].Draining = true
 		}
-		turns := []scenarios.Fact{more, less, more, less, more, less}[:rapid.IntRange(3, 6).Draw(t, "turns")]
+		turns := []fact.Fact{more, less, more, less, more, less}[:rapid.IntRange(3, 6).Draw(t, "turns")]
 		if rapid.IntRange(0, 3).Draw(t, "at once") > 0 {
 			for i := range turns { // and what comes next is no earlier
 				turns[i].At = at - time.Duration(len(turns)-1-i)
@@ -239,7 +239,7 @@ func (h *history) draw(t *rapid.T) []scenarios.Fact {
 		return turns
 	}
 	f.Text = "ip_route_add_del"
-	return one(scenarios.FactVPPWrite)
+	return one(fact.FactVPPWrite)
 }
 
 // Goal: judging fact by fact is judging every moment. Method: random histories of three nodes and few addresses, right
@@ -252,16 +252,16 @@ func TestWatchersAgree(t *testing.T) {
 		law string
 		// twin judges the last fact; relevant says when the two see the same things.
 		twin     func(h *history) bool
-		relevant func(f scenarios.Fact) bool
+		relevant func(f fact.Fact) bool
 	}{
 		{oneOwnerName, byCheck(checkOneOwner), always},
 		// Leases read back are judged with the blocks that follow.
-		{leaseInRangeName, byCheck(checkLeaseInRange), func(f scenarios.Fact) bool { return f.Kind != scenarios.FactAgentUp }},
+		{leaseInRangeName, byCheck(checkLeaseInRange), func(f fact.Fact) bool { return f.Kind != fact.FactAgentUp }},
 		{nodeIDsName, byCheck(checkNodeIDs), always},
 		{grantsName, byCheck(checkGrants), always},
 		{addressStableName, byCheck(checkAddressStable), always},
 		// The watcher asks when an agent restarts, and about that one.
-		{addNotForgottenName, byCheckOfNode(checkAddNotForgotten), func(f scenarios.Fact) bool { return f.Kind == scenarios.FactAgentUp }},
+		{addNotForgottenName, byCheckOfNode(checkAddNotForgotten), func(f fact.Fact) bool { return f.Kind == fact.FactAgentUp }},
 		{sameAnswerName, answeredOtherwise, always},
 		{quietRestartName, wroteAfterCleanStop, always},
 		{addressRestsName, restedTooShort, always},
@@ -299,22 +299,22 @@ func TestWatchersAgree(t *testing.T) {
 	}
 }
 
-func always(scenarios.Fact) bool { return true }
+func always(fact.Fact) bool { return true }
 
 // byCheck judges where the history has come to.
-func byCheck(check func(scenarios.Snapshot) (int64, error)) func(*history) bool {
+func byCheck(check func(fact.Snapshot) (int64, error)) func(*history) bool {
 	return func(h *history) bool { _, err := check(h.snapshot()); return err != nil }
 }
 
 // byCheckOfNode judges the last fact's node alone.
-func byCheckOfNode(check func(scenarios.Snapshot) (int64, error)) func(*history) bool {
+func byCheckOfNode(check func(fact.Snapshot) (int64, error)) func(*history) bool {
 	return func(h *history) bool {
 		s := h.snapshot()
 		n, ok := s.Node(h.facts[len(h.facts)-1].Node)
 		if !ok {
 			return false
 		}
-		s.Nodes = []scenarios.NodeState{*n}
+		s.Nodes = []fact.NodeState{*n}
 		_, err := check(s)
 		return err != nil
 	}
@@ -322,18 +322,18 @@ func byCheckOfNode(check func(scenarios.Snapshot) (int64, error)) func(*history)
 
 func answeredOtherwise(h *history) bool {
 	last := h.facts[len(h.facts)-1]
-	if last.Kind != scenarios.FactAnswered {
+	if last.Kind != fact.FactAnswered {
 		return false
 	}
 	for _, f := range slices.Backward(h.facts[:len(h.facts)-1]) {
 		switch {
 		case f.Node != last.Node:
-		case f.Kind == scenarios.FactNodeGone:
+		case f.Kind == fact.FactNodeGone:
 			return false
 		case f.Owner != last.Owner:
-		case f.Kind == scenarios.FactAnswered:
+		case f.Kind == fact.FactAnswered:
 			return f.Addr != last.Addr
-		case f.Kind == scenarios.FactDeleted, f.Kind == scenarios.FactSandboxGone:
+		case f.Kind == fact.FactDeleted, f.Kind == fact.FactSandboxGone:
 			return false
 		}
 	}
@@ -343,18 +343,18 @@ func answeredOtherwise(h *history) bool {
 // restedTooShort looks for the release of the address that the last fact leases.
 func restedTooShort(h *history) bool {
 	last := h.facts[len(h.facts)-1]
-	if last.Kind != scenarios.FactLeased {
+	if last.Kind != fact.FactLeased {
 		return false
 	}
 	for i := len(h.facts) - 2; i >= 0; i-- {
 		f := h.facts[i]
 		switch {
 		case f.Node != last.Node:
-		case f.Kind == scenarios.FactNodeGone, f.Kind == scenarios.FactLeased && f.Addr == last.Addr:
+		case f.Kind == fact.FactNodeGone, f.Kind == fact.FactLeased && f.Addr == last.Addr:
 			return false
-		case f.Kind == scenarios.FactAgentUp && slices.ContainsFunc(f.Leases, func(l ipam.Lease) bool { return l.Addr == last.Addr }):
+		case f.Kind == fact.FactAgentUp && slices.ContainsFunc(f.Leases, func(l ipam.Lease) bool { return l.Addr == last.Addr }):
 			return false
-		case f.Kind == scenarios.FactReleased && f.Addr == last.Addr && f.Rest > 0 && wasAnswered(h.facts[:i], f):
+		case f.Kind == fact.FactReleased && f.Addr == last.Addr && f.Rest > 0 && wasAnswered(h.facts[:i], f):
 			return last.At < f.At+f.Rest && f.Owner != last.Owner
 		}
 	}
@@ -362,16 +362,16 @@ func restedTooShort(h *history) bool {
 }
 
 // wasAnswered reports whether the sandbox of f's owner lived with f's address before f.
-func wasAnswered(before []scenarios.Fact, f scenarios.Fact) bool {
+func wasAnswered(before []fact.Fact, f fact.Fact) bool {
 	for _, g := range slices.Backward(before) {
 		switch {
 		case g.Node != f.Node:
-		case g.Kind == scenarios.FactNodeGone:
+		case g.Kind == fact.FactNodeGone:
 			return false
 		case g.Owner != f.Owner:
-		case g.Kind == scenarios.FactDeleted, g.Kind == scenarios.FactSandboxGone:
+		case g.Kind == fact.FactDeleted, g.Kind == fact.FactSandboxGone:
 			return false
-		case g.Kind == scenarios.FactAnswered:
+		case g.Kind == fact.FactAnswered:
 			return g.Addr == f.Addr
 		}
 	}
@@ -385,31 +385,31 @@ func usedUnassigned(h *history) bool {
 	known := false
 	held := map[netip.Addr]ipam.Owner{}
 	for _, f := range h.facts {
-		if f.Node != last.Node || !known && (f.Kind != scenarios.FactAssigned || len(f.Blocks) == 0) {
+		if f.Node != last.Node || !known && (f.Kind != fact.FactAssigned || len(f.Blocks) == 0) {
 			continue
 		}
 		known = true
 		switch f.Kind {
-		case scenarios.FactAssigned:
+		case fact.FactAssigned:
 			before, blocks = blocks, f.Blocks
-		case scenarios.FactBlocks:
+		case fact.FactBlocks:
 			used = f.Blocks
-		case scenarios.FactLeased:
+		case fact.FactLeased:
 			held[f.Addr] = f.Owner
-		case scenarios.FactReleased:
+		case fact.FactReleased:
 			if held[f.Addr] == f.Owner {
 				delete(held, f.Addr)
 			}
-		case scenarios.FactAgentUp:
+		case fact.FactAgentUp:
 			clear(held)
 			for _, l := range f.Leases {
 				held[l.Addr] = l.Owner
 			}
-		case scenarios.FactAgentDown:
+		case fact.FactAgentDown:
 			clear(held)
-		case scenarios.FactNodeGone:
+		case fact.FactNodeGone:
 			clear(held)
-			if f.Text == scenarios.NodeLeft {
+			if f.Text == fact.NodeLeft {
 				used = nil
 			}
 		}
@@ -423,7 +423,7 @@ func usedUnassigned(h *history) bool {
 	in := func(list []ipam.Block, p netip.Prefix) bool {
 		return slices.ContainsFunc(list, func(b ipam.Block) bool { return b.Prefix == p })
 	}
-	return last.Kind == scenarios.FactAssigned && len(blocks) > 0 && slices.ContainsFunc(used, func(b ipam.Block) bool {
+	return last.Kind == fact.FactAssigned && len(blocks) > 0 && slices.ContainsFunc(used, func(b ipam.Block) bool {
 		return in(before, b.Prefix) && !in(blocks, b.Prefix)
 	})
 }
@@ -431,7 +431,7 @@ func usedUnassigned(h *history) bool {
 // turnedTooOften counts a node's turns back to what last disturbed it.
 func turnedTooOften(h *history) bool {
 	last := h.facts[len(h.facts)-1]
-	if last.Kind != scenarios.FactAssigned && last.Kind != scenarios.FactBlocks {
+	if last.Kind != fact.FactAssigned && last.Kind != fact.FactBlocks {
 		return false
 	}
 	// waited are the facts of the node at which an ADD had no outcome yet, or a bad one a moment ago.
@@ -440,13 +440,13 @@ func turnedTooOften(h *history) bool {
 	for i, f := range h.facts {
 		switch {
 		case f.Node != last.Node:
-		case f.Kind == scenarios.FactNodeGone:
+		case f.Kind == fact.FactNodeGone:
 			clear(open)
 			waits = 0
-		case f.Kind == scenarios.FactAsked && (f.Text == scenarios.AskedAdd || f.Text == scenarios.AskedAddress):
+		case f.Kind == fact.FactAsked && (f.Text == fact.AskedAdd || f.Text == fact.AskedAddress):
 			open[f.Owner] = true
-		case f.Kind == scenarios.FactAnswered || f.Kind == scenarios.FactRefused || f.Kind == scenarios.FactAbandoned ||
-			f.Kind == scenarios.FactSandboxGone || f.Kind == scenarios.FactAsked && f.Text == "Del":
+		case f.Kind == fact.FactAnswered || f.Kind == fact.FactRefused || f.Kind == fact.FactAbandoned ||
+			f.Kind == fact.FactSandboxGone || f.Kind == fact.FactAsked && f.Text == "Del":
 			delete(open, f.Owner)
 			if f.Exhausted {
 				waits = f.At + steadyRefused
@@ -468,19 +468,19 @@ func turnedTooOften(h *history) bool {
 				sizes = append(sizes, size{inUse(f.Blocks), f.At})
 			}
 			calm = calm && !(own && waited[i])
-		case scenarios.FactAssigned, scenarios.FactBlocks:
+		case fact.FactAssigned, fact.FactBlocks:
 			calm = calm && !(own && waited[i])
-		case scenarios.FactDisturbed:
+		case fact.FactDisturbed:
 			calm = false
-		case scenarios.FactAsked, scenarios.FactAgentUp:
+		case fact.FactAsked, fact.FactAgentUp:
 			calm = calm && !own
-		case scenarios.FactNodeGone:
+		case fact.FactNodeGone:
 			calm = false
 			if own {
 				sizes = append(sizes, size{0, f.At})
 			}
 		}
-		if !calm && len(sizes) > 1 && (f.Kind == last.Kind || f.Kind == scenarios.FactNodeGone) && own {
+		if !calm && len(sizes) > 1 && (f.Kind == last.Kind || f.Kind == fact.FactNodeGone) && own {
 			first = false
 			break
 		}
@@ -507,7 +507,7 @@ func inUse(blocks []ipam.Block) int {
 
 func wroteAfterCleanStop(h *history) bool {
 	last := h.facts[len(h.facts)-1]
-	if last.Kind != scenarios.FactVPPWrite {
+	if last.Kind != fact.FactVPPWrite {
 		return false
 	}
 	up := false
@@ -515,24 +515,24 @@ func wroteAfterCleanStop(h *history) bool {
 		f := h.facts[i]
 		own := f.Node == last.Node
 		switch f.Kind {
-		case scenarios.FactAgentDown:
+		case fact.FactAgentDown:
 			if own {
-				return f.Text == scenarios.CleanStop && up
+				return f.Text == fact.CleanStop && up
 			}
-		case scenarios.FactAgentUp:
+		case fact.FactAgentUp:
 			if own {
 				if last.At-f.At >= quietWindow {
 					return false
 				}
 				up = true
 			}
-		case scenarios.FactVPPWrite:
+		case fact.FactVPPWrite:
 			if own {
 				return false
 			}
-		case scenarios.FactNodeGone, scenarios.FactAssigned, scenarios.FactDisturbed:
+		case fact.FactNodeGone, fact.FactAssigned, fact.FactDisturbed:
 			return false
-		case scenarios.FactNodeID, scenarios.FactBlocks:
+		case fact.FactNodeID, fact.FactBlocks:
 			if changes(h.facts[:i], f) {
 				return false
 			}
@@ -546,12 +546,12 @@ func wroteAfterCleanStop(h *history) bool {
 }
 
 // changes reports whether f says something else about its node's ID or blocks than was known before.
-func changes(before []scenarios.Fact, f scenarios.Fact) bool {
+func changes(before []fact.Fact, f fact.Fact) bool {
 	for _, g := range slices.Backward(before) {
 		if g.Node != f.Node {
 			continue
 		}
-		if g.Kind == scenarios.FactNodeGone {
+		if g.Kind == fact.FactNodeGone {
 			break
 		}
 		if g.Kind == f.Kind {
@@ -568,35 +568,35 @@ func TestQuietRestart(t *testing.T) {
 	blocks := []ipam.Block{{Prefix: netip.MustParsePrefix("10.0.1.0/24")}}
 	for _, tc := range []struct {
 		name   string
-		fact   scenarios.Fact
+		fact   fact.Fact
 		broken bool
 	}{
-		{"its ID again", scenarios.Fact{Kind: scenarios.FactNodeID, Node: "n1", Number: 1}, true},
-		{"its blocks again", scenarios.Fact{Kind: scenarios.FactBlocks, Node: "n1", Blocks: blocks}, true},
-		{"a pod elsewhere", scenarios.Fact{Kind: scenarios.FactLeased, Node: "n2"}, true},
-		{"an answer elsewhere", scenarios.Fact{Kind: scenarios.FactAnswered, Node: "n2"}, true},
-		{"a write elsewhere", scenarios.Fact{Kind: scenarios.FactVPPWrite, Node: "n2"}, true},
-		{"a crash elsewhere", scenarios.Fact{Kind: scenarios.FactAgentDown, Node: "n2"}, true},
-		{"another ID", scenarios.Fact{Kind: scenarios.FactNodeID, Node: "n1", Number: 2}, false},
-		{"a new peer", scenarios.Fact{Kind: scenarios.FactNodeID, Node: "n2", Number: 2}, false},
-		{"a peer's blocks", scenarios.Fact{Kind: scenarios.FactBlocks, Node: "n2", Blocks: blocks}, false},
-		{"other blocks", scenarios.Fact{Kind: scenarios.FactBlocks, Node: "n1"}, false},
-		{"a peer gone", scenarios.Fact{Kind: scenarios.FactNodeGone, Node: "n2"}, false},
-		{"a pod", scenarios.Fact{Kind: scenarios.FactLeased, Node: "n1"}, false},
-		{"a pod less", scenarios.Fact{Kind: scenarios.FactReleased, Node: "n1"}, false},
-		{"a sandbox less", scenarios.Fact{Kind: scenarios.FactSandboxGone, Node: "n1"}, false},
-		{"a crash", scenarios.Fact{Kind: scenarios.FactAgentDown, Node: "n1", Text: "killed"}, false},
-		{"time", scenarios.Fact{Kind: scenarios.FactVPPWrite, Node: "n2", At: quietWindow}, false},
-		{"a disturbance", scenarios.Fact{Kind: scenarios.FactDisturbed}, false},
-		{"an unknown kind", scenarios.Fact{Kind: scenarios.FactVPPWrite + 100, Node: "n2"}, false},
+		{"its ID again", fact.Fact{Kind: fact.FactNodeID, Node: "n1", Number: 1}, true},
+		{"its blocks again", fact.Fact{Kind: fact.FactBlocks, Node: "n1", Blocks: blocks}, true},
+		{"a pod elsewhere", fact.Fact{Kind: fact.FactLeased, Node: "n2"}, true},
+		{"an answer elsewhere", fact.Fact{Kind: fact.FactAnswered, Node: "n2"}, true},
+		{"a write elsewhere", fact.Fact{Kind: fact.FactVPPWrite, Node: "n2"}, true},
+		{"a crash elsewhere", fact.Fact{Kind: fact.FactAgentDown, Node: "n2"}, true},
+		{"another ID", fact.Fact{Kind: fact.FactNodeID, Node: "n1", Number: 2}, false},
+		{"a new peer", fact.Fact{Kind: fact.FactNodeID, Node: "n2", Number: 2}, false},
+		{"a peer's blocks", fact.Fact{Kind: fact.FactBlocks, Node: "n2", Blocks: blocks}, false},
+		{"other blocks", fact.Fact{Kind: fact.FactBlocks, Node: "n1"}, false},
+		{"a peer gone", fact.Fact{Kind: fact.FactNodeGone, Node: "n2"}, false},
+		{"a pod", fact.Fact{Kind: fact.FactLeased, Node: "n1"}, false},
+		{"a pod less", fact.Fact{Kind: fact.FactReleased, Node: "n1"}, false},
+		{"a sandbox less", fact.Fact{Kind: fact.FactSandboxGone, Node: "n1"}, false},
+		{"a crash", fact.Fact{Kind: fact.FactAgentDown, Node: "n1", Text: "killed"}, false},
+		{"time", fact.Fact{Kind: fact.FactVPPWrite, Node: "n2", At: quietWindow}, false},
+		{"a disturbance", fact.Fact{Kind: fact.FactDisturbed}, false},
+		{"an unknown kind", fact.Fact{Kind: fact.FactVPPWrite + 100, Node: "n2"}, false},
 	} {
 		w := law.Watch()
 		var err error
-		for _, f := range []scenarios.Fact{
-			{Kind: scenarios.FactNodeID, Node: "n1", Number: 1}, {Kind: scenarios.FactBlocks, Node: "n1", Blocks: blocks},
-			{Kind: scenarios.FactVPPWrite, Node: "n1"},
-			{Kind: scenarios.FactAgentDown, Node: "n1", Text: scenarios.CleanStop}, {Kind: scenarios.FactAgentUp, Node: "n1"},
-			tc.fact, {Kind: scenarios.FactVPPWrite, Node: "n1", At: tc.fact.At + 1, Text: "ip_route_add_del"},
+		for _, f := range []fact.Fact{
+			{Kind: fact.FactNodeID, Node: "n1", Number: 1}, {Kind: fact.FactBlocks, Node: "n1", Blocks: blocks},
+			{Kind: fact.FactVPPWrite, Node: "n1"},
+			{Kind: fact.FactAgentDown, Node: "n1", Text: fact.CleanStop}, {Kind: fact.FactAgentUp, Node: "n1"},
+			tc.fact, {Kind: fact.FactVPPWrite, Node: "n1", At: tc.fact.At + 1, Text: "ip_route_add_del"},
 		} {
 			if err != nil {
 				t.Errorf("%s: too early: %v", tc.name, err)
@@ -613,7 +613,7 @@ func TestQuietRestart(t *testing.T) {
 func TestProgramsSurvive(t *testing.T) {
 	law, _ := ByName(programsSurviveName)
 	w := law.Watch()
-	for _, f := range []scenarios.Fact{{Kind: scenarios.FactAgentUp}, {Kind: scenarios.FactAgentDown}, {Kind: scenarios.FactAgentUp}} {
+	for _, f := range []fact.Fact{{Kind: fact.FactAgentUp}, {Kind: fact.FactAgentDown}, {Kind: fact.FactAgentUp}} {
 		if err := w.Observe(&f); err != nil {
 			t.Error(err)
 		}
@@ -621,7 +621,7 @@ func TestProgramsSurvive(t *testing.T) {
 	if w.Checks() != 2 {
 		t.Errorf("%d lives were counted", w.Checks())
 	}
-	if err := w.Observe(&scenarios.Fact{Kind: scenarios.FactProgramCrash, Node: "n1", Text: "of something"}); err == nil {
+	if err := w.Observe(&fact.Fact{Kind: fact.FactProgramCrash, Node: "n1", Text: "of something"}); err == nil {
 		t.Error("an agent may die")
 	}
 }
@@ -630,7 +630,7 @@ func TestProgramsSurvive(t *testing.T) {
 func TestVPPSurvives(t *testing.T) {
 	law, _ := ByName(vppSurvivesName)
 	w := law.Watch()
-	for _, f := range []scenarios.Fact{{Kind: scenarios.FactDisturbed, Text: scenarios.VPPUp}, {Kind: scenarios.FactDisturbed, Text: "kill-vpp"}, {Kind: scenarios.FactVPPWrite}} {
+	for _, f := range []fact.Fact{{Kind: fact.FactDisturbed, Text: fact.VPPUp}, {Kind: fact.FactDisturbed, Text: "kill-vpp"}, {Kind: fact.FactVPPWrite}} {
 		if err := w.Observe(&f); err != nil {
 			t.Error(err)
 		}
@@ -638,7 +638,7 @@ func TestVPPSurvives(t *testing.T) {
 	if w.Checks() != 1 {
 		t.Errorf("%d lives were counted", w.Checks())
 	}
-	if err := w.Observe(&scenarios.Fact{Kind: scenarios.FactVPPCrash, Node: "n1", Text: "of something"}); err == nil {
+	if err := w.Observe(&fact.Fact{Kind: fact.FactVPPCrash, Node: "n1", Text: "of something"}); err == nil {
 		t.Error("a VPP may die")
 	}
 }
@@ -648,9 +648,9 @@ func TestForgottenWhileDeleting(t *testing.T) {
 	law, _ := ByName(addNotForgottenName)
 	o, a := ipam.Owner{Network: "k8s", ContainerID: "c", IfName: "eth0"}, netip.MustParseAddr("10.0.0.2")
 	w := law.Watch()
-	for _, f := range []scenarios.Fact{
-		{Kind: scenarios.FactLeased, Node: "n1", Owner: o, Addr: a}, {Kind: scenarios.FactAnswered, Node: "n1", Owner: o, Addr: a},
-		{Kind: scenarios.FactReleased, Node: "n1", Owner: o, Addr: a}, {Kind: scenarios.FactAgentDown, Node: "n1"}, {Kind: scenarios.FactAgentUp, Node: "n1"},
+	for _, f := range []fact.Fact{
+		{Kind: fact.FactLeased, Node: "n1", Owner: o, Addr: a}, {Kind: fact.FactAnswered, Node: "n1", Owner: o, Addr: a},
+		{Kind: fact.FactReleased, Node: "n1", Owner: o, Addr: a}, {Kind: fact.FactAgentDown, Node: "n1"}, {Kind: fact.FactAgentUp, Node: "n1"},
 	} {
 		if err := w.Observe(&f); err != nil {
 			t.Error(err)
@@ -665,33 +665,33 @@ func TestOneOwnerWhileDeleting(t *testing.T) {
 	law, _ := ByName(oneOwnerName)
 	a := netip.MustParseAddr("10.0.0.2")
 	first, second := ipam.Owner{Network: "k8s", ContainerID: "c1", IfName: "eth0"}, ipam.Owner{Network: "k8s", ContainerID: "c2", IfName: "eth0"}
-	asked := scenarios.Fact{Kind: scenarios.FactAsked, Node: "n1", Owner: first, Text: "Del"}
-	released := scenarios.Fact{Kind: scenarios.FactReleased, Node: "n1", Owner: first, Addr: a}
-	restarted := func(leases ...ipam.Lease) scenarios.Fact {
-		return scenarios.Fact{Kind: scenarios.FactAgentUp, Node: "n1", Leases: leases}
+	asked := fact.Fact{Kind: fact.FactAsked, Node: "n1", Owner: first, Text: "Del"}
+	released := fact.Fact{Kind: fact.FactReleased, Node: "n1", Owner: first, Addr: a}
+	restarted := func(leases ...ipam.Lease) fact.Fact {
+		return fact.Fact{Kind: fact.FactAgentUp, Node: "n1", Leases: leases}
 	}
 	for _, tc := range []struct {
 		name   string
-		facts  []scenarios.Fact
+		facts  []fact.Fact
 		broken bool
 	}{
-		{"released", []scenarios.Fact{released}, true},
-		{"asked", []scenarios.Fact{asked}, true},
-		{"asked and released", []scenarios.Fact{asked, released}, false},
-		{"checked and released", []scenarios.Fact{{Kind: scenarios.FactAsked, Node: "n1", Owner: first, Text: "Check"}, released}, true},
-		{"asked, released, answered again", []scenarios.Fact{asked, released, {Kind: scenarios.FactAnswered, Node: "n1", Owner: first, Addr: a}}, true},
-		{"asked, read back without", []scenarios.Fact{asked, restarted()}, false},
-		{"asked, read back with", []scenarios.Fact{asked, restarted(ipam.Lease{Owner: first, Addr: a})}, true},
-		{"read back without", []scenarios.Fact{restarted()}, true},
+		{"released", []fact.Fact{released}, true},
+		{"asked", []fact.Fact{asked}, true},
+		{"asked and released", []fact.Fact{asked, released}, false},
+		{"checked and released", []fact.Fact{{Kind: fact.FactAsked, Node: "n1", Owner: first, Text: "Check"}, released}, true},
+		{"asked, released, answered again", []fact.Fact{asked, released, {Kind: fact.FactAnswered, Node: "n1", Owner: first, Addr: a}}, true},
+		{"asked, read back without", []fact.Fact{asked, restarted()}, false},
+		{"asked, read back with", []fact.Fact{asked, restarted(ipam.Lease{Owner: first, Addr: a})}, true},
+		{"read back without", []fact.Fact{restarted()}, true},
 	} {
 		w := law.Watch()
-		begin := []scenarios.Fact{{Kind: scenarios.FactLeased, Node: "n1", Owner: first, Addr: a}, {Kind: scenarios.FactAnswered, Node: "n1", Owner: first, Addr: a}}
+		begin := []fact.Fact{{Kind: fact.FactLeased, Node: "n1", Owner: first, Addr: a}, {Kind: fact.FactAnswered, Node: "n1", Owner: first, Addr: a}}
 		for _, f := range append(begin, tc.facts...) {
 			if err := w.Observe(&f); err != nil {
 				t.Errorf("%s: too early: %v", tc.name, err)
 			}
 		}
-		if err := w.Observe(&scenarios.Fact{Kind: scenarios.FactAnswered, Node: "n1", Owner: second, Addr: a}); (err != nil) != tc.broken {
+		if err := w.Observe(&fact.Fact{Kind: fact.FactAnswered, Node: "n1", Owner: second, Addr: a}); (err != nil) != tc.broken {
 			t.Errorf("%s: %v", tc.name, err)
 		}
 	}
@@ -700,27 +700,27 @@ func TestOneOwnerWhileDeleting(t *testing.T) {
 // BenchmarkWatchers feeds every watcher the life of pods on 1000 nodes with up to 100 pods each; one fact per
 // iteration.
 func BenchmarkWatchers(b *testing.B) {
-	var watchers []scenarios.Watcher
+	var watchers []fact.Watcher
 	for _, l := range All() {
 		if l.Watch != nil {
 			watchers = append(watchers, l.Watch())
 		}
 	}
-	kinds := [...]scenarios.FactKind{scenarios.FactLeased, scenarios.FactVPPWrite, scenarios.FactAnswered, scenarios.FactReleased, scenarios.FactDeleted, scenarios.FactSandboxGone}
+	kinds := [...]fact.FactKind{fact.FactLeased, fact.FactVPPWrite, fact.FactAnswered, fact.FactReleased, fact.FactDeleted, fact.FactSandboxGone}
 	names := make([]string, 1000)
-	facts := make([]scenarios.Fact, 100_000)
+	facts := make([]fact.Fact, 100_000)
 	for i := range names {
 		names[i] = fmt.Sprintf("node-%d", i+1)
 		p := netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(i >> 8), byte(i), 0}), 24)
 		for _, w := range watchers {
-			if err := w.Observe(&scenarios.Fact{Kind: scenarios.FactBlocks, Node: names[i], Blocks: []ipam.Block{{Prefix: p}}}); err != nil {
+			if err := w.Observe(&fact.Fact{Kind: fact.FactBlocks, Node: names[i], Blocks: []ipam.Block{{Prefix: p}}}); err != nil {
 				b.Fatal(err)
 			}
 		}
 	}
 	for i := range facts {
 		n := i % 1000
-		facts[i] = scenarios.Fact{Node: names[n], Addr: netip.AddrFrom4([4]byte{10, byte(n >> 8), byte(n), byte(i/1000 + 2)}),
+		facts[i] = fact.Fact{Node: names[n], Addr: netip.AddrFrom4([4]byte{10, byte(n >> 8), byte(n), byte(i/1000 + 2)}),
 			Owner: ipam.Owner{Network: "k8s", ContainerID: fmt.Sprintf("%064d", i), IfName: "eth0"}}
 	}
 	b.ReportAllocs()

@@ -5,18 +5,18 @@ import (
 	"slices"
 	"time"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // half is a leaving of a block that was told of at a time by one kind of fact.
 type half struct {
 	at   time.Duration
-	kind scenarios.FactKind
+	kind fact.FactKind
 }
 
 // tells notes what a node's record does not tell others any more, as it did before: a record that is written anew behind one that the store
 // has lost is another one to them, which they take for what the node has.
-func (w *wiredWatcher) tells(f *scenarios.Fact) {
+func (w *wiredWatcher) tells(f *fact.Fact) {
 	c := f.Record
 	if c.After.UID == "" || c.After.Released {
 		return
@@ -43,7 +43,7 @@ func (n *wiredNode) toldOther(addrs []netip.Addr) bool {
 
 // leaves notes that a block left a node. What the node takes and what its record tells others may both say so, in either order and
 // seconds apart, which is one leaving. Only the record says it of a block that was told of and never taken.
-func (w *wiredWatcher) leaves(n *wiredNode, p netip.Prefix, f *scenarios.Fact) {
+func (w *wiredWatcher) leaves(n *wiredNode, p netip.Prefix, f *fact.Fact) {
 	if h, told := n.halves[p]; told && h.kind != f.Kind && f.At-h.at < newsLate {
 		delete(n.halves, p)
 		return

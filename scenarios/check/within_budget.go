@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 const withinBudgetName = "within-budget"
@@ -14,13 +14,13 @@ const withinBudgetName = "within-budget"
 // loop, or an agent that has forgotten what it did does not.
 //
 // A snapshot has no history.
-func withinBudget() scenarios.Law {
-	return scenarios.Law{
+func withinBudget() fact.Law {
+	return fact.Law{
 		Name:  withinBudgetName,
 		Why:   "An agent that asks again and again for what it has keeps VPP, the store and the API server from everybody else, and wears out a disk.",
-		When:  scenarios.Always,
-		Needs: []scenarios.Evidence{scenarios.RequestCounts, scenarios.Sandboxes, scenarios.NodeIDs, scenarios.Blocks, scenarios.Disturbances},
-		Watch: func() scenarios.Watcher {
+		When:  fact.Always,
+		Needs: []fact.Evidence{fact.RequestCounts, fact.Sandboxes, fact.NodeIDs, fact.Blocks, fact.Disturbances},
+		Watch: func() fact.Watcher {
 			return &budgetWatcher{nodes: map[string]*spender{}, fronts: map[mapped]bool{}}
 		},
 	}
@@ -53,46 +53,46 @@ type budgetWatcher struct {
 
 func (w *budgetWatcher) Checks() int64 { return w.checks }
 
-func (w *budgetWatcher) Observe(f *scenarios.Fact) error {
+func (w *budgetWatcher) Observe(f *fact.Fact) error {
 	w.advance(int64(f.At / slotTime))
 	switch f.Kind {
-	case scenarios.FactConfigured:
+	case fact.FactConfigured:
 		w.budget = budgetOf(f.Config)
-	case scenarios.FactAsked:
+	case fact.FactAsked:
 		w.node(f.Node)
 		w.allow(w.budget.pod, 1)
-	case scenarios.FactAnswered:
+	case fact.FactAnswered:
 		w.attached(f, true)
-	case scenarios.FactDeleted, scenarios.FactSandboxGone:
+	case fact.FactDeleted, fact.FactSandboxGone:
 		w.allow(w.budget.pod, 1)
 		w.attached(f, false)
-	case scenarios.FactRefused, scenarios.FactCallRefused, scenarios.FactAbandoned:
+	case fact.FactRefused, fact.FactCallRefused, fact.FactAbandoned:
 		w.allow(w.budget.trouble, 1)
-	case scenarios.FactNodeID:
+	case fact.FactNodeID:
 		if n := w.node(f.Node); n.id != f.Number {
 			n.id = f.Number
 			w.allow(w.budget.peer, int64(len(w.nodes)))
 		}
-	case scenarios.FactBlocks, scenarios.FactAddressed, scenarios.FactRecord, scenarios.FactAssigned:
+	case fact.FactBlocks, fact.FactAddressed, fact.FactRecord, fact.FactAssigned:
 		w.node(f.Node)
 		w.allow(w.budget.peer, int64(len(w.nodes)))
-	case scenarios.FactServed, scenarios.FactUnserved:
+	case fact.FactServed, fact.FactUnserved:
 		w.served(f)
-	case scenarios.FactAgentUp:
+	case fact.FactAgentUp:
 		w.restarted(f.Node)
-	case scenarios.FactDisturbed:
-		if f.Text == scenarios.VPPUp {
+	case fact.FactDisturbed:
+		if f.Text == fact.VPPUp {
 			w.restarted(f.Node)
 			break
 		}
 		for name := range w.nodes { //vppdrill:unordered it is a sum
 			w.restarted(name)
 		}
-	case scenarios.FactNodeGone:
+	case fact.FactNodeGone:
 		w.gone(f.Node)
-	case scenarios.FactRange:
+	case fact.FactRange:
 		w.allow(w.budget.peer, int64(len(w.nodes)))
-	case scenarios.FactCounted:
+	case fact.FactCounted:
 		return w.counted(f)
 	}
 	return nil
@@ -126,7 +126,7 @@ func (w *budgetWatcher) node(name string) *spender {
 	return n
 }
 
-func (w *budgetWatcher) attached(f *scenarios.Fact, is bool) {
+func (w *budgetWatcher) attached(f *fact.Fact, is bool) {
 	n := w.node(f.Node)
 	if is {
 		n.pods[f.Owner] = true
@@ -135,9 +135,9 @@ func (w *budgetWatcher) attached(f *scenarios.Fact, is bool) {
 	}
 }
 
-func (w *budgetWatcher) served(f *scenarios.Fact) {
+func (w *budgetWatcher) served(f *fact.Fact) {
 	m := mappedOf(f)
-	if f.Kind == scenarios.FactServed {
+	if f.Kind == fact.FactServed {
 		w.fronts[m] = true
 	} else {
 		delete(w.fronts, m)
@@ -165,7 +165,7 @@ func (w *budgetWatcher) gone(name string) {
 }
 
 // counted judges what has been asked since it was counted last.
-func (w *budgetWatcher) counted(f *scenarios.Fact) error {
+func (w *budgetWatcher) counted(f *fact.Fact) error {
 	c := f.Counts
 	w.allow(w.budget.trouble, c.Faults)
 	w.spent[w.slot%allowedSlots].add(spending{c.VPPCalls + c.LinuxCalls, c.Writes, c.StoreOps, c.APIWrites, c.JournalBytes})

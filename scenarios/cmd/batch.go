@@ -9,6 +9,8 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // task is one run to be done.
@@ -21,12 +23,12 @@ type task struct {
 type batch struct {
 	world string
 	run   RunFunc
-	laws  []scenarios.Law
+	laws  []fact.Law
 	jobs  int
 	tasks []task
 	// explain finds the causes of failures and records the events of a story, each by a second run; nil: neither is
 	// wanted.
-	explain func(ctx context.Context, s *scenarios.Scenario, o RunOptions, failed *scenarios.Failure, last int64) (scenarios.Result, error)
+	explain func(ctx context.Context, s *scenarios.Scenario, o RunOptions, failed *result.Failure, last int64) (result.Result, error)
 	// kept takes runs that pass, each by a second run; nil: they are not kept.
 	kept Kept
 	// story: runs have stories, for a page.
@@ -44,7 +46,7 @@ const (
 
 // done is one finished run: its result, and its event lines on their way to the log.
 type done struct {
-	result scenarios.Result
+	result result.Result
 	events *eventPart
 	// early: the run is done, and its causes are still being looked for; the rest follows.
 	early bool
@@ -63,7 +65,7 @@ func (b *batch) names() []string {
 
 // do runs every task. Each result goes to text, when not nil, as soon as it and all before it are there. An interrupt
 // returns what was finished with the context's error.
-func (b *batch) do(ctx context.Context, notes io.Writer, text TextReport) ([]scenarios.Result, error) {
+func (b *batch) do(ctx context.Context, notes io.Writer, text TextReport) ([]result.Result, error) {
 	slots := make([]chan done, len(b.tasks))
 	for i := range slots {
 		slots[i] = make(chan done, 2)
@@ -89,7 +91,7 @@ func (b *batch) do(ctx context.Context, notes io.Writer, text TextReport) ([]sce
 		close(next)
 	}()
 	defer workers.Wait()
-	var results []scenarios.Result
+	var results []result.Result
 	var firstErr error
 	for _, slot := range slots {
 		d := <-slot
@@ -135,11 +137,11 @@ func (b *batch) one(ctx context.Context, t task, p *progress, early chan<- done)
 	started := time.Now()
 	res, err := p.followed(b.run)(ctx, t.s, o)
 	if err == nil && ctx.Err() == nil {
-		if broken := res.Verdict == scenarios.Fail && res.Failure != nil; broken && b.explain != nil {
+		if broken := res.Verdict == result.Fail && res.Failure != nil; broken && b.explain != nil {
 			early <- done{result: res, early: true}
 		}
 		b.tell(ctx, t.s, o, &res)
-		if b.kept != nil && res.Verdict == scenarios.Pass {
+		if b.kept != nil && res.Verdict == result.Pass {
 			_, _ = promptly(ctx, func() (struct{}, error) { // it has just passed, so that nothing but an interrupt keeps it from doing so again
 				return struct{}{}, b.kept.Keep(ctx, t.s, RunOptions{Seed: t.seed, Laws: b.laws})
 			})
@@ -157,8 +159,8 @@ func (b *batch) one(ctx context.Context, t task, p *progress, early chan<- done)
 }
 
 // tell runs a task again for what a person wants to know of it: the causes of its failure, the events of its story.
-func (b *batch) tell(ctx context.Context, s *scenarios.Scenario, o RunOptions, r *scenarios.Result) {
-	broken := r.Verdict == scenarios.Fail
+func (b *batch) tell(ctx context.Context, s *scenarios.Scenario, o RunOptions, r *result.Result) {
+	broken := r.Verdict == result.Fail
 	told := b.story && len(b.tasks) <= toldMost && r.Events <= toldEvents
 	if b.explain == nil || !broken && !told {
 		return
@@ -168,7 +170,7 @@ func (b *batch) tell(ctx context.Context, s *scenarios.Scenario, o RunOptions, r
 	if b.story {
 		last = r.Events
 	}
-	again, err := promptly(ctx, func() (scenarios.Result, error) { return b.explain(ctx, s, o, r.Failure, last) })
+	again, err := promptly(ctx, func() (result.Result, error) { return b.explain(ctx, s, o, r.Failure, last) })
 	if err != nil {
 		return
 	}
@@ -182,18 +184,18 @@ func (b *batch) tell(ctx context.Context, s *scenarios.Scenario, o RunOptions, r
 		r.Failure.Chain = again.Failure.Chain
 	case ctx.Err() != nil: // it was interrupted, which says nothing of the run
 	default: // nothing that the seed decides makes the difference
-		at := scenarios.Link{Event: r.Failure.Event, AtSeconds: r.Failure.AtSeconds, Node: r.Failure.Node, Leads: r.Failure.Event, Kind: "unusual",
+		at := result.Link{Event: r.Failure.Event, AtSeconds: r.Failure.AtSeconds, Node: r.Failure.Node, Leads: r.Failure.Event, Kind: "unusual",
 			Text: "the same run did something else when it was done again: look for what a seed does not decide, such as the order of a map, a hash or the time"}
 		law := at
 		law.Leads, law.Kind, law.Text = 0, "broken", "law "+r.Failure.Law+" is broken: "+r.Failure.What
-		r.Failure.Chain = []scenarios.Link{at, law}
+		r.Failure.Chain = []result.Link{at, law}
 	}
 	if r.Story != nil && again.Story != nil {
 		r.Story.Base, r.Story.Events = again.Story.Base, again.Story.Events
 	}
 }
 
-func failedStart(t task, world string, o RunOptions, err error) scenarios.Result {
-	return scenarios.Result{Scenario: t.s.Name, Goal: t.s.Goal, File: t.s.File, Labels: t.s.Labels, World: world, Seed: t.seed,
-		Verdict: scenarios.Error, Error: cli.FirstLine(err.Error()), Replay: o.Replay}
+func failedStart(t task, world string, o RunOptions, err error) result.Result {
+	return result.Result{Scenario: t.s.Name, Goal: t.s.Goal, File: t.s.File, Labels: t.s.Labels, World: world, Seed: t.seed,
+		Verdict: result.Error, Error: cli.FirstLine(err.Error()), Replay: o.Replay}
 }

@@ -19,6 +19,8 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // fakeReports writes the least that tells tests what was written.
@@ -44,10 +46,10 @@ func (f fakeFolder) Keep(s Session) error {
 
 type fakeText struct{ w io.Writer }
 
-func (f fakeText) Add(r scenarios.Result)  { fmt.Fprintln(f.w, r.Verdict, r.Scenario, r.Seed, r.Error) }
-func (f fakeText) Open(r scenarios.Result) { fmt.Fprintln(f.w, "open", r.Scenario, r.Seed) }
-func (f fakeText) Whole()                  {}
-func (f fakeText) Close() error            { return nil }
+func (f fakeText) Add(r result.Result)  { fmt.Fprintln(f.w, r.Verdict, r.Scenario, r.Seed, r.Error) }
+func (f fakeText) Open(r result.Result) { fmt.Fprintln(f.w, "open", r.Scenario, r.Seed) }
+func (f fakeText) Whole()               {}
+func (f fakeText) Close() error         { return nil }
 
 type fakeLog struct{ w io.Writer }
 
@@ -61,7 +63,7 @@ func (f *fakeLog) Event(seq int64, _ time.Duration, line []byte) {
 func config(run RunFunc) Config {
 	return Config{
 		Version: "test", Worlds: map[string]RunFunc{"sim": run}, Reports: fakeReports(),
-		Laws: func() []scenarios.Law { return []scenarios.Law{{Name: "one-owner"}} },
+		Laws: func() []fact.Law { return []fact.Law{{Name: "one-owner"}} },
 		Catalog: func() ([]*scenarios.Scenario, error) {
 			var list []*scenarios.Scenario
 			for i, name := range []string{"first", "second", "third"} {
@@ -74,8 +76,8 @@ func config(run RunFunc) Config {
 	}
 }
 
-func resultOf(s *scenarios.Scenario, o RunOptions, v scenarios.Verdict) scenarios.Result {
-	return scenarios.Result{Scenario: s.Name, World: "sim", Seed: o.Seed, Verdict: v, Digest: "d", Replay: o.Replay}
+func resultOf(s *scenarios.Scenario, o RunOptions, v result.Verdict) result.Result {
+	return result.Result{Scenario: s.Name, World: "sim", Seed: o.Seed, Verdict: v, Digest: "d", Replay: o.Replay}
 }
 
 func execute(t *testing.T, ctx context.Context, c Config, line ...string) (code int, out, errOut string) {
@@ -90,11 +92,11 @@ func execute(t *testing.T, ctx context.Context, c Config, line ...string) (code 
 // earlier a run, the longer it takes.
 func TestRunKeepsOrder(t *testing.T) {
 	var started atomic.Int64
-	c := config(func(_ context.Context, s *scenarios.Scenario, o RunOptions) (scenarios.Result, error) {
+	c := config(func(_ context.Context, s *scenarios.Scenario, o RunOptions) (result.Result, error) {
 		time.Sleep(time.Duration(8-started.Add(1)) * 3 * time.Millisecond)
 		o.Events(1, 0, []byte("node-1 starts "+s.Name))
 		o.Events(2, 0, []byte("node-1 call something"))
-		return resultOf(s, o, scenarios.Pass), nil
+		return resultOf(s, o, result.Pass), nil
 	})
 	dir := filepath.Join(t.TempDir(), "out")
 	code, out, errOut := execute(t, t.Context(), c, "run", "--catalog", "--jobs", "3", "--out", dir)
@@ -122,19 +124,19 @@ func TestRunKeepsOrder(t *testing.T) {
 // the three runs of a catalogue end with.
 func TestExitCodes(t *testing.T) {
 	cases := map[string]struct {
-		end  func(r *scenarios.Result) error
+		end  func(r *result.Result) error
 		code int
 	}{
-		"all hold":           {func(*scenarios.Result) error { return nil }, 0},
-		"a law is broken":    {func(r *scenarios.Result) error { r.Verdict = scenarios.Fail; return nil }, 1},
-		"cannot be judged":   {func(r *scenarios.Result) error { r.Verdict = scenarios.Error; return nil }, 2},
-		"cannot be started":  {func(*scenarios.Result) error { return errors.New("no room\nat all") }, 2},
-		"unsupported action": {func(r *scenarios.Result) error { r.Verdict, r.Unsupported = scenarios.Error, []string{"x"}; return nil }, 3},
+		"all hold":           {func(*result.Result) error { return nil }, 0},
+		"a law is broken":    {func(r *result.Result) error { r.Verdict = result.Fail; return nil }, 1},
+		"cannot be judged":   {func(r *result.Result) error { r.Verdict = result.Error; return nil }, 2},
+		"cannot be started":  {func(*result.Result) error { return errors.New("no room\nat all") }, 2},
+		"unsupported action": {func(r *result.Result) error { r.Verdict, r.Unsupported = result.Error, []string{"x"}; return nil }, 3},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			c := config(func(_ context.Context, s *scenarios.Scenario, o RunOptions) (scenarios.Result, error) {
-				r := resultOf(s, o, scenarios.Pass)
+			c := config(func(_ context.Context, s *scenarios.Scenario, o RunOptions) (result.Result, error) {
+				r := resultOf(s, o, result.Pass)
 				var err error
 				if s.Name == "second" {
 					err = tc.end(&r)
@@ -153,18 +155,18 @@ func TestExitCodes(t *testing.T) {
 func TestVerdictFirst(t *testing.T) {
 	for _, half := range []bool{false, true} {
 		ctx, interrupt := context.WithCancel(t.Context())
-		c := config(func(_ context.Context, s *scenarios.Scenario, o RunOptions) (scenarios.Result, error) {
-			r := resultOf(s, o, scenarios.Fail)
-			r.Failure = &scenarios.Failure{Law: "one-owner"}
+		c := config(func(_ context.Context, s *scenarios.Scenario, o RunOptions) (result.Result, error) {
+			r := resultOf(s, o, result.Fail)
+			r.Failure = &result.Failure{Law: "one-owner"}
 			return r, nil
 		})
-		c.Explorer.Explain = func(ctx context.Context, s *scenarios.Scenario, o RunOptions, _ *scenarios.Failure, _ int64) (scenarios.Result, error) {
+		c.Explorer.Explain = func(ctx context.Context, s *scenarios.Scenario, o RunOptions, _ *result.Failure, _ int64) (result.Result, error) {
 			interrupt()
 			<-ctx.Done()
 			if half {
-				return resultOf(s, o, scenarios.Pass), nil
+				return resultOf(s, o, result.Pass), nil
 			}
-			return scenarios.Result{}, ctx.Err()
+			return result.Result{}, ctx.Err()
 		}
 		dir := t.TempDir()
 		code, out, _ := execute(t, ctx, c, "run", "first", "--jobs", "1", "--out", dir)
@@ -180,13 +182,13 @@ func TestVerdictFirst(t *testing.T) {
 // TestInterrupt goal: an interrupt keeps what was finished and the event lines of what was not, says so and ends with 130. Method: the second run interrupts.
 func TestInterrupt(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
-	c := config(func(ctx context.Context, s *scenarios.Scenario, o RunOptions) (scenarios.Result, error) {
+	c := config(func(ctx context.Context, s *scenarios.Scenario, o RunOptions) (result.Result, error) {
 		o.Events(1, 0, []byte("node-1 starts "+s.Name))
 		if s.Name == "second" {
 			interrupt()
-			return resultOf(s, o, scenarios.Error), ctx.Err()
+			return resultOf(s, o, result.Error), ctx.Err()
 		}
-		return resultOf(s, o, scenarios.Pass), nil
+		return resultOf(s, o, result.Pass), nil
 	})
 	dir := t.TempDir()
 	code, out, errOut := execute(t, ctx, c, "run", "--catalog", "--jobs", "1", "--out", dir)
@@ -207,8 +209,8 @@ func TestInterrupt(t *testing.T) {
 func TestVerify(t *testing.T) {
 	before := runtime.GOMAXPROCS(0)
 	for _, same := range []bool{true, false} {
-		c := config(func(_ context.Context, s *scenarios.Scenario, o RunOptions) (scenarios.Result, error) {
-			r := resultOf(s, o, scenarios.Pass)
+		c := config(func(_ context.Context, s *scenarios.Scenario, o RunOptions) (result.Result, error) {
+			r := resultOf(s, o, result.Pass)
 			if !same && s.Name == "second" {
 				r.Digest = fmt.Sprint(runtime.GOMAXPROCS(0))
 			}
@@ -227,17 +229,17 @@ func TestVerify(t *testing.T) {
 // TestExplore goal: of each kind of failure the lowest seed is told, with how often it happened. Method: a world that
 // fails by the seed's arithmetic, explored by several workers.
 func TestExplore(t *testing.T) {
-	c := config(func(_ context.Context, s *scenarios.Scenario, o RunOptions) (scenarios.Result, error) {
-		r := resultOf(s, o, scenarios.Pass)
+	c := config(func(_ context.Context, s *scenarios.Scenario, o RunOptions) (result.Result, error) {
+		r := resultOf(s, o, result.Pass)
 		if o.Seed%10 == 7 {
-			r.Verdict, r.Failure = scenarios.Fail, &scenarios.Failure{Law: "one-owner"}
+			r.Verdict, r.Failure = result.Fail, &result.Failure{Law: "one-owner"}
 		}
 		if o.Seed%25 == 3 {
-			r.Verdict, r.Failure = scenarios.Fail, &scenarios.Failure{Law: "reachable"}
+			r.Verdict, r.Failure = result.Fail, &result.Failure{Law: "reachable"}
 		}
 		return r, nil
 	})
-	c.Explorer.Shrink = func(_ context.Context, _ *scenarios.Scenario, r scenarios.Result, _ []scenarios.Law) ([]byte, error) {
+	c.Explorer.Shrink = func(_ context.Context, _ *scenarios.Scenario, r result.Result, _ []fact.Law) ([]byte, error) {
 		return fmt.Appendf(nil, "%s %d", r.Failure.Law, r.Seed), nil
 	}
 	dir := t.TempDir()

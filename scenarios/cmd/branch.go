@@ -11,6 +11,8 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/vppwire/inputfile"
 )
 
@@ -36,7 +38,7 @@ type Branched struct {
 // Future is a run from an event on: its lines with their times.
 type Future struct {
 	Lines  []FutureLine
-	Result scenarios.Result
+	Result result.Result
 }
 
 // FutureLine is an event with its time.
@@ -149,7 +151,7 @@ func tellBranch(w io.Writer, b Branch, f Branched, most int) {
 	fmt.Fprintf(w, "%-*s | %s\n", width, cut(ending(f.Before.Result), width), ending(f.After.Result))
 }
 
-func ending(r scenarios.Result) string {
+func ending(r result.Result) string {
 	return strings.TrimSpace(string(r.Verdict) + " " + r.Error)
 }
 
@@ -168,7 +170,7 @@ func sideBySide(a, b []FutureLine) (rows [][2]string, again string) {
 	for len(a) > 0 || len(b) > 0 {
 		at := nextAt(a, b)
 		left, right := instant(&a, at), instant(&b, at)
-		onlyLeft, onlyRight := scenarios.LinesWithout(left, right), scenarios.LinesWithout(right, left)
+		onlyLeft, onlyRight := fact.LinesWithout(left, right), fact.LinesWithout(right, left)
 		same := len(onlyLeft) == 0 && len(onlyRight) == 0
 		if same && !agreed {
 			again = scenarios.FormatDuration(at)

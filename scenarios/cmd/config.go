@@ -9,6 +9,8 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/experiment"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // Config is what main puts together: worlds that run scenarios, and formats that tell of them.
@@ -26,9 +28,9 @@ type Config struct {
 	// Catalog returns the scenarios that come with the program, in order of file names.
 	Catalog func() ([]*scenarios.Scenario, error)
 	// Laws are all laws; a scenario selects among them.
-	Laws func() []scenarios.Law
+	Laws func() []fact.Law
 	// Exercises are what the catalogue as a whole must come by; nil: nothing.
-	Exercises func() []scenarios.Exercise
+	Exercises func() []result.Exercise
 	// FaultWords are the words of the language of injected faults; nil: none are listed.
 	FaultWords func() []scenarios.Entry
 	// AgentSettings are the keys of an agent's configuration file; nil: none are known.
@@ -48,18 +50,18 @@ type Config struct {
 
 // RunFunc runs one scenario in one world. An error means that the scenario could not be started there; what happens
 // while it runs is in the Result.
-type RunFunc func(ctx context.Context, s *scenarios.Scenario, o RunOptions) (scenarios.Result, error)
+type RunFunc func(ctx context.Context, s *scenarios.Scenario, o RunOptions) (result.Result, error)
 
 // RunOptions are what a run may choose beside its scenario.
 type RunOptions struct {
 	Seed uint64
-	Laws []scenarios.Law
+	Laws []fact.Law
 	// Events, where set, sees every event's line, which is valid only during the call.
 	Events func(seq int64, at time.Duration, line []byte)
 	// OnMark, where set, gets each mark of the timeline when it starts.
-	OnMark func(scenarios.Mark)
+	OnMark func(result.Mark)
 	// AtEnd, where set, sees the cluster as the run left it; it is valid only during the call.
-	AtEnd func(scenarios.Snapshot)
+	AtEnd func(fact.Snapshot)
 	// Series: the result has a series, where the world can tell one.
 	Series bool
 	// Story: the result has a story, for a page.
@@ -71,25 +73,25 @@ type RunOptions struct {
 // Explorer is what explore and replay need beside plain runs.
 type Explorer struct {
 	// Shrink makes the smallest capsule it can of a failure: bytes that Replay takes back.
-	Shrink func(ctx context.Context, s *scenarios.Scenario, failure scenarios.Result, laws []scenarios.Law) ([]byte, error)
+	Shrink func(ctx context.Context, s *scenarios.Scenario, failure result.Result, laws []fact.Law) ([]byte, error)
 	// Explain runs a scenario again for the chain of causes of its failure and, where last is a number, for its story's
 	// events up to that one. failed is the failure, nil where there is none: where it took very many events, what comes
 	// back is that failure with its chain.
-	Explain func(ctx context.Context, s *scenarios.Scenario, o RunOptions, failed *scenarios.Failure, last int64) (scenarios.Result, error)
+	Explain func(ctx context.Context, s *scenarios.Scenario, o RunOptions, failed *result.Failure, last int64) (result.Result, error)
 	// Kept reads runs that passed from what Kept.Write wrote; empty: there are none yet.
 	Kept func(archive []byte) (Kept, error)
 	// Kinds are the kinds of operations that have crash points.
 	Kinds []string
 	// Points lists the crash points of these kinds in the run of s with a seed, of one node or, for "", of all. The run
 	// must pass without a fault.
-	Points func(ctx context.Context, s *scenarios.Scenario, seed uint64, laws []scenarios.Law, kinds []string, node string) ([]Point, error)
+	Points func(ctx context.Context, s *scenarios.Scenario, seed uint64, laws []fact.Law, kinds []string, node string) ([]Point, error)
 	// Lives are small clusters that do everything once, one for each address management system and way of wiring. Their
 	// names are known wherever a scenario of the catalogue is.
 	Lives func() []*scenarios.Scenario
 	// Exhaust runs every combination of the choices of s, most of them at most. What was found comes with every error.
-	Exhaust func(ctx context.Context, s *scenarios.Scenario, laws []scenarios.Law, most int) (Exhausted, error)
+	Exhaust func(ctx context.Context, s *scenarios.Scenario, laws []fact.Law, most int) (Exhausted, error)
 	// Survey returns a RunFunc that counts what its runs come by, and what they came by so far.
-	Survey func() (run RunFunc, coverage func(laws []scenarios.Law) []Covered)
+	Survey func() (run RunFunc, coverage func(laws []fact.Law) []Covered)
 	// Profiles are the words for kinds of random scenarios.
 	Profiles []string
 	// Draw starts a search of random scenarios, one for each seed from the first on.
@@ -101,14 +103,14 @@ type Explorer struct {
 	// Steer starts one that varies what came by something new; the members of a corpus are run first.
 	Steer func(profile string, from uint64, corpus []Member) Search
 	// Reduced makes a member of a capsule; false where only the capsule itself shows the failure.
-	Reduced func(ctx context.Context, capsule []byte, laws []scenarios.Law) (Member, bool)
+	Reduced func(ctx context.Context, capsule []byte, laws []fact.Law) (Member, bool)
 	// Replay runs a capsule again, up to and with event until when that is above 0. It refuses a capsule of another
 	// version.
-	Replay func(ctx context.Context, capsule []byte, until int64, o RunOptions) (scenarios.Result, error)
+	Replay func(ctx context.Context, capsule []byte, until int64, o RunOptions) (result.Result, error)
 	// Regress runs a capsule of any version as this program's own run; the notes say what could not be repeated.
-	Regress func(ctx context.Context, capsule []byte, o RunOptions) (r scenarios.Result, notes []string, err error)
+	Regress func(ctx context.Context, capsule []byte, o RunOptions) (r result.Result, notes []string, err error)
 	// Walk runs a capsule and shows each event before it happens.
-	Walk func(ctx context.Context, capsule []byte, o RunOptions, visit func(Moment)) (scenarios.Result, error)
+	Walk func(ctx context.Context, capsule []byte, o RunOptions, visit func(Moment)) (result.Result, error)
 	// Branch runs a capsule unchanged and changed.
 	Branch func(ctx context.Context, capsule []byte, o RunOptions, b Branch) (Branched, error)
 }
@@ -120,7 +122,7 @@ type Search interface {
 	Batch(most int) []SearchRun
 	Learn()
 	// Coverage is what the runs came by, in the order of reports.
-	Coverage(laws []scenarios.Law) []Covered
+	Coverage(laws []fact.Law) []Covered
 	// Corpus are the members that are worth keeping.
 	Corpus() []Member
 }
@@ -165,7 +167,7 @@ type Exhausted struct {
 type ExhaustedRun struct {
 	// Run counts from 1.
 	Run    int
-	Result scenarios.Result
+	Result result.Result
 	// Shrink makes its capsule.
 	Shrink func(ctx context.Context) ([]byte, error)
 }
@@ -176,7 +178,7 @@ type Session struct {
 	Command     string
 	Started     time.Time
 	WallSeconds float64
-	Results     []scenarios.Result
+	Results     []result.Result
 	// Incomplete says what is missing and why, "" for nothing: an interrupt ended the command early.
 	Incomplete string
 	// Explored is set by explore.
@@ -192,7 +194,7 @@ type Reports struct {
 	// Folder starts a report's folder; what is there stays until the new one is kept.
 	Folder func(dir string) (Folder, error)
 	// Again writes the report's files again from the result.json in a folder and returns its runs.
-	Again func(dir string) ([]scenarios.Result, error)
+	Again func(dir string) ([]result.Result, error)
 	// Experiment writes an experiment's page into its folder; nil in a build without plots.
 	Experiment func(dir string, o *experiment.Outcome) error
 	// Events starts a log of event lines.
@@ -222,9 +224,9 @@ func (r Reports) keep(dir string, s Session) error {
 
 // TextReport prints runs as verdict lines.
 type TextReport interface {
-	Add(scenarios.Result)
+	Add(result.Result)
 	// Open prints the verdict of a run whose causes are not found yet; Add prints the rest.
-	Open(scenarios.Result)
+	Open(result.Result)
 	// Whole says that the runs are complete: a verbose report then names what none of them exercised.
 	Whole()
 	Close() error

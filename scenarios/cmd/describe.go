@@ -11,6 +11,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // describeCommand is `vppdrill describe`: what files may say, made from the code that reads them.
@@ -173,7 +174,7 @@ func actionsOf(c Config) []scenarios.Entry {
 func lawsOf(c Config) (list []scenarios.Entry) {
 	for _, l := range c.Laws() {
 		when := "at every instant"
-		if l.When == scenarios.Settled {
+		if l.When == fact.Settled {
 			when = "whenever the cluster is quiet"
 		}
 		var needs []string

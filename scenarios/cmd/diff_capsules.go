@@ -14,6 +14,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire/inputfile"
 )
 
@@ -113,7 +114,7 @@ func tellStates(w io.Writer, a, b map[string][]string) {
 	slices.Sort(names)
 	told := false
 	for _, name := range names {
-		went, came := scenarios.LinesWithout(a[name], b[name]), scenarios.LinesWithout(b[name], a[name])
+		went, came := fact.LinesWithout(a[name], b[name]), fact.LinesWithout(b[name], a[name])
 		if len(went)+len(came) == 0 {
 			continue
 		}

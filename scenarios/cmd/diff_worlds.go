@@ -13,7 +13,9 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/normalized"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // checkWorlds refuses worlds that make no comparison.
@@ -38,7 +40,7 @@ func (f *diffFlags) checkWorlds() error {
 // side is what one world made of all tasks.
 type side struct {
 	world   string
-	results []scenarios.Result
+	results []result.Result
 	mu      sync.Mutex
 	// states are the ends of runs by task number.
 	states map[task][]string
@@ -79,7 +81,7 @@ func compareWorlds(cmd *cobra.Command, c Config, f diffFlags, list []*scenarios.
 		}
 		sides = append(sides, s)
 	}
-	var all []scenarios.Result
+	var all []result.Result
 	for _, s := range sides {
 		all = append(all, s.results...)
 	}
@@ -111,8 +113,8 @@ func compareWorlds(cmd *cobra.Command, c Config, f diffFlags, list []*scenarios.
 
 // drawn is a RunFunc that keeps the normalized state of each run's end.
 func (s *side) drawn(run RunFunc) RunFunc {
-	return func(ctx context.Context, sc *scenarios.Scenario, o RunOptions) (scenarios.Result, error) {
-		o.AtEnd = func(end scenarios.Snapshot) {
+	return func(ctx context.Context, sc *scenarios.Scenario, o RunOptions) (result.Result, error) {
+		o.AtEnd = func(end fact.Snapshot) {
 			lines := normalized.Of(end)
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -128,13 +130,13 @@ func differences(sides []*side, t task, i int) (lines []string) {
 	for _, other := range sides[1:] {
 		for _, figure := range []struct {
 			name string
-			of   func(scenarios.Result) string
+			of   func(result.Result) string
 		}{
-			{"verdict", func(r scenarios.Result) string { return strings.TrimSpace(string(r.Verdict) + " " + r.Error) }},
-			{"nodes", func(r scenarios.Result) string { return fmt.Sprint(r.Nodes) }},
-			{"pods", func(r scenarios.Result) string { return fmt.Sprint(r.Pods) }},
-			{"pods never placed", func(r scenarios.Result) string { return fmt.Sprint(r.Summary.PodsNeverPlaced) }},
-			{"addresses leaked", func(r scenarios.Result) string { return fmt.Sprint(r.Summary.LeakedAddresses) }},
+			{"verdict", func(r result.Result) string { return strings.TrimSpace(string(r.Verdict) + " " + r.Error) }},
+			{"nodes", func(r result.Result) string { return fmt.Sprint(r.Nodes) }},
+			{"pods", func(r result.Result) string { return fmt.Sprint(r.Pods) }},
+			{"pods never placed", func(r result.Result) string { return fmt.Sprint(r.Summary.PodsNeverPlaced) }},
+			{"addresses leaked", func(r result.Result) string { return fmt.Sprint(r.Summary.LeakedAddresses) }},
 			{"laws broken", brokenLaws},
 		} {
 			if a, b := figure.of(first.results[i]), figure.of(other.results[i]); a != b {
@@ -155,7 +157,7 @@ func differences(sides []*side, t task, i int) (lines []string) {
 	return lines
 }
 
-func brokenLaws(r scenarios.Result) string {
+func brokenLaws(r result.Result) string {
 	var names []string
 	for _, l := range r.Laws {
 		if l.Violations > 0 {

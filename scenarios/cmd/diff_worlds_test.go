@@ -8,18 +8,20 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // twoWorlds is a program whose second world leaves one more node than the first.
 func twoWorlds(differ bool) Config {
 	world := func(nodes ...string) RunFunc {
-		return func(_ context.Context, s *scenarios.Scenario, o RunOptions) (scenarios.Result, error) {
-			end := scenarios.Snapshot{Settled: true}
+		return func(_ context.Context, s *scenarios.Scenario, o RunOptions) (result.Result, error) {
+			end := fact.Snapshot{Settled: true}
 			for _, n := range nodes {
-				end.Nodes = append(end.Nodes, scenarios.NodeState{Name: n, MachineUp: true})
+				end.Nodes = append(end.Nodes, fact.NodeState{Name: n, MachineUp: true})
 			}
 			o.AtEnd(end)
-			r := resultOf(s, o, scenarios.Pass)
+			r := resultOf(s, o, result.Pass)
 			r.Nodes = len(nodes)
 			return r, nil
 		}
@@ -58,7 +60,7 @@ func TestCompareAdapts(t *testing.T) {
 	}
 	sawAll := map[string]string{}
 	for name, run := range c.Worlds {
-		c.Worlds[name] = func(ctx context.Context, s *scenarios.Scenario, o RunOptions) (scenarios.Result, error) {
+		c.Worlds[name] = func(ctx context.Context, s *scenarios.Scenario, o RunOptions) (result.Result, error) {
 			sawAll[name] = s.Name
 			return run(ctx, s, o)
 		}

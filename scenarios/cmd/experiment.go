@@ -18,6 +18,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 	"github.com/vppdrill/vppdrill/scenarios/experiment"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/vppwire/inputfile"
 )
 
@@ -116,7 +117,7 @@ func runExperiment(cmd *cobra.Command, c Config, f experimentFlags, name string)
 		return cli.BadInput(err)
 	}
 	for _, p := range out.Points {
-		if _, err := scenarios.SelectLaws(p.Scenario, c.Laws()); err != nil {
+		if _, err := result.SelectLaws(p.Scenario, c.Laws()); err != nil {
 			return cli.BadInput(err)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 	"github.com/vppdrill/vppdrill/scenarios/experiment"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // The words of --engine.
@@ -64,9 +65,9 @@ func (c Config) checkEngine(f experimentFlags) error {
 }
 
 // measured is a run as experiments keep it.
-func (c Config) measured(run RunFunc) func(context.Context, *scenarios.Scenario, uint64) (scenarios.Result, error) {
+func (c Config) measured(run RunFunc) func(context.Context, *scenarios.Scenario, uint64) (result.Result, error) {
 	laws := c.Laws()
-	return func(ctx context.Context, s *scenarios.Scenario, seed uint64) (scenarios.Result, error) {
+	return func(ctx context.Context, s *scenarios.Scenario, seed uint64) (result.Result, error) {
 		return run(ctx, s, RunOptions{Seed: seed, Laws: laws, Series: true})
 	}
 }

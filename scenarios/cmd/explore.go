@@ -12,6 +12,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // exploreFlags are the flags of `vppdrill explore`.
@@ -200,7 +201,7 @@ func (f *exploreFlags) explore(cmd *cobra.Command, c Config, file string) (err e
 		ctx, cancel = context.WithTimeout(ctx, f.length)
 	}
 	defer cancel()
-	coverage := func([]scenarios.Law) []Covered { return nil }
+	coverage := func([]fact.Law) []Covered { return nil }
 	if c.Explorer.Survey != nil && !f.random {
 		run, coverage = c.Explorer.Survey()
 		w.run = promptRun(run)

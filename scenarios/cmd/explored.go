@@ -15,8 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // Explored says what an exploration covered.
@@ -46,7 +46,7 @@ type Explored struct {
 }
 
 // digest takes a run's digest into the exploration's.
-func (e *Explored) digest(t trial, r scenarios.Result) {
+func (e *Explored) digest(t trial, r result.Result) {
 	h := fnv.New64a()
 	fmt.Fprintln(h, t.s.Name, t.seed, t.where, r.Verdict, r.Digest)
 	e.sum += h.Sum64()
@@ -64,8 +64,8 @@ func (w *sweep) kept() []found {
 }
 
 // failures are their results.
-func (w *sweep) failures() []scenarios.Result {
-	var out []scenarios.Result
+func (w *sweep) failures() []result.Result {
+	var out []result.Result
 	for _, f := range w.kept() {
 		out = append(out, f.result)
 	}
@@ -83,7 +83,7 @@ func (w *sweep) explain(ctx context.Context, c Config) {
 		if found.result.Failure == nil || found.trial.shrink != nil {
 			continue
 		}
-		again, err := promptly(ctx, func() (scenarios.Result, error) {
+		again, err := promptly(ctx, func() (result.Result, error) {
 			return c.Explorer.Explain(ctx, found.trial.s, RunOptions{Seed: found.trial.seed, Laws: w.laws, Replay: found.trial.replay, Story: w.folder != nil, Series: w.folder != nil}, found.result.Failure, w.lastOf(found.result))
 		})
 		if err != nil || again.Failure == nil || again.Failure.Law != found.result.Failure.Law {
@@ -95,7 +95,7 @@ func (w *sweep) explain(ctx context.Context, c Config) {
 }
 
 // lastOf is the event up to which a failure's story is recorded, 0 for none.
-func (w *sweep) lastOf(r scenarios.Result) int64 {
+func (w *sweep) lastOf(r result.Result) int64 {
 	if w.folder == nil {
 		return 0
 	}

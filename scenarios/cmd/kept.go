@@ -12,6 +12,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/vppwire/inputfile"
 )
 
@@ -20,7 +21,7 @@ import (
 type Kept interface {
 	// Explain is Explorer.Explain with the runs that were there at the start, before those that the program brings
 	// along.
-	Explain(ctx context.Context, s *scenarios.Scenario, o RunOptions, failed *scenarios.Failure, last int64) (scenarios.Result, error)
+	Explain(ctx context.Context, s *scenarios.Scenario, o RunOptions, failed *result.Failure, last int64) (result.Result, error)
 	// Keep runs a scenario again and keeps what it does, if it passes.
 	Keep(ctx context.Context, s *scenarios.Scenario, o RunOptions) error
 	// Write writes all of them, as Explorer.Kept reads them.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // Museum has faults that other projects once had, each with a scenario that holds without and a law that breaks with
@@ -37,7 +37,7 @@ type Exhibit struct {
 // Showing is what came of showing one: the run without the fault, and the first with it that broke the law or, when
 // none did, the last.
 type Showing struct {
-	Clean, Planted scenarios.Result
+	Clean, Planted result.Result
 	Caught         bool
 }
 
@@ -121,11 +121,11 @@ type shown struct {
 }
 
 type ran struct {
-	Seed    uint64            `json:"seed"`
-	Verdict scenarios.Verdict `json:"verdict"`
-	Error   string            `json:"error,omitempty"`
-	Events  int64             `json:"events"`
-	Digest  string            `json:"digest"`
+	Seed    uint64         `json:"seed"`
+	Verdict result.Verdict `json:"verdict"`
+	Error   string         `json:"error,omitempty"`
+	Events  int64          `json:"events"`
+	Digest  string         `json:"digest"`
 }
 
 type catch struct {
@@ -152,7 +152,7 @@ func (c Config) museum(ctx context.Context, w io.Writer, list []Exhibit, seeds, 
 			return cli.BadInput(fmt.Errorf("debug museum: %s: %w", e.Name, err))
 		}
 		o := outcome(e, s, tail)
-		if o.Caught != nil && o.Clean.Verdict == scenarios.Pass {
+		if o.Caught != nil && o.Clean.Verdict == result.Pass {
 			good++
 		}
 		outcomes = append(outcomes, o)
@@ -194,11 +194,11 @@ func outcome(e Exhibit, s Showing, tail int) shown {
 // tellExhibit prints one exhibit's outcome.
 func tellExhibit(w io.Writer, width, seeds int, o shown) {
 	verdict := "caught"
-	if o.Caught == nil || o.Clean.Verdict != scenarios.Pass {
+	if o.Caught == nil || o.Clean.Verdict != result.Pass {
 		verdict = "MISSED"
 	}
 	fmt.Fprintf(w, "%s  %-*s  %s\n", verdict, width, o.Name, strings.Join(o.Incidents, ", "))
-	if o.Clean.Verdict == scenarios.Pass {
+	if o.Clean.Verdict == result.Pass {
 		fmt.Fprintf(w, "        without  every law holds, seed %d, %d events\n", o.Clean.Seed, o.Clean.Events)
 	} else {
 		fmt.Fprintf(w, "        without  %s: %s\n", o.Clean.Verdict, o.Clean.Error)

@@ -6,15 +6,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // Goal: an exhibit that is not in order makes the command fail and say which half it was. Method: a museum whose exhibits are
 // answers from a table.
 func TestMuseum(t *testing.T) {
-	clean := scenarios.Result{Seed: 1, Verdict: scenarios.Pass, Events: 10}
-	broken := scenarios.Result{Seed: 1, Verdict: scenarios.Fail, Failure: &scenarios.Failure{Law: "one-owner", What: "twice", Event: 7, Tail: []string{"6 a", "7 b"}}}
+	clean := result.Result{Seed: 1, Verdict: result.Pass, Events: 10}
+	broken := result.Result{Seed: 1, Verdict: result.Fail, Failure: &result.Failure{Law: "one-owner", What: "twice", Event: 7, Tail: []string{"6 a", "7 b"}}}
 	for _, tc := range []struct {
 		name    string
 		showing Showing

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // progress shows that work is going on: a line that is rewritten on a terminal, a plain line now and then elsewhere.
@@ -105,11 +106,11 @@ func (p *progress) warn() {
 }
 
 // result counts what a run came to.
-func (p *progress) result(r scenarios.Result) {
+func (p *progress) result(r result.Result) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.events += r.Events
-	if r.Verdict == scenarios.Fail || r.Verdict == scenarios.Error {
+	if r.Verdict == result.Fail || r.Verdict == result.Error {
 		p.failed++
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // interruptGrace is how long what was interrupted may still end by itself: a person notices a tenth of a second.
@@ -46,7 +47,7 @@ func promptly[T any](ctx context.Context, do func() (T, error)) (T, error) {
 // promptRun is a RunFunc that hears an interrupt promptly. What was left to itself tells nobody anything any more, and
 // what it told before is whole.
 func promptRun(run RunFunc) RunFunc {
-	return func(ctx context.Context, s *scenarios.Scenario, o RunOptions) (scenarios.Result, error) {
+	return func(ctx context.Context, s *scenarios.Scenario, o RunOptions) (result.Result, error) {
 		var telling sync.Mutex
 		left := false
 		if tell := o.Events; tell != nil {
@@ -59,7 +60,7 @@ func promptRun(run RunFunc) RunFunc {
 			}
 		}
 		if tell := o.OnMark; tell != nil {
-			o.OnMark = func(m scenarios.Mark) {
+			o.OnMark = func(m result.Mark) {
 				telling.Lock()
 				defer telling.Unlock()
 				if !left {
@@ -67,7 +68,7 @@ func promptRun(run RunFunc) RunFunc {
 				}
 			}
 		}
-		r, err := promptly(ctx, func() (scenarios.Result, error) { return run(ctx, s, o) })
+		r, err := promptly(ctx, func() (result.Result, error) { return run(ctx, s, o) })
 		telling.Lock()
 		defer telling.Unlock()
 		left = ctx.Err() != nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/vppwire/inputfile"
 )
 
@@ -63,7 +64,7 @@ func regressCapsule(cmd *cobra.Command, c Config, name string, format cli.Format
 	}
 	var notes []string
 	started := time.Now()
-	r, err := promptly(cmd.Context(), func() (scenarios.Result, error) {
+	r, err := promptly(cmd.Context(), func() (result.Result, error) {
 		r, n, err := c.Explorer.Regress(cmd.Context(), capsule, RunOptions{Laws: c.Laws(), Replay: "vppdrill debug replay --regress " + quote(name)})
 		notes = n
 		return r, err
@@ -77,14 +78,14 @@ func regressCapsule(cmd *cobra.Command, c Config, name string, format cli.Format
 	for _, note := range notes {
 		fmt.Fprintln(cmd.ErrOrStderr(), "vppdrill: "+note)
 	}
-	return verdictOf([]scenarios.Result{r})
+	return verdictOf([]result.Result{r})
 }
 
 // tellReplay prints the one run of a replay.
-func (c Config) tellReplay(cmd *cobra.Command, r scenarios.Result, format cli.Format, started time.Time) error {
+func (c Config) tellReplay(cmd *cobra.Command, r result.Result, format cli.Format, started time.Time) error {
 	if format == cli.JSON {
 		return c.Reports.JSON(cmd.OutOrStdout(), Session{Version: c.Version, Command: commandLine(cmd), Started: started,
-			WallSeconds: time.Since(started).Seconds(), Results: []scenarios.Result{r}})
+			WallSeconds: time.Since(started).Seconds(), Results: []result.Result{r}})
 	}
 	text := c.Reports.Text(cmd.OutOrStdout(), []string{r.Scenario}, false)
 	text.Add(r)
@@ -106,7 +107,7 @@ func replayCapsule(cmd *cobra.Command, c Config, name string, until int64, forma
 		}
 	}
 	started := time.Now()
-	r, err := promptRun(func(ctx context.Context, _ *scenarios.Scenario, o RunOptions) (scenarios.Result, error) {
+	r, err := promptRun(func(ctx context.Context, _ *scenarios.Scenario, o RunOptions) (result.Result, error) {
 		return c.Explorer.Replay(ctx, capsule, until, o)
 	})(cmd.Context(), nil, o)
 	if flushErr := lines.Flush(); flushErr != nil {
@@ -116,5 +117,5 @@ func replayCapsule(cmd *cobra.Command, c Config, name string, until int64, forma
 		return cli.BadInput(err)
 	}
 	err = c.tellReplay(cmd, r, format, started)
-	return errors.Join(err, verdictOf([]scenarios.Result{r}))
+	return errors.Join(err, verdictOf([]result.Result{r}))
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
 
@@ -220,12 +221,12 @@ func runScenarios(cmd *cobra.Command, c Config, f runFlags, files []string) (err
 }
 
 // unexercised refuses a catalogue whose runs all pass and that never came by something that it must come by.
-func (c Config) unexercised(results []scenarios.Result) error {
+func (c Config) unexercised(results []result.Result) error {
 	if c.Exercises == nil {
 		return nil
 	}
 	var never []string
-	for _, e := range scenarios.NotExercised(c.Exercises(), results) {
+	for _, e := range result.NotExercised(c.Exercises(), results) {
 		never = append(never, fmt.Sprintf("%s (unproved: %s)", e.Name, e.Why))
 	}
 	if len(never) > 0 {
@@ -272,15 +273,15 @@ func finish(out io.Writer, r Reports, folder Folder, s Session, text TextReport,
 }
 
 // verdictOf turns results into an exit code: a broken law before a run that could not be judged.
-func verdictOf(results []scenarios.Result) error {
+func verdictOf(results []result.Result) error {
 	code := cli.ExitHeld
 	for _, r := range results {
 		switch {
-		case r.Verdict == scenarios.Fail:
+		case r.Verdict == result.Fail:
 			return cli.Broken(nil)
-		case r.Verdict == scenarios.Error && len(r.Unsupported) > 0 && code == cli.ExitHeld:
+		case r.Verdict == result.Error && len(r.Unsupported) > 0 && code == cli.ExitHeld:
 			code = cli.ExitCannotRun
-		case r.Verdict != scenarios.Pass && r.Verdict != scenarios.Stopped:
+		case r.Verdict != result.Pass && r.Verdict != result.Stopped:
 			code = cli.ExitUsage
 		}
 	}
@@ -317,7 +318,7 @@ func (c Config) load(catalog bool, files []string) ([]*scenarios.Scenario, error
 		if err != nil {
 			return nil, cli.BadInput(err)
 		}
-		if _, err := scenarios.SelectLaws(s, c.Laws()); err != nil {
+		if _, err := result.SelectLaws(s, c.Laws()); err != nil {
 			return nil, cli.BadInput(err)
 		}
 		list = append(list, s)

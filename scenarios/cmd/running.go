@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // running is one run under way, as progress shows it.
@@ -58,7 +59,7 @@ func (r *running) share() float64 {
 
 // followed is a RunFunc whose runs progress shows from begin to end.
 func (p *progress) followed(run RunFunc) RunFunc {
-	return func(ctx context.Context, s *scenarios.Scenario, o RunOptions) (scenarios.Result, error) {
+	return func(ctx context.Context, s *scenarios.Scenario, o RunOptions) (result.Result, error) {
 		r := p.begin(s)
 		defer p.end(r)
 		r.follow(&o)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // shrunkMost is how many laws' failures one command shrinks: the first of each.
@@ -28,7 +29,7 @@ type smallest struct {
 
 // shrinkFailures makes the smallest scenario of the first failure of each law, within a time for all of them. What it
 // cannot do it says on notes. The results get their smallest scenarios.
-func (c Config) shrinkFailures(ctx context.Context, notes io.Writer, tasks []task, results []scenarios.Result, within time.Duration) (list []smallest) {
+func (c Config) shrinkFailures(ctx context.Context, notes io.Writer, tasks []task, results []result.Result, within time.Duration) (list []smallest) {
 	if within <= 0 || c.Explorer.Shrink == nil {
 		return nil
 	}
@@ -36,7 +37,7 @@ func (c Config) shrinkFailures(ctx context.Context, notes io.Writer, tasks []tas
 	defer cancel()
 	done := map[string]bool{}
 	for i, r := range results {
-		if r.Verdict != scenarios.Fail || r.Failure == nil || done[r.Failure.Law] || len(done) == shrunkMost || ctx.Err() != nil {
+		if r.Verdict != result.Fail || r.Failure == nil || done[r.Failure.Law] || len(done) == shrunkMost || ctx.Err() != nil {
 			continue
 		}
 		done[r.Failure.Law] = true
@@ -55,7 +56,7 @@ func (c Config) shrinkFailures(ctx context.Context, notes io.Writer, tasks []tas
 		if c.Explorer.Reduced != nil {
 			if m, ok := c.Explorer.Reduced(ctx, capsule, c.Laws()); ok {
 				s.member = &m
-				results[i].Failure.Smallest = &scenarios.Smallest{Scenario: string(m.Scenario.Marshal()), Seed: m.Seed, GoTest: goTest(s.law, m)}
+				results[i].Failure.Smallest = &result.Smallest{Scenario: string(m.Scenario.Marshal()), Seed: m.Seed, GoTest: goTest(s.law, m)}
 			}
 		}
 		list = append(list, s)
@@ -64,7 +65,7 @@ func (c Config) shrinkFailures(ctx context.Context, notes io.Writer, tasks []tas
 }
 
 // taskOf is the scenario of a result.
-func taskOf(tasks []task, r scenarios.Result) *scenarios.Scenario {
+func taskOf(tasks []task, r result.Result) *scenarios.Scenario {
 	for _, t := range tasks {
 		if t.s.Name == r.Scenario && t.seed == r.Seed && t.s.File == r.File {
 			return t.s
@@ -121,7 +122,7 @@ func goTest(law string, m Member) string {
 		t.Fatal(err)
 	}
 	r, err := sim.Run(t.Context(), s, sim.Options{Seed: %d, Laws: check.All()})
-	if err != nil || r.Verdict != scenarios.Pass {
+	if err != nil || r.Verdict != result.Pass {
 		t.Error(r.Error, err)
 	}
 }

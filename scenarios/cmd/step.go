@@ -14,6 +14,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire/inputfile"
 )
 
@@ -23,7 +24,7 @@ type Moment struct {
 	At     time.Duration
 	Parent int64
 	Line   string
-	State  func() (scenarios.Snapshot, error)
+	State  func() (fact.Snapshot, error)
 }
 
 func stepCommand(c Config) *cobra.Command {
@@ -63,7 +64,7 @@ Virtual time stands still meanwhile. Commands may come from a pipe.`,
 type stepper struct {
 	in   *bufio.Scanner
 	out  io.Writer
-	laws []scenarios.Law
+	laws []fact.Law
 	end  func()
 	// until is the event at which it stops next, 0 for another reason: text, or every event where all is set.
 	until int64
@@ -215,7 +216,7 @@ func (s *stepper) law(m Moment, name string) {
 		}
 		told = true
 		switch occasions, err := int64(0), error(nil); {
-		case l.Check == nil || l.When == scenarios.Settled && !snapshot.Settled:
+		case l.Check == nil || l.When == fact.Settled && !snapshot.Settled:
 			if name != "" {
 				fmt.Fprintf(s.out, "%s cannot be judged from a single instant\n", l.Name)
 			}

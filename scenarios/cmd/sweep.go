@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // trial is one run of an exploration.
@@ -28,13 +30,13 @@ type trial struct {
 type found struct {
 	at     uint64
 	trial  trial
-	result scenarios.Result
+	result result.Result
 }
 
 // sweep is one exploration under way: it does trials, several at a time, and keeps the first failure of each kind.
 type sweep struct {
 	run  RunFunc
-	laws []scenarios.Law
+	laws []fact.Law
 	// folder takes capsules and the report, nil for none.
 	folder Folder
 
@@ -93,7 +95,7 @@ func (w *sweep) do(ctx context.Context, cmd *cobra.Command, jobs, total int, nex
 }
 
 // note counts a run and keeps it when it is the first failure of its kind.
-func (w *sweep) note(at uint64, t trial, r scenarios.Result) {
+func (w *sweep) note(at uint64, t trial, r result.Result) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.explored.Runs++
@@ -104,7 +106,7 @@ func (w *sweep) note(at uint64, t trial, r scenarios.Result) {
 			w.explored.Hit++
 		}
 	}
-	if r.Verdict == scenarios.Pass {
+	if r.Verdict == result.Pass {
 		return
 	}
 	kind := kindOf(r)
@@ -119,11 +121,11 @@ func (w *sweep) note(at uint64, t trial, r scenarios.Result) {
 }
 
 // kindOf names what a failure has in common with others: its law.
-func kindOf(r scenarios.Result) string {
+func kindOf(r result.Result) string {
 	switch {
 	case r.Failure != nil:
 		return r.Failure.Law
-	case r.Verdict == scenarios.Fail:
+	case r.Verdict == result.Fail:
 		return "expectation"
 	}
 	return "error"

@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // verified runs everything twice, on one processor and on several, and turns any difference into an error that names
 // the first event that differs and what class of cause is behind it: promise 1 of ARCHITECTURE.md.
 func verified(run RunFunc) RunFunc {
-	return func(ctx context.Context, s *scenarios.Scenario, o RunOptions) (scenarios.Result, error) {
+	return func(ctx context.Context, s *scenarios.Scenario, o RunOptions) (result.Result, error) {
 		many := max(runtime.NumCPU(), 2)
 		before := runtime.GOMAXPROCS(1)
 		defer runtime.GOMAXPROCS(before)
@@ -41,7 +42,7 @@ func verified(run RunFunc) RunFunc {
 		if same && other.differs == 0 {
 			return first, nil
 		}
-		first.Verdict = scenarios.Error
+		first.Verdict = result.Error
 		first.Error = fmt.Sprintf("two runs of one seed differ: %d events, digest %s on 1 processor; %d events, digest %s on %d",
 			first.Events, first.Digest, second.Events, second.Digest, many)
 		if other.differs == 0 {

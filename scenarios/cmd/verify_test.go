@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // TestVerifyTellsTheFirstDifference goal: a run that is not the same twice is told by its first differing event, both lines of it, and
@@ -25,9 +26,9 @@ func TestVerifyTellsTheFirstDifference(t *testing.T) {
 		"clock": {func(seq int64) string { return fmt.Sprint("line ", seq, " ", runs) }, nil, `the first event that differs is 1: "1s line 1 2" on several processors; on one processor it is another each time, now "1s line 1 3": something beside the seed decides (map order, a clock, chance)`},
 	} {
 		runs = 0
-		c2 := config(func(_ context.Context, s *scenarios.Scenario, o RunOptions) (scenarios.Result, error) {
+		c2 := config(func(_ context.Context, s *scenarios.Scenario, o RunOptions) (result.Result, error) {
 			runs++
-			r := resultOf(s, o, scenarios.Pass)
+			r := resultOf(s, o, result.Pass)
 			for seq := int64(1); seq <= 5; seq++ {
 				at := time.Second
 				if c.at != nil {
@@ -51,9 +52,9 @@ func TestVerifyTellsTheFirstDifference(t *testing.T) {
 // Method: a world that sleeps, and the command's own time.
 func TestInterruptIsHeard(t *testing.T) {
 	free := make(chan struct{})
-	c := config(func(_ context.Context, s *scenarios.Scenario, o RunOptions) (scenarios.Result, error) {
+	c := config(func(_ context.Context, s *scenarios.Scenario, o RunOptions) (result.Result, error) {
 		<-free
-		return resultOf(s, o, scenarios.Pass), nil
+		return resultOf(s, o, result.Pass), nil
 	})
 	for _, line := range [][]string{{"run", "--catalog"}, {"explore", "first"}, {"experiment", "first", "--seeds", "1", "--out", t.TempDir()}} {
 		ctx, interrupt := context.WithCancel(t.Context())

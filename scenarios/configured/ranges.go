@@ -3,11 +3,11 @@ package configured
 import (
 	"net/netip"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // rangeSettings are the ranges of which the node's addresses are that follow from its ID, in each family, where ranges stay.
-func (d *node) rangeSettings(n *scenarios.NodeState) (list []scenarios.Setting) {
+func (d *node) rangeSettings(n *fact.NodeState) (list []fact.Setting) {
 	c := &d.s.Config
 	plan, err := c.IPAM.Plan()
 	if err != nil || d.Rearranged {
@@ -18,11 +18,11 @@ func (d *node) rangeSettings(n *scenarios.NodeState) (list []scenarios.Setting) 
 			list = append(list, setting("whether "+what+" "+a.String()+" is of "+r.String(), true, r.Contains(a)))
 		}
 	}
-	first := scenarios.SecondFamily{Address: n.Address, VXLANAddress: n.VXLANAddress, HostSubnet: n.HostSubnet}
+	first := fact.SecondFamily{Address: n.Address, VXLANAddress: n.VXLANAddress, HostSubnet: n.HostSubnet}
 	if c.Leases(n.Name) || c.Settings(n.Name).IP.IsValid() {
 		first.Address = netip.Prefix{} // which does not follow from the ID
 	}
-	families := []*scenarios.SecondFamily{&first, n.Second}
+	families := []*fact.SecondFamily{&first, n.Second}
 	for i, p := range plan.Families() {
 		if f := families[i]; f != nil {
 			within("the node's address", p.NodeInterconnect, f.Address.Addr())
@@ -43,7 +43,7 @@ func (d *node) rangeSettings(n *scenarios.NodeState) (list []scenarios.Setting) 
 }
 
 // hostEnd is the address of VPP's end of its link to Linux, the first of the link's range; Linux has the second.
-func (d *node) hostEnd(n *scenarios.NodeState, link netip.Prefix) (list []scenarios.Setting) {
+func (d *node) hostEnd(n *fact.NodeState, link netip.Prefix) (list []fact.Setting) {
 	for i := range n.VPP.Interfaces() {
 		for _, a := range i.Addrs {
 			if link.IsValid() && link.Contains(a.Addr()) {

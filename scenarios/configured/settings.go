@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // Beside is what a node's VPP has that a snapshot does not show; what is nil is not judged.
@@ -43,10 +44,10 @@ type node struct {
 
 // Of compares what a scenario configures with what a node's VPP and Linux have, without a look at what the agent has made of it. n is the
 // node as the snapshot has it; what the wiring lacks is for other laws.
-func Of(s *scenarios.Scenario, n *scenarios.NodeState, beside Beside) iter.Seq[scenarios.Setting] {
+func Of(s *scenarios.Scenario, n *fact.NodeState, beside Beside) iter.Seq[fact.Setting] {
 	d := &node{s, beside}
-	return func(yield func(scenarios.Setting) bool) {
-		for _, part := range [...]func(*scenarios.NodeState) []scenarios.Setting{d.mtuSettings, d.ringSettings, d.neighborSettings, d.natSettings, d.weightSettings, d.leaseSettings, d.routeSettings, d.podIfSettings, d.hostSettings, d.rangeSettings, d.tagSettings} {
+	return func(yield func(fact.Setting) bool) {
+		for _, part := range [...]func(*fact.NodeState) []fact.Setting{d.mtuSettings, d.ringSettings, d.neighborSettings, d.natSettings, d.weightSettings, d.leaseSettings, d.routeSettings, d.podIfSettings, d.hostSettings, d.rangeSettings, d.tagSettings} {
 			for _, s := range part(n) {
 				if !yield(s) {
 					return
@@ -57,12 +58,12 @@ func Of(s *scenarios.Scenario, n *scenarios.NodeState, beside Beside) iter.Seq[s
 }
 
 // setting is one of them; values are shown as people write them.
-func setting(of string, wanted, found any) scenarios.Setting {
-	return scenarios.Setting{Of: of, Wanted: fmt.Sprint(wanted), Found: fmt.Sprint(found)}
+func setting(of string, wanted, found any) fact.Setting {
+	return fact.Setting{Of: of, Wanted: fmt.Sprint(wanted), Found: fmt.Sprint(found)}
 }
 
 // mtuSettings are of the links by which the host and pods have their addresses: MTU, and whether a veth keeps its offload.
-func (d *node) mtuSettings(n *scenarios.NodeState) (list []scenarios.Setting) {
+func (d *node) mtuSettings(n *fact.NodeState) (list []fact.Setting) {
 	link := func(who, netns string, addr netip.Addr) {
 		name, held := n.Linux.Local(netns, addr)
 		l, found := n.Linux.Link(netns, name)
@@ -86,7 +87,7 @@ func (d *node) mtuSettings(n *scenarios.NodeState) (list []scenarios.Setting) {
 }
 
 // ringSettings are the rings of all taps.
-func (d *node) ringSettings(n *scenarios.NodeState) (list []scenarios.Setting) {
+func (d *node) ringSettings(n *fact.NodeState) (list []fact.Setting) {
 	const rings = 256 // VPP's own choice
 	c := &d.s.Config.Wiring
 	if d.Rings == nil {
@@ -101,7 +102,7 @@ func (d *node) ringSettings(n *scenarios.NodeState) (list []scenarios.Setting) {
 }
 
 // neighborSettings are for how long VPP keeps what it has learned of neighbors of the node's families, and of how many.
-func (d *node) neighborSettings(n *scenarios.NodeState) (list []scenarios.Setting) {
+func (d *node) neighborSettings(n *fact.NodeState) (list []fact.Setting) {
 	const most = 50_000 // VPP's own choice
 	if d.Neighbors == nil {
 		return nil
@@ -121,7 +122,7 @@ func (d *node) neighborSettings(n *scenarios.NodeState) (list []scenarios.Settin
 }
 
 // natSettings are when sessions of NAT end, how many there may be, and which addresses hide what pods send outside.
-func (d *node) natSettings(n *scenarios.NodeState) []scenarios.Setting {
+func (d *node) natSettings(n *fact.NodeState) []fact.Setting {
 	const (
 		transitory = 4 * time.Minute // VPP's own choice
 		least      = 250 * 500       // each of 250 pods has 500 connections
@@ -142,7 +143,7 @@ func (d *node) natSettings(n *scenarios.NodeState) []scenarios.Setting {
 	}
 	tcp, other := minutes(c.NatTCPTimeout, 180), minutes(c.NatTimeout, 5)
 	seconds := func(s uint32) time.Duration { return time.Duration(s) * time.Second }
-	list := []scenarios.Setting{
+	list := []fact.Setting{
 		setting("the time after which an idle TCP session of NAT ends", tcp, seconds(nat.TCPEstablished)),
 		setting("the time after which a TCP session of NAT ends that is not established", min(transitory, tcp), seconds(nat.TCPTransitory)),
 		setting("the time after which an idle UDP session of NAT ends", other, seconds(nat.UDP)),
@@ -161,7 +162,7 @@ func (d *node) natSettings(n *scenarios.NodeState) []scenarios.Setting {
 }
 
 // weightSettings are how much more sessions endpoints of the node get than others', of services that have both. VPP adds weights up to 255.
-func (d *node) weightSettings(n *scenarios.NodeState) (list []scenarios.Setting) {
+func (d *node) weightSettings(n *fact.NodeState) (list []fact.Setting) {
 	const most = 255
 	weight := max(1, int(d.s.Config.Wiring.LocalEndpoints))
 	nat, _ := n.VPP.NAT()
@@ -171,7 +172,7 @@ func (d *node) weightSettings(n *scenarios.NodeState) (list []scenarios.Setting)
 		for _, l := range x.Locals {
 			switch {
 			case l.Weight == 0:
-			case slices.ContainsFunc(n.Pods, func(p scenarios.PodState) bool { return p.Addr == l.Addr.Addr() }) || slices.Contains(n.Management, l.Addr.Addr()):
+			case slices.ContainsFunc(n.Pods, func(p fact.PodState) bool { return p.Addr == l.Addr.Addr() }) || slices.Contains(n.Management, l.Addr.Addr()):
 				own = append(own, int(l.Weight))
 			default:
 				others = append(others, int(l.Weight))
@@ -190,7 +191,7 @@ func (d *node) weightSettings(n *scenarios.NodeState) (list []scenarios.Setting)
 }
 
 // leaseSettings are what the node tells DHCP servers of itself: as much of its name as fits.
-func (d *node) leaseSettings(n *scenarios.NodeState) (list []scenarios.Setting) {
+func (d *node) leaseSettings(n *fact.NodeState) (list []fact.Setting) {
 	const most = 63
 	if d.LeaseHostname == nil {
 		return nil
@@ -205,7 +206,7 @@ func (d *node) leaseSettings(n *scenarios.NodeState) (list []scenarios.Setting) 
 
 // gateway is the one that is configured for the node, the zero Addr for none; known is false where it follows from a lease, or lies behind another
 // interface than the main one.
-func (d *node) gateway(n *scenarios.NodeState) (gw netip.Addr, known bool) {
+func (d *node) gateway(n *fact.NodeState) (gw netip.Addr, known bool) {
 	c := &d.s.Config
 	gw = c.IPAM.DefaultGateway
 	if own := c.Settings(n.Name).Gateway; own.IsValid() {
@@ -215,7 +216,7 @@ func (d *node) gateway(n *scenarios.NodeState) (gw netip.Addr, known bool) {
 }
 
 // routeSettings are the node's address, where one is configured, and where its VPP sends what nothing else leads to.
-func (d *node) routeSettings(n *scenarios.NodeState) (list []scenarios.Setting) {
+func (d *node) routeSettings(n *fact.NodeState) (list []fact.Setting) {
 	if own := d.s.Config.Settings(n.Name); own.IP.IsValid() {
 		main := mainNIC(n.VPP)
 		list = append(list, setting("whether "+main.Name+" has "+own.IP.String(), true, slices.Contains(main.Addrs, own.IP)))
@@ -234,7 +235,7 @@ func (d *node) routeSettings(n *scenarios.NodeState) (list []scenarios.Setting) 
 }
 
 // podIfSettings are the addresses of VPP's ends of pods' own interfaces, where a range is configured for them: one of it each, unlike any other's.
-func (d *node) podIfSettings(n *scenarios.NodeState) (list []scenarios.Setting) {
+func (d *node) podIfSettings(n *fact.NodeState) (list []fact.Setting) {
 	ends := d.s.Config.IPAM.PodIfIPCIDR
 	if !ends.IsValid() {
 		return nil
@@ -245,7 +246,7 @@ func (d *node) podIfSettings(n *scenarios.NodeState) (list []scenarios.Setting) 
 		if l, found := n.Linux.Link("", i.Host); found && netns == "" {
 			netns = l.PeerNetns
 		}
-		if netns == "" || !slices.ContainsFunc(n.Pods, func(p scenarios.PodState) bool { return p.Addr.IsValid() && p.Netns == netns }) {
+		if netns == "" || !slices.ContainsFunc(n.Pods, func(p fact.PodState) bool { return p.Addr.IsValid() && p.Netns == netns }) {
 			continue
 		}
 		own := 0
@@ -260,7 +261,7 @@ func (d *node) podIfSettings(n *scenarios.NodeState) (list []scenarios.Setting) 
 }
 
 // hostSettings are how long the prefix of the node's link between VPP and Linux is, in clusters of one family whose ranges stay.
-func (d *node) hostSettings(n *scenarios.NodeState) []scenarios.Setting {
+func (d *node) hostSettings(n *fact.NodeState) []fact.Setting {
 	c := &d.s.Config.IPAM
 	if !n.HostSubnet.IsValid() || n.Second != nil || d.Rearranged || c.ContivCIDR.IsValid() { // which has lengths of its own
 		return nil
@@ -269,12 +270,12 @@ func (d *node) hostSettings(n *scenarios.NodeState) []scenarios.Setting {
 	if n.HostSubnet.Addr().Is4() {
 		length = 24
 	}
-	return []scenarios.Setting{setting("the prefix length of the link between VPP and Linux", cmp.Or(c.VPPHostSubnetOneNodePrefixLen, length), n.HostSubnet.Bits())}
+	return []fact.Setting{setting("the prefix length of the link between VPP and Linux", cmp.Or(c.VPPHostSubnetOneNodePrefixLen, length), n.HostSubnet.Bits())}
 }
 
 // tagSettings are the tags of interfaces that are not the machine's own, by which people and other programs know what they are for: of those that have
 // the node's own addresses the wiring's fixed names, of a pod's own tap which pod's it is, and some tag of the others.
-func (d *node) tagSettings(n *scenarios.NodeState) (list []scenarios.Setting) {
+func (d *node) tagSettings(n *fact.NodeState) (list []fact.Setting) {
 	pods := map[string]string{}
 	for i := range n.Pods {
 		pods[n.Pods[i].Netns] = "pod/" + n.Pods[i].Pod
@@ -282,17 +283,17 @@ func (d *node) tagSettings(n *scenarios.NodeState) (list []scenarios.Setting) {
 	delete(pods, "") // the machine's own namespace
 	type end struct {
 		addr netip.Addr
-		of   scenarios.InterfaceType
+		of   fact.InterfaceType
 	}
 	fixed := map[end]string{
-		{n.Address.Addr(), scenarios.TypeLoopback}: "loopbackNIC",
-		{n.VXLANAddress, scenarios.TypeLoopback}:   "vxlanBVI",
-		{n.HostVPP, scenarios.TypeTap}:             "tap-vpp2",
-		{n.HostVPP, scenarios.TypeAFPacket}:        "afpacket-vpp2",
+		{n.Address.Addr(), fact.TypeLoopback}: "loopbackNIC",
+		{n.VXLANAddress, fact.TypeLoopback}:   "vxlanBVI",
+		{n.HostVPP, fact.TypeTap}:             "tap-vpp2",
+		{n.HostVPP, fact.TypeAFPacket}:        "afpacket-vpp2",
 	}
 	for i := range n.VPP.Interfaces() {
 		switch i.Type {
-		case scenarios.TypeLoopback, scenarios.TypeAFPacket, scenarios.TypeTap:
+		case fact.TypeLoopback, fact.TypeAFPacket, fact.TypeTap:
 			want := pods[i.HostNetns]
 			for _, a := range i.Addrs {
 				want = cmp.Or(fixed[end{a.Addr(), i.Type}], want)
@@ -308,9 +309,9 @@ func (d *node) tagSettings(n *scenarios.NodeState) (list []scenarios.Setting) {
 }
 
 // mainNIC is the first interface to the network that VPP did not make itself.
-func mainNIC(v scenarios.VPP) (main scenarios.Interface) {
+func mainNIC(v fact.VPP) (main fact.Interface) {
 	for i := range v.Interfaces() {
-		if i.Type == scenarios.TypeNIC {
+		if i.Type == fact.TypeNIC {
 			return i
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/service"
 )
@@ -67,7 +68,7 @@ func Slice(s scenarios.Service, pods []Pod, hosts []Host) service.Slice {
 }
 
 // State is a service with its slice as laws see it, with the namespaces of the nodes' pods.
-func State(s scenarios.Service, slice service.Slice, nodes []scenarios.NodeState) scenarios.ServiceState {
+func State(s scenarios.Service, slice service.Slice, nodes []fact.NodeState) scenarios.ServiceState {
 	out := scenarios.ServiceState{Service: s}
 	for _, e := range slice.Endpoints {
 		if !e.Ready {

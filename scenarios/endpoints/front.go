@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // Front is an address and port of a service as a client of one node asks it.
@@ -20,7 +21,7 @@ type Front struct {
 
 // Fronts are those that clients of a node may ask: the cluster's address, the outer one, and every living node's port. A host asks
 // its own machine's addresses of itself.
-func Fronts(svc *scenarios.ServiceState, node string, nodes []scenarios.NodeState) []Front {
+func Fronts(svc *scenarios.ServiceState, node string, nodes []fact.NodeState) []Front {
 	var out []Front
 	if svc.ClusterIP.IsValid() {
 		out = append(out, Front{netip.AddrPortFrom(svc.ClusterIP, uint16(svc.Port)), node, svc.InternalPolicy == scenarios.NodeLocal, false})
@@ -42,7 +43,7 @@ func Fronts(svc *scenarios.ServiceState, node string, nodes []scenarios.NodeStat
 
 // OuterFronts are those that clients on the wire ask of a node, which alone they are sent to: its port and the outer address. It keeps
 // who asks where only its own endpoints serve.
-func OuterFronts(svc *scenarios.ServiceState, n *scenarios.NodeState) []Front {
+func OuterFronts(svc *scenarios.ServiceState, n *fact.NodeState) []Front {
 	var out []Front
 	local := svc.ExternalPolicy == scenarios.NodeLocal
 	if svc.External.IsValid() {
@@ -55,7 +56,7 @@ func OuterFronts(svc *scenarios.ServiceState, n *scenarios.NodeState) []Front {
 }
 
 // Outsider is an address on a node's wire that is no node's: the highest, the broadcast's aside. Invalid where the range has none, and in IPv6.
-func Outsider(n *scenarios.NodeState, nodes []scenarios.NodeState) netip.Addr {
+func Outsider(n *fact.NodeState, nodes []fact.NodeState) netip.Addr {
 	wire := n.Address.Masked()
 	if !wire.IsValid() || !wire.Addr().Is4() || wire.Bits() > 30 {
 		return netip.Addr{}
@@ -63,7 +64,7 @@ func Outsider(n *scenarios.NodeState, nodes []scenarios.NodeState) netip.Addr {
 	b := wire.Addr().As4()
 	binary.BigEndian.PutUint32(b[:], binary.BigEndian.Uint32(b[:])|^uint32(0)>>wire.Bits())
 	addr := netip.AddrFrom4(b).Prev()
-	for slices.ContainsFunc(nodes, func(o scenarios.NodeState) bool { return o.Address.IsValid() && o.Address.Addr() == addr }) {
+	for slices.ContainsFunc(nodes, func(o fact.NodeState) bool { return o.Address.IsValid() && o.Address.Addr() == addr }) {
 		addr = addr.Prev()
 	}
 	if !wire.Contains(addr) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // Served follows where clients get an endpoint, wherever they are. The zero Served knows of nothing.
@@ -23,7 +24,7 @@ type servedFront struct {
 
 // Now takes all services as the API server has them from now on, and returns what that ends, then what it begins, in order of addresses. Where
 // endpoints depend on the client's node, or clients keep theirs, nothing is told.
-func (v *Served) Now(services []scenarios.ServiceState) (facts []scenarios.Fact) {
+func (v *Served) Now(services []scenarios.ServiceState) (facts []fact.Fact) {
 	now := map[servedFront]scenarios.Service{}
 	if v.kept == nil {
 		v.kept = map[servedFront]bool{}
@@ -44,26 +45,26 @@ func (v *Served) Now(services []scenarios.ServiceState) (facts []scenarios.Fact)
 			}
 		}
 	}
-	begins := differing(scenarios.FactServed, now, v.fronts)
+	begins := differing(fact.FactServed, now, v.fronts)
 	for i := range begins {
 		f := &begins[i]
 		front := servedFront{netip.AddrPortFrom(f.Addr, uint16(f.Number)), scenarios.Protocol(f.Text)}
 		f.Kept = v.kept[front]
 		delete(v.kept, front)
 	}
-	facts = append(differing(scenarios.FactUnserved, v.fronts, now), begins...)
+	facts = append(differing(fact.FactUnserved, v.fronts, now), begins...)
 	v.fronts = now
 	return facts
 }
 
 // differing tells of the fronts that are otherwise or not among the others.
-func differing(kind scenarios.FactKind, fronts, others map[servedFront]scenarios.Service) (facts []scenarios.Fact) {
+func differing(kind fact.FactKind, fronts, others map[servedFront]scenarios.Service) (facts []fact.Fact) {
 	for f, s := range fronts { //vppdrill:unordered sorted below
 		if other, ok := others[f]; !ok || other != s {
-			facts = append(facts, scenarios.Fact{Kind: kind, Addr: f.at.Addr(), Number: uint32(f.at.Port()), Text: string(f.proto)})
+			facts = append(facts, fact.Fact{Kind: kind, Addr: f.at.Addr(), Number: uint32(f.at.Port()), Text: string(f.proto)})
 		}
 	}
-	slices.SortFunc(facts, func(a, b scenarios.Fact) int {
+	slices.SortFunc(facts, func(a, b fact.Fact) int {
 		return cmp.Or(a.Addr.Compare(b.Addr), cmp.Compare(a.Number, b.Number), cmp.Compare(a.Text, b.Text))
 	})
 	return facts

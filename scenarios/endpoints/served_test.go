@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // Goal: what begins and ends at a service's address is told, and whether the last service there had affinity. Method: states one after
@@ -21,18 +22,18 @@ func TestServed(t *testing.T) {
 	for _, step := range []struct {
 		what     string
 		services []scenarios.ServiceState
-		want     []scenarios.FactKind
+		want     []fact.FactKind
 		kept     bool
 	}{
-		{"a first service", web(0, 1), []scenarios.FactKind{scenarios.FactServed}, false},
+		{"a first service", web(0, 1), []fact.FactKind{fact.FactServed}, false},
 		{"another endpoint", web(0, 2), nil, false},
-		{"affinity", web(time.Minute, 2), []scenarios.FactKind{scenarios.FactUnserved}, false},
+		{"affinity", web(time.Minute, 2), []fact.FactKind{fact.FactUnserved}, false},
 		{"one without, which has no endpoint yet", web(0, 0), nil, false},
-		{"its endpoint", web(0, 1), []scenarios.FactKind{scenarios.FactServed}, true},
-		{"none", nil, []scenarios.FactKind{scenarios.FactUnserved}, false},
-		{"the same again", web(0, 1), []scenarios.FactKind{scenarios.FactServed}, false},
+		{"its endpoint", web(0, 1), []fact.FactKind{fact.FactServed}, true},
+		{"none", nil, []fact.FactKind{fact.FactUnserved}, false},
+		{"the same again", web(0, 1), []fact.FactKind{fact.FactServed}, false},
 	} {
-		var got []scenarios.FactKind
+		var got []fact.FactKind
 		kept := false
 		for _, f := range v.Now(step.services) {
 			got, kept = append(got, f.Kind), kept || f.Kept

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 const tiny = "name: tiny\ntopology: {nodes: 3, podsPerNode: 2}\nconfig: {ipam: {podSubnetOneNodePrefixLen: 26}}\nduration: 1m\n"
@@ -25,10 +26,10 @@ func scenario(t *testing.T) *scenarios.Scenario {
 }
 
 // invented is a world of one line: figures follow from the scenario and the seed.
-func invented(runs *atomic.Int64) func(context.Context, *scenarios.Scenario, uint64) (scenarios.Result, error) {
-	return func(ctx context.Context, s *scenarios.Scenario, seed uint64) (scenarios.Result, error) {
+func invented(runs *atomic.Int64) func(context.Context, *scenarios.Scenario, uint64) (result.Result, error) {
+	return func(ctx context.Context, s *scenarios.Scenario, seed uint64) (result.Result, error) {
 		runs.Add(1)
-		r := scenarios.Result{Scenario: s.Name, Seed: seed, Verdict: scenarios.Pass, Digest: "d"}
+		r := result.Result{Scenario: s.Name, Seed: seed, Verdict: result.Pass, Digest: "d"}
 		r.Summary.PeakPods, r.Summary.WastedAddresses = int64(s.Topology.Nodes*s.Topology.PodsPerNode), float64(s.Topology.Nodes)*10+float64(seed%5)
 		r.Summary.PodsNeverPlaced = max(0, r.Summary.PeakPods-20)
 		return r, ctx.Err()
@@ -193,8 +194,8 @@ func TestRunFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	broken := errors.New("no world")
-	e := &Engine{Jobs: 2, Store: store, Run: func(context.Context, *scenarios.Scenario, uint64) (scenarios.Result, error) {
-		return scenarios.Result{}, broken
+	e := &Engine{Jobs: 2, Store: store, Run: func(context.Context, *scenarios.Scenario, uint64) (result.Result, error) {
+		return result.Result{}, broken
 	}}
 	if err := f.Do(t.Context(), e, out); !errors.Is(err, broken) {
 		t.Error(err)

@@ -8,5 +8,5 @@
 // has is not run again. A process that is killed loses the runs under way and no other. Results are in the order of points and
 // seeds whatever the order of their arrival: the same file gives the same bytes.
 // Bad input is a *scenarios.InputError. To add a way of choosing points, see design.go; a figure comes of each field of a
-// scenarios.Summary by itself.
+// result.Summary by itself.
 package experiment

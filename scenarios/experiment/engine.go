@@ -8,12 +8,13 @@ import (
 	"sync"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // Engine does runs, several at a time, and keeps each when it is over.
 type Engine struct {
 	// Run does one run, with a series where it can.
-	Run func(ctx context.Context, s *scenarios.Scenario, seed uint64) (scenarios.Result, error)
+	Run func(ctx context.Context, s *scenarios.Scenario, seed uint64) (result.Result, error)
 	// Jobs is how many run at a time.
 	Jobs  int
 	Store *Store

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // Figures are what a run amounts to, by name: every number of its summary, what its verdict was, and quantiles of its series. A figure
@@ -16,8 +16,8 @@ import (
 type Figures map[string]float64
 
 // FiguresOf are a result's. None of them depends on the machine.
-func FiguresOf(r *scenarios.Result) Figures {
-	out := Figures{"failed": truth(r.Verdict == scenarios.Fail), "nodes": float64(r.Nodes), "pods": float64(r.Pods), "events": float64(r.Events),
+func FiguresOf(r *result.Result) Figures {
+	out := Figures{"failed": truth(r.Verdict == result.Fail), "nodes": float64(r.Nodes), "pods": float64(r.Pods), "events": float64(r.Events),
 		"virtualSeconds": r.VirtualSeconds, "exhaustedNodes": float64(len(r.Summary.Exhausted)),
 		"violations": float64(r.Violations()), "collisions": float64(r.Collisions())}
 	if len(r.Summary.Exhausted) > 0 {
@@ -77,9 +77,9 @@ func (f Figures) distribution(name string, values []float64) {
 
 // Metrics are the names of all figures, in order.
 func Metrics() []string {
-	r := &scenarios.Result{Series: &scenarios.Series{Held: []int64{0}, Resting: []int64{0}, Free: []int64{0}, Waiting: []int64{0}, Fill: []float64{0}}}
-	r.Summary.Exhausted = []scenarios.RanOut{{}}
-	r.Laws = []scenarios.LawResult{{}}
+	r := &result.Result{Series: &result.Series{Held: []int64{0}, Resting: []int64{0}, Free: []int64{0}, Waiting: []int64{0}, Fill: []float64{0}}}
+	r.Summary.Exhausted = []result.RanOut{{}}
+	r.Laws = []result.LawResult{{}}
 	return slices.Sorted(maps.Keys(FiguresOf(r)))
 }
 

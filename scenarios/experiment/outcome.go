@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // Outcome is what an experiment came to. Its JSON is experiment.json; the names are a promise.
@@ -47,9 +48,9 @@ type Point struct {
 
 // FailedRun is a seed that did not pass.
 type FailedRun struct {
-	Seed    uint64            `json:"seed"`
-	Verdict scenarios.Verdict `json:"verdict"`
-	Error   string            `json:"error"`
+	Seed    uint64         `json:"seed"`
+	Verdict result.Verdict `json:"verdict"`
+	Error   string         `json:"error"`
 }
 
 // Label is the point's settings in one line.
@@ -266,7 +267,7 @@ func (o *Outcome) conclude() {
 		}
 		o.Runs += len(p.Runs)
 		for _, r := range p.Runs {
-			if r.Verdict != scenarios.Pass {
+			if r.Verdict != result.Pass {
 				p.Failed = append(p.Failed, FailedRun{r.Seed, r.Verdict, r.Error})
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // sharded is an Elsewhere of shards in this process: their tasks go through bytes, and lose says which runs nobody hears of.
@@ -41,8 +42,8 @@ func sharded(t *testing.T, shards int, lose func(*Run) bool) func(context.Contex
 }
 
 // drawn is a run whose figures follow from its scenario and seed.
-func drawn(_ context.Context, s *scenarios.Scenario, seed uint64) (scenarios.Result, error) {
-	r := scenarios.Result{Scenario: s.Name, Verdict: scenarios.Pass, Seed: seed, Digest: "d"}
+func drawn(_ context.Context, s *scenarios.Scenario, seed uint64) (result.Result, error) {
+	r := result.Result{Scenario: s.Name, Verdict: result.Pass, Seed: seed, Digest: "d"}
 	r.Summary.Adds = int64(s.Topology.Nodes)*100 + int64(seed)
 	return r, nil
 }

@@ -17,18 +17,19 @@ import (
 	"syscall"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // Run is one finished run as a Store keeps it. Nothing in it depends on the machine.
 type Run struct {
 	// Key names the scenario's text, without its comments.
-	Key     string            `json:"key"`
-	Seed    uint64            `json:"seed"`
-	Verdict scenarios.Verdict `json:"verdict"`
-	Error   string            `json:"error,omitempty"`
-	Digest  string            `json:"digest"`
-	Figures Figures           `json:"figures"`
-	Series  *scenarios.Series `json:"series,omitempty"`
+	Key     string         `json:"key"`
+	Seed    uint64         `json:"seed"`
+	Verdict result.Verdict `json:"verdict"`
+	Error   string         `json:"error,omitempty"`
+	Digest  string         `json:"digest"`
+	Figures Figures        `json:"figures"`
+	Series  *result.Series `json:"series,omitempty"`
 }
 
 // runKey is what a run is known by.

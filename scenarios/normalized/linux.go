@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
 // linux draws the machine's own namespace and those of its pods: links, and where packets to the cluster's ranges and pods go.
-func (d *drawing) linux(s scenarios.Snapshot) {
+func (d *drawing) linux(s fact.Snapshot) {
 	if d.Linux == nil {
 		return
 	}

@@ -5,7 +5,7 @@ import (
 	"net/netip"
 	"strings"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
@@ -19,7 +19,7 @@ type names struct {
 
 // namesOf collects what a cluster's nodes and pods own. The first owner of two wins; nodes come in name order, and laws tell
 // of second owners.
-func namesOf(s scenarios.Snapshot) *names {
+func namesOf(s fact.Snapshot) *names {
 	n := &names{map[netip.Addr]string{}, map[netip.Prefix]string{}, map[vppwire.MAC][]string{}}
 	for i := range s.Nodes {
 		n.node(&s.Nodes[i])
@@ -30,7 +30,7 @@ func namesOf(s scenarios.Snapshot) *names {
 	return n
 }
 
-func (n *names) node(s *scenarios.NodeState) {
+func (n *names) node(s *fact.NodeState) {
 	n.own(s.Address.Addr(), s.Name)
 	n.own(s.VXLANAddress, s.Name+"'s tunnel address")
 	n.own(s.HostVPP, s.Name+"'s host link, VPP's end")
@@ -58,7 +58,7 @@ func (n *names) node(s *scenarios.NodeState) {
 }
 
 // hardware names MACs by the links that have them.
-func (n *names) hardware(s *scenarios.NodeState) {
+func (n *names) hardware(s *fact.NodeState) {
 	if s.Linux != nil {
 		for _, p := range s.Pods {
 			for l := range s.Linux.Links(p.Netns) {

@@ -3,7 +3,7 @@ package normalized
 import (
 	"fmt"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
@@ -14,7 +14,7 @@ type roles struct {
 	pods map[string]string
 }
 
-func rolesOf(s *scenarios.NodeState, n *names) roles {
+func rolesOf(s *fact.NodeState, n *names) roles {
 	r := roles{map[uint32]string{^uint32(0): "no interface"}, map[string]string{}}
 	for _, p := range s.Pods {
 		r.pods[p.Netns] = p.Pod
@@ -26,20 +26,20 @@ func rolesOf(s *scenarios.NodeState, n *names) roles {
 	for i := range s.VPP.Interfaces() {
 		role := i.Name
 		switch i.Type {
-		case scenarios.TypeNIC:
+		case fact.TypeNIC:
 			role = "NIC"
 			if nics++; nics > 1 {
 				role = fmt.Sprintf("NIC %d", nics)
 			}
-		case scenarios.TypeVXLAN:
+		case fact.TypeVXLAN:
 			role = "tunnel to " + n.addr(i.Dst)
-		case scenarios.TypeLoopback:
+		case fact.TypeLoopback:
 			if i.BVI {
 				role = fmt.Sprintf("BVI of bridge domain %d", i.Bridge)
 			}
-		case scenarios.TypeTap, scenarios.TypeAFPacket:
+		case fact.TypeTap, fact.TypeAFPacket:
 			role = r.served(s, i)
-		case scenarios.TypeLocal:
+		case fact.TypeLocal:
 		}
 		r.byIndex[i.Index] = role
 	}
@@ -47,9 +47,9 @@ func rolesOf(s *scenarios.NodeState, n *names) roles {
 }
 
 // served is who is at the other end of an interface to Linux.
-func (r roles) served(s *scenarios.NodeState, i scenarios.Interface) string {
+func (r roles) served(s *fact.NodeState, i fact.Interface) string {
 	netns := i.HostNetns
-	if i.Type == scenarios.TypeAFPacket && s.Linux != nil {
+	if i.Type == fact.TypeAFPacket && s.Linux != nil {
 		if l, ok := s.Linux.Link(i.HostNetns, i.Host); ok {
 			netns = l.PeerNetns
 		}

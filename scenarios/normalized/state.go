@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // Of draws a cluster at rest: sorted lines, each beginning with its node's name. It costs a walk over everything that VPPs and
 // machines hold.
-func Of(s scenarios.Snapshot) []string {
+func Of(s fact.Snapshot) []string {
 	n := namesOf(s)
 	var out []string
 	for i := range s.Nodes {
@@ -25,7 +25,7 @@ func Of(s scenarios.Snapshot) []string {
 
 // drawing is one node being drawn.
 type drawing struct {
-	*scenarios.NodeState
+	*fact.NodeState
 	*names
 	roles roles
 	lines []string

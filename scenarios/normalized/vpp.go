@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // vpp draws what VPP holds.
@@ -15,7 +15,7 @@ func (d *drawing) vpp() {
 		return
 	}
 	for i := range d.VPP.Interfaces() {
-		if i.Type != scenarios.TypeLocal {
+		if i.Type != fact.TypeLocal {
 			d.line("VPP: %s: %s", d.roles.of(i.Index), d.iface(i))
 		}
 	}
@@ -42,11 +42,11 @@ func (d *drawing) vpp() {
 }
 
 // iface is everything of an interface but its name and number.
-func (d *drawing) iface(i scenarios.Interface) string {
-	kind := map[scenarios.InterfaceType]string{scenarios.TypeNIC: "NIC", scenarios.TypeLoopback: "loopback",
-		scenarios.TypeTap: "tap", scenarios.TypeAFPacket: "af_packet", scenarios.TypeVXLAN: "vxlan"}[i.Type]
+func (d *drawing) iface(i fact.Interface) string {
+	kind := map[fact.InterfaceType]string{fact.TypeNIC: "NIC", fact.TypeLoopback: "loopback",
+		fact.TypeTap: "tap", fact.TypeAFPacket: "af_packet", fact.TypeVXLAN: "vxlan"}[i.Type]
 	words := []string{kind, onOff(i.Up), fmt.Sprintf("table %d", i.Table4)}
-	if i.Type != scenarios.TypeVXLAN { // VPP gives tunnels the MTU of what they leave by
+	if i.Type != fact.TypeVXLAN { // VPP gives tunnels the MTU of what they leave by
 		words = append(words, fmt.Sprintf("MTU %d", i.MTU))
 	}
 	var addrs []string
@@ -63,21 +63,21 @@ func (d *drawing) iface(i scenarios.Interface) string {
 	if i.Bridge != 0 {
 		words = append(words, fmt.Sprintf("in bridge domain %d", i.Bridge))
 	}
-	if i.Type == scenarios.TypeVXLAN {
+	if i.Type == fact.TypeVXLAN {
 		words = append(words, fmt.Sprintf("from %s to %s VNI %d over table %d", d.addr(i.Src), d.addr(i.Dst), i.VNI, i.EncapTable))
 	}
 	return strings.Join(words, ", ")
 }
 
-func (d *drawing) path(r scenarios.Route) string {
+func (d *drawing) path(r fact.Route) string {
 	switch r.Action {
-	case scenarios.ActionForward:
+	case fact.ActionForward:
 		return fmt.Sprintf("via %s %s", d.addr(r.Via), d.roles.of(r.Index))
-	case scenarios.ActionLocal:
+	case fact.ActionLocal:
 		return "is its own"
-	case scenarios.ActionLookup:
+	case fact.ActionLookup:
 		return fmt.Sprintf("is looked up in table %d", r.Lookup)
-	case scenarios.ActionDrop:
+	case fact.ActionDrop:
 		return "is dropped"
 	}
 	return fmt.Sprintf("does action %d", r.Action)

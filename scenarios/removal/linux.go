@@ -1,7 +1,7 @@
 package removal
 
 import (
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
@@ -10,25 +10,25 @@ func OfLinux(op vppwire.LinuxOp) (Target, bool) {
 	t := Target{Index: none}
 	switch o := op.(type) {
 	case vppwire.LinkDel:
-		t.What, t.Netns, t.Name = scenarios.RemovedLink, o.Netns, o.Name
+		t.What, t.Netns, t.Name = fact.RemovedLink, o.Netns, o.Name
 	case vppwire.LinkSet:
-		t.What, t.Netns, t.Name, t.MAC = scenarios.RemovedLinkMAC, o.Netns, o.Name, o.MAC
+		t.What, t.Netns, t.Name, t.MAC = fact.RemovedLinkMAC, o.Netns, o.Name, o.MAC
 		if !o.Up {
-			t.What = scenarios.RemovedLinkUp
+			t.What = fact.RemovedLinkUp
 			return t, true
 		}
 		t.Sets = true
 		return t, o.MAC != vppwire.MAC{}
 	case vppwire.AddrDel:
-		t.What, t.Netns, t.Name, t.Prefix = scenarios.RemovedLinuxAddress, o.Netns, o.Link, o.Addr
+		t.What, t.Netns, t.Name, t.Prefix = fact.RemovedLinuxAddress, o.Netns, o.Link, o.Addr
 	case vppwire.RouteSet:
-		t.What, t.Netns, t.Name, t.Prefix, t.Sets = scenarios.RemovedLinuxRoute, o.Route.Netns, o.Route.Link, o.Route.Dst, true
+		t.What, t.Netns, t.Name, t.Prefix, t.Sets = fact.RemovedLinuxRoute, o.Route.Netns, o.Route.Link, o.Route.Dst, true
 	case vppwire.RouteDel:
-		t.What, t.Netns, t.Name, t.Prefix = scenarios.RemovedLinuxRoute, o.Route.Netns, o.Route.Link, o.Route.Dst
+		t.What, t.Netns, t.Name, t.Prefix = fact.RemovedLinuxRoute, o.Route.Netns, o.Route.Link, o.Route.Dst
 	case vppwire.NeighSet:
-		t.What, t.Netns, t.Name, t.Addr, t.MAC, t.Sets = scenarios.RemovedLinuxNeighbor, o.Netns, o.Link, o.Addr, o.MAC, true
+		t.What, t.Netns, t.Name, t.Addr, t.MAC, t.Sets = fact.RemovedLinuxNeighbor, o.Netns, o.Link, o.Addr, o.MAC, true
 	case vppwire.NeighDel:
-		t.What, t.Netns, t.Name, t.Addr = scenarios.RemovedLinuxNeighbor, o.Netns, o.Link, o.Addr
+		t.What, t.Netns, t.Name, t.Addr = fact.RemovedLinuxNeighbor, o.Netns, o.Link, o.Addr
 	default:
 		return Target{}, false
 	}

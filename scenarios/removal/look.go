@@ -4,15 +4,15 @@ import (
 	"net/netip"
 	"slices"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
 // VPP is a view that can be asked for one entry of a table.
 type VPP interface {
-	scenarios.VPP
+	fact.VPP
 	// RouteTo is the table's API route to exactly p.
-	RouteTo(table uint32, p netip.Prefix) (scenarios.Route, bool)
+	RouteTo(table uint32, p netip.Prefix) (fact.Route, bool)
 	// AFPacket is the index of the AF_PACKET interface that sits on a host's device.
 	AFPacket(device string) (index uint32, ok bool)
 }
@@ -20,11 +20,11 @@ type VPP interface {
 // Look compares a thing before a call with the same thing after it.
 type Look struct {
 	VPP   VPP
-	Linux scenarios.Linux
+	Linux fact.Linux
 
 	target Target
 	before state
-	told   scenarios.Removal
+	told   fact.Removal
 }
 
 // state is what a thing is, as far as another state of it would be another thing.
@@ -35,13 +35,13 @@ type state struct {
 	addr   netip.Addr
 	mac    vppwire.MAC
 	name   string
-	action scenarios.RouteAction
+	action fact.RouteAction
 }
 
 // Before looks at the target; false when there is nothing to take away.
 func (l *Look) Before(t Target) bool {
 	l.target = t
-	if t.What == scenarios.RemovedTunnel {
+	if t.What == fact.RemovedTunnel {
 		l.target.Index = none
 		if i, ok := l.VPP.Tunnel(t.Src, t.Dst, t.VNI); ok {
 			l.target.Index = i
@@ -58,16 +58,16 @@ func (l *Look) Before(t Target) bool {
 // Whole is the index of the interface that Before's target is, false where that is something else.
 func (l *Look) Whole() (index uint32, whole bool) {
 	switch {
-	case l.target.What == scenarios.RemovedInterface && l.target.Name != "":
+	case l.target.What == fact.RemovedInterface && l.target.Name != "":
 		return l.before.index, true
-	case l.target.What == scenarios.RemovedInterface || l.target.What == scenarios.RemovedTunnel:
+	case l.target.What == fact.RemovedInterface || l.target.What == fact.RemovedTunnel:
 		return l.target.Index, true
 	}
 	return 0, false
 }
 
 // After looks again and returns what is gone, nil for nothing. It is valid until the next Before.
-func (l *Look) After(call string) *scenarios.Removal {
+func (l *Look) After(call string) *fact.Removal {
 	now := l.state()
 	if now == l.before {
 		return nil
@@ -79,24 +79,24 @@ func (l *Look) After(call string) *scenarios.Removal {
 func (l *Look) state() state {
 	t := &l.target
 	switch t.What {
-	case scenarios.RemovedRoute:
+	case fact.RemovedRoute:
 		r, ok := l.VPP.RouteTo(t.Table, t.Prefix)
 		return state{there: ok, index: r.Index, number: r.Lookup, addr: r.Via, action: r.Action}
-	case scenarios.RemovedNeighbor:
+	case fact.RemovedNeighbor:
 		mac, ok := l.VPP.Neighbor(t.Index, t.Addr)
 		return state{there: ok, mac: mac}
-	case scenarios.RemovedFIB:
+	case fact.RemovedFIB:
 		e, ok := l.VPP.FIB(t.Table, t.MAC)
 		return state{there: ok, index: e.Index}
-	case scenarios.RemovedBridge:
+	case fact.RemovedBridge:
 		_, ok := l.VPP.Bridge(t.Table)
 		return state{there: ok}
-	case scenarios.RemovedTable:
+	case fact.RemovedTable:
 		return state{there: l.hasTable(t.Table)}
-	case scenarios.RemovedMapping:
+	case fact.RemovedMapping:
 		return state{there: l.hasMapping(t)}
-	case scenarios.RemovedInterface, scenarios.RemovedTunnel, scenarios.RemovedUp, scenarios.RemovedMAC, scenarios.RemovedAddress,
-		scenarios.RemovedUnnumbered, scenarios.RemovedInTable, scenarios.RemovedMember:
+	case fact.RemovedInterface, fact.RemovedTunnel, fact.RemovedUp, fact.RemovedMAC, fact.RemovedAddress,
+		fact.RemovedUnnumbered, fact.RemovedInTable, fact.RemovedMember:
 		return l.ofInterface()
 	}
 	return l.ofLinux()
@@ -117,7 +117,7 @@ func (l *Look) hasMapping(t *Target) bool {
 	if !on {
 		return false
 	}
-	_, found := slices.BinarySearchFunc(nat.Mappings, scenarios.NATMapping{Addr: t.Addr, Port: t.Port, Proto: t.Proto}, scenarios.CompareNATMappings)
+	_, found := slices.BinarySearchFunc(nat.Mappings, fact.NATMapping{Addr: t.Addr, Port: t.Port, Proto: t.Proto}, fact.CompareNATMappings)
 	return found
 }
 
@@ -132,21 +132,21 @@ func (l *Look) ofInterface() state {
 		return state{}
 	}
 	switch t.What {
-	case scenarios.RemovedUp:
+	case fact.RemovedUp:
 		return state{there: i.Up}
-	case scenarios.RemovedMAC:
+	case fact.RemovedMAC:
 		return state{there: i.Up, mac: i.MAC}
-	case scenarios.RemovedAddress:
+	case fact.RemovedAddress:
 		return state{there: slices.Contains(i.Addrs, t.Prefix)}
-	case scenarios.RemovedUnnumbered:
+	case fact.RemovedUnnumbered:
 		return state{there: i.HasUnnumbered, index: i.Unnumbered}
-	case scenarios.RemovedInTable:
+	case fact.RemovedInTable:
 		table := i.Table4
 		if t.IP6 {
 			table = i.Table6
 		}
 		return state{there: table != 0, number: table}
-	case scenarios.RemovedMember:
+	case fact.RemovedMember:
 		return state{there: i.Bridge != 0, number: i.Bridge}
 	}
 	return state{there: true}
@@ -155,20 +155,20 @@ func (l *Look) ofInterface() state {
 func (l *Look) ofLinux() state {
 	t := &l.target
 	switch t.What {
-	case scenarios.RemovedLinuxRoute:
+	case fact.RemovedLinuxRoute:
 		r, ok := l.Linux.Route(t.Netns, t.Prefix.Addr())
 		return state{there: ok && r.Dst == t.Prefix, name: r.Link, addr: r.Via}
-	case scenarios.RemovedLinuxNeighbor:
+	case fact.RemovedLinuxNeighbor:
 		mac, ok := l.Linux.Neighbor(t.Netns, t.Name, t.Addr)
 		return state{there: ok, mac: mac}
 	}
 	link, ok := l.Linux.Link(t.Netns, t.Name)
 	switch t.What {
-	case scenarios.RemovedLinkUp:
+	case fact.RemovedLinkUp:
 		return state{there: ok && link.Up}
-	case scenarios.RemovedLinkMAC:
+	case fact.RemovedLinkMAC:
 		return state{there: ok && link.Up, mac: link.MAC}
-	case scenarios.RemovedLinuxAddress:
+	case fact.RemovedLinuxAddress:
 		return state{there: ok && slices.Contains(link.Addrs, t.Prefix)}
 	}
 	return state{there: ok}
@@ -177,21 +177,21 @@ func (l *Look) ofLinux() state {
 // describe notes what will be told if the thing goes: afterwards nobody can be asked for it.
 func (l *Look) describe() {
 	t := &l.target
-	l.told = scenarios.Removal{What: t.What, Name: t.Name, Table: t.Table, Prefix: t.Prefix, Addr: t.Addr, Port: t.Port, Proto: t.Proto, Netns: t.Netns, Addrs: l.told.Addrs[:0]}
+	l.told = fact.Removal{What: t.What, Name: t.Name, Table: t.Table, Prefix: t.Prefix, Addr: t.Addr, Port: t.Port, Proto: t.Proto, Netns: t.Netns, Addrs: l.told.Addrs[:0]}
 	index := t.Index
 	switch t.What {
-	case scenarios.RemovedRoute, scenarios.RemovedFIB:
+	case fact.RemovedRoute, fact.RemovedFIB:
 		index = l.before.index
-	case scenarios.RemovedLink:
+	case fact.RemovedLink:
 		l.told.Netns = l.beyond(t.Netns, t.Name)
 		return
 	}
-	if t.What == scenarios.RemovedFIB {
+	if t.What == fact.RemovedFIB {
 		l.told.MAC = t.MAC
 	} else {
 		l.told.MAC = l.before.mac
 	}
-	if t.What == scenarios.RemovedInterface && t.Name != "" {
+	if t.What == fact.RemovedInterface && t.Name != "" {
 		index = l.before.index
 	}
 	if index == none || l.VPP == nil {
@@ -202,16 +202,16 @@ func (l *Look) describe() {
 		return
 	}
 	l.told.Name = i.Name
-	if i.Type == scenarios.TypeVXLAN && !l.told.Addr.IsValid() {
+	if i.Type == fact.TypeVXLAN && !l.told.Addr.IsValid() {
 		l.told.Addr = i.Dst
 	}
 	switch i.Type {
-	case scenarios.TypeTap:
+	case fact.TypeTap:
 		l.told.Netns = i.HostNetns
-	case scenarios.TypeAFPacket:
+	case fact.TypeAFPacket:
 		l.told.Netns = l.beyond(i.HostNetns, i.Host)
 	}
-	if t.What == scenarios.RemovedInterface || t.What == scenarios.RemovedUp {
+	if t.What == fact.RemovedInterface || t.What == fact.RemovedUp {
 		l.told.Addrs = append(l.told.Addrs, i.Addrs...)
 	}
 }

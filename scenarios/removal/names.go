@@ -9,7 +9,7 @@ import (
 	"go.fd.io/govpp/binapi/tapv2"
 	"go.fd.io/govpp/binapi/vxlan"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
@@ -57,7 +57,7 @@ func (n *Names) Shown(details api.Message) {
 }
 
 // Answered takes a request that VPP has answered with success, and returns what it has taken away, nil for nothing.
-func (n *Names) Answered(req, reply api.Message) *scenarios.Removal {
+func (n *Names) Answered(req, reply api.Message) *fact.Removal {
 	switch r := reply.(type) {
 	case *tapv2.TapCreateV3Reply:
 		n.byIndex[uint32(r.SwIfIndex)] = port{name: "tap", netns: req.(*tapv2.TapCreateV3).HostNamespace}
@@ -77,14 +77,14 @@ func (n *Names) Answered(req, reply api.Message) *scenarios.Removal {
 		return nil
 	}
 	p := n.byIndex[t.Index]
-	r := &scenarios.Removal{What: t.What, Call: req.GetMessageName(), Name: p.name, Table: t.Table, Prefix: t.Prefix, Addr: t.Addr, Port: t.Port, Proto: t.Proto, MAC: t.MAC, Netns: p.netns}
+	r := &fact.Removal{What: t.What, Call: req.GetMessageName(), Name: p.name, Table: t.Table, Prefix: t.Prefix, Addr: t.Addr, Port: t.Port, Proto: t.Proto, MAC: t.MAC, Netns: p.netns}
 	switch {
-	case t.What == scenarios.RemovedTunnel:
+	case t.What == fact.RemovedTunnel:
 		r.Addr = t.Dst
 	case !r.Addr.IsValid():
 		r.Addr = p.far
 	}
-	if t.What == scenarios.RemovedInterface {
+	if t.What == fact.RemovedInterface {
 		if t.Name != "" {
 			r.Name, r.Netns = "host-"+t.Name, n.beyond[t.Name]
 		}
@@ -94,7 +94,7 @@ func (n *Names) Answered(req, reply api.Message) *scenarios.Removal {
 }
 
 // Applied takes an operation on Linux that has succeeded, and returns what it has taken away, nil for nothing.
-func (n *Names) Applied(op vppwire.LinuxOp) *scenarios.Removal {
+func (n *Names) Applied(op vppwire.LinuxOp) *fact.Removal {
 	if v, ok := op.(vppwire.VethAdd); ok && v.Netns == "" {
 		n.beyond[v.Name] = v.PeerNetns
 	}
@@ -102,8 +102,8 @@ func (n *Names) Applied(op vppwire.LinuxOp) *scenarios.Removal {
 	if !takes || t.Sets {
 		return nil
 	}
-	r := &scenarios.Removal{What: t.What, Call: OperationName(t), Name: t.Name, Prefix: t.Prefix, Addr: t.Addr, MAC: t.MAC, Netns: t.Netns}
-	if t.What == scenarios.RemovedLink && t.Netns == "" {
+	r := &fact.Removal{What: t.What, Call: OperationName(t), Name: t.Name, Prefix: t.Prefix, Addr: t.Addr, MAC: t.MAC, Netns: t.Netns}
+	if t.What == fact.RemovedLink && t.Netns == "" {
 		r.Netns = n.beyond[t.Name]
 		delete(n.beyond, t.Name)
 	}

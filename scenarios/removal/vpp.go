@@ -15,13 +15,13 @@ import (
 	"go.fd.io/govpp/binapi/tapv2"
 	"go.fd.io/govpp/binapi/vxlan"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
 // Target is the thing that a request deletes or may replace. The zero Target is none.
 type Target struct {
-	What scenarios.Removed
+	What fact.Removed
 	// Sets: the request sets the thing, so that it takes away only what was there otherwise. Else it deletes it.
 	Sets bool
 	// Index is VPP's interface, none where there is none; Name a Linux link, Netns its namespace.
@@ -48,23 +48,23 @@ const none = ^uint32(0)
 func OfVPP(req api.Message) (Target, bool) {
 	switch m := req.(type) {
 	case *interfaces.DeleteLoopback:
-		return Target{What: scenarios.RemovedInterface, Index: uint32(m.SwIfIndex)}, true
+		return Target{What: fact.RemovedInterface, Index: uint32(m.SwIfIndex)}, true
 	case *tapv2.TapDeleteV2:
-		return Target{What: scenarios.RemovedInterface, Index: uint32(m.SwIfIndex)}, true
+		return Target{What: fact.RemovedInterface, Index: uint32(m.SwIfIndex)}, true
 	case *af_packet.AfPacketDelete:
-		return Target{What: scenarios.RemovedInterface, Index: none, Name: m.HostIfName}, true
+		return Target{What: fact.RemovedInterface, Index: none, Name: m.HostIfName}, true
 	case *vxlan.VxlanAddDelTunnelV3:
-		return Target{What: scenarios.RemovedTunnel, Index: none, Src: addr(m.SrcAddress), Dst: addr(m.DstAddress), VNI: m.Vni}, !m.IsAdd
+		return Target{What: fact.RemovedTunnel, Index: none, Src: addr(m.SrcAddress), Dst: addr(m.DstAddress), VNI: m.Vni}, !m.IsAdd
 	case *interfaces.SwInterfaceSetFlags:
-		return Target{What: scenarios.RemovedUp, Index: uint32(m.SwIfIndex)}, m.Flags&interface_types.IF_STATUS_API_FLAG_ADMIN_UP == 0
+		return Target{What: fact.RemovedUp, Index: uint32(m.SwIfIndex)}, m.Flags&interface_types.IF_STATUS_API_FLAG_ADMIN_UP == 0
 	case *interfaces.SwInterfaceSetMacAddress:
-		return Target{What: scenarios.RemovedMAC, Sets: true, Index: uint32(m.SwIfIndex), MAC: vppwire.MAC(m.MacAddress)}, true
+		return Target{What: fact.RemovedMAC, Sets: true, Index: uint32(m.SwIfIndex), MAC: vppwire.MAC(m.MacAddress)}, true
 	case *interfaces.SwInterfaceAddDelAddress:
-		return Target{What: scenarios.RemovedAddress, Index: uint32(m.SwIfIndex), Prefix: netip.PrefixFrom(addr(m.Prefix.Address), int(m.Prefix.Len))}, !m.IsAdd
+		return Target{What: fact.RemovedAddress, Index: uint32(m.SwIfIndex), Prefix: netip.PrefixFrom(addr(m.Prefix.Address), int(m.Prefix.Len))}, !m.IsAdd
 	case *interfaces.SwInterfaceSetUnnumbered:
-		return Target{What: scenarios.RemovedUnnumbered, Index: uint32(m.UnnumberedSwIfIndex)}, !m.IsAdd
+		return Target{What: fact.RemovedUnnumbered, Index: uint32(m.UnnumberedSwIfIndex)}, !m.IsAdd
 	case *interfaces.SwInterfaceSetTable:
-		return Target{What: scenarios.RemovedInTable, Sets: true, Index: uint32(m.SwIfIndex), Table: m.VrfID, IP6: m.IsIPv6}, true
+		return Target{What: fact.RemovedInTable, Sets: true, Index: uint32(m.SwIfIndex), Table: m.VrfID, IP6: m.IsIPv6}, true
 	}
 	return ofTables(req)
 }
@@ -73,24 +73,24 @@ func OfVPP(req api.Message) (Target, bool) {
 func ofTables(req api.Message) (Target, bool) {
 	switch m := req.(type) {
 	case *l2.SwInterfaceSetL2Bridge:
-		return Target{What: scenarios.RemovedMember, Sets: m.Enable, Index: uint32(m.RxSwIfIndex), Table: m.BdID}, true
+		return Target{What: fact.RemovedMember, Sets: m.Enable, Index: uint32(m.RxSwIfIndex), Table: m.BdID}, true
 	case *l2.BridgeDomainAddDelV2:
-		return Target{What: scenarios.RemovedBridge, Index: none, Table: m.BdID}, !m.IsAdd
+		return Target{What: fact.RemovedBridge, Index: none, Table: m.BdID}, !m.IsAdd
 	case *l2.L2fibAddDel:
-		return Target{What: scenarios.RemovedFIB, Sets: m.IsAdd, Index: uint32(m.SwIfIndex), Table: m.BdID, MAC: vppwire.MAC(m.Mac)}, true
+		return Target{What: fact.RemovedFIB, Sets: m.IsAdd, Index: uint32(m.SwIfIndex), Table: m.BdID, MAC: vppwire.MAC(m.Mac)}, true
 	case *ip.IPTableAddDelV2:
-		return Target{What: scenarios.RemovedTable, Index: none, Table: m.Table.TableID}, !m.IsAdd
+		return Target{What: fact.RemovedTable, Index: none, Table: m.Table.TableID}, !m.IsAdd
 	case *ip.IPRouteAddDelV2:
 		p := netip.PrefixFrom(addr(m.Route.Prefix.Address), int(m.Route.Prefix.Len)).Masked()
-		t := Target{What: scenarios.RemovedRoute, Sets: m.IsAdd, Index: none, Table: m.Route.TableID, Prefix: p}
+		t := Target{What: fact.RemovedRoute, Sets: m.IsAdd, Index: none, Table: m.Route.TableID, Prefix: p}
 		if len(m.Route.Paths) > 0 {
 			t.Index = m.Route.Paths[0].SwIfIndex
 		}
 		return t, true
 	case *nat44_ed.Nat44AddDelLbStaticMapping:
-		return Target{What: scenarios.RemovedMapping, Index: none, Addr: netip.AddrFrom4(m.ExternalAddr), Port: m.ExternalPort, Proto: m.Protocol}, !m.IsAdd
+		return Target{What: fact.RemovedMapping, Index: none, Addr: netip.AddrFrom4(m.ExternalAddr), Port: m.ExternalPort, Proto: m.Protocol}, !m.IsAdd
 	case *ip_neighbor.IPNeighborAddDel:
-		return Target{What: scenarios.RemovedNeighbor, Sets: m.IsAdd, Index: uint32(m.Neighbor.SwIfIndex), Addr: addr(m.Neighbor.IPAddress),
+		return Target{What: fact.RemovedNeighbor, Sets: m.IsAdd, Index: uint32(m.Neighbor.SwIfIndex), Addr: addr(m.Neighbor.IPAddress),
 			MAC: vppwire.MAC(m.Neighbor.MacAddress)}, true
 	}
 	return Target{}, false

@@ -4,7 +4,7 @@
 // is attached to the report. The matchers decide how a broken cluster is told: by the one path, law or pending thing that
 // shows it.
 //
-// It never builds a World and judges nothing by itself: a Factory makes the Worlds, scenarios.Run drives them, scenarios/check
+// It never builds a World and judges nothing by itself: a Factory makes the Worlds, result.Run drives them, scenarios/check
 // holds the laws, scenarios/walk follows the packets. The suite of this project in the simulator is sim/suite; the command
 // line that runs the same scenarios without Ginkgo is scenarios/cmd.
 //

@@ -10,6 +10,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/scenarios/suite"
 	"github.com/vppdrill/vppdrill/sim"
 )
@@ -21,7 +22,7 @@ func ExampleSpecs() {
 	_ = func(t *testing.T) {
 		suite.Specs(suite.Options{
 			Folder: "testdata/rehearsals",
-			Factory: func(_ context.Context, s *scenarios.Scenario, seed uint64) (scenarios.World, error) {
+			Factory: func(_ context.Context, s *scenarios.Scenario, seed uint64) (result.World, error) {
 				return sim.New(s, sim.Options{Seed: seed})
 			},
 			Twice: true,

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // block is a message: a headline, and lines that open with a word.
@@ -23,12 +25,12 @@ func (b *block) add(word, text string) {
 }
 
 // describe tells a result that is no pass: what is wrong in the first line, the command that shows it again in the last.
-func describe(r *scenarios.Result) string {
+func describe(r *result.Result) string {
 	var b block
 	switch {
 	case r.Failure != nil:
 		b.failure(r)
-	case r.Verdict == scenarios.Error:
+	case r.Verdict == result.Error:
 		fmt.Fprintf(&b, "%s could not be judged: %s", r.Scenario, r.Error)
 		for _, law := range r.Laws {
 			if law.Violations > 0 {
@@ -44,7 +46,7 @@ func describe(r *scenarios.Result) string {
 }
 
 // failure tells a broken law.
-func (b *block) failure(r *scenarios.Result) {
+func (b *block) failure(r *result.Result) {
 	f := r.Failure
 	fmt.Fprintf(b, "law %s is broken", f.Law)
 	if f.Node != "" {
@@ -63,7 +65,7 @@ func (b *block) failure(r *scenarios.Result) {
 }
 
 // eventLine is the first bad event's line, with its number where the World's lines do not open with it.
-func eventLine(f *scenarios.Failure) string {
+func eventLine(f *result.Failure) string {
 	number := strconv.FormatInt(f.Event, 10)
 	if f.Line == "" || strings.HasPrefix(f.Line, number+" ") {
 		return f.Line
@@ -72,7 +74,7 @@ func eventLine(f *scenarios.Failure) string {
 }
 
 // violation tells a law that a snapshot breaks.
-func (b *block) violation(law scenarios.Law, v *scenarios.Violation) {
+func (b *block) violation(law fact.Law, v *fact.Violation) {
 	fmt.Fprintf(b, "law %s is broken", v.Law)
 	if v.Node != "" {
 		b.WriteString(" on " + v.Node)
@@ -85,7 +87,7 @@ func (b *block) violation(law scenarios.Law, v *scenarios.Violation) {
 }
 
 // differing tells two runs of one seed that are not the same run.
-func differing(first, second *scenarios.Result) string {
+func differing(first, second *result.Result) string {
 	var b block
 	if first.Digest == "" {
 		fmt.Fprintf(&b, "world %s records no digest, so that two runs cannot be compared; see Options.Twice", first.World)

@@ -9,16 +9,18 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
-// HoldLaws matches a scenarios.Snapshot that breaks none of the laws, or a scenarios.Result (or a pointer to either) whose run
+// HoldLaws matches a fact.Snapshot that breaks none of the laws, or a result.Result (or a pointer to either) whose run
 // broke none of them. Without laws it means all of scenarios/check that can be judged there. A law that was named and cannot
 // be judged is an error, never a match: a law about quiet clusters on one that is not quiet, one that watches a whole run on
 // a snapshot, one that a run never came to. So is a run that could not be judged at all.
-func HoldLaws(laws ...scenarios.Law) types.GomegaMatcher { return &holdLaws{laws: laws} }
+func HoldLaws(laws ...fact.Law) types.GomegaMatcher { return &holdLaws{laws: laws} }
 
 type holdLaws struct {
-	laws []scenarios.Law
+	laws []fact.Law
 	// subject, judged and broken are what the last Match found.
 	subject string
 	judged  []string
@@ -30,9 +32,9 @@ func (m *holdLaws) Match(actual any) (bool, error) {
 	m.judged, m.broken = nil, ""
 	var err error
 	switch a := actual.(type) {
-	case scenarios.Result:
+	case result.Result:
 		err = m.result(&a)
-	case *scenarios.Result:
+	case *result.Result:
 		if a == nil {
 			return false, errors.New("HoldLaws got no result")
 		}
@@ -40,7 +42,7 @@ func (m *holdLaws) Match(actual any) (bool, error) {
 	default:
 		s, wrong := snapshotOf("HoldLaws", actual)
 		if wrong != nil {
-			return false, fmt.Errorf("%w; nor a scenarios.Result", wrong)
+			return false, fmt.Errorf("%w; nor a result.Result", wrong)
 		}
 		err = m.snapshot(s)
 	}
@@ -48,7 +50,7 @@ func (m *holdLaws) Match(actual any) (bool, error) {
 }
 
 // snapshot judges a snapshot by each law, up to the first that is broken.
-func (m *holdLaws) snapshot(s scenarios.Snapshot) error {
+func (m *holdLaws) snapshot(s fact.Snapshot) error {
 	m.subject = "the snapshot at " + scenarios.FormatDuration(s.At)
 	laws, named := m.laws, true
 	if len(laws) == 0 {
@@ -57,9 +59,9 @@ func (m *holdLaws) snapshot(s scenarios.Snapshot) error {
 	for _, law := range laws {
 		why := ""
 		switch {
-		case law.Check == nil || law.Name == scenarios.LawSettles:
+		case law.Check == nil || law.Name == result.LawSettles:
 			why = "judges a whole run and no snapshot"
-		case law.When == scenarios.Settled && !s.Settled:
+		case law.When == fact.Settled && !s.Settled:
 			why = "judges quiet clusters, and " + m.subject + " is not of one; see BeQuiet"
 		}
 		if why != "" {
@@ -77,7 +79,7 @@ func (m *holdLaws) snapshot(s scenarios.Snapshot) error {
 		}
 		m.judged = append(m.judged, law.Name)
 		if err != nil {
-			v := &scenarios.Violation{Law: law.Name, At: s.At, What: err.Error()}
+			v := &fact.Violation{Law: law.Name, At: s.At, What: err.Error()}
 			errors.As(err, &v)
 			var b block
 			b.violation(law, v)
@@ -92,15 +94,15 @@ func (m *holdLaws) snapshot(s scenarios.Snapshot) error {
 }
 
 // result looks up how each law fared in a run.
-func (m *holdLaws) result(r *scenarios.Result) error {
+func (m *holdLaws) result(r *result.Result) error {
 	m.subject = fmt.Sprintf("the run of %s with seed %d", r.Scenario, r.Seed)
-	if r.Verdict == scenarios.Error {
+	if r.Verdict == result.Error {
 		return errors.New(describe(r))
 	}
-	fared := map[string]scenarios.LawResult{}
+	fared := map[string]result.LawResult{}
 	for _, law := range r.Laws {
 		fared[law.Name] = law
-		if len(m.laws) == 0 && law.Status != scenarios.NotJudgedStatus && !law.Idle() {
+		if len(m.laws) == 0 && law.Status != result.NotJudgedStatus && !law.Idle() {
 			m.judged = append(m.judged, law.Name)
 		}
 	}
@@ -109,7 +111,7 @@ func (m *holdLaws) result(r *scenarios.Result) error {
 		switch f, ok := fared[law.Name]; {
 		case !ok:
 			return fmt.Errorf("law %s did not judge %s", law.Name, m.subject)
-		case f.Status == scenarios.NotJudgedStatus:
+		case f.Status == result.NotJudgedStatus:
 			return fmt.Errorf("law %s in %s: %s", law.Name, m.subject, f.StatusText())
 		case f.Idle():
 			return fmt.Errorf("law %s found nothing to judge in %s", law.Name, m.subject)

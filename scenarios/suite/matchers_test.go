@@ -13,7 +13,9 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/internal/clustertest"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/scenarios/suite"
 	"github.com/vppdrill/vppdrill/scenarios/walk"
 )
@@ -131,7 +133,7 @@ func pointOf(c *clustertest.Cluster, text string) any {
 }
 
 // lawsOf are the laws named by the input, one a line.
-func lawsOf(t *testing.T, d *datadriven.TestData) (laws []scenarios.Law) {
+func lawsOf(t *testing.T, d *datadriven.TestData) (laws []fact.Law) {
 	for name := range strings.FieldsSeq(d.Input) {
 		law, ok := check.ByName(name)
 		if name == "nodes-stay" {
@@ -157,7 +159,7 @@ func resultOf(t *testing.T, d *datadriven.TestData) any {
 	if err != nil {
 		d.Fatalf(t, "%v", err)
 	}
-	r := scenarios.Run(t.Context(), w, s, []scenarios.Law{nodesStay()}, scenarios.Options{Seed: 1})
+	r := result.Run(t.Context(), w, s, []fact.Law{nodesStay()}, result.Options{Seed: 1})
 	if d.HasArg("value") {
 		return r
 	}
@@ -199,15 +201,15 @@ func TestWithT(t *testing.T) {
 		actual  any
 		want    string
 	}{
-		{suite.ReachEachOther(), 5, "ReachEachOther wants a scenarios.Snapshot, not int"},
-		{suite.ReachEachOther(), (*scenarios.Snapshot)(nil), "ReachEachOther wants a scenarios.Snapshot, not *scenarios.Snapshot"},
-		{suite.HoldLaws(), "x", "HoldLaws wants a scenarios.Snapshot, not string; nor a scenarios.Result"},
-		{suite.HoldLaws(), (*scenarios.Result)(nil), "HoldLaws got no result"},
-		{suite.HoldLaws(), scenarios.Result{Scenario: "x", Seed: 3, Verdict: scenarios.Pass}, "no law judged the run of x with seed 3"},
-		{suite.BeQuiet(time.Second), nil, "BeQuiet wants a scenarios.World, not <nil>"},
+		{suite.ReachEachOther(), 5, "ReachEachOther wants a fact.Snapshot, not int"},
+		{suite.ReachEachOther(), (*fact.Snapshot)(nil), "ReachEachOther wants a fact.Snapshot, not *fact.Snapshot"},
+		{suite.HoldLaws(), "x", "HoldLaws wants a fact.Snapshot, not string; nor a result.Result"},
+		{suite.HoldLaws(), (*result.Result)(nil), "HoldLaws got no result"},
+		{suite.HoldLaws(), result.Result{Scenario: "x", Seed: 3, Verdict: result.Pass}, "no law judged the run of x with seed 3"},
+		{suite.BeQuiet(time.Second), nil, "BeQuiet wants a result.World, not <nil>"},
 		{suite.BeQuiet(-time.Second), &stage{}, "BeQuiet within -1s: time does not go back"},
 		{suite.Reach(netip.Addr{}).In(s), walk.FromHost("node-1"), "Reach wants a valid address"},
-		{suite.Reach(netip.MustParseAddr("10.0.1.2")).In(s), s, "Reach wants a walk.Point, not scenarios.Snapshot"},
+		{suite.Reach(netip.MustParseAddr("10.0.1.2")).In(s), s, "Reach wants a walk.Point, not fact.Snapshot"},
 	} {
 		if ok, err := test.matcher.Match(test.actual); ok || err == nil || err.Error() != test.want {
 			t.Errorf("%v, %v, want error %q", ok, err, test.want)
@@ -228,8 +230,8 @@ func TestEventuallyGivesUp(t *testing.T) {
 
 // Goal: a law that breaks while a World settles is an error, whatever was expected of the World.
 func TestBeQuietBreaksLaw(t *testing.T) {
-	w := &stage{name: "stage", quietAt: time.Hour, pending: &scenarios.Violation{Law: "nodes-stay", What: "node-2 left"}}
-	if ok, err := suite.BeQuiet(time.Second).Match(w); ok || !errors.As(err, new(*scenarios.Violation)) {
+	w := &stage{name: "stage", quietAt: time.Hour, pending: &fact.Violation{Law: "nodes-stay", What: "node-2 left"}}
+	if ok, err := suite.BeQuiet(time.Second).Match(w); ok || !errors.As(err, new(*fact.Violation)) {
 		t.Errorf("%v, %v", ok, err)
 	}
 }

@@ -5,12 +5,14 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // Factory builds the World of one run: the cluster of s at its start, with every free choice decided by seed. A spec calls it
-// once per run, drives the World and closes it. An error that wraps scenarios.ErrUnsupported says that there can be no such
+// once per run, drives the World and closes it. An error that wraps result.ErrUnsupported says that there can be no such
 // World here; any other error is a failure.
-type Factory func(ctx context.Context, s *scenarios.Scenario, seed uint64) (scenarios.World, error)
+type Factory func(ctx context.Context, s *scenarios.Scenario, seed uint64) (result.World, error)
 
 // Options say which scenarios become specs, where they run and who judges them. Only Factory is required.
 type Options struct {
@@ -26,7 +28,7 @@ type Options struct {
 	Folder string
 
 	// Laws judge the runs, those that each scenario selects; nil means all of scenarios/check.
-	Laws []scenarios.Law
+	Laws []fact.Law
 
 	// Seeds are run for every scenario, in this order; nil means 1 to as many as the scenario asks for.
 	Seeds []uint64
@@ -35,7 +37,7 @@ type Options struct {
 	// failure comes back by its own seed alone.
 	Drawn int
 	// Twice runs each seed a second time and fails when that is not the same run, event for event. The World must be a
-	// scenarios.Recorder.
+	// result.Recorder.
 	Twice bool
 
 	// SkipUnsupported skips scenarios with actions that the World cannot do, and those for which Factory says that it cannot

@@ -9,9 +9,11 @@ import (
 	"github.com/onsi/gomega/types"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
-// BeQuiet matches a scenarios.World that comes to rest within a time of its own, and lets that time pass in it: virtual in the
+// BeQuiet matches a result.World that comes to rest within a time of its own, and lets that time pass in it: virtual in the
 // simulator, where an hour costs next to nothing, real in a lab. Afterwards the World is quiet, or the time is over. Use it
 // with Expect and never with Eventually, which waits by the wall clock for a World that stands still meanwhile; Eventually
 // gives up after the first look.
@@ -28,9 +30,9 @@ type beQuiet struct {
 
 // Match implements types.GomegaMatcher.
 func (m *beQuiet) Match(actual any) (bool, error) {
-	w, ok := actual.(scenarios.World)
+	w, ok := actual.(result.World)
 	if !ok || w == nil {
-		return false, fmt.Errorf("BeQuiet wants a scenarios.World, not %T", actual)
+		return false, fmt.Errorf("BeQuiet wants a result.World, not %T", actual)
 	}
 	if m.within < 0 {
 		return false, fmt.Errorf("BeQuiet within %s: time does not go back", m.within)
@@ -38,7 +40,7 @@ func (m *beQuiet) Match(actual any) (bool, error) {
 	m.world, m.before = w.Name(), w.Now()
 	m.pending = w.Settle(context.Background(), m.within)
 	m.after = w.Now()
-	if v := (*scenarios.Violation)(nil); errors.As(m.pending, &v) {
+	if v := (*fact.Violation)(nil); errors.As(m.pending, &v) {
 		return false, m.pending
 	}
 	return m.pending == nil, nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/walk"
 )
 
@@ -18,7 +19,7 @@ import (
 // pods in 130 ms).
 const pairsWalkedMax = 1 << 18
 
-// ReachEachOther matches a scenarios.Snapshot in which every answered pod reaches every other one. Pods without an address
+// ReachEachOther matches a fact.Snapshot in which every answered pod reaches every other one. Pods without an address
 // and those on machines that are down are left out; fewer than two pods prove nothing and are an error. The message shows the
 // way of one packet that does not arrive, hop by hop.
 func ReachEachOther() types.GomegaMatcher { return &reachEachOther{walkedMax: pairsWalkedMax} }
@@ -34,7 +35,7 @@ type reachEachOther struct {
 
 // pod is one answered pod with its node.
 type pod struct {
-	*scenarios.PodState
+	*fact.PodState
 	node string
 }
 
@@ -80,7 +81,7 @@ func (m *reachEachOther) NegatedFailureMessage(any) string {
 }
 
 // answered are the pods with an address, in node and owner order, and the number of those without.
-func answered(s scenarios.Snapshot) (pods []pod, silent int) {
+func answered(s fact.Snapshot) (pods []pod, silent int) {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		if !n.MachineUp {
@@ -98,7 +99,7 @@ func answered(s scenarios.Snapshot) (pods []pod, silent int) {
 }
 
 // firstBroken walks every pair and tells the first that fails, "" when none does.
-func firstBroken(s scenarios.Snapshot, pods []pod) string {
+func firstBroken(s fact.Snapshot, pods []pod) string {
 	w := walk.New(s)
 	for _, from := range pods {
 		for _, to := range pods {
@@ -124,11 +125,11 @@ func Reach(dst netip.Addr) Destination { return Destination{dst} }
 
 // In is the matcher over one snapshot. An address that answered pods hold must be reached in the namespace of one of them;
 // any other address is reached when some stack of the cluster, VPP's or Linux', takes the packet. The message shows every hop.
-func (d Destination) In(s scenarios.Snapshot) types.GomegaMatcher { return &reach{dst: d.addr, s: s} }
+func (d Destination) In(s fact.Snapshot) types.GomegaMatcher { return &reach{dst: d.addr, s: s} }
 
 type reach struct {
 	dst  netip.Addr
-	s    scenarios.Snapshot
+	s    fact.Snapshot
 	path walk.Path
 	// elsewhere tells that the packet was delivered, to somebody who does not hold the address.
 	elsewhere string
@@ -173,14 +174,14 @@ func (m *reach) NegatedFailureMessage(any) string {
 }
 
 // snapshotOf takes a snapshot by value or by pointer.
-func snapshotOf(matcher string, actual any) (scenarios.Snapshot, error) {
+func snapshotOf(matcher string, actual any) (fact.Snapshot, error) {
 	switch s := actual.(type) {
-	case scenarios.Snapshot:
+	case fact.Snapshot:
 		return s, nil
-	case *scenarios.Snapshot:
+	case *fact.Snapshot:
 		if s != nil {
 			return *s, nil
 		}
 	}
-	return scenarios.Snapshot{}, fmt.Errorf("%s wants a scenarios.Snapshot, not %T", matcher, actual)
+	return fact.Snapshot{}, fmt.Errorf("%s wants a fact.Snapshot, not %T", matcher, actual)
 }

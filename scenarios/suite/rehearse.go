@@ -12,6 +12,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // The names of the report entries of a spec.
@@ -24,12 +25,12 @@ const (
 
 // RunEntry is what a report keeps of one run. Its JSON names are a promise.
 type RunEntry struct {
-	Seed           uint64            `json:"seed"`
-	Verdict        scenarios.Verdict `json:"verdict"`
-	Digest         string            `json:"digest"`
-	Events         int64             `json:"events"`
-	VirtualSeconds float64           `json:"virtualSeconds"`
-	Replay         string            `json:"replay"`
+	Seed           uint64         `json:"seed"`
+	Verdict        result.Verdict `json:"verdict"`
+	Digest         string         `json:"digest"`
+	Events         int64          `json:"events"`
+	VirtualSeconds float64        `json:"virtualSeconds"`
+	Replay         string         `json:"replay"`
 }
 
 // String is one line.
@@ -54,13 +55,13 @@ func (o *Options) rehearse(ctx context.Context, s *scenarios.Scenario) {
 
 // attempt does one run and attaches it to the report. A World that cannot be built, or that leaves something behind, ends the
 // spec.
-func (o *Options) attempt(ctx context.Context, s *scenarios.Scenario, seed uint64) scenarios.Result {
+func (o *Options) attempt(ctx context.Context, s *scenarios.Scenario, seed uint64) result.Result {
 	replay := o.Replay(s, seed)
 	// Shown with every failure, so that a panic or a timeout can be replayed as well.
 	ginkgo.By("seed " + strconv.FormatUint(seed, 10) + ": " + replay)
-	res, err := o.run(ctx, s, scenarios.Options{Seed: seed, Replay: replay, OnMark: step})
+	res, err := o.run(ctx, s, result.Options{Seed: seed, Replay: replay, OnMark: step})
 	if err != nil {
-		if o.SkipUnsupported && errors.Is(err, scenarios.ErrUnsupported) {
+		if o.SkipUnsupported && errors.Is(err, result.ErrUnsupported) {
 			ginkgo.Skip(err.Error())
 		}
 		var b block
@@ -76,9 +77,9 @@ func (o *Options) attempt(ctx context.Context, s *scenarios.Scenario, seed uint6
 }
 
 // conclude ends the spec when a run did not pass.
-func (o *Options) conclude(s *scenarios.Scenario, r *scenarios.Result) {
+func (o *Options) conclude(s *scenarios.Scenario, r *result.Result) {
 	switch {
-	case r.Verdict == scenarios.Pass:
+	case r.Verdict == result.Pass:
 	case o.SkipUnsupported && skippable(r):
 		ginkgo.Skip(r.Error)
 	default:
@@ -95,7 +96,7 @@ func attach(s *scenarios.Scenario, name string, value any) {
 }
 
 // run builds a World, drives it and closes it, whatever happens.
-func (o *Options) run(ctx context.Context, s *scenarios.Scenario, how scenarios.Options) (res scenarios.Result, err error) {
+func (o *Options) run(ctx context.Context, s *scenarios.Scenario, how result.Options) (res result.Result, err error) {
 	w, err := o.Factory(ctx, s, how.Seed)
 	if err != nil {
 		return res, fmt.Errorf("build a world for %s: %w", s.Name, err)
@@ -104,7 +105,7 @@ func (o *Options) run(ctx context.Context, s *scenarios.Scenario, how scenarios.
 		closing := w.Close()
 		switch {
 		case closing == nil:
-		case err == nil && res.Verdict == scenarios.Pass:
+		case err == nil && res.Verdict == result.Pass:
 			err = fmt.Errorf("close the world of %s: %w", s.Name, closing)
 		default:
 			ginkgo.By(fmt.Sprintf("close the world of %s: %s", s.Name, closing)) // what failed before is what matters
@@ -113,11 +114,11 @@ func (o *Options) run(ctx context.Context, s *scenarios.Scenario, how scenarios.
 	if name := w.Name(); name != o.World {
 		return res, fmt.Errorf("the factory built a world called %s for specs labeled %s; see Options.World", name, o.World)
 	}
-	return scenarios.Run(ctx, w, s, o.Laws, how), nil
+	return result.Run(ctx, w, s, o.Laws, how), nil
 }
 
 // step shows a mark of the timeline as a step of the spec, at its virtual time.
-func step(m scenarios.Mark) {
+func step(m result.Mark) {
 	text := m.Text
 	if m.Node != "" && !strings.Contains(text, m.Node) {
 		text = m.Node + " " + text
@@ -140,7 +141,7 @@ func (o *Options) seedsOf(s *scenarios.Scenario, random int64) []uint64 {
 }
 
 // skippable reports whether nothing is wrong with a run but that its World could not do an action.
-func skippable(r *scenarios.Result) bool {
+func skippable(r *result.Result) bool {
 	for _, law := range r.Laws {
 		if law.Violations > 0 {
 			return false

@@ -18,6 +18,7 @@ import (
 	"github.com/onsi/ginkgo/v2/types"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/suite"
 )
 
@@ -30,7 +31,7 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	flag.Parse()
-	o := suite.Options{World: "stage", Folder: "testdata/rehearsals", Factory: newStage, Laws: []scenarios.Law{nodesStay()}}
+	o := suite.Options{World: "stage", Folder: "testdata/rehearsals", Factory: newStage, Laws: []fact.Law{nodesStay()}}
 	for word := range strings.FieldsSeq(words) {
 		switch word {
 		case "twice":

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // stage is a World that does nothing by itself: what goes wrong on it is told by its scenario's name and actions.
@@ -14,7 +16,7 @@ type stage struct {
 	name    string
 	seed    uint64
 	now     time.Duration
-	watch   []func(scenarios.Fact) error
+	watch   []func(fact.Fact) error
 	digest  string
 	pending error
 	// quietAt is when the stage is quiet.
@@ -25,12 +27,12 @@ type stage struct {
 // stagesBuilt makes two runs of one scenario differ.
 var stagesBuilt int
 
-func newStage(_ context.Context, s *scenarios.Scenario, seed uint64) (scenarios.World, error) {
+func newStage(_ context.Context, s *scenarios.Scenario, seed uint64) (result.World, error) {
 	stagesBuilt++
 	w := &stage{name: "stage", seed: seed, digest: fmt.Sprintf("%s-%d", s.Name, seed%1000)}
 	switch s.Name {
 	case "no-machine":
-		return nil, fmt.Errorf("no machine for a stage: %w", scenarios.ErrUnsupported)
+		return nil, fmt.Errorf("no machine for a stage: %w", result.ErrUnsupported)
 	case "left-behind":
 		w.closing = errors.New("namespace stage-1 is still there")
 	case "never-the-same":
@@ -45,20 +47,20 @@ func (w *stage) Now() time.Duration { return w.now }
 func (w *stage) Do(_ context.Context, a scenarios.Action) error {
 	switch a := a.(type) {
 	case scenarios.RemoveNode:
-		return w.tell(scenarios.Fact{Kind: scenarios.FactNodeGone, Node: string(a.Node)})
+		return w.tell(fact.Fact{Kind: fact.FactNodeGone, Node: string(a.Node)})
 	case scenarios.CrashNode:
 		if w.seed > 1000 {
-			return w.tell(scenarios.Fact{Kind: scenarios.FactNodeGone, Node: string(a.Node)})
+			return w.tell(fact.Fact{Kind: fact.FactNodeGone, Node: string(a.Node)})
 		}
 	case scenarios.GC:
-		return fmt.Errorf("%s: %w", a, scenarios.ErrUnsupported)
+		return fmt.Errorf("%s: %w", a, result.ErrUnsupported)
 	case scenarios.CrashDisk:
 		return errors.New("the disk is not to be crashed")
 	}
 	return nil
 }
 
-func (w *stage) tell(f scenarios.Fact) error {
+func (w *stage) tell(f fact.Fact) error {
 	f.At = w.now
 	for _, watch := range w.watch {
 		if err := watch(f); err != nil {
@@ -84,22 +86,22 @@ func (w *stage) Settle(_ context.Context, limit time.Duration) error {
 	return nil
 }
 
-func (w *stage) Snapshot(context.Context) (scenarios.Snapshot, error) {
-	return scenarios.Snapshot{At: w.now, Settled: w.now >= w.quietAt, Nodes: []scenarios.NodeState{{Name: "node-1"}, {Name: "node-2"}}}, nil
+func (w *stage) Snapshot(context.Context) (fact.Snapshot, error) {
+	return fact.Snapshot{At: w.now, Settled: w.now >= w.quietAt, Nodes: []fact.NodeState{{Name: "node-1"}, {Name: "node-2"}}}, nil
 }
 
-func (w *stage) Watch(fn func(scenarios.Fact) error) { w.watch = append(w.watch, fn) }
-func (w *stage) Evidence() []scenarios.Evidence      { return nil }
-func (w *stage) Close() error                        { return w.closing }
-func (w *stage) Digest() string                      { return w.digest }
-func (w *stage) Events() int64                       { return 7 }
-func (w *stage) Tail(int) []string                   { return []string{"6 10s the event before", "7 12s the bad one"} }
+func (w *stage) Watch(fn func(fact.Fact) error) { w.watch = append(w.watch, fn) }
+func (w *stage) Evidence() []fact.Evidence      { return nil }
+func (w *stage) Close() error                   { return w.closing }
+func (w *stage) Digest() string                 { return w.digest }
+func (w *stage) Events() int64                  { return 7 }
+func (w *stage) Tail(int) []string              { return []string{"6 10s the event before", "7 12s the bad one"} }
 
 // nodesStay is the law that judges the stage: nodes never leave.
-func nodesStay() scenarios.Law {
-	return scenarios.Law{
-		Name: "nodes-stay", Why: "A stage without its nodes has nothing to show.", When: scenarios.Always,
-		Watch: func() scenarios.Watcher { return new(goneNodes) },
+func nodesStay() fact.Law {
+	return fact.Law{
+		Name: "nodes-stay", Why: "A stage without its nodes has nothing to show.", When: fact.Always,
+		Watch: func() fact.Watcher { return new(goneNodes) },
 	}
 }
 
@@ -107,13 +109,13 @@ type goneNodes int64
 
 func (g *goneNodes) Checks() int64 { return int64(*g) }
 
-func (g *goneNodes) Observe(f *scenarios.Fact) error {
-	if f.Kind == scenarios.FactConfigured {
+func (g *goneNodes) Observe(f *fact.Fact) error {
+	if f.Kind == fact.FactConfigured {
 		return nil // the run itself tells it
 	}
 	*g++
-	if f.Kind == scenarios.FactNodeGone {
-		return &scenarios.Violation{Law: "nodes-stay", At: f.At, Node: f.Node, What: f.Node + " left", Before: "2 nodes", After: "1 node"}
+	if f.Kind == fact.FactNodeGone {
+		return &fact.Violation{Law: "nodes-stay", At: f.At, Node: f.Node, What: f.Node + " left", Before: "2 nodes", After: "1 node"}
 	}
 	return nil
 }

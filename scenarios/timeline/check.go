@@ -10,13 +10,14 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/walk"
 )
 
 // damage is a sandbox whose wiring was broken by hand and, as far as anybody knows, has not been put right.
 type damage struct {
 	node string
-	pod  scenarios.PodState
+	pod  fact.PodState
 	what scenarios.Breakage
 }
 
@@ -30,16 +31,16 @@ func breakWiringNeed(a scenarios.BreakWiring) Need {
 // breakWiring changes pods' wiring behind their agents' backs.
 func (p *Player) breakWiring(ctx context.Context, a scenarios.BreakWiring) error {
 	broken := 0
-	spoil := func(node string, s scenarios.PodState) error {
+	spoil := func(node string, s fact.PodState) error {
 		err := p.world.Break(ctx, node, s, a.What)
 		if err == nil {
 			broken++
 			p.damaged = append(p.damaged, damage{node, s, a.What})
 			switch a.What {
 			case scenarios.BreakTrunk:
-				p.world.Tell(scenarios.Fact{Kind: scenarios.FactDisturbed, Node: node, Text: scenarios.LinkDeleted})
+				p.world.Tell(fact.Fact{Kind: fact.FactDisturbed, Node: node, Text: fact.LinkDeleted})
 			case scenarios.BreakNamespace:
-				p.world.Tell(scenarios.Fact{Kind: scenarios.FactDisturbed, Node: node, Owner: s.Owner, Text: scenarios.LinkDeleted})
+				p.world.Tell(fact.Fact{Kind: fact.FactDisturbed, Node: node, Owner: s.Owner, Text: fact.LinkDeleted})
 			}
 		}
 		if errors.Is(err, ErrNoTarget) {
@@ -47,8 +48,8 @@ func (p *Player) breakWiring(ctx context.Context, a scenarios.BreakWiring) error
 		}
 		return err
 	}
-	answered := func(node string) []scenarios.PodState { // a namespace is there before its sandbox has an address
-		return slices.DeleteFunc(p.sandboxes(node), func(s scenarios.PodState) bool { return !s.Addr.IsValid() && a.What != scenarios.BreakNamespace })
+	answered := func(node string) []fact.PodState { // a namespace is there before its sandbox has an address
+		return slices.DeleteFunc(p.sandboxes(node), func(s fact.PodState) bool { return !s.Addr.IsValid() && a.What != scenarios.BreakNamespace })
 	}
 	if a.Pod != "" {
 		for _, m := range p.machines(living) {
@@ -119,7 +120,7 @@ func (p *Player) notice(list []damage) {
 
 // stands reports whether a sandbox that was broken is there still.
 func (p *Player) stands(d damage) bool {
-	return slices.ContainsFunc(p.sandboxes(d.node), func(s scenarios.PodState) bool { return s.Owner == d.pod.Owner })
+	return slices.ContainsFunc(p.sandboxes(d.node), func(s fact.PodState) bool { return s.Owner == d.pod.Owner })
 }
 
 // unknownContainer is CNI's code for a container that the plugin does not know, or no longer wants to (specification 1.1, "Error").
@@ -127,7 +128,7 @@ const unknownContainer = 3
 
 // checkAll has a node's agent look at every pod that has an address. When it looked for none of them it is started anew.
 func (p *Player) checkAll(node string) {
-	list := slices.DeleteFunc(p.sandboxes(node), func(s scenarios.PodState) bool { return !s.Addr.IsValid() })
+	list := slices.DeleteFunc(p.sandboxes(node), func(s fact.PodState) bool { return !s.Addr.IsValid() })
 	left, looked := len(list), false
 	restart := func() {
 		p.world.Kill(node, Agent, Kill{Reason: "kill"})
@@ -148,8 +149,8 @@ func (p *Player) checkAll(node string) {
 }
 
 // sandboxes are those of a node, each once: a pod of two families is one sandbox with one attachment, whatever lists say that go by address.
-func (p *Player) sandboxes(node string) []scenarios.PodState {
-	return slices.DeleteFunc(p.world.Sandboxes(node), func(s scenarios.PodState) bool {
+func (p *Player) sandboxes(node string) []fact.PodState {
+	return slices.DeleteFunc(p.world.Sandboxes(node), func(s fact.PodState) bool {
 		_, second := s.Owner.First()
 		return second
 	})
@@ -171,7 +172,7 @@ func (p *Player) checkPods(ctx context.Context, a scenarios.CheckPods) error {
 }
 
 // check sends one CHECK. Its answer says something only where nothing else is under way: then packets tell what is broken.
-func (p *Player) check(ctx context.Context, node string, s scenarios.PodState) {
+func (p *Player) check(ctx context.Context, node string, s fact.PodState) {
 	before, certain := p.wiring(ctx, node, s.Owner)
 	stood := "" // what was broken still when the agent took the CHECK on
 	request := Request{Command: "Check", Owner: s.Owner, Netns: s.Netns, Addr: s.Addr}
@@ -182,7 +183,7 @@ func (p *Player) check(ctx context.Context, node string, s scenarios.PodState) {
 		if !certain || !r.Known {
 			return
 		}
-		f := scenarios.Fact{Kind: scenarios.FactChecked, Node: node, Owner: s.Owner, Pod: s.Pod, PodUID: s.UID, Addr: s.Addr,
+		f := fact.Fact{Kind: fact.FactChecked, Node: node, Owner: s.Owner, Pod: s.Pod, PodUID: s.UID, Addr: s.Addr,
 			Number: r.Code, Text: r.Message, Broken: before}
 		hand := slices.ContainsFunc(p.damaged, func(d damage) bool { return d.node == node })
 		if before == "" {
@@ -236,7 +237,7 @@ func (p *Player) broken(ctx context.Context, node string, owner ipam.Owner) (wro
 }
 
 // amiss says what packets find broken about an address of a sandbox, "" for nothing.
-func amiss(node string, n *scenarios.NodeState, s *scenarios.PodState, w *walk.Walker) string {
+func amiss(node string, n *fact.NodeState, s *fact.PodState, w *walk.Walker) string {
 	if to := w.Outcome(walk.FromTable(node, n.PodTable), walk.Packet{Dst: s.Addr}); !to.To(node, s.Netns) {
 		return fmt.Sprintf("packets from VPP to %s do not arrive (%s)", s.Addr, to)
 	}
@@ -266,7 +267,7 @@ func (p *Player) pollStatus(ctx context.Context, a scenarios.PollStatus) error {
 		p.world.Ask(ctx, node, Request{Command: "Status", Owner: owner}, func(r Response) {
 			after, still := p.canAdd(ctx, node)
 			if certain && still && r.Known && before == after {
-				p.world.Tell(scenarios.Fact{Kind: scenarios.FactStatus, Node: node, Number: r.Code, Text: r.Message, Broken: before})
+				p.world.Tell(fact.Fact{Kind: fact.FactStatus, Node: node, Number: r.Code, Text: r.Message, Broken: before})
 			}
 		})
 		return nil

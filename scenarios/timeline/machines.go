@@ -12,6 +12,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/contiv"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/agentconfig"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // bootTime is how long a machine is off that reboots or is replaced; small virtual machines boot in five seconds.
@@ -167,7 +168,7 @@ const launchPause = 30 * time.Second
 // joinAgain has a machine join in the place of one that was taken away, as soon as there is one.
 func (p *Player) joinAgain(ctx context.Context, node string) {
 	err := p.Join(ctx, node)
-	if !errors.Is(err, scenarios.ErrNoMachine) {
+	if !errors.Is(err, result.ErrNoMachine) {
 		p.fail(err)
 		return
 	}

@@ -117,7 +117,7 @@ func Line(list []Refusal) string {
 func Lacking(a scenarios.Action, lacks []Need) Need {
 	i := slices.IndexFunc(actions, func(x action) bool { return x.verb == a.Verb() })
 	if i < 0 {
-		return Nothing // Settle and Heal: scenarios.Run does them
+		return Nothing // Settle and Heal: result.Run does them
 	}
 	if need := actions[i].need(a); slices.Contains(lacks, need) {
 		return need

@@ -11,6 +11,8 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/choice"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // ErrNoTarget: an action names no node, pod or process that it could act on.
@@ -66,7 +68,7 @@ type action struct {
 	do   func(*Player, context.Context, scenarios.Action) error
 }
 
-// actions lists every verb but settle and heal, which scenarios.Run does itself.
+// actions lists every verb but settle and heal, which result.Run does itself.
 var actions = []action{
 	onWhere((*Player).createPods, createPodsNeed),
 	on((*Player).deletePods),
@@ -142,15 +144,15 @@ func onWhere[A scenarios.Action](do func(*Player, context.Context, A) error, nee
 	}
 }
 
-// Do performs an action: it returns when it has begun. What the world lacks is scenarios.ErrUnsupported, what makes no sense
+// Do performs an action: it returns when it has begun. What the world lacks is result.ErrUnsupported, what makes no sense
 // here and now another error.
 func (p *Player) Do(ctx context.Context, a scenarios.Action) error {
 	i := slices.IndexFunc(actions, func(x action) bool { return x.verb == a.Verb() })
 	if i < 0 {
-		return fmt.Errorf("%s: %w", a.Verb(), scenarios.ErrUnsupported)
+		return fmt.Errorf("%s: %w", a.Verb(), result.ErrUnsupported)
 	}
 	if why := p.Refusal(a); why != "" {
-		return fmt.Errorf("%s: %w: %s", a.Verb(), scenarios.ErrUnsupported, why)
+		return fmt.Errorf("%s: %w: %s", a.Verb(), result.ErrUnsupported, why)
 	}
 	p.done[a.Verb()]++
 	p.turn = "timeline " + a.Verb() + " " + strconv.Itoa(p.done[a.Verb()])
@@ -167,7 +169,7 @@ func (p *Player) Refusal(a scenarios.Action) string { return Lacking(a, p.world.
 
 // disturbed tells that something begins which changes what nodes should look like.
 func (p *Player) disturbed(by string) {
-	p.world.Tell(scenarios.Fact{Kind: scenarios.FactDisturbed, Text: by})
+	p.world.Tell(fact.Fact{Kind: fact.FactDisturbed, Text: by})
 }
 
 // Heal ends every fault: what has an end that is still to come ends now, in the order of the beginnings; then links and
@@ -200,7 +202,7 @@ func present(m Machine) bool { return true }
 // machines are those for which an action makes sense, node-2 before node-10.
 func (p *Player) machines(sensible func(Machine) bool) []Machine {
 	list := slices.DeleteFunc(p.world.Machines(), func(m Machine) bool { return !sensible(m) })
-	slices.SortFunc(list, func(a, b Machine) int { return scenarios.CompareNames(a.Name, b.Name) })
+	slices.SortFunc(list, func(a, b Machine) int { return fact.CompareNames(a.Name, b.Name) })
 	return list
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 func createPodsNeed(a scenarios.CreatePods) Need {
@@ -36,7 +37,7 @@ func (p *Player) createPods(_ context.Context, a scenarios.CreatePods) error {
 // did says of an action that went well and acted on nothing that it did nothing.
 func did(n int, a scenarios.Action, err error) error {
 	if n == 0 && err == nil {
-		return fmt.Errorf("%s: %w", a.Verb(), scenarios.ErrNothing)
+		return fmt.Errorf("%s: %w", a.Verb(), result.ErrNothing)
 	}
 	return err
 }

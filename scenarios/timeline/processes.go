@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 func (p *Player) killAgent(ctx context.Context, a scenarios.KillAgent) error {
@@ -52,7 +53,7 @@ func (p *Player) changeVersion(ctx context.Context, a scenarios.ChangeVersion) e
 // stopReason vouches for a clean stop where it is one: everything was quiet when it came, and nothing was broken by hand.
 func (p *Player) stopReason(ctx context.Context, node string) string {
 	if p.world.Quiet(ctx, node) && len(p.damaged) == 0 {
-		return scenarios.CleanStop
+		return fact.CleanStop
 	}
 	return "kill"
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 )
 
@@ -16,16 +16,16 @@ func TestRecordChange(t *testing.T) {
 	record := func(name string, blocks ...netip.Prefix) string {
 		return nodeid.Record{ID: 2, Name: name, UID: "u-" + name, Address: address, PodNetworks: blocks}.String()
 	}
-	says := func(name string) scenarios.NodeRecord { return scenarios.NodeRecord{Name: name, UID: "u-" + name} }
+	says := func(name string) fact.NodeRecord { return fact.NodeRecord{Name: name, UID: "u-" + name} }
 	for _, tc := range []struct {
 		name, before, after string
-		had, has            scenarios.NodeRecord
+		had, has            fact.NodeRecord
 		blocks              []netip.Prefix
 	}{
 		{"a block less", record("node-2", a, b), record("node-2", b), says("node-2"), says("node-2"), []netip.Prefix{b}},
 		{"another node", record("node-2", a), record("node-3", b), says("node-2"), says("node-3"), []netip.Prefix{b}},
-		{"the first", "", record("node-3", b, a), scenarios.NodeRecord{}, says("node-3"), []netip.Prefix{b, a}},
-		{"no record any more", record("node-2", a), "", says("node-2"), scenarios.NodeRecord{}, nil},
+		{"the first", "", record("node-3", b, a), fact.NodeRecord{}, says("node-3"), []netip.Prefix{b, a}},
+		{"no record any more", record("node-2", a), "", says("node-2"), fact.NodeRecord{}, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c, ok := RecordChange(nodeid.Record{ID: 2}.Key(), tc.before, tc.after)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // Network and IfName complete the owners of all sandboxes.
@@ -28,7 +29,7 @@ func (p *Player) repeatDel(ctx context.Context, a scenarios.RepeatDel) error {
 			}
 			p.world.Ask(ctx, node, Request{Command: "Del", Owner: owner}, func(r Response) {
 				if r.Known && r.Code != 0 {
-					p.world.Tell(scenarios.Fact{Kind: scenarios.FactDelRefused, Node: node, Owner: owner, Text: r.Message})
+					p.world.Tell(fact.Fact{Kind: fact.FactDelRefused, Node: node, Owner: owner, Text: r.Message})
 				}
 			})
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
@@ -71,9 +72,9 @@ func (w *script) Now() time.Duration { return w.now }
 func (w *script) After(d time.Duration, what string, do func()) {
 	w.due = append(w.due, planned{w.now + d, what, do})
 }
-func (w *script) Tell(f scenarios.Fact) {
+func (w *script) Tell(f fact.Fact) {
 	switch {
-	case f.Kind == scenarios.FactDelRefused:
+	case f.Kind == fact.FactDelRefused:
 		w.say("  %s refused DEL of %s: %s", f.Node, f.Owner.ContainerID, f.Text)
 	case f.Text != "add-node":
 		w.say("  disturbed by %s", f.Text)
@@ -131,14 +132,14 @@ func (w *script) Pause(node string, p timeline.Program, pause bool) error {
 	w.say("  pause %s of %s %t", programs[p], node, pause)
 	return nil
 }
-func (w *script) Start(node string, p timeline.Program)      { w.say("  start %s of %s", programs[p], node) }
-func (w *script) Release(node string)                        { w.say("  release %s", node) }
-func (w *script) Quiet(_ context.Context, _ string) bool     { return w.quiet }
-func (w *script) Past(string) []ipam.Owner                   { return w.past }
-func (w *script) Sandboxes(node string) []scenarios.PodState { return sandboxes[node] }
+func (w *script) Start(node string, p timeline.Program)  { w.say("  start %s of %s", programs[p], node) }
+func (w *script) Release(node string)                    { w.say("  release %s", node) }
+func (w *script) Quiet(_ context.Context, _ string) bool { return w.quiet }
+func (w *script) Past(string) []ipam.Owner               { return w.past }
+func (w *script) Sandboxes(node string) []fact.PodState  { return sandboxes[node] }
 
 // sandboxes of node-1: one pod with an address, one without.
-var sandboxes = map[string][]scenarios.PodState{"node-1": {
+var sandboxes = map[string][]fact.PodState{"node-1": {
 	{Owner: ipam.Owner{Network: "vppdrill", ContainerID: "aaa", IfName: "eth0"}, Netns: "/a", Addr: netip.MustParseAddr("10.1.1.2")},
 	{Owner: ipam.Owner{Network: "vppdrill", ContainerID: "bbb", IfName: "eth0"}, Netns: "/b"},
 }}
@@ -182,14 +183,14 @@ func (w *script) Ask(_ context.Context, node string, r timeline.Request, done fu
 	}
 }
 
-func (w *script) Break(_ context.Context, node string, s scenarios.PodState, what scenarios.Breakage) error {
+func (w *script) Break(_ context.Context, node string, s fact.PodState, what scenarios.Breakage) error {
 	w.say("  break %s of %s on %s", what, s.Owner.ContainerID, node)
 	return nil
 }
 
 // Snapshot shows nothing: answers of CHECK and STATUS prove nothing here.
-func (w *script) Snapshot(context.Context) (scenarios.Snapshot, error) {
-	return scenarios.Snapshot{}, nil
+func (w *script) Snapshot(context.Context) (fact.Snapshot, error) {
+	return fact.Snapshot{}, nil
 }
 
 func (w *script) Cut(a, b scenarios.Endpoint, oneWay bool) error {

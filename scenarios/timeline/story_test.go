@@ -14,13 +14,14 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/choice"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 )
 
 // Goal: what each action means is written down: what a world is told, in which order, and when a fault ends; and the language has no
 // action that this leaves out. Method: golden stories of a world that writes down what it is told; verbs that no story does fail.
 func TestStories(t *testing.T) {
-	done := map[string]bool{"settle": true, "heal": true} // scenarios.Run does these
+	done := map[string]bool{"settle": true, "heal": true} // result.Run does these
 	datadriven.Walk(t, "testdata/stories", func(t *testing.T, path string) {
 		var w *script
 		var p *timeline.Player
@@ -142,7 +143,7 @@ timeline:
 				if err != nil {
 					t.Errorf("lacking %s: %s: %v", need, step.Action, err)
 				}
-			} else if !errors.Is(err, scenarios.ErrUnsupported) || !strings.HasSuffix(err.Error(), need.String()) {
+			} else if !errors.Is(err, result.ErrUnsupported) || !strings.HasSuffix(err.Error(), need.String()) {
 				t.Errorf("lacking %s: %s: %v", need, step.Action, err)
 			}
 		}

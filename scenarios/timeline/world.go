@@ -7,6 +7,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
@@ -24,9 +25,9 @@ type World interface {
 	// After does something d from now, on the goroutine that drives the run. What names it for people.
 	After(d time.Duration, what string, do func())
 	// Snapshot is the cluster as it is.
-	Snapshot(ctx context.Context) (scenarios.Snapshot, error)
+	Snapshot(ctx context.Context) (fact.Snapshot, error)
 	// Tell tells the laws a fact.
-	Tell(f scenarios.Fact)
+	Tell(f fact.Fact)
 	// Fail ends the run: something that an action began before has gone wrong.
 	Fail(err error)
 	// Restore ends what Heal has to end and no action has told the end of: every link is as usual, every server answers.
@@ -144,12 +145,12 @@ type Pods interface {
 	// busy with it.
 	LoseSandbox(pod string, how scenarios.LoseSandboxes) bool
 	// Sandboxes are those that exist on a node, in owner order; Past the owners of those that do not any more.
-	Sandboxes(node string) []scenarios.PodState
+	Sandboxes(node string) []fact.PodState
 	Past(node string) []ipam.Owner
 	// Ask sends a request; done is called at most once, at once or later. A nil done waits for nothing.
 	Ask(ctx context.Context, node string, r Request, done func(Response))
 	// Break breaks a sandbox's wiring, without anybody else's noticing.
-	Break(ctx context.Context, node string, s scenarios.PodState, what scenarios.Breakage) error
+	Break(ctx context.Context, node string, s fact.PodState, what scenarios.Breakage) error
 }
 
 // Link is how a slow link differs from the usual one; the zero Link is as usual.

@@ -3,7 +3,7 @@ package walk
 import (
 	"net/netip"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
@@ -43,7 +43,7 @@ func (t *trip) bridged(n *node, id, in uint32, shg uint8) Kind {
 	}
 	switch {
 	case t.dut != nil && b.HasUnknown:
-		return t.switched(n, scenarios.FIBEntry{Index: b.Unknown}, shg)
+		return t.switched(n, fact.FIBEntry{Index: b.Unknown}, shg)
 	case t.dut != nil && (b.UUFlood || b.Flood && !b.Forward): // without forwarding, flooding comes next, whatever the MAC
 		return t.flooded(n, id, in, shg)
 	case !b.Forward:
@@ -53,12 +53,12 @@ func (t *trip) bridged(n *node, id, in uint32, shg uint8) Kind {
 }
 
 // toGroup is a frame for everybody.
-func (t *trip) toGroup(n *node, b *scenarios.Bridge, in uint32, shg uint8) Kind {
+func (t *trip) toGroup(n *node, b *fact.Bridge, in uint32, shg uint8) Kind {
 	switch {
 	case t.dut == nil:
 		return t.drop(n, "the frame is for everybody; flooding is not walked")
 	case t.kind == ARPRequest && b.ARPUnknown:
-		return t.switched(n, scenarios.FIBEntry{Index: b.Unknown}, shg)
+		return t.switched(n, fact.FIBEntry{Index: b.Unknown}, shg)
 	case b.Flood:
 		return t.flooded(n, b.ID, in, shg)
 	}
@@ -66,7 +66,7 @@ func (t *trip) toGroup(n *node, b *scenarios.Bridge, in uint32, shg uint8) Kind 
 }
 
 // switched is a frame for the interface of one L2 FIB entry. That need not be a member of the bridge domain, only of any.
-func (t *trip) switched(n *node, e scenarios.FIBEntry, shg uint8) Kind {
+func (t *trip) switched(n *node, e fact.FIBEntry, shg uint8) Kind {
 	out, ok := n.VPP.Interface(e.Index)
 	switch {
 	case e.BVI && (!ok || !out.BVI): // VPP 25.10 dies of it, where the interface is gone
@@ -89,7 +89,7 @@ func (t *trip) switched(n *node, e scenarios.FIBEntry, shg uint8) Kind {
 }
 
 // toBVI hands a frame to L3 (src/vnet/l2/l2_bvi.h). VPP does not ask whether the BVI is up.
-func (t *trip) toBVI(n *node, ifc *scenarios.Interface) Kind {
+func (t *trip) toBVI(n *node, ifc *fact.Interface) Kind {
 	switch {
 	case !isGroup(t.to) && t.to != ifc.MAC:
 		return t.drop(n, "the VPP interface does not accept the frame's MAC")
@@ -118,6 +118,6 @@ func (t *trip) flooded(n *node, id, in uint32, shg uint8) Kind {
 }
 
 // unflooded reports whether a member gets no flooded frames.
-func (t *trip) unflooded(ifc *scenarios.Interface) bool {
-	return ifc.Type == scenarios.TypeLoopback || t.dut.policy.Unflooded != nil && t.dut.policy.Unflooded(ifc.Index)
+func (t *trip) unflooded(ifc *fact.Interface) bool {
+	return ifc.Type == fact.TypeLoopback || t.dut.policy.Unflooded != nil && t.dut.policy.Unflooded(ifc.Index)
 }

@@ -4,7 +4,7 @@
 // tables, neighbors, bridge domains and VXLAN tunnels, the wire between the nodes, the host's own stack.
 //
 // It never changes, guesses or repairs anything, and it knows no wiring: names, tags and address plans mean nothing to
-// it. It asks only scenarios.VPP and scenarios.Linux, so the same walk runs over the simulator's live tables and over
+// it. It asks only fact.VPP and fact.Linux, so the same walk runs over the simulator's live tables and over
 // the dumps of a real VPP. Nothing else forwards packets in this project: laws judge by it, and sim/parity compares it
 // with where packets come out of a real VPP.
 //

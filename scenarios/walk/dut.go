@@ -4,7 +4,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
@@ -80,8 +80,8 @@ type Emission struct {
 }
 
 // NewDUT looks at one VPP.
-func NewDUT(v scenarios.VPP, p Policy) *DUT {
-	d := &DUT{node: node{NodeState: &scenarios.NodeState{Name: "dut", VPP: v}}, policy: p}
+func NewDUT(v fact.VPP, p Policy) *DUT {
+	d := &DUT{node: node{NodeState: &fact.NodeState{Name: "dut", VPP: v}}, policy: p}
 	d.node.indexBridges()
 	return d
 }
@@ -144,7 +144,7 @@ func (t *trip) finish(end Kind) {
 }
 
 // copied follows a copy of a bridged frame until it ends, from a BVI on or out of another member.
-func (t *trip) copied(n *node, to *scenarios.Interface, bvi bool) {
+func (t *trip) copied(n *node, to *fact.Interface, bvi bool) {
 	inside := slices.Clone(t.w.inside[:t.depth])
 	c := *t
 	if bvi {
@@ -160,7 +160,7 @@ func (t *trip) copied(n *node, to *scenarios.Interface, bvi bool) {
 var broadcast = vppwire.MAC{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
 
 // solicit sends an ARP request for an address out of an interface: none where that has no address to ask with.
-func (t *trip) solicit(n *node, ifc *scenarios.Interface, target netip.Addr) Kind {
+func (t *trip) solicit(n *node, ifc *fact.Interface, target netip.Addr) Kind {
 	from := *ifc
 	if ifc.HasUnnumbered {
 		var ok bool
@@ -176,7 +176,7 @@ func (t *trip) solicit(n *node, ifc *scenarios.Interface, target netip.Addr) Kin
 	return t.transmit(n, ifc, target)
 }
 
-func routesIPv4(ifc *scenarios.Interface) bool {
+func routesIPv4(ifc *fact.Interface) bool {
 	return slices.ContainsFunc(ifc.Addrs, func(p netip.Prefix) bool { return p.Addr().Is4() })
 }
 

@@ -3,7 +3,7 @@ package walk
 import (
 	"net/netip"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
@@ -89,7 +89,7 @@ func (t *trip) host(n *node, netns string, arrived bool) Kind {
 }
 
 // toLinux sends the frame out of a tap or AF_PACKET interface.
-func (t *trip) toLinux(n *node, ifc *scenarios.Interface) Kind {
+func (t *trip) toLinux(n *node, ifc *fact.Interface) Kind {
 	l, device, netns, why := n.linuxEnd(ifc, t.to)
 	switch {
 	case why != "":

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // flow is what NAT finds a session by: a packet's addresses, ports and protocol, and the table that it came into.
@@ -80,7 +80,7 @@ func (w *Walker) exchange(from Point, p Packet, draw func(n int) int, ended func
 }
 
 // natOf is a node's NAT, nil where it has none.
-func (n *node) natOf() *scenarios.NAT {
+func (n *node) natOf() *fact.NAT {
 	if !n.natKnown {
 		n.natKnown = true
 		if c, on := n.VPP.NAT(); on {
@@ -100,7 +100,7 @@ func (p *packet) rewrite(src, dst netip.AddrPort) {
 
 // translated is a packet that comes into an interface of NAT's, and the table that it is looked up in then. Packets without a protocol
 // are not translated: they are no connection's.
-func (t *trip) translated(n *node, ifc *scenarios.Interface, table uint32) (uint32, Kind) {
+func (t *trip) translated(n *node, ifc *fact.Interface, table uint32) (uint32, Kind) {
 	if ifc.NAT == 0 || t.w.nat == nil || !t.dst.Is4() {
 		return table, 0
 	}
@@ -122,24 +122,24 @@ func (t *trip) translated(n *node, ifc *scenarios.Interface, table uint32) (uint
 		}
 		switch f {
 		case s.out:
-			if ifc.NAT&scenarios.NATInside != 0 {
+			if ifc.NAT&fact.NATInside != 0 {
 				t.rewrite(s.outSrc, s.outDst)
 				t.noteNAT(n, ifc)
 				return table, 0
 			}
 		case s.in:
-			if ifc.NAT&(scenarios.NATOutside|scenarios.NATOutput) != 0 {
+			if ifc.NAT&(fact.NATOutside|fact.NATOutput) != 0 {
 				t.rewrite(s.inSrc, s.inDst)
 				t.noteNAT(n, ifc)
 				return s.inTable, 0
 			}
 		}
 	}
-	if ifc.NAT&(scenarios.NATOutside|scenarios.NATOutput) == 0 {
+	if ifc.NAT&(fact.NATOutside|fact.NATOutput) == 0 {
 		return table, t.passes(n, c)
 	}
 	m := c.Find(t.dst, t.dport, t.proto)
-	if m == nil || m.Identity || ifc.NAT&(scenarios.NATInside|scenarios.NATOutside) == (scenarios.NATInside|scenarios.NATOutside) && c.Leaves(t.dst) {
+	if m == nil || m.Identity || ifc.NAT&(fact.NATInside|fact.NATOutside) == (fact.NATInside|fact.NATOutside) && c.Leaves(t.dst) {
 		return table, t.passes(n, c)
 	}
 	if t.answers {
@@ -150,19 +150,19 @@ func (t *trip) translated(n *node, ifc *scenarios.Interface, table uint32) (uint
 
 // plainNAT reports whether an interface is on both sides of a NAT that gives what leaves no address of its own, as the wiring has it: of others a device
 // under test says nothing.
-func plainNAT(ifc *scenarios.Interface, c *scenarios.NAT) bool {
-	return ifc.NAT == scenarios.NATInside|scenarios.NATOutside && len(c.Addrs)+len(c.Bound) == 0
+func plainNAT(ifc *fact.Interface, c *fact.NAT) bool {
+	return ifc.NAT == fact.NATInside|fact.NATOutside && len(c.Addrs)+len(c.Bound) == 0
 }
 
 // serves reports whether an address is one that NAT makes VPP's own in the tables of outside interfaces.
 func (n *node) serves(addr netip.Addr) bool {
 	c := n.natOf()
 	return c != nil && (slices.Contains(c.Addrs, addr) || slices.Contains(c.Twice, addr) ||
-		slices.ContainsFunc(c.Mappings, func(m scenarios.NATMapping) bool { return m.Addr == addr }))
+		slices.ContainsFunc(c.Mappings, func(m fact.NATMapping) bool { return m.Addr == addr }))
 }
 
 // passes is a packet that nothing translates.
-func (t *trip) passes(n *node, c *scenarios.NAT) Kind {
+func (t *trip) passes(n *node, c *fact.NAT) Kind {
 	if !c.Forwarding {
 		return t.drop(n, "NAT forwards only what it translates")
 	}
@@ -170,7 +170,7 @@ func (t *trip) passes(n *node, c *scenarios.NAT) Kind {
 }
 
 // balance begins a session of a mapping (create_session_for_static_mapping_ed).
-func (t *trip) balance(n *node, ifc *scenarios.Interface, c *scenarios.NAT, m *scenarios.NATMapping, f flow) (uint32, Kind) {
+func (t *trip) balance(n *node, ifc *fact.Interface, c *fact.NAT, m *fact.NATMapping, f flow) (uint32, Kind) {
 	of := m.Draws()
 	if of == 0 {
 		return f.table, t.drop(n, "NAT has no local for the mapping")
@@ -193,8 +193,8 @@ func (t *trip) balance(n *node, ifc *scenarios.Interface, c *scenarios.NAT, m *s
 
 // leaving is a packet that goes out of an output interface: it gets an address of NAT's, unless an identity keeps its own
 // (nat44_ed_in2out_output_node).
-func (t *trip) leaving(n *node, ifc *scenarios.Interface) {
-	if ifc.NAT&scenarios.NATOutput == 0 || t.w.nat == nil || t.proto == 0 || t.depth > 0 || !t.dst.Is4() {
+func (t *trip) leaving(n *node, ifc *fact.Interface) {
+	if ifc.NAT&fact.NATOutput == 0 || t.w.nat == nil || t.proto == 0 || t.depth > 0 || !t.dst.Is4() {
 		return
 	}
 	c := n.natOf()
@@ -209,6 +209,6 @@ func (t *trip) leaving(n *node, ifc *scenarios.Interface) {
 	t.noteNAT(n, ifc)
 }
 
-func (t *trip) noteNAT(n *node, ifc *scenarios.Interface) {
+func (t *trip) noteNAT(n *node, ifc *fact.Interface) {
 	t.w.trail.add(note{node: n, kind: noteNAT, name: ifc.Name, src: t.src, addr: t.dst, table: uint32(t.sport), at: int(t.dport)})
 }

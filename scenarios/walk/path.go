@@ -3,7 +3,7 @@ package walk
 import (
 	"strconv"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
@@ -61,14 +61,14 @@ func placeBridge(id uint32) string { return "bridge " + itoa(id) }
 
 func itoa(x uint32) string { return strconv.FormatUint(uint64(x), 10) }
 
-func describeRoute(n *node, r scenarios.Route) string {
+func describeRoute(n *node, r fact.Route) string {
 	s := r.Prefix.String()
 	switch r.Action {
-	case scenarios.ActionDrop:
+	case fact.ActionDrop:
 		return s + " drop"
-	case scenarios.ActionLookup:
+	case fact.ActionLookup:
 		return s + " lookup in table " + itoa(r.Lookup)
-	case scenarios.ActionLocal:
+	case fact.ActionLocal:
 		s += " local"
 	}
 	if r.Via.IsValid() {

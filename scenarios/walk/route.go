@@ -3,7 +3,7 @@ package walk
 import (
 	"net/netip"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
@@ -30,13 +30,13 @@ func (t *trip) route(n *node, table uint32) Kind {
 			return t.unsure(n, "VPP may treat the packet otherwise than its table says")
 		}
 		switch h.Action {
-		case scenarios.ActionDrop:
+		case fact.ActionDrop:
 			return t.drop(n, "a route drops it")
-		case scenarios.ActionLocal:
+		case fact.ActionLocal:
 			return t.arrived(n, table)
-		case scenarios.ActionLookup:
+		case fact.ActionLookup:
 			table = h.Lookup
-		case scenarios.ActionForward:
+		case fact.ActionForward:
 			return t.outwards(n, table, &h)
 		default:
 			return t.drop(n, "the route does nothing known")
@@ -47,7 +47,7 @@ func (t *trip) route(n *node, table uint32) Kind {
 
 // followed is the route that a packet takes, behind all recursive next hops.
 type followed struct {
-	scenarios.Route
+	fact.Route
 	// hop is the neighbor to send to; recursed: it is a recursive next hop.
 	hop      netip.Addr
 	recursed bool
@@ -66,7 +66,7 @@ func (t *trip) follow(n *node, table uint32, dst netip.Addr, told bool) (followe
 		t.w.trail.route(note{node: n, kind: noteRoute, table: table}, r)
 	}
 	h := followed{Route: r, hop: r.Via, doubtful: t.doubtful(table, dst, false)}
-	for i := 0; h.Action == scenarios.ActionForward && h.Index == recursive; i++ {
+	for i := 0; h.Action == fact.ActionForward && h.Index == recursive; i++ {
 		if i == recursionsMax || !h.hop.IsValid() {
 			return h, "the route's next hop does not resolve"
 		}
@@ -78,7 +78,7 @@ func (t *trip) follow(n *node, table uint32, dst netip.Addr, told bool) (followe
 			t.w.trail.route(note{node: n, kind: noteNextHop, table: table, addr: dst}, h.Route)
 		}
 		h.recursed, h.doubtful = true, h.doubtful || t.doubtful(table, dst, true)
-		if h.Action == scenarios.ActionForward && h.Via.IsValid() {
+		if h.Action == fact.ActionForward && h.Via.IsValid() {
 			h.hop = h.Via
 		}
 	}
@@ -135,7 +135,7 @@ func (t *trip) ask(n *node, index uint32, hop netip.Addr) Kind {
 	return t.asked(n, &ifc, hop)
 }
 
-func (t *trip) asked(n *node, ifc *scenarios.Interface, hop netip.Addr) Kind {
+func (t *trip) asked(n *node, ifc *fact.Interface, hop netip.Addr) Kind {
 	if t.dut != nil && ifc.MAC == (vppwire.MAC{}) { // 25.10: ip4_glean_node_fn, ip4_neighbor_probe
 		return t.unsure(n, "VPP dies of asking out of an interface without Ethernet")
 	}
@@ -145,11 +145,11 @@ func (t *trip) asked(n *node, ifc *scenarios.Interface, hop netip.Addr) Kind {
 	if t.dut != nil {
 		return t.solicit(n, ifc, hop)
 	}
-	if !ifc.Up && ifc.Type != scenarios.TypeVXLAN {
+	if !ifc.Up && ifc.Type != fact.TypeVXLAN {
 		return t.drop(n, "the route's interface is down")
 	}
 	why := ""
-	if t.asks = ifc.Type == scenarios.TypeNIC; !t.asks {
+	if t.asks = ifc.Type == fact.TypeNIC; !t.asks {
 		if t.to, why = t.answer(n, ifc, hop); why != "" {
 			return t.drop(n, why)
 		}
@@ -158,7 +158,7 @@ func (t *trip) asked(n *node, ifc *scenarios.Interface, hop netip.Addr) Kind {
 }
 
 // sent is a packet that has got its frame.
-func (t *trip) sent(n *node, ifc *scenarios.Interface, hop netip.Addr) Kind {
+func (t *trip) sent(n *node, ifc *fact.Interface, hop netip.Addr) Kind {
 	if !t.forwarded() {
 		if t.dut != nil {
 			return t.unsure(n, "the TTL ran out, and VPP may answer with an ICMP error")
@@ -176,34 +176,34 @@ func (t *trip) sent(n *node, ifc *scenarios.Interface, hop netip.Addr) Kind {
 // transmit is a frame that VPP sends out of an interface; hop is the zero Addr for one that was bridged. Tunnels have an
 // output node of their own, which does not ask whether they are up, and neither does the one where their packets come in
 // (src/plugins/vxlan/encap.c and decap.c).
-func (t *trip) transmit(n *node, ifc *scenarios.Interface, hop netip.Addr) Kind {
+func (t *trip) transmit(n *node, ifc *fact.Interface, hop netip.Addr) Kind {
 	switch {
 	case t.spent():
 		return t.loop(n, "interfaces hand the frame to each other")
-	case ifc.Up || ifc.Type == scenarios.TypeVXLAN:
+	case ifc.Up || ifc.Type == fact.TypeVXLAN:
 	case hop.IsValid():
 		return t.drop(n, "the route's interface is down")
 	default:
 		return t.drop(n, "the bridge member is down")
 	}
 	switch ifc.Type {
-	case scenarios.TypeTap, scenarios.TypeAFPacket, scenarios.TypeNIC:
+	case fact.TypeTap, fact.TypeAFPacket, fact.TypeNIC:
 		switch {
-		case t.dut != nil && ifc.Type == scenarios.TypeAFPacket && t.exceeds(t.dut.policy.Carries):
+		case t.dut != nil && ifc.Type == fact.TypeAFPacket && t.exceeds(t.dut.policy.Carries):
 			return t.drop(n, "the Linux device below the interface does not take it")
-		case t.dut != nil && ifc.NAT&scenarios.NATOutput != 0:
+		case t.dut != nil && ifc.NAT&fact.NATOutput != 0:
 			return t.unsure(n, "NAT gives addresses to what leaves")
 		case t.dut != nil:
 			t.emit(ifc.Index)
 			return t.left(n)
-		case ifc.Type == scenarios.TypeNIC:
+		case ifc.Type == fact.TypeNIC:
 			t.leaving(n, ifc)
 			return t.wire(n, ifc, hop)
 		}
 		return t.toLinux(n, ifc)
-	case scenarios.TypeVXLAN:
+	case fact.TypeVXLAN:
 		return t.wrapped(n, ifc)
-	case scenarios.TypeLoopback:
+	case fact.TypeLoopback:
 		if ifc.BVI { // VPP clears the split horizon group of what comes from the BVI (src/vnet/l2/l2_input.c)
 			return t.bridged(n, ifc.Bridge, ifc.Index, 0)
 		}
@@ -213,11 +213,11 @@ func (t *trip) transmit(n *node, ifc *scenarios.Interface, hop netip.Addr) Kind 
 }
 
 // receive is a frame that comes into a VPP interface (src/vnet/ethernet/node.c).
-func (t *trip) receive(n *node, ifc *scenarios.Interface) Kind {
+func (t *trip) receive(n *node, ifc *fact.Interface) Kind {
 	switch {
 	case t.spent():
 		return t.loop(n, "interfaces hand the frame to each other")
-	case !ifc.Up && ifc.Type != scenarios.TypeVXLAN:
+	case !ifc.Up && ifc.Type != fact.TypeVXLAN:
 		return t.drop(n, "the VPP interface that the frame comes to is down")
 	case ifc.Unlisted:
 		// VPP does not tell such an interface what its bridge domain does, nor that it is gone.

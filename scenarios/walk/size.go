@@ -4,7 +4,7 @@ import (
 	"net/netip"
 	"strconv"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
@@ -39,7 +39,7 @@ type Packet struct {
 }
 
 // MTU is what VPP sends of a family out of an interface in one piece, in bytes of the IP packet.
-func MTU(ifc *scenarios.Interface, v6 bool) uint32 {
+func MTU(ifc *fact.Interface, v6 bool) uint32 {
 	own := ifc.MTU4
 	if v6 {
 		own = ifc.MTU6
@@ -61,7 +61,7 @@ func (t *trip) frameExceeds(mtu uint32) bool { return mtu != 0 && t.size > int(m
 
 // fitsVPP makes the packet fit the VPP interface that it is routed to, or ends its way. Tunnels set no DF in IPv4 packets of
 // their own.
-func (t *trip) fitsVPP(n *node, ifc *scenarios.Interface) Kind {
+func (t *trip) fitsVPP(n *node, ifc *fact.Interface) Kind {
 	v6 := !t.dst.Is4()
 	limit := MTU(ifc, v6)
 	switch {
@@ -115,7 +115,7 @@ func (t *trip) fragment(n *node, netns, name string, limit uint32) {
 }
 
 // nicMTU is what a NIC carries, 0 where that is not known: what the hardware takes, or the Linux device that stands in for it.
-func (n *node) nicMTU(ifc *scenarios.Interface) uint32 {
+func (n *node) nicMTU(ifc *fact.Interface) uint32 {
 	limit := ifc.LinkMTU
 	if ifc.Host == "" || n.Linux == nil {
 		return limit

@@ -3,7 +3,7 @@ package walk
 import (
 	"net/netip"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
@@ -14,7 +14,7 @@ type trail struct {
 	packet     Packet
 	outcome    Outcome
 	notes      []note
-	routes     []scenarios.Route
+	routes     []fact.Route
 	hostRoutes []vppwire.HostRoute
 }
 
@@ -52,7 +52,7 @@ func (l *trail) reset() {
 
 func (l *trail) add(n note) { l.notes = append(l.notes, n) }
 
-func (l *trail) route(n note, r scenarios.Route) {
+func (l *trail) route(n note, r fact.Route) {
 	n.at = len(l.routes)
 	l.routes = append(l.routes, r)
 	l.notes = append(l.notes, n)

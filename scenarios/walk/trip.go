@@ -3,7 +3,7 @@ package walk
 import (
 	"net/netip"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
@@ -145,7 +145,7 @@ func (t *trip) left(n *node) Kind {
 const guarded = "the VPP interface does not admit the packet's source"
 
 // l3 is a packet that an interface of VPP hands to its table.
-func (t *trip) l3(n *node, ifc *scenarios.Interface) Kind {
+func (t *trip) l3(n *node, ifc *fact.Interface) Kind {
 	if !routes(ifc, t.dst) {
 		return t.drop(n, "the VPP interface has no address and so does not route")
 	}

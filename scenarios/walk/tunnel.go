@@ -3,7 +3,7 @@ package walk
 import (
 	"net/netip"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // Sizes of VXLAN (RFC 7348), and the TTL and hop limit that VPP gives its packets (src/plugins/vxlan/vxlan.c, vxlan_rewrite).
@@ -24,7 +24,7 @@ func Overhead(to netip.Addr) int {
 }
 
 // wrapped is a frame that goes into a tunnel: the packet around it is looked up in the encap table.
-func (t *trip) wrapped(n *node, tun *scenarios.Interface) Kind {
+func (t *trip) wrapped(n *node, tun *fact.Interface) Kind {
 	if t.dut == nil && t.depth == wrapsMax {
 		return t.drop(n, "the tunnel's own packets go into a tunnel")
 	}
@@ -69,9 +69,9 @@ func (t *trip) arrived(n *node, table uint32) Kind {
 		return t.drop(n, why)
 	case back.doubtful:
 		return t.unsure(n, "VPP may not have a way back to the packet's source")
-	case back.Action == scenarios.ActionLocal:
+	case back.Action == fact.ActionLocal:
 		return t.drop(n, "the packet comes from an address of VPP's own")
-	case back.Action == scenarios.ActionDrop:
+	case back.Action == fact.ActionDrop:
 		return t.drop(n, "VPP has no way back to the packet's source")
 	case t.dut != nil && t.dst.Is4() && (t.depth == 0 || !n.hasTunnels()):
 		return t.complain(n)
@@ -103,19 +103,19 @@ func (t *trip) unwrapped(n *node) Kind {
 }
 
 // tunnelIn finds the tunnel among those that differ in their encap table.
-func (t *trip) tunnelIn(n *node) (scenarios.Interface, bool) {
+func (t *trip) tunnelIn(n *node) (fact.Interface, bool) {
 	p, table := t.packet, t.inTable
 	for i := range n.VPP.Interfaces() {
-		if i.Type == scenarios.TypeVXLAN && i.EncapTable == table && i.Src == p.dst && i.Dst == p.src && i.VNI == p.vni {
+		if i.Type == fact.TypeVXLAN && i.EncapTable == table && i.Src == p.dst && i.Dst == p.src && i.VNI == p.vni {
 			return i, true
 		}
 	}
-	return scenarios.Interface{}, false
+	return fact.Interface{}, false
 }
 
 func (n *node) hasTunnels() bool {
 	for i := range n.VPP.Interfaces() {
-		if i.Type == scenarios.TypeVXLAN && i.Src.Is4() {
+		if i.Type == fact.TypeVXLAN && i.Src.Is4() {
 			return true
 		}
 	}

@@ -3,7 +3,7 @@ package walk
 import (
 	"net/netip"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
@@ -119,7 +119,7 @@ type Path struct {
 }
 
 // Walk follows a packet from a point to dst and keeps its hops. For more than a few walks over one snapshot use New.
-func Walk(s scenarios.Snapshot, from Point, dst netip.Addr) Path { return New(s).Walk(from, dst) }
+func Walk(s fact.Snapshot, from Point, dst netip.Addr) Path { return New(s).Walk(from, dst) }
 
 // Walk follows a packet and keeps its hops.
 func (w *Walker) Walk(from Point, dst netip.Addr) Path {

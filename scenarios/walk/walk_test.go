@@ -8,7 +8,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/internal/clustertest"
 	"github.com/vppdrill/vppdrill/scenarios/walk"
 	"github.com/vppdrill/vppdrill/vppwire"
@@ -104,14 +104,14 @@ var faults = map[string]func(a, b *clustertest.Node){
 	"next-hop-in-other-table": func(a, b *clustertest.Node) { towards(a, b).Lookup = clustertest.PodTable },
 	"next-hop-through-other-table": func(a, b *clustertest.Node) {
 		towards(a, b).Lookup = clustertest.PodTable
-		a.VPP.API = append(a.VPP.API, scenarios.Route{Table: clustertest.PodTable, Prefix: netip.PrefixFrom(b.Address.Addr(), 32),
-			Action: scenarios.ActionForward, Index: clustertest.IfaceNIC})
+		a.VPP.API = append(a.VPP.API, fact.Route{Table: clustertest.PodTable, Prefix: netip.PrefixFrom(b.Address.Addr(), 32),
+			Action: fact.ActionForward, Index: clustertest.IfaceNIC})
 	},
 	"next-hop-through-next-hop": func(a, b *clustertest.Node) {
 		hop := netip.MustParseAddr("192.168.99.1")
 		towards(a, b).Via = hop
-		a.VPP.API = append(a.VPP.API, scenarios.Route{Table: clustertest.MainTable, Prefix: netip.PrefixFrom(hop, 32),
-			Action: scenarios.ActionForward, Via: b.Address.Addr(), Index: ^uint32(0)})
+		a.VPP.API = append(a.VPP.API, fact.Route{Table: clustertest.MainTable, Prefix: netip.PrefixFrom(hop, 32),
+			Action: fact.ActionForward, Via: b.Address.Addr(), Index: ^uint32(0)})
 	},
 	"next-hop-through-itself": func(a, b *clustertest.Node) { towards(a, b).Via = b.Blocks[0].Gateway },
 	"peer-tunnels-in-two-tables": func(_, b *clustertest.Node) {
@@ -124,7 +124,7 @@ var faults = map[string]func(a, b *clustertest.Node){
 		b.VPP.Ifaces[clustertest.IfaceHost].Addrs = append(b.VPP.Ifaces[clustertest.IfaceHost].Addrs, netip.PrefixFrom(a.Address.Addr(), 32))
 	},
 	"peer-drops-source": func(a, b *clustertest.Node) {
-		b.VPP.API = append(b.VPP.API, scenarios.Route{Table: clustertest.MainTable, Prefix: netip.PrefixFrom(a.Address.Addr(), 32), Action: scenarios.ActionDrop})
+		b.VPP.API = append(b.VPP.API, fact.Route{Table: clustertest.MainTable, Prefix: netip.PrefixFrom(a.Address.Addr(), 32), Action: fact.ActionDrop})
 	},
 	"pod-if-mtu":      func(_, b *clustertest.Node) { lastIface(b).MTU = 1400 },
 	"pod-if-mtu4":     func(_, b *clustertest.Node) { lastIface(b).MTU4 = 1400 },
@@ -160,8 +160,8 @@ var faults = map[string]func(a, b *clustertest.Node){
 	"peer-unbridged": func(_, b *clustertest.Node) { b.VPP.Ifaces[4].Bridge = 0 },
 	"peer-tun-down":  func(_, b *clustertest.Node) { b.VPP.Ifaces[4].Up = false },
 	"tunnel-in-tunnel": func(a, b *clustertest.Node) {
-		a.VPP.API = append(a.VPP.API, scenarios.Route{Table: clustertest.MainTable, Prefix: netip.PrefixFrom(b.Address.Addr(), 32),
-			Action: scenarios.ActionForward, Via: b.VXLANAddress, Index: clustertest.IfaceBVI})
+		a.VPP.API = append(a.VPP.API, fact.Route{Table: clustertest.MainTable, Prefix: netip.PrefixFrom(b.Address.Addr(), 32),
+			Action: fact.ActionForward, Via: b.VXLANAddress, Index: clustertest.IfaceBVI})
 	},
 	"no-forward":      func(a, _ *clustertest.Node) { a.VPP.Domains[0].Forward = false },
 	"no-bvi-neighbor": func(a, _ *clustertest.Node) { a.VPP.Neighs = a.VPP.Neighs[1:] },
@@ -175,8 +175,8 @@ var faults = map[string]func(a, b *clustertest.Node){
 	"peer-no-route": func(_, b *clustertest.Node) { b.VPP.API = b.VPP.API[:len(b.VPP.API)-2] },
 	"table-gone":    func(_, b *clustertest.Node) { b.VPP.Tabs = b.VPP.Tabs[:1] },
 	"table-loop": func(_, b *clustertest.Node) {
-		b.VPP.API = append(b.VPP.API[:len(b.VPP.API)-2], scenarios.Route{Table: clustertest.PodTable, Prefix: b.Blocks[0].Prefix,
-			Action: scenarios.ActionLookup, Lookup: clustertest.MainTable})
+		b.VPP.API = append(b.VPP.API[:len(b.VPP.API)-2], fact.Route{Table: clustertest.PodTable, Prefix: b.Blocks[0].Prefix,
+			Action: fact.ActionLookup, Lookup: clustertest.MainTable})
 	},
 	"pod-if-down":    func(_, b *clustertest.Node) { lastIface(b).Up = false },
 	"pod-if-no-addr": func(a, _ *clustertest.Node) { a.VPP.Ifaces[len(a.VPP.Ifaces)-2].Addrs = nil },
@@ -199,7 +199,7 @@ var faults = map[string]func(a, b *clustertest.Node){
 	},
 	"unnumbered": func(a, _ *clustertest.Node) {
 		ifc := &a.VPP.Ifaces[len(a.VPP.Ifaces)-2]
-		a.VPP.Ifaces = append(a.VPP.Ifaces, scenarios.Interface{Name: "loop1", Type: scenarios.TypeLoopback, Up: true, Table4: clustertest.PodTable,
+		a.VPP.Ifaces = append(a.VPP.Ifaces, fact.Interface{Name: "loop1", Type: fact.TypeLoopback, Up: true, Table4: clustertest.PodTable,
 			Addrs: []netip.Prefix{netip.PrefixFrom(a.Blocks[0].Gateway, 32)}})
 		ifc = &a.VPP.Ifaces[ifc.Index]
 		ifc.Addrs, ifc.HasUnnumbered, ifc.Unnumbered = nil, true, uint32(len(a.VPP.Ifaces)-1)
@@ -208,7 +208,7 @@ var faults = map[string]func(a, b *clustertest.Node){
 }
 
 // towards is a's route to b's block.
-func towards(a, b *clustertest.Node) *scenarios.Route {
+func towards(a, b *clustertest.Node) *fact.Route {
 	for i := range a.VPP.API {
 		if r := &a.VPP.API[i]; r.Prefix == b.Blocks[0].Prefix {
 			return r
@@ -217,7 +217,7 @@ func towards(a, b *clustertest.Node) *scenarios.Route {
 	return nil
 }
 
-func lastIface(n *clustertest.Node) *scenarios.Interface      { return &n.VPP.Ifaces[len(n.VPP.Ifaces)-1] }
+func lastIface(n *clustertest.Node) *fact.Interface           { return &n.VPP.Ifaces[len(n.VPP.Ifaces)-1] }
 func podSpace(n *clustertest.Node, p int) *vppwire.LinuxState { return n.Linux.Spaces[n.Pods[p].Netns] }
 
 // Goal: the fast mode costs no memory, and says what the recording mode says.

@@ -3,7 +3,7 @@ package walk
 import (
 	"net/netip"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
@@ -25,13 +25,13 @@ type Walker struct {
 
 // node is one node of the snapshot with what the walk needs beside it.
 type node struct {
-	*scenarios.NodeState
+	*fact.NodeState
 	ends    map[end]uint32
-	bridges []scenarios.Bridge // without their members
+	bridges []fact.Bridge // without their members
 	// children are the macvlans of the node by parent and MAC, found when first asked for.
 	children map[child]end
 	// nat is the VPP's, found when first asked for.
-	nat      *scenarios.NAT
+	nat      *fact.NAT
 	natKnown bool
 }
 
@@ -54,7 +54,7 @@ type nic struct {
 
 // New indexes a snapshot: one pass over all interfaces and bridge domains. A node whose machine is down is not there;
 // one whose VPP is down drops what it gets.
-func New(s scenarios.Snapshot) *Walker {
+func New(s fact.Snapshot) *Walker {
 	w := &Walker{
 		nodes:  make([]node, len(s.Nodes)),
 		byName: make(map[string]*node, len(s.Nodes)),
@@ -73,9 +73,9 @@ func New(s scenarios.Snapshot) *Walker {
 		n.ends = make(map[end]uint32, len(n.Pods)+1)
 		for ifc := range n.VPP.Interfaces() {
 			switch ifc.Type {
-			case scenarios.TypeTap, scenarios.TypeAFPacket:
+			case fact.TypeTap, fact.TypeAFPacket:
 				n.ends[end{ifc.HostNetns, ifc.Host}] = ifc.Index
-			case scenarios.TypeNIC:
+			case fact.TypeNIC:
 				for _, a := range ifc.Addrs {
 					_, shared := w.nics[a.Addr()]
 					w.nics[a.Addr()] = nic{node: n, index: ifc.Index, shared: shared}
@@ -105,7 +105,7 @@ func (n *node) indexBridges() {
 const ownBridge = ^uint32(0)
 
 // bridge finds a bridge domain, nil for none.
-func (n *node) bridge(id uint32) *scenarios.Bridge {
+func (n *node) bridge(id uint32) *fact.Bridge {
 	for i := range n.bridges {
 		if n.bridges[i].ID == id {
 			return &n.bridges[i]
@@ -115,7 +115,7 @@ func (n *node) bridge(id uint32) *scenarios.Bridge {
 }
 
 // tableFor is the table that an interface looks up packets of dst's family in.
-func tableFor(ifc *scenarios.Interface, dst netip.Addr) uint32 {
+func tableFor(ifc *fact.Interface, dst netip.Addr) uint32 {
 	if dst.Is4() {
 		return ifc.Table4
 	}
@@ -124,7 +124,7 @@ func tableFor(ifc *scenarios.Interface, dst netip.Addr) uint32 {
 
 // routes reports whether an interface routes packets of dst's family at all. VPP enables a family on an interface with
 // its first address of it or with a lender of addresses, and drops packets that come in before ("ip4-not-enabled").
-func routes(ifc *scenarios.Interface, dst netip.Addr) bool {
+func routes(ifc *fact.Interface, dst netip.Addr) bool {
 	if ifc.HasUnnumbered {
 		return true
 	}
@@ -137,7 +137,7 @@ func routes(ifc *scenarios.Interface, dst netip.Addr) bool {
 }
 
 // owns reports whether an interface answers neighbor requests for addr: its own address or a borrowed one.
-func owns(n *node, ifc *scenarios.Interface, addr netip.Addr) bool {
+func owns(n *node, ifc *fact.Interface, addr netip.Addr) bool {
 	for _, a := range ifc.Addrs {
 		if a.Addr() == addr {
 			return true
@@ -168,7 +168,7 @@ type device struct {
 // linuxEnd finds the Linux link whose namespace gets what VPP sends to a MAC out of a tap or AF_PACKET interface: the tap's
 // device itself, or the other end of the veth that the AF_PACKET interface sits on, which is the device
 // between, or the macvlan of that MAC on it.
-func (n *node) linuxEnd(ifc *scenarios.Interface, to vppwire.MAC) (l vppwire.LinuxLink, between device, netns, why string) {
+func (n *node) linuxEnd(ifc *fact.Interface, to vppwire.MAC) (l vppwire.LinuxLink, between device, netns, why string) {
 	if n.Linux == nil {
 		return l, between, "", "the machine's Linux side is not known"
 	}
@@ -179,7 +179,7 @@ func (n *node) linuxEnd(ifc *scenarios.Interface, to vppwire.MAC) (l vppwire.Lin
 	if !l.Up {
 		return l, between, "", "the Linux device behind the interface is down"
 	}
-	if ifc.Type == scenarios.TypeTap {
+	if ifc.Type == fact.TypeTap {
 		return l, between, ifc.HostNetns, ""
 	}
 	if l.Peer == "" {
@@ -254,7 +254,7 @@ func (n *node) vppEnd(netns string, l *vppwire.LinuxLink) (index uint32, between
 
 // NIC finds the NIC of a node that alone has an address on the wire between the nodes, and what the device itself carries, in bytes
 // of the IP packet, 0 where that is not known.
-func (w *Walker) NIC(node string, addr netip.Addr) (ifc scenarios.Interface, carries uint32, ok bool) {
+func (w *Walker) NIC(node string, addr netip.Addr) (ifc fact.Interface, carries uint32, ok bool) {
 	at, ok := w.nics[addr]
 	if !ok || at.shared || at.node.Name != node {
 		return ifc, 0, false

@@ -3,15 +3,15 @@ package walk
 import (
 	"net/netip"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
 // answer is the MAC that VPP gets to hear for an address out of an interface that is no NIC. Pods may answer as well, but
 // their entries are promised to be static, and a pod that answers by chance is no proof; bridge domains flood no ARP here.
-func (t *trip) answer(n *node, ifc *scenarios.Interface, hop netip.Addr) (mac vppwire.MAC, why string) {
+func (t *trip) answer(n *node, ifc *fact.Interface, hop netip.Addr) (mac vppwire.MAC, why string) {
 	switch ifc.Type {
-	case scenarios.TypeTap, scenarios.TypeAFPacket:
+	case fact.TypeTap, fact.TypeAFPacket:
 		l, _, netns, why := n.linuxEnd(ifc, vppwire.MAC{})
 		switch {
 		case why != "":
@@ -23,7 +23,7 @@ func (t *trip) answer(n *node, ifc *scenarios.Interface, hop netip.Addr) (mac vp
 			return mac, "VPP has no neighbor entry for the next hop and the host does not answer for it"
 		}
 		return l.MAC, ""
-	case scenarios.TypeLoopback:
+	case fact.TypeLoopback:
 		if ifc.BVI {
 			return mac, "the BVI has no neighbor entry for the next hop"
 		}
@@ -51,7 +51,7 @@ func (t *trip) outsider(n *node) Kind {
 
 // wire is the network between the nodes. ARP works there: it is learned, so a snapshot need not hold it, and up NICs
 // answer.
-func (t *trip) wire(n *node, ifc *scenarios.Interface, hop netip.Addr) Kind {
+func (t *trip) wire(n *node, ifc *fact.Interface, hop netip.Addr) Kind {
 	if !hop.IsValid() {
 		return t.drop(n, "the bridge domain sends the frame to a NIC; what others do with it is not walked")
 	}

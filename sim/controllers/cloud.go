@@ -8,6 +8,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/datastore"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim/ec2"
 )
 
@@ -104,7 +105,7 @@ func (s *cloudSystem) Blocks(node string) ([]netip.Prefix, bool) {
 	return blocks, true
 }
 
-func (*cloudSystem) LoseLeader(scenarios.LoseLeader) error { return scenarios.ErrUnsupported }
+func (*cloudSystem) LoseLeader(scenarios.LoseLeader) error { return result.ErrUnsupported }
 
 // FreeBlock is not known: what an instance can have depends on its interfaces.
 func (*cloudSystem) FreeBlock() bool { return false }

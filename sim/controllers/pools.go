@@ -9,8 +9,8 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/cilium"
-	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/blockranges"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
@@ -123,7 +123,7 @@ func (s *poolSystem) Refused(node string, o ipam.Owner) {
 // AddRange extends the pool.
 func (s *poolSystem) AddRange(r netip.Prefix) error {
 	s.ranges = append(s.ranges, r)
-	s.env.ranged(r, scenarios.RangeOpened)
+	s.env.ranged(r, fact.RangeOpened)
 	if err := s.upsert(s.leading.term); err != nil {
 		return err
 	}
@@ -141,12 +141,12 @@ func (s *poolSystem) RemoveRange(r netip.Prefix) error {
 		return err
 	}
 	s.ranges = slices.Delete(s.ranges, i, i+1)
-	s.env.ranged(r, scenarios.RangeClosed)
+	s.env.ranged(r, fact.RangeClosed)
 	return nil
 }
 
 // Counts implements Counter: what the operator's ledger says that nodes hold, beside what resources show.
-func (s *poolSystem) Counts() (counts []scenarios.RangeCount) {
+func (s *poolSystem) Counts() (counts []fact.RangeCount) {
 	records, known := s.leading.term.Records()
 	if s.electing || !known || s.leading.dead {
 		return nil
@@ -160,7 +160,7 @@ func (s *poolSystem) Counts() (counts []scenarios.RangeCount) {
 		shows[cidr] = true
 	}
 	for _, r := range s.ranges {
-		c := scenarios.RangeCount{Program: s.leading.name, Range: r}
+		c := fact.RangeCount{Program: s.leading.name, Range: r}
 		for cidr, holds := range held { // in any order: it is a count
 			if holds && r.Overlaps(cidr) {
 				c.Counted++

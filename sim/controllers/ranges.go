@@ -9,6 +9,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/blockranges"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 )
 
@@ -106,7 +107,7 @@ func (*rangeSystem) Blocks(string) ([]netip.Prefix, bool) { return nil, false }
 // AddRange creates a ClusterCIDR.
 func (s *rangeSystem) AddRange(r netip.Prefix) error {
 	c := s.ranges.Add(r)
-	s.env.ranged(r, scenarios.RangeOpened)
+	s.env.ranged(r, fact.RangeOpened)
 	if s.leading != nil {
 		s.leading.step(nodeipam.ClusterCIDRAdded{ClusterCIDR: c})
 	}
@@ -119,7 +120,7 @@ func (s *rangeSystem) RemoveRange(r netip.Prefix) error {
 	if err != nil {
 		return err
 	}
-	s.env.ranged(r, scenarios.RangeClosed)
+	s.env.ranged(r, fact.RangeClosed)
 	if s.leading != nil {
 		s.leading.step(nodeipam.ClusterCIDRDeleted{Name: name})
 	}
@@ -150,14 +151,14 @@ func (s *rangeSystem) FreeBlock() bool {
 }
 
 // Counts implements Counter. Where the cloud gives the blocks, nobody counts them.
-func (s *rangeSystem) Counts() (counts []scenarios.RangeCount) {
+func (s *rangeSystem) Counts() (counts []fact.RangeCount) {
 	counter, ok := s.leading.alloc.(interface{ Ranges() []nodeipam.RangeUse })
 	if !ok || s.electing || s.cloud != nil && s.cloud.given {
 		return nil
 	}
 	taken := s.ranges.WithServices(s.shown())
 	for _, u := range counter.Ranges() {
-		counts = append(counts, scenarios.RangeCount{Program: s.leading.name, Range: u.CIDR,
+		counts = append(counts, fact.RangeCount{Program: s.leading.name, Range: u.CIDR,
 			Counted: u.Blocks - u.Free, Shown: u.Blocks - blockranges.Left(u.CIDR, u.Bits, taken)})
 	}
 	return counts

@@ -11,6 +11,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/blockranges"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/sim/fault"
 )
@@ -37,7 +39,7 @@ type Env struct {
 	// Judge says what befalls a request of a controller; nil: nothing. Crash ends a node's agent, which is started again.
 	Judge func(fault.Op) fault.Verdict
 	Crash func(node string)
-	// Ranged, where set, is told that a range was opened or closed of which blocks are given (scenarios.RangeOpened and so on).
+	// Ranged, where set, is told that a range was opened or closed of which blocks are given (fact.RangeOpened and so on).
 	Ranged func(r netip.Prefix, what string)
 	// Changing, where set, is told that a life of an elected program asks for a change, what, and for how long it has not led for certain any more.
 	Changing func(program string, life int, what string, past time.Duration)
@@ -129,7 +131,7 @@ type System interface {
 // Counter is a System whose controller counts the blocks of its ranges itself.
 type Counter interface {
 	// Counts are the leader's counts, beside what objects show; none while there is no leader.
-	Counts() []scenarios.RangeCount
+	Counts() []fact.RangeCount
 }
 
 // New returns a system by its name in the plan.
@@ -173,9 +175,9 @@ func (*own) AgentDown(string)                      {}
 func (*own) Changed(string)                        {}
 func (*own) Refused(string, ipam.Owner)            {}
 func (*own) Blocks(string) ([]netip.Prefix, bool)  { return nil, false }
-func (*own) AddRange(netip.Prefix) error           { return scenarios.ErrUnsupported }
-func (*own) RemoveRange(netip.Prefix) error        { return scenarios.ErrUnsupported }
-func (*own) LoseLeader(scenarios.LoseLeader) error { return scenarios.ErrUnsupported }
+func (*own) AddRange(netip.Prefix) error           { return result.ErrUnsupported }
+func (*own) RemoveRange(netip.Prefix) error        { return result.ErrUnsupported }
+func (*own) LoseLeader(scenarios.LoseLeader) error { return result.ErrUnsupported }
 func (*own) FreeBlock() bool                       { return false }
 func (*own) Pending() string                       { return "" }
 func (*own) Requests() int64                       { return 0 }

@@ -11,6 +11,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/datastore"
 	"github.com/vppdrill/vppdrill/ipam/space"
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim/ec2"
 )
 
@@ -95,7 +96,7 @@ func (s *vpc) Join(node string) error {
 		Limits: ec2.Limits(s.limits), Subnet: z.nodes, Pods: z.pods, AttachDelay: c.AttachDelay, MetadataLag: c.MetadataLag, Account: s.account,
 	})
 	if full := (*ec2.APIError)(nil); errors.As(err, &full) && full.Code == ec2.CodeSubnetFull {
-		return fmt.Errorf("launch %s: %w: %w", node, scenarios.ErrNoMachine, err)
+		return fmt.Errorf("launch %s: %w: %w", node, result.ErrNoMachine, err)
 	}
 	if err != nil {
 		return fmt.Errorf("launch %s: %w", node, err)

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
 	"github.com/vppdrill/vppdrill/scenarios/gen"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/scenarios/yardstick"
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/sim/engine"
@@ -29,7 +29,7 @@ func BenchmarkSeeds(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if r.Verdict != scenarios.Pass {
+				if r.Verdict != result.Pass {
 					b.Logf("seed %d: %s: %s", seed, r.Verdict, r.Error)
 				}
 				events += r.Events

@@ -11,6 +11,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/experiment"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/sim/engine"
 )
@@ -40,7 +41,7 @@ type Asked struct {
 // Future is one run from its branching on.
 type Future struct {
 	Lines  []FutureLine
-	Result scenarios.Result
+	Result result.Result
 }
 
 // FutureLine is an event with its time.
@@ -216,10 +217,10 @@ func (f *fork) Pick(label string, n int) int {
 
 // Regress runs what a capsule of any version holds with this program's own events: its scenario, whose operations are named where the
 // failure was made smaller, and its seed. The notes say what could not be repeated.
-func (x Explorer) Regress(ctx context.Context, capsule []byte, o sim.Options) (scenarios.Result, []string, error) {
+func (x Explorer) Regress(ctx context.Context, capsule []byte, o sim.Options) (result.Result, []string, error) {
 	c, err := Parse(string(capsule))
 	if err != nil {
-		return scenarios.Result{}, nil, err
+		return result.Result{}, nil, err
 	}
 	var notes []string
 	if c.Version != x.Version {

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/sim/engine"
 )
@@ -22,10 +23,10 @@ type Capsule struct {
 	Listed bool
 	Picks  []Pick
 
-	Verdict scenarios.Verdict
+	Verdict result.Verdict
 	Digest  engine.Digest
 	// Failure is the broken law and the first bad event. Before, After and Tail are not kept.
-	Failure scenarios.Failure
+	Failure result.Failure
 
 	Scenario *scenarios.Scenario
 }

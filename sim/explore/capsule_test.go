@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/sim/engine"
 	"github.com/vppdrill/vppdrill/sim/explore"
@@ -54,8 +55,8 @@ func TestCapsule(t *testing.T) {
 	digest, _ := engine.ParseDigest("0abd62a07c270a8d9399490f1ce62865")
 	want := explore.Capsule{Version: "v0.3.0", Seed: 4711, Listed: true,
 		Picks:   []explore.Pick{{Label: "pod", Number: 1, Of: 12, Value: 3}, {Label: "fault (Prob 0.01 Mute)", Number: 2, Of: 1e6, Value: 999999}},
-		Verdict: scenarios.Fail, Digest: digest,
-		Failure: scenarios.Failure{Law: "one-owner", What: "10.1.1.2 is held twice", Node: "node-2", AtSeconds: 5.7, Event: 672,
+		Verdict: result.Fail, Digest: digest,
+		Failure: result.Failure{Law: "one-owner", What: "10.1.1.2 is held twice", Node: "node-2", AtSeconds: 5.7, Event: 672,
 			Line: "672 5.6582s node-2 call ip_route_add_del_v2"},
 		Scenario: c.Scenario}
 	if diff := cmp.Diff(want, *c, cmp.Comparer(func(a, b *scenarios.Scenario) bool { return a == b })); diff != "" {
@@ -112,9 +113,9 @@ func TestVersions(t *testing.T) {
 	if !errors.As(err, &version) || version.What != "format" || version.Capsule != "2" || version.Program != "1" {
 		t.Errorf("format: %v", err)
 	}
-	x := explore.Explorer{Version: "v0.4.0", Run: func(context.Context, *scenarios.Scenario, sim.Options) (scenarios.Result, error) {
+	x := explore.Explorer{Version: "v0.4.0", Run: func(context.Context, *scenarios.Scenario, sim.Options) (result.Result, error) {
 		t.Error("a capsule of another version is run")
-		return scenarios.Result{}, nil
+		return result.Result{}, nil
 	}}
 	_, err = x.Replay(context.Background(), []byte(text()), 0, sim.Options{})
 	if !errors.As(err, &version) || version.Capsule != "v0.3.0" || version.Program != "v0.4.0" {
@@ -131,8 +132,8 @@ func TestCapsuleText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.OneOf(rapid.String(), rapid.StringMatching(`[a-z" \\]*`))
 		c := explore.Capsule{
-			Version: words.Draw(t, "version"), Seed: rapid.Uint64().Draw(t, "seed"), Verdict: scenarios.Fail, Scenario: scenario,
-			Failure: scenarios.Failure{Law: words.Draw(t, "law"), What: words.Draw(t, "what"), Node: words.Draw(t, "node"),
+			Version: words.Draw(t, "version"), Seed: rapid.Uint64().Draw(t, "seed"), Verdict: result.Fail, Scenario: scenario,
+			Failure: result.Failure{Law: words.Draw(t, "law"), What: words.Draw(t, "what"), Node: words.Draw(t, "node"),
 				Line:      words.Draw(t, "line"),
 				AtSeconds: time.Duration(rapid.Int64Range(0, int64(30*24*time.Hour)).Draw(t, "at")).Seconds(),
 				Event:     rapid.Int64Min(0).Draw(t, "event")},

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim/fault"
 )
 
@@ -30,7 +32,7 @@ const (
 	FaultStates Group = "faults in states"
 	// Occasions are laws that had something to judge.
 	Occasions Group = "laws with occasions"
-	// Exercises are scenarios.Exercises.
+	// Exercises are result.Exercises.
 	Exercises Group = "exercises"
 )
 
@@ -40,7 +42,7 @@ func Groups() []Group {
 }
 
 // Possible lists the things of a group that a run could come by, sorted; nil for a group that has no such list.
-func Possible(g Group, laws []scenarios.Law) []string {
+func Possible(g Group, laws []fact.Law) []string {
 	var names []string
 	switch g {
 	case Actions:
@@ -56,7 +58,7 @@ func Possible(g Group, laws []scenarios.Law) []string {
 			names = append(names, l.Name)
 		}
 	case Exercises:
-		for _, e := range scenarios.Exercises() {
+		for _, e := range result.Exercises() {
 			names = append(names, e.Name)
 		}
 	default:
@@ -91,7 +93,7 @@ func (c Coverage) Add(other Coverage) (news int) {
 func (c Coverage) Has(g Group, name string) bool { return c[g][name] > 0 }
 
 // Missing lists what is possible in a group and no run came by.
-func (c Coverage) Missing(g Group, laws []scenarios.Law) []string {
+func (c Coverage) Missing(g Group, laws []fact.Law) []string {
 	return slices.DeleteFunc(Possible(g, laws), func(name string) bool { return c.Has(g, name) })
 }
 
@@ -99,7 +101,7 @@ func (c Coverage) Missing(g Group, laws []scenarios.Law) []string {
 func (c Coverage) Names(g Group) []string { return slices.Sorted(maps.Keys(c[g])) }
 
 // exercised counts what a run exercised. It is told and steers nothing: a run that exercises something new did something new before.
-func (c Coverage) exercised(r scenarios.Result) {
+func (c Coverage) exercised(r result.Result) {
 	for _, name := range r.Exercised {
 		c.add(Exercises, name, 1)
 	}
@@ -132,7 +134,7 @@ func (w *witness) Became(before, after string) {
 }
 
 // ended notes what the result tells.
-func (w *witness) ended(r scenarios.Result) {
+func (w *witness) ended(r result.Result) {
 	for _, l := range r.Laws {
 		if l.Occasions > 0 {
 			w.note(Occasions, l.Name)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/sim/explore"
 	"github.com/vppdrill/vppdrill/sim/fault"
@@ -28,7 +29,7 @@ func ExampleExplorer_Points() {
 		if err != nil {
 			panic(err)
 		}
-		if r.Verdict != scenarios.Pass {
+		if r.Verdict != result.Pass {
 			broken++
 		}
 	}

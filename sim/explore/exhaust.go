@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/sim/engine"
 )
@@ -25,7 +27,7 @@ type BrokenRun struct {
 	Run int
 	// Picks are its choices that are not 0, those of build first; never nil, so that Shrink knows the run by them.
 	Picks  []Pick
-	Result scenarios.Result
+	Result result.Result
 }
 
 // Exhaust runs every combination of choices of a small space: those that build makes to change its copy of s, and those of
@@ -33,7 +35,7 @@ type BrokenRun struct {
 // tried at both ends only, so that a chance is yes and no. A cancelled context ends the search with its error and what was
 // found so far. Nodes take turns call by call: how far one runs ahead of the others
 // is not among the choices.
-func (x Explorer) Exhaust(ctx context.Context, s *scenarios.Scenario, laws []scenarios.Law, most int, build func(engine.Chooser, *scenarios.Scenario)) (Exhausted, error) {
+func (x Explorer) Exhaust(ctx context.Context, s *scenarios.Scenario, laws []fact.Law, most int, build func(engine.Chooser, *scenarios.Scenario)) (Exhausted, error) {
 	var e Exhausted
 	o := engine.NewOdometer()
 	for o.Next() {
@@ -55,7 +57,7 @@ func (x Explorer) Exhaust(ctx context.Context, s *scenarios.Scenario, laws []sce
 			return e, err
 		}
 		e.Runs++
-		if r.Verdict != scenarios.Pass {
+		if r.Verdict != result.Pass {
 			e.Broken = append(e.Broken, BrokenRun{c, e.Runs, append([]Pick{}, notDefault(o.Picks())...), r})
 		}
 	}

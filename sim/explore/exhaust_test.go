@@ -7,6 +7,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/sim/engine"
 	"github.com/vppdrill/vppdrill/sim/explore"
@@ -47,10 +48,10 @@ func TestExhaust(t *testing.T) {
 // against one pod of four, of which chance deletes one.
 func TestExhaustRuns(t *testing.T) {
 	s := parse(t, "name: lottery\ntopology: {nodes: 2, podsPerNode: 2}\ntimeline: [{when: settled, do: delete-pods, count: 1}]\n")
-	law := func() scenarios.Law {
+	law := func() fact.Law {
 		return watched(func() watcher {
-			return func(f scenarios.Fact) string {
-				if f.Kind == scenarios.FactDeleted && f.Addr.IsValid() && f.Pod == "default/node-2-pod-0" {
+			return func(f fact.Fact) string {
+				if f.Kind == fact.FactDeleted && f.Addr.IsValid() && f.Pod == "default/node-2-pod-0" {
 					return "the wrong pod was deleted"
 				}
 				return ""

@@ -5,6 +5,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/cause"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim"
 )
 
@@ -18,7 +19,7 @@ const repeatMost = 150_000
 //
 // failed is what the run has broken before, nil where that is not known. Where that took more than repeatMost events, a run of which one is
 // kept is repeated up to there, and the result holds that failure with its chain and nothing else.
-func (x Explorer) Explain(ctx context.Context, s *scenarios.Scenario, o sim.Options, failed *scenarios.Failure, last int64) (scenarios.Result, error) {
+func (x Explorer) Explain(ctx context.Context, s *scenarios.Scenario, o sim.Options, failed *result.Failure, last int64) (result.Result, error) {
 	if failed != nil && failed.Event > repeatMost && o.Chooser == nil && o.Postpone == 0 {
 		if x.Kept.Whole(cause.NameOf(s, o.Seed)) {
 			return x.explainStart(ctx, s, o, x.Kept, failed)
@@ -31,7 +32,7 @@ func (x Explorer) Explain(ctx context.Context, s *scenarios.Scenario, o sim.Opti
 		return r, err
 	}
 	told.end()
-	if r.Verdict == scenarios.Fail {
+	if r.Verdict == result.Fail {
 		if o.Chooser == nil && o.Postpone == 0 {
 			if err := x.beside(ctx, &told.told, s, o, &r); err != nil {
 				return r, err
@@ -40,12 +41,12 @@ func (x Explorer) Explain(ctx context.Context, s *scenarios.Scenario, o sim.Opti
 		if r.Failure != nil {
 			r.Failure.Chain = told.told.Chain(r.Failure)
 		} else { // an expectation did not come true
-			r.Chain = told.told.Chain(&scenarios.Failure{Law: "expect", What: r.Error, Event: r.Events})
+			r.Chain = told.told.Chain(&result.Failure{Law: "expect", What: r.Error, Event: r.Events})
 		}
 	}
 	if len(told.story.Events) > 0 {
 		if r.Story == nil {
-			r.Story = &scenarios.Story{}
+			r.Story = &result.Story{}
 		}
 		r.Story.Base, r.Story.Events = told.story.Base, told.story.Events
 	}
@@ -58,7 +59,7 @@ func (x Explorer) Keep(ctx context.Context, s *scenarios.Scenario, o sim.Options
 	told := tellerOf(s.Topology.Nodes, 0)
 	o.Account = told
 	r, err := x.run(ctx, s, o)
-	if err != nil || ctx.Err() != nil || r.Verdict != scenarios.Pass {
+	if err != nil || ctx.Err() != nil || r.Verdict != result.Pass {
 		return false, err
 	}
 	take(func() { p.Keep(cause.NameOf(s, o.Seed), &told.told) })
@@ -67,7 +68,7 @@ func (x Explorer) Keep(ctx context.Context, s *scenarios.Scenario, o sim.Options
 
 // beside compares a failing run with one that breaks nothing: the one that was kept; the same run without the planted fault; its nearest neighbour; or the
 // run of another seed.
-func (x Explorer) beside(ctx context.Context, told *cause.Recorder, s *scenarios.Scenario, o sim.Options, r *scenarios.Result) error {
+func (x Explorer) beside(ctx context.Context, told *cause.Recorder, s *scenarios.Scenario, o sim.Options, r *result.Result) error {
 	if name := cause.NameOf(s, o.Seed); x.Kept.Has(name) {
 		return told.Beside(x.Kept, name)
 	}
@@ -82,7 +83,7 @@ func (x Explorer) beside(ctx context.Context, told *cause.Recorder, s *scenarios
 }
 
 // explainStart is Explain for a run that is too long to be repeated as a whole.
-func (x Explorer) explainStart(ctx context.Context, s *scenarios.Scenario, o sim.Options, p *cause.Precedents, failed *scenarios.Failure) (scenarios.Result, error) {
+func (x Explorer) explainStart(ctx context.Context, s *scenarios.Scenario, o sim.Options, p *cause.Precedents, failed *result.Failure) (result.Result, error) {
 	inner, stop := context.WithCancel(ctx)
 	defer stop()
 	told := tellerOf(s.Topology.Nodes, 0)
@@ -90,12 +91,12 @@ func (x Explorer) explainStart(ctx context.Context, s *scenarios.Scenario, o sim
 	o.Account = told
 	_, err := x.run(inner, s, o)
 	if ctx.Err() != nil || err != nil && inner.Err() == nil {
-		return scenarios.Result{}, err
+		return result.Result{}, err
 	}
 	if err := told.told.Beside(p, cause.NameOf(s, o.Seed)); err != nil {
-		return scenarios.Result{}, err
+		return result.Result{}, err
 	}
 	f := *failed
 	f.Chain = told.told.Chain(&f)
-	return scenarios.Result{Verdict: scenarios.Fail, Failure: &f}, nil
+	return result.Result{Verdict: result.Fail, Failure: &f}, nil
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/catalog"
 	"github.com/vppdrill/vppdrill/scenarios/cause"
 	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/sim/explore"
 	"github.com/vppdrill/vppdrill/sim/museum"
@@ -44,9 +46,9 @@ func TestChains(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var r scenarios.Result
+		var r result.Result
 		for seed := uint64(1); seed <= 10 && r.Failure == nil; seed++ {
-			r, err = (explore.Explorer{}).Explain(t.Context(), s, sim.Options{Seed: seed, Laws: []scenarios.Law{law}, Plant: e.Plant()}, nil, 0)
+			r, err = (explore.Explorer{}).Explain(t.Context(), s, sim.Options{Seed: seed, Laws: []fact.Law{law}, Plant: e.Plant()}, nil, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -114,7 +116,7 @@ func TestChainOfStart(t *testing.T) {
 	if ok, err := (explore.Explorer{}).Keep(t.Context(), s, sim.Options{Seed: 1}, &p, func(take func()) { take() }); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
-	failed := scenarios.Failure{Law: e.Law, What: "an address has two owners", Event: far, AtSeconds: 3600}
+	failed := result.Failure{Law: e.Law, What: "an address has two owners", Event: far, AtSeconds: 3600}
 	r, err := (explore.Explorer{Kept: &p}).Explain(t.Context(), s, sim.Options{Seed: 1, Plant: e.Plant()}, &failed, 0)
 	if err != nil || r.Failure == nil {
 		t.Fatal(r.Failure, err)
@@ -166,7 +168,7 @@ func TestKept(t *testing.T) {
 	if err != nil || r.Failure == nil {
 		t.Fatal(r.Failure, err)
 	}
-	if !slices.ContainsFunc(r.Failure.Chain, func(l scenarios.Link) bool {
+	if !slices.ContainsFunc(r.Failure.Chain, func(l result.Link) bool {
 		return strings.Contains(l.Text, "first otherwise than in the run of this scenario and seed that passed")
 	}) {
 		t.Errorf("%+v", r.Failure.Chain)
@@ -179,8 +181,8 @@ func TestKept(t *testing.T) {
 // Goal: a failure is compared with the nearest run that breaks nothing. Method: exhibits of the museum whose fault is the program's own, one of
 // which a step of the timeline decides; and a law that no agent ends, which chance alone breaks. Each chain says so.
 func TestNeighbour(t *testing.T) {
-	told := func(r scenarios.Result, words string) bool {
-		return r.Failure != nil && slices.ContainsFunc(r.Failure.Chain, func(l scenarios.Link) bool { return strings.Contains(l.Text, words) })
+	told := func(r result.Result, words string) bool {
+		return r.Failure != nil && slices.ContainsFunc(r.Failure.Chain, func(l result.Link) bool { return strings.Contains(l.Text, words) })
 	}
 	e := museum.All()[slices.IndexFunc(museum.All(), func(e museum.Exhibit) bool { return e.Name == "neighbor-of-a-former-pod" })]
 	law, _ := check.ByName(e.Law)
@@ -188,18 +190,18 @@ func TestNeighbour(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	planted := func(ctx context.Context, s *scenarios.Scenario, o sim.Options) (scenarios.Result, error) {
+	planted := func(ctx context.Context, s *scenarios.Scenario, o sim.Options) (result.Result, error) {
 		o.Plant = e.Plant()
 		return sim.Run(ctx, s, o)
 	}
-	r, err := (explore.Explorer{Run: planted}).Explain(t.Context(), s, sim.Options{Seed: 1, Laws: []scenarios.Law{law}}, nil, 0)
+	r, err := (explore.Explorer{Run: planted}).Explain(t.Context(), s, sim.Options{Seed: 1, Laws: []fact.Law{law}}, nil, 0)
 	if err != nil || !told(r, "without step ") {
 		t.Errorf("%+v, %v", r.Failure, err)
 	}
 	chance := scenarios.Default()
 	chance.Name, chance.Duration, chance.Topology.PodsPerNode, chance.Faults.CrashAfterPersist = "agents-die-by-chance", 10*time.Second, 3, 0.2
-	alive := scenarios.Law{Name: "agents-live", Why: "An agent that ends answers nobody.", When: scenarios.Always, Watch: func() scenarios.Watcher { return &agentsLive{} }}
-	r, err = (explore.Explorer{}).Explain(t.Context(), &chance, sim.Options{Seed: 1, Laws: []scenarios.Law{alive}}, nil, 0)
+	alive := fact.Law{Name: "agents-live", Why: "An agent that ends answers nobody.", When: fact.Always, Watch: func() fact.Watcher { return &agentsLive{} }}
+	r, err = (explore.Explorer{}).Explain(t.Context(), &chance, sim.Options{Seed: 1, Laws: []fact.Law{alive}}, nil, 0)
 	if err != nil || !told(r, "in which chance decides nothing from here on") {
 		t.Errorf("%+v, %v", r.Failure, err)
 	}
@@ -208,9 +210,9 @@ func TestNeighbour(t *testing.T) {
 // agentsLive is broken by the first agent that ends.
 type agentsLive struct{ facts int64 }
 
-func (l *agentsLive) Observe(f *scenarios.Fact) error {
-	if l.facts++; f.Kind == scenarios.FactAgentDown {
-		return &scenarios.Violation{Law: "agents-live", At: f.At, Node: f.Node, What: "the agent ended"}
+func (l *agentsLive) Observe(f *fact.Fact) error {
+	if l.facts++; f.Kind == fact.FactAgentDown {
+		return &fact.Violation{Law: "agents-live", At: f.At, Node: f.Node, What: "the agent ended"}
 	}
 	return nil
 }

@@ -6,12 +6,13 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/cause"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/sim/engine"
 )
 
 // Run runs one scenario once. The error is a scenario that cannot be started; everything else is in the Result.
-type Run func(ctx context.Context, s *scenarios.Scenario, o sim.Options) (scenarios.Result, error)
+type Run func(ctx context.Context, s *scenarios.Scenario, o sim.Options) (result.Result, error)
 
 // Explorer is how explorations are done. The zero Explorer is useful; it holds no state and may be shared.
 type Explorer struct {
@@ -27,7 +28,7 @@ type Explorer struct {
 
 const defaultBudget = 300
 
-func (x Explorer) run(ctx context.Context, s *scenarios.Scenario, o sim.Options) (scenarios.Result, error) {
+func (x Explorer) run(ctx context.Context, s *scenarios.Scenario, o sim.Options) (result.Result, error) {
 	if x.Run != nil {
 		return x.Run(ctx, s, o)
 	}
@@ -45,7 +46,7 @@ func copyOf(s *scenarios.Scenario) *scenarios.Scenario {
 }
 
 // brokenLaw is the law that a run broke, "" when it broke none.
-func brokenLaw(r scenarios.Result) string {
+func brokenLaw(r result.Result) string {
 	if r.Failure == nil {
 		return ""
 	}

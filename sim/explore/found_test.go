@@ -4,8 +4,8 @@ import (
 	"context"
 	"testing"
 
-	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim"
 )
 
@@ -51,7 +51,7 @@ func TestFound(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if r.Verdict != scenarios.Pass {
+				if r.Verdict != result.Pass {
 					t.Errorf("%s: %s", f.why, r.Error)
 				}
 			}

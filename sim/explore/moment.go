@@ -4,7 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim"
 )
 
@@ -17,15 +18,15 @@ type Moment struct {
 	Line   string
 	// State is the cluster before the event; it is valid until visit returns. Of an event that is one small step of another, it may lie
 	// in the middle of that other.
-	State func() (scenarios.Snapshot, error)
+	State func() (fact.Snapshot, error)
 }
 
 // Walk runs a capsule and shows each event right before it happens. The capsule may be of another version: what it shows is this
 // program's run.
-func (x Explorer) Walk(ctx context.Context, capsule []byte, o sim.Options, visit func(Moment)) (scenarios.Result, error) {
+func (x Explorer) Walk(ctx context.Context, capsule []byte, o sim.Options, visit func(Moment)) (result.Result, error) {
 	c, err := Parse(string(capsule))
 	if err != nil {
-		return scenarios.Result{}, err
+		return result.Result{}, err
 	}
 	o = c.options(o)
 	o.Account = &visitor{visit: visit}
@@ -35,15 +36,15 @@ func (x Explorer) Walk(ctx context.Context, capsule []byte, o sim.Options, visit
 // visitor is an account that shows events.
 type visitor struct {
 	visit func(Moment)
-	state func() (scenarios.Snapshot, error)
+	state func() (fact.Snapshot, error)
 }
 
 func (v *visitor) Event(seq int64, at time.Duration, parent int64, line []byte) {
 	v.visit(Moment{Seq: seq, At: at, Parent: parent, Line: string(line), State: v.state})
 }
 
-func (v *visitor) Begin(state func() (scenarios.Snapshot, error)) { v.state = state }
+func (v *visitor) Begin(state func() (fact.Snapshot, error)) { v.state = state }
 
-func (v *visitor) Fact(scenarios.Fact) {}
+func (v *visitor) Fact(fact.Fact) {}
 
 func (v *visitor) Decided(string, string) {}

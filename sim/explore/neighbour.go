@@ -7,6 +7,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/cause"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/sim/engine"
 )
@@ -21,7 +22,7 @@ const (
 // neighbour looks for the run nearest to a failing one that breaks nothing, and compares the failing one with it; false where there is none. First chance decides nothing any more from
 // some choice on: halving finds the choice before which it must end for the law to hold. Where the law is broken without any chance, a step of the
 // timeline is left out, the last first.
-func (x Explorer) neighbour(ctx context.Context, failed *cause.Recorder, s *scenarios.Scenario, o sim.Options, r *scenarios.Result) (found bool, err error) {
+func (x Explorer) neighbour(ctx context.Context, failed *cause.Recorder, s *scenarios.Scenario, o sim.Options, r *result.Result) (found bool, err error) {
 	tries := neighbourEvents / max(r.Events, 1)
 	if tries < 10 {
 		return false, nil
@@ -35,7 +36,7 @@ func (x Explorer) neighbour(ctx context.Context, failed *cause.Recorder, s *scen
 		bounded := copyOf(s)
 		bounded.Limits.Events = eventsFactor*r.Events + eventsSpare
 		again, err := x.run(ctx, bounded, o)
-		return &told.told, err == nil && again.Verdict == scenarios.Pass, ctx.Err()
+		return &told.told, err == nil && again.Verdict == result.Pass, ctx.Err()
 	}
 	recorder := engine.Recording(engine.Seeded(o.Seed))
 	if _, passes, err := try(s, recorder); passes || err != nil {
@@ -99,7 +100,7 @@ func (x Explorer) unplanted(ctx context.Context, failed *cause.Recorder, s *scen
 const siblingsMost = 4
 
 // sibling compares a failing run with the first of the scenario's next seeds whose run breaks nothing.
-func (x Explorer) sibling(ctx context.Context, failed *cause.Recorder, s *scenarios.Scenario, o sim.Options, r *scenarios.Result) error {
+func (x Explorer) sibling(ctx context.Context, failed *cause.Recorder, s *scenarios.Scenario, o sim.Options, r *result.Result) error {
 	if r.Events*siblingsMost > neighbourEvents {
 		return nil
 	}
@@ -121,7 +122,7 @@ func (x Explorer) sibling(ctx context.Context, failed *cause.Recorder, s *scenar
 func (x Explorer) passing(ctx context.Context, s *scenarios.Scenario, o sim.Options) (*cause.Recorder, bool, error) {
 	told := tellerOf(s.Topology.Nodes, 0)
 	again, err := x.run(ctx, s, sim.Options{Seed: o.Seed, Laws: o.Laws, Plant: o.Plant, Account: told})
-	return &told.told, err == nil && again.Verdict == scenarios.Pass, ctx.Err()
+	return &told.told, err == nil && again.Verdict == result.Pass, ctx.Err()
 }
 
 // calm repeats the first decisions of a run and takes the default for every other one.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim/engine"
 )
 
@@ -90,8 +91,8 @@ var headWords = []struct {
 	}},
 	{word: "pick", optional: true, many: true, read: (*headParser).pick},
 	{word: "verdict", read: func(p *headParser, v string) error {
-		p.capsule.Verdict = scenarios.Verdict(v)
-		return readWord(v, string(scenarios.Fail), string(scenarios.Pass))
+		p.capsule.Verdict = result.Verdict(v)
+		return readWord(v, string(result.Fail), string(result.Pass))
 	}},
 	{word: "digest", read: func(p *headParser, v string) (err error) {
 		p.capsule.Digest, err = engine.ParseDigest(v)

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/sim/fault"
 )
@@ -104,7 +106,7 @@ func Harms(kind fault.OpKind) []fault.Verdict {
 // every harm. node limits the operations to one machine's; empty: all. Operations after everything was healed are no points:
 // nothing fails then. Each point's run is that of its Scenario with the same seed. The run without faults must pass, else the
 // error says why it did not.
-func (x Explorer) Points(ctx context.Context, s *scenarios.Scenario, seed uint64, laws []scenarios.Law, kind fault.OpKind, node string) ([]Point, []fault.CensusLine, error) {
+func (x Explorer) Points(ctx context.Context, s *scenarios.Scenario, seed uint64, laws []fact.Law, kind fault.OpKind, node string) ([]Point, []fault.CensusLine, error) {
 	var points []Point
 	census, number := fault.NewCensus(), 0
 	l := &operationRecorder{seen: func(op fault.Op) {
@@ -122,7 +124,7 @@ func (x Explorer) Points(ctx context.Context, s *scenarios.Scenario, seed uint64
 	case err != nil:
 	case ctx.Err() != nil:
 		err = ctx.Err()
-	case r.Verdict != scenarios.Pass:
+	case r.Verdict != result.Pass:
 		err = fmt.Errorf("%s with seed %d does not pass without a fault: %s", s.Name, seed, r.Error)
 	}
 	return points, census.Lines(), err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/sim/explore"
 	"github.com/vppdrill/vppdrill/sim/fault"
@@ -111,7 +112,7 @@ func noPointBreaks(t *testing.T, s *scenarios.Scenario, kind fault.OpKind) {
 		if r.Summary.Faults == 0 {
 			t.Errorf("%s was not hit", p)
 		}
-		if r.Verdict != scenarios.Pass {
+		if r.Verdict != result.Pass {
 			t.Errorf("%s\n\tinject %s\n\t%s", p, p.Inject(), r.Error)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/sim/controllers"
@@ -114,7 +115,7 @@ func (l *operationRecorder) probing(s *scenarios.Scenario, nodes, calls []string
 }
 
 // watched runs s with l as its Chooser. It runs twice: first to learn the names of calls from the trail.
-func (x Explorer) watched(ctx context.Context, s *scenarios.Scenario, o sim.Options, l *operationRecorder) (scenarios.Result, error) {
+func (x Explorer) watched(ctx context.Context, s *scenarios.Scenario, o sim.Options, l *operationRecorder) (result.Result, error) {
 	names := callNames{known: map[string]bool{}}
 	first := o
 	first.Events = names.event
@@ -189,13 +190,13 @@ func nodeNames(s *scenarios.Scenario) []string {
 }
 
 // sameEnd compares what two runs with equal trails came to: laws could remember something that events do not show.
-func sameEnd(a, b scenarios.Result) error {
+func sameEnd(a, b result.Result) error {
 	if a.Verdict != b.Verdict || a.Digest != b.Digest || a.Events != b.Events || a.Error != b.Error {
 		return fmt.Errorf("two runs with the same %d events came to different ends: %s and %s", a.Events, ending(a), ending(b))
 	}
 	return nil
 }
 
-func ending(r scenarios.Result) string {
+func ending(r result.Result) string {
 	return strings.Join(strings.Fields(string(r.Verdict)+" "+r.Digest+" "+r.Error), " ")
 }

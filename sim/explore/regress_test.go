@@ -14,6 +14,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/catalog"
 	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/sim/explore"
 	"github.com/vppdrill/vppdrill/sim/museum"
@@ -29,7 +31,7 @@ var oldFailures = []string{"failed-add-leaks", "repeated-del-frees-other", "exis
 // planted with which it was found, it breaks its law, so that passing says something. With -rewrite a capsule that is not there is made.
 func TestOldCapsules(t *testing.T) {
 	planted := func(e museum.Exhibit) explore.Explorer {
-		return explore.Explorer{Version: "before-1", Run: func(ctx context.Context, s *scenarios.Scenario, o sim.Options) (scenarios.Result, error) {
+		return explore.Explorer{Version: "before-1", Run: func(ctx context.Context, s *scenarios.Scenario, o sim.Options) (result.Result, error) {
 			o.Plant = e.Plant()
 			return sim.Run(ctx, s, o)
 		}}
@@ -39,7 +41,7 @@ func TestOldCapsules(t *testing.T) {
 			continue
 		}
 		law, _ := check.ByName(e.Law)
-		laws := []scenarios.Law{law}
+		laws := []fact.Law{law}
 		name := filepath.Join(oldCapsules, e.Name+".capsule")
 		capsule, err := os.ReadFile(name)
 		if errors.Is(err, fs.ErrNotExist) && flag.Lookup("rewrite").Value.String() == "true" {
@@ -50,7 +52,7 @@ func TestOldCapsules(t *testing.T) {
 			t.Fatal(err)
 		}
 		r, notes, err := explore.Explorer{Version: "now"}.Regress(t.Context(), capsule, sim.Options{Laws: check.All()})
-		if err != nil || r.Verdict != scenarios.Pass || !strings.Contains(strings.Join(notes, "\n"), "it broke "+e.Law+" and does not any more") {
+		if err != nil || r.Verdict != result.Pass || !strings.Contains(strings.Join(notes, "\n"), "it broke "+e.Law+" and does not any more") {
 			t.Errorf("%s: %s %s, %q, %v", e.Name, r.Verdict, r.Error, notes, err)
 		}
 		r, _, err = planted(e).Regress(t.Context(), capsule, sim.Options{Laws: laws})
@@ -61,7 +63,7 @@ func TestOldCapsules(t *testing.T) {
 }
 
 // caught is the smallest capsule of what breaks the exhibit's law.
-func caught(t *testing.T, x explore.Explorer, e museum.Exhibit, laws []scenarios.Law) []byte {
+func caught(t *testing.T, x explore.Explorer, e museum.Exhibit, laws []fact.Law) []byte {
 	t.Helper()
 	s, err := catalog.ByName(e.Name)
 	if err != nil {

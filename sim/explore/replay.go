@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim"
 )
 
@@ -25,13 +25,13 @@ func (e *DifferError) Error() string {
 //
 // With until above 0 the run ends after that event, and no listener hears of later ones. Where that is before the first bad
 // event, the Result is Stopped, has no digest, and counts until events: nothing was broken so far.
-func (x Explorer) Replay(ctx context.Context, capsule []byte, until int64, o sim.Options) (scenarios.Result, error) {
+func (x Explorer) Replay(ctx context.Context, capsule []byte, until int64, o sim.Options) (result.Result, error) {
 	c, err := Parse(string(capsule))
 	if err != nil {
-		return scenarios.Result{}, err
+		return result.Result{}, err
 	}
 	if c.Version != x.Version {
-		return scenarios.Result{}, &VersionError{What: "version", Capsule: c.Version, Program: x.Version}
+		return result.Result{}, &VersionError{What: "version", Capsule: c.Version, Program: x.Version}
 	}
 	o = c.options(o)
 	if until <= 0 || until >= c.Failure.Event {
@@ -45,7 +45,7 @@ func (x Explorer) Replay(ctx context.Context, capsule []byte, until int64, o sim
 }
 
 // replayUntil runs a capsule up to an event before the first bad one.
-func (x Explorer) replayUntil(ctx context.Context, c *Capsule, until int64, o sim.Options) (scenarios.Result, error) {
+func (x Explorer) replayUntil(ctx context.Context, c *Capsule, until int64, o sim.Options) (result.Result, error) {
 	inner, stop := context.WithCancel(ctx)
 	defer stop()
 	tell := o.Events
@@ -67,13 +67,13 @@ func (x Explorer) replayUntil(ctx context.Context, c *Capsule, until int64, o si
 	if r.Failure != nil && r.Failure.Event <= until {
 		return r, &DifferError{[]string{fmt.Sprintf("it broke %s at event %d, and not %s at event %d", r.Failure.Law, r.Failure.Event, c.Failure.Law, c.Failure.Event)}}
 	}
-	r.Verdict, r.Error, r.Failure, r.Digest, r.Events = scenarios.Stopped, "", nil, "", until
+	r.Verdict, r.Error, r.Failure, r.Digest, r.Events = result.Stopped, "", nil, "", until
 	r.Error = fmt.Sprintf("stopped after event %d as asked; %s breaks at event %d", until, c.Failure.Law, c.Failure.Event)
 	return r, nil
 }
 
 // compare says what differs between a run and the capsule; nil when nothing does.
-func (c *Capsule) compare(r scenarios.Result) error {
+func (c *Capsule) compare(r result.Result) error {
 	var d []string
 	differ := func(what string, got, want any) {
 		if got != want {
@@ -81,7 +81,7 @@ func (c *Capsule) compare(r scenarios.Result) error {
 		}
 	}
 	differ("the verdict", r.Verdict, c.Verdict)
-	if r.Verdict == scenarios.Error {
+	if r.Verdict == result.Error {
 		d = append(d, r.Error)
 	}
 	if r.Failure == nil {

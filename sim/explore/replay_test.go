@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/sim/explore"
 )
@@ -39,7 +39,7 @@ func TestReplayDiffers(t *testing.T) {
 			fmt.Sprintf("the first bad event is %d instead of %d", good.Failure.Event, good.Failure.Event+1)},
 		{"line", func(c *explore.Capsule) { c.Failure.Line = "x" }, `instead of "x"`},
 		{"digest", func(c *explore.Capsule) { c.Digest[0]++ }, "the digest is " + good.Digest.String()},
-		{"verdict", func(c *explore.Capsule) { c.Verdict = scenarios.Pass }, "the verdict is fail instead of pass"},
+		{"verdict", func(c *explore.Capsule) { c.Verdict = result.Pass }, "the verdict is fail instead of pass"},
 		{"scenario", func(c *explore.Capsule) { c.Scenario = parse(t, "name: quiet\n") }, "no law was broken, instead of unreasonable"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -47,7 +47,7 @@ func TestReplayDiffers(t *testing.T) {
 			test.change(&c)
 			r, err := x.Replay(context.Background(), []byte(c.String()), 0, sim.Options{Replay: "vppdrill replay x"})
 			if test.want == "" {
-				if err != nil || r.Verdict != scenarios.Fail || r.Replay != "vppdrill replay x" {
+				if err != nil || r.Verdict != result.Fail || r.Replay != "vppdrill replay x" {
 					t.Errorf("%v, %+v", err, r)
 				}
 				return
@@ -79,7 +79,7 @@ func TestReplayUntil(t *testing.T) {
 		if err != nil || last != want || r.Events != want {
 			t.Fatalf("until %d: %d events told, %d in the result, %v", until, last, r.Events, err)
 		}
-		if broken := r.Verdict == scenarios.Fail; broken != (until >= c.Failure.Event) {
+		if broken := r.Verdict == result.Fail; broken != (until >= c.Failure.Event) {
 			t.Errorf("until %d: %s", until, r.Verdict)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/sim/engine"
 )
@@ -23,10 +25,10 @@ var (
 
 // Shrink makes the smallest capsule that it can of a failure, as text: Smallest's, or, for a run of Exhaust, SmallestListed's
 // with the run's picks.
-func (x Explorer) Shrink(ctx context.Context, s *scenarios.Scenario, picks []Pick, failure scenarios.Result, laws []scenarios.Law) ([]byte, error) {
+func (x Explorer) Shrink(ctx context.Context, s *scenarios.Scenario, picks []Pick, failure result.Result, laws []fact.Law) ([]byte, error) {
 	smallest := x.Smallest
 	if picks != nil {
-		smallest = func(ctx context.Context, s *scenarios.Scenario, failure scenarios.Result, laws []scenarios.Law) (*Capsule, error) {
+		smallest = func(ctx context.Context, s *scenarios.Scenario, failure result.Result, laws []fact.Law) (*Capsule, error) {
 			return x.SmallestListed(ctx, s, picks, failure, laws)
 		}
 	}
@@ -41,17 +43,17 @@ func (x Explorer) Shrink(ctx context.Context, s *scenarios.Scenario, picks []Pic
 // nodes and pods, precise faults for probable ones, shorter times, a small seed. It is deterministic, and it does at
 // most Budget runs beside the last one, which is the capsule's. A cancelled context is an error; at its
 // deadline, the smallest so far is what comes out, where the failure has happened again by then.
-func (x Explorer) Smallest(ctx context.Context, s *scenarios.Scenario, failure scenarios.Result, laws []scenarios.Law) (*Capsule, error) {
+func (x Explorer) Smallest(ctx context.Context, s *scenarios.Scenario, failure result.Result, laws []fact.Law) (*Capsule, error) {
 	return x.smallest(ctx, s, failure, laws, &shrinker{seed: failure.Seed})
 }
 
 // SmallestListed is Smallest for a run that made the listed decisions, and took the default for every other one.
-func (x Explorer) SmallestListed(ctx context.Context, s *scenarios.Scenario, picks []Pick, failure scenarios.Result, laws []scenarios.Law) (*Capsule, error) {
+func (x Explorer) SmallestListed(ctx context.Context, s *scenarios.Scenario, picks []Pick, failure result.Result, laws []fact.Law) (*Capsule, error) {
 	return x.smallest(ctx, s, failure, laws, &shrinker{seed: failure.Seed, listed: true, picks: picks})
 }
 
 // smallest searches from where k begins.
-func (x Explorer) smallest(ctx context.Context, s *scenarios.Scenario, failure scenarios.Result, laws []scenarios.Law, k *shrinker) (*Capsule, error) {
+func (x Explorer) smallest(ctx context.Context, s *scenarios.Scenario, failure result.Result, laws []fact.Law, k *shrinker) (*Capsule, error) {
 	if brokenLaw(failure) == "" {
 		return nil, ErrNoLaw
 	}
@@ -93,7 +95,7 @@ const (
 type shrinker struct {
 	x    Explorer
 	ctx  context.Context
-	laws []scenarios.Law
+	laws []fact.Law
 	law  string
 	// cause of the failure, where one law has several.
 	cause string
@@ -108,7 +110,7 @@ type shrinker struct {
 	seed   uint64
 	listed bool
 	picks  []Pick
-	result scenarios.Result
+	result result.Result
 }
 
 // spent reports whether the search must end.
@@ -133,7 +135,7 @@ func (k *shrinker) reduce() {
 }
 
 // same reports whether a run broke the law for the cause of the failure that is made smaller.
-func (k *shrinker) same(r scenarios.Result) bool {
+func (k *shrinker) same(r result.Result) bool {
 	return brokenLaw(r) == k.law && r.Failure.Cause == k.cause
 }
 
@@ -179,7 +181,7 @@ func (k *shrinker) tryChoices(s *scenarios.Scenario, seed uint64, isListed bool,
 	}
 	k.runs++
 	r, err := k.x.run(k.ctx, bounded, o)
-	if err != nil || k.ctx.Err() != nil || r.Verdict != scenarios.Fail || !k.same(r) {
+	if err != nil || k.ctx.Err() != nil || r.Verdict != result.Fail || !k.same(r) {
 		return false
 	}
 	k.best, k.seed, k.listed, k.picks, k.result = parsed, seed, isListed, picks, r
@@ -259,7 +261,7 @@ func (k *shrinker) fewerPicks() {
 }
 
 // capsule runs the best scenario a last time, as Replay will, and packs it.
-func (k *shrinker) capsule(from *scenarios.Scenario, failure scenarios.Result) (*Capsule, error) {
+func (k *shrinker) capsule(from *scenarios.Scenario, failure result.Result) (*Capsule, error) {
 	s := copyOf(k.best)
 	s.Goal = words(fmt.Sprintf("Breaks %s: %s. Made smaller from %s with seed %d.", k.law, strings.TrimSuffix(k.result.Failure.What, "."), from.Name, failure.Seed))
 	c := &Capsule{Version: k.x.Version, Seed: k.seed, Listed: k.listed, Picks: k.picks, Scenario: s}

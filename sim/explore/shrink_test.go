@@ -12,50 +12,52 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/scenarios/yardstick"
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/sim/explore"
 )
 
 // broken makes an unreasonable law that tests want to see broken. Its check remembers, so each run needs a law of its own.
-func broken(check func(scenarios.Snapshot) string) scenarios.Law {
-	return scenarios.Law{Name: "unreasonable", Why: "A test wants to see it broken.", When: scenarios.Always,
-		Check: func(s scenarios.Snapshot) (int64, error) {
+func broken(check func(fact.Snapshot) string) fact.Law {
+	return fact.Law{Name: "unreasonable", Why: "A test wants to see it broken.", When: fact.Always,
+		Check: func(s fact.Snapshot) (int64, error) {
 			if what := check(s); what != "" {
-				return 1, &scenarios.Violation{Law: "unreasonable", At: s.At, What: what}
+				return 1, &fact.Violation{Law: "unreasonable", At: s.At, What: what}
 			}
 			return 1, nil
 		}}
 }
 
 // watcher is an unreasonable law that is judged fact by fact.
-type watcher func(scenarios.Fact) string
+type watcher func(fact.Fact) string
 
 func (w watcher) Checks() int64 { return 1 }
 
-func (w watcher) Observe(f *scenarios.Fact) error {
+func (w watcher) Observe(f *fact.Fact) error {
 	if what := w(*f); what != "" {
-		return &scenarios.Violation{Law: "unreasonable", At: f.At, Node: f.Node, What: what}
+		return &fact.Violation{Law: "unreasonable", At: f.At, Node: f.Node, What: what}
 	}
 	return nil
 }
 
-func watched(make func() watcher) scenarios.Law {
+func watched(make func() watcher) fact.Law {
 	law := broken(nil)
-	law.Check, law.Watch = nil, func() scenarios.Watcher { return make() }
+	law.Check, law.Watch = nil, func() fact.Watcher { return make() }
 	return law
 }
 
 // under runs in the simulator with one law beside the real ones.
-func under(law func() scenarios.Law) explore.Run {
-	return func(ctx context.Context, s *scenarios.Scenario, o sim.Options) (scenarios.Result, error) {
+func under(law func() fact.Law) explore.Run {
+	return func(ctx context.Context, s *scenarios.Scenario, o sim.Options) (result.Result, error) {
 		o.Laws = append(check.All(), law())
 		return sim.Run(ctx, s, o)
 	}
 }
 
 // failing finds the first seed from 10 on with which s breaks the unreasonable law.
-func failing(tb testing.TB, run explore.Run, s *scenarios.Scenario) scenarios.Result {
+func failing(tb testing.TB, run explore.Run, s *scenarios.Scenario) result.Result {
 	tb.Helper()
 	for seed := range uint64(200) {
 		r, err := run(context.Background(), s, sim.Options{Seed: 10 + seed})
@@ -67,15 +69,15 @@ func failing(tb testing.TB, run explore.Run, s *scenarios.Scenario) scenarios.Re
 		}
 	}
 	tb.Fatal("no seed breaks the law")
-	return scenarios.Result{}
+	return result.Result{}
 }
 
 // shrunk makes a capsule of the first failure of s, replays it, and makes it again.
-func shrunk(t *testing.T, law func() scenarios.Law, s *scenarios.Scenario) *explore.Capsule {
+func shrunk(t *testing.T, law func() fact.Law, s *scenarios.Scenario) *explore.Capsule {
 	t.Helper()
 	run, runs := under(law), 0
 	x := explore.Explorer{Version: "test"}
-	x.Run = func(ctx context.Context, s *scenarios.Scenario, o sim.Options) (scenarios.Result, error) {
+	x.Run = func(ctx context.Context, s *scenarios.Scenario, o sim.Options) (result.Result, error) {
 		runs++
 		return run(ctx, s, o)
 	}
@@ -135,9 +137,9 @@ churn: {every: 3s, lifetime: 20s}
 faults: {dropReply: 0.01, storeUnavailable: 0.02, loseWatch: 0.01, nodes: [node-1, node-4]}
 duration: 5m
 `)
-	c := shrunk(t, func() scenarios.Law {
+	c := shrunk(t, func() fact.Law {
 		up, downs := true, 0
-		return broken(func(s scenarios.Snapshot) string {
+		return broken(func(s fact.Snapshot) string {
 			n, ok := s.Node("node-4")
 			if !ok || len(n.Pods) == 0 {
 				return ""
@@ -180,11 +182,11 @@ timeline:
   - {at: 40s, do: restart-both, node: node-8}
   - {at: 50s, do: restart-agent, node: node-8}
 `)
-	c := shrunk(t, func() scenarios.Law {
+	c := shrunk(t, func() fact.Law {
 		return watched(func() watcher {
 			downs := map[string]int{}
-			return func(f scenarios.Fact) string {
-				if f.Kind == scenarios.FactAgentDown {
+			return func(f fact.Fact) string {
+				if f.Kind == fact.FactAgentDown {
 					if downs[f.Node]++; downs[f.Node] == 2 {
 						return "an agent is down again"
 					}
@@ -227,14 +229,14 @@ faults:
   storeUnavailable: 0.02
 duration: 3m
 `)
-	c := shrunk(t, func() scenarios.Law {
+	c := shrunk(t, func() fact.Law {
 		return watched(func() watcher {
 			answers, crashes := map[string]int{}, map[string]int{}
-			return func(f scenarios.Fact) string {
+			return func(f fact.Fact) string {
 				switch {
-				case f.Kind == scenarios.FactAnswered:
+				case f.Kind == fact.FactAnswered:
 					answers[f.Node]++
-				case f.Kind == scenarios.FactAgentDown && f.Text == "crash" && answers[f.Node] > 0:
+				case f.Kind == fact.FactAgentDown && f.Text == "crash" && answers[f.Node] > 0:
 					if crashes[f.Node]++; crashes[f.Node] == 2 {
 						return "an agent crashed again"
 					}
@@ -265,10 +267,10 @@ func TestShrinkRows(t *testing.T) {
 	for i := range 60 {
 		text += fmt.Sprintf("    pod-%d app-%d %d %d -\n", i, i%3, i, i+40)
 	}
-	c := shrunk(t, func() scenarios.Law {
+	c := shrunk(t, func() fact.Law {
 		return watched(func() watcher {
-			return func(f scenarios.Fact) string {
-				if f.Kind == scenarios.FactDeleted && f.Addr.IsValid() && f.Pod == "default/pod-37" {
+			return func(f fact.Fact) string {
+				if f.Kind == fact.FactDeleted && f.Addr.IsValid() && f.Pod == "default/pod-37" {
 					return "pod-37 was deleted"
 				}
 				return ""
@@ -290,10 +292,10 @@ timeline:
   - {when: settled, do: delete-pods, count: 1}
   - {when: settled, do: restart-agent, node: any}
 `)
-	c := shrunk(t, func() scenarios.Law {
+	c := shrunk(t, func() fact.Law {
 		return watched(func() watcher {
-			return func(f scenarios.Fact) string {
-				if f.Kind == scenarios.FactDeleted && f.Addr.IsValid() && f.Pod == "default/node-3-pod-1" {
+			return func(f fact.Fact) string {
+				if f.Kind == fact.FactDeleted && f.Addr.IsValid() && f.Pod == "default/node-3-pod-1" {
 					return "the wrong pod was deleted"
 				}
 				return ""
@@ -309,10 +311,10 @@ timeline:
 }
 
 // restarts breaks a law whenever an agent goes down.
-func restarts() scenarios.Law {
+func restarts() fact.Law {
 	return watched(func() watcher {
-		return func(f scenarios.Fact) string {
-			if f.Kind == scenarios.FactAgentDown {
+		return func(f fact.Fact) string {
+			if f.Kind == fact.FactAgentDown {
 				return "an agent is down"
 			}
 			return ""
@@ -339,7 +341,7 @@ func TestShrinkEnds(t *testing.T) {
 		runs := 0
 		y := x
 		y.Budget = budget
-		y.Run = func(ctx context.Context, s *scenarios.Scenario, o sim.Options) (scenarios.Result, error) {
+		y.Run = func(ctx context.Context, s *scenarios.Scenario, o sim.Options) (result.Result, error) {
 			runs++
 			return x.Run(ctx, s, o)
 		}
@@ -348,16 +350,16 @@ func TestShrinkEnds(t *testing.T) {
 			t.Errorf("budget %d: %d runs, %v", budget, runs, err)
 		}
 	}
-	if _, err := x.Smallest(ctx, s, scenarios.Result{Verdict: scenarios.Fail, Error: "expected 3 pods"}, nil); !errors.Is(err, explore.ErrNoLaw) {
+	if _, err := x.Smallest(ctx, s, result.Result{Verdict: result.Fail, Error: "expected 3 pods"}, nil); !errors.Is(err, explore.ErrNoLaw) {
 		t.Errorf("no law: %v", err)
 	}
 	other := failure
-	other.Failure = &scenarios.Failure{Law: "one-owner"}
+	other.Failure = &result.Failure{Law: "one-owner"}
 	if _, err := x.Smallest(ctx, s, other, nil); !errors.Is(err, explore.ErrNotAgain) {
 		t.Errorf("another law: %v", err)
 	}
 	cancelled, cancel := context.WithCancel(ctx)
-	x.Run = func(ctx context.Context, s *scenarios.Scenario, o sim.Options) (scenarios.Result, error) {
+	x.Run = func(ctx context.Context, s *scenarios.Scenario, o sim.Options) (result.Result, error) {
 		r, err := sim.Run(ctx, s, sim.Options{Seed: o.Seed, Laws: append(check.All(), restarts())})
 		cancel()
 		return r, err
@@ -371,7 +373,7 @@ func TestShrinkEnds(t *testing.T) {
 func TestShrinkBoundsEvents(t *testing.T) {
 	s := parse(t, restarting)
 	var most int64
-	x := explore.Explorer{Run: func(ctx context.Context, s *scenarios.Scenario, o sim.Options) (scenarios.Result, error) {
+	x := explore.Explorer{Run: func(ctx context.Context, s *scenarios.Scenario, o sim.Options) (result.Result, error) {
 		most = max(most, s.Limits.Events)
 		return under(restarts)(ctx, s, o)
 	}}
@@ -387,7 +389,7 @@ func BenchmarkShrink(b *testing.B) {
 	yardstick.Beside(b)
 	s, runs := parse(b, restarting), 0
 	failure := failing(b, under(restarts), s)
-	x := explore.Explorer{Run: func(ctx context.Context, s *scenarios.Scenario, o sim.Options) (scenarios.Result, error) {
+	x := explore.Explorer{Run: func(ctx context.Context, s *scenarios.Scenario, o sim.Options) (result.Result, error) {
 		runs++
 		return under(restarts)(ctx, s, o)
 	}}

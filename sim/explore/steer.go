@@ -7,7 +7,9 @@ import (
 	"slices"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/gen"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/sim/engine"
 )
@@ -45,7 +47,7 @@ type Member struct {
 type Trial struct {
 	Member
 	x      *Steered
-	result scenarios.Result
+	result result.Result
 	done   bool
 }
 
@@ -129,7 +131,7 @@ func (s *Steered) draw(seed uint64) Member {
 }
 
 // Run runs one trial; several may run at the same time.
-func (t *Trial) Run(ctx context.Context, o sim.Options) (scenarios.Result, error) {
+func (t *Trial) Run(ctx context.Context, o sim.Options) (result.Result, error) {
 	w := &witness{Coverage{}}
 	o.Seed, o.Witness = t.Seed, w
 	r, err := t.x.run(ctx, t.Scenario, o)
@@ -152,7 +154,7 @@ func (s *Steered) Learn() {
 		if s.plain {
 			continue
 		}
-		if t.Kept || news > 0 && t.result.Verdict == scenarios.Pass {
+		if t.Kept || news > 0 && t.result.Verdict == result.Pass {
 			m := t.Member
 			s.corpus = append(s.corpus, &m)
 		}
@@ -210,7 +212,7 @@ func (c Coverage) news(other Coverage) (n int) {
 
 // Reduced is a member for a corpus made of a capsule: its scenario, which names operations where the failure was found by chance, with a
 // seed with which it breaks the same law. It says false where only the capsule's listed choices do.
-func (x Explorer) Reduced(ctx context.Context, capsule []byte, laws []scenarios.Law) (*Member, bool) {
+func (x Explorer) Reduced(ctx context.Context, capsule []byte, laws []fact.Law) (*Member, bool) {
 	c, err := Parse(string(capsule))
 	if err != nil {
 		return nil, false

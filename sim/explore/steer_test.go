@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/check"
 	"github.com/vppdrill/vppdrill/scenarios/gen"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/sim/explore"
 )
@@ -27,7 +27,7 @@ func steer(t *testing.T, s *explore.Steered, runs int, backwards bool) (done []b
 		}
 		for _, trial := range batch {
 			r, err := trial.Run(context.Background(), sim.Options{Laws: check.All()})
-			if err != nil || r.Verdict != scenarios.Pass {
+			if err != nil || r.Verdict != result.Pass {
 				t.Fatalf("%s with seed %d: %v %s\n%s", trial.Scenario.Name, trial.Seed, err, r.Error, trial.Scenario.Marshal())
 			}
 		}

@@ -5,8 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/cause"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // A story tells at most tellMost events, and fewer of large clusters: each costs a look at its node.
@@ -19,10 +20,10 @@ const (
 // teller is an account of a run: for the chain of causes all of it, for a page the last events with what each changed about its node.
 type teller struct {
 	told  cause.Recorder
-	state func() (scenarios.Snapshot, error)
+	state func() (fact.Snapshot, error)
 	// from and until are the first and the last event of the page's, 0 for none.
 	from, until int64
-	story       scenarios.Story
+	story       result.Story
 	open        bool // the last of story.Events has not happened yet
 	lines       map[string][]string
 	// most is the last event that is kept for the chain, 0 for all; behind it stop is called, and full is set.
@@ -41,10 +42,10 @@ func tellerOf(nodes int, last int64) *teller {
 }
 
 // Begin implements sim.Account.
-func (t *teller) Begin(state func() (scenarios.Snapshot, error)) { t.state = state }
+func (t *teller) Begin(state func() (fact.Snapshot, error)) { t.state = state }
 
 // Fact implements sim.Account.
-func (t *teller) Fact(f scenarios.Fact) {
+func (t *teller) Fact(f fact.Fact) {
 	if !t.full {
 		t.told.Fact(f)
 	}
@@ -83,13 +84,13 @@ func (t *teller) Event(seq int64, at time.Duration, parent int64, line []byte) {
 	t.happened(s)
 	if seq <= t.until {
 		text := string(line)
-		t.story.Events = append(t.story.Events, scenarios.Told{Event: seq, AtSeconds: at.Seconds(), Line: text, Node: cause.NodeOf(text)})
+		t.story.Events = append(t.story.Events, result.Told{Event: seq, AtSeconds: at.Seconds(), Line: text, Node: cause.NodeOf(text)})
 		t.open = true
 	}
 }
 
 // happened closes the last event with what it changed. What neither changed anything nor says what happened is left out.
-func (t *teller) happened(s scenarios.Snapshot) {
+func (t *teller) happened(s fact.Snapshot) {
 	if !t.open {
 		return
 	}
@@ -101,7 +102,7 @@ func (t *teller) happened(s scenarios.Snapshot) {
 			now = n.Lines()
 		}
 		before := t.lines[e.Node]
-		e.Went, e.Came = scenarios.LinesWithout(before, now), scenarios.LinesWithout(now, before)
+		e.Went, e.Came = fact.LinesWithout(before, now), fact.LinesWithout(now, before)
 		t.lines[e.Node] = now
 	}
 	if len(e.Went)+len(e.Came) == 0 && slices.ContainsFunc(silent, func(word string) bool { return strings.Contains(e.Line, word) }) {

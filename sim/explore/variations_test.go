@@ -8,6 +8,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/catalog"
 	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/sim/explore"
 )
@@ -26,7 +27,7 @@ func TestVariations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Verdict != scenarios.Pass {
+		if r.Verdict != result.Pass {
 			t.Errorf("found once: %s\nfound now: %s: %s %v", was, r.Verdict, r.Error, r.Failure)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
-// Host is one machine's Linux. It implements vppwire.Linux for those who change it and scenarios.Linux for those who look
+// Host is one machine's Linux. It implements vppwire.Linux for those who change it and fact.Linux for those who look
 // at it. Use New.
 type Host struct {
 	cfg        Config

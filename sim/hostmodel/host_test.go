@@ -10,15 +10,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/yardstick"
 	"github.com/vppdrill/vppdrill/sim/hostmodel"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
 var (
-	_ vppwire.Linux   = (*hostmodel.Host)(nil)
-	_ scenarios.Linux = (*hostmodel.Host)(nil)
+	_ vppwire.Linux = (*hostmodel.Host)(nil)
+	_ fact.Linux    = (*hostmodel.Host)(nil)
 )
 
 func node(t testing.TB) *hostmodel.Host {

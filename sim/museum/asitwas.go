@@ -5,16 +5,17 @@ import (
 	"errors"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim"
 )
 
 // Run is sim.Run with the fault planted that the scenario asks for as it was, in any scenario and judged by whatever judges it. The
 // error is sim.Run's, or names a fault that is none.
-func Run(ctx context.Context, s *scenarios.Scenario, o sim.Options) (scenarios.Result, error) {
+func Run(ctx context.Context, s *scenarios.Scenario, o sim.Options) (result.Result, error) {
 	if s.Faults.AsItWas != "" && o.Plant == nil {
 		e, err := ByName(s.Faults.AsItWas)
 		if mistake := (*scenarios.InputError)(nil); errors.As(err, &mistake) {
-			return scenarios.Result{}, s.Misplaced("faults.asItWas", mistake)
+			return result.Result{}, s.Misplaced("faults.asItWas", mistake)
 		}
 		o.Plant = e.Plant()
 	}

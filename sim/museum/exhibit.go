@@ -8,6 +8,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/catalog"
 	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim"
 	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
@@ -46,23 +48,23 @@ func ByName(name string) (Exhibit, error) {
 }
 
 // Clean runs the scenario without the planted fault, judged by every law.
-func (e Exhibit) Clean(ctx context.Context, seed uint64) (scenarios.Result, error) {
+func (e Exhibit) Clean(ctx context.Context, seed uint64) (result.Result, error) {
 	return e.run(ctx, sim.Options{Seed: seed, Laws: check.All()})
 }
 
 // Planted runs it with the planted fault, judged by the exhibit's law alone: what else breaks on the way does not end the run.
-func (e Exhibit) Planted(ctx context.Context, seed uint64) (scenarios.Result, error) {
+func (e Exhibit) Planted(ctx context.Context, seed uint64) (result.Result, error) {
 	law, ok := check.ByName(e.Law)
 	if !ok {
-		return scenarios.Result{}, fmt.Errorf("exhibit %s: no law %q", e.Name, e.Law)
+		return result.Result{}, fmt.Errorf("exhibit %s: no law %q", e.Name, e.Law)
 	}
-	return e.run(ctx, sim.Options{Seed: seed, Laws: []scenarios.Law{law}, Plant: e.Plant(), Replay: "vppdrill debug museum " + e.Name})
+	return e.run(ctx, sim.Options{Seed: seed, Laws: []fact.Law{law}, Plant: e.Plant(), Replay: "vppdrill debug museum " + e.Name})
 }
 
-func (e Exhibit) run(ctx context.Context, o sim.Options) (scenarios.Result, error) {
+func (e Exhibit) run(ctx context.Context, o sim.Options) (result.Result, error) {
 	s, err := catalog.ByName(e.Name)
 	if err != nil {
-		return scenarios.Result{}, err
+		return result.Result{}, err
 	}
 	return sim.Run(ctx, s, o)
 }
@@ -71,9 +73,9 @@ func (e Exhibit) run(ctx context.Context, o sim.Options) (scenarios.Result, erro
 type Finding struct {
 	Exhibit
 	// Clean is the run without the planted fault; it must pass.
-	Clean scenarios.Result
+	Clean result.Result
 	// Planted is the run that broke the law or, when none did, the last one that was tried.
-	Planted scenarios.Result
+	Planted result.Result
 	// Caught: Planted broke the exhibit's law.
 	Caught bool
 }

@@ -10,9 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/catalog"
 	"github.com/vppdrill/vppdrill/scenarios/check"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/sim"
 )
 
@@ -27,7 +28,7 @@ func TestExhibits(t *testing.T) {
 			var first Finding
 			for _, procs := range []int{1, 2} {
 				f := show(t, e, procs)
-				if f.Clean.Verdict != scenarios.Pass {
+				if f.Clean.Verdict != result.Pass {
 					t.Fatalf("without the planted fault: %s %s %+v", f.Clean.Verdict, f.Clean.Error, f.Clean.Failure)
 				}
 				if !f.Caught {
@@ -117,7 +118,7 @@ func TestNothingPlanted(t *testing.T) {
 		var digests []string
 		for _, plant := range []*sim.Plant{nil, {}, transparent()} {
 			r, err := sim.Run(context.Background(), s, sim.Options{Seed: 3, Laws: check.All(), Plant: plant})
-			if err != nil || r.Verdict != scenarios.Pass {
+			if err != nil || r.Verdict != result.Pass {
 				t.Fatalf("%s: %v %s %s", name, err, r.Verdict, r.Error)
 			}
 			digests = append(digests, r.Digest)
@@ -140,7 +141,7 @@ func TestMissed(t *testing.T) {
 		t.Errorf("caught by %s", e.Law)
 	}
 	e.Law, e.Plant = "one-owner", transparent
-	if f := show(t, e, 1); f.Caught || f.Clean.Verdict != scenarios.Pass {
+	if f := show(t, e, 1); f.Caught || f.Clean.Verdict != result.Pass {
 		t.Error("caught what was not planted")
 	}
 	e.Law = "no-such-law"
@@ -167,7 +168,7 @@ func TestAsItWas(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Faults.AsItWas = name
-	o := sim.Options{Seed: 1, Laws: []scenarios.Law{law}}
+	o := sim.Options{Seed: 1, Laws: []fact.Law{law}}
 	r, err := Run(t.Context(), s, o)
 	if err != nil || r.Digest != planted.Digest || r.Failure == nil || r.Failure.Law != e.Law {
 		t.Errorf("%v: digest %s, the exhibit's is %s; failure %+v", err, r.Digest, planted.Digest, r.Failure)

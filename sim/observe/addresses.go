@@ -4,7 +4,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire/mode"
 )
 
@@ -18,7 +18,7 @@ func (n *Node) Addresses() {
 		return
 	}
 	n.told = addressed{id: facts.ID, address: facts.Address, vxlan: facts.VXLAN, hostVPP: facts.HostVPP, second: secondOf(facts), management: slices.Clone(management)}
-	f := scenarios.Fact{Kind: scenarios.FactAddressed}
+	f := fact.Fact{Kind: fact.FactAddressed}
 	if facts.ID != 0 {
 		f.Addrs = append(f.Addrs, facts.Address.Addr())
 		if n.wiring.Overlay() {

@@ -2,7 +2,7 @@ package observe
 
 import (
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
@@ -27,14 +27,14 @@ func (n *Node) Synced(seq uint64, failed bool) {
 // more tells what records that were added to the journal say of leases and of the node's ID.
 func (n *Node) more(records []agent.Record) {
 	for i := range records {
-		f := scenarios.Fact{Kind: scenarios.FactSaved}
+		f := fact.Fact{Kind: fact.FactSaved}
 		switch r := &records[i]; {
 		case r.Kind == agent.RecordNode:
-			f.Text, f.Number = scenarios.SavedNodeID, r.NodeID
+			f.Text, f.Number = fact.SavedNodeID, r.NodeID
 		case r.Kind == agent.RecordIPAM && r.IPAM.Op == ipam.OpLease:
-			f.Text, f.Owner, f.Addr = scenarios.SavedLease, r.IPAM.Owner, r.IPAM.Addr
+			f.Text, f.Owner, f.Addr = fact.SavedLease, r.IPAM.Owner, r.IPAM.Addr
 		case r.Kind == agent.RecordIPAM && r.IPAM.Op == ipam.OpRelease:
-			f.Text, f.Owner, f.Addr = scenarios.SavedRelease, r.IPAM.Owner, r.IPAM.Addr
+			f.Text, f.Owner, f.Addr = fact.SavedRelease, r.IPAM.Owner, r.IPAM.Addr
 		default:
 			continue
 		}
@@ -44,7 +44,7 @@ func (n *Node) more(records []agent.Record) {
 
 // saved tells what a whole journal says.
 func (n *Node) saved(records []agent.Record) {
-	f := scenarios.Fact{Kind: scenarios.FactSaved, Text: scenarios.SavedAll}
+	f := fact.Fact{Kind: fact.FactSaved, Text: fact.SavedAll}
 	held := map[ipam.Owner]int{}
 	for i := range records {
 		switch r := &records[i]; {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/mode"
 )
@@ -14,12 +14,12 @@ import (
 // View is what a Node sees beside the agent, and whom it notifies.
 type View interface {
 	// Fact takes a fact about the node.
-	Fact(f scenarios.Fact)
+	Fact(f fact.Fact)
 	// Rest is how long a released address stays unused.
 	Rest() time.Duration
 	// Left is what is still there of an address' owner who has released it, Formerly what is of the one before a new owner.
-	Left(addr netip.Addr, owner ipam.Owner) *scenarios.Leftover
-	Formerly(addr netip.Addr, owner ipam.Owner) *scenarios.Leftover
+	Left(addr netip.Addr, owner ipam.Owner) *fact.Leftover
+	Formerly(addr netip.Addr, owner ipam.Owner) *fact.Leftover
 	// Pool is the one that an owner asked for, "" where there is one.
 	Pool(owner ipam.Owner) string
 	// Released and Leased are called before the facts, Identified when the node's ID or blocks have changed.
@@ -62,7 +62,7 @@ func (n *Node) Begin(a *agent.Agent, records []agent.Record) {
 func (n *Node) Restored() {
 	leases := slices.Collect(n.agent.Leases())
 	n.leases = agent.NewLeaseChanges(slices.Values(leases))
-	n.view.Fact(scenarios.Fact{Kind: scenarios.FactAgentUp, Leases: leases})
+	n.view.Fact(fact.Fact{Kind: fact.FactAgentUp, Leases: leases})
 	n.id = 0
 	if len(n.agent.Blocks()) > 0 {
 		n.blocks = nil // told again; that an earlier life's blocks are not held any more is a change
@@ -92,12 +92,12 @@ func (n *Node) changed(effects []agent.Effect) {
 	}
 	for _, r := range gone {
 		n.view.Released(r.Addr)
-		n.view.Fact(scenarios.Fact{Kind: scenarios.FactReleased, Owner: r.Owner, Addr: r.Addr, Prefix: r.Prefix, Rest: n.view.Rest(), Left: n.view.Left(r.Addr, r.Owner)})
+		n.view.Fact(fact.Fact{Kind: fact.FactReleased, Owner: r.Owner, Addr: r.Addr, Prefix: r.Prefix, Rest: n.view.Rest(), Left: n.view.Left(r.Addr, r.Owner)})
 	}
 	n.identity()
 	for _, r := range come {
 		n.view.Leased(r.Owner)
-		n.view.Fact(scenarios.Fact{Kind: scenarios.FactLeased, Owner: r.Owner, Addr: r.Addr, Prefix: r.Prefix, Left: n.view.Formerly(r.Addr, r.Owner), Text: n.view.Pool(r.Owner)})
+		n.view.Fact(fact.Fact{Kind: fact.FactLeased, Owner: r.Owner, Addr: r.Addr, Prefix: r.Prefix, Left: n.view.Formerly(r.Addr, r.Owner), Text: n.view.Pool(r.Owner)})
 	}
 }
 
@@ -109,11 +109,11 @@ func (n *Node) identity() {
 	if id := n.agent.ID(); id != n.id {
 		n.id = id
 		n.view.Identified()
-		n.view.Fact(scenarios.Fact{Kind: scenarios.FactNodeID, Number: id})
+		n.view.Fact(fact.Fact{Kind: fact.FactNodeID, Number: id})
 	}
 	if blocks := n.agent.Blocks(); !slices.Equal(blocks, n.blocks) {
 		n.blocks = slices.Clone(blocks)
 		n.view.Identified()
-		n.view.Fact(scenarios.Fact{Kind: scenarios.FactBlocks, Blocks: n.blocks})
+		n.view.Fact(fact.Fact{Kind: fact.FactBlocks, Blocks: n.blocks})
 	}
 }

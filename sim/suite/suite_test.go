@@ -9,6 +9,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/scenarios/suite"
 	"github.com/vppdrill/vppdrill/sim"
 )
@@ -22,7 +23,7 @@ var (
 // for event. Method: one spec per scenario; -ginkgo.label-filter chooses, -ginkgo.junit-report writes what CI reads.
 func TestCatalog(t *testing.T) {
 	suite.Specs(suite.Options{
-		Factory: func(_ context.Context, s *scenarios.Scenario, seed uint64) (scenarios.World, error) {
+		Factory: func(_ context.Context, s *scenarios.Scenario, seed uint64) (result.World, error) {
 			return sim.New(s, sim.Options{Seed: seed})
 		},
 		Drawn: *drawn,

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
@@ -34,7 +34,7 @@ type Cluster struct {
 // Node is one node: what the snapshot says of it, with its tables in concrete types.
 // A nil VPP or Linux, or AgentUp false, shows in the snapshot.
 type Node struct {
-	scenarios.NodeState
+	fact.NodeState
 	VPP    *VPP
 	Linux  *Linux
 	Leased []ipam.Lease
@@ -91,8 +91,8 @@ func New(cfg Config) *Cluster {
 }
 
 // Snapshot shows the cluster as it is now.
-func (c *Cluster) Snapshot() scenarios.Snapshot {
-	s := scenarios.Snapshot{Settled: c.Settled, Nodes: make([]scenarios.NodeState, len(c.Nodes))}
+func (c *Cluster) Snapshot() fact.Snapshot {
+	s := fact.Snapshot{Settled: c.Settled, Nodes: make([]fact.NodeState, len(c.Nodes))}
 	for i, n := range c.Nodes {
 		st := &s.Nodes[i]
 		*st = n.NodeState

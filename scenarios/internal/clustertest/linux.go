@@ -6,7 +6,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
@@ -15,7 +15,7 @@ type Linux struct {
 	Spaces map[string]*vppwire.LinuxState
 }
 
-var _ scenarios.Linux = (*Linux)(nil)
+var _ fact.Linux = (*Linux)(nil)
 
 func (l *Linux) space(netns string) *vppwire.LinuxState {
 	if s := l.Spaces[netns]; s != nil {
@@ -26,7 +26,7 @@ func (l *Linux) space(netns string) *vppwire.LinuxState {
 
 var nowhere vppwire.LinuxState
 
-// Link implements scenarios.Linux.
+// Link implements fact.Linux.
 func (l *Linux) Link(netns, name string) (vppwire.LinuxLink, bool) {
 	s := l.space(netns)
 	for i := range s.Links {
@@ -37,12 +37,12 @@ func (l *Linux) Link(netns, name string) (vppwire.LinuxLink, bool) {
 	return vppwire.LinuxLink{}, false
 }
 
-// Links implements scenarios.Linux.
+// Links implements fact.Linux.
 func (l *Linux) Links(netns string) iter.Seq[vppwire.LinuxLink] {
 	return slices.Values(l.space(netns).Links)
 }
 
-// Route implements scenarios.Linux.
+// Route implements fact.Linux.
 func (l *Linux) Route(netns string, dst netip.Addr) (vppwire.HostRoute, bool) {
 	s := l.space(netns)
 	best, bits := vppwire.HostRoute{}, -1
@@ -66,7 +66,7 @@ func (l *Linux) Routes(netns string) iter.Seq[vppwire.HostRoute] {
 	return slices.Values(l.space(netns).Routes)
 }
 
-// Neighbor implements scenarios.Linux.
+// Neighbor implements fact.Linux.
 func (l *Linux) Neighbor(netns, link string, addr netip.Addr) (vppwire.MAC, bool) {
 	for _, n := range l.space(netns).Neighbors {
 		if n.Link == link && n.Addr == addr {
@@ -76,7 +76,7 @@ func (l *Linux) Neighbor(netns, link string, addr netip.Addr) (vppwire.MAC, bool
 	return vppwire.MAC{}, false
 }
 
-// Local implements scenarios.Linux.
+// Local implements fact.Linux.
 func (l *Linux) Local(netns string, addr netip.Addr) (string, bool) {
 	s := l.space(netns)
 	for i := range s.Links {
@@ -89,7 +89,7 @@ func (l *Linux) Local(netns string, addr netip.Addr) (string, bool) {
 	return "", false
 }
 
-// Namespaces implements scenarios.Linux.
+// Namespaces implements fact.Linux.
 func (l *Linux) Namespaces() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, name := range slices.Sorted(maps.Keys(l.Spaces)) {

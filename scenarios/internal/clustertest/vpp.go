@@ -7,26 +7,26 @@ import (
 	"net/netip"
 	"slices"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
 // VPP is one VPP's tables. Change the exported fields, then call Freeze.
 type VPP struct {
 	// Ifaces holds each interface at its index; an index without interface has Type 0.
-	Ifaces []scenarios.Interface
+	Ifaces []fact.Interface
 	// API holds routes in any order. Connected and local ones follow from the interfaces' addresses.
-	API []scenarios.Route
+	API []fact.Route
 	// Tabs are the tables that exist.
 	Tabs []uint32
 	// Neighs, Domains and L2 are in any order. A domain's members follow from the interfaces.
-	Neighs  []scenarios.Neighbor
-	Domains []scenarios.Bridge
-	L2      []scenarios.FIBEntry
+	Neighs  []fact.Neighbor
+	Domains []fact.Bridge
+	L2      []fact.FIBEntry
 	// Senders are what guarded interfaces admit, in address order.
-	Senders []scenarios.Source
+	Senders []fact.Source
 	// Translates is its NAT, none without mappings.
-	Translates scenarios.NAT
+	Translates fact.NAT
 
 	tables  []table
 	tunnels []tunnel
@@ -41,18 +41,18 @@ type tunnel struct {
 // table is one frozen table: entries in (address, length) order, each with the entry around it.
 type table struct {
 	id      uint32
-	entries []scenarios.Route
+	entries []fact.Route
 	parent  []int32
 }
 
-var _ scenarios.VPP = (*VPP)(nil)
+var _ fact.VPP = (*VPP)(nil)
 
 // Freeze sorts the tables and derives what follows from them.
 func (v *VPP) Freeze() {
 	slices.Sort(v.Tabs)
 	slices.SortFunc(v.Neighs, compareNeighbor)
 	slices.SortFunc(v.L2, compareFIB)
-	slices.SortFunc(v.Domains, func(a, b scenarios.Bridge) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(v.Domains, func(a, b fact.Bridge) int { return cmp.Compare(a.ID, b.ID) })
 	v.tables = v.tables[:0]
 	for _, id := range v.Tabs {
 		v.tables = append(v.tables, v.freezeTable(id))
@@ -64,12 +64,12 @@ func (v *VPP) Freeze() {
 	for i := range v.Ifaces {
 		ifc := &v.Ifaces[i]
 		ifc.Index = uint32(i)
-		if ifc.Type == scenarios.TypeVXLAN {
+		if ifc.Type == fact.TypeVXLAN {
 			v.tunnels = append(v.tunnels, tunnel{ifc.Src, ifc.Dst, ifc.VNI, ifc.Index})
 		}
 		for d := range v.Domains {
 			if ifc.Type != 0 && v.Domains[d].ID == ifc.Bridge {
-				v.Domains[d].Members = append(v.Domains[d].Members, scenarios.BridgeMember{Index: ifc.Index, BVI: ifc.BVI, SHG: ifc.SHG})
+				v.Domains[d].Members = append(v.Domains[d].Members, fact.BridgeMember{Index: ifc.Index, BVI: ifc.BVI, SHG: ifc.SHG})
 			}
 		}
 	}
@@ -85,9 +85,9 @@ func (v *VPP) freezeTable(id uint32) table {
 		}
 		for _, a := range ifc.Addrs {
 			own := netip.PrefixFrom(a.Addr(), a.Addr().BitLen())
-			t.entries = append(t.entries, scenarios.Route{Table: id, Prefix: own, Action: scenarios.ActionLocal, Index: uint32(i)})
+			t.entries = append(t.entries, fact.Route{Table: id, Prefix: own, Action: fact.ActionLocal, Index: uint32(i)})
 			if !a.IsSingleIP() {
-				t.entries = append(t.entries, scenarios.Route{Table: id, Prefix: a.Masked(), Action: scenarios.ActionForward, Index: uint32(i)})
+				t.entries = append(t.entries, fact.Route{Table: id, Prefix: a.Masked(), Action: fact.ActionForward, Index: uint32(i)})
 			}
 		}
 	}
@@ -99,7 +99,7 @@ func (v *VPP) freezeTable(id uint32) table {
 	}
 	// Stable: an interface's own entries come first and win against the API's, as in VPP.
 	slices.SortStableFunc(t.entries, compareRoute)
-	t.entries = slices.CompactFunc(t.entries, func(a, b scenarios.Route) bool { return a.Prefix == b.Prefix })
+	t.entries = slices.CompactFunc(t.entries, func(a, b fact.Route) bool { return a.Prefix == b.Prefix })
 	t.parent = make([]int32, len(t.entries))
 	for i := range t.entries {
 		p := int32(i) - 1
@@ -111,15 +111,15 @@ func (v *VPP) freezeTable(id uint32) table {
 	return t
 }
 
-func compareRoute(a, b scenarios.Route) int {
+func compareRoute(a, b fact.Route) int {
 	return cmp.Or(a.Prefix.Addr().Compare(b.Prefix.Addr()), a.Prefix.Bits()-b.Prefix.Bits())
 }
 
-func compareNeighbor(a, b scenarios.Neighbor) int {
+func compareNeighbor(a, b fact.Neighbor) int {
 	return cmp.Or(cmp.Compare(a.Index, b.Index), a.Addr.Compare(b.Addr))
 }
 
-func compareFIB(a, b scenarios.FIBEntry) int {
+func compareFIB(a, b fact.FIBEntry) int {
 	return cmp.Or(cmp.Compare(a.Bridge, b.Bridge), bytes.Compare(a.MAC[:], b.MAC[:]))
 }
 
@@ -127,9 +127,9 @@ func compareTunnel(a, b tunnel) int {
 	return cmp.Or(a.dst.Compare(b.dst), a.src.Compare(b.src), cmp.Compare(a.vni, b.vni))
 }
 
-// Interfaces implements scenarios.VPP.
-func (v *VPP) Interfaces() iter.Seq[scenarios.Interface] {
-	return func(yield func(scenarios.Interface) bool) {
+// Interfaces implements fact.VPP.
+func (v *VPP) Interfaces() iter.Seq[fact.Interface] {
+	return func(yield func(fact.Interface) bool) {
 		for i := range v.Ifaces {
 			if v.Ifaces[i].Type != 0 && !yield(v.Ifaces[i]) {
 				return
@@ -138,10 +138,10 @@ func (v *VPP) Interfaces() iter.Seq[scenarios.Interface] {
 	}
 }
 
-// Interface implements scenarios.VPP.
-func (v *VPP) Interface(index uint32) (scenarios.Interface, bool) {
+// Interface implements fact.VPP.
+func (v *VPP) Interface(index uint32) (fact.Interface, bool) {
 	if int(index) >= len(v.Ifaces) || v.Ifaces[index].Type == 0 {
-		return scenarios.Interface{}, false
+		return fact.Interface{}, false
 	}
 	return v.Ifaces[index], true
 }
@@ -155,11 +155,11 @@ func (v *VPP) table(id uint32) *table {
 	return nil
 }
 
-// Route implements scenarios.VPP.
-func (v *VPP) Route(id uint32, dst netip.Addr) (scenarios.Route, bool) {
+// Route implements fact.VPP.
+func (v *VPP) Route(id uint32, dst netip.Addr) (fact.Route, bool) {
 	t := v.table(id)
 	if t == nil {
-		return scenarios.Route{}, false
+		return fact.Route{}, false
 	}
 	lo, hi := 0, len(t.entries)
 	for lo < hi {
@@ -175,12 +175,12 @@ func (v *VPP) Route(id uint32, dst netip.Addr) (scenarios.Route, bool) {
 			return t.entries[i], true
 		}
 	}
-	return scenarios.Route{Table: id, Prefix: netip.PrefixFrom(netip.IPv4Unspecified(), 0), Action: scenarios.ActionDrop}, true
+	return fact.Route{Table: id, Prefix: netip.PrefixFrom(netip.IPv4Unspecified(), 0), Action: fact.ActionDrop}, true
 }
 
-// Routes implements scenarios.VPP.
-func (v *VPP) Routes(id uint32) iter.Seq[scenarios.Route] {
-	return func(yield func(scenarios.Route) bool) {
+// Routes implements fact.VPP.
+func (v *VPP) Routes(id uint32) iter.Seq[fact.Route] {
+	return func(yield func(fact.Route) bool) {
 		t := v.table(id)
 		if t == nil {
 			return
@@ -193,32 +193,32 @@ func (v *VPP) Routes(id uint32) iter.Seq[scenarios.Route] {
 	}
 }
 
-// Tables implements scenarios.VPP.
+// Tables implements fact.VPP.
 func (v *VPP) Tables() iter.Seq[uint32] { return slices.Values(v.Tabs) }
 
-// Neighbor implements scenarios.VPP.
+// Neighbor implements fact.VPP.
 func (v *VPP) Neighbor(index uint32, addr netip.Addr) (vppwire.MAC, bool) {
-	i, ok := slices.BinarySearchFunc(v.Neighs, scenarios.Neighbor{Index: index, Addr: addr}, compareNeighbor)
+	i, ok := slices.BinarySearchFunc(v.Neighs, fact.Neighbor{Index: index, Addr: addr}, compareNeighbor)
 	if !ok {
 		return vppwire.MAC{}, false
 	}
 	return v.Neighs[i].MAC, true
 }
 
-// Neighbors implements scenarios.VPP.
-func (v *VPP) Neighbors() iter.Seq[scenarios.Neighbor] { return slices.Values(v.Neighs) }
+// Neighbors implements fact.VPP.
+func (v *VPP) Neighbors() iter.Seq[fact.Neighbor] { return slices.Values(v.Neighs) }
 
-// Bridge implements scenarios.VPP.
-func (v *VPP) Bridge(id uint32) (scenarios.Bridge, bool) {
+// Bridge implements fact.VPP.
+func (v *VPP) Bridge(id uint32) (fact.Bridge, bool) {
 	for i := range v.Domains {
 		if v.Domains[i].ID == id {
 			return v.Domains[i], true
 		}
 	}
-	return scenarios.Bridge{}, false
+	return fact.Bridge{}, false
 }
 
-// Bridges implements scenarios.VPP.
+// Bridges implements fact.VPP.
 func (v *VPP) Bridges() iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for i := range v.Domains {
@@ -229,30 +229,30 @@ func (v *VPP) Bridges() iter.Seq[uint32] {
 	}
 }
 
-// FIB implements scenarios.VPP.
-func (v *VPP) FIB(id uint32, mac vppwire.MAC) (scenarios.FIBEntry, bool) {
-	i, ok := slices.BinarySearchFunc(v.L2, scenarios.FIBEntry{Bridge: id, MAC: mac}, compareFIB)
+// FIB implements fact.VPP.
+func (v *VPP) FIB(id uint32, mac vppwire.MAC) (fact.FIBEntry, bool) {
+	i, ok := slices.BinarySearchFunc(v.L2, fact.FIBEntry{Bridge: id, MAC: mac}, compareFIB)
 	if !ok {
-		return scenarios.FIBEntry{}, false
+		return fact.FIBEntry{}, false
 	}
 	return v.L2[i], true
 }
 
-// Admits implements scenarios.VPP.
+// Admits implements fact.VPP.
 func (v *VPP) Admits(index uint32, mac vppwire.MAC, addr netip.Addr) bool {
-	return !v.Ifaces[index].Guarded || slices.Contains(v.Senders, scenarios.Source{Addr: addr, MAC: mac})
+	return !v.Ifaces[index].Guarded || slices.Contains(v.Senders, fact.Source{Addr: addr, MAC: mac})
 }
 
-// NAT implements scenarios.VPP.
-func (v *VPP) NAT() (scenarios.NAT, bool) { return v.Translates, len(v.Translates.Mappings) > 0 }
+// NAT implements fact.VPP.
+func (v *VPP) NAT() (fact.NAT, bool) { return v.Translates, len(v.Translates.Mappings) > 0 }
 
-// Sources implements scenarios.VPP.
-func (v *VPP) Sources(uint32) iter.Seq[scenarios.Source] { return slices.Values(v.Senders) }
+// Sources implements fact.VPP.
+func (v *VPP) Sources(uint32) iter.Seq[fact.Source] { return slices.Values(v.Senders) }
 
-// FIBs implements scenarios.VPP.
-func (v *VPP) FIBs() iter.Seq[scenarios.FIBEntry] { return slices.Values(v.L2) }
+// FIBs implements fact.VPP.
+func (v *VPP) FIBs() iter.Seq[fact.FIBEntry] { return slices.Values(v.L2) }
 
-// Tunnel implements scenarios.VPP.
+// Tunnel implements fact.VPP.
 func (v *VPP) Tunnel(local, remote netip.Addr, vni uint32) (uint32, bool) {
 	i, ok := slices.BinarySearchFunc(v.tunnels, tunnel{src: local, dst: remote, vni: vni}, compareTunnel)
 	if !ok {

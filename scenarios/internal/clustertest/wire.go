@@ -5,7 +5,7 @@ import (
 	"net/netip"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
@@ -29,7 +29,7 @@ func newNode(cfg Config, id uint32) *Node {
 	block := netip.PrefixFrom(at(PodSubnet, id<<8), 24)
 	hostNet := netip.PrefixFrom(at(HostSubnet, id<<8), 24)
 	n := &Node{
-		NodeState: scenarios.NodeState{
+		NodeState: fact.NodeState{
 			Name: fmt.Sprintf("node-%d", id), UID: fmt.Sprintf("uid-%d", id),
 			MachineUp: true, AgentUp: true, VPPUp: true, ID: id,
 			Address:    netip.PrefixFrom(at(nodeNet, id), nodeNet.Bits()),
@@ -45,41 +45,41 @@ func newNode(cfg Config, id uint32) *Node {
 	}
 	v := n.VPP
 	v.Ifaces = append(v.Ifaces,
-		scenarios.Interface{Name: "local0", Type: scenarios.TypeLocal},
-		scenarios.Interface{Name: "GigabitEthernet0/8/0", Type: scenarios.TypeNIC, Up: true, MTU: mtuDefault, LinkMTU: NICMTU,
+		fact.Interface{Name: "local0", Type: fact.TypeLocal},
+		fact.Interface{Name: "GigabitEthernet0/8/0", Type: fact.TypeNIC, Up: true, MTU: mtuDefault, LinkMTU: NICMTU,
 			MAC: vppwire.MAC{0x52, 0x54, 0, 0, byte(id >> 8), byte(id)}, Addrs: []netip.Prefix{n.Address}})
 	n.addHost(cfg, hostNet)
 	v.API = append(v.API, lookup(PodTable, defaultNet, MainTable))
 	if cfg.L2 {
 		v.API = append(v.API, lookup(MainTable, block, PodTable),
-			scenarios.Route{Table: PodTable, Prefix: block, Action: scenarios.ActionDrop})
+			fact.Route{Table: PodTable, Prefix: block, Action: fact.ActionDrop})
 		return n
 	}
 	n.VXLANAddress = at(vxlanNet, id)
-	v.Ifaces = append(v.Ifaces, scenarios.Interface{Name: "loop0", Type: scenarios.TypeLoopback, Up: true, MTU: mtuDefault, MAC: bviMAC(id),
+	v.Ifaces = append(v.Ifaces, fact.Interface{Name: "loop0", Type: fact.TypeLoopback, Up: true, MTU: mtuDefault, MAC: bviMAC(id),
 		Table4: PodTable, Addrs: []netip.Prefix{netip.PrefixFrom(n.VXLANAddress, vxlanNet.Bits())}, Bridge: Domain, BVI: true, SHG: 1})
-	v.Domains = append(v.Domains, scenarios.Bridge{ID: Domain, Forward: true})
-	v.L2 = append(v.L2, scenarios.FIBEntry{Bridge: Domain, MAC: bviMAC(id), Index: IfaceBVI, BVI: true, Static: true})
+	v.Domains = append(v.Domains, fact.Bridge{ID: Domain, Forward: true})
+	v.L2 = append(v.L2, fact.FIBEntry{Bridge: Domain, MAC: bviMAC(id), Index: IfaceBVI, BVI: true, Static: true})
 	v.API = append(v.API,
 		lookup(MainTable, PodSubnet, PodTable), lookup(MainTable, HostSubnet, PodTable), lookup(PodTable, hostNet, MainTable),
-		scenarios.Route{Table: PodTable, Prefix: PodSubnet, Action: scenarios.ActionDrop},
-		scenarios.Route{Table: PodTable, Prefix: HostSubnet, Action: scenarios.ActionDrop})
+		fact.Route{Table: PodTable, Prefix: PodSubnet, Action: fact.ActionDrop},
+		fact.Route{Table: PodTable, Prefix: HostSubnet, Action: fact.ActionDrop})
 	return n
 }
 
-func lookup(table uint32, p netip.Prefix, in uint32) scenarios.Route {
-	return scenarios.Route{Table: table, Prefix: p, Action: scenarios.ActionLookup, Lookup: in}
+func lookup(table uint32, p netip.Prefix, in uint32) fact.Route {
+	return fact.Route{Table: table, Prefix: p, Action: fact.ActionLookup, Lookup: in}
 }
 
 // addHost joins VPP and the host's own stack.
 func (n *Node) addHost(cfg Config, hostNet netip.Prefix) {
-	ifc := scenarios.Interface{Name: "tap0", Type: scenarios.TypeTap, Up: true, MTU: MTU, MAC: hostMAC, Host: "vpp1",
+	ifc := fact.Interface{Name: "tap0", Type: fact.TypeTap, Up: true, MTU: MTU, MAC: hostMAC, Host: "vpp1",
 		Addrs: []netip.Prefix{netip.PrefixFrom(n.HostVPP, hostNet.Bits())}}
 	end := vppwire.LinuxLink{Name: "vpp1", Type: "tun", MAC: linuxMAC, MTU: MTU, Up: true, Addrs: []netip.Prefix{netip.PrefixFrom(n.HostLinux, hostNet.Bits())}}
 	eth0 := vppwire.LinuxLink{Name: "eth0", Type: "device", MTU: NICMTU, Up: true, Addrs: []netip.Prefix{netip.PrefixFrom(n.Management[0], managementNet.Bits())}}
 	s := &vppwire.LinuxState{Links: []vppwire.LinuxLink{eth0}}
 	if cfg.Veth {
-		ifc.Name, ifc.Type, ifc.Host = "host-vpp2", scenarios.TypeAFPacket, "vpp2"
+		ifc.Name, ifc.Type, ifc.Host = "host-vpp2", fact.TypeAFPacket, "vpp2"
 		end.Type, end.Peer = "veth", "vpp2"
 		s.Links = append(s.Links, vppwire.LinuxLink{Name: "vpp2", Type: "veth", Peer: "vpp1", MTU: MTU, Up: true})
 	}
@@ -87,7 +87,7 @@ func (n *Node) addHost(cfg Config, hostNet netip.Prefix) {
 	s.Routes = append(s.Routes, vppwire.HostRoute{Dst: PodSubnet, Via: n.HostVPP, Link: "vpp1"})
 	n.Linux.Spaces[""] = s
 	n.VPP.Ifaces = append(n.VPP.Ifaces, ifc)
-	n.VPP.API = append(n.VPP.API, scenarios.Route{Table: MainTable, Prefix: host(n.Management[0]), Action: scenarios.ActionForward, Via: n.HostLinux, Index: IfaceHost})
+	n.VPP.API = append(n.VPP.API, fact.Route{Table: MainTable, Prefix: host(n.Management[0]), Action: fact.ActionForward, Via: n.HostLinux, Index: IfaceHost})
 }
 
 // join makes a peer known.
@@ -95,18 +95,18 @@ func (n *Node) join(cfg Config, peer *Node, tunnelNames []string) {
 	v := n.VPP
 	if cfg.L2 {
 		for _, p := range [...]netip.Prefix{peer.Blocks[0].Prefix, peer.HostSubnet, host(peer.Management[0])} {
-			v.API = append(v.API, scenarios.Route{Table: MainTable, Prefix: p, Action: scenarios.ActionForward, Via: peer.Address.Addr(), Index: recursive})
+			v.API = append(v.API, fact.Route{Table: MainTable, Prefix: p, Action: fact.ActionForward, Via: peer.Address.Addr(), Index: recursive})
 		}
 		return
 	}
 	index := uint32(len(v.Ifaces))
-	v.Ifaces = append(v.Ifaces, scenarios.Interface{Name: tunnelNames[index-IfaceBVI-1], Type: scenarios.TypeVXLAN, Up: true, Bridge: Domain, SHG: 1,
+	v.Ifaces = append(v.Ifaces, fact.Interface{Name: tunnelNames[index-IfaceBVI-1], Type: fact.TypeVXLAN, Up: true, Bridge: Domain, SHG: 1,
 		Src: n.Address.Addr(), Dst: peer.Address.Addr(), VNI: VNI, EncapTable: MainTable})
-	v.L2 = append(v.L2, scenarios.FIBEntry{Bridge: Domain, MAC: bviMAC(peer.ID), Index: index, Static: true})
-	v.Neighs = append(v.Neighs, scenarios.Neighbor{Index: IfaceBVI, Addr: peer.VXLANAddress, MAC: bviMAC(peer.ID)})
+	v.L2 = append(v.L2, fact.FIBEntry{Bridge: Domain, MAC: bviMAC(peer.ID), Index: index, Static: true})
+	v.Neighs = append(v.Neighs, fact.Neighbor{Index: IfaceBVI, Addr: peer.VXLANAddress, MAC: bviMAC(peer.ID)})
 	v.API = append(v.API, lookup(MainTable, host(peer.Management[0]), PodTable))
 	for _, p := range [...]netip.Prefix{host(peer.Management[0]), peer.Blocks[0].Prefix, peer.HostSubnet} {
-		v.API = append(v.API, scenarios.Route{Table: PodTable, Prefix: p, Action: scenarios.ActionForward, Via: peer.VXLANAddress, Index: IfaceBVI})
+		v.API = append(v.API, fact.Route{Table: PodTable, Prefix: p, Action: fact.ActionForward, Via: peer.VXLANAddress, Index: IfaceBVI})
 	}
 }
 
@@ -122,7 +122,7 @@ func (n *Node) trunk() uint32 {
 			return uint32(i)
 		}
 	}
-	n.VPP.Ifaces = append(n.VPP.Ifaces, scenarios.Interface{Name: "host-" + trunkDevice, Type: scenarios.TypeAFPacket, Up: true, MTU: MTU, MAC: trunkMAC,
+	n.VPP.Ifaces = append(n.VPP.Ifaces, fact.Interface{Name: "host-" + trunkDevice, Type: fact.TypeAFPacket, Up: true, MTU: MTU, MAC: trunkMAC,
 		Table4: PodTable, Host: trunkDevice, Guarded: true})
 	s := n.Linux.Spaces[""]
 	s.Links = append(s.Links, vppwire.LinuxLink{Name: trunkDevice, Type: "veth", Peer: trunkParent, MTU: MTU, Up: true},
@@ -138,7 +138,7 @@ func (n *Node) addPod(cfg Config, p int) {
 	owner := ipam.Owner{Network: "k8s", ContainerID: fmt.Sprintf("c-%d-%03d", n.ID, p), IfName: "eth0"}
 	index := uint32(len(n.VPP.Ifaces))
 	mac := vppwire.MAC{0x02, 0xfe, byte(n.ID >> 8), byte(n.ID), 0, byte(p)}
-	ifc := scenarios.Interface{Name: fmt.Sprintf("tap%d", p+1), Type: scenarios.TypeTap, Up: true, MTU: MTU, MAC: mac, Table4: PodTable,
+	ifc := fact.Interface{Name: fmt.Sprintf("tap%d", p+1), Type: fact.TypeTap, Up: true, MTU: MTU, MAC: mac, Table4: PodTable,
 		Addrs: []netip.Prefix{host(at(podIfNet, uint32(p)+2))}, Host: "eth0", HostNetns: netns}
 	link := vppwire.LinuxLink{Name: "eth0", Type: "tun", MAC: podMAC, MTU: MTU, Up: true, Addrs: []netip.Prefix{host(addr)}}
 	own := podMAC
@@ -147,10 +147,10 @@ func (n *Node) addPod(cfg Config, p int) {
 		own = vppwire.MAC{0x02, 0x39, 0, 0, 0, byte(p + 1)}
 		link.Type, link.Parent, link.MAC = "macvlan", trunkParent, own
 		n.VPP.Ifaces[index].Addrs = append(n.VPP.Ifaces[index].Addrs, ifc.Addrs...)
-		n.VPP.Senders = append(n.VPP.Senders, scenarios.Source{Addr: addr, MAC: own})
+		n.VPP.Senders = append(n.VPP.Senders, fact.Source{Addr: addr, MAC: own})
 	} else if cfg.Veth {
 		ifc.Host, ifc.HostNetns = fmt.Sprintf("vd%03d", p), ""
-		ifc.Name, ifc.Type = "host-"+ifc.Host, scenarios.TypeAFPacket
+		ifc.Name, ifc.Type = "host-"+ifc.Host, fact.TypeAFPacket
 		link.Type, link.Peer = "veth", ifc.Host
 		s := n.Linux.Spaces[""]
 		s.Links = append(s.Links, vppwire.LinuxLink{Name: ifc.Host, Type: "veth", Peer: "eth0", PeerNetns: netns, MTU: MTU, Up: true})
@@ -158,8 +158,8 @@ func (n *Node) addPod(cfg Config, p int) {
 	if !cfg.Macvlan {
 		n.VPP.Ifaces = append(n.VPP.Ifaces, ifc)
 	}
-	n.VPP.Neighs = append(n.VPP.Neighs, scenarios.Neighbor{Index: index, Addr: addr, MAC: own})
-	n.VPP.API = append(n.VPP.API, scenarios.Route{Table: PodTable, Prefix: host(addr), Action: scenarios.ActionForward, Via: addr, Index: index})
+	n.VPP.Neighs = append(n.VPP.Neighs, fact.Neighbor{Index: index, Addr: addr, MAC: own})
+	n.VPP.API = append(n.VPP.API, fact.Route{Table: PodTable, Prefix: host(addr), Action: fact.ActionForward, Via: addr, Index: index})
 	n.Linux.Spaces[netns] = &vppwire.LinuxState{
 		Links: []vppwire.LinuxLink{link},
 		Routes: []vppwire.HostRoute{
@@ -168,7 +168,7 @@ func (n *Node) addPod(cfg Config, p int) {
 		},
 		Neighbors: []vppwire.LinuxNeighbor{{Link: "eth0", Addr: gateway, MAC: mac}},
 	}
-	n.Pods = append(n.Pods, scenarios.PodState{Owner: owner, Pod: fmt.Sprintf("default/web-%d-%d", n.ID, p), UID: owner.ContainerID,
+	n.Pods = append(n.Pods, fact.PodState{Owner: owner, Pod: fmt.Sprintf("default/web-%d-%d", n.ID, p), UID: owner.ContainerID,
 		Netns: netns, Addr: addr, Gateway: gateway})
 	n.Leased = append(n.Leased, ipam.Lease{Owner: owner, Addr: addr, Block: n.Blocks[0].Prefix, Gateway: gateway})
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/result"
 )
 
 // Scenario is the cluster that the examples are for.
@@ -84,7 +85,7 @@ const (
 	limit = 5 * time.Minute
 )
 
-// Timeline is every action once, in the order of documentation, but for those that scenarios.Run does.
+// Timeline is every action once, in the order of documentation, but for those that result.Run does.
 func Timeline(t *testing.T) []scenarios.Step {
 	t.Helper()
 	for _, verb := range slices.Sorted(maps.Keys(examples)) {
@@ -109,9 +110,9 @@ func Timeline(t *testing.T) []scenarios.Step {
 
 // World is one that knows beforehand what it cannot do, and why.
 type World interface {
-	scenarios.World
-	scenarios.Supporter
-	scenarios.Refuser
+	result.World
+	result.Supporter
+	result.Refuser
 }
 
 // Answers lets w, made of Scenario, do every action and returns the verbs that it refuses.
@@ -129,7 +130,7 @@ func Answers(t *testing.T, w World) (refused []string) {
 			t.Errorf("%s: supported %t, refused because %q", a, w.Supports(a), why)
 		case why == "" && err != nil:
 			t.Errorf("%s: %v", a, err)
-		case why != "" && (!errors.Is(err, scenarios.ErrUnsupported) || !strings.Contains(err.Error(), why)):
+		case why != "" && (!errors.Is(err, result.ErrUnsupported) || !strings.Contains(err.Error(), why)):
 			t.Errorf("%s is refused with %v, want the reason %q", a, err, why)
 		case why != "":
 			refused = append(refused, a.Verb())

@@ -18,7 +18,7 @@ import (
 	"go.fd.io/govpp/binapi/tapv2"
 	"go.fd.io/govpp/binapi/vxlan"
 
-	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/sim/hostmodel"
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
 	"github.com/vppdrill/vppdrill/sim/vppmodel/view"
@@ -105,11 +105,11 @@ func TestView(t *testing.T) {
 		}
 	}
 	bvi, _ := w.Interface(2)
-	if bvi.Type != scenarios.TypeLoopback || !bvi.Up || !bvi.BVI || bvi.Bridge != 1 || bvi.SHG != 1 || bvi.Table4 != 1 || fmt.Sprint(bvi.Addrs) != "[192.168.30.1/24]" || bvi.MTU != 9000 {
+	if bvi.Type != fact.TypeLoopback || !bvi.Up || !bvi.BVI || bvi.Bridge != 1 || bvi.SHG != 1 || bvi.Table4 != 1 || fmt.Sprint(bvi.Addrs) != "[192.168.30.1/24]" || bvi.MTU != 9000 {
 		t.Errorf("BVI: %+v", bvi)
 	}
 	tap, _ := w.Interface(4)
-	if tap.Type != scenarios.TypeTap || tap.Host != "vpp1" || tap.HostNetns != "" || tap.Tag != "host" || tap.Up {
+	if tap.Type != fact.TypeTap || tap.Host != "vpp1" || tap.HostNetns != "" || tap.Tag != "host" || tap.Up {
 		t.Errorf("tap: %+v", tap)
 	}
 	if !host.HasLink("vpp1") {
@@ -130,7 +130,7 @@ func TestView(t *testing.T) {
 	}
 }
 
-func names(w scenarios.VPP) (all []string) {
+func names(w fact.VPP) (all []string) {
 	for i := range w.Interfaces() {
 		all = append(all, i.Name)
 	}

@@ -1,0 +1,173 @@
+package result
+
+import (
+	"slices"
+
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+)
+
+// Exercise is something that must happen in some run: what never happened was never tried, however green the runs are. A promise of
+// ARCHITECTURE.md that no run exercises is not kept, only made.
+type Exercise struct {
+	// Name is what reports call it: lower case words joined by hyphens.
+	Name string
+	// Why is one clause: what nobody knows as long as it has not happened.
+	Why string
+	// Promise is the number of the promise in ARCHITECTURE.md that it exercises; 0: of none, but of what users rely on.
+	Promise int
+}
+
+// Names of exercises.
+const (
+	addressReused      = "address-reused"
+	addressesExhausted = "addresses-exhausted"
+	waitEnded          = "wait-ended"
+	agentRestarted     = "agent-restarted"
+	vppRestarted       = "vpp-restarted"
+	machineReturned    = "machine-returned"
+	nodeLeft           = "node-left"
+	rangeDrained       = "range-drained"
+	replyLost          = "reply-lost"
+	faultStruck        = "fault-struck"
+	journalRead        = "journal-read"
+	cleanStop          = "clean-stop"
+	staleRemoved       = "stale-removed"
+	idPassedOn         = "id-passed-on"
+	checkRefused       = "check-refused"
+	statusRefused      = "status-refused"
+	lawBroken          = "law-broken"
+	lawIdle            = "law-idle"
+)
+
+// exercises are all of them, in the order of reports; reached holds them by their place.
+var exercises = []Exercise{
+	{addressReused, "whether an address is clean when its next pod gets it", 0},
+	{addressesExhausted, "what happens when a node has no address left", 0},
+	{waitEnded, "whether a pod that waited for an address gets one", 0},
+	{agentRestarted, "whether an agent goes on where it ended", 0},
+	{vppRestarted, "whether an empty VPP is filled again", 0},
+	{machineReturned, "what is left of a machine that lost power", 0},
+	{nodeLeft, "what others keep of a node that has left", 0},
+	{rangeDrained, "whether pods keep addresses of a range that is taken back", 0},
+	{lawIdle, "whether a law that found nothing to judge says so", 3},
+	{replyLost, "whether a call whose reply was lost is looked at before it is made again", 5},
+	{staleRemoved, "whether only what nobody wants is deleted after a restart", 5},
+	{faultStruck, "whether anything survives a fault", 6},
+	{journalRead, "whether what was told is in the journal", 6},
+	{idPassedOn, "whether another node's old ID is safe to take", 6},
+	{lawBroken, "whether a broken law is noticed and named", 7},
+	{cleanStop, "whether a restart with nothing to do does nothing", 0},
+	{checkRefused, "whether CHECK tells a pod that is broken", 0},
+	{statusRefused, "whether STATUS tells a node that takes no pods", 0},
+}
+
+// Exercises lists all of them in the order of reports. The slice is the caller's.
+func Exercises() []Exercise { return slices.Clone(exercises) }
+
+// NotExercised lists those of all that none of the runs came by.
+func NotExercised(all []Exercise, results []Result) []Exercise {
+	return slices.DeleteFunc(slices.Clone(all), func(e Exercise) bool {
+		return slices.ContainsFunc(results, func(r Result) bool { return slices.Contains(r.Exercised, e.Name) })
+	})
+}
+
+// reached is what a run has come by, a bit for each of exercises.
+type reached uint64
+
+func (r *reached) note(name string) {
+	*r |= 1 << slices.IndexFunc(exercises, func(e Exercise) bool { return e.Name == name })
+}
+
+func (r reached) names() []string {
+	names := []string{}
+	for i, e := range exercises {
+		if r&(1<<i) != 0 {
+			names = append(names, e.Name)
+		}
+	}
+	return names
+}
+
+// observe takes a fact in, after the tally has.
+func (r *reached) observe(t *tally, f *fact.Fact) {
+	switch f.Kind {
+	case fact.FactAgentUp:
+		n := t.node(f.Node)
+		if n.lives++; n.lives > 1 {
+			r.note(agentRestarted)
+		}
+		if n.returner {
+			r.note(machineReturned)
+		}
+		if len(f.Leases) > 0 {
+			r.note(journalRead)
+		}
+	case fact.FactAgentDown:
+		if f.Text == fact.CleanStop {
+			r.note(cleanStop)
+		}
+	case fact.FactDisturbed:
+		if f.Text == fact.VPPUp && f.Node != "" && t.node(f.Node).wired {
+			r.note(vppRestarted)
+		}
+	case fact.FactNodeGone:
+		if f.Text == fact.NodeLeft {
+			r.note(nodeLeft)
+			t.node(f.Node).returner = false
+		} else {
+			t.node(f.Node).returner = true
+		}
+	case fact.FactAnswered:
+		t.node(f.Node).wired = true
+		if l := t.lives.byUID[f.PodUID]; l != nil && l.waited {
+			r.note(waitEnded)
+		}
+	case fact.FactRefused:
+		if f.Exhausted {
+			r.note(addressesExhausted)
+		}
+	case fact.FactBlocks:
+		if slices.ContainsFunc(f.Blocks, func(b ipam.Block) bool { return b.Draining }) {
+			r.note(rangeDrained)
+		}
+	case fact.FactRemoved:
+		if t.node(f.Node).lives > 1 {
+			r.note(staleRemoved)
+		}
+	case fact.FactRecord:
+		if c := f.Record; c.Before.Name != "" && c.After.Name != "" && c.Before.Name != c.After.Name {
+			r.note(idPassedOn)
+		}
+	case fact.FactChecked:
+		if f.Broken != "" && f.Number != 0 {
+			r.note(checkRefused)
+		}
+	case fact.FactStatus:
+		if f.Broken != "" && f.Number != 0 {
+			r.note(statusRefused)
+		}
+	case fact.FactCounted:
+		if f.Counts.LostReplies > 0 {
+			r.note(replyLost)
+		}
+		if f.Counts.Faults > 0 {
+			r.note(faultStruck)
+		}
+	}
+}
+
+// exercised is what the whole run came by.
+func (r *run) exercised() []string {
+	out := r.tally.reached
+	if s := r.result.Summary; s.Reused > 0 {
+		out.note(addressReused)
+	}
+	if r.failure != nil {
+		out.note(lawBroken)
+	}
+	if slices.ContainsFunc(r.result.Laws, LawResult.Idle) {
+		out.note(lawIdle)
+	}
+	return out.names()
+}

@@ -1,0 +1,84 @@
+package result
+
+import (
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// podNames tells which pod a sandbox was for, from facts: laws speak of sandboxes, people of pods. Of the sandboxes of a long run the
+// last ones are known.
+type podNames struct {
+	// latest holds up to podNamesMost pods by container ID, earlier as many from before.
+	latest, earlier map[string]string
+}
+
+const podNamesMost = 50_000
+
+func (n *podNames) observe(f *fact.Fact) {
+	if f.Pod == "" || f.Kind != fact.FactAsked && f.Kind != fact.FactAnswered {
+		return
+	}
+	if n.latest == nil || len(n.latest) >= podNamesMost {
+		n.earlier, n.latest = n.latest, map[string]string{}
+	}
+	n.latest[f.Owner.ContainerID] = f.Pod
+}
+
+func (n *podNames) of(container string) string {
+	if pod, ok := n.latest[container]; ok {
+		return pod
+	}
+	return n.earlier[container]
+}
+
+// ownerPattern finds attachments as ipam.Owner prints them, with a container ID as runtimes make them.
+var ownerPattern = regexp.MustCompile(`[^\s/"(]+/([0-9a-f]{64})/[^\s,;:)"]+`)
+
+// shortID is how much of a container ID people are shown, as crictl prints it.
+const shortID = 13
+
+// name writes pods' names in place of attachments.
+func (n *podNames) name(text string) string {
+	return ownerPattern.ReplaceAllStringFunc(text, func(owner string) string {
+		id := strings.Split(owner, "/")[1]
+		if pod := n.of(id); pod != "" {
+			return "pod " + pod + " (sandbox " + id[:shortID] + ")"
+		}
+		return "sandbox " + id[:shortID]
+	})
+}
+
+// before says what the timeline did last before a time, and which of its faults go on then: where the search for a cause begins.
+func (m *marks) before(at time.Duration) string {
+	var last string
+	var lasting []string
+	for _, mark := range m.all {
+		if mark.AtSeconds > at.Seconds() || mark.Kind != markAction && mark.Kind != markFault {
+			continue
+		}
+		started := time.Duration(mark.AtSeconds * float64(time.Second)).Round(time.Millisecond)
+		last = mark.Text + " at " + scenarios.FormatDuration(started)
+		if mark.Kind == markFault && (slices.Contains(m.openMarks(), mark) || mark.EndSeconds > at.Seconds()) {
+			lasting = append(lasting, mark.Text+" since "+scenarios.FormatDuration(started))
+		}
+	}
+	if n := len(lasting); n > 0 {
+		return strings.Join(lasting[max(0, n-lastingMost):], "; ")
+	}
+	return last
+}
+
+// lastingMost is how many faults that go on are named.
+const lastingMost = 3
+
+// openMarks are the faults that go on until everything is healed.
+func (m *marks) openMarks() (list []Mark) {
+	for _, i := range m.open {
+		list = append(list, m.all[i])
+	}
+	return list
+}

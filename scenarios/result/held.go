@@ -1,0 +1,59 @@
+package result
+
+import (
+	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+)
+
+// holdings records which pod held which address when, from facts: from the answer of the ADD until the agent frees the
+// address, the sandbox is gone or its node is. Only the first limit spans are kept.
+type holdings struct {
+	limit int
+	spans []Held
+	open  map[holder]int
+}
+
+// holder is an attachment on a node: container IDs are unique only there.
+type holder struct {
+	node  string
+	owner ipam.Owner
+}
+
+func (h *holdings) observe(f *fact.Fact) {
+	switch f.Kind {
+	case fact.FactAnswered:
+		h.start(f)
+	case fact.FactReleased, fact.FactDeleted, fact.FactSandboxGone:
+		h.end(holder{f.Node, f.Owner}, f)
+	case fact.FactNodeGone:
+		for key := range h.open { //vppdrill:unordered each span ends by itself
+			if key.node == f.Node {
+				h.end(key, f)
+			}
+		}
+	}
+}
+
+func (h *holdings) start(f *fact.Fact) {
+	key := holder{f.Node, f.Owner}
+	if _, held := h.open[key]; held || len(h.spans) >= h.limit {
+		return
+	}
+	if h.open == nil {
+		h.open = map[holder]int{}
+	}
+	h.open[key] = len(h.spans)
+	h.spans = append(h.spans, Held{Node: f.Node, Addr: f.Addr.String(), Pod: f.Pod, FromSeconds: f.At.Seconds(), UntilSeconds: -1})
+}
+
+func (h *holdings) end(key holder, f *fact.Fact) {
+	if len(h.open) == 0 {
+		return
+	}
+	if i, held := h.open[key]; held {
+		h.spans[i].UntilSeconds = f.At.Seconds()
+		delete(h.open, key)
+	}
+}
+
+func (h *holdings) list() []Held { return h.spans }

@@ -1,0 +1,222 @@
+package result
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"iter"
+	"slices"
+	"time"
+)
+
+// judge holds a run's laws and what each has judged so far.
+type judge struct {
+	laws []judged
+	// idle: nothing was run, so nothing was judged.
+	idle bool
+}
+
+// judged is one law under way.
+type judged struct {
+	law     fact.Law
+	watcher fact.Watcher
+	// missing is the evidence without which the law is not judged.
+	missing []fact.Evidence
+	// checks counts snapshots with something to judge, occasions what was judged in them.
+	checks, occasions int64
+	broken            int64
+}
+
+// newJudge holds laws ready for a world that delivers this evidence.
+func newJudge(laws []fact.Law, delivered []fact.Evidence) *judge {
+	j := &judge{laws: make([]judged, len(laws)), idle: true}
+	for i, law := range laws {
+		l := &j.laws[i]
+		l.law, l.missing = law, law.Missing(delivered)
+		if law.Watch != nil && len(l.missing) == 0 {
+			l.watcher = law.Watch()
+		}
+	}
+	return j
+}
+
+// demanded returns the error of a law that the scenario names and that cannot be judged here, nil for none.
+func (j *judge) demanded(s *scenarios.Scenario, world string) error {
+	for i := range j.laws {
+		l := &j.laws[i]
+		if len(l.missing) == 0 || s.Laws == nil && s.Expect.Violation != l.law.Name {
+			continue
+		}
+		r := LawResult{Status: NotJudgedStatus, Missing: l.missing}
+		return fmt.Errorf("law %s is asked for and world %s cannot judge it: %s", l.law.Name, world, r.StatusText())
+	}
+	return nil
+}
+
+// observe feeds a fact to one watcher after the other and yields what it breaks.
+func (j *judge) observe(f *fact.Fact) iter.Seq[*fact.Violation] {
+	return func(yield func(*fact.Violation) bool) {
+		for i := range j.laws {
+			l := &j.laws[i]
+			if l.watcher == nil {
+				continue
+			}
+			if err := l.watcher.Observe(f); err != nil && !yield(asViolation(err, l.law.Name, f.At, f.Node)) {
+				return
+			}
+		}
+	}
+}
+
+// check judges a snapshot by the laws of which wanted is true and returns the first violation.
+func (j *judge) check(snapshot fact.Snapshot, wanted func(fact.Law) bool) *fact.Violation {
+	for i := range j.laws {
+		l := &j.laws[i]
+		if l.law.Check == nil || len(l.missing) > 0 || l.law.Name == LawSettles || !wanted(l.law) { // settle counts LawSettles by itself
+			continue
+		}
+		occasions, err := l.law.Check(snapshot)
+		if occasions > 0 || err != nil {
+			l.checks++
+			l.occasions += max(1, occasions)
+		}
+		if err != nil {
+			return asViolation(err, l.law.Name, snapshot.At, "")
+		}
+	}
+	return nil
+}
+
+// outliving is check for snapshots whose views may panic.
+func (j *judge) outliving(snapshot fact.Snapshot, wanted func(fact.Law) bool) (err error) {
+	if snapshot.Outlive != nil {
+		defer snapshot.Outlive(&err)
+	}
+	if v := j.check(snapshot, wanted); v != nil {
+		return v
+	}
+	return nil
+}
+
+// find returns a law of this run by name, nil when it does not judge it.
+func (j *judge) find(name string) *judged {
+	for i := range j.laws {
+		if j.laws[i].law.Name == name {
+			return &j.laws[i]
+		}
+	}
+	return nil
+}
+
+func (j *judge) results() []LawResult {
+	out := make([]LawResult, 0, len(j.laws))
+	for _, l := range j.laws {
+		r := LawResult{Name: l.law.Name, Why: l.law.Why, Status: HeldStatus, Missing: l.missing, Checks: l.checks, Occasions: l.occasions, Violations: l.broken}
+		if l.watcher != nil {
+			r.Checks += l.watcher.Checks()
+			r.Occasions += l.watcher.Checks()
+		}
+		switch {
+		case r.Violations > 0:
+			r.Status = BrokenStatus
+			r.Checks, r.Occasions = max(1, r.Checks), max(1, r.Occasions)
+		case len(r.Missing) > 0 || j.idle:
+			r.Status = NotJudgedStatus
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// asViolation gives a law's error the shape of a Violation.
+func asViolation(err error, law string, at time.Duration, node string) *fact.Violation {
+	var v *fact.Violation
+	if errors.As(err, &v) {
+		return v
+	}
+	return &fact.Violation{Law: law, At: at, Node: node, What: err.Error()}
+}
+
+// checkNow judges the present instant by every law that can be judged now: those for settled clusters only when it is.
+func (r *run) checkNow(ctx context.Context) {
+	if !r.over() {
+		r.look(ctx, func(l fact.Law, settled bool) bool {
+			return (l.When == fact.Always || settled) && !(r.proven && slices.Contains(l.Needs, fact.VPPTables))
+		})
+	}
+}
+
+// checkAlways judges laws that hold at every instant and that nobody watches, after each action.
+func (r *run) checkAlways(ctx context.Context) {
+	if r.over() {
+		return
+	}
+	unwatched := func(l fact.Law, _ bool) bool { return l.When == fact.Always && l.Watch == nil }
+	needed := false
+	for i := range r.judge.laws {
+		l := r.judge.laws[i].law
+		needed = needed || l.Check != nil && unwatched(l, false) && len(r.judge.laws[i].missing) == 0
+	}
+	if needed {
+		r.look(ctx, unwatched)
+	}
+}
+
+// look judges a snapshot of the present instant by some laws.
+func (r *run) look(ctx context.Context, wanted func(l fact.Law, settled bool) bool) {
+	snapshot, err := r.world.Snapshot(ctx)
+	if err != nil {
+		r.broken(fmt.Errorf("snapshot at %s: %w", scenarios.FormatDuration(r.world.Now()), err))
+		return
+	}
+	if r.looking != nil {
+		r.broken(r.looking.at(snapshot))
+	}
+	r.broken(r.judge.outliving(snapshot, func(l fact.Law) bool { return wanted(l, snapshot.Settled) }))
+}
+
+// expectations compares the end with what the scenario expects.
+func (r *run) expectations(ctx context.Context) {
+	if r.over() || len(r.result.Unsupported) > 0 {
+		return
+	}
+	snapshot, err := r.world.Snapshot(ctx)
+	if err != nil {
+		r.broken(fmt.Errorf("snapshot at %s: %w", scenarios.FormatDuration(r.world.Now()), err))
+		return
+	}
+	pods := 0
+	for _, n := range snapshot.Nodes {
+		for _, p := range n.Pods {
+			if p.Addr.IsValid() {
+				pods++
+			}
+		}
+	}
+	e, sum := r.s.Expect, r.tally.summary(r.world.Now())
+	ranOut := sum.Exhausted
+	switch {
+	case e.Exhausted != nil && *e.Exhausted && len(ranOut) == 0:
+		r.result.Error = "expected a node to run out of addresses and none did"
+	case e.Exhausted != nil && !*e.Exhausted && len(ranOut) > 0:
+		r.result.Error = fmt.Sprintf("expected no node to run out of addresses and %s did", ranOut[0].Node)
+	case e.Pods != nil && *e.Pods != pods:
+		r.result.Error = fmt.Sprintf("expected %d attached pods at the end and found %d", *e.Pods, pods)
+	case e.Nodes != nil && *e.Nodes != len(snapshot.Nodes):
+		r.result.Error = fmt.Sprintf("expected %d nodes at the end and found %d", *e.Nodes, len(snapshot.Nodes))
+	}
+	for _, x := range [...]struct {
+		want *int
+		is   int64
+		what string
+	}{
+		{e.Unscheduled, sum.PodsUnscheduled, "without a node"}, {e.Waiting, sum.PodsWaiting, "waiting for an address"},
+		{e.Refused, sum.PodsRefused, "refused"}, {e.NeverAnswered, sum.PodsNeverAnswered, "never answered"},
+	} {
+		if x.want != nil && int64(*x.want) != x.is && r.result.Error == "" {
+			r.result.Error = fmt.Sprintf("expected %d pods %s and found %d", *x.want, x.what, x.is)
+		}
+	}
+}

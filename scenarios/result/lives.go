@@ -1,0 +1,193 @@
+package result
+
+import (
+	"cmp"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"slices"
+	"time"
+)
+
+// lives tells what became of pods: who got a node and an address, how long each waited for them, and why the others never got any.
+// A pod is known by its UID: another of its name is another pod. Facts may come in any order: all figures are worked out at the end.
+type lives struct {
+	byUID map[string]*life
+	// open counts the pods that wait.
+	open int64
+}
+
+// never is a time at which nothing happened.
+const never time.Duration = -1
+
+// life is when things befell one pod first.
+type life struct {
+	created, bound, refused, answered, deleted time.Duration
+	// full is since when it waits for an address, on node; waits are those that are over. A pod waits again when its sandbox was
+	// replaced.
+	full           time.Duration
+	node           string
+	waited         bool
+	waits, longest time.Duration
+}
+
+// ranOut is a node's shortage.
+type ranOut struct {
+	first time.Duration
+	pods  int64
+}
+
+func newLives() lives { return lives{byUID: map[string]*life{}} }
+
+func (v *lives) of(uid string) *life {
+	l := v.byUID[uid]
+	if l == nil {
+		l = &life{created: never, bound: never, refused: never, answered: never, deleted: never, full: never}
+		v.byUID[uid] = l
+	}
+	return l
+}
+
+// mark keeps the first time.
+func mark(at *time.Duration, now time.Duration) {
+	if *at == never || now < *at {
+		*at = now
+	}
+}
+
+// pod is what the API server's object of a pod came by.
+func (v *lives) pod(f *fact.Fact) {
+	l := v.of(f.PodUID)
+	switch f.Text {
+	case fact.PodCreated:
+		mark(&l.created, f.At)
+	case fact.PodBound:
+		mark(&l.bound, f.At)
+	case fact.PodDeleted:
+		mark(&l.deleted, f.At)
+		v.ended(l, f.At)
+	}
+}
+
+func (v *lives) answered(f *fact.Fact) {
+	l := v.of(f.PodUID)
+	mark(&l.answered, f.At)
+	v.ended(l, f.At)
+}
+
+// ended ends a wait.
+func (v *lives) ended(l *life, at time.Duration) {
+	if l.full != never {
+		v.open--
+	}
+	l.waitUntil(at)
+}
+
+// waitUntil ends a wait.
+func (l *life) waitUntil(at time.Duration) {
+	if l.full == never {
+		return
+	}
+	wait := max(0, at-l.full)
+	l.waits, l.longest, l.full = l.waits+wait, max(l.longest, wait), never
+}
+
+func (v *lives) refused(t *tally, f *fact.Fact) {
+	l := v.of(f.PodUID)
+	mark(&l.refused, f.At)
+	if !f.Exhausted || l.full != never || l.deleted != never {
+		return
+	}
+	l.full, l.node, l.waited = f.At, f.Node, true
+	v.open++
+	n := t.node(f.Node)
+	if n.ranOut == nil {
+		n.ranOut = &ranOut{first: f.At}
+	}
+	n.ranOut.pods++
+}
+
+// gone is when the pod was deleted, or the run ended.
+func (l *life) gone(now time.Duration) time.Duration {
+	if l.deleted != never {
+		return l.deleted
+	}
+	return now
+}
+
+// sum adds what became of pods to a summary.
+func (v *lives) sum(out *Summary, nodes map[string]*tallied, now time.Duration) {
+	var starts []time.Duration
+	var total, longest time.Duration
+	waits := map[string]time.Duration{} // by node
+	for _, l := range v.byUID {         //vppdrill:unordered sums and counts; starts are sorted
+		if l.created != never {
+			out.PodsCreated++
+			starts = append(starts, l.start(now))
+		}
+		if l.waited {
+			out.PodsWaited++
+			whole := *l
+			whole.waitUntil(l.gone(now))
+			total, longest = total+whole.waits, max(longest, whole.longest)
+			waits[l.node] += whole.waits
+		}
+		switch {
+		case l.answered != never:
+			continue
+		case l.created != never && l.bound == never && l.refused == never:
+			out.PodsUnscheduled++
+		case l.refused == never:
+			out.PodsNeverAnswered++
+		case l.waited && l.deleted == never:
+			out.PodsWaiting++
+		default:
+			out.PodsRefused++
+		}
+		out.PodsNeverPlaced++
+	}
+	out.LongestWaitSeconds, out.TotalWaitSeconds = longest.Seconds(), total.Seconds()
+	slices.Sort(starts)
+	out.StartP50Seconds, out.StartP99Seconds = quantile(starts, 50), quantile(starts, 99)
+	for name, n := range nodes { //vppdrill:unordered sorted below
+		if r := n.ranOut; r != nil {
+			out.Exhausted = append(out.Exhausted, RanOut{Node: name, AtSeconds: r.first.Seconds(), PodsWaited: r.pods, WaitSeconds: waits[name].Seconds()})
+		}
+	}
+	slices.SortFunc(out.Exhausted, func(a, b RanOut) int {
+		return cmp.Or(cmp.Compare(a.AtSeconds, b.AtSeconds), cmp.Compare(a.Node, b.Node))
+	})
+}
+
+// quantiles are the times from pods' creation until they had an address, at Quantiles; nil without pods.
+func (v *lives) quantiles(now time.Duration) (out []float64) {
+	var starts []time.Duration
+	for _, l := range v.byUID { //vppdrill:unordered starts are sorted
+		if l.created != never {
+			starts = append(starts, l.start(now))
+		}
+	}
+	if len(starts) == 0 {
+		return nil
+	}
+	slices.Sort(starts)
+	for _, q := range Quantiles() {
+		out = append(out, quantile(starts, q))
+	}
+	return out
+}
+
+// start is how long a created pod took to have an address; of one that never got one, until it was deleted or the run ended.
+func (l *life) start(now time.Duration) time.Duration {
+	until := l.answered
+	if until == never {
+		until = l.gone(now)
+	}
+	return max(0, until-l.created)
+}
+
+// quantile is the smallest of sorted times that is at least as long as percent of them, in seconds; 0 of none.
+func quantile(sorted []time.Duration, percent int) float64 {
+	if len(sorted) == 0 {
+		return 0
+	}
+	return sorted[max(0, (len(sorted)*percent+99)/100-1)].Seconds()
+}

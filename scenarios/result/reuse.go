@@ -1,0 +1,39 @@
+package result
+
+import (
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"net/netip"
+	"time"
+)
+
+// reuse finds the shortest time between an address's release and its next lease, and the fewest leases.
+type reuse struct {
+	freed  map[netip.Addr]freed
+	leases int64
+}
+
+// freed is when an address was released: the time, and how many leases had been given by then.
+type freed struct {
+	at     time.Duration
+	leases int64
+}
+
+func newReuse() reuse { return reuse{freed: map[netip.Addr]freed{}} }
+
+func (r *reuse) released(f *fact.Fact) { r.freed[f.Addr] = freed{f.At, r.leases} }
+
+func (r *reuse) leased(out *Summary, f *fact.Fact) {
+	r.leases++
+	was, ok := r.freed[f.Addr]
+	if !ok {
+		return
+	}
+	delete(r.freed, f.Addr)
+	out.Reused++
+	if gap := (f.At - was.at).Seconds(); out.ShortestReuseSeconds < 0 || gap < out.ShortestReuseSeconds {
+		out.ShortestReuseSeconds = gap
+	}
+	if n := r.leases - was.leases; out.ShortestReuseLeases < 0 || n < out.ShortestReuseLeases {
+		out.ShortestReuseLeases = n
+	}
+}

@@ -1,0 +1,23 @@
+package result
+
+import (
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
+	"slices"
+)
+
+// SelectLaws returns the laws of all that judge s, in all's order. A name that is none of them is an *InputError with its
+// place in the file.
+func SelectLaws(s *scenarios.Scenario, all []fact.Law) ([]fact.Law, error) {
+	names := make([]string, len(all))
+	for i, law := range all {
+		names[i] = law.Name
+	}
+	if err := s.CheckLaws(names); err != nil {
+		return nil, err
+	}
+	if s.Laws == nil {
+		return all, nil
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(law fact.Law) bool { return !slices.Contains(s.Laws, law.Name) }), nil
+}
