@@ -4,8 +4,6 @@ import (
 	"net/netip"
 	"slices"
 	"time"
-
-	"github.com/vppdrill/vppdrill/ipam/calico"
 )
 
 // Config is what the cluster's administrator would configure.
@@ -42,7 +40,7 @@ const RuntimeTimeoutLeast = 10 * time.Second
 // IPAM is the cluster-wide address plan. The keys are Contiv's own; zero prefixes and lengths mean "not given": Plan
 // fills them in.
 type IPAM struct {
-	System System `yaml:"system" enum:"contiv,cilium,nodeipam,datastore,calico" doc:"The address management system."`
+	System System `yaml:"system" doc:"The address management system."`
 
 	PodSubnetCIDR             CIDRPair `yaml:"podSubnetCIDR" doc:"All pods; 10.1.0.0/16 when absent. A pair makes a cluster of two families, the first of them primary."`
 	PodSubnetOneNodePrefixLen int      `yaml:"podSubnetOneNodePrefixLen" min:"0" max:"128" doc:"Prefix length of one node's pods; 24 when absent."`
@@ -69,11 +67,12 @@ type IPAM struct {
 	ClientQPS   int `yaml:"clientQPS" min:"0" max:"10000" doc:"Requests a second that each client of the system sends to the API server in the long run, as client-go's QPS; 0 is no limit."`
 	ClientBurst int `yaml:"clientBurst" min:"0" max:"100000" doc:"Requests that it sends at once; twice clientQPS when absent, as client-go's 10 for 5."`
 
-	Ranges    []netip.Prefix `yaml:"ranges" doc:"What nodes' blocks are carved from, inside podSubnetCIDR; all of it when absent (cilium, nodeipam, calico)."`
+	Ranges    []netip.Prefix `yaml:"ranges" doc:"What nodes' blocks are carved from, inside podSubnetCIDR; all of it when absent; contiv has none."`
 	NodeIPAM  NodeIPAMConfig `yaml:"nodeipam" doc:"What only nodeipam has."`
 	Cilium    CiliumIPAM     `yaml:"cilium" doc:"What only cilium has."`
 	Datastore DatastoreIPAM  `yaml:"datastore" doc:"What only datastore has."`
-	Calico    CalicoIPAM     `yaml:"calico" doc:"What only calico has."`
+	// own are the sections of systems that have theirs in the table.
+	own []section
 }
 
 // NodeIPAMConfig is the controller manager's. With all types but the first nodes are instances of Google's cloud, whose alias ranges are
@@ -159,14 +158,6 @@ func (c DatastoreIPAM) ForPods() []netip.Prefix {
 	return list
 }
 
-// CalicoIPAM is Calico's: addresses of blocks of podSubnetOneNodePrefixLen, 26 when absent, each with an affinity to one node.
-type CalicoIPAM struct {
-	StrictAffinity bool `yaml:"strictAffinity" doc:"No node gets an address of another's block; otherwise nodes borrow when no block is left."`
-	MaxBlocks      int  `yaml:"maxBlocksPerHost" min:"1" max:"4096" doc:"How many blocks a node claims at most; it borrows beyond."`
-	// EmptyBlockGrace is kube-controllers' leakGracePeriod.
-	EmptyBlockGrace time.Duration `yaml:"emptyBlockGrace" doc:"A node's block that is empty for so long is released, if the node has another one."`
-}
-
 // CiliumPool is a CiliumPodIPPool.
 type CiliumPool struct {
 	Name        string         `yaml:"name" required:"true" pattern:"word" doc:"Its name, which pods ask for."`
@@ -185,60 +176,6 @@ const (
 	ENI         CiliumMode = "eni"
 	CRD         CiliumMode = "crd"
 )
-
-// System is an address management system.
-type System string
-
-// The systems. All but Contiv give blocks to nodes from outside of the node: a controller, an operator, EC2.
-const (
-	Contiv    System = "contiv"
-	Cilium    System = "cilium"
-	NodeIPAM  System = "nodeipam"
-	Datastore System = "datastore"
-	Calico    System = "calico"
-)
-
-// OnEC2 reports whether nodes are EC2 instances, whose addresses are of one subnet.
-func (c IPAM) OnEC2() bool {
-	return c.System == Datastore || c.System == Cilium && c.Cilium.Mode == ENI
-}
-
-// SingleAddresses reports whether the operator gives nodes addresses, not blocks.
-func (c IPAM) SingleAddresses() bool {
-	return c.OnEC2() || c.System == Cilium && c.Cilium.Mode == CRD
-}
-
-// AddressRest is how long a released address stays unused, 0 for not at all or as something beside the agent decides.
-func (c IPAM) AddressRest() time.Duration {
-	switch {
-	case c.UseExternalIPAM || c.System == Cilium || c.System == Calico:
-		return 0
-	case c.System == Datastore:
-		return max(c.Datastore.Cooling, c.ReuseDelay)
-	}
-	return c.ReuseDelay
-}
-
-// NoReuseDelay says why ReuseDelay would do nothing, "" where it does something.
-func (c IPAM) NoReuseDelay() string {
-	switch {
-	case c.UseExternalIPAM:
-		return "is the external plugin's affair with useExternalIPAM"
-	case c.System == Calico:
-		return "is nothing that calico has: it gives the address first that has been free for the longest"
-	case c.System == Cilium && c.SingleAddresses():
-		return "is nothing that cilium has with mode " + string(c.Cilium.Mode) + ": what a node gives back is releaseDelay's affair"
-	}
-	return ""
-}
-
-// ByController reports whether controllers alone give nodes their blocks, and nothing on a node asks for any.
-func (c IPAM) ByController() bool {
-	return c.System == NodeIPAM || c.System == Cilium && c.Cilium.Mode == ClusterPool
-}
-
-// Assigned reports whether nodes get their blocks from outside.
-func (c IPAM) Assigned() bool { return c.System != Contiv || c.UseExternalIPAM }
 
 // Wiring is how a node connects its pods, its host and other nodes through VPP.
 type Wiring struct {
@@ -340,14 +277,20 @@ type Agent struct {
 // DefaultConfig is Contiv's default deployment: VXLAN between nodes, macvlans to pods, tap to the host, MTU 1450 (1500
 // less the 50 bytes of a VXLAN header over IPv4).
 func DefaultConfig() Config {
+	var own []section
+	for _, r := range systems {
+		if r.Section != nil {
+			own = append(own, r.section())
+		}
+	}
 	return Config{
 		IPAM: IPAM{
+			own:      own,
 			System:   Contiv,
 			NodeIPAM: NodeIPAMConfig{Allocator: RangeAllocator},
 			Cilium:   CiliumIPAM{Mode: MultiPool, PreAllocate: 8, ReleaseDelay: 180 * time.Second, Expiration: 10 * time.Minute},
 			// 30 s cooling is amazon-vpc-cni-k8s' addressCoolingPeriod; a prefix kept warm is its default.
 			Datastore: DatastoreIPAM{InstanceType: "m5.large", PrefixDelegation: true, WarmENI: 1, WarmPrefix: 1, Cooling: 30 * time.Second, AttachDelay: 5 * time.Second, MetadataLag: 2 * time.Second},
-			Calico:    CalicoIPAM{MaxBlocks: calico.DefaultMaxBlocks, EmptyBlockGrace: calico.DefaultGrace},
 		},
 		DHCP:   DHCP{Lease: DHCPLeaseLeast},
 		Wiring: Wiring{Pod: PodMACVLAN, Node: NodeVXLAN, Host: HostTAP, MTU: 1450, MainVRF: 0, PodVRF: 1, Services: ServedByKubeProxy},

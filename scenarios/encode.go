@@ -50,8 +50,13 @@ func appendComment(b []byte, text string) []byte {
 
 // appendFields writes the fields of v that differ from defaults, one per line.
 func appendFields(b []byte, v, defaults reflect.Value, indent int) []byte {
-	for _, f := range strictyaml.Fields(v.Type()) {
-		value, usual := v.FieldByIndex(f.Index), defaults.FieldByIndex(f.Index)
+	for _, f := range Members(v) {
+		value, usual := f.Value, reflect.Value{}
+		if f.Index != nil {
+			usual = defaults.FieldByIndex(f.Index)
+		} else { // a section of a system
+			usual = v.Interface().(IPAM).usual(f.Name)
+		}
 		if reflect.DeepEqual(value.Interface(), usual.Interface()) {
 			continue
 		}

@@ -4,6 +4,8 @@ import (
 	"net/netip"
 	"reflect"
 	"time"
+
+	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
 
 // A scenario's Go types are its grammar: the decoder, the encoder, action lines and the JSON schema all walk the same
@@ -30,7 +32,16 @@ var (
 	typeLawNames = reflect.TypeFor[LawNames]()
 	typeStep     = reflect.TypeFor[Step]()
 	typeRows     = reflect.TypeFor[Rows]()
+	typeSystem   = reflect.TypeFor[System]()
 )
+
+// wordsOf are the words that a field takes; nil: it takes others.
+func wordsOf(t reflect.Type, tag reflect.StructTag) []string {
+	if t == typeSystem {
+		return SystemNames()
+	}
+	return strictyaml.Enum(tag)
+}
 
 // selfChecked is a decoded value with rules between its fields; field is "" for the value as a whole.
 type selfChecked interface {

@@ -19,7 +19,7 @@ type use struct {
 
 // uses are the settings that count in some scenarios only. What package mode decides is not among them.
 var uses = []use{
-	{"config.ipam.clientQPS", func(s *Scenario) bool { return s.Config.IPAM.System != Contiv && s.Config.IPAM.System != Datastore }, "is of systems that ask the API server: nodeipam, cilium and calico"},
+	{"config.ipam.clientQPS", func(s *Scenario) bool { return s.Config.IPAM.Traits().Leader }, "is of systems that ask the API server"},
 	{"config.ipam.clientBurst", func(s *Scenario) bool { return s.Config.IPAM.ClientQPS > 0 }, "is of a limit, and clientQPS sets none"},
 	{"config.ipam.nodeipam.allocator", bySystem(NodeIPAM), "is of nodeipam"},
 	{"config.ipam.cilium.mode", bySystem(Cilium), "is of cilium"},
@@ -47,9 +47,6 @@ var uses = []use{
 	{"config.ipam.datastore.cooling", bySystem(Datastore), "is of datastore"},
 	{"config.ipam.datastore.metadataLag", bySystem(Datastore), "is of datastore"},
 	{"config.ipam.datastore.trunkENI", bySystem(Datastore), "is of datastore"},
-	{"config.ipam.calico.strictAffinity", bySystem(Calico), "is of calico"},
-	{"config.ipam.calico.maxBlocksPerHost", bySystem(Calico), "is of calico"},
-	{"config.ipam.calico.emptyBlockGrace", bySystem(Calico), "is of calico"},
 	{"config.wiring.natExternalTraffic", servedByVPP, ofNAT},
 	{"config.wiring.cleanupIdleNATSessions", servedByVPP, ofNAT},
 	{"config.wiring.tcpNATSessionTimeout", servedByVPP, ofNAT},
@@ -80,13 +77,18 @@ func onEC2(s *Scenario) bool       { return s.Config.IPAM.OnEC2() }
 func servedByVPP(s *Scenario) bool { return s.Config.Wiring.Services == ServedByVPP }
 func sessionsEnd(s *Scenario) bool { return s.Config.Wiring.NatCleanup }
 
+const idleSetting = "%s, and changes nothing here: remove it"
+
 // checkIdle refuses settings that change nothing beside the other ones.
 func (s *Scenario) checkIdle() *InputError {
 	usual := Default()
 	for _, u := range uses {
 		if !u.counts(s) && !reflect.DeepEqual(fieldAt(s, u.path), fieldAt(&usual, u.path)) {
-			return s.wrongAt(u.path, "%s, and changes nothing here: remove it", u.of)
+			return s.wrongAt(u.path, idleSetting, u.of)
 		}
+	}
+	if path, of := s.Config.IPAM.foreignSetting(); path != "" {
+		return s.wrongAt(path, idleSetting, "is of "+string(of))
 	}
 	for _, i := range s.Config.Wiring.mode().Idle(s.around()) {
 		return s.wrongAt(modePaths[i.Field], "%s: remove it", i.Why)

@@ -19,14 +19,18 @@ func Load(path string) (*Scenario, error) {
 
 // Parse reads a scenario from data; file is what errors call it. The error is an *InputError: one line, the first mistake.
 // Laws are not checked here, because only a runner knows which ones exist: see CheckLaws.
-func Parse(file string, data []byte) (*Scenario, error) {
-	s := Default()
+func Parse(file string, data []byte) (*Scenario, error) { return Reader{}.Parse(file, data) }
+
+// Parse is the function Parse, with the reader's systems.
+func (r Reader) Parse(file string, data []byte) (*Scenario, error) {
+	s := r.blank()
 	s.File = file
 	source := strings.TrimPrefix(string(data), "\ufeff")
 	s.Goal, s.Notes = openingComment(source)
 	d := &decoder{}
 	d.source, d.lifted = liftRows(source)
-	d.Decoder = strictyaml.Decoder{File: file, At: strictyaml.Positions{"": {Line: 1, Column: 1}}, Line: d.lifted.line, Scalar: setOwn, Special: d.special, Check: problemOf}
+	d.Decoder = strictyaml.Decoder{File: file, At: strictyaml.Positions{"": {Line: 1, Column: 1}}, Line: d.lifted.line, Scalar: r.scalar, Special: d.special, More: moreOf,
+		Check: problemOf}
 	if err := d.Decode([]byte(d.source), "scenario", &s); err != nil {
 		return nil, err
 	}

@@ -28,8 +28,8 @@ var patterns = map[string]pattern{
 
 // checkText judges text for a field of a string type.
 func checkText(t reflect.Type, tag reflect.StructTag, text string) *strictyaml.ValueError {
-	if strictyaml.Enum(tag) != nil {
-		return strictyaml.CheckEnum(tag, text)
+	if words := wordsOf(t, tag); words != nil {
+		return strictyaml.CheckWords(words, text)
 	}
 	switch t {
 	case typeNodeRef:

@@ -4,7 +4,6 @@ import (
 	"net/netip"
 	"strings"
 
-	"github.com/vppdrill/vppdrill/ipam/calico"
 	"github.com/vppdrill/vppdrill/ipam/contiv"
 	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
@@ -20,7 +19,7 @@ func (c IPAM) Contiv() contiv.IPAMConfig {
 		ContivCIDR:                rangeText(c.ContivCIDR),
 		ServiceCIDR:               c.ServiceCIDR.String(),
 		PodSubnetCIDR:             c.PodSubnetCIDR.String(),
-		PodSubnetOneNodePrefixLen: c.PodSubnetOneNodePrefixLen,
+		PodSubnetOneNodePrefixLen: c.blockBits(),
 
 		PodSubnetOneNodePrefixLenIPv6:     c.PodSubnetOneNodePrefixLenIPv6,
 		VPPHostSubnetOneNodePrefixLenIPv6: c.VPPHostSubnetOneNodePrefixLenIPv6,
@@ -31,12 +30,6 @@ func (c IPAM) Contiv() contiv.IPAMConfig {
 		NodeInterconnectDHCP:          c.NodeInterconnectDHCP,
 		VXLANCIDR:                     c.VXLANCIDR.String(),
 		PodIfIPCIDR:                   rangeText(c.PodIfIPCIDR),
-	}
-	if c.SingleAddresses() {
-		out.PodSubnetOneNodePrefixLen = delegatedBits
-	}
-	if c.System == Calico && c.PodSubnetOneNodePrefixLen == 0 {
-		out.PodSubnetOneNodePrefixLen = calico.DefaultBlockBits
 	}
 	if c.DefaultGateway.IsValid() {
 		out.DefaultGateway = c.DefaultGateway.String()

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
-
-	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
 
 // Entry is one thing that a scenario file may say: an action, an argument of one, a setting.
@@ -36,8 +34,8 @@ func Settings() []Entry { return entries("", reflect.ValueOf(Default()), true) }
 // entries are the fields of a struct with its defaults; deep: those of structs in it as well.
 func entries(path string, v reflect.Value, deep bool) []Entry {
 	var out []Entry
-	for _, f := range strictyaml.Fields(v.Type()) {
-		value, name := v.FieldByIndex(f.Index), path+f.Name
+	for _, f := range Members(v) {
+		value, name := f.Value, path+f.Name
 		if deep && f.Type.Kind() == reflect.Struct && typeWord(f.Type, f.Tag) == "" {
 			out = append(out, entries(name+".", value, true)...)
 			continue
@@ -93,7 +91,7 @@ func typeWord(t reflect.Type, tag reflect.StructTag) string {
 	case reflect.Bool:
 		return "true, false"
 	case reflect.String:
-		if words := strictyaml.Enum(tag); words != nil {
+		if words := wordsOf(t, tag); words != nil {
 			return strings.Join(words, ", ")
 		}
 		return tag.Get("pattern")

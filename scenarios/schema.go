@@ -44,12 +44,12 @@ func Schema() []byte {
 // structSchema describes a struct type; defaults are the values that absent fields have.
 func structSchema(defaults reflect.Value) object {
 	properties, required := object{}, []string{}
-	for _, f := range strictyaml.Fields(defaults.Type()) {
-		s := typeSchema(f.Type, f.Tag, defaults.FieldByIndex(f.Index))
+	for _, f := range Members(defaults) {
+		s := typeSchema(f.Type, f.Tag, f.Value)
 		if doc := f.Tag.Get("doc"); doc != "" {
 			s["description"] = doc
 		}
-		if value, ok := defaultOf(defaults.FieldByIndex(f.Index)); ok && !f.Required() {
+		if value, ok := defaultOf(f.Value); ok && !f.Required() {
 			s["default"] = value
 		}
 		properties[f.Name] = s
@@ -99,7 +99,7 @@ func typeSchema(t reflect.Type, tag reflect.StructTag, defaults reflect.Value) o
 	case reflect.Bool:
 		return object{"type": "boolean"}
 	case reflect.String:
-		if words := strictyaml.Enum(tag); words != nil {
+		if words := wordsOf(t, tag); words != nil {
 			return object{"type": "string", "enum": words}
 		}
 		return wordSchema(tag.Get("pattern"))

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/vppdrill/vppdrill/ipam/contiv"
 	"github.com/vppdrill/vppdrill/ipam/datastore"
 	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
@@ -19,52 +20,13 @@ const (
 	// blockBitsMax leaves a block room for its network, gateway, NAT loopback and broadcast address and pods: with cilium and
 	// nodeipam its 4 host bits are also what Kubernetes' ClusterCIDR demands.
 	blockBitsMax = 28
-	// Calico's IPPool has a blockSize of 20 to 32; below 8 addresses Contiv's own ranges, which agents check, make no sense.
-	calicoBitsMin, calicoBitsMax = 20, 29
 )
 
 // singleBitsMax is the longest range that has an address beside its first and its last.
 const singleBitsMax = 30
 
-// checkSystem checks what belongs to one address management system.
-func (s *Scenario) checkSystem(c IPAM) *InputError {
-	if why := c.NoReuseDelay(); why != "" && c.ReuseDelay > 0 {
-		return s.wrongAt("config.ipam.reuseDelay", "%s", why)
-	}
-	if c.System == Contiv {
-		if len(c.Ranges) > 0 {
-			return s.wrongAt("config.ipam.ranges", "contiv has none: a node's block follows from its ID")
-		}
-		return nil
-	}
-	if c.UseExternalIPAM {
-		return s.wrongAt("config.ipam.useExternalIPAM", "is Contiv's; %s brings blocks of its own", c.System)
-	}
-	plan, err := c.Plan()
-	if err != nil {
-		return s.wrongAt("config.ipam", "%s", err)
-	}
-	if plan.Second != nil && c.System != NodeIPAM {
-		return s.wrongAt("config.ipam.podSubnetCIDR", "%s: %s gives addresses of one family here; contiv and nodeipam take two", c.PodSubnetCIDR, c.System)
-	}
-	if plan.Second != nil {
-		first, second := plan.PodSubnet.Addr().BitLen()-plan.PodSubnetOneNodePrefixLen, plan.Second.PodSubnet.Addr().BitLen()-plan.Second.PodSubnetOneNodePrefixLen
-		switch {
-		case first != second: // Kubernetes' ClusterCIDR has one perNodeHostBits
-			return s.wrongAt("config.ipam.podSubnetOneNodePrefixLen", "leaves %d bits to hosts, and podSubnetOneNodePrefixLenIPv6 %d: Kubernetes leaves as many in both families",
-				first, second)
-		case c.NodeIPAM.Allocator != RangeAllocator && c.NodeIPAM.Allocator != "":
-			return s.wrongAt("config.ipam.nodeipam.allocator", "%s gives one block to a node, and podSubnetCIDR %s has two families: RangeAllocator gives one of each",
-				c.NodeIPAM.Allocator, c.PodSubnetCIDR)
-		case len(c.Ranges) > 0:
-			return s.wrongAt("config.ipam.ranges", "has one family, and podSubnetCIDR %s two: blocks are carved from podSubnetCIDR there", c.PodSubnetCIDR)
-		}
-	}
-	ip6 := plan.PodSubnet.Addr().Is6()
-	crd := c.System == Cilium && c.Cilium.Mode == CRD
-	if ip6 && (c.SingleAddresses() || c.System == Calico) {
-		return s.wrongAt("config.ipam.podSubnetCIDR", "%s: %s is here with IPv4 alone; contiv, nodeipam and cilium take IPv6", plan.PodSubnet, c.System)
-	}
+// checkRanges refuses ranges that blocks cannot be carved from, or that overlap.
+func (s *Scenario) checkRanges(c IPAM) *InputError {
 	for i, r := range c.Ranges {
 		path := "config.ipam.ranges[" + strconv.Itoa(i) + "]"
 		if err := s.checkRange(path, c, r); err != nil {
@@ -76,48 +38,30 @@ func (s *Scenario) checkSystem(c IPAM) *InputError {
 			}
 		}
 	}
-	if c.System == Cilium && c.Cilium.Mode == ClusterPool {
-		for i, step := range s.Timeline {
-			if _, ok := step.Action.(RemoveRange); ok {
-				return s.wrongAt("timeline["+strconv.Itoa(i)+"]", "cluster-pool does not take ranges back")
-			}
-		}
+	return nil
+}
+
+// checkBlockBits refuses blocks without room for a pod.
+func (s *Scenario) checkBlockBits(p contiv.Plan) *InputError {
+	most := blockBitsMax
+	if p.PodSubnet.Addr().Is6() {
+		most = 128 - (32 - blockBitsMax)
 	}
-	if err := s.checkAliases(c); err != nil {
-		return err
+	if p.PodSubnetOneNodePrefixLen > most {
+		return s.wrongAt("config.ipam.podSubnetOneNodePrefixLen", "/%d is longer than /%d", p.PodSubnetOneNodePrefixLen, most)
 	}
-	if err := s.checkPools(c, plan.PodSubnet, plan.PodSubnetOneNodePrefixLen); err != nil {
-		return err
-	}
-	if c.System == Calico {
-		if n := plan.PodSubnetOneNodePrefixLen; n < calicoBitsMin || n > calicoBitsMax {
-			return s.wrongAt("config.ipam.podSubnetOneNodePrefixLen", "Calico's blocks are /%d to /%d", calicoBitsMin, calicoBitsMax)
-		}
-		return nil
-	}
-	if crd {
-		if n := c.PodSubnetOneNodePrefixLen; n != 0 {
-			return s.wrongAt("config.ipam.podSubnetOneNodePrefixLen", "is of no use with mode crd: nodes get single addresses")
-		}
-		return nil
-	}
-	if !c.OnEC2() {
-		most := blockBitsMax
-		if ip6 {
-			most = 128 - (32 - blockBitsMax)
-		}
-		if plan.PodSubnetOneNodePrefixLen > most {
-			return s.wrongAt("config.ipam.podSubnetOneNodePrefixLen", "/%d is longer than /%d", plan.PodSubnetOneNodePrefixLen, most)
-		}
-		return nil
-	}
+	return nil
+}
+
+// checkEC2 refuses what no subnet or instance of EC2 is.
+func (s *Scenario) checkEC2(c IPAM, p contiv.Plan) *InputError {
 	if n := c.PodSubnetOneNodePrefixLen; n != 0 && n != delegatedBits {
 		return s.wrongAt("config.ipam.podSubnetOneNodePrefixLen", "EC2 delegates /%d prefixes only", delegatedBits)
 	}
-	if b := plan.PodSubnet.Bits(); b < subnetBitsMin || b > subnetBitsMax {
-		return s.wrongAt("config.ipam.podSubnetCIDR", "%s can be no subnet of a VPC: want /%d to /%d", plan.PodSubnet, subnetBitsMin, subnetBitsMax)
+	if b := p.PodSubnet.Bits(); b < subnetBitsMin || b > subnetBitsMax {
+		return s.wrongAt("config.ipam.podSubnetCIDR", "%s can be no subnet of a VPC: want /%d to /%d", p.PodSubnet, subnetBitsMin, subnetBitsMax)
 	}
-	if err := s.checkSubnets(c, plan.PodSubnet); err != nil {
+	if err := s.checkSubnets(c, p.PodSubnet); err != nil {
 		return err
 	}
 	if _, ok := datastore.LimitsOf(c.Datastore.InstanceType); !ok {
@@ -259,8 +203,9 @@ func (s *Scenario) checkSubnets(c IPAM, pods netip.Prefix) *InputError {
 
 // checkRange refuses a range that blocks cannot be carved from.
 func (s *Scenario) checkRange(path string, c IPAM, r netip.Prefix) *InputError {
-	if c.System == Contiv {
-		return s.wrongAt(path, "contiv has no ranges: a node's block follows from its ID")
+	t := c.Traits()
+	if t.ByID {
+		return s.wrongAt(path, "%s has no ranges: a node's block follows from its ID", c.System)
 	}
 	plan, err := c.Plan()
 	if err != nil {
@@ -270,29 +215,12 @@ func (s *Scenario) checkRange(path string, c IPAM, r netip.Prefix) *InputError {
 	switch {
 	case r.Bits() < plan.PodSubnet.Bits() || !plan.PodSubnet.Contains(r.Addr()):
 		return s.wrongAt(path, "%s is not inside podSubnetCIDR %s", r, plan.PodSubnet)
-	case c.System == Cilium && c.Cilium.Mode == CRD:
+	case t.Single && !t.EC2:
 		if r.Bits() > singleBitsMax {
 			return s.wrongAt(path, "%s has no address for a pod: its first and its last are nobody's", r)
 		}
 	case r.Bits() > block:
 		return s.wrongAt(path, "%s has no room for a node's block of /%d", r, block)
-	}
-	return nil
-}
-
-// checkAliases refuses what allocators that have a cloud cannot do: they know one range, from their start on.
-func (s *Scenario) checkAliases(c IPAM) *InputError {
-	if c.System != NodeIPAM || c.NodeIPAM.Allocator == RangeAllocator || c.NodeIPAM.Allocator == "" {
-		return nil
-	}
-	if len(c.Ranges) > 1 {
-		return s.wrongAt("config.ipam.ranges[1]", "%s has one range", c.NodeIPAM.Allocator)
-	}
-	for i, step := range s.Timeline {
-		switch step.Action.(type) {
-		case AddRange, RemoveRange:
-			return s.wrongAt("timeline["+strconv.Itoa(i)+"]", "%s keeps the range that it started with; RangeAllocator has %s", c.NodeIPAM.Allocator, step.Action.Verb())
-		}
 	}
 	return nil
 }

@@ -108,7 +108,7 @@ func (s *Scenario) checkTimeline() *InputError {
 				return err
 			}
 		case ChangeCIDR:
-			if ipam.System != Contiv {
+			if !ipam.Traits().ByID {
 				return s.wrongAt(path+".do", "change-cidr needs config.ipam.system contiv; %s has add-range and remove-range", ipam.System)
 			}
 			ipam = a.Apply(ipam)
@@ -121,7 +121,13 @@ func (s *Scenario) checkTimeline() *InputError {
 			if err := s.checkRange(path+".cidr", ipam, a.CIDR); err != nil {
 				return err
 			}
+			if ipam.Traits().Ranges < RangesGrow {
+				return s.wrongAt(path+".do", "%s keeps the ranges that it starts with", ipam.System)
+			}
 		case RemoveRange:
+			if ipam.Traits().Ranges == RangesGrow {
+				return s.wrongAt(path+".do", "%s takes no range back", ipam.System)
+			}
 			if err := s.checkRange(path+".cidr", ipam, a.CIDR); err != nil {
 				return err
 			}
@@ -130,8 +136,8 @@ func (s *Scenario) checkTimeline() *InputError {
 				return s.wrongAt(path+".do", "%s: there is no DHCP server: config.ipam.nodeInterconnectDHCP is not set", a.Verb())
 			}
 		case LoseLeader:
-			if ipam.System != Cilium && ipam.System != NodeIPAM && ipam.System != Calico {
-				return s.wrongAt(path+".do", "lose-leader needs config.ipam.system cilium, nodeipam or calico: %s has no controller", ipam.System)
+			if !ipam.Traits().Leader {
+				return s.wrongAt(path+".do", "lose-leader needs config.ipam.system %s: %s has no controller", systemsWith("or", func(t Traits) bool { return t.Leader }), ipam.System)
 			}
 			if a.Asleep && (a.Within || a.Pause != 0 && a.Pause < leaderSleepLeast) {
 				return s.wrongAt(path+".pause", "a leader that is asleep sends nothing, and keeps its lease unless it sleeps for %s at least", leaderSleepLeast)

@@ -90,7 +90,7 @@ func TestSettingsCount(t *testing.T) {
 		t.Skip("a run of every setting in every kind of cluster: a minute")
 	}
 	plain := map[string]string{}
-	for _, path := range leaves(reflect.TypeFor[scenarios.Scenario](), "") {
+	for _, path := range leaves(reflect.ValueOf(scenarios.Default()), "") {
 		how, ok := tries[path]
 		if !ok {
 			t.Errorf("%s has no value here", path)
@@ -182,15 +182,15 @@ func lives(file map[string]any) (outcome, refusal string) {
 	return string(out), ""
 }
 
-// leaves are the paths of a type's fields that are no sections; of lists of sections those of the first one.
-func leaves(of reflect.Type, path string) (list []string) {
-	for _, f := range strictyaml.Fields(of) {
-		name := strictyaml.Join(path, f.Name)
-		switch t := f.Type; {
+// leaves are the paths of a section's fields that are no sections; of lists of sections those of the first one.
+func leaves(of reflect.Value, path string) (list []string) {
+	for _, m := range scenarios.Members(of) {
+		name := strictyaml.Join(path, m.Name)
+		switch t := m.Type; {
 		case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct && len(strictyaml.Fields(t.Elem())) > 0:
-			list = append(list, leaves(t.Elem(), name+"[0]")...)
+			list = append(list, leaves(reflect.Zero(t.Elem()), name+"[0]")...)
 		case t.Kind() == reflect.Struct && len(strictyaml.Fields(t)) > 0:
-			list = append(list, leaves(t, name)...)
+			list = append(list, leaves(m.Value, name)...)
 		default:
 			list = append(list, name)
 		}

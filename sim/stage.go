@@ -57,10 +57,11 @@ func (st stage) Fail(err error) { st.eng.Fail(err) }
 // leading one, nor every network a DHCP server.
 func (st stage) Lacks() []timeline.Need {
 	var lacks []timeline.Need
-	switch st.s.Config.IPAM.System {
-	case scenarios.Contiv:
-		lacks = append(lacks, timeline.CIDRControllers, timeline.LeadingController, timeline.PausedControllers)
-	case scenarios.Datastore:
+	t := st.s.Config.IPAM.Traits()
+	if t.ByID {
+		lacks = append(lacks, timeline.CIDRControllers)
+	}
+	if !t.Leader {
 		lacks = append(lacks, timeline.LeadingController, timeline.PausedControllers)
 	}
 	if st.dhcp == nil {

@@ -12,10 +12,22 @@ import (
 
 // newDecoder reads files whose prefixes and addresses are of both families.
 func newDecoder(file string) *strictyaml.Decoder {
-	return &strictyaml.Decoder{File: file, At: strictyaml.Positions{}, Scalar: setScalar}
+	return &strictyaml.Decoder{File: file, At: strictyaml.Positions{}, Scalar: setScalar, More: sections}
+}
+
+// sections are the sections of systems, where v is a section of addresses.
+func sections(v reflect.Value) []strictyaml.Member {
+	switch v := v.Addr().Interface().(type) {
+	case *section:
+		return v.Sections()
+	case *scenarios.IPAM:
+		return v.Sections()
+	}
+	return nil
 }
 
 var (
+	typeSystem   = reflect.TypeFor[scenarios.System]()
 	typePrefix   = reflect.TypeFor[netip.Prefix]()
 	typePair     = reflect.TypeFor[scenarios.CIDRPair]()
 	typeAddr     = reflect.TypeFor[netip.Addr]()
@@ -26,6 +38,9 @@ var (
 // setScalar reads the values that a plan has beyond numbers, truth values and words.
 func setScalar(v reflect.Value, _ reflect.StructTag, text string) (done bool, err *strictyaml.ValueError) {
 	switch v.Type() {
+	case typeSystem:
+		v.SetString(text)
+		return true, strictyaml.CheckWords(scenarios.SystemNames(), text)
 	case typePrefix:
 		return true, setPrefix(v, text)
 	case typePair:

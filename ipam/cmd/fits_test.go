@@ -90,7 +90,9 @@ func draw(t *rapid.T, system scenarios.System) drawn {
 	case scenarios.Calico:
 		bits := rapid.IntRange(26, 29).Draw(t, "node bits")
 		d.config.PodSubnetOneNodePrefixLen, d.config.PodSubnetCIDR = bits, scenarios.CIDR(range4(bits-rapid.IntRange(1, 3).Draw(t, "wider")))
-		d.config.Calico.StrictAffinity, d.config.Calico.MaxBlocks = rapid.Bool().Draw(t, "strict"), rapid.IntRange(1, 6).Draw(t, "most blocks")
+		own := scenarios.SectionOf[scenarios.CalicoIPAM](d.config)
+		own.StrictAffinity, own.MaxBlocks = rapid.Bool().Draw(t, "strict"), rapid.IntRange(1, 6).Draw(t, "most blocks")
+		scenarios.SetSection(&d.config, own)
 		wanted = uint64(rapid.IntRange(1, 40).Draw(t, "expected"))
 	default:
 		bits := rapid.IntRange(26, 28).Draw(t, "node bits")

@@ -6,7 +6,6 @@ import (
 	"net/netip"
 	"slices"
 
-	"github.com/vppdrill/vppdrill/ipam/calico"
 	"github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/ipam/contiv"
 	"github.com/vppdrill/vppdrill/ipam/datastore"
@@ -35,16 +34,18 @@ func (s stage) source() (plan.Source, error) {
 		return s.datastore()
 	case scenarios.Contiv, "":
 		return plan.Contiv{Config: s.contiv()}, nil
-	case scenarios.Calico:
-		return s.calico()
 	}
-	return nil, fmt.Errorf("no system is called %q", c.System)
+	ranges, bits, f, err := s.pods()
+	if err != nil {
+		return nil, err
+	}
+	return c.PlanSource(plan.Base{Ranges: ranges, BlockBits: bits, Keys: s.keys(), Fabric: f})
 }
 
 // contiv is the section as Contiv's own configuration.
 func (s stage) contiv() contiv.IPAMConfig {
 	c := s.section.IPAM.Contiv()
-	c.PodSubnetOneNodePrefixLen, c.VPPHostSubnetOneNodePrefixLen = s.section.PodSubnetOneNodePrefixLen, s.section.VPPHostSubnetOneNodePrefixLen
+	c.PodSubnetOneNodePrefixLen, c.VPPHostSubnetOneNodePrefixLen = cmp.Or(s.section.PodSubnetOneNodePrefixLen, s.section.Traits().BlockBits), s.section.VPPHostSubnetOneNodePrefixLen
 	c.NodeInterconnectDHCP = s.section.NodeInterconnectDHCP
 	if p := s.section.PodIfIPCIDR; p.IsValid() {
 		c.PodIfIPCIDR = p.String()
@@ -67,7 +68,7 @@ func (s stage) pods() (ranges []netip.Prefix, bits int, f plan.Fabric, err error
 		if all.Addr().Is6() {
 			bits = contiv.DefaultOneNodePrefixLen6
 		}
-		ranges, bits, f = []netip.Prefix{all.Prefix}, cmp.Or(s.section.PodSubnetOneNodePrefixLen, bits), s.fabric()
+		ranges, bits, f = []netip.Prefix{all.Prefix}, cmp.Or(s.section.PodSubnetOneNodePrefixLen, s.section.Traits().BlockBits, bits), s.fabric()
 	} else {
 		p, err := plan.Read(s.contiv())
 		if err != nil {
@@ -203,18 +204,6 @@ func (s stage) ciliumNodes(ranges []netip.Prefix, f plan.Fabric) (plan.Source, e
 	}
 	out.ENIs, out.PerENI, out.Zones = z.ENIsMax, z.UnitsPerENI, s.zones(ranges)
 	return out, nil
-}
-
-func (s stage) calico() (plan.Source, error) {
-	if !s.wired {
-		s.section.PodSubnetOneNodePrefixLen = cmp.Or(s.section.PodSubnetOneNodePrefixLen, calico.DefaultBlockBits)
-	}
-	ranges, bits, f, err := s.pods()
-	if err != nil {
-		return nil, err
-	}
-	own := s.section.Calico
-	return plan.Calico{Pools: calico.Pools{Ranges: ranges, BlockBits: bits, MaxBlocks: own.MaxBlocks, Strict: own.StrictAffinity}, Keys: s.keys(), Fabric: f}, nil
 }
 
 func (s stage) datastore() (plan.Source, error) {

@@ -17,6 +17,15 @@ type Source interface {
 	draft(d *draft, c Cluster) error
 }
 
+// Base is what a source is made of beside what its system has of its own.
+type Base struct {
+	// Ranges are those of pods, and BlockBits the length of a node's part of them.
+	Ranges    []netip.Prefix
+	BlockBits int
+	Keys      Keys
+	Fabric    Fabric
+}
+
 // Plan is what a configuration amounts to. Counts saturate at 2^64-1.
 type Plan struct {
 	System string `json:"system"`

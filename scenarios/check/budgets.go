@@ -55,17 +55,12 @@ var (
 		scenarios.NodeVXLAN: {20, 14, 6, 2, 600},
 		scenarios.NodeL2:    {12, 8, 6, 2, 600},
 	}
-	// systemBudgets are what a system asks of API server and cloud for one attachment beside that.
-	systemBudgets = map[scenarios.System]spending{
-		scenarios.Cilium:    {0, 0, 2, 6, 0},
-		scenarios.Datastore: {0, 0, 0, 6, 0},
-		scenarios.Calico:    {0, 0, 0, 6, 0},
-	}
 )
 
 // budgetOf is a cluster's by the table.
 func budgetOf(c *scenarios.Config) budget {
 	pod := podBudgets[c.Wiring.Pod]
-	pod.add(systemBudgets[c.IPAM.System])
+	more := c.IPAM.Row().Attachment
+	pod.add(spending{2: more.Store, 3: more.API})
 	return budget{slot: slotBudget, node: nodeBudget, pod: pod, peer: peerBudgets[c.Wiring.Node], service: serviceBudget, trouble: troubleBudget}
 }

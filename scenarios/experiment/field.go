@@ -27,28 +27,39 @@ func (e unknownField) Error() string {
 // checkField reports whether a scenario has a field: config.ipam.podSubnetCIDR, timeline[2].count, timeline[+] for one more. What an item of the timeline
 // has follows from its action, and is found out when it is set.
 func checkField(path string) error {
-	t, before := reflect.TypeFor[scenarios.Scenario](), ""
+	v, before := reflect.ValueOf(scenarios.Default()), ""
 	for _, part := range strings.Split(path, ".") {
 		name, _, indexed := strings.Cut(part, "[")
-		fields := strictyaml.Fields(t)
-		f, ok := strictyaml.FieldNamed(fields, name)
-		if !ok {
-			near := strictyaml.Nearest(name, strictyaml.Names(fields))
+		var names []string
+		found := false
+		if v.Kind() == reflect.Struct {
+			for _, m := range scenarios.Members(v) {
+				if names = append(names, m.Name); m.Name == name {
+					v, found = m.Value, true
+					break
+				}
+			}
+		}
+		if !found {
+			near := strictyaml.Nearest(name, names)
 			if near != "" {
 				near = strictyaml.Join(before, near)
 			}
 			return unknownField{path: path, part: name, nearest: near}
 		}
-		before, t = strictyaml.Join(before, name), f.Type
+		before = strictyaml.Join(before, name)
 		if indexed {
 			return nil
 		}
-		if t.Kind() == reflect.Pointer {
-			t = t.Elem()
-		}
 	}
-	if t.Kind() == reflect.Struct && len(strictyaml.Fields(t)) > 0 {
-		return fmt.Errorf("%s is a section; vary one of its fields: %s", path, strings.Join(strictyaml.Names(strictyaml.Fields(t)), ", "))
+	if v.Kind() == reflect.Struct {
+		var names []string
+		for _, m := range scenarios.Members(v) {
+			names = append(names, m.Name)
+		}
+		if len(names) > 0 {
+			return fmt.Errorf("%s is a section; vary one of its fields: %s", path, strings.Join(names, ", "))
+		}
 	}
 	return nil
 }

@@ -95,9 +95,10 @@ var SystemMeasure = []string{"failed", "violations", "collisions", "leakedAddres
 // Systems are arms of all address management systems, each with its default mode.
 func Systems() Arms {
 	var arms Arms
-	for _, system := range []scenarios.System{scenarios.Contiv, scenarios.Cilium, scenarios.NodeIPAM, scenarios.Datastore, scenarios.Calico} {
-		arm := Arm{Name: string(system), Values: []Value{{Field: "config.ipam.system", Text: string(system)}}}
-		if system == scenarios.Datastore { // EC2 has one length of its own
+	for _, system := range scenarios.Systems() {
+		arm := Arm{Name: string(system.Name), Values: []Value{{Field: "config.ipam.system", Text: string(system.Name)}}}
+		c := scenarios.DefaultConfig().IPAM
+		if c.System = system.Name; c.OnEC2() { // EC2 has one length of its own
 			arm.Values = append(arm.Values, Value{Field: "config.ipam.podSubnetOneNodePrefixLen", Text: "0"})
 		}
 		arms = append(arms, arm)

@@ -8,14 +8,8 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 
-// Chooser makes every draw; sim/engine's choosers do.
-type Chooser interface {
-	// Pick returns a number in [0, n); label names the draw.
-	Pick(label string, n int) int
-}
-
 // Draw returns a random scenario within p, named name. Equal picks give equal scenarios.
-func Draw(c Chooser, p Profile, name string) *scenarios.Scenario {
+func Draw(c scenarios.Chooser, p Profile, name string) *scenarios.Scenario {
 	d := drawer{c}
 	k := d.drawKnobs(p)
 	s := scenarios.Default()
@@ -33,8 +27,9 @@ func Draw(c Chooser, p Profile, name string) *scenarios.Scenario {
 	s.Duration = p.Duration
 	s.Limits.Settle = settleMost
 	s.Timeline = d.timeline(p, k)
-	if p.Systems {
-		d.drawSystem(&s)
+	sized := true
+	if len(p.Systems) > 0 {
+		sized = d.drawSystem(&s, p.Systems)
 	}
 	if s.Config.IPAM.NoReuseDelay() != "" {
 		s.Config.IPAM.ReuseDelay = 0
@@ -52,12 +47,12 @@ func Draw(c Chooser, p Profile, name string) *scenarios.Scenario {
 	d.drawMaintenance(&s)
 	d.drawLists(&s.Faults)
 	d.drawOtherGC(s.Timeline)
-	if p.Systems {
-		d.drawAsked(&s)
+	if names := s.Config.IPAM.Row().Requests; len(names) > 0 {
+		d.drawAsked(&s, names)
 	}
 	d.drawEpilogue(&s, p)
 	d.drawNICs(&s)
-	if p.Systems {
+	if !sized {
 		d.drawTight(&s.Config.IPAM)
 	}
 	if err := s.Validate(); err != nil {
@@ -74,7 +69,7 @@ const vethPodsMax = 6
 const settleMost = 20 * time.Minute
 
 // drawer turns picks into values.
-type drawer struct{ c Chooser }
+type drawer struct{ c scenarios.Chooser }
 
 // coin is true once in n.
 func (d drawer) coin(label string, n int) bool { return d.c.Pick(label, n) == 0 }
@@ -95,7 +90,7 @@ func (d drawer) chance(label string, high float64) float64 {
 }
 
 // one draws an element.
-func one[T any](d drawer, label string, of ...T) T { return of[d.c.Pick(label, len(of))] }
+func one[T any](d drawer, label string, of ...T) T { return scenarios.One(d.c, label, of...) }
 
 // podRanges are the pod subnets that a run moves between; each gives at least 64 node IDs at every drawn prefix length,
 // so that IDs that rest do not run out.

@@ -11,10 +11,10 @@ import (
 // not wired with two families stays with one.
 func (d drawer) drawDual(s *scenarios.Scenario) {
 	c := &s.Config
-	if !d.coin("dual", 6) || c.HasDHCP() || c.IPAM.SingleAddresses() || c.Wiring.Services == scenarios.ServedByVPP {
+	if !d.coin("dual", 6) || c.HasDHCP() || !c.IPAM.Traits().Dual || c.Wiring.Services == scenarios.ServedByVPP {
 		return
 	}
-	if c.IPAM.System != scenarios.Contiv && c.IPAM.System != scenarios.NodeIPAM || len(c.IPAM.Ranges) > 0 || len(c.Nodes) > 0 {
+	if len(c.IPAM.Ranges) > 0 || len(c.Nodes) > 0 {
 		return
 	}
 	i := &c.IPAM

@@ -18,7 +18,7 @@ const moreOverIP6 = 20
 // drawn before means the same. What is not wired with IPv6 stays with IPv4. It reports whether it is of IPv6.
 func (d drawer) drawIP6(s *scenarios.Scenario) bool {
 	c := &s.Config
-	if !d.coin("ipv6", 6) || c.HasDHCP() || c.IPAM.SingleAddresses() || c.IPAM.System == scenarios.Calico || c.Wiring.Services == scenarios.ServedByVPP {
+	if !d.coin("ipv6", 6) || c.HasDHCP() || !c.IPAM.Traits().IPv6 || c.Wiring.Services == scenarios.ServedByVPP {
 		return false
 	}
 	i := &c.IPAM

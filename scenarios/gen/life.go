@@ -20,9 +20,6 @@ var wirings = struct {
 	[]scenarios.HostWiring{scenarios.HostTAP, scenarios.HostVETH, scenarios.HostNone},
 }
 
-// systems are all address management systems.
-var systems = []scenarios.System{scenarios.Contiv, scenarios.NodeIPAM, scenarios.Cilium, scenarios.Datastore, scenarios.Calico}
-
 // LifePrefix begins the names of Lives.
 const LifePrefix = "life-"
 
@@ -31,7 +28,7 @@ const LifePrefix = "life-"
 // small enough to let each of their operations fail in every way; in them nothing is left to chance but what the run's seed decides.
 func Lives() []*scenarios.Scenario {
 	var lives []*scenarios.Scenario
-	for _, system := range systems {
+	for _, system := range scenarios.Systems() {
 		for _, pod := range wirings.pod {
 			for _, node := range wirings.node {
 				for _, host := range wirings.host {
@@ -43,42 +40,23 @@ func Lives() []*scenarios.Scenario {
 	return lives
 }
 
-func life(system scenarios.System, w scenarios.Wiring) *scenarios.Scenario {
+func life(system *scenarios.AddressSystem, w scenarios.Wiring) *scenarios.Scenario {
 	s := scenarios.Default()
-	s.Name = LifePrefix + strings.Join([]string{string(system), string(w.Pod), string(w.Node), string(w.Host)}, "-")
+	s.Name = LifePrefix + strings.Join([]string{string(system.Name), string(w.Pod), string(w.Node), string(w.Host)}, "-")
 	s.Labels = []string{"life"}
-	s.Goal = fmt.Sprintf("Two nodes with %s, pods by %s, nodes by %s, hosts by %s do everything once.", system, w.Pod, w.Node, w.Host)
+	s.Goal = fmt.Sprintf("Two nodes with %s, pods by %s, nodes by %s, hosts by %s do everything once.", system.Name, w.Pod, w.Node, w.Host)
 	s.Topology.Nodes, s.Topology.PodsPerNode = 2, 1
 	s.Config.Wiring.Pod, s.Config.Wiring.Node, s.Config.Wiring.Host = w.Pod, w.Node, w.Host
 	s.Config.Agent.NodeIDQuarantine = 10 * time.Second
 	s.Limits.Settle = 20 * time.Minute
-	first, pods := scenarios.NodeRef("node-1"), 1
+	first := scenarios.NodeRef("node-1")
 	c := &s.Config.IPAM
-	c.System = system
+	c.Use(system)
 	var change scenarios.Action = scenarios.AddRange{CIDR: systemSecond}
-	switch system {
-	case scenarios.Contiv:
-		c.PodSubnetCIDR, c.PodSubnetOneNodePrefixLen = scenarios.CIDR(podRanges[0]), 26
-		change = scenarios.ChangeCIDR{PodSubnetCIDR: scenarios.CIDR(podRanges[2])}
-	case scenarios.NodeIPAM:
-		c.PodSubnetCIDR, c.PodSubnetOneNodePrefixLen, c.Ranges = scenarios.CIDR(systemSubnet), 28, []netip.Prefix{systemFirst}
-		pods = 3
-	case scenarios.Cilium: // a block more when pods come, and one back when they have gone
-		c.PodSubnetCIDR, c.PodSubnetOneNodePrefixLen, c.Ranges = scenarios.CIDR(systemSubnet), 28, []netip.Prefix{systemFirst}
-		c.Cilium.PreAllocate = 2
-		pods = 12
-	case scenarios.Datastore: // an interface more when pods come, and one back when they have gone
-		c.PodSubnetCIDR, c.PodSubnetOneNodePrefixLen, c.Ranges = scenarios.CIDR(systemSubnet), 0, []netip.Prefix{systemFirst}
-		c.Datastore.InstanceType, c.Datastore.Cooling, c.Datastore.WarmIP, c.Datastore.WarmPrefix = "t3.nano", time.Second, 3, 0
-		pods = 20
-		if w.Pod == scenarios.PodVETH { // a VPP has room for 15 AF_PACKET interfaces; single addresses need fewer pods for an interface more
-			c.Datastore.InstanceType, c.Datastore.PrefixDelegation, c.Datastore.WarmPrefix, pods = "t3.small", false, 1, 5
-		}
-	case scenarios.Calico: // another block when pods come, which is borrowed of
-		c.PodSubnetCIDR, c.PodSubnetOneNodePrefixLen, c.Ranges = scenarios.CIDR(systemSubnet), 29, []netip.Prefix{systemFirst}
-		c.Calico.MaxBlocks = 1
-		pods = 9
+	if c.PodSubnetCIDR, c.Ranges = scenarios.CIDR(systemSubnet), []netip.Prefix{systemFirst}; c.Traits().ByID {
+		c.Ranges, change = nil, scenarios.ChangeCIDR{PodSubnetCIDR: scenarios.CIDR(podRanges[2])}
 	}
+	pods := system.Draws.Life(c, w.Pod)
 	do := func(actions ...scenarios.Action) {
 		for _, a := range actions {
 			s.Timeline = append(s.Timeline, scenarios.Step{Trigger: scenarios.WhenSettled, Action: a})
@@ -87,7 +65,7 @@ func life(system scenarios.System, w scenarios.Wiring) *scenarios.Scenario {
 	do(scenarios.CreatePods{Count: pods, Node: first}, scenarios.DeletePods{Count: pods, Node: first}, scenarios.GC{Node: first}, change,
 		scenarios.AddNode{Count: 1}, scenarios.RemoveNode{Node: "node-2"}, scenarios.RestartAgent{Node: first}, scenarios.RestartVPP{Node: first},
 		scenarios.Settle{})
-	if system == scenarios.Datastore { // ipamd gives an interface back once a minute
+	if c.OnEC2() { // ipamd gives an interface back once a minute
 		last := len(s.Timeline) - 1
 		s.Timeline[last] = scenarios.Step{Trigger: scenarios.AfterPrevious, Time: 3 * time.Minute, Action: scenarios.Settle{}}
 	}

@@ -27,7 +27,7 @@ func TestLives(t *testing.T) {
 		lives[s.Name] = s
 	}
 	wanted := 0
-	for _, system := range words[scenarios.IPAM](t, "System") {
+	for _, system := range scenarios.SystemNames() {
 		for _, pod := range words[scenarios.Wiring](t, "Pod") {
 			for _, node := range words[scenarios.Wiring](t, "Node") {
 				for _, host := range words[scenarios.Wiring](t, "Host") {

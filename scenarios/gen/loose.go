@@ -16,7 +16,10 @@ func Like(s *scenarios.Scenario) Profile {
 	const nodesMost, podsMost = 7, 12 // as many as profiles have; moves name any node, whatever their number
 	length := max(loosened(s), time.Minute)
 	p := Tiny()
-	p.Name, p.Systems, p.Duration = "like-"+s.Name, s.Config.IPAM.System != scenarios.Contiv, length
+	p.Name, p.Duration = "like-"+s.Name, length
+	if !s.Config.IPAM.Traits().ByID {
+		p.Systems = Systems().Systems
+	}
 	p.Nodes = min(s.Topology.Nodes, nodesMost)
 	p.NodesMin, p.NodesMax = max(1, p.Nodes-1), p.Nodes+1
 	p.PodsPerNodeMax = min(max(s.Topology.PodsPerNode, p.PodsPerNodeMax), podsMost)

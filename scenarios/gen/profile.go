@@ -1,6 +1,10 @@
 package gen
 
-import "time"
+import (
+	"time"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+)
 
 // Profile bounds what Draw may draw.
 type Profile struct {
@@ -17,8 +21,8 @@ type Profile struct {
 	GapMin, GapMax time.Duration
 	// ChurnMin and ChurnMax bound the mean time between two pod creations.
 	ChurnMin, ChurnMax time.Duration
-	// Systems draws one of the other address management systems in place of Contiv's.
-	Systems bool
+	// Systems are the address management systems of which one is drawn; none: it is Contiv.
+	Systems []*scenarios.AddressSystem
 }
 
 // Small is five nodes and an hour of churn and faults. Its rates keep a run at some ten thousand events, so that a core gets

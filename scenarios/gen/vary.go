@@ -10,7 +10,7 @@ import (
 // Vary returns a variation of s, named name: a few changes of its timeline, faults and knobs; other is where whole parts come from.
 // Changes that make no sense together, as an action that s's system does not know, are drawn again, and a new scenario after a few
 // tries. An epilogue is drawn anew.
-func Vary(c Chooser, p Profile, s, other *scenarios.Scenario, name string) *scenarios.Scenario {
+func Vary(c scenarios.Chooser, p Profile, s, other *scenarios.Scenario, name string) *scenarios.Scenario {
 	d := drawer{c}
 	const tries = 4
 	from := d.loose(other)
@@ -127,8 +127,8 @@ func varyInject(d drawer, _ Profile, v, _ *scenarios.Scenario) {
 		}
 		return
 	}
-	if system := v.Config.IPAM.System; system != scenarios.Contiv && d.coin("request of the system", 2) {
-		v.Faults.Inject = append(v.Faults.Inject, d.askedFault(system))
+	if names := v.Config.IPAM.Row().Requests; len(names) > 0 && d.coin("request of the system", 2) {
+		v.Faults.Inject = append(v.Faults.Inject, d.askedFault(names))
 		return
 	}
 	v.Faults.Inject = append(v.Faults.Inject, d.fault())

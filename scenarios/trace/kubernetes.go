@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vppdrill/vppdrill/ipam/calico"
 	"github.com/vppdrill/vppdrill/ipam/datastore"
 	"github.com/vppdrill/vppdrill/ipam/kubectl"
 	"github.com/vppdrill/vppdrill/ipam/space"
@@ -116,17 +115,11 @@ func (f *found) take(o kubectl.Object, anonymous bool) error {
 	return nil
 }
 
-// agents are pods by which a system is known, by the beginning of their names.
-var agents = []struct {
-	prefix string
-	system scenarios.System
-}{{"cilium-operator", scenarios.Cilium}, {"aws-node", scenarios.Datastore}, {"contiv-vswitch", scenarios.Contiv}, {"calico-node", scenarios.Calico}}
-
 // pod takes a pod that has, or waits for, an address of its own.
 func (f *found) pod(m kubectl.Metadata, p kubectl.Pod, anonymous bool) {
-	for _, a := range agents {
-		if m.Namespace == "kube-system" && strings.HasPrefix(m.Name, a.prefix) && f.system == "" {
-			f.system = a.system
+	for _, r := range scenarios.Systems() {
+		if m.Namespace == "kube-system" && r.Daemon != "" && strings.HasPrefix(m.Name, r.Daemon) && f.system == "" {
+			f.system = r.Name
 		}
 	}
 	key := podKey{m.Namespace, m.Name}
@@ -333,11 +326,11 @@ func (f *found) ranges(c *scenarios.IPAM) {
 				break
 			}
 		}
-	case f.system == scenarios.Calico: // whatever CIDRs its nodes show, it does not use them
-		c.PodSubnetOneNodePrefixLen = calico.DefaultBlockBits
+	case c.Traits().BlockBits != 0: // whatever CIDRs its nodes show, it does not use them
+		c.PodSubnetOneNodePrefixLen = c.Traits().BlockBits
 		if all := covering(f.addresses); all.IsValid() {
 			c.PodSubnetCIDR = scenarios.CIDR(netip.PrefixFrom(all.Addr(), min(all.Bits(), 16)).Masked())
-			f.notes = append(f.notes, fmt.Sprintf("The pool %s is what the pods' addresses tell, and its blocks of /%d Calico's default; others may be there.", c.PodSubnetCIDR, calico.DefaultBlockBits))
+			f.notes = append(f.notes, fmt.Sprintf("The pool %s is what the pods' addresses tell, and its blocks of /%d the default of %s; others may be there.", c.PodSubnetCIDR, c.PodSubnetOneNodePrefixLen, f.system))
 		}
 	case len(f.cidrs) > 0:
 		c.PodSubnetCIDR, c.PodSubnetOneNodePrefixLen = scenarios.CIDR(covering(f.cidrs)), f.cidrs[0].Bits()

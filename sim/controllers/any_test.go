@@ -27,8 +27,8 @@ func TestAnyTroubleEndsServed(t *testing.T) {
 		"datastore": {System: scenarios.Datastore, PodSubnetOneNodePrefixLen: 28, Datastore: scenarios.DatastoreIPAM{InstanceType: "t3.small", PrefixDelegation: true, WarmPrefix: 1, MetadataLag: time.Second}},
 		"eni": {System: scenarios.Cilium, PodSubnetOneNodePrefixLen: 28, Cilium: scenarios.CiliumIPAM{Mode: scenarios.ENI, PreAllocate: 4, MaxAboveWatermark: 2, ReleaseDelay: time.Second},
 			Datastore: scenarios.DatastoreIPAM{InstanceType: "t3.small", AttachDelay: time.Second}},
-		"calico": {System: scenarios.Calico, PodSubnetOneNodePrefixLen: 28, Calico: scenarios.CalicoIPAM{MaxBlocks: 3, EmptyBlockGrace: time.Minute}},
-		"strict": {System: scenarios.Calico, PodSubnetOneNodePrefixLen: 27, Calico: scenarios.CalicoIPAM{MaxBlocks: 20, StrictAffinity: true}},
+		"calico": calicoPlan(28, scenarios.CalicoIPAM{MaxBlocks: 3, EmptyBlockGrace: time.Minute}),
+		"strict": calicoPlan(27, scenarios.CalicoIPAM{MaxBlocks: 20, StrictAffinity: true}),
 	}
 	for name, p := range plans {
 		p.PodSubnetCIDR = scenarios.CIDR(netip.MustParsePrefix("10.1.0.0/24"))
@@ -36,6 +36,12 @@ func TestAnyTroubleEndsServed(t *testing.T) {
 			rapid.Check(t, func(rt *rapid.T) { anyTrouble(t, rt, p) })
 		})
 	}
+}
+
+func calicoPlan(bits int, own scenarios.CalicoIPAM) scenarios.IPAM {
+	p := scenarios.IPAM{System: scenarios.Calico, PodSubnetOneNodePrefixLen: bits}
+	scenarios.SetSection(&p, own)
+	return p
 }
 
 func anyTrouble(t *testing.T, rt *rapid.T, p scenarios.IPAM) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/ipam/calico"
+	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/blockranges"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 )
@@ -37,8 +38,9 @@ func newBlockSystem(env Env) (*blockSystem, error) {
 	if err != nil {
 		return nil, err
 	}
+	own := scenarios.SectionOf[scenarios.CalicoIPAM](env.Plan)
 	s := &blockSystem{allocs: make(map[string]calico.Node), shown: make(map[string]map[string][]netip.Prefix), aside: make(map[string]int),
-		pools: calico.Pools{BlockBits: plan.PodSubnetOneNodePrefixLen, MaxBlocks: env.Plan.Calico.MaxBlocks, Strict: env.Plan.Calico.StrictAffinity}}
+		pools: calico.Pools{BlockBits: plan.PodSubnetOneNodePrefixLen, MaxBlocks: own.MaxBlocks, Strict: own.StrictAffinity}}
 	s.operated = operated[*tender, *blockHost]{env: env, program: tenderProgram, agents: make(map[string]*blockHost),
 		boot:   func(l *leader) *tender { return newTender(s, l) },
 		reside: func(node string, side Side) *blockHost { return newBlockHost(s, node, side, s.allocs[node]) }}

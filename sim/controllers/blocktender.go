@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"github.com/vppdrill/vppdrill/ipam/calico"
+	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/sim/fault"
 )
@@ -17,7 +18,7 @@ type tender struct {
 }
 
 func newTender(s *blockSystem, l *leader) *tender {
-	t := &tender{leader: l, system: s, machine: calico.NewTender(s.pools, s.env.Plan.Calico.EmptyBlockGrace)}
+	t := &tender{leader: l, system: s, machine: calico.NewTender(s.pools, scenarios.SectionOf[scenarios.CalicoIPAM](s.env.Plan).EmptyBlockGrace)}
 	// Fresh: a controller that takes an old list for the present gives back what nodes use that it does not show.
 	t.feed = s.env.Cluster.API.NewInformer(cluster.InformerConfig{Name: tenderProgram, At: t.at, Kind: cluster.KindResource, Fresh: true, Handler: blockWatch(t.step)})
 	t.nodes = s.env.Cluster.API.NewInformer(cluster.InformerConfig{Name: tenderProgram, At: t.at, Kind: cluster.KindNode, Fresh: true, Handler: nodeWatch{"", t.step}})

@@ -53,7 +53,7 @@ func TestStories(t *testing.T) {
 func plan(t *testing.T, d *datadriven.TestData) scenarios.IPAM {
 	p := scenarios.IPAM{System: scenarios.System(d.CmdArgs[0].Key), PodSubnetOneNodePrefixLen: 26}
 	p.PodSubnetCIDR = scenarios.CIDR(netip.MustParsePrefix("10.1.0.0/24"))
-	p.Calico.MaxBlocks = 20
+	own := scenarios.CalicoIPAM{MaxBlocks: 20}
 	for _, a := range d.CmdArgs[1:] {
 		n, _ := strconv.Atoi(a.Vals[0])
 		switch a.Key {
@@ -62,9 +62,9 @@ func plan(t *testing.T, d *datadriven.TestData) scenarios.IPAM {
 				p.Ranges = append(p.Ranges, netip.MustParsePrefix(r))
 			}
 		case "strict":
-			p.Calico.StrictAffinity = n != 0
+			own.StrictAffinity = n != 0
 		case "grace":
-			p.Calico.EmptyBlockGrace = time.Duration(n) * time.Second
+			own.EmptyBlockGrace = time.Duration(n) * time.Second
 		case "block":
 			p.PodSubnetOneNodePrefixLen = n
 		case "mode":
@@ -90,6 +90,7 @@ func plan(t *testing.T, d *datadriven.TestData) scenarios.IPAM {
 		p.Datastore.AttachDelay, p.Datastore.MetadataLag = 3*time.Second, time.Second
 		p.Datastore.PrefixDelegation = true
 	}
+	scenarios.SetSection(&p, own)
 	return p
 }
 

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vppdrill/vppdrill/ipam/calico"
 	"github.com/vppdrill/vppdrill/ipam/systemtest"
 	"github.com/vppdrill/vppdrill/scenarios"
 )
@@ -36,7 +35,6 @@ func newModelled(t *testing.T, s systemtest.Setup) modelled {
 	p := scenarios.IPAM{System: scenarios.System(s.System), PodSubnetOneNodePrefixLen: s.Block}
 	p.PodSubnetCIDR = scenarios.CIDR(s.Range)
 	p.Cilium.Mode, p.Cilium.PreAllocate = scenarios.CiliumMode(s.Mode), s.PreAllocate
-	p.Calico.MaxBlocks = calico.DefaultMaxBlocks
 	p.Datastore = scenarios.DefaultConfig().IPAM.Datastore
 	return modelled{newWorld(t, p)}
 }

@@ -24,6 +24,8 @@ type Decoder struct {
 	Scalar func(v reflect.Value, tag reflect.StructTag, text string) (done bool, err *ValueError)
 	// Special reads values that are no scalar, list or struct of fields, when it knows v's type.
 	Special func(path string, n ast.Node, v reflect.Value) (done bool, err error)
+	// More, where set, gives fields that a struct has beside those of its type, in the order in which errors name them.
+	More func(v reflect.Value) []Member
 	// Check says what is wrong between the fields of a struct that was read; field is "" for the struct as a whole.
 	Check func(v reflect.Value) (field, message string)
 
@@ -129,37 +131,44 @@ func (d *Decoder) key(name string) string {
 
 func (d *Decoder) fields(t reflect.Type) []Field { return fieldsOf(t, d.GoNames) }
 
-// field finds the field that a file calls name.
-func (d *Decoder) field(fields []Field, name string) (Field, bool) {
+// member finds the field that a file calls name.
+func (d *Decoder) member(all []Member, name string) (Member, bool) {
 	name = d.key(name)
-	for _, f := range fields {
-		if f.Name == name || d.AnyCase && strings.ToLower(f.Name) == name {
-			return f, true
+	for _, m := range all {
+		if m.Name == name || d.AnyCase && strings.ToLower(m.Name) == name {
+			return m, true
 		}
 	}
-	return Field{}, false
+	return Member{}, false
 }
 
 // Fill reads entries into the fields of v and applies its own rules.
 func (d *Decoder) Fill(path string, n ast.Node, v reflect.Value, entries []Entry) error {
-	fields := d.fields(v.Type())
+	all := membersOf(v, d.fields(v.Type()))
+	if d.More != nil {
+		all = append(all, d.More(v)...)
+	}
 	seen := map[string]bool{}
 	for _, e := range entries {
-		f, ok := d.field(fields, e.Name)
+		m, ok := d.member(all, e.Name)
 		var err error
 		if !ok {
-			err = d.Fail(path, e.Key, "unknown field "+strconv.Quote(e.Name), Nearest(e.Name, Names(fields)))
+			names := make([]string, len(all))
+			for i, m := range all {
+				names[i] = m.Name
+			}
+			err = d.Fail(path, e.Key, "unknown field "+strconv.Quote(e.Name), Nearest(e.Name, names))
 		} else {
-			seen[f.Name] = true
-			err = d.Value(Join(path, f.Name), e.Value, v.FieldByIndex(f.Index), f.Tag)
+			seen[m.Name] = true
+			err = d.Value(Join(path, m.Name), e.Value, m.Value, m.Tag)
 		}
 		if err := d.keep(err); err != nil {
 			return err
 		}
 	}
-	for _, f := range fields {
-		if f.Required() && !seen[f.Name] {
-			return d.Fail(Join(path, f.Name), n, "is missing", "")
+	for _, m := range all {
+		if m.Required() && !seen[m.Name] {
+			return d.Fail(Join(path, m.Name), n, "is missing", "")
 		}
 	}
 	if d.Check != nil {

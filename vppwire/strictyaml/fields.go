@@ -49,6 +49,23 @@ func fieldsOf(t reflect.Type, goNames bool) []Field {
 	return own
 }
 
+// Member is a field of a struct with its value there.
+type Member struct {
+	Field
+	Value reflect.Value
+}
+
+// Members lists the fields of v, a struct, in the order of Fields.
+func Members(v reflect.Value) []Member { return membersOf(v, Fields(v.Type())) }
+
+func membersOf(v reflect.Value, fields []Field) []Member {
+	list := make([]Member, len(fields))
+	for i, f := range fields {
+		list[i] = Member{f, v.FieldByIndex(f.Index)}
+	}
+	return list
+}
+
 // FieldNamed finds a field.
 func FieldNamed(fields []Field, name string) (Field, bool) {
 	i := slices.IndexFunc(fields, func(f Field) bool { return f.Name == name })

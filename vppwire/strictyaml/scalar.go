@@ -20,7 +20,7 @@ func Wrong(text, format string, args ...any) *ValueError {
 func Set(v reflect.Value, tag reflect.StructTag, text string) *ValueError {
 	switch v.Kind() {
 	case reflect.String:
-		if err := CheckEnum(tag, text); err != nil {
+		if err := CheckWords(Enum(tag), text); err != nil {
 			return err
 		}
 		v.SetString(text)
@@ -39,9 +39,8 @@ func Set(v reflect.Value, tag reflect.StructTag, text string) *ValueError {
 	panic(fmt.Sprintf("strictyaml: no scalar of type %s", v.Type()))
 }
 
-// CheckEnum refuses a text that is none of the words of the tag's enum, if it has one.
-func CheckEnum(tag reflect.StructTag, text string) *ValueError {
-	words := Enum(tag)
+// CheckWords refuses a text that is none of the words, if there are any.
+func CheckWords(words []string, text string) *ValueError {
 	switch {
 	case words == nil || slices.Contains(words, text):
 		return nil

@@ -1,0 +1,70 @@
+package scenarios
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam/calico"
+	"github.com/vppdrill/vppdrill/ipam/contiv"
+	"github.com/vppdrill/vppdrill/ipam/plan"
+)
+
+// Calico is Calico's IPAM: nodes take addresses of blocks of podSubnetOneNodePrefixLen, 26 when absent, each with an affinity to one node.
+const Calico System = "calico"
+
+// CalicoIPAM is its section.
+type CalicoIPAM struct {
+	StrictAffinity bool `yaml:"strictAffinity" doc:"No node gets an address of another's block; otherwise nodes borrow when no block is left."`
+	MaxBlocks      int  `yaml:"maxBlocksPerHost" min:"1" max:"4096" doc:"How many blocks a node claims at most; it borrows beyond."`
+	// EmptyBlockGrace is kube-controllers' leakGracePeriod.
+	EmptyBlockGrace time.Duration `yaml:"emptyBlockGrace" doc:"A node's block that is empty for so long is released, if the node has another one."`
+}
+
+// calicoRules are the system's. The IPPool has a blockSize of 20 to 32; below 8 addresses Contiv's own ranges, which agents check, make no sense.
+type calicoRules struct{ bitsMin, bitsMax int }
+
+var calicoSystem = AddressSystem{Name: Calico, Section: CalicoIPAM{MaxBlocks: calico.DefaultMaxBlocks, EmptyBlockGrace: calico.DefaultGrace},
+	Rules: calicoRules{20, 29}, Planner: calicoRules{}, Draws: calicoRules{}, Attachment: struct{ Store, API int64 }{0, 6}, Daemon: "calico-node",
+	Requests: []string{"block-assign", "block-release", "block-tend"}}
+
+func (calicoRules) Traits(IPAM) Traits {
+	return Traits{Leader: true, Daemons: true, Ranges: RangesComeAndGo, BlockBits: calico.DefaultBlockBits,
+		NoReuseDelay: "is nothing that calico has: it gives the address first that has been free for the longest"}
+}
+
+func (r calicoRules) Check(s *Scenario, p contiv.Plan) *InputError {
+	if n := p.PodSubnetOneNodePrefixLen; n < r.bitsMin || n > r.bitsMax {
+		return s.wrongAt("config.ipam.podSubnetOneNodePrefixLen", "Calico's blocks are /%d to /%d", r.bitsMin, r.bitsMax)
+	}
+	return nil
+}
+
+func (calicoRules) Source(c IPAM, b plan.Base) (plan.Source, error) {
+	own := SectionOf[CalicoIPAM](c)
+	return plan.Calico{Pools: calico.Pools{Ranges: b.Ranges, BlockBits: b.BlockBits, MaxBlocks: own.MaxBlocks, Strict: own.StrictAffinity}, Keys: b.Keys, Fabric: b.Fabric}, nil
+}
+
+// drawnTight has a few blocks, so that nodes borrow.
+var drawnTight = netip.MustParsePrefix("10.1.0.0/26")
+
+func (calicoRules) Draw(d Chooser, c *IPAM) bool {
+	c.PodSubnetOneNodePrefixLen = One(d, "prefix length", 26, 28, 29)
+	if d.Pick("tight", 3) == 0 {
+		c.Ranges[0] = drawnTight
+	}
+	own := SectionOf[CalicoIPAM](*c)
+	own.StrictAffinity = d.Pick("strict affinity", 3) == 0
+	own.MaxBlocks = One(d, "blocks", 20, 2)
+	own.EmptyBlockGrace = One(d, "grace", time.Second, 15*time.Minute)
+	SetSection(c, own)
+	return true
+}
+
+// Life implements Draws: another block when pods come, which is borrowed of.
+func (calicoRules) Life(c *IPAM, _ PodWiring) int {
+	c.PodSubnetOneNodePrefixLen = 29
+	own := SectionOf[CalicoIPAM](*c)
+	own.MaxBlocks = 1
+	SetSection(c, own)
+	return 9
+}

@@ -1,0 +1,78 @@
+package scenarios
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam/contiv"
+)
+
+// Cilium is Cilium's operator, with its agents in most modes.
+const Cilium System = "cilium"
+
+type ciliumRules struct{}
+
+var ciliumSystem = AddressSystem{Name: Cilium, Rules: ciliumRules{}, Draws: ciliumRules{}, Attachment: struct{ Store, API int64 }{2, 6}, Daemon: "cilium-operator",
+	Requests: []string{"ledger-read", "ledger-check", "ledger-begin", "ledger-append", "ledger-strike", "resource-write", "resource-ask", "resource-make",
+		"list-enis", "assign-ips", "unassign-ips"}}
+
+func (ciliumRules) Traits(c IPAM) Traits {
+	mode := c.Cilium.Mode
+	t := Traits{Leader: true, Daemons: mode != ClusterPool, EC2: mode == ENI, Single: mode == ENI || mode == CRD, Ranges: RangesComeAndGo}
+	t.IPv6 = !t.Single
+	if t.Single {
+		t.NoReuseDelay = "is nothing that cilium has with mode " + string(mode) + ": what a node gives back is releaseDelay's affair"
+	}
+	if mode == ClusterPool {
+		t.Ranges = RangesGrow
+	}
+	return t
+}
+
+func (ciliumRules) Check(s *Scenario, p contiv.Plan) *InputError {
+	c := s.Config.IPAM
+	switch c.Cilium.Mode {
+	case ClusterPool:
+		for i, step := range s.Timeline {
+			if _, ok := step.Action.(RemoveRange); ok {
+				return s.wrongAt("timeline["+strconv.Itoa(i)+"]", "cluster-pool does not take ranges back")
+			}
+		}
+	case CRD:
+		if c.PodSubnetOneNodePrefixLen != 0 {
+			return s.wrongAt("config.ipam.podSubnetOneNodePrefixLen", "is of no use with mode crd: nodes get single addresses")
+		}
+		return nil
+	case ENI:
+		return s.checkEC2(c, p)
+	}
+	return s.checkBlockBits(p)
+}
+
+func (ciliumRules) Draw(d Chooser, c *IPAM) bool {
+	c.PodSubnetOneNodePrefixLen = One(d, "prefix length", 26, 27, 28)
+	usual := c.Cilium.PreAllocate
+	c.Cilium.PreAllocate = One(d, "pre-allocate", 0, 2, 8)
+	c.Cilium.Mode = One(d, "mode", MultiPool, ClusterPool, ENI, CRD)
+	switch c.Cilium.Mode {
+	case ClusterPool:
+		c.Cilium.PreAllocate = usual // of blocks, and a node has one
+	case ENI, CRD:
+		c.PodSubnetOneNodePrefixLen = 0
+		c.Cilium.MinAllocate, c.Cilium.MaxAboveWatermark = One(d, "min-allocate", 0, 10), One(d, "max-above-watermark", 0, 4)
+		c.Cilium.ReleaseDelay = One(d, "release delay", time.Second, 3*time.Minute)
+		if c.Cilium.Mode == ENI {
+			c.Datastore.Requests = One(d, "requests", 0, 2)
+		} else {
+			c.Cilium.Expiration = One(d, "expiration", 30*time.Second, 10*time.Minute)
+		}
+	}
+	return false
+}
+
+// Life implements Draws: a block more when pods come, and one back when they have gone.
+func (ciliumRules) Life(c *IPAM, _ PodWiring) int {
+	c.PodSubnetOneNodePrefixLen = 28
+	c.Cilium.PreAllocate = 2
+	return 12
+}

@@ -1,0 +1,64 @@
+package scenarios
+
+import (
+	"strconv"
+
+	"github.com/vppdrill/vppdrill/ipam/contiv"
+)
+
+// NodeIPAM is Kubernetes' own: the controller manager gives each Node object its pod CIDRs.
+const NodeIPAM System = "nodeipam"
+
+type nodeIPAMRules struct{}
+
+var nodeIPAMSystem = AddressSystem{Name: NodeIPAM, Rules: nodeIPAMRules{}, Draws: nodeIPAMRules{},
+	Requests: []string{"node-list", "node-get", "node-touch", "node-patch", "node-condition", "alias-read", "alias-add"}}
+
+func (nodeIPAMRules) Traits(c IPAM) Traits {
+	t := Traits{Leader: true, IPv6: true, Dual: true, Ranges: RangesComeAndGo, Rest: c.ReuseDelay}
+	if c.NodeIPAM.Allocator.InCloud() {
+		t.Ranges = RangesStay
+	}
+	return t
+}
+
+// Check refuses what allocators with a cloud cannot do, which know one range from their start on, and what Kubernetes does not do in two families.
+func (nodeIPAMRules) Check(s *Scenario, p contiv.Plan) *InputError {
+	c := s.Config.IPAM
+	if p.Second != nil {
+		first, second := p.PodSubnet.Addr().BitLen()-p.PodSubnetOneNodePrefixLen, p.Second.PodSubnet.Addr().BitLen()-p.Second.PodSubnetOneNodePrefixLen
+		switch {
+		case first != second: // Kubernetes' ClusterCIDR has one perNodeHostBits
+			return s.wrongAt("config.ipam.podSubnetOneNodePrefixLen", "leaves %d bits to hosts, and podSubnetOneNodePrefixLenIPv6 %d: Kubernetes leaves as many in both families",
+				first, second)
+		case c.NodeIPAM.Allocator.InCloud():
+			return s.wrongAt("config.ipam.nodeipam.allocator", "%s gives one block to a node, and podSubnetCIDR %s has two families: RangeAllocator gives one of each",
+				c.NodeIPAM.Allocator, c.PodSubnetCIDR)
+		case len(c.Ranges) > 0:
+			return s.wrongAt("config.ipam.ranges", "has one family, and podSubnetCIDR %s two: blocks are carved from podSubnetCIDR there", c.PodSubnetCIDR)
+		}
+	}
+	if c.NodeIPAM.Allocator.InCloud() {
+		if len(c.Ranges) > 1 {
+			return s.wrongAt("config.ipam.ranges[1]", "%s has one range", c.NodeIPAM.Allocator)
+		}
+		for i, step := range s.Timeline {
+			switch step.Action.(type) {
+			case AddRange, RemoveRange:
+				return s.wrongAt("timeline["+strconv.Itoa(i)+"]", "%s keeps the range that it started with; RangeAllocator has %s", c.NodeIPAM.Allocator, step.Action.Verb())
+			}
+		}
+	}
+	return s.checkBlockBits(p)
+}
+
+func (nodeIPAMRules) Draw(d Chooser, c *IPAM) bool {
+	c.PodSubnetOneNodePrefixLen = One(d, "prefix length", 24, 26, 28)
+	c.NodeIPAM.Allocator = One(d, "allocator", RangeAllocator, RangeAllocator, CloudAllocator, IPAMFromCluster, IPAMFromCloud)
+	return false
+}
+
+func (nodeIPAMRules) Life(c *IPAM, _ PodWiring) int {
+	c.PodSubnetOneNodePrefixLen = 28
+	return 3
+}
