@@ -51,8 +51,8 @@ type answeredWatcher struct {
 const lostMost = 5 * time.Second
 
 // slowMost is how long an agent that nothing disturbs may take for a request: 110 pods at once are wired within a tenth of a second of the
-// simulator's time, and what is tried again is so after one second first.
-const slowMost = 2 * time.Second
+// simulator's time, and an agent may wait for some seconds before it tries again what was refused.
+const slowMost = 5 * time.Second
 
 // close forgets an ADD.
 func (w *answeredWatcher) close(key sandboxOf) {
