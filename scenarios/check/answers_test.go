@@ -47,6 +47,12 @@ func TestAnswersAndCalls(t *testing.T) {
 		return fact.Fact{Kind: fact.FactBlocks, Node: node, Blocks: blocks}
 	}
 	crashed := fact.Fact{Kind: fact.FactNodeGone, Node: node}
+	drains := ipam.Block{Prefix: netip.MustParsePrefix("10.1.1.0/28"), Draining: true}
+	around := ipam.Block{Prefix: netip.MustParsePrefix("10.1.0.0/16")}
+	later := func(at time.Duration, f fact.Fact) fact.Fact {
+		f.At = at
+		return f
+	}
 	for _, tc := range []watched{
 		{"an answer before its lease is saved", toldIsSaved(), []fact.Fact{answered}, "is answered with 10.1.1.5, and the disk knows no lease of it"},
 		{"an answer with another address", toldIsSaved(), []fact.Fact{saved(fact.SavedLease, b), answered}, "is answered with 10.1.1.5, and the disk says 10.1.1.6"},
@@ -75,6 +81,10 @@ func TestAnswersAndCalls(t *testing.T) {
 		{"answered late", requestsAnswered(), []fact.Fact{{Kind: fact.FactSlow, Node: node, Owner: web, Text: "Check", Rest: 10 * time.Second}}, "the Check of"},
 		{"answered at the second try", requestsAnswered(), []fact.Fact{{Kind: fact.FactSlow, Node: node, Owner: web, Text: fact.AskedAdd, Rest: time.Second}}, ""},
 		{"never answered", requestsAnswered(), []fact.Fact{{Kind: fact.FactAbandoned, Node: node, Owner: web, Text: "Del", Rest: time.Minute}}, "the Del of"},
+
+		{"out of a draining block", leaseInRange(), []fact.Fact{uses(drains), later(time.Minute, leased(web, a))}, "which has been draining for 1m0s"},
+		{"out of a block that has just begun to drain", leaseInRange(), []fact.Fact{later(time.Minute, uses(drains)), later(time.Minute, leased(web, a))}, ""},
+		{"out of an active block around a draining one", leaseInRange(), []fact.Fact{uses(around, drains), later(time.Minute, leased(web, a))}, ""},
 
 		{"a block taken back in use", grantsUsed(), []fact.Fact{given(one, two), uses(one, two), given(one)}, "10.1.0.16/28 is taken back while node-1 still gives"},
 		{"taken back when dropped", grantsUsed(), []fact.Fact{given(one, two), uses(one, two), uses(one), given(one)}, ""},

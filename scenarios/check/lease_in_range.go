@@ -3,6 +3,7 @@ package check
 import (
 	"net/netip"
 	"slices"
+	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -15,7 +16,8 @@ const leaseInRangeName = "lease-in-range"
 const defaultPool = "default"
 
 // leaseInRange: every lease lies in a block that its node holds, draining blocks included, is none of the block's
-// reserved addresses, and of the pool that its pod asked for, where there are several.
+// reserved addresses, and of the pool that its pod asked for, where there are several. No address is leased out of a block that
+// has been draining for some time.
 //
 // The watcher knows one reserved address per block, the gateway; the snapshot knows all of them. Leases that an agent
 // reads back from its journal are judged when the node's blocks are told next, not before: the two facts come in either
@@ -77,6 +79,30 @@ type rangeNode struct {
 	known  bool
 	blocks []ipam.Block
 	leases map[netip.Addr]ipam.Owner
+	// drains is since when the draining blocks have been told as such.
+	drains map[netip.Prefix]time.Duration
+}
+
+// drainedLate is how long a block must have been draining before a lease out of it is a fault: a step that leases and drains, or a poll, may
+// tell the two in either order.
+const drainedLate = 5 * time.Second
+
+// fromDraining judges a new lease by the blocks that drain.
+func (n *rangeNode) fromDraining(f *fact.Fact) error {
+	var from ipam.Block
+	for _, b := range n.blocks {
+		switch {
+		case !b.Prefix.Contains(f.Addr):
+		case !b.Draining:
+			return nil // an active block may hold a draining one
+		default:
+			from = b
+		}
+	}
+	if since, drains := n.drains[from.Prefix]; drains && f.At-since > drainedLate {
+		return broken(leaseInRangeName, f.At, f.Node, "%s of %s is leased out of block %s, which has been draining for %s", f.Addr, f.Owner, from.Prefix, f.At-since)
+	}
+	return nil
 }
 
 type rangeWatcher struct {
@@ -102,7 +128,10 @@ func (w *rangeWatcher) Observe(f *fact.Fact) error {
 			return nil
 		}
 		w.checks++
-		return inRange(f, n.blocks, f.Addr, f.Owner)
+		if err := inRange(f, n.blocks, f.Addr, f.Owner); err != nil {
+			return err
+		}
+		return n.fromDraining(f)
 	case fact.FactReleased:
 		if n := w.node(f.Node); n.leases[f.Addr] == f.Owner {
 			delete(n.leases, f.Addr)
@@ -137,6 +166,15 @@ func (w *rangeWatcher) setBlocks(f *fact.Fact) error {
 	n := w.node(f.Node)
 	n.known = true
 	n.blocks = append(n.blocks[:0], f.Blocks...)
+	was := n.drains
+	n.drains = map[netip.Prefix]time.Duration{}
+	for _, b := range n.blocks {
+		if since, known := was[b.Prefix]; b.Draining && known {
+			n.drains[b.Prefix] = since
+		} else if b.Draining {
+			n.drains[b.Prefix] = f.At
+		}
+	}
 	var worst netip.Addr
 	for addr, o := range n.leases { //vppdrill:unordered the lowest offender wins
 		w.checks++

@@ -256,7 +256,7 @@ func TestWatchersAgree(t *testing.T) {
 	}{
 		{oneOwnerName, byCheck(checkOneOwner), always},
 		// Leases read back are judged with the blocks that follow.
-		{leaseInRangeName, byCheck(checkLeaseInRange), func(f fact.Fact) bool { return f.Kind != fact.FactAgentUp }},
+		{leaseInRangeName, leasedOutside, func(f fact.Fact) bool { return f.Kind != fact.FactAgentUp }},
 		{nodeIDsName, byCheck(checkNodeIDs), always},
 		{grantsName, byCheck(checkGrants), always},
 		{addressStableName, byCheck(checkAddressStable), always},
@@ -379,6 +379,57 @@ func wasAnswered(before []fact.Fact, f fact.Fact) bool {
 }
 
 // usedUnassigned goes through a node's history from its first grant on.
+func leasedOutside(h *history) bool {
+	return byCheck(checkLeaseInRange)(h) || leasedFromDraining(h)
+}
+
+// leasedFromDraining reports whether the last fact is a lease out of a block that has been draining for too long, and of no other one.
+func leasedFromDraining(h *history) bool {
+	last := h.facts[len(h.facts)-1]
+	if last.Kind != fact.FactLeased {
+		return false
+	}
+	var drains []time.Duration // since when, of each block of the last word that has the address; negative: it does not drain
+	for i, f := range h.facts {
+		if f.Node == last.Node && f.Kind == fact.FactNodeGone {
+			drains = nil
+		}
+		if f.Node != last.Node || f.Kind != fact.FactBlocks {
+			continue
+		}
+		drains = nil
+		for _, b := range f.Blocks {
+			switch since := drainsSince(h.facts[:i+1], last.Node, b.Prefix); {
+			case !b.Prefix.Contains(last.Addr):
+			case !b.Draining:
+				drains = append(drains, -1)
+			default:
+				drains = append(drains, since)
+			}
+		}
+	}
+	return len(drains) > 0 && !slices.Contains(drains, -1) && last.At-drains[len(drains)-1] > drainedLate
+}
+
+// drainsSince is when a node's block was first told as draining, without a word of another kind behind it.
+func drainsSince(facts []fact.Fact, node string, block netip.Prefix) (since time.Duration) {
+	drained := false
+	for _, f := range facts {
+		switch {
+		case f.Node != node:
+		case f.Kind == fact.FactNodeGone:
+			drained = false
+		case f.Kind == fact.FactBlocks:
+			was := drained
+			drained = slices.ContainsFunc(f.Blocks, func(b ipam.Block) bool { return b.Prefix == block && b.Draining })
+			if drained && !was {
+				since = f.At
+			}
+		}
+	}
+	return since
+}
+
 func usedUnassigned(h *history) bool {
 	last := h.facts[len(h.facts)-1]
 	var blocks, before, used []ipam.Block
