@@ -1,7 +1,7 @@
 // Package ipam decides which address a pod gets and which blocks a node holds.
 //
 // It performs no IO and reads no clock: callers pass the time and persist the returned Records before acting on them.
-// It never routes, wires or talks to a store. Start at Allocator; the four systems below this folder implement
+// It never routes, wires or talks to a store. Start at Allocator; the systems below this folder implement
 // NodeAllocator. A crash may lose any suffix of unpersisted Records: applying the persisted ones to a fresh allocator
 // yields an earlier state.
 //

@@ -55,6 +55,9 @@ func Validate(s *scenarios.Scenario) error {
 		return fmt.Errorf("topology.nic %q: an agent takes an interface of that name for one that it has made; true, or a name as %s, is wanted",
 			nic, scenarios.DefaultNIC)
 	}
+	if c := s.Config.IPAM; c.ByController() && c.System != scenarios.NodeIPAM && c.System != scenarios.Cilium {
+		return fmt.Errorf("config.ipam.system: labs run no controllers of %q", c.System)
+	}
 	if _, err := configure(s); err != nil {
 		return err
 	}

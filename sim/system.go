@@ -61,7 +61,7 @@ func (w *World) makeSystem() (err error) {
 	if w.plant != nil {
 		env.Plant = w.plant.Controllers
 	}
-	w.control.system, err = controllers.New(env)
+	w.control.system, err = controllers.New(env, w.systems)
 	return err
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/result"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
 	"github.com/vppdrill/vppdrill/sim/cluster"
+	"github.com/vppdrill/vppdrill/sim/controllers"
 	"github.com/vppdrill/vppdrill/sim/engine"
 	"github.com/vppdrill/vppdrill/sim/fault"
 	"github.com/vppdrill/vppdrill/vppwire"
@@ -82,7 +83,8 @@ type World struct {
 	// rearranged: the address ranges have been changed.
 	rearranged bool
 	// plant is nil in nearly every run.
-	plant *Plant
+	plant   *Plant
+	systems map[scenarios.System]controllers.Driver
 }
 
 // Options are what a run may choose beside its scenario.
@@ -115,6 +117,8 @@ type Options struct {
 	// those were when the run has ended.
 	Postpone int64
 	Passed   func(int64)
+	// Systems drive address management systems beside those that come along, which scenarios.Reader lets files choose.
+	Systems map[scenarios.System]controllers.Driver
 	// Plant, where set, puts an upstream's fault back; it serves one run.
 	Plant *Plant
 }
@@ -144,7 +148,7 @@ func New(s *scenarios.Scenario, o Options) (*World, error) {
 	}
 	w := &World{
 		s: s, eng: engine.New(chooser), machines: map[string]*machine{}, shared: vppwire.NewObjectSet(), tenants: map[netip.Addr]tenant{}, callTimeout: s.Config.Agent.CallTimeout, logs: o.Logs,
-		plant: o.Plant, witness: o.Witness,
+		plant: o.Plant, witness: o.Witness, systems: o.Systems,
 	}
 	w.account(o)
 	w.eng.Postpone(o.Postpone)

@@ -10,6 +10,8 @@ import (
 
 // Objects are what a cluster shows, by what they are.
 type Objects struct {
+	// Readers are those of further kinds.
+	Readers  map[string]Reader
 	nodes    map[string]node
 	pods     []pod
 	services []service
@@ -60,6 +62,16 @@ type usedAddress struct {
 	node, by       string
 }
 
+// Hold says that a node gives addresses of a range; by names the record that says so.
+func (o *Objects) Hold(node string, p netip.Prefix, by string) {
+	o.ranges = append(o.ranges, heldRange{node: node, prefix: p, by: by})
+}
+
+// Use says that a record gives an address to a pod.
+func (o *Objects) Use(a netip.Addr, namespace, pod, node, by string) {
+	o.used = append(o.used, usedAddress{addr: a, namespace: namespace, pod: pod, node: node, by: by})
+}
+
 // Parse reads what kubectl.Read does; name says where it comes from. What an object of a known kind should say and does not is an error
 // that names it.
 func (o *Objects) Parse(name string, text []byte) error {
@@ -83,8 +95,11 @@ func (o *Objects) add(one kubectl.Object) error {
 		o.kinds, o.nodes = map[string]int{}, map[string]node{}
 	}
 	o.kinds[one.Kind]++
-	read, known := readers[one.Kind]
-	if !known {
+	read := readers[one.Kind]
+	if further := o.Readers[one.Kind]; further != nil {
+		read = further
+	}
+	if read == nil {
 		return nil
 	}
 	if err := read(o, one); err != nil {

@@ -10,8 +10,11 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/kubectl"
 )
 
-// readers read what is known of objects, by kind.
-var readers = map[string]func(*Objects, kubectl.Object) error{
+// Reader reads what an object of one kind says, into Objects by Hold and Use.
+type Reader func(*Objects, kubectl.Object) error
+
+// readers are those of the kinds that are known: a system's records have a row here.
+var readers = map[string]Reader{
 	"Node": readNode, "Pod": readPod, "Service": readService, "ServiceCIDR": readServiceCIDR,
 	"IPAMBlock": readCalicoBlock, "CiliumNode": readCiliumNode, "PoolNode": readCiliumNode, "NodeIDRecord": readNodeID,
 }
@@ -90,14 +93,14 @@ func readCalicoBlock(o *Objects, one kubectl.Object) error {
 	}
 	// A block of nobody's, and one whose affinity is virtual, as that of load balancers' addresses is since Calico 3.30, is no node's range.
 	if host, isNode := strings.CutPrefix(spec.Affinity, "host:"); isNode && host != "" {
-		o.ranges = append(o.ranges, heldRange{node: host, prefix: p.Masked(), by: "Calico block"})
+		o.Hold(host, p.Masked(), "Calico block")
 	}
 	addr := p.Masked().Addr()
 	for _, index := range spec.Allocations {
 		if index != nil && *index >= 0 && *index < len(spec.Attributes) {
 			a := spec.Attributes[*index].Secondary
 			if a["pod"] != "" { // tunnels and reserved addresses have none
-				o.used = append(o.used, usedAddress{addr: addr, namespace: a["namespace"], pod: a["pod"], node: a["node"], by: "Calico block " + p.String()})
+				o.Use(addr, a["namespace"], a["pod"], a["node"], "Calico block "+p.String())
 			}
 		}
 		addr = addr.Next()
@@ -131,13 +134,13 @@ func readCiliumNode(o *Objects, one kubectl.Object) error {
 	}
 	cidrs, err := kubectl.Prefixes(texts)
 	for _, p := range cidrs {
-		o.ranges = append(o.ranges, heldRange{node: one.Metadata.Name, prefix: p, by: one.Kind})
+		o.Hold(one.Metadata.Name, p, one.Kind)
 	}
 	for text, u := range status.IPAM.Used { //vppdrill:unordered sorted below, by address
 		// After its own restart an agent writes what it found as "namespace/pod [restored]" (Cilium's restoration of endpoints).
 		namespace, name, isPod := strings.Cut(strings.TrimSuffix(u.Owner, " [restored]"), "/")
 		if a, err := netip.ParseAddr(text); err == nil && isPod {
-			o.used = append(o.used, usedAddress{addr: a, namespace: namespace, pod: name, node: one.Metadata.Name, by: "CiliumNode " + one.Metadata.Name})
+			o.Use(a, namespace, name, one.Metadata.Name, "CiliumNode "+one.Metadata.Name)
 		}
 	}
 	slices.SortStableFunc(o.used, func(a, b usedAddress) int { return a.addr.Compare(b.addr) })

@@ -18,9 +18,9 @@ type Calico struct {
 	Fabric Fabric
 }
 
-func (Calico) system() string { return "calico" }
+func (Calico) System() string { return "calico" }
 
-func (s Calico) draft(d *draft, c Cluster) error {
+func (s Calico) Draft(d *Draft, c Cluster) error {
 	if len(s.Pools.Ranges) == 0 {
 		return errors.New("no pool")
 	}
@@ -41,31 +41,31 @@ func (s Calico) draft(d *draft, c Cluster) error {
 	size := space.Count(one) // a block has neither a network's nor a broadcast address
 	s.limits(d, c, fmt.Sprintf("%s, %s of /%d", name, plural(blocks, "block"), bits), blocks, size, most)
 	d.podsKnown, d.Pods = true, times(blocks, size)
-	s.Fabric.draft(d)
+	s.Fabric.Draft(d)
 	return nil
 }
 
 // limits says how many nodes and pods blocks of a size are enough for. A node without pods keeps one address.
-func (s Calico) limits(d *draft, c Cluster, what string, blocks, size, most uint64) {
+func (s Calico) limits(d *Draft, c Cluster, what string, blocks, size, most uint64) {
 	pods := max(c.PodsPerNode, 1)
 	all := times(blocks, size)
 	if !s.Pools.Strict {
-		d.node(what, all/pods, fmt.Sprintf("%s each; nodes without a block borrow of others'", plurals(pods, "address", "addresses")))
+		d.Node(what, all/pods, fmt.Sprintf("%s each; nodes without a block borrow of others'", plurals(pods, "address", "addresses")))
 		if c.Nodes > 0 {
 			claimed := min(blocks, times(c.Nodes, most)) // nobody borrows of a block that no node has claimed
-			d.pod(what, times(claimed, size)/c.Nodes, "an equal share of "+plural(claimed, "block")+" that "+plural(c.Nodes, "node")+" may claim")
+			d.Pod(what, times(claimed, size)/c.Nodes, "an equal share of "+plural(claimed, "block")+" that "+plural(c.Nodes, "node")+" may claim")
 			return
 		}
-		d.pod("maxBlocksPerHost", times(most, size), fmt.Sprintf("%s of %d addresses; more only where others have claimed blocks to borrow of", plural(most, "block"), size))
-		d.pod(what, all, "one node may have every address")
+		d.Pod("maxBlocksPerHost", times(most, size), fmt.Sprintf("%s of %d addresses; more only where others have claimed blocks to borrow of", plural(most, "block"), size))
+		d.Pod(what, all, "one node may have every address")
 		return
 	}
 	each := (pods + size - 1) / size
-	d.node(what, blocks/each, fmt.Sprintf("%s each for %s, because strictAffinity lets nobody borrow", plural(each, "block"), plural(pods, "pod")))
-	d.pod("maxBlocksPerHost", times(most, size), fmt.Sprintf("%s of %d addresses", plural(most, "block"), size))
+	d.Node(what, blocks/each, fmt.Sprintf("%s each for %s, because strictAffinity lets nobody borrow", plural(each, "block"), plural(pods, "pod")))
+	d.Pod("maxBlocksPerHost", times(most, size), fmt.Sprintf("%s of %d addresses", plural(most, "block"), size))
 	if c.Nodes > 0 {
-		d.pod(what, times(blocks/c.Nodes, size), "an equal share of its blocks for "+plural(c.Nodes, "node"))
+		d.Pod(what, times(blocks/c.Nodes, size), "an equal share of its blocks for "+plural(c.Nodes, "node"))
 		return
 	}
-	d.pod(what, all, "one node may have every block")
+	d.Pod(what, all, "one node may have every block")
 }

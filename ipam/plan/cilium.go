@@ -35,9 +35,9 @@ type CiliumPool struct {
 	PreAllocate int
 }
 
-func (Cilium) system() string { return "cilium" }
+func (Cilium) System() string { return "cilium" }
 
-func (s Cilium) draft(d *draft, c Cluster) error {
+func (s Cilium) Draft(d *Draft, c Cluster) error {
 	switch {
 	case len(s.Pools) == 0:
 		return errors.New("no pool")
@@ -52,7 +52,7 @@ func (s Cilium) draft(d *draft, c Cluster) error {
 			return err
 		}
 	}
-	s.Fabric.draft(d)
+	s.Fabric.Draft(d)
 	d.refusal = s.refused()
 	return nil
 }
@@ -92,7 +92,7 @@ func (h half) String() string {
 	return fmt.Sprintf("%s, %s of /%d", h.name, plural(h.parts, "CIDR"), h.bits)
 }
 
-func (s Cilium) pool(d *draft, c Cluster, p CiliumPool, main bool) error {
+func (s Cilium) pool(d *Draft, c Cluster, p CiliumPool, main bool) error {
 	halves := []half{
 		{name: "clusterPoolIPv4PodCIDRList", key: "clusterPoolIPv4MaskSize", ranges: p.IPv4, bits: p.MaskSize4},
 		{name: "clusterPoolIPv6PodCIDRList", key: "clusterPoolIPv6MaskSize", ranges: p.IPv6, bits: p.MaskSize6},
@@ -131,7 +131,7 @@ func (s Cilium) pool(d *draft, c Cluster, p CiliumPool, main bool) error {
 }
 
 // split adds the ranges of one family and counts its CIDRs.
-func (s Cilium) split(d *draft, h *half) error {
+func (s Cilium) split(d *Draft, h *half) error {
 	for _, prefix := range h.ranges {
 		r := Range{Name: h.name, Prefix: space.Normal(prefix), Purpose: "pods", OneNode: h.bits, use: usePods}
 		if !r.Prefix.IsValid() {
@@ -139,7 +139,7 @@ func (s Cilium) split(d *draft, h *half) error {
 		}
 		r.Parts = splitInto(d, h.key, r, 1, 1)
 		if r.Parts > 0 && h.bits-r.Prefix.Bits() > widthMax {
-			d.find(ruleSplit, Error, fmt.Sprintf("%s %d", h.key, h.bits), fmt.Sprintf("%s would have more than 2^%d parts", r, widthMax), "give a shorter length")
+			d.Find(ruleSplit, Error, fmt.Sprintf("%s %d", h.key, h.bits), fmt.Sprintf("%s would have more than 2^%d parts", r, widthMax), "give a shorter length")
 			r.Parts = 0
 		}
 		d.Ranges = append(d.Ranges, r)
@@ -151,12 +151,12 @@ func (s Cilium) split(d *draft, h *half) error {
 	one := h.one()
 	h.each = s.fit(one)
 	if h.each == 0 {
-		d.find(ruleSplit, Error, fmt.Sprintf("%s %d", h.key, h.bits), "the reserved addresses of a CIDR leave none for pods", "give a shorter length")
+		d.Find(ruleSplit, Error, fmt.Sprintf("%s %d", h.key, h.bits), "the reserved addresses of a CIDR leave none for pods", "give a shorter length")
 	}
 	if space.Count(one) > cilium.RangeSize(one) {
 		d.Notes = append(d.Notes, fmt.Sprintf("of an IPv6 CIDR of /%d Cilium uses the first %d addresses", h.bits, cilium.RangeSize(one)))
 	}
-	d.reserve(h.name, "first, last, router's and other kept addresses of the CIDR", s.reserved(one), "node")
+	d.Reserve(h.name, "first, last, router's and other kept addresses of the CIDR", s.reserved(one), "node")
 	return nil
 }
 
@@ -170,22 +170,22 @@ func (h half) one() netip.Prefix {
 }
 
 // owned adds the limits of mode cluster-pool.
-func (s Cilium) owned(d *draft, h half) {
-	d.node(h.String(), h.parts, "one CIDR each")
+func (s Cilium) owned(d *Draft, h half) {
+	d.Node(h.String(), h.parts, "one CIDR each")
 	why := "no CIDR has an address for a pod"
 	if h.each > 0 {
 		why = fmt.Sprintf("a /%d without %d reserved addresses", h.bits, s.reserved(h.one()))
 	}
-	d.pod("CIDR of "+h.name, h.each, why)
+	d.Pod("CIDR of "+h.name, h.each, why)
 }
 
 // shared adds the limits of a pool of which a node takes as many CIDRs as its pods need. Pods are expected in
 // the main pool alone.
-func (s Cilium) shared(d *draft, c Cluster, p CiliumPool, h half, main bool) {
+func (s Cilium) shared(d *Draft, c Cluster, p CiliumPool, h half, main bool) {
 	if h.each == 0 {
-		d.node(h.String(), 0, "no CIDR has an address for a pod")
+		d.Node(h.String(), 0, "no CIDR has an address for a pod")
 		if main {
-			d.pod(h.name, 0, "no CIDR has an address for a pod")
+			d.Pod(h.name, 0, "no CIDR has an address for a pod")
 		}
 		return
 	}
@@ -205,18 +205,18 @@ func (s Cilium) shared(d *draft, c Cluster, p CiliumPool, h half, main bool) {
 		break
 	}
 	if cidrs > 0 {
-		d.node(h.String(), h.parts/cidrs, fmt.Sprintf("%s each for the %d addresses that %s and pre-allocation %d ask for",
+		d.Node(h.String(), h.parts/cidrs, fmt.Sprintf("%s each for the %d addresses that %s and pre-allocation %d ask for",
 			plural(cidrs, "CIDR"), needed, plural(pods, "pod"), p.PreAllocate))
 	} else {
-		d.node(h.String(), countMax, "no CIDR as long as no pod asks for this pool")
+		d.Node(h.String(), countMax, "no CIDR as long as no pod asks for this pool")
 	}
 	switch {
 	case !main:
 		d.Notes = append(d.Notes, fmt.Sprintf("%s has %s, for pods that name it", h.name, plurals(times(h.parts, h.each), "address", "addresses")))
 	case c.Nodes > 0:
-		d.pod(h.name, times(h.parts/c.Nodes, h.each), "an equal share of its CIDRs for "+plural(c.Nodes, "node"))
+		d.Pod(h.name, times(h.parts/c.Nodes, h.each), "an equal share of its CIDRs for "+plural(c.Nodes, "node"))
 	default:
-		d.pod(h.name, times(h.parts, h.each), "one node may have the whole pool")
+		d.Pod(h.name, times(h.parts, h.each), "one node may have the whole pool")
 	}
 }
 

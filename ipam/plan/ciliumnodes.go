@@ -25,9 +25,9 @@ type CiliumNodes struct {
 	Fabric Fabric
 }
 
-func (CiliumNodes) system() string { return "cilium" }
+func (CiliumNodes) System() string { return "cilium" }
 
-func (s CiliumNodes) draft(d *draft, c Cluster) error {
+func (s CiliumNodes) Draft(d *Draft, c Cluster) error {
 	switch {
 	case len(s.Zones) == 0 && len(s.Ranges) == 0:
 		return errors.New("neither a subnet nor a range")
@@ -46,21 +46,21 @@ func (s CiliumNodes) draft(d *draft, c Cluster) error {
 	var err error
 	if len(s.Zones) > 0 {
 		d.podsEach = uint64(row.Assigned)
-		d.reserve("ENI", "the ENI's own address", 1, "ENI")
+		d.Reserve("ENI", "the ENI's own address", 1, "ENI")
 		err = (Datastore{Zones: s.Zones, Sizing: datastore.Sizing{ENIsMax: s.ENIs, UnitsPerENI: s.PerENI}}).zones(d, row)
 	} else {
 		err = s.served(d, c, row)
 	}
-	s.Fabric.draft(d)
+	s.Fabric.Draft(d)
 	s.targets(d, c, row)
 	return err
 }
 
 // most adds what ends the pods of a node whatever the subnets have.
-func (s CiliumNodes) most(d *draft) uint64 {
+func (s CiliumNodes) most(d *Draft) uint64 {
 	most := uint64(countMax)
 	add := func(what string, fits int, why string) {
-		d.pod(what, uint64(fits), why)
+		d.Pod(what, uint64(fits), why)
 		most = min(most, uint64(fits))
 	}
 	if len(s.Zones) > 0 {
@@ -102,7 +102,7 @@ func (s CiliumNodes) row(pods int) Row {
 }
 
 // served counts what an address service has.
-func (s CiliumNodes) served(d *draft, c Cluster, row Row) error {
+func (s CiliumNodes) served(d *Draft, c Cluster, row Row) error {
 	all, name := uint64(0), cmp.Or(s.Keys.Range, "ranges")
 	for _, p := range s.Ranges {
 		r := Range{Name: name, Prefix: space.Normal(p), Purpose: "pods", use: usePods}
@@ -112,31 +112,31 @@ func (s CiliumNodes) served(d *draft, c Cluster, row Row) error {
 		d.Ranges = append(d.Ranges, r)
 		all = plus(all, less(space.Count(r.Prefix), 2))
 	}
-	d.reserve(name, "first and last address of a range", uint64(2*len(s.Ranges)), "cluster")
+	d.Reserve(name, "first and last address of a range", uint64(2*len(s.Ranges)), "cluster")
 	what := fmt.Sprintf("%s, %s", name, plurals(all, "address", "addresses"))
 	if row.Held > 0 {
-		d.node(what, all/uint64(row.Held), fmt.Sprintf("%s each, %d of them ready", plurals(uint64(row.Held), "address", "addresses"), row.Available))
+		d.Node(what, all/uint64(row.Held), fmt.Sprintf("%s each, %d of them ready", plurals(uint64(row.Held), "address", "addresses"), row.Available))
 	} else {
-		d.node(what, countMax, "a node without pods has none")
+		d.Node(what, countMax, "a node without pods has none")
 	}
 	if c.Nodes > 0 {
-		d.pod(what, less(all/c.Nodes, uint64(row.Available)), fmt.Sprintf("an equal share for %s, but for the %d that a node keeps ready", plural(c.Nodes, "node"), row.Available))
+		d.Pod(what, less(all/c.Nodes, uint64(row.Available)), fmt.Sprintf("an equal share for %s, but for the %d that a node keeps ready", plural(c.Nodes, "node"), row.Available))
 	} else {
-		d.pod(what, all, "one node may have every address")
+		d.Pod(what, all, "one node may have every address")
 	}
 	d.podsKnown, d.Pods = true, all
 	return nil
 }
 
 // targets judges the watermarks.
-func (s CiliumNodes) targets(d *draft, c Cluster, row Row) {
+func (s CiliumNodes) targets(d *Draft, c Cluster, row Row) {
 	m := s.Watermark.Marks
 	if m.Unused() == 0 {
-		d.find(ruleWarmNothing, Error, "preAllocate none", fmt.Sprintf("a node with the addresses of minAllocate %d asks for no more, so further pods wait for ever", m.MinAllocate),
+		d.Find(ruleWarmNothing, Error, "preAllocate none", fmt.Sprintf("a node with the addresses of minAllocate %d asks for no more, so further pods wait for ever", m.MinAllocate),
 			"set preAllocate to the pods that start at once, at least 1")
 	}
 	if c.PodsPerNode > 0 && row.Available > row.Assigned {
-		d.find(ruleWarmIdle, Warning, fmt.Sprintf("preAllocate %d", m.Unused()), fmt.Sprintf("a node with %s keeps %d more addresses ready", plural(c.PodsPerNode, "pod"), row.Available),
+		d.Find(ruleWarmIdle, Warning, fmt.Sprintf("preAllocate %d", m.Unused()), fmt.Sprintf("a node with %s keeps %d more addresses ready", plural(c.PodsPerNode, "pod"), row.Available),
 			"set preAllocate, minAllocate and maxAboveWatermark lower")
 	}
 }

@@ -12,7 +12,7 @@ import (
 // Contiv is a cluster of Contiv-VPP: every address of a node follows from its ID.
 type Contiv struct{ Config contiv.IPAMConfig }
 
-func (Contiv) system() string { return "contiv" }
+func (Contiv) System() string { return "contiv" }
 
 // What one block keeps from pods (contiv/vpp 2.1.4 plugins/ipam), and the host bits that it needs to have one left.
 const (
@@ -20,7 +20,7 @@ const (
 	blockHostBitsMin = 3
 )
 
-func (s Contiv) draft(d *draft, _ Cluster) error {
+func (s Contiv) Draft(d *Draft, _ Cluster) error {
 	p, refused := s.Config.Resolve()
 	if refused != nil {
 		var err error
@@ -33,14 +33,14 @@ func (s Contiv) draft(d *draft, _ Cluster) error {
 	pods.Parts = splitInto(d, "podSubnetOneNodePrefixLen", pods, blockHostBitsMin, 2)
 	d.Ranges = append(d.Ranges, pods)
 	if !p.External {
-		d.node(pods.String(), pods.Parts, fmt.Sprintf("one block of /%d each", pods.OneNode))
+		d.Node(pods.String(), pods.Parts, fmt.Sprintf("one block of /%d each", pods.OneNode))
 	}
-	d.node("node IDs", math.MaxUint32, "an ID has 32 bits")
+	d.Node("node IDs", math.MaxUint32, "an ID has 32 bits")
 	inBlock(d, pods)
-	f.draft(d)
+	f.Draft(d)
 	s.podInterfaces(d, p, pods)
 	if p.External {
-		d.find(ruleExternal, Warning, "useExternalIPAM true", "each node's pod range is its Node object's podCIDR, and pod addresses come from another plugin",
+		d.Find(ruleExternal, Warning, "useExternalIPAM true", "each node's pod range is its Node object's podCIDR, and pod addresses come from another plugin",
 			"plan those with system nodeipam, and keep podSubnetCIDR around them")
 	}
 	if pods.Parts > 0 && !p.External {
@@ -53,35 +53,35 @@ func (s Contiv) draft(d *draft, _ Cluster) error {
 }
 
 // inBlock adds, and returns, what one node's block of a range that is wired the Contiv way has for pods.
-func inBlock(d *draft, r Range) uint64 {
+func inBlock(d *Draft, r Range) uint64 {
 	fits := uint64(0)
 	if r.Parts > 0 {
 		fits = less(space.Count(netip.PrefixFrom(r.Prefix.Addr(), r.OneNode)), blockReserved)
 	}
-	d.pod("block of "+r.String(), fits, fmt.Sprintf("a /%d without %d reserved addresses", r.OneNode, blockReserved))
-	d.reserve(r.String(), "network address, gateway (address 1), NAT loopback (last but one) and last address of the block", blockReserved, "node")
+	d.Pod("block of "+r.String(), fits, fmt.Sprintf("a /%d without %d reserved addresses", r.OneNode, blockReserved))
+	d.Reserve(r.String(), "network address, gateway (address 1), NAT loopback (last but one) and last address of the block", blockReserved, "node")
 	return fits
 }
 
 // podInterfaces adds the node-local range of VPP's ends of pod interfaces.
-func (s Contiv) podInterfaces(d *draft, p contiv.Plan, pods Range) {
+func (s Contiv) podInterfaces(d *Draft, p contiv.Plan, pods Range) {
 	if !p.PodIf.IsValid() {
 		return
 	}
 	d.Ranges = append(d.Ranges, Range{Name: "podIfIPCIDR", Prefix: p.PodIf, Purpose: "VPP ends of pod interfaces, the same on each node", use: useLocal})
 	// Interfaces are numbered from 1; the network address and the broadcast address belong to none.
 	if pods.Parts > 0 && space.HostBits(p.PodIf) < pods.Prefix.Addr().BitLen()-pods.OneNode {
-		d.pod("podIfIPCIDR "+p.PodIf.String(), less(space.Count(p.PodIf), 2), "one for each pod, without network and broadcast address")
-		d.find(rulePodIf, Error, "podIfIPCIDR "+p.PodIf.String(), fmt.Sprintf("it is smaller than a block of /%d, so the last pods get no interface address", pods.OneNode),
+		d.Pod("podIfIPCIDR "+p.PodIf.String(), less(space.Count(p.PodIf), 2), "one for each pod, without network and broadcast address")
+		d.Find(rulePodIf, Error, "podIfIPCIDR "+p.PodIf.String(), fmt.Sprintf("it is smaller than a block of /%d, so the last pods get no interface address", pods.OneNode),
 			fmt.Sprintf("give at most /%d", pods.OneNode))
 	}
 }
 
 // refused tells what Contiv's own check says, unless a finding says it better already.
-func (s Contiv) refused(d *draft, err error) {
+func (s Contiv) refused(d *Draft, err error) {
 	if s.Config.ContivCIDR != "" && (s.Config.PodSubnetCIDR != "" || s.Config.VPPHostSubnetCIDR != "" || s.Config.VXLANCIDR != "" ||
 		s.Config.PodSubnetOneNodePrefixLen != 0 || s.Config.VPPHostSubnetOneNodePrefixLen != 0) {
-		d.find(ruleIgnored, Error, "contivCIDR "+s.Config.ContivCIDR, "it decides every range but the service's, and others are given too: "+err.Error(),
+		d.Find(ruleIgnored, Error, "contivCIDR "+s.Config.ContivCIDR, "it decides every range but the service's, and others are given too: "+err.Error(),
 			"give one of them")
 		return
 	}

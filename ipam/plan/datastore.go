@@ -35,9 +35,9 @@ type Zone struct {
 	Usable []netip.Prefix
 }
 
-func (Datastore) system() string { return "datastore" }
+func (Datastore) System() string { return "datastore" }
 
-func (s Datastore) draft(d *draft, c Cluster) error {
+func (s Datastore) Draft(d *Draft, c Cluster) error {
 	z := s.Sizing
 	switch {
 	case len(s.Zones) == 0:
@@ -67,16 +67,16 @@ func (s Datastore) draft(d *draft, c Cluster) error {
 	if z.PrefixDelegation {
 		unit = "/28 prefixes"
 	}
-	d.pod("instance's ENIs", full, fmt.Sprintf("%s of %d %s", plural(uint64(s.usableENIs()), "ENI"), z.UnitsPerENI, unit))
+	d.Pod("instance's ENIs", full, fmt.Sprintf("%s of %d %s", plural(uint64(s.usableENIs()), "ENI"), z.UnitsPerENI, unit))
 	if most < full {
-		d.pod(fmt.Sprintf("MINIMUM_IP_TARGET %d", z.MinimumIP), most, "without WARM_IP_TARGET nothing more is asked for")
+		d.Pod(fmt.Sprintf("MINIMUM_IP_TARGET %d", z.MinimumIP), most, "without WARM_IP_TARGET nothing more is asked for")
 	}
 	d.podsEach = uint64(e.Assigned)
-	d.reserve("ENI", "the ENI's own address", 1, "ENI")
+	d.Reserve("ENI", "the ENI's own address", 1, "ENI")
 	if s.Sizing.PrefixDelegation {
-		d.reserve("delegated prefix", "addresses that the wiring keeps", uint64(max(s.Kept, 0)), "prefix")
+		d.Reserve("delegated prefix", "addresses that the wiring keeps", uint64(max(s.Kept, 0)), "prefix")
 	}
-	s.Fabric.draft(d)
+	s.Fabric.Draft(d)
 	s.targets(d, e, c)
 	return nil
 }
@@ -114,7 +114,7 @@ func (s Datastore) prefixSize() int {
 
 // zones counts the nodes that come to rest with e in each zone. Nodes are spread evenly, as autoscaling groups and schedulers do, so
 // that the smallest zone ends the cluster.
-func (s Datastore) zones(d *draft, e Row) error {
+func (s Datastore) zones(d *Draft, e Row) error {
 	least, most, sum := uint64(countMax), uint64(0), uint64(0)
 	var first string
 	for _, z := range s.Zones {
@@ -145,7 +145,7 @@ func (s Datastore) zones(d *draft, e Row) error {
 		}
 		most = max(most, n)
 		if each := uint64(e.Prefixes); s.Sizing.PrefixDelegation && each > 0 && n < blocks/each {
-			d.find(rulePieces, Warning, d.Ranges[len(d.Ranges)-1].String(),
+			d.Find(rulePieces, Warning, d.Ranges[len(d.Ranges)-1].String(),
 				fmt.Sprintf("its %d whole /28 prefixes are enough for %s, but ENIs' own addresses break some, and %s fit", blocks, plural(blocks/each, "node"), countText(n)),
 				"reserve a part of the subnet for prefixes (EC2's subnet CIDR reservation), or give prefixes a subnet of their own")
 		}
@@ -156,16 +156,16 @@ func (s Datastore) zones(d *draft, e Row) error {
 	}
 	if sum > 0 && least < most {
 		total = times(least, uint64(len(s.Zones)))
-		d.find(ruleZones, Warning, first, fmt.Sprintf("it ends at %s and another subnet at %d: spread evenly over %d subnets %s fit, %s if the others are filled up", plural(least, "node"),
+		d.Find(ruleZones, Warning, first, fmt.Sprintf("it ends at %s and another subnet at %d: spread evenly over %d subnets %s fit, %s if the others are filled up", plural(least, "node"),
 			most, len(s.Zones), plural(total, "node"), countText(sum)), "give all zones subnets of one size")
 	}
 	units := e.Held
 	if s.Sizing.PrefixDelegation {
 		units = e.Prefixes
-		d.node(what, total, fmt.Sprintf("%s and %s of /28 each", plurals(uint64(len(e.PerENI)), "ENI address", "ENI addresses"), plurals(uint64(units), "prefix", "prefixes")))
+		d.Node(what, total, fmt.Sprintf("%s and %s of /28 each", plurals(uint64(len(e.PerENI)), "ENI address", "ENI addresses"), plurals(uint64(units), "prefix", "prefixes")))
 		return nil
 	}
-	d.node(what, total, fmt.Sprintf("%d addresses each: %d for ENIs, %d for pods", len(e.PerENI)+units, len(e.PerENI), units))
+	d.Node(what, total, fmt.Sprintf("%d addresses each: %d for ENIs, %d for pods", len(e.PerENI)+units, len(e.PerENI), units))
 	return nil
 }
 
@@ -205,7 +205,7 @@ func takeNode(own, pods *subnet, e Row, perPrefix int) bool {
 }
 
 // targets judges the warm targets.
-func (s Datastore) targets(d *draft, e Row, c Cluster) {
+func (s Datastore) targets(d *Draft, e Row, c Cluster) {
 	z := s.Sizing
 	key := "WARM_ENI_TARGET"
 	nothing := z.WarmENI == 0
@@ -213,22 +213,22 @@ func (s Datastore) targets(d *draft, e Row, c Cluster) {
 		key, nothing = "WARM_PREFIX_TARGET", z.WarmPrefix == 0
 	}
 	if !z.Addressed() && nothing {
-		d.find(ruleWarmNothing, Warning, key+" 0", "nothing is kept ready, so a pod that finds no address waits for EC2, up to 10 s for an ENI",
+		d.Find(ruleWarmNothing, Warning, key+" 0", "nothing is kept ready, so a pod that finds no address waits for EC2, up to 10 s for an ENI",
 			"keep one, or set WARM_IP_TARGET and MINIMUM_IP_TARGET")
 	}
 	if z.Addressed() && z.WarmIP == 0 {
-		d.find(ruleWarmNothing, Error, "WARM_IP_TARGET 0", fmt.Sprintf("a node with the addresses of MINIMUM_IP_TARGET %d asks for no more, so further pods wait for ever", z.MinimumIP),
+		d.Find(ruleWarmNothing, Error, "WARM_IP_TARGET 0", fmt.Sprintf("a node with the addresses of MINIMUM_IP_TARGET %d asks for no more, so further pods wait for ever", z.MinimumIP),
 			"set WARM_IP_TARGET to the pods that start at once, at least 1")
 	}
 	if c.PodsPerNode == 0 {
 		return
 	}
 	if idle := e.Available; uint64(idle) > uint64(e.Assigned) {
-		d.find(ruleWarmIdle, Warning, key, fmt.Sprintf("a node with %s keeps %d more addresses ready", plural(c.PodsPerNode, "pod"), idle),
+		d.Find(ruleWarmIdle, Warning, key, fmt.Sprintf("a node with %s keeps %d more addresses ready", plural(c.PodsPerNode, "pod"), idle),
 			fmt.Sprintf("WARM_IP_TARGET 2 with MINIMUM_IP_TARGET %d would keep few", c.PodsPerNode+2))
 	}
 	if z.Addressed() && !z.PrefixDelegation && uint64(z.MinimumIP) < c.PodsPerNode && len(e.Steps) > 2*len(e.PerENI) {
-		d.find(ruleWarmCalls, Warning, fmt.Sprintf("MINIMUM_IP_TARGET %d", z.MinimumIP),
+		d.Find(ruleWarmCalls, Warning, fmt.Sprintf("MINIMUM_IP_TARGET %d", z.MinimumIP),
 			fmt.Sprintf("it is below the expected %s, so a node asks EC2 %d times until it has what they need", plural(c.PodsPerNode, "pod"), len(e.Steps)),
 			fmt.Sprintf("set it slightly above %d", c.PodsPerNode))
 	}

@@ -21,7 +21,7 @@ type NodeIPAM struct {
 	Fabric Fabric
 }
 
-func (NodeIPAM) system() string { return "nodeipam" }
+func (NodeIPAM) System() string { return "nodeipam" }
 
 // Keys are how a configuration calls the ranges of pods and the length of a node's block; empty for upstream's names.
 type Keys struct{ Range, Length string }
@@ -36,7 +36,7 @@ type nodeRange struct {
 	free, block uint64
 }
 
-func (s NodeIPAM) draft(d *draft, _ Cluster) error {
+func (s NodeIPAM) Draft(d *Draft, _ Cluster) error {
 	if len(s.Params.ClusterCIDRs) != len(s.Params.NodeCIDRMaskSizes) {
 		return fmt.Errorf("%d cluster CIDRs and %d node mask sizes", len(s.Params.ClusterCIDRs), len(s.Params.NodeCIDRMaskSizes))
 	}
@@ -50,7 +50,7 @@ func (s NodeIPAM) draft(d *draft, _ Cluster) error {
 		s.count(d, &r, services)
 		d.Ranges = append(d.Ranges, r.Range)
 		if r.Parts > r.free {
-			d.reserve(r.String(), "blocks that share addresses with the service range", r.Parts-r.free, "cluster")
+			d.Reserve(r.String(), "blocks that share addresses with the service range", r.Parts-r.free, "cluster")
 		}
 		if r.block = inBlock(d, r.Range); r.Parts == 0 {
 			r.block = 0
@@ -60,7 +60,7 @@ func (s NodeIPAM) draft(d *draft, _ Cluster) error {
 	s.together(d, groups)
 	f := s.Fabric
 	f.Services = services
-	f.draft(d)
+	f.Draft(d)
 	d.pair = s.pair
 	_, d.refusal = nodeipam.NewCIDRRangeAllocator(s.Params, nil)
 	if slices.ContainsFunc(s.Params.MultiCIDRs, func(c nodeipam.ClusterCIDR) bool { return c.Selector.String() != "" }) {
@@ -119,7 +119,7 @@ func (s NodeIPAM) ranges() ([]nodeRange, error) {
 }
 
 // count works out the blocks of a range and how many of them services leave free.
-func (s NodeIPAM) count(d *draft, r *nodeRange, services []netip.Prefix) {
+func (s NodeIPAM) count(d *Draft, r *nodeRange, services []netip.Prefix) {
 	r.Parts = splitInto(d, r.key, r.Range, blockHostBitsMin, 1)
 	if r.Parts == 0 {
 		return
@@ -130,7 +130,7 @@ func (s NodeIPAM) count(d *draft, r *nodeRange, services []netip.Prefix) {
 	}
 	set, err := cidrset.NewCIDRSet(r.Prefix, r.OneNode, options...)
 	if err != nil {
-		d.find(ruleSplit, Error, fmt.Sprintf("%s %d", r.key, r.OneNode), err.Error(), "give a length that is closer to that of the range")
+		d.Find(ruleSplit, Error, fmt.Sprintf("%s %d", r.key, r.OneNode), err.Error(), "give a length that is closer to that of the range")
 		r.Parts = 0
 		return
 	}
@@ -142,11 +142,11 @@ func (s NodeIPAM) count(d *draft, r *nodeRange, services []netip.Prefix) {
 
 // together adds how many nodes fit: in each pool as many as its shorter half has blocks, and the sum of all pools. A range that
 // shares addresses with an earlier pool counts there only.
-func (s NodeIPAM) together(d *draft, groups map[int][]nodeRange) {
+func (s NodeIPAM) together(d *Draft, groups map[int][]nodeRange) {
 	if len(groups) == 1 {
 		for _, list := range groups { // in any order: it is one
 			for _, r := range list {
-				d.node(r.String(), r.free, fmt.Sprintf("one block of /%d each", r.OneNode))
+				d.Node(r.String(), r.free, fmt.Sprintf("one block of /%d each", r.OneNode))
 			}
 		}
 		return
@@ -163,7 +163,7 @@ func (s NodeIPAM) together(d *draft, groups map[int][]nodeRange) {
 			total, pods = plus(total, fits), plus(pods, times(fits, block))
 		}
 	}
-	d.node("all ranges together", total, "one block of each family of one range each")
+	d.Node("all ranges together", total, "one block of each family of one range each")
 	d.podsKnown, d.Pods = true, pods
 }
 

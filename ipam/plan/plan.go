@@ -9,12 +9,12 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/space"
 )
 
-// Source is the configuration of one system: Contiv, NodeIPAM, Cilium, CiliumNodes, Datastore or Calico.
+// Source is the configuration of one system.
 type Source interface {
-	// system is the system's name in configurations.
-	system() string
-	// draft adds ranges, limits, reservations and the system's own findings. An error is for what cannot be read.
-	draft(d *draft, c Cluster) error
+	// System is the system's name in configurations.
+	System() string
+	// Draft adds ranges, limits, reservations and the system's own findings. An error is for what cannot be read.
+	Draft(d *Draft, c Cluster) error
 }
 
 // Base is what a source is made of beside what its system has of its own.
@@ -110,8 +110,8 @@ func (p Plan) Worst() Severity {
 	return p.Findings[0].Severity
 }
 
-// draft is a Plan in the making.
-type draft struct {
+// Draft is a Plan in the making: a Source fills in Ranges, and says the rest by the methods.
+type Draft struct {
 	Plan
 	// pair judges two ranges that share addresses; nil finds every one an error.
 	pair func(a, b Range) Finding
@@ -131,8 +131,8 @@ func Make(s Source, c Cluster) (Plan, error) {
 	if err := c.check(); err != nil {
 		return Plan{}, err
 	}
-	d := &draft{Plan: Plan{System: s.system(), Reserved: []Reservation{}, Findings: []Finding{}}}
-	if err := s.draft(d, c); err != nil {
+	d := &Draft{Plan: Plan{System: s.System(), Reserved: []Reservation{}, Findings: []Finding{}}}
+	if err := s.Draft(d, c); err != nil {
 		return Plan{}, err
 	}
 	d.total(c)
@@ -142,26 +142,30 @@ func Make(s Source, c Cluster) (Plan, error) {
 	return d.Plan, nil
 }
 
-func (d *draft) node(what string, fits uint64, why string) {
+// Node adds a limit of the number of nodes, Pod one of the pods on a node.
+func (d *Draft) Node(what string, fits uint64, why string) {
 	d.NodeLimits = append(d.NodeLimits, Limit{What: what, Fits: fits, Why: why})
 }
 
-func (d *draft) pod(what string, fits uint64, why string) {
+// Pod is Node for pods.
+func (d *Draft) Pod(what string, fits uint64, why string) {
 	d.PodLimits = append(d.PodLimits, Limit{What: what, Fits: fits, Why: why})
 }
 
-func (d *draft) reserve(where, what string, count uint64, per string) {
+// Reserve tells addresses that no pod gets; per is "node" or "cluster".
+func (d *Draft) Reserve(where, what string, count uint64, per string) {
 	if count > 0 {
 		d.Reserved = append(d.Reserved, Reservation{Where: where, What: what, Count: count, Per: per})
 	}
 }
 
-func (d *draft) find(name string, s Severity, where, what, do string) {
+// Find adds a finding.
+func (d *Draft) Find(name string, s Severity, where, what, do string) {
 	d.Findings = append(d.Findings, Finding{Name: name, Severity: s, Where: where, What: what, Do: do})
 }
 
 // total works out what fits in all and what runs out first.
-func (d *draft) total(c Cluster) {
+func (d *Draft) total(c Cluster) {
 	least := func(list []Limit) uint64 {
 		n := uint64(countMax)
 		for _, l := range list {
@@ -174,7 +178,7 @@ func (d *draft) total(c Cluster) {
 		d.Pods = times(d.Nodes, cmp.Or(d.podsEach, d.PodsPerNode))
 	}
 	if c.MaxPods > 0 {
-		d.pod(kubeletLimit, c.MaxPods, "the kubelet starts no more")
+		d.Pod(kubeletLimit, c.MaxPods, "the kubelet starts no more")
 	}
 	for i := range d.NodeLimits {
 		d.NodeLimits[i].Used = c.Nodes
@@ -194,7 +198,7 @@ func (d *draft) total(c Cluster) {
 }
 
 // widen works out how far each range could be widened.
-func (d *draft) widen(c Cluster) {
+func (d *Draft) widen(c Cluster) {
 	own, usual := c.networks()
 	for i, r := range d.Ranges {
 		d.Ranges[i].Roomiest = r.Prefix
@@ -210,7 +214,7 @@ func (d *draft) widen(c Cluster) {
 
 // free reports whether wider, in place of the range of that index, meets nothing, and stays in the kind of addresses that the
 // range is of.
-func (d *draft) free(wider netip.Prefix, index int, networks []Network) bool {
+func (d *Draft) free(wider netip.Prefix, index int, networks []Network) bool {
 	r := d.Ranges[index].Prefix
 	for i, other := range d.Ranges {
 		if i != index && space.Overlap(wider, other.Prefix) {

@@ -27,16 +27,16 @@ type subnet struct {
 
 // newSubnet adds a range; nil, with a finding, when EC2 has no such subnets. Only usable parts are free, all of it when there are
 // none.
-func newSubnet(d *draft, name, purpose string, p netip.Prefix, usable []netip.Prefix) (*subnet, error) {
+func newSubnet(d *Draft, name, purpose string, p netip.Prefix, usable []netip.Prefix) (*subnet, error) {
 	if !p.IsValid() {
 		return nil, errors.New(name + " has no prefix")
 	}
 	d.Ranges = append(d.Ranges, Range{Name: name, Prefix: p, Purpose: purpose, use: useNodes, fixed: true})
 	if !p.Addr().Is4() || p.Bits() < subnetBitsMin || p.Bits() > subnetBitsMax {
-		d.find(ruleSubnet, Error, name+" "+p.String(), "EC2 has no such subnets", fmt.Sprintf("give IPv4, /%d to /%d", subnetBitsMin, subnetBitsMax))
+		d.Find(ruleSubnet, Error, name+" "+p.String(), "EC2 has no such subnets", fmt.Sprintf("give IPv4, /%d to /%d", subnetBitsMin, subnetBitsMax))
 		return nil, nil
 	}
-	d.reserve(name+" "+p.String(), "first four addresses and the last, kept by AWS", subnetReserved, "cluster")
+	d.Reserve(name+" "+p.String(), "first four addresses and the last, kept by AWS", subnetReserved, "cluster")
 	size := space.Count(p)
 	s := &subnet{taken: space.NewBitmap(size), high: size}
 	if len(usable) > 0 {
@@ -46,7 +46,7 @@ func newSubnet(d *draft, name, purpose string, p netip.Prefix, usable []netip.Pr
 				s.taken.ClearRange(first, first+space.Count(u)-1)
 			}
 		}
-		d.reserve(name+" "+p.String(), "addresses that somebody else has", s.taken.Count(), "cluster")
+		d.Reserve(name+" "+p.String(), "addresses that somebody else has", s.taken.Count(), "cluster")
 	}
 	s.taken.SetRange(0, subnetReservedFirst-1)
 	s.taken.Set(size - 1)

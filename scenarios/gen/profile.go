@@ -1,6 +1,7 @@
 package gen
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
@@ -48,6 +49,17 @@ func Large() Profile {
 		Name: "large", Nodes: 50, NodesMin: 40, NodesMax: 60, PodsPerNodeMax: 12, Duration: time.Hour,
 		GapMin: 10 * time.Second, GapMax: time.Minute, ChurnMin: time.Second, ChurnMax: 10 * time.Second,
 	}
+}
+
+// Of is p for clusters with these systems. The error names one that random scenarios cannot have.
+func (p Profile) Of(systems ...*scenarios.AddressSystem) (Profile, error) {
+	for _, r := range systems {
+		if r.Draws == nil {
+			return p, fmt.Errorf("random scenarios have no system %q", r.Name)
+		}
+	}
+	p.Systems = systems
+	return p, nil
 }
 
 // Profiles lists every profile, the usual one first.

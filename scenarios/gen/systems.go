@@ -2,6 +2,7 @@ package gen
 
 import (
 	"net/netip"
+	"slices"
 	"strconv"
 	"time"
 
@@ -11,13 +12,12 @@ import (
 // Systems is Small with another address management system than Contiv's: its controllers lose their leaders and ranges come
 // and go.
 func Systems() Profile {
-	p := Small()
-	p.Name = "systems"
-	for _, r := range scenarios.Systems() {
-		if r.Name != scenarios.Contiv {
-			p.Systems = append(p.Systems, r)
-		}
+	others := slices.DeleteFunc(scenarios.Systems(), func(r *scenarios.AddressSystem) bool { return r.Name == scenarios.Contiv })
+	p, err := Small().Of(others...)
+	if err != nil {
+		panic("gen: " + err.Error())
 	}
+	p.Name = "systems"
 	return p
 }
 

@@ -33,7 +33,7 @@ type blockSystem struct {
 
 var _ Preparer = (*blockSystem)(nil)
 
-func newBlockSystem(env Env) (*blockSystem, error) {
+func newBlockSystem(env Env) (System, error) {
 	plan, err := env.Plan.Plan()
 	if err != nil {
 		return nil, err

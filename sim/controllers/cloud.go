@@ -25,7 +25,7 @@ type cloudSystem struct {
 	trunks map[string]bool
 }
 
-func newCloudSystem(env Env) (*cloudSystem, error) {
+func newCloudSystem(env Env) (System, error) {
 	v, err := newVPC(env)
 	return &cloudSystem{vpc: v, daemons: make(map[string]*ipamd), allocs: make(map[string]*datastore.Node), trunks: make(map[string]bool)}, err
 }

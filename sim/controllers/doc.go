@@ -11,5 +11,5 @@
 // back leaves the agent first; only when the agent has journaled that and told the other nodes, the system may give it to
 // somebody else. Controllers are elected: a leader that was cut off goes on for a while, and what it asked for arrives late.
 //
-// Env.Plant wraps what decides, for sim/museum. To add a system, implement System and give it a case in New.
+// Env.Plant wraps what decides, for sim/museum. To add a system, implement System, by what Still has not, and give it a row in drivers.
 package controllers

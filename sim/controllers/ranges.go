@@ -27,7 +27,7 @@ type rangeSystem struct {
 	requests int64
 }
 
-func newRangeSystem(env Env) (*rangeSystem, error) {
+func newRangeSystem(env Env) (System, error) {
 	ranges, err := blockranges.New(env.Plan)
 	if err != nil {
 		return nil, err

@@ -129,7 +129,7 @@ func newWorldWith(t *testing.T, p scenarios.IPAM, change func(*controllers.Env))
 		Note: func(who, text string) { w.say("%s: %s", who, text) },
 	}
 	change(&env)
-	w.system, err = controllers.New(env)
+	w.system, err = controllers.New(env, nil)
 	w.must(err)
 	w.system.Start()
 	return w

@@ -134,31 +134,46 @@ type Counter interface {
 	Counts() []fact.RangeCount
 }
 
-// New returns a system by its name in the plan.
-func New(env Env) (System, error) {
-	switch env.Plan.System {
-	case scenarios.Contiv:
-		return &own{env: env}, nil
-	case scenarios.NodeIPAM:
-		return newRangeSystem(env)
-	case scenarios.Cilium:
-		if mode := env.Plan.Cilium.Mode; mode == scenarios.ENI || mode == scenarios.CRD {
-			return newCRDSystem(env)
-		}
-		return newPoolSystem(env)
-	case scenarios.Datastore:
-		return newCloudSystem(env)
-	case scenarios.Calico:
-		return newBlockSystem(env)
+// Driver makes the System of a run.
+type Driver func(Env) (System, error)
+
+// drivers are those of the systems in scenarios' table.
+var drivers = map[scenarios.System]Driver{
+	scenarios.Contiv:    func(env Env) (System, error) { return &own{env: env}, nil },
+	scenarios.NodeIPAM:  newRangeSystem,
+	scenarios.Cilium:    newCiliumSystem,
+	scenarios.Datastore: newCloudSystem,
+	scenarios.Calico:    newBlockSystem,
+}
+
+// New returns the system that the plan names; further are drivers beside those that come along.
+func New(env Env, further map[scenarios.System]Driver) (System, error) {
+	driver := drivers[env.Plan.System]
+	if d := further[env.Plan.System]; d != nil {
+		driver = d
 	}
-	return nil, fmt.Errorf("no system %q", env.Plan.System)
+	if driver == nil {
+		return nil, fmt.Errorf("the simulator drives no system %q", env.Plan.System)
+	}
+	return driver(env)
+}
+
+// newCiliumSystem is the one of Cilium's mode.
+func newCiliumSystem(env Env) (System, error) {
+	if mode := env.Plan.Cilium.Mode; mode == scenarios.ENI || mode == scenarios.CRD {
+		return newCRDSystem(env)
+	}
+	return newPoolSystem(env)
 }
 
 // ranges are the ranges that a scenario starts with.
 func (e *Env) ranges() ([]netip.Prefix, error) { return blockranges.Start(e.Plan) }
 
 // own is Contiv: a block follows from a node's ID, or stands in its Node object.
-type own struct{ env Env }
+type own struct {
+	Still
+	env Env
+}
 
 func (s *own) Allocator(string) (ipam.NodeAllocator, error) {
 	if s.env.Plan.Dual() {
@@ -167,17 +182,20 @@ func (s *own) Allocator(string) (ipam.NodeAllocator, error) {
 	return contiv.New(contiv.Config{ReuseDelay: s.env.Plan.ReuseDelay, External: s.env.Plan.UseExternalIPAM})
 }
 
-func (*own) Start()                                {}
-func (*own) Join(string) error                     { return nil }
-func (*own) Leave(string)                          {}
-func (*own) AgentUp(string, Side)                  {}
-func (*own) AgentDown(string)                      {}
-func (*own) Changed(string)                        {}
-func (*own) Refused(string, ipam.Owner)            {}
-func (*own) Blocks(string) ([]netip.Prefix, bool)  { return nil, false }
-func (*own) AddRange(netip.Prefix) error           { return result.ErrUnsupported }
-func (*own) RemoveRange(netip.Prefix) error        { return result.ErrUnsupported }
-func (*own) LoseLeader(scenarios.LoseLeader) error { return result.ErrUnsupported }
-func (*own) FreeBlock() bool                       { return false }
-func (*own) Pending() string                       { return "" }
-func (*own) Requests() int64                       { return 0 }
+// Still is a System in which nothing happens: one that embeds it says only what it does.
+type Still struct{}
+
+func (Still) Start()                                {}
+func (Still) Join(string) error                     { return nil }
+func (Still) Leave(string)                          {}
+func (Still) AgentUp(string, Side)                  {}
+func (Still) AgentDown(string)                      {}
+func (Still) Changed(string)                        {}
+func (Still) Refused(string, ipam.Owner)            {}
+func (Still) Blocks(string) ([]netip.Prefix, bool)  { return nil, false }
+func (Still) AddRange(netip.Prefix) error           { return result.ErrUnsupported }
+func (Still) RemoveRange(netip.Prefix) error        { return result.ErrUnsupported }
+func (Still) LoseLeader(scenarios.LoseLeader) error { return result.ErrUnsupported }
+func (Still) FreeBlock() bool                       { return false }
+func (Still) Pending() string                       { return "" }
+func (Still) Requests() int64                       { return 0 }
