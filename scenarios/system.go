@@ -3,14 +3,11 @@ package scenarios
 import (
 	"cmp"
 	"fmt"
-	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam/contiv"
 	"github.com/vppdrill/vppdrill/ipam/plan"
-	"github.com/vppdrill/vppdrill/vppwire/strictyaml"
 )
 
 // System is the name of an address management system.
@@ -116,21 +113,6 @@ func namesOf(rows []*AddressSystem) []string {
 	return names
 }
 
-// section is what a configuration says for one system of its own; at points to a struct of the type of its Section, and nothing changes it.
-type section struct {
-	of *AddressSystem
-	at any
-}
-
-func (r *AddressSystem) section() section {
-	if r.Section == nil {
-		return section{of: r}
-	}
-	at := reflect.New(reflect.TypeOf(r.Section))
-	at.Elem().Set(reflect.ValueOf(r.Section))
-	return section{r, at.Interface()}
-}
-
 // Use gives the configuration another system, which may be one that the table does not have.
 func (c *IPAM) Use(r *AddressSystem) {
 	c.System = r.Name
@@ -168,167 +150,6 @@ func (c IPAM) PlanSource(b plan.Base) (plan.Source, error) {
 		return p.Source(c, b)
 	}
 	return nil, fmt.Errorf("no address plan is made of system %q", c.System)
-}
-
-// SectionOf is what a configuration says in the section of type T; the defaults where it says nothing.
-func SectionOf[T any](c IPAM) (t T) {
-	for _, s := range c.own {
-		if at, ok := s.at.(*T); ok {
-			return *at
-		}
-	}
-	for _, r := range systems {
-		if usual, ok := r.Section.(T); ok {
-			return usual
-		}
-	}
-	return t
-}
-
-// SetSection replaces what a configuration says in the section of type T.
-func SetSection[T any](c *IPAM, t T) {
-	c.own = slices.Clone(c.own)
-	for i, s := range c.own {
-		if _, ok := s.at.(*T); ok {
-			c.own[i].at = &t
-			return
-		}
-	}
-	for _, r := range systems {
-		if _, ok := r.Section.(T); ok {
-			c.own = append(c.own, section{r, &t})
-		}
-	}
-}
-
-// Sections are the sections of systems as fields, to be read into before anything else knows c.
-func (c *IPAM) Sections() (list []strictyaml.Member) {
-	for _, s := range c.own {
-		if s.at != nil {
-			v := reflect.ValueOf(s.at).Elem()
-			tag := reflect.StructTag(`doc:"What only ` + string(s.of.Name) + ` has."`)
-			list = append(list, strictyaml.Member{Field: strictyaml.Field{Name: string(s.of.Name), Type: v.Type(), Tag: tag}, Value: v})
-		}
-	}
-	return list
-}
-
-var typeIPAM = reflect.TypeFor[IPAM]()
-
-// moreOf are the sections of systems, where v is config.ipam.
-func moreOf(v reflect.Value) []strictyaml.Member {
-	if v.Type() != typeIPAM {
-		return nil
-	}
-	c := v.Interface().(IPAM)
-	return c.Sections()
-}
-
-// Members lists the fields of a part of a scenario, sections of systems among them.
-func Members(v reflect.Value) []strictyaml.Member { return append(strictyaml.Members(v), moreOf(v)...) }
-
-// checkSystem checks what belongs to one address management system.
-func (s *Scenario) checkSystem(c IPAM) *InputError {
-	row, t := c.Row(), c.Traits()
-	if row.Rules == nil {
-		err := s.wrongAt("config.ipam.system", "there is no system %q", c.System)
-		err.Nearest = strictyaml.Nearest(string(c.System), SystemNames())
-		return err
-	}
-	if why := c.NoReuseDelay(); why != "" && c.ReuseDelay > 0 {
-		return s.wrongAt("config.ipam.reuseDelay", "%s", why)
-	}
-	if t.ByID && len(c.Ranges) > 0 {
-		return s.wrongAt("config.ipam.ranges", "%s has none: a node's block follows from its ID", c.System)
-	}
-	if !t.ByID && c.UseExternalIPAM {
-		return s.wrongAt("config.ipam.useExternalIPAM", "is Contiv's; %s brings blocks of its own", c.System)
-	}
-	p, err := c.Plan()
-	switch {
-	case err != nil:
-		return s.wrongAt("config.ipam", "%s", err)
-	case p.Second != nil && !t.Dual:
-		return s.wrongAt("config.ipam.podSubnetCIDR", "%s: %s gives addresses of one family here; %s take two", c.PodSubnetCIDR, c.System,
-			systemsWith("and", func(t Traits) bool { return t.Dual }))
-	case p.PodSubnet.Addr().Is6() && !t.IPv6:
-		return s.wrongAt("config.ipam.podSubnetCIDR", "%s: %s is here with IPv4 alone; %s take IPv6", p.PodSubnet, c.System,
-			systemsWith("and", func(t Traits) bool { return t.IPv6 }))
-	}
-	if err := s.checkRanges(c); err != nil {
-		return err
-	}
-	if !t.ByID {
-		if err := s.checkPools(c, p.PodSubnet, p.PodSubnetOneNodePrefixLen); err != nil {
-			return err
-		}
-	}
-	if err := row.Rules.Check(s, p); err != nil {
-		at := s.wrongAt(err.Field, "%s", err.Message)
-		at.Nearest = err.Nearest
-		return at
-	}
-	return nil
-}
-
-// systemsWith lists the systems that have something by their defaults: "nodeipam, cilium and calico".
-func systemsWith(and string, has func(Traits) bool) string {
-	var names []string
-	for _, r := range systems {
-		c := DefaultConfig().IPAM
-		c.System = r.Name
-		if has(c.Traits()) {
-			names = append(names, string(r.Name))
-		}
-	}
-	last := max(len(names)-1, 0)
-	return strings.Join(append([]string{strings.Join(names[:last], ", ")}, names[last:]...), " "+and+" ")
-}
-
-// usual are the defaults of a system's section.
-func (c IPAM) usual(system string) reflect.Value {
-	c.System = System(system)
-	return reflect.ValueOf(c.Row().Section)
-}
-
-// foreignSetting returns the path of the first setting that is of another system's section and not its default, and that system.
-func (c IPAM) foreignSetting() (path string, of System) {
-	for _, s := range c.own {
-		if s.at == nil || s.of.Name == c.System {
-			continue
-		}
-		usual := c.usual(string(s.of.Name))
-		for _, m := range strictyaml.Members(reflect.ValueOf(s.at).Elem()) {
-			if !reflect.DeepEqual(m.Value.Interface(), usual.FieldByIndex(m.Index).Interface()) {
-				return "config.ipam." + string(s.of.Name) + "." + m.Name, s.of.Name
-			}
-		}
-	}
-	return "", ""
-}
-
-// Reader reads scenario files that may choose systems which the table does not have.
-type Reader struct{ Systems []*AddressSystem }
-
-// blank is what an empty file means to the reader.
-func (r Reader) blank() Scenario {
-	s := Default()
-	c := &s.Config.IPAM
-	usual := c.System
-	for _, row := range r.Systems {
-		c.Use(row)
-	}
-	c.System = usual
-	return s
-}
-
-// scalar reads values that depend on the reader, and all others that scenarios have.
-func (r Reader) scalar(v reflect.Value, tag reflect.StructTag, text string) (bool, *strictyaml.ValueError) {
-	if v.Type() == typeSystem && len(r.Systems) > 0 {
-		v.SetString(text)
-		return true, strictyaml.CheckWords(append(SystemNames(), namesOf(r.Systems)...), text)
-	}
-	return setOwn(v, tag, text)
 }
 
 // OnEC2 reports whether nodes are EC2 instances, whose addresses are of one subnet.

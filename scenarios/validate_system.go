@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/vppdrill/vppdrill/ipam/contiv"
 	"github.com/vppdrill/vppdrill/ipam/datastore"
@@ -24,6 +25,64 @@ const (
 
 // singleBitsMax is the longest range that has an address beside its first and its last.
 const singleBitsMax = 30
+
+// checkSystem checks what belongs to one address management system.
+func (s *Scenario) checkSystem(c IPAM) *InputError {
+	row, t := c.Row(), c.Traits()
+	if row.Rules == nil {
+		err := s.wrongAt("config.ipam.system", "there is no system %q", c.System)
+		err.Nearest = strictyaml.Nearest(string(c.System), SystemNames())
+		return err
+	}
+	if why := c.NoReuseDelay(); why != "" && c.ReuseDelay > 0 {
+		return s.wrongAt("config.ipam.reuseDelay", "%s", why)
+	}
+	if t.ByID && len(c.Ranges) > 0 {
+		return s.wrongAt("config.ipam.ranges", "%s has none: a node's block follows from its ID", c.System)
+	}
+	if !t.ByID && c.UseExternalIPAM {
+		return s.wrongAt("config.ipam.useExternalIPAM", "is Contiv's; %s brings blocks of its own", c.System)
+	}
+	p, err := c.Plan()
+	switch {
+	case err != nil:
+		return s.wrongAt("config.ipam", "%s", err)
+	case p.Second != nil && !t.Dual:
+		return s.wrongAt("config.ipam.podSubnetCIDR", "%s: %s gives addresses of one family here; %s take two", c.PodSubnetCIDR, c.System,
+			systemsWith("and", func(t Traits) bool { return t.Dual }))
+	case p.PodSubnet.Addr().Is6() && !t.IPv6:
+		return s.wrongAt("config.ipam.podSubnetCIDR", "%s: %s is here with IPv4 alone; %s take IPv6", p.PodSubnet, c.System,
+			systemsWith("and", func(t Traits) bool { return t.IPv6 }))
+	}
+	if err := s.checkRanges(c); err != nil {
+		return err
+	}
+	if !t.ByID {
+		if err := s.checkPools(c, p.PodSubnet, p.PodSubnetOneNodePrefixLen); err != nil {
+			return err
+		}
+	}
+	if err := row.Rules.Check(s, p); err != nil {
+		at := s.wrongAt(err.Field, "%s", err.Message)
+		at.Nearest = err.Nearest
+		return at
+	}
+	return nil
+}
+
+// systemsWith lists the systems that have something by their defaults: "nodeipam, cilium and calico".
+func systemsWith(and string, has func(Traits) bool) string {
+	var names []string
+	for _, r := range systems {
+		c := DefaultConfig().IPAM
+		c.System = r.Name
+		if has(c.Traits()) {
+			names = append(names, string(r.Name))
+		}
+	}
+	last := max(len(names)-1, 0)
+	return strings.Join(append([]string{strings.Join(names[:last], ", ")}, names[last:]...), " "+and+" ")
+}
 
 // checkRanges refuses ranges that blocks cannot be carved from, or that overlap.
 func (s *Scenario) checkRanges(c IPAM) *InputError {

@@ -28,7 +28,7 @@ var arrows = []arrow{
 		"what every address system owes is tried on each of them, so it knows none"},
 	{"ipam/systemtest", nil,
 		"what every driver of a system owes is tried on each of them, so it knows neither machines nor drivers"},
-	{"ipam/plan", []string{"ipam", "ipam/space", "ipam/contiv", "ipam/nodeipam", "ipam/nodeipam/cidrset", "ipam/cilium", "ipam/datastore", "ipam/calico"},
+	{"ipam/plan", []string{"ipam/..."},
 		"an explanation must come from the allocators that it explains"},
 	{"ipam/audit", []string{"ipam/kubectl"},
 		"what is wrong with a cluster is told from what it shows, whatever allocated there"},
