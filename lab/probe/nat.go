@@ -73,7 +73,7 @@ func (t *tables) addNAT(m api.Message) bool {
 }
 
 func mapping(addr [4]byte, port uint16, proto uint8, flags nat_types.NatConfigFlags, locals ...fact.NATLocal) fact.NATMapping {
-	return fact.NATMapping{Addr: netip.AddrFrom4(addr), Port: port, Proto: proto, Twice: flags&nat_types.NAT_IS_TWICE_NAT != 0,
+	return fact.NATMapping{Addr: netip.AddrFrom4(addr), Port: port, Proto: proto, Affinity: fact.AffinityUnknown, Twice: flags&nat_types.NAT_IS_TWICE_NAT != 0,
 		Self: flags&nat_types.NAT_IS_SELF_TWICE_NAT != 0, Locals: locals}
 }
 

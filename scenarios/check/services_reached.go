@@ -3,6 +3,7 @@ package check
 import (
 	"net/netip"
 	"slices"
+	"time"
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/endpoints"
@@ -181,14 +182,19 @@ func (v *serving) mapped(n *fact.NodeState, c *fact.NAT) error {
 		if m.Identity {
 			continue
 		}
-		if !slices.ContainsFunc(v.s.Services, func(svc scenarios.ServiceState) bool {
+		k := slices.IndexFunc(v.s.Services, func(svc scenarios.ServiceState) bool {
 			number := svc.Port
 			if m.Addr != svc.ClusterIP && m.Addr != svc.External {
 				number = svc.NodePort
 			}
 			return protoOf(&svc) == m.Proto && uint32(m.Port) == number
-		}) {
+		})
+		if k < 0 {
 			return broken(servicesReachedName, v.s.At, n.Name, "VPP of %s maps %s, which no service has", n.Name, netip.AddrPortFrom(m.Addr, m.Port))
+		}
+		if want := int64(v.s.Services[k].Affinity / time.Second); m.Affinity != want && m.Affinity != fact.AffinityUnknown && len(m.Locals) > 1 {
+			return broken(servicesReachedName, v.s.At, n.Name, "clients of %s keep their endpoint for %d s in VPP of %s, and service %s says %d s",
+				netip.AddrPortFrom(m.Addr, m.Port), m.Affinity, n.Name, v.s.Services[k].Name, want)
 		}
 		for _, l := range m.Kept {
 			if !slices.ContainsFunc(m.Locals, func(x fact.NATLocal) bool { return x.Addr == l.Addr && x.Table == l.Table }) {

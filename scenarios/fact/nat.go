@@ -29,10 +29,15 @@ type NATMapping struct {
 	Tables   []uint32
 	// Twice: the client's address is translated too; Self: where the client is the local.
 	Twice, Self bool
-	Locals      []NATLocal
+	// Affinity is how many seconds a client keeps its local, 0 for not at all, AffinityUnknown where the world cannot tell.
+	Affinity int64
+	Locals   []NATLocal
 	// Kept are locals that are gone and that clients with affinity may be sent to still, where the world can tell.
 	Kept []NATLocal
 }
+
+// AffinityUnknown is NATMapping.Affinity of a VPP that is asked by its API alone, which does not tell.
+const AffinityUnknown = -1
 
 // NATLocal is one of those that sessions are spread over. Weight 0 is never drawn.
 type NATLocal struct {

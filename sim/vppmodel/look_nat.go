@@ -23,7 +23,9 @@ type NATMapping struct {
 	Proto       uint8
 	Identity    bool
 	Twice, Self bool
-	Locals      []NATLocal
+	// Affinity is how many seconds a client keeps its local, 0 for not at all.
+	Affinity uint32
+	Locals   []NATLocal
 	// Kept are locals that are gone and that clients with affinity may be sent to still.
 	Kept []NATLocal
 }
@@ -57,7 +59,7 @@ func (v *VPP) NAT() (NAT, bool) {
 			continue
 		}
 		o := NATMapping{Addr: m.addr.netip(v4), Port: m.port, Proto: m.proto, Identity: m.identity,
-			Twice: m.flags&nat_types.NAT_IS_TWICE_NAT != 0, Self: m.flags&nat_types.NAT_IS_SELF_TWICE_NAT != 0}
+			Affinity: m.affinity, Twice: m.flags&nat_types.NAT_IS_TWICE_NAT != 0, Self: m.flags&nat_types.NAT_IS_SELF_TWICE_NAT != 0}
 		for _, l := range m.locals {
 			if l != nil {
 				o.Locals = append(o.Locals, NATLocal{netip.AddrPortFrom(l.addr.netip(v4), l.port), l.table, l.weight})

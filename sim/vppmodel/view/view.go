@@ -76,7 +76,7 @@ func (v view) NAT() (fact.NAT, bool) {
 	c, on := v.VPP.NAT()
 	out := fact.NAT{Forwarding: c.Forwarding, Addrs: c.Addrs, Twice: c.Twice, Bound: c.Bound}
 	for _, m := range c.Mappings {
-		o := fact.NATMapping{Addr: m.Addr, Port: m.Port, Proto: m.Proto, Identity: m.Identity, Twice: m.Twice, Self: m.Self}
+		o := fact.NATMapping{Addr: m.Addr, Port: m.Port, Proto: m.Proto, Identity: m.Identity, Affinity: int64(m.Affinity), Twice: m.Twice, Self: m.Self}
 		for _, l := range m.Locals {
 			if m.Identity {
 				o.Tables = append(o.Tables, l.Table)
