@@ -207,10 +207,10 @@ func (n *node) tellAgentUp(s state) {
 	}
 	for _, x := range n.kubelet.ending() {
 		if !held[x.owner.String()] {
-			n.w.Record.Tell(fact.Fact{Kind: fact.FactReleased, Node: n.name, Owner: x.owner, Addr: x.addr}, "")
+			n.w.Record.Tell(fact.Fact{Node: n.name, What: fact.Released{Owner: x.owner, Addr: x.addr, Block: netip.Prefix{}, Rest: 0, Left: nil}}, "")
 		}
 	}
-	n.w.Record.Tell(fact.Fact{Kind: fact.FactAgentUp, Node: n.name, Leases: s.Restored},
+	n.w.Record.Tell(fact.Fact{Node: n.name, What: fact.AgentUp{Leases: s.Restored}},
 		fmt.Sprintf("%s agent is up with %d leases", n.name, len(s.Restored)))
 	n.mu.Lock()
 	n.last = state{}
@@ -262,7 +262,7 @@ func (n *node) heard(s state) {
 	}
 	tell := n.w.Record.Tell
 	if more := countsOf(s).Minus(countsOf(n.last)); more != (fact.Counts{}) {
-		tell(fact.Fact{Kind: fact.FactCounted, Node: n.name, Counts: &more}, "")
+		tell(fact.Fact{Node: n.name, What: fact.Counted{Counts: more}}, "")
 	}
 	n.last = s
 	for _, c := range s.Changes {
@@ -272,13 +272,13 @@ func (n *node) heard(s state) {
 		n.changes = c.Number
 		at := n.w.at(c.At)
 		for _, l := range c.Released {
-			tell(fact.Fact{Kind: fact.FactReleased, At: at, Node: n.name, Owner: l.Owner, Addr: l.Addr, Prefix: l.Block, Rest: n.w.rest(), Left: leftOf(&c, l.Addr)}, "")
+			tell(fact.Fact{At: at, Node: n.name, What: fact.Released{Owner: l.Owner, Addr: l.Addr, Block: l.Block, Rest: n.w.rest(), Left: leftOf(&c, l.Addr)}}, "")
 			n.rests.Begin(l.Addr, at, n.w.restMost())
 		}
 		n.recordsBefore(c.Blocks)
 		n.identity(at, c.ID, c.Blocks)
 		for _, l := range c.Leased {
-			tell(fact.Fact{Kind: fact.FactLeased, At: at, Node: n.name, Owner: l.Owner, Addr: l.Addr, Prefix: l.Block, Left: leftOf(&c, l.Addr)}, "")
+			tell(fact.Fact{At: at, Node: n.name, What: fact.Leased{Owner: l.Owner, Addr: l.Addr, Block: l.Block, Pool: "", Left: leftOf(&c, l.Addr)}}, "")
 			n.rests.End(l.Addr)
 		}
 	}
@@ -287,7 +287,7 @@ func (n *node) heard(s state) {
 	n.tellKept(len(n.kept))
 	n.tellAddresses(&s)
 	if s.Writes > n.writes && time.Now().Before(n.recordUntil) {
-		tell(fact.Fact{Kind: fact.FactVPPWrite, Node: n.name, Text: strconv.FormatInt(s.Writes-n.writes, 10) + " writes"}, "")
+		tell(fact.Fact{Node: n.name, What: fact.VPPWrite{Call: strconv.FormatInt(s.Writes-n.writes, 10) + " writes"}}, "")
 	}
 	n.writes = s.Writes
 }
@@ -305,11 +305,11 @@ func leftOf(c *nodeagent.Change, a netip.Addr) *fact.Leftover {
 func (n *node) identity(at time.Duration, id uint32, blocks []ipam.Block) {
 	if id != n.id {
 		n.id = id
-		n.w.Record.Tell(fact.Fact{Kind: fact.FactNodeID, At: at, Node: n.name, Number: id}, fmt.Sprintf("%s node ID %d", n.name, id))
+		n.w.Record.Tell(fact.Fact{At: at, Node: n.name, What: fact.NodeID{ID: id}}, fmt.Sprintf("%s node ID %d", n.name, id))
 	}
 	if !slices.Equal(blocks, n.blocks) {
 		n.blocks = blocks
-		n.w.Record.Tell(fact.Fact{Kind: fact.FactBlocks, At: at, Node: n.name, Blocks: blocks}, fmt.Sprintf("%s blocks %v", n.name, prefixes(blocks)))
+		n.w.Record.Tell(fact.Fact{At: at, Node: n.name, What: fact.NodeBlocks{Blocks: blocks}}, fmt.Sprintf("%s blocks %v", n.name, prefixes(blocks)))
 		n.kubelet.changed()
 	}
 }

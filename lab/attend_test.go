@@ -19,8 +19,8 @@ func TestSilentVPP(t *testing.T) {
 	w, ctx := standing(t, "name: silent\ntopology: {nodes: 1, podsPerNode: 2}\n")
 	crash := ""
 	w.Watch(func(f fact.Fact) error {
-		if f.Kind == fact.FactVPPCrash {
-			crash = f.Node + ": " + f.Text
+		if x, ok := f.What.(fact.VPPCrash); ok {
+			crash = f.Node + ": " + x.Why
 		}
 		return nil
 	})
@@ -56,8 +56,8 @@ func TestStarved(t *testing.T) {
 	t.Cleanup(lab.Starve()) // behind the lab's own end
 	w, ctx := standing(t, "name: starved\ntopology: {nodes: 1, podsPerNode: 2}\n")
 	w.Watch(func(f fact.Fact) error {
-		if f.Kind == fact.FactVPPCrash {
-			t.Errorf("VPP is told to be dead: %s", f.Text)
+		if x, ok := f.What.(fact.VPPCrash); ok {
+			t.Errorf("VPP is told to be dead: %s", x.Why)
 		}
 		return nil
 	})

@@ -173,7 +173,7 @@ func (b *blockSource) addRange(r netip.Prefix) error {
 	b.mu.Lock()
 	c := b.ranges.Add(r)
 	b.mu.Unlock()
-	b.w.Record.Tell(fact.Fact{Kind: fact.FactRange, Prefix: r, Text: fact.RangeOpened}, "")
+	b.w.Record.Tell(fact.Fact{What: fact.Range{Range: r, Closed: false}}, "")
 	if b.plan.System == scenarios.Cilium {
 		return b.restart() // as for vppdrill controller: what it is started with is what there is
 	}
@@ -190,7 +190,7 @@ func (b *blockSource) removeRange(r netip.Prefix) error {
 	if err != nil {
 		return err
 	}
-	b.w.Record.Tell(fact.Fact{Kind: fact.FactRange, Prefix: r, Text: fact.RangeClosed}, "")
+	b.w.Record.Tell(fact.Fact{What: fact.Range{Range: r, Closed: true}}, "")
 	return b.tell(nodeipam.ClusterCIDRDeleted{Name: name})
 }
 

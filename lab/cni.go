@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"path/filepath"
 	"time"
 
@@ -41,11 +42,11 @@ func (n *node) cni(ctx context.Context, name string, owner ipam.Owner, req wire.
 
 // asked tells of a request that reaches the agent, with the pod that its CNI_ARGS name.
 func (n *node) asked(name string, owner ipam.Owner, args string) fact.Fact {
-	f := fact.Fact{Kind: fact.FactAsked, Node: n.name, Owner: owner, Text: name}
+	asked := fact.Asked{Command: name, Owner: owner, Pod: "", PodUID: "", Netns: "", Addr: netip.Addr{}}
 	if said, err := wire.ParseArgs(args); err == nil && said["K8S_POD_NAME"] != "" {
-		f.Pod, f.PodUID = said["K8S_POD_NAMESPACE"]+"/"+said["K8S_POD_NAME"], said["K8S_POD_UID"]
+		asked.Pod, asked.PodUID = said["K8S_POD_NAMESPACE"]+"/"+said["K8S_POD_NAME"], said["K8S_POD_UID"]
 	}
-	return f
+	return fact.Fact{Node: n.name, What: asked}
 }
 
 // conversation is one request over the agent's socket.

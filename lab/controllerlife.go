@@ -170,7 +170,7 @@ func (b *blockSource) asks(c *controller, what string) {
 	}
 	term := c.term
 	b.mu.Unlock()
-	b.w.Record.Tell(fact.Fact{Kind: fact.FactChanging, Text: "the controller", Number: term, Broken: what}, "")
+	b.w.Record.Tell(fact.Fact{What: fact.Changing{Program: "the controller", Life: term, Wanted: what, Late: 0}}, "")
 }
 
 // holder is the name that stands in the Lease.

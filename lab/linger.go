@@ -26,7 +26,7 @@ func (d *Drive) LingerFor(ctx context.Context, quiet, look func(context.Context)
 	if err != nil || !before.Settled {
 		return true, err
 	}
-	d.Record.Tell(fact.Fact{Kind: fact.FactQuiet}, "everything is healed and quiet")
+	d.Record.Tell(fact.Fact{What: fact.Quiet{}}, "everything is healed and quiet")
 	end := time.Now().Add(lingerTime)
 	for time.Now().Before(end) {
 		if err := d.Pump(ctx, d.clock()); err != nil {
@@ -42,7 +42,8 @@ func (d *Drive) LingerFor(ctx context.Context, quiet, look func(context.Context)
 	}
 	for _, f := range Stirs(before, after) {
 		stirred, f.At = true, before.At // or later, when nobody looked: what explains it may be longer ago by now than it explains anything
-		d.Record.Tell(f, f.Node+" writes: "+f.Text)
+		w, _ := f.What.(fact.VPPWrite)
+		d.Record.Tell(f, f.Node+" writes: "+w.Call)
 	}
 	return stirred, d.Deliver()
 }
@@ -62,7 +63,7 @@ func Stirs(before, after fact.Snapshot) (list []fact.Fact) {
 			word        string
 		}{{now, old, "there is now "}, {old, now, "there is no more "}} {
 			if k := slices.IndexFunc(lines.of, func(line string) bool { return !slices.Contains(lines.without, line) }); k >= 0 {
-				list = append(list, fact.Fact{Kind: fact.FactVPPWrite, Node: n.Name, Text: lines.word + lines.of[k]})
+				list = append(list, fact.Fact{Node: n.Name, What: fact.VPPWrite{Call: lines.word + lines.of[k]}})
 				break
 			}
 		}

@@ -60,7 +60,7 @@ type node struct {
 	removals  int64
 	// rests are its released addresses, kept the changes of its record that were not told yet.
 	rests Rests
-	kept  []fact.Fact
+	kept  []keptRecord
 }
 
 // daemon is one of the two programs on a node.
@@ -152,7 +152,7 @@ func (n *node) powerOff() error {
 		return nil
 	}
 	n.up = false
-	n.w.Record.Tell(fact.Fact{Kind: fact.FactNodeGone, Node: n.name}, n.name+" is off")
+	n.w.Record.Tell(fact.Fact{Node: n.name, What: fact.NodeGone{Left: false, Rest: 0}}, n.name+" is off")
 	if err := n.machine.PowerOff(); err != nil {
 		return fmt.Errorf("switch off %s: %w", n.name, err)
 	}
@@ -250,11 +250,11 @@ func (n *node) supervise(d *daemon, p Process, life int, launch func(context.Con
 func (n *node) crashed(d *daemon, ailing string) {
 	n.ended(d, "crash")
 	why := cmp.Or(ailing, n.title(d)+" died by itself")
-	kind, text := fact.FactVPPCrash, why
+	var crash fact.What = fact.VPPCrash{Why: why}
 	if d == &n.agent {
-		kind, text = fact.FactProgramCrash, why+": "+lastPanic(filepath.Join(n.dir, AgentLogFile))
+		crash = fact.ProgramCrash{Why: why + ": " + lastPanic(filepath.Join(n.dir, AgentLogFile))}
 	}
-	n.w.Record.Tell(fact.Fact{Kind: kind, Node: n.name, Text: text}, "")
+	n.w.Record.Tell(fact.Fact{Node: n.name, What: crash}, "")
 	n.w.Record.Note(n.name + ": " + why + "; it is started again")
 }
 
@@ -293,7 +293,7 @@ func (n *node) ended(d *daemon, why string) {
 		n.life = 0
 		n.tellKept(len(n.kept))
 		n.mu.Unlock()
-		n.w.Record.Tell(fact.Fact{Kind: fact.FactAgentDown, Node: n.name, Text: why}, n.name+" agent down: "+why)
+		n.w.Record.Tell(fact.Fact{Node: n.name, What: fact.AgentDown{Why: why}}, n.name+" agent down: "+why)
 		return
 	}
 	n.w.Record.Note(n.name + " VPP down")
@@ -317,7 +317,7 @@ func (n *node) launchVPP(ctx context.Context, _ int) (Process, error) {
 		}
 		return nil, err
 	}
-	n.w.Record.Tell(fact.Fact{Kind: fact.FactDisturbed, Node: n.name, Text: fact.VPPUp}, n.name+" VPP is up")
+	n.w.Record.Tell(fact.Fact{Node: n.name, What: fact.Disturbed{By: fact.VPPUp, Owner: ipam.Owner{}}}, n.name+" VPP is up")
 	return p, nil
 }
 

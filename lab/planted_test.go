@@ -113,12 +113,13 @@ func (l *liars) leaves(x ipam.Lease) {
 
 // answered is a kubelet that got an ADD answered.
 func (l *liars) answered(i int, x ipam.Lease) {
-	l.kubelet(fact.FactAsked, i, x)
-	l.kubelet(fact.FactAnswered, i, x)
+	pod := "default/" + x.Owner.ContainerID
+	l.kubelet(i, fact.Asked{Command: fact.AskedAdd, Owner: x.Owner, Pod: pod})
+	l.kubelet(i, fact.Answered{Owner: x.Owner, Addr: x.Addr, Pod: pod})
 }
 
-func (l *liars) kubelet(kind fact.FactKind, i int, x ipam.Lease) {
-	l.w.Record.Tell(fact.Fact{Kind: kind, Node: l.nodes[i-1].name, Owner: x.Owner, Pod: "default/" + x.Owner.ContainerID, Addr: x.Addr, Text: fact.AskedAdd}, "")
+func (l *liars) kubelet(i int, what fact.What) {
+	l.w.Record.Tell(fact.Fact{Node: l.nodes[i-1].name, What: what}, "")
 }
 
 // wrote is an agent that has made a writing call after a clean stop.
@@ -165,7 +166,7 @@ func (l *liars) asks(name, holder string) {
 func (l *liars) two() {
 	for i := 1; i <= 2; i++ {
 		l.up(i)
-		l.w.Record.Tell(fact.Fact{Kind: fact.FactDisturbed, Node: l.nodes[i-1].name, Text: fact.VPPUp}, "")
+		l.w.Record.Tell(fact.Fact{Node: l.nodes[i-1].name, What: fact.Disturbed{By: fact.VPPUp}}, "")
 		if l.w.scenario().Config.IPAM.UseExternalIPAM {
 			l.w.assign(l.nodes[i-1], []netip.Prefix{plantedBlock(i).Prefix})
 		}
@@ -246,7 +247,7 @@ func TestPlanted(t *testing.T) {
 			key, _, mine := plantedRecord(1, "u1")
 			both := nodeid.Record{ID: 1, Name: "node-1", UID: "u1", PodNetworks: []netip.Prefix{plantedBlock(1).Prefix, plantedBlock(2).Prefix}}
 			l.w.recordChanged(key, mine, both.String())
-			l.w.Record.Tell(fact.Fact{Kind: fact.FactQuiet}, "")
+			l.w.Record.Tell(fact.Fact{What: fact.Quiet{}}, "")
 		}},
 		"grants-open": {ipam: carved,
 			truth: func(l *liars) {
@@ -288,19 +289,19 @@ func TestPlanted(t *testing.T) {
 			l.holds(1, 1, plantedBlock(1), []ipam.Lease{first}, []ipam.Lease{moved})
 		}},
 		"same-answer": {lie: func(l *liars) {
-			l.w.Record.Tell(fact.Fact{Kind: fact.FactDelRefused, Node: "node-1", Owner: plantedOwner("long-gone"), Text: "unknown container"}, "")
+			l.w.Record.Tell(fact.Fact{Node: "node-1", What: fact.DelRefused{Owner: plantedOwner("long-gone"), Why: "unknown container"}}, "")
 		}},
 		"address-rests": {
 			truth: func(l *liars) {
 				l.holds(1, 1, plantedBlock(1), []ipam.Lease{first}, nil)
-				l.kubelet(fact.FactDeleted, 1, first)
+				l.kubelet(1, fact.Deleted{Owner: first.Owner})
 				l.at += time.Minute
 				l.holds(1, 1, plantedBlock(1), nil, []ipam.Lease{lease(1, "later", 10)})
 			},
 			lie: func(l *liars) {
 				l.holds(1, 1, plantedBlock(1), []ipam.Lease{lease(1, "later", 10)}, nil)
 				l.holds(2, 2, plantedBlock(2), []ipam.Lease{pod}, nil)
-				l.kubelet(fact.FactDeleted, 2, pod)
+				l.kubelet(2, fact.Deleted{Owner: pod.Owner})
 				l.at += 50 * time.Second
 				l.holds(2, 2, plantedBlock(2), nil, []ipam.Lease{lease(2, "too-soon", 10)})
 			}},
@@ -319,7 +320,7 @@ func TestPlanted(t *testing.T) {
 			truth: func(l *liars) { l.holds(2, 2, plantedBlock(2), []ipam.Lease{pod}, nil) },
 			lie:   func(l *liars) { l.leaves(first) }},
 		"within-budget": {lie: func(l *liars) {
-			l.w.Record.Tell(fact.Fact{Kind: fact.FactCounted, Node: "node-1", Counts: &fact.Counts{VPPCalls: 1_000_000}}, "")
+			l.w.Record.Tell(fact.Fact{Node: "node-1", What: fact.Counted{Counts: fact.Counts{VPPCalls: 1_000_000}}}, "")
 		}},
 		"programs-survive": {truth: func(l *liars) { l.restart(first) }, lie: func(l *liars) { l.nodes[0].crashed(&l.nodes[0].agent, "") }},
 		"quiet-restart":    {truth: func(l *liars) { l.restart(first) }, lie: func(l *liars) { l.wrote(1) }},
@@ -333,13 +334,13 @@ func TestPlanted(t *testing.T) {
 			}},
 		"check-tells": {
 			truth: func(l *liars) {
-				l.w.Record.Tell(fact.Fact{Kind: fact.FactChecked, Node: "node-1", Pod: "default/pod-node-1"}, "")
+				l.w.Record.Tell(fact.Fact{Node: "node-1", What: fact.Checked{Pod: "default/pod-node-1"}}, "")
 			},
 			lie: func(l *liars) {
-				l.w.Record.Tell(fact.Fact{Kind: fact.FactChecked, Node: "node-1", Pod: "default/pod-node-1", Broken: "its interface is down"}, "")
+				l.w.Record.Tell(fact.Fact{Node: "node-1", What: fact.Checked{Pod: "default/pod-node-1", Broken: "its interface is down"}}, "")
 			}},
 		"vpp-survives": {lie: func(l *liars) {
-			l.w.Record.Tell(fact.Fact{Kind: fact.FactVPPCrash, Node: "node-1", Text: "VPP died by itself"}, "")
+			l.w.Record.Tell(fact.Fact{Node: "node-1", What: fact.VPPCrash{Why: "VPP died by itself"}}, "")
 		}},
 	}
 	elsewhere := map[string]bool{result.LawSettles: true, "nodes-served": true, "pods-served": true, "ids-returned": true, "address-leased": true, "services-reached": true, "nics-wired": true, "stays-quiet": true} // tried by name elsewhere, or not in labs
@@ -362,7 +363,7 @@ func TestPlanted(t *testing.T) {
 				tc.ipam = resting
 			}
 			l, watcher := newLiars(tc.ipam), law.Watch()
-			_ = watcher.Observe(&fact.Fact{Kind: fact.FactConfigured, Config: &l.w.scenario().Config})
+			_ = watcher.Observe(&fact.Fact{What: fact.Configured{Config: &l.w.scenario().Config}})
 			l.w.Watch(func(f fact.Fact) error { return watcher.Observe(&f) })
 			l.two()
 			if tc.truth != nil {

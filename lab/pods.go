@@ -62,7 +62,7 @@ func (w *World) createPod(spec timeline.Pod) {
 
 // tellPod tells what a pod's object came by.
 func (w *World) tellPod(p *pod, text string) {
-	w.Record.Tell(fact.Fact{Kind: fact.FactPod, Node: p.node, Pod: p.key(), PodUID: p.sandboxUID(), Text: text}, "")
+	w.Record.Tell(fact.Fact{Node: p.node, What: fact.PodChanged{Pod: p.key(), PodUID: p.sandboxUID(), Change: text}}, "")
 }
 
 // schedule places waiting pods on the node, not cordoned, with the fewest pods that stay, as the simulator's scheduler does, and tells kubelets what is theirs.

@@ -92,7 +92,7 @@ func (w *World) assign(n *node, blocks []netip.Prefix) {
 func (w *World) assigned(n *node, now []ipam.Block) {
 	if !slices.Equal(now, n.assigned) {
 		n.assigned = now
-		w.Record.Tell(fact.Fact{Kind: fact.FactAssigned, Node: n.name, Blocks: now}, fmt.Sprintf("%s assigned %v", n.name, prefixes(now)))
+		w.Record.Tell(fact.Fact{Node: n.name, What: fact.Assigned{Blocks: now}}, fmt.Sprintf("%s assigned %v", n.name, prefixes(now)))
 	}
 }
 

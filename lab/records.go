@@ -119,32 +119,42 @@ func (w *World) recordChanged(key, before, after string) {
 		return
 	}
 	w.held.Changed(&c)
-	f := fact.Fact{Kind: fact.FactRecord, At: w.Now(), Node: c.After.Name, Record: &c}
-	if n := w.node(c.After.Name); n == nil || !n.keepRecord(f) {
+	r := keptRecord{w.Now(), c}
+	if n := w.node(c.After.Name); n == nil || !n.keepRecord(r) {
 		w.tellRecords()
-		w.Record.Tell(f, "")
+		w.Record.Tell(r.fact(), "")
 	}
+}
+
+// keptRecord is a change of a node's record with its time since the run's start.
+type keptRecord struct {
+	at     time.Duration
+	change fact.RecordChange
+}
+
+func (r keptRecord) fact() fact.Fact {
+	return fact.Fact{At: r.at, Node: r.change.After.Name, What: r.change}
 }
 
 // keepRecord keeps a change of a node's own record until the agent is asked what it did around it: what agents do is heard of later than what the
 // store does. False where nobody will be asked.
-func (n *node) keepRecord(f fact.Fact) bool {
+func (n *node) keepRecord(r keptRecord) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.life == 0 || f.Record.After.UID != n.uid || f.Record.After.Released {
+	if n.life == 0 || r.change.After.UID != n.uid || r.change.After.Released {
 		return false
 	}
-	n.kept = append(n.kept, f)
+	n.kept = append(n.kept, r)
 	return true
 }
 
 // recordsBefore tells the kept changes that come before the agent gives addresses from these blocks: up to the first record that names all
 // which are new. n.mu is held.
 func (n *node) recordsBefore(blocks []ipam.Block) {
-	named := func(f fact.Fact) bool {
+	named := func(r keptRecord) bool {
 		return !slices.ContainsFunc(blocks, func(b ipam.Block) bool {
 			had := slices.ContainsFunc(n.blocks, func(x ipam.Block) bool { return x.Prefix == b.Prefix })
-			return !had && !slices.Contains(f.Record.Blocks, b.Prefix)
+			return !had && !slices.Contains(r.change.Blocks, b.Prefix)
 		})
 	}
 	if slices.Equal(blocks, n.blocks) {
@@ -157,8 +167,8 @@ func (n *node) recordsBefore(blocks []ipam.Block) {
 
 // tellKept tells the first so many of the kept changes. n.mu is held.
 func (n *node) tellKept(count int) {
-	for _, f := range n.kept[:count] {
-		n.w.Record.Tell(f, "")
+	for _, r := range n.kept[:count] {
+		n.w.Record.Tell(r.fact(), "")
 	}
 	n.kept = n.kept[count:]
 }
@@ -223,5 +233,5 @@ func canRelease(nodes []*node) (some bool) {
 // left tells that a node has left, and how long its ID is nobody's from now on.
 func (w *World) left(name string) {
 	rest := time.Duration(float64(w.agents().NodeIDQuarantine) * w.o.TimeScale)
-	w.Record.Tell(fact.Fact{Kind: fact.FactNodeGone, Node: name, Text: fact.NodeLeft, Rest: rest - rest/restSlack}, name+" has left")
+	w.Record.Tell(fact.Fact{Node: name, What: fact.NodeGone{Left: true, Rest: rest - rest/restSlack}}, name+" has left")
 }

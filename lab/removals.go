@@ -36,7 +36,7 @@ func (n *node) tellAddresses(s *state) {
 		return
 	}
 	n.addressed = addrs
-	n.w.Record.Tell(fact.Fact{Kind: fact.FactAddressed, Node: n.name, Addrs: addrs}, "")
+	n.w.Record.Tell(fact.Fact{Node: n.name, What: fact.Addressed{Addrs: addrs}}, "")
 }
 
 // tellRemovals tells what every node's agents have taken away since it was told last. Causes of other nodes are heard of at another
@@ -67,7 +67,7 @@ func (w *World) readRemovals(node string, f io.Reader) (read int64) {
 		read += int64(len(line))
 		var r nodeagent.Removed
 		if json.Unmarshal(line, &r) == nil {
-			w.Record.Tell(fact.Fact{Kind: fact.FactRemoved, At: w.at(r.At), Node: node, Removal: &r.Removal}, "")
+			w.Record.Tell(fact.Fact{At: w.at(r.At), Node: node, What: fact.Removed{Removal: &r.Removal, Ago: 0}}, "")
 		}
 	}
 }

@@ -185,11 +185,11 @@ func (w *worker) ask(ctx context.Context, op int, s *sandbox) {
 		w.Added(k.now(), true, false)
 		n.notePod(w.pod.name, s)
 		w.why = ""
-		n.w.Record.Tell(fact.Fact{Kind: fact.FactAnswered, Node: n.name, Owner: s.owner, Pod: w.pod.key(), PodUID: w.pod.sandboxUID(), Addr: s.addr, Netns: s.netns},
+		n.w.Record.Tell(fact.Fact{Node: n.name, What: fact.Answered{Owner: s.owner, Pod: w.pod.key(), PodUID: w.pod.sandboxUID(), Addr: s.addr, Netns: s.netns}},
 			n.name+" answered "+w.pod.key()+" "+s.addr.String())
 		if s.second.IsValid() {
-			n.w.Record.Tell(fact.Fact{Kind: fact.FactAnswered, Node: n.name, Owner: s.owner.Second(), Pod: w.pod.key(), PodUID: w.pod.sandboxUID(), Addr: s.second,
-				Netns: s.netns}, n.name+" answered "+w.pod.key()+" "+s.second.String())
+			n.w.Record.Tell(fact.Fact{Node: n.name, What: fact.Answered{Owner: s.owner.Second(), Pod: w.pod.key(), PodUID: w.pod.sandboxUID(), Addr: s.second,
+				Netns: s.netns}}, n.name+" answered "+w.pod.key()+" "+s.second.String())
 		}
 	}
 }
@@ -200,7 +200,7 @@ func (w *worker) refuse(s *sandbox, message string, exhausted bool, changes int6
 	w.numberless = strings.HasPrefix(message, noNodeID)
 	w.Added(w.k.now(), false, exhausted || w.numberless && n.w.numberless())
 	w.refused, w.why = changes, message
-	n.w.Record.Tell(fact.Fact{Kind: fact.FactRefused, Node: n.name, Owner: s.owner, Pod: w.pod.key(), PodUID: w.pod.sandboxUID(), Text: message, Exhausted: exhausted},
+	n.w.Record.Tell(fact.Fact{Node: n.name, What: fact.Refused{Owner: s.owner, Pod: w.pod.key(), PodUID: w.pod.sandboxUID(), Why: message, Code: 0, Exhausted: exhausted, Wait: 0}},
 		n.name+" refused "+w.pod.key()+": "+message)
 }
 
@@ -278,9 +278,9 @@ func (w *worker) dispose(s *sandbox) {
 // died tells once that a sandbox's processes have ended. k.mu is held.
 func (w *worker) died(s *sandbox) {
 	if s.asked && !s.dead {
-		w.k.n.w.Record.Tell(fact.Fact{Kind: fact.FactSandboxGone, Node: w.k.n.name, Owner: s.owner, Pod: w.pod.key()}, "")
+		w.k.n.w.Record.Tell(fact.Fact{Node: w.k.n.name, What: fact.SandboxGone{Owner: s.owner, Pod: w.pod.key()}}, "")
 		if s.second.IsValid() {
-			w.k.n.w.Record.Tell(fact.Fact{Kind: fact.FactSandboxGone, Node: w.k.n.name, Owner: s.owner.Second(), Pod: w.pod.key()}, "")
+			w.k.n.w.Record.Tell(fact.Fact{Node: w.k.n.name, What: fact.SandboxGone{Owner: s.owner.Second(), Pod: w.pod.key()}}, "")
 		}
 	}
 	s.exists, s.dead = false, true
@@ -319,9 +319,9 @@ func (w *worker) gone(s *sandbox, op int) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if s.asked {
-		n.w.Record.Tell(fact.Fact{Kind: fact.FactDeleted, Node: n.name, Owner: s.owner, Pod: w.pod.key()}, n.name+" deleted "+w.pod.key())
+		n.w.Record.Tell(fact.Fact{Node: n.name, What: fact.Deleted{Owner: s.owner, Pod: w.pod.key()}}, n.name+" deleted "+w.pod.key())
 		if s.second.IsValid() {
-			n.w.Record.Tell(fact.Fact{Kind: fact.FactDeleted, Node: n.name, Owner: s.owner.Second(), Pod: w.pod.key()}, "")
+			n.w.Record.Tell(fact.Fact{Node: n.name, What: fact.Deleted{Owner: s.owner.Second(), Pod: w.pod.key()}}, "")
 		}
 	}
 	if !w.Live(op) {

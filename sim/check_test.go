@@ -31,11 +31,11 @@ func TestCheckFindsEachBreakage(t *testing.T) {
 			}
 			var broken, mended int
 			w.Watch(func(f fact.Fact) error {
-				switch {
-				case f.Kind != fact.FactChecked || f.Pod != "default/node-1-pod-0":
-				case f.Broken != "" && f.Number != 0:
+				switch x, ok := f.What.(fact.Checked); {
+				case !ok || x.Pod != "default/node-1-pod-0":
+				case x.Broken != "" && x.Code != 0:
 					broken++
-				case f.Broken == "" && f.Number == 0:
+				case x.Broken == "" && x.Code == 0:
 					mended++
 				}
 				return nil

@@ -120,31 +120,31 @@ func (w *World) externalRelease(m *machine, owner ipam.Owner) {
 
 // hooks turn what container runtimes do into facts.
 func (w *World) hooks() cluster.Hooks {
-	one := func(kind fact.FactKind, node string, s *cluster.Sandbox, owner ipam.Owner, addr netip.Addr) {
-		f := fact.Fact{Kind: kind, Node: node, Owner: owner, Pod: s.Pod.String(), PodUID: s.UID, Addr: addr, Netns: s.Netns}
-		w.emit(f)
-	}
-	newFact := func(kind fact.FactKind, node string, s *cluster.Sandbox) {
-		one(kind, node, s, s.Owner, s.Addr.Addr())
+	each := func(node string, s *cluster.Sandbox, what func(ipam.Owner, netip.Addr) fact.What) {
+		w.emit(fact.Fact{Node: node, What: what(s.Owner, s.Addr.Addr())})
 		if s.Second.IsValid() {
-			one(kind, node, s, s.Owner.Second(), s.Second.Addr())
+			w.emit(fact.Fact{Node: node, What: what(s.Owner.Second(), s.Second.Addr())})
 		}
 	}
 	return cluster.Hooks{
 		Answered: func(node string, s *cluster.Sandbox) {
 			w.answered(node, s)
-			newFact(fact.FactAnswered, node, s)
+			each(node, s, func(o ipam.Owner, a netip.Addr) fact.What {
+				return fact.Answered{Owner: o, Addr: a, Pod: s.Pod.String(), PodUID: s.UID, Netns: s.Netns}
+			})
 		},
-		Deleted: func(node string, s *cluster.Sandbox) { newFact(fact.FactDeleted, node, s) },
+		Deleted: func(node string, s *cluster.Sandbox) {
+			each(node, s, func(o ipam.Owner, _ netip.Addr) fact.What { return fact.Deleted{Owner: o, Pod: s.Pod.String()} })
+		},
 		Gone: func(node string, s *cluster.Sandbox) {
 			if m := w.machines[node]; m != nil && !s.StartsAgain() {
 				m.past = append(m.past, s.Owner)
 			}
-			newFact(fact.FactSandboxGone, node, s)
+			each(node, s, func(o ipam.Owner, _ netip.Addr) fact.What { return fact.SandboxGone{Owner: o, Pod: s.Pod.String()} })
 		},
 		Refused: func(node string, s *cluster.Sandbox, r cluster.CNIResult) {
-			w.emit(fact.Fact{Kind: fact.FactRefused, Node: node, Owner: s.Owner, Pod: s.Pod.String(), PodUID: s.UID, Text: r.Message,
-				Number: r.Code, Exhausted: r.Exhausted, Rest: w.patience(node, r)})
+			w.emit(fact.Fact{Node: node, What: fact.Refused{Owner: s.Owner, Pod: s.Pod.String(), PodUID: s.UID, Why: r.Message,
+				Code: r.Code, Exhausted: r.Exhausted, Wait: w.patience(node, r)}})
 		},
 	}
 }

@@ -12,56 +12,56 @@ import (
 
 // seen notes what evidence a fact is an instance of.
 func seen(f fact.Fact, note func(fact.Evidence)) {
-	switch f.Kind {
-	case fact.FactLeased:
+	switch x := f.What.(type) {
+	case fact.Leased:
 		note(fact.Leases)
-	case fact.FactReleased:
-		if f.Rest > 0 {
+	case fact.Released:
+		if x.Rest > 0 {
 			note(fact.Rests)
 		}
-	case fact.FactAnswered:
+	case fact.Answered:
 		note(fact.Sandboxes)
-	case fact.FactPod:
+	case fact.PodChanged:
 		note(fact.PodLives)
-	case fact.FactRefused:
+	case fact.Refused:
 		note(fact.Refusals)
-	case fact.FactNodeID:
+	case fact.NodeID:
 		note(fact.NodeIDs)
-	case fact.FactBlocks:
+	case fact.NodeBlocks:
 		note(fact.Blocks)
-	case fact.FactAssigned:
+	case fact.Assigned:
 		note(fact.AssignedBlocks)
-	case fact.FactChecked, fact.FactStatus:
+	case fact.Checked, fact.Status:
 		note(fact.Checks)
-	case fact.FactDisturbed:
+	case fact.Disturbed:
 		note(fact.Disturbances)
-		if f.Text == fact.VPPUp {
+		if x.By == fact.VPPUp {
 			note(fact.VPPLives)
 		}
-	case fact.FactAgentUp:
+	case fact.AgentUp:
 		note(fact.ProgramLives)
-	case fact.FactCounted:
+	case fact.Counted:
 		note(fact.RequestCounts)
-	case fact.FactHooked:
+	case fact.Hooked:
 		note(fact.Hooks)
-	case fact.FactQuiet:
+	case fact.Quiet:
 		note(fact.LongQuiet)
-	case fact.FactRecord:
+	case fact.RecordChange:
 		note(fact.Records)
-	case fact.FactNodeGone:
-		if f.Rest > 0 {
+	case fact.NodeGone:
+		if x.Rest > 0 {
 			note(fact.IDRests)
 		}
-	case fact.FactRange:
+	case fact.Range:
 		note(fact.ClosedRanges)
-	case fact.FactChanging:
+	case fact.Changing:
 		note(fact.Changes)
-	case fact.FactAddressed:
+	case fact.Addressed:
 		note(fact.NodeAddresses)
-	case fact.FactRemoved:
+	case fact.Removed:
 		note(fact.Removals)
-	case fact.FactAgentDown:
-		if f.Text == fact.CleanStop {
+	case fact.AgentDown:
+		if x.Why == fact.CleanStop {
 			note(fact.CleanStops)
 		}
 	}

@@ -18,7 +18,7 @@ func (w *World) Linger(ctx context.Context) (stirred bool, err error) {
 	for _, m := range w.order {
 		m.recordUntil = w.eng.Now() + lingerTime // each write is a fact
 	}
-	w.emit(fact.Fact{Kind: fact.FactQuiet})
+	w.emit(fact.Fact{What: fact.Quiet{}})
 	before := w.stirs
 	err = w.Advance(ctx, w.eng.Now()+lingerTime)
 	w.lingered = true

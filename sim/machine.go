@@ -170,12 +170,12 @@ func (w *World) nics() (names []string) {
 
 // crashes tells of a request that a real VPP dies of.
 func (m *machine) crashes(by vppmodel.CrashTrigger, request api.Message) {
-	m.fact(fact.Fact{Kind: fact.FactVPPCrash, Text: fmt.Sprintf("a VPP 25.10 would die of %s: %s", request.GetMessageName(), by)})
+	m.fact(fact.Fact{What: fact.VPPCrash{Why: fmt.Sprintf("a VPP 25.10 would die of %s: %s", request.GetMessageName(), by)}})
 }
 
 // tellVPP tells a living agent that a VPP has started.
 func (m *machine) tellVPP() {
-	m.fact(fact.Fact{Kind: fact.FactDisturbed, Text: fact.VPPUp})
+	m.fact(fact.Fact{What: fact.Disturbed{By: fact.VPPUp, Owner: ipam.Owner{}}})
 	m.connectVPP()
 }
 
@@ -298,7 +298,7 @@ func (m *machine) killAgent(hold bool, why string) {
 	if why == fact.CleanStop {
 		m.recordUntil = m.w.eng.Now() + recordTime
 	}
-	m.fact(fact.Fact{Kind: fact.FactAgentDown, Text: why})
+	m.fact(fact.Fact{What: fact.AgentDown{Why: why}})
 }
 
 // crashAgent is an agent that dies by itself and is started again by its supervisor.

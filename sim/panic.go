@@ -37,7 +37,7 @@ func (w *World) outlive(err *error) {
 // fall ends the run, with a law where a program has died.
 func (w *World) fall(text string, died bool) {
 	if died {
-		w.emit(fact.Fact{Kind: fact.FactProgramCrash, Node: w.stepping, Text: text})
+		w.emit(fact.Fact{Node: w.stepping, What: fact.ProgramCrash{Why: text}})
 	}
 	w.eng.Fail(fmt.Errorf("%w: %s", scenarios.ErrFallen, text)) // the first error is kept
 }

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -100,7 +101,7 @@ func (x *plugin) Fire() {
 	}
 	if prep, ok := w.system.(controllers.Preparer); ok && x.command == "Add" && !x.prepared {
 		x.prepared = true
-		x.m.fact(fact.Fact{Kind: fact.FactAsked, Owner: x.owner, Pod: x.pod, PodUID: x.podUID, Text: fact.AskedAddress})
+		x.m.fact(fact.Fact{What: fact.Asked{Owner: x.owner, Pod: x.pod, PodUID: x.podUID, Command: fact.AskedAddress, Netns: x.netns, Addr: netip.Addr{}}})
 		if w.faulty() && w.judge(fault.Op{Node: x.m.name, Kind: fault.KindCNI, Name: fact.AskedAddress, Key: x.owner.ContainerID}).Action == fault.Vanish {
 			// The plugin is killed before it can tell what it was given.
 			prep.Prepare(x.m.name, x.owner, func() {})
@@ -121,7 +122,7 @@ func (x *plugin) Fire() {
 	})
 	ev := x.event(x.number)
 	add, _ := ev.(agent.PodAdd)
-	x.m.fact(fact.Fact{Kind: fact.FactAsked, Owner: x.owner, Pod: x.pod, PodUID: x.podUID, Text: x.command, Netns: x.netns, Addr: add.External})
+	x.m.fact(fact.Fact{What: fact.Asked{Owner: x.owner, Pod: x.pod, PodUID: x.podUID, Command: x.command, Netns: x.netns, Addr: add.External}})
 	if w.faulty() && w.judge(fault.Op{Node: x.m.name, Kind: fault.KindCNI, Name: x.command, Key: x.owner.ContainerID}).Action == fault.Vanish {
 		// The plugin is killed right after it asked: the kubelet sees a failure, the agent an empty socket.
 		p.step(ev)
@@ -205,7 +206,7 @@ func (x *plugin) abandoned() {
 	}
 	least := max(abandonedLeast, m.w.agentConfig.AddPatience+abandonedLeast/2)
 	if waited := m.w.eng.Now() - since; x.proc != nil && m.able() && waited >= least {
-		m.fact(fact.Fact{Kind: fact.FactAbandoned, Owner: x.owner, Pod: x.pod, Text: x.command, Rest: waited})
+		m.fact(fact.Fact{What: fact.Abandoned{Owner: x.owner, Pod: x.pod, Command: x.command, Took: waited}})
 	}
 }
 
@@ -232,7 +233,7 @@ func (x *plugin) answered() {
 	if took < slowLeast || !m.able() || x.asked-max(m.ableAt, m.hitAt) < calmLeast || m.refusedAt != 0 && x.asked-m.refusedAt < hitLasts {
 		return // what was refused again and again waits for up to half a minute
 	}
-	m.fact(fact.Fact{Kind: fact.FactSlow, Owner: x.owner, Pod: x.pod, Text: x.command, Rest: took})
+	m.fact(fact.Fact{What: fact.Slow{Owner: x.owner, Pod: x.pod, Command: x.command, Took: took}})
 }
 
 // String says what the plugin was started for and since when nobody has heard of it.

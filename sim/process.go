@@ -199,7 +199,7 @@ func (p *process) hook(h agent.Hook) {
 			if h.Before {
 				text = fact.HookedBefore
 			}
-			p.m.fact(fact.Fact{Kind: fact.FactHooked, Pod: h.Namespace + "/" + h.PodName, Text: text})
+			p.m.fact(fact.Fact{What: fact.Hooked{Pod: h.Namespace + "/" + h.PodName, Phase: text}})
 		}
 		p.step(agent.Hooked{ID: h.ID, Err: err})
 	}})

@@ -35,7 +35,7 @@ func TestLastItemIsDone(t *testing.T) {
 		}
 		asked := 0
 		w.Watch(func(f fact.Fact) error {
-			if f.Kind == fact.FactAsked && f.Text == c.kind {
+			if x, ok := f.What.(fact.Asked); ok && x.Command == c.kind {
 				asked++
 			}
 			return nil

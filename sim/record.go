@@ -23,7 +23,7 @@ func (w *World) recordChanged(before, after agent.StoreItem) {
 		return i.Value
 	}
 	if c, ok := timeline.RecordChange(after.Key, text(before), text(after)); ok {
-		w.emit(fact.Fact{Kind: fact.FactRecord, Node: c.After.Name, Record: &c})
+		w.emit(fact.Fact{Node: c.After.Name, What: c})
 	}
 }
 

@@ -45,7 +45,7 @@ func (m *machine) refusedCall(c vppwire.Call, err error) {
 	if c.Key().Kind == vppwire.KindVXLAN && m.proc != nil && !m.proc.sawNode {
 		return // the tunnel of the machine's former ID is in the way, and nothing goes before the API server has told who is there
 	}
-	m.fact(fact.Fact{Kind: fact.FactCallRefused, Text: c.Name() + " of " + c.Key().String() + ": " + err.Error(), Netns: m.missing(c), Calm: m.calm()})
+	m.fact(fact.Fact{What: fact.CallRefused{Call: c.Name() + " of " + c.Key().String() + ": " + err.Error(), Netns: m.missing(c), Calm: m.calm()}})
 }
 
 // calm reports whether nothing was injected into the machine lately.

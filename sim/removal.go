@@ -33,6 +33,6 @@ func (m *machine) afterCall(d *dataplaneCall, taking bool) {
 		return
 	}
 	if r := m.w.look.After(d.call.Name()); r != nil {
-		m.fact(fact.Fact{Kind: fact.FactRemoved, Removal: r, Rest: m.w.eng.Now() - d.since})
+		m.fact(fact.Fact{What: fact.Removed{Removal: r, Ago: m.w.eng.Now() - d.since}})
 	}
 }

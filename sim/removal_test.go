@@ -14,7 +14,7 @@ import (
 // which pods, nodes and ranges come and go under both ways of wiring pods; each kind must be told at least once. Kinds that the
 // agent has no reason to take away anywhere are named with the reason.
 func TestRemovalsAreTold(t *testing.T) {
-	told := map[fact.Removed]int{}
+	told := map[fact.Thing]int{}
 	for _, name := range []string{"pods-come-and-go", "node-leaves", "pod-veth-node-vxlan-host-veth", "pod-range-moves", "node-address-changes", "tunnel-range-moves"} {
 		s, err := catalog.ByName(name)
 		if err != nil {
@@ -25,14 +25,14 @@ func TestRemovalsAreTold(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.Watch(func(f fact.Fact) error {
-			if f.Kind == fact.FactRemoved {
-				told[f.Removal.What]++
+			if x, ok := f.What.(fact.Removed); ok {
+				told[x.Removal.What]++
 			}
 			return nil
 		})
 		result.Run(context.Background(), w, s, nil, result.Options{})
 	}
-	for _, what := range []fact.Removed{fact.RemovedInterface, fact.RemovedUp, fact.RemovedAddress, fact.RemovedUnnumbered,
+	for _, what := range []fact.Thing{fact.RemovedInterface, fact.RemovedUp, fact.RemovedAddress, fact.RemovedUnnumbered,
 		fact.RemovedMember, fact.RemovedTunnel, fact.RemovedRoute, fact.RemovedNeighbor, fact.RemovedFIB,
 		fact.RemovedLink, fact.RemovedLinuxAddress, fact.RemovedLinuxRoute, fact.RemovedLinuxNeighbor} {
 		if told[what] == 0 {

@@ -128,7 +128,7 @@ func (st stage) PowerOff(_ context.Context, name string) error {
 	m := st.machines[name]
 	m.powerOff()
 	st.cluster.Kubelet(name).PowerOff()
-	m.fact(fact.Fact{Kind: fact.FactNodeGone})
+	m.fact(fact.Fact{What: fact.NodeGone{Left: false, Rest: 0}})
 	return nil
 }
 
@@ -159,7 +159,7 @@ func (st stage) Remove(_ context.Context, name string) error {
 		st.assign(name, nil)
 	}
 	st.external.Forget(m.number)
-	m.fact(fact.Fact{Kind: fact.FactNodeGone, Text: fact.NodeLeft, Rest: st.restOfIDs()})
+	m.fact(fact.Fact{What: fact.NodeGone{Left: true, Rest: st.restOfIDs()}})
 	return nil
 }
 

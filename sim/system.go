@@ -37,11 +37,11 @@ func (w *World) makeSystem() (err error) {
 			}
 			return w.judge(op)
 		},
-		Ranged: func(r netip.Prefix, what string) {
-			w.emit(fact.Fact{Kind: fact.FactRange, Prefix: r, Text: what})
+		Ranged: func(r netip.Prefix, closed bool) {
+			w.emit(fact.Fact{What: fact.Range{Range: r, Closed: closed}})
 		},
 		Changing: func(program string, life int, what string, past time.Duration) {
-			w.emit(fact.Fact{Kind: fact.FactChanging, Text: program, Number: uint32(life), Broken: what, Rest: past})
+			w.emit(fact.Fact{What: fact.Changing{Program: program, Life: uint32(life), Wanted: what, Late: past}})
 		},
 		Crash: func(node string) {
 			if m := w.machines[node]; m != nil && m.proc != nil {
@@ -49,7 +49,7 @@ func (w *World) makeSystem() (err error) {
 			}
 		},
 		SetAside: func(node string, n int) {
-			w.emit(fact.Fact{Kind: fact.FactSetAside, Node: node, Number: uint32(n)})
+			w.emit(fact.Fact{Node: node, What: fact.SetAside{Addresses: uint32(n)}})
 		},
 		Note: func(who, text string) { w.trail(who + ": " + text) },
 		Decided: func(who, text string) {
@@ -90,7 +90,7 @@ func (w *World) hostRoutes(node string) (list []cilium.Route) {
 // assign tells what a node was assigned.
 func (w *World) assign(node string, blocks []ipam.Block) {
 	w.assigned[node] = blocks
-	w.emit(fact.Fact{Kind: fact.FactAssigned, Node: node, Blocks: blocks})
+	w.emit(fact.Fact{Node: node, What: fact.Assigned{Blocks: blocks}})
 }
 
 // reassign tells that an administrator gave a node another block: those that it had are taken back while pods have their

@@ -212,7 +212,7 @@ func (w *World) podChanged(old, now cluster.Object) {
 		}
 	}
 	tell := func(text string) {
-		w.emit(fact.Fact{Kind: fact.FactPod, Node: p.Node, Pod: p.Key().String(), PodUID: p.SandboxUID(), Text: text})
+		w.emit(fact.Fact{Node: p.Node, What: fact.PodChanged{Pod: p.Key().String(), PodUID: p.SandboxUID(), Change: text}})
 	}
 	if before == nil {
 		tell(fact.PodCreated)
@@ -318,8 +318,8 @@ func (w *World) soon(m *machine, what string, do func()) { w.eng.After(0, &happe
 // emit tells every listener; the first error stops the run.
 func (w *World) emit(f fact.Fact) {
 	f.At = w.eng.Now()
-	switch f.Kind {
-	case fact.FactCounted, fact.FactChanging, fact.FactSaved: // what goes on in a cluster at rest
+	switch f.What.(type) {
+	case fact.Counted, fact.Changing, fact.SavedLease, fact.SavedRelease, fact.SavedNodeID, fact.SavedAll: // what goes on in a cluster at rest
 	default:
 		w.stirs++
 	}
@@ -342,7 +342,7 @@ func (w *World) tellCounts() {
 	}
 	more := now.Minus(w.counted)
 	w.counted = now
-	w.emit(fact.Fact{Kind: fact.FactCounted, Counts: &more})
+	w.emit(fact.Fact{What: fact.Counted{Counts: more}})
 }
 
 // note puts a line into the trail that no event would show: an error, a crash.
@@ -363,7 +363,7 @@ func (w *World) count(m *machine, c vppwire.Call) {
 	w.counts.Writes++
 	m.wroteAt = w.eng.Now()
 	if w.eng.Now() < m.recordUntil {
-		m.fact(fact.Fact{Kind: fact.FactVPPWrite, Text: c.Name()})
+		m.fact(fact.Fact{What: fact.VPPWrite{Call: c.Name()}})
 	}
 }
 

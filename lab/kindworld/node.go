@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/vppdrill/vppdrill/ipam"
 	"net"
 	"net/netip"
 	"slices"
@@ -169,7 +170,7 @@ func (w *World) lookAround(ctx context.Context) {
 		n.last = *s
 		n.vppUp = takesConnections(m.root() + vppDir + "/" + vppproc.APISocketFile)
 		for _, f := range n.told.look(*s) {
-			if f.Kind == fact.FactAgentUp {
+			if _, ok := f.What.(fact.AgentUp); ok {
 				w.records.held.Begins()
 			}
 			w.Record.Tell(f, lineOf(f))
@@ -195,10 +196,10 @@ func (w *World) lookAtVPP(n *node, now spawn.ID) {
 		return
 	}
 	if n.vpp != (spawn.ID{}) && !n.ended {
-		w.Record.Tell(fact.Fact{Kind: fact.FactVPPCrash, Node: n.name, Text: "VPP died by itself"}, n.name+" VPP died by itself")
+		w.Record.Tell(fact.Fact{Node: n.name, What: fact.VPPCrash{Why: "VPP died by itself"}}, n.name+" VPP died by itself")
 	}
 	n.vpp, n.ended = now, false
-	w.Record.Tell(fact.Fact{Kind: fact.FactDisturbed, Node: n.name, Text: fact.VPPUp}, n.name+" VPP is up")
+	w.Record.Tell(fact.Fact{Node: n.name, What: fact.Disturbed{By: fact.VPPUp, Owner: ipam.Owner{}}}, n.name+" VPP is up")
 }
 
 func takesConnections(socket string) bool {
@@ -212,17 +213,17 @@ func takesConnections(socket string) bool {
 
 // lineOf is a fact for people; most have none.
 func lineOf(f fact.Fact) string {
-	switch f.Kind {
-	case fact.FactAnswered:
-		return fmt.Sprintf("%s %s has %s", f.Node, f.Pod, f.Addr)
-	case fact.FactSandboxGone:
-		return fmt.Sprintf("%s sandbox %.12s is gone", f.Node, f.Owner.ContainerID)
-	case fact.FactNodeID:
-		return fmt.Sprintf("%s node ID %d", f.Node, f.Number)
-	case fact.FactAgentUp:
-		return fmt.Sprintf("%s agent is up with %d leases", f.Node, len(f.Leases))
-	case fact.FactAgentDown:
-		return f.Node + " agent down: " + f.Text
+	switch x := f.What.(type) {
+	case fact.Answered:
+		return fmt.Sprintf("%s %s has %s", f.Node, x.Pod, x.Addr)
+	case fact.SandboxGone:
+		return fmt.Sprintf("%s sandbox %.12s is gone", f.Node, x.Owner.ContainerID)
+	case fact.NodeID:
+		return fmt.Sprintf("%s node ID %d", f.Node, x.ID)
+	case fact.AgentUp:
+		return fmt.Sprintf("%s agent is up with %d leases", f.Node, len(x.Leases))
+	case fact.AgentDown:
+		return f.Node + " agent down: " + x.Why
 	}
 	return ""
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -112,7 +113,7 @@ func sandboxEvent(id, why string) v1.Event {
 
 // start brings both nodes up with a pod each, as they should be.
 func (c *cluster) start() {
-	c.tell(fact.Fact{Kind: fact.FactDisturbed, Node: "node-1", Text: fact.VPPUp})
+	c.tell(fact.Fact{Node: "node-1", What: fact.Disturbed{By: fact.VPPUp}})
 	c.store(plantedRecord(1, "node-1", "10.1.1.0/24", "fd00::/64"), plantedRecord(2, "node-2", "10.1.2.0/24", "fd00:100::/64"))
 	c.look(1, "|")
 	c.look(2, "|")
@@ -145,16 +146,16 @@ func TestPlanted(t *testing.T) {
 	lies := map[string]struct{ truth, lie func(*cluster) }{
 		"one-owner":         {lie: func(c *cluster) { c.look(2, "z=10.1.2.2 y=10.1.1.2|z=10.1.2.2 y=10.1.1.2") }},
 		"lease-in-range":    {lie: func(c *cluster) { c.look(1, "a=10.1.1.2|a=10.1.1.2 b=10.9.9.9") }},
-		"node-ids-disjoint": {lie: func(c *cluster) { c.tell(fact.Fact{Kind: fact.FactNodeID, Node: "node-2", Number: 1}) }},
+		"node-ids-disjoint": {lie: func(c *cluster) { c.tell(fact.Fact{Node: "node-2", What: fact.NodeID{ID: 1}}) }},
 		"node-ids-rest": {lie: func(c *cluster) {
-			c.tell(fact.Fact{Kind: fact.FactNodeGone, Node: "node-2", Text: fact.NodeLeft, Rest: least(time.Minute)})
+			c.tell(fact.Fact{Node: "node-2", What: fact.NodeGone{Left: true, Rest: least(time.Minute)}})
 			c.store(c.stored[0])
-			c.tell(fact.Fact{Kind: fact.FactNodeID, Node: "node-3", Number: 2})
+			c.tell(fact.Fact{Node: "node-3", What: fact.NodeID{ID: 2}})
 		}},
 		"records-owned": {lie: func(c *cluster) { c.store(c.stored[0], plantedRecord(2, "node-3")) }},
 		"records-exclusive": {lie: func(c *cluster) {
 			c.store(plantedRecord(1, "node-1", append(blocks, "10.1.2.0/24")...), c.stored[1])
-			c.tell(fact.Fact{Kind: fact.FactQuiet})
+			c.tell(fact.Fact{What: fact.Quiet{}})
 		}},
 		"ids-returned": {truth: snapshot(func(*fact.Snapshot) {}), lie: snapshot(func(s *fact.Snapshot) {
 			s.HeldIDs = append(s.HeldIDs, fact.HeldID{ID: 7, Name: "node-7", UID: "uid-node-7"})
@@ -167,7 +168,7 @@ func TestPlanted(t *testing.T) {
 		}},
 		"same-answer": {truth: func(c *cluster) { c.tell(c.refused.look([]v1.Event{sandboxEvent("b", "no address is free")})...) },
 			lie: func(c *cluster) {
-				c.tell(fact.Fact{Kind: fact.FactDelRefused, Node: "node-1", Owner: ownerOf("gone"), Text: "unknown container"})
+				c.tell(fact.Fact{Node: "node-1", What: fact.DelRefused{Owner: ownerOf("gone"), Why: "unknown container"}})
 			}},
 		"address-rests": {
 			truth: func(c *cluster) {
@@ -190,25 +191,25 @@ func TestPlanted(t *testing.T) {
 			lie: func(c *cluster) { c.tell(c.deaths.look([]v1.Pod{agentPod(2, 2)})...) }},
 		"quiet-restart": {
 			truth: func(c *cluster) {
-				c.tell(fact.Fact{Kind: fact.FactAgentDown, Node: "node-1", Text: fact.CleanStop})
+				c.tell(fact.Fact{Node: "node-1", What: fact.AgentDown{Why: fact.CleanStop}})
 				c.told[0].down()
 				c.look(1, "a=10.1.1.2|life2 a=10.1.1.2")
 			},
 			lie: func(c *cluster) {
-				c.tell(fact.Fact{Kind: fact.FactVPPWrite, Node: "node-1", Text: "there is now a route"})
+				c.tell(fact.Fact{Node: "node-1", What: fact.VPPWrite{Call: "there is now a route"}})
 			}},
-		"stays-quiet": {truth: func(c *cluster) { c.tell(fact.Fact{Kind: fact.FactQuiet}) }, lie: func(c *cluster) {
-			c.tell(fact.Fact{Kind: fact.FactVPPWrite, Node: "node-1", Text: "there is now a route"})
+		"stays-quiet": {truth: func(c *cluster) { c.tell(fact.Fact{What: fact.Quiet{}}) }, lie: func(c *cluster) {
+			c.tell(fact.Fact{Node: "node-1", What: fact.VPPWrite{Call: "there is now a route"}})
 		}},
 		"check-tells": {
 			truth: func(c *cluster) {
-				c.tell(fact.Fact{Kind: fact.FactChecked, Node: "node-1", Pod: "default/a"})
+				c.tell(fact.Fact{Node: "node-1", What: fact.Checked{Pod: "default/a"}})
 			},
 			lie: func(c *cluster) {
-				c.tell(fact.Fact{Kind: fact.FactChecked, Node: "node-1", Pod: "default/a", Broken: "its interface is down"})
+				c.tell(fact.Fact{Node: "node-1", What: fact.Checked{Pod: "default/a", Broken: "its interface is down"}})
 			}},
 		"vpp-survives": {lie: func(c *cluster) {
-			c.tell(fact.Fact{Kind: fact.FactVPPCrash, Node: "node-1", Text: "VPP died by itself"})
+			c.tell(fact.Fact{Node: "node-1", What: fact.VPPCrash{Why: "VPP died by itself"}})
 		}},
 	}
 	for _, law := range check.All() {
@@ -251,7 +252,7 @@ func TestRecordsOfAnotherStore(t *testing.T) {
 		t.Errorf("data that are lost are told as %+v", facts)
 	}
 	c.store(plantedRecord(1, "node-1"))
-	if facts := c.records.look(out); len(facts) != 1 || facts[0].Record.After.UID != "" {
+	if facts := c.records.look(out); len(facts) != 1 || facts[0].What.(fact.RecordChange).After.UID != "" {
 		t.Errorf("a record that was deleted is told as %+v", facts)
 	}
 }
@@ -262,12 +263,12 @@ func TestBlocksComeBehindRecords(t *testing.T) {
 	s := lookOf(t, "|")
 	s.unrecorded = true
 	for _, f := range n.look(s) {
-		if f.Kind == fact.FactBlocks {
-			t.Errorf("told without its record: %v", f.Blocks)
+		if x, ok := f.What.(fact.NodeBlocks); ok {
+			t.Errorf("told without its record: %v", x.Blocks)
 		}
 	}
 	s.unrecorded = false
-	if facts := n.look(s); len(facts) != 1 || facts[0].Kind != fact.FactBlocks {
+	if facts := n.look(s); len(facts) != 1 || words[reflect.TypeOf(facts[0].What)] != "blocks" {
 		t.Errorf("told with its record: %+v", facts)
 	}
 }
@@ -281,7 +282,10 @@ func TestRefusals(t *testing.T) {
 	odd.Message = "Failed to create pod sandbox: no image"
 	events := []v1.Event{sandboxEvent("b", "no address is free"), other, odd}
 	facts := r.look(events)
-	if len(facts) != 1 || facts[0].Owner != ownerOf("b") || facts[0].Text != "no address is free" || facts[0].Node != "node-1" || facts[0].PodUID != "uid-b" {
+	if len(facts) != 1 || facts[0].Node != "node-1" {
+		t.Fatalf("%+v", facts)
+	}
+	if x, ok := facts[0].What.(fact.Refused); !ok || x.Owner != ownerOf("b") || x.Why != "no address is free" || x.PodUID != "uid-b" {
 		t.Errorf("%+v", facts)
 	}
 	if again := r.look(events); len(again) > 0 {

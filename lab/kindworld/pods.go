@@ -131,7 +131,7 @@ func (w *World) hosts(name string) bool {
 
 // tellPod tells what a pod's object came by.
 func (w *World) tellPod(p *v1.Pod, text string) {
-	w.Record.Tell(fact.Fact{Kind: fact.FactPod, Node: p.Spec.NodeName, Pod: p.Namespace + "/" + p.Name, PodUID: string(p.UID), Text: text}, "")
+	w.Record.Tell(fact.Fact{Node: p.Spec.NodeName, What: fact.PodChanged{Pod: p.Namespace + "/" + p.Name, PodUID: string(p.UID), Change: text}}, "")
 }
 
 // podOf is a Pod object. One that names its node stays there whatever becomes of the node, as pods of a DaemonSet do.

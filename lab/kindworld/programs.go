@@ -37,8 +37,7 @@ func (d deaths) look(pods []v1.Pod) (facts []fact.Fact) {
 				}
 				d[t.ContainerID] = true
 				if t.ExitCode != 0 && t.ExitCode != exitKilled && t.ExitCode != exitTerminated {
-					facts = append(facts, fact.Fact{Kind: fact.FactProgramCrash, Node: p.Spec.NodeName,
-						Text: strings.TrimSpace(fmt.Sprintf("the agent ended with code %d %s", t.ExitCode, t.Message))})
+					facts = append(facts, fact.Fact{Node: p.Spec.NodeName, What: fact.ProgramCrash{Why: strings.TrimSpace(fmt.Sprintf("the agent ended with code %d %s", t.ExitCode, t.Message))}})
 				}
 			}
 		}
@@ -53,7 +52,8 @@ func (w *World) lookAtPrograms(ctx context.Context) error {
 		return fmt.Errorf("list agents: %w", err)
 	}
 	for _, f := range w.deaths.look(list.Items) {
-		w.Record.Tell(f, f.Node+": "+f.Text)
+		crash, _ := f.What.(fact.ProgramCrash)
+		w.Record.Tell(f, f.Node+": "+crash.Why)
 	}
 	return nil
 }
@@ -83,8 +83,8 @@ func (r refusals) look(events []v1.Event) (facts []fact.Fact) {
 		if !ok || !named || !refused {
 			continue
 		}
-		facts = append(facts, fact.Fact{Kind: fact.FactRefused, Node: e.Source.Host, Owner: ownerOf(id), Pod: e.InvolvedObject.Namespace + "/" + e.InvolvedObject.Name,
-			PodUID: string(e.InvolvedObject.UID), Text: why, Exhausted: lab.Exhausted(why)})
+		facts = append(facts, fact.Fact{Node: e.Source.Host, What: fact.Refused{Owner: ownerOf(id), Pod: e.InvolvedObject.Namespace + "/" + e.InvolvedObject.Name,
+			PodUID: string(e.InvolvedObject.UID), Why: why, Code: 0, Exhausted: lab.Exhausted(why), Wait: 0}})
 	}
 	return facts
 }
@@ -96,7 +96,8 @@ func (w *World) lookAtEvents(ctx context.Context) error {
 		return fmt.Errorf("list events: %w", err)
 	}
 	for _, f := range w.refusals.look(list.Items) {
-		w.Record.Tell(f, f.Node+" refused "+f.Pod+": "+f.Text)
+		refused, _ := f.What.(fact.Refused)
+		w.Record.Tell(f, f.Node+" refused "+refused.Pod+": "+refused.Why)
 	}
 	return nil
 }

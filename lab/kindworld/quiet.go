@@ -38,7 +38,8 @@ func (w *World) compare(ctx context.Context, n *node) {
 		return
 	}
 	for _, f := range lab.Stirs(fact.Snapshot{Nodes: []fact.NodeState{before}}, fact.Snapshot{Nodes: []fact.NodeState{now}}) {
-		w.Record.Tell(f, n.name+" writes: "+f.Text)
+		write, _ := f.What.(fact.VPPWrite)
+		w.Record.Tell(f, n.name+" writes: "+write.Call)
 	}
 }
 

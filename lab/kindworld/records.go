@@ -49,7 +49,7 @@ func (r *records) look(list []kube.NodeIDRecord) (facts []fact.Fact) {
 		before, after := r.values[key], now[key]
 		if c, ok := timeline.RecordChange(key, before, after); ok && before != after {
 			r.held.Changed(&c)
-			facts = append(facts, fact.Fact{Kind: fact.FactRecord, Node: c.After.Name, Record: &c})
+			facts = append(facts, fact.Fact{Node: c.After.Name, What: c})
 		}
 	}
 	r.values = now

@@ -90,7 +90,7 @@ func (st stage) PowerOff(ctx context.Context, name string) error {
 	}
 	st.agentDown(n, "power")
 	err := st.machines.Off(ctx, n.container)
-	st.Record.Tell(fact.Fact{Kind: fact.FactNodeGone, Node: name}, name+" is off")
+	st.Record.Tell(fact.Fact{Node: name, What: fact.NodeGone{Left: false, Rest: 0}}, name+" is off")
 	n.told.gone()
 	n.ended, n.vppUp, n.last = true, false, seen{}
 	return errors.Join(err, n.lost())
@@ -122,7 +122,7 @@ func (st stage) Remove(ctx context.Context, name string) error {
 	n.mu.Lock()
 	st.records.held.Left(n.uid)
 	n.mu.Unlock()
-	st.Record.Tell(fact.Fact{Kind: fact.FactNodeGone, Node: name, Text: fact.NodeLeft, Rest: least(st.quarantine())}, name+" has left")
+	st.Record.Tell(fact.Fact{Node: name, What: fact.NodeGone{Left: true, Rest: least(st.quarantine())}}, name+" has left")
 	st.cuts = slices.DeleteFunc(st.cuts, func(c cut) bool { return c.from == name || c.to == name })
 	st.ask("delete node "+name, func(ctx context.Context) error {
 		return gone(st.client.CoreV1().Nodes().Delete(ctx, name, meta.DeleteOptions{}))
@@ -142,7 +142,7 @@ func (st stage) Remove(ctx context.Context, name string) error {
 func (st stage) agentDown(n *node, why string) {
 	if !n.told.life.IsZero() {
 		n.told.down()
-		st.Record.Tell(fact.Fact{Kind: fact.FactAgentDown, Node: n.name, Text: why}, n.name+" agent down: "+why)
+		st.Record.Tell(fact.Fact{Node: n.name, What: fact.AgentDown{Why: why}}, n.name+" agent down: "+why)
 	}
 }
 

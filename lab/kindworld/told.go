@@ -103,9 +103,9 @@ func (t *told) look(s seen) []fact.Fact {
 				delete(t.leases, owner)
 				t.free(s.at, l, tell)
 			}
-			tell(fact.Fact{Kind: fact.FactDeleted, Owner: p.Owner})
+			tell(fact.Fact{What: fact.Deleted{Owner: p.Owner, Pod: p.Pod}})
 		}
-		tell(fact.Fact{Kind: fact.FactSandboxGone, Owner: p.Owner})
+		tell(fact.Fact{What: fact.SandboxGone{Owner: p.Owner, Pod: p.Pod}})
 		t.past = append(t.past, p.Owner)
 	}
 	switch {
@@ -157,7 +157,7 @@ func (t *told) another(s seen, held map[ipam.Owner]ipam.Lease, now map[ipam.Owne
 	agent := s.agent
 	t.rests.Again(s.at, most(t.rest))
 	if !t.life.IsZero() {
-		tell(fact.Fact{Kind: fact.FactAgentDown, Text: "crash"})
+		tell(fact.Fact{What: fact.AgentDown{Why: "crash"}})
 	}
 	t.life = agent.Life
 	for _, owner := range inOrder(t.leases) {
@@ -166,7 +166,7 @@ func (t *told) another(s seen, held map[ipam.Owner]ipam.Lease, now map[ipam.Owne
 			t.free(s.at, l, tell)
 		}
 	}
-	tell(fact.Fact{Kind: fact.FactAgentUp, Leases: slices.Clone(agent.Leases)})
+	tell(fact.Fact{What: fact.AgentUp{Leases: slices.Clone(agent.Leases)}})
 	t.leases = held
 	t.id, t.blocks = 0, nil
 	clear(t.waits)
@@ -185,7 +185,7 @@ func (t *told) waiting(what string) bool {
 // free tells that an address was released since the last look.
 func (t *told) free(at time.Duration, l ipam.Lease, tell func(fact.Fact)) {
 	t.rests.Begin(l.Addr, at, most(t.rest))
-	tell(fact.Fact{Kind: fact.FactReleased, Owner: l.Owner, Addr: l.Addr, Prefix: l.Block, Rest: least(t.rest)})
+	tell(fact.Fact{What: fact.Released{Owner: l.Owner, Addr: l.Addr, Block: l.Block, Rest: least(t.rest), Left: nil}})
 }
 
 // lookSlack is by how much later than it happened a look may tell something: a look waits for each node, and what contradicts itself for a few.
@@ -223,7 +223,7 @@ func (t *told) leased(held map[ipam.Owner]ipam.Lease, now map[ipam.Owner]attache
 		t.leases[owner] = l
 		t.rests.End(l.Addr)
 		t.ask(owner, now, tell)
-		tell(fact.Fact{Kind: fact.FactLeased, Owner: l.Owner, Addr: l.Addr, Prefix: l.Block})
+		tell(fact.Fact{What: fact.Leased{Owner: l.Owner, Addr: l.Addr, Block: l.Block, Pool: "", Left: nil}})
 	}
 }
 
@@ -231,7 +231,7 @@ func (t *told) leased(held map[ipam.Owner]ipam.Lease, now map[ipam.Owner]attache
 func (t *told) ask(owner ipam.Owner, now map[ipam.Owner]attached, tell func(fact.Fact)) {
 	if x, ok := now[owner]; ok && !t.asked[ownerOf(x.id)] {
 		t.asked[ownerOf(x.id)] = true
-		tell(fact.Fact{Kind: fact.FactAsked, Owner: ownerOf(x.id), Pod: x.pod, PodUID: x.uid, Text: fact.AskedAdd})
+		tell(fact.Fact{What: fact.Asked{Owner: ownerOf(x.id), Pod: x.pod, PodUID: x.uid, Command: fact.AskedAdd, Netns: "", Addr: netip.Addr{}}})
 	}
 }
 
@@ -247,18 +247,18 @@ func (t *told) answered(now map[ipam.Owner]attached, tell func(fact.Fact)) {
 		t.ask(owner, now, tell)
 		p := fact.PodState{Owner: owner, Pod: x.pod, UID: x.uid, Netns: x.netns, Addr: x.addr}
 		t.sandboxes[owner] = p
-		tell(fact.Fact{Kind: fact.FactAnswered, Owner: p.Owner, Pod: p.Pod, PodUID: p.UID, Addr: p.Addr, Netns: p.Netns})
+		tell(fact.Fact{What: fact.Answered{Owner: p.Owner, Pod: p.Pod, PodUID: p.UID, Addr: p.Addr, Netns: p.Netns}})
 	}
 }
 
 func (t *told) identity(s seen, tell func(fact.Fact)) {
 	if a := s.agent; a.ID != t.id {
 		t.id = a.ID
-		tell(fact.Fact{Kind: fact.FactNodeID, Number: a.ID})
+		tell(fact.Fact{What: fact.NodeID{ID: a.ID}})
 	}
 	if a := s.agent; !s.unrecorded && !slices.Equal(a.Blocks, t.blocks) {
 		t.blocks = a.Blocks
-		tell(fact.Fact{Kind: fact.FactBlocks, Blocks: a.Blocks})
+		tell(fact.Fact{What: fact.NodeBlocks{Blocks: a.Blocks}})
 	}
 	var addrs []netip.Addr
 	if a := s.agent; a.ID != 0 && a.Address.IsValid() {
@@ -270,7 +270,7 @@ func (t *told) identity(s seen, tell func(fact.Fact)) {
 	}
 	if !slices.Equal(addrs, t.addresses) {
 		t.addresses = addrs
-		tell(fact.Fact{Kind: fact.FactAddressed, Addrs: addrs})
+		tell(fact.Fact{What: fact.Addressed{Addrs: addrs}})
 	}
 }
 

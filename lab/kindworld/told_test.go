@@ -3,6 +3,7 @@ package kindworld
 import (
 	"fmt"
 	"net/netip"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -49,9 +50,12 @@ func lookOf(t *testing.T, text string) seen {
 	return s
 }
 
-var words = map[fact.FactKind]string{fact.FactLeased: "leased", fact.FactReleased: "released", fact.FactAnswered: "answered",
-	fact.FactDeleted: "deleted", fact.FactSandboxGone: "gone", fact.FactAgentUp: "up", fact.FactAgentDown: "down", fact.FactAsked: "asked",
-	fact.FactNodeID: "id", fact.FactBlocks: "blocks", fact.FactAddressed: "addressed"}
+var words = map[reflect.Type]string{
+	reflect.TypeFor[fact.Leased](): "leased", reflect.TypeFor[fact.Released](): "released", reflect.TypeFor[fact.Answered](): "answered",
+	reflect.TypeFor[fact.Deleted](): "deleted", reflect.TypeFor[fact.SandboxGone](): "gone", reflect.TypeFor[fact.AgentUp](): "up",
+	reflect.TypeFor[fact.AgentDown](): "down", reflect.TypeFor[fact.Asked](): "asked", reflect.TypeFor[fact.NodeID](): "id",
+	reflect.TypeFor[fact.NodeBlocks](): "blocks", reflect.TypeFor[fact.Addressed](): "addressed",
+}
 
 // Goal: looks become facts in an order in which they can have happened, what a later look explains is waited for, and what no look
 // explains is told in the end. Method: stories of looks with the facts of each; laws watch the ones that are whole.
@@ -97,17 +101,17 @@ func TestLooksBecomeFacts(t *testing.T) {
 			node := newTold("node-1")
 			record := fact.RecordChange{ID: 1, After: fact.NodeRecord{Name: "node-1", UID: "u1"}, Blocks: []netip.Prefix{netip.MustParsePrefix("10.1.1.0/24"), netip.MustParsePrefix("fd00::/64")}}
 			for _, w := range judge { // in any order: each by itself
-				_ = w.Observe(&fact.Fact{Kind: fact.FactRecord, Node: "node-1", Record: &record}) // the node writes it first
+				_ = w.Observe(&fact.Fact{Node: "node-1", What: record}) // the node writes it first
 			}
 			for i, line := range story.looks {
 				look, want, _ := strings.Cut(line, "->")
 				var have []string
 				for _, f := range node.look(lookOf(t, strings.TrimSpace(look))) {
-					word := words[f.Kind]
-					if f.Owner.ContainerID != "" {
-						word += " " + f.Owner.ContainerID
+					word, owner := words[reflect.TypeOf(f.What)], fact.OwnerOf(f.What)
+					if owner.ContainerID != "" {
+						word += " " + owner.ContainerID
 					}
-					if _, second := f.Owner.First(); second {
+					if _, second := owner.First(); second {
 						word += ":2"
 					}
 					have = append(have, word)
@@ -149,12 +153,15 @@ func TestPowerGoes(t *testing.T) {
 		t.Error(node.pods())
 	}
 	facts := node.look(lookOf(t, "a-=10.1.1.2|life2 a=10.1.1.2"))
-	if len(facts) == 0 || facts[0].Kind != fact.FactAgentUp || len(facts[0].Leases) != 1 {
+	if len(facts) == 0 {
+		t.Fatal("nothing is told")
+	}
+	if up, ok := facts[0].What.(fact.AgentUp); !ok || len(up.Leases) != 1 {
 		t.Errorf("%+v", facts)
 	}
 	node.gone()
 	facts = node.look(lookOf(t, "b=10.1.1.3|life3 b=10.1.1.3"))
-	if len(facts) == 0 || facts[0].Kind != fact.FactReleased || facts[0].Owner != ownerOf("a") || facts[1].Kind != fact.FactAgentUp {
+	if len(facts) < 2 || words[reflect.TypeOf(facts[0].What)] != "released" || fact.OwnerOf(facts[0].What) != ownerOf("a") || words[reflect.TypeOf(facts[1].What)] != "up" {
 		t.Errorf("%+v", facts)
 	}
 }

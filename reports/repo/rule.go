@@ -41,6 +41,7 @@ func Rules() []Rule {
 		mapOrder(),
 		packageDocs(),
 		thinDrivers(),
+		wholeFacts(),
 		noInit(),
 		nounNames(),
 		fileLength(),

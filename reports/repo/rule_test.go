@@ -58,6 +58,10 @@ func TestRulesCanFail(t *testing.T) {
 			[]string{"sim/a.go:4: rand.IntN"}},
 		{"seeded randomness", "banned-calls", map[string]string{"sim/a.go": body(`import "math/rand/v2"`, "_ = rand.New(rand.NewPCG(1, 2))")}, nil},
 
+		{"facts with and without a field", "whole-facts", map[string]string{"scenarios/fact/a.go": "package fact\n" +
+			"type Leased struct{ Owner, Addr string }\nfunc (Leased) what() {}\ntype Counts struct{ Calls, Writes int }\n" +
+			"var _ = []any{Leased{Owner: \"a\", Addr: \"\"}, Leased{\"a\", \"b\"}, Counts{Calls: 1},\nLeased{Owner: \"a\"}}\n"},
+			[]string{"scenarios/fact/a.go:6: Leased without Addr"}},
 		{"a map in its own order", "map-order", map[string]string{"sim/a.go": body("", "for k := range m { println(k) }")},
 			[]string{"sim/a.go:4: range over map m"}},
 		{"a map sorted first", "map-order", map[string]string{"sim/a.go": body("import (\n\"maps\"\n\"slices\"\n)",

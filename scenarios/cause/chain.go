@@ -3,6 +3,7 @@ package cause
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -89,8 +90,8 @@ type walk struct {
 	ancestors map[int64]bool
 	// begun is the first thing that the timeline did: what came before is how the cluster started.
 	begun int64
-	// last is the kind of the last fact.
-	last fact.FactKind
+	// last is the type of what the last fact says.
+	last reflect.Type
 	// facts is the number of facts that are still ahead, going back.
 	facts int
 	// unseen is how many events the run goes on behind end until the law breaks, 0 where end is where it breaks.
@@ -114,7 +115,7 @@ func (w *walk) start(f *result.Failure) {
 	w.facts = len(w.r.facts)
 	for i := range w.r.facts {
 		if x := &w.r.facts[i]; x.event == f.Event {
-			w.last = x.fact.Kind
+			w.last = reflect.TypeOf(x.fact.What)
 		}
 	}
 	for i := range w.r.events[:f.Event-w.r.first] {
@@ -191,27 +192,28 @@ func (w *walk) fact(seq int64, e *event, f *fact.Fact, ancestor bool) bool {
 		}
 	}
 	text, _ := words(w.r, f)
-	if c := f.Record; c != nil {
+	if c, ok := f.What.(fact.RecordChange); ok {
 		text += w.unheard(seq, fmt.Sprintf("allocatedIDs/%d", c.ID))
 	}
 	score := 60 - 12*nearest.depth
 	if strings.HasPrefix(about, "n:") {
 		score = 34 - 8*nearest.depth
-		if ends := f.Kind == fact.FactAgentDown || f.Kind == fact.FactNodeGone || f.Kind == fact.FactVPPCrash; ends || seq > w.begun && f.Kind == fact.FactAgentUp {
+		if _, starts := f.What.(fact.AgentUp); ends(f) || starts && seq > w.begun {
 			score = 50 - 8*nearest.depth // what a program knew and what it knows are two things
 		}
 	}
+	kind := reflect.TypeOf(f.What)
 	switch {
-	case f.Kind == fact.FactRemoved:
+	case kind == reflect.TypeFor[fact.Removed]():
 		score -= 20
-	case nearest.depth == 0 && f.Kind == w.last && f.Node != w.node:
+	case nearest.depth == 0 && kind == w.last && f.Node != w.node:
 		score += 10 // it is what happens when the law breaks, to another one
 	}
-	score -= 5 * w.rank(fmt.Sprint(f.Kind, " ", about))
+	score -= 5 * w.rank(kind.Name()+" "+about)
 	if ancestor {
 		score += 10
 	}
-	if holder := f.Kind == fact.FactLeased && nearest.depth == 0 && strings.HasPrefix(about, "a:"); seq < w.begun && !holder {
+	if holder := kind == reflect.TypeFor[fact.Leased]() && nearest.depth == 0 && strings.HasPrefix(about, "a:"); seq < w.begun && !holder {
 		score -= 12
 	}
 	w.add(seq, e, f.Node, text, "event", nearest.leads, score)

@@ -39,8 +39,8 @@ func textOf(chain []result.Link) string {
 // record on the disk, before it is, and without a record.
 func TestRecordsOfAnswer(t *testing.T) {
 	owner := ipam.Owner{ContainerID: "aaaaaaaaaaaaaaaa"}
-	deleted := fact.Fact{Kind: fact.FactDeleted, Node: "node-1", Pod: "default/web", Owner: owner}
-	known := fact.Fact{Kind: fact.FactSandboxGone, Node: "node-1", Pod: "default/web", Owner: owner}
+	deleted := fact.Fact{Node: "node-1", What: fact.Deleted{Pod: "default/web", Owner: owner}}
+	known := fact.Fact{Node: "node-1", What: fact.SandboxGone{Pod: "default/web", Owner: owner}}
 	for want, lines := range map[string][]string{
 		"goes out on records 7 (gone default/web, event 2), on the disk since event 3": {"node-1 cni del aaaaaaaaaaaa", "node-1 wake", "node-1 synced 7", "node-1 answer: ok"},
 		"does not wait for the journal: of records 7 (gone default/web, event 2)":      {"node-1 cni del aaaaaaaaaaaa", "node-1 wake", "node-1 synced 6", "node-1 answer: ok"},

@@ -26,71 +26,76 @@ const (
 // words tells a fact; say is false for one that explains nothing.
 func words(r *Recorder, f *fact.Fact) (text string, say bool) {
 	pod := func() string {
-		if f.Pod != "" {
-			return f.Pod
+		s, ok := f.What.(fact.OfSandbox)
+		if !ok {
+			return ""
 		}
-		return r.pod(f.Owner.ContainerID)
+		o, name := s.Sandbox()
+		if name != "" {
+			return name
+		}
+		return r.pod(o.ContainerID)
 	}
 	agent := f.Node + "'s agent "
-	switch f.Kind {
-	case fact.FactLeased:
-		return agent + "gives " + f.Addr.String() + " to " + pod(), true
-	case fact.FactReleased:
-		return agent + "takes " + f.Addr.String() + " back from " + pod(), true
-	case fact.FactAnswered:
-		return agent + "answers the ADD of " + pod() + " with " + f.Addr.String(), true
-	case fact.FactRefused:
-		return agent + "refuses the ADD of " + pod() + ": " + f.Text, true
-	case fact.FactDeleted:
+	switch x := f.What.(type) {
+	case fact.Leased:
+		return agent + "gives " + x.Addr.String() + " to " + pod(), true
+	case fact.Released:
+		return agent + "takes " + x.Addr.String() + " back from " + pod(), true
+	case fact.Answered:
+		return agent + "answers the ADD of " + pod() + " with " + x.Addr.String(), true
+	case fact.Refused:
+		return agent + "refuses the ADD of " + pod() + ": " + x.Why, true
+	case fact.Deleted:
 		return agent + "answers the DEL of " + pod() + " with success", true
-	case fact.FactSandboxGone:
+	case fact.SandboxGone:
 		return "the sandbox of " + pod() + " on " + f.Node + " is gone", true
-	case fact.FactNodeID:
-		if f.Number == 0 {
+	case fact.NodeID:
+		if x.ID == 0 {
 			return agent + "gives its node ID up", true
 		}
-		return agent + "acts on node ID " + strconv.Itoa(int(f.Number)), true
-	case fact.FactBlocks:
-		return agent + "gives addresses from " + blocks(f.Blocks), true
-	case fact.FactAssigned:
-		return f.Node + " is assigned " + blocks(f.Blocks), true
-	case fact.FactNodeGone:
-		if f.Text == fact.NodeLeft {
+		return agent + "acts on node ID " + strconv.Itoa(int(x.ID)), true
+	case fact.NodeBlocks:
+		return agent + "gives addresses from " + blocks(x.Blocks), true
+	case fact.Assigned:
+		return f.Node + " is assigned " + blocks(x.Blocks), true
+	case fact.NodeGone:
+		if x.Left {
 			return f.Node + " leaves the cluster", true
 		}
 		return "the machine " + f.Node + " loses power", true
-	case fact.FactAgentUp:
-		return agent + "is up; its journal holds " + count(len(f.Leases), "lease"), true
-	case fact.FactAgentDown:
-		if f.Text == fact.CleanStop {
+	case fact.AgentUp:
+		return agent + "is up; its journal holds " + count(len(x.Leases), "lease"), true
+	case fact.AgentDown:
+		if x.Why == fact.CleanStop {
 			return agent + "ends with nothing left to do", true
 		}
 		return agent + "ends", true
-	case fact.FactDisturbed:
-		return "VPP of " + f.Node + " is there for its agent", f.Text == fact.VPPUp && f.Node != ""
-	case fact.FactVPPCrash:
-		return "VPP on " + f.Node + " dies: " + f.Text, true
-	case fact.FactProgramCrash:
-		return "a program dies: " + f.Text, true
-	case fact.FactDelRefused:
-		return agent + "refuses a repeated DEL of " + pod() + ": " + f.Text, true
-	case fact.FactChecked:
-		return agent + "answers the CHECK of " + pod() + " with " + strconv.Itoa(int(f.Number)) + broken(f), true
-	case fact.FactStatus:
-		return agent + "answers STATUS with " + strconv.Itoa(int(f.Number)) + broken(f), true
-	case fact.FactRemoved:
-		return f.Node + "'s agent takes away " + f.Removal.String() + " (" + f.Removal.Call + ")", true
-	case fact.FactRecord:
-		return record(f.Record), true
+	case fact.Disturbed:
+		return "VPP of " + f.Node + " is there for its agent", x.By == fact.VPPUp && f.Node != ""
+	case fact.VPPCrash:
+		return "VPP on " + f.Node + " dies: " + x.Why, true
+	case fact.ProgramCrash:
+		return "a program dies: " + x.Why, true
+	case fact.DelRefused:
+		return agent + "refuses a repeated DEL of " + pod() + ": " + x.Why, true
+	case fact.Checked:
+		return agent + "answers the CHECK of " + pod() + " with " + strconv.Itoa(int(x.Code)) + while(x.Broken), true
+	case fact.Status:
+		return agent + "answers STATUS with " + strconv.Itoa(int(x.Code)) + while(x.Broken), true
+	case fact.Removed:
+		return f.Node + "'s agent takes away " + x.Removal.String() + " (" + x.Removal.Call + ")", true
+	case fact.RecordChange:
+		return record(&x), true
 	}
 	return "", false
 }
 
-func broken(f *fact.Fact) string {
-	if f.Broken == "" {
+func while(broken string) string {
+	if broken == "" {
 		return ""
 	}
-	return " while " + f.Broken
+	return " while " + broken
 }
 
 // record tells what a node ID's record says after a change, and whose the ID was before.
@@ -141,9 +146,9 @@ func count(n int, noun string) string {
 
 // weightOf is how much a fact explains.
 func weightOf(f *fact.Fact) weight {
-	switch f.Kind {
-	case fact.FactNodeGone, fact.FactAgentUp, fact.FactAgentDown, fact.FactDisturbed, fact.FactVPPCrash, fact.FactProgramCrash,
-		fact.FactRecord, fact.FactNodeID, fact.FactBlocks, fact.FactAssigned:
+	switch f.What.(type) {
+	case fact.NodeGone, fact.AgentUp, fact.AgentDown, fact.Disturbed, fact.VPPCrash, fact.ProgramCrash,
+		fact.RecordChange, fact.NodeID, fact.NodeBlocks, fact.Assigned:
 		return turning
 	}
 	return touching

@@ -16,12 +16,21 @@ const answersMost = 2
 // recordsMost is how many records of one answer are told.
 const recordsMost = 3
 
+// answers reports whether a request was answered with success.
+func answers(w fact.What) bool {
+	switch w.(type) {
+	case fact.Answered, fact.Deleted:
+		return true
+	}
+	return false
+}
+
 // saved adds what the journal of a node had of what the law speaks of when the node answered: records, and how far they were on the disk.
 func (w *walk) saved(failure *result.Failure) {
 	for i := range slices.Backward(w.r.facts) {
 		x := &w.r.facts[i]
 		f := &x.fact
-		if x.event > w.end || f.Node == "" || f.Kind != fact.FactAnswered && f.Kind != fact.FactDeleted {
+		if x.event > w.end || f.Node == "" || !answers(f.What) {
 			continue
 		}
 		subjects := w.r.aboutFact(f)
@@ -49,12 +58,16 @@ func (r *Recorder) recordsOf(node string, subjects []string, event int64) (text 
 		if x.event >= event {
 			break
 		}
-		switch f := &x.fact; {
-		case f.Node != node:
-		case f.Kind == fact.FactAgentUp:
+		if x.fact.Node != node {
+			continue
+		}
+		switch x.fact.What.(type) {
+		case fact.AgentUp:
 			born = x.event
-		case f.Kind == fact.FactAnswered && shares(r.aboutFact(f), subjects):
-			since = x.event
+		case fact.Answered:
+			if shares(r.aboutFact(&x.fact), subjects) {
+				since = x.event
+			}
 		}
 	}
 	for i := event - r.first; i >= 0 && disk == 0; i-- {

@@ -229,21 +229,36 @@ func NodeOf(line string) string {
 func (r *Recorder) aboutFact(f *fact.Fact) []string {
 	text, _ := words(r, f)
 	out := r.about(f.Node, text)
-	for _, b := range f.Blocks {
-		out = append(out, "b:"+b.Prefix.String())
+	block := func(p netip.Prefix) {
+		if p.IsValid() {
+			out = append(out, "b:"+p.String())
+		}
 	}
-	if f.Prefix.IsValid() {
-		out = append(out, "b:"+f.Prefix.String())
-	}
-	if f.Record != nil {
-		for _, n := range [...]string{f.Record.Before.Name, f.Record.After.Name} {
+	switch x := f.What.(type) {
+	case fact.NodeBlocks:
+		for _, b := range x.Blocks {
+			block(b.Prefix)
+		}
+	case fact.Assigned:
+		for _, b := range x.Blocks {
+			block(b.Prefix)
+		}
+	case fact.Leased:
+		block(x.Block)
+	case fact.Released:
+		block(x.Block)
+	case fact.Range:
+		block(x.Range)
+	case fact.RecordChange:
+		for _, n := range [...]string{x.Before.Name, x.After.Name} {
 			if n != "" {
 				out = append(out, "n:"+n)
 			}
 		}
-	}
-	if f.Removal != nil && f.Removal.Name != "" {
-		out = append(out, "d:"+f.Node+" "+f.Removal.Name)
+	case fact.Removed:
+		if x.Removal.Name != "" {
+			out = append(out, "d:"+f.Node+" "+x.Removal.Name)
+		}
 	}
 	slices.Sort(out)
 	return slices.Compact(out)

@@ -146,14 +146,23 @@ func (r *Recorder) Fact(f fact.Fact) {
 	if f.Node != "" {
 		r.nodes[f.Node] = true
 	}
-	if f.Pod != "" && f.Owner.ContainerID != "" {
-		r.pods[head(f.Owner.ContainerID)] = f.Pod
+	if s, ok := f.What.(fact.OfSandbox); ok {
+		if o, pod := s.Sandbox(); pod != "" && o.ContainerID != "" {
+			r.pods[head(o.ContainerID)] = pod
+		}
 	}
-	if f.Removal != nil { // whoever tells uses it again
-		removal := *f.Removal
-		f.Removal = &removal
+	switch x := f.What.(type) { // the world uses what they hold again
+	case fact.Removed:
+		removal := *x.Removal
+		x.Removal = &removal
+		f.What = x
+	case fact.NodeBlocks:
+		x.Blocks = slices.Clone(x.Blocks)
+		f.What = x
+	case fact.Assigned:
+		x.Blocks = slices.Clone(x.Blocks)
+		f.What = x
 	}
-	f.Blocks = slices.Clone(f.Blocks)
 	if _, say := words(r, &f); say {
 		r.facts = append(r.facts, told{r.first + int64(len(r.events)) - 1, f})
 	}

@@ -121,5 +121,9 @@ func (s *sorter) die(actor string, at time.Duration) {
 
 // ends reports whether a node's programs end with a fact.
 func ends(f *fact.Fact) bool {
-	return f.Node != "" && (f.Kind == fact.FactAgentDown || f.Kind == fact.FactNodeGone || f.Kind == fact.FactVPPCrash)
+	switch f.What.(type) {
+	case fact.AgentDown, fact.NodeGone, fact.VPPCrash:
+		return f.Node != ""
+	}
+	return false
 }

@@ -65,11 +65,11 @@ type forgottenWatcher struct {
 func (w *forgottenWatcher) Checks() int64 { return w.checks }
 
 func (w *forgottenWatcher) Observe(f *fact.Fact) error {
-	switch f.Kind {
-	case fact.FactReleased:
-		delete(w.pods.nodes[f.Node], f.Owner)
-	case fact.FactAgentUp:
-		return w.readBack(f)
+	switch x := f.What.(type) {
+	case fact.Released:
+		delete(w.pods.nodes[f.Node], x.Owner)
+	case fact.AgentUp:
+		return w.readBack(f, x)
 	default:
 		w.pods.observe(f)
 	}
@@ -77,14 +77,14 @@ func (w *forgottenWatcher) Observe(f *fact.Fact) error {
 }
 
 // readBack holds the journal's content against the sandboxes, and reports the lowest address that is missing.
-func (w *forgottenWatcher) readBack(f *fact.Fact) error {
+func (w *forgottenWatcher) readBack(f *fact.Fact, x fact.AgentUp) error {
 	pods := w.pods.nodes[f.Node]
 	if len(pods) == 0 {
 		return nil
 	}
 	clear(w.leases)
-	for i := range f.Leases {
-		w.leases[f.Leases[i].Owner] = f.Leases[i].Addr
+	for i := range x.Leases {
+		w.leases[x.Leases[i].Owner] = x.Leases[i].Addr
 	}
 	var lost netip.Addr
 	var loser ipam.Owner

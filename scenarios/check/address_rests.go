@@ -45,9 +45,9 @@ type restWatcher struct {
 func (w *restWatcher) Checks() int64 { return w.checks }
 
 func (w *restWatcher) Observe(f *fact.Fact) error {
-	switch f.Kind {
-	case fact.FactReleased:
-		if a, had := w.pods.address(f.Node, f.Owner); f.Rest <= 0 || !had || a != f.Addr {
+	switch x := f.What.(type) {
+	case fact.Released:
+		if a, had := w.pods.address(f.Node, x.Owner); x.Rest <= 0 || !had || a != x.Addr {
 			return nil
 		}
 		n := w.nodes[f.Node]
@@ -55,25 +55,25 @@ func (w *restWatcher) Observe(f *fact.Fact) error {
 			n = map[netip.Addr]rest{}
 			w.nodes[f.Node] = n
 		}
-		n[f.Addr] = rest{f.Owner, f.At, f.At + f.Rest}
-	case fact.FactLeased:
-		r, resting := w.nodes[f.Node][f.Addr]
+		n[x.Addr] = rest{x.Owner, f.At, f.At + x.Rest}
+	case fact.Leased:
+		r, resting := w.nodes[f.Node][x.Addr]
 		if !resting {
 			return nil
 		}
 		w.checks++
-		delete(w.nodes[f.Node], f.Addr)
-		if f.At < r.until && f.Owner != r.owner {
+		delete(w.nodes[f.Node], x.Addr)
+		if f.At < r.until && x.Owner != r.owner {
 			v := broken(addressRestsName, f.At, f.Node, "%s goes to %s %s after it was released, and should rest for %s: look at what its rest was measured by, and at clocks that were set",
-				f.Addr, f.Owner, f.At-r.since, r.until-r.since)
-			v.Before, v.After = f.Addr.String()+": resting", f.Addr.String()+": "+f.Owner.String()
+				x.Addr, x.Owner, f.At-r.since, r.until-r.since)
+			v.Before, v.After = x.Addr.String()+": resting", x.Addr.String()+": "+x.Owner.String()
 			return v
 		}
-	case fact.FactAgentUp:
-		for i := range f.Leases {
-			delete(w.nodes[f.Node], f.Leases[i].Addr)
+	case fact.AgentUp:
+		for i := range x.Leases {
+			delete(w.nodes[f.Node], x.Leases[i].Addr)
 		}
-	case fact.FactNodeGone:
+	case fact.NodeGone:
 		delete(w.nodes, f.Node)
 		w.pods.observe(f)
 	default:

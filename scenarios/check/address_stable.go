@@ -66,30 +66,30 @@ type stableWatcher struct {
 func (w *stableWatcher) Checks() int64 { return w.checks }
 
 func (w *stableWatcher) Observe(f *fact.Fact) error {
-	switch f.Kind {
-	case fact.FactLeased:
-		w.leases.set(f.Node, f.Owner, f.Addr)
-		return w.compare(f, f.Owner)
-	case fact.FactReleased:
-		if a, _ := w.leases.address(f.Node, f.Owner); a == f.Addr {
-			delete(w.leases.nodes[f.Node], f.Owner)
+	switch x := f.What.(type) {
+	case fact.Leased:
+		w.leases.set(f.Node, x.Owner, x.Addr)
+		return w.compare(f, x.Owner)
+	case fact.Released:
+		if a, _ := w.leases.address(f.Node, x.Owner); a == x.Addr {
+			delete(w.leases.nodes[f.Node], x.Owner)
 		}
-	case fact.FactAgentDown:
+	case fact.AgentDown:
 		delete(w.leases.nodes, f.Node)
-	case fact.FactAgentUp:
+	case fact.AgentUp:
 		delete(w.leases.nodes, f.Node)
-		for i := range f.Leases {
-			w.leases.set(f.Node, f.Leases[i].Owner, f.Leases[i].Addr)
+		for i := range x.Leases {
+			w.leases.set(f.Node, x.Leases[i].Owner, x.Leases[i].Addr)
 		}
-		for i := range f.Leases {
-			if err := w.compare(f, f.Leases[i].Owner); err != nil {
+		for i := range x.Leases {
+			if err := w.compare(f, x.Leases[i].Owner); err != nil {
 				return err
 			}
 		}
-	case fact.FactAnswered:
+	case fact.Answered:
 		w.pods.observe(f)
-		return w.compare(f, f.Owner)
-	case fact.FactNodeGone:
+		return w.compare(f, x.Owner)
+	case fact.NodeGone:
 		delete(w.leases.nodes, f.Node)
 		w.pods.observe(f)
 	default:

@@ -49,44 +49,44 @@ type acceptWatcher struct {
 func (w *acceptWatcher) Checks() int64 { return w.checks }
 
 func (w *acceptWatcher) Observe(f *fact.Fact) error {
-	switch f.Kind {
-	case fact.FactAnswered:
+	switch x := f.What.(type) {
+	case fact.Answered:
 		w.checks++
 		if w.netns[f.Node] == nil {
 			w.netns[f.Node] = map[string]bool{}
 		}
-		w.netns[f.Node][f.Netns] = false
-	case fact.FactSandboxGone, fact.FactAddressed:
+		w.netns[f.Node][x.Netns] = false
+	case fact.SandboxGone, fact.Addressed:
 		w.gone[f.Node] = f.At
-	case fact.FactNodeGone:
+	case fact.NodeGone:
 		for netns := range w.netns[f.Node] { //vppdrill:unordered each is set by itself
 			w.netns[f.Node][netns] = true
 		}
 		w.gone[f.Node] = f.At
-	case fact.FactDisturbed:
-		w.byHand = w.byHand || f.Text == (scenarios.BreakWiring{}).Verb()
-		if f.Text == fact.VPPUp {
+	case fact.Disturbed:
+		w.byHand = w.byHand || x.By == (scenarios.BreakWiring{}).Verb()
+		if x.By == fact.VPPUp {
 			w.gone[f.Node] = f.At
 		}
-	case fact.FactCallRefused:
-		return w.refused(f)
+	case fact.CallRefused:
+		return w.refused(f, x)
 	}
 	return nil
 }
 
-func (w *acceptWatcher) refused(f *fact.Fact) error {
+func (w *acceptWatcher) refused(f *fact.Fact, x fact.CallRefused) error {
 	w.checks++
-	if f.Netns != "" {
-		if w.netns[f.Node][f.Netns] {
-			return broken(callsAcceptedName, f.At, f.Node, "%s: the namespace ended with an earlier boot of %s: look at what keeps sandboxes of earlier boots from being wired", f.Text, f.Node)
+	if x.Netns != "" {
+		if w.netns[f.Node][x.Netns] {
+			return broken(callsAcceptedName, f.At, f.Node, "%s: the namespace ended with an earlier boot of %s: look at what keeps sandboxes of earlier boots from being wired", x.Call, f.Node)
 		}
 		return nil
 	}
-	if gone, ever := w.gone[f.Node]; ever && f.At-gone < linkLag && strings.HasPrefix(f.Text, "linux_") && strings.Contains(f.Text, "_del of ") {
+	if gone, ever := w.gone[f.Node]; ever && f.At-gone < linkLag && strings.HasPrefix(x.Call, "linux_") && strings.Contains(x.Call, "_del of ") {
 		return nil
 	}
-	if w.byHand || strings.Contains(f.Text, "a route to its gateway") {
+	if w.byHand || strings.Contains(x.Call, "a route to its gateway") {
 		return nil
 	}
-	return broken(callsAcceptedName, f.At, f.Node, "%s: nothing explains the refusal: look at the order of the calls before it, and at what the agent believes to be there", f.Text)
+	return broken(callsAcceptedName, f.At, f.Node, "%s: nothing explains the refusal: look at the order of the calls before it, and at what the agent believes to be there", x.Call)
 }

@@ -27,21 +27,24 @@ type checkWatcher struct{ answers int64 }
 func (w *checkWatcher) Checks() int64 { return w.answers }
 
 func (w *checkWatcher) Observe(f *fact.Fact) error {
-	if f.Kind != fact.FactChecked && f.Kind != fact.FactStatus {
-		return nil
+	switch x := f.What.(type) {
+	case fact.Checked:
+		return w.answered(f, x.Code, x.Answer, x.Broken, "CHECK of pod "+x.Pod, "its wiring is whole")
+	case fact.Status:
+		return w.answered(f, x.Code, x.Answer, x.Broken, "STATUS", "the node could add pods")
 	}
+	return nil
+}
+
+func (w *checkWatcher) answered(f *fact.Fact, code uint32, answer, wrong, about, whole string) error {
 	w.answers++
-	about, whole := "CHECK of pod "+f.Pod, "its wiring is whole"
-	if f.Kind == fact.FactStatus {
-		about, whole = "STATUS", "the node could add pods"
-	}
 	switch {
-	case f.Broken != "" && f.Number == 0:
-		return broken(checkTellsName, f.At, f.Node, "%s succeeded although %s; the agent's answer looks at less than what is broken", about, f.Broken)
-	case f.Broken != "" && strings.HasSuffix(f.Text, vppwire.LeftOver): // that stops no packet
-		return broken(checkTellsName, f.At, f.Node, "%s failed with %q although %s: look at what words it", about, f.Text, f.Broken)
-	case f.Broken == "" && f.Number != 0:
-		return broken(checkTellsName, f.At, f.Node, "%s failed with code %d (%s) although %s", about, f.Number, f.Text, whole)
+	case wrong != "" && code == 0:
+		return broken(checkTellsName, f.At, f.Node, "%s succeeded although %s; the agent's answer looks at less than what is broken", about, wrong)
+	case wrong != "" && strings.HasSuffix(answer, vppwire.LeftOver): // that stops no packet
+		return broken(checkTellsName, f.At, f.Node, "%s failed with %q although %s: look at what words it", about, answer, wrong)
+	case wrong == "" && code != 0:
+		return broken(checkTellsName, f.At, f.Node, "%s failed with code %d (%s) although %s", about, code, answer, whole)
 	}
 	return nil
 }

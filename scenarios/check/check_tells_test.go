@@ -13,21 +13,21 @@ import (
 func TestCheckTells(t *testing.T) {
 	law, _ := check.ByName("check-tells")
 	for _, c := range []struct {
-		fact fact.Fact
+		what fact.What
 		says string
 	}{
-		{fact.Fact{Kind: fact.FactChecked, Pod: "default/web-0"}, ""},
-		{fact.Fact{Kind: fact.FactChecked, Pod: "default/web-0", Number: 101, Text: "no route", Broken: "packets do not arrive"}, ""},
-		{fact.Fact{Kind: fact.FactChecked, Pod: "default/web-0", Broken: "packets do not arrive"}, "CHECK of pod default/web-0 succeeded although packets do not arrive"},
-		{fact.Fact{Kind: fact.FactChecked, Pod: "default/web-0", Number: 101, Text: "no route"}, "failed with code 101 (no route) although its wiring is whole"},
-		{fact.Fact{Kind: fact.FactStatus}, ""},
-		{fact.Fact{Kind: fact.FactStatus, Broken: "VPP is down"}, "STATUS succeeded although VPP is down"},
-		{fact.Fact{Kind: fact.FactStatus, Number: 50, Text: "away"}, "STATUS failed with code 50 (away)"},
-		{fact.Fact{Kind: fact.FactAnswered, Number: 1}, ""},
+		{fact.Checked{Pod: "default/web-0"}, ""},
+		{fact.Checked{Pod: "default/web-0", Code: 101, Answer: "no route", Broken: "packets do not arrive"}, ""},
+		{fact.Checked{Pod: "default/web-0", Broken: "packets do not arrive"}, "CHECK of pod default/web-0 succeeded although packets do not arrive"},
+		{fact.Checked{Pod: "default/web-0", Code: 101, Answer: "no route"}, "failed with code 101 (no route) although its wiring is whole"},
+		{fact.Status{}, ""},
+		{fact.Status{Broken: "VPP is down"}, "STATUS succeeded although VPP is down"},
+		{fact.Status{Code: 50, Answer: "away"}, "STATUS failed with code 50 (away)"},
+		{fact.Refused{Code: 1}, ""},
 	} {
-		err := law.Watch().Observe(&c.fact)
+		err := law.Watch().Observe(&fact.Fact{What: c.what})
 		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%+v: %v, want %q", c.fact, err, c.says)
+			t.Errorf("%#v: %v, want %q", c.what, err, c.says)
 		}
 	}
 }

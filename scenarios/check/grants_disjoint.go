@@ -42,10 +42,11 @@ type grantWatcher struct{ blocks nodeBlocks }
 func (w *grantWatcher) Checks() int64 { return w.blocks.checks }
 
 func (w *grantWatcher) Observe(f *fact.Fact) error {
-	if f.Kind != fact.FactAssigned {
+	x, ok := f.What.(fact.Assigned)
+	if !ok {
 		return nil
 	}
-	if mine, other, overlap := w.blocks.set(f); overlap {
+	if mine, other, overlap := w.blocks.set(f.Node, x.Blocks); overlap {
 		return broken(grantsName, f.At, f.Node, "%s of %s overlaps %s of %s", mine, f.Node, other.prefix, other.node)
 	}
 	return nil

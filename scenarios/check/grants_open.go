@@ -41,25 +41,25 @@ type openWatcher struct {
 func (w *openWatcher) Checks() int64 { return w.checks }
 
 func (w *openWatcher) Observe(f *fact.Fact) error {
-	switch f.Kind {
-	case fact.FactRange:
-		delete(w.closed, f.Prefix)
-		if f.Text == fact.RangeClosed {
-			w.closed[f.Prefix] = f.At
+	switch x := f.What.(type) {
+	case fact.Range:
+		delete(w.closed, x.Range)
+		if x.Closed {
+			w.closed[x.Range] = f.At
 		}
-	case fact.FactAssigned:
+	case fact.Assigned:
 		had := w.has[f.Node]
-		w.has[f.Node] = f.Blocks
-		return w.judge(f, had)
+		w.has[f.Node] = x.Blocks
+		return w.judge(f, had, x.Blocks)
 	}
 	return nil
 }
 
-func (w *openWatcher) judge(f *fact.Fact, had []ipam.Block) error {
+func (w *openWatcher) judge(f *fact.Fact, had, has []ipam.Block) error {
 	if len(w.closed) == 0 {
 		return nil
 	}
-	for _, b := range f.Blocks {
+	for _, b := range has {
 		if assigned(had, b.Prefix.Addr()) {
 			continue
 		}

@@ -14,23 +14,22 @@ import (
 func TestGrantsOpen(t *testing.T) {
 	first, second := netip.MustParsePrefix("10.1.0.0/28"), netip.MustParsePrefix("10.1.0.16/28")
 	given := func(at time.Duration, list ...netip.Prefix) fact.Fact {
-		f := fact.Fact{Kind: fact.FactAssigned, At: at, Node: "node-1"}
+		var blocks []ipam.Block
 		for _, p := range list {
-			f.Blocks = append(f.Blocks, ipam.Block{Prefix: p})
+			blocks = append(blocks, ipam.Block{Prefix: p})
 		}
-		return f
+		return fact.Fact{At: at, Node: "node-1", What: fact.Assigned{Blocks: blocks}}
 	}
-	ranged := func(at time.Duration, what string) fact.Fact {
-		return fact.Fact{Kind: fact.FactRange, At: at, Prefix: netip.MustParsePrefix("10.1.0.0/24"), Text: what}
-	}
-	closed := ranged(time.Second, fact.RangeClosed)
+	whole := netip.MustParsePrefix("10.1.0.0/24")
+	closed := fact.Fact{At: time.Second, What: fact.Range{Range: whole, Closed: true}}
+	opened := fact.Fact{At: 2 * time.Second, What: fact.Range{Range: whole}}
 	const again = "of 10.1.0.0/24, which was closed"
 	for _, tc := range []watched{
 		{"long closed", grantsOpen(), []fact.Fact{given(0, first), closed, given(time.Hour, first, second)}, again},
 		{"anew", grantsOpen(), []fact.Fact{given(0, first), closed, given(time.Minute), given(time.Hour, first)}, again},
 		{"kept", grantsOpen(), []fact.Fact{given(0, first, second), closed, given(time.Hour, first)}, ""},
 		{"late", grantsOpen(), []fact.Fact{closed, given(time.Minute, first)}, ""},
-		{"open again", grantsOpen(), []fact.Fact{closed, ranged(2*time.Second, fact.RangeOpened), given(time.Hour, first)}, ""},
+		{"open again", grantsOpen(), []fact.Fact{closed, opened, given(time.Hour, first)}, ""},
 	} {
 		t.Run(tc.name, tc.judge)
 	}

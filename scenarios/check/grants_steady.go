@@ -60,31 +60,31 @@ type steadyWatcher struct {
 func (w *steadyWatcher) Checks() int64 { return w.checks }
 
 func (w *steadyWatcher) Observe(f *fact.Fact) error {
-	switch f.Kind {
-	case fact.FactAssigned:
-		return w.turned(f, &w.node(f.Node).assigned, "has")
-	case fact.FactBlocks:
-		return w.turned(f, &w.node(f.Node).used, "gives addresses from")
-	case fact.FactAgentUp: // it says anew what it uses
+	switch x := f.What.(type) {
+	case fact.Assigned:
+		return w.turned(f, &w.node(f.Node).assigned, x.Blocks, "has")
+	case fact.NodeBlocks:
+		return w.turned(f, &w.node(f.Node).used, x.Blocks, "gives addresses from")
+	case fact.AgentUp: // it says anew what it uses
 		w.node(f.Node).rest()
-	case fact.FactAsked:
+	case fact.Asked:
 		n := w.node(f.Node)
 		n.rest()
-		switch f.Text {
+		switch x.Command {
 		case fact.AskedAdd, fact.AskedAddress:
-			n.open[f.Owner] = true
+			n.open[x.Owner] = true
 		case "Del":
-			delete(n.open, f.Owner)
+			delete(n.open, x.Owner)
 		}
-	case fact.FactAnswered, fact.FactRefused, fact.FactAbandoned, fact.FactSandboxGone:
+	case fact.Answered, fact.Refused, fact.Abandoned, fact.SandboxGone:
 		n := w.node(f.Node)
-		delete(n.open, f.Owner)
-		if f.Kind == fact.FactRefused && f.Exhausted {
+		delete(n.open, fact.OwnerOf(x))
+		if r, ok := x.(fact.Refused); ok && r.Exhausted {
 			n.waits = f.At + steadyRefused
 		}
-	case fact.FactDisturbed:
+	case fact.Disturbed:
 		w.disturbs++
-	case fact.FactNodeGone:
+	case fact.NodeGone:
 		w.disturbs++
 		delete(w.nodes, f.Node)
 	}
@@ -108,7 +108,7 @@ func (n *steadyNode) rest() {
 }
 
 // turned counts a turn of a number of blocks.
-func (w *steadyWatcher) turned(f *fact.Fact, c *steadyCount, does string) error {
+func (w *steadyWatcher) turned(f *fact.Fact, c *steadyCount, blocks []ipam.Block, does string) error {
 	n := w.node(f.Node)
 	if n.disturbs != w.disturbs || len(n.open) > 0 || f.At < n.waits {
 		n.rest()
@@ -117,8 +117,8 @@ func (w *steadyWatcher) turned(f *fact.Fact, c *steadyCount, does string) error 
 	w.checks++
 	before := c.blocks
 	c.blocks = 0
-	for i := range f.Blocks {
-		if !f.Blocks[i].Draining {
+	for i := range blocks {
+		if !blocks[i].Draining {
 			c.blocks++
 		}
 	}

@@ -112,6 +112,10 @@ func TestGrantsInSnapshots(t *testing.T) {
 // used of them, with a pod's request in between where it says so.
 func TestGrantsSteady(t *testing.T) {
 	const asked, waits, answered, refused, exhausted, later = -1, -2, -3, -4, -5, -6
+	requests := map[int]fact.What{asked: fact.Asked{}, waits: fact.Asked{Command: fact.AskedAddress}, answered: fact.Answered{},
+		refused: fact.Refused{}, exhausted: fact.Refused{Exhausted: true}}
+	granted := func(n int) fact.What { return fact.Assigned{Blocks: make([]ipam.Block, n)} }
+	used := func(n int) fact.What { return fact.NodeBlocks{Blocks: make([]ipam.Block, n)} }
 	for _, tc := range []struct {
 		sizes  []int
 		broken bool
@@ -129,7 +133,7 @@ func TestGrantsSteady(t *testing.T) {
 		{[]int{waits, exhausted, 1, 2, 1, 2, 1, 2}, false},
 		{[]int{waits, exhausted, later, 1, 2, 1, 2, 1, 2}, true},
 	} {
-		for _, of := range []fact.FactKind{fact.FactAssigned, fact.FactBlocks} {
+		for _, of := range []func(n int) fact.What{granted, used} {
 			law, _ := ByName(grantsSteadyName)
 			w, broken, after := law.Watch(), false, time.Duration(0)
 			for i, n := range tc.sizes {
@@ -137,23 +141,14 @@ func TestGrantsSteady(t *testing.T) {
 					after = steadyRefused
 					continue
 				}
-				f := fact.Fact{Kind: of, At: after + time.Duration(i)*time.Second, Node: "n1"}
-				switch n {
-				case asked:
-					f.Kind = fact.FactAsked
-				case waits:
-					f.Kind, f.Text = fact.FactAsked, fact.AskedAddress
-				case answered:
-					f.Kind = fact.FactAnswered
-				case refused, exhausted:
-					f.Kind, f.Exhausted = fact.FactRefused, n == exhausted
-				default:
-					f.Blocks = make([]ipam.Block, n)
+				what, is := requests[n]
+				if !is {
+					what = of(n)
 				}
-				broken = w.Observe(&f) != nil || broken
+				broken = w.Observe(&fact.Fact{At: after + time.Duration(i)*time.Second, Node: "n1", What: what}) != nil || broken
 			}
 			if broken != tc.broken {
-				t.Errorf("%v of %v: broken %t", tc.sizes, of, broken)
+				t.Errorf("%v of %T: broken %t", tc.sizes, of(0), broken)
 			}
 		}
 	}

@@ -105,43 +105,43 @@ func (w *useWatcher) Checks() int64 { return w.checks }
 func (w *useWatcher) Observe(f *fact.Fact) error {
 	n := w.nodes[f.Node]
 	if n == nil {
-		if f.Kind == fact.FactAssigned && len(f.Blocks) > 0 {
+		if x, ok := f.What.(fact.Assigned); ok && len(x.Blocks) > 0 {
 			w.nodes[f.Node] = &useNode{leases: map[netip.Addr]ipam.Owner{}}
 			return w.Observe(f)
 		}
 		return nil
 	}
-	switch f.Kind {
-	case fact.FactAssigned:
-		lost, held := n.takenBack(f.Blocks)
-		n.assigned = append(n.assigned[:0], f.Blocks...)
+	switch x := f.What.(type) {
+	case fact.Assigned:
+		lost, held := n.takenBack(x.Blocks)
+		n.assigned = append(n.assigned[:0], x.Blocks...)
 		if held {
 			return broken(grantsUsedName, f.At, f.Node, "%s is taken back while %s still gives addresses from it: look at what waits for the node to have dropped it", lost, f.Node)
 		}
 		return w.judge(f, n)
-	case fact.FactBlocks:
-		n.blocks = append(n.blocks[:0], f.Blocks...)
-	case fact.FactLeased:
-		n.leases[f.Addr] = f.Owner
+	case fact.NodeBlocks:
+		n.blocks = append(n.blocks[:0], x.Blocks...)
+	case fact.Leased:
+		n.leases[x.Addr] = x.Owner
 		w.checks++
-		if !assigned(n.assigned, f.Addr) {
-			return notAssigned(f, n.assigned, f.Addr, f.Owner)
+		if !assigned(n.assigned, x.Addr) {
+			return notAssigned(f, n.assigned, x.Addr, x.Owner)
 		}
-	case fact.FactReleased:
-		if n.leases[f.Addr] == f.Owner {
-			delete(n.leases, f.Addr)
+	case fact.Released:
+		if n.leases[x.Addr] == x.Owner {
+			delete(n.leases, x.Addr)
 		}
-	case fact.FactAgentUp:
+	case fact.AgentUp:
 		clear(n.leases)
-		for i := range f.Leases {
-			n.leases[f.Leases[i].Addr] = f.Leases[i].Owner
+		for i := range x.Leases {
+			n.leases[x.Leases[i].Addr] = x.Leases[i].Owner
 		}
 		return w.judge(f, n)
-	case fact.FactAgentDown:
+	case fact.AgentDown:
 		clear(n.leases)
-	case fact.FactNodeGone:
+	case fact.NodeGone:
 		clear(n.leases)
-		if f.Text == fact.NodeLeft {
+		if x.Left {
 			n.blocks = n.blocks[:0] // its machine is gone, and its disk
 		}
 	}

@@ -32,21 +32,21 @@ type hookWatcher struct {
 func (w *hookWatcher) Checks() int64 { return w.checks }
 
 func (w *hookWatcher) Observe(f *fact.Fact) error {
-	key := sandboxOf{f.Node, f.Owner}
-	switch f.Kind {
-	case fact.FactConfigured:
-		w.configured, w.pods = f.Config.Agent.HookTime > 0, map[sandboxOf]string{}
-	case fact.FactAnswered:
-		if _, second := f.Owner.First(); w.configured && !second {
-			w.attached[key], w.pods[key] = false, f.Pod
+	key := sandboxOf{f.Node, fact.OwnerOf(f.What)}
+	switch x := f.What.(type) {
+	case fact.Configured:
+		w.configured, w.pods = x.Config.Agent.HookTime > 0, map[sandboxOf]string{}
+	case fact.Answered:
+		if _, second := x.Owner.First(); w.configured && !second {
+			w.attached[key], w.pods[key] = false, x.Pod
 		}
-	case fact.FactHooked:
+	case fact.Hooked:
 		for k := range w.attached { //vppdrill:unordered each by itself
-			if k.node == f.Node && w.pods[k] == f.Pod && f.Text == fact.HookedBefore {
+			if k.node == f.Node && w.pods[k] == x.Pod && x.Phase == fact.HookedBefore {
 				w.attached[k] = true
 			}
 		}
-	case fact.FactDeleted:
+	case fact.Deleted:
 		hooked, attached := w.attached[key]
 		delete(w.attached, key)
 		if !attached {
@@ -54,9 +54,9 @@ func (w *hookWatcher) Observe(f *fact.Fact) error {
 		}
 		w.checks++
 		if !hooked {
-			return broken(hooksRunName, f.At, f.Node, "the DEL of %s is answered, and the hook before its removal has not run: look at what an agent knows of attachments that it finds in its journal", f.Pod)
+			return broken(hooksRunName, f.At, f.Node, "the DEL of %s is answered, and the hook before its removal has not run: look at what an agent knows of attachments that it finds in its journal", x.Pod)
 		}
-	case fact.FactNodeGone:
+	case fact.NodeGone:
 		for k := range w.attached { //vppdrill:unordered each is deleted by itself
 			if k.node == f.Node {
 				delete(w.attached, k)

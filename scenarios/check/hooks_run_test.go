@@ -14,19 +14,19 @@ func TestHooksRun(t *testing.T) {
 	config := scenarios.Default().Config
 	config.Agent.HookTime = time.Second
 	web := ipam.Owner{ContainerID: "web"}
-	newFact := func(kind fact.FactKind, text string) fact.Fact {
-		return fact.Fact{Kind: kind, Node: "node-1", Owner: web, Pod: "default/web", Text: text}
-	}
-	begin := fact.Fact{Kind: fact.FactConfigured, Config: &config}
-	answered, deleted := newFact(fact.FactAnswered, ""), newFact(fact.FactDeleted, "")
-	before, after := newFact(fact.FactHooked, fact.HookedBefore), newFact(fact.FactHooked, fact.HookedAfter)
+	begin := fact.Fact{What: fact.Configured{Config: &config}}
+	tell := func(w fact.What) fact.Fact { return fact.Fact{Node: "node-1", What: w} }
+	answered := tell(fact.Answered{Owner: web, Pod: "default/web"})
+	deleted := tell(fact.Deleted{Owner: web, Pod: "default/web"})
+	before := tell(fact.Hooked{Pod: "default/web", Phase: fact.HookedBefore})
+	after := tell(fact.Hooked{Pod: "default/web", Phase: fact.HookedAfter})
 	for _, tc := range []watched{
 		{"both hooks", hooksRun(), []fact.Fact{begin, after, answered, before, deleted}, ""},
 		{"none before the removal", hooksRun(), []fact.Fact{begin, after, answered, deleted}, "the hook before its removal has not run"},
-		{"forgotten by a restart", hooksRun(), []fact.Fact{begin, after, answered, newFact(fact.FactAgentDown, ""), newFact(fact.FactAgentUp, ""), deleted}, "has not run"},
+		{"forgotten by a restart", hooksRun(), []fact.Fact{begin, after, answered, tell(fact.AgentDown{}), tell(fact.AgentUp{}), deleted}, "has not run"},
 		{"never attached", hooksRun(), []fact.Fact{begin, deleted}, ""},
 		{"repeated", hooksRun(), []fact.Fact{begin, answered, before, deleted, deleted}, ""},
-		{"gone with its machine", hooksRun(), []fact.Fact{begin, answered, newFact(fact.FactNodeGone, ""), deleted}, ""},
+		{"gone with its machine", hooksRun(), []fact.Fact{begin, answered, tell(fact.NodeGone{}), deleted}, ""},
 		{"no hooks", hooksRun(), []fact.Fact{answered, deleted}, ""},
 	} {
 		t.Run(tc.name, tc.judge)

@@ -14,22 +14,22 @@ import (
 // right. Method: short histories; the last fact breaks the law or does not.
 func TestIdentityAndReuse(t *testing.T) {
 	left := func(node string, at time.Duration) fact.Fact {
-		return fact.Fact{Kind: fact.FactNodeGone, At: at, Node: node, Text: fact.NodeLeft, Rest: time.Minute}
+		return fact.Fact{At: at, Node: node, What: fact.NodeGone{Left: true, Rest: time.Minute}}
 	}
 	acts := func(node string, at time.Duration, id uint32) fact.Fact {
-		return fact.Fact{Kind: fact.FactNodeID, At: at, Node: node, Number: id}
+		return fact.Fact{At: at, Node: node, What: fact.NodeID{ID: id}}
 	}
 	record := func(before, after fact.NodeRecord) fact.Fact {
-		return fact.Fact{Kind: fact.FactRecord, Node: after.Name, Record: &fact.RecordChange{ID: 2, Before: before, After: after}}
+		return fact.Fact{Node: after.Name, What: fact.RecordChange{ID: 2, Before: before, After: after}}
 	}
 	two, three := fact.NodeRecord{Name: "node-2", UID: "uid-2"}, fact.NodeRecord{Name: "node-3", UID: "uid-3"}
 	released := two
 	released.Released = true
-	wiped := fact.Fact{Kind: fact.FactDisturbed, Text: "wipe-store"}
+	wiped := fact.Fact{What: fact.Disturbed{By: "wipe-store"}}
 	a, web, api := netip.MustParseAddr("10.1.1.5"), ipam.Owner{ContainerID: "web"}, ipam.Owner{ContainerID: "api"}
 	leftover := &fact.Leftover{Node: "node-1", Thing: "route in table vrf-1", Owner: web}
 	has := func(node string, at time.Duration, prefix string) fact.Fact {
-		return fact.Fact{Kind: fact.FactBlocks, At: at, Node: node, Blocks: []ipam.Block{{Prefix: netip.MustParsePrefix(prefix)}}}
+		return fact.Fact{At: at, Node: node, What: fact.NodeBlocks{Blocks: []ipam.Block{{Prefix: netip.MustParsePrefix(prefix)}}}}
 	}
 	for _, tc := range []watched{
 		{"a block within its quarantine", nodeIDsRest(), []fact.Fact{record(fact.NodeRecord{}, two), acts("node-2", 0, 2), has("node-2", 0, "10.1.2.0/24"), left("node-2", time.Second),
@@ -42,18 +42,18 @@ func TestIdentityAndReuse(t *testing.T) {
 			"node-3 acts on node ID 2, 30s after node-2 left"},
 		{"after it", nodeIDsRest(), []fact.Fact{record(fact.NodeRecord{}, two), acts("node-2", 0, 2), left("node-2", time.Second), acts("node-3", 61*time.Second, 2)}, ""},
 		{"by a later node of the same name", nodeIDsRest(), []fact.Fact{record(fact.NodeRecord{}, two), acts("node-2", 0, 2), left("node-2", 0), acts("node-2", time.Second, 2)}, "node-2 acts on node ID 2"},
-		{"of a node that is only down", nodeIDsRest(), []fact.Fact{record(fact.NodeRecord{}, two), acts("node-2", 0, 2), {Kind: fact.FactNodeGone, Node: "node-2"}, acts("node-2", time.Second, 2)}, ""},
+		{"of a node that is only down", nodeIDsRest(), []fact.Fact{record(fact.NodeRecord{}, two), acts("node-2", 0, 2), {Node: "node-2", What: fact.NodeGone{}}, acts("node-2", time.Second, 2)}, ""},
 		{"whose record the store has lost", nodeIDsRest(), []fact.Fact{record(fact.NodeRecord{}, two), acts("node-2", 0, 2), wiped, left("node-2", 0), acts("node-3", time.Second, 2)}, ""},
 		{"a record written over", recordsOwned(), []fact.Fact{record(fact.NodeRecord{}, two), record(two, three)}, "which is node-2's (UID uid-2), is written over by node-3 (UID uid-3)"},
 		{"by the node itself", recordsOwned(), []fact.Fact{record(two, two)}, ""},
 		{"released, and taken", recordsOwned(), []fact.Fact{record(two, released), record(released, three)}, ""},
 		{"deleted, and taken", recordsOwned(), []fact.Fact{record(two, fact.NodeRecord{}), record(fact.NodeRecord{}, three)}, ""},
-		{"released with its route", unwiredBeforeReuse(), []fact.Fact{{Kind: fact.FactLeased, Node: "node-1", Addr: a, Owner: web},
-			{Kind: fact.FactReleased, Node: "node-1", Addr: a, Owner: web, Left: leftover}}, "is released while node-1 still has its route in table vrf-1"},
-		{"leased with another's route", unwiredBeforeReuse(), []fact.Fact{{Kind: fact.FactLeased, Node: "node-1", Addr: a, Owner: web},
-			{Kind: fact.FactLeased, Node: "node-2", Addr: a, Owner: api, Left: leftover}}, "while node-1 still has the route in table vrf-1"},
-		{"released and leased", unwiredBeforeReuse(), []fact.Fact{{Kind: fact.FactLeased, Node: "node-1", Addr: a, Owner: web},
-			{Kind: fact.FactReleased, Node: "node-1", Addr: a, Owner: web}, {Kind: fact.FactLeased, Node: "node-1", Addr: a, Owner: api}}, ""},
+		{"released with its route", unwiredBeforeReuse(), []fact.Fact{{Node: "node-1", What: fact.Leased{Addr: a, Owner: web}},
+			{Node: "node-1", What: fact.Released{Addr: a, Owner: web, Left: leftover}}}, "is released while node-1 still has its route in table vrf-1"},
+		{"leased with another's route", unwiredBeforeReuse(), []fact.Fact{{Node: "node-1", What: fact.Leased{Addr: a, Owner: web}},
+			{Node: "node-2", What: fact.Leased{Addr: a, Owner: api, Left: leftover}}}, "while node-1 still has the route in table vrf-1"},
+		{"released and leased", unwiredBeforeReuse(), []fact.Fact{{Node: "node-1", What: fact.Leased{Addr: a, Owner: web}},
+			{Node: "node-1", What: fact.Released{Addr: a, Owner: web}}, {Node: "node-1", What: fact.Leased{Addr: a, Owner: api}}}, ""},
 	} {
 		t.Run(tc.name, tc.judge)
 	}

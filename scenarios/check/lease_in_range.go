@@ -88,11 +88,11 @@ type rangeNode struct {
 const drainedLate = 5 * time.Second
 
 // fromDraining judges a new lease by the blocks that drain.
-func (n *rangeNode) fromDraining(f *fact.Fact) error {
+func (n *rangeNode) fromDraining(f *fact.Fact, x fact.Leased) error {
 	var from ipam.Block
 	for _, b := range n.blocks {
 		switch {
-		case !b.Prefix.Contains(f.Addr):
+		case !b.Prefix.Contains(x.Addr):
 		case !b.Draining:
 			return nil // an active block may hold a draining one
 		default:
@@ -100,7 +100,7 @@ func (n *rangeNode) fromDraining(f *fact.Fact) error {
 		}
 	}
 	if since, drains := n.drains[from.Prefix]; drains && f.At-since > drainedLate {
-		return broken(leaseInRangeName, f.At, f.Node, "%s of %s is leased out of block %s, which has been draining for %s", f.Addr, f.Owner, from.Prefix, f.At-since)
+		return broken(leaseInRangeName, f.At, f.Node, "%s of %s is leased out of block %s, which has been draining for %s", x.Addr, x.Owner, from.Prefix, f.At-since)
 	}
 	return nil
 }
@@ -115,38 +115,38 @@ type rangeWatcher struct {
 func (w *rangeWatcher) Checks() int64 { return w.checks }
 
 func (w *rangeWatcher) Observe(f *fact.Fact) error {
-	switch f.Kind {
-	case fact.FactConfigured:
-		w.pools = f.Config.IPAM.Cilium.Pools
-	case fact.FactLeased:
+	switch x := f.What.(type) {
+	case fact.Configured:
+		w.pools = x.Config.IPAM.Cilium.Pools
+	case fact.Leased:
 		n := w.node(f.Node)
-		n.leases[f.Addr] = f.Owner
-		if of := poolOf(w.pools, f.Addr); f.Text != "" && of != f.Text {
-			return broken(leaseInRangeName, f.At, f.Node, "%s of %s is of pool %q, and %q was asked for: look at what chooses among blocks", f.Addr, f.Owner, of, f.Text)
+		n.leases[x.Addr] = x.Owner
+		if of := poolOf(w.pools, x.Addr); x.Pool != "" && of != x.Pool {
+			return broken(leaseInRangeName, f.At, f.Node, "%s of %s is of pool %q, and %q was asked for: look at what chooses among blocks", x.Addr, x.Owner, of, x.Pool)
 		}
 		if !n.known {
 			return nil
 		}
 		w.checks++
-		if err := inRange(f, n.blocks, f.Addr, f.Owner); err != nil {
+		if err := inRange(f, n.blocks, x.Addr, x.Owner); err != nil {
 			return err
 		}
-		return n.fromDraining(f)
-	case fact.FactReleased:
-		if n := w.node(f.Node); n.leases[f.Addr] == f.Owner {
-			delete(n.leases, f.Addr)
+		return n.fromDraining(f, x)
+	case fact.Released:
+		if n := w.node(f.Node); n.leases[x.Addr] == x.Owner {
+			delete(n.leases, x.Addr)
 		}
-	case fact.FactBlocks:
-		return w.setBlocks(f)
-	case fact.FactAgentUp:
+	case fact.NodeBlocks:
+		return w.setBlocks(f, x)
+	case fact.AgentUp:
 		n := w.node(f.Node)
 		clear(n.leases)
-		for i := range f.Leases {
-			n.leases[f.Leases[i].Addr] = f.Leases[i].Owner
+		for i := range x.Leases {
+			n.leases[x.Leases[i].Addr] = x.Leases[i].Owner
 		}
-	case fact.FactAgentDown:
+	case fact.AgentDown:
 		clear(w.node(f.Node).leases)
-	case fact.FactNodeGone:
+	case fact.NodeGone:
 		delete(w.nodes, f.Node)
 	}
 	return nil
@@ -162,10 +162,10 @@ func poolOf(pools []scenarios.CiliumPool, addr netip.Addr) string {
 	return defaultPool
 }
 
-func (w *rangeWatcher) setBlocks(f *fact.Fact) error {
+func (w *rangeWatcher) setBlocks(f *fact.Fact, x fact.NodeBlocks) error {
 	n := w.node(f.Node)
 	n.known = true
-	n.blocks = append(n.blocks[:0], f.Blocks...)
+	n.blocks = append(n.blocks[:0], x.Blocks...)
 	was := n.drains
 	n.drains = map[netip.Prefix]time.Duration{}
 	for _, b := range n.blocks {

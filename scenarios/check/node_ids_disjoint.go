@@ -177,14 +177,14 @@ type idWatcher struct {
 func (w *idWatcher) Checks() int64 { return w.checks + w.blocks.checks }
 
 func (w *idWatcher) Observe(f *fact.Fact) error {
-	switch f.Kind {
-	case fact.FactNodeID:
-		return w.setID(f)
-	case fact.FactBlocks:
-		if mine, other, overlap := w.blocks.set(f); overlap {
+	switch x := f.What.(type) {
+	case fact.NodeID:
+		return w.setID(f, x)
+	case fact.NodeBlocks:
+		if mine, other, overlap := w.blocks.set(f.Node, x.Blocks); overlap {
 			return broken(nodeIDsName, f.At, f.Node, "pod block %s of %s overlaps %s of %s", mine, f.Node, other.prefix, other.node)
 		}
-	case fact.FactNodeGone:
+	case fact.NodeGone:
 		w.forgetID(f.Node)
 		w.blocks.forget(f.Node)
 	}
@@ -200,16 +200,16 @@ func (w *idWatcher) forgetID(node string) {
 	}
 }
 
-func (w *idWatcher) setID(f *fact.Fact) error {
+func (w *idWatcher) setID(f *fact.Fact, x fact.NodeID) error {
 	w.forgetID(f.Node)
-	if f.Number == 0 {
+	if x.ID == 0 {
 		return nil
 	}
 	w.checks++
-	other, taken := w.ids[f.Number]
-	w.ids[f.Number], w.byNode[f.Node] = f.Node, f.Number
+	other, taken := w.ids[x.ID]
+	w.ids[x.ID], w.byNode[f.Node] = f.Node, x.ID
 	if taken {
-		return broken(nodeIDsName, f.At, f.Node, "%s acts on node ID %d while %s does", f.Node, f.Number, other)
+		return broken(nodeIDsName, f.At, f.Node, "%s acts on node ID %d while %s does", f.Node, x.ID, other)
 	}
 	return nil
 }
@@ -221,28 +221,28 @@ type nodeBlocks struct {
 	checks int64
 }
 
-// set makes the fact's prefixes those of its node. It returns the first that overlaps another's, and that one.
-func (b *nodeBlocks) set(f *fact.Fact) (mine netip.Prefix, other nodeRange, overlap bool) {
-	old := b.byNode[f.Node]
-	same := len(old) == len(f.Blocks)
+// set makes the blocks those of the node. It returns the first that overlaps another's, and that one.
+func (b *nodeBlocks) set(node string, blocks []ipam.Block) (mine netip.Prefix, other nodeRange, overlap bool) {
+	old := b.byNode[node]
+	same := len(old) == len(blocks)
 	for i := 0; same && i < len(old); i++ {
-		same = old[i] == f.Blocks[i].Prefix
+		same = old[i] == blocks[i].Prefix
 	}
 	if same {
 		return mine, other, false
 	}
-	b.forget(f.Node)
+	b.forget(node)
 	fresh := old[:0]
-	for i := range f.Blocks {
-		fresh = append(fresh, f.Blocks[i].Prefix)
+	for i := range blocks {
+		fresh = append(fresh, blocks[i].Prefix)
 	}
-	for p := range widest(f.Blocks) {
+	for p := range widest(blocks) {
 		b.checks++
-		if found, ok := b.ranges.add(nodeRange{p, f.Node}); !ok && !overlap {
+		if found, ok := b.ranges.add(nodeRange{p, node}); !ok && !overlap {
 			mine, other, overlap = p, found, true
 		}
 	}
-	b.byNode[f.Node] = fresh
+	b.byNode[node] = fresh
 	return mine, other, overlap
 }
 

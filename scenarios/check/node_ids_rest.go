@@ -55,13 +55,13 @@ type leftBlock struct {
 func (w *idRestWatcher) Checks() int64 { return w.checks }
 
 func (w *idRestWatcher) Observe(f *fact.Fact) error {
-	switch f.Kind {
-	case fact.FactNodeGone:
-		if f.Text != fact.NodeLeft {
+	switch x := f.What.(type) {
+	case fact.NodeGone:
+		if !x.Left {
 			return nil
 		}
 		if id := w.ids[f.Node]; w.records[id] {
-			r := restingID{f.Node, f.At, f.At + f.Rest}
+			r := restingID{f.Node, f.At, f.At + x.Rest}
 			w.resting[id] = r
 			for _, p := range w.blocks[f.Node] {
 				w.left = append(w.left, leftBlock{p, r})
@@ -69,41 +69,41 @@ func (w *idRestWatcher) Observe(f *fact.Fact) error {
 		}
 		delete(w.ids, f.Node)
 		delete(w.blocks, f.Node)
-	case fact.FactRecord:
-		w.records[f.Record.ID] = f.Record.After.UID != ""
-	case fact.FactDisturbed:
-		if f.Text == (scenarios.WipeStore{}).Verb() {
+	case fact.RecordChange:
+		w.records[x.ID] = x.After.UID != ""
+	case fact.Disturbed:
+		if x.By == (scenarios.WipeStore{}).Verb() {
 			clear(w.resting)
 			clear(w.records)
 			w.left = nil
 		}
-	case fact.FactBlocks:
-		return w.setBlocks(f)
-	case fact.FactNodeID:
-		if f.Number == 0 || w.ids[f.Node] == f.Number {
+	case fact.NodeBlocks:
+		return w.setBlocks(f, x)
+	case fact.NodeID:
+		if x.ID == 0 || w.ids[f.Node] == x.ID {
 			return nil
 		}
-		w.ids[f.Node] = f.Number
-		r, rests := w.resting[f.Number]
+		w.ids[f.Node] = x.ID
+		r, rests := w.resting[x.ID]
 		if !rests {
 			return nil
 		}
 		w.checks++
-		delete(w.resting, f.Number)
+		delete(w.resting, x.ID)
 		if f.At < r.until {
 			return broken(idsRestName, f.At, f.Node, "%s acts on node ID %d, %s after %s left with it, and it should rest for %s: look at who released its record, when it was claimed, and by whose clock",
-				f.Node, f.Number, f.At-r.left, r.node, r.until-r.left)
+				f.Node, x.ID, f.At-r.left, r.node, r.until-r.left)
 		}
 	}
 	return nil
 }
 
 // setBlocks makes the fact's blocks those of its node, of which none that it did not have may rest.
-func (w *idRestWatcher) setBlocks(f *fact.Fact) error {
+func (w *idRestWatcher) setBlocks(f *fact.Fact, x fact.NodeBlocks) error {
 	had := w.blocks[f.Node]
-	now := make([]netip.Prefix, 0, len(f.Blocks))
-	for i := range f.Blocks {
-		p := f.Blocks[i].Prefix
+	now := make([]netip.Prefix, 0, len(x.Blocks))
+	for i := range x.Blocks {
+		p := x.Blocks[i].Prefix
 		now = append(now, p)
 		if len(w.left) == 0 || slices.Contains(had, p) {
 			continue

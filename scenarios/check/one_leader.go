@@ -32,19 +32,20 @@ type leaderWatcher struct {
 func (w *leaderWatcher) Checks() int64 { return w.checks }
 
 func (w *leaderWatcher) Observe(f *fact.Fact) error {
-	if f.Kind != fact.FactChanging {
+	x, ok := f.What.(fact.Changing)
+	if !ok {
 		return nil
 	}
 	w.checks++
-	switch latest := w.latest[f.Text]; {
-	case f.Rest > 0:
+	switch latest := w.latest[x.Program]; {
+	case x.Late > 0:
 		return broken(oneLeaderName, f.At, "", "life %d of %s asks for %s %s after the time was over until which it led for certain: look at what it is told of its lease, and what waits for it",
-			f.Number, f.Text, f.Broken, f.Rest.Round(time.Millisecond))
-	case f.Number < latest:
+			x.Life, x.Program, x.Wanted, x.Late.Round(time.Millisecond))
+	case x.Life < latest:
 		return broken(oneLeaderName, f.At, "", "life %d of %s asks for %s, and life %d has asked for changes before: look at when the one ends and the other begins",
-			f.Number, f.Text, f.Broken, latest)
+			x.Life, x.Program, x.Wanted, latest)
 	default:
-		w.latest[f.Text] = f.Number
+		w.latest[x.Program] = x.Life
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 // other, nor for two programs. Method: requests written down by hand.
 func TestOneLeader(t *testing.T) {
 	ask := func(program string, life uint32, past time.Duration) fact.Fact {
-		return fact.Fact{Kind: fact.FactChanging, Text: program, Number: life, Broken: "node-patch node-1", Rest: past}
+		return fact.Fact{What: fact.Changing{Program: program, Life: life, Wanted: "node-patch node-1", Late: past}}
 	}
 	for name, c := range map[string]struct {
 		facts  []fact.Fact

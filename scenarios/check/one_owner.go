@@ -107,33 +107,33 @@ type ownerWatcher struct {
 func (w *ownerWatcher) Checks() int64 { return w.checks }
 
 func (w *ownerWatcher) Observe(f *fact.Fact) error {
-	switch f.Kind {
-	case fact.FactAnswered:
-		return w.answer(f)
-	case fact.FactAsked:
+	switch x := f.What.(type) {
+	case fact.Answered:
+		return w.answer(f, x)
+	case fact.Asked:
 		n := w.node(f.Node)
-		for _, o := range [...]ipam.Owner{f.Owner, f.Owner.Second()} {
-			if f.Text == "Del" && n.sandboxes[o].IsValid() {
+		for _, o := range [...]ipam.Owner{x.Owner, x.Owner.Second()} {
+			if x.Command == "Del" && n.sandboxes[o].IsValid() {
 				n.ending[o] = true
 			}
 		}
-	case fact.FactDeleted, fact.FactSandboxGone:
-		w.end(w.node(f.Node), f.Owner)
-	case fact.FactLeased:
-		return w.lease(f, w.node(f.Node), f.Addr, f.Owner)
-	case fact.FactReleased:
+	case fact.Deleted, fact.SandboxGone:
+		w.end(w.node(f.Node), fact.OwnerOf(x))
+	case fact.Leased:
+		return w.lease(f, w.node(f.Node), x.Addr, x.Owner)
+	case fact.Released:
 		n := w.node(f.Node)
-		free(w.leased, f.Addr, n, f.Owner)
-		if n.ending[f.Owner] && n.sandboxes[f.Owner] == f.Addr {
-			w.end(n, f.Owner)
+		free(w.leased, x.Addr, n, x.Owner)
+		if n.ending[x.Owner] && n.sandboxes[x.Owner] == x.Addr {
+			w.end(n, x.Owner)
 		}
-	case fact.FactAgentDown:
+	case fact.AgentDown:
 		w.node(f.Node).process++
-	case fact.FactAgentUp:
+	case fact.AgentUp:
 		n := w.node(f.Node)
 		n.process++
-		for i := range f.Leases {
-			if err := w.lease(f, n, f.Leases[i].Addr, f.Leases[i].Owner); err != nil {
+		for i := range x.Leases {
+			if err := w.lease(f, n, x.Leases[i].Addr, x.Leases[i].Owner); err != nil {
 				return err
 			}
 		}
@@ -143,7 +143,7 @@ func (w *ownerWatcher) Observe(f *fact.Fact) error {
 				w.end(n, o)
 			}
 		}
-	case fact.FactNodeGone:
+	case fact.NodeGone:
 		n := w.node(f.Node)
 		n.life++
 		n.process++
@@ -162,23 +162,23 @@ func (w *ownerWatcher) end(n *ownerNode, o ipam.Owner) {
 	}
 }
 
-func (w *ownerWatcher) answer(f *fact.Fact) error {
+func (w *ownerWatcher) answer(f *fact.Fact, x fact.Answered) error {
 	w.checks++
 	n := w.node(f.Node)
-	if old, ok := n.sandboxes[f.Owner]; ok && old != f.Addr {
-		free(w.answered, old, n, f.Owner)
+	if old, ok := n.sandboxes[x.Owner]; ok && old != x.Addr {
+		free(w.answered, old, n, x.Owner)
 	}
-	n.sandboxes[f.Owner] = f.Addr
-	delete(n.ending, f.Owner)
-	h := w.answered[f.Addr]
-	w.answered[f.Addr] = holder{n, f.Owner, n.life}
-	if h.node == nil || h.epoch != h.node.life || h.node == n && h.owner == f.Owner {
+	n.sandboxes[x.Owner] = x.Addr
+	delete(n.ending, x.Owner)
+	h := w.answered[x.Addr]
+	w.answered[x.Addr] = holder{n, x.Owner, n.life}
+	if h.node == nil || h.epoch != h.node.life || h.node == n && h.owner == x.Owner {
 		return nil
 	}
 	v := broken(oneOwnerName, f.At, n.name, "%s was answered to %s on %s while %s on %s lives with it",
-		f.Addr, f.Owner, n.name, h.owner, h.node.name)
-	v.Before = f.Addr.String() + ": " + h.node.name + " " + h.owner.String()
-	v.After = v.Before + ", " + n.name + " " + f.Owner.String()
+		x.Addr, x.Owner, n.name, h.owner, h.node.name)
+	v.Before = x.Addr.String() + ": " + h.node.name + " " + h.owner.String()
+	v.After = v.Before + ", " + n.name + " " + x.Owner.String()
 	return v
 }
 

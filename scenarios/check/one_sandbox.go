@@ -42,46 +42,46 @@ func (w *sandboxWatcher) Checks() int64 { return w.checks }
 func (w *sandboxWatcher) Observe(f *fact.Fact) error {
 	n := w.nodes[f.Node]
 	if n == nil {
-		if f.Kind != fact.FactAsked {
+		if _, ok := f.What.(fact.Asked); !ok {
 			return nil
 		}
 		n = &podSandboxes{of: map[ipam.Owner]podInterface{}, leased: map[podInterface]ipam.Owner{}}
 		w.nodes[f.Node] = n
 	}
-	switch f.Kind {
-	case fact.FactAsked:
-		if f.Text == fact.AskedAdd && f.Pod != "" && f.PodUID != "" {
-			n.of[f.Owner] = podInterface{f.Pod, f.PodUID, f.Owner.IfName}
+	switch x := f.What.(type) {
+	case fact.Asked:
+		if x.Command == fact.AskedAdd && x.Pod != "" && x.PodUID != "" {
+			n.of[x.Owner] = podInterface{x.Pod, x.PodUID, x.Owner.IfName}
 		}
-	case fact.FactLeased:
-		p, known := n.of[f.Owner]
+	case fact.Leased:
+		p, known := n.of[x.Owner]
 		if !known {
 			return nil
 		}
 		w.checks++
 		before, had := n.leased[p]
-		n.leased[p] = f.Owner
-		if had && before != f.Owner {
+		n.leased[p] = x.Owner
+		if had && before != x.Owner {
 			return broken(oneSandboxName, f.At, f.Node, "%s gets %s for %s while %s of the same pod still holds its address: look at how sandboxes of one pod are told to belong together",
-				f.Owner, f.Addr, p.pod, before)
+				x.Owner, x.Addr, p.pod, before)
 		}
-	case fact.FactReleased:
-		if p := n.of[f.Owner]; n.leased[p] == f.Owner {
+	case fact.Released:
+		if p := n.of[x.Owner]; n.leased[p] == x.Owner {
 			delete(n.leased, p)
 		}
-	case fact.FactAgentUp:
+	case fact.AgentUp:
 		clear(n.leased)
-		for i := range f.Leases {
-			if p, known := n.of[f.Leases[i].Owner]; known {
-				n.leased[p] = f.Leases[i].Owner
+		for i := range x.Leases {
+			if p, known := n.of[x.Leases[i].Owner]; known {
+				n.leased[p] = x.Leases[i].Owner
 			}
 		}
-	case fact.FactSandboxGone:
-		if p := n.of[f.Owner]; n.leased[p] != f.Owner {
-			delete(n.of, f.Owner)
+	case fact.SandboxGone:
+		if p := n.of[x.Owner]; n.leased[p] != x.Owner {
+			delete(n.of, x.Owner)
 		}
-	case fact.FactNodeGone:
-		if f.Text == fact.NodeLeft {
+	case fact.NodeGone:
+		if x.Left {
 			delete(w.nodes, f.Node)
 		}
 	}

@@ -24,10 +24,10 @@ type programWatcher struct{ lives int64 }
 func (w *programWatcher) Checks() int64 { return w.lives }
 
 func (w *programWatcher) Observe(f *fact.Fact) error {
-	switch f.Kind {
-	case fact.FactProgramCrash:
-		return broken(programsSurviveName, f.At, f.Node, "%s", f.Text)
-	case fact.FactAgentUp:
+	switch x := f.What.(type) {
+	case fact.ProgramCrash:
+		return broken(programsSurviveName, f.At, f.Node, "%s", x.Why)
+	case fact.AgentUp:
 		w.lives++
 	}
 	return nil

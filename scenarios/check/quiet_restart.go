@@ -47,8 +47,8 @@ type quietWatcher struct {
 func (w *quietWatcher) Checks() int64 { return w.checks }
 
 func (w *quietWatcher) Observe(f *fact.Fact) error {
-	switch f.Kind {
-	case fact.FactVPPWrite:
+	switch x := f.What.(type) {
+	case fact.VPPWrite:
 		if w.armed == 0 {
 			return nil
 		}
@@ -56,39 +56,39 @@ func (w *quietWatcher) Observe(f *fact.Fact) error {
 		judged := n.armed && n.up && f.At-n.since < quietWindow
 		w.disarm(f.Node)
 		if judged {
-			return broken(quietRestartName, f.At, f.Node, "after a clean restart the agent wrote %q", f.Text)
+			return broken(quietRestartName, f.At, f.Node, "after a clean restart the agent wrote %q", x.Call)
 		}
-	case fact.FactAgentDown:
+	case fact.AgentDown:
 		w.disarm(f.Node)
-		if f.Text == fact.CleanStop {
+		if x.Why == fact.CleanStop {
 			n := w.node(f.Node)
 			n.armed, n.up = true, false
 			w.armed++
 		}
-	case fact.FactAgentUp:
+	case fact.AgentUp:
 		if n := w.node(f.Node); n.armed {
 			n.up, n.since = true, f.At
 			w.checks++
 		}
-	case fact.FactNodeID:
-		if n := w.node(f.Node); n.id != f.Number {
-			n.id = f.Number
+	case fact.NodeID:
+		if n := w.node(f.Node); n.id != x.ID {
+			n.id = x.ID
 			w.disarmAll()
 		}
-	case fact.FactBlocks:
-		if n := w.node(f.Node); !slices.Equal(n.blocks, f.Blocks) {
-			n.blocks = append(n.blocks[:0], f.Blocks...)
+	case fact.NodeBlocks:
+		if n := w.node(f.Node); !slices.Equal(n.blocks, x.Blocks) {
+			n.blocks = append(n.blocks[:0], x.Blocks...)
 			w.disarmAll()
 		}
-	case fact.FactAsked, fact.FactLeased, fact.FactReleased, fact.FactAnswered, fact.FactRefused, fact.FactDelRefused,
-		fact.FactDeleted, fact.FactSandboxGone:
+	case fact.Asked, fact.Leased, fact.Released, fact.Answered, fact.Refused, fact.DelRefused,
+		fact.Deleted, fact.SandboxGone:
 		w.disarm(f.Node)
-	case fact.FactNodeGone:
+	case fact.NodeGone:
 		w.disarmAll()
 		delete(w.nodes, f.Node)
-	case fact.FactAddressed, fact.FactRemoved, fact.FactRecord: // what is written is told as FactVPPWrite, and by whom it may be caused above
-	case fact.FactCallRefused, fact.FactAbandoned, fact.FactSlow, fact.FactChanging, fact.FactRange, fact.FactSaved, fact.FactHooked, fact.FactConfigured, fact.FactQuiet, fact.FactCounted: // what was counted happened before
-	default: // FactDisturbed, and what later versions add
+	case fact.Addressed, fact.Removed, fact.RecordChange: // what is written is told as VPPWrite, and by whom it may be caused above
+	case fact.CallRefused, fact.Abandoned, fact.Slow, fact.Changing, fact.Range, fact.SavedLease, fact.SavedRelease, fact.SavedNodeID, fact.SavedAll, fact.Hooked, fact.Configured, fact.Quiet, fact.Counted: // what was counted happened before
+	default: // Disturbed, and what later versions add
 		w.disarmAll()
 	}
 	return nil

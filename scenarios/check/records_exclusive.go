@@ -56,31 +56,31 @@ type twice struct {
 func (w *blockWatcher) Checks() int64 { return w.checks }
 
 func (w *blockWatcher) Observe(f *fact.Fact) error {
-	switch f.Kind {
-	case fact.FactRecord:
-		return w.write(f)
-	case fact.FactDisturbed:
-		if f.Text == (scenarios.WipeStore{}).Verb() {
+	switch x := f.What.(type) {
+	case fact.RecordChange:
+		return w.write(f, x)
+	case fact.Disturbed:
+		if x.By == (scenarios.WipeStore{}).Verb() {
 			clear(w.records)
 			clear(w.named)
 			w.lost = true
 		}
-	case fact.FactBlocks:
-		return w.setBlocks(f)
-	case fact.FactNodeGone:
-		if f.Text == fact.NodeLeft {
+	case fact.NodeBlocks:
+		return w.setBlocks(f, x)
+	case fact.NodeGone:
+		if x.Left {
 			delete(w.nodes, f.Node)
 			maps.DeleteFunc(w.named, func(t twice, _ bool) bool { return t.node == f.Node || t.other == f.Node })
 		}
-	case fact.FactQuiet:
+	case fact.Quiet:
 		return w.atRest(f)
 	}
 	return nil
 }
 
 // write judges the blocks that a record has not named before.
-func (w *blockWatcher) write(f *fact.Fact) error {
-	r := f.Record
+func (w *blockWatcher) write(f *fact.Fact, x fact.RecordChange) error {
+	r := &x
 	if r.After.UID == "" {
 		delete(w.records, r.ID)
 		return nil
@@ -138,11 +138,11 @@ func (w *blockWatcher) atRest(f *fact.Fact) error {
 }
 
 // setBlocks judges the blocks that a node has not had before.
-func (w *blockWatcher) setBlocks(f *fact.Fact) error {
+func (w *blockWatcher) setBlocks(f *fact.Fact, x fact.NodeBlocks) error {
 	had := w.nodes[f.Node]
-	now := make([]netip.Prefix, 0, len(f.Blocks))
-	for i := range f.Blocks {
-		p := f.Blocks[i].Prefix
+	now := make([]netip.Prefix, 0, len(x.Blocks))
+	for i := range x.Blocks {
+		p := x.Blocks[i].Prefix
 		now = append(now, p)
 		if slices.Contains(had, p) || w.lost {
 			continue

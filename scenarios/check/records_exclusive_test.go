@@ -20,19 +20,19 @@ func TestRecordsExclusive(t *testing.T) {
 	}
 	ids := map[string]uint32{"node-1": 1, "node-2": 2, "node-3": 3}
 	says := func(node string, at time.Duration, blocks ...string) fact.Fact {
-		r := &fact.RecordChange{ID: ids[node], After: fact.NodeRecord{Name: node, UID: "uid of " + node}, Blocks: prefixes(blocks)}
-		return fact.Fact{Kind: fact.FactRecord, At: at, Node: node, Record: r}
+		after := fact.NodeRecord{Name: node, UID: "uid of " + node}
+		return fact.Fact{At: at, Node: node, What: fact.RecordChange{ID: ids[node], After: after, Blocks: prefixes(blocks)}}
 	}
 	has := func(node string, at time.Duration, blocks ...string) fact.Fact {
-		f := fact.Fact{Kind: fact.FactBlocks, At: at, Node: node}
+		var list []ipam.Block
 		for _, p := range prefixes(blocks) {
-			f.Blocks = append(f.Blocks, ipam.Block{Prefix: p})
+			list = append(list, ipam.Block{Prefix: p})
 		}
-		return f
+		return fact.Fact{At: at, Node: node, What: fact.NodeBlocks{Blocks: list}}
 	}
-	wiped, quiet := fact.Fact{Kind: fact.FactDisturbed, Text: "wipe-store"}, fact.Fact{Kind: fact.FactQuiet}
+	wiped, quiet := fact.Fact{What: fact.Disturbed{By: "wipe-store"}}, fact.Fact{What: fact.Quiet{}}
 	left := func(node string) fact.Fact {
-		return fact.Fact{Kind: fact.FactNodeGone, Node: node, Text: fact.NodeLeft}
+		return fact.Fact{Node: node, What: fact.NodeGone{Left: true}}
 	}
 	const one, half, two, three = "10.1.1.0/24", "10.1.1.0/25", "10.1.2.0/24", "10.1.3.0/24"
 	begin := []fact.Fact{says("node-1", 0, one), has("node-1", 0, one), says("node-2", 0, two), has("node-2", 0, two)}

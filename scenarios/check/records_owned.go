@@ -26,11 +26,12 @@ type recordWatcher struct{ checks int64 }
 func (w *recordWatcher) Checks() int64 { return w.checks }
 
 func (w *recordWatcher) Observe(f *fact.Fact) error {
-	if f.Kind != fact.FactRecord {
+	x, ok := f.What.(fact.RecordChange)
+	if !ok {
 		return nil
 	}
 	w.checks++
-	r := f.Record
+	r := x
 	if r.Before.UID == "" || r.After.UID == "" || r.Before.UID == r.After.UID || r.Before.Released {
 		return nil
 	}

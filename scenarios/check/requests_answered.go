@@ -63,48 +63,48 @@ func (w *answeredWatcher) close(key sandboxOf) {
 func (w *answeredWatcher) Checks() int64 { return w.checks }
 
 func (w *answeredWatcher) Observe(f *fact.Fact) error {
-	key := sandboxOf{f.Node, f.Owner}
-	switch f.Kind {
-	case fact.FactAsked:
-		if _, open := w.open[key]; !open && f.Text == fact.AskedAdd {
-			w.open[key] = openAdd{since: f.At, netns: f.Netns}
-			if f.Netns != "" {
-				w.netns[f.Netns] = key
+	key := sandboxOf{f.Node, fact.OwnerOf(f.What)}
+	switch x := f.What.(type) {
+	case fact.Asked:
+		if _, open := w.open[key]; !open && x.Command == fact.AskedAdd {
+			w.open[key] = openAdd{since: f.At, netns: x.Netns}
+			if x.Netns != "" {
+				w.netns[x.Netns] = key
 			}
 		}
-	case fact.FactCallRefused:
-		if key, found := w.netns[f.Netns]; found && key.node == f.Node && f.Calm {
+	case fact.CallRefused:
+		if key, found := w.netns[x.Netns]; found && key.node == f.Node && x.Calm {
 			if add := w.open[key]; add.lost == 0 {
 				add.lost = f.At
 				w.open[key] = add
 			}
 		}
-	case fact.FactAnswered, fact.FactSandboxGone:
+	case fact.Answered, fact.SandboxGone:
 		w.checks++
 		w.close(key)
-	case fact.FactRefused:
+	case fact.Refused:
 		w.checks++
 		add, asked := w.open[key]
 		w.close(key)
-		if add.lost != 0 && f.Rest > 0 && f.At-add.lost > lostMost { // without a Rest nobody knows that the agent had its time
+		if add.lost != 0 && x.Wait > 0 && f.At-add.lost > lostMost { // without a Wait it is not known that the agent had its time
 			return broken(requestsAnsweredName, f.At, f.Node, "the ADD of %s was refused (%s) %s after a call had shown that its namespace is gone: look at what failed calls are told to",
-				f.Owner, f.Text, f.At-add.lost)
+				x.Owner, x.Why, f.At-add.lost)
 		}
-		if waited := f.At - add.since; asked && f.Rest > 0 && waited < f.Rest {
+		if waited := f.At - add.since; asked && x.Wait > 0 && waited < x.Wait {
 			return broken(requestsAnsweredName, f.At, f.Node, "the ADD of %s was refused after %s (%s), and it is to wait %s for its wiring: look at what gives ADDs up",
-				f.Owner, waited, f.Text, f.Rest)
+				x.Owner, waited, x.Why, x.Wait)
 		}
-	case fact.FactSlow:
+	case fact.Slow:
 		w.checks++
-		if f.Rest > slowMost {
+		if x.Took > slowMost {
 			return broken(requestsAnsweredName, f.At, f.Node, "the %s of %s was answered after %s, through which agent and VPP of %s ran and nothing disturbed them: look at what it waited for",
-				f.Text, f.Owner, f.Rest, f.Node)
+				x.Command, x.Owner, x.Took, f.Node)
 		}
-	case fact.FactAbandoned:
+	case fact.Abandoned:
 		w.checks++
 		return broken(requestsAnsweredName, f.At, f.Node, "the %s of %s had no answer after %s, through which agent and VPP of %s ran and nothing disturbed them: look at what it waits for",
-			f.Text, f.Owner, f.Rest, f.Node)
-	case fact.FactNodeGone:
+			x.Command, x.Owner, x.Took, f.Node)
+	case fact.NodeGone:
 		for k := range w.open { //vppdrill:unordered each is deleted by itself
 			if k.node == f.Node {
 				w.close(k)

@@ -41,29 +41,29 @@ type memoryWatcher struct {
 func (w *memoryWatcher) Checks() int64 { return w.checks }
 
 func (w *memoryWatcher) Observe(f *fact.Fact) error {
-	switch f.Kind {
-	case fact.FactAnswered:
-		w.of(f.Node).told[f.Owner] = f.Addr
-	case fact.FactLeased:
+	switch x := f.What.(type) {
+	case fact.Answered:
+		w.of(f.Node).told[x.Owner] = x.Addr
+	case fact.Leased:
 		m := w.of(f.Node)
-		m.leased[f.Owner] = true
-		delete(m.gone, f.Owner)
-	case fact.FactReleased:
+		m.leased[x.Owner] = true
+		delete(m.gone, x.Owner)
+	case fact.Released:
 		m := w.of(f.Node)
-		delete(m.told, f.Owner)
-		delete(m.leased, f.Owner)
-	case fact.FactDeleted:
+		delete(m.told, x.Owner)
+		delete(m.leased, x.Owner)
+	case fact.Deleted:
 		m := w.of(f.Node)
-		delete(m.told, f.Owner)
-		if !m.leased[f.Owner] {
-			m.gone[f.Owner] = true
+		delete(m.told, x.Owner)
+		if !m.leased[x.Owner] {
+			m.gone[x.Owner] = true
 		}
-	case fact.FactNodeGone:
-		if f.Text == fact.NodeLeft {
+	case fact.NodeGone:
+		if x.Left {
 			delete(w.nodes, f.Node)
 		}
-	case fact.FactAgentUp:
-		return w.started(f)
+	case fact.AgentUp:
+		return w.started(f, x)
 	}
 	return nil
 }
@@ -78,15 +78,15 @@ func (w *memoryWatcher) of(node string) *memory {
 }
 
 // started compares what an agent has read with what was told; the first owner that differs is told.
-func (w *memoryWatcher) started(f *fact.Fact) error {
+func (w *memoryWatcher) started(f *fact.Fact, x fact.AgentUp) error {
 	m := w.nodes[f.Node]
 	if m == nil {
 		return nil
 	}
 	lost := maps.Clone(m.told)
 	w.checks += int64(len(m.told) + len(m.gone))
-	for i := range f.Leases {
-		l := &f.Leases[i]
+	for i := range x.Leases {
+		l := &x.Leases[i]
 		if m.gone[l.Owner] {
 			return broken(restartsRememberName, f.At, f.Node, "the agent starts with %s for %s, whose DEL was answered: look at what the journal held of its release",
 				l.Addr, l.Owner)
@@ -97,8 +97,8 @@ func (w *memoryWatcher) started(f *fact.Fact) error {
 	}
 	clear(m.gone) // what an agent has not read once, it does not read again
 	clear(m.leased)
-	for i := range f.Leases {
-		m.leased[f.Leases[i].Owner] = true
+	for i := range x.Leases {
+		m.leased[x.Leases[i].Owner] = true
 	}
 	var first ipam.Owner
 	for o := range lost { //vppdrill:unordered the first in their order is told

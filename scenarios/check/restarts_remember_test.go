@@ -14,38 +14,38 @@ import (
 func TestRestartsRemember(t *testing.T) {
 	web := ipam.Owner{Network: "k8s", ContainerID: "c1", IfName: "eth0"}
 	addr := netip.MustParseAddr("10.1.1.2")
-	newFact := func(kind fact.FactKind) fact.Fact {
-		return fact.Fact{Kind: kind, Node: "n1", Owner: web, Addr: addr}
-	}
-	leased, answered, released, deleted := newFact(fact.FactLeased), newFact(fact.FactAnswered), newFact(fact.FactReleased), newFact(fact.FactDeleted)
+	leased := fact.Leased{Owner: web, Addr: addr}
+	answered := fact.Answered{Owner: web, Addr: addr}
+	released := fact.Released{Owner: web, Addr: addr}
+	deleted := fact.Deleted{Owner: web}
 	for _, tc := range []struct {
 		name   string
-		before []fact.Fact
+		before []fact.What
 		holds  bool
 		want   string
 	}{
-		{name: "kept", before: []fact.Fact{leased, answered}, holds: true},
-		{name: "lost", before: []fact.Fact{leased, answered}, want: "starts without 10.1.1.2"},
-		{name: "leased and not answered, lost", before: []fact.Fact{leased}},
-		{name: "leased and not answered, kept", before: []fact.Fact{leased}, holds: true},
-		{name: "released and not answered, back", before: []fact.Fact{leased, answered, released}, holds: true},
-		{name: "gone", before: []fact.Fact{leased, answered, released, deleted}},
-		{name: "back", before: []fact.Fact{leased, answered, released, deleted}, holds: true, want: "starts with 10.1.1.2"},
-		{name: "asked for anew", before: []fact.Fact{leased, answered, released, deleted, leased}, holds: true},
-		{name: "asked for anew before the answer", before: []fact.Fact{leased, answered, released, leased, deleted}, holds: true},
-		{name: "another machine", before: []fact.Fact{leased, answered, {Kind: fact.FactNodeGone, Node: "n1", Text: fact.NodeLeft}}},
-		{name: "the machine was off", before: []fact.Fact{leased, answered, {Kind: fact.FactNodeGone, Node: "n1"}}, want: "starts without"},
+		{name: "kept", before: []fact.What{leased, answered}, holds: true},
+		{name: "lost", before: []fact.What{leased, answered}, want: "starts without 10.1.1.2"},
+		{name: "leased and not answered, lost", before: []fact.What{leased}},
+		{name: "leased and not answered, kept", before: []fact.What{leased}, holds: true},
+		{name: "released and not answered, back", before: []fact.What{leased, answered, released}, holds: true},
+		{name: "gone", before: []fact.What{leased, answered, released, deleted}},
+		{name: "back", before: []fact.What{leased, answered, released, deleted}, holds: true, want: "starts with 10.1.1.2"},
+		{name: "asked for anew", before: []fact.What{leased, answered, released, deleted, leased}, holds: true},
+		{name: "asked for anew before the answer", before: []fact.What{leased, answered, released, leased, deleted}, holds: true},
+		{name: "another machine", before: []fact.What{leased, answered, fact.NodeGone{Left: true}}},
+		{name: "the machine was off", before: []fact.What{leased, answered, fact.NodeGone{}}, want: "starts without"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			up := fact.Fact{Kind: fact.FactAgentUp, Node: "n1"}
+			up := fact.AgentUp{}
 			if tc.holds {
 				up.Leases = []ipam.Lease{{Owner: web, Addr: addr}}
 			}
 			w := restartsRemember().Watch()
 			var err error
-			for _, f := range append(tc.before, up) {
+			for _, what := range append(tc.before, up) {
 				if err == nil {
-					err = w.Observe(&f)
+					err = w.Observe(&fact.Fact{Node: "n1", What: what})
 				}
 			}
 			if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {

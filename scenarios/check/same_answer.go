@@ -58,25 +58,28 @@ type answerWatcher struct {
 func (w *answerWatcher) Checks() int64 { return w.checks }
 
 func (w *answerWatcher) Observe(f *fact.Fact) error {
-	switch f.Kind {
-	case fact.FactAnswered:
-	case fact.FactDelRefused:
+	switch x := f.What.(type) {
+	case fact.Answered:
+		return w.answered(f, x)
+	case fact.DelRefused:
 		w.checks++
-		if _, lives := w.pods.address(f.Node, f.Owner); lives {
+		if _, lives := w.pods.address(f.Node, x.Owner); lives {
 			return nil // it was no repetition
 		}
-		return broken(sameAnswerName, f.At, f.Node, "a repeated DEL of %s was refused: %s", f.Owner, f.Text)
-	default:
-		w.pods.observe(f)
-		return nil
+		return broken(sameAnswerName, f.At, f.Node, "a repeated DEL of %s was refused: %s", x.Owner, x.Why)
 	}
-	w.checks++
-	before, again := w.pods.address(f.Node, f.Owner)
 	w.pods.observe(f)
-	if !again || before == f.Addr {
+	return nil
+}
+
+func (w *answerWatcher) answered(f *fact.Fact, x fact.Answered) error {
+	w.checks++
+	before, again := w.pods.address(f.Node, x.Owner)
+	w.pods.observe(f)
+	if !again || before == x.Addr {
 		return nil
 	}
-	v := broken(sameAnswerName, f.At, f.Node, "%s was answered %s and then %s", f.Owner, before, f.Addr)
-	v.Before, v.After = before.String(), f.Addr.String()
+	v := broken(sameAnswerName, f.At, f.Node, "%s was answered %s and then %s", x.Owner, before, x.Addr)
+	v.Before, v.After = before.String(), x.Addr.String()
 	return v
 }

@@ -32,12 +32,12 @@ func (s sandboxes) set(node string, o ipam.Owner, a netip.Addr) {
 
 // observe brings them up to date; other kinds of facts change nothing.
 func (s sandboxes) observe(f *fact.Fact) {
-	switch f.Kind {
-	case fact.FactAnswered:
-		s.set(f.Node, f.Owner, f.Addr)
-	case fact.FactDeleted, fact.FactSandboxGone:
-		delete(s.nodes[f.Node], f.Owner)
-	case fact.FactNodeGone:
+	switch x := f.What.(type) {
+	case fact.Answered:
+		s.set(f.Node, x.Owner, x.Addr)
+	case fact.Deleted, fact.SandboxGone:
+		delete(s.nodes[f.Node], fact.OwnerOf(x))
+	case fact.NodeGone:
 		delete(s.nodes, f.Node)
 	}
 }

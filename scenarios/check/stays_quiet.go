@@ -37,19 +37,19 @@ func (w *lingerWatcher) Checks() int64 { return w.checks }
 
 func (w *lingerWatcher) Observe(f *fact.Fact) error {
 	if !w.quiet {
-		if f.Kind == fact.FactQuiet {
+		if _, ok := f.What.(fact.Quiet); ok {
 			w.quiet = true
 			w.checks++
 		}
 		return nil
 	}
-	switch f.Kind {
-	case fact.FactVPPWrite:
+	switch x := f.What.(type) {
+	case fact.VPPWrite:
 		if f.At >= w.excused {
-			return broken(staysQuietName, f.At, f.Node, "the agent calls %s although everything was done and nothing has happened since: look at what says that nothing is pending", f.Text)
+			return broken(staysQuietName, f.At, f.Node, "the agent calls %s although everything was done and nothing has happened since: look at what says that nothing is pending", x.Call)
 		}
-	case fact.FactAsked, fact.FactAssigned, fact.FactBlocks, fact.FactNodeID, fact.FactRecord, fact.FactAddressed,
-		fact.FactDisturbed, fact.FactNodeGone, fact.FactAgentUp, fact.FactAgentDown, fact.FactSandboxGone, fact.FactPod:
+	case fact.Asked, fact.Assigned, fact.NodeBlocks, fact.NodeID, fact.RecordChange, fact.Addressed,
+		fact.Disturbed, fact.NodeGone, fact.AgentUp, fact.AgentDown, fact.SandboxGone, fact.PodChanged:
 		w.excused = f.At + quietCause
 	}
 	return nil

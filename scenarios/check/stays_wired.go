@@ -81,7 +81,7 @@ type wiredNode struct {
 
 // thing is what may be remade once for each move of the nodes at its ends.
 type thing struct {
-	what   fact.Removed
+	what   fact.Thing
 	table  uint32
 	prefix netip.Prefix
 	addr   netip.Addr
@@ -143,67 +143,67 @@ type wiredWatcher struct {
 func (w *wiredWatcher) Checks() int64 { return w.checks }
 
 func (w *wiredWatcher) Observe(f *fact.Fact) error {
-	switch f.Kind {
-	case fact.FactRemoved:
-		return w.removed(f)
-	case fact.FactAnswered:
+	switch x := f.What.(type) {
+	case fact.Removed:
+		return w.removed(f, x)
+	case fact.Answered:
 		n := w.node(f.Node)
-		n.end(f.Owner)
-		p := &wiredPod{owner: f.Owner, pod: f.Pod, addr: f.Addr, netns: f.Netns, since: f.At}
-		if n.lost[f.Owner] || n.lostAll != 0 && f.At-n.lostAll < newsLate {
+		n.end(x.Owner)
+		p := &wiredPod{owner: x.Owner, pod: x.Pod, addr: x.Addr, netns: x.Netns, since: f.At}
+		if n.lost[x.Owner] || n.lostAll != 0 && f.At-n.lostAll < newsLate {
 			p.remade = map[thing]bool{}
 		}
-		n.byOwner[f.Owner], n.byAddr[f.Addr] = p, p
-		if f.Netns != "" {
-			n.byNetns[f.Netns] = p
+		n.byOwner[x.Owner], n.byAddr[x.Addr] = p, p
+		if x.Netns != "" {
+			n.byNetns[x.Netns] = p
 		}
-	case fact.FactAsked:
-		switch f.Text {
+	case fact.Asked:
+		switch x.Command {
 		case "Del":
-			w.node(f.Node).ask(f.Owner, f.At)
+			w.node(f.Node).ask(x.Owner, f.At)
 		case "GC":
 			w.node(f.Node).endAll()
 		}
-	case fact.FactDeleted, fact.FactSandboxGone:
-		w.node(f.Node).end(f.Owner)
-	case fact.FactAddressed:
+	case fact.Deleted, fact.SandboxGone:
+		w.node(f.Node).end(fact.OwnerOf(x))
+	case fact.Addressed:
 		n := w.node(f.Node)
-		if len(f.Addrs) == 0 || slices.Equal(f.Addrs, n.addrs) {
+		if len(x.Addrs) == 0 || slices.Equal(x.Addrs, n.addrs) {
 			return nil // its agent starts; its VPP goes on
 		}
 		w.unhome(n)
-		if n.addrs != nil || n.former != nil && !slices.Equal(n.former, f.Addrs) || n.former == nil && (w.wiped || n.toldOther(f.Addrs)) {
+		if n.addrs != nil || n.former != nil && !slices.Equal(n.former, x.Addrs) || n.former == nil && (w.wiped || n.toldOther(x.Addrs)) {
 			n.moves = append(n.moves, f.At) // also one that comes back to other addresses than it went with
 		}
 		n.former = nil
-		n.addrs = append(n.addrs[:0], f.Addrs...)
+		n.addrs = append(n.addrs[:0], x.Addrs...)
 		n.own(f.At)
 		w.home(n, f.At)
-	case fact.FactRecord:
-		w.tells(f)
-	case fact.FactBlocks:
+	case fact.RecordChange:
+		w.tells(f, x)
+	case fact.NodeBlocks:
 		n := w.node(f.Node)
 		w.unhome(n)
 		for i := range n.blocks {
-			if p := n.blocks[i].Prefix; !slices.ContainsFunc(f.Blocks, func(b ipam.Block) bool { return b.Prefix == p }) {
-				w.leaves(n, p, f)
+			if p := n.blocks[i].Prefix; !slices.ContainsFunc(x.Blocks, func(b ipam.Block) bool { return b.Prefix == p }) {
+				w.leaves(n, p, f.At, byTaking)
 			}
 		}
 		if n.lives > 1 {
 			// A node tells others of a block before it takes it. A life that died in between may have, and this one began by telling of none.
-			for i := range f.Blocks {
-				if p := f.Blocks[i].Prefix; !slices.ContainsFunc(n.blocks, func(b ipam.Block) bool { return b.Prefix == p }) {
-					w.leaves(n, p, f)
+			for i := range x.Blocks {
+				if p := x.Blocks[i].Prefix; !slices.ContainsFunc(n.blocks, func(b ipam.Block) bool { return b.Prefix == p }) {
+					w.leaves(n, p, f.At, byTaking)
 				}
 			}
 		}
-		n.blocks = append(n.blocks[:0], f.Blocks...)
+		n.blocks = append(n.blocks[:0], x.Blocks...)
 		n.own(f.At)
 		if len(w.changed) > 0 {
 			w.reblocked++
 		}
 		w.home(n, f.At)
-	case fact.FactNodeGone:
+	case fact.NodeGone:
 		n := w.node(f.Node)
 		n.endAll()
 		w.unhome(n)
@@ -211,26 +211,26 @@ func (w *wiredWatcher) Observe(f *fact.Fact) error {
 		n.addrs, n.blocks, n.former, n.since = nil, nil, n.addrs, nil
 		n.own(f.At)
 		w.last, w.lastAt = f.Node+" went down", f.At
-		if f.Text == fact.NodeLeft {
+		if x.Left {
 			w.last = f.Node + " left"
 		}
-	case fact.FactServed, fact.FactUnserved:
-		w.served[mappedOf(f)]++
-		if f.Kept {
-			w.kept[mappedOf(f)] = f.At
+	case fact.Served:
+		w.served[mappedOf(x)]++
+		if x.Kept {
+			w.kept[mappedOf(x)] = f.At
 		}
-	case fact.FactAgentUp:
+	case fact.AgentUp:
 		n := w.node(f.Node)
 		n.agentUp = f.At
 		n.lives++
-	case fact.FactDisturbed:
-		if f.Text == fact.LinkDeleted {
-			w.node(f.Node).linkGone(f)
+	case fact.Disturbed:
+		if x.By == fact.LinkDeleted {
+			w.node(f.Node).linkGone(f, x)
 		}
-		if f.Text != fact.VPPUp {
-			w.last, w.lastAt = f.Text, f.At
+		if x.By != fact.VPPUp {
+			w.last, w.lastAt = x.By, f.At
 		}
-		switch f.Text {
+		switch x.By {
 		case (scenarios.ChangeCIDR{}).Verb():
 			w.changed = append(w.changed, f.At)
 		case (scenarios.WipeStore{}).Verb():
@@ -244,9 +244,9 @@ func (w *wiredWatcher) Observe(f *fact.Fact) error {
 	return nil
 }
 
-func (w *wiredWatcher) removed(f *fact.Fact) error {
+func (w *wiredWatcher) removed(f *fact.Fact, x fact.Removed) error {
 	w.checks++
-	n, r := w.node(f.Node), f.Removal
+	n, r := w.node(f.Node), x.Removal
 	if r.What == fact.RemovedMapping {
 		m := mapped{netip.AddrPortFrom(r.Addr, r.Port), r.Proto}
 		now := w.served[m]
@@ -254,63 +254,63 @@ func (w *wiredWatcher) removed(f *fact.Fact) error {
 			return nil
 		}
 		if n.unmapped[m]++; n.unmapped[m] > 2*(now+w.unheard) { // a service and its endpoints are heard of one after the other
-			return w.torn(f, n, "a service", "it has had endpoints all along")
+			return w.torn(f, x, n, "a service", "it has had endpoints all along")
 		}
 		return nil
 	}
-	asked := f.At - f.Rest
+	asked := f.At - x.Ago
 	if p := n.podOf(r); p != nil && p.since <= asked && (p.until == 0 || f.At < p.until) {
 		if t := (thing{r.What, r.Table, r.Prefix, r.Addr}); p.remade != nil && !p.remade[t] {
 			p.remade[t] = true
 			return nil
 		}
-		return w.torn(f, n, "pod "+p.pod+" ("+p.addr.String()+")", "nobody asked for its DEL")
+		return w.torn(f, x, n, "pod "+p.pod+" ("+p.addr.String()+")", "nobody asked for its DEL")
 	}
 	if peer, p := w.peerOf(n, r); peer != nil {
 		if f.At < peer.since[p] { // it was told late, and is about who was there before
 			return nil
 		}
-		if w.excused(f, n, peer, p) {
+		if w.excused(f, x, n, peer, p) {
 			return nil
 		}
-		return w.torn(f, n, peer.name, "it has not left, and is reached by what it was")
+		return w.torn(f, x, n, peer.name, "it has not left, and is reached by what it was")
 	}
 	if r.What == fact.RemovedTable && n.tables < w.fewer {
 		n.tables++
 		return nil
 	}
 	if what := n.needs(r, asked); what != "" {
-		return w.torn(f, n, f.Node+" itself", what)
+		return w.torn(f, x, n, f.Node+" itself", what)
 	}
 	return nil
 }
 
-func mappedOf(f *fact.Fact) mapped {
-	m := mapped{netip.AddrPortFrom(f.Addr, uint16(f.Number)), protoTCP}
-	if f.Text == string(scenarios.UDP) {
+func mappedOf(x fact.Served) mapped {
+	m := mapped{x.Endpoint, protoTCP}
+	if x.Proto == string(scenarios.UDP) {
 		m.proto = protoUDP
 	}
 	return m
 }
 
 // linkGone notes whose link was deleted.
-func (n *wiredNode) linkGone(f *fact.Fact) {
-	all := f.Owner == (ipam.Owner{})
+func (n *wiredNode) linkGone(f *fact.Fact, x fact.Disturbed) {
+	all := x.Owner == (ipam.Owner{})
 	if all {
 		n.lostAll = f.At
 	} else {
-		n.lost[f.Owner], n.lost[f.Owner.Second()] = true, true
+		n.lost[x.Owner], n.lost[x.Owner.Second()] = true, true
 	}
 	for owner, p := range n.byOwner { //vppdrill:unordered each by itself
-		if all || owner == f.Owner || owner == f.Owner.Second() {
+		if all || owner == x.Owner || owner == x.Owner.Second() {
 			p.remade = map[thing]bool{}
 		}
 	}
 }
 
-func (w *wiredWatcher) torn(f *fact.Fact, n *wiredNode, whose, why string) error {
+func (w *wiredWatcher) torn(f *fact.Fact, x fact.Removed, n *wiredNode, whose, why string) error {
 	did := "is taken from"
-	if f.Removal.Replaced {
+	if x.Removal.Replaced {
 		did = "is replaced under"
 	}
 	after := ""
@@ -318,7 +318,7 @@ func (w *wiredWatcher) torn(f *fact.Fact, n *wiredNode, whose, why string) error
 		after = "; last before it: " + w.last + " " + (f.At - w.lastAt).String() + " ago"
 	}
 	return broken(staysWiredName, f.At, f.Node, "%s %s %s, which lives: %s; the agent of %s has run for %s%s",
-		f.Removal, did, whose, why, f.Node, f.At-n.agentUp, after)
+		x.Removal, did, whose, why, f.Node, f.At-n.agentUp, after)
 }
 
 // podOf is the living pod that a removal on its node is about.
@@ -355,8 +355,8 @@ func (w *wiredWatcher) peerOf(n *wiredNode, r *fact.Removal) (*wiredNode, netip.
 // excused: the node or its peer has moved, or another node was where the peer is now, since the thing was taken away last. Where nodes move
 // again, blocks go to and fro, or ranges change one after the other, a node that hears late takes away for each of them what others took away
 // long ago: each move, each leaving and each change is then a cause of its own.
-func (w *wiredWatcher) excused(f *fact.Fact, n, peer *wiredNode, p netip.Prefix) bool {
-	r, left, changed, reblocked := f.Removal, w.left[p], []time.Duration(nil), 0
+func (w *wiredWatcher) excused(f *fact.Fact, x fact.Removed, n, peer *wiredNode, p netip.Prefix) bool {
+	r, left, changed, reblocked := x.Removal, w.left[p], []time.Duration(nil), 0
 	moves, known := len(n.moves)+len(peer.moves), heardBy(f.At, n.moves, 0)+heardBy(f.At, peer.moves, 0)
 	if r.What == fact.RemovedRoute || r.What == fact.RemovedLinuxRoute {
 		changed, reblocked = w.changed, w.reblocked

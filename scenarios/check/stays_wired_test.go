@@ -24,51 +24,53 @@ func addrs(list ...string) (out []netip.Addr) {
 func TestStaysWired(t *testing.T) {
 	web := ipam.Owner{Network: "k8s", ContainerID: "c1", IfName: "eth0"}
 	pod, block := netip.MustParseAddr("10.1.1.2"), netip.MustParsePrefix("10.1.2.0/24")
+	own := fact.NodeBlocks{Blocks: []ipam.Block{{Prefix: netip.MustParsePrefix("10.1.1.0/24"), Gateway: netip.MustParseAddr("10.1.1.1")}}}
+	record := fact.NodeRecord{Name: "node-2", UID: "u2"}
 	start := []fact.Fact{
-		{Kind: fact.FactAddressed, Node: "node-1", Addrs: addrs("192.168.16.1", "192.168.30.1", "172.30.1.1")},
-		{Kind: fact.FactBlocks, Node: "node-1", Blocks: []ipam.Block{{Prefix: netip.MustParsePrefix("10.1.1.0/24"), Gateway: netip.MustParseAddr("10.1.1.1")}}},
-		{Kind: fact.FactAddressed, Node: "node-2", Addrs: addrs("192.168.16.2", "192.168.30.2", "172.30.2.1")},
-		{Kind: fact.FactBlocks, Node: "node-2", Blocks: []ipam.Block{{Prefix: block}}},
-		{Kind: fact.FactAnswered, Node: "node-1", Owner: web, Pod: "default/web", Addr: pod, Netns: "/run/netns/c1"},
-		{Kind: fact.FactRecord, Node: "node-2", Record: &fact.RecordChange{ID: 2, After: fact.NodeRecord{Name: "node-2", UID: "u2"}, Blocks: []netip.Prefix{block}}},
+		{Node: "node-1", What: fact.Addressed{Addrs: addrs("192.168.16.1", "192.168.30.1", "172.30.1.1")}},
+		{Node: "node-1", What: own},
+		{Node: "node-2", What: fact.Addressed{Addrs: addrs("192.168.16.2", "192.168.30.2", "172.30.2.1")}},
+		{Node: "node-2", What: fact.NodeBlocks{Blocks: []ipam.Block{{Prefix: block}}}},
+		{Node: "node-1", What: fact.Answered{Owner: web, Pod: "default/web", Addr: pod, Netns: "/run/netns/c1"}},
+		{Node: "node-2", What: fact.RecordChange{ID: 2, After: record, Blocks: []netip.Prefix{block}}},
 	}
 	podRoute := fact.Removal{What: fact.RemovedRoute, Table: 1, Prefix: netip.PrefixFrom(pod, 32)}
 	podTap := fact.Removal{What: fact.RemovedInterface, Name: "tap1", Netns: "/run/netns/c1"}
 	tunnel := fact.Removal{What: fact.RemovedTunnel, Name: "vxlan_tunnel2", Addr: netip.MustParseAddr("192.168.16.2")}
 	blockRoute := fact.Removal{What: fact.RemovedRoute, Table: 1, Prefix: block}
-	moved := fact.Fact{Kind: fact.FactAddressed, Node: "node-1", Addrs: addrs("192.168.16.77", "192.168.30.1", "172.30.1.1")}
-	movedAgain := fact.Fact{Kind: fact.FactAddressed, Node: "node-1", Addrs: addrs("192.168.16.78", "192.168.30.1", "172.30.1.1")}
+	moved := fact.Fact{Node: "node-1", What: fact.Addressed{Addrs: addrs("192.168.16.77", "192.168.30.1", "172.30.1.1")}}
+	movedAgain := fact.Fact{Node: "node-1", What: fact.Addressed{Addrs: addrs("192.168.16.78", "192.168.30.1", "172.30.1.1")}}
 	movedBefore := moved
 	movedBefore.At = -time.Minute
 	movedAgainBefore := movedAgain
 	movedAgainBefore.At = -time.Minute
-	away := fact.Fact{Kind: fact.FactBlocks, Node: "node-2"}
-	newcomer := fact.Fact{Kind: fact.FactAddressed, At: 2 * time.Second, Node: "node-3", Addrs: addrs("192.168.16.3", "192.168.30.3", "172.30.3.1")}
-	again := fact.Fact{Kind: fact.FactBlocks, At: 2 * time.Second, Node: "node-2", Blocks: []ipam.Block{{Prefix: block}, {Prefix: netip.MustParsePrefix("10.1.5.0/24")}}}
+	away := fact.Fact{Node: "node-2", What: fact.NodeBlocks{}}
+	newcomer := fact.Fact{At: 2 * time.Second, Node: "node-3", What: fact.Addressed{Addrs: addrs("192.168.16.3", "192.168.30.3", "172.30.3.1")}}
+	again := fact.Fact{At: 2 * time.Second, Node: "node-2", What: fact.NodeBlocks{Blocks: []ipam.Block{{Prefix: block}, {Prefix: netip.MustParsePrefix("10.1.5.0/24")}}}}
 	toAndFro := []fact.Fact{away, start[3], away, start[3]}
-	record := start[5].Record.After
-	tells := fact.Fact{Kind: fact.FactRecord, Node: "node-2", Record: &fact.RecordChange{ID: 2, Before: record, After: record}}
+	rewrites := func(before, after fact.NodeRecord) fact.Fact {
+		return fact.Fact{Node: "node-2", What: fact.RecordChange{ID: 2, Before: before, After: after}}
+	}
+	tells, tellsAnew := rewrites(record, record), rewrites(fact.NodeRecord{}, record)
+	tellsOther := rewrites(record, fact.NodeRecord{Name: "node-2", UID: "u9"})
+	releases := rewrites(record, fact.NodeRecord{Name: "node-2", UID: "u2", Released: true})
 	late := tells
 	late.At = newsLate
-	tellsAnew, tellsOther, releases := tells, tells, tells
-	tellsAnew.Record = &fact.RecordChange{ID: 2, After: record}
-	tellsOther.Record = &fact.RecordChange{ID: 2, Before: record, After: fact.NodeRecord{Name: "node-2", UID: "u9"}}
-	releases.Record = &fact.RecordChange{ID: 2, Before: record, After: fact.NodeRecord{Name: "node-2", UID: "u2", Released: true}}
 	early := netip.MustParsePrefix("10.1.3.0/28")
-	up := fact.Fact{Kind: fact.FactAgentUp, Node: "node-2"}
-	untaken := []fact.Fact{up, up, {Kind: fact.FactBlocks, Node: "node-2", Blocks: []ipam.Block{{Prefix: block}, {Prefix: early}}}}
+	up := fact.Fact{Node: "node-2", What: fact.AgentUp{}}
+	untaken := []fact.Fact{up, up, {Node: "node-2", What: fact.NodeBlocks{Blocks: []ipam.Block{{Prefix: block}, {Prefix: early}}}}}
 	earlyRoute := fact.Removal{What: fact.RemovedRoute, Table: 1, Prefix: early}
 	longAgo := slices.Clone(toAndFro)
 	for i := range longAgo {
 		longAgo[i].At = -time.Minute
 	}
-	ranges := fact.Fact{Kind: fact.FactDisturbed, Text: "change-cidr"}
+	ranges := fact.Fact{What: fact.Disturbed{By: "change-cidr"}}
 	// node-4 leases an address, tells it, and begins with another one.
 	leases := func(addr string) fact.Fact {
-		c := &fact.RecordChange{ID: 4, After: fact.NodeRecord{Name: "node-4", UID: "u4"}, Address: netip.MustParseAddr(addr)}
-		return fact.Fact{Kind: fact.FactRecord, Node: "node-4", Record: c}
+		after := fact.NodeRecord{Name: "node-4", UID: "u4"}
+		return fact.Fact{Node: "node-4", What: fact.RecordChange{ID: 4, After: after, Address: netip.MustParseAddr(addr)}}
 	}
-	begins := fact.Fact{Kind: fact.FactAddressed, Node: "node-4", Addrs: addrs("192.168.16.8", "10.20.0.4")}
+	begins := fact.Fact{Node: "node-4", What: fact.Addressed{Addrs: addrs("192.168.16.8", "10.20.0.4")}}
 	hostRoute := fact.Removal{What: fact.RemovedRoute, Prefix: netip.MustParsePrefix("10.20.0.4/32"), Replaced: true}
 	rangesBefore := ranges
 	rangesBefore.At = -time.Minute
@@ -82,18 +84,18 @@ func TestStaysWired(t *testing.T) {
 		{name: "route of a living pod", gone: []fact.Removal{podRoute}, want: "route 10.1.1.2/32 of table 1 () is taken from pod default/web"},
 		{name: "its interface", gone: []fact.Removal{podTap}, want: "pod default/web"},
 		{name: "its neighbor, by another MAC", gone: []fact.Removal{{What: fact.RemovedNeighbor, Addr: pod, Replaced: true}}, want: "is replaced under pod default/web"},
-		{name: "after its DEL", before: []fact.Fact{{Kind: fact.FactAsked, Node: "node-1", Owner: web, Text: "Del"}}, gone: []fact.Removal{podRoute, podTap}},
-		{name: "after another pod's DEL", before: []fact.Fact{{Kind: fact.FactAsked, Node: "node-1", Owner: ipam.Owner{ContainerID: "c2"}, Text: "Del"}},
+		{name: "after its DEL", before: []fact.Fact{{Node: "node-1", What: fact.Asked{Owner: web, Command: "Del"}}}, gone: []fact.Removal{podRoute, podTap}},
+		{name: "after another pod's DEL", before: []fact.Fact{{Node: "node-1", What: fact.Asked{Owner: ipam.Owner{ContainerID: "c2"}, Command: "Del"}}},
 			gone: []fact.Removal{podRoute}, want: "nobody asked for its DEL"},
-		{name: "after a GC", before: []fact.Fact{{Kind: fact.FactAsked, Node: "node-1", Text: "GC"}}, gone: []fact.Removal{podRoute}},
+		{name: "after a GC", before: []fact.Fact{{Node: "node-1", What: fact.Asked{Command: "GC"}}}, gone: []fact.Removal{podRoute}},
 		{name: "tunnel to a living peer", gone: []fact.Removal{tunnel}, want: "is taken from node-2"},
 		{name: "route to its block", gone: []fact.Removal{blockRoute}, want: "is taken from node-2"},
 		{name: "neighbor of its BVI", gone: []fact.Removal{{What: fact.RemovedNeighbor, Addr: netip.MustParseAddr("192.168.30.2")}}, want: "node-2"},
-		{name: "after the peer left", before: []fact.Fact{{Kind: fact.FactNodeGone, Node: "node-2", Text: fact.NodeLeft}},
+		{name: "after the peer left", before: []fact.Fact{{Node: "node-2", What: fact.NodeGone{Left: true}}},
 			gone: []fact.Removal{tunnel, blockRoute}},
-		{name: "once after another node came in its place", before: []fact.Fact{{Kind: fact.FactNodeGone, Node: "node-2", Text: fact.NodeLeft}, start[2]},
+		{name: "once after another node came in its place", before: []fact.Fact{{Node: "node-2", What: fact.NodeGone{Left: true}}, start[2]},
 			gone: []fact.Removal{tunnel}},
-		{name: "a block that the peer has not any more", before: []fact.Fact{{Kind: fact.FactBlocks, Node: "node-2"}}, gone: []fact.Removal{blockRoute}},
+		{name: "a block that the peer has not any more", before: []fact.Fact{{Node: "node-2", What: fact.NodeBlocks{}}}, gone: []fact.Removal{blockRoute}},
 		{name: "twice after the block went to and fro twice, by a node that hears late", before: toAndFro, gone: []fact.Removal{blockRoute, blockRoute}},
 		{name: "thrice after it", before: toAndFro, gone: []fact.Removal{blockRoute, blockRoute, blockRoute}, want: "is taken from node-2"},
 		{name: "once after the peer's record dropped the block, which it took later", before: []fact.Fact{tells}, gone: []fact.Removal{blockRoute}},
@@ -138,10 +140,10 @@ func TestStaysWired(t *testing.T) {
 			want: "node-1 itself"},
 		{name: "the pods' gateway", gone: []fact.Removal{{What: fact.RemovedAddress, Name: "loop2", Prefix: netip.MustParsePrefix("10.1.1.1/24")}}, want: "node-1 itself"},
 		{name: "the pods' gateway, which came back while the call was under way", took: time.Second / 2, before: []fact.Fact{
-			{Kind: fact.FactBlocks, Node: "node-1"}, {Kind: fact.FactBlocks, At: 600 * time.Millisecond, Node: "node-1", Blocks: start[1].Blocks}},
+			{Node: "node-1", What: fact.NodeBlocks{}}, {At: 600 * time.Millisecond, Node: "node-1", What: own}},
 			gone: []fact.Removal{{What: fact.RemovedAddress, Name: "loop2", Prefix: netip.MustParsePrefix("10.1.1.1/24")}}},
 		{name: "the pods' gateway, which had come back before", took: time.Second / 2, before: []fact.Fact{
-			{Kind: fact.FactBlocks, Node: "node-1"}, {Kind: fact.FactBlocks, At: 400 * time.Millisecond, Node: "node-1", Blocks: start[1].Blocks}},
+			{Node: "node-1", What: fact.NodeBlocks{}}, {At: 400 * time.Millisecond, Node: "node-1", What: own}},
 			gone: []fact.Removal{{What: fact.RemovedAddress, Name: "loop2", Prefix: netip.MustParsePrefix("10.1.1.1/24")}}, want: "node-1 itself"},
 		{name: "the BVI", gone: []fact.Removal{{What: fact.RemovedInterface, Name: "loop0", Addrs: []netip.Prefix{netip.MustParsePrefix("192.168.30.1/24")}}},
 			want: "still has its address 192.168.30.1"},
@@ -161,7 +163,7 @@ func TestStaysWired(t *testing.T) {
 				if err != nil {
 					t.Fatalf("too early: %v", err)
 				}
-				err = w.Observe(&fact.Fact{Kind: fact.FactRemoved, At: time.Second, Node: "node-1", Removal: &tc.gone[i], Rest: tc.took})
+				err = w.Observe(&fact.Fact{At: time.Second, Node: "node-1", What: fact.Removed{Removal: &tc.gone[i], Ago: tc.took}})
 			}
 			switch {
 			case tc.want == "" && err != nil:
@@ -179,21 +181,21 @@ func TestStaysWired(t *testing.T) {
 // Goal: the mapping of a service that keeps its endpoints goes twice at most, as the service may have been another one before, and freely where
 // clients get none. Method: short histories; the last fact breaks the law or does not.
 func TestStaysMapped(t *testing.T) {
-	at := netip.MustParseAddr("10.96.0.10")
-	front := func(kind fact.FactKind, proto scenarios.Protocol) fact.Fact {
-		return fact.Fact{Kind: kind, Addr: at, Number: 80, Text: string(proto)}
-	}
-	served, unserved := front(fact.FactServed, scenarios.TCP), front(fact.FactUnserved, scenarios.TCP)
-	gone := fact.Fact{Kind: fact.FactRemoved, Node: "node-1", Removal: &fact.Removal{What: fact.RemovedMapping, Call: "del", Addr: at, Port: 80, Proto: protoTCP}}
-	kept, later := served, gone
-	kept.Kept, later.At = true, newsLate
+	at, tcp := netip.MustParseAddrPort("10.96.0.10:80"), string(scenarios.TCP)
+	served := fact.Fact{What: fact.Served{Endpoint: at, Proto: tcp}}
+	unserved := fact.Fact{What: fact.Served{Endpoint: at, Proto: tcp, Gone: true}}
+	kept := fact.Fact{What: fact.Served{Endpoint: at, Proto: tcp, Kept: true}}
+	udp := fact.Fact{What: fact.Served{Endpoint: at, Proto: string(scenarios.UDP)}}
+	gone := fact.Fact{Node: "node-1", What: fact.Removed{Removal: &fact.Removal{What: fact.RemovedMapping, Call: "del", Addr: at.Addr(), Port: at.Port(), Proto: protoTCP}}}
+	later := gone
+	later.At = newsLate
 	for _, tc := range []watched{
 		{"three times, and nothing happened", staysWired(), []fact.Fact{served, gone, gone, gone}, "NAT mapping of 10.96.0.10:80 (del) is taken from a service"},
-		{"three times, after news came late", staysWired(), []fact.Fact{{Kind: fact.FactDisturbed, Text: "gap-watch"}, served, gone, gone, gone, gone}, ""},
-		{"five times, after news came late", staysWired(), []fact.Fact{{Kind: fact.FactDisturbed, Text: "gap-watch"}, served, gone, gone, gone, gone, gone}, "NAT mapping of 10.96.0.10:80 (del) is taken from a service"},
+		{"three times, after news came late", staysWired(), []fact.Fact{{What: fact.Disturbed{By: "gap-watch"}}, served, gone, gone, gone, gone}, ""},
+		{"five times, after news came late", staysWired(), []fact.Fact{{What: fact.Disturbed{By: "gap-watch"}}, served, gone, gone, gone, gone, gone}, "NAT mapping of 10.96.0.10:80 (del) is taken from a service"},
 		{"of one that had affinity until now", staysWired(), []fact.Fact{kept, gone, gone, gone}, ""},
 		{"of one that had affinity long ago", staysWired(), []fact.Fact{kept, later, later, later}, "NAT mapping of 10.96.0.10:80 (del) is taken from a service"},
-		{"of another protocol", staysWired(), []fact.Fact{front(fact.FactServed, scenarios.UDP), gone, gone}, ""},
+		{"of another protocol", staysWired(), []fact.Fact{udp, gone, gone}, ""},
 		{"without endpoints", staysWired(), []fact.Fact{served, unserved, gone, gone}, ""},
 		{"of a service that was another one", staysWired(), []fact.Fact{served, gone, unserved, served, gone}, ""},
 		{"of no service", staysWired(), []fact.Fact{gone, gone}, ""},

@@ -38,52 +38,45 @@ type savedWatcher struct {
 func (w *savedWatcher) Checks() int64 { return w.checks }
 
 func (w *savedWatcher) Observe(f *fact.Fact) error {
-	switch f.Kind {
-	case fact.FactSaved:
-		w.saved(f)
-		return nil
-	case fact.FactNodeGone:
-		if f.Text == fact.NodeLeft {
+	const look = "look at what waits for the journal"
+	switch x := f.What.(type) {
+	case fact.SavedLease:
+		w.disk(f.Node).leases[x.Owner] = x.Addr
+	case fact.SavedRelease:
+		delete(w.disk(f.Node).leases, x.Owner)
+	case fact.SavedNodeID:
+		w.disk(f.Node).id = x.ID
+	case fact.SavedAll:
+		d := w.disk(f.Node)
+		clear(d.leases)
+		d.id = x.ID
+		for i := range x.Leases {
+			d.leases[x.Leases[i].Owner] = x.Leases[i].Addr
+		}
+	case fact.NodeGone:
+		if x.Left {
 			delete(w.disks, f.Node)
 		}
-		return nil
-	case fact.FactAnswered, fact.FactDeleted, fact.FactNodeID:
-	default:
-		return nil
-	}
-	d := w.disk(f.Node)
-	addr, held := d.leases[f.Owner]
-	w.checks++
-	const look = "look at what waits for the journal"
-	switch {
-	case f.Kind == fact.FactAnswered && !held:
-		return broken(toldIsSavedName, f.At, f.Node, "the ADD of %s is answered with %s, and the disk knows no lease of it: %s", f.Owner, f.Addr, look)
-	case f.Kind == fact.FactAnswered && addr != f.Addr:
-		return broken(toldIsSavedName, f.At, f.Node, "the ADD of %s is answered with %s, and the disk says %s: %s", f.Owner, f.Addr, addr, look)
-	case f.Kind == fact.FactDeleted && held:
-		return broken(toldIsSavedName, f.At, f.Node, "the DEL of %s is answered, and the disk still holds its lease of %s: %s", f.Owner, addr, look)
-	case f.Kind == fact.FactNodeID && f.Number != 0 && f.Number != d.id:
-		return broken(toldIsSavedName, f.At, f.Node, "%s acts on node ID %d, and the disk does not know it: %s", f.Node, f.Number, look)
-	}
-	return nil
-}
-
-func (w *savedWatcher) saved(f *fact.Fact) {
-	d := w.disk(f.Node)
-	switch f.Text {
-	case fact.SavedLease:
-		d.leases[f.Owner] = f.Addr
-	case fact.SavedRelease:
-		delete(d.leases, f.Owner)
-	case fact.SavedNodeID:
-		d.id = f.Number
-	case fact.SavedAll:
-		clear(d.leases)
-		d.id = f.Number
-		for i := range f.Leases {
-			d.leases[f.Leases[i].Owner] = f.Leases[i].Addr
+	case fact.Answered:
+		w.checks++
+		switch addr, held := w.disk(f.Node).leases[x.Owner]; {
+		case !held:
+			return broken(toldIsSavedName, f.At, f.Node, "the ADD of %s is answered with %s, and the disk knows no lease of it: %s", x.Owner, x.Addr, look)
+		case addr != x.Addr:
+			return broken(toldIsSavedName, f.At, f.Node, "the ADD of %s is answered with %s, and the disk says %s: %s", x.Owner, x.Addr, addr, look)
+		}
+	case fact.Deleted:
+		w.checks++
+		if addr, held := w.disk(f.Node).leases[x.Owner]; held {
+			return broken(toldIsSavedName, f.At, f.Node, "the DEL of %s is answered, and the disk still holds its lease of %s: %s", x.Owner, addr, look)
+		}
+	case fact.NodeID:
+		w.checks++
+		if x.ID != 0 && x.ID != w.disk(f.Node).id {
+			return broken(toldIsSavedName, f.At, f.Node, "%s acts on node ID %d, and the disk does not know it: %s", f.Node, x.ID, look)
 		}
 	}
+	return nil
 }
 
 func (w *savedWatcher) disk(node string) *disk {

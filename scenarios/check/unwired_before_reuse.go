@@ -34,30 +34,30 @@ type reuseWatcher struct {
 func (w *reuseWatcher) Checks() int64 { return w.checks }
 
 func (w *reuseWatcher) Observe(f *fact.Fact) error {
-	switch f.Kind {
-	case fact.FactReleased:
+	switch x := f.What.(type) {
+	case fact.Released:
 		w.checks++
-		if l := f.Left; l != nil {
+		if l := x.Left; l != nil {
 			return broken(unwiredName, f.At, f.Node, "%s of %s is released while %s still has its %s: look at what releases addresses before their wiring is gone",
-				f.Addr, f.Owner, l.Node, l.Thing)
+				x.Addr, x.Owner, l.Node, l.Thing)
 		}
-	case fact.FactLeased:
-		return w.leased(f)
+	case fact.Leased:
+		return w.leased(f, x)
 	}
 	return nil
 }
 
-func (w *reuseWatcher) leased(f *fact.Fact) error {
-	before, had := w.owners[f.Addr]
-	w.owners[f.Addr] = f.Owner
-	if had && before != f.Owner {
+func (w *reuseWatcher) leased(f *fact.Fact, x fact.Leased) error {
+	before, had := w.owners[x.Addr]
+	w.owners[x.Addr] = x.Owner
+	if had && before != x.Owner {
 		w.checks++
 	}
-	if l := f.Left; l != nil {
+	if l := x.Left; l != nil {
 		v := broken(unwiredName, f.At, f.Node, "%s goes to %s while %s still has the %s of %s: look at what releases the address there, and when",
-			f.Addr, f.Owner, l.Node, l.Thing, l.Owner)
-		v.Before = f.Addr.String() + ": " + l.Owner.String() + " on " + l.Node
-		v.After = f.Addr.String() + ": " + f.Owner.String() + " on " + f.Node
+			x.Addr, x.Owner, l.Node, l.Thing, l.Owner)
+		v.Before = x.Addr.String() + ": " + l.Owner.String() + " on " + l.Node
+		v.After = x.Addr.String() + ": " + x.Owner.String() + " on " + f.Node
 		return v
 	}
 	return nil

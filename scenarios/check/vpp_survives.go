@@ -25,11 +25,13 @@ type survivalWatcher struct{ lives int64 }
 func (w *survivalWatcher) Checks() int64 { return w.lives }
 
 func (w *survivalWatcher) Observe(f *fact.Fact) error {
-	switch {
-	case f.Kind == fact.FactVPPCrash:
-		return broken(vppSurvivesName, f.At, f.Node, "%s", f.Text)
-	case f.Kind == fact.FactDisturbed && f.Text == fact.VPPUp:
-		w.lives++
+	switch x := f.What.(type) {
+	case fact.VPPCrash:
+		return broken(vppSurvivesName, f.At, f.Node, "%s", x.Why)
+	case fact.Disturbed:
+		if x.By == fact.VPPUp {
+			w.lives++
+		}
 	}
 	return nil
 }

@@ -53,31 +53,31 @@ func (h *history) node(name string) *recorded {
 func (h *history) apply(f fact.Fact) {
 	h.facts = append(h.facts, f)
 	n := h.node(f.Node)
-	switch f.Kind {
-	case fact.FactLeased:
-		n.leases[f.Owner] = f.Addr
-	case fact.FactReleased:
-		delete(n.leases, f.Owner)
-	case fact.FactAnswered:
-		n.pods[f.Owner] = f.Addr
-	case fact.FactDeleted, fact.FactSandboxGone:
-		delete(n.pods, f.Owner)
-	case fact.FactNodeID:
-		n.id = f.Number
-	case fact.FactBlocks:
-		n.blocks = f.Blocks
-	case fact.FactAssigned:
-		h.assigned[f.Node] = f.Blocks
-	case fact.FactAgentDown:
+	switch x := f.What.(type) {
+	case fact.Leased:
+		n.leases[x.Owner] = x.Addr
+	case fact.Released:
+		delete(n.leases, x.Owner)
+	case fact.Answered:
+		n.pods[x.Owner] = x.Addr
+	case fact.Deleted, fact.SandboxGone:
+		delete(n.pods, fact.OwnerOf(x))
+	case fact.NodeID:
+		n.id = x.ID
+	case fact.NodeBlocks:
+		n.blocks = x.Blocks
+	case fact.Assigned:
+		h.assigned[f.Node] = x.Blocks
+	case fact.AgentDown:
 		n.agent, n.journal = false, maps.Clone(n.leases)
 		clear(n.leases)
-	case fact.FactAgentUp:
+	case fact.AgentUp:
 		n.agent = true
 		clear(n.leases)
-		for _, l := range f.Leases {
+		for _, l := range x.Leases {
 			n.leases[l.Owner] = l.Addr
 		}
-	case fact.FactNodeGone:
+	case fact.NodeGone:
 		delete(h.nodes, f.Node)
 	}
 }
@@ -132,105 +132,96 @@ func (h *history) draw(t *rapid.T) []fact.Fact {
 	o := ipam.Owner{Network: "k8s", ContainerID: fmt.Sprint("c", rapid.IntRange(0, 2).Draw(t, "owner")), IfName: "eth0"}
 	addr := netip.AddrFrom4([4]byte{10, 0, byte(k), byte(rapid.IntRange(1, 4).Draw(t, "host"))})
 	at := 5 * time.Millisecond * time.Duration(len(h.facts))
-	f := fact.Fact{At: at, Node: name, Owner: o, Addr: addr}
-	one := func(kind fact.FactKind) []fact.Fact { f.Kind = kind; return []fact.Fact{f} }
-	blocks := func() fact.Fact {
+	tell := func(list ...fact.What) (facts []fact.Fact) {
+		for _, w := range list {
+			facts = append(facts, fact.Fact{At: at, Node: name, What: w})
+		}
+		return facts
+	}
+	blocks := func() []ipam.Block {
 		p := netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, byte(k), 0}), 22+rapid.IntRange(1, 2).Draw(t, "bits")).Masked()
-		return fact.Fact{Kind: fact.FactBlocks, At: at, Node: name, Blocks: []ipam.Block{{Prefix: p, Gateway: p.Addr().Next()}}}
+		return []ipam.Block{{Prefix: p, Gateway: p.Addr().Next()}}
 	}
 	if n.blocks == nil {
-		return []fact.Fact{blocks()}
+		return tell(fact.NodeBlocks{Blocks: blocks()})
 	}
 	kind := rapid.IntRange(0, 13).Draw(t, "what")
-	if held, ok := n.leases[o]; ok && kind < 4 {
-		f.Addr = held
+	held, holds := n.leases[o]
+	if holds && kind < 4 {
+		addr = held
 		if kind == 0 {
-			return one(fact.FactAnswered)
+			return tell(fact.Answered{Owner: o, Addr: addr})
 		}
 	}
 	switch kind {
 	case 0, 1, 2:
-		if n.agent && n.leases[o] == (netip.Addr{}) {
-			return one(fact.FactLeased)
+		if n.agent && !holds {
+			return tell(fact.Leased{Owner: o, Addr: addr})
 		}
-		f.Exhausted = rapid.IntRange(0, 3).Draw(t, "exhausted") == 0
-		return one(fact.FactRefused)
+		return tell(fact.Refused{Owner: o, Exhausted: rapid.IntRange(0, 3).Draw(t, "exhausted") == 0})
 	case 3, 4:
 		if n.agent {
-			return one(fact.FactAnswered)
+			return tell(fact.Answered{Owner: o, Addr: addr})
 		}
 	case 5:
-		if held, ok := n.leases[o]; ok {
-			f.Addr = held
-			released := f
-			released.Kind = fact.FactReleased
-			released.Rest = time.Duration(rapid.IntRange(0, 2).Draw(t, "rest")) * 200 * time.Millisecond
-			facts := append([]fact.Fact{released}, one(fact.FactDeleted)...)
-			again := released
-			again.Kind, again.Rest, again.Owner.ContainerID = fact.FactLeased, 0, "next"
-			if _, has := n.leases[again.Owner]; !has && rapid.IntRange(0, 2).Draw(t, "at once") == 0 {
-				answered := f
-				answered.Kind = fact.FactAnswered
-				facts = append(append([]fact.Fact{answered}, facts...), again)
-			}
-			return facts
+		if !holds {
+			return tell(fact.Deleted{Owner: o})
 		}
-		return one(fact.FactDeleted)
+		rest := time.Duration(rapid.IntRange(0, 2).Draw(t, "rest")) * 200 * time.Millisecond
+		released, next := fact.Released{Owner: o, Addr: held, Rest: rest}, o
+		next.ContainerID = "next"
+		if _, has := n.leases[next]; !has && rapid.IntRange(0, 2).Draw(t, "at once") == 0 {
+			return tell(fact.Answered{Owner: o, Addr: held}, released, fact.Deleted{Owner: o}, fact.Leased{Owner: next, Addr: held})
+		}
+		return tell(released, fact.Deleted{Owner: o})
 	case 6:
-		return one(fact.FactSandboxGone)
+		return tell(fact.SandboxGone{Owner: o})
 	case 7:
-		f.Number = uint32(rapid.IntRange(0, 3).Draw(t, "id"))
-		return one(fact.FactNodeID)
+		return tell(fact.NodeID{ID: uint32(rapid.IntRange(0, 3).Draw(t, "id"))})
 	case 8:
-		return []fact.Fact{blocks()}
+		return tell(fact.NodeBlocks{Blocks: blocks()})
 	case 9:
-		return one(fact.FactNodeGone)
+		return tell(fact.NodeGone{})
 	case 10:
 		if n.agent {
-			f.Text = rapid.SampledFrom([]string{fact.CleanStop, fact.CleanStop, "killed"}).Draw(t, "how")
-			return one(fact.FactAgentDown)
+			return tell(fact.AgentDown{Why: rapid.SampledFrom([]string{fact.CleanStop, fact.CleanStop, "killed"}).Draw(t, "how")})
 		}
-		f.Leases = leaseList(n.journal)
-		if len(f.Leases) > 0 && rapid.IntRange(0, 3).Draw(t, "lost") == 0 {
-			f.Leases = f.Leases[1:]
+		leases := leaseList(n.journal)
+		if len(leases) > 0 && rapid.IntRange(0, 3).Draw(t, "lost") == 0 {
+			leases = leases[1:]
 		}
-		return append(one(fact.FactAgentUp), fact.Fact{Kind: fact.FactBlocks, At: at, Node: name, Blocks: n.blocks})
+		return tell(fact.AgentUp{Leases: leases}, fact.NodeBlocks{Blocks: n.blocks})
 	case 11:
 		if !n.agent {
 			break
 		}
 		// A restart within one step, so that something follows it soon enough to matter.
-		down, up := f, f
-		down.Kind, down.Text = fact.FactAgentDown, fact.CleanStop
-		up.Kind, up.Leases = fact.FactAgentUp, leaseList(n.leases)
-		facts := []fact.Fact{down, up, {Kind: fact.FactBlocks, At: at, Node: name, Blocks: n.blocks}}
+		facts := tell(fact.AgentDown{Why: fact.CleanStop}, fact.AgentUp{Leases: leaseList(n.leases)}, fact.NodeBlocks{Blocks: n.blocks})
 		if rapid.IntRange(0, 4).Draw(t, "writes") == 0 {
-			facts = append(facts, one(fact.FactVPPWrite)...)
+			facts = append(facts, tell(fact.VPPWrite{})...)
 		}
 		return facts
 	}
 	switch rapid.IntRange(0, 9).Draw(t, "else") {
 	case 0, 1, 2, 3, 4:
 		if rapid.IntRange(0, 2).Draw(t, "any") > 0 {
-			f.Blocks = blocks().Blocks
+			return tell(fact.Assigned{Blocks: blocks()})
 		}
-		return one(fact.FactAssigned)
+		return tell(fact.Assigned{})
 	case 5:
-		f.Text = "Check"
-		return one(fact.FactAsked)
+		return tell(fact.Asked{Owner: o, Command: "Check"})
 	case 6:
-		return []fact.Fact{{Kind: fact.FactDisturbed, At: at}}
+		return []fact.Fact{{At: at, What: fact.Disturbed{}}}
 	case 7:
 		// A pool that cannot decide, or a node whose block is to be given back and then is not.
-		less, more := f, f
-		less.Kind, more.Kind = fact.FactAssigned, fact.FactAssigned
-		more.Blocks = blocks().Blocks
+		given := blocks()
+		var more, less fact.What = fact.Assigned{Blocks: given}, fact.Assigned{}
 		if rapid.Bool().Draw(t, "used") {
-			less.Kind, more.Kind = fact.FactBlocks, fact.FactBlocks
-			less.Blocks = slices.Clone(more.Blocks)
-			less.Blocks[0].Draining = true
+			draining := slices.Clone(given)
+			draining[0].Draining = true
+			more, less = fact.NodeBlocks{Blocks: given}, fact.NodeBlocks{Blocks: draining}
 		}
-		turns := []fact.Fact{more, less, more, less, more, less}[:rapid.IntRange(3, 6).Draw(t, "turns")]
+		turns := tell([]fact.What{more, less, more, less, more, less}[:rapid.IntRange(3, 6).Draw(t, "turns")]...)
 		if rapid.IntRange(0, 3).Draw(t, "at once") > 0 {
 			for i := range turns { // and what comes next is no earlier
 				turns[i].At = at - time.Duration(len(turns)-1-i)
@@ -238,8 +229,7 @@ func (h *history) draw(t *rapid.T) []fact.Fact {
 		}
 		return turns
 	}
-	f.Text = "ip_route_add_del"
-	return one(fact.FactVPPWrite)
+	return tell(fact.VPPWrite{Call: "ip_route_add_del"})
 }
 
 // Goal: judging fact by fact is judging every moment. Method: random histories of three nodes and few addresses, right
@@ -256,12 +246,12 @@ func TestWatchersAgree(t *testing.T) {
 	}{
 		{oneOwnerName, byCheck(checkOneOwner), always},
 		// Leases read back are judged with the blocks that follow.
-		{leaseInRangeName, leasedOutside, func(f fact.Fact) bool { return f.Kind != fact.FactAgentUp }},
+		{leaseInRangeName, leasedOutside, func(f fact.Fact) bool { return !readsBack(f) }},
 		{nodeIDsName, byCheck(checkNodeIDs), always},
 		{grantsName, byCheck(checkGrants), always},
 		{addressStableName, byCheck(checkAddressStable), always},
 		// The watcher asks when an agent restarts, and about that one.
-		{addNotForgottenName, byCheckOfNode(checkAddNotForgotten), func(f fact.Fact) bool { return f.Kind == fact.FactAgentUp }},
+		{addNotForgottenName, byCheckOfNode(checkAddNotForgotten), readsBack},
 		{sameAnswerName, answeredOtherwise, always},
 		{quietRestartName, wroteAfterCleanStop, always},
 		{addressRestsName, restedTooShort, always},
@@ -301,6 +291,11 @@ func TestWatchersAgree(t *testing.T) {
 
 func always(fact.Fact) bool { return true }
 
+func readsBack(f fact.Fact) bool {
+	_, up := f.What.(fact.AgentUp)
+	return up
+}
+
 // byCheck judges where the history has come to.
 func byCheck(check func(fact.Snapshot) (int64, error)) func(*history) bool {
 	return func(h *history) bool { _, err := check(h.snapshot()); return err != nil }
@@ -321,64 +316,69 @@ func byCheckOfNode(check func(fact.Snapshot) (int64, error)) func(*history) bool
 }
 
 func answeredOtherwise(h *history) bool {
-	last := h.facts[len(h.facts)-1]
-	if last.Kind != fact.FactAnswered {
+	before, last := h.facts[:len(h.facts)-1], h.facts[len(h.facts)-1]
+	x, ok := last.What.(fact.Answered)
+	if !ok {
 		return false
 	}
-	for _, f := range slices.Backward(h.facts[:len(h.facts)-1]) {
-		switch {
-		case f.Node != last.Node:
-		case f.Kind == fact.FactNodeGone:
-			return false
-		case f.Owner != last.Owner:
-		case f.Kind == fact.FactAnswered:
-			return f.Addr != last.Addr
-		case f.Kind == fact.FactDeleted, f.Kind == fact.FactSandboxGone:
-			return false
-		}
-	}
-	return false
+	a := answeredLast(before, last.Node, x.Owner)
+	return a.IsValid() && a != x.Addr
 }
 
 // restedTooShort looks for the release of the address that the last fact leases.
 func restedTooShort(h *history) bool {
-	last := h.facts[len(h.facts)-1]
-	if last.Kind != fact.FactLeased {
+	before, last := h.facts[:len(h.facts)-1], h.facts[len(h.facts)-1]
+	x, ok := last.What.(fact.Leased)
+	if !ok {
 		return false
 	}
-	for i := len(h.facts) - 2; i >= 0; i-- {
-		f := h.facts[i]
-		switch {
-		case f.Node != last.Node:
-		case f.Kind == fact.FactNodeGone, f.Kind == fact.FactLeased && f.Addr == last.Addr:
+	for i, f := range slices.Backward(before) {
+		if f.Node != last.Node {
+			continue
+		}
+		switch y := f.What.(type) {
+		case fact.NodeGone:
 			return false
-		case f.Kind == fact.FactAgentUp && slices.ContainsFunc(f.Leases, func(l ipam.Lease) bool { return l.Addr == last.Addr }):
-			return false
-		case f.Kind == fact.FactReleased && f.Addr == last.Addr && f.Rest > 0 && wasAnswered(h.facts[:i], f):
-			return last.At < f.At+f.Rest && f.Owner != last.Owner
+		case fact.Leased:
+			if y.Addr == x.Addr {
+				return false
+			}
+		case fact.AgentUp:
+			if slices.ContainsFunc(y.Leases, func(l ipam.Lease) bool { return l.Addr == x.Addr }) {
+				return false
+			}
+		case fact.Released:
+			if y.Addr == x.Addr && y.Rest > 0 && answeredLast(before[:i], f.Node, y.Owner) == y.Addr {
+				return last.At < f.At+y.Rest && y.Owner != x.Owner
+			}
 		}
 	}
 	return false
 }
 
-// wasAnswered reports whether the sandbox of f's owner lived with f's address before f.
-func wasAnswered(before []fact.Fact, f fact.Fact) bool {
-	for _, g := range slices.Backward(before) {
-		switch {
-		case g.Node != f.Node:
-		case g.Kind == fact.FactNodeGone:
-			return false
-		case g.Owner != f.Owner:
-		case g.Kind == fact.FactDeleted, g.Kind == fact.FactSandboxGone:
-			return false
-		case g.Kind == fact.FactAnswered:
-			return g.Addr == f.Addr
+// answeredLast is the address that a node's sandbox lives with after these facts; zero where it does not live.
+func answeredLast(facts []fact.Fact, node string, o ipam.Owner) netip.Addr {
+	for _, f := range slices.Backward(facts) {
+		if f.Node != node {
+			continue
+		}
+		switch x := f.What.(type) {
+		case fact.NodeGone:
+			return netip.Addr{}
+		case fact.Deleted, fact.SandboxGone:
+			if fact.OwnerOf(x) == o {
+				return netip.Addr{}
+			}
+		case fact.Answered:
+			if x.Owner == o {
+				return x.Addr
+			}
 		}
 	}
-	return false
+	return netip.Addr{}
 }
 
-// usedUnassigned goes through a node's history from its first grant on.
+// leasedOutside reports whether the last fact leaves a lease outside its node's blocks, or makes one out of a draining block.
 func leasedOutside(h *history) bool {
 	return byCheck(checkLeaseInRange)(h) || leasedFromDraining(h)
 }
@@ -386,25 +386,28 @@ func leasedOutside(h *history) bool {
 // leasedFromDraining reports whether the last fact is a lease out of a block that has been draining for too long, and of no other one.
 func leasedFromDraining(h *history) bool {
 	last := h.facts[len(h.facts)-1]
-	if last.Kind != fact.FactLeased {
+	leased, ok := last.What.(fact.Leased)
+	if !ok {
 		return false
 	}
 	var drains []time.Duration // since when, of each block of the last word that has the address; negative: it does not drain
 	for i, f := range h.facts {
-		if f.Node == last.Node && f.Kind == fact.FactNodeGone {
-			drains = nil
-		}
-		if f.Node != last.Node || f.Kind != fact.FactBlocks {
+		if f.Node != last.Node {
 			continue
 		}
-		drains = nil
-		for _, b := range f.Blocks {
-			switch since := drainsSince(h.facts[:i+1], last.Node, b.Prefix); {
-			case !b.Prefix.Contains(last.Addr):
-			case !b.Draining:
-				drains = append(drains, -1)
-			default:
-				drains = append(drains, since)
+		switch x := f.What.(type) {
+		case fact.NodeGone:
+			drains = nil
+		case fact.NodeBlocks:
+			drains = nil
+			for _, b := range x.Blocks {
+				switch since := drainsSince(h.facts[:i+1], last.Node, b.Prefix); {
+				case !b.Prefix.Contains(leased.Addr):
+				case !b.Draining:
+					drains = append(drains, -1)
+				default:
+					drains = append(drains, since)
+				}
 			}
 		}
 	}
@@ -415,13 +418,15 @@ func leasedFromDraining(h *history) bool {
 func drainsSince(facts []fact.Fact, node string, block netip.Prefix) (since time.Duration) {
 	drained := false
 	for _, f := range facts {
-		switch {
-		case f.Node != node:
-		case f.Kind == fact.FactNodeGone:
+		if f.Node != node {
+			continue
+		}
+		switch x := f.What.(type) {
+		case fact.NodeGone:
 			drained = false
-		case f.Kind == fact.FactBlocks:
+		case fact.NodeBlocks:
 			was := drained
-			drained = slices.ContainsFunc(f.Blocks, func(b ipam.Block) bool { return b.Prefix == block && b.Draining })
+			drained = slices.ContainsFunc(x.Blocks, func(b ipam.Block) bool { return b.Prefix == block && b.Draining })
 			if drained && !was {
 				since = f.At
 			}
@@ -430,37 +435,43 @@ func drainsSince(facts []fact.Fact, node string, block netip.Prefix) (since time
 	return since
 }
 
+// usedUnassigned goes through a node's history from its first grant on.
 func usedUnassigned(h *history) bool {
 	last := h.facts[len(h.facts)-1]
 	var blocks, before, used []ipam.Block
 	known := false
 	held := map[netip.Addr]ipam.Owner{}
 	for _, f := range h.facts {
-		if f.Node != last.Node || !known && (f.Kind != fact.FactAssigned || len(f.Blocks) == 0) {
+		if f.Node != last.Node {
 			continue
 		}
-		known = true
-		switch f.Kind {
-		case fact.FactAssigned:
-			before, blocks = blocks, f.Blocks
-		case fact.FactBlocks:
-			used = f.Blocks
-		case fact.FactLeased:
-			held[f.Addr] = f.Owner
-		case fact.FactReleased:
-			if held[f.Addr] == f.Owner {
-				delete(held, f.Addr)
+		if x, ok := f.What.(fact.Assigned); ok && len(x.Blocks) > 0 {
+			known = true
+		}
+		if !known {
+			continue
+		}
+		switch x := f.What.(type) {
+		case fact.Assigned:
+			before, blocks = blocks, x.Blocks
+		case fact.NodeBlocks:
+			used = x.Blocks
+		case fact.Leased:
+			held[x.Addr] = x.Owner
+		case fact.Released:
+			if held[x.Addr] == x.Owner {
+				delete(held, x.Addr)
 			}
-		case fact.FactAgentUp:
+		case fact.AgentUp:
 			clear(held)
-			for _, l := range f.Leases {
+			for _, l := range x.Leases {
 				held[l.Addr] = l.Owner
 			}
-		case fact.FactAgentDown:
+		case fact.AgentDown:
 			clear(held)
-		case fact.FactNodeGone:
+		case fact.NodeGone:
 			clear(held)
-			if f.Text == fact.NodeLeft {
+			if x.Left {
 				used = nil
 			}
 		}
@@ -474,7 +485,8 @@ func usedUnassigned(h *history) bool {
 	in := func(list []ipam.Block, p netip.Prefix) bool {
 		return slices.ContainsFunc(list, func(b ipam.Block) bool { return b.Prefix == p })
 	}
-	return last.Kind == fact.FactAssigned && len(blocks) > 0 && slices.ContainsFunc(used, func(b ipam.Block) bool {
+	_, assigns := last.What.(fact.Assigned)
+	return assigns && len(blocks) > 0 && slices.ContainsFunc(used, func(b ipam.Block) bool {
 		return in(before, b.Prefix) && !in(blocks, b.Prefix)
 	})
 }
@@ -482,25 +494,33 @@ func usedUnassigned(h *history) bool {
 // turnedTooOften counts a node's turns back to what last disturbed it.
 func turnedTooOften(h *history) bool {
 	last := h.facts[len(h.facts)-1]
-	if last.Kind != fact.FactAssigned && last.Kind != fact.FactBlocks {
+	_, assigns := last.What.(fact.Assigned)
+	if _, uses := last.What.(fact.NodeBlocks); !assigns && !uses {
 		return false
 	}
 	// waited are the facts of the node at which an ADD had no outcome yet, or a bad one a moment ago.
 	waited, open := map[int]bool{}, map[ipam.Owner]bool{}
 	waits := time.Duration(0)
 	for i, f := range h.facts {
-		switch {
-		case f.Node != last.Node:
-		case f.Kind == fact.FactNodeGone:
-			clear(open)
-			waits = 0
-		case f.Kind == fact.FactAsked && (f.Text == fact.AskedAdd || f.Text == fact.AskedAddress):
-			open[f.Owner] = true
-		case f.Kind == fact.FactAnswered || f.Kind == fact.FactRefused || f.Kind == fact.FactAbandoned ||
-			f.Kind == fact.FactSandboxGone || f.Kind == fact.FactAsked && f.Text == "Del":
-			delete(open, f.Owner)
-			if f.Exhausted {
-				waits = f.At + steadyRefused
+		if f.Node == last.Node {
+			switch x := f.What.(type) {
+			case fact.NodeGone:
+				clear(open)
+				waits = 0
+			case fact.Asked:
+				switch x.Command {
+				case fact.AskedAdd, fact.AskedAddress:
+					open[x.Owner] = true
+				case "Del":
+					delete(open, x.Owner)
+				}
+			case fact.Refused:
+				delete(open, x.Owner)
+				if x.Exhausted {
+					waits = f.At + steadyRefused
+				}
+			case fact.Answered, fact.Abandoned, fact.SandboxGone:
+				delete(open, fact.OwnerOf(x))
 			}
 		}
 		waited[i] = len(open) > 0 || f.At < waits
@@ -512,26 +532,29 @@ func turnedTooOften(h *history) bool {
 	var sizes []size // newest first, one from before the disturbance at the end
 	calm, first := true, true
 	for i, f := range slices.Backward(h.facts) {
-		own := f.Node == last.Node
-		switch f.Kind {
-		case last.Kind:
-			if own {
-				sizes = append(sizes, size{inUse(f.Blocks), f.At})
+		own, known := f.Node == last.Node, len(sizes)
+		switch x := f.What.(type) {
+		case fact.Assigned:
+			if own && assigns {
+				sizes = append(sizes, size{inUse(x.Blocks), f.At})
 			}
 			calm = calm && !(own && waited[i])
-		case fact.FactAssigned, fact.FactBlocks:
+		case fact.NodeBlocks:
+			if own && !assigns {
+				sizes = append(sizes, size{inUse(x.Blocks), f.At})
+			}
 			calm = calm && !(own && waited[i])
-		case fact.FactDisturbed:
+		case fact.Disturbed:
 			calm = false
-		case fact.FactAsked, fact.FactAgentUp:
+		case fact.Asked, fact.AgentUp:
 			calm = calm && !own
-		case fact.FactNodeGone:
+		case fact.NodeGone:
 			calm = false
 			if own {
 				sizes = append(sizes, size{0, f.At})
 			}
 		}
-		if !calm && len(sizes) > 1 && (f.Kind == last.Kind || f.Kind == fact.FactNodeGone) && own {
+		if !calm && known > 0 && len(sizes) > known {
 			first = false
 			break
 		}
@@ -558,32 +581,32 @@ func inUse(blocks []ipam.Block) int {
 
 func wroteAfterCleanStop(h *history) bool {
 	last := h.facts[len(h.facts)-1]
-	if last.Kind != fact.FactVPPWrite {
+	if _, ok := last.What.(fact.VPPWrite); !ok {
 		return false
 	}
 	up := false
 	for i := len(h.facts) - 2; i >= 0; i-- {
 		f := h.facts[i]
 		own := f.Node == last.Node
-		switch f.Kind {
-		case fact.FactAgentDown:
+		switch x := f.What.(type) {
+		case fact.AgentDown:
 			if own {
-				return f.Text == fact.CleanStop && up
+				return x.Why == fact.CleanStop && up
 			}
-		case fact.FactAgentUp:
+		case fact.AgentUp:
 			if own {
 				if last.At-f.At >= quietWindow {
 					return false
 				}
 				up = true
 			}
-		case fact.FactVPPWrite:
+		case fact.VPPWrite:
 			if own {
 				return false
 			}
-		case fact.FactNodeGone, fact.FactAssigned, fact.FactDisturbed:
+		case fact.NodeGone, fact.Assigned, fact.Disturbed:
 			return false
-		case fact.FactNodeID, fact.FactBlocks:
+		case fact.NodeID, fact.NodeBlocks:
 			if changes(h.facts[:i], f) {
 				return false
 			}
@@ -598,18 +621,28 @@ func wroteAfterCleanStop(h *history) bool {
 
 // changes reports whether f says something else about its node's ID or blocks than was known before.
 func changes(before []fact.Fact, f fact.Fact) bool {
-	for _, g := range slices.Backward(before) {
+	var id uint32
+	var blocks []ipam.Block
+	for _, g := range before {
 		if g.Node != f.Node {
 			continue
 		}
-		if g.Kind == fact.FactNodeGone {
-			break
-		}
-		if g.Kind == f.Kind {
-			return g.Number != f.Number || !slices.Equal(g.Blocks, f.Blocks)
+		switch x := g.What.(type) {
+		case fact.NodeGone:
+			id, blocks = 0, nil
+		case fact.NodeID:
+			id = x.ID
+		case fact.NodeBlocks:
+			blocks = x.Blocks
 		}
 	}
-	return f.Number != 0 || len(f.Blocks) > 0
+	switch x := f.What.(type) {
+	case fact.NodeID:
+		return x.ID != id
+	case fact.NodeBlocks:
+		return !slices.Equal(x.Blocks, blocks)
+	}
+	return false
 }
 
 // Goal: exactly what may change the node's desired state ends a quiet-restart watch.
@@ -617,37 +650,38 @@ func changes(before []fact.Fact, f fact.Fact) bool {
 func TestQuietRestart(t *testing.T) {
 	law, _ := ByName(quietRestartName)
 	blocks := []ipam.Block{{Prefix: netip.MustParsePrefix("10.0.1.0/24")}}
+	type unknown struct{ fact.What } // as a later version may add
 	for _, tc := range []struct {
 		name   string
 		fact   fact.Fact
 		broken bool
 	}{
-		{"its ID again", fact.Fact{Kind: fact.FactNodeID, Node: "n1", Number: 1}, true},
-		{"its blocks again", fact.Fact{Kind: fact.FactBlocks, Node: "n1", Blocks: blocks}, true},
-		{"a pod elsewhere", fact.Fact{Kind: fact.FactLeased, Node: "n2"}, true},
-		{"an answer elsewhere", fact.Fact{Kind: fact.FactAnswered, Node: "n2"}, true},
-		{"a write elsewhere", fact.Fact{Kind: fact.FactVPPWrite, Node: "n2"}, true},
-		{"a crash elsewhere", fact.Fact{Kind: fact.FactAgentDown, Node: "n2"}, true},
-		{"another ID", fact.Fact{Kind: fact.FactNodeID, Node: "n1", Number: 2}, false},
-		{"a new peer", fact.Fact{Kind: fact.FactNodeID, Node: "n2", Number: 2}, false},
-		{"a peer's blocks", fact.Fact{Kind: fact.FactBlocks, Node: "n2", Blocks: blocks}, false},
-		{"other blocks", fact.Fact{Kind: fact.FactBlocks, Node: "n1"}, false},
-		{"a peer gone", fact.Fact{Kind: fact.FactNodeGone, Node: "n2"}, false},
-		{"a pod", fact.Fact{Kind: fact.FactLeased, Node: "n1"}, false},
-		{"a pod less", fact.Fact{Kind: fact.FactReleased, Node: "n1"}, false},
-		{"a sandbox less", fact.Fact{Kind: fact.FactSandboxGone, Node: "n1"}, false},
-		{"a crash", fact.Fact{Kind: fact.FactAgentDown, Node: "n1", Text: "killed"}, false},
-		{"time", fact.Fact{Kind: fact.FactVPPWrite, Node: "n2", At: quietWindow}, false},
-		{"a disturbance", fact.Fact{Kind: fact.FactDisturbed}, false},
-		{"an unknown kind", fact.Fact{Kind: fact.FactVPPWrite + 100, Node: "n2"}, false},
+		{"its ID again", fact.Fact{Node: "n1", What: fact.NodeID{ID: 1}}, true},
+		{"its blocks again", fact.Fact{Node: "n1", What: fact.NodeBlocks{Blocks: blocks}}, true},
+		{"a pod elsewhere", fact.Fact{Node: "n2", What: fact.Leased{}}, true},
+		{"an answer elsewhere", fact.Fact{Node: "n2", What: fact.Answered{}}, true},
+		{"a write elsewhere", fact.Fact{Node: "n2", What: fact.VPPWrite{}}, true},
+		{"a crash elsewhere", fact.Fact{Node: "n2", What: fact.AgentDown{}}, true},
+		{"another ID", fact.Fact{Node: "n1", What: fact.NodeID{ID: 2}}, false},
+		{"a new peer", fact.Fact{Node: "n2", What: fact.NodeID{ID: 2}}, false},
+		{"a peer's blocks", fact.Fact{Node: "n2", What: fact.NodeBlocks{Blocks: blocks}}, false},
+		{"other blocks", fact.Fact{Node: "n1", What: fact.NodeBlocks{}}, false},
+		{"a peer gone", fact.Fact{Node: "n2", What: fact.NodeGone{}}, false},
+		{"a pod", fact.Fact{Node: "n1", What: fact.Leased{}}, false},
+		{"a pod less", fact.Fact{Node: "n1", What: fact.Released{}}, false},
+		{"a sandbox less", fact.Fact{Node: "n1", What: fact.SandboxGone{}}, false},
+		{"a crash", fact.Fact{Node: "n1", What: fact.AgentDown{Why: "killed"}}, false},
+		{"time", fact.Fact{Node: "n2", At: quietWindow, What: fact.VPPWrite{}}, false},
+		{"a disturbance", fact.Fact{What: fact.Disturbed{}}, false},
+		{"an unknown kind", fact.Fact{Node: "n2", What: unknown{}}, false},
 	} {
 		w := law.Watch()
 		var err error
 		for _, f := range []fact.Fact{
-			{Kind: fact.FactNodeID, Node: "n1", Number: 1}, {Kind: fact.FactBlocks, Node: "n1", Blocks: blocks},
-			{Kind: fact.FactVPPWrite, Node: "n1"},
-			{Kind: fact.FactAgentDown, Node: "n1", Text: fact.CleanStop}, {Kind: fact.FactAgentUp, Node: "n1"},
-			tc.fact, {Kind: fact.FactVPPWrite, Node: "n1", At: tc.fact.At + 1, Text: "ip_route_add_del"},
+			{Node: "n1", What: fact.NodeID{ID: 1}}, {Node: "n1", What: fact.NodeBlocks{Blocks: blocks}},
+			{Node: "n1", What: fact.VPPWrite{}},
+			{Node: "n1", What: fact.AgentDown{Why: fact.CleanStop}}, {Node: "n1", What: fact.AgentUp{}},
+			tc.fact, {Node: "n1", At: tc.fact.At + 1, What: fact.VPPWrite{Call: "ip_route_add_del"}},
 		} {
 			if err != nil {
 				t.Errorf("%s: too early: %v", tc.name, err)
@@ -664,7 +698,7 @@ func TestQuietRestart(t *testing.T) {
 func TestProgramsSurvive(t *testing.T) {
 	law, _ := ByName(programsSurviveName)
 	w := law.Watch()
-	for _, f := range []fact.Fact{{Kind: fact.FactAgentUp}, {Kind: fact.FactAgentDown}, {Kind: fact.FactAgentUp}} {
+	for _, f := range []fact.Fact{{What: fact.AgentUp{}}, {What: fact.AgentDown{}}, {What: fact.AgentUp{}}} {
 		if err := w.Observe(&f); err != nil {
 			t.Error(err)
 		}
@@ -672,7 +706,7 @@ func TestProgramsSurvive(t *testing.T) {
 	if w.Checks() != 2 {
 		t.Errorf("%d lives were counted", w.Checks())
 	}
-	if err := w.Observe(&fact.Fact{Kind: fact.FactProgramCrash, Node: "n1", Text: "of something"}); err == nil {
+	if err := w.Observe(&fact.Fact{Node: "n1", What: fact.ProgramCrash{Why: "of something"}}); err == nil {
 		t.Error("an agent may die")
 	}
 }
@@ -681,7 +715,7 @@ func TestProgramsSurvive(t *testing.T) {
 func TestVPPSurvives(t *testing.T) {
 	law, _ := ByName(vppSurvivesName)
 	w := law.Watch()
-	for _, f := range []fact.Fact{{Kind: fact.FactDisturbed, Text: fact.VPPUp}, {Kind: fact.FactDisturbed, Text: "kill-vpp"}, {Kind: fact.FactVPPWrite}} {
+	for _, f := range []fact.Fact{{What: fact.Disturbed{By: fact.VPPUp}}, {What: fact.Disturbed{By: "kill-vpp"}}, {What: fact.VPPWrite{}}} {
 		if err := w.Observe(&f); err != nil {
 			t.Error(err)
 		}
@@ -689,7 +723,7 @@ func TestVPPSurvives(t *testing.T) {
 	if w.Checks() != 1 {
 		t.Errorf("%d lives were counted", w.Checks())
 	}
-	if err := w.Observe(&fact.Fact{Kind: fact.FactVPPCrash, Node: "n1", Text: "of something"}); err == nil {
+	if err := w.Observe(&fact.Fact{Node: "n1", What: fact.VPPCrash{Why: "of something"}}); err == nil {
 		t.Error("a VPP may die")
 	}
 }
@@ -700,8 +734,8 @@ func TestForgottenWhileDeleting(t *testing.T) {
 	o, a := ipam.Owner{Network: "k8s", ContainerID: "c", IfName: "eth0"}, netip.MustParseAddr("10.0.0.2")
 	w := law.Watch()
 	for _, f := range []fact.Fact{
-		{Kind: fact.FactLeased, Node: "n1", Owner: o, Addr: a}, {Kind: fact.FactAnswered, Node: "n1", Owner: o, Addr: a},
-		{Kind: fact.FactReleased, Node: "n1", Owner: o, Addr: a}, {Kind: fact.FactAgentDown, Node: "n1"}, {Kind: fact.FactAgentUp, Node: "n1"},
+		{Node: "n1", What: fact.Leased{Owner: o, Addr: a}}, {Node: "n1", What: fact.Answered{Owner: o, Addr: a}},
+		{Node: "n1", What: fact.Released{Owner: o, Addr: a}}, {Node: "n1", What: fact.AgentDown{}}, {Node: "n1", What: fact.AgentUp{}},
 	} {
 		if err := w.Observe(&f); err != nil {
 			t.Error(err)
@@ -716,10 +750,10 @@ func TestOneOwnerWhileDeleting(t *testing.T) {
 	law, _ := ByName(oneOwnerName)
 	a := netip.MustParseAddr("10.0.0.2")
 	first, second := ipam.Owner{Network: "k8s", ContainerID: "c1", IfName: "eth0"}, ipam.Owner{Network: "k8s", ContainerID: "c2", IfName: "eth0"}
-	asked := fact.Fact{Kind: fact.FactAsked, Node: "n1", Owner: first, Text: "Del"}
-	released := fact.Fact{Kind: fact.FactReleased, Node: "n1", Owner: first, Addr: a}
+	asked := fact.Fact{Node: "n1", What: fact.Asked{Owner: first, Command: "Del"}}
+	released := fact.Fact{Node: "n1", What: fact.Released{Owner: first, Addr: a}}
 	restarted := func(leases ...ipam.Lease) fact.Fact {
-		return fact.Fact{Kind: fact.FactAgentUp, Node: "n1", Leases: leases}
+		return fact.Fact{Node: "n1", What: fact.AgentUp{Leases: leases}}
 	}
 	for _, tc := range []struct {
 		name   string
@@ -729,20 +763,20 @@ func TestOneOwnerWhileDeleting(t *testing.T) {
 		{"released", []fact.Fact{released}, true},
 		{"asked", []fact.Fact{asked}, true},
 		{"asked and released", []fact.Fact{asked, released}, false},
-		{"checked and released", []fact.Fact{{Kind: fact.FactAsked, Node: "n1", Owner: first, Text: "Check"}, released}, true},
-		{"asked, released, answered again", []fact.Fact{asked, released, {Kind: fact.FactAnswered, Node: "n1", Owner: first, Addr: a}}, true},
+		{"checked and released", []fact.Fact{{Node: "n1", What: fact.Asked{Owner: first, Command: "Check"}}, released}, true},
+		{"asked, released, answered again", []fact.Fact{asked, released, {Node: "n1", What: fact.Answered{Owner: first, Addr: a}}}, true},
 		{"asked, read back without", []fact.Fact{asked, restarted()}, false},
 		{"asked, read back with", []fact.Fact{asked, restarted(ipam.Lease{Owner: first, Addr: a})}, true},
 		{"read back without", []fact.Fact{restarted()}, true},
 	} {
 		w := law.Watch()
-		begin := []fact.Fact{{Kind: fact.FactLeased, Node: "n1", Owner: first, Addr: a}, {Kind: fact.FactAnswered, Node: "n1", Owner: first, Addr: a}}
+		begin := []fact.Fact{{Node: "n1", What: fact.Leased{Owner: first, Addr: a}}, {Node: "n1", What: fact.Answered{Owner: first, Addr: a}}}
 		for _, f := range append(begin, tc.facts...) {
 			if err := w.Observe(&f); err != nil {
 				t.Errorf("%s: too early: %v", tc.name, err)
 			}
 		}
-		if err := w.Observe(&fact.Fact{Kind: fact.FactAnswered, Node: "n1", Owner: second, Addr: a}); (err != nil) != tc.broken {
+		if err := w.Observe(&fact.Fact{Node: "n1", What: fact.Answered{Owner: second, Addr: a}}); (err != nil) != tc.broken {
 			t.Errorf("%s: %v", tc.name, err)
 		}
 	}
@@ -757,35 +791,35 @@ func BenchmarkWatchers(b *testing.B) {
 			watchers = append(watchers, l.Watch())
 		}
 	}
-	kinds := [...]fact.FactKind{fact.FactLeased, fact.FactVPPWrite, fact.FactAnswered, fact.FactReleased, fact.FactDeleted, fact.FactSandboxGone}
 	names := make([]string, 1000)
-	facts := make([]fact.Fact, 100_000)
+	lives := make([][6]fact.What, 100_000)
 	for i := range names {
 		names[i] = fmt.Sprintf("node-%d", i+1)
 		p := netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(i >> 8), byte(i), 0}), 24)
 		for _, w := range watchers {
-			if err := w.Observe(&fact.Fact{Kind: fact.FactBlocks, Node: names[i], Blocks: []ipam.Block{{Prefix: p}}}); err != nil {
+			if err := w.Observe(&fact.Fact{Node: names[i], What: fact.NodeBlocks{Blocks: []ipam.Block{{Prefix: p}}}}); err != nil {
 				b.Fatal(err)
 			}
 		}
 	}
-	for i := range facts {
-		n := i % 1000
-		facts[i] = fact.Fact{Node: names[n], Addr: netip.AddrFrom4([4]byte{10, byte(n >> 8), byte(n), byte(i/1000 + 2)}),
-			Owner: ipam.Owner{Network: "k8s", ContainerID: fmt.Sprintf("%064d", i), IfName: "eth0"}}
+	for i := range lives {
+		n := i % len(names)
+		a := netip.AddrFrom4([4]byte{10, byte(n >> 8), byte(n), byte(i/len(names) + 2)})
+		o := ipam.Owner{Network: "k8s", ContainerID: fmt.Sprintf("%064d", i), IfName: "eth0"}
+		lives[i] = [...]fact.What{fact.Leased{Owner: o, Addr: a}, fact.VPPWrite{}, fact.Answered{Owner: o, Addr: a},
+			fact.Released{Owner: o, Addr: a}, fact.Deleted{Owner: o}, fact.SandboxGone{Owner: o}}
 	}
 	b.ReportAllocs()
 	i, k := 0, 0
 	for b.Loop() {
-		f := facts[i]
-		f.Kind = kinds[k]
+		f := fact.Fact{Node: names[i%len(names)], What: lives[i][k]}
 		for _, w := range watchers {
 			if err := w.Observe(&f); err != nil {
 				b.Fatal(err)
 			}
 		}
-		if k++; k == len(kinds) || k == 3 && i%2 == 0 && i < len(facts)/2 {
-			k, i = 0, (i+1)%len(facts)
+		if k++; k == len(lives[i]) || k == 3 && i%2 == 0 && i < len(lives)/2 {
+			k, i = 0, (i+1)%len(lives)
 		}
 	}
 }

@@ -55,45 +55,45 @@ func (w *budgetWatcher) Checks() int64 { return w.checks }
 
 func (w *budgetWatcher) Observe(f *fact.Fact) error {
 	w.advance(int64(f.At / slotTime))
-	switch f.Kind {
-	case fact.FactConfigured:
-		w.budget = budgetOf(f.Config)
-	case fact.FactAsked:
+	switch x := f.What.(type) {
+	case fact.Configured:
+		w.budget = budgetOf(x.Config)
+	case fact.Asked:
 		w.node(f.Node)
 		w.allow(w.budget.pod, 1)
-	case fact.FactAnswered:
-		w.attached(f, true)
-	case fact.FactDeleted, fact.FactSandboxGone:
+	case fact.Answered:
+		w.attached(f.Node, x.Owner, true)
+	case fact.Deleted, fact.SandboxGone:
 		w.allow(w.budget.pod, 1)
-		w.attached(f, false)
-	case fact.FactRefused, fact.FactCallRefused, fact.FactAbandoned:
+		w.attached(f.Node, fact.OwnerOf(x), false)
+	case fact.Refused, fact.CallRefused, fact.Abandoned:
 		w.allow(w.budget.trouble, 1)
-	case fact.FactNodeID:
-		if n := w.node(f.Node); n.id != f.Number {
-			n.id = f.Number
+	case fact.NodeID:
+		if n := w.node(f.Node); n.id != x.ID {
+			n.id = x.ID
 			w.allow(w.budget.peer, int64(len(w.nodes)))
 		}
-	case fact.FactBlocks, fact.FactAddressed, fact.FactRecord, fact.FactAssigned:
+	case fact.NodeBlocks, fact.Addressed, fact.RecordChange, fact.Assigned:
 		w.node(f.Node)
 		w.allow(w.budget.peer, int64(len(w.nodes)))
-	case fact.FactServed, fact.FactUnserved:
-		w.served(f)
-	case fact.FactAgentUp:
+	case fact.Served:
+		w.served(x)
+	case fact.AgentUp:
 		w.restarted(f.Node)
-	case fact.FactDisturbed:
-		if f.Text == fact.VPPUp {
+	case fact.Disturbed:
+		if x.By == fact.VPPUp {
 			w.restarted(f.Node)
 			break
 		}
 		for name := range w.nodes { //vppdrill:unordered it is a sum
 			w.restarted(name)
 		}
-	case fact.FactNodeGone:
+	case fact.NodeGone:
 		w.gone(f.Node)
-	case fact.FactRange:
+	case fact.Range:
 		w.allow(w.budget.peer, int64(len(w.nodes)))
-	case fact.FactCounted:
-		return w.counted(f)
+	case fact.Counted:
+		return w.counted(f, x.Counts)
 	}
 	return nil
 }
@@ -126,18 +126,18 @@ func (w *budgetWatcher) node(name string) *spender {
 	return n
 }
 
-func (w *budgetWatcher) attached(f *fact.Fact, is bool) {
-	n := w.node(f.Node)
+func (w *budgetWatcher) attached(node string, o ipam.Owner, is bool) {
+	n := w.node(node)
 	if is {
-		n.pods[f.Owner] = true
+		n.pods[o] = true
 	} else {
-		delete(n.pods, f.Owner)
+		delete(n.pods, o)
 	}
 }
 
-func (w *budgetWatcher) served(f *fact.Fact) {
-	m := mappedOf(f)
-	if f.Kind == fact.FactServed {
+func (w *budgetWatcher) served(x fact.Served) {
+	m := mappedOf(x)
+	if !x.Gone {
 		w.fronts[m] = true
 	} else {
 		delete(w.fronts, m)
@@ -165,8 +165,7 @@ func (w *budgetWatcher) gone(name string) {
 }
 
 // counted judges what has been asked since it was counted last.
-func (w *budgetWatcher) counted(f *fact.Fact) error {
-	c := f.Counts
+func (w *budgetWatcher) counted(f *fact.Fact, c fact.Counts) error {
 	w.allow(w.budget.trouble, c.Faults)
 	w.spent[w.slot%allowedSlots].add(spending{c.VPPCalls + c.LinuxCalls, c.Writes, c.StoreOps, c.APIWrites, c.JournalBytes})
 	w.checks++

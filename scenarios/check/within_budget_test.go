@@ -14,9 +14,9 @@ import (
 func TestWithinBudget(t *testing.T) {
 	config := scenarios.Default().Config
 	counted := func(at time.Duration, c fact.Counts) fact.Fact {
-		return fact.Fact{Kind: fact.FactCounted, At: at, Node: "node-1", Counts: &c}
+		return fact.Fact{At: at, Node: "node-1", What: fact.Counted{Counts: c}}
 	}
-	begin := []fact.Fact{{Kind: fact.FactConfigured, Config: &config}, {Kind: fact.FactAgentUp, Node: "node-1"}}
+	begin := []fact.Fact{{What: fact.Configured{Config: &config}}, {Node: "node-1", What: fact.AgentUp{}}}
 	rest := func(minutes int, c fact.Counts) []fact.Fact {
 		facts := begin[:len(begin):len(begin)]
 		for i := range minutes {
@@ -27,7 +27,7 @@ func TestWithinBudget(t *testing.T) {
 	pods := func(asked int, writes int64) []fact.Fact {
 		facts := begin[:len(begin):len(begin)]
 		for i := range asked {
-			facts = append(facts, fact.Fact{Kind: fact.FactAsked, At: 10 * time.Minute, Node: "node-1", Owner: ipam.Owner{ContainerID: string(rune('a' + i))}, Text: fact.AskedAdd})
+			facts = append(facts, fact.Fact{At: 10 * time.Minute, Node: "node-1", What: fact.Asked{Owner: ipam.Owner{ContainerID: string(rune('a' + i))}, Command: fact.AskedAdd}})
 		}
 		return append(facts, counted(10*time.Minute+time.Second, fact.Counts{VPPCalls: writes, Writes: writes}))
 	}

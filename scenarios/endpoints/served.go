@@ -45,27 +45,33 @@ func (v *Served) Now(services []scenarios.ServiceState) (facts []fact.Fact) {
 			}
 		}
 	}
-	begins := differing(fact.FactServed, now, v.fronts)
+	begins := differing(now, v.fronts)
 	for i := range begins {
-		f := &begins[i]
-		front := servedFront{netip.AddrPortFrom(f.Addr, uint16(f.Number)), scenarios.Protocol(f.Text)}
-		f.Kept = v.kept[front]
+		b := &begins[i]
+		front := servedFront{b.Endpoint, scenarios.Protocol(b.Proto)}
+		b.Kept = v.kept[front]
 		delete(v.kept, front)
 	}
-	facts = append(differing(fact.FactUnserved, v.fronts, now), begins...)
+	ends := differing(v.fronts, now)
+	for i := range ends {
+		ends[i].Gone = true
+	}
 	v.fronts = now
+	for _, x := range append(ends, begins...) {
+		facts = append(facts, fact.Fact{What: x})
+	}
 	return facts
 }
 
 // differing tells of the fronts that are otherwise or not among the others.
-func differing(kind fact.FactKind, fronts, others map[servedFront]scenarios.Service) (facts []fact.Fact) {
+func differing(fronts, others map[servedFront]scenarios.Service) (list []fact.Served) {
 	for f, s := range fronts { //vppdrill:unordered sorted below
 		if other, ok := others[f]; !ok || other != s {
-			facts = append(facts, fact.Fact{Kind: kind, Addr: f.at.Addr(), Number: uint32(f.at.Port()), Text: string(f.proto)})
+			list = append(list, fact.Served{Endpoint: f.at, Proto: string(f.proto), Gone: false, Kept: false})
 		}
 	}
-	slices.SortFunc(facts, func(a, b fact.Fact) int {
-		return cmp.Or(a.Addr.Compare(b.Addr), cmp.Compare(a.Number, b.Number), cmp.Compare(a.Text, b.Text))
+	slices.SortFunc(list, func(a, b fact.Served) int {
+		return cmp.Or(a.Endpoint.Compare(b.Endpoint), cmp.Compare(a.Proto, b.Proto))
 	})
-	return facts
+	return list
 }

@@ -1,6 +1,6 @@
 package fact
 
-// Counts are what somebody asked of others. FactCounted carries how much was added to them.
+// Counts are what somebody asked of others. Counted carries how much was added to them.
 type Counts struct {
 	// VPPCalls and LinuxCalls are dataplane calls of agents, StoreOps requests to the store, JournalBytes what journals were given.
 	VPPCalls, LinuxCalls, StoreOps, JournalBytes int64

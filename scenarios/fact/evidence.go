@@ -8,21 +8,21 @@ type Evidence string
 
 // Kinds of evidence, by the names that reports use, with the facts and fields that each of them means.
 const (
-	// Leases: FactLeased, FactReleased, FactAgentUp, FactAgentDown; NodeState.Leases.
+	// Leases: Leased, Released, AgentUp, AgentDown; NodeState.Leases.
 	Leases Evidence = "leases"
-	// Sandboxes: FactAsked, FactAnswered, FactDeleted, FactSandboxGone, FactNodeGone; NodeState.Pods.
+	// Sandboxes: Asked, Answered, Deleted, SandboxGone, NodeGone; NodeState.Pods.
 	Sandboxes Evidence = "sandboxes"
-	// PodLives: FactPod.
+	// PodLives: PodChanged.
 	PodLives Evidence = "lives of pods"
-	// Refusals: FactRefused for ADD and DEL.
+	// Refusals: Refused for ADD and DEL.
 	Refusals Evidence = "refusals"
-	// NodeIDs: FactNodeID; NodeState.ID and what follows from it: addresses and host subnet.
+	// NodeIDs: NodeID; NodeState.ID and what follows from it: addresses and host subnet.
 	NodeIDs Evidence = "node IDs"
 	// Management: NodeState.Management.
 	Management Evidence = "management addresses"
-	// Blocks: FactBlocks; NodeState.Blocks and Reserved.
+	// Blocks: NodeBlocks; NodeState.Blocks and Reserved.
 	Blocks Evidence = "blocks"
-	// AssignedBlocks: FactAssigned; NodeState.Assigned.
+	// AssignedBlocks: Assigned; NodeState.Assigned.
 	AssignedBlocks Evidence = "assigned blocks"
 	// BlockedBlocks: NodeState.Blocked.
 	BlockedBlocks Evidence = "blocked blocks"
@@ -30,55 +30,55 @@ const (
 	FreeBlocks Evidence = "free blocks"
 	// WaitingPods: NodeState.Waiting.
 	WaitingPods Evidence = "waiting pods"
-	// Rests: Fact.Rest of FactReleased.
+	// Rests: Rest of Released.
 	Rests Evidence = "rests"
 	// FullNodes: NodeState.Resting, Crowded and Misfit.
 	FullNodes Evidence = "resting addresses and crowded nodes"
 	// HeldIDs: Snapshot.HeldIDs.
 	HeldIDs Evidence = "held node IDs"
-	// LongQuiet: FactQuiet, and FactVPPWrite from then on.
+	// LongQuiet: Quiet, and VPPWrite from then on.
 	LongQuiet Evidence = "long quiet"
-	// Disturbances: FactDisturbed for whatever changes what nodes should look like and no other fact tells.
+	// Disturbances: Disturbed for whatever changes what nodes should look like and no other fact tells.
 	Disturbances Evidence = "disturbances"
-	// CleanStops: FactAgentDown with the text "clean", and FactVPPWrite for a while after it.
+	// CleanStops: AgentDown with CleanStop, and VPPWrite for a while after it.
 	CleanStops Evidence = "clean stops"
-	// VPPLives: FactDisturbed when a VPP is up, and FactVPPCrash.
+	// VPPLives: Disturbed when a VPP is up, and VPPCrash.
 	VPPLives Evidence = "lives of VPP"
-	// ProgramLives: FactAgentUp, and FactProgramCrash.
+	// ProgramLives: AgentUp, and ProgramCrash.
 	ProgramLives Evidence = "lives of programs"
-	// NodeAddresses: FactAddressed.
+	// NodeAddresses: Addressed.
 	NodeAddresses Evidence = "node addresses"
 	// NodeLeases: NodeState.Leased.
 	NodeLeases Evidence = "leases of nodes"
 	// OtherNICs: NodeState.OtherNICs.
 	OtherNICs Evidence = "other interfaces of nodes"
-	// Removals: FactRemoved for every call that takes something away.
+	// Removals: Removed for every call that takes something away.
 	Removals Evidence = "removals"
-	// Checks: FactChecked and FactStatus.
+	// Checks: Checked and Status.
 	Checks Evidence = "checks"
-	// Leftovers: Fact.Left of FactLeased and FactReleased.
+	// Leftovers: Left of Leased and Released.
 	Leftovers Evidence = "leftovers"
-	// Records: FactRecord.
+	// Records: RecordChange.
 	Records Evidence = "node records"
-	// Disks: FactSaved.
+	// Disks: SavedLease, SavedRelease, SavedNodeID, SavedAll.
 	Disks Evidence = "disks"
-	// Hooks: FactHooked.
+	// Hooks: Hooked.
 	Hooks Evidence = "hooks"
-	// RequestCounts: FactCounted.
+	// RequestCounts: Counted.
 	RequestCounts Evidence = "counts of requests"
-	// RefusedCalls: FactCallRefused.
+	// RefusedCalls: CallRefused.
 	RefusedCalls Evidence = "refused calls"
-	// Patience: Rest and Number of FactRefused, FactAbandoned and FactSlow.
+	// Patience: Refused.Wait and Code, Abandoned, Slow.
 	Patience Evidence = "patience"
-	// IDRests: Fact.Rest of FactNodeGone.
+	// IDRests: Rest of NodeGone.
 	IDRests Evidence = "rests of node IDs"
 	// RangeCounts: Snapshot.Ranges in settled snapshots.
 	RangeCounts Evidence = "controllers' counts of blocks"
-	// ClosedRanges: FactRange.
+	// ClosedRanges: Range.
 	ClosedRanges Evidence = "ranges that are closed"
-	// Changes: FactChanging.
+	// Changes: Changing.
 	Changes Evidence = "changes that controllers ask for"
-	// Services: Snapshot.Services and NodeState.ServiceRange; FactServed and FactUnserved.
+	// Services: Snapshot.Services and NodeState.ServiceRange; Served.
 	Services Evidence = "services"
 	// ReachedSettings: NodeState.Settings.
 	ReachedSettings Evidence = "settings"

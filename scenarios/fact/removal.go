@@ -7,37 +7,37 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 
-// Removed is a kind of thing that a VPP or a Linux host holds for a pod or a node.
-type Removed string
+// Thing is a kind of thing that a VPP or a Linux host holds for a pod or a node.
+type Thing string
 
 // Kinds of removed things. Those of Linux begin with "linux".
 const (
-	RemovedInterface  Removed = "interface"
-	RemovedUp         Removed = "up state of interface"
-	RemovedMAC        Removed = "MAC of interface"
-	RemovedAddress    Removed = "address of interface"
-	RemovedUnnumbered Removed = "borrowed address of interface"
-	RemovedInTable    Removed = "table of interface"
-	RemovedMember     Removed = "bridge membership of interface"
-	RemovedTunnel     Removed = "tunnel"
-	RemovedRoute      Removed = "route"
-	RemovedNeighbor   Removed = "neighbor"
-	RemovedFIB        Removed = "L2 FIB entry"
-	RemovedBridge     Removed = "bridge domain"
-	RemovedTable      Removed = "table"
-	RemovedMapping    Removed = "NAT mapping"
+	RemovedInterface  Thing = "interface"
+	RemovedUp         Thing = "up state of interface"
+	RemovedMAC        Thing = "MAC of interface"
+	RemovedAddress    Thing = "address of interface"
+	RemovedUnnumbered Thing = "borrowed address of interface"
+	RemovedInTable    Thing = "table of interface"
+	RemovedMember     Thing = "bridge membership of interface"
+	RemovedTunnel     Thing = "tunnel"
+	RemovedRoute      Thing = "route"
+	RemovedNeighbor   Thing = "neighbor"
+	RemovedFIB        Thing = "L2 FIB entry"
+	RemovedBridge     Thing = "bridge domain"
+	RemovedTable      Thing = "table"
+	RemovedMapping    Thing = "NAT mapping"
 
-	RemovedLink          Removed = "linux link"
-	RemovedLinkUp        Removed = "up state of linux link"
-	RemovedLinkMAC       Removed = "MAC of linux link"
-	RemovedLinuxAddress  Removed = "linux address"
-	RemovedLinuxRoute    Removed = "linux route"
-	RemovedLinuxNeighbor Removed = "linux neighbor"
+	RemovedLink          Thing = "linux link"
+	RemovedLinkUp        Thing = "up state of linux link"
+	RemovedLinkMAC       Thing = "MAC of linux link"
+	RemovedLinuxAddress  Thing = "linux address"
+	RemovedLinuxRoute    Thing = "linux route"
+	RemovedLinuxNeighbor Thing = "linux neighbor"
 )
 
 // Removal is what one call took away from a node's VPP or Linux. Of its fields only those are set that the kind has.
 type Removal struct {
-	What Removed
+	What Thing
 	// Call is the binary API message or the Linux operation that did it.
 	Call string
 	// Replaced: something else stands in its place now, such as another MAC or next hop.

@@ -21,7 +21,7 @@ import (
 
 // Target is the thing that a request deletes or may replace. The zero Target is none.
 type Target struct {
-	What fact.Removed
+	What fact.Thing
 	// Sets: the request sets the thing, so that it takes away only what was there otherwise. Else it deletes it.
 	Sets bool
 	// Index is VPP's interface, none where there is none; Name a Linux link, Netns its namespace.

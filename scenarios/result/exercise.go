@@ -91,8 +91,8 @@ func (r reached) names() []string {
 
 // observe takes a fact in, after the tally has.
 func (r *reached) observe(t *tally, f *fact.Fact) {
-	switch f.Kind {
-	case fact.FactAgentUp:
+	switch x := f.What.(type) {
+	case fact.AgentUp:
 		n := t.node(f.Node)
 		if n.lives++; n.lives > 1 {
 			r.note(agentRestarted)
@@ -100,58 +100,58 @@ func (r *reached) observe(t *tally, f *fact.Fact) {
 		if n.returner {
 			r.note(machineReturned)
 		}
-		if len(f.Leases) > 0 {
+		if len(x.Leases) > 0 {
 			r.note(journalRead)
 		}
-	case fact.FactAgentDown:
-		if f.Text == fact.CleanStop {
+	case fact.AgentDown:
+		if x.Why == fact.CleanStop {
 			r.note(cleanStop)
 		}
-	case fact.FactDisturbed:
-		if f.Text == fact.VPPUp && f.Node != "" && t.node(f.Node).wired {
+	case fact.Disturbed:
+		if x.By == fact.VPPUp && f.Node != "" && t.node(f.Node).wired {
 			r.note(vppRestarted)
 		}
-	case fact.FactNodeGone:
-		if f.Text == fact.NodeLeft {
+	case fact.NodeGone:
+		if x.Left {
 			r.note(nodeLeft)
 			t.node(f.Node).returner = false
 		} else {
 			t.node(f.Node).returner = true
 		}
-	case fact.FactAnswered:
+	case fact.Answered:
 		t.node(f.Node).wired = true
-		if l := t.lives.byUID[f.PodUID]; l != nil && l.waited {
+		if l := t.lives.byUID[x.PodUID]; l != nil && l.waited {
 			r.note(waitEnded)
 		}
-	case fact.FactRefused:
-		if f.Exhausted {
+	case fact.Refused:
+		if x.Exhausted {
 			r.note(addressesExhausted)
 		}
-	case fact.FactBlocks:
-		if slices.ContainsFunc(f.Blocks, func(b ipam.Block) bool { return b.Draining }) {
+	case fact.NodeBlocks:
+		if slices.ContainsFunc(x.Blocks, func(b ipam.Block) bool { return b.Draining }) {
 			r.note(rangeDrained)
 		}
-	case fact.FactRemoved:
+	case fact.Removed:
 		if t.node(f.Node).lives > 1 {
 			r.note(staleRemoved)
 		}
-	case fact.FactRecord:
-		if c := f.Record; c.Before.Name != "" && c.After.Name != "" && c.Before.Name != c.After.Name {
+	case fact.RecordChange:
+		if c := x; c.Before.Name != "" && c.After.Name != "" && c.Before.Name != c.After.Name {
 			r.note(idPassedOn)
 		}
-	case fact.FactChecked:
-		if f.Broken != "" && f.Number != 0 {
+	case fact.Checked:
+		if x.Broken != "" && x.Code != 0 {
 			r.note(checkRefused)
 		}
-	case fact.FactStatus:
-		if f.Broken != "" && f.Number != 0 {
+	case fact.Status:
+		if x.Broken != "" && x.Code != 0 {
 			r.note(statusRefused)
 		}
-	case fact.FactCounted:
-		if f.Counts.LostReplies > 0 {
+	case fact.Counted:
+		if x.Counts.LostReplies > 0 {
 			r.note(replyLost)
 		}
-		if f.Counts.Faults > 0 {
+		if x.Counts.Faults > 0 {
 			r.note(faultStruck)
 		}
 	}

@@ -17,17 +17,13 @@ import (
 // Goal: each exercise is noted by exactly what it stands for. Method: one story for each, and what a run without it lacks.
 func TestExercises(t *testing.T) {
 	type facts = []fact.Fact
-	down, up := fact.Fact{Kind: fact.FactAgentDown}, fact.Fact{Kind: fact.FactAgentUp}
-	answered := fact.Fact{Kind: fact.FactAnswered, PodUID: "u"}
-	waits := fact.Fact{Kind: fact.FactRefused, PodUID: "u", Exhausted: true}
-	told := func(kind fact.FactKind, text string) fact.Fact {
-		return fact.Fact{Kind: kind, Text: text}
-	}
-	judged := func(kind fact.FactKind, broken string, code uint32) fact.Fact {
-		return fact.Fact{Kind: kind, Broken: broken, Number: code}
-	}
+	down, up := fact.Fact{What: fact.AgentDown{}}, fact.Fact{What: fact.AgentUp{}}
+	answered := fact.Fact{What: fact.Answered{PodUID: "u"}}
+	waits := fact.Fact{What: fact.Refused{PodUID: "u", Exhausted: true}}
+	told := func(what fact.What) fact.Fact { return fact.Fact{What: what} }
+	vppUp, removed := told(fact.Disturbed{By: fact.VPPUp}), told(fact.Removed{})
 	record := func(before, after string) fact.Fact {
-		return fact.Fact{Kind: fact.FactRecord, Record: &fact.RecordChange{ID: 1, Before: fact.NodeRecord{Name: before}, After: fact.NodeRecord{Name: after}}}
+		return fact.Fact{What: fact.RecordChange{ID: 1, Before: fact.NodeRecord{Name: before}, After: fact.NodeRecord{Name: after}}}
 	}
 	for _, c := range []struct {
 		facts facts
@@ -36,24 +32,24 @@ func TestExercises(t *testing.T) {
 		{facts{}, nil},
 		{facts{up}, nil},
 		{facts{up, down, up}, []string{"agent-restarted"}},
-		{facts{up, told(fact.FactAgentDown, fact.CleanStop)}, []string{"clean-stop"}},
-		{facts{{Kind: fact.FactAgentUp, Leases: make([]ipam.Lease, 1)}}, []string{"journal-read"}},
-		{facts{told(fact.FactDisturbed, fact.VPPUp), answered}, nil},
-		{facts{answered, told(fact.FactDisturbed, fact.VPPUp)}, []string{"vpp-restarted"}},
-		{facts{told(fact.FactNodeGone, fact.NodeLeft), up}, []string{"node-left"}},
-		{facts{told(fact.FactNodeGone, ""), up}, []string{"machine-returned"}},
+		{facts{up, told(fact.AgentDown{Why: fact.CleanStop})}, []string{"clean-stop"}},
+		{facts{{What: fact.AgentUp{Leases: make([]ipam.Lease, 1)}}}, []string{"journal-read"}},
+		{facts{vppUp, answered}, nil},
+		{facts{answered, vppUp}, []string{"vpp-restarted"}},
+		{facts{told(fact.NodeGone{Left: true}), up}, []string{"node-left"}},
+		{facts{told(fact.NodeGone{}), up}, []string{"machine-returned"}},
 		{facts{waits}, []string{"addresses-exhausted"}},
 		{facts{waits, answered}, []string{"addresses-exhausted", "wait-ended"}},
-		{facts{{Kind: fact.FactBlocks, Blocks: make([]ipam.Block, 1)}}, nil},
-		{facts{{Kind: fact.FactBlocks, Blocks: []ipam.Block{{Draining: true}}}}, []string{"range-drained"}},
-		{facts{up, told(fact.FactRemoved, "")}, nil},
-		{facts{up, down, up, told(fact.FactRemoved, "")}, []string{"agent-restarted", "stale-removed"}},
+		{facts{{What: fact.NodeBlocks{Blocks: make([]ipam.Block, 1)}}}, nil},
+		{facts{{What: fact.NodeBlocks{Blocks: []ipam.Block{{Draining: true}}}}}, []string{"range-drained"}},
+		{facts{up, removed}, nil},
+		{facts{up, down, up, removed}, []string{"agent-restarted", "stale-removed"}},
 		{facts{record("", "a"), record("a", "a"), record("a", "")}, nil},
 		{facts{record("a", "b")}, []string{"id-passed-on"}},
-		{facts{judged(fact.FactChecked, "", 1), judged(fact.FactChecked, "x", 0), judged(fact.FactStatus, "", 1)}, nil},
-		{facts{judged(fact.FactChecked, "x", 1)}, []string{"check-refused"}},
-		{facts{judged(fact.FactStatus, "x", 1)}, []string{"status-refused"}},
-		{facts{{Kind: fact.FactCounted, Counts: &fact.Counts{Faults: 2, LostReplies: 1}}}, []string{"reply-lost", "fault-struck"}},
+		{facts{told(fact.Checked{Code: 1}), told(fact.Checked{Broken: "x"}), told(fact.Status{Code: 1})}, nil},
+		{facts{told(fact.Checked{Broken: "x", Code: 1})}, []string{"check-refused"}},
+		{facts{told(fact.Status{Broken: "x", Code: 1})}, []string{"status-refused"}},
+		{facts{{What: fact.Counted{Counts: fact.Counts{Faults: 2, LostReplies: 1}}}}, []string{"reply-lost", "fault-struck"}},
 		{storyOfTwoNodes(), []string{"address-reused", "addresses-exhausted", "wait-ended", "node-left", "fault-struck"}},
 	} {
 		for i := range c.facts {

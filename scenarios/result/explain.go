@@ -1,6 +1,8 @@
 package result
 
 import (
+	"github.com/vppdrill/vppdrill/ipam"
+
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"regexp"
@@ -19,13 +21,22 @@ type podNames struct {
 const podNamesMost = 50_000
 
 func (n *podNames) observe(f *fact.Fact) {
-	if f.Pod == "" || f.Kind != fact.FactAsked && f.Kind != fact.FactAnswered {
+	switch x := f.What.(type) {
+	case fact.Asked:
+		n.note(x.Owner, x.Pod)
+	case fact.Answered:
+		n.note(x.Owner, x.Pod)
+	}
+}
+
+func (n *podNames) note(o ipam.Owner, pod string) {
+	if pod == "" {
 		return
 	}
 	if n.latest == nil || len(n.latest) >= podNamesMost {
 		n.earlier, n.latest = n.latest, map[string]string{}
 	}
-	n.latest[f.Owner.ContainerID] = f.Pod
+	n.latest[o.ContainerID] = pod
 }
 
 func (n *podNames) of(container string) string {

@@ -20,12 +20,12 @@ type holder struct {
 }
 
 func (h *holdings) observe(f *fact.Fact) {
-	switch f.Kind {
-	case fact.FactAnswered:
-		h.start(f)
-	case fact.FactReleased, fact.FactDeleted, fact.FactSandboxGone:
-		h.end(holder{f.Node, f.Owner}, f)
-	case fact.FactNodeGone:
+	switch x := f.What.(type) {
+	case fact.Answered:
+		h.start(f, x)
+	case fact.Released, fact.Deleted, fact.SandboxGone:
+		h.end(holder{f.Node, fact.OwnerOf(x)}, f)
+	case fact.NodeGone:
 		for key := range h.open { //vppdrill:unordered each span ends by itself
 			if key.node == f.Node {
 				h.end(key, f)
@@ -34,8 +34,8 @@ func (h *holdings) observe(f *fact.Fact) {
 	}
 }
 
-func (h *holdings) start(f *fact.Fact) {
-	key := holder{f.Node, f.Owner}
+func (h *holdings) start(f *fact.Fact, x fact.Answered) {
+	key := holder{f.Node, x.Owner}
 	if _, held := h.open[key]; held || len(h.spans) >= h.limit {
 		return
 	}
@@ -43,7 +43,7 @@ func (h *holdings) start(f *fact.Fact) {
 		h.open = map[holder]int{}
 	}
 	h.open[key] = len(h.spans)
-	h.spans = append(h.spans, Held{Node: f.Node, Addr: f.Addr.String(), Pod: f.Pod, FromSeconds: f.At.Seconds(), UntilSeconds: -1})
+	h.spans = append(h.spans, Held{Node: f.Node, Addr: x.Addr.String(), Pod: x.Pod, FromSeconds: f.At.Seconds(), UntilSeconds: -1})
 }
 
 func (h *holdings) end(key holder, f *fact.Fact) {

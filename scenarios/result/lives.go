@@ -54,23 +54,23 @@ func mark(at *time.Duration, now time.Duration) {
 }
 
 // pod is what the API server's object of a pod came by.
-func (v *lives) pod(f *fact.Fact) {
-	l := v.of(f.PodUID)
-	switch f.Text {
+func (v *lives) pod(at time.Duration, x fact.PodChanged) {
+	l := v.of(x.PodUID)
+	switch x.Change {
 	case fact.PodCreated:
-		mark(&l.created, f.At)
+		mark(&l.created, at)
 	case fact.PodBound:
-		mark(&l.bound, f.At)
+		mark(&l.bound, at)
 	case fact.PodDeleted:
-		mark(&l.deleted, f.At)
-		v.ended(l, f.At)
+		mark(&l.deleted, at)
+		v.ended(l, at)
 	}
 }
 
-func (v *lives) answered(f *fact.Fact) {
-	l := v.of(f.PodUID)
-	mark(&l.answered, f.At)
-	v.ended(l, f.At)
+func (v *lives) answered(at time.Duration, podUID string) {
+	l := v.of(podUID)
+	mark(&l.answered, at)
+	v.ended(l, at)
 }
 
 // ended ends a wait.
@@ -90,10 +90,10 @@ func (l *life) waitUntil(at time.Duration) {
 	l.waits, l.longest, l.full = l.waits+wait, max(l.longest, wait), never
 }
 
-func (v *lives) refused(t *tally, f *fact.Fact) {
-	l := v.of(f.PodUID)
+func (v *lives) refused(t *tally, f *fact.Fact, x fact.Refused) {
+	l := v.of(x.PodUID)
 	mark(&l.refused, f.At)
-	if !f.Exhausted || l.full != never || l.deleted != never {
+	if !x.Exhausted || l.full != never || l.deleted != never {
 		return
 	}
 	l.full, l.node, l.waited = f.At, f.Node, true

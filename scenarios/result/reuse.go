@@ -1,7 +1,6 @@
 package result
 
 import (
-	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"net/netip"
 	"time"
 )
@@ -20,17 +19,17 @@ type freed struct {
 
 func newReuse() reuse { return reuse{freed: map[netip.Addr]freed{}} }
 
-func (r *reuse) released(f *fact.Fact) { r.freed[f.Addr] = freed{f.At, r.leases} }
+func (r *reuse) released(at time.Duration, a netip.Addr) { r.freed[a] = freed{at, r.leases} }
 
-func (r *reuse) leased(out *Summary, f *fact.Fact) {
+func (r *reuse) leased(out *Summary, at time.Duration, a netip.Addr) {
 	r.leases++
-	was, ok := r.freed[f.Addr]
+	was, ok := r.freed[a]
 	if !ok {
 		return
 	}
-	delete(r.freed, f.Addr)
+	delete(r.freed, a)
 	out.Reused++
-	if gap := (f.At - was.at).Seconds(); out.ShortestReuseSeconds < 0 || gap < out.ShortestReuseSeconds {
+	if gap := (at - was.at).Seconds(); out.ShortestReuseSeconds < 0 || gap < out.ShortestReuseSeconds {
 		out.ShortestReuseSeconds = gap
 	}
 	if n := r.leases - was.leases; out.ShortestReuseLeases < 0 || n < out.ShortestReuseLeases {

@@ -88,7 +88,7 @@ func Run(ctx context.Context, w World, s *scenarios.Scenario, laws []fact.Law, o
 	}
 	if r.supported() {
 		r.judge.idle = false
-		_ = r.observe(fact.Fact{Kind: fact.FactConfigured, At: w.Now(), Config: &s.Config}) // which breaks no law
+		_ = r.observe(fact.Fact{At: w.Now(), What: fact.Configured{Config: &s.Config}}) // which breaks no law
 		w.Watch(r.observe)
 		r.drive(ctx)
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/result"
@@ -86,11 +85,11 @@ func (w *script) Tail(int) []string             { return []string{"before", "bad
 type noDelete struct{ seen int64 }
 
 func (n *noDelete) Observe(f *fact.Fact) error {
-	if f.Kind == fact.FactConfigured {
+	if _, ok := f.What.(fact.Configured); ok {
 		return nil // the run itself tells it
 	}
 	n.seen++
-	if f.Kind == fact.FactDeleted {
+	if _, ok := f.What.(fact.Deleted); ok {
 		return &fact.Violation{Law: "no-delete", At: f.At, Node: f.Node, What: "something was deleted"}
 	}
 	return nil
@@ -178,7 +177,7 @@ func TestRunOrder(t *testing.T) {
 
 // Goal: each way a run can end has its verdict and one line that says why. Method: a table of worlds.
 func TestRunVerdicts(t *testing.T) {
-	deleted := fact.Fact{Kind: fact.FactDeleted, At: 12500 * time.Millisecond, Node: "node-2"}
+	deleted := fact.Fact{At: 12500 * time.Millisecond, Node: "node-2", What: fact.Deleted{}}
 	for _, c := range []struct {
 		name, more string
 		world      script
@@ -205,7 +204,7 @@ func TestRunVerdicts(t *testing.T) {
 			verdict: result.Fail, err: "law no-delete was expected to be broken and held"},
 		{name: "expected exhaustion", more: "expect: {exhausted: true}\n",
 			verdict: result.Fail, err: "expected a node to run out of addresses and none did"},
-		{name: "unexpected exhaustion", more: "expect: {exhausted: false}\n", world: script{facts: []fact.Fact{{Kind: fact.FactRefused, At: time.Second, Node: "node-2", PodUID: "u", Exhausted: true}}},
+		{name: "unexpected exhaustion", more: "expect: {exhausted: false}\n", world: script{facts: []fact.Fact{{At: time.Second, Node: "node-2", What: fact.Refused{PodUID: "u", Exhausted: true}}}},
 			verdict: result.Fail, err: "expected no node to run out of addresses and node-2 did"},
 		{name: "pods", more: "expect: {pods: 3}\n", verdict: result.Fail, err: "expected 3 attached pods at the end and found 0"},
 		{name: "unknown law", more: "laws: [no-delet]\n",
@@ -262,7 +261,7 @@ func TestRunWithoutEvidence(t *testing.T) {
 		{Name: "unfed", Why: "w", When: fact.Settled, Check: func(fact.Snapshot) (int64, error) { return 0, nil }},
 	}
 	world := func() *script {
-		return &script{evidence: []fact.Evidence{fact.Leases}, facts: []fact.Fact{{Kind: fact.FactAnswered, At: time.Second}}}
+		return &script{evidence: []fact.Evidence{fact.Leases}, facts: []fact.Fact{{At: time.Second, What: fact.Answered{}}}}
 	}
 	r := result.Run(t.Context(), world(), parse(t, threeSteps), laws, result.Options{})
 	if r.Verdict != result.Pass {
@@ -326,19 +325,21 @@ func TestRunEnd(t *testing.T) {
 
 // Goal: a result's addresses are the spans in which pods held them. Method: facts in, spans out.
 func TestRunAddresses(t *testing.T) {
-	newFact := func(seconds int, kind fact.FactKind, node, container string) fact.Fact {
-		return fact.Fact{Kind: kind, At: time.Duration(seconds) * time.Second, Node: node, Pod: "default/" + container,
-			Owner: ipam.Owner{Network: "k8s", ContainerID: container, IfName: "eth0"}}
+	at := func(seconds int, node string, what fact.What) fact.Fact {
+		return fact.Fact{At: time.Duration(seconds) * time.Second, Node: node, What: what}
+	}
+	answered := func(container string) fact.What {
+		return fact.Answered{Owner: owner(container), Pod: "default/" + container}
 	}
 	w := &script{facts: []fact.Fact{
-		newFact(1, fact.FactAnswered, "node-1", "a"),
-		newFact(2, fact.FactAnswered, "node-2", "a"),
-		newFact(2, fact.FactAnswered, "node-2", "a"), // a repeated ADD
-		newFact(3, fact.FactAnswered, "node-1", "b"),
-		newFact(4, fact.FactReleased, "node-1", "a"),
-		newFact(4, fact.FactDeleted, "node-1", "a"),
-		newFact(5, fact.FactNodeGone, "node-1", ""),
-		newFact(6, fact.FactAnswered, "node-2", "beyond the limit"),
+		at(1, "node-1", answered("a")),
+		at(2, "node-2", answered("a")),
+		at(2, "node-2", answered("a")), // a repeated ADD
+		at(3, "node-1", answered("b")),
+		at(4, "node-1", fact.Released{Owner: owner("a")}),
+		at(4, "node-1", fact.Deleted{Owner: owner("a")}),
+		at(5, "node-1", fact.NodeGone{}),
+		at(6, "node-2", answered("beyond the limit")),
 	}}
 	r := result.Run(t.Context(), w, parse(t, "name: x\nduration: 9s"), nil, result.Options{AddressesMax: 3})
 	var have []string
@@ -378,7 +379,7 @@ func TestViolationsCounted(t *testing.T) {
 	}{{1, 1, 10}, {2, 2, 20}, {9, 3, 61}} {
 		w := &script{}
 		for _, at := range []time.Duration{10, 20, 30} {
-			w.facts = append(w.facts, fact.Fact{Kind: fact.FactDeleted, At: at * time.Second, Node: fmt.Sprintf("node-%d", at)})
+			w.facts = append(w.facts, fact.Fact{At: at * time.Second, Node: fmt.Sprintf("node-%d", at), What: fact.Deleted{}})
 		}
 		s := parse(t, fmt.Sprintf("# G.\nname: counted\nduration: 60s\nlimits: {violations: %d}\n", c.limit))
 		r := result.Run(t.Context(), w, s, twoLaws(time.Hour), result.Options{})

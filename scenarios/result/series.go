@@ -39,13 +39,13 @@ func newSampler() *sampler {
 // observe takes the samples that are due before a fact, then the fact. t has not seen it yet.
 func (x *sampler) observe(t *tally, f *fact.Fact) {
 	x.until(t, f.At)
-	switch f.Kind {
-	case fact.FactReleased:
-		if f.Rest > 0 {
-			x.rests[f.Addr] = f.At + f.Rest
+	switch w := f.What.(type) {
+	case fact.Released:
+		if w.Rest > 0 {
+			x.rests[w.Addr] = f.At + w.Rest
 		}
-	case fact.FactLeased:
-		delete(x.rests, f.Addr)
+	case fact.Leased:
+		delete(x.rests, w.Addr)
 	}
 }
 

@@ -112,52 +112,52 @@ func (t *tally) node(name string) *tallied {
 
 // observe adds one fact.
 func (t *tally) observe(f *fact.Fact) {
-	switch f.Kind {
-	case fact.FactLeased:
-		t.reuse.leased(&t.out, f)
-		t.change(f, func(a *attachment) { a.leased = true })
-	case fact.FactReleased:
-		t.reuse.released(f)
-		t.change(f, func(a *attachment) { a.leased = false })
-	case fact.FactAsked:
-		if f.Text == fact.AskedAdd {
-			t.change(f, func(a *attachment) { a.sandbox = true })
+	switch x := f.What.(type) {
+	case fact.Leased:
+		t.reuse.leased(&t.out, f.At, x.Addr)
+		t.change(f.Node, x.Owner, func(a *attachment) { a.leased = true })
+	case fact.Released:
+		t.reuse.released(f.At, x.Addr)
+		t.change(f.Node, x.Owner, func(a *attachment) { a.leased = false })
+	case fact.Asked:
+		if x.Command == fact.AskedAdd {
+			t.change(f.Node, x.Owner, func(a *attachment) { a.sandbox = true })
 		}
-	case fact.FactAnswered:
+	case fact.Answered:
 		t.out.Adds++
-		t.lives.answered(f)
-		t.change(f, func(a *attachment) { a.sandbox, a.answered = true, true })
+		t.lives.answered(f.At, x.PodUID)
+		t.change(f.Node, x.Owner, func(a *attachment) { a.sandbox, a.answered = true, true })
 		t.out.PeakPods = max(t.out.PeakPods, t.attached)
-	case fact.FactRefused:
-		t.lives.refused(t, f)
-	case fact.FactPod:
-		t.lives.pod(f)
-	case fact.FactDeleted:
+	case fact.Refused:
+		t.lives.refused(t, f, x)
+	case fact.PodChanged:
+		t.lives.pod(f.At, x)
+	case fact.Deleted:
 		t.out.Dels++
-		t.change(f, func(a *attachment) { a.answered = false })
-	case fact.FactSandboxGone:
-		t.change(f, func(a *attachment) { a.sandbox, a.answered = false, false })
-	case fact.FactAgentUp:
-		t.agentUp(f)
-	case fact.FactAgentDown:
+		t.change(f.Node, x.Owner, func(a *attachment) { a.answered = false })
+	case fact.SandboxGone:
+		t.change(f.Node, x.Owner, func(a *attachment) { a.sandbox, a.answered = false, false })
+	case fact.AgentUp:
+		t.agentUp(f.Node, x.Leases)
+	case fact.AgentDown:
 		n := t.node(f.Node)
 		n.agent = false
 		t.forgetLeases(n)
-	case fact.FactAssigned:
-		t.node(f.Node).assigned = f.Blocks
-	case fact.FactNodeGone:
-		t.nodeGone(f)
-	case fact.FactCounted:
-		t.count(*f.Counts)
+	case fact.Assigned:
+		t.node(f.Node).assigned = x.Blocks
+	case fact.NodeGone:
+		t.nodeGone(f.Node, x.Left)
+	case fact.Counted:
+		t.count(x.Counts)
 	}
 	t.waste.observe(t, f)
 	t.reached.observe(t, f)
 }
 
 // change brings one pod's attachment up to date.
-func (t *tally) change(f *fact.Fact, do func(*attachment)) {
-	pods := t.node(f.Node).pods
-	before := pods[f.Owner]
+func (t *tally) change(node string, o ipam.Owner, do func(*attachment)) {
+	pods := t.node(node).pods
+	before := pods[o]
 	now := before
 	do(&now)
 	if now == before {
@@ -167,20 +167,20 @@ func (t *tally) change(f *fact.Fact, do func(*attachment)) {
 		t.attached += map[bool]int64{true: 1, false: -1}[now.answered]
 	}
 	if now == (attachment{}) {
-		delete(pods, f.Owner)
+		delete(pods, o)
 		return
 	}
-	pods[f.Owner] = now
+	pods[o] = now
 }
 
-func (t *tally) agentUp(f *fact.Fact) {
-	n := t.node(f.Node)
+func (t *tally) agentUp(node string, leases []ipam.Lease) {
+	n := t.node(node)
 	n.agent, n.left = true, false
 	t.forgetLeases(n)
-	for i := range f.Leases {
-		a := n.pods[f.Leases[i].Owner]
+	for i := range leases {
+		a := n.pods[leases[i].Owner]
 		a.leased = true
-		n.pods[f.Leases[i].Owner] = a
+		n.pods[leases[i].Owner] = a
 	}
 }
 
@@ -194,8 +194,8 @@ func (t *tally) forgetLeases(n *tallied) {
 	}
 }
 
-func (t *tally) nodeGone(f *fact.Fact) {
-	n := t.node(f.Node)
+func (t *tally) nodeGone(node string, left bool) {
+	n := t.node(node)
 	for _, a := range n.pods { //vppdrill:unordered it is a count
 		if a.answered {
 			t.attached--
@@ -203,7 +203,7 @@ func (t *tally) nodeGone(f *fact.Fact) {
 	}
 	clear(n.pods)
 	n.agent = false
-	if f.Text == fact.NodeLeft {
+	if left {
 		n.left, n.ranOut = true, nil
 	}
 }

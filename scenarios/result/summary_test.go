@@ -15,71 +15,78 @@ import (
 )
 
 // told makes facts of short lines.
-type told struct {
-	at    time.Duration
-	facts []fact.Fact
+type told struct{ facts []fact.Fact }
+
+func (t *told) fact(seconds float64, node string, what fact.What) {
+	t.facts = append(t.facts, fact.Fact{At: time.Duration(seconds * float64(time.Second)), Node: node, What: what})
 }
 
-func (t *told) fact(seconds float64, kind fact.FactKind, node, pod string, more func(*fact.Fact)) {
-	t.at = time.Duration(seconds * float64(time.Second))
-	f := fact.Fact{Kind: kind, At: t.at, Node: node}
-	if pod != "" {
-		f.Pod, f.PodUID, f.Owner = "default/"+pod, pod+"-uid", ipam.Owner{Network: "k8s", ContainerID: pod, IfName: "eth0"}
-		f.Addr = netip.AddrFrom4([4]byte{10, 1, 0, pod[0]})
-	}
-	if more != nil {
-		more(&f)
-	}
-	t.facts = append(t.facts, f)
+func (t *told) asked(seconds float64, node, pod string) {
+	t.fact(seconds, node, fact.Asked{Command: fact.AskedAdd, Owner: owner(pod), Pod: "default/" + pod, PodUID: pod + "-uid"})
 }
+
+func (t *told) leased(seconds float64, node, pod string, addr netip.Addr) {
+	t.fact(seconds, node, fact.Leased{Owner: owner(pod), Addr: addr})
+}
+
+func (t *told) answered(seconds float64, node, pod string, addr netip.Addr) {
+	t.fact(seconds, node, fact.Answered{Owner: owner(pod), Addr: addr, Pod: "default/" + pod, PodUID: pod + "-uid"})
+}
+
+func (t *told) refused(seconds float64, node, pod string, exhausted bool) {
+	t.fact(seconds, node, fact.Refused{Owner: owner(pod), Pod: "default/" + pod, PodUID: pod + "-uid", Exhausted: exhausted})
+}
+
+func (t *told) pod(seconds float64, node, pod, change string) {
+	t.fact(seconds, node, fact.PodChanged{Pod: "default/" + pod, PodUID: pod + "-uid", Change: change})
+}
+
+func owner(container string) ipam.Owner {
+	return ipam.Owner{Network: "k8s", ContainerID: container, IfName: "eth0"}
+}
+
+// addr is the address of a pod with a name of one letter.
+func addr(pod string) netip.Addr { return netip.AddrFrom4([4]byte{10, 1, 0, pod[0]}) }
 
 func block(text string) []ipam.Block { return []ipam.Block{{Prefix: netip.MustParsePrefix(text)}} }
 
 // storyOfTwoNodes has one of everything that a summary counts.
 func storyOfTwoNodes() []fact.Fact {
 	t := &told{}
-	asked := func(f *fact.Fact) { f.Text = fact.AskedAdd }
 	for i, node := range []string{"node-1", "node-2"} {
-		prefix := []string{"10.1.0.0/28", "10.1.0.16/29"}[i]
-		t.fact(1, fact.FactAgentUp, node, "", nil)
-		t.fact(1, fact.FactAssigned, node, "", func(f *fact.Fact) { f.Blocks = block(prefix) })
-		t.fact(1, fact.FactBlocks, node, "", func(f *fact.Fact) { f.Blocks = block(prefix) })
+		blocks := block([]string{"10.1.0.0/28", "10.1.0.16/29"}[i])
+		t.fact(1, node, fact.AgentUp{})
+		t.fact(1, node, fact.Assigned{Blocks: blocks})
+		t.fact(1, node, fact.NodeBlocks{Blocks: blocks})
 	}
 	for _, pod := range []string{"a", "b"} {
-		t.fact(2, fact.FactAsked, "node-1", pod, asked)
-		t.fact(2, fact.FactLeased, "node-1", pod, nil)
-		t.fact(2, fact.FactAnswered, "node-1", pod, nil)
+		t.asked(2, "node-1", pod)
+		t.leased(2, "node-1", pod, addr(pod))
+		t.answered(2, "node-1", pod, addr(pod))
 	}
-	told := func(node, pod string, at float64, text string) {
-		t.fact(at, fact.FactPod, node, pod, func(f *fact.Fact) { f.Text = text })
-	}
-	told("", "c", 2.5, fact.PodCreated)
-	told("node-1", "c", 2.5, fact.PodBound)
-	told("", "u", 1, fact.PodCreated) // no node takes it
-	told("", "n", 2, fact.PodCreated) // its node's agent says nothing
-	told("node-2", "n", 2, fact.PodBound)
-	told("node-2", "n", 9.5, fact.PodDeleted)
-	told("", "a", 1.5, fact.PodCreated)
-	full := func(f *fact.Fact) { f.Exhausted = true }
-	t.fact(3, fact.FactRefused, "node-1", "c", full)
-	t.fact(4, fact.FactRefused, "node-1", "c", full)
-	t.fact(4, fact.FactRefused, "node-1", "d", full) // waits until the end
-	t.fact(4, fact.FactRefused, "node-2", "e", full) // its node leaves
-	t.fact(4, fact.FactRefused, "node-2", "f", nil)  // refused, not for want of an address
-	t.fact(5, fact.FactReleased, "node-1", "a", nil)
-	t.fact(5, fact.FactDeleted, "node-1", "a", nil)
-	t.fact(5, fact.FactSandboxGone, "node-1", "a", nil)
-	take := func(f *fact.Fact) { f.Addr = netip.AddrFrom4([4]byte{10, 1, 0, 'a'}) }
-	t.fact(5.5, fact.FactAsked, "node-1", "c", asked)
-	t.fact(5.5, fact.FactLeased, "node-1", "c", take)
-	t.fact(6, fact.FactAnswered, "node-1", "c", take)
-	t.fact(7, fact.FactLeased, "node-1", "g", nil) // nobody asked: a leak
-	t.fact(8, fact.FactNodeGone, "node-2", "", func(f *fact.Fact) { f.Text = fact.NodeLeft })
-	counts := func(f *fact.Fact) {
-		f.Counts = &fact.Counts{VPPCalls: 5, LinuxCalls: 4, StoreOps: 3, JournalBytes: 20, APIWrites: 2, Faults: 1}
-	}
-	t.fact(8, fact.FactCounted, "", "", counts)
-	t.fact(9, fact.FactCounted, "node-1", "", counts)
+	t.pod(2.5, "", "c", fact.PodCreated)
+	t.pod(2.5, "node-1", "c", fact.PodBound)
+	t.pod(1, "", "u", fact.PodCreated) // no node takes it
+	t.pod(2, "", "n", fact.PodCreated) // its node's agent says nothing
+	t.pod(2, "node-2", "n", fact.PodBound)
+	t.pod(9.5, "node-2", "n", fact.PodDeleted)
+	t.pod(1.5, "", "a", fact.PodCreated)
+	t.refused(3, "node-1", "c", true)
+	t.refused(4, "node-1", "c", true)
+	t.refused(4, "node-1", "d", true)  // waits until the end
+	t.refused(4, "node-2", "e", true)  // its node leaves
+	t.refused(4, "node-2", "f", false) // refused, not for want of an address
+	t.fact(5, "node-1", fact.Released{Owner: owner("a"), Addr: addr("a")})
+	t.fact(5, "node-1", fact.Deleted{Owner: owner("a"), Pod: "default/a"})
+	t.fact(5, "node-1", fact.SandboxGone{Owner: owner("a"), Pod: "default/a"})
+	t.asked(5.5, "node-1", "c")
+	t.leased(5.5, "node-1", "c", addr("a"))
+	t.answered(6, "node-1", "c", addr("a"))
+	t.leased(7, "node-1", "g", addr("g")) // nobody asked: a leak
+	t.fact(8, "node-2", fact.NodeGone{Left: true})
+	counts := fact.Counted{Counts: fact.Counts{VPPCalls: 5, LinuxCalls: 4, StoreOps: 3, JournalBytes: 20, APIWrites: 2, Faults: 1}}
+	t.fact(8, "", counts)
+	t.fact(9, "node-1", counts)
 	return t.facts
 }
 

@@ -21,8 +21,8 @@ type holding struct{ addresses, leases, aside float64 }
 func (h holding) idle() float64 { return h.addresses + h.aside - h.leases }
 
 func (x *waste) observe(t *tally, f *fact.Fact) {
-	switch f.Kind {
-	case fact.FactLeased, fact.FactReleased, fact.FactBlocks, fact.FactSetAside, fact.FactAgentUp, fact.FactNodeGone:
+	switch f.What.(type) {
+	case fact.Leased, fact.Released, fact.NodeBlocks, fact.SetAside, fact.AgentUp, fact.NodeGone:
 	default:
 		return
 	}
@@ -31,18 +31,18 @@ func (x *waste) observe(t *tally, f *fact.Fact) {
 	x.since = f.At
 	n := &t.node(f.Node).holding
 	x.idle -= n.idle()
-	switch f.Kind {
-	case fact.FactLeased:
+	switch x := f.What.(type) {
+	case fact.Leased:
 		n.leases++
-	case fact.FactReleased:
+	case fact.Released:
 		n.leases--
-	case fact.FactBlocks:
-		n.addresses = count(f.Blocks)
-	case fact.FactSetAside:
-		n.aside = float64(f.Number)
-	case fact.FactAgentUp:
-		n.leases = float64(len(f.Leases))
-	case fact.FactNodeGone:
+	case fact.NodeBlocks:
+		n.addresses = count(x.Blocks)
+	case fact.SetAside:
+		n.aside = float64(x.Addresses)
+	case fact.AgentUp:
+		n.leases = float64(len(x.Leases))
+	case fact.NodeGone:
 		*n = holding{aside: n.aside} // who gives it back tells
 	}
 	x.idle += n.idle()

@@ -47,10 +47,10 @@ func (w *stage) Now() time.Duration { return w.now }
 func (w *stage) Do(_ context.Context, a scenarios.Action) error {
 	switch a := a.(type) {
 	case scenarios.RemoveNode:
-		return w.tell(fact.Fact{Kind: fact.FactNodeGone, Node: string(a.Node)})
+		return w.tell(fact.Fact{Node: string(a.Node), What: fact.NodeGone{}})
 	case scenarios.CrashNode:
 		if w.seed > 1000 {
-			return w.tell(fact.Fact{Kind: fact.FactNodeGone, Node: string(a.Node)})
+			return w.tell(fact.Fact{Node: string(a.Node), What: fact.NodeGone{}})
 		}
 	case scenarios.GC:
 		return fmt.Errorf("%s: %w", a, result.ErrUnsupported)
@@ -110,11 +110,11 @@ type goneNodes int64
 func (g *goneNodes) Checks() int64 { return int64(*g) }
 
 func (g *goneNodes) Observe(f *fact.Fact) error {
-	if f.Kind == fact.FactConfigured {
+	if _, ok := f.What.(fact.Configured); ok {
 		return nil // the run itself tells it
 	}
 	*g++
-	if f.Kind == fact.FactNodeGone {
+	if _, ok := f.What.(fact.NodeGone); ok {
 		return &fact.Violation{Law: "nodes-stay", At: f.At, Node: f.Node, What: f.Node + " left", Before: "2 nodes", After: "1 node"}
 	}
 	return nil

@@ -38,9 +38,9 @@ func (p *Player) breakWiring(ctx context.Context, a scenarios.BreakWiring) error
 			p.damaged = append(p.damaged, damage{node, s, a.What})
 			switch a.What {
 			case scenarios.BreakTrunk:
-				p.world.Tell(fact.Fact{Kind: fact.FactDisturbed, Node: node, Text: fact.LinkDeleted})
+				p.world.Tell(fact.Fact{Node: node, What: fact.Disturbed{By: fact.LinkDeleted, Owner: ipam.Owner{}}})
 			case scenarios.BreakNamespace:
-				p.world.Tell(fact.Fact{Kind: fact.FactDisturbed, Node: node, Owner: s.Owner, Text: fact.LinkDeleted})
+				p.world.Tell(fact.Fact{Node: node, What: fact.Disturbed{Owner: s.Owner, By: fact.LinkDeleted}})
 			}
 		}
 		if errors.Is(err, ErrNoTarget) {
@@ -183,8 +183,8 @@ func (p *Player) check(ctx context.Context, node string, s fact.PodState) {
 		if !certain || !r.Known {
 			return
 		}
-		f := fact.Fact{Kind: fact.FactChecked, Node: node, Owner: s.Owner, Pod: s.Pod, PodUID: s.UID, Addr: s.Addr,
-			Number: r.Code, Text: r.Message, Broken: before}
+		f := fact.Fact{Node: node, What: fact.Checked{Owner: s.Owner, Pod: s.Pod, PodUID: s.UID, Addr: s.Addr,
+			Code: r.Code, Answer: r.Message, Broken: before}}
 		hand := slices.ContainsFunc(p.damaged, func(d damage) bool { return d.node == node })
 		if before == "" {
 			// What was broken by hand may be without a consequence, and pods come and go: then a refusal proves nothing.
@@ -267,7 +267,7 @@ func (p *Player) pollStatus(ctx context.Context, a scenarios.PollStatus) error {
 		p.world.Ask(ctx, node, Request{Command: "Status", Owner: owner}, func(r Response) {
 			after, still := p.canAdd(ctx, node)
 			if certain && still && r.Known && before == after {
-				p.world.Tell(fact.Fact{Kind: fact.FactStatus, Node: node, Number: r.Code, Text: r.Message, Broken: before})
+				p.world.Tell(fact.Fact{Node: node, What: fact.Status{Code: r.Code, Answer: r.Message, Broken: before}})
 			}
 		})
 		return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/vppdrill/vppdrill/ipam"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -169,7 +170,7 @@ func (p *Player) Refusal(a scenarios.Action) string { return Lacking(a, p.world.
 
 // disturbed tells that something begins which changes what nodes should look like.
 func (p *Player) disturbed(by string) {
-	p.world.Tell(fact.Fact{Kind: fact.FactDisturbed, Text: by})
+	p.world.Tell(fact.Fact{What: fact.Disturbed{By: by, Owner: ipam.Owner{}}})
 }
 
 // Heal ends every fault: what has an end that is still to come ends now, in the order of the beginnings; then links and

@@ -29,7 +29,7 @@ func (p *Player) repeatDel(ctx context.Context, a scenarios.RepeatDel) error {
 			}
 			p.world.Ask(ctx, node, Request{Command: "Del", Owner: owner}, func(r Response) {
 				if r.Known && r.Code != 0 {
-					p.world.Tell(fact.Fact{Kind: fact.FactDelRefused, Node: node, Owner: owner, Text: r.Message})
+					p.world.Tell(fact.Fact{Node: node, What: fact.DelRefused{Owner: owner, Why: r.Message}})
 				}
 			})
 		}

@@ -73,11 +73,13 @@ func (w *script) After(d time.Duration, what string, do func()) {
 	w.due = append(w.due, planned{w.now + d, what, do})
 }
 func (w *script) Tell(f fact.Fact) {
-	switch {
-	case f.Kind == fact.FactDelRefused:
-		w.say("  %s refused DEL of %s: %s", f.Node, f.Owner.ContainerID, f.Text)
-	case f.Text != "add-node":
-		w.say("  disturbed by %s", f.Text)
+	switch x := f.What.(type) {
+	case fact.DelRefused:
+		w.say("  %s refused DEL of %s: %s", f.Node, x.Owner.ContainerID, x.Why)
+	case fact.Disturbed:
+		if x.By != "add-node" {
+			w.say("  disturbed by %s", x.By)
+		}
 	}
 }
 func (w *script) Fail(err error)               { w.say("  the run fails: %v", err) }

@@ -123,7 +123,7 @@ func (s *poolSystem) Refused(node string, o ipam.Owner) {
 // AddRange extends the pool.
 func (s *poolSystem) AddRange(r netip.Prefix) error {
 	s.ranges = append(s.ranges, r)
-	s.env.ranged(r, fact.RangeOpened)
+	s.env.ranged(r, false)
 	if err := s.upsert(s.leading.term); err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (s *poolSystem) RemoveRange(r netip.Prefix) error {
 		return err
 	}
 	s.ranges = slices.Delete(s.ranges, i, i+1)
-	s.env.ranged(r, fact.RangeClosed)
+	s.env.ranged(r, true)
 	return nil
 }
 

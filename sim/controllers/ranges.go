@@ -107,7 +107,7 @@ func (*rangeSystem) Blocks(string) ([]netip.Prefix, bool) { return nil, false }
 // AddRange creates a ClusterCIDR.
 func (s *rangeSystem) AddRange(r netip.Prefix) error {
 	c := s.ranges.Add(r)
-	s.env.ranged(r, fact.RangeOpened)
+	s.env.ranged(r, false)
 	if s.leading != nil {
 		s.leading.step(nodeipam.ClusterCIDRAdded{ClusterCIDR: c})
 	}
@@ -120,7 +120,7 @@ func (s *rangeSystem) RemoveRange(r netip.Prefix) error {
 	if err != nil {
 		return err
 	}
-	s.env.ranged(r, fact.RangeClosed)
+	s.env.ranged(r, true)
 	if s.leading != nil {
 		s.leading.step(nodeipam.ClusterCIDRDeleted{Name: name})
 	}

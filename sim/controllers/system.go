@@ -39,8 +39,8 @@ type Env struct {
 	// Judge says what befalls a request of a controller; nil: nothing. Crash ends a node's agent, which is started again.
 	Judge func(fault.Op) fault.Verdict
 	Crash func(node string)
-	// Ranged, where set, is told that a range was opened or closed of which blocks are given (fact.RangeOpened and so on).
-	Ranged func(r netip.Prefix, what string)
+	// Ranged, where set, is told that a range was opened or closed of which blocks are given.
+	Ranged func(r netip.Prefix, closed bool)
 	// Changing, where set, is told that a life of an elected program asks for a change, what, and for how long it has not led for certain any more.
 	Changing func(program string, life int, what string, past time.Duration)
 	// Wall gives the clocks of the machine on which a life of a controller runs; nil: all are right.
@@ -65,9 +65,9 @@ func (e *Env) decided(who, format string, args ...any) {
 }
 
 // ranged tells of a range that was opened or closed.
-func (e *Env) ranged(r netip.Prefix, what string) {
+func (e *Env) ranged(r netip.Prefix, closed bool) {
 	if e.Ranged != nil {
-		e.Ranged(r, what)
+		e.Ranged(r, closed)
 	}
 }
 

@@ -51,7 +51,7 @@ func TestExhaustRuns(t *testing.T) {
 	law := func() fact.Law {
 		return watched(func() watcher {
 			return func(f fact.Fact) string {
-				if f.Kind == fact.FactDeleted && f.Addr.IsValid() && f.Pod == "default/node-2-pod-0" {
+				if x, ok := f.What.(fact.Deleted); ok && x.Pod == "default/node-2-pod-0" {
 					return "the wrong pod was deleted"
 				}
 				return ""

@@ -211,7 +211,8 @@ func TestNeighbour(t *testing.T) {
 type agentsLive struct{ facts int64 }
 
 func (l *agentsLive) Observe(f *fact.Fact) error {
-	if l.facts++; f.Kind == fact.FactAgentDown {
+	l.facts++
+	if _, ok := f.What.(fact.AgentDown); ok {
 		return &fact.Violation{Law: "agents-live", At: f.At, Node: f.Node, What: "the agent ended"}
 	}
 	return nil

@@ -186,7 +186,7 @@ timeline:
 		return watched(func() watcher {
 			downs := map[string]int{}
 			return func(f fact.Fact) string {
-				if f.Kind == fact.FactAgentDown {
+				if _, ok := f.What.(fact.AgentDown); ok {
 					if downs[f.Node]++; downs[f.Node] == 2 {
 						return "an agent is down again"
 					}
@@ -233,10 +233,13 @@ duration: 3m
 		return watched(func() watcher {
 			answers, crashes := map[string]int{}, map[string]int{}
 			return func(f fact.Fact) string {
-				switch {
-				case f.Kind == fact.FactAnswered:
+				switch x := f.What.(type) {
+				case fact.Answered:
 					answers[f.Node]++
-				case f.Kind == fact.FactAgentDown && f.Text == "crash" && answers[f.Node] > 0:
+				case fact.AgentDown:
+					if x.Why != "crash" || answers[f.Node] == 0 {
+						break
+					}
 					if crashes[f.Node]++; crashes[f.Node] == 2 {
 						return "an agent crashed again"
 					}
@@ -270,7 +273,7 @@ func TestShrinkRows(t *testing.T) {
 	c := shrunk(t, func() fact.Law {
 		return watched(func() watcher {
 			return func(f fact.Fact) string {
-				if f.Kind == fact.FactDeleted && f.Addr.IsValid() && f.Pod == "default/pod-37" {
+				if x, ok := f.What.(fact.Deleted); ok && x.Pod == "default/pod-37" {
 					return "pod-37 was deleted"
 				}
 				return ""
@@ -295,7 +298,7 @@ timeline:
 	c := shrunk(t, func() fact.Law {
 		return watched(func() watcher {
 			return func(f fact.Fact) string {
-				if f.Kind == fact.FactDeleted && f.Addr.IsValid() && f.Pod == "default/node-3-pod-1" {
+				if x, ok := f.What.(fact.Deleted); ok && x.Pod == "default/node-3-pod-1" {
 					return "the wrong pod was deleted"
 				}
 				return ""
@@ -314,7 +317,7 @@ timeline:
 func restarts() fact.Law {
 	return watched(func() watcher {
 		return func(f fact.Fact) string {
-			if f.Kind == fact.FactAgentDown {
+			if _, ok := f.What.(fact.AgentDown); ok {
 				return "an agent is down"
 			}
 			return ""

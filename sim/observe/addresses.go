@@ -18,23 +18,23 @@ func (n *Node) Addresses() {
 		return
 	}
 	n.told = addressed{id: facts.ID, address: facts.Address, vxlan: facts.VXLAN, hostVPP: facts.HostVPP, second: secondOf(facts), management: slices.Clone(management)}
-	f := fact.Fact{Kind: fact.FactAddressed}
+	var addrs []netip.Addr
 	if facts.ID != 0 {
-		f.Addrs = append(f.Addrs, facts.Address.Addr())
+		addrs = append(addrs, facts.Address.Addr())
 		if n.wiring.Overlay() {
-			f.Addrs = append(f.Addrs, facts.VXLAN.Addr())
+			addrs = append(addrs, facts.VXLAN.Addr())
 		}
 		if n.wiring.Interconnected() {
-			f.Addrs = append(f.Addrs, facts.HostVPP, facts.HostLinux)
+			addrs = append(addrs, facts.HostVPP, facts.HostLinux)
 		}
 		for _, a := range n.told.second {
 			if a.IsValid() {
-				f.Addrs = append(f.Addrs, a)
+				addrs = append(addrs, a)
 			}
 		}
-		f.Addrs = append(f.Addrs, management...)
+		addrs = append(addrs, management...)
 	}
-	n.view.Fact(f)
+	n.view.Fact(fact.Fact{What: fact.Addressed{Addrs: addrs}})
 }
 
 // addressed is what Addresses told last.

@@ -27,42 +27,38 @@ func (n *Node) Synced(seq uint64, failed bool) {
 // more tells what records that were added to the journal say of leases and of the node's ID.
 func (n *Node) more(records []agent.Record) {
 	for i := range records {
-		f := fact.Fact{Kind: fact.FactSaved}
 		switch r := &records[i]; {
 		case r.Kind == agent.RecordNode:
-			f.Text, f.Number = fact.SavedNodeID, r.NodeID
+			n.view.Fact(fact.Fact{What: fact.SavedNodeID{ID: r.NodeID}})
 		case r.Kind == agent.RecordIPAM && r.IPAM.Op == ipam.OpLease:
-			f.Text, f.Owner, f.Addr = fact.SavedLease, r.IPAM.Owner, r.IPAM.Addr
+			n.view.Fact(fact.Fact{What: fact.SavedLease{Owner: r.IPAM.Owner, Addr: r.IPAM.Addr}})
 		case r.Kind == agent.RecordIPAM && r.IPAM.Op == ipam.OpRelease:
-			f.Text, f.Owner, f.Addr = fact.SavedRelease, r.IPAM.Owner, r.IPAM.Addr
-		default:
-			continue
+			n.view.Fact(fact.Fact{What: fact.SavedRelease{Owner: r.IPAM.Owner, Addr: r.IPAM.Addr}})
 		}
-		n.view.Fact(f)
 	}
 }
 
 // saved tells what a whole journal says.
 func (n *Node) saved(records []agent.Record) {
-	f := fact.Fact{Kind: fact.FactSaved, Text: fact.SavedAll}
+	var id uint32
+	var leases []ipam.Lease
 	held := map[ipam.Owner]int{}
 	for i := range records {
 		switch r := &records[i]; {
 		case r.Kind == agent.RecordNode:
-			f.Number = r.NodeID
+			id = r.NodeID
 		case r.Kind == agent.RecordIPAM && r.IPAM.Op == ipam.OpLease:
-			held[r.IPAM.Owner] = len(f.Leases)
-			f.Leases = append(f.Leases, ipam.Lease{Owner: r.IPAM.Owner, Addr: r.IPAM.Addr, Block: r.IPAM.Prefix})
+			held[r.IPAM.Owner] = len(leases)
+			leases = append(leases, ipam.Lease{Owner: r.IPAM.Owner, Addr: r.IPAM.Addr, Block: r.IPAM.Prefix})
 		case r.Kind == agent.RecordIPAM && r.IPAM.Op == ipam.OpRelease:
 			delete(held, r.IPAM.Owner)
 		}
 	}
-	kept := f.Leases[:0]
-	for i, l := range f.Leases {
+	kept := leases[:0]
+	for i, l := range leases {
 		if at, holds := held[l.Owner]; holds && at == i {
 			kept = append(kept, l)
 		}
 	}
-	f.Leases = kept
-	n.view.Fact(f)
+	n.view.Fact(fact.Fact{What: fact.SavedAll{Leases: kept, ID: id}})
 }

@@ -62,7 +62,7 @@ func (n *Node) Begin(a *agent.Agent, records []agent.Record) {
 func (n *Node) Restored() {
 	leases := slices.Collect(n.agent.Leases())
 	n.leases = agent.NewLeaseChanges(slices.Values(leases))
-	n.view.Fact(fact.Fact{Kind: fact.FactAgentUp, Leases: leases})
+	n.view.Fact(fact.Fact{What: fact.AgentUp{Leases: leases}})
 	n.id = 0
 	if len(n.agent.Blocks()) > 0 {
 		n.blocks = nil // told again; that an earlier life's blocks are not held any more is a change
@@ -92,12 +92,12 @@ func (n *Node) changed(effects []agent.Effect) {
 	}
 	for _, r := range gone {
 		n.view.Released(r.Addr)
-		n.view.Fact(fact.Fact{Kind: fact.FactReleased, Owner: r.Owner, Addr: r.Addr, Prefix: r.Prefix, Rest: n.view.Rest(), Left: n.view.Left(r.Addr, r.Owner)})
+		n.view.Fact(fact.Fact{What: fact.Released{Owner: r.Owner, Addr: r.Addr, Block: r.Prefix, Rest: n.view.Rest(), Left: n.view.Left(r.Addr, r.Owner)}})
 	}
 	n.identity()
 	for _, r := range come {
 		n.view.Leased(r.Owner)
-		n.view.Fact(fact.Fact{Kind: fact.FactLeased, Owner: r.Owner, Addr: r.Addr, Prefix: r.Prefix, Left: n.view.Formerly(r.Addr, r.Owner), Text: n.view.Pool(r.Owner)})
+		n.view.Fact(fact.Fact{What: fact.Leased{Owner: r.Owner, Addr: r.Addr, Block: r.Prefix, Left: n.view.Formerly(r.Addr, r.Owner), Pool: n.view.Pool(r.Owner)}})
 	}
 }
 
@@ -109,11 +109,11 @@ func (n *Node) identity() {
 	if id := n.agent.ID(); id != n.id {
 		n.id = id
 		n.view.Identified()
-		n.view.Fact(fact.Fact{Kind: fact.FactNodeID, Number: id})
+		n.view.Fact(fact.Fact{What: fact.NodeID{ID: id}})
 	}
 	if blocks := n.agent.Blocks(); !slices.Equal(blocks, n.blocks) {
 		n.blocks = slices.Clone(blocks)
 		n.view.Identified()
-		n.view.Fact(fact.Fact{Kind: fact.FactBlocks, Blocks: n.blocks})
+		n.view.Fact(fact.Fact{What: fact.NodeBlocks{Blocks: n.blocks}})
 	}
 }

@@ -1,0 +1,196 @@
+package fact
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
+)
+
+// Asked says that a CNI request has reached the agent, or with AskedAddress the address management, which the plugin asks
+// before.
+type Asked struct {
+	// Command is AskedAdd, Del, Check, GC or AskedAddress.
+	Command string
+	Owner   ipam.Owner
+	// Pod is "namespace/name"; PodUID its UID.
+	Pod, PodUID string
+	// Netns is the namespace of an ADD's sandbox, where the world can tell.
+	Netns string
+	// Addr is the address that an ADD brings; zero where the agent chooses one.
+	Addr netip.Addr
+}
+
+// What Asked.Command says beside Del, Check and GC.
+const (
+	// AskedAdd is an ADD: its sandbox is there from now on.
+	AskedAdd = "Add"
+	// AskedAddress is a request that the agent has not seen yet.
+	AskedAddress = "Address"
+)
+
+// Answered says that an ADD was answered with an address.
+type Answered struct {
+	Owner       ipam.Owner
+	Addr        netip.Addr
+	Pod, PodUID string
+	// Netns is the sandbox' namespace.
+	Netns string
+}
+
+// Refused says that an ADD was answered with an error.
+type Refused struct {
+	Owner       ipam.Owner
+	Pod, PodUID string
+	Why         string
+	// Code is the CNI error code.
+	Code uint32
+	// Exhausted: no address was free.
+	Exhausted bool
+	// Wait is how long the configuration has an ADD wait for its wiring; 0 where something else than the wiring may have
+	// refused it, or it is not known what did.
+	Wait time.Duration
+}
+
+// Deleted says that a DEL was answered with success.
+type Deleted struct {
+	Owner ipam.Owner
+	Pod   string
+}
+
+// DelRefused says that a DEL, sent again although nothing of the sandbox is there any more, was answered with an error that
+// nothing injected explains.
+type DelRefused struct {
+	Owner ipam.Owner
+	Why   string
+}
+
+// Checked is the answer to a CHECK. It is told only where it is certain: nothing was under way when it was asked, nor,
+// where nothing is wrong, when it was answered.
+type Checked struct {
+	Owner       ipam.Owner
+	Pod, PodUID string
+	Addr        netip.Addr
+	// Code is the CNI error code, 0 for success, Answer the error's text.
+	Code   uint32
+	Answer string
+	// Broken says what is wrong with the pod's wiring; empty for nothing.
+	Broken string
+}
+
+// Status is the answer to a STATUS. It is told only where it is certain, as Checked.
+type Status struct {
+	// Code is the CNI error code, 0 for success, Answer the error's text.
+	Code   uint32
+	Answer string
+	// Broken says why the node takes no ADD; empty when it does.
+	Broken string
+}
+
+// Abandoned says that the runtime gave up waiting for an answer, though the node was able to give one all the time: its
+// programs ran, nothing was injected, and it had an ID and blocks.
+type Abandoned struct {
+	// Command is as Asked's.
+	Command string
+	Owner   ipam.Owner
+	Pod     string
+	// Took is how long the runtime has waited.
+	Took time.Duration
+}
+
+// Slow says that the agent took a tenth of a second or more to answer, though the node was able to and nothing was injected,
+// then and for some seconds before.
+type Slow struct {
+	// Command is as Asked's.
+	Command string
+	Owner   ipam.Owner
+	Pod     string
+	Took    time.Duration
+}
+
+// SandboxGone says that the container runtime removed a sandbox; its processes are dead.
+type SandboxGone struct {
+	Owner ipam.Owner
+	Pod   string
+}
+
+// PodChanged says that the API server's object of a pod was created, bound to Fact.Node or asked to go.
+type PodChanged struct {
+	Pod, PodUID string
+	// Change is PodCreated, PodBound or PodDeleted. A pod that is created on a node is bound too.
+	Change string
+}
+
+// Changes of pods.
+const (
+	PodCreated = "created"
+	PodBound   = "bound"
+	PodDeleted = "deleted"
+)
+
+// Hooked says that a hook of the program that embeds the agent has run.
+type Hooked struct {
+	Pod string
+	// Phase is HookedAfter the pod's addition or HookedBefore its removal.
+	Phase string
+}
+
+// Phases of hooks.
+const (
+	HookedAfter  = "after"
+	HookedBefore = "before"
+)
+
+// OfSandbox is what is about one sandbox, or about one that was.
+type OfSandbox interface {
+	// Sandbox is its owner, and its pod as "namespace/name" where the fact says it.
+	Sandbox() (o ipam.Owner, pod string)
+}
+
+// OwnerOf is the owner of the sandbox that something is about; zero where it is about none.
+func OwnerOf(w What) (o ipam.Owner) {
+	if s, ok := w.(OfSandbox); ok {
+		o, _ = s.Sandbox()
+	}
+	return o
+}
+
+// Sandbox implements OfSandbox.
+func (x Asked) Sandbox() (ipam.Owner, string) { return x.Owner, x.Pod }
+
+// Sandbox implements OfSandbox.
+func (x Answered) Sandbox() (ipam.Owner, string) { return x.Owner, x.Pod }
+
+// Sandbox implements OfSandbox.
+func (x Refused) Sandbox() (ipam.Owner, string) { return x.Owner, x.Pod }
+
+// Sandbox implements OfSandbox.
+func (x Deleted) Sandbox() (ipam.Owner, string) { return x.Owner, x.Pod }
+
+// Sandbox implements OfSandbox.
+func (x DelRefused) Sandbox() (ipam.Owner, string) { return x.Owner, "" }
+
+// Sandbox implements OfSandbox.
+func (x Checked) Sandbox() (ipam.Owner, string) { return x.Owner, x.Pod }
+
+// Sandbox implements OfSandbox.
+func (x Abandoned) Sandbox() (ipam.Owner, string) { return x.Owner, x.Pod }
+
+// Sandbox implements OfSandbox.
+func (x Slow) Sandbox() (ipam.Owner, string) { return x.Owner, x.Pod }
+
+// Sandbox implements OfSandbox.
+func (x SandboxGone) Sandbox() (ipam.Owner, string) { return x.Owner, x.Pod }
+
+func (Asked) what()       {}
+func (Answered) what()    {}
+func (Refused) what()     {}
+func (Deleted) what()     {}
+func (DelRefused) what()  {}
+func (Checked) what()     {}
+func (Status) what()      {}
+func (Abandoned) what()   {}
+func (Slow) what()        {}
+func (SandboxGone) what() {}
+func (PodChanged) what()  {}
+func (Hooked) what()      {}
