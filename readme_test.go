@@ -14,7 +14,7 @@ import (
 
 // leftOut are command lines of pages that this test does not run, by what they begin with, each with who does.
 var leftOut = map[string]string{
-	"bin/vppdrill lab up --world kind": "needs Docker and root; lab/kindcluster's tests and .ci/run do",
+	"bin/vppdrill lab up --world kind": "needs Docker and root; lab/internal/kindcluster's tests and .ci/run do",
 	"kubectl ":                         "needs a cluster; .ci/run and make kind-conformance do",
 	"go test ./sim/suite":              "runs the catalogue; make test does",
 	"go test ./lab/suite":              "needs a real VPP; .ci/run does",

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam"
+	"github.com/vppdrill/vppdrill/ipam/internal/cidrset"
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
-	"github.com/vppdrill/vppdrill/ipam/nodeipam/cidrset"
 	"github.com/vppdrill/vppdrill/ipam/space"
 )
 

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/vppdrill/vppdrill/lab/probe"
+	"github.com/vppdrill/vppdrill/lab/internal/probe"
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 

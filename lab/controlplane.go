@@ -6,7 +6,7 @@ import (
 	"os"
 	"sync"
 
-	"github.com/vppdrill/vppdrill/lab/etcd"
+	"github.com/vppdrill/vppdrill/lab/internal/etcd"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	hostetcd "github.com/vppdrill/vppdrill/vppwire/host/etcd"
 )

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vppdrill/vppdrill/lab/probe"
-	"github.com/vppdrill/vppdrill/lab/spawn"
+	"github.com/vppdrill/vppdrill/lab/internal/probe"
+	"github.com/vppdrill/vppdrill/lab/internal/spawn"
 	"github.com/vppdrill/vppdrill/lab/vppproc"
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )

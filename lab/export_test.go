@@ -5,7 +5,7 @@ import (
 	"os/exec"
 	"time"
 
-	"github.com/vppdrill/vppdrill/lab/spawn"
+	"github.com/vppdrill/vppdrill/lab/internal/spawn"
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/vppdrill/vppdrill/lab/spawn"
+	"github.com/vppdrill/vppdrill/lab/internal/spawn"
 )
 
 // orderLimits are how long the owner of a lab may take to answer each order. What an order does has limits of its own, which are

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vppdrill/vppdrill/lab/probe"
-	"github.com/vppdrill/vppdrill/lab/spawn"
+	"github.com/vppdrill/vppdrill/lab/internal/probe"
+	"github.com/vppdrill/vppdrill/lab/internal/spawn"
 )
 
 // Goal: an owner that does not answer is an error that says who, what, how long and what it is busy with; one that answers and

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"path/filepath"
 
-	"github.com/vppdrill/vppdrill/lab/relay"
+	"github.com/vppdrill/vppdrill/lab/internal/relay"
 )
 
 // relays are one node's connections to the control plane. What is wrong with a connection, and whether its server answers, are

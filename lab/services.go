@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/vppdrill/vppdrill/lab/nodeagent"
+	"github.com/vppdrill/vppdrill/lab/internal/nodeagent"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/endpoints"
 	"github.com/vppdrill/vppdrill/scenarios/fact"

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vppdrill/vppdrill/lab/probe"
+	"github.com/vppdrill/vppdrill/lab/internal/probe"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/endpoints"
 	"github.com/vppdrill/vppdrill/scenarios/fact"

@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"github.com/vppdrill/vppdrill/ipam"
-	"github.com/vppdrill/vppdrill/lab/probe"
+	"github.com/vppdrill/vppdrill/lab/internal/probe"
 	"github.com/vppdrill/vppdrill/lab/vppproc"
 	"github.com/vppdrill/vppdrill/scenarios/configured"
 	"github.com/vppdrill/vppdrill/scenarios/fact"

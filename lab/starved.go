@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/vppdrill/vppdrill/lab/spawn"
+	"github.com/vppdrill/vppdrill/lab/internal/spawn"
 	"github.com/vppdrill/vppdrill/scenarios"
 )
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vppdrill/vppdrill/lab/probe"
+	"github.com/vppdrill/vppdrill/lab/internal/probe"
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 

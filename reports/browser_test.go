@@ -35,7 +35,7 @@ func TestBrowser(t *testing.T) {
 	if err := writeFolder(dir, sample()); err != nil {
 		t.Fatal(err)
 	}
-	b := startBrowser(t, program, "file://"+filepath.Join(dir, PageFile))
+	b := startBrowser(t, program, "file://"+filepath.Join(dir, pageFile))
 	for _, scheme := range []string{"light", "dark"} {
 		for _, width := range []int64{360, 1280} {
 			t.Run(fmt.Sprintf("%s/%d", scheme, width), func(t *testing.T) {

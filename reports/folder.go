@@ -18,16 +18,16 @@ import (
 // Names of the files in a report's folder. Beside them lie capsules and smallest scenarios, named after the laws that
 // they break.
 const (
-	ResultFile     = "result.json"
+	resultFile     = "result.json"
 	EventsFile     = "events.jsonl"
-	JUnitFile      = "junit.xml"
-	PageFile       = "report.html"
-	SummaryFile    = "summary.md"
-	MetricsFile    = "metrics.prom"
-	SARIFFile      = "results.sarif"
-	TraceFile      = "trace.json"
-	CapsuleSuffix  = ".capsule"
-	ScenarioSuffix = ".smallest.yaml"
+	jUnitFile      = "junit.xml"
+	pageFile       = "report.html"
+	summaryFile    = "summary.md"
+	metricsFile    = "metrics.prom"
+	sarifFile      = "results.sarif"
+	traceFile      = "trace.json"
+	capsuleSuffix  = ".capsule"
+	scenarioSuffix = ".smallest.yaml"
 )
 
 // files are what a report is written as, beside events.jsonl, capsules and smallest scenarios.
@@ -35,13 +35,13 @@ var files = []struct {
 	name  string
 	write func(io.Writer, Report) error
 }{
-	{ResultFile, WriteJSON}, {JUnitFile, WriteJUnit}, {PageFile, WriteHTML}, {SummaryFile, WriteSummary}, {MetricsFile, WriteMetrics},
-	{SARIFFile, WriteSARIF}, {TraceFile, WriteTrace},
+	{resultFile, WriteJSON}, {jUnitFile, writeJUnit}, {pageFile, writeHTML}, {summaryFile, writeSummary}, {metricsFile, writeMetrics},
+	{sarifFile, writeSARIF}, {traceFile, writeTrace},
 }
 
 // ours reports whether a name in a report's folder is one that a report replaces.
 func ours(name string) bool {
-	return name == EventsFile || strings.HasSuffix(name, CapsuleSuffix) || strings.HasSuffix(name, ScenarioSuffix) ||
+	return name == EventsFile || strings.HasSuffix(name, capsuleSuffix) || strings.HasSuffix(name, scenarioSuffix) ||
 		slices.ContainsFunc(files, func(f struct {
 			name  string
 			write func(io.Writer, Report) error

@@ -46,7 +46,7 @@ func TestFolderOutlivesKill(t *testing.T) {
 		}
 		_ = c.Wait() // it was killed
 		versions := map[string]bool{}
-		for _, name := range []string{ResultFile, JUnitFile, PageFile, SARIFFile} {
+		for _, name := range []string{resultFile, jUnitFile, pageFile, sarifFile} {
 			text, err := os.ReadFile(filepath.Join(dir, name))
 			if os.IsNotExist(err) {
 				versions["none"] = true
@@ -66,7 +66,7 @@ func TestFolderOutlivesKill(t *testing.T) {
 	if got := entries(t, parent); !slices.Equal(got, []string{"out"}) {
 		t.Errorf("beside the folder: %v", got)
 	}
-	if got := entries(t, dir); !slices.Equal(got, []string{JUnitFile, MetricsFile, PageFile, ResultFile, SARIFFile, SummaryFile, TraceFile}) {
+	if got := entries(t, dir); !slices.Equal(got, []string{jUnitFile, metricsFile, pageFile, resultFile, sarifFile, summaryFile, traceFile}) {
 		t.Errorf("in the folder: %v", got)
 	}
 }
@@ -75,8 +75,8 @@ func TestFolderOutlivesKill(t *testing.T) {
 func TestFolderReplaces(t *testing.T) {
 	for _, c := range []struct{ before, after []string }{
 		{nil, nil},
-		{[]string{ResultFile, EventsFile, "one-owner.capsule"}, nil},
-		{[]string{ResultFile, EventsFile, "one-owner.capsule", "notes.txt"}, []string{"notes.txt"}},
+		{[]string{resultFile, EventsFile, "one-owner.capsule"}, nil},
+		{[]string{resultFile, EventsFile, "one-owner.capsule", "notes.txt"}, []string{"notes.txt"}},
 		{[]string{"thesis.tex"}, []string{"thesis.tex"}},
 	} {
 		dir := filepath.Join(t.TempDir(), "deep", "out")
@@ -103,7 +103,7 @@ func TestFolderReplaces(t *testing.T) {
 		if err := f.Keep(sample()); err != nil {
 			t.Fatal(err)
 		}
-		want := append([]string{JUnitFile, MetricsFile, PageFile, ResultFile, SARIFFile, SummaryFile, TraceFile, "new.capsule"}, c.after...)
+		want := append([]string{jUnitFile, metricsFile, pageFile, resultFile, sarifFile, summaryFile, traceFile, "new.capsule"}, c.after...)
 		slices.Sort(want)
 		if got := entries(t, dir); !slices.Equal(got, want) {
 			t.Errorf("%v: there is %v, want %v", c.before, got, want)

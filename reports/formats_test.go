@@ -29,8 +29,8 @@ func explained() Report {
 func TestFormats(t *testing.T) {
 	var sarif, trace, metrics, summary, page bytes.Buffer
 	r := explained()
-	for name, err := range map[string]error{"sarif": WriteSARIF(&sarif, r), "trace": WriteTrace(&trace, r), "metrics": WriteMetrics(&metrics, r),
-		"summary": WriteSummary(&summary, r), "page": WriteHTML(&page, r)} {
+	for name, err := range map[string]error{"sarif": writeSARIF(&sarif, r), "trace": writeTrace(&trace, r), "metrics": writeMetrics(&metrics, r),
+		"summary": writeSummary(&summary, r), "page": writeHTML(&page, r)} {
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -96,7 +96,7 @@ func TestPageSize(t *testing.T) {
 	}
 	for name, r := range map[string]Report{"173 runs": many, "300 nodes for 31 days": {Scenarios: []result.Result{month}}} {
 		var page bytes.Buffer
-		if err := WriteHTML(&page, r); err != nil || page.Len() > most {
+		if err := writeHTML(&page, r); err != nil || page.Len() > most {
 			t.Errorf("%s: %d bytes (%v)", name, page.Len(), err)
 		}
 	}

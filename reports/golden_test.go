@@ -22,7 +22,7 @@ func TestGoldens(t *testing.T) {
 	for _, c := range []struct {
 		file  string
 		write func(io.Writer, Report) error
-	}{{"report.txt", writeText}, {"junit.xml", WriteJUnit}} {
+	}{{"report.txt", writeText}, {"junit.xml", writeJUnit}} {
 		t.Run(c.file, func(t *testing.T) {
 			var got bytes.Buffer
 			if err := c.write(&got, sample()); err != nil {
@@ -67,7 +67,7 @@ func TestJUnitCounts(t *testing.T) {
 	again.Seed = 2
 	r.Scenarios = append(r.Scenarios, again)
 	var out bytes.Buffer
-	if err := WriteJUnit(&out, r); err != nil {
+	if err := writeJUnit(&out, r); err != nil {
 		t.Fatal(err)
 	}
 	names, elements := map[string]int{}, map[string]int{}

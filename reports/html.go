@@ -37,10 +37,10 @@ type pageData struct {
 	Policy string
 }
 
-// WriteHTML writes report.html: one page that needs no network, no colour, no mouse and no script. Its content policy
+// writeHTML writes report.html: one page that needs no network, no colour, no mouse and no script. Its content policy
 // allows only the style and the script that it carries, by their hashes, so that a hostile name that slipped through
 // the escaping could still do nothing.
-func WriteHTML(w io.Writer, r Report) error {
+func writeHTML(w io.Writer, r Report) error {
 	style, script := lean(pageStyle), lean(pageScript+pictureScript+storyScript)
 	return layout.Execute(w, pageData{
 		overview: overviewOf(r),

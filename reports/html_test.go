@@ -15,7 +15,7 @@ import (
 func render(t *testing.T, r Report) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := WriteHTML(&out, r); err != nil {
+	if err := writeHTML(&out, r); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -229,7 +229,7 @@ func BenchmarkWriteHTML(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		var out bytes.Buffer
-		if err := WriteHTML(&out, r); err != nil {
+		if err := writeHTML(&out, r); err != nil {
 			b.Fatal(err)
 		}
 		b.SetBytes(int64(out.Len()))

@@ -39,27 +39,27 @@ func WriteJSON(w io.Writer, r Report) error {
 // resultMost is how many bytes of a result.json are read: ten times the catalogue's.
 const resultMost = 512 << 20
 
-// ErrNoReport says that a folder holds no result.json that this program can read.
-var ErrNoReport = errors.New("no report")
+// errNoReport says that a folder holds no result.json that this program can read.
+var errNoReport = errors.New("no report")
 
 // Read takes a report back from a folder that Folder.Keep wrote. Unknown fields are fine: a newer program may have
 // written them. Errors wrap ErrNoReport when the file is missing or is no report.
 func Read(dir string) (Report, error) {
-	name := filepath.Join(dir, ResultFile)
+	name := filepath.Join(dir, resultFile)
 	f, err := os.Open(name)
 	if err != nil {
-		return Report{}, fmt.Errorf("%w in %s: %w", ErrNoReport, dir, err)
+		return Report{}, fmt.Errorf("%w in %s: %w", errNoReport, dir, err)
 	}
 	defer func() { _ = f.Close() }() // nothing was written
-	r, err := ReadJSON(io.LimitReader(f, resultMost))
+	r, err := readJSON(io.LimitReader(f, resultMost))
 	if err != nil {
-		return Report{}, fmt.Errorf("%w: %s: %w", ErrNoReport, name, err)
+		return Report{}, fmt.Errorf("%w: %s: %w", errNoReport, name, err)
 	}
 	return r, nil
 }
 
-// ReadJSON reads what WriteJSON wrote.
-func ReadJSON(from io.Reader) (Report, error) {
+// readJSON reads what WriteJSON wrote.
+func readJSON(from io.Reader) (Report, error) {
 	var r struct {
 		Report
 		// Scenarios is a pointer here because its absence is what tells another program's JSON from an empty report.

@@ -27,7 +27,7 @@ func TestReadBack(t *testing.T) {
 	if err := writeFolder(second, r); err != nil {
 		t.Fatal(err)
 	}
-	files := []string{ResultFile, JUnitFile, PageFile, SummaryFile, MetricsFile, SARIFFile, TraceFile}
+	files := []string{resultFile, jUnitFile, pageFile, summaryFile, metricsFile, sarifFile, traceFile}
 	for _, name := range files {
 		a, errA := os.ReadFile(filepath.Join(first, name))
 		b, errB := os.ReadFile(filepath.Join(second, name))
@@ -60,11 +60,11 @@ func TestReadRefuses(t *testing.T) {
 	for _, text := range []string{"", "{}", "[]", "no json", `{"scenarios":`, `{"scenarios":{}}`} {
 		dir := t.TempDir()
 		if text != "" {
-			if err := os.WriteFile(filepath.Join(dir, ResultFile), []byte(text), 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, resultFile), []byte(text), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if _, err := Read(dir); !errors.Is(err, ErrNoReport) {
+		if _, err := Read(dir); !errors.Is(err, errNoReport) {
 			t.Errorf("%q: %v, want ErrNoReport", text, err)
 		}
 	}
@@ -101,7 +101,7 @@ func FuzzReadJSON(f *testing.F) {
 	f.Add(out.Bytes())
 	f.Add([]byte(`{"scenarios":[{"failure":{}}]}`))
 	f.Fuzz(func(t *testing.T, in []byte) {
-		r, err := ReadJSON(bytes.NewReader(in))
+		r, err := readJSON(bytes.NewReader(in))
 		if err != nil {
 			return
 		}
@@ -109,7 +109,7 @@ func FuzzReadJSON(f *testing.F) {
 		if err := WriteJSON(&once, r); err != nil {
 			t.Fatal(err)
 		}
-		again, err := ReadJSON(bytes.NewReader(once.Bytes()))
+		again, err := readJSON(bytes.NewReader(once.Bytes()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,8 +120,8 @@ func FuzzReadJSON(f *testing.F) {
 			t.Errorf("wrote %s, then %s", once.String(), twice.String())
 		}
 		for _, write := range []func(*bytes.Buffer) error{
-			func(b *bytes.Buffer) error { return WriteHTML(b, r) },
-			func(b *bytes.Buffer) error { return WriteJUnit(b, r) },
+			func(b *bytes.Buffer) error { return writeHTML(b, r) },
+			func(b *bytes.Buffer) error { return writeJUnit(b, r) },
 			func(b *bytes.Buffer) error { return writeText(b, r) },
 		} {
 			if err := write(new(bytes.Buffer)); err != nil {

@@ -57,11 +57,11 @@ type (
 	}
 )
 
-// WriteJUnit writes junit.xml: one test case per run, one failure per broken law, errors for what could not be judged.
+// writeJUnit writes junit.xml: one test case per run, one failure per broken law, errors for what could not be judged.
 // A law that could not be judged is a skipped case of its own; those that found nothing to judge are a property of
 // their run. A case is named after its scenario, so that CI follows it from build to build; where a scenario ran with
 // several seeds, the seed is added.
-func WriteJUnit(w io.Writer, r Report) error {
+func writeJUnit(w io.Writer, r Report) error {
 	c := r.Counts()
 	suite := junitSuite{
 		Name: "vppdrill", Tests: c.Total(), Failures: c.Fail, Errors: c.Error, Time: seconds(c.WallSeconds),

@@ -33,9 +33,9 @@ var runMetrics = []metric{
 	{"vppdrill_run_leaked_addresses", "Addresses of no pod at the end.", func(r result.Result) float64 { return float64(r.Summary.LeakedAddresses) }},
 }
 
-// WriteMetrics writes metrics.prom: each run's figures in OpenMetrics' text format, version 1.0.0, labelled with
+// writeMetrics writes metrics.prom: each run's figures in OpenMetrics' text format, version 1.0.0, labelled with
 // scenario, world and seed, and the laws' occasions.
-func WriteMetrics(w io.Writer, r Report) error {
+func writeMetrics(w io.Writer, r Report) error {
 	var b strings.Builder
 	for _, m := range runMetrics {
 		fmt.Fprintf(&b, "# TYPE %s gauge\n# HELP %s %s\n", m.name, m.name, m.help)

@@ -77,11 +77,11 @@ func TestPagesOpenQuickly(t *testing.T) {
 			if err := writeFolder(dir, r); err != nil {
 				t.Fatal(err)
 			}
-			info, err := os.Stat(filepath.Join(dir, PageFile))
+			info, err := os.Stat(filepath.Join(dir, pageFile))
 			if err != nil || info.Size() > 5<<20 {
 				t.Fatalf("%d bytes, %v", info.Size(), err)
 			}
-			b := startBrowser(t, program, "file://"+filepath.Join(dir, PageFile))
+			b := startBrowser(t, program, "file://"+filepath.Join(dir, pageFile))
 			call(t, b, performance.Enable, performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks})
 			b.run(t, chromedp.Navigate("about:blank"))
 			before := b.computed(t)

@@ -62,9 +62,9 @@ type (
 	}
 )
 
-// WriteSARIF writes results.sarif: each run that did not pass as a result at its scenario's file, its rule the broken
+// writeSARIF writes results.sarif: each run that did not pass as a result at its scenario's file, its rule the broken
 // law.
-func WriteSARIF(w io.Writer, r Report) error {
+func writeSARIF(w io.Writer, r Report) error {
 	run := sarifRun{Tool: sarifTool{sarifDriver{Name: "vppdrill", Version: r.Version, Rules: []sarifRule{}}}, Results: []sarifResult{}}
 	for _, s := range r.Scenarios {
 		if s.Verdict == result.Pass || s.Verdict == result.Stopped {

@@ -21,7 +21,7 @@ func TestStoryInBrowser(t *testing.T) {
 	if err := writeFolder(dir, realReport(t)); err != nil {
 		t.Fatal(err)
 	}
-	b := startBrowser(t, program, "file://"+filepath.Join(dir, PageFile))
+	b := startBrowser(t, program, "file://"+filepath.Join(dir, pageFile))
 	for _, scheme := range []string{"light", "dark"} {
 		for _, width := range []int64{360, 1280} {
 			b.load(t, scheme, width)

@@ -11,9 +11,9 @@ import (
 // summaryRows is how many runs that did not pass a summary has: GitHub cuts one at 1 MiB, and a reader stops before.
 const summaryRows = 30
 
-// WriteSummary writes summary.md: what a CI's page shows of the runs, in GitHub's Markdown. `cat summary.md >>
+// writeSummary writes summary.md: what a CI's page shows of the runs, in GitHub's Markdown. `cat summary.md >>
 // $GITHUB_STEP_SUMMARY` puts it there.
-func WriteSummary(w io.Writer, r Report) error {
+func writeSummary(w io.Writer, r Report) error {
 	c := r.Counts()
 	var b strings.Builder
 	fmt.Fprintf(&b, "### %s\n\n%s passed, %s failed, %s could not be judged; %s events, %s law checks.\n", markdown(headline(c)),

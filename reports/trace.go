@@ -23,9 +23,9 @@ type traceEvent struct {
 // traceRunsMost is how many runs a trace holds, those that did not pass first: a viewer with more shows nothing.
 const traceRunsMost = 20
 
-// WriteTrace writes trace.json for Perfetto: a process for each run, a thread for each node, with the timeline's
+// writeTrace writes trace.json for Perfetto: a process for each run, a thread for each node, with the timeline's
 // actions and faults, the chain of causes, and which pod held which address.
-func WriteTrace(w io.Writer, r Report) error {
+func writeTrace(w io.Writer, r Report) error {
 	runs := slices.Clone(r.Scenarios)
 	slices.SortStableFunc(runs, func(a, b result.Result) int { return badness(a) - badness(b) })
 	events := []traceEvent{}

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vppdrill/vppdrill/sim/cluster"
-	"github.com/vppdrill/vppdrill/sim/controllers"
 	"github.com/vppdrill/vppdrill/sim/fault"
+	"github.com/vppdrill/vppdrill/sim/internal/cluster"
+	"github.com/vppdrill/vppdrill/sim/internal/controllers"
 )
 
 // delivery is what becomes of one change that the API server sends to a watch. Those of agents are judged where an agent hears of them.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios/fact"
-	"github.com/vppdrill/vppdrill/sim/controllers"
-	"github.com/vppdrill/vppdrill/sim/observe"
+	"github.com/vppdrill/vppdrill/sim/internal/controllers"
+	"github.com/vppdrill/vppdrill/sim/internal/observe"
 )
 
 // observed is a machine as its observer sees it.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/fact"
-	"github.com/vppdrill/vppdrill/sim/controllers"
+	"github.com/vppdrill/vppdrill/sim/internal/controllers"
 )
 
 // outlive turns a panic of what the simulator drives into a fact: a program that dies takes a node's pods along, not the rest of the

@@ -7,8 +7,8 @@ import (
 	"go.fd.io/govpp/binapi/tapv2"
 
 	"github.com/vppdrill/vppdrill/scenarios/fact"
-	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/sim/fault"
+	"github.com/vppdrill/vppdrill/sim/internal/cluster"
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/agent"

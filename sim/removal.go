@@ -3,7 +3,7 @@ package sim
 import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/removal"
-	"github.com/vppdrill/vppdrill/sim/vppmodel/view"
+	"github.com/vppdrill/vppdrill/sim/internal/view"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 

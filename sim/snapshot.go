@@ -10,8 +10,8 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/fact"
-	"github.com/vppdrill/vppdrill/sim/controllers"
-	"github.com/vppdrill/vppdrill/sim/vppmodel/view"
+	"github.com/vppdrill/vppdrill/sim/internal/controllers"
+	"github.com/vppdrill/vppdrill/sim/internal/view"
 	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 	"github.com/vppdrill/vppdrill/vppwire/mode"
 )

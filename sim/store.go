@@ -3,12 +3,12 @@ package sim
 import (
 	"time"
 
-	"github.com/vppdrill/vppdrill/sim/cluster"
 	"github.com/vppdrill/vppdrill/sim/fault"
+	"github.com/vppdrill/vppdrill/sim/internal/cluster"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
-// storeTimeout is how long an agent's driver waits for the store, as the client of sim/cluster does.
+// storeTimeout is how long an agent's driver waits for the store, as the client of sim/internal/cluster does.
 const storeTimeout = 5 * time.Second
 
 var storeNames = [...]string{agent.StoreList: "list", agent.StoreCreate: "create", agent.StoreUpdate: "update",

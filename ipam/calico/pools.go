@@ -18,8 +18,8 @@ const (
 	DefaultGrace     = 15 * time.Minute
 )
 
-// ErrNoAddress: no block gives the host an address.
-var ErrNoAddress = errors.New("no block has a free address for the host")
+// errNoAddress: no block gives the host an address.
+var errNoAddress = errors.New("no block has a free address for the host")
 
 // Pools is what blocks are cut from, and how.
 type Pools struct {
@@ -48,7 +48,7 @@ func (p Pools) Assign(blocks []Block, host string, n int) (Block, error) {
 	}
 	if mine < p.MaxBlocks {
 		if cidr, ok := p.unclaimed(blocks, host); ok {
-			return NewBlock(cidr, host).assign(host, n), nil
+			return newBlock(cidr, host).assign(host, n), nil
 		}
 	}
 	if !p.Strict && len(blocks) > 0 {
@@ -60,7 +60,7 @@ func (p Pools) Assign(blocks []Block, host string, n int) (Block, error) {
 			}
 		}
 	}
-	return Block{}, fmt.Errorf("%s, %d blocks of its own, %d in all: %w", host, mine, len(blocks), ErrNoAddress)
+	return Block{}, fmt.Errorf("%s, %d blocks of its own, %d in all: %w", host, mine, len(blocks), errNoAddress)
 }
 
 // gives reports whether a block is of a range.

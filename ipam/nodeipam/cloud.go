@@ -45,10 +45,10 @@ const (
 	stepCondition
 )
 
-var _ CIDRAllocator = (*CloudAllocator)(nil)
+var _ cidrAllocator = (*CloudAllocator)(nil)
 
-// NewCloudCIDRAllocator returns an allocator without nodes. It needs no list: it keeps no blocks that could collide.
-func NewCloudCIDRAllocator(cloud CloudProvider, p Picker) (*CloudAllocator, error) {
+// newCloudCIDRAllocator returns an allocator without nodes. It needs no list: it keeps no blocks that could collide.
+func newCloudCIDRAllocator(cloud CloudProvider, p Picker) (*CloudAllocator, error) {
 	if cloud != CloudProviderGCE {
 		return nil, fmt.Errorf("cloudCIDRAllocator does not support %s provider", cloud)
 	}

@@ -35,10 +35,10 @@ type ConditionStatus string
 
 // Statuses of a node condition. The zero ConditionStatus is absence.
 const (
-	ConditionAbsent  ConditionStatus = ""
-	ConditionTrue    ConditionStatus = "True"
+	conditionAbsent  ConditionStatus = ""
+	conditionTrue    ConditionStatus = "True"
 	ConditionFalse   ConditionStatus = "False"
-	ConditionUnknown ConditionStatus = "Unknown"
+	conditionUnknown ConditionStatus = "Unknown"
 )
 
 func (n *KubeNode) uid() string {

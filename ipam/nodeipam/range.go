@@ -50,7 +50,7 @@ type RangeAllocator struct {
 	out     []Effect
 }
 
-var _ CIDRAllocator = (*RangeAllocator)(nil)
+var _ cidrAllocator = (*RangeAllocator)(nil)
 
 // NewCIDRRangeAllocator returns an allocator that knows the existing nodes: their CIDRs are occupied before anything is
 // allocated. nodes must be a consistent list, read after any predecessor made its last request. Nodes without CIDRs are

@@ -6,7 +6,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"github.com/vppdrill/vppdrill/ipam/nodeipam/cidrset"
+	"github.com/vppdrill/vppdrill/ipam/internal/cidrset"
 	"github.com/vppdrill/vppdrill/ipam/space"
 )
 

@@ -9,31 +9,31 @@ import (
 )
 
 // Selector chooses nodes by their labels: every Requirement must hold. The zero Selector chooses every node.
-type Selector struct{ requirements []Requirement }
+type Selector struct{ requirements []requirement }
 
-// Operator relates a label to values.
-type Operator string
+// operator relates a label to values.
+type operator string
 
 // Operators of node selectors, named as in the Kubernetes API.
 const (
-	In           Operator = "In"
-	NotIn        Operator = "NotIn"
-	Exists       Operator = "Exists"
-	DoesNotExist Operator = "DoesNotExist"
-	// Gt and Lt compare integers; a label that is none never matches.
-	Gt Operator = "Gt"
-	Lt Operator = "Lt"
+	in           operator = "In"
+	notIn        operator = "NotIn"
+	exists       operator = "Exists"
+	doesNotExist operator = "DoesNotExist"
+	// gt and Lt compare integers; a label that is none never matches.
+	gt operator = "Gt"
+	lt operator = "Lt"
 )
 
-// Requirement is one condition on one label. In and NotIn have at least one value, Gt and Lt one integer, the others none.
-type Requirement struct {
+// requirement is one condition on one label. In and NotIn have at least one value, Gt and Lt one integer, the others none.
+type requirement struct {
 	Key      string
-	Operator Operator
+	Operator operator
 	Values   []string
 }
 
-// NewSelector checks the requirements and brings them into canonical order: by key, operator and values.
-func NewSelector(requirements ...Requirement) (Selector, error) {
+// newSelector checks the requirements and brings them into canonical order: by key, operator and values.
+func newSelector(requirements ...requirement) (Selector, error) {
 	var s Selector
 	for _, r := range requirements {
 		if err := r.check(); err != nil {
@@ -42,16 +42,16 @@ func NewSelector(requirements ...Requirement) (Selector, error) {
 		r.Values = slices.Compact(slices.Sorted(slices.Values(r.Values)))
 		s.requirements = append(s.requirements, r)
 	}
-	slices.SortFunc(s.requirements, func(a, b Requirement) int {
+	slices.SortFunc(s.requirements, func(a, b requirement) int {
 		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Operator, b.Operator), slices.Compare(a.Values, b.Values))
 	})
-	s.requirements = slices.CompactFunc(s.requirements, func(a, b Requirement) bool {
+	s.requirements = slices.CompactFunc(s.requirements, func(a, b requirement) bool {
 		return a.Key == b.Key && a.Operator == b.Operator && slices.Equal(a.Values, b.Values)
 	})
 	return s, nil
 }
 
-func (r Requirement) check() error {
+func (r requirement) check() error {
 	if r.Key == "" || !isLabel(r.Key) {
 		return fmt.Errorf("label key %q is not valid", r.Key)
 	}
@@ -59,20 +59,20 @@ func (r Requirement) check() error {
 		return fmt.Errorf("label key %q would read as an operator", r.Key)
 	}
 	for _, v := range r.Values {
-		if integer := r.Operator == Gt || r.Operator == Lt; !integer && (!isLabel(v) || strings.Contains(v, "/")) {
+		if integer := r.Operator == gt || r.Operator == lt; !integer && (!isLabel(v) || strings.Contains(v, "/")) {
 			return fmt.Errorf("label %s: value %q is not valid", r.Key, v)
 		}
 	}
 	switch r.Operator {
-	case In, NotIn:
+	case in, notIn:
 		if len(r.Values) == 0 {
 			return fmt.Errorf("label %s: operator %s needs values", r.Key, r.Operator)
 		}
-	case Exists, DoesNotExist:
+	case exists, doesNotExist:
 		if len(r.Values) > 0 {
 			return fmt.Errorf("label %s: operator %s takes no values", r.Key, r.Operator)
 		}
-	case Gt, Lt:
+	case gt, lt:
 		if len(r.Values) != 1 {
 			return fmt.Errorf("label %s: operator %s takes one value", r.Key, r.Operator)
 		}
@@ -109,21 +109,21 @@ func (s Selector) String() string {
 }
 
 // String is the requirement in kubectl's notation.
-func (r Requirement) String() string {
+func (r requirement) String() string {
 	switch {
-	case r.Operator == Exists:
+	case r.Operator == exists:
 		return r.Key
-	case r.Operator == DoesNotExist:
+	case r.Operator == doesNotExist:
 		return "!" + r.Key
-	case r.Operator == Gt:
+	case r.Operator == gt:
 		return r.Key + ">" + r.Values[0]
-	case r.Operator == Lt:
+	case r.Operator == lt:
 		return r.Key + "<" + r.Values[0]
-	case len(r.Values) > 1 && r.Operator == In:
+	case len(r.Values) > 1 && r.Operator == in:
 		return r.Key + " in (" + strings.Join(r.Values, ",") + ")"
 	case len(r.Values) > 1:
 		return r.Key + " notin (" + strings.Join(r.Values, ",") + ")"
-	case r.Operator == In:
+	case r.Operator == in:
 		return r.Key + "=" + r.Values[0]
 	}
 	return r.Key + "!=" + r.Values[0]
@@ -132,7 +132,7 @@ func (r Requirement) String() string {
 // ParseSelector reads kubectl's notation: "a=b", "a==b", "a!=b", "a in (b,c)", "a notin (b,c)", "a", "!a", "a>1", "a<1", joined
 // by commas. Empty text is the zero Selector.
 func ParseSelector(text string) (Selector, error) {
-	var list []Requirement
+	var list []requirement
 	for rest := strings.TrimSpace(text); rest != ""; {
 		var part string
 		part, rest = cutPart(rest)
@@ -142,7 +142,7 @@ func ParseSelector(text string) (Selector, error) {
 		}
 		list = append(list, r)
 	}
-	s, err := NewSelector(list...)
+	s, err := newSelector(list...)
 	if err != nil {
 		return Selector{}, fmt.Errorf("selector %q: %w", text, err)
 	}
@@ -167,35 +167,35 @@ func cutPart(text string) (part, rest string) {
 	return text, ""
 }
 
-func parseRequirement(part string) (Requirement, error) {
+func parseRequirement(part string) (requirement, error) {
 	part = strings.TrimSpace(part)
 	if key, ok := strings.CutPrefix(part, "!"); ok && !strings.ContainsAny(key, "=<>() ") {
-		return Requirement{Key: key, Operator: DoesNotExist}, nil
+		return requirement{Key: key, Operator: doesNotExist}, nil
 	}
 	for _, sign := range [...]struct {
 		text string
-		op   Operator
-	}{{"!=", NotIn}, {"==", In}, {"=", In}, {">", Gt}, {"<", Lt}} {
+		op   operator
+	}{{"!=", notIn}, {"==", in}, {"=", in}, {">", gt}, {"<", lt}} {
 		if key, value, ok := strings.Cut(part, sign.text); ok {
-			return Requirement{strings.TrimSpace(key), sign.op, []string{strings.TrimSpace(value)}}, nil
+			return requirement{strings.TrimSpace(key), sign.op, []string{strings.TrimSpace(value)}}, nil
 		}
 	}
 	if body, ok := strings.CutSuffix(part, ")"); ok {
 		head, list, _ := strings.Cut(body, "(")
 		words := strings.Fields(head)
 		if len(words) != 2 || words[1] != "in" && words[1] != "notin" {
-			return Requirement{}, fmt.Errorf("%q: want key in (values)", part)
+			return requirement{}, fmt.Errorf("%q: want key in (values)", part)
 		}
-		r := Requirement{Key: words[0], Operator: In}
+		r := requirement{Key: words[0], Operator: in}
 		if words[1] == "notin" {
-			r.Operator = NotIn
+			r.Operator = notIn
 		}
 		for _, v := range strings.Split(list, ",") {
 			r.Values = append(r.Values, strings.TrimSpace(v))
 		}
 		return r, nil
 	}
-	return Requirement{Key: part, Operator: Exists}, nil
+	return requirement{Key: part, Operator: exists}, nil
 }
 
 // Matches reports whether every requirement holds, and how many there are: upstream's count of matching labels.
@@ -208,16 +208,16 @@ func (s Selector) Matches(labels map[string]string) (count int, ok bool) {
 	return len(s.requirements), true
 }
 
-func (r Requirement) matches(labels map[string]string) bool {
+func (r requirement) matches(labels map[string]string) bool {
 	value, has := labels[r.Key]
 	switch r.Operator {
-	case In:
+	case in:
 		return has && slices.Contains(r.Values, value)
-	case NotIn:
+	case notIn:
 		return !has || !slices.Contains(r.Values, value)
-	case Exists:
+	case exists:
 		return has
-	case DoesNotExist:
+	case doesNotExist:
 		return !has
 	}
 	have, err := strconv.ParseInt(value, 10, 64)
@@ -225,7 +225,7 @@ func (r Requirement) matches(labels map[string]string) bool {
 	if !has || err != nil || bad != nil {
 		return false
 	}
-	if r.Operator == Gt {
+	if r.Operator == gt {
 		return have > limit
 	}
 	return have < limit

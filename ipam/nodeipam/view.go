@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vppdrill/vppdrill/ipam/nodeipam/cidrset"
+	"github.com/vppdrill/vppdrill/ipam/internal/cidrset"
 )
 
 // NodeCIDRs are the CIDRs that the allocator keeps for a node, in the order of the object; nil when there is none.

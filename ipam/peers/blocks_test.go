@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	ciliumset "github.com/cilium/cilium/pkg/ipam/cidrset"
-	"github.com/vppdrill/vppdrill/ipam/nodeipam/cidrset"
+	"github.com/vppdrill/vppdrill/ipam/internal/cidrset"
 	kubeset "k8s.io/kubernetes/pkg/controller/nodeipam/ipam/cidrset"
 )
 
@@ -69,7 +69,7 @@ func allBlockSets() []blockSet {
 }
 
 func ourBlocks() blockSet {
-	return blockSet{name: "ours: ipam/nodeipam/cidrset", fresh: func(cluster netip.Prefix, bits int) (blockBook, error) {
+	return blockSet{name: "ours: ipam/internal/cidrset", fresh: func(cluster netip.Prefix, bits int) (blockBook, error) {
 		s, err := cidrset.NewCIDRSet(cluster, bits)
 		return blockBook{
 			next: func() (netip.Prefix, error) { return s.AllocateNext() }, pairs: blockPairs(s), take: blockTakes(s), occupy: s.Occupy, release: s.Release,
@@ -164,7 +164,7 @@ func TestAgreeCIDRSets(t *testing.T) {
 		t.Run(fmt.Sprintf("%s into /%d less %v", c.cluster, c.bits, c.occupy), func(t *testing.T) {
 			p := netip.MustParsePrefix(c.cluster)
 			full := map[string]error{ // each side's word
-				"ours: ipam/nodeipam/cidrset": cidrset.ErrCIDRRangeNoCIDRsRemaining,
+				"ours: ipam/internal/cidrset": cidrset.ErrCIDRRangeNoCIDRsRemaining,
 				"Cilium cidrset":              ciliumset.ErrCIDRRangeNoCIDRsRemaining,
 				"Kubernetes cidrset":          kubeset.ErrCIDRRangeNoCIDRsRemaining,
 			}

@@ -7,8 +7,8 @@ import (
 	"net/netip"
 	"slices"
 
+	"github.com/vppdrill/vppdrill/ipam/internal/cidrset"
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
-	"github.com/vppdrill/vppdrill/ipam/nodeipam/cidrset"
 	"github.com/vppdrill/vppdrill/ipam/space"
 )
 

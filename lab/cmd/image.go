@@ -12,8 +12,8 @@ import (
 
 	"github.com/vppdrill/vppdrill/lab"
 	"github.com/vppdrill/vppdrill/lab/container"
-	"github.com/vppdrill/vppdrill/lab/container/image"
-	"github.com/vppdrill/vppdrill/lab/container/nodeinit"
+	"github.com/vppdrill/vppdrill/lab/internal/image"
+	"github.com/vppdrill/vppdrill/lab/internal/nodeinit"
 	"github.com/vppdrill/vppdrill/lab/vppproc"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 )

@@ -13,8 +13,8 @@ import (
 	"github.com/moby/moby/client"
 
 	"github.com/vppdrill/vppdrill/lab"
-	"github.com/vppdrill/vppdrill/lab/container/image"
-	"github.com/vppdrill/vppdrill/lab/container/nodeinit"
+	"github.com/vppdrill/vppdrill/lab/internal/image"
+	"github.com/vppdrill/vppdrill/lab/internal/nodeinit"
 )
 
 // Image is an image that labs can use, as it answered.

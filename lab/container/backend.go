@@ -12,8 +12,8 @@ import (
 	"github.com/moby/moby/client"
 
 	"github.com/vppdrill/vppdrill/lab"
-	"github.com/vppdrill/vppdrill/lab/fabric"
-	"github.com/vppdrill/vppdrill/lab/spawn"
+	"github.com/vppdrill/vppdrill/lab/internal/fabric"
+	"github.com/vppdrill/vppdrill/lab/internal/spawn"
 )
 
 // DefaultImage is the image of nodes: what `vppdrill lab image` makes.

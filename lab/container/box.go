@@ -17,7 +17,7 @@ import (
 	"github.com/testcontainers/testcontainers-go/wait"
 
 	"github.com/vppdrill/vppdrill/lab"
-	"github.com/vppdrill/vppdrill/lab/container/nodeinit"
+	"github.com/vppdrill/vppdrill/lab/internal/nodeinit"
 )
 
 // Program is where this program is in every container.

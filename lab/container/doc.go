@@ -5,7 +5,7 @@
 // lab/netns, without an engine; image packs the VPP of this machine for it.
 //
 // Docker makes no network for a node: its bridges lose frames to its own firewall as soon as bridge-nf-call-iptables is set.
-// The nodes are joined by lab/fabric, in a namespace vdc-ID-fabric, instead. A node's folder is its disk and is mounted under
+// The nodes are joined by lab/internal/fabric, in a namespace vdc-ID-fabric, instead. A node's folder is its disk and is mounted under
 // the same path, so that sockets and logs have one name inside and outside; this program is mounted too and is the
 // container's first process (nodeinit), so that a lab and its nodes are of one version and any image with a fitting VPP
 // will do. Power off is docker kill.

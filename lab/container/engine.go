@@ -16,7 +16,7 @@ import (
 	"github.com/testcontainers/testcontainers-go/log"
 
 	"github.com/vppdrill/vppdrill/lab"
-	"github.com/vppdrill/vppdrill/lab/spawn"
+	"github.com/vppdrill/vppdrill/lab/internal/spawn"
 )
 
 // Labels of everything that a lab makes. labelOwner is the identity of the process that the lab lives as long as.

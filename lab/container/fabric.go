@@ -8,8 +8,8 @@ import (
 	"github.com/vishvananda/netlink"
 
 	"github.com/vppdrill/vppdrill/lab"
-	"github.com/vppdrill/vppdrill/lab/fabric"
-	"github.com/vppdrill/vppdrill/lab/spawn"
+	"github.com/vppdrill/vppdrill/lab/internal/fabric"
+	"github.com/vppdrill/vppdrill/lab/internal/spawn"
 )
 
 // mark begins the names of labs' namespaces. It is not lab/netns', whose census would take them for its own.

@@ -12,8 +12,8 @@ import (
 	"sync"
 
 	"github.com/vppdrill/vppdrill/lab"
-	"github.com/vppdrill/vppdrill/lab/container/nodeinit"
-	"github.com/vppdrill/vppdrill/lab/fabric"
+	"github.com/vppdrill/vppdrill/lab/internal/fabric"
+	"github.com/vppdrill/vppdrill/lab/internal/nodeinit"
 	"github.com/vppdrill/vppdrill/lab/vppproc"
 )
 

@@ -16,7 +16,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/vppdrill/vppdrill/lab/spawn"
+	"github.com/vppdrill/vppdrill/lab/internal/spawn"
 )
 
 // Where a control plane's etcd answers, in JSON too, and what it asks of clients: kubeadm's own.

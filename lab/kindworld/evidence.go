@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/lab"
-	"github.com/vppdrill/vppdrill/lab/kindcluster"
+	"github.com/vppdrill/vppdrill/lab/internal/kindcluster"
 )
 
 // evidenceTime is how long evidence of one node may take.

@@ -9,7 +9,7 @@ import (
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/vppdrill/vppdrill/lab"
-	"github.com/vppdrill/vppdrill/lab/kindcluster"
+	"github.com/vppdrill/vppdrill/lab/internal/kindcluster"
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 

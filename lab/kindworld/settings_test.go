@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/vppdrill/vppdrill/lab"
-	"github.com/vppdrill/vppdrill/lab/kindcluster"
+	"github.com/vppdrill/vppdrill/lab/internal/kindcluster"
 	"github.com/vppdrill/vppdrill/scenarios/agentconfig"
 	"github.com/vppdrill/vppdrill/scenarios/catalog"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"

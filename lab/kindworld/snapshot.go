@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/vppdrill/vppdrill/lab"
-	"github.com/vppdrill/vppdrill/lab/probe"
+	"github.com/vppdrill/vppdrill/lab/internal/probe"
 	"github.com/vppdrill/vppdrill/lab/vppproc"
 	"github.com/vppdrill/vppdrill/scenarios/configured"
 	"github.com/vppdrill/vppdrill/scenarios/fact"

@@ -9,7 +9,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/lab"
 	"github.com/vppdrill/vppdrill/lab/container"
-	"github.com/vppdrill/vppdrill/lab/kindcluster"
+	"github.com/vppdrill/vppdrill/lab/internal/kindcluster"
 	"github.com/vppdrill/vppdrill/lab/kindworld"
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/catalog"

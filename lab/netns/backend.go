@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vppdrill/vppdrill/lab/fabric"
-	"github.com/vppdrill/vppdrill/lab/spawn"
+	"github.com/vppdrill/vppdrill/lab/internal/fabric"
+	"github.com/vppdrill/vppdrill/lab/internal/spawn"
 )
 
 // Backend implements lab.Backend with network namespaces.

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/vppdrill/vppdrill/lab/spawn"
+	"github.com/vppdrill/vppdrill/lab/internal/spawn"
 	"github.com/vppdrill/vppdrill/lab/vppproc"
 )
 

@@ -5,7 +5,7 @@ import (
 	"os"
 
 	"github.com/vppdrill/vppdrill/lab"
-	"github.com/vppdrill/vppdrill/lab/fabric"
+	"github.com/vppdrill/vppdrill/lab/internal/fabric"
 )
 
 // mark begins the names of labs' namespaces.

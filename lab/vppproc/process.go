@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/vppdrill/vppdrill/lab/spawn"
+	"github.com/vppdrill/vppdrill/lab/internal/spawn"
 )
 
 // Process is one life of a VPP.

@@ -26,7 +26,7 @@ var areas = []struct {
 	{"agent", []string{"vppwire/agent", "vppwire/agent/nodeid"}},
 	{"wiring", []string{"vppwire", "vppwire/mode", "vppwire/linkname"}},
 	{"addresses", []string{"ipam", "ipam/space", "ipam/contiv"}},
-	{"other systems", []string{"ipam/datastore", "ipam/nodeipam", "ipam/nodeipam/cidrset", "ipam/cilium"}},
+	{"other systems", []string{"ipam/datastore", "ipam/nodeipam", "ipam/internal/cidrset", "ipam/cilium"}},
 }
 
 // Find returns every place of the tree at root where a fault can be planted, in the order of files and places, with their

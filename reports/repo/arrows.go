@@ -20,7 +20,7 @@ var arrows = []arrow{
 		"main only assembles commands, so that each of them can be tested without a process"},
 	{"ipam/space", nil,
 		"prefix arithmetic must be usable, and provable, without knowing what an address is for"},
-	{"ipam/nodeipam", []string{"ipam", "ipam/space", "ipam/contiv", "ipam/nodeipam/cidrset"},
+	{"ipam/nodeipam", []string{"ipam", "ipam/space", "ipam/contiv", "ipam/internal/cidrset"},
 		"pods of a pod CIDR are wired like Contiv's, so their addresses come from the same pool; the CIDRs themselves know no pod"},
 	{"ipam/cmd", []string{"ipam/...", "scenarios", "scenarios/cmd/cli", "vppwire/inputfile", "vppwire/strictyaml"},
 		"a command that explains an address plan reads the same scenario files as a run"},
@@ -98,11 +98,11 @@ var arrows = []arrow{
 		"a model that shares a belief with the code it judges cannot contradict it"},
 	{"sim/ec2", []string{"ipam/space"},
 		"a model of EC2 that knows the ipamd which asks it cannot contradict it"},
-	{"sim/museum", []string{"ipam/...", "vppwire/agent/...", "vppwire/service", "scenarios", "scenarios/fact", "scenarios/result", "scenarios/catalog", "scenarios/check", "sim", "sim/controllers", "sim/ec2", "vppwire/strictyaml"},
+	{"sim/museum", []string{"ipam/...", "vppwire/agent/...", "vppwire/service", "scenarios", "scenarios/fact", "scenarios/result", "scenarios/catalog", "scenarios/check", "sim", "sim/internal/controllers", "sim/ec2", "vppwire/strictyaml"},
 		"a planted fault wraps what the product made; whoever imported it could come to need it"},
 	{"sim/...", []string{"sim/...", "ipam/...", "vppwire", "vppwire/mode", "vppwire/service", "vppwire/linkname", "vppwire/agent/...", "vppwire/strictyaml", "scenarios/..."},
 		"the simulator may not reach into a lab, the real host or the reports: a run is the same without them"},
-	{"lab/kindcluster", []string{"lab", "lab/spawn", "lab/vppproc", "fixtures/kubernetes", "vppwire"},
+	{"lab/internal/kindcluster", []string{"lab", "lab/internal/spawn", "lab/vppproc", "fixtures/kubernetes", "vppwire"},
 		"a cluster runs what anybody applies to one, and nothing that only labs know"},
 	{"lab/...", []string{"lab/...", "ipam/...", "vppwire/...", "scenarios/..."},
 		"what a lab reports must come from real processes, never from the simulator"},
@@ -127,16 +127,16 @@ var strangersIn = []struct {
 }{
 	{"gonum.org", []string{"reports/experiment"},
 		"plots are drawn in one place, and figures come without a library of statistics, which each of them names"},
-	{"k8s.io", []string{"vppwire/host", "vppwire/host/kube", "vppwire/host/kube/conformance", "vppwire/host/kube/indexedjob", "vppwire/host/kube/apiserver", "lab/kindcluster", "lab/kindworld"},
+	{"k8s.io", []string{"vppwire/host", "vppwire/host/kube", "vppwire/internal/conformance", "vppwire/host/kube/indexedjob", "vppwire/host/kube/apiserver", "lab/internal/kindcluster", "lab/kindworld"},
 		"client-go is large and brings goroutines and clocks with it; few folders can be watched, twenty cannot"},
-	{"go.etcd.io/etcd", []string{"vppwire/host/etcd/...", "lab/..."},
+	{"go.etcd.io/etcd", []string{"vppwire/host/etcd", "vppwire/internal/embedded", "lab/..."},
 		"who talks to etcd, and who runs it, is behind the interfaces of vppwire/host: Kubernetes takes its place there"},
-	{"sigs.k8s.io", []string{"lab/kindcluster"}, "kind makes clusters in one place"},
+	{"sigs.k8s.io", []string{"lab/internal/kindcluster"}, "kind makes clusters in one place"},
 	{"github.com/vishvananda", []string{"vppwire/host/linux", "vppwire/cni", "lab/..."},
 		"the agent changes the kernel in one place, which the modelled one is compared with; the plugin looks into the sandbox by itself"},
 	{"github.com/testcontainers", []string{"lab/container"}, "containers are one way of making a lab's machines; the lab does not know which it got"},
-	{"github.com/moby", []string{"lab/container", "lab/kindcluster"}, "an engine is spoken to where containers are made"},
-	{"github.com/containerd", []string{"lab/container", "lab/kindcluster"}, "an engine's errors are told apart where it is spoken to"},
+	{"github.com/moby", []string{"lab/container", "lab/internal/kindcluster"}, "an engine is spoken to where containers are made"},
+	{"github.com/containerd", []string{"lab/container", "lab/internal/kindcluster"}, "an engine's errors are told apart where it is spoken to"},
 	{"github.com/distribution", []string{"lab/container"}, "images have names where containers are made"},
 	{"github.com/prometheus", []string{"vppwire/host", "vppwire/host/rest"},
 		"decisions count nothing; whoever drives them does"},
@@ -183,10 +183,10 @@ func matchesAny(patterns []string, folder string) bool {
 
 // ours turns an import path into a folder of this module.
 func ours(path string) (folder string, ok bool) {
-	if path == Module {
+	if path == module {
 		return ".", true
 	}
-	return strings.CutPrefix(path, Module+"/")
+	return strings.CutPrefix(path, module+"/")
 }
 
 func checkArrows(t *Tree) []Finding {
@@ -305,8 +305,8 @@ func standard(path string) bool {
 }
 
 // folders returns the Go packages' sources by folder, and the folders in order.
-func (t *Tree) folders() (map[string][]Source, []string) {
-	by := map[string][]Source{}
+func (t *Tree) folders() (map[string][]source, []string) {
+	by := map[string][]source{}
 	for _, s := range t.Sources {
 		by[s.Folder()] = append(by[s.Folder()], s)
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 // drivers are the folders that perform what the machines of ipam ask for.
-var drivers = []string{"sim/controllers", "vppwire/host/kube"}
+var drivers = []string{"sim/internal/controllers", "vppwire/host/kube"}
 
 // decided are the words by which a driver would do the work of a package's machines: methods of its allocators, and functions
 // that decide. Only files that import the package are looked at.
@@ -31,7 +31,7 @@ func thinDrivers() Rule {
 					continue
 				}
 				for path := range s.Imports { //vppdrill:unordered findings are sorted
-					words, is := decided[strings.TrimPrefix(path, Module+"/")]
+					words, is := decided[strings.TrimPrefix(path, module+"/")]
 					if is {
 						found = append(found, decisions(s, strings.Fields(words))...)
 					}
@@ -43,7 +43,7 @@ func thinDrivers() Rule {
 }
 
 // decisions finds calls of what has one of these names.
-func decisions(s Source, names []string) []Finding {
+func decisions(s source, names []string) []Finding {
 	var found []Finding
 	ast.Inspect(s.Syntax, func(n ast.Node) bool {
 		call, is := n.(*ast.CallExpr)

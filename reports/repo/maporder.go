@@ -54,7 +54,7 @@ func mapOrder() Rule {
 }
 
 // couldRange reports whether a file that has no types has anything that a map's order could show in.
-func couldRange(s Source) bool {
+func couldRange(s source) bool {
 	could := false
 	for path := range s.Imports {
 		could = could || path == "maps"
@@ -69,7 +69,7 @@ func couldRange(s Source) bool {
 }
 
 // mapRangesOf finds ranges and iterators over maps that are neither sorted, order-free nor annotated.
-func mapRangesOf(s Source) []Finding {
+func mapRangesOf(s source) []Finding {
 	var found []Finding
 	names, notes, excused := localNames(s), notesOf(s), map[ast.Node]bool{}
 	ast.Inspect(s.Syntax, func(n ast.Node) bool {
@@ -245,7 +245,7 @@ func sorts(names map[string]string, stmt ast.Stmt, slice string) bool {
 // notes are the annotated lines of a file with their reasons.
 type notes map[int]string
 
-func notesOf(s Source) notes {
+func notesOf(s source) notes {
 	n := notes{}
 	for _, group := range s.Syntax.Comments {
 		for _, c := range group.List {

@@ -102,8 +102,8 @@ func worded(text string) bool {
 // would be read wrongly.
 const textsFile = "texts"
 
-// ErrOtherPrecedents says that runs were kept by a version that keeps them otherwise.
-var ErrOtherPrecedents = errors.New("kept by a version that keeps runs otherwise")
+// errOtherPrecedents says that runs were kept by a version that keeps them otherwise.
+var errOtherPrecedents = errors.New("kept by a version that keeps runs otherwise")
 
 // Write writes them as ReadPrecedents reads them: an archive with a file for each run, so that one is found without reading the others.
 func (p *Precedents) Write(w io.Writer) error {
@@ -132,7 +132,7 @@ func Open(archive []byte) (*Precedents, error) {
 		return nil, fmt.Errorf("precedents: %w", err)
 	}
 	if !slices.ContainsFunc(z.File, func(f *zip.File) bool { return f.Name == textsFile }) {
-		return nil, fmt.Errorf("precedents: %w", ErrOtherPrecedents)
+		return nil, fmt.Errorf("precedents: %w", errOtherPrecedents)
 	}
 	p := &Precedents{runs: map[string]*precedent{}, ids: map[string]uint32{}}
 	for _, f := range z.File {

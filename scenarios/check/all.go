@@ -55,7 +55,7 @@ func All() []fact.Law {
 		staysQuiet(),
 		vppSurvives(),
 		programsSurvive(),
-		Settles(),
+		settles(),
 	}
 }
 

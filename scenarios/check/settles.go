@@ -6,9 +6,9 @@ import (
 
 const settlesName = "settles"
 
-// Settles is the law that a healed cluster becomes quiet within the scenario's bound. No snapshot can break it: the one
+// settles is the law that a healed cluster becomes quiet within the scenario's bound. No snapshot can break it: the one
 // who runs the scenario counts a check per World.Settle, and raises the violation when one fails.
-func Settles() fact.Law {
+func settles() fact.Law {
 	return fact.Law{
 		Name:    settlesName,
 		Why:     "A cluster that never comes to rest after its faults are gone retries for ever, and its pods wait for ever.",

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
-	"github.com/vppdrill/vppdrill/scenarios/collide"
+	"github.com/vppdrill/vppdrill/scenarios/internal/collide"
 )
 
 func collideCommand() *cobra.Command {

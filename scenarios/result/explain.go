@@ -3,12 +3,13 @@ package result
 import (
 	"github.com/vppdrill/vppdrill/ipam"
 
-	"github.com/vppdrill/vppdrill/scenarios"
-	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // podNames tells which pod a sandbox was for, from facts: laws speak of sandboxes, people of pods. Of the sandboxes of a long run the

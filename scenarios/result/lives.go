@@ -2,9 +2,10 @@ package result
 
 import (
 	"cmp"
-	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"slices"
 	"time"
+
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // lives tells what became of pods: who got a node and an address, how long each waited for them, and why the others never got any.

@@ -47,8 +47,8 @@ type Options struct {
 	AtEnd func(fact.Snapshot)
 }
 
-// Recorder is what a World can tell about its run beside its duties. The simulator implements it.
-type Recorder interface {
+// recorder is what a World can tell about its run beside its duties. The simulator implements it.
+type recorder interface {
 	// Digest identifies the trail of events so far; equal digests are equal runs.
 	Digest() string
 	// Events counts events so far; the last one's number.
@@ -268,7 +268,7 @@ func (r *run) drive(ctx context.Context) {
 
 // linger judges once more long after the end of a run that has passed so far. What the run amounts to is what it was before.
 func (r *run) linger(ctx context.Context) {
-	w, ok := r.world.(Lingerer)
+	w, ok := r.world.(lingerer)
 	if !ok || r.over() || r.result.Error != "" {
 		return
 	}

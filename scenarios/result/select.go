@@ -1,9 +1,10 @@
 package result
 
 import (
+	"slices"
+
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/fact"
-	"slices"
 )
 
 // SelectLaws returns the laws of all that judge s, in all's order. A name that is none of them is an *InputError with its

@@ -1,9 +1,10 @@
 package result
 
 import (
-	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"net/netip"
 	"time"
+
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // Series is how a cluster's addresses fared over a run, in samples of equal distance.

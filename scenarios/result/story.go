@@ -2,11 +2,12 @@ package result
 
 import (
 	"context"
-	"github.com/vppdrill/vppdrill/scenarios"
-	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/vppdrill/vppdrill/scenarios"
+	"github.com/vppdrill/vppdrill/scenarios/fact"
 )
 
 // Story is a run as a page tells it: what the cluster looked like at instants of it, how long pods waited, and what happened last.
@@ -243,7 +244,7 @@ func (r *run) picture(ctx context.Context) {
 
 // advance lets time pass, with looks on the way in worlds whose time costs little.
 func (r *run) advance(ctx context.Context, to time.Duration) {
-	if _, cheap := r.world.(Lingerer); r.looking != nil && cheap {
+	if _, cheap := r.world.(lingerer); r.looking != nil && cheap {
 		for !r.over() && r.world.Now()+r.looking.every < to {
 			r.broken(r.world.Advance(ctx, r.world.Now()+r.looking.every))
 			r.picture(ctx)

@@ -3,9 +3,10 @@ package result
 import (
 	"context"
 	"errors"
+	"time"
+
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/fact"
-	"time"
 )
 
 // World is a place where scenarios happen: the simulator, network namespaces, containers, a kind cluster.
@@ -31,8 +32,8 @@ type World interface {
 	Close() error
 }
 
-// Lingerer is a World whose time costs so little that it may pass when nothing is to happen any more.
-type Lingerer interface {
+// lingerer is a World whose time costs so little that it may pass when nothing is to happen any more.
+type lingerer interface {
 	// Linger tells FactQuiet and lets time pass, for longer than what the cluster still owes takes: what is given back at intervals, what
 	// failed and is tried again. Where nothing stirred, VPPs and Linux hold what they held before.
 	Linger(ctx context.Context) (stirred bool, err error)

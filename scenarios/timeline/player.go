@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/vppdrill/vppdrill/ipam"
 	"net/netip"
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/vppdrill/vppdrill/ipam"
 
 	"github.com/vppdrill/vppdrill/scenarios"
 	"github.com/vppdrill/vppdrill/scenarios/choice"

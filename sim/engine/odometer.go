@@ -20,9 +20,9 @@ type Odometer struct {
 	runs   int
 }
 
-// OdometerWidth is the widest decision whose alternatives are all tried. Of a wider one (a probability, a delay) only
+// odometerWidth is the widest decision whose alternatives are all tried. Of a wider one (a probability, a delay) only
 // both ends are: 0 and n-1.
-const OdometerWidth = 256
+const odometerWidth = 256
 
 // NewOdometer returns an Odometer before its first run.
 func NewOdometer() *Odometer { return &Odometer{} }
@@ -54,7 +54,7 @@ func (p *Pick) turn() bool {
 	if p.Value == p.N-1 {
 		return false
 	}
-	if p.N > OdometerWidth {
+	if p.N > odometerWidth {
 		p.Value = p.N - 1
 	} else {
 		p.Value++

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/vppdrill/vppdrill/scenarios/gen"
-	"github.com/vppdrill/vppdrill/sim/controllers"
 	"github.com/vppdrill/vppdrill/sim/engine"
+	"github.com/vppdrill/vppdrill/sim/internal/controllers"
 )
 
 // Goal: what random scenarios have go wrong with a system's requests is called as the requests are, and comes by all of them. Method: the names in the

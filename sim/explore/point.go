@@ -63,10 +63,10 @@ const late = 700 * time.Millisecond
 // aged is how old a list is that was answered from a stale cache: an API server that has just come up, or lags behind its etcd.
 const aged = 10 * time.Second
 
-// Harms are what can happen to an operation of a kind, in the order of Points: its request or its reply is lost, late or repeated, it
+// harms are what can happen to an operation of a kind, in the order of Points: its request or its reply is lost, late or repeated, it
 // is refused, who performs it dies before or after, its machine loses power meanwhile, or whoever is asked has forgotten what was.
 // What a late watch brings is overtaken by answers and by other watches, and not by what the same one brings later.
-func Harms(kind fault.OpKind) []fault.Verdict {
+func harms(kind fault.OpKind) []fault.Verdict {
 	var actions []fault.Action
 	switch kind {
 	case fault.KindDataplane:
@@ -115,7 +115,7 @@ func (x Explorer) Points(ctx context.Context, s *scenarios.Scenario, seed uint64
 		}
 		census.Judge(op)
 		number++
-		for _, v := range Harms(kind) {
+		for _, v := range harms(kind) {
 			points = append(points, Point{Number: number, Node: node, Op: op, Verdict: v})
 		}
 	}}

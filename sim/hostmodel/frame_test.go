@@ -17,7 +17,7 @@ func FuzzFrames(f *testing.F) {
 		var data []byte
 		var ends []int
 		for _, p := range payloads {
-			data = AppendFrame(data, p)
+			data = appendFrame(data, p)
 			ends = append(ends, len(data))
 		}
 		place := int(at) % len(data)
@@ -47,7 +47,7 @@ func FuzzFrames(f *testing.F) {
 // checkFrames wants exactly the first n payloads. Garbage may hold frames of its own, which were written in a sense.
 func checkFrames(t *testing.T, what string, data []byte, payloads [][]byte, n int) {
 	t.Helper()
-	got := slices.Collect(Frames(data))
+	got := slices.Collect(frames(data))
 	if what == "with garbage behind" && len(got) > n {
 		got = got[:n]
 	}
@@ -59,7 +59,7 @@ func checkFrames(t *testing.T, what string, data []byte, payloads [][]byte, n in
 // checkPrefix wants at least the first n payloads, and no other: a payload that ended in zeros may have survived them.
 func checkPrefix(t *testing.T, what string, data []byte, payloads [][]byte, n int) {
 	t.Helper()
-	got := slices.Collect(Frames(data))
+	got := slices.Collect(frames(data))
 	if len(got) < n || len(got) > len(payloads) || !slices.EqualFunc(got, payloads[:len(got)], bytes.Equal) {
 		t.Errorf("%s: read %q, want at least the first %d of %q", what, got, n, payloads)
 	}
@@ -67,18 +67,18 @@ func checkPrefix(t *testing.T, what string, data []byte, payloads [][]byte, n in
 
 // Goal: reading garbage neither panics nor runs away. Method: fuzz; what is read must be written back as it was.
 func FuzzCutFrame(f *testing.F) {
-	f.Add(AppendFrame(nil, []byte("one")))
+	f.Add(appendFrame(nil, []byte("one")))
 	f.Add(make([]byte, 64))
 	f.Add([]byte("\xff\xff\xff\xff\x00\x00\x00\x00"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		payload, rest, ok := CutFrame(data)
+		payload, rest, ok := cutFrame(data)
 		if !ok {
 			if len(payload) != 0 || !bytes.Equal(rest, data) {
 				t.Errorf("no frame, but %q and %q", payload, rest)
 			}
 			return
 		}
-		if again := append(AppendFrame(nil, payload), rest...); !bytes.Equal(again, data) {
+		if again := append(appendFrame(nil, payload), rest...); !bytes.Equal(again, data) {
 			t.Errorf("%q became %q", data, again)
 		}
 	})
@@ -86,7 +86,7 @@ func FuzzCutFrame(f *testing.F) {
 
 // Goal: a stretch of zeros, the classic leftover of a crash, holds no frame, an empty one neither. Method: a page of them.
 func TestZerosAreNoFrame(t *testing.T) {
-	if got := slices.Collect(Frames(make([]byte, 4096))); len(got) != 0 {
+	if got := slices.Collect(frames(make([]byte, 4096))); len(got) != 0 {
 		t.Errorf("%d frames of zeros", len(got))
 	}
 }

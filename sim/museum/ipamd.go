@@ -7,8 +7,8 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam/datastore"
 	"github.com/vppdrill/vppdrill/sim"
-	"github.com/vppdrill/vppdrill/sim/controllers"
 	"github.com/vppdrill/vppdrill/sim/ec2"
+	"github.com/vppdrill/vppdrill/sim/internal/controllers"
 )
 
 // ipamd are the faults between AWS VPC CNI's daemon and EC2.

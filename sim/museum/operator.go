@@ -8,7 +8,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam"
 	ciliumipam "github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/sim"
-	"github.com/vppdrill/vppdrill/sim/controllers"
+	"github.com/vppdrill/vppdrill/sim/internal/controllers"
 )
 
 // ciliumOperator are the faults between Cilium's operator and its agents.

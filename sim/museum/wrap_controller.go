@@ -7,7 +7,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam/nodeipam"
 	"github.com/vppdrill/vppdrill/sim"
-	"github.com/vppdrill/vppdrill/sim/controllers"
+	"github.com/vppdrill/vppdrill/sim/internal/controllers"
 )
 
 // controller is one life of the controller manager's allocator with a planted fault around its steps.

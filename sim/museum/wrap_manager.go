@@ -6,7 +6,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam/datastore"
 	"github.com/vppdrill/vppdrill/sim"
-	"github.com/vppdrill/vppdrill/sim/controllers"
+	"github.com/vppdrill/vppdrill/sim/internal/controllers"
 )
 
 // manager is one life of a node's ipamd with a planted fault around its steps.

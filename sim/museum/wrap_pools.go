@@ -7,7 +7,7 @@ import (
 
 	ciliumipam "github.com/vppdrill/vppdrill/ipam/cilium"
 	"github.com/vppdrill/vppdrill/sim"
-	"github.com/vppdrill/vppdrill/sim/controllers"
+	"github.com/vppdrill/vppdrill/sim/internal/controllers"
 )
 
 // ledgered is what decides in one life of cilium-operator, made to forget. The ledger would stop an operator that has missed an entry,

@@ -9,7 +9,7 @@ import (
 	"go.fd.io/govpp/api"
 
 	"github.com/vppdrill/vppdrill/sim/parity"
-	"github.com/vppdrill/vppdrill/sim/parity/transcript"
+	"github.com/vppdrill/vppdrill/sim/parity/internal/transcript"
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
 )
 

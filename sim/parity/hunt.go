@@ -42,9 +42,9 @@ type Trial struct {
 // Verdicts of a trial.
 const (
 	Fine    = "fine"
-	Died    = "died"
-	Silent  = "silent"
-	Refused = "refused"
+	died    = "died"
+	silent  = "silent"
+	refused = "refused"
 	Leaks   = "leaks"
 )
 
@@ -130,11 +130,11 @@ func (h Hunt) try(ctx context.Context, l load, n int) (Trial, error) {
 	case ctx.Err() != nil:
 		return t, ctx.Err()
 	case errors.Is(err, errRefused):
-		t.Verdict, t.Why = Refused, err.Error()
+		t.Verdict, t.Why = refused, err.Error()
 	case errors.Is(err, errSilent):
-		t.Verdict, t.Why = Silent, err.Error()
+		t.Verdict, t.Why = silent, err.Error()
 		if how := p.end(); how != "does not answer" {
-			t.Verdict, t.Why = Died, err.Error()+": "+how
+			t.Verdict, t.Why = died, err.Error()+": "+how
 		}
 	default:
 		return t, fmt.Errorf("%s: %w", l.name, err)

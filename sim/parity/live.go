@@ -9,7 +9,7 @@ import (
 
 	"go.fd.io/govpp/api"
 
-	"github.com/vppdrill/vppdrill/sim/parity/transcript"
+	"github.com/vppdrill/vppdrill/sim/parity/internal/transcript"
 )
 
 // Sequence compares two VPPs on the same calls: every answer, and what dumps show at the end.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/fixtures/vppapi"
 	"github.com/vppdrill/vppdrill/sim/parity"
-	"github.com/vppdrill/vppdrill/sim/parity/transcript"
+	"github.com/vppdrill/vppdrill/sim/parity/internal/transcript"
 )
 
 // sent are the messages that the agent sends: those of vppwire's message.go and dump.go.

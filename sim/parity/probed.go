@@ -11,9 +11,9 @@ import (
 	"go.fd.io/govpp/binapi/vlib"
 
 	"github.com/vppdrill/vppdrill/scenarios/walk"
-	"github.com/vppdrill/vppdrill/sim/parity/transcript"
+	"github.com/vppdrill/vppdrill/sim/internal/view"
+	"github.com/vppdrill/vppdrill/sim/parity/internal/transcript"
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
-	"github.com/vppdrill/vppdrill/sim/vppmodel/view"
 	"github.com/vppdrill/vppdrill/vppwire"
 )
 

@@ -10,7 +10,7 @@ import (
 	"go.fd.io/govpp/binapi/memclnt"
 	"go.fd.io/govpp/binapi/vpe"
 
-	"github.com/vppdrill/vppdrill/sim/parity/transcript"
+	"github.com/vppdrill/vppdrill/sim/parity/internal/transcript"
 )
 
 // Record asks a fresh real VPP what a transcript asks and returns the transcript with its answers. command goes into its head.

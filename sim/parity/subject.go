@@ -7,7 +7,7 @@ import (
 
 	"go.fd.io/govpp/api"
 
-	"github.com/vppdrill/vppdrill/sim/parity/transcript"
+	"github.com/vppdrill/vppdrill/sim/parity/internal/transcript"
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
 	"github.com/vppdrill/vppdrill/vppwire"
 )

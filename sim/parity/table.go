@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vppdrill/vppdrill/sim/parity/transcript"
+	"github.com/vppdrill/vppdrill/sim/parity/internal/transcript"
 	"github.com/vppdrill/vppdrill/sim/vppmodel"
 )
 

@@ -5,7 +5,7 @@ import (
 )
 
 // CrashTrigger names what a real VPP 25.10 dies of, or what breaks its memory so that it dies later. The empty one is none. Each
-// was seen on a real one; sim/parity/transcript has the same names with the whole story.
+// was seen on a real one; sim/parity/internal/transcript has the same names with the whole story.
 type CrashTrigger string
 
 // What a real VPP 25.10 dies of.
@@ -27,9 +27,9 @@ const (
 	CrashBelowRoute       CrashTrigger = "neighbor-below-its-route"  // a recursive route goes that covers its next hop, which is a neighbor
 	CrashBorrowerWithOwn  CrashTrigger = "borrower-with-addresses"   // an interface borrows addresses and has or lends some
 	CrashAddressOtherwise CrashTrigger = "address-of-other-length"   // an address is deleted with another length than it has
-	CrashAFPacketMany     CrashTrigger = "af-packet-many"            // the 16th AF_PACKET interface: as many with a frame at once, and VPP spins for ever
-	CrashClassifierInUse  CrashTrigger = "classifier-in-use"         // the classifier table goes that an interface's packets are looked up in
-	CrashNATWeights       CrashTrigger = "nat-weights"               // the weights of a load balancing mapping are 0 altogether, or 256
+	crashAFPacketMany     CrashTrigger = "af-packet-many"            // the 16th AF_PACKET interface: as many with a frame at once, and VPP spins for ever
+	crashClassifierInUse  CrashTrigger = "classifier-in-use"         // the classifier table goes that an interface's packets are looked up in
+	crashNATWeights       CrashTrigger = "nat-weights"               // the weights of a load balancing mapping are 0 altogether, or 256
 )
 
 // PredictCrash says what a real VPP would die of if it were asked m now, or because of it some time later. It looks at what there

@@ -13,7 +13,7 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/host/journal"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
 	"github.com/vppdrill/vppdrill/vppwire/host/rest"
-	"github.com/vppdrill/vppdrill/vppwire/host/vpp"
+	"github.com/vppdrill/vppdrill/vppwire/internal/vpp"
 	"github.com/vppdrill/vppdrill/vppwire/oneline"
 )
 

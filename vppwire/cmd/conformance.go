@@ -16,7 +16,7 @@ import (
 	"github.com/vppdrill/vppdrill/ipam/audit"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
 	"github.com/vppdrill/vppdrill/vppwire/host/kube"
-	"github.com/vppdrill/vppdrill/vppwire/host/kube/conformance"
+	"github.com/vppdrill/vppdrill/vppwire/internal/conformance"
 	"github.com/vppdrill/vppdrill/vppwire/oneline"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/ipam/audit"
 	"github.com/vppdrill/vppdrill/scenarios/cmd/cli"
-	"github.com/vppdrill/vppdrill/vppwire/host/kube/conformance"
+	"github.com/vppdrill/vppdrill/vppwire/internal/conformance"
 )
 
 // Goal: files are judged by the laws that files can show, each other one is told as not judged, a report is made of it, and what goes only with pods is

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/vppdrill/vppdrill/ipam/audit"
-	"github.com/vppdrill/vppdrill/vppwire/host/kube/conformance"
+	"github.com/vppdrill/vppdrill/vppwire/internal/conformance"
 )
 
 // Judgement is what a command found out about a running cluster, for reports.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/vppwire"
 	"github.com/vppdrill/vppdrill/vppwire/host/etcd"
-	"github.com/vppdrill/vppdrill/vppwire/host/etcd/embedded"
+	"github.com/vppdrill/vppdrill/vppwire/internal/embedded"
 	"github.com/vppdrill/vppdrill/vppwire/service"
 )
 

@@ -15,10 +15,10 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/host"
 	"github.com/vppdrill/vppdrill/vppwire/host/cnisocket"
 	"github.com/vppdrill/vppdrill/vppwire/host/etcd"
-	"github.com/vppdrill/vppdrill/vppwire/host/etcd/embedded"
 	"github.com/vppdrill/vppdrill/vppwire/host/journal"
 	"github.com/vppdrill/vppdrill/vppwire/host/linux"
 	"github.com/vppdrill/vppdrill/vppwire/host/rest"
+	"github.com/vppdrill/vppdrill/vppwire/internal/embedded"
 )
 
 // options are an agent's flags, checked, with its configuration.

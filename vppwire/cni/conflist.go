@@ -41,12 +41,12 @@ func (l Conflist) JSON() ([]byte, error) {
 	if l.CNIVersion == "" {
 		l.CNIVersion = latest
 	}
-	own := Netconf{AgentSocket: l.AgentSocket, NetnsDirs: l.NetnsDirs, Timeout: Duration(l.Timeout)}
+	own := netconf{AgentSocket: l.AgentSocket, NetnsDirs: l.NetnsDirs, Timeout: duration(l.Timeout)}
 	if l.IPAM != "" {
 		own.IPAM = &types.IPAM{Type: l.IPAM}
 	}
 	if own.AgentSocket == "" {
-		own.AgentSocket = DefaultSocket
+		own.AgentSocket = defaultSocket
 	}
 	asked := own
 	asked.Name, asked.CNIVersion = l.Name, l.CNIVersion
@@ -64,7 +64,7 @@ func (l Conflist) JSON() ([]byte, error) {
 		// Our own fields, as Netconf has them.
 		AgentSocket string   `json:"agentSocket"`
 		NetnsDirs   []string `json:"netnsDirs,omitempty"`
-		Timeout     Duration `json:"timeout,omitzero"`
+		Timeout     duration `json:"timeout,omitzero"`
 	}
 	plugins := []any{plugin{own.Type, own.IPAM, own.AgentSocket, own.NetnsDirs, own.Timeout}}
 	if l.PortMap {

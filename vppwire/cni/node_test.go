@@ -20,7 +20,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/lab/vppproc"
 	"github.com/vppdrill/vppdrill/vppwire/cni"
-	"github.com/vppdrill/vppdrill/vppwire/host/etcd/embedded"
+	"github.com/vppdrill/vppdrill/vppwire/internal/embedded"
 )
 
 // realNode is a machine: a namespace with a real VPP in it, and the program's agent, which listens on a socket.

@@ -10,7 +10,7 @@ import (
 	"go.fd.io/govpp/binapi/memclnt"
 
 	"github.com/vppdrill/vppdrill/vppwire/agent"
-	"github.com/vppdrill/vppdrill/vppwire/host/vpp"
+	"github.com/vppdrill/vppdrill/vppwire/internal/vpp"
 )
 
 // VPP dials the one VPP of this machine.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/host"
-	"github.com/vppdrill/vppdrill/vppwire/host/vpp"
+	"github.com/vppdrill/vppdrill/vppwire/internal/vpp"
 )
 
 // Goal: one node lives through everything that may be restarted: pods keep their addresses, a restarted agent changes nothing,

@@ -21,8 +21,8 @@ import (
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 	"github.com/vppdrill/vppdrill/vppwire/host"
 	"github.com/vppdrill/vppdrill/vppwire/host/etcd"
-	"github.com/vppdrill/vppdrill/vppwire/host/etcd/embedded"
 	"github.com/vppdrill/vppdrill/vppwire/host/journal"
+	"github.com/vppdrill/vppdrill/vppwire/internal/embedded"
 )
 
 // patience is how long a test waits for what has to come. It is never the subject: a loaded machine may need it.

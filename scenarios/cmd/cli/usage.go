@@ -33,7 +33,7 @@ func OneOf(what, value string, words ...string) error {
 func Args(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < least || most >= 0 && len(args) > most {
-			return Usagef("%swants %s; see %s --help", In(cmd), what, cmd.CommandPath())
+			return Usagef("%swants %s; see %s --help", in(cmd), what, cmd.CommandPath())
 		}
 		return nil
 	}
@@ -64,14 +64,14 @@ func NoCommand(cmd *cobra.Command, args []string) error {
 			break
 		}
 	}
-	return Usagef("%sunknown command %q%s", In(cmd), args[0], hint)
+	return Usagef("%sunknown command %q%s", in(cmd), args[0], hint)
 }
 
 // FlagError names the nearest flag to one that does not exist.
 func FlagError(cmd *cobra.Command, err error) error {
 	var own Exit // of a flag's own value
 	if errors.As(err, &own) {
-		return Usagef("%s%w", In(cmd), own)
+		return Usagef("%s%w", in(cmd), own)
 	}
 	text := FirstLine(err.Error())
 	if name, ok := strings.CutPrefix(text, "unknown flag: --"); ok {
@@ -81,11 +81,11 @@ func FlagError(cmd *cobra.Command, err error) error {
 			text += fmt.Sprintf("; did you mean --%s?", near)
 		}
 	}
-	return Usagef("%s%s", In(cmd), text)
+	return Usagef("%s%s", in(cmd), text)
 }
 
-// In is how an error of a command begins: "lab up: ", or nothing for the program itself.
-func In(cmd *cobra.Command) string {
+// in is how an error of a command begins: "lab up: ", or nothing for the program itself.
+func in(cmd *cobra.Command) string {
 	if !cmd.HasParent() {
 		return ""
 	}

@@ -129,8 +129,8 @@ type Level int
 
 // Levels of Log.
 const (
-	Info  Level = 0
-	Warn  Level = 4
+	info  Level = 0
+	warn  Level = 4
 	Error Level = 8
 )
 

@@ -8,6 +8,6 @@
 // value stands for the data, every transaction reads it, and whoever finds it missing writes another one.
 //
 // Keys, below the prefix: store/… are the agents' records, nodes/NAME, pods/NODE/UID and pools are facts that Kubernetes would
-// know and a lab writes: see Node and Pools. The model of this is sim/cluster; package storetest says what both owe.
+// know and a lab writes: see Node and Pools. The model of this is sim/internal/cluster; package storetest says what both owe.
 // Kubernetes' API server can take this package's place behind the same interfaces of vppwire/host.
 package etcd

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vppdrill/vppdrill/vppwire/host/etcd/embedded"
+	"github.com/vppdrill/vppdrill/vppwire/internal/embedded"
 )
 
 // member runs an etcd for one test.

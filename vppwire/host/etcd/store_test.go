@@ -11,7 +11,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"pgregory.net/rapid"
 
-	"github.com/vppdrill/vppdrill/sim/cluster"
+	"github.com/vppdrill/vppdrill/sim/store"
 	"github.com/vppdrill/vppdrill/vppwire/agent"
 )
 
@@ -52,7 +52,7 @@ func TestAgreesWithModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		round++
 		s := client(t, server, fmt.Sprintf("/round-%d/", round)).Store()
-		model := cluster.NewStore()
+		model := store.New()
 		l := listen()
 		real := map[int64]int64{0: 0, 77: 1 << 40} // the model's revisions in etcd's numbers
 		watch := listen()
@@ -70,20 +70,20 @@ func TestAgreesWithModel(t *testing.T) {
 			r := agent.StoreRequest{ID: uint64(10 + i), Key: key, Value: fmt.Sprint("value ", i)}
 			item, _ := model.Get(key)
 			revision := rapid.SampledFrom([]int64{item.ModRevision, item.ModRevision, 0, 77}).Draw(rt, "revision")
-			var want cluster.Outcome
+			var want store.Outcome
 			switch rapid.IntRange(0, 3).Draw(rt, "operation") {
 			case 0:
 				r.Op, r.Key = agent.StoreList, "k/"
 				want = model.List("k/")
 			case 1:
 				r.Op = agent.StoreCreate
-				want = model.Txn(cluster.Op{Kind: cluster.OpCreate, Key: key, Value: r.Value})
+				want = model.Txn(store.Op{Kind: store.OpCreate, Key: key, Value: r.Value})
 			case 2:
 				r.Op = agent.StoreUpdate
-				want = model.Txn(cluster.Op{Kind: cluster.OpUpdate, Key: key, Value: r.Value, Revision: revision})
+				want = model.Txn(store.Op{Kind: store.OpUpdate, Key: key, Value: r.Value, Revision: revision})
 			case 3:
 				r.Op = agent.StoreDelete
-				want = model.Txn(cluster.Op{Kind: cluster.OpDelete, Key: key, Revision: revision})
+				want = model.Txn(store.Op{Kind: store.OpDelete, Key: key, Revision: revision})
 			}
 			r.Revision = real[revision]
 			got := l.reply(t, s, r)

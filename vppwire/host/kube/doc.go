@@ -3,7 +3,7 @@
 //
 // It decides what an object, a change and an answer mean. It never decides who gets which CIDR: that is ipam/nodeipam. Start at
 // New and Driver.Run for the controllers, at NewFacts for an agent's view. The opposite is ipam/nodeipam, which performs
-// nothing; the other driver of the same controllers is sim/controllers, in virtual time, and the model of the server is sim/cluster.
+// nothing; the other driver of the same controllers is sim/internal/controllers, in virtual time, and the model of the server is sim/internal/cluster.
 //
 // One goroutine owns the controller and takes its events one by one; requests are made beside it. Each term as the leader has a
 // controller of its own, and ends with all of its requests answered or given up. Until when this process leads follows from

@@ -22,7 +22,7 @@ import (
 const (
 	Group          = "vppdrill.github.io"
 	RecordVersion  = "v1alpha1"
-	RecordKind     = "NodeIDRecord"
+	recordKind     = "NodeIDRecord"
 	RecordResource = "nodeidrecords"
 )
 
@@ -63,7 +63,7 @@ func recordName(key string) (string, error) {
 
 func newRecord(name, key, value, version string) *NodeIDRecord {
 	return &NodeIDRecord{
-		TypeMeta:   metav1.TypeMeta{APIVersion: Group + "/" + RecordVersion, Kind: RecordKind},
+		TypeMeta:   metav1.TypeMeta{APIVersion: Group + "/" + RecordVersion, Kind: recordKind},
 		ObjectMeta: metav1.ObjectMeta{Name: name, ResourceVersion: version},
 		Spec:       NodeIDRecordSpec{Key: key, Record: value},
 	}

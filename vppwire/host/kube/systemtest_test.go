@@ -20,7 +20,7 @@ import (
 )
 
 // Goal: the stories that each driver of a system has to play alike. Method: ipam/systemtest's, on an API server, with operators
-// and requesters as `vppdrill controller` and `vppdrill agent` run them; the simulator's test is in sim/controllers.
+// and requesters as `vppdrill controller` and `vppdrill agent` run them; the simulator's test is in sim/internal/controllers.
 func TestSystemStories(t *testing.T) {
 	stories, err := systemtest.Stories("cilium")
 	must(t, err)

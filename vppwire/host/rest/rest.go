@@ -26,8 +26,8 @@ import (
 
 // Prefix begins versioned paths, and PluginURL is the one of the address plan; both are contiv/vpp's.
 const (
-	Prefix    = "/contiv/v1/"
-	PluginURL = Prefix + "ipam"
+	prefix    = "/contiv/v1/"
+	pluginURL = prefix + "ipam"
 )
 
 // Agent is what can be looked at: a host.Driver.
@@ -53,7 +53,7 @@ const askTime = 5 * time.Second
 func Handler(cfg Config) http.Handler {
 	mux := http.NewServeMux()
 	h := handler(cfg)
-	mux.HandleFunc("GET "+PluginURL, h.ipam)
+	mux.HandleFunc("GET "+pluginURL, h.ipam)
 	mux.Handle("GET /healthz", Probe(h.health))
 	mux.HandleFunc("GET /plan", h.plan)
 	mux.HandleFunc("GET "+StateURL, h.state(time.Now()))
@@ -97,28 +97,28 @@ func (h handler) health(ctx context.Context) (string, error) {
 	return strings.Join(slices.DeleteFunc(lines, func(line string) bool { return line == "" }), "\n"), nil
 }
 
-// NodeIPAM is the answer of PluginURL: contiv/vpp 2.0's.
-type NodeIPAM struct {
+// nodeIPAM is the answer of PluginURL: contiv/vpp 2.0's.
+type nodeIPAM struct {
 	ID             uint32     `json:"nodeId"`
 	Name           string     `json:"nodeName"`
 	IP             string     `json:"nodeIP"`
 	PodNetwork     string     `json:"podNetwork"`
 	VPPHostNetwork string     `json:"vppHostNetwork"`
-	Config         IPAMConfig `json:"config"`
+	Config         ipamConfig `json:"config"`
 	// Second is ours: what the node has of the second family, absent in clusters of one.
-	Second *SecondIPAM `json:"second,omitempty"`
+	Second *secondIPAM `json:"second,omitempty"`
 }
 
-// SecondIPAM is a node's addresses and ranges of the second family, under the names of the first.
-type SecondIPAM struct {
+// secondIPAM is a node's addresses and ranges of the second family, under the names of the first.
+type secondIPAM struct {
 	IP             string     `json:"nodeIP"`
 	PodNetwork     string     `json:"podNetwork"`
 	VPPHostNetwork string     `json:"vppHostNetwork"`
-	Config         IPAMConfig `json:"config"`
+	Config         ipamConfig `json:"config"`
 }
 
-// IPAMConfig is the address section under contiv/vpp 2.0's names.
-type IPAMConfig struct {
+// ipamConfig is the address section under contiv/vpp 2.0's names.
+type ipamConfig struct {
 	PodIfIPCIDR             string `json:"podIfIPCIDR"`
 	PodSubnetCIDR           string `json:"podSubnetCIDR"`
 	PodNetworkPrefixLen     int    `json:"podNetworkPrefixLen"`
@@ -133,7 +133,7 @@ type IPAMConfig struct {
 
 // ipam shows the node's addresses; 500 as upstream while the node has none.
 func (h handler) ipam(w http.ResponseWriter, r *http.Request) {
-	out := NodeIPAM{Name: h.NodeName}
+	out := nodeIPAM{Name: h.NodeName}
 	known := false
 	if !h.ask(w, r, func(a *agent.Agent) { known = out.fill(a, h.IPAM) }) {
 		return
@@ -157,7 +157,7 @@ type addressed interface {
 
 // fill takes over what the node has and the ranges in force, defaults and what the cluster says included; false while it has no
 // address.
-func (out *NodeIPAM) fill(a addressed, own contiv.IPAMConfig) bool {
+func (out *nodeIPAM) fill(a addressed, own contiv.IPAMConfig) bool {
 	n := a.Node()
 	plan, known := a.Ranges()
 	if !known || !n.Address.IsValid() {
@@ -175,14 +175,14 @@ func (out *NodeIPAM) fill(a addressed, own contiv.IPAMConfig) bool {
 	out.VPPHostNetwork, out.Config = text(n.HostSubnet), configOf(&plan)
 	out.Config.ContivCIDR = own.ContivCIDR
 	if second := n.Second; second != nil && plan.Second != nil {
-		out.Second = &SecondIPAM{second.Address.Addr().String(), block(second.Address.Addr().Is6()), text(second.HostSubnet), configOf(plan.Second)}
+		out.Second = &secondIPAM{second.Address.Addr().String(), block(second.Address.Addr().Is6()), text(second.HostSubnet), configOf(plan.Second)}
 	}
 	return true
 }
 
 // configOf are the ranges of one family.
-func configOf(plan *contiv.Plan) IPAMConfig {
-	return IPAMConfig{
+func configOf(plan *contiv.Plan) ipamConfig {
+	return ipamConfig{
 		PodIfIPCIDR: text(plan.PodIf), PodSubnetCIDR: text(plan.PodSubnet), PodNetworkPrefixLen: plan.PodSubnetOneNodePrefixLen,
 		VPPHostSubnetCIDR: text(plan.VPPHostSubnet), VPPHostNetworkPrefixLen: plan.VPPHostSubnetOneNodeLen,
 		NodeInterconnectCIDR: text(plan.NodeInterconnect), NodeInterconnectDHCP: !plan.NodeInterconnect.IsValid(),
