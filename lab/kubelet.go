@@ -307,9 +307,6 @@ func (k *kubelet) pending() string {
 	return ""
 }
 
-// noNodeID begins the refusal of an agent for whose node there is no ID (vppwire/agent/nodeid).
-const noNodeID = "no node ID from "
-
 // Exhausted tells a refusal for want of an address by the allocators' own words: CNI has no code for it.
 func Exhausted(message string) bool {
 	return strings.Contains(message, ipam.ErrExhausted.Error()) || strings.Contains(message, ipam.ErrNoBlock.Error())

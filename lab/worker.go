@@ -12,6 +12,7 @@ import (
 	"github.com/vppdrill/vppdrill/scenarios/fact"
 	"github.com/vppdrill/vppdrill/scenarios/podworker"
 	"github.com/vppdrill/vppdrill/scenarios/timeline"
+	"github.com/vppdrill/vppdrill/vppwire/agent/nodeid"
 	"github.com/vppdrill/vppdrill/vppwire/cni/wire"
 )
 
@@ -197,7 +198,7 @@ func (w *worker) ask(ctx context.Context, op int, s *sandbox) {
 // refuse notes a failed ADD. k.mu is held.
 func (w *worker) refuse(s *sandbox, message string, exhausted bool, changes int64) {
 	n := w.k.n
-	w.numberless = strings.HasPrefix(message, noNodeID)
+	w.numberless = strings.HasPrefix(message, nodeid.NoneFree)
 	w.Added(w.k.now(), false, exhausted || w.numberless && n.w.numberless())
 	w.refused, w.why = changes, message
 	n.w.Record.Tell(fact.Fact{Node: n.name, What: fact.Refused{Owner: s.owner, Pod: w.pod.key(), PodUID: w.pod.sandboxUID(), Why: message, Code: 0, Exhausted: exhausted, Wait: 0}},

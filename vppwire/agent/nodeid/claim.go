@@ -8,6 +8,9 @@ import (
 // conflictsQuiet is how many lost races for an ID are nothing to talk about: upstream gave up after as many.
 const conflictsQuiet = 10
 
+// NoneFree begins what a Machine waits for when each ID has a record.
+const NoneFree = "no node ID from "
+
 // claim is the ID that the store has given us, and what is in the way of one.
 type claim struct {
 	Claim
@@ -96,7 +99,7 @@ func (m *Machine) seek() {
 	} else if m.claimBehind(m.unregisteredBefore(), most) || m.claimBehind(0, most) {
 		return
 	}
-	m.cannotClaim("no node ID from 1 to %d is free", most)
+	m.cannotClaim(NoneFree+"1 to %d is free", most)
 	m.claim.full = true
 	m.changed |= StandingChanged
 }
