@@ -3,6 +3,7 @@ package scenarios
 import (
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/vppdrill/vppdrill/vppwire/mode"
@@ -89,6 +90,11 @@ func (s *Scenario) checkIdle() *InputError {
 	}
 	if path, of := s.Config.IPAM.foreignSetting(); path != "" {
 		return s.wrongAt(path, idleSetting, "is of "+string(of))
+	}
+	for i, step := range s.Timeline {
+		if a, ok := step.Action.(CreatePods); ok && a.Pool != "" && !byMode(MultiPool)(s) {
+			return s.wrongAt("timeline["+strconv.Itoa(i)+"].pool", idleSetting, "names a pool of cilium's mode multi-pool")
+		}
 	}
 	for _, i := range s.Config.Wiring.mode().Idle(s.around()) {
 		return s.wrongAt(modePaths[i.Field], "%s: remove it", i.Why)
